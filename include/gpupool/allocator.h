@@ -1,0 +1,152 @@
+/*
+ * An allocator: an engine that serves requests from a device.
+ *
+ * Engines know no files, flags or clocks.  Blocks are known by the dense ids of
+ * the trace, streams and pools by their index in the tables of the config.
+ * A request that cannot be served is an answer (enum gp_answer), with the
+ * reason in PyTorch's words where there is one.
+ */
+#ifndef GPUPOOL_ALLOCATOR_H
+#define GPUPOOL_ALLOCATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpupool/device.h"
+#include "gpupool/knob.h"
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+
+enum gp_answer {
+	GP_SERVED,
+	GP_OUT_OF_MEMORY,
+	GP_REJECTED,	    /* throw_on_cudamalloc_oom: refused before asking */
+	GP_REFUSED_BY_RULE, /* an error PyTorch raises; see refusal */
+};
+
+/* ---- counters: c10/core/CachingDeviceAllocator.h, struct DeviceStats ---- */
+
+struct gp_stat {
+	int64_t current, peak, allocated, freed;
+};
+
+enum gp_stat_kind { GP_STAT_ALL, GP_STAT_SMALL, GP_STAT_LARGE };
+
+enum gp_stat_id {
+	GP_STAT_ALLOCATION,
+	GP_STAT_SEGMENT,
+	GP_STAT_ACTIVE,
+	GP_STAT_INACTIVE_SPLIT,
+	GP_STAT_ALLOCATED_BYTES,
+	GP_STAT_RESERVED_BYTES,
+	GP_STAT_ACTIVE_BYTES,
+	GP_STAT_INACTIVE_SPLIT_BYTES,
+	GP_STAT_REQUESTED_BYTES,
+	GP_STAT_COUNT,
+};
+
+struct gp_stats {
+	struct gp_stat by_pool[GP_STAT_COUNT][3]; /* enum gp_stat_kind */
+	struct gp_stat oversize_allocations, oversize_segments;
+	int64_t num_alloc_retries, num_ooms, num_oom_rejections;
+	int64_t num_sync_all_streams, num_device_alloc, num_device_free;
+	int64_t max_split_size; /* -1: unlimited */
+};
+
+/* ---- what an allocator does, as PyTorch's trace entries tell it ---- */
+
+struct gp_action {
+	uint8_t kind; /* GP_ALLOC, GP_FREE (free_requested) or an outcome */
+	uint16_t stream, pool;
+	uint32_t id;   /* GP_NO_ID for segments, oom and snapshot */
+	uint64_t addr; /* oom: device_free */
+	uint64_t size;
+};
+
+/* A free block that a request could have taken. */
+struct gp_candidate {
+	uint64_t addr, size, segment_addr, segment_size;
+};
+
+struct gp_allocator;
+
+struct gp_allocator_config {
+	const struct gp_settings *settings;
+	struct gp_device *device; /* borrowed */
+	uint32_t device_ordinal;
+	const uint64_t *streams; /* ascending; borrowed */
+	size_t stream_count;
+	const struct gp_pool_id *pools; /* borrowed; [0] is {0, 0} */
+	size_t pool_count;
+	uint32_t block_ids;	      /* every id is below */
+	const struct gp_state *start; /* NULL: empty */
+	/* Called for each action, in order; NULL: nobody listens. */
+	void (*action)(void *arg, const struct gp_action *action);
+	void *action_arg;
+};
+
+struct gp_allocator_ops {
+	const char *name;
+	/* *addr is written only when served. size 0: served, nothing done. */
+	enum gp_answer (*alloc)(struct gp_allocator *allocator, uint32_t id,
+				uint64_t size, uint16_t stream, uint16_t pool,
+				uint64_t *addr);
+	/* An id that is not live (its request was not served) is ignored, here
+	 * and below. */
+	void (*free)(struct gp_allocator *allocator, uint32_t id);
+	/* stream GP_NO_STREAM: it is used on some other stream. */
+	void (*record_stream)(struct gp_allocator *allocator, uint32_t id,
+			      uint16_t stream);
+	/* All work issued so far on the stream, or GP_ALL_STREAMS, is done. */
+	void (*synchronize)(struct gp_allocator *allocator, uint16_t stream);
+	/* What the freed block still waits for is done. */
+	void (*complete)(struct gp_allocator *allocator, uint32_t id);
+	/* Those below answer GP_SERVED or GP_REFUSED_BY_RULE. */
+	enum gp_answer (*empty_cache)(struct gp_allocator *allocator,
+				      uint16_t pool);
+	enum gp_answer (*set_fraction)(struct gp_allocator *allocator,
+				       double fraction);
+	enum gp_answer (*set_settings)(struct gp_allocator *allocator,
+				       const char *conf);
+	enum gp_answer (*pool_begin)(struct gp_allocator *allocator,
+				     uint16_t pool);
+	enum gp_answer (*pool_end)(struct gp_allocator *allocator,
+				   uint16_t pool);
+	enum gp_answer (*pool_release)(struct gp_allocator *allocator,
+				       uint16_t pool);
+	void (*reset_peak)(struct gp_allocator *allocator);
+	void (*reset_accumulated)(struct gp_allocator *allocator);
+	/* Counters so far; valid until the next call. */
+	const struct gp_stats *(*stats)(struct gp_allocator *allocator);
+	/* Segments and blocks now, in address order, in memory of *state that
+	 * the caller frees with gp_state_release. */
+	void (*state)(struct gp_allocator *allocator, struct gp_state *state);
+	/* Free blocks that could serve such a request, best first. */
+	size_t (*candidates)(struct gp_allocator *allocator, uint64_t size,
+			     uint16_t stream, uint16_t pool,
+			     struct gp_candidate *out, size_t room);
+	/* Why the last request was GP_REFUSED_BY_RULE, in PyTorch's words. */
+	const char *(*refusal)(struct gp_allocator *allocator);
+	void (*destroy)(struct gp_allocator *allocator);
+};
+
+/* The head of every engine.  live_* follow the counters at no cost. */
+struct gp_allocator {
+	const struct gp_allocator_ops *ops;
+};
+
+struct gp_engine {
+	const char *name;
+	const char *sentence;
+	struct gp_allocator *(*create)(
+		const struct gp_allocator_config *config);
+};
+
+/* All engines; the first is the default. */
+const struct gp_engine *gp_engine_table(size_t *count);
+const struct gp_engine *gp_engine_find(const char *name);
+
+void gp_state_release(struct gp_state *state);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * A device: where an allocator gets its memory.
+ *
+ * "Out of memory" is an answer, not an error.  Addresses are numbers; whether
+ * anything stands behind them is the device's affair.  Sizes are bytes.
+ */
+#ifndef GPUPOOL_DEVICE_H
+#define GPUPOOL_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GP_DEVICE_GRAIN (UINT64_C(2) << 20) /* physical memory comes in 2 MiB  \
+					     */
+
+struct gp_device;
+
+struct gp_device_ops {
+	const char *name;
+	/* cudaMalloc, cudaFree: false is out of memory. */
+	bool (*malloc)(struct gp_device *device, uint64_t size, uint64_t *addr);
+	void (*free)(struct gp_device *device, uint64_t addr, uint64_t size);
+	/* Free and total bytes, as cudaMemGetInfo answers. */
+	void (*info)(struct gp_device *device, uint64_t *free_bytes,
+		     uint64_t *total_bytes);
+	/* Bytes that others use from here on. */
+	void (*set_other)(struct gp_device *device, uint64_t bytes);
+	/* Address space without memory: cuMemAddressReserve, -Free. */
+	bool (*reserve)(struct gp_device *device, uint64_t size,
+			uint64_t *addr);
+	void (*unreserve)(struct gp_device *device, uint64_t addr,
+			  uint64_t size);
+	/* Memory for reserved addresses, all of it or none: cuMemCreate and
+	 * cuMemMap for each page. */
+	bool (*map)(struct gp_device *device, uint64_t addr, uint64_t size,
+		    uint64_t page);
+	void (*unmap)(struct gp_device *device, uint64_t addr, uint64_t size,
+		      uint64_t page);
+	/* Memory that is there when a replay begins. */
+	void (*adopt)(struct gp_device *device, uint64_t addr, uint64_t size,
+		      bool is_mapped);
+	void (*destroy)(struct gp_device *device);
+};
+
+/* What was asked of a device; each is a call that takes real time. */
+struct gp_device_calls {
+	uint64_t malloc, malloc_failed, free;
+	uint64_t reserve, unreserve;
+	uint64_t map, map_failed, unmap; /* pages */
+};
+
+/* The head of every device. */
+struct gp_device {
+	const struct gp_device_ops *ops;
+	struct gp_device_calls calls;
+};
+
+static inline void gp_device_destroy(struct gp_device *device)
+{
+	if (device)
+		device->ops->destroy(device);
+}
+
+/*
+ * The simulated device.  cudaMalloc is first fit upward from GP_SIM_BASE +
+ * ordinal * 2^40, reservations are first fit upward from GP_SIM_RESERVE_BASE,
+ * both in units of GP_DEVICE_GRAIN; pages come out of the capacity.
+ */
+#define GP_SIM_BASE	    UINT64_C(0x700000000000)
+#define GP_SIM_RESERVE_BASE UINT64_C(0x780000000000)
+
+/* capacity GP_UNLIMITED: never out of memory; info then tells
+ * GP_SIM_UNLIMITED_TOTAL. */
+#define GP_SIM_UNLIMITED_TOTAL (UINT64_C(1) << 40)
+struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity);
+
+#endif

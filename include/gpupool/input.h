@@ -1,0 +1,23 @@
+/*
+ * Reading traces: any format gpupool knows, recognised by content, unpacked
+ * from gzip and zstd on the way.  The only code that trusts nothing.
+ */
+#ifndef GPUPOOL_INPUT_H
+#define GPUPOOL_INPUT_H
+
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+
+struct gp_input_config {
+	const char *path; /* "-": standard input */
+	/* Called now and then with the bytes read and the bytes there are
+	 * (0: not known).  May be NULL. */
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
+};
+
+/* On success *trace is the caller's (gp_trace_destroy). */
+enum gp_status gp_input_read(const struct gp_input_config *config,
+			     struct gp_trace **trace, struct gp_diag *diag);
+
+#endif

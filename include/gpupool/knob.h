@@ -1,0 +1,97 @@
+/*
+ * Settings: PyTorch's names, one row a setting, by release.
+ *
+ * struct gp_settings is what an allocator is configured with, parsed once at
+ * the edge; nothing inside compares strings.  Sources: c10/cuda/
+ * CUDAAllocatorConfig.{h,cpp} and c10/core/AllocatorConfig.{h,cpp}, releases
+ * 2.0 to 2.15, and what those releases answered when run.
+ */
+#ifndef GPUPOOL_KNOB_H
+#define GPUPOOL_KNOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpupool/status.h"
+
+#define GP_UNLIMITED UINT64_MAX
+
+/* PyTorch 2.x is known by its minor number. */
+#define GP_RELEASE_FIRST 0
+#define GP_RELEASE_LAST	 15
+
+enum gp_knob_id {
+	GP_KNOB_MAX_SPLIT,
+	GP_KNOB_MAX_NON_SPLIT_ROUNDING,
+	GP_KNOB_GC_THRESHOLD,
+	GP_KNOB_ROUNDUP,
+	GP_KNOB_EXPANDABLE,
+	GP_KNOB_LARGE_SEGMENT,
+	GP_KNOB_FRACTION,
+	GP_KNOB_THROW_ON_OOM,
+	GP_KNOB_RESERVE,
+	GP_KNOB_BACKEND,
+	GP_KNOB_IGNORED, /* accepted; decides nothing that is replayed */
+};
+
+enum gp_knob_type {
+	GP_KNOB_MIB,	   /* whole MiB */
+	GP_KNOB_RATIO,	   /* 0 to 1 */
+	GP_KNOB_BOOL,	   /* True or False */
+	GP_KNOB_DIVISIONS, /* a power of two, or [MiB:divisions,...,>:divisions]
+			    */
+	GP_KNOB_SIZE,	   /* a fraction of the device, or GiB: 0.5, 40G */
+	GP_KNOB_INTEGER,
+	GP_KNOB_WORD,
+};
+
+struct gp_knob {
+	const char *name; /* PyTorch's */
+	const char *flag; /* ours, without the dashes; NULL: none */
+	enum gp_knob_id id;
+	enum gp_knob_type type;
+	uint8_t since;	   /* first minor release that accepts it */
+	const char *range; /* in words */
+	const char *by_default;
+	const char *sentence; /* what it does */
+};
+
+/* All of them, by name. */
+const struct gp_knob *gp_knob_table(size_t *count);
+const struct gp_knob *gp_knob_by_flag(const char *flag);
+
+#define GP_DIVISIONS                                                           \
+	16 /* intervals from 1 MiB (and below) to 32 GiB (and up) */
+
+struct gp_settings {
+	uint8_t release;		 /* PyTorch 2.x */
+	uint64_t max_split_size;	 /* bytes; GP_UNLIMITED: not set */
+	uint64_t max_non_split_rounding; /* bytes */
+	uint64_t large_segment_size;	 /* bytes */
+	double gc_threshold;		 /* ratio; 0: off */
+	double memory_fraction;		 /* ratio of the device; 1: no limit */
+	uint32_t divisions[GP_DIVISIONS];
+	bool expandable_segments;
+	bool throw_on_oom;
+	double reserve_fraction; /* of the device; 0: not set */
+	uint64_t reserve_bytes;	 /* 0: not set */
+};
+
+/* PyTorch's defaults in that release. */
+void gp_settings_init(struct gp_settings *settings, uint8_t release);
+
+/*
+ * PYTORCH_CUDA_ALLOC_CONF, as that release parses it; settings->release says
+ * which.  Like PyTorch's, a second parse at run time resets some settings
+ * first and keeps others.  GP_INPUT with PyTorch's reason in diag->what; then
+ * settings are as they were.
+ */
+enum gp_status gp_settings_parse(struct gp_settings *settings, const char *conf,
+				 struct gp_diag *diag);
+
+/* "2.11", "2.11.0", "2.11.0+cu128" or "latest" -> 11. */
+enum gp_status gp_release_parse(const char *text, uint8_t *minor,
+				struct gp_diag *diag);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * A replay: one device's trace, through one engine, on one device.
+ *
+ * Verification: settings, release and memory are the recorded ones, the device
+ * answers with the recorded segments, and every alloc's address is compared.
+ * What-if: settings, release or capacity are the user's, the device is
+ * simulated, recorded outcomes are passed over.
+ */
+#ifndef GPUPOOL_REPLAY_H
+#define GPUPOOL_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpupool/allocator.h"
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+
+enum gp_replay_mode { GP_VERIFY, GP_WHAT_IF };
+
+enum gp_on_oom { GP_OOM_GO_ON, GP_OOM_STOP };
+
+struct gp_replay_config {
+	const struct gp_trace *trace;
+	uint32_t device; /* index into trace->devices */
+	const struct gp_settings *settings;
+	const struct gp_engine *engine;
+	enum gp_replay_mode mode;
+	enum gp_on_oom on_oom;
+	uint64_t capacity; /* bytes; GP_UNLIMITED: no end */
+	/* What the engine does, with the index of the request that caused it;
+	 * NULL: nobody listens. */
+	void (*action)(void *arg, const struct gp_action *action,
+		       uint64_t event);
+	void *action_arg;
+};
+
+/* How much memory there was, over the run: one bin for each 1/GP_BINS of the
+ * events, with the largest value seen in it. */
+#define GP_BINS 240
+struct gp_timeline {
+	uint64_t reserved[GP_BINS], allocated[GP_BINS], active[GP_BINS];
+	uint32_t bins; /* used; fewer than GP_BINS for short traces */
+};
+
+/* The first place where a verification and its recording part. */
+#define GP_CANDIDATES 8
+struct gp_mismatch {
+	bool is_there;
+	enum {
+		GP_WRONG_ADDRESS,
+		GP_WRONG_SEGMENT_SIZE,
+		GP_UNEXPECTED_SEGMENT, /* asked for one; none was recorded */
+		GP_MISSING_SEGMENT,    /* recorded one; none was asked for */
+		GP_UNEXPECTED_OOM,
+	} kind;
+	uint64_t event;
+	uint64_t requested; /* bytes */
+	uint16_t stream, pool;
+	uint32_t site;
+	uint64_t chosen, recorded; /* addresses, or sizes of segments */
+	struct gp_candidate candidates[GP_CANDIDATES];
+	uint32_t candidate_count;
+};
+
+struct gp_fidelity {
+	uint64_t checked, matched;		     /* addresses of allocs */
+	uint64_t segments_checked, segments_matched; /* size and moment */
+	struct gp_mismatch first;
+};
+
+enum gp_oom_cause {
+	GP_CAUSE_CAPACITY,
+	GP_CAUSE_FRAGMENTATION, /* enough was free, in pieces */
+};
+
+struct gp_oom {
+	bool is_there;
+	uint64_t alloc; /* ordinal among the device's allocs, from 1 */
+	uint64_t event;
+	uint64_t size; /* as requested */
+	uint32_t site;
+	enum gp_oom_cause cause;
+	uint64_t free_bytes;   /* reserved but not allocated, then */
+	uint64_t largest_free; /* largest free block of its pool and stream */
+	uint64_t device_free;
+	uint64_t reserved, allocated;
+};
+
+/* Memory at one moment; the rest is arithmetic. */
+struct gp_moment {
+	uint64_t event;
+	uint64_t reserved, allocated, active, requested, inactive_split;
+};
+
+struct gp_replay_result {
+	struct gp_stats stats;
+	struct gp_device_calls calls;
+	struct gp_timeline timeline;
+	struct gp_fidelity fidelity; /* checked 0: nothing to compare with */
+	struct gp_oom first_oom;
+	struct gp_moment at_peak; /* first moment of the largest reserved */
+	struct gp_moment at_end;
+	uint64_t largest_free_at_end; /* bytes */
+	uint64_t requests, allocs;
+	uint64_t dropped; /* requests not served, with their frees */
+	uint64_t refused; /* of those, refused by a rule */
+	char first_refusal[160];
+	uint64_t first_refusal_event;
+	struct gp_state end; /* gp_replay_release */
+};
+
+enum gp_status gp_replay(const struct gp_replay_config *config,
+			 struct gp_replay_result *result, struct gp_diag *diag);
+void gp_replay_release(struct gp_replay_result *result);
+
+/*
+ * Which release wrote a trace: of those its keys allow, the newest whose
+ * verification matches best.  Traces without addresses: the newest allowed.
+ */
+struct gp_release_choice {
+	uint8_t release;
+	char why[160]; /* a sentence */
+	uint64_t checked, matched;
+};
+enum gp_status gp_replay_release_of(const struct gp_trace *trace,
+				    const char *conf,
+				    struct gp_release_choice *choice,
+				    struct gp_diag *diag);
+
+/* Bytes the recording's device had, as far as its trace tells: its total
+ * memory, what its first oom shows, or GP_UNLIMITED. */
+uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device);
+
+#endif

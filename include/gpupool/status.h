@@ -1,0 +1,44 @@
+/*
+ * How a call ended, and what to tell the person when it did not end well.
+ *
+ * Every function that can fail returns enum gp_status and explains itself in a
+ * struct gp_diag.  The library never prints and never exits; the command line
+ * prints the diag and exits with the status, whose values are the exit codes.
+ * The one exception is host memory: when malloc fails the run ends, with a
+ * message and exit code 4 (base/mem.h).
+ */
+#ifndef GPUPOOL_STATUS_H
+#define GPUPOOL_STATUS_H
+
+#include <stdint.h>
+
+enum gp_status {
+	GP_OK = 0,
+	GP_FAILED = 1, /* a threshold or comparison the user asked for failed */
+	GP_USAGE = 2,  /* the command line is not understood */
+	GP_INPUT = 3,  /* a file, or a setting string, is not understood */
+	GP_SYSTEM = 4, /* the device or the operating system said no */
+};
+
+/*
+ * "file: record: what" and a hint on a line of its own; empty parts are left
+ * out.  Fixed arrays: a diag is made when things are already going wrong.
+ */
+struct gp_diag {
+	char file[256];
+	char record[96]; /* "event 812", "byte 4711" */
+	char what[512];
+	char hint[256];
+};
+
+/* Each returns its status, so that "return gp_diag_input(...)" reads well. */
+enum gp_status gp_diag_set(struct gp_diag *diag, enum gp_status status,
+			   const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void gp_diag_hint(struct gp_diag *diag, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void gp_diag_record(struct gp_diag *diag, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void gp_diag_file(struct gp_diag *diag, const char *file);
+
+#endif

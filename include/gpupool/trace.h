@@ -1,0 +1,192 @@
+/*
+ * The trace: what a program asked of its allocator, in order, and what the
+ * allocator answered when it was recorded.
+ *
+ * A trace is built once (gpupool/build.h), then never written again: any number
+ * of replays on any number of threads read the same one.  Ids are dense: blocks
+ * number 0..blocks-1 per device in order of first appearance, streams and pools
+ * are indices into the trace's tables, so that a replay needs arrays and no
+ * hashing.
+ *
+ * Sizes are bytes, addresses are device addresses (numbers, never pointers),
+ * times are microseconds since the epoch or 0.
+ */
+#ifndef GPUPOOL_TRACE_H
+#define GPUPOOL_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GP_NO_ID       UINT32_MAX	/* an event that is about no block */
+#define GP_NO_SITE     UINT32_MAX	/* no stack was recorded */
+#define GP_ALL_STREAMS UINT16_MAX	/* GP_SYNCHRONIZE: every stream */
+#define GP_NO_STREAM   (UINT16_MAX - 1) /* GP_RECORD_STREAM: not known which */
+
+/*
+ * Requests come from the program and are replayed; outcomes are the recorded
+ * allocator's answers and are only ever compared with.  Outcomes of a request
+ * stand before it (an alloc is recorded when it is done), except that those of
+ * empty_cache and of a late free stand behind.
+ */
+enum gp_event_kind {
+	/* requests */
+	GP_ALLOC, /* id, size, stream, pool; addr: the recorded one or 0 */
+	GP_FREE,  /* id; addr as recorded or 0 */
+	GP_RECORD_STREAM, /* id, stream or GP_NO_STREAM */
+	GP_SYNCHRONIZE, /* stream or GP_ALL_STREAMS; or id: that block's work */
+	GP_EMPTY_CACHE, /* pool: 0 all, else that private pool */
+	GP_SET_FRACTION, /* fraction */
+	GP_OTHER_MEMORY, /* size: bytes used by others from here on */
+	GP_POOL_BEGIN,	 /* pool: this thread's allocations go there */
+	GP_POOL_END,
+	GP_POOL_RELEASE,
+	GP_CAPTURE_BEGIN, /* pool */
+	GP_CAPTURE_END,
+	GP_SET_SETTINGS, /* text: an alloc conf string */
+	GP_RESET_PEAK,
+	GP_RESET_ACCUMULATED,
+	GP_MARK, /* text: the name; mark: start, end or neither */
+	/* outcomes */
+	GP_SEGMENT_ALLOC, /* addr, size, stream, pool */
+	GP_SEGMENT_FREE,
+	GP_SEGMENT_MAP,
+	GP_SEGMENT_UNMAP,
+	GP_FREE_COMPLETED, /* id, addr, size */
+	GP_OOM,		   /* size: rounded request; addr: device_free */
+	GP_SNAPSHOT,	   /* size: active bytes */
+	GP_EVENT_KINDS,
+};
+#define GP_FIRST_OUTCOME GP_SEGMENT_ALLOC
+
+enum gp_event_flag {
+	/* Not in the recording: concluded from it, and counted. */
+	GP_INFERRED = 1 << 0,
+	/* A snapshot's free_requested whose free_completed was the next entry,
+	 * as it is for every block no other stream uses; the pair is one event.
+	 */
+	GP_AT_ONCE = 1 << 1,
+	/* GP_ALLOC: the recording did not serve it (an oom stands before it).
+	 */
+	GP_REFUSED = 1 << 2,
+};
+
+enum gp_mark_stage { GP_MARK_POINT, GP_MARK_START, GP_MARK_END };
+
+struct gp_event {
+	union {
+		uint64_t addr;
+		double fraction;
+	};
+	uint64_t size; /* alloc, free: as requested, not rounded */
+	uint64_t time_us;
+	union {
+		uint32_t id;
+		uint32_t text; /* index into texts */
+	};
+	uint32_t site;
+	uint16_t stream;
+	uint16_t pool;
+	uint8_t kind;  /* enum gp_event_kind */
+	uint8_t flags; /* enum gp_event_flag */
+	uint16_t mark; /* enum gp_mark_stage */
+};
+_Static_assert(sizeof(struct gp_event) == 40, "one event is 40 bytes");
+
+/* PyTorch's mempool id; {0, 0} is the default pool and always index 0. */
+struct gp_pool_id {
+	uint64_t first, second;
+};
+
+/*
+ * A site is a node of the tree of calls: a frame and who called it, so stacks
+ * that share callers share nodes.  Callers come before their callees.
+ */
+struct gp_site {
+	uint32_t text;	 /* "train.py:42 forward" */
+	uint32_t caller; /* another site, or GP_NO_SITE */
+};
+
+/* Segments and blocks as PyTorch's snapshot lists them. */
+struct gp_segment {
+	uint64_t addr, size;
+	uint16_t stream, pool;
+	bool is_small, is_expandable;
+	uint32_t first_block, blocks; /* range of the state's blocks */
+	uint32_t site;
+};
+
+enum gp_block_state { GP_INACTIVE, GP_ACTIVE, GP_PENDING_FREE };
+
+struct gp_block {
+	uint64_t addr, size;
+	uint64_t requested; /* of an inactive block: stale, as in PyTorch */
+	uint32_t id;	    /* GP_NO_ID unless the block is active */
+	uint8_t state;	    /* enum gp_block_state */
+	uint32_t site;
+};
+
+/* What a device's memory looks like at one moment; address order. */
+struct gp_state {
+	const struct gp_segment *segments;
+	const struct gp_block *blocks; /* a segment's cover it without gaps */
+	size_t segment_count, block_count;
+};
+
+/* Guesses made to rebuild a start state or the requests, each by a stated rule
+ * (trace/start.c, trace/infer.c). */
+struct gp_guesses {
+	uint64_t start_blocks;	/* live at the start, size from a later free */
+	uint64_t block_slack;	/* live at the start, end moved by <= 1 MiB */
+	uint64_t segment_order; /* start segments whose age is unknown */
+	uint64_t empty_caches;	/* empty_cache concluded from segment_free */
+	uint64_t late_frees;	/* frees that waited for another stream */
+	uint64_t pool_of_segment; /* pool unknown, taken as the default */
+	uint64_t lost_entries;	  /* free_completed of a block nobody freed */
+};
+
+struct gp_device_trace {
+	uint32_t device;       /* CUDA's ordinal */
+	uint64_t total_memory; /* bytes; 0: not known */
+	struct gp_state start;
+	struct gp_state end; /* a snapshot's segments; empty if none */
+	const struct gp_event *events;
+	size_t event_count;
+	uint32_t block_ids;    /* every id is below */
+	const uint64_t *names; /* id -> the file's own id; NULL: the same */
+	struct gp_guesses guesses;
+};
+
+/* Inclusive range of PyTorch minor releases (2.x) that could have written it.
+ */
+struct gp_release_range {
+	uint8_t first, last;
+	char why[96]; /* "host_segments is there: 2.13 or later" */
+};
+
+struct gp_trace {
+	const struct gp_device_trace *devices;
+	size_t device_count;
+	const uint64_t *streams; /* cudaStream_t, ascending */
+	size_t stream_count;
+	const struct gp_pool_id *pools;
+	size_t pool_count;
+	const char *const *texts;
+	size_t text_count;
+	const struct gp_site *sites;
+	size_t site_count;
+	const char *source;   /* "pytorch-snapshot", "gpupool-trace", ... */
+	const char *settings; /* PYTORCH_CUDA_ALLOC_CONF; NULL: not known */
+	struct gp_release_range release;
+	bool is_complete; /* covers the whole process; else a window */
+	void *memory;	  /* owned: everything above lives there */
+};
+
+void gp_trace_destroy(struct gp_trace *trace);
+
+/* Two traces that any replay treats alike. */
+bool gp_trace_equal(const struct gp_trace *a, const struct gp_trace *b);
+
+const char *gp_event_kind_name(enum gp_event_kind kind); /* format's "op" */
+
+#endif

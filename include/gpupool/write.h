@@ -1,0 +1,29 @@
+/*
+ * Writing traces: gpupool-trace as JSON, as JSON Lines, or the compact binary
+ * form that loads by mapping.  Reading any of them back gives an equal trace.
+ */
+#ifndef GPUPOOL_WRITE_H
+#define GPUPOOL_WRITE_H
+
+#include <stdio.h>
+
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+
+enum gp_trace_format {
+	GP_TRACE_JSON,
+	GP_TRACE_JSONL,
+	GP_TRACE_BINARY,
+};
+
+/* Writes to an open stream, which stays open; errors are the stream's. */
+enum gp_status gp_trace_write(const struct gp_trace *trace,
+			      enum gp_trace_format format, FILE *out,
+			      struct gp_diag *diag);
+
+/* The binary form; defined in trace/binary.c, read by input/. */
+#define GP_BINARY_MAGIC "gpupool\x1a"
+enum gp_status gp_trace_map(int fd, uint64_t size, struct gp_trace **trace,
+			    struct gp_diag *diag);
+
+#endif

@@ -1,0 +1,20 @@
+/* Sizes as people read and write them. */
+#ifndef BASE_BYTES_H
+#define BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "512 B", "4.0 KiB", "11.4 GiB": three digits where they say something. */
+#define GP_BYTES_TEXT 24
+const char *gp_bytes_text(uint64_t bytes, char text[GP_BYTES_TEXT]);
+
+/* "12345678" -> "12,345,678". */
+#define GP_COUNT_TEXT 32
+const char *gp_count_text(uint64_t count, char text[GP_COUNT_TEXT]);
+
+/* "80GiB", "512 MiB", "1.5g", "85899345920": false if it is none of those. */
+bool gp_bytes_parse(const char *text, uint64_t *bytes);
+
+#endif

@@ -1,0 +1,39 @@
+/* What to tell the person when something did not end well. */
+#include "gpupool/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum gp_status gp_diag_set(struct gp_diag *diag, enum gp_status status,
+			   const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(diag->what, sizeof(diag->what), format, args);
+	va_end(args);
+	return status;
+}
+
+void gp_diag_hint(struct gp_diag *diag, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(diag->hint, sizeof(diag->hint), format, args);
+	va_end(args);
+}
+
+void gp_diag_record(struct gp_diag *diag, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(diag->record, sizeof(diag->record), format, args);
+	va_end(args);
+}
+
+void gp_diag_file(struct gp_diag *diag, const char *file)
+{
+	snprintf(diag->file, sizeof(diag->file), "%s", file);
+}

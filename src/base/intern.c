@@ -1,0 +1,80 @@
+/* Interned texts: FNV-1a, open addressing, at most half full. */
+#include "base/intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct gp_intern_slot {
+	uint32_t hash;
+	uint32_t number; /* plus one; 0: free */
+	size_t length;
+};
+
+static uint32_t hash_of(const char *text, size_t length)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+	return hash ^ hash >> 15;
+}
+
+static void grow(struct gp_intern *intern)
+{
+	struct gp_intern_slot *old = intern->slots;
+	size_t old_room = intern->slots_room, i, at;
+
+	intern->slots_room = old_room ? old_room * 2 : 64;
+	intern->slots = gp_mem_alloc(intern->slots_room, sizeof(*old));
+	for (i = 0; i < old_room; i++) {
+		if (!old[i].number)
+			continue;
+		at = old[i].hash & (intern->slots_room - 1);
+		while (intern->slots[at].number)
+			at = (at + 1) & (intern->slots_room - 1);
+		intern->slots[at] = old[i];
+	}
+	free(old);
+}
+
+static uint32_t add(struct gp_intern *intern, const char *text, size_t length)
+{
+	intern->texts = gp_mem_grow(intern->texts, &intern->texts_room,
+				    intern->count + 1, sizeof(*intern->texts));
+	intern->texts[intern->count] =
+		gp_arena_text(&intern->arena, text, length);
+	return (uint32_t)++intern->count;
+}
+
+uint32_t gp_intern(struct gp_intern *intern, const char *text, size_t length)
+{
+	uint32_t hash = hash_of(text, length);
+	size_t at;
+
+	if (intern->count >= intern->slots_room / 2)
+		grow(intern);
+	at = hash & (intern->slots_room - 1);
+	for (;; at = (at + 1) & (intern->slots_room - 1)) {
+		struct gp_intern_slot *slot = &intern->slots[at];
+
+		if (!slot->number) {
+			*slot = (struct gp_intern_slot){
+				hash, add(intern, text, length), length
+			};
+			return slot->number - 1;
+		}
+		if (slot->hash == hash && slot->length == length &&
+		    !memcmp(intern->texts[slot->number - 1], text, length))
+			return slot->number - 1;
+	}
+}
+
+void gp_intern_release(struct gp_intern *intern)
+{
+	gp_arena_release(&intern->arena);
+	free(intern->texts);
+	free(intern->slots);
+	*intern = (struct gp_intern){ 0 };
+}

@@ -1,0 +1,59 @@
+/* Host memory that ends the run when there is none. */
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpupool/status.h"
+
+static void end_run(size_t n, size_t size)
+{
+	fprintf(stderr,
+		"gpupool: out of host memory (%zu x %zu bytes wanted)\n", n,
+		size);
+	exit(GP_SYSTEM);
+}
+
+void *gp_mem_alloc(size_t n, size_t size)
+{
+	void *items = calloc(n ? n : 1, size ? size : 1);
+
+	if (!items)
+		end_run(n, size);
+	return items;
+}
+
+void *gp_mem_grow(void *items, size_t *room, size_t need, size_t size)
+{
+	size_t n = *room ? *room : 16;
+
+	if (need <= *room)
+		return items;
+	while (n < need) {
+		if (n > SIZE_MAX / 2 / size)
+			end_run(need, size);
+		n *= 2;
+	}
+	items = realloc(items, n * size);
+	if (!items)
+		end_run(n, size);
+	*room = n;
+	return items;
+}
+
+void *gp_mem_shrink(void *items, size_t n, size_t size)
+{
+	void *smaller = realloc(items, (n ? n : 1) * size);
+
+	return smaller ? smaller : items;
+}
+
+char *gp_mem_copy_text(const char *text, size_t length)
+{
+	char *copy = gp_mem_alloc(length + 1, 1);
+
+	memcpy(copy, text, length);
+	return copy;
+}
