@@ -1,10 +1,205 @@
-CFLAGS ?= -O2 -g
-all: build/gpupool
-SRC := $(wildcard src/*.c src/*/*.c src/*/*/*.c)
-OBJ := $(SRC:%.c=build/obj/%.o)
-build/gpupool: $(OBJ)
-	$(CC) $(LDFLAGS) -o $@ $^ -ljansson -lz -lzstd -lm -lpthread
-build/obj/%.o: %.c
+# gpupool: `make help` lists what can be made.
+#
+# The default build is build/gpupool.  A variant (another compiler, sanitizers,
+# DEBUG=1) lives in a folder of its own, build/<variant>/, so that changing
+# between them rebuilds nothing.
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+
+# ---- what the user may set ------------------------------------------------
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+AR = ar
+CFLAGS ?= $(if $(DEBUG),-O0 -g3,-O2 -g)
+PREFIX ?= /usr/local
+SAN ?=
+DEBUG ?=
+WERROR ?=
+FUZZ_RUNS ?= 20000
+FUZZ_SECONDS ?= 20
+
+# ---- where things go ------------------------------------------------------
+
+comma := ,
+empty :=
+space := $(empty) $(empty)
+
+# Words of the variant: the compiler unless it is gcc, sanitizers, debug.
+compiler := $(notdir $(lastword $(CC)))
+variant := $(filter-out gcc cc,$(compiler)) $(subst $(comma), ,$(SAN)) \
+	$(if $(DEBUG),debug)
+variant := $(subst $(space),-,$(strip \
+	$(if $(filter gcc cc,$(compiler)),$(if $(strip $(variant)),gcc)) \
+	$(variant)))
+B := build$(if $(variant),/$(variant))
+
+# ---- how things are compiled ----------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wold-style-definition -Wpointer-arith -Wwrite-strings -Wundef -Wvla \
+	-Wformat=2 -Wno-format-nonliteral $(if $(WERROR),-Werror)
+SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer)
+
+pkg_libs = $(shell pkg-config --libs $(1) 2>/dev/null)
+LIBS := $(or $(call pkg_libs,jansson zlib libzstd),-ljansson -lz -lzstd) \
+	-lm -pthread
+
+# Check is a static archive; without pkg-config, look for what Debian calls its
+# position-independent form and for what that needs.
+has_lib = $(findstring /,$(shell $(CC) -print-file-name=$(1)))
+CHECK_LIBS = $(eval CHECK_LIBS := $$(or $$(call pkg_libs,check),\
+	-lcheck$$(if $$(call has_lib,libcheck_pic.a),_pic) \
+	$$(if $$(call has_lib,libsubunit.so),-lsubunit) -lrt -lm) \
+	-pthread)$(CHECK_LIBS)
+
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -Iinclude -Isrc $(CPPFLAGS) \
+	$(WARNINGS) -pthread $(CFLAGS) $(SANITIZE)
+LINK = $(CC) $(CFLAGS) $(SANITIZE) -Wl,--as-needed $(LDFLAGS)
+
+# ---- what there is --------------------------------------------------------
+
+find_c = $(sort $(wildcard $(foreach d,* */* */*/* */*/*/*,$(1)/$(d).c)))
+SRC := $(filter-out src/main.c,$(call find_c,src))
+OBJ := $(SRC:%.c=$(B)/obj/%.o)
+MAIN := $(B)/obj/src/main.o
+LIB := $(B)/libgpupool.a
+PROGRAM := $(B)/gpupool
+CHECKS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c \
+	tests/contract/test_*.c)))
+JSON := $(B)/tests/tools/json
+FUZZERS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+MANUALS := $(sort $(wildcard man/*.[1-9]))
+C_FILES = $(sort $(shell find include src tests -name '*.[ch]'))
+
+# ---- the program ----------------------------------------------------------
+
+all: $(PROGRAM) ## the program, build/gpupool (the default)
+
+lib: $(LIB) ## all of it but main, build/libgpupool.a
+
+$(PROGRAM): $(MAIN) $(LIB) $(B)/.link
+	$(LINK) -o $@ $(MAIN) $(LIB) $(LIBS)
+
+$(LIB): $(OBJ) $(B)/.link
+	@rm -f $@
+	$(AR) rcs $@ $(OBJ)
+
+$(B)/obj/%.o: %.c $(B)/.compile | $(B)/.packages
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Iinclude -Isrc $(CFLAGS) -MMD -MP -c -o $@ $<
--include $(OBJ:.o=.d)
+	$(COMPILE) -MMD -MP -c -o $@ $<
+
+# Files that say how things were made.  Each is written anew only when it would
+# say something else, so that what depends on it is then made anew.
+quote = '$(subst ','\'',$(1))'
+define remember
+	@mkdir -p $(@D)
+	@printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || \
+		printf '%s\n' $(call quote,$(1)) > $@
+endef
+
+$(B)/.compile: FORCE
+	$(call remember,$(COMPILE) $(shell $(CC) --version 2>&1 | head -n 1))
+
+$(B)/.link: FORCE
+	$(call remember,$(LINK) $(LIBS) $(OBJ))
+
+# Says which packages are missing before the compiler does, in fewer words.
+$(B)/.packages:
+	@CC=$(call quote,$(CC)) scripts/packages.sh --no-install build
+	@mkdir -p $(@D) && touch $@
+
+FORCE:
+
+# ---- tests ----------------------------------------------------------------
+
+# Packages come first; then a make of its own, which sees them.
+check: ## every test; the last line counts them
+	@CC=$(call quote,$(CC)) scripts/packages.sh build check
+	@+$(MAKE) check-run
+
+check-run: $(PROGRAM) $(CHECKS) $(JSON)
+	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh \
+		tests/traces/bad.sh tests/traces/tiny.sh tests/cli/snapshots.sh
+
+tests: $(CHECKS) $(JSON) ## build the tests, run none
+
+$(B)/tests/unit/% $(B)/tests/contract/%: TEST_LIBS = $(CHECK_LIBS)
+$(B)/tests/fuzz/%: TEST_LIBS = -fsanitize=fuzzer
+
+$(B)/tests/%: tests/%.c $(LIB) $(B)/.compile
+	@mkdir -p $(@D)
+	$(COMPILE) -Itests -MMD -MP -MT $@ -MF $@.d -o $@ $< $(LDFLAGS) \
+		$(LIB) $(TEST_LIBS) $(LIBS)
+
+fuzz: ## each reader against damaged files, FUZZ_RUNS times
+	@scripts/packages.sh build fuzz
+	@+$(MAKE) CC=clang SAN=fuzzer-no-link,address,undefined fuzz-run
+
+fuzz-run: $(FUZZERS)
+	@BUILD=$(B) RUNS=$(FUZZ_RUNS) SECONDS_EACH=$(FUZZ_SECONDS) \
+		tests/run.sh tests/fuzz/run.sh
+
+lint: ## format, layers, headers, manuals, scripts
+	@+$(MAKE) lint-run
+
+lint-run: $(PROGRAM)
+	@BUILD=$(B) tests/run.sh $(sort $(wildcard tests/lint/*.sh))
+
+format: ## clang-format every source file in place
+	clang-format-14 -i $(C_FILES)
+
+# ---- for people -----------------------------------------------------------
+
+demo: ## replay a real trace, then what one setting would change
+	@CC=$(call quote,$(CC)) scripts/packages.sh build
+	@+$(MAKE) demo-run
+
+demo-run: $(PROGRAM)
+	@scripts/demo.sh $(PROGRAM)
+
+deps: ## install the packages that building and testing need
+	@scripts/packages.sh build check
+
+install: $(PROGRAM) ## program and manuals under DESTDIR and PREFIX
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/gpupool
+	$(foreach m,$(MANUALS),$(call install_manual,$(m)))
+
+define install_manual
+	install -d $(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(1)))
+	install -m 644 $(1) \
+		$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(1)))
+
+endef
+
+uninstall: ## what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/gpupool $(foreach m,$(MANUALS),\
+		$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix \
+		$(m)))/$(notdir $(m)))
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@echo 'make [TARGET] [VARIABLE=VALUE]...'
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1	\2/p' Makefile | \
+		expand -t 14
+	@echo
+	@echo '  CC=clang      another compiler, in build/clang'
+	@echo '  SAN=address,undefined   sanitizers (or thread), in their folder'
+	@echo '  DEBUG=1       no optimisation'
+	@echo '  WERROR=1      a warning stops the build'
+	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
+
+.PHONY: all lib check check-run tests fuzz fuzz-run lint lint-run format demo \
+	demo-run deps install uninstall clean help FORCE
+.DEFAULT_GOAL := all
+
+-include $(OBJ:.o=.d) $(MAIN:.o=.d) $(CHECKS:=.d) $(FUZZERS:=.d) $(JSON).d

@@ -1,0 +1,149 @@
+#!/bin/sh
+# Installs what building, testing, linting or fuzzing needs and this machine
+# lacks, on Debian and Ubuntu; says what is missing elsewhere.
+#
+#	scripts/packages.sh [--no-install] build|check|lint|fuzz...
+#
+# Whether something is there is found out by using it, so that a library put
+# there by hand counts.  Nothing is asked of the network when nothing is
+# missing.
+set -eu
+
+cc=${CC:-gcc}
+install=yes
+missing=
+tmp=
+
+clean_up() {
+	[ -z "$tmp" ] || rm -rf "$tmp"
+}
+trap clean_up EXIT
+
+# Adds packages to what is missing.
+lacks() {
+	for package; do
+		case " $missing " in
+		*" $package "*) ;;
+		*) missing="${missing:+$missing }$package" ;;
+		esac
+	done
+}
+
+has_command() {
+	command -v "$1" > /dev/null 2>&1
+}
+
+# Compiles and links "#include <HEADER>" with the given flags.
+links() {
+	header=$1
+	shift
+	[ -n "$tmp" ] || tmp=$(mktemp -d)
+	printf '#include <%s>\nint main(void) { return 0; }\n' "$header" \
+		> "$tmp/try.c"
+	# $cc may hold flags of its own.
+	# shellcheck disable=SC2086
+	$cc -o "$tmp/try" "$tmp/try.c" "$@" > /dev/null 2>&1
+}
+
+can_fuzz() {
+	[ -n "$tmp" ] || tmp=$(mktemp -d)
+	cat > "$tmp/fuzz.c" <<- 'END'
+		#include <stddef.h>
+		int LLVMFuzzerTestOneInput(const unsigned char *, size_t);
+		int LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
+		{
+			return n && !data;
+		}
+	END
+	clang -fsanitize=fuzzer,address,undefined -o "$tmp/fuzz" \
+		"$tmp/fuzz.c" > /dev/null 2>&1
+}
+
+need_build() {
+	# ${cc%% *}: the command without its flags.
+	has_command "${cc%% *}" && links stdio.h || lacks gcc libc6-dev
+	links jansson.h -ljansson || lacks libjansson-dev
+	links zlib.h -lz || lacks zlib1g-dev
+	links zstd.h -lzstd || lacks libzstd-dev
+}
+
+need_check() {
+	links check.h -lcheck_pic || links check.h -lcheck || lacks check
+}
+
+need_lint() {
+	has_command clang || lacks clang
+	has_command clang-format-14 || lacks clang-format-14
+	has_command mandoc || lacks mandoc
+	has_command shellcheck || lacks shellcheck
+}
+
+need_fuzz() {
+	can_fuzz || lacks clang
+}
+
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		env DEBIAN_FRONTEND=noninteractive "$@"
+	else
+		sudo -n env DEBIAN_FRONTEND=noninteractive "$@"
+	fi
+}
+
+can_install() {
+	[ "$install" = yes ] && has_command apt-get || return 1
+	[ "$(id -u)" -eq 0 ] && return 0
+	has_command sudo && sudo -n true 2> /dev/null
+}
+
+apt_install() {
+	# clang's sanitizer runtimes are among what it recommends.
+	case " $missing " in
+	*" clang "*) recommends= ;;
+	*) recommends=--no-install-recommends ;;
+	esac
+	as_root apt-get update -qq || return 1
+	# $missing is a list.
+	# shellcheck disable=SC2086
+	as_root apt-get install -y -qq $recommends $missing
+}
+
+look() {
+	missing=
+	for group; do
+		"need_$group"
+	done
+}
+
+if [ "${1-}" = --no-install ]; then
+	install=no
+	shift
+fi
+for group; do
+	case $group in
+	build | check | lint | fuzz) ;;
+	*)
+		echo "packages.sh: no group is called $group" >&2
+		exit 2
+		;;
+	esac
+done
+
+look "$@"
+[ -n "$missing" ] || exit 0
+if can_install; then
+	echo "Installing: $missing"
+	tmp=${tmp:-$(mktemp -d)}
+	# Once more: mirrors fail now and then.
+	apt_install > "$tmp/log" 2>&1 || apt_install > "$tmp/log" 2>&1 || {
+		tail -n 5 "$tmp/log" >&2
+		echo "packages.sh: apt-get could not install them" >&2
+	}
+	look "$@"
+	[ -n "$missing" ] || exit 0
+fi
+cat >&2 << END
+Packages are missing: $missing
+On Debian or Ubuntu, type:  sudo apt-get install $missing
+END
+exit 1
