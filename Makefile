@@ -20,6 +20,7 @@ PREFIX ?= /usr/local
 SAN ?=
 DEBUG ?=
 WERROR ?=
+V ?=
 FUZZ_RUNS ?= 20000
 FUZZ_SECONDS ?= 20
 
@@ -77,6 +78,10 @@ FUZZERS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 MANUALS := $(sort $(wildcard man/*.[1-9]))
 C_FILES = $(sort $(shell find include src tests -name '*.[ch]'))
 
+# What is made, in a few words; V=1 shows the commands.
+Q := $(if $(V),,@)
+say = @$(if $(V),:,printf '  %-5s%s\n' '$(1)' '$@')
+
 # ---- the program ----------------------------------------------------------
 
 all: $(PROGRAM) ## the program, build/gpupool (the default)
@@ -84,15 +89,17 @@ all: $(PROGRAM) ## the program, build/gpupool (the default)
 lib: $(LIB) ## all of it but main, build/libgpupool.a
 
 $(PROGRAM): $(MAIN) $(LIB) $(B)/.link
-	$(LINK) -o $@ $(MAIN) $(LIB) $(LIBS)
+	$(call say,LINK)
+	$(Q)$(LINK) -o $@ $(MAIN) $(LIB) $(LIBS)
 
 $(LIB): $(OBJ) $(B)/.link
-	@rm -f $@
-	$(AR) rcs $@ $(OBJ)
+	$(call say,AR)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(OBJ)
 
 $(B)/obj/%.o: %.c $(B)/.compile | $(B)/.packages
+	$(call say,CC)
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c -o $@ $<
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
 # Files that say how things were made.  Each is written anew only when it would
 # say something else, so that what depends on it is then made anew.
@@ -133,8 +140,9 @@ $(B)/tests/unit/% $(B)/tests/contract/%: TEST_LIBS = $(CHECK_LIBS)
 $(B)/tests/fuzz/%: TEST_LIBS = -fsanitize=fuzzer
 
 $(B)/tests/%: tests/%.c $(LIB) $(B)/.compile
+	$(call say,TEST)
 	@mkdir -p $(@D)
-	$(COMPILE) -Itests -MMD -MP -MT $@ -MF $@.d -o $@ $< $(LDFLAGS) \
+	$(Q)$(COMPILE) -Itests -MMD -MP -MT $@ -MF $@.d -o $@ $< $(LDFLAGS) \
 		$(LIB) $(TEST_LIBS) $(LIBS)
 
 fuzz: ## each reader against damaged files, FUZZ_RUNS times
@@ -196,6 +204,7 @@ help: ## this list
 	@echo '  SAN=address,undefined   sanitizers (or thread), in their folder'
 	@echo '  DEBUG=1       no optimisation'
 	@echo '  WERROR=1      a warning stops the build'
+	@echo '  V=1           show the commands'
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
 .PHONY: all lib check check-run tests fuzz fuzz-run lint lint-run format demo \

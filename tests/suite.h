@@ -1,0 +1,45 @@
+/*
+ * What every Check program here needs: a main around a list of tests, and a
+ * way to say that a test could not be run.
+ */
+#ifndef TESTS_SUITE_H
+#define TESTS_SUITE_H
+
+#include <check.h>
+#include <stdio.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+/* Ends the test; tests/run.sh counts it as skipped, not as passed. */
+#define skip_test(name, why)                                                   \
+	do {                                                                   \
+		printf("skip %s: %s\n", name, why);                            \
+		fflush(stdout);                                                \
+		return;                                                        \
+	} while (0)
+
+struct suite_test {
+	const TTest *test;
+	int exit_code; /* that it must end with */
+};
+
+/* Runs them all; what main returns. */
+static inline int suite_run(const char *name, const struct suite_test *tests,
+			    size_t count)
+{
+	Suite *suite = suite_create(name);
+	TCase *tcase = tcase_create(name);
+	SRunner *runner;
+	int failed;
+
+	for (size_t i = 0; i < count; i++)
+		tcase_add_exit_test(tcase, tests[i].test, tests[i].exit_code);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* Host memory that never comes back as NULL. */
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "gpupool/status.h"
+#include "suite.h"
+
+START_TEST(test_memory_is_zeroed)
+{
+	unsigned *items = gp_mem_alloc(1000, sizeof(*items));
+
+	for (size_t i = 0; i < 1000; i++)
+		ck_assert_uint_eq(items[i], 0);
+	free(items);
+}
+END_TEST
+
+START_TEST(test_growing_keeps_what_was_there)
+{
+	unsigned *items = NULL;
+	size_t room = 0;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		items = gp_mem_grow(items, &room, i + 1, sizeof(*items));
+		ck_assert_uint_gt(room, i);
+		items[i] = i;
+	}
+	for (unsigned i = 0; i < 1000; i++)
+		ck_assert_uint_eq(items[i], i);
+	ck_assert_uint_le(room, 2000);
+	free(items);
+}
+END_TEST
+
+START_TEST(test_growing_moves_nothing_while_there_is_room)
+{
+	size_t room = 0;
+	char *items = gp_mem_grow(NULL, &room, 10, 1);
+
+	ck_assert_ptr_eq(gp_mem_grow(items, &room, room, 1), items);
+	free(items);
+}
+END_TEST
+
+START_TEST(test_shrinking_keeps_what_is_left)
+{
+	size_t room = 0;
+	char *items = gp_mem_grow(NULL, &room, 1000, 1);
+
+	items[0] = 'a';
+	items = gp_mem_shrink(items, 1, 1);
+	ck_assert_int_eq(items[0], 'a');
+	items = gp_mem_shrink(items, 0, 1);
+	ck_assert_ptr_nonnull(items);
+	free(items);
+}
+END_TEST
+
+START_TEST(test_text_is_copied_with_a_nul)
+{
+	char *copy = gp_mem_copy_text("pool", 2);
+
+	ck_assert_str_eq(copy, "po");
+	free(copy);
+}
+END_TEST
+
+START_TEST(test_too_much_to_allocate_ends_the_run)
+{
+	gp_mem_alloc(SIZE_MAX / 2, 4);
+}
+END_TEST
+
+START_TEST(test_too_much_to_grow_to_ends_the_run)
+{
+	size_t room = 0;
+
+	gp_mem_grow(NULL, &room, SIZE_MAX / 2, 4);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_memory_is_zeroed, 0 },
+		{ test_growing_keeps_what_was_there, 0 },
+		{ test_growing_moves_nothing_while_there_is_room, 0 },
+		{ test_shrinking_keeps_what_is_left, 0 },
+		{ test_text_is_copied_with_a_nul, 0 },
+		{ test_too_much_to_allocate_ends_the_run, GP_SYSTEM },
+		{ test_too_much_to_grow_to_ends_the_run, GP_SYSTEM },
+	};
+
+	return suite_run("mem", tests, COUNT_OF(tests));
+}
