@@ -1,0 +1,95 @@
+#!/bin/sh
+# Golden tests of the command line: each tests/cli/*.test is a small text to be
+# read from top to bottom,
+#
+#	# A flag that is not known is named.
+#	$ gpupool replay --no-such-flag x
+#	! gpupool: replay: there is no flag --no-such-flag
+#	exit 2
+#
+# where "# " is a remark, "$ " a command for sh, "| " its standard output,
+# "! " its standard error and "exit N" its status when that is not 0.
+# "needs COMMAND" skips the file on machines without that command.
+#
+# The commands of a file run one after another in one empty folder, with the
+# program as gpupool and the bundled traces in $traces.
+#
+#	UPDATE=1 tests/cli/run.sh [FILE...]
+#
+# writes what came out into the files instead of comparing: read it with git
+# diff before committing.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+traces=$root/traces
+export traces
+mkdir "$work/bin"
+ln -s "${BUILD:-$root/build}/gpupool" "$work/bin/gpupool"
+PATH=$work/bin:$PATH
+unset MAKEFLAGS MAKELEVEL
+
+# Copies what a person wrote and adds what the commands answer.
+answer() {
+	while IFS= read -r line || [ -n "$line" ]; do
+		case $line in
+		'| '* | '! '* | '|' | '!' | 'exit '*) continue ;;
+		esac
+		printf '%s\n' "$line"
+		case $line in
+		'$ '*)
+			sh -c "${line#??}" > "$work/out" 2> "$work/err" \
+				< /dev/null
+			code=$?
+			sed 's/^/| /; s/^| $/|/' "$work/out"
+			sed 's/^/! /; s/^! $/!/' "$work/err"
+			[ "$code" -eq 0 ] || echo "exit $code"
+			;;
+		esac
+	done
+}
+
+missing_command() {
+	for need in $(sed -n 's/^needs //p' "$1"); do
+		command -v "$need" > /dev/null || echo "$need"
+	done
+}
+
+run() {
+	name=$(basename "$1" .test)
+	missing=$(missing_command "$1")
+	if [ -n "$missing" ]; then
+		echo "skip $name:" $missing "is not on this machine"
+		return
+	fi
+	rm -rf "$work/here"
+	mkdir "$work/here"
+	(cd "$work/here" && answer) < "$1" > "$work/answer"
+	if cmp -s "$1" "$work/answer"; then
+		echo "ok $name"
+	elif [ -n "${UPDATE-}" ]; then
+		cp "$work/answer" "$1"
+		echo "ok $name (updated)"
+	else
+		echo "FAIL $name: UPDATE=1 tests/cli/run.sh $name.test" \
+			"accepts this"
+		diff -u "$1" "$work/answer" | sed '1,2d'
+		failed=1
+	fi
+}
+
+failed=0
+if [ $# -eq 0 ]; then
+	set -- "$here"/*.test
+else
+	cd "$here" || exit 1
+fi
+for file; do
+	[ -e "$file" ] || continue
+	run "$file"
+done
+exit "$failed"
