@@ -48,9 +48,10 @@ void gp_build_total_memory(struct gp_build *build, uint32_t device,
 			   uint64_t bytes);
 
 /*
- * Appends.  REQUESTS: event->id is ignored, name is the file's id of the block
- * (alloc, free, record_stream, free_completed).  HISTORY: kinds are GP_ALLOC,
- * GP_FREE and outcomes; addr identifies the block; name is ignored.
+ * Appends.  REQUESTS: name is the file's id of the block, unless event->id is
+ * GP_NO_ID (a synchronize by stream, a free_completed that gives none).
+ * HISTORY: kinds are GP_ALLOC, GP_FREE and outcomes; addr identifies the
+ * block; name is ignored.
  */
 void gp_build_event(struct gp_build *build, uint32_t device,
 		    const struct gp_event *event, uint64_t name);
@@ -58,13 +59,30 @@ void gp_build_event(struct gp_build *build, uint32_t device,
 /*
  * REQUESTS: the start state; HISTORY: the end state.  A block belongs to the
  * segment added last.  Block addr 0 means behind the previous one.  id and
- * first_block are ignored; name is the file's id of an active block.
+ * first_block are ignored (REQUESTS: a block without a name has id GP_NO_ID);
+ * name is the file's id of an active block, or of one that waits.
  */
 void gp_build_segment(struct gp_build *build, uint32_t device,
 		      const struct gp_segment *segment);
 enum gp_status gp_build_block(struct gp_build *build, uint32_t device,
 			      const struct gp_block *block, uint64_t name,
 			      struct gp_diag *diag);
+
+/* REQUESTS: what a converted snapshot carries beside its requests. */
+void gp_build_end_state(struct gp_build *build, uint32_t device,
+			bool is_end); /* segments from here on are the end's */
+void gp_build_guesses(struct gp_build *build, uint32_t device,
+		      const struct gp_guesses *guesses);
+
+/*
+ * REQUESTS: what a file says once for all events, wherever it says it.  Sites:
+ * those of events, segments and blocks so far are indices into this table.
+ * Frees at once: every GP_FREE is, but those flagged GP_BUILD_LATE.
+ */
+#define GP_BUILD_LATE (1 << 7)
+enum gp_status gp_build_sites(struct gp_build *build, const uint32_t *sites,
+			      size_t count, struct gp_diag *diag);
+void gp_build_frees_at_once(struct gp_build *build);
 
 /* An annotation to be placed among the device's events by its time. */
 void gp_build_annotation(struct gp_build *build, uint64_t ordinal,

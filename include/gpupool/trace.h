@@ -121,7 +121,7 @@ enum gp_block_state { GP_INACTIVE, GP_ACTIVE, GP_PENDING_FREE };
 struct gp_block {
 	uint64_t addr, size;
 	uint64_t requested; /* of an inactive block: stale, as in PyTorch */
-	uint32_t id;	    /* GP_NO_ID unless the block is active */
+	uint32_t id;	    /* GP_NO_ID unless active, or freed and waiting */
 	uint8_t state;	    /* enum gp_block_state */
 	uint32_t site;
 };

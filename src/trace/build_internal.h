@@ -1,0 +1,108 @@
+/*
+ * What a build holds, for the files that build: build.c fills it, finish*.c
+ * and history.c turn it into a trace.
+ */
+#ifndef TRACE_BUILD_INTERNAL_H
+#define TRACE_BUILD_INTERNAL_H
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "gpupool/build.h"
+
+/* Segments and blocks as a file lists them; after gp_state_settle in address
+ * order and checked. */
+struct gp_build_state {
+	struct gp_segment *segments;
+	struct gp_block *blocks;
+	uint64_t *names; /* REQUESTS: block i's name, where its id says so */
+	size_t segment_count, segment_room;
+	size_t block_count, block_room, name_room;
+};
+
+/* An annotation of this device; sorted by time, ties in the file's order. */
+struct gp_build_mark {
+	uint64_t time_us;
+	uint32_t ordinal; /* of the device */
+	uint32_t order;	  /* in the file */
+	uint32_t text;
+	uint16_t stage; /* enum gp_mark_stage */
+};
+
+/*
+ * A device being built.  gp_history_finish_device gets events raw, in the
+ * file's order, with streams, pools, sites and texts already final, and end
+ * checked.  It leaves events (replaced or changed in place; malloc'ed) with
+ * dense ids, start, end's block ids, block_ids and guesses.
+ */
+struct gp_build_device {
+	uint32_t ordinal;
+	uint64_t total_memory;
+	struct gp_event *events;
+	size_t event_count, event_room;
+	/* REQUESTS: event i's name of its block; when finished, name of
+	 * block id, or NULL where that is the id itself. */
+	uint64_t *names;
+	size_t name_room;
+	struct gp_build_state start, end;
+	const struct gp_build_mark *marks; /* HISTORY: borrows build->marks */
+	size_t mark_count;
+	uint32_t block_ids;
+	struct gp_guesses guesses;
+	bool at_end; /* REQUESTS: segments given now are the end state's */
+};
+
+struct gp_build {
+	enum gp_build_kind kind;
+	struct gp_intern texts;
+	char *scratch;
+	size_t scratch_room;
+
+	struct gp_site *sites;
+	size_t site_count, site_room;
+	struct gp_map site_of; /* caller << 32 | text */
+
+	uint64_t *streams;
+	size_t stream_count, stream_room;
+	struct gp_map stream_of;
+	uint16_t last_stream;
+
+	struct gp_pool_id *pools; /* [0] is {0, 0} */
+	size_t pool_count, pool_room;
+	struct gp_intern pool_of; /* the bytes of a struct gp_pool_id */
+	uint16_t last_pool;
+
+	struct gp_build_device *devices;
+	size_t device_count, device_room;
+	struct gp_build_mark *marks;
+	size_t mark_count, mark_room;
+
+	char *source, *settings; /* settings NULL: not known */
+	uint8_t release_first, release_last;
+	char why_first[96], why_last[96];
+	bool is_complete;
+};
+
+/* "event 812", with the device when there are several. */
+void gp_build_name_event(const struct gp_build *build,
+			 const struct gp_build_device *device, size_t event,
+			 struct gp_diag *diag);
+
+/* Sorts by address, places blocks with addr 0, and checks that blocks cover
+ * their segment and segments do not overlap. */
+enum gp_status gp_state_settle(struct gp_build_state *state,
+			       struct gp_diag *diag);
+
+/* Frees what the state holds. */
+void gp_build_state_release(struct gp_build_state *state);
+
+/* Names to dense ids, for GP_BUILD_REQUESTS. */
+enum gp_status gp_requests_finish_device(struct gp_build *build,
+					 struct gp_build_device *device,
+					 struct gp_diag *diag);
+
+/* Addresses to dense ids, start state and requests, for GP_BUILD_HISTORY. */
+enum gp_status gp_history_finish_device(struct gp_build *build,
+					struct gp_build_device *device,
+					struct gp_diag *diag);
+
+#endif

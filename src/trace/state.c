@@ -1,0 +1,128 @@
+/* Segments and blocks of one moment: sorted, complete, without overlaps. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/build_internal.h"
+
+static enum gp_status bad(const struct gp_segment *segment,
+			  struct gp_diag *diag, const char *what)
+{
+	gp_diag_record(diag, "segment 0x%" PRIx64, segment->addr);
+	gp_diag_hint(diag, "the blocks of a segment stand in address order "
+			   "and cover all of it");
+	return gp_diag_set(diag, GP_INPUT, "%s", what);
+}
+
+/* Gives blocks without an address theirs; all must follow one another. */
+static enum gp_status settle_blocks(const struct gp_segment *segment,
+				    struct gp_block *blocks,
+				    struct gp_diag *diag)
+{
+	uint64_t at = segment->addr, left = segment->size;
+	uint32_t i;
+
+	for (i = 0; i < segment->blocks; i++) {
+		struct gp_block *block = &blocks[i];
+
+		if (!block->addr)
+			block->addr = at;
+		if (block->addr != at)
+			return bad(segment, diag,
+				   block->addr < at ? "its blocks overlap"
+						    : "a gap between its "
+						      "blocks");
+		if (!block->size || block->size > left)
+			return bad(segment, diag,
+				   block->size ? "its blocks are larger than "
+						 "the segment"
+					       : "a block of 0 bytes");
+		if (block->state == GP_ACTIVE && block->requested > block->size)
+			return bad(segment, diag,
+				   "a block smaller than what was requested");
+		at += block->size;
+		left -= block->size;
+	}
+	if (left)
+		return bad(segment, diag,
+			   "its blocks do not cover the segment");
+	return GP_OK;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct gp_segment *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Blocks, and their names, in the order of the sorted segments. */
+static void follow_segments(struct gp_build_state *s)
+{
+	struct gp_block *blocks = gp_mem_alloc(s->block_count, sizeof(*blocks));
+	uint64_t *names = gp_mem_alloc(s->block_count, sizeof(*names));
+	uint32_t at = 0;
+	size_t i;
+
+	for (i = 0; i < s->segment_count; i++) {
+		struct gp_segment *segment = &s->segments[i];
+
+		if (segment->blocks) {
+			memcpy(blocks + at, s->blocks + segment->first_block,
+			       segment->blocks * sizeof(*blocks));
+			memcpy(names + at, s->names + segment->first_block,
+			       segment->blocks * sizeof(*names));
+		}
+		segment->first_block = at;
+		at += segment->blocks;
+	}
+	free(s->blocks);
+	free(s->names);
+	s->blocks = blocks;
+	s->names = names;
+	s->block_room = s->name_room = s->block_count;
+}
+
+static bool is_sorted(const struct gp_build_state *s)
+{
+	size_t i;
+
+	for (i = 1; i < s->segment_count; i++)
+		if (s->segments[i].addr < s->segments[i - 1].addr)
+			return false;
+	return true;
+}
+
+enum gp_status gp_state_settle(struct gp_build_state *s, struct gp_diag *diag)
+{
+	enum gp_status status;
+	uint64_t end = 0;
+	size_t i;
+
+	if (!is_sorted(s)) {
+		qsort(s->segments, s->segment_count, sizeof(*s->segments),
+		      by_addr);
+		follow_segments(s);
+	}
+	for (i = 0; i < s->segment_count; i++) {
+		const struct gp_segment *segment = &s->segments[i];
+
+		if (!segment->addr || !segment->size)
+			return bad(segment, diag,
+				   segment->addr ? "a segment of 0 bytes"
+						 : "a segment at address 0");
+		if (segment->size > UINT64_MAX - segment->addr ||
+		    segment->size > INT64_MAX)
+			return bad(segment, diag, "it ends beyond 2^64");
+		if (segment->addr < end)
+			return bad(segment, diag,
+				   "it overlaps the segment before it");
+		end = segment->addr + segment->size;
+		status = settle_blocks(segment,
+				       s->blocks + segment->first_block, diag);
+		if (status)
+			return status;
+	}
+	return GP_OK;
+}

@@ -1,0 +1,29 @@
+/* Where a trace lives: an arena, its texts, and the file it is mapped from. */
+#include "trace/store.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+
+struct gp_trace_store *gp_trace_store_create(void)
+{
+	struct gp_trace_store *store = gp_mem_alloc(1, sizeof(*store));
+
+	store->trace.memory = store;
+	return store;
+}
+
+void gp_trace_destroy(struct gp_trace *trace)
+{
+	struct gp_trace_store *store;
+
+	if (!trace)
+		return;
+	store = trace->memory;
+	gp_arena_release(&store->arena);
+	gp_intern_release(&store->texts);
+	if (store->mapping)
+		munmap(store->mapping, store->mapping_bytes);
+	free(store);
+}

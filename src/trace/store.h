@@ -1,0 +1,22 @@
+/*
+ * Where a trace lives: the trace itself and all its memory, one owner.
+ */
+#ifndef TRACE_STORE_H
+#define TRACE_STORE_H
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "gpupool/trace.h"
+
+struct gp_trace_store {
+	struct gp_trace trace; /* trace.memory is this store */
+	struct gp_arena arena;
+	struct gp_intern texts; /* empty when the trace is a mapping */
+	void *mapping;		/* NULL: not mapped */
+	size_t mapping_bytes;
+};
+
+/* Zeroed; the owner destroys store->trace. */
+struct gp_trace_store *gp_trace_store_create(void);
+
+#endif

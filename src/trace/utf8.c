@@ -1,0 +1,71 @@
+/* Valid UTF-8 as RFC 3629 has it: no overlong forms, no surrogates. */
+#include "trace/utf8.h"
+
+#include <string.h>
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+static bool is_in(unsigned char byte, unsigned char low, unsigned char high)
+{
+	return byte >= low && byte <= high;
+}
+
+/* Bytes of the valid character at text, or 0. */
+static size_t character(const unsigned char *text, size_t length)
+{
+	unsigned char lead = text[0], low = 0x80, high = 0xbf;
+	size_t bytes, i;
+
+	if (is_in(lead, 0x01, 0x7f))
+		return 1;
+	bytes = is_in(lead, 0xc2, 0xdf)	  ? 2
+		: is_in(lead, 0xe0, 0xef) ? 3
+		: is_in(lead, 0xf0, 0xf4) ? 4
+					  : 0;
+	if (!bytes || length < bytes)
+		return 0;
+	if (lead == 0xe0)
+		low = 0xa0;
+	else if (lead == 0xed)
+		high = 0x9f;
+	else if (lead == 0xf0)
+		low = 0x90;
+	else if (lead == 0xf4)
+		high = 0x8f;
+	if (!is_in(text[1], low, high))
+		return 0;
+	for (i = 2; i < bytes; i++)
+		if (!is_in(text[i], 0x80, 0xbf))
+			return 0;
+	return bytes;
+}
+
+bool gp_utf8_is_clean(const char *text, size_t length)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	size_t bytes;
+
+	for (; length; at += bytes, length -= bytes) {
+		bytes = character(at, length);
+		if (!bytes)
+			return false;
+	}
+	return true;
+}
+
+size_t gp_utf8_clean(const char *text, size_t length, char *out)
+{
+	const size_t mark = sizeof(replacement) - 1;
+	const char *end = text + length;
+	char *to = out;
+	size_t bytes;
+
+	while (text < end) {
+		bytes = character((const unsigned char *)text,
+				  (size_t)(end - text));
+		memcpy(to, bytes ? text : replacement, bytes ? bytes : mark);
+		to += bytes ? bytes : mark;
+		text += bytes ? bytes : 1;
+	}
+	return (size_t)(to - out);
+}
