@@ -189,4 +189,25 @@ bool gp_trace_equal(const struct gp_trace *a, const struct gp_trace *b);
 
 const char *gp_event_kind_name(enum gp_event_kind kind); /* format's "op" */
 
+/* Which members a kind uses, besides time_us, site and flags, which all have.
+ */
+enum gp_event_field {
+	GP_HAS_ID = 1 << 0,
+	GP_HAS_ADDR = 1 << 1,
+	GP_HAS_SIZE = 1 << 2,
+	GP_HAS_STREAM = 1 << 3,
+	GP_HAS_POOL = 1 << 4,
+	GP_HAS_FRACTION = 1 << 5,
+	GP_HAS_TEXT = 1 << 6,
+	GP_HAS_MARK = 1 << 7,
+};
+uint8_t gp_event_fields(enum gp_event_kind kind);
+
+/* The members of struct gp_guesses, by name. */
+struct gp_guess_row {
+	const char *name;
+	size_t offset; /* of a uint64_t */
+};
+const struct gp_guess_row *gp_guess_table(size_t *count);
+
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "trace/event.h"
+#include "gpupool/trace.h"
 
 struct pair {
 	const struct gp_trace *a, *b;

@@ -1,5 +1,5 @@
-/* Kinds of events. */
-#include "trace/event.h"
+/* Kinds of events and of guesses: one row each. */
+#include "gpupool/trace.h"
 
 #include <assert.h>
 
@@ -47,4 +47,24 @@ uint8_t gp_event_fields(enum gp_event_kind kind)
 {
 	assert(kind < GP_EVENT_KINDS);
 	return rows[kind].fields;
+}
+
+#define GUESS(member)                                                          \
+	{                                                                      \
+#member, offsetof(struct gp_guesses, member)                   \
+	}
+
+static const struct gp_guess_row guesses[] = {
+	GUESS(start_blocks), GUESS(block_slack), GUESS(segment_order),
+	GUESS(empty_caches), GUESS(late_frees),	 GUESS(pool_of_segment),
+	GUESS(lost_entries),
+};
+#define GUESSES (sizeof(guesses) / sizeof(*guesses))
+_Static_assert(sizeof(struct gp_guesses) == GUESSES * sizeof(uint64_t),
+	       "each guess has its row");
+
+const struct gp_guess_row *gp_guess_table(size_t *count)
+{
+	*count = GUESSES;
+	return guesses;
 }

@@ -10,7 +10,6 @@
 
 #include "base/mem.h"
 #include "trace/build_internal.h"
-#include "trace/event.h"
 #include "trace/store.h"
 #include "trace/utf8.h"
 
