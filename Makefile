@@ -30,10 +30,10 @@ comma := ,
 empty :=
 space := $(empty) $(empty)
 
-# Words of the variant: the compiler unless it is gcc, sanitizers, debug.
+# Words of the variant: compiler, sanitizers, debug, werror.
 compiler := $(notdir $(lastword $(CC)))
 variant := $(filter-out gcc cc,$(compiler)) $(subst $(comma), ,$(SAN)) \
-	$(if $(DEBUG),debug)
+	$(if $(DEBUG),debug) $(if $(WERROR),werror)
 variant := $(subst $(space),-,$(strip \
 	$(if $(filter gcc cc,$(compiler)),$(if $(strip $(variant)),gcc)) \
 	$(variant)))

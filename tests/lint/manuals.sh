@@ -1,0 +1,37 @@
+#!/bin/sh
+# Manual pages that mandoc has nothing to say about, one for each command,
+# naming the flags that the command's --help names.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lint/common.inc
+program=${BUILD:-build}/gpupool
+
+if has_command mandoc; then
+	for page in man/*.[1-9]; do
+		mandoc -T lint -W warning "$page"
+	done > "$work/said" 2>&1
+	verdict mandoc "manual pages have mistakes"
+else
+	echo "skip mandoc: it is not on this machine"
+fi
+
+flags_of_page() {
+	sed -n 's/^\.It Fl -\([a-z0-9-]*\).*/--\1/p' "$1" | sort -u
+}
+
+flags_of_help() {
+	"$program" "$1" --help < /dev/null |
+		grep -oE -e '--[a-z][a-z0-9-]*' | sort -u
+}
+
+for page in man/gpupool-*.1; do
+	command=$(basename "$page" .1)
+	command=${command#gpupool-}
+	flags_of_page "$page" > "$work/page"
+	flags_of_help "$command" > "$work/help"
+	diff "$work/page" "$work/help" | sed -n 's/^< /only in the page: /p
+		s/^> /only in --help: /p' > "$work/said"
+	verdict "flags-$command" "$page and gpupool $command --help differ"
+done
+exit "$failed"

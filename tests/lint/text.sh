@@ -1,0 +1,58 @@
+#!/bin/sh
+# What a file looks like: clang-format's layout, 80 columns, 500 lines, no
+# trailing spaces; scripts as shellcheck likes them.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lint/common.inc
+
+c_files() {
+	find src include tests -name '*.[ch]' | sort
+}
+
+scripts() {
+	find tests scripts -name '*.sh' -o -name '*.inc' | sort
+	[ ! -e .ci/run ] || echo .ci/run
+}
+
+# clang-format's answer differs from release to release: 14 it is.
+if has_command clang-format-14; then
+	format=clang-format-14
+elif clang-format --version 2> /dev/null | grep -q 'version 14\.'; then
+	format=clang-format
+else
+	format=
+fi
+if [ -n "$format" ]; then
+	c_files | xargs "$format" --dry-run -Werror 2>&1 |
+		grep 'error:' > "$work/said"
+	verdict format "make format puts these right"
+else
+	echo "skip format: clang-format 14 is not on this machine"
+fi
+
+# A continuation byte of UTF-8 takes no column.
+for file in $(c_files); do
+	LC_ALL=C tr -d '\200-\277' < "$file" | expand |
+		awk -v file="$file" 'length > 80 { print file ":" NR }'
+done > "$work/said"
+verdict columns "lines are longer than 80 columns"
+
+for file in $(c_files) $(scripts); do
+	awk -v file="$file" 'END { if (NR > 500) print file ": " NR }' "$file"
+done > "$work/said"
+verdict lines "files are longer than 500 lines"
+
+# shellcheck disable=SC2046
+grep -n '[ 	]$' $(c_files) $(scripts) Makefile man/*.[1-9] README.md \
+	> "$work/said"
+verdict trailing-spaces "spaces at the end of a line"
+
+if has_command shellcheck; then
+	# shellcheck disable=SC2046
+	shellcheck -x -S warning -f gcc $(scripts) > "$work/said"
+	verdict shellcheck "scripts are not as shellcheck likes them"
+else
+	echo "skip shellcheck: it is not on this machine"
+fi
+exit "$failed"
