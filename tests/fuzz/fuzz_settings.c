@@ -1,0 +1,56 @@
+/*
+ * Any text given as settings or release is understood or refused with a
+ * reason; refused settings stay as they were.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpupool/knob.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(int holds, const char *what)
+{
+	if (!holds) {
+		fprintf(stderr, "%s\n", what);
+		abort();
+	}
+}
+
+static void parse_settings(const char *text, uint8_t release)
+{
+	struct gp_settings settings, before;
+	struct gp_diag diag = { 0 };
+	enum gp_status status;
+
+	/* Padding too, so that memcmp may be used. */
+	memset(&settings, 0, sizeof(settings));
+	gp_settings_init(&settings, release);
+	memcpy(&before, &settings, sizeof(before));
+	status = gp_settings_parse(&settings, text, &diag);
+	must(status == GP_OK || status == GP_INPUT, "neither read nor refused");
+	if (status != GP_OK) {
+		must(diag.what[0], "an error says nothing");
+		must(!memcmp(&settings, &before, sizeof(before)),
+		     "refused settings were changed");
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct gp_diag diag = { 0 };
+	uint8_t minor;
+	char *text;
+
+	if (!size)
+		return 0;
+	text = calloc(size, 1);
+	memcpy(text, data + 1, size - 1);
+	parse_settings(text, data[0] % (GP_RELEASE_LAST + 1));
+	if (gp_release_parse(text, &minor, &diag) == GP_OK)
+		must(minor <= GP_RELEASE_LAST, "there is no such release");
+	free(text);
+	return 0;
+}
