@@ -110,7 +110,7 @@ struct gp_allocator_ops {
 	enum gp_answer (*set_settings)(struct gp_allocator *allocator,
 				       const char *conf);
 	enum gp_answer (*pool_begin)(struct gp_allocator *allocator,
-				     uint16_t pool);
+				     uint16_t pool, bool is_capture);
 	enum gp_answer (*pool_end)(struct gp_allocator *allocator,
 				   uint16_t pool);
 	enum gp_answer (*pool_release)(struct gp_allocator *allocator,

@@ -94,4 +94,7 @@ enum gp_status gp_settings_parse(struct gp_settings *settings, const char *conf,
 enum gp_status gp_release_parse(const char *text, uint8_t *minor,
 				struct gp_diag *diag);
 
+/* Whether two releases make the same decision for every request. */
+bool gp_release_alike(uint8_t a, uint8_t b);
+
 #endif

@@ -1,0 +1,520 @@
+/*
+ * PyTorch's caching allocator: the requests.
+ * PyTorch: DeviceCachingAllocator::malloc, alloc_found_block, should_split,
+ * free, free_block, try_merge_blocks, setMemoryFraction.
+ */
+#include "allocator/caching/caching.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/caching/counter.h"
+#include "allocator/caching/expandable.h"
+#include "allocator/caching/segment.h"
+#include "allocator/caching/size.h"
+#include "allocator/caching/state.h"
+#include "allocator/engines.h"
+#include "allocator/release.h"
+#include "base/mem.h"
+
+enum gp_answer caching_refuse(struct caching *c, const char *reason)
+{
+	c->refusal = reason;
+	return GP_REFUSED_BY_RULE;
+}
+
+/* ---- blocks ---- */
+
+struct block *caching_part(struct caching *c, const struct block *like,
+			   uint64_t addr, uint64_t size)
+{
+	struct block *b = block_create(&c->blocks);
+
+	b->addr = addr;
+	b->size = size;
+	b->stream = like->stream;
+	b->pool = like->pool;
+	b->segment = like->segment;
+	b->id = GP_NO_ID;
+	b->counter = c->order == BY_OBJECT ? ++c->counter : like->counter;
+	return b;
+}
+
+void caching_shelve(struct caching *c, struct block *b)
+{
+	b->gc_base = b->pool->searches;
+	shelf_insert(pool_shelf_make(c, b->pool, b->stream), b);
+}
+
+uint64_t caching_merge(struct caching *c, struct block *dst, struct block *src)
+{
+	uint64_t gained;
+
+	if (!src || !block_is_idle(src) || src->is_mapped != dst->is_mapped)
+		return 0;
+	if (src->is_mapped)
+		shelf_remove(pool_shelf(src->pool, src->stream), src);
+	else
+		shelf_remove_unmapped(pool_shelf(src->pool, src->stream), src);
+	if (dst->prev == src) {
+		dst->addr = src->addr;
+		dst->prev = src->prev;
+		if (dst->prev)
+			dst->prev->next = dst;
+	} else {
+		dst->next = src->next;
+		if (dst->next)
+			dst->next->prev = dst;
+	}
+	gained = src->size;
+	dst->size += gained;
+	block_destroy(&c->blocks, src);
+	return gained;
+}
+
+size_t caching_collect(struct caching *c, struct caching_pool *pool)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->config.stream_count; i++) {
+		const struct shelf *shelf = pool->shelves[i];
+		struct block *b = shelf ? shelf_best(shelf, 0) : NULL;
+
+		for (; b; b = shelf_next(shelf, b)) {
+			c->scratch = gp_mem_grow(c->scratch, &c->scratch_room,
+						 n + 1, sizeof(*c->scratch));
+			c->scratch[n++] = b;
+		}
+	}
+	return n;
+}
+
+/* ---- alloc ---- */
+
+static bool should_split(const struct caching *c, const struct block *b,
+			 const struct request *request)
+{
+	uint64_t rest = b->size - request->rounded;
+
+	if (b->pool->is_small || request->is_expandable)
+		return rest >= MIN_BLOCK_SIZE;
+	return request->rounded < c->settings.max_split_size &&
+	       rest > SMALL_SIZE;
+}
+
+/* The caller gets a new object for the low part; the rest keeps the old. */
+static struct block *split(struct caching *c, struct block *rest, uint64_t size)
+{
+	struct block *b = caching_part(c, rest, rest->addr, size);
+
+	b->prev = rest->prev;
+	if (b->prev)
+		b->prev->next = b;
+	b->next = rest;
+	rest->prev = b;
+	rest->addr += size;
+	rest->size -= size;
+	caching_shelve(c, rest);
+	return b;
+}
+
+/* Splits if need be, and counts what that does to inactive_split. */
+static struct block *cut_to_size(struct caching *c, struct block *b,
+				 const struct request *request)
+{
+	bool was_split = block_is_split(b);
+	enum gp_stat_kind kind = counter_kind(b);
+	struct gp_stats *stats = &c->stats;
+	struct block *rest = b;
+
+	if (should_split(c, b, request)) {
+		b = split(c, b, request->rounded);
+		if (b->segment)
+			return b;
+		if (was_split) {
+			counter_sub(stats, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
+				    b->size);
+		} else {
+			counter_add(stats, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
+				    rest->size);
+			counter_add(stats, GP_STAT_INACTIVE_SPLIT, kind, 1);
+		}
+	} else if (was_split && !b->segment) {
+		counter_sub(stats, GP_STAT_INACTIVE_SPLIT_BYTES, kind, b->size);
+		counter_sub(stats, GP_STAT_INACTIVE_SPLIT, kind, 1);
+	}
+	return b;
+}
+
+static void hand_out(struct caching *c, struct block *b, uint32_t id,
+		     uint64_t size)
+{
+	enum gp_stat_kind kind = counter_kind(b);
+	struct gp_stats *stats = &c->stats;
+
+	b->is_allocated = true;
+	b->requested = size;
+	b->id = id;
+	c->live[id] = b;
+	caching_act(c, GP_ALLOC, b, b->addr, size);
+	counter_add(stats, GP_STAT_ALLOCATION, kind, 1);
+	counter_add(stats, GP_STAT_ALLOCATED_BYTES, kind, b->size);
+	counter_add(stats, GP_STAT_ACTIVE, kind, 1);
+	counter_add(stats, GP_STAT_ACTIVE_BYTES, kind, b->size);
+	counter_add(stats, GP_STAT_REQUESTED_BYTES, kind, size);
+	if (b->size >= c->settings.max_split_size)
+		counter_increase(&stats->oversize_allocations, 1);
+}
+
+static void tell_oom(struct caching *c, const struct request *request)
+{
+	uint64_t free_bytes, total;
+	struct gp_action action = {
+		.kind = GP_OOM,
+		.stream = request->stream,
+		.pool = pool_index(request->pool),
+		.id = GP_NO_ID,
+		.size = request->rounded,
+	};
+
+	c->device->ops->info(c->device, &free_bytes, &total);
+	action.addr = free_bytes;
+	if (c->config.action)
+		c->config.action(c->config.action_arg, &action);
+	c->stats.num_ooms++;
+}
+
+static enum gp_answer caching_alloc(struct gp_allocator *allocator, uint32_t id,
+				    uint64_t size, uint16_t stream,
+				    uint16_t pool, uint64_t *addr)
+{
+	struct caching *c = caching_of(allocator);
+	struct request request = {
+		.stream = stream,
+		.is_expandable = c->settings.expandable_segments,
+	};
+	enum gp_answer answer;
+	struct block *b;
+
+	if (!size)
+		return GP_SERVED;
+	if (!pools_are_suspended(c))
+		events_process(c);
+	if (size >= LARGEST_REQUEST)
+		size = LARGEST_REQUEST;
+	request.rounded = size_round(&c->settings, size);
+	request.segment_size = size_of_segment(&c->settings, request.rounded);
+	answer = pool_of_request(c, request.rounded, pool, &request.pool);
+	if (answer != GP_SERVED)
+		return answer;
+	b = segment_find_free(c, &request);
+	if (!b) {
+		answer = segment_obtain(c, &request, &b);
+		if (answer == GP_OUT_OF_MEMORY)
+			tell_oom(c, &request);
+		if (answer != GP_SERVED)
+			return answer;
+	}
+	b = cut_to_size(c, b, &request);
+	hand_out(c, b, id, size);
+	*addr = b->addr;
+	return GP_SERVED;
+}
+
+/* ---- free ---- */
+
+void caching_free_block(struct caching *c, struct block *b)
+{
+	enum gp_stat_kind kind = counter_kind(b);
+	struct gp_stats *stats = &c->stats;
+	int64_t net_count = 0, net_bytes = 0;
+	uint64_t size = b->size, gained;
+
+	caching_act(c, GP_FREE_COMPLETED, b, b->addr, b->requested);
+	c->live[b->id] = NULL;
+	b->id = GP_NO_ID;
+	if ((gained = caching_merge(c, b, b->prev))) {
+		net_count--;
+		net_bytes -= (int64_t)gained;
+	}
+	if ((gained = caching_merge(c, b, b->next))) {
+		net_count--;
+		net_bytes -= (int64_t)gained;
+	}
+	caching_shelve(c, b);
+	if (block_is_split(b)) {
+		net_count++;
+		net_bytes += (int64_t)b->size;
+	}
+	if (!b->segment) {
+		counter_net(stats, GP_STAT_INACTIVE_SPLIT, kind, net_count);
+		counter_net(stats, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
+			    net_bytes);
+	}
+	counter_sub(stats, GP_STAT_ACTIVE, kind, 1);
+	counter_sub(stats, GP_STAT_ACTIVE_BYTES, kind, size);
+	counter_sub(stats, GP_STAT_REQUESTED_BYTES, kind, b->requested);
+}
+
+static struct block *live_block(struct caching *c, uint32_t id)
+{
+	struct block *b = c->live[id];
+
+	return b && b->is_allocated ? b : NULL;
+}
+
+static void caching_free(struct gp_allocator *allocator, uint32_t id)
+{
+	struct caching *c = caching_of(allocator);
+	struct block *b = live_block(c, id);
+	enum gp_stat_kind kind;
+
+	if (!b)
+		return;
+	kind = counter_kind(b);
+	b->is_allocated = false;
+	counter_sub(&c->stats, GP_STAT_ALLOCATION, kind, 1);
+	counter_sub(&c->stats, GP_STAT_ALLOCATED_BYTES, kind, b->size);
+	caching_act(c, GP_FREE, b, b->addr, b->requested);
+	if (b->size >= c->settings.max_split_size)
+		counter_decrease(&c->stats.oversize_allocations, 1);
+	if (!events_hold(c, b))
+		caching_free_block(c, b);
+}
+
+static void caching_record_stream(struct gp_allocator *allocator, uint32_t id,
+				  uint16_t stream)
+{
+	struct caching *c = caching_of(allocator);
+	struct block *b = live_block(c, id);
+
+	if (b)
+		events_record_use(c, b, stream);
+}
+
+static void caching_synchronize(struct gp_allocator *allocator, uint16_t stream)
+{
+	events_complete_stream(caching_of(allocator), stream);
+}
+
+static void caching_complete(struct gp_allocator *allocator, uint32_t id)
+{
+	struct caching *c = caching_of(allocator);
+
+	if (c->live[id])
+		events_complete_block(c, c->live[id]);
+}
+
+/* ---- everything else a program may ask ---- */
+
+static enum gp_answer caching_empty_cache(struct gp_allocator *allocator,
+					  uint16_t pool)
+{
+	return segment_release_cached(caching_of(allocator), pool);
+}
+
+static void follow_settings(struct caching *c)
+{
+	c->gc_enabled =
+		c->limit != GP_UNLIMITED && c->settings.gc_threshold > 0;
+}
+
+static enum gp_answer caching_set_fraction(struct gp_allocator *allocator,
+					   double fraction)
+{
+	struct caching *c = caching_of(allocator);
+
+	if (!(fraction >= 0 && fraction <= 1))
+		return caching_refuse(c, "invalid fraction. Please set within "
+					 "[0, 1].");
+	c->limit = (uint64_t)(fraction * (double)c->device_total);
+	if (fraction == 1 &&
+	    gp_release_has(c->settings.release, GP_CHANGE_FRACTION_ONE))
+		c->limit = GP_UNLIMITED;
+	follow_settings(c);
+	return GP_SERVED;
+}
+
+static enum gp_answer caching_set_settings(struct gp_allocator *allocator,
+					   const char *conf)
+{
+	struct caching *c = caching_of(allocator);
+	struct gp_diag diag = { 0 };
+
+	if (gp_settings_parse(&c->settings, conf, &diag) != GP_OK) {
+		snprintf(c->refusal_text, sizeof(c->refusal_text), "%.200s",
+			 diag.what);
+		return caching_refuse(c, c->refusal_text);
+	}
+	follow_settings(c);
+	return GP_SERVED;
+}
+
+/* Before there was use_mem_pool, asking for it changes nothing. */
+static bool has_routing(const struct caching *c)
+{
+	return gp_release_has(c->settings.release, GP_CHANGE_ROUTING);
+}
+
+static enum gp_answer caching_pool_begin(struct gp_allocator *allocator,
+					 uint16_t pool, bool is_capture)
+{
+	struct caching *c = caching_of(allocator);
+
+	if (!is_capture && !has_routing(c))
+		return GP_SERVED;
+	return pool_begin(c, pool, is_capture);
+}
+
+static enum gp_answer caching_pool_end(struct gp_allocator *allocator,
+				       uint16_t pool)
+{
+	struct caching *c = caching_of(allocator);
+
+	if (!c->pools.route_count && !has_routing(c))
+		return GP_SERVED;
+	return pool_end(c, pool);
+}
+
+static enum gp_answer caching_pool_release(struct gp_allocator *allocator,
+					   uint16_t pool)
+{
+	struct caching *c = caching_of(allocator);
+
+	if (!c->pools.pairs[pool] && !has_routing(c))
+		return GP_SERVED;
+	return pool_let_go(c, pool);
+}
+
+static void reset(struct gp_stat *stat, bool peak)
+{
+	if (peak)
+		stat->peak = stat->current;
+	else
+		stat->allocated = stat->freed = 0;
+}
+
+static void reset_all(struct gp_stats *stats, bool peak)
+{
+	for (int i = 0; i < GP_STAT_COUNT; i++)
+		for (int kind = 0; kind < 3; kind++)
+			reset(&stats->by_pool[i][kind], peak);
+	reset(&stats->oversize_allocations, peak);
+	reset(&stats->oversize_segments, peak);
+}
+
+static void caching_reset_peak(struct gp_allocator *allocator)
+{
+	reset_all(&caching_of(allocator)->stats, true);
+}
+
+static void caching_reset_accumulated(struct gp_allocator *allocator)
+{
+	struct gp_stats *stats = &caching_of(allocator)->stats;
+
+	reset_all(stats, false);
+	stats->num_alloc_retries = stats->num_ooms = 0;
+	stats->num_oom_rejections = stats->num_sync_all_streams = 0;
+	stats->num_device_alloc = stats->num_device_free = 0;
+}
+
+static const struct gp_stats *caching_stats(struct gp_allocator *allocator)
+{
+	return &caching_of(allocator)->stats;
+}
+
+static void caching_state(struct gp_allocator *allocator,
+			  struct gp_state *state)
+{
+	state_show(caching_of(allocator), state);
+}
+
+static size_t caching_candidates(struct gp_allocator *allocator, uint64_t size,
+				 uint16_t stream, uint16_t pool,
+				 struct gp_candidate *out, size_t room)
+{
+	return state_candidates(caching_of(allocator), size, stream, pool, out,
+				room);
+}
+
+static const char *caching_refusal(struct gp_allocator *allocator)
+{
+	return caching_of(allocator)->refusal;
+}
+
+/* ---- life ---- */
+
+static void caching_destroy(struct gp_allocator *allocator)
+{
+	struct caching *c = caching_of(allocator);
+	struct expandable_segment *next;
+
+	events_release(c);
+	pools_release(c);
+	block_table_release(&c->blocks);
+	for (; c->expandable; c->expandable = next) {
+		next = c->expandable->next;
+		free(c->expandable);
+	}
+	free(c->live);
+	free(c->scratch);
+	free(c);
+}
+
+static const struct gp_allocator_ops caching_ops = {
+	.name = "caching",
+	.alloc = caching_alloc,
+	.free = caching_free,
+	.record_stream = caching_record_stream,
+	.synchronize = caching_synchronize,
+	.complete = caching_complete,
+	.empty_cache = caching_empty_cache,
+	.set_fraction = caching_set_fraction,
+	.set_settings = caching_set_settings,
+	.pool_begin = caching_pool_begin,
+	.pool_end = caching_pool_end,
+	.pool_release = caching_pool_release,
+	.reset_peak = caching_reset_peak,
+	.reset_accumulated = caching_reset_accumulated,
+	.stats = caching_stats,
+	.state = caching_state,
+	.candidates = caching_candidates,
+	.refusal = caching_refusal,
+	.destroy = caching_destroy,
+};
+
+static enum block_order order_of(uint8_t release)
+{
+	if (gp_release_has(release, GP_CHANGE_SEGMENT_ORDER))
+		return BY_SEGMENT;
+	if (gp_release_has(release, GP_CHANGE_OBJECT_ORDER))
+		return BY_OBJECT;
+	return BY_ADDRESS;
+}
+
+struct gp_allocator *gp_caching_create(const struct gp_allocator_config *config)
+{
+	struct caching *c = gp_mem_alloc(1, sizeof(*c));
+	uint64_t free_bytes;
+
+	c->head.ops = &caching_ops;
+	c->config = *config;
+	c->settings = *config->settings;
+	c->device = config->device;
+	c->device->ops->info(c->device, &free_bytes, &c->device_total);
+	c->order = order_of(c->settings.release);
+	c->live = gp_mem_alloc(config->block_ids, sizeof(struct block *));
+	c->stats.max_split_size = c->settings.max_split_size == GP_UNLIMITED
+					  ? -1
+					  : (int64_t)c->settings.max_split_size;
+	c->limit = GP_UNLIMITED;
+	pools_init(c);
+	events_init(c);
+	if (c->settings.memory_fraction < 1)
+		caching_set_fraction(&c->head, c->settings.memory_fraction);
+	follow_settings(c);
+	if (config->start)
+		state_adopt(c, config->start);
+	return &c->head;
+}

@@ -1,0 +1,96 @@
+/*
+ * PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp, releases 2.0
+ * to 2.15): the state of one device's allocator, shared by the files here.
+ *
+ *     caching.c     the requests: alloc, free, record_stream, settings
+ *     size.h        rounding and segment sizes
+ *     pool.h        default and private pools, routing
+ *     shelf.h       free blocks in best-fit order
+ *     segment.h     memory from the device and back; the retry ladder
+ *     expandable.h  segments that grow page by page
+ *     gc.h          garbage collection of old segments
+ *     events.h      blocks that wait for other streams
+ *     counter.h     the statistics
+ *     state.h       taking over a start state, showing the present one
+ */
+#ifndef CACHING_CACHING_H
+#define CACHING_CACHING_H
+
+#include "allocator/caching/block.h"
+#include "allocator/caching/events.h"
+#include "allocator/caching/pool.h"
+#include "gpupool/allocator.h"
+
+enum block_order { BY_ADDRESS, BY_OBJECT, BY_SEGMENT };
+
+struct caching {
+	struct gp_allocator head;
+	struct gp_allocator_config config;
+	struct gp_settings settings;
+	struct gp_device *device;
+	uint64_t device_total; /* bytes, as the device tells */
+
+	struct block_table blocks;
+	struct block **live; /* by id; NULL: not live */
+	struct pools pools;
+	struct events events;
+	struct gp_stats stats;
+
+	uint64_t reserved; /* bytes from the device, all pools */
+	uint64_t limit;	   /* bytes; GP_UNLIMITED: none */
+	uint64_t counter;  /* the last one given: see block.h */
+	struct expandable_segment *expandable; /* all of them */
+	enum block_order order;
+	bool gc_enabled; /* a limit and a threshold are set */
+
+	struct block **scratch; /* blocks to walk while the shelves change */
+	size_t scratch_room;
+
+	const char *refusal;
+	char refusal_text[256];
+};
+
+static inline struct caching *caching_of(struct gp_allocator *allocator)
+{
+	return (struct caching *)allocator;
+}
+
+/* Tells the listener, if there is one. */
+static inline void caching_act(struct caching *c, enum gp_event_kind kind,
+			       const struct block *b, uint64_t addr,
+			       uint64_t size)
+{
+	struct gp_action action = {
+		.kind = (uint8_t)kind,
+		.stream = b->stream,
+		.pool = pool_index(b->pool),
+		.id = b->id,
+		.addr = addr,
+		.size = size,
+	};
+
+	if (c->config.action)
+		c->config.action(c->config.action_arg, &action);
+}
+
+/* An error PyTorch raises, in its words. */
+enum gp_answer caching_refuse(struct caching *c, const char *reason);
+
+/* A new object in the segment of like: a part of it. */
+struct block *caching_part(struct caching *c, const struct block *like,
+			   uint64_t addr, uint64_t size);
+
+/* The block goes on its pool's shelf. */
+void caching_shelve(struct caching *c, struct block *b);
+
+/* dst swallows src where both are idle and equally mapped; returns the bytes
+ * gained. */
+uint64_t caching_merge(struct caching *c, struct block *dst, struct block *src);
+
+/* A freed block that waits for nothing any more. */
+void caching_free_block(struct caching *c, struct block *b);
+
+/* All shelved blocks of a pool in order, in c->scratch; returns how many. */
+size_t caching_collect(struct caching *c, struct caching_pool *pool);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * Blocks that wait: freed while another stream may still use them.
+ * PyTorch: recordStream, insert_events, process_events, deferred_blocks,
+ * synchronize_and_free_events.
+ */
+#ifndef CACHING_EVENTS_H
+#define CACHING_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/caching/robin.h"
+
+struct caching;
+struct block;
+struct pool_pair;
+
+/* Streams a block was used on. */
+struct stream_set {
+	struct robin streams; /* key: stream */
+	struct stream_set *spare;
+};
+
+struct event {
+	uint64_t number; /* among the stream's, from 1 */
+	struct block *block;
+};
+
+/* One stream's events, oldest first. */
+struct event_queue {
+	struct event *events;
+	size_t head, count, room; /* a window into events */
+	uint64_t issued, done;	  /* numbers: done ones are complete */
+};
+
+struct block_list {
+	struct block **blocks;
+	size_t count, room;
+};
+
+struct events {
+	struct event_queue *queues; /* by stream */
+	struct robin waiting;	    /* streams with events, in walking order */
+	/* Blocks whose stream the trace does not name, in order of free; ready
+	 * are those of them that the trace says are done. */
+	struct block_list unnamed, ready;
+	/* Freed while a routing suspends events, in order of free. */
+	struct block_list deferred;
+	struct stream_set *spare;
+};
+
+void events_init(struct caching *c);
+void events_release(struct caching *c);
+
+void events_record_use(struct caching *c, struct block *b, uint16_t stream);
+
+/* After a free: true if the block has to wait (and now does). */
+bool events_hold(struct caching *c, struct block *b);
+
+/* Before each malloc: frees the blocks whose events are complete. */
+void events_process(struct caching *c);
+
+/* Waits for all events, or those of one private pool (NULL: all). */
+void events_synchronize(struct caching *c, const struct pool_pair *only);
+
+/* The work issued so far on a stream, or GP_ALL_STREAMS, is done. */
+void events_complete_stream(struct caching *c, uint16_t stream);
+/* What a block on no named stream waits for is done. */
+void events_complete_block(struct caching *c, struct block *b);
+
+#endif

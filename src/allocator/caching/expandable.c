@@ -1,0 +1,232 @@
+/* Expandable segments. */
+#include "allocator/caching/expandable.h"
+
+#include <stdlib.h>
+
+#include "allocator/caching/caching.h"
+#include "allocator/caching/counter.h"
+#include "allocator/caching/segment.h"
+#include "allocator/caching/size.h"
+#include "base/mem.h"
+
+static uint64_t page_of(const struct caching *c,
+			const struct caching_pool *pool)
+{
+	return pool->is_small ? SMALL_BUFFER : c->settings.large_segment_size;
+}
+
+/* 9/8 of the device, or what expandable_segments_reserve says if less. */
+static uint64_t reservation_of(const struct caching *c, uint64_t page)
+{
+	const struct gp_settings *s = &c->settings;
+	uint64_t size = c->device_total + c->device_total / 8;
+	uint64_t set = s->reserve_bytes;
+
+	if (s->reserve_fraction > 0)
+		set = (uint64_t)(s->reserve_fraction * (double)c->device_total);
+	return round_up(set && set < size ? set : size, page);
+}
+
+/* A new segment is one unmapped block. */
+static struct block *add_segment(struct caching *c,
+				 const struct request *request)
+{
+	uint64_t page = page_of(c, request->pool);
+	uint64_t size = reservation_of(c, page), addr;
+	struct expandable_segment *segment;
+	struct block *b;
+
+	if ((c->settings.reserve_bytes || c->settings.reserve_fraction > 0) &&
+	    request->rounded > size)
+		return NULL;
+	if (!c->device->ops->reserve(c->device, size, &addr))
+		return NULL;
+	segment = gp_mem_alloc(1, sizeof(*segment));
+	*segment = (struct expandable_segment){ .addr = addr,
+						.size = size,
+						.page = page,
+						.next = c->expandable,
+						.link = &c->expandable };
+	if (c->expandable)
+		c->expandable->link = &segment->next;
+	c->expandable = segment;
+	b = block_create(&c->blocks);
+	b->addr = addr;
+	b->size = size;
+	b->stream = request->stream;
+	b->pool = request->pool;
+	b->segment = segment;
+	b->id = GP_NO_ID;
+	b->is_mapped = false;
+	b->counter = c->order == BY_ADDRESS ? 0 : ++c->counter;
+	shelf_insert_unmapped(pool_shelf_make(c, b->pool, b->stream), b);
+	return b;
+}
+
+static void drop_segment(struct caching *c, struct block *b)
+{
+	struct expandable_segment *segment = b->segment;
+
+	shelf_remove_unmapped(pool_shelf(b->pool, b->stream), b);
+	c->device->ops->unreserve(c->device, segment->addr, segment->size);
+	*segment->link = segment->next;
+	if (segment->next)
+		segment->next->link = segment->link;
+	free(segment);
+	block_destroy(&c->blocks, b);
+}
+
+/* The lowest run of idle blocks, one of them unmapped, that is long enough. */
+static struct block *find_run(struct caching *c, const struct request *request)
+{
+	const struct shelf *shelf = pool_shelf(request->pool, request->stream);
+
+	for (size_t i = 0; shelf && i < shelf->unmapped_count; i++) {
+		struct block *unmapped = shelf->unmapped[i];
+		struct block *first = unmapped, *b;
+		uint64_t sum = 0;
+
+		if (unmapped->prev && block_is_idle(unmapped->prev))
+			first = unmapped->prev;
+		for (b = first; b && block_is_idle(b) && sum < request->rounded;
+		     b = b->next)
+			sum += b->size;
+		if (sum >= request->rounded)
+			return first;
+	}
+	return add_segment(c, request);
+}
+
+/* Cuts an unmapped block: the rest stays unmapped behind it. */
+static void cut_unmapped(struct caching *c, struct block *b, uint64_t size)
+{
+	struct block *rest = caching_part(c, b, b->addr + size, b->size - size);
+
+	rest->is_mapped = false;
+	rest->prev = b;
+	rest->next = b->next;
+	if (rest->next)
+		rest->next->prev = rest;
+	b->next = rest;
+	b->size = size;
+	shelf_insert_unmapped(pool_shelf(b->pool, b->stream), rest);
+}
+
+/* Maps at least size bytes from the start of an unmapped block, which joins
+ * its free neighbours; NULL when the device has not that much. */
+static struct block *map_block(struct caching *c, struct block *b,
+			       uint64_t size)
+{
+	uint64_t page = b->segment->page, addr = b->addr;
+
+	size = round_up(size, page);
+	if (!c->device->ops->map(c->device, addr, size, page))
+		return NULL;
+	shelf_remove_unmapped(pool_shelf(b->pool, b->stream), b);
+	b->is_mapped = true;
+	if (size < b->size)
+		cut_unmapped(c, b, size);
+	caching_merge(c, b, b->prev);
+	caching_merge(c, b, b->next);
+	caching_shelve(c, b);
+	c->reserved += size;
+	c->stats.num_device_alloc++;
+	counter_add(&c->stats, GP_STAT_RESERVED_BYTES, counter_kind(b), size);
+	caching_act(c, GP_SEGMENT_MAP, b, addr, size);
+	return b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+struct block *expandable_obtain(struct caching *c,
+				const struct request *request)
+{
+	uint64_t want = request->rounded;
+	struct block *b = find_run(c, request);
+
+	if (b && !b->is_mapped)
+		b = map_block(c, b, smaller(b->size, want));
+	while (b && b->size < want) {
+		/* A reservation may be smaller than the request. */
+		if (!b->next || b->next->is_mapped)
+			return NULL;
+		b = map_block(c, b->next,
+			      smaller(want - b->size, b->next->size));
+	}
+	if (b)
+		shelf_remove(pool_shelf(b->pool, b->stream), b);
+	return b;
+}
+
+static void split_front(struct caching *c, struct block *b, uint64_t start)
+{
+	struct block *front = caching_part(c, b, b->addr, start - b->addr);
+
+	front->prev = b->prev;
+	front->next = b;
+	if (front->prev)
+		front->prev->next = front;
+	b->prev = front;
+	b->size -= front->size;
+	b->addr = start;
+	caching_shelve(c, front);
+}
+
+static void split_back(struct caching *c, struct block *b, uint64_t stop)
+{
+	struct block *back = caching_part(c, b, stop, b->addr + b->size - stop);
+
+	back->prev = b;
+	back->next = b->next;
+	if (back->next)
+		back->next->prev = back;
+	b->next = back;
+	b->size = stop - b->addr;
+	caching_shelve(c, back);
+}
+
+/* The whole pages within a block; false: there are none. */
+static bool whole_pages(const struct block *b, uint64_t *start, uint64_t *stop)
+{
+	const struct expandable_segment *segment = b->segment;
+	uint64_t offset = b->addr - segment->addr;
+
+	*start = segment->addr + round_up(offset, segment->page);
+	*stop = segment->addr +
+		(offset + b->size) / segment->page * segment->page;
+	return *start < *stop;
+}
+
+enum gp_answer expandable_unmap(struct caching *c, struct block *b)
+{
+	struct caching_pool *pool = b->pool;
+	uint64_t start, stop, size;
+
+	if (pool_is_private(pool) && pool->pair->malloc_count <= 0)
+		return caching_refuse(c, "cudaMalloc_count > 0 INTERNAL "
+					 "ASSERT FAILED");
+	if (!whole_pages(b, &start, &stop))
+		return GP_SERVED;
+	size = stop - start;
+	c->device->ops->unmap(c->device, start, size, b->segment->page);
+	shelf_remove(pool_shelf(pool, b->stream), b);
+	if (b->addr < start)
+		split_front(c, b, start);
+	if (stop < b->addr + b->size)
+		split_back(c, b, stop);
+	b->is_mapped = false;
+	caching_merge(c, b, b->prev);
+	caching_merge(c, b, b->next);
+	shelf_insert_unmapped(pool_shelf(pool, b->stream), b);
+	c->reserved -= size;
+	pool->pair->malloc_count--;
+	c->stats.num_device_free++;
+	counter_sub(&c->stats, GP_STAT_RESERVED_BYTES, counter_kind(b), size);
+	caching_act(c, GP_SEGMENT_UNMAP, b, start, size);
+	if (!block_is_split(b))
+		drop_segment(c, b);
+	return GP_SERVED;
+}

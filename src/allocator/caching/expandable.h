@@ -1,0 +1,29 @@
+/*
+ * Expandable segments: reserved addresses that memory is mapped into page by
+ * page.  PyTorch: ExpandableSegment, find_expandable_block, map_block,
+ * try_allocate_expandable_block, unmap_block.
+ */
+#ifndef CACHING_EXPANDABLE_H
+#define CACHING_EXPANDABLE_H
+
+#include <stdint.h>
+
+#include "gpupool/allocator.h"
+
+struct block;
+struct caching;
+struct request;
+
+struct expandable_segment {
+	uint64_t addr, size, page;		 /* bytes */
+	struct expandable_segment *next, **link; /* all of an allocator */
+};
+
+/* A mapped free block of at least the request, off its shelf; NULL: none. */
+struct block *expandable_obtain(struct caching *c,
+				const struct request *request);
+
+/* Gives the whole pages of a shelved block back. */
+enum gp_answer expandable_unmap(struct caching *c, struct block *b);
+
+#endif

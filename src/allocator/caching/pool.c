@@ -1,0 +1,188 @@
+/* Default and private pools, and the routing of requests to them. */
+#include "allocator/caching/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/caching/caching.h"
+#include "allocator/caching/size.h"
+#include "allocator/release.h"
+#include "base/mem.h"
+
+static void init_pool(struct caching *c, struct pool_pair *pair,
+		      struct caching_pool *pool, bool is_small)
+{
+	pool->pair = pair;
+	pool->is_small = is_small;
+	pool->shelves =
+		gp_mem_alloc(c->config.stream_count, sizeof(*pool->shelves));
+}
+
+static void release_pool(struct caching *c, struct caching_pool *pool)
+{
+	for (size_t i = 0; i < c->config.stream_count; i++) {
+		if (pool->shelves[i])
+			free(pool->shelves[i]->unmapped);
+		free(pool->shelves[i]);
+	}
+	free(pool->shelves);
+}
+
+/* PyTorch hashes the first number of an id, or the second if that is 0. */
+static uint64_t hash_of(const struct caching *c, uint16_t index)
+{
+	const struct gp_pool_id *id = &c->config.pools[index];
+
+	return id->first ? id->first : id->second;
+}
+
+void pools_init(struct caching *c)
+{
+	c->pools.pair_count = c->config.pool_count ? c->config.pool_count : 1;
+	c->pools.pairs =
+		gp_mem_alloc(c->pools.pair_count, sizeof(*c->pools.pairs));
+	c->pools.newest_route_first =
+		gp_release_has(c->settings.release, GP_CHANGE_NEWEST_ROUTE);
+	pool_pair_get(c, 0);
+}
+
+void pools_release(struct caching *c)
+{
+	for (size_t i = 0; i < c->pools.pair_count; i++) {
+		struct pool_pair *pair = c->pools.pairs[i];
+
+		if (!pair)
+			continue;
+		release_pool(c, &pair->small);
+		release_pool(c, &pair->large);
+		free(pair);
+	}
+	robin_release(&c->pools.freeable);
+	free(c->pools.pairs);
+	free(c->pools.routes);
+}
+
+struct pool_pair *pool_pair_get(struct caching *c, uint16_t index)
+{
+	struct pool_pair *pair = c->pools.pairs[index];
+
+	if (!pair) {
+		pair = gp_mem_alloc(1, sizeof(*pair));
+		pair->index = index;
+		init_pool(c, pair, &pair->small, true);
+		init_pool(c, pair, &pair->large, false);
+		c->pools.pairs[index] = pair;
+	}
+	if (!pair->exists) {
+		pair->exists = true;
+		pair->use_count = 1;
+		pair->malloc_count = 0;
+		pair->small.searches = pair->large.searches = 0;
+	}
+	return pair;
+}
+
+struct shelf *pool_shelf_make(struct caching *c, struct caching_pool *pool,
+			      uint16_t stream)
+{
+	(void)c;
+	if (!pool->shelves[stream])
+		pool->shelves[stream] =
+			gp_mem_alloc(1, sizeof(*pool->shelves[stream]));
+	return pool->shelves[stream];
+}
+
+enum gp_answer pool_of_request(struct caching *c, uint64_t rounded,
+			       uint16_t index, struct caching_pool **pool)
+{
+	struct pools *pools = &c->pools;
+	struct pool_pair *pair;
+
+	if (!index && pools->route_count) {
+		size_t route =
+			pools->newest_route_first ? pools->route_count - 1 : 0;
+
+		pair = pools->pairs[pools->routes[route].pool];
+		if (!pair || !pair->exists)
+			return caching_refuse(c, "it1 != graph_pools.end() "
+						 "INTERNAL ASSERT FAILED");
+	} else {
+		pair = pool_pair_get(c, index);
+	}
+	*pool = rounded <= SMALL_SIZE ? &pair->small : &pair->large;
+	return GP_SERVED;
+}
+
+bool pools_are_suspended(const struct caching *c)
+{
+	if (gp_release_has(c->settings.release, GP_CHANGE_ROUTING_GOES_ON))
+		return c->pools.captures > 0;
+	return c->pools.route_count > 0;
+}
+
+static size_t find_route(const struct pools *pools, uint16_t index)
+{
+	size_t i = 0;
+
+	while (i < pools->route_count && pools->routes[i].pool != index)
+		i++;
+	return i;
+}
+
+enum gp_answer pool_begin(struct caching *c, uint16_t index, bool is_capture)
+{
+	struct pools *pools = &c->pools;
+	struct pool_pair *pair = pools->pairs[index];
+
+	if (find_route(pools, index) < pools->route_count)
+		return caching_refuse(c, "beginAllocateToPool: already "
+					 "recording to mempool_id");
+	if (pair && pair->exists) {
+		if (!pair->use_count)
+			return caching_refuse(c, "use_count > 0 INTERNAL "
+						 "ASSERT FAILED");
+		pair->use_count++;
+	} else {
+		pool_pair_get(c, index);
+	}
+	pools->routes =
+		gp_mem_grow(pools->routes, &pools->route_room,
+			    pools->route_count + 1, sizeof(*pools->routes));
+	pools->routes[pools->route_count++] =
+		(struct pool_route){ index, is_capture };
+	pools->captures += is_capture;
+	return GP_SERVED;
+}
+
+enum gp_answer pool_end(struct caching *c, uint16_t index)
+{
+	struct pools *pools = &c->pools;
+	size_t i = find_route(pools, index);
+
+	if (i == pools->route_count)
+		return caching_refuse(c, "endAllocatePool: not currently "
+					 "recording to mempool_id");
+	pools->captures -= pools->routes[i].is_capture;
+	pools->route_count--;
+	memmove(pools->routes + i, pools->routes + i + 1,
+		(pools->route_count - i) * sizeof(*pools->routes));
+	return GP_SERVED;
+}
+
+enum gp_answer pool_let_go(struct caching *c, uint16_t index)
+{
+	struct pool_pair *pair = c->pools.pairs[index];
+
+	if (!index || !pair || !pair->exists || !pair->use_count)
+		return caching_refuse(c, "releasePool: no such pool in use");
+	if (!--pair->use_count)
+		robin_insert(&c->pools.freeable, hash_of(c, index), index,
+			     pair);
+	return GP_SERVED;
+}
+
+void pool_erase(struct caching *c, struct pool_pair *pair)
+{
+	robin_erase(&c->pools.freeable, hash_of(c, pair->index), pair->index);
+	pair->exists = false;
+}

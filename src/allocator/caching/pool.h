@@ -1,0 +1,92 @@
+/*
+ * Pools: the default small and large one, and pairs of private ones for
+ * MemPools and CUDA graphs, with the routing that sends requests there.
+ * PyTorch: BlockPool, PrivatePool, get_pool, beginAllocateToPool and
+ * endAllocateToPool, releasePool.
+ */
+#ifndef CACHING_POOL_H
+#define CACHING_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/caching/robin.h"
+#include "allocator/caching/shelf.h"
+#include "gpupool/allocator.h"
+
+struct caching;
+struct pool_pair;
+
+struct caching_pool {
+	struct pool_pair *pair;
+	bool is_small;
+	uint64_t searches;	/* get_free_blocks_call_count */
+	struct shelf **shelves; /* by stream; NULL: nothing yet */
+};
+
+/* The pools of one id; index 0 of struct pools is the default one. */
+struct pool_pair {
+	struct caching_pool small, large;
+	uint16_t index; /* in the trace's table */
+	bool exists;
+	int64_t use_count;    /* 0: freeable */
+	int64_t malloc_count; /* cudaMalloc_count */
+};
+
+struct pool_route {
+	uint16_t pool;
+	bool is_capture;
+};
+
+struct pools {
+	struct pool_pair **pairs; /* by index; made when first used */
+	size_t pair_count;
+	struct pool_route *routes; /* oldest first */
+	size_t route_count, route_room;
+	size_t captures; /* of the routes */
+	struct robin freeable;
+	/* Requests go back to the oldest route's pool, up to 2.9. */
+	bool newest_route_first;
+};
+
+static inline bool pool_is_private(const struct caching_pool *pool)
+{
+	return pool->pair->index != 0;
+}
+
+static inline uint16_t pool_index(const struct caching_pool *pool)
+{
+	return pool->pair->index;
+}
+
+void pools_init(struct caching *c);
+void pools_release(struct caching *c);
+
+/* The pair of that index, made with use_count 1 if it does not exist. */
+struct pool_pair *pool_pair_get(struct caching *c, uint16_t index);
+
+/* The shelf of a stream, made if need be. */
+struct shelf *pool_shelf_make(struct caching *c, struct caching_pool *pool,
+			      uint16_t stream);
+static inline struct shelf *pool_shelf(const struct caching_pool *pool,
+				       uint16_t stream)
+{
+	return pool->shelves[stream];
+}
+
+/* Where a request of rounded size for pool index goes, routing considered. */
+enum gp_answer pool_of_request(struct caching *c, uint64_t rounded,
+			       uint16_t index, struct caching_pool **pool);
+
+/* Whether events, retries and empty_cache wait for a routing to end: any up to
+ * 2.12, only captures from 2.13. */
+bool pools_are_suspended(const struct caching *c);
+
+enum gp_answer pool_begin(struct caching *c, uint16_t index, bool is_capture);
+enum gp_answer pool_end(struct caching *c, uint16_t index);
+enum gp_answer pool_let_go(struct caching *c, uint16_t index);
+/* Forgets a freeable pool without memory. */
+void pool_erase(struct caching *c, struct pool_pair *pair);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * A hash map that is walked in the order PyTorch's is.
+ *
+ * PyTorch keeps its event queues by stream, a block's stream uses and its
+ * freeable pools in ska::flat_hash_map (c10/util/flat_hash_map.h): open
+ * addressing, robin-hood displacement, golden-ratio hashing, at most half full.
+ * Walks over them decide the order of free_completed and of private pools'
+ * segment_free, so the order of slots has to be the same.
+ */
+#ifndef CACHING_ROBIN_H
+#define CACHING_ROBIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct robin_slot {
+	int distance; /* from its home slot; -1: empty */
+	uint64_t hash;
+	uint32_t key;
+	void *value;
+};
+
+/* Zeroed is empty. */
+struct robin {
+	struct robin_slot *slots;
+	size_t size;  /* home slots: 0, 4, 8, 16, ... */
+	size_t count; /* entries */
+};
+
+/* The value's place; NULL: no such key. */
+void **robin_find(struct robin *map, uint64_t hash, uint32_t key);
+void robin_insert(struct robin *map, uint64_t hash, uint32_t key, void *value);
+void robin_erase(struct robin *map, uint64_t hash, uint32_t key);
+void robin_clear(struct robin *map); /* keeps the size, as PyTorch's does */
+void robin_release(struct robin *map);
+
+/* Walks: for (i = robin_begin(m); i < robin_end(m); i = robin_after(m, i)). */
+size_t robin_begin(const struct robin *map);
+size_t robin_after(const struct robin *map, size_t i);
+size_t robin_end(const struct robin *map);
+
+#endif

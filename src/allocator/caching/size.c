@@ -1,0 +1,44 @@
+/* Rounding of requests. */
+#include "allocator/caching/size.h"
+
+#include "allocator/release.h"
+
+static unsigned log2_of(uint64_t x)
+{
+	return 63 - (unsigned)__builtin_clzll(x);
+}
+
+/* The interval of a size: 0 up to 2 MiB, then one an octave, 15 from 32 GiB. */
+static unsigned interval_of(uint64_t size)
+{
+	unsigned log2 = log2_of(size);
+
+	if (log2 < 20)
+		return 0;
+	return log2 - 20 < GP_DIVISIONS ? log2 - 20 : GP_DIVISIONS - 1;
+}
+
+/* Up to the next of `divisions` steps between two powers of two. */
+static uint64_t round_to_division(uint64_t size, uint32_t divisions)
+{
+	uint64_t floor = UINT64_C(1) << log2_of(size);
+	uint64_t step = floor >> log2_of(divisions);
+
+	return size == floor ? size : (size + step - 1) & ~(step - 1);
+}
+
+uint64_t size_round(const struct gp_settings *settings, uint64_t size)
+{
+	uint32_t divisions;
+
+	if (size < MIN_BLOCK_SIZE)
+		return MIN_BLOCK_SIZE;
+	divisions = settings->divisions[interval_of(size)];
+	if (divisions && size > (uint64_t)MIN_BLOCK_SIZE * divisions) {
+		if (divisions > 1)
+			return round_to_division(size, divisions);
+		if (!gp_release_has(settings->release, GP_CHANGE_DIVISION_ONE))
+			return size; /* not even to 512 */
+	}
+	return round_up(size, MIN_BLOCK_SIZE);
+}

@@ -1,0 +1,41 @@
+/*
+ * Sizes: what a request is rounded to, and what segment it asks for.
+ * PyTorch: round_size, roundup_power2_next_division, get_allocation_size.
+ * The constants are the same in all releases.
+ */
+#ifndef CACHING_SIZE_H
+#define CACHING_SIZE_H
+
+#include <stdint.h>
+
+#include "gpupool/knob.h"
+
+#define MIB		(UINT64_C(1) << 20)
+#define MIN_BLOCK_SIZE	512	   /* kMinBlockSize */
+#define SMALL_SIZE	MIB	   /* kSmallSize: largest of the small pool */
+#define SMALL_BUFFER	(2 * MIB)  /* kSmallBuffer */
+#define MIN_LARGE_ALLOC (10 * MIB) /* kMinLargeAlloc */
+#define ROUND_LARGE	(2 * MIB)  /* kRoundLarge */
+/* Larger requests are cut to this, so that sums of sizes cannot overflow; no
+ * device has it. */
+#define LARGEST_REQUEST (UINT64_C(1) << 62)
+
+static inline uint64_t round_up(uint64_t x, uint64_t unit)
+{
+	return (x + unit - 1) / unit * unit;
+}
+
+uint64_t size_round(const struct gp_settings *settings, uint64_t size);
+
+/* Bytes of the segment that a request of that rounded size asks for. */
+static inline uint64_t size_of_segment(const struct gp_settings *settings,
+				       uint64_t rounded)
+{
+	if (rounded <= SMALL_SIZE)
+		return SMALL_BUFFER;
+	if (rounded < MIN_LARGE_ALLOC)
+		return settings->large_segment_size;
+	return round_up(rounded, ROUND_LARGE);
+}
+
+#endif

@@ -1,0 +1,331 @@
+/*
+ * One cudaMalloc a request, one cudaFree a free: the baseline, and the
+ * skeleton for a new engine.
+ *
+ * An engine is a struct that begins with struct gp_allocator, a table of ops,
+ * a constructor, and a row in engines.c.  It asks config->device for memory,
+ * tells config->action what it does in PyTorch's terms, and keeps gp_stats so
+ * that allocated + cached == reserved at all times.
+ */
+#include "allocator/engines.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+struct direct_block {
+	uint64_t addr;
+	uint64_t size; /* bytes; 0: not live */
+	uint16_t stream, pool;
+};
+
+struct direct {
+	struct gp_allocator head;
+	struct gp_allocator_config config;
+	struct direct_block *blocks; /* by id */
+	struct gp_stats stats;
+};
+
+static struct direct *direct_of(struct gp_allocator *allocator)
+{
+	return (struct direct *)allocator;
+}
+
+/* Nothing is cached, so these move together. */
+static const enum gp_stat_id counts[] = { GP_STAT_ALLOCATION, GP_STAT_ACTIVE,
+					  GP_STAT_SEGMENT };
+static const enum gp_stat_id sums[] = { GP_STAT_ALLOCATED_BYTES,
+					GP_STAT_ACTIVE_BYTES,
+					GP_STAT_RESERVED_BYTES,
+					GP_STAT_REQUESTED_BYTES };
+
+static void change(struct gp_stat *stat, int64_t amount)
+{
+	stat->current += amount;
+	if (amount > 0)
+		stat->allocated += amount;
+	else
+		stat->freed -= amount;
+	if (stat->current > stat->peak)
+		stat->peak = stat->current;
+}
+
+static void count(struct direct *d, int64_t blocks, int64_t bytes)
+{
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		change(&d->stats.by_pool[counts[i]][GP_STAT_ALL], blocks);
+	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
+		change(&d->stats.by_pool[sums[i]][GP_STAT_ALL], bytes);
+}
+
+static void act(struct direct *d, enum gp_event_kind kind, uint32_t id,
+		uint64_t addr, uint64_t size)
+{
+	const struct direct_block *b = &d->blocks[id];
+	bool is_block = kind == GP_ALLOC || kind == GP_FREE ||
+			kind == GP_FREE_COMPLETED;
+	struct gp_action action = {
+		.kind = (uint8_t)kind,
+		.stream = b->stream,
+		.pool = b->pool,
+		.id = is_block ? id : GP_NO_ID,
+		.addr = addr,
+		.size = size,
+	};
+
+	if (d->config.action)
+		d->config.action(d->config.action_arg, &action);
+}
+
+static enum gp_answer direct_alloc(struct gp_allocator *allocator, uint32_t id,
+				   uint64_t size, uint16_t stream,
+				   uint16_t pool, uint64_t *addr)
+{
+	struct direct *d = direct_of(allocator);
+	struct gp_device *device = d->config.device;
+	struct direct_block *b = &d->blocks[id];
+	uint64_t free_bytes, total;
+
+	if (!size)
+		return GP_SERVED;
+	b->stream = stream;
+	b->pool = pool;
+	if (!device->ops->malloc(device, size, addr)) {
+		device->ops->info(device, &free_bytes, &total);
+		act(d, GP_OOM, id, free_bytes, size);
+		d->stats.num_ooms++;
+		return GP_OUT_OF_MEMORY;
+	}
+	b->addr = *addr;
+	b->size = size;
+	act(d, GP_SEGMENT_ALLOC, id, b->addr, size);
+	act(d, GP_ALLOC, id, b->addr, size);
+	count(d, 1, (int64_t)size);
+	d->stats.num_device_alloc++;
+	return GP_SERVED;
+}
+
+/* cudaFree waits for the device, so no other stream can still use it. */
+static void direct_free(struct gp_allocator *allocator, uint32_t id)
+{
+	struct direct *d = direct_of(allocator);
+	struct direct_block *b = &d->blocks[id];
+
+	if (!b->size)
+		return;
+	act(d, GP_FREE, id, b->addr, b->size);
+	act(d, GP_FREE_COMPLETED, id, b->addr, b->size);
+	act(d, GP_SEGMENT_FREE, id, b->addr, b->size);
+	d->config.device->ops->free(d->config.device, b->addr, b->size);
+	count(d, -1, -(int64_t)b->size);
+	d->stats.num_device_free++;
+	b->size = 0;
+}
+
+/* Requests that mean nothing where nothing is cached. */
+
+static void ignore_stream(struct gp_allocator *allocator, uint32_t id,
+			  uint16_t stream)
+{
+	(void)allocator;
+	(void)id;
+	(void)stream;
+}
+
+static void ignore_synchronize(struct gp_allocator *allocator, uint16_t stream)
+{
+	(void)allocator;
+	(void)stream;
+}
+
+static void ignore_complete(struct gp_allocator *allocator, uint32_t id)
+{
+	(void)allocator;
+	(void)id;
+}
+
+static enum gp_answer ignore_pool(struct gp_allocator *allocator, uint16_t pool)
+{
+	(void)allocator;
+	(void)pool;
+	return GP_SERVED;
+}
+
+static enum gp_answer ignore_begin(struct gp_allocator *allocator,
+				   uint16_t pool, bool is_capture)
+{
+	(void)is_capture;
+	return ignore_pool(allocator, pool);
+}
+
+static enum gp_answer ignore_fraction(struct gp_allocator *allocator,
+				      double fraction)
+{
+	(void)allocator;
+	(void)fraction;
+	return GP_SERVED;
+}
+
+static enum gp_answer ignore_settings(struct gp_allocator *allocator,
+				      const char *conf)
+{
+	(void)allocator;
+	(void)conf;
+	return GP_SERVED;
+}
+
+static void direct_reset_peak(struct gp_allocator *allocator)
+{
+	struct direct *d = direct_of(allocator);
+
+	for (int i = 0; i < GP_STAT_COUNT; i++)
+		d->stats.by_pool[i][GP_STAT_ALL].peak =
+			d->stats.by_pool[i][GP_STAT_ALL].current;
+}
+
+static void direct_reset_accumulated(struct gp_allocator *allocator)
+{
+	struct direct *d = direct_of(allocator);
+
+	for (int i = 0; i < GP_STAT_COUNT; i++)
+		d->stats.by_pool[i][GP_STAT_ALL].allocated =
+			d->stats.by_pool[i][GP_STAT_ALL].freed = 0;
+	d->stats.num_ooms = 0;
+	d->stats.num_device_alloc = d->stats.num_device_free = 0;
+}
+
+static const struct gp_stats *direct_stats(struct gp_allocator *allocator)
+{
+	return &direct_of(allocator)->stats;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct gp_segment *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Each live block is a segment of its own. */
+static void direct_state(struct gp_allocator *allocator, struct gp_state *state)
+{
+	struct direct *d = direct_of(allocator);
+	size_t n = (size_t)d->stats.by_pool[GP_STAT_ACTIVE][0].current, at = 0;
+	struct gp_segment *segments = gp_mem_alloc(n, sizeof(*segments));
+	struct gp_block *blocks = gp_mem_alloc(n, sizeof(*blocks));
+
+	for (uint32_t id = 0; id < d->config.block_ids; id++) {
+		const struct direct_block *b = &d->blocks[id];
+
+		if (!b->size)
+			continue;
+		/* first_block carries the id through the sorting */
+		segments[at++] = (struct gp_segment){
+			.addr = b->addr,
+			.size = b->size,
+			.stream = b->stream,
+			.pool = b->pool,
+			.first_block = id,
+			.blocks = 1,
+			.site = GP_NO_SITE,
+		};
+	}
+	if (n)
+		qsort(segments, n, sizeof(*segments), by_address);
+	for (size_t i = 0; i < n; i++) {
+		blocks[i] = (struct gp_block){
+			.addr = segments[i].addr,
+			.size = segments[i].size,
+			.requested = segments[i].size,
+			.id = segments[i].first_block,
+			.state = GP_ACTIVE,
+			.site = GP_NO_SITE,
+		};
+		segments[i].first_block = (uint32_t)i;
+	}
+	*state = (struct gp_state){ segments, blocks, n, n };
+}
+
+static size_t no_candidates(struct gp_allocator *allocator, uint64_t size,
+			    uint16_t stream, uint16_t pool,
+			    struct gp_candidate *out, size_t room)
+{
+	(void)allocator;
+	(void)size;
+	(void)stream;
+	(void)pool;
+	(void)out;
+	(void)room;
+	return 0;
+}
+
+static const char *no_refusal(struct gp_allocator *allocator)
+{
+	(void)allocator;
+	return "";
+}
+
+static void direct_destroy(struct gp_allocator *allocator)
+{
+	struct direct *d = direct_of(allocator);
+
+	free(d->blocks);
+	free(d);
+}
+
+static const struct gp_allocator_ops direct_ops = {
+	.name = "direct",
+	.alloc = direct_alloc,
+	.free = direct_free,
+	.record_stream = ignore_stream,
+	.synchronize = ignore_synchronize,
+	.complete = ignore_complete,
+	.empty_cache = ignore_pool,
+	.set_fraction = ignore_fraction,
+	.set_settings = ignore_settings,
+	.pool_begin = ignore_begin,
+	.pool_end = ignore_pool,
+	.pool_release = ignore_pool,
+	.reset_peak = direct_reset_peak,
+	.reset_accumulated = direct_reset_accumulated,
+	.stats = direct_stats,
+	.state = direct_state,
+	.candidates = no_candidates,
+	.refusal = no_refusal,
+	.destroy = direct_destroy,
+};
+
+/* The live blocks of a start state, each as if it had been asked for. */
+static void adopt(struct direct *d, const struct gp_state *start)
+{
+	for (size_t i = 0; i < start->segment_count; i++) {
+		const struct gp_segment *segment = &start->segments[i];
+
+		for (uint32_t k = 0; k < segment->blocks; k++) {
+			const struct gp_block *b =
+				&start->blocks[segment->first_block + k];
+
+			if (b->state == GP_INACTIVE)
+				continue;
+			d->blocks[b->id] = (struct direct_block){
+				b->addr, b->size, segment->stream, segment->pool
+			};
+			d->config.device->ops->adopt(d->config.device, b->addr,
+						     b->size, false);
+			count(d, 1, (int64_t)b->size);
+		}
+	}
+}
+
+struct gp_allocator *gp_direct_create(const struct gp_allocator_config *config)
+{
+	struct direct *d = gp_mem_alloc(1, sizeof(*d));
+
+	d->head.ops = &direct_ops;
+	d->config = *config;
+	d->blocks = gp_mem_alloc(config->block_ids, sizeof(*d->blocks));
+	d->stats.max_split_size = -1;
+	if (config->start)
+		adopt(d, config->start);
+	return &d->head;
+}

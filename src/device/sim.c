@@ -1,0 +1,166 @@
+/*
+ * The simulated device: a capacity, and addresses that are only numbers.
+ * Addresses and sizes are as gpupool/device.h says, so that runs compare with
+ * PyTorch's own allocator over a CUDA runtime that does the same.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "device/space.h"
+#include "gpupool/device.h"
+#include "gpupool/knob.h"
+
+/* A device's cudaMalloc addresses lie 2^40 apart. */
+#define ORDINAL_SHIFT 40
+
+/* More memory than any device has, and few enough units to keep a bit for. */
+#define MOST_MEMORY (UINT64_C(1) << 47)
+
+struct sim {
+	struct gp_device device;
+	uint64_t capacity, used, other;
+	bool is_unlimited;
+	struct space memory, reservations;
+};
+
+static struct sim *sim_of(struct gp_device *device)
+{
+	return (struct sim *)device;
+}
+
+static uint64_t physical(uint64_t size)
+{
+	return (size + GP_DEVICE_GRAIN - 1) / GP_DEVICE_GRAIN * GP_DEVICE_GRAIN;
+}
+
+static uint64_t free_bytes_of(const struct sim *sim)
+{
+	uint64_t taken = sim->used + sim->other;
+
+	return taken < sim->capacity && taken >= sim->used
+		       ? sim->capacity - taken
+		       : 0;
+}
+
+static bool sim_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
+{
+	struct sim *sim = sim_of(device);
+
+	if (size > free_bytes_of(sim) || physical(size) > free_bytes_of(sim)) {
+		device->calls.malloc_failed++;
+		return false;
+	}
+	device->calls.malloc++;
+	sim->used += physical(size);
+	*addr = space_take(&sim->memory, size);
+	return true;
+}
+
+static void sim_free(struct gp_device *device, uint64_t addr, uint64_t size)
+{
+	struct sim *sim = sim_of(device);
+
+	device->calls.free++;
+	sim->used -= physical(size);
+	space_give(&sim->memory, addr, size);
+}
+
+static void sim_info(struct gp_device *device, uint64_t *free_bytes,
+		     uint64_t *total_bytes)
+{
+	struct sim *sim = sim_of(device);
+
+	*free_bytes = free_bytes_of(sim);
+	*total_bytes = sim->capacity;
+	if (sim->is_unlimited) {
+		*total_bytes = GP_SIM_UNLIMITED_TOTAL;
+		*free_bytes =
+			sim->used < *total_bytes ? *total_bytes - sim->used : 0;
+	}
+}
+
+static void sim_set_other(struct gp_device *device, uint64_t bytes)
+{
+	sim_of(device)->other = bytes;
+}
+
+static bool sim_reserve(struct gp_device *device, uint64_t size, uint64_t *addr)
+{
+	device->calls.reserve++;
+	*addr = space_take(&sim_of(device)->reservations, size);
+	return true;
+}
+
+static void sim_unreserve(struct gp_device *device, uint64_t addr,
+			  uint64_t size)
+{
+	device->calls.unreserve++;
+	space_give(&sim_of(device)->reservations, addr, size);
+}
+
+static bool sim_map(struct gp_device *device, uint64_t addr, uint64_t size,
+		    uint64_t page)
+{
+	struct sim *sim = sim_of(device);
+
+	(void)addr;
+	if (size > free_bytes_of(sim)) {
+		device->calls.map_failed++;
+		return false;
+	}
+	device->calls.map += size / page;
+	sim->used += size;
+	return true;
+}
+
+static void sim_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
+		      uint64_t page)
+{
+	(void)addr;
+	device->calls.unmap += size / page;
+	sim_of(device)->used -= size;
+}
+
+static void sim_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
+		      bool is_mapped)
+{
+	struct sim *sim = sim_of(device);
+
+	sim->used += is_mapped ? size : physical(size);
+	space_adopt(is_mapped ? &sim->reservations : &sim->memory, addr, size);
+}
+
+static void sim_destroy(struct gp_device *device)
+{
+	struct sim *sim = sim_of(device);
+
+	space_release(&sim->memory);
+	space_release(&sim->reservations);
+	free(sim);
+}
+
+static const struct gp_device_ops sim_ops = {
+	.name = "sim",
+	.malloc = sim_malloc,
+	.free = sim_free,
+	.info = sim_info,
+	.set_other = sim_set_other,
+	.reserve = sim_reserve,
+	.unreserve = sim_unreserve,
+	.map = sim_map,
+	.unmap = sim_unmap,
+	.adopt = sim_adopt,
+	.destroy = sim_destroy,
+};
+
+struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity)
+{
+	struct sim *sim = gp_mem_alloc(1, sizeof(*sim));
+
+	sim->device.ops = &sim_ops;
+	sim->is_unlimited = capacity == GP_UNLIMITED;
+	sim->capacity = capacity < MOST_MEMORY ? capacity : MOST_MEMORY;
+	sim->memory.base = GP_SIM_BASE + ((uint64_t)ordinal << ORDINAL_SHIFT);
+	sim->reservations.base = GP_SIM_RESERVE_BASE;
+	return &sim->device;
+}

@@ -1,0 +1,223 @@
+/* A device that answers as the recording's did. */
+#include "replay/recorded.h"
+
+#include "gpupool/knob.h"
+
+/* Where segments go that the recording did not have: a range no driver uses. */
+#define SPARE_BASE UINT64_C(0x100000000)
+
+static struct recorded *recorded_of(struct gp_device *device)
+{
+	return (struct recorded *)device;
+}
+
+static const struct gp_event *next_outcome(struct recorded *r)
+{
+	while (r->at < r->stop && (r->events[r->at].kind < GP_FIRST_OUTCOME ||
+				   r->events[r->at].kind == GP_FREE_COMPLETED ||
+				   r->events[r->at].kind == GP_SNAPSHOT))
+		r->at++;
+	return r->at < r->stop ? &r->events[r->at] : NULL;
+}
+
+static void surprised(struct recorded *r, enum recorded_surprise surprise,
+		      uint64_t asked, uint64_t had)
+{
+	if (r->surprise != RECORDED_AGREES)
+		return;
+	r->surprise = surprise;
+	r->asked = asked;
+	r->had = had;
+}
+
+static uint64_t spare_addresses(struct recorded *r, uint64_t size)
+{
+	uint64_t addr = r->spare;
+
+	r->spare += (size + GP_DEVICE_GRAIN - 1) / GP_DEVICE_GRAIN *
+		    GP_DEVICE_GRAIN;
+	return addr;
+}
+
+/* Whether the recording's device said no here. */
+static bool was_refused(const struct gp_event *outcome)
+{
+	return outcome &&
+	       (outcome->kind == GP_SEGMENT_FREE ||
+		outcome->kind == GP_SEGMENT_UNMAP || outcome->kind == GP_OOM);
+}
+
+static bool recorded_malloc(struct gp_device *device, uint64_t size,
+			    uint64_t *addr)
+{
+	struct recorded *r = recorded_of(device);
+	const struct gp_event *outcome = next_outcome(r);
+
+	if (was_refused(outcome)) {
+		device->calls.malloc_failed++;
+		return false;
+	}
+	device->calls.malloc++;
+	if (!outcome || outcome->kind != GP_SEGMENT_ALLOC) {
+		surprised(r, RECORDED_NO_SEGMENT, size, 0);
+		*addr = spare_addresses(r, size);
+		return true;
+	}
+	r->at++;
+	r->segments++;
+	if (outcome->size != size)
+		surprised(r, RECORDED_OTHER_SIZE, size, outcome->size);
+	*addr = outcome->addr;
+	return true;
+}
+
+/* Passes the recorded twin of what the engine gives back, if it is next or
+ * behind others that are given back. */
+static void pass_release(struct recorded *r, enum gp_event_kind kind,
+			 uint64_t addr)
+{
+	size_t at = r->at;
+
+	for (; at < r->stop && r->events[at].kind != GP_SEGMENT_ALLOC &&
+	       r->events[at].kind != GP_SEGMENT_MAP;
+	     at++)
+		if (r->events[at].kind == kind && r->events[at].addr == addr) {
+			r->at = at + 1;
+			return;
+		}
+}
+
+static void recorded_free(struct gp_device *device, uint64_t addr,
+			  uint64_t size)
+{
+	(void)size;
+	device->calls.free++;
+	pass_release(recorded_of(device), GP_SEGMENT_FREE, addr);
+}
+
+static void recorded_info(struct gp_device *device, uint64_t *free_bytes,
+			  uint64_t *total_bytes)
+{
+	struct recorded *r = recorded_of(device);
+	const struct gp_event *outcome = next_outcome(r);
+
+	*total_bytes =
+		r->total == GP_UNLIMITED ? GP_SIM_UNLIMITED_TOTAL : r->total;
+	*free_bytes = outcome && outcome->kind == GP_OOM ? outcome->addr : 0;
+}
+
+static void recorded_set_other(struct gp_device *device, uint64_t bytes)
+{
+	(void)device;
+	(void)bytes;
+}
+
+/* A reservation begins where its first page was mapped. */
+static bool recorded_reserve(struct gp_device *device, uint64_t size,
+			     uint64_t *addr)
+{
+	struct recorded *r = recorded_of(device);
+	const struct gp_event *outcome = next_outcome(r);
+
+	device->calls.reserve++;
+	if (outcome && outcome->kind == GP_SEGMENT_MAP)
+		*addr = outcome->addr;
+	else
+		*addr = spare_addresses(r, size);
+	return true;
+}
+
+static void recorded_unreserve(struct gp_device *device, uint64_t addr,
+			       uint64_t size)
+{
+	(void)addr;
+	(void)size;
+	device->calls.unreserve++;
+}
+
+static bool recorded_map(struct gp_device *device, uint64_t addr, uint64_t size,
+			 uint64_t page)
+{
+	struct recorded *r = recorded_of(device);
+	const struct gp_event *outcome = next_outcome(r);
+
+	if (was_refused(outcome)) {
+		device->calls.map_failed++;
+		return false;
+	}
+	device->calls.map += size / page;
+	if (!outcome || outcome->kind != GP_SEGMENT_MAP ||
+	    outcome->addr != addr) {
+		surprised(r, RECORDED_NO_SEGMENT, size, 0);
+		return true;
+	}
+	r->at++;
+	r->segments++;
+	if (outcome->size != size)
+		surprised(r, RECORDED_OTHER_SIZE, size, outcome->size);
+	return true;
+}
+
+static void recorded_unmap(struct gp_device *device, uint64_t addr,
+			   uint64_t size, uint64_t page)
+{
+	device->calls.unmap += size / page;
+	pass_release(recorded_of(device), GP_SEGMENT_UNMAP, addr);
+}
+
+static void recorded_adopt(struct gp_device *device, uint64_t addr,
+			   uint64_t size, bool is_mapped)
+{
+	(void)device;
+	(void)addr;
+	(void)size;
+	(void)is_mapped;
+}
+
+/* Embedded in its owner. */
+static void recorded_destroy(struct gp_device *device)
+{
+	(void)device;
+}
+
+static const struct gp_device_ops recorded_ops = {
+	.name = "recorded",
+	.malloc = recorded_malloc,
+	.free = recorded_free,
+	.info = recorded_info,
+	.set_other = recorded_set_other,
+	.reserve = recorded_reserve,
+	.unreserve = recorded_unreserve,
+	.map = recorded_map,
+	.unmap = recorded_unmap,
+	.adopt = recorded_adopt,
+	.destroy = recorded_destroy,
+};
+
+void recorded_init(struct recorded *recorded,
+		   const struct gp_device_trace *trace, uint64_t total)
+{
+	*recorded = (struct recorded){
+		.device = { .ops = &recorded_ops },
+		.events = trace->events,
+		.total = total,
+		.spare = SPARE_BASE,
+	};
+}
+
+void recorded_aim(struct recorded *recorded, size_t at, size_t stop)
+{
+	recorded->at = at;
+	recorded->stop = stop;
+	recorded->surprise = RECORDED_AGREES;
+	recorded->segments = 0;
+}
+
+bool recorded_has_segment(const struct recorded *recorded)
+{
+	for (size_t i = recorded->at; i < recorded->stop; i++)
+		if (recorded->events[i].kind == GP_SEGMENT_ALLOC ||
+		    recorded->events[i].kind == GP_SEGMENT_MAP)
+			return true;
+	return false;
+}

@@ -1,0 +1,267 @@
+/*
+ * A replay: the loop over a device's events.
+ *
+ * Requests go to the engine; recorded outcomes are passed over, but tell the
+ * recorded device what to answer when the run is a verification.
+ */
+#include "gpupool/replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/fidelity.h"
+#include "replay/recorded.h"
+#include "replay/watch.h"
+
+struct replay {
+	const struct gp_replay_config *config;
+	const struct gp_trace *trace;
+	const struct gp_device_trace *device_trace;
+	struct gp_replay_result *result;
+	struct gp_device *device;
+	struct gp_allocator *allocator;
+	struct recorded recorded;
+	struct watch watch;
+	size_t event;	      /* the one under way */
+	size_t first_outcome; /* verification: not yet compared */
+	bool is_verifying;
+};
+
+static void pass_action(void *arg, const struct gp_action *action)
+{
+	struct replay *r = arg;
+
+	r->config->action(r->config->action_arg, action, r->event);
+}
+
+static enum gp_status start(struct replay *r)
+{
+	const struct gp_device_trace *t = r->device_trace;
+	struct gp_allocator_config config = {
+		.settings = r->config->settings,
+		.device_ordinal = t->device,
+		.streams = r->trace->streams,
+		.stream_count = r->trace->stream_count,
+		.pools = r->trace->pools,
+		.pool_count = r->trace->pool_count,
+		.block_ids = t->block_ids,
+		.start = t->start.segment_count ? &t->start : NULL,
+		.action = r->config->action ? pass_action : NULL,
+		.action_arg = r,
+	};
+
+	r->is_verifying = r->config->mode == GP_VERIFY;
+	if (r->is_verifying) {
+		recorded_init(&r->recorded, t, r->config->capacity);
+		r->device = &r->recorded.device;
+	} else {
+		r->device = gp_sim_create(t->device, r->config->capacity);
+	}
+	config.device = r->device;
+	r->allocator = r->config->engine->create(&config);
+	watch_init(&r->watch, r->allocator, t->event_count, r->result);
+	return GP_OK;
+}
+
+/* ---- requests ---- */
+
+static void note_refusal(struct replay *r)
+{
+	struct gp_replay_result *result = r->result;
+
+	if (!result->refused++) {
+		snprintf(result->first_refusal, sizeof(result->first_refusal),
+			 "%s", r->allocator->ops->refusal(r->allocator));
+		result->first_refusal_event = r->event;
+	}
+}
+
+static void note_oom(struct replay *r, const struct gp_event *event)
+{
+	if (!r->result->first_oom.is_there)
+		watch_oom(&r->watch, r->device, event, r->event);
+}
+
+static void do_alloc(struct replay *r, const struct gp_event *event)
+{
+	uint64_t addr = 0;
+	enum gp_answer answer;
+
+	r->result->allocs++;
+	if (r->is_verifying)
+		recorded_aim(&r->recorded, r->first_outcome, r->event);
+	answer = r->allocator->ops->alloc(r->allocator, event->id, event->size,
+					  event->stream, event->pool, &addr);
+	if (answer != GP_SERVED)
+		r->result->dropped++;
+	if (answer == GP_OUT_OF_MEMORY || answer == GP_REJECTED)
+		note_oom(r, event);
+	if (answer == GP_REFUSED_BY_RULE)
+		note_refusal(r);
+	if (r->is_verifying)
+		fidelity_check(&r->result->fidelity, &r->recorded, event,
+			       r->event, answer, addr);
+}
+
+static size_t end_of_outcomes(const struct replay *r)
+{
+	size_t i = r->event + 1;
+
+	while (i < r->device_trace->event_count &&
+	       r->device_trace->events[i].kind >= GP_FIRST_OUTCOME)
+		i++;
+	return i;
+}
+
+/* Its outcomes stand behind it. */
+static enum gp_answer do_empty_cache(struct replay *r,
+				     const struct gp_event *event)
+{
+	if (r->is_verifying)
+		recorded_aim(&r->recorded, r->event + 1, end_of_outcomes(r));
+	return r->allocator->ops->empty_cache(r->allocator, event->pool);
+}
+
+static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
+{
+	const struct gp_allocator_ops *ops = r->allocator->ops;
+	struct gp_allocator *a = r->allocator;
+
+	switch (event->kind) {
+	case GP_EMPTY_CACHE: return do_empty_cache(r, event);
+	case GP_SET_FRACTION: return ops->set_fraction(a, event->fraction);
+	case GP_POOL_BEGIN: return ops->pool_begin(a, event->pool, false);
+	case GP_POOL_END: return ops->pool_end(a, event->pool);
+	case GP_POOL_RELEASE: return ops->pool_release(a, event->pool);
+	case GP_CAPTURE_BEGIN: return ops->pool_begin(a, event->pool, true);
+	case GP_CAPTURE_END: return ops->pool_end(a, event->pool);
+	case GP_SET_SETTINGS:
+		return ops->set_settings(a, r->trace->texts[event->text]);
+	case GP_OTHER_MEMORY:
+		r->device->ops->set_other(r->device, event->size);
+		return GP_SERVED;
+	case GP_RESET_PEAK: ops->reset_peak(a); return GP_SERVED;
+	case GP_RESET_ACCUMULATED: ops->reset_accumulated(a); return GP_SERVED;
+	default: return GP_SERVED; /* marks and outcomes ask for nothing */
+	}
+}
+
+static void do_synchronize(struct replay *r, const struct gp_event *event)
+{
+	if (event->id != GP_NO_ID)
+		r->allocator->ops->complete(r->allocator, event->id);
+	else
+		r->allocator->ops->synchronize(r->allocator, event->stream);
+}
+
+/* Outcomes up to here are not the next request's. */
+static bool ends_outcomes(const struct gp_event *event)
+{
+	return event->kind < GP_FIRST_OUTCOME && event->kind != GP_MARK &&
+	       event->kind != GP_SYNCHRONIZE;
+}
+
+static void do_event(struct replay *r, const struct gp_event *event)
+{
+	switch (event->kind) {
+	case GP_ALLOC: do_alloc(r, event); break;
+	case GP_FREE: r->allocator->ops->free(r->allocator, event->id); break;
+	case GP_RECORD_STREAM:
+		r->allocator->ops->record_stream(r->allocator, event->id,
+						 event->stream);
+		break;
+	case GP_SYNCHRONIZE: do_synchronize(r, event); break;
+	default:
+		if (do_rare(r, event) == GP_REFUSED_BY_RULE)
+			note_refusal(r);
+		break;
+	}
+}
+
+/* Runs events up to but not including stop. */
+static void run(struct replay *r, size_t stop)
+{
+	const struct gp_event *events = r->device_trace->events;
+
+	for (r->event = 0; r->event < stop; r->event++) {
+		const struct gp_event *event = &events[r->event];
+
+		do_event(r, event);
+		if (ends_outcomes(event))
+			r->first_outcome = event->kind == GP_EMPTY_CACHE
+						   ? end_of_outcomes(r)
+						   : r->event + 1;
+		r->result->requests += event->kind < GP_FIRST_OUTCOME;
+		watch_event(&r->watch, r->event);
+		if (r->config->on_oom == GP_OOM_STOP &&
+		    r->result->first_oom.is_there)
+			break;
+	}
+}
+
+static void end(struct replay *r)
+{
+	watch_end(&r->watch, r->event);
+	r->result->stats = *r->allocator->ops->stats(r->allocator);
+	r->result->calls = r->device->calls;
+	r->allocator->ops->state(r->allocator, &r->result->end);
+	r->allocator->ops->destroy(r->allocator);
+	gp_device_destroy(r->device);
+}
+
+static void replay_init(struct replay *r, const struct gp_replay_config *config,
+			struct gp_replay_result *result)
+{
+	*r = (struct replay){
+		.config = config,
+		.trace = config->trace,
+		.device_trace = &config->trace->devices[config->device],
+		.result = result,
+	};
+	*result = (struct gp_replay_result){ 0 };
+}
+
+/* What could have been chosen at the first mismatch: the run once more, up to
+ * there. */
+static void list_candidates(const struct gp_replay_config *config,
+			    struct gp_mismatch *mismatch)
+{
+	struct gp_replay_config quiet = *config;
+	struct gp_replay_result result;
+	struct replay r;
+
+	quiet.action = NULL;
+	replay_init(&r, &quiet, &result);
+	if (start(&r) != GP_OK)
+		return;
+	run(&r, mismatch->event);
+	mismatch->candidate_count = (uint32_t)r.allocator->ops->candidates(
+		r.allocator, mismatch->requested, mismatch->stream,
+		mismatch->pool, mismatch->candidates, GP_CANDIDATES);
+	end(&r);
+	gp_replay_release(&result);
+}
+
+enum gp_status gp_replay(const struct gp_replay_config *config,
+			 struct gp_replay_result *result, struct gp_diag *diag)
+{
+	enum gp_status status;
+	struct replay r;
+
+	(void)diag;
+	replay_init(&r, config, result);
+	status = start(&r);
+	if (status != GP_OK)
+		return status;
+	run(&r, r.device_trace->event_count);
+	end(&r);
+	if (result->fidelity.first.is_there)
+		list_candidates(config, &result->fidelity.first);
+	return GP_OK;
+}
+
+void gp_replay_release(struct gp_replay_result *result)
+{
+	gp_state_release(&result->end);
+}

@@ -1,0 +1,101 @@
+/* Noting what a person will want to know. */
+#include "replay/watch.h"
+
+static struct gp_moment moment(const struct watch *watch, uint64_t event)
+{
+	return (struct gp_moment){
+		.event = event,
+		.reserved = watch_current(watch, GP_STAT_RESERVED_BYTES),
+		.allocated = watch_current(watch, GP_STAT_ALLOCATED_BYTES),
+		.active = watch_current(watch, GP_STAT_ACTIVE_BYTES),
+		.requested = watch_current(watch, GP_STAT_REQUESTED_BYTES),
+		.inactive_split =
+			watch_current(watch, GP_STAT_INACTIVE_SPLIT_BYTES),
+	};
+}
+
+void watch_init(struct watch *watch, struct gp_allocator *allocator,
+		uint64_t events, struct gp_replay_result *result)
+{
+	*watch = (struct watch){
+		.result = result,
+		.allocator = allocator,
+		.stats = allocator->ops->stats(allocator),
+		.events = events,
+	};
+	result->timeline.bins = events < GP_BINS ? (uint32_t)events : GP_BINS;
+	result->at_peak = moment(watch, 0);
+	if (events)
+		watch->bin_end = (events + result->timeline.bins - 1) /
+				 result->timeline.bins;
+}
+
+void watch_next_bin(struct watch *watch, uint64_t event)
+{
+	uint64_t bins = watch->result->timeline.bins;
+
+	watch->bin = event * bins / watch->events;
+	watch->bin_end = ((watch->bin + 1) * watch->events + bins - 1) / bins;
+}
+
+void watch_peak(struct watch *watch, uint64_t event)
+{
+	watch->result->at_peak = moment(watch, event);
+}
+
+/* The largest free block; with event: only of its stream and pool. */
+static uint64_t largest_free(const struct watch *watch,
+			     const struct gp_event *event)
+{
+	struct gp_state state;
+	uint64_t largest = 0;
+
+	watch->allocator->ops->state(watch->allocator, &state);
+	for (size_t i = 0; i < state.segment_count; i++) {
+		const struct gp_segment *segment = &state.segments[i];
+
+		if (event && (segment->stream != event->stream ||
+			      segment->pool != event->pool))
+			continue;
+		for (uint32_t k = 0; k < segment->blocks; k++) {
+			const struct gp_block *b =
+				&state.blocks[segment->first_block + k];
+
+			if (b->state == GP_INACTIVE)
+				watch_max(&largest, b->size);
+		}
+	}
+	gp_state_release(&state);
+	return largest;
+}
+
+void watch_oom(struct watch *watch, struct gp_device *device,
+	       const struct gp_event *event, uint64_t index)
+{
+	struct gp_oom *oom = &watch->result->first_oom;
+	struct gp_moment now = moment(watch, index);
+	uint64_t total;
+
+	*oom = (struct gp_oom){
+		.is_there = true,
+		.alloc = watch->result->allocs,
+		.event = index,
+		.size = event->size,
+		.site = event->site,
+		.free_bytes = now.reserved - now.active,
+		.largest_free = largest_free(watch, event),
+		.reserved = now.reserved,
+		.allocated = now.allocated,
+	};
+	device->ops->info(device, &oom->device_free, &total);
+	/* Could it have been served, had all that is free been in one piece? */
+	oom->cause = oom->free_bytes + oom->device_free >= event->size
+			     ? GP_CAUSE_FRAGMENTATION
+			     : GP_CAUSE_CAPACITY;
+}
+
+void watch_end(struct watch *watch, uint64_t events)
+{
+	watch->result->at_end = moment(watch, events);
+	watch->result->largest_free_at_end = largest_free(watch, NULL);
+}
