@@ -144,6 +144,9 @@ if can_install; then
 fi
 cat >&2 << END
 Packages are missing: $missing
-On Debian or Ubuntu, type:  sudo apt-get install $missing
+On Debian or Ubuntu, type:
+
+	sudo apt-get install $missing
+
 END
 exit 1
