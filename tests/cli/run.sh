@@ -26,8 +26,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-traces=$root/traces
+# A short path, the same on every machine, for messages to name.
+traces=../traces
 export traces
+ln -s "$root/traces" "$work/traces"
 mkdir "$work/bin"
 ln -s "${BUILD:-$root/build}/gpupool" "$work/bin/gpupool"
 PATH=$work/bin:$PATH

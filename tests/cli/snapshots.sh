@@ -39,6 +39,46 @@ check_events() {
 	esac
 }
 
+# The sums over the segments of the state-only files, by another reader:
+# reserved, active and requested bytes.
+sums="\
+torch2.0-inference 7608467456 5683450880 5683449864
+torch2.0-oom 11844714496 11840159744 11840159744
+torch2.2-attention 8143241216 7626237952 7575726912
+torch2.4-kv-cache 17133731840 16397578240 16380108168
+torch2.6-rlhf-three-pools 26189234176 25513411584 25483614352"
+
+# Numbers of a file of JSON, on one line.
+numbers() {
+	"$json" "$@" | tr '\n' ' ' | sed 's/ $//'
+}
+
+check_state() {
+	name=$(basename "$1" -state-only.pickle)
+	want=$(echo "$sums" | sed -n "s/^$name //p")
+	if ! "$build/gpupool" info "$1" --format json > "$work/info" \
+		2> "$work/err" < /dev/null ||
+		! "$build/gpupool" replay "$1" --format json > "$work/report" \
+			2> "$work/err" < /dev/null; then
+		fail "$name" "it is not read"
+		return
+	fi
+	end='devices.*.end'
+	said=$(numbers "$work/info" "$end.reserved_bytes" "$end.active_bytes" \
+		"$end.requested_bytes")
+	stats='runs.0.devices.*.memory_stats'
+	got=$(numbers "$work/report" "$stats.reserved_bytes.all.current" \
+		"$stats.active_bytes.all.current" \
+		"$stats.requested_bytes.all.current")
+	if [ "$said" != "$want" ]; then
+		fail "$name" "info says $said, not $want"
+	elif [ "$got" != "$want" ]; then
+		fail "$name" "its replay ends with $got, not $want"
+	else
+		echo "ok $name"
+	fi
+}
+
 for folder in snapshots recorded; do
 	if [ ! -d "$shared/$folder" ]; then
 		echo "skip $folder: there is no folder $folder in" \
@@ -48,7 +88,8 @@ for folder in snapshots recorded; do
 	for file in "$shared/$folder"/*.pickle \
 		"$shared/$folder"/*.default.pickle.gz; do
 		case $file in
-		*\** | *-state-only.pickle) ;;
+		*\**) ;;
+		*-state-only.pickle) check_state "$file" ;;
 		*/snapshots/* | *.default.*) check_events "$file" ;;
 		esac
 	done

@@ -17,7 +17,7 @@ else
 fi
 
 flags_of_page() {
-	sed -n 's/^\.It Fl -\([a-z0-9-]*\).*/--\1/p' "$1" | sort -u
+	sed -n 's/^\.It .*Fl -\([a-z0-9-]*\).*/--\1/p' "$1" | sort -u
 }
 
 flags_of_help() {
