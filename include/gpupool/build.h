@@ -35,7 +35,8 @@ uint32_t gp_build_site(struct gp_build *build, const uint32_t *frames,
 /* A site given as one text and the site that called it, or GP_NO_SITE. */
 uint32_t gp_build_call(struct gp_build *build, uint32_t text, uint32_t caller);
 
-/* Dense indices, in order of first appearance until finish sorts them. */
+/* Dense indices, in order of first appearance until finish sorts them; 0 is
+ * the default stream, or pool, from the start. */
 enum gp_status gp_build_stream(struct gp_build *build, uint64_t handle,
 			       uint16_t *stream, struct gp_diag *diag);
 enum gp_status gp_build_pool(struct gp_build *build, struct gp_pool_id id,

@@ -9,8 +9,7 @@
 #include "base/mem.h"
 #include "gpupool/knob.h"
 #include "trace/build_internal.h"
-
-#define ORDINALS 1024 /* more devices than any machine has */
+#include "trace/store.h"
 
 struct gp_build *gp_build_create(enum gp_build_kind kind)
 {
@@ -66,8 +65,9 @@ enum gp_status gp_build_device(struct gp_build *build, uint64_t ordinal,
 {
 	size_t i;
 
-	if (ordinal >= ORDINALS) {
-		gp_diag_hint(diag, "devices number from 0 to %d", ORDINALS - 1);
+	if (ordinal >= GP_DEVICES) {
+		gp_diag_hint(diag, "devices number from 0 to %d",
+			     GP_DEVICES - 1);
 		return gp_diag_set(diag, GP_INPUT, "there is no device %llu",
 				   (unsigned long long)ordinal);
 	}
@@ -181,7 +181,7 @@ void gp_build_annotation(struct gp_build *build, uint64_t ordinal,
 			 uint32_t text, enum gp_mark_stage stage,
 			 uint64_t time_us)
 {
-	if (ordinal >= ORDINALS || build->mark_count == UINT32_MAX)
+	if (ordinal >= GP_DEVICES || build->mark_count == UINT32_MAX)
 		return;
 	build->marks =
 		gp_mem_grow(build->marks, &build->mark_room,

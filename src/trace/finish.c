@@ -325,11 +325,12 @@ static void join(char *to, size_t room, const char *first, const char *last)
 
 	if (!strcmp(first, last))
 		last = "";
-	if (snprintf(to, room, "%s%s%s", first, *first && *last ? "; " : "",
-		     last) < (int)room)
-		return;
-	for (length = strlen(to); !gp_utf8_is_clean(to, length); length--)
-		to[length - 1] = '\0';
+	length = (size_t)snprintf(to, room, "%s%s%s", first,
+				  *first && *last ? "; " : "", last);
+	if (length >= room)
+		length = room - 1;
+	while (!gp_utf8_is_clean(to, length))
+		to[--length] = '\0';
 }
 
 /* A key that is there proves more than one that is not: a tool may have

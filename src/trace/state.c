@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "trace/build_internal.h"
+#include "trace/check.h"
 
 static enum gp_status bad(const struct gp_segment *segment,
 			  struct gp_diag *diag, const char *what)
@@ -15,29 +16,25 @@ static enum gp_status bad(const struct gp_segment *segment,
 	return gp_diag_set(diag, GP_INPUT, "%s", what);
 }
 
-/* Gives blocks without an address theirs; all must follow one another. */
-static enum gp_status settle_blocks(const struct gp_segment *segment,
-				    struct gp_block *blocks,
-				    struct gp_diag *diag)
+static enum gp_status check_blocks(const struct gp_segment *segment,
+				   const struct gp_block *blocks,
+				   struct gp_diag *diag)
 {
 	uint64_t at = segment->addr, left = segment->size;
 	uint32_t i;
 
 	for (i = 0; i < segment->blocks; i++) {
-		struct gp_block *block = &blocks[i];
+		const struct gp_block *block = &blocks[i];
 
-		if (!block->addr)
-			block->addr = at;
-		if (block->addr != at)
+		if (block->addr < at)
+			return bad(segment, diag, "its blocks overlap");
+		if (block->addr > at)
+			return bad(segment, diag, "a gap between its blocks");
+		if (!block->size)
+			return bad(segment, diag, "a block of 0 bytes");
+		if (block->size > left)
 			return bad(segment, diag,
-				   block->addr < at ? "its blocks overlap"
-						    : "a gap between its "
-						      "blocks");
-		if (!block->size || block->size > left)
-			return bad(segment, diag,
-				   block->size ? "its blocks are larger than "
-						 "the segment"
-					       : "a block of 0 bytes");
+				   "its blocks are larger than the segment");
 		if (block->state == GP_ACTIVE && block->requested > block->size)
 			return bad(segment, diag,
 				   "a block smaller than what was requested");
@@ -48,6 +45,38 @@ static enum gp_status settle_blocks(const struct gp_segment *segment,
 		return bad(segment, diag,
 			   "its blocks do not cover the segment");
 	return GP_OK;
+}
+
+static enum gp_status check_segment(const struct gp_segment *segment,
+				    const struct gp_block *blocks, uint64_t end,
+				    struct gp_diag *diag)
+{
+	if (!segment->addr)
+		return bad(segment, diag, "a segment at address 0");
+	if (!segment->size)
+		return bad(segment, diag, "a segment of 0 bytes");
+	if (segment->size > UINT64_MAX - segment->addr ||
+	    segment->size > INT64_MAX)
+		return bad(segment, diag, "it ends beyond 2^64");
+	if (segment->addr < end)
+		return bad(segment, diag, "it overlaps the segment before it");
+	return check_blocks(segment, blocks + segment->first_block, diag);
+}
+
+enum gp_status gp_state_check(const struct gp_state *state,
+			      struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	uint64_t end = 0;
+	size_t i;
+
+	for (i = 0; i < state->segment_count && !status; i++) {
+		const struct gp_segment *segment = &state->segments[i];
+
+		status = check_segment(segment, state->blocks, end, diag);
+		end = segment->addr + segment->size;
+	}
+	return status;
 }
 
 static int by_addr(const void *a, const void *b)
@@ -94,35 +123,37 @@ static bool is_sorted(const struct gp_build_state *s)
 	return true;
 }
 
+/* A block whose address the file does not tell is behind the one before. */
+static void place_blocks(const struct gp_segment *segment,
+			 struct gp_block *blocks)
+{
+	uint64_t at = segment->addr;
+	uint32_t i;
+
+	for (i = 0; i < segment->blocks; i++) {
+		if (!blocks[i].addr)
+			blocks[i].addr = at;
+		at += blocks[i].size;
+	}
+}
+
 enum gp_status gp_state_settle(struct gp_build_state *s, struct gp_diag *diag)
 {
-	enum gp_status status;
-	uint64_t end = 0;
+	struct gp_state state;
 	size_t i;
 
+	for (i = 0; i < s->segment_count; i++)
+		if (s->segments[i].blocks)
+			place_blocks(&s->segments[i],
+				     s->blocks + s->segments[i].first_block);
 	if (!is_sorted(s)) {
 		qsort(s->segments, s->segment_count, sizeof(*s->segments),
 		      by_addr);
 		follow_segments(s);
 	}
-	for (i = 0; i < s->segment_count; i++) {
-		const struct gp_segment *segment = &s->segments[i];
-
-		if (!segment->addr || !segment->size)
-			return bad(segment, diag,
-				   segment->addr ? "a segment of 0 bytes"
-						 : "a segment at address 0");
-		if (segment->size > UINT64_MAX - segment->addr ||
-		    segment->size > INT64_MAX)
-			return bad(segment, diag, "it ends beyond 2^64");
-		if (segment->addr < end)
-			return bad(segment, diag,
-				   "it overlaps the segment before it");
-		end = segment->addr + segment->size;
-		status = settle_blocks(segment,
-				       s->blocks + segment->first_block, diag);
-		if (status)
-			return status;
-	}
-	return GP_OK;
+	state = (struct gp_state){ .segments = s->segments,
+				   .blocks = s->blocks,
+				   .segment_count = s->segment_count,
+				   .block_count = s->block_count };
+	return gp_state_check(&state, diag);
 }

@@ -8,6 +8,9 @@
 #include "base/intern.h"
 #include "gpupool/trace.h"
 
+/* Ordinals are below; more devices than any machine has. */
+#define GP_DEVICES 1024
+
 struct gp_trace_store {
 	struct gp_trace trace; /* trace.memory is this store */
 	struct gp_arena arena;

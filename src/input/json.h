@@ -1,0 +1,16 @@
+/*
+ * Traces in JSON, recognised by content: gpupool-trace as one document or as
+ * JSON Lines, a PyTorch snapshot as json.dump writes it, and a bare list of
+ * device traces.
+ */
+#ifndef INPUT_JSON_H
+#define INPUT_JSON_H
+
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+#include "input/source.h"
+
+enum gp_status gp_json_read(struct gp_source *source, struct gp_trace **trace,
+			    struct gp_diag *diag);
+
+#endif
