@@ -90,6 +90,11 @@ void gp_settings_init(struct gp_settings *settings, uint8_t release);
 enum gp_status gp_settings_parse(struct gp_settings *settings, const char *conf,
 				 struct gp_diag *diag);
 
+#define GP_MIN_BLOCK_SIZE 512 /* bytes: kMinBlockSize */
+
+/* The size of the block a request gets, if it is not given a larger one. */
+uint64_t gp_settings_round(const struct gp_settings *settings, uint64_t size);
+
 /* "2.11", "2.11.0", "2.11.0+cu128" or "latest" -> 11. */
 enum gp_status gp_release_parse(const char *text, uint8_t *minor,
 				struct gp_diag *diag);

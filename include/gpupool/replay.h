@@ -27,7 +27,8 @@ struct gp_replay_config {
 	const struct gp_engine *engine;
 	enum gp_replay_mode mode;
 	enum gp_on_oom on_oom;
-	uint64_t capacity; /* bytes; GP_UNLIMITED: no end */
+	bool until_mismatch; /* a verification ends at the first one */
+	uint64_t capacity;   /* bytes; GP_UNLIMITED: no end */
 	/* What the engine does, with the index of the request that caused it;
 	 * NULL: nobody listens. */
 	void (*action)(void *arg, const struct gp_action *action,
@@ -131,5 +132,13 @@ enum gp_status gp_replay_release_of(const struct gp_trace *trace,
 /* Bytes the recording's device had, as far as its trace tells: its total
  * memory, what its first oom shows, or GP_UNLIMITED. */
 uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device);
+
+/*
+ * The same for a verification under settings with a memory limit or garbage
+ * collection, whose decisions depend on the device's size: where the trace does
+ * not tell it, the size under which most addresses come out as recorded.
+ */
+uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
+				const struct gp_settings *settings);
 
 #endif

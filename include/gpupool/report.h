@@ -2,11 +2,14 @@
  * Reports: what a person or a program is told about runs.
  *
  * Every number is named once, in report/measure.c, from where the JSON keys,
- * the text labels and the manual come.
+ * the text labels and the manual come.  Nothing here fails: errors of the
+ * stream are the stream's, and its owner's to look at.
  */
 #ifndef GPUPOOL_REPORT_H
 #define GPUPOOL_REPORT_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "gpupool/replay.h"
@@ -21,19 +24,23 @@ struct gp_run {
 	const struct gp_release_choice *choice; /* NULL: the user chose */
 	const uint64_t *capacity;		/* per device; GP_UNLIMITED */
 	const struct gp_replay_result *results; /* per device */
-	double read_s, replay_s;		/* for --timing */
+};
+
+struct gp_timing {
+	double read_s, replay_s;
+	uint64_t events;
 };
 
 struct gp_report {
 	const char *path; /* of the trace, as given */
 	const struct gp_trace *trace;
-	const struct gp_run *runs;
+	const struct gp_run *runs; /* one, or two to be compared */
 	size_t run_count;
-	bool has_timing;
+	const struct gp_timing *timing; /* NULL: not asked for */
 };
 
 struct gp_report_style {
-	bool ascii; /* no Unicode in drawings */
+	bool ascii; /* no Unicode */
 	bool color;
 	unsigned columns; /* of the terminal; 0: 80 */
 };
@@ -42,15 +49,21 @@ struct gp_report_style {
 void gp_report_text(const struct gp_report *report,
 		    const struct gp_report_style *style, FILE *out);
 
-/* gpupool-report/1 (gpupool-report(5)). */
+/* gpupool-report/1: spec/trace-format.md, man/gpupool-replay.1. */
 void gp_report_json(const struct gp_report *report, FILE *out);
 
 /* What is in a trace: `gpupool info`. */
-void gp_report_info_text(const char *path, const struct gp_trace *trace,
-			 const struct gp_release_choice *choice,
+struct gp_info {
+	const char *path;
+	const struct gp_trace *trace;
+	const struct gp_release_choice *choice; /* NULL: see trouble */
+	/* Per device, of a replay as recorded; NULL: see trouble. */
+	const struct gp_replay_result *results;
+	const char *trouble; /* why there is no replay; NULL: nothing to play */
+};
+void gp_report_info_text(const struct gp_info *info,
 			 const struct gp_report_style *style, FILE *out);
-void gp_report_info_json(const char *path, const struct gp_trace *trace,
-			 const struct gp_release_choice *choice, FILE *out);
+void gp_report_info_json(const struct gp_info *info, FILE *out);
 
 /* One line of --events: JSON, as trace-format.md's. */
 void gp_report_action(const struct gp_trace *trace,

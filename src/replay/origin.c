@@ -1,43 +1,7 @@
-/*
- * Where a trace comes from, as far as it tells: the release that wrote it, and
- * the memory its device had.
- */
+/* Where a trace comes from, as far as it tells: the release that wrote it. */
 #include <stdio.h>
 
 #include "gpupool/replay.h"
-
-static uint64_t reserved_at_start(const struct gp_device_trace *trace)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < trace->start.segment_count; i++)
-		sum += trace->start.segments[i].size;
-	return sum;
-}
-
-/* An oom tells what was free then; the rest was reserved, or others' from the
- * first event to the last. */
-uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
-{
-	const struct gp_device_trace *t = &trace->devices[device];
-	uint64_t reserved = reserved_at_start(t);
-
-	if (t->total_memory)
-		return t->total_memory;
-	for (size_t i = 0; i < t->event_count; i++) {
-		const struct gp_event *event = &t->events[i];
-
-		switch (event->kind) {
-		case GP_SEGMENT_ALLOC:
-		case GP_SEGMENT_MAP: reserved += event->size; break;
-		case GP_SEGMENT_FREE:
-		case GP_SEGMENT_UNMAP: reserved -= event->size; break;
-		case GP_OOM: return reserved + event->addr;
-		default: break;
-		}
-	}
-	return GP_UNLIMITED;
-}
 
 static bool has_addresses(const struct gp_trace *trace)
 {
@@ -68,7 +32,7 @@ static bool try_release(const struct gp_trace *trace, const char *conf,
 			.settings = &settings,
 			.engine = gp_engine_table(&(size_t){ 0 }),
 			.mode = GP_VERIFY,
-			.capacity = gp_replay_capacity_of(trace, i),
+			.capacity = gp_replay_fit_capacity(trace, i, &settings),
 		};
 		struct gp_replay_result result;
 

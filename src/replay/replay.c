@@ -179,6 +179,14 @@ static void do_event(struct replay *r, const struct gp_event *event)
 	}
 }
 
+static bool is_over(const struct replay *r)
+{
+	return (r->config->on_oom == GP_OOM_STOP &&
+		r->result->first_oom.is_there) ||
+	       (r->config->until_mismatch &&
+		r->result->fidelity.first.is_there);
+}
+
 /* Runs events up to but not including stop. */
 static void run(struct replay *r, size_t stop)
 {
@@ -194,8 +202,7 @@ static void run(struct replay *r, size_t stop)
 						   : r->event + 1;
 		r->result->requests += event->kind < GP_FIRST_OUTCOME;
 		watch_event(&r->watch, r->event);
-		if (r->config->on_oom == GP_OOM_STOP &&
-		    r->result->first_oom.is_there)
+		if (is_over(r))
 			break;
 	}
 }
@@ -256,7 +263,7 @@ enum gp_status gp_replay(const struct gp_replay_config *config,
 		return status;
 	run(&r, r.device_trace->event_count);
 	end(&r);
-	if (result->fidelity.first.is_there)
+	if (result->fidelity.first.is_there && !config->until_mismatch)
 		list_candidates(config, &result->fidelity.first);
 	return GP_OK;
 }

@@ -18,6 +18,8 @@ struct gp_build *gp_build_create(enum gp_build_kind kind)
 	uint16_t stream, pool;
 
 	build->kind = kind;
+	/* Until a device of the history turns out to start with segments. */
+	build->is_complete = kind == GP_BUILD_HISTORY;
 	build->release_first = GP_RELEASE_FIRST;
 	build->release_last = GP_RELEASE_LAST;
 	gp_build_stream(build, 0, &stream, &ignored);

@@ -1,42 +1,267 @@
-/* A recorded history, paired by address. */
-#include "base/map.h"
-#include "trace/build_internal.h"
+/*
+ * A PyTorch snapshot's history, made into requests.
+ *
+ * A snapshot knows blocks by address and lists what the allocator did.  Here
+ * blocks get ids, blocks from before the first entry are found, and a free
+ * whose completion came later says so: the block was used on another stream
+ * (record_stream, which a snapshot does not list), until its completion
+ * (synchronize).
+ */
+#include "trace/history.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void gp_history_push(struct history *h, const struct gp_event *event)
+{
+	h->out = gp_mem_grow(h->out, &h->out_room, h->out_count + 1,
+			     sizeof(*h->out));
+	h->out[h->out_count++] = *event;
+}
+
+/* A block that nobody allocated in this trace was there before. */
+static uint32_t add_start_block(struct history *h, const struct gp_event *entry,
+				size_t at, enum gp_block_state state)
+{
+	h->start = gp_mem_grow(h->start, &h->start_room, h->start_count + 1,
+			       sizeof(*h->start));
+	h->start[h->start_count++] = (struct start_block){
+		.addr = entry->addr,
+		.requested = entry->size,
+		.freed_at = at,
+		.id = h->ids,
+		.site = GP_NO_SITE,
+		.state = (uint8_t)state,
+	};
+	h->device->guesses.start_blocks++;
+	return h->ids++;
+}
+
+static void walk_alloc(struct history *h, const struct gp_event *entry)
+{
+	struct gp_event event = *entry;
+
+	event.id = h->ids++;
+	/* Live already: its free was not recorded. */
+	if (gp_map_take(&h->live, entry->addr) != GP_MAP_NONE)
+		h->device->guesses.lost_entries++;
+	gp_map_put(&h->live, entry->addr, event.id);
+	h->pool_is_released[event.pool] = false;
+	gp_history_push(h, &event);
+}
+
+static bool completes_next(const struct history *h, size_t at)
+{
+	const struct gp_event *next = &h->raw[at + 1];
+
+	return at + 1 < h->raw_count && next->kind == GP_FREE_COMPLETED &&
+	       next->addr == h->raw[at].addr;
+}
+
+/* What a snapshot does not list: some stream still uses the block. */
+static void push_use(struct history *h, const struct gp_event *entry,
+		     uint32_t id)
+{
+	struct gp_event use = {
+		.kind = GP_RECORD_STREAM,
+		.flags = GP_INFERRED,
+		.id = id,
+		.time_us = entry->time_us,
+		.stream = GP_NO_STREAM,
+		.site = GP_NO_SITE,
+	};
+
+	h->device->guesses.late_frees++;
+	gp_history_push(h, &use);
+}
+
+/* Returns how many entries it took. */
+static size_t walk_free(struct history *h, size_t at)
+{
+	struct gp_event event = h->raw[at];
+
+	event.id = gp_map_take(&h->live, event.addr);
+	if (event.id == GP_MAP_NONE)
+		event.id = add_start_block(h, &event, at, GP_ACTIVE);
+	if (completes_next(h, at) || !h->has_completions) {
+		event.flags |= GP_AT_ONCE;
+		gp_history_push(h, &event);
+		return completes_next(h, at) ? 2 : 1;
+	}
+	push_use(h, &event, event.id);
+	gp_map_put(&h->waiting, event.addr, event.id);
+	gp_history_push(h, &event);
+	return 1;
+}
+
+static bool is_request(const struct gp_event *entry)
+{
+	return entry->kind == GP_ALLOC || entry->kind == GP_FREE;
+}
+
+static void walk(struct history *h)
+{
+	size_t i = 0, run;
+
+	while (i < h->raw_count) {
+		for (run = i; i < h->raw_count && !is_request(&h->raw[i]); i++)
+			if (h->raw[i].kind == GP_FREE_COMPLETED &&
+			    gp_map_get(&h->waiting, h->raw[i].addr) ==
+				    GP_MAP_NONE &&
+			    gp_map_get(&h->live, h->raw[i].addr) == GP_MAP_NONE)
+				gp_map_put(&h->waiting, h->raw[i].addr,
+					   add_start_block(h, &h->raw[i], i,
+							   GP_PENDING_FREE));
+		if (run < i)
+			gp_history_run(h, run, i);
+		if (i == h->raw_count)
+			break;
+		if (h->raw[i].kind == GP_FREE) {
+			i += walk_free(h, i);
+		} else {
+			walk_alloc(h, &h->raw[i]);
+			i++;
+		}
+	}
+}
+
+/* Ids of the end state's blocks; those without were there all along. */
+static void name_end_blocks(struct history *h)
+{
+	struct gp_build_state *end = &h->device->end;
+
+	for (size_t i = 0; i < end->block_count; i++) {
+		struct gp_block *b = &end->blocks[i];
+		const struct gp_map *map =
+			b->state == GP_ACTIVE ? &h->live : &h->waiting;
+
+		b->id = GP_NO_ID;
+		if (b->state == GP_INACTIVE)
+			continue;
+		b->id = gp_map_get(map, b->addr);
+		if (b->id != GP_MAP_NONE)
+			continue;
+		b->id = add_start_block(
+			h,
+			&(struct gp_event){ .addr = b->addr,
+					    .size = b->requested },
+			SIZE_MAX, b->state);
+		h->device->guesses.start_blocks--; /* this one is known */
+		h->start[h->start_count - 1].size = b->size;
+		h->start[h->start_count - 1].site = b->site;
+	}
+}
+
+static void push_mark(struct history *h, const struct gp_build_mark *mark)
+{
+	struct gp_event event = {
+		.kind = GP_MARK,
+		.mark = mark->stage,
+		.text = mark->text,
+		.time_us = mark->time_us,
+		.site = GP_NO_SITE,
+	};
+
+	gp_history_push(h, &event);
+}
+
+/* Merges the annotations in by time: before what happened later. */
+static void place_marks(struct history *h)
+{
+	const struct gp_build_device *d = h->device;
+	struct gp_event *events = h->out;
+	size_t count = h->out_count, mark = 0;
+
+	if (!d->mark_count || !count || !events[count - 1].time_us)
+		return;
+	h->out = NULL;
+	h->out_count = h->out_room = 0;
+	for (size_t i = 0; i < count; i++) {
+		while (mark < d->mark_count &&
+		       d->marks[mark].time_us < events[i].time_us)
+			push_mark(h, &d->marks[mark++]);
+		gp_history_push(h, &events[i]);
+	}
+	while (mark < d->mark_count)
+		push_mark(h, &d->marks[mark++]);
+	free(events);
+}
+
+/* Before entries had a pool_id: the pool of the segment they lie in, where that
+ * segment is still there at the end. */
+static void find_pools(struct history *h)
+{
+	const struct gp_build_state *end = &h->device->end;
+	struct gp_event *raw = h->device->events;
+
+	if (h->build->pool_count == 1 || h->build->release_first >= 12)
+		return;
+	for (size_t i = 0; i < h->raw_count; i++) {
+		size_t low = 0, high = end->segment_count;
+
+		if (raw[i].kind == GP_OOM || raw[i].kind == GP_SNAPSHOT)
+			continue;
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (end->segments[middle].addr <= raw[i].addr)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low && raw[i].addr - end->segments[low - 1].addr <
+				   end->segments[low - 1].size)
+			raw[i].pool = end->segments[low - 1].pool;
+		else if (raw[i].kind == GP_SEGMENT_ALLOC)
+			h->device->guesses.pool_of_segment++;
+	}
+}
+
+static void read_settings(struct history *h)
+{
+	struct gp_diag ignored;
+
+	gp_settings_init(&h->settings, h->build->release_last);
+	if (h->build->settings)
+		gp_settings_parse(&h->settings, h->build->settings, &ignored);
+}
+
+static void init(struct history *h)
+{
+	read_settings(h);
+	h->pool_is_released = gp_mem_alloc(h->build->pool_count, sizeof(bool));
+	for (size_t i = 0; i < h->raw_count && !h->has_completions; i++)
+		h->has_completions = h->raw[i].kind == GP_FREE_COMPLETED;
+	find_pools(h);
+}
 
 enum gp_status gp_history_finish_device(struct gp_build *build,
 					struct gp_build_device *device,
 					struct gp_diag *diag)
 {
-	struct gp_event *events = device->events;
-	struct gp_map live = { 0 };
-	size_t i, kept = 0;
+	struct history h = {
+		.build = build,
+		.device = device,
+		.raw = device->events,
+		.raw_count = device->event_count,
+	};
 
-	(void)build;
 	(void)diag;
-	for (i = 0; i < device->event_count; i++) {
-		struct gp_event event = events[i];
-
-		if (event.kind == GP_ALLOC) {
-			event.id = device->block_ids++;
-			gp_map_put(&live, event.addr, event.id);
-		} else if (event.kind == GP_FREE) {
-			event.id = gp_map_take(&live, event.addr);
-			if (event.id == GP_MAP_NONE)
-				continue;
-			if (i + 1 < device->event_count &&
-			    events[i + 1].kind == GP_FREE_COMPLETED &&
-			    events[i + 1].addr == event.addr) {
-				event.flags |= GP_AT_ONCE;
-				i++;
-			}
-		} else if (event.kind == GP_FREE_COMPLETED) {
-			continue;
-		}
-		events[kept++] = event;
-	}
-	device->event_count = kept;
-	for (i = 0; i < device->end.block_count; i++)
-		device->end.blocks[i].id =
-			gp_map_get(&live, device->end.blocks[i].addr);
-	gp_map_release(&live);
+	init(&h);
+	gp_history_start_segments(&h);
+	walk(&h);
+	name_end_blocks(&h);
+	gp_history_start_blocks(&h);
+	place_marks(&h);
+	free(device->events);
+	device->events = h.out;
+	device->event_count = h.out_count;
+	device->block_ids = h.ids;
+	build->is_complete &= !device->start.segment_count;
+	gp_map_release(&h.live);
+	gp_map_release(&h.waiting);
+	free(h.pool_is_released);
+	free(h.start);
 	return GP_OK;
 }

@@ -98,7 +98,7 @@ static bool should_split(const struct caching *c, const struct block *b,
 	uint64_t rest = b->size - request->rounded;
 
 	if (b->pool->is_small || request->is_expandable)
-		return rest >= MIN_BLOCK_SIZE;
+		return rest >= GP_MIN_BLOCK_SIZE;
 	return request->rounded < c->settings.max_split_size &&
 	       rest > SMALL_SIZE;
 }
@@ -203,7 +203,7 @@ static enum gp_answer caching_alloc(struct gp_allocator *allocator, uint32_t id,
 		events_process(c);
 	if (size >= LARGEST_REQUEST)
 		size = LARGEST_REQUEST;
-	request.rounded = size_round(&c->settings, size);
+	request.rounded = gp_settings_round(&c->settings, size);
 	request.segment_size = size_of_segment(&c->settings, request.rounded);
 	answer = pool_of_request(c, request.rounded, pool, &request.pool);
 	if (answer != GP_SERVED)

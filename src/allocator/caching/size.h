@@ -1,6 +1,6 @@
 /*
- * Sizes: what a request is rounded to, and what segment it asks for.
- * PyTorch: round_size, roundup_power2_next_division, get_allocation_size.
+ * Sizes: pools, and what segment a request asks for.
+ * PyTorch: get_allocation_size; gp_settings_round is its round_size.
  * The constants are the same in all releases.
  */
 #ifndef CACHING_SIZE_H
@@ -11,7 +11,6 @@
 #include "gpupool/knob.h"
 
 #define MIB		(UINT64_C(1) << 20)
-#define MIN_BLOCK_SIZE	512	   /* kMinBlockSize */
 #define SMALL_SIZE	MIB	   /* kSmallSize: largest of the small pool */
 #define SMALL_BUFFER	(2 * MIB)  /* kSmallBuffer */
 #define MIN_LARGE_ALLOC (10 * MIB) /* kMinLargeAlloc */
@@ -24,8 +23,6 @@ static inline uint64_t round_up(uint64_t x, uint64_t unit)
 {
 	return (x + unit - 1) / unit * unit;
 }
-
-uint64_t size_round(const struct gp_settings *settings, uint64_t size);
 
 /* Bytes of the segment that a request of that rounded size asks for. */
 static inline uint64_t size_of_segment(const struct gp_settings *settings,

@@ -109,7 +109,7 @@ void state_show(struct caching *c, struct gp_state *state)
 size_t state_candidates(struct caching *c, uint64_t size, uint16_t stream,
 			uint16_t pool, struct gp_candidate *out, size_t room)
 {
-	uint64_t rounded = size_round(&c->settings, size);
+	uint64_t rounded = gp_settings_round(&c->settings, size);
 	struct pool_pair *pair = pool_pair_get(c, pool);
 	const struct shelf *shelf = pool_shelf(
 		rounded <= SMALL_SIZE ? &pair->small : &pair->large, stream);

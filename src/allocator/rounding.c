@@ -1,5 +1,8 @@
-/* Rounding of requests. */
-#include "allocator/caching/size.h"
+/*
+ * Rounding of requests.  PyTorch: DeviceCachingAllocator::round_size,
+ * roundup_power2_next_division.
+ */
+#include "gpupool/knob.h"
 
 #include "allocator/release.h"
 
@@ -27,18 +30,18 @@ static uint64_t round_to_division(uint64_t size, uint32_t divisions)
 	return size == floor ? size : (size + step - 1) & ~(step - 1);
 }
 
-uint64_t size_round(const struct gp_settings *settings, uint64_t size)
+uint64_t gp_settings_round(const struct gp_settings *settings, uint64_t size)
 {
 	uint32_t divisions;
 
-	if (size < MIN_BLOCK_SIZE)
-		return MIN_BLOCK_SIZE;
+	if (size < GP_MIN_BLOCK_SIZE)
+		return GP_MIN_BLOCK_SIZE;
 	divisions = settings->divisions[interval_of(size)];
-	if (divisions && size > (uint64_t)MIN_BLOCK_SIZE * divisions) {
+	if (divisions && size > (uint64_t)GP_MIN_BLOCK_SIZE * divisions) {
 		if (divisions > 1)
 			return round_to_division(size, divisions);
 		if (!gp_release_has(settings->release, GP_CHANGE_DIVISION_ONE))
 			return size; /* not even to 512 */
 	}
-	return round_up(size, MIN_BLOCK_SIZE);
+	return (size + GP_MIN_BLOCK_SIZE - 1) & ~UINT64_C(511);
 }

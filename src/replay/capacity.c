@@ -1,0 +1,137 @@
+/* How much memory the recording's device had, as far as the trace tells. */
+#include "gpupool/replay.h"
+
+#define MIB UINT64_C(1048576)
+
+static bool is_growth(const struct gp_event *event)
+{
+	return event->kind == GP_SEGMENT_ALLOC || event->kind == GP_SEGMENT_MAP;
+}
+
+static bool is_release(const struct gp_event *event)
+{
+	return event->kind == GP_SEGMENT_FREE ||
+	       event->kind == GP_SEGMENT_UNMAP;
+}
+
+static uint64_t reserved_at_start(const struct gp_device_trace *trace)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < trace->start.segment_count; i++)
+		sum += trace->start.segments[i].size;
+	return sum;
+}
+
+/* An oom tells what was free then; the rest was reserved, or others' from the
+ * first event to the last. */
+uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+	uint64_t reserved = reserved_at_start(t);
+
+	if (t->total_memory)
+		return t->total_memory;
+	for (size_t i = 0; i < t->event_count; i++) {
+		if (is_growth(&t->events[i]))
+			reserved += t->events[i].size;
+		else if (is_release(&t->events[i]))
+			reserved -= t->events[i].size;
+		else if (t->events[i].kind == GP_OOM)
+			return reserved + t->events[i].addr;
+	}
+	return GP_UNLIMITED;
+}
+
+/* What the recording says about the memory limit. */
+struct bounds {
+	uint64_t most;	    /* reserved at its largest: below the limit */
+	uint64_t collected; /* least reserved when segments were given back to
+			     * make room: above the threshold */
+};
+
+static struct bounds find_bounds(const struct gp_device_trace *t)
+{
+	struct bounds bounds = { 0, GP_UNLIMITED };
+	uint64_t reserved = reserved_at_start(t);
+	uint64_t before = 0; /* reserved before the last releases; 0: none */
+
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *event = &t->events[i];
+
+		if (is_growth(event)) {
+			if (before && before < bounds.collected)
+				bounds.collected = before;
+			reserved += event->size;
+			if (reserved > bounds.most)
+				bounds.most = reserved;
+		} else if (is_release(event)) {
+			before = before ? before : reserved;
+			reserved -= event->size;
+			continue;
+		}
+		if (event->kind != GP_FREE_COMPLETED)
+			before = 0;
+	}
+	return bounds;
+}
+
+/* How many addresses come out as recorded before the first that does not. */
+static uint64_t try_capacity(const struct gp_trace *trace, uint32_t device,
+			     const struct gp_settings *settings,
+			     uint64_t capacity, bool *is_exact)
+{
+	struct gp_replay_config config = {
+		.trace = trace,
+		.device = device,
+		.settings = settings,
+		.engine = gp_engine_table(&(size_t){ 0 }),
+		.mode = GP_VERIFY,
+		.until_mismatch = true,
+		.capacity = capacity,
+	};
+	struct gp_replay_result result;
+	struct gp_diag ignored = { 0 };
+	uint64_t matched;
+
+	if (gp_replay(&config, &result, &ignored) != GP_OK)
+		return 0;
+	*is_exact = !result.fidelity.first.is_there;
+	matched = result.fidelity.matched;
+	gp_replay_release(&result);
+	return matched;
+}
+
+#define FIT_TRIES 256
+
+uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
+				const struct gp_settings *settings)
+{
+	uint64_t told = gp_replay_capacity_of(trace, device);
+	double fraction = settings->memory_fraction;
+	double threshold = settings->gc_threshold;
+	uint64_t low, high, step, best = 0, fitted = GP_UNLIMITED;
+	struct bounds bounds;
+	bool is_exact = false;
+
+	if (told != GP_UNLIMITED || (fraction >= 1 && threshold <= 0) ||
+	    fraction <= 0)
+		return told;
+	bounds = find_bounds(&trace->devices[device]);
+	if (bounds.collected == GP_UNLIMITED || threshold <= 0)
+		return told; /* no decision shows a limit */
+	low = (uint64_t)((double)bounds.most / fraction) / MIB * MIB;
+	high = (uint64_t)((double)bounds.collected / fraction / threshold);
+	step = high > low ? (high - low) / FIT_TRIES / MIB * MIB : 0;
+	step = step ? step : MIB;
+	for (uint64_t at = low; at <= high && !is_exact; at += step) {
+		uint64_t matched =
+			try_capacity(trace, device, settings, at, &is_exact);
+
+		if (matched > best || is_exact) {
+			best = matched;
+			fitted = at;
+		}
+	}
+	return fitted;
+}

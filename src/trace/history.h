@@ -1,0 +1,59 @@
+/*
+ * A recorded history on its way to becoming requests: shared by history.c,
+ * which walks it, start.c, which rebuilds the state it began from, and runs.c,
+ * which concludes what the program asked for between two entries.
+ */
+#ifndef TRACE_HISTORY_H
+#define TRACE_HISTORY_H
+
+#include "base/map.h"
+#include "gpupool/knob.h"
+#include "trace/build_internal.h"
+
+/* A block that was there before the first entry. */
+struct start_block {
+	uint64_t addr;
+	uint64_t size; /* 0: not known; then rounded from requested */
+	uint64_t requested;
+	size_t freed_at; /* index of the entry that frees it; SIZE_MAX: none */
+	uint32_t id, site;
+	uint8_t state; /* enum gp_block_state */
+};
+
+struct history {
+	struct gp_build *build;
+	struct gp_build_device *device;
+	struct gp_settings settings; /* for rounding, as recorded */
+	const struct gp_event *raw;
+	size_t raw_count;
+	struct gp_event *out;
+	size_t out_count, out_room;
+
+	struct gp_map live;    /* address -> id, from alloc to free */
+	struct gp_map waiting; /* address -> id, from free to completion */
+	uint32_t ids;
+	bool has_completions; /* else they were not recorded at all */
+
+	struct start_block *start;
+	size_t start_count, start_room;
+
+	uint64_t most_reserved; /* bytes, over the whole trace */
+	uint64_t reserved;	/* bytes, at the entry under way */
+	bool *pool_is_released; /* by pool: concluded and not used since */
+};
+
+/* The segments before the first entry, from the end's and what happened to
+ * them; in device->start, address order, without blocks. */
+void gp_history_start_segments(struct history *h);
+
+/* Their blocks, from h->start: sizes, slack, and what is free between. */
+void gp_history_start_blocks(struct history *h);
+
+/* Appends an event. */
+void gp_history_push(struct history *h, const struct gp_event *event);
+
+/* Entries [from, to) are outcomes between two requests: appends them with what
+ * they tell about the program. */
+void gp_history_run(struct history *h, size_t from, size_t to);
+
+#endif

@@ -1,0 +1,362 @@
+/*
+ * The state a recorded window began from.
+ *
+ * Segments: those of the end, with everything the trace did to them undone.
+ * Blocks live at the start: those of the end that no alloc of the trace
+ * explains, and those that are freed before they are allocated.  What the trace
+ * cannot tell is chosen by the rules below and counted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/history.h"
+
+#define MIB	   (UINT64_C(1) << 20)
+#define SMALL_PAGE (2 * MIB)
+
+/* In the large pool a remainder up to this stays with the block. */
+#define MOST_SLACK MIB
+
+/* ---- segments ---- */
+
+static size_t segment_at(const struct gp_build_state *s, uint64_t addr)
+{
+	size_t low = 0, high = s->segment_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->segments[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low; /* the first behind addr */
+}
+
+static bool touches(const struct gp_segment *a, const struct gp_segment *b)
+{
+	return a->addr + a->size == b->addr && a->is_expandable &&
+	       b->is_expandable && a->stream == b->stream && a->pool == b->pool;
+}
+
+static void insert_segment(struct gp_build_state *s, size_t at,
+			   const struct gp_segment *segment)
+{
+	s->segments = gp_mem_grow(s->segments, &s->segment_room,
+				  s->segment_count + 1, sizeof(*segment));
+	memmove(s->segments + at + 1, s->segments + at,
+		(s->segment_count - at) * sizeof(*segment));
+	s->segments[at] = *segment;
+	s->segment_count++;
+}
+
+static void remove_segment(struct gp_build_state *s, size_t at)
+{
+	s->segment_count--;
+	memmove(s->segments + at, s->segments + at + 1,
+		(s->segment_count - at) * sizeof(*s->segments));
+}
+
+/* A segment or run that is no longer there at the end comes back. */
+static void add_range(struct gp_build_state *s, const struct gp_event *entry)
+{
+	size_t at = segment_at(s, entry->addr);
+	struct gp_segment made = {
+		.addr = entry->addr,
+		.size = entry->size,
+		.stream = entry->stream,
+		.pool = entry->pool,
+		.is_small = entry->size == SMALL_PAGE,
+		.is_expandable = entry->kind == GP_SEGMENT_UNMAP,
+		.site = entry->site,
+	};
+
+	if (at &&
+	    s->segments[at - 1].addr + s->segments[at - 1].size > made.addr)
+		return; /* it contradicts what is there */
+	if (at < s->segment_count &&
+	    made.addr + made.size > s->segments[at].addr)
+		return;
+	if (at && touches(&s->segments[at - 1], &made)) {
+		s->segments[--at].size += made.size;
+	} else {
+		if (at < s->segment_count && touches(&made, &s->segments[at]))
+			made.is_small = s->segments[at].is_small;
+		insert_segment(s, at, &made);
+	}
+	if (at + 1 < s->segment_count &&
+	    touches(&s->segments[at], &s->segments[at + 1])) {
+		s->segments[at].size += s->segments[at + 1].size;
+		remove_segment(s, at + 1);
+	}
+}
+
+/* What the trace obtained was not there before; a run may be cut in two. */
+static void cut_range(struct gp_build_state *s, const struct gp_event *entry)
+{
+	size_t at = segment_at(s, entry->addr);
+	struct gp_segment *segment, rest;
+	uint64_t stop = entry->addr + entry->size;
+
+	if (!at--)
+		return;
+	segment = &s->segments[at];
+	if (stop > segment->addr + segment->size)
+		return; /* not there: it contradicts the end state */
+	rest = *segment;
+	rest.addr = stop;
+	rest.size = segment->addr + segment->size - stop;
+	segment->size = entry->addr - segment->addr;
+	if (!segment->size)
+		remove_segment(s, at);
+	else
+		at++;
+	if (rest.size)
+		insert_segment(s, at, &rest);
+}
+
+static void copy_segments(struct gp_build_state *to,
+			  const struct gp_build_state *from)
+{
+	for (size_t i = 0; i < from->segment_count; i++) {
+		insert_segment(to, i, &from->segments[i]);
+		to->segments[i].first_block = to->segments[i].blocks = 0;
+	}
+}
+
+/* The largest that was reserved at any time, from the end backwards. */
+static void note_reserved(struct history *h, uint64_t reserved)
+{
+	if (reserved > h->most_reserved)
+		h->most_reserved = reserved;
+}
+
+void gp_history_start_segments(struct history *h)
+{
+	struct gp_build_state *s = &h->device->start;
+	uint64_t reserved = 0;
+
+	copy_segments(s, &h->device->end);
+	for (size_t i = 0; i < s->segment_count; i++)
+		reserved += s->segments[i].size;
+	note_reserved(h, reserved);
+	for (size_t i = h->raw_count; i-- > 0;) {
+		const struct gp_event *entry = &h->raw[i];
+
+		switch (entry->kind) {
+		case GP_SEGMENT_ALLOC:
+		case GP_SEGMENT_MAP:
+			cut_range(s, entry);
+			reserved -= entry->size;
+			break;
+		case GP_SEGMENT_FREE:
+		case GP_SEGMENT_UNMAP:
+			add_range(s, entry);
+			reserved += entry->size;
+			note_reserved(h, reserved);
+			break;
+		default: break;
+		}
+	}
+	h->reserved = reserved;
+	for (size_t i = 0; i < s->segment_count; i++)
+		h->device->guesses.segment_order += !s->segments[i].is_small;
+}
+
+/* ---- blocks ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct start_block *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Whether a remainder behind blocks of this segment can be theirs. */
+static bool may_have_slack(const struct gp_segment *segment)
+{
+	return !segment->is_small && !segment->is_expandable;
+}
+
+struct sizing {
+	struct history *h;
+	bool *is_open;	 /* by start block: its end is not known yet */
+	uint64_t *limit; /* by start block: where the next one begins */
+	size_t open;
+};
+
+/* Rounded up, cut where the next block begins; a gap too small to be free is
+ * its own. */
+static void size_block(struct sizing *z, size_t i,
+		       const struct gp_segment *segment)
+{
+	struct history *h = z->h;
+	struct start_block *b = &h->start[i];
+	uint64_t room = z->limit[i] - b->addr;
+
+	if (b->size) {
+		b->size = b->size < room ? b->size : room;
+		return;
+	}
+	b->size = gp_settings_round(&h->settings, b->requested);
+	if (b->size >= room) {
+		b->size = room;
+	} else if (may_have_slack(segment)) {
+		if (room - b->size <= MOST_SLACK) {
+			b->size = room;
+			h->device->guesses.block_slack++;
+		} else {
+			z->is_open[i] = true;
+			z->open++;
+		}
+	}
+}
+
+/* The last start block that begins before addr; SIZE_MAX: none. */
+static size_t block_before(const struct history *h, uint64_t addr)
+{
+	size_t low = 0, high = h->start_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (h->start[middle].addr < addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : SIZE_MAX;
+}
+
+/*
+ * Behind a block whose end is not known lies a free run.  The first block that
+ * is allocated there while the other still lives begins where that one ends.
+ */
+static void find_ends(struct sizing *z)
+{
+	struct history *h = z->h;
+
+	for (size_t at = 0; at < h->raw_count && z->open; at++) {
+		const struct gp_event *entry = &h->raw[at];
+		struct start_block *b;
+		size_t i;
+
+		if (entry->kind != GP_ALLOC)
+			continue;
+		i = block_before(h, entry->addr);
+		if (i == SIZE_MAX || !z->is_open[i])
+			continue;
+		b = &h->start[i];
+		if (entry->addr < b->addr + b->size ||
+		    entry->addr - (b->addr + b->size) > MOST_SLACK ||
+		    entry->addr >= z->limit[i])
+			continue;
+		z->is_open[i] = false;
+		z->open--;
+		if (at > b->freed_at || entry->addr == b->addr + b->size)
+			continue;
+		b->size = entry->addr - b->addr;
+		h->device->guesses.block_slack++;
+	}
+}
+
+static void push_block(struct gp_build_state *s, struct gp_segment *segment,
+		       const struct gp_block *block)
+{
+	s->blocks = gp_mem_grow(s->blocks, &s->block_room, s->block_count + 1,
+				sizeof(*block));
+	if (!segment->blocks++)
+		segment->first_block = (uint32_t)s->block_count;
+	s->blocks[s->block_count++] = *block;
+}
+
+static void push_free(struct gp_build_state *s, struct gp_segment *segment,
+		      uint64_t addr, uint64_t stop)
+{
+	struct gp_block block = { .addr = addr,
+				  .size = stop - addr,
+				  .id = GP_NO_ID,
+				  .state = GP_INACTIVE,
+				  .site = GP_NO_SITE };
+
+	if (stop > addr)
+		push_block(s, segment, &block);
+}
+
+/* All blocks of one segment from start block i on; returns the next i. */
+static size_t fill_segment(struct history *h, struct gp_segment *segment,
+			   size_t i)
+{
+	struct gp_build_state *s = &h->device->start;
+	uint64_t at = segment->addr, stop = segment->addr + segment->size;
+
+	for (; i < h->start_count && h->start[i].addr < stop; i++) {
+		const struct start_block *b = &h->start[i];
+
+		if (b->addr < at || !b->size) { /* in no segment, or twice */
+			h->device->guesses.lost_entries++;
+			continue;
+		}
+		push_free(s, segment, at, b->addr);
+		push_block(s, segment,
+			   &(struct gp_block){ .addr = b->addr,
+					       .size = b->size,
+					       .requested = b->requested,
+					       .id = b->id,
+					       .state = b->state,
+					       .site = b->site });
+		at = b->addr + b->size;
+	}
+	push_free(s, segment, at, stop);
+	return i;
+}
+
+/* Where the block behind start block i begins, at most its segment's end. */
+static void find_limits(struct sizing *z)
+{
+	const struct history *h = z->h;
+	const struct gp_build_state *s = &h->device->start;
+
+	for (size_t i = 0; i < h->start_count; i++) {
+		uint64_t addr = h->start[i].addr, limit = addr;
+		size_t k = segment_at(s, addr);
+
+		if (k &&
+		    addr - s->segments[k - 1].addr < s->segments[k - 1].size)
+			limit = s->segments[k - 1].addr +
+				s->segments[k - 1].size;
+		if (i + 1 < h->start_count && h->start[i + 1].addr < limit)
+			limit = h->start[i + 1].addr;
+		z->limit[i] = limit;
+	}
+}
+
+void gp_history_start_blocks(struct history *h)
+{
+	struct gp_build_state *s = &h->device->start;
+	struct sizing z = {
+		.h = h,
+		.is_open = gp_mem_alloc(h->start_count, sizeof(bool)),
+		.limit = gp_mem_alloc(h->start_count, sizeof(uint64_t)),
+	};
+	size_t next = 0;
+
+	if (h->start_count)
+		qsort(h->start, h->start_count, sizeof(*h->start), by_address);
+	find_limits(&z);
+	for (size_t i = 0; i < h->start_count; i++) {
+		size_t k = segment_at(s, h->start[i].addr);
+
+		if (z.limit[i] > h->start[i].addr)
+			size_block(&z, i, &s->segments[k - 1]);
+		else
+			h->start[i].size = 0;
+	}
+	find_ends(&z);
+	for (size_t i = 0; i < s->segment_count; i++)
+		next = fill_segment(h, &s->segments[i], next);
+	free(z.is_open);
+	free(z.limit);
+}
