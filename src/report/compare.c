@@ -1,0 +1,280 @@
+/* Two runs of one trace, side by side: a column each, and the difference. */
+#include "report/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "report/drawing.h"
+#include "report/head.h"
+#include "report/measure.h"
+#include "report/trouble.h"
+
+#define DRAWING_ROWS 5
+#define LABEL	     22
+#define VALUE	     13
+#define DIFFERENCE   13
+
+static uint64_t retries(const struct gp_subject *s)
+{
+	return (uint64_t)s->result->stats.num_alloc_retries;
+}
+
+static uint64_t ooms(const struct gp_subject *s)
+{
+	return (uint64_t)s->result->stats.num_ooms;
+}
+
+static uint64_t mallocs(const struct gp_subject *s)
+{
+	return s->result->calls.malloc;
+}
+
+static uint64_t frees(const struct gp_subject *s)
+{
+	return s->result->calls.free;
+}
+
+static uint64_t pages(const struct gp_subject *s)
+{
+	return s->result->calls.map;
+}
+
+/* PyTorch's counters and the device's calls, where no measure has them. */
+static const struct gp_measure retries_row = { .unit = GP_UNIT_COUNT,
+					       .count = retries };
+static const struct gp_measure ooms_row = { .unit = GP_UNIT_COUNT,
+					    .count = ooms };
+static const struct gp_measure mallocs_row = { .unit = GP_UNIT_COUNT,
+					       .count = mallocs };
+static const struct gp_measure frees_row = { .unit = GP_UNIT_COUNT,
+					     .count = frees };
+static const struct gp_measure pages_row = { .unit = GP_UNIT_COUNT,
+					     .count = pages };
+
+enum when { PEAK, END };
+
+static const struct {
+	const char *label;
+	const struct gp_measure *measure;
+	enum when when;
+} rows[] = {
+	{ "Peak reserved", &gp_measures[GP_PEAK_RESERVED], PEAK },
+	{ "  allocated then", &gp_measures[GP_ALLOCATED], PEAK },
+	{ "  gap", &gp_measures[GP_GAP], PEAK },
+	{ "  fragmentation", &gp_measures[GP_FRAGMENTATION], PEAK },
+	{ "  inactive_split", &gp_measures[GP_INACTIVE_SPLIT], PEAK },
+	{ "Peak allocated", &gp_measures[GP_PEAK_ALLOCATED], PEAK },
+	{ "Alloc retries", &retries_row, END },
+	{ "OOMs", &ooms_row, END },
+	{ "cudaMalloc calls", &mallocs_row, END },
+	{ "cudaFree calls", &frees_row, END },
+	{ "Pages mapped", &pages_row, END },
+	{ "Served from cache", &gp_measures[GP_HIT_RATE], END },
+	{ "At the end: reserved", &gp_measures[GP_RESERVED], END },
+	{ "  allocated", &gp_measures[GP_ALLOCATED], END },
+};
+
+/* One row of two runs. */
+struct pair {
+	const struct gp_measure *measure;
+	struct gp_subject a, b;
+};
+
+static void value_text(const struct gp_measure *measure,
+		       const struct gp_subject *subject, char *text)
+{
+	if (measure->unit == GP_UNIT_RATIO)
+		gp_percent_text(measure->ratio(subject), text);
+	else if (measure->unit == GP_UNIT_BYTES)
+		gp_bytes_text(measure->count(subject), text);
+	else
+		gp_count_text(measure->count(subject), text);
+}
+
+/* "+4.59 GiB" and "+42 %"; nothing where both are the same. */
+static void difference_of_counts(const struct pair *pair, char *text,
+				 char *percent)
+{
+	uint64_t a = pair->measure->count(&pair->a);
+	uint64_t b = pair->measure->count(&pair->b);
+	uint64_t by = a > b ? a - b : b - a;
+	char size[GP_COUNT_TEXT];
+
+	if (!by)
+		return;
+	if (pair->measure->unit == GP_UNIT_BYTES)
+		gp_bytes_text(by, size);
+	else
+		gp_count_text(by, size);
+	snprintf(text, GP_COUNT_TEXT + 1, "%c%s", b > a ? '+' : '-', size);
+	if (a)
+		snprintf(percent, GP_PERCENT_TEXT, "%+.1f %%",
+			 ((double)b - (double)a) / (double)a * 100);
+}
+
+static void difference_of_ratios(const struct pair *pair, char *text)
+{
+	double by =
+		pair->measure->ratio(&pair->b) - pair->measure->ratio(&pair->a);
+
+	if (fabs(by) >= 0.0005)
+		snprintf(text, GP_COUNT_TEXT, "%+.1f points", by * 100);
+}
+
+static void print_pair(const struct gp_page *page, const char *label,
+		       const struct pair *pair)
+{
+	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
+	char difference[GP_COUNT_TEXT + 1] = "=", percent[GP_PERCENT_TEXT] = "";
+
+	value_text(pair->measure, &pair->a, a);
+	value_text(pair->measure, &pair->b, b);
+	if (pair->measure->unit == GP_UNIT_RATIO)
+		difference_of_ratios(pair, difference);
+	else
+		difference_of_counts(pair, difference, percent);
+	fprintf(page->out, "%-*s%*s%*s%*s", LABEL, label, VALUE, a, VALUE, b,
+		DIFFERENCE, difference);
+	if (*percent && page->columns >= 72)
+		fprintf(page->out, "  %9s", percent);
+	putc('\n', page->out);
+}
+
+static void print_numbers(const struct gp_page *page,
+			  const struct gp_replay_result *a,
+			  const struct gp_replay_result *b)
+{
+	gp_page_blank(page);
+	fprintf(page->out, "%-*s%*s%*s%*s\n", LABEL, "", VALUE, "A", VALUE, "B",
+		DIFFERENCE, "B - A");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		bool at_peak = rows[i].when == PEAK;
+		struct pair pair = {
+			rows[i].measure,
+			at_peak ? gp_at_peak(a) : gp_at_end(a),
+			at_peak ? gp_at_peak(b) : gp_at_end(b),
+		};
+
+		if (rows[i].measure == &pages_row && !pages(&pair.a) &&
+		    !pages(&pair.b))
+			continue;
+		print_pair(page, rows[i].label, &pair);
+	}
+}
+
+static void print_verdict(const struct gp_page *page,
+			  const struct gp_replay_result *a,
+			  const struct gp_replay_result *b)
+{
+	uint64_t ra = a->at_peak.reserved, rb = b->at_peak.reserved;
+	int64_t oa = a->stats.num_ooms, ob = b->stats.num_ooms;
+	char bytes[GP_BYTES_TEXT];
+
+	if (oa != ob)
+		gp_page_line(
+			page, ob > oa ? GP_TONE_BAD : GP_TONE_GOOD, 2,
+			"%s runs out of memory %lld times, %s %lld.",
+			ob > oa ? "B" : "A", (long long)(ob > oa ? ob : oa),
+			ob > oa ? "A" : "B", (long long)(ob > oa ? oa : ob));
+	else if (ra == rb)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "Both reserve the same at their peaks.");
+	else
+		gp_page_line(page, rb > ra ? GP_TONE_BAD : GP_TONE_GOOD, 2,
+			     "B reserves %s %s than A at the peak (%+.1f %%).",
+			     gp_bytes_text(rb > ra ? rb - ra : ra - rb, bytes),
+			     rb > ra ? "more" : "less",
+			     ra ? ((double)rb - (double)ra) / (double)ra * 100
+				: 0.0);
+}
+
+static void print_fidelity(const struct gp_page *page, const char *name,
+			   const struct gp_run *run, size_t device)
+{
+	const struct gp_fidelity *f = &run->results[device].fidelity;
+	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
+
+	if (f->checked)
+		gp_page_line(page,
+			     f->matched == f->checked ? GP_TONE_GOOD
+						      : GP_TONE_BAD,
+			     2, "%s: %s of %s addresses as recorded.", name,
+			     gp_count_text(f->matched, matched),
+			     gp_count_text(f->checked, checked));
+}
+
+/* Both on one scale. */
+static void print_drawings(const struct gp_page *page,
+			   const struct gp_report *report, size_t device)
+{
+	static const char *const names[] = { "A", "B" };
+	const struct gp_replay_result *results[] = {
+		&report->runs[0].results[device],
+		&report->runs[1].results[device],
+	};
+	uint64_t a = gp_drawing_top(&results[0]->timeline);
+	uint64_t b = gp_drawing_top(&results[1]->timeline);
+
+	for (size_t i = 0; i < 2; i++) {
+		struct gp_drawing drawing = {
+			.timeline = &results[i]->timeline,
+			.events = report->trace->devices[device].event_count,
+			.peak_event = results[i]->at_peak.event,
+			.top = a > b ? a : b,
+			.rows = DRAWING_ROWS,
+		};
+
+		gp_page_blank(page);
+		gp_page_line(page, GP_TONE_TITLE, 0, "%s", names[i]);
+		gp_drawing_print(&drawing, page->style, page->out);
+	}
+}
+
+static void print_device(const struct gp_page *page,
+			 const struct gp_report *report, size_t device)
+{
+	const struct gp_replay_result *a = &report->runs[0].results[device];
+	const struct gp_replay_result *b = &report->runs[1].results[device];
+
+	gp_page_blank(page);
+	if (report->trace->device_count > 1)
+		gp_page_line(page, GP_TONE_TITLE, 0, "Device %u",
+			     report->trace->devices[device].device);
+	if (!a->requests) {
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "Nothing to replay: the file has no requests of "
+			     "this device.");
+		return;
+	}
+	print_verdict(page, a, b);
+	print_numbers(page, a, b);
+	print_fidelity(page, "A", &report->runs[0], device);
+	print_drawings(page, report, device);
+	gp_trouble_oom(page, report->trace, &b->first_oom);
+	gp_trouble_refusal(page, b);
+	gp_trouble_mismatch(page, report->trace, &a->fidelity.first);
+}
+
+static void print_key(const struct gp_page *page, const char *name,
+		      const struct gp_run *run)
+{
+	char capacity[GP_BYTES_TEXT];
+
+	gp_page_line(page, GP_TONE_PLAIN, 3, "%s  %s; PyTorch 2.%u; memory: %s",
+		     name, gp_head_settings(run->conf), run->settings->release,
+		     gp_head_capacity(run->capacity[0], capacity));
+}
+
+void gp_compare_print(const struct gp_page *page,
+		      const struct gp_report *report)
+{
+	gp_page_line(page, GP_TONE_TITLE, 2,
+		     "%s: as recorded (A) and with other settings (B)",
+		     gp_page_name(report->path));
+	print_key(page, "A", &report->runs[0]);
+	print_key(page, "B", &report->runs[1]);
+	for (size_t i = 0; i < report->trace->device_count; i++)
+		print_device(page, report, i);
+}

@@ -1,0 +1,224 @@
+/* Objects that more than one JSON report has. */
+#include "report/emit_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "report/guess.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+/* ---- settings ---- */
+
+static void mib(struct gp_emit *json, const char *key, uint64_t bytes,
+		uint64_t by_default)
+{
+	if (bytes != by_default)
+		gp_emit_uint(json, key, bytes / MIB);
+}
+
+static void real(struct gp_emit *json, const char *key, double value,
+		 double by_default)
+{
+	if (value != by_default)
+		gp_emit_real(json, key, value);
+}
+
+static void flag(struct gp_emit *json, const char *key, bool value)
+{
+	if (value)
+		gp_emit_bool(json, key, true);
+}
+
+/* One number, or by interval where they differ, named by its start in MiB. */
+static void divisions(struct gp_emit *json, const char *key,
+		      const uint32_t *values)
+{
+	char name[16];
+	size_t differ = 0;
+
+	for (size_t i = 1; i < GP_DIVISIONS; i++)
+		differ += values[i] != values[0];
+	if (!differ && values[0])
+		gp_emit_uint(json, key, values[0]);
+	if (!differ)
+		return;
+	gp_emit_open(json, key, '{', GP_EMIT_FLAT);
+	for (size_t i = 0; i < GP_DIVISIONS; i++) {
+		snprintf(name, sizeof(name), "%" PRIu64, UINT64_C(1) << i);
+		gp_emit_uint(json, name, values[i]);
+	}
+	gp_emit_close(json, '}');
+}
+
+static void reserve(struct gp_emit *json, const char *key,
+		    const struct gp_settings *settings)
+{
+	real(json, key, settings->reserve_fraction, 0);
+	if (settings->reserve_bytes)
+		gp_emit_uint(json, key, settings->reserve_bytes);
+}
+
+static void write_knob(struct gp_emit *json, const struct gp_knob *knob,
+		       const struct gp_settings *s)
+{
+	const char *key = knob->name;
+
+	switch (knob->id) {
+	case GP_KNOB_MAX_SPLIT:
+		mib(json, key, s->max_split_size, GP_UNLIMITED);
+		break;
+	case GP_KNOB_MAX_NON_SPLIT_ROUNDING:
+		mib(json, key, s->max_non_split_rounding,
+		    s->large_segment_size);
+		break;
+	case GP_KNOB_LARGE_SEGMENT:
+		mib(json, key, s->large_segment_size, 20 * MIB);
+		break;
+	case GP_KNOB_GC_THRESHOLD: real(json, key, s->gc_threshold, 0); break;
+	case GP_KNOB_FRACTION: real(json, key, s->memory_fraction, 1); break;
+	case GP_KNOB_ROUNDUP: divisions(json, key, s->divisions); break;
+	case GP_KNOB_EXPANDABLE: flag(json, key, s->expandable_segments); break;
+	case GP_KNOB_THROW_ON_OOM: flag(json, key, s->throw_on_oom); break;
+	case GP_KNOB_RESERVE: reserve(json, key, s); break;
+	case GP_KNOB_BACKEND:
+	case GP_KNOB_IGNORED: break;
+	}
+}
+
+void gp_emit_settings(struct gp_emit *json, const char *key,
+		      const struct gp_settings *settings)
+{
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+
+	gp_emit_open(json, key, '{', GP_EMIT_FLAT);
+	for (size_t i = 0; i < count; i++)
+		write_knob(json, &knobs[i], settings);
+	gp_emit_close(json, '}');
+}
+
+/* ---- the rest ---- */
+
+void gp_emit_release(struct gp_emit *json, const char *key, uint8_t release)
+{
+	char text[8];
+
+	snprintf(text, sizeof(text), "2.%u", release);
+	gp_emit_text(json, key, text);
+}
+
+void gp_emit_choice(struct gp_emit *json, const char *key,
+		    const struct gp_release_choice *choice)
+{
+	if (!choice) {
+		gp_emit_null(json, key);
+		return;
+	}
+	gp_emit_open(json, key, '{', GP_EMIT_LINES);
+	gp_emit_release(json, "torch", choice->release);
+	gp_emit_text(json, "why", choice->why);
+	gp_emit_uint(json, "checked", choice->checked);
+	gp_emit_uint(json, "matched", choice->matched);
+	gp_emit_close(json, '}');
+}
+
+void gp_emit_pool(struct gp_emit *json, const char *key, struct gp_pool_id pool)
+{
+	gp_emit_open(json, key, '[', GP_EMIT_FLAT);
+	gp_emit_uint(json, NULL, pool.first);
+	gp_emit_uint(json, NULL, pool.second);
+	gp_emit_close(json, ']');
+}
+
+void gp_emit_site(struct gp_emit *json, const char *key,
+		  const struct gp_trace *trace, uint32_t site)
+{
+	if (site == GP_NO_SITE) {
+		gp_emit_null(json, key);
+		return;
+	}
+	gp_emit_open(json, key, '[', GP_EMIT_LINES);
+	for (; site != GP_NO_SITE; site = trace->sites[site].caller)
+		gp_emit_text(json, NULL, trace->texts[trace->sites[site].text]);
+	gp_emit_close(json, ']');
+}
+
+void gp_emit_guesses(struct gp_emit *json, const char *key,
+		     const struct gp_guesses *guesses)
+{
+	size_t count;
+	const struct gp_guess_row *rows = gp_guess_table(&count);
+
+	gp_emit_open(json, key, '{', GP_EMIT_LINES);
+	for (size_t i = 0; i < count; i++)
+		gp_emit_uint(json, rows[i].name,
+			     gp_guess_count(guesses, &rows[i]));
+	gp_emit_close(json, '}');
+}
+
+static void write_sums(struct gp_emit *json, const struct gp_group *group)
+{
+	gp_emit_uint(json, "segments", group->segments);
+	gp_emit_uint(json, "blocks", group->blocks);
+	gp_emit_uint(json, "reserved_bytes", group->reserved);
+	gp_emit_uint(json, "allocated_bytes", group->allocated);
+	gp_emit_uint(json, "active_bytes", group->active);
+	gp_emit_uint(json, "requested_bytes", group->requested);
+	gp_emit_uint(json, "largest_free_bytes", group->largest_free);
+}
+
+static void write_name(struct gp_emit *json, const struct gp_trace *trace,
+		       enum gp_grouping grouping, uint32_t key)
+{
+	switch (grouping) {
+	case GP_BY_SIZE:
+		gp_emit_text(json, "segment_type", key ? "large" : "small");
+		break;
+	case GP_BY_STREAM:
+		gp_emit_uint(json, "stream", trace->streams[key]);
+		break;
+	case GP_BY_POOL: gp_emit_pool(json, "pool", trace->pools[key]); break;
+	default: break;
+	}
+}
+
+static void write_groups(struct gp_emit *json, const char *key,
+			 const struct gp_trace *trace,
+			 const struct gp_state *state,
+			 enum gp_grouping grouping)
+{
+	struct gp_group *groups;
+	size_t count = gp_group_state(trace, state, grouping, &groups);
+
+	gp_emit_open(json, key, '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < count; i++) {
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		write_name(json, trace, grouping, groups[i].key);
+		write_sums(json, &groups[i]);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+	free(groups);
+}
+
+void gp_emit_state(struct gp_emit *json, const char *key,
+		   const struct gp_trace *trace, const struct gp_state *state)
+{
+	struct gp_group total = gp_group_total(state);
+
+	gp_emit_open(json, key, '{', GP_EMIT_LINES);
+	write_sums(json, &total);
+	write_groups(json, "by_segment_type", trace, state, GP_BY_SIZE);
+	write_groups(json, "by_stream", trace, state, GP_BY_STREAM);
+	write_groups(json, "by_pool", trace, state, GP_BY_POOL);
+	gp_emit_close(json, '}');
+}
+
+void gp_emit_limit(struct gp_emit *json, const char *key, uint64_t bytes)
+{
+	if (bytes == GP_UNLIMITED)
+		gp_emit_null(json, key);
+	else
+		gp_emit_uint(json, key, bytes);
+}

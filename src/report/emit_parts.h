@@ -1,0 +1,33 @@
+/*
+ * Objects that more than one JSON report has.
+ */
+#ifndef REPORT_EMIT_PARTS_H
+#define REPORT_EMIT_PARTS_H
+
+#include "gpupool/knob.h"
+#include "gpupool/replay.h"
+#include "gpupool/trace.h"
+#include "report/group.h"
+#include "report/emit.h"
+
+/* PyTorch's names to values: those that are not that release's default. */
+void gp_emit_settings(struct gp_emit *json, const char *key,
+		      const struct gp_settings *settings);
+/* "2.15" */
+void gp_emit_release(struct gp_emit *json, const char *key, uint8_t release);
+void gp_emit_choice(struct gp_emit *json, const char *key,
+		    const struct gp_release_choice *choice);
+void gp_emit_pool(struct gp_emit *json, const char *key,
+		  struct gp_pool_id pool);
+/* Frames, innermost first; null without a site. */
+void gp_emit_site(struct gp_emit *json, const char *key,
+		  const struct gp_trace *trace, uint32_t site);
+void gp_emit_guesses(struct gp_emit *json, const char *key,
+		     const struct gp_guesses *guesses);
+/* Totals, and the same by size class, stream and pool. */
+void gp_emit_state(struct gp_emit *json, const char *key,
+		   const struct gp_trace *trace, const struct gp_state *state);
+/* GP_UNLIMITED is null. */
+void gp_emit_limit(struct gp_emit *json, const char *key, uint64_t bytes);
+
+#endif

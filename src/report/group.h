@@ -1,0 +1,45 @@
+/*
+ * Memory by group: the segments of a state summed by size class, by stream
+ * and by pool.
+ */
+#ifndef REPORT_GROUP_H
+#define REPORT_GROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpupool/trace.h"
+
+enum gp_grouping {
+	GP_BY_NOTHING, /* one group: all of it */
+	GP_BY_SIZE,    /* 0: small pool, 1: large pool */
+	GP_BY_STREAM,  /* index into trace->streams */
+	GP_BY_POOL,    /* index into trace->pools */
+	GP_GROUPINGS,
+};
+
+struct gp_group {
+	uint32_t key; /* by grouping, above */
+	uint64_t segments, blocks;
+	uint64_t reserved;  /* of segments */
+	uint64_t allocated; /* of active blocks */
+	uint64_t active;    /* those, and blocks that wait to be free */
+	uint64_t requested; /* of the same, before rounding */
+	uint64_t largest_free;
+};
+
+/* Groups that have segments, by key; the caller frees *groups. */
+size_t gp_group_state(const struct gp_trace *trace,
+		      const struct gp_state *state, enum gp_grouping grouping,
+		      struct gp_group **groups);
+
+/* All of a state. */
+struct gp_group gp_group_total(const struct gp_state *state);
+
+/* "small pool", "stream 0 (default)", "private pool (0, 1)". */
+#define GP_GROUP_LABEL 64
+const char *gp_group_label(const struct gp_trace *trace,
+			   enum gp_grouping grouping, uint32_t key,
+			   char label[GP_GROUP_LABEL]);
+
+#endif

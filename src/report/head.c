@@ -1,0 +1,93 @@
+/* What stands above a report. */
+#include "report/head.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "gpupool/allocator.h"
+
+const char *gp_head_capacity(uint64_t capacity, char text[GP_BYTES_TEXT])
+{
+	return capacity == GP_UNLIMITED ? "no limit"
+					: gp_bytes_text(capacity, text);
+}
+
+const char *gp_head_settings(const char *conf)
+{
+	return conf && *conf ? conf : "default settings";
+}
+
+static bool has_start(const struct gp_trace *trace)
+{
+	for (size_t i = 0; i < trace->device_count; i++)
+		if (trace->devices[i].start.segment_count)
+			return true;
+	return false;
+}
+
+static bool is_default_engine(const char *name)
+{
+	size_t count;
+
+	return !strcmp(name, gp_engine_table(&count)->name);
+}
+
+void gp_head_run(const struct gp_page *page, const struct gp_report *report,
+		 const struct gp_run *run)
+{
+	if (run->choice)
+		gp_page_field(page, "PyTorch", "2.%u; %s",
+			      run->settings->release, run->choice->why);
+	else
+		gp_page_field(page, "PyTorch", "2.%u, as asked for",
+			      run->settings->release);
+	gp_page_field(page, "Settings", "%s", gp_head_settings(run->conf));
+	if (!is_default_engine(run->engine))
+		gp_page_field(page, "Engine", "%s", run->engine);
+	if (!report->trace->is_complete && has_start(report->trace))
+		gp_page_field(
+			page, "Coverage",
+			"a window; what was live at its start is rebuilt");
+}
+
+/* Not told by the trace, but by how its decisions come out. */
+static bool is_fitted(const struct gp_report *report, const struct gp_run *run,
+		      size_t device)
+{
+	return run->mode == GP_VERIFY &&
+	       run->capacity[device] != GP_UNLIMITED &&
+	       gp_replay_capacity_of(report->trace, (uint32_t)device) ==
+		       GP_UNLIMITED;
+}
+
+void gp_head_device(const struct gp_page *page, const struct gp_report *report,
+		    const struct gp_run *run, size_t device)
+{
+	const struct gp_replay_result *result = &run->results[device];
+	const struct gp_device_trace *trace = &report->trace->devices[device];
+	char label[32], bytes[GP_BYTES_TEXT], allocs[GP_PLURAL_TEXT];
+	char events[GP_PLURAL_TEXT];
+
+	snprintf(label, sizeof(label), "Device %u", trace->device);
+	gp_page_field(page, label, "memory: %s%s; %s in %s",
+		      gp_head_capacity(run->capacity[device], bytes),
+		      is_fitted(report, run, device)
+			      ? " (fitted to the recording)"
+			      : "",
+		      gp_plural_text(result->allocs, "allocation", allocs),
+		      gp_plural_text(trace->event_count, "event", events));
+}
+
+void gp_head_timing(const struct gp_page *page, const struct gp_timing *timing)
+{
+	char events[GP_PLURAL_TEXT];
+
+	if (!timing)
+		return;
+	gp_page_blank(page);
+	gp_page_line(page, GP_TONE_PLAIN, 2,
+		     "Time: %.1f ms to read, %.1f ms to replay, %s",
+		     timing->read_s * 1e3, timing->replay_s * 1e3,
+		     gp_plural_text(timing->events, "event", events));
+}

@@ -1,0 +1,26 @@
+/* What stands above a report: which run this is, and how the release and the
+ * settings came about. */
+#ifndef REPORT_HEAD_H
+#define REPORT_HEAD_H
+
+#include "base/bytes.h"
+#include "gpupool/report.h"
+#include "report/page.h"
+
+/* "default settings" or the settings as given. */
+const char *gp_head_settings(const char *conf);
+
+/* "no limit" or a size. */
+const char *gp_head_capacity(uint64_t capacity, char text[GP_BYTES_TEXT]);
+
+/* Release, settings, and what the trace covers. */
+void gp_head_run(const struct gp_page *page, const struct gp_report *report,
+		 const struct gp_run *run);
+
+/* Capacity and length of one device's trace. */
+void gp_head_device(const struct gp_page *page, const struct gp_report *report,
+		    const struct gp_run *run, size_t device);
+
+void gp_head_timing(const struct gp_page *page, const struct gp_timing *timing);
+
+#endif

@@ -1,0 +1,252 @@
+/* What is in a trace, for a person. */
+#include "gpupool/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "report/census.h"
+#include "report/group.h"
+#include "report/guess.h"
+#include "report/head.h"
+#include "report/page.h"
+#include "report/table.h"
+
+#define LABEL  14
+#define BYTES  11
+#define KIND   22 /* columns of an event kind's name */
+#define NUMBER 12 /* and of its count */
+#define GUTTER 4
+#define NAMED  4 /* streams and pools named, before "and more" */
+
+/* ---- the whole trace ---- */
+
+static void print_title(const struct gp_page *page, const struct gp_info *info)
+{
+	const struct gp_trace *trace = info->trace;
+	char events[GP_PLURAL_TEXT], devices[GP_PLURAL_TEXT];
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < trace->device_count; i++)
+		count += trace->devices[i].event_count;
+	gp_page_line(page, GP_TONE_TITLE, 2, "%s: %s, %s, %s",
+		     gp_page_name(info->path),
+		     trace->source ? trace->source : "a trace",
+		     gp_plural_text(count, "event", events),
+		     gp_plural_text(trace->device_count, "device", devices));
+}
+
+static void print_release(const struct gp_page *page,
+			  const struct gp_info *info)
+{
+	const struct gp_release_range *range = &info->trace->release;
+
+	if (range->first == range->last)
+		gp_page_field(page, "PyTorch", "2.%u; %s", range->first,
+			      range->why);
+	else
+		gp_page_field(page, "PyTorch", "2.%u to 2.%u%s%s", range->first,
+			      range->last, *range->why ? "; " : "", range->why);
+	if (info->choice && range->first != range->last)
+		gp_page_field(page, "", "replayed as 2.%u: %s",
+			      info->choice->release, info->choice->why);
+}
+
+static const char *coverage(const struct gp_trace *trace)
+{
+	if (trace->is_complete)
+		return "the whole process, from its first allocation";
+	for (size_t i = 0; i < trace->device_count; i++)
+		if (trace->devices[i].start.segment_count)
+			return "a window: earlier events are not in the file";
+	return "from empty memory on";
+}
+
+static void print_settings(const struct gp_page *page,
+			   const struct gp_trace *trace)
+{
+	gp_page_field(page, "Settings", "%s",
+		      trace->settings ? gp_head_settings(trace->settings)
+				      : "not recorded; taken as default");
+	gp_page_field(page, "Coverage", "%s", coverage(trace));
+}
+
+/* "3: stream 0 (default), stream 0x55, and 1 more" */
+static void print_names(const struct gp_page *page, const char *title,
+			const struct gp_trace *trace, enum gp_grouping grouping,
+			size_t count)
+{
+	char names[NAMED * (GP_GROUP_LABEL + 2)] = "", label[GP_GROUP_LABEL];
+	char more[GP_COUNT_TEXT], total[GP_COUNT_TEXT];
+	size_t length = 0;
+
+	for (size_t i = 0; i < count && i < NAMED; i++)
+		length += (size_t)snprintf(
+			names + length, sizeof(names) - length, "%s%s",
+			i ? ", " : "",
+			gp_group_label(trace, grouping, (uint32_t)i, label));
+	gp_page_field(page, title, "%s: %s%s%s%s", gp_count_text(count, total),
+		      names, count > NAMED ? ", and " : "",
+		      count > NAMED ? gp_count_text(count - NAMED, more) : "",
+		      count > NAMED ? " more" : "");
+}
+
+/* ---- one device ---- */
+
+static void print_moment(const struct gp_page *page, const char *label,
+			 const struct gp_group *sums)
+{
+	const uint64_t values[] = { sums->reserved, sums->allocated,
+				    sums->active, sums->requested };
+	char bytes[GP_BYTES_TEXT];
+
+	fprintf(page->out, "%-*s", LABEL, label);
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+		fprintf(page->out, "%*s", BYTES,
+			gp_bytes_text(values[i], bytes));
+	putc('\n', page->out);
+}
+
+static struct gp_group sums_of(const struct gp_moment *moment)
+{
+	return (struct gp_group){
+		.reserved = moment->reserved,
+		.allocated = moment->allocated,
+		.active = moment->active,
+		.requested = moment->requested,
+	};
+}
+
+static void print_moments(const struct gp_page *page,
+			  const struct gp_device_trace *device,
+			  const struct gp_replay_result *result)
+{
+	struct gp_group start = gp_group_total(&device->start);
+	struct gp_group end = gp_group_total(&device->end);
+
+	fprintf(page->out, "%*s%*s%*s%*s%*s\n", LABEL, "", BYTES, "reserved",
+		BYTES, "allocated", BYTES, "active", BYTES, "requested");
+	print_moment(page, "at the start", &start);
+	if (result) {
+		struct gp_group peak = sums_of(&result->at_peak);
+
+		print_moment(page, "at the peak", &peak);
+		if (!device->end.segment_count)
+			end = sums_of(&result->at_end);
+	}
+	print_moment(page, "at the end", &end);
+}
+
+/* Kinds that occur among first..last-1, from *kind on; false: no more. */
+static bool next_kind(const struct gp_census *census, unsigned *kind,
+		      unsigned last)
+{
+	while (*kind < last && !census->by_kind[*kind])
+		++*kind;
+	return *kind < last;
+}
+
+static void print_count(const struct gp_page *page,
+			const struct gp_census *census, unsigned kind)
+{
+	char count[GP_COUNT_TEXT];
+
+	fprintf(page->out, "%-*s%*s", KIND, gp_event_kind_name(kind), NUMBER,
+		gp_count_text(census->by_kind[kind], count));
+}
+
+/* Two columns: what the program asked, what the allocator did. */
+static void print_events(const struct gp_page *page,
+			 const struct gp_census *census)
+{
+	unsigned asked = 0, done = GP_FIRST_OUTCOME;
+
+	gp_page_blank(page);
+	if (next_kind(census, &done, GP_EVENT_KINDS))
+		fprintf(page->out, "%-*sRecorded outcomes\n",
+			KIND + NUMBER + GUTTER, "Requests");
+	else
+		fputs("Requests\n", page->out);
+	for (;;) {
+		bool left = next_kind(census, &asked, GP_FIRST_OUTCOME);
+		bool right = next_kind(census, &done, GP_EVENT_KINDS);
+
+		if (!left && !right)
+			break;
+		if (left)
+			print_count(page, census, asked++);
+		if (right) {
+			fprintf(page->out, "%*s",
+				left ? GUTTER : KIND + NUMBER + GUTTER, "");
+			print_count(page, census, done++);
+		}
+		putc('\n', page->out);
+	}
+}
+
+static void print_span(const struct gp_page *page,
+		       const struct gp_census *census)
+{
+	uint64_t span = census->last_us - census->first_us;
+
+	if (census->first_us)
+		gp_page_field(page, "Time span", "%.3f s", (double)span / 1e6);
+}
+
+static void print_fidelity(const struct gp_page *page,
+			   const struct gp_replay_result *result)
+{
+	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
+
+	if (result && result->fidelity.checked)
+		gp_page_field(page, "Replayed",
+			      "%s of %s addresses as recorded",
+			      gp_count_text(result->fidelity.matched, matched),
+			      gp_count_text(result->fidelity.checked, checked));
+}
+
+static void print_device(const struct gp_page *page, const struct gp_info *info,
+			 size_t i)
+{
+	const struct gp_device_trace *device = &info->trace->devices[i];
+	const struct gp_replay_result *result =
+		info->results && info->results[i].requests ? &info->results[i]
+							   : NULL;
+	struct gp_census census = gp_census_take(device);
+	char total[GP_BYTES_TEXT], label[32], events[GP_PLURAL_TEXT];
+
+	gp_page_blank(page);
+	snprintf(label, sizeof(label), "Device %u", device->device);
+	gp_page_field(page, label, "%s%s%s",
+		      gp_plural_text(device->event_count, "event", events),
+		      device->total_memory ? "; memory: " : "",
+		      device->total_memory
+			      ? gp_bytes_text(device->total_memory, total)
+			      : "");
+	print_span(page, &census);
+	print_fidelity(page, result);
+	gp_page_blank(page);
+	print_moments(page, device, result);
+	if (device->event_count)
+		print_events(page, &census);
+	gp_table_print(page, info->trace, &device->end, "State at the end");
+	gp_guess_print(page, &device->guesses);
+}
+
+void gp_report_info_text(const struct gp_info *info,
+			 const struct gp_report_style *style, FILE *out)
+{
+	struct gp_page page = gp_page_make(style, out);
+	const struct gp_trace *trace = info->trace;
+
+	print_title(&page, info);
+	print_release(&page, info);
+	print_settings(&page, trace);
+	print_names(&page, "Streams", trace, GP_BY_STREAM, trace->stream_count);
+	print_names(&page, "Pools", trace, GP_BY_POOL, trace->pool_count);
+	if (info->trouble)
+		gp_page_field(&page, "No replay", "%s", info->trouble);
+	for (size_t i = 0; i < trace->device_count; i++)
+		print_device(&page, info, i);
+}

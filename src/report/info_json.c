@@ -1,0 +1,111 @@
+/* gpupool-info/1: what is in a trace, for a program. */
+#include "gpupool/report.h"
+
+#include "report/census.h"
+#include "report/emit_parts.h"
+#include "report/emit.h"
+
+static void write_events(struct gp_emit *json, const struct gp_census *census)
+{
+	gp_emit_open(json, "events", '{', GP_EMIT_LINES);
+	for (unsigned kind = 0; kind < GP_EVENT_KINDS; kind++)
+		if (census->by_kind[kind])
+			gp_emit_uint(json, gp_event_kind_name(kind),
+				     census->by_kind[kind]);
+	gp_emit_close(json, '}');
+	gp_emit_uint(json, "inferred_events", census->inferred);
+	gp_emit_uint(json, "first_us", census->first_us);
+	gp_emit_uint(json, "last_us", census->last_us);
+}
+
+static void write_moment(struct gp_emit *json, const char *key,
+			 const struct gp_moment *moment)
+{
+	gp_emit_open(json, key, '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "event", moment->event);
+	gp_emit_uint(json, "reserved_bytes", moment->reserved);
+	gp_emit_uint(json, "allocated_bytes", moment->allocated);
+	gp_emit_uint(json, "active_bytes", moment->active);
+	gp_emit_uint(json, "requested_bytes", moment->requested);
+	gp_emit_close(json, '}');
+}
+
+/* What only a replay tells. */
+static void write_replayed(struct gp_emit *json,
+			   const struct gp_replay_result *result)
+{
+	gp_emit_open(json, "replayed", '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "checked", result->fidelity.checked);
+	gp_emit_uint(json, "matched", result->fidelity.matched);
+	write_moment(json, "at_peak", &result->at_peak);
+	write_moment(json, "at_end", &result->at_end);
+	gp_emit_close(json, '}');
+}
+
+static void write_device(struct gp_emit *json, const struct gp_info *info,
+			 size_t i)
+{
+	const struct gp_device_trace *device = &info->trace->devices[i];
+	struct gp_census census = gp_census_take(device);
+
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "device", device->device);
+	gp_emit_limit(json, "total_memory",
+		      device->total_memory ? device->total_memory
+					   : GP_UNLIMITED);
+	gp_emit_uint(json, "event_count", device->event_count);
+	write_events(json, &census);
+	gp_emit_guesses(json, "guesses", &device->guesses);
+	gp_emit_state(json, "start", info->trace, &device->start);
+	if (info->results && info->results[i].requests)
+		write_replayed(json, &info->results[i]);
+	else
+		gp_emit_null(json, "replayed");
+	gp_emit_state(json, "end", info->trace, &device->end);
+	gp_emit_close(json, '}');
+}
+
+static void write_release(struct gp_emit *json, const struct gp_info *info)
+{
+	const struct gp_release_range *range = &info->trace->release;
+
+	gp_emit_open(json, "release", '{', GP_EMIT_LINES);
+	gp_emit_release(json, "first", range->first);
+	gp_emit_release(json, "last", range->last);
+	gp_emit_text(json, "why", range->why);
+	gp_emit_choice(json, "choice", info->choice);
+	gp_emit_close(json, '}');
+}
+
+static void write_tables(struct gp_emit *json, const struct gp_trace *trace)
+{
+	gp_emit_open(json, "streams", '[', GP_EMIT_FLAT);
+	for (size_t i = 0; i < trace->stream_count; i++)
+		gp_emit_uint(json, NULL, trace->streams[i]);
+	gp_emit_close(json, ']');
+	gp_emit_open(json, "pools", '[', GP_EMIT_FLAT);
+	for (size_t i = 0; i < trace->pool_count; i++)
+		gp_emit_pool(json, NULL, trace->pools[i]);
+	gp_emit_close(json, ']');
+}
+
+void gp_report_info_json(const struct gp_info *info, FILE *out)
+{
+	struct gp_emit json = { .out = out };
+	const struct gp_trace *trace = info->trace;
+
+	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_text(&json, "schema", "gpupool-info/1");
+	gp_emit_text(&json, "path", info->path);
+	gp_emit_text(&json, "source", trace->source);
+	gp_emit_text(&json, "settings", trace->settings);
+	gp_emit_bool(&json, "complete", trace->is_complete);
+	write_release(&json, info);
+	gp_emit_text(&json, "trouble", info->trouble);
+	write_tables(&json, trace);
+	gp_emit_open(&json, "devices", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < trace->device_count; i++)
+		write_device(&json, info, i);
+	gp_emit_close(&json, ']');
+	gp_emit_close(&json, '}');
+}

@@ -1,0 +1,279 @@
+/* gpupool-report/1: runs for a program. */
+#include "gpupool/report.h"
+
+#include <stddef.h>
+
+#include "report/emit_parts.h"
+#include "report/emit.h"
+#include "report/trouble.h"
+#include "report/measure.h"
+#include "report/stats.h"
+
+static const char *const modes[] = {
+	[GP_VERIFY] = "verify",
+	[GP_WHAT_IF] = "what-if",
+};
+
+static const char *const causes[] = {
+	[GP_CAUSE_CAPACITY] = "capacity",
+	[GP_CAUSE_FRAGMENTATION] = "fragmentation",
+};
+
+/* ---- where run and recording part, and where memory ran out ---- */
+
+static void write_candidates(struct gp_emit *json,
+			     const struct gp_mismatch *mismatch)
+{
+	gp_emit_open(json, "candidates", '[', GP_EMIT_LINES);
+	for (uint32_t i = 0; i < mismatch->candidate_count; i++) {
+		const struct gp_candidate *c = &mismatch->candidates[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_uint(json, "addr", c->addr);
+		gp_emit_uint(json, "size", c->size);
+		gp_emit_uint(json, "segment_addr", c->segment_addr);
+		gp_emit_uint(json, "segment_size", c->segment_size);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}
+
+static void write_mismatch(struct gp_emit *json, const struct gp_trace *trace,
+			   const struct gp_mismatch *mismatch)
+{
+	if (!mismatch->is_there) {
+		gp_emit_null(json, "first_mismatch");
+		return;
+	}
+	gp_emit_open(json, "first_mismatch", '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "event", mismatch->event);
+	gp_emit_text(json, "kind", gp_mismatch_rows[mismatch->kind].key);
+	gp_emit_uint(json, "requested", mismatch->requested);
+	gp_emit_uint(json, "stream", trace->streams[mismatch->stream]);
+	gp_emit_pool(json, "pool", trace->pools[mismatch->pool]);
+	gp_emit_site(json, "site", trace, mismatch->site);
+	gp_emit_uint(json, "chosen", mismatch->chosen);
+	gp_emit_uint(json, "recorded", mismatch->recorded);
+	write_candidates(json, mismatch);
+	gp_emit_close(json, '}');
+}
+
+static void write_fidelity(struct gp_emit *json, const struct gp_trace *trace,
+			   const struct gp_fidelity *fidelity)
+{
+	gp_emit_open(json, "fidelity", '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "checked", fidelity->checked);
+	gp_emit_uint(json, "matched", fidelity->matched);
+	gp_emit_uint(json, "segments_checked", fidelity->segments_checked);
+	gp_emit_uint(json, "segments_matched", fidelity->segments_matched);
+	write_mismatch(json, trace, &fidelity->first);
+	gp_emit_close(json, '}');
+}
+
+static void write_oom(struct gp_emit *json, const struct gp_trace *trace,
+		      const struct gp_oom *oom)
+{
+	if (!oom->is_there) {
+		gp_emit_null(json, "first_oom");
+		return;
+	}
+	gp_emit_open(json, "first_oom", '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "alloc", oom->alloc);
+	gp_emit_uint(json, "size", oom->size);
+	gp_emit_uint(json, "event", oom->event);
+	gp_emit_text(json, "cause", causes[oom->cause]);
+	gp_emit_uint(json, "free", oom->free_bytes);
+	gp_emit_uint(json, "largest_free", oom->largest_free);
+	gp_emit_uint(json, "device_free", oom->device_free);
+	gp_emit_uint(json, "reserved", oom->reserved);
+	gp_emit_uint(json, "allocated", oom->allocated);
+	gp_emit_site(json, "site", trace, oom->site);
+	gp_emit_close(json, '}');
+}
+
+static void write_refusal(struct gp_emit *json,
+			  const struct gp_replay_result *result)
+{
+	if (!result->refused) {
+		gp_emit_null(json, "first_refusal");
+		return;
+	}
+	gp_emit_open(json, "first_refusal", '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "event", result->first_refusal_event);
+	gp_emit_text(json, "why", result->first_refusal);
+	gp_emit_uint(json, "refused", result->refused);
+	gp_emit_close(json, '}');
+}
+
+/* ---- numbers ---- */
+
+static void write_measure(struct gp_emit *json, enum gp_measure_id id,
+			  const struct gp_subject *subject)
+{
+	const struct gp_measure *measure = &gp_measures[id];
+
+	if (measure->unit == GP_UNIT_RATIO)
+		gp_emit_ratio(json, measure->key, measure->ratio(subject));
+	else
+		gp_emit_uint(json, measure->key, measure->count(subject));
+}
+
+static void write_moment(struct gp_emit *json, const char *key,
+			 const struct gp_subject *subject)
+{
+	bool is_end = subject->moment == &subject->result->at_end;
+
+	gp_emit_open(json, key, '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "event", subject->moment->event);
+	for (unsigned id = 0; id < GP_MEASURES; id++) {
+		enum gp_measure_scope scope = gp_measures[id].scope;
+
+		if (scope == GP_SCOPE_MOMENT ||
+		    (scope == GP_SCOPE_END && is_end))
+			write_measure(json, id, subject);
+	}
+	gp_emit_close(json, '}');
+}
+
+static void write_measures(struct gp_emit *json,
+			   const struct gp_replay_result *result)
+{
+	struct gp_subject peak = gp_at_peak(result), end = gp_at_end(result);
+
+	gp_emit_open(json, "measures", '{', GP_EMIT_LINES);
+	for (unsigned id = 0; id < GP_MEASURES; id++)
+		if (gp_measures[id].scope == GP_SCOPE_RUN)
+			write_measure(json, id, &end);
+	write_moment(json, "at_peak", &peak);
+	write_moment(json, "at_end", &end);
+	gp_emit_close(json, '}');
+}
+
+static void write_calls(struct gp_emit *json,
+			const struct gp_device_calls *calls)
+{
+	gp_emit_open(json, "device_calls", '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "malloc", calls->malloc);
+	gp_emit_uint(json, "malloc_failed", calls->malloc_failed);
+	gp_emit_uint(json, "free", calls->free);
+	gp_emit_uint(json, "reserve", calls->reserve);
+	gp_emit_uint(json, "unreserve", calls->unreserve);
+	gp_emit_uint(json, "map", calls->map);
+	gp_emit_uint(json, "map_failed", calls->map_failed);
+	gp_emit_uint(json, "unmap", calls->unmap);
+	gp_emit_close(json, '}');
+}
+
+static void write_series(struct gp_emit *json, const char *key,
+			 const uint64_t *values, uint32_t count)
+{
+	gp_emit_open(json, key, '[', GP_EMIT_FLAT);
+	for (uint32_t i = 0; i < count; i++)
+		gp_emit_uint(json, NULL, values[i]);
+	gp_emit_close(json, ']');
+}
+
+static void write_timeline(struct gp_emit *json,
+			   const struct gp_timeline *timeline)
+{
+	gp_emit_open(json, "timeline", '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "bins", timeline->bins);
+	write_series(json, "reserved", timeline->reserved, timeline->bins);
+	write_series(json, "allocated", timeline->allocated, timeline->bins);
+	write_series(json, "active", timeline->active, timeline->bins);
+	gp_emit_close(json, '}');
+}
+
+/* ---- the whole ---- */
+
+static void write_device(struct gp_emit *json, const struct gp_report *report,
+			 const struct gp_run *run, size_t i)
+{
+	const struct gp_trace *trace = report->trace;
+	const struct gp_device_trace *device = &trace->devices[i];
+	const struct gp_replay_result *result = &run->results[i];
+
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "device", device->device);
+	gp_emit_limit(json, "capacity", run->capacity[i]);
+	gp_emit_stats(json, "memory_stats", &result->stats,
+		      run->settings->release);
+	write_fidelity(json, trace, &result->fidelity);
+	write_oom(json, trace, &result->first_oom);
+	write_refusal(json, result);
+	write_measures(json, result);
+	write_calls(json, &result->calls);
+	gp_emit_guesses(json, "guesses", &device->guesses);
+	/* Of a file without requests: the state it has. */
+	gp_emit_state(json, "end", trace,
+		      result->requests ? &result->end : &device->end);
+	write_timeline(json, &result->timeline);
+	gp_emit_close(json, '}');
+}
+
+static void write_run(struct gp_emit *json, const struct gp_report *report,
+		      const struct gp_run *run)
+{
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_settings(json, "settings", run->settings);
+	gp_emit_text(json, "alloc_conf", run->conf);
+	gp_emit_release(json, "torch", run->settings->release);
+	gp_emit_text(json, "engine", run->engine);
+	gp_emit_text(json, "mode", modes[run->mode]);
+	gp_emit_choice(json, "release_choice", run->choice);
+	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < report->trace->device_count; i++)
+		write_device(json, report, run, i);
+	gp_emit_close(json, ']');
+	gp_emit_close(json, '}');
+}
+
+static void write_trace(struct gp_emit *json, const struct gp_report *report)
+{
+	const struct gp_trace *trace = report->trace;
+
+	gp_emit_open(json, "trace", '{', GP_EMIT_LINES);
+	gp_emit_text(json, "path", report->path);
+	gp_emit_text(json, "source", trace->source);
+	gp_emit_text(json, "settings", trace->settings);
+	gp_emit_bool(json, "complete", trace->is_complete);
+	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < trace->device_count; i++) {
+		const struct gp_device_trace *device = &trace->devices[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_uint(json, "device", device->device);
+		gp_emit_uint(json, "events", device->event_count);
+		gp_emit_limit(json, "total_memory",
+			      device->total_memory ? device->total_memory
+						   : GP_UNLIMITED);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+	gp_emit_close(json, '}');
+}
+
+static void write_timing(struct gp_emit *json, const struct gp_timing *timing)
+{
+	gp_emit_open(json, "timing", '{', GP_EMIT_LINES);
+	gp_emit_real(json, "read_s", timing->read_s);
+	gp_emit_real(json, "replay_s", timing->replay_s);
+	gp_emit_uint(json, "events", timing->events);
+	gp_emit_close(json, '}');
+}
+
+void gp_report_json(const struct gp_report *report, FILE *out)
+{
+	struct gp_emit json = { .out = out };
+
+	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_text(&json, "schema", "gpupool-report/1");
+	write_trace(&json, report);
+	if (report->timing)
+		write_timing(&json, report->timing);
+	gp_emit_open(&json, "runs", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < report->run_count; i++)
+		write_run(&json, report, &report->runs[i]);
+	gp_emit_close(&json, ']');
+	gp_emit_close(&json, '}');
+}

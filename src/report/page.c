@@ -1,0 +1,168 @@
+/* A page of text for a person. */
+#include "report/page.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+#define LABEL 18 /* columns of a row's label, with the space behind it */
+#define VALUE 12 /* of its value */
+#define FIELD 12 /* of a field's label */
+#define TEXT  1024
+
+static const char *const tones[] = {
+	[GP_TONE_PLAIN] = "",
+	[GP_TONE_TITLE] = "\033[1m",
+	[GP_TONE_GOOD] = "\033[32m",
+	[GP_TONE_BAD] = "\033[1;31m",
+};
+
+struct gp_page gp_page_make(const struct gp_report_style *style, FILE *out)
+{
+	unsigned columns = style->columns ? style->columns : 80;
+
+	return (struct gp_page){ out, style, columns < 40 ? 40 : columns };
+}
+
+void gp_page_blank(const struct gp_page *page)
+{
+	putc('\n', page->out);
+}
+
+static const char *tone_on(const struct gp_page *page, enum gp_tone tone)
+{
+	return page->style->color ? tones[tone] : "";
+}
+
+static const char *tone_off(const struct gp_page *page, enum gp_tone tone)
+{
+	return page->style->color && tone ? "\033[0m" : "";
+}
+
+/* Columns that a text takes: its characters, not its bytes. */
+static unsigned width_of(const char *text, size_t length)
+{
+	unsigned width = 0;
+
+	for (size_t i = 0; i < length; i++)
+		width += (text[i] & 0xc0) != 0x80;
+	return width;
+}
+
+/* Control characters, which a recorded name may hold, stay out of terminals. */
+static void put_word(FILE *out, const char *word, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		putc((unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?'
+								      : word[i],
+		     out);
+}
+
+/* Words of text from column at on, going on in column indent; no newline. */
+static void wrap(const struct gp_page *page, unsigned at, unsigned indent,
+		 const char *text)
+{
+	bool at_start = true;
+
+	while (*text) {
+		size_t length = strcspn(text, " ");
+		unsigned width = width_of(text, length);
+
+		if (!at_start && at + 1 + width > page->columns) {
+			fprintf(page->out, "\n%*s", (int)indent, "");
+			at = indent;
+			at_start = true;
+		}
+		if (!at_start) {
+			putc(' ', page->out);
+			at++;
+		}
+		put_word(page->out, text, length);
+		at += width;
+		at_start = false;
+		text += length;
+		text += *text == ' ';
+	}
+}
+
+void gp_page_line(const struct gp_page *page, enum gp_tone tone,
+		  unsigned indent, const char *format, ...)
+{
+	char text[TEXT];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	fputs(tone_on(page, tone), page->out);
+	wrap(page, 0, indent, text);
+	fprintf(page->out, "%s\n", tone_off(page, tone));
+}
+
+void gp_page_field(const struct gp_page *page, const char *label,
+		   const char *format, ...)
+{
+	char text[TEXT];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	fprintf(page->out, "%-*s", FIELD, label);
+	wrap(page, FIELD, FIELD, text);
+	putc('\n', page->out);
+}
+
+void gp_page_row(const struct gp_page *page, const struct gp_page_row *row)
+{
+	unsigned indent = LABEL + VALUE + 2;
+
+	fprintf(page->out, "%-*s%s%*s%s", LABEL, row->label,
+		tone_on(page, row->tone), VALUE, row->value,
+		tone_off(page, row->tone));
+	if (row->note && *row->note) {
+		fputs("  ", page->out);
+		wrap(page, indent, indent, row->note);
+	}
+	putc('\n', page->out);
+}
+
+const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT])
+{
+	double percent = ratio * 100;
+
+	/* Almost all is not all, almost nothing is not nothing. */
+	if (ratio < 1 && percent >= 99.95)
+		snprintf(text, GP_PERCENT_TEXT, "99.9 %%");
+	else if (ratio > 0 && percent < 0.05)
+		snprintf(text, GP_PERCENT_TEXT, "0.1 %%");
+	else if (ratio == 0 || ratio == 1)
+		snprintf(text, GP_PERCENT_TEXT, "%.0f %%", percent);
+	else
+		snprintf(text, GP_PERCENT_TEXT, "%.1f %%", percent);
+	return text;
+}
+
+const char *gp_plural_text(uint64_t count, const char *noun,
+			   char text[GP_PLURAL_TEXT])
+{
+	char number[GP_COUNT_TEXT];
+
+	size_t length = strlen(noun);
+	const char *more = length && noun[length - 1] == 's' ? "es" : "s";
+
+	snprintf(text, GP_PLURAL_TEXT, "%s %s%s", gp_count_text(count, number),
+		 noun, count == 1 ? "" : more);
+	return text;
+}
+
+const char *gp_page_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!strcmp(path, "-"))
+		return "standard input";
+	return slash && slash[1] ? slash + 1 : path;
+}

@@ -1,0 +1,54 @@
+/*
+ * A page of text for a person: rows of label, value and note, wrapped to the
+ * width of the terminal.
+ */
+#ifndef REPORT_PAGE_H
+#define REPORT_PAGE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gpupool/report.h"
+
+enum gp_tone { GP_TONE_PLAIN, GP_TONE_TITLE, GP_TONE_GOOD, GP_TONE_BAD };
+
+struct gp_page {
+	FILE *out;
+	const struct gp_report_style *style;
+	unsigned columns;
+};
+
+struct gp_page gp_page_make(const struct gp_report_style *style, FILE *out);
+
+void gp_page_blank(const struct gp_page *page);
+
+/* A line of its own, wrapped; a hanging indent of so many columns. */
+void gp_page_line(const struct gp_page *page, enum gp_tone tone,
+		  unsigned indent, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* "label        text", the text wrapped in its column. */
+void gp_page_field(const struct gp_page *page, const char *label,
+		   const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* "label        value  note", the value to the right of its column. */
+struct gp_page_row {
+	const char *label, *value, *note;
+	enum gp_tone tone; /* of the value */
+};
+void gp_page_row(const struct gp_page *page, const struct gp_page_row *row);
+
+/* "37.4 %"; whole and nearly whole ones are told apart. */
+#define GP_PERCENT_TEXT 16
+const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT]);
+
+/* "1 event", "3 events", "12,345 events". */
+#define GP_PLURAL_TEXT 64
+const char *gp_plural_text(uint64_t count, const char *noun,
+			   char text[GP_PLURAL_TEXT]);
+
+/* The name of a file without its folders. */
+const char *gp_page_name(const char *path);
+
+#endif

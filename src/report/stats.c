@@ -1,0 +1,112 @@
+/*
+ * torch.cuda.memory_stats(), key for key: torch/cuda/memory.py, memory_stats,
+ * which sorts what memory_stats_as_nested_dict gives.
+ */
+#include "report/stats.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum shape {
+	BY_POOL, /* key.<pool>.<field> */
+	PLAIN,	 /* key.<field> */
+	SCALAR,
+};
+
+struct row {
+	const char *key;
+	enum shape shape;
+	size_t offset; /* of the member of struct gp_stats */
+	uint8_t since; /* minor release */
+};
+
+#define AT(member) offsetof(struct gp_stats, member)
+
+static const struct row rows[] = {
+	{ "active", BY_POOL, AT(by_pool[GP_STAT_ACTIVE]), 0 },
+	{ "active_bytes", BY_POOL, AT(by_pool[GP_STAT_ACTIVE_BYTES]), 0 },
+	{ "allocated_bytes", BY_POOL, AT(by_pool[GP_STAT_ALLOCATED_BYTES]), 0 },
+	{ "allocation", BY_POOL, AT(by_pool[GP_STAT_ALLOCATION]), 0 },
+	{ "inactive_split", BY_POOL, AT(by_pool[GP_STAT_INACTIVE_SPLIT]), 0 },
+	{ "inactive_split_bytes", BY_POOL,
+	  AT(by_pool[GP_STAT_INACTIVE_SPLIT_BYTES]), 0 },
+	{ "max_split_size", SCALAR, AT(max_split_size), 0 },
+	{ "num_alloc_retries", SCALAR, AT(num_alloc_retries), 0 },
+	{ "num_device_alloc", SCALAR, AT(num_device_alloc), 4 },
+	{ "num_device_free", SCALAR, AT(num_device_free), 4 },
+	{ "num_oom_rejections", SCALAR, AT(num_oom_rejections), 12 },
+	{ "num_ooms", SCALAR, AT(num_ooms), 0 },
+	{ "num_sync_all_streams", SCALAR, AT(num_sync_all_streams), 3 },
+	{ "oversize_allocations", PLAIN, AT(oversize_allocations), 0 },
+	{ "oversize_segments", PLAIN, AT(oversize_segments), 0 },
+	{ "requested_bytes", BY_POOL, AT(by_pool[GP_STAT_REQUESTED_BYTES]), 0 },
+	{ "reserved_bytes", BY_POOL, AT(by_pool[GP_STAT_RESERVED_BYTES]), 0 },
+	{ "segment", BY_POOL, AT(by_pool[GP_STAT_SEGMENT]), 0 },
+};
+
+static const struct {
+	const char *name;
+	enum gp_stat_kind kind;
+} pools[] = {
+	{ "all", GP_STAT_ALL },
+	{ "large_pool", GP_STAT_LARGE },
+	{ "small_pool", GP_STAT_SMALL },
+};
+
+static const struct {
+	const char *name;
+	size_t offset; /* of the member of struct gp_stat */
+} fields[] = {
+	{ "allocated", offsetof(struct gp_stat, allocated) },
+	{ "current", offsetof(struct gp_stat, current) },
+	{ "freed", offsetof(struct gp_stat, freed) },
+	{ "peak", offsetof(struct gp_stat, peak) },
+};
+
+static int64_t number_at(const void *base, size_t offset)
+{
+	return *(const int64_t *)((const char *)base + offset);
+}
+
+static void write_stat(struct gp_emit *json, const char *prefix,
+		       const struct gp_stat *stat)
+{
+	char key[64];
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		snprintf(key, sizeof(key), "%s.%s", prefix, fields[i].name);
+		gp_emit_int(json, key, number_at(stat, fields[i].offset));
+	}
+}
+
+static void write_by_pool(struct gp_emit *json, const char *prefix,
+			  const struct gp_stat *stats)
+{
+	char key[48];
+
+	for (size_t i = 0; i < sizeof(pools) / sizeof(*pools); i++) {
+		snprintf(key, sizeof(key), "%s.%s", prefix, pools[i].name);
+		write_stat(json, key, &stats[pools[i].kind]);
+	}
+}
+
+void gp_emit_stats(struct gp_emit *json, const char *key,
+		   const struct gp_stats *stats, uint8_t release)
+{
+	gp_emit_open(json, key, '{', GP_EMIT_LINES);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct row *row = &rows[i];
+		const void *at = (const char *)stats + row->offset;
+
+		if (release < row->since)
+			continue;
+		switch (row->shape) {
+		case BY_POOL: write_by_pool(json, row->key, at); break;
+		case PLAIN: write_stat(json, row->key, at); break;
+		case SCALAR:
+			gp_emit_int(json, row->key, number_at(at, 0));
+			break;
+		}
+	}
+	gp_emit_close(json, '}');
+}

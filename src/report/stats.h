@@ -1,0 +1,16 @@
+/*
+ * torch.cuda.memory_stats(), key for key, in that function's order.
+ */
+#ifndef REPORT_STATS_H
+#define REPORT_STATS_H
+
+#include <stdint.h>
+
+#include "gpupool/allocator.h"
+#include "report/emit.h"
+
+/* The keys that PyTorch 2.<release> has. */
+void gp_emit_stats(struct gp_emit *json, const char *key,
+		   const struct gp_stats *stats, uint8_t release);
+
+#endif

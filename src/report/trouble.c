@@ -1,0 +1,154 @@
+/* What went wrong in a run, explained. */
+#include "report/trouble.h"
+
+#include <inttypes.h>
+
+#include "base/bytes.h"
+#include "report/group.h"
+
+#define FRAMES 3 /* of a stack, innermost first, for a person */
+
+const struct gp_mismatch_row gp_mismatch_rows[] = {
+	[GP_WRONG_ADDRESS] = { "wrong_address", "another address was chosen" },
+	[GP_WRONG_SEGMENT_SIZE] = { "wrong_segment_size",
+				    "a segment of another size was asked "
+				    "for" },
+	[GP_UNEXPECTED_SEGMENT] = { "unexpected_segment",
+				    "a segment was asked for where none was "
+				    "recorded" },
+	[GP_MISSING_SEGMENT] = { "missing_segment",
+				 "a segment was recorded where none was asked "
+				 "for" },
+	[GP_UNEXPECTED_OOM] = { "unexpected_oom",
+				"memory ran out where the recording went on" },
+};
+
+static void print_site(const struct gp_page *page, const struct gp_trace *trace,
+		       uint32_t site)
+{
+	const char *label = "  from";
+
+	for (int i = 0; i < FRAMES && site != GP_NO_SITE; i++) {
+		gp_page_field(page, label, "%s",
+			      trace->texts[trace->sites[site].text]);
+		site = trace->sites[site].caller;
+		label = "";
+	}
+}
+
+static void print_candidates(const struct gp_page *page,
+			     const struct gp_mismatch *mismatch)
+{
+	char size[GP_BYTES_TEXT], whole[GP_BYTES_TEXT];
+
+	if (!mismatch->candidate_count) {
+		gp_page_field(page, "  free", "no free block was large enough");
+		return;
+	}
+	for (uint32_t i = 0; i < mismatch->candidate_count; i++) {
+		const struct gp_candidate *c = &mismatch->candidates[i];
+
+		gp_page_field(page, i ? "" : "  free",
+			      "0x%" PRIx64 "  %s of a segment of %s%s", c->addr,
+			      gp_bytes_text(c->size, size),
+			      gp_bytes_text(c->segment_size, whole),
+			      c->addr == mismatch->recorded ? "  (recorded)"
+			      : c->addr == mismatch->chosen ? "  (chosen)"
+							    : "");
+	}
+}
+
+/* Addresses, or sizes where the mismatch is about a segment. */
+static void print_choice(const struct gp_page *page,
+			 const struct gp_mismatch *mismatch)
+{
+	char chosen[GP_BYTES_TEXT], recorded[GP_BYTES_TEXT];
+
+	if (mismatch->kind == GP_WRONG_ADDRESS)
+		gp_page_field(page, "  chosen",
+			      "0x%" PRIx64 ", recorded 0x%" PRIx64,
+			      mismatch->chosen, mismatch->recorded);
+	else
+		gp_page_field(page, "  chosen", "%s, recorded %s",
+			      gp_bytes_text(mismatch->chosen, chosen),
+			      gp_bytes_text(mismatch->recorded, recorded));
+}
+
+void gp_trouble_mismatch(const struct gp_page *page,
+			 const struct gp_trace *trace,
+			 const struct gp_mismatch *mismatch)
+{
+	char event[GP_COUNT_TEXT], bytes[GP_COUNT_TEXT];
+	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
+
+	if (!mismatch->is_there)
+		return;
+	gp_page_blank(page);
+	gp_page_line(page, GP_TONE_BAD, 2, "First difference at event %s: %s",
+		     gp_count_text(mismatch->event, event),
+		     gp_mismatch_rows[mismatch->kind].sentence);
+	gp_page_field(
+		page, "  request", "%s bytes, %s, %s",
+		gp_count_text(mismatch->requested, bytes),
+		gp_group_label(trace, GP_BY_STREAM, mismatch->stream, stream),
+		gp_group_label(trace, GP_BY_POOL, mismatch->pool, pool));
+	print_site(page, trace, mismatch->site);
+	print_choice(page, mismatch);
+	print_candidates(page, mismatch);
+}
+
+static void print_cause(const struct gp_page *page, const struct gp_oom *oom)
+{
+	char held[GP_BYTES_TEXT], left[GP_BYTES_TEXT], largest[GP_BYTES_TEXT];
+
+	gp_bytes_text(oom->free_bytes, held);
+	gp_bytes_text(oom->device_free, left);
+	gp_bytes_text(oom->largest_free, largest);
+	if (oom->cause == GP_CAUSE_FRAGMENTATION)
+		gp_page_field(page, "  cause",
+			      "fragmentation: %s reserved and free and %s left "
+			      "on the device are enough together, but the "
+			      "largest free piece is %s",
+			      held, left, largest);
+	else
+		gp_page_field(page, "  cause",
+			      "capacity: %s reserved and free and %s left on "
+			      "the device are not enough, even together",
+			      held, left);
+}
+
+void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
+		    const struct gp_oom *oom)
+{
+	char size[GP_BYTES_TEXT], bytes[GP_COUNT_TEXT], event[GP_COUNT_TEXT];
+	char reserved[GP_BYTES_TEXT], allocated[GP_BYTES_TEXT];
+
+	if (!oom->is_there)
+		return;
+	gp_page_blank(page);
+	gp_page_line(page, GP_TONE_BAD, 2,
+		     "First OOM at event %s: no room for %s (%s bytes)",
+		     gp_count_text(oom->event, event),
+		     gp_bytes_text(oom->size, size),
+		     gp_count_text(oom->size, bytes));
+	print_cause(page, oom);
+	gp_page_field(page, "  then", "%s allocated of %s reserved",
+		      gp_bytes_text(oom->allocated, allocated),
+		      gp_bytes_text(oom->reserved, reserved));
+	print_site(page, trace, oom->site);
+}
+
+void gp_trouble_refusal(const struct gp_page *page,
+			const struct gp_replay_result *result)
+{
+	char event[GP_COUNT_TEXT], count[GP_PLURAL_TEXT];
+
+	if (!result->refused)
+		return;
+	gp_page_blank(page);
+	gp_page_line(page, GP_TONE_BAD, 2,
+		     "%s refused by PyTorch's rules, first at event %s: %s",
+		     gp_plural_text(result->refused, "request", count),
+		     gp_count_text(result->first_refusal_event, event),
+		     result->first_refusal);
+}
