@@ -1,0 +1,62 @@
+/* The commands: one table. */
+#include "cli/command.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/suggest.h"
+
+static const struct gp_command table[] = {
+	{ "replay", "TRACE", 1, 1, "Replay a trace and report what happened.",
+	  "Without settings, the trace is replayed under the settings and the "
+	  "release it was recorded with, and every address is compared with "
+	  "the recorded one.\n"
+	  "With settings, a release, a capacity or an engine it is a what-if "
+	  "on a simulated device. A setting's own flag is added to the "
+	  "recorded settings; --alloc-conf takes their place.",
+	  GP_TAKER_REPLAY, gp_replay_command },
+	{ "info", "TRACE", 1, 1, "Say what is in a trace.", NULL, GP_TAKER_INFO,
+	  gp_info_command },
+	{ "convert", "IN OUT", 2, 2, "Write a trace in another format.",
+	  "OUT's name says the format: .json, .jsonl, .gpt or .bin, each also "
+	  "with .gz or .zst behind it. - is standard output, as JSON unless "
+	  "--format says otherwise.",
+	  GP_TAKER_CONVERT, gp_convert_command },
+	{ "help", "[COMMAND]", 0, 1, "Explain a command.", NULL, GP_TAKER_HELP,
+	  gp_help_run },
+	{ "version", "", 0, 0, "Print the version.", NULL, GP_TAKER_HELP,
+	  gp_version_run },
+};
+
+#define COMMANDS (sizeof(table) / sizeof(*table))
+
+const struct gp_command *gp_command_table(size_t *count)
+{
+	*count = COMMANDS;
+	return table;
+}
+
+const struct gp_command *gp_command_find(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+enum gp_status gp_command_unknown(const char *name, struct gp_diag *diag)
+{
+	const char *names[COMMANDS], *near;
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		names[i] = table[i].name;
+	near = gp_suggest(name, names, COMMANDS);
+	if (!access(name, F_OK))
+		gp_diag_hint(diag, "it is a file; try: gpupool replay %s",
+			     name);
+	else if (near)
+		gp_diag_hint(diag, "did you mean %s?", near);
+	else
+		gp_diag_hint(diag, "see: gpupool help");
+	return gp_diag_set(diag, GP_USAGE, "there is no command %s", name);
+}

@@ -1,0 +1,40 @@
+/* The commands: one table. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <stddef.h>
+
+#include "cli/options.h"
+#include "gpupool/status.h"
+
+struct gp_command {
+	const char *name;
+	const char *operands; /* "TRACE" */
+	size_t least, most;   /* operands */
+	const char *sentence;
+	const char *about; /* paragraphs for its help; NULL: none */
+	enum gp_taker taker;
+	/* The status is the exit code. */
+	enum gp_status (*run)(const struct gp_options *options,
+			      struct gp_diag *diag);
+};
+
+const struct gp_command *gp_command_table(size_t *count);
+const struct gp_command *gp_command_find(const char *name);
+
+/* GP_USAGE, with what the name may have been meant to be. */
+enum gp_status gp_command_unknown(const char *name, struct gp_diag *diag);
+
+/* One file each. */
+enum gp_status gp_replay_command(const struct gp_options *options,
+				 struct gp_diag *diag);
+enum gp_status gp_info_command(const struct gp_options *options,
+			       struct gp_diag *diag);
+enum gp_status gp_convert_command(const struct gp_options *options,
+				  struct gp_diag *diag);
+enum gp_status gp_help_run(const struct gp_options *options,
+			   struct gp_diag *diag);
+enum gp_status gp_version_run(const struct gp_options *options,
+			      struct gp_diag *diag);
+
+#endif

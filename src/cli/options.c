@@ -1,0 +1,387 @@
+/* The command line's flags: one table. */
+#include "cli/options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "cli/help.h"
+#include "cli/suggest.h"
+#include "gpupool/knob.h"
+
+enum type {
+	FLAG,  /* bool */
+	TEXT,  /* const char * */
+	WORD,  /* uint32_t: which of the words in the row's argument */
+	BYTES, /* uint64_t */
+};
+
+struct row {
+	const char *name;
+	char letter; /* 0: none */
+	enum type type;
+	size_t offset;	      /* of the member of struct gp_options */
+	const char *argument; /* NULL for a FLAG */
+	unsigned takers;
+	const char *sentence;
+};
+
+#define AT(member)  offsetof(struct gp_options, member)
+#define REPLAY	    GP_TAKER_REPLAY
+#define REPORTS	    (GP_TAKER_REPLAY | GP_TAKER_INFO)
+#define KNOB_TAKERS GP_TAKER_REPLAY
+
+static const struct row table[] = {
+	{ "alloc-conf", 0, TEXT, AT(alloc_conf), "STRING", REPLAY,
+	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
+	  "recorded ones; \"\" is PyTorch's defaults." },
+	{ "torch", 0, TEXT, AT(torch), "RELEASE", REPLAY,
+	  "Decide as this release of PyTorch does: 2.0 to 2.15, or latest." },
+	{ "capacity", 0, BYTES, AT(capacity), "SIZE", REPLAY,
+	  "Memory of the device: 80GiB, 512MiB, a number of bytes, or "
+	  "unlimited." },
+	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY,
+	  "The allocator; caching decides as PyTorch's does." },
+	{ "device", 0, WORD, AT(device), "sim", REPLAY,
+	  "The device; sim is a simulated one." },
+	{ "on-oom", 0, WORD, AT(on_oom), "go-on|stop", REPLAY,
+	  "What follows a request that does not fit: the next one, or the "
+	  "end." },
+	{ "compare", 0, FLAG, AT(compare), NULL, REPLAY,
+	  "Replay as recorded too, and show both side by side." },
+	{ "strict", 0, FLAG, AT(strict), NULL, REPLAY,
+	  "Exit 1 unless every recorded address is matched." },
+	{ "format", 0, WORD, AT(format), "text|json", REPORTS,
+	  "For a person, or for a program." },
+	{ "format", 0, WORD, AT(to), "json|jsonl|binary", GP_TAKER_CONVERT,
+	  "The format to write, where OUT's name does not say." },
+	{ "to", 0, WORD, AT(to), "json|jsonl|binary", GP_TAKER_CONVERT,
+	  "The same as --format." },
+	{ "output", 'o', TEXT, AT(output), "FILE", REPORTS,
+	  "Write the report there, whole or not at all." },
+	{ "events", 0, TEXT, AT(events), "FILE", REPLAY,
+	  "Write each thing the allocator does, one JSON object a line; with "
+	  "- and no -o in place of the report." },
+	{ "timing", 0, FLAG, AT(timing), NULL, REPLAY,
+	  "Say how long reading and replaying took." },
+	{ "ascii", 0, FLAG, AT(ascii), NULL, REPORTS,
+	  "Draw without Unicode characters." },
+	{ "color", 0, WORD, AT(color), "auto|always|never", REPORTS,
+	  "Colour the text; auto: on a terminal." },
+	{ "quiet", 'q', FLAG, AT(quiet), NULL, REPORTS | GP_TAKER_CONVERT,
+	  "No progress on standard error." },
+	{ "help", 'h', FLAG, AT(help), NULL, GP_TAKER_ALL, "Show this." },
+};
+
+#define ROWS (sizeof(table) / sizeof(*table))
+
+/* getopt_long answers with FIRST + index: rows, then knobs. */
+#define FIRST 256
+
+/* ---- parsing ---- */
+
+static enum gp_status usage(struct gp_diag *diag, const char *command)
+{
+	gp_diag_file(diag, command);
+	if (!*diag->hint)
+		gp_diag_hint(diag, "see: gpupool help %s", command);
+	return GP_USAGE;
+}
+
+/* Which of "a|b|c" a word is, or UINT32_MAX. */
+static uint32_t word_index(const char *words, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (uint32_t i = 0;; i++) {
+		size_t end = strcspn(words, "|");
+
+		if (end == length && !strncmp(words, word, length))
+			return i;
+		if (!words[end])
+			return UINT32_MAX;
+		words += end + 1;
+	}
+}
+
+static enum gp_status set_word(void *member, const struct row *row,
+			       const char *word, struct gp_diag *diag)
+{
+	uint32_t index = word_index(row->argument, word);
+
+	if (index == UINT32_MAX)
+		return gp_diag_set(diag, GP_USAGE, "--%s %s: it takes %s",
+				   row->name, word, row->argument);
+	*(uint32_t *)member = index;
+	return GP_OK;
+}
+
+static enum gp_status set_bytes(void *member, const struct row *row,
+				const char *text, struct gp_diag *diag)
+{
+	uint64_t bytes = GP_UNLIMITED;
+
+	if (strcmp(text, "unlimited") != 0 &&
+	    (!gp_bytes_parse(text, &bytes) || !bytes))
+		return gp_diag_set(diag, GP_USAGE,
+				   "--%s %s: not a size such as 80GiB",
+				   row->name, text);
+	*(uint64_t *)member = bytes;
+	return GP_OK;
+}
+
+static enum gp_status set(struct gp_options *options, const struct row *row,
+			  const char *argument, struct gp_diag *diag)
+{
+	void *member = (char *)options + row->offset;
+
+	switch (row->type) {
+	case FLAG: *(bool *)member = true; return GP_OK;
+	case TEXT: *(const char **)member = argument; return GP_OK;
+	case WORD: return set_word(member, row, argument, diag);
+	case BYTES: return set_bytes(member, row, argument, diag);
+	}
+	return GP_OK;
+}
+
+/* PyTorch takes True and False; people type true and false as well. */
+static const char *bool_word(const char *text)
+{
+	if (!strcasecmp(text, "true"))
+		return "True";
+	return strcasecmp(text, "false") ? NULL : "False";
+}
+
+/* Appends "name:value" to the settings. */
+static void set_knob(struct gp_options *options, const struct gp_knob *knob,
+		     const char *value)
+{
+	const char *before = options->knobs ? options->knobs : "";
+	size_t size = strlen(before) + strlen(knob->name) + strlen(value) + 3;
+	char *knobs = gp_mem_alloc(size, 1);
+
+	snprintf(knobs, size, "%s%s%s:%s", before, *before ? "," : "",
+		 knob->name, value);
+	free(options->knobs);
+	options->knobs = knobs;
+}
+
+/* A boolean's value may be left out, or stand in the next argument. */
+static const char *knob_value(const struct gp_knob *knob, int argc, char **argv)
+{
+	const char *word;
+
+	if (knob->type != GP_KNOB_BOOL)
+		return optarg;
+	if (optarg) {
+		word = bool_word(optarg);
+		return word ? word : optarg;
+	}
+	word = optind < argc ? bool_word(argv[optind]) : NULL;
+	if (!word)
+		return "True";
+	optind++;
+	return word;
+}
+
+/* ---- getopt_long's view of the table ---- */
+
+struct grammar {
+	struct option *options;
+	const char **names; /* for suggestions */
+	size_t count;
+	char letters[2 * ROWS + 2];
+};
+
+static void add_option(struct grammar *grammar, const char *name, int argument,
+		       size_t index)
+{
+	grammar->names[grammar->count] = name;
+	grammar->options[grammar->count++] =
+		(struct option){ name, argument, NULL, (int)(FIRST + index) };
+}
+
+static void add_knobs(struct grammar *grammar)
+{
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (knobs[i].flag)
+			add_option(grammar, knobs[i].flag,
+				   knobs[i].type == GP_KNOB_BOOL
+					   ? optional_argument
+					   : required_argument,
+				   ROWS + i);
+}
+
+static void make_grammar(struct grammar *grammar, enum gp_taker taker)
+{
+	size_t knobs, length = 0;
+
+	gp_knob_table(&knobs);
+	*grammar = (struct grammar){ 0 };
+	grammar->options =
+		gp_mem_alloc(ROWS + knobs + 1, sizeof(struct option));
+	grammar->names = gp_mem_alloc(ROWS + knobs, sizeof(char *));
+	grammar->letters[length++] = ':';
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct row *row = &table[i];
+
+		if (!(row->takers & taker))
+			continue;
+		add_option(grammar, row->name,
+			   row->argument ? required_argument : no_argument, i);
+		if (row->letter)
+			grammar->letters[length++] = row->letter;
+		if (row->letter && row->argument)
+			grammar->letters[length++] = ':';
+	}
+	if (taker & KNOB_TAKERS)
+		add_knobs(grammar);
+}
+
+static const struct row *row_of_letter(int letter)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (table[i].letter == letter)
+			return &table[i];
+	return NULL;
+}
+
+/* What getopt_long could not make sense of. */
+static enum gp_status unknown(const struct grammar *grammar, const char *given,
+			      struct gp_diag *diag)
+{
+	char name[64];
+	const char *near;
+
+	if (strncmp(given, "--", 2) != 0)
+		return gp_diag_set(diag, GP_USAGE, "there is no flag -%c",
+				   optopt);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(given + 2, "="),
+		 given + 2);
+	if (optopt)
+		return gp_diag_set(diag, GP_USAGE, "--%s takes no argument",
+				   name);
+	near = gp_suggest(name, grammar->names, grammar->count);
+	if (near)
+		gp_diag_hint(diag, "did you mean --%s?", near);
+	return gp_diag_set(diag, GP_USAGE, "there is no flag --%s", name);
+}
+
+static enum gp_status take(struct gp_options *options, int code, int argc,
+			   char **argv, struct gp_diag *diag)
+{
+	size_t index = (size_t)code - FIRST, count;
+	const struct row *row = NULL;
+
+	if (code < FIRST)
+		row = row_of_letter(code);
+	else if (index < ROWS)
+		row = &table[index];
+	if (row)
+		return set(options, row, optarg, diag);
+	const struct gp_knob *knob = &gp_knob_table(&count)[index - ROWS];
+	set_knob(options, knob, knob_value(knob, argc, argv));
+	return GP_OK;
+}
+
+static enum gp_status parse(struct gp_options *options,
+			    const struct grammar *grammar, int argc,
+			    char **argv, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	int code;
+
+	opterr = 0;
+	optind = 0; /* glibc and musl: start anew */
+	while (status == GP_OK &&
+	       (code = getopt_long(argc, argv, grammar->letters,
+				   grammar->options, NULL)) != -1) {
+		const char *given = argv[optind - 1];
+
+		if (code == '?')
+			status = unknown(grammar, given, diag);
+		else if (code == ':')
+			status = gp_diag_set(diag, GP_USAGE,
+					     "%s needs an argument", given);
+		else
+			status = take(options, code, argc, argv, diag);
+	}
+	options->operands = (const char *const *)argv + optind;
+	options->operand_count = (size_t)(argc - optind);
+	return status;
+}
+
+enum gp_status gp_options_parse(struct gp_options *options, enum gp_taker taker,
+				int argc, char **argv, struct gp_diag *diag)
+{
+	struct grammar grammar;
+	enum gp_status status;
+
+	*options = (struct gp_options){ .to = GP_TO_BY_NAME };
+	make_grammar(&grammar, taker);
+	status = parse(options, &grammar, argc, argv, diag);
+	if (status == GP_USAGE)
+		usage(diag, argv[0]);
+	free(grammar.options);
+	free(grammar.names);
+	return status;
+}
+
+void gp_options_release(struct gp_options *options)
+{
+	free(options->knobs);
+	options->knobs = NULL;
+}
+
+/* ---- explaining ---- */
+
+static void explain_knobs(unsigned columns, FILE *out)
+{
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+	char flag[80], sentence[512];
+
+	fputs("\nSettings of the allocator (PyTorch's names in brackets):\n",
+	      out);
+	for (size_t i = 0; i < count; i++) {
+		const struct gp_knob *k = &knobs[i];
+
+		if (!k->flag)
+			continue;
+		snprintf(flag, sizeof(flag), "--%s %s", k->flag,
+			 k->type == GP_KNOB_BOOL  ? "[True|False]"
+			 : k->type == GP_KNOB_MIB ? "MIB"
+						  : "VALUE");
+		snprintf(sentence, sizeof(sentence),
+			 "[%s] %s (%s; default: %s; since 2.%u)", k->name,
+			 k->sentence, k->range, k->by_default, k->since);
+		gp_help_entry(flag, sentence, columns, out);
+	}
+}
+
+void gp_options_help(enum gp_taker taker, unsigned columns, FILE *out)
+{
+	char flag[80];
+
+	fputs("\nOptions:\n", out);
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct row *row = &table[i];
+		char letter[] = { '-', row->letter, ',', ' ', 0 };
+
+		if (!(row->takers & taker))
+			continue;
+		snprintf(flag, sizeof(flag), "%s--%s%s%s",
+			 row->letter ? letter : "", row->name,
+			 row->argument ? " " : "",
+			 row->argument ? row->argument : "");
+		gp_help_entry(flag, row->sentence, columns, out);
+	}
+	if (taker & KNOB_TAKERS)
+		explain_knobs(columns, out);
+}

@@ -1,0 +1,54 @@
+/*
+ * The command line's flags: one table, from which they are parsed and
+ * explained.  Settings of the allocator have their flags in gp_knob_table.
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gpupool/replay.h"
+#include "gpupool/status.h"
+
+/* Who takes a flag: a command is one bit. */
+enum gp_taker {
+	GP_TAKER_REPLAY = 1 << 0,
+	GP_TAKER_INFO = 1 << 1,
+	GP_TAKER_CONVERT = 1 << 2,
+	GP_TAKER_HELP = 1 << 3,
+	GP_TAKER_ALL = (1 << 4) - 1,
+};
+
+enum gp_format { GP_FORMAT_TEXT, GP_FORMAT_JSON };
+enum gp_color { GP_COLOR_AUTO, GP_COLOR_ALWAYS, GP_COLOR_NEVER };
+
+#define GP_TO_BY_NAME UINT32_MAX /* the format follows from OUT's name */
+
+/* Zero and NULL: not given.  Texts are borrowed from argv. */
+struct gp_options {
+	const char *alloc_conf, *torch, *engine, *output, *events;
+	char *knobs; /* owned: "name:value,..." of the settings' flags */
+	uint64_t capacity;
+	uint32_t format; /* enum gp_format */
+	uint32_t to;	 /* enum gp_trace_format, or GP_TO_BY_NAME */
+	uint32_t on_oom; /* enum gp_on_oom */
+	uint32_t color;	 /* enum gp_color */
+	uint32_t device; /* 0: sim */
+	bool compare, timing, strict, ascii, quiet, help;
+	const char *const *operands;
+	size_t operand_count;
+};
+
+/* argv[0] is the command's name; it is reordered.  The caller releases, also
+ * on failure. */
+enum gp_status gp_options_parse(struct gp_options *options, enum gp_taker taker,
+				int argc, char **argv, struct gp_diag *diag);
+void gp_options_release(struct gp_options *options);
+
+/* The flags that a command takes, and the settings' where it takes those. */
+void gp_options_help(enum gp_taker taker, unsigned columns, FILE *out);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * Output files of a command: as base/file.h's, and a signal that ends the run
+ * removes what was begun.
+ */
+#ifndef CLI_OUTLET_H
+#define CLI_OUTLET_H
+
+#include "base/file.h"
+#include "gpupool/status.h"
+
+/* Ends by SIGINT, SIGTERM, SIGHUP and SIGPIPE remove unfinished files. */
+void gp_outlet_guard(void);
+
+enum gp_status gp_outlet_open(struct gp_output *output, const char *path,
+			      struct gp_diag *diag);
+enum gp_status gp_outlet_commit(struct gp_output *output, struct gp_diag *diag);
+/* Nothing for a zeroed or committed one. */
+void gp_outlet_abandon(struct gp_output *output);
+
+/* Commits when all went well so far, else abandons. */
+enum gp_status gp_outlet_close(struct gp_output *output, enum gp_status status,
+			       struct gp_diag *diag);
+
+#endif

@@ -1,0 +1,297 @@
+/* A plan: a run of a whole trace. */
+#include "cli/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+
+bool gp_plan_is_asked(const struct gp_options *options)
+{
+	return options->alloc_conf || options->knobs || options->torch ||
+	       options->capacity || options->engine;
+}
+
+static bool has_addresses(const struct gp_trace *trace)
+{
+	for (size_t d = 0; d < trace->device_count; d++) {
+		const struct gp_device_trace *device = &trace->devices[d];
+
+		for (size_t i = 0; i < device->event_count; i++)
+			if (device->events[i].kind == GP_ALLOC &&
+			    device->events[i].addr)
+				return true;
+	}
+	return false;
+}
+
+static const char *recorded_conf(const struct gp_trace *trace)
+{
+	return trace->settings ? trace->settings : "";
+}
+
+/* "a,b", "a" or "b". */
+static char *join(const char *a, const char *b)
+{
+	size_t size = strlen(a) + strlen(b) + 2;
+	char *both = gp_mem_alloc(size, 1);
+
+	snprintf(both, size, "%s%s%s", a, *a && *b ? "," : "", b);
+	return both;
+}
+
+static void begin(struct gp_plan *plan, const struct gp_trace *trace)
+{
+	size_t count;
+
+	*plan = (struct gp_plan){
+		.trace = trace,
+		.engine = gp_engine_table(&count),
+		.capacity = gp_mem_alloc(trace->device_count + 1,
+					 sizeof(*plan->capacity)),
+		.results = gp_mem_alloc(trace->device_count + 1,
+					sizeof(*plan->results)),
+	};
+}
+
+/* The device that the trace was recorded on. */
+static void fit_capacity(struct gp_plan *plan,
+			 const struct gp_settings *recorded)
+{
+	for (uint32_t i = 0; i < plan->trace->device_count; i++)
+		plan->capacity[i] =
+			gp_replay_fit_capacity(plan->trace, i, recorded);
+}
+
+static enum gp_status choose_release(struct gp_plan *plan, struct gp_diag *diag)
+{
+	plan->has_choice = true;
+	return gp_replay_release_of(plan->trace, recorded_conf(plan->trace),
+				    &plan->choice, diag);
+}
+
+/* A what-if does not need the recording to be replayable as it was. */
+static void choose_release_anyhow(struct gp_plan *plan)
+{
+	struct gp_diag reason = { 0 };
+
+	if (choose_release(plan, &reason) == GP_OK)
+		return;
+	plan->choice =
+		(struct gp_release_choice){ .release =
+						    plan->trace->release.last };
+	snprintf(plan->choice.why, sizeof(plan->choice.why),
+		 "the newest that could have written it, not compared: %.100s",
+		 reason.what);
+}
+
+static enum gp_status parse_conf(struct gp_plan *plan, uint8_t release,
+				 const char *whose, struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	gp_settings_init(&plan->settings, release);
+	status = gp_settings_parse(&plan->settings, plan->conf, diag);
+	if (status != GP_OK) {
+		gp_diag_file(diag, whose);
+		if (!*diag->hint)
+			gp_diag_hint(diag,
+				     "this is what PyTorch 2.%u says to \"%s\"",
+				     release, plan->conf);
+	}
+	return status;
+}
+
+enum gp_status gp_plan_recorded(struct gp_plan *plan,
+				const struct gp_trace *trace,
+				struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	begin(plan, trace);
+	plan->conf = join(recorded_conf(trace), "");
+	plan->mode = has_addresses(trace) ? GP_VERIFY : GP_WHAT_IF;
+	status = choose_release(plan, diag);
+	if (status == GP_OK)
+		status = parse_conf(plan, plan->choice.release,
+				    "recorded settings", diag);
+	if (status == GP_OK)
+		fit_capacity(plan, &plan->settings);
+	return status;
+}
+
+static enum gp_status find_engine(struct gp_plan *plan, const char *name,
+				  struct gp_diag *diag)
+{
+	size_t count;
+	const struct gp_engine *engines = gp_engine_table(&count);
+
+	plan->engine = gp_engine_find(name);
+	if (plan->engine)
+		return GP_OK;
+	gp_diag_file(diag, "replay");
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(diag->hint);
+
+		snprintf(diag->hint + length, sizeof(diag->hint) - length,
+			 "%s%s", i ? ", " : "there are: ", engines[i].name);
+	}
+	return gp_diag_set(diag, GP_USAGE, "there is no engine %s", name);
+}
+
+static enum gp_status ask_release(struct gp_plan *plan, const char *torch,
+				  uint8_t *release, struct gp_diag *diag)
+{
+	if (!torch) {
+		choose_release_anyhow(plan);
+		*release = plan->choice.release;
+		return GP_OK;
+	}
+	if (gp_release_parse(torch, release, diag) == GP_OK)
+		return GP_OK;
+	gp_diag_file(diag, "replay");
+	if (!*diag->hint)
+		gp_diag_hint(diag, "--torch takes 2.0 to 2.15, or latest");
+	return GP_USAGE;
+}
+
+/* As asked for, or the recording's under its own settings. */
+static void ask_capacity(struct gp_plan *plan, uint64_t capacity,
+			 uint8_t release)
+{
+	struct gp_settings recorded;
+	struct gp_diag ignored;
+
+	gp_settings_init(&recorded, release);
+	if (!capacity) {
+		/* Left at the defaults when that release refuses them. */
+		gp_settings_parse(&recorded, recorded_conf(plan->trace),
+				  &ignored);
+		fit_capacity(plan, &recorded);
+	}
+	for (size_t i = 0; i < plan->trace->device_count && capacity; i++)
+		plan->capacity[i] = capacity;
+}
+
+enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
+			     const struct gp_options *options,
+			     struct gp_diag *diag)
+{
+	const char *base = options->alloc_conf ? options->alloc_conf
+					       : recorded_conf(trace);
+	enum gp_status status = GP_OK;
+	uint8_t release = 0;
+
+	begin(plan, trace);
+	plan->conf = join(base, options->knobs ? options->knobs : "");
+	plan->mode = GP_WHAT_IF;
+	plan->on_oom = (enum gp_on_oom)options->on_oom;
+	if (options->engine)
+		status = find_engine(plan, options->engine, diag);
+	if (status == GP_OK)
+		status = ask_release(plan, options->torch, &release, diag);
+	if (status == GP_OK)
+		status = parse_conf(plan, release, "settings", diag);
+	if (status == GP_OK)
+		ask_capacity(plan, options->capacity, release);
+	return status;
+}
+
+void gp_plan_release(struct gp_plan *plan)
+{
+	for (size_t i = 0; plan->trace && i < plan->trace->device_count; i++)
+		gp_replay_release(&plan->results[i]);
+	free(plan->results);
+	free(plan->capacity);
+	free(plan->conf);
+	*plan = (struct gp_plan){ 0 };
+}
+
+/* Where the actions of one device go. */
+struct listener {
+	const struct gp_trace *trace;
+	const struct gp_device_trace *device;
+	FILE *out;
+};
+
+static void hear(void *arg, const struct gp_action *action, uint64_t event)
+{
+	const struct listener *listener = arg;
+
+	gp_report_action(listener->trace, listener->device, action, event,
+			 listener->out);
+}
+
+static enum gp_status play_device(struct gp_plan *plan, uint32_t device,
+				  FILE *events, struct gp_diag *diag)
+{
+	struct listener listener = { plan->trace, &plan->trace->devices[device],
+				     events };
+	struct gp_replay_config config = {
+		.trace = plan->trace,
+		.device = device,
+		.settings = &plan->settings,
+		.engine = plan->engine,
+		.mode = plan->mode,
+		.on_oom = plan->on_oom,
+		.capacity = plan->capacity[device],
+		.action = events ? hear : NULL,
+		.action_arg = &listener,
+	};
+
+	return gp_replay(&config, &plan->results[device], diag);
+}
+
+enum gp_status gp_plan_play(struct gp_plan *plan, FILE *events,
+			    struct gp_progress *progress, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	char what[64];
+
+	for (uint32_t i = 0; i < plan->trace->device_count && status == GP_OK;
+	     i++) {
+		snprintf(what, sizeof(what), "replaying device %u of %zu",
+			 i + 1, plan->trace->device_count);
+		if (progress)
+			gp_progress_step(progress, what);
+		status = play_device(plan, i, events, diag);
+	}
+	return status;
+}
+
+struct gp_run gp_plan_run(const struct gp_plan *plan)
+{
+	return (struct gp_run){
+		.settings = &plan->settings,
+		.conf = plan->conf,
+		.engine = plan->engine->name,
+		.mode = plan->mode,
+		.choice = plan->has_choice ? &plan->choice : NULL,
+		.capacity = plan->capacity,
+		.results = plan->results,
+	};
+}
+
+enum gp_status gp_plan_verdict(const struct gp_plan *plan, struct gp_diag *diag)
+{
+	uint64_t checked = 0, matched = 0;
+	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
+
+	for (size_t i = 0; i < plan->trace->device_count; i++) {
+		const struct gp_fidelity *f = &plan->results[i].fidelity;
+
+		checked += f->checked + f->segments_checked;
+		matched += f->matched + f->segments_matched;
+	}
+	if (checked && checked == matched)
+		return GP_OK;
+	if (!checked)
+		return gp_diag_set(diag, GP_FAILED,
+				   "the trace has no addresses to compare");
+	return gp_diag_set(diag, GP_FAILED,
+			   "%s of %s addresses and segments differ from the "
+			   "recorded ones",
+			   gp_count_text(checked - matched, a),
+			   gp_count_text(checked, b));
+}

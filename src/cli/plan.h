@@ -1,0 +1,54 @@
+/*
+ * A plan: a run that is to be made of a whole trace, all its devices one after
+ * the other, and then what came of it.
+ */
+#ifndef CLI_PLAN_H
+#define CLI_PLAN_H
+
+#include <stdio.h>
+
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "gpupool/replay.h"
+#include "gpupool/report.h"
+#include "gpupool/trace.h"
+
+struct gp_plan {
+	const struct gp_trace *trace;
+	struct gp_settings settings;
+	char *conf; /* owned */
+	const struct gp_engine *engine;
+	enum gp_replay_mode mode;
+	enum gp_on_oom on_oom;
+	struct gp_release_choice choice;
+	bool has_choice;		  /* else the user chose */
+	uint64_t *capacity;		  /* owned; per device */
+	struct gp_replay_result *results; /* owned; per device */
+};
+
+/* Whether anything asks for other than what was recorded. */
+bool gp_plan_is_asked(const struct gp_options *options);
+
+/* As recorded: verified where the trace has addresses. */
+enum gp_status gp_plan_recorded(struct gp_plan *plan,
+				const struct gp_trace *trace,
+				struct gp_diag *diag);
+/* As the options ask, on a simulated device. */
+enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
+			     const struct gp_options *options,
+			     struct gp_diag *diag);
+/* Also of a zeroed or half-made one. */
+void gp_plan_release(struct gp_plan *plan);
+
+/* events, progress: NULL for none. */
+enum gp_status gp_plan_play(struct gp_plan *plan, FILE *events,
+			    struct gp_progress *progress, struct gp_diag *diag);
+
+/* The plan, played, as reports take it; borrows all of it. */
+struct gp_run gp_plan_run(const struct gp_plan *plan);
+
+/* GP_FAILED when recorded addresses differ, or there are none. */
+enum gp_status gp_plan_verdict(const struct gp_plan *plan,
+			       struct gp_diag *diag);
+
+#endif

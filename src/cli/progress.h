@@ -1,0 +1,29 @@
+/*
+ * What a person at a terminal sees while a run takes longer than a second: one
+ * line on standard error, gone when the run is.
+ */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gp_progress {
+	bool is_on, is_shown;
+	double start, last; /* seconds */
+};
+
+struct gp_progress gp_progress_make(bool quiet);
+
+/* struct gp_input_config's; arg is a struct gp_progress. */
+void gp_progress_read(void *arg, uint64_t done, uint64_t total);
+
+/* A longer step begins. */
+void gp_progress_step(struct gp_progress *progress, const char *what);
+
+void gp_progress_end(struct gp_progress *progress);
+
+/* Seconds, from a clock that never goes back. */
+double gp_progress_now(void);
+
+#endif

@@ -1,0 +1,198 @@
+/* gpupool replay: a trace, played forward, and the report. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/outlet.h"
+#include "cli/plan.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "gpupool/input.h"
+#include "gpupool/report.h"
+
+#define EVENTS_BUFFER (1 << 20) /* bytes; lines are short and many */
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	const char *path;
+	struct gp_trace *trace;
+	struct gp_plan recorded, asked;
+	bool has_recorded, has_asked;
+	struct gp_output report, events;
+	struct gp_timing timing;
+	struct gp_progress progress;
+};
+
+static enum gp_status usage(struct gp_diag *diag, const char *what,
+			    const char *hint)
+{
+	gp_diag_file(diag, "replay");
+	gp_diag_hint(diag, "%s", hint);
+	return gp_diag_set(diag, GP_USAGE, "%s", what);
+}
+
+static bool is_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+/* Flags that do not go together. */
+static enum gp_status check(const struct gp_options *options,
+			    struct gp_diag *diag)
+{
+	bool asked = gp_plan_is_asked(options);
+
+	if (options->compare && !asked)
+		return usage(diag, "--compare needs settings to compare with",
+			     "for example: --max-split-mb 128 --compare");
+	if (options->strict && asked && !options->compare)
+		return usage(diag,
+			     "--strict is about a replay as recorded, and "
+			     "these settings make it a what-if",
+			     "leave out the settings, or add --compare");
+	if (is_stdout(options->events) && is_stdout(options->output))
+		return usage(diag,
+			     "report and events cannot both go to standard "
+			     "output",
+			     "give one of them a file");
+	return GP_OK;
+}
+
+static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
+{
+	struct gp_input_config config = {
+		.path = s->path,
+		.progress = gp_progress_read,
+		.progress_arg = &s->progress,
+	};
+	double start = gp_progress_now();
+	enum gp_status status = gp_input_read(&config, &s->trace, diag);
+
+	s->timing.read_s = gp_progress_now() - start;
+	for (size_t i = 0; status == GP_OK && i < s->trace->device_count; i++)
+		s->timing.events += s->trace->devices[i].event_count;
+	return status;
+}
+
+static enum gp_status make_plans(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	s->has_asked = gp_plan_is_asked(s->options);
+	s->has_recorded = !s->has_asked || s->options->compare;
+	if (s->has_recorded) {
+		status = gp_plan_recorded(&s->recorded, s->trace, diag);
+		s->recorded.on_oom = (enum gp_on_oom)s->options->on_oom;
+	}
+	if (status == GP_OK && s->has_asked)
+		status = gp_plan_asked(&s->asked, s->trace, s->options, diag);
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s->path);
+	return status;
+}
+
+static enum gp_status open_events(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	if (!s->options->events)
+		return GP_OK;
+	status = gp_outlet_open(&s->events, s->options->events, diag);
+	if (status == GP_OK)
+		setvbuf(s->events.stream, NULL, _IOFBF, EVENTS_BUFFER);
+	return status;
+}
+
+/* The events are those of the run that was asked for. */
+static enum gp_status play(struct session *s, struct gp_diag *diag)
+{
+	struct gp_plan *last = s->has_asked ? &s->asked : &s->recorded;
+	enum gp_status status = GP_OK;
+	double start;
+
+	if (s->has_recorded && last != &s->recorded)
+		status = gp_plan_play(&s->recorded, NULL, &s->progress, diag);
+	start = gp_progress_now();
+	if (status == GP_OK)
+		status = gp_plan_play(last, s->events.stream, &s->progress,
+				      diag);
+	s->timing.replay_s = gp_progress_now() - start;
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s->path);
+	return status;
+}
+
+static void write_report(const struct session *s, FILE *out)
+{
+	struct gp_report_style style = gp_terminal_style(s->options);
+	struct gp_run runs[2];
+	struct gp_report report = {
+		.path = s->path,
+		.trace = s->trace,
+		.runs = runs,
+		.timing = s->options->timing ? &s->timing : NULL,
+	};
+
+	if (s->has_recorded)
+		runs[report.run_count++] = gp_plan_run(&s->recorded);
+	if (s->has_asked)
+		runs[report.run_count++] = gp_plan_run(&s->asked);
+	if (s->options->format == GP_FORMAT_JSON)
+		gp_report_json(&report, out);
+	else
+		gp_report_text(&report, &style, out);
+}
+
+/* Events on standard output take the report's place. */
+static enum gp_status report(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	if (is_stdout(s->options->events) && !s->options->output)
+		return GP_OK;
+	status = gp_outlet_open(&s->report, s->options->output, diag);
+	if (status == GP_OK)
+		write_report(s, s->report.stream);
+	return status;
+}
+
+static enum gp_status run(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = read_trace(s, diag);
+
+	if (status == GP_OK)
+		status = make_plans(s, diag);
+	if (status == GP_OK)
+		status = open_events(s, diag);
+	if (status == GP_OK)
+		status = play(s, diag);
+	gp_progress_end(&s->progress);
+	if (status == GP_OK)
+		status = report(s, diag);
+	status = gp_outlet_close(&s->report, status, diag);
+	status = gp_outlet_close(&s->events, status, diag);
+	if (status == GP_OK && s->options->strict) {
+		status = gp_plan_verdict(&s->recorded, diag);
+		gp_diag_file(diag, s->path);
+	}
+	return status;
+}
+
+enum gp_status gp_replay_command(const struct gp_options *options,
+				 struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.path = options->operands[0],
+		.progress = gp_progress_make(options->quiet),
+	};
+	enum gp_status status = check(options, diag);
+
+	if (status == GP_OK)
+		status = run(&s, diag);
+	gp_plan_release(&s.asked);
+	gp_plan_release(&s.recorded);
+	gp_trace_destroy(s.trace);
+	return status;
+}

@@ -1,0 +1,13 @@
+/* What the terminal is like, and how a report should look there. */
+#ifndef CLI_TERMINAL_H
+#define CLI_TERMINAL_H
+
+#include "cli/options.h"
+#include "gpupool/report.h"
+
+/* Of standard output's terminal; COLUMNS where it does not tell; 80. */
+unsigned gp_terminal_columns(void);
+
+struct gp_report_style gp_terminal_style(const struct gp_options *options);
+
+#endif
