@@ -122,7 +122,7 @@ static enum gp_status write_trace(const struct gp_trace *trace,
 					diag);
 	else
 		status = write_packed(trace, form, output.stream, diag);
-	if (status != GP_OK && !*diag->file)
+	if (status != GP_OK)
 		gp_diag_file(diag, path);
 	return gp_outlet_close(&output, status, diag);
 }
