@@ -1,0 +1,13 @@
+/*
+ * The PYTORCH_CUDA_ALLOC_CONF that gives the values in a snapshot's
+ * allocator_settings, for snapshots that hold values but no such string.
+ */
+#ifndef INPUT_SNAPSHOT_CONF_H
+#define INPUT_SNAPSHOT_CONF_H
+
+#include "input/snapshot_record.h"
+
+/* "" when all values are the defaults.  The caller frees it. */
+char *gp_snapshot_conf(const struct gp_snapshot_settings *settings);
+
+#endif
