@@ -71,13 +71,14 @@ int gp_json_peek(struct gp_json_scan *scan)
 static bool expect(struct gp_json_scan *scan, char c)
 {
 	char what[] = "a 'x' is missing here";
+	int next = gp_json_peek(scan);
 
-	if (gp_json_peek(scan) == c) {
+	if (next == c) {
 		scan->source->at++;
 		return true;
 	}
 	what[3] = c;
-	gp_json_fail(scan, what);
+	gp_json_fail(scan, next < 0 ? "it ends too early" : what);
 	return false;
 }
 

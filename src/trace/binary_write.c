@@ -114,7 +114,8 @@ static void add_texts(struct writer *w)
 	}
 	texts = own(w, bytes, 1);
 	for (i = 0; i < count; i++)
-		strcpy(texts + offsets[i], w->trace->texts[i]);
+		memcpy(texts + offsets[i], w->trace->texts[i],
+		       strlen(w->trace->texts[i]) + 1);
 	add(w, GP_BINARY_TEXT_OFFSETS, 0, offsets, count, sizeof(*offsets));
 	add(w, GP_BINARY_TEXTS, 0, texts, bytes, 1);
 }
