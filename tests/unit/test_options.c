@@ -1,0 +1,209 @@
+/* Flags: what is given ends in its member, what is not known is named. */
+#include "cli/options.h"
+
+#include <string.h>
+
+#include "cli/suggest.h"
+#include "suite.h"
+
+#define MOST 8 /* arguments of a row, with the NULL behind them */
+
+/* Parses argv, which getopt_long reorders. */
+static enum gp_status parse(struct gp_options *options, enum gp_taker taker,
+			    const char *const *words, struct gp_diag *diag)
+{
+	static char texts[MOST][64];
+	static char *argv[MOST + 1];
+	int argc = 0;
+
+	*diag = (struct gp_diag){ 0 };
+	for (; words[argc]; argc++) {
+		snprintf(texts[argc], sizeof(texts[argc]), "%s", words[argc]);
+		argv[argc] = texts[argc];
+	}
+	argv[argc] = NULL;
+	return gp_options_parse(options, taker, argc, argv, diag);
+}
+
+START_TEST(test_flags_and_operands_stand_in_any_order)
+{
+	static const char *const words[] = { "replay",	 "--format=json",
+					     "a.pickle", "--capacity",
+					     "80GiB",	 "-o",
+					     "report",	 NULL };
+	struct gp_options options;
+	struct gp_diag diag;
+
+	ck_assert_int_eq(parse(&options, GP_TAKER_REPLAY, words, &diag), GP_OK);
+	ck_assert_uint_eq(options.format, GP_FORMAT_JSON);
+	ck_assert_uint_eq(options.capacity, UINT64_C(80) << 30);
+	ck_assert_str_eq(options.output, "report");
+	ck_assert_uint_eq(options.operand_count, 1);
+	ck_assert_str_eq(options.operands[0], "a.pickle");
+	gp_options_release(&options);
+}
+END_TEST
+
+START_TEST(test_flags_of_settings_become_a_conf)
+{
+	static const struct {
+		const char *words[MOST];
+		const char *knobs; /* NULL: none */
+		size_t operands;
+	} rows[] = {
+		{ { "replay", "x" }, NULL, 1 },
+		{ { "replay", "--max-split-mb", "128", "x" },
+		  "max_split_size_mb:128",
+		  1 },
+		{ { "replay", "--max-split-mb=1", "--max-split-mb=2", "x" },
+		  "max_split_size_mb:1,max_split_size_mb:2",
+		  1 },
+		{ { "replay", "--expandable-segments", "x" },
+		  "expandable_segments:True",
+		  1 },
+		{ { "replay", "--expandable-segments", "false", "x" },
+		  "expandable_segments:False",
+		  1 },
+		{ { "replay", "--expandable-segments=True", "False" },
+		  "expandable_segments:True",
+		  1 },
+		{ { "replay", "x", "--expandable-segments" },
+		  "expandable_segments:True",
+		  1 },
+		{ { "replay", "--gc-threshold", "0.8", "--", "--x" },
+		  "garbage_collection_threshold:0.8",
+		  1 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_options options;
+		struct gp_diag diag;
+
+		ck_assert_int_eq(
+			parse(&options, GP_TAKER_REPLAY, rows[i].words, &diag),
+			GP_OK);
+		ck_assert_uint_eq(options.operand_count, rows[i].operands);
+		if (rows[i].knobs)
+			ck_assert_str_eq(options.knobs, rows[i].knobs);
+		else
+			ck_assert_ptr_null(options.knobs);
+		gp_options_release(&options);
+	}
+}
+END_TEST
+
+START_TEST(test_what_is_not_known_is_named)
+{
+	static const struct {
+		enum gp_taker taker;
+		const char *words[MOST];
+		const char *what, *hint;
+	} rows[] = {
+		{ GP_TAKER_REPLAY,
+		  { "replay", "--no-such-flag" },
+		  "there is no flag --no-such-flag",
+		  "see: gpupool help replay" },
+		{ GP_TAKER_REPLAY,
+		  { "replay", "--capacty", "3" },
+		  "there is no flag --capacty",
+		  "did you mean --capacity?" },
+		{ GP_TAKER_REPLAY,
+		  { "replay", "--max-split-size-mb=3" },
+		  "there is no flag --max-split-size-mb",
+		  "did you mean --max-split-mb?" },
+		{ GP_TAKER_INFO,
+		  { "info", "--compare" },
+		  "there is no flag --compare",
+		  "see: gpupool help info" },
+		{ GP_TAKER_REPLAY,
+		  { "replay", "--torch" },
+		  "--torch needs an argument",
+		  "see: gpupool help replay" },
+		{ GP_TAKER_REPLAY,
+		  { "replay", "--timing=yes" },
+		  "--timing takes no argument",
+		  "see: gpupool help replay" },
+		{ GP_TAKER_REPLAY,
+		  { "replay", "-x" },
+		  "there is no flag -x",
+		  "see: gpupool help replay" },
+		{ GP_TAKER_REPLAY,
+		  { "replay", "--format", "xml" },
+		  "--format xml: it takes text|json",
+		  "see: gpupool help replay" },
+		{ GP_TAKER_REPLAY,
+		  { "replay", "--capacity", "0" },
+		  "--capacity 0: not a size such as 80GiB",
+		  "see: gpupool help replay" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_options options;
+		struct gp_diag diag;
+
+		ck_assert_int_eq(
+			parse(&options, rows[i].taker, rows[i].words, &diag),
+			GP_USAGE);
+		ck_assert_str_eq(diag.file, rows[i].words[0]);
+		ck_assert_str_eq(diag.what, rows[i].what);
+		ck_assert_str_eq(diag.hint, rows[i].hint);
+		gp_options_release(&options);
+	}
+}
+END_TEST
+
+START_TEST(test_a_format_of_convert)
+{
+	static const char *const given[] = { "convert", "--to", "binary",
+					     NULL };
+	static const char *const left[] = { "convert", NULL };
+	struct gp_options options;
+	struct gp_diag diag;
+
+	ck_assert_int_eq(parse(&options, GP_TAKER_CONVERT, given, &diag),
+			 GP_OK);
+	ck_assert_uint_eq(options.to, 2);
+	ck_assert_int_eq(parse(&options, GP_TAKER_CONVERT, left, &diag), GP_OK);
+	ck_assert_uint_eq(options.to, GP_TO_BY_NAME);
+}
+END_TEST
+
+START_TEST(test_suggestions_are_near)
+{
+	static const char *const words[] = { "replay", "info", "convert" };
+	static const struct {
+		const char *word, *near;
+	} rows[] = {
+		{ "repaly", "replay" },
+		{ "inof", "info" },
+		{ "conver", "convert" },
+		{ "xyz", NULL },
+		{ "", NULL },
+		{ "benchmarking", NULL },
+		{ "replaying", "replay" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const char *near =
+			gp_suggest(rows[i].word, words, COUNT_OF(words));
+
+		if (rows[i].near)
+			ck_assert_str_eq(near, rows[i].near);
+		else
+			ck_assert_ptr_null(near);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_flags_and_operands_stand_in_any_order, 0 },
+		{ test_flags_of_settings_become_a_conf, 0 },
+		{ test_what_is_not_known_is_named, 0 },
+		{ test_a_format_of_convert, 0 },
+		{ test_suggestions_are_near, 0 },
+	};
+
+	return suite_run("options", tests, COUNT_OF(tests));
+}
