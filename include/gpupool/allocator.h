@@ -131,9 +131,12 @@ struct gp_allocator_ops {
 	void (*destroy)(struct gp_allocator *allocator);
 };
 
-/* The head of every engine.  live_* follow the counters at no cost. */
+/* The head of every engine. */
 struct gp_allocator {
 	const struct gp_allocator_ops *ops;
+	/* GP_STAT_ALL's current value of each statistic, by enum gp_stat_id;
+	 * always up to date, where stats() may have to add up. */
+	const int64_t *live;
 };
 
 struct gp_engine {

@@ -24,6 +24,7 @@ struct direct {
 	struct gp_allocator_config config;
 	struct direct_block *blocks; /* by id */
 	struct gp_stats stats;
+	int64_t live[GP_STAT_COUNT];
 };
 
 static struct direct *direct_of(struct gp_allocator *allocator)
@@ -56,6 +57,8 @@ static void count(struct direct *d, int64_t blocks, int64_t bytes)
 		change(&d->stats.by_pool[counts[i]][GP_STAT_ALL], blocks);
 	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
 		change(&d->stats.by_pool[sums[i]][GP_STAT_ALL], bytes);
+	for (int i = 0; i < GP_STAT_COUNT; i++)
+		d->live[i] = d->stats.by_pool[i][GP_STAT_ALL].current;
 }
 
 static void act(struct direct *d, enum gp_event_kind kind, uint32_t id,
@@ -322,6 +325,7 @@ struct gp_allocator *gp_direct_create(const struct gp_allocator_config *config)
 	struct direct *d = gp_mem_alloc(1, sizeof(*d));
 
 	d->head.ops = &direct_ops;
+	d->head.live = d->live;
 	d->config = *config;
 	d->blocks = gp_mem_alloc(config->block_ids, sizeof(*d->blocks));
 	d->stats.max_split_size = -1;

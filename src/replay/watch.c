@@ -20,7 +20,7 @@ void watch_init(struct watch *watch, struct gp_allocator *allocator,
 	*watch = (struct watch){
 		.result = result,
 		.allocator = allocator,
-		.stats = allocator->ops->stats(allocator),
+		.live = allocator->live,
 		.events = events,
 	};
 	result->timeline.bins = events < GP_BINS ? (uint32_t)events : GP_BINS;
@@ -96,6 +96,8 @@ void watch_oom(struct watch *watch, struct gp_device *device,
 
 void watch_end(struct watch *watch, uint64_t events)
 {
+	if (events && watch->bin_end <= events - 1)
+		watch_next_bin(watch, events - 1);
 	watch->result->at_end = moment(watch, events);
 	watch->result->largest_free_at_end = largest_free(watch, NULL);
 }

@@ -10,7 +10,7 @@
 struct watch {
 	struct gp_replay_result *result;
 	struct gp_allocator *allocator;
-	const struct gp_stats *stats;  /* the allocator's, live */
+	const int64_t *live; /* the allocator's, by enum gp_stat_id */
 	uint64_t events, bin, bin_end; /* bin_end: first event of the next */
 };
 
@@ -26,7 +26,7 @@ void watch_peak(struct watch *watch, uint64_t event);
 static inline uint64_t watch_current(const struct watch *watch,
 				     enum gp_stat_id id)
 {
-	return (uint64_t)watch->stats->by_pool[id][GP_STAT_ALL].current;
+	return (uint64_t)watch->live[id];
 }
 
 static inline void watch_max(uint64_t *most, uint64_t value)
@@ -35,7 +35,7 @@ static inline void watch_max(uint64_t *most, uint64_t value)
 		*most = value;
 }
 
-/* After each event; inline because it is. */
+/* After each event that may raise anything, which frees do not. */
 static inline void watch_event(struct watch *watch, uint64_t event)
 {
 	struct gp_timeline *line = &watch->result->timeline;

@@ -20,7 +20,6 @@ static struct block *make_block(struct caching *c,
 	b->size = size;
 	b->stream = segment->stream;
 	b->pool = segment->is_small ? &pair->small : &pair->large;
-	b->id = GP_NO_ID;
 	if (c->order == BY_OBJECT)
 		b->counter = ++c->counter;
 	else if (c->order == BY_SEGMENT)
@@ -44,17 +43,17 @@ static void adopt_live(struct caching *c, struct block *b,
 	b->id = from->id;
 	b->requested = from->requested;
 	c->live[b->id] = b;
-	counter_add(stats, GP_STAT_ACTIVE, kind, 1);
-	counter_add(stats, GP_STAT_ACTIVE_BYTES, kind, b->size);
-	counter_add(stats, GP_STAT_REQUESTED_BYTES, kind, b->requested);
+	counter_add(c, GP_STAT_ACTIVE, kind, 1);
+	counter_add(c, GP_STAT_ACTIVE_BYTES, kind, b->size);
+	counter_add(c, GP_STAT_REQUESTED_BYTES, kind, b->requested);
 	if (from->state == GP_PENDING_FREE) {
 		b->uses_unknown = true;
 		events_hold(c, b);
 		return;
 	}
-	b->is_allocated = true;
-	counter_add(stats, GP_STAT_ALLOCATION, kind, 1);
-	counter_add(stats, GP_STAT_ALLOCATED_BYTES, kind, b->size);
+	b->use = BLOCK_ALLOCATED;
+	counter_add(c, GP_STAT_ALLOCATION, kind, 1);
+	counter_add(c, GP_STAT_ALLOCATED_BYTES, kind, b->size);
 	if (b->size >= c->settings.max_split_size)
 		counter_increase(&stats->oversize_allocations, 1);
 }
@@ -66,8 +65,8 @@ static void adopt_free(struct caching *c, struct block *b)
 	caching_shelve(c, b);
 	if (b->segment || !block_is_split(b))
 		return;
-	counter_add(&c->stats, GP_STAT_INACTIVE_SPLIT, kind, 1);
-	counter_add(&c->stats, GP_STAT_INACTIVE_SPLIT_BYTES, kind, b->size);
+	counter_add(c, GP_STAT_INACTIVE_SPLIT, kind, 1);
+	counter_add(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind, b->size);
 }
 
 /* The blocks of one segment, behind prev; returns the last one. */
@@ -109,12 +108,12 @@ static void count_segment(struct caching *c, const struct gp_segment *segment)
 
 	c->reserved += segment->size;
 	pool_pair_get(c, segment->pool)->malloc_count++;
-	counter_add(&c->stats, GP_STAT_RESERVED_BYTES, kind, segment->size);
+	counter_add(c, GP_STAT_RESERVED_BYTES, kind, segment->size);
 	c->device->ops->adopt(c->device, segment->addr, segment->size,
 			      segment->is_expandable);
 	if (segment->is_expandable)
 		return;
-	counter_add(&c->stats, GP_STAT_SEGMENT, kind, 1);
+	counter_add(c, GP_STAT_SEGMENT, kind, 1);
 	if (segment->size >= c->settings.max_split_size)
 		counter_increase(&c->stats.oversize_segments, 1);
 }

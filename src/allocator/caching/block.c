@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-static void add_chunk(struct block_table *table)
+void block_table_grow(struct block_table *table)
 {
 	struct block *chunk = gp_mem_alloc(BLOCKS_PER_CHUNK, sizeof(*chunk));
 
@@ -17,32 +17,6 @@ static void add_chunk(struct block_table *table)
 		chunk[i].next = table->spare;
 		table->spare = &chunk[i];
 	}
-}
-
-struct block *block_create(struct block_table *table)
-{
-	struct block *b;
-
-	if (!table->spare)
-		add_chunk(table);
-	b = table->spare;
-	table->spare = b->next;
-	/* Marsaglia's xorshift32: tree priorities need no more. */
-	table->seed = table->seed ? table->seed : 2463534242u;
-	table->seed ^= table->seed << 13;
-	table->seed ^= table->seed >> 17;
-	table->seed ^= table->seed << 5;
-	*b = (struct block){ .priority = table->seed,
-			     .is_mapped = true,
-			     .is_object = true };
-	return b;
-}
-
-void block_destroy(struct block_table *table, struct block *b)
-{
-	b->is_object = false;
-	b->next = table->spare;
-	table->spare = b;
 }
 
 void block_table_release(struct block_table *table)

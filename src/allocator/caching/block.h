@@ -14,21 +14,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gpupool/trace.h"
+
 struct caching_pool;
 struct expandable_segment;
 struct stream_set;
 
+enum block_use {
+	BLOCK_IDLE,
+	BLOCK_ALLOCATED,
+	BLOCK_WAITING, /* freed, but some stream may still use it */
+};
+
 struct block {
 	uint64_t addr, size;
 	struct block *prev, *next;
-	struct block *left, *right; /* in the shelf's tree */
+	struct block *left, *right, *parent; /* in the shelf's tree */
 	/* Decides between free blocks of one size before the address does:
 	 * 0 up to 2.11, the object's number in 2.12, its segment's from 2.13.
 	 */
-	uint64_t counter;
+	uint32_t counter;
 	uint16_t stream;
-	bool is_allocated, is_mapped;
-	uint32_t priority; /* in the shelf's tree */
+	uint8_t use; /* enum block_use */
+	bool is_mapped;
 
 	uint64_t requested;
 	struct caching_pool *pool;
@@ -47,24 +55,45 @@ static inline bool block_is_split(const struct block *b)
 	return b->prev || b->next;
 }
 
-/* Neither allocated nor waiting: may be merged or mapped behind. */
-static inline bool block_is_idle(const struct block *b)
-{
-	return !b->is_allocated && !b->event_count && !b->uses &&
-	       !b->uses_unknown;
-}
-
 /* All blocks of an allocator: chunks, so that pointers stay. */
 #define BLOCKS_PER_CHUNK 512
 struct block_table {
 	struct block **chunks;
 	size_t chunk_count, chunk_room;
 	struct block *spare; /* through next */
-	uint32_t seed;
 };
 
-struct block *block_create(struct block_table *table);
-void block_destroy(struct block_table *table, struct block *b);
+void block_table_grow(struct block_table *table);
+void block_forget_captured(struct block *b); /* in events.c */
+
+/* The new object is idle, mapped, in no segment; who makes it says where it
+ * lies, its pool, stream and counter. */
+static inline struct block *block_create(struct block_table *table)
+{
+	struct block *b;
+
+	if (!table->spare)
+		block_table_grow(table);
+	b = table->spare;
+	table->spare = b->next;
+	b->prev = b->next = NULL;
+	b->is_mapped = true;
+	b->is_object = true;
+	b->id = GP_NO_ID;
+	return b;
+}
+
+/* Of an idle block. */
+static inline void block_destroy(struct block_table *table, struct block *b)
+{
+	if (b->captured)
+		block_forget_captured(b);
+	b->requested = 0;
+	b->segment = NULL;
+	b->is_object = false;
+	b->next = table->spare;
+	table->spare = b;
+}
 void block_table_release(struct block_table *table);
 
 #endif

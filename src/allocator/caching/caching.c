@@ -36,7 +36,6 @@ struct block *caching_part(struct caching *c, const struct block *like,
 	b->stream = like->stream;
 	b->pool = like->pool;
 	b->segment = like->segment;
-	b->id = GP_NO_ID;
 	b->counter = c->order == BY_OBJECT ? ++c->counter : like->counter;
 	return b;
 }
@@ -51,7 +50,7 @@ uint64_t caching_merge(struct caching *c, struct block *dst, struct block *src)
 {
 	uint64_t gained;
 
-	if (!src || !block_is_idle(src) || src->is_mapped != dst->is_mapped)
+	if (!src || src->use != BLOCK_IDLE || src->is_mapped != dst->is_mapped)
 		return 0;
 	if (src->is_mapped)
 		shelf_remove(pool_shelf(src->pool, src->stream), src);
@@ -125,7 +124,6 @@ static struct block *cut_to_size(struct caching *c, struct block *b,
 {
 	bool was_split = block_is_split(b);
 	enum gp_stat_kind kind = counter_kind(b);
-	struct gp_stats *stats = &c->stats;
 	struct block *rest = b;
 
 	if (should_split(c, b, request)) {
@@ -133,16 +131,16 @@ static struct block *cut_to_size(struct caching *c, struct block *b,
 		if (b->segment)
 			return b;
 		if (was_split) {
-			counter_sub(stats, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
+			counter_sub(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
 				    b->size);
 		} else {
-			counter_add(stats, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
+			counter_add(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
 				    rest->size);
-			counter_add(stats, GP_STAT_INACTIVE_SPLIT, kind, 1);
+			counter_add(c, GP_STAT_INACTIVE_SPLIT, kind, 1);
 		}
 	} else if (was_split && !b->segment) {
-		counter_sub(stats, GP_STAT_INACTIVE_SPLIT_BYTES, kind, b->size);
-		counter_sub(stats, GP_STAT_INACTIVE_SPLIT, kind, 1);
+		counter_sub(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind, b->size);
+		counter_sub(c, GP_STAT_INACTIVE_SPLIT, kind, 1);
 	}
 	return b;
 }
@@ -153,16 +151,16 @@ static void hand_out(struct caching *c, struct block *b, uint32_t id,
 	enum gp_stat_kind kind = counter_kind(b);
 	struct gp_stats *stats = &c->stats;
 
-	b->is_allocated = true;
+	b->use = BLOCK_ALLOCATED;
 	b->requested = size;
 	b->id = id;
 	c->live[id] = b;
 	caching_act(c, GP_ALLOC, b, b->addr, size);
-	counter_add(stats, GP_STAT_ALLOCATION, kind, 1);
-	counter_add(stats, GP_STAT_ALLOCATED_BYTES, kind, b->size);
-	counter_add(stats, GP_STAT_ACTIVE, kind, 1);
-	counter_add(stats, GP_STAT_ACTIVE_BYTES, kind, b->size);
-	counter_add(stats, GP_STAT_REQUESTED_BYTES, kind, size);
+	counter_add(c, GP_STAT_ALLOCATION, kind, 1);
+	counter_add(c, GP_STAT_ALLOCATED_BYTES, kind, b->size);
+	counter_add(c, GP_STAT_ACTIVE, kind, 1);
+	counter_add(c, GP_STAT_ACTIVE_BYTES, kind, b->size);
+	counter_add(c, GP_STAT_REQUESTED_BYTES, kind, size);
 	if (b->size >= c->settings.max_split_size)
 		counter_increase(&stats->oversize_allocations, 1);
 }
@@ -227,13 +225,13 @@ static enum gp_answer caching_alloc(struct gp_allocator *allocator, uint32_t id,
 void caching_free_block(struct caching *c, struct block *b)
 {
 	enum gp_stat_kind kind = counter_kind(b);
-	struct gp_stats *stats = &c->stats;
 	int64_t net_count = 0, net_bytes = 0;
 	uint64_t size = b->size, gained;
 
 	caching_act(c, GP_FREE_COMPLETED, b, b->addr, b->requested);
 	c->live[b->id] = NULL;
 	b->id = GP_NO_ID;
+	b->use = BLOCK_IDLE;
 	if ((gained = caching_merge(c, b, b->prev))) {
 		net_count--;
 		net_bytes -= (int64_t)gained;
@@ -248,20 +246,19 @@ void caching_free_block(struct caching *c, struct block *b)
 		net_bytes += (int64_t)b->size;
 	}
 	if (!b->segment) {
-		counter_net(stats, GP_STAT_INACTIVE_SPLIT, kind, net_count);
-		counter_net(stats, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
-			    net_bytes);
+		counter_net(c, GP_STAT_INACTIVE_SPLIT, kind, net_count);
+		counter_net(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind, net_bytes);
 	}
-	counter_sub(stats, GP_STAT_ACTIVE, kind, 1);
-	counter_sub(stats, GP_STAT_ACTIVE_BYTES, kind, size);
-	counter_sub(stats, GP_STAT_REQUESTED_BYTES, kind, b->requested);
+	counter_sub(c, GP_STAT_ACTIVE, kind, 1);
+	counter_sub(c, GP_STAT_ACTIVE_BYTES, kind, size);
+	counter_sub(c, GP_STAT_REQUESTED_BYTES, kind, b->requested);
 }
 
 static struct block *live_block(struct caching *c, uint32_t id)
 {
 	struct block *b = c->live[id];
 
-	return b && b->is_allocated ? b : NULL;
+	return b && b->use == BLOCK_ALLOCATED ? b : NULL;
 }
 
 static void caching_free(struct gp_allocator *allocator, uint32_t id)
@@ -273,9 +270,9 @@ static void caching_free(struct gp_allocator *allocator, uint32_t id)
 	if (!b)
 		return;
 	kind = counter_kind(b);
-	b->is_allocated = false;
-	counter_sub(&c->stats, GP_STAT_ALLOCATION, kind, 1);
-	counter_sub(&c->stats, GP_STAT_ALLOCATED_BYTES, kind, b->size);
+	b->use = BLOCK_WAITING;
+	counter_sub(c, GP_STAT_ALLOCATION, kind, 1);
+	counter_sub(c, GP_STAT_ALLOCATED_BYTES, kind, b->size);
 	caching_act(c, GP_FREE, b, b->addr, b->requested);
 	if (b->size >= c->settings.max_split_size)
 		counter_decrease(&c->stats.oversize_allocations, 1);
@@ -387,41 +384,22 @@ static enum gp_answer caching_pool_release(struct gp_allocator *allocator,
 	return pool_let_go(c, pool);
 }
 
-static void reset(struct gp_stat *stat, bool peak)
-{
-	if (peak)
-		stat->peak = stat->current;
-	else
-		stat->allocated = stat->freed = 0;
-}
-
-static void reset_all(struct gp_stats *stats, bool peak)
-{
-	for (int i = 0; i < GP_STAT_COUNT; i++)
-		for (int kind = 0; kind < 3; kind++)
-			reset(&stats->by_pool[i][kind], peak);
-	reset(&stats->oversize_allocations, peak);
-	reset(&stats->oversize_segments, peak);
-}
-
 static void caching_reset_peak(struct gp_allocator *allocator)
 {
-	reset_all(&caching_of(allocator)->stats, true);
+	counter_reset_peak(caching_of(allocator));
 }
 
 static void caching_reset_accumulated(struct gp_allocator *allocator)
 {
-	struct gp_stats *stats = &caching_of(allocator)->stats;
-
-	reset_all(stats, false);
-	stats->num_alloc_retries = stats->num_ooms = 0;
-	stats->num_oom_rejections = stats->num_sync_all_streams = 0;
-	stats->num_device_alloc = stats->num_device_free = 0;
+	counter_reset_accumulated(caching_of(allocator));
 }
 
 static const struct gp_stats *caching_stats(struct gp_allocator *allocator)
 {
-	return &caching_of(allocator)->stats;
+	struct caching *c = caching_of(allocator);
+
+	counter_tell(c);
+	return &c->stats;
 }
 
 static void caching_state(struct gp_allocator *allocator,
@@ -499,6 +477,7 @@ struct gp_allocator *gp_caching_create(const struct gp_allocator_config *config)
 	uint64_t free_bytes;
 
 	c->head.ops = &caching_ops;
+	c->head.live = c->tally[GP_STAT_ALL].current;
 	c->config = *config;
 	c->settings = *config->settings;
 	c->device = config->device;

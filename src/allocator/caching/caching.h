@@ -23,6 +23,13 @@
 
 enum block_order { BY_ADDRESS, BY_OBJECT, BY_SEGMENT };
 
+/* One pool kind's statistics, by enum gp_stat_id.  Of GP_STAT_ALL, allocated
+ * and freed are the others' sums and not kept. */
+struct tally {
+	int64_t current[GP_STAT_COUNT], peak[GP_STAT_COUNT];
+	int64_t allocated[GP_STAT_COUNT], freed[GP_STAT_COUNT];
+};
+
 struct caching {
 	struct gp_allocator head;
 	struct gp_allocator_config config;
@@ -34,11 +41,12 @@ struct caching {
 	struct block **live; /* by id; NULL: not live */
 	struct pools pools;
 	struct events events;
-	struct gp_stats stats;
+	struct tally tally[3]; /* enum gp_stat_kind */
+	struct gp_stats stats; /* by_pool: only when counter_tell made it */
 
 	uint64_t reserved; /* bytes from the device, all pools */
 	uint64_t limit;	   /* bytes; GP_UNLIMITED: none */
-	uint64_t counter;  /* the last one given: see block.h */
+	uint32_t counter;  /* the last one given: see block.h */
 	struct expandable_segment *expandable; /* all of them */
 	enum block_order order;
 	bool gc_enabled; /* a limit and a threshold are set */

@@ -7,47 +7,56 @@
 
 #include "allocator/caching/caching.h"
 
-static inline void counter_increase(struct gp_stat *stat, int64_t amount)
-{
-	stat->current += amount;
-	stat->allocated += amount;
-	if (stat->current > stat->peak)
-		stat->peak = stat->current;
-}
-
-static inline void counter_decrease(struct gp_stat *stat, int64_t amount)
-{
-	stat->current -= amount;
-	stat->freed += amount;
-}
-
 static inline enum gp_stat_kind counter_kind(const struct block *b)
 {
 	return b->pool->is_small ? GP_STAT_SMALL : GP_STAT_LARGE;
 }
 
-static inline void counter_add(struct gp_stats *stats, enum gp_stat_id id,
-			       enum gp_stat_kind kind, uint64_t amount)
+static inline void counter_raise(struct tally *tally, enum gp_stat_id id,
+				 int64_t amount)
 {
-	counter_increase(&stats->by_pool[id][GP_STAT_ALL], (int64_t)amount);
-	counter_increase(&stats->by_pool[id][kind], (int64_t)amount);
+	int64_t now = tally->current[id] + amount;
+
+	tally->current[id] = now;
+	if (now > tally->peak[id])
+		tally->peak[id] = now;
 }
 
-static inline void counter_sub(struct gp_stats *stats, enum gp_stat_id id,
+static inline void counter_add(struct caching *c, enum gp_stat_id id,
 			       enum gp_stat_kind kind, uint64_t amount)
 {
-	counter_decrease(&stats->by_pool[id][GP_STAT_ALL], (int64_t)amount);
-	counter_decrease(&stats->by_pool[id][kind], (int64_t)amount);
+	counter_raise(&c->tally[GP_STAT_ALL], id, (int64_t)amount);
+	counter_raise(&c->tally[kind], id, (int64_t)amount);
+	c->tally[kind].allocated[id] += (int64_t)amount;
+}
+
+static inline void counter_sub(struct caching *c, enum gp_stat_id id,
+			       enum gp_stat_kind kind, uint64_t amount)
+{
+	c->tally[GP_STAT_ALL].current[id] -= (int64_t)amount;
+	c->tally[kind].current[id] -= (int64_t)amount;
+	c->tally[kind].freed[id] += (int64_t)amount;
 }
 
 /* A net change: one increase or one decrease. */
-static inline void counter_net(struct gp_stats *stats, enum gp_stat_id id,
+static inline void counter_net(struct caching *c, enum gp_stat_id id,
 			       enum gp_stat_kind kind, int64_t amount)
 {
 	if (amount > 0)
-		counter_add(stats, id, kind, (uint64_t)amount);
+		counter_add(c, id, kind, (uint64_t)amount);
 	else if (amount < 0)
-		counter_sub(stats, id, kind, (uint64_t)-amount);
+		counter_sub(c, id, kind, (uint64_t)-amount);
 }
+
+/* The single ones: oversize_allocations and oversize_segments. */
+void counter_increase(struct gp_stat *stat, int64_t amount);
+void counter_decrease(struct gp_stat *stat, int64_t amount);
+
+/* Makes c->stats.by_pool what the tallies say. */
+void counter_tell(struct caching *c);
+
+/* resetPeakStats, resetAccumulatedStats */
+void counter_reset_peak(struct caching *c);
+void counter_reset_accumulated(struct caching *c);
 
 #endif

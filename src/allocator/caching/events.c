@@ -138,6 +138,12 @@ void events_release(struct caching *c)
 	free(events->deferred.blocks);
 }
 
+void block_forget_captured(struct block *b)
+{
+	free_set(b->captured);
+	b->captured = NULL;
+}
+
 /* ---- what happens ---- */
 
 void events_record_use(struct caching *c, struct block *b, uint16_t stream)

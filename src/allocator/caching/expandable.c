@@ -56,7 +56,6 @@ static struct block *add_segment(struct caching *c,
 	b->stream = request->stream;
 	b->pool = request->pool;
 	b->segment = segment;
-	b->id = GP_NO_ID;
 	b->is_mapped = false;
 	b->counter = c->order == BY_ADDRESS ? 0 : ++c->counter;
 	shelf_insert_unmapped(pool_shelf_make(c, b->pool, b->stream), b);
@@ -86,9 +85,10 @@ static struct block *find_run(struct caching *c, const struct request *request)
 		struct block *first = unmapped, *b;
 		uint64_t sum = 0;
 
-		if (unmapped->prev && block_is_idle(unmapped->prev))
+		if (unmapped->prev && unmapped->prev->use == BLOCK_IDLE)
 			first = unmapped->prev;
-		for (b = first; b && block_is_idle(b) && sum < request->rounded;
+		for (b = first;
+		     b && b->use == BLOCK_IDLE && sum < request->rounded;
 		     b = b->next)
 			sum += b->size;
 		if (sum >= request->rounded)
@@ -131,7 +131,7 @@ static struct block *map_block(struct caching *c, struct block *b,
 	caching_shelve(c, b);
 	c->reserved += size;
 	c->stats.num_device_alloc++;
-	counter_add(&c->stats, GP_STAT_RESERVED_BYTES, counter_kind(b), size);
+	counter_add(c, GP_STAT_RESERVED_BYTES, counter_kind(b), size);
 	caching_act(c, GP_SEGMENT_MAP, b, addr, size);
 	return b;
 }
@@ -224,7 +224,7 @@ enum gp_answer expandable_unmap(struct caching *c, struct block *b)
 	c->reserved -= size;
 	pool->pair->malloc_count--;
 	c->stats.num_device_free++;
-	counter_sub(&c->stats, GP_STAT_RESERVED_BYTES, counter_kind(b), size);
+	counter_sub(c, GP_STAT_RESERVED_BYTES, counter_kind(b), size);
 	caching_act(c, GP_SEGMENT_UNMAP, b, start, size);
 	if (!block_is_split(b))
 		drop_segment(c, b);

@@ -74,13 +74,12 @@ static struct block *add_segment(struct caching *c,
 	b->size = request->segment_size;
 	b->stream = request->stream;
 	b->pool = request->pool;
-	b->id = GP_NO_ID;
 	b->counter = c->order == BY_ADDRESS ? 0 : ++c->counter;
 	kind = counter_kind(b);
 	c->reserved += b->size;
 	b->pool->pair->malloc_count++;
-	counter_add(&c->stats, GP_STAT_SEGMENT, kind, 1);
-	counter_add(&c->stats, GP_STAT_RESERVED_BYTES, kind, b->size);
+	counter_add(c, GP_STAT_SEGMENT, kind, 1);
+	counter_add(c, GP_STAT_RESERVED_BYTES, kind, b->size);
 	if (b->size >= c->settings.max_split_size)
 		counter_increase(&c->stats.oversize_segments, 1);
 	c->stats.num_device_alloc++;
@@ -143,8 +142,8 @@ void segment_release(struct caching *c, struct block *b)
 	c->reserved -= b->size;
 	b->pool->pair->malloc_count--;
 	c->stats.num_device_free++;
-	counter_sub(&c->stats, GP_STAT_SEGMENT, kind, 1);
-	counter_sub(&c->stats, GP_STAT_RESERVED_BYTES, kind, b->size);
+	counter_sub(c, GP_STAT_SEGMENT, kind, 1);
+	counter_sub(c, GP_STAT_RESERVED_BYTES, kind, b->size);
 	if (b->size >= c->settings.max_split_size)
 		counter_decrease(&c->stats.oversize_segments, 1);
 	block_destroy(&c->blocks, b);

@@ -1,6 +1,6 @@
 /*
  * A shelf of free blocks.  The trees are treaps (Seidel and Aragon 1996): a
- * binary search tree by key that is a heap by the blocks' random priorities.
+ * binary search tree by key that is a heap by random priorities.
  */
 #include "allocator/caching/shelf.h"
 
@@ -33,41 +33,59 @@ static bool is_before(const struct block *a, const struct block *b)
 
 /* ---- one bin ---- */
 
-/* Cuts the tree into what is before key and what is not. */
-static void split_tree(struct block *tree, const struct block *key,
-		       struct block **before, struct block **after)
+/* Random enough: objects lie 128 bytes apart, the product's high bits mix. */
+static uint32_t priority(const struct block *b)
 {
+	return (uint32_t)((uintptr_t)b >> 7) * 2654435769u;
+}
+
+/* Cuts the tree into b's subtrees: what is before it and what is not. */
+static void split_tree(struct block *tree, struct block *b)
+{
+	struct block **before = &b->left, **after = &b->right;
+	struct block *above_before = b, *above_after = b;
+
 	while (tree) {
-		if (is_before(tree, key)) {
+		if (is_before(tree, b)) {
 			*before = tree;
 			before = &tree->right;
-			tree = tree->right;
+			tree->parent = above_before;
+			above_before = tree;
 		} else {
 			*after = tree;
 			after = &tree->left;
-			tree = tree->left;
+			tree->parent = above_after;
+			above_after = tree;
 		}
+		tree = above_before == tree ? tree->right : tree->left;
 	}
 	*before = *after = NULL;
 }
 
-/* Joins two trees, all of a before all of b. */
-static struct block *join_trees(struct block *a, struct block *b)
+/* Joins two trees, all of a before all of b, below parent. */
+static struct block *join_trees(struct block *a, struct block *b,
+				struct block *parent)
 {
 	struct block *root, **link = &root;
 
 	while (a && b) {
-		if (a->priority >= b->priority) {
-			*link = a;
+		struct block *top = priority(a) >= priority(b) ? a : b;
+
+		*link = top;
+		top->parent = parent;
+		parent = top;
+		if (top == a) {
 			link = &a->right;
 			a = a->right;
 		} else {
-			*link = b;
 			link = &b->left;
 			b = b->left;
 		}
 	}
-	*link = a ? a : b;
+	a = a ? a : b;
+	*link = a;
+	if (a)
+		a->parent = parent;
 	return root;
 }
 
@@ -128,36 +146,49 @@ static unsigned bin_below(const struct shelf *shelf, unsigned bin)
 void shelf_insert(struct shelf *shelf, struct block *b)
 {
 	unsigned bin = bin_of(b->size);
-	struct block **link = &shelf->bins[bin];
+	struct block **link = &shelf->bins[bin], *parent = NULL;
 
 	if (!*link) {
 		shelf->words[bin / 64] |= UINT64_C(1) << bin % 64;
 		shelf->summary |= UINT64_C(1) << bin / 64;
-		b->left = b->right = NULL;
+		b->left = b->right = b->parent = NULL;
 		*link = b;
 		return;
 	}
-	while (*link && (*link)->priority >= b->priority)
-		link = is_before(*link, b) ? &(*link)->right : &(*link)->left;
-	split_tree(*link, b, &b->left, &b->right);
+	while (*link && priority(*link) >= priority(b)) {
+		parent = *link;
+		link = is_before(parent, b) ? &parent->right : &parent->left;
+	}
+	b->parent = parent;
+	parent = *link;
 	*link = b;
+	split_tree(parent, b);
+}
+
+static void clear_bin(struct shelf *shelf, unsigned bin)
+{
+	shelf->words[bin / 64] &= ~(UINT64_C(1) << bin % 64);
+	if (!shelf->words[bin / 64])
+		shelf->summary &= ~(UINT64_C(1) << bin / 64);
 }
 
 void shelf_remove(struct shelf *shelf, struct block *b)
 {
-	unsigned bin = bin_of(b->size);
-	struct block **link = &shelf->bins[bin];
+	struct block *parent = b->parent;
+	struct block *below = join_trees(b->left, b->right, parent);
+	unsigned bin;
 
-	while (*link != b) {
-		assert(*link);
-		link = is_before(*link, b) ? &(*link)->right : &(*link)->left;
+	if (parent) {
+		if (parent->left == b)
+			parent->left = below;
+		else
+			parent->right = below;
+		return;
 	}
-	*link = join_trees(b->left, b->right);
-	if (!shelf->bins[bin]) {
-		shelf->words[bin / 64] &= ~(UINT64_C(1) << bin % 64);
-		if (!shelf->words[bin / 64])
-			shelf->summary &= ~(UINT64_C(1) << bin / 64);
-	}
+	bin = bin_of(b->size);
+	shelf->bins[bin] = below;
+	if (!below)
+		clear_bin(shelf, bin);
 }
 
 struct block *shelf_best(const struct shelf *shelf, uint64_t size)
@@ -181,39 +212,27 @@ struct block *shelf_best(const struct shelf *shelf, uint64_t size)
 
 struct block *shelf_next(const struct shelf *shelf, const struct block *b)
 {
-	unsigned bin = bin_of(b->size);
-	struct block *tree = shelf->bins[bin], *next = NULL;
+	unsigned bin;
 
-	while (tree) {
-		if (is_before(b, tree)) {
-			next = tree;
-			tree = tree->left;
-		} else {
-			tree = tree->right;
-		}
-	}
-	if (next)
-		return next;
-	bin = bin_from(shelf, bin + 1);
+	if (b->right)
+		return tree_first(b->right);
+	for (; b->parent; b = b->parent)
+		if (b->parent->left == b)
+			return b->parent;
+	bin = bin_from(shelf, bin_of(b->size) + 1);
 	return bin < SHELF_BINS ? tree_first(shelf->bins[bin]) : NULL;
 }
 
 struct block *shelf_prev(const struct shelf *shelf, const struct block *b)
 {
-	unsigned bin = bin_of(b->size);
-	struct block *tree = shelf->bins[bin], *prev = NULL;
+	unsigned bin;
 
-	while (tree) {
-		if (is_before(tree, b)) {
-			prev = tree;
-			tree = tree->right;
-		} else {
-			tree = tree->left;
-		}
-	}
-	if (prev)
-		return prev;
-	bin = bin_below(shelf, bin);
+	if (b->left)
+		return tree_last(b->left);
+	for (; b->parent; b = b->parent)
+		if (b->parent->right == b)
+			return b->parent;
+	bin = bin_below(shelf, bin_of(b->size));
 	return bin < SHELF_BINS ? tree_last(shelf->bins[bin]) : NULL;
 }
 

@@ -50,9 +50,13 @@ static size_t collect_starts(struct caching *c, struct block ***starts)
 
 static enum gp_block_state state_of(const struct block *b)
 {
-	if (b->is_allocated)
-		return GP_ACTIVE;
-	return b->id != GP_NO_ID ? GP_PENDING_FREE : GP_INACTIVE;
+	static const enum gp_block_state states[] = {
+		[BLOCK_IDLE] = GP_INACTIVE,
+		[BLOCK_ALLOCATED] = GP_ACTIVE,
+		[BLOCK_WAITING] = GP_PENDING_FREE,
+	};
+
+	return states[b->use];
 }
 
 static void show_block(struct showing *s, const struct block *b)
