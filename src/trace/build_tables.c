@@ -103,11 +103,11 @@ enum gp_status gp_build_stream(struct gp_build *build, uint64_t handle,
 enum gp_status gp_build_pool(struct gp_build *build, struct gp_pool_id id,
 			     uint16_t *pool, struct gp_diag *diag)
 {
-	const struct gp_pool_id *last = build->pools + build->last_pool;
 	uint32_t found;
 
-	if (build->pool_count && last->first == id.first &&
-	    last->second == id.second) {
+	if (build->pool_count &&
+	    build->pools[build->last_pool].first == id.first &&
+	    build->pools[build->last_pool].second == id.second) {
 		*pool = build->last_pool;
 		return GP_OK;
 	}

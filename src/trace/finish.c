@@ -233,9 +233,12 @@ static int by_device_and_time(const void *a, const void *b)
 static void share_marks(struct gp_build *build)
 {
 	const struct gp_build_mark *mark = build->marks;
-	const struct gp_build_mark *end = mark + build->mark_count;
+	const struct gp_build_mark *end;
 	size_t i;
 
+	if (!build->mark_count)
+		return;
+	end = mark + build->mark_count;
 	for (i = 0; i < build->device_count; i++) {
 		struct gp_build_device *d = &build->devices[i];
 

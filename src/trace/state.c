@@ -60,6 +60,8 @@ static enum gp_status check_segment(const struct gp_segment *segment,
 		return bad(segment, diag, "it ends beyond 2^64");
 	if (segment->addr < end)
 		return bad(segment, diag, "it overlaps the segment before it");
+	if (!segment->blocks)
+		return bad(segment, diag, "it has no blocks");
 	return check_blocks(segment, blocks + segment->first_block, diag);
 }
 
