@@ -121,7 +121,7 @@ void gp_replay_release(struct gp_replay_result *result);
  */
 struct gp_release_choice {
 	uint8_t release;
-	char why[160]; /* a sentence */
+	char why[256]; /* a sentence */
 	uint64_t checked, matched;
 };
 enum gp_status gp_replay_release_of(const struct gp_trace *trace,

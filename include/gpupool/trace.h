@@ -161,7 +161,7 @@ struct gp_device_trace {
  */
 struct gp_release_range {
 	uint8_t first, last;
-	char why[96]; /* "host_segments is there: 2.13 or later" */
+	char why[192]; /* "host_segments is there: 2.13 or later" */
 };
 
 struct gp_trace {

@@ -201,8 +201,9 @@ static void run(struct replay *r, size_t stop)
 						   ? end_of_outcomes(r)
 						   : r->event + 1;
 		r->result->requests += event->kind < GP_FIRST_OUTCOME;
+		watch_event(&r->watch, r->event);
 		if (event->kind != GP_FREE)
-			watch_event(&r->watch, r->event);
+			watch_rise(&r->watch, r->event);
 		if (is_over(r))
 			break;
 	}

@@ -26,16 +26,19 @@ void watch_init(struct watch *watch, struct gp_allocator *allocator,
 	result->timeline.bins = events < GP_BINS ? (uint32_t)events : GP_BINS;
 	result->at_peak = moment(watch, 0);
 	if (events)
-		watch->bin_end = (events + result->timeline.bins - 1) /
-				 result->timeline.bins;
+		watch_next_bin(watch, 0);
 }
 
 void watch_next_bin(struct watch *watch, uint64_t event)
 {
-	uint64_t bins = watch->result->timeline.bins;
+	struct gp_timeline *line = &watch->result->timeline;
+	uint64_t bins = line->bins, bin = event * bins / watch->events;
 
-	watch->bin = event * bins / watch->events;
-	watch->bin_end = ((watch->bin + 1) * watch->events + bins - 1) / bins;
+	watch->bin = bin;
+	watch->bin_end = ((bin + 1) * watch->events + bins - 1) / bins;
+	line->reserved[bin] = watch_current(watch, GP_STAT_RESERVED_BYTES);
+	line->allocated[bin] = watch_current(watch, GP_STAT_ALLOCATED_BYTES);
+	line->active[bin] = watch_current(watch, GP_STAT_ACTIVE_BYTES);
 }
 
 void watch_peak(struct watch *watch, uint64_t event)
@@ -96,8 +99,6 @@ void watch_oom(struct watch *watch, struct gp_device *device,
 
 void watch_end(struct watch *watch, uint64_t events)
 {
-	if (events && watch->bin_end <= events - 1)
-		watch_next_bin(watch, events - 1);
 	watch->result->at_end = moment(watch, events);
 	watch->result->largest_free_at_end = largest_free(watch, NULL);
 }

@@ -10,7 +10,7 @@
 struct watch {
 	struct gp_replay_result *result;
 	struct gp_allocator *allocator;
-	const int64_t *live; /* the allocator's, by enum gp_stat_id */
+	const int64_t *live;	       /* the allocator's, by enum gp_stat_id */
 	uint64_t events, bin, bin_end; /* bin_end: first event of the next */
 };
 
@@ -35,14 +35,19 @@ static inline void watch_max(uint64_t *most, uint64_t value)
 		*most = value;
 }
 
-/* After each event that may raise anything, which frees do not. */
+/* After each event: the next bin begins with what there is now. */
 static inline void watch_event(struct watch *watch, uint64_t event)
+{
+	if (event >= watch->bin_end)
+		watch_next_bin(watch, event);
+}
+
+/* After each event that may raise anything, which frees do not. */
+static inline void watch_rise(struct watch *watch, uint64_t event)
 {
 	struct gp_timeline *line = &watch->result->timeline;
 	uint64_t reserved = watch_current(watch, GP_STAT_RESERVED_BYTES);
 
-	if (event >= watch->bin_end)
-		watch_next_bin(watch, event);
 	watch_max(&line->reserved[watch->bin], reserved);
 	watch_max(&line->allocated[watch->bin],
 		  watch_current(watch, GP_STAT_ALLOCATED_BYTES));

@@ -70,7 +70,7 @@ struct gp_binary_device {
 
 _Static_assert(sizeof(struct gp_binary_header) == 32 &&
 		       sizeof(struct gp_binary_section) == 32 &&
-		       sizeof(struct gp_binary_head) == 104 &&
+		       sizeof(struct gp_binary_head) == 200 &&
 		       sizeof(struct gp_binary_device) == 16 &&
 		       sizeof(struct gp_segment) == 40 &&
 		       sizeof(struct gp_block) == 40 &&

@@ -100,19 +100,32 @@ static bool is_request(const struct gp_event *entry)
 	return entry->kind == GP_ALLOC || entry->kind == GP_FREE;
 }
 
+/*
+ * A completion of nothing we know: the block was freed before the first entry
+ * and waited.  As the first entry itself it is the second half of a free whose
+ * first half the ring buffer just dropped.
+ */
+static void meet_completed(struct history *h, size_t at)
+{
+	const struct gp_event *entry = &h->raw[at];
+	struct gp_map *map = at ? &h->waiting : &h->live;
+
+	if (gp_map_get(&h->waiting, entry->addr) != GP_MAP_NONE ||
+	    gp_map_get(&h->live, entry->addr) != GP_MAP_NONE)
+		return;
+	gp_map_put(map, entry->addr,
+		   add_start_block(h, entry, at,
+				   at ? GP_PENDING_FREE : GP_ACTIVE));
+}
+
 static void walk(struct history *h)
 {
 	size_t i = 0, run;
 
 	while (i < h->raw_count) {
 		for (run = i; i < h->raw_count && !is_request(&h->raw[i]); i++)
-			if (h->raw[i].kind == GP_FREE_COMPLETED &&
-			    gp_map_get(&h->waiting, h->raw[i].addr) ==
-				    GP_MAP_NONE &&
-			    gp_map_get(&h->live, h->raw[i].addr) == GP_MAP_NONE)
-				gp_map_put(&h->waiting, h->raw[i].addr,
-					   add_start_block(h, &h->raw[i], i,
-							   GP_PENDING_FREE));
+			if (h->raw[i].kind == GP_FREE_COMPLETED)
+				meet_completed(h, i);
 		if (run < i)
 			gp_history_run(h, run, i);
 		if (i == h->raw_count)
@@ -151,6 +164,27 @@ static void name_end_blocks(struct history *h)
 		h->start[h->start_count - 1].size = b->size;
 		h->start[h->start_count - 1].site = b->site;
 	}
+}
+
+/* Events about blocks that found no place in the start state go: whatever was
+ * there, it was not this. */
+static void drop_lost(struct history *h)
+{
+	bool *is_lost = gp_mem_alloc(h->ids, sizeof(*is_lost));
+	struct gp_build_state *end = &h->device->end;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->start_count; i++)
+		is_lost[h->start[i].id] = h->start[i].is_lost;
+	for (size_t i = 0; i < h->out_count; i++)
+		if (h->out[i].id == GP_NO_ID || h->out[i].kind == GP_MARK ||
+		    !is_lost[h->out[i].id])
+			h->out[kept++] = h->out[i];
+	h->out_count = kept;
+	for (size_t i = 0; i < end->block_count; i++)
+		if (end->blocks[i].id != GP_NO_ID && is_lost[end->blocks[i].id])
+			end->blocks[i].id = GP_NO_ID;
+	free(is_lost);
 }
 
 static void push_mark(struct history *h, const struct gp_build_mark *mark)
@@ -252,7 +286,8 @@ enum gp_status gp_history_finish_device(struct gp_build *build,
 	gp_history_start_segments(&h);
 	walk(&h);
 	name_end_blocks(&h);
-	gp_history_start_blocks(&h);
+	if (gp_history_start_blocks(&h))
+		drop_lost(&h);
 	place_marks(&h);
 	free(device->events);
 	device->events = h.out;

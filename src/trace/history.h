@@ -18,6 +18,7 @@ struct start_block {
 	size_t freed_at; /* index of the entry that frees it; SIZE_MAX: none */
 	uint32_t id, site;
 	uint8_t state; /* enum gp_block_state */
+	bool is_lost;  /* there is no place for it */
 };
 
 struct history {
@@ -46,8 +47,9 @@ struct history {
  * them; in device->start, address order, without blocks. */
 void gp_history_start_segments(struct history *h);
 
-/* Their blocks, from h->start: sizes, slack, and what is free between. */
-void gp_history_start_blocks(struct history *h);
+/* Their blocks, from h->start: sizes, slack, and what is free between.  True
+ * if some found no place and are lost. */
+bool gp_history_start_blocks(struct history *h);
 
 /* Appends an event. */
 void gp_history_push(struct history *h, const struct gp_event *event);

@@ -293,12 +293,11 @@ static size_t fill_segment(struct history *h, struct gp_segment *segment,
 	uint64_t at = segment->addr, stop = segment->addr + segment->size;
 
 	for (; i < h->start_count && h->start[i].addr < stop; i++) {
-		const struct start_block *b = &h->start[i];
+		struct start_block *b = &h->start[i];
 
-		if (b->addr < at || !b->size) { /* in no segment, or twice */
-			h->device->guesses.lost_entries++;
+		b->is_lost = b->addr < at || !b->size;
+		if (b->is_lost) /* in no segment, or twice */
 			continue;
-		}
 		push_free(s, segment, at, b->addr);
 		push_block(s, segment,
 			   &(struct gp_block){ .addr = b->addr,
@@ -333,7 +332,19 @@ static void find_limits(struct sizing *z)
 	}
 }
 
-void gp_history_start_blocks(struct history *h)
+static bool count_lost(struct history *h, size_t placed)
+{
+	size_t lost = 0;
+
+	for (size_t i = 0; i < h->start_count; i++) {
+		h->start[i].is_lost |= i >= placed;
+		lost += h->start[i].is_lost;
+	}
+	h->device->guesses.lost_entries += lost;
+	return lost > 0;
+}
+
+bool gp_history_start_blocks(struct history *h)
 {
 	struct gp_build_state *s = &h->device->start;
 	struct sizing z = {
@@ -359,4 +370,5 @@ void gp_history_start_blocks(struct history *h)
 		next = fill_segment(h, &s->segments[i], next);
 	free(z.is_open);
 	free(z.limit);
+	return count_lost(h, next);
 }

@@ -62,7 +62,7 @@ static void adopt_free(struct caching *c, struct block *b)
 {
 	enum gp_stat_kind kind = counter_kind(b);
 
-	caching_shelve(c, b);
+	caching_shelve(b);
 	if (b->segment || !block_is_split(b))
 		return;
 	counter_add(c, GP_STAT_INACTIVE_SPLIT, kind, 1);
@@ -129,7 +129,7 @@ static struct block *add_unmapped(struct caching *c,
 	b->segment = prev->segment;
 	b->is_mapped = false;
 	link_behind(prev, b);
-	shelf_insert_unmapped(pool_shelf_make(c, b->pool, b->stream), b);
+	shelf_insert_unmapped(pool_shelf_make(b->pool, b->stream), b);
 	return b;
 }
 

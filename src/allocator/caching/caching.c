@@ -1,7 +1,7 @@
 /*
- * PyTorch's caching allocator: the requests.
- * PyTorch: DeviceCachingAllocator::malloc, alloc_found_block, should_split,
- * free, free_block, try_merge_blocks, setMemoryFraction.
+ * PyTorch's caching allocator: blocks, and every request but alloc.
+ * PyTorch: DeviceCachingAllocator::free, free_block, try_merge_blocks,
+ * setMemoryFraction, emptyCache.
  */
 #include "allocator/caching/caching.h"
 
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/caching/alloc.h"
 #include "allocator/caching/counter.h"
 #include "allocator/caching/expandable.h"
 #include "allocator/caching/segment.h"
@@ -40,10 +41,10 @@ struct block *caching_part(struct caching *c, const struct block *like,
 	return b;
 }
 
-void caching_shelve(struct caching *c, struct block *b)
+void caching_shelve(struct block *b)
 {
 	b->gc_base = b->pool->searches;
-	shelf_insert(pool_shelf_make(c, b->pool, b->stream), b);
+	shelf_insert(pool_shelf_make(b->pool, b->stream), b);
 }
 
 uint64_t caching_merge(struct caching *c, struct block *dst, struct block *src)
@@ -89,137 +90,6 @@ size_t caching_collect(struct caching *c, struct caching_pool *pool)
 	return n;
 }
 
-/* ---- alloc ---- */
-
-static bool should_split(const struct caching *c, const struct block *b,
-			 const struct request *request)
-{
-	uint64_t rest = b->size - request->rounded;
-
-	if (b->pool->is_small || request->is_expandable)
-		return rest >= GP_MIN_BLOCK_SIZE;
-	return request->rounded < c->settings.max_split_size &&
-	       rest > SMALL_SIZE;
-}
-
-/* The caller gets a new object for the low part; the rest keeps the old. */
-static struct block *split(struct caching *c, struct block *rest, uint64_t size)
-{
-	struct block *b = caching_part(c, rest, rest->addr, size);
-
-	b->prev = rest->prev;
-	if (b->prev)
-		b->prev->next = b;
-	b->next = rest;
-	rest->prev = b;
-	rest->addr += size;
-	rest->size -= size;
-	caching_shelve(c, rest);
-	return b;
-}
-
-/* Splits if need be, and counts what that does to inactive_split. */
-static struct block *cut_to_size(struct caching *c, struct block *b,
-				 const struct request *request)
-{
-	bool was_split = block_is_split(b);
-	enum gp_stat_kind kind = counter_kind(b);
-	struct block *rest = b;
-
-	if (should_split(c, b, request)) {
-		b = split(c, b, request->rounded);
-		if (b->segment)
-			return b;
-		if (was_split) {
-			counter_sub(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
-				    b->size);
-		} else {
-			counter_add(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
-				    rest->size);
-			counter_add(c, GP_STAT_INACTIVE_SPLIT, kind, 1);
-		}
-	} else if (was_split && !b->segment) {
-		counter_sub(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind, b->size);
-		counter_sub(c, GP_STAT_INACTIVE_SPLIT, kind, 1);
-	}
-	return b;
-}
-
-static void hand_out(struct caching *c, struct block *b, uint32_t id,
-		     uint64_t size)
-{
-	enum gp_stat_kind kind = counter_kind(b);
-	struct gp_stats *stats = &c->stats;
-
-	b->use = BLOCK_ALLOCATED;
-	b->requested = size;
-	b->id = id;
-	c->live[id] = b;
-	caching_act(c, GP_ALLOC, b, b->addr, size);
-	counter_add(c, GP_STAT_ALLOCATION, kind, 1);
-	counter_add(c, GP_STAT_ALLOCATED_BYTES, kind, b->size);
-	counter_add(c, GP_STAT_ACTIVE, kind, 1);
-	counter_add(c, GP_STAT_ACTIVE_BYTES, kind, b->size);
-	counter_add(c, GP_STAT_REQUESTED_BYTES, kind, size);
-	if (b->size >= c->settings.max_split_size)
-		counter_increase(&stats->oversize_allocations, 1);
-}
-
-static void tell_oom(struct caching *c, const struct request *request)
-{
-	uint64_t free_bytes, total;
-	struct gp_action action = {
-		.kind = GP_OOM,
-		.stream = request->stream,
-		.pool = pool_index(request->pool),
-		.id = GP_NO_ID,
-		.size = request->rounded,
-	};
-
-	c->device->ops->info(c->device, &free_bytes, &total);
-	action.addr = free_bytes;
-	if (c->config.action)
-		c->config.action(c->config.action_arg, &action);
-	c->stats.num_ooms++;
-}
-
-static enum gp_answer caching_alloc(struct gp_allocator *allocator, uint32_t id,
-				    uint64_t size, uint16_t stream,
-				    uint16_t pool, uint64_t *addr)
-{
-	struct caching *c = caching_of(allocator);
-	struct request request = {
-		.stream = stream,
-		.is_expandable = c->settings.expandable_segments,
-	};
-	enum gp_answer answer;
-	struct block *b;
-
-	if (!size)
-		return GP_SERVED;
-	if (!pools_are_suspended(c))
-		events_process(c);
-	if (size >= LARGEST_REQUEST)
-		size = LARGEST_REQUEST;
-	request.rounded = gp_settings_round(&c->settings, size);
-	request.segment_size = size_of_segment(&c->settings, request.rounded);
-	answer = pool_of_request(c, request.rounded, pool, &request.pool);
-	if (answer != GP_SERVED)
-		return answer;
-	b = segment_find_free(c, &request);
-	if (!b) {
-		answer = segment_obtain(c, &request, &b);
-		if (answer == GP_OUT_OF_MEMORY)
-			tell_oom(c, &request);
-		if (answer != GP_SERVED)
-			return answer;
-	}
-	b = cut_to_size(c, b, &request);
-	hand_out(c, b, id, size);
-	*addr = b->addr;
-	return GP_SERVED;
-}
-
 /* ---- free ---- */
 
 void caching_free_block(struct caching *c, struct block *b)
@@ -240,7 +110,7 @@ void caching_free_block(struct caching *c, struct block *b)
 		net_count--;
 		net_bytes -= (int64_t)gained;
 	}
-	caching_shelve(c, b);
+	caching_shelve(b);
 	if (block_is_split(b)) {
 		net_count++;
 		net_bytes += (int64_t)b->size;
@@ -276,7 +146,7 @@ static void caching_free(struct gp_allocator *allocator, uint32_t id)
 	caching_act(c, GP_FREE, b, b->addr, b->requested);
 	if (b->size >= c->settings.max_split_size)
 		counter_decrease(&c->stats.oversize_allocations, 1);
-	if (!events_hold(c, b))
+	if ((!b->uses && !b->uses_unknown) || !events_hold(c, b))
 		caching_free_block(c, b);
 }
 
@@ -442,7 +312,7 @@ static void caching_destroy(struct gp_allocator *allocator)
 
 static const struct gp_allocator_ops caching_ops = {
 	.name = "caching",
-	.alloc = caching_alloc,
+	.alloc = alloc_serve,
 	.free = caching_free,
 	.record_stream = caching_record_stream,
 	.synchronize = caching_synchronize,

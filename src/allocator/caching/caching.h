@@ -2,7 +2,8 @@
  * PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp, releases 2.0
  * to 2.15): the state of one device's allocator, shared by the files here.
  *
- *     caching.c     the requests: alloc, free, record_stream, settings
+ *     caching.c     blocks, and every request but alloc
+ *     alloc.h       alloc
  *     size.h        rounding and segment sizes
  *     pool.h        default and private pools, routing
  *     shelf.h       free blocks in best-fit order
@@ -49,7 +50,8 @@ struct caching {
 	uint32_t counter;  /* the last one given: see block.h */
 	struct expandable_segment *expandable; /* all of them */
 	enum block_order order;
-	bool gc_enabled; /* a limit and a threshold are set */
+	bool gc_enabled;     /* a limit and a threshold are set */
+	bool rounds_plainly; /* no roundup_power2_divisions: to 512 */
 
 	struct block **scratch; /* blocks to walk while the shelves change */
 	size_t scratch_room;
@@ -89,7 +91,7 @@ struct block *caching_part(struct caching *c, const struct block *like,
 			   uint64_t addr, uint64_t size);
 
 /* The block goes on its pool's shelf. */
-void caching_shelve(struct caching *c, struct block *b);
+void caching_shelve(struct block *b);
 
 /* dst swallows src where both are idle and equally mapped; returns the bytes
  * gained. */

@@ -58,6 +58,13 @@ void events_record_use(struct caching *c, struct block *b, uint16_t stream);
 /* After a free: true if the block has to wait (and now does). */
 bool events_hold(struct caching *c, struct block *b);
 
+/* Whether there is anything for events_process to do. */
+static inline bool events_are_pending(const struct events *events)
+{
+	return events->deferred.count || events->ready.count ||
+	       events->waiting.count;
+}
+
 /* Before each malloc: frees the blocks whose events are complete. */
 void events_process(struct caching *c);
 

@@ -58,7 +58,7 @@ static struct block *add_segment(struct caching *c,
 	b->segment = segment;
 	b->is_mapped = false;
 	b->counter = c->order == BY_ADDRESS ? 0 : ++c->counter;
-	shelf_insert_unmapped(pool_shelf_make(c, b->pool, b->stream), b);
+	shelf_insert_unmapped(pool_shelf_make(b->pool, b->stream), b);
 	return b;
 }
 
@@ -128,7 +128,7 @@ static struct block *map_block(struct caching *c, struct block *b,
 		cut_unmapped(c, b, size);
 	caching_merge(c, b, b->prev);
 	caching_merge(c, b, b->next);
-	caching_shelve(c, b);
+	caching_shelve(b);
 	c->reserved += size;
 	c->stats.num_device_alloc++;
 	counter_add(c, GP_STAT_RESERVED_BYTES, counter_kind(b), size);
@@ -172,7 +172,7 @@ static void split_front(struct caching *c, struct block *b, uint64_t start)
 	b->prev = front;
 	b->size -= front->size;
 	b->addr = start;
-	caching_shelve(c, front);
+	caching_shelve(front);
 }
 
 static void split_back(struct caching *c, struct block *b, uint64_t stop)
@@ -185,7 +185,7 @@ static void split_back(struct caching *c, struct block *b, uint64_t stop)
 		back->next->prev = back;
 	b->next = back;
 	b->size = stop - b->addr;
-	caching_shelve(c, back);
+	caching_shelve(back);
 }
 
 /* The whole pages within a block; false: there are none. */

@@ -82,13 +82,9 @@ struct pool_pair *pool_pair_get(struct caching *c, uint16_t index)
 	return pair;
 }
 
-struct shelf *pool_shelf_make(struct caching *c, struct caching_pool *pool,
-			      uint16_t stream)
+struct shelf *pool_add_shelf(struct caching_pool *pool, uint16_t stream)
 {
-	(void)c;
-	if (!pool->shelves[stream])
-		pool->shelves[stream] =
-			gp_mem_alloc(1, sizeof(*pool->shelves[stream]));
+	pool->shelves[stream] = gp_mem_alloc(1, sizeof(struct shelf));
 	return pool->shelves[stream];
 }
 

@@ -66,13 +66,21 @@ void pools_release(struct caching *c);
 /* The pair of that index, made with use_count 1 if it does not exist. */
 struct pool_pair *pool_pair_get(struct caching *c, uint16_t index);
 
-/* The shelf of a stream, made if need be. */
-struct shelf *pool_shelf_make(struct caching *c, struct caching_pool *pool,
-			      uint16_t stream);
+/* The shelf of a stream; NULL: nothing was ever there. */
 static inline struct shelf *pool_shelf(const struct caching_pool *pool,
 				       uint16_t stream)
 {
 	return pool->shelves[stream];
+}
+
+struct shelf *pool_add_shelf(struct caching_pool *pool, uint16_t stream);
+
+/* The same, made if need be. */
+static inline struct shelf *pool_shelf_make(struct caching_pool *pool,
+					    uint16_t stream)
+{
+	return pool->shelves[stream] ? pool->shelves[stream]
+				     : pool_add_shelf(pool, stream);
 }
 
 /* Where a request of rounded size for pool index goes, routing considered. */

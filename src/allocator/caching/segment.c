@@ -58,7 +58,6 @@ struct block *segment_find_free(struct caching *c,
 	} else if (b->size >= request->rounded + s->max_non_split_rounding) {
 		return NULL;
 	}
-	shelf_remove(shelf, b);
 	return b;
 }
 

@@ -25,13 +25,13 @@ struct request {
 	bool is_expandable; /* served and split as expandable segments are */
 };
 
-/* The best free block, off its shelf; NULL: none fits. */
+/* The best free block, still on its shelf; NULL: none fits. */
 struct block *segment_find_free(struct caching *c,
 				const struct request *request);
 
 /*
  * Memory from the device, and everything PyTorch tries when there is none:
- * *found is NULL when that fails.  May change request->is_expandable.
+ * the block found is on no shelf.  May change request->is_expandable.
  */
 enum gp_answer segment_obtain(struct caching *c, struct request *request,
 			      struct block **found);

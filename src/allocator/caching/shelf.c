@@ -191,6 +191,19 @@ void shelf_remove(struct shelf *shelf, struct block *b)
 		clear_bin(shelf, bin);
 }
 
+void shelf_shrink(struct shelf *shelf, struct block *b, uint64_t bytes)
+{
+	bool is_alone = !b->parent && !b->left && !b->right;
+	bool stays = is_alone && bin_of(b->size) == bin_of(b->size - bytes);
+
+	if (!stays)
+		shelf_remove(shelf, b);
+	b->addr += bytes;
+	b->size -= bytes;
+	if (!stays)
+		shelf_insert(shelf, b);
+}
+
 struct block *shelf_best(const struct shelf *shelf, uint64_t size)
 {
 	unsigned bin = bin_of(size);

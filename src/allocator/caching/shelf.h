@@ -33,6 +33,8 @@ struct shelf {
 
 void shelf_insert(struct shelf *shelf, struct block *b);
 void shelf_remove(struct shelf *shelf, struct block *b);
+/* Takes bytes off the low end of a shelved block. */
+void shelf_shrink(struct shelf *shelf, struct block *b, uint64_t bytes);
 
 /* The first block of at least size bytes; NULL: none. */
 struct block *shelf_best(const struct shelf *shelf, uint64_t size);

@@ -1,0 +1,170 @@
+/* Serving a request. */
+#include "allocator/caching/alloc.h"
+
+#include "allocator/caching/caching.h"
+#include "allocator/caching/counter.h"
+#include "allocator/caching/segment.h"
+#include "allocator/caching/size.h"
+
+static bool should_split(const struct caching *c, const struct block *b,
+			 const struct request *request)
+{
+	uint64_t rest = b->size - request->rounded;
+
+	if (b->pool->is_small || request->is_expandable)
+		return rest >= GP_MIN_BLOCK_SIZE;
+	return request->rounded < c->settings.max_split_size &&
+	       rest > SMALL_SIZE;
+}
+
+/*
+ * The caller gets a new object for the low part; the rest keeps the old one,
+ * and its place on the shelf where it still fits there.
+ */
+static struct block *split(struct caching *c, struct block *rest, uint64_t size,
+			   bool is_shelved)
+{
+	struct block *b = caching_part(c, rest, rest->addr, size);
+
+	b->prev = rest->prev;
+	if (b->prev)
+		b->prev->next = b;
+	b->next = rest;
+	rest->prev = b;
+	if (is_shelved) {
+		rest->gc_base = rest->pool->searches;
+		shelf_shrink(pool_shelf(rest->pool, rest->stream), rest, size);
+		return b;
+	}
+	rest->addr += size;
+	rest->size -= size;
+	caching_shelve(rest);
+	return b;
+}
+
+/* Splits if need be, and counts what that does to inactive_split. */
+static struct block *cut_to_size(struct caching *c, struct block *b,
+				 const struct request *request, bool is_shelved)
+{
+	bool was_split = block_is_split(b);
+	enum gp_stat_kind kind = counter_kind(b);
+	struct block *rest = b;
+
+	if (should_split(c, b, request)) {
+		b = split(c, b, request->rounded, is_shelved);
+		if (b->segment)
+			return b;
+		if (was_split) {
+			counter_sub(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
+				    b->size);
+		} else {
+			counter_add(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
+				    rest->size);
+			counter_add(c, GP_STAT_INACTIVE_SPLIT, kind, 1);
+		}
+		return b;
+	}
+	if (is_shelved)
+		shelf_remove(pool_shelf(b->pool, b->stream), b);
+	if (was_split && !b->segment) {
+		counter_sub(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind, b->size);
+		counter_sub(c, GP_STAT_INACTIVE_SPLIT, kind, 1);
+	}
+	return b;
+}
+
+static void hand_out(struct caching *c, struct block *b, uint32_t id,
+		     uint64_t size)
+{
+	enum gp_stat_kind kind = counter_kind(b);
+
+	b->use = BLOCK_ALLOCATED;
+	b->requested = size;
+	b->id = id;
+	c->live[id] = b;
+	caching_act(c, GP_ALLOC, b, b->addr, size);
+	counter_add(c, GP_STAT_ALLOCATION, kind, 1);
+	counter_add(c, GP_STAT_ALLOCATED_BYTES, kind, b->size);
+	counter_add(c, GP_STAT_ACTIVE, kind, 1);
+	counter_add(c, GP_STAT_ACTIVE_BYTES, kind, b->size);
+	counter_add(c, GP_STAT_REQUESTED_BYTES, kind, size);
+	if (b->size >= c->settings.max_split_size)
+		counter_increase(&c->stats.oversize_allocations, 1);
+}
+
+static void tell_oom(struct caching *c, const struct request *request)
+{
+	uint64_t free_bytes, total;
+	struct gp_action action = {
+		.kind = GP_OOM,
+		.stream = request->stream,
+		.pool = pool_index(request->pool),
+		.id = GP_NO_ID,
+		.size = request->rounded,
+	};
+
+	c->device->ops->info(c->device, &free_bytes, &total);
+	action.addr = free_bytes;
+	if (c->config.action)
+		c->config.action(c->config.action_arg, &action);
+	c->stats.num_ooms++;
+}
+
+static uint64_t round_request(const struct caching *c, uint64_t size)
+{
+	return c->rounds_plainly ? round_up(size, GP_MIN_BLOCK_SIZE)
+				 : gp_settings_round(&c->settings, size);
+}
+
+/* What the request is to the pools. */
+static enum gp_answer aim(struct caching *c, struct request *request,
+			  uint64_t size, uint16_t pool)
+{
+	if (size > LARGEST_REQUEST)
+		size = LARGEST_REQUEST;
+	request->rounded = round_request(c, size);
+	request->is_expandable = c->settings.expandable_segments;
+	if (!pool && !c->pools.route_count) {
+		struct pool_pair *pair = c->pools.pairs[0];
+
+		request->pool = request->rounded <= SMALL_SIZE ? &pair->small
+							       : &pair->large;
+		return GP_SERVED;
+	}
+	return pool_of_request(c, request->rounded, pool, &request->pool);
+}
+
+enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
+			   uint64_t size, uint16_t stream, uint16_t pool,
+			   uint64_t *addr)
+{
+	struct caching *c = caching_of(allocator);
+	struct request request;
+	enum gp_answer answer;
+	struct block *b;
+	bool is_shelved = true;
+
+	if (!size)
+		return GP_SERVED;
+	if (events_are_pending(&c->events) && !pools_are_suspended(c))
+		events_process(c);
+	request.stream = stream;
+	answer = aim(c, &request, size, pool);
+	if (answer != GP_SERVED)
+		return answer;
+	b = segment_find_free(c, &request);
+	if (!b) {
+		is_shelved = false;
+		request.segment_size =
+			size_of_segment(&c->settings, request.rounded);
+		answer = segment_obtain(c, &request, &b);
+		if (answer == GP_OUT_OF_MEMORY)
+			tell_oom(c, &request);
+		if (answer != GP_SERVED)
+			return answer;
+	}
+	b = cut_to_size(c, b, &request, is_shelved);
+	hand_out(c, b, id, size);
+	*addr = b->addr;
+	return GP_SERVED;
+}
