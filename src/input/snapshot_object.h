@@ -156,7 +156,7 @@ static inline struct gp_short_text *gp_objects_short_slot(
 }
 
 /* Two small integers, the same as last time; else as gp_objects_pair. */
-static inline bool gp_objects_is_last_pair(
+static inline __attribute__((always_inline)) bool gp_objects_is_last_pair(
 	const struct gp_snapshot_objects *objects, uint64_t first,
 	uint64_t second)
 {
@@ -179,8 +179,8 @@ void gp_objects_fill(struct gp_snapshot_objects *objects, uint64_t dict,
 /* Notes an item of the dict to come, and returns its key's bit or 0.  Asks not
  * what the key is: a text's low byte is a place of its own, and any other
  * value's is one that nobody looks at. */
-static inline uint64_t gp_objects_gather(struct gp_snapshot_objects *objects,
-					 uint64_t key, uint64_t value)
+static inline __attribute__((always_inline)) uint64_t gp_objects_gather(
+	struct gp_snapshot_objects *objects, uint64_t key, uint64_t value)
 {
 	unsigned tag = gp_value_tag(key);
 	uint64_t is_key = tag - GP_VALUE_WORD < (unsigned)GP_WORD_KEYS;

@@ -12,7 +12,7 @@
 #include "input/unpack.h"
 
 /* A window stays in the second-level cache while it is read. */
-#define WINDOW_BYTES 65536
+#define WINDOW_BYTES 131072
 
 static bool is_stdin(const struct gp_source *source)
 {
