@@ -46,6 +46,8 @@ enum gp_status gp_json_trace_finish(struct gp_json_trace *reader,
 
 /* ---- between the files ---- */
 
+/* The object that comes next in "devices". */
+void gp_json_trace_read_device(struct gp_json_trace *trace, size_t number);
 /* One event; device: an index, unless it names one itself. */
 void gp_json_trace_event(struct gp_json_trace *trace, uint32_t device,
 			 const json_t *object);

@@ -92,6 +92,9 @@ void gp_build_name_event(const struct gp_build *build,
 enum gp_status gp_state_settle(struct gp_build_state *state,
 			       struct gp_diag *diag);
 
+/* Takes the arrays out of a finished build. */
+struct gp_trace *gp_build_assemble(struct gp_build *build);
+
 /* Frees what the state holds. */
 void gp_build_state_release(struct gp_build_state *state);
 
