@@ -10,26 +10,43 @@
 #include "trace/history.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
+/* Writing has caught up with reading: they part. */
+static void part(struct history *h)
+{
+	h->out_room = 0;
+	h->out = gp_mem_grow(NULL, &h->out_room, h->raw_count + h->out_count,
+			     sizeof(*h->out));
+	memcpy(h->out, h->raw, h->out_count * sizeof(*h->out));
+}
+
 void gp_history_push(struct history *h, const struct gp_event *event)
 {
-	h->out = gp_mem_grow(h->out, &h->out_room, h->out_count + 1,
-			     sizeof(*h->out));
-	h->out[h->out_count++] = *event;
+	const struct gp_event copy = *event; /* it may be an entry */
+
+	if (h->out == h->raw) {
+		if (h->out_count == h->raw_at)
+			part(h);
+	} else {
+		h->out = gp_mem_grow(h->out, &h->out_room, h->out_count + 1,
+				     sizeof(*h->out));
+	}
+	h->out[h->out_count++] = copy;
 }
 
 /* A block that nobody allocated in this trace was there before. */
 static uint32_t add_start_block(struct history *h, const struct gp_event *entry,
-				size_t at, enum gp_block_state state)
+				enum gp_block_state state)
 {
 	h->start = gp_mem_grow(h->start, &h->start_room, h->start_count + 1,
 			       sizeof(*h->start));
 	h->start[h->start_count++] = (struct start_block){
 		.addr = entry->addr,
 		.requested = entry->size,
-		.freed_at = at,
+		.freed_at = h->out_count,
 		.id = h->ids,
 		.site = GP_NO_SITE,
 		.state = (uint8_t)state,
@@ -38,25 +55,26 @@ static uint32_t add_start_block(struct history *h, const struct gp_event *entry,
 	return h->ids++;
 }
 
-static void walk_alloc(struct history *h, const struct gp_event *entry)
+static void walk_alloc(struct history *h)
 {
-	struct gp_event event = *entry;
+	struct gp_event event = h->raw[h->raw_at++];
 
 	event.id = h->ids++;
 	/* Live already: its free was not recorded. */
-	if (gp_map_take(&h->live, entry->addr) != GP_MAP_NONE)
+	if (gp_map_take(&h->live, event.addr) != GP_MAP_NONE)
 		h->device->guesses.lost_entries++;
-	gp_map_put(&h->live, entry->addr, event.id);
+	gp_map_put(&h->live, event.addr, event.id);
 	h->pool_is_released[event.pool] = false;
 	gp_history_push(h, &event);
 }
 
-static bool completes_next(const struct history *h, size_t at)
+/* Whether the next entry completes a free of that address. */
+static bool completes_next(const struct history *h, uint64_t addr)
 {
-	const struct gp_event *next = &h->raw[at + 1];
+	const struct gp_event *next = &h->raw[h->raw_at];
 
-	return at + 1 < h->raw_count && next->kind == GP_FREE_COMPLETED &&
-	       next->addr == h->raw[at].addr;
+	return h->raw_at < h->raw_count && next->kind == GP_FREE_COMPLETED &&
+	       next->addr == addr;
 }
 
 /* What a snapshot does not list: some stream still uses the block. */
@@ -76,23 +94,23 @@ static void push_use(struct history *h, const struct gp_event *entry,
 	gp_history_push(h, &use);
 }
 
-/* Returns how many entries it took. */
-static size_t walk_free(struct history *h, size_t at)
+static void walk_free(struct history *h)
 {
-	struct gp_event event = h->raw[at];
+	struct gp_event event = h->raw[h->raw_at++];
+	bool completes = completes_next(h, event.addr);
 
+	h->raw_at += completes;
 	event.id = gp_map_take(&h->live, event.addr);
 	if (event.id == GP_MAP_NONE)
-		event.id = add_start_block(h, &event, at, GP_ACTIVE);
-	if (completes_next(h, at) || !h->has_completions) {
+		event.id = add_start_block(h, &event, GP_ACTIVE);
+	if (completes || !h->has_completions) {
 		event.flags |= GP_AT_ONCE;
 		gp_history_push(h, &event);
-		return completes_next(h, at) ? 2 : 1;
+		return;
 	}
 	push_use(h, &event, event.id);
 	gp_map_put(&h->waiting, event.addr, event.id);
 	gp_history_push(h, &event);
-	return 1;
 }
 
 static bool is_request(const struct gp_event *entry)
@@ -114,28 +132,26 @@ static void meet_completed(struct history *h, size_t at)
 	    gp_map_get(&h->live, entry->addr) != GP_MAP_NONE)
 		return;
 	gp_map_put(map, entry->addr,
-		   add_start_block(h, entry, at,
-				   at ? GP_PENDING_FREE : GP_ACTIVE));
+		   add_start_block(h, entry, at ? GP_PENDING_FREE : GP_ACTIVE));
 }
 
 static void walk(struct history *h)
 {
-	size_t i = 0, run;
+	size_t i;
 
-	while (i < h->raw_count) {
-		for (run = i; i < h->raw_count && !is_request(&h->raw[i]); i++)
+	while (h->raw_at < h->raw_count) {
+		for (i = h->raw_at; i < h->raw_count && !is_request(&h->raw[i]);
+		     i++)
 			if (h->raw[i].kind == GP_FREE_COMPLETED)
 				meet_completed(h, i);
-		if (run < i)
-			gp_history_run(h, run, i);
-		if (i == h->raw_count)
+		if (i > h->raw_at)
+			gp_history_run(h, i);
+		if (h->raw_at == h->raw_count)
 			break;
-		if (h->raw[i].kind == GP_FREE) {
-			i += walk_free(h, i);
-		} else {
-			walk_alloc(h, &h->raw[i]);
-			i++;
-		}
+		if (h->raw[h->raw_at].kind == GP_FREE)
+			walk_free(h);
+		else
+			walk_alloc(h);
 	}
 }
 
@@ -159,8 +175,9 @@ static void name_end_blocks(struct history *h)
 			h,
 			&(struct gp_event){ .addr = b->addr,
 					    .size = b->requested },
-			SIZE_MAX, b->state);
+			b->state);
 		h->device->guesses.start_blocks--; /* this one is known */
+		h->start[h->start_count - 1].freed_at = SIZE_MAX;
 		h->start[h->start_count - 1].size = b->size;
 		h->start[h->start_count - 1].site = b->site;
 	}
@@ -187,39 +204,36 @@ static void drop_lost(struct history *h)
 	free(is_lost);
 }
 
-static void push_mark(struct history *h, const struct gp_build_mark *mark)
+static struct gp_event make_mark(const struct gp_build_mark *mark)
 {
-	struct gp_event event = {
+	return (struct gp_event){
 		.kind = GP_MARK,
 		.mark = mark->stage,
 		.text = mark->text,
 		.time_us = mark->time_us,
 		.site = GP_NO_SITE,
 	};
-
-	gp_history_push(h, &event);
 }
 
-/* Merges the annotations in by time: before what happened later. */
+/* Merges the annotations in by time, before what happened later; from the end,
+ * so that the events make room as they go. */
 static void place_marks(struct history *h)
 {
 	const struct gp_build_device *d = h->device;
-	struct gp_event *events = h->out;
-	size_t count = h->out_count, mark = 0;
+	size_t event = h->out_count, mark = d->mark_count;
+	size_t at = event + mark;
 
-	if (!d->mark_count || !count || !events[count - 1].time_us)
+	if (!mark || !event || !h->out[event - 1].time_us)
 		return;
-	h->out = NULL;
-	h->out_count = h->out_room = 0;
-	for (size_t i = 0; i < count; i++) {
-		while (mark < d->mark_count &&
-		       d->marks[mark].time_us < events[i].time_us)
-			push_mark(h, &d->marks[mark++]);
-		gp_history_push(h, &events[i]);
+	h->out = gp_mem_grow(h->out, &h->out_room, at, sizeof(*h->out));
+	h->out_count = at;
+	while (mark) {
+		if (event &&
+		    h->out[event - 1].time_us > d->marks[mark - 1].time_us)
+			h->out[--at] = h->out[--event];
+		else
+			h->out[--at] = make_mark(&d->marks[--mark]);
 	}
-	while (mark < d->mark_count)
-		push_mark(h, &d->marks[mark++]);
-	free(events);
 }
 
 /* Before entries had a pool_id: the pool of the segment they lie in, where that
@@ -278,7 +292,9 @@ enum gp_status gp_history_finish_device(struct gp_build *build,
 		.build = build,
 		.device = device,
 		.raw = device->events,
+		.out = device->events,
 		.raw_count = device->event_count,
+		.out_room = device->event_room,
 	};
 
 	(void)diag;
@@ -288,8 +304,9 @@ enum gp_status gp_history_finish_device(struct gp_build *build,
 	name_end_blocks(&h);
 	if (gp_history_start_blocks(&h))
 		drop_lost(&h);
+	if (h.out != h.raw)
+		free(h.raw);
 	place_marks(&h);
-	free(device->events);
 	device->events = h.out;
 	device->event_count = h.out_count;
 	device->block_ids = h.ids;

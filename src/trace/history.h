@@ -15,7 +15,7 @@ struct start_block {
 	uint64_t addr;
 	uint64_t size; /* 0: not known; then rounded from requested */
 	uint64_t requested;
-	size_t freed_at; /* index of the entry that frees it; SIZE_MAX: none */
+	size_t freed_at; /* index in out of what frees it; SIZE_MAX: none */
 	uint32_t id, site;
 	uint8_t state; /* enum gp_block_state */
 	bool is_lost;  /* there is no place for it */
@@ -25,9 +25,10 @@ struct history {
 	struct gp_build *build;
 	struct gp_build_device *device;
 	struct gp_settings settings; /* for rounding, as recorded */
-	const struct gp_event *raw;
-	size_t raw_count;
-	struct gp_event *out;
+	/* Entries are read from raw and events written to out, which is the
+	 * same array until more is written than was read. */
+	struct gp_event *raw, *out;
+	size_t raw_count, raw_at; /* raw_at: the first not yet read */
 	size_t out_count, out_room;
 
 	struct gp_map live;    /* address -> id, from alloc to free */
@@ -54,8 +55,8 @@ bool gp_history_start_blocks(struct history *h);
 /* Appends an event. */
 void gp_history_push(struct history *h, const struct gp_event *event);
 
-/* Entries [from, to) are outcomes between two requests: appends them with what
- * they tell about the program. */
-void gp_history_run(struct history *h, size_t from, size_t to);
+/* The entries from raw_at up to `to` are outcomes between two requests: reads
+ * them and appends what they tell about the program. */
+void gp_history_run(struct history *h, size_t to);
 
 #endif

@@ -164,9 +164,10 @@ static void follow_reserved(struct history *h, const struct gp_event *entry)
 			entry->size < h->reserved ? entry->size : h->reserved;
 }
 
-static void walk_entry(struct history *h, const struct gp_event *entry,
-		       bool is_forced)
+static void walk_entry(struct history *h, bool is_forced)
 {
+	const struct gp_event copy = h->raw[h->raw_at++], *entry = &copy;
+
 	follow_reserved(h, entry);
 	if (entry->kind == GP_FREE_COMPLETED)
 		walk_completed(h, entry, is_forced);
@@ -184,27 +185,25 @@ static size_t end_of_request(const struct history *h, size_t from, size_t to)
 	return from < to ? from + 1 : to;
 }
 
-static void walk_part(struct history *h, size_t from, size_t to)
+static void walk_part(struct history *h, size_t to)
 {
-	struct part part = look(h, from, to);
+	struct part part = look(h, h->raw_at, to);
 
 	if (is_programs(h, &part, to)) {
+		const struct gp_event first = h->raw[h->raw_at];
+
 		push_pool_releases(h, &part);
-		push_inferred(h, &h->raw[from], GP_EMPTY_CACHE, GP_NO_ID,
+		push_inferred(h, &first, GP_EMPTY_CACHE, GP_NO_ID,
 			      only_pool(h, &part));
 		h->device->guesses.empty_caches++;
 	}
-	for (size_t i = from; i < to; i++)
-		walk_entry(h, &h->raw[i],
-			   part.last_release != to && i < part.last_release);
+	while (h->raw_at < to)
+		walk_entry(h, part.last_release != to &&
+				      h->raw_at < part.last_release);
 }
 
-void gp_history_run(struct history *h, size_t from, size_t to)
+void gp_history_run(struct history *h, size_t to)
 {
-	while (from < to) {
-		size_t end = end_of_request(h, from, to);
-
-		walk_part(h, from, end);
-		from = end;
-	}
+	while (h->raw_at < to)
+		walk_part(h, end_of_request(h, h->raw_at, to));
 }

@@ -238,12 +238,12 @@ static void find_ends(struct sizing *z)
 {
 	struct history *h = z->h;
 
-	for (size_t at = 0; at < h->raw_count && z->open; at++) {
-		const struct gp_event *entry = &h->raw[at];
+	for (size_t at = 0; at < h->out_count && z->open; at++) {
+		const struct gp_event *entry = &h->out[at];
 		struct start_block *b;
 		size_t i;
 
-		if (entry->kind != GP_ALLOC)
+		if (entry->kind != GP_ALLOC || !entry->addr)
 			continue;
 		i = block_before(h, entry->addr);
 		if (i == SIZE_MAX || !z->is_open[i])
