@@ -26,7 +26,7 @@ struct gp_json_trace {
 	uint32_t *site_texts, *callers; /* of "sites"; GP_NO_SITE: none */
 	size_t site_count, site_room, caller_count, caller_room;
 	int release_first, release_last; /* -1: not told */
-	char why[96];
+	char why[sizeof(((struct gp_release_range *)0)->why)];
 	bool has_format, has_version, frees_are_at_once;
 };
 

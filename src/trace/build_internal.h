@@ -19,6 +19,8 @@ struct gp_build_state {
 	size_t block_count, block_room, name_room;
 };
 
+#define GP_WHY_ROOM sizeof(((struct gp_release_range *)0)->why)
+
 /* An annotation of this device; sorted by time, ties in the file's order. */
 struct gp_build_mark {
 	uint64_t time_us;
@@ -78,7 +80,8 @@ struct gp_build {
 
 	char *source, *settings; /* settings NULL: not known */
 	uint8_t release_first, release_last;
-	char why_first[96], why_last[96];
+	/* Either may be all that a written trace said. */
+	char why_first[GP_WHY_ROOM], why_last[GP_WHY_ROOM];
 	bool is_complete;
 };
 

@@ -10,7 +10,10 @@
 static const char everything[] =
 	"{\"format\": \"gpupool-trace\", \"version\": 1,"
 	" \"source\": {\"kind\": \"pytorch-snapshot\", \"complete\": true},"
-	" \"release\": {\"first\": 9, \"last\": 11, \"why\": \"\\u00e4\"},"
+	" \"release\": {\"first\": 9, \"last\": 11, \"why\": \"\\u00e4, and"
+	" as much as a snapshot of a release in the middle can have to say"
+	" about the keys that it has and about those that it does not have:"
+	" two sentences.\"},"
 	" \"settings\": \"max_split_size_mb:128\", \"frees\": \"at_once\","
 	" \"sites\": [\"main\", \"a \\\"quoted\\\"\\n\\\\ text\", \"other\"],"
 	" \"callers\": [-1, 0, -1],"
