@@ -122,11 +122,26 @@ static void grow_events(struct gp_build_device *d, bool has_names)
 				       sizeof(*d->names));
 }
 
+/* Whether it is the second half of the free before it; one event is both. */
+static bool ends_free(const struct gp_build_device *d,
+		      const struct gp_event *event)
+{
+	const struct gp_event *last = &d->events[d->event_count - 1];
+
+	return event->kind == GP_FREE_COMPLETED && d->event_count &&
+	       last->kind == GP_FREE && last->addr == event->addr &&
+	       !(last->flags & GP_AT_ONCE);
+}
+
 void gp_build_event(struct gp_build *build, uint32_t device,
 		    const struct gp_event *event, uint64_t name)
 {
 	struct gp_build_device *d = at(build, device);
 
+	if (build->kind == GP_BUILD_HISTORY && ends_free(d, event)) {
+		d->events[d->event_count - 1].flags |= GP_AT_ONCE;
+		return;
+	}
 	if (d->event_count == d->event_room)
 		grow_events(d, build->kind == GP_BUILD_REQUESTS);
 	d->events[d->event_count] = *event;

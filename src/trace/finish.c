@@ -203,7 +203,8 @@ static enum gp_status finish_device(struct gp_build *build,
 	if (status)
 		return status;
 	tidy_places(d);
-	fill_frees(d);
+	if (build->kind == GP_BUILD_REQUESTS) /* a history's entries all say */
+		fill_frees(d);
 	return GP_OK;
 }
 

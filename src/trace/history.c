@@ -68,15 +68,6 @@ static void walk_alloc(struct history *h)
 	gp_history_push(h, &event);
 }
 
-/* Whether the next entry completes a free of that address. */
-static bool completes_next(const struct history *h, uint64_t addr)
-{
-	const struct gp_event *next = &h->raw[h->raw_at];
-
-	return h->raw_at < h->raw_count && next->kind == GP_FREE_COMPLETED &&
-	       next->addr == addr;
-}
-
 /* What a snapshot does not list: some stream still uses the block. */
 static void push_use(struct history *h, const struct gp_event *entry,
 		     uint32_t id)
@@ -97,13 +88,11 @@ static void push_use(struct history *h, const struct gp_event *entry,
 static void walk_free(struct history *h)
 {
 	struct gp_event event = h->raw[h->raw_at++];
-	bool completes = completes_next(h, event.addr);
 
-	h->raw_at += completes;
 	event.id = gp_map_take(&h->live, event.addr);
 	if (event.id == GP_MAP_NONE)
 		event.id = add_start_block(h, &event, GP_ACTIVE);
-	if (completes || !h->has_completions) {
+	if (event.flags & GP_AT_ONCE || !h->has_completions) {
 		event.flags |= GP_AT_ONCE;
 		gp_history_push(h, &event);
 		return;
@@ -280,7 +269,8 @@ static void init(struct history *h)
 	read_settings(h);
 	h->pool_is_released = gp_mem_alloc(h->build->pool_count, sizeof(bool));
 	for (size_t i = 0; i < h->raw_count && !h->has_completions; i++)
-		h->has_completions = h->raw[i].kind == GP_FREE_COMPLETED;
+		h->has_completions = h->raw[i].kind == GP_FREE_COMPLETED ||
+				     h->raw[i].flags & GP_AT_ONCE;
 	find_pools(h);
 }
 
