@@ -115,6 +115,9 @@ struct gp_allocator_ops {
 				   uint16_t pool);
 	enum gp_answer (*pool_release)(struct gp_allocator *allocator,
 				       uint16_t pool);
+	/* GP_POOL_CREATE and the kinds behind it. */
+	enum gp_answer (*pool_change)(struct gp_allocator *allocator,
+				      uint16_t pool, enum gp_event_kind change);
 	void (*reset_peak)(struct gp_allocator *allocator);
 	void (*reset_accumulated)(struct gp_allocator *allocator);
 	/* Counters so far; valid until the next call. */

@@ -43,7 +43,11 @@ enum gp_event_kind {
 	GP_POOL_RELEASE,
 	GP_CAPTURE_BEGIN, /* pool */
 	GP_CAPTURE_END,
-	GP_SET_SETTINGS, /* text: an alloc conf string */
+	GP_POOL_CREATE,	    /* pool: a MemPool object now holds it */
+	GP_POOL_USE_ON_OOM, /* pool: serves what would fail otherwise */
+	GP_POOL_NO_USE_ON_OOM,
+	GP_POOL_NO_SPLIT, /* pool: its blocks are never split */
+	GP_SET_SETTINGS,  /* text: an alloc conf string */
 	GP_RESET_PEAK,
 	GP_RESET_ACCUMULATED,
 	GP_MARK, /* text: the name; mark: start, end or neither */

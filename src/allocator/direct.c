@@ -161,6 +161,13 @@ static enum gp_answer ignore_begin(struct gp_allocator *allocator,
 	return ignore_pool(allocator, pool);
 }
 
+static enum gp_answer ignore_change(struct gp_allocator *allocator,
+				    uint16_t pool, enum gp_event_kind change)
+{
+	(void)change;
+	return ignore_pool(allocator, pool);
+}
+
 static enum gp_answer ignore_fraction(struct gp_allocator *allocator,
 				      double fraction)
 {
@@ -289,6 +296,7 @@ static const struct gp_allocator_ops direct_ops = {
 	.pool_begin = ignore_begin,
 	.pool_end = ignore_pool,
 	.pool_release = ignore_pool,
+	.pool_change = ignore_change,
 	.reset_peak = direct_reset_peak,
 	.reset_accumulated = direct_reset_accumulated,
 	.stats = direct_stats,

@@ -136,6 +136,11 @@ static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
 	case GP_POOL_RELEASE: return ops->pool_release(a, event->pool);
 	case GP_CAPTURE_BEGIN: return ops->pool_begin(a, event->pool, true);
 	case GP_CAPTURE_END: return ops->pool_end(a, event->pool);
+	case GP_POOL_CREATE:
+	case GP_POOL_USE_ON_OOM:
+	case GP_POOL_NO_USE_ON_OOM:
+	case GP_POOL_NO_SPLIT:
+		return ops->pool_change(a, event->pool, event->kind);
 	case GP_SET_SETTINGS:
 		return ops->set_settings(a, r->trace->texts[event->text]);
 	case GP_OTHER_MEMORY:

@@ -66,7 +66,7 @@ static void write_stream_pool(struct gp_sink *sink,
 	bool is_plain = event->kind != GP_SYNCHRONIZE &&
 			event->kind != GP_RECORD_STREAM;
 	bool is_about_pool =
-		event->kind >= GP_POOL_BEGIN && event->kind <= GP_CAPTURE_END;
+		event->kind >= GP_POOL_BEGIN && event->kind <= GP_POOL_NO_SPLIT;
 
 	if (has & GP_HAS_STREAM && event->stream < GP_NO_STREAM &&
 	    (!is_plain || trace->streams[event->stream]))

@@ -11,6 +11,8 @@ static bool should_split(const struct caching *c, const struct block *b,
 {
 	uint64_t rest = b->size - request->rounded;
 
+	if (b->pool->pair->no_split)
+		return false;
 	if (b->pool->is_small || request->is_expandable)
 		return rest >= GP_MIN_BLOCK_SIZE;
 	return request->rounded < c->settings.max_split_size &&

@@ -254,6 +254,15 @@ static enum gp_answer caching_pool_release(struct gp_allocator *allocator,
 	return pool_let_go(c, pool);
 }
 
+static enum gp_answer caching_pool_change(struct gp_allocator *allocator,
+					  uint16_t pool,
+					  enum gp_event_kind change)
+{
+	struct caching *c = caching_of(allocator);
+
+	return has_routing(c) ? pool_change(c, pool, change) : GP_SERVED;
+}
+
 static void caching_reset_peak(struct gp_allocator *allocator)
 {
 	counter_reset_peak(caching_of(allocator));
@@ -323,6 +332,7 @@ static const struct gp_allocator_ops caching_ops = {
 	.pool_begin = caching_pool_begin,
 	.pool_end = caching_pool_end,
 	.pool_release = caching_pool_release,
+	.pool_change = caching_pool_change,
 	.reset_peak = caching_reset_peak,
 	.reset_accumulated = caching_reset_accumulated,
 	.stats = caching_stats,

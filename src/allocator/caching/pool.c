@@ -58,6 +58,7 @@ void pools_release(struct caching *c)
 		free(pair);
 	}
 	robin_release(&c->pools.freeable);
+	robin_release(&c->pools.use_on_oom);
 	free(c->pools.pairs);
 	free(c->pools.routes);
 }
@@ -77,6 +78,7 @@ struct pool_pair *pool_pair_get(struct caching *c, uint16_t index)
 		pair->exists = true;
 		pair->use_count = 1;
 		pair->malloc_count = 0;
+		pair->no_split = false;
 		pair->small.searches = pair->large.searches = 0;
 	}
 	return pair;
@@ -125,22 +127,32 @@ static size_t find_route(const struct pools *pools, uint16_t index)
 	return i;
 }
 
+enum gp_answer pool_hold(struct caching *c, uint16_t index)
+{
+	struct pool_pair *pair = c->pools.pairs[index];
+
+	if (!pair || !pair->exists) {
+		pool_pair_get(c, index);
+		return GP_SERVED;
+	}
+	if (!pair->use_count)
+		return caching_refuse(c, "use_count > 0 INTERNAL ASSERT "
+					 "FAILED");
+	pair->use_count++;
+	return GP_SERVED;
+}
+
 enum gp_answer pool_begin(struct caching *c, uint16_t index, bool is_capture)
 {
 	struct pools *pools = &c->pools;
-	struct pool_pair *pair = pools->pairs[index];
+	enum gp_answer answer;
 
 	if (find_route(pools, index) < pools->route_count)
 		return caching_refuse(c, "beginAllocateToPool: already "
 					 "recording to mempool_id");
-	if (pair && pair->exists) {
-		if (!pair->use_count)
-			return caching_refuse(c, "use_count > 0 INTERNAL "
-						 "ASSERT FAILED");
-		pair->use_count++;
-	} else {
-		pool_pair_get(c, index);
-	}
+	answer = pool_hold(c, index);
+	if (answer != GP_SERVED)
+		return answer;
 	pools->routes =
 		gp_mem_grow(pools->routes, &pools->route_room,
 			    pools->route_count + 1, sizeof(*pools->routes));
@@ -175,6 +187,37 @@ enum gp_answer pool_let_go(struct caching *c, uint16_t index)
 		robin_insert(&c->pools.freeable, hash_of(c, index), index,
 			     pair);
 	return GP_SERVED;
+}
+
+static void set_use_on_oom(struct caching *c, uint16_t index, bool use)
+{
+	struct robin *map = &c->pools.use_on_oom;
+	uint64_t hash = hash_of(c, index);
+
+	if (!use &&
+	    gp_release_has(c->settings.release, GP_CHANGE_FALLBACK_FIRST))
+		robin_erase(map, hash, index);
+	else if (use && !robin_find(map, hash, index))
+		robin_insert(map, hash, index, NULL);
+}
+
+enum gp_answer pool_change(struct caching *c, uint16_t index,
+			   enum gp_event_kind change)
+{
+	struct pool_pair *pair = c->pools.pairs[index];
+
+	switch (change) {
+	case GP_POOL_CREATE: return pool_hold(c, index);
+	case GP_POOL_NO_SPLIT:
+		if (pair && pair->exists)
+			pair->no_split =
+				gp_release_has(c->settings.release,
+					       GP_CHANGE_FALLBACK_PER_REQUEST);
+		return GP_SERVED;
+	default:
+		set_use_on_oom(c, index, change == GP_POOL_USE_ON_OOM);
+		return GP_SERVED;
+	}
 }
 
 void pool_erase(struct caching *c, struct pool_pair *pair)

@@ -32,6 +32,7 @@ struct pool_pair {
 	bool exists;
 	int64_t use_count;    /* 0: freeable */
 	int64_t malloc_count; /* cudaMalloc_count */
+	bool no_split;
 };
 
 struct pool_route {
@@ -45,7 +46,7 @@ struct pools {
 	struct pool_route *routes; /* oldest first */
 	size_t route_count, route_room;
 	size_t captures; /* of the routes */
-	struct robin freeable;
+	struct robin freeable, use_on_oom;
 	/* Requests go back to the oldest route's pool, up to 2.9. */
 	bool newest_route_first;
 };
@@ -93,6 +94,10 @@ bool pools_are_suspended(const struct caching *c);
 
 enum gp_answer pool_begin(struct caching *c, uint16_t index, bool is_capture);
 enum gp_answer pool_end(struct caching *c, uint16_t index);
+/* createOrIncrefPool: one more holder of the pool, which is made if need be. */
+enum gp_answer pool_hold(struct caching *c, uint16_t index);
+enum gp_answer pool_change(struct caching *c, uint16_t index,
+			   enum gp_event_kind change);
 enum gp_answer pool_let_go(struct caching *c, uint16_t index);
 /* Forgets a freeable pool without memory. */
 void pool_erase(struct caching *c, struct pool_pair *pair);

@@ -129,6 +129,56 @@ static enum gp_answer ask_device(struct caching *c,
 	return GP_SERVED;
 }
 
+/* ---- use_on_oom pools ---- */
+
+/* One pool's free blocks; it is routed to for the search, so one that is gone
+ * comes back. */
+static enum gp_answer search_pool(struct caching *c, uint16_t index,
+				  const struct request *request,
+				  struct block **found)
+{
+	enum gp_answer answer = pool_hold(c, index);
+	struct request there = *request;
+	struct pool_pair *pair;
+
+	if (answer != GP_SERVED)
+		return answer;
+	pair = c->pools.pairs[index];
+	there.pool = request->pool->is_small ? &pair->small : &pair->large;
+	*found = segment_find_free(c, &there);
+	if (*found)
+		shelf_remove(pool_shelf(there.pool, there.stream), *found);
+	return pool_let_go(c, index);
+}
+
+/* try_mempool_fallback; only for the default pools. */
+static enum gp_answer fall_back(struct caching *c, struct request *request,
+				struct block **found)
+{
+	const struct robin *map = &c->pools.use_on_oom;
+	struct request there = *request;
+	enum gp_answer answer;
+
+	*found = NULL;
+	if (pool_is_private(request->pool) || !map->count)
+		return GP_OUT_OF_MEMORY;
+	there.is_expandable = request->is_expandable &&
+			      !gp_release_has(c->settings.release,
+					      GP_CHANGE_FALLBACK_PER_REQUEST);
+	for (size_t i = robin_begin(map); i < robin_end(map);
+	     i = robin_after(map, i)) {
+		answer = search_pool(c, (uint16_t)map->slots[i].key, &there,
+				     found);
+		if (answer != GP_SERVED)
+			return answer;
+		if (*found) {
+			request->is_expandable = there.is_expandable;
+			return GP_SERVED;
+		}
+	}
+	return GP_OUT_OF_MEMORY;
+}
+
 /* ---- giving back ---- */
 
 void segment_release(struct caching *c, struct block *b)
@@ -275,27 +325,52 @@ enum gp_answer segment_release_cached(struct caching *c, uint16_t index)
 
 /* ---- the ladder ---- */
 
+/* release_available, then once more. */
+static enum gp_answer make_room(struct caching *c,
+				const struct request *request,
+				struct block **found)
+{
+	bool released;
+	enum gp_answer answer = release_available(c, request, &released);
+
+	if (answer != GP_SERVED)
+		return answer;
+	return released ? ask_device(c, request, false, found)
+			: GP_OUT_OF_MEMORY;
+}
+
+/* release_cached_blocks, then the retry that is counted. */
+static enum gp_answer retry(struct caching *c, const struct request *request,
+			    struct block **found)
+{
+	enum gp_answer answer;
+
+	if (pools_are_suspended(c))
+		return GP_OUT_OF_MEMORY;
+	answer = segment_release_cached(c, 0);
+	return answer == GP_SERVED ? ask_device(c, request, true, found)
+				   : answer;
+}
+
 enum gp_answer segment_obtain(struct caching *c, struct request *request,
 			      struct block **found)
 {
+	uint8_t release = c->settings.release;
+	bool falls_back_first =
+		gp_release_has(release, GP_CHANGE_FALLBACK_FIRST);
 	enum gp_answer answer;
-	bool released;
 
 	if (c->gc_enabled)
 		gc_collect(c);
 	answer = ask_device(c, request, false, found);
-	if (answer != GP_OUT_OF_MEMORY)
-		return answer;
-	answer = release_available(c, request, &released);
-	if (answer != GP_SERVED)
-		return answer;
-	answer = GP_OUT_OF_MEMORY;
-	if (released)
-		answer = ask_device(c, request, false, found);
-	if (answer != GP_OUT_OF_MEMORY || pools_are_suspended(c))
-		return answer;
-	answer = segment_release_cached(c, 0);
-	if (answer != GP_SERVED)
-		return answer;
-	return ask_device(c, request, true, found);
+	if (answer == GP_OUT_OF_MEMORY && falls_back_first)
+		answer = fall_back(c, request, found);
+	if (answer == GP_OUT_OF_MEMORY)
+		answer = make_room(c, request, found);
+	if (answer == GP_OUT_OF_MEMORY)
+		answer = retry(c, request, found);
+	if (answer == GP_OUT_OF_MEMORY && !falls_back_first &&
+	    gp_release_has(release, GP_CHANGE_FALLBACK))
+		answer = fall_back(c, request, found);
+	return answer;
 }
