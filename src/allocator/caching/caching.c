@@ -178,7 +178,13 @@ static void caching_complete(struct gp_allocator *allocator, uint32_t id)
 static enum gp_answer caching_empty_cache(struct gp_allocator *allocator,
 					  uint16_t pool)
 {
-	return segment_release_cached(caching_of(allocator), pool);
+	struct caching *c = caching_of(allocator);
+
+	/* emptyCache of one pool came with the other changes to it. */
+	if (pool &&
+	    !gp_release_has(c->settings.release, GP_CHANGE_EMPTY_WHILE_ROUTING))
+		return GP_SERVED;
+	return segment_release_cached(c, pool);
 }
 
 static void follow_settings(struct caching *c)

@@ -46,16 +46,24 @@ void pools_init(struct caching *c)
 	pool_pair_get(c, 0);
 }
 
+static void release_pair(struct caching *c, struct pool_pair *pair)
+{
+	if (!pair)
+		return;
+	release_pool(c, &pair->small);
+	release_pool(c, &pair->large);
+	free(pair);
+}
+
 void pools_release(struct caching *c)
 {
-	for (size_t i = 0; i < c->pools.pair_count; i++) {
-		struct pool_pair *pair = c->pools.pairs[i];
+	struct pool_pair *pair;
 
-		if (!pair)
-			continue;
-		release_pool(c, &pair->small);
-		release_pool(c, &pair->large);
-		free(pair);
+	for (size_t i = 0; i < c->pools.pair_count; i++)
+		release_pair(c, c->pools.pairs[i]);
+	while ((pair = c->pools.erased)) {
+		c->pools.erased = pair->erased;
+		release_pair(c, pair);
 	}
 	robin_release(&c->pools.freeable);
 	robin_release(&c->pools.use_on_oom);
@@ -67,20 +75,20 @@ struct pool_pair *pool_pair_get(struct caching *c, uint16_t index)
 {
 	struct pool_pair *pair = c->pools.pairs[index];
 
-	if (!pair) {
-		pair = gp_mem_alloc(1, sizeof(*pair));
-		pair->index = index;
-		init_pool(c, pair, &pair->small, true);
-		init_pool(c, pair, &pair->large, false);
-		c->pools.pairs[index] = pair;
+	if (pair && pair->exists)
+		return pair;
+	/* An erased pool's blocks may live on; they are not the new one's. */
+	if (pair) {
+		pair->erased = c->pools.erased;
+		c->pools.erased = pair;
 	}
-	if (!pair->exists) {
-		pair->exists = true;
-		pair->use_count = 1;
-		pair->malloc_count = 0;
-		pair->no_split = false;
-		pair->small.searches = pair->large.searches = 0;
-	}
+	pair = gp_mem_alloc(1, sizeof(*pair));
+	pair->index = index;
+	pair->exists = true;
+	pair->use_count = 1;
+	init_pool(c, pair, &pair->small, true);
+	init_pool(c, pair, &pair->large, false);
+	c->pools.pairs[index] = pair;
 	return pair;
 }
 
@@ -204,15 +212,12 @@ static void set_use_on_oom(struct caching *c, uint16_t index, bool use)
 enum gp_answer pool_change(struct caching *c, uint16_t index,
 			   enum gp_event_kind change)
 {
-	struct pool_pair *pair = c->pools.pairs[index];
-
 	switch (change) {
 	case GP_POOL_CREATE: return pool_hold(c, index);
-	case GP_POOL_NO_SPLIT:
-		if (pair && pair->exists)
-			pair->no_split =
-				gp_release_has(c->settings.release,
-					       GP_CHANGE_FALLBACK_PER_REQUEST);
+	case GP_POOL_NO_SPLIT: /* makes the pool, as setNoSplit does */
+		if (gp_release_has(c->settings.release,
+				   GP_CHANGE_FALLBACK_PER_REQUEST))
+			pool_pair_get(c, index)->no_split = true;
 		return GP_SERVED;
 	default:
 		set_use_on_oom(c, index, change == GP_POOL_USE_ON_OOM);

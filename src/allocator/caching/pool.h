@@ -33,6 +33,7 @@ struct pool_pair {
 	int64_t use_count;    /* 0: freeable */
 	int64_t malloc_count; /* cudaMalloc_count */
 	bool no_split;
+	struct pool_pair *erased; /* the next in pools.erased */
 };
 
 struct pool_route {
@@ -45,7 +46,8 @@ struct pools {
 	size_t pair_count;
 	struct pool_route *routes; /* oldest first */
 	size_t route_count, route_room;
-	size_t captures; /* of the routes */
+	size_t captures;	  /* of the routes */
+	struct pool_pair *erased; /* whose index is used again */
 	struct robin freeable, use_on_oom;
 	/* Requests go back to the oldest route's pool, up to 2.9. */
 	bool newest_route_first;
