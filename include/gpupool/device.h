@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GP_DEVICE_GRAIN (UINT64_C(2) << 20) /* physical memory comes in 2 MiB  \
-					     */
+#define GP_DEVICE_GRAIN                                                        \
+	(UINT64_C(2) << 20) /* physical memory comes in 2 MiB                  \
+			     */
 
 struct gp_device;
 

@@ -126,10 +126,12 @@ static void grow_events(struct gp_build_device *d, bool has_names)
 static bool ends_free(const struct gp_build_device *d,
 		      const struct gp_event *event)
 {
-	const struct gp_event *last = &d->events[d->event_count - 1];
+	const struct gp_event *last;
 
-	return event->kind == GP_FREE_COMPLETED && d->event_count &&
-	       last->kind == GP_FREE && last->addr == event->addr &&
+	if (event->kind != GP_FREE_COMPLETED || !d->event_count)
+		return false;
+	last = &d->events[d->event_count - 1];
+	return last->kind == GP_FREE && last->addr == event->addr &&
 	       !(last->flags & GP_AT_ONCE);
 }
 
