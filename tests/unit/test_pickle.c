@@ -1,0 +1,271 @@
+/* The pickle reader: what it takes, and how it says no. */
+#include "pickle_text.h"
+#include "suite.h"
+
+START_TEST(test_a_snapshot_is_a_trace)
+{
+	struct gp_trace *trace =
+		unpickled(SNAPSHOT(SEGMENTS TRACE(GROW ALLOC FREE DONE ALLOC)));
+
+	ck_assert_uint_eq(trace->device_count, 1);
+	ck_assert_uint_eq(trace->devices[0].event_count, 4);
+	ck_assert_uint_eq(trace->devices[0].end.segment_count, 1);
+	ck_assert_uint_eq(trace->devices[0].end.block_count, 2);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* Each says what the first says. */
+static const char *const same[] = {
+	SNAPSHOT(SEGMENTS TRACE(GROW ALLOC)),
+	/* another order */
+	SNAPSHOT(TRACE(GROW ALLOC) SEGMENTS),
+	/* items one by one */
+	"} 'segments' ] " SEGMENT "a s 'device_traces' ] ] " GROW "a" ALLOC
+	"a a s .",
+	"}(" SEGMENTS "'device_traces' ](](" GROW
+	"} 'action''alloc's 'size'512 s 'addr'65536 s e e u.",
+	/* LIST and DICT */
+	"('segments' (" SEGMENT "l 'device_traces' ((" GROW
+	"('action''alloc'" PLACE "dl ld.",
+	/* memo by BINPUT, MEMOIZE, LONG_BINPUT */
+	SNAPSHOT("'size'q$00 0" SEGMENTS "'device_traces' ](](" GROW
+		 "}('action''alloc' 'addr'65536 h$00 512 ueeh$00 N"),
+	SNAPSHOT("'size'$94 0" SEGMENTS "'device_traces' ](](" GROW
+		 "}('action''alloc' 'addr'65536 j$00$00$00$00 512 ueeh$00 N"),
+	SNAPSHOT("'size'r$03$00$00$00 0" SEGMENTS "'device_traces' ](](" GROW
+		 "}('action''alloc' 'addr'65536 h$03 512 ueeh$03 N"),
+	/* in batches, with the marks moved */
+	SNAPSHOT(SEGMENTS "'device_traces' ](](" GROW "e(" ALLOC "ee"),
+	/* short integers */
+	SNAPSHOT(SEGMENTS "'device_traces' ](](" GROW
+			  "}('action''alloc' 'addr'J$00$00$01$00"
+			  "'size'M$00$02 'stream'K$00uee"),
+	/* keys and values that mean nothing */
+	SNAPSHOT("'x'}'categories'](N$88$89 G$00$00$00$00$00$00$00$00 "
+		 ")C$01xB$01$00$00$00x$8e$01$00$00$00$00$00$00$00x "
+		 "$96$01$00$00$00$00$00$00$00x $8f($88$90 ($88$91 K$01$85"
+		 "K$01K$02K$03$87 (K$01tes'y'$8a$0bxxxxxxxxxxx 2 $8b"
+		 "$02$00$00$00xx" SEGMENTS TRACE(GROW ALLOC)),
+	/* values that come and go */
+	"N$32$30$30 ($30 (K$01$31 " SNAPSHOT(
+		SEGMENTS "'device_traces' 'x'$30](](" GROW ALLOC "ee"),
+	/* FRAME, whatever it claims */
+	"$95$ff$ff$ff$ff$00$00$00$00" SNAPSHOT(SEGMENTS TRACE(GROW ALLOC)),
+	/* pinned host memory looks alike, and is none of a device's */
+	SNAPSHOT("'host_segments' ](" SEGMENT "e 'host_traces' ](](" ALLOC
+		 "ee" SEGMENTS TRACE(GROW ALLOC)),
+	/* other devices, without anything */
+	SNAPSHOT(SEGMENTS "'device_traces' ](](" GROW ALLOC "e]]e"),
+	/* notes that are no event */
+	SNAPSHOT(SEGMENTS TRACE(GROW "}('action''user_defined'" PLACE
+				     "u}('action''annotate'u" ALLOC)),
+};
+
+START_TEST(test_other_pickles_say_the_same)
+{
+	struct gp_trace *first = unpickled(same[0]);
+
+	for (size_t i = 1; i < COUNT_OF(same); i++) {
+		struct gp_trace *trace = unpickled(same[i]);
+
+		ck_assert_uint_eq(trace->device_count, 1);
+		ck_assert_uint_eq(trace->devices[0].event_count,
+				  first->devices[0].event_count);
+		ck_assert_msg(!memcmp(trace->devices[0].events,
+				      first->devices[0].events,
+				      first->devices[0].event_count *
+					      sizeof(struct gp_event)),
+			      "pickle %zu differs", i);
+		ck_assert_uint_eq(trace->devices[0].end.block_count, 2);
+		gp_trace_destroy(trace);
+	}
+	gp_trace_destroy(first);
+}
+END_TEST
+
+START_TEST(test_lists_by_themselves_are_traces)
+{
+	static const struct {
+		const char *notation;
+		size_t events, segments;
+	} rows[] = {
+		{ "](](" GROW ALLOC "e]e.", 2, 0 },
+		{ "](" GROW ALLOC "e.", 2, 0 },
+		{ "](" SEGMENT "e.", 0, 1 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_trace *trace = unpickled(rows[i].notation);
+
+		ck_assert_uint_eq(trace->devices[0].event_count,
+				  rows[i].events);
+		ck_assert_uint_eq(trace->devices[0].end.segment_count,
+				  rows[i].segments);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *notation, *message;
+} bad_pickles[] = {
+	/* nothing is executed */
+	{ "cos\nsystem\n.", "byte 2: opcode GLOBAL stands here, and gpupool "
+			    "executes nothing" },
+	{ "'os''system'$93.", "byte 14: opcode STACK_GLOBAL stands here, and "
+			      "gpupool executes nothing" },
+	{ "NR.", "byte 3: opcode REDUCE stands here, and gpupool executes "
+		 "nothing" },
+	{ "Nb.", "byte 3: opcode BUILD stands here, and gpupool executes "
+		 "nothing" },
+	{ "io\ns\n.", "byte 2: opcode INST stands here, and gpupool executes "
+		      "nothing" },
+	{ "(o.", "byte 3: opcode OBJ stands here, and gpupool executes "
+		 "nothing" },
+	{ "$81.", "byte 2: opcode NEWOBJ stands here, and gpupool executes "
+		  "nothing" },
+	{ "$82.", "byte 2: opcode EXT1 stands here, and gpupool executes "
+		  "nothing" },
+	{ "Px\n.", "byte 2: opcode PERSID stands here, and gpupool executes "
+		   "nothing" },
+	{ "NQ.", "byte 3: opcode BINPERSID stands here, and gpupool executes "
+		 "nothing" },
+	/* not pickles of these protocols */
+	{ "$80$06", "byte 2: the pickle is of protocol 6, which is not known" },
+	{ "IK\n.", "byte 2: opcode INT belongs to pickle protocol 0, which is "
+		   "not read" },
+	{ "N$ff", "byte 3: 0xff is no pickle opcode" },
+	/* cut off */
+	{ "", "byte 2: the file ends in the middle of the pickle" },
+	{ "(((((", "byte 7: the file ends in the middle of the pickle" },
+	{ "$8c$05ab", "byte 6: the file ends in the middle of the pickle" },
+	{ "X$ff$ff$ff$ff",
+	  "byte 7: the file ends in the middle of the pickle" },
+	{ "$8b$ff$ff$ff$ff", "byte 7: the file ends in the middle of the "
+			     "pickle" },
+	{ "$8e$ff$ff$ff$ff$ff$ff$ff$ff", "byte 11: the file ends in the middle "
+					 "of the pickle" },
+	{ "h", "byte 3: the file ends in the middle of the pickle" },
+	{ "j$00", "byte 4: the file ends in the middle of the pickle" },
+	/* values that are not there */
+	{ ".", "byte 2: the pickle uses a value that is not there" },
+	{ "$30", "byte 2: the pickle uses a value that is not there" },
+	{ "$31", "byte 2: the pickle uses a value that is not there" },
+	{ "$32", "byte 2: the pickle uses a value that is not there" },
+	{ "a", "byte 2: the pickle uses a value that is not there" },
+	{ "e", "byte 2: the pickle uses a value that is not there" },
+	{ "u", "byte 2: the pickle uses a value that is not there" },
+	{ "}(Nu", "byte 5: the pickle uses a value that is not there" },
+	{ "(u", "byte 3: the pickle uses a value that is not there" },
+	{ "]}((u", "byte 6: the pickle uses a value that is not there" },
+	{ "(Nd", "byte 4: the pickle uses a value that is not there" },
+	{ "$94", "byte 2: the pickle uses a value that is not there" },
+	{ "](q$00", "byte 4: the pickle uses a value that is not there" },
+	{ "]r$ff$ff$ff$ff", "byte 3: the pickle uses a value that is not "
+			    "there" },
+	{ "h$00", "byte 2: the pickle refers to a memo entry that is not "
+		  "there" },
+	{ "]q$05h$04", "byte 5: the pickle refers to a memo entry that is not "
+		       "there" },
+	{ "N(NNu", "byte 6: the pickle adds items to what is no dict" },
+	{ "NNa", "byte 4: the pickle appends to what is no list" },
+	/* not snapshots */
+	{ "N.", "it is a pickle, but not of a PyTorch memory snapshot" },
+	{ "].", "it is a pickle, but not of a PyTorch memory snapshot" },
+	{ "}.", "it is a pickle, but not of a PyTorch memory snapshot" },
+	{ "](K$01K$02e.", "it is a pickle, but not of a PyTorch memory "
+			  "snapshot" },
+	{ "](](K$01ee.", "device 0: element 0 of the list is none of the trace "
+			 "entries that it should hold" },
+	{ "](](K$01K$02ee.", "device 0: it is not a list of trace entries" },
+	{ SNAPSHOT("'segments'N'device_traces'}"),
+	  "device_traces: it is not a list of lists of trace entries" },
+	{ SNAPSHOT("'segments''device_traces'"),
+	  "segments: it is not a list of segments" },
+	/* something else among them */
+	{ SNAPSHOT(TRACE(GROW "}" ALLOC)),
+	  "device 0: element 1 of the list is none of the trace entries that "
+	  "it should hold" },
+	{ SNAPSHOT("'segments'](" SEGMENT GROW "e"),
+	  "segments: element 1 of the list is none of the segments that it "
+	  "should hold" },
+	/* one list in two places would unpack to any size */
+	{ SNAPSHOT("'x'](" ALLOC "e$94 'device_traces' ](h$00h$00e"),
+	  "device 1: the same list of trace entries is in two places" },
+	{ SNAPSHOT("'x'" BLOCKS "$94'segments'("
+		   "}('address'65536 'total_size'2097152 'segment_type''small' "
+		   "'blocks'h$00u"
+		   "}('address'4259840 'total_size'2097152 "
+		   "'segment_type''small' 'blocks'h$00u l"),
+	  "segment 1: the same list of blocks is in two places" },
+	/* a trace that is read, then thrown away */
+	{ SNAPSHOT("'device_traces' ](](" ALLOC "e$30](" ALLOC "ee"),
+	  "device_traces: a trace did not stay where it was read" },
+	/* cycles */
+	{ "]$94h$00a.", "device 0: it is not a list of trace entries" },
+	{ SNAPSHOT("'segments' ]$94h$00a"),
+	  "segments: it is not a list of segments" },
+};
+
+START_TEST(test_bad_pickles_are_explained)
+{
+	for (size_t i = 0; i < COUNT_OF(bad_pickles); i++) {
+		const char *message = refusal_of(bad_pickles[i].notation);
+
+		ck_assert_msg(!strcmp(message, bad_pickles[i].message),
+			      "%s: %s", bad_pickles[i].notation, message);
+	}
+}
+END_TEST
+
+START_TEST(test_each_cut_is_an_error)
+{
+	struct pickle pickle = { .n = 0 };
+	struct gp_trace *trace;
+	struct gp_diag diag;
+
+	add_notation(&pickle, "$80$04");
+	add_notation(&pickle, same[10]);
+	for (size_t n = 0; n < pickle.n; n++) {
+		ck_assert_int_eq(try_bytes(pickle.bytes, n, &trace, &diag),
+				 GP_INPUT);
+		ck_assert_str_ne(diag.what, "");
+	}
+}
+END_TEST
+
+/* More bytes than a window holds, and a text longer than any that is kept. */
+START_TEST(test_long_values_are_passed_over)
+{
+	size_t n = 300000, at = 0;
+	unsigned char *bytes = calloc(1, n + 1024);
+	struct pickle tail = { .n = 0 };
+	struct gp_trace *trace;
+	struct gp_diag diag;
+
+	ck_assert_ptr_nonnull(bytes);
+	memcpy(bytes, "\x80\x04X\xe0\x93\x04\x00", 7); /* 300000 */
+	at = 7 + n;
+	add_notation(&tail, "$30" SNAPSHOT(TRACE(GROW ALLOC)));
+	memcpy(bytes + at, tail.bytes, tail.n);
+	ck_assert_int_eq(try_bytes(bytes, at + tail.n, &trace, &diag), GP_OK);
+	ck_assert_uint_eq(trace->devices[0].event_count, 2);
+	gp_trace_destroy(trace);
+	free(bytes);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_a_snapshot_is_a_trace, 0 },
+		{ test_other_pickles_say_the_same, 0 },
+		{ test_lists_by_themselves_are_traces, 0 },
+		{ test_bad_pickles_are_explained, 0 },
+		{ test_each_cut_is_an_error, 0 },
+		{ test_long_values_are_passed_over, 0 },
+	};
+
+	return suite_run("pickle", tests, COUNT_OF(tests));
+}
