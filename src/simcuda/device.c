@@ -1,0 +1,149 @@
+/* Devices: how many, which one is current, what they can. */
+#include <stdio.h>
+
+#include "simcuda/properties.h"
+
+int properties_attribute(int attribute, int device)
+{
+	const struct simcuda_properties *p = properties_of(device);
+
+	switch (attribute) {
+	case CU_ATTRIBUTE_MULTIPROCESSORS: return p->multiprocessors;
+	case CU_ATTRIBUTE_MAJOR: return p->major;
+	case CU_ATTRIBUTE_MINOR: return p->minor;
+	case CU_ATTRIBUTE_VIRTUAL_MEMORY:
+	case CU_ATTRIBUTE_MEMORY_POOLS: return 1;
+	default: return 0;
+	}
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+	process_begin(CALL_cudaGetDeviceCount);
+	*count = process.device_count;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+	process_begin(CALL_cudaGetDevice);
+	*device = process_current_device();
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+	process_begin(CALL_cudaSetDevice);
+	if (!process_has_device(device))
+		return process_end(cudaErrorInvalidDevice);
+	process_set_current_device(device);
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int device)
+{
+	process_begin(CALL_cudaDeviceGetAttribute);
+	if (!process_has_device(device))
+		return process_end(cudaErrorInvalidDevice);
+	*value = properties_attribute(attribute, device);
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device)
+{
+	process_begin(CALL_cudaDeviceGetPCIBusId);
+	if (length <= 0 || !process_has_device(device))
+		return process_end(cudaErrorInvalidValue);
+	snprintf(text, (size_t)length, "0000:%02X:00.0", device + 1);
+	return process_end(cudaSuccess);
+}
+
+/* Each device is alone. */
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+	(void)device;
+	(void)peer;
+	process_begin(CALL_cudaDeviceCanAccessPeer);
+	*can = 0;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+	(void)peer;
+	(void)flags;
+	process_begin(CALL_cudaDeviceEnablePeerAccess);
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+	*version = CUDART_VERSION;
+	return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+	*version = CUDART_VERSION;
+	return cudaSuccess;
+}
+
+/* ---- the same through the driver ---- */
+
+CUresult cuInit(unsigned flags)
+{
+	(void)flags;
+	process_begin(CALL_cuInit);
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+	process_begin(CALL_cuDriverGetVersion);
+	*version = CUDA_VERSION;
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+	process_begin(CALL_cuDeviceGet);
+	if (!process_has_device(ordinal))
+		return process_end_driver(CUDA_ERROR_INVALID_DEVICE);
+	*device = ordinal;
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+	process_begin(CALL_cuDeviceGetCount);
+	*count = process.device_count;
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
+{
+	process_begin(CALL_cuDeviceGetAttribute);
+	if (!process_has_device(device))
+		return process_end_driver(CUDA_ERROR_INVALID_DEVICE);
+	*value = properties_attribute(attribute, device);
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+/* A device's primary context is its ordinal + 1. */
+CUresult cuCtxGetCurrent(CUcontext *context)
+{
+	process_begin(CALL_cuCtxGetCurrent);
+	*context = (CUcontext)(uintptr_t)(process_current_device() + 1);
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+CUresult cuCtxSetCurrent(CUcontext context)
+{
+	int device = (int)(uintptr_t)context - 1;
+
+	process_begin(CALL_cuCtxSetCurrent);
+	if (!process_has_device(device))
+		return process_end_driver(CUDA_ERROR_INVALID_VALUE);
+	process_set_current_device(device);
+	return process_end_driver(CUDA_SUCCESS);
+}

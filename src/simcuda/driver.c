@@ -1,0 +1,160 @@
+/*
+ * The driver's functions by name.  One that is not here gets a stand-in of its
+ * own, which answers "not supported", counts its calls and is told by name in
+ * simcuda_unknown.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "simcuda/process.h"
+
+/* dlsym's and CUDA's way to hand out functions. */
+union address {
+	void *object;
+	void (*function)(void);
+};
+
+#define FUNCTION(name)                                                         \
+	{                                                                      \
+#name,                                                         \
+		{                                                              \
+			.function = (void (*)(void))name                       \
+		}                                                              \
+	}
+
+static const struct {
+	const char *name;
+	union address address;
+} known[] = {
+	FUNCTION(cuInit),
+	FUNCTION(cuDriverGetVersion),
+	FUNCTION(cuGetErrorString),
+	FUNCTION(cuGetErrorName),
+	FUNCTION(cuDeviceGet),
+	FUNCTION(cuDeviceGetCount),
+	FUNCTION(cuDeviceGetAttribute),
+	FUNCTION(cuCtxGetCurrent),
+	FUNCTION(cuCtxSetCurrent),
+	FUNCTION(cuMemAddressReserve),
+	FUNCTION(cuMemAddressFree),
+	FUNCTION(cuMemCreate),
+	FUNCTION(cuMemRelease),
+	FUNCTION(cuMemMap),
+	FUNCTION(cuMemUnmap),
+	FUNCTION(cuMemSetAccess),
+	FUNCTION(cuMemGetAllocationGranularity),
+	FUNCTION(cuMemGetAddressRange),
+};
+
+#define STAND_INS 64
+
+/* The last one stands for all that find no room. */
+static struct {
+	char *names[STAND_INS];
+	uint64_t calls[STAND_INS];
+	size_t count;
+} unknown;
+
+static CUresult refuse(size_t index)
+{
+	process_lock();
+	unknown.calls[index]++;
+	process_unlock();
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+#define STAND_IN(n)                                                            \
+	static CUresult stand_in_##n(void)                                     \
+	{                                                                      \
+		return refuse(0##n);                                           \
+	}
+#define EIGHT(X, n)                                                            \
+	X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
+/* Named in octal, which is what they are numbered in. */
+#define ALL(X)                                                                 \
+	EIGHT(X, 0)                                                            \
+	EIGHT(X, 1)                                                            \
+	EIGHT(X, 2)                                                            \
+	EIGHT(X, 3)                                                            \
+	EIGHT(X, 4)                                                            \
+	EIGHT(X, 5)                                                            \
+	EIGHT(X, 6)                                                            \
+	EIGHT(X, 7)
+ALL(STAND_IN)
+
+#define ENTRY(n) stand_in_##n,
+static CUresult (*const stand_ins[STAND_INS])(void) = { ALL(ENTRY) };
+
+void unknown_forget(void)
+{
+	for (size_t i = 0; i < unknown.count; i++)
+		free(unknown.names[i]);
+	memset(&unknown, 0, sizeof(unknown));
+}
+
+static union address stand_in_for(const char *name)
+{
+	union address address;
+	size_t i = 0;
+
+	while (i < unknown.count && strcmp(unknown.names[i], name) != 0)
+		i++;
+	if (i == STAND_INS)
+		i--;
+	if (i == unknown.count)
+		unknown.names[unknown.count++] =
+			gp_mem_copy_text(name, strlen(name));
+	address.function = (void (*)(void))stand_ins[i];
+	return address;
+}
+
+static union address find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(known[i].name, name))
+			return known[i].address;
+	return stand_in_for(name);
+}
+
+const char *simcuda_unknown(size_t index, uint64_t *calls)
+{
+	const char *name = NULL;
+
+	process_lock();
+	if (index < unknown.count) {
+		name = unknown.names[index];
+		*calls = unknown.calls[index];
+	}
+	process_unlock();
+	return name;
+}
+
+static cudaError_t look_up(enum simcuda_call call, const char *name,
+			   void **function,
+			   enum cudaDriverEntryPointQueryResult *result)
+{
+	process_begin(call);
+	*function = find(name).object;
+	if (result)
+		*result = cudaDriverEntryPointSuccess;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaGetDriverEntryPoint(
+	const char *name, void **function, unsigned long long flags,
+	enum cudaDriverEntryPointQueryResult *result)
+{
+	(void)flags;
+	return look_up(CALL_cudaGetDriverEntryPoint, name, function, result);
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(
+	const char *name, void **function, unsigned version,
+	unsigned long long flags, enum cudaDriverEntryPointQueryResult *result)
+{
+	(void)version;
+	(void)flags;
+	return look_up(CALL_cudaGetDriverEntryPointByVersion, name, function,
+		       result);
+}

@@ -1,0 +1,109 @@
+/* Events: a place in a stream's work. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "simcuda/stream.h"
+
+struct CUevent_st {
+	uint32_t stream; /* index */
+	uint64_t number; /* 0: never recorded, and so complete */
+	uint64_t work;
+};
+
+static cudaError_t create(enum simcuda_call call, cudaEvent_t *event)
+{
+	process_begin(call);
+	*event = gp_mem_alloc(1, sizeof(**event));
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+	return create(CALL_cudaEventCreate, event);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+	(void)flags;
+	return create(CALL_cudaEventCreateWithFlags, event);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+	process_begin(CALL_cudaEventDestroy);
+	free(event);
+	return process_end(cudaSuccess);
+}
+
+static cudaError_t record(enum simcuda_call call, cudaEvent_t event,
+			  cudaStream_t stream)
+{
+	process_begin(call);
+	streams_work();
+	event->stream = stream_index((uintptr_t)stream);
+	event->number = ++stream_at(event->stream)->issued;
+	event->work = streams_work_done();
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+	return record(CALL_cudaEventRecord, event, stream);
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
+				     unsigned flags)
+{
+	(void)flags;
+	return record(CALL_cudaEventRecordWithFlags, event, stream);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+	bool is_done;
+
+	process_begin(CALL_cudaEventQuery);
+	is_done = !event->number ||
+		  stream_is_done(event->stream, event->number, event->work);
+	return process_end(is_done ? cudaSuccess : cudaErrorNotReady);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+	struct stream *stream;
+
+	process_begin(CALL_cudaEventSynchronize);
+	if (event->number) {
+		stream = stream_at(event->stream);
+		if (stream->done < event->number)
+			stream->done = event->number;
+	}
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+	(void)from;
+	(void)to;
+	process_begin(CALL_cudaEventElapsedTime);
+	*ms = 0;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle,
+				  cudaEvent_t event)
+{
+	(void)handle;
+	(void)event;
+	process_begin(CALL_cudaIpcGetEventHandle);
+	return process_end(cudaErrorNotSupported);
+}
+
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event,
+				   cudaIpcEventHandle_t handle)
+{
+	(void)event;
+	(void)handle;
+	process_begin(CALL_cudaIpcOpenEventHandle);
+	return process_end(cudaErrorNotSupported);
+}

@@ -1,0 +1,60 @@
+/* NVIDIA's management library, as far as an OOM message asks it. */
+#include "simcuda/api/nvml.h"
+
+#include "simcuda/process.h"
+
+int nvmlInit_v2(void)
+{
+	process_begin(CALL_nvmlInit_v2);
+	process_end(cudaSuccess);
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device)
+{
+	(void)bus_id;
+	process_begin(CALL_nvmlDeviceGetHandleByPciBusId_v2);
+	*device = &process;
+	process_end(cudaSuccess);
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count,
+					 void *infos)
+{
+	(void)device;
+	(void)infos;
+	process_begin(CALL_nvmlDeviceGetComputeRunningProcesses);
+	*count = 0;
+	process_end(cudaSuccess);
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type)
+{
+	(void)device;
+	(void)link;
+	(void)type;
+	return NVML_ERROR_NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, void *info)
+{
+	(void)device;
+	(void)link;
+	(void)info;
+	return NVML_ERROR_NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetGpuFabricInfoV(void *device, void *info)
+{
+	(void)device;
+	(void)info;
+	return NVML_ERROR_NOT_SUPPORTED;
+}
+
+int nvmlSystemGetCudaDriverVersion_v2(int *version)
+{
+	*version = CUDART_VERSION;
+	return NVML_SUCCESS;
+}

@@ -1,0 +1,234 @@
+/* The process's devices, the lock, and the control interface to both. */
+#include "simcuda/process.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As the simulated device of gpupool has it when nothing is said. */
+#define DEFAULT_CAPACITY (UINT64_C(80) << 30)
+
+struct process process;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool is_ready;
+static _Thread_local int current;
+static _Thread_local cudaError_t last_error;
+
+static void start(void)
+{
+	is_ready = true;
+	process.device_count = 1;
+	for (int i = 0; i < SIMCUDA_MOST_DEVICES; i++)
+		process.devices[i].capacity = DEFAULT_CAPACITY;
+	environment_apply();
+}
+
+void process_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	if (!is_ready)
+		start();
+}
+
+void process_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+void process_begin(enum simcuda_call call)
+{
+	process_lock();
+	process.calls[call]++;
+}
+
+cudaError_t process_end(cudaError_t error)
+{
+	if (error != cudaSuccess)
+		last_error = error;
+	process_unlock();
+	return error;
+}
+
+CUresult process_end_driver(CUresult error)
+{
+	process_unlock();
+	return error;
+}
+
+int process_current_device(void)
+{
+	return current;
+}
+
+void process_set_current_device(int device)
+{
+	current = device;
+}
+
+bool process_has_device(int device)
+{
+	return device >= 0 && device < process.device_count;
+}
+
+struct gp_device *process_memory(int device)
+{
+	struct simcuda_device *d = &process.devices[device];
+
+	if (!d->memory)
+		d->memory = gp_sim_create((uint32_t)device, d->capacity);
+	return d->memory;
+}
+
+/* ---- errors: of this thread, outside the lock ---- */
+
+cudaError_t cudaGetLastError(void)
+{
+	cudaError_t error = last_error;
+
+	last_error = cudaSuccess;
+	return error;
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+	return last_error;
+}
+
+static const struct {
+	cudaError_t error;
+	const char *name, *text;
+} errors[] = {
+	{ cudaSuccess, "cudaSuccess", "no error" },
+	{ cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument" },
+	{ cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation",
+	  "out of memory" },
+	{ cudaErrorInvalidDevice, "cudaErrorInvalidDevice",
+	  "invalid device ordinal" },
+	{ cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle",
+	  "invalid resource handle" },
+	{ cudaErrorNotReady, "cudaErrorNotReady", "device not ready" },
+	{ cudaErrorNotSupported, "cudaErrorNotSupported",
+	  "operation not supported" },
+};
+
+static const char *describe(cudaError_t error, bool name)
+{
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+		if (errors[i].error == error)
+			return name ? errors[i].name : errors[i].text;
+	return name ? "cudaErrorUnknown" : "unknown error";
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+	return describe(error, false);
+}
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+	return describe(error, true);
+}
+
+/* The driver's numbers are the runtime's. */
+CUresult cuGetErrorString(CUresult error, const char **text)
+{
+	*text = describe((cudaError_t)error, false);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorName(CUresult error, const char **name)
+{
+	*name = describe((cudaError_t)error, true);
+	return CUDA_SUCCESS;
+}
+
+/* ---- the control interface ---- */
+
+static void forget_device(struct simcuda_device *device)
+{
+	if (!device->is_borrowed)
+		gp_device_destroy(device->memory);
+	gp_map_release(&device->grains);
+}
+
+void simcuda_reset(void)
+{
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < SIMCUDA_MOST_DEVICES; i++)
+		forget_device(&process.devices[i]);
+	streams_forget();
+	handles_forget();
+	pools_forget();
+	unknown_forget();
+	process = (struct process){ 0 };
+	current = 0;
+	last_error = cudaSuccess;
+	start();
+	pthread_mutex_unlock(&lock);
+}
+
+void simcuda_set_devices(int count)
+{
+	process_lock();
+	if (count > 0 && count <= SIMCUDA_MOST_DEVICES)
+		process.device_count = count;
+	process_unlock();
+}
+
+void simcuda_set_capacity(int device, uint64_t bytes)
+{
+	process_lock();
+	if (device >= 0 && device < SIMCUDA_MOST_DEVICES)
+		process.devices[device].capacity = bytes;
+	process_unlock();
+}
+
+void simcuda_use_device(int device, struct gp_device *memory)
+{
+	process_lock();
+	if (device >= 0 && device < SIMCUDA_MOST_DEVICES) {
+		process.devices[device].memory = memory;
+		process.devices[device].is_borrowed = true;
+		process.reserving = device;
+	}
+	process_unlock();
+}
+
+void simcuda_set_other(int device, uint64_t bytes)
+{
+	process_lock();
+	if (process_has_device(device)) {
+		struct gp_device *memory = process_memory(device);
+
+		memory->ops->set_other(memory, bytes);
+	}
+	process_unlock();
+}
+
+void simcuda_set_properties(int device,
+			    const struct simcuda_properties *properties)
+{
+	process_lock();
+	if (device >= 0 && device < SIMCUDA_MOST_DEVICES)
+		process.devices[device].properties = *properties;
+	process_unlock();
+}
+
+static const char *const call_names[] = {
+#define SIMCUDA_NAME(name) #name,
+	SIMCUDA_CALLS(SIMCUDA_NAME)
+#undef SIMCUDA_NAME
+};
+
+uint64_t simcuda_calls(const char *name)
+{
+	uint64_t count = 0;
+
+	process_lock();
+	for (size_t i = 0; i < CALLS; i++)
+		if (!strcmp(call_names[i], name))
+			count = process.calls[i];
+	process_unlock();
+	return count;
+}

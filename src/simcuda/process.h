@@ -1,0 +1,70 @@
+/*
+ * What one process holds of CUDA: its devices, under one lock.
+ *
+ * The real runtime is a mutable global too: programs reach it through functions
+ * that take no context.  Streams, handles and the like are behind the same
+ * lock, each in the file that is named after it.
+ */
+#ifndef SIMCUDA_PROCESS_H
+#define SIMCUDA_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "gpupool/device.h"
+#include "simcuda/api/cuda.h"
+#include "simcuda/api/cuda_runtime_api.h"
+#include "simcuda/calls.h"
+#include "gpupool/simcuda.h"
+
+struct simcuda_device {
+	struct gp_device *memory; /* NULL until it is used */
+	bool is_borrowed;
+	uint64_t capacity;
+	struct gp_map grains; /* cudaMalloc'd address -> its size in grains */
+	struct simcuda_properties properties;
+};
+
+struct process {
+	struct simcuda_device devices[SIMCUDA_MOST_DEVICES];
+	int device_count;
+	int reserving; /* whose memory serves reservations: one for all, as
+			* their addresses belong to the process */
+	uint64_t calls[CALLS];
+};
+extern struct process process;
+
+/* Each call begins and ends with these: they lock, count, and keep the last
+ * error of the thread. */
+void process_begin(enum simcuda_call call);
+cudaError_t process_end(cudaError_t error);
+CUresult process_end_driver(CUresult error);
+
+/* The same without counting, for the control interface. */
+void process_lock(void);
+void process_unlock(void);
+
+/* The thread's. */
+int process_current_device(void);
+void process_set_current_device(int device);
+
+bool process_has_device(int device);
+/* Of a device that is there. */
+struct gp_device *process_memory(int device);
+
+static inline uint64_t process_grains(uint64_t size)
+{
+	return size / GP_DEVICE_GRAIN + (size % GP_DEVICE_GRAIN != 0);
+}
+
+/* What the other files hold, forgotten. */
+void streams_forget(void);
+void handles_forget(void);
+void pools_forget(void);
+void unknown_forget(void);
+
+/* The environment's word, where it has one. */
+void environment_apply(void);
+
+#endif

@@ -1,0 +1,16 @@
+/* What devices say of themselves; called under the lock. */
+#ifndef SIMCUDA_PROPERTIES_H
+#define SIMCUDA_PROPERTIES_H
+
+#include "simcuda/process.h"
+
+const struct simcuda_properties *properties_of(int device);
+
+/* A struct cudaDeviceProp as CUDA 11, 12 or 13 lays it out. */
+void properties_write(void *prop, int cuda, int device);
+
+/* A device attribute by the number that runtime and driver share; 0 for those
+ * that nobody here asks about. */
+int properties_attribute(int attribute, int device);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * Calls that PyTorch's libraries link to and that mean nothing without a
+ * device: each is counted and answers "not supported".  Their parameters do
+ * not matter to that, so the list has only names.
+ */
+#include "simcuda/process.h"
+
+#define REFUSED_RUNTIME(X)                                                     \
+	X(cudaGraphNodeGetDependencies)                                        \
+	X(cudaGraphNodeGetType)                                                \
+	X(cudaGraphAddEmptyNode)                                               \
+	X(cudaStreamUpdateCaptureDependencies)
+
+#define REFUSE_RUNTIME(name)                                                   \
+	cudaError_t name(void);                                                \
+	cudaError_t name(void)                                                 \
+	{                                                                      \
+		process_begin(CALL_##name);                                    \
+		return process_end(cudaErrorNotSupported);                     \
+	}
+REFUSED_RUNTIME(REFUSE_RUNTIME)
+
+/* Older builds take these out of libcuda.so.1 one by one and want all. */
+#define REFUSED_DRIVER(X)                                                      \
+	X(cuMemExportToShareableHandle)                                        \
+	X(cuMemImportFromShareableHandle)                                      \
+	X(cuMemsetD32Async)                                                    \
+	X(cuMulticastAddDevice)                                                \
+	X(cuMulticastBindMem)                                                  \
+	X(cuMulticastCreate)                                                   \
+	X(cuMulticastUnbind)                                                   \
+	X(cuStreamWriteValue32)
+
+#define REFUSE_DRIVER(name)                                                    \
+	CUresult name(void);                                                   \
+	CUresult name(void)                                                    \
+	{                                                                      \
+		return CUDA_ERROR_NOT_SUPPORTED;                               \
+	}
+REFUSED_DRIVER(REFUSE_DRIVER)

@@ -1,0 +1,210 @@
+/* Streams: a number each, and how much of what was recorded there is done. */
+#include "simcuda/stream.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* Handles of streams made here; PyTorch takes odd ones for its own. */
+#define FIRST_HANDLE UINT64_C(0x53000000)
+#define HANDLE_STEP  0x10
+
+static struct {
+	struct stream *items;
+	size_t count, room;
+	struct gp_map by_handle;
+	uint64_t created;
+	uint64_t work; /* issued so far, on any stream */
+	enum simcuda_events when;
+	uint64_t lag;
+} streams;
+
+void streams_forget(void)
+{
+	free(streams.items);
+	gp_map_release(&streams.by_handle);
+	streams.items = NULL;
+	streams.count = streams.room = 0;
+	streams.created = streams.work = 0;
+}
+
+uint32_t stream_index(uint64_t handle)
+{
+	uint32_t index = gp_map_get(&streams.by_handle, handle);
+
+	if (index != GP_MAP_NONE)
+		return index;
+	index = (uint32_t)streams.count++;
+	streams.items = gp_mem_grow(streams.items, &streams.room, streams.count,
+				    sizeof(*streams.items));
+	streams.items[index] = (struct stream){ .handle = handle };
+	gp_map_put(&streams.by_handle, handle, index);
+	return index;
+}
+
+struct stream *stream_at(uint32_t index)
+{
+	return &streams.items[index];
+}
+
+void streams_work(void)
+{
+	streams.work++;
+}
+
+uint64_t streams_work_done(void)
+{
+	return streams.work;
+}
+
+void streams_set_events(enum simcuda_events when, uint64_t lag)
+{
+	streams.when = when;
+	streams.lag = lag;
+}
+
+enum simcuda_events streams_events(void)
+{
+	return streams.when;
+}
+
+bool stream_is_done(uint32_t index, uint64_t number, uint64_t work)
+{
+	if (streams.when == SIMCUDA_EVENTS_INSTANT ||
+	    streams.items[index].done >= number)
+		return true;
+	return streams.when == SIMCUDA_EVENTS_LAG &&
+	       streams.work >= work + streams.lag;
+}
+
+static void finish(struct stream *stream)
+{
+	stream->done = stream->issued;
+}
+
+static void finish_all(void)
+{
+	for (size_t i = 0; i < streams.count; i++)
+		finish(&streams.items[i]);
+}
+
+/* ---- the control interface ---- */
+
+void simcuda_set_events(enum simcuda_events when, uint64_t lag)
+{
+	process_lock();
+	streams_set_events(when, lag);
+	process_unlock();
+}
+
+void simcuda_stream_done(uint64_t stream)
+{
+	process_lock();
+	finish(stream_at(stream_index(stream)));
+	process_unlock();
+}
+
+void simcuda_all_done(void)
+{
+	process_lock();
+	finish_all();
+	process_unlock();
+}
+
+/* ---- CUDA's ---- */
+
+static cudaError_t create(enum simcuda_call call, cudaStream_t *stream,
+			  int priority)
+{
+	uint64_t handle;
+
+	process_begin(call);
+	handle = FIRST_HANDLE + HANDLE_STEP * streams.created++;
+	stream_at(stream_index(handle))->priority = priority;
+	*stream = (cudaStream_t)(uintptr_t)handle;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+	return create(CALL_cudaStreamCreate, stream, 0);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+	(void)flags;
+	return create(CALL_cudaStreamCreateWithFlags, stream, 0);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags,
+					 int priority)
+{
+	(void)flags;
+	return create(CALL_cudaStreamCreateWithPriority, stream, priority);
+}
+
+/* Its number is kept: events on it may still be asked about. */
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+	process_begin(CALL_cudaStreamDestroy);
+	finish(stream_at(stream_index((uintptr_t)stream)));
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
+{
+	process_begin(CALL_cudaStreamGetPriority);
+	*priority = stream_at(stream_index((uintptr_t)stream))->priority;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+	const struct stream *s;
+	bool is_done;
+
+	process_begin(CALL_cudaStreamQuery);
+	s = stream_at(stream_index((uintptr_t)stream));
+	is_done = s->done >= s->issued || streams.when != SIMCUDA_EVENTS_LAG;
+	return process_end(is_done ? cudaSuccess : cudaErrorNotReady);
+}
+
+/*
+ * Under manual events only the controlling program says what is done: an
+ * allocator that waits for a stream before it unmaps memory must not complete
+ * the events of other blocks, or runs could not be compared.
+ */
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+	process_begin(CALL_cudaStreamSynchronize);
+	if (streams.when != SIMCUDA_EVENTS_MANUAL)
+		finish(stream_at(stream_index((uintptr_t)stream)));
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+				unsigned flags)
+{
+	(void)stream;
+	(void)event;
+	(void)flags;
+	process_begin(CALL_cudaStreamWaitEvent);
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+	process_begin(CALL_cudaDeviceSynchronize);
+	finish_all();
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+	process_begin(CALL_cudaDeviceGetStreamPriorityRange);
+	if (least)
+		*least = 0;
+	if (greatest)
+		*greatest = -5; /* as devices since Ampere say */
+	return process_end(cudaSuccess);
+}
