@@ -162,6 +162,14 @@ lint-run: $(PROGRAM)
 format: ## clang-format every source file in place
 	clang-format-14 -i $(C_FILES)
 
+# ---- PyTorch's own allocator ----------------------------------------------
+
+TORCH ?= 2.15.0
+
+torch-engine: ## fetch PyTorch's own allocator, TORCH=2.15.0, for verify
+	@CC=$(call quote,$(CC)) scripts/torch-engine.sh build/torch/$(TORCH) \
+		$(TORCH)
+
 # ---- for people -----------------------------------------------------------
 
 demo: ## replay a real trace, then what one setting would change
@@ -177,7 +185,20 @@ deps: ## install the packages that building and testing need
 install: $(PROGRAM) ## program and manuals under DESTDIR and PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/gpupool
+	install -D -m 755 scripts/torch-engine.sh \
+		$(DESTDIR)$(PREFIX)/share/gpupool/scripts/torch-engine.sh
 	$(foreach m,$(MANUALS),$(call install_manual,$(m)))
+	$(foreach f,$(ENGINE_FILES),$(call install_engine,$(f)))
+
+# What --torch-lib makes an engine of a wheel with.
+ENGINE_FILES := $(sort $(wildcard include/gpupool/*.h src/base/*.[ch] \
+	src/device/*.[ch] src/simcuda/*.[ch] src/simcuda/api/*.h \
+	src/allocator/torch/*))
+
+define install_engine
+	install -D -m 644 $(1) $(DESTDIR)$(PREFIX)/share/gpupool/$(1)
+
+endef
 
 define install_manual
 	install -d $(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(1)))
@@ -190,6 +211,7 @@ uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpupool $(foreach m,$(MANUALS),\
 		$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix \
 		$(m)))/$(notdir $(m)))
+	rm -rf $(DESTDIR)$(PREFIX)/share/gpupool
 
 clean: ## remove build/
 	rm -rf build
@@ -208,7 +230,7 @@ help: ## this list
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
 .PHONY: all lib check check-run tests fuzz fuzz-run lint lint-run format demo \
-	demo-run deps install uninstall clean help FORCE
+	demo-run torch-engine deps install uninstall clean help FORCE
 .DEFAULT_GOAL := all
 
 -include $(OBJ:.o=.d) $(MAIN:.o=.d) $(CHECKS:=.d) $(FUZZERS:=.d) $(JSON).d

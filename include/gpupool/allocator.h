@@ -81,6 +81,9 @@ struct gp_allocator_config {
 	size_t pool_count;
 	uint32_t block_ids;	      /* every id is below */
 	const struct gp_state *start; /* NULL: empty */
+	/* For engines that run PyTorch itself: what settings was parsed from
+	 * (NULL: the defaults), and the folder of a prepared engine. */
+	const char *conf, *torch_lib;
 	/* Called for each action, in order; NULL: nobody listens. */
 	void (*action)(void *arg, const struct gp_action *action);
 	void *action_arg;
@@ -129,8 +132,12 @@ struct gp_allocator_ops {
 	size_t (*candidates)(struct gp_allocator *allocator, uint64_t size,
 			     uint16_t stream, uint16_t pool,
 			     struct gp_candidate *out, size_t room);
-	/* Why the last request was GP_REFUSED_BY_RULE, in PyTorch's words. */
+	/* Why the last request was GP_REFUSED_BY_RULE, in PyTorch's words; from
+	 * PyTorch itself also why it was out of memory. */
 	const char *(*refusal)(struct gp_allocator *allocator);
+	/* Whether the engine itself still works; NULL: it always does. */
+	enum gp_status (*health)(struct gp_allocator *allocator,
+				 struct gp_diag *diag);
 	void (*destroy)(struct gp_allocator *allocator);
 };
 
@@ -145,8 +152,9 @@ struct gp_allocator {
 struct gp_engine {
 	const char *name;
 	const char *sentence;
-	struct gp_allocator *(*create)(
-		const struct gp_allocator_config *config);
+	enum gp_status (*create)(const struct gp_allocator_config *config,
+				 struct gp_allocator **allocator,
+				 struct gp_diag *diag);
 };
 
 /* All engines; the first is the default. */

@@ -25,6 +25,7 @@ struct gp_replay_config {
 	uint32_t device; /* index into trace->devices */
 	const struct gp_settings *settings;
 	const struct gp_engine *engine;
+	const char *conf, *torch_lib; /* as in struct gp_allocator_config */
 	enum gp_replay_mode mode;
 	enum gp_on_oom on_oom;
 	bool until_mismatch; /* a verification ends at the first one */

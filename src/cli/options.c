@@ -44,7 +44,11 @@ static const struct row table[] = {
 	  "Memory of the device: 80GiB, 512MiB, a number of bytes, or "
 	  "unlimited." },
 	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY,
-	  "The allocator; caching decides as PyTorch's does." },
+	  "The allocator: caching decides as PyTorch's does, torch is "
+	  "PyTorch's own, direct asks the device for each request." },
+	{ "torch-lib", 0, TEXT, AT(torch_lib), "PATH", REPLAY,
+	  "PyTorch's own allocator, for --engine torch: a wheel, a folder with "
+	  "an unpacked one or site-packages, or what make torch-engine made." },
 	{ "device", 0, WORD, AT(device), "sim", REPLAY,
 	  "The device; sim is a simulated one." },
 	{ "on-oom", 0, WORD, AT(on_oom), "go-on|stop", REPLAY,

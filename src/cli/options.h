@@ -29,7 +29,7 @@ enum gp_color { GP_COLOR_AUTO, GP_COLOR_ALWAYS, GP_COLOR_NEVER };
 
 /* Zero and NULL: not given.  Texts are borrowed from argv. */
 struct gp_options {
-	const char *alloc_conf, *torch, *engine, *output, *events;
+	const char *alloc_conf, *torch, *torch_lib, *engine, *output, *events;
 	char *knobs; /* owned: "name:value,..." of the settings' flags */
 	uint64_t capacity;
 	uint32_t format; /* enum gp_format */

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "cli/torch_lib.h"
 
 bool gp_plan_is_asked(const struct gp_options *options)
 {
@@ -140,9 +141,17 @@ static enum gp_status find_engine(struct gp_plan *plan, const char *name,
 	return gp_diag_set(diag, GP_USAGE, "there is no engine %s", name);
 }
 
+static bool runs_torch(const struct gp_plan *plan)
+{
+	return !strcmp(plan->engine->name, "torch");
+}
+
+/* As asked for, else that of the PyTorch at hand, else the recording's. */
 static enum gp_status ask_release(struct gp_plan *plan, const char *torch,
 				  uint8_t *release, struct gp_diag *diag)
 {
+	if (!torch && plan->torch_lib)
+		return gp_torch_lib_release(plan->torch_lib, release, diag);
 	if (!torch) {
 		choose_release_anyhow(plan);
 		*release = plan->choice.release;
@@ -189,8 +198,13 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 	plan->on_oom = (enum gp_on_oom)options->on_oom;
 	if (options->engine)
 		status = find_engine(plan, options->engine, diag);
+	if (status == GP_OK && runs_torch(plan) && options->torch_lib)
+		status = gp_torch_lib_prepare(options->torch_lib,
+					      &plan->torch_lib, diag);
 	if (status == GP_OK)
 		status = ask_release(plan, options->torch, &release, diag);
+	if (status == GP_OK && runs_torch(plan) && !plan->torch_lib)
+		status = gp_torch_lib_find(release, &plan->torch_lib, diag);
 	if (status == GP_OK)
 		status = parse_conf(plan, release, "settings", diag);
 	if (status == GP_OK)
@@ -205,6 +219,7 @@ void gp_plan_release(struct gp_plan *plan)
 	free(plan->results);
 	free(plan->capacity);
 	free(plan->conf);
+	free(plan->torch_lib);
 	*plan = (struct gp_plan){ 0 };
 }
 
@@ -233,6 +248,8 @@ static enum gp_status play_device(struct gp_plan *plan, uint32_t device,
 		.device = device,
 		.settings = &plan->settings,
 		.engine = plan->engine,
+		.conf = plan->conf,
+		.torch_lib = plan->torch_lib,
 		.mode = plan->mode,
 		.on_oom = plan->on_oom,
 		.capacity = plan->capacity[device],

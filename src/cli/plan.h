@@ -16,7 +16,8 @@
 struct gp_plan {
 	const struct gp_trace *trace;
 	struct gp_settings settings;
-	char *conf; /* owned */
+	char *conf;	 /* owned */
+	char *torch_lib; /* owned; NULL: none */
 	const struct gp_engine *engine;
 	enum gp_replay_mode mode;
 	enum gp_on_oom on_oom;

@@ -35,7 +35,7 @@ static void pass_action(void *arg, const struct gp_action *action)
 	r->config->action(r->config->action_arg, action, r->event);
 }
 
-static enum gp_status start(struct replay *r)
+static enum gp_status start(struct replay *r, struct gp_diag *diag)
 {
 	const struct gp_device_trace *t = r->device_trace;
 	struct gp_allocator_config config = {
@@ -49,7 +49,10 @@ static enum gp_status start(struct replay *r)
 		.start = t->start.segment_count ? &t->start : NULL,
 		.action = r->config->action ? pass_action : NULL,
 		.action_arg = r,
+		.conf = r->config->conf,
+		.torch_lib = r->config->torch_lib,
 	};
+	enum gp_status status;
 
 	r->is_verifying = r->config->mode == GP_VERIFY;
 	if (r->is_verifying) {
@@ -59,7 +62,11 @@ static enum gp_status start(struct replay *r)
 		r->device = gp_sim_create(t->device, r->config->capacity);
 	}
 	config.device = r->device;
-	r->allocator = r->config->engine->create(&config);
+	status = r->config->engine->create(&config, &r->allocator, diag);
+	if (status != GP_OK) {
+		gp_device_destroy(r->device);
+		return status;
+	}
 	watch_init(&r->watch, r->allocator, t->event_count, r->result);
 	return GP_OK;
 }
@@ -214,14 +221,19 @@ static void run(struct replay *r, size_t stop)
 	}
 }
 
-static void end(struct replay *r)
+static enum gp_status end(struct replay *r, struct gp_diag *diag)
 {
+	enum gp_status status = GP_OK;
+
 	watch_end(&r->watch, r->event);
 	r->result->stats = *r->allocator->ops->stats(r->allocator);
 	r->result->calls = r->device->calls;
 	r->allocator->ops->state(r->allocator, &r->result->end);
+	if (r->allocator->ops->health)
+		status = r->allocator->ops->health(r->allocator, diag);
 	r->allocator->ops->destroy(r->allocator);
 	gp_device_destroy(r->device);
+	return status;
 }
 
 static void replay_init(struct replay *r, const struct gp_replay_config *config,
@@ -243,17 +255,18 @@ static void list_candidates(const struct gp_replay_config *config,
 {
 	struct gp_replay_config quiet = *config;
 	struct gp_replay_result result;
+	struct gp_diag ignored = { 0 };
 	struct replay r;
 
 	quiet.action = NULL;
 	replay_init(&r, &quiet, &result);
-	if (start(&r) != GP_OK)
+	if (start(&r, &ignored) != GP_OK)
 		return;
 	run(&r, mismatch->event);
 	mismatch->candidate_count = (uint32_t)r.allocator->ops->candidates(
 		r.allocator, mismatch->requested, mismatch->stream,
 		mismatch->pool, mismatch->candidates, GP_CANDIDATES);
-	end(&r);
+	end(&r, &ignored);
 	gp_replay_release(&result);
 }
 
@@ -263,16 +276,16 @@ enum gp_status gp_replay(const struct gp_replay_config *config,
 	enum gp_status status;
 	struct replay r;
 
-	(void)diag;
 	replay_init(&r, config, result);
-	status = start(&r);
+	status = start(&r, diag);
 	if (status != GP_OK)
 		return status;
 	run(&r, r.device_trace->event_count);
-	end(&r);
-	if (result->fidelity.first.is_there && !config->until_mismatch)
+	status = end(&r, diag);
+	if (status == GP_OK && result->fidelity.first.is_there &&
+	    !config->until_mismatch)
 		list_candidates(config, &result->fidelity.first);
-	return GP_OK;
+	return status;
 }
 
 void gp_replay_release(struct gp_replay_result *result)

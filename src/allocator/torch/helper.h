@@ -1,0 +1,17 @@
+/* The helper process: PyTorch's allocator over src/simcuda, whose memory is
+ * the engine's device at the other end of the socket. */
+#ifndef ALLOCATOR_TORCH_HELPER_H
+#define ALLOCATOR_TORCH_HELPER_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The helper's main: serves requests until the engine closes its end. */
+int torch_helper_run(int argc, char **argv);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,147 @@
+/* Segments and blocks as PyTorch's snapshot shows them, as a gp_state. */
+#include <stdlib.h>
+
+#include "allocator/torch/torch.h"
+#include "base/mem.h"
+
+struct portrait {
+	struct gp_segment *segments;
+	struct gp_block *blocks;
+	size_t segment_count, segment_room, block_count, block_room;
+	uint64_t at; /* where the next block begins */
+};
+
+static void add_segment(struct torch *t, const struct torch_message *piece)
+{
+	struct portrait *p = t->portrait;
+
+	p->segments = gp_mem_grow(p->segments, &p->segment_room,
+				  p->segment_count + 1, sizeof(*p->segments));
+	p->segments[p->segment_count++] = (struct gp_segment){
+		.addr = piece->addr,
+		.size = piece->size,
+		.stream = torch_stream_index(t, piece->stream),
+		.pool = torch_pool_index(t, piece->pool),
+		.is_small = piece->what & TORCH_IS_SMALL,
+		.is_expandable = piece->what & TORCH_IS_EXPANDABLE,
+		.first_block = (uint32_t)p->block_count,
+		.site = GP_NO_SITE,
+	};
+	p->at = piece->addr;
+}
+
+static void add_block(struct torch *t, const struct torch_message *piece)
+{
+	struct portrait *p = t->portrait;
+	uint8_t state = (uint8_t)piece->what; /* enum gp_block_state */
+	uint32_t id = GP_NO_ID;
+
+	if (!p->segment_count)
+		return;
+	if (state != GP_INACTIVE)
+		id = gp_map_get(&t->ids, p->at);
+	p->blocks = gp_mem_grow(p->blocks, &p->block_room, p->block_count + 1,
+				sizeof(*p->blocks));
+	p->blocks[p->block_count++] = (struct gp_block){
+		.addr = p->at,
+		.size = piece->size,
+		.requested = piece->page,
+		.id = id,
+		.state = state,
+		.site = GP_NO_SITE,
+	};
+	p->segments[p->segment_count - 1].blocks++;
+	p->at += piece->size;
+}
+
+void portrait_add(struct torch *t, const struct torch_message *piece)
+{
+	if (!t->portrait)
+		return;
+	if (piece->kind == TORCH_SEGMENT)
+		add_segment(t, piece);
+	else
+		add_block(t, piece);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct gp_segment *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+void portrait_state(struct gp_allocator *allocator, struct gp_state *state)
+{
+	struct torch *t = torch_of(allocator);
+	struct portrait p = { 0 };
+
+	t->portrait = &p;
+	torch_request(t, (struct torch_request){ .op = TORCH_STATE }, NULL,
+		      NULL);
+	t->portrait = NULL;
+	if (p.segment_count)
+		qsort(p.segments, p.segment_count, sizeof(*p.segments),
+		      by_address);
+	*state = (struct gp_state){ p.segments, p.blocks, p.segment_count,
+				    p.block_count };
+}
+
+/* ---- free blocks ---- */
+
+static int by_size(const void *a, const void *b)
+{
+	const struct gp_candidate *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size < y->size ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static size_t collect(const struct gp_state *state,
+		      const struct gp_segment *segment, uint64_t least,
+		      struct gp_candidate *found)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < segment->blocks; i++) {
+		const struct gp_block *b =
+			&state->blocks[segment->first_block + i];
+
+		if (b->state == GP_INACTIVE && b->size >= least)
+			found[n++] = (struct gp_candidate){ b->addr, b->size,
+							    segment->addr,
+							    segment->size };
+	}
+	return n;
+}
+
+size_t portrait_candidates(struct gp_allocator *allocator, uint64_t size,
+			   uint16_t stream, uint16_t pool,
+			   struct gp_candidate *out, size_t room)
+{
+	uint64_t rounded =
+		gp_settings_round(torch_of(allocator)->config.settings, size);
+	bool is_small = rounded <= UINT64_C(1) << 20; /* kSmallSize */
+	struct gp_candidate *found;
+	struct gp_state state;
+	size_t n = 0;
+
+	portrait_state(allocator, &state);
+	found = gp_mem_alloc(state.block_count + 1, sizeof(*found));
+	for (size_t i = 0; i < state.segment_count; i++) {
+		const struct gp_segment *s = &state.segments[i];
+
+		if (s->stream == stream && s->pool == pool &&
+		    s->is_small == is_small)
+			n += collect(&state, s, rounded, found + n);
+	}
+	qsort(found, n, sizeof(*found), by_size);
+	if (n > room)
+		n = room;
+	for (size_t i = 0; i < n; i++)
+		out[i] = found[i];
+	free(found);
+	gp_state_release(&state);
+	return n;
+}

@@ -1,0 +1,48 @@
+/*
+ * PyTorch's allocator behind functions of C: what shim.cc, built against one
+ * release's headers, gives to helper.c.
+ *
+ * Each function answers as enum torch_answer; an error's words are then in
+ * shim_text, to the letter and without the backtrace.
+ */
+#ifndef ALLOCATOR_TORCH_SHIM_H
+#define ALLOCATOR_TORCH_SHIM_H
+
+#include "allocator/torch/wire.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern char shim_text[TORCH_TEXT_MOST];
+
+/* Called for each action; set it before shim_start. */
+extern void (*shim_on_action)(const struct torch_message *action);
+
+/* The minor number of the release, 2.x. */
+int shim_release(void);
+int shim_start(int device);
+int shim_alloc(uint64_t size, uint64_t stream, const uint64_t pool[2],
+	       uint64_t *addr);
+int shim_free(uint64_t addr);
+int shim_record_stream(uint64_t addr, uint64_t stream);
+int shim_empty_cache(const uint64_t pool[2]);
+int shim_set_fraction(double fraction);
+int shim_set_settings(const char *conf);
+/* op: TORCH_POOL_BEGIN to TORCH_POOL_NO_SPLIT; nothing where the release has
+ * no such thing. */
+int shim_pool(enum torch_op op, const uint64_t pool[2]);
+void shim_reset_peak(void);
+void shim_reset_accumulated(void);
+void shim_counters(struct torch_counters *counters);
+/* Each segment, and behind it its blocks; no action is told meanwhile. */
+void shim_state(void (*tell)(const struct torch_message *piece));
+/* Releases that tell of no action while it happens: tells those of the last
+ * request now. */
+void shim_flush_actions(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

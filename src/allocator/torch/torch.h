@@ -1,0 +1,68 @@
+/*
+ * The engine "torch": PyTorch's own allocator in a process of its own.
+ *
+ *     torch.c    the requests, as messages; the counters
+ *     deed.c     what PyTorch did, in the trace's terms
+ *     portrait.c segments and blocks, as PyTorch's snapshot shows them
+ *     channel.c  the process and the socket
+ *     wire.h     what travels there
+ *     helper.c, shim.cc  the other end
+ */
+#ifndef ALLOCATOR_TORCH_TORCH_H
+#define ALLOCATOR_TORCH_TORCH_H
+
+#include "allocator/torch/channel.h"
+#include "base/map.h"
+#include "gpupool/allocator.h"
+
+struct torch_route {
+	uint16_t pool;
+	bool is_capture;
+};
+
+struct torch {
+	struct gp_allocator head;
+	struct gp_allocator_config config;
+	struct channel channel;
+	struct gp_stats stats;
+	int64_t live[GP_STAT_COUNT];
+	uint8_t release;
+
+	/* Block ids by address, from alloc to free_completed; which of them the
+	 * program still holds, and their pool, by id. */
+	struct gp_map ids;
+	bool *is_live;
+	uint16_t *pools;
+	struct gp_map segment_pools; /* by address */
+
+	uint32_t id;		    /* of the request under way */
+	uint16_t pool;		    /* it goes there */
+	struct torch_route *routes; /* oldest first */
+	size_t route_count, route_room;
+
+	char text[TORCH_TEXT_MOST]; /* the last error */
+	struct portrait *portrait;  /* while it is painted */
+};
+
+static inline struct torch *torch_of(struct gp_allocator *allocator)
+{
+	return (struct torch *)allocator;
+}
+
+/* Sends a request and takes what comes back up to its answer. */
+enum gp_answer torch_request(struct torch *t, struct torch_request request,
+			     const char *text, uint64_t *addr);
+
+/* Indices into the config's tables of what PyTorch names. */
+uint16_t torch_stream_index(const struct torch *t, uint64_t stream);
+uint16_t torch_pool_index(const struct torch *t, const uint64_t pool[2]);
+
+void deed_tell(struct torch *t, const struct torch_message *message);
+
+void portrait_add(struct torch *t, const struct torch_message *piece);
+void portrait_state(struct gp_allocator *allocator, struct gp_state *state);
+size_t portrait_candidates(struct gp_allocator *allocator, uint64_t size,
+			   uint16_t stream, uint16_t pool,
+			   struct gp_candidate *out, size_t room);
+
+#endif
