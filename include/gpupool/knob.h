@@ -31,16 +31,22 @@ enum gp_knob_id {
 	GP_KNOB_FRACTION,
 	GP_KNOB_THROW_ON_OOM,
 	GP_KNOB_RESERVE,
+	GP_KNOB_RESERVE_BY_CLASS,
 	GP_KNOB_BACKEND,
-	GP_KNOB_IGNORED, /* accepted; decides nothing that is replayed */
+	/* Checked, and then no part of struct gp_settings: they decide nothing
+	 * that is replayed. */
+	GP_KNOB_REGISTER_THREADS,
+	GP_KNOB_PINNED_RESERVE,
+	GP_KNOB_RELEASE_LOCK,
+	GP_KNOB_IGNORED, /* nothing to check but the type */
+	GP_KNOBS,
 };
 
 enum gp_knob_type {
 	GP_KNOB_MIB,	   /* whole MiB */
 	GP_KNOB_RATIO,	   /* 0 to 1 */
 	GP_KNOB_BOOL,	   /* True or False */
-	GP_KNOB_DIVISIONS, /* a power of two, or [MiB:divisions,...,>:divisions]
-			    */
+	GP_KNOB_DIVISIONS, /* a number, or [MiB:divisions,...,>:divisions] */
 	GP_KNOB_SIZE,	   /* a fraction of the device, or GiB: 0.5, 40G */
 	GP_KNOB_INTEGER,
 	GP_KNOB_WORD,
@@ -55,6 +61,9 @@ struct gp_knob {
 	const char *range; /* in words */
 	const char *by_default;
 	const char *sentence; /* what it does */
+	/* Which of the two parsers that there are from 2.10 on reads it. */
+	enum { GP_KNOB_OF_ALL, GP_KNOB_OF_CUDA } reader;
+	const char *alias_of; /* another name for that one; NULL: none */
 };
 
 /* All of them, by name. */
@@ -65,13 +74,13 @@ const struct gp_knob *gp_knob_by_flag(const char *flag);
 	16 /* intervals from 1 MiB (and below) to 32 GiB (and up) */
 
 struct gp_settings {
-	uint8_t release;		 /* PyTorch 2.x */
-	uint64_t max_split_size;	 /* bytes; GP_UNLIMITED: not set */
-	uint64_t max_non_split_rounding; /* bytes */
-	uint64_t large_segment_size;	 /* bytes */
-	double gc_threshold;		 /* ratio; 0: off */
-	double memory_fraction;		 /* ratio of the device; 1: no limit */
-	uint32_t divisions[GP_DIVISIONS];
+	uint8_t release;		  /* PyTorch 2.x */
+	uint64_t max_split_size;	  /* bytes; GP_UNLIMITED: not set */
+	uint64_t max_non_split_rounding;  /* bytes */
+	uint64_t large_segment_size;	  /* bytes */
+	double gc_threshold;		  /* ratio; 0: off */
+	double memory_fraction;		  /* ratio of the device; 1: no limit */
+	uint64_t divisions[GP_DIVISIONS]; /* 0: round to 512 */
 	bool expandable_segments;
 	bool throw_on_oom;
 	double reserve_fraction; /* of the device; 0: not set */
@@ -82,13 +91,21 @@ struct gp_settings {
 void gp_settings_init(struct gp_settings *settings, uint8_t release);
 
 /*
- * PYTORCH_CUDA_ALLOC_CONF, as that release parses it; settings->release says
- * which.  Like PyTorch's, a second parse at run time resets some settings
- * first and keeps others.  GP_INPUT with PyTorch's reason in diag->what; then
- * settings are as they were.
+ * PYTORCH_CUDA_ALLOC_CONF, as that release reads it when a program starts;
+ * settings->release says which.  GP_INPUT with PyTorch's reason in diag->what;
+ * then settings are as they were.
  */
 enum gp_status gp_settings_parse(struct gp_settings *settings, const char *conf,
 				 struct gp_diag *diag);
+
+/*
+ * The same at run time: torch.cuda.memory._set_allocator_settings.  Some
+ * settings are reset first, others keep their value unless named.  GP_INPUT as
+ * above, but settings are then as PyTorch leaves them: reset, and read up to
+ * the mistake.
+ */
+enum gp_status gp_settings_set(struct gp_settings *settings, const char *conf,
+			       struct gp_diag *diag);
 
 #define GP_MIN_BLOCK_SIZE 512 /* bytes: kMinBlockSize */
 

@@ -26,6 +26,7 @@ enum gp_change {
 	GP_CHANGE_NEWEST_ROUTE,
 	GP_CHANGE_FRACTION_ONE,
 	GP_CHANGE_REJECTION,
+	GP_CHANGE_DIVISIONS_SPELLED,
 	GP_CHANGES,
 };
 
@@ -33,6 +34,7 @@ struct gp_change_row {
 	uint8_t since; /* minor release */
 	const char *sentence;
 	const char *source;
+	bool is_wording; /* decides nothing */
 };
 
 const struct gp_change_row *gp_change_row(enum gp_change change);

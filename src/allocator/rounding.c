@@ -21,23 +21,26 @@ static unsigned interval_of(uint64_t size)
 	return log2 - 20 < GP_DIVISIONS ? log2 - 20 : GP_DIVISIONS - 1;
 }
 
-/* Up to the next of `divisions` steps between two powers of two. */
-static uint64_t round_to_division(uint64_t size, uint32_t divisions)
+/* Up to the next of `divisions` steps between two powers of two, or to the
+ * power itself when there are more steps than bytes. */
+static uint64_t round_to_division(uint64_t size, uint64_t divisions)
 {
 	uint64_t floor = UINT64_C(1) << log2_of(size);
 	uint64_t step = floor >> log2_of(divisions);
 
-	return size == floor ? size : (size + step - 1) & ~(step - 1);
+	if (size == floor)
+		return size;
+	return step ? (size + step - 1) & ~(step - 1) : floor << 1;
 }
 
 uint64_t gp_settings_round(const struct gp_settings *settings, uint64_t size)
 {
-	uint32_t divisions;
+	uint64_t divisions;
 
 	if (size < GP_MIN_BLOCK_SIZE)
 		return GP_MIN_BLOCK_SIZE;
 	divisions = settings->divisions[interval_of(size)];
-	if (divisions && size > (uint64_t)GP_MIN_BLOCK_SIZE * divisions) {
+	if (divisions && size > GP_MIN_BLOCK_SIZE * divisions) {
 		if (divisions > 1)
 			return round_to_division(size, divisions);
 		if (!gp_release_has(settings->release, GP_CHANGE_DIVISION_ONE))

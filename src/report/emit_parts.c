@@ -32,7 +32,7 @@ static void flag(struct gp_emit *json, const char *key, bool value)
 
 /* One number, or by interval where they differ, named by its start in MiB. */
 static void divisions(struct gp_emit *json, const char *key,
-		      const uint32_t *values)
+		      const uint64_t *values)
 {
 	char name[16];
 	size_t differ = 0;
@@ -81,8 +81,7 @@ static void write_knob(struct gp_emit *json, const struct gp_knob *knob,
 	case GP_KNOB_EXPANDABLE: flag(json, key, s->expandable_segments); break;
 	case GP_KNOB_THROW_ON_OOM: flag(json, key, s->throw_on_oom); break;
 	case GP_KNOB_RESERVE: reserve(json, key, s); break;
-	case GP_KNOB_BACKEND:
-	case GP_KNOB_IGNORED: break;
+	default: break; /* decides nothing */
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
  * Any text given as settings or release is understood or refused with a
- * reason; refused settings stay as they were.
+ * reason; settings refused at the start stay as they were.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -38,6 +38,19 @@ static void parse_settings(const char *text, uint8_t release)
 	}
 }
 
+static void set_settings(const char *text, uint8_t release)
+{
+	struct gp_settings settings;
+	struct gp_diag diag = { 0 };
+	enum gp_status status;
+
+	gp_settings_init(&settings, release);
+	status = gp_settings_set(&settings, text, &diag);
+	must(status == GP_OK || status == GP_INPUT, "neither set nor refused");
+	must(status == GP_OK || diag.what[0], "an error says nothing");
+	gp_settings_round(&settings, 1000);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gp_diag diag = { 0 };
@@ -49,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = calloc(size, 1);
 	memcpy(text, data + 1, size - 1);
 	parse_settings(text, data[0] % (GP_RELEASE_LAST + 1));
+	set_settings(text, data[0] % (GP_RELEASE_LAST + 1));
 	if (gp_release_parse(text, &minor, &diag) == GP_OK)
 		must(minor <= GP_RELEASE_LAST, "there is no such release");
 	free(text);
