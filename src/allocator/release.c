@@ -29,7 +29,7 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 	},
 	[GP_CHANGE_SPLIT_FROM_SEGMENT] = {
 		.since = 10,
-		.sentence = "max_split_size_mb may equal the large segment size "
+		.sentence = "max_split_size_mb may equal the large segment "
 			    "(before: must be above)",
 		.source = "AllocatorConfig.cpp; run",
 	},
