@@ -13,22 +13,25 @@ static void flush_frames(struct gp_snapshot_objects *o)
 
 /*
  * Frames gather until the list is used, as a long one comes in parts.  Only
- * one list gathers at a time; one that another interrupted stays as it is.
+ * one list gathers at a time; one that another interrupted, or that was used,
+ * stays as it is: a site costs as much as its list is long, so it is built
+ * once.
  */
-static void add_frame(struct gp_snapshot_objects *o, uint32_t list,
-		      uint32_t frame)
+static bool gathers_frames(struct gp_snapshot_objects *o, uint32_t list,
+			   size_t n)
 {
+	if (o->lists[list].count &&
+	    (o->frames_list != list || !o->frames_changed))
+		return false;
 	if (o->frames_list != list) {
-		if (o->lists[list].count)
-			return;
 		flush_frames(o);
 		o->frames_list = list;
 		o->frames_count = 0;
 	}
-	o->frames = gp_mem_grow(o->frames, &o->frames_room, o->frames_count + 1,
+	o->frames = gp_mem_grow(o->frames, &o->frames_room, o->frames_count + n,
 				sizeof(*o->frames));
-	o->frames[o->frames_count++] = frame;
 	o->frames_changed = true;
+	return true;
 }
 
 uint32_t gp_objects_site(struct gp_snapshot_objects *o, uint64_t value)
@@ -70,8 +73,13 @@ static void add_number(struct gp_snapshot_objects *o,
 /* What an element is, as a dict's word. */
 static uint64_t element(struct gp_snapshot_objects *o, uint64_t value)
 {
-	if (gp_value_tag(value) == GP_VALUE_DICT)
-		return gp_objects_settle(o, value);
+	if (gp_value_tag(value) == GP_VALUE_DICT) {
+		uint64_t dict = o->dicts[gp_value_payload(value)];
+
+		return (uint8_t)dict == GP_OBJECT_PARTS
+			       ? gp_objects_settle(o, value)
+			       : dict;
+	}
 	if (gp_value_tag(value) == GP_VALUE_LIST)
 		return gp_value_payload(value) << 8 | GP_OBJECT_LIST;
 	return GP_OBJECT_OTHER;
@@ -106,9 +114,7 @@ static bool append(struct gp_snapshot_objects *o, uint32_t number,
 
 	if (list->kind == GP_OBJECT_EMPTY)
 		list->kind = kind;
-	if (kind == GP_OBJECT_FRAME && list->kind == kind)
-		add_frame(o, number, record);
-	else if (kind == GP_OBJECT_HISTORY && list->kind == kind)
+	if (kind == GP_OBJECT_HISTORY && list->kind == kind)
 		list->first = list->count ? list->first : record;
 	else if (list->kind != kind || kind <= GP_OBJECT_OTHER ||
 		 list->count == UINT32_MAX)
@@ -144,6 +150,32 @@ static const uint64_t *append_entries(struct gp_snapshot_objects *o,
 	return item;
 }
 
+static bool is_frames(struct gp_snapshot_objects *o, uint32_t list,
+		      const uint64_t *items, const uint64_t *end)
+{
+	if (o->lists[list].kind != GP_OBJECT_EMPTY)
+		return o->lists[list].kind == GP_OBJECT_FRAME;
+	return items < end && (uint8_t)element(o, *items) == GP_OBJECT_FRAME;
+}
+
+/* Whatever is no frame is left out. */
+static void append_frames(struct gp_snapshot_objects *o, uint32_t number,
+			  const uint64_t *items, const uint64_t *end)
+{
+	size_t n = (size_t)(end - items);
+	bool gathers = gathers_frames(o, number, n);
+
+	for (; items < end; items++) {
+		uint64_t what = element(o, *items);
+
+		if ((uint8_t)what == GP_OBJECT_FRAME && gathers)
+			o->frames[o->frames_count++] = (uint32_t)(what >> 8);
+	}
+	/* It only matters that there are some. */
+	o->lists[number].count = 1;
+	o->lists[number].kind = GP_OBJECT_FRAME;
+}
+
 void gp_objects_append(struct gp_snapshot_objects *o, uint64_t value,
 		       const uint64_t *items, const uint64_t *end)
 {
@@ -151,6 +183,10 @@ void gp_objects_append(struct gp_snapshot_objects *o, uint64_t value,
 
 	if (append_pair(o, &o->lists[number], items, end))
 		return;
+	if (is_frames(o, number, items, end)) {
+		append_frames(o, number, items, end);
+		return;
+	}
 	if (items < end && o->lists[number].kind <= GP_OBJECT_ENTRY &&
 	    append(o, number, *items))
 		items = append_entries(o, &o->lists[number], items + 1, end);

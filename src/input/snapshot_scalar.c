@@ -127,14 +127,19 @@ static bool is_pair(const struct gp_snapshot_pair *pair, uint64_t first,
 	return pair->id.first == first && pair->id.second == second;
 }
 
+/* Keys tried for a pair; more only serves who makes them collide. */
+#define PAIR_TRIES 8
+
 static uint32_t find_pair(struct gp_snapshot_objects *o, uint64_t first,
 			  uint64_t second)
 {
 	uint64_t key = gp_hash64(first) * 3 + gp_hash64(second);
-	uint32_t number;
+	uint64_t last = key + PAIR_TRIES;
+	uint32_t number = GP_MAP_NONE;
 
-	/* Two pairs may have one hash: the next key is the second choice. */
-	for (;; key++) {
+	/* Two pairs may have one hash: the next key is the second choice.  One
+	 * that finds no key is stored each time, which does no harm. */
+	for (; key != last; key++) {
 		number = gp_map_get(&o->pair_of, key);
 		if (number == GP_MAP_NONE)
 			break;
@@ -146,7 +151,8 @@ static uint32_t find_pair(struct gp_snapshot_objects *o, uint64_t first,
 			       sizeof(*o->pairs));
 	o->pairs[o->pairs_count++] =
 		(struct gp_snapshot_pair){ { first, second }, GP_NO_POOL };
-	gp_map_put(&o->pair_of, key, number);
+	if (key != last)
+		gp_map_put(&o->pair_of, key, number);
 	return number;
 }
 
