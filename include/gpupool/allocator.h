@@ -141,12 +141,23 @@ struct gp_allocator_ops {
 	void (*destroy)(struct gp_allocator *allocator);
 };
 
+/* A quantity now, kept as what is cheapest to keep: a request that does not
+ * reach a new peak changes one number.  now = peak - below. */
+struct gp_level {
+	int64_t peak, below;
+};
+
+static inline int64_t gp_level_now(const struct gp_level *level)
+{
+	return level->peak - level->below;
+}
+
 /* The head of every engine. */
 struct gp_allocator {
 	const struct gp_allocator_ops *ops;
-	/* GP_STAT_ALL's current value of each statistic, by enum gp_stat_id;
-	 * always up to date, where stats() may have to add up. */
-	const int64_t *live;
+	/* GP_STAT_ALL's of each statistic, by enum gp_stat_id; always up to
+	 * date, where stats() may have to add up. */
+	const struct gp_level *levels;
 };
 
 struct gp_engine {

@@ -24,7 +24,7 @@ struct direct {
 	struct gp_allocator_config config;
 	struct direct_block *blocks; /* by id */
 	struct gp_stats stats;
-	int64_t live[GP_STAT_COUNT];
+	struct gp_level levels[GP_STAT_COUNT];
 };
 
 static struct direct *direct_of(struct gp_allocator *allocator)
@@ -58,7 +58,9 @@ static void count(struct direct *d, int64_t blocks, int64_t bytes)
 	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
 		change(&d->stats.by_pool[sums[i]][GP_STAT_ALL], bytes);
 	for (int i = 0; i < GP_STAT_COUNT; i++)
-		d->live[i] = d->stats.by_pool[i][GP_STAT_ALL].current;
+		d->levels[i] = (struct gp_level){
+			d->stats.by_pool[i][GP_STAT_ALL].current, 0
+		};
 }
 
 static void act(struct direct *d, enum gp_event_kind kind, uint32_t id,
@@ -333,7 +335,7 @@ struct gp_allocator *gp_direct_create(const struct gp_allocator_config *config)
 	struct direct *d = gp_mem_alloc(1, sizeof(*d));
 
 	d->head.ops = &direct_ops;
-	d->head.live = d->live;
+	d->head.levels = d->levels;
 	d->config = *config;
 	d->blocks = gp_mem_alloc(config->block_ids, sizeof(*d->blocks));
 	d->stats.max_split_size = -1;

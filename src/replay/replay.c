@@ -25,7 +25,7 @@ struct replay {
 	struct watch watch;
 	size_t event;	      /* the one under way */
 	size_t first_outcome; /* verification: not yet compared */
-	bool is_verifying;
+	bool is_verifying, may_end_early;
 };
 
 static void pass_action(void *arg, const struct gp_action *action)
@@ -174,6 +174,14 @@ static bool ends_outcomes(const struct gp_event *event)
 	       event->kind != GP_SYNCHRONIZE;
 }
 
+static void pass_outcomes(struct replay *r, const struct gp_event *event)
+{
+	if (event->kind == GP_EMPTY_CACHE)
+		r->first_outcome = end_of_outcomes(r);
+	else if (ends_outcomes(event))
+		r->first_outcome = r->event + 1;
+}
+
 static void do_event(struct replay *r, const struct gp_event *event)
 {
 	switch (event->kind) {
@@ -208,15 +216,13 @@ static void run(struct replay *r, size_t stop)
 		const struct gp_event *event = &events[r->event];
 
 		do_event(r, event);
-		if (ends_outcomes(event))
-			r->first_outcome = event->kind == GP_EMPTY_CACHE
-						   ? end_of_outcomes(r)
-						   : r->event + 1;
+		if (r->is_verifying)
+			pass_outcomes(r, event);
 		r->result->requests += event->kind < GP_FIRST_OUTCOME;
 		watch_event(&r->watch, r->event);
 		if (event->kind != GP_FREE)
 			watch_rise(&r->watch, r->event);
-		if (is_over(r))
+		if (r->may_end_early && is_over(r))
 			break;
 	}
 }
@@ -244,6 +250,8 @@ static void replay_init(struct replay *r, const struct gp_replay_config *config,
 		.trace = config->trace,
 		.device_trace = &config->trace->devices[config->device],
 		.result = result,
+		.may_end_early =
+			config->on_oom == GP_OOM_STOP || config->until_mismatch,
 	};
 	*result = (struct gp_replay_result){ 0 };
 }

@@ -20,7 +20,7 @@ void watch_init(struct watch *watch, struct gp_allocator *allocator,
 	*watch = (struct watch){
 		.result = result,
 		.allocator = allocator,
-		.live = allocator->live,
+		.levels = allocator->levels,
 		.events = events,
 	};
 	result->timeline.bins = events < GP_BINS ? (uint32_t)events : GP_BINS;

@@ -10,7 +10,7 @@
 struct watch {
 	struct gp_replay_result *result;
 	struct gp_allocator *allocator;
-	const int64_t *live;	       /* the allocator's, by enum gp_stat_id */
+	const struct gp_level *levels; /* the allocator's */
 	uint64_t events, bin, bin_end; /* bin_end: first event of the next */
 };
 
@@ -26,7 +26,7 @@ void watch_peak(struct watch *watch, uint64_t event);
 static inline uint64_t watch_current(const struct watch *watch,
 				     enum gp_stat_id id)
 {
-	return (uint64_t)watch->live[id];
+	return (uint64_t)gp_level_now(&watch->levels[id]);
 }
 
 static inline void watch_max(uint64_t *most, uint64_t value)

@@ -191,6 +191,9 @@ static void follow_settings(struct caching *c)
 {
 	c->gc_enabled =
 		c->limit != GP_UNLIMITED && c->settings.gc_threshold > 0;
+	c->rounds_plainly = true;
+	for (int i = 0; i < GP_DIVISIONS; i++)
+		c->rounds_plainly &= !c->settings.divisions[i];
 }
 
 static enum gp_answer caching_set_fraction(struct gp_allocator *allocator,
@@ -363,7 +366,7 @@ struct gp_allocator *gp_caching_create(const struct gp_allocator_config *config)
 	uint64_t free_bytes;
 
 	c->head.ops = &caching_ops;
-	c->head.live = c->tally[GP_STAT_ALL].current;
+	c->head.levels = c->tally[GP_STAT_ALL].levels;
 	c->config = *config;
 	c->settings = *config->settings;
 	c->device = config->device;

@@ -24,11 +24,14 @@
 
 enum block_order { BY_ADDRESS, BY_OBJECT, BY_SEGMENT };
 
-/* One pool kind's statistics, by enum gp_stat_id.  Of GP_STAT_ALL, allocated
- * and freed are the others' sums and not kept. */
+/*
+ * One pool kind's statistics, by enum gp_stat_id.  What was freed is not kept:
+ * freed = allocated + start - current.  Of GP_STAT_ALL, neither is allocated.
+ */
 struct tally {
-	int64_t current[GP_STAT_COUNT], peak[GP_STAT_COUNT];
-	int64_t allocated[GP_STAT_COUNT], freed[GP_STAT_COUNT];
+	struct gp_level levels[GP_STAT_COUNT];
+	int64_t allocated[GP_STAT_COUNT];
+	int64_t start[GP_STAT_COUNT]; /* current at the last reset */
 };
 
 struct caching {

@@ -1,8 +1,6 @@
 /* The statistics: what is not done for every request. */
 #include "allocator/caching/counter.h"
 
-#include <string.h>
-
 void counter_increase(struct gp_stat *stat, int64_t amount)
 {
 	stat->current += amount;
@@ -17,37 +15,47 @@ void counter_decrease(struct gp_stat *stat, int64_t amount)
 	stat->freed += amount;
 }
 
+static struct gp_stat tell(const struct tally *tally, int id)
+{
+	int64_t current = gp_level_now(&tally->levels[id]);
+
+	return (struct gp_stat){
+		.current = current,
+		.peak = tally->levels[id].peak,
+		.allocated = tally->allocated[id],
+		.freed = tally->allocated[id] + tally->start[id] - current,
+	};
+}
+
 void counter_tell(struct caching *c)
 {
-	const struct tally *small = &c->tally[GP_STAT_SMALL];
-	const struct tally *large = &c->tally[GP_STAT_LARGE];
-
 	for (int id = 0; id < GP_STAT_COUNT; id++) {
-		for (int kind = 0; kind < 3; kind++) {
-			const struct tally *t = &c->tally[kind];
+		struct gp_stat *stats = c->stats.by_pool[id];
 
-			c->stats.by_pool[id][kind] = (struct gp_stat){
-				.current = t->current[id],
-				.peak = t->peak[id],
-				.allocated = t->allocated[id],
-				.freed = t->freed[id],
-			};
-		}
-		c->stats.by_pool[id][GP_STAT_ALL].allocated =
-			small->allocated[id] + large->allocated[id];
-		c->stats.by_pool[id][GP_STAT_ALL].freed =
-			small->freed[id] + large->freed[id];
+		for (int kind = 0; kind < 3; kind++)
+			stats[kind] = tell(&c->tally[kind], id);
+		stats[GP_STAT_ALL].allocated = stats[GP_STAT_SMALL].allocated +
+					       stats[GP_STAT_LARGE].allocated;
+		stats[GP_STAT_ALL].freed =
+			stats[GP_STAT_SMALL].freed + stats[GP_STAT_LARGE].freed;
 	}
+}
+
+static void lower_peak(struct gp_level *level)
+{
+	level->peak -= level->below;
+	level->below = 0;
 }
 
 void counter_reset_peak(struct caching *c)
 {
+	struct gp_stats *stats = &c->stats;
+
 	for (int kind = 0; kind < 3; kind++)
-		memcpy(c->tally[kind].peak, c->tally[kind].current,
-		       sizeof(c->tally[kind].peak));
-	c->stats.oversize_allocations.peak =
-		c->stats.oversize_allocations.current;
-	c->stats.oversize_segments.peak = c->stats.oversize_segments.current;
+		for (int id = 0; id < GP_STAT_COUNT; id++)
+			lower_peak(&c->tally[kind].levels[id]);
+	stats->oversize_allocations.peak = stats->oversize_allocations.current;
+	stats->oversize_segments.peak = stats->oversize_segments.current;
 }
 
 static void forget(struct gp_stat *stat)
@@ -59,11 +67,13 @@ void counter_reset_accumulated(struct caching *c)
 {
 	struct gp_stats *stats = &c->stats;
 
-	for (int kind = 0; kind < 3; kind++) {
-		memset(c->tally[kind].allocated, 0,
-		       sizeof(c->tally[kind].allocated));
-		memset(c->tally[kind].freed, 0, sizeof(c->tally[kind].freed));
-	}
+	for (int kind = 0; kind < 3; kind++)
+		for (int id = 0; id < GP_STAT_COUNT; id++) {
+			struct tally *t = &c->tally[kind];
+
+			t->allocated[id] = 0;
+			t->start[id] = gp_level_now(&t->levels[id]);
+		}
 	forget(&stats->oversize_allocations);
 	forget(&stats->oversize_segments);
 	stats->num_alloc_retries = stats->num_ooms = 0;

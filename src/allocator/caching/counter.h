@@ -12,30 +12,28 @@ static inline enum gp_stat_kind counter_kind(const struct block *b)
 	return b->pool->is_small ? GP_STAT_SMALL : GP_STAT_LARGE;
 }
 
-static inline void counter_raise(struct tally *tally, enum gp_stat_id id,
-				 int64_t amount)
+static inline void counter_raise(struct gp_level *level, int64_t amount)
 {
-	int64_t now = tally->current[id] + amount;
-
-	tally->current[id] = now;
-	if (now > tally->peak[id])
-		tally->peak[id] = now;
+	level->below -= amount;
+	if (level->below < 0) {
+		level->peak -= level->below;
+		level->below = 0;
+	}
 }
 
 static inline void counter_add(struct caching *c, enum gp_stat_id id,
 			       enum gp_stat_kind kind, uint64_t amount)
 {
-	counter_raise(&c->tally[GP_STAT_ALL], id, (int64_t)amount);
-	counter_raise(&c->tally[kind], id, (int64_t)amount);
+	counter_raise(&c->tally[GP_STAT_ALL].levels[id], (int64_t)amount);
+	counter_raise(&c->tally[kind].levels[id], (int64_t)amount);
 	c->tally[kind].allocated[id] += (int64_t)amount;
 }
 
 static inline void counter_sub(struct caching *c, enum gp_stat_id id,
 			       enum gp_stat_kind kind, uint64_t amount)
 {
-	c->tally[GP_STAT_ALL].current[id] -= (int64_t)amount;
-	c->tally[kind].current[id] -= (int64_t)amount;
-	c->tally[kind].freed[id] += (int64_t)amount;
+	c->tally[GP_STAT_ALL].levels[id].below += (int64_t)amount;
+	c->tally[kind].levels[id].below += (int64_t)amount;
 }
 
 /* A net change: one increase or one decrease. */

@@ -22,13 +22,13 @@ static unsigned bin_of(uint64_t size)
 		((1 << SHELF_STEPS_SHIFT) - 1));
 }
 
+/* Without branches: which way it goes is anybody's guess. */
 static bool is_before(const struct block *a, const struct block *b)
 {
-	if (a->size != b->size)
-		return a->size < b->size;
-	if (a->counter != b->counter)
-		return a->counter < b->counter;
-	return a->addr < b->addr;
+	return (a->size < b->size) |
+	       ((a->size == b->size) &
+		((a->counter < b->counter) |
+		 ((a->counter == b->counter) & (a->addr < b->addr))));
 }
 
 /* ---- one bin ---- */

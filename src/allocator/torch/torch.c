@@ -92,7 +92,7 @@ static void keep_counters(struct torch *t, const struct torch_counters *from)
 	to->num_device_free = from->numbers[5];
 	to->max_split_size = from->numbers[6];
 	for (int i = 0; i < GP_STAT_COUNT; i++)
-		t->live[i] = to->by_pool[i][GP_STAT_ALL].current;
+		t->levels[i].peak = to->by_pool[i][GP_STAT_ALL].current;
 }
 
 /* The rest of an answer. */
@@ -452,7 +452,7 @@ enum gp_status gp_torch_create(const struct gp_allocator_config *config,
 				   "recorded state");
 	t = gp_mem_alloc(1, sizeof(*t));
 	t->head.ops = &torch_ops;
-	t->head.live = t->live;
+	t->head.levels = t->levels;
 	t->config = *config;
 	t->is_live = gp_mem_alloc(config->block_ids, sizeof(*t->is_live));
 	t->pools = gp_mem_alloc(config->block_ids, sizeof(*t->pools));

@@ -25,7 +25,7 @@ struct torch {
 	struct gp_allocator_config config;
 	struct channel channel;
 	struct gp_stats stats;
-	int64_t live[GP_STAT_COUNT];
+	struct gp_level levels[GP_STAT_COUNT];
 	uint8_t release;
 
 	/* Block ids by address, from alloc to free_completed; which of them the
