@@ -1,6 +1,8 @@
 /* NVIDIA's management library, as far as an OOM message asks it. */
 #include "simcuda/api/nvml.h"
 
+#include <string.h>
+
 #include "simcuda/process.h"
 
 int nvmlInit_v2(void)
@@ -46,11 +48,24 @@ int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, void *info)
 	return NVML_ERROR_NOT_SUPPORTED;
 }
 
+/* Devices from compute capability 9.0 on must answer; this one is in no
+ * fabric.  All versions of the struct begin like this. */
 int nvmlDeviceGetGpuFabricInfoV(void *device, void *info)
 {
+	struct {
+		unsigned version;
+		unsigned char cluster[16];
+		int status;
+		unsigned clique;
+		unsigned char state; /* 0: NOT_SUPPORTED */
+	} *fabric = info;
+
 	(void)device;
-	(void)info;
-	return NVML_ERROR_NOT_SUPPORTED;
+	memset(fabric->cluster, 0, sizeof(fabric->cluster));
+	fabric->status = 0;
+	fabric->clique = 0;
+	fabric->state = 0;
+	return NVML_SUCCESS;
 }
 
 int nvmlSystemGetCudaDriverVersion_v2(int *version)

@@ -4,6 +4,9 @@
 
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
+#if __has_include(<c10/cuda/CUDAAllocatorConfig.h>)
+#include <c10/cuda/CUDAAllocatorConfig.h>
+#endif
 #if __has_include(<c10/cuda/PeerToPeerAccess.h>)
 #include <c10/cuda/PeerToPeerAccess.h>
 #endif
@@ -78,7 +81,8 @@ static void tell_action(const Entry &entry)
 {
 	torch_message message{};
 
-	if (is_quiet)
+	// no request asks for a snapshot
+	if (is_quiet || entry.action_ == Entry::SNAPSHOT)
 		return;
 	message.kind = TORCH_ACTION;
 	message.what = static_cast<uint32_t>(entry.action_);

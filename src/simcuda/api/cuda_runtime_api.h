@@ -16,8 +16,12 @@
 #endif
 #define CUDART_VERSION (SIMCUDA_MAJOR * 1000)
 
+/* C++ programs may leave out what they do not ask for. */
 #ifdef __cplusplus
+#define SIMCUDA_OR(value) = value
 extern "C" {
+#else
+#define SIMCUDA_OR(value)
 #endif
 
 enum cudaError {
@@ -220,11 +224,11 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(
 	enum cudaStreamCaptureMode *mode);
 /* 11 and 12 have three parameters; 13 has what 12 calls _v3. */
 #if SIMCUDA_MAJOR >= 13
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
-				     enum cudaStreamCaptureStatus *status,
-				     unsigned long long *id, cudaGraph_t *graph,
-				     const cudaGraphNode_t **nodes,
-				     const void **edges, size_t *count);
+cudaError_t cudaStreamGetCaptureInfo(
+	cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+	unsigned long long *id SIMCUDA_OR(0), cudaGraph_t *graph SIMCUDA_OR(0),
+	const cudaGraphNode_t **nodes SIMCUDA_OR(0),
+	const void **edges SIMCUDA_OR(0), size_t *count SIMCUDA_OR(0));
 #else
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
 				     enum cudaStreamCaptureStatus *status,
