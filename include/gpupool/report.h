@@ -52,6 +52,13 @@ void gp_report_text(const struct gp_report *report,
 /* gpupool-report/1: spec/trace-format.md, man/gpupool-replay.1. */
 void gp_report_json(const struct gp_report *report, FILE *out);
 
+/* torch.cuda.memory_summary(), to the letter: of each device of the last run,
+ * or of one. */
+void gp_report_memory_summary(const struct gp_report *report,
+			      bool is_abbreviated, FILE *out);
+void gp_report_device_summary(const struct gp_stats *stats, uint32_t device,
+			      bool is_abbreviated, FILE *out);
+
 /* What is in a trace: `gpupool info`. */
 struct gp_info {
 	const char *path;

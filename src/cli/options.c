@@ -32,23 +32,25 @@ struct row {
 #define AT(member)  offsetof(struct gp_options, member)
 #define REPLAY	    GP_TAKER_REPLAY
 #define REPORTS	    (GP_TAKER_REPLAY | GP_TAKER_INFO)
-#define KNOB_TAKERS GP_TAKER_REPLAY
+#define RUNS	    (GP_TAKER_REPLAY | GP_TAKER_VERIFY)
+#define KNOB_TAKERS RUNS
 
 static const struct row table[] = {
-	{ "alloc-conf", 0, TEXT, AT(alloc_conf), "STRING", REPLAY,
+	{ "alloc-conf", 0, TEXT, AT(alloc_conf), "STRING", RUNS,
 	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
 	  "recorded ones; \"\" is PyTorch's defaults." },
-	{ "torch", 0, TEXT, AT(torch), "RELEASE", REPLAY,
+	{ "torch", 0, TEXT, AT(torch), "RELEASE", RUNS,
 	  "Decide as this release of PyTorch does: 2.0 to 2.15, or latest." },
-	{ "capacity", 0, BYTES, AT(capacity), "SIZE", REPLAY,
+	{ "capacity", 0, BYTES, AT(capacity), "SIZE", RUNS,
 	  "Memory of the device: 80GiB, 512MiB, a number of bytes, or "
 	  "unlimited." },
 	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY,
 	  "The allocator: caching decides as PyTorch's does, torch is "
 	  "PyTorch's own, direct asks the device for each request." },
-	{ "torch-lib", 0, TEXT, AT(torch_lib), "PATH", REPLAY,
-	  "PyTorch's own allocator, for --engine torch: a wheel, a folder with "
-	  "an unpacked one or site-packages, or what make torch-engine made." },
+	{ "torch-lib", 0, TEXT, AT(torch_lib), "PATH", RUNS,
+	  "PyTorch's own allocator: a wheel, a folder with an unpacked one or "
+	  "site-packages, or what make torch-engine made. Without it, one is "
+	  "looked for beside the program and in the cache." },
 	{ "device", 0, WORD, AT(device), "sim", REPLAY,
 	  "The device; sim is a simulated one." },
 	{ "on-oom", 0, WORD, AT(on_oom), "go-on|stop", REPLAY,
@@ -58,7 +60,11 @@ static const struct row table[] = {
 	  "Replay as recorded too, and show both side by side." },
 	{ "strict", 0, FLAG, AT(strict), NULL, REPLAY,
 	  "Exit 1 unless every recorded address is matched." },
-	{ "format", 0, WORD, AT(format), "text|json", REPORTS,
+	{ "format", 0, WORD, AT(format),
+	  "text|json|memory-summary|memory-summary-abbreviated", REPLAY,
+	  "For a person, for a program, or as torch.cuda.memory_summary() "
+	  "prints it." },
+	{ "format", 0, WORD, AT(format), "text|json", GP_TAKER_INFO,
 	  "For a person, or for a program." },
 	{ "format", 0, WORD, AT(to), "json|jsonl|binary", GP_TAKER_CONVERT,
 	  "The format to write, where OUT's name does not say." },
@@ -75,7 +81,8 @@ static const struct row table[] = {
 	  "Draw without Unicode characters." },
 	{ "color", 0, WORD, AT(color), "auto|always|never", REPORTS,
 	  "Colour the text; auto: on a terminal." },
-	{ "quiet", 'q', FLAG, AT(quiet), NULL, REPORTS | GP_TAKER_CONVERT,
+	{ "quiet", 'q', FLAG, AT(quiet), NULL,
+	  REPORTS | GP_TAKER_VERIFY | GP_TAKER_CONVERT,
 	  "No progress on standard error." },
 	{ "help", 'h', FLAG, AT(help), NULL, GP_TAKER_ALL, "Show this." },
 };

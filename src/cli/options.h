@@ -19,10 +19,16 @@ enum gp_taker {
 	GP_TAKER_INFO = 1 << 1,
 	GP_TAKER_CONVERT = 1 << 2,
 	GP_TAKER_HELP = 1 << 3,
-	GP_TAKER_ALL = (1 << 4) - 1,
+	GP_TAKER_VERIFY = 1 << 4,
+	GP_TAKER_ALL = (1 << 5) - 1,
 };
 
-enum gp_format { GP_FORMAT_TEXT, GP_FORMAT_JSON };
+enum gp_format {
+	GP_FORMAT_TEXT,
+	GP_FORMAT_JSON,
+	GP_FORMAT_SUMMARY, /* torch.cuda.memory_summary() */
+	GP_FORMAT_SUMMARY_ABBREVIATED,
+};
 enum gp_color { GP_COLOR_AUTO, GP_COLOR_ALWAYS, GP_COLOR_NEVER };
 
 #define GP_TO_BY_NAME UINT32_MAX /* the format follows from OUT's name */

@@ -123,6 +123,21 @@ static enum gp_status play(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
+static void write_as(const struct gp_report *report, uint32_t format,
+		     const struct gp_report_style *style, FILE *out)
+{
+	switch (format) {
+	case GP_FORMAT_JSON: gp_report_json(report, out); break;
+	case GP_FORMAT_SUMMARY:
+		gp_report_memory_summary(report, false, out);
+		break;
+	case GP_FORMAT_SUMMARY_ABBREVIATED:
+		gp_report_memory_summary(report, true, out);
+		break;
+	default: gp_report_text(report, style, out);
+	}
+}
+
 static void write_report(const struct session *s, FILE *out)
 {
 	struct gp_report_style style = gp_terminal_style(s->options);
@@ -138,10 +153,7 @@ static void write_report(const struct session *s, FILE *out)
 		runs[report.run_count++] = gp_plan_run(&s->recorded);
 	if (s->has_asked)
 		runs[report.run_count++] = gp_plan_run(&s->asked);
-	if (s->options->format == GP_FORMAT_JSON)
-		gp_report_json(&report, out);
-	else
-		gp_report_text(&report, &style, out);
+	write_as(&report, s->options->format, &style, out);
 }
 
 /* Events on standard output take the report's place. */

@@ -116,7 +116,7 @@ START_TEST(test_memory_stats_has_the_keys_of_the_release)
 		uint8_t release;
 		size_t keys;
 	} rows[] = {
-		{ 0, 119 },  { 2, 119 },  { 3, 120 },  { 4, 122 },
+		{ 0, 119 },  { 2, 119 },  { 3, 122 },  { 4, 122 },
 		{ 11, 122 }, { 12, 123 }, { 15, 123 },
 	};
 	struct scene s;
