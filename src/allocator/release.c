@@ -52,8 +52,8 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 	},
 	[GP_CHANGE_SEGMENT_ORDER] = {
 		.since = 13,
-		.sentence = "of equal free blocks that of the oldest segment is "
-			    "taken, then the lowest address",
+		.sentence = "of equal free blocks that of the oldest segment "
+			    "is taken, then the lowest address",
 		.source = "#183591",
 	},
 	[GP_CHANGE_ROUTING] = {

@@ -129,7 +129,8 @@ START_TEST(test_what_is_not_known_is_named)
 		  "see: gpupool help replay" },
 		{ GP_TAKER_REPLAY,
 		  { "replay", "--format", "xml" },
-		  "--format xml: it takes text|json",
+		  "--format xml: it takes "
+		  "text|json|memory-summary|memory-summary-abbreviated",
 		  "see: gpupool help replay" },
 		{ GP_TAKER_REPLAY,
 		  { "replay", "--capacity", "0" },
