@@ -22,6 +22,15 @@ static const struct gp_command table[] = {
 	  "with .gz or .zst behind it. - is standard output, as JSON unless "
 	  "--format says otherwise.",
 	  GP_TAKER_CONVERT, gp_convert_command },
+	{ "verify", "TRACE", 1, 1, "Compare every decision with PyTorch's own.",
+	  "The trace's requests go through gpupool's allocator and through "
+	  "PyTorch's own libc10_cuda.so, side by side on the simulated device. "
+	  "Each action and each counter is compared, and the first difference "
+	  "is shown with what stood around it.\n"
+	  "Settings and release are the recorded ones unless others are given. "
+	  "Needs PyTorch's allocator of that release: make torch-engine "
+	  "TORCH=2.15.0, or --torch-lib.",
+	  GP_TAKER_VERIFY, gp_verify_command },
 	{ "help", "[COMMAND]", 0, 1, "Explain a command.", NULL, GP_TAKER_HELP,
 	  gp_help_run },
 	{ "version", "", 0, 0, "Print the version.", NULL, GP_TAKER_HELP,
