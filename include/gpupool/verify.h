@@ -39,7 +39,9 @@ struct gp_verify_side {
 	/* Free blocks that the request could have taken, smallest first. */
 	struct gp_candidate candidates[GP_CANDIDATES];
 	size_t candidate_count;
-	struct gp_stats stats; /* behind the request */
+	struct gp_stats stats;	/* behind the request */
+	char refusal[160];	/* the error it raises first; "": none */
+	uint64_t refusal_event; /* counted as the difference's */
 };
 
 enum gp_difference_kind {

@@ -84,6 +84,24 @@ static void tell_candidates(const struct telling *t, const char *who,
 	}
 }
 
+static void tell_refusal(const struct telling *t, const char *who,
+			 const struct gp_verify_side *side)
+{
+	if (*side->refusal)
+		fprintf(t->out, "    %s  at request %" PRIu64 ": %s\n", who,
+			side->refusal_event, side->refusal);
+}
+
+static void tell_refusals(const struct telling *t,
+			  const struct gp_difference *d)
+{
+	if (!*d->ours.refusal && !*d->theirs.refusal)
+		return;
+	fputs("\nThe first error that each raised:\n", t->out);
+	tell_refusal(t, "gpupool", &d->ours);
+	tell_refusal(t, "PyTorch", &d->theirs);
+}
+
 static void tell_counters(const struct telling *t,
 			  const struct gp_difference *d)
 {
@@ -125,6 +143,7 @@ static void tell_difference(const struct telling *t,
 		      t->out);
 	tell_candidates(t, "gpupool", &d->ours);
 	tell_candidates(t, "PyTorch", &d->theirs);
+	tell_refusals(t, d);
 	tell_counters(t, d);
 }
 

@@ -271,6 +271,24 @@ static void list_deeds(const struct run *run, size_t from, size_t stop,
 		side->deeds[side->count++] = run->deeds[i];
 }
 
+/* What the release does not count is no difference. */
+static void keep_end(const struct verify *v, const struct run *run,
+		     struct gp_verify_side *side)
+{
+	_Static_assert(sizeof(side->refusal) ==
+			       sizeof(run->result.first_refusal),
+		       "one text goes into the other");
+	side->stats = run->result.stats;
+	if (!is_counted(v, "num_oom_rejections"))
+		side->stats.num_oom_rejections = 0;
+	if (!is_counted(v, "num_sync_all_streams"))
+		side->stats.num_sync_all_streams =
+			side->stats.num_device_alloc =
+				side->stats.num_device_free = 0;
+	memcpy(side->refusal, run->result.first_refusal, sizeof(side->refusal));
+	side->refusal_event = run->result.first_refusal_event;
+}
+
 /* The state before the request, and the counters behind it. */
 static enum gp_status look_closer(struct verify *v, size_t event)
 {
@@ -286,8 +304,8 @@ static enum gp_status look_closer(struct verify *v, size_t event)
 	run_release(&theirs);
 	if (status == GP_OK)
 		status = play_both(v, event + 1, &ours, &theirs);
-	d->ours.stats = ours.result.stats;
-	d->theirs.stats = theirs.result.stats;
+	keep_end(v, &ours, &d->ours);
+	keep_end(v, &theirs, &d->theirs);
 	run_release(&ours);
 	run_release(&theirs);
 	return status;
