@@ -172,25 +172,46 @@ static void name_end_blocks(struct history *h)
 	}
 }
 
+static bool names_block(const struct gp_event *event)
+{
+	return event->kind != GP_MARK && event->id != GP_NO_ID;
+}
+
+static void rename_blocks(struct gp_build_state *state, const uint32_t *names)
+{
+	for (size_t i = 0; i < state->block_count; i++)
+		if (state->blocks[i].id != GP_NO_ID)
+			state->blocks[i].id = names[state->blocks[i].id];
+}
+
 /* Events about blocks that found no place in the start state go: whatever was
- * there, it was not this. */
+ * there, it was not this.  The other ids close up. */
 static void drop_lost(struct history *h)
 {
-	bool *is_lost = gp_mem_alloc(h->ids, sizeof(*is_lost));
-	struct gp_build_state *end = &h->device->end;
+	uint32_t *names = gp_mem_alloc(h->ids, sizeof(*names)), ids = 0;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < h->start_count; i++)
-		is_lost[h->start[i].id] = h->start[i].is_lost;
-	for (size_t i = 0; i < h->out_count; i++)
-		if (h->out[i].id == GP_NO_ID || h->out[i].kind == GP_MARK ||
-		    !is_lost[h->out[i].id])
-			h->out[kept++] = h->out[i];
+		if (h->start[i].is_lost)
+			names[h->start[i].id] = GP_NO_ID;
+	for (uint32_t id = 0; id < h->ids; id++)
+		if (names[id] != GP_NO_ID)
+			names[id] = ids++;
+	h->ids = ids;
+	for (size_t i = 0; i < h->out_count; i++) {
+		struct gp_event event = h->out[i];
+
+		if (names_block(&event)) {
+			event.id = names[event.id];
+			if (event.id == GP_NO_ID)
+				continue;
+		}
+		h->out[kept++] = event;
+	}
 	h->out_count = kept;
-	for (size_t i = 0; i < end->block_count; i++)
-		if (end->blocks[i].id != GP_NO_ID && is_lost[end->blocks[i].id])
-			end->blocks[i].id = GP_NO_ID;
-	free(is_lost);
+	rename_blocks(&h->device->start, names);
+	rename_blocks(&h->device->end, names);
+	free(names);
 }
 
 static struct gp_event make_mark(const struct gp_build_mark *mark)
