@@ -80,10 +80,16 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 	return process_end(cudaSuccess);
 }
 
+/* Above the reservations lies what the host's mmap and stacks use. */
+#define RESERVATIONS (UINT64_C(1) << 42)
+
 bool memory_is_device(uint64_t addr)
 {
-	return addr >= GP_SIM_BASE &&
-	       addr < GP_SIM_RESERVE_BASE + (GP_SIM_RESERVE_BASE - GP_SIM_BASE);
+	const uint64_t all = (uint64_t)SIMCUDA_MOST_DEVICES << ADDRESSES_SHIFT;
+
+	return (addr >= GP_SIM_BASE && addr < GP_SIM_BASE + all) ||
+	       (addr >= GP_SIM_RESERVE_BASE &&
+		addr < GP_SIM_RESERVE_BASE + RESERVATIONS);
 }
 
 static int device_of(uint64_t addr)

@@ -1,0 +1,331 @@
+/*
+ * What every engine must do.  PyTorch's own takes part where one is prepared:
+ * in torch/ of the build, by make torch-engine.
+ */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpupool/allocator.h"
+#include "gpupool/replay.h"
+#include "suite.h"
+#include "trace_text.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+/* ---- engines ---- */
+
+static char torch_folder[512];
+static uint8_t torch_release;
+
+/* The first prepared engine by name, so that runs are alike. */
+static void find_torch(const char *build)
+{
+	struct dirent **names;
+	char path[600], release[32] = "";
+	struct gp_diag ignored;
+	int n;
+
+	snprintf(path, sizeof(path), "%s/torch", build);
+	n = scandir(path, &names, NULL, alphasort);
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/torch/%s/release", build,
+			 names[i]->d_name);
+		FILE *file = *torch_folder ? NULL : fopen(path, "r");
+
+		if (file && fscanf(file, "%31s", release) == 1 &&
+		    gp_release_parse(release, &torch_release, &ignored) ==
+			    GP_OK)
+			snprintf(torch_folder, sizeof(torch_folder),
+				 "%s/torch/%s", build, names[i]->d_name);
+		if (file)
+			fclose(file);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+}
+
+static bool is_torch(const struct gp_engine *engine)
+{
+	return !strcmp(engine->name, "torch");
+}
+
+/* A loop test of Check has its engine's index as _i. */
+static const struct gp_engine *engine_of(int index)
+{
+	size_t count;
+
+	return &gp_engine_table(&count)[index];
+}
+
+#define skip_unless_there(engine)                                              \
+	do {                                                                   \
+		if (is_torch(engine) && !*torch_folder)                        \
+			skip_test("torch", "no engine is prepared: "           \
+					   "make torch-engine");               \
+	} while (0)
+
+/* ---- runs ---- */
+
+struct log {
+	struct gp_action actions[256];
+	uint64_t events[256];
+	size_t count;
+};
+
+static void keep(void *arg, const struct gp_action *action, uint64_t event)
+{
+	struct log *log = arg;
+
+	ck_assert_uint_lt(log->count, COUNT_OF(log->actions));
+	log->events[log->count] = event;
+	log->actions[log->count++] = *action;
+}
+
+static struct gp_replay_result run(const struct gp_engine *engine,
+				   const char *text, uint64_t capacity,
+				   struct log *log)
+{
+	struct gp_trace *trace = trace_of(text);
+	struct gp_settings settings;
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+	struct gp_replay_config config = {
+		.trace = trace,
+		.settings = &settings,
+		.engine = engine,
+		.conf = "",
+		.torch_lib = is_torch(engine) ? torch_folder : NULL,
+		.mode = GP_WHAT_IF,
+		.capacity = capacity,
+		.action = keep,
+		.action_arg = log,
+	};
+	enum gp_status status;
+
+	*log = (struct log){ 0 };
+	gp_settings_init(&settings,
+			 is_torch(engine) ? torch_release : GP_RELEASE_LAST);
+	status = gp_replay(&config, &result, &diag);
+	ck_assert_msg(status == GP_OK, "%s: %s", engine->name, diag.what);
+	gp_trace_destroy(trace);
+	return result;
+}
+
+static int64_t current(const struct gp_replay_result *result,
+		       enum gp_stat_id id)
+{
+	return result->stats.by_pool[id][GP_STAT_ALL].current;
+}
+
+/* Blocks cover their segments, and all add up to the counters. */
+static void check_state(const struct gp_replay_result *result)
+{
+	const struct gp_state *s = &result->end;
+	int64_t reserved = 0, active = 0;
+
+	for (size_t i = 0; i < s->segment_count; i++) {
+		uint64_t at = s->segments[i].addr;
+
+		if (i)
+			ck_assert_uint_gt(at, s->segments[i - 1].addr);
+		for (uint32_t k = 0; k < s->segments[i].blocks; k++) {
+			const struct gp_block *b =
+				&s->blocks[s->segments[i].first_block + k];
+
+			ck_assert_uint_eq(b->addr, at);
+			ck_assert_int_eq(b->id == GP_NO_ID,
+					 b->state == GP_INACTIVE);
+			at += b->size;
+			if (b->state != GP_INACTIVE)
+				active += (int64_t)b->size;
+		}
+		ck_assert_uint_eq(at,
+				  s->segments[i].addr + s->segments[i].size);
+		reserved += (int64_t)s->segments[i].size;
+	}
+	ck_assert_int_eq(reserved, current(result, GP_STAT_RESERVED_BYTES));
+	ck_assert_int_eq(active, current(result, GP_STAT_ACTIVE_BYTES));
+}
+
+static size_t count_of(const struct log *log, enum gp_event_kind kind)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < log->count; i++)
+		n += log->actions[i].kind == kind;
+	return n;
+}
+
+/* ---- the contract ---- */
+
+START_TEST(test_requests_are_told_with_their_ids)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	result =
+		run(engine,
+		    ONE_DEVICE("{\"op\": \"alloc\", \"id\": 7, \"size\": 1000},"
+			       "{\"op\": \"alloc\", \"id\": 9, \"size\": "
+			       "3000000}, {\"op\": \"free\", \"id\": 7}"),
+		    GP_UNLIMITED, &log);
+	ck_assert_uint_eq(count_of(&log, GP_ALLOC), 2);
+	ck_assert_uint_eq(count_of(&log, GP_FREE), 1);
+	ck_assert_uint_eq(count_of(&log, GP_FREE_COMPLETED), 1);
+	ck_assert_uint_eq(count_of(&log, GP_SEGMENT_ALLOC), 2);
+	for (size_t i = 0; i < log.count; i++)
+		if (log.actions[i].kind == GP_ALLOC) {
+			ck_assert_uint_eq(log.actions[i].id, log.events[i]);
+			ck_assert_uint_eq(log.actions[i].size,
+					  log.events[i] ? 3000000 : 1000);
+		}
+	ck_assert_int_eq(current(&result, GP_STAT_REQUESTED_BYTES), 3000000);
+	check_state(&result);
+	gp_replay_release(&result);
+}
+END_TEST
+
+START_TEST(test_no_memory_is_an_answer)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	result =
+		run(engine,
+		    ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": "
+			       "67108864}, {\"op\": \"free\", \"id\": 1}, "
+			       "{\"op\": \"alloc\", \"id\": 2, \"size\": 512}"),
+		    32 * MIB, &log);
+	ck_assert_int_eq(result.stats.num_ooms, 1);
+	ck_assert_uint_eq(result.dropped, 1);
+	ck_assert(result.first_oom.is_there);
+	ck_assert_uint_eq(count_of(&log, GP_OOM), 1);
+	ck_assert_uint_eq(count_of(&log, GP_FREE), 0);
+	ck_assert_uint_eq(count_of(&log, GP_ALLOC), 1);
+	check_state(&result);
+	gp_replay_release(&result);
+}
+END_TEST
+
+START_TEST(test_nothing_is_served_with_nothing)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	result = run(engine,
+		     ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 0},"
+				"{\"op\": \"free\", \"id\": 1}"),
+		     GP_UNLIMITED, &log);
+	ck_assert_uint_eq(log.count, 0);
+	ck_assert_uint_eq(result.dropped, 0);
+	gp_replay_release(&result);
+}
+END_TEST
+
+START_TEST(test_memory_comes_back)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	result =
+		run(engine,
+		    ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 1000},"
+			       "{\"op\": \"alloc\", \"id\": 2, \"size\": "
+			       "50000000}, {\"op\": \"free\", \"id\": 2},"
+			       "{\"op\": \"free\", \"id\": 1},"
+			       "{\"op\": \"empty_cache\"}"),
+		    GP_UNLIMITED, &log);
+	ck_assert_int_eq(current(&result, GP_STAT_RESERVED_BYTES), 0);
+	ck_assert_uint_eq(result.end.segment_count, 0);
+	ck_assert_uint_eq(count_of(&log, GP_SEGMENT_FREE), 2);
+	ck_assert_uint_eq(result.calls.malloc, result.calls.free);
+	gp_replay_release(&result);
+}
+END_TEST
+
+START_TEST(test_other_streams_and_pools)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	result = run(
+		engine,
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 1000, "
+			   "\"stream\": 4112}, {\"op\": \"record_stream\", "
+			   "\"id\": 1, \"stream\": 4128}, {\"op\": \"free\", "
+			   "\"id\": 1}, {\"op\": \"synchronize\"},"
+			   "{\"op\": \"pool_begin\", \"pool\": [0, 1]}, "
+			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 2000}, "
+			   "{\"op\": \"pool_end\", \"pool\": [0, 1]}, {\"op\": "
+			   "\"alloc\", \"id\": 3, \"size\": 4000}"),
+		GP_UNLIMITED, &log);
+	ck_assert_uint_eq(count_of(&log, GP_ALLOC), 3);
+	ck_assert_uint_eq(count_of(&log, GP_FREE_COMPLETED), 1);
+	ck_assert_uint_eq(result.refused, 0);
+	check_state(&result);
+	gp_replay_release(&result);
+}
+END_TEST
+
+START_TEST(test_addresses_are_the_devices)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	result = run(engine,
+		     "{\"format\": \"gpupool-trace\", \"version\": 1, "
+		     "\"devices\": [{\"device\": 3, \"events\": [{\"op\": "
+		     "\"alloc\", \"id\": 1, \"size\": 20971520}]}]}",
+		     GP_UNLIMITED, &log);
+	ck_assert_uint_ge(log.count, 1);
+	ck_assert_uint_eq(log.actions[0].addr,
+			  GP_SIM_BASE + (UINT64_C(3) << 40));
+	gp_replay_release(&result);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		test_requests_are_told_with_their_ids,
+		test_no_memory_is_an_answer,
+		test_nothing_is_served_with_nothing,
+		test_memory_comes_back,
+		test_other_streams_and_pools,
+		test_addresses_are_the_devices,
+	};
+	const char *build = getenv("BUILD");
+	Suite *suite = suite_create("engine");
+	TCase *tcase = tcase_create("engine");
+	SRunner *runner;
+	size_t engines;
+	int failed;
+
+	if (build)
+		find_torch(build);
+	if (!*torch_folder)
+		find_torch("build");
+	gp_engine_table(&engines);
+	for (size_t i = 0; i < COUNT_OF(tests); i++)
+		tcase_add_loop_test(tcase, tests[i], 0, (int)engines);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
