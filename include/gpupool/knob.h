@@ -112,9 +112,16 @@ enum gp_status gp_settings_set(struct gp_settings *settings, const char *conf,
 /* The size of the block a request gets, if it is not given a larger one. */
 uint64_t gp_settings_round(const struct gp_settings *settings, uint64_t size);
 
+/* The segment that cudaMalloc is asked for, for a block of that size. */
+uint64_t gp_settings_segment(const struct gp_settings *settings,
+			     uint64_t rounded);
+
 /* "2.11", "2.11.0", "2.11.0+cu128" or "latest" -> 11. */
 enum gp_status gp_release_parse(const char *text, uint8_t *minor,
 				struct gp_diag *diag);
+
+/* Whether a memory fraction that was set is a limit: up to 2.9, 1 is one. */
+bool gp_release_limits(uint8_t release, double fraction);
 
 /* Whether two releases make the same decision for every request. */
 bool gp_release_alike(uint8_t a, uint8_t b);

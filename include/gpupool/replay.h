@@ -87,6 +87,16 @@ struct gp_oom {
 	uint64_t largest_free; /* largest free block of its pool and stream */
 	uint64_t device_free;
 	uint64_t reserved, allocated;
+	/* What PyTorch's message tells besides. */
+	uint8_t release;
+	uint32_t device;       /* CUDA's ordinal */
+	uint64_t segment_size; /* that was asked of the device */
+	uint64_t device_total;
+	uint64_t limit;	    /* that may be reserved; GP_UNLIMITED: none */
+	uint64_t pool_free; /* free blocks of private pools */
+	uint64_t reserve;   /* address space a segment reserves;
+			     * GP_UNLIMITED: not set */
+	bool is_expandable; /* expandable_segments, then */
 };
 
 /* Memory at one moment; the rest is arithmetic. */

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More address space than 9/8 of the device changes nothing. */
+#define MOST_DEVICES 1e6
+
 static enum gp_status no_number(struct gp_conf *conf, const char *function,
 				const char *text)
 {
@@ -131,7 +134,7 @@ bool gp_conf_reserve(const char *text, struct gp_conf_reserve *reserve)
 		return false;
 	*reserve = (struct gp_conf_reserve){ 0 };
 	if (!is_gib)
-		reserve->fraction = value;
+		reserve->fraction = value < MOST_DEVICES ? value : MOST_DEVICES;
 	else if (value >= 0x1p34)
 		reserve->bytes = UINT64_MAX; /* more than there is: no limit */
 	else

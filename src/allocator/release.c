@@ -40,7 +40,7 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 		.source = "#172056",
 	},
 	[GP_CHANGE_EXPANDABLE_IN_POOLS] = {
-		.since = 6,
+		.since = 5,
 		.sentence = "private pools use expandable segments",
 		.source = "run",
 	},
@@ -124,6 +124,11 @@ const struct gp_change_row *gp_change_row(enum gp_change change)
 bool gp_release_has(uint8_t release, enum gp_change change)
 {
 	return release >= rows[change].since;
+}
+
+bool gp_release_limits(uint8_t release, double fraction)
+{
+	return fraction < 1 || !gp_release_has(release, GP_CHANGE_FRACTION_ONE);
 }
 
 bool gp_release_alike(uint8_t a, uint8_t b)

@@ -1,10 +1,13 @@
 /*
  * Rounding of requests.  PyTorch: DeviceCachingAllocator::round_size,
- * roundup_power2_next_division.
+ * roundup_power2_next_division, get_allocation_size.
  */
 #include "gpupool/knob.h"
 
 #include "allocator/release.h"
+
+#define MIB	     (UINT64_C(1) << 20)
+#define SEGMENT_STEP (2 * MIB) /* kSmallBuffer and kRoundLarge */
 
 static unsigned log2_of(uint64_t x)
 {
@@ -47,4 +50,14 @@ uint64_t gp_settings_round(const struct gp_settings *settings, uint64_t size)
 			return size; /* not even to 512 */
 	}
 	return (size + GP_MIN_BLOCK_SIZE - 1) & ~UINT64_C(511);
+}
+
+uint64_t gp_settings_segment(const struct gp_settings *settings,
+			     uint64_t rounded)
+{
+	if (rounded <= MIB)
+		return SEGMENT_STEP;
+	if (rounded < 10 * MIB)
+		return settings->large_segment_size;
+	return (rounded + SEGMENT_STEP - 1) / SEGMENT_STEP * SEGMENT_STEP;
 }

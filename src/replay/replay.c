@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "replay/fidelity.h"
+#include "replay/oom.h"
 #include "replay/recorded.h"
 #include "replay/watch.h"
 
@@ -86,8 +87,10 @@ static void note_refusal(struct replay *r)
 
 static void note_oom(struct replay *r, const struct gp_event *event)
 {
-	if (!r->result->first_oom.is_there)
-		watch_oom(&r->watch, r->device, event, r->event);
+	if (r->result->first_oom.is_there)
+		return;
+	watch_oom(&r->watch, r->device, event, r->event);
+	oom_describe(&r->result->first_oom, r->config, r->allocator, r->device);
 }
 
 static void do_alloc(struct replay *r, const struct gp_event *event)

@@ -7,6 +7,7 @@
 #include "report/emit.h"
 #include "report/trouble.h"
 #include "report/measure.h"
+#include "report/oom_message.h"
 #include "report/stats.h"
 
 static const char *const modes[] = {
@@ -73,6 +74,8 @@ static void write_fidelity(struct gp_emit *json, const struct gp_trace *trace,
 static void write_oom(struct gp_emit *json, const struct gp_trace *trace,
 		      const struct gp_oom *oom)
 {
+	char message[GP_OOM_MESSAGE];
+
 	if (!oom->is_there) {
 		gp_emit_null(json, "first_oom");
 		return;
@@ -87,6 +90,7 @@ static void write_oom(struct gp_emit *json, const struct gp_trace *trace,
 	gp_emit_uint(json, "device_free", oom->device_free);
 	gp_emit_uint(json, "reserved", oom->reserved);
 	gp_emit_uint(json, "allocated", oom->allocated);
+	gp_emit_text(json, "message", gp_oom_message(oom, message));
 	gp_emit_site(json, "site", trace, oom->site);
 	gp_emit_close(json, '}');
 }

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "report/group.h"
+#include "report/oom_message.h"
 
 #define FRAMES 3 /* of a stack, innermost first, for a person */
 
@@ -122,6 +123,7 @@ void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 {
 	char size[GP_BYTES_TEXT], bytes[GP_COUNT_TEXT], event[GP_COUNT_TEXT];
 	char reserved[GP_BYTES_TEXT], allocated[GP_BYTES_TEXT];
+	char message[GP_OOM_MESSAGE];
 
 	if (!oom->is_there)
 		return;
@@ -135,6 +137,7 @@ void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 	gp_page_field(page, "  then", "%s allocated of %s reserved",
 		      gp_bytes_text(oom->allocated, allocated),
 		      gp_bytes_text(oom->reserved, reserved));
+	gp_page_field(page, "  PyTorch", "%s", gp_oom_message(oom, message));
 	print_site(page, trace, oom->site);
 }
 
