@@ -8,7 +8,7 @@
 #include "simcuda/memory.h"
 #include "simcuda/stream.h"
 
-/* cudaMalloc's addresses of a device: 2^40 of them, from GP_SIM_BASE. */
+/* A device's cudaMalloc addresses lie so far from the next one's. */
 #define ADDRESSES_SHIFT 40
 
 static void *pointer_of(uint64_t addr)
@@ -24,6 +24,8 @@ bool memory_take(int device, uint64_t size, uint64_t *addr)
 		return false;
 	gp_map_put(&process.devices[device].grains, *addr,
 		   (uint32_t)process_grains(size));
+	if (*addr + size > process.devices[device].highest)
+		process.devices[device].highest = *addr + size;
 	return true;
 }
 
@@ -80,16 +82,14 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 	return process_end(cudaSuccess);
 }
 
-/* Above the reservations lies what the host's mmap and stacks use. */
-#define RESERVATIONS (UINT64_C(1) << 42)
-
+/* Host addresses may lie in between: only what was handed out counts. */
 bool memory_is_device(uint64_t addr)
 {
-	const uint64_t all = (uint64_t)SIMCUDA_MOST_DEVICES << ADDRESSES_SHIFT;
-
-	return (addr >= GP_SIM_BASE && addr < GP_SIM_BASE + all) ||
-	       (addr >= GP_SIM_RESERVE_BASE &&
-		addr < GP_SIM_RESERVE_BASE + RESERVATIONS);
+	for (int i = 0; i < process.device_count; i++)
+		if (addr < process.devices[i].highest &&
+		    addr >= GP_SIM_BASE + ((uint64_t)i << ADDRESSES_SHIFT))
+			return true;
+	return addr >= GP_SIM_RESERVE_BASE && addr < process.highest_reserved;
 }
 
 static int device_of(uint64_t addr)
@@ -102,9 +102,10 @@ static int device_of(uint64_t addr)
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 				     const void *pointer)
 {
-	bool is_device = memory_is_device((uintptr_t)pointer);
+	bool is_device;
 
 	process_begin(CALL_cudaPointerGetAttributes);
+	is_device = memory_is_device((uintptr_t)pointer);
 	*attributes = (struct cudaPointerAttributes){
 		.type = is_device ? cudaMemoryTypeDevice
 				  : cudaMemoryTypeUnregistered,

@@ -22,6 +22,7 @@ struct simcuda_device {
 	struct gp_device *memory; /* NULL until it is used */
 	bool is_borrowed;
 	uint64_t capacity;
+	uint64_t highest;     /* end of what cudaMalloc handed out */
 	struct gp_map grains; /* cudaMalloc'd address -> its size in grains */
 	struct simcuda_properties properties;
 };
@@ -31,6 +32,7 @@ struct process {
 	int device_count;
 	int reserving; /* whose memory serves reservations: one for all, as
 			* their addresses belong to the process */
+	uint64_t highest_reserved; /* end of what was */
 	uint64_t calls[CALLS];
 };
 extern struct process process;

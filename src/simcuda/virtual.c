@@ -83,6 +83,8 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t align,
 	if (!size || !memory->ops->reserve(memory, size, &addr))
 		return process_end_driver(CUDA_ERROR_INVALID_VALUE);
 	*address = addr;
+	if (addr + size > process.highest_reserved)
+		process.highest_reserved = addr + size;
 	return process_end_driver(CUDA_SUCCESS);
 }
 
