@@ -1,0 +1,209 @@
+/* What a snapshot's history says about its program and its beginning. */
+#include "gpupool/trace.h"
+
+#include "suite.h"
+#include "trace_text.h"
+
+#define SNAPSHOT(segments, entries)                                            \
+	"{\"segments\": [" segments "], \"device_traces\": [[" entries "]]}"
+
+#define SEGMENT(addr, size, type, blocks)                                      \
+	"{\"device\": 0, \"address\": " #addr ", \"total_size\": " #size       \
+	", \"stream\": 0, \"segment_type\": \"" type                           \
+	"\", \"blocks\": [" blocks "]}"
+
+#define BLOCK(addr, size, requested, state)                                    \
+	"{\"address\": " #addr ", \"size\": " #size                            \
+	", \"requested_size\": " #requested ", \"state\": \"" state "\"}"
+
+#define ENTRY(action, addr, size)                                              \
+	"{\"action\": \"" action "\", \"addr\": " #addr ", \"size\": " #size   \
+	", \"stream\": 0}"
+
+#define ACTIVE	 "active_allocated"
+#define INACTIVE "inactive"
+
+/* The kinds of a device's events, as a text to compare. */
+static const char *kinds_of(const struct gp_trace *trace)
+{
+	static char text[1024];
+	const struct gp_device_trace *d = &trace->devices[0];
+	size_t at = 0;
+
+	text[0] = 0;
+	for (size_t i = 0; i < d->event_count; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s",
+				       i ? " " : "",
+				       gp_event_kind_name(d->events[i].kind));
+	return text;
+}
+
+static struct gp_trace *whole(const char *text)
+{
+	struct gp_trace *trace = trace_of(text);
+
+	ck_assert_uint_eq(trace->device_count, 1);
+	return trace;
+}
+
+START_TEST(a_free_and_its_completion_are_one_event)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		"", ENTRY("segment_alloc", 2097152, 2097152) ", " ENTRY(
+			    "alloc", 2097152,
+			    4) ", " ENTRY("free_requested", 2097152,
+					  4) ", " ENTRY("free_completed",
+							2097152, 4)));
+
+	ck_assert_str_eq(kinds_of(trace), "segment_alloc alloc free");
+	ck_assert_uint_eq(trace->devices[0].events[2].flags, GP_AT_ONCE);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(a_late_completion_means_another_stream)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		"",
+		ENTRY("segment_alloc", 2097152, 2097152) ", " ENTRY(
+			"alloc", 2097152,
+			4) ", " ENTRY("free_requested", 2097152,
+				      4) ", " ENTRY("alloc", 2097664,
+						    4) ", " ENTRY("free_"
+								  "completed",
+								  2097152, 4)));
+
+	ck_assert_str_eq(kinds_of(trace),
+			 "segment_alloc alloc record_stream free alloc "
+			 "synchronize free_completed");
+	ck_assert_uint_eq(trace->devices[0].guesses.late_frees, 1);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(segments_given_back_for_nothing_are_empty_cache)
+{
+	struct gp_trace *trace =
+		whole(SNAPSHOT("", ENTRY("segment_free", 2097152, 2097152)));
+
+	ck_assert_str_eq(kinds_of(trace), "empty_cache segment_free");
+	ck_assert_uint_eq(trace->devices[0].guesses.empty_caches, 1);
+	ck_assert_uint_eq(trace->devices[0].start.segment_count, 1);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(segments_given_back_for_a_larger_one_are_the_allocators)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		SEGMENT(20971520, 41943040, "large",
+			BLOCK(20971520, 41943040, 41943040, ACTIVE)),
+		ENTRY("segment_free", 209715200, 20971520) ", " ENTRY(
+			"segment_alloc", 20971520,
+			41943040) ", " ENTRY("alloc", 20971520, 41943040)));
+
+	ck_assert_str_eq(kinds_of(trace), "segment_free segment_alloc alloc");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(a_refused_request_is_one_that_lives_no_time)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		"", "{\"action\": \"oom\", \"device_free\": 100, \"size\": "
+		    "1024, \"stream\": 0}"));
+	const struct gp_event *events = trace->devices[0].events;
+
+	ck_assert_str_eq(kinds_of(trace), "oom alloc free");
+	ck_assert_uint_eq(events[1].flags, GP_INFERRED | GP_REFUSED);
+	ck_assert_uint_eq(events[1].size, 1024);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* 12,000,000 bytes round to 12,000,256; the segment is 12 MiB, and what is
+ * left, under 1 MiB, belongs to the block. */
+START_TEST(slack_behind_a_block_is_the_blocks)
+{
+	struct gp_trace *trace = whole(
+		SNAPSHOT(SEGMENT(20971520, 12582912, "large",
+				 BLOCK(20971520, 12582912, 0, INACTIVE)),
+			 ENTRY("free_requested", 20971520, 12000000) ", " ENTRY(
+				 "free_completed", 20971520, 12000000)));
+	const struct gp_state *start = &trace->devices[0].start;
+
+	ck_assert_uint_eq(start->block_count, 1);
+	ck_assert_uint_eq(start->blocks[0].size, 12582912);
+	ck_assert_uint_eq(start->blocks[0].requested, 12000000);
+	ck_assert_uint_eq(trace->devices[0].guesses.block_slack, 1);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* A block of 2 MiB asked, before a long free run; what is allocated next
+ * behind it begins 512 KiB later, so that is where it ended. */
+START_TEST(a_later_neighbour_shows_where_a_block_ended)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		SEGMENT(20971520, 20971520, "large",
+			BLOCK(20971520, 2621440, 0, INACTIVE) ", " BLOCK(
+				23592960, 3145728, 3145728,
+				ACTIVE) ", " BLOCK(26738688, 15204352, 0,
+						   INACTIVE)),
+		ENTRY("alloc", 23592960, 3145728) ", " ENTRY(
+			"free_requested", 20971520,
+			2097152) ", " ENTRY("free_completed", 20971520,
+					    2097152)));
+	const struct gp_state *start = &trace->devices[0].start;
+
+	ck_assert_uint_eq(start->block_count, 2);
+	ck_assert_uint_eq(start->blocks[0].size, 2621440);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(the_first_entry_may_be_half_a_free)
+{
+	struct gp_trace *trace =
+		whole(SNAPSHOT(SEGMENT(2097152, 2097152, "small",
+				       BLOCK(2097152, 2097152, 0, INACTIVE)),
+			       ENTRY("free_completed", 2097152, 512)));
+
+	ck_assert_str_eq(kinds_of(trace), "free");
+	ck_assert_uint_eq(trace->devices[0].start.blocks[0].state, GP_ACTIVE);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(a_snapshot_from_the_start_is_complete)
+{
+	struct gp_trace *trace = whole(
+		SNAPSHOT(SEGMENT(2097152, 2097152, "small",
+				 BLOCK(2097152, 512, 4, ACTIVE) ", " BLOCK(
+					 2097664, 2096640, 0, INACTIVE)),
+			 ENTRY("segment_alloc", 2097152,
+			       2097152) ", " ENTRY("alloc", 2097152, 4)));
+
+	ck_assert(trace->is_complete);
+	ck_assert_uint_eq(trace->devices[0].start.segment_count, 0);
+	ck_assert_uint_eq(trace->devices[0].end.blocks[0].id, 0);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ a_free_and_its_completion_are_one_event, 0 },
+		{ a_late_completion_means_another_stream, 0 },
+		{ segments_given_back_for_nothing_are_empty_cache, 0 },
+		{ segments_given_back_for_a_larger_one_are_the_allocators, 0 },
+		{ a_refused_request_is_one_that_lives_no_time, 0 },
+		{ slack_behind_a_block_is_the_blocks, 0 },
+		{ a_later_neighbour_shows_where_a_block_ended, 0 },
+		{ the_first_entry_may_be_half_a_free, 0 },
+		{ a_snapshot_from_the_start_is_complete, 0 },
+	};
+
+	return suite_run("history", tests, COUNT_OF(tests));
+}

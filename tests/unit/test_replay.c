@@ -1,0 +1,158 @@
+/* Replays: verification, what-if, and what is noted on the way. */
+#include "gpupool/replay.h"
+
+#include "suite.h"
+#include "trace_text.h"
+
+static struct gp_replay_result replay(const struct gp_trace *trace,
+				      enum gp_replay_mode mode,
+				      uint64_t capacity)
+{
+	struct gp_settings settings;
+	struct gp_replay_config config = {
+		.trace = trace,
+		.settings = &settings,
+		.engine = gp_engine_find("caching"),
+		.mode = mode,
+		.capacity = capacity,
+	};
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
+	return result;
+}
+
+static const char *const recorded =
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+	"[{\"device\": 0, \"events\": ["
+	"{\"op\": \"segment_alloc\", \"addr\": 2097152, \"size\": 2097152},"
+	"{\"op\": \"alloc\", \"id\": 1, \"addr\": 2097152, \"size\": 4},"
+	"{\"op\": \"alloc\", \"id\": 2, \"addr\": %s, \"size\": 4}]}]}";
+
+static struct gp_trace *with_second_at(const char *addr)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), recorded, addr);
+	return trace_of(text);
+}
+
+START_TEST(a_verification_counts_what_it_chose_the_same)
+{
+	struct gp_trace *trace = with_second_at("2097664");
+	struct gp_replay_result result = replay(trace, GP_VERIFY, GP_UNLIMITED);
+
+	ck_assert_uint_eq(result.fidelity.checked, 2);
+	ck_assert_uint_eq(result.fidelity.matched, 2);
+	ck_assert_uint_eq(result.fidelity.segments_matched, 1);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(the_first_mismatch_names_both_and_the_candidates)
+{
+	struct gp_trace *trace = with_second_at("2098176");
+	struct gp_replay_result result = replay(trace, GP_VERIFY, GP_UNLIMITED);
+	const struct gp_mismatch *first = &result.fidelity.first;
+
+	ck_assert(first->is_there);
+	ck_assert_int_eq(first->kind, GP_WRONG_ADDRESS);
+	ck_assert_uint_eq(first->event, 2);
+	ck_assert_uint_eq(first->chosen, 2097664);
+	ck_assert_uint_eq(first->recorded, 2098176);
+	ck_assert_uint_eq(first->candidate_count, 1);
+	ck_assert_uint_eq(first->candidates[0].addr, 2097664);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(a_what_if_does_not_look_at_what_was_recorded)
+{
+	struct gp_trace *trace = with_second_at("2098176");
+	struct gp_replay_result result =
+		replay(trace, GP_WHAT_IF, GP_UNLIMITED);
+
+	ck_assert_uint_eq(result.fidelity.checked, 0);
+	ck_assert_uint_eq(result.at_end.reserved, 2097152);
+	ck_assert_uint_eq(result.end.segments[0].addr, GP_SIM_BASE);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* Two blocks of 20 MiB side by side, one freed: 20 MiB are free, in use by
+ * nobody, and cannot serve 40. */
+START_TEST(an_oom_says_whether_it_was_fragmentation)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 5242880},"
+			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 5242880},"
+			   "{\"op\": \"free\", \"id\": 1},"
+			   "{\"op\": \"alloc\", \"id\": 3, \"size\": "
+			   "12582912}"));
+	struct gp_replay_result result =
+		replay(trace, GP_WHAT_IF, UINT64_C(20) << 20);
+
+	ck_assert(result.first_oom.is_there);
+	ck_assert_uint_eq(result.first_oom.alloc, 3);
+	ck_assert_uint_eq(result.first_oom.free_bytes, 15728640);
+	ck_assert_uint_eq(result.first_oom.largest_free, 10485760);
+	ck_assert_int_eq(result.first_oom.cause, GP_CAUSE_FRAGMENTATION);
+	ck_assert_uint_eq(result.dropped, 1);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(an_oom_of_more_than_there_is_is_capacity)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 52428800}"));
+	struct gp_replay_result result =
+		replay(trace, GP_WHAT_IF, UINT64_C(20) << 20);
+
+	ck_assert_int_eq(result.first_oom.cause, GP_CAUSE_CAPACITY);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(the_peak_is_the_first_moment_of_the_most_reserved)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 4},"
+			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 5242880},"
+			   "{\"op\": \"free\", \"id\": 2},"
+			   "{\"op\": \"empty_cache\"},"
+			   "{\"op\": \"alloc\", \"id\": 3, \"size\": 4}"));
+	struct gp_replay_result result =
+		replay(trace, GP_WHAT_IF, GP_UNLIMITED);
+
+	ck_assert_uint_eq(result.at_peak.event, 1);
+	ck_assert_uint_eq(result.at_peak.reserved, 23068672);
+	ck_assert_uint_eq(result.at_end.reserved, 2097152);
+	ck_assert_uint_eq(result.timeline.bins, 5);
+	ck_assert_uint_eq(result.timeline.reserved[2], 23068672);
+	ck_assert_uint_eq(result.timeline.reserved[3], 2097152);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ a_verification_counts_what_it_chose_the_same, 0 },
+		{ the_first_mismatch_names_both_and_the_candidates, 0 },
+		{ a_what_if_does_not_look_at_what_was_recorded, 0 },
+		{ an_oom_says_whether_it_was_fragmentation, 0 },
+		{ an_oom_of_more_than_there_is_is_capacity, 0 },
+		{ the_peak_is_the_first_moment_of_the_most_reserved, 0 },
+	};
+
+	return suite_run("replay", tests, COUNT_OF(tests));
+}

@@ -1,0 +1,96 @@
+/* The hash map with PyTorch's order: what it finds, and the order itself. */
+#include "allocator/caching/robin.h"
+
+#include "base/map.h"
+#include "suite.h"
+
+#define KEYS 64
+
+static uint64_t stream_hash(uint64_t handle)
+{
+	return UINT64_C(1) << 56 | handle;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state += UINT64_C(0x9e3779b97f4a7c15);
+	return gp_hash64(*state);
+}
+
+START_TEST(finds_what_was_inserted_and_not_erased)
+{
+	struct robin map = { 0 };
+	bool is_there[KEYS] = { false };
+	uint64_t seed = 1;
+
+	for (int i = 0; i < 5000; i++) {
+		uint32_t key = (uint32_t)(next_random(&seed) % KEYS);
+		uint64_t hash = stream_hash(0x1000 + 16 * key);
+
+		if (is_there[key])
+			robin_erase(&map, hash, key);
+		else
+			robin_insert(&map, hash, key, NULL);
+		is_there[key] = !is_there[key];
+		for (uint32_t k = 0; k < KEYS; k++)
+			ck_assert_int_eq(
+				robin_find(&map, stream_hash(0x1000 + 16 * k),
+					   k) != NULL,
+				is_there[k]);
+	}
+	robin_release(&map);
+}
+END_TEST
+
+START_TEST(a_walk_meets_each_entry_once)
+{
+	struct robin map = { 0 };
+	int met[KEYS] = { 0 };
+
+	for (uint32_t key = 0; key < KEYS; key++)
+		robin_insert(&map, stream_hash(key * 4096), key, NULL);
+	for (size_t i = robin_begin(&map); i < robin_end(&map);
+	     i = robin_after(&map, i))
+		met[map.slots[i].key]++;
+	for (int key = 0; key < KEYS; key++)
+		ck_assert_int_eq(met[key], 1);
+	robin_release(&map);
+}
+END_TEST
+
+/* PyTorch completes the block used on stream 4144 before that on 4112. */
+START_TEST(walks_in_slot_order)
+{
+	struct robin map = { 0 };
+
+	robin_insert(&map, stream_hash(4112), 4112, NULL);
+	robin_insert(&map, stream_hash(4144), 4144, NULL);
+	ck_assert_uint_eq(map.slots[robin_begin(&map)].key, 4144);
+	robin_release(&map);
+}
+END_TEST
+
+START_TEST(a_cleared_map_keeps_its_size)
+{
+	struct robin map = { 0 };
+
+	for (uint32_t key = 0; key < 20; key++)
+		robin_insert(&map, stream_hash(key), key, NULL);
+	robin_clear(&map);
+	ck_assert_uint_eq(map.count, 0);
+	ck_assert_uint_ge(map.size, 40);
+	robin_release(&map);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ finds_what_was_inserted_and_not_erased, 0 },
+		{ a_walk_meets_each_entry_once, 0 },
+		{ walks_in_slot_order, 0 },
+		{ a_cleared_map_keeps_its_size, 0 },
+	};
+
+	return suite_run("robin", tests, COUNT_OF(tests));
+}
