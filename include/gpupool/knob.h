@@ -120,6 +120,17 @@ uint64_t gp_settings_segment(const struct gp_settings *settings,
 enum gp_status gp_release_parse(const char *text, uint8_t *minor,
 				struct gp_diag *diag);
 
+/* One thing that PyTorch does otherwise from a release on. */
+struct gp_change_row {
+	uint8_t since; /* minor release */
+	const char *sentence;
+	const char *source;
+	bool is_wording; /* decides nothing */
+};
+
+/* All of them, in no order. */
+const struct gp_change_row *gp_change_table(size_t *count);
+
 /* Whether a memory fraction that was set is a limit: up to 2.9, 1 is one. */
 bool gp_release_limits(uint8_t release, double fraction);
 

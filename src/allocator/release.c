@@ -30,7 +30,7 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 	[GP_CHANGE_SPLIT_FROM_SEGMENT] = {
 		.since = 10,
 		.sentence = "max_split_size_mb may equal the large segment "
-			    "(before: must be above)",
+			    "size (before: must be above)",
 		.source = "AllocatorConfig.cpp; run",
 	},
 	[GP_CHANGE_ROUNDING_RESET] = {
@@ -116,9 +116,10 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 	},
 };
 
-const struct gp_change_row *gp_change_row(enum gp_change change)
+const struct gp_change_row *gp_change_table(size_t *count)
 {
-	return &rows[change];
+	*count = GP_CHANGES;
+	return rows;
 }
 
 bool gp_release_has(uint8_t release, enum gp_change change)

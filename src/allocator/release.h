@@ -1,12 +1,14 @@
 /*
  * What differs between PyTorch's releases: one row a change, with the first
- * release that has it and where it comes from.  "2.x" is known by x.
+ * release that has it and where it comes from (struct gp_change_row).
  */
 #ifndef ALLOCATOR_RELEASE_H
 #define ALLOCATOR_RELEASE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "gpupool/knob.h"
 
 enum gp_change {
 	GP_CHANGE_DIVISION_ONE,
@@ -29,15 +31,6 @@ enum gp_change {
 	GP_CHANGE_DIVISIONS_SPELLED,
 	GP_CHANGES,
 };
-
-struct gp_change_row {
-	uint8_t since; /* minor release */
-	const char *sentence;
-	const char *source;
-	bool is_wording; /* decides nothing */
-};
-
-const struct gp_change_row *gp_change_row(enum gp_change change);
 
 bool gp_release_has(uint8_t release, enum gp_change change);
 

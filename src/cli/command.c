@@ -31,8 +31,8 @@ static const struct gp_command table[] = {
 	  "Needs PyTorch's allocator of that release: make torch-engine "
 	  "TORCH=2.15.0, or --torch-lib.",
 	  GP_TAKER_VERIFY, gp_verify_command },
-	{ "help", "[COMMAND]", 0, 1, "Explain a command.", NULL, GP_TAKER_HELP,
-	  gp_help_run },
+	{ "help", "[COMMAND]", 0, 1, "Explain a command, or a topic.", NULL,
+	  GP_TAKER_HELP, gp_help_run },
 	{ "version", "", 0, 0, "Print the version.", NULL, GP_TAKER_HELP,
 	  gp_version_run },
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/terminal.h"
+#include "cli/topic.h"
 #include "cli/version.h"
 
 #define INDENT 2
@@ -63,6 +64,8 @@ void gp_help_overview(unsigned columns, FILE *out)
 			 commands[i].operands);
 		gp_help_entry(name, commands[i].sentence, columns, out);
 	}
+	fputs("\nMore help:\n", out);
+	gp_topic_list(columns, out);
 	fputs("\nA trace is a PyTorch memory snapshot (pickle or JSON) or a "
 	      "gpupool-trace, as it\nis or packed with gzip or zstd; - is "
 	      "standard input.\n\n"
@@ -92,6 +95,8 @@ enum gp_status gp_help_run(const struct gp_options *options,
 		gp_help_overview(columns, stdout);
 		return GP_OK;
 	}
+	if (gp_topic_print(options->operands[0], columns, stdout))
+		return GP_OK;
 	command = gp_command_find(options->operands[0]);
 	if (!command)
 		return gp_command_unknown(options->operands[0], diag);

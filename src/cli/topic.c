@@ -1,0 +1,104 @@
+/* What gpupool help explains besides commands: one table. */
+#include "cli/topic.h"
+
+#include <string.h>
+
+#include "cli/help.h"
+#include "cli/settings_page.h"
+#include "gpupool/knob.h"
+
+#define TEXT 640 /* bytes of an entry */
+
+static void print_settings(unsigned columns, FILE *out)
+{
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+	char text[TEXT];
+
+	fputs("Settings as PYTORCH_CUDA_ALLOC_CONF and --alloc-conf take "
+	      "them:\nkey:value,key:value. See gpupool-settings(7).\n\n",
+	      out);
+	for (size_t i = 0; i < count; i++) {
+		const struct gp_knob *k = &knobs[i];
+
+		snprintf(text, sizeof(text),
+			 "%s\nTakes: %s. Default: %s. Since 2.%u.%s%s%s",
+			 k->sentence, k->range, k->by_default, k->since,
+			 k->flag ? " Flag: --" : "", k->flag ? k->flag : "",
+			 k->flag ? "." : "");
+		gp_help_entry(k->name, text, columns, out);
+	}
+}
+
+static void print_release(uint8_t release, unsigned columns, FILE *out)
+{
+	size_t count;
+	const struct gp_change_row *rows = gp_change_table(&count);
+	char name[8], text[TEXT];
+
+	snprintf(name, sizeof(name), "2.%u", release);
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].since != release)
+			continue;
+		snprintf(text, sizeof(text), "%s [%s]", rows[i].sentence,
+			 rows[i].source);
+		gp_help_entry(name, text, columns, out);
+		*name = 0;
+	}
+}
+
+static void print_releases(unsigned columns, FILE *out)
+{
+	fputs("What PyTorch does otherwise from a release on, and the source: "
+	      "a pull request, a\nfile, or run: seen by running the releases "
+	      "themselves.\n\n",
+	      out);
+	for (uint8_t r = GP_RELEASE_FIRST; r <= GP_RELEASE_LAST; r++)
+		print_release(r, columns, out);
+	fputs("\nReleases also differ in the settings they know: "
+	      "gpupool help settings\n",
+	      out);
+}
+
+static void print_settings_page(unsigned columns, FILE *out)
+{
+	(void)columns;
+	gp_settings_page(out);
+}
+
+static const struct topic {
+	const char *name;
+	const char *sentence; /* NULL: not listed */
+	void (*print)(unsigned columns, FILE *out);
+} topics[] = {
+	{ "settings", "The allocator's settings.", print_settings },
+	{ "releases", "What differs between releases of PyTorch.",
+	  print_releases },
+	/* Source of the manual page, for man/. */
+	{ "settings.7", NULL, print_settings_page },
+};
+
+#define TOPICS (sizeof(topics) / sizeof(*topics))
+
+bool gp_topic_print(const char *name, unsigned columns, FILE *out)
+{
+	for (size_t i = 0; i < TOPICS; i++) {
+		if (strcmp(name, topics[i].name) != 0)
+			continue;
+		topics[i].print(columns, out);
+		return true;
+	}
+	return false;
+}
+
+void gp_topic_list(unsigned columns, FILE *out)
+{
+	char name[32];
+
+	for (size_t i = 0; i < TOPICS; i++) {
+		if (!topics[i].sentence)
+			continue;
+		snprintf(name, sizeof(name), "help %s", topics[i].name);
+		gp_help_entry(name, topics[i].sentence, columns, out);
+	}
+}
