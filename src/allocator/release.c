@@ -44,6 +44,12 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 		.sentence = "private pools use expandable segments",
 		.source = "run",
 	},
+	[GP_CHANGE_RESERVE_CHECKED] = {
+		.since = 15,
+		.sentence = "a request larger than an expandable segment's "
+			    "address space reserves none",
+		.source = "#192269; run",
+	},
 	[GP_CHANGE_OBJECT_ORDER] = {
 		.since = 12,
 		.sentence = "of equal free blocks the object made first is "
@@ -72,6 +78,22 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 		.since = 8,
 		.sentence = "empty_cache while routing to a pool is no error",
 		.source = "run",
+	},
+	[GP_CHANGE_POOL_OBJECTS] = {
+		.since = 7,
+		.sentence = "a MemPool holds its pool from when it is made "
+			    "(createOrIncrefPool)",
+		.source = "#148378; run",
+	},
+	[GP_CHANGE_POOL_EMPTY] = {
+		.since = 8,
+		.sentence = "emptyCache of one pool",
+		.source = "run",
+	},
+	[GP_CHANGE_POOL_NO_SPLIT] = {
+		.since = 10,
+		.sentence = "pools whose blocks are not split",
+		.source = "setNoSplit; run",
 	},
 	[GP_CHANGE_FALLBACK] = {
 		.since = 8,

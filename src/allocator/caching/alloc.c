@@ -11,7 +11,7 @@ static bool should_split(const struct caching *c, const struct block *b,
 {
 	uint64_t rest = b->size - request->rounded;
 
-	if (b->pool->pair->no_split)
+	if (c->pools.no_split[pool_index(b->pool)])
 		return false;
 	if (b->pool->is_small || request->is_expandable)
 		return rest >= GP_MIN_BLOCK_SIZE;

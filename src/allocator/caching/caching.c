@@ -180,9 +180,7 @@ static enum gp_answer caching_empty_cache(struct gp_allocator *allocator,
 {
 	struct caching *c = caching_of(allocator);
 
-	/* emptyCache of one pool came with the other changes to it. */
-	if (pool &&
-	    !gp_release_has(c->settings.release, GP_CHANGE_EMPTY_WHILE_ROUTING))
+	if (pool && !gp_release_has(c->settings.release, GP_CHANGE_POOL_EMPTY))
 		return GP_SERVED;
 	return segment_release_cached(c, pool);
 }
@@ -217,14 +215,14 @@ static enum gp_answer caching_set_settings(struct gp_allocator *allocator,
 {
 	struct caching *c = caching_of(allocator);
 	struct gp_diag diag = { 0 };
+	enum gp_status status = gp_settings_set(&c->settings, conf, &diag);
 
-	if (gp_settings_parse(&c->settings, conf, &diag) != GP_OK) {
-		snprintf(c->refusal_text, sizeof(c->refusal_text), "%.200s",
-			 diag.what);
-		return caching_refuse(c, c->refusal_text);
-	}
+	/* What stands before a mistake holds. */
 	follow_settings(c);
-	return GP_SERVED;
+	if (status == GP_OK)
+		return GP_SERVED;
+	snprintf(c->refusal_text, sizeof(c->refusal_text), "%.200s", diag.what);
+	return caching_refuse(c, c->refusal_text);
 }
 
 /* Before there was use_mem_pool, asking for it changes nothing. */

@@ -7,6 +7,7 @@
 #include "allocator/caching/counter.h"
 #include "allocator/caching/segment.h"
 #include "allocator/caching/size.h"
+#include "allocator/release.h"
 #include "base/mem.h"
 
 static uint64_t page_of(const struct caching *c,
@@ -36,8 +37,8 @@ static struct block *add_segment(struct caching *c,
 	struct expandable_segment *segment;
 	struct block *b;
 
-	if ((c->settings.reserve_bytes || c->settings.reserve_fraction > 0) &&
-	    request->rounded > size)
+	if (request->rounded > size &&
+	    gp_release_has(c->settings.release, GP_CHANGE_RESERVE_CHECKED))
 		return NULL;
 	if (!c->device->ops->reserve(c->device, size, &addr))
 		return NULL;

@@ -43,6 +43,7 @@ void pools_init(struct caching *c)
 		gp_mem_alloc(c->pools.pair_count, sizeof(*c->pools.pairs));
 	c->pools.newest_route_first =
 		gp_release_has(c->settings.release, GP_CHANGE_NEWEST_ROUTE);
+	c->pools.no_split = gp_mem_alloc(c->pools.pair_count, sizeof(bool));
 	pool_pair_get(c, 0);
 }
 
@@ -67,6 +68,7 @@ void pools_release(struct caching *c)
 	}
 	robin_release(&c->pools.freeable);
 	robin_release(&c->pools.use_on_oom);
+	free(c->pools.no_split);
 	free(c->pools.pairs);
 	free(c->pools.routes);
 }
@@ -213,11 +215,14 @@ enum gp_answer pool_change(struct caching *c, uint16_t index,
 			   enum gp_event_kind change)
 {
 	switch (change) {
-	case GP_POOL_CREATE: return pool_hold(c, index);
-	case GP_POOL_NO_SPLIT: /* makes the pool, as setNoSplit does */
-		if (gp_release_has(c->settings.release,
-				   GP_CHANGE_FALLBACK_PER_REQUEST))
-			pool_pair_get(c, index)->no_split = true;
+	case GP_POOL_CREATE:
+		if (!gp_release_has(c->settings.release,
+				    GP_CHANGE_POOL_OBJECTS))
+			return GP_SERVED;
+		return pool_hold(c, index);
+	case GP_POOL_NO_SPLIT:
+		c->pools.no_split[index] = gp_release_has(
+			c->settings.release, GP_CHANGE_POOL_NO_SPLIT);
 		return GP_SERVED;
 	default:
 		set_use_on_oom(c, index, change == GP_POOL_USE_ON_OOM);

@@ -30,9 +30,8 @@ struct pool_pair {
 	struct caching_pool small, large;
 	uint16_t index; /* in the trace's table */
 	bool exists;
-	int64_t use_count;    /* 0: freeable */
-	int64_t malloc_count; /* cudaMalloc_count */
-	bool no_split;
+	int64_t use_count;	  /* 0: freeable */
+	int64_t malloc_count;	  /* cudaMalloc_count */
 	struct pool_pair *erased; /* the next in pools.erased */
 };
 
@@ -44,6 +43,7 @@ struct pool_route {
 struct pools {
 	struct pool_pair **pairs; /* by index; made when first used */
 	size_t pair_count;
+	bool *no_split; /* by index; outlives the pool, as PyTorch's set does */
 	struct pool_route *routes; /* oldest first */
 	size_t route_count, route_room;
 	size_t captures;	  /* of the routes */
