@@ -39,6 +39,9 @@ using Entry = allocator::TraceEntry;
 // Entries of a request that are kept where no tracker can be attached.
 constexpr size_t kRing = 1 << 16;
 
+// Even, as PyTorch wants streams from outside, and nobody else's.
+constexpr uint64_t kCaptureStream = 0x5d0000000000;
+
 char shim_text[TORCH_TEXT_MOST];
 void (*shim_on_action)(const struct torch_message *);
 
@@ -244,16 +247,37 @@ int shim_set_settings(const char *conf)
 	return guarded([&] { allocator::setAllocatorSettings(conf); });
 }
 
-static void mark_capture(bool begins)
+// Captures happen on the current stream, which a trace does not name: one of
+// their own, current as long as they last.
+static c10::cuda::CUDAStream capture_stream()
 {
+	return c10::cuda::getStreamFromExternal(
+		reinterpret_cast<cudaStream_t>(kCaptureStream), device);
+}
+
+static void begin_capture(const uint64_t pool[2])
+{
+	route(pool);
+	c10::cuda::setCurrentCUDAStream(capture_stream());
+	cudaStreamBeginCapture(capture_stream().stream(),
+			       cudaStreamCaptureModeGlobal);
 #if SHIM_RELEASE >= 13
-	if (begins)
-		allocator::markCaptureBegin(device);
-	else
-		allocator::markCaptureEnd(device);
-#else
-	(void)begins;
+	allocator::markCaptureBegin(device);
 #endif
+}
+
+static void end_capture(const uint64_t pool[2])
+{
+	cudaGraph_t graph = nullptr;
+
+#if SHIM_RELEASE >= 13
+	allocator::markCaptureEnd(device);
+#endif
+	cudaStreamEndCapture(capture_stream().stream(), &graph);
+	cudaGraphDestroy(graph);
+	c10::cuda::setCurrentCUDAStream(
+		c10::cuda::getDefaultCUDAStream(device));
+	unroute(pool);
 }
 
 static void set_use_on_oom(const uint64_t pool[2], bool use)
@@ -300,14 +324,8 @@ static void release(const uint64_t pool[2])
 static void change_pool(enum torch_op op, const uint64_t pool[2])
 {
 	switch (op) {
-	case TORCH_CAPTURE_BEGIN:
-		route(pool);
-		mark_capture(true);
-		break;
-	case TORCH_CAPTURE_END:
-		mark_capture(false);
-		unroute(pool);
-		break;
+	case TORCH_CAPTURE_BEGIN: begin_capture(pool); break;
+	case TORCH_CAPTURE_END: end_capture(pool); break;
 	case TORCH_POOL_BEGIN: route(pool); break;
 	case TORCH_POOL_END: unroute(pool); break;
 	case TORCH_POOL_CREATE: create(pool); break;

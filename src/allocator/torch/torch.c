@@ -281,8 +281,12 @@ static enum gp_answer torch_pool_begin(struct gp_allocator *allocator,
 	enum torch_op op = is_capture ? TORCH_CAPTURE_BEGIN : TORCH_POOL_BEGIN;
 	enum gp_answer answer;
 
-	if (t->release < FIRST_ROUTING && !is_capture)
+	if (t->release < FIRST_ROUTING) {
+		if (is_capture)
+			t->limit = "captures are not driven in PyTorch before "
+				   "2.3, which tells them by their stream";
 		return GP_SERVED;
+	}
 	answer = torch_request(t, about_pool(t, op, pool), NULL, NULL);
 	if (answer != GP_SERVED)
 		return answer;
@@ -299,6 +303,8 @@ static enum gp_answer torch_pool_end(struct gp_allocator *allocator,
 	enum torch_op op = TORCH_POOL_END;
 	size_t i = 0;
 
+	if (t->release < FIRST_ROUTING)
+		return GP_SERVED;
 	while (i < t->route_count && t->routes[i].pool != pool)
 		i++;
 	if (i < t->route_count) {
@@ -316,6 +322,8 @@ static enum gp_answer torch_pool_release(struct gp_allocator *allocator,
 {
 	struct torch *t = torch_of(allocator);
 
+	if (t->release < FIRST_ROUTING)
+		return GP_SERVED;
 	return torch_request(t, about_pool(t, TORCH_POOL_RELEASE, pool), NULL,
 			     NULL);
 }
@@ -363,6 +371,8 @@ static enum gp_status torch_health(struct gp_allocator *allocator,
 {
 	struct torch *t = torch_of(allocator);
 
+	if (t->limit)
+		return gp_diag_set(diag, GP_SYSTEM, "%s", t->limit);
 	if (!t->channel.is_broken)
 		return GP_OK;
 	return gp_diag_set(diag, GP_SYSTEM, "%s", t->channel.trouble);

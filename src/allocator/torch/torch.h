@@ -41,7 +41,8 @@ struct torch {
 	size_t route_count, route_room;
 
 	char text[TORCH_TEXT_MOST]; /* the last error */
-	struct portrait *portrait;  /* while it is painted */
+	const char *limit; /* what this engine cannot do; NULL: all well */
+	struct portrait *portrait; /* while it is painted */
 };
 
 static inline struct torch *torch_of(struct gp_allocator *allocator)
