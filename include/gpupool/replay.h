@@ -96,6 +96,7 @@ struct gp_oom {
 	uint64_t pool_free; /* free blocks of private pools */
 	uint64_t reserve;   /* address space a segment reserves;
 			     * GP_UNLIMITED: not set */
+	bool is_rejected;   /* by throw_on_cudamalloc_oom, unasked */
 	bool is_expandable; /* expandable_segments, then */
 };
 

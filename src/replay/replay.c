@@ -85,12 +85,14 @@ static void note_refusal(struct replay *r)
 	}
 }
 
-static void note_oom(struct replay *r, const struct gp_event *event)
+static void note_oom(struct replay *r, const struct gp_event *event,
+		     enum gp_answer answer)
 {
 	if (r->result->first_oom.is_there)
 		return;
 	watch_oom(&r->watch, r->device, event, r->event);
 	oom_describe(&r->result->first_oom, r->config, r->allocator, r->device);
+	r->result->first_oom.is_rejected = answer == GP_REJECTED;
 }
 
 static void do_alloc(struct replay *r, const struct gp_event *event)
@@ -106,7 +108,7 @@ static void do_alloc(struct replay *r, const struct gp_event *event)
 	if (answer != GP_SERVED)
 		r->result->dropped++;
 	if (answer == GP_OUT_OF_MEMORY || answer == GP_REJECTED)
-		note_oom(r, event);
+		note_oom(r, event, answer);
 	if (answer == GP_REFUSED_BY_RULE)
 		note_refusal(r);
 	if (r->is_verifying)

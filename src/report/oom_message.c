@@ -182,6 +182,15 @@ static void say_held(struct text *text, const struct gp_oom *oom,
 		 " is reserved by PyTorch but unallocated.");
 }
 
+static void say_rejection(struct text *text, const struct gp_oom *oom)
+{
+	say_with(text,
+		 "CUDA out of memory. Allocation was preemptively rejected "
+		 "because it would exceed per_process_memory_fraction limit. "
+		 "Requested size: ",
+		 oom->size, "");
+}
+
 static const struct wording *wording_of(uint8_t release)
 {
 	size_t i = sizeof(wordings) / sizeof(*wordings) - 1;
@@ -215,7 +224,9 @@ const char *gp_oom_message(const struct gp_oom *oom,
 {
 	struct text text = { message, GP_OOM_MESSAGE };
 
-	if (oom->release == OLD_TEXT)
+	if (oom->is_rejected)
+		say_rejection(&text, oom);
+	else if (oom->release == OLD_TEXT)
 		say_as_before(&text, oom);
 	else
 		say_now(&text, oom);

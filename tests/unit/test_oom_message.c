@@ -98,11 +98,29 @@ START_TEST(test_second_device)
 }
 END_TEST
 
+/* Release 2.12.1 and 2.15.0: 300000000 bytes on a device of 256 MiB. */
+START_TEST(test_rejection)
+{
+	struct gp_oom oom = { .size = 300000000,
+			      .segment_size = 301989888,
+			      .release = GP_RELEASE_LAST,
+			      .is_rejected = true };
+	char message[GP_OOM_MESSAGE];
+
+	ck_assert_str_eq(gp_oom_message(&oom, message),
+			 "CUDA out of memory. Allocation was preemptively "
+			 "rejected because it would exceed "
+			 "per_process_memory_fraction limit. Requested size: "
+			 "286.10 MiB");
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_as_pytorch_words_it, 0 },
 		{ test_second_device, 0 },
+		{ test_rejection, 0 },
 	};
 
 	return suite_run("oom_message", tests, COUNT_OF(tests));
