@@ -159,3 +159,4 @@ echo "$release" > "$new/release"
 
 rm -rf "$out"
 mv "$new" "$out"
+echo "PyTorch $release is ready in $out"

@@ -137,19 +137,28 @@ static size_t permuted(struct verify *v, size_t at)
 	return i == n ? n : 0;
 }
 
-/* Blocks that wait for a stream the trace does not name are also walked in an
- * order of our making. */
+static bool has_event(const struct verify *v, enum gp_event_kind kind,
+		      uint16_t stream)
+{
+	for (size_t i = 0; i < v->prologue.count; i++)
+		if (v->prologue.events[i].kind == kind &&
+		    (stream == GP_ALL_STREAMS ||
+		     v->prologue.events[i].stream == stream))
+			return true;
+	return false;
+}
+
+/* From 2.13 on only captures still defer blocks.  Those that wait for a stream
+ * the trace does not name are also walked in an order of our making. */
 static bool order_is_open(const struct verify *v)
 {
 	uint8_t release = v->config->settings->release;
 
-	if (release >= FIRST_HASHED && release <= LAST_HASHED)
+	if (release >= FIRST_HASHED &&
+	    (release <= LAST_HASHED ||
+	     has_event(v, GP_CAPTURE_BEGIN, GP_ALL_STREAMS)))
 		return true;
-	for (size_t i = 0; i < v->prologue.count; i++)
-		if (v->prologue.events[i].kind == GP_RECORD_STREAM &&
-		    v->prologue.events[i].stream == GP_NO_STREAM)
-			return true;
-	return false;
+	return has_event(v, GP_RECORD_STREAM, GP_NO_STREAM);
 }
 
 /* The index of the first action that differs, or SIZE_MAX. */
