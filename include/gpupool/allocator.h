@@ -81,6 +81,8 @@ struct gp_allocator_config {
 	size_t pool_count;
 	uint32_t block_ids;	      /* every id is below */
 	const struct gp_state *start; /* NULL: empty */
+	/* By start segment, its age: 0 is the oldest.  NULL: address order. */
+	const uint32_t *start_ranks;
 	/* For engines that run PyTorch itself: what settings was parsed from
 	 * (NULL: the defaults), and the folder of a prepared engine. */
 	const char *conf, *torch_lib;

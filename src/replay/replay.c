@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "replay/fidelity.h"
+#include "replay/order.h"
 #include "replay/oom.h"
 #include "replay/recorded.h"
 #include "replay/watch.h"
@@ -20,6 +21,7 @@ struct replay {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *device_trace;
 	struct gp_replay_result *result;
+	const struct order *order; /* of the start segments */
 	struct gp_device *device;
 	struct gp_allocator *allocator;
 	struct recorded recorded;
@@ -48,6 +50,7 @@ static enum gp_status start(struct replay *r, struct gp_diag *diag)
 		.pool_count = r->trace->pool_count,
 		.block_ids = t->block_ids,
 		.start = t->start.segment_count ? &t->start : NULL,
+		.start_ranks = r->order->ranks,
 		.action = r->config->action ? pass_action : NULL,
 		.action_arg = r,
 		.conf = r->config->conf,
@@ -248,12 +251,14 @@ static enum gp_status end(struct replay *r, struct gp_diag *diag)
 }
 
 static void replay_init(struct replay *r, const struct gp_replay_config *config,
+			const struct order *order,
 			struct gp_replay_result *result)
 {
 	*r = (struct replay){
 		.config = config,
 		.trace = config->trace,
 		.device_trace = &config->trace->devices[config->device],
+		.order = order,
 		.result = result,
 		.may_end_early =
 			config->on_oom == GP_OOM_STOP || config->until_mismatch,
@@ -264,40 +269,110 @@ static void replay_init(struct replay *r, const struct gp_replay_config *config,
 /* What could have been chosen at the first mismatch: the run once more, up to
  * there. */
 static void list_candidates(const struct gp_replay_config *config,
-			    struct gp_mismatch *mismatch)
+			    const struct order *order,
+			    const struct gp_mismatch *mismatch,
+			    struct candidates *candidates)
 {
 	struct gp_replay_config quiet = *config;
 	struct gp_replay_result result;
 	struct gp_diag ignored = { 0 };
 	struct replay r;
 
+	candidates->count = 0;
 	quiet.action = NULL;
-	replay_init(&r, &quiet, &result);
+	replay_init(&r, &quiet, order, &result);
 	if (start(&r, &ignored) != GP_OK)
 		return;
 	run(&r, mismatch->event);
-	mismatch->candidate_count = (uint32_t)r.allocator->ops->candidates(
+	candidates->count = r.allocator->ops->candidates(
 		r.allocator, mismatch->requested, mismatch->stream,
-		mismatch->pool, mismatch->candidates, GP_CANDIDATES);
+		mismatch->pool, candidates->list, MOST_CANDIDATES);
 	end(&r, &ignored);
 	gp_replay_release(&result);
+}
+
+/* As many as a report has room for. */
+static void note_candidates(const struct gp_replay_config *config,
+			    const struct order *order,
+			    struct gp_mismatch *mismatch)
+{
+	struct candidates candidates;
+	size_t n;
+
+	list_candidates(config, order, mismatch, &candidates);
+	n = candidates.count < GP_CANDIDATES ? candidates.count : GP_CANDIDATES;
+	memcpy(mismatch->candidates, candidates.list,
+	       n * sizeof(*candidates.list));
+	mismatch->candidate_count = (uint32_t)n;
+}
+
+static enum gp_status run_all(const struct gp_replay_config *config,
+			      const struct order *order,
+			      struct gp_replay_result *result,
+			      struct gp_diag *diag)
+{
+	enum gp_status status;
+	struct replay r;
+
+	replay_init(&r, config, order, result);
+	status = start(&r, diag);
+	if (status != GP_OK)
+		return status;
+	run(&r, r.device_trace->event_count);
+	return end(&r, diag);
+}
+
+/* Up to the first mismatch, if there is one; quietly. */
+static bool find_mismatch(const struct gp_replay_config *config,
+			  const struct order *order,
+			  struct gp_mismatch *mismatch)
+{
+	struct gp_replay_config quiet = *config;
+	struct gp_replay_result result;
+	struct gp_diag ignored = { 0 };
+
+	quiet.action = NULL;
+	quiet.until_mismatch = true;
+	if (run_all(&quiet, order, &result, &ignored) != GP_OK)
+		return false;
+	*mismatch = result.fidelity.first;
+	gp_replay_release(&result);
+	return mismatch->is_there;
+}
+
+#define ORDER_TRIES 256
+
+static void learn_order(const struct gp_replay_config *config,
+			struct order *order)
+{
+	const struct gp_state *start =
+		&config->trace->devices[config->device].start;
+	struct candidates candidates;
+	struct gp_mismatch mismatch;
+
+	if (config->mode != GP_VERIFY || !start->segment_count)
+		return;
+	for (int i = 0; i < ORDER_TRIES; i++) {
+		if (!find_mismatch(config, order, &mismatch))
+			return;
+		list_candidates(config, order, &mismatch, &candidates);
+		if (!order_learn(order, start, &mismatch, &candidates))
+			return;
+	}
 }
 
 enum gp_status gp_replay(const struct gp_replay_config *config,
 			 struct gp_replay_result *result, struct gp_diag *diag)
 {
+	struct order order = { 0 };
 	enum gp_status status;
-	struct replay r;
 
-	replay_init(&r, config, result);
-	status = start(&r, diag);
-	if (status != GP_OK)
-		return status;
-	run(&r, r.device_trace->event_count);
-	status = end(&r, diag);
+	learn_order(config, &order);
+	status = run_all(config, &order, result, diag);
 	if (status == GP_OK && result->fidelity.first.is_there &&
 	    !config->until_mismatch)
-		list_candidates(config, &result->fidelity.first);
+		note_candidates(config, &order, &result->fidelity.first);
+	order_release(&order);
 	return status;
 }
 

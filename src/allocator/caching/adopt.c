@@ -154,7 +154,6 @@ static void adopt_expandable(struct caching *c, const struct gp_state *start,
 	struct block *last = NULL;
 	uint64_t stop;
 
-	c->counter += c->order == BY_SEGMENT;
 	expandable->page =
 		first->is_small ? SMALL_BUFFER : c->settings.large_segment_size;
 	expandable->addr = first->addr;
@@ -183,22 +182,35 @@ static void adopt_expandable(struct caching *c, const struct gp_state *start,
 	expandable->size = last->addr + last->size - expandable->addr;
 }
 
+/* From 2.13 on a segment's blocks carry its age. */
+static void take_rank(struct caching *c, size_t segment, uint32_t base)
+{
+	if (c->order != BY_SEGMENT)
+		return;
+	c->counter = base + 1 +
+		     (c->config.start_ranks ? c->config.start_ranks[segment]
+					    : (uint32_t)segment);
+}
+
 void state_adopt(struct caching *c, const struct gp_state *start)
 {
 	bool *done = gp_mem_alloc(start->segment_count, sizeof(*done));
+	uint32_t base = c->counter;
 
 	for (size_t i = 0; i < start->segment_count; i++) {
 		const struct gp_segment *segment = &start->segments[i];
 
 		if (done[i])
 			continue;
+		take_rank(c, i, base);
 		if (segment->is_expandable) {
 			adopt_expandable(c, start, i, done);
 			continue;
 		}
-		c->counter += c->order == BY_SEGMENT;
 		count_segment(c, segment);
 		adopt_blocks(c, start, segment, NULL, NULL);
 	}
+	if (c->order == BY_SEGMENT)
+		c->counter = base + (uint32_t)start->segment_count;
 	free(done);
 }
