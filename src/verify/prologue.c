@@ -112,13 +112,25 @@ static void add_piece(struct pieces *pieces, struct piece piece)
 	pieces->items[pieces->count++] = piece;
 }
 
-/* A live block that a request of its own makes as it was. */
+static uint64_t rounded_request(const struct prologue *p,
+				const struct gp_block *block)
+{
+	return gp_settings_round(p->settings, block->requested);
+}
+
+/* A live block that a request of its own makes as it was: it fits, or ends its
+ * segment and leaves too little to be split off. */
 static bool is_plain(const struct prologue *p, const struct piece *piece)
 {
-	uint64_t rounded =
-		gp_settings_round(p->settings, piece->block->requested);
+	const struct gp_segment *s = piece->segment;
+	const struct gp_block *b = piece->block;
+	uint64_t rounded = rounded_request(p, b);
 
-	return rounded == piece->size;
+	if (rounded == piece->size)
+		return true;
+	return !s->is_small && !s->is_expandable && piece->size == b->size &&
+	       b->addr + b->size == s->addr + s->size && rounded < b->size &&
+	       b->size - rounded <= SMALL_SIZE;
 }
 
 static void cut_live(struct prologue *p, struct pieces *pieces,
@@ -206,7 +218,8 @@ static void leave_waiting(struct prologue *p, const struct piece *piece)
 
 static void settle(struct prologue *p, const struct pieces *pieces)
 {
-	for (size_t i = 0; i < pieces->count; i++)
+	/* The last first: what comes off must not join the place before it. */
+	for (size_t i = pieces->count; i--;)
 		replace(p, &pieces->items[i]);
 	for (size_t i = 0; i < pieces->count; i++)
 		if (!pieces->items[i].block)
@@ -215,22 +228,60 @@ static void settle(struct prologue *p, const struct pieces *pieces)
 		leave_waiting(p, &pieces->items[i]);
 }
 
+/* Whole, it would be too large for the request that it was obtained for, which
+ * is too small for a block that is not split. */
+static bool must_be_cut_at_once(const struct prologue *p,
+				const struct gp_state *state,
+				const struct gp_segment *s)
+{
+	const struct gp_block *first = &state->blocks[s->first_block];
+
+	if (s->is_small || s->is_expandable ||
+	    s->size < p->settings->max_split_size)
+		return false;
+	return s->blocks > 1 ||
+	       (first->state != GP_INACTIVE &&
+		rounded_request(p, first) < p->settings->max_split_size);
+}
+
+/* How many requests fill it until it is cut; 0 if it already is. */
+static uint32_t obtain(struct prologue *p, struct pieces *pieces,
+		       const struct gp_state *state, const struct gp_segment *s)
+{
+	if (!must_be_cut_at_once(p, state, s))
+		return fill(p, s);
+	cut(p, pieces, state, s);
+	return 0;
+}
+
+struct filling {
+	uint32_t first_id, count;
+};
+
 static void rebuild(struct prologue *p, const struct gp_state *state)
 {
-	uint32_t *counts = gp_mem_alloc(state->segment_count, sizeof(*counts));
-	uint32_t id = p->next_id;
+	struct filling *fillings =
+		gp_mem_alloc(state->segment_count, sizeof(*fillings));
 	struct pieces pieces = { 0 };
 
-	for (size_t i = 0; i < state->segment_count; i++)
-		counts[i] = fill(p, &state->segments[i]);
 	for (size_t i = 0; i < state->segment_count; i++) {
-		for (; counts[i]; counts[i]--)
-			let_go(p, id++);
-		cut(p, &pieces, state, &state->segments[i]);
+		const struct gp_segment *s = &state->segments[i];
+		uint32_t id = p->next_id;
+
+		fillings[i] =
+			(struct filling){ id, obtain(p, &pieces, state, s) };
+	}
+	for (size_t i = 0; i < state->segment_count; i++) {
+		const struct gp_segment *s = &state->segments[i];
+
+		for (uint32_t k = 0; k < fillings[i].count; k++)
+			let_go(p, fillings[i].first_id + k);
+		if (!must_be_cut_at_once(p, state, s))
+			cut(p, &pieces, state, s);
 	}
 	settle(p, &pieces);
 	free(pieces.items);
-	free(counts);
+	free(fillings);
 }
 
 void prologue_make(struct prologue *p, const struct gp_trace *trace,

@@ -1,0 +1,162 @@
+/* Requests that rebuild a start state: what they lead to is that state. */
+#include <stdlib.h>
+
+#include "gpupool/allocator.h"
+#include "gpupool/replay.h"
+#include "suite.h"
+#include "trace_text.h"
+#include "verify/prologue.h"
+
+#define EVENTS 400
+#define MIB    (UINT64_C(1) << 20)
+
+/* A linear congruential generator (Knuth's MMIX): the same on every machine. */
+static uint64_t next(uint64_t *seed)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) +
+		UINT64_C(1442695040888963407);
+	return *seed >> 33;
+}
+
+static uint64_t some_size(uint64_t *seed)
+{
+	switch (next(seed) % 4) {
+	case 0: return 1 + next(seed) % 4096;
+	case 1: return 1 + next(seed) % MIB;
+	case 2: return MIB + next(seed) % (9 * MIB);
+	default: return 10 * MIB + next(seed) % (60 * MIB);
+	}
+}
+
+/* Allocations of any size, half of them freed in any order. */
+static size_t make_events(uint64_t seed, struct gp_event *events)
+{
+	uint32_t live[EVENTS], ids = 0;
+	size_t count = 0, n = 0;
+
+	while (n < EVENTS) {
+		struct gp_event *e = &events[n++];
+
+		*e = (struct gp_event){ .site = GP_NO_SITE };
+		if (count && next(&seed) % 100 < 45) {
+			size_t i = next(&seed) % count;
+
+			e->kind = GP_FREE;
+			e->id = live[i];
+			live[i] = live[--count];
+			continue;
+		}
+		e->kind = GP_ALLOC;
+		e->id = live[count++] = ids++;
+		e->size = some_size(&seed);
+		e->stream = (uint16_t)(next(&seed) % 2);
+	}
+	return n;
+}
+
+static void replay(const struct gp_trace *trace,
+		   const struct gp_settings *settings,
+		   struct gp_replay_result *result)
+{
+	size_t count;
+	struct gp_diag diag = { 0 };
+	struct gp_replay_config config = {
+		.trace = trace,
+		.settings = settings,
+		.engine = gp_engine_table(&count),
+		.mode = GP_WHAT_IF,
+		.capacity = GP_UNLIMITED,
+	};
+
+	ck_assert_int_eq(gp_replay(&config, result, &diag), GP_OK);
+	ck_assert_uint_eq(result->dropped, 0);
+}
+
+/* The state that a run ends in, as another's start, and rebuilt. */
+static void check(const char *conf, uint64_t seed)
+{
+	static const uint64_t streams[] = { 0, 0x1010 };
+	static const struct gp_pool_id pools[] = { { 0, 0 } };
+	struct gp_event events[EVENTS];
+	struct gp_device_trace device = { .events = events,
+					  .block_ids = EVENTS };
+	struct gp_trace trace = {
+		.devices = &device,
+		.device_count = 1,
+		.streams = streams,
+		.stream_count = COUNT_OF(streams),
+		.pools = pools,
+		.pool_count = 1,
+	};
+	struct gp_replay_result first, second;
+	struct gp_settings settings;
+	struct prologue prologue;
+	struct gp_diag diag;
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
+	device.event_count = make_events(seed, events);
+	replay(&trace, &settings, &first);
+
+	device.start = first.end;
+	device.event_count = 0;
+	prologue_make(&prologue, &trace, 0, &settings);
+	ck_assert_uint_eq(prologue.length, prologue.count);
+	replay(&prologue.trace, &settings, &second);
+	ck_assert_uint_eq(second.end.segment_count, first.end.segment_count);
+	ck_assert_msg(prologue_alike(&first.end, &second.end) ==
+			      first.end.segment_count,
+		      "%s, seed %u", conf, (unsigned)seed);
+	prologue_release(&prologue);
+	gp_replay_release(&first);
+	gp_replay_release(&second);
+}
+
+START_TEST(test_default_settings)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		check("", seed);
+}
+END_TEST
+
+START_TEST(test_expandable_segments)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		check("expandable_segments:True", seed);
+}
+END_TEST
+
+START_TEST(test_blocks_that_may_not_be_split)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		check("max_split_size_mb:32", seed);
+}
+END_TEST
+
+START_TEST(test_an_empty_start_has_no_prologue)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 1000}"));
+	struct gp_settings settings;
+	struct prologue prologue;
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	prologue_make(&prologue, trace, 0, &settings);
+	ck_assert_uint_eq(prologue.length, 0);
+	ck_assert_uint_eq(prologue.count, 1);
+	prologue_release(&prologue);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_default_settings, 0 },
+		{ test_expandable_segments, 0 },
+		{ test_blocks_that_may_not_be_split, 0 },
+		{ test_an_empty_start_has_no_prologue, 0 },
+	};
+
+	return suite_run("prologue", tests, COUNT_OF(tests));
+}
