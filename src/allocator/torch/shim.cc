@@ -296,8 +296,10 @@ static void set_use_on_oom(const uint64_t pool[2], bool use)
 
 static void create(const uint64_t pool[2])
 {
-#if SHIM_RELEASE >= 7
+#if SHIM_RELEASE >= 8
 	allocator::get()->createOrIncrefPool(device, id_of(pool), nullptr);
+#elif SHIM_RELEASE >= 6
+	allocator::get()->ensureExistsAndIncrefPool(device, id_of(pool));
 #else
 	(void)pool;
 #endif
