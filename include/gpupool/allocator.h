@@ -54,6 +54,12 @@ struct gp_stats {
 	int64_t max_split_size; /* -1: unlimited */
 };
 
+/* A private pool's part of reserved_bytes (2.13 and later). */
+struct gp_pool_reserved {
+	uint16_t pool;
+	struct gp_stat by_kind[3]; /* enum gp_stat_kind */
+};
+
 /* ---- what an allocator does, as PyTorch's trace entries tell it ---- */
 
 struct gp_action {
@@ -127,6 +133,10 @@ struct gp_allocator_ops {
 	void (*reset_accumulated)(struct gp_allocator *allocator);
 	/* Counters so far; valid until the next call. */
 	const struct gp_stats *(*stats)(struct gp_allocator *allocator);
+	/* reserved_bytes_by_private_pools; false: that pool never had a
+	 * segment.  NULL: the engine does not count it. */
+	bool (*pool_reserved)(struct gp_allocator *allocator, uint16_t pool,
+			      struct gp_pool_reserved *reserved);
 	/* Segments and blocks now, in address order, in memory of *state that
 	 * the caller frees with gp_state_release. */
 	void (*state)(struct gp_allocator *allocator, struct gp_state *state);

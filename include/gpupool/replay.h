@@ -108,6 +108,8 @@ struct gp_moment {
 
 struct gp_replay_result {
 	struct gp_stats stats;
+	struct gp_pool_reserved *pools; /* private ones that had memory */
+	size_t pool_count;
 	struct gp_device_calls calls;
 	struct gp_timeline timeline;
 	struct gp_fidelity fidelity; /* checked 0: nothing to compare with */

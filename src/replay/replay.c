@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "replay/fidelity.h"
 #include "replay/order.h"
 #include "replay/oom.h"
@@ -235,12 +236,28 @@ static void run(struct replay *r, size_t stop)
 	}
 }
 
+static void note_pools(struct replay *r)
+{
+	const struct gp_allocator_ops *ops = r->allocator->ops;
+	struct gp_replay_result *result = r->result;
+
+	if (!ops->pool_reserved || r->trace->pool_count < 2)
+		return;
+	result->pools =
+		gp_mem_alloc(r->trace->pool_count, sizeof(*result->pools));
+	for (size_t i = 1; i < r->trace->pool_count; i++)
+		result->pool_count +=
+			ops->pool_reserved(r->allocator, (uint16_t)i,
+					   &result->pools[result->pool_count]);
+}
+
 static enum gp_status end(struct replay *r, struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
 
 	watch_end(&r->watch, r->event);
 	r->result->stats = *r->allocator->ops->stats(r->allocator);
+	note_pools(r);
 	r->result->calls = r->device->calls;
 	r->allocator->ops->state(r->allocator, &r->result->end);
 	if (r->allocator->ops->health)
@@ -378,5 +395,6 @@ enum gp_status gp_replay(const struct gp_replay_config *config,
 
 void gp_replay_release(struct gp_replay_result *result)
 {
+	free(result->pools);
 	gp_state_release(&result->end);
 }

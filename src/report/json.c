@@ -200,7 +200,7 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "device", device->device);
 	gp_emit_limit(json, "capacity", run->capacity[i]);
-	gp_emit_stats(json, "memory_stats", &result->stats,
+	gp_emit_stats(json, "memory_stats", trace, result,
 		      run->settings->release);
 	write_fidelity(json, trace, &result->fidelity);
 	write_oom(json, trace, &result->first_oom);

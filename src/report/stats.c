@@ -4,13 +4,19 @@
  */
 #include "report/stats.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
 
 enum shape {
 	BY_POOL, /* key.<pool>.<field> */
 	PLAIN,	 /* key.<field> */
 	SCALAR,
+	BY_PRIVATE_POOL, /* key.<id>.<pool>.<field> */
 };
 
 struct row {
@@ -41,6 +47,7 @@ static const struct row rows[] = {
 	{ "oversize_segments", PLAIN, AT(oversize_segments), 0 },
 	{ "requested_bytes", BY_POOL, AT(by_pool[GP_STAT_REQUESTED_BYTES]), 0 },
 	{ "reserved_bytes", BY_POOL, AT(by_pool[GP_STAT_RESERVED_BYTES]), 0 },
+	{ "reserved_bytes_by_private_pools", BY_PRIVATE_POOL, 0, 13 },
 	{ "segment", BY_POOL, AT(by_pool[GP_STAT_SEGMENT]), 0 },
 };
 
@@ -71,7 +78,7 @@ static int64_t number_at(const void *base, size_t offset)
 static void write_stat(struct gp_emit *json, const char *prefix,
 		       const struct gp_stat *stat)
 {
-	char key[64];
+	char key[128];
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		snprintf(key, sizeof(key), "%s.%s", prefix, fields[i].name);
@@ -82,7 +89,7 @@ static void write_stat(struct gp_emit *json, const char *prefix,
 static void write_by_pool(struct gp_emit *json, const char *prefix,
 			  const struct gp_stat *stats)
 {
-	char key[48];
+	char key[112];
 
 	for (size_t i = 0; i < sizeof(pools) / sizeof(*pools); i++) {
 		snprintf(key, sizeof(key), "%s.%s", prefix, pools[i].name);
@@ -90,13 +97,53 @@ static void write_by_pool(struct gp_emit *json, const char *prefix,
 	}
 }
 
+/* ---- private pools: "reserved_bytes_by_private_pools.0_1.all.current" ---- */
+
+struct named_pool {
+	char name[48];
+	const struct gp_stat *stats;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct named_pool *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static void write_private(struct gp_emit *json, const struct gp_trace *trace,
+			  const struct gp_replay_result *result)
+{
+	size_t n = result->pool_count;
+	struct named_pool *named = gp_mem_alloc(n, sizeof(*named));
+	char key[96];
+
+	for (size_t i = 0; i < n; i++) {
+		const struct gp_pool_id *id =
+			&trace->pools[result->pools[i].pool];
+
+		snprintf(named[i].name, sizeof(named[i].name),
+			 "%" PRIu64 "_%" PRIu64, id->first, id->second);
+		named[i].stats = result->pools[i].by_kind;
+	}
+	if (n)
+		qsort(named, n, sizeof(*named), by_name);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(key, sizeof(key), "reserved_bytes_by_private_pools.%s",
+			 named[i].name);
+		write_by_pool(json, key, named[i].stats);
+	}
+	free(named);
+}
+
 void gp_emit_stats(struct gp_emit *json, const char *key,
-		   const struct gp_stats *stats, uint8_t release)
+		   const struct gp_trace *trace,
+		   const struct gp_replay_result *result, uint8_t release)
 {
 	gp_emit_open(json, key, '{', GP_EMIT_LINES);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const struct row *row = &rows[i];
-		const void *at = (const char *)stats + row->offset;
+		const void *at = (const char *)&result->stats + row->offset;
 
 		if (release < row->since)
 			continue;
@@ -106,6 +153,7 @@ void gp_emit_stats(struct gp_emit *json, const char *key,
 		case SCALAR:
 			gp_emit_int(json, row->key, number_at(at, 0));
 			break;
+		case BY_PRIVATE_POOL: write_private(json, trace, result); break;
 		}
 	}
 	gp_emit_close(json, '}');

@@ -6,11 +6,13 @@
 
 #include <stdint.h>
 
-#include "gpupool/allocator.h"
+#include "gpupool/replay.h"
+#include "gpupool/trace.h"
 #include "report/emit.h"
 
 /* The keys that PyTorch 2.<release> has. */
 void gp_emit_stats(struct gp_emit *json, const char *key,
-		   const struct gp_stats *stats, uint8_t release);
+		   const struct gp_trace *trace,
+		   const struct gp_replay_result *result, uint8_t release);
 
 #endif

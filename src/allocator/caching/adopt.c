@@ -105,10 +105,11 @@ static void count_segment(struct caching *c, const struct gp_segment *segment)
 {
 	enum gp_stat_kind kind =
 		segment->is_small ? GP_STAT_SMALL : GP_STAT_LARGE;
+	struct pool_pair *pair = pool_pair_get(c, segment->pool);
 
-	c->reserved += segment->size;
-	pool_pair_get(c, segment->pool)->malloc_count++;
-	counter_add(c, GP_STAT_RESERVED_BYTES, kind, segment->size);
+	pair->malloc_count++;
+	counter_reserve(c, segment->is_small ? &pair->small : &pair->large,
+			segment->size);
 	c->device->ops->adopt(c->device, segment->addr, segment->size,
 			      segment->is_expandable);
 	if (segment->is_expandable)

@@ -288,6 +288,17 @@ static const struct gp_stats *caching_stats(struct gp_allocator *allocator)
 	return &c->stats;
 }
 
+static bool caching_pool_reserved(struct gp_allocator *allocator, uint16_t pool,
+				  struct gp_pool_reserved *reserved)
+{
+	const struct pool_reserved *from =
+		&caching_of(allocator)->pools.reserved[pool];
+
+	reserved->pool = pool;
+	memcpy(reserved->by_kind, from->by_kind, sizeof(from->by_kind));
+	return from->is_there;
+}
+
 static void caching_state(struct gp_allocator *allocator,
 			  struct gp_state *state)
 {
@@ -343,6 +354,7 @@ static const struct gp_allocator_ops caching_ops = {
 	.reset_peak = caching_reset_peak,
 	.reset_accumulated = caching_reset_accumulated,
 	.stats = caching_stats,
+	.pool_reserved = caching_pool_reserved,
 	.state = caching_state,
 	.candidates = caching_candidates,
 	.refusal = caching_refusal,

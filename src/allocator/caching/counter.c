@@ -15,6 +15,48 @@ void counter_decrease(struct gp_stat *stat, int64_t amount)
 	stat->freed += amount;
 }
 
+static enum gp_stat_kind kind_of(const struct caching_pool *pool)
+{
+	return pool->is_small ? GP_STAT_SMALL : GP_STAT_LARGE;
+}
+
+/* A private pool's statistics are there from its first segment on, and stay
+ * when the pool does not. */
+static struct gp_stat *reserved_of(struct caching *c,
+				   const struct caching_pool *pool)
+{
+	struct pool_reserved *reserved = &c->pools.reserved[pool_index(pool)];
+
+	reserved->is_there = true;
+	return reserved->by_kind;
+}
+
+void counter_reserve(struct caching *c, const struct caching_pool *pool,
+		     uint64_t bytes)
+{
+	c->reserved += bytes;
+	counter_add(c, GP_STAT_RESERVED_BYTES, kind_of(pool), bytes);
+	if (pool_is_private(pool)) {
+		struct gp_stat *stats = reserved_of(c, pool);
+
+		counter_increase(&stats[GP_STAT_ALL], (int64_t)bytes);
+		counter_increase(&stats[kind_of(pool)], (int64_t)bytes);
+	}
+}
+
+void counter_unreserve(struct caching *c, const struct caching_pool *pool,
+		       uint64_t bytes)
+{
+	c->reserved -= bytes;
+	counter_sub(c, GP_STAT_RESERVED_BYTES, kind_of(pool), bytes);
+	if (pool_is_private(pool)) {
+		struct gp_stat *stats = reserved_of(c, pool);
+
+		counter_decrease(&stats[GP_STAT_ALL], (int64_t)bytes);
+		counter_decrease(&stats[kind_of(pool)], (int64_t)bytes);
+	}
+}
+
 static struct gp_stat tell(const struct tally *tally, int id)
 {
 	int64_t current = gp_level_now(&tally->levels[id]);
@@ -56,6 +98,12 @@ void counter_reset_peak(struct caching *c)
 			lower_peak(&c->tally[kind].levels[id]);
 	stats->oversize_allocations.peak = stats->oversize_allocations.current;
 	stats->oversize_segments.peak = stats->oversize_segments.current;
+	for (size_t i = 0; i < c->pools.pair_count; i++)
+		for (int kind = 0; kind < 3; kind++) {
+			struct gp_stat *s = &c->pools.reserved[i].by_kind[kind];
+
+			s->peak = s->current;
+		}
 }
 
 static void forget(struct gp_stat *stat)
@@ -76,6 +124,9 @@ void counter_reset_accumulated(struct caching *c)
 		}
 	forget(&stats->oversize_allocations);
 	forget(&stats->oversize_segments);
+	for (size_t i = 0; i < c->pools.pair_count; i++)
+		for (int kind = 0; kind < 3; kind++)
+			forget(&c->pools.reserved[i].by_kind[kind]);
 	stats->num_alloc_retries = stats->num_ooms = 0;
 	stats->num_oom_rejections = stats->num_sync_all_streams = 0;
 	stats->num_device_alloc = stats->num_device_free = 0;

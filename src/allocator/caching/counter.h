@@ -50,6 +50,12 @@ static inline void counter_net(struct caching *c, enum gp_stat_id id,
 void counter_increase(struct gp_stat *stat, int64_t amount);
 void counter_decrease(struct gp_stat *stat, int64_t amount);
 
+/* reserved_bytes, of all, of the pool kind and of a private pool. */
+void counter_reserve(struct caching *c, const struct caching_pool *pool,
+		     uint64_t bytes);
+void counter_unreserve(struct caching *c, const struct caching_pool *pool,
+		       uint64_t bytes);
+
 /* Makes c->stats.by_pool what the tallies say. */
 void counter_tell(struct caching *c);
 

@@ -28,15 +28,22 @@ static uint64_t reservation_of(const struct caching *c, uint64_t page)
 	return round_up(set && set < size ? set : size, page);
 }
 
+/* large_segment_size_mb:-1 is accepted and means nearly 2^64 bytes: no device
+ * has such a page. */
+#define MOST_PAGE (UINT64_C(1) << 60)
+
 /* A new segment is one unmapped block. */
 static struct block *add_segment(struct caching *c,
 				 const struct request *request)
 {
 	uint64_t page = page_of(c, request->pool);
-	uint64_t size = reservation_of(c, page), addr;
+	uint64_t size, addr;
 	struct expandable_segment *segment;
 	struct block *b;
 
+	if (page > MOST_PAGE)
+		return NULL;
+	size = reservation_of(c, page);
 	if (request->rounded > size &&
 	    gp_release_has(c->settings.release, GP_CHANGE_RESERVE_CHECKED))
 		return NULL;
@@ -130,9 +137,8 @@ static struct block *map_block(struct caching *c, struct block *b,
 	caching_merge(c, b, b->prev);
 	caching_merge(c, b, b->next);
 	caching_shelve(b);
-	c->reserved += size;
 	c->stats.num_device_alloc++;
-	counter_add(c, GP_STAT_RESERVED_BYTES, counter_kind(b), size);
+	counter_reserve(c, b->pool, size);
 	caching_act(c, GP_SEGMENT_MAP, b, addr, size);
 	return b;
 }
@@ -222,10 +228,9 @@ enum gp_answer expandable_unmap(struct caching *c, struct block *b)
 	caching_merge(c, b, b->prev);
 	caching_merge(c, b, b->next);
 	shelf_insert_unmapped(pool_shelf(pool, b->stream), b);
-	c->reserved -= size;
 	pool->pair->malloc_count--;
 	c->stats.num_device_free++;
-	counter_sub(c, GP_STAT_RESERVED_BYTES, counter_kind(b), size);
+	counter_unreserve(c, pool, size);
 	caching_act(c, GP_SEGMENT_UNMAP, b, start, size);
 	if (!block_is_split(b))
 		drop_segment(c, b);

@@ -43,6 +43,8 @@ void pools_init(struct caching *c)
 		gp_mem_alloc(c->pools.pair_count, sizeof(*c->pools.pairs));
 	c->pools.newest_route_first =
 		gp_release_has(c->settings.release, GP_CHANGE_NEWEST_ROUTE);
+	c->pools.reserved =
+		gp_mem_alloc(c->pools.pair_count, sizeof(*c->pools.reserved));
 	c->pools.no_split = gp_mem_alloc(c->pools.pair_count, sizeof(bool));
 	pool_pair_get(c, 0);
 }
@@ -69,6 +71,7 @@ void pools_release(struct caching *c)
 	robin_release(&c->pools.freeable);
 	robin_release(&c->pools.use_on_oom);
 	free(c->pools.no_split);
+	free(c->pools.reserved);
 	free(c->pools.pairs);
 	free(c->pools.routes);
 }

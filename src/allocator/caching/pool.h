@@ -40,9 +40,16 @@ struct pool_route {
 	bool is_capture;
 };
 
+/* reserved_bytes_by_private_pools */
+struct pool_reserved {
+	bool is_there;
+	struct gp_stat by_kind[3]; /* enum gp_stat_kind */
+};
+
 struct pools {
 	struct pool_pair **pairs; /* by index; made when first used */
 	size_t pair_count;
+	struct pool_reserved *reserved; /* by index */
 	bool *no_split; /* by index; outlives the pool, as PyTorch's set does */
 	struct pool_route *routes; /* oldest first */
 	size_t route_count, route_room;

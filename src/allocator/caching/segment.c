@@ -75,10 +75,9 @@ static struct block *add_segment(struct caching *c,
 	b->pool = request->pool;
 	b->counter = c->order == BY_ADDRESS ? 0 : ++c->counter;
 	kind = counter_kind(b);
-	c->reserved += b->size;
 	b->pool->pair->malloc_count++;
 	counter_add(c, GP_STAT_SEGMENT, kind, 1);
-	counter_add(c, GP_STAT_RESERVED_BYTES, kind, b->size);
+	counter_reserve(c, b->pool, b->size);
 	if (b->size >= c->settings.max_split_size)
 		counter_increase(&c->stats.oversize_segments, 1);
 	c->stats.num_device_alloc++;
@@ -188,11 +187,10 @@ void segment_release(struct caching *c, struct block *b)
 	shelf_remove(pool_shelf(b->pool, b->stream), b);
 	caching_act(c, GP_SEGMENT_FREE, b, b->addr, b->size);
 	c->device->ops->free(c->device, b->addr, b->size);
-	c->reserved -= b->size;
 	b->pool->pair->malloc_count--;
 	c->stats.num_device_free++;
 	counter_sub(c, GP_STAT_SEGMENT, kind, 1);
-	counter_sub(c, GP_STAT_RESERVED_BYTES, kind, b->size);
+	counter_unreserve(c, b->pool, b->size);
 	if (b->size >= c->settings.max_split_size)
 		counter_decrease(&c->stats.oversize_segments, 1);
 	block_destroy(&c->blocks, b);
