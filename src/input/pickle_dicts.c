@@ -150,6 +150,32 @@ GP_ALWAYS_INLINE void read_items(struct cursor *c,
 	(void)goes_on;
 }
 
+/* One dict; false: something else comes before its end. */
+static bool read_dict(struct gp_machine *m)
+{
+	struct cursor c = { m->source->at, m->top, m->memo, m->memo_count, 0 };
+	uint64_t dict = gp_objects_dict(&m->objects);
+	uint64_t *items = c.top + 1;
+	bool is_done;
+
+	*c.top++ = dict;
+	c.memo[c.memo_count++] = dict;
+	c.at += 3;
+	read_items(&c, &m->objects);
+	is_done = *c.at == GP_OP_SETITEMS && (c.top - items) % 2 == 0;
+	if (is_done) {
+		gp_objects_fill(&m->objects, dict, c.mask, items, c.top);
+		c.top = items;
+		c.at++;
+	} else {
+		m->marks[m->mark_count++] = (uint32_t)(items - m->stack);
+	}
+	m->source->at = c.at;
+	m->top = c.top;
+	m->memo_count = c.memo_count;
+	return is_done;
+}
+
 /*
  * A run of dicts as protocols 4 and 5 write them: EMPTY_DICT, MEMOIZE, MARK,
  * items, SETITEMS.  Stops before whatever is anything else, with the machine as
@@ -157,29 +183,19 @@ GP_ALWAYS_INLINE void read_items(struct cursor *c,
  */
 void gp_machine_read_dicts(struct gp_machine *m)
 {
-	const unsigned char *end = m->source->end;
-	struct cursor c = { m->source->at, m->top, m->memo, m->memo_count, 0 };
+	const struct gp_source *source = m->source;
 
-	while (end - c.at >= GP_DICT_BYTES && c.at[0] == GP_OP_EMPTY_DICT &&
-	       c.at[1] == GP_OP_MEMOIZE && c.at[2] == GP_OP_MARK) {
-		uint64_t dict = gp_objects_dict(&m->objects);
-		uint64_t *items = c.top + 1;
+	for (;;) {
+		const unsigned char *at;
+		size_t memo_count;
 
-		*c.top++ = dict;
-		c.memo[c.memo_count++] = dict;
-		c.at += 3;
-		c.mask = 0;
-		read_items(&c, &m->objects);
-		if (*c.at != GP_OP_SETITEMS || (c.top - items) % 2) {
-			m->marks[m->mark_count++] =
-				(uint32_t)(items - m->stack);
-			break;
-		}
-		gp_objects_fill(&m->objects, dict, c.mask, items, c.top);
-		c.top = items;
-		c.at++;
+		gp_stencils_read(m);
+		at = source->at;
+		memo_count = m->memo_count;
+		if (source->end - at < GP_DICT_BYTES ||
+		    at[0] != GP_OP_EMPTY_DICT || at[1] != GP_OP_MEMOIZE ||
+		    at[2] != GP_OP_MARK || !read_dict(m))
+			return;
+		gp_stencils_learn(m, at, memo_count);
 	}
-	m->source->at = c.at;
-	m->top = c.top;
-	m->memo_count = c.memo_count;
 }

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 
+#include "input/pickle_stencil.h"
 #include "input/snapshot_object.h"
 #include "input/source.h"
 
@@ -29,6 +30,7 @@ struct gp_machine {
 	size_t memo_count, memo_room;
 	uint64_t opcode_at; /* offset of the one being done, for messages */
 	struct gp_snapshot_objects objects;
+	struct gp_stencils stencils;
 };
 
 /* The source at its first byte; nothing is read yet. */

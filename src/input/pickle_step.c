@@ -146,6 +146,8 @@ static enum gp_status put(struct gp_machine *m, uint32_t index)
 				      sizeof(*m->memo));
 		memset(m->memo + m->memo_count, 0, n * sizeof(*m->memo));
 		m->memo_count += n;
+	} else {
+		gp_stencils_forget(&m->stencils);
 	}
 	m->memo[index] = m->top[-1];
 	return gp_machine_make_room(m);

@@ -216,11 +216,7 @@ static void set_top(struct gp_snapshot_objects *o, uint32_t number)
 
 static uint32_t add_entry(struct gp_snapshot_objects *o)
 {
-	if (o->entries_count == o->entries_room)
-		o->entries =
-			gp_mem_grow(o->entries, &o->entries_room,
-				    o->entries_count + 1, sizeof(*o->entries));
-	o->entries[o->entries_count] =
+	*gp_objects_next_entry(o) =
 		(struct gp_snapshot_entry){ .site = GP_NO_SITE,
 					    .action = GP_WORDS };
 	return (uint32_t)o->entries_count++;

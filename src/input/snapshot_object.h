@@ -120,6 +120,9 @@ void gp_objects_release(struct gp_snapshot_objects *objects);
 /* Room for n more dicts and n more lists, made without asking again. */
 void gp_objects_reserve(struct gp_snapshot_objects *objects, size_t n);
 
+/* Room for one more entry. */
+void gp_objects_reserve_entries(struct gp_snapshot_objects *objects);
+
 static inline uint64_t gp_objects_dict(struct gp_snapshot_objects *objects)
 {
 	objects->dicts[objects->dicts_count] = GP_OBJECT_EMPTY;
@@ -130,6 +133,24 @@ static inline uint64_t gp_objects_list(struct gp_snapshot_objects *objects)
 {
 	objects->lists[objects->lists_count] = (struct gp_object_list){ 0 };
 	return gp_value(GP_VALUE_LIST, objects->lists_count++);
+}
+
+/* The place of the entry to come, for who writes all of it... */
+static inline struct gp_snapshot_entry *gp_objects_next_entry(
+	struct gp_snapshot_objects *objects)
+{
+	if (objects->entries_count == objects->entries_room)
+		gp_objects_reserve_entries(objects);
+	return &objects->entries[objects->entries_count];
+}
+
+/* ... and the new dict that it is. */
+static inline uint64_t gp_objects_entry_dict(
+	struct gp_snapshot_objects *objects)
+{
+	objects->dicts[objects->dicts_count] =
+		objects->entries_count++ << 8 | GP_OBJECT_ENTRY;
+	return gp_value(GP_VALUE_DICT, objects->dicts_count++);
 }
 
 /* Scalars (snapshot_scalar.c). */

@@ -58,6 +58,12 @@ void gp_objects_reserve(struct gp_snapshot_objects *o, size_t n)
 			       sizeof(*o->lists));
 }
 
+void gp_objects_reserve_entries(struct gp_snapshot_objects *o)
+{
+	o->entries = gp_mem_grow(o->entries, &o->entries_room,
+				 o->entries_count + 1, sizeof(*o->entries));
+}
+
 static uint64_t intern(struct gp_snapshot_objects *o, const char *text,
 		       size_t length)
 {

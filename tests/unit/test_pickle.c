@@ -84,6 +84,73 @@ START_TEST(test_other_pickles_say_the_same)
 }
 END_TEST
 
+/*
+ * Entries as Python writes them, keys by reference, so alike that one is read
+ * by the bytes of another (pickle_stencil.h).  Memo: 0 action, 1 addr, 2 size,
+ * 3 stream, 4 alloc, 5 free_requested, then the entries' own.
+ */
+#define KEYS                                                                   \
+	"'action'$94$30'addr'$94$30'size'$94$30'stream'$94$30"                 \
+	"'alloc'$94$30'free_requested'$94$30"
+#define ALIKE(action, addr, size, stream)                                      \
+	"}$94(h$00h" action "h$01J" addr "h$02M" size "h$03" stream "u"
+#define GREEN ALIKE("$04", "$00$00$01$00", "$00$02", "K$00")
+#define RED   ALIKE("$05", "$00$00$01$00", "$00$02", "K$00")
+#define FILL  "zzzzzzzzzzzzzzzzzzzzz"
+/* Entries of bytes this close to the end are read one opcode at a time. */
+#define TAIL                                                                   \
+	"'x'C$ff" FILL FILL FILL FILL FILL FILL FILL FILL FILL FILL FILL FILL  \
+	"zzz"
+
+static const struct {
+	const char *entries;
+	uint64_t addr, size, stream; /* of the last event */
+	size_t events;
+	enum gp_event_kind kind;
+} alike[] = {
+	{ GREEN RED GREEN, 65536, 512, 0, 3, GP_ALLOC },
+	{ GREEN GREEN RED, 65536, 512, 0, 3, GP_FREE },
+	{ GREEN ALIKE("$04", "$00$02$01$00", "$00$04", "K$00"), 66048, 1024, 0,
+	  2, GP_ALLOC },
+	{ GREEN ALIKE("$04", "$00$02$01$00", "$00$04", "K$05"), 66048, 1024, 1,
+	  2, GP_ALLOC },
+	/* a stream's handle with its top bits set */
+	{ ALIKE("$04", "$00$02$01$00", "$00$04", "J$00$01$00$00")
+		  ALIKE("$04", "$00$04$01$00", "$00$04", "J$00$ff$ff$ff"),
+	  66560, 1024, 2, 2, GP_ALLOC },
+	/* keys that are in another place from there on: size 1, addr 2 */
+	{ GREEN "'size'q$01$30'addr'q$02$30"
+		"}$94(h$00h$04h$01J$00$02$00$00h$02J$00$00$01$00h$03K$00u",
+	  65536, 512, 0, 2, GP_ALLOC },
+	{ GREEN "'size'q$01$30'addr'q$02$30"
+		"}$94(h$00h$04h$01J$00$02$00$00h$02M$00$08h$03K$00u",
+	  2048, 512, 0, 2, GP_ALLOC },
+};
+
+START_TEST(test_entries_may_be_alike)
+{
+	char notation[4096];
+
+	for (size_t i = 0; i < COUNT_OF(alike); i++) {
+		const struct gp_event *last;
+		struct gp_trace *trace;
+
+		snprintf(notation, sizeof(notation),
+			 KEYS "}('device_traces' ](](%see" TAIL "u.",
+			 alike[i].entries);
+		trace = unpickled(notation);
+		ck_assert_uint_eq(trace->devices[0].event_count,
+				  alike[i].events);
+		last = &trace->devices[0].events[alike[i].events - 1];
+		ck_assert_uint_eq(last->kind, alike[i].kind);
+		ck_assert_uint_eq(last->addr, alike[i].addr);
+		ck_assert_uint_eq(last->size, alike[i].size);
+		ck_assert_uint_eq(last->stream, alike[i].stream);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 START_TEST(test_lists_by_themselves_are_traces)
 {
 	static const struct {
@@ -261,6 +328,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ test_a_snapshot_is_a_trace, 0 },
 		{ test_other_pickles_say_the_same, 0 },
+		{ test_entries_may_be_alike, 0 },
 		{ test_lists_by_themselves_are_traces, 0 },
 		{ test_bad_pickles_are_explained, 0 },
 		{ test_each_cut_is_an_error, 0 },
