@@ -57,6 +57,12 @@ void gp_build_total_memory(struct gp_build *build, uint32_t device,
 void gp_build_event(struct gp_build *build, uint32_t device,
 		    const struct gp_event *event, uint64_t name);
 
+/* HISTORY: the same for n events that the caller writes in place, into the room
+ * that it first gets for up to that many. */
+struct gp_event *gp_build_room(struct gp_build *build, uint32_t device,
+			       size_t n);
+void gp_build_events(struct gp_build *build, uint32_t device, size_t n);
+
 /*
  * REQUESTS: the start state; HISTORY: the end state.  A block belongs to the
  * segment added last.  Block addr 0 means behind the previous one.  id and

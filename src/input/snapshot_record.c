@@ -64,8 +64,8 @@ static enum gp_status find_device(struct gp_snapshot_delivery *d,
 	return status;
 }
 
-static enum gp_status find_stream(struct gp_snapshot_delivery *d,
-				  uint64_t stream, uint16_t *index)
+static inline enum gp_status find_stream(struct gp_snapshot_delivery *d,
+					 uint64_t stream, uint16_t *index)
 {
 	enum gp_status status = GP_OK;
 
@@ -79,8 +79,8 @@ static enum gp_status find_stream(struct gp_snapshot_delivery *d,
 	return status;
 }
 
-static enum gp_status find_pool(struct gp_snapshot_delivery *d, uint32_t pair,
-				uint16_t *index)
+static inline enum gp_status find_pool(struct gp_snapshot_delivery *d,
+				       uint32_t pair, uint16_t *index)
 {
 	struct gp_snapshot_pair *p = &d->pairs[pair];
 	enum gp_status status = GP_OK;
@@ -104,9 +104,9 @@ static enum gp_status fail_entry(const struct gp_snapshot_entry *entry,
 			   "its action is none that gpupool knows");
 }
 
-static enum gp_status read_entry(struct gp_snapshot_delivery *d,
-				 const struct gp_snapshot_entry *entry,
-				 struct gp_event *event)
+static inline enum gp_status read_entry(struct gp_snapshot_delivery *d,
+					const struct gp_snapshot_entry *entry,
+					struct gp_event *event)
 {
 	const struct action *action = &actions[entry->action];
 	enum gp_status status;
@@ -127,28 +127,24 @@ static enum gp_status read_entry(struct gp_snapshot_delivery *d,
 	return status;
 }
 
-/* So many at a time: an event that was written just now, field by field, is
- * slow to copy. */
-#define BATCH 64
-
-static enum gp_status deliver_batch(struct gp_snapshot_delivery *d,
-				    const struct gp_snapshot_entry *entries,
-				    size_t n, size_t *done)
+static enum gp_status deliver_all(struct gp_snapshot_delivery *d,
+				  const struct gp_snapshot_entry *entries,
+				  size_t n, size_t *done)
 {
-	struct gp_event events[BATCH];
+	struct gp_event *room = gp_build_room(d->build, d->last_device, n);
 	enum gp_status status = GP_OK;
+	size_t i, events = 0;
 	uint64_t keys = 0;
-	size_t i;
 
 	for (i = 0; i < n && status == GP_OK; i++) {
-		status = read_entry(d, &entries[i], &events[i]);
+		status = read_entry(d, &entries[i], &room[events]);
 		keys |= entries[i].keys;
+		events += actions[entries[i].action].is_event;
 	}
 	*done = status == GP_OK ? n : i - 1;
 	d->keys.seen[GP_IN_ENTRY] |= keys;
-	for (i = 0; i < *done; i++)
-		if (actions[entries[i].action].is_event)
-			gp_build_event(d->build, d->last_device, &events[i], 0);
+	if (status == GP_OK)
+		gp_build_events(d->build, d->last_device, events);
 	return status;
 }
 
@@ -157,15 +153,14 @@ enum gp_status gp_snapshot_deliver_entries(
 	const struct gp_snapshot_entry *entries, size_t n, size_t first)
 {
 	enum gp_status status = find_device(d, ordinal);
-	size_t i, done = 0;
+	size_t done = 0;
 
 	d->keys.is_there[GP_IN_ENTRY] |= n > 0;
-	for (i = 0; i < n && status == GP_OK; i += done)
-		status = deliver_batch(d, entries + i,
-				       n - i < BATCH ? n - i : BATCH, &done);
+	if (status == GP_OK && n)
+		status = deliver_all(d, entries, n, &done);
 	if (status != GP_OK)
 		gp_diag_record(d->diag, "device %llu, entry %zu",
-			       (unsigned long long)ordinal, first + i);
+			       (unsigned long long)ordinal, first + done);
 	return status;
 }
 

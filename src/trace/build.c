@@ -111,9 +111,9 @@ void gp_build_end_state(struct gp_build *build, uint32_t device, bool is_end)
 	at(build, device)->at_end = is_end;
 }
 
-static void grow_events(struct gp_build_device *d, bool has_names)
+static void grow_events(struct gp_build_device *d, size_t n, bool has_names)
 {
-	size_t need = d->event_count + 1;
+	size_t need = d->event_count + n;
 
 	d->events = gp_mem_grow(d->events, &d->event_room, need,
 				sizeof(*d->events));
@@ -145,11 +145,36 @@ void gp_build_event(struct gp_build *build, uint32_t device,
 		return;
 	}
 	if (d->event_count == d->event_room)
-		grow_events(d, build->kind == GP_BUILD_REQUESTS);
+		grow_events(d, 1, build->kind == GP_BUILD_REQUESTS);
 	d->events[d->event_count] = *event;
 	if (build->kind == GP_BUILD_REQUESTS)
 		d->names[d->event_count] = name;
 	d->event_count++;
+}
+
+struct gp_event *gp_build_room(struct gp_build *build, uint32_t device,
+			       size_t n)
+{
+	struct gp_build_device *d = at(build, device);
+
+	assert(build->kind == GP_BUILD_HISTORY);
+	grow_events(d, n, false);
+	return d->events + d->event_count;
+}
+
+void gp_build_events(struct gp_build *build, uint32_t device, size_t n)
+{
+	struct gp_build_device *d = at(build, device);
+	const struct gp_event *event = d->events + d->event_count;
+	const struct gp_event *end = event + n;
+
+	for (; event < end; event++)
+		if (ends_free(d, event))
+			d->events[d->event_count - 1].flags |= GP_AT_ONCE;
+		else if (event == d->events + d->event_count)
+			d->event_count++;
+		else
+			d->events[d->event_count++] = *event;
 }
 
 static struct gp_build_state *state_of(struct gp_build *build, uint32_t device)
