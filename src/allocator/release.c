@@ -68,6 +68,12 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 			    "outside of a capture",
 		.source = "#114647; run",
 	},
+	[GP_CHANGE_CAPTURED_USES] = {
+		.since = 4,
+		.sentence = "streams recorded while routing are forgotten when "
+			    "a block freed meanwhile completes",
+		.source = "insert_events_deferred_until_no_capture; run",
+	},
 	[GP_CHANGE_ROUTING_GOES_ON] = {
 		.since = 13,
 		.sentence = "use_mem_pool no longer suspends event processing, "

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "allocator/caching/caching.h"
+#include "allocator/release.h"
 #include "base/mem.h"
 
 /* c10::Stream's hash: device type CUDA, device index, stream id. */
@@ -155,7 +156,8 @@ void events_record_use(struct caching *c, struct block *b, uint16_t stream)
 	if (stream == b->stream)
 		return;
 	add_to_set(c, &b->uses, stream);
-	if (pools_are_suspended(c))
+	if (pools_are_suspended(c) &&
+	    gp_release_has(c->settings.release, GP_CHANGE_CAPTURED_USES))
 		add_to_set(c, &b->captured, stream);
 }
 
