@@ -4,7 +4,7 @@
  *
  *     caching.c     blocks, and every request but alloc
  *     alloc.h       alloc
- *     size.h        rounding and segment sizes
+ *     size.h        pools and segments by size
  *     pool.h        default and private pools, routing
  *     shelf.h       free blocks in best-fit order
  *     segment.h     memory from the device and back; the retry ladder
