@@ -23,6 +23,9 @@ WERROR ?=
 V ?=
 FUZZ_RUNS ?= 20000
 FUZZ_SECONDS ?= 20
+CASES ?= 2000
+SEED ?= 0
+CLASS ?=
 
 # ---- where things go ------------------------------------------------------
 
@@ -72,7 +75,10 @@ MAIN := $(B)/obj/src/main.o
 LIB := $(B)/libgpupool.a
 PROGRAM := $(B)/gpupool
 CHECKS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c \
-	tests/contract/test_*.c)))
+	tests/contract/test_*.c tests/conform/test_*.c)))
+CONFORM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard \
+	tests/conform/parts/*.c)))
+CONFORM := $(patsubst %,$(B)/tests/conform/%,generate shrink drive)
 JSON := $(B)/tests/tools/json
 FUZZERS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 MANUALS := $(sort $(wildcard man/*.[1-9]))
@@ -138,12 +144,24 @@ tests: $(CHECKS) $(JSON) ## build the tests, run none
 
 $(B)/tests/unit/% $(B)/tests/contract/%: TEST_LIBS = $(CHECK_LIBS)
 $(B)/tests/fuzz/%: TEST_LIBS = -fsanitize=fuzzer
+# Our objects need the library, which the rule names before them.
+$(B)/tests/conform/test_%: TEST_LIBS = $(CONFORM_OBJ) $(LIB) $(CHECK_LIBS)
+$(CONFORM): TEST_LIBS = $(CONFORM_OBJ) $(LIB)
+$(CONFORM) $(filter $(B)/tests/conform/%,$(CHECKS)): $(CONFORM_OBJ)
 
 $(B)/tests/%: tests/%.c $(LIB) $(B)/.compile
 	$(call say,TEST)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -Itests -MMD -MP -MT $@ -MF $@.d -o $@ $< $(LDFLAGS) \
 		$(LIB) $(TEST_LIBS) $(LIBS)
+
+conform: $(PROGRAM) $(CONFORM) ## made-up programs, beside PyTorch's own
+	@BUILD=$(B) CASES=$(CASES) SEED=$(SEED) CLASS=$(CLASS) \
+		tests/conform/run.sh $(TORCH)
+
+# Writes the goldens anew, from PyTorch's own allocator.
+conform-record: $(CONFORM)
+	@BUILD=$(B) tests/conform/record.sh $(TORCH)
 
 fuzz: ## each reader against damaged files, FUZZ_RUNS times
 	@scripts/packages.sh build fuzz
@@ -229,8 +247,10 @@ help: ## this list
 	@echo '  V=1           show the commands'
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
-.PHONY: all lib check check-run tests fuzz fuzz-run lint lint-run format demo \
-	demo-run torch-engine deps install uninstall clean help FORCE
+.PHONY: all lib check check-run tests fuzz fuzz-run lint lint-run format \
+	conform conform-record demo demo-run torch-engine deps install \
+	uninstall clean help FORCE
 .DEFAULT_GOAL := all
 
--include $(OBJ:.o=.d) $(MAIN:.o=.d) $(CHECKS:=.d) $(FUZZERS:=.d) $(JSON).d
+-include $(OBJ:.o=.d) $(MAIN:.o=.d) $(CHECKS:=.d) $(FUZZERS:=.d) $(JSON).d \
+	$(CONFORM_OBJ:.o=.d) $(CONFORM:=.d)

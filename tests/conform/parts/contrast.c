@@ -1,0 +1,194 @@
+/* Our engine and PyTorch's own beside each other. */
+#include "contrast.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "figures.h"
+#include "horizon.h"
+
+static const char *const names[VERDICTS] = {
+	[VERDICT_EQUAL] = "equal",
+	[VERDICT_ORDER] = "equal but for an order PyTorch leaves open",
+	[VERDICT_DIFFERENT] = "different",
+	[VERDICT_ASSERTS] = "PyTorch asserts",
+	[VERDICT_HEAP] = "PyTorch looks at its own heap addresses",
+	[VERDICT_NOT_REPRODUCIBLE] = "two runs of PyTorch differ",
+	[VERDICT_PART_OF_SEGMENT] = "PyTorch frees a part of a segment",
+	[VERDICT_NOT_TAKEN] = "not in that release",
+	[VERDICT_BROKEN] = "could not be run",
+};
+
+const char *verdict_name(enum verdict verdict)
+{
+	return names[verdict];
+}
+
+/* ---- actions ---- */
+
+static void name_deed(const struct outcome *outcome, size_t i, char *text,
+		      size_t room)
+{
+	const struct gp_action *a = &outcome->deeds[i].action;
+
+	if (i >= outcome->count)
+		snprintf(text, room, "nothing");
+	else
+		snprintf(text, room,
+			 "%s addr %#" PRIx64 " size %" PRIu64
+			 " stream %u pool %u (event %" PRIu64 ")",
+			 a->kind == GP_FREE ? "free_requested"
+					    : gp_event_kind_name(a->kind),
+			 a->addr, a->size, a->stream, a->pool,
+			 outcome->deeds[i].event);
+}
+
+/* The index of the first that differs; the longer one's end if none does. */
+static size_t first_difference(const struct outcome *a, const struct outcome *b)
+{
+	size_t i = 0;
+
+	while (i < a->count && i < b->count &&
+	       deed_equal(&a->deeds[i], &b->deeds[i], a->release))
+		i++;
+	return i;
+}
+
+static bool deeds_are_equal(const struct outcome *a, const struct outcome *b)
+{
+	return a->count == b->count && first_difference(a, b) == a->count;
+}
+
+static uint64_t event_of(const struct outcome *a, const struct outcome *b,
+			 size_t i)
+{
+	uint64_t x = i < a->count ? a->deeds[i].event : UINT64_MAX;
+	uint64_t y = i < b->count ? b->deeds[i].event : UINT64_MAX;
+
+	return x < y ? x : y;
+}
+
+/* ---- both ---- */
+
+struct pair {
+	struct outcome ours, theirs;
+	bool is_strict; /* also in the order of what PyTorch leaves open */
+};
+
+/* What differs first; false: nothing. */
+static bool find_difference(struct contrast *contrast, struct pair *pair)
+{
+	const struct outcome *ours = &pair->ours, *theirs = &pair->theirs;
+	size_t i;
+
+	pair->is_strict = deeds_are_equal(ours, theirs);
+	outcome_settle(&pair->ours);
+	outcome_settle(&pair->theirs);
+	if (!deeds_are_equal(ours, theirs)) {
+		char us[160], them[160];
+
+		i = first_difference(ours, theirs);
+		name_deed(ours, i, us, sizeof(us));
+		name_deed(theirs, i, them, sizeof(them));
+		contrast->event = event_of(ours, theirs, i);
+		snprintf(contrast->what, sizeof(contrast->what),
+			 "PyTorch: %s; ours: %s", them, us);
+		return true;
+	}
+	contrast->event = UINT64_MAX;
+	return figures_differ(ours, theirs, pair->is_strict, contrast->what,
+			      sizeof(contrast->what));
+}
+
+static enum verdict run_again(const struct pair *pair,
+			      const struct outcome_of *of)
+{
+	enum verdict verdict = VERDICT_NOT_REPRODUCIBLE;
+	struct outcome again;
+	struct gp_diag diag = { 0 };
+	char what[512];
+
+	if (outcome_run(&again, of, &diag) == GP_OK) {
+		outcome_settle(&again);
+		if (deeds_are_equal(&again, &pair->theirs) &&
+		    !figures_differ(&again, &pair->theirs, pair->is_strict,
+				    what, sizeof(what)))
+			verdict = VERDICT_DIFFERENT;
+	}
+	outcome_release(&again);
+	return verdict;
+}
+
+static void judge(struct contrast *contrast, struct pair *pair,
+		  const struct outcome_of *of)
+{
+	const struct gp_device_trace *trace = &of->trace->devices[of->device];
+	struct horizon horizon;
+
+	if (!find_difference(contrast, pair)) {
+		contrast->verdict =
+			pair->is_strict ? VERDICT_EQUAL : VERDICT_ORDER;
+		return;
+	}
+	horizon = horizon_find(trace, &pair->ours, &pair->theirs);
+	if (horizon.event <= contrast->event && horizon.event != HORIZON_NEVER)
+		contrast->verdict = horizon.verdict;
+	else
+		contrast->verdict = run_again(pair, of);
+}
+
+static void contrast_device(struct contrast *contrast, struct outcome_of *of,
+			    const struct contrast_with *with)
+{
+	struct pair pair = { 0 };
+	struct gp_diag diag = { 0 };
+	enum gp_status status;
+
+	of->torch_lib = NULL;
+	status = outcome_run(&pair.ours, of, &diag);
+	if (status == GP_OK) {
+		of->torch_lib = with->torch_lib;
+		status = outcome_run(&pair.theirs, of, &diag);
+	}
+	if (status == GP_OK) {
+		judge(contrast, &pair, of);
+	} else {
+		contrast->verdict =
+			of->torch_lib ? VERDICT_BROKEN : VERDICT_NOT_TAKEN;
+		snprintf(contrast->what, sizeof(contrast->what), "%s",
+			 diag.what);
+	}
+	if (status == GP_OK && with->outcome)
+		with->outcome(with->arg, &pair.theirs,
+			      of->trace->devices[of->device].event_count);
+	outcome_release(&pair.ours);
+	outcome_release(&pair.theirs);
+}
+
+void contrast_trial(struct contrast *contrast, const struct trial *trial,
+		    const struct contrast_with *with)
+{
+	struct outcome_of of = { .release = with->release };
+	struct gp_trace *trace = NULL;
+	struct gp_diag diag = { 0 };
+
+	*contrast = (struct contrast){ .verdict = VERDICT_NOT_TAKEN };
+	if (trial_since(trial) > with->release)
+		return;
+	if (trial_trace(trial, &trace, &diag) != GP_OK) {
+		contrast->verdict = VERDICT_BROKEN;
+		snprintf(contrast->what, sizeof(contrast->what), "%s",
+			 diag.what);
+		return;
+	}
+	contrast->verdict = VERDICT_EQUAL;
+	of.trace = trace;
+	while (of.device < trace->device_count &&
+	       contrast->verdict <= VERDICT_ORDER) {
+		contrast->device = trace->devices[of.device].device;
+		contrast_device(contrast, &of, with);
+		of.device++;
+	}
+	gp_trace_destroy(trace);
+}

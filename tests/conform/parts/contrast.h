@@ -1,0 +1,45 @@
+/* Our engine and PyTorch's own beside each other, on one trial. */
+#ifndef CONFORM_CONTRAST_H
+#define CONFORM_CONTRAST_H
+
+#include "outcome.h"
+#include "trial.h"
+
+enum verdict {
+	VERDICT_EQUAL,
+	VERDICT_ORDER, /* equal but for an order that PyTorch leaves open */
+	VERDICT_DIFFERENT,
+	/* What PyTorch itself does is no measure: equal up to there. */
+	VERDICT_ASSERTS,	  /* an assertion inside PyTorch fails */
+	VERDICT_HEAP,		  /* it looks at addresses of its own objects */
+	VERDICT_NOT_REPRODUCIBLE, /* two runs of it differ */
+	VERDICT_PART_OF_SEGMENT,  /* it cudaFrees a part of a segment */
+	VERDICT_NOT_TAKEN, /* that release has no such setting or request */
+	VERDICT_BROKEN,	   /* the engine could not be run */
+	VERDICTS,
+};
+
+struct contrast {
+	enum verdict verdict;
+	uint32_t device; /* ordinal */
+	uint64_t event;	 /* the first that differs */
+	char what[512];	 /* how, in a line */
+};
+
+const char *verdict_name(enum verdict verdict);
+
+struct contrast_with {
+	uint8_t release;
+	const char *torch_lib;
+	/* Called with PyTorch's outcome of each device, settled; may be NULL.
+	 */
+	void (*outcome)(void *arg, const struct outcome *outcome,
+			uint64_t events);
+	void *arg;
+};
+
+/* The first device on which they differ, or else the last. */
+void contrast_trial(struct contrast *contrast, const struct trial *trial,
+		    const struct contrast_with *with);
+
+#endif

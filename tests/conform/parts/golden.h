@@ -1,0 +1,44 @@
+/*
+ * Goldens: what PyTorch's own allocator did with a trial, in a few numbers.
+ *
+ * A file tests/conform/golden/CLASS.txt has lines
+ *
+ *	SEED RELEASES DEEDS COUNTERS STATE
+ *	17 0,1,2,4 1b2f...e0 5c21aa07 99f0b2d4
+ *
+ * RELEASES are minor numbers; trials that a release does not take, and those in
+ * which PyTorch is no measure, are not there.  The numbers are hexadecimal
+ * hashes: DEEDS four of 32 bits, of the actions of each quarter of the requests
+ * (so that a mismatch says where), COUNTERS and STATE one each.
+ */
+#ifndef CONFORM_GOLDEN_H
+#define CONFORM_GOLDEN_H
+
+#include <stdio.h>
+
+#include "outcome.h"
+
+#define GOLDEN_QUARTERS 4
+
+struct digest {
+	uint64_t deeds[GOLDEN_QUARTERS], counters, state; /* 32 bits told */
+};
+
+void digest_init(struct digest *digest);
+/* Adds a device's outcome, settled; events: how many its trace has. */
+void digest_add(struct digest *digest, const struct outcome *outcome,
+		uint64_t events);
+
+struct golden {
+	uint64_t seed;
+	uint32_t releases; /* a bit each */
+	struct digest digest;
+};
+
+void golden_print(const struct golden *golden, FILE *out);
+bool golden_scan(struct golden *golden, const char *line);
+
+/* In what they differ, in words; NULL: in nothing. */
+const char *digest_difference(const struct digest *a, const struct digest *b);
+
+#endif

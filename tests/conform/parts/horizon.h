@@ -1,0 +1,21 @@
+/*
+ * How far PyTorch is a measure: the first request of a device behind which what
+ * it does is an accident.
+ */
+#ifndef CONFORM_HORIZON_H
+#define CONFORM_HORIZON_H
+
+#include "contrast.h"
+
+#define HORIZON_NEVER UINT64_MAX
+
+struct horizon {
+	uint64_t event;
+	enum verdict verdict; /* why */
+};
+
+struct horizon horizon_find(const struct gp_device_trace *trace,
+			    const struct outcome *ours,
+			    const struct outcome *theirs);
+
+#endif

@@ -1,0 +1,61 @@
+/* A trial: its requests, and what they need. */
+#include "trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void trial_release(struct trial *trial)
+{
+	free(trial->ops);
+	*trial = (struct trial){ 0 };
+}
+
+void trial_copy(struct trial *to, const struct trial *from)
+{
+	*to = *from;
+	to->room = 0;
+	to->ops =
+		gp_mem_grow(NULL, &to->room, from->count + 1, sizeof(*to->ops));
+	memcpy(to->ops, from->ops, from->count * sizeof(*to->ops));
+}
+
+struct op *trial_add(struct trial *trial, const struct op *op)
+{
+	trial->ops = gp_mem_grow(trial->ops, &trial->room, trial->count + 1,
+				 sizeof(*trial->ops));
+	trial->ops[trial->count] = *op;
+	return &trial->ops[trial->count++];
+}
+
+/* MemPools came in steps; before 2.3 nothing but a capture routes. */
+static uint8_t op_since(const struct op *op)
+{
+	switch (op->kind) {
+	case GP_POOL_BEGIN:
+	case GP_POOL_END:
+	case GP_POOL_RELEASE:
+	case GP_CAPTURE_BEGIN:
+	case GP_CAPTURE_END: return 3;
+	case GP_POOL_CREATE: return 7;
+	case GP_POOL_USE_ON_OOM:
+	case GP_POOL_NO_USE_ON_OOM: return 8;
+	case GP_EMPTY_CACHE: return op->pool.second ? 8 : 0;
+	case GP_POOL_NO_SPLIT: return 10;
+	case GP_SET_SETTINGS: return 2;
+	default: return 0;
+	}
+}
+
+uint8_t trial_since(const struct trial *trial)
+{
+	uint8_t since = 0;
+
+	for (size_t i = 0; i < trial->count; i++) {
+		uint8_t one = op_since(&trial->ops[i]);
+
+		since = one > since ? one : since;
+	}
+	return since;
+}
