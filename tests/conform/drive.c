@@ -19,25 +19,17 @@
 #include "parts/contrast.h"
 #include "parts/golden.h"
 #include "parts/reduce.h"
+#include "parts/tally.h"
 
-#define RELEASES_MOST 32
-#define LISTED_MOST   20 /* differences that are told one by one */
-
-struct release {
-	const char *name; /* "2.15.0" */
-	uint8_t minor;
-	char folder[512];
-	uint64_t counts[VERDICTS];
-};
+#define LISTED_MOST 20 /* differences that are told one by one */
 
 struct drive {
 	const char *engines, *out;
 	uint64_t seed, cases, shrinks;
 	const struct trial_class *only;
 	bool records;
-	struct release releases[RELEASES_MOST];
-	size_t release_count;
-	uint64_t missing, differences, shrunk;
+	struct tally tally;
+	uint64_t differences, shrunk;
 };
 
 /* ---- shrinking ---- */
@@ -76,7 +68,7 @@ static void write_trial(const struct drive *drive, const struct trial *trial,
 
 static void shrink(struct drive *drive, const struct trial *trial,
 		   const struct trial_class *of, uint64_t seed,
-		   const struct release *release)
+		   const struct tally_release *release)
 {
 	const struct contrast_with with = { .release = release->minor,
 					    .torch_lib = release->folder };
@@ -99,7 +91,8 @@ static void shrink(struct drive *drive, const struct trial *trial,
 /* ---- comparing ---- */
 
 static void tell(struct drive *drive, const struct trial *trial,
-		 const struct release *release, const struct contrast *contrast)
+		 const struct tally_release *release,
+		 const struct contrast *contrast)
 {
 	if (drive->differences++ >= LISTED_MOST)
 		return;
@@ -113,8 +106,8 @@ static void compare(struct drive *drive, const struct trial *trial,
 {
 	bool was_shrunk = false;
 
-	for (size_t i = 0; i < drive->release_count; i++) {
-		struct release *release = &drive->releases[i];
+	for (size_t i = 0; i < drive->tally.count; i++) {
+		struct tally_release *release = &drive->tally.releases[i];
 		const struct contrast_with with = { .release = release->minor,
 						    .torch_lib =
 							    release->folder };
@@ -157,11 +150,11 @@ static void add_golden(struct golden *goldens, size_t *count,
 static void record(struct drive *drive, const struct trial *trial,
 		   uint64_t seed)
 {
-	struct golden goldens[RELEASES_MOST];
+	struct golden goldens[TALLY_MOST];
 	size_t count = 0;
 
-	for (size_t i = 0; i < drive->release_count; i++) {
-		struct release *release = &drive->releases[i];
+	for (size_t i = 0; i < drive->tally.count; i++) {
+		struct tally_release *release = &drive->tally.releases[i];
 		struct golden golden = { .seed = seed };
 		const struct contrast_with with = {
 			.release = release->minor,
@@ -207,70 +200,7 @@ static void run(struct drive *drive)
 		fprintf(stderr, "\r\033[K");
 }
 
-/* ---- the end ---- */
-
-static bool is_passed(enum verdict verdict)
-{
-	return verdict == VERDICT_EQUAL || verdict == VERDICT_ORDER;
-}
-
-static bool is_failed(enum verdict verdict)
-{
-	return verdict == VERDICT_DIFFERENT || verdict == VERDICT_BROKEN;
-}
-
-static int sum_up(const struct drive *drive)
-{
-	uint64_t passed = 0, failed = 0, skipped = drive->missing;
-
-	for (size_t i = 0; i < drive->release_count; i++) {
-		const struct release *release = &drive->releases[i];
-
-		printf("PyTorch %s:", release->name);
-		for (int v = 0; v < VERDICTS; v++) {
-			uint64_t n = release->counts[v];
-
-			if (n)
-				printf(" %" PRIu64 " %s;", n, verdict_name(v));
-			if (is_passed(v))
-				passed += n;
-			else if (is_failed(v))
-				failed += n;
-			else
-				skipped += n;
-		}
-		printf("\n");
-	}
-	printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n",
-	       passed, failed, skipped);
-	return failed || (!passed && !drive->missing);
-}
-
 /* ---- the start ---- */
-
-static bool add_release(struct drive *drive, const char *name)
-{
-	struct release *release = &drive->releases[drive->release_count];
-	struct gp_diag diag = { 0 };
-
-	if (drive->release_count == RELEASES_MOST ||
-	    gp_release_parse(name, &release->minor, &diag) != GP_OK) {
-		fprintf(stderr, "drive: %s: %s\n", name, diag.what);
-		return false;
-	}
-	release->name = name;
-	snprintf(release->folder, sizeof(release->folder), "%s/%s",
-		 drive->engines, name);
-	if (access(release->folder, F_OK)) {
-		printf("skip PyTorch %s: it is not prepared: "
-		       "make torch-engine TORCH=%s\n",
-		       name, name);
-		drive->missing++;
-		return true;
-	}
-	drive->release_count++;
-	return true;
-}
 
 static int usage(void)
 {
@@ -325,10 +255,8 @@ int main(int argc, char **argv)
 	if (optind == argc)
 		return usage();
 	for (int i = optind; i < argc; i++)
-		if (!add_release(&drive, argv[i]))
+		if (!tally_add(&drive.tally, drive.engines, argv[i]))
 			return usage();
 	run(&drive);
-	if (!drive.records)
-		return sum_up(&drive);
-	return 0;
+	return drive.records ? 0 : tally_print(&drive.tally, stdout);
 }

@@ -1,7 +1,6 @@
 /*
  * generate SEED [CLASS]: a trial, as a gpupool-trace whose first line has the
- * flags to run it with.  generate --classes: the names of the classes that a
- * run takes when it names none.
+ * flags to run it with.  generate --classes: the names of the classes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,8 +27,7 @@ static int list_classes(void)
 	const struct trial_class *classes = trial_class_table(&count);
 
 	for (size_t i = 0; i < count; i++)
-		if (classes[i].by_default)
-			puts(classes[i].name);
+		puts(classes[i].name);
 	return 0;
 }
 

@@ -53,13 +53,45 @@ while [ "$((job * each))" -lt "$cases" ]; do
 done
 wait
 
-cat "$work"/*.log | grep -v ' passed, '
-# A job that did not live to tell is a failure.
-cat "$work"/*.log | awk -v jobs="$job" -v missing="$missing" '
-/^[0-9]+ passed, / { passed += $1; failed += $3; skipped += $5; ended++ }
+# The jobs' lines, and the sum of their counts for each release.  A job that
+# did not live to tell is a failure.
+awk -v jobs="$job" -v missing="$missing" '
+/^[0-9]+ passed, / {
+	passed += $1
+	failed += $3
+	skipped += $5
+	ended++
+	next
+}
+/^PyTorch .*: / {
+	release = $2
+	if (!(release in counts))
+		order[++releases] = release
+	sub(/^PyTorch [^ ]* /, "")
+	n = split($0, parts, "; *")
+	for (i = 1; i <= n; i++) {
+		if (parts[i] == "")
+			continue
+		count = parts[i] + 0
+		sub(/^[0-9]* /, "", parts[i])
+		if (!((release, parts[i]) in sums))
+			counts[release] = counts[release] SUBSEP parts[i]
+		sums[release, parts[i]] += count
+	}
+	next
+}
+{ print }
 END {
+	for (r = 1; r <= releases; r++) {
+		n = split(counts[order[r]], names, SUBSEP)
+		line = "PyTorch " order[r]
+		for (i = 2; i <= n; i++)
+			line = line (i > 2 ? "; " : " ") \
+				sums[order[r], names[i]] " " names[i]
+		print line
+	}
 	failed += jobs - ended
 	printf "%d passed, %d failed, %d skipped\n", passed, failed,
 		skipped + missing
 	exit failed > 0
-}'
+}' "$work"/*.log

@@ -2,7 +2,6 @@
 #ifndef CONFORM_CLASSES_H
 #define CONFORM_CLASSES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,7 +43,6 @@ struct trial_class {
 	const char *sentence;
 	unsigned always, sometimes; /* enum conf_bit */
 	unsigned has, may_have;	    /* enum feature */
-	bool by_default;	    /* part of a run that names no class */
 };
 
 const struct trial_class *trial_class_table(size_t *count);
