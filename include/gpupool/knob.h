@@ -30,6 +30,7 @@ enum gp_knob_id {
 	GP_KNOB_LARGE_SEGMENT,
 	GP_KNOB_FRACTION,
 	GP_KNOB_THROW_ON_OOM,
+	GP_KNOB_CAPTURE_REUSE,
 	GP_KNOB_RESERVE,
 	GP_KNOB_RESERVE_BY_CLASS,
 	GP_KNOB_BACKEND,
@@ -82,6 +83,7 @@ struct gp_settings {
 	double memory_fraction;		  /* ratio of the device; 1: no limit */
 	uint64_t divisions[GP_DIVISIONS]; /* 0: round to 512 */
 	bool expandable_segments;
+	bool capture_reuse; /* graph_capture_record_stream_reuse */
 	bool throw_on_oom;
 	double reserve_fraction; /* of the device; 0: not set */
 	uint64_t reserve_bytes;	 /* 0: not set */

@@ -138,6 +138,13 @@ static enum gp_status read_throw(struct gp_conf *conf,
 			    &conf->settings->throw_on_oom);
 }
 
+static enum gp_status read_capture_reuse(struct gp_conf *conf,
+					 const struct gp_knob *knob, size_t at)
+{
+	return gp_conf_bool(conf, at, knob->name,
+			    &conf->settings->capture_reuse);
+}
+
 static enum gp_status read_reserve(struct gp_conf *conf,
 				   const struct gp_knob *knob, size_t at)
 {
@@ -239,6 +246,7 @@ static enum gp_status (*const readers[GP_KNOBS])(struct gp_conf *conf,
 	[GP_KNOB_LARGE_SEGMENT] = read_segment,
 	[GP_KNOB_FRACTION] = read_fraction,
 	[GP_KNOB_THROW_ON_OOM] = read_throw,
+	[GP_KNOB_CAPTURE_REUSE] = read_capture_reuse,
 	[GP_KNOB_RESERVE] = read_reserve,
 	[GP_KNOB_BACKEND] = read_backend,
 	[GP_KNOB_REGISTER_THREADS] = read_threads,

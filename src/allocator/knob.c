@@ -56,13 +56,14 @@ static const struct gp_knob table[] = {
 		      "asked for.",
 	  .reader = GP_KNOB_OF_ALL },
 	{ .name = "graph_capture_record_stream_reuse",
-	  .id = GP_KNOB_IGNORED,
+	  .id = GP_KNOB_CAPTURE_REUSE,
 	  .type = GP_KNOB_BOOL,
 	  .since = 9,
 	  .range = "True or False",
 	  .by_default = "False",
 	  .sentence = "Reuse of blocks freed across streams while a "
-		      "graph is captured.",
+		      "graph is captured.  It depends on the graph, which "
+		      "is not in a trace: captures under it are refused.",
 	  .reader = GP_KNOB_OF_CUDA },
 	{ .name = "large_segment_size_mb",
 	  .flag = "large-segment-mb",

@@ -80,6 +80,7 @@ static void write_knob(struct gp_emit *json, const struct gp_knob *knob,
 	case GP_KNOB_ROUNDUP: divisions(json, key, s->divisions); break;
 	case GP_KNOB_EXPANDABLE: flag(json, key, s->expandable_segments); break;
 	case GP_KNOB_THROW_ON_OOM: flag(json, key, s->throw_on_oom); break;
+	case GP_KNOB_CAPTURE_REUSE: flag(json, key, s->capture_reuse); break;
 	case GP_KNOB_RESERVE: reserve(json, key, s); break;
 	default: break; /* decides nothing */
 	}

@@ -143,6 +143,24 @@ START_TEST(the_peak_is_the_first_moment_of_the_most_reserved)
 }
 END_TEST
 
+/* Said by name, rather than decided by guess. */
+START_TEST(a_capture_that_depends_on_its_graph_is_refused)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"set_allocator_settings\", \"conf\": "
+			   "\"graph_capture_record_stream_reuse:True\"},"
+			   "{\"op\": \"capture_begin\", \"pool\": [1, 0]}"));
+	struct gp_replay_result result =
+		replay(trace, GP_WHAT_IF, GP_UNLIMITED);
+
+	ck_assert_uint_eq(result.refused, 1);
+	ck_assert_ptr_nonnull(strstr(result.first_refusal,
+				     "graph_capture_record_stream_reuse"));
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -152,6 +170,7 @@ int main(void)
 		{ an_oom_says_whether_it_was_fragmentation, 0 },
 		{ an_oom_of_more_than_there_is_is_capacity, 0 },
 		{ the_peak_is_the_first_moment_of_the_most_reserved, 0 },
+		{ a_capture_that_depends_on_its_graph_is_refused, 0 },
 	};
 
 	return suite_run("replay", tests, COUNT_OF(tests));

@@ -238,6 +238,11 @@ static enum gp_answer caching_pool_begin(struct gp_allocator *allocator,
 
 	if (!is_capture && !has_routing(c))
 		return GP_SERVED;
+	if (is_capture && c->settings.capture_reuse)
+		return caching_refuse(c, "a capture under "
+					 "graph_capture_record_stream_reuse "
+					 "depends on its graph, which is not "
+					 "in the trace");
 	return pool_begin(c, pool, is_capture);
 }
 
