@@ -34,12 +34,20 @@ struct drive {
 
 /* ---- shrinking ---- */
 
+struct sought {
+	struct contrast_with with;
+	uint32_t sort;
+};
+
+/* In the same way: a shorter trial may well fail for another reason. */
 static bool still_differs(void *arg, const struct trial *trial)
 {
+	const struct sought *sought = arg;
 	struct contrast contrast;
 
-	contrast_trial(&contrast, trial, arg);
-	return contrast.verdict == VERDICT_DIFFERENT;
+	contrast_trial(&contrast, trial, &sought->with);
+	return contrast.verdict == VERDICT_DIFFERENT &&
+	       contrast.sort == sought->sort;
 }
 
 static void write_trial(const struct drive *drive, const struct trial *trial,
@@ -68,11 +76,14 @@ static void write_trial(const struct drive *drive, const struct trial *trial,
 
 static void shrink(struct drive *drive, const struct trial *trial,
 		   const struct trial_class *of, uint64_t seed,
-		   const struct tally_release *release)
+		   const struct tally_release *release, uint32_t sort)
 {
-	const struct contrast_with with = { .release = release->minor,
-					    .torch_lib = release->folder };
-	const struct reducer reducer = { still_differs, (void *)&with };
+	struct sought sought = {
+		.with = { .release = release->minor,
+			  .torch_lib = release->folder },
+		.sort = sort,
+	};
+	const struct reducer reducer = { still_differs, &sought };
 	struct contrast contrast;
 	struct trial small;
 	char name[128];
@@ -81,7 +92,7 @@ static void shrink(struct drive *drive, const struct trial *trial,
 	trial_copy(&small, trial);
 	snprintf(small.release, sizeof(small.release), "2.%u", release->minor);
 	reduce(&small, &reducer);
-	contrast_trial(&contrast, &small, &with);
+	contrast_trial(&contrast, &small, &sought.with);
 	snprintf(name, sizeof(name), "%s-%" PRIu64 "-torch-%s", of->name, seed,
 		 release->name);
 	write_trial(drive, &small, name, &contrast);
@@ -123,7 +134,7 @@ static void compare(struct drive *drive, const struct trial *trial,
 		    drive->shrunk >= drive->shrinks)
 			continue;
 		was_shrunk = true;
-		shrink(drive, trial, of, seed, release);
+		shrink(drive, trial, of, seed, release, contrast.sort);
 	}
 }
 

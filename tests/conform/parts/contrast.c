@@ -14,6 +14,7 @@ static const char *const names[VERDICTS] = {
 	[VERDICT_DIFFERENT] = "different",
 	[VERDICT_ASSERTS] = "PyTorch asserts",
 	[VERDICT_HEAP] = "PyTorch looks at its own heap addresses",
+	[VERDICT_FREED_MEMORY] = "PyTorch reads freed memory",
 	[VERDICT_NOT_REPRODUCIBLE] = "two runs of PyTorch differ",
 	[VERDICT_PART_OF_SEGMENT] = "PyTorch frees a part of a segment",
 	[VERDICT_NOT_TAKEN] = "not in that release",
@@ -69,6 +70,29 @@ static uint64_t event_of(const struct outcome *a, const struct outcome *b,
 	return x < y ? x : y;
 }
 
+#define SORT_MEMBERS 0xffU
+#define SORT_POOL    2U
+
+static uint32_t kind_of(const struct outcome *outcome, size_t i)
+{
+	return i < outcome->count ? outcome->deeds[i].action.kind
+				  : GP_EVENT_KINDS;
+}
+
+static uint32_t sort_of(const struct outcome *a, const struct outcome *b,
+			size_t i)
+{
+	const struct gp_action *x = &a->deeds[i].action;
+	const struct gp_action *y = &b->deeds[i].action;
+	uint32_t sort = 1U << 31 | kind_of(a, i) << 8 | kind_of(b, i) << 16;
+
+	if (i >= a->count || i >= b->count || x->kind != y->kind)
+		return sort;
+	return sort | (x->stream != y->stream) |
+	       (x->pool != y->pool ? SORT_POOL : 0) | (x->id != y->id) << 2 |
+	       (x->addr != y->addr) << 3 | (x->size != y->size) << 4;
+}
+
 /* ---- both ---- */
 
 struct pair {
@@ -92,6 +116,7 @@ static bool find_difference(struct contrast *contrast, struct pair *pair)
 		name_deed(ours, i, us, sizeof(us));
 		name_deed(theirs, i, them, sizeof(them));
 		contrast->event = event_of(ours, theirs, i);
+		contrast->sort = sort_of(ours, theirs, i);
 		snprintf(contrast->what, sizeof(contrast->what),
 			 "PyTorch: %s; ours: %s", them, us);
 		return true;
@@ -120,6 +145,26 @@ static enum verdict run_again(const struct pair *pair,
 	return verdict;
 }
 
+/*
+ * A released pool is erased when it has no segments of its own left, even if
+ * blocks of it live, as in expandable segments; the pool that PyTorch names for
+ * their frees is read from where it was.
+ */
+static bool names_an_erased_pool(const struct contrast *contrast,
+				 const struct pair *pair,
+				 const struct gp_device_trace *trace)
+{
+	size_t i = first_difference(&pair->ours, &pair->theirs);
+
+	if ((contrast->sort & SORT_MEMBERS) != SORT_POOL)
+		return false;
+	for (size_t k = 0; k < contrast->event; k++)
+		if (trace->events[k].kind == GP_POOL_RELEASE &&
+		    trace->events[k].pool == pair->ours.deeds[i].action.pool)
+			return true;
+	return false;
+}
+
 static void judge(struct contrast *contrast, struct pair *pair,
 		  const struct outcome_of *of)
 {
@@ -134,6 +179,8 @@ static void judge(struct contrast *contrast, struct pair *pair,
 	horizon = horizon_find(trace, &pair->ours, &pair->theirs);
 	if (horizon.event <= contrast->event && horizon.event != HORIZON_NEVER)
 		contrast->verdict = horizon.verdict;
+	else if (names_an_erased_pool(contrast, pair, trace))
+		contrast->verdict = VERDICT_FREED_MEMORY;
 	else
 		contrast->verdict = run_again(pair, of);
 }

@@ -12,6 +12,7 @@ enum verdict {
 	/* What PyTorch itself does is no measure: equal up to there. */
 	VERDICT_ASSERTS,	  /* an assertion inside PyTorch fails */
 	VERDICT_HEAP,		  /* it looks at addresses of its own objects */
+	VERDICT_FREED_MEMORY,	  /* it asks a pool that it has erased */
 	VERDICT_NOT_REPRODUCIBLE, /* two runs of it differ */
 	VERDICT_PART_OF_SEGMENT,  /* it cudaFrees a part of a segment */
 	VERDICT_NOT_TAKEN, /* that release has no such setting or request */
@@ -24,6 +25,9 @@ struct contrast {
 	uint32_t device; /* ordinal */
 	uint64_t event;	 /* the first that differs */
 	char what[512];	 /* how, in a line */
+	/* Of what sort: equal for differences of the same kinds of actions in
+	 * the same members.  0: counters, or memory at the end. */
+	uint32_t sort;
 };
 
 const char *verdict_name(enum verdict verdict);
