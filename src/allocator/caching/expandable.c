@@ -212,11 +212,11 @@ enum gp_answer expandable_unmap(struct caching *c, struct block *b)
 	struct caching_pool *pool = b->pool;
 	uint64_t start, stop, size;
 
+	if (!whole_pages(b, &start, &stop))
+		return GP_SERVED;
 	if (pool_is_private(pool) && pool->pair->malloc_count <= 0)
 		return caching_refuse(c, "cudaMalloc_count > 0 INTERNAL "
 					 "ASSERT FAILED");
-	if (!whole_pages(b, &start, &stop))
-		return GP_SERVED;
 	size = stop - start;
 	c->device->ops->unmap(c->device, start, size, b->segment->page);
 	shelf_remove(pool_shelf(pool, b->stream), b);

@@ -160,12 +160,13 @@ enum gp_answer pool_begin(struct caching *c, uint16_t index, bool is_capture)
 	struct pools *pools = &c->pools;
 	enum gp_answer answer;
 
-	if (find_route(pools, index) < pools->route_count)
-		return caching_refuse(c, "beginAllocateToPool: already "
-					 "recording to mempool_id");
+	/* PyTorch counts a holder before it looks. */
 	answer = pool_hold(c, index);
 	if (answer != GP_SERVED)
 		return answer;
+	if (find_route(pools, index) < pools->route_count)
+		return caching_refuse(c, "beginAllocateToPool: already "
+					 "recording to mempool_id");
 	pools->routes =
 		gp_mem_grow(pools->routes, &pools->route_room,
 			    pools->route_count + 1, sizeof(*pools->routes));
