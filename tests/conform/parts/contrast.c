@@ -15,6 +15,7 @@ static const char *const names[VERDICTS] = {
 	[VERDICT_ASSERTS] = "PyTorch asserts",
 	[VERDICT_HEAP] = "PyTorch looks at its own heap addresses",
 	[VERDICT_FREED_MEMORY] = "PyTorch reads freed memory",
+	[VERDICT_CRASHES] = "PyTorch crashes",
 	[VERDICT_NOT_REPRODUCIBLE] = "two runs of PyTorch differ",
 	[VERDICT_PART_OF_SEGMENT] = "PyTorch frees a part of a segment",
 	[VERDICT_NOT_TAKEN] = "not in that release",
@@ -185,6 +186,26 @@ static void judge(struct contrast *contrast, struct pair *pair,
 		contrast->verdict = run_again(pair, of);
 }
 
+/* What PyTorch did before its process died; of the last request, all or not. */
+static enum verdict judge_crash(struct contrast *contrast,
+				const struct pair *pair,
+				const struct gp_device_trace *trace)
+{
+	const struct outcome *theirs = &pair->theirs;
+	size_t i = first_difference(&pair->ours, theirs);
+
+	if (!strstr(contrast->what, "died of signal"))
+		return VERDICT_BROKEN;
+	contrast->event = event_of(&pair->ours, theirs, i);
+	contrast->sort = sort_of(&pair->ours, theirs, i);
+	if (names_an_erased_pool(contrast, pair, trace))
+		return VERDICT_FREED_MEMORY;
+	if (i >= theirs->count ||
+	    theirs->deeds[i].event == theirs->deeds[theirs->count - 1].event)
+		return VERDICT_CRASHES;
+	return VERDICT_DIFFERENT;
+}
+
 static void contrast_device(struct contrast *contrast, struct outcome_of *of,
 			    const struct contrast_with *with)
 {
@@ -194,21 +215,24 @@ static void contrast_device(struct contrast *contrast, struct outcome_of *of,
 
 	of->torch_lib = NULL;
 	status = outcome_run(&pair.ours, of, &diag);
-	if (status == GP_OK) {
-		of->torch_lib = with->torch_lib;
-		status = outcome_run(&pair.theirs, of, &diag);
+	if (status != GP_OK) {
+		contrast->verdict = VERDICT_NOT_TAKEN;
+		goto out;
 	}
-	if (status == GP_OK) {
-		judge(contrast, &pair, of);
-	} else {
-		contrast->verdict =
-			of->torch_lib ? VERDICT_BROKEN : VERDICT_NOT_TAKEN;
+	of->torch_lib = with->torch_lib;
+	status = outcome_run(&pair.theirs, of, &diag);
+	if (status != GP_OK) {
 		snprintf(contrast->what, sizeof(contrast->what), "%s",
 			 diag.what);
+		contrast->verdict = judge_crash(
+			contrast, &pair, &of->trace->devices[of->device]);
+		goto out;
 	}
-	if (status == GP_OK && with->outcome)
+	judge(contrast, &pair, of);
+	if (with->outcome)
 		with->outcome(with->arg, &pair.theirs,
 			      of->trace->devices[of->device].event_count);
+out:
 	outcome_release(&pair.ours);
 	outcome_release(&pair.theirs);
 }

@@ -13,6 +13,7 @@ enum verdict {
 	VERDICT_ASSERTS,	  /* an assertion inside PyTorch fails */
 	VERDICT_HEAP,		  /* it looks at addresses of its own objects */
 	VERDICT_FREED_MEMORY,	  /* it asks a pool that it has erased */
+	VERDICT_CRASHES,	  /* it damages its heap, and ends */
 	VERDICT_NOT_REPRODUCIBLE, /* two runs of it differ */
 	VERDICT_PART_OF_SEGMENT,  /* it cudaFrees a part of a segment */
 	VERDICT_NOT_TAKEN, /* that release has no such setting or request */

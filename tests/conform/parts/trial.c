@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpupool/knob.h"
 
 void trial_release(struct trial *trial)
 {
@@ -29,6 +30,26 @@ struct op *trial_add(struct trial *trial, const struct op *op)
 	return &trial->ops[trial->count++];
 }
 
+/*
+ * The first release that knows all settings of a change.  One that refuses a
+ * change half-way may be left without max_split_size; see conf_change.
+ */
+static uint8_t conf_since(const char *conf)
+{
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+	uint8_t since = 2; /* the call itself */
+
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(knobs[i].name);
+		const char *at = strstr(conf, knobs[i].name);
+
+		if (at && at[length] == ':' && knobs[i].since > since)
+			since = knobs[i].since;
+	}
+	return since;
+}
+
 /* MemPools came in steps; before 2.3 nothing but a capture routes. */
 static uint8_t op_since(const struct op *op)
 {
@@ -43,7 +64,7 @@ static uint8_t op_since(const struct op *op)
 	case GP_POOL_NO_USE_ON_OOM: return 8;
 	case GP_EMPTY_CACHE: return op->pool.second ? 8 : 0;
 	case GP_POOL_NO_SPLIT: return 10;
-	case GP_SET_SETTINGS: return 2;
+	case GP_SET_SETTINGS: return conf_since(op->text);
 	default: return 0;
 	}
 }
