@@ -256,21 +256,14 @@ static void find_pools(struct history *h)
 	if (h->build->pool_count == 1 || h->build->release_first >= 12)
 		return;
 	for (size_t i = 0; i < h->raw_count; i++) {
-		size_t low = 0, high = end->segment_count;
+		size_t at;
 
 		if (raw[i].kind == GP_OOM || raw[i].kind == GP_SNAPSHOT)
 			continue;
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-
-			if (end->segments[middle].addr <= raw[i].addr)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low && raw[i].addr - end->segments[low - 1].addr <
-				   end->segments[low - 1].size)
-			raw[i].pool = end->segments[low - 1].pool;
+		at = gp_history_segment_behind(end, raw[i].addr);
+		if (at && raw[i].addr - end->segments[at - 1].addr <
+				  end->segments[at - 1].size)
+			raw[i].pool = end->segments[at - 1].pool;
 		else if (raw[i].kind == GP_SEGMENT_ALLOC)
 			h->device->guesses.pool_of_segment++;
 	}

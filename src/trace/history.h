@@ -44,6 +44,10 @@ struct history {
 	bool *pool_is_released; /* by pool: concluded and not used since */
 };
 
+/* The index of the first segment that begins behind addr. */
+size_t gp_history_segment_behind(const struct gp_build_state *state,
+				 uint64_t addr);
+
 /* The segments before the first entry, from the end's and what happened to
  * them; in device->start, address order, without blocks. */
 void gp_history_start_segments(struct history *h);

@@ -20,7 +20,7 @@
 
 /* ---- segments ---- */
 
-static size_t segment_at(const struct gp_build_state *s, uint64_t addr)
+size_t gp_history_segment_behind(const struct gp_build_state *s, uint64_t addr)
 {
 	size_t low = 0, high = s->segment_count;
 
@@ -32,7 +32,7 @@ static size_t segment_at(const struct gp_build_state *s, uint64_t addr)
 		else
 			high = middle;
 	}
-	return low; /* the first behind addr */
+	return low;
 }
 
 static bool touches(const struct gp_segment *a, const struct gp_segment *b)
@@ -62,7 +62,7 @@ static void remove_segment(struct gp_build_state *s, size_t at)
 /* A segment or run that is no longer there at the end comes back. */
 static void add_range(struct gp_build_state *s, const struct gp_event *entry)
 {
-	size_t at = segment_at(s, entry->addr);
+	size_t at = gp_history_segment_behind(s, entry->addr);
 	struct gp_segment made = {
 		.addr = entry->addr,
 		.size = entry->size,
@@ -96,7 +96,7 @@ static void add_range(struct gp_build_state *s, const struct gp_event *entry)
 /* What the trace obtained was not there before; a run may be cut in two. */
 static void cut_range(struct gp_build_state *s, const struct gp_event *entry)
 {
-	size_t at = segment_at(s, entry->addr);
+	size_t at = gp_history_segment_behind(s, entry->addr);
 	struct gp_segment *segment, rest;
 	uint64_t stop = entry->addr + entry->size;
 
@@ -320,7 +320,7 @@ static void find_limits(struct sizing *z)
 
 	for (size_t i = 0; i < h->start_count; i++) {
 		uint64_t addr = h->start[i].addr, limit = addr;
-		size_t k = segment_at(s, addr);
+		size_t k = gp_history_segment_behind(s, addr);
 
 		if (k &&
 		    addr - s->segments[k - 1].addr < s->segments[k - 1].size)
@@ -358,7 +358,7 @@ bool gp_history_start_blocks(struct history *h)
 		qsort(h->start, h->start_count, sizeof(*h->start), by_address);
 	find_limits(&z);
 	for (size_t i = 0; i < h->start_count; i++) {
-		size_t k = segment_at(s, h->start[i].addr);
+		size_t k = gp_history_segment_behind(s, h->start[i].addr);
 
 		if (z.limit[i] > h->start[i].addr)
 			size_block(&z, i, &s->segments[k - 1]);
