@@ -29,6 +29,7 @@ struct gp_replay_config {
 	enum gp_replay_mode mode;
 	enum gp_on_oom on_oom;
 	bool until_mismatch; /* a verification ends at the first one */
+	bool keep_peak;	     /* result->peak: costs a second run */
 	uint64_t capacity;   /* bytes; GP_UNLIMITED: no end */
 	/* What the engine does, with the index of the request that caused it;
 	 * NULL: nobody listens. */
@@ -115,6 +116,9 @@ struct gp_replay_result {
 	struct gp_fidelity fidelity; /* checked 0: nothing to compare with */
 	struct gp_oom first_oom;
 	struct gp_moment at_peak; /* first moment of the largest reserved */
+	/* Of the moments with as much reserved, the first of those with the
+	 * most allocated. */
+	struct gp_moment at_fullest;
 	struct gp_moment at_end;
 	uint64_t largest_free_at_end; /* bytes */
 	uint64_t requests, allocs;
@@ -123,6 +127,12 @@ struct gp_replay_result {
 	char first_refusal[160];
 	uint64_t first_refusal_event;
 	struct gp_state end; /* gp_replay_release */
+	/* keep_peak: memory at the peak of reserved.  Where the run begins at
+	 * that peak (a window), nothing shows what made it; then it is memory
+	 * at_fullest. */
+	struct gp_state peak;
+	struct gp_moment peak_moment;
+	bool peak_is_from_start;
 };
 
 enum gp_status gp_replay(const struct gp_replay_config *config,

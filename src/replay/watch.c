@@ -24,7 +24,7 @@ void watch_init(struct watch *watch, struct gp_allocator *allocator,
 		.events = events,
 	};
 	result->timeline.bins = events < GP_BINS ? (uint32_t)events : GP_BINS;
-	result->at_peak = moment(watch, 0);
+	watch_peak(watch, 0);
 	if (events)
 		watch_next_bin(watch, 0);
 }
@@ -44,6 +44,12 @@ void watch_next_bin(struct watch *watch, uint64_t event)
 void watch_peak(struct watch *watch, uint64_t event)
 {
 	watch->result->at_peak = moment(watch, event);
+	watch->result->at_fullest = watch->result->at_peak;
+}
+
+void watch_fullest(struct watch *watch, uint64_t event)
+{
+	watch->result->at_fullest = moment(watch, event);
 }
 
 /* The largest free block; with event: only of its stream and pool. */

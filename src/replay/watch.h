@@ -22,6 +22,7 @@ void watch_end(struct watch *watch, uint64_t events);
 
 void watch_next_bin(struct watch *watch, uint64_t event);
 void watch_peak(struct watch *watch, uint64_t event);
+void watch_fullest(struct watch *watch, uint64_t event);
 
 static inline uint64_t watch_current(const struct watch *watch,
 				     enum gp_stat_id id)
@@ -47,14 +48,17 @@ static inline void watch_rise(struct watch *watch, uint64_t event)
 {
 	struct gp_timeline *line = &watch->result->timeline;
 	uint64_t reserved = watch_current(watch, GP_STAT_RESERVED_BYTES);
+	uint64_t allocated = watch_current(watch, GP_STAT_ALLOCATED_BYTES);
 
 	watch_max(&line->reserved[watch->bin], reserved);
-	watch_max(&line->allocated[watch->bin],
-		  watch_current(watch, GP_STAT_ALLOCATED_BYTES));
+	watch_max(&line->allocated[watch->bin], allocated);
 	watch_max(&line->active[watch->bin],
 		  watch_current(watch, GP_STAT_ACTIVE_BYTES));
 	if (reserved > watch->result->at_peak.reserved)
 		watch_peak(watch, event);
+	else if (allocated > watch->result->at_fullest.allocated &&
+		 reserved == watch->result->at_peak.reserved)
+		watch_fullest(watch, event);
 }
 
 #endif

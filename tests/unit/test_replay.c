@@ -15,6 +15,7 @@ static struct gp_replay_result replay(const struct gp_trace *trace,
 		.engine = gp_engine_find("caching"),
 		.mode = mode,
 		.capacity = capacity,
+		.keep_peak = true,
 	};
 	struct gp_replay_result result;
 	struct gp_diag diag = { 0 };
@@ -144,6 +145,69 @@ START_TEST(the_peak_is_the_first_moment_of_the_most_reserved)
 END_TEST
 
 /* Said by name, rather than decided by guess. */
+/* Bytes of a state's segments, and of its active blocks. */
+static uint64_t reserved_in(const struct gp_state *state)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < state->segment_count; i++)
+		sum += state->segments[i].size;
+	return sum;
+}
+
+static uint64_t allocated_in(const struct gp_state *state)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < state->block_count; i++)
+		if (state->blocks[i].state == GP_ACTIVE)
+			sum += state->blocks[i].size;
+	return sum;
+}
+
+START_TEST(memory_at_the_peak_is_kept)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 512},"
+			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
+			   "{\"op\": \"free\", \"id\": 2},"
+			   "{\"op\": \"empty_cache\"}"));
+	struct gp_replay_result result =
+		replay(trace, GP_WHAT_IF, GP_UNLIMITED);
+
+	ck_assert_uint_eq(reserved_in(&result.peak), result.at_peak.reserved);
+	ck_assert_uint_eq(allocated_in(&result.peak), 4194816);
+	ck_assert_uint_eq(result.peak_moment.event, 1);
+	ck_assert(!result.peak_is_from_start);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* A window of a run that had reserved all it needs. */
+START_TEST(a_peak_from_before_the_start_is_kept_when_fullest)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+		"[{\"device\": 0, \"start\": {\"segments\": [{\"address\": "
+		"4194304, \"total_size\": 20971520, \"segment_type\": "
+		"\"large\", \"blocks\": [{\"size\": 20971520, \"state\": "
+		"\"inactive\"}]}]}, \"events\": ["
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 4194304},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
+		"{\"op\": \"free\", \"id\": 2}]}]}");
+	struct gp_replay_result result =
+		replay(trace, GP_WHAT_IF, GP_UNLIMITED);
+
+	ck_assert_uint_eq(result.at_peak.allocated, 0);
+	ck_assert(result.peak_is_from_start);
+	ck_assert_uint_eq(result.peak_moment.event, 1);
+	ck_assert_uint_eq(allocated_in(&result.peak), 8388608);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(a_capture_that_depends_on_its_graph_is_refused)
 {
 	struct gp_trace *trace = trace_of(
@@ -170,6 +234,8 @@ int main(void)
 		{ an_oom_says_whether_it_was_fragmentation, 0 },
 		{ an_oom_of_more_than_there_is_is_capacity, 0 },
 		{ the_peak_is_the_first_moment_of_the_most_reserved, 0 },
+		{ memory_at_the_peak_is_kept, 0 },
+		{ a_peak_from_before_the_start_is_kept_when_fullest, 0 },
 		{ a_capture_that_depends_on_its_graph_is_refused, 0 },
 	};
 
