@@ -36,6 +36,13 @@ struct gp_replay_config {
 	void (*action)(void *arg, const struct gp_action *action,
 		       uint64_t event);
 	void *action_arg;
+	/* The engine itself, after each of these events, which ascend.  It may
+	 * be asked for its state and its counters; what else is done to it
+	 * lasts.  NULL: nobody looks. */
+	void (*look)(void *arg, struct gp_allocator *allocator, uint64_t event);
+	void *look_arg;
+	const uint64_t *looks; /* borrowed */
+	size_t look_count;
 };
 
 /* How much memory there was, over the run: one bin for each 1/GP_BINS of the

@@ -28,6 +28,7 @@ struct replay {
 	struct recorded recorded;
 	struct watch watch;
 	size_t event;	      /* the one under way */
+	size_t look;	      /* the next of config->looks */
 	size_t first_outcome; /* verification: not yet compared */
 	bool is_verifying, may_end_early;
 };
@@ -216,10 +217,28 @@ static bool is_over(const struct replay *r)
 		r->result->fidelity.first.is_there);
 }
 
+/* The event after which somebody looks next. */
+static uint64_t next_look(const struct replay *r)
+{
+	const struct gp_replay_config *config = r->config;
+
+	return config->look && r->look < config->look_count
+		       ? config->looks[r->look]
+		       : UINT64_MAX;
+}
+
+static void do_look(struct replay *r)
+{
+	r->config->look(r->config->look_arg, r->allocator, r->event);
+	while (next_look(r) == r->event)
+		r->look++;
+}
+
 /* Runs events up to but not including stop. */
 static void run(struct replay *r, size_t stop)
 {
 	const struct gp_event *events = r->device_trace->events;
+	uint64_t look = next_look(r);
 
 	for (r->event = 0; r->event < stop; r->event++) {
 		const struct gp_event *event = &events[r->event];
@@ -231,6 +250,10 @@ static void run(struct replay *r, size_t stop)
 		watch_event(&r->watch, r->event);
 		if (event->kind != GP_FREE)
 			watch_rise(&r->watch, r->event);
+		if (r->event == look) {
+			do_look(r);
+			look = next_look(r);
+		}
 		if (r->may_end_early && is_over(r))
 			break;
 	}
@@ -297,6 +320,7 @@ static void list_candidates(const struct gp_replay_config *config,
 
 	candidates->count = 0;
 	quiet.action = NULL;
+	quiet.look = NULL;
 	replay_init(&r, &quiet, order, &result);
 	if (start(&r, &ignored) != GP_OK)
 		return;
@@ -349,6 +373,7 @@ static bool find_mismatch(const struct gp_replay_config *config,
 	struct gp_diag ignored = { 0 };
 
 	quiet.action = NULL;
+	quiet.look = NULL;
 	quiet.until_mismatch = true;
 	if (run_all(&quiet, order, &result, &ignored) != GP_OK)
 		return false;

@@ -1,0 +1,225 @@
+/* Altered traces: what changes, and that the rest does not. */
+#include "gpupool/alter.h"
+
+#include "gpupool/replay.h"
+#include "suite.h"
+#include "trace_text.h"
+
+static struct gp_replay_result replay(const struct gp_trace *trace)
+{
+	struct gp_settings settings;
+	struct gp_replay_config config = {
+		.trace = trace,
+		.settings = &settings,
+		.engine = gp_engine_find("caching"),
+		.mode = GP_WHAT_IF,
+		.capacity = GP_UNLIMITED,
+	};
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
+	return result;
+}
+
+static uint64_t peak_of(const struct gp_trace *trace)
+{
+	struct gp_replay_result result = replay(trace);
+	uint64_t peak = result.at_peak.reserved;
+
+	gp_replay_release(&result);
+	return peak;
+}
+
+#define MIB (UINT64_C(1) << 20)
+
+/* 20 MiB used and freed on one stream, then 20 MiB on another. */
+static const char *const two_streams = ONE_DEVICE(
+	"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
+	"{\"op\": \"free\", \"id\": 1},"
+	"{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520, \"stream\": 7},"
+	"{\"op\": \"free\", \"id\": 2}");
+
+START_TEST(nothing_changed_replays_alike)
+{
+	struct gp_trace *trace = trace_of(two_streams);
+	struct gp_trace *same = gp_trace_alter(trace, &(struct gp_alter){ 0 });
+
+	ck_assert(gp_trace_equal(trace, same));
+	gp_trace_destroy(same);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(one_stream_takes_what_the_other_left)
+{
+	struct gp_trace *trace = trace_of(two_streams);
+	struct gp_trace *merged = gp_trace_what_if(trace, GP_ONE_STREAM);
+
+	ck_assert(gp_what_if_applies(trace, GP_ONE_STREAM));
+	ck_assert(!gp_what_if_applies(trace, GP_NO_PRIVATE_POOLS));
+	ck_assert_uint_eq(peak_of(trace), 40 * MIB);
+	ck_assert_uint_eq(peak_of(merged), 20 * MIB);
+	gp_trace_destroy(merged);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(no_private_pool_takes_what_the_default_one_left)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
+			   "{\"op\": \"free\", \"id\": 1},"
+			   "{\"op\": \"pool_begin\", \"pool\": [0, 1]},"
+			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520, "
+			   "\"pool\": [0, 1]},"
+			   "{\"op\": \"pool_end\", \"pool\": [0, 1]}"));
+	struct gp_trace *merged = gp_trace_what_if(trace, GP_NO_PRIVATE_POOLS);
+
+	ck_assert_uint_eq(peak_of(trace), 40 * MIB);
+	ck_assert_uint_eq(peak_of(merged), 20 * MIB);
+	gp_trace_destroy(merged);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(what_waits_for_nothing_is_used_again_at_once)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
+		"{\"op\": \"record_stream\", \"id\": 1, \"stream\": 7},"
+		"{\"op\": \"free\", \"id\": 1},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520}"));
+	struct gp_trace *altered = gp_trace_what_if(trace, GP_NO_WAITING);
+
+	ck_assert_uint_eq(peak_of(trace), 40 * MIB);
+	ck_assert_uint_eq(peak_of(altered), 20 * MIB);
+	gp_trace_destroy(altered);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(events_left_out_keep_the_numbers_of_the_others)
+{
+	struct gp_trace *trace = trace_of(two_streams);
+	const bool marked[2] = { true, false };
+	struct gp_trace *altered = gp_trace_without(trace, 0, marked);
+
+	ck_assert_uint_eq(altered->devices[0].event_count, 4);
+	ck_assert_int_eq(altered->devices[0].events[0].kind, GP_SNAPSHOT);
+	ck_assert_int_eq(altered->devices[0].events[1].kind, GP_SNAPSHOT);
+	ck_assert_uint_eq(altered->devices[0].events[2].id, 1);
+	ck_assert_uint_eq(peak_of(altered), 20 * MIB);
+	gp_trace_destroy(altered);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* 10 MiB free, 2 MiB used, 8 MiB free; then 20 MiB are wanted. */
+static const char *const held_by_one =
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+	"[{\"device\": 0, \"start\": {\"segments\": [{\"address\": 4194304, "
+	"\"total_size\": 20971520, \"segment_type\": \"large\", \"blocks\": ["
+	"{\"size\": 10485760, \"state\": \"inactive\"},"
+	"{\"size\": 2097152, \"id\": 1, \"state\": \"active_allocated\"},"
+	"{\"size\": 8388608, \"state\": \"inactive\"}]}]}, "
+	"\"events\": [{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520}]}]}";
+
+START_TEST(a_block_of_the_start_that_is_dropped_joins_its_neighbours)
+{
+	struct gp_trace *trace = trace_of(held_by_one);
+	const bool marked[2] = { true, false };
+	struct gp_trace *altered = gp_trace_without(trace, 0, marked);
+
+	ck_assert_uint_eq(trace->devices[0].start.block_count, 3);
+	ck_assert_uint_eq(altered->devices[0].start.block_count, 1);
+	ck_assert_uint_eq(altered->devices[0].start.blocks[0].size, 20 * MIB);
+	ck_assert_uint_eq(peak_of(trace), 40 * MIB);
+	ck_assert_uint_eq(peak_of(altered), 20 * MIB);
+	gp_trace_destroy(altered);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(events_can_be_added)
+{
+	struct gp_trace *trace = trace_of(two_streams);
+	const struct gp_addition addition = {
+		.before = 2, .event = { .kind = GP_EMPTY_CACHE, .id = GP_NO_ID }
+	};
+	const struct gp_alter alter = { .additions = &addition,
+					.addition_count = 1 };
+	struct gp_trace *altered = gp_trace_alter(trace, &alter);
+
+	ck_assert_uint_eq(altered->devices[0].event_count, 5);
+	ck_assert_int_eq(altered->devices[0].events[2].kind, GP_EMPTY_CACHE);
+	ck_assert_uint_eq(peak_of(altered), 20 * MIB);
+	gp_trace_destroy(altered);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* What a look sees: allocated bytes after chosen events. */
+struct seen {
+	uint64_t events[4], allocated[4];
+	size_t count;
+};
+
+static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
+{
+	struct seen *seen = arg;
+
+	seen->events[seen->count] = event;
+	seen->allocated[seen->count++] = (uint64_t)gp_level_now(
+		&allocator->levels[GP_STAT_ALLOCATED_BYTES]);
+}
+
+START_TEST(somebody_looks_after_chosen_events)
+{
+	struct gp_trace *trace = trace_of(two_streams);
+	const uint64_t looks[] = { 0, 0, 1, 2, 99 };
+	struct gp_settings settings;
+	struct seen seen = { .count = 0 };
+	struct gp_replay_config config = {
+		.trace = trace,
+		.settings = &settings,
+		.engine = gp_engine_find("caching"),
+		.mode = GP_WHAT_IF,
+		.capacity = GP_UNLIMITED,
+		.look = look,
+		.look_arg = &seen,
+		.looks = looks,
+		.look_count = COUNT_OF(looks),
+	};
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
+	ck_assert_uint_eq(seen.count, 3);
+	ck_assert_uint_eq(seen.events[1], 1);
+	ck_assert_uint_eq(seen.allocated[0], 20 * MIB);
+	ck_assert_uint_eq(seen.allocated[1], 0);
+	ck_assert_uint_eq(seen.allocated[2], 20 * MIB);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ nothing_changed_replays_alike, 0 },
+		{ one_stream_takes_what_the_other_left, 0 },
+		{ no_private_pool_takes_what_the_default_one_left, 0 },
+		{ what_waits_for_nothing_is_used_again_at_once, 0 },
+		{ events_left_out_keep_the_numbers_of_the_others, 0 },
+		{ a_block_of_the_start_that_is_dropped_joins_its_neighbours,
+		  0 },
+		{ events_can_be_added, 0 },
+		{ somebody_looks_after_chosen_events, 0 },
+	};
+
+	return suite_run("alter", tests, COUNT_OF(tests));
+}
