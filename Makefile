@@ -163,6 +163,9 @@ conform: $(PROGRAM) $(CONFORM) ## made-up programs, beside PyTorch's own
 conform-record: $(CONFORM)
 	@BUILD=$(B) tests/conform/record.sh $(TORCH)
 
+slurm-check: $(PROGRAM) ## a sweep split over three machines by Slurm
+	@BUILD=$(B) tests/run.sh tests/slurm/run.sh
+
 fuzz: ## each reader against damaged files, FUZZ_RUNS times
 	@scripts/packages.sh build fuzz
 	@+$(MAKE) CC=clang SAN=fuzzer-no-link,address,undefined fuzz-run
@@ -248,7 +251,7 @@ help: ## this list
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
 .PHONY: all lib check check-run tests fuzz fuzz-run lint lint-run format \
-	conform conform-record demo demo-run torch-engine deps install \
+	slurm-check conform conform-record demo demo-run torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all
 
