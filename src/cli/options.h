@@ -20,7 +20,18 @@ enum gp_taker {
 	GP_TAKER_CONVERT = 1 << 2,
 	GP_TAKER_HELP = 1 << 3,
 	GP_TAKER_VERIFY = 1 << 4,
-	GP_TAKER_ALL = (1 << 5) - 1,
+	GP_TAKER_SWEEP = 1 << 5,
+	GP_TAKER_MERGE = 1 << 6,
+	GP_TAKER_CHECK = 1 << 7,
+	GP_TAKER_HEADROOM = 1 << 8,
+	GP_TAKER_SUGGEST = 1 << 9,
+	GP_TAKER_DIFF = 1 << 10,
+	GP_TAKER_EXPLAIN = 1 << 11,
+	GP_TAKER_RECORD = 1 << 12,
+	GP_TAKER_SLICE = 1 << 13,
+	GP_TAKER_GEN = 1 << 14,
+	GP_TAKER_BENCH = 1 << 15,
+	GP_TAKER_ALL = (1 << 16) - 1,
 };
 
 enum gp_format {
