@@ -144,6 +144,8 @@ struct gp_allocator_ops {
 	size_t (*candidates)(struct gp_allocator *allocator, uint64_t size,
 			     uint16_t stream, uint16_t pool,
 			     struct gp_candidate *out, size_t room);
+	/* The largest free block, in bytes; NULL: state() must be asked. */
+	uint64_t (*largest_free)(struct gp_allocator *allocator);
 	/* Why the last request was GP_REFUSED_BY_RULE, in PyTorch's words; from
 	 * PyTorch itself also why it was out of memory. */
 	const char *(*refusal)(struct gp_allocator *allocator);

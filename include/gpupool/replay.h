@@ -36,9 +36,9 @@ struct gp_replay_config {
 	void (*action)(void *arg, const struct gp_action *action,
 		       uint64_t event);
 	void *action_arg;
-	/* The engine itself, after each of these events, which ascend.  It may
-	 * be asked for its state and its counters; what else is done to it
-	 * lasts.  NULL: nobody looks. */
+	/* The engine itself, after each of these events, which ascend, or, with
+	 * looks NULL, after every event.  It may be asked for its state and its
+	 * counters; what else is done to it lasts.  NULL: nobody looks. */
 	void (*look)(void *arg, struct gp_allocator *allocator, uint64_t event);
 	void *look_arg;
 	const uint64_t *looks; /* borrowed */
@@ -112,7 +112,11 @@ struct gp_oom {
 struct gp_moment {
 	uint64_t event;
 	uint64_t reserved, allocated, active, requested, inactive_split;
+	uint64_t largest_free; /* block */
 };
+
+/* Memory now; event is the caller's to say. */
+struct gp_moment gp_moment_of(struct gp_allocator *allocator, uint64_t event);
 
 struct gp_replay_result {
 	struct gp_stats stats;
@@ -127,7 +131,6 @@ struct gp_replay_result {
 	 * most allocated. */
 	struct gp_moment at_fullest;
 	struct gp_moment at_end;
-	uint64_t largest_free_at_end; /* bytes */
 	uint64_t requests, allocs;
 	uint64_t dropped; /* requests not served, with their frees */
 	uint64_t refused; /* of those, refused by a rule */

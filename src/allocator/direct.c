@@ -271,6 +271,13 @@ static size_t no_candidates(struct gp_allocator *allocator, uint64_t size,
 	return 0;
 }
 
+/* What is free goes back to the device at once. */
+static uint64_t no_largest_free(struct gp_allocator *allocator)
+{
+	(void)allocator;
+	return 0;
+}
+
 static const char *no_refusal(struct gp_allocator *allocator)
 {
 	(void)allocator;
@@ -304,6 +311,7 @@ static const struct gp_allocator_ops direct_ops = {
 	.stats = direct_stats,
 	.state = direct_state,
 	.candidates = no_candidates,
+	.largest_free = no_largest_free,
 	.refusal = no_refusal,
 	.destroy = direct_destroy,
 };

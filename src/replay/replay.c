@@ -28,7 +28,7 @@ struct replay {
 	struct recorded recorded;
 	struct watch watch;
 	size_t event;	      /* the one under way */
-	size_t look;	      /* the next of config->looks */
+	size_t look;	      /* the next of config->looks, or event */
 	size_t first_outcome; /* verification: not yet compared */
 	bool is_verifying, may_end_early;
 };
@@ -222,9 +222,12 @@ static uint64_t next_look(const struct replay *r)
 {
 	const struct gp_replay_config *config = r->config;
 
-	return config->look && r->look < config->look_count
-		       ? config->looks[r->look]
-		       : UINT64_MAX;
+	if (!config->look)
+		return UINT64_MAX;
+	if (!config->looks)
+		return r->look;
+	return r->look < config->look_count ? config->looks[r->look]
+					    : UINT64_MAX;
 }
 
 static void do_look(struct replay *r)

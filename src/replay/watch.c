@@ -1,16 +1,52 @@
 /* Noting what a person will want to know. */
 #include "replay/watch.h"
 
-static struct gp_moment moment(const struct watch *watch, uint64_t event)
+static uint64_t level_of(const struct gp_allocator *allocator,
+			 enum gp_stat_id id)
+{
+	return (uint64_t)gp_level_now(&allocator->levels[id]);
+}
+
+/* The largest free block; with event: only of its stream and pool. */
+static uint64_t search_free(struct gp_allocator *allocator,
+			    const struct gp_event *event)
+{
+	struct gp_state state;
+	uint64_t largest = 0;
+
+	allocator->ops->state(allocator, &state);
+	for (size_t i = 0; i < state.segment_count; i++) {
+		const struct gp_segment *segment = &state.segments[i];
+
+		if (event && (segment->stream != event->stream ||
+			      segment->pool != event->pool))
+			continue;
+		for (uint32_t k = 0; k < segment->blocks; k++) {
+			const struct gp_block *b =
+				&state.blocks[segment->first_block + k];
+
+			if (b->state == GP_INACTIVE)
+				watch_max(&largest, b->size);
+		}
+	}
+	gp_state_release(&state);
+	return largest;
+}
+
+struct gp_moment gp_moment_of(struct gp_allocator *allocator, uint64_t event)
 {
 	return (struct gp_moment){
 		.event = event,
-		.reserved = watch_current(watch, GP_STAT_RESERVED_BYTES),
-		.allocated = watch_current(watch, GP_STAT_ALLOCATED_BYTES),
-		.active = watch_current(watch, GP_STAT_ACTIVE_BYTES),
-		.requested = watch_current(watch, GP_STAT_REQUESTED_BYTES),
+		.reserved = level_of(allocator, GP_STAT_RESERVED_BYTES),
+		.allocated = level_of(allocator, GP_STAT_ALLOCATED_BYTES),
+		.active = level_of(allocator, GP_STAT_ACTIVE_BYTES),
+		.requested = level_of(allocator, GP_STAT_REQUESTED_BYTES),
 		.inactive_split =
-			watch_current(watch, GP_STAT_INACTIVE_SPLIT_BYTES),
+			level_of(allocator, GP_STAT_INACTIVE_SPLIT_BYTES),
+		.largest_free =
+			allocator->ops->largest_free
+				? allocator->ops->largest_free(allocator)
+				: search_free(allocator, NULL),
 	};
 }
 
@@ -43,46 +79,20 @@ void watch_next_bin(struct watch *watch, uint64_t event)
 
 void watch_peak(struct watch *watch, uint64_t event)
 {
-	watch->result->at_peak = moment(watch, event);
+	watch->result->at_peak = gp_moment_of(watch->allocator, event);
 	watch->result->at_fullest = watch->result->at_peak;
 }
 
 void watch_fullest(struct watch *watch, uint64_t event)
 {
-	watch->result->at_fullest = moment(watch, event);
-}
-
-/* The largest free block; with event: only of its stream and pool. */
-static uint64_t largest_free(const struct watch *watch,
-			     const struct gp_event *event)
-{
-	struct gp_state state;
-	uint64_t largest = 0;
-
-	watch->allocator->ops->state(watch->allocator, &state);
-	for (size_t i = 0; i < state.segment_count; i++) {
-		const struct gp_segment *segment = &state.segments[i];
-
-		if (event && (segment->stream != event->stream ||
-			      segment->pool != event->pool))
-			continue;
-		for (uint32_t k = 0; k < segment->blocks; k++) {
-			const struct gp_block *b =
-				&state.blocks[segment->first_block + k];
-
-			if (b->state == GP_INACTIVE)
-				watch_max(&largest, b->size);
-		}
-	}
-	gp_state_release(&state);
-	return largest;
+	watch->result->at_fullest = gp_moment_of(watch->allocator, event);
 }
 
 void watch_oom(struct watch *watch, struct gp_device *device,
 	       const struct gp_event *event, uint64_t index)
 {
 	struct gp_oom *oom = &watch->result->first_oom;
-	struct gp_moment now = moment(watch, index);
+	struct gp_moment now = gp_moment_of(watch->allocator, index);
 	uint64_t total;
 
 	*oom = (struct gp_oom){
@@ -92,7 +102,7 @@ void watch_oom(struct watch *watch, struct gp_device *device,
 		.size = event->size,
 		.site = event->site,
 		.free_bytes = now.reserved - now.active,
-		.largest_free = largest_free(watch, event),
+		.largest_free = search_free(watch->allocator, event),
 		.reserved = now.reserved,
 		.allocated = now.allocated,
 	};
@@ -105,6 +115,5 @@ void watch_oom(struct watch *watch, struct gp_device *device,
 
 void watch_end(struct watch *watch, uint64_t events)
 {
-	watch->result->at_end = moment(watch, events);
-	watch->result->largest_free_at_end = largest_free(watch, NULL);
+	watch->result->at_end = gp_moment_of(watch->allocator, events);
 }

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "gpupool/metrics.h"
 #include "report/drawing.h"
 #include "report/head.h"
-#include "report/measure.h"
 #include "report/trouble.h"
 
 #define DRAWING_ROWS 5

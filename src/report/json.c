@@ -3,10 +3,10 @@
 
 #include <stddef.h>
 
+#include "gpupool/metrics.h"
 #include "report/emit_parts.h"
 #include "report/emit.h"
 #include "report/trouble.h"
-#include "report/measure.h"
 #include "report/oom_message.h"
 #include "report/stats.h"
 
@@ -125,17 +125,11 @@ static void write_measure(struct gp_emit *json, enum gp_measure_id id,
 static void write_moment(struct gp_emit *json, const char *key,
 			 const struct gp_subject *subject)
 {
-	bool is_end = subject->moment == &subject->result->at_end;
-
 	gp_emit_open(json, key, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "event", subject->moment->event);
-	for (unsigned id = 0; id < GP_MEASURES; id++) {
-		enum gp_measure_scope scope = gp_measures[id].scope;
-
-		if (scope == GP_SCOPE_MOMENT ||
-		    (scope == GP_SCOPE_END && is_end))
+	for (unsigned id = 0; id < GP_MEASURES; id++)
+		if (gp_measures[id].scope == GP_SCOPE_MOMENT)
 			write_measure(json, id, subject);
-	}
 	gp_emit_close(json, '}');
 }
 

@@ -4,11 +4,11 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "gpupool/metrics.h"
 #include "report/compare.h"
 #include "report/drawing.h"
 #include "report/guess.h"
 #include "report/head.h"
-#include "report/measure.h"
 #include "report/page.h"
 #include "report/table.h"
 #include "report/trouble.h"

@@ -1,5 +1,5 @@
-/* The numbers of a report: each is what its row says. */
-#include "report/measure.h"
+/* The table of measures: each number is what its row says. */
+#include "gpupool/metrics.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static struct gp_replay_result some_run(void)
 			     .requested = 45,
 			     .inactive_split = 20 },
 		.at_end = { .reserved = 80, .allocated = 20, .active = 20 },
-		.largest_free_at_end = 45,
+		.at_end.largest_free = 45,
 		.timeline = { .allocated = { 10, 65, 30 }, .bins = 3 },
 		.allocs = 10,
 		.dropped = 1,

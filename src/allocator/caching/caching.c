@@ -318,6 +318,11 @@ static size_t caching_candidates(struct gp_allocator *allocator, uint64_t size,
 				room);
 }
 
+static uint64_t caching_largest_free(struct gp_allocator *allocator)
+{
+	return pools_largest_free(caching_of(allocator));
+}
+
 static const char *caching_refusal(struct gp_allocator *allocator)
 {
 	return caching_of(allocator)->refusal;
@@ -362,6 +367,7 @@ static const struct gp_allocator_ops caching_ops = {
 	.pool_reserved = caching_pool_reserved,
 	.state = caching_state,
 	.candidates = caching_candidates,
+	.largest_free = caching_largest_free,
 	.refusal = caching_refusal,
 	.destroy = caching_destroy,
 };

@@ -239,3 +239,40 @@ void pool_erase(struct caching *c, struct pool_pair *pair)
 	robin_erase(&c->pools.freeable, hash_of(c, pair->index), pair->index);
 	pair->exists = false;
 }
+
+static uint64_t largest_free(const struct caching *c,
+			     const struct caching_pool *pool)
+{
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < c->config.stream_count; i++) {
+		const struct block *b =
+			pool->shelves[i] ? shelf_last(pool->shelves[i]) : NULL;
+
+		if (b && b->size > largest)
+			largest = b->size;
+	}
+	return largest;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+uint64_t pools_largest_free(const struct caching *c)
+{
+	uint64_t largest = 0;
+	const struct pool_pair *pair;
+
+	for (size_t i = 0; i < c->pools.pair_count; i++)
+		if ((pair = c->pools.pairs[i]))
+			largest = larger(largest,
+					 larger(largest_free(c, &pair->small),
+						largest_free(c, &pair->large)));
+	for (pair = c->pools.erased; pair; pair = pair->erased)
+		largest =
+			larger(largest, larger(largest_free(c, &pair->small),
+					       largest_free(c, &pair->large)));
+	return largest;
+}

@@ -108,6 +108,8 @@ enum gp_answer pool_hold(struct caching *c, uint16_t index);
 enum gp_answer pool_change(struct caching *c, uint16_t index,
 			   enum gp_event_kind change);
 enum gp_answer pool_let_go(struct caching *c, uint16_t index);
+/* The largest free block of any pool, in bytes. */
+uint64_t pools_largest_free(const struct caching *c);
 /* Forgets a freeable pool without memory. */
 void pool_erase(struct caching *c, struct pool_pair *pair);
 
