@@ -43,12 +43,62 @@ struct gp_device_ops {
 	void (*destroy)(struct gp_device *device);
 };
 
+/* Calls by size, in classes of powers of two: the first is below 2 MiB, the
+ * last has no end. */
+#define GP_CALL_CLASSES 20
+struct gp_call_sizes {
+	uint64_t count[GP_CALL_CLASSES], bytes[GP_CALL_CLASSES];
+};
+
 /* What was asked of a device; each is a call that takes real time. */
 struct gp_device_calls {
 	uint64_t malloc, malloc_failed, free;
 	uint64_t reserve, unreserve;
 	uint64_t map, map_failed, unmap; /* pages */
+	uint64_t access;		 /* ranges of pages, mapped at once */
+	struct gp_call_sizes malloc_sizes, free_sizes;
+	struct gp_call_sizes map_sizes, unmap_sizes; /* by size of a page */
 };
+
+/* n calls of that size. */
+static inline void gp_call_count(struct gp_call_sizes *sizes, uint64_t size,
+				 uint64_t n)
+{
+	unsigned class = 0;
+
+	for (uint64_t rest = size / GP_DEVICE_GRAIN;
+	     rest && class < GP_CALL_CLASSES - 1; rest /= 2)
+		class ++;
+	sizes->count[class] += n;
+	sizes->bytes[class] += n * size;
+}
+
+static inline void gp_call_malloc(struct gp_device_calls *calls, uint64_t size)
+{
+	calls->malloc++;
+	gp_call_count(&calls->malloc_sizes, size, 1);
+}
+
+static inline void gp_call_free(struct gp_device_calls *calls, uint64_t size)
+{
+	calls->free++;
+	gp_call_count(&calls->free_sizes, size, 1);
+}
+
+static inline void gp_call_map(struct gp_device_calls *calls, uint64_t size,
+			       uint64_t page)
+{
+	calls->map += size / page;
+	calls->access++;
+	gp_call_count(&calls->map_sizes, page, size / page);
+}
+
+static inline void gp_call_unmap(struct gp_device_calls *calls, uint64_t size,
+				 uint64_t page)
+{
+	calls->unmap += size / page;
+	gp_call_count(&calls->unmap_sizes, page, size / page);
+}
 
 /* The head of every device. */
 struct gp_device {

@@ -50,7 +50,7 @@ static bool sim_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
 		device->calls.malloc_failed++;
 		return false;
 	}
-	device->calls.malloc++;
+	gp_call_malloc(&device->calls, size);
 	sim->used += physical(size);
 	*addr = space_take(&sim->memory, size);
 	return true;
@@ -60,7 +60,7 @@ static void sim_free(struct gp_device *device, uint64_t addr, uint64_t size)
 {
 	struct sim *sim = sim_of(device);
 
-	device->calls.free++;
+	gp_call_free(&device->calls, size);
 	sim->used -= physical(size);
 	space_give(&sim->memory, addr, size);
 }
@@ -108,7 +108,7 @@ static bool sim_map(struct gp_device *device, uint64_t addr, uint64_t size,
 		device->calls.map_failed++;
 		return false;
 	}
-	device->calls.map += size / page;
+	gp_call_map(&device->calls, size, page);
 	sim->used += size;
 	return true;
 }
@@ -117,7 +117,7 @@ static void sim_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
 		      uint64_t page)
 {
 	(void)addr;
-	device->calls.unmap += size / page;
+	gp_call_unmap(&device->calls, size, page);
 	sim_of(device)->used -= size;
 }
 

@@ -57,7 +57,7 @@ static bool recorded_malloc(struct gp_device *device, uint64_t size,
 		device->calls.malloc_failed++;
 		return false;
 	}
-	device->calls.malloc++;
+	gp_call_malloc(&device->calls, size);
 	if (!outcome || outcome->kind != GP_SEGMENT_ALLOC) {
 		surprised(r, RECORDED_NO_SEGMENT, size, 0);
 		*addr = spare_addresses(r, size);
@@ -90,8 +90,7 @@ static void pass_release(struct recorded *r, enum gp_event_kind kind,
 static void recorded_free(struct gp_device *device, uint64_t addr,
 			  uint64_t size)
 {
-	(void)size;
-	device->calls.free++;
+	gp_call_free(&device->calls, size);
 	pass_release(recorded_of(device), GP_SEGMENT_FREE, addr);
 }
 
@@ -145,7 +144,7 @@ static bool recorded_map(struct gp_device *device, uint64_t addr, uint64_t size,
 		device->calls.map_failed++;
 		return false;
 	}
-	device->calls.map += size / page;
+	gp_call_map(&device->calls, size, page);
 	if (!outcome || outcome->kind != GP_SEGMENT_MAP ||
 	    outcome->addr != addr) {
 		surprised(r, RECORDED_NO_SEGMENT, size, 0);
@@ -161,7 +160,7 @@ static bool recorded_map(struct gp_device *device, uint64_t addr, uint64_t size,
 static void recorded_unmap(struct gp_device *device, uint64_t addr,
 			   uint64_t size, uint64_t page)
 {
-	device->calls.unmap += size / page;
+	gp_call_unmap(&device->calls, size, page);
 	pass_release(recorded_of(device), GP_SEGMENT_UNMAP, addr);
 }
 
