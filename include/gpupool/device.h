@@ -100,10 +100,22 @@ static inline void gp_call_unmap(struct gp_device_calls *calls, uint64_t size,
 	gp_call_count(&calls->unmap_sizes, page, size / page);
 }
 
+/*
+ * How near the answers came to the capacity, in bytes in use with others'
+ * counted: what the largest granted request brought it to, and what the
+ * smallest refused one would have.  Any capacity from most_granted to below
+ * least_refused gives every request the same answer.
+ */
+struct gp_device_reach {
+	uint64_t most_granted;
+	uint64_t least_refused; /* UINT64_MAX: nothing was refused */
+};
+
 /* The head of every device. */
 struct gp_device {
 	const struct gp_device_ops *ops;
 	struct gp_device_calls calls;
+	struct gp_device_reach reach; /* of the simulated one */
 };
 
 static inline void gp_device_destroy(struct gp_device *device)

@@ -123,6 +123,7 @@ struct gp_replay_result {
 	struct gp_pool_reserved *pools; /* private ones that had memory */
 	size_t pool_count;
 	struct gp_device_calls calls;
+	struct gp_device_reach reach;
 	struct gp_timeline timeline;
 	struct gp_fidelity fidelity; /* checked 0: nothing to compare with */
 	struct gp_oom first_oom;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "gpupool/headroom.h"
 #include "gpupool/replay.h"
 #include "gpupool/trace.h"
 
@@ -71,6 +72,26 @@ struct gp_info {
 void gp_report_info_text(const struct gp_info *info,
 			 const struct gp_report_style *style, FILE *out);
 void gp_report_info_json(const struct gp_info *info, FILE *out);
+
+/* How small the device may be, under one set of settings and more. */
+struct gp_headroom_run {
+	const struct gp_settings *settings;
+	const char *conf;
+	const struct gp_release_choice *choice; /* NULL: the user chose */
+	const struct gp_headroom *devices;
+};
+struct gp_headroom_report {
+	const char *path;
+	const struct gp_trace *trace;
+	const struct gp_headroom_run *runs;
+	size_t run_count;
+};
+void gp_report_headroom_text(const struct gp_headroom_report *report,
+			     const struct gp_report_style *style, FILE *out);
+void gp_report_headroom_json(const struct gp_headroom_report *report,
+			     FILE *out);
+/* The curves, a line each point. */
+void gp_report_headroom_csv(const struct gp_headroom_report *report, FILE *out);
 
 /* One line of --events: JSON, as trace-format.md's. */
 void gp_report_action(const struct gp_trace *trace,

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/suggest.h"
+#include "cli/nearest.h"
 
 static const struct gp_command table[] = {
 	{ "replay", "TRACE", 1, 1, "Replay a trace and report what happened.",
@@ -15,6 +15,15 @@ static const struct gp_command table[] = {
 	  "on a simulated device. A setting's own flag is added to the "
 	  "recorded settings; --alloc-conf takes their place.",
 	  GP_TAKER_REPLAY, gp_replay_command },
+	{ "headroom", "TRACE", 1, 1,
+	  "Find the smallest device a trace runs on.",
+	  "The smallest capacity without an out-of-memory error, and without a "
+	  "retry, by search over replays, and what happens between. More "
+	  "memory is not always better, so it says how well each answer is "
+	  "known.\n"
+	  "Settings are the recorded ones unless others are given; "
+	  "--alloc-conf may be given more than once.",
+	  GP_TAKER_HEADROOM, gp_headroom_command },
 	{ "info", "TRACE", 1, 1, "Say what is in a trace.", NULL, GP_TAKER_INFO,
 	  gp_info_command },
 	{ "convert", "IN OUT", 2, 2, "Write a trace in another format.",
@@ -59,7 +68,7 @@ enum gp_status gp_command_unknown(const char *name, struct gp_diag *diag)
 
 	for (size_t i = 0; i < COMMANDS; i++)
 		names[i] = table[i].name;
-	near = gp_suggest(name, names, COMMANDS);
+	near = gp_nearest(name, names, COMMANDS);
 	if (!access(name, F_OK))
 		gp_diag_hint(diag, "it is a file; try: gpupool replay %s",
 			     name);

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "cli/help.h"
-#include "cli/suggest.h"
+#include "cli/nearest.h"
 #include "gpupool/knob.h"
 
 enum type {
@@ -17,6 +17,8 @@ enum type {
 	TEXT,  /* const char * */
 	WORD,  /* uint32_t: which of the words in the row's argument */
 	BYTES, /* uint64_t */
+	COUNT, /* uint64_t */
+	LIST,  /* struct gp_texts */
 };
 
 struct row {
@@ -31,17 +33,23 @@ struct row {
 
 #define AT(member)  offsetof(struct gp_options, member)
 #define REPLAY	    GP_TAKER_REPLAY
-#define REPORTS	    (GP_TAKER_REPLAY | GP_TAKER_INFO)
+#define SUGGEST	    GP_TAKER_SUGGEST
+#define HEADROOM    GP_TAKER_HEADROOM
 #define RUNS	    (GP_TAKER_REPLAY | GP_TAKER_VERIFY)
-#define KNOB_TAKERS RUNS
+#define REPORTS	    (GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM)
+#define KNOB_TAKERS (RUNS | HEADROOM)
 
 static const struct row table[] = {
 	{ "alloc-conf", 0, TEXT, AT(alloc_conf), "STRING", RUNS,
 	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
 	  "recorded ones; \"\" is PyTorch's defaults." },
-	{ "torch", 0, TEXT, AT(torch), "RELEASE", RUNS,
+	{ "alloc-conf", 0, LIST, AT(confs), "STRING", HEADROOM,
+	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
+	  "recorded ones; \"\" is PyTorch's defaults. Given more than once, "
+	  "they are compared." },
+	{ "torch", 0, TEXT, AT(torch), "RELEASE", RUNS | HEADROOM | SUGGEST,
 	  "Decide as this release of PyTorch does: 2.0 to 2.15, or latest." },
-	{ "capacity", 0, BYTES, AT(capacity), "SIZE", RUNS,
+	{ "capacity", 0, BYTES, AT(capacity), "SIZE", RUNS | SUGGEST,
 	  "Memory of the device: 80GiB, 512MiB, a number of bytes, or "
 	  "unlimited." },
 	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY,
@@ -56,15 +64,25 @@ static const struct row table[] = {
 	{ "on-oom", 0, WORD, AT(on_oom), "go-on|stop", REPLAY,
 	  "What follows a request that does not fit: the next one, or the "
 	  "end." },
-	{ "compare", 0, FLAG, AT(compare), NULL, REPLAY,
+	{ "compare", 0, FLAG, AT(compare), NULL, REPLAY | HEADROOM,
 	  "Replay as recorded too, and show both side by side." },
+	{ "points", 0, COUNT, AT(points), "N", HEADROOM,
+	  "Capacities of the curve, beside the answers; 0: no curve. 12 "
+	  "unless given." },
+	{ "tries", 0, COUNT, AT(tries), "N", HEADROOM,
+	  "Replays at most to make sure of each answer; 4000 unless given." },
+	{ "without", 0, LIST, AT(without), "NAME", SUGGEST,
+	  "A setting that cannot be used, such as expandable_segments; may be "
+	  "given more than once." },
 	{ "strict", 0, FLAG, AT(strict), NULL, REPLAY,
 	  "Exit 1 unless every recorded address is matched." },
 	{ "format", 0, WORD, AT(format),
 	  "text|json|memory-summary|memory-summary-abbreviated", REPLAY,
 	  "For a person, for a program, or as torch.cuda.memory_summary() "
 	  "prints it." },
-	{ "format", 0, WORD, AT(format), "text|json", GP_TAKER_INFO,
+	{ "format", 0, WORD, AT(format), "text|json|csv", HEADROOM,
+	  "For a person, for a program, or the curve as a table." },
+	{ "format", 0, WORD, AT(format), "text|json", GP_TAKER_INFO | SUGGEST,
 	  "For a person, or for a program." },
 	{ "format", 0, WORD, AT(to), "json|jsonl|binary", GP_TAKER_CONVERT,
 	  "The format to write, where OUT's name does not say." },
@@ -88,6 +106,8 @@ static const struct row table[] = {
 };
 
 #define ROWS (sizeof(table) / sizeof(*table))
+
+#define MOST_COUNT 1000000 /* of anything a flag asks for */
 
 /* getopt_long answers with FIRST + index: rows, then knobs. */
 #define FIRST 256
@@ -144,6 +164,27 @@ static enum gp_status set_bytes(void *member, const struct row *row,
 	return GP_OK;
 }
 
+static enum gp_status set_count(void *member, const struct row *row,
+				const char *text, struct gp_diag *diag)
+{
+	char *end;
+	unsigned long long count = strtoull(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || count > MOST_COUNT)
+		return gp_diag_set(diag, GP_USAGE,
+				   "--%s %s: it takes a number up to %d",
+				   row->name, text, MOST_COUNT);
+	*(uint64_t *)member = count;
+	return GP_OK;
+}
+
+static void add_text(struct gp_texts *texts, const char *text)
+{
+	texts->items = gp_mem_grow(texts->items, &texts->room, texts->count + 1,
+				   sizeof(*texts->items));
+	texts->items[texts->count++] = text;
+}
+
 static enum gp_status set(struct gp_options *options, const struct row *row,
 			  const char *argument, struct gp_diag *diag)
 {
@@ -154,6 +195,8 @@ static enum gp_status set(struct gp_options *options, const struct row *row,
 	case TEXT: *(const char **)member = argument; return GP_OK;
 	case WORD: return set_word(member, row, argument, diag);
 	case BYTES: return set_bytes(member, row, argument, diag);
+	case COUNT: return set_count(member, row, argument, diag);
+	case LIST: add_text(member, argument); return GP_OK;
 	}
 	return GP_OK;
 }
@@ -278,7 +321,7 @@ static enum gp_status unknown(const struct grammar *grammar, const char *given,
 	if (optopt)
 		return gp_diag_set(diag, GP_USAGE, "--%s takes no argument",
 				   name);
-	near = gp_suggest(name, grammar->names, grammar->count);
+	near = gp_nearest(name, grammar->names, grammar->count);
 	if (near)
 		gp_diag_hint(diag, "did you mean --%s?", near);
 	return gp_diag_set(diag, GP_USAGE, "there is no flag --%s", name);
@@ -334,7 +377,9 @@ enum gp_status gp_options_parse(struct gp_options *options, enum gp_taker taker,
 	struct grammar grammar;
 	enum gp_status status;
 
-	*options = (struct gp_options){ .to = GP_TO_BY_NAME };
+	*options = (struct gp_options){ .to = GP_TO_BY_NAME,
+					.points = GP_COUNT_BY_DEFAULT,
+					.tries = GP_COUNT_BY_DEFAULT };
 	make_grammar(&grammar, taker);
 	status = parse(options, &grammar, argc, argv, diag);
 	if (status == GP_USAGE)
@@ -347,7 +392,10 @@ enum gp_status gp_options_parse(struct gp_options *options, enum gp_taker taker,
 void gp_options_release(struct gp_options *options)
 {
 	free(options->knobs);
+	free(options->confs.items);
+	free(options->without.items);
 	options->knobs = NULL;
+	options->confs = options->without = (struct gp_texts){ 0 };
 }
 
 /* ---- explaining ---- */

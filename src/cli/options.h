@@ -39,21 +39,33 @@ enum gp_format {
 	GP_FORMAT_JSON,
 	GP_FORMAT_SUMMARY, /* torch.cuda.memory_summary() */
 	GP_FORMAT_SUMMARY_ABBREVIATED,
+	/* gpupool headroom */
+	GP_FORMAT_CSV = GP_FORMAT_SUMMARY,
 };
 enum gp_color { GP_COLOR_AUTO, GP_COLOR_ALWAYS, GP_COLOR_NEVER };
 
-#define GP_TO_BY_NAME UINT32_MAX /* the format follows from OUT's name */
+#define GP_COUNT_BY_DEFAULT UINT64_MAX
+#define GP_TO_BY_NAME	    UINT32_MAX /* the format follows from OUT's name */
+
+/* Of a flag that may be given more than once, in order. */
+struct gp_texts {
+	const char **items; /* the array is owned, the texts are not */
+	size_t count, room;
+};
 
 /* Zero and NULL: not given.  Texts are borrowed from argv. */
 struct gp_options {
 	const char *alloc_conf, *torch, *torch_lib, *engine, *output, *events;
 	char *knobs; /* owned: "name:value,..." of the settings' flags */
+	struct gp_texts confs;	 /* --alloc-conf where there may be several */
+	struct gp_texts without; /* names of settings */
 	uint64_t capacity;
-	uint32_t format; /* enum gp_format */
-	uint32_t to;	 /* enum gp_trace_format, or GP_TO_BY_NAME */
-	uint32_t on_oom; /* enum gp_on_oom */
-	uint32_t color;	 /* enum gp_color */
-	uint32_t device; /* 0: sim */
+	uint64_t points, tries; /* GP_COUNT_BY_DEFAULT */
+	uint32_t format;	/* enum gp_format */
+	uint32_t to;		/* enum gp_trace_format, or GP_TO_BY_NAME */
+	uint32_t on_oom;	/* enum gp_on_oom */
+	uint32_t color;		/* enum gp_color */
+	uint32_t device;	/* 0: sim */
 	bool compare, timing, strict, ascii, quiet, help;
 	const char *const *operands;
 	size_t operand_count;

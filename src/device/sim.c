@@ -42,16 +42,35 @@ static uint64_t free_bytes_of(const struct sim *sim)
 		       : 0;
 }
 
+/* Whether so much more is there; noted in the device's reach. */
+static bool grant(struct sim *sim, uint64_t size)
+{
+	struct gp_device_reach *reach = &sim->device.reach;
+	uint64_t would = sim->used + size;
+
+	would = would > UINT64_MAX - sim->other ? UINT64_MAX
+						: would + sim->other;
+	if (size > free_bytes_of(sim)) {
+		if (would < reach->least_refused)
+			reach->least_refused = would;
+		return false;
+	}
+	if (would > reach->most_granted)
+		reach->most_granted = would;
+	sim->used += size;
+	return true;
+}
+
 static bool sim_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
 {
 	struct sim *sim = sim_of(device);
 
-	if (size > free_bytes_of(sim) || physical(size) > free_bytes_of(sim)) {
+	/* Near 2^64 there is no whole number of pages. */
+	if (size > MOST_MEMORY || !grant(sim, physical(size))) {
 		device->calls.malloc_failed++;
 		return false;
 	}
 	gp_call_malloc(&device->calls, size);
-	sim->used += physical(size);
 	*addr = space_take(&sim->memory, size);
 	return true;
 }
@@ -104,12 +123,11 @@ static bool sim_map(struct gp_device *device, uint64_t addr, uint64_t size,
 	struct sim *sim = sim_of(device);
 
 	(void)addr;
-	if (size > free_bytes_of(sim)) {
+	if (!grant(sim, size)) {
 		device->calls.map_failed++;
 		return false;
 	}
 	gp_call_map(&device->calls, size, page);
-	sim->used += size;
 	return true;
 }
 
@@ -158,6 +176,7 @@ struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity)
 	struct sim *sim = gp_mem_alloc(1, sizeof(*sim));
 
 	sim->device.ops = &sim_ops;
+	sim->device.reach.least_refused = UINT64_MAX;
 	sim->is_unlimited = capacity == GP_UNLIMITED;
 	sim->capacity = capacity < MOST_MEMORY ? capacity : MOST_MEMORY;
 	sim->memory.base = GP_SIM_BASE + ((uint64_t)ordinal << ORDINAL_SHIFT);

@@ -285,6 +285,7 @@ static enum gp_status end(struct replay *r, struct gp_diag *diag)
 	r->result->stats = *r->allocator->ops->stats(r->allocator);
 	note_pools(r);
 	r->result->calls = r->device->calls;
+	r->result->reach = r->device->reach;
 	r->allocator->ops->state(r->allocator, &r->result->end);
 	if (r->allocator->ops->health)
 		status = r->allocator->ops->health(r->allocator, diag);

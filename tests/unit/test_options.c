@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/suggest.h"
+#include "cli/nearest.h"
 #include "suite.h"
 
 #define MOST 8 /* arguments of a row, with the NULL behind them */
@@ -186,7 +186,7 @@ START_TEST(test_suggestions_are_near)
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		const char *near =
-			gp_suggest(rows[i].word, words, COUNT_OF(words));
+			gp_nearest(rows[i].word, words, COUNT_OF(words));
 
 		if (rows[i].near)
 			ck_assert_str_eq(near, rows[i].near);

@@ -1,11 +1,11 @@
 /* "Did you mean": the word that is nearest to one that is not known. */
-#ifndef CLI_SUGGEST_H
-#define CLI_SUGGEST_H
+#ifndef CLI_NEAREST_H
+#define CLI_NEAREST_H
 
 #include <stddef.h>
 
 /* NULL when none is near enough to be meant. */
-const char *gp_suggest(const char *word, const char *const *words,
+const char *gp_nearest(const char *word, const char *const *words,
 		       size_t count);
 
 #endif

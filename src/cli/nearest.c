@@ -1,5 +1,5 @@
 /* "Did you mean": Levenshtein's distance, and what continues a word. */
-#include "cli/suggest.h"
+#include "cli/nearest.h"
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ static size_t distance(const char *a, const char *b)
 	return row[length];
 }
 
-const char *gp_suggest(const char *word, const char *const *words, size_t count)
+const char *gp_nearest(const char *word, const char *const *words, size_t count)
 {
 	size_t length = strlen(word), best = length / 3 + 1;
 	const char *near = NULL;

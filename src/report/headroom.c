@@ -1,0 +1,291 @@
+/* How small the device may be, for a person and as a table. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "gpupool/report.h"
+#include "report/head.h"
+#include "report/page.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define BAR 16 /* columns of the longest */
+
+/* Capacities are whole MiB, and are shown to be typed again. */
+#define MIB_TEXT 24
+static const char *mib_text(uint64_t bytes, char text[MIB_TEXT])
+{
+	snprintf(text, MIB_TEXT, "%" PRIu64 "MiB", bytes / MIB);
+	return text;
+}
+
+static const char *bound_text(const struct gp_headroom_bound *bound,
+			      char text[MIB_TEXT])
+{
+	if (!bound->is_there)
+		return "none";
+	return mib_text(bound->capacity, text);
+}
+
+/* ---- the answer ---- */
+
+static void print_answer(const struct gp_page *page,
+			 const struct gp_headroom *h)
+{
+	const struct gp_headroom_bound *oom = &h->bounds[GP_NO_OOM];
+	const struct gp_headroom_bound *retry = &h->bounds[GP_NO_RETRY];
+	char a[MIB_TEXT], b[MIB_TEXT], x[GP_BYTES_TEXT], y[GP_BYTES_TEXT];
+
+	if (!oom->is_there) {
+		gp_page_line(page, GP_TONE_BAD, 2,
+			     "No device is large enough: a request fails "
+			     "however much memory there is.");
+		return;
+	}
+	gp_page_line(page, GP_TONE_TITLE, 2,
+		     "Without an out-of-memory error it needs %s (%s).",
+		     mib_text(oom->capacity, a),
+		     gp_bytes_text(oom->capacity, x));
+	if (retry->is_there)
+		gp_page_line(page, GP_TONE_TITLE, 2,
+			     "Without a retry it needs %s (%s).",
+			     mib_text(retry->capacity, b),
+			     gp_bytes_text(retry->capacity, y));
+}
+
+static void print_floor(const struct gp_page *page, const struct gp_headroom *h)
+{
+	char live[GP_BYTES_TEXT], other[GP_BYTES_TEXT];
+
+	gp_page_line(page, GP_TONE_PLAIN, 2,
+		     "The program itself holds %s at once, which no setting "
+		     "changes.",
+		     gp_bytes_text(h->live, live));
+	if (h->start_reserved > h->live)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "The trace begins with %s reserved, below which "
+			     "nothing was tried.",
+			     gp_bytes_text(h->start_reserved, live));
+	if (h->other)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "Others use up to %s of the device, which is part "
+			     "of these capacities.",
+			     gp_bytes_text(h->other, other));
+}
+
+/* ---- the settings side by side ---- */
+
+#define NAME 40
+
+static void print_row(const struct gp_page *page, const char *conf,
+		      const struct gp_headroom *h)
+{
+	char oom[MIB_TEXT], retry[MIB_TEXT], unlimited[MIB_TEXT];
+	const char *name = gp_head_settings(conf);
+
+	if (strlen(name) < NAME)
+		fprintf(page->out, "%-*s", NAME, name);
+	else
+		fprintf(page->out, "%s\n%*s", name, NAME, "");
+	fprintf(page->out, "%12s%12s%12s\n",
+		bound_text(&h->bounds[GP_NO_OOM], oom),
+		bound_text(&h->bounds[GP_NO_RETRY], retry),
+		mib_text(h->unlimited, unlimited));
+}
+
+static void print_rows(const struct gp_page *page,
+		       const struct gp_headroom_report *report, size_t device)
+{
+	gp_page_blank(page);
+	fprintf(page->out, "%-*s%12s%12s%12s\n", NAME, "", "no OOM", "no retry",
+		"no limit");
+	for (size_t i = 0; i < report->run_count; i++)
+		print_row(page, report->runs[i].conf,
+			  &report->runs[i].devices[device]);
+}
+
+/* ---- how well it is known ---- */
+
+static void print_above(const struct gp_page *page,
+			const struct gp_headroom_bound *bound, const char *what,
+			bool is_settled)
+{
+	char gap[GP_BYTES_TEXT], top[MIB_TEXT], from[MIB_TEXT];
+
+	if (!bound->is_there)
+		return;
+	mib_text(bound->capacity, from);
+	if (bound->unknown_above)
+		gp_page_line(page, GP_TONE_BAD, 2,
+			     "  No %s from %s on, as far as tried: between the "
+			     "capacities tried lie up to %s.",
+			     what, from,
+			     gp_bytes_text(bound->unknown_above, gap));
+	else if (is_settled)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "  No %s at any capacity from %s on.", what, from);
+	else
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "  No %s at any capacity from %s to %s; larger "
+			     "ones were not tried.",
+			     what, from, mib_text(bound->top, top));
+}
+
+static void print_below(const struct gp_page *page,
+			const struct gp_headroom_bound *bound)
+{
+	char fine[MIB_TEXT], gap[GP_BYTES_TEXT];
+
+	if (!bound->is_there || !bound->failing)
+		return;
+	if (bound->fine_below)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "  Some smaller ones happen to be fine, the first "
+			     "at %s, but not all from there on.",
+			     mib_text(bound->fine_below, fine));
+	else if (!bound->unknown_below)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "  An OOM at every smaller one.");
+	if (bound->unknown_below)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "  Below, %s in one piece were not tried.",
+			     gp_bytes_text(bound->unknown_below, gap));
+}
+
+static void print_known(const struct gp_page *page, const struct gp_headroom *h)
+{
+	char replays[GP_PLURAL_TEXT];
+
+	gp_page_line(page, GP_TONE_PLAIN, 2,
+		     "How well that is known (%s, in steps of 2 MiB):",
+		     gp_plural_text(h->replays, "replay", replays));
+	print_above(page, &h->bounds[GP_NO_OOM], "OOM", h->is_settled);
+	print_below(page, &h->bounds[GP_NO_OOM]);
+	print_above(page, &h->bounds[GP_NO_RETRY], "retry", h->is_settled);
+}
+
+/* ---- the curve ---- */
+
+static uint64_t calls_of(const struct gp_headroom_point *point)
+{
+	return point->calls.malloc + point->calls.malloc_failed +
+	       point->calls.free + point->calls.map + point->calls.map_failed +
+	       point->calls.unmap;
+}
+
+static uint64_t most_calls(const struct gp_headroom *h)
+{
+	uint64_t most = 1;
+
+	for (size_t i = 0; i < h->point_count; i++)
+		if (calls_of(&h->points[i]) > most)
+			most = calls_of(&h->points[i]);
+	return most;
+}
+
+static const char *note_of(const struct gp_headroom *h, uint64_t capacity)
+{
+	bool oom = h->bounds[GP_NO_OOM].capacity == capacity;
+	bool retry = h->bounds[GP_NO_RETRY].capacity == capacity;
+
+	if (oom && retry)
+		return "no OOM, no retry";
+	return oom ? "no OOM" : retry ? "no retry" : "";
+}
+
+static void print_point(const struct gp_page *page, const struct gp_headroom *h,
+			const struct gp_headroom_point *point, uint64_t most)
+{
+	const char *ink = page->style->ascii ? "#" : "█";
+	unsigned width = (unsigned)((calls_of(point) * BAR + most - 1) / most);
+	const char *note = note_of(h, point->capacity);
+	char capacity[MIB_TEXT], ooms[GP_COUNT_TEXT], retries[GP_COUNT_TEXT];
+	char calls[GP_COUNT_TEXT];
+
+	fprintf(page->out, "%12s%8s%9s%14s  ",
+		mib_text(point->capacity, capacity),
+		gp_count_text(point->ooms, ooms),
+		gp_count_text(point->retries, retries),
+		gp_count_text(calls_of(point), calls));
+	for (unsigned i = 0; i < width; i++)
+		fputs(ink, page->out);
+	if (*note)
+		fprintf(page->out, "%*s%s", (int)(BAR + 2 - width), "", note);
+	putc('\n', page->out);
+}
+
+static void print_curve(const struct gp_page *page, const struct gp_headroom *h)
+{
+	if (!h->point_count)
+		return;
+	gp_page_blank(page);
+	fprintf(page->out, "%12s%8s%9s%14s\n", "capacity", "OOMs", "retries",
+		"device calls");
+	for (size_t i = 0; i < h->point_count; i++)
+		print_point(page, h, &h->points[i], most_calls(h));
+}
+
+/* ---- the whole ---- */
+
+static void print_run(const struct gp_page *page,
+		      const struct gp_headroom_report *report, size_t run,
+		      size_t device)
+{
+	const struct gp_headroom *h = &report->runs[run].devices[device];
+
+	gp_page_blank(page);
+	if (report->run_count > 1)
+		gp_page_line(page, GP_TONE_TITLE, 2, "%s",
+			     gp_head_settings(report->runs[run].conf));
+	else
+		print_floor(page, h);
+	print_known(page, h);
+	print_curve(page, h);
+}
+
+static void print_device(const struct gp_page *page,
+			 const struct gp_headroom_report *report, size_t device)
+{
+	const struct gp_headroom *first = &report->runs[0].devices[device];
+
+	gp_page_blank(page);
+	if (report->trace->device_count > 1)
+		gp_page_line(page, GP_TONE_TITLE, 0, "Device %u",
+			     report->trace->devices[device].device);
+	if (report->run_count == 1) {
+		print_answer(page, first);
+	} else {
+		print_floor(page, first);
+		print_rows(page, report, device);
+	}
+	for (size_t i = 0; i < report->run_count; i++)
+		print_run(page, report, i, device);
+}
+
+static void print_head(const struct gp_page *page,
+		       const struct gp_headroom_report *report)
+{
+	const struct gp_headroom_run *run = &report->runs[0];
+
+	gp_page_line(page, GP_TONE_TITLE, 2,
+		     "%s: the smallest device it runs on",
+		     gp_page_name(report->path));
+	if (run->choice)
+		gp_page_field(page, "PyTorch", "2.%u; %s",
+			      run->settings->release, run->choice->why);
+	else
+		gp_page_field(page, "PyTorch", "2.%u, as asked for",
+			      run->settings->release);
+	if (report->run_count == 1)
+		gp_page_field(page, "Settings", "%s",
+			      gp_head_settings(run->conf));
+}
+
+void gp_report_headroom_text(const struct gp_headroom_report *report,
+			     const struct gp_report_style *style, FILE *out)
+{
+	struct gp_page page = gp_page_make(style, out);
+
+	print_head(&page, report);
+	for (size_t i = 0; i < report->trace->device_count; i++)
+		print_device(&page, report, i);
+}

@@ -1,0 +1,136 @@
+/* How small the device may be, for programs: JSON and CSV. */
+#include <inttypes.h>
+
+#include "gpupool/report.h"
+#include "report/emit.h"
+#include "report/emit_parts.h"
+
+static void emit_size(struct gp_emit *json, const char *key, uint64_t bytes)
+{
+	if (bytes)
+		gp_emit_uint(json, key, bytes);
+	else
+		gp_emit_null(json, key);
+}
+
+static void write_bound(struct gp_emit *json, const char *key,
+			const struct gp_headroom_bound *bound)
+{
+	if (!bound->is_there) {
+		gp_emit_null(json, key);
+		return;
+	}
+	gp_emit_open(json, key, '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "capacity", bound->capacity);
+	emit_size(json, "failing", bound->failing);
+	gp_emit_uint(json, "known_to", bound->top);
+	gp_emit_uint(json, "unknown_above", bound->unknown_above);
+	emit_size(json, "fine_below", bound->fine_below);
+	gp_emit_uint(json, "unknown_below", bound->unknown_below);
+	gp_emit_close(json, '}');
+}
+
+static void write_point(struct gp_emit *json,
+			const struct gp_headroom_point *point)
+{
+	gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+	gp_emit_uint(json, "capacity", point->capacity);
+	gp_emit_uint(json, "num_ooms", point->ooms);
+	gp_emit_uint(json, "num_alloc_retries", point->retries);
+	gp_emit_uint(json, "peak_reserved", point->peak_reserved);
+	gp_emit_uint(json, "malloc", point->calls.malloc);
+	gp_emit_uint(json, "free", point->calls.free);
+	gp_emit_uint(json, "map", point->calls.map);
+	gp_emit_uint(json, "unmap", point->calls.unmap);
+	gp_emit_close(json, '}');
+}
+
+static void write_device(struct gp_emit *json,
+			 const struct gp_device_trace *device,
+			 const struct gp_headroom *h)
+{
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "device", device->device);
+	write_bound(json, "no_oom", &h->bounds[GP_NO_OOM]);
+	write_bound(json, "no_retry", &h->bounds[GP_NO_RETRY]);
+	gp_emit_uint(json, "no_limit", h->unlimited);
+	gp_emit_uint(json, "grain", GP_DEVICE_GRAIN);
+	gp_emit_uint(json, "live", h->live);
+	gp_emit_uint(json, "peak_allocated", h->peak_allocated);
+	gp_emit_uint(json, "other", h->other);
+	gp_emit_uint(json, "least_tried", h->least);
+	gp_emit_bool(json, "known_beyond", h->is_settled);
+	gp_emit_uint(json, "replays", h->replays);
+	gp_emit_open(json, "curve", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < h->point_count; i++)
+		write_point(json, &h->points[i]);
+	gp_emit_close(json, ']');
+	gp_emit_close(json, '}');
+}
+
+static void write_run(struct gp_emit *json, const struct gp_trace *trace,
+		      const struct gp_headroom_run *run)
+{
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_settings(json, "settings", run->settings);
+	gp_emit_text(json, "alloc_conf", run->conf);
+	gp_emit_release(json, "torch", run->settings->release);
+	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < trace->device_count; i++)
+		write_device(json, &trace->devices[i], &run->devices[i]);
+	gp_emit_close(json, ']');
+	gp_emit_close(json, '}');
+}
+
+void gp_report_headroom_json(const struct gp_headroom_report *report, FILE *out)
+{
+	struct gp_emit json = { .out = out };
+
+	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_text(&json, "schema", "gpupool-report/1");
+	gp_emit_open(&json, "trace", '{', GP_EMIT_LINES);
+	gp_emit_text(&json, "path", report->path);
+	gp_emit_close(&json, '}');
+	gp_emit_open(&json, "headroom", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < report->run_count; i++)
+		write_run(&json, report->trace, &report->runs[i]);
+	gp_emit_close(&json, ']');
+	gp_emit_close(&json, '}');
+}
+
+/* A field that may hold commas. */
+static void put_field(FILE *out, const char *text)
+{
+	putc('"', out);
+	for (; *text; text++)
+		fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+	putc('"', out);
+}
+
+void gp_report_headroom_csv(const struct gp_headroom_report *report, FILE *out)
+{
+	fputs("settings,device,capacity,num_ooms,num_alloc_retries,"
+	      "peak_reserved,malloc,free,map,unmap\n",
+	      out);
+	for (size_t i = 0; i < report->run_count; i++) {
+		const struct gp_headroom_run *run = &report->runs[i];
+
+		for (size_t d = 0; d < report->trace->device_count; d++)
+			for (size_t p = 0; p < run->devices[d].point_count;
+			     p++) {
+				const struct gp_headroom_point *point =
+					&run->devices[d].points[p];
+
+				put_field(out, run->conf);
+				fprintf(out,
+					",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64
+					",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+					",%" PRIu64 ",%" PRIu64 "\n",
+					report->trace->devices[d].device,
+					point->capacity, point->ooms,
+					point->retries, point->peak_reserved,
+					point->calls.malloc, point->calls.free,
+					point->calls.map, point->calls.unmap);
+			}
+	}
+}

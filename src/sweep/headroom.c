@@ -1,0 +1,380 @@
+/*
+ * The search for the smallest capacity: halving first, then the widest range
+ * that is not known, until all are or the tries are used up.
+ */
+#include "gpupool/headroom.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sweep/known.h"
+
+#define GRAIN	 GP_DEVICE_GRAIN
+#define MOST	 (UINT64_C(1) << 46) /* bytes; no device has so much */
+#define INFINITE UINT64_MAX
+
+struct search {
+	const struct gp_headroom_config *config;
+	struct gp_headroom *result;
+	struct gp_diag *diag;
+	enum gp_status status;
+	struct known known[GP_HEADROOM_GOALS];
+	struct gp_device_calls unlimited_calls;
+};
+
+static uint64_t grid_up(uint64_t bytes)
+{
+	return bytes > INFINITE - GRAIN ? INFINITE / GRAIN * GRAIN
+					: (bytes + GRAIN - 1) / GRAIN * GRAIN;
+}
+
+/* Whether something beside the address space of expandable segments is measured
+ * by the size of the device. */
+static bool follows_size(const struct gp_headroom_config *config)
+{
+	const struct gp_settings *settings = config->settings;
+	const struct gp_device_trace *t =
+		&config->trace->devices[config->device];
+
+	if (settings->throw_on_oom || settings->memory_fraction < 1 ||
+	    settings->gc_threshold > 0 || settings->reserve_fraction > 0)
+		return true;
+	for (size_t i = 0; i < t->event_count; i++)
+		if (t->events[i].kind == GP_SET_FRACTION ||
+		    t->events[i].kind == GP_SET_SETTINGS)
+			return true;
+	return false;
+}
+
+/* ---- one replay, and what it tells ---- */
+
+static bool play(struct search *s, uint64_t capacity, enum gp_on_oom on_oom,
+		 struct gp_replay_result *result)
+{
+	const struct gp_headroom_config *config = s->config;
+	struct gp_replay_config replay = {
+		.trace = config->trace,
+		.device = config->device,
+		.settings = config->settings,
+		.engine = config->engine,
+		.conf = config->conf,
+		.torch_lib = config->torch_lib,
+		.mode = GP_WHAT_IF,
+		.on_oom = on_oom,
+		.capacity = capacity,
+	};
+
+	if (s->status != GP_OK)
+		return false;
+	if (config->progress)
+		config->progress(config->progress_arg, s->result->replays);
+	s->status = gp_replay(&replay, result, s->diag);
+	s->result->replays++;
+	return s->status == GP_OK;
+}
+
+static bool is_fine(const struct gp_replay_result *result,
+		    enum gp_headroom_goal goal)
+{
+	return !result->first_oom.is_there &&
+	       (goal == GP_NO_OOM || !result->stats.num_alloc_retries);
+}
+
+/* The capacities that would have gone the same way. */
+static void learn(struct search *s, uint64_t capacity,
+		  const struct gp_replay_result *result)
+{
+	uint64_t from = capacity, to = capacity + GRAIN;
+
+	if (s->result->is_plain) {
+		from = grid_up(result->reach.most_granted);
+		to = grid_up(result->reach.least_refused);
+	}
+	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
+		known_add(&s->known[goal], from, to, is_fine(result, goal));
+}
+
+/* What is known of a capacity, after a replay if need be. */
+static const struct known_range *look(struct search *s,
+				      enum gp_headroom_goal goal,
+				      uint64_t capacity)
+{
+	const struct known_range *range = known_find(&s->known[goal], capacity);
+	struct gp_replay_result result;
+
+	if (range || !play(s, capacity, GP_OOM_STOP, &result))
+		return range;
+	learn(s, capacity, &result);
+	gp_replay_release(&result);
+	return known_find(&s->known[goal], capacity);
+}
+
+/* ---- the search for one goal ---- */
+
+/* Between a capacity that is not fine, or is below the least, and one that is:
+ * a fine one whose next smaller one is not. */
+static uint64_t halve(struct search *s, enum gp_headroom_goal goal,
+		      uint64_t bad, uint64_t fine)
+{
+	while (fine - bad > GRAIN) {
+		uint64_t middle = bad + (fine - bad) / 2 / GRAIN * GRAIN;
+		const struct known_range *range = look(s, goal, middle);
+
+		if (!range)
+			break;
+		if (range->is_fine)
+			fine = range->from > bad ? range->from : bad + GRAIN;
+		else
+			bad = range->to < fine ? range->to - GRAIN
+					       : fine - GRAIN;
+	}
+	return fine;
+}
+
+/* Looks into the widest unknown range, until there is none. */
+static void fill(struct search *s, enum gp_headroom_goal goal, uint64_t from,
+		 uint64_t to)
+{
+	struct known_range gap;
+
+	for (uint32_t i = 0; i < s->config->tries && s->status == GP_OK &&
+			     known_gap(&s->known[goal], from, to, &gap);
+	     i++)
+		look(s, goal,
+		     gap.from + (gap.to - gap.from) / 2 / GRAIN * GRAIN);
+}
+
+static uint64_t unknown(const struct known *known, uint64_t from, uint64_t to)
+{
+	struct known_range gap;
+
+	return known_gap(known, from, to, &gap) ? gap.to - gap.from : 0;
+}
+
+static bool is_known_fine(struct search *s, enum gp_headroom_goal goal,
+			  uint64_t capacity)
+{
+	const struct known_range *range = look(s, goal, capacity);
+
+	return range && range->is_fine;
+}
+
+/* A capacity that is fine; INFINITE: none is.  Settings that follow the size
+ * of the device may need more than the run without a limit, and more may be
+ * worse: there a quarter more has to be fine, too. */
+static uint64_t find_fine(struct search *s, enum gp_headroom_goal goal)
+{
+	const struct gp_headroom *h = s->result;
+	uint64_t at = h->unlimited > h->least ? h->unlimited : h->least;
+
+	for (; at <= MOST && s->status == GP_OK; at *= 2) {
+		uint64_t beyond = grid_up(at + at / 4);
+		bool is_fine = is_known_fine(s, goal, at);
+
+		if (h->is_settled)
+			return is_fine ? at : INFINITE;
+		if (is_fine && is_known_fine(s, goal, beyond))
+			return beyond;
+	}
+	return INFINITE;
+}
+
+static void describe(struct search *s, enum gp_headroom_goal goal,
+		     uint64_t capacity, uint64_t top)
+{
+	const struct known *known = &s->known[goal];
+	uint64_t least = s->result->least;
+	uint64_t lowest = known_lowest_fine(known, capacity);
+
+	s->result->bounds[goal] = (struct gp_headroom_bound){
+		.is_there = true,
+		.capacity = capacity,
+		.failing = capacity > least ? capacity - GRAIN : 0,
+		.top = top,
+		.unknown_above = unknown(known, capacity, top),
+		.fine_below = lowest < capacity ? lowest : 0,
+		.unknown_below = unknown(known, least, capacity),
+	};
+}
+
+static void search(struct search *s, enum gp_headroom_goal goal)
+{
+	const struct known *known = &s->known[goal];
+	uint64_t below = s->result->least - GRAIN; /* nothing to try */
+	uint64_t top = find_fine(s, goal), at, bad;
+
+	if (top == INFINITE)
+		return;
+	at = halve(s, goal, below, top);
+	fill(s, goal, at, top);
+	bad = known_highest_bad(known, top, GRAIN);
+	if (bad != INFINITE && bad > at)
+		at = halve(s, goal, bad, top);
+	if (goal == GP_NO_OOM)
+		fill(s, goal, s->result->least, at);
+	describe(s, goal, at, top);
+}
+
+/* Settings under which a larger device than top gives the same answers, as
+ * nothing is refused there: expandable segments reserve as many address ranges
+ * as without a limit, so those were long enough, and will be longer. */
+static void settle(struct search *s)
+{
+	struct gp_headroom *h = s->result;
+	struct gp_replay_result result;
+
+	h->is_settled = h->is_plain;
+	if (h->is_plain || follows_size(s->config) ||
+	    !play(s, h->unlimited, GP_OOM_STOP, &result))
+		return;
+	learn(s, h->unlimited, &result);
+	h->is_settled = !memcmp(&result.calls, &s->unlimited_calls,
+				sizeof(result.calls));
+	gp_replay_release(&result);
+}
+
+/* ---- what to begin with ---- */
+
+static uint64_t most_others(const struct gp_device_trace *t)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < t->event_count; i++)
+		if (t->events[i].kind == GP_OTHER_MEMORY &&
+		    t->events[i].size > most)
+			most = t->events[i].size;
+	return most;
+}
+
+static uint64_t reserved_at_start(const struct gp_device_trace *t)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < t->start.segment_count; i++)
+		sum += t->start.segments[i].size;
+	return sum;
+}
+
+static uint64_t max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void begin(struct search *s)
+{
+	const struct gp_headroom_config *config = s->config;
+	const struct gp_device_trace *t =
+		&config->trace->devices[config->device];
+	struct gp_headroom *h = s->result;
+	struct gp_replay_result result;
+
+	h->is_plain =
+		!follows_size(config) && !config->settings->expandable_segments;
+	h->live = gp_headroom_live(config->trace, config->device);
+	h->other = most_others(t);
+	h->start_reserved = reserved_at_start(t);
+	h->least = max(grid_up(max(h->live, h->start_reserved)), GRAIN);
+	if (!play(s, GP_UNLIMITED, GP_OOM_STOP, &result))
+		return;
+	h->unlimited = max(grid_up(result.reach.most_granted), h->least);
+	h->peak_allocated =
+		(uint64_t)result.stats
+			.by_pool[GP_STAT_ALLOCATED_BYTES][GP_STAT_ALL]
+			.peak;
+	s->unlimited_calls = result.calls;
+	if (h->is_plain)
+		learn(s, h->unlimited, &result);
+	gp_replay_release(&result);
+}
+
+/* ---- the curve ---- */
+
+static int by_capacity(const void *a, const void *b)
+{
+	const struct gp_headroom_point *x = a, *y = b;
+
+	return (x->capacity > y->capacity) - (x->capacity < y->capacity);
+}
+
+static void add_point(struct gp_headroom *h, uint64_t capacity)
+{
+	for (size_t i = 0; i < h->point_count; i++)
+		if (h->points[i].capacity == capacity)
+			return;
+	h->points[h->point_count++].capacity = capacity;
+}
+
+/* Evenly from the least to where nothing is refused, and the answers. */
+static void choose_points(struct search *s)
+{
+	struct gp_headroom *h = s->result;
+	uint32_t n = s->config->points;
+	uint64_t top = h->unlimited;
+
+	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
+		top = max(top, h->bounds[goal].capacity);
+	h->points = gp_mem_alloc(n + 2 * (size_t)GP_HEADROOM_GOALS,
+				 sizeof(*h->points));
+	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++) {
+		if (!h->bounds[goal].is_there)
+			continue;
+		add_point(h, h->bounds[goal].capacity);
+		if (h->bounds[goal].failing)
+			add_point(h, h->bounds[goal].failing);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		add_point(h, h->least + (uint64_t)((double)(top - h->least) *
+						   i / (n > 1 ? n - 1 : 1)) /
+						GRAIN * GRAIN);
+	qsort(h->points, h->point_count, sizeof(*h->points), by_capacity);
+}
+
+static void draw_curve(struct search *s)
+{
+	struct gp_headroom *h = s->result;
+	struct gp_replay_result result;
+
+	if (!s->config->points)
+		return;
+	choose_points(s);
+	for (size_t i = 0; i < h->point_count; i++) {
+		struct gp_headroom_point *point = &h->points[i];
+
+		if (!play(s, point->capacity, GP_OOM_GO_ON, &result))
+			return;
+		point->ooms = (uint64_t)result.stats.num_ooms;
+		point->retries = (uint64_t)result.stats.num_alloc_retries;
+		point->peak_reserved = result.at_peak.reserved;
+		point->calls = result.calls;
+		gp_replay_release(&result);
+	}
+}
+
+enum gp_status gp_headroom(const struct gp_headroom_config *config,
+			   struct gp_headroom *headroom, struct gp_diag *diag)
+{
+	struct search s = {
+		.config = config,
+		.result = headroom,
+		.diag = diag,
+	};
+
+	*headroom = (struct gp_headroom){ 0 };
+	begin(&s);
+	settle(&s);
+	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
+		search(&s, goal);
+	draw_curve(&s);
+	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
+		known_release(&s.known[goal]);
+	if (s.status != GP_OK)
+		gp_headroom_release(headroom);
+	return s.status;
+}
+
+void gp_headroom_release(struct gp_headroom *headroom)
+{
+	free(headroom->points);
+	*headroom = (struct gp_headroom){ 0 };
+}

@@ -1,0 +1,116 @@
+/* What is known of capacities. */
+#include "sweep/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void known_release(struct known *known)
+{
+	free(known->ranges);
+	*known = (struct known){ 0 };
+}
+
+/* The first range that ends behind a capacity. */
+static size_t first_behind(const struct known *known, uint64_t at)
+{
+	size_t low = 0, high = known->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (known->ranges[middle].to > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* Puts a range between its neighbours, or makes one of them longer. */
+static void insert(struct known *known, size_t index,
+		   const struct known_range *range)
+{
+	struct known_range *at;
+
+	known->ranges = gp_mem_grow(known->ranges, &known->room,
+				    known->count + 1, sizeof(*at));
+	at = &known->ranges[index];
+	if (index && at[-1].to == range->from &&
+	    at[-1].is_fine == range->is_fine) {
+		at[-1].to = range->to;
+		return;
+	}
+	memmove(at + 1, at, (known->count - index) * sizeof(*at));
+	*at = *range;
+	known->count++;
+}
+
+void known_add(struct known *known, uint64_t from, uint64_t to, bool is_fine)
+{
+	while (from < to) {
+		size_t index = first_behind(known, from);
+		const struct known_range *next =
+			index < known->count ? &known->ranges[index] : NULL;
+		struct known_range range = { from, to, is_fine };
+
+		if (next && next->from <= from) {
+			from = next->to;
+			continue;
+		}
+		if (next && next->from < to)
+			range.to = next->from;
+		from = range.to;
+		insert(known, index, &range);
+	}
+}
+
+const struct known_range *known_find(const struct known *known, uint64_t at)
+{
+	size_t index = first_behind(known, at);
+
+	return index < known->count && known->ranges[index].from <= at
+		       ? &known->ranges[index]
+		       : NULL;
+}
+
+bool known_gap(const struct known *known, uint64_t from, uint64_t to,
+	       struct known_range *gap)
+{
+	uint64_t at = from, widest = 0;
+
+	for (size_t i = first_behind(known, from); at < to; i++) {
+		bool is_last = i >= known->count || known->ranges[i].from >= to;
+		uint64_t end = is_last ? to : known->ranges[i].from;
+
+		if (end > at && end - at > widest) {
+			widest = end - at;
+			*gap = (struct known_range){ at, end, false };
+		}
+		if (is_last)
+			break;
+		at = known->ranges[i].to;
+	}
+	return widest > 0;
+}
+
+uint64_t known_lowest_fine(const struct known *known, uint64_t to)
+{
+	for (size_t i = 0; i < known->count && known->ranges[i].from < to; i++)
+		if (known->ranges[i].is_fine)
+			return known->ranges[i].from;
+	return UINT64_MAX;
+}
+
+uint64_t known_highest_bad(const struct known *known, uint64_t to,
+			   uint64_t grain)
+{
+	for (size_t i = known->count; i-- > 0;) {
+		const struct known_range *range = &known->ranges[i];
+
+		if (range->from < to && !range->is_fine)
+			return (range->to < to ? range->to : to) - grain;
+	}
+	return UINT64_MAX;
+}

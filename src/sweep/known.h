@@ -1,0 +1,42 @@
+/*
+ * What is known of capacities: disjoint ranges, each fine or not.
+ */
+#ifndef SWEEP_KNOWN_H
+#define SWEEP_KNOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct known_range {
+	uint64_t from, to; /* from <= capacity < to */
+	bool is_fine;
+};
+
+/* Zeroed is empty; ascending. */
+struct known {
+	struct known_range *ranges;
+	size_t count, room;
+};
+
+void known_release(struct known *known);
+
+/* What is known already stays as it is. */
+void known_add(struct known *known, uint64_t from, uint64_t to, bool is_fine);
+
+/* The range that holds a capacity; NULL: it is not known. */
+const struct known_range *known_find(const struct known *known, uint64_t at);
+
+/* The widest range between from and to that is not known. false: none. */
+bool known_gap(const struct known *known, uint64_t from, uint64_t to,
+	       struct known_range *gap);
+
+/* The lowest capacity below to that is fine; UINT64_MAX: none. */
+uint64_t known_lowest_fine(const struct known *known, uint64_t to);
+
+/* The highest capacity below to that is not fine; UINT64_MAX: none.
+ * Capacities are multiples of grain. */
+uint64_t known_highest_bad(const struct known *known, uint64_t to,
+			   uint64_t grain);
+
+#endif

@@ -1,0 +1,189 @@
+/* The smallest device: the search against replays of every capacity. */
+#include "gpupool/headroom.h"
+
+#include "suite.h"
+#include "trace_text.h"
+
+#define MIB   (UINT64_C(1) << 20)
+#define GRAIN GP_DEVICE_GRAIN
+
+/* Blocks of 1 to 48 MiB that come and go, made up from a seed. */
+static struct gp_trace *made_up(unsigned seed)
+{
+	static const char *const head =
+		"{\"format\":\"gpupool-trace\",\"version\":1,"
+		"\"devices\":[{\"device\":0}]}\n";
+	bool live[12] = { false };
+	char text[16384];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	fputs(head, out);
+	for (unsigned i = 0; i < 120; i++) {
+		unsigned id;
+
+		seed = seed * 1664525 + 1013904223;
+		id = (seed >> 16) % COUNT_OF(live);
+		fprintf(out, "{\"op\":\"%s\",\"id\":%u",
+			live[id] ? "free" : "alloc", id);
+		if (!live[id])
+			fprintf(out, ",\"size\":%llu",
+				(unsigned long long)(((seed >> 8) % 48 + 1) *
+						     MIB));
+		fputs("}\n", out);
+		live[id] = !live[id];
+	}
+	fclose(out);
+	return trace_of(text);
+}
+
+static struct gp_settings settings_of(const char *conf)
+{
+	struct gp_settings settings;
+	struct gp_diag diag = { 0 };
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
+	return settings;
+}
+
+static struct gp_headroom headroom_of(const struct gp_trace *trace,
+				      const struct gp_settings *settings,
+				      uint32_t tries)
+{
+	struct gp_headroom_config config = {
+		.trace = trace,
+		.settings = settings,
+		.engine = gp_engine_find("caching"),
+		.tries = tries,
+	};
+	struct gp_headroom headroom;
+	struct gp_diag diag = { 0 };
+
+	ck_assert_int_eq(gp_headroom(&config, &headroom, &diag), GP_OK);
+	return headroom;
+}
+
+static bool is_fine(const struct gp_trace *trace,
+		    const struct gp_settings *settings, uint64_t capacity,
+		    enum gp_headroom_goal goal)
+{
+	struct gp_replay_config config = {
+		.trace = trace,
+		.settings = settings,
+		.engine = gp_engine_find("caching"),
+		.mode = GP_WHAT_IF,
+		.capacity = capacity,
+	};
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+	bool fine;
+
+	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
+	fine = !result.stats.num_ooms &&
+	       (goal == GP_NO_OOM || !result.stats.num_alloc_retries);
+	gp_replay_release(&result);
+	return fine;
+}
+
+/* Each capacity, from the largest that matters down. */
+static void check_all(const struct gp_trace *trace,
+		      const struct gp_settings *settings,
+		      const struct gp_headroom *h, enum gp_headroom_goal goal)
+{
+	const struct gp_headroom_bound *bound = &h->bounds[goal];
+	uint64_t from = bound->top + 16 * GRAIN, lowest = bound->capacity;
+
+	ck_assert(bound->is_there);
+	ck_assert_uint_eq(bound->unknown_above, 0);
+	for (uint64_t at = from; at >= bound->capacity; at -= GRAIN)
+		ck_assert(is_fine(trace, settings, at, goal));
+	if (bound->failing)
+		ck_assert(!is_fine(trace, settings, bound->failing, goal));
+	for (uint64_t at = h->least; at < bound->capacity; at += GRAIN)
+		if (at < lowest && is_fine(trace, settings, at, goal))
+			lowest = at;
+	if (goal == GP_NO_OOM)
+		ck_assert_uint_eq(bound->fine_below,
+				  lowest < bound->capacity ? lowest : 0);
+	ck_assert(h->least <= GRAIN ||
+		  !is_fine(trace, settings, h->least - GRAIN, goal));
+}
+
+START_TEST(every_capacity_is_as_the_search_says)
+{
+	static const char *const confs[] = {
+		"",
+		"expandable_segments:True",
+		"max_split_size_mb:21",
+		"roundup_power2_divisions:4",
+		"per_process_memory_fraction:0.9,"
+		"garbage_collection_threshold:0.5",
+	};
+
+	for (size_t i = 0; i < COUNT_OF(confs); i++)
+		for (unsigned seed = 1; seed <= 12; seed++) {
+			struct gp_settings settings = settings_of(confs[i]);
+			struct gp_trace *trace = made_up(seed);
+			struct gp_headroom h =
+				headroom_of(trace, &settings, 1000);
+
+			check_all(trace, &settings, &h, GP_NO_OOM);
+			check_all(trace, &settings, &h, GP_NO_RETRY);
+			gp_headroom_release(&h);
+			gp_trace_destroy(trace);
+		}
+}
+END_TEST
+
+START_TEST(few_tries_leave_something_unknown_and_say_so)
+{
+	struct gp_settings settings =
+		settings_of("per_process_memory_fraction:0.9,"
+			    "garbage_collection_threshold:0.5");
+	struct gp_trace *trace = made_up(3);
+	struct gp_headroom h = headroom_of(trace, &settings, 0);
+
+	ck_assert(h.bounds[GP_NO_OOM].is_there);
+	ck_assert_uint_gt(h.bounds[GP_NO_OOM].unknown_above, 0);
+	gp_headroom_release(&h);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(what_the_program_holds_is_counted_without_an_allocator)
+{
+	struct gp_trace *trace =
+		trace_of(ONE_DEVICE("{\"op\":\"alloc\",\"id\":1,\"size\":5},"
+				    "{\"op\":\"alloc\",\"id\":2,\"size\":7},"
+				    "{\"op\":\"free\",\"id\":1},"
+				    "{\"op\":\"alloc\",\"id\":1,\"size\":1}"));
+
+	ck_assert_uint_eq(gp_headroom_live(trace, 0), 12);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(a_request_that_no_device_can_serve_has_no_answer)
+{
+	struct gp_settings settings = settings_of("");
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\":\"alloc\",\"id\":1,\"size\":1152921504606846976}"));
+	struct gp_headroom h = headroom_of(trace, &settings, 10);
+
+	ck_assert(!h.bounds[GP_NO_OOM].is_there);
+	gp_headroom_release(&h);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ every_capacity_is_as_the_search_says, 0 },
+		{ few_tries_leave_something_unknown_and_say_so, 0 },
+		{ what_the_program_holds_is_counted_without_an_allocator, 0 },
+		{ a_request_that_no_device_can_serve_has_no_answer, 0 },
+	};
+
+	return suite_run("headroom", tests, COUNT_OF(tests));
+}

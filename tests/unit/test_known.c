@@ -1,0 +1,50 @@
+/* What is known of capacities. */
+#include "sweep/known.h"
+
+#include "suite.h"
+
+START_TEST(ranges_do_not_overlap_and_neighbours_join)
+{
+	struct known known = { 0 };
+
+	known_add(&known, 20, 30, true);
+	known_add(&known, 0, 10, false);
+	known_add(&known, 5, 25, true); /* 5 to 10 and 20 to 25 stay */
+	ck_assert_uint_eq(known.count, 3);
+	ck_assert(!known_find(&known, 7)->is_fine);
+	ck_assert(known_find(&known, 10)->is_fine);
+	ck_assert_ptr_null(known_find(&known, 30));
+	ck_assert_uint_eq(known_lowest_fine(&known, 100), 10);
+	ck_assert_uint_eq(known_highest_bad(&known, 100, 2), 8);
+	ck_assert_uint_eq(known_highest_bad(&known, 6, 2), 4);
+	known_release(&known);
+}
+END_TEST
+
+START_TEST(the_widest_gap_is_found)
+{
+	struct known known = { 0 };
+	struct known_range gap;
+
+	ck_assert(known_gap(&known, 4, 9, &gap));
+	ck_assert(gap.from == 4 && gap.to == 9);
+	known_add(&known, 10, 20, true);
+	known_add(&known, 23, 30, true);
+	ck_assert(known_gap(&known, 8, 35, &gap));
+	ck_assert(gap.from == 30 && gap.to == 35);
+	ck_assert(known_gap(&known, 12, 32, &gap));
+	ck_assert(gap.from == 20 && gap.to == 23);
+	ck_assert(!known_gap(&known, 12, 20, &gap));
+	known_release(&known);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ ranges_do_not_overlap_and_neighbours_join, 0 },
+		{ the_widest_gap_is_found, 0 },
+	};
+
+	return suite_run("known", tests, COUNT_OF(tests));
+}
