@@ -40,6 +40,13 @@ static const struct gp_command table[] = {
 	  "Needs PyTorch's allocator of that release: make torch-engine "
 	  "TORCH=2.15.0, or --torch-lib.",
 	  GP_TAKER_VERIFY, gp_verify_command },
+	{ "gen", "[SCENARIO [NAME=VALUE...]]", 0, 32,
+	  "Make up a trace of a known pattern.",
+	  "Without operands the scenarios and their parameters are listed. "
+	  "The trace goes to -o FILE, whose name says the format, or to "
+	  "standard output; what the program needs by its own account goes to "
+	  "standard error.",
+	  GP_TAKER_GEN, gp_gen_command },
 	{ "help", "[COMMAND]", 0, 1, "Explain a command, or a topic.", NULL,
 	  GP_TAKER_HELP, gp_help_run },
 	{ "version", "", 0, 0, "Print the version.", NULL, GP_TAKER_HELP,

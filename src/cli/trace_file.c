@@ -1,0 +1,132 @@
+/* A trace as a file of the user's. */
+#include "cli/trace_file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/outlet.h"
+
+static const struct {
+	const char *suffix;
+	enum gp_trace_format format;
+} formats[] = {
+	{ ".json", GP_TRACE_JSON },
+	{ ".jsonl", GP_TRACE_JSONL },
+	{ ".gpt", GP_TRACE_BINARY },
+	{ ".bin", GP_TRACE_BINARY },
+};
+
+static const struct {
+	const char *suffix;
+	enum gp_packing packing;
+} packings[] = {
+	{ ".gz", GP_PACK_GZIP },
+	{ ".zst", GP_PACK_ZSTD },
+};
+
+static bool ends_with(const char *text, size_t length, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return length >= n && !strncmp(text + length - n, suffix, n);
+}
+
+/* Cuts a packing's suffix off the length. */
+static enum gp_packing packing_of(const char *path, size_t *length)
+{
+	for (size_t i = 0; i < sizeof(packings) / sizeof(*packings); i++) {
+		if (!ends_with(path, *length, packings[i].suffix))
+			continue;
+		*length -= strlen(packings[i].suffix);
+		return packings[i].packing;
+	}
+	return GP_PACK_NONE;
+}
+
+static enum gp_status by_name(const struct gp_options *options,
+			      const char *command, const char *path,
+			      struct gp_trace_form *form, struct gp_diag *diag)
+{
+	size_t length = strlen(path);
+
+	form->packing = packing_of(path, &length);
+	form->format = GP_TRACE_JSON;
+	if (options->to != GP_TO_BY_NAME) {
+		form->format = (enum gp_trace_format)options->to;
+		return GP_OK;
+	}
+	if (!strcmp(path, "-"))
+		return GP_OK;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		if (!ends_with(path, length, formats[i].suffix))
+			continue;
+		form->format = formats[i].format;
+		return GP_OK;
+	}
+	gp_diag_file(diag, command);
+	gp_diag_hint(diag, "give --format json, jsonl or binary");
+	return gp_diag_set(diag, GP_USAGE, "the name %s does not say a format",
+			   path);
+}
+
+/* Nobody wants that on a screen. */
+static enum gp_status check_terminal(const char *command, const char *path,
+				     const struct gp_trace_form *form,
+				     struct gp_diag *diag)
+{
+	if (strcmp(path, "-") != 0 || form->format != GP_TRACE_BINARY ||
+	    !isatty(STDOUT_FILENO))
+		return GP_OK;
+	gp_diag_file(diag, command);
+	gp_diag_hint(diag, "name a file, or a pipe");
+	return gp_diag_set(diag, GP_USAGE,
+			   "the binary form is not for a terminal");
+}
+
+enum gp_status gp_trace_form_of(const struct gp_options *options,
+				const char *command, const char *path,
+				struct gp_trace_form *form,
+				struct gp_diag *diag)
+{
+	enum gp_status status = by_name(options, command, path, form, diag);
+
+	if (status == GP_OK)
+		status = check_terminal(command, path, form, diag);
+	return status;
+}
+
+static enum gp_status write_packed(const struct gp_trace *trace,
+				   const struct gp_trace_form *form,
+				   FILE *under, struct gp_diag *diag)
+{
+	FILE *out = gp_pack_open(under, form->packing);
+	enum gp_status status;
+
+	if (!out)
+		return gp_diag_set(diag, GP_SYSTEM, "it cannot be packed");
+	status = gp_trace_write(trace, form->format, out, diag);
+	if (fclose(out) && status == GP_OK)
+		status = gp_diag_set(diag, GP_SYSTEM,
+				     "it cannot be written packed");
+	return status;
+}
+
+enum gp_status gp_trace_file_write(const struct gp_trace *trace,
+				   const struct gp_trace_form *form,
+				   const char *path, struct gp_diag *diag)
+{
+	struct gp_output output;
+	enum gp_status status = gp_outlet_open(&output, path, diag);
+
+	if (status != GP_OK)
+		return status;
+	if (form->packing == GP_PACK_NONE)
+		status = gp_trace_write(trace, form->format, output.stream,
+					diag);
+	else
+		status = write_packed(trace, form, output.stream, diag);
+	if (status != GP_OK)
+		gp_diag_file(diag, path);
+	return gp_outlet_close(&output, status, diag);
+}

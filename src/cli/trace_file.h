@@ -1,0 +1,30 @@
+/*
+ * A trace as a file of the user's: which form its name asks for, and writing it
+ * whole or not at all.
+ */
+#ifndef CLI_TRACE_FILE_H
+#define CLI_TRACE_FILE_H
+
+#include "cli/options.h"
+#include "cli/pack.h"
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+#include "gpupool/write.h"
+
+struct gp_trace_form {
+	enum gp_trace_format format;
+	enum gp_packing packing;
+};
+
+/* By --format where given, else by the name; "-" is JSON.  The binary form does
+ * not go to a terminal.  GP_USAGE names the command. */
+enum gp_status gp_trace_form_of(const struct gp_options *options,
+				const char *command, const char *path,
+				struct gp_trace_form *form,
+				struct gp_diag *diag);
+
+enum gp_status gp_trace_file_write(const struct gp_trace *trace,
+				   const struct gp_trace_form *form,
+				   const char *path, struct gp_diag *diag);
+
+#endif

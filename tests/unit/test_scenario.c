@@ -1,0 +1,142 @@
+/* Scenarios: what a seed decides, what they replay to, what they refuse. */
+#include "gpupool/scenario.h"
+
+#include "gpupool/replay.h"
+#include "suite.h"
+
+static struct gp_trace *make(const struct gp_scenario *scenario, uint64_t seed)
+{
+	uint64_t values[GP_PARAMETERS];
+	struct gp_budget budget;
+	struct gp_diag diag = { 0 };
+	struct gp_trace *trace = NULL;
+
+	ck_assert_uint_le(scenario->parameter_count, GP_PARAMETERS);
+	for (size_t i = 0; i < scenario->parameter_count; i++)
+		values[i] = scenario->parameters[i].fallback;
+	ck_assert_int_eq(gp_scenario_make(scenario, values, seed, &trace,
+					  &budget, &diag),
+			 GP_OK);
+	return trace;
+}
+
+START_TEST(test_a_seed_decides_the_trace)
+{
+	size_t count;
+	const struct gp_scenario *const *table = gp_scenario_table(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct gp_trace *a = make(table[i], 7), *b = make(table[i], 7);
+
+		ck_assert_msg(gp_trace_equal(a, b), "%s", table[i]->name);
+		gp_trace_destroy(a);
+		gp_trace_destroy(b);
+	}
+}
+END_TEST
+
+START_TEST(test_another_seed_makes_other_batches)
+{
+	const struct gp_scenario *ragged = gp_scenario_find("ragged");
+	struct gp_trace *a = make(ragged, 1), *b = make(ragged, 2);
+
+	ck_assert(!gp_trace_equal(a, b));
+	gp_trace_destroy(a);
+	gp_trace_destroy(b);
+}
+END_TEST
+
+/* Every request is served when there is memory. */
+static void check_replay(const struct gp_trace *trace)
+{
+	struct gp_settings settings;
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+	size_t count;
+	struct gp_replay_config config = {
+		.trace = trace,
+		.settings = &settings,
+		.engine = gp_engine_table(&count),
+		.mode = GP_WHAT_IF,
+		.capacity = GP_UNLIMITED,
+	};
+
+	gp_settings_init(&settings, trace->release.last);
+	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
+	ck_assert_uint_eq(result.dropped, 0);
+	ck_assert_uint_gt(result.allocs, 0);
+	gp_replay_release(&result);
+}
+
+START_TEST(test_nothing_is_refused)
+{
+	size_t count;
+	const struct gp_scenario *const *table = gp_scenario_table(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct gp_trace *trace = make(table[i], 1);
+
+		check_replay(trace);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
+static const char *const words[] = { "no", "yes" };
+static const struct gp_parameter count_row = {
+	"steps", GP_PARAMETER_COUNT, 1, 1, 10, NULL, ""
+};
+static const struct gp_parameter bytes_row = {
+	"size", GP_PARAMETER_BYTES, 1, 1, 1 << 20, NULL, ""
+};
+static const struct gp_parameter word_row = {
+	"kept", GP_PARAMETER_WORD, 0, 0, 1, words, ""
+};
+
+START_TEST(test_values_keep_to_their_range)
+{
+	static const struct {
+		const struct gp_parameter *parameter;
+		const char *text;
+		enum gp_status status;
+		uint64_t value;
+	} rows[] = {
+		{ &count_row, "10", GP_OK, 10 },
+		{ &count_row, "11", GP_USAGE, 0 },
+		{ &count_row, "0", GP_USAGE, 0 },
+		{ &count_row, "-1", GP_USAGE, 0 },
+		{ &count_row, "", GP_USAGE, 0 },
+		{ &count_row, "3 ", GP_USAGE, 0 },
+		{ &count_row, "99999999999999999999999", GP_USAGE, 0 },
+		{ &bytes_row, "4KiB", GP_OK, 4096 },
+		{ &bytes_row, "2MiB", GP_USAGE, 0 },
+		{ &word_row, "yes", GP_OK, 1 },
+		{ &word_row, "maybe", GP_USAGE, 0 },
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_diag diag = { 0 };
+		uint64_t value;
+
+		ck_assert_int_eq(gp_parameter_parse(rows[i].parameter,
+						    rows[i].text, &value,
+						    &diag),
+				 rows[i].status);
+		if (rows[i].status == GP_OK)
+			ck_assert_uint_eq(value, rows[i].value);
+		else
+			ck_assert_str_ne(diag.hint, "");
+	}
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_a_seed_decides_the_trace, 0 },
+		{ test_another_seed_makes_other_batches, 0 },
+		{ test_nothing_is_refused, 0 },
+		{ test_values_keep_to_their_range, 0 },
+	};
+
+	return suite_run("scenario", tests, COUNT_OF(tests));
+}
