@@ -1,6 +1,7 @@
 /* The commands: one table. */
 #include "cli/command.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,6 +48,18 @@ static const struct gp_command table[] = {
 	  "standard output; what the program needs by its own account goes to "
 	  "standard error.",
 	  GP_TAKER_GEN, gp_gen_command },
+	{ "check", "[gpupool.json]...", 0, SIZE_MAX,
+	  "Hold runs to their limits and their baseline.",
+	  "The file lists runs: {\"runs\": [{\"name\": \"train\", \"trace\": "
+	  "\"train.pickle\"}]}. Each is replayed and its numbers are compared "
+	  "with those in gpupool.baseline.json beside it, which --update "
+	  "writes. Without limits of its own nothing may get worse: reserved, "
+	  "allocated, retries, OOMs and fidelity.\n"
+	  "Exit 0: all limits are kept; 1: a run got worse, and the report "
+	  "says what, by how much and from where on; 3: a trace or a baseline "
+	  "is missing, stale or not understood. man gpupool-check has the "
+	  "keys of the file.",
+	  GP_TAKER_CHECK, gp_check_command },
 	{ "help", "[COMMAND]", 0, 1, "Explain a command, or a topic.", NULL,
 	  GP_TAKER_HELP, gp_help_run },
 	{ "version", "", 0, 0, "Print the version.", NULL, GP_TAKER_HELP,

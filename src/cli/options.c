@@ -36,6 +36,7 @@ struct row {
 #define SUGGEST	    GP_TAKER_SUGGEST
 #define HEADROOM    GP_TAKER_HEADROOM
 #define RUNS	    (GP_TAKER_REPLAY | GP_TAKER_VERIFY)
+#define CHECK	    GP_TAKER_CHECK
 #define REPORTS	    (GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM)
 #define KNOB_TAKERS (RUNS | HEADROOM)
 
@@ -89,9 +90,15 @@ static const struct row table[] = {
 	  "The format to write, where the file's name does not say." },
 	{ "to", 0, WORD, AT(to), "json|jsonl|binary", GP_TAKER_CONVERT,
 	  "The same as --format." },
+	{ "format", 0, WORD, AT(format), "text|json|junit|github", CHECK,
+	  "For a person, for a program, as JUnit's XML, or with GitHub's "
+	  "annotations." },
+	{ "update", 0, FLAG, AT(update), NULL, CHECK,
+	  "Write what the runs come to now as the baseline." },
+	{ "only", 0, TEXT, AT(only), "NAME", CHECK, "Only that run." },
 	{ "output", 'o', TEXT, AT(output), "FILE", GP_TAKER_GEN,
 	  "Write the trace there, whole or not at all." },
-	{ "output", 'o', TEXT, AT(output), "FILE", REPORTS,
+	{ "output", 'o', TEXT, AT(output), "FILE", REPORTS | CHECK,
 	  "Write the report there, whole or not at all." },
 	{ "events", 0, TEXT, AT(events), "FILE", REPLAY,
 	  "Write each thing the allocator does, one JSON object a line; with "
@@ -100,10 +107,10 @@ static const struct row table[] = {
 	  "Say how long reading and replaying took." },
 	{ "ascii", 0, FLAG, AT(ascii), NULL, REPORTS,
 	  "Draw without Unicode characters." },
-	{ "color", 0, WORD, AT(color), "auto|always|never", REPORTS,
+	{ "color", 0, WORD, AT(color), "auto|always|never", REPORTS | CHECK,
 	  "Colour the text; auto: on a terminal." },
 	{ "quiet", 'q', FLAG, AT(quiet), NULL,
-	  REPORTS | GP_TAKER_VERIFY | GP_TAKER_CONVERT | GP_TAKER_GEN,
+	  REPORTS | CHECK | GP_TAKER_VERIFY | GP_TAKER_CONVERT | GP_TAKER_GEN,
 	  "No progress on standard error." },
 	{ "help", 'h', FLAG, AT(help), NULL, GP_TAKER_ALL, "Show this." },
 };

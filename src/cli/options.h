@@ -42,6 +42,8 @@ enum gp_format {
 	/* gpupool headroom */
 	GP_FORMAT_CSV = GP_FORMAT_SUMMARY,
 };
+/* Of check, whose first two are the same. */
+enum gp_check_format { GP_CHECK_JUNIT = 2, GP_CHECK_GITHUB };
 enum gp_color { GP_COLOR_AUTO, GP_COLOR_ALWAYS, GP_COLOR_NEVER };
 
 #define GP_COUNT_BY_DEFAULT UINT64_MAX
@@ -55,7 +57,8 @@ struct gp_texts {
 
 /* Zero and NULL: not given.  Texts are borrowed from argv. */
 struct gp_options {
-	const char *alloc_conf, *torch, *torch_lib, *engine, *output, *events;
+	const char *alloc_conf, *torch, *torch_lib, *engine, *output, *events,
+		*only;
 	char *knobs; /* owned: "name:value,..." of the settings' flags */
 	struct gp_texts confs;	 /* --alloc-conf where there may be several */
 	struct gp_texts without; /* names of settings */
@@ -67,6 +70,7 @@ struct gp_options {
 	uint32_t color;		/* enum gp_color */
 	uint32_t device;	/* 0: sim */
 	bool compare, timing, strict, ascii, quiet, help;
+	bool update;
 	const char *const *operands;
 	size_t operand_count;
 };

@@ -238,12 +238,10 @@ static void hear(void *arg, const struct gp_action *action, uint64_t event)
 			 listener->out);
 }
 
-static enum gp_status play_device(struct gp_plan *plan, uint32_t device,
-				  FILE *events, struct gp_diag *diag)
+struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
+				       uint32_t device)
 {
-	struct listener listener = { plan->trace, &plan->trace->devices[device],
-				     events };
-	struct gp_replay_config config = {
+	return (struct gp_replay_config){
 		.trace = plan->trace,
 		.device = device,
 		.settings = &plan->settings,
@@ -253,10 +251,18 @@ static enum gp_status play_device(struct gp_plan *plan, uint32_t device,
 		.mode = plan->mode,
 		.on_oom = plan->on_oom,
 		.capacity = plan->capacity[device],
-		.action = events ? hear : NULL,
-		.action_arg = &listener,
 	};
+}
 
+static enum gp_status play_device(struct gp_plan *plan, uint32_t device,
+				  FILE *events, struct gp_diag *diag)
+{
+	struct listener listener = { plan->trace, &plan->trace->devices[device],
+				     events };
+	struct gp_replay_config config = gp_plan_config(plan, device);
+
+	config.action = events ? hear : NULL;
+	config.action_arg = &listener;
 	return gp_replay(&config, &plan->results[device], diag);
 }
 

@@ -45,6 +45,10 @@ void gp_plan_release(struct gp_plan *plan);
 enum gp_status gp_plan_play(struct gp_plan *plan, FILE *events,
 			    struct gp_progress *progress, struct gp_diag *diag);
 
+/* How gp_plan_play replays one device, for those who listen in themselves. */
+struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
+				       uint32_t device);
+
 /* The plan, played, as reports take it; borrows all of it. */
 struct gp_run gp_plan_run(const struct gp_plan *plan);
 

@@ -75,25 +75,31 @@ static int64_t number_at(const void *base, size_t offset)
 	return *(const int64_t *)((const char *)base + offset);
 }
 
-static void write_stat(struct gp_emit *json, const char *prefix,
-		       const struct gp_stat *stat)
+/* Who is told the keys. */
+struct listener {
+	void (*key)(void *arg, const char *key, int64_t value);
+	void *arg;
+};
+
+static void tell_stat(const struct listener *to, const char *prefix,
+		      const struct gp_stat *stat)
 {
 	char key[128];
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		snprintf(key, sizeof(key), "%s.%s", prefix, fields[i].name);
-		gp_emit_int(json, key, number_at(stat, fields[i].offset));
+		to->key(to->arg, key, number_at(stat, fields[i].offset));
 	}
 }
 
-static void write_by_pool(struct gp_emit *json, const char *prefix,
-			  const struct gp_stat *stats)
+static void tell_by_pool(const struct listener *to, const char *prefix,
+			 const struct gp_stat *stats)
 {
 	char key[112];
 
 	for (size_t i = 0; i < sizeof(pools) / sizeof(*pools); i++) {
 		snprintf(key, sizeof(key), "%s.%s", prefix, pools[i].name);
-		write_stat(json, key, &stats[pools[i].kind]);
+		tell_stat(to, key, &stats[pools[i].kind]);
 	}
 }
 
@@ -111,8 +117,9 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void write_private(struct gp_emit *json, const struct gp_trace *trace,
-			  const struct gp_replay_result *result)
+static void tell_private(const struct listener *to,
+			 const struct gp_trace *trace,
+			 const struct gp_replay_result *result)
 {
 	size_t n = result->pool_count;
 	struct named_pool *named = gp_mem_alloc(n, sizeof(*named));
@@ -131,9 +138,43 @@ static void write_private(struct gp_emit *json, const struct gp_trace *trace,
 	for (size_t i = 0; i < n; i++) {
 		snprintf(key, sizeof(key), "reserved_bytes_by_private_pools.%s",
 			 named[i].name);
-		write_by_pool(json, key, named[i].stats);
+		tell_by_pool(to, key, named[i].stats);
 	}
 	free(named);
+}
+
+static void tell_row(const struct listener *to, const struct row *row,
+		     const struct gp_trace *trace,
+		     const struct gp_replay_result *result)
+{
+	const void *at = (const char *)&result->stats + row->offset;
+
+	switch (row->shape) {
+	case BY_POOL: tell_by_pool(to, row->key, at); break;
+	case PLAIN: tell_stat(to, row->key, at); break;
+	case SCALAR: to->key(to->arg, row->key, number_at(at, 0)); break;
+	case BY_PRIVATE_POOL:
+		if (trace)
+			tell_private(to, trace, result);
+		break;
+	}
+}
+
+void gp_stats_each(const struct gp_trace *trace,
+		   const struct gp_replay_result *result, uint8_t release,
+		   void (*key)(void *arg, const char *key, int64_t value),
+		   void *arg)
+{
+	struct listener to = { key, arg };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (release >= rows[i].since)
+			tell_row(&to, &rows[i], trace, result);
+}
+
+static void emit(void *arg, const char *key, int64_t value)
+{
+	gp_emit_int(arg, key, value);
 }
 
 void gp_emit_stats(struct gp_emit *json, const char *key,
@@ -141,20 +182,6 @@ void gp_emit_stats(struct gp_emit *json, const char *key,
 		   const struct gp_replay_result *result, uint8_t release)
 {
 	gp_emit_open(json, key, '{', GP_EMIT_LINES);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const struct row *row = &rows[i];
-		const void *at = (const char *)&result->stats + row->offset;
-
-		if (release < row->since)
-			continue;
-		switch (row->shape) {
-		case BY_POOL: write_by_pool(json, row->key, at); break;
-		case PLAIN: write_stat(json, row->key, at); break;
-		case SCALAR:
-			gp_emit_int(json, row->key, number_at(at, 0));
-			break;
-		case BY_PRIVATE_POOL: write_private(json, trace, result); break;
-		}
-	}
+	gp_stats_each(trace, result, release, emit, json);
 	gp_emit_close(json, '}');
 }

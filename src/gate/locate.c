@@ -1,0 +1,115 @@
+/* Where a number that is worse shows first. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "gpupool/gate.h"
+
+enum clue {
+	CLUE_RESERVED, /* the first moment beyond the bound */
+	CLUE_OOM,      /* the first of them */
+	CLUE_DROPPED,  /* the first oom or refusal */
+	CLUE_FIDELITY, /* the first mismatch */
+};
+
+static const struct {
+	const char *name;
+	enum clue clue;
+} clues[] = {
+	{ "peak_reserved_bytes", CLUE_RESERVED },
+	{ "reserved_bytes.all.peak", CLUE_RESERVED },
+	{ "num_ooms", CLUE_OOM },
+	{ "dropped", CLUE_DROPPED },
+	{ "fidelity", CLUE_FIDELITY },
+};
+
+static uint64_t first_dropped(const struct gp_replay_result *result)
+{
+	uint64_t oom = result->first_oom.is_there ? result->first_oom.event
+						  : GP_EVENT_NONE;
+	uint64_t refusal =
+		result->refused ? result->first_refusal_event : GP_EVENT_NONE;
+
+	return oom < refusal ? oom : refusal;
+}
+
+static uint64_t event_of(enum clue clue, const struct gp_replay_result *result,
+			 const struct gp_print_maker *maker)
+{
+	switch (clue) {
+	case CLUE_RESERVED: return maker->reserved_event;
+	case CLUE_OOM:
+		return result->first_oom.is_there ? result->first_oom.event
+						  : GP_EVENT_NONE;
+	case CLUE_DROPPED: return first_dropped(result);
+	case CLUE_FIDELITY:
+		return result->fidelity.first.is_there
+			       ? result->fidelity.first.event
+			       : GP_EVENT_NONE;
+	}
+	return GP_EVENT_NONE;
+}
+
+static void describe(struct gp_verdict *verdict, const struct gp_trace *trace,
+		     const struct gp_event *event)
+{
+	const char *kind = gp_event_kind_name(event->kind);
+	char size[GP_BYTES_TEXT];
+	int length;
+
+	length = snprintf(verdict->about, sizeof(verdict->about), "%s", kind);
+	if (event->kind == GP_ALLOC)
+		length = snprintf(verdict->about, sizeof(verdict->about),
+				  "%s of %s", kind,
+				  gp_bytes_text(event->size, size));
+	if (event->site != GP_NO_SITE)
+		snprintf(verdict->about + length,
+			 sizeof(verdict->about) - (size_t)length, ", %.100s",
+			 trace->texts[trace->sites[event->site].text]);
+}
+
+static bool has_clue(const char *name, enum clue clue)
+{
+	for (size_t i = 0; i < sizeof(clues) / sizeof(*clues); i++)
+		if (clues[i].clue == clue && !strcmp(clues[i].name, name))
+			return true;
+	return false;
+}
+
+int64_t gp_gate_reserved_bound(const struct gp_gate_run *run,
+			       const struct gp_numbers *numbers,
+			       const struct gp_reading *baseline)
+{
+	int64_t least = INT64_MAX;
+
+	for (size_t i = 0; i < run->limit_count; i++) {
+		const struct gp_limit *limit = &run->limits[i];
+		const struct gp_number *number = &numbers->items[limit->number];
+		int64_t bound;
+
+		if (limit->kind == GP_LIMIT_NONE ||
+		    !has_clue(number->name, CLUE_RESERVED))
+			continue;
+		bound = gp_limit_bound(limit, number,
+				       baseline[limit->number].value);
+		least = bound < least ? bound : least;
+	}
+	return least;
+}
+
+void gp_verdict_locate(struct gp_verdict *verdict,
+		       const struct gp_numbers *numbers,
+		       const struct gp_replay_result *result,
+		       const struct gp_print_maker *maker)
+{
+	const char *name = numbers->items[verdict->limit->number].name;
+
+	if (!verdict->is_worse)
+		return;
+	for (size_t i = 0; i < sizeof(clues) / sizeof(*clues); i++)
+		if (!strcmp(clues[i].name, name))
+			verdict->event = event_of(clues[i].clue, result, maker);
+	if (verdict->event < maker->device->event_count)
+		describe(verdict, maker->trace,
+			 &maker->device->events[verdict->event]);
+}

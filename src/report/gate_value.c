@@ -1,0 +1,184 @@
+/* Values of the gate in words. */
+#include "report/gate_value.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "report/emit_parts.h"
+#include "report/page.h"
+
+static uint64_t magnitude(int64_t value)
+{
+	return value < 0 ? (uint64_t)-value : (uint64_t)value;
+}
+
+const char *gp_gate_value_text(const struct gp_number *number, int64_t value,
+			       char text[GP_GATE_TEXT])
+{
+	const char *sign = value < 0 ? "-" : "";
+	char part[GP_COUNT_TEXT];
+
+	switch ((enum gp_number_unit)number->unit) {
+	case GP_NUMBER_BYTES: gp_bytes_text(magnitude(value), part); break;
+	case GP_NUMBER_COUNT: gp_count_text(magnitude(value), part); break;
+	case GP_NUMBER_RATIO:
+		gp_percent_text((double)magnitude(value) / GP_NUMBER_MILLION,
+				part);
+		break;
+	}
+	snprintf(text, GP_GATE_TEXT, "%s%s", sign, part);
+	return text;
+}
+
+const char *gp_gate_reading_text(const struct gp_number *number,
+				 const struct gp_reading *reading,
+				 char text[GP_GATE_TEXT])
+{
+	if (reading->is_there)
+		return gp_gate_value_text(number, reading->value, text);
+	snprintf(text, GP_GATE_TEXT, "none");
+	return text;
+}
+
+const char *gp_gate_change_text(const struct gp_number *number,
+				const struct gp_reading *from,
+				const struct gp_reading *to,
+				char text[2 * GP_GATE_TEXT])
+{
+	int64_t by = to->value - from->value;
+	char value[GP_GATE_TEXT], part[GP_GATE_TEXT] = "";
+
+	*text = 0;
+	if (!from->is_there || !to->is_there)
+		return text;
+	gp_gate_value_text(number, by, value);
+	if (number->unit == GP_NUMBER_RATIO)
+		snprintf(value, sizeof(value), "%s%.2f points",
+			 by < 0 ? "-" : "",
+			 (double)magnitude(by) * 100 / GP_NUMBER_MILLION);
+	else if (from->value > 0)
+		snprintf(part, sizeof(part), " (%+.1f %%)",
+			 100 * (double)by / (double)from->value);
+	snprintf(text, 2 * GP_GATE_TEXT, "%s%s%s", by < 0 ? "" : "+", value,
+		 part);
+	return text;
+}
+
+static const char *limit_text(const struct gp_number *number,
+			      const struct gp_verdict *verdict, char text[128])
+{
+	const struct gp_limit *limit = verdict->limit;
+	const char *least = number->more_is_better ? "at least" : "at most";
+	char bound[GP_GATE_TEXT];
+
+	gp_gate_value_text(number, verdict->bound, bound);
+	if (limit->is_default)
+		snprintf(text, 128, "limit: no worse than the baseline");
+	else if (limit->kind == GP_LIMIT_VALUE)
+		snprintf(text, 128, "limit: %s %s", least, bound);
+	else
+		snprintf(text, 128, "limit: %s, %s %s", limit->text, least,
+			 bound);
+	return text;
+}
+
+const char *gp_gate_sentence(const struct gp_gate_report *report,
+			     const struct gp_verdict *verdict,
+			     char text[GP_GATE_SENTENCE])
+{
+	const struct gp_number *number =
+		&report->numbers->items[verdict->limit->number];
+	char from[GP_GATE_TEXT], to[GP_GATE_TEXT], by[2 * GP_GATE_TEXT];
+	char limit[128];
+
+	gp_gate_change_text(number, &verdict->baseline, &verdict->now, by);
+	snprintf(text, GP_GATE_SENTENCE, "%s: %s -> %s%s%s; %s", number->name,
+		 gp_gate_reading_text(number, &verdict->baseline, from),
+		 gp_gate_reading_text(number, &verdict->now, to),
+		 *by ? ", " : "", by, limit_text(number, verdict, limit));
+	if (verdict->event != GP_EVENT_NONE) {
+		size_t length = strlen(text);
+
+		snprintf(text + length, GP_GATE_SENTENCE - length,
+			 "; first at event %" PRIu64 "%s%s%s", verdict->event,
+			 *verdict->about ? " (" : "", verdict->about,
+			 *verdict->about ? ")" : "");
+	}
+	return text;
+}
+
+const char *gp_gate_parting(const struct gp_parting *parting,
+			    char text[GP_GATE_SENTENCE])
+{
+	const char *who = parting->is_program
+				  ? "the program asks for something else"
+				  : "the same requests are served otherwise";
+
+	*text = 0;
+	if (!parting->is_there)
+		return text;
+	if (parting->first == parting->last)
+		snprintf(text, GP_GATE_SENTENCE,
+			 "the runs part at event %" PRIu64 ": %s",
+			 parting->first, who);
+	else
+		snprintf(text, GP_GATE_SENTENCE,
+			 "the runs part between events %" PRIu64 " and %" PRIu64
+			 ": %s",
+			 parting->first, parting->last, who);
+	return text;
+}
+
+const char *gp_gate_trouble(const struct gp_diag *diag,
+			    char text[GP_GATE_TROUBLE])
+{
+	const char *parts[] = { diag->file, diag->record, diag->what };
+	size_t length = 0;
+
+	*text = 0;
+	for (size_t i = 0; i < 3; i++)
+		if (*parts[i])
+			length += (size_t)snprintf(
+				text + length, GP_GATE_TROUBLE - length, "%s%s",
+				length ? ": " : "", parts[i]);
+	if (*diag->hint && length < GP_GATE_TROUBLE)
+		snprintf(text + length, GP_GATE_TROUBLE - length, "; %s",
+			 diag->hint);
+	return text;
+}
+
+void gp_gate_emit_value(struct gp_emit *json, const char *key,
+			const struct gp_number *number, int64_t value)
+{
+	if (number->unit == GP_NUMBER_RATIO)
+		gp_emit_ratio(json, key, (double)value / GP_NUMBER_MILLION);
+	else
+		gp_emit_int(json, key, value);
+}
+
+void gp_gate_emit_asked(struct gp_emit *json, const struct gp_gate_asked *asked)
+{
+	gp_emit_open(json, "asked", '{', GP_EMIT_LINES);
+	if (asked->capacity == GP_UNLIMITED)
+		gp_emit_text(json, "capacity", "unlimited");
+	else if (asked->capacity)
+		gp_emit_uint(json, "capacity", asked->capacity);
+	else
+		gp_emit_null(json, "capacity");
+	gp_emit_text(json, "engine", asked->engine);
+	gp_emit_text(json, "settings", asked->settings);
+	gp_emit_text(json, "torch", asked->torch);
+	gp_emit_close(json, '}');
+}
+
+size_t gp_gate_count(const struct gp_gate_file *file, enum gp_status status)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < file->count; i++)
+		count += status >= GP_INPUT ? file->results[i].status >= status
+					    : file->results[i].status == status;
+	return count;
+}

@@ -1,0 +1,225 @@
+/* The numbers of a run's device, by name. */
+#include "gpupool/number.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gpupool/metrics.h"
+#include "report/stats.h"
+
+static const struct {
+	const char *name;
+	size_t offset; /* of a uint64_t of struct gp_device_calls */
+} calls[] = {
+	{ "device_calls.malloc", offsetof(struct gp_device_calls, malloc) },
+	{ "device_calls.malloc_failed",
+	  offsetof(struct gp_device_calls, malloc_failed) },
+	{ "device_calls.free", offsetof(struct gp_device_calls, free) },
+	{ "device_calls.map", offsetof(struct gp_device_calls, map) },
+	{ "device_calls.map_failed",
+	  offsetof(struct gp_device_calls, map_failed) },
+	{ "device_calls.unmap", offsetof(struct gp_device_calls, unmap) },
+};
+
+#define CALLS (sizeof(calls) / sizeof(*calls))
+
+/* ---- names ---- */
+
+static void add(struct gp_numbers *numbers, size_t *room, const char *name,
+		enum gp_number_unit unit, bool more_is_better)
+{
+	struct gp_number *number;
+
+	numbers->items = gp_mem_grow(numbers->items, room, numbers->count + 1,
+				     sizeof(*number));
+	number = &numbers->items[numbers->count++];
+	snprintf(number->name, sizeof(number->name), "%s", name);
+	number->unit = (uint8_t)unit;
+	number->more_is_better = more_is_better;
+}
+
+struct growing {
+	struct gp_numbers *numbers;
+	size_t *room;
+};
+
+/* max_split_size is a setting; all the others are better when less. */
+static void add_stat(void *arg, const char *key, int64_t value)
+{
+	const struct growing *growing = arg;
+
+	(void)value;
+	if (strcmp(key, "max_split_size") != 0)
+		add(growing->numbers, growing->room, key,
+		    strstr(key, "_bytes.") ? GP_NUMBER_BYTES : GP_NUMBER_COUNT,
+		    false);
+}
+
+static enum gp_number_unit unit_of(const struct gp_measure *measure)
+{
+	switch (measure->unit) {
+	case GP_UNIT_BYTES: return GP_NUMBER_BYTES;
+	case GP_UNIT_COUNT: return GP_NUMBER_COUNT;
+	case GP_UNIT_RATIO: break;
+	}
+	return GP_NUMBER_RATIO;
+}
+
+/* A measure of a moment is there at the peak of reserved, where its plain name
+ * means it, and at the end. */
+static const char *const moments[] = { "", "at_peak.", "at_end." };
+
+static bool has_moment(const struct gp_measure *measure, size_t moment)
+{
+	return measure->scope == GP_SCOPE_MOMENT ||
+	       (measure->scope == GP_SCOPE_RUN && !moment);
+}
+
+static bool more_is_better(enum gp_measure_id id)
+{
+	return id == GP_HIT_RATE || id == GP_UTILIZATION ||
+	       id == GP_LARGEST_FREE;
+}
+
+static void measure_name(const struct gp_measure *measure, size_t moment,
+			 char name[64])
+{
+	snprintf(name, 64, "%s%s", moments[moment], measure->key);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct gp_number *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+void gp_numbers_init(struct gp_numbers *numbers)
+{
+	const struct gp_replay_result none = { 0 };
+	size_t room = 0;
+	struct growing growing = { numbers, &room };
+	char name[64];
+
+	*numbers = (struct gp_numbers){ 0 };
+	gp_stats_each(NULL, &none, GP_RELEASE_LAST, add_stat, &growing);
+	for (unsigned id = 0; id < GP_MEASURES; id++)
+		for (size_t m = 0; m < 3; m++) {
+			const struct gp_measure *measure = &gp_measures[id];
+
+			if (!has_moment(measure, m))
+				continue;
+			measure_name(measure, m, name);
+			add(numbers, &room, name, unit_of(measure),
+			    more_is_better(id));
+		}
+	for (size_t i = 0; i < CALLS; i++)
+		add(numbers, &room, calls[i].name, GP_NUMBER_COUNT, false);
+	add(numbers, &room, "fidelity", GP_NUMBER_RATIO, true);
+	qsort(numbers->items, numbers->count, sizeof(*numbers->items), by_name);
+}
+
+void gp_numbers_release(struct gp_numbers *numbers)
+{
+	free(numbers->items);
+	*numbers = (struct gp_numbers){ 0 };
+}
+
+size_t gp_numbers_find(const struct gp_numbers *numbers, const char *name)
+{
+	size_t low = 0, high = numbers->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(name, numbers->items[middle].name);
+
+		if (!order)
+			return middle;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return GP_NUMBER_NONE;
+}
+
+/* ---- values ---- */
+
+struct reader {
+	const struct gp_numbers *numbers;
+	struct gp_reading *readings;
+};
+
+static void put(void *arg, const char *name, int64_t value)
+{
+	const struct reader *reader = arg;
+	size_t i = gp_numbers_find(reader->numbers, name);
+
+	if (i != GP_NUMBER_NONE)
+		reader->readings[i] = (struct gp_reading){ true, value };
+}
+
+static int64_t millionths(double ratio)
+{
+	return (int64_t)(ratio * GP_NUMBER_MILLION + (ratio < 0 ? -0.5 : 0.5));
+}
+
+static int64_t whole(uint64_t value)
+{
+	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+static void put_measure(const struct reader *reader, enum gp_measure_id id,
+			const struct gp_replay_result *result)
+{
+	const struct gp_measure *measure = &gp_measures[id];
+	struct gp_subject at[] = {
+		gp_at_peak(result),
+		gp_at_peak(result),
+		gp_at_end(result),
+	};
+	char name[64];
+
+	for (size_t m = 0; m < 3; m++) {
+		if (!has_moment(measure, m))
+			continue;
+		measure_name(measure, m, name);
+		put((void *)reader, name,
+		    measure->unit == GP_UNIT_RATIO
+			    ? millionths(measure->ratio(&at[m]))
+			    : whole(measure->count(&at[m])));
+	}
+}
+
+/* Almost all is not all: rounded down. */
+static void put_fidelity(const struct reader *reader,
+			 const struct gp_fidelity *fidelity)
+{
+	uint64_t checked = fidelity->checked + fidelity->segments_checked;
+	uint64_t matched = fidelity->matched + fidelity->segments_matched;
+
+	if (checked)
+		put((void *)reader, "fidelity",
+		    (int64_t)((double)matched / (double)checked *
+			      GP_NUMBER_MILLION));
+}
+
+void gp_numbers_read(const struct gp_numbers *numbers,
+		     const struct gp_trace *trace, const struct gp_run *run,
+		     size_t device, struct gp_reading *readings)
+{
+	const struct gp_replay_result *result = &run->results[device];
+	struct reader reader = { numbers, readings };
+
+	memset(readings, 0, numbers->count * sizeof(*readings));
+	gp_stats_each(trace, result, run->settings->release, put, &reader);
+	for (size_t id = 0; id < GP_MEASURES; id++)
+		put_measure(&reader, id, result);
+	for (size_t i = 0; i < CALLS; i++)
+		put(&reader, calls[i].name,
+		    whole(*(const uint64_t *)((const char *)&result->calls +
+					      calls[i].offset)));
+	put_fidelity(&reader, &result->fidelity);
+}
