@@ -137,13 +137,9 @@ struct gp_replay_result {
 	uint64_t refused; /* of those, refused by a rule */
 	char first_refusal[160];
 	uint64_t first_refusal_event;
-	struct gp_state end; /* gp_replay_release */
-	/* keep_peak: memory at the peak of reserved.  Where the run begins at
-	 * that peak (a window), nothing shows what made it; then it is memory
-	 * at_fullest. */
-	struct gp_state peak;
-	struct gp_moment peak_moment;
-	bool peak_is_from_start;
+	struct gp_state end;	 /* gp_replay_release */
+	struct gp_state peak;	 /* keep_peak: memory at_fullest */
+	bool peak_is_from_start; /* the run begins with all it reserves */
 };
 
 enum gp_status gp_replay(const struct gp_replay_config *config,

@@ -60,6 +60,15 @@ static const struct gp_command table[] = {
 	  "is missing, stale or not understood. man gpupool-check has the "
 	  "keys of the file.",
 	  GP_TAKER_CHECK, gp_check_command },
+	{ "diff", "A [B]", 1, 2, "Say what a change in memory is made of.",
+	  "A and B are two traces, or two reports that replay --format json "
+	  "wrote. How much more B reserves at its peak is divided into live "
+	  "set, rounding, waiting, streams, pools and packing, which add up; "
+	  "then by source line and by size, as far as the traces tell.\n"
+	  "Traces are replayed as they were recorded, or both under the "
+	  "settings given. One trace alone is compared with itself under "
+	  "those settings.",
+	  GP_TAKER_DIFF, gp_diff_command },
 	{ "help", "[COMMAND]", 0, 1, "Explain a command, or a topic.", NULL,
 	  GP_TAKER_HELP, gp_help_run },
 	{ "version", "", 0, 0, "Print the version.", NULL, GP_TAKER_HELP,

@@ -33,11 +33,12 @@ struct row {
 
 #define AT(member)  offsetof(struct gp_options, member)
 #define REPLAY	    GP_TAKER_REPLAY
+#define DIFF	    GP_TAKER_DIFF
 #define SUGGEST	    GP_TAKER_SUGGEST
 #define HEADROOM    GP_TAKER_HEADROOM
-#define RUNS	    (GP_TAKER_REPLAY | GP_TAKER_VERIFY)
+#define RUNS	    (GP_TAKER_REPLAY | GP_TAKER_VERIFY | DIFF)
 #define CHECK	    GP_TAKER_CHECK
-#define REPORTS	    (GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM)
+#define REPORTS	    (GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM | DIFF)
 #define KNOB_TAKERS (RUNS | HEADROOM)
 
 static const struct row table[] = {
@@ -56,7 +57,7 @@ static const struct row table[] = {
 	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY,
 	  "The allocator: caching decides as PyTorch's does, torch is "
 	  "PyTorch's own, direct asks the device for each request." },
-	{ "torch-lib", 0, TEXT, AT(torch_lib), "PATH", RUNS,
+	{ "torch-lib", 0, TEXT, AT(torch_lib), "PATH", RUNS & ~DIFF,
 	  "PyTorch's own allocator: a wheel, a folder with an unpacked one or "
 	  "site-packages, or what make torch-engine made. Without it, one is "
 	  "looked for beside the program and in the cache." },
@@ -75,6 +76,8 @@ static const struct row table[] = {
 	{ "without", 0, LIST, AT(without), "NAME", SUGGEST,
 	  "A setting that cannot be used, such as expandable_segments; may be "
 	  "given more than once." },
+	{ "fail-over", 0, TEXT, AT(fail_over), "AMOUNT", DIFF,
+	  "Exit 1 when B reserves more than that more: 2%, 100MiB, 0." },
 	{ "strict", 0, FLAG, AT(strict), NULL, REPLAY,
 	  "Exit 1 unless every recorded address is matched." },
 	{ "format", 0, WORD, AT(format),
@@ -83,8 +86,8 @@ static const struct row table[] = {
 	  "prints it." },
 	{ "format", 0, WORD, AT(format), "text|json|csv", HEADROOM,
 	  "For a person, for a program, or the curve as a table." },
-	{ "format", 0, WORD, AT(format), "text|json", GP_TAKER_INFO | SUGGEST,
-	  "For a person, or for a program." },
+	{ "format", 0, WORD, AT(format), "text|json",
+	  GP_TAKER_INFO | DIFF | SUGGEST, "For a person, or for a program." },
 	{ "format", 0, WORD, AT(to), "json|jsonl|binary",
 	  GP_TAKER_CONVERT | GP_TAKER_GEN,
 	  "The format to write, where the file's name does not say." },

@@ -59,6 +59,7 @@ struct gp_texts {
 struct gp_options {
 	const char *alloc_conf, *torch, *torch_lib, *engine, *output, *events,
 		*only;
+	const char *fail_over; /* AMOUNT, as typed */
 	char *knobs; /* owned: "name:value,..." of the settings' flags */
 	struct gp_texts confs;	 /* --alloc-conf where there may be several */
 	struct gp_texts without; /* names of settings */

@@ -386,41 +386,31 @@ static bool find_mismatch(const struct gp_replay_config *config,
 	return mismatch->is_there;
 }
 
-/* Where the run begins at its peak: what stands at_fullest may be the begin
- * itself. */
-static size_t end_of_peak(const struct gp_replay_result *result,
-			  const struct gp_moment *begin)
-{
-	if (result->at_peak.reserved > begin->reserved)
-		return result->at_peak.event + 1;
-	if (result->at_fullest.allocated > begin->allocated)
-		return result->at_fullest.event + 1;
-	return 0;
-}
-
-/* Memory at the peak: the run once more, up to there. */
+/* Memory at the fullest moment of the peak: the run once more, up to there. */
 static enum gp_status keep_peak(const struct gp_replay_config *config,
 				const struct order *order,
 				struct gp_replay_result *result,
 				struct gp_diag *diag)
 {
+	const struct gp_moment *fullest = &result->at_fullest;
 	struct gp_replay_config quiet = *config;
 	struct gp_replay_result again;
-	struct gp_moment begin;
 	enum gp_status status;
 	struct replay r;
 
 	quiet.action = NULL;
+	quiet.look = NULL;
 	replay_init(&r, &quiet, order, &again);
 	status = start(&r, diag);
 	if (status != GP_OK)
 		return status;
-	begin = again.at_peak;
-	run(&r, end_of_peak(result, &begin));
+	result->peak_is_from_start =
+		again.at_peak.reserved == fullest->reserved;
+	/* Or is it before the first event? */
+	if (again.at_peak.reserved != fullest->reserved ||
+	    again.at_peak.allocated != fullest->allocated)
+		run(&r, fullest->event + 1);
 	status = end(&r, diag);
-	result->peak_is_from_start = result->at_peak.reserved == begin.reserved;
-	result->peak_moment = result->peak_is_from_start ? result->at_fullest
-							 : result->at_peak;
 	result->peak = again.end;
 	again.end = (struct gp_state){ 0 };
 	gp_replay_release(&again);

@@ -137,12 +137,14 @@ static void write_measures(struct gp_emit *json,
 			   const struct gp_replay_result *result)
 {
 	struct gp_subject peak = gp_at_peak(result), end = gp_at_end(result);
+	struct gp_subject fullest = { result, &result->at_fullest };
 
 	gp_emit_open(json, "measures", '{', GP_EMIT_LINES);
 	for (unsigned id = 0; id < GP_MEASURES; id++)
 		if (gp_measures[id].scope == GP_SCOPE_RUN)
 			write_measure(json, id, &end);
 	write_moment(json, "at_peak", &peak);
+	write_moment(json, "at_fullest", &fullest);
 	write_moment(json, "at_end", &end);
 	gp_emit_close(json, '}');
 }

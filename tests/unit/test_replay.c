@@ -177,7 +177,7 @@ START_TEST(memory_at_the_peak_is_kept)
 
 	ck_assert_uint_eq(reserved_in(&result.peak), result.at_peak.reserved);
 	ck_assert_uint_eq(allocated_in(&result.peak), 4194816);
-	ck_assert_uint_eq(result.peak_moment.event, 1);
+	ck_assert_uint_eq(result.at_fullest.event, 1);
 	ck_assert(!result.peak_is_from_start);
 	gp_replay_release(&result);
 	gp_trace_destroy(trace);
@@ -185,7 +185,7 @@ START_TEST(memory_at_the_peak_is_kept)
 END_TEST
 
 /* A window of a run that had reserved all it needs. */
-START_TEST(a_peak_from_before_the_start_is_kept_when_fullest)
+START_TEST(the_peak_is_kept_where_most_is_allocated)
 {
 	struct gp_trace *trace = trace_of(
 		"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
@@ -201,7 +201,7 @@ START_TEST(a_peak_from_before_the_start_is_kept_when_fullest)
 
 	ck_assert_uint_eq(result.at_peak.allocated, 0);
 	ck_assert(result.peak_is_from_start);
-	ck_assert_uint_eq(result.peak_moment.event, 1);
+	ck_assert_uint_eq(result.at_fullest.event, 1);
 	ck_assert_uint_eq(allocated_in(&result.peak), 8388608);
 	gp_replay_release(&result);
 	gp_trace_destroy(trace);
@@ -235,7 +235,7 @@ int main(void)
 		{ an_oom_of_more_than_there_is_is_capacity, 0 },
 		{ the_peak_is_the_first_moment_of_the_most_reserved, 0 },
 		{ memory_at_the_peak_is_kept, 0 },
-		{ a_peak_from_before_the_start_is_kept_when_fullest, 0 },
+		{ the_peak_is_kept_where_most_is_allocated, 0 },
 		{ a_capture_that_depends_on_its_graph_is_refused, 0 },
 	};
 

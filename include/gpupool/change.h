@@ -1,0 +1,192 @@
+/*
+ * What changed between two runs: what their peaks of reserved memory are made
+ * of, which requests were live then, and where the programs part.
+ *
+ * All amounts are bytes, and those of a makeup add up to reserved exactly.
+ */
+#ifndef GPUPOOL_CHANGE_H
+#define GPUPOOL_CHANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gpupool/replay.h"
+#include "gpupool/report.h"
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+
+/* ---- what a peak of reserved memory is made of ---- */
+
+enum gp_part_id {
+	GP_PART_LIVE,
+	GP_PART_ROUNDING,
+	GP_PART_WAITING,
+	GP_PART_STREAMS,
+	GP_PART_POOLS,
+	GP_PART_PACKING,
+	GP_PARTS,
+};
+
+struct gp_part {
+	const char *key;   /* in JSON */
+	const char *label; /* in text */
+	const char *meaning;
+};
+
+/* By enum gp_part_id. */
+extern const struct gp_part gp_parts[GP_PARTS];
+
+struct gp_makeup {
+	uint64_t reserved;
+	uint64_t part[GP_PARTS];
+	uint64_t event;	    /* the moment */
+	bool is_from_start; /* see struct gp_replay_result */
+	/* Streams and pools are told apart; else packing holds them. */
+	bool is_split;
+	/* Of what is free, that in segments without a block in use; known
+	 * where is_split. */
+	uint64_t unused_segments;
+	uint64_t peak_allocated; /* of the whole run */
+	uint64_t ooms, retries, dropped;
+};
+
+/*
+ * Replays, as config says and up to three times more where several streams or
+ * pools are in use: the same blocks, each for as long, with the streams
+ * merged, and then with the private pools merged as well.  *result is that of
+ * the first run, its peak kept; the caller releases it.  config's own action
+ * is not called.
+ */
+enum gp_status gp_makeup_take(const struct gp_replay_config *config,
+			      struct gp_makeup *makeup,
+			      struct gp_replay_result *result,
+			      struct gp_diag *diag);
+
+/* What can be told of a moment without its blocks: the rounding of blocks that
+ * wait counts as rounding, and is missing from the live set. */
+struct gp_makeup gp_makeup_of_moment(const struct gp_moment *moment);
+
+/* ---- who holds the live set ---- */
+
+struct gp_share {
+	const char *name; /* a site's; NULL: not known, or a size class */
+	uint64_t floor;	  /* of a size class: up to twice as much, exclusive */
+	uint64_t blocks;
+	uint64_t requested, rounding;
+};
+
+enum gp_sharing { GP_SHARE_BY_SITE, GP_SHARE_BY_SIZE };
+
+/* The state's live blocks, summed; names are the trace's.  The caller frees
+ * *shares. */
+size_t gp_share_out(const struct gp_trace *trace, uint32_t device,
+		    const struct gp_state *state, enum gp_sharing sharing,
+		    struct gp_share **shares);
+
+/* The frame of a stack that says most to a person: the innermost of the
+ * program's own, else of a Python library, else one of the backward pass, else
+ * an operator. */
+const char *gp_share_site(const struct gp_trace *trace, uint32_t site);
+
+enum gp_share_fate {
+	GP_SHARE_STAYED,
+	GP_SHARE_MOVED, /* to another line of its function */
+	GP_SHARE_NEW,
+	GP_SHARE_GONE,
+};
+
+struct gp_share_pair {
+	struct gp_share a, b; /* without blocks where there is none */
+	enum gp_share_fate fate;
+};
+
+/* The largest change first.  The caller frees *pairs. */
+size_t gp_share_match(const struct gp_share *a, size_t a_count,
+		      const struct gp_share *b, size_t b_count,
+		      struct gp_share_pair **pairs);
+
+/* ---- where two programs part ---- */
+
+struct gp_request {
+	bool is_there; /* else the trace is over */
+	uint64_t event;
+	enum gp_event_kind kind;
+	uint64_t size; /* alloc, free: as requested */
+	uint64_t stream;
+	struct gp_pool_id pool;
+	const char *site; /* NULL: not known */
+	const char *step; /* the last mark before it; NULL: none */
+};
+
+/* Requests between marks; a step is known by its name and by how often that
+ * name came before. */
+struct gp_steps {
+	uint64_t a, b;			 /* how many there are */
+	uint64_t both;			 /* that both have */
+	uint64_t alike;			 /* of those: with the same requests */
+	const char *first;		 /* that is not alike; NULL: none */
+	uint64_t first_ordinal;		 /* of its name, from 1 */
+	uint64_t a_requests, b_requests; /* of the first */
+};
+
+struct gp_parting {
+	bool is_there;
+	uint64_t common;    /* requests before it */
+	bool starts_differ; /* the live blocks at the start */
+	struct gp_request a, b;
+	struct gp_steps steps;
+};
+
+/*
+ * Requests are the same when they ask for the same; streams and pools are
+ * known by the order in which they appear, blocks by their request.
+ */
+struct gp_parting gp_parting_find(const struct gp_trace *a, uint32_t a_device,
+				  const struct gp_trace *b, uint32_t b_device);
+
+/* ---- told ---- */
+
+struct gp_change_side {
+	const char *path, *conf;
+	uint8_t release;
+	uint64_t capacity;	      /* GP_UNLIMITED: none */
+	const struct gp_trace *trace; /* NULL: known from a report */
+	struct gp_makeup makeup;
+};
+
+/* One device of both. */
+struct gp_change {
+	uint32_t device; /* CUDA's ordinal */
+	struct gp_change_side a, b;
+	const struct gp_share_pair *sites, *sizes;
+	size_t site_count, size_count;
+	const struct gp_parting *parting; /* NULL: both are of one trace, or
+					   * of reports */
+};
+
+void gp_change_text(const struct gp_change *changes, size_t count,
+		    const struct gp_report_style *style, FILE *out);
+void gp_change_json(const struct gp_change *changes, size_t count, FILE *out);
+
+/* ---- from a report ---- */
+
+/* One device of one run. */
+struct gp_report_run {
+	char *conf; /* owned */
+	uint8_t release;
+	uint32_t device; /* CUDA's ordinal */
+	uint64_t capacity;
+	struct gp_makeup makeup;
+};
+
+/* Whether the file begins as a gpupool-report does. */
+bool gp_report_is_one(const char *path);
+
+/* The caller releases. */
+enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,
+			      size_t *count, struct gp_diag *diag);
+void gp_report_runs_release(struct gp_report_run *runs, size_t count);
+
+#endif

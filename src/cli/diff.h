@@ -1,0 +1,46 @@
+/* What gpupool diff compares: one side of it, replayed or read. */
+#ifndef CLI_DIFF_H
+#define CLI_DIFF_H
+
+#include "cli/options.h"
+#include "cli/plan.h"
+#include "cli/progress.h"
+#include "gpupool/change.h"
+
+/* A trace, and a run of it. */
+struct gp_diff_side {
+	const char *path;
+	const struct gp_trace *trace; /* borrowed */
+	struct gp_plan plan;
+	struct gp_makeup *makeups; /* by device */
+};
+
+/* options NULL: as recorded. */
+enum gp_status gp_diff_side_make(struct gp_diff_side *side,
+				 const struct gp_options *options,
+				 struct gp_progress *progress,
+				 struct gp_diag *diag);
+void gp_diff_side_release(struct gp_diff_side *side);
+
+/* Reports, paired by what their runs were made under; *changes borrows from
+ * both. */
+size_t gp_diff_pair_reports(const char *a_path, const struct gp_report_run *a,
+			    size_t a_count, const char *b_path,
+			    const struct gp_report_run *b, size_t b_count,
+			    struct gp_change *changes);
+
+/* How much more B may reserve: "2%" or "100MiB". */
+struct gp_diff_limit {
+	bool is_there, is_ratio;
+	uint64_t bytes;
+	double ratio;
+};
+enum gp_status gp_diff_limit_parse(const char *text,
+				   struct gp_diff_limit *limit,
+				   struct gp_diag *diag);
+/* GP_FAILED when some device reserves more than that. */
+enum gp_status gp_diff_limit_hold(const struct gp_diff_limit *limit,
+				  const struct gp_change *changes, size_t count,
+				  struct gp_diag *diag);
+
+#endif

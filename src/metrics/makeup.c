@@ -1,0 +1,235 @@
+/*
+ * What a peak of reserved memory is made of, at its fullest: of the moments
+ * with as much reserved, the first with the most allocated.  So nothing counts
+ * as free that is put to use while the peak lasts.
+ *
+ *	reserved = live + rounding + waiting + streams + pools + packing
+ *
+ * The first three are sums over the blocks at that moment.  What is left is
+ * free, and is divided by asking what would have been reserved had the same
+ * blocks, each for as long, shared one stream, and then one pool too.
+ */
+#include "gpupool/change.h"
+
+#include "metrics/merged.h"
+
+const struct gp_part gp_parts[GP_PARTS] = {
+	[GP_PART_LIVE] = { "live_set", "live set",
+			   "what the program asked for and holds" },
+	[GP_PART_ROUNDING] = { "rounding", "rounding",
+			       "what its blocks are larger than was asked "
+			       "for" },
+	[GP_PART_WAITING] = { "waiting", "waiting",
+			      "given up, but still in use by another "
+			      "stream" },
+	[GP_PART_STREAMS] = { "streams", "streams",
+			      "free, and not reserved if all were on one "
+			      "stream" },
+	[GP_PART_POOLS] = { "pools", "pools",
+			    "free, and not reserved without private pools" },
+	[GP_PART_PACKING] = { "packing", "packing",
+			      "free for other reasons: left beside blocks, "
+			      "or cached in sizes that did not fit" },
+};
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+struct gp_makeup gp_makeup_of_moment(const struct gp_moment *moment)
+{
+	struct gp_makeup makeup = {
+		.reserved = moment->reserved,
+		.event = moment->event,
+	};
+	/* Each within what is left, whatever a report says. */
+	uint64_t active = least(moment->active, moment->reserved);
+	uint64_t allocated = least(moment->allocated, active);
+	uint64_t rounding = least(less(active, moment->requested), allocated);
+
+	makeup.part[GP_PART_LIVE] = allocated - rounding;
+	makeup.part[GP_PART_ROUNDING] = rounding;
+	makeup.part[GP_PART_WAITING] = active - allocated;
+	makeup.part[GP_PART_PACKING] = moment->reserved - active;
+	return makeup;
+}
+
+/* ---- from the blocks ---- */
+
+static void add_block(struct gp_makeup *makeup, const struct gp_block *block)
+{
+	uint64_t *part = makeup->part;
+	uint64_t live = least(block->requested, block->size);
+
+	switch (block->state) {
+	case GP_ACTIVE:
+		part[GP_PART_LIVE] += live;
+		part[GP_PART_ROUNDING] += block->size - live;
+		break;
+	case GP_PENDING_FREE: part[GP_PART_WAITING] += block->size; break;
+	default: part[GP_PART_PACKING] += block->size; break;
+	}
+}
+
+static void add_segment(struct gp_makeup *makeup, const struct gp_state *state,
+			const struct gp_segment *segment)
+{
+	const struct gp_block *blocks = state->blocks + segment->first_block;
+	bool is_used = false;
+
+	makeup->reserved += segment->size;
+	for (uint32_t i = 0; i < segment->blocks; i++) {
+		add_block(makeup, &blocks[i]);
+		is_used |= blocks[i].state != GP_INACTIVE;
+	}
+	if (!is_used)
+		makeup->unused_segments += segment->size;
+}
+
+static struct gp_makeup sum(const struct gp_replay_result *result)
+{
+	struct gp_makeup makeup = {
+		.event = result->at_fullest.event,
+		.is_from_start = result->peak_is_from_start,
+		.is_split = true,
+		.ooms = (uint64_t)result->stats.num_ooms,
+		.retries = (uint64_t)result->stats.num_alloc_retries,
+		.dropped = result->dropped,
+		.peak_allocated = result->at_end.allocated,
+	};
+
+	for (uint32_t i = 0; i < result->timeline.bins; i++)
+		if (result->timeline.allocated[i] > makeup.peak_allocated)
+			makeup.peak_allocated = result->timeline.allocated[i];
+	for (size_t i = 0; i < result->peak.segment_count; i++)
+		add_segment(&makeup, &result->peak, &result->peak.segments[i]);
+	return makeup;
+}
+
+/* ---- what would have been ---- */
+
+/* The streams and pools that memory comes from: one, or several. */
+struct places {
+	bool any, streams, pools;
+	uint16_t stream, pool; /* the first one */
+};
+
+static void add_place(struct places *places, uint16_t stream, uint16_t pool)
+{
+	if (!places->any)
+		*places = (struct places){ .any = true,
+					   .stream = stream,
+					   .pool = pool };
+	places->streams |= stream != places->stream;
+	places->pools |= pool != places->pool;
+}
+
+static struct places places_of(const struct gp_device_trace *device)
+{
+	struct places places = { 0 };
+
+	for (size_t i = 0; i < device->event_count; i++)
+		if (device->events[i].kind == GP_ALLOC)
+			add_place(&places, device->events[i].stream,
+				  device->events[i].pool);
+	for (size_t i = 0; i < device->start.segment_count; i++)
+		add_place(&places, device->start.segments[i].stream,
+			  device->start.segments[i].pool);
+	return places;
+}
+
+/* The peak of reserved with the streams or pools merged; GP_UNLIMITED when not
+ * all blocks found room, as such a run says nothing. */
+static enum gp_status merged_peak(const struct gp_replay_config *config,
+				  const struct occupancy *occupancy,
+				  enum merge merge, uint64_t *peak,
+				  struct gp_diag *diag)
+{
+	struct gp_replay_config would = *config;
+	struct gp_replay_result result;
+	enum gp_status status;
+	struct merged merged;
+
+	merged_make(&merged, config->trace, occupancy, merge);
+	would.trace = &merged.trace;
+	would.device = 0;
+	would.mode = GP_WHAT_IF;
+	would.on_oom = GP_OOM_GO_ON;
+	would.action = NULL;
+	would.keep_peak = false;
+	status = gp_replay(&would, &result, diag);
+	if (status == GP_OK) {
+		*peak = result.dropped ? GP_UNLIMITED : result.at_peak.reserved;
+		gp_replay_release(&result);
+	}
+	merged_release(&merged);
+	return status;
+}
+
+/* Moves what merging would have saved from packing to its own part. */
+static void take(struct gp_makeup *makeup, enum gp_part_id part,
+		 uint64_t before, uint64_t after)
+{
+	uint64_t saved = before == GP_UNLIMITED ? 0 : less(before, after);
+
+	saved = least(saved, makeup->part[GP_PART_PACKING]);
+	makeup->part[part] = saved;
+	makeup->part[GP_PART_PACKING] -= saved;
+}
+
+static enum gp_status split(struct gp_makeup *makeup,
+			    const struct gp_replay_config *config,
+			    const struct occupancy *occupancy,
+			    struct gp_diag *diag)
+{
+	struct places places = places_of(occupancy->device);
+	enum gp_status status;
+	uint64_t apart = 0, one_stream, one_pool;
+
+	if (!places.streams && !places.pools)
+		return GP_OK;
+	status = merged_peak(config, occupancy, MERGE_NOTHING, &apart, diag);
+	one_stream = apart;
+	if (status == GP_OK && places.streams)
+		status = merged_peak(config, occupancy, MERGE_STREAMS,
+				     &one_stream, diag);
+	one_pool = one_stream;
+	if (status == GP_OK && places.pools)
+		status = merged_peak(config, occupancy, MERGE_ALL, &one_pool,
+				     diag);
+	if (status != GP_OK)
+		return status;
+	take(makeup, GP_PART_STREAMS, apart, one_stream);
+	take(makeup, GP_PART_POOLS, one_stream, one_pool);
+	return GP_OK;
+}
+
+enum gp_status gp_makeup_take(const struct gp_replay_config *config,
+			      struct gp_makeup *makeup,
+			      struct gp_replay_result *result,
+			      struct gp_diag *diag)
+{
+	struct gp_replay_config first = *config;
+	struct occupancy occupancy;
+	enum gp_status status;
+
+	occupancy_init(&occupancy, &config->trace->devices[config->device]);
+	first.action = occupancy_hear;
+	first.action_arg = &occupancy;
+	first.keep_peak = true;
+	status = gp_replay(&first, result, diag);
+	if (status == GP_OK) {
+		*makeup = sum(result);
+		status = split(makeup, config, &occupancy, diag);
+		if (status != GP_OK)
+			gp_replay_release(result);
+	}
+	occupancy_release(&occupancy);
+	return status;
+}

@@ -1,0 +1,12 @@
+/* The requests between marks, of two programs. */
+#ifndef METRICS_STEPS_H
+#define METRICS_STEPS_H
+
+#include "gpupool/change.h"
+
+struct gp_steps steps_compare(const struct gp_trace *a,
+			      const struct gp_device_trace *a_device,
+			      const struct gp_trace *b,
+			      const struct gp_device_trace *b_device);
+
+#endif

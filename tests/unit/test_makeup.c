@@ -1,0 +1,262 @@
+/* What a peak is made of: it adds up, and each cause is told by its name. */
+#include "gpupool/change.h"
+
+#include <glob.h>
+
+#include "suite.h"
+#include "trace_text.h"
+
+#define MIB	 UINT64_C(1048576)
+#define ALLOC(n) "{\"op\": \"alloc\", \"id\": " #n ", \"size\": "
+#define FREE(n)	 "{\"op\": \"free\", \"id\": " #n "}"
+
+struct taken {
+	struct gp_makeup makeup;
+	struct gp_replay_result result;
+};
+
+/* What-if, on a device without end. */
+static bool take(const struct gp_trace *trace, uint32_t device,
+		 const char *conf, struct taken *taken)
+{
+	struct gp_settings settings;
+	struct gp_replay_config config = {
+		.trace = trace,
+		.device = device,
+		.settings = &settings,
+		.engine = gp_engine_find("caching"),
+		.conf = conf,
+		.mode = GP_WHAT_IF,
+		.capacity = GP_UNLIMITED,
+	};
+	struct gp_diag diag = { 0 };
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
+	return gp_makeup_take(&config, &taken->makeup, &taken->result, &diag) ==
+	       GP_OK;
+}
+
+static struct gp_makeup makeup_of(const char *events, const char *conf)
+{
+	struct gp_trace *trace = trace_of(events);
+	struct taken taken;
+
+	ck_assert(take(trace, 0, conf, &taken));
+	gp_replay_release(&taken.result);
+	gp_trace_destroy(trace);
+	return taken.makeup;
+}
+
+/* B has by more of that part than A, and of nothing else. */
+static void check_only(enum gp_part_id part, uint64_t by,
+		       const struct gp_makeup *a, const struct gp_makeup *b)
+{
+	ck_assert_uint_eq(b->reserved, a->reserved + by);
+	for (unsigned i = 0; i < GP_PARTS; i++)
+		ck_assert_msg(b->part[i] == a->part[i] + (i == part ? by : 0),
+			      "%s: %llu, then %llu", gp_parts[i].key,
+			      (unsigned long long)a->part[i],
+			      (unsigned long long)b->part[i]);
+}
+
+/* 22 MiB, given up, and again. */
+static const char *const reused =
+	ONE_DEVICE(ALLOC(1) "23068672}," FREE(1) "," ALLOC(2) "23068672}");
+
+static const struct row {
+	enum gp_part_id part;
+	uint64_t by;
+	const char *conf; /* B's */
+	const char *events;
+} rows[] = {
+	{ GP_PART_LIVE, 2 * MIB, "", ONE_DEVICE(ALLOC(1) "25165824}") },
+	/* 22 MiB become 24. */
+	{ GP_PART_ROUNDING, 2 * MIB, "roundup_power2_divisions:2",
+	  ONE_DEVICE(ALLOC(1) "23068672}") },
+	/* What was freed is too small. */
+	{ GP_PART_PACKING, 20 * MIB, "",
+	  ONE_DEVICE(ALLOC(1) "20971520}," FREE(1) "," ALLOC(2) "23068672}") },
+	{ GP_PART_STREAMS, 22 * MIB, "",
+	  ONE_DEVICE(ALLOC(1) "23068672}," FREE(1) "," ALLOC(
+		  2) "23068672, \"stream\": 7}") },
+	{ GP_PART_POOLS, 22 * MIB, "",
+	  ONE_DEVICE(ALLOC(1) "23068672}," FREE(1) "," ALLOC(
+		  2) "23068672, \"pool\": [0, 1]}") },
+	{ GP_PART_WAITING, 22 * MIB, "",
+	  ONE_DEVICE(
+		  ALLOC(1) "23068672},"
+			   "{\"op\": \"record_stream\", \"id\": 1, \"stream\": "
+			   "7}," FREE(1) "," ALLOC(2) "23068672}") },
+};
+
+START_TEST(each_cause_alone_is_told_by_its_name)
+{
+	struct gp_makeup a = makeup_of(reused, "");
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_makeup b = makeup_of(rows[i].events, rows[i].conf);
+
+		check_only(rows[i].part, rows[i].by, &a, &b);
+	}
+}
+END_TEST
+
+/* A block that waits is in nobody's way less for being on one stream. */
+START_TEST(waiting_is_not_counted_as_streams)
+{
+	struct gp_makeup b = makeup_of(
+		ONE_DEVICE(ALLOC(1) "23068672},"
+				    "{\"op\": \"record_stream\", \"id\": 1, "
+				    "\"stream\": 7}," FREE(1) "," ALLOC(
+					    2) "23068672, \"stream\": 7}"),
+		"");
+
+	ck_assert_uint_eq(b.reserved, 44 * MIB);
+	ck_assert_uint_eq(b.part[GP_PART_WAITING], 22 * MIB);
+	ck_assert_uint_eq(b.part[GP_PART_STREAMS], 0);
+}
+END_TEST
+
+/* What is put to use while the peak lasts is not free. */
+START_TEST(the_fullest_moment_of_the_peak_counts)
+{
+	struct gp_makeup b =
+		makeup_of(ONE_DEVICE(ALLOC(1) "20971520}," FREE(1) "," ALLOC(
+				  2) "23068672}," ALLOC(3) "20971520}"),
+			  "");
+
+	ck_assert_uint_eq(b.reserved, 42 * MIB);
+	ck_assert_uint_eq(b.part[GP_PART_PACKING], 0);
+	ck_assert_uint_eq(b.event, 3);
+}
+END_TEST
+
+/* ---- on every trace there is ---- */
+
+static uint64_t sum(const struct gp_makeup *makeup)
+{
+	uint64_t total = 0;
+
+	for (unsigned i = 0; i < GP_PARTS; i++)
+		total += makeup->part[i];
+	return total;
+}
+
+static void check_shares(const struct gp_trace *trace, uint32_t device,
+			 const struct taken *taken, enum gp_sharing sharing)
+{
+	struct gp_share *shares;
+	size_t count = gp_share_out(trace, device, &taken->result.peak, sharing,
+				    &shares);
+	uint64_t live = 0, rounding = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		live += shares[i].requested;
+		rounding += shares[i].rounding;
+	}
+	ck_assert_uint_eq(live, taken->makeup.part[GP_PART_LIVE]);
+	ck_assert_uint_eq(rounding, taken->makeup.part[GP_PART_ROUNDING]);
+	free(shares);
+}
+
+static void check_sums(const struct gp_trace *trace, uint32_t device,
+		       const struct taken *taken)
+{
+	const struct gp_makeup *m = &taken->makeup;
+	const struct gp_moment *fullest = &taken->result.at_fullest;
+
+	ck_assert_uint_eq(sum(m), m->reserved);
+	ck_assert_uint_eq(m->reserved, taken->result.at_peak.reserved);
+	ck_assert_uint_eq(m->reserved, fullest->reserved);
+	ck_assert_uint_eq(m->part[GP_PART_LIVE] + m->part[GP_PART_ROUNDING],
+			  fullest->allocated);
+	ck_assert_uint_eq(m->part[GP_PART_WAITING],
+			  fullest->active - fullest->allocated);
+	check_shares(trace, device, taken, GP_SHARE_BY_SITE);
+	check_shares(trace, device, taken, GP_SHARE_BY_SIZE);
+}
+
+static const char *const confs[] = {
+	"",
+	"expandable_segments:True",
+	"max_split_size_mb:32",
+	"roundup_power2_divisions:8",
+	"expandable_segments:True,roundup_power2_divisions:4",
+};
+
+static void check_trace(const char *path)
+{
+	struct gp_trace *trace = trace_at(path);
+	struct taken taken;
+
+	ck_assert_msg(trace != NULL, "%s is not there", path);
+	for (size_t i = 0; i < COUNT_OF(confs); i++)
+		for (uint32_t d = 0; d < trace->device_count; d++) {
+			ck_assert_msg(take(trace, d, confs[i], &taken),
+				      "%s: %s", path, confs[i]);
+			check_sums(trace, d, &taken);
+			gp_replay_release(&taken.result);
+		}
+	gp_trace_destroy(trace);
+}
+
+static size_t check_all(const char *pattern)
+{
+	glob_t found;
+	size_t count = 0;
+
+	if (!glob(pattern, 0, NULL, &found))
+		count = found.gl_pathc;
+	for (size_t i = 0; i < count; i++)
+		check_trace(found.gl_pathv[i]);
+	globfree(&found);
+	return count;
+}
+
+START_TEST(parts_add_up_on_every_trace)
+{
+	ck_assert_uint_ge(check_all("traces/tiny/*.json"), 15);
+	ck_assert_uint_ge(check_all("traces/recorded/*.gz"), 2);
+}
+END_TEST
+
+START_TEST(parts_add_up_on_real_snapshots)
+{
+	if (!check_all("../shared/snapshots/*-window.pickle"))
+		skip_test("parts_add_up_on_real_snapshots",
+			  "no ../shared/snapshots");
+	check_all("../shared/recorded/*.pickle");
+}
+END_TEST
+
+/* What a report tells of a moment may be anything. */
+START_TEST(a_moment_that_cannot_be_adds_up_all_the_same)
+{
+	struct gp_moment moment = {
+		.reserved = 10, .active = 30, .allocated = 20, .requested = 1
+	};
+	struct gp_makeup m = gp_makeup_of_moment(&moment);
+
+	ck_assert_uint_eq(sum(&m), 10);
+	moment = (struct gp_moment){
+		.reserved = 10, .active = 5, .allocated = 9, .requested = 99
+	};
+	m = gp_makeup_of_moment(&moment);
+	ck_assert_uint_eq(sum(&m), 10);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ each_cause_alone_is_told_by_its_name, 0 },
+		{ waiting_is_not_counted_as_streams, 0 },
+		{ the_fullest_moment_of_the_peak_counts, 0 },
+		{ parts_add_up_on_every_trace, 0 },
+		{ parts_add_up_on_real_snapshots, 0 },
+		{ a_moment_that_cannot_be_adds_up_all_the_same, 0 },
+	};
+
+	return suite_run("makeup", tests, COUNT_OF(tests));
+}

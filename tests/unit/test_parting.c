@@ -1,0 +1,143 @@
+/* Who holds the live set, and where two programs part. */
+#include "gpupool/change.h"
+
+#include "suite.h"
+#include "trace_text.h"
+
+static const struct gp_share_pair *named(const struct gp_share_pair *pairs,
+					 size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct gp_share *some =
+			pairs[i].b.blocks ? &pairs[i].b : &pairs[i].a;
+
+		if (some->name && !strcmp(some->name, name))
+			return &pairs[i];
+	}
+	ck_abort_msg("%s is not there", name);
+	return NULL;
+}
+
+START_TEST(lines_that_moved_are_paired_within_their_function)
+{
+	const struct gp_share a[] = {
+		{ .name = "m.py:10 f", .blocks = 1, .requested = 10 },
+		{ .name = "m.py:20 f", .blocks = 1, .requested = 20 },
+		{ .name = "m.py:30 g", .blocks = 1, .requested = 30 },
+		{ .name = "n.py:20 f", .blocks = 1, .requested = 40 },
+		{ .blocks = 1, .requested = 5 },
+	};
+	const struct gp_share b[] = {
+		{ .name = "m.py:10 f", .blocks = 1, .requested = 10 },
+		{ .name = "m.py:23 f", .blocks = 1, .requested = 25 },
+		{ .name = "m.py:99 f", .blocks = 1, .requested = 1 },
+		{ .name = "m.py:30 h", .blocks = 1, .requested = 30 },
+		{ .blocks = 2, .requested = 7 },
+	};
+	struct gp_share_pair *pairs;
+	size_t count = gp_share_match(a, COUNT_OF(a), b, COUNT_OF(b), &pairs);
+	const struct gp_share_pair *moved = named(pairs, count, "m.py:23 f");
+
+	ck_assert_uint_eq(count, 7);
+	ck_assert_int_eq(moved->fate, GP_SHARE_MOVED);
+	ck_assert_str_eq(moved->a.name, "m.py:20 f");
+	ck_assert_int_eq(named(pairs, count, "m.py:10 f")->fate,
+			 GP_SHARE_STAYED);
+	ck_assert_int_eq(named(pairs, count, "m.py:99 f")->fate, GP_SHARE_NEW);
+	ck_assert_int_eq(named(pairs, count, "m.py:30 g")->fate, GP_SHARE_GONE);
+	ck_assert_str_eq(pairs[0].a.name, "n.py:20 f");
+	free(pairs);
+}
+END_TEST
+
+static struct gp_parting part(const char *a, const char *b)
+{
+	struct gp_trace *x = trace_of(a), *y = trace_of(b);
+	struct gp_parting parting = gp_parting_find(x, 0, y, 0);
+
+	/* Only numbers are looked at by the tests. */
+	gp_trace_destroy(x);
+	gp_trace_destroy(y);
+	return parting;
+}
+
+#define A(id, size) "{\"op\": \"alloc\", \"id\": " #id ", \"size\": " #size "}"
+#define S(id, stream)                                                          \
+	"{\"op\": \"alloc\", \"id\": " #id                                     \
+	", \"size\": 8, \"stream\": " #stream "}"
+#define F(id) "{\"op\": \"free\", \"id\": " #id "}"
+#define M     "{\"op\": \"mark\", \"name\": \"step\"}"
+
+START_TEST(names_of_blocks_and_streams_do_not_matter)
+{
+	struct gp_parting p =
+		part(ONE_DEVICE(A(1, 8) "," S(2, 77) "," F(1) "," S(3, 77)),
+		     ONE_DEVICE(A(9, 8) "," S(4, 11) "," F(9) "," S(9, 11)));
+
+	ck_assert(!p.is_there);
+	ck_assert_uint_eq(p.common, 4);
+}
+END_TEST
+
+START_TEST(another_stream_is_where_they_part)
+{
+	struct gp_parting p = part(ONE_DEVICE(S(1, 77) "," S(2, 77)),
+				   ONE_DEVICE(S(1, 77) "," S(2, 88)));
+
+	ck_assert(p.is_there);
+	ck_assert_uint_eq(p.common, 1);
+}
+END_TEST
+
+START_TEST(a_free_of_another_block_is_where_they_part)
+{
+	struct gp_parting p = part(ONE_DEVICE(A(1, 8) "," A(2, 8) "," F(1)),
+				   ONE_DEVICE(A(1, 8) "," A(2, 8) "," F(2)));
+
+	ck_assert_uint_eq(p.common, 2);
+	ck_assert_uint_eq(p.b.event, 2);
+	ck_assert_uint_eq(p.b.size, 8);
+}
+END_TEST
+
+START_TEST(the_end_of_one_is_where_they_part)
+{
+	struct gp_parting p =
+		part(ONE_DEVICE(A(1, 8)), ONE_DEVICE(A(1, 8) "," A(2, 8)));
+
+	ck_assert(p.is_there);
+	ck_assert(!p.a.is_there);
+	ck_assert(p.b.is_there);
+}
+END_TEST
+
+START_TEST(steps_are_compared_one_by_one)
+{
+	struct gp_parting p =
+		part(ONE_DEVICE(A(1, 4) "," M "," A(2, 8) "," M "," A(3, 8)),
+		     ONE_DEVICE(A(1, 5) "," M "," A(2, 8) "," M "," A(
+			     3, 8) "," F(2) "," M));
+
+	ck_assert_uint_eq(p.common, 0);
+	ck_assert_uint_eq(p.steps.a, 2);
+	ck_assert_uint_eq(p.steps.b, 3);
+	ck_assert_uint_eq(p.steps.both, 2);
+	ck_assert_uint_eq(p.steps.alike, 1);
+	ck_assert_uint_eq(p.steps.first_ordinal, 2);
+	ck_assert_uint_eq(p.steps.b_requests, 2);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ lines_that_moved_are_paired_within_their_function, 0 },
+		{ names_of_blocks_and_streams_do_not_matter, 0 },
+		{ another_stream_is_where_they_part, 0 },
+		{ a_free_of_another_block_is_where_they_part, 0 },
+		{ the_end_of_one_is_where_they_part, 0 },
+		{ steps_are_compared_one_by_one, 0 },
+	};
+
+	return suite_run("parting", tests, COUNT_OF(tests));
+}
