@@ -158,6 +158,7 @@ static enum gp_status check_leftovers(const struct session *s,
 static void run_file(struct session *s, struct file *file)
 {
 	struct gp_check_config config = {
+		.gate = file->gate,
 		.numbers = &s->numbers,
 		.baseline = file->baseline,
 		.arena = &s->arena,

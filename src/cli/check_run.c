@@ -38,10 +38,18 @@ static enum gp_status make_plan(struct session *s)
 		.capacity = asked->capacity,
 	};
 
-	if (gp_plan_is_asked(&options))
-		return gp_plan_asked(&s->plan, s->trace, &options,
-				     &s->result->diag);
-	return gp_plan_recorded(&s->plan, s->trace, &s->result->diag);
+	struct gp_diag *diag = &s->result->diag;
+	enum gp_status status;
+
+	if (!gp_plan_is_asked(&options))
+		return gp_plan_recorded(&s->plan, s->trace, diag);
+	status = gp_plan_asked(&s->plan, s->trace, &options, diag);
+	/* No flag, but a file has it wrong. */
+	if (status == GP_USAGE) {
+		gp_diag_file(diag, s->config->gate->path);
+		status = GP_INPUT;
+	}
+	return status;
 }
 
 static const struct gp_record_device *device_of(const struct gp_record *record,
@@ -250,6 +258,8 @@ void gp_check_run(const struct gp_check_config *config,
 	result->baseline = gp_baseline_find(config->baseline, run->name);
 	if (!config->is_update)
 		status = gp_record_check(result->baseline, run, &result->diag);
+	if (status != GP_OK)
+		gp_diag_file(&result->diag, config->gate->baseline_path);
 	if (status == GP_OK)
 		status = read_trace(&s);
 	if (status == GP_OK)
@@ -261,8 +271,10 @@ void gp_check_run(const struct gp_check_config *config,
 		fill_record(&s);
 		forget_others(&s);
 	}
-	if (status == GP_OK && !config->is_update)
+	if (status == GP_OK && !config->is_update) {
 		status = judge(&s);
+		gp_diag_file(&result->diag, config->gate->path);
+	}
 	if (status > GP_FAILED && !*result->diag.file)
 		gp_diag_file(&result->diag, run->path);
 	result->status = status;

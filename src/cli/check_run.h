@@ -7,6 +7,7 @@
 #include "gpupool/gate_report.h"
 
 struct gp_check_config {
+	const struct gp_gate *gate;
 	const struct gp_numbers *numbers;
 	const struct gp_baseline *baseline;
 	struct gp_arena *arena; /* of what results point to */

@@ -181,6 +181,8 @@ static enum gp_status read_asked(const struct reading *r, const json_t *object,
 	const char *unlimited = json_string_value(capacity);
 	enum gp_status status;
 
+	if (json_integer_value(capacity) < 0)
+		return bad(r, "its capacity is none");
 	asked->capacity = (uint64_t)json_integer_value(capacity);
 	if (unlimited && !strcmp(unlimited, "unlimited"))
 		asked->capacity = GP_UNLIMITED;

@@ -84,6 +84,11 @@ static const char *limit_text(const struct gp_number *number,
 	return text;
 }
 
+static bool is_same(const struct gp_reading *a, const struct gp_reading *b)
+{
+	return a->is_there && b->is_there && a->value == b->value;
+}
+
 const char *gp_gate_sentence(const struct gp_gate_report *report,
 			     const struct gp_verdict *verdict,
 			     char text[GP_GATE_SENTENCE])
@@ -94,10 +99,16 @@ const char *gp_gate_sentence(const struct gp_gate_report *report,
 	char limit[128];
 
 	gp_gate_change_text(number, &verdict->baseline, &verdict->now, by);
-	snprintf(text, GP_GATE_SENTENCE, "%s: %s -> %s%s%s; %s", number->name,
-		 gp_gate_reading_text(number, &verdict->baseline, from),
-		 gp_gate_reading_text(number, &verdict->now, to),
-		 *by ? ", " : "", by, limit_text(number, verdict, limit));
+	gp_gate_reading_text(number, &verdict->baseline, from);
+	gp_gate_reading_text(number, &verdict->now, to);
+	limit_text(number, verdict, limit);
+	if (is_same(&verdict->baseline, &verdict->now))
+		snprintf(text, GP_GATE_SENTENCE,
+			 "%s: %s, as in the baseline; %s", number->name, to,
+			 limit);
+	else
+		snprintf(text, GP_GATE_SENTENCE, "%s: %s -> %s%s%s; %s",
+			 number->name, from, to, *by ? ", " : "", by, limit);
 	if (verdict->event != GP_EVENT_NONE) {
 		size_t length = strlen(text);
 

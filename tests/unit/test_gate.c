@@ -1,0 +1,342 @@
+/* Limits, gpupool.json and its baseline: what is meant, or a reason. */
+#include "gpupool/gate_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+#define BYTES "reserved_bytes.all.peak"
+
+static struct gp_numbers numbers;
+
+static const struct gp_number *number(const char *name)
+{
+	size_t i;
+
+	if (!numbers.count)
+		gp_numbers_init(&numbers);
+	i = gp_numbers_find(&numbers, name);
+	ck_assert_uint_ne(i, GP_NUMBER_NONE);
+	return &numbers.items[i];
+}
+
+START_TEST(test_limits_have_bounds)
+{
+	static const struct {
+		const char *name, *text;
+		int64_t baseline, bound;
+	} rows[] = {
+		{ BYTES, "+2%", 1000, 1020 },
+		{ BYTES, "+0%", 1000, 1000 },
+		{ BYTES, "+0", 1000, 1000 },
+		{ BYTES, "+29%", 100, 129 },
+		{ BYTES, "+1KiB", 1000, 2024 },
+		{ BYTES, "+64 MiB", 0, 64 << 20 },
+		{ BYTES, "1GiB", 5, 1 << 30 },
+		{ BYTES, "12345", 5, 12345 },
+		{ BYTES, "+8EiB", 5, 0 },
+		{ BYTES, "+9000PiB", 5, 0 },
+		{ BYTES, "+1000000%", INT64_MAX, INT64_MAX },
+		{ "num_ooms", "0", 7, 0 },
+		{ "num_ooms", "+3", 7, 10 },
+		{ "num_ooms", "+10%", 7, 7 },
+		{ "fragmentation", "10%", 0, 100000 },
+		{ "fragmentation", "0.1", 0, 100000 },
+		{ "fragmentation", "+2 points", 100000, 120000 },
+		{ "fragmentation", "+2%", 100000, 102000 },
+		{ "fidelity", "100%", 0, 1000000 },
+		{ "fidelity", "-1 points", 1000000, 990000 },
+		{ "hit_rate", "-50%", 800000, 400000 },
+		{ "hit_rate", "-1", 800000, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const struct gp_number *n = number(rows[i].name);
+		struct gp_limit limit = { 0 };
+		struct gp_diag diag = { 0 };
+
+		if (gp_limit_parse(&limit, n, rows[i].text, &diag) != GP_OK) {
+			/* Units and amounts that there are not. */
+			ck_assert_msg(!rows[i].bound, "%s", rows[i].text);
+			continue;
+		}
+		ck_assert_int_eq(gp_limit_bound(&limit, n, rows[i].baseline),
+				 rows[i].bound);
+	}
+}
+END_TEST
+
+START_TEST(test_limits_that_are_none)
+{
+	static const struct {
+		const char *name, *text;
+	} rows[] = {
+		{ BYTES, "" },
+		{ BYTES, "+" },
+		{ BYTES, "2%" },
+		{ BYTES, "-2%" },
+		{ BYTES, "+-2%" },
+		{ BYTES, "2 apples" },
+		{ BYTES, "+2%%" },
+		{ BYTES, "+1e999%" },
+		{ BYTES, "nan" },
+		{ BYTES, "+inf" },
+		{ BYTES, "+0x10%" },
+		{ "num_ooms", "1.5" },
+		{ "num_ooms", "2MiB" },
+		{ "num_ooms", "-1" },
+		{ "fidelity", "101%" },
+		{ "fidelity", "+1%" },
+		{ "fragmentation", "3" },
+		{ BYTES, "20EiB" },
+		{ BYTES, "1111111111111111111111111111111111" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_limit limit = { 0 };
+		struct gp_diag diag = { 0 };
+
+		ck_assert_msg(gp_limit_parse(&limit, number(rows[i].name),
+					     rows[i].text, &diag) == GP_INPUT,
+			      "%s", rows[i].text);
+		ck_assert(*diag.what);
+	}
+}
+END_TEST
+
+static enum gp_status parse(const char *text, struct gp_gate **gate,
+			    struct gp_diag *diag)
+{
+	struct gp_gate_config config = { .path = "ci/gate.json",
+					 .numbers = &numbers };
+
+	number(BYTES);
+	*diag = (struct gp_diag){ 0 };
+	return gp_gate_parse(&config, text, strlen(text), gate, diag);
+}
+
+START_TEST(test_a_file_is_read)
+{
+	const char *text =
+		"{\"limits\": {\"" BYTES "\": \"+2%\", \"num_ooms\": 0},"
+		" \"runs\": [{\"name\": \"a\", \"trace\": \"t.json\","
+		" \"capacity\": \"1GiB\", \"torch\": \"2.9\","
+		" \"settings\": {\"max_split_size_mb\": 64,"
+		" \"expandable_segments\": true},"
+		" \"limits\": {\"num_ooms\": null, \"fidelity\": \"100%\"}}]}";
+	struct gp_gate *gate;
+	struct gp_diag diag;
+	const struct gp_gate_run *run;
+	char limits[512] = "";
+
+	ck_assert_int_eq(parse(text, &gate, &diag), GP_OK);
+	ck_assert_str_eq(gate->baseline_path, "ci/gate.baseline.json");
+	run = &gate->runs[0];
+	ck_assert_str_eq(run->path, "ci/t.json");
+	ck_assert_str_eq(run->asked.settings,
+			 "max_split_size_mb:64,expandable_segments:True");
+	ck_assert_uint_eq(run->asked.capacity, 1 << 30);
+	for (size_t i = 0; i < run->limit_count; i++) {
+		size_t used = strlen(limits);
+
+		snprintf(limits + used, sizeof(limits) - used, "%s=%s ",
+			 numbers.items[run->limits[i].number].name,
+			 run->limits[i].text);
+	}
+	/* peak_reserved_bytes and dropped gave way to their twins. */
+	ck_assert_str_eq(limits, "fidelity=100% num_alloc_retries=not worse "
+				 "num_ooms=null peak_allocated_bytes=not worse "
+				 "reserved_bytes.all.peak=+2% ");
+	gp_gate_destroy(gate);
+}
+END_TEST
+
+START_TEST(test_files_that_are_refused)
+{
+#define RUN(more) "{\"runs\": [{\"name\": \"a\", \"trace\": \"t\"" more "}]}"
+	static const struct {
+		const char *text, *what;
+	} rows[] = {
+		{ "", "not JSON" },
+		{ "[]", "not an object" },
+		{ "{}", "no runs" },
+		{ "{\"runs\": []}", "no runs" },
+		{ "{\"runs\": 7}", "no runs" },
+		{ "{\"runs\": [7]}", "not an object" },
+		{ "{\"runs\": [{}]}", "name is not a text" },
+		{ "{\"runs\": [{\"name\": \"\"}]}", "name is empty" },
+		{ "{\"runs\": [{\"name\": \"a\"}]}", "names no trace" },
+		{ "{\"runs\": [{\"name\": \"a\\u001b\"}]}", "control" },
+		{ "{\"runs\": [{\"name\": \"a\", \"name\": \"b\"}]}",
+		  "duplicate" },
+		{ RUN(", \"limts\": {}"), "no key limts" },
+		{ RUN(", \"limits\": 3"), "not an object" },
+		{ RUN(", \"limits\": {\"reserved\": 3}"),
+		  "no number reserved" },
+		{ RUN(", \"limits\": {\"num_ooms\": true}"), "neither" },
+		{ RUN(", \"limits\": {\"num_ooms\": -1}"), "neither" },
+		{ RUN(", \"limits\": {\"num_ooms\": \"few\"}"), "not a limit" },
+		{ RUN(", \"settings\": 3"), "settings is not a text" },
+		{ RUN(", \"settings\": {\"max_split\": 3}"),
+		  "no setting max_split" },
+		{ RUN(", \"settings\": {\"max_split_size_mb\": []}"),
+		  "no plain value" },
+		{ RUN(", \"capacity\": 0"), "not a size" },
+		{ RUN(", \"capacity\": \"lots\""), "not a size" },
+		{ RUN(", \"torch\": 2.9"), "torch is not a text" },
+		{ "{\"runs\": [{\"name\": \"a\", \"trace\": \"t\"},"
+		  "{\"name\": \"a\", \"trace\": \"t\"}]}",
+		  "two of that name" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_gate *gate;
+		struct gp_diag diag;
+
+		ck_assert_int_eq(parse(rows[i].text, &gate, &diag), GP_INPUT);
+		ck_assert_msg(strstr(diag.what, rows[i].what) != NULL, "%s: %s",
+			      rows[i].text, diag.what);
+	}
+}
+END_TEST
+
+/* ---- the baseline ---- */
+
+static struct gp_reading *some_readings(void)
+{
+	struct gp_reading *readings = calloc(numbers.count, sizeof(*readings));
+
+	readings[number(BYTES) - numbers.items] =
+		(struct gp_reading){ true, 123456789 };
+	readings[number("fragmentation") - numbers.items] =
+		(struct gp_reading){ true, 123457 };
+	return readings;
+}
+
+START_TEST(test_a_baseline_comes_back_as_it_was_written)
+{
+	struct gp_reading *readings = (number(BYTES), some_readings());
+	struct gp_record_device device = {
+		.device = 3,
+		.readings = readings,
+		.print = { .requests = 7,
+			   .spacing = 1,
+			   .count = 7,
+			   .marks = { { 1, 2 }, { 0xffffff, 0xabcdef } },
+			   .digest = UINT64_MAX },
+	};
+	struct gp_record record = {
+		.name = "a \"b\"",
+		.trace = "t",
+		.asked = { .torch = "2.9", .capacity = GP_UNLIMITED },
+		.conf = "",
+		.torch = "2.9",
+		.devices = &device,
+		.device_count = 1,
+	};
+	const struct gp_record *records[] = { &record }, *back;
+	struct gp_gate_run run = { .name = "a", .asked = record.asked };
+	struct gp_baseline *baseline;
+	struct gp_diag diag = { 0 };
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	gp_report_baseline(records, 1, &numbers, out);
+	fclose(out);
+	ck_assert_int_eq(
+		gp_baseline_parse(text, size, &numbers, &baseline, &diag),
+		GP_OK);
+	back = gp_baseline_find(baseline, record.name);
+	ck_assert_ptr_nonnull(back);
+	ck_assert_int_eq(gp_record_check(back, &run, &diag), GP_OK);
+	ck_assert_uint_eq(back->devices[0].device, 3);
+	ck_assert_mem_eq(back->devices[0].readings, readings,
+			 numbers.count * sizeof(*readings));
+	ck_assert_mem_eq(&back->devices[0].print, &device.print,
+			 sizeof(device.print));
+	/* Of another run it is stale. */
+	run.asked.torch = "2.10";
+	ck_assert_int_eq(gp_record_check(back, &run, &diag), GP_INPUT);
+	run.asked = record.asked;
+	run.asked.settings = "";
+	ck_assert_int_eq(gp_record_check(back, &run, &diag), GP_INPUT);
+	run.asked = record.asked;
+	run.asked.capacity = 5;
+	ck_assert_int_eq(gp_record_check(back, &run, &diag), GP_INPUT);
+	ck_assert_int_eq(gp_record_check(NULL, &run, &diag), GP_INPUT);
+	gp_baseline_destroy(baseline);
+	free(text);
+	free(readings);
+}
+END_TEST
+
+/* ---- where runs part ---- */
+
+/* Of so many requests, the mark of every second; from one on, otherwise. */
+static struct gp_print print_of(uint64_t requests, uint64_t other_from,
+				bool is_program)
+{
+	struct gp_print print = { .requests = requests, .spacing = 2 };
+
+	for (uint64_t r = 1; r <= requests; r++) {
+		uint32_t own = r > other_from ? 1000 : 0;
+
+		if (r % 2 && r != requests)
+			continue;
+		if (r == requests || r % 2 == 0) {
+			struct gp_print_mark *mark = &print.marks[print.count];
+
+			mark->program = (uint32_t)r + (is_program ? own : 0);
+			mark->allocator = (uint32_t)r + own;
+			print.events[print.count++] = 10 * r;
+		}
+	}
+	print.digest = requests + (is_program && requests > other_from);
+	return print;
+}
+
+START_TEST(test_where_runs_part)
+{
+	static const struct {
+		uint64_t requests, other_from;
+		bool is_program, is_there;
+		uint64_t first, last;
+	} rows[] = {
+		{ 9, 9, false, false, 0, 0 },  { 9, 0, true, true, 0, 19 },
+		{ 9, 4, false, true, 40, 59 }, { 9, 5, true, true, 40, 59 },
+		{ 9, 8, false, true, 80, 89 }, { 20, 20, true, true, 80, 99 },
+		{ 6, 6, true, true, 60, 60 },
+	};
+	struct gp_print baseline = print_of(9, 9, false);
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_print now =
+			print_of(rows[i].requests, rows[i].other_from,
+				 rows[i].is_program);
+		struct gp_parting parting = gp_print_part(&baseline, &now);
+
+		ck_assert_int_eq(parting.is_there, rows[i].is_there);
+		if (!parting.is_there)
+			continue;
+		ck_assert_int_eq(parting.is_program, rows[i].is_program);
+		ck_assert_uint_eq(parting.first, rows[i].first);
+		ck_assert_uint_eq(parting.last, rows[i].last);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_limits_have_bounds, 0 },
+		{ test_limits_that_are_none, 0 },
+		{ test_a_file_is_read, 0 },
+		{ test_files_that_are_refused, 0 },
+		{ test_a_baseline_comes_back_as_it_was_written, 0 },
+		{ test_where_runs_part, 0 },
+	};
+
+	return suite_run("gate", tests, COUNT_OF(tests));
+}
