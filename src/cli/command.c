@@ -41,6 +41,10 @@ static const struct gp_command table[] = {
 	  "Needs PyTorch's allocator of that release: make torch-engine "
 	  "TORCH=2.15.0, or --torch-lib.",
 	  GP_TAKER_VERIFY, gp_verify_command },
+	{ "slice", "IN OUT", 2, 2, "Cut out a part that replays on its own.",
+	  "Events from --from up to, but not including, --to, numbered as in "
+	  "reports. Memory as it is by then becomes the part's start state.",
+	  GP_TAKER_SLICE, gp_slice_command },
 	{ "gen", "[SCENARIO [NAME=VALUE...]]", 0, 32,
 	  "Make up a trace of a known pattern.",
 	  "Without operands the scenarios and their parameters are listed. "

@@ -38,6 +38,8 @@ enum gp_status gp_convert_command(const struct gp_options *options,
 				  struct gp_diag *diag);
 enum gp_status gp_verify_command(const struct gp_options *options,
 				 struct gp_diag *diag);
+enum gp_status gp_slice_command(const struct gp_options *options,
+				struct gp_diag *diag);
 enum gp_status gp_gen_command(const struct gp_options *options,
 			      struct gp_diag *diag);
 enum gp_status gp_check_command(const struct gp_options *options,
