@@ -16,6 +16,13 @@ static const struct gp_command table[] = {
 	  "on a simulated device. A setting's own flag is added to the "
 	  "recorded settings; --alloc-conf takes their place.",
 	  GP_TAKER_REPLAY, gp_replay_command },
+	{ "suggest", "TRACE", 1, 1,
+	  "Find the setting under which a trace fits a device.",
+	  "Replays the settings that people try, each alone, at the capacity, "
+	  "and names the one to use, with its line, its proof and its cost. "
+	  "Where none helps, it says how much memory is missing.\n"
+	  "Without --capacity, the device is the recorded one.",
+	  GP_TAKER_SUGGEST, gp_suggest_command },
 	{ "headroom", "TRACE", 1, 1,
 	  "Find the smallest device a trace runs on.",
 	  "The smallest capacity without an out-of-memory error, and without a "
