@@ -38,7 +38,8 @@ struct row {
 #define HEADROOM    GP_TAKER_HEADROOM
 #define RUNS	    (GP_TAKER_REPLAY | GP_TAKER_VERIFY | DIFF)
 #define CHECK	    GP_TAKER_CHECK
-#define REPORTS	    (GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM | DIFF)
+#define INFO	    GP_TAKER_INFO
+#define REPORTS	    (REPLAY | INFO | SUGGEST | HEADROOM | DIFF)
 #define KNOB_TAKERS (RUNS | HEADROOM)
 
 static const struct row table[] = {
