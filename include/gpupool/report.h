@@ -86,6 +86,7 @@ struct gp_headroom_report {
 	const struct gp_trace *trace;
 	const struct gp_headroom_run *runs;
 	size_t run_count;
+	const struct gp_prices *prices;
 };
 void gp_report_headroom_text(const struct gp_headroom_report *report,
 			     const struct gp_report_style *style, FILE *out);
