@@ -14,7 +14,6 @@
 
 #include "gpupool/headroom.h"
 #include "gpupool/replay.h"
-#include "gpupool/suggest.h"
 #include "gpupool/trace.h"
 
 /* One replay of a whole trace: all its devices under one set of settings. */
@@ -86,7 +85,6 @@ struct gp_headroom_report {
 	const struct gp_trace *trace;
 	const struct gp_headroom_run *runs;
 	size_t run_count;
-	const struct gp_prices *prices;
 };
 void gp_report_headroom_text(const struct gp_headroom_report *report,
 			     const struct gp_report_style *style, FILE *out);
@@ -94,21 +92,6 @@ void gp_report_headroom_json(const struct gp_headroom_report *report,
 			     FILE *out);
 /* The curves, a line each point. */
 void gp_report_headroom_csv(const struct gp_headroom_report *report, FILE *out);
-
-/* The setting to use, and why. */
-struct gp_suggest_report {
-	const char *path;
-	const struct gp_trace *trace;
-	const struct gp_suggestion *suggestion;
-	const uint64_t *capacity; /* per device */
-	uint8_t release;
-	const struct gp_release_choice *choice; /* NULL: the user chose */
-	uint64_t checked, matched; /* addresses of a replay as recorded */
-	const struct gp_prices *prices;
-};
-void gp_report_suggest_text(const struct gp_suggest_report *report,
-			    const struct gp_report_style *style, FILE *out);
-void gp_report_suggest_json(const struct gp_suggest_report *report, FILE *out);
 
 /* One line of --events: JSON, as trace-format.md's. */
 void gp_report_action(const struct gp_trace *trace,

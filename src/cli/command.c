@@ -16,13 +16,22 @@ static const struct gp_command table[] = {
 	  "on a simulated device. A setting's own flag is added to the "
 	  "recorded settings; --alloc-conf takes their place.",
 	  GP_TAKER_REPLAY, gp_replay_command },
-	{ "suggest", "TRACE", 1, 1,
-	  "Find the setting under which a trace fits a device.",
-	  "Replays the settings that people try, each alone, at the capacity, "
-	  "and names the one to use, with its line, its proof and its cost. "
-	  "Where none helps, it says how much memory is missing.\n"
-	  "Without --capacity, the device is the recorded one.",
-	  GP_TAKER_SUGGEST, gp_suggest_command },
+	{ "sweep", "TRACE...", 1, 100000,
+	  "Try many settings and say which is best.",
+	  "Each combination of settings, releases, capacities and engines is "
+	  "replayed, and they are ranked: fewest requests not served, then "
+	  "least memory reserved, fewest retries, least time in device calls, "
+	  "fewest settings. Those that PyTorch refuses are named.\n"
+	  "Without --set, --preset, --confs or --alloc-conf it tries what "
+	  "people usually try. --set changes the recorded settings, or those "
+	  "of the other three.\n"
+	  "TRACE may be a folder: all files in it. With several traces, ranks "
+	  "of one job, the worst one decides.",
+	  GP_TAKER_SWEEP, gp_sweep_command },
+	{ "merge", "PART...", 1, 100000,
+	  "Put the parts of a split sweep together.",
+	  "The report is, to the byte, that of a sweep that was not split.",
+	  GP_TAKER_MERGE, gp_merge_command },
 	{ "headroom", "TRACE", 1, 1,
 	  "Find the smallest device a trace runs on.",
 	  "The smallest capacity without an out-of-memory error, and without a "
@@ -48,10 +57,6 @@ static const struct gp_command table[] = {
 	  "Needs PyTorch's allocator of that release: make torch-engine "
 	  "TORCH=2.15.0, or --torch-lib.",
 	  GP_TAKER_VERIFY, gp_verify_command },
-	{ "slice", "IN OUT", 2, 2, "Cut out a part that replays on its own.",
-	  "Events from --from up to, but not including, --to, numbered as in "
-	  "reports. Memory as it is by then becomes the part's start state.",
-	  GP_TAKER_SLICE, gp_slice_command },
 	{ "gen", "[SCENARIO [NAME=VALUE...]]", 0, 32,
 	  "Make up a trace of a known pattern.",
 	  "Without operands the scenarios and their parameters are listed. "

@@ -36,10 +36,12 @@ struct row {
 #define DIFF	    GP_TAKER_DIFF
 #define SUGGEST	    GP_TAKER_SUGGEST
 #define HEADROOM    GP_TAKER_HEADROOM
-#define RUNS	    (GP_TAKER_REPLAY | GP_TAKER_VERIFY | DIFF)
+#define SWEEP	    GP_TAKER_SWEEP
+#define SWEEPS	    (GP_TAKER_SWEEP | GP_TAKER_MERGE)
 #define CHECK	    GP_TAKER_CHECK
-#define INFO	    GP_TAKER_INFO
-#define REPORTS	    (REPLAY | INFO | SUGGEST | HEADROOM | DIFF)
+#define RUNS	    (GP_TAKER_REPLAY | GP_TAKER_VERIFY | DIFF)
+#define REPORTS                                                                \
+	(GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM | DIFF | SWEEPS)
 #define KNOB_TAKERS (RUNS | HEADROOM)
 
 static const struct row table[] = {
@@ -50,15 +52,41 @@ static const struct row table[] = {
 	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
 	  "recorded ones; \"\" is PyTorch's defaults. Given more than once, "
 	  "they are compared." },
-	{ "torch", 0, TEXT, AT(torch), "RELEASE", RUNS | HEADROOM | SUGGEST,
+	{ "alloc-conf", 0, LIST, AT(confs), "STRING", SWEEP,
+	  "Try these settings, as PYTORCH_CUDA_ALLOC_CONF has them; may be "
+	  "given more than once." },
+	{ "confs", 0, TEXT, AT(confs_file), "FILE", SWEEP,
+	  "Try the settings in FILE, one PYTORCH_CUDA_ALLOC_CONF a line; # "
+	  "begins a remark, \"\" is PyTorch's defaults." },
+	{ "preset", 0, TEXT, AT(preset), "quick|full", SWEEP,
+	  "Try what people try: each usual setting by itself, or all their "
+	  "combinations. quick unless anything else says what to try." },
+	{ "set", 0, LIST, AT(sets), "NAME=VALUE,...", SWEEP,
+	  "Try each of these values with all else: a setting by PyTorch's "
+	  "name, or torch, capacity or engine. none is not set; 32..512*2 and "
+	  "0.6..0.9+0.1 are ranges. May be given more than once." },
+	{ "rank-by", 0, WORD, AT(rank_by), "reserved|gap|retries|time", SWEEPS,
+	  "What makes one setting better than another that serves as many "
+	  "requests; reserved unless given." },
+	{ "prices", 0, TEXT, AT(prices), "FILE", SWEEP,
+	  "What the device's calls cost, in place of the built-in prices." },
+	{ "jobs", 'j', COUNT, AT(jobs), "N", SWEEP,
+	  "Threads; as many as there are processors unless given." },
+	{ "shard", 0, TEXT, AT(shard), "I/N", SWEEP,
+	  "Do only the I-th of N parts, and write it for gpupool merge." },
+	{ "resume", 0, TEXT, AT(resume), "FILE", SWEEP,
+	  "Take over what FILE, an unfinished report or part, has done; it may "
+	  "be the output file, which then need not be there yet." },
+	{ "torch", 0, TEXT, AT(torch), "RELEASE",
+	  RUNS | HEADROOM | SUGGEST | SWEEP,
 	  "Decide as this release of PyTorch does: 2.0 to 2.15, or latest." },
-	{ "capacity", 0, BYTES, AT(capacity), "SIZE", RUNS | SUGGEST,
+	{ "capacity", 0, BYTES, AT(capacity), "SIZE", RUNS | SUGGEST | SWEEP,
 	  "Memory of the device: 80GiB, 512MiB, a number of bytes, or "
 	  "unlimited." },
-	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY,
+	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY | SWEEP,
 	  "The allocator: caching decides as PyTorch's does, torch is "
 	  "PyTorch's own, direct asks the device for each request." },
-	{ "torch-lib", 0, TEXT, AT(torch_lib), "PATH", RUNS & ~DIFF,
+	{ "torch-lib", 0, TEXT, AT(torch_lib), "PATH", (RUNS & ~DIFF) | SWEEP,
 	  "PyTorch's own allocator: a wheel, a folder with an unpacked one or "
 	  "site-packages, or what make torch-engine made. Without it, one is "
 	  "looked for beside the program and in the cache." },
@@ -69,10 +97,6 @@ static const struct row table[] = {
 	  "end." },
 	{ "compare", 0, FLAG, AT(compare), NULL, REPLAY | HEADROOM,
 	  "Replay as recorded too, and show both side by side." },
-	{ "from", 0, COUNT, AT(from_event), "EVENT", GP_TAKER_SLICE,
-	  "The first event of the part; 0 unless given." },
-	{ "to", 0, COUNT, AT(to_event), "EVENT", GP_TAKER_SLICE,
-	  "The first event behind the part; all unless given." },
 	{ "points", 0, COUNT, AT(points), "N", HEADROOM,
 	  "Capacities of the curve, beside the answers; 0: no curve. 12 "
 	  "unless given." },
@@ -91,10 +115,12 @@ static const struct row table[] = {
 	  "prints it." },
 	{ "format", 0, WORD, AT(format), "text|json|csv", HEADROOM,
 	  "For a person, for a program, or the curve as a table." },
+	{ "format", 0, WORD, AT(format), "text|json|csv|markdown", SWEEPS,
+	  "For a person, for a program, or as a table." },
 	{ "format", 0, WORD, AT(format), "text|json",
 	  GP_TAKER_INFO | DIFF | SUGGEST, "For a person, or for a program." },
 	{ "format", 0, WORD, AT(to), "json|jsonl|binary",
-	  GP_TAKER_CONVERT | GP_TAKER_GEN | GP_TAKER_SLICE,
+	  GP_TAKER_CONVERT | GP_TAKER_GEN,
 	  "The format to write, where the file's name does not say." },
 	{ "to", 0, WORD, AT(to), "json|jsonl|binary", GP_TAKER_CONVERT,
 	  "The same as --format." },
@@ -118,15 +144,14 @@ static const struct row table[] = {
 	{ "color", 0, WORD, AT(color), "auto|always|never", REPORTS | CHECK,
 	  "Colour the text; auto: on a terminal." },
 	{ "quiet", 'q', FLAG, AT(quiet), NULL,
-	  REPORTS | CHECK | GP_TAKER_VERIFY | GP_TAKER_CONVERT | GP_TAKER_GEN |
-		  GP_TAKER_SLICE,
+	  REPORTS | CHECK | GP_TAKER_VERIFY | GP_TAKER_CONVERT | GP_TAKER_GEN,
 	  "No progress on standard error." },
 	{ "help", 'h', FLAG, AT(help), NULL, GP_TAKER_ALL, "Show this." },
 };
 
 #define ROWS (sizeof(table) / sizeof(*table))
 
-#define MOST_COUNT UINT32_MAX /* of anything a flag asks for */
+#define MOST_COUNT 1000000 /* of anything a flag asks for */
 
 /* getopt_long answers with FIRST + index: rows, then knobs. */
 #define FIRST 256
@@ -191,7 +216,7 @@ static enum gp_status set_count(void *member, const struct row *row,
 
 	if (*text < '0' || *text > '9' || *end || count > MOST_COUNT)
 		return gp_diag_set(diag, GP_USAGE,
-				   "--%s %s: it takes a number up to %u",
+				   "--%s %s: it takes a number up to %d",
 				   row->name, text, MOST_COUNT);
 	*(uint64_t *)member = count;
 	return GP_OK;
@@ -413,6 +438,7 @@ void gp_options_release(struct gp_options *options)
 	free(options->knobs);
 	free(options->confs.items);
 	free(options->without.items);
+	free(options->sets.items);
 	options->knobs = NULL;
 	options->confs = options->without = (struct gp_texts){ 0 };
 }

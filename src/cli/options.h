@@ -63,14 +63,17 @@ struct gp_options {
 	char *knobs; /* owned: "name:value,..." of the settings' flags */
 	struct gp_texts confs;	 /* --alloc-conf where there may be several */
 	struct gp_texts without; /* names of settings */
+	struct gp_texts sets;	 /* axes of a sweep */
+	const char *preset, *confs_file, *shard, *resume, *prices;
+	uint64_t jobs;
+	uint32_t rank_by; /* enum gp_rank_by */
 	uint64_t capacity;
-	uint64_t from_event, to_event; /* to_event 0: all */
-	uint64_t points, tries;	       /* GP_COUNT_BY_DEFAULT */
-	uint32_t format;	       /* enum gp_format */
-	uint32_t to;	 /* enum gp_trace_format, or GP_TO_BY_NAME */
-	uint32_t on_oom; /* enum gp_on_oom */
-	uint32_t color;	 /* enum gp_color */
-	uint32_t device; /* 0: sim */
+	uint64_t points, tries; /* GP_COUNT_BY_DEFAULT */
+	uint32_t format;	/* enum gp_format */
+	uint32_t to;		/* enum gp_trace_format, or GP_TO_BY_NAME */
+	uint32_t on_oom;	/* enum gp_on_oom */
+	uint32_t color;		/* enum gp_color */
+	uint32_t device;	/* 0: sim */
 	bool compare, timing, strict, ascii, quiet, help;
 	bool update;
 	const char *const *operands;

@@ -1,6 +1,7 @@
 /* What a person at a terminal sees while a run takes longer than a second. */
 #include "cli/progress.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,6 +60,25 @@ void gp_progress_step(struct gp_progress *progress, const char *what)
 {
 	if (is_due(progress))
 		fprintf(stderr, CLEAR "%s", what);
+}
+
+void gp_progress_restart(struct gp_progress *progress)
+{
+	progress->start = gp_progress_now();
+}
+
+void gp_progress_count(struct gp_progress *progress, uint64_t done,
+		       uint64_t total)
+{
+	double passed = gp_progress_now() - progress->start;
+	double rate = passed > 0 ? (double)done / passed : 0;
+
+	if (!done || !is_due(progress))
+		return;
+	fprintf(stderr,
+		CLEAR "%" PRIu64 " of %" PRIu64
+		      " runs, %.1f a second, %.0f s left",
+		done, total, rate, (double)(total - done) / rate);
 }
 
 void gp_progress_end(struct gp_progress *progress)

@@ -21,6 +21,12 @@ void gp_progress_read(void *arg, uint64_t done, uint64_t total);
 /* A longer step begins. */
 void gp_progress_step(struct gp_progress *progress, const char *what);
 
+/* Many equal steps: how many are done, how fast, and how long it will take from
+ * here. The clock runs from the restart. */
+void gp_progress_restart(struct gp_progress *progress);
+void gp_progress_count(struct gp_progress *progress, uint64_t done,
+		       uint64_t total);
+
 void gp_progress_end(struct gp_progress *progress);
 
 /* Seconds, from a clock that never goes back. */

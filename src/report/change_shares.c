@@ -1,7 +1,7 @@
 /* Who holds what changed of the live set, as tables. */
 #include "report/change_shares.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"

@@ -6,6 +6,7 @@
 #include "gpupool/metrics.h"
 #include "report/emit_parts.h"
 #include "report/emit.h"
+#include "report/json_run.h"
 #include "report/trouble.h"
 #include "report/oom_message.h"
 #include "report/stats.h"
@@ -211,10 +212,10 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_close(json, '}');
 }
 
-static void write_run(struct gp_emit *json, const struct gp_report *report,
-		      const struct gp_run *run)
+void gp_json_run(struct gp_emit *json, const struct gp_report *report,
+		 const struct gp_run *run, enum gp_emit_shape shape)
 {
-	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_open(json, NULL, '{', shape);
 	gp_emit_settings(json, "settings", run->settings);
 	gp_emit_text(json, "alloc_conf", run->conf);
 	gp_emit_release(json, "torch", run->settings->release);
@@ -228,7 +229,7 @@ static void write_run(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_close(json, '}');
 }
 
-static void write_trace(struct gp_emit *json, const struct gp_report *report)
+void gp_json_trace(struct gp_emit *json, const struct gp_report *report)
 {
 	const struct gp_trace *trace = report->trace;
 
@@ -268,12 +269,12 @@ void gp_report_json(const struct gp_report *report, FILE *out)
 
 	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_text(&json, "schema", "gpupool-report/1");
-	write_trace(&json, report);
+	gp_json_trace(&json, report);
 	if (report->timing)
 		write_timing(&json, report->timing);
 	gp_emit_open(&json, "runs", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->run_count; i++)
-		write_run(&json, report, &report->runs[i]);
+		gp_json_run(&json, report, &report->runs[i], GP_EMIT_LINES);
 	gp_emit_close(&json, ']');
 	gp_emit_close(&json, '}');
 }

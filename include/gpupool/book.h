@@ -1,0 +1,105 @@
+/*
+ * A book: all that a sweep's report says, as it is written to a file and read
+ * back from it.
+ *
+ * A report in JSON is a head (what was asked for), one line a run, and a
+ * ranking.  Every other report is made from what such a file says, so that
+ * parts that are merged give the same bytes as a sweep that was not split.
+ */
+#ifndef GPUPOOL_BOOK_H
+#define GPUPOOL_BOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gpupool/report.h"
+#include "gpupool/status.h"
+#include "gpupool/sweep.h"
+
+/* A combination, as the head tells it. */
+struct gp_book_entry {
+	const char *conf, *torch, *engine;
+	const char *reason; /* why it was not run; NULL: it can be */
+	uint64_t capacity;  /* GP_UNLIMITED; 0: each trace's own */
+};
+
+/* A trace, and its replay as recorded. */
+struct gp_book_trace {
+	const char *path, *conf, *torch;
+	uint64_t capacity; /* of its first device */
+	uint64_t checked, matched;
+	struct gp_sweep_row row;
+};
+
+struct gp_book_run {
+	char *body; /* the run's JSON but for its end; NULL: not kept */
+	struct gp_sweep_row row;
+	bool is_done;
+};
+
+struct gp_book {
+	char *head; /* of the JSON, up to the runs */
+	size_t entry_count, trace_count;
+	struct gp_book_entry *entries;
+	struct gp_book_trace *traces;
+	const char *prices; /* name of the list */
+	/* By combination, then trace. */
+	struct gp_book_run *runs;
+	void *memory; /* owned: what the texts above live in */
+};
+
+/* ---- made ---- */
+
+/* Writes the head. */
+struct gp_book_setup {
+	const struct gp_grid *grid;
+	const struct gp_prices *prices;
+	/* By trace: the replay as recorded, one run in each report. */
+	const struct gp_report *recorded;
+	size_t trace_count;
+};
+void gp_book_write_head(const struct gp_book_setup *setup, FILE *out);
+
+/* Takes over head. */
+enum gp_status gp_book_begin(struct gp_book *book, char *head,
+			     struct gp_diag *diag);
+void gp_book_release(struct gp_book *book);
+
+/* The body of a run: the report's first; the caller frees. */
+char *gp_book_body(const struct gp_report *report);
+
+/* ---- read ---- */
+
+/* GP_INPUT for a file that is no report of a sweep. */
+enum gp_status gp_book_read(struct gp_book *book, const char *path,
+			    struct gp_diag *diag);
+
+/* Takes the runs of other that are not there yet.  GP_INPUT when they are of
+ * another sweep. */
+enum gp_status gp_book_join(struct gp_book *book, struct gp_book *other,
+			    struct gp_diag *diag);
+
+/* Runs that are asked for, and those done. */
+size_t gp_book_asked(const struct gp_book *book);
+size_t gp_book_done(const struct gp_book *book);
+
+/* ---- reports ---- */
+
+struct gp_book_style {
+	enum gp_rank_by by;
+	bool is_part; /* of a sweep that is split: not ranked */
+	struct gp_report_style style;
+};
+
+void gp_book_json(const struct gp_book *book, const struct gp_book_style *style,
+		  FILE *out);
+void gp_book_text(const struct gp_book *book, const struct gp_book_style *style,
+		  FILE *out);
+void gp_book_csv(const struct gp_book *book, const struct gp_book_style *style,
+		 FILE *out);
+void gp_book_markdown(const struct gp_book *book,
+		      const struct gp_book_style *style, FILE *out);
+
+#endif

@@ -1,0 +1,140 @@
+/*
+ * Sweeps: many settings, releases, capacities and engines over the same traces.
+ *
+ * A grid lists the combinations, in an order that depends on nothing but what
+ * was asked for; a row has the numbers of one; a ranking says which is best.
+ */
+#ifndef GPUPOOL_SWEEP_H
+#define GPUPOOL_SWEEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpupool/allocator.h"
+#include "gpupool/knob.h"
+#include "gpupool/price.h"
+#include "gpupool/replay.h"
+#include "gpupool/status.h"
+
+/* ---- what is tried ---- */
+
+/*
+ * An axis: "NAME=VALUE,...".  NAME is PyTorch's name of a setting, or torch,
+ * capacity, engine.  A value may be none (not set), a range A..B*F or A..B+S,
+ * and has its commas within brackets.
+ */
+struct gp_axis {
+	char *name;
+	char **values; /* "none" is not set */
+	size_t count;
+};
+
+enum gp_status gp_axis_parse(const char *text, struct gp_axis *axis,
+			     struct gp_diag *diag);
+void gp_axis_release(struct gp_axis *axis);
+
+/* A conf without the setting of that name, and with it when value is not NULL;
+ * the caller frees. */
+char *gp_conf_with(const char *conf, const char *name, const char *value);
+
+/* What people try: confs in the syntax of PYTORCH_CUDA_ALLOC_CONF.  NULL: there
+ * is no such preset. */
+struct gp_preset {
+	const char *name;
+	const char *sentence;
+	const char *const *confs; /* NULL: the product of the axes */
+	size_t conf_count;
+	const char *const *axes;
+	size_t axis_count;
+};
+const struct gp_preset *gp_preset_find(const char *name);
+const struct gp_preset *gp_preset_table(size_t *count);
+
+struct gp_combination {
+	char *conf; /* owned by the grid */
+	struct gp_settings settings;
+	const struct gp_engine *engine;
+	uint64_t capacity; /* bytes; 0: each trace's own */
+	char *reason;	   /* why it cannot be, in PyTorch's words; else NULL */
+};
+
+struct gp_grid {
+	struct gp_combination *items;
+	size_t count;
+};
+
+struct gp_grid_config {
+	/* Each in place of the recorded settings, tried in this order. */
+	const char *const *confs;
+	size_t conf_count;
+	const struct gp_axis *axes; /* the first changes slowest */
+	size_t axis_count;
+	uint8_t release;		/* unless an axis says */
+	uint64_t capacity;		/* 0: each trace's own */
+	const struct gp_engine *engine; /* unless an axis says */
+};
+
+/* GP_USAGE: too many, or a value of torch, capacity or engine that is none.
+ * Combinations with the same settings are there once. */
+enum gp_status gp_grid_make(const struct gp_grid_config *config,
+			    struct gp_grid *grid, struct gp_diag *diag);
+void gp_grid_release(struct gp_grid *grid);
+
+/* ---- what came of it ---- */
+
+/* Of one run: its worst device's numbers; of several: the worst run's. */
+struct gp_sweep_row {
+	uint64_t reserved;  /* bytes, peak */
+	uint64_t allocated; /* bytes, then */
+	uint64_t retries, ooms;
+	uint64_t dropped; /* requests not served, for whatever reason */
+	uint64_t first_oom_alloc, first_oom_event; /* 0: none */
+	uint64_t device_allocs; /* cudaMalloc calls, and maps */
+	uint64_t device_time_us;
+	uint64_t least_reserved; /* of the runs: the spread */
+	uint64_t devices;	 /* joined; 0: no run yet */
+	uint32_t worst;		 /* index of the run with most reserved */
+};
+
+/* Adds a device's result. */
+void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
+		const struct gp_prices *prices);
+/* Adds another run's row, say another rank's. */
+void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
+		 uint32_t index);
+
+/* ---- which is best ---- */
+
+enum gp_rank_by {
+	GP_RANK_RESERVED,
+	GP_RANK_GAP,
+	GP_RANK_RETRIES,
+	GP_RANK_TIME,
+};
+
+/* A setting that was tried, as a ranking sees it. */
+struct gp_contender {
+	const struct gp_sweep_row *row;
+	const char *conf; /* fewer settings win a tie */
+	size_t index;	  /* then the order of the grid */
+};
+
+/*
+ * Best first: fewest requests not served, then what by says, then the rest of
+ * reserved, retries, time; then fewest settings, then index.
+ */
+void gp_rank(struct gp_contender *contenders, size_t count, enum gp_rank_by by);
+
+/* Whether two have the same numbers. */
+bool gp_rank_is_tie(const struct gp_contender *a, const struct gp_contender *b);
+
+/* Of ranked contenders that serve as many requests as the first: whether
+ * nothing has both less reserved and less time. */
+bool gp_rank_is_front(const struct gp_contender *contenders, size_t count,
+		      size_t index);
+
+/* How many settings a conf has. */
+size_t gp_conf_length(const char *conf);
+
+#endif

@@ -1,0 +1,430 @@
+/* gpupool sweep: many settings over the same traces, ranked. */
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/outlet.h"
+#include "cli/plan.h"
+#include "cli/progress.h"
+#include "cli/sweep_grid.h"
+#include "cli/sweep_paths.h"
+#include "cli/sweep_report.h"
+#include "cli/torch_lib.h"
+#include "gpupool/crew.h"
+#include "gpupool/input.h"
+
+/* A signal handler knows only globals. */
+static atomic_bool stop;
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	struct gp_paths paths;
+	struct gp_shard shard;
+	const struct gp_prices *prices;
+	struct gp_prices *own_prices; /* from a file */
+	struct gp_progress progress;
+
+	/* One a path. */
+	struct gp_trace **traces;
+	struct gp_plan *recorded;
+	struct gp_run *recorded_runs;
+	struct gp_report *reports;
+
+	struct gp_grid grid;
+	char **torch_libs; /* by combination; owned */
+	struct gp_book book;
+	bool keeps_bodies;
+
+	/* Of the trace that is swept. */
+	size_t trace;
+	size_t *pieces;	    /* combinations to run */
+	size_t total, done; /* runs of all traces */
+	atomic_bool has_failed;
+	enum gp_status status; /* of the first that failed */
+	struct gp_diag diag;
+};
+
+static void on_interrupt(int number)
+{
+	(void)number;
+	atomic_store(&stop, true);
+}
+
+/* The first one ends the sweep, the second the program. */
+static void catch_interrupts(void)
+{
+	struct sigaction action = { .sa_handler = on_interrupt,
+				    .sa_flags = (int)SA_RESETHAND };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static size_t default_threads(void)
+{
+	cpu_set_t set;
+
+	if (!sched_getaffinity(0, sizeof(set), &set))
+		return (size_t)CPU_COUNT(&set);
+	return (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* ---- traces ---- */
+
+static enum gp_status read_trace(struct session *s, size_t t,
+				 struct gp_diag *diag)
+{
+	struct gp_input_config config = {
+		.path = s->paths.items[t],
+		.progress = gp_progress_read,
+		.progress_arg = &s->progress,
+	};
+
+	return gp_input_read(&config, &s->traces[t], diag);
+}
+
+/* Where no release replays as recorded, what the newest would have done. */
+static enum gp_status play_recorded(struct session *s, size_t t,
+				    struct gp_diag *diag)
+{
+	struct gp_plan *plan = &s->recorded[t];
+	struct gp_options none = { .capacity = 0 };
+	enum gp_status status = gp_plan_recorded(plan, s->traces[t], diag);
+
+	if (status != GP_OK) {
+		*diag = (struct gp_diag){ 0 };
+		gp_plan_release(plan);
+		status = gp_plan_asked(plan, s->traces[t], &none, diag);
+	}
+	if (status == GP_OK)
+		status = gp_plan_play(plan, NULL, &s->progress, diag);
+	if (status != GP_OK)
+		gp_diag_file(diag, s->paths.items[t]);
+	return status;
+}
+
+/* ---- what is asked ---- */
+
+/* PyTorch's own allocator must be there for the release. */
+static void find_engines(struct session *s)
+{
+	s->torch_libs = gp_mem_alloc(s->grid.count, sizeof(char *));
+	for (size_t i = 0; i < s->grid.count; i++) {
+		struct gp_combination *c = &s->grid.items[i];
+		struct gp_diag reason = { 0 };
+		const char *lib = s->options->torch_lib;
+		enum gp_status status;
+
+		if (c->reason || strcmp(c->engine->name, "torch") != 0)
+			continue;
+		if (lib)
+			status = gp_torch_lib_prepare(lib, &s->torch_libs[i],
+						      &reason);
+		else
+			status = gp_torch_lib_find(c->settings.release,
+						   &s->torch_libs[i], &reason);
+		if (status != GP_OK)
+			c->reason = gp_mem_copy_text(reason.what,
+						     strlen(reason.what));
+	}
+}
+
+static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
+{
+	struct gp_book_setup setup = {
+		.grid = &s->grid,
+		.prices = s->prices,
+		.recorded = s->reports,
+		.trace_count = s->paths.count,
+	};
+	char *head = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&head, &size);
+
+	if (!out)
+		return gp_diag_set(diag, GP_SYSTEM, "no memory for the report");
+	gp_book_write_head(&setup, out);
+	fclose(out);
+	return gp_book_begin(&s->book, head, diag);
+}
+
+static enum gp_status prepare(struct session *s, struct gp_diag *diag)
+{
+	size_t count = s->paths.count;
+	enum gp_status status = GP_OK;
+
+	s->traces = gp_mem_alloc(count, sizeof(*s->traces));
+	s->recorded = gp_mem_alloc(count, sizeof(*s->recorded));
+	s->recorded_runs = gp_mem_alloc(count, sizeof(*s->recorded_runs));
+	s->reports = gp_mem_alloc(count, sizeof(*s->reports));
+	for (size_t t = 0; t < count && status == GP_OK; t++) {
+		status = read_trace(s, t, diag);
+		if (status == GP_OK)
+			status = play_recorded(s, t, diag);
+		if (status != GP_OK)
+			break;
+		s->recorded_runs[t] = gp_plan_run(&s->recorded[t]);
+		s->reports[t] = (struct gp_report){
+			.path = s->paths.items[t],
+			.trace = s->traces[t],
+			.runs = &s->recorded_runs[t],
+			.run_count = 1,
+		};
+	}
+	if (status == GP_OK)
+		status = gp_sweep_grid(s->options, s->recorded[0].conf,
+				       s->recorded[0].settings.release,
+				       &s->grid, diag);
+	if (status != GP_OK)
+		return status;
+	find_engines(s);
+	return begin_book(s, diag);
+}
+
+static enum gp_status resume(struct session *s, struct gp_diag *diag)
+{
+	const char *path = s->options->resume, *output = s->options->output;
+	struct gp_book before;
+	enum gp_status status;
+
+	if (!path || (output && !strcmp(path, output) && access(path, F_OK)))
+		return GP_OK;
+	status = gp_book_read(&before, path, diag);
+	if (status != GP_OK)
+		return status;
+	status = gp_book_join(&s->book, &before, diag);
+	if (status != GP_OK)
+		gp_diag_file(diag, path);
+	gp_book_release(&before);
+	return status;
+}
+
+/* ---- runs ---- */
+
+static void make_plan(const struct session *s, size_t combination,
+		      struct gp_plan *plan)
+{
+	const struct gp_combination *c = &s->grid.items[combination];
+	const struct gp_trace *trace = s->traces[s->trace];
+	const struct gp_plan *recorded = &s->recorded[s->trace];
+	const char *lib = s->torch_libs[combination];
+
+	*plan = (struct gp_plan){
+		.trace = trace,
+		.settings = c->settings,
+		.conf = gp_mem_copy_text(c->conf, strlen(c->conf)),
+		.torch_lib = lib ? gp_mem_copy_text(lib, strlen(lib)) : NULL,
+		.engine = c->engine,
+		.mode = GP_WHAT_IF,
+		.capacity = gp_mem_alloc(trace->device_count + 1,
+					 sizeof(*plan->capacity)),
+		.results = gp_mem_alloc(trace->device_count + 1,
+					sizeof(*plan->results)),
+	};
+	for (size_t d = 0; d < trace->device_count; d++)
+		plan->capacity[d] =
+			c->capacity ? c->capacity : recorded->capacity[d];
+}
+
+static void keep_run(struct session *s, const struct gp_plan *plan,
+		     struct gp_book_run *run)
+{
+	struct gp_run played = gp_plan_run(plan);
+	struct gp_report report = {
+		.path = s->paths.items[s->trace],
+		.trace = plan->trace,
+		.runs = &played,
+		.run_count = 1,
+	};
+
+	for (size_t d = 0; d < plan->trace->device_count; d++)
+		gp_row_add(&run->row, &plan->results[d], s->prices);
+	if (s->keeps_bodies)
+		run->body = gp_book_body(&report);
+	run->is_done = true;
+}
+
+/* On some thread: writes only its own run, or that one failed. */
+static void work(void *arg, size_t piece)
+{
+	struct session *s = arg;
+	size_t combination = s->pieces[piece];
+	struct gp_plan plan;
+	struct gp_diag diag = { 0 };
+	enum gp_status status;
+
+	if (atomic_load(&s->has_failed))
+		return;
+	make_plan(s, combination, &plan);
+	status = gp_plan_play(&plan, NULL, NULL, &diag);
+	if (status == GP_OK) {
+		keep_run(
+			s, &plan,
+			&s->book.runs[combination * s->paths.count + s->trace]);
+	} else if (!atomic_exchange(&s->has_failed, true)) {
+		s->status = status;
+		s->diag = diag;
+	}
+	gp_plan_release(&plan);
+}
+
+static void tell(void *arg, size_t piece)
+{
+	struct session *s = arg;
+
+	(void)piece;
+	s->done++;
+	gp_progress_count(&s->progress, s->done, s->total);
+}
+
+/* Each shard has every N-th run of the grid, so that none has all the slow
+ * ones. */
+static bool is_mine(const struct session *s, size_t combination, size_t trace)
+{
+	size_t run = combination * s->paths.count + trace;
+
+	return !s->grid.items[combination].reason &&
+	       run % s->shard.count == s->shard.index - 1 &&
+	       !s->book.runs[run].is_done;
+}
+
+static size_t list_pieces(struct session *s, size_t trace)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->grid.count; i++)
+		if (is_mine(s, i, trace))
+			s->pieces[count++] = i;
+	return count;
+}
+
+static enum gp_status sweep_trace(struct session *s, size_t trace,
+				  size_t threads, struct gp_diag *diag)
+{
+	s->trace = trace;
+	gp_crew_run(&(struct gp_crew_config){
+		.threads = threads,
+		.count = list_pieces(s, trace),
+		.work = work,
+		.done = tell,
+		.arg = s,
+		.stop = &stop,
+	});
+	if (s->status != GP_OK)
+		*diag = s->diag;
+	return s->status;
+}
+
+static enum gp_status sweep(struct session *s, struct gp_diag *diag)
+{
+	size_t threads =
+		s->options->jobs ? s->options->jobs : default_threads();
+	enum gp_status status = GP_OK;
+
+	s->pieces = gp_mem_alloc(s->grid.count, sizeof(*s->pieces));
+	for (size_t t = 0; t < s->paths.count; t++)
+		s->total += list_pieces(s, t);
+	gp_progress_restart(&s->progress);
+	catch_interrupts();
+	for (size_t t = 0; t < s->paths.count && status == GP_OK; t++)
+		if (!atomic_load(&stop))
+			status = sweep_trace(s, t, threads, diag);
+	gp_outlet_guard();
+	return status;
+}
+
+/* ---- the command ---- */
+
+static enum gp_status begin(struct session *s, struct gp_diag *diag)
+{
+	const struct gp_options *options = s->options;
+	enum gp_status status = gp_sweep_shard(options, &s->shard, diag);
+
+	if (status == GP_OK && options->shard && options->format &&
+	    options->format != GP_SWEEP_JSON) {
+		gp_diag_file(diag, "sweep");
+		gp_diag_hint(diag, "gpupool merge takes --format");
+		status = gp_diag_set(diag, GP_USAGE,
+				     "--shard writes a part, which is JSON");
+	}
+	s->prices = gp_prices_built_in();
+	if (status == GP_OK && options->prices) {
+		status = gp_prices_read(options->prices, &s->own_prices, diag);
+		s->prices = s->own_prices;
+	}
+	for (size_t i = 0; i < options->operand_count && status == GP_OK; i++)
+		status = gp_paths_add(&s->paths, options->operands[i], diag);
+	s->keeps_bodies = options->shard || options->format == GP_SWEEP_JSON;
+	return status;
+}
+
+/* What is finished is kept, and the exit code says that not all is. */
+static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
+{
+	if (!atomic_load(&stop) || s->done >= s->total)
+		return GP_OK;
+	gp_diag_file(diag, "sweep");
+	gp_diag_hint(diag, s->keeps_bodies
+				   ? "the report has those; --resume FILE "
+				     "goes on from there"
+				   : "the report has those; only one written "
+				     "by --format json can be resumed");
+	return gp_diag_set(diag, GP_SYSTEM, "interrupted after %zu of %zu runs",
+			   s->done, s->total);
+}
+
+static enum gp_status run(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = begin(s, diag);
+
+	if (status == GP_OK)
+		status = prepare(s, diag);
+	if (status == GP_OK)
+		status = resume(s, diag);
+	if (status == GP_OK)
+		status = sweep(s, diag);
+	gp_progress_end(&s->progress);
+	if (status == GP_OK)
+		status = gp_sweep_report(&s->book, s->options,
+					 s->options->shard != NULL, diag);
+	return status == GP_OK ? verdict(s, diag) : status;
+}
+
+static void release(struct session *s)
+{
+	for (size_t t = 0; s->recorded && t < s->paths.count; t++)
+		gp_plan_release(&s->recorded[t]);
+	for (size_t t = 0; s->traces && t < s->paths.count; t++)
+		gp_trace_destroy(s->traces[t]);
+	for (size_t i = 0; s->torch_libs && i < s->grid.count; i++)
+		free(s->torch_libs[i]);
+	free(s->torch_libs);
+	free(s->pieces);
+	free(s->traces);
+	free(s->recorded);
+	free(s->recorded_runs);
+	free(s->reports);
+	gp_book_release(&s->book);
+	gp_grid_release(&s->grid);
+	gp_prices_destroy(s->own_prices);
+	gp_paths_release(&s->paths);
+}
+
+enum gp_status gp_sweep_command(const struct gp_options *options,
+				struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options->quiet),
+	};
+	enum gp_status status = run(&s, diag);
+
+	release(&s);
+	return status;
+}

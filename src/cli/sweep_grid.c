@@ -1,0 +1,172 @@
+/* From the options of a sweep to its grid. */
+#include "cli/sweep_grid.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct lists {
+	char **confs; /* owned */
+	size_t conf_count, conf_room;
+	struct gp_axis *axes;
+	size_t axis_count, axis_room;
+};
+
+static void add_conf(struct lists *lists, const char *conf)
+{
+	lists->confs =
+		gp_mem_grow(lists->confs, &lists->conf_room,
+			    lists->conf_count + 1, sizeof(*lists->confs));
+	lists->confs[lists->conf_count++] =
+		gp_mem_copy_text(conf, strlen(conf));
+}
+
+static enum gp_status add_axis(struct lists *lists, const char *text,
+			       struct gp_diag *diag)
+{
+	struct gp_axis axis;
+	enum gp_status status = gp_axis_parse(text, &axis, diag);
+
+	if (status != GP_OK)
+		return status;
+	lists->axes = gp_mem_grow(lists->axes, &lists->axis_room,
+				  lists->axis_count + 1, sizeof(axis));
+	lists->axes[lists->axis_count++] = axis;
+	return GP_OK;
+}
+
+static enum gp_status add_preset(struct lists *lists, const char *name,
+				 struct gp_diag *diag)
+{
+	const struct gp_preset *preset = gp_preset_find(name);
+	enum gp_status status = GP_OK;
+
+	if (!preset) {
+		gp_diag_hint(diag, "there are quick and full");
+		return gp_diag_set(diag, GP_USAGE, "there is no preset %s",
+				   name);
+	}
+	for (size_t i = 0; i < preset->conf_count; i++)
+		add_conf(lists, preset->confs[i]);
+	if (preset->axis_count)
+		add_conf(lists, "");
+	for (size_t i = 0; i < preset->axis_count && status == GP_OK; i++)
+		status = add_axis(lists, preset->axes[i], diag);
+	return status;
+}
+
+/* One conf a line; # begins a remark. */
+static enum gp_status add_file(struct lists *lists, const char *path,
+			       struct gp_diag *diag)
+{
+	FILE *file = fopen(path, "r");
+	size_t room = 0;
+	char *line = NULL;
+
+	if (!file) {
+		gp_diag_file(diag, path);
+		return gp_diag_set(diag, GP_INPUT, "%s", strerror(errno));
+	}
+	while (getline(&line, &room, file) >= 0) {
+		char *start = line + strspn(line, " \t");
+		size_t length = strcspn(start, "\r\n");
+
+		while (length && strchr(" \t", start[length - 1]))
+			length--;
+		start[length] = 0;
+		if (length && *start != '#')
+			add_conf(lists, strcmp(start, "\"\"") ? start : "");
+	}
+	free(line);
+	fclose(file);
+	return GP_OK;
+}
+
+/* The recorded settings, unless anything says what to try. */
+static enum gp_status gather(struct lists *lists,
+			     const struct gp_options *options, const char *base,
+			     struct gp_diag *diag)
+{
+	const char *preset = options->preset;
+	enum gp_status status = GP_OK;
+
+	for (size_t i = 0; i < options->confs.count; i++)
+		add_conf(lists, options->confs.items[i]);
+	if (options->confs_file)
+		status = add_file(lists, options->confs_file, diag);
+	if (!preset && !lists->conf_count && !options->sets.count)
+		preset = "quick";
+	if (status == GP_OK && preset)
+		status = add_preset(lists, preset, diag);
+	if (!lists->conf_count)
+		add_conf(lists, base);
+	for (size_t i = 0; i < options->sets.count && status == GP_OK; i++)
+		status = add_axis(lists, options->sets.items[i], diag);
+	return status;
+}
+
+static enum gp_status make(const struct lists *lists,
+			   const struct gp_options *options, uint8_t release,
+			   struct gp_grid *grid, struct gp_diag *diag)
+{
+	size_t count;
+	struct gp_grid_config config = {
+		.confs = (const char *const *)lists->confs,
+		.conf_count = lists->conf_count,
+		.axes = lists->axes,
+		.axis_count = lists->axis_count,
+		.release = release,
+		.capacity = options->capacity,
+		.engine = options->engine ? gp_engine_find(options->engine)
+					  : gp_engine_table(&count),
+	};
+
+	if (!config.engine)
+		return gp_diag_set(diag, GP_USAGE, "there is no engine %s",
+				   options->engine);
+	if (options->torch &&
+	    gp_release_parse(options->torch, &config.release, diag) != GP_OK)
+		return GP_USAGE;
+	return gp_grid_make(&config, grid, diag);
+}
+
+enum gp_status gp_sweep_grid(const struct gp_options *options, const char *base,
+			     uint8_t release, struct gp_grid *grid,
+			     struct gp_diag *diag)
+{
+	struct lists lists = { 0 };
+	enum gp_status status = gather(&lists, options, base, diag);
+
+	if (status == GP_OK)
+		status = make(&lists, options, release, grid, diag);
+	if (status == GP_USAGE)
+		gp_diag_file(diag, "sweep");
+	for (size_t i = 0; i < lists.conf_count; i++)
+		free(lists.confs[i]);
+	for (size_t i = 0; i < lists.axis_count; i++)
+		gp_axis_release(&lists.axes[i]);
+	free(lists.confs);
+	free(lists.axes);
+	return status;
+}
+
+enum gp_status gp_sweep_shard(const struct gp_options *options,
+			      struct gp_shard *shard, struct gp_diag *diag)
+{
+	char end = 0;
+
+	*shard = (struct gp_shard){ 1, 1 };
+	if (!options->shard)
+		return GP_OK;
+	if (sscanf(options->shard, "%zu/%zu%c", &shard->index, &shard->count,
+		   &end) == 2 &&
+	    shard->index && shard->index <= shard->count)
+		return GP_OK;
+	gp_diag_file(diag, "sweep");
+	gp_diag_hint(diag, "for example --shard 1/3, 2/3 and 3/3");
+	return gp_diag_set(diag, GP_USAGE, "--shard %s: not a part of a whole",
+			   options->shard);
+}

@@ -1,0 +1,20 @@
+/* From the options of a sweep to its grid. */
+#ifndef CLI_SWEEP_GRID_H
+#define CLI_SWEEP_GRID_H
+
+#include "cli/options.h"
+#include "gpupool/sweep.h"
+
+/* base, release: the recorded ones. */
+enum gp_status gp_sweep_grid(const struct gp_options *options, const char *base,
+			     uint8_t release, struct gp_grid *grid,
+			     struct gp_diag *diag);
+
+/* --shard I/N, from 1; 1 of 1 when not given. */
+struct gp_shard {
+	size_t index, count;
+};
+enum gp_status gp_sweep_shard(const struct gp_options *options,
+			      struct gp_shard *shard, struct gp_diag *diag);
+
+#endif

@@ -1,0 +1,30 @@
+/* Writing a sweep's report: for sweep and merge. */
+#include "cli/sweep_report.h"
+
+#include "cli/outlet.h"
+#include "cli/terminal.h"
+
+enum gp_status gp_sweep_report(const struct gp_book *book,
+			       const struct gp_options *options, bool is_part,
+			       struct gp_diag *diag)
+{
+	struct gp_book_style style = {
+		.by = (enum gp_rank_by)options->rank_by,
+		.is_part = is_part,
+		.style = gp_terminal_style(options),
+	};
+	struct gp_output output;
+	enum gp_status status = gp_outlet_open(&output, options->output, diag);
+
+	if (status != GP_OK)
+		return status;
+	if (is_part || options->format == GP_SWEEP_JSON)
+		gp_book_json(book, &style, output.stream);
+	else if (options->format == GP_SWEEP_CSV)
+		gp_book_csv(book, &style, output.stream);
+	else if (options->format == GP_SWEEP_MARKDOWN)
+		gp_book_markdown(book, &style, output.stream);
+	else
+		gp_book_text(book, &style, output.stream);
+	return gp_outlet_close(&output, status, diag);
+}

@@ -1,0 +1,210 @@
+/* A sweep as JSON: gpupool-report/1, one line a run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gpupool/book.h"
+#include "report/emit.h"
+#include "report/emit_parts.h"
+#include "report/json_run.h"
+#include "report/sweep_rank.h"
+
+/* ---- the head ---- */
+
+static void write_row(struct gp_emit *json, const struct gp_sweep_row *row)
+{
+	gp_emit_open(json, "summary", '{', GP_EMIT_FLAT);
+	gp_emit_uint(json, "reserved", row->reserved);
+	gp_emit_uint(json, "allocated", row->allocated);
+	gp_emit_uint(json, "gap", row->reserved - row->allocated);
+	gp_emit_uint(json, "retries", row->retries);
+	gp_emit_uint(json, "ooms", row->ooms);
+	gp_emit_uint(json, "dropped", row->dropped);
+	gp_emit_uint(json, "first_oom_alloc", row->first_oom_alloc);
+	gp_emit_uint(json, "first_oom_event", row->first_oom_event);
+	gp_emit_uint(json, "device_allocs", row->device_allocs);
+	gp_emit_uint(json, "device_time_us", row->device_time_us);
+	gp_emit_uint(json, "least_reserved", row->least_reserved);
+	gp_emit_uint(json, "devices", row->devices);
+	gp_emit_close(json, '}');
+}
+
+static void write_recorded(struct gp_emit *json, const struct gp_report *report,
+			   const struct gp_prices *prices)
+{
+	const struct gp_run *run = report->runs;
+	struct gp_sweep_row row = { 0 };
+	uint64_t checked = 0, matched = 0;
+
+	for (size_t d = 0; d < report->trace->device_count; d++) {
+		checked += run->results[d].fidelity.checked;
+		matched += run->results[d].fidelity.matched;
+		gp_row_add(&row, &run->results[d], prices);
+	}
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_text(json, "path", report->path);
+	gp_emit_settings(json, "settings", run->settings);
+	gp_emit_text(json, "alloc_conf", run->conf);
+	gp_emit_release(json, "torch", run->settings->release);
+	gp_emit_limit(json, "capacity",
+		      report->trace->device_count ? run->capacity[0]
+						  : GP_UNLIMITED);
+	gp_emit_uint(json, "checked", checked);
+	gp_emit_uint(json, "matched", matched);
+	write_row(json, &row);
+	gp_emit_close(json, '}');
+}
+
+static void write_prices(struct gp_emit *json, const struct gp_prices *prices)
+{
+	gp_emit_open(json, "prices", '{', GP_EMIT_LINES);
+	gp_emit_text(json, "name", prices->name);
+	gp_emit_open(json, "list", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < prices->count; i++) {
+		const struct gp_price *row = &prices->rows[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_text(json, "call", gp_price_call_name(row->call));
+		gp_emit_uint(json, "size", row->size);
+		gp_emit_real(json, "us", row->us);
+		gp_emit_text(json, "source", row->source);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+	gp_emit_close(json, '}');
+}
+
+static void write_combination(struct gp_emit *json,
+			      const struct gp_combination *c)
+{
+	gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+	gp_emit_text(json, "alloc_conf", c->conf);
+	gp_emit_release(json, "torch", c->settings.release);
+	gp_emit_text(json, "engine", c->engine->name);
+	if (c->capacity == GP_UNLIMITED)
+		gp_emit_text(json, "capacity", "unlimited");
+	else if (c->capacity)
+		gp_emit_uint(json, "capacity", c->capacity);
+	else
+		gp_emit_null(json, "capacity");
+	if (c->reason)
+		gp_emit_text(json, "reason", c->reason);
+	gp_emit_close(json, '}');
+}
+
+/* Ends behind the bracket that opens the runs. */
+void gp_book_write_head(const struct gp_book_setup *setup, FILE *out)
+{
+	struct gp_emit json = { .out = out };
+
+	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_text(&json, "schema", "gpupool-report/1");
+	gp_json_trace(&json, &setup->recorded[0]);
+	gp_emit_open(&json, "traces", '[', GP_EMIT_LINES);
+	for (size_t t = 0; t < setup->trace_count; t++)
+		write_recorded(&json, &setup->recorded[t], setup->prices);
+	gp_emit_close(&json, ']');
+	write_prices(&json, setup->prices);
+	gp_emit_open(&json, "combinations", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < setup->grid->count; i++)
+		write_combination(&json, &setup->grid->items[i]);
+	gp_emit_close(&json, ']');
+	gp_emit_open(&json, "runs", '[', GP_EMIT_LINES);
+}
+
+/* ---- runs ---- */
+
+char *gp_book_body(const struct gp_report *report)
+{
+	char *text = NULL, *start;
+	size_t size = 0;
+	struct gp_emit json = { .out = open_memstream(&text, &size),
+				.depth = 2 };
+
+	if (!json.out)
+		return NULL;
+	gp_json_run(&json, report, &report->runs[0], GP_EMIT_FLAT);
+	fclose(json.out);
+	start = strchr(text, '{');
+	/* Its closing brace comes with what stands behind. */
+	size -= (size_t)(start - text) + 1;
+	memmove(text, start, size);
+	text[size] = 0;
+	return text;
+}
+
+static void write_run(const struct gp_book *book, size_t index, size_t place,
+		      FILE *out)
+{
+	const struct gp_book_run *run = &book->runs[index];
+	/* Goes on in the line of the body. */
+	struct gp_emit json = {
+		.out = out, .depth = 3, .flat_depth = 3, .has_items = true
+	};
+
+	fputs(run->body, out);
+	gp_emit_uint(&json, "combination", index / book->trace_count);
+	gp_emit_uint(&json, "trace", index % book->trace_count);
+	write_row(&json, &run->row);
+	if (place)
+		gp_emit_uint(&json, "rank", place);
+	else
+		gp_emit_null(&json, "rank");
+	putc('}', out);
+}
+
+static void write_order(struct gp_emit *json, const struct gp_book *book,
+			const struct ranking *ranking)
+{
+	gp_emit_open(json, "ranking", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < ranking->count; i++) {
+		const struct gp_contender *c = &ranking->contenders[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_uint(json, "rank", i + 1);
+		gp_emit_uint(json, "combination", c->index);
+		gp_emit_text(json, "alloc_conf", c->conf);
+		gp_emit_bool(json, "pareto",
+			     gp_rank_is_front(ranking->contenders,
+					      ranking->count, i));
+		gp_emit_bool(json, "tie_with_previous",
+			     i && gp_rank_is_tie(c - 1, c));
+		gp_emit_int(json, "reserved_minus_recorded",
+			    (int64_t)(c->row->reserved -
+				      ranking->recorded.reserved));
+		gp_emit_uint(json, "worst_trace", c->row->worst);
+		write_row(json, c->row);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+	(void)book;
+}
+
+void gp_book_json(const struct gp_book *book, const struct gp_book_style *style,
+		  FILE *out)
+{
+	struct ranking ranking = ranking_make(book, style->by);
+	struct gp_emit json = { .out = out, .depth = 1, .has_items = true };
+	size_t count = book->entry_count * book->trace_count, written = 0;
+	size_t *places = gp_mem_alloc(book->entry_count, sizeof(*places));
+
+	for (size_t i = 0; i < ranking.count; i++)
+		places[ranking.contenders[i].index] = i + 1;
+	fputs(book->head, out);
+	for (size_t i = 0; i < count; i++) {
+		if (!book->runs[i].is_done || !book->runs[i].body)
+			continue;
+		fputs(written++ ? ",\n  " : "\n  ", out);
+		write_run(book, i,
+			  style->is_part ? 0 : places[i / book->trace_count],
+			  out);
+	}
+	fputs("\n ]", out);
+	if (style->is_part)
+		gp_emit_null(&json, "ranking");
+	else
+		write_order(&json, book, &ranking);
+	fputs("\n}\n", out);
+	free(places);
+	ranking_release(&ranking);
+}

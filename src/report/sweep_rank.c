@@ -1,0 +1,101 @@
+/* The combinations of a sweep, best first. */
+#include "report/sweep_rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "report/head.h"
+
+/* The worst of all traces; false: one is missing. */
+static bool join(const struct gp_book *book, size_t combination,
+		 struct gp_sweep_row *row)
+{
+	const struct gp_book_run *runs =
+		book->runs + combination * book->trace_count;
+
+	for (size_t t = 0; t < book->trace_count; t++) {
+		if (!runs[t].is_done)
+			return false;
+		gp_row_join(row, &runs[t].row, (uint32_t)t);
+	}
+	return book->trace_count > 0;
+}
+
+struct ranking ranking_make(const struct gp_book *book, enum gp_rank_by by)
+{
+	struct ranking r = {
+		.contenders =
+			gp_mem_alloc(book->entry_count, sizeof(*r.contenders)),
+		.rows = gp_mem_alloc(book->entry_count, sizeof(*r.rows)),
+	};
+
+	for (size_t i = 0; i < book->entry_count; i++)
+		if (join(book, i, &r.rows[i]))
+			r.contenders[r.count++] = (struct gp_contender){
+				&r.rows[i], book->entries[i].conf, i
+			};
+	for (size_t t = 0; t < book->trace_count; t++)
+		gp_row_join(&r.recorded, &book->traces[t].row, (uint32_t)t);
+	gp_rank(r.contenders, r.count, by);
+	return r;
+}
+
+void ranking_release(struct ranking *ranking)
+{
+	free(ranking->contenders);
+	free(ranking->rows);
+}
+
+size_t ranking_place(const struct ranking *ranking, size_t combination)
+{
+	for (size_t i = 0; i < ranking->count; i++)
+		if (ranking->contenders[i].index == combination)
+			return i + 1;
+	return 0;
+}
+
+/* ---- labels ---- */
+
+enum part { TORCH, CAPACITY, ENGINE };
+
+static bool varies(const struct gp_book *book, enum part part)
+{
+	const struct gp_book_entry *first = book->entries;
+
+	for (size_t i = 1; i < book->entry_count; i++) {
+		const struct gp_book_entry *entry = &book->entries[i];
+
+		if (part == TORCH && strcmp(first->torch, entry->torch) != 0)
+			return true;
+		if (part == CAPACITY && first->capacity != entry->capacity)
+			return true;
+		if (part == ENGINE && strcmp(first->engine, entry->engine) != 0)
+			return true;
+	}
+	return false;
+}
+
+char *sweep_label(const struct gp_book *book, size_t combination)
+{
+	const struct gp_book_entry *entry = &book->entries[combination];
+	char capacity[GP_BYTES_TEXT], *label = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&label, &size);
+
+	if (!out)
+		return gp_mem_copy_text("", 0);
+	fputs(gp_head_settings(entry->conf), out);
+	if (varies(book, TORCH))
+		fprintf(out, "; PyTorch %s", entry->torch);
+	if (varies(book, CAPACITY))
+		fprintf(out, "; %s",
+			entry->capacity
+				? gp_head_capacity(entry->capacity, capacity)
+				: "the recorded memory");
+	if (varies(book, ENGINE))
+		fprintf(out, "; engine %s", entry->engine);
+	fclose(out);
+	return label;
+}

@@ -1,0 +1,24 @@
+/* The combinations of a sweep that are done, best first. */
+#ifndef REPORT_SWEEP_RANK_H
+#define REPORT_SWEEP_RANK_H
+
+#include "gpupool/book.h"
+
+struct ranking {
+	struct gp_contender *contenders; /* index: of the combination */
+	struct gp_sweep_row *rows;	 /* by combination */
+	size_t count;
+	struct gp_sweep_row recorded; /* of all traces */
+};
+
+/* Combinations of which each trace is done. */
+struct ranking ranking_make(const struct gp_book *book, enum gp_rank_by by);
+void ranking_release(struct ranking *ranking);
+
+/* Place from 1 of a combination; 0: none. */
+size_t ranking_place(const struct ranking *ranking, size_t combination);
+
+/* "max_split_size_mb:128; PyTorch 2.9": what differs between combinations. */
+char *sweep_label(const struct gp_book *book, size_t combination);
+
+#endif

@@ -1,0 +1,355 @@
+/*
+ * Reports of sweeps, read back: the head by jansson, then one line a run.
+ *
+ * Runs keep their text, so that what is written again is the same bytes.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "gpupool/book.h"
+
+#define RUNS_MARK "\n \"runs\": ["
+/* What stands behind a run's body; the last one counts. */
+#define TAIL_MARK ", \"combination\": "
+/* More runs than a sweep can have make no sense, and cost memory. */
+#define MOST_RUNS (UINT64_C(1) << 26)
+
+struct shelf {
+	struct gp_arena arena;
+};
+
+static const char *keep_text(struct shelf *shelf, const json_t *text)
+{
+	const char *value = json_string_value(text);
+
+	return value ? gp_arena_text(&shelf->arena, value, strlen(value))
+		     : NULL;
+}
+
+static bool read_count(const json_t *object, const char *key, uint64_t *count)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return false;
+	*count = (uint64_t)json_integer_value(value);
+	return true;
+}
+
+static enum gp_status read_row(const json_t *object, struct gp_sweep_row *row,
+			       struct gp_diag *diag)
+{
+	const json_t *summary = json_object_get(object, "summary");
+	const struct {
+		const char *key;
+		uint64_t *count;
+	} members[] = {
+		{ "reserved", &row->reserved },
+		{ "allocated", &row->allocated },
+		{ "retries", &row->retries },
+		{ "ooms", &row->ooms },
+		{ "dropped", &row->dropped },
+		{ "first_oom_alloc", &row->first_oom_alloc },
+		{ "first_oom_event", &row->first_oom_event },
+		{ "device_allocs", &row->device_allocs },
+		{ "device_time_us", &row->device_time_us },
+		{ "least_reserved", &row->least_reserved },
+		{ "devices", &row->devices },
+	};
+
+	*row = (struct gp_sweep_row){ 0 };
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+		if (!read_count(summary, members[i].key, members[i].count))
+			return gp_diag_set(diag, GP_INPUT,
+					   "\"summary\" has no \"%s\"",
+					   members[i].key);
+	if (row->allocated > row->reserved)
+		return gp_diag_set(diag, GP_INPUT,
+				   "\"summary\" has more allocated than "
+				   "reserved");
+	return GP_OK;
+}
+
+/* ---- the head ---- */
+
+static bool read_capacity(const json_t *value, uint64_t none, uint64_t *bytes)
+{
+	*bytes = none;
+	if (json_is_null(value))
+		return true;
+	if (json_is_string(value) &&
+	    !strcmp(json_string_value(value), "unlimited"))
+		*bytes = GP_UNLIMITED;
+	else if (json_is_integer(value) && json_integer_value(value) > 0)
+		*bytes = (uint64_t)json_integer_value(value);
+	else
+		return false;
+	return true;
+}
+
+static enum gp_status read_entry(struct shelf *shelf, const json_t *object,
+				 struct gp_book_entry *entry,
+				 struct gp_diag *diag)
+{
+	entry->conf = keep_text(shelf, json_object_get(object, "alloc_conf"));
+	entry->torch = keep_text(shelf, json_object_get(object, "torch"));
+	entry->engine = keep_text(shelf, json_object_get(object, "engine"));
+	entry->reason = keep_text(shelf, json_object_get(object, "reason"));
+	if (entry->conf && entry->torch && entry->engine &&
+	    read_capacity(json_object_get(object, "capacity"), 0,
+			  &entry->capacity))
+		return GP_OK;
+	return gp_diag_set(diag, GP_INPUT, "a combination is not complete");
+}
+
+static enum gp_status read_trace(struct shelf *shelf, const json_t *object,
+				 struct gp_book_trace *trace,
+				 struct gp_diag *diag)
+{
+	trace->path = keep_text(shelf, json_object_get(object, "path"));
+	trace->conf = keep_text(shelf, json_object_get(object, "alloc_conf"));
+	trace->torch = keep_text(shelf, json_object_get(object, "torch"));
+	if (trace->path && trace->conf && trace->torch &&
+	    read_capacity(json_object_get(object, "capacity"), GP_UNLIMITED,
+			  &trace->capacity) &&
+	    read_count(object, "checked", &trace->checked) &&
+	    read_count(object, "matched", &trace->matched))
+		return read_row(object, &trace->row, diag);
+	return gp_diag_set(diag, GP_INPUT, "a trace is not complete");
+}
+
+static enum gp_status read_lists(struct gp_book *book, const json_t *root,
+				 struct gp_diag *diag)
+{
+	const json_t *traces = json_object_get(root, "traces");
+	const json_t *entries = json_object_get(root, "combinations");
+	enum gp_status status = GP_OK;
+
+	book->trace_count = json_array_size(traces);
+	book->entry_count = json_array_size(entries);
+	if (!book->trace_count || !book->entry_count ||
+	    book->entry_count > MOST_RUNS / book->trace_count)
+		return gp_diag_set(diag, GP_INPUT, "it lists no sweep");
+	book->traces = gp_mem_alloc(book->trace_count, sizeof(*book->traces));
+	book->entries = gp_mem_alloc(book->entry_count, sizeof(*book->entries));
+	book->runs = gp_mem_alloc(book->entry_count * book->trace_count,
+				  sizeof(*book->runs));
+	book->prices = keep_text(
+		book->memory,
+		json_object_get(json_object_get(root, "prices"), "name"));
+	for (size_t i = 0; i < book->trace_count && status == GP_OK; i++)
+		status = read_trace(book->memory, json_array_get(traces, i),
+				    &book->traces[i], diag);
+	for (size_t i = 0; i < book->entry_count && status == GP_OK; i++)
+		status = read_entry(book->memory, json_array_get(entries, i),
+				    &book->entries[i], diag);
+	if (status == GP_OK && !book->prices)
+		status = gp_diag_set(diag, GP_INPUT, "it has no prices");
+	return status;
+}
+
+enum gp_status gp_book_begin(struct gp_book *book, char *head,
+			     struct gp_diag *diag)
+{
+	size_t length = strlen(head);
+	char *whole = gp_mem_alloc(length + 3, 1);
+	enum gp_status status;
+	json_error_t error;
+	json_t *root;
+
+	*book = (struct gp_book){
+		.head = head,
+		.memory = gp_mem_alloc(1, sizeof(struct shelf)),
+	};
+	snprintf(whole, length + 3, "%s]}", head);
+	root = json_loads(whole, 0, &error);
+	free(whole);
+	if (!root) {
+		gp_diag_record(diag, "line %d", error.line);
+		status = gp_diag_set(diag, GP_INPUT, "%s", error.text);
+	} else {
+		status = read_lists(book, root, diag);
+	}
+	json_decref(root);
+	if (status != GP_OK)
+		gp_book_release(book);
+	return status;
+}
+
+void gp_book_release(struct gp_book *book)
+{
+	struct shelf *shelf = book->memory;
+
+	for (size_t i = 0; i < book->entry_count * book->trace_count; i++)
+		if (book->runs)
+			free(book->runs[i].body);
+	free(book->runs);
+	free(book->entries);
+	free(book->traces);
+	free(book->head);
+	if (shelf)
+		gp_arena_release(&shelf->arena);
+	free(shelf);
+	*book = (struct gp_book){ 0 };
+}
+
+/* ---- runs ---- */
+
+static const char *last_of(const char *line, const char *mark)
+{
+	const char *found = NULL;
+
+	for (const char *at = line; (at = strstr(at, mark)); at++)
+		found = at;
+	return found;
+}
+
+/* line: "{...}", without what parts it from the next. */
+static enum gp_status read_run(struct gp_book *book, const char *line,
+			       struct gp_diag *diag)
+{
+	const char *tail = last_of(line, TAIL_MARK);
+	json_t *object = json_loads(line, 0, NULL);
+	uint64_t combination = 0, trace = 0;
+	struct gp_sweep_row row;
+	enum gp_status status;
+
+	if (!tail || !read_count(object, "combination", &combination) ||
+	    !read_count(object, "trace", &trace) ||
+	    combination >= book->entry_count || trace >= book->trace_count)
+		status = gp_diag_set(diag, GP_INPUT, "it is no run of a sweep");
+	else
+		status = read_row(object, &row, diag);
+	json_decref(object);
+	if (status != GP_OK)
+		return status;
+	struct gp_book_run *run =
+		&book->runs[combination * book->trace_count + trace];
+
+	if (run->is_done)
+		return gp_diag_set(diag, GP_INPUT, "the run is there twice");
+	run->body = gp_mem_copy_text(line, (size_t)(tail - line));
+	run->row = row;
+	run->is_done = true;
+	return GP_OK;
+}
+
+static enum gp_status read_runs(struct gp_book *book, char *at,
+				struct gp_diag *diag)
+{
+	size_t number = 0;
+
+	for (char *end; strncmp(at, "\n  {", 4) == 0; at = end) {
+		size_t length;
+
+		at += 3;
+		end = strchr(at, '\n');
+		if (!end)
+			return gp_diag_set(diag, GP_INPUT, "it is cut off");
+		length = (size_t)(end - at);
+		if (at[length - 1] == ',')
+			at[length - 1] = 0;
+		*end = 0;
+		number++;
+		if (read_run(book, at, diag) != GP_OK) {
+			gp_diag_record(diag, "run %zu", number);
+			return GP_INPUT;
+		}
+		*end = '\n';
+	}
+	if (strncmp(at, "\n ]", 3) != 0)
+		return gp_diag_set(diag, GP_INPUT, "its runs do not end");
+	return GP_OK;
+}
+
+static enum gp_status load(const char *path, char **text, struct gp_diag *diag)
+{
+	FILE *file = fopen(path, "r");
+	size_t room = 0, length = 0, got;
+
+	*text = NULL;
+	if (!file)
+		return gp_diag_set(diag, GP_INPUT, "%s", strerror(errno));
+	do {
+		*text = gp_mem_grow(*text, &room, length + (1 << 16), 1);
+		got = fread(*text + length, 1, room - length - 1, file);
+		length += got;
+	} while (got);
+	(*text)[length] = 0;
+	got = ferror(file) || strlen(*text) != length;
+	fclose(file);
+	return got ? gp_diag_set(diag, GP_INPUT, "it is no text") : GP_OK;
+}
+
+enum gp_status gp_book_read(struct gp_book *book, const char *path,
+			    struct gp_diag *diag)
+{
+	char *text = NULL, *mark = NULL;
+	enum gp_status status = load(path, &text, diag);
+	bool is_begun = false;
+
+	*book = (struct gp_book){ 0 };
+	if (status == GP_OK && !(mark = strstr(text, RUNS_MARK))) {
+		gp_diag_hint(diag, "only what gpupool sweep --format json or "
+				   "--shard wrote, as it wrote it");
+		status = gp_diag_set(diag, GP_INPUT,
+				     "it is no report of a sweep");
+	}
+	if (status == GP_OK) {
+		mark += strlen(RUNS_MARK);
+		status = gp_book_begin(
+			book, gp_mem_copy_text(text, (size_t)(mark - text)),
+			diag);
+		is_begun = status == GP_OK;
+	}
+	if (status == GP_OK)
+		status = read_runs(book, mark, diag);
+	free(text);
+	if (status != GP_OK)
+		gp_diag_file(diag, path);
+	if (status != GP_OK && is_begun)
+		gp_book_release(book);
+	return status;
+}
+
+enum gp_status gp_book_join(struct gp_book *book, struct gp_book *other,
+			    struct gp_diag *diag)
+{
+	if (strcmp(book->head, other->head) != 0) {
+		gp_diag_hint(diag, "traces, settings and prices must be the "
+				   "same, also the paths as given");
+		return gp_diag_set(diag, GP_INPUT, "it is of another sweep");
+	}
+	for (size_t i = 0; i < book->entry_count * book->trace_count; i++) {
+		struct gp_book_run *run = &book->runs[i];
+
+		if (run->is_done || !other->runs[i].is_done)
+			continue;
+		*run = other->runs[i];
+		other->runs[i] = (struct gp_book_run){ 0 };
+	}
+	return GP_OK;
+}
+
+size_t gp_book_asked(const struct gp_book *book)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < book->entry_count; i++)
+		count += !book->entries[i].reason;
+	return count * book->trace_count;
+}
+
+size_t gp_book_done(const struct gp_book *book)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < book->entry_count * book->trace_count; i++)
+		count += book->runs[i].is_done;
+	return count;
+}

@@ -1,0 +1,155 @@
+/* Which of the settings is best. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "gpupool/sweep.h"
+
+/* ---- rows ---- */
+
+static uint64_t peak_reserved(const struct gp_replay_result *result)
+{
+	return (uint64_t)result->stats
+		.by_pool[GP_STAT_RESERVED_BYTES][GP_STAT_ALL]
+		.peak;
+}
+
+void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
+		const struct gp_prices *prices)
+{
+	const struct gp_oom *oom = &result->first_oom;
+	struct gp_sweep_row device = {
+		.reserved = peak_reserved(result),
+		.allocated = result->at_peak.allocated,
+		.retries = (uint64_t)result->stats.num_alloc_retries,
+		.ooms = (uint64_t)result->stats.num_ooms,
+		.dropped = result->dropped,
+		.first_oom_alloc = oom->is_there ? oom->alloc : 0,
+		.first_oom_event = oom->is_there ? oom->event : 0,
+		.device_allocs = result->calls.malloc + result->calls.map,
+		.device_time_us = (uint64_t)llround(
+			gp_price_of(prices, &result->calls,
+				    result->stats.num_sync_all_streams)),
+		.devices = 1,
+	};
+
+	device.least_reserved = device.reserved;
+	gp_row_join(row, &device, 0);
+	row->worst = 0;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
+		 uint32_t index)
+{
+	if (!row->devices)
+		row->least_reserved = UINT64_MAX;
+	if (!row->devices || other->reserved > row->reserved) {
+		row->reserved = other->reserved;
+		row->allocated = other->allocated;
+		row->worst = index;
+	}
+	if (other->least_reserved < row->least_reserved)
+		row->least_reserved = other->least_reserved;
+	if (other->ooms && !row->ooms) {
+		row->first_oom_alloc = other->first_oom_alloc;
+		row->first_oom_event = other->first_oom_event;
+	}
+	row->retries = larger(row->retries, other->retries);
+	row->ooms += other->ooms;
+	row->dropped += other->dropped;
+	row->device_allocs = larger(row->device_allocs, other->device_allocs);
+	row->device_time_us =
+		larger(row->device_time_us, other->device_time_us);
+	row->devices += other->devices;
+}
+
+/* ---- order ---- */
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static uint64_t gap_of(const struct gp_sweep_row *row)
+{
+	return row->reserved - row->allocated;
+}
+
+static int by_key(const struct gp_sweep_row *a, const struct gp_sweep_row *b,
+		  enum gp_rank_by by)
+{
+	switch (by) {
+	case GP_RANK_RESERVED: return order(a->reserved, b->reserved);
+	case GP_RANK_GAP: return order(gap_of(a), gap_of(b));
+	case GP_RANK_RETRIES: return order(a->retries, b->retries);
+	case GP_RANK_TIME: return order(a->device_time_us, b->device_time_us);
+	}
+	return 0;
+}
+
+static int by_numbers(const struct gp_contender *a,
+		      const struct gp_contender *b, enum gp_rank_by by)
+{
+	static const enum gp_rank_by rest[] = { GP_RANK_RESERVED,
+						GP_RANK_RETRIES, GP_RANK_TIME };
+	int sign = order(a->row->dropped, b->row->dropped);
+
+	if (!sign)
+		sign = by_key(a->row, b->row, by);
+	for (size_t i = 0; !sign && i < sizeof(rest) / sizeof(*rest); i++)
+		sign = by_key(a->row, b->row, rest[i]);
+	return sign;
+}
+
+static int compare(const void *left, const void *right, void *arg)
+{
+	const struct gp_contender *a = left, *b = right;
+	int sign = by_numbers(a, b, *(const enum gp_rank_by *)arg);
+
+	if (!sign)
+		sign = order(gp_conf_length(a->conf), gp_conf_length(b->conf));
+	return sign ? sign : order(a->index, b->index);
+}
+
+void gp_rank(struct gp_contender *contenders, size_t count, enum gp_rank_by by)
+{
+	qsort_r(contenders, count, sizeof(*contenders), compare, &by);
+}
+
+bool gp_rank_is_tie(const struct gp_contender *a, const struct gp_contender *b)
+{
+	return !by_numbers(a, b, GP_RANK_GAP) &&
+	       a->row->device_allocs == b->row->device_allocs;
+}
+
+static bool is_beaten(const struct gp_sweep_row *a,
+		      const struct gp_sweep_row *by)
+{
+	return by->dropped == a->dropped && by->reserved <= a->reserved &&
+	       by->device_time_us <= a->device_time_us &&
+	       (by->reserved < a->reserved ||
+		by->device_time_us < a->device_time_us);
+}
+
+bool gp_rank_is_front(const struct gp_contender *contenders, size_t count,
+		      size_t index)
+{
+	const struct gp_sweep_row *row = contenders[index].row;
+
+	if (row->dropped != contenders[0].row->dropped)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (is_beaten(row, contenders[i].row))
+			return false;
+	/* Of equals, the first. */
+	for (size_t i = 0; i < index; i++)
+		if (contenders[i].row->reserved == row->reserved &&
+		    contenders[i].row->device_time_us == row->device_time_us &&
+		    contenders[i].row->dropped == row->dropped)
+			return false;
+	return true;
+}
