@@ -68,6 +68,7 @@ struct gp_action {
 	uint32_t id;   /* GP_NO_ID for segments, oom and snapshot */
 	uint64_t addr; /* oom: device_free */
 	uint64_t size;
+	uint64_t block; /* bytes of its block; 0: the engine does not tell */
 };
 
 /* A free block that a request could have taken. */

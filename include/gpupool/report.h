@@ -93,6 +93,20 @@ void gp_report_headroom_json(const struct gp_headroom_report *report,
 /* The curves, a line each point. */
 void gp_report_headroom_csv(const struct gp_headroom_report *report, FILE *out);
 
+/* Why memory that is reserved cannot be used: `gpupool explain`. */
+struct gp_explanation {
+	const char *path, *conf;
+	const char *given; /* capacity as given, for commands; NULL: none */
+	const struct gp_settings *settings;
+	const struct gp_explain *devices; /* gpupool/explain.h */
+	size_t count;
+	bool has_details;
+};
+void gp_report_explain_text(const struct gp_explanation *explanation,
+			    const struct gp_report_style *style, FILE *out);
+void gp_report_explain_json(const struct gp_explanation *explanation,
+			    FILE *out);
+
 /* One line of --events: JSON, as trace-format.md's. */
 void gp_report_action(const struct gp_trace *trace,
 		      const struct gp_device_trace *device,

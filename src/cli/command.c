@@ -41,6 +41,15 @@ static const struct gp_command table[] = {
 	  "Settings are the recorded ones unless others are given; "
 	  "--alloc-conf may be given more than once.",
 	  GP_TAKER_HEADROOM, gp_headroom_command },
+	{ "explain", "TRACE", 1, 1,
+	  "Say why memory ran out, or why it is fragmented.",
+	  "At the first request that was not served, or at the peak: is it "
+	  "fragmentation or capacity, which settings help, where the memory is "
+	  "that is reserved and not allocated, and which blocks hold it "
+	  "there.\n"
+	  "Whatever is said to help was replayed, with the same memory. "
+	  "Settings, a release or a capacity make it a what-if.",
+	  GP_TAKER_EXPLAIN, gp_explain_command },
 	{ "info", "TRACE", 1, 1, "Say what is in a trace.", NULL, GP_TAKER_INFO,
 	  gp_info_command },
 	{ "convert", "IN OUT", 2, 2, "Write a trace in another format.",

@@ -31,21 +31,23 @@ struct row {
 	const char *sentence;
 };
 
-#define AT(member)  offsetof(struct gp_options, member)
-#define REPLAY	    GP_TAKER_REPLAY
-#define DIFF	    GP_TAKER_DIFF
-#define SUGGEST	    GP_TAKER_SUGGEST
-#define HEADROOM    GP_TAKER_HEADROOM
-#define SWEEP	    GP_TAKER_SWEEP
-#define SWEEPS	    (GP_TAKER_SWEEP | GP_TAKER_MERGE)
-#define CHECK	    GP_TAKER_CHECK
-#define RUNS	    (GP_TAKER_REPLAY | GP_TAKER_VERIFY | DIFF)
+#define AT(member) offsetof(struct gp_options, member)
+#define REPLAY	   GP_TAKER_REPLAY
+#define DIFF	   GP_TAKER_DIFF
+#define SUGGEST	   GP_TAKER_SUGGEST
+#define HEADROOM   GP_TAKER_HEADROOM
+#define SWEEP	   GP_TAKER_SWEEP
+#define SWEEPS	   (GP_TAKER_SWEEP | GP_TAKER_MERGE)
+#define CHECK	   GP_TAKER_CHECK
+#define RUNS	   (GP_TAKER_REPLAY | GP_TAKER_VERIFY | DIFF)
+#define EXPLAIN	   GP_TAKER_EXPLAIN
 #define REPORTS                                                                \
-	(GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM | DIFF | SWEEPS)
-#define KNOB_TAKERS (RUNS | HEADROOM)
+	(GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM | DIFF |         \
+	 SWEEPS | EXPLAIN)
+#define KNOB_TAKERS (RUNS | HEADROOM | EXPLAIN)
 
 static const struct row table[] = {
-	{ "alloc-conf", 0, TEXT, AT(alloc_conf), "STRING", RUNS,
+	{ "alloc-conf", 0, TEXT, AT(alloc_conf), "STRING", RUNS | EXPLAIN,
 	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
 	  "recorded ones; \"\" is PyTorch's defaults." },
 	{ "alloc-conf", 0, LIST, AT(confs), "STRING", HEADROOM,
@@ -78,9 +80,10 @@ static const struct row table[] = {
 	  "Take over what FILE, an unfinished report or part, has done; it may "
 	  "be the output file, which then need not be there yet." },
 	{ "torch", 0, TEXT, AT(torch), "RELEASE",
-	  RUNS | HEADROOM | SUGGEST | SWEEP,
+	  RUNS | HEADROOM | SUGGEST | SWEEP | EXPLAIN,
 	  "Decide as this release of PyTorch does: 2.0 to 2.15, or latest." },
-	{ "capacity", 0, BYTES, AT(capacity), "SIZE", RUNS | SUGGEST | SWEEP,
+	{ "capacity", 0, BYTES, AT(capacity), "SIZE",
+	  RUNS | SUGGEST | SWEEP | EXPLAIN,
 	  "Memory of the device: 80GiB, 512MiB, a number of bytes, or "
 	  "unlimited." },
 	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY | SWEEP,
@@ -118,7 +121,8 @@ static const struct row table[] = {
 	{ "format", 0, WORD, AT(format), "text|json|csv|markdown", SWEEPS,
 	  "For a person, for a program, or as a table." },
 	{ "format", 0, WORD, AT(format), "text|json",
-	  GP_TAKER_INFO | DIFF | SUGGEST, "For a person, or for a program." },
+	  GP_TAKER_INFO | DIFF | SUGGEST | EXPLAIN,
+	  "For a person, or for a program." },
 	{ "format", 0, WORD, AT(to), "json|jsonl|binary",
 	  GP_TAKER_CONVERT | GP_TAKER_GEN,
 	  "The format to write, where the file's name does not say." },
@@ -137,6 +141,8 @@ static const struct row table[] = {
 	{ "events", 0, TEXT, AT(events), "FILE", REPLAY,
 	  "Write each thing the allocator does, one JSON object a line; with "
 	  "- and no -o in place of the report." },
+	{ "details", 0, FLAG, AT(details), NULL, EXPLAIN,
+	  "All that the first screen sums up." },
 	{ "timing", 0, FLAG, AT(timing), NULL, REPLAY,
 	  "Say how long reading and replaying took." },
 	{ "ascii", 0, FLAG, AT(ascii), NULL, REPORTS,

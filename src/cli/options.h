@@ -75,7 +75,7 @@ struct gp_options {
 	uint32_t color;		/* enum gp_color */
 	uint32_t device;	/* 0: sim */
 	bool compare, timing, strict, ascii, quiet, help;
-	bool update;
+	bool update, details;
 	const char *const *operands;
 	size_t operand_count;
 };

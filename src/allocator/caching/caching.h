@@ -80,6 +80,7 @@ static inline void caching_act(struct caching *c, enum gp_event_kind kind,
 		.id = b->id,
 		.addr = addr,
 		.size = size,
+		.block = b->size,
 	};
 
 	if (c->config.action)

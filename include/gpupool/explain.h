@@ -1,0 +1,209 @@
+/*
+ * Why memory that is reserved cannot be used: where the gap between reserved
+ * and allocated lies, which live blocks hold it there, what it would have been
+ * under other settings, and what it cost.
+ *
+ * One device's trace is replayed several times: as asked, with somebody
+ * looking, and once for each thing that is tried.  Everything here is counted,
+ * nothing is guessed from rules of thumb.
+ */
+#ifndef GPUPOOL_EXPLAIN_H
+#define GPUPOOL_EXPLAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpupool/alter.h"
+#include "gpupool/replay.h"
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+
+/* ---- where the gap is, at one moment ---- */
+
+/* Why bytes are reserved and not allocated; each byte has one reason. */
+enum gp_gap_reason {
+	GP_GAP_HELD,	/* in segments, or pages, that live blocks hold */
+	GP_GAP_CACHED,	/* whole segments or pages: given back when need be */
+	GP_GAP_POOL,	/* the same, of private pools: for these alone */
+	GP_GAP_WAITING, /* freed, while another stream may still use it */
+	GP_GAP_REASONS,
+};
+
+#define GP_SIZE_CLASSES 64 /* by the power of two at or below the size */
+
+struct gp_gap_part {
+	uint64_t bytes, blocks, largest;
+};
+
+struct gp_gap {
+	uint64_t reserved, allocated;
+	uint64_t bytes; /* reserved - allocated; what all the parts sum to */
+	struct gp_gap_part by_reason[GP_GAP_REASONS];
+	struct gp_gap_part by_class[GP_SIZE_CLASSES];
+	struct gp_gap_part small, large;	 /* by the pool's kind */
+	struct gp_gap_part *by_stream, *by_pool; /* by the trace's indices */
+	/* allocated = requested + rounding + unsplit. */
+	uint64_t requested; /* of active blocks */
+	uint64_t rounding;  /* sizes rounded up */
+	uint64_t unsplit;   /* blocks larger than that, not cut */
+};
+
+/* ---- what holds it, at one moment ---- */
+
+/*
+ * Memory that goes back to the device as a whole or not at all: a segment, or
+ * a page of an expandable one.  Live blocks in it hold its free bytes; what
+ * only waits does not, since giving memory back waits too.
+ */
+struct gp_unit {
+	uint64_t addr, size;
+	uint64_t free;			/* bytes */
+	uint32_t segment;		/* index into the state's */
+	uint32_t first_holder, holders; /* range of gp_pins.holders */
+};
+
+struct gp_holder {
+	uint32_t id;
+	uint64_t addr, size, requested; /* of the block */
+	uint32_t unit;
+	uint64_t share; /* its part of the unit's free bytes */
+};
+
+struct gp_pins {
+	struct gp_unit *units; /* held ones, with the most free bytes first */
+	size_t unit_count;
+	struct gp_holder *holders;
+	size_t holder_count;
+};
+
+/* ---- blocks that belong together: one site, or one size without sites ---- */
+
+struct gp_culprit {
+	uint32_t site;	      /* GP_NO_SITE: by size */
+	uint64_t least, most; /* bytes, as requested */
+	uint64_t blocks;
+	uint64_t units;	    /* that they hold; at one moment only */
+	uint64_t bytes;	    /* that they strand: at the moment, or on average */
+	uint64_t events;    /* over which; the oldest's age at one moment */
+	double byte_events; /* over the whole trace */
+	bool from_start;    /* some were there when the trace began */
+};
+
+struct gp_culprits {
+	struct gp_culprit *list; /* those that strand most first */
+	size_t count;
+};
+
+/* ---- over the whole trace ---- */
+
+/* Memory given back in the course of one request. */
+struct gp_release {
+	uint64_t event, bytes, segments;
+	uint64_t paid_again; /* bytes asked for anew within the step */
+	uint32_t site;
+};
+struct gp_releases {
+	struct gp_release *list;
+	size_t count, room;
+	uint64_t bytes, paid_again;
+};
+
+struct gp_waiting {
+	uint64_t frees; /* that were delayed */
+	uint64_t peak;	/* bytes waiting at once */
+	uint64_t peak_event;
+	double byte_events; /* bytes x events they waited */
+};
+
+struct gp_step {
+	uint64_t first, end;		    /* events [first, end) */
+	uint64_t reserved, gap;		    /* largest of each within it */
+	uint64_t allocated;		    /* largest within it */
+	uint64_t live_at_end;		    /* allocated at its end */
+	uint64_t by_class[GP_SIZE_CLASSES]; /* live at its end, by size */
+};
+
+enum gp_step_source { GP_STEPS_NONE, GP_STEPS_MARKS, GP_STEPS_PERIOD };
+struct gp_steps {
+	enum gp_step_source source;
+	char name[64]; /* of the mark */
+	struct gp_step *list;
+	size_t count;
+};
+
+/* ---- what was tried ---- */
+
+struct gp_attempt {
+	char name[64]; /* "max_split_size_mb:128", "one stream" */
+	bool is_setting;
+	bool no_oom, serves; /* the request that first had no memory */
+	uint64_t oom_event;  /* unless no_oom */
+	uint64_t peak_reserved, retries, ooms, device_allocs;
+};
+
+enum gp_verdict {
+	GP_FITS,	     /* no OOM */
+	GP_TOO_SMALL,	     /* even packed without gaps it would not fit */
+	GP_FRAGMENTED,	     /* something tried serves it */
+	GP_FRAGMENTED_STILL, /* enough is free, nothing tried serves it */
+};
+
+struct gp_explain {
+	const struct gp_trace *trace;
+	uint32_t device; /* index */
+	struct gp_replay_result result;
+	enum gp_verdict verdict;
+	uint64_t event;	   /* that is looked at: first OOM, or the peak */
+	uint64_t capacity; /* bytes; GP_UNLIMITED */
+	/* At an OOM: bytes that requests and what is live need together, and
+	 * what they could have had. */
+	uint64_t needed, available;
+	/* Free bytes by what the request could have done with them. */
+	uint64_t free_its_own, free_other_stream, free_other_pool;
+	/* Fewest live bytes whose segments, given back, would have served it;
+	 * segments 0: no set of segments would. */
+	struct {
+		uint64_t segments, blocks, bytes;
+	} to_release;
+	struct gp_state state;
+	struct gp_gap gap;
+	struct gp_pins pins;
+	struct gp_culprits now, over_time;
+	struct gp_waiting waiting;
+	struct gp_releases retries, empty_caches;
+	struct gp_steps steps;
+	struct gp_attempt *trials;
+	size_t trial_count;
+	struct gp_attempt base; /* the run itself, on the simulated device */
+	struct gp_device_calls base_calls;
+};
+
+struct gp_explain_config {
+	const struct gp_replay_config *run; /* action and look are not used */
+	const char *conf;		    /* that its settings were read of */
+	/* Told before each replay; NULL: nobody listens. */
+	void (*progress)(void *arg, const char *what);
+	void *progress_arg;
+};
+
+enum gp_status gp_explain(const struct gp_explain_config *config,
+			  struct gp_explain *explain, struct gp_diag *diag);
+void gp_explain_release(struct gp_explain *explain);
+
+/* ---- the parts by themselves ---- */
+
+/* The caller releases.  settings say how sizes are rounded. */
+void gp_gap_of(const struct gp_trace *trace, const struct gp_settings *settings,
+	       const struct gp_state *state, struct gp_gap *gap);
+void gp_gap_release(struct gp_gap *gap);
+
+void gp_pins_of(const struct gp_settings *settings,
+		const struct gp_state *state, struct gp_pins *pins);
+void gp_pins_release(struct gp_pins *pins);
+
+/* Steps from marks, else by the period of the requests; only where they begin
+ * and end. */
+void gp_steps_find(const struct gp_trace *trace, uint32_t device,
+		   struct gp_steps *steps);
+
+#endif

@@ -1,0 +1,151 @@
+/* Blocks that belong together. */
+#include "metrics/culprit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "metrics/site.h"
+
+/* A site and a size can be told apart by the top bit: no size has it. */
+static uint64_t key_of(const struct asker *asker)
+{
+	if (asker->site != GP_NO_SITE)
+		return asker->site | UINT64_C(1) << 63;
+	return asker->requested & ~(UINT64_C(1) << 63);
+}
+
+static void enrol(struct askers *askers, uint32_t id, struct asker asker)
+{
+	uint64_t key = key_of(&asker);
+	uint32_t at = gp_map_get(&askers->by_key, key);
+	struct gp_culprit *culprit;
+
+	if (at == GP_MAP_NONE) {
+		at = (uint32_t)askers->culprit_count++;
+		askers->culprits =
+			gp_mem_grow(askers->culprits, &askers->culprit_room,
+				    at + 1, sizeof(*askers->culprits));
+		askers->culprits[at] =
+			(struct gp_culprit){ .site = asker.site,
+					     .least = UINT64_MAX };
+		gp_map_put(&askers->by_key, key, at);
+	}
+	culprit = &askers->culprits[at];
+	if (asker.requested < culprit->least)
+		culprit->least = asker.requested;
+	if (asker.requested > culprit->most)
+		culprit->most = asker.requested;
+	asker.culprit = at;
+	askers->list[id] = asker;
+}
+
+static uint32_t own(const uint32_t *shown, uint32_t site)
+{
+	return site == GP_NO_SITE ? site : shown[site];
+}
+
+void askers_init(struct askers *askers, const struct gp_trace *trace,
+		 const struct gp_device_trace *device)
+{
+	uint32_t *shown = sites_shown(trace);
+
+	*askers = (struct askers){
+		.list = gp_mem_alloc(device->block_ids, sizeof(struct asker)),
+		.count = device->block_ids,
+	};
+	for (size_t i = 0; i < device->start.block_count; i++) {
+		const struct gp_block *b = &device->start.blocks[i];
+
+		if (b->id != GP_NO_ID)
+			enrol(askers, b->id,
+			      (struct asker){ .requested = b->requested,
+					      .event = GP_FROM_START,
+					      .site = own(shown, b->site) });
+	}
+	for (size_t i = 0; i < device->event_count; i++) {
+		const struct gp_event *e = &device->events[i];
+
+		if (e->kind == GP_ALLOC)
+			enrol(askers, e->id,
+			      (struct asker){ .requested = e->size,
+					      .event = i,
+					      .site = own(shown, e->site) });
+	}
+	free(shown);
+}
+
+void askers_release(struct askers *askers)
+{
+	free(askers->list);
+	free(askers->culprits);
+	gp_map_release(&askers->by_key);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct gp_culprit *x = a, *y = b;
+
+	if (x->byte_events != y->byte_events)
+		return x->byte_events > y->byte_events ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return x->least < y->least ? -1 : x->least > y->least;
+}
+
+struct gp_culprits culprits_rank(struct gp_culprit *culprits, size_t count)
+{
+	struct gp_culprits ranked = { culprits, 0 };
+
+	for (size_t i = 0; i < count; i++)
+		if (culprits[i].bytes)
+			culprits[ranked.count++] = culprits[i];
+	if (ranked.count)
+		qsort(culprits, ranked.count, sizeof(*culprits), by_bytes);
+	return ranked;
+}
+
+static void note_holder(struct gp_culprit *culprit, const struct asker *asker,
+			const struct gp_holder *holder, uint64_t event)
+{
+	uint64_t age;
+
+	culprit->blocks++;
+	culprit->bytes += holder->share;
+	if (holder->requested < culprit->least)
+		culprit->least = holder->requested;
+	if (holder->requested > culprit->most)
+		culprit->most = holder->requested;
+	if (asker->event == GP_FROM_START)
+		culprit->from_start = true;
+	age = asker->event == GP_FROM_START ? event + 1 : event - asker->event;
+	if (age > culprit->events)
+		culprit->events = age;
+}
+
+void culprits_now(const struct askers *askers, const struct gp_pins *pins,
+		  uint64_t event, struct gp_culprits *now)
+{
+	size_t n = askers->culprit_count;
+	struct gp_culprit *list = gp_mem_alloc(n + 1, sizeof(*list));
+	uint32_t *last_unit = gp_mem_alloc(n + 1, sizeof(*last_unit));
+
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct gp_culprit){ .site = askers->culprits[i].site,
+					       .least = UINT64_MAX };
+	/* Holders of a unit stand together. */
+	for (size_t i = 0; i < pins->holder_count; i++) {
+		const struct gp_holder *holder = &pins->holders[i];
+		const struct asker *asker = &askers->list[holder->id];
+		struct gp_culprit *culprit = &list[asker->culprit];
+
+		note_holder(culprit, asker, holder, event);
+		if (last_unit[asker->culprit] != holder->unit + 1)
+			culprit->units++;
+		last_unit[asker->culprit] = holder->unit + 1;
+	}
+	free(last_unit);
+	*now = culprits_rank(list, n);
+}

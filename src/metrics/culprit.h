@@ -1,0 +1,37 @@
+/* Blocks that belong together: those of one site; without sites, of one size
+ * and stream. */
+#ifndef METRICS_CULPRIT_H
+#define METRICS_CULPRIT_H
+
+#include "base/map.h"
+#include "gpupool/explain.h"
+
+/* Who asked for each block of a device, by id. */
+struct asker {
+	uint64_t requested;
+	uint64_t event;	  /* of the request; GP_FROM_START */
+	uint32_t site;	  /* the program's own frame, see site.h */
+	uint32_t culprit; /* index */
+};
+#define GP_FROM_START UINT64_MAX
+
+struct askers {
+	struct asker *list; /* by id */
+	size_t count;
+	struct gp_culprit *culprits; /* nothing but who they are */
+	size_t culprit_count, culprit_room;
+	struct gp_map by_key;
+};
+
+void askers_init(struct askers *askers, const struct gp_trace *trace,
+		 const struct gp_device_trace *device);
+void askers_release(struct askers *askers);
+
+/* Those who hold something at the moment, with what they hold. */
+void culprits_now(const struct askers *askers, const struct gp_pins *pins,
+		  uint64_t event, struct gp_culprits *now);
+
+/* The ones that strand anything, most first; takes culprits over. */
+struct gp_culprits culprits_rank(struct gp_culprit *culprits, size_t count);
+
+#endif

@@ -1,0 +1,243 @@
+/* Explaining a run: replays, with somebody looking. */
+#include "gpupool/explain.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "metrics/culprit.h"
+#include "metrics/track.h"
+#include "metrics/trial.h"
+
+static void tell(const struct gp_explain_config *config, const char *what)
+{
+	if (config->progress)
+		config->progress(config->progress_arg, what);
+}
+
+/* ---- the moment ---- */
+
+static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
+{
+	struct gp_explain *explain = arg;
+
+	(void)event;
+	allocator->ops->state(allocator, &explain->state);
+}
+
+/* The run again, followed, and looked at in its worst moment. */
+static enum gp_status follow(const struct gp_explain_config *config,
+			     const struct askers *askers,
+			     struct gp_explain *explain, struct gp_diag *diag)
+{
+	struct gp_replay_config run = *config->run;
+	struct gp_replay_result again;
+	enum gp_status status;
+	struct track *track = track_create(run.trace, run.device, run.settings,
+					   askers, explain);
+
+	tell(config, "following the run");
+	run.action = track_action;
+	run.action_arg = track;
+	run.look = look;
+	run.look_arg = explain;
+	run.looks = &explain->event;
+	run.look_count = 1;
+	status = gp_replay(&run, &again, diag);
+	track_end(track);
+	if (status == GP_OK)
+		gp_replay_release(&again);
+	return status;
+}
+
+/* ---- what the request could have had ---- */
+
+static void count_free(struct gp_explain *explain,
+		       const struct gp_event *request)
+{
+	const struct gp_state *state = &explain->state;
+
+	for (size_t i = 0; i < state->segment_count; i++) {
+		const struct gp_segment *s = &state->segments[i];
+		uint64_t *sum = s->pool != request->pool
+					? &explain->free_other_pool
+				: s->stream != request->stream
+					? &explain->free_other_stream
+					: &explain->free_its_own;
+
+		for (uint32_t k = 0; k < s->blocks; k++) {
+			const struct gp_block *b =
+				&state->blocks[s->first_block + k];
+
+			if (b->state == GP_INACTIVE)
+				*sum += b->size;
+		}
+	}
+}
+
+/* A unit by what would have to go for it to be given back. */
+struct cost {
+	uint64_t bytes, blocks, gain;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct cost *x = a, *y = b;
+	/* Live bytes for each byte gained. */
+	double p = (double)x->bytes / (double)x->gain;
+	double q = (double)y->bytes / (double)y->gain;
+
+	if (p != q)
+		return p < q ? -1 : 1;
+	return x->gain > y->gain ? -1 : x->gain < y->gain;
+}
+
+static struct cost cost_of(const struct gp_pins *pins,
+			   const struct gp_unit *unit)
+{
+	struct cost cost = { .blocks = unit->holders, .gain = unit->size };
+
+	for (uint32_t k = 0; k < unit->holders; k++)
+		cost.bytes += pins->holders[unit->first_holder + k].size;
+	return cost;
+}
+
+/* Segments are given back cheapest first, until the device has enough. */
+static void find_release(struct gp_explain *explain)
+{
+	const struct gp_oom *oom = &explain->result.first_oom;
+	const struct gp_pins *pins = &explain->pins;
+	struct cost *costs = gp_mem_alloc(pins->unit_count + 1, sizeof(*costs));
+	uint64_t have = oom->device_free, blocks = 0, bytes = 0;
+	size_t i = 0;
+
+	if (oom->limit != GP_UNLIMITED && oom->limit - oom->reserved < have)
+		have = oom->limit > oom->reserved ? oom->limit - oom->reserved
+						  : 0;
+	for (size_t k = 0; k < pins->unit_count; k++)
+		costs[k] = cost_of(pins, &pins->units[k]);
+	if (pins->unit_count)
+		qsort(costs, pins->unit_count, sizeof(*costs), by_cost);
+	for (; i < pins->unit_count && have < oom->segment_size; i++) {
+		have += costs[i].gain;
+		blocks += costs[i].blocks;
+		bytes += costs[i].bytes;
+	}
+	if (have >= oom->segment_size) {
+		explain->to_release.segments = i;
+		explain->to_release.blocks = blocks;
+		explain->to_release.bytes = bytes;
+	}
+	free(costs);
+}
+
+/* ---- the verdict ---- */
+
+static bool any_serves(const struct gp_explain *explain)
+{
+	for (size_t i = 0; i < explain->trial_count; i++)
+		if (explain->trials[i].serves)
+			return true;
+	return false;
+}
+
+static uint64_t available(const struct gp_oom *oom)
+{
+	uint64_t device = oom->reserved + oom->device_free;
+
+	return oom->limit < device ? oom->limit : device;
+}
+
+static enum gp_verdict judge(const struct gp_explain *explain)
+{
+	const struct gp_oom *oom = &explain->result.first_oom;
+
+	if (!oom->is_there)
+		return GP_FITS;
+	/* Where the run itself does not fail on the simulated device, what is
+	 * tried there proves nothing. */
+	if (!explain->base.serves && any_serves(explain))
+		return GP_FRAGMENTED;
+	if (explain->needed > explain->available ||
+	    oom->cause == GP_CAUSE_CAPACITY)
+		return GP_TOO_SMALL;
+	return GP_FRAGMENTED_STILL;
+}
+
+static void weigh(struct gp_explain *explain)
+{
+	const struct gp_oom *oom = &explain->result.first_oom;
+	const struct gp_device_trace *device =
+		&explain->trace->devices[explain->device];
+
+	if (!oom->is_there)
+		return;
+	explain->needed = explain->gap.requested + oom->size;
+	explain->available = available(oom);
+	count_free(explain, &device->events[oom->event]);
+	find_release(explain);
+}
+
+/* A window may begin at its peak, which nothing in it explains. */
+static uint64_t moment_of(const struct gp_explain *explain)
+{
+	const struct gp_replay_result *result = &explain->result;
+
+	if (result->first_oom.is_there)
+		return result->first_oom.event;
+	return result->at_peak.event ? result->at_peak.event
+				     : result->at_fullest.event;
+}
+
+enum gp_status gp_explain(const struct gp_explain_config *config,
+			  struct gp_explain *explain, struct gp_diag *diag)
+{
+	const struct gp_replay_config *run = config->run;
+	struct askers askers;
+	enum gp_status status;
+
+	*explain = (struct gp_explain){ .trace = run->trace,
+					.device = run->device,
+					.capacity = run->capacity };
+	tell(config, "replaying");
+	status = gp_replay(run, &explain->result, diag);
+	if (status != GP_OK)
+		return status;
+	explain->event = moment_of(explain);
+	askers_init(&askers, run->trace, &run->trace->devices[run->device]);
+	gp_steps_find(run->trace, run->device, &explain->steps);
+	status = follow(config, &askers, explain, diag);
+	if (status == GP_OK && !run->trace->devices[run->device].event_count) {
+		/* Nothing happens in the trace. */
+		explain->state = explain->result.end;
+		explain->result.end = (struct gp_state){ 0 };
+	}
+	if (status == GP_OK) {
+		gp_gap_of(run->trace, run->settings, &explain->state,
+			  &explain->gap);
+		gp_pins_of(run->settings, &explain->state, &explain->pins);
+		culprits_now(&askers, &explain->pins, explain->event,
+			     &explain->now);
+		weigh(explain);
+		status = trials_run(config, explain, diag);
+	}
+	explain->verdict = judge(explain);
+	askers_release(&askers);
+	if (status != GP_OK)
+		gp_explain_release(explain);
+	return status;
+}
+
+void gp_explain_release(struct gp_explain *explain)
+{
+	gp_replay_release(&explain->result);
+	gp_state_release(&explain->state);
+	gp_gap_release(&explain->gap);
+	gp_pins_release(&explain->pins);
+	free(explain->now.list);
+	free(explain->over_time.list);
+	free(explain->retries.list);
+	free(explain->empty_caches.list);
+	free(explain->steps.list);
+	free(explain->trials);
+	*explain = (struct gp_explain){ 0 };
+}

@@ -1,0 +1,172 @@
+/* What is tried, each by a replay at the same capacity. */
+#include "metrics/trial.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Settings worth a try, as PYTORCH_CUDA_ALLOC_CONF has them. */
+static const char *const settings[] = {
+	"expandable_segments:True",
+	"max_split_size_mb:64",
+	"max_split_size_mb:128",
+	"max_split_size_mb:256",
+	"max_split_size_mb:512",
+	"garbage_collection_threshold:0.8",
+	"roundup_power2_divisions:4",
+	"roundup_power2_divisions:8",
+	"expandable_segments:True,roundup_power2_divisions:8",
+	"large_segment_size_mb:64",
+};
+#define SETTINGS (sizeof(settings) / sizeof(*settings))
+
+static enum gp_status play(const struct gp_explain_config *config,
+			   const struct gp_trace *trace,
+			   const struct gp_settings *with,
+			   struct gp_explain *explain, struct gp_attempt *trial,
+			   struct gp_diag *diag)
+{
+	struct gp_replay_config run = *config->run;
+	struct gp_replay_result result;
+	enum gp_status status;
+
+	if (config->progress)
+		config->progress(config->progress_arg, trial->name);
+	run.trace = trace;
+	run.settings = with;
+	run.mode = GP_WHAT_IF;
+	run.on_oom = GP_OOM_GO_ON;
+	run.action = NULL;
+	run.look = NULL;
+	status = gp_replay(&run, &result, diag);
+	if (status != GP_OK)
+		return status;
+	trial->no_oom = !result.first_oom.is_there;
+	trial->oom_event = result.first_oom.event;
+	trial->serves = trial->no_oom || trial->oom_event > explain->event;
+	trial->peak_reserved = result.at_peak.reserved;
+	trial->retries = (uint64_t)result.stats.num_alloc_retries;
+	trial->ooms = (uint64_t)result.stats.num_ooms;
+	trial->device_allocs = (uint64_t)result.stats.num_device_alloc;
+	if (trial == &explain->base)
+		explain->base_calls = result.calls;
+	gp_replay_release(&result);
+	return GP_OK;
+}
+
+static struct gp_attempt *add(struct gp_explain *explain, const char *name)
+{
+	struct gp_attempt *trial = &explain->trials[explain->trial_count++];
+
+	snprintf(trial->name, sizeof(trial->name), "%s", name);
+	return trial;
+}
+
+static bool differ(const struct gp_settings *a, const struct gp_settings *b)
+{
+	return a->max_split_size != b->max_split_size ||
+	       a->large_segment_size != b->large_segment_size ||
+	       a->gc_threshold != b->gc_threshold ||
+	       memcmp(a->divisions, b->divisions, sizeof(a->divisions)) != 0 ||
+	       a->expandable_segments != b->expandable_segments;
+}
+
+/* The run's settings and these; false: not known to its release, or the same.
+ */
+static bool settings_with(const struct gp_explain_config *config,
+			  const char *more, struct gp_settings *result)
+{
+	const char *conf = config->conf ? config->conf : "";
+	size_t size = strlen(conf) + strlen(more) + 2;
+	char *both = gp_mem_alloc(size, 1);
+	struct gp_diag ignored = { 0 };
+	enum gp_status status;
+
+	snprintf(both, size, "%s%s%s", conf, *conf ? "," : "", more);
+	gp_settings_init(result, config->run->settings->release);
+	status = gp_settings_parse(result, both, &ignored);
+	free(both);
+	return status == GP_OK && differ(result, config->run->settings);
+}
+
+static enum gp_status try_settings(const struct gp_explain_config *config,
+				   struct gp_explain *explain,
+				   struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	for (size_t i = 0; i < SETTINGS && status == GP_OK; i++) {
+		struct gp_settings with;
+		struct gp_attempt *trial;
+
+		if (!settings_with(config, settings[i], &with))
+			continue;
+		/* Collection begins at a share of a limit; without one there
+		 * is none. */
+		if (with.gc_threshold > 0 &&
+		    config->run->capacity == GP_UNLIMITED)
+			continue;
+		trial = add(explain, settings[i]);
+		trial->is_setting = true;
+		status = play(config, explain->trace, &with, explain, trial,
+			      diag);
+	}
+	return status;
+}
+
+static enum gp_status try_what_ifs(const struct gp_explain_config *config,
+				   struct gp_explain *explain,
+				   struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	for (int i = 0; i < GP_WHAT_IFS && status == GP_OK; i++) {
+		struct gp_trace *altered;
+
+		if (!gp_what_if_applies(explain->trace, (enum gp_what_if)i))
+			continue;
+		altered = gp_trace_what_if(explain->trace, (enum gp_what_if)i);
+		status = play(config, altered, config->run->settings, explain,
+			      add(explain, gp_what_ifs[i].sentence), diag);
+		gp_trace_destroy(altered);
+	}
+	return status;
+}
+
+/* Best first: those that serve everything, then by what they reserve. */
+static int by_worth(const void *a, const void *b)
+{
+	const struct gp_attempt *x = a, *y = b;
+
+	if (x->no_oom != y->no_oom)
+		return x->no_oom ? -1 : 1;
+	if (!x->no_oom && x->oom_event != y->oom_event)
+		return x->oom_event > y->oom_event ? -1 : 1;
+	if (x->peak_reserved != y->peak_reserved)
+		return x->peak_reserved < y->peak_reserved ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+enum gp_status trials_run(const struct gp_explain_config *config,
+			  struct gp_explain *explain, struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	if (!explain->trace->devices[explain->device].event_count)
+		return GP_OK; /* nothing would come out otherwise */
+	explain->trials =
+		gp_mem_alloc(SETTINGS + GP_WHAT_IFS, sizeof(*explain->trials));
+	snprintf(explain->base.name, sizeof(explain->base.name), "as it is");
+	status = play(config, explain->trace, config->run->settings, explain,
+		      &explain->base, diag);
+	if (status == GP_OK)
+		status = try_settings(config, explain, diag);
+	if (status == GP_OK)
+		status = try_what_ifs(config, explain, diag);
+	if (status == GP_OK && explain->trial_count)
+		qsort(explain->trials, explain->trial_count,
+		      sizeof(*explain->trials), by_worth);
+	return status;
+}

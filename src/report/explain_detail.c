@@ -1,0 +1,148 @@
+/* gpupool explain --details: what the first screen sums up. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "report/explain_text.h"
+#include "report/group.h"
+
+#define UNITS_SHOWN    20
+#define HOLDERS_SHOWN  4
+#define RELEASES_SHOWN 10
+
+static void print_part(const struct explain_page *p, const char *label,
+		       const struct gp_gap_part *part)
+{
+	char bytes[GP_BYTES_TEXT], largest[GP_BYTES_TEXT];
+	char blocks[GP_COUNT_TEXT];
+
+	if (part->bytes)
+		fprintf(p->page.out, "  %-32s%12s%12s%10s\n", label,
+			gp_bytes_text(part->bytes, bytes),
+			gp_bytes_text(part->largest, largest),
+			gp_count_text(part->blocks, blocks));
+}
+
+static void print_parts(const struct explain_page *p)
+{
+	const struct gp_gap *gap = &p->explain->gap;
+	const struct gp_trace *trace = p->explain->trace;
+	char label[GP_GROUP_LABEL], low[GP_BYTES_TEXT];
+
+	gp_page_blank(&p->page);
+	fprintf(p->page.out, "%-34s%12s%12s%10s\n",
+		"Reserved and not allocated, by", "bytes", "largest", "pieces");
+	print_part(p, "small pool (up to 1 MiB)", &gap->small);
+	print_part(p, "large pool", &gap->large);
+	for (size_t i = 0; i < trace->stream_count; i++)
+		print_part(
+			p,
+			gp_group_label(trace, GP_BY_STREAM, (uint32_t)i, label),
+			&gap->by_stream[i]);
+	for (size_t i = 0; i < trace->pool_count; i++)
+		print_part(
+			p,
+			gp_group_label(trace, GP_BY_POOL, (uint32_t)i, label),
+			&gap->by_pool[i]);
+	for (unsigned i = 0; i < GP_SIZE_CLASSES; i++) {
+		snprintf(label, sizeof(label), "pieces of %s and up",
+			 gp_bytes_text(UINT64_C(1) << i, low));
+		print_part(p, label, &gap->by_class[i]);
+	}
+}
+
+static void print_holder(const struct explain_page *p,
+			 const struct gp_holder *h)
+{
+	const struct gp_device_trace *device =
+		&p->explain->trace->devices[p->explain->device];
+	char size[GP_BYTES_TEXT], share[GP_BYTES_TEXT];
+	uint64_t name = device->names ? device->names[h->id] : h->id;
+
+	fprintf(p->page.out,
+		"    block %" PRIu64 " at 0x%" PRIx64 ", %s, strands %s\n",
+		name, h->addr, gp_bytes_text(h->size, size),
+		gp_bytes_text(h->share, share));
+}
+
+static void print_units(const struct explain_page *p)
+{
+	const struct gp_pins *pins = &p->explain->pins;
+	char size[GP_BYTES_TEXT], free[GP_BYTES_TEXT], held[GP_PLURAL_TEXT];
+
+	if (!pins->unit_count)
+		return;
+	gp_page_blank(&p->page);
+	gp_page_line(&p->page, GP_TONE_TITLE, 2,
+		     "Segments (or pages) that live blocks hold: %zu",
+		     pins->unit_count);
+	for (size_t i = 0; i < pins->unit_count && i < UNITS_SHOWN; i++) {
+		const struct gp_unit *u = &pins->units[i];
+
+		fprintf(p->page.out,
+			"  0x%" PRIx64 ", %s: %s free, held by "
+			"%s\n",
+			u->addr, gp_bytes_text(u->size, size),
+			gp_bytes_text(u->free, free),
+			gp_plural_text(u->holders, "block", held));
+		for (uint32_t k = 0; k < u->holders && k < HOLDERS_SHOWN; k++)
+			print_holder(p, &pins->holders[u->first_holder + k]);
+	}
+}
+
+static void print_releases(const struct explain_page *p, const char *title,
+			   const struct gp_releases *releases)
+{
+	char at[GP_COUNT_TEXT], bytes[GP_BYTES_TEXT], paid[GP_BYTES_TEXT];
+	char segments[GP_PLURAL_TEXT];
+
+	if (!releases->count)
+		return;
+	gp_page_blank(&p->page);
+	gp_page_line(&p->page, GP_TONE_TITLE, 2, "%s: %zu", title,
+		     releases->count);
+	for (size_t i = 0; i < releases->count && i < RELEASES_SHOWN; i++) {
+		const struct gp_release *r = &releases->list[i];
+
+		fprintf(p->page.out,
+			"  event %s: %s in %s; %s asked for anew\n",
+			gp_count_text(r->event, at),
+			gp_bytes_text(r->bytes, bytes),
+			gp_plural_text(r->segments, "segment", segments),
+			gp_bytes_text(r->paid_again, paid));
+	}
+}
+
+static void print_steps(const struct explain_page *p)
+{
+	const struct gp_steps *steps = &p->explain->steps;
+	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], c[GP_BYTES_TEXT];
+	char d[GP_BYTES_TEXT], at[GP_COUNT_TEXT];
+	size_t stride = steps->count / 20 + 1;
+
+	if (!steps->count)
+		return;
+	gp_page_blank(&p->page);
+	fprintf(p->page.out, "%-8s%12s%12s%12s%12s%12s\n", "Step", "from event",
+		"reserved", "allocated", "largest gap", "live at end");
+	for (size_t i = 0; i < steps->count; i += stride) {
+		const struct gp_step *s = &steps->list[i];
+
+		fprintf(p->page.out, "%-8zu%12s%12s%12s%12s%12s\n", i + 1,
+			gp_count_text(s->first, at),
+			gp_bytes_text(s->reserved, a),
+			gp_bytes_text(s->allocated, b),
+			gp_bytes_text(s->gap, c),
+			gp_bytes_text(s->live_at_end, d));
+	}
+}
+
+void explain_details(const struct explain_page *p)
+{
+	print_parts(p);
+	print_units(p);
+	print_releases(p, "Requests that made the allocator give memory back",
+		       &p->explain->retries);
+	print_releases(p, "empty_cache", &p->explain->empty_caches);
+	print_steps(p);
+}

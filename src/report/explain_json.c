@@ -1,0 +1,280 @@
+/* gpupool explain, for a program. */
+#include "base/bytes.h"
+#include "gpupool/price.h"
+#include "report/emit.h"
+#include "report/emit_parts.h"
+#include "report/explain_text.h"
+
+#define MOST_CULPRITS 100 /* the rest strands less */
+
+static void write_part(struct gp_emit *json, const struct gp_gap_part *part)
+{
+	gp_emit_uint(json, "bytes", part->bytes);
+	gp_emit_uint(json, "blocks", part->blocks);
+	gp_emit_uint(json, "largest", part->largest);
+	gp_emit_close(json, '}');
+}
+
+static void write_reasons(struct gp_emit *json, const struct gp_gap *gap)
+{
+	gp_emit_open(json, "by_reason", '{', GP_EMIT_LINES);
+	for (int i = 0; i < GP_GAP_REASONS; i++) {
+		gp_emit_open(json, explain_reasons[i].key, '{', GP_EMIT_FLAT);
+		write_part(json, &gap->by_reason[i]);
+	}
+	gp_emit_close(json, '}');
+}
+
+static void write_groups(struct gp_emit *json, const struct gp_trace *trace,
+			 const struct gp_gap *gap)
+{
+	gp_emit_open(json, "by_stream", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < trace->stream_count; i++) {
+		if (!gap->by_stream[i].bytes)
+			continue;
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_uint(json, "stream", trace->streams[i]);
+		write_part(json, &gap->by_stream[i]);
+	}
+	gp_emit_close(json, ']');
+	gp_emit_open(json, "by_pool", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < trace->pool_count; i++) {
+		if (!gap->by_pool[i].bytes)
+			continue;
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_pool(json, "pool", trace->pools[i]);
+		write_part(json, &gap->by_pool[i]);
+	}
+	gp_emit_close(json, ']');
+}
+
+static void write_classes(struct gp_emit *json, const struct gp_gap *gap)
+{
+	gp_emit_open(json, "by_size", '[', GP_EMIT_LINES);
+	for (unsigned i = 0; i < GP_SIZE_CLASSES; i++) {
+		if (!gap->by_class[i].bytes)
+			continue;
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_uint(json, "from", UINT64_C(1) << i);
+		write_part(json, &gap->by_class[i]);
+	}
+	gp_emit_close(json, ']');
+}
+
+static void write_gap(struct gp_emit *json, const struct gp_explain *e)
+{
+	const struct gp_gap *gap = &e->gap;
+
+	gp_emit_open(json, "gap", '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "bytes", gap->bytes);
+	gp_emit_uint(json, "reserved", gap->reserved);
+	gp_emit_uint(json, "allocated", gap->allocated);
+	write_reasons(json, gap);
+	gp_emit_open(json, "by_segment_type", '{', GP_EMIT_LINES);
+	gp_emit_open(json, "small", '{', GP_EMIT_FLAT);
+	write_part(json, &gap->small);
+	gp_emit_open(json, "large", '{', GP_EMIT_FLAT);
+	write_part(json, &gap->large);
+	gp_emit_close(json, '}');
+	write_groups(json, e->trace, gap);
+	write_classes(json, gap);
+	gp_emit_uint(json, "requested", gap->requested);
+	gp_emit_uint(json, "rounding", gap->rounding);
+	gp_emit_uint(json, "unsplit", gap->unsplit);
+	gp_emit_close(json, '}');
+}
+
+static void write_culprits(struct gp_emit *json, const char *key,
+			   const struct gp_trace *trace,
+			   const struct gp_culprits *culprits)
+{
+	gp_emit_open(json, key, '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < culprits->count && i < MOST_CULPRITS; i++) {
+		const struct gp_culprit *c = &culprits->list[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_uint(json, "blocks", c->blocks);
+		gp_emit_uint(json, "smallest", c->least);
+		gp_emit_uint(json, "largest", c->most);
+		gp_emit_uint(json, "segments", c->units);
+		gp_emit_uint(json, "bytes", c->bytes);
+		gp_emit_uint(json, "events", c->events);
+		gp_emit_uint(json, "byte_events", (uint64_t)c->byte_events);
+		gp_emit_bool(json, "from_start", c->from_start);
+		gp_emit_site(json, "site", trace, c->site);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}
+
+static uint64_t name_of(const struct gp_explain *e, uint32_t id)
+{
+	const struct gp_device_trace *device = &e->trace->devices[e->device];
+
+	return device->names ? device->names[id] : id;
+}
+
+static void write_pins(struct gp_emit *json, const struct gp_explain *e)
+{
+	gp_emit_open(json, "held", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < e->pins.unit_count; i++) {
+		const struct gp_unit *u = &e->pins.units[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_uint(json, "addr", u->addr);
+		gp_emit_uint(json, "size", u->size);
+		gp_emit_uint(json, "free", u->free);
+		gp_emit_open(json, "by", '[', GP_EMIT_FLAT);
+		for (uint32_t k = 0; k < u->holders; k++)
+			gp_emit_uint(
+				json, NULL,
+				name_of(e, e->pins.holders[u->first_holder + k]
+						   .id));
+		gp_emit_close(json, ']');
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}
+
+static void write_trial(struct gp_emit *json, const char *key,
+			const struct gp_attempt *trial)
+{
+	gp_emit_open(json, key, '{', GP_EMIT_FLAT);
+	gp_emit_text(json, "name", trial->name);
+	gp_emit_bool(json, "is_setting", trial->is_setting);
+	gp_emit_bool(json, "serves", trial->serves);
+	if (trial->no_oom)
+		gp_emit_null(json, "first_oom_event");
+	else
+		gp_emit_uint(json, "first_oom_event", trial->oom_event);
+	gp_emit_uint(json, "peak_reserved", trial->peak_reserved);
+	gp_emit_uint(json, "retries", trial->retries);
+	gp_emit_uint(json, "ooms", trial->ooms);
+	gp_emit_close(json, '}');
+}
+
+static void write_trials(struct gp_emit *json, const struct gp_explain *e)
+{
+	write_trial(json, "as_it_is", &e->base);
+	gp_emit_open(json, "tried", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < e->trial_count; i++)
+		write_trial(json, NULL, &e->trials[i]);
+	gp_emit_close(json, ']');
+}
+
+static void write_releases(struct gp_emit *json, const char *key,
+			   const struct gp_releases *releases)
+{
+	gp_emit_open(json, key, '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < releases->count; i++) {
+		const struct gp_release *r = &releases->list[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_uint(json, "event", r->event);
+		gp_emit_uint(json, "bytes", r->bytes);
+		gp_emit_uint(json, "segments", r->segments);
+		gp_emit_uint(json, "paid_again", r->paid_again);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}
+
+static void write_steps(struct gp_emit *json, const struct gp_steps *steps)
+{
+	static const char *const sources[] = { "none", "marks", "period" };
+
+	gp_emit_text(json, "steps_by", sources[steps->source]);
+	gp_emit_open(json, "steps", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct gp_step *s = &steps->list[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_uint(json, "event", s->first);
+		gp_emit_uint(json, "peak_reserved", s->reserved);
+		gp_emit_uint(json, "peak_allocated", s->allocated);
+		gp_emit_uint(json, "largest_gap", s->gap);
+		gp_emit_uint(json, "allocated_at_end", s->live_at_end);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}
+
+static void write_request(struct gp_emit *json, const struct gp_explain *e)
+{
+	const struct gp_oom *oom = &e->result.first_oom;
+
+	if (!oom->is_there) {
+		gp_emit_null(json, "request");
+		return;
+	}
+	gp_emit_open(json, "request", '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "size", oom->size);
+	gp_emit_site(json, "site", e->trace, oom->site);
+	gp_emit_uint(json, "needed", e->needed);
+	gp_emit_uint(json, "available", e->available);
+	gp_emit_uint(json, "device_free", oom->device_free);
+	gp_emit_uint(json, "largest_free", oom->largest_free);
+	gp_emit_uint(json, "free_in_its_stream_and_pool", e->free_its_own);
+	gp_emit_uint(json, "free_in_other_streams", e->free_other_stream);
+	gp_emit_uint(json, "free_in_other_pools", e->free_other_pool);
+	gp_emit_open(json, "to_release", '{', GP_EMIT_FLAT);
+	gp_emit_uint(json, "segments", e->to_release.segments);
+	gp_emit_uint(json, "blocks", e->to_release.blocks);
+	gp_emit_uint(json, "bytes", e->to_release.bytes);
+	gp_emit_close(json, '}');
+	gp_emit_close(json, '}');
+}
+
+static void write_churn(struct gp_emit *json, const struct gp_explain *e)
+{
+	const struct gp_stats *stats = &e->result.stats;
+
+	gp_emit_int(json, "num_device_alloc", stats->num_device_alloc);
+	gp_emit_int(json, "num_device_free", stats->num_device_free);
+	gp_emit_int(json, "num_alloc_retries", stats->num_alloc_retries);
+	gp_emit_ratio(json, "device_calls_us",
+		      gp_price_of(gp_prices_built_in(), &e->base_calls,
+				  stats->num_sync_all_streams));
+	write_releases(json, "released_to_serve", &e->retries);
+	write_releases(json, "released_by_empty_cache", &e->empty_caches);
+	gp_emit_open(json, "waiting", '{', GP_EMIT_FLAT);
+	gp_emit_uint(json, "frees", e->waiting.frees);
+	gp_emit_uint(json, "peak_bytes", e->waiting.peak);
+	gp_emit_uint(json, "peak_event", e->waiting.peak_event);
+	gp_emit_uint(json, "byte_events", (uint64_t)e->waiting.byte_events);
+	gp_emit_close(json, '}');
+}
+
+static void write_device(struct gp_emit *json, const struct gp_explain *e)
+{
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "device", e->trace->devices[e->device].device);
+	gp_emit_limit(json, "capacity", e->capacity);
+	gp_emit_text(json, "verdict", explain_verdicts[e->verdict]);
+	gp_emit_uint(json, "event", e->event);
+	write_request(json, e);
+	write_trials(json, e);
+	write_gap(json, e);
+	write_pins(json, e);
+	write_culprits(json, "holds_now", e->trace, &e->now);
+	write_culprits(json, "strands_most", e->trace, &e->over_time);
+	write_churn(json, e);
+	write_steps(json, &e->steps);
+	gp_emit_close(json, '}');
+}
+
+void gp_report_explain_json(const struct gp_explanation *explanation, FILE *out)
+{
+	struct gp_emit json = { .out = out };
+
+	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_text(&json, "schema", "gpupool-report/1");
+	gp_emit_text(&json, "path", explanation->path);
+	gp_emit_settings(&json, "settings", explanation->settings);
+	gp_emit_release(&json, "torch", explanation->settings->release);
+	gp_emit_open(&json, "explanations", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < explanation->count; i++)
+		write_device(&json, &explanation->devices[i]);
+	gp_emit_close(&json, ']');
+	gp_emit_close(&json, '}');
+}

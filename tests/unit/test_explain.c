@@ -1,0 +1,467 @@
+/* Why memory is reserved and not allocated: the parts, and what holds it. */
+#include "gpupool/explain.h"
+
+#include <glob.h>
+
+#include "suite.h"
+#include "trace_text.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+struct run {
+	struct gp_settings settings;
+	struct gp_replay_config config;
+};
+
+static void run_init(struct run *run, const struct gp_trace *trace,
+		     uint32_t device, uint64_t capacity)
+{
+	gp_settings_init(&run->settings, GP_RELEASE_LAST);
+	run->config = (struct gp_replay_config){
+		.trace = trace,
+		.device = device,
+		.settings = &run->settings,
+		.engine = gp_engine_find("caching"),
+		.mode = GP_WHAT_IF,
+		.capacity = capacity,
+	};
+}
+
+static struct gp_explain explain_of(const struct gp_trace *trace,
+				    uint64_t capacity)
+{
+	struct run run;
+	struct gp_explain_config config = { .run = &run.config };
+	struct gp_explain explain;
+	struct gp_diag diag = { 0 };
+
+	run_init(&run, trace, 0, capacity);
+	ck_assert_int_eq(gp_explain(&config, &explain, &diag), GP_OK);
+	return explain;
+}
+
+/* ---- tiny traces with one cause each ---- */
+
+/* 20 MiB in four, of which only the second is live; then more is wanted. */
+#define HELD_BY_ONE                                                            \
+	"{\"op\": \"alloc\", \"id\": 1, \"size\": 5242880},"                   \
+	"{\"op\": \"alloc\", \"id\": 2, \"size\": 5242880},"                   \
+	"{\"op\": \"alloc\", \"id\": 3, \"size\": 5242880},"                   \
+	"{\"op\": \"alloc\", \"id\": 4, \"size\": 5242880},"                   \
+	"{\"op\": \"free\", \"id\": 1},"                                       \
+	"{\"op\": \"free\", \"id\": 3},"                                       \
+	"{\"op\": \"free\", \"id\": 4}"
+
+START_TEST(one_block_holds_a_segment)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		HELD_BY_ONE
+		",{\"op\": \"alloc\", \"id\": 5, \"size\": 15728640}"));
+	struct gp_explain e = explain_of(trace, 24 * MIB);
+
+	ck_assert_int_eq(e.verdict, GP_FRAGMENTED_STILL);
+	ck_assert_uint_eq(e.event, 7);
+	ck_assert_uint_eq(e.gap.bytes, 15 * MIB);
+	ck_assert_uint_eq(e.gap.by_reason[GP_GAP_HELD].bytes, 15 * MIB);
+	ck_assert_uint_eq(e.pins.unit_count, 1);
+	ck_assert_uint_eq(e.pins.holder_count, 1);
+	ck_assert_uint_eq(e.pins.holders[0].id, 1);
+	ck_assert_uint_eq(e.pins.holders[0].share, 15 * MIB);
+	ck_assert_uint_eq(e.now.list[0].events, 6);
+	ck_assert_uint_eq(e.to_release.segments, 1);
+	ck_assert_uint_eq(e.to_release.bytes, 5 * MIB);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(too_little_memory_is_not_fragmentation)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
+			   "{\"op\": \"alloc\", \"id\": 2, "
+			   "\"size\": 20971520}"));
+	struct gp_explain e = explain_of(trace, 30 * MIB);
+
+	ck_assert_int_eq(e.verdict, GP_TOO_SMALL);
+	ck_assert_uint_eq(e.needed, 40 * MIB);
+	ck_assert_uint_eq(e.available, 30 * MIB);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(another_streams_memory_is_told_from_its_own)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 5242880},"
+			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 5242880},"
+			   "{\"op\": \"free\", \"id\": 1},"
+			   "{\"op\": \"alloc\", \"id\": 3, "
+			   "\"size\": 9437184, \"stream\": 7}"));
+	struct gp_explain e = explain_of(trace, 24 * MIB);
+
+	ck_assert_int_eq(e.verdict, GP_FRAGMENTED);
+	ck_assert_uint_eq(e.free_other_stream, 15 * MIB);
+	ck_assert_uint_eq(e.free_its_own, 0);
+	ck_assert_str_eq(e.trials[0].name, "all work on one stream");
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(memory_that_waits_is_counted_with_its_time)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
+		"{\"op\": \"record_stream\", \"id\": 1, \"stream\": 7},"
+		"{\"op\": \"free\", \"id\": 1},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520},"
+		"{\"op\": \"synchronize\"},"
+		"{\"op\": \"alloc\", \"id\": 3, \"size\": 4}"));
+	struct gp_explain e = explain_of(trace, GP_UNLIMITED);
+
+	ck_assert_int_eq(e.verdict, GP_FITS);
+	ck_assert_uint_eq(e.waiting.frees, 1);
+	ck_assert_uint_eq(e.waiting.peak, 20 * MIB);
+	ck_assert(e.waiting.byte_events == 3 * 20.0 * MIB);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(an_emptied_cache_that_is_asked_for_again_is_paid_again)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
+		"{\"op\": \"free\", \"id\": 1},"
+		"{\"op\": \"empty_cache\"},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520}"));
+	struct gp_explain e = explain_of(trace, GP_UNLIMITED);
+
+	ck_assert_uint_eq(e.empty_caches.count, 1);
+	ck_assert_uint_eq(e.empty_caches.bytes, 20 * MIB);
+	ck_assert_uint_eq(e.empty_caches.paid_again, 20 * MIB);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(what_a_block_strands_is_summed_over_its_life)
+{
+	struct gp_trace *trace =
+		trace_of(ONE_DEVICE(HELD_BY_ONE ",{\"op\": \"free\", "
+						"\"id\": 2}"));
+	struct gp_explain e = explain_of(trace, GP_UNLIMITED);
+	double sum = 0;
+
+	for (size_t i = 0; i < e.over_time.count; i++)
+		sum += e.over_time.list[i].byte_events;
+	/* After each event but the last: 15, 10, 5, 0, 5, 10, 15 MiB free. */
+	ck_assert(sum > 59.9 * MIB && sum < 60.1 * MIB);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(steps_are_found_by_marks_and_their_growth_is_told)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"mark\", \"name\": \"step 1\"},"
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
+		"{\"op\": \"mark\", \"name\": \"step 2\"},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520},"
+		"{\"op\": \"mark\", \"name\": \"step 3\"},"
+		"{\"op\": \"alloc\", \"id\": 3, \"size\": 20971520}"));
+	struct gp_explain e = explain_of(trace, GP_UNLIMITED);
+
+	ck_assert_int_eq(e.steps.source, GP_STEPS_MARKS);
+	ck_assert_str_eq(e.steps.name, "step");
+	ck_assert_uint_eq(e.steps.count, 3);
+	for (uint64_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(e.steps.list[i].first, 2 * i);
+		ck_assert_uint_eq(e.steps.list[i].reserved, (i + 1) * 20 * MIB);
+		ck_assert_uint_eq(e.steps.list[i].live_at_end,
+				  (i + 1) * 20 * MIB);
+	}
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(steps_are_found_by_the_period_of_requests)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	struct gp_trace *trace;
+	struct gp_steps steps;
+
+	fputs("{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+	      "[{\"device\": 0, \"events\": [",
+	      out);
+	for (int i = 0; i < 40 * 8; i++)
+		fprintf(out,
+			"%s{\"op\": \"alloc\", \"id\": %d, \"size\": %d},"
+			"{\"op\": \"free\", \"id\": %d}",
+			i ? "," : "", i, 512 * (1 + i % 40 * (i % 40)), i);
+	fputs("]}]}", out);
+	fclose(out);
+	trace = trace_of(text);
+	gp_steps_find(trace, 0, &steps);
+	ck_assert_int_eq(steps.source, GP_STEPS_PERIOD);
+	ck_assert_uint_eq(steps.count, 8);
+	ck_assert_uint_eq(steps.list[1].first - steps.list[0].first, 80);
+	free(steps.list);
+	free(text);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* ---- every trace there is ---- */
+
+static uint64_t sum_of(const struct gp_gap_part *parts, size_t n)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += parts[i].bytes;
+	return sum;
+}
+
+static void check_sums(const struct gp_explain *e)
+{
+	const struct gp_gap *gap = &e->gap;
+	uint64_t held = 0, shares = 0, now = 0;
+
+	ck_assert_uint_eq(gap->bytes, gap->reserved - gap->allocated);
+	ck_assert_uint_eq(sum_of(gap->by_reason, GP_GAP_REASONS), gap->bytes);
+	ck_assert_uint_eq(sum_of(gap->by_class, GP_SIZE_CLASSES), gap->bytes);
+	ck_assert_uint_eq(sum_of(gap->by_stream, e->trace->stream_count),
+			  gap->bytes);
+	ck_assert_uint_eq(sum_of(gap->by_pool, e->trace->pool_count),
+			  gap->bytes);
+	ck_assert_uint_eq(gap->small.bytes + gap->large.bytes, gap->bytes);
+	ck_assert_uint_eq(gap->requested + gap->rounding + gap->unsplit,
+			  gap->allocated);
+	for (size_t i = 0; i < e->pins.unit_count; i++)
+		held += e->pins.units[i].free;
+	for (size_t i = 0; i < e->pins.holder_count; i++)
+		shares += e->pins.holders[i].share;
+	for (size_t i = 0; i < e->now.count; i++)
+		now += e->now.list[i].bytes;
+	ck_assert_uint_eq(held, gap->by_reason[GP_GAP_HELD].bytes);
+	ck_assert_uint_eq(shares, held);
+	ck_assert_uint_eq(now, held);
+}
+
+/*
+ * Which blocks are dropped at the moment, and whether a unit is then still
+ * there once the cache is emptied.
+ */
+enum dropped { DROP_NAMED, DROP_ALL_NAMED_BUT_ONE, DROP_UNNAMED };
+struct dropping {
+	const struct gp_explain *explain;
+	const struct gp_unit *unit;
+	enum dropped dropped;
+	bool is_there;
+};
+
+static bool is_named(const struct dropping *d, uint32_t id, uint32_t from)
+{
+	for (uint32_t k = from; k < d->unit->holders; k++)
+		if (d->explain->pins.holders[d->unit->first_holder + k].id ==
+		    id)
+			return true;
+	return false;
+}
+
+static bool is_dropped(const struct dropping *d, uint32_t id)
+{
+	switch (d->dropped) {
+	case DROP_NAMED: return is_named(d, id, 0);
+	case DROP_ALL_NAMED_BUT_ONE: return is_named(d, id, 1);
+	default: return !is_named(d, id, 0);
+	}
+}
+
+static bool has_unit(const struct gp_state *state, const struct gp_unit *unit)
+{
+	for (size_t i = 0; i < state->segment_count; i++) {
+		const struct gp_segment *s = &state->segments[i];
+
+		if (unit->addr >= s->addr && unit->addr < s->addr + s->size)
+			return true;
+	}
+	return false;
+}
+
+static void drop(void *arg, struct gp_allocator *a, uint64_t event)
+{
+	struct dropping *d = arg;
+	const struct gp_state *before = &d->explain->state;
+	struct gp_state after;
+
+	(void)event;
+	for (size_t i = 0; i < before->block_count; i++) {
+		uint32_t id = before->blocks[i].id;
+
+		if (before->blocks[i].state == GP_INACTIVE ||
+		    !is_dropped(d, id))
+			continue;
+		a->ops->free(a, id);
+		a->ops->complete(a, id);
+	}
+	a->ops->synchronize(a, GP_ALL_STREAMS);
+	a->ops->empty_cache(a, 0);
+	a->ops->state(a, &after);
+	d->is_there = has_unit(&after, d->unit);
+	gp_state_release(&after);
+}
+
+static bool is_there_without(const struct gp_explain *e,
+			     const struct gp_replay_config *config,
+			     const struct gp_unit *unit, enum dropped dropped)
+{
+	struct dropping d = { e, unit, dropped, false };
+	struct gp_replay_config run = *config;
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+
+	run.look = drop;
+	run.look_arg = &d;
+	run.looks = &e->event;
+	run.look_count = 1;
+	ck_assert_int_eq(gp_replay(&run, &result, &diag), GP_OK);
+	gp_replay_release(&result);
+	return d.is_there;
+}
+
+/* A private pool holds its segments itself, and a capture the caches. */
+static bool is_only_held_by_blocks(const struct gp_explain *e,
+				   const struct gp_unit *unit)
+{
+	return !e->state.segments[unit->segment].pool;
+}
+
+#define UNITS_CHECKED 24 /* a trace: those with the most free bytes */
+
+static size_t check_pins(const struct gp_explain *e,
+			 const struct gp_replay_config *config)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->pins.unit_count && n < UNITS_CHECKED; i++) {
+		const struct gp_unit *unit = &e->pins.units[i];
+
+		if (!is_only_held_by_blocks(e, unit))
+			continue;
+		ck_assert(!is_there_without(e, config, unit, DROP_NAMED));
+		ck_assert(is_there_without(e, config, unit,
+					   DROP_ALL_NAMED_BUT_ONE));
+		ck_assert(is_there_without(e, config, unit, DROP_UNNAMED));
+		n++;
+	}
+	return n;
+}
+
+static size_t check_run(const struct gp_trace *trace, uint32_t device,
+			uint64_t capacity, bool expandable)
+{
+	struct run run;
+	struct gp_explain_config config = { .run = &run.config };
+	struct gp_explain e;
+	struct gp_diag diag = { 0 };
+	size_t units;
+
+	run_init(&run, trace, device, capacity);
+	run.settings.expandable_segments = expandable;
+	ck_assert_int_eq(gp_explain(&config, &e, &diag), GP_OK);
+	check_sums(&e);
+	units = trace->devices[device].event_count ? check_pins(&e, &run.config)
+						   : 0;
+	gp_explain_release(&e);
+	return units;
+}
+
+/* At the peak, and with four fifths of that memory; with both kinds of
+ * segments. */
+static size_t check_trace(const struct gp_trace *trace)
+{
+	size_t units = 0;
+
+	for (uint32_t d = 0; d < trace->device_count; d++) {
+		struct gp_replay_result result;
+		struct gp_diag diag = { 0 };
+		struct run run;
+		uint64_t less;
+
+		run_init(&run, trace, d, GP_UNLIMITED);
+		ck_assert_int_eq(gp_replay(&run.config, &result, &diag), GP_OK);
+		less = result.at_peak.reserved / 5 * 4;
+		gp_replay_release(&result);
+		for (int expandable = 0; expandable < 2; expandable++) {
+			units += check_run(trace, d, GP_UNLIMITED, expandable);
+			units += check_run(trace, d, less, expandable);
+		}
+	}
+	return units;
+}
+
+static void check_all(const char *pattern, const char *name)
+{
+	glob_t found;
+	size_t units = 0;
+
+	if (glob(pattern, 0, NULL, &found))
+		skip_test(name, "no such traces on this machine");
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		struct gp_trace *trace = trace_at(found.gl_pathv[i]);
+
+		if (trace)
+			units += check_trace(trace);
+		gp_trace_destroy(trace);
+	}
+	printf("%s: %zu traces, %zu held segments\n", name, found.gl_pathc,
+	       units);
+	globfree(&found);
+}
+
+START_TEST(bundled_traces_add_up_and_their_pins_hold)
+{
+	check_all("traces/tiny/*.json*", "tiny");
+	check_all("traces/recorded/*.gz", "recorded");
+}
+END_TEST
+
+START_TEST(stories_add_up_and_their_pins_hold)
+{
+	check_all("traces/stories/*.json*", "stories");
+}
+END_TEST
+
+START_TEST(recordings_add_up_and_their_pins_hold)
+{
+	check_all("../shared/recorded/*.pickle", "shared/recorded");
+	check_all("../shared/snapshots/*.pickle", "shared/snapshots");
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ one_block_holds_a_segment, 0 },
+		{ too_little_memory_is_not_fragmentation, 0 },
+		{ another_streams_memory_is_told_from_its_own, 0 },
+		{ memory_that_waits_is_counted_with_its_time, 0 },
+		{ an_emptied_cache_that_is_asked_for_again_is_paid_again, 0 },
+		{ what_a_block_strands_is_summed_over_its_life, 0 },
+		{ steps_are_found_by_marks_and_their_growth_is_told, 0 },
+		{ steps_are_found_by_the_period_of_requests, 0 },
+		{ bundled_traces_add_up_and_their_pins_hold, 0 },
+		{ stories_add_up_and_their_pins_hold, 0 },
+		{ recordings_add_up_and_their_pins_hold, 0 },
+	};
+
+	return suite_run("explain", tests, COUNT_OF(tests));
+}
