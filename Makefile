@@ -70,7 +70,8 @@ LINK = $(CC) $(CFLAGS) $(SANITIZE) -Wl,--as-needed $(LDFLAGS)
 
 find_c = $(sort $(wildcard $(foreach d,* */* */*/* */*/*/*,$(1)/$(d).c)))
 SRC := $(filter-out src/main.c,$(call find_c,src))
-OBJ := $(SRC:%.c=$(B)/obj/%.o)
+PAGE_FILES := src/report/page/page.css src/report/page/page.js
+OBJ := $(SRC:%.c=$(B)/obj/%.o) $(B)/obj/page_files.o
 MAIN := $(B)/obj/src/main.o
 LIB := $(B)/libgpupool.a
 PROGRAM := $(B)/gpupool
@@ -107,6 +108,19 @@ $(B)/obj/%.o: %.c $(B)/.compile | $(B)/.packages
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
+# Files that become part of the program: gp_page_css, gp_page_js.
+$(B)/page_files.c: $(PAGE_FILES) Makefile
+	@mkdir -p $(@D)
+	$(Q){ echo '#include "report/page_files.h"'; for f in $(PAGE_FILES); do \
+		echo "const char gp_page_$${f##*.}[] = {"; \
+		od -An -v -tx1 $$f | sed 's/ \(..\)/0x\1,/g'; echo '0};'; \
+		done; } > $@
+
+$(B)/obj/page_files.o: $(B)/page_files.c $(B)/.compile
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -c -o $@ $<
+
 # Files that say how things were made.  Each is written anew only when it would
 # say something else, so that what depends on it is then made anew.
 quote = '$(subst ','\'',$(1))'
@@ -138,7 +152,11 @@ check: ## every test; the last line counts them
 
 check-run: $(PROGRAM) $(CHECKS) $(JSON)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh \
-		tests/traces/bad.sh tests/traces/tiny.sh tests/cli/snapshots.sh
+		tests/traces/bad.sh tests/traces/tiny.sh \
+		tests/cli/snapshots.sh tests/browser/run.sh
+
+browser-test: $(PROGRAM) ## the page of --format html in headless Chromium
+	@BUILD=$(B) tests/run.sh tests/browser/run.sh
 
 tests: $(CHECKS) $(JSON) ## build the tests, run none
 
@@ -250,7 +268,7 @@ help: ## this list
 	@echo '  V=1           show the commands'
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
-.PHONY: all lib check check-run tests fuzz fuzz-run lint lint-run format \
+.PHONY: all lib check check-run browser-test tests fuzz fuzz-run lint lint-run format \
 	slurm-check conform conform-record demo demo-run torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all

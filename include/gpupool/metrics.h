@@ -140,4 +140,19 @@ void gp_alert_end(struct gp_alert *alert,
 const char *gp_alert_text(const struct gp_alert *alert,
 			  char text[GP_ALERT_TEXT]);
 
+/* ---- all of it ---- */
+
+struct gp_film;
+
+/* What is kept of a run of one device as it goes. */
+struct gp_track {
+	struct gp_thin *thin; /* NULL: not kept */
+	struct gp_film *film; /* NULL: not kept */
+	struct gp_alert *alerts;
+	size_t alert_count;
+};
+void gp_track_look(struct gp_track *track, struct gp_allocator *allocator,
+		   uint64_t event);
+void gp_track_release(struct gp_track *track);
+
 #endif

@@ -1,7 +1,7 @@
 /*
  * Reports: what a person or a program is told about runs.
  *
- * Every number is named once, in report/measure.c, from where the JSON keys,
+ * Every number is named once, in gpupool/metrics.h, from where the JSON keys,
  * the text labels and the manual come.  Nothing here fails: errors of the
  * stream are the stream's, and its owner's to look at.
  */
@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "gpupool/headroom.h"
+#include "gpupool/metrics.h"
 #include "gpupool/replay.h"
 #include "gpupool/trace.h"
 
@@ -25,6 +26,7 @@ struct gp_run {
 	const struct gp_release_choice *choice; /* NULL: the user chose */
 	const uint64_t *capacity;		/* per device; GP_UNLIMITED */
 	const struct gp_replay_result *results; /* per device */
+	const struct gp_track *tracks;		/* per device; NULL: none */
 };
 
 struct gp_timing {
@@ -59,6 +61,27 @@ void gp_report_memory_summary(const struct gp_report *report,
 			      bool is_abbreviated, FILE *out);
 void gp_report_device_summary(const struct gp_stats *stats, uint32_t device,
 			      bool is_abbreviated, FILE *out);
+
+/* The measures over time of the last run's tracks, thinned. */
+void gp_report_timeline_csv(const struct gp_report *report, FILE *out);
+void gp_report_timeline_json(const struct gp_report *report, FILE *out);
+
+/* Segments and blocks of each run behind an event, drawn in text; the runs'
+ * tracks have films. */
+enum gp_map_when { GP_MAP_EVENT, GP_MAP_PEAK, GP_MAP_OOM, GP_MAP_END };
+struct gp_map_choice {
+	enum gp_map_when when;
+	uint64_t event;
+};
+void gp_report_map(const struct gp_report *report,
+		   const struct gp_map_choice *choice,
+		   const struct gp_report_style *style, FILE *out);
+
+/* One page that needs nothing else, and a drawing for a paper; the runs' tracks
+ * have films and moments. */
+void gp_report_html(const struct gp_report *report, FILE *out);
+void gp_report_svg(const struct gp_report *report,
+		   const struct gp_map_choice *choice, FILE *out);
 
 /* What is in a trace: `gpupool info`. */
 struct gp_info {

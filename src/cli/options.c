@@ -113,9 +113,10 @@ static const struct row table[] = {
 	{ "strict", 0, FLAG, AT(strict), NULL, REPLAY,
 	  "Exit 1 unless every recorded address is matched." },
 	{ "format", 0, WORD, AT(format),
-	  "text|json|memory-summary|memory-summary-abbreviated", REPLAY,
-	  "For a person, for a program, or as torch.cuda.memory_summary() "
-	  "prints it." },
+	  "text|json|memory-summary|memory-summary-abbreviated|html|svg",
+	  REPLAY,
+	  "For a person, for a program, as torch.cuda.memory_summary() prints "
+	  "it, as a page for a browser, or as a drawing." },
 	{ "format", 0, WORD, AT(format), "text|json|csv", HEADROOM,
 	  "For a person, for a program, or the curve as a table." },
 	{ "format", 0, WORD, AT(format), "text|json|csv|markdown", SWEEPS,
@@ -143,6 +144,15 @@ static const struct row table[] = {
 	  "- and no -o in place of the report." },
 	{ "details", 0, FLAG, AT(details), NULL, EXPLAIN,
 	  "All that the first screen sums up." },
+	{ "map", 0, TEXT, AT(map), "peak|oom|end|EVENT", REPLAY,
+	  "Draw how segments and blocks lay in memory at that moment." },
+	{ "timeline", 0, TEXT, AT(timeline), "FILE", REPLAY,
+	  "Write the measures over time, thinned so that every peak is kept: "
+	  "CSV, or JSON where the name ends in .json. See gpupool help "
+	  "metrics." },
+	{ "alert", 0, LIST, AT(alerts), "CONDITION", REPLAY,
+	  "Exit 1 if it was ever so, and say when: \"fragmentation>0.3 for "
+	  "100 events\"; may be given more than once." },
 	{ "timing", 0, FLAG, AT(timing), NULL, REPLAY,
 	  "Say how long reading and replaying took." },
 	{ "ascii", 0, FLAG, AT(ascii), NULL, REPORTS,
@@ -445,8 +455,10 @@ void gp_options_release(struct gp_options *options)
 	free(options->confs.items);
 	free(options->without.items);
 	free(options->sets.items);
+	free(options->alerts.items);
 	options->knobs = NULL;
-	options->confs = options->without = (struct gp_texts){ 0 };
+	options->confs = options->without = options->alerts =
+		(struct gp_texts){ 0 };
 }
 
 /* ---- explaining ---- */

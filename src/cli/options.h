@@ -39,6 +39,8 @@ enum gp_format {
 	GP_FORMAT_JSON,
 	GP_FORMAT_SUMMARY, /* torch.cuda.memory_summary() */
 	GP_FORMAT_SUMMARY_ABBREVIATED,
+	GP_FORMAT_HTML,
+	GP_FORMAT_SVG,
 	/* gpupool headroom */
 	GP_FORMAT_CSV = GP_FORMAT_SUMMARY,
 };
@@ -60,6 +62,8 @@ struct gp_options {
 	const char *alloc_conf, *torch, *torch_lib, *engine, *output, *events,
 		*only;
 	const char *fail_over; /* AMOUNT, as typed */
+	const char *map, *timeline;
+	struct gp_texts alerts;
 	char *knobs; /* owned: "name:value,..." of the settings' flags */
 	struct gp_texts confs;	 /* --alloc-conf where there may be several */
 	struct gp_texts without; /* names of settings */

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "cli/torch_lib.h"
+#include "gpupool/film.h"
 
 bool gp_plan_is_asked(const struct gp_options *options)
 {
@@ -216,6 +217,9 @@ void gp_plan_release(struct gp_plan *plan)
 {
 	for (size_t i = 0; plan->trace && i < plan->trace->device_count; i++)
 		gp_replay_release(&plan->results[i]);
+	for (size_t i = 0; plan->tracks && i < plan->trace->device_count; i++)
+		gp_track_release(&plan->tracks[i]);
+	free(plan->tracks);
 	free(plan->results);
 	free(plan->capacity);
 	free(plan->conf);
@@ -223,19 +227,49 @@ void gp_plan_release(struct gp_plan *plan)
 	*plan = (struct gp_plan){ 0 };
 }
 
+void gp_plan_track(struct gp_plan *plan, unsigned parts,
+		   const struct gp_alert *alerts, size_t count)
+{
+	plan->tracks = gp_mem_alloc(plan->trace->device_count + 1,
+				    sizeof(*plan->tracks));
+	for (size_t i = 0; i < plan->trace->device_count; i++) {
+		struct gp_track *track = &plan->tracks[i];
+
+		if (parts & GP_TRACK_THIN)
+			track->thin = gp_thin_create();
+		if (parts & GP_TRACK_FILM)
+			track->film = gp_film_create(&plan->trace->devices[i]);
+		track->alerts = gp_mem_alloc(count + 1, sizeof(*alerts));
+		track->alert_count = count;
+		if (count)
+			memcpy(track->alerts, alerts, count * sizeof(*alerts));
+	}
+}
+
 /* Where the actions of one device go. */
 struct listener {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *device;
-	FILE *out;
+	FILE *out;		/* NULL: nobody reads them */
+	struct gp_track *track; /* NULL: none */
 };
 
 static void hear(void *arg, const struct gp_action *action, uint64_t event)
 {
 	const struct listener *listener = arg;
 
-	gp_report_action(listener->trace, listener->device, action, event,
-			 listener->out);
+	if (listener->out)
+		gp_report_action(listener->trace, listener->device, action,
+				 event, listener->out);
+	if (listener->track && listener->track->film)
+		gp_film_action(listener->track->film, action, event);
+}
+
+static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
+{
+	const struct listener *listener = arg;
+
+	gp_track_look(listener->track, allocator, event);
 }
 
 struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
@@ -257,13 +291,21 @@ struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
 static enum gp_status play_device(struct gp_plan *plan, uint32_t device,
 				  FILE *events, struct gp_diag *diag)
 {
+	struct gp_track *track = plan->tracks ? &plan->tracks[device] : NULL;
 	struct listener listener = { plan->trace, &plan->trace->devices[device],
-				     events };
+				     events, track };
 	struct gp_replay_config config = gp_plan_config(plan, device);
+	enum gp_status status;
 
-	config.action = events ? hear : NULL;
+	if (events || (track && track->film))
+		config.action = hear;
 	config.action_arg = &listener;
-	return gp_replay(&config, &plan->results[device], diag);
+	config.look = track ? look : NULL;
+	config.look_arg = &listener;
+	status = gp_replay(&config, &plan->results[device], diag);
+	for (size_t i = 0; track && i < track->alert_count; i++)
+		gp_alert_end(&track->alerts[i], &plan->results[device]);
+	return status;
 }
 
 enum gp_status gp_plan_play(struct gp_plan *plan, FILE *events,
@@ -293,6 +335,7 @@ struct gp_run gp_plan_run(const struct gp_plan *plan)
 		.choice = plan->has_choice ? &plan->choice : NULL,
 		.capacity = plan->capacity,
 		.results = plan->results,
+		.tracks = plan->tracks,
 	};
 }
 

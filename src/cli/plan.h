@@ -25,6 +25,7 @@ struct gp_plan {
 	bool has_choice;		  /* else the user chose */
 	uint64_t *capacity;		  /* owned; per device */
 	struct gp_replay_result *results; /* owned; per device */
+	struct gp_track *tracks;	  /* owned; per device; NULL: none */
 };
 
 /* Whether anything asks for other than what was recorded. */
@@ -40,6 +41,12 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 			     struct gp_diag *diag);
 /* Also of a zeroed or half-made one. */
 void gp_plan_release(struct gp_plan *plan);
+
+/* Before it is played: what is kept on the way.  The alerts, count of them, are
+ * copied. */
+enum gp_track_part { GP_TRACK_THIN = 1 << 0, GP_TRACK_FILM = 1 << 1 };
+void gp_plan_track(struct gp_plan *plan, unsigned parts,
+		   const struct gp_alert *alerts, size_t count);
 
 /* events, progress: NULL for none. */
 enum gp_status gp_plan_play(struct gp_plan *plan, FILE *events,

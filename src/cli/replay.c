@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/keep.h"
 #include "cli/outlet.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
@@ -20,6 +21,7 @@ struct session {
 	struct gp_plan recorded, asked;
 	bool has_recorded, has_asked;
 	struct gp_output report, events;
+	struct gp_keep keep;
 	struct gp_timing timing;
 	struct gp_progress progress;
 };
@@ -51,6 +53,10 @@ static enum gp_status check(const struct gp_options *options,
 			     "--strict is about a replay as recorded, and "
 			     "these settings make it a what-if",
 			     "leave out the settings, or add --compare");
+	if (options->map && options->format != GP_FORMAT_TEXT &&
+	    options->format != GP_FORMAT_SVG)
+		return usage(diag, "--map is drawn in text or as SVG",
+			     "leave out --format");
 	if (is_stdout(options->events) && is_stdout(options->output))
 		return usage(diag,
 			     "report and events cannot both go to standard "
@@ -111,6 +117,10 @@ static enum gp_status play(struct session *s, struct gp_diag *diag)
 	enum gp_status status = GP_OK;
 	double start;
 
+	if (s->has_recorded)
+		gp_keep_track(&s->keep, &s->recorded, last == &s->recorded);
+	if (s->has_asked)
+		gp_keep_track(&s->keep, &s->asked, true);
 	if (s->has_recorded && last != &s->recorded)
 		status = gp_plan_play(&s->recorded, NULL, &s->progress, diag);
 	start = gp_progress_now();
@@ -124,6 +134,7 @@ static enum gp_status play(struct session *s, struct gp_diag *diag)
 }
 
 static void write_as(const struct gp_report *report, uint32_t format,
+		     const struct gp_keep *keep,
 		     const struct gp_report_style *style, FILE *out)
 {
 	switch (format) {
@@ -134,14 +145,15 @@ static void write_as(const struct gp_report *report, uint32_t format,
 	case GP_FORMAT_SUMMARY_ABBREVIATED:
 		gp_report_memory_summary(report, true, out);
 		break;
+	case GP_FORMAT_HTML: gp_report_html(report, out); break;
+	case GP_FORMAT_SVG: gp_report_svg(report, &keep->map, out); break;
 	default: gp_report_text(report, style, out);
 	}
 }
 
-static void write_report(const struct session *s, FILE *out)
+static struct gp_report report_of(const struct session *s,
+				  struct gp_run runs[2])
 {
-	struct gp_report_style style = gp_terminal_style(s->options);
-	struct gp_run runs[2];
 	struct gp_report report = {
 		.path = s->path,
 		.trace = s->trace,
@@ -153,7 +165,26 @@ static void write_report(const struct session *s, FILE *out)
 		runs[report.run_count++] = gp_plan_run(&s->recorded);
 	if (s->has_asked)
 		runs[report.run_count++] = gp_plan_run(&s->asked);
-	write_as(&report, s->options->format, &style, out);
+	return report;
+}
+
+static void write_report(const struct session *s, FILE *out)
+{
+	struct gp_report_style style = gp_terminal_style(s->options);
+	struct gp_run runs[2];
+	struct gp_report report = report_of(s, runs);
+
+	write_as(&report, s->options->format, &s->keep, &style, out);
+	if (s->keep.has_map && s->options->format == GP_FORMAT_TEXT)
+		gp_report_map(&report, &s->keep.map, &style, out);
+}
+
+static enum gp_status write_timeline(struct session *s, struct gp_diag *diag)
+{
+	struct gp_run runs[2];
+	struct gp_report report = report_of(s, runs);
+
+	return gp_keep_timeline(s->options, &report, diag);
 }
 
 /* Events on standard output take the report's place. */
@@ -184,6 +215,13 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 		status = report(s, diag);
 	status = gp_outlet_close(&s->report, status, diag);
 	status = gp_outlet_close(&s->events, status, diag);
+	if (status == GP_OK)
+		status = write_timeline(s, diag);
+	if (status == GP_OK) {
+		status = gp_keep_verdict(
+			s->has_asked ? &s->asked : &s->recorded, diag);
+		gp_diag_file(diag, s->path);
+	}
 	if (status == GP_OK && s->options->strict) {
 		status = gp_plan_verdict(&s->recorded, diag);
 		gp_diag_file(diag, s->path);
@@ -202,7 +240,10 @@ enum gp_status gp_replay_command(const struct gp_options *options,
 	enum gp_status status = check(options, diag);
 
 	if (status == GP_OK)
+		status = gp_keep_make(&s.keep, options, diag);
+	if (status == GP_OK)
 		status = run(&s, diag);
+	gp_keep_release(&s.keep);
 	gp_plan_release(&s.asked);
 	gp_plan_release(&s.recorded);
 	gp_trace_destroy(s.trace);

@@ -5,11 +5,8 @@
  */
 #include "cli/settings_page.h"
 
-#include <string.h>
-
+#include "cli/mdoc.h"
 #include "gpupool/knob.h"
-
-#define LINE 78 /* columns of the page's source */
 
 static const char head[] =
 	".\\\" Made by gpupool help settings.7; change the table instead.\n"
@@ -65,38 +62,14 @@ static const char tail[] = ".El\n"
 			   ".Xr gpupool 1 ,\n"
 			   ".Xr gpupool-replay 1\n";
 
-/* Words of text on lines that are not too long, as mdoc's source has them. */
-static void print_words(const char *text, FILE *out)
-{
-	size_t column = 0;
-
-	while (*text) {
-		size_t length = strcspn(text, " ");
-		bool is_end = length && text[length - 1] == '.';
-
-		if (column && column + 1 + length > LINE) {
-			putc('\n', out);
-			column = 0;
-		}
-		fprintf(out, "%s%.*s", column ? " " : "", (int)length, text);
-		column += length + (column != 0);
-		text += length + (text[length] != 0);
-		if (is_end && *text) { /* a sentence starts a line */
-			putc('\n', out);
-			column = 0;
-		}
-	}
-	putc('\n', out);
-}
-
 static void print_knob(const struct gp_knob *knob, FILE *out)
 {
 	fprintf(out, ".It Cm %s\n", knob->name);
-	print_words(knob->sentence, out);
+	gp_mdoc_words(knob->sentence, out);
 	fputs(".br\nTakes: ", out);
-	print_words(knob->range, out);
+	gp_mdoc_words(knob->range, out);
 	fputs(".br\nDefault: ", out);
-	print_words(knob->by_default, out);
+	gp_mdoc_words(knob->by_default, out);
 	fprintf(out, ".br\nSince 2.%u", knob->since);
 	if (knob->flag)
 		fprintf(out, "; flag:\n.Fl -%s", knob->flag);

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "cli/help.h"
+#include "cli/metrics_page.h"
 #include "cli/settings_page.h"
 #include "gpupool/knob.h"
+#include "gpupool/metrics.h"
 
 #define TEXT 640 /* bytes of an entry */
 
@@ -66,6 +68,29 @@ static void print_settings_page(unsigned columns, FILE *out)
 	gp_settings_page(out);
 }
 
+static void print_metrics(unsigned columns, FILE *out)
+{
+	char text[TEXT];
+
+	fputs("The numbers of reports, timelines and thresholds (--alert). See "
+	      "gpupool-metrics(7).\n\n",
+	      out);
+	for (unsigned i = 0; i < GP_MEASURES; i++) {
+		const struct gp_measure *m = &gp_measures[i];
+
+		snprintf(text, sizeof(text), "%s [%s; %s%s]", m->reading,
+			 m->formula, gp_unit_name(m->unit),
+			 m->scope == GP_SCOPE_MOMENT ? ", over time" : "");
+		gp_help_entry(m->key, text, columns, out);
+	}
+}
+
+static void print_metrics_page(unsigned columns, FILE *out)
+{
+	(void)columns;
+	gp_metrics_page(out);
+}
+
 static const struct topic {
 	const char *name;
 	const char *sentence; /* NULL: not listed */
@@ -74,7 +99,9 @@ static const struct topic {
 	{ "settings", "The allocator's settings.", print_settings },
 	{ "releases", "What differs between releases of PyTorch.",
 	  print_releases },
+	{ "metrics", "The numbers, and how to read them.", print_metrics },
 	/* Source of the manual page, for man/. */
+	{ "metrics.7", NULL, print_metrics_page },
 	{ "settings.7", NULL, print_settings_page },
 };
 

@@ -136,9 +136,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_RUN,
 		.meaning = "most memory held from the device at once",
 		.formula = "the most of reserved_bytes",
-		.reading = "What the process needs of the device, beside CUDA's "
-			"own context. A smaller device runs out of memory, or "
-			"has to empty the cache first.",
+		.reading = "What the process needs of the device, beside "
+			"CUDA's own context. A smaller device runs out "
+			"of memory, or has to empty the cache first.",
 		.count = peak_reserved,
 	},
 	[GP_PEAK_ALLOCATED] = {
@@ -148,8 +148,8 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_RUN,
 		.meaning = "most memory in use by tensors at once",
 		.formula = "the most of allocated_bytes",
-		.reading = "No setting of the allocator gets below it: only the "
-			"program can, by keeping less.",
+		.reading = "No setting of the allocator gets below it: "
+			"only the program can, by keeping less.",
 		.count = peak_allocated,
 	},
 	[GP_ALLOCS] = {
@@ -169,9 +169,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_RUN,
 		.meaning = "requests not served; their frees are dropped too",
 		.formula = "number of requests that were not served",
-		.reading = "Not 0: a program would have ended at the first of "
-			"them, and everything later is about a run that there "
-			"would not have been.",
+		.reading = "Not 0: a program would have ended at the first "
+			"of them, and everything later is about a run "
+			"that there would not have been.",
 		.count = dropped,
 	},
 	[GP_DEVICE_ALLOCS] = {
@@ -179,13 +179,13 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.label = "Device allocations",
 		.unit = GP_UNIT_COUNT,
 		.scope = GP_SCOPE_RUN,
-		.meaning = "times the device was asked for memory and gave it "
-			"(num_device_alloc)",
-		.formula = "number of cudaMalloc, and of mappings of expandable "
-			"segments, that were served",
-		.reading = "Each costs time and may wait for the device. It "
-			"should stop growing when the program has made a few "
-			"steps.",
+		.meaning = "times the device was asked for memory and gave "
+			"it (num_device_alloc)",
+		.formula = "number of cudaMalloc, and of mappings of "
+			"expandable segments, that were served",
+		.reading = "Each costs time and may wait for the device. "
+			"It should stop growing when the program has "
+			"made a few steps.",
 		.count = device_allocs,
 	},
 	[GP_HIT_RATE] = {
@@ -193,11 +193,12 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.label = "Served from cache",
 		.unit = GP_UNIT_RATIO,
 		.scope = GP_SCOPE_RUN,
-		.meaning = "requests served without asking the device / requests",
+		.meaning = "requests served without asking the device / "
+			"requests",
 		.formula = "(allocs - dropped - device_allocs) / allocs",
 		.reading = "Near 1 is well. A low one is time lost in "
-			"cudaMalloc: sizes that keep changing, or a cache "
-			"that is emptied again and again.",
+			"cudaMalloc: sizes that keep changing, or a "
+			"cache that is emptied again and again.",
 		.ratio = hit_rate,
 	},
 	[GP_RESERVED] = {
@@ -217,7 +218,8 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "in use by tensors, as rounded",
 		.formula = "bytes of blocks that are in use",
-		.reading = "What tensors hold, as the allocator has rounded it.",
+		.reading = "What tensors hold, as the allocator has "
+			"rounded it.",
 		.count = allocated,
 	},
 	[GP_ACTIVE_BYTES] = {
@@ -226,11 +228,11 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.unit = GP_UNIT_BYTES,
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "allocated, or freed but still waiting for a stream",
-		.formula = "bytes of blocks in use, or freed and waiting for a "
-			"stream",
-		.reading = "The part above allocated was freed by the program "
-			"but is not free yet: another stream had used it "
-			"(record_stream).",
+		.formula = "bytes of blocks in use, or freed and waiting "
+			"for a stream",
+		.reading = "The part above allocated was freed by the "
+			"program but is not free yet: another stream "
+			"had used it (record_stream).",
 		.count = active,
 	},
 	[GP_REQUESTED] = {
@@ -250,10 +252,11 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.unit = GP_UNIT_BYTES,
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "free pieces of segments that are partly in use",
-		.formula = "free bytes in segments that also hold a block in use",
-		.reading = "Not even empty_cache gives them back: a block in the "
-			"same segment pins them. This is the part of the gap "
-			"that hurts.",
+		.formula = "free bytes in segments that also hold a block "
+			"in use",
+		.reading = "Not even empty_cache gives them back: a block "
+			"in the same segment pins them. This is the "
+			"part of the gap that hurts.",
 		.count = inactive_split,
 	},
 	[GP_GAP] = {
@@ -263,9 +266,10 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "reserved - allocated",
 		.formula = "reserved_bytes - allocated_bytes",
-		.reading = "Held from the device and not in use. Large at the "
-			"peak: another setting may do with less memory. Large "
-			"only later: it is a cache that waits to be used.",
+		.reading = "Held from the device and not in use. Large at "
+			"the peak: another setting may do with less "
+			"memory. Large only later: it is a cache that "
+			"waits to be used.",
 		.count = gap,
 	},
 	[GP_FRAGMENTATION] = {
@@ -275,9 +279,10 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "(reserved - allocated) / reserved",
 		.formula = "gap_bytes / reserved_bytes",
-		.reading = "The share of the memory held that is idle. Read it "
-			"at the peak of reserved or at an out-of-memory "
-			"error; between steps it is high in every program.",
+		.reading = "The share of the memory held that is idle. "
+			"Read it at the peak of reserved or at an "
+			"out-of-memory error; between steps it is high "
+			"in every program.",
 		.ratio = fragmentation,
 	},
 	[GP_INACTIVE_SPLIT_RATIO] = {
@@ -287,9 +292,10 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "inactive_split / reserved",
 		.formula = "inactive_split_bytes / reserved_bytes",
-		.reading = "The share that cannot even be given back. Above a "
-			"tenth or so at the peak, max_split_size_mb or "
-			"expandable_segments is worth a try.",
+		.reading = "The share that cannot even be given back. "
+			"Above a tenth or so at the peak, "
+			"max_split_size_mb or expandable_segments is "
+			"worth a try.",
 		.ratio = inactive_split_ratio,
 	},
 	[GP_UTILIZATION] = {
@@ -308,10 +314,11 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.unit = GP_UNIT_RATIO,
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "(allocated - requested) / allocated",
-		.formula = "(allocated_bytes - requested_bytes) / allocated_bytes",
+		.formula = "(allocated_bytes - requested_bytes) / "
+			"allocated_bytes",
 		.reading = "What rounding costs: to 512 bytes, to "
-			"roundup_power2_divisions, and blocks that were not "
-			"split. Small in most programs.",
+			"roundup_power2_divisions, and blocks that were "
+			"not split. Small in most programs.",
 		.ratio = internal,
 	},
 	[GP_LARGEST_FREE] = {
@@ -321,9 +328,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "the largest block that is free",
 		.formula = "the most of the sizes of free blocks",
-		.reading = "A request above it needs new memory from the device, "
-			"however much is free in all; so may a smaller one, "
-			"whose pool or stream is another.",
+		.reading = "A request above it needs new memory from the "
+			"device, however much is free in all; so may a "
+			"smaller one, whose pool or stream is another.",
 		.count = largest_free,
 	},
 	[GP_EXTERNAL] = {
@@ -334,9 +341,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.meaning = "1 - largest free block / (reserved - active)",
 		.formula = "1 - largest_free_bytes / (reserved_bytes - "
 			"active_bytes)",
-		.reading = "Near 0: what is free is one block. Near 1: it is "
-			"many small ones, and a large request cannot have "
-			"them.",
+		.reading = "Near 0: what is free is one block. Near 1: it "
+			"is many small ones, and a large request cannot "
+			"have them.",
 		.ratio = external,
 	},
 	[GP_NUM_RETRIES] = {
@@ -346,9 +353,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_COUNTER,
 		.meaning = "times the cache was emptied because memory ran out",
 		.formula = "PyTorch's counter of that name",
-		.reading = "Each gave cached memory back to the device and asked "
-			"again: slow, and the step before an out-of-memory "
-			"error.",
+		.reading = "Each gave cached memory back to the device and "
+			"asked again: slow, and the step before an "
+			"out-of-memory error.",
 		.count = retries,
 	},
 	[GP_NUM_OOMS] = {

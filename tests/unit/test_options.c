@@ -130,7 +130,8 @@ START_TEST(test_what_is_not_known_is_named)
 		{ GP_TAKER_REPLAY,
 		  { "replay", "--format", "xml" },
 		  "--format xml: it takes "
-		  "text|json|memory-summary|memory-summary-abbreviated",
+		  "text|json|memory-summary|memory-summary-abbreviated|html|"
+		  "svg",
 		  "see: gpupool help replay" },
 		{ GP_TAKER_REPLAY,
 		  { "replay", "--capacity", "0" },

@@ -1,0 +1,10 @@
+/* Pages of the manual that are made of tables. */
+#ifndef CLI_MDOC_H
+#define CLI_MDOC_H
+
+#include <stdio.h>
+
+/* Words of text on lines that are not too long, as mdoc's source has them. */
+void gp_mdoc_words(const char *text, FILE *out);
+
+#endif

@@ -1,0 +1,9 @@
+/* man/gpupool-metrics.7, made from the table of measures. */
+#ifndef CLI_METRICS_PAGE_H
+#define CLI_METRICS_PAGE_H
+
+#include <stdio.h>
+
+void gp_metrics_page(FILE *out);
+
+#endif

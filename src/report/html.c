@@ -1,0 +1,311 @@
+/*
+ * A page for a browser: whole without scripts, which then draw it anew so that
+ * it can be moved through.  What the scripts read stands in it as JSON.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "gpupool/film.h"
+#include "gpupool/report.h"
+#include "report/group.h"
+#include "report/head.h"
+#include "report/moment.h"
+#include "report/page.h"
+#include "report/page_data.h"
+#include "report/page_files.h"
+#include "report/svg_parts.h"
+
+#define WIDTH 1080 /* of drawings, in user units */
+
+static const char *const run_names[] = { "A", "B" };
+
+/* ---- numbers ---- */
+
+static void value_text(const struct gp_measure *measure,
+		       const struct gp_subject *subject, char *text)
+{
+	if (measure->unit == GP_UNIT_RATIO)
+		gp_percent_text(measure->ratio(subject), text);
+	else if (measure->unit == GP_UNIT_BYTES)
+		gp_bytes_text(measure->count(subject), text);
+	else
+		gp_count_text(measure->count(subject), text);
+}
+
+/* The number as it is, for scripts and tests, and as people read it. */
+static void write_value(const char *tag, enum gp_measure_id id,
+			const struct gp_subject *subject, FILE *out)
+{
+	const struct gp_measure *measure = &gp_measures[id];
+	char text[GP_COUNT_TEXT];
+
+	value_text(measure, subject, text);
+	if (measure->unit == GP_UNIT_RATIO)
+		fprintf(out, "<%s data-key=\"%s\" data-value=\"%.6f\">%s</%s>",
+			tag, measure->key, measure->ratio(subject), text, tag);
+	else
+		fprintf(out,
+			"<%s data-key=\"%s\" data-value=\"%" PRIu64
+			"\">%s</%s>",
+			tag, measure->key, measure->count(subject), text, tag);
+}
+
+static void write_tile(const char *label, enum gp_measure_id id,
+		       const struct gp_subject *subject, const char *note,
+		       FILE *out)
+{
+	fprintf(out, "<div><dt>%s</dt>", label);
+	write_value("dd", id, subject, out);
+	fprintf(out, "<dd class=\"note\">%s</dd></div>\n", note);
+}
+
+static void write_tiles(const struct gp_replay_result *result, FILE *out)
+{
+	struct gp_subject peak = gp_at_peak(result), end = gp_at_end(result);
+
+	fputs("<dl class=\"tiles\">\n", out);
+	write_tile("Peak reserved", GP_PEAK_RESERVED, &peak,
+		   "held from the device", out);
+	write_tile("Allocated then", GP_ALLOCATED, &peak, "in use by tensors",
+		   out);
+	write_tile("Gap", GP_GAP, &peak, "reserved, not in use", out);
+	write_tile("Fragmentation", GP_FRAGMENTATION, &peak,
+		   "gap / reserved, at the peak", out);
+	write_tile("Peak allocated", GP_PEAK_ALLOCATED, &end,
+		   "most in use at any moment", out);
+	write_tile("OOMs", GP_NUM_OOMS, &end, "requests not served", out);
+	fputs("</dl>\n", out);
+}
+
+/* ---- pictures that need no script ---- */
+
+static void write_timeline(const struct gp_report *report, size_t run,
+			   size_t device, FILE *out)
+{
+	struct gp_svg_plot plot = {
+		.left = 76,
+		.top = 8,
+		.width = WIDTH - 84,
+		.height = 210,
+		.events = report->trace->devices[device].event_count,
+		.bytes = gp_svg_ceiling(gp_svg_top(report, device)),
+	};
+
+	fprintf(out,
+		"<div class=\"timeline\" data-run=\"%zu\"><svg viewBox=\"0 0 "
+		"%d 244\" role=\"img\" aria-label=\"Memory over the events of "
+		"the run: reserved, active and allocated\">\n",
+		run, WIDTH);
+	gp_svg_timeline(&plot, &report->runs[run].tracks[device],
+			&report->runs[run].results[device], out);
+	fputs("</svg></div>\n", out);
+}
+
+static void write_map(const struct gp_report *report, size_t run, size_t device,
+		      FILE *out)
+{
+	const struct gp_run *r = &report->runs[run];
+	struct gp_map_choice choice = { .when = GP_MAP_OOM };
+	const char *what;
+	uint64_t event = gp_map_event(&choice, &r->results[device], &what);
+	struct gp_state state;
+	char count[GP_COUNT_TEXT];
+
+	gp_film_state(r->tracks[device].film, event, &state);
+	fprintf(out,
+		"<div class=\"map\" data-run=\"%zu\"><p class=\"when\" "
+		"aria-live=\"polite\">At event %s, %s: %zu segments</p>"
+		"<svg viewBox=\"0 0 %d 362\" role=\"img\" aria-label=\"Memory "
+		"by address\">\n",
+		run, gp_count_text(event, count), what, state.segment_count,
+		WIDTH);
+	gp_svg_map(&state, 0, 4, WIDTH, out);
+	fputs("</svg></div>\n", out);
+	gp_state_release(&state);
+}
+
+static void write_legend(FILE *out)
+{
+	fputs("<p class=\"legend\"><i class=\"k-allocated\"></i>allocated "
+	      "<i class=\"k-waiting\"></i>freed, waiting for a stream "
+	      "<i class=\"k-free\"></i>reserved, free</p>\n",
+	      out);
+}
+
+/* ---- tables ---- */
+
+static void write_head(const struct gp_report *report, const char *first,
+		       FILE *out)
+{
+	fprintf(out, "<thead><tr><th scope=\"col\">%s</th>", first);
+	for (size_t i = 0; i < report->run_count; i++) {
+		const char *name = report->run_count > 1 ? run_names[i] : "";
+
+		fprintf(out,
+			"<th scope=\"col\" class=\"n\">%s at the peak</th>"
+			"<th scope=\"col\" class=\"n\">%s at the end</th>",
+			name, name);
+	}
+	fputs("<th scope=\"col\">formula</th></tr></thead><tbody>\n", out);
+}
+
+static void write_measures(const struct gp_report *report, size_t device,
+			   FILE *out)
+{
+	fputs("<h2>Measures</h2><div class=\"scroll\"><table "
+	      "class=\"sortable\">",
+	      out);
+	write_head(report, "measure", out);
+	for (unsigned id = 0; id < GP_MEASURES; id++) {
+		if (gp_measures[id].scope != GP_SCOPE_MOMENT)
+			continue;
+		fprintf(out, "<tr><th scope=\"row\" title=\"%s\">%s</th>",
+			gp_measures[id].reading, gp_measures[id].label);
+		for (size_t i = 0; i < report->run_count; i++) {
+			const struct gp_replay_result *result =
+				&report->runs[i].results[device];
+			struct gp_subject peak = gp_at_peak(result);
+			struct gp_subject end = gp_at_end(result);
+
+			write_value("td", id, &peak, out);
+			write_value("td", id, &end, out);
+		}
+		fprintf(out, "<td class=\"formula\">%s</td></tr>\n",
+			gp_measures[id].formula);
+	}
+	fputs("</tbody></table></div>\n", out);
+}
+
+static void write_group(const struct gp_trace *trace, enum gp_grouping grouping,
+			const struct gp_group *group, FILE *out)
+{
+	char label[GP_GROUP_LABEL], text[GP_BYTES_TEXT];
+	const uint64_t bytes[] = { group->reserved, group->allocated,
+				   group->reserved - group->active,
+				   group->largest_free };
+
+	fputs("<tr><th scope=\"row\">", out);
+	gp_svg_text(
+		grouping == GP_BY_NOTHING
+			? "all"
+			: gp_group_label(trace, grouping, group->key, label),
+		out);
+	fputs("</th>", out);
+	for (size_t i = 0; i < sizeof(bytes) / sizeof(*bytes); i++)
+		fprintf(out, "<td data-value=\"%" PRIu64 "\">%s</td>", bytes[i],
+			gp_bytes_text(bytes[i], text));
+	fprintf(out, "<td data-value=\"%" PRIu64 "\">%" PRIu64 "</td></tr>\n",
+		group->segments, group->segments);
+}
+
+static void write_groups(const struct gp_trace *trace,
+			 const struct gp_state *state, const char *name,
+			 FILE *out)
+{
+	fprintf(out,
+		"<h2>%sAt the end, by pool and stream</h2>"
+		"<div class=\"scroll\"><table class=\"sortable\"><thead><tr>"
+		"<th scope=\"col\">memory</th><th scope=\"col\" class=\"n\">"
+		"reserved</th><th scope=\"col\" class=\"n\">allocated</th>"
+		"<th scope=\"col\" class=\"n\">free</th><th scope=\"col\" "
+		"class=\"n\">largest free</th><th scope=\"col\" class=\"n\">"
+		"segments</th></tr></thead><tbody>\n",
+		name);
+	for (unsigned g = 0; g < GP_GROUPINGS; g++) {
+		struct gp_group *groups;
+		size_t count = gp_group_state(trace, state, g, &groups);
+
+		for (size_t i = 0; i < count; i++)
+			write_group(trace, g, &groups[i], out);
+		free(groups);
+	}
+	fputs("</tbody></table></div>\n", out);
+}
+
+/* ---- the whole ---- */
+
+static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
+{
+	const struct gp_run *run = &report->runs[i];
+	char capacity[GP_BYTES_TEXT];
+
+	fputs("<p class=\"settings\">", out);
+	if (report->run_count > 1)
+		fprintf(out, "<b>%s</b> ", run_names[i]);
+	gp_svg_text(gp_head_settings(run->conf), out);
+	fprintf(out, "; PyTorch 2.%u; memory: ", run->settings->release);
+	gp_svg_text(report->trace->device_count
+			    ? gp_head_capacity(run->capacity[0], capacity)
+			    : "none",
+		    out);
+	fprintf(out, "; %s</p>\n",
+		run->mode == GP_VERIFY ? "replayed as recorded"
+				       : "replayed on a simulated device");
+}
+
+static void write_device(const struct gp_report *report, size_t d, FILE *out)
+{
+	bool is_pair = report->run_count > 1;
+
+	fprintf(out, "<section class=\"device\" data-device=\"%zu\">\n", d);
+	if (report->trace->device_count > 1)
+		fprintf(out, "<h2>Device %u</h2>\n",
+			report->trace->devices[d].device);
+	for (size_t i = 0; i < report->run_count; i++) {
+		if (is_pair)
+			fprintf(out, "<h3>%s</h3>\n", run_names[i]);
+		write_tiles(&report->runs[i].results[d], out);
+		write_timeline(report, i, d, out);
+	}
+	fputs("<div class=\"controls\"></div>\n<h2>Memory map</h2>\n"
+	      "<p class=\"about\">All reserved memory in the order of its "
+	      "addresses, line after line; outlines are segments.</p>\n",
+	      out);
+	write_legend(out);
+	fputs("<div class=\"maps\">\n", out);
+	for (size_t i = 0; i < report->run_count; i++) {
+		if (is_pair)
+			fprintf(out, "<h3>%s</h3>\n", run_names[i]);
+		write_map(report, i, d, out);
+	}
+	fputs("</div>\n<div class=\"pins\"></div>\n", out);
+	write_measures(report, d, out);
+	for (size_t i = 0; i < report->run_count; i++)
+		write_groups(report->trace, &report->runs[i].results[d].end,
+			     !is_pair ? ""
+			     : i      ? "B: "
+				      : "A: ",
+			     out);
+	fputs("</section>\n", out);
+}
+
+void gp_report_html(const struct gp_report *report, FILE *out)
+{
+	fputs("<!doctype html>\n<html lang=\"en\"><head><meta "
+	      "charset=\"utf-8\"><meta name=\"viewport\" "
+	      "content=\"width=device-width,initial-scale=1\">"
+	      "<meta http-equiv=\"Content-Security-Policy\" "
+	      "content=\"default-src 'none'; style-src 'unsafe-inline'; "
+	      "script-src 'unsafe-inline'\"><title>",
+	      out);
+	gp_svg_text(gp_page_name(report->path), out);
+	fprintf(out,
+		" - gpupool</title><style>\n%s</style></head>\n<body><main>"
+		"<header><h1>",
+		gp_page_css);
+	gp_svg_text(gp_page_name(report->path), out);
+	fputs("</h1>\n", out);
+	for (size_t i = 0; i < report->run_count; i++)
+		write_run_line(report, i, out);
+	fputs("</header>\n", out);
+	for (size_t d = 0; d < report->trace->device_count; d++)
+		write_device(report, d, out);
+	fputs("<footer>Made by gpupool. Numbers are those of --format json; "
+	      "their definitions are in gpupool-metrics(7).</footer></main>\n"
+	      "<script type=\"application/json\" id=\"data\">\n",
+	      out);
+	gp_page_data(report, out);
+	fprintf(out, "</script>\n<script>\n%s</script>\n</body></html>\n",
+		gp_page_js);
+}

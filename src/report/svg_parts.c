@@ -1,0 +1,270 @@
+/* Parts of drawings: timeline and memory map as SVG. */
+#include "report/svg_parts.h"
+
+#include <stdlib.h>
+
+#include "base/bytes.h"
+
+#define GIB	  (UINT64_C(1) << 30)
+#define MAP_LINES 18 /* that the memory is spread over */
+#define LINE	  20 /* height of one, with what is between */
+#define BAR	  14
+
+const char gp_svg_style[] =
+	".reserved{fill:#e4e0d8;stroke:#8a8478;stroke-width:1}"
+	".active{fill:#b08fc7;stroke:#b08fc7;stroke-width:.8}"
+	".allocated{fill:#3b6ea8;stroke:#3b6ea8;stroke-width:.8}"
+	".axis{stroke:#d5d1ca;stroke-width:1}.mark{stroke:#c0392b;"
+	"stroke-width:1;stroke-dasharray:3 3}"
+	"text{font:11px sans-serif;fill:#555}.marked{fill:#c0392b}"
+	".free{fill:#eae2cf}.used{fill:#3b6ea8}.waiting{fill:#b08fc7}"
+	".edge{fill:none;stroke:#8a8478;stroke-width:.6}"
+	".title{font-size:14px;fill:#222}";
+
+void gp_svg_text(const char *text, FILE *out)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		switch (c) {
+		case '&': fputs("&amp;", out); break;
+		case '<': fputs("&lt;", out); break;
+		case '>': fputs("&gt;", out); break;
+		case '"': fputs("&quot;", out); break;
+		case '\'': fputs("&#39;", out); break;
+		default: putc(c < ' ' && c != '\t' && c != '\n' ? '?' : c, out);
+		}
+	}
+}
+
+/* ---- over time ---- */
+
+/* The step between lines of the scale: 1, 2 or 5 times a power of two's unit,
+ * for four to eight lines. */
+static uint64_t step_of(uint64_t bytes)
+{
+	uint64_t unit = 1;
+
+	while (unit < bytes / 1024 && unit < GIB * 1024)
+		unit *= 1024;
+	for (uint64_t scale = 1;; scale *= 10) {
+		static const uint64_t steps[] = { 1, 2, 5 };
+
+		for (size_t i = 0; i < 3; i++)
+			if (unit * scale * steps[i] * 6 >= bytes)
+				return unit * scale * steps[i];
+	}
+}
+
+uint64_t gp_svg_ceiling(uint64_t bytes)
+{
+	uint64_t step = step_of(bytes ? bytes : 1);
+
+	return bytes + step / 8 + 1;
+}
+
+uint64_t gp_svg_top(const struct gp_report *report, size_t device)
+{
+	uint64_t top = 0;
+
+	for (size_t i = 0; i < report->run_count; i++) {
+		uint64_t peak =
+			report->runs[i].results[device].at_peak.reserved;
+
+		top = peak > top ? peak : top;
+	}
+	return top;
+}
+
+static double x_of(const struct gp_svg_plot *plot, uint64_t event)
+{
+	double part = plot->events ? (double)event / (double)plot->events : 0;
+
+	return plot->left + plot->width * part;
+}
+
+static double y_of(const struct gp_svg_plot *plot, uint64_t bytes)
+{
+	return plot->top + plot->height -
+	       plot->height * (double)bytes / (double)plot->bytes;
+}
+
+static uint64_t reserved(const struct gp_moment *m)
+{
+	return m->reserved;
+}
+
+static uint64_t active(const struct gp_moment *m)
+{
+	return m->active;
+}
+
+static uint64_t allocated(const struct gp_moment *m)
+{
+	return m->allocated;
+}
+
+struct area {
+	const char *name;
+	uint64_t (*value)(const struct gp_moment *moment);
+};
+
+static const struct area areas[] = {
+	{ "reserved", reserved },
+	{ "active", active },
+	{ "allocated", allocated },
+};
+
+static void draw_area(const struct gp_svg_plot *plot, const struct area *area,
+		      const struct gp_moment *moments, size_t count, FILE *out)
+{
+	double floor = y_of(plot, 0);
+
+	fprintf(out, "<path class=\"%s\" d=\"M%.1f %.1f", area->name,
+		plot->left, floor);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "H%.1fV%.1f", x_of(plot, moments[i].event),
+			y_of(plot, area->value(&moments[i])));
+	fprintf(out, "H%.1fV%.1fZ\"/>\n", plot->left + plot->width, floor);
+}
+
+static void draw_scale(const struct gp_svg_plot *plot, FILE *out)
+{
+	uint64_t step = step_of(plot->bytes);
+	char text[GP_BYTES_TEXT];
+
+	for (uint64_t at = 0; at <= plot->bytes; at += step)
+		fprintf(out,
+			"<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" "
+			"y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%.1f\" y=\"%.1f\" "
+			"text-anchor=\"end\">%s</text>\n",
+			plot->left, plot->left + plot->width, y_of(plot, at),
+			y_of(plot, at), plot->left - 6, y_of(plot, at) + 4,
+			gp_bytes_text(at, text));
+}
+
+static void draw_events(const struct gp_svg_plot *plot, FILE *out)
+{
+	double y = plot->top + plot->height + 16;
+	char text[GP_COUNT_TEXT];
+
+	fprintf(out,
+		"<text x=\"%.1f\" y=\"%.1f\">event 0</text><text x=\"%.1f\" "
+		"y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+		plot->left, y, plot->left + plot->width, y,
+		gp_count_text(plot->events, text));
+}
+
+static void draw_mark(const struct gp_svg_plot *plot, const char *what,
+		      uint64_t event, double lower, FILE *out)
+{
+	double x = x_of(plot, event);
+	bool is_right = x > plot->left + plot->width * .7;
+	char text[GP_COUNT_TEXT];
+
+	fprintf(out,
+		"<line class=\"mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
+		"y2=\"%.1f\"/><text class=\"marked\" x=\"%.1f\" y=\"%.1f\"%s>"
+		"%s, event %s</text>\n",
+		x, x, plot->top, plot->top + plot->height,
+		is_right ? x - 5 : x + 5, plot->top + lower,
+		is_right ? " text-anchor=\"end\"" : "", what,
+		gp_count_text(event, text));
+}
+
+void gp_svg_timeline(const struct gp_svg_plot *plot,
+		     const struct gp_track *track,
+		     const struct gp_replay_result *result, FILE *out)
+{
+	struct gp_moment *moments;
+	size_t count = gp_thin_moments(track->thin, &moments);
+
+	draw_scale(plot, out);
+	for (size_t i = 0; i < sizeof(areas) / sizeof(*areas); i++)
+		draw_area(plot, &areas[i], moments, count, out);
+	draw_events(plot, out);
+	draw_mark(plot, "peak", result->at_peak.event, 10, out);
+	if (result->first_oom.is_there)
+		draw_mark(plot, "out of memory", result->first_oom.event, 24,
+			  out);
+	free(moments);
+}
+
+/* ---- the map ---- */
+
+struct sheet {
+	double left, top, width;
+	uint64_t per_line; /* bytes */
+	FILE *out;
+};
+
+/* Bytes [from, to) of the sheet, one rectangle a line. */
+static void draw_span(const struct sheet *sheet, const char *class,
+		      uint64_t from, uint64_t to)
+{
+	while (from < to) {
+		uint64_t line = from / sheet->per_line;
+		uint64_t end = (line + 1) * sheet->per_line;
+		double scale = sheet->width / (double)sheet->per_line;
+
+		if (end > to)
+			end = to;
+		fprintf(sheet->out,
+			"<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" "
+			"width=\"%.2f\" height=\"%d\"/>",
+			class,
+			sheet->left +
+				(double)(from - line * sheet->per_line) * scale,
+			sheet->top + (double)line * LINE,
+			(double)(end - from) * scale, BAR);
+		from = end;
+	}
+}
+
+static const char *class_of(const struct gp_block *block)
+{
+	return block->state == GP_ACTIVE ? "used" : "waiting";
+}
+
+/* Blocks in use that touch are one shape. */
+static void draw_segment(const struct sheet *sheet,
+			 const struct gp_state *state,
+			 const struct gp_segment *segment, uint64_t at)
+{
+	const struct gp_block *blocks = &state->blocks[segment->first_block];
+	uint64_t from = at, here = at;
+
+	draw_span(sheet, "free", at, at + segment->size);
+	for (uint32_t i = 0; i < segment->blocks; i++) {
+		bool is_used = blocks[i].state != GP_INACTIVE;
+		bool goes_on =
+			i && is_used && blocks[i].state == blocks[i - 1].state;
+
+		if (!goes_on)
+			from = here;
+		here += blocks[i].size;
+		if (is_used && (i + 1 == segment->blocks ||
+				blocks[i + 1].state != blocks[i].state))
+			draw_span(sheet, class_of(&blocks[i]), from, here);
+	}
+	draw_span(sheet, "edge", at, at + segment->size);
+	putc('\n', sheet->out);
+}
+
+double gp_svg_map(const struct gp_state *state, double left, double top,
+		  double width, FILE *out)
+{
+	struct sheet sheet = { left, top, width, 0, out };
+	uint64_t all = 0, at = 0;
+
+	for (size_t i = 0; i < state->segment_count; i++)
+		all += state->segments[i].size;
+	if (!all)
+		return 0;
+	sheet.per_line = (all + MAP_LINES - 1) / MAP_LINES;
+	for (size_t i = 0; i < state->segment_count; i++) {
+		draw_segment(&sheet, state, &state->segments[i], at);
+		at += state->segments[i].size;
+	}
+	return MAP_LINES * LINE;
+}

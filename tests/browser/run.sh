@@ -1,0 +1,182 @@
+#!/bin/sh
+# The page of --format html in a real browser, headless: it renders, its
+# numbers are the report's, and a click on the timeline shows that moment's
+# map.  CHROMIUM names the browser; without one each test is skipped.
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+gpupool=${BUILD:-$root/build}/gpupool
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+chromium=${CHROMIUM-}
+for name in chromium chromium-browser google-chrome; do
+	[ -n "$chromium" ] || chromium=$(command -v "$name")
+done
+if [ -z "$chromium" ]; then
+	for test in renders numbers click compare hostile no-script; do
+		echo "skip browser-$test: chromium is not on this machine"
+	done
+	exit 0
+fi
+
+failed=0
+# ok NAME COMMAND...
+ok() {
+	name=browser-$1
+	shift
+	if "$@" > "$work/said" 2>&1; then
+		echo "ok $name"
+	else
+		echo "FAIL $name: $(tail -n 1 "$work/said")"
+		failed=1
+	fi
+}
+
+# What a page looks like when its scripts have run.
+dump() {
+	timeout 120 "$chromium" --headless --no-sandbox --disable-gpu \
+		--disable-dev-shm-usage --user-data-dir="$work/profile" \
+		--window-size=1200,1600 --virtual-time-budget=3000 \
+		--dump-dom "$@" 2> "$work/log"
+}
+
+trace=$root/traces/recorded/fsdp-rank0-of-64.default.pickle.gz
+"$gpupool" replay -q "$trace" --format html -o "$work/page.html"
+"$gpupool" replay -q "$trace" --format json -o "$work/report.json"
+dump "file://$work/page.html" > "$work/dom.html"
+
+renders() {
+	grep -q '<html[^>]* data-ready="yes"' "$work/dom.html" ||
+		{ echo "the script did not get to its end"; return 1; }
+	[ "$(grep -o '<canvas' "$work/dom.html" | wc -l)" -eq 2 ] ||
+		{ echo "there are not two canvases"; return 1; }
+}
+
+# The value of a member of at_peak, and what the page shows for it.
+numbers() {
+	sed -n '/"at_peak": {/,/}/p' "$work/report.json" |
+		sed -n 's/^ *"\([a-z_]*\)": \([0-9.]*\),*$/\1 \2/p' |
+		grep -v '^event ' > "$work/numbers"
+	[ "$(wc -l < "$work/numbers")" -ge 10 ] ||
+		{ echo "the report has too few numbers"; return 1; }
+	while read -r key value; do
+		grep -q "data-key=\"$key\" data-value=\"$value\"" \
+			"$work/dom.html" ||
+			{ echo "$key is not $value on the page"; return 1; }
+	done < "$work/numbers"
+}
+
+# at EVENT PAGE: the map's own sums, of the first run.
+sums_of() {
+	grep -o '<p class="when"[^>]*>' "$1" | sed -n "${2}p" |
+		grep -o 'data-[a-z]*="[0-9]*"'
+}
+
+# The same from the timeline, whose rows are exact.
+expect_moment() {
+	row=$(grep "^0,$2," "$work/t.csv") ||
+		{ echo "event $2 is not in the timeline"; return 1; }
+	reserved=$(echo "$row" | cut -d, -f3)
+	active=$(echo "$row" | cut -d, -f5)
+	sums=$(sums_of "$1" 1)
+	for want in "event=\"$2\"" "reserved=\"$reserved\"" \
+		"active=\"$active\""; do
+		case $sums in
+		*"data-$want"*) ;;
+		*)
+			echo "not data-$want but" $sums
+			return 1
+			;;
+		esac
+	done
+}
+
+at_event() {
+	dump "file://$work/page.html#event=$1" > "$work/at.html"
+	expect_moment "$work/at.html" "$1"
+}
+
+# A script beside the page's clicks the middle of the timeline.
+click() {
+	cat > "$work/click.js" <<-'END'
+	<script>
+	setTimeout(() => {
+		const c = document.querySelector(".timeline canvas");
+		const box = c.getBoundingClientRect();
+		const where = { bubbles: true, clientY: box.top + 100,
+			clientX: box.left + 76 + (box.width - 84) / 2 };
+		c.dispatchEvent(new PointerEvent("pointerdown", where));
+		c.dispatchEvent(new PointerEvent("pointerup", where));
+		c.dispatchEvent(new MouseEvent("click", where));
+	}, 200);
+	</script>
+	END
+	cat "$work/page.html" "$work/click.js" > "$work/clicked.html"
+	dump "file://$work/clicked.html" > "$work/clicked.dom"
+	event=$(sums_of "$work/clicked.dom" 1 |
+		sed -n 's/data-event="\(.*\)"/\1/p')
+	events=$(sed -n 's/.*"events": \([0-9]*\).*/\1/p' \
+		"$work/report.json" | head -n 1)
+	[ "$event" -gt $((events / 2 - events / 50)) ] &&
+		[ "$event" -lt $((events / 2 + events / 50)) ] ||
+		{ echo "clicked the middle of $events, got $event"; return 1; }
+	here=$(COLUMNS=200 "$gpupool" replay -q "$trace" --map "$event" |
+		sed -n 's/^Memory at.*: \(.*\) reserved, .*/\1/p')
+	there=$(grep -o ' segments, [^;]* reserved;' "$work/clicked.dom" |
+		sed 's/ segments, \(.*\) reserved;/\1/' | head -n 1)
+	[ -n "$here" ] && [ "$here" = "$there" ] ||
+		{ echo "the map says $there, the page $here"; return 1; }
+}
+
+compare() {
+	"$gpupool" replay -q "$trace" --expandable-segments --compare \
+		--format html -o "$work/two.html"
+	dump "file://$work/two.html" > "$work/two.dom"
+	[ "$(grep -o '<canvas' "$work/two.dom" | wc -l)" -eq 4 ] ||
+		{ echo "there are not four canvases"; return 1; }
+}
+
+# What a trace is called must not become part of the page.
+hostile() {
+	cat > "$work/hostile.json" <<-'END'
+	{"format": "gpupool-trace", "version": 1,
+	 "stacks": [["</script><script>document.title='broken'</script>"]],
+	 "devices": [{"device": 0, "events": [
+	 {"op": "alloc", "id": 1, "size": 4,
+	  "frames": ["</script><script>document.title='broken'</script>"]},
+	 {"op": "free", "id": 1}]}]}
+	END
+	cp "$work/hostile.json" "$work/<img src=x onerror=alert(1)>.json"
+	"$gpupool" replay -q "$work/<img src=x onerror=alert(1)>.json" \
+		--format html -o "$work/hostile.html" || return 1
+	dump "file://$work/hostile.html" > "$work/hostile.dom"
+	grep -q 'data-ready="yes"' "$work/hostile.dom" ||
+		{ echo "the script did not get to its end"; return 1; }
+	! grep -q '<img\|<title>broken' "$work/hostile.dom" ||
+		{ echo "text of the trace is part of the page"; return 1; }
+}
+
+# Readable without scripts: drawings and numbers stand in the file itself.
+without_script() {
+	sed '/^<script>$/,/^<\/script>$/d' "$work/page.html" > "$work/still.html"
+	dump "file://$work/still.html" > "$work/still.dom"
+	[ "$(grep -o '<svg' "$work/still.dom" | wc -l)" -eq 2 ] &&
+		! grep -q '<canvas' "$work/still.dom"
+}
+
+"$gpupool" replay -q "$trace" --timeline "$work/t.csv" -o "$work/report"
+peak=$(sed -n '/"at_peak": {/,/}/s/ *"event": \([0-9]*\),/\1/p' \
+	"$work/report.json" | head -n 1)
+
+ok renders renders
+ok numbers numbers
+ok peak expect_moment "$work/dom.html" "$peak"
+early=$(sed -n '200p' "$work/t.csv" | cut -d, -f2)
+ok event at_event "$early"
+ok click click
+ok compare compare
+ok hostile hostile
+ok no-script without_script
+exit "$failed"

@@ -1,0 +1,11 @@
+#!/bin/sh
+# man/gpupool-metrics.7 says what the table of measures says.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lint/common.inc
+program=${BUILD:-build}/gpupool
+
+"$program" help metrics.7 | diff man/gpupool-metrics.7 - > "$work/said" 2>&1
+verdict metrics-page "gpupool help metrics.7 > man/gpupool-metrics.7"
+exit "$failed"
