@@ -22,7 +22,7 @@
 
 /* ---- the table ---- */
 
-enum gp_unit { GP_UNIT_BYTES, GP_UNIT_COUNT, GP_UNIT_RATIO };
+enum gp_measure_unit { GP_UNIT_BYTES, GP_UNIT_COUNT, GP_UNIT_RATIO };
 
 enum gp_measure_scope {
 	GP_SCOPE_RUN,	  /* of the whole run */
@@ -62,7 +62,7 @@ struct gp_subject {
 
 struct gp_measure {
 	const char *key, *label;
-	enum gp_unit unit;
+	enum gp_measure_unit unit;
 	enum gp_measure_scope scope;
 	const char *meaning; /* in a few words */
 	const char *formula;
@@ -86,7 +86,7 @@ double gp_measure_ratio(enum gp_measure_id id,
 double gp_measure_value(enum gp_measure_id id,
 			const struct gp_subject *subject);
 /* "bytes", "count", "ratio" */
-const char *gp_unit_name(enum gp_unit unit);
+const char *gp_unit_name(enum gp_measure_unit unit);
 
 /* ---- over time ---- */
 

@@ -52,7 +52,8 @@ static bool find_measure(const char *name, size_t length,
 }
 
 /* "0.3" or "30%"; "12"; "4GiB". */
-static bool parse_limit(const char *text, enum gp_unit unit, double *limit)
+static bool parse_limit(const char *text, enum gp_measure_unit unit,
+			double *limit)
 {
 	uint64_t bytes;
 	char *end;
@@ -209,7 +210,7 @@ void gp_alert_end(struct gp_alert *alert, const struct gp_replay_result *result)
 
 /* ---- telling ---- */
 
-static const char *value_text(enum gp_unit unit, double value,
+static const char *value_text(enum gp_measure_unit unit, double value,
 			      char text[GP_COUNT_TEXT])
 {
 	if (unit == GP_UNIT_BYTES)

@@ -397,7 +397,7 @@ double gp_measure_value(enum gp_measure_id id, const struct gp_subject *subject)
 				     : (double)gp_measures[id].count(subject);
 }
 
-const char *gp_unit_name(enum gp_unit unit)
+const char *gp_unit_name(enum gp_measure_unit unit)
 {
 	static const char *const names[] = {
 		[GP_UNIT_BYTES] = "bytes",
