@@ -59,6 +59,7 @@ struct gp_headroom_point {
 	uint64_t capacity;
 	uint64_t ooms, retries, peak_reserved;
 	struct gp_device_calls calls;
+	int64_t synchronizes; /* gp_price_of's */
 };
 
 struct gp_headroom {

@@ -15,6 +15,7 @@
 #include "gpupool/headroom.h"
 #include "gpupool/metrics.h"
 #include "gpupool/replay.h"
+#include "gpupool/suggest.h"
 #include "gpupool/trace.h"
 
 /* One replay of a whole trace: all its devices under one set of settings. */
@@ -108,6 +109,7 @@ struct gp_headroom_report {
 	const struct gp_trace *trace;
 	const struct gp_headroom_run *runs;
 	size_t run_count;
+	const struct gp_prices *prices;
 };
 void gp_report_headroom_text(const struct gp_headroom_report *report,
 			     const struct gp_report_style *style, FILE *out);
@@ -129,6 +131,21 @@ void gp_report_explain_text(const struct gp_explanation *explanation,
 			    const struct gp_report_style *style, FILE *out);
 void gp_report_explain_json(const struct gp_explanation *explanation,
 			    FILE *out);
+
+/* The setting to use, and why. */
+struct gp_suggest_report {
+	const char *path;
+	const struct gp_trace *trace;
+	const struct gp_suggestion *suggestion;
+	const uint64_t *capacity; /* per device */
+	uint8_t release;
+	const struct gp_release_choice *choice; /* NULL: the user chose */
+	uint64_t checked, matched; /* addresses of a replay as recorded */
+	const struct gp_prices *prices;
+};
+void gp_report_suggest_text(const struct gp_suggest_report *report,
+			    const struct gp_report_style *style, FILE *out);
+void gp_report_suggest_json(const struct gp_suggest_report *report, FILE *out);
 
 /* One line of --events: JSON, as trace-format.md's. */
 void gp_report_action(const struct gp_trace *trace,

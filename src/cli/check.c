@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/check_run.h"
@@ -10,12 +11,14 @@
 #include "cli/outlet.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "gpupool/crew.h"
 
 /* One gpupool.json. */
 struct file {
 	struct gp_gate *gate;
 	struct gp_baseline *baseline;
 	struct gp_gate_result *results;
+	struct gp_arena *arenas; /* one a result: each has one thread */
 	size_t count;
 };
 
@@ -23,7 +26,6 @@ struct file {
 struct session {
 	const struct gp_options *options;
 	struct gp_numbers numbers;
-	struct gp_arena arena;
 	struct gp_progress progress;
 	struct file *files;
 	size_t count;
@@ -48,6 +50,18 @@ static enum gp_status read_baseline(struct session *s, struct file *file,
 	return status;
 }
 
+static void choose_runs(const struct session *s, struct file *file)
+{
+	const struct gp_gate *gate = file->gate;
+	const char *only = s->options->only;
+
+	file->results = gp_mem_alloc(gate->run_count, sizeof(*file->results));
+	file->arenas = gp_mem_alloc(gate->run_count, sizeof(*file->arenas));
+	for (size_t i = 0; i < gate->run_count; i++)
+		if (!only || !strcmp(gate->runs[i].name, only))
+			file->results[file->count++].run = &gate->runs[i];
+}
+
 static enum gp_status read_file(struct session *s, const char *path,
 				struct file *file, struct gp_diag *diag)
 {
@@ -69,8 +83,7 @@ static enum gp_status read_file(struct session *s, const char *path,
 	if (status == GP_OK)
 		status = read_baseline(s, file, diag);
 	if (status == GP_OK)
-		file->results = gp_mem_alloc(file->gate->run_count,
-					     sizeof(*file->results));
+		choose_runs(s, file);
 	return status;
 }
 
@@ -155,24 +168,64 @@ static enum gp_status check_leftovers(const struct session *s,
 
 /* ---- runs ---- */
 
-static void run_file(struct session *s, struct file *file)
+/* What a crew works on. */
+struct work {
+	const struct session *session;
+	struct file *file;
+	struct gp_progress *progress;
+	size_t done;
+};
+
+static void do_run(void *arg, size_t piece)
 {
+	const struct work *work = arg;
+	struct gp_gate_result *result = &work->file->results[piece];
 	struct gp_check_config config = {
-		.gate = file->gate,
-		.numbers = &s->numbers,
-		.baseline = file->baseline,
-		.arena = &s->arena,
-		.progress = &s->progress,
-		.is_update = s->options->update,
+		.gate = work->file->gate,
+		.numbers = &work->session->numbers,
+		.baseline = work->file->baseline,
+		.arena = &work->file->arenas[piece],
+		.is_update = work->session->options->update,
 	};
 
-	for (size_t i = 0; i < file->gate->run_count; i++) {
-		const struct gp_gate_run *run = &file->gate->runs[i];
+	gp_check_run(&config, result->run, result);
+}
 
-		if (!s->options->only || !strcmp(run->name, s->options->only))
-			gp_check_run(&config, run,
-				     &file->results[file->count++]);
-	}
+static void tell_done(void *arg, size_t piece)
+{
+	struct work *work = arg;
+	char what[64];
+
+	(void)piece;
+	snprintf(what, sizeof(what), "%zu of %zu runs", ++work->done,
+		 work->file->count);
+	gp_progress_step(work->progress, what);
+}
+
+/* Each run under way holds a trace, which may be large. */
+#define MOST_THREADS 8
+
+static size_t thread_count(void)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (cores < 1)
+		return 1;
+	return cores > MOST_THREADS ? MOST_THREADS : (size_t)cores;
+}
+
+static void run_file(struct session *s, struct file *file)
+{
+	struct work work = { s, file, &s->progress, 0 };
+	struct gp_crew_config crew = {
+		.threads = thread_count(),
+		.count = file->count,
+		.work = do_run,
+		.done = tell_done,
+		.arg = &work,
+	};
+
+	gp_crew_run(&crew);
 }
 
 /* ---- --update ---- */
@@ -325,10 +378,12 @@ enum gp_status gp_check_command(const struct gp_options *options,
 	for (size_t i = 0; i < s.count; i++) {
 		gp_gate_destroy(s.files[i].gate);
 		gp_baseline_destroy(s.files[i].baseline);
+		for (size_t k = 0; k < s.files[i].count; k++)
+			gp_arena_release(&s.files[i].arenas[k]);
+		free(s.files[i].arenas);
 		free(s.files[i].results);
 	}
 	free(s.files);
-	gp_arena_release(&s.arena);
 	gp_numbers_release(&s.numbers);
 	return status;
 }

@@ -21,8 +21,6 @@ static enum gp_status read_trace(struct session *s)
 {
 	struct gp_input_config config = {
 		.path = s->run->path,
-		.progress = gp_progress_read,
-		.progress_arg = s->config->progress,
 	};
 
 	return gp_input_read(&config, &s->trace, &s->result->diag);
@@ -87,15 +85,12 @@ static enum gp_status play(struct session *s)
 	enum gp_status status = GP_OK;
 	struct gp_arena *arena = s->config->arena;
 	size_t count = s->trace->device_count;
-	char what[64];
 
 	s->record = gp_arena_alloc(arena, 1, sizeof(*s->record));
 	s->record->devices =
 		gp_arena_alloc(arena, count, sizeof(*s->record->devices));
 	s->record->device_count = count;
 	s->makers = gp_arena_alloc(arena, count, sizeof(*s->makers));
-	snprintf(what, sizeof(what), "replaying %.40s", s->run->name);
-	gp_progress_step(s->config->progress, what);
 	for (uint32_t d = 0; d < count && status == GP_OK; d++) {
 		status = play_device(s, d);
 		gp_print_end(&s->makers[d]);

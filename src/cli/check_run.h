@@ -3,19 +3,18 @@
 #define CLI_CHECK_RUN_H
 
 #include "base/arena.h"
-#include "cli/progress.h"
 #include "gpupool/gate_report.h"
 
 struct gp_check_config {
 	const struct gp_gate *gate;
 	const struct gp_numbers *numbers;
 	const struct gp_baseline *baseline;
-	struct gp_arena *arena; /* of what results point to */
-	struct gp_progress *progress;
-	bool is_update; /* nothing is judged */
+	struct gp_arena *arena; /* of what the result points to */
+	bool is_update;		/* nothing is judged */
 };
 
-/* Fills result, whose status and diag say what did not go well. */
+/* On any thread.  Fills result, whose status and diag say what did not go well.
+ */
 void gp_check_run(const struct gp_check_config *config,
 		  const struct gp_gate_run *run, struct gp_gate_result *result);
 

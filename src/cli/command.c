@@ -16,6 +16,13 @@ static const struct gp_command table[] = {
 	  "on a simulated device. A setting's own flag is added to the "
 	  "recorded settings; --alloc-conf takes their place.",
 	  GP_TAKER_REPLAY, gp_replay_command },
+	{ "suggest", "TRACE", 1, 1,
+	  "Find the setting under which a trace fits a device.",
+	  "Replays the settings that people try, each alone, at the capacity, "
+	  "and names the one to use, with its line, its proof and its cost. "
+	  "Where none helps, it says how much memory is missing.\n"
+	  "Without --capacity, the device is the recorded one.",
+	  GP_TAKER_SUGGEST, gp_suggest_command },
 	{ "sweep", "TRACE...", 1, 100000,
 	  "Try many settings and say which is best.",
 	  "Each combination of settings, releases, capacities and engines is "
@@ -66,6 +73,10 @@ static const struct gp_command table[] = {
 	  "Needs PyTorch's allocator of that release: make torch-engine "
 	  "TORCH=2.15.0, or --torch-lib.",
 	  GP_TAKER_VERIFY, gp_verify_command },
+	{ "slice", "IN OUT", 2, 2, "Cut out a part that replays on its own.",
+	  "Events from --from up to, but not including, --to, numbered as in "
+	  "reports. Memory as it is by then becomes the part's start state.",
+	  GP_TAKER_SLICE, gp_slice_command },
 	{ "gen", "[SCENARIO [NAME=VALUE...]]", 0, 32,
 	  "Make up a trace of a known pattern.",
 	  "Without operands the scenarios and their parameters are listed. "

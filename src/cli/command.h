@@ -28,8 +28,8 @@ enum gp_status gp_command_unknown(const char *name, struct gp_diag *diag);
 /* One file each. */
 enum gp_status gp_replay_command(const struct gp_options *options,
 				 struct gp_diag *diag);
-enum gp_status gp_advise_command(const struct gp_options *options,
-				 struct gp_diag *diag);
+enum gp_status gp_suggest_command(const struct gp_options *options,
+				  struct gp_diag *diag);
 enum gp_status gp_headroom_command(const struct gp_options *options,
 				   struct gp_diag *diag);
 enum gp_status gp_sweep_command(const struct gp_options *options,
@@ -42,6 +42,8 @@ enum gp_status gp_convert_command(const struct gp_options *options,
 				  struct gp_diag *diag);
 enum gp_status gp_verify_command(const struct gp_options *options,
 				 struct gp_diag *diag);
+enum gp_status gp_slice_command(const struct gp_options *options,
+				struct gp_diag *diag);
 enum gp_status gp_gen_command(const struct gp_options *options,
 			      struct gp_diag *diag);
 enum gp_status gp_check_command(const struct gp_options *options,

@@ -10,6 +10,7 @@
 #include "cli/terminal.h"
 #include "gpupool/headroom.h"
 #include "gpupool/input.h"
+#include "gpupool/price.h"
 #include "gpupool/report.h"
 
 #define POINTS 12
@@ -129,6 +130,7 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 		.trace = s->trace,
 		.runs = s->runs,
 		.run_count = s->run_count,
+		.prices = gp_prices_built_in(),
 	};
 	struct gp_output output;
 	enum gp_status status =

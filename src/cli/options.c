@@ -39,6 +39,7 @@ struct row {
 #define SWEEP	   GP_TAKER_SWEEP
 #define SWEEPS	   (GP_TAKER_SWEEP | GP_TAKER_MERGE)
 #define CHECK	   GP_TAKER_CHECK
+#define INFO	   GP_TAKER_INFO
 #define RUNS	   (GP_TAKER_REPLAY | GP_TAKER_VERIFY | DIFF)
 #define EXPLAIN	   GP_TAKER_EXPLAIN
 #define REPORTS                                                                \
@@ -100,6 +101,10 @@ static const struct row table[] = {
 	  "end." },
 	{ "compare", 0, FLAG, AT(compare), NULL, REPLAY | HEADROOM,
 	  "Replay as recorded too, and show both side by side." },
+	{ "from", 0, COUNT, AT(from_event), "EVENT", GP_TAKER_SLICE,
+	  "The first event of the part; 0 unless given." },
+	{ "to", 0, COUNT, AT(to_event), "EVENT", GP_TAKER_SLICE,
+	  "The first event behind the part; all unless given." },
 	{ "points", 0, COUNT, AT(points), "N", HEADROOM,
 	  "Capacities of the curve, beside the answers; 0: no curve. 12 "
 	  "unless given." },
@@ -125,7 +130,7 @@ static const struct row table[] = {
 	  GP_TAKER_INFO | DIFF | SUGGEST | EXPLAIN,
 	  "For a person, or for a program." },
 	{ "format", 0, WORD, AT(to), "json|jsonl|binary",
-	  GP_TAKER_CONVERT | GP_TAKER_GEN,
+	  GP_TAKER_CONVERT | GP_TAKER_GEN | GP_TAKER_SLICE,
 	  "The format to write, where the file's name does not say." },
 	{ "to", 0, WORD, AT(to), "json|jsonl|binary", GP_TAKER_CONVERT,
 	  "The same as --format." },
@@ -160,14 +165,15 @@ static const struct row table[] = {
 	{ "color", 0, WORD, AT(color), "auto|always|never", REPORTS | CHECK,
 	  "Colour the text; auto: on a terminal." },
 	{ "quiet", 'q', FLAG, AT(quiet), NULL,
-	  REPORTS | CHECK | GP_TAKER_VERIFY | GP_TAKER_CONVERT | GP_TAKER_GEN,
+	  REPORTS | CHECK | GP_TAKER_VERIFY | GP_TAKER_CONVERT | GP_TAKER_GEN |
+		  GP_TAKER_SLICE,
 	  "No progress on standard error." },
 	{ "help", 'h', FLAG, AT(help), NULL, GP_TAKER_ALL, "Show this." },
 };
 
 #define ROWS (sizeof(table) / sizeof(*table))
 
-#define MOST_COUNT 1000000 /* of anything a flag asks for */
+#define MOST_COUNT UINT32_MAX /* of anything a flag asks for */
 
 /* getopt_long answers with FIRST + index: rows, then knobs. */
 #define FIRST 256
@@ -232,7 +238,7 @@ static enum gp_status set_count(void *member, const struct row *row,
 
 	if (*text < '0' || *text > '9' || *end || count > MOST_COUNT)
 		return gp_diag_set(diag, GP_USAGE,
-				   "--%s %s: it takes a number up to %d",
+				   "--%s %s: it takes a number up to %u",
 				   row->name, text, MOST_COUNT);
 	*(uint64_t *)member = count;
 	return GP_OK;

@@ -72,12 +72,13 @@ struct gp_options {
 	uint64_t jobs;
 	uint32_t rank_by; /* enum gp_rank_by */
 	uint64_t capacity;
-	uint64_t points, tries; /* GP_COUNT_BY_DEFAULT */
-	uint32_t format;	/* enum gp_format */
-	uint32_t to;		/* enum gp_trace_format, or GP_TO_BY_NAME */
-	uint32_t on_oom;	/* enum gp_on_oom */
-	uint32_t color;		/* enum gp_color */
-	uint32_t device;	/* 0: sim */
+	uint64_t from_event, to_event; /* to_event 0: all */
+	uint64_t points, tries;	       /* GP_COUNT_BY_DEFAULT */
+	uint32_t format;	       /* enum gp_format */
+	uint32_t to;	 /* enum gp_trace_format, or GP_TO_BY_NAME */
+	uint32_t on_oom; /* enum gp_on_oom */
+	uint32_t color;	 /* enum gp_color */
+	uint32_t device; /* 0: sim */
 	bool compare, timing, strict, ascii, quiet, help;
 	bool update, details;
 	const char *const *operands;

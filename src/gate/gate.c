@@ -11,6 +11,7 @@
 #include "gate/load.h"
 #include "gate/reading.h"
 
+#define MOST_RUNS 10000
 #define MOST_NAME 100
 #define MOST_TEXT 4000 /* of paths and settings */
 
@@ -254,6 +255,11 @@ static enum gp_status read_runs(struct reading *r, const json_t *root)
 				      "\"train.pickle\"}]}");
 		status = gp_diag_set(r->diag, GP_INPUT, "it lists no runs");
 	}
+	if (status == GP_OK && count > MOST_RUNS)
+		status = gp_diag_set(r->diag, GP_INPUT,
+				     "it lists more than %d runs", MOST_RUNS);
+	if (status != GP_OK)
+		return status;
 	r->shared = json_object_get(root, "limits");
 	gate->runs =
 		gp_arena_alloc(&r->store->arena, count, sizeof(*gate->runs));

@@ -172,12 +172,18 @@ static enum gp_status merged_peak(const struct gp_replay_config *config,
 	return status;
 }
 
-/* Moves what merging would have saved from packing to its own part. */
+/*
+ * Moves what merging would have saved from packing to its own part.  A merged
+ * run knows no retry that the recorded device made necessary, so what it
+ * reserves beyond the run itself is not saved by anything.
+ */
 static void take(struct gp_makeup *makeup, enum gp_part_id part,
 		 uint64_t before, uint64_t after)
 {
-	uint64_t saved = before == GP_UNLIMITED ? 0 : less(before, after);
+	uint64_t saved = 0;
 
+	if (before != GP_UNLIMITED)
+		saved = less(least(before, makeup->reserved), after);
 	saved = least(saved, makeup->part[GP_PART_PACKING]);
 	makeup->part[part] = saved;
 	makeup->part[GP_PART_PACKING] -= saved;

@@ -1,7 +1,7 @@
 /* Who holds what changed of the live set, as tables. */
 #include "report/change_shares.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"

@@ -1,9 +1,7 @@
 /* What changed between two runs, for a person. */
 #include "gpupool/change.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "base/bytes.h"
 #include "report/change_parting.h"
@@ -22,12 +20,6 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /* ---- the sentence ---- */
-
-static const struct gp_makeup *makeup_of(const struct gp_change *change,
-					 bool is_b)
-{
-	return is_b ? &change->b.makeup : &change->a.makeup;
-}
 
 static const char *part_label(const struct gp_change *change,
 			      enum gp_part_id id)
@@ -127,15 +119,16 @@ static void print_counts(const struct gp_page *page, const char *label,
 			 uint64_t a, uint64_t b)
 {
 	char x[GP_COUNT_TEXT], y[GP_COUNT_TEXT], by[GP_COUNT_TEXT];
+	char difference[GP_COUNT_TEXT + 1] = "=";
 
-	if (a || b)
-		fprintf(page->out, "%-*s%*s%*s%*s%s\n", LABEL, label, VALUE,
-			gp_count_text(a, x), VALUE, gp_count_text(b, y),
-			VALUE - (int)strlen(gp_count_text(distance(a, b), by)),
-			a == b	? ""
-			: b > a ? "+"
-				: "-",
-			a == b ? "=" : by);
+	if (!a && !b)
+		return;
+	if (a != b)
+		snprintf(difference, sizeof(difference), "%c%s",
+			 b > a ? '+' : '-', gp_count_text(distance(a, b), by));
+	fprintf(page->out, "%-*s%*s%*s%*s\n", LABEL, label, VALUE,
+		gp_count_text(a, x), VALUE, gp_count_text(b, y), VALUE,
+		difference);
 }
 
 static void print_table(const struct gp_page *page,
@@ -195,8 +188,8 @@ static void print_notes(const struct gp_page *page,
 	char bytes[GP_BYTES_TEXT];
 
 	gp_page_blank(page);
-	print_moment(page, "A", makeup_of(change, false));
-	print_moment(page, "B", makeup_of(change, true));
+	print_moment(page, "A", a);
+	print_moment(page, "B", b);
 	if (a->part[GP_PART_LIVE] != b->part[GP_PART_LIVE] &&
 	    a->peak_allocated == b->peak_allocated)
 		gp_page_line(page, GP_TONE_PLAIN, 2,

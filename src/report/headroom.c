@@ -1,8 +1,10 @@
 /* How small the device may be, for a person and as a table. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "gpupool/price.h"
 #include "gpupool/report.h"
 #include "report/head.h"
 #include "report/page.h"
@@ -165,20 +167,20 @@ static void print_known(const struct gp_page *page, const struct gp_headroom *h)
 
 /* ---- the curve ---- */
 
-static uint64_t calls_of(const struct gp_headroom_point *point)
+static double time_of(const struct gp_prices *prices,
+		      const struct gp_headroom_point *point)
 {
-	return point->calls.malloc + point->calls.malloc_failed +
-	       point->calls.free + point->calls.map + point->calls.map_failed +
-	       point->calls.unmap;
+	return gp_price_of(prices, &point->calls, point->synchronizes);
 }
 
-static uint64_t most_calls(const struct gp_headroom *h)
+static double longest(const struct gp_prices *prices,
+		      const struct gp_headroom *h)
 {
-	uint64_t most = 1;
+	double most = 1;
 
 	for (size_t i = 0; i < h->point_count; i++)
-		if (calls_of(&h->points[i]) > most)
-			most = calls_of(&h->points[i]);
+		if (time_of(prices, &h->points[i]) > most)
+			most = time_of(prices, &h->points[i]);
 	return most;
 }
 
@@ -192,20 +194,20 @@ static const char *note_of(const struct gp_headroom *h, uint64_t capacity)
 	return oom ? "no OOM" : retry ? "no retry" : "";
 }
 
+/* A point, and its bar against the longest. */
 static void print_point(const struct gp_page *page, const struct gp_headroom *h,
-			const struct gp_headroom_point *point, uint64_t most)
+			const struct gp_headroom_point *point, double time_us,
+			double most_us)
 {
 	const char *ink = page->style->ascii ? "#" : "█";
-	unsigned width = (unsigned)((calls_of(point) * BAR + most - 1) / most);
+	unsigned width = (unsigned)ceil(time_us * BAR / most_us);
 	const char *note = note_of(h, point->capacity);
 	char capacity[MIB_TEXT], ooms[GP_COUNT_TEXT], retries[GP_COUNT_TEXT];
-	char calls[GP_COUNT_TEXT];
 
-	fprintf(page->out, "%12s%8s%9s%14s  ",
+	fprintf(page->out, "%12s%8s%9s%11.1f ms  ",
 		mib_text(point->capacity, capacity),
 		gp_count_text(point->ooms, ooms),
-		gp_count_text(point->retries, retries),
-		gp_count_text(calls_of(point), calls));
+		gp_count_text(point->retries, retries), time_us / 1e3);
 	for (unsigned i = 0; i < width; i++)
 		fputs(ink, page->out);
 	if (*note)
@@ -213,15 +215,22 @@ static void print_point(const struct gp_page *page, const struct gp_headroom *h,
 	putc('\n', page->out);
 }
 
-static void print_curve(const struct gp_page *page, const struct gp_headroom *h)
+static void print_curve(const struct gp_page *page, const struct gp_headroom *h,
+			const struct gp_prices *prices)
 {
+	double most_us = longest(prices, h);
+
 	if (!h->point_count)
 		return;
 	gp_page_blank(page);
 	fprintf(page->out, "%12s%8s%9s%14s\n", "capacity", "OOMs", "retries",
 		"device calls");
 	for (size_t i = 0; i < h->point_count; i++)
-		print_point(page, h, &h->points[i], most_calls(h));
+		print_point(page, h, &h->points[i],
+			    time_of(prices, &h->points[i]), most_us);
+	gp_page_line(page, GP_TONE_PLAIN, 0,
+		     "(estimated time in calls of the device, without what "
+		     "they wait for)");
 }
 
 /* ---- the whole ---- */
@@ -239,7 +248,7 @@ static void print_run(const struct gp_page *page,
 	else
 		print_floor(page, h);
 	print_known(page, h);
-	print_curve(page, h);
+	print_curve(page, h, report->prices);
 }
 
 static void print_device(const struct gp_page *page,

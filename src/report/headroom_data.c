@@ -1,6 +1,7 @@
 /* How small the device may be, for programs: JSON and CSV. */
 #include <inttypes.h>
 
+#include "gpupool/price.h"
 #include "gpupool/report.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
@@ -30,7 +31,13 @@ static void write_bound(struct gp_emit *json, const char *key,
 	gp_emit_close(json, '}');
 }
 
-static void write_point(struct gp_emit *json,
+static double time_of(const struct gp_prices *prices,
+		      const struct gp_headroom_point *point)
+{
+	return gp_price_of(prices, &point->calls, point->synchronizes);
+}
+
+static void write_point(struct gp_emit *json, const struct gp_prices *prices,
 			const struct gp_headroom_point *point)
 {
 	gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
@@ -42,10 +49,11 @@ static void write_point(struct gp_emit *json,
 	gp_emit_uint(json, "free", point->calls.free);
 	gp_emit_uint(json, "map", point->calls.map);
 	gp_emit_uint(json, "unmap", point->calls.unmap);
+	gp_emit_real(json, "time_us", time_of(prices, point));
 	gp_emit_close(json, '}');
 }
 
-static void write_device(struct gp_emit *json,
+static void write_device(struct gp_emit *json, const struct gp_prices *prices,
 			 const struct gp_device_trace *device,
 			 const struct gp_headroom *h)
 {
@@ -63,21 +71,25 @@ static void write_device(struct gp_emit *json,
 	gp_emit_uint(json, "replays", h->replays);
 	gp_emit_open(json, "curve", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < h->point_count; i++)
-		write_point(json, &h->points[i]);
+		write_point(json, prices, &h->points[i]);
 	gp_emit_close(json, ']');
 	gp_emit_close(json, '}');
 }
 
-static void write_run(struct gp_emit *json, const struct gp_trace *trace,
+static void write_run(struct gp_emit *json,
+		      const struct gp_headroom_report *report,
 		      const struct gp_headroom_run *run)
 {
+	const struct gp_trace *trace = report->trace;
+
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_settings(json, "settings", run->settings);
 	gp_emit_text(json, "alloc_conf", run->conf);
 	gp_emit_release(json, "torch", run->settings->release);
 	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < trace->device_count; i++)
-		write_device(json, &trace->devices[i], &run->devices[i]);
+		write_device(json, report->prices, &trace->devices[i],
+			     &run->devices[i]);
 	gp_emit_close(json, ']');
 	gp_emit_close(json, '}');
 }
@@ -93,7 +105,7 @@ void gp_report_headroom_json(const struct gp_headroom_report *report, FILE *out)
 	gp_emit_close(&json, '}');
 	gp_emit_open(&json, "headroom", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->run_count; i++)
-		write_run(&json, report->trace, &report->runs[i]);
+		write_run(&json, report, &report->runs[i]);
 	gp_emit_close(&json, ']');
 	gp_emit_close(&json, '}');
 }
@@ -102,35 +114,41 @@ void gp_report_headroom_json(const struct gp_headroom_report *report, FILE *out)
 static void put_field(FILE *out, const char *text)
 {
 	putc('"', out);
-	for (; *text; text++)
-		fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', out);
+		putc(*text, out);
+	}
 	putc('"', out);
+}
+
+static void put_points(FILE *out, const struct gp_headroom_report *report,
+		       const struct gp_headroom_run *run, size_t device)
+{
+	const struct gp_headroom *h = &run->devices[device];
+
+	for (size_t i = 0; i < h->point_count; i++) {
+		const struct gp_headroom_point *point = &h->points[i];
+
+		put_field(out, run->conf);
+		fprintf(out,
+			",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			",%.1f\n",
+			report->trace->devices[device].device, point->capacity,
+			point->ooms, point->retries, point->peak_reserved,
+			point->calls.malloc, point->calls.free,
+			point->calls.map, point->calls.unmap,
+			time_of(report->prices, point));
+	}
 }
 
 void gp_report_headroom_csv(const struct gp_headroom_report *report, FILE *out)
 {
 	fputs("settings,device,capacity,num_ooms,num_alloc_retries,"
-	      "peak_reserved,malloc,free,map,unmap\n",
+	      "peak_reserved,malloc,free,map,unmap,time_us\n",
 	      out);
-	for (size_t i = 0; i < report->run_count; i++) {
-		const struct gp_headroom_run *run = &report->runs[i];
-
+	for (size_t i = 0; i < report->run_count; i++)
 		for (size_t d = 0; d < report->trace->device_count; d++)
-			for (size_t p = 0; p < run->devices[d].point_count;
-			     p++) {
-				const struct gp_headroom_point *point =
-					&run->devices[d].points[p];
-
-				put_field(out, run->conf);
-				fprintf(out,
-					",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64
-					",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-					",%" PRIu64 ",%" PRIu64 "\n",
-					report->trace->devices[d].device,
-					point->capacity, point->ooms,
-					point->retries, point->peak_reserved,
-					point->calls.malloc, point->calls.free,
-					point->calls.map, point->calls.unmap);
-			}
-	}
+			put_points(out, report, &report->runs[i], d);
 }

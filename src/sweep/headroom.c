@@ -347,6 +347,7 @@ static void draw_curve(struct search *s)
 		point->retries = (uint64_t)result.stats.num_alloc_retries;
 		point->peak_reserved = result.at_peak.reserved;
 		point->calls = result.calls;
+		point->synchronizes = result.stats.num_sync_all_streams;
 		gp_replay_release(&result);
 	}
 }

@@ -1,0 +1,177 @@
+/* gpupool suggest: the setting under which a trace fits. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/outlet.h"
+#include "cli/plan.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "gpupool/input.h"
+#include "gpupool/report.h"
+#include "gpupool/suggest.h"
+
+#define TRIES 2000 /* to make sure of how much is missing */
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	const char *path;
+	struct gp_trace *trace;
+	struct gp_plan recorded; /* replayed for its fidelity */
+	struct gp_plan asked;	 /* release and capacity */
+	struct gp_suggestion suggestion;
+	struct gp_progress progress;
+};
+
+static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
+{
+	struct gp_input_config config = {
+		.path = s->path,
+		.progress = gp_progress_read,
+		.progress_arg = &s->progress,
+	};
+
+	return gp_input_read(&config, &s->trace, diag);
+}
+
+static enum gp_status check_names(const struct gp_texts *names,
+				  struct gp_diag *diag)
+{
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+
+	for (size_t i = 0; i < names->count; i++) {
+		size_t k = 0;
+
+		while (k < count && strcmp(knobs[k].name, names->items[i]) != 0)
+			k++;
+		if (k < count)
+			continue;
+		gp_diag_file(diag, "suggest");
+		gp_diag_hint(diag, "PyTorch's names, such as "
+				   "expandable_segments; see: gpupool help "
+				   "settings");
+		return gp_diag_set(diag, GP_USAGE,
+				   "--without %s: there is no such setting",
+				   names->items[i]);
+	}
+	return GP_OK;
+}
+
+static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
+{
+	struct gp_options options = { .torch = s->options->torch,
+				      .capacity = s->options->capacity };
+	enum gp_status status =
+		gp_plan_asked(&s->asked, s->trace, &options, diag);
+
+	if (status != GP_OK)
+		return status;
+	for (size_t i = 0; i < s->trace->device_count; i++)
+		if (s->asked.capacity[i] == GP_UNLIMITED) {
+			gp_diag_file(diag, s->path);
+			gp_diag_hint(diag, "say how much: --capacity 80GiB");
+			return gp_diag_set(diag, GP_USAGE,
+					   "the trace does not tell how much "
+					   "memory its device had");
+		}
+	return GP_OK;
+}
+
+/* As far as it can be replayed as recorded: that it cannot is no failure. */
+static void replay_recorded(struct session *s)
+{
+	struct gp_diag ignored = { 0 };
+
+	if (gp_plan_recorded(&s->recorded, s->trace, &ignored) == GP_OK)
+		gp_plan_play(&s->recorded, NULL, &s->progress, &ignored);
+}
+
+static void tell(void *arg, uint32_t replays)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "trying settings: replay %u", replays + 1);
+	gp_progress_step(arg, what);
+}
+
+static enum gp_status suggest(struct session *s, struct gp_diag *diag)
+{
+	struct gp_suggest_config config = {
+		.trace = s->trace,
+		.release = s->asked.settings.release,
+		.conf = s->asked.conf,
+		.engine = s->asked.engine,
+		.capacity = s->asked.capacity,
+		.prices = gp_prices_built_in(),
+		.without = s->options->without.items,
+		.without_count = s->options->without.count,
+		.tries = TRIES,
+		.progress = tell,
+		.progress_arg = &s->progress,
+	};
+
+	return gp_suggest(&config, &s->suggestion, diag);
+}
+
+static enum gp_status report(struct session *s, struct gp_diag *diag)
+{
+	struct gp_report_style style = gp_terminal_style(s->options);
+	struct gp_suggest_report report = {
+		.path = s->path,
+		.trace = s->trace,
+		.suggestion = &s->suggestion,
+		.capacity = s->asked.capacity,
+		.release = s->asked.settings.release,
+		.choice = s->asked.has_choice ? &s->asked.choice : NULL,
+		.prices = gp_prices_built_in(),
+	};
+	struct gp_output output;
+	enum gp_status status =
+		gp_outlet_open(&output, s->options->output, diag);
+
+	if (status != GP_OK)
+		return status;
+	for (size_t i = 0; s->recorded.results && i < s->trace->device_count;
+	     i++) {
+		report.checked += s->recorded.results[i].fidelity.checked;
+		report.matched += s->recorded.results[i].fidelity.matched;
+	}
+	if (s->options->format == GP_FORMAT_JSON)
+		gp_report_suggest_json(&report, output.stream);
+	else
+		gp_report_suggest_text(&report, &style, output.stream);
+	return gp_outlet_close(&output, status, diag);
+}
+
+enum gp_status gp_suggest_command(const struct gp_options *options,
+				  struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.path = options->operands[0],
+		.progress = gp_progress_make(options->quiet),
+	};
+	enum gp_status status = check_names(&options->without, diag);
+
+	if (status == GP_OK)
+		status = read_trace(&s, diag);
+	if (status == GP_OK)
+		status = make_plan(&s, diag);
+	if (status == GP_OK)
+		replay_recorded(&s);
+	if (status == GP_OK)
+		status = suggest(&s, diag);
+	gp_progress_end(&s.progress);
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s.path);
+	if (status == GP_OK)
+		status = report(&s, diag);
+	gp_suggestion_release(&s.suggestion);
+	gp_plan_release(&s.recorded);
+	gp_plan_release(&s.asked);
+	gp_trace_destroy(s.trace);
+	return status;
+}

@@ -1,0 +1,212 @@
+/* Slices: a part of a trace that replays on its own. */
+#include "gpupool/slice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/store.h"
+
+/* While one device is cut. */
+struct cutting {
+	const struct gp_device_trace *from;
+	const struct gp_slice *slice;
+	struct gp_arena *arena;
+	uint32_t *sites;   /* by id: where it was allocated last */
+	bool *is_live;	   /* by id */
+	uint32_t *numbers; /* by id: in the slice, or GP_NO_ID */
+	uint64_t *names;   /* by number */
+	uint32_t ids;	   /* numbers so far */
+	struct gp_event *events;
+	size_t count;
+};
+
+/* Ids are dense in the slice too. */
+static uint32_t number(struct cutting *c, uint32_t id)
+{
+	if (c->numbers[id] == GP_NO_ID) {
+		c->names[c->ids] = c->from->names ? c->from->names[id] : id;
+		c->numbers[id] = c->ids++;
+	}
+	return c->numbers[id];
+}
+
+static void put(struct cutting *c, const struct gp_event *event)
+{
+	struct gp_event *to = &c->events[c->count++];
+
+	*to = *event;
+	if (gp_event_fields((enum gp_event_kind)event->kind) & GP_HAS_ID &&
+	    event->id != GP_NO_ID)
+		to->id = number(c, event->id);
+}
+
+/* ---- memory at the start ---- */
+
+static void *copy(struct gp_arena *arena, const void *items, size_t n,
+		  size_t size)
+{
+	void *copied = gp_arena_alloc(arena, n, size);
+
+	if (n)
+		memcpy(copied, items, n * size);
+	return copied;
+}
+
+static struct gp_state copy_start(struct cutting *c)
+{
+	const struct gp_state *start = &c->slice->start;
+	struct gp_block *blocks = copy(c->arena, start->blocks,
+				       start->block_count, sizeof(*blocks));
+	struct gp_state copied = *start;
+
+	for (size_t i = 0; i < start->block_count; i++) {
+		if (blocks[i].id == GP_NO_ID)
+			continue;
+		blocks[i].site = c->sites[blocks[i].id];
+		c->is_live[blocks[i].id] = blocks[i].state == GP_ACTIVE;
+		blocks[i].id = number(c, blocks[i].id);
+	}
+	copied.blocks = blocks;
+	copied.segments = copy(c->arena, start->segments, start->segment_count,
+			       sizeof(*start->segments));
+	return copied;
+}
+
+/* ---- what came before ---- */
+
+static void note_sites(struct cutting *c)
+{
+	for (uint64_t i = 0; i < c->slice->from; i++) {
+		const struct gp_event *event = &c->from->events[i];
+
+		if (event->kind == GP_ALLOC)
+			c->sites[event->id] = event->site;
+	}
+}
+
+/* Whether a request before the slice still matters in it. */
+static bool lasts(const struct cutting *c, const struct gp_event *event)
+{
+	switch (event->kind) {
+	case GP_SET_FRACTION:
+	case GP_SET_SETTINGS:
+	case GP_OTHER_MEMORY:
+	case GP_POOL_CREATE:
+	case GP_POOL_USE_ON_OOM:
+	case GP_POOL_NO_USE_ON_OOM:
+	case GP_POOL_NO_SPLIT:
+	case GP_POOL_BEGIN:
+	case GP_POOL_END:
+	case GP_POOL_RELEASE:
+	case GP_CAPTURE_BEGIN:
+	case GP_CAPTURE_END: return true;
+	case GP_RECORD_STREAM: return c->is_live[event->id];
+	default: return false;
+	}
+}
+
+/* ---- the part itself ---- */
+
+/* Blocks whose alloc was not served are not in the start state, and what is
+ * asked of them later asks for nothing. */
+static bool belongs(struct cutting *c, const struct gp_event *event)
+{
+	switch (event->kind) {
+	case GP_ALLOC: c->is_live[event->id] = true; return true;
+	case GP_RECORD_STREAM: return c->is_live[event->id];
+	case GP_FREE:
+		if (!c->is_live[event->id])
+			return false;
+		c->is_live[event->id] = false;
+		return true;
+	default: return true;
+	}
+}
+
+/* A recorded end state, as far as the slice reaches it and knows its blocks. */
+static struct gp_state copy_end(struct cutting *c)
+{
+	struct gp_state end = c->from->end;
+	struct gp_block *blocks =
+		copy(c->arena, end.blocks, end.block_count, sizeof(*blocks));
+
+	if (c->slice->to < c->from->event_count)
+		return (struct gp_state){ 0 };
+	for (size_t i = 0; i < end.block_count; i++) {
+		if (blocks[i].id == GP_NO_ID)
+			continue;
+		blocks[i].id = c->numbers[blocks[i].id];
+		if (blocks[i].id == GP_NO_ID)
+			return (struct gp_state){ 0 };
+	}
+	end.blocks = blocks;
+	return end;
+}
+
+static void cut(struct cutting *c, struct gp_device_trace *device)
+{
+	const struct gp_event *events = c->from->events;
+
+	c->events =
+		gp_arena_alloc(c->arena, c->slice->to + 1, sizeof(*c->events));
+	note_sites(c);
+	device->start = copy_start(c);
+	for (uint64_t i = 0; i < c->slice->from; i++)
+		if (lasts(c, &events[i]))
+			put(c, &events[i]);
+	for (uint64_t i = c->slice->from; i < c->slice->to; i++)
+		if (belongs(c, &events[i]))
+			put(c, &events[i]);
+	device->end = copy_end(c);
+	device->names = c->names;
+	device->block_ids = c->ids;
+	device->events = c->events;
+	device->event_count = c->count;
+}
+
+static void cut_device(struct gp_arena *arena,
+		       const struct gp_device_trace *from,
+		       const struct gp_slice *slice,
+		       struct gp_device_trace *device)
+{
+	size_t n = (size_t)from->block_ids + 1;
+	struct cutting c = {
+		.from = from,
+		.slice = slice,
+		.arena = arena,
+		.sites = gp_mem_alloc(n, sizeof(*c.sites)),
+		.is_live = gp_mem_alloc(n, sizeof(*c.is_live)),
+	};
+
+	c.numbers = gp_mem_alloc(n, sizeof(*c.numbers));
+	c.names = gp_arena_alloc(arena, n, sizeof(*c.names));
+	for (size_t i = 0; i < n; i++) {
+		c.sites[i] = GP_NO_SITE;
+		c.numbers[i] = GP_NO_ID;
+	}
+	*device = *from;
+	cut(&c, device);
+	free(c.sites);
+	free(c.is_live);
+	free(c.numbers);
+}
+
+struct gp_trace *gp_trace_slice(const struct gp_trace *trace,
+				const struct gp_slice *slices)
+{
+	struct gp_trace_store *store = gp_trace_store_create();
+	struct gp_device_trace *devices = gp_arena_alloc(
+		&store->arena, trace->device_count, sizeof(*devices));
+
+	store->trace = *trace;
+	store->trace.memory = store;
+	store->trace.devices = devices;
+	for (size_t i = 0; i < trace->device_count; i++) {
+		cut_device(&store->arena, &trace->devices[i], &slices[i],
+			   &devices[i]);
+		if (slices[i].from)
+			store->trace.is_complete = false;
+	}
+	return &store->trace;
+}

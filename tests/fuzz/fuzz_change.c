@@ -1,0 +1,92 @@
+/*
+ * Any bytes are a report or an error, and what is read of one adds up; of any
+ * trace, too, however its streams and pools are merged.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gpupool/change.h"
+#include "gpupool/input.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(int holds, const char *what)
+{
+	if (!holds) {
+		fprintf(stderr, "%s\n", what);
+		abort();
+	}
+}
+
+static void check(const struct gp_makeup *makeup)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < GP_PARTS; i++)
+		sum += makeup->part[i];
+	must(sum == makeup->reserved, "the parts do not add up");
+}
+
+static void try_report(const char *path)
+{
+	struct gp_report_run *runs;
+	struct gp_diag diag = { 0 };
+	size_t count;
+
+	gp_report_is_one(path);
+	if (gp_report_read(path, &runs, &count, &diag) != GP_OK) {
+		must(*diag.what, "an error says nothing");
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		check(&runs[i].makeup);
+	gp_report_runs_release(runs, count);
+}
+
+static void try_device(const struct gp_trace *trace, uint32_t device)
+{
+	struct gp_settings settings;
+	struct gp_replay_config config = {
+		.trace = trace,
+		.device = device,
+		.settings = &settings,
+		.engine = gp_engine_find("caching"),
+		.mode = GP_WHAT_IF,
+		.capacity = GP_UNLIMITED,
+	};
+	struct gp_replay_result result;
+	struct gp_makeup makeup;
+	struct gp_parting parting;
+	struct gp_diag diag = { 0 };
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	parting = gp_parting_find(trace, device, trace, device);
+	must(!parting.is_there, "a trace parts from itself");
+	if (gp_makeup_take(&config, &makeup, &result, &diag) != GP_OK)
+		return;
+	check(&makeup);
+	gp_replay_release(&result);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("input", 0);
+	struct gp_trace *trace;
+	struct gp_diag diag = { 0 };
+	char path[32];
+
+	must(write(fd, data, size) == (ssize_t)size, "no room");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	try_report(path);
+	if (gp_input_read(&(struct gp_input_config){ .path = path }, &trace,
+			  &diag) == GP_OK) {
+		for (uint32_t i = 0; i < trace->device_count; i++)
+			try_device(trace, i);
+		gp_trace_destroy(trace);
+	}
+	close(fd);
+	return 0;
+}
