@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "cli/command.h"
 #include "cli/outlet.h"
 #include "cli/plan.h"
@@ -60,6 +61,28 @@ static enum gp_status check_names(const struct gp_texts *names,
 	return GP_OK;
 }
 
+/* A window's start state is as it was recorded, under every setting. */
+static enum gp_status check_start(const struct session *s, size_t device,
+				  struct gp_diag *diag)
+{
+	const struct gp_state *start = &s->trace->devices[device].start;
+	char reserved[GP_BYTES_TEXT], capacity[GP_BYTES_TEXT];
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < start->segment_count; i++)
+		sum += start->segments[i].size;
+	if (sum <= s->asked.capacity[device])
+		return GP_OK;
+	gp_diag_file(diag, s->path);
+	gp_diag_hint(diag, "record from the start of the program, or give a "
+			   "larger --capacity");
+	return gp_diag_set(diag, GP_USAGE,
+			   "the trace begins with %s reserved, which does not "
+			   "fit into %s under any setting",
+			   gp_bytes_text(sum, reserved),
+			   gp_bytes_text(s->asked.capacity[device], capacity));
+}
+
 static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 {
 	struct gp_options options = { .torch = s->options->torch,
@@ -77,7 +100,9 @@ static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 					   "the trace does not tell how much "
 					   "memory its device had");
 		}
-	return GP_OK;
+	for (size_t i = 0; i < s->trace->device_count && status == GP_OK; i++)
+		status = check_start(s, i, diag);
+	return status;
 }
 
 /* As far as it can be replayed as recorded: that it cannot is no failure. */
