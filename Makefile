@@ -85,13 +85,20 @@ FUZZERS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 MANUALS := $(sort $(wildcard man/*.[1-9]))
 C_FILES = $(sort $(shell find include src tests -name '*.[ch]'))
 
+# What PyTorch programs run on under `gpupool record`: for each of CUDA's
+# versions, the runtime without a device.
+CUDAS := 12 13
+SIMCUDA := $(CUDAS:%=$(B)/simcuda/%/libgpupool-simcuda.so)
+SIMCUDA_SRC := $(wildcard src/simcuda/*.c src/simcuda/program/*.c) \
+	src/device/sim.c src/device/space.c src/base/map.c src/base/mem.c
+
 # What is made, in a few words; V=1 shows the commands.
 Q := $(if $(V),,@)
 say = @$(if $(V),:,printf '  %-5s%s\n' '$(1)' '$@')
 
 # ---- the program ----------------------------------------------------------
 
-all: $(PROGRAM) ## the program, build/gpupool (the default)
+all: $(PROGRAM) $(SIMCUDA) ## the program, build/gpupool (the default)
 
 lib: $(LIB) ## all of it but main, build/libgpupool.a
 
@@ -120,6 +127,15 @@ $(B)/obj/page_files.o: $(B)/page_files.c $(B)/.compile
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -c -o $@ $<
+
+# In other people's programs, so without sanitizers.
+$(B)/simcuda/%/libgpupool-simcuda.so: $(SIMCUDA_SRC) $(B)/.compile \
+		$(wildcard src/simcuda/*.h src/simcuda/*/*.h include/gpupool/*.h)
+	$(call say,SO)
+	@mkdir -p $(@D)
+	$(Q)$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -fPIC -shared \
+		-fvisibility=default -DSIMCUDA_MAJOR=$* \
+		-Wl,-soname,$(@F) -o $@ $(SIMCUDA_SRC) -ldl -lm
 
 # Files that say how things were made.  Each is written anew only when it would
 # say something else, so that what depends on it is then made anew.

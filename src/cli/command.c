@@ -105,6 +105,16 @@ static const struct gp_command table[] = {
 	  "settings given. One trace alone is compared with itself under "
 	  "those settings.",
 	  GP_TAKER_DIFF, gp_diff_command },
+	{ "record", "-- COMMAND...", 1, SIZE_MAX,
+	  "Run a PyTorch program without a GPU and keep its trace.",
+	  "The program is not changed and runs on the PyTorch that it has, "
+	  "over "
+	  "a CUDA without a device: memory, streams and events behave, kernels "
+	  "compute nothing, and what is copied from the device is zeros. Its "
+	  "output and its exit status are its own.\n"
+	  "The trace is kept whatever way the program ends. Several processes "
+	  "that use a device give a trace each: trace.1.json, trace.2.json.",
+	  GP_TAKER_RECORD, gp_record_command },
 	{ "help", "[COMMAND]", 0, 1, "Explain a command, or a topic.", NULL,
 	  GP_TAKER_HELP, gp_help_run },
 	{ "version", "", 0, 0, "Print the version.", NULL, GP_TAKER_HELP,

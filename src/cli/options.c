@@ -87,6 +87,20 @@ static const struct row table[] = {
 	  RUNS | SUGGEST | SWEEP | EXPLAIN,
 	  "Memory of the device: 80GiB, 512MiB, a number of bytes, or "
 	  "unlimited." },
+	{ "capacity", 0, BYTES, AT(capacity), "SIZE", GP_TAKER_RECORD,
+	  "Memory of each device, in place of what --gpu has: 80GiB, 512MiB, "
+	  "a number of bytes." },
+	{ "gpu", 0, TEXT, AT(gpu), "NAME", GP_TAKER_RECORD,
+	  "The device that the program sees: h100-80gb, which is the default, "
+	  "or help for a list." },
+	{ "devices", 0, TEXT, AT(devices), "N", GP_TAKER_RECORD,
+	  "How many of them, 1 to 16; 1 unless given." },
+	{ "events", 0, TEXT, AT(complete), "instant|lag:N", GP_TAKER_RECORD,
+	  "When work on a stream is done: at once, which is the default, or N "
+	  "launches and copies later." },
+	{ "output", 'o', TEXT, AT(output), "FILE", GP_TAKER_RECORD,
+	  "The trace, trace.json unless given; its name says the format as "
+	  "convert's does." },
 	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY | SWEEP,
 	  "The allocator: caching decides as PyTorch's does, torch is "
 	  "PyTorch's own, direct asks the device for each request." },
@@ -166,7 +180,7 @@ static const struct row table[] = {
 	  "Colour the text; auto: on a terminal." },
 	{ "quiet", 'q', FLAG, AT(quiet), NULL,
 	  REPORTS | CHECK | GP_TAKER_VERIFY | GP_TAKER_CONVERT | GP_TAKER_GEN |
-		  GP_TAKER_SLICE,
+		  GP_TAKER_SLICE | GP_TAKER_RECORD,
 	  "No progress on standard error." },
 	{ "help", 'h', FLAG, AT(help), NULL, GP_TAKER_ALL, "Show this." },
 };

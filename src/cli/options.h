@@ -64,6 +64,7 @@ struct gp_options {
 	const char *fail_over; /* AMOUNT, as typed */
 	const char *map, *timeline;
 	struct gp_texts alerts;
+	const char *gpu, *devices, *complete;
 	char *knobs; /* owned: "name:value,..." of the settings' flags */
 	struct gp_texts confs;	 /* --alloc-conf where there may be several */
 	struct gp_texts without; /* names of settings */

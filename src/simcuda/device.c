@@ -1,16 +1,44 @@
 /* Devices: how many, which one is current, what they can. */
+#include <stdint.h>
 #include <stdio.h>
 
 #include "simcuda/properties.h"
 
+/* Numbers of cudaDeviceAttr and CUdevice_attribute, which are the same: CUDA
+ * Toolkit 13.0, driver_types.h. Kernels' launchers go by them: cub divides a
+ * grid by the largest one. */
 int properties_attribute(int attribute, int device)
 {
 	const struct simcuda_properties *p = properties_of(device);
 
 	switch (attribute) {
+	case 1: /* threads of a block */
+	case 2: /* in x */
+	case 3: return 1024;
+	case 4: return 64;
+	case 5: return INT32_MAX; /* blocks of a grid in x */
+	case 6:
+	case 7: return 65535;
+	case 8: return p->shared_per_block;
+	case 9: return 65536;	   /* bytes of constants */
+	case 10: return 32;	   /* threads of a warp */
+	case 11: return INT32_MAX; /* pitch */
+	case 12: return 65536;	   /* registers of a block */
+	case 14: return 512;	   /* alignment of textures */
 	case CU_ATTRIBUTE_MULTIPROCESSORS: return p->multiprocessors;
+	case 31: return 1; /* concurrent kernels */
+	case 37: return p->bus_width_bits;
+	case 38: return p->l2_bytes;
+	case 39: return properties_threads(p);
+	case 41: return 1; /* unified addressing */
 	case CU_ATTRIBUTE_MAJOR: return p->major;
 	case CU_ATTRIBUTE_MINOR: return p->minor;
+	case 78: return 1; /* priorities of streams */
+	case 81: return p->shared_per_sm;
+	case 82: return 65536; /* registers of a multiprocessor */
+	case 95: return 1;     /* cooperative launches */
+	case 97: return p->shared_per_block_optin;
+	case 106: return 32; /* blocks of a multiprocessor */
 	case CU_ATTRIBUTE_VIRTUAL_MEMORY:
 	case CU_ATTRIBUTE_MEMORY_POOLS: return 1;
 	default: return 0;
@@ -19,6 +47,7 @@ int properties_attribute(int attribute, int device)
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
+	process_tell_observer();
 	process_begin(CALL_cudaGetDeviceCount);
 	*count = process.device_count;
 	return process_end(cudaSuccess);

@@ -122,7 +122,7 @@ static cudaError_t host_alloc(enum simcuda_call call, void **pointer,
 			      size_t size)
 {
 	process_begin(call);
-	*pointer = size ? malloc(size) : NULL;
+	*pointer = size ? calloc(1, size) : NULL;
 	return process_end(size && !*pointer ? cudaErrorMemoryAllocation
 					     : cudaSuccess);
 }

@@ -56,6 +56,19 @@ CUresult process_end_driver(CUresult error)
 	return error;
 }
 
+static void (*observer)(void);
+
+void process_observe(void (*new_observer)(void))
+{
+	observer = new_observer;
+}
+
+void process_tell_observer(void)
+{
+	if (observer)
+		observer();
+}
+
 int process_current_device(void)
 {
 	return current;

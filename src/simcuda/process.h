@@ -47,6 +47,11 @@ CUresult process_end_driver(CUresult error);
 void process_lock(void);
 void process_unlock(void);
 
+/* Whoever wants to know that a program is about to use a device; called, with
+ * no lock held, whenever one asks how many there are. */
+void process_observe(void (*observer)(void));
+void process_tell_observer(void);
+
 /* The thread's. */
 int process_current_device(void);
 void process_set_current_device(int device);

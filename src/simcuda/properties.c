@@ -125,6 +125,11 @@ const struct simcuda_properties *properties_of(int device)
 	return *p->name ? p : &h100;
 }
 
+int properties_threads(const struct simcuda_properties *p)
+{
+	return p->threads_per_sm ? p->threads_per_sm : 2048;
+}
+
 static uint64_t total_memory(int device)
 {
 	struct gp_device *memory = process_memory(device);
@@ -165,7 +170,7 @@ static void fill(uint64_t values[MEMBERS], int device)
 		       [UNIFIED_ADDRESSING] = 1,
 		       [BUS_WIDTH] = (uint64_t)p->bus_width_bits,
 		       [L2] = (uint64_t)p->l2_bytes,
-		       [THREADS_PER_SM] = 2048,
+		       [THREADS_PER_SM] = (uint64_t)properties_threads(p),
 		       [STREAM_PRIORITIES] = 1,
 		       [SHARED_PER_SM] = (uint64_t)p->shared_per_sm,
 		       [REGISTERS_PER_SM] = 65536,

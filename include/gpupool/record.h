@@ -1,0 +1,60 @@
+/*
+ * Recording: running a PyTorch program on the simulated device.
+ *
+ * PyTorch's libraries want CUDA's by their sonames, and some hundreds of
+ * symbols of them.  What behaves is in libgpupool-simcuda (src/simcuda); for
+ * the rest shared objects are written here, with no compiler: an empty one for
+ * each soname, and one that defines every symbol that is wanted and leads it to
+ * simcuda's stand-in.
+ */
+#ifndef GPUPOOL_RECORD_H
+#define GPUPOOL_RECORD_H
+
+#include <stddef.h>
+
+#include "gpupool/simcuda.h"
+#include "gpupool/status.h"
+
+/* What the libraries of a PyTorch want of CUDA; gp_wants_release. */
+struct gp_wants {
+	char **symbols;
+	size_t symbol_count, symbol_room;
+	char **sonames;
+	size_t soname_count, soname_room;
+	unsigned cuda; /* major version, as libcudart's soname has it; 0: none
+			*/
+};
+
+/* Reads every library in the folder torch/lib. */
+enum gp_status gp_wants_read(struct gp_wants *wants, const char *folder,
+			     struct gp_diag *diag);
+void gp_wants_release(struct gp_wants *wants);
+
+/* A shared object for x86-64. */
+struct gp_object {
+	const char *soname;
+	const char *const *needed; /* libraries it depends on */
+	size_t needed_count;
+	char *const *symbols; /* each calls the stand-in with its name */
+	size_t symbol_count;
+};
+
+enum gp_status gp_object_write(const struct gp_object *object, const char *path,
+			       struct gp_diag *diag);
+
+/* Writes all of them into a folder that is there, unless they are. */
+enum gp_status gp_stand_ins_write(const struct gp_wants *wants,
+				  const char *folder, struct gp_diag *diag);
+
+/* A real device. */
+struct gp_gpu {
+	const char *name;  /* "h100-80gb" */
+	uint64_t capacity; /* bytes that cudaMemGetInfo calls the total */
+	struct simcuda_properties properties;
+};
+
+const struct gp_gpu *gp_gpu_table(size_t *count);
+/* NULL: not there. */
+const struct gp_gpu *gp_gpu_find(const char *name);
+
+#endif

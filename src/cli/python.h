@@ -1,0 +1,20 @@
+/* Which PyTorch a command would use. */
+#ifndef CLI_PYTHON_H
+#define CLI_PYTHON_H
+
+#include <limits.h>
+
+#include "gpupool/status.h"
+
+struct gp_python_torch {
+	char folder[PATH_MAX]; /* .../site-packages/torch */
+	unsigned release;      /* 15 of 2.15 */
+};
+
+/* Asks the command's interpreter: itself when it is a python, the one that a
+ * script's first line names, else python3.  PyTorch is not imported. */
+enum gp_status gp_python_find_torch(const char *command,
+				    struct gp_python_torch *torch,
+				    struct gp_diag *diag);
+
+#endif

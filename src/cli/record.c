@@ -1,0 +1,327 @@
+/*
+ * gpupool record: runs a PyTorch program over CUDA without a device, and keeps
+ * what its allocator did.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/python.h"
+#include "cli/recorded.h"
+#include "cli/trace_file.h"
+#include "gpupool/record.h"
+
+#define DEFAULT_GPU "h100-80gb"
+
+struct session {
+	const struct gp_options *options;
+	const char *output;
+	const struct gp_gpu *gpu;
+	struct gp_python_torch torch;
+	struct gp_wants wants;
+	char stand_ins[PATH_MAX]; /* folder */
+	char simcuda[PATH_MAX];	  /* library */
+	char parts[PATH_MAX];	  /* folder that the program writes to */
+};
+
+/* ---- before ---- */
+
+static enum gp_status list_gpus(struct gp_diag *diag)
+{
+	char names[200] = "";
+	size_t count, used = 0;
+	const struct gp_gpu *gpus = gp_gpu_table(&count);
+
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used,
+					 "%s%s", i ? ", " : "", gpus[i].name);
+	gp_diag_hint(diag, "known: %s", names);
+	return GP_USAGE;
+}
+
+static enum gp_status check(struct session *s, struct gp_diag *diag)
+{
+	const char *gpu = s->options->gpu ? s->options->gpu : DEFAULT_GPU;
+	const char *events = s->options->complete;
+	const char *devices = s->options->devices;
+	struct gp_trace_form form;
+
+	gp_diag_file(diag, "record");
+	s->output = s->options->output ? s->options->output : "trace.json";
+	s->gpu = gp_gpu_find(gpu);
+	if (!s->gpu) {
+		list_gpus(diag);
+		return gp_diag_set(diag, GP_USAGE, "--gpu %s: not known", gpu);
+	}
+	if (events && strcmp(events, "instant") != 0 &&
+	    strncmp(events, "lag:", 4) != 0)
+		return gp_diag_set(diag, GP_USAGE,
+				   "--events %s: it takes instant or lag:60",
+				   events);
+	if (devices &&
+	    (atoi(devices) < 1 || atoi(devices) > SIMCUDA_MOST_DEVICES))
+		return gp_diag_set(diag, GP_USAGE,
+				   "--devices %s: it takes 1 "
+				   "to 16",
+				   devices);
+	return gp_trace_form_of(s->options, "record", s->output, &form, diag);
+}
+
+/* Beside the program, or where it was installed. */
+static enum gp_status find_simcuda(struct session *s, struct gp_diag *diag)
+{
+	static const char *const places[] = { "simcuda",
+					      "../lib/gpupool/simcuda" };
+	char here[PATH_MAX - 128];
+	ssize_t n = readlink("/proc/self/exe", here, sizeof(here) - 1);
+
+	here[n > 0 ? n : 0] = 0;
+	for (char *end = strrchr(here, '/'); end; end = NULL)
+		*end = 0;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		snprintf(s->simcuda, sizeof(s->simcuda),
+			 "%s/%s/%u/libgpupool-simcuda.so", here, places[i],
+			 s->wants.cuda);
+		if (!access(s->simcuda, R_OK))
+			return GP_OK;
+	}
+	gp_diag_file(diag, s->torch.folder);
+	gp_diag_hint(diag, "builds for CUDA 12 and 13 can be recorded");
+	return gp_diag_set(diag, GP_SYSTEM,
+			   "no library stands in for its CUDA %u",
+			   s->wants.cuda);
+}
+
+static enum gp_status make_folders(char *path, struct gp_diag *diag)
+{
+	for (char *at = path + 1; *at; at++) {
+		if (*at != '/')
+			continue;
+		*at = 0;
+		mkdir(path, 0777);
+		*at = '/';
+	}
+	if (!mkdir(path, 0777) || errno == EEXIST)
+		return GP_OK;
+	gp_diag_file(diag, path);
+	return gp_diag_set(diag, GP_SYSTEM, "cannot make this folder: %s",
+			   strerror(errno));
+}
+
+/* What they hold follows from PyTorch's libraries: its folder and when that
+ * changed name them. */
+static void name_stand_ins(struct session *s, const char *lib)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	uint64_t key = 14695981039346656037u; /* FNV-1a */
+	char text[PATH_MAX + 64];
+	struct stat about = { 0 };
+
+	stat(lib, &about);
+	snprintf(text, sizeof(text), "%s %lld %s", lib,
+		 (long long)about.st_mtime, __DATE__ __TIME__);
+	for (const char *c = text; *c; c++)
+		key = (key ^ (unsigned char)*c) * 1099511628211u;
+	if (cache && *cache == '/')
+		snprintf(text, sizeof(text), "%s", cache);
+	else if (home && *home == '/')
+		snprintf(text, sizeof(text), "%s/.cache", home);
+	else
+		snprintf(text, sizeof(text), "/tmp");
+	snprintf(s->stand_ins, sizeof(s->stand_ins),
+		 "%.3900s/gpupool/record/%016" PRIx64, text, key);
+}
+
+static enum gp_status prepare(struct session *s, struct gp_diag *diag)
+{
+	char lib[PATH_MAX + 8];
+	enum gp_status status;
+
+	snprintf(lib, sizeof(lib), "%s/lib", s->torch.folder);
+	status = gp_wants_read(&s->wants, lib, diag);
+	if (status == GP_OK)
+		status = find_simcuda(s, diag);
+	name_stand_ins(s, lib);
+	if (status == GP_OK)
+		status = make_folders(s->stand_ins, diag);
+	if (status == GP_OK)
+		status = gp_stand_ins_write(&s->wants, s->stand_ins, diag);
+	return status;
+}
+
+static enum gp_status make_parts(struct session *s, struct gp_diag *diag)
+{
+	char name[PATH_MAX], here[PATH_MAX];
+
+	if (*s->output == '/' || !getcwd(here, sizeof(here)))
+		snprintf(name, sizeof(name), "%s.XXXXXX", s->output);
+	else if ((size_t)snprintf(name, sizeof(name), "%s/%s.XXXXXX", here,
+				  s->output) >= sizeof(name))
+		return gp_diag_set(diag, GP_SYSTEM, "its path is too long");
+	memcpy(s->parts, name, sizeof(name));
+	if (mkdtemp(s->parts))
+		return GP_OK;
+	gp_diag_file(diag, s->output);
+	return gp_diag_set(diag, GP_SYSTEM, "cannot write beside it: %s",
+			   strerror(errno));
+}
+
+/* ---- the program ---- */
+
+static void set_number(const char *name, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	setenv(name, text, 1);
+}
+
+static void set_gpu(const struct simcuda_properties *p)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%s",
+		 p->major, p->minor, p->multiprocessors, p->l2_bytes,
+		 p->bus_width_bits, p->shared_per_block,
+		 p->shared_per_block_optin, p->shared_per_sm, p->threads_per_sm,
+		 p->compiled_for, p->name);
+	setenv("SIMCUDA_GPU", text, 1);
+}
+
+static void prefix(const char *name, const char *value)
+{
+	const char *old = getenv(name);
+	size_t size = strlen(value) + (old ? strlen(old) : 0) + 2;
+	char *text = gp_mem_alloc(size, 1);
+
+	snprintf(text, size, "%s%s%s", value, old && *old ? ":" : "",
+		 old ? old : "");
+	setenv(name, text, 1);
+	free(text);
+}
+
+/* Ours are loaded before any other, under CUDA's names: PyTorch's libraries
+ * look beside themselves before they look into LD_LIBRARY_PATH. */
+static void set_libraries(const struct session *s)
+{
+	char path[PATH_MAX + 256];
+
+	for (size_t i = s->wants.soname_count; i--;) {
+		snprintf(path, sizeof(path), "%s/%s", s->stand_ins,
+			 s->wants.sonames[i]);
+		prefix("LD_PRELOAD", path);
+	}
+	snprintf(path, sizeof(path), "%s/libgpupool-stand-ins.so",
+		 s->stand_ins);
+	prefix("LD_PRELOAD", path);
+	prefix("LD_PRELOAD", s->simcuda);
+	prefix("LD_LIBRARY_PATH", s->stand_ins);
+}
+
+static void set_environment(const struct session *s)
+{
+	const struct gp_options *o = s->options;
+
+	set_gpu(&s->gpu->properties);
+	set_number("SIMCUDA_CAPACITY",
+		   o->capacity ? o->capacity : s->gpu->capacity);
+	set_number("SIMCUDA_DEVICES",
+		   o->devices ? (uint64_t)atoi(o->devices) : 1);
+	setenv("SIMCUDA_EVENTS", o->complete ? o->complete : "instant", 1);
+	setenv("SIMCUDA_RECORD", s->parts, 1);
+	set_number("SIMCUDA_TORCH", s->torch.release);
+	/* Sets of strings are walked in the order of their hashes. */
+	setenv("PYTHONHASHSEED", "0", 0);
+}
+
+static pid_t child;
+
+/* Ctrl-C reaches the program from the terminal. */
+static void pass_on(int number)
+{
+	if (number != SIGINT && number != SIGQUIT)
+		kill(child, number);
+}
+
+static void run_program(const struct session *s)
+{
+	const char *const *command = s->options->operands;
+
+	set_environment(s);
+	set_libraries(s);
+	/* Sets of objects are walked in the order of their addresses. */
+	personality(ADDR_NO_RANDOMIZE);
+	execvp(*command, (char *const *)command);
+	fprintf(stderr, "gpupool: %s: cannot run it: %s\n", *command,
+		strerror(errno));
+	_exit(127);
+}
+
+static enum gp_status start(struct session *s, int *ending,
+			    struct gp_diag *diag)
+{
+	static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = pass_on }, before[4];
+
+	child = fork();
+	if (!child) {
+		signal(SIGPIPE, SIG_DFL);
+		run_program(s);
+	}
+	if (child < 0)
+		return gp_diag_set(diag, GP_SYSTEM, "cannot fork: %s",
+				   strerror(errno));
+	for (size_t i = 0; i < 4; i++)
+		sigaction(numbers[i], &action, &before[i]);
+	while (waitpid(child, ending, 0) < 0 && errno == EINTR)
+		continue;
+	for (size_t i = 0; i < 4; i++)
+		sigaction(numbers[i], &before[i], NULL);
+	return GP_OK;
+}
+
+/* As the program did. */
+static _Noreturn void end_as(int ending)
+{
+	fflush(NULL);
+	if (WIFSIGNALED(ending)) {
+		signal(WTERMSIG(ending), SIG_DFL);
+		raise(WTERMSIG(ending));
+	}
+	exit(WIFEXITED(ending) ? WEXITSTATUS(ending) : GP_SYSTEM);
+}
+
+enum gp_status gp_record_command(const struct gp_options *options,
+				 struct gp_diag *diag)
+{
+	struct session s = { .options = options };
+	int ending = 0;
+	enum gp_status status = check(&s, diag);
+
+	if (status == GP_OK)
+		status = gp_python_find_torch(*options->operands, &s.torch,
+					      diag);
+	if (status == GP_OK)
+		status = prepare(&s, diag);
+	if (status == GP_OK)
+		status = make_parts(&s, diag);
+	if (status == GP_OK)
+		status = start(&s, &ending, diag);
+	if (status == GP_OK)
+		status = gp_recorded_take(s.parts, s.output, options->quiet,
+					  diag);
+	gp_wants_release(&s.wants);
+	if (status == GP_OK && ending)
+		end_as(ending);
+	return status;
+}

@@ -1,0 +1,217 @@
+/* What a recorded program left, made into traces and checked. */
+#include "cli/recorded.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/plan.h"
+#include "gpupool/input.h"
+
+/* Files of a kind in the folder, by the number of their process. */
+struct parts {
+	long *processes;
+	size_t count, room;
+};
+
+static int compare(const void *a, const void *b)
+{
+	long x = *(const long *)a, y = *(const long *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void find_parts(const char *folder, struct parts *parts)
+{
+	DIR *list = opendir(folder);
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list))) {
+		const char *dot = strchr(entry->d_name, '.');
+
+		if (!dot || strcmp(dot, ".jsonl") != 0)
+			continue;
+		parts->processes = gp_mem_grow(parts->processes, &parts->room,
+					       parts->count + 1, sizeof(long));
+		parts->processes[parts->count++] =
+			strtol(entry->d_name, NULL, 10);
+	}
+	if (list)
+		closedir(list);
+	if (parts->count)
+		qsort(parts->processes, parts->count, sizeof(long), compare);
+}
+
+/* Where the last line ends: a writer that was killed leaves half of one, and
+ * zeros. */
+static off_t end_of_lines(int file, off_t size)
+{
+	char *bytes =
+		size ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0)
+		     : MAP_FAILED;
+	off_t end = size;
+
+	if (bytes == MAP_FAILED)
+		return size;
+	while (end && bytes[end - 1] != '\n')
+		end--;
+	munmap(bytes, (size_t)size);
+	return end;
+}
+
+static void cut_off(const char *path)
+{
+	int file = open(path, O_RDWR | O_CLOEXEC);
+	struct stat about;
+
+	if (file < 0)
+		return;
+	if (!fstat(file, &about)) {
+		off_t end = end_of_lines(file, about.st_size);
+
+		if (end < about.st_size && ftruncate(file, end))
+			end = 0; /* the reader will say what is wrong */
+	}
+	close(file);
+}
+
+/* trace.json -> trace.2.json */
+static void name_of(const char *output, size_t index, size_t count, char *name,
+		    size_t size)
+{
+	const char *base = strrchr(output, '/');
+	const char *dot = strchr(base ? base + 1 : output, '.');
+
+	if (count == 1 || !dot)
+		snprintf(name, size, "%s", output);
+	else
+		snprintf(name, size, "%.*s.%zu%s", (int)(dot - output), output,
+			 index + 1, dot);
+}
+
+/* ---- telling ---- */
+
+static void count(const struct gp_plan *plan, uint64_t *allocs,
+		  struct gp_fidelity *all)
+{
+	for (size_t i = 0; i < plan->trace->device_count; i++) {
+		*allocs += plan->results[i].allocs;
+		all->checked += plan->results[i].fidelity.checked;
+		all->matched += plan->results[i].fidelity.matched;
+	}
+}
+
+static enum gp_status check(const char *path, bool quiet, struct gp_diag *diag)
+{
+	struct gp_input_config config = { .path = path };
+	struct gp_fidelity all = { 0 };
+	struct gp_trace *trace;
+	struct gp_plan plan = { 0 };
+	uint64_t allocs = 0;
+	enum gp_status status = gp_input_read(&config, &trace, diag);
+
+	if (status != GP_OK)
+		return status;
+	status = gp_plan_recorded(&plan, trace, diag);
+	if (status == GP_OK)
+		status = gp_plan_play(&plan, NULL, NULL, diag);
+	if (status == GP_OK) {
+		count(&plan, &allocs, &all);
+		if (!quiet || all.matched != all.checked)
+			fprintf(stderr,
+				"gpupool: %s: %" PRIu64 " allocations; "
+				"replayed: %" PRIu64 " of %" PRIu64
+				" addresses\n",
+				path, allocs, all.matched, all.checked);
+	}
+	gp_plan_release(&plan);
+	gp_trace_destroy(trace);
+	return status;
+}
+
+/* Calls that nothing knows were answered "success"; the harmless ones are many,
+ * so the line names the most frequent. */
+static void tell_calls(const char *path)
+{
+	char name[128], names[512] = "";
+	uint64_t calls, all = 0;
+	size_t kinds = 0, used = 0;
+	FILE *file = fopen(path, "r");
+
+	while (file && fscanf(file, "%" SCNu64 " %127s", &calls, name) == 2) {
+		kinds++;
+		all += calls;
+		if (used + strlen(name) + 32 < sizeof(names))
+			used += (size_t)snprintf(names + used,
+						 sizeof(names) - used,
+						 "%s%s (%" PRIu64 ")",
+						 used ? ", " : "", name, calls);
+	}
+	if (file)
+		fclose(file);
+	if (kinds)
+		fprintf(stderr,
+			"gpupool: %" PRIu64 " calls of %zu functions of CUDA's "
+			"libraries were answered with success and did "
+			"nothing: %s%s\n",
+			all, kinds, names,
+			used + 160 > sizeof(names) ? ", ..." : "");
+}
+
+/* ---- all of it ---- */
+
+static enum gp_status take(const char *part, const char *calls,
+			   const char *output, bool quiet, struct gp_diag *diag)
+{
+	const char *operands[] = { part, output };
+	const struct gp_options options = {
+		.operands = operands,
+		.operand_count = 2,
+		.quiet = true,
+		.to = GP_TO_BY_NAME,
+	};
+	enum gp_status status;
+
+	cut_off(part);
+	status = gp_convert_command(&options, diag);
+	if (status == GP_OK)
+		status = check(output, quiet, diag);
+	if (status == GP_OK && !quiet)
+		tell_calls(calls);
+	unlink(part);
+	unlink(calls);
+	return status;
+}
+
+enum gp_status gp_recorded_take(const char *folder, const char *output,
+				bool quiet, struct gp_diag *diag)
+{
+	struct parts parts = { 0 };
+	enum gp_status status = GP_OK;
+
+	find_parts(folder, &parts);
+	for (size_t i = 0; i < parts.count && status == GP_OK; i++) {
+		char part[PATH_MAX], calls[PATH_MAX], name[PATH_MAX];
+
+		snprintf(part, sizeof(part), "%s/%ld.jsonl", folder,
+			 parts.processes[i]);
+		snprintf(calls, sizeof(calls), "%s/%ld.calls", folder,
+			 parts.processes[i]);
+		name_of(output, i, parts.count, name, sizeof(name));
+		status = take(part, calls, name, quiet, diag);
+	}
+	if (!parts.count)
+		fprintf(stderr, "gpupool: no trace: the program used no CUDA "
+				"device through PyTorch\n");
+	rmdir(folder);
+	free(parts.processes);
+	return status;
+}

@@ -1,0 +1,245 @@
+/*
+ * Shared objects for x86-64, written by hand: ELF-64 as System V's gABI and the
+ * x86-64 supplement have it.
+ *
+ * One segment that is read and executed: headers, symbols, names, hash table,
+ * relocations, code; and one that is written: the address of the stand-in, and
+ * the dynamic section.  Each symbol's code is
+ *
+ *	lea name(%rip), %rsi
+ *	jmp *stand_in(%rip)
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpupool/record.h"
+
+#define PAGE	  4096
+#define CODE_SIZE 16
+#define STAND_IN  "simcuda_stand_in"
+/* Symbols before those that are defined: none, and the stand-in. */
+#define BEFORE	  2
+
+struct image {
+	char *bytes;
+	size_t used, room;
+	size_t symbols, names, names_size, hash, relocation, code;
+	size_t data, dynamic;
+};
+
+static size_t add(struct image *image, const void *bytes, size_t size)
+{
+	size_t at = image->used;
+
+	image->bytes = gp_mem_grow(image->bytes, &image->room, at + size, 1);
+	if (bytes)
+		memcpy(image->bytes + at, bytes, size);
+	else
+		memset(image->bytes + at, 0, size);
+	image->used += size;
+	return at;
+}
+
+static void align(struct image *image, size_t to)
+{
+	if (image->used % to)
+		add(image, NULL, to - image->used % to);
+}
+
+/* Names stand in the table in this order: "", the stand-in, soname, needed,
+ * symbols; each is found by walking, so offsets are kept as they are made. */
+static uint32_t add_name(struct image *image, const char *name)
+{
+	return (uint32_t)(add(image, name, strlen(name) + 1) - image->names);
+}
+
+/* The System V ABI's hash of a name. */
+static uint32_t hash_of(const char *name)
+{
+	uint32_t h = 0;
+
+	for (; *name; name++) {
+		uint32_t high;
+
+		h = (h << 4) + (unsigned char)*name;
+		high = h & 0xf0000000;
+		h ^= high >> 24;
+		h &= ~high;
+	}
+	return h;
+}
+
+static void add_hash(struct image *image, const struct gp_object *object)
+{
+	uint32_t count = (uint32_t)object->symbol_count + BEFORE;
+	uint32_t *words = gp_mem_alloc(2 + 2 * (size_t)count, sizeof(*words));
+	uint32_t *buckets = words + 2, *chains = buckets + count;
+
+	words[0] = words[1] = count;
+	for (uint32_t i = 0; i < object->symbol_count; i++) {
+		uint32_t b = hash_of(object->symbols[i]) % count;
+
+		chains[i + BEFORE] = buckets[b];
+		buckets[b] = i + BEFORE;
+	}
+	image->hash = add(image, words, (2 + 2 * (size_t)count) * 4);
+	free(words);
+}
+
+static void set_symbol(struct image *image, size_t index, uint32_t name,
+		       size_t value)
+{
+	Elf64_Sym symbol = {
+		.st_name = name,
+		.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+		.st_shndx = value ? 1 : SHN_UNDEF,
+		.st_value = value,
+		.st_size = value ? CODE_SIZE : 0,
+	};
+
+	memcpy(image->bytes + image->symbols + index * sizeof(symbol), &symbol,
+	       sizeof(symbol));
+}
+
+static void put_i32(char *to, size_t target, size_t next)
+{
+	int32_t distance = (int32_t)((int64_t)target - (int64_t)next);
+
+	memcpy(to, &distance, sizeof(distance));
+}
+
+static void add_code(struct image *image, const struct gp_object *object,
+		     const uint32_t *names)
+{
+	image->code = image->used;
+	image->data = (image->code + object->symbol_count * CODE_SIZE + PAGE) /
+		      PAGE * PAGE;
+	for (size_t i = 0; i < object->symbol_count; i++) {
+		char code[CODE_SIZE] = { 0x48, (char)0x8d, 0x35 };
+		size_t at = image->used;
+
+		put_i32(code + 3, image->names + names[i], at + 7);
+		code[7] = (char)0xff;
+		code[8] = 0x25;
+		put_i32(code + 9, image->data, at + 13);
+		add(image, code, sizeof(code));
+		set_symbol(image, i + BEFORE, names[i], at);
+	}
+	align(image, PAGE);
+	if (image->used < image->data)
+		add(image, NULL, image->data - image->used);
+}
+
+static void add_dynamic(struct image *image, int64_t tag, uint64_t value)
+{
+	Elf64_Dyn entry = { .d_tag = tag, .d_un.d_val = value };
+
+	add(image, &entry, sizeof(entry));
+}
+
+static void add_data(struct image *image, uint32_t soname,
+		     const uint32_t *needed, size_t needed_count)
+{
+	add(image, NULL, sizeof(uint64_t));
+	align(image, 16);
+	image->dynamic = image->used;
+	for (size_t i = 0; i < needed_count; i++)
+		add_dynamic(image, DT_NEEDED, needed[i]);
+	add_dynamic(image, DT_SONAME, soname);
+	add_dynamic(image, DT_HASH, image->hash);
+	add_dynamic(image, DT_SYMTAB, image->symbols);
+	add_dynamic(image, DT_SYMENT, sizeof(Elf64_Sym));
+	add_dynamic(image, DT_STRTAB, image->names);
+	add_dynamic(image, DT_STRSZ, image->names_size);
+	add_dynamic(image, DT_RELA, image->relocation);
+	add_dynamic(image, DT_RELASZ, sizeof(Elf64_Rela));
+	add_dynamic(image, DT_RELAENT, sizeof(Elf64_Rela));
+	add_dynamic(image, DT_NULL, 0);
+}
+
+static void set_headers(struct image *image)
+{
+	Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			     ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(Elf64_Ehdr),
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 4,
+	};
+	size_t data_size = image->used - image->data;
+	size_t dynamic_size = image->used - image->dynamic;
+	Elf64_Phdr segments[4] = {
+		{ PT_LOAD, PF_R | PF_X, 0, 0, 0, image->data, image->data,
+		  PAGE },
+		{ PT_LOAD, PF_R | PF_W, image->data, image->data, image->data,
+		  data_size, data_size, PAGE },
+		{ PT_DYNAMIC, PF_R | PF_W, image->dynamic, image->dynamic,
+		  image->dynamic, dynamic_size, dynamic_size, 8 },
+		{ PT_GNU_STACK, PF_R | PF_W, 0, 0, 0, 0, 0, 16 },
+	};
+
+	memcpy(image->bytes, &header, sizeof(header));
+	memcpy(image->bytes + sizeof(header), segments, sizeof(segments));
+}
+
+static void build(struct image *image, const struct gp_object *object)
+{
+	uint32_t *names =
+		gp_mem_alloc(object->symbol_count + object->needed_count + 1,
+			     sizeof(*names));
+	uint32_t *needed = names + object->symbol_count, stand_in, soname;
+	Elf64_Rela relocation = { .r_info = ELF64_R_INFO(1, R_X86_64_64) };
+
+	add(image, NULL, sizeof(Elf64_Ehdr) + 4 * sizeof(Elf64_Phdr));
+	image->symbols =
+		add(image, NULL,
+		    (object->symbol_count + BEFORE) * sizeof(Elf64_Sym));
+	image->names = image->used;
+	add_name(image, "");
+	stand_in = add_name(image, STAND_IN);
+	soname = add_name(image, object->soname);
+	for (size_t i = 0; i < object->needed_count; i++)
+		needed[i] = add_name(image, object->needed[i]);
+	for (size_t i = 0; i < object->symbol_count; i++)
+		names[i] = add_name(image, object->symbols[i]);
+	image->names_size = image->used - image->names;
+	align(image, 8);
+	add_hash(image, object);
+	align(image, 8);
+	image->relocation = add(image, NULL, sizeof(relocation));
+	align(image, CODE_SIZE);
+	set_symbol(image, 1, stand_in, 0);
+	add_code(image, object, names);
+	relocation.r_offset = image->data;
+	memcpy(image->bytes + image->relocation, &relocation,
+	       sizeof(relocation));
+	add_data(image, soname, needed, object->needed_count);
+	set_headers(image);
+	free(names);
+}
+
+enum gp_status gp_object_write(const struct gp_object *object, const char *path,
+			       struct gp_diag *diag)
+{
+	struct image image = { 0 };
+	struct gp_output output;
+	enum gp_status status = gp_output_open(&output, path, diag);
+
+	if (status != GP_OK)
+		return status;
+	build(&image, object);
+	fwrite(image.bytes, 1, image.used, output.stream);
+	free(image.bytes);
+	status = gp_output_commit(&output, diag);
+	if (status != GP_OK)
+		gp_output_abandon(&output);
+	return status;
+}

@@ -1,0 +1,192 @@
+/*
+ * A free and its completion are two entries of the allocator and, when one
+ * follows the other, one event: a free is held back until the next entry.
+ */
+#include "simcuda/program/entries.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/map.h"
+#include "gpupool/simcuda.h"
+#include "simcuda/program/journal.h"
+
+struct device {
+	struct gp_map ids;	  /* address -> id, live and waiting */
+	struct gp_map on_streams; /* id -> 1: used on other streams */
+	uint32_t next_id;
+	bool has_free; /* a free_requested that is not yet written */
+	uint64_t free_addr;
+};
+
+static struct device devices[SIMCUDA_MOST_DEVICES];
+
+void entries_put(const char *format, ...)
+{
+	char line[1024];
+	va_list arguments;
+	int n;
+
+	va_start(arguments, format);
+	n = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	if (n > 0 && (size_t)n < sizeof(line))
+		journal_put(line, (size_t)n);
+}
+
+static void begin(const char *op, int device)
+{
+	entries_put("{\"op\":\"%s\"", op);
+	if (device)
+		entries_put(",\"device\":%d", device);
+}
+
+static void put_where(const struct entry *e)
+{
+	if (e->stream)
+		entries_put(",\"stream\":%" PRIu64, e->stream);
+	if (e->pool[0] || e->pool[1])
+		entries_put(",\"pool\":[%" PRIu64 ",%" PRIu64 "]", e->pool[0],
+			    e->pool[1]);
+}
+
+/* A free that does not complete at once is of a block that other streams use,
+ * whether or not that was seen. */
+static void put_free(struct device *d, int device, bool is_at_once)
+{
+	uint32_t id = gp_map_get(&d->ids, d->free_addr);
+
+	d->has_free = false;
+	if (id == GP_MAP_NONE)
+		return;
+	if (!is_at_once && gp_map_get(&d->on_streams, id) == GP_MAP_NONE) {
+		begin("record_stream", device);
+		entries_put(",\"id\":%u,\"inferred\":true}\n", id);
+	}
+	begin("free", device);
+	entries_put(",\"id\":%u%s}\n", id,
+		    is_at_once ? "" : ",\"at_once\":false");
+	gp_map_take(&d->on_streams, id);
+}
+
+static void settle(struct device *d, int device)
+{
+	if (d->has_free)
+		put_free(d, device, false);
+}
+
+static void completed(struct device *d, const struct entry *e)
+{
+	bool is_at_once = d->has_free && d->free_addr == e->addr;
+	uint32_t id;
+
+	if (is_at_once)
+		put_free(d, e->device, true);
+	else
+		settle(d, e->device);
+	id = gp_map_take(&d->ids, e->addr);
+	if (is_at_once || id == GP_MAP_NONE)
+		return;
+	begin("synchronize", e->device);
+	entries_put(",\"id\":%u}\n", id);
+	begin("free_completed", e->device);
+	entries_put(",\"id\":%u}\n", id);
+}
+
+static void allocated(struct device *d, const struct entry *e)
+{
+	uint32_t id = d->next_id++;
+
+	gp_map_put(&d->ids, e->addr, id);
+	begin("alloc", e->device);
+	entries_put(",\"id\":%u,\"size\":%" PRIu64 ",\"addr\":%" PRIu64, id,
+		    e->size, e->addr);
+	put_where(e);
+	entries_put("}\n");
+}
+
+/* The request itself is not told, only its rounded size. */
+static void refused(struct device *d, const struct entry *e)
+{
+	begin("oom", e->device);
+	entries_put(",\"size\":%" PRIu64 ",\"device_free\":%" PRIu64, e->size,
+		    e->addr);
+	put_where(e);
+	entries_put("}\n");
+	begin("alloc", e->device);
+	entries_put(",\"id\":%u,\"size\":%" PRIu64 ",\"refused\":true",
+		    d->next_id++, e->size);
+	put_where(e);
+	entries_put("}\n");
+}
+
+static void segment(const char *op, const struct entry *e)
+{
+	begin(op, e->device);
+	entries_put(",\"addr\":%" PRIu64 ",\"size\":%" PRIu64, e->addr,
+		    e->size);
+	put_where(e);
+	entries_put("}\n");
+}
+
+void entries_write(const struct entry *e)
+{
+	struct device *d = &devices[e->device];
+
+	if (e->action == FREE_COMPLETED) {
+		completed(d, e);
+		return;
+	}
+	settle(d, e->device);
+	switch ((enum action)e->action) {
+	case ALLOC: allocated(d, e); break;
+	case FREE_REQUESTED:
+		d->has_free = true;
+		d->free_addr = e->addr;
+		break;
+	case SEGMENT_ALLOC: segment("segment_alloc", e); break;
+	case SEGMENT_FREE: segment("segment_free", e); break;
+	case SEGMENT_MAP: segment("segment_map", e); break;
+	case SEGMENT_UNMAP: segment("segment_unmap", e); break;
+	case OOM: refused(d, e); break;
+	case FREE_COMPLETED:
+	case SNAPSHOT: break;
+	}
+}
+
+void entries_begin(const char *op, int device)
+{
+	settle(&devices[device], device);
+	begin(op, device);
+}
+
+void entries_settle(int device)
+{
+	settle(&devices[device], device);
+}
+
+static bool find_block(uint64_t addr, int *device, uint32_t *id)
+{
+	for (int i = 0; i < SIMCUDA_MOST_DEVICES; i++) {
+		*id = gp_map_get(&devices[i].ids, addr);
+		*device = i;
+		if (*id != GP_MAP_NONE)
+			return true;
+	}
+	return false;
+}
+
+void entries_record_stream(uint64_t addr)
+{
+	uint32_t id;
+	int device;
+
+	if (!find_block(addr, &device, &id))
+		return;
+	settle(&devices[device], device);
+	begin("record_stream", device);
+	entries_put(",\"id\":%u}\n", id);
+	gp_map_put(&devices[device].on_streams, id, 1);
+}

@@ -1,0 +1,17 @@
+/*
+ * A file that survives its writer: what was put is kept however the process
+ * ends, because pages of a shared mapping are the kernel's.  Until it is closed
+ * the file ends in zeros.
+ */
+#ifndef SIMCUDA_PROGRAM_JOURNAL_H
+#define SIMCUDA_PROGRAM_JOURNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* false: it cannot be made; then the others do nothing. */
+bool journal_open(const char *path);
+void journal_put(const char *text, size_t length);
+void journal_close(void);
+
+#endif
