@@ -1,0 +1,158 @@
+/* The rows of the command line's flags. */
+#include "cli/option_table.h"
+
+#define AT(member) offsetof(struct gp_options, member)
+#define REPLAY	   GP_TAKER_REPLAY
+#define DIFF	   GP_TAKER_DIFF
+#define SUGGEST	   GP_TAKER_SUGGEST
+#define HEADROOM   GP_TAKER_HEADROOM
+#define SWEEP	   GP_TAKER_SWEEP
+#define SWEEPS	   (GP_TAKER_SWEEP | GP_TAKER_MERGE)
+#define CHECK	   GP_TAKER_CHECK
+#define INFO	   GP_TAKER_INFO
+#define RUNS	   (GP_TAKER_REPLAY | GP_TAKER_VERIFY | DIFF)
+#define EXPLAIN	   GP_TAKER_EXPLAIN
+#define REPORTS                                                                \
+	(GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM | DIFF |         \
+	 SWEEPS | EXPLAIN)
+
+const struct gp_option_row gp_option_table[] = {
+	{ "alloc-conf", 0, TEXT, AT(alloc_conf), "STRING", RUNS | EXPLAIN,
+	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
+	  "recorded ones; \"\" is PyTorch's defaults." },
+	{ "alloc-conf", 0, LIST, AT(confs), "STRING", HEADROOM,
+	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
+	  "recorded ones; \"\" is PyTorch's defaults. Given more than once, "
+	  "they are compared." },
+	{ "alloc-conf", 0, LIST, AT(confs), "STRING", SWEEP,
+	  "Try these settings, as PYTORCH_CUDA_ALLOC_CONF has them; may be "
+	  "given more than once." },
+	{ "confs", 0, TEXT, AT(confs_file), "FILE", SWEEP,
+	  "Try the settings in FILE, one PYTORCH_CUDA_ALLOC_CONF a line; # "
+	  "begins a remark, \"\" is PyTorch's defaults." },
+	{ "preset", 0, TEXT, AT(preset), "quick|full", SWEEP,
+	  "Try what people try: each usual setting by itself, or all their "
+	  "combinations. quick unless anything else says what to try." },
+	{ "set", 0, LIST, AT(sets), "NAME=VALUE,...", SWEEP,
+	  "Try each of these values with all else: a setting by PyTorch's "
+	  "name, or torch, capacity or engine. none is not set; 32..512*2 and "
+	  "0.6..0.9+0.1 are ranges. May be given more than once." },
+	{ "rank-by", 0, WORD, AT(rank_by), "reserved|gap|retries|time", SWEEPS,
+	  "What makes one setting better than another that serves as many "
+	  "requests; reserved unless given." },
+	{ "prices", 0, TEXT, AT(prices), "FILE", SWEEP,
+	  "What the device's calls cost, in place of the built-in prices." },
+	{ "jobs", 'j', COUNT, AT(jobs), "N", SWEEP,
+	  "Threads; as many as there are processors unless given." },
+	{ "shard", 0, TEXT, AT(shard), "I/N", SWEEP,
+	  "Do only the I-th of N parts, and write it for gpupool merge." },
+	{ "resume", 0, TEXT, AT(resume), "FILE", SWEEP,
+	  "Take over what FILE, an unfinished report or part, has done; it may "
+	  "be the output file, which then need not be there yet." },
+	{ "torch", 0, TEXT, AT(torch), "RELEASE",
+	  RUNS | HEADROOM | SUGGEST | SWEEP | EXPLAIN,
+	  "Decide as this release of PyTorch does: 2.0 to 2.15, or latest." },
+	{ "capacity", 0, BYTES, AT(capacity), "SIZE",
+	  RUNS | SUGGEST | SWEEP | EXPLAIN,
+	  "Memory of the device: 80GiB, 512MiB, a number of bytes, or "
+	  "unlimited." },
+	{ "capacity", 0, BYTES, AT(capacity), "SIZE", GP_TAKER_RECORD,
+	  "Memory of each device, in place of what --gpu has: 80GiB, 512MiB, "
+	  "a number of bytes." },
+	{ "gpu", 0, TEXT, AT(gpu), "NAME", GP_TAKER_RECORD,
+	  "The device that the program sees: h100-80gb, which is the default, "
+	  "or help for a list." },
+	{ "devices", 0, TEXT, AT(devices), "N", GP_TAKER_RECORD,
+	  "How many of them, 1 to 16; 1 unless given." },
+	{ "events", 0, TEXT, AT(complete), "instant|lag:N", GP_TAKER_RECORD,
+	  "When work on a stream is done: at once, which is the default, or N "
+	  "launches and copies later." },
+	{ "output", 'o', TEXT, AT(output), "FILE", GP_TAKER_RECORD,
+	  "The trace, trace.json unless given; its name says the format as "
+	  "convert's does." },
+	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY | SWEEP,
+	  "The allocator: caching decides as PyTorch's does, torch is "
+	  "PyTorch's own, direct asks the device for each request." },
+	{ "torch-lib", 0, TEXT, AT(torch_lib), "PATH", (RUNS & ~DIFF) | SWEEP,
+	  "PyTorch's own allocator: a wheel, a folder with an unpacked one or "
+	  "site-packages, or what make torch-engine made. Without it, one is "
+	  "looked for beside the program and in the cache." },
+	{ "device", 0, WORD, AT(device), "sim", REPLAY,
+	  "The device; sim is a simulated one." },
+	{ "on-oom", 0, WORD, AT(on_oom), "go-on|stop", REPLAY,
+	  "What follows a request that does not fit: the next one, or the "
+	  "end." },
+	{ "compare", 0, FLAG, AT(compare), NULL, REPLAY | HEADROOM,
+	  "Replay as recorded too, and show both side by side." },
+	{ "from", 0, COUNT, AT(from_event), "EVENT", GP_TAKER_SLICE,
+	  "The first event of the part; 0 unless given." },
+	{ "to", 0, COUNT, AT(to_event), "EVENT", GP_TAKER_SLICE,
+	  "The first event behind the part; all unless given." },
+	{ "points", 0, COUNT, AT(points), "N", HEADROOM,
+	  "Capacities of the curve, beside the answers; 0: no curve. 12 "
+	  "unless given." },
+	{ "tries", 0, COUNT, AT(tries), "N", HEADROOM,
+	  "Replays at most to make sure of each answer; 4000 unless given." },
+	{ "without", 0, LIST, AT(without), "NAME", SUGGEST,
+	  "A setting that cannot be used, such as expandable_segments; may be "
+	  "given more than once." },
+	{ "fail-over", 0, TEXT, AT(fail_over), "AMOUNT", DIFF,
+	  "Exit 1 when B reserves more than that more: 2%, 100MiB, 0." },
+	{ "strict", 0, FLAG, AT(strict), NULL, REPLAY,
+	  "Exit 1 unless every recorded address is matched." },
+	{ "format", 0, WORD, AT(format),
+	  "text|json|memory-summary|memory-summary-abbreviated|html|svg",
+	  REPLAY,
+	  "For a person, for a program, as torch.cuda.memory_summary() prints "
+	  "it, as a page for a browser, or as a drawing." },
+	{ "format", 0, WORD, AT(format), "text|json|csv", HEADROOM,
+	  "For a person, for a program, or the curve as a table." },
+	{ "format", 0, WORD, AT(format), "text|json|csv|markdown", SWEEPS,
+	  "For a person, for a program, or as a table." },
+	{ "format", 0, WORD, AT(format), "text|json",
+	  GP_TAKER_INFO | DIFF | SUGGEST | EXPLAIN,
+	  "For a person, or for a program." },
+	{ "format", 0, WORD, AT(to), "json|jsonl|binary",
+	  GP_TAKER_CONVERT | GP_TAKER_GEN | GP_TAKER_SLICE,
+	  "The format to write, where the file's name does not say." },
+	{ "to", 0, WORD, AT(to), "json|jsonl|binary", GP_TAKER_CONVERT,
+	  "The same as --format." },
+	{ "format", 0, WORD, AT(format), "text|json|junit|github", CHECK,
+	  "For a person, for a program, as JUnit's XML, or with GitHub's "
+	  "annotations." },
+	{ "update", 0, FLAG, AT(update), NULL, CHECK,
+	  "Write what the runs come to now as the baseline." },
+	{ "only", 0, TEXT, AT(only), "NAME", CHECK, "Only that run." },
+	{ "output", 'o', TEXT, AT(output), "FILE", GP_TAKER_GEN,
+	  "Write the trace there, whole or not at all." },
+	{ "output", 'o', TEXT, AT(output), "FILE", REPORTS | CHECK,
+	  "Write the report there, whole or not at all." },
+	{ "events", 0, TEXT, AT(events), "FILE", REPLAY,
+	  "Write each thing the allocator does, one JSON object a line; with "
+	  "- and no -o in place of the report." },
+	{ "details", 0, FLAG, AT(details), NULL, EXPLAIN,
+	  "All that the first screen sums up." },
+	{ "map", 0, TEXT, AT(map), "peak|oom|end|EVENT", REPLAY,
+	  "Draw how segments and blocks lay in memory at that moment." },
+	{ "timeline", 0, TEXT, AT(timeline), "FILE", REPLAY,
+	  "Write the measures over time, thinned so that every peak is kept: "
+	  "CSV, or JSON where the name ends in .json. See gpupool help "
+	  "metrics." },
+	{ "alert", 0, LIST, AT(alerts), "CONDITION", REPLAY,
+	  "Exit 1 if it was ever so, and say when: \"fragmentation>0.3 for "
+	  "100 events\"; may be given more than once." },
+	{ "timing", 0, FLAG, AT(timing), NULL, REPLAY,
+	  "Say how long reading and replaying took." },
+	{ "ascii", 0, FLAG, AT(ascii), NULL, REPORTS,
+	  "Draw without Unicode characters." },
+	{ "color", 0, WORD, AT(color), "auto|always|never", REPORTS | CHECK,
+	  "Colour the text; auto: on a terminal." },
+	{ "quiet", 'q', FLAG, AT(quiet), NULL,
+	  REPORTS | CHECK | GP_TAKER_VERIFY | GP_TAKER_CONVERT | GP_TAKER_GEN |
+		  GP_TAKER_SLICE | GP_TAKER_RECORD,
+	  "No progress on standard error." },
+	{ "help", 'h', FLAG, AT(help), NULL, GP_TAKER_ALL, "Show this." },
+};
+
+const size_t gp_option_count =
+	sizeof(gp_option_table) / sizeof(*gp_option_table);

@@ -1,0 +1,31 @@
+/* The rows of the command line's flags. */
+#ifndef CLI_OPTION_TABLE_H
+#define CLI_OPTION_TABLE_H
+
+#include <stddef.h>
+
+#include "cli/options.h"
+
+enum gp_option_type {
+	FLAG,  /* bool */
+	TEXT,  /* const char * */
+	WORD,  /* uint32_t: which of the words in the row's argument */
+	BYTES, /* uint64_t */
+	COUNT, /* uint64_t */
+	LIST,  /* struct gp_texts */
+};
+
+struct gp_option_row {
+	const char *name;
+	char letter; /* 0: none */
+	enum gp_option_type type;
+	size_t offset;	      /* of the member of struct gp_options */
+	const char *argument; /* NULL for a FLAG */
+	unsigned takers;
+	const char *sentence;
+};
+
+extern const struct gp_option_row gp_option_table[];
+extern const size_t gp_option_count;
+
+#endif
