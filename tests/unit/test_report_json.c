@@ -250,9 +250,9 @@ END_TEST
 START_TEST(test_an_action_is_a_line)
 {
 	static const struct gp_action actions[] = {
-		{ GP_ALLOC, 1, 1, 2, 4096, 512 },
-		{ GP_FREE, 0, 0, 0, 4096, 512 },
-		{ GP_OOM, 0, 0, GP_NO_ID, 77, 1024 },
+		{ GP_ALLOC, 1, 1, 2, 4096, 512, 512 },
+		{ GP_FREE, 0, 0, 0, 4096, 512, 512 },
+		{ GP_OOM, 0, 0, GP_NO_ID, 77, 1024, 0 },
 	};
 	static const uint64_t names[] = { 10, 11, UINT64_MAX };
 	static const char *const lines[] = {
