@@ -101,6 +101,12 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 		.sentence = "pools whose blocks are not split",
 		.source = "setNoSplit; run",
 	},
+	[GP_CHANGE_NO_SPLIT_ENDS] = {
+		.since = 14,
+		.sentence = "a pool's no_split ends with its last holder "
+			    "(before: it stays with the id)",
+		.source = "releasePool; run",
+	},
 	[GP_CHANGE_FALLBACK] = {
 		.since = 8,
 		.sentence = "use_on_oom pools serve a request that would fail",

@@ -197,9 +197,11 @@ enum gp_answer pool_let_go(struct caching *c, uint16_t index)
 
 	if (!index || !pair || !pair->exists || !pair->use_count)
 		return caching_refuse(c, "releasePool: no such pool in use");
-	if (!--pair->use_count)
-		robin_insert(&c->pools.freeable, hash_of(c, index), index,
-			     pair);
+	if (--pair->use_count)
+		return GP_SERVED;
+	robin_insert(&c->pools.freeable, hash_of(c, index), index, pair);
+	if (gp_release_has(c->settings.release, GP_CHANGE_NO_SPLIT_ENDS))
+		c->pools.no_split[index] = false;
 	return GP_SERVED;
 }
 

@@ -50,7 +50,7 @@ struct pools {
 	struct pool_pair **pairs; /* by index; made when first used */
 	size_t pair_count;
 	struct pool_reserved *reserved; /* by index */
-	bool *no_split; /* by index; outlives the pool, as PyTorch's set does */
+	bool *no_split; /* by index: PyTorch has a set beside the pools */
 	struct pool_route *routes; /* oldest first */
 	size_t route_count, route_room;
 	size_t captures;	  /* of the routes */
