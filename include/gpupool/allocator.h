@@ -112,6 +112,10 @@ struct gp_allocator_ops {
 			      uint16_t stream);
 	/* All work issued so far on the stream, or GP_ALL_STREAMS, is done. */
 	void (*synchronize)(struct gp_allocator *allocator, uint16_t stream);
+	/* What is issued on by from here on comes behind all that was issued
+	 * on stream.  NULL: it makes no difference. */
+	void (*wait)(struct gp_allocator *allocator, uint16_t stream,
+		     uint16_t by);
 	/* What the freed block still waits for is done. */
 	void (*complete)(struct gp_allocator *allocator, uint32_t id);
 	/* Those below answer GP_SERVED or GP_REFUSED_BY_RULE. */
@@ -123,6 +127,10 @@ struct gp_allocator_ops {
 				       const char *conf);
 	enum gp_answer (*pool_begin)(struct gp_allocator *allocator,
 				     uint16_t pool, bool is_capture);
+	/* A capture of that stream, and of those that wait for it, until
+	 * pool_end.  NULL: as pool_begin. */
+	enum gp_answer (*capture)(struct gp_allocator *allocator, uint16_t pool,
+				  uint16_t stream);
 	enum gp_answer (*pool_end)(struct gp_allocator *allocator,
 				   uint16_t pool);
 	enum gp_answer (*pool_release)(struct gp_allocator *allocator,

@@ -45,6 +45,8 @@ void simcuda_set_events(enum simcuda_events when, uint64_t lag);
 /* All work issued so far on the stream is done. */
 void simcuda_stream_done(uint64_t stream);
 void simcuda_all_done(void);
+/* A kernel was launched on the stream: a node, if it is being captured. */
+void simcuda_launch(uint64_t stream);
 
 /* What a device says it is. */
 struct simcuda_properties {

@@ -34,15 +34,18 @@ enum gp_event_kind {
 	GP_ALLOC, /* id, size, stream, pool; addr: the recorded one or 0 */
 	GP_FREE,  /* id; addr as recorded or 0 */
 	GP_RECORD_STREAM, /* id, stream or GP_NO_STREAM */
-	GP_SYNCHRONIZE, /* stream or GP_ALL_STREAMS; or id: that block's work */
+	/* stream or GP_ALL_STREAMS; or id: that block's work.  With GP_STREAM_WAITS
+	 * only the stream `by` waits: what is issued there later comes behind.
+	 */
+	GP_SYNCHRONIZE,
 	GP_EMPTY_CACHE, /* pool: 0 all, else that private pool */
 	GP_SET_FRACTION, /* fraction */
 	GP_OTHER_MEMORY, /* size: bytes used by others from here on */
 	GP_POOL_BEGIN,	 /* pool: this thread's allocations go there */
 	GP_POOL_END,
 	GP_POOL_RELEASE,
-	GP_CAPTURE_BEGIN, /* pool */
-	GP_CAPTURE_END,
+	GP_CAPTURE_BEGIN, /* pool; stream, with GP_NAMES_STREAM */
+	GP_CAPTURE_END,	  /* pool */
 	GP_POOL_CREATE,	    /* pool: a MemPool object now holds it */
 	GP_POOL_USE_ON_OOM, /* pool: serves what would fail otherwise */
 	GP_POOL_NO_USE_ON_OOM,
@@ -73,6 +76,11 @@ enum gp_event_flag {
 	/* GP_ALLOC: the recording did not serve it (an oom stands before it).
 	 */
 	GP_REFUSED = 1 << 2,
+	/* GP_SYNCHRONIZE: a stream waits, not the program. */
+	GP_STREAM_WAITS = 1 << 3,
+	/* GP_CAPTURE_BEGIN: that stream is captured, and those that wait for
+	 * it; without, whatever is allocated meanwhile is the graph's. */
+	GP_NAMES_STREAM = 1 << 4,
 };
 
 enum gp_mark_stage { GP_MARK_POINT, GP_MARK_START, GP_MARK_END };
@@ -93,7 +101,10 @@ struct gp_event {
 	uint16_t pool;
 	uint8_t kind;  /* enum gp_event_kind */
 	uint8_t flags; /* enum gp_event_flag */
-	uint16_t mark; /* enum gp_mark_stage */
+	union {
+		uint16_t mark; /* enum gp_mark_stage */
+		uint16_t by;   /* GP_STREAM_WAITS: a stream */
+	};
 };
 _Static_assert(sizeof(struct gp_event) == 40, "one event is 40 bytes");
 

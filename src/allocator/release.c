@@ -74,6 +74,18 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 			    "a block freed meanwhile completes",
 		.source = "insert_events_deferred_until_no_capture; run",
 	},
+	[GP_CHANGE_CAPTURE_MARKS] = {
+		.since = 10,
+		.sentence = "graph_capture_record_stream_reuse adds no nodes of "
+			    "its own to the graph",
+		.source = "record_free_markers; run",
+	},
+	[GP_CHANGE_REUSE_ENDS] = {
+		.since = 12,
+		.sentence = "under graph_capture_record_stream_reuse, blocks "
+			    "deferred by a capture are free when it ends",
+		.source = "endAllocateToPool; run",
+	},
 	[GP_CHANGE_ROUTING_GOES_ON] = {
 		.since = 13,
 		.sentence = "use_mem_pool no longer suspends event processing, "

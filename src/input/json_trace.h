@@ -65,7 +65,7 @@ bool gp_json_trace_number(struct gp_json_trace *trace, const char *owner,
 bool gp_json_trace_pool(struct gp_json_trace *trace, const char *owner,
 			const char *key, const json_t *value, uint16_t *to);
 bool gp_json_trace_stream(struct gp_json_trace *trace, const char *owner,
-			  const json_t *value, uint16_t *to);
+			  const char *key, const json_t *value, uint16_t *to);
 bool gp_json_trace_site(struct gp_json_trace *trace, const char *owner,
 			const json_t *value, uint32_t *to);
 bool gp_json_trace_text(struct gp_json_trace *trace, const char *owner,

@@ -24,6 +24,7 @@ enum key {
 	AT_ONCE,
 	INFERRED,
 	REFUSED,
+	BY,
 	KEYS,
 };
 
@@ -31,6 +32,7 @@ static const char *const names[KEYS] = {
 	"op",	"device", "id",		 "size",     "addr",	 "stream",
 	"pool", "time",	  "site",	 "fraction", "bytes",	 "conf",
 	"name", "stage",  "device_free", "at_once",  "inferred", "refused",
+	"by",
 };
 
 #define NEEDS(key) (1u << (key))
@@ -142,6 +144,23 @@ static bool read_numbers(struct gp_json_trace *t, const struct raw *raw,
 	       gp_json_trace_site(t, raw->op, raw->values[SITE], &event->site);
 }
 
+/* Who waits, if it is not the program. */
+static bool read_by(struct gp_json_trace *t, const struct raw *raw,
+		    struct gp_event *event)
+{
+	const json_t *value = raw->values[BY];
+
+	if (event->kind != GP_SYNCHRONIZE || !value)
+		return true;
+	if (raw->values[ID] || !raw->values[STREAM]) {
+		gp_json_trace_wrong(t, raw->op, "by", value,
+				    "beside a \"stream\" and no \"id\"");
+		return false;
+	}
+	event->flags |= GP_STREAM_WAITS;
+	return gp_json_trace_stream(t, raw->op, "by", value, &event->by);
+}
+
 static bool read_stream_pool(struct gp_json_trace *t, const struct raw *raw,
 			     struct gp_event *event)
 {
@@ -151,8 +170,12 @@ static bool read_stream_pool(struct gp_json_trace *t, const struct raw *raw,
 			: event->kind == GP_RECORD_STREAM ? GP_NO_STREAM
 							  : 0;
 	if (has & GP_HAS_STREAM &&
-	    !gp_json_trace_stream(t, raw->op, raw->values[STREAM],
+	    !gp_json_trace_stream(t, raw->op, "stream", raw->values[STREAM],
 				  &event->stream))
+		return false;
+	if (event->kind == GP_CAPTURE_BEGIN && raw->values[STREAM])
+		event->flags |= GP_NAMES_STREAM;
+	if (!read_by(t, raw, event))
 		return false;
 	return !(has & GP_HAS_POOL) ||
 	       gp_json_trace_pool(t, raw->op, "pool", raw->values[POOL],

@@ -50,14 +50,14 @@ bool gp_json_trace_pool(struct gp_json_trace *t, const char *owner,
 }
 
 bool gp_json_trace_stream(struct gp_json_trace *t, const char *owner,
-			  const json_t *value, uint16_t *to)
+			  const char *key, const json_t *value, uint16_t *to)
 {
 	uint64_t handle;
 
 	if (!value)
 		return true;
 	if (!gp_json_number(value, &handle)) {
-		gp_json_trace_wrong(t, owner, "stream", value, WHOLE);
+		gp_json_trace_wrong(t, owner, key, value, WHOLE);
 		return false;
 	}
 	t->scan->status = gp_build_stream(t->build, handle, to, t->diag);

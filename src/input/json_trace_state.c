@@ -114,7 +114,8 @@ static void read_member(struct segment *s, const char *key, const json_t *value)
 		s->has_size = gp_json_trace_number(s->t, owner, key, value,
 						   &s->segment.size);
 	} else if (!strcmp(key, "stream")) {
-		gp_json_trace_stream(s->t, owner, value, &s->segment.stream);
+		gp_json_trace_stream(s->t, owner, "stream", value,
+				     &s->segment.stream);
 	} else if (!strcmp(key, "segment_type")) {
 		read_type(s, value);
 	} else if (!strcmp(key, "segment_pool_id")) {

@@ -140,6 +140,15 @@ static enum gp_answer do_empty_cache(struct replay *r,
 	return r->allocator->ops->empty_cache(r->allocator, event->pool);
 }
 
+static enum gp_answer do_capture(struct replay *r, const struct gp_event *event)
+{
+	const struct gp_allocator_ops *ops = r->allocator->ops;
+
+	if (event->flags & GP_NAMES_STREAM && ops->capture)
+		return ops->capture(r->allocator, event->pool, event->stream);
+	return ops->pool_begin(r->allocator, event->pool, true);
+}
+
 static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
 {
 	const struct gp_allocator_ops *ops = r->allocator->ops;
@@ -151,7 +160,7 @@ static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
 	case GP_POOL_BEGIN: return ops->pool_begin(a, event->pool, false);
 	case GP_POOL_END: return ops->pool_end(a, event->pool);
 	case GP_POOL_RELEASE: return ops->pool_release(a, event->pool);
-	case GP_CAPTURE_BEGIN: return ops->pool_begin(a, event->pool, true);
+	case GP_CAPTURE_BEGIN: return do_capture(r, event);
 	case GP_CAPTURE_END: return ops->pool_end(a, event->pool);
 	case GP_POOL_CREATE:
 	case GP_POOL_USE_ON_OOM:
@@ -171,10 +180,14 @@ static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
 
 static void do_synchronize(struct replay *r, const struct gp_event *event)
 {
+	const struct gp_allocator_ops *ops = r->allocator->ops;
+
 	if (event->id != GP_NO_ID)
-		r->allocator->ops->complete(r->allocator, event->id);
-	else
-		r->allocator->ops->synchronize(r->allocator, event->stream);
+		ops->complete(r->allocator, event->id);
+	else if (!(event->flags & GP_STREAM_WAITS))
+		ops->synchronize(r->allocator, event->stream);
+	else if (ops->wait)
+		ops->wait(r->allocator, event->stream, event->by);
 }
 
 /* Outcomes up to here are not the next request's. */

@@ -1,23 +1,9 @@
 /*
- * Capture: which streams are capturing, and under what id.  A graph holds
- * nothing; launching one succeeds.
+ * Capture: which streams are being captured, into which graph, and behind which
+ * of its nodes their next work comes.
  */
-#include <stdlib.h>
-
-#include "base/mem.h"
+#include "simcuda/graph.h"
 #include "simcuda/stream.h"
-
-struct CUgraph_st {
-	unsigned long long capture; /* id it came from */
-};
-struct CUgraphExec_st {
-	unsigned long long capture;
-};
-struct CUuserObject_st {
-	void *data;
-	cudaHostFn_t destroy;
-	unsigned references;
-};
 
 /* Ids are never used twice in a process, as the runtime has it. */
 static unsigned long long last_id;
@@ -31,45 +17,73 @@ static struct stream *of(cudaStream_t stream)
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
 				   enum cudaStreamCaptureMode mode)
 {
+	struct stream *s;
+
 	(void)mode;
 	process_begin(CALL_cudaStreamBeginCapture);
-	if (of(stream)->capture)
+	s = of(stream);
+	if (s->graph)
 		return process_end(cudaErrorInvalidValue);
-	of(stream)->capture = ++last_id;
+	s->graph = graph_create(++last_id);
+	s->is_origin = true;
 	return process_end(cudaSuccess);
+}
+
+/* Lets all streams of the graph go; false: the origin does not wait for one of
+ * them. */
+static bool end(cudaGraph_t graph, const struct node_list *last)
+{
+	bool is_joined = true;
+
+	for (size_t i = 0; i < streams_count(); i++) {
+		struct stream *s = stream_at((uint32_t)i);
+
+		if (s->graph != graph || s->is_origin)
+			continue;
+		is_joined &= graph_reaches(last, &s->next);
+		stream_leave_capture(s);
+	}
+	return is_joined;
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
+	struct stream *s;
+	bool is_joined;
+
 	process_begin(CALL_cudaStreamEndCapture);
 	*graph = NULL;
-	if (!of(stream)->capture)
+	s = of(stream);
+	if (!s->graph || !s->is_origin)
 		return process_end(cudaErrorStreamCaptureUnmatched);
-	*graph = gp_mem_alloc(1, sizeof(**graph));
-	(*graph)->capture = of(stream)->capture;
-	of(stream)->capture = 0;
-	return process_end(cudaSuccess);
+	*graph = s->graph;
+	is_joined = end(s->graph, &s->next);
+	stream_leave_capture(s);
+	if (is_joined)
+		return process_end(cudaSuccess);
+	graph_destroy(*graph);
+	*graph = NULL;
+	return process_end(cudaErrorStreamCaptureUnjoined);
 }
 
-static void tell(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+static void tell(const struct stream *s, enum cudaStreamCaptureStatus *status,
 		 unsigned long long *id)
 {
-	unsigned long long capture = of(stream)->capture;
-
-	*status = capture ? cudaStreamCaptureStatusActive
-			  : cudaStreamCaptureStatusNone;
+	*status = s->graph ? cudaStreamCaptureStatusActive
+			   : cudaStreamCaptureStatusNone;
 	if (id)
-		*id = capture;
+		*id = s->graph ? s->graph->capture : 0;
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
 				  enum cudaStreamCaptureStatus *status)
 {
 	process_begin(CALL_cudaStreamIsCapturing);
-	tell(stream, status, NULL);
+	tell(of(stream), status, NULL);
 	return process_end(cudaSuccess);
 }
 
+/* The nodes are the stream's own until the next call about it. */
 cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
 					enum cudaStreamCaptureStatus *status,
 					unsigned long long *id,
@@ -77,14 +91,17 @@ cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
 					const cudaGraphNode_t **nodes,
 					size_t *count)
 {
+	const struct stream *s;
+
 	process_begin(CALL_cudaStreamGetCaptureInfo_v2);
-	tell(stream, status, id);
+	s = of(stream);
+	tell(s, status, id);
 	if (graph)
-		*graph = NULL;
+		*graph = s->graph;
 	if (nodes)
-		*nodes = NULL;
+		*nodes = s->next.nodes;
 	if (count)
-		*count = 0;
+		*count = s->next.count;
 	return process_end(cudaSuccess);
 }
 
@@ -110,6 +127,40 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
 }
 #endif
 
+static cudaError_t update(cudaStream_t stream, const cudaGraphNode_t *nodes,
+			  size_t count, unsigned flags)
+{
+	struct stream *s;
+
+	process_begin(CALL_cudaStreamUpdateCaptureDependencies);
+	s = of(stream);
+	if (!s->graph)
+		return process_end(cudaErrorIllegalState);
+	if (flags == cudaStreamSetCaptureDependencies)
+		node_list_clear(&s->next);
+	for (size_t i = 0; i < count; i++)
+		node_list_add(&s->next, nodes[i]);
+	return process_end(cudaSuccess);
+}
+
+#if SIMCUDA_MAJOR >= 13
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+						cudaGraphNode_t *nodes,
+						const cudaGraphEdgeData *edges,
+						size_t count, unsigned flags)
+{
+	(void)edges;
+	return update(stream, nodes, count, flags);
+}
+#else
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+						cudaGraphNode_t *nodes,
+						size_t count, unsigned flags)
+{
+	return update(stream, nodes, count, flags);
+}
+#endif
+
 cudaError_t cudaThreadExchangeStreamCaptureMode(
 	enum cudaStreamCaptureMode *mode)
 {
@@ -118,84 +169,5 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(
 	process_begin(CALL_cudaThreadExchangeStreamCaptureMode);
 	mode_of_thread = *mode;
 	*mode = before;
-	return process_end(cudaSuccess);
-}
-
-/* ---- graphs ---- */
-
-cudaError_t cudaGraphDestroy(cudaGraph_t graph)
-{
-	process_begin(CALL_cudaGraphDestroy);
-	free(graph);
-	return process_end(cudaSuccess);
-}
-
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec,
-					  cudaGraph_t graph,
-					  unsigned long long flags)
-{
-	(void)flags;
-	process_begin(CALL_cudaGraphInstantiateWithFlags);
-	*exec = gp_mem_alloc(1, sizeof(**exec));
-	(*exec)->capture = graph->capture;
-	return process_end(cudaSuccess);
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
-{
-	(void)exec;
-	(void)stream;
-	process_begin(CALL_cudaGraphLaunch);
-	streams_work();
-	return process_end(cudaSuccess);
-}
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
-{
-	process_begin(CALL_cudaGraphExecDestroy);
-	free(exec);
-	return process_end(cudaSuccess);
-}
-
-/* ---- objects that live as long as a graph ---- */
-
-cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *data,
-				 cudaHostFn_t destroy, unsigned references,
-				 unsigned flags)
-{
-	(void)flags;
-	process_begin(CALL_cudaUserObjectCreate);
-	*object = gp_mem_alloc(1, sizeof(**object));
-	**object = (struct CUuserObject_st){ data, destroy, references };
-	return process_end(cudaSuccess);
-}
-
-/* The callback runs outside the lock: it may call CUDA. */
-cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned count)
-{
-	struct CUuserObject_st last = { 0 };
-
-	process_begin(CALL_cudaUserObjectRelease);
-	object->references -=
-		count < object->references ? count : object->references;
-	if (!object->references) {
-		last = *object;
-		free(object);
-	}
-	process_end(cudaSuccess);
-	if (last.destroy)
-		last.destroy(last.data);
-	return cudaSuccess;
-}
-
-/* Graphs hold nothing, so the reference that moves is never given back. */
-cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph,
-				      cudaUserObject_t object, unsigned count,
-				      unsigned flags)
-{
-	(void)graph;
-	process_begin(CALL_cudaGraphRetainUserObject);
-	if (!(flags & cudaGraphUserObjectMove))
-		object->references += count;
 	return process_end(cudaSuccess);
 }

@@ -8,6 +8,10 @@ struct CUevent_st {
 	uint32_t stream; /* index */
 	uint64_t number; /* 0: never recorded, and so complete */
 	uint64_t work;
+	/* Recorded on a stream that was captured: there, and only there, it can
+	 * be waited for. */
+	unsigned long long capture;
+	struct node_list nodes;
 };
 
 static cudaError_t create(enum simcuda_call call, cudaEvent_t *event)
@@ -31,6 +35,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
 	process_begin(CALL_cudaEventDestroy);
+	node_list_clear(&event->nodes);
 	free(event);
 	return process_end(cudaSuccess);
 }
@@ -38,10 +43,20 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 static cudaError_t record(enum simcuda_call call, cudaEvent_t event,
 			  cudaStream_t stream)
 {
+	struct stream *s;
+
 	process_begin(call);
 	streams_work();
 	event->stream = stream_index((uintptr_t)stream);
-	event->number = ++stream_at(event->stream)->issued;
+	node_list_clear(&event->nodes);
+	event->capture = 0;
+	s = stream_at(event->stream);
+	if (s->graph) {
+		event->capture = s->graph->capture;
+		node_list_join(&event->nodes, &s->next);
+		return process_end(cudaSuccess);
+	}
+	event->number = ++s->issued;
 	event->work = streams_work_done();
 	return process_end(cudaSuccess);
 }
@@ -63,6 +78,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 	bool is_done;
 
 	process_begin(CALL_cudaEventQuery);
+	if (event->capture)
+		return process_end(cudaErrorCapturedEvent);
 	is_done = !event->number ||
 		  stream_is_done(event->stream, event->number, event->work);
 	return process_end(is_done ? cudaSuccess : cudaErrorNotReady);
@@ -79,6 +96,35 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 			stream->done = event->number;
 	}
 	return process_end(cudaSuccess);
+}
+
+/* The graph that is being made, or NULL. */
+static cudaGraph_t open_graph(unsigned long long capture)
+{
+	for (size_t i = 0; i < streams_count(); i++) {
+		const struct stream *stream = stream_at((uint32_t)i);
+
+		if (stream->graph && stream->graph->capture == capture)
+			return stream->graph;
+	}
+	return NULL;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+				unsigned flags)
+{
+	cudaGraph_t graph = NULL;
+	uint32_t index;
+
+	(void)flags;
+	process_begin(CALL_cudaStreamWaitEvent);
+	index = stream_index((uintptr_t)stream);
+	if (event->capture) {
+		graph = open_graph(event->capture);
+		if (!graph)
+			return process_end(cudaErrorCapturedEvent);
+	}
+	return process_end(stream_wait(index, graph, &event->nodes));
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)

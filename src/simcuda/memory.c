@@ -163,6 +163,14 @@ cudaError_t cudaHostUnregister(void *pointer)
 
 /* ---- copies ---- */
 
+/* What a stream does asynchronously is part of its graph. */
+static void capture(cudaStream_t stream)
+{
+	process_lock();
+	stream_node((uintptr_t)stream);
+	process_unlock();
+}
+
 static cudaError_t copy(enum simcuda_call call, void *to, const void *from,
 			size_t size)
 {
@@ -188,7 +196,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
 			    enum cudaMemcpyKind kind, cudaStream_t stream)
 {
 	(void)kind;
-	(void)stream;
+	capture(stream);
 	return copy(CALL_cudaMemcpyAsync, to, from, size);
 }
 
@@ -198,7 +206,7 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
 {
 	(void)to_device;
 	(void)from_device;
-	(void)stream;
+	capture(stream);
 	return copy(CALL_cudaMemcpyPeerAsync, to, from, size);
 }
 
@@ -219,7 +227,7 @@ cudaError_t cudaMemset(void *at, int value, size_t size)
 cudaError_t cudaMemsetAsync(void *at, int value, size_t size,
 			    cudaStream_t stream)
 {
-	(void)stream;
+	capture(stream);
 	return set(CALL_cudaMemsetAsync, at, value, size);
 }
 

@@ -37,9 +37,8 @@ cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream)
 	int device = process_current_device();
 	uint64_t addr = 0;
 
-	(void)stream;
 	process_begin(CALL_cudaMallocAsync);
-	streams_work();
+	stream_work((uintptr_t)stream);
 	*pointer = NULL;
 	if (size && !memory_take(device, size, &addr))
 		return process_end(cudaErrorMemoryAllocation);
@@ -53,9 +52,8 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 	uint64_t size;
 	int device;
 
-	(void)stream;
 	process_begin(CALL_cudaFreeAsync);
-	streams_work();
+	stream_work((uintptr_t)stream);
 	if (!pointer)
 		return process_end(cudaSuccess);
 	if (!memory_give((uintptr_t)pointer, &device, &size))

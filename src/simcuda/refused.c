@@ -1,24 +1,9 @@
 /*
  * Calls that PyTorch's libraries link to and that mean nothing without a
- * device: each is counted and answers "not supported".  Their parameters do
- * not matter to that, so the list has only names.
+ * device: each answers "not supported".  Their parameters do not matter to
+ * that, so the list has only names.
  */
 #include "simcuda/process.h"
-
-#define REFUSED_RUNTIME(X)                                                     \
-	X(cudaGraphNodeGetDependencies)                                        \
-	X(cudaGraphNodeGetType)                                                \
-	X(cudaGraphAddEmptyNode)                                               \
-	X(cudaStreamUpdateCaptureDependencies)
-
-#define REFUSE_RUNTIME(name)                                                   \
-	cudaError_t name(void);                                                \
-	cudaError_t name(void)                                                 \
-	{                                                                      \
-		process_begin(CALL_##name);                                    \
-		return process_end(cudaErrorNotSupported);                     \
-	}
-REFUSED_RUNTIME(REFUSE_RUNTIME)
 
 /* Older builds take these out of libcuda.so.1 one by one and want all. */
 #define REFUSED_DRIVER(X)                                                      \

@@ -19,8 +19,20 @@ static struct {
 	uint64_t lag;
 } streams;
 
+void stream_leave_capture(struct stream *stream)
+{
+	node_list_clear(&stream->next);
+	stream->graph = NULL;
+	stream->is_origin = false;
+}
+
 void streams_forget(void)
 {
+	for (size_t i = 0; i < streams.count; i++) {
+		if (streams.items[i].is_origin)
+			graph_destroy(streams.items[i].graph);
+		stream_leave_capture(&streams.items[i]);
+	}
 	free(streams.items);
 	gp_map_release(&streams.by_handle);
 	streams.items = NULL;
@@ -47,9 +59,45 @@ struct stream *stream_at(uint32_t index)
 	return &streams.items[index];
 }
 
+size_t streams_count(void)
+{
+	return streams.count;
+}
+
 void streams_work(void)
 {
 	streams.work++;
+}
+
+void stream_node(uint64_t handle)
+{
+	struct stream *stream = stream_at(stream_index(handle));
+	cudaGraphNode_t node;
+
+	if (!stream->graph)
+		return;
+	node = graph_add(stream->graph, &stream->next, false);
+	node_list_clear(&stream->next);
+	node_list_add(&stream->next, node);
+}
+
+void stream_work(uint64_t handle)
+{
+	streams_work();
+	stream_node(handle);
+}
+
+cudaError_t stream_wait(uint32_t index, cudaGraph_t graph,
+			const struct node_list *nodes)
+{
+	struct stream *stream = stream_at(index);
+
+	if (stream->graph && stream->graph != graph)
+		return graph ? cudaErrorStreamCaptureMerge
+			     : cudaErrorStreamCaptureIsolation;
+	stream->graph = graph;
+	node_list_join(&stream->next, nodes);
+	return cudaSuccess;
 }
 
 uint64_t streams_work_done(void)
@@ -101,6 +149,13 @@ void simcuda_stream_done(uint64_t stream)
 {
 	process_lock();
 	finish(stream_at(stream_index(stream)));
+	process_unlock();
+}
+
+void simcuda_launch(uint64_t stream)
+{
+	process_lock();
+	stream_work(stream);
 	process_unlock();
 }
 
@@ -179,16 +234,6 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 	process_begin(CALL_cudaStreamSynchronize);
 	if (streams.when != SIMCUDA_EVENTS_MANUAL)
 		finish(stream_at(stream_index((uintptr_t)stream)));
-	return process_end(cudaSuccess);
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
-				unsigned flags)
-{
-	(void)stream;
-	(void)event;
-	(void)flags;
-	process_begin(CALL_cudaStreamWaitEvent);
 	return process_end(cudaSuccess);
 }
 

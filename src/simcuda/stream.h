@@ -2,12 +2,15 @@
 #ifndef SIMCUDA_STREAM_H
 #define SIMCUDA_STREAM_H
 
+#include "simcuda/graph.h"
 #include "simcuda/process.h"
 
 struct stream {
 	uint64_t handle;
 	uint64_t issued, done; /* numbers of recorded events */
-	uint64_t capture;      /* id; 0: not capturing */
+	cudaGraph_t graph;     /* it is captured into; NULL: not captured */
+	bool is_origin;	       /* its capture began here: it owns the graph */
+	struct node_list next; /* its next work comes behind these nodes */
 	int priority;
 };
 
@@ -16,8 +19,18 @@ struct stream {
 uint32_t stream_index(uint64_t handle);
 struct stream *stream_at(uint32_t index); /* until the next new one */
 
+size_t streams_count(void);
+
 /* Something was launched, copied or recorded. */
 void streams_work(void);
+/* The same on a stream: a node, if it is captured. */
+void stream_work(uint64_t handle);
+void stream_node(uint64_t handle); /* no more than that */
+/* What it does next comes behind these nodes of a graph being captured; CUDA
+ * refuses what is of another graph, or of none. */
+cudaError_t stream_wait(uint32_t index, cudaGraph_t graph,
+			const struct node_list *nodes);
+void stream_leave_capture(struct stream *stream);
 uint64_t streams_work_done(void);
 
 void streams_set_events(enum simcuda_events when, uint64_t lag);

@@ -209,13 +209,31 @@ static bool stream_is_sound(const struct checker *c,
 	return false;
 }
 
+/* Each flag where it means something. */
+static bool flags_are_sound(const struct checker *c,
+			    const struct gp_event *event)
+{
+	const uint8_t anywhere = GP_INFERRED | GP_AT_ONCE | GP_REFUSED;
+
+	switch (event->flags & ~anywhere) {
+	case 0: return event->mark <= GP_MARK_END;
+	case GP_STREAM_WAITS:
+		return event->kind == GP_SYNCHRONIZE &&
+		       event->id == GP_NO_ID &&
+		       event->stream != GP_ALL_STREAMS &&
+		       event->by < c->trace->stream_count;
+	case GP_NAMES_STREAM:
+		return event->kind == GP_CAPTURE_BEGIN && !event->mark;
+	default: return false;
+	}
+}
+
 static bool event_is_sound(struct checker *c, const struct gp_event *event)
 {
-	const uint8_t flags = GP_INFERRED | GP_AT_ONCE | GP_REFUSED;
 	uint8_t has;
 
-	if (event->kind >= GP_EVENT_KINDS || event->flags & ~flags ||
-	    event->mark > GP_MARK_END || event->size > INT64_MAX ||
+	if (event->kind >= GP_EVENT_KINDS || !flags_are_sound(c, event) ||
+	    event->size > INT64_MAX ||
 	    !has_site(c, event->site) || event->pool >= c->trace->pool_count)
 		return false;
 	has = gp_event_fields(event->kind);

@@ -88,7 +88,9 @@ static void tidy(struct gp_event *event, const uint16_t *streams,
 		event->size = 0;
 	if (!(has & (GP_HAS_ID | GP_HAS_TEXT)))
 		event->id = GP_NO_ID;
-	if (!(has & GP_HAS_MARK))
+	if (event->flags & GP_STREAM_WAITS)
+		event->by = streams[event->by];
+	else if (!(has & GP_HAS_MARK))
 		event->mark = 0;
 	if (event->stream < GP_NO_STREAM)
 		event->stream = streams[event->stream];

@@ -64,13 +64,16 @@ static void write_stream_pool(struct gp_sink *sink,
 {
 	uint8_t has = gp_event_fields(event->kind);
 	bool is_plain = event->kind != GP_SYNCHRONIZE &&
-			event->kind != GP_RECORD_STREAM;
+			event->kind != GP_RECORD_STREAM &&
+			!(event->flags & GP_NAMES_STREAM);
 	bool is_about_pool =
 		event->kind >= GP_POOL_BEGIN && event->kind <= GP_POOL_NO_SPLIT;
 
 	if (has & GP_HAS_STREAM && event->stream < GP_NO_STREAM &&
 	    (!is_plain || trace->streams[event->stream]))
 		gp_sink_field(sink, "stream", trace->streams[event->stream]);
+	if (event->flags & GP_STREAM_WAITS)
+		gp_sink_field(sink, "by", trace->streams[event->by]);
 	if (has & GP_HAS_POOL && (is_about_pool || event->pool))
 		gp_write_pool(sink, "pool", trace->pools[event->pool]);
 }
@@ -89,7 +92,7 @@ static void write_rest(struct gp_sink *sink, const struct gp_trace *trace,
 							 : ",\"conf\":");
 		gp_sink_string(sink, trace->texts[event->text]);
 	}
-	if (event->mark)
+	if (event->kind == GP_MARK && event->mark)
 		gp_sink_put(sink, event->mark == GP_MARK_START
 					  ? ",\"stage\":\"start\""
 					  : ",\"stage\":\"end\"");

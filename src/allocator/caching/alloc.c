@@ -133,7 +133,7 @@ static enum gp_answer aim(struct caching *c, struct request *request,
 							       : &pair->large;
 		return GP_SERVED;
 	}
-	return pool_of_request(c, request->rounded, pool, &request->pool);
+	return pool_of_request(c, request, pool);
 }
 
 enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
@@ -148,9 +148,13 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 
 	if (!size)
 		return GP_SERVED;
-	if (events_are_pending(&c->events) && !pools_are_suspended(c))
-		events_process(c);
 	request.stream = stream;
+	if (events_are_pending(&c->events)) {
+		if (!pools_are_suspended(c))
+			events_process(c);
+		else if (c->settings.capture_reuse)
+			events_reuse(c, stream);
+	}
 	answer = aim(c, &request, size, pool);
 	if (answer != GP_SERVED)
 		return answer;
@@ -168,5 +172,6 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 	b = cut_to_size(c, b, &request, is_shelved);
 	hand_out(c, b, id, size);
 	*addr = b->addr;
+	capture_work(c, stream);
 	return GP_SERVED;
 }

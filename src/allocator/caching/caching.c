@@ -156,8 +156,11 @@ static void caching_record_stream(struct gp_allocator *allocator, uint32_t id,
 	struct caching *c = caching_of(allocator);
 	struct block *b = live_block(c, id);
 
-	if (b)
-		events_record_use(c, b, stream);
+	if (!b)
+		return;
+	events_record_use(c, b, stream);
+	if (stream != GP_NO_STREAM)
+		capture_work(c, stream);
 }
 
 static void caching_synchronize(struct gp_allocator *allocator, uint16_t stream)
@@ -241,9 +244,36 @@ static enum gp_answer caching_pool_begin(struct gp_allocator *allocator,
 	if (is_capture && c->settings.capture_reuse)
 		return caching_refuse(c, "a capture under "
 					 "graph_capture_record_stream_reuse "
-					 "depends on its graph, which is not "
-					 "in the trace");
-	return pool_begin(c, pool, is_capture);
+					 "depends on the streams it is of, "
+					 "which are not in the trace");
+	return pool_begin(c, (struct pool_route){ pool, is_capture, 0 });
+}
+
+/* Of a stream that the trace names. */
+static enum gp_answer caching_capture(struct gp_allocator *allocator,
+				      uint16_t pool, uint16_t stream)
+{
+	struct caching *c = caching_of(allocator);
+	struct pool_route route = { pool, true, 0 };
+	enum gp_answer answer;
+
+	if (capture_of(c, stream))
+		return caching_refuse(c, "the stream is being captured");
+	if (c->captures.open && c->settings.capture_reuse)
+		return caching_refuse(c, "two captures at a time under "
+					 "graph_capture_record_stream_reuse "
+					 "are not modelled");
+	route.capture = capture_begin(c, stream);
+	answer = pool_begin(c, route);
+	if (answer != GP_SERVED)
+		capture_end(c, route.capture);
+	return answer;
+}
+
+static void caching_wait(struct gp_allocator *allocator, uint16_t stream,
+			 uint16_t by)
+{
+	capture_wait(caching_of(allocator), stream, by);
 }
 
 static enum gp_answer caching_pool_end(struct gp_allocator *allocator,
@@ -336,6 +366,7 @@ static void caching_destroy(struct gp_allocator *allocator)
 	struct expandable_segment *next;
 
 	events_release(c);
+	captures_release(c);
 	pools_release(c);
 	block_table_release(&c->blocks);
 	for (; c->expandable; c->expandable = next) {
@@ -358,6 +389,8 @@ static const struct gp_allocator_ops caching_ops = {
 	.set_fraction = caching_set_fraction,
 	.set_settings = caching_set_settings,
 	.pool_begin = caching_pool_begin,
+	.capture = caching_capture,
+	.wait = caching_wait,
 	.pool_end = caching_pool_end,
 	.pool_release = caching_pool_release,
 	.pool_change = caching_pool_change,

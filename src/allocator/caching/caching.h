@@ -18,6 +18,7 @@
 #define CACHING_CACHING_H
 
 #include "allocator/caching/block.h"
+#include "allocator/caching/capture.h"
 #include "allocator/caching/events.h"
 #include "allocator/caching/pool.h"
 #include "gpupool/allocator.h"
@@ -45,6 +46,7 @@ struct caching {
 	struct block **live; /* by id; NULL: not live */
 	struct pools pools;
 	struct events events;
+	struct captures captures;
 	struct tally tally[3]; /* enum gp_stat_kind */
 	struct gp_stats stats; /* by_pool: only when counter_tell made it */
 

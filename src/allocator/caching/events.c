@@ -136,7 +136,9 @@ void events_release(struct caching *c)
 	free(events->queues);
 	free(events->unnamed.blocks);
 	free(events->ready.blocks);
-	free(events->deferred.blocks);
+	for (size_t i = 0; i < events->deferred.count; i++)
+		free(events->deferred.items[i].mark);
+	free(events->deferred.items);
 }
 
 void block_forget_captured(struct block *b)
@@ -184,12 +186,23 @@ static void insert_events(struct caching *c, struct block *b)
 	drop_set(&c->events, &b->uses);
 }
 
+static void defer(struct caching *c, struct block *b)
+{
+	struct deferred_list *list = &c->events.deferred;
+
+	list->items = gp_mem_grow(list->items, &list->room, list->count + 1,
+				  sizeof(*list->items));
+	list->items[list->count++] = (struct deferred){
+		b, c->settings.capture_reuse ? capture_mark(c, b) : NULL
+	};
+}
+
 bool events_hold(struct caching *c, struct block *b)
 {
 	if (!b->uses && !b->uses_unknown)
 		return false;
 	if (pools_are_suspended(c))
-		push(&c->events.deferred, b);
+		defer(c, b);
 	else
 		insert_events(c, b);
 	return true;
@@ -216,20 +229,66 @@ static void forget_captured(struct caching *c, struct block *b)
 	drop_set(&c->events, &b->captured);
 }
 
+/* It now waits only for what was recorded before. */
+static void resume(struct caching *c, const struct deferred *deferred)
+{
+	struct block *b = deferred->block;
+
+	free(deferred->mark);
+	forget_captured(c, b);
+	insert_events(c, b);
+	if (!b->event_count)
+		caching_free_block(c, b);
+}
+
 static void flush_deferred(struct caching *c)
 {
-	struct block_list deferred = c->events.deferred;
+	struct deferred_list deferred = c->events.deferred;
 
-	c->events.deferred = (struct block_list){ 0 };
-	for (size_t i = 0; i < deferred.count; i++) {
-		struct block *b = deferred.blocks[i];
+	c->events.deferred = (struct deferred_list){ 0 };
+	for (size_t i = 0; i < deferred.count; i++)
+		resume(c, &deferred.items[i]);
+	free(deferred.items);
+}
 
-		forget_captured(c, b);
-		insert_events(c, b);
-		if (!b->event_count)
-			caching_free_block(c, b);
+void events_end_routing(struct caching *c, uint16_t pool)
+{
+	struct deferred_list *list = &c->events.deferred;
+	size_t kept = 0;
+
+	if (!c->settings.capture_reuse ||
+	    !gp_release_has(c->settings.release, GP_CHANGE_REUSE_ENDS))
+		return;
+	for (size_t i = 0; i < list->count; i++) {
+		struct deferred deferred = list->items[i];
+
+		if (pool_index(deferred.block->pool) == pool)
+			resume(c, &deferred);
+		else
+			list->items[kept++] = deferred;
 	}
-	free(deferred.blocks);
+	list->count = kept;
+}
+
+void events_reuse(struct caching *c, uint16_t stream)
+{
+	struct deferred_list *list = &c->events.deferred;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct deferred deferred = list->items[i];
+		struct block *b = deferred.block;
+
+		if (!deferred.mark || b->stream != stream ||
+		    !capture_is_past(c, stream, deferred.mark)) {
+			list->items[kept++] = deferred;
+			continue;
+		}
+		free(deferred.mark);
+		drop_set(&c->events, &b->uses);
+		caching_free_block(c, b);
+	}
+	list->count = kept;
 }
 
 /* Frees from the front of the queue while its events are complete. */

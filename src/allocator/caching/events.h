@@ -34,6 +34,17 @@ struct event_queue {
 	uint64_t issued, done;	  /* numbers: done ones are complete */
 };
 
+/* A block freed while events are suspended. */
+struct deferred {
+	struct block *block;
+	uint32_t *mark; /* capture_mark */
+};
+
+struct deferred_list {
+	struct deferred *items;
+	size_t count, room;
+};
+
 struct block_list {
 	struct block **blocks;
 	size_t count, room;
@@ -46,7 +57,7 @@ struct events {
 	 * are those of them that the trace says are done. */
 	struct block_list unnamed, ready;
 	/* Freed while a routing suspends events, in order of free. */
-	struct block_list deferred;
+	struct deferred_list deferred;
 	struct stream_set *spare;
 };
 
@@ -67,6 +78,14 @@ static inline bool events_are_pending(const struct events *events)
 
 /* Before each malloc: frees the blocks whose events are complete. */
 void events_process(struct caching *c);
+
+/* Before each malloc on a stream while events are suspended, under
+ * graph_capture_record_stream_reuse: frees what the graph orders. */
+void events_reuse(struct caching *c, uint16_t stream);
+
+/* The end of a routing to that pool: from 2.12 on, what was deferred of it waits
+ * no longer, under the same setting. */
+void events_end_routing(struct caching *c, uint16_t pool);
 
 /* Waits for all events, or those of one private pool (NULL: all). */
 void events_synchronize(struct caching *c, const struct pool_pair *only);

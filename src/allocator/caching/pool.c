@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "allocator/caching/caching.h"
+#include "allocator/caching/segment.h"
 #include "allocator/caching/size.h"
 #include "allocator/release.h"
 #include "base/mem.h"
@@ -103,24 +104,57 @@ struct shelf *pool_add_shelf(struct caching_pool *pool, uint16_t stream)
 	return pool->shelves[stream];
 }
 
-enum gp_answer pool_of_request(struct caching *c, uint64_t rounded,
-			       uint16_t index, struct caching_pool **pool)
+static bool accepts(const struct caching *c, const struct pool_route *route,
+		    uint16_t stream)
 {
-	struct pools *pools = &c->pools;
+	return !route->capture || route->capture == capture_of(c, stream);
+}
+
+/* NULL: none takes what is allocated on the stream. */
+static const struct pool_route *find_route_of(const struct caching *c,
+					      uint16_t stream)
+{
+	const struct pools *pools = &c->pools;
+
+	for (size_t i = 0; i < pools->route_count; i++) {
+		size_t at = pools->newest_route_first
+				    ? pools->route_count - 1 - i
+				    : i;
+
+		if (accepts(c, &pools->routes[at], stream))
+			return &pools->routes[at];
+	}
+	return NULL;
+}
+
+/* 2.9 takes every routing for a capture of the stream. */
+static bool asserts_capture(const struct caching *c, uint16_t stream)
+{
+	return c->settings.capture_reuse && !capture_of(c, stream) &&
+	       !gp_release_has(c->settings.release, GP_CHANGE_CAPTURE_MARKS);
+}
+
+enum gp_answer pool_of_request(struct caching *c, struct request *request,
+			       uint16_t index)
+{
+	const struct pool_route *route =
+		index ? NULL : find_route_of(c, request->stream);
 	struct pool_pair *pair;
 
-	if (!index && pools->route_count) {
-		size_t route =
-			pools->newest_route_first ? pools->route_count - 1 : 0;
-
-		pair = pools->pairs[pools->routes[route].pool];
+	if (asserts_capture(c, request->stream))
+		return caching_refuse(c, "status == "
+					 "cudaStreamCaptureStatusActive "
+					 "INTERNAL ASSERT FAILED");
+	if (route) {
+		pair = c->pools.pairs[route->pool];
 		if (!pair || !pair->exists)
 			return caching_refuse(c, "it1 != graph_pools.end() "
 						 "INTERNAL ASSERT FAILED");
 	} else {
 		pair = pool_pair_get(c, index);
 	}
-	*pool = rounded <= SMALL_SIZE ? &pair->small : &pair->large;
+	request->pool = request->rounded <= SMALL_SIZE ? &pair->small
+						       : &pair->large;
 	return GP_SERVED;
 }
 
@@ -155,24 +189,23 @@ enum gp_answer pool_hold(struct caching *c, uint16_t index)
 	return GP_SERVED;
 }
 
-enum gp_answer pool_begin(struct caching *c, uint16_t index, bool is_capture)
+enum gp_answer pool_begin(struct caching *c, struct pool_route route)
 {
 	struct pools *pools = &c->pools;
 	enum gp_answer answer;
 
 	/* PyTorch counts a holder before it looks. */
-	answer = pool_hold(c, index);
+	answer = pool_hold(c, route.pool);
 	if (answer != GP_SERVED)
 		return answer;
-	if (find_route(pools, index) < pools->route_count)
+	if (find_route(pools, route.pool) < pools->route_count)
 		return caching_refuse(c, "beginAllocateToPool: already "
 					 "recording to mempool_id");
 	pools->routes =
 		gp_mem_grow(pools->routes, &pools->route_room,
 			    pools->route_count + 1, sizeof(*pools->routes));
-	pools->routes[pools->route_count++] =
-		(struct pool_route){ index, is_capture };
-	pools->captures += is_capture;
+	pools->routes[pools->route_count++] = route;
+	pools->captures += route.is_capture;
 	return GP_SERVED;
 }
 
@@ -185,9 +218,12 @@ enum gp_answer pool_end(struct caching *c, uint16_t index)
 		return caching_refuse(c, "endAllocatePool: not currently "
 					 "recording to mempool_id");
 	pools->captures -= pools->routes[i].is_capture;
+	if (pools->routes[i].capture)
+		capture_end(c, pools->routes[i].capture);
 	pools->route_count--;
 	memmove(pools->routes + i, pools->routes + i + 1,
 		(pools->route_count - i) * sizeof(*pools->routes));
+	events_end_routing(c, index);
 	return GP_SERVED;
 }
 

@@ -17,6 +17,7 @@
 
 struct caching;
 struct pool_pair;
+struct request;
 
 struct caching_pool {
 	struct pool_pair *pair;
@@ -38,6 +39,7 @@ struct pool_pair {
 struct pool_route {
 	uint16_t pool;
 	bool is_capture;
+	uint32_t capture; /* only its streams; 0: every request */
 };
 
 /* reserved_bytes_by_private_pools */
@@ -93,15 +95,16 @@ static inline struct shelf *pool_shelf_make(struct caching_pool *pool,
 				     : pool_add_shelf(pool, stream);
 }
 
-/* Where a request of rounded size for pool index goes, routing considered. */
-enum gp_answer pool_of_request(struct caching *c, uint64_t rounded,
-			       uint16_t index, struct caching_pool **pool);
+/* Where a request for pool index goes, routing considered. */
+enum gp_answer pool_of_request(struct caching *c, struct request *request,
+			       uint16_t index);
 
 /* Whether events, retries and empty_cache wait for a routing to end: any up to
  * 2.12, only captures from 2.13. */
 bool pools_are_suspended(const struct caching *c);
 
-enum gp_answer pool_begin(struct caching *c, uint16_t index, bool is_capture);
+/* route.pool and what else there is of it. */
+enum gp_answer pool_begin(struct caching *c, struct pool_route route);
 enum gp_answer pool_end(struct caching *c, uint16_t index);
 /* createOrIncrefPool: one more holder of the pool, which is made if need be. */
 enum gp_answer pool_hold(struct caching *c, uint16_t index);

@@ -173,13 +173,16 @@ static uint64_t *live_of(uint32_t id)
 	return &helper.live[id];
 }
 
+/* What is allocated, or recorded on a stream, is used there. */
 static int do_alloc(const struct torch_request *request, uint64_t *addr)
 {
 	int answer =
 		shim_alloc(request->size, request->stream, request->pool, addr);
 
-	if (answer == TORCH_SERVED)
-		*live_of(request->id) = *addr;
+	if (answer != TORCH_SERVED)
+		return answer;
+	*live_of(request->id) = *addr;
+	simcuda_launch(request->stream);
 	return answer;
 }
 
@@ -195,7 +198,10 @@ static int do_record_stream(const struct torch_request *request)
 {
 	uint64_t addr = *live_of(request->id);
 
-	return addr ? shim_record_stream(addr, request->stream) : TORCH_SERVED;
+	if (!addr)
+		return TORCH_SERVED;
+	simcuda_launch(request->stream);
+	return shim_record_stream(addr, request->stream);
 }
 
 static int do_hello(const struct torch_request *request, uint64_t *release)
@@ -222,6 +228,8 @@ static int serve(const struct torch_request *r, const char *text,
 	case TORCH_EMPTY_CACHE: return shim_empty_cache(r->pool);
 	case TORCH_SET_FRACTION: return shim_set_fraction(r->fraction);
 	case TORCH_SET_SETTINGS: return shim_set_settings(text);
+	case TORCH_CAPTURE: return shim_capture(r->pool, r->stream);
+	case TORCH_WAIT: shim_wait(r->stream, r->size); break;
 	case TORCH_RESET_PEAK: shim_reset_peak(); break;
 	case TORCH_RESET_ACCUMULATED: shim_reset_accumulated(); break;
 	case TORCH_STATE: shim_state(send_piece); break;

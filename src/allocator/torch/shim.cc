@@ -14,7 +14,11 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <map>
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "allocator/torch/helper.h"
 
@@ -47,6 +51,9 @@ void (*shim_on_action)(const struct torch_message *);
 
 static c10::DeviceIndex device;
 static bool is_quiet;
+
+// The stream that each pool's capture began on.
+static std::map<std::pair<uint64_t, uint64_t>, cudaStream_t> captured;
 
 static c10::cuda::MempoolId_t id_of(const uint64_t pool[2])
 {
@@ -163,14 +170,21 @@ int shim_start(int ordinal)
 	});
 }
 
-static void route(const uint64_t pool[2])
+// accepts: which streams' allocations go there.
+template <typename Filter>
+static void route(const uint64_t pool[2], Filter accepts)
 {
 #if SHIM_RELEASE >= 3
-	allocator::beginAllocateToPool(device, id_of(pool),
-				       [](cudaStream_t) { return true; });
+	allocator::beginAllocateToPool(device, id_of(pool), accepts);
 #else
 	(void)pool;
+	(void)accepts;
 #endif
+}
+
+static void route(const uint64_t pool[2])
+{
+	route(pool, [](cudaStream_t) { return true; });
 }
 
 static void unroute(const uint64_t pool[2])
@@ -247,33 +261,83 @@ int shim_set_settings(const char *conf)
 	return guarded([&] { allocator::setAllocatorSettings(conf); });
 }
 
-// Captures happen on the current stream, which a trace does not name: one of
-// their own, current as long as they last.
-static c10::cuda::CUDAStream capture_stream()
+// What CUDA refuses of a capture, a wait for what is not captured or a stream
+// that nobody waits for at its end, is no affair of the allocator's.
+static void forget_error()
 {
-	return c10::cuda::getStreamFromExternal(
-		reinterpret_cast<cudaStream_t>(kCaptureStream), device);
+	cudaGetLastError();
 }
 
-static void begin_capture(const uint64_t pool[2])
+static unsigned long long capture_of(cudaStream_t stream)
 {
-	route(pool);
-	c10::cuda::setCurrentCUDAStream(capture_stream());
-	cudaStreamBeginCapture(capture_stream().stream(),
-			       cudaStreamCaptureModeGlobal);
+	cudaStreamCaptureStatus status;
+	unsigned long long id = 0;
+
+	cudaStreamGetCaptureInfo(stream, &status, &id);
+	return id;
+}
+
+// Captures happen on the current stream.
+static void start_capture(const uint64_t pool[2], cudaStream_t stream)
+{
+	c10::cuda::setCurrentCUDAStream(
+		c10::cuda::getStreamFromExternal(stream, device));
+	cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+	captured[{ pool[0], pool[1] }] = stream;
 #if SHIM_RELEASE >= 13
 	allocator::markCaptureBegin(device);
 #endif
 }
 
+// Where the trace does not name the stream: one of its own.
+static void begin_capture(const uint64_t pool[2])
+{
+	route(pool);
+	start_capture(pool, reinterpret_cast<cudaStream_t>(kCaptureStream));
+}
+
+// The graph's number is known when the capture has begun, behind the route.
+int shim_capture(const uint64_t pool[2], uint64_t handle)
+{
+	auto stream = reinterpret_cast<cudaStream_t>(handle);
+	auto graph = std::make_shared<unsigned long long>(0);
+
+	return guarded([&] {
+		if (capture_of(stream))
+			throw std::runtime_error(
+				"the stream is being captured");
+		route(pool, [graph](cudaStream_t candidate) {
+			return *graph && capture_of(candidate) == *graph;
+		});
+		start_capture(pool, stream);
+		*graph = capture_of(stream);
+	});
+}
+
+void shim_wait(uint64_t stream, uint64_t by)
+{
+	cudaEvent_t event;
+
+	cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+	cudaEventRecord(event, reinterpret_cast<cudaStream_t>(stream));
+	cudaStreamWaitEvent(reinterpret_cast<cudaStream_t>(by), event, 0);
+	cudaEventDestroy(event);
+	forget_error();
+}
+
 static void end_capture(const uint64_t pool[2])
 {
 	cudaGraph_t graph = nullptr;
+	auto found = captured.find({ pool[0], pool[1] });
 
 #if SHIM_RELEASE >= 13
 	allocator::markCaptureEnd(device);
 #endif
-	cudaStreamEndCapture(capture_stream().stream(), &graph);
+	if (found != captured.end()) {
+		cudaStreamEndCapture(found->second, &graph);
+		captured.erase(found);
+		forget_error();
+	}
 	cudaGraphDestroy(graph);
 	c10::cuda::setCurrentCUDAStream(
 		c10::cuda::getDefaultCUDAStream(device));
@@ -392,7 +456,7 @@ void shim_counters(struct torch_counters *c)
 #if SHIM_RELEASE >= 12
 	number[2] = stats.num_oom_rejections;
 #endif
-#if SHIM_RELEASE >= 4
+#if SHIM_RELEASE >= 3
 	number[3] = stats.num_sync_all_streams;
 	number[4] = stats.num_device_alloc;
 	number[5] = stats.num_device_free;

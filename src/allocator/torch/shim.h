@@ -32,6 +32,9 @@ int shim_set_settings(const char *conf);
 /* op: TORCH_POOL_BEGIN to TORCH_POOL_NO_SPLIT; nothing where the release has
  * no such thing. */
 int shim_pool(enum torch_op op, const uint64_t pool[2]);
+/* A capture of that stream; change the pool with TORCH_CAPTURE_END. */
+int shim_capture(const uint64_t pool[2], uint64_t stream);
+void shim_wait(uint64_t stream, uint64_t by);
 void shim_reset_peak(void);
 void shim_reset_accumulated(void);
 void shim_counters(struct torch_counters *counters);

@@ -173,11 +173,17 @@ static struct torch_request about_pool(const struct torch *t, enum torch_op op,
 
 /* Where a request without a pool goes: the newest route from 2.10 on, before
  * that the oldest. */
-static uint16_t routed_pool(const struct torch *t)
+static uint16_t routed_pool(const struct torch *t, uint16_t stream)
 {
-	if (!t->route_count)
-		return 0;
-	return t->routes[t->release >= 10 ? t->route_count - 1 : 0].pool;
+	for (size_t i = 0; i < t->route_count; i++) {
+		const struct torch_route *route =
+			&t->routes[t->release >= 10 ? t->route_count - 1 - i
+						    : i];
+
+		if (!route->capture || route->capture == t->captures[stream])
+			return route->pool;
+	}
+	return 0;
 }
 
 static enum gp_answer torch_alloc(struct gp_allocator *allocator, uint32_t id,
@@ -192,7 +198,7 @@ static enum gp_answer torch_alloc(struct gp_allocator *allocator, uint32_t id,
 	if (!size)
 		return GP_SERVED;
 	t->id = request.id = id;
-	t->pool = pool ? pool : routed_pool(t);
+	t->pool = pool ? pool : routed_pool(t, stream);
 	request.size = size;
 	request.stream = t->config.streams[stream];
 	answer = torch_request(t, request, NULL, &at);
@@ -274,6 +280,13 @@ static enum gp_answer torch_set_settings(struct gp_allocator *allocator,
 			     conf, NULL);
 }
 
+static void add_route(struct torch *t, struct torch_route route)
+{
+	t->routes = gp_mem_grow(t->routes, &t->route_room, t->route_count + 1,
+				sizeof(*t->routes));
+	t->routes[t->route_count++] = route;
+}
+
 static enum gp_answer torch_pool_begin(struct gp_allocator *allocator,
 				       uint16_t pool, bool is_capture)
 {
@@ -290,10 +303,49 @@ static enum gp_answer torch_pool_begin(struct gp_allocator *allocator,
 	answer = torch_request(t, about_pool(t, op, pool), NULL, NULL);
 	if (answer != GP_SERVED)
 		return answer;
-	t->routes = gp_mem_grow(t->routes, &t->route_room, t->route_count + 1,
-				sizeof(*t->routes));
-	t->routes[t->route_count++] = (struct torch_route){ pool, is_capture };
+	add_route(t, (struct torch_route){ pool, is_capture, 0 });
 	return GP_SERVED;
+}
+
+static enum gp_answer torch_capture(struct gp_allocator *allocator,
+				    uint16_t pool, uint16_t stream)
+{
+	struct torch *t = torch_of(allocator);
+	struct torch_request request = about_pool(t, TORCH_CAPTURE, pool);
+	enum gp_answer answer;
+
+	if (t->release < FIRST_ROUTING)
+		return torch_pool_begin(allocator, pool, true);
+	request.stream = t->config.streams[stream];
+	answer = torch_request(t, request, NULL, NULL);
+	if (answer != GP_SERVED)
+		return answer;
+	t->captures[stream] = ++t->begun;
+	add_route(t, (struct torch_route){ pool, true, t->begun });
+	return GP_SERVED;
+}
+
+/* Who waits for a captured stream is captured with it. */
+static void torch_wait(struct gp_allocator *allocator, uint16_t stream,
+		       uint16_t by)
+{
+	struct torch *t = torch_of(allocator);
+	struct torch_request request = {
+		.op = TORCH_WAIT,
+		.stream = t->config.streams[stream],
+		.size = t->config.streams[by],
+	};
+
+	torch_request(t, request, NULL, NULL);
+	if (!t->captures[by])
+		t->captures[by] = t->captures[stream];
+}
+
+static void forget_capture(struct torch *t, uint32_t capture)
+{
+	for (size_t i = 0; i < t->config.stream_count; i++)
+		if (t->captures[i] == capture)
+			t->captures[i] = 0;
 }
 
 static enum gp_answer torch_pool_end(struct gp_allocator *allocator,
@@ -310,6 +362,8 @@ static enum gp_answer torch_pool_end(struct gp_allocator *allocator,
 	if (i < t->route_count) {
 		if (t->routes[i].is_capture)
 			op = TORCH_CAPTURE_END;
+		if (t->routes[i].capture)
+			forget_capture(t, t->routes[i].capture);
 		t->route_count--;
 		memmove(t->routes + i, t->routes + i + 1,
 			(t->route_count - i) * sizeof(*t->routes));
@@ -390,6 +444,7 @@ static void torch_destroy(struct gp_allocator *allocator)
 	free(t->is_live);
 	free(t->pools);
 	free(t->routes);
+	free(t->captures);
 	free(t);
 }
 
@@ -404,6 +459,8 @@ static const struct gp_allocator_ops torch_ops = {
 	.set_fraction = torch_set_fraction,
 	.set_settings = torch_set_settings,
 	.pool_begin = torch_pool_begin,
+	.capture = torch_capture,
+	.wait = torch_wait,
 	.pool_end = torch_pool_end,
 	.pool_release = torch_pool_release,
 	.pool_change = torch_pool_change,
@@ -466,6 +523,7 @@ enum gp_status gp_torch_create(const struct gp_allocator_config *config,
 	t->config = *config;
 	t->is_live = gp_mem_alloc(config->block_ids, sizeof(*t->is_live));
 	t->pools = gp_mem_alloc(config->block_ids, sizeof(*t->pools));
+	t->captures = gp_mem_alloc(config->stream_count, sizeof(*t->captures));
 	status = start(t, diag);
 	if (status != GP_OK) {
 		torch_destroy(&t->head);

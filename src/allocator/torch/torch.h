@@ -18,6 +18,7 @@
 struct torch_route {
 	uint16_t pool;
 	bool is_capture;
+	uint32_t capture; /* only its streams; 0: every request */
 };
 
 struct torch {
@@ -39,6 +40,8 @@ struct torch {
 	uint16_t pool;		    /* it goes there */
 	struct torch_route *routes; /* oldest first */
 	size_t route_count, route_room;
+	uint32_t *captures; /* by stream: the one it is in; 0: none */
+	uint32_t begun;	    /* captures so far */
 
 	char text[TORCH_TEXT_MOST]; /* the last error */
 	const char *limit; /* what this engine cannot do; NULL: all well */

@@ -35,6 +35,8 @@ enum torch_op {
 	TORCH_RESET_PEAK,
 	TORCH_RESET_ACCUMULATED,
 	TORCH_STATE, /* segments and blocks come before the answer */
+	TORCH_CAPTURE, /* pool, stream: only what is on it goes there */
+	TORCH_WAIT,    /* stream; size: the stream that waits */
 };
 
 struct torch_request {

@@ -31,11 +31,16 @@ enum cudaError {
 	cudaErrorNoDevice = 100,
 	cudaErrorInvalidDevice = 101,
 	cudaErrorInvalidResourceHandle = 400,
+	cudaErrorIllegalState = 401,
 	cudaErrorNotReady = 600,
 	cudaErrorPeerAccessAlreadyEnabled = 704,
 	cudaErrorPeerAccessNotEnabled = 705,
 	cudaErrorNotSupported = 801,
+	cudaErrorStreamCaptureMerge = 902,
 	cudaErrorStreamCaptureUnmatched = 903,
+	cudaErrorStreamCaptureUnjoined = 904,
+	cudaErrorStreamCaptureIsolation = 905,
+	cudaErrorCapturedEvent = 907,
 };
 typedef enum cudaError cudaError_t;
 
@@ -57,6 +62,16 @@ enum cudaStreamCaptureMode {
 	cudaStreamCaptureModeGlobal = 0,
 	cudaStreamCaptureModeThreadLocal = 1,
 	cudaStreamCaptureModeRelaxed = 2,
+};
+
+enum cudaGraphNodeType {
+	cudaGraphNodeTypeKernel = 0,
+	cudaGraphNodeTypeEmpty = 5,
+};
+
+enum cudaStreamUpdateCaptureDependenciesFlags {
+	cudaStreamAddCaptureDependencies = 0,
+	cudaStreamSetCaptureDependencies = 1,
 };
 
 enum cudaMemPoolAttr {
@@ -101,6 +116,10 @@ typedef struct CUgraphNode_st *cudaGraphNode_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 typedef struct CUuserObject_st *cudaUserObject_t;
 typedef void (*cudaHostFn_t)(void *data);
+
+typedef struct cudaGraphEdgeData_st {
+	unsigned char from_port, to_port, type, reserved[5];
+} cudaGraphEdgeData;
 
 typedef struct cudaIpcMemHandle_st {
 	char reserved[64];
@@ -240,6 +259,25 @@ cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
 					cudaGraph_t *graph,
 					const cudaGraphNode_t **nodes,
 					size_t *count);
+#if SIMCUDA_MAJOR >= 13
+cudaError_t cudaStreamUpdateCaptureDependencies(
+	cudaStream_t stream, cudaGraphNode_t *nodes,
+	const cudaGraphEdgeData *edges, size_t count, unsigned flags);
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
+					 cudaGraphNode_t *to,
+					 cudaGraphEdgeData *edges,
+					 size_t *count);
+#else
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+						cudaGraphNode_t *nodes,
+						size_t count, unsigned flags);
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
+					 cudaGraphNode_t *to, size_t *count);
+#endif
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node,
+				 enum cudaGraphNodeType *type);
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+				  const cudaGraphNode_t *behind, size_t count);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec,
 					  cudaGraph_t graph,

@@ -42,6 +42,7 @@ struct desk {
 	struct desk_pool pools[POOLS_MOST]; /* pool {0, i + 1} */
 	struct route routes[POOLS_MOST];
 	size_t route_count;
+	uint64_t origin; /* stream, of the capture */
 };
 
 enum victim { VICTIM_ANY, VICTIM_NEWEST, VICTIM_OLDEST, VICTIMS };

@@ -71,6 +71,12 @@ static const struct trial_class classes[] = {
 	  ANY | POOL_FLAGS | MANY_STREAMS | DEVICES },
 	{ "captures", "CUDA graphs, captured", 0, CONF_EXPANDABLE,
 	  CAPTURES | FEW_STREAMS, TIGHT },
+	{ "captured-streams", "the same, of streams that wait for each other",
+	  0, CONF_EXPANDABLE | CONF_REUSE, CAPTURES | OF_STREAMS | FEW_STREAMS,
+	  TIGHT | POOLS },
+	{ "capture-reuse", "the same, with graph_capture_record_stream_reuse",
+	  CONF_REUSE, CONF_EXPANDABLE, CAPTURES | OF_STREAMS | FEW_STREAMS,
+	  TIGHT | CONF_MOVES | RESETS },
 };
 #define CLASSES (sizeof(classes) / sizeof(*classes))
 

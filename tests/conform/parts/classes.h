@@ -17,6 +17,7 @@ enum conf_bit {
 	CONF_THROW = 1 << 7,
 	CONF_RESERVE = 1 << 8,
 	CONF_ALL = (1 << 9) - 1,
+	CONF_REUSE = 1 << 9, /* means something in captures only */
 };
 
 enum feature {
@@ -36,6 +37,7 @@ enum feature {
 	CAPTURES = 1 << 13,   /* CUDA graphs */
 	FILLS = 1 << 14,      /* requests for about what is left */
 	SHORT = 1 << 15,      /* tens of requests */
+	OF_STREAMS = 1 << 16, /* captures name theirs; streams wait */
 };
 
 struct trial_class {

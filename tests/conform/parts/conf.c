@@ -132,6 +132,16 @@ static bool throw_fraction(struct conf *conf, struct dice *dice, char *text,
 	return true;
 }
 
+static bool throw_reuse(struct conf *conf, struct dice *dice, char *text,
+			size_t room)
+{
+	bool on = !conf->is_moving || dice_permille(dice, 700);
+
+	snprintf(text, room, "graph_capture_record_stream_reuse:%s",
+		 on ? "True" : "False");
+	return true;
+}
+
 static bool throw_throw(struct conf *conf, struct dice *dice, char *text,
 			size_t room)
 {
@@ -172,6 +182,7 @@ static const struct setting {
 	{ CONF_FRACTION, 10, throw_fraction },
 	{ CONF_THROW, 12, throw_throw },
 	{ CONF_RESERVE, 15, throw_reserve },
+	{ CONF_REUSE, 9, throw_reuse },
 };
 #define SETTINGS (sizeof(settings) / sizeof(*settings))
 

@@ -7,13 +7,14 @@
 #include "base/mem.h"
 
 /*
- * From 2.4 to 2.12 a use that is recorded while routing is on is kept by the
- * heap address of its Block, which a later Block can have as well; and from 2.9
- * on blocks freed meanwhile are completed in the order of these addresses.
+ * From 2.4 on a use that is recorded while routing is on, from 2.13 on during a
+ * capture, is kept by the heap address of its Block, which a later Block can
+ * have as well; and from 2.9 on blocks freed meanwhile are completed in the
+ * order of these addresses.
  */
-#define HEAP_FIRST	 4
-#define HEAP_LAST	 12
-#define HEAP_ORDER_FIRST 9
+#define HEAP_FIRST	   4
+#define HEAP_ORDER_FIRST   9
+#define HEAP_CAPTURES_ONLY 13
 
 static void lower(struct horizon *horizon, uint64_t event, enum verdict verdict)
 {
@@ -21,12 +22,14 @@ static void lower(struct horizon *horizon, uint64_t event, enum verdict verdict)
 		*horizon = (struct horizon){ event, verdict };
 }
 
-static int routing_step(const struct gp_event *event)
+static int routing_step(const struct gp_event *event, uint8_t release)
 {
+	int of_pools = release < HEAP_CAPTURES_ONLY;
+
 	switch (event->kind) {
-	case GP_POOL_BEGIN:
+	case GP_POOL_BEGIN: return of_pools;
 	case GP_CAPTURE_BEGIN: return 1;
-	case GP_POOL_END:
+	case GP_POOL_END: return -of_pools;
 	case GP_CAPTURE_END: return -1;
 	default: return 0;
 	}
@@ -46,7 +49,7 @@ static uint64_t first_heap_event(const struct gp_device_trace *trace,
 		bool defers = event->kind == GP_FREE && is_used[event->id] &&
 			      release >= HEAP_ORDER_FIRST;
 
-		routes += routing_step(event);
+		routes += routing_step(event, release);
 		if (routes > 0 && (records || defers)) {
 			found = i;
 			break;
@@ -77,7 +80,7 @@ struct horizon horizon_find(const struct gp_device_trace *trace,
 	const struct gp_replay_result *them = &theirs->result;
 	struct horizon horizon = { HORIZON_NEVER, VERDICT_DIFFERENT };
 
-	if (ours->release >= HEAP_FIRST && ours->release <= HEAP_LAST)
+	if (ours->release >= HEAP_FIRST)
 		lower(&horizon, first_heap_event(trace, ours->release),
 		      VERDICT_HEAP);
 	if (them->refused && is_assertion(them->first_refusal))

@@ -24,6 +24,8 @@ struct op {
 	enum gp_event_kind kind;
 	uint32_t device; /* ordinal */
 	uint64_t id, size, stream;
+	uint8_t flags; /* enum gp_event_flag */
+	uint64_t by;   /* GP_STREAM_WAITS */
 	struct gp_pool_id pool;
 	double fraction;
 	char text[TRIAL_TEXT]; /* GP_SET_SETTINGS */

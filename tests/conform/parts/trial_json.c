@@ -10,6 +10,15 @@ static void print_pool(const struct op *op, FILE *out)
 			op->pool.first, op->pool.second);
 }
 
+static bool names_stream(const struct op *op)
+{
+	switch (op->kind) {
+	case GP_ALLOC: return op->stream;
+	case GP_CAPTURE_BEGIN: return op->flags & GP_NAMES_STREAM;
+	default: return gp_event_fields(op->kind) & GP_HAS_STREAM;
+	}
+}
+
 static void print_op(const struct op *op, FILE *out)
 {
 	uint8_t fields = gp_event_fields(op->kind);
@@ -21,8 +30,10 @@ static void print_op(const struct op *op, FILE *out)
 		fprintf(out, ", \"size\": %" PRIu64, op->size);
 	else if (op->kind == GP_OTHER_MEMORY)
 		fprintf(out, ", \"bytes\": %" PRIu64, op->size);
-	if ((fields & GP_HAS_STREAM) && (op->stream || op->kind != GP_ALLOC))
+	if (names_stream(op))
 		fprintf(out, ", \"stream\": %" PRIu64, op->stream);
+	if (op->flags & GP_STREAM_WAITS)
+		fprintf(out, ", \"by\": %" PRIu64, op->by);
 	if ((fields & GP_HAS_POOL) && op->kind != GP_ALLOC)
 		print_pool(op, out);
 	if (fields & GP_HAS_FRACTION)

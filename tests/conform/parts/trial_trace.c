@@ -14,6 +14,7 @@ static enum gp_status build_op(struct gp_build *build, const struct op *op,
 {
 	uint8_t fields = gp_event_fields(op->kind);
 	struct gp_event event = { .kind = (uint8_t)op->kind,
+				  .flags = op->flags,
 				  .id = GP_NO_ID,
 				  .site = GP_NO_SITE };
 	enum gp_status status;
@@ -23,6 +24,8 @@ static enum gp_status build_op(struct gp_build *build, const struct op *op,
 	if (status == GP_OK && (fields & GP_HAS_STREAM))
 		status =
 			gp_build_stream(build, op->stream, &event.stream, diag);
+	if (status == GP_OK && (op->flags & GP_STREAM_WAITS))
+		status = gp_build_stream(build, op->by, &event.by, diag);
 	if (status == GP_OK && (fields & GP_HAS_POOL))
 		status = gp_build_pool(build, op->pool, &event.pool, diag);
 	if (status != GP_OK)
@@ -79,7 +82,11 @@ static bool read_event(struct trial *trial, const struct gp_trace *trace,
 		       const struct gp_event *event)
 {
 	uint8_t fields = gp_event_fields(event->kind);
-	struct op op = { .kind = event->kind, .device = device->device };
+	struct op op = {
+		.kind = event->kind,
+		.device = device->device,
+		.flags = event->flags & (GP_STREAM_WAITS | GP_NAMES_STREAM),
+	};
 
 	if (event->kind >= GP_FIRST_OUTCOME || event->kind == GP_MARK)
 		return true;
@@ -91,6 +98,8 @@ static bool read_event(struct trial *trial, const struct gp_trace *trace,
 		op.size = event->size;
 	if (fields & GP_HAS_STREAM)
 		op.stream = trace->streams[event->stream];
+	if (op.flags & GP_STREAM_WAITS)
+		op.by = trace->streams[event->by];
 	if (fields & GP_HAS_POOL)
 		op.pool = trace->pools[event->pool];
 	if (fields & GP_HAS_FRACTION)

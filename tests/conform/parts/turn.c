@@ -1,7 +1,22 @@
 /* The rarer requests of a trial: how often, and which. */
 #include "author.h"
 
+static uint64_t throw_stream(struct author *author)
+{
+	return author->streams[dice_below(&author->dice,
+					  author->stream_count)];
+}
+
 /* ---- of the device ---- */
+
+/* Erased, if nothing of theirs lived: then their ids are as good as new. */
+static void forget_released(struct author *author, struct desk *desk)
+{
+	for (size_t i = 0; i < POOLS_MOST; i++)
+		if (desk->pools[i].was_released && !desk->pools[i].holders &&
+		    dice_permille(&author->dice, 300))
+			desk->pools[i].was_released = false;
+}
 
 static void empty_cache(struct author *author, struct desk *desk)
 {
@@ -11,14 +26,15 @@ static void empty_cache(struct author *author, struct desk *desk)
 	if (desk->route_count && dice_permille(&author->dice, 900))
 		return;
 	desk_add(author, desk, op);
+	if (!desk->route_count)
+		forget_released(author, desk);
 }
 
 static void synchronize(struct author *author, struct desk *desk)
 {
 	struct op op = { .kind = GP_SYNCHRONIZE };
 
-	op.stream = author->streams[dice_below(&author->dice,
-					       author->stream_count)];
+	op.stream = throw_stream(author);
 	desk_add(author, desk, op);
 }
 
@@ -102,6 +118,7 @@ static bool is_usable(struct author *author, const struct desk_pool *pool)
 static void begin(struct author *author, struct desk *desk, bool is_capture)
 {
 	uint64_t pool = dice_between(&author->dice, 1, POOLS_MOST / 3);
+	struct op op = { .kind = GP_CAPTURE_BEGIN, .flags = GP_NAMES_STREAM };
 
 	if (dice_permille(&author->dice, 200))
 		pool = dice_between(&author->dice, 1, POOLS_MOST);
@@ -109,8 +126,14 @@ static void begin(struct author *author, struct desk *desk, bool is_capture)
 		return;
 	desk->pools[pool - 1].holders++;
 	desk->routes[desk->route_count++] = (struct route){ pool, is_capture };
-	about_pool(author, desk, is_capture ? GP_CAPTURE_BEGIN : GP_POOL_BEGIN,
-		   pool);
+	if (!is_capture || !(author->features & OF_STREAMS)) {
+		about_pool(author, desk,
+			   is_capture ? GP_CAPTURE_BEGIN : GP_POOL_BEGIN, pool);
+		return;
+	}
+	desk->origin = op.stream = throw_stream(author);
+	op.pool.second = pool;
+	desk_add(author, desk, op);
 }
 
 /* The oldest or the newest: they need not nest. */
@@ -144,9 +167,28 @@ static void route(struct author *author, struct desk *desk)
 		begin(author, desk, false);
 }
 
-/* Captures do not nest. */
+/* Mostly one that is captured already, or that captured ones waited for. */
+static void wait_for_stream(struct author *author, struct desk *desk)
+{
+	struct op op = { .kind = GP_SYNCHRONIZE, .flags = GP_STREAM_WAITS };
+
+	if (!desk->route_count && dice_permille(&author->dice, 800))
+		return;
+	op.stream = throw_stream(author);
+	op.by = throw_stream(author);
+	if (desk->route_count && dice_permille(&author->dice, 500))
+		op.stream = desk->origin;
+	else if (desk->route_count && dice_permille(&author->dice, 400))
+		op.by = desk->origin;
+	desk_add(author, desk, op);
+}
+
+/* Captures do not nest, and last for a while where streams join them. */
 static void capture(struct author *author, struct desk *desk)
 {
+	if (desk->route_count && author->features & OF_STREAMS &&
+	    dice_permille(&author->dice, 600))
+		return;
 	if (desk->route_count)
 		end(author, desk);
 	else
@@ -218,6 +260,7 @@ static const struct turn {
 	{ POOL_FLAGS, 8, empty_pool },
 	{ CAPTURES, 40, capture },
 	{ CAPTURES, 8, release },
+	{ OF_STREAMS, 120, wait_for_stream },
 };
 
 bool turn_take(struct author *author, struct desk *desk)

@@ -1,0 +1,235 @@
+/*
+ * Graphs.  A node has an order and no work: launching a graph does nothing.
+ */
+#include "simcuda/graph.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "simcuda/stream.h"
+
+struct CUgraphExec_st {
+	unsigned long long capture;
+};
+struct CUuserObject_st {
+	void *data;
+	cudaHostFn_t destroy;
+	unsigned references;
+};
+
+/* ---- nodes ---- */
+
+static bool has(const struct node_list *list, cudaGraphNode_t node)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->nodes[i] == node)
+			return true;
+	return false;
+}
+
+static void push(struct node_list *list, cudaGraphNode_t node)
+{
+	list->nodes = gp_mem_grow(list->nodes, &list->room, list->count + 1,
+				  sizeof(*list->nodes));
+	list->nodes[list->count++] = node;
+}
+
+void node_list_add(struct node_list *list, cudaGraphNode_t node)
+{
+	if (!has(list, node))
+		push(list, node);
+}
+
+void node_list_join(struct node_list *to, const struct node_list *from)
+{
+	for (size_t i = 0; i < from->count; i++)
+		node_list_add(to, from->nodes[i]);
+}
+
+void node_list_clear(struct node_list *list)
+{
+	free(list->nodes);
+	*list = (struct node_list){ 0 };
+}
+
+cudaGraph_t graph_create(unsigned long long capture)
+{
+	cudaGraph_t graph = gp_mem_alloc(1, sizeof(*graph));
+
+	graph->capture = capture;
+	return graph;
+}
+
+void graph_destroy(cudaGraph_t graph)
+{
+	if (!graph)
+		return;
+	for (size_t i = 0; i < graph->all.count; i++) {
+		node_list_clear(&graph->all.nodes[i]->behind);
+		free(graph->all.nodes[i]);
+	}
+	node_list_clear(&graph->all);
+	free(graph);
+}
+
+cudaGraphNode_t graph_add(cudaGraph_t graph, const struct node_list *behind,
+			  bool is_empty)
+{
+	cudaGraphNode_t node = gp_mem_alloc(1, sizeof(*node));
+
+	node_list_join(&node->behind, behind);
+	node->is_empty = is_empty;
+	push(&graph->all, node);
+	return node;
+}
+
+bool graph_reaches(const struct node_list *from, const struct node_list *to)
+{
+	struct node_list seen = { 0 };
+	size_t i;
+
+	node_list_join(&seen, from);
+	for (i = 0; i < seen.count; i++)
+		node_list_join(&seen, &seen.nodes[i]->behind);
+	for (i = 0; i < to->count && has(&seen, to->nodes[i]);)
+		i++;
+	node_list_clear(&seen);
+	return i == to->count;
+}
+
+/* ---- what programs ask of nodes ---- */
+
+/* Without room for them, only how many there are. */
+static cudaError_t dependencies(cudaGraphNode_t node, cudaGraphNode_t *to,
+				size_t *count)
+{
+	const struct node_list *behind = &node->behind;
+
+	process_begin(CALL_cudaGraphNodeGetDependencies);
+	for (size_t i = 0; to && i < *count; i++)
+		to[i] = i < behind->count ? behind->nodes[i] : NULL;
+	if (!to || *count > behind->count)
+		*count = behind->count;
+	return process_end(cudaSuccess);
+}
+
+#if SIMCUDA_MAJOR >= 13
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
+					 cudaGraphNode_t *to,
+					 cudaGraphEdgeData *edges,
+					 size_t *count)
+{
+	size_t room = *count;
+	cudaError_t error = dependencies(node, to, count);
+
+	for (size_t i = 0; to && edges && i < room; i++)
+		edges[i] = (cudaGraphEdgeData){ 0 };
+	return error;
+}
+#else
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
+					 cudaGraphNode_t *to, size_t *count)
+{
+	return dependencies(node, to, count);
+}
+#endif
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node,
+				 enum cudaGraphNodeType *type)
+{
+	process_begin(CALL_cudaGraphNodeGetType);
+	*type = node->is_empty ? cudaGraphNodeTypeEmpty
+			       : cudaGraphNodeTypeKernel;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+				  const cudaGraphNode_t *behind, size_t count)
+{
+	struct node_list list = { 0 };
+
+	process_begin(CALL_cudaGraphAddEmptyNode);
+	for (size_t i = 0; i < count; i++)
+		node_list_add(&list, behind[i]);
+	*node = graph_add(graph, &list, true);
+	node_list_clear(&list);
+	return process_end(cudaSuccess);
+}
+
+/* ---- graphs ---- */
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+	process_begin(CALL_cudaGraphDestroy);
+	graph_destroy(graph);
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec,
+					  cudaGraph_t graph,
+					  unsigned long long flags)
+{
+	(void)flags;
+	process_begin(CALL_cudaGraphInstantiateWithFlags);
+	*exec = gp_mem_alloc(1, sizeof(**exec));
+	(*exec)->capture = graph->capture;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+	(void)exec;
+	process_begin(CALL_cudaGraphLaunch);
+	stream_work((uintptr_t)stream);
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+	process_begin(CALL_cudaGraphExecDestroy);
+	free(exec);
+	return process_end(cudaSuccess);
+}
+
+/* ---- objects that live as long as a graph ---- */
+
+cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *data,
+				 cudaHostFn_t destroy, unsigned references,
+				 unsigned flags)
+{
+	(void)flags;
+	process_begin(CALL_cudaUserObjectCreate);
+	*object = gp_mem_alloc(1, sizeof(**object));
+	**object = (struct CUuserObject_st){ data, destroy, references };
+	return process_end(cudaSuccess);
+}
+
+/* The callback runs outside the lock: it may call CUDA. */
+cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned count)
+{
+	struct CUuserObject_st last = { 0 };
+
+	process_begin(CALL_cudaUserObjectRelease);
+	object->references -=
+		count < object->references ? count : object->references;
+	if (!object->references) {
+		last = *object;
+		free(object);
+	}
+	process_end(cudaSuccess);
+	if (last.destroy)
+		last.destroy(last.data);
+	return cudaSuccess;
+}
+
+/* Graphs hold nothing, so the reference that moves is never given back. */
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph,
+				      cudaUserObject_t object, unsigned count,
+				      unsigned flags)
+{
+	(void)graph;
+	process_begin(CALL_cudaGraphRetainUserObject);
+	if (!(flags & cudaGraphUserObjectMove))
+		object->references += count;
+	return process_end(cudaSuccess);
+}
