@@ -62,6 +62,12 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 			    "is taken, then the lowest address",
 		.source = "#183591",
 	},
+	[GP_CHANGE_ONE_STREAM] = {
+		.since = 1,
+		.sentence = "of a capture, only the stream that it began on "
+			    "has the graph's pool (until 2.3)",
+		.source = "beginAllocateStreamToPool; run",
+	},
 	[GP_CHANGE_ROUTING] = {
 		.since = 3,
 		.sentence = "a thread's allocations can be routed to a pool "

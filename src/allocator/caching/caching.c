@@ -246,7 +246,7 @@ static enum gp_answer caching_pool_begin(struct gp_allocator *allocator,
 					 "graph_capture_record_stream_reuse "
 					 "depends on the streams it is of, "
 					 "which are not in the trace");
-	return pool_begin(c, (struct pool_route){ pool, is_capture, 0 });
+	return pool_begin(c, (struct pool_route){ pool, is_capture, 0, 0 });
 }
 
 /* Of a stream that the trace names. */
@@ -254,7 +254,7 @@ static enum gp_answer caching_capture(struct gp_allocator *allocator,
 				      uint16_t pool, uint16_t stream)
 {
 	struct caching *c = caching_of(allocator);
-	struct pool_route route = { pool, true, 0 };
+	struct pool_route route = { pool, true, 0, stream };
 	enum gp_answer answer;
 
 	if (capture_of(c, stream))

@@ -107,7 +107,12 @@ struct shelf *pool_add_shelf(struct caching_pool *pool, uint16_t stream)
 static bool accepts(const struct caching *c, const struct pool_route *route,
 		    uint16_t stream)
 {
-	return !route->capture || route->capture == capture_of(c, stream);
+	if (!route->capture)
+		return true;
+	if (gp_release_has(c->settings.release, GP_CHANGE_ONE_STREAM) &&
+	    !gp_release_has(c->settings.release, GP_CHANGE_ROUTING))
+		return route->origin == stream;
+	return route->capture == capture_of(c, stream);
 }
 
 /* NULL: none takes what is allocated on the stream. */

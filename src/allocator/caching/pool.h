@@ -40,6 +40,7 @@ struct pool_route {
 	uint16_t pool;
 	bool is_capture;
 	uint32_t capture; /* only its streams; 0: every request */
+	uint16_t origin;  /* the first of them */
 };
 
 /* reserved_bytes_by_private_pools */

@@ -204,14 +204,14 @@ static int do_record_stream(const struct torch_request *request)
 	return shim_record_stream(addr, request->stream);
 }
 
-static int do_hello(const struct torch_request *request, uint64_t *release)
+static int do_hello(const struct torch_request *request, uint64_t *hello)
 {
 	int ordinal = (int)request->ordinal;
 
 	simcuda_set_devices(ordinal + 1);
 	simcuda_use_device(ordinal, &far_device);
 	simcuda_set_events(SIMCUDA_EVENTS_MANUAL, 0);
-	*release = (uint64_t)shim_release();
+	*hello = TORCH_HELLO_ADDR((uint64_t)shim_release());
 	return shim_start(ordinal);
 }
 

@@ -16,6 +16,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -54,6 +55,8 @@ static bool is_quiet;
 
 // The stream that each pool's capture began on.
 static std::map<std::pair<uint64_t, uint64_t>, cudaStream_t> captured;
+// Pools that a capture of a named stream ever had.
+static std::set<std::pair<uint64_t, uint64_t>> known;
 
 static c10::cuda::MempoolId_t id_of(const uint64_t pool[2])
 {
@@ -302,6 +305,7 @@ int shim_capture(const uint64_t pool[2], uint64_t handle)
 	auto stream = reinterpret_cast<cudaStream_t>(handle);
 	auto graph = std::make_shared<unsigned long long>(0);
 
+	known.insert({ pool[0], pool[1] });
 	return guarded([&] {
 		if (capture_of(stream))
 			throw std::runtime_error(
@@ -309,8 +313,15 @@ int shim_capture(const uint64_t pool[2], uint64_t handle)
 		route(pool, [graph](cudaStream_t candidate) {
 			return *graph && capture_of(candidate) == *graph;
 		});
+#if SHIM_RELEASE == 1 || SHIM_RELEASE == 2
+		allocator::beginAllocateStreamToPool(device, stream,
+						     id_of(pool));
+#endif
 		start_capture(pool, stream);
 		*graph = capture_of(stream);
+#if SHIM_RELEASE == 0
+		allocator::notifyCaptureBegin(device, *graph, id_of(pool));
+#endif
 	});
 }
 
@@ -334,9 +345,21 @@ static void end_capture(const uint64_t pool[2])
 	allocator::markCaptureEnd(device);
 #endif
 	if (found != captured.end()) {
-		cudaStreamEndCapture(found->second, &graph);
+		cudaStream_t stream = found->second;
+		unsigned long long id = capture_of(stream);
+
 		captured.erase(found);
+#if SHIM_RELEASE == 0
+		allocator::notifyCaptureAboutToEnd(device, id);
+#endif
+		cudaStreamEndCapture(stream, &graph);
 		forget_error();
+#if SHIM_RELEASE == 0
+		allocator::notifyCaptureEnded(device, id);
+#elif SHIM_RELEASE < 3
+		allocator::endAllocateStreamToPool(device, stream);
+#endif
+		(void)id;
 	}
 	cudaGraphDestroy(graph);
 	c10::cuda::setCurrentCUDAStream(
@@ -383,7 +406,14 @@ static void release(const uint64_t pool[2])
 #if SHIM_RELEASE >= 3
 	allocator::releasePool(device, id_of(pool));
 #else
-	(void)pool;
+	// only captures make pools
+	if (!known.count({ pool[0], pool[1] }))
+		return;
+#if SHIM_RELEASE >= 1
+	allocator::releasePool(device, id_of(pool));
+#else
+	allocator::notifyCaptureDestroy(device, id_of(pool));
+#endif
 #endif
 }
 

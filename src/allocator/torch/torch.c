@@ -171,6 +171,15 @@ static struct torch_request about_pool(const struct torch *t, enum torch_op op,
 
 /* ---- requests ---- */
 
+/* In 2.1 and 2.2 a capture's pool serves one stream. */
+static bool accepts(const struct torch *t, const struct torch_route *route,
+		    uint16_t stream)
+{
+	if (route->capture && (t->release == 1 || t->release == 2))
+		return route->origin == stream;
+	return !route->capture || route->capture == t->captures[stream];
+}
+
 /* Where a request without a pool goes: the newest route from 2.10 on, before
  * that the oldest. */
 static uint16_t routed_pool(const struct torch *t, uint16_t stream)
@@ -180,7 +189,7 @@ static uint16_t routed_pool(const struct torch *t, uint16_t stream)
 			&t->routes[t->release >= 10 ? t->route_count - 1 - i
 						    : i];
 
-		if (!route->capture || route->capture == t->captures[stream])
+		if (accepts(t, route, stream))
 			return route->pool;
 	}
 	return 0;
@@ -296,15 +305,23 @@ static enum gp_answer torch_pool_begin(struct gp_allocator *allocator,
 
 	if (t->release < FIRST_ROUTING) {
 		if (is_capture)
-			t->limit = "captures are not driven in PyTorch before "
-				   "2.3, which tells them by their stream";
+			t->limit = "a capture is told by its stream in PyTorch "
+				   "before 2.3, and the trace names none";
 		return GP_SERVED;
 	}
 	answer = torch_request(t, about_pool(t, op, pool), NULL, NULL);
 	if (answer != GP_SERVED)
 		return answer;
-	add_route(t, (struct torch_route){ pool, is_capture, 0 });
+	add_route(t, (struct torch_route){ pool, is_capture, 0, 0 });
 	return GP_SERVED;
+}
+
+static bool knows_streams(struct torch *t)
+{
+	if (t->wire < 2)
+		t->limit = "captures of streams need an engine prepared by "
+			   "this gpupool: make torch-engine once more";
+	return t->wire >= 2;
 }
 
 static enum gp_answer torch_capture(struct gp_allocator *allocator,
@@ -314,14 +331,14 @@ static enum gp_answer torch_capture(struct gp_allocator *allocator,
 	struct torch_request request = about_pool(t, TORCH_CAPTURE, pool);
 	enum gp_answer answer;
 
-	if (t->release < FIRST_ROUTING)
-		return torch_pool_begin(allocator, pool, true);
+	if (!knows_streams(t))
+		return GP_SERVED;
 	request.stream = t->config.streams[stream];
 	answer = torch_request(t, request, NULL, NULL);
 	if (answer != GP_SERVED)
 		return answer;
 	t->captures[stream] = ++t->begun;
-	add_route(t, (struct torch_route){ pool, true, t->begun });
+	add_route(t, (struct torch_route){ pool, true, t->begun, stream });
 	return GP_SERVED;
 }
 
@@ -336,6 +353,8 @@ static void torch_wait(struct gp_allocator *allocator, uint16_t stream,
 		.size = t->config.streams[by],
 	};
 
+	if (!knows_streams(t))
+		return;
 	torch_request(t, request, NULL, NULL);
 	if (!t->captures[by])
 		t->captures[by] = t->captures[stream];
@@ -355,10 +374,10 @@ static enum gp_answer torch_pool_end(struct gp_allocator *allocator,
 	enum torch_op op = TORCH_POOL_END;
 	size_t i = 0;
 
-	if (t->release < FIRST_ROUTING)
-		return GP_SERVED;
 	while (i < t->route_count && t->routes[i].pool != pool)
 		i++;
+	if (t->release < FIRST_ROUTING && i == t->route_count)
+		return GP_SERVED;
 	if (i < t->route_count) {
 		if (t->routes[i].is_capture)
 			op = TORCH_CAPTURE_END;
@@ -376,8 +395,6 @@ static enum gp_answer torch_pool_release(struct gp_allocator *allocator,
 {
 	struct torch *t = torch_of(allocator);
 
-	if (t->release < FIRST_ROUTING)
-		return GP_SERVED;
 	return torch_request(t, about_pool(t, TORCH_POOL_RELEASE, pool), NULL,
 			     NULL);
 }
@@ -478,7 +495,7 @@ static enum gp_status start(struct torch *t, struct gp_diag *diag)
 {
 	const char *folder = t->config.torch_lib;
 	uint8_t asked = t->config.settings->release;
-	uint64_t release = 0;
+	uint64_t hello = 0;
 	enum gp_status status =
 		channel_open(&t->channel, folder,
 			     t->config.conf ? t->config.conf : "", diag);
@@ -487,8 +504,9 @@ static enum gp_status start(struct torch *t, struct gp_diag *diag)
 	if (status != GP_OK)
 		return status;
 	answer = torch_request(t, (struct torch_request){ .op = TORCH_HELLO },
-			       NULL, &release);
-	t->release = (uint8_t)release;
+			       NULL, &hello);
+	t->release = TORCH_HELLO_MINOR(hello);
+	t->wire = TORCH_HELLO_WIRE(hello);
 	if (t->channel.is_broken)
 		return gp_diag_set(diag, GP_SYSTEM, "%s", t->text);
 	if (answer != GP_SERVED)

@@ -19,6 +19,7 @@ struct torch_route {
 	uint16_t pool;
 	bool is_capture;
 	uint32_t capture; /* only its streams; 0: every request */
+	uint16_t origin;  /* the first of them */
 };
 
 struct torch {
@@ -27,7 +28,7 @@ struct torch {
 	struct channel channel;
 	struct gp_stats stats;
 	struct gp_level levels[GP_STAT_COUNT];
-	uint8_t release;
+	uint8_t release, wire; /* of the helper */
 
 	/* Block ids by address, from alloc to free_completed; which of them the
 	 * program still holds, and their pool, by id. */

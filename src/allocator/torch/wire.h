@@ -9,12 +9,13 @@
 
 #include <stdint.h>
 
-#define TORCH_WIRE_VERSION 1
+/* The helper tells its own; requests name from which on they are served. */
+#define TORCH_WIRE_VERSION 2
 #define TORCH_WIRE_FD	   3	/* the helper's end */
 #define TORCH_TEXT_MOST	   8192 /* bytes of an error or a setting */
 
 enum torch_op {
-	TORCH_HELLO,	     /* answer: addr is the release's minor number */
+	TORCH_HELLO,	     /* answer: addr is TORCH_HELLO_ADDR */
 	TORCH_ALLOC,	     /* id, size, stream, pool */
 	TORCH_FREE,	     /* id */
 	TORCH_RECORD_STREAM, /* id, stream */
@@ -35,9 +36,14 @@ enum torch_op {
 	TORCH_RESET_PEAK,
 	TORCH_RESET_ACCUMULATED,
 	TORCH_STATE, /* segments and blocks come before the answer */
-	TORCH_CAPTURE, /* pool, stream: only what is on it goes there */
-	TORCH_WAIT,    /* stream; size: the stream that waits */
+	TORCH_CAPTURE, /* pool, stream: what is captured goes there; from 2 */
+	TORCH_WAIT,    /* stream; size: the stream that waits; from 2 */
 };
+
+/* The minor number of the release, and the version of all this. */
+#define TORCH_HELLO_ADDR(minor) ((uint64_t)TORCH_WIRE_VERSION << 8 | (minor))
+#define TORCH_HELLO_MINOR(addr) ((uint8_t)(addr))
+#define TORCH_HELLO_WIRE(addr)	((uint8_t)((addr) >> 8))
 
 struct torch_request {
 	uint32_t op, text_size; /* text follows */

@@ -50,15 +50,13 @@ static uint8_t conf_since(const char *conf)
 	return since;
 }
 
-/* MemPools came in steps; before 2.3 nothing but a capture routes. */
+/* MemPools came in steps; before 2.3 nothing but a capture routes, which is told
+ * by its stream. */
 static uint8_t op_since(const struct op *op)
 {
 	switch (op->kind) {
-	case GP_POOL_BEGIN:
-	case GP_POOL_END:
-	case GP_POOL_RELEASE:
-	case GP_CAPTURE_BEGIN:
-	case GP_CAPTURE_END: return 3;
+	case GP_POOL_BEGIN: return 3;
+	case GP_CAPTURE_BEGIN: return op->flags & GP_NAMES_STREAM ? 0 : 3;
 	case GP_POOL_CREATE: return 7;
 	case GP_POOL_USE_ON_OOM:
 	case GP_POOL_NO_USE_ON_OOM: return 8;
