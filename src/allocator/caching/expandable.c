@@ -121,15 +121,18 @@ static void cut_unmapped(struct caching *c, struct block *b, uint64_t size)
 }
 
 /* Maps at least size bytes from the start of an unmapped block, which joins
- * its free neighbours; NULL when the device has not that much. */
-static struct block *map_block(struct caching *c, struct block *b,
-			       uint64_t size)
+ * its free neighbours.  An odd large_segment_size_mb makes pages of a size that
+ * CUDA has not. */
+static enum gp_answer map_block(struct caching *c, struct block *b,
+				uint64_t size)
 {
 	uint64_t page = b->segment->page, addr = b->addr;
 
+	if (page % GP_DEVICE_GRAIN)
+		return caching_refuse(c, "CUDA driver error: invalid argument");
 	size = round_up(size, page);
 	if (!c->device->ops->map(c->device, addr, size, page))
-		return NULL;
+		return GP_OUT_OF_MEMORY;
 	shelf_remove_unmapped(pool_shelf(b->pool, b->stream), b);
 	b->is_mapped = true;
 	if (size < b->size)
@@ -140,7 +143,7 @@ static struct block *map_block(struct caching *c, struct block *b,
 	c->stats.num_device_alloc++;
 	counter_reserve(c, b->pool, size);
 	caching_act(c, GP_SEGMENT_MAP, b, addr, size);
-	return b;
+	return GP_SERVED;
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -148,24 +151,32 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-struct block *expandable_obtain(struct caching *c,
-				const struct request *request)
+enum gp_answer expandable_obtain(struct caching *c,
+				 const struct request *request,
+				 struct block **found)
 {
 	uint64_t want = request->rounded;
 	struct block *b = find_run(c, request);
+	enum gp_answer answer = GP_SERVED;
 
-	if (b && !b->is_mapped)
-		b = map_block(c, b, smaller(b->size, want));
-	while (b && b->size < want) {
+	if (!b)
+		return GP_OUT_OF_MEMORY;
+	if (!b->is_mapped)
+		answer = map_block(c, b, smaller(b->size, want));
+	while (answer == GP_SERVED && b->size < want) {
+		uint64_t missing = want - b->size;
+
+		b = b->next;
 		/* A reservation may be smaller than the request. */
-		if (!b->next || b->next->is_mapped)
-			return NULL;
-		b = map_block(c, b->next,
-			      smaller(want - b->size, b->next->size));
+		if (!b || b->is_mapped)
+			return GP_OUT_OF_MEMORY;
+		answer = map_block(c, b, smaller(missing, b->size));
 	}
-	if (b)
-		shelf_remove(pool_shelf(b->pool, b->stream), b);
-	return b;
+	if (answer != GP_SERVED)
+		return answer;
+	shelf_remove(pool_shelf(b->pool, b->stream), b);
+	*found = b;
+	return GP_SERVED;
 }
 
 static void split_front(struct caching *c, struct block *b, uint64_t start)

@@ -19,9 +19,11 @@ struct expandable_segment {
 	struct expandable_segment *next, **link; /* all of an allocator */
 };
 
-/* A mapped free block of at least the request, off its shelf; NULL: none. */
-struct block *expandable_obtain(struct caching *c,
-				const struct request *request);
+/* A mapped free block of at least the request, off its shelf; *found is written
+ * only when served. */
+enum gp_answer expandable_obtain(struct caching *c,
+				 const struct request *request,
+				 struct block **found);
 
 /* Gives the whole pages of a shelved block back. */
 enum gp_answer expandable_unmap(struct caching *c, struct block *b);

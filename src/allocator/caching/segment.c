@@ -117,10 +117,11 @@ static enum gp_answer ask_device(struct caching *c,
 		return GP_REJECTED;
 	}
 	if (uses_expandable(c, request)) {
-		*found = expandable_obtain(c, request);
-		if (*found)
+		enum gp_answer answer = expandable_obtain(c, request, found);
+
+		if (answer == GP_SERVED)
 			request->pool->pair->malloc_count++;
-		return *found ? GP_SERVED : GP_OUT_OF_MEMORY;
+		return answer;
 	}
 	if (!c->device->ops->malloc(c->device, request->segment_size, &addr))
 		return GP_OUT_OF_MEMORY;

@@ -16,8 +16,8 @@
 #define MIN_LARGE_ALLOC (10 * MIB) /* kMinLargeAlloc */
 #define ROUND_LARGE	(2 * MIB)  /* kRoundLarge */
 /* Larger requests are cut to this, so that sums of sizes cannot overflow; no
- * device has it. */
-#define LARGEST_REQUEST (UINT64_C(1) << 62)
+ * trace has them. */
+#define LARGEST_REQUEST ((uint64_t)INT64_MAX)
 
 static inline uint64_t round_up(uint64_t x, uint64_t unit)
 {

@@ -110,7 +110,6 @@ static void prepare(struct author *author, uint64_t seed,
 	dice_init(&author->dice, seed, of->name);
 	throw_features(author, of);
 	author->changeable = of->always | of->sometimes;
-	author->conf.will_move = author->features & CONF_MOVES;
 	conf_throw(&author->conf, &author->dice, of->always, of->sometimes,
 		   trial->conf, sizeof(trial->conf));
 	author->sizes.conf = &author->conf;

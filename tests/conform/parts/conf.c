@@ -111,9 +111,6 @@ static bool throw_large(struct conf *conf, struct dice *dice, char *text,
 	static const uint64_t sizes[] = { 11, 12, 16, 20, 21, 32, 64, 128 };
 	uint64_t mib = DICE_PICK(dice, sizes);
 
-	/* Pages are of this size, and CUDA makes none that is odd. */
-	if (conf->will_move || conf->bits & CONF_EXPANDABLE)
-		mib += mib % 2;
 	conf->large = mib;
 	conf->rounding = mib;
 	snprintf(text, room, "large_segment_size_mb:%" PRIu64, mib);
@@ -234,9 +231,7 @@ static uint8_t throw_era(struct dice *dice, unsigned always)
 void conf_throw(struct conf *conf, struct dice *dice, unsigned always,
 		unsigned sometimes, char *text, size_t room)
 {
-	*conf = (struct conf){ .large = 20,
-			       .rounding = 20,
-			       .will_move = conf->will_move };
+	*conf = (struct conf){ .large = 20, .rounding = 20 };
 	conf->era = throw_era(dice, always);
 	conf->bits = throw_bits(dice, conf->era, always, sometimes);
 	/* Rounding matters only beside a limit. */

@@ -14,7 +14,6 @@ struct conf {
 	uint64_t split;	   /* MiB; 0: no limit */
 	uint64_t large;	   /* MiB */
 	uint64_t rounding; /* MiB */
-	bool will_move;	   /* settings change later; set before conf_throw */
 	bool is_moving;	   /* this is a change */
 };
 

@@ -14,7 +14,7 @@ static const char *const names[VERDICTS] = {
 	[VERDICT_DIFFERENT] = "different",
 	[VERDICT_ASSERTS] = "PyTorch asserts",
 	[VERDICT_HEAP] = "PyTorch looks at its own heap addresses",
-	[VERDICT_FREED_MEMORY] = "PyTorch reads freed memory",
+	[VERDICT_FREED_MEMORY] = "blocks outlive their pool in PyTorch",
 	[VERDICT_CRASHES] = "PyTorch crashes",
 	[VERDICT_NOT_REPRODUCIBLE] = "two runs of PyTorch differ",
 	[VERDICT_PART_OF_SEGMENT] = "PyTorch frees a part of a segment",
@@ -146,6 +146,17 @@ static enum verdict run_again(const struct pair *pair,
 	return verdict;
 }
 
+/* Before a request. */
+static bool is_released(const struct gp_device_trace *trace, uint64_t event,
+			uint16_t pool)
+{
+	for (size_t k = 0; k < event && k < trace->event_count; k++)
+		if (trace->events[k].kind == GP_POOL_RELEASE &&
+		    trace->events[k].pool == pool)
+			return true;
+	return false;
+}
+
 /*
  * A released pool is erased when it has no segments of its own left, even if
  * blocks of it live, as in expandable segments; the pool that PyTorch names for
@@ -159,11 +170,42 @@ static bool names_an_erased_pool(const struct contrast *contrast,
 
 	if ((contrast->sort & SORT_MEMBERS) != SORT_POOL)
 		return false;
-	for (size_t k = 0; k < contrast->event; k++)
-		if (trace->events[k].kind == GP_POOL_RELEASE &&
-		    trace->events[k].pool == pair->ours.deeds[i].action.pool)
+	return is_released(trace, contrast->event,
+			   pair->ours.deeds[i].action.pool);
+}
+
+static bool has_segment(const struct gp_state *state, uint64_t addr)
+{
+	for (size_t i = 0; i < state->segment_count; i++)
+		if (state->segments[i].addr == addr)
 			return true;
 	return false;
+}
+
+/* Its snapshot does not list such a pool's free blocks, nor what lies behind
+ * one in a segment. */
+static bool hides_an_erased_pool(const struct contrast *contrast,
+				 const struct pair *pair,
+				 const struct gp_device_trace *trace)
+{
+	const struct gp_state *ours = &pair->ours.result.end;
+	const struct gp_state *theirs = &pair->theirs.result.end;
+	size_t hidden = 0;
+
+	if (contrast->event != UINT64_MAX)
+		return false;
+	for (size_t i = 0; i < ours->segment_count; i++) {
+		const struct gp_segment *s = &ours->segments[i];
+
+		if (has_segment(theirs, s->addr))
+			continue;
+		if (!s->is_expandable ||
+		    ours->blocks[s->first_block].state != GP_INACTIVE ||
+		    !is_released(trace, UINT64_MAX, s->pool))
+			return false;
+		hidden++;
+	}
+	return hidden && theirs->segment_count + hidden == ours->segment_count;
 }
 
 static void judge(struct contrast *contrast, struct pair *pair,
@@ -180,7 +222,8 @@ static void judge(struct contrast *contrast, struct pair *pair,
 	horizon = horizon_find(trace, &pair->ours, &pair->theirs);
 	if (horizon.event <= contrast->event && horizon.event != HORIZON_NEVER)
 		contrast->verdict = horizon.verdict;
-	else if (names_an_erased_pool(contrast, pair, trace))
+	else if (names_an_erased_pool(contrast, pair, trace) ||
+		 hides_an_erased_pool(contrast, pair, trace))
 		contrast->verdict = VERDICT_FREED_MEMORY;
 	else
 		contrast->verdict = run_again(pair, of);
