@@ -231,12 +231,15 @@ static void judge(struct contrast *contrast, struct pair *pair,
 
 /* What PyTorch did before its process died; of the last request, all or not. */
 static enum verdict judge_crash(struct contrast *contrast,
-				const struct pair *pair,
+				struct pair *pair,
 				const struct gp_device_trace *trace)
 {
 	const struct outcome *theirs = &pair->theirs;
-	size_t i = first_difference(&pair->ours, theirs);
+	size_t i;
 
+	outcome_settle(&pair->ours);
+	outcome_settle(&pair->theirs);
+	i = first_difference(&pair->ours, theirs);
 	if (!strstr(contrast->what, "died of signal"))
 		return VERDICT_BROKEN;
 	contrast->event = event_of(&pair->ours, theirs, i);
