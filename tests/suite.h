@@ -1,12 +1,15 @@
 /*
- * What every Check program here needs: a main around a list of tests, and a
- * way to say that a test could not be run.
+ * What every Check program here needs: a main around a list of tests, a way to
+ * say that a test could not be run, and numbers that look random.
  */
 #ifndef TESTS_SUITE_H
 #define TESTS_SUITE_H
 
 #include <check.h>
+#include <stdint.h>
 #include <stdio.h>
+
+#include "base/map.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
@@ -17,6 +20,13 @@
 		fflush(stdout);                                                \
 		return;                                                        \
 	} while (0)
+
+/* splitmix64's step: the same numbers on every machine. */
+static inline uint64_t next_random(uint64_t *state)
+{
+	*state += UINT64_C(0x9e3779b97f4a7c15);
+	return gp_hash64(*state);
+}
 
 struct suite_test {
 	const TTest *test;

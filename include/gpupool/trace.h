@@ -34,18 +34,19 @@ enum gp_event_kind {
 	GP_ALLOC, /* id, size, stream, pool; addr: the recorded one or 0 */
 	GP_FREE,  /* id; addr as recorded or 0 */
 	GP_RECORD_STREAM, /* id, stream or GP_NO_STREAM */
-	/* stream or GP_ALL_STREAMS; or id: that block's work.  With GP_STREAM_WAITS
-	 * only the stream `by` waits: what is issued there later comes behind.
+	/* stream or GP_ALL_STREAMS; or id: that block's work.  With
+	 * GP_STREAM_WAITS only the stream `by` waits: what is issued there
+	 * later comes behind.
 	 */
 	GP_SYNCHRONIZE,
-	GP_EMPTY_CACHE, /* pool: 0 all, else that private pool */
+	GP_EMPTY_CACHE,	 /* pool: 0 all, else that private pool */
 	GP_SET_FRACTION, /* fraction */
 	GP_OTHER_MEMORY, /* size: bytes used by others from here on */
 	GP_POOL_BEGIN,	 /* pool: this thread's allocations go there */
 	GP_POOL_END,
 	GP_POOL_RELEASE,
-	GP_CAPTURE_BEGIN, /* pool; stream, with GP_NAMES_STREAM */
-	GP_CAPTURE_END,	  /* pool */
+	GP_CAPTURE_BEGIN,   /* pool; stream, with GP_NAMES_STREAM */
+	GP_CAPTURE_END,	    /* pool */
 	GP_POOL_CREATE,	    /* pool: a MemPool object now holds it */
 	GP_POOL_USE_ON_OOM, /* pool: serves what would fail otherwise */
 	GP_POOL_NO_USE_ON_OOM,

@@ -82,8 +82,8 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 	},
 	[GP_CHANGE_CAPTURE_MARKS] = {
 		.since = 10,
-		.sentence = "graph_capture_record_stream_reuse adds no nodes of "
-			    "its own to the graph",
+		.sentence = "graph_capture_record_stream_reuse adds no nodes "
+			    "of its own to the graph",
 		.source = "record_free_markers; run",
 	},
 	[GP_CHANGE_REUSE_ENDS] = {

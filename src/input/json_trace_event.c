@@ -29,10 +29,10 @@ enum key {
 };
 
 static const char *const names[KEYS] = {
-	"op",	"device", "id",		 "size",     "addr",	 "stream",
-	"pool", "time",	  "site",	 "fraction", "bytes",	 "conf",
-	"name", "stage",  "device_free", "at_once",  "inferred", "refused",
-	"by",
+	"op",	   "device",   "id",	  "size",  "addr",
+	"stream",  "pool",     "time",	  "site",  "fraction",
+	"bytes",   "conf",     "name",	  "stage", "device_free",
+	"at_once", "inferred", "refused", "by",
 };
 
 #define NEEDS(key) (1u << (key))

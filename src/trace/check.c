@@ -218,8 +218,7 @@ static bool flags_are_sound(const struct checker *c,
 	switch (event->flags & ~anywhere) {
 	case 0: return event->mark <= GP_MARK_END;
 	case GP_STREAM_WAITS:
-		return event->kind == GP_SYNCHRONIZE &&
-		       event->id == GP_NO_ID &&
+		return event->kind == GP_SYNCHRONIZE && event->id == GP_NO_ID &&
 		       event->stream != GP_ALL_STREAMS &&
 		       event->by < c->trace->stream_count;
 	case GP_NAMES_STREAM:
@@ -233,8 +232,8 @@ static bool event_is_sound(struct checker *c, const struct gp_event *event)
 	uint8_t has;
 
 	if (event->kind >= GP_EVENT_KINDS || !flags_are_sound(c, event) ||
-	    event->size > INT64_MAX ||
-	    !has_site(c, event->site) || event->pool >= c->trace->pool_count)
+	    event->size > INT64_MAX || !has_site(c, event->site) ||
+	    event->pool >= c->trace->pool_count)
 		return false;
 	has = gp_event_fields(event->kind);
 	if (has & GP_HAS_STREAM ? !stream_is_sound(c, event) : event->stream)

@@ -22,6 +22,8 @@ static const char small_trace[] =
 	"{\"op\": \"free\", \"id\": 7},"
 	"{\"op\": \"free\", \"id\": 8},"
 	"{\"op\": \"synchronize\"},"
+	"{\"op\": \"capture_begin\", \"pool\": [0, 1], \"stream\": 16},"
+	"{\"op\": \"synchronize\", \"stream\": 16, \"by\": 0},"
 	"{\"op\": \"free_completed\", \"id\": 8}]}]}";
 
 struct file {

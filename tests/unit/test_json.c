@@ -43,6 +43,12 @@ static const struct {
 	  "record_stream of id 7, which is not live" },
 	{ "{\"op\": \"synchronize\", \"id\": 7}",
 	  "synchronize of id 7, which is not known" },
+	{ "{\"op\": \"synchronize\", \"stream\": 1, \"by\": true}",
+	  "\"by\" of synchronize is true; it must be a whole number from 0 to "
+	  "2^64 - 1" },
+	{ "{\"op\": \"synchronize\", \"by\": 2}",
+	  "\"by\" of synchronize is 2; it must be beside a \"stream\" and no "
+	  "\"id\"" },
 	{ "{\"op\": \"set_memory_fraction\"}",
 	  "set_memory_fraction has no \"fraction\"" },
 	{ "{\"op\": \"pool_begin\"}", "pool_begin has no \"pool\"" },

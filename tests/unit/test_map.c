@@ -13,13 +13,6 @@ struct model {
 	size_t count;
 };
 
-/* splitmix64's step: the same numbers on every machine. */
-static uint64_t next_random(uint64_t *state)
-{
-	*state += UINT64_C(0x9e3779b97f4a7c15);
-	return gp_hash64(*state);
-}
-
 static size_t model_find(const struct model *model, uint64_t key)
 {
 	size_t i = 0;

@@ -11,12 +11,6 @@ static uint64_t stream_hash(uint64_t handle)
 	return UINT64_C(1) << 56 | handle;
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-	*state += UINT64_C(0x9e3779b97f4a7c15);
-	return gp_hash64(*state);
-}
-
 START_TEST(finds_what_was_inserted_and_not_erased)
 {
 	struct robin map = { 0 };

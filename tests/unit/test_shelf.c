@@ -8,12 +8,6 @@
 
 #define BLOCKS 300
 
-static uint64_t next_random(uint64_t *state)
-{
-	*state += UINT64_C(0x9e3779b97f4a7c15);
-	return gp_hash64(*state);
-}
-
 static int by_key(const void *a, const void *b)
 {
 	const struct block *x = *(struct block *const *)a;

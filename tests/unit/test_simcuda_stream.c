@@ -123,6 +123,105 @@ START_TEST(test_captures_have_ids_that_do_not_return)
 }
 END_TEST
 
+static void wait_for(cudaStream_t stream, cudaStream_t by)
+{
+	cudaEvent_t event;
+
+	cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+	cudaEventRecord(event, stream);
+	cudaStreamWaitEvent(by, event, 0);
+	cudaEventDestroy(event);
+}
+
+static unsigned long long capture_of(cudaStream_t stream,
+				     const cudaGraphNode_t **nodes, size_t *n)
+{
+	enum cudaStreamCaptureStatus status;
+	unsigned long long id;
+
+	cudaStreamGetCaptureInfo_v2(stream, &status, &id, NULL, nodes, n);
+	return id;
+}
+
+/* A launch on STREAM, one on OTHER behind it, one on STREAM behind both. */
+START_TEST(test_nodes_come_behind_what_their_stream_waits_for)
+{
+	const cudaGraphNode_t *nodes;
+	cudaGraph_t graph;
+	size_t n = 2;
+
+	simcuda_reset();
+	cudaStreamBeginCapture(STREAM, cudaStreamCaptureModeGlobal);
+	simcuda_launch((uintptr_t)STREAM);
+	ck_assert_uint_eq(capture_of(OTHER, &nodes, &n), 0);
+	wait_for(STREAM, OTHER);
+	ck_assert_uint_eq(capture_of(OTHER, &nodes, &n),
+			  capture_of(STREAM, &nodes, &n));
+	simcuda_launch((uintptr_t)OTHER);
+	wait_for(OTHER, STREAM);
+	capture_of(STREAM, &nodes, &n);
+	ck_assert_uint_eq(n, 2);
+	simcuda_launch((uintptr_t)STREAM);
+	capture_of(STREAM, &nodes, &n);
+	ck_assert_uint_eq(n, 1);
+#if SIMCUDA_MAJOR >= 13
+	cudaGraphNodeGetDependencies(nodes[0], NULL, NULL, &n);
+#else
+	cudaGraphNodeGetDependencies(nodes[0], NULL, &n);
+#endif
+	ck_assert_uint_eq(n, 2);
+	ck_assert_int_eq(cudaStreamEndCapture(STREAM, &graph), cudaSuccess);
+	ck_assert_uint_eq(capture_of(OTHER, &nodes, &n), 0);
+	cudaGraphDestroy(graph);
+}
+END_TEST
+
+START_TEST(test_a_capture_ends_when_its_streams_are_joined)
+{
+	const cudaGraphNode_t *nodes;
+	cudaGraph_t graph;
+	size_t n;
+
+	simcuda_reset();
+	cudaStreamBeginCapture(STREAM, cudaStreamCaptureModeGlobal);
+	wait_for(STREAM, OTHER);
+	simcuda_launch((uintptr_t)OTHER);
+	ck_assert_int_eq(cudaStreamEndCapture(OTHER, &graph),
+			 cudaErrorStreamCaptureUnmatched);
+	ck_assert_int_eq(cudaStreamEndCapture(STREAM, &graph),
+			 cudaErrorStreamCaptureUnjoined);
+	ck_assert_ptr_null(graph);
+	ck_assert_uint_eq(capture_of(OTHER, &nodes, &n), 0);
+}
+END_TEST
+
+/* What is not captured cannot be waited for, nor asked about what is. */
+START_TEST(test_captures_are_kept_apart)
+{
+	cudaEvent_t captured, plain;
+	cudaGraph_t graph;
+
+	simcuda_reset();
+	plain = recorded(OTHER);
+	cudaStreamBeginCapture(STREAM, cudaStreamCaptureModeGlobal);
+	ck_assert_int_eq(cudaStreamWaitEvent(STREAM, plain, 0),
+			 cudaErrorStreamCaptureIsolation);
+	captured = recorded(STREAM);
+	ck_assert_int_eq(cudaEventQuery(captured), cudaErrorCapturedEvent);
+	cudaStreamBeginCapture(OTHER, cudaStreamCaptureModeGlobal);
+	ck_assert_int_eq(cudaStreamWaitEvent(OTHER, captured, 0),
+			 cudaErrorStreamCaptureMerge);
+	cudaStreamEndCapture(OTHER, &graph);
+	cudaGraphDestroy(graph);
+	cudaStreamEndCapture(STREAM, &graph);
+	cudaGraphDestroy(graph);
+	ck_assert_int_eq(cudaStreamWaitEvent(OTHER, captured, 0),
+			 cudaErrorCapturedEvent);
+	cudaEventDestroy(captured);
+	cudaEventDestroy(plain);
+}
+END_TEST
+
 /* Places of struct cudaDeviceProp's members, as offsetof tells with each
  * version's driver_types.h. */
 START_TEST(test_properties_by_version)
@@ -219,6 +318,9 @@ int main(void)
 		{ test_instant_events_are_complete, 0 },
 		{ test_streams_are_even_numbers_of_their_own, 0 },
 		{ test_captures_have_ids_that_do_not_return, 0 },
+		{ test_nodes_come_behind_what_their_stream_waits_for, 0 },
+		{ test_a_capture_ends_when_its_streams_are_joined, 0 },
+		{ test_captures_are_kept_apart, 0 },
 		{ test_properties_by_version, 0 },
 		{ test_unknown_driver_functions_are_counted_and_named, 0 },
 		{ test_many_unknown_functions, 0 },

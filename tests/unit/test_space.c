@@ -11,12 +11,6 @@
 #define BASE  UINT64_C(0x700000000000)
 #define ROOM  64
 
-static uint64_t next_random(uint64_t *state)
-{
-	*state += UINT64_C(0x9e3779b97f4a7c15);
-	return gp_hash64(*state);
-}
-
 static size_t model_take(bool *taken, size_t units)
 {
 	size_t at = 0, free_units = 0;

@@ -44,6 +44,8 @@ static const char everything[] =
 	"{\"op\": \"synchronize\"},"
 	"{\"op\": \"synchronize\", \"stream\": 0},"
 	"{\"op\": \"synchronize\", \"stream\": 16},"
+	"{\"op\": \"synchronize\", \"stream\": 16, \"by\": 0},"
+	"{\"op\": \"synchronize\", \"stream\": 0, \"by\": 16},"
 	"{\"op\": \"synchronize\", \"id\": 70, \"inferred\": true},"
 	"{\"op\": \"free_completed\", \"id\": 70},"
 	"{\"op\": \"free_completed\", \"addr\": 5120, \"size\": 1},"
@@ -56,6 +58,10 @@ static const char everything[] =
 	"{\"op\": \"pool_end\", \"pool\": [0, 1]},"
 	"{\"op\": \"pool_release\", \"pool\": [0, 1]},"
 	"{\"op\": \"capture_begin\", \"pool\": [0, 1]},"
+	"{\"op\": \"capture_end\", \"pool\": [0, 1]},"
+	"{\"op\": \"capture_begin\", \"pool\": [0, 1], \"stream\": 0},"
+	"{\"op\": \"capture_end\", \"pool\": [0, 1]},"
+	"{\"op\": \"capture_begin\", \"pool\": [0, 1], \"stream\": 16},"
 	"{\"op\": \"capture_end\", \"pool\": [0, 1]},"
 	"{\"op\": \"set_allocator_settings\", \"conf\": \"\"},"
 	"{\"op\": \"reset_peak_stats\"},"
@@ -206,6 +212,13 @@ START_TEST(test_equal_is_not_blind)
 			   " \"refused\": true}"),
 		ONE_DEVICE("{\"op\": \"synchronize\"}"),
 		ONE_DEVICE("{\"op\": \"synchronize\", \"stream\": 0}"),
+		ONE_DEVICE("{\"op\": \"synchronize\", \"stream\": 0,"
+			   " \"by\": 0}"),
+		ONE_DEVICE("{\"op\": \"synchronize\", \"stream\": 0,"
+			   " \"by\": 16}"),
+		ONE_DEVICE("{\"op\": \"capture_begin\", \"pool\": [0, 1]}"),
+		ONE_DEVICE("{\"op\": \"capture_begin\", \"pool\": [0, 1],"
+			   " \"stream\": 0}"),
 		ONE_DEVICE("{\"op\": \"mark\", \"name\": \"a\"}"),
 		ONE_DEVICE("{\"op\": \"mark\", \"name\": \"b\"}"),
 		ONE_DEVICE(""),

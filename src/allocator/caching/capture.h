@@ -8,8 +8,9 @@
  * (record_free_markers, update_visited, free_safe_blocks_in_capture).
  *
  * What a stream does next comes behind its last node, and behind the last ones
- * of streams that it waited for since.  2.9 asks that each of these comes behind
- * where a block's uses end, and makes a node there of its own, on each stream.
+ * of streams that it waited for since.  2.9 asks that each of these comes
+ * behind where a block's uses end, and makes a node there of its own, on each
+ * stream.
  */
 #ifndef CACHING_CAPTURE_H
 #define CACHING_CAPTURE_H

@@ -83,8 +83,8 @@ void events_process(struct caching *c);
  * graph_capture_record_stream_reuse: frees what the graph orders. */
 void events_reuse(struct caching *c, uint16_t stream);
 
-/* The end of a routing to that pool: from 2.12 on, what was deferred of it waits
- * no longer, under the same setting. */
+/* The end of a routing to that pool: from 2.12 on, what was deferred of it
+ * waits no longer, under the same setting. */
 void events_end_routing(struct caching *c, uint16_t pool);
 
 /* Waits for all events, or those of one private pool (NULL: all). */

@@ -158,8 +158,8 @@ enum gp_answer pool_of_request(struct caching *c, struct request *request,
 	} else {
 		pair = pool_pair_get(c, index);
 	}
-	request->pool = request->rounded <= SMALL_SIZE ? &pair->small
-						       : &pair->large;
+	request->pool =
+		request->rounded <= SMALL_SIZE ? &pair->small : &pair->large;
 	return GP_SERVED;
 }
 

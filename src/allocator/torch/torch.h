@@ -2,6 +2,7 @@
  * The engine "torch": PyTorch's own allocator in a process of its own.
  *
  *     torch.c    the requests, as messages; the counters
+ *     route.c    those about pools and captures
  *     deed.c     what PyTorch did, in the trace's terms
  *     portrait.c segments and blocks, as PyTorch's snapshot shows them
  *     channel.c  the process and the socket
@@ -57,6 +58,22 @@ static inline struct torch *torch_of(struct gp_allocator *allocator)
 /* Sends a request and takes what comes back up to its answer. */
 enum gp_answer torch_request(struct torch *t, struct torch_request request,
 			     const char *text, uint64_t *addr);
+
+struct torch_request torch_about_pool(const struct torch *t, enum torch_op op,
+				      uint16_t pool);
+
+/* route.c: members of the engine, and where a request without a pool goes. */
+uint16_t torch_routed_pool(const struct torch *t, uint16_t stream);
+enum gp_answer torch_pool_begin(struct gp_allocator *allocator, uint16_t pool,
+				bool is_capture);
+enum gp_answer torch_capture(struct gp_allocator *allocator, uint16_t pool,
+			     uint16_t stream);
+void torch_wait(struct gp_allocator *allocator, uint16_t stream, uint16_t by);
+enum gp_answer torch_pool_end(struct gp_allocator *allocator, uint16_t pool);
+enum gp_answer torch_pool_release(struct gp_allocator *allocator,
+				  uint16_t pool);
+enum gp_answer torch_pool_change(struct gp_allocator *allocator, uint16_t pool,
+				 enum gp_event_kind change);
 
 /* Indices into the config's tables of what PyTorch names. */
 uint16_t torch_stream_index(const struct torch *t, uint64_t stream);

@@ -35,7 +35,7 @@ enum torch_op {
 	TORCH_POOL_NO_SPLIT,
 	TORCH_RESET_PEAK,
 	TORCH_RESET_ACCUMULATED,
-	TORCH_STATE, /* segments and blocks come before the answer */
+	TORCH_STATE,   /* segments and blocks come before the answer */
 	TORCH_CAPTURE, /* pool, stream: what is captured goes there; from 2 */
 	TORCH_WAIT,    /* stream; size: the stream that waits; from 2 */
 };

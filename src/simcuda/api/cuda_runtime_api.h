@@ -260,9 +260,10 @@ cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
 					const cudaGraphNode_t **nodes,
 					size_t *count);
 #if SIMCUDA_MAJOR >= 13
-cudaError_t cudaStreamUpdateCaptureDependencies(
-	cudaStream_t stream, cudaGraphNode_t *nodes,
-	const cudaGraphEdgeData *edges, size_t count, unsigned flags);
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+						cudaGraphNode_t *nodes,
+						const cudaGraphEdgeData *edges,
+						size_t count, unsigned flags);
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
 					 cudaGraphNode_t *to,
 					 cudaGraphEdgeData *edges,

@@ -230,8 +230,7 @@ static void judge(struct contrast *contrast, struct pair *pair,
 }
 
 /* What PyTorch did before its process died; of the last request, all or not. */
-static enum verdict judge_crash(struct contrast *contrast,
-				struct pair *pair,
+static enum verdict judge_crash(struct contrast *contrast, struct pair *pair,
 				const struct gp_device_trace *trace)
 {
 	const struct outcome *theirs = &pair->theirs;

@@ -50,8 +50,8 @@ static uint8_t conf_since(const char *conf)
 	return since;
 }
 
-/* MemPools came in steps; before 2.3 nothing but a capture routes, which is told
- * by its stream. */
+/* MemPools came in steps; before 2.3 nothing but a capture routes, which is
+ * told by its stream. */
 static uint8_t op_since(const struct op *op)
 {
 	switch (op->kind) {

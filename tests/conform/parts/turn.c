@@ -3,8 +3,7 @@
 
 static uint64_t throw_stream(struct author *author)
 {
-	return author->streams[dice_below(&author->dice,
-					  author->stream_count)];
+	return author->streams[dice_below(&author->dice, author->stream_count)];
 }
 
 /* ---- of the device ---- */

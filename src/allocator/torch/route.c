@@ -1,0 +1,156 @@
+/*
+ * Routing: pools, captures, and where a request without a pool goes, which
+ * PyTorch does not tell.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/torch/torch.h"
+#include "base/mem.h"
+
+/* MemPool objects' pools; 2.0 to 2.2 have no routing outside captures. */
+#define FIRST_ROUTING 3
+
+/* In 2.1 and 2.2 a capture's pool serves one stream. */
+static bool accepts(const struct torch *t, const struct torch_route *route,
+		    uint16_t stream)
+{
+	if (route->capture && (t->release == 1 || t->release == 2))
+		return route->origin == stream;
+	return !route->capture || route->capture == t->captures[stream];
+}
+
+/* Where a request without a pool goes: the newest route from 2.10 on, before
+ * that the oldest. */
+uint16_t torch_routed_pool(const struct torch *t, uint16_t stream)
+{
+	for (size_t i = 0; i < t->route_count; i++) {
+		const struct torch_route *route =
+			&t->routes[t->release >= 10 ? t->route_count - 1 - i
+						    : i];
+
+		if (accepts(t, route, stream))
+			return route->pool;
+	}
+	return 0;
+}
+
+static void add_route(struct torch *t, struct torch_route route)
+{
+	t->routes = gp_mem_grow(t->routes, &t->route_room, t->route_count + 1,
+				sizeof(*t->routes));
+	t->routes[t->route_count++] = route;
+}
+
+enum gp_answer torch_pool_begin(struct gp_allocator *allocator, uint16_t pool,
+				bool is_capture)
+{
+	struct torch *t = torch_of(allocator);
+	enum torch_op op = is_capture ? TORCH_CAPTURE_BEGIN : TORCH_POOL_BEGIN;
+	enum gp_answer answer;
+
+	if (t->release < FIRST_ROUTING) {
+		if (is_capture)
+			t->limit = "a capture is told by its stream in PyTorch "
+				   "before 2.3, and the trace names none";
+		return GP_SERVED;
+	}
+	answer = torch_request(t, torch_about_pool(t, op, pool), NULL, NULL);
+	if (answer != GP_SERVED)
+		return answer;
+	add_route(t, (struct torch_route){ pool, is_capture, 0, 0 });
+	return GP_SERVED;
+}
+
+static bool knows_streams(struct torch *t)
+{
+	if (t->wire < 2)
+		t->limit = "captures of streams need an engine prepared by "
+			   "this gpupool: make torch-engine once more";
+	return t->wire >= 2;
+}
+
+enum gp_answer torch_capture(struct gp_allocator *allocator, uint16_t pool,
+			     uint16_t stream)
+{
+	struct torch *t = torch_of(allocator);
+	struct torch_request request = torch_about_pool(t, TORCH_CAPTURE, pool);
+	enum gp_answer answer;
+
+	if (!knows_streams(t))
+		return GP_SERVED;
+	request.stream = t->config.streams[stream];
+	answer = torch_request(t, request, NULL, NULL);
+	if (answer != GP_SERVED)
+		return answer;
+	t->captures[stream] = ++t->begun;
+	add_route(t, (struct torch_route){ pool, true, t->begun, stream });
+	return GP_SERVED;
+}
+
+/* Who waits for a captured stream is captured with it. */
+void torch_wait(struct gp_allocator *allocator, uint16_t stream, uint16_t by)
+{
+	struct torch *t = torch_of(allocator);
+	struct torch_request request = {
+		.op = TORCH_WAIT,
+		.stream = t->config.streams[stream],
+		.size = t->config.streams[by],
+	};
+
+	if (!knows_streams(t))
+		return;
+	torch_request(t, request, NULL, NULL);
+	if (!t->captures[by])
+		t->captures[by] = t->captures[stream];
+}
+
+static void forget_capture(struct torch *t, uint32_t capture)
+{
+	for (size_t i = 0; i < t->config.stream_count; i++)
+		if (t->captures[i] == capture)
+			t->captures[i] = 0;
+}
+
+enum gp_answer torch_pool_end(struct gp_allocator *allocator, uint16_t pool)
+{
+	struct torch *t = torch_of(allocator);
+	enum torch_op op = TORCH_POOL_END;
+	size_t i = 0;
+
+	while (i < t->route_count && t->routes[i].pool != pool)
+		i++;
+	if (t->release < FIRST_ROUTING && i == t->route_count)
+		return GP_SERVED;
+	if (i < t->route_count) {
+		if (t->routes[i].is_capture)
+			op = TORCH_CAPTURE_END;
+		if (t->routes[i].capture)
+			forget_capture(t, t->routes[i].capture);
+		t->route_count--;
+		memmove(t->routes + i, t->routes + i + 1,
+			(t->route_count - i) * sizeof(*t->routes));
+	}
+	return torch_request(t, torch_about_pool(t, op, pool), NULL, NULL);
+}
+
+enum gp_answer torch_pool_release(struct gp_allocator *allocator, uint16_t pool)
+{
+	struct torch *t = torch_of(allocator);
+
+	return torch_request(t, torch_about_pool(t, TORCH_POOL_RELEASE, pool),
+			     NULL, NULL);
+}
+
+enum gp_answer torch_pool_change(struct gp_allocator *allocator, uint16_t pool,
+				 enum gp_event_kind change)
+{
+	struct torch *t = torch_of(allocator);
+	enum torch_op op =
+		change == GP_POOL_CREATE       ? TORCH_POOL_CREATE
+		: change == GP_POOL_USE_ON_OOM ? TORCH_POOL_USE_ON_OOM
+		: change == GP_POOL_NO_SPLIT   ? TORCH_POOL_NO_SPLIT
+					       : TORCH_POOL_NO_USE_ON_OOM;
+
+	return torch_request(t, torch_about_pool(t, op, pool), NULL, NULL);
+}
