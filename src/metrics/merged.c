@@ -43,6 +43,9 @@ static bool is_kept(const struct occupancy *o, size_t i, enum merge merge)
 	case GP_ALLOC: return o->is_served[i];
 	case GP_EMPTY_CACHE:
 		return merge != MERGE_ALL || !o->device->events[i].pool;
+	case GP_SYNCHRONIZE:
+		return merge == MERGE_NOTHING &&
+		       o->device->events[i].flags & GP_STREAM_WAITS;
 	case GP_SET_FRACTION:
 	case GP_OTHER_MEMORY:
 	case GP_SET_SETTINGS: return true;
@@ -83,7 +86,8 @@ static size_t make_events(struct gp_event *events, const struct occupancy *o,
 			continue;
 		event = &events[count++];
 		*event = o->device->events[i];
-		if (event->kind == GP_ALLOC && merge != MERGE_NOTHING)
+		if (merge != MERGE_NOTHING && (event->kind == GP_ALLOC ||
+					       event->kind == GP_CAPTURE_BEGIN))
 			event->stream = 0;
 		if (event->kind == GP_ALLOC && merge == MERGE_ALL)
 			event->pool = 0;

@@ -14,7 +14,7 @@ static bool on_one_stream(void *arg, uint32_t device, uint64_t index,
 			  struct gp_event *event)
 {
 	(void)arg, (void)device, (void)index;
-	if (event->kind == GP_RECORD_STREAM)
+	if (event->kind == GP_RECORD_STREAM || event->flags & GP_STREAM_WAITS)
 		return false;
 	if (event->kind == GP_SYNCHRONIZE && event->id == GP_NO_ID)
 		event->stream = GP_ALL_STREAMS;
