@@ -11,10 +11,14 @@
 static inline uint64_t page_of_segment(const struct gp_settings *settings,
 				       const struct gp_segment *segment)
 {
+	uint64_t page = segment->is_small ? METRICS_SMALL_PAGE
+					  : settings->large_segment_size;
+
 	if (!segment->is_expandable)
 		return segment->size;
-	return segment->is_small ? METRICS_SMALL_PAGE
-				 : settings->large_segment_size;
+	/* Settings that changed since made others: of these no more is known
+	 * than that they are multiples of the least. */
+	return segment->size % page ? METRICS_SMALL_PAGE : page;
 }
 
 /* The part of a block that is whole pages of its segment, which begins with

@@ -341,7 +341,14 @@ static bool is_there_without(const struct gp_explain *e,
 static bool is_only_held_by_blocks(const struct gp_explain *e,
 				   const struct gp_unit *unit)
 {
-	return !e->state.segments[unit->segment].pool;
+	const struct gp_device_trace *device = &e->trace->devices[e->device];
+	int captures = 0;
+
+	for (size_t i = 0; i <= e->event && i < device->event_count; i++) {
+		captures += device->events[i].kind == GP_CAPTURE_BEGIN;
+		captures -= device->events[i].kind == GP_CAPTURE_END;
+	}
+	return !captures && !e->state.segments[unit->segment].pool;
 }
 
 #define UNITS_CHECKED 24 /* a trace: those with the most free bytes */
