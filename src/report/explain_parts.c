@@ -85,9 +85,12 @@ static const char *change(uint64_t was, uint64_t is, char text[32])
 {
 	char bytes[GP_BYTES_TEXT];
 
+	if (is == was) {
+		*text = '\0';
+		return text;
+	}
 	gp_bytes_text(is > was ? is - was : was - is, bytes);
-	snprintf(text, 32, is == was ? "" : "%s%s", is > was ? "+" : "-",
-		 bytes);
+	snprintf(text, 32, "%s%s", is > was ? "+" : "-", bytes);
 	return text;
 }
 
