@@ -116,8 +116,8 @@ START_TEST(every_capacity_is_as_the_search_says)
 		"expandable_segments:True",
 		"max_split_size_mb:21",
 		"roundup_power2_divisions:4",
-		"per_process_memory_fraction:0.9,"
-		"garbage_collection_threshold:0.5",
+		("per_process_memory_fraction:0.9,"
+		 "garbage_collection_threshold:0.5"),
 	};
 
 	for (size_t i = 0; i < COUNT_OF(confs); i++)
