@@ -63,11 +63,14 @@ static enum gp_status set(const struct gp_scenario *scenario,
 {
 	size_t length = strcspn(operand, "=");
 	const struct gp_parameter *p = find(scenario, operand, length);
-	uint64_t *value =
-		p == &seed_parameter ? seed : &values[p - scenario->parameters];
 
 	if (p && operand[length])
-		return gp_parameter_parse(p, operand + length + 1, value, diag);
+		return gp_parameter_parse(
+			p, operand + length + 1,
+			p == &seed_parameter
+				? seed
+				: &values[p - scenario->parameters],
+			diag);
 	gp_diag_hint(diag, "gpupool gen lists them, for example %s=%s",
 		     scenario->parameters[0].name, "20");
 	return gp_diag_set(diag, GP_USAGE, "%s has no parameter %s",
