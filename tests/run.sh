@@ -23,7 +23,7 @@ export BUILD
 unset PYTORCH_CUDA_ALLOC_CONF PYTORCH_ALLOC_CONF NO_COLOR CLICOLOR_FORCE
 export LC_ALL=C TZ=UTC COLUMNS=80 TERM=dumb
 # Slow builds (sanitizers, other tests beside) must not run into a limit.
-export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-60}" CK_VERBOSITY=normal
+export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-600}" CK_VERBOSITY=normal
 # Sanitizers: what malloc answers without them.
 export ASAN_OPTIONS="allocator_may_return_null=1:${ASAN_OPTIONS-}"
 export TSAN_OPTIONS="allocator_may_return_null=1:${TSAN_OPTIONS-}"
