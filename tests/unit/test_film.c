@@ -132,11 +132,11 @@ START_TEST(a_film_shows_what_the_allocator_shows)
 		{ "traces/tiny/free-waits-for-another-stream.json", "",
 		  GP_UNLIMITED, 1 },
 		{ FSDP, "", GP_UNLIMITED, 97 },
-		{ FSDP, "expandable_segments:True", GP_UNLIMITED, 97 },
-		{ FSDP, "expandable_segments:True", 4592 * MIB, 97 },
-		{ FSDP, "max_split_size_mb:64", 4600 * MIB, 97 },
-		{ FSDP, "roundup_power2_divisions:4", GP_UNLIMITED, 97 },
-		{ OPT, "", GP_UNLIMITED, 97 },
+		{ FSDP, "expandable_segments:True", GP_UNLIMITED, 401 },
+		{ FSDP, "expandable_segments:True", 4592 * MIB, 401 },
+		{ FSDP, "max_split_size_mb:64", 4600 * MIB, 401 },
+		{ FSDP, "roundup_power2_divisions:4", GP_UNLIMITED, 401 },
+		{ OPT, "", GP_UNLIMITED, 401 },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
