@@ -52,7 +52,7 @@ SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 
 pkg_libs = $(shell pkg-config --libs $(1) 2>/dev/null)
 LIBS := $(or $(call pkg_libs,jansson zlib libzstd),-ljansson -lz -lzstd) \
-	-lm -pthread
+	-lm -ldl -pthread
 
 # Check is a static archive; without pkg-config, look for what Debian calls its
 # position-independent form and for what that needs.
@@ -166,7 +166,7 @@ check: ## every test; the last line counts them
 	@CC=$(call quote,$(CC)) scripts/packages.sh build check
 	@+$(MAKE) check-run
 
-check-run: $(PROGRAM) $(CHECKS) $(JSON)
+check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(JSON)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh \
 		tests/traces/bad.sh tests/traces/tiny.sh \
 		tests/cli/snapshots.sh tests/browser/run.sh

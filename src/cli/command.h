@@ -54,6 +54,8 @@ enum gp_status gp_explain_command(const struct gp_options *options,
 				  struct gp_diag *diag);
 enum gp_status gp_record_command(const struct gp_options *options,
 				 struct gp_diag *diag);
+enum gp_status gp_bench_command(const struct gp_options *options,
+				struct gp_diag *diag);
 enum gp_status gp_help_run(const struct gp_options *options,
 			   struct gp_diag *diag);
 enum gp_status gp_version_run(const struct gp_options *options,

@@ -10,11 +10,12 @@
 #define SWEEPS	   (GP_TAKER_SWEEP | GP_TAKER_MERGE)
 #define CHECK	   GP_TAKER_CHECK
 #define INFO	   GP_TAKER_INFO
+#define BENCH	   GP_TAKER_BENCH
 #define RUNS	   (GP_TAKER_REPLAY | GP_TAKER_VERIFY | DIFF)
 #define EXPLAIN	   GP_TAKER_EXPLAIN
 #define REPORTS                                                                \
 	(GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM | DIFF |         \
-	 SWEEPS | EXPLAIN)
+	 SWEEPS | EXPLAIN | BENCH)
 
 const struct gp_option_row gp_option_table[] = {
 	{ "alloc-conf", 0, TEXT, AT(alloc_conf), "STRING", RUNS | EXPLAIN,
@@ -79,6 +80,16 @@ const struct gp_option_row gp_option_table[] = {
 	  "looked for beside the program and in the cache." },
 	{ "device", 0, WORD, AT(device), "sim", REPLAY,
 	  "The device; sim is a simulated one." },
+	{ "device", 0, WORD, AT(device), "sim|cuda", BENCH,
+	  "The device; cuda is the first GPU, and what can be measured." },
+	{ "cudart", 0, TEXT, AT(cudart), "PATH", BENCH,
+	  "The CUDA runtime, libcudart.so.12 for example, in place of what "
+	  "GPUPOOL_CUDART names or the system's loader finds." },
+	{ "prices-out", 0, TEXT, AT(prices_out), "FILE", BENCH,
+	  "Write what the calls take as a list of prices, for "
+	  "gpupool sweep." },
+	{ "repeat", 0, COUNT, AT(repeat), "N", BENCH,
+	  "How often each call is made; 200 unless given." },
 	{ "on-oom", 0, WORD, AT(on_oom), "go-on|stop", REPLAY,
 	  "What follows a request that does not fit: the next one, or the "
 	  "end." },
@@ -110,7 +121,7 @@ const struct gp_option_row gp_option_table[] = {
 	{ "format", 0, WORD, AT(format), "text|json|csv|markdown", SWEEPS,
 	  "For a person, for a program, or as a table." },
 	{ "format", 0, WORD, AT(format), "text|json",
-	  GP_TAKER_INFO | DIFF | SUGGEST | EXPLAIN,
+	  GP_TAKER_INFO | DIFF | SUGGEST | EXPLAIN | BENCH,
 	  "For a person, or for a program." },
 	{ "format", 0, WORD, AT(to), "json|jsonl|binary",
 	  GP_TAKER_CONVERT | GP_TAKER_GEN | GP_TAKER_SLICE,

@@ -46,6 +46,7 @@ enum gp_format {
 };
 /* Of check, whose first two are the same. */
 enum gp_check_format { GP_CHECK_JUNIT = 2, GP_CHECK_GITHUB };
+enum gp_device_choice { GP_DEVICE_SIM, GP_DEVICE_CUDA };
 enum gp_color { GP_COLOR_AUTO, GP_COLOR_ALWAYS, GP_COLOR_NEVER };
 
 #define GP_COUNT_BY_DEFAULT UINT64_MAX
@@ -79,7 +80,9 @@ struct gp_options {
 	uint32_t to;	 /* enum gp_trace_format, or GP_TO_BY_NAME */
 	uint32_t on_oom; /* enum gp_on_oom */
 	uint32_t color;	 /* enum gp_color */
-	uint32_t device; /* 0: sim */
+	uint32_t device; /* enum gp_device_choice */
+	const char *cudart, *prices_out;
+	uint64_t repeat;
 	bool compare, timing, strict, ascii, quiet, help;
 	bool update, details;
 	const char *const *operands;

@@ -12,7 +12,8 @@
 # "needs COMMAND" skips the file on machines without that command.
 #
 # The commands of a file run one after another in one empty folder, with the
-# program as gpupool and the bundled traces in $traces.
+# program as gpupool, the bundled traces in $traces and the CUDA runtime without
+# a device as $cudart.
 #
 #	UPDATE=1 tests/cli/run.sh [FILE...]
 #
@@ -30,6 +31,12 @@ trap 'exit 1' INT TERM
 traces=../traces
 export traces
 ln -s "$root/traces" "$work/traces"
+# A CUDA runtime that has no device behind it.
+cudart=../cudart.so
+export cudart
+unset GPUPOOL_CUDART
+ln -s "${BUILD:-$root/build}/simcuda/13/libgpupool-simcuda.so" \
+	"$work/cudart.so"
 mkdir "$work/bin"
 ln -s "${BUILD:-$root/build}/gpupool" "$work/bin/gpupool"
 PATH=$work/bin:$PATH

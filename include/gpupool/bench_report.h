@@ -1,0 +1,22 @@
+/* What a benchmark found, for a person, for a program, and as prices. */
+#ifndef GPUPOOL_BENCH_REPORT_H
+#define GPUPOOL_BENCH_REPORT_H
+
+#include "gpupool/bench.h"
+#include "gpupool/report.h"
+
+struct gp_bench_report {
+	const struct gp_cuda_about *about;
+	const struct gp_bench *bench;
+	const char *date; /* of the measurement: 2026-11-21 */
+};
+
+void gp_report_bench_text(const struct gp_bench_report *report,
+			  const struct gp_report_style *style, FILE *out);
+void gp_report_bench_json(const struct gp_bench_report *report, FILE *out);
+
+/* A file as gp_prices_read takes it; how each price was measured stands in
+ * it. */
+void gp_report_bench_prices(const struct gp_bench_report *report, FILE *out);
+
+#endif

@@ -1,0 +1,115 @@
+/* gpupool bench: what the calls of a device take. */
+#include <stdio.h>
+#include <time.h>
+
+#include "base/bytes.h"
+#include "cli/command.h"
+#include "cli/cuda_runtime.h"
+#include "cli/outlet.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "gpupool/bench_report.h"
+
+#define REPEATS 200
+#define ROW_S	2.0 /* seconds: all of it ends within a minute or two */
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	struct gp_cuda *cuda;
+	struct gp_bench bench;
+	struct gp_output report, prices;
+	struct gp_progress progress;
+	char date[16];
+};
+
+static enum gp_status check(const struct gp_options *options,
+			    struct gp_diag *diag)
+{
+	if (options->device == GP_DEVICE_CUDA)
+		return GP_OK;
+	gp_diag_file(diag, "bench");
+	gp_diag_hint(diag, "what it measures are a GPU's calls: --device cuda");
+	return gp_diag_set(diag, GP_USAGE, "--device is missing");
+}
+
+static void tell(void *arg, const char *call, uint64_t size)
+{
+	char what[80], text[GP_BYTES_TEXT];
+
+	snprintf(what, sizeof(what), "measuring %s of %s", call,
+		 gp_bytes_text(size, text));
+	gp_progress_step(arg, what);
+}
+
+static enum gp_status measure(struct session *s, struct gp_diag *diag)
+{
+	uint64_t repeat = s->options->repeat;
+	struct gp_bench_config config = {
+		.cuda = s->cuda,
+		.repeats = repeat ? (uint32_t)repeat : REPEATS,
+		.row_s = ROW_S,
+		.progress = tell,
+		.progress_arg = &s->progress,
+	};
+	time_t now = time(NULL);
+	struct tm day;
+
+	gmtime_r(&now, &day);
+	strftime(s->date, sizeof(s->date), "%Y-%m-%d", &day);
+	return gp_bench_run(&config, &s->bench, diag);
+}
+
+/* Before anything is measured: a file that cannot be written is told first. */
+static enum gp_status open_outputs(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status =
+		gp_outlet_open(&s->report, s->options->output, diag);
+
+	if (status == GP_OK && s->options->prices_out)
+		status = gp_outlet_open(&s->prices, s->options->prices_out,
+					diag);
+	return status;
+}
+
+static void report(struct session *s)
+{
+	struct gp_report_style style = gp_terminal_style(s->options);
+	struct gp_bench_report report = {
+		.about = gp_cuda_about(s->cuda),
+		.bench = &s->bench,
+		.date = s->date,
+	};
+
+	if (s->options->format == GP_FORMAT_JSON)
+		gp_report_bench_json(&report, s->report.stream);
+	else
+		gp_report_bench_text(&report, &style, s->report.stream);
+	if (s->prices.stream)
+		gp_report_bench_prices(&report, s->prices.stream);
+}
+
+enum gp_status gp_bench_command(const struct gp_options *options,
+				struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options->quiet),
+	};
+	enum gp_status status = check(options, diag);
+
+	if (status == GP_OK)
+		status = gp_cuda_runtime_open(options, &s.cuda, diag);
+	if (status == GP_OK)
+		status = open_outputs(&s, diag);
+	if (status == GP_OK)
+		status = measure(&s, diag);
+	gp_progress_end(&s.progress);
+	if (status == GP_OK)
+		report(&s);
+	status = gp_outlet_close(&s.prices, status, diag);
+	status = gp_outlet_close(&s.report, status, diag);
+	gp_bench_release(&s.bench);
+	gp_cuda_close(s.cuda);
+	return status;
+}

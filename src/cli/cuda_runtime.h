@@ -1,0 +1,13 @@
+/* The CUDA runtime that a command runs on. */
+#ifndef CLI_CUDA_RUNTIME_H
+#define CLI_CUDA_RUNTIME_H
+
+#include "cli/options.h"
+#include "gpupool/cuda.h"
+
+/* --cudart, else what GPUPOOL_CUDART names, else what the loader finds. */
+enum gp_status gp_cuda_runtime_open(const struct gp_options *options,
+				    struct gp_cuda **cuda,
+				    struct gp_diag *diag);
+
+#endif

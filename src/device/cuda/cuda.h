@@ -1,0 +1,23 @@
+/* What a loaded CUDA runtime is, for the files that call it. */
+#ifndef DEVICE_CUDA_CUDA_H
+#define DEVICE_CUDA_CUDA_H
+
+#include "device/cuda/cuda_calls.h"
+#include "gpupool/cuda.h"
+
+struct gp_cuda {
+	struct cuda_calls calls;
+	struct gp_cuda_about about;
+	double (*now)(void);
+	void *libraries[3]; /* of dlopen: runtime, driver, NVML; or NULL */
+};
+
+/* Device memory of the first device, as cuMemCreate wants it described. */
+extern const struct cuda_allocation cuda_page;
+extern const struct cuda_access cuda_access;
+
+/* GP_SYSTEM, with what CUDA says to that error. */
+enum gp_status cuda_fail(const struct gp_cuda *cuda, const char *call,
+			 int error, struct gp_diag *diag);
+
+#endif

@@ -1,0 +1,401 @@
+/*
+ * Device calls, timed.
+ *
+ * A scene is what is done with one size: blocks taken and given back, pages
+ * made, mapped and taken apart.  It runs in rounds until each of its calls was
+ * made often enough; a scene that is refused memory, because others took it,
+ * ends with what it has.
+ */
+#include "gpupool/bench.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "device/cuda/cuda.h"
+#include "device/cuda/samples.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (KIB * KIB)
+#define GIB (KIB * MIB)
+
+#define BATCH 16 /* blocks held at once */
+#define SHARE 4	 /* a quarter of what is free is asked for, at most */
+
+static const char *const names[] = {
+	"cudaMallocAsync",	  "cudaFreeAsync",
+	"cudaMallocAsync (kept)", "cudaFreeAsync (kept)",
+	"cudaStreamSynchronize",  "cudaEventRecord",
+	"cudaEventQuery",	  "cudaMemGetInfo",
+};
+
+const char *gp_bench_call_name(unsigned call)
+{
+	return call < GP_PRICE_CALLS
+		       ? gp_price_call_name((enum gp_price_call)call)
+		       : names[call - GP_PRICE_CALLS];
+}
+
+struct bench {
+	const struct gp_bench_config *config;
+	const struct gp_cuda *cuda;
+	const struct cuda_calls *calls;
+	void *stream, *event, *pool;
+	struct samples samples[GP_BENCH_CALLS];
+	struct gp_bench *result;
+	size_t room;
+	double begin; /* of the call under way */
+	/* The first call that failed and should not have. */
+	unsigned failed_call;
+	int error;
+};
+
+static void start(struct bench *b)
+{
+	b->begin = b->cuda->now();
+}
+
+/* Notes the call that start began; true: it went well. */
+static bool took(struct bench *b, unsigned call, int error)
+{
+	double end = b->cuda->now();
+
+	if (!error) {
+		samples_add(&b->samples[call], (end - b->begin) * 1e6);
+		return true;
+	}
+	b->calls->cudaGetLastError();
+	if (!b->error && error != CUDA_OUT_OF_MEMORY) {
+		b->failed_call = call;
+		b->error = error;
+	}
+	return false;
+}
+
+/* ---- scenes: one round each; false: no more of them ---- */
+
+static size_t batch_of(const struct bench *b, uint64_t size)
+{
+	uint64_t fits = b->cuda->about.free_bytes / SHARE / size;
+
+	return fits < BATCH ? (size_t)fits : BATCH;
+}
+
+static bool blocks(struct bench *b, uint64_t size)
+{
+	void *held[BATCH];
+	size_t n = 0, most = batch_of(b, size);
+	bool ok = most > 0;
+
+	while (ok && n < most) {
+		start(b);
+		ok = took(b, GP_PRICE_MALLOC,
+			  b->calls->cudaMalloc(&held[n], size));
+		n += ok;
+	}
+	for (size_t i = 0; i < n; i++) {
+		start(b);
+		ok &= took(b, GP_PRICE_FREE, b->calls->cudaFree(held[i]));
+	}
+	return ok;
+}
+
+/* More than there is: what PyTorch is told before it gives memory back. */
+static bool refused(struct bench *b, uint64_t size)
+{
+	void *none = NULL;
+	int error;
+
+	(void)size;
+	start(b);
+	error = b->calls->cudaMalloc(&none,
+				     2 * (size_t)b->cuda->about.total_bytes);
+	took(b, GP_PRICE_MALLOC, error == CUDA_OUT_OF_MEMORY ? 0 : error);
+	b->calls->cudaGetLastError();
+	if (!error)
+		b->calls->cudaFree(none);
+	return error == CUDA_OUT_OF_MEMORY;
+}
+
+static bool ordered_blocks(struct bench *b, uint64_t size, unsigned take,
+			   unsigned give)
+{
+	void *held[BATCH];
+	size_t n = 0, most = batch_of(b, size);
+	bool ok = most > 0;
+
+	while (ok && n < most) {
+		start(b);
+		ok = took(b, take,
+			  b->calls->cudaMallocAsync(&held[n], size, b->stream));
+		n += ok;
+	}
+	for (size_t i = 0; i < n; i++) {
+		start(b);
+		ok &= took(b, give,
+			   b->calls->cudaFreeAsync(held[i], b->stream));
+	}
+	b->calls->cudaStreamSynchronize(b->stream);
+	return ok;
+}
+
+/* The pool gives all back whenever it is waited for: CUDA's default. */
+static bool async_blocks(struct bench *b, uint64_t size)
+{
+	return ordered_blocks(b, size, GP_BENCH_MALLOC_ASYNC,
+			      GP_BENCH_FREE_ASYNC);
+}
+
+static bool kept_blocks(struct bench *b, uint64_t size)
+{
+	uint64_t before = 0, all = UINT64_MAX;
+	const struct cuda_calls *calls = b->calls;
+	bool ok;
+
+	if (calls->cudaMemPoolGetAttribute(b->pool, CUDA_POOL_THRESHOLD,
+					   &before))
+		return false;
+	calls->cudaMemPoolSetAttribute(b->pool, CUDA_POOL_THRESHOLD, &all);
+	ok = ordered_blocks(b, size, GP_BENCH_MALLOC_KEPT, GP_BENCH_FREE_KEPT);
+	calls->cudaMemPoolSetAttribute(b->pool, CUDA_POOL_THRESHOLD, &before);
+	return ok;
+}
+
+static bool addresses(struct bench *b, uint64_t size)
+{
+	cuda_addr at = 0;
+
+	start(b);
+	if (!took(b, GP_PRICE_RESERVE,
+		  b->calls->cuMemAddressReserve(&at, size, 0, 0, 0)))
+		return false;
+	start(b);
+	return took(b, GP_PRICE_UNRESERVE,
+		    b->calls->cuMemAddressFree(at, size));
+}
+
+static bool make_pages(struct bench *b, uint64_t size, cuda_addr *handles,
+		       size_t most, size_t *n)
+{
+	for (*n = 0; *n < most; ++*n) {
+		start(b);
+		if (!took(b, GP_PRICE_CREATE,
+			  b->calls->cuMemCreate(&handles[*n], size, &cuda_page,
+						0)))
+			return false;
+	}
+	return true;
+}
+
+/* Maps page by page, then opens each, as a segment that grows does. */
+static bool map_pages(struct bench *b, cuda_addr at, uint64_t size,
+		      const cuda_addr *handles, size_t most, size_t *n)
+{
+	for (*n = 0; *n < most; ++*n) {
+		start(b);
+		if (!took(b, GP_PRICE_MAP,
+			  b->calls->cuMemMap(at + *n * size, size, 0,
+					     handles[*n], 0)))
+			return false;
+	}
+	for (size_t i = 0; i < most; i++) {
+		start(b);
+		if (!took(b, GP_PRICE_ACCESS,
+			  b->calls->cuMemSetAccess(at + i * size, size,
+						   &cuda_access, 1)))
+			return false;
+	}
+	return true;
+}
+
+static bool pages(struct bench *b, uint64_t size)
+{
+	cuda_addr handles[BATCH], at = 0;
+	size_t most = batch_of(b, size), made, mapped = 0;
+	bool ok = most &&
+		  !b->calls->cuMemAddressReserve(&at, BATCH * size, 0, 0, 0);
+
+	if (!ok)
+		return false;
+	ok = make_pages(b, size, handles, most, &made);
+	if (ok)
+		ok = map_pages(b, at, size, handles, made, &mapped);
+	for (size_t i = 0; i < mapped; i++) {
+		start(b);
+		ok &= took(b, GP_PRICE_UNMAP,
+			   b->calls->cuMemUnmap(at + i * size, size));
+	}
+	for (size_t i = 0; i < made; i++) {
+		start(b);
+		ok &= took(b, GP_PRICE_RELEASE,
+			   b->calls->cuMemRelease(handles[i]));
+	}
+	b->calls->cuMemAddressFree(at, BATCH * size);
+	return ok;
+}
+
+/* On a device with nothing to do: what a wait costs beside the waiting. */
+static bool waits(struct bench *b, uint64_t size)
+{
+	size_t free_bytes, total;
+	bool ok;
+
+	(void)size;
+	start(b);
+	ok = took(b, GP_BENCH_EVENT_RECORD,
+		  b->calls->cudaEventRecord(b->event, b->stream));
+	start(b);
+	ok &= took(b, GP_BENCH_STREAM_SYNCHRONIZE,
+		   b->calls->cudaStreamSynchronize(b->stream));
+	start(b);
+	ok &= took(b, GP_BENCH_EVENT_QUERY, b->calls->cudaEventQuery(b->event));
+	start(b);
+	ok &= took(b, GP_PRICE_SYNCHRONIZE, b->calls->cudaDeviceSynchronize());
+	start(b);
+	ok &= took(b, GP_BENCH_MEM_GET_INFO,
+		   b->calls->cudaMemGetInfo(&free_bytes, &total));
+	return ok;
+}
+
+/* Segments of PyTorch's are 2 MiB, 20 MiB or more; its pages 2 and 20 MiB. */
+static const uint64_t block_sizes[] = { 512,	  64 * KIB, MIB,       2 * MIB,
+					20 * MIB, 64 * MIB, 256 * MIB, GIB,
+					4 * GIB,  16 * GIB, 0 };
+static const uint64_t page_sizes[] = { 2 * MIB, 20 * MIB, 64 * MIB, 0 };
+static const uint64_t reach_sizes[] = { 20 * MIB, GIB, 64 * GIB, 0 };
+static const uint64_t no_size[] = { 1, 0 };
+
+static const struct scene {
+	bool (*round)(struct bench *b, uint64_t size);
+	unsigned call; /* the one it is counted by */
+	const uint64_t *sizes;
+	bool has_size;
+} scenes[] = {
+	{ refused, GP_PRICE_MALLOC, no_size, false },
+	{ blocks, GP_PRICE_MALLOC, block_sizes, true },
+	{ addresses, GP_PRICE_RESERVE, reach_sizes, true },
+	{ pages, GP_PRICE_CREATE, page_sizes, true },
+	{ waits, GP_PRICE_SYNCHRONIZE, no_size, false },
+	{ async_blocks, GP_BENCH_MALLOC_ASYNC, block_sizes, true },
+	{ kept_blocks, GP_BENCH_MALLOC_KEPT, block_sizes, true },
+};
+
+/* ---- rows ---- */
+
+static void add_row(struct bench *b, unsigned call, uint64_t size)
+{
+	struct samples *samples = &b->samples[call];
+	struct gp_bench *result = b->result;
+	struct gp_bench_row row = {
+		.call = call,
+		.size = size,
+		.count = (uint32_t)samples->count,
+		.first_us = samples->us[0],
+	};
+
+	samples_sort(samples);
+	row.p10_us = samples_at(samples, 0.1);
+	row.median_us = samples_at(samples, 0.5);
+	row.p90_us = samples_at(samples, 0.9);
+	row.most_us = samples_at(samples, 1);
+	result->rows = gp_mem_grow(result->rows, &b->room, result->count + 1,
+				   sizeof(row));
+	result->rows[result->count++] = row;
+	samples_release(samples);
+}
+
+/* What a pool was left with is not the next size's. */
+static void run_size(struct bench *b, const struct scene *scene, uint64_t size)
+{
+	const struct gp_bench_config *config = b->config;
+	double end = b->cuda->now() + config->row_s;
+	bool more = true;
+
+	if (config->progress)
+		config->progress(config->progress_arg,
+				 gp_bench_call_name(scene->call), size);
+	while (more && b->samples[scene->call].count < config->repeats)
+		more = scene->round(b, size) && b->cuda->now() < end;
+	for (unsigned call = 0; call < GP_BENCH_CALLS; call++)
+		if (b->samples[call].count)
+			add_row(b, call, scene->has_size ? size : 0);
+	b->calls->cudaMemPoolTrimTo(b->pool, 0);
+}
+
+static int by_call_and_size(const void *left, const void *right)
+{
+	const struct gp_bench_row *a = left, *b = right;
+
+	if (a->call != b->call)
+		return a->call < b->call ? -1 : 1;
+	return (a->size > b->size) - (a->size < b->size);
+}
+
+static void run_all(struct bench *b)
+{
+	for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes); i++)
+		for (const uint64_t *size = scenes[i].sizes; *size && !b->error;
+		     size++)
+			run_size(b, &scenes[i], *size);
+	if (b->result->count)
+		qsort(b->result->rows, b->result->count,
+		      sizeof(*b->result->rows), by_call_and_size);
+}
+
+static enum gp_status prepare(struct bench *b, struct gp_diag *diag)
+{
+	const struct cuda_calls *calls = b->calls;
+	int error =
+		calls->cudaStreamCreateWithFlags(&b->stream, CUDA_NON_BLOCKING);
+
+	if (error)
+		return cuda_fail(b->cuda, "cudaStreamCreateWithFlags", error,
+				 diag);
+	error = calls->cudaEventCreateWithFlags(&b->event, CUDA_NO_TIMING);
+	if (error)
+		return cuda_fail(b->cuda, "cudaEventCreateWithFlags", error,
+				 diag);
+	error = calls->cudaDeviceGetDefaultMemPool(&b->pool, 0);
+	if (error)
+		return cuda_fail(b->cuda, "cudaDeviceGetDefaultMemPool", error,
+				 diag);
+	return GP_OK;
+}
+
+static void give_back(struct bench *b)
+{
+	if (b->event)
+		b->calls->cudaEventDestroy(b->event);
+	if (b->stream)
+		b->calls->cudaStreamDestroy(b->stream);
+	for (unsigned call = 0; call < GP_BENCH_CALLS; call++)
+		samples_release(&b->samples[call]);
+}
+
+enum gp_status gp_bench_run(const struct gp_bench_config *config,
+			    struct gp_bench *bench, struct gp_diag *diag)
+{
+	struct bench b = {
+		.config = config,
+		.cuda = config->cuda,
+		.calls = &config->cuda->calls,
+		.result = bench,
+	};
+	enum gp_status status = prepare(&b, diag);
+
+	*bench = (struct gp_bench){ 0 };
+	if (status == GP_OK)
+		run_all(&b);
+	give_back(&b);
+	if (b.error)
+		status = cuda_fail(b.cuda, gp_bench_call_name(b.failed_call),
+				   b.error, diag);
+	if (status != GP_OK)
+		gp_bench_release(bench);
+	return status;
+}
+
+void gp_bench_release(struct gp_bench *bench)
+{
+	free(bench->rows);
+	*bench = (struct gp_bench){ 0 };
+}

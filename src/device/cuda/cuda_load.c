@@ -1,0 +1,246 @@
+/* A CUDA runtime, found and loaded. */
+#include "device/cuda/cuda.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum library { RUNTIME, DRIVER, NVML };
+
+const struct cuda_allocation cuda_page = {
+	.type = CUDA_PINNED,
+	.location = { CUDA_LOCATION_DEVICE, 0 },
+};
+
+const struct cuda_access cuda_access = {
+	.location = { CUDA_LOCATION_DEVICE, 0 },
+	.flags = CUDA_READ_WRITE,
+};
+
+/* ---- the functions ---- */
+
+static const struct {
+	const char *name;
+	size_t offset; /* into struct cuda_calls */
+	bool is_needed;
+} rows[] = {
+#define NEEDED(name, arguments) { #name, offsetof(struct cuda_calls, name), 1 },
+#define MAYBE(name, arguments)	{ #name, offsetof(struct cuda_calls, name), 0 },
+	CUDA_CALLS(NEEDED) CUDA_CALLS_MAYBE(MAYBE){
+		"cudaGetErrorString",
+		offsetof(struct cuda_calls, cudaGetErrorString), 1 },
+};
+
+static void *find(const struct gp_cuda *cuda,
+		  const struct gp_cuda_config *config, const char *name)
+{
+	void *symbol = config->find ? config->find(name) : NULL;
+
+	for (size_t i = RUNTIME; i <= NVML && !symbol; i++)
+		if (cuda->libraries[i])
+			symbol = dlsym(cuda->libraries[i], name);
+	return symbol;
+}
+
+static enum gp_status find_all(struct gp_cuda *cuda,
+			       const struct gp_cuda_config *config,
+			       struct gp_diag *diag)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		void *symbol = find(cuda, config, rows[i].name);
+
+		/* ISO C has no cast from void * to a function's address. */
+		memcpy((char *)&cuda->calls + rows[i].offset, &symbol,
+		       sizeof(symbol));
+		if (symbol || !rows[i].is_needed)
+			continue;
+		gp_diag_file(diag, cuda->about.library);
+		gp_diag_hint(diag, "CUDA 11.2 and later have it, in libcudart "
+				   "or, from cu on, in the driver's "
+				   "libcuda.so.1");
+		return gp_diag_set(diag, GP_SYSTEM,
+				   "it has no %s, which a CUDA runtime has",
+				   rows[i].name);
+	}
+	return GP_OK;
+}
+
+/* ---- the libraries ---- */
+
+static const char *const runtimes[] = {
+	"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0",
+	/* where the toolkit's installer puts it */
+	"/usr/local/cuda/lib64/libcudart.so"
+};
+#define RUNTIMES (sizeof(runtimes) / sizeof(*runtimes))
+
+static void try_runtime(struct gp_cuda *cuda, const char *path)
+{
+	cuda->libraries[RUNTIME] = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	snprintf(cuda->about.library, sizeof(cuda->about.library), "%s", path);
+}
+
+/* The loader begins with the path, as a diag does. */
+static enum gp_status refuse(const char *path, const char *why,
+			     struct gp_diag *diag)
+{
+	size_t length = strlen(path);
+
+	if (!strncmp(why, path, length) && !strncmp(why + length, ": ", 2))
+		why += length + 2;
+	gp_diag_file(diag, path);
+	return gp_diag_set(diag, GP_SYSTEM,
+			   "it cannot be loaded as a CUDA runtime: %.300s",
+			   why);
+}
+
+static enum gp_status load_runtime(struct gp_cuda *cuda, const char *path,
+				   struct gp_diag *diag)
+{
+	if (path)
+		try_runtime(cuda, path);
+	for (size_t i = 0; !path && !cuda->libraries[RUNTIME] && i < RUNTIMES;
+	     i++)
+		try_runtime(cuda, runtimes[i]);
+	if (cuda->libraries[RUNTIME])
+		return GP_OK;
+	if (path)
+		return refuse(path, dlerror(), diag);
+	gp_diag_hint(diag,
+		     "give its path with --cudart; PyTorch has it, too, as "
+		     "site-packages/nvidia/*/lib/libcudart.so.*");
+	return gp_diag_set(diag, GP_SYSTEM,
+			   "there is no CUDA runtime: the loader finds no "
+			   "libcudart.so.13, .12 or .11.0");
+}
+
+/* A stand-in has the driver's functions itself. */
+static enum gp_status load_driver(struct gp_cuda *cuda, struct gp_diag *diag)
+{
+	if (dlsym(cuda->libraries[RUNTIME], "cuMemCreate"))
+		return GP_OK;
+	cuda->libraries[DRIVER] = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	cuda->libraries[NVML] =
+		dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (cuda->libraries[DRIVER])
+		return GP_OK;
+	gp_diag_hint(diag, "it comes with NVIDIA's driver, which a machine "
+			   "with a GPU has");
+	return gp_diag_set(diag, GP_SYSTEM,
+			   "there is no CUDA driver: libcuda.so.1 is not on "
+			   "this machine");
+}
+
+/* ---- the device ---- */
+
+enum gp_status cuda_fail(const struct gp_cuda *cuda, const char *call,
+			 int error, struct gp_diag *diag)
+{
+	gp_diag_file(diag, call);
+	/* The driver's numbers mean what the runtime's mean. */
+	return gp_diag_set(diag, GP_SYSTEM, "error %d: %.200s", error,
+			   cuda->calls.cudaGetErrorString(error));
+}
+
+/* cudaFree of nothing makes the context that the driver's calls need. */
+static enum gp_status start(struct gp_cuda *cuda, struct gp_diag *diag)
+{
+	const struct cuda_calls *calls = &cuda->calls;
+	int count = 0, error = calls->cudaGetDeviceCount(&count);
+
+	if (error || !count) {
+		gp_diag_hint(diag, "nvidia-smi tells whether the driver sees a "
+				   "GPU");
+		gp_diag_file(diag, cuda->about.library);
+		return gp_diag_set(diag, GP_SYSTEM,
+				   "there is no device: %.200s",
+				   error ? calls->cudaGetErrorString(error)
+					 : "CUDA counts none");
+	}
+	error = calls->cudaSetDevice(0);
+	if (!error)
+		error = calls->cudaFree(NULL);
+	return error ? cuda_fail(cuda, "cudaSetDevice", error, diag) : GP_OK;
+}
+
+static void describe_driver(struct gp_cuda *cuda)
+{
+	const struct cuda_calls *calls = &cuda->calls;
+	char *driver = cuda->about.driver;
+
+	if (calls->nvmlInit_v2 && calls->nvmlSystemGetDriverVersion &&
+	    !calls->nvmlInit_v2() &&
+	    calls->nvmlSystemGetDriverVersion(driver,
+					      sizeof(cuda->about.driver)))
+		*driver = 0;
+	calls->cudaDriverGetVersion(&cuda->about.supports);
+	calls->cudaRuntimeGetVersion(&cuda->about.runtime);
+}
+
+static enum gp_status describe(struct gp_cuda *cuda,
+			       const struct gp_cuda_config *config,
+			       struct gp_diag *diag)
+{
+	const struct cuda_calls *calls = &cuda->calls;
+	struct gp_cuda_about *about = &cuda->about;
+	char *properties = gp_mem_alloc(CUDA_PROPERTIES_ENOUGH, 1);
+	size_t free_bytes = 0, total = 0;
+	int error = calls->cudaGetDeviceProperties(properties, 0);
+
+	if (!error)
+		snprintf(about->gpu, sizeof(about->gpu), "%.*s",
+			 CUDA_PROPERTIES_NAME - 1, properties);
+	free(properties);
+	if (error)
+		return cuda_fail(cuda, "cudaGetDeviceProperties", error, diag);
+	error = calls->cudaMemGetInfo(&free_bytes, &total);
+	if (error)
+		return cuda_fail(cuda, "cudaMemGetInfo", error, diag);
+	about->free_bytes = free_bytes;
+	about->total_bytes = total;
+	about->is_stand_in = find(cuda, config, "simcuda_reset") != NULL;
+	calls->cudaDeviceGetAttribute(&about->capability[0],
+				      CUDA_CAPABILITY_MAJOR, 0);
+	calls->cudaDeviceGetAttribute(&about->capability[1],
+				      CUDA_CAPABILITY_MINOR, 0);
+	describe_driver(cuda);
+	return GP_OK;
+}
+
+enum gp_status gp_cuda_open(const struct gp_cuda_config *config,
+			    struct gp_cuda **cuda, struct gp_diag *diag)
+{
+	struct gp_cuda *c = gp_mem_alloc(1, sizeof(*c));
+	enum gp_status status = GP_OK;
+
+	c->now = config->now;
+	if (!config->find)
+		status = load_runtime(c, config->path, diag);
+	if (status == GP_OK && !config->find)
+		status = load_driver(c, diag);
+	if (status == GP_OK)
+		status = find_all(c, config, diag);
+	if (status == GP_OK)
+		status = start(c, diag);
+	if (status == GP_OK)
+		status = describe(c, config, diag);
+	if (status == GP_OK)
+		*cuda = c;
+	else
+		gp_cuda_close(c);
+	return status;
+}
+
+/* The libraries stay: the driver's threads may still run in them. */
+void gp_cuda_close(struct gp_cuda *cuda)
+{
+	free(cuda);
+}
+
+const struct gp_cuda_about *gp_cuda_about(const struct gp_cuda *cuda)
+{
+	return &cuda->about;
+}

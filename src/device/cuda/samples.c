@@ -1,0 +1,44 @@
+/* Times of one call, and what they come to. */
+#include "device/cuda/samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void samples_add(struct samples *samples, double us)
+{
+	samples->us = gp_mem_grow(samples->us, &samples->room,
+				  samples->count + 1, sizeof(*samples->us));
+	samples->us[samples->count++] = us;
+	samples->total += us;
+}
+
+static int ascending(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+void samples_sort(struct samples *samples)
+{
+	if (samples->count)
+		qsort(samples->us, samples->count, sizeof(*samples->us),
+		      ascending);
+}
+
+double samples_at(const struct samples *samples, double share)
+{
+	double rank = ceil(share * (double)samples->count);
+
+	if (!samples->count)
+		return 0;
+	return samples->us[rank < 1 ? 0 : (size_t)rank - 1];
+}
+
+void samples_release(struct samples *samples)
+{
+	free(samples->us);
+	*samples = (struct samples){ 0 };
+}

@@ -1,0 +1,183 @@
+/* What a device's calls take: a table, JSON, and a list of prices. */
+#include "gpupool/bench_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "report/emit.h"
+#include "report/page.h"
+
+#define SOURCE 512
+
+/* ---- for a person ---- */
+
+#define VERSION_TEXT 32
+static const char *version_text(int version, char text[VERSION_TEXT])
+{
+	snprintf(text, VERSION_TEXT, "%d.%d", version / 1000,
+		 version % 1000 / 10);
+	return text;
+}
+
+static void print_about(const struct gp_page *page,
+			const struct gp_bench_report *report)
+{
+	const struct gp_cuda_about *about = report->about;
+	char total[GP_BYTES_TEXT], free_text[GP_BYTES_TEXT];
+	char runtime[VERSION_TEXT], supports[VERSION_TEXT];
+
+	gp_page_field(page, "GPU", "%s, %s, %s free", about->gpu,
+		      gp_bytes_text(about->total_bytes, total),
+		      gp_bytes_text(about->free_bytes, free_text));
+	gp_page_field(page, "driver", "%s%sCUDA %s", about->driver,
+		      *about->driver ? ", " : "",
+		      version_text(about->supports, supports));
+	gp_page_field(page, "runtime", "CUDA %s: %s",
+		      version_text(about->runtime, runtime), about->library);
+	gp_page_field(page, "date", "%s", report->date);
+	if (about->is_stand_in)
+		gp_page_field(page, "no device",
+			      "this runtime is a stand-in: the times below are "
+			      "those of its own code, and no GPU's");
+}
+
+static const char *size_text(uint64_t size, char text[GP_BYTES_TEXT])
+{
+	return size ? gp_bytes_text(size, text) : "";
+}
+
+static const char *name_of(const struct gp_bench_row *row)
+{
+	return row->call == GP_PRICE_MALLOC && !row->size
+		       ? "cudaMalloc, refused"
+		       : gp_bench_call_name(row->call);
+}
+
+void gp_report_bench_text(const struct gp_bench_report *report,
+			  const struct gp_report_style *style, FILE *out)
+{
+	struct gp_page page = gp_page_make(style, out);
+	char size[GP_BYTES_TEXT];
+
+	print_about(&page, report);
+	gp_page_blank(&page);
+	fprintf(out, "%-22s %9s %9s %9s %9s %9s %6s\n", "us a call", "size",
+		"first", "p10", "median", "p90", "calls");
+	for (size_t i = 0; i < report->bench->count; i++) {
+		const struct gp_bench_row *row = &report->bench->rows[i];
+
+		fprintf(out, "%-22s %9s %9.2f %9.2f %9.2f %9.2f %6" PRIu32 "\n",
+			name_of(row), size_text(row->size, size), row->first_us,
+			row->p10_us, row->median_us, row->p90_us, row->count);
+	}
+}
+
+/* ---- for programs ---- */
+
+static void write_about(struct gp_emit *json,
+			const struct gp_bench_report *report)
+{
+	const struct gp_cuda_about *about = report->about;
+	char text[VERSION_TEXT];
+
+	gp_emit_text(json, "date", report->date);
+	gp_emit_text(json, "gpu", about->gpu);
+	gp_emit_uint(json, "total_bytes", about->total_bytes);
+	snprintf(text, sizeof(text), "%d.%d", about->capability[0],
+		 about->capability[1]);
+	gp_emit_text(json, "compute_capability", text);
+	gp_emit_text(json, "driver", *about->driver ? about->driver : NULL);
+	gp_emit_text(json, "driver_cuda", version_text(about->supports, text));
+	gp_emit_text(json, "runtime", version_text(about->runtime, text));
+	gp_emit_bool(json, "is_stand_in", about->is_stand_in);
+}
+
+/* Hundredths of a microsecond: what a clock tells. */
+static double rounded(double us)
+{
+	return (double)(uint64_t)(us * 100 + 0.5) / 100;
+}
+
+/* source NULL: left out. */
+static void write_row(struct gp_emit *json, const struct gp_bench_row *row,
+		      const char *source)
+{
+	gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+	gp_emit_text(json, "call", gp_bench_call_name(row->call));
+	gp_emit_uint(json, "size", row->size);
+	gp_emit_real(json, "us", rounded(row->median_us));
+	gp_emit_real(json, "first_us", rounded(row->first_us));
+	gp_emit_real(json, "p10_us", rounded(row->p10_us));
+	gp_emit_real(json, "p90_us", rounded(row->p90_us));
+	gp_emit_real(json, "most_us", rounded(row->most_us));
+	gp_emit_uint(json, "count", row->count);
+	if (source)
+		gp_emit_text(json, "source", source);
+	gp_emit_close(json, '}');
+}
+
+void gp_report_bench_json(const struct gp_bench_report *report, FILE *out)
+{
+	struct gp_emit json = { .out = out };
+
+	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_text(&json, "schema", "gpupool-report/1");
+	gp_emit_open(&json, "bench", '{', GP_EMIT_LINES);
+	write_about(&json, report);
+	gp_emit_open(&json, "calls", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < report->bench->count; i++)
+		write_row(&json, &report->bench->rows[i], NULL);
+	gp_emit_close(&json, ']');
+	gp_emit_close(&json, '}');
+	gp_emit_close(&json, '}');
+}
+
+static void write_source(const struct gp_bench_report *report,
+			 const struct gp_bench_row *row, char source[SOURCE])
+{
+	const struct gp_cuda_about *about = report->about;
+	char runtime[VERSION_TEXT], supports[VERSION_TEXT];
+
+	snprintf(source, SOURCE,
+		 "%s%s, driver %s%s, CUDA runtime %s, %s: median of %" PRIu32,
+		 about->is_stand_in ? "no device: " : "", about->gpu,
+		 *about->driver ? about->driver : "for CUDA ",
+		 *about->driver ? "" : version_text(about->supports, supports),
+		 version_text(about->runtime, runtime), report->date,
+		 row->count);
+}
+
+/* Calls that prices know, or the others. */
+static void write_prices(struct gp_emit *json,
+			 const struct gp_bench_report *report, const char *key,
+			 bool has_price)
+{
+	char source[SOURCE];
+
+	gp_emit_open(json, key, '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < report->bench->count; i++) {
+		const struct gp_bench_row *row = &report->bench->rows[i];
+
+		if ((row->call < GP_PRICE_CALLS) != has_price)
+			continue;
+		write_source(report, row, source);
+		write_row(json, row, source);
+	}
+	gp_emit_close(json, ']');
+}
+
+void gp_report_bench_prices(const struct gp_bench_report *report, FILE *out)
+{
+	struct gp_emit json = { .out = out };
+
+	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_text(&json, "format", "gpupool-prices");
+	gp_emit_uint(&json, "version", 1);
+	gp_emit_open(&json, "measured", '{', GP_EMIT_LINES);
+	write_about(&json, report);
+	gp_emit_close(&json, '}');
+	write_prices(&json, report, "prices", true);
+	write_prices(&json, report, "others", false);
+	gp_emit_close(&json, '}');
+}

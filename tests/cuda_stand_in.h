@@ -1,0 +1,60 @@
+/*
+ * The CUDA runtime without a device (src/simcuda), linked into a test, as
+ * gpupool/cuda.h loads one; a test may put its own functions in its place.
+ */
+#ifndef TESTS_CUDA_STAND_IN_H
+#define TESTS_CUDA_STAND_IN_H
+
+#include <string.h>
+
+#include "device/cuda/cuda_calls.h"
+#include "gpupool/cuda.h"
+#include "gpupool/simcuda.h"
+#include "simcuda/api/cuda.h"
+#include "simcuda/api/cuda_runtime_api.h"
+#include "suite.h"
+
+/* Where stand_in_own.name is set, own takes its place. */
+static struct {
+	const char *name;
+	void *own;
+} stand_in_own;
+
+static inline void *stand_in_find(const char *name)
+{
+	static const struct {
+		const char *name;
+		void *function;
+	} rows[] = {
+#define STAND_IN_ROW(name, arguments) { #name, (void *)name },
+		CUDA_CALLS(STAND_IN_ROW){ "cudaGetErrorString",
+					  (void *)cudaGetErrorString },
+		{ "simcuda_reset", (void *)simcuda_reset },
+	};
+
+	if (stand_in_own.name && !strcmp(stand_in_own.name, name))
+		return stand_in_own.own;
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		if (!strcmp(rows[i].name, name))
+			return rows[i].function;
+	return NULL;
+}
+
+/* A microsecond passes whenever somebody looks. */
+static inline double stand_in_now(void)
+{
+	static double now;
+
+	return now += 1e-6;
+}
+
+static inline enum gp_status stand_in_open(struct gp_cuda **cuda,
+					   struct gp_diag *diag)
+{
+	struct gp_cuda_config config = { .find = stand_in_find,
+					 .now = stand_in_now };
+
+	return gp_cuda_open(&config, cuda, diag);
+}
+
+#endif
