@@ -169,7 +169,8 @@ check: ## every test; the last line counts them
 check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(JSON)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh \
 		tests/traces/bad.sh tests/traces/tiny.sh \
-		tests/cli/snapshots.sh tests/browser/run.sh
+		tests/cli/snapshots.sh tests/browser/run.sh \
+		tests/record/run.sh
 
 browser-test: $(PROGRAM) ## the page of --format html in headless Chromium
 	@BUILD=$(B) tests/run.sh tests/browser/run.sh
@@ -177,6 +178,8 @@ browser-test: $(PROGRAM) ## the page of --format html in headless Chromium
 tests: $(CHECKS) $(JSON) ## build the tests, run none
 
 $(B)/tests/unit/% $(B)/tests/contract/%: TEST_LIBS = $(CHECK_LIBS)
+# Libraries that it loads look for a symbol in it.
+$(B)/tests/unit/test_object: TEST_LIBS = $(CHECK_LIBS) -rdynamic -ldl
 $(B)/tests/fuzz/%: TEST_LIBS = -fsanitize=fuzzer
 # Our objects need the library, which the rule names before them.
 $(B)/tests/conform/test_%: TEST_LIBS = $(CONFORM_OBJ) $(LIB) $(CHECK_LIBS)
@@ -227,6 +230,15 @@ torch-engine: ## fetch PyTorch's own allocator, TORCH=2.15.0, for verify
 
 # ---- for people -----------------------------------------------------------
 
+record-test: ## programs recorded with PyTorch's wheel, TORCH=2.15.0
+	@[ -n "$(VENV)" ] || tests/record/fetch.sh $(TORCH) \
+		build/record/venv-$(TORCH)
+	@+$(MAKE) record-test-run
+
+record-test-run: all
+	@BUILD=$(B) TORCH=$(TORCH) VENV=$(VENV) tests/run.sh \
+		tests/record/run.sh
+
 demo: ## replay a real trace, then what one setting would change
 	@CC=$(call quote,$(CC)) scripts/packages.sh build
 	@+$(MAKE) demo-run
@@ -237,9 +249,10 @@ demo-run: $(PROGRAM)
 deps: ## install the packages that building and testing need
 	@scripts/packages.sh build check
 
-install: $(PROGRAM) ## program and manuals under DESTDIR and PREFIX
+install: all ## program and manuals under DESTDIR and PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/gpupool
+	$(foreach c,$(CUDAS),$(call install_simcuda,$(c)))
 	install -D -m 755 scripts/torch-engine.sh \
 		$(DESTDIR)$(PREFIX)/share/gpupool/scripts/torch-engine.sh
 	$(foreach m,$(MANUALS),$(call install_manual,$(m)))
@@ -249,6 +262,13 @@ install: $(PROGRAM) ## program and manuals under DESTDIR and PREFIX
 ENGINE_FILES := $(sort $(wildcard include/gpupool/*.h src/base/*.[ch] \
 	src/device/*.[ch] src/simcuda/*.[ch] src/simcuda/api/*.h \
 	src/allocator/torch/*))
+
+# What record runs programs on; the program looks for it beside itself.
+define install_simcuda
+	install -D -m 755 $(B)/simcuda/$(1)/libgpupool-simcuda.so \
+		$(DESTDIR)$(PREFIX)/lib/gpupool/simcuda/$(1)/libgpupool-simcuda.so
+
+endef
 
 define install_engine
 	install -D -m 644 $(1) $(DESTDIR)$(PREFIX)/share/gpupool/$(1)
@@ -266,7 +286,7 @@ uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpupool $(foreach m,$(MANUALS),\
 		$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix \
 		$(m)))/$(notdir $(m)))
-	rm -rf $(DESTDIR)$(PREFIX)/share/gpupool
+	rm -rf $(DESTDIR)$(PREFIX)/share/gpupool $(DESTDIR)$(PREFIX)/lib/gpupool
 
 clean: ## remove build/
 	rm -rf build
@@ -285,7 +305,7 @@ help: ## this list
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
 .PHONY: all lib check check-run browser-test tests fuzz fuzz-run lint lint-run format \
-	slurm-check conform conform-record demo demo-run torch-engine deps install \
+	record-test record-test-run slurm-check conform conform-record demo demo-run torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all
 

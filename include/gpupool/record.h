@@ -25,6 +25,9 @@ struct gp_wants {
 			*/
 };
 
+/* Adds what one library's bytes want: nothing when they are no 64-bit ELF
+ * file, or where its tables point outside of it. */
+void gp_wants_scan(struct gp_wants *wants, const void *bytes, size_t size);
 /* Reads every library in the folder torch/lib. */
 enum gp_status gp_wants_read(struct gp_wants *wants, const char *folder,
 			     struct gp_diag *diag);

@@ -1,6 +1,7 @@
 /* Which PyTorch a command would use: its interpreter knows where it is. */
 #include "cli/python.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,9 +13,14 @@
 
 extern char **environ;
 
+/* Sites print what they like when Python starts, so the answer is marked.  The
+ * current folder is not where a script looks. */
+#define MARK "gpupool-torch:"
 static const char program[] =
-	"import importlib.util as u; s = u.find_spec('torch'); "
-	"print(list(s.submodule_search_locations)[0] if s else '')";
+	"import sys, importlib.util as u; "
+	"sys.path[:] = [p for p in sys.path if p]; s = u.find_spec('torch'); "
+	"print('\\n" MARK "' + (list(s.submodule_search_locations or [''])[0] "
+	"if s else ''))";
 
 static bool is_python(const char *path)
 {
@@ -62,33 +68,74 @@ static bool read_first_line(const char *path, char *interpreter, size_t size)
 	return false;
 }
 
-static void interpreter_of(const char *command, char *interpreter, size_t size)
+/* "env X=1 python train.py", "nice python train.py": the word that is one. */
+static bool find_word(const char *const *command, char *path, size_t size)
 {
-	char path[PATH_MAX];
-
-	find_in_path(command, path, sizeof(path));
-	if (is_python(command))
-		snprintf(interpreter, size, "%s", path);
-	else if (!read_first_line(path, interpreter, size))
-		find_in_path("python3", interpreter, size);
+	for (; *command; command++) {
+		if (!is_python(*command))
+			continue;
+		find_in_path(*command, path, size);
+		if (*path)
+			return true;
+	}
+	return false;
 }
 
-/* The first line that it prints. */
-static bool ask(const char *interpreter, char *line, int size)
+static enum gp_status find_interpreter(const char *const *command, char *path,
+				       size_t size, struct gp_diag *diag)
+{
+	find_in_path(*command, path, size);
+	if (!*path || access(path, F_OK)) {
+		gp_diag_file(diag, *command);
+		return gp_diag_set(diag, GP_SYSTEM, "there is no such program");
+	}
+	if (!is_python(*command) && !read_first_line(path, path, size) &&
+	    !find_word(command + 1, path, size))
+		find_in_path("python3", path, size);
+	if (*path)
+		return GP_OK;
+	gp_diag_file(diag, *command);
+	gp_diag_hint(diag, "give the interpreter: gpupool record -o "
+			   "trace.json -- python3 program.py");
+	return gp_diag_set(diag, GP_SYSTEM,
+			   "it is no Python program, and "
+			   "there is no python3 here");
+}
+
+/* What follows the mark, of all that it prints. */
+static bool read_answer(FILE *answer, char *text, size_t size)
+{
+	char line[PATH_MAX + sizeof(MARK)];
+	bool is_found = false;
+
+	while (fgets(line, sizeof(line), answer)) {
+		if (strncmp(line, MARK, sizeof(MARK) - 1) != 0)
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		is_found = strlen(line) < size;
+		if (is_found)
+			memcpy(text, line + sizeof(MARK) - 1,
+			       strlen(line) - sizeof(MARK) + 2);
+	}
+	return is_found;
+}
+
+static bool ask(const char *interpreter, char *text, size_t size)
 {
 	char *arguments[] = { (char *)(uintptr_t)interpreter,
 			      (char *)(uintptr_t) "-c",
 			      (char *)(uintptr_t)program, NULL };
 	posix_spawn_file_actions_t actions;
 	int ends[2], status = -1;
+	bool is_good, is_found;
 	FILE *answer;
 	pid_t child;
-	bool is_good;
 
-	*line = 0;
 	if (pipe(ends))
 		return false;
 	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
+					 O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
 	posix_spawn_file_actions_addclose(&actions, ends[0]);
 	is_good = !posix_spawnp(&child, interpreter, &actions, NULL, arguments,
@@ -96,53 +143,56 @@ static bool ask(const char *interpreter, char *line, int size)
 	posix_spawn_file_actions_destroy(&actions);
 	close(ends[1]);
 	answer = fdopen(ends[0], "r");
-	if (is_good && answer && fgets(line, size, answer))
-		line[strcspn(line, "\n")] = 0;
+	is_found = is_good && answer && read_answer(answer, text, size);
 	if (answer)
 		fclose(answer);
 	if (is_good)
 		waitpid(child, &status, 0);
-	return is_good && !status;
+	return is_found && !status;
 }
 
-static unsigned release_of(const char *folder)
+/* __version__ = '2.15.0+cu130' */
+static void read_version(struct gp_python_torch *torch)
 {
 	char path[PATH_MAX + 16], line[256];
-	unsigned release = 0;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/version.py", folder);
+	snprintf(path, sizeof(path), "%s/version.py", torch->folder);
+	snprintf(torch->version, sizeof(torch->version), "of no version");
 	file = fopen(path, "r");
 	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "__version__ = '2.%u", &release) == 1)
+		if (sscanf(line, "__version__ = %*['\"]%39[^'\"]",
+			   torch->version) == 1)
 			break;
 	if (file)
 		fclose(file);
-	return release;
+	if (sscanf(torch->version, "2.%u", &torch->release) != 1)
+		torch->release = 0;
 }
 
-enum gp_status gp_python_find_torch(const char *command,
+enum gp_status gp_python_find_torch(const char *const *command,
 				    struct gp_python_torch *torch,
 				    struct gp_diag *diag)
 {
-	char interpreter[PATH_MAX];
+	char path[PATH_MAX];
+	enum gp_status status =
+		find_interpreter(command, path, sizeof(path), diag);
 
-	interpreter_of(command, interpreter, sizeof(interpreter));
-	if (!*interpreter ||
-	    !ask(interpreter, torch->folder, sizeof(torch->folder))) {
-		gp_diag_file(diag, *interpreter ? interpreter : command);
+	if (status != GP_OK)
+		return status;
+	gp_diag_file(diag, path);
+	if (!ask(path, torch->folder, sizeof(torch->folder))) {
 		gp_diag_hint(diag, "give the interpreter: gpupool record -o "
 				   "trace.json -- python3 program.py");
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "this Python cannot be asked for PyTorch");
 	}
 	if (!*torch->folder) {
-		gp_diag_file(diag, interpreter);
 		gp_diag_hint(diag, "no GPU and no CUDA is needed for it: pip "
 				   "install torch");
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "this Python has no PyTorch");
 	}
-	torch->release = release_of(torch->folder);
+	read_version(torch);
 	return GP_OK;
 }

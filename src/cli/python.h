@@ -9,11 +9,13 @@
 struct gp_python_torch {
 	char folder[PATH_MAX]; /* .../site-packages/torch */
 	unsigned release;      /* 15 of 2.15 */
+	char version[40];      /* "2.15.0+cu130" */
 };
 
 /* Asks the command's interpreter: itself when it is a python, the one that a
- * script's first line names, else python3.  PyTorch is not imported. */
-enum gp_status gp_python_find_torch(const char *command,
+ * script's first line names, one among the command's words, else python3.
+ * PyTorch is not imported.  The command ends with NULL. */
+enum gp_status gp_python_find_torch(const char *const *command,
 				    struct gp_python_torch *torch,
 				    struct gp_diag *diag);
 

@@ -5,23 +5,25 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/child.h"
 #include "cli/command.h"
 #include "cli/python.h"
 #include "cli/recorded.h"
 #include "cli/trace_file.h"
 #include "gpupool/record.h"
 
-#define DEFAULT_GPU "h100-80gb"
+#define DEFAULT_GPU   "h100-80gb"
+/* Releases whose allocator can be listened to (simcuda/program/layout.c). */
+#define FIRST_RELEASE 2
+#define LAST_RELEASE  15
 
 struct session {
 	const struct gp_options *options;
@@ -142,13 +144,28 @@ static void name_stand_ins(struct session *s, const char *lib)
 		 "%.3900s/gpupool/record/%016" PRIx64, text, key);
 }
 
+static enum gp_status check_release(const struct session *s,
+				    struct gp_diag *diag)
+{
+	if (s->torch.release >= FIRST_RELEASE &&
+	    s->torch.release <= LAST_RELEASE)
+		return GP_OK;
+	gp_diag_file(diag, s->torch.folder);
+	gp_diag_hint(diag, "install another release: pip install torch==2.%d",
+		     LAST_RELEASE);
+	return gp_diag_set(diag, GP_SYSTEM,
+			   "this is PyTorch %s; 2.%d to 2.%d can be recorded",
+			   s->torch.version, FIRST_RELEASE, LAST_RELEASE);
+}
+
 static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 {
 	char lib[PATH_MAX + 8];
-	enum gp_status status;
+	enum gp_status status = check_release(s, diag);
 
 	snprintf(lib, sizeof(lib), "%s/lib", s->torch.folder);
-	status = gp_wants_read(&s->wants, lib, diag);
+	if (status == GP_OK)
+		status = gp_wants_read(&s->wants, lib, diag);
 	if (status == GP_OK)
 		status = find_simcuda(s, diag);
 	name_stand_ins(s, lib);
@@ -244,84 +261,54 @@ static void set_environment(const struct session *s)
 	setenv("PYTHONHASHSEED", "0", 0);
 }
 
-static pid_t child;
-
-/* Ctrl-C reaches the program from the terminal. */
-static void pass_on(int number)
+static void prepare_program(const void *data)
 {
-	if (number != SIGINT && number != SIGQUIT)
-		kill(child, number);
-}
-
-static void run_program(const struct session *s)
-{
-	const char *const *command = s->options->operands;
+	const struct session *s = data;
 
 	set_environment(s);
 	set_libraries(s);
 	/* Sets of objects are walked in the order of their addresses. */
-	personality(ADDR_NO_RANDOMIZE);
-	execvp(*command, (char *const *)command);
-	fprintf(stderr, "gpupool: %s: cannot run it: %s\n", *command,
-		strerror(errno));
-	_exit(127);
+	if (personality(ADDR_NO_RANDOMIZE) < 0 && !s->options->quiet)
+		fprintf(stderr, "gpupool: this system does not let the "
+				"program's addresses be fixed: two runs may "
+				"differ\n");
 }
 
-static enum gp_status start(struct session *s, int *ending,
-			    struct gp_diag *diag)
-{
-	static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = pass_on }, before[4];
+/* ---- after ---- */
 
-	child = fork();
-	if (!child) {
-		signal(SIGPIPE, SIG_DFL);
-		run_program(s);
-	}
-	if (child < 0)
-		return gp_diag_set(diag, GP_SYSTEM, "cannot fork: %s",
-				   strerror(errno));
-	for (size_t i = 0; i < 4; i++)
-		sigaction(numbers[i], &action, &before[i]);
-	while (waitpid(child, ending, 0) < 0 && errno == EINTR)
-		continue;
-	for (size_t i = 0; i < 4; i++)
-		sigaction(numbers[i], &before[i], NULL);
-	return GP_OK;
-}
-
-/* As the program did. */
-static _Noreturn void end_as(int ending)
+static enum gp_status keep(const struct session *s,
+			   const struct gp_child *child, struct gp_diag *diag)
 {
-	fflush(NULL);
-	if (WIFSIGNALED(ending)) {
-		signal(WTERMSIG(ending), SIG_DFL);
-		raise(WTERMSIG(ending));
-	}
-	exit(WIFEXITED(ending) ? WEXITSTATUS(ending) : GP_SYSTEM);
+	if (!s->options->quiet)
+		gp_child_tell_signal(child);
+	return gp_recorded_take(s->parts, s->output, s->options->quiet, diag);
 }
 
 enum gp_status gp_record_command(const struct gp_options *options,
 				 struct gp_diag *diag)
 {
 	struct session s = { .options = options };
-	int ending = 0;
+	struct gp_child child = { .command = options->operands,
+				  .prepare = prepare_program,
+				  .data = &s };
 	enum gp_status status = check(&s, diag);
 
 	if (status == GP_OK)
-		status = gp_python_find_torch(*options->operands, &s.torch,
-					      diag);
+		status =
+			gp_python_find_torch(options->operands, &s.torch, diag);
 	if (status == GP_OK)
 		status = prepare(&s, diag);
 	if (status == GP_OK)
 		status = make_parts(&s, diag);
-	if (status == GP_OK)
-		status = start(&s, &ending, diag);
-	if (status == GP_OK)
-		status = gp_recorded_take(s.parts, s.output, options->quiet,
-					  diag);
+	if (status == GP_OK) {
+		status = gp_child_run(&child, diag);
+		if (status == GP_OK)
+			status = keep(&s, &child, diag);
+		else
+			rmdir(s.parts);
+	}
 	gp_wants_release(&s.wants);
-	if (status == GP_OK && ending)
-		end_as(ending);
+	if (status == GP_OK && child.ending)
+		gp_child_end_as(&child);
 	return status;
 }

@@ -18,10 +18,13 @@
 #include "base/mem.h"
 #include "gpupool/record.h"
 
+/* Those of CUDA are shorter. */
+#define NAME_MOST 200
+
 struct elf {
 	const char *bytes;
 	size_t size;
-	const Elf64_Shdr *sections;
+	uint64_t sections; /* offset of their headers */
 	size_t section_count;
 };
 
@@ -77,9 +80,13 @@ static bool is_library_of_cuda(const char *soname)
 
 /* ---- an ELF file ---- */
 
-static bool is_within(const struct elf *elf, uint64_t at, uint64_t size)
+/* Copies count bytes at an offset, if they are there. */
+static bool take(const struct elf *elf, uint64_t at, void *to, size_t count)
 {
-	return at <= elf->size && size <= elf->size - at;
+	if (at > elf->size || count > elf->size - at)
+		return false;
+	memcpy(to, elf->bytes + at, count);
+	return true;
 }
 
 static bool open_elf(struct elf *elf, const char *bytes, size_t size)
@@ -87,18 +94,33 @@ static bool open_elf(struct elf *elf, const char *bytes, size_t size)
 	Elf64_Ehdr header;
 
 	*elf = (struct elf){ .bytes = bytes, .size = size };
-	if (size < sizeof(header))
-		return false;
-	memcpy(&header, bytes, sizeof(header));
-	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	if (!take(elf, 0, &header, sizeof(header)) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
 	    header.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shoff % 8 ||
-	    !is_within(elf, header.e_shoff,
-		       (uint64_t)header.e_shnum * sizeof(Elf64_Shdr)))
+	    header.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    header.e_shentsize != sizeof(Elf64_Shdr))
 		return false;
-	elf->sections =
-		(const Elf64_Shdr *)(const void *)(bytes + header.e_shoff);
+	elf->sections = header.e_shoff;
 	elf->section_count = header.e_shnum;
+	return true;
+}
+
+static bool take_section(const struct elf *elf, size_t index, Elf64_Shdr *s)
+{
+	uint64_t at = elf->sections;
+
+	/* Neither overflows: what does is not within the file. */
+	return index < elf->section_count && at < elf->size &&
+	       take(elf, at + index * sizeof(*s), s, sizeof(*s));
+}
+
+static bool open_section(const struct elf *elf, const Elf64_Shdr *s,
+			 struct table *table)
+{
+	*table = (struct table){ elf->bytes, s->sh_size };
+	if (s->sh_offset > elf->size || s->sh_size > elf->size - s->sh_offset)
+		return false;
+	table->bytes += s->sh_offset;
 	return true;
 }
 
@@ -106,67 +128,85 @@ static bool open_elf(struct elf *elf, const char *bytes, size_t size)
 static bool open_table(const struct elf *elf, uint32_t type,
 		       struct table *items, struct table *names)
 {
-	for (size_t i = 0; i < elf->section_count; i++) {
-		const Elf64_Shdr *s = &elf->sections[i], *n;
+	Elf64_Shdr s, n;
 
-		if (s->sh_type != type || s->sh_link >= elf->section_count)
-			continue;
-		n = &elf->sections[s->sh_link];
-		if (s->sh_offset % 8 || !n->sh_size ||
-		    !is_within(elf, s->sh_offset, s->sh_size) ||
-		    !is_within(elf, n->sh_offset, n->sh_size) ||
-		    elf->bytes[n->sh_offset + n->sh_size - 1])
-			return false;
-		*items =
-			(struct table){ elf->bytes + s->sh_offset, s->sh_size };
-		*names =
-			(struct table){ elf->bytes + n->sh_offset, n->sh_size };
-		return true;
-	}
+	for (size_t i = 0; take_section(elf, i, &s); i++)
+		if (s.sh_type == type)
+			return take_section(elf, s.sh_link, &n) &&
+			       open_section(elf, &s, items) &&
+			       open_section(elf, &n, names);
 	return false;
+}
+
+/* NULL: not a name that a library of CUDA would have.  They become names of
+ * files and parts of lists of them. */
+static const char *name_at(const struct table *names, uint64_t at)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_.-+";
+	const char *name = names->bytes + at;
+	size_t room, length;
+
+	if (at >= names->size)
+		return NULL;
+	room = names->size - at;
+	if (room > NAME_MOST)
+		room = NAME_MOST;
+	length = strnlen(name, room);
+	return length < room && strspn(name, letters) == length ? name : NULL;
 }
 
 static void read_symbols(struct gp_wants *wants, const struct elf *elf)
 {
 	struct table items, names;
-	const Elf64_Sym *symbols;
+	Elf64_Sym s;
 
 	if (!open_table(elf, SHT_DYNSYM, &items, &names))
 		return;
-	symbols = (const Elf64_Sym *)(const void *)items.bytes;
-	for (size_t i = 0; i < items.size / sizeof(*symbols); i++) {
-		const Elf64_Sym *s = &symbols[i];
+	for (size_t i = 0; i < items.size / sizeof(s); i++) {
+		const char *name;
 
-		if (s->st_shndx == SHN_UNDEF && s->st_name < names.size &&
-		    is_symbol_of_cuda(names.bytes + s->st_name))
+		memcpy(&s, items.bytes + i * sizeof(s), sizeof(s));
+		name = name_at(&names, s.st_name);
+		if (s.st_shndx == SHN_UNDEF && name && is_symbol_of_cuda(name))
 			add(&wants->symbols, &wants->symbol_count,
-			    &wants->symbol_room, names.bytes + s->st_name);
+			    &wants->symbol_room, name);
 	}
 }
 
 static void read_sonames(struct gp_wants *wants, const struct elf *elf)
 {
 	struct table items, names;
-	const Elf64_Dyn *entries;
+	Elf64_Dyn e;
 
 	if (!open_table(elf, SHT_DYNAMIC, &items, &names))
 		return;
-	entries = (const Elf64_Dyn *)(const void *)items.bytes;
-	for (size_t i = 0; i < items.size / sizeof(*entries); i++) {
-		const Elf64_Dyn *e = &entries[i];
+	for (size_t i = 0; i < items.size / sizeof(e); i++) {
+		const char *name;
 
-		if (e->d_tag == DT_NEEDED && e->d_un.d_val < names.size &&
-		    is_library_of_cuda(names.bytes + e->d_un.d_val))
+		memcpy(&e, items.bytes + i * sizeof(e), sizeof(e));
+		name = name_at(&names, e.d_un.d_val);
+		if (e.d_tag == DT_NEEDED && name && is_library_of_cuda(name))
 			add(&wants->sonames, &wants->soname_count,
-			    &wants->soname_room, names.bytes + e->d_un.d_val);
+			    &wants->soname_room, name);
 	}
+}
+
+void gp_wants_scan(struct gp_wants *wants, const void *bytes, size_t size)
+{
+	struct elf elf;
+
+	if (!open_elf(&elf, bytes, size))
+		return;
+	read_symbols(wants, &elf);
+	read_sonames(wants, &elf);
 }
 
 static void read_library(struct gp_wants *wants, const char *path)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat about;
-	struct elf elf;
 	void *bytes;
 
 	if (file < 0)
@@ -175,10 +215,7 @@ static void read_library(struct gp_wants *wants, const char *path)
 		bytes = mmap(NULL, (size_t)about.st_size, PROT_READ,
 			     MAP_PRIVATE, file, 0);
 		if (bytes != MAP_FAILED) {
-			if (open_elf(&elf, bytes, (size_t)about.st_size)) {
-				read_symbols(wants, &elf);
-				read_sonames(wants, &elf);
-			}
+			gp_wants_scan(wants, bytes, (size_t)about.st_size);
 			munmap(bytes, (size_t)about.st_size);
 		}
 	}

@@ -9,7 +9,8 @@
 #
 # where "# " is a remark, "$ " a command for sh, "| " its standard output,
 # "! " its standard error and "exit N" its status when that is not 0.
-# "needs COMMAND" skips the file on machines without that command.
+# "needs COMMAND" skips the file on machines without that command, and "needs
+# python:MODULE" where python has no such module.
 #
 # The commands of a file run one after another in one empty folder, with the
 # program as gpupool, the bundled traces in $traces and the CUDA runtime without
@@ -64,7 +65,11 @@ answer() {
 
 missing_command() {
 	for need in $(sed -n 's/^needs //p' "$1"); do
-		command -v "$need" > /dev/null || echo "$need"
+		case $need in
+		python:*) python -c "import importlib.util as u, sys
+sys.exit(not u.find_spec('${need#*:}'))" ;;
+		*) command -v "$need" > /dev/null ;;
+		esac || echo "$need"
 	done
 }
 

@@ -323,11 +323,27 @@ static void find_allocator(void)
 	hook();
 }
 
-/* A child has its parent's file mapped; it must not write there. */
-static void forget_in_child(void)
+/* No lock is held by a thread that the child does not have. */
+static void before_fork(void)
 {
+	pthread_mutex_lock(&recorder.lock);
+	process_lock();
+}
+
+static void after_fork(void)
+{
+	process_unlock();
+	pthread_mutex_unlock(&recorder.lock);
+}
+
+/* A child has its parent's file mapped; it must not write there.  One that is
+ * made before the device is used has a trace of its own. */
+static void after_fork_in_child(void)
+{
+	if (recorder.is_open)
+		recorder.layout = NULL;
 	recorder.is_open = false;
-	recorder.layout = NULL;
+	after_fork();
 }
 
 static void write_called(void)
@@ -360,7 +376,7 @@ __attribute__((constructor)) static void start(void)
 	memcpy(recorder.path, path, strlen(path) + 1);
 	recorder.layout = layout_of((unsigned)strtoul(release, NULL, 10));
 	process_observe(find_allocator);
-	pthread_atfork(NULL, NULL, forget_in_child);
+	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
 __attribute__((destructor)) static void finish(void)

@@ -1,0 +1,39 @@
+/*
+ * Any bytes taken as a library: what is found in them are names that may be
+ * those of files.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpupool/record.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(int holds, const char *what)
+{
+	if (!holds) {
+		fprintf(stderr, "%s\n", what);
+		abort();
+	}
+}
+
+static void check(char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		must(strlen(names[i]) < 200, "a name is long");
+		must(!strpbrk(names[i], "/: \n"), "a name is a path");
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct gp_wants wants = { 0 };
+
+	gp_wants_scan(&wants, data, size);
+	check(wants.symbols, wants.symbol_count);
+	check(wants.sonames, wants.soname_count);
+	gp_wants_release(&wants);
+	return 0;
+}
