@@ -44,7 +44,7 @@ struct gp_suggest_config {
 	const struct gp_prices *prices;
 	const char *const *without; /* settings that cannot be used */
 	size_t without_count;
-	uint32_t tries; /* struct gp_headroom_config's, where nothing fits */
+	uint32_t tries; /* struct gp_headroom_config's, for what is shown */
 	void (*progress)(void *arg, uint32_t replays);
 	void *progress_arg;
 };
@@ -59,10 +59,11 @@ struct gp_trial {
 	uint64_t mallocs, pages; /* calls of cudaMalloc; pages mapped */
 	double time_us;		 /* of all device calls, estimated */
 	struct gp_oom first_oom; /* of the first device that has one */
-	/* The smallest device it runs on without an OOM, as halving finds it;
-	 * of the devices the one that lacks most, or has least to spare.
-	 * Known of those that may be chosen; 0: not measured.  UINT64_MAX: no
-	 * device is large enough. */
+	/* The smallest device it runs on without an OOM, as halving finds it
+	 * (the recorded one's and the chosen one's: from which on every device
+	 * is fine); of the devices the one that lacks most, or has least to
+	 * spare.  Known of those that may be chosen; 0: not measured.
+	 * UINT64_MAX: no device is large enough. */
 	uint64_t need, missing, spare;
 };
 

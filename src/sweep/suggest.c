@@ -273,6 +273,20 @@ static void measure_margins(struct session *s)
 	}
 }
 
+/* Halving may stop at a small device that happens to be fine: a report that
+ * compares two settings tells from where on all are. */
+static void make_sure(struct session *s)
+{
+	struct gp_suggestion *result = s->result;
+	size_t shown[] = { 0, result->chosen };
+	bool ignored;
+
+	for (size_t i = 0; i < 2 && s->status == GP_OK; i++)
+		if (result->trials[shown[i]].need)
+			measure_need(s, &result->trials[shown[i]],
+				     s->config->tries, &ignored);
+}
+
 static void decide(struct session *s)
 {
 	struct gp_suggestion *result = s->result;
@@ -287,6 +301,8 @@ static void decide(struct session *s)
 							   : GP_CAPACITY;
 	if (result->verdict == GP_CAPACITY)
 		find_missing(s);
+	if (result->verdict == GP_CHANGE)
+		make_sure(s);
 }
 
 enum gp_status gp_suggest(const struct gp_suggest_config *config,
