@@ -8,8 +8,8 @@
 #include "cli/plan.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "cli/trace_file.h"
 #include "gpupool/headroom.h"
-#include "gpupool/input.h"
 #include "gpupool/price.h"
 #include "gpupool/report.h"
 
@@ -27,17 +27,6 @@ struct session {
 	size_t run_count;
 	struct gp_progress progress;
 };
-
-static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
-{
-	struct gp_input_config config = {
-		.path = s->path,
-		.progress = gp_progress_read,
-		.progress_arg = &s->progress,
-	};
-
-	return gp_input_read(&config, &s->trace, diag);
-}
 
 /* conf NULL: the recorded settings, to which the flags add. */
 static enum gp_status add_plan(struct session *s, const char *conf,
@@ -171,7 +160,8 @@ enum gp_status gp_headroom_command(const struct gp_options *options,
 		.path = options->operands[0],
 		.progress = gp_progress_make(options->quiet),
 	};
-	enum gp_status status = read_trace(&s, diag);
+	enum gp_status status = gp_trace_file_read_requests(s.path, &s.progress,
+							    &s.trace, diag);
 
 	if (status == GP_OK)
 		status = make_plans(&s, diag);

@@ -9,7 +9,7 @@
 #include "cli/plan.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "gpupool/input.h"
+#include "cli/trace_file.h"
 #include "gpupool/report.h"
 #include "gpupool/suggest.h"
 
@@ -25,17 +25,6 @@ struct session {
 	struct gp_suggestion suggestion;
 	struct gp_progress progress;
 };
-
-static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
-{
-	struct gp_input_config config = {
-		.path = s->path,
-		.progress = gp_progress_read,
-		.progress_arg = &s->progress,
-	};
-
-	return gp_input_read(&config, &s->trace, diag);
-}
 
 static enum gp_status check_names(const struct gp_texts *names,
 				  struct gp_diag *diag)
@@ -182,7 +171,8 @@ enum gp_status gp_suggest_command(const struct gp_options *options,
 	enum gp_status status = check_names(&options->without, diag);
 
 	if (status == GP_OK)
-		status = read_trace(&s, diag);
+		status = gp_trace_file_read_requests(s.path, &s.progress,
+						     &s.trace, diag);
 	if (status == GP_OK)
 		status = make_plan(&s, diag);
 	if (status == GP_OK)

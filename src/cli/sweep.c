@@ -14,8 +14,8 @@
 #include "cli/sweep_paths.h"
 #include "cli/sweep_report.h"
 #include "cli/torch_lib.h"
+#include "cli/trace_file.h"
 #include "gpupool/crew.h"
-#include "gpupool/input.h"
 
 /* A signal handler knows only globals. */
 static atomic_bool stop;
@@ -80,13 +80,8 @@ static size_t default_threads(void)
 static enum gp_status read_trace(struct session *s, size_t t,
 				 struct gp_diag *diag)
 {
-	struct gp_input_config config = {
-		.path = s->paths.items[t],
-		.progress = gp_progress_read,
-		.progress_arg = &s->progress,
-	};
-
-	return gp_input_read(&config, &s->traces[t], diag);
+	return gp_trace_file_read_requests(s->paths.items[t], &s->progress,
+					   &s->traces[t], diag);
 }
 
 /* Where no release replays as recorded, what the newest would have done. */

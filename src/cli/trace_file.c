@@ -6,6 +6,58 @@
 #include <unistd.h>
 
 #include "cli/outlet.h"
+#include "gpupool/input.h"
+
+/* ---- reading ---- */
+
+enum gp_status gp_trace_file_read(const char *path,
+				  struct gp_progress *progress,
+				  struct gp_trace **trace, struct gp_diag *diag)
+{
+	struct gp_input_config config = {
+		.path = path,
+		.progress = gp_progress_read,
+		.progress_arg = progress,
+	};
+
+	return gp_input_read(&config, trace, diag);
+}
+
+static bool has_requests(const struct gp_trace *trace)
+{
+	for (uint32_t d = 0; d < trace->device_count; d++) {
+		const struct gp_device_trace *t = &trace->devices[d];
+
+		for (size_t i = 0; i < t->event_count; i++)
+			if (t->events[i].kind < GP_FIRST_OUTCOME &&
+			    t->events[i].kind != GP_MARK)
+				return true;
+	}
+	return false;
+}
+
+enum gp_status gp_trace_file_read_requests(const char *path,
+					   struct gp_progress *progress,
+					   struct gp_trace **trace,
+					   struct gp_diag *diag)
+{
+	enum gp_status status = gp_trace_file_read(path, progress, trace, diag);
+
+	if (status != GP_OK || has_requests(*trace))
+		return status;
+	gp_trace_destroy(*trace);
+	*trace = NULL;
+	gp_diag_file(diag, path);
+	gp_diag_hint(diag,
+		     "gpupool explain says what holds it; for requests, call "
+		     "torch.cuda.memory._record_memory_history() before the "
+		     "snapshot");
+	return gp_diag_set(diag, GP_INPUT,
+			   "the file has no requests to replay, only the state "
+			   "of the memory");
+}
+
+/* ---- the form of a file to be written ---- */
 
 static const struct {
 	const char *suffix;
@@ -95,6 +147,8 @@ enum gp_status gp_trace_form_of(const struct gp_options *options,
 		status = check_terminal(command, path, form, diag);
 	return status;
 }
+
+/* ---- writing ---- */
 
 static enum gp_status write_packed(const struct gp_trace *trace,
 				   const struct gp_trace_form *form,

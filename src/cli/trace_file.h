@@ -1,15 +1,28 @@
 /*
- * A trace as a file of the user's: which form its name asks for, and writing it
- * whole or not at all.
+ * A trace as a file of the user's: reading it with progress, which form its
+ * name asks for, and writing it whole or not at all.
  */
 #ifndef CLI_TRACE_FILE_H
 #define CLI_TRACE_FILE_H
 
 #include "cli/options.h"
 #include "cli/pack.h"
+#include "cli/progress.h"
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 #include "gpupool/write.h"
+
+/* The caller destroys the trace. */
+enum gp_status gp_trace_file_read(const char *path,
+				  struct gp_progress *progress,
+				  struct gp_trace **trace,
+				  struct gp_diag *diag);
+/* For questions that only requests can answer: a snapshot without history is
+ * GP_INPUT. */
+enum gp_status gp_trace_file_read_requests(const char *path,
+					   struct gp_progress *progress,
+					   struct gp_trace **trace,
+					   struct gp_diag *diag);
 
 struct gp_trace_form {
 	enum gp_trace_format format;
