@@ -21,11 +21,13 @@ enum gp_bench_call {
 	GP_BENCH_EVENT_RECORD,
 	GP_BENCH_EVENT_QUERY,
 	GP_BENCH_MEM_GET_INFO,
+	GP_BENCH_REFUSED, /* cudaMalloc, of more than there is */
+	GP_BENCH_COPY,	  /* cudaMemset and cudaMemcpy, not timed */
 	GP_BENCH_CALLS,
 };
 const char *gp_bench_call_name(unsigned call);
 
-/* Microseconds.  size 0 of cudaMalloc: one that is refused. */
+/* Microseconds. */
 struct gp_bench_row {
 	unsigned call; /* enum gp_price_call, enum gp_bench_call */
 	uint64_t size; /* bytes */

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gpupool/device.h"
 #include "gpupool/status.h"
 
 struct gp_cuda;
@@ -45,5 +46,17 @@ enum gp_status gp_cuda_open(const struct gp_cuda_config *config,
 void gp_cuda_close(struct gp_cuda *cuda);
 
 const struct gp_cuda_about *gp_cuda_about(const struct gp_cuda *cuda);
+
+/*
+ * The device of gpupool/device.h with real memory: each call is made and timed.
+ *
+ * Addresses are those of a simulated device of that ordinal and capacity, so
+ * that an engine that looks at them decides as it does there; behind each one
+ * stands an address of CUDA's.  Memory that is there when a replay begins is
+ * allocated anew.  What the simulated device has no room for is refused without
+ * asking CUDA.  The destroyed device has given all memory back.
+ */
+struct gp_device *gp_cuda_device_create(struct gp_cuda *cuda, uint32_t ordinal,
+					uint64_t capacity);
 
 #endif

@@ -8,13 +8,23 @@
 #define GPUPOOL_DEVICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "gpupool/status.h"
 
 #define GP_DEVICE_GRAIN                                                        \
 	(UINT64_C(2) << 20) /* physical memory comes in 2 MiB                  \
 			     */
 
 struct gp_device;
+
+/* What calls of a kind took, measured: microseconds of the caller. */
+struct gp_call_time {
+	const char *call;
+	uint64_t count;
+	double total_us, p10_us, median_us, p90_us, most_us;
+};
 
 struct gp_device_ops {
 	const char *name;
@@ -41,6 +51,19 @@ struct gp_device_ops {
 	void (*adopt)(struct gp_device *device, uint64_t addr, uint64_t size,
 		      bool is_mapped);
 	void (*destroy)(struct gp_device *device);
+	/* Those below are of devices that are there: NULL for the others. */
+	/* What calls took, by name; returns how many there are, and writes as
+	 * many as there is room for. */
+	size_t (*times)(struct gp_device *device, struct gp_call_time *times,
+			size_t room);
+	/* Writes a pattern of that seed there; whether it still stands. */
+	void (*fill)(struct gp_device *device, uint64_t addr, uint64_t size,
+		     uint64_t seed);
+	bool (*check)(struct gp_device *device, uint64_t addr, uint64_t size,
+		      uint64_t seed);
+	/* Whether the device itself still works. */
+	enum gp_status (*health)(struct gp_device *device,
+				 struct gp_diag *diag);
 };
 
 /* Calls by size, in classes of powers of two: the first is below 2 MiB, the

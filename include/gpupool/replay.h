@@ -43,7 +43,24 @@ struct gp_replay_config {
 	void *look_arg;
 	const uint64_t *looks; /* borrowed */
 	size_t look_count;
+	/* What-if: makes the device; NULL: the simulated one. */
+	struct gp_device *(*make_device)(void *arg, uint32_t ordinal,
+					 uint64_t capacity);
+	void *make_device_arg;
+	bool check_memory; /* write into blocks, if there is memory */
+	/* Whether to end here; NULL: never. */
+	bool (*is_interrupted)(void);
 };
+
+/* Blocks whose memory was written when they were handed out, and read again. */
+struct gp_memory_check {
+	uint64_t blocks, bytes;
+	uint64_t changed; /* blocks that others wrote into */
+	/* The first of them: its request, where it was read, its size. */
+	uint64_t first_event, first_seen, first_size;
+};
+
+#define GP_CALL_TIMES 24
 
 /* How much memory there was, over the run: one bin for each 1/GP_BINS of the
  * events, with the largest value seen in it. */
@@ -124,6 +141,11 @@ struct gp_replay_result {
 	size_t pool_count;
 	struct gp_device_calls calls;
 	struct gp_device_reach reach;
+	/* Of a device that is there: what its calls took. */
+	struct gp_call_time times[GP_CALL_TIMES];
+	size_t time_count;
+	struct gp_memory_check memory;
+	bool is_interrupted;
 	struct gp_timeline timeline;
 	struct gp_fidelity fidelity; /* checked 0: nothing to compare with */
 	struct gp_oom first_oom;

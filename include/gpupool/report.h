@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "gpupool/cuda.h"
 #include "gpupool/headroom.h"
 #include "gpupool/metrics.h"
 #include "gpupool/replay.h"
@@ -28,6 +29,7 @@ struct gp_run {
 	const uint64_t *capacity;		/* per device; GP_UNLIMITED */
 	const struct gp_replay_result *results; /* per device */
 	const struct gp_track *tracks;		/* per device; NULL: none */
+	const struct gp_cuda_about *cuda; /* NULL: the device is simulated */
 };
 
 struct gp_timing {

@@ -78,11 +78,16 @@ const struct gp_option_row gp_option_table[] = {
 	  "PyTorch's own allocator: a wheel, a folder with an unpacked one or "
 	  "site-packages, or what make torch-engine made. Without it, one is "
 	  "looked for beside the program and in the cache." },
-	{ "device", 0, WORD, AT(device), "sim", REPLAY,
-	  "The device; sim is a simulated one." },
+	{ "device", 0, WORD, AT(device), "sim|cuda", REPLAY,
+	  "The device: a simulated one, or the first GPU, whose memory is "
+	  "taken and whose calls are timed." },
+	{ "check-memory", 0, FLAG, AT(check_memory), NULL, REPLAY,
+	  "With --device cuda: write into each block that is handed out, and "
+	  "read it again before it is freed. Exit 1 if another block's owner "
+	  "wrote there." },
 	{ "device", 0, WORD, AT(device), "sim|cuda", BENCH,
 	  "The device; cuda is the first GPU, and what can be measured." },
-	{ "cudart", 0, TEXT, AT(cudart), "PATH", BENCH,
+	{ "cudart", 0, TEXT, AT(cudart), "PATH", REPLAY | BENCH,
 	  "The CUDA runtime, libcudart.so.12 for example, in place of what "
 	  "GPUPOOL_CUDART names or the system's loader finds." },
 	{ "prices-out", 0, TEXT, AT(prices_out), "FILE", BENCH,

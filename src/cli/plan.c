@@ -12,7 +12,8 @@
 bool gp_plan_is_asked(const struct gp_options *options)
 {
 	return options->alloc_conf || options->knobs || options->torch ||
-	       options->capacity || options->engine;
+	       options->capacity || options->engine ||
+	       options->device == GP_DEVICE_CUDA;
 }
 
 static bool has_addresses(const struct gp_trace *trace)
@@ -213,6 +214,18 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 	return status;
 }
 
+void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
+		     const struct gp_options *options)
+{
+	uint64_t total = gp_cuda_about(cuda)->total_bytes;
+
+	plan->cuda = cuda;
+	plan->check_memory = options->check_memory;
+	for (size_t i = 0; i < plan->trace->device_count; i++)
+		if (!options->capacity || plan->capacity[i] > total)
+			plan->capacity[i] = total;
+}
+
 void gp_plan_release(struct gp_plan *plan)
 {
 	for (size_t i = 0; plan->trace && i < plan->trace->device_count; i++)
@@ -272,6 +285,12 @@ static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 	gp_track_look(listener->track, allocator, event);
 }
 
+static struct gp_device *make_device(void *arg, uint32_t ordinal,
+				     uint64_t capacity)
+{
+	return gp_cuda_device_create(arg, ordinal, capacity);
+}
+
 struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
 				       uint32_t device)
 {
@@ -285,6 +304,10 @@ struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
 		.mode = plan->mode,
 		.on_oom = plan->on_oom,
 		.capacity = plan->capacity[device],
+		.make_device = plan->cuda ? make_device : NULL,
+		.make_device_arg = plan->cuda,
+		.check_memory = plan->check_memory,
+		.is_interrupted = plan->is_interrupted,
 	};
 }
 
@@ -336,6 +359,7 @@ struct gp_run gp_plan_run(const struct gp_plan *plan)
 		.capacity = plan->capacity,
 		.results = plan->results,
 		.tracks = plan->tracks,
+		.cuda = plan->cuda ? gp_cuda_about(plan->cuda) : NULL,
 	};
 }
 
@@ -360,4 +384,22 @@ enum gp_status gp_plan_verdict(const struct gp_plan *plan, struct gp_diag *diag)
 			   "recorded ones",
 			   gp_count_text(checked - matched, a),
 			   gp_count_text(checked, b));
+}
+
+enum gp_status gp_plan_memory(const struct gp_plan *plan, struct gp_diag *diag)
+{
+	for (size_t i = 0; plan->trace && i < plan->trace->device_count; i++) {
+		const struct gp_memory_check *memory = &plan->results[i].memory;
+
+		if (!memory->changed)
+			continue;
+		gp_diag_record(diag, "event %llu",
+			       (unsigned long long)memory->first_event);
+		return gp_diag_set(diag, GP_FAILED,
+				   "the block that it was given did not read "
+				   "as written; %llu blocks of %llu did not",
+				   (unsigned long long)memory->changed,
+				   (unsigned long long)memory->blocks);
+	}
+	return GP_OK;
 }

@@ -9,6 +9,7 @@
 
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "gpupool/cuda.h"
 #include "gpupool/replay.h"
 #include "gpupool/report.h"
 #include "gpupool/trace.h"
@@ -19,6 +20,9 @@ struct gp_plan {
 	char *conf;	 /* owned */
 	char *torch_lib; /* owned; NULL: none */
 	const struct gp_engine *engine;
+	struct gp_cuda *cuda; /* borrowed; NULL: the device is simulated */
+	bool check_memory;
+	bool (*is_interrupted)(void); /* NULL: it is not asked */
 	enum gp_replay_mode mode;
 	enum gp_on_oom on_oom;
 	struct gp_release_choice choice;
@@ -39,6 +43,10 @@ enum gp_status gp_plan_recorded(struct gp_plan *plan,
 enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 			     const struct gp_options *options,
 			     struct gp_diag *diag);
+/* On the device of that runtime: a capacity that was not asked for is its
+ * own. */
+void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
+		     const struct gp_options *options);
 /* Also of a zeroed or half-made one. */
 void gp_plan_release(struct gp_plan *plan);
 
@@ -58,6 +66,9 @@ struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
 
 /* The plan, played, as reports take it; borrows all of it. */
 struct gp_run gp_plan_run(const struct gp_plan *plan);
+
+/* GP_FAILED when memory did not hold what was written there. */
+enum gp_status gp_plan_memory(const struct gp_plan *plan, struct gp_diag *diag);
 
 /* GP_FAILED when recorded addresses differ, or there are none. */
 enum gp_status gp_plan_verdict(const struct gp_plan *plan,

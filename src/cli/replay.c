@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/cuda_runtime.h"
+#include "cli/interrupt.h"
 #include "cli/keep.h"
 #include "cli/outlet.h"
 #include "cli/plan.h"
@@ -19,6 +21,7 @@ struct session {
 	const char *path;
 	struct gp_trace *trace;
 	struct gp_plan recorded, asked;
+	struct gp_cuda *cuda;
 	bool has_recorded, has_asked;
 	struct gp_output report, events;
 	struct gp_keep keep;
@@ -57,6 +60,11 @@ static enum gp_status check(const struct gp_options *options,
 	    options->format != GP_FORMAT_SVG)
 		return usage(diag, "--map is drawn in text or as SVG",
 			     "leave out --format");
+	if (options->check_memory && options->device != GP_DEVICE_CUDA)
+		return usage(diag,
+			     "--check-memory needs memory, which a simulated "
+			     "device has not",
+			     "add --device cuda, on a machine with a GPU");
 	if (is_stdout(options->events) && is_stdout(options->output))
 		return usage(diag,
 			     "report and events cannot both go to standard "
@@ -93,6 +101,11 @@ static enum gp_status make_plans(struct session *s, struct gp_diag *diag)
 	}
 	if (status == GP_OK && s->has_asked)
 		status = gp_plan_asked(&s->asked, s->trace, s->options, diag);
+	if (status == GP_OK && s->cuda) {
+		gp_plan_on_cuda(&s->asked, s->cuda, s->options);
+		s->asked.is_interrupted = gp_interrupt_came;
+		gp_interrupt_catch();
+	}
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, s->path);
 	return status;
@@ -128,6 +141,10 @@ static enum gp_status play(struct session *s, struct gp_diag *diag)
 		status = gp_plan_play(last, s->events.stream, &s->progress,
 				      diag);
 	s->timing.replay_s = gp_progress_now() - start;
+	if (status == GP_OK && gp_interrupt_came())
+		status = gp_diag_set(diag, GP_SYSTEM,
+				     "interrupted; the device's memory was "
+				     "given back");
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, s->path);
 	return status;
@@ -222,6 +239,8 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 			s->has_asked ? &s->asked : &s->recorded, diag);
 		gp_diag_file(diag, s->path);
 	}
+	if (status == GP_OK)
+		status = gp_plan_memory(&s->asked, diag);
 	if (status == GP_OK && s->options->strict) {
 		status = gp_plan_verdict(&s->recorded, diag);
 		gp_diag_file(diag, s->path);
@@ -241,11 +260,14 @@ enum gp_status gp_replay_command(const struct gp_options *options,
 
 	if (status == GP_OK)
 		status = gp_keep_make(&s.keep, options, diag);
+	if (status == GP_OK && options->device == GP_DEVICE_CUDA)
+		status = gp_cuda_runtime_open(options, &s.cuda, diag);
 	if (status == GP_OK)
 		status = run(&s, diag);
 	gp_keep_release(&s.keep);
 	gp_plan_release(&s.asked);
 	gp_plan_release(&s.recorded);
+	gp_cuda_close(s.cuda);
 	gp_trace_destroy(s.trace);
 	return status;
 }

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "replay/closing.h"
 #include "replay/fidelity.h"
+#include "replay/memory_check.h"
 #include "replay/order.h"
 #include "replay/oom.h"
 #include "replay/recorded.h"
@@ -27,6 +29,7 @@ struct replay {
 	struct gp_allocator *allocator;
 	struct recorded recorded;
 	struct watch watch;
+	struct memory_check check;
 	size_t event;	      /* the one under way */
 	size_t look;	      /* the next of config->looks, or event */
 	size_t first_outcome; /* verification: not yet compared */
@@ -64,6 +67,10 @@ static enum gp_status start(struct replay *r, struct gp_diag *diag)
 	if (r->is_verifying) {
 		recorded_init(&r->recorded, t, r->config->capacity);
 		r->device = &r->recorded.device;
+	} else if (r->config->make_device) {
+		r->device =
+			r->config->make_device(r->config->make_device_arg,
+					       t->device, r->config->capacity);
 	} else {
 		r->device = gp_sim_create(t->device, r->config->capacity);
 	}
@@ -74,6 +81,9 @@ static enum gp_status start(struct replay *r, struct gp_diag *diag)
 		return status;
 	}
 	watch_init(&r->watch, r->allocator, t->event_count, r->result);
+	if (r->config->check_memory)
+		memory_check_init(&r->check, r->device, t->block_ids,
+				  &r->result->memory);
 	return GP_OK;
 }
 
@@ -112,6 +122,9 @@ static void do_alloc(struct replay *r, const struct gp_event *event)
 					  event->stream, event->pool, &addr);
 	if (answer != GP_SERVED)
 		r->result->dropped++;
+	else if (r->check.blocks)
+		memory_check_write(&r->check, event->id, addr, event->size,
+				   r->event);
 	if (answer == GP_OUT_OF_MEMORY || answer == GP_REJECTED)
 		note_oom(r, event, answer);
 	if (answer == GP_REFUSED_BY_RULE)
@@ -205,11 +218,18 @@ static void pass_outcomes(struct replay *r, const struct gp_event *event)
 		r->first_outcome = r->event + 1;
 }
 
+static void do_free(struct replay *r, const struct gp_event *event)
+{
+	if (r->check.blocks)
+		memory_check_read(&r->check, event->id, r->event);
+	r->allocator->ops->free(r->allocator, event->id);
+}
+
 static void do_event(struct replay *r, const struct gp_event *event)
 {
 	switch (event->kind) {
 	case GP_ALLOC: do_alloc(r, event); break;
-	case GP_FREE: r->allocator->ops->free(r->allocator, event->id); break;
+	case GP_FREE: do_free(r, event); break;
 	case GP_RECORD_STREAM:
 		r->allocator->ops->record_stream(r->allocator, event->id,
 						 event->stream);
@@ -224,7 +244,10 @@ static void do_event(struct replay *r, const struct gp_event *event)
 
 static bool is_over(const struct replay *r)
 {
-	return (r->config->on_oom == GP_OOM_STOP &&
+	r->result->is_interrupted =
+		r->config->is_interrupted && r->config->is_interrupted();
+	return r->result->is_interrupted ||
+	       (r->config->on_oom == GP_OOM_STOP &&
 		r->result->first_oom.is_there) ||
 	       (r->config->until_mismatch &&
 		r->result->fidelity.first.is_there);
@@ -275,33 +298,14 @@ static void run(struct replay *r, size_t stop)
 	}
 }
 
-static void note_pools(struct replay *r)
-{
-	const struct gp_allocator_ops *ops = r->allocator->ops;
-	struct gp_replay_result *result = r->result;
-
-	if (!ops->pool_reserved || r->trace->pool_count < 2)
-		return;
-	result->pools =
-		gp_mem_alloc(r->trace->pool_count, sizeof(*result->pools));
-	for (size_t i = 1; i < r->trace->pool_count; i++)
-		result->pool_count +=
-			ops->pool_reserved(r->allocator, (uint16_t)i,
-					   &result->pools[result->pool_count]);
-}
-
 static enum gp_status end(struct replay *r, struct gp_diag *diag)
 {
-	enum gp_status status = GP_OK;
+	enum gp_status status;
 
 	watch_end(&r->watch, r->event);
-	r->result->stats = *r->allocator->ops->stats(r->allocator);
-	note_pools(r);
-	r->result->calls = r->device->calls;
-	r->result->reach = r->device->reach;
-	r->allocator->ops->state(r->allocator, &r->result->end);
-	if (r->allocator->ops->health)
-		status = r->allocator->ops->health(r->allocator, diag);
+	memory_check_end(&r->check, r->event);
+	closing_note(r->result, r->trace, r->allocator, r->device);
+	status = closing_health(r->allocator, r->device, diag);
 	r->allocator->ops->destroy(r->allocator);
 	gp_device_destroy(r->device);
 	return status;
@@ -317,8 +321,9 @@ static void replay_init(struct replay *r, const struct gp_replay_config *config,
 		.device_trace = &config->trace->devices[config->device],
 		.order = order,
 		.result = result,
-		.may_end_early =
-			config->on_oom == GP_OOM_STOP || config->until_mismatch,
+		.may_end_early = config->on_oom == GP_OOM_STOP ||
+				 config->until_mismatch ||
+				 config->is_interrupted,
 	};
 	*result = (struct gp_replay_result){ 0 };
 }
@@ -338,6 +343,7 @@ static void list_candidates(const struct gp_replay_config *config,
 	candidates->count = 0;
 	quiet.action = NULL;
 	quiet.look = NULL;
+	quiet.check_memory = false;
 	replay_init(&r, &quiet, order, &result);
 	if (start(&r, &ignored) != GP_OK)
 		return;
@@ -391,6 +397,7 @@ static bool find_mismatch(const struct gp_replay_config *config,
 
 	quiet.action = NULL;
 	quiet.look = NULL;
+	quiet.check_memory = false;
 	quiet.until_mismatch = true;
 	if (run_all(&quiet, order, &result, &ignored) != GP_OK)
 		return false;
@@ -413,6 +420,7 @@ static enum gp_status keep_peak(const struct gp_replay_config *config,
 
 	quiet.action = NULL;
 	quiet.look = NULL;
+	quiet.check_memory = false;
 	replay_init(&r, &quiet, order, &again);
 	status = start(&r, diag);
 	if (status != GP_OK)

@@ -47,13 +47,6 @@ static const char *size_text(uint64_t size, char text[GP_BYTES_TEXT])
 	return size ? gp_bytes_text(size, text) : "";
 }
 
-static const char *name_of(const struct gp_bench_row *row)
-{
-	return row->call == GP_PRICE_MALLOC && !row->size
-		       ? "cudaMalloc, refused"
-		       : gp_bench_call_name(row->call);
-}
-
 void gp_report_bench_text(const struct gp_bench_report *report,
 			  const struct gp_report_style *style, FILE *out)
 {
@@ -68,8 +61,9 @@ void gp_report_bench_text(const struct gp_bench_report *report,
 		const struct gp_bench_row *row = &report->bench->rows[i];
 
 		fprintf(out, "%-22s %9s %9.2f %9.2f %9.2f %9.2f %6" PRIu32 "\n",
-			name_of(row), size_text(row->size, size), row->first_us,
-			row->p10_us, row->median_us, row->p90_us, row->count);
+			gp_bench_call_name(row->call),
+			size_text(row->size, size), row->first_us, row->p10_us,
+			row->median_us, row->p90_us, row->count);
 	}
 }
 
@@ -101,10 +95,10 @@ static double rounded(double us)
 
 /* source NULL: left out. */
 static void write_row(struct gp_emit *json, const struct gp_bench_row *row,
-		      const char *source)
+		      unsigned call, const char *source)
 {
 	gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
-	gp_emit_text(json, "call", gp_bench_call_name(row->call));
+	gp_emit_text(json, "call", gp_bench_call_name(call));
 	gp_emit_uint(json, "size", row->size);
 	gp_emit_real(json, "us", rounded(row->median_us));
 	gp_emit_real(json, "first_us", rounded(row->first_us));
@@ -127,7 +121,8 @@ void gp_report_bench_json(const struct gp_bench_report *report, FILE *out)
 	write_about(&json, report);
 	gp_emit_open(&json, "calls", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->bench->count; i++)
-		write_row(&json, &report->bench->rows[i], NULL);
+		write_row(&json, &report->bench->rows[i],
+			  report->bench->rows[i].call, NULL);
 	gp_emit_close(&json, ']');
 	gp_emit_close(&json, '}');
 	gp_emit_close(&json, '}');
@@ -148,6 +143,12 @@ static void write_source(const struct gp_bench_report *report,
 		 row->count);
 }
 
+/* A refused cudaMalloc is one of no bytes. */
+static unsigned priced_as(unsigned call)
+{
+	return call == GP_BENCH_REFUSED ? GP_PRICE_MALLOC : call;
+}
+
 /* Calls that prices know, or the others. */
 static void write_prices(struct gp_emit *json,
 			 const struct gp_bench_report *report, const char *key,
@@ -158,11 +159,12 @@ static void write_prices(struct gp_emit *json,
 	gp_emit_open(json, key, '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->bench->count; i++) {
 		const struct gp_bench_row *row = &report->bench->rows[i];
+		unsigned call = priced_as(row->call);
 
-		if ((row->call < GP_PRICE_CALLS) != has_price)
+		if ((call < GP_PRICE_CALLS) != has_price)
 			continue;
 		write_source(report, row, source);
-		write_row(json, row, source);
+		write_row(json, row, call, source);
 	}
 	gp_emit_close(json, ']');
 }

@@ -45,6 +45,11 @@ void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 	gp_page_field(page, "Settings", "%s", gp_head_settings(run->conf));
 	if (!is_default_engine(run->engine))
 		gp_page_field(page, "Engine", "%s", run->engine);
+	if (run->cuda)
+		gp_page_field(page, "GPU", "%s%s", run->cuda->gpu,
+			      run->cuda->is_stand_in
+				      ? ": a stand-in, with no device behind it"
+				      : "");
 	if (!report->trace->is_complete && has_start(report->trace))
 		gp_page_field(
 			page, "Coverage",

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "gpupool/metrics.h"
+#include "report/device_calls.h"
 #include "report/emit_parts.h"
 #include "report/emit.h"
 #include "report/json_run.h"
@@ -204,6 +205,7 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 	write_refusal(json, result);
 	write_measures(json, result);
 	write_calls(json, &result->calls);
+	gp_device_calls_emit(json, result);
 	gp_emit_guesses(json, "guesses", &device->guesses);
 	/* Of a file without requests: the state it has. */
 	gp_emit_state(json, "end", trace,
@@ -221,6 +223,8 @@ void gp_json_run(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_release(json, "torch", run->settings->release);
 	gp_emit_text(json, "engine", run->engine);
 	gp_emit_text(json, "mode", modes[run->mode]);
+	if (run->cuda)
+		gp_emit_text(json, "gpu", run->cuda->gpu);
 	gp_emit_choice(json, "release_choice", run->choice);
 	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->trace->device_count; i++)

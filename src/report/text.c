@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "gpupool/metrics.h"
 #include "report/compare.h"
+#include "report/device_calls.h"
 #include "report/drawing.h"
 #include "report/guess.h"
 #include "report/head.h"
@@ -208,6 +209,7 @@ static void print_device(const struct gp_page *page,
 	print_alarm(page, &result->fidelity);
 	print_numbers(page, result, &device->guesses);
 	print_drawing(page, result, device->event_count);
+	gp_device_calls_print(page, result);
 	gp_trouble_oom(page, report->trace, &result->first_oom);
 	gp_trouble_refusal(page, result);
 	gp_trouble_mismatch(page, report->trace, &result->fidelity.first);
@@ -217,6 +219,8 @@ static void print_device(const struct gp_page *page,
 
 static const char *mode_words(const struct gp_run *run)
 {
+	if (run->cuda)
+		return "replayed with a device's own memory";
 	return run->mode == GP_VERIFY ? "replayed as recorded"
 				      : "replayed on a simulated device";
 }

@@ -26,6 +26,7 @@ static const char *const names[] = {
 	"cudaMallocAsync (kept)", "cudaFreeAsync (kept)",
 	"cudaStreamSynchronize",  "cudaEventRecord",
 	"cudaEventQuery",	  "cudaMemGetInfo",
+	"cudaMalloc, refused",	  "cudaMemcpy",
 };
 
 const char *gp_bench_call_name(unsigned call)
@@ -109,7 +110,7 @@ static bool refused(struct bench *b, uint64_t size)
 	start(b);
 	error = b->calls->cudaMalloc(&none,
 				     2 * (size_t)b->cuda->about.total_bytes);
-	took(b, GP_PRICE_MALLOC, error == CUDA_OUT_OF_MEMORY ? 0 : error);
+	took(b, GP_BENCH_REFUSED, error == CUDA_OUT_OF_MEMORY ? 0 : error);
 	b->calls->cudaGetLastError();
 	if (!error)
 		b->calls->cudaFree(none);
@@ -270,7 +271,7 @@ static const struct scene {
 	const uint64_t *sizes;
 	bool has_size;
 } scenes[] = {
-	{ refused, GP_PRICE_MALLOC, no_size, false },
+	{ refused, GP_BENCH_REFUSED, no_size, false },
 	{ blocks, GP_PRICE_MALLOC, block_sizes, true },
 	{ addresses, GP_PRICE_RESERVE, reach_sizes, true },
 	{ pages, GP_PRICE_CREATE, page_sizes, true },

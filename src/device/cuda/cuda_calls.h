@@ -16,6 +16,7 @@
 #define CUDA_NOT_READY	       600
 #define CUDA_NO_TIMING	       0x2 /* cudaEventDisableTiming */
 #define CUDA_NON_BLOCKING      0x1 /* cudaStreamNonBlocking */
+#define CUDA_TO_DEVICE	       1   /* cudaMemcpyHostToDevice */
 #define CUDA_TO_HOST	       2   /* cudaMemcpyDeviceToHost */
 #define CUDA_PINNED	       1   /* CU_MEM_ALLOCATION_TYPE_PINNED */
 #define CUDA_LOCATION_DEVICE   1   /* CU_MEM_LOCATION_TYPE_DEVICE */

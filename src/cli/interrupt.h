@@ -1,0 +1,12 @@
+/* Ctrl-C, for commands that have something to put in order first. */
+#ifndef CLI_INTERRUPT_H
+#define CLI_INTERRUPT_H
+
+#include <stdbool.h>
+
+/* From here on the first SIGINT or SIGTERM is noted; the second one ends the
+ * program. */
+void gp_interrupt_catch(void);
+bool gp_interrupt_came(void);
+
+#endif

@@ -1,0 +1,51 @@
+/* The device with real memory, for the files it is made of. */
+#ifndef DEVICE_CUDA_CUDA_DEVICE_H
+#define DEVICE_CUDA_CUDA_DEVICE_H
+
+#include "device/cuda/cuda.h"
+#include "device/cuda/ranges.h"
+#include "device/cuda/samples.h"
+#include "gpupool/bench.h"
+
+struct cuda_device {
+	struct gp_device device;
+	struct gp_cuda *cuda;
+	const struct cuda_calls *calls;
+	struct gp_device *plan; /* the simulated one, which chooses addresses */
+	struct ranges ranges;
+	struct samples times[GP_BENCH_CALLS];
+	double begin; /* of the call under way */
+	/* The first call that failed and should not have. */
+	unsigned failed_call;
+	int error;
+	unsigned char *window; /* host memory for patterns; or NULL */
+};
+
+static inline struct cuda_device *cuda_device_of(struct gp_device *device)
+{
+	return (struct cuda_device *)device;
+}
+
+/* Around each call: when it began; then, what it answered. */
+void cuda_begin(struct cuda_device *d);
+/* false: it failed.  Out of memory is an answer, all else is noted. */
+bool cuda_took(struct cuda_device *d, unsigned call, int error);
+
+/* struct gp_device_ops's, of address space and pages. */
+bool cuda_reserve(struct gp_device *device, uint64_t size, uint64_t *addr);
+void cuda_unreserve(struct gp_device *device, uint64_t addr, uint64_t size);
+bool cuda_map(struct gp_device *device, uint64_t addr, uint64_t size,
+	      uint64_t page);
+void cuda_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
+		uint64_t page);
+/* Pages where nobody reserved any: those of a start state. */
+bool cuda_map_anew(struct cuda_device *d, uint64_t addr, uint64_t size);
+/* Unmaps what is mapped there, and gives the addresses back. */
+void cuda_drop_pages(struct cuda_device *d, struct range *range);
+
+void cuda_fill(struct gp_device *device, uint64_t addr, uint64_t size,
+	       uint64_t seed);
+bool cuda_check(struct gp_device *device, uint64_t addr, uint64_t size,
+		uint64_t seed);
+
+#endif

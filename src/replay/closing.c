@@ -1,0 +1,44 @@
+/* What a run leaves behind. */
+#include "replay/closing.h"
+
+#include "base/mem.h"
+
+static void note_pools(struct gp_replay_result *result,
+		       const struct gp_trace *trace,
+		       struct gp_allocator *allocator)
+{
+	const struct gp_allocator_ops *ops = allocator->ops;
+
+	if (!ops->pool_reserved || trace->pool_count < 2)
+		return;
+	result->pools = gp_mem_alloc(trace->pool_count, sizeof(*result->pools));
+	for (size_t i = 1; i < trace->pool_count; i++)
+		result->pool_count +=
+			ops->pool_reserved(allocator, (uint16_t)i,
+					   &result->pools[result->pool_count]);
+}
+
+void closing_note(struct gp_replay_result *result, const struct gp_trace *trace,
+		  struct gp_allocator *allocator, struct gp_device *device)
+{
+	result->stats = *allocator->ops->stats(allocator);
+	note_pools(result, trace, allocator);
+	result->calls = device->calls;
+	result->reach = device->reach;
+	if (device->ops->times)
+		result->time_count = device->ops->times(device, result->times,
+							GP_CALL_TIMES);
+	allocator->ops->state(allocator, &result->end);
+}
+
+enum gp_status closing_health(struct gp_allocator *allocator,
+			      struct gp_device *device, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	if (allocator->ops->health)
+		status = allocator->ops->health(allocator, diag);
+	if (status == GP_OK && device->ops->health)
+		status = device->ops->health(device, diag);
+	return status;
+}
