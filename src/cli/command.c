@@ -57,6 +57,15 @@ static const struct gp_command table[] = {
 	  "Whatever is said to help was replayed, with the same memory. "
 	  "Settings, a release or a capacity make it a what-if.",
 	  GP_TAKER_EXPLAIN, gp_explain_command },
+	{ "floor", "TRACE", 1, 1,
+	  "Say how little memory would do, and pack it.",
+	  "The most that is live at once, which no allocator can do without; "
+	  "the best packing found of the same lifetimes, all streams and pools "
+	  "in one range; and what makes up the rest of what the run reserves.\n"
+	  "TRACE may be minimalloc's CSV: id,lower,upper,size and more. Then "
+	  "--capacity is what it is to fit, and the exit status is 1 when no "
+	  "packing is found that does.",
+	  GP_TAKER_FLOOR, gp_floor_command },
 	{ "info", "TRACE", 1, 1, "Say what is in a trace.", NULL, GP_TAKER_INFO,
 	  gp_info_command },
 	{ "convert", "IN OUT", 2, 2, "Write a trace in another format.",

@@ -52,6 +52,8 @@ enum gp_status gp_diff_command(const struct gp_options *options,
 			       struct gp_diag *diag);
 enum gp_status gp_explain_command(const struct gp_options *options,
 				  struct gp_diag *diag);
+enum gp_status gp_floor_command(const struct gp_options *options,
+				struct gp_diag *diag);
 enum gp_status gp_record_command(const struct gp_options *options,
 				 struct gp_diag *diag);
 enum gp_status gp_bench_command(const struct gp_options *options,

@@ -13,12 +13,14 @@
 #define BENCH	   GP_TAKER_BENCH
 #define RUNS	   (GP_TAKER_REPLAY | GP_TAKER_VERIFY | DIFF)
 #define EXPLAIN	   GP_TAKER_EXPLAIN
+#define FLOOR	   GP_TAKER_FLOOR
 #define REPORTS                                                                \
 	(GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM | DIFF |         \
-	 SWEEPS | EXPLAIN | BENCH)
+	 SWEEPS | EXPLAIN | FLOOR | BENCH)
 
 const struct gp_option_row gp_option_table[] = {
-	{ "alloc-conf", 0, TEXT, AT(alloc_conf), "STRING", RUNS | EXPLAIN,
+	{ "alloc-conf", 0, TEXT, AT(alloc_conf), "STRING",
+	  RUNS | EXPLAIN | FLOOR,
 	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
 	  "recorded ones; \"\" is PyTorch's defaults." },
 	{ "alloc-conf", 0, LIST, AT(confs), "STRING", HEADROOM,
@@ -51,10 +53,10 @@ const struct gp_option_row gp_option_table[] = {
 	  "Take over what FILE, an unfinished report or part, has done; it may "
 	  "be the output file, which then need not be there yet." },
 	{ "torch", 0, TEXT, AT(torch), "RELEASE",
-	  RUNS | HEADROOM | SUGGEST | SWEEP | EXPLAIN,
+	  RUNS | HEADROOM | SUGGEST | SWEEP | EXPLAIN | FLOOR,
 	  "Decide as this release of PyTorch does: 2.0 to 2.15, or latest." },
 	{ "capacity", 0, BYTES, AT(capacity), "SIZE",
-	  RUNS | SUGGEST | SWEEP | EXPLAIN,
+	  RUNS | SUGGEST | SWEEP | EXPLAIN | FLOOR,
 	  "Memory of the device: 80GiB, 512MiB, a number of bytes, or "
 	  "unlimited." },
 	{ "capacity", 0, BYTES, AT(capacity), "SIZE", GP_TAKER_RECORD,
@@ -109,6 +111,12 @@ const struct gp_option_row gp_option_table[] = {
 	  "unless given." },
 	{ "tries", 0, COUNT, AT(tries), "N", HEADROOM,
 	  "Replays at most to make sure of each answer; 4000 unless given." },
+	{ "round", 0, BYTES, AT(round), "SIZE", FLOOR,
+	  "Sizes are rounded up to a multiple of that; 512, as PyTorch does, "
+	  "unless given." },
+	{ "steps", 0, COUNT, AT(steps), "N", FLOOR,
+	  "Millions of steps at most to look for a packing; 2147 unless "
+	  "given." },
 	{ "without", 0, LIST, AT(without), "NAME", SUGGEST,
 	  "A setting that cannot be used, such as expandable_segments; may be "
 	  "given more than once." },
@@ -123,6 +131,9 @@ const struct gp_option_row gp_option_table[] = {
 	  "it, as a page for a browser, or as a drawing." },
 	{ "format", 0, WORD, AT(format), "text|json|csv", HEADROOM,
 	  "For a person, for a program, or the curve as a table." },
+	{ "format", 0, WORD, AT(format), "text|json|csv", FLOOR,
+	  "For a person, for a program, or the packing as minimalloc's CSV, "
+	  "which is also what -o FILE.csv means." },
 	{ "format", 0, WORD, AT(format), "text|json|csv|markdown", SWEEPS,
 	  "For a person, for a program, or as a table." },
 	{ "format", 0, WORD, AT(format), "text|json",

@@ -31,7 +31,8 @@ enum gp_taker {
 	GP_TAKER_SLICE = 1 << 13,
 	GP_TAKER_GEN = 1 << 14,
 	GP_TAKER_BENCH = 1 << 15,
-	GP_TAKER_ALL = (1 << 16) - 1,
+	GP_TAKER_FLOOR = 1 << 16,
+	GP_TAKER_ALL = (1 << 17) - 1,
 };
 
 enum gp_format {
@@ -41,7 +42,7 @@ enum gp_format {
 	GP_FORMAT_SUMMARY_ABBREVIATED,
 	GP_FORMAT_HTML,
 	GP_FORMAT_SVG,
-	/* gpupool headroom */
+	/* gpupool headroom, floor */
 	GP_FORMAT_CSV = GP_FORMAT_SUMMARY,
 };
 /* Of check, whose first two are the same. */
@@ -76,6 +77,7 @@ struct gp_options {
 	uint64_t capacity;
 	uint64_t from_event, to_event; /* to_event 0: all */
 	uint64_t points, tries;	       /* GP_COUNT_BY_DEFAULT */
+	uint64_t round, steps;	       /* millions of these */
 	uint32_t format;	       /* enum gp_format */
 	uint32_t to;	 /* enum gp_trace_format, or GP_TO_BY_NAME */
 	uint32_t on_oom; /* enum gp_on_oom */

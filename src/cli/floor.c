@@ -1,0 +1,235 @@
+/* gpupool floor: how little memory would do. */
+#include "gpupool/floor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/outlet.h"
+#include "cli/plan.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "gpupool/floor_report.h"
+#include "gpupool/headroom.h"
+#include "gpupool/input.h"
+
+#define MILLION UINT64_C(1000000)
+
+struct session {
+	const struct gp_options *options;
+	struct gp_progress progress;
+	struct gp_trace *trace; /* NULL: spans of a CSV */
+	struct gp_plan plan;
+	struct gp_floor_report report;
+	struct gp_floor_device *devices;
+};
+
+static void find(struct session *s, struct gp_floor_device *device,
+		 uint64_t capacity)
+{
+	const struct gp_floor_config config = {
+		.spans = &device->spans,
+		.capacity = capacity,
+		.work = s->options->steps * MILLION,
+	};
+
+	gp_progress_step(&s->progress, "looking for a packing");
+	gp_floor_find(&config, &device->floor);
+}
+
+/* ---- of a trace ---- */
+
+/* Bytes of the spans that are live behind an event. */
+static uint64_t live_at(const struct gp_spans *spans, uint64_t event)
+{
+	uint64_t live = 0;
+
+	for (size_t i = 0; i < spans->count; i++)
+		if (spans->items[i].lower <= event + 1 &&
+		    event + 1 < spans->items[i].upper)
+			live += spans->items[i].size;
+	return live;
+}
+
+static enum gp_status replay(const struct gp_replay_config *config,
+			     struct gp_makeup *makeup, struct gp_diag *diag)
+{
+	struct gp_replay_result result;
+	enum gp_status status = gp_makeup_take(config, makeup, &result, diag);
+
+	if (status == GP_OK)
+		gp_replay_release(&result);
+	return status;
+}
+
+/* The run as asked; when memory runs out the one that has enough, since only
+ * that one holds what the packing holds. */
+static enum gp_status run_device(struct session *s, uint32_t i,
+				 struct gp_floor_device *device,
+				 struct gp_diag *diag)
+{
+	struct gp_replay_config config = gp_plan_config(&s->plan, i);
+	enum gp_status status;
+
+	gp_progress_step(&s->progress, "replaying");
+	device->capacity = config.capacity;
+	status = replay(&config, &device->makeup, diag);
+	if (status != GP_OK || !device->makeup.dropped)
+		return status;
+	device->dropped = device->makeup.dropped;
+	config.capacity = GP_UNLIMITED;
+	config.mode = GP_WHAT_IF;
+	return replay(&config, &device->makeup, diag);
+}
+
+static enum gp_status measure(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	uint64_t round = s->report.round;
+
+	for (uint32_t i = 0; i < s->trace->device_count && status == GP_OK;
+	     i++) {
+		struct gp_floor_device *device = &s->devices[s->report.count++];
+
+		device->device = s->trace->devices[i].device;
+		device->requested = gp_headroom_live(s->trace, i);
+		gp_spans_of_trace(s->trace, i, round, &device->spans);
+		find(s, device, 0);
+		status = run_device(s, i, device, diag);
+		device->live_then =
+			live_at(&device->spans, device->makeup.event);
+	}
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s->options->operands[0]);
+	return status;
+}
+
+static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status =
+		gp_plan_is_asked(s->options)
+			? gp_plan_asked(&s->plan, s->trace, s->options, diag)
+			: gp_plan_recorded(&s->plan, s->trace, diag);
+
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s->options->operands[0]);
+	s->report.conf = s->plan.conf;
+	s->report.settings = &s->plan.settings;
+	return status;
+}
+
+static enum gp_status do_trace(struct session *s, struct gp_diag *diag)
+{
+	const struct gp_input_config config = {
+		.path = s->options->operands[0],
+		.progress = gp_progress_read,
+		.progress_arg = &s->progress,
+	};
+	enum gp_status status = gp_input_read(&config, &s->trace, diag);
+
+	if (status != GP_OK)
+		return status;
+	s->devices =
+		gp_mem_alloc(s->trace->device_count + 1, sizeof(*s->devices));
+	status = make_plan(s, diag);
+	if (status == GP_OK)
+		status = measure(s, diag);
+	return status;
+}
+
+/* ---- of a CSV ---- */
+
+static enum gp_status do_csv(struct session *s, struct gp_diag *diag)
+{
+	uint64_t capacity = s->options->capacity;
+	enum gp_status status;
+
+	s->devices = gp_mem_alloc(1, sizeof(*s->devices));
+	status = gp_spans_read(s->options->operands[0], &s->devices->spans,
+			       diag);
+	if (status != GP_OK)
+		return status;
+	s->report.count = 1;
+	s->report.capacity = capacity == GP_UNLIMITED ? 0 : capacity;
+	find(s, s->devices, s->report.capacity);
+	return GP_OK;
+}
+
+/* ---- told ---- */
+
+/* A packing goes to where the name says so. */
+static bool is_for_csv(const struct gp_options *options)
+{
+	size_t n = options->output ? strlen(options->output) : 0;
+
+	return options->format == GP_FORMAT_CSV ||
+	       (n > 4 && !strcmp(options->output + n - 4, ".csv"));
+}
+
+static enum gp_status write_report(struct session *s, struct gp_diag *diag)
+{
+	struct gp_report_style style = gp_terminal_style(s->options);
+	struct gp_output output;
+	enum gp_status status =
+		gp_outlet_open(&output, s->options->output, diag);
+
+	if (status != GP_OK)
+		return status;
+	s->report.devices = s->devices;
+	if (s->options->format == GP_FORMAT_JSON)
+		gp_report_floor_json(&s->report, output.stream);
+	else if (is_for_csv(s->options))
+		gp_report_floor_csv(&s->report, s->trace, output.stream);
+	else
+		gp_report_floor_text(&s->report, &style, output.stream);
+	return gp_outlet_close(&output, status, diag);
+}
+
+/* GP_FAILED when a capacity was asked for that no packing was found for. */
+static enum gp_status judge(const struct session *s, struct gp_diag *diag)
+{
+	if (!s->report.capacity ||
+	    s->devices->floor.height <= s->report.capacity)
+		return GP_OK;
+	return gp_diag_set(diag, GP_FAILED, "%s",
+			   s->devices->floor.is_impossible
+				   ? "no packing fits that capacity"
+				   : "no packing was found that fits that "
+				     "capacity");
+}
+
+static void release(struct session *s)
+{
+	for (size_t i = 0; i < s->report.count; i++) {
+		gp_floor_release(&s->devices[i].floor);
+		gp_spans_release(&s->devices[i].spans);
+	}
+	free(s->devices);
+	gp_plan_release(&s->plan);
+	gp_trace_destroy(s->trace);
+}
+
+enum gp_status gp_floor_command(const struct gp_options *options,
+				struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options->quiet),
+		.report = { .path = options->operands[0],
+			    .round = options->round ? options->round
+						    : GP_FLOOR_ROUND },
+	};
+	enum gp_status status = gp_spans_is_csv(options->operands[0])
+					? do_csv(&s, diag)
+					: do_trace(&s, diag);
+
+	gp_progress_end(&s.progress);
+	if (status == GP_OK)
+		status = write_report(&s, diag);
+	if (status == GP_OK)
+		status = judge(&s, diag);
+	release(&s);
+	return status;
+}

@@ -1,0 +1,237 @@
+/* How little memory would do, for a person and as minimalloc's CSV. */
+#include "gpupool/floor_report.h"
+
+#include <inttypes.h>
+
+#include "base/bytes.h"
+#include "report/head.h"
+#include "report/page.h"
+
+#define LABEL 18
+#define VALUE 12
+
+/* ---- what the run reserves beyond the packing ---- */
+
+static int64_t minus(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b);
+}
+
+struct gp_floor_parts gp_floor_parts_of(const struct gp_floor_device *device)
+{
+	const uint64_t *part = device->makeup.part;
+	const struct gp_floor *floor = &device->floor;
+
+	return (struct gp_floor_parts){
+		.shape = minus(device->live_then, floor->bound),
+		.rounding = minus(part[GP_PART_LIVE] + part[GP_PART_ROUNDING],
+				  device->live_then),
+		.waiting = (int64_t)part[GP_PART_WAITING],
+		.streams = (int64_t)part[GP_PART_STREAMS],
+		.pools = (int64_t)part[GP_PART_POOLS],
+		.packing = (int64_t)part[GP_PART_PACKING],
+		.height = minus(floor->bound, floor->height),
+	};
+}
+
+/* "+12.0 MiB", "-3.00 MiB" */
+#define SIGNED_TEXT (GP_BYTES_TEXT + 1)
+static const char *signed_text(int64_t bytes, char text[SIGNED_TEXT])
+{
+	char size[GP_BYTES_TEXT];
+	uint64_t distance = bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
+
+	snprintf(text, SIGNED_TEXT, "%s%s", bytes < 0 ? "-" : "+",
+		 gp_bytes_text(distance, size));
+	return text;
+}
+
+static void print_part(const struct gp_page *page, const char *label,
+		       int64_t bytes, const char *meaning)
+{
+	char text[SIGNED_TEXT];
+
+	if (bytes)
+		gp_page_row(page, &(struct gp_page_row){
+					  label, signed_text(bytes, text),
+					  meaning, GP_TONE_PLAIN });
+}
+
+static void print_parts(const struct gp_page *page,
+			const struct gp_floor_device *d)
+{
+	struct gp_floor_parts parts = gp_floor_parts_of(d);
+	char text[SIGNED_TEXT];
+
+	gp_page_blank(page);
+	gp_page_line(
+		page, GP_TONE_TITLE, 2,
+		"Reserved at the peak, beyond that packing: %s",
+		signed_text(minus(d->makeup.reserved, d->floor.height), text));
+	print_part(page, "  packing", parts.packing,
+		   "free beside blocks, or cached in sizes that did not fit");
+	print_part(page, "  streams", parts.streams,
+		   "free, and not reserved if all were on one stream");
+	print_part(page, "  pools", parts.pools,
+		   "free, and not reserved without private pools");
+	print_part(page, "  waiting", parts.waiting,
+		   "given up, but still in use by another stream");
+	print_part(page, "  rounding", parts.rounding,
+		   "blocks larger than their rounded request");
+	print_part(page, "  shape", parts.shape,
+		   "less is live at that peak than at the most");
+	print_part(page, "  not found", parts.height,
+		   "what the packing needs above what is live");
+}
+
+/* ---- the answer ---- */
+
+static void print_bound(const struct gp_page *page,
+			const struct gp_floor_report *report,
+			const struct gp_floor_device *d)
+{
+	char bytes[GP_BYTES_TEXT], other[GP_BYTES_TEXT], note[128];
+	char event[GP_COUNT_TEXT];
+
+	if (!report->settings)
+		snprintf(note, sizeof(note), "at time %s",
+			 gp_count_text(d->floor.bound_time, event));
+	else
+		snprintf(note, sizeof(note), "%s%s; %s as requested",
+			 d->floor.bound_time ? "event " : "at the start",
+			 d->floor.bound_time
+				 ? gp_count_text(d->floor.bound_time - 1, event)
+				 : "",
+			 gp_bytes_text(d->requested, other));
+	gp_page_row(page,
+		    &(struct gp_page_row){ "Live at once",
+					   gp_bytes_text(d->floor.bound, bytes),
+					   note, GP_TONE_PLAIN });
+}
+
+static void print_packing(const struct gp_page *page,
+			  const struct gp_floor_device *d)
+{
+	const struct gp_floor *f = &d->floor;
+	char bytes[GP_BYTES_TEXT], by[GP_BYTES_TEXT], blocks[GP_PLURAL_TEXT];
+	char note[192], above[GP_BYTES_TEXT + 16] = "no more than that";
+
+	if (f->height > f->bound)
+		snprintf(above, sizeof(above), "%s more",
+			 gp_bytes_text(f->height - f->bound, by));
+	snprintf(note, sizeof(note), "%s; of %s, %s%s", above,
+		 gp_plural_text(d->spans.count, "block", blocks),
+		 gp_floor_method_name(f->method),
+		 f->is_least && f->height > f->bound ? "; none needs less"
+						     : "");
+	gp_page_row(page,
+		    &(struct gp_page_row){ "Packing found",
+					   gp_bytes_text(f->height, bytes),
+					   note, GP_TONE_PLAIN });
+}
+
+static void print_run(const struct gp_page *page,
+		      const struct gp_floor_report *report,
+		      const struct gp_floor_device *d)
+{
+	char bytes[GP_BYTES_TEXT], capacity[GP_BYTES_TEXT], note[512];
+
+	snprintf(note, sizeof(note), "%s; PyTorch 2.%u%s",
+		 gp_head_settings(report->conf), report->settings->release,
+		 d->dropped ? "; memory: no limit" : "");
+	gp_page_row(page, &(struct gp_page_row){
+				  "Reserved",
+				  gp_bytes_text(d->makeup.reserved, bytes),
+				  note, GP_TONE_PLAIN });
+	if (d->dropped)
+		gp_page_line(page, GP_TONE_BAD, 2,
+			     "With %s it runs out of memory: %s not served. "
+			     "All requests are counted here, as if they had "
+			     "been.",
+			     gp_bytes_text(d->capacity, capacity),
+			     gp_plural_text(d->dropped, "request", note));
+}
+
+static void print_sentence(const struct gp_page *page,
+			   const struct gp_floor_device *d)
+{
+	char bound[GP_BYTES_TEXT], height[GP_BYTES_TEXT], run[GP_BYTES_TEXT];
+
+	gp_page_line(page, GP_TONE_TITLE, 2,
+		     "No allocator could do with less than %s; a packing of %s "
+		     "exists; PyTorch reserves %s.",
+		     gp_bytes_text(d->floor.bound, bound),
+		     gp_bytes_text(d->floor.height, height),
+		     gp_bytes_text(d->makeup.reserved, run));
+}
+
+static void print_spans(const struct gp_page *page,
+			const struct gp_floor_report *report,
+			const struct gp_floor_device *d)
+{
+	const struct gp_floor *f = &d->floor;
+	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
+
+	if (!report->capacity)
+		gp_page_line(
+			page, GP_TONE_TITLE, 2,
+			"A packing of %s bytes exists; none needs less "
+			"than %s.",
+			gp_count_text(f->height, a),
+			gp_count_text(f->is_least ? f->height : f->bound, b));
+	else if (f->height <= report->capacity)
+		gp_page_line(page, GP_TONE_GOOD, 2,
+			     "They fit %s bytes: a packing of %s exists.",
+			     gp_count_text(report->capacity, a),
+			     gp_count_text(f->height, b));
+	else
+		gp_page_line(page, GP_TONE_BAD, 2,
+			     f->is_impossible
+				     ? "They do not fit %s bytes."
+				     : "No packing in %s bytes was found.",
+			     gp_count_text(report->capacity, a));
+}
+
+void gp_report_floor_text(const struct gp_floor_report *report,
+			  const struct gp_report_style *style, FILE *out)
+{
+	struct gp_page page = gp_page_make(style, out);
+
+	for (size_t i = 0; i < report->count; i++) {
+		const struct gp_floor_device *d = &report->devices[i];
+
+		if (i)
+			gp_page_blank(&page);
+		if (report->count > 1)
+			gp_page_line(&page, GP_TONE_TITLE, 2, "%s, device %u",
+				     gp_page_name(report->path), d->device);
+		else
+			gp_page_line(&page, GP_TONE_TITLE, 2, "%s",
+				     gp_page_name(report->path));
+		gp_page_blank(&page);
+		if (report->settings)
+			print_sentence(&page, d);
+		else
+			print_spans(&page, report, d);
+		gp_page_blank(&page);
+		print_bound(&page, report, d);
+		print_packing(&page, d);
+		if (!report->settings)
+			continue;
+		print_run(&page, report, d);
+		print_parts(&page, d);
+	}
+}
+
+/* ---- as minimalloc's CSV ---- */
+
+void gp_report_floor_csv(const struct gp_floor_report *report,
+			 const struct gp_trace *trace, FILE *out)
+{
+	for (size_t i = 0; i < report->count; i++) {
+		const struct gp_floor_device *d = &report->devices[i];
+
+		gp_spans_write(&d->spans, d->floor.offsets,
+			       trace ? trace->devices[i].names : NULL, out);
+	}
+}

@@ -1,0 +1,318 @@
+/* Packings: apart, no lower than the bound, and as low as can be where few
+ * spans let all ways be tried. */
+#include "gpupool/floor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "floor/place.h"
+#include "suite.h"
+#include "trace_text.h"
+
+#define MOST 2000
+
+static struct gp_spans random_spans(uint64_t *seed, size_t count,
+				    uint64_t times, uint64_t sizes)
+{
+	static struct gp_span items[MOST];
+	struct gp_spans spans = { .items = items, .count = count };
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t lower = next_random(seed) % times;
+
+		items[i] = (struct gp_span){
+			.lower = lower,
+			.upper = lower + 1 + next_random(seed) % times,
+			.size = 1 + next_random(seed) % sizes,
+			.align = 1,
+			.id = (uint32_t)i,
+		};
+	}
+	return spans;
+}
+
+static uint64_t top_of(const struct gp_spans *spans, const uint64_t *offsets)
+{
+	uint64_t top = 0;
+
+	for (size_t i = 0; i < spans->count; i++)
+		if (offsets[i] + spans->items[i].size > top)
+			top = offsets[i] + spans->items[i].size;
+	return top;
+}
+
+static struct gp_floor found(const struct gp_spans *spans, uint64_t capacity,
+			     uint64_t work)
+{
+	const struct gp_floor_config config = { .spans = spans,
+						.capacity = capacity,
+						.work = work };
+	struct gp_floor floor;
+
+	gp_floor_find(&config, &floor);
+	ck_assert_uint_ge(floor.height, floor.bound);
+	ck_assert_uint_eq(top_of(spans, floor.offsets), floor.height);
+	ck_assert(gp_floor_is_valid(spans, floor.offsets));
+	return floor;
+}
+
+/* ---- the least ---- */
+
+static void swap(uint32_t *a, uint32_t *b)
+{
+	uint32_t c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* Some order gives the lowest packing of all. */
+static uint64_t least(const struct gp_spans *spans, struct place *place,
+		      uint32_t *order, size_t from)
+{
+	uint64_t offsets[8], work = UINT64_MAX, best = UINT64_MAX;
+
+	if (from == spans->count) {
+		place_all(place, order, offsets, &work);
+		return top_of(spans, offsets);
+	}
+	for (size_t i = from; i < spans->count; i++) {
+		uint64_t height;
+
+		swap(&order[from], &order[i]);
+		height = least(spans, place, order, from + 1);
+		swap(&order[from], &order[i]);
+		if (height < best)
+			best = height;
+	}
+	return best;
+}
+
+/* Returns whether that is more than is live. */
+static bool must_be_least(const struct gp_spans *spans)
+{
+	struct place *place = place_create(spans);
+	uint32_t order[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	struct gp_floor floor = found(spans, 0, 0);
+	bool is_more = floor.height > floor.bound;
+
+	ck_assert(floor.is_least);
+	ck_assert_uint_eq(floor.height, least(spans, place, order, 0));
+	gp_floor_release(&floor);
+	place_destroy(place);
+	return is_more;
+}
+
+START_TEST(few_spans_are_packed_as_low_as_can_be)
+{
+	uint64_t seed = 1;
+
+	for (int i = 0; i < 60; i++) {
+		struct gp_spans spans = random_spans(&seed, 6, 5, 9);
+
+		must_be_least(&spans);
+	}
+}
+END_TEST
+
+START_TEST(alignment_is_kept_and_its_price_is_the_least)
+{
+	uint64_t seed = 7, more = 0;
+
+	for (int i = 0; i < 60; i++) {
+		struct gp_spans spans = random_spans(&seed, 6, 5, 9);
+
+		for (size_t k = 0; k < spans.count; k++)
+			spans.items[k].align = 1 + next_random(&seed) % 4;
+		more += must_be_least(&spans);
+	}
+	ck_assert_uint_gt(more, 10);
+}
+END_TEST
+
+/* The README's example of minimalloc: 12 bytes, each section full. */
+START_TEST(a_capacity_that_fits_is_found_and_one_below_is_refused)
+{
+	struct gp_span items[] = {
+		{ .lower = 0, .upper = 3, .size = 4, .align = 1 },
+		{ .lower = 3, .upper = 9, .size = 4, .align = 1 },
+		{ .lower = 0, .upper = 9, .size = 4, .align = 1 },
+		{ .lower = 9, .upper = 21, .size = 4, .align = 1 },
+		{ .lower = 0, .upper = 21, .size = 4, .align = 1 },
+	};
+	struct gp_spans spans = { .items = items, .count = COUNT_OF(items) };
+	struct gp_floor floor = found(&spans, 12, 0);
+
+	ck_assert_uint_eq(floor.height, 12);
+	ck_assert(!floor.is_impossible);
+	gp_floor_release(&floor);
+	floor = found(&spans, 11, 0);
+	ck_assert(floor.is_impossible);
+	gp_floor_release(&floor);
+}
+END_TEST
+
+/* ---- many ---- */
+
+START_TEST(many_spans_are_packed_within_any_number_of_steps)
+{
+	static const uint64_t work[] = { 1, 1000, 100000, 10000000 };
+	uint64_t seed = 3, before = UINT64_MAX;
+	struct gp_spans spans = random_spans(&seed, MOST, 500, 100000);
+
+	for (size_t i = 0; i < MOST; i++)
+		spans.items[i].size <<= next_random(&seed) % 12;
+	for (size_t i = 0; i < COUNT_OF(work); i++) {
+		struct gp_floor floor = found(&spans, 0, work[i]);
+
+		ck_assert_uint_le(floor.work, work[i]);
+		ck_assert_uint_le(floor.height, before);
+		before = floor.height;
+		gp_floor_release(&floor);
+	}
+	/* Those are within a few percent. */
+	ck_assert_uint_lt(before - gp_floor_bound(&spans, &seed), before / 20);
+}
+END_TEST
+
+START_TEST(the_same_spans_give_the_same_offsets)
+{
+	uint64_t seed = 5;
+	struct gp_spans spans = random_spans(&seed, 300, 60, 1000);
+	struct gp_floor a = found(&spans, 0, 3000000),
+			b = found(&spans, 0, 3000000);
+
+	ck_assert(!memcmp(a.offsets, b.offsets,
+			  spans.count * sizeof(*a.offsets)));
+	gp_floor_release(&a);
+	gp_floor_release(&b);
+}
+END_TEST
+
+START_TEST(nothing_needs_nothing)
+{
+	struct gp_spans spans = { 0 };
+	struct gp_floor floor = found(&spans, 0, 0);
+
+	ck_assert_uint_eq(floor.height, 0);
+	ck_assert(floor.is_least);
+	gp_floor_release(&floor);
+}
+END_TEST
+
+/* ---- gaps ---- */
+
+START_TEST(what_lies_in_a_gap_takes_no_room_of_its_own)
+{
+	struct gp_span items[] = {
+		{ .lower = 0, .upper = 9, .size = 4, .align = 1, .gaps = 1 },
+		{ .lower = 3, .upper = 6, .size = 4, .align = 1 },
+	};
+	struct gp_span_gap gap = { .lower = 3, .upper = 6 };
+	struct gp_spans spans = {
+		.items = items, .count = 2, .gaps = &gap, .gap_count = 1
+	};
+	struct gp_floor floor = found(&spans, 0, 0);
+
+	ck_assert_uint_eq(floor.height, 4);
+	gp_floor_release(&floor);
+	/* A part of it is in use then: all of it is taken to be. */
+	gap.to = 1;
+	floor = found(&spans, 0, 0);
+	ck_assert_uint_eq(floor.height, 8);
+	gp_floor_release(&floor);
+}
+END_TEST
+
+/* ---- of traces ---- */
+
+START_TEST(a_trace_is_its_lifetimes_whatever_its_streams)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\":\"alloc\",\"id\":1,\"size\":1000},"
+		"{\"op\":\"alloc\",\"id\":2,\"size\":512,\"stream\":7},"
+		"{\"op\":\"free\",\"id\":1},"
+		"{\"op\":\"alloc\",\"id\":3,\"size\":700,\"stream\":9}"));
+	struct gp_spans spans;
+	struct gp_floor floor;
+
+	gp_spans_of_trace(trace, 0, 512, &spans);
+	ck_assert_uint_eq(spans.count, 3);
+	ck_assert_uint_eq(spans.items[0].lower, 1);
+	ck_assert_uint_eq(spans.items[0].upper, 3);
+	ck_assert_uint_eq(spans.items[0].size, 1024);
+	ck_assert_uint_eq(spans.items[2].upper, 5);
+	floor = found(&spans, 0, 0);
+	ck_assert_uint_eq(floor.bound, 1536);
+	ck_assert_uint_eq(floor.height, 1536);
+	gp_floor_release(&floor);
+	gp_spans_release(&spans);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* ---- minimalloc's own ---- */
+
+#define CHALLENGES "../shared/snapshots/minimalloc-"
+
+static void solve(const char *path)
+{
+	struct gp_spans spans;
+	struct gp_diag diag = { 0 };
+	struct gp_floor floor;
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		skip_test("minimalloc", "there is no " CHALLENGES "*.csv");
+	fclose(file);
+	ck_assert(gp_spans_is_csv(path));
+	ck_assert_int_eq(gp_spans_read(path, &spans, &diag), GP_OK);
+	floor = found(&spans, 1048576, 0);
+	ck_assert_uint_le(floor.height, 1048576);
+	gp_floor_release(&floor);
+	gp_spans_release(&spans);
+}
+
+START_TEST(challenge_a_fits_a_mebibyte)
+{
+	solve(CHALLENGES "A.csv");
+}
+END_TEST
+
+START_TEST(challenge_c_fits_a_mebibyte)
+{
+	solve(CHALLENGES "C.csv");
+}
+END_TEST
+
+START_TEST(challenge_f_fits_a_mebibyte)
+{
+	solve(CHALLENGES "F.csv");
+}
+END_TEST
+
+START_TEST(challenge_k_fits_a_mebibyte)
+{
+	solve(CHALLENGES "K.csv");
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ few_spans_are_packed_as_low_as_can_be, 0 },
+		{ alignment_is_kept_and_its_price_is_the_least, 0 },
+		{ a_capacity_that_fits_is_found_and_one_below_is_refused, 0 },
+		{ many_spans_are_packed_within_any_number_of_steps, 0 },
+		{ the_same_spans_give_the_same_offsets, 0 },
+		{ nothing_needs_nothing, 0 },
+		{ what_lies_in_a_gap_takes_no_room_of_its_own, 0 },
+		{ a_trace_is_its_lifetimes_whatever_its_streams, 0 },
+		{ challenge_a_fits_a_mebibyte, 0 },
+		{ challenge_c_fits_a_mebibyte, 0 },
+		{ challenge_f_fits_a_mebibyte, 0 },
+		{ challenge_k_fits_a_mebibyte, 0 },
+	};
+
+	return suite_run("floor", tests, COUNT_OF(tests));
+}

@@ -1,0 +1,146 @@
+/* minimalloc's CSV, in and out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpupool/floor.h"
+#include "suite.h"
+
+static struct gp_spans spans_of(const char *text)
+{
+	struct gp_spans spans;
+	struct gp_diag diag = { 0 };
+
+	ck_assert_msg(gp_spans_parse(text, strlen(text), &spans, &diag) ==
+			      GP_OK,
+		      "%s: %s", diag.record, diag.what);
+	return spans;
+}
+
+/* As read, written and read again. */
+static char *written(const char *text, const uint64_t *offsets)
+{
+	struct gp_spans spans = spans_of(text);
+	char *bytes = NULL;
+	size_t n;
+	FILE *out = open_memstream(&bytes, &n);
+
+	gp_spans_write(&spans, offsets, NULL, out);
+	fclose(out);
+	gp_spans_release(&spans);
+	return bytes;
+}
+
+START_TEST(columns_come_in_any_order)
+{
+	struct gp_spans spans = spans_of("lower,size,id,upper\r\n"
+					 "6,18,one,12\r\n5,15,zero,10\r\n");
+
+	ck_assert_uint_eq(spans.count, 2);
+	ck_assert_str_eq(spans.names[0], "one");
+	ck_assert_uint_eq(spans.items[0].lower, 6);
+	ck_assert_uint_eq(spans.items[0].upper, 12);
+	ck_assert_uint_eq(spans.items[0].size, 18);
+	ck_assert_uint_eq(spans.items[0].align, 1);
+	gp_spans_release(&spans);
+}
+END_TEST
+
+START_TEST(end_is_the_last_time_where_upper_is_behind_it)
+{
+	struct gp_spans spans = spans_of("start,size,buffer,end,gaps\n"
+					 "6,18,1,11,7-8\n");
+
+	ck_assert_uint_eq(spans.items[0].upper, 12);
+	ck_assert_uint_eq(spans.gaps[0].lower, 7);
+	ck_assert_uint_eq(spans.gaps[0].upper, 9);
+	gp_spans_release(&spans);
+}
+END_TEST
+
+START_TEST(what_was_read_is_written_with_its_offsets)
+{
+	static const struct {
+		const char *in, *out;
+	} rows[] = {
+		{ "id,lower,upper,size\n0,5,10,15\n1,6,12,18\n",
+		  "id,lower,upper,size,offset\n0,5,10,15,1\n1,6,12,18,21\n" },
+		{ "id,lower,upper,size,alignment,hint,gaps\n"
+		  "0,5,10,15,1,0,\n1,6,12,18,2,-1,7-8 9-10@1:17\n",
+		  "id,lower,upper,size,alignment,hint,gaps,offset\n"
+		  "0,5,10,15,1,0,,1\n1,6,12,18,2,-1,7-8 9-10@1:17,21\n" },
+		/* What an answer says is not asked again. */
+		{ "id,lower,upper,size,offset\nLittle,5,10,15,99\nBig,6,12,18,"
+		  "0\n",
+		  "id,lower,upper,size,offset\nLittle,5,10,15,1\n"
+		  "Big,6,12,18,21\n" },
+	};
+	const uint64_t offsets[] = { 1, 21 };
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char *out = written(rows[i].in, offsets);
+
+		ck_assert_str_eq(out, rows[i].out);
+		free(out);
+	}
+}
+END_TEST
+
+START_TEST(what_is_wrong_is_told_with_its_line)
+{
+	static const struct {
+		const char *text, *record, *what;
+	} rows[] = {
+		{ "", "line 1", "there is no column upper" },
+		{ "id,lower,size\n", "line 1", "there is no column upper" },
+		{ "lower,upper,size\n", "line 1", "there is no column id" },
+		{ "id,id,lower,upper,size\n", "line 1",
+		  "the column is there twice: id" },
+		{ "id,lower,upper,end,size\n", "line 1",
+		  "there are two columns, upper and end, that say the same" },
+		{ "id,lower,upper,size\na,b,c,d\n", "line 2",
+		  "that is not a number it can be: b" },
+		{ "id,lower,upper,size\n1,2,3,0\n", "line 2",
+		  "that is not a number it can be: 0" },
+		{ "id,lower,upper,size\n1,2,3,99999999999999999999\n", "line 2",
+		  "that is not a number it can be: 99999999999999999999" },
+		{ "id,lower,upper,size\n1,2,3\n", "line 2",
+		  "there are fewer cells than columns: 1,2,3" },
+		{ "id,lower,upper,size\n1,2,3,4,5\n", "line 2",
+		  "there are more cells than columns: 1,2,3,4,5" },
+		{ "id,lower,upper,size\n\nx,3,3,4\n", "line 3",
+		  "it ends before it begins: x" },
+		{ "id,lower,upper,size,gaps\n1,2,9,4,1-2-3\n", "line 2",
+		  "that is no gap such as 7-9: 1-2-3" },
+		{ "id,lower,upper,size,gaps\n1,2,9,4,A-B\n", "line 2",
+		  "that is no gap such as 7-9: A-B" },
+		{ "id,lower,upper,size,gaps\n1,2,9,4,3-5 4-6\n", "line 2",
+		  "gap 2 is not within what it is a gap of" },
+		{ "id,lower,upper,size,gaps\n1,2,9,4,3-5@0:5\n", "line 2",
+		  "gap 1 is not within what it is a gap of" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_spans spans;
+		struct gp_diag diag = { 0 };
+
+		ck_assert_int_eq(gp_spans_parse(rows[i].text,
+						strlen(rows[i].text), &spans,
+						&diag),
+				 GP_INPUT);
+		ck_assert_str_eq(diag.record, rows[i].record);
+		ck_assert_str_eq(diag.what, rows[i].what);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ columns_come_in_any_order, 0 },
+		{ end_is_the_last_time_where_upper_is_behind_it, 0 },
+		{ what_was_read_is_written_with_its_offsets, 0 },
+		{ what_is_wrong_is_told_with_its_line, 0 },
+	};
+
+	return suite_run("spans_csv", tests, COUNT_OF(tests));
+}
