@@ -169,11 +169,15 @@ check: ## every test; the last line counts them
 check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(JSON)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh \
 		tests/traces/bad.sh tests/traces/tiny.sh \
+		tests/traces/round_trip.sh tests/viewers/run.sh \
 		tests/cli/snapshots.sh tests/browser/run.sh \
 		tests/record/run.sh
 
 browser-test: $(PROGRAM) ## the page of --format html in headless Chromium
 	@BUILD=$(B) tests/run.sh tests/browser/run.sh
+
+viewers-test: $(PROGRAM) ## what convert --run writes, in other people's viewers
+	@BUILD=$(B) tests/run.sh tests/viewers/run.sh
 
 tests: $(CHECKS) $(JSON) ## build the tests, run none
 
@@ -304,7 +308,7 @@ help: ## this list
 	@echo '  V=1           show the commands'
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
-.PHONY: all lib check check-run browser-test tests fuzz fuzz-run lint lint-run format \
+.PHONY: all lib check check-run browser-test viewers-test tests fuzz fuzz-run lint lint-run format \
 	record-test record-test-run slurm-check conform conform-record demo demo-run torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all

@@ -68,10 +68,16 @@ static const struct gp_command table[] = {
 	  GP_TAKER_FLOOR, gp_floor_command },
 	{ "info", "TRACE", 1, 1, "Say what is in a trace.", NULL, GP_TAKER_INFO,
 	  gp_info_command },
-	{ "convert", "IN OUT", 2, 2, "Write a trace in another format.",
+	{ "convert", "IN OUT", 1, 2,
+	  "Write a trace in another format, or a run for other tools.",
 	  "OUT's name says the format: .json, .jsonl, .gpt or .bin, each also "
 	  "with .gz or .zst behind it. - is standard output, as JSON unless "
-	  "--format says otherwise.",
+	  "--to says otherwise.\n"
+	  "With --run the trace is replayed, as recorded or as the settings "
+	  "ask, and what the allocator did is written: .pickle is a snapshot "
+	  "that PyTorch's memory_viz shows, .perfetto.json is for "
+	  "ui.perfetto.dev, .speedscope.json and .folded are memory at the "
+	  "peak by stack, .csv is one row for each event.",
 	  GP_TAKER_CONVERT, gp_convert_command },
 	{ "verify", "TRACE", 1, 1, "Compare every decision with PyTorch's own.",
 	  "The trace's requests go through gpupool's allocator and through "

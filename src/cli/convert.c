@@ -1,11 +1,53 @@
-/* gpupool convert: a trace in another format. */
+/* gpupool convert: a trace in another format, or a run for other tools. */
 #include "cli/command.h"
+#include "cli/convert_run.h"
+#include "cli/plan.h"
 #include "cli/progress.h"
 #include "cli/trace_file.h"
 #include "gpupool/input.h"
 
-enum gp_status gp_convert_command(const struct gp_options *options,
-				  struct gp_diag *diag)
+static enum gp_status usage(struct gp_diag *diag, const char *what,
+			    const char *hint)
+{
+	gp_diag_file(diag, "convert");
+	gp_diag_hint(diag, "%s", hint);
+	return gp_diag_set(diag, GP_USAGE, "%s", what);
+}
+
+/* OUT, or what -o names in its place. */
+static enum gp_status find_out(const struct gp_options *options,
+			       const char **out, struct gp_diag *diag)
+{
+	if (options->operand_count == 2 && options->output)
+		return usage(diag, "there are two names to write to",
+			     "give OUT or -o");
+	*out = options->operand_count == 2 ? options->operands[1]
+					   : options->output;
+	if (!*out)
+		return usage(diag, "it needs a name to write to",
+			     "for example: gpupool convert IN OUT.jsonl.gz");
+	return GP_OK;
+}
+
+/* What only makes sense for a run. */
+static enum gp_status check(const struct gp_options *options,
+			    struct gp_diag *diag)
+{
+	if (options->run)
+		return GP_OK;
+	if (gp_plan_is_asked(options) || options->on_oom)
+		return usage(diag,
+			     "settings make no difference to a trace that is "
+			     "not replayed",
+			     "add --run to write what the allocator would do");
+	if (options->to != GP_TO_BY_NAME && options->to >= GP_TO_A_RUN)
+		return usage(diag, "that is a format of runs, not of traces",
+			     "add --run to write what the allocator does");
+	return GP_OK;
+}
+
+static enum gp_status convert(const struct gp_options *options, const char *out,
+			      struct gp_diag *diag)
 {
 	struct gp_progress progress = gp_progress_make(options->quiet);
 	struct gp_input_config config = {
@@ -15,15 +57,29 @@ enum gp_status gp_convert_command(const struct gp_options *options,
 	};
 	struct gp_trace *trace;
 	struct gp_trace_form form;
-	enum gp_status status = gp_trace_form_of(
-		options, "convert", options->operands[1], &form, diag);
+	enum gp_status status =
+		gp_trace_form_of(options, "convert", out, &form, diag);
 
 	if (status == GP_OK)
 		status = gp_input_read(&config, &trace, diag);
 	gp_progress_end(&progress);
 	if (status != GP_OK)
 		return status;
-	status = gp_trace_file_write(trace, &form, options->operands[1], diag);
+	status = gp_trace_file_write(trace, &form, out, diag);
 	gp_trace_destroy(trace);
 	return status;
+}
+
+enum gp_status gp_convert_command(const struct gp_options *options,
+				  struct gp_diag *diag)
+{
+	const char *out;
+	enum gp_status status = find_out(options, &out, diag);
+
+	if (status == GP_OK)
+		status = check(options, diag);
+	if (status != GP_OK)
+		return status;
+	return options->run ? gp_convert_run(options, out, diag)
+			    : convert(options, out, diag);
 }

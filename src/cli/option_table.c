@@ -11,6 +11,7 @@
 #define CHECK	   GP_TAKER_CHECK
 #define INFO	   GP_TAKER_INFO
 #define BENCH	   GP_TAKER_BENCH
+#define CONVERT	   GP_TAKER_CONVERT
 #define RUNS	   (GP_TAKER_REPLAY | GP_TAKER_VERIFY | DIFF)
 #define EXPLAIN	   GP_TAKER_EXPLAIN
 #define FLOOR	   GP_TAKER_FLOOR
@@ -20,7 +21,7 @@
 
 const struct gp_option_row gp_option_table[] = {
 	{ "alloc-conf", 0, TEXT, AT(alloc_conf), "STRING",
-	  RUNS | EXPLAIN | FLOOR,
+	  RUNS | EXPLAIN | FLOOR | CONVERT,
 	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
 	  "recorded ones; \"\" is PyTorch's defaults." },
 	{ "alloc-conf", 0, LIST, AT(confs), "STRING", HEADROOM,
@@ -53,10 +54,10 @@ const struct gp_option_row gp_option_table[] = {
 	  "Take over what FILE, an unfinished report or part, has done; it may "
 	  "be the output file, which then need not be there yet." },
 	{ "torch", 0, TEXT, AT(torch), "RELEASE",
-	  RUNS | HEADROOM | SUGGEST | SWEEP | EXPLAIN | FLOOR,
+	  RUNS | HEADROOM | SUGGEST | SWEEP | EXPLAIN | FLOOR | CONVERT,
 	  "Decide as this release of PyTorch does: 2.0 to 2.15, or latest." },
 	{ "capacity", 0, BYTES, AT(capacity), "SIZE",
-	  RUNS | SUGGEST | SWEEP | EXPLAIN | FLOOR,
+	  RUNS | SUGGEST | SWEEP | EXPLAIN | FLOOR | CONVERT,
 	  "Memory of the device: 80GiB, 512MiB, a number of bytes, or "
 	  "unlimited." },
 	{ "capacity", 0, BYTES, AT(capacity), "SIZE", GP_TAKER_RECORD,
@@ -73,10 +74,11 @@ const struct gp_option_row gp_option_table[] = {
 	{ "output", 'o', TEXT, AT(output), "FILE", GP_TAKER_RECORD,
 	  "The trace, trace.json unless given; its name says the format as "
 	  "convert's does." },
-	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY | SWEEP,
+	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY | SWEEP | CONVERT,
 	  "The allocator: caching decides as PyTorch's does, torch is "
 	  "PyTorch's own, direct asks the device for each request." },
-	{ "torch-lib", 0, TEXT, AT(torch_lib), "PATH", (RUNS & ~DIFF) | SWEEP,
+	{ "torch-lib", 0, TEXT, AT(torch_lib), "PATH",
+	  (RUNS & ~DIFF) | SWEEP | CONVERT,
 	  "PyTorch's own allocator: a wheel, a folder with an unpacked one or "
 	  "site-packages, or what make torch-engine made. Without it, one is "
 	  "looked for beside the program and in the cache." },
@@ -97,7 +99,7 @@ const struct gp_option_row gp_option_table[] = {
 	  "gpupool sweep." },
 	{ "repeat", 0, COUNT, AT(repeat), "N", BENCH,
 	  "How often each call is made; 200 unless given." },
-	{ "on-oom", 0, WORD, AT(on_oom), "go-on|stop", REPLAY,
+	{ "on-oom", 0, WORD, AT(on_oom), "go-on|stop", REPLAY | CONVERT,
 	  "What follows a request that does not fit: the next one, or the "
 	  "end." },
 	{ "compare", 0, FLAG, AT(compare), NULL, REPLAY | HEADROOM,
@@ -140,10 +142,18 @@ const struct gp_option_row gp_option_table[] = {
 	  GP_TAKER_INFO | DIFF | SUGGEST | EXPLAIN | BENCH,
 	  "For a person, or for a program." },
 	{ "format", 0, WORD, AT(to), "json|jsonl|binary",
-	  GP_TAKER_CONVERT | GP_TAKER_GEN | GP_TAKER_SLICE,
+	  GP_TAKER_GEN | GP_TAKER_SLICE,
 	  "The format to write, where the file's name does not say." },
-	{ "to", 0, WORD, AT(to), "json|jsonl|binary", GP_TAKER_CONVERT,
-	  "The same as --format." },
+	{ "run", 0, FLAG, AT(run), NULL, GP_TAKER_CONVERT,
+	  "Replay the trace and write the run, in a format of other tools." },
+	{ "to", 0, WORD, AT(to),
+	  "json|jsonl|binary|pickle|perfetto|speedscope|folded|csv",
+	  GP_TAKER_CONVERT,
+	  "The format to write, where the file's name does not say; from "
+	  "pickle on they are a run's." },
+	{ "format", 0, WORD, AT(to),
+	  "json|jsonl|binary|pickle|perfetto|speedscope|folded|csv",
+	  GP_TAKER_CONVERT, "The same as --to." },
 	{ "format", 0, WORD, AT(format), "text|json|junit|github", CHECK,
 	  "For a person, for a program, as JUnit's XML, or with GitHub's "
 	  "annotations." },
@@ -152,6 +162,8 @@ const struct gp_option_row gp_option_table[] = {
 	{ "only", 0, TEXT, AT(only), "NAME", CHECK, "Only that run." },
 	{ "output", 'o', TEXT, AT(output), "FILE", GP_TAKER_GEN,
 	  "Write the trace there, whole or not at all." },
+	{ "output", 'o', TEXT, AT(output), "FILE", GP_TAKER_CONVERT,
+	  "In place of OUT." },
 	{ "output", 'o', TEXT, AT(output), "FILE", REPORTS | CHECK,
 	  "Write the report there, whole or not at all." },
 	{ "events", 0, TEXT, AT(events), "FILE", REPLAY,

@@ -15,7 +15,8 @@
 
 #define KNOB_TAKERS                                                            \
 	(GP_TAKER_REPLAY | GP_TAKER_VERIFY | GP_TAKER_DIFF |                   \
-	 GP_TAKER_HEADROOM | GP_TAKER_EXPLAIN | GP_TAKER_FLOOR)
+	 GP_TAKER_HEADROOM | GP_TAKER_EXPLAIN | GP_TAKER_FLOOR |               \
+	 GP_TAKER_CONVERT)
 
 #define LETTERS 64 /* room for all of them, each with its colon */
 

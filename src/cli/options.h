@@ -12,6 +12,7 @@
 
 #include "gpupool/replay.h"
 #include "gpupool/status.h"
+#include "gpupool/write.h"
 
 /* Who takes a flag: a command is one bit. */
 enum gp_taker {
@@ -52,6 +53,7 @@ enum gp_color { GP_COLOR_AUTO, GP_COLOR_ALWAYS, GP_COLOR_NEVER };
 
 #define GP_COUNT_BY_DEFAULT UINT64_MAX
 #define GP_TO_BY_NAME	    UINT32_MAX /* the format follows from OUT's name */
+#define GP_TO_A_RUN	    (GP_TRACE_BINARY + 1)
 
 /* Of a flag that may be given more than once, in order. */
 struct gp_texts {
@@ -79,7 +81,10 @@ struct gp_options {
 	uint64_t points, tries;	       /* GP_COUNT_BY_DEFAULT */
 	uint64_t round, steps;	       /* millions of these */
 	uint32_t format;	       /* enum gp_format */
-	uint32_t to;	 /* enum gp_trace_format, or GP_TO_BY_NAME */
+	/* enum gp_trace_format, or GP_TO_A_RUN and enum gp_exchange_format
+	 * behind it, or GP_TO_BY_NAME */
+	uint32_t to;
+	bool run;	 /* convert: not the trace, what comes of it */
 	uint32_t on_oom; /* enum gp_on_oom */
 	uint32_t color;	 /* enum gp_color */
 	uint32_t device; /* enum gp_device_choice */

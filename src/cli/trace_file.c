@@ -77,18 +77,17 @@ static const struct {
 	{ ".zst", GP_PACK_ZSTD },
 };
 
-static bool ends_with(const char *text, size_t length, const char *suffix)
+bool gp_path_ends(const char *text, size_t length, const char *suffix)
 {
 	size_t n = strlen(suffix);
 
 	return length >= n && !strncmp(text + length - n, suffix, n);
 }
 
-/* Cuts a packing's suffix off the length. */
-static enum gp_packing packing_of(const char *path, size_t *length)
+enum gp_packing gp_packing_of(const char *path, size_t *length)
 {
 	for (size_t i = 0; i < sizeof(packings) / sizeof(*packings); i++) {
-		if (!ends_with(path, *length, packings[i].suffix))
+		if (!gp_path_ends(path, *length, packings[i].suffix))
 			continue;
 		*length -= strlen(packings[i].suffix);
 		return packings[i].packing;
@@ -102,7 +101,7 @@ static enum gp_status by_name(const struct gp_options *options,
 {
 	size_t length = strlen(path);
 
-	form->packing = packing_of(path, &length);
+	form->packing = gp_packing_of(path, &length);
 	form->format = GP_TRACE_JSON;
 	if (options->to != GP_TO_BY_NAME) {
 		form->format = (enum gp_trace_format)options->to;
@@ -111,7 +110,7 @@ static enum gp_status by_name(const struct gp_options *options,
 	if (!strcmp(path, "-"))
 		return GP_OK;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		if (!ends_with(path, length, formats[i].suffix))
+		if (!gp_path_ends(path, length, formats[i].suffix))
 			continue;
 		form->format = formats[i].format;
 		return GP_OK;

@@ -36,6 +36,12 @@ enum gp_status gp_trace_form_of(const struct gp_options *options,
 				struct gp_trace_form *form,
 				struct gp_diag *diag);
 
+/* Cuts the suffix of a packing off the length of a path. */
+enum gp_packing gp_packing_of(const char *path, size_t *length);
+
+/* Whether the first length bytes of a path end so. */
+bool gp_path_ends(const char *path, size_t length, const char *suffix);
+
 enum gp_status gp_trace_file_write(const struct gp_trace *trace,
 				   const struct gp_trace_form *form,
 				   const char *path, struct gp_diag *diag);

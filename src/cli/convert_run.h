@@ -1,0 +1,12 @@
+/* gpupool convert --run: a replay, written for other tools. */
+#ifndef CLI_CONVERT_RUN_H
+#define CLI_CONVERT_RUN_H
+
+#include "cli/options.h"
+#include "gpupool/status.h"
+
+/* out: "-" is standard output. */
+enum gp_status gp_convert_run(const struct gp_options *options, const char *out,
+			      struct gp_diag *diag);
+
+#endif

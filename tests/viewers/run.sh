@@ -1,0 +1,72 @@
+#!/bin/sh
+# What gpupool convert --run writes, loaded by the viewers it is for:
+#
+#	MEMORY_VIZ	torch/cuda/_memory_viz.py; else that of the PyTorch
+#			that python3 imports
+#	MEMORY_VIZ_JS	torch/utils/viz/MemoryViz.js of PyTorch's sources;
+#			needs node
+#
+# Without them the tests are skipped.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=${BUILD:-$root/build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+# NAME COMMAND...: a test.
+try() {
+	name=$1
+	shift
+	if "$@" > "$work/out" 2>&1; then
+		echo "ok $name"
+	else
+		echo "FAIL $name: $(tail -n 1 "$work/out")"
+	fi
+}
+
+find_memory_viz() {
+	[ -n "${MEMORY_VIZ-}" ] || MEMORY_VIZ=$(python3 -c '
+import importlib.util, pathlib
+torch = importlib.util.find_spec("torch")
+print(pathlib.Path(torch.origin).parent / "cuda" / "_memory_viz.py")
+' 2> /dev/null)
+	[ -n "$MEMORY_VIZ" ] && [ -f "$MEMORY_VIZ" ]
+}
+
+run() {
+	"$build/gpupool" convert -q --run "$root/traces/$1" "$work/$2"
+}
+
+run recorded/opt-finetune-2.9.jsonl.gz a.pickle
+run recorded/fsdp-rank0-of-64.default.pickle.gz b.pickle
+run stories/service-drifts-by-night.jsonl c.pickle
+"$build/gpupool" convert -q --run --torch 2.0 \
+	"$root/traces/tiny/free-waits-for-another-stream.json" "$work/d.pickle"
+"$build/gpupool" convert -q --run --expandable-segments --capacity 60GiB \
+	"$root/traces/stories/service-drifts-by-night.jsonl" "$work/e.pickle"
+
+if ! command -v python3 > /dev/null; then
+	echo "skip _memory_viz.py: there is no python3"
+elif find_memory_viz; then
+	for file in "$work"/[a-e].pickle; do
+		try "_memory_viz.py shows ${file##*/}" \
+			python3 "$here/memory_viz.py" "$MEMORY_VIZ" "$file"
+	done
+else
+	echo "skip _memory_viz.py: no PyTorch; MEMORY_VIZ=FILE names it"
+fi
+
+if ! command -v node > /dev/null; then
+	echo "skip MemoryViz.js: there is no node"
+elif [ -n "${MEMORY_VIZ_JS-}" ]; then
+	cp "$here/memory_viz.mjs" "$work/"
+	for file in "$work"/[a-e].pickle; do
+		try "MemoryViz.js shows ${file##*/}" node \
+			"$work/memory_viz.mjs" "$MEMORY_VIZ_JS" "$file"
+	done
+else
+	echo "skip MemoryViz.js: MEMORY_VIZ_JS=FILE names it"
+fi
