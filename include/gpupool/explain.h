@@ -136,9 +136,12 @@ struct gp_steps {
 struct gp_attempt {
 	char name[64]; /* "max_split_size_mb:128", "one stream" */
 	bool is_setting;
+	uint32_t order;	     /* in which it was tried: the usual first */
 	bool no_oom, serves; /* the request that first had no memory */
 	uint64_t oom_event;  /* unless no_oom */
 	uint64_t peak_reserved, retries, ooms, device_allocs;
+	uint64_t *oom_events; /* ascending */
+	size_t oom_event_count;
 };
 
 enum gp_verdict {
@@ -148,6 +151,15 @@ enum gp_verdict {
 	GP_FRAGMENTED_STILL, /* enough is free, nothing tried serves it */
 };
 
+/* A request without memory, beside its gp_oom. */
+struct gp_failure {
+	enum gp_verdict verdict;
+	/* What the request and what is live need together, with requests that
+	 * failed before it, and what they could have had. */
+	uint64_t needed, available;
+	uint32_t trial; /* that serves it, the first; of GP_FRAGMENTED */
+};
+
 struct gp_explain {
 	const struct gp_trace *trace;
 	uint32_t device; /* index */
@@ -155,9 +167,10 @@ struct gp_explain {
 	enum gp_verdict verdict;
 	uint64_t event;	   /* that is looked at: first OOM, or the peak */
 	uint64_t capacity; /* bytes; GP_UNLIMITED */
-	/* At an OOM: bytes that requests and what is live need together, and
-	 * what they could have had. */
-	uint64_t needed, available;
+	uint64_t needed, available; /* at the first OOM, as gp_failure's */
+	/* Every OOM, as result.ooms.list. */
+	struct gp_failure *failures;
+	size_t failure_count;
 	/* Free bytes by what the request could have done with them. */
 	uint64_t free_its_own, free_other_stream, free_other_pool;
 	/* Fewest live bytes whose segments, given back, would have served it;
@@ -169,10 +182,11 @@ struct gp_explain {
 	struct gp_gap gap;
 	struct gp_pins pins;
 	struct gp_culprits now, over_time;
+	struct gp_culprits live; /* what is in use; bytes as cut */
 	struct gp_waiting waiting;
 	struct gp_releases retries, empty_caches;
 	struct gp_steps steps;
-	struct gp_attempt *trials;
+	struct gp_attempt *trials; /* see gp_explain_cure */
 	size_t trial_count;
 	struct gp_attempt base; /* the run itself, on the simulated device */
 	struct gp_device_calls base_calls;
@@ -189,6 +203,11 @@ struct gp_explain_config {
 enum gp_status gp_explain(const struct gp_explain_config *config,
 			  struct gp_explain *explain, struct gp_diag *diag);
 void gp_explain_release(struct gp_explain *explain);
+
+/* The setting to recommend: of those that go furthest the least unusual one,
+ * which also stands first; NULL: none goes further than the run itself, or
+ * needs less. */
+const struct gp_attempt *gp_explain_cure(const struct gp_explain *explain);
 
 /* ---- the parts by themselves ---- */
 

@@ -30,6 +30,7 @@ struct gp_replay_config {
 	enum gp_on_oom on_oom;
 	bool until_mismatch; /* a verification ends at the first one */
 	bool keep_peak;	     /* result->peak: costs a second run */
+	bool keep_ooms;	     /* result->ooms.list: a walk of memory for each */
 	uint64_t capacity;   /* bytes; GP_UNLIMITED: no end */
 	/* What the engine does, with the index of the request that caused it;
 	 * NULL: nobody listens. */
@@ -119,10 +120,20 @@ struct gp_oom {
 	uint64_t device_total;
 	uint64_t limit;	    /* that may be reserved; GP_UNLIMITED: none */
 	uint64_t pool_free; /* free blocks of private pools */
+	uint64_t live;	    /* what allocated blocks were asked for with */
 	uint64_t reserve;   /* address space a segment reserves;
 			     * GP_UNLIMITED: not set */
 	bool is_rejected;   /* by throw_on_cudamalloc_oom, unasked */
 	bool is_expandable; /* expandable_segments, then */
+};
+
+/* All requests without memory; list has the first ones, when asked for. */
+#define GP_OOMS_KEPT 1000
+struct gp_ooms {
+	uint64_t *events; /* ascending */
+	size_t count, room;
+	struct gp_oom *list;
+	size_t kept, list_room;
 };
 
 /* Memory at one moment; the rest is arithmetic. */
@@ -149,6 +160,7 @@ struct gp_replay_result {
 	struct gp_timeline timeline;
 	struct gp_fidelity fidelity; /* checked 0: nothing to compare with */
 	struct gp_oom first_oom;
+	struct gp_ooms ooms;
 	struct gp_moment at_peak; /* first moment of the largest reserved */
 	/* Of the moments with as much reserved, the first of those with the
 	 * most allocated. */

@@ -43,6 +43,8 @@ struct gp_report {
 	const struct gp_run *runs; /* one, or two to be compared */
 	size_t run_count;
 	const struct gp_timing *timing; /* NULL: not asked for */
+	/* Of each run, for pages; NULL: none. */
+	const struct gp_explanation *explanations;
 };
 
 struct gp_report_style {

@@ -1,11 +1,6 @@
 /* gpupool explain: why memory that is reserved cannot be used. */
-#include "gpupool/explain.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/mem.h"
 #include "cli/command.h"
+#include "cli/explaining.h"
 #include "cli/outlet.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
@@ -13,85 +8,60 @@
 #include "gpupool/input.h"
 #include "gpupool/report.h"
 
-static void show(void *arg, const char *what)
+static void write_as(const struct gp_options *options,
+		     const struct gp_plan *plan,
+		     const struct gp_explanation *explanation, FILE *out)
 {
-	gp_progress_step(arg, what);
-}
-
-static enum gp_status explain_device(const struct gp_plan *plan,
-				     uint32_t device,
-				     struct gp_progress *progress,
-				     struct gp_explain *explain,
-				     struct gp_diag *diag)
-{
-	struct gp_replay_config run = {
+	struct gp_report_style style = gp_terminal_style(options);
+	struct gp_run run = gp_plan_run(plan);
+	struct gp_report report = {
+		.path = options->operands[0],
 		.trace = plan->trace,
-		.device = device,
-		.settings = &plan->settings,
-		.engine = plan->engine,
-		.conf = plan->conf,
-		.mode = plan->mode,
-		.capacity = plan->capacity[device],
-	};
-	struct gp_explain_config config = {
-		.run = &run,
-		.conf = plan->conf,
-		.progress = show,
-		.progress_arg = progress,
+		.runs = &run,
+		.run_count = 1,
+		.explanations = explanation,
 	};
 
-	return gp_explain(&config, explain, diag);
+	switch (options->format) {
+	case GP_FORMAT_JSON: gp_report_explain_json(explanation, out); break;
+	case GP_FORMAT_PAGE: gp_report_html(&report, out); break;
+	default: gp_report_explain_text(explanation, &style, out);
+	}
 }
 
 static enum gp_status write_report(const struct gp_options *options,
+				   const struct gp_plan *plan,
 				   const struct gp_explanation *explanation,
 				   struct gp_diag *diag)
 {
-	struct gp_report_style style = gp_terminal_style(options);
 	struct gp_output output;
 	enum gp_status status = gp_outlet_open(&output, options->output, diag);
 
 	if (status != GP_OK)
 		return status;
-	if (options->format == GP_FORMAT_JSON)
-		gp_report_explain_json(explanation, output.stream);
-	else
-		gp_report_explain_text(explanation, &style, output.stream);
+	write_as(options, plan, explanation, output.stream);
 	return gp_outlet_close(&output, status, diag);
 }
 
 static enum gp_status explain_all(const struct gp_options *options,
-				  const struct gp_plan *plan,
+				  struct gp_plan *plan,
 				  struct gp_progress *progress,
 				  struct gp_diag *diag)
 {
-	size_t count = plan->trace->device_count;
-	struct gp_explain *explains =
-		gp_mem_alloc(count + 1, sizeof(*explains));
-	char capacity[32];
-	struct gp_explanation explanation = {
-		.path = options->operands[0],
-		.conf = plan->conf,
-		.given = options->capacity ? capacity : NULL,
-		.settings = &plan->settings,
-		.devices = explains,
-		.count = count,
-		.has_details = options->details,
-	};
-	enum gp_status status = GP_OK;
-	uint32_t done = 0;
+	struct gp_explaining explaining;
+	struct gp_explanation explanation;
+	enum gp_status status =
+		gp_explaining_make(&explaining, plan, progress, diag);
 
-	snprintf(capacity, sizeof(capacity), "%llu",
-		 (unsigned long long)options->capacity);
-	for (; done < count && status == GP_OK; done++)
-		status = explain_device(plan, done, progress, &explains[done],
-					diag);
-	gp_progress_end(progress);
+	explanation = gp_explaining_of(&explaining, plan, options, true);
+	if (status == GP_OK && options->format == GP_FORMAT_PAGE) {
+		gp_plan_track(plan, GP_TRACK_THIN | GP_TRACK_FILM, NULL, 0);
+		status = gp_plan_play(plan, NULL, progress, diag);
+		gp_progress_end(progress);
+	}
 	if (status == GP_OK)
-		status = write_report(options, &explanation, diag);
-	while (done)
-		gp_explain_release(&explains[--done]);
-	free(explains);
+		status = write_report(options, plan, &explanation, diag);
+	gp_explaining_release(&explaining);
 	return status;
 }
 

@@ -43,6 +43,7 @@ enum gp_format {
 	GP_FORMAT_SUMMARY_ABBREVIATED,
 	GP_FORMAT_HTML,
 	GP_FORMAT_SVG,
+	GP_FORMAT_PAGE = GP_FORMAT_SUMMARY, /* html, where it is third */
 	/* gpupool headroom, floor */
 	GP_FORMAT_CSV = GP_FORMAT_SUMMARY,
 };

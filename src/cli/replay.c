@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/cuda_runtime.h"
+#include "cli/explaining.h"
 #include "cli/interrupt.h"
 #include "cli/keep.h"
 #include "cli/outlet.h"
@@ -27,6 +28,9 @@ struct session {
 	struct gp_keep keep;
 	struct gp_timing timing;
 	struct gp_progress progress;
+	struct gp_explaining explaining[2]; /* for pages: of each run */
+	struct gp_explanation explanations[2];
+	size_t explained;
 };
 
 static enum gp_status usage(struct gp_diag *diag, const char *what,
@@ -176,6 +180,7 @@ static struct gp_report report_of(const struct session *s,
 		.trace = s->trace,
 		.runs = runs,
 		.timing = s->options->timing ? &s->timing : NULL,
+		.explanations = s->explained ? s->explanations : NULL,
 	};
 
 	if (s->has_recorded)
@@ -204,6 +209,32 @@ static enum gp_status write_timeline(struct session *s, struct gp_diag *diag)
 	return gp_keep_timeline(s->options, &report, diag);
 }
 
+static enum gp_status explain(struct session *s, const struct gp_plan *plan,
+			      struct gp_diag *diag)
+{
+	size_t i = s->explained++;
+	enum gp_status status =
+		gp_explaining_make(&s->explaining[i], plan, &s->progress, diag);
+
+	s->explanations[i] = gp_explaining_of(&s->explaining[i], plan,
+					      s->options, plan == &s->asked);
+	return status;
+}
+
+/* What a page says besides the run: why, and what would help. */
+static enum gp_status explain_runs(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	if (s->options->format != GP_FORMAT_HTML)
+		return GP_OK;
+	if (s->has_recorded)
+		status = explain(s, &s->recorded, diag);
+	if (status == GP_OK && s->has_asked)
+		status = explain(s, &s->asked, diag);
+	return status;
+}
+
 /* Events on standard output take the report's place. */
 static enum gp_status report(struct session *s, struct gp_diag *diag)
 {
@@ -228,6 +259,8 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	if (status == GP_OK)
 		status = play(s, diag);
 	gp_progress_end(&s->progress);
+	if (status == GP_OK)
+		status = explain_runs(s, diag);
 	if (status == GP_OK)
 		status = report(s, diag);
 	status = gp_outlet_close(&s->report, status, diag);
@@ -264,6 +297,8 @@ enum gp_status gp_replay_command(const struct gp_options *options,
 		status = gp_cuda_runtime_open(options, &s.cuda, diag);
 	if (status == GP_OK)
 		status = run(&s, diag);
+	while (s.explained)
+		gp_explaining_release(&s.explaining[--s.explained]);
 	gp_keep_release(&s.keep);
 	gp_plan_release(&s.asked);
 	gp_plan_release(&s.recorded);

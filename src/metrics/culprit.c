@@ -107,41 +107,69 @@ struct gp_culprits culprits_rank(struct gp_culprit *culprits, size_t count)
 	return ranked;
 }
 
-static void note_holder(struct gp_culprit *culprit, const struct asker *asker,
-			const struct gp_holder *holder, uint64_t event)
+static void note_block(struct gp_culprit *culprit, uint64_t requested,
+		       uint64_t bytes)
 {
-	uint64_t age;
-
 	culprit->blocks++;
-	culprit->bytes += holder->share;
-	if (holder->requested < culprit->least)
-		culprit->least = holder->requested;
-	if (holder->requested > culprit->most)
-		culprit->most = holder->requested;
-	if (asker->event == GP_FROM_START)
-		culprit->from_start = true;
-	age = asker->event == GP_FROM_START ? event + 1 : event - asker->event;
+	culprit->bytes += bytes;
+	if (requested < culprit->least)
+		culprit->least = requested;
+	if (requested > culprit->most)
+		culprit->most = requested;
+}
+
+static void note_age(struct gp_culprit *culprit, const struct asker *asker,
+		     uint64_t event)
+{
+	uint64_t age = asker->event == GP_FROM_START ? event + 1
+						     : event - asker->event;
+
+	culprit->from_start |= asker->event == GP_FROM_START;
 	if (age > culprit->events)
 		culprit->events = age;
+}
+
+static struct gp_culprit *culprits_blank(const struct askers *askers)
+{
+	size_t n = askers->culprit_count;
+	struct gp_culprit *list = gp_mem_alloc(n + 1, sizeof(*list));
+
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct gp_culprit){ .site = askers->culprits[i].site,
+					       .least = UINT64_MAX };
+	return list;
+}
+
+void culprits_live(const struct askers *askers, const struct gp_state *state,
+		   struct gp_culprits *live)
+{
+	struct gp_culprit *list = culprits_blank(askers);
+
+	for (size_t i = 0; i < state->block_count; i++) {
+		const struct gp_block *b = &state->blocks[i];
+
+		if (b->state == GP_ACTIVE)
+			note_block(&list[askers->list[b->id].culprit],
+				   b->requested, b->size);
+	}
+	*live = culprits_rank(list, askers->culprit_count);
 }
 
 void culprits_now(const struct askers *askers, const struct gp_pins *pins,
 		  uint64_t event, struct gp_culprits *now)
 {
 	size_t n = askers->culprit_count;
-	struct gp_culprit *list = gp_mem_alloc(n + 1, sizeof(*list));
+	struct gp_culprit *list = culprits_blank(askers);
 	uint32_t *last_unit = gp_mem_alloc(n + 1, sizeof(*last_unit));
 
-	for (size_t i = 0; i < n; i++)
-		list[i] = (struct gp_culprit){ .site = askers->culprits[i].site,
-					       .least = UINT64_MAX };
 	/* Holders of a unit stand together. */
 	for (size_t i = 0; i < pins->holder_count; i++) {
 		const struct gp_holder *holder = &pins->holders[i];
 		const struct asker *asker = &askers->list[holder->id];
 		struct gp_culprit *culprit = &list[asker->culprit];
 
-		note_holder(culprit, asker, holder, event);
+		note_block(culprit, holder->requested, holder->share);
+		note_age(culprit, asker, event);
 		if (last_unit[asker->culprit] != holder->unit + 1)
 			culprit->units++;
 		last_unit[asker->culprit] = holder->unit + 1;

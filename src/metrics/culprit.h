@@ -31,6 +31,10 @@ void askers_release(struct askers *askers);
 void culprits_now(const struct askers *askers, const struct gp_pins *pins,
 		  uint64_t event, struct gp_culprits *now);
 
+/* Those whose blocks are in use, with their bytes. */
+void culprits_live(const struct askers *askers, const struct gp_state *state,
+		   struct gp_culprits *live);
+
 /* The ones that strand anything, most first; takes culprits over. */
 struct gp_culprits culprits_rank(struct gp_culprit *culprits, size_t count);
 

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "metrics/culprit.h"
+#include "metrics/failure.h"
 #include "metrics/track.h"
 #include "metrics/trial.h"
 
@@ -130,39 +131,6 @@ static void find_release(struct gp_explain *explain)
 	free(costs);
 }
 
-/* ---- the verdict ---- */
-
-static bool any_serves(const struct gp_explain *explain)
-{
-	for (size_t i = 0; i < explain->trial_count; i++)
-		if (explain->trials[i].serves)
-			return true;
-	return false;
-}
-
-static uint64_t available(const struct gp_oom *oom)
-{
-	uint64_t device = oom->reserved + oom->device_free;
-
-	return oom->limit < device ? oom->limit : device;
-}
-
-static enum gp_verdict judge(const struct gp_explain *explain)
-{
-	const struct gp_oom *oom = &explain->result.first_oom;
-
-	if (!oom->is_there)
-		return GP_FITS;
-	/* Where the run itself does not fail on the simulated device, what is
-	 * tried there proves nothing. */
-	if (!explain->base.serves && any_serves(explain))
-		return GP_FRAGMENTED;
-	if (explain->needed > explain->available ||
-	    oom->cause == GP_CAUSE_CAPACITY)
-		return GP_TOO_SMALL;
-	return GP_FRAGMENTED_STILL;
-}
-
 static void weigh(struct gp_explain *explain)
 {
 	const struct gp_oom *oom = &explain->result.first_oom;
@@ -171,8 +139,6 @@ static void weigh(struct gp_explain *explain)
 
 	if (!oom->is_there)
 		return;
-	explain->needed = explain->gap.requested + oom->size;
-	explain->available = available(oom);
 	count_free(explain, &device->events[oom->event]);
 	find_release(explain);
 }
@@ -191,7 +157,8 @@ static uint64_t moment_of(const struct gp_explain *explain)
 enum gp_status gp_explain(const struct gp_explain_config *config,
 			  struct gp_explain *explain, struct gp_diag *diag)
 {
-	const struct gp_replay_config *run = config->run;
+	struct gp_replay_config first = *config->run;
+	const struct gp_replay_config *run = &first;
 	struct askers askers;
 	enum gp_status status;
 
@@ -199,6 +166,7 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 					.device = run->device,
 					.capacity = run->capacity };
 	tell(config, "replaying");
+	first.keep_ooms = true;
 	status = gp_replay(run, &explain->result, diag);
 	if (status != GP_OK)
 		return status;
@@ -217,10 +185,11 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 		gp_pins_of(run->settings, &explain->state, &explain->pins);
 		culprits_now(&askers, &explain->pins, explain->event,
 			     &explain->now);
+		culprits_live(&askers, &explain->state, &explain->live);
 		weigh(explain);
 		status = trials_run(config, explain, diag);
 	}
-	explain->verdict = judge(explain);
+	failures_judge(explain);
 	askers_release(&askers);
 	if (status != GP_OK)
 		gp_explain_release(explain);
@@ -235,9 +204,14 @@ void gp_explain_release(struct gp_explain *explain)
 	gp_pins_release(&explain->pins);
 	free(explain->now.list);
 	free(explain->over_time.list);
+	free(explain->live.list);
 	free(explain->retries.list);
 	free(explain->empty_caches.list);
 	free(explain->steps.list);
+	for (size_t i = 0; i < explain->trial_count; i++)
+		free(explain->trials[i].oom_events);
 	free(explain->trials);
+	free(explain->base.oom_events);
+	free(explain->failures);
 	*explain = (struct gp_explain){ 0 };
 }

@@ -45,6 +45,9 @@ static enum gp_status play(const struct gp_explain_config *config,
 		return status;
 	trial->no_oom = !result.first_oom.is_there;
 	trial->oom_event = result.first_oom.event;
+	trial->oom_events = result.ooms.events;
+	trial->oom_event_count = result.ooms.count;
+	result.ooms.events = NULL;
 	trial->serves = trial->no_oom || trial->oom_event > explain->event;
 	trial->peak_reserved = result.at_peak.reserved;
 	trial->retries = (uint64_t)result.stats.num_alloc_retries;
@@ -58,8 +61,9 @@ static enum gp_status play(const struct gp_explain_config *config,
 
 static struct gp_attempt *add(struct gp_explain *explain, const char *name)
 {
-	struct gp_attempt *trial = &explain->trials[explain->trial_count++];
+	struct gp_attempt *trial = &explain->trials[explain->trial_count];
 
+	trial->order = (uint32_t)explain->trial_count++;
 	snprintf(trial->name, sizeof(trial->name), "%s", name);
 	return trial;
 }
@@ -135,18 +139,80 @@ static enum gp_status try_what_ifs(const struct gp_explain_config *config,
 	return status;
 }
 
-/* Best first: those that serve everything, then by what they reserve. */
-static int by_worth(const void *a, const void *b)
+/* Who goes further: without OOM, else with a later one. */
+static int by_reach(const struct gp_attempt *x, const struct gp_attempt *y)
 {
-	const struct gp_attempt *x = a, *y = b;
-
 	if (x->no_oom != y->no_oom)
 		return x->no_oom ? -1 : 1;
 	if (!x->no_oom && x->oom_event != y->oom_event)
 		return x->oom_event > y->oom_event ? -1 : 1;
+	return 0;
+}
+
+/* Best first: those that go furthest, then by what they reserve. */
+static int by_worth(const void *a, const void *b)
+{
+	const struct gp_attempt *x = a, *y = b;
+	int order = by_reach(x, y);
+
+	if (order)
+		return order;
 	if (x->peak_reserved != y->peak_reserved)
 		return x->peak_reserved < y->peak_reserved ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return x->order < y->order ? -1 : 1;
+}
+
+/* Whoever is out of memory wants the least unusual setting that helps: the
+ * first that was tried of those that go as far as the best. */
+static size_t cure_of(const struct gp_explain *explain)
+{
+	const struct gp_attempt *list = explain->trials;
+	size_t n = explain->trial_count, best = 0, cure;
+
+	while (best < n && !list[best].is_setting)
+		best++;
+	cure = best;
+	for (size_t i = best; !explain->base.no_oom && i < n; i++)
+		if (list[i].is_setting && !by_reach(&list[i], &list[best]) &&
+		    list[i].order < list[cure].order)
+			cure = i;
+	return cure;
+}
+
+static void rank(struct gp_explain *explain)
+{
+	struct gp_attempt *list = explain->trials, cure;
+	size_t n = explain->trial_count, at;
+
+	if (!n)
+		return;
+	qsort(list, n, sizeof(*list), by_worth);
+	at = cure_of(explain);
+	if (at == n || by_reach(&list[at], &explain->base) >= 0)
+		return;
+	/* What is no setting stays before it when it goes further. */
+	cure = list[at];
+	for (;
+	     at && (list[at - 1].is_setting || !by_reach(&list[at - 1], &cure));
+	     at--)
+		list[at] = list[at - 1];
+	list[at] = cure;
+}
+
+const struct gp_attempt *gp_explain_cure(const struct gp_explain *explain)
+{
+	const struct gp_attempt *base = &explain->base, *cure = NULL;
+
+	for (size_t i = 0; i < explain->trial_count && !cure; i++)
+		if (explain->trials[i].is_setting)
+			cure = &explain->trials[i];
+	if (!cure)
+		return NULL;
+	if (base->no_oom)
+		return cure->no_oom && cure->peak_reserved < base->peak_reserved
+			       ? cure
+			       : NULL;
+	return by_reach(cure, base) < 0 ? cure : NULL;
 }
 
 enum gp_status trials_run(const struct gp_explain_config *config,
@@ -165,8 +231,6 @@ enum gp_status trials_run(const struct gp_explain_config *config,
 		status = try_settings(config, explain, diag);
 	if (status == GP_OK)
 		status = try_what_ifs(config, explain, diag);
-	if (status == GP_OK && explain->trial_count)
-		qsort(explain->trials, explain->trial_count,
-		      sizeof(*explain->trials), by_worth);
+	rank(explain);
 	return status;
 }

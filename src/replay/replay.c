@@ -30,9 +30,10 @@ struct replay {
 	struct recorded recorded;
 	struct watch watch;
 	struct memory_check check;
-	size_t event;	      /* the one under way */
-	size_t look;	      /* the next of config->looks, or event */
-	size_t first_outcome; /* verification: not yet compared */
+	struct configured configured; /* at the last OOM */
+	size_t event;		      /* the one under way */
+	size_t look;		      /* the next of config->looks, or event */
+	size_t first_outcome;	      /* verification: not yet compared */
 	bool is_verifying, may_end_early;
 };
 
@@ -103,11 +104,16 @@ static void note_refusal(struct replay *r)
 static void note_oom(struct replay *r, const struct gp_event *event,
 		     enum gp_answer answer)
 {
-	if (r->result->first_oom.is_there)
+	struct gp_oom oom;
+
+	if (!oom_is_told(r->config, r->result)) {
+		oom_add(r->result, r->config, r->event, NULL);
 		return;
-	watch_oom(&r->watch, r->device, event, r->event);
-	oom_describe(&r->result->first_oom, r->config, r->allocator, r->device);
-	r->result->first_oom.is_rejected = answer == GP_REJECTED;
+	}
+	oom = watch_oom(&r->watch, r->device, event, r->event);
+	oom_describe(&oom, r->config, &r->configured, r->allocator, r->device);
+	oom.is_rejected = answer == GP_REJECTED;
+	oom_add(r->result, r->config, r->event, &oom);
 }
 
 static void do_alloc(struct replay *r, const struct gp_event *event)
@@ -321,6 +327,7 @@ static void replay_init(struct replay *r, const struct gp_replay_config *config,
 		.device_trace = &config->trace->devices[config->device],
 		.order = order,
 		.result = result,
+		.configured = configured_at_start(config->settings),
 		.may_end_early = config->on_oom == GP_OOM_STOP ||
 				 config->until_mismatch ||
 				 config->is_interrupted,
@@ -479,6 +486,8 @@ enum gp_status gp_replay(const struct gp_replay_config *config,
 void gp_replay_release(struct gp_replay_result *result)
 {
 	free(result->pools);
+	free(result->ooms.events);
+	free(result->ooms.list);
 	gp_state_release(&result->end);
 	gp_state_release(&result->peak);
 }

@@ -88,14 +88,12 @@ void watch_fullest(struct watch *watch, uint64_t event)
 	watch->result->at_fullest = gp_moment_of(watch->allocator, event);
 }
 
-void watch_oom(struct watch *watch, struct gp_device *device,
-	       const struct gp_event *event, uint64_t index)
+struct gp_oom watch_oom(struct watch *watch, struct gp_device *device,
+			const struct gp_event *event, uint64_t index)
 {
-	struct gp_oom *oom = &watch->result->first_oom;
 	struct gp_moment now = gp_moment_of(watch->allocator, index);
 	uint64_t total;
-
-	*oom = (struct gp_oom){
+	struct gp_oom oom = {
 		.is_there = true,
 		.alloc = watch->result->allocs,
 		.event = index,
@@ -106,11 +104,12 @@ void watch_oom(struct watch *watch, struct gp_device *device,
 		.reserved = now.reserved,
 		.allocated = now.allocated,
 	};
-	device->ops->info(device, &oom->device_free, &total);
+	device->ops->info(device, &oom.device_free, &total);
 	/* Could it have been served, had all that is free been in one piece? */
-	oom->cause = oom->free_bytes + oom->device_free >= event->size
-			     ? GP_CAUSE_FRAGMENTATION
-			     : GP_CAUSE_CAPACITY;
+	oom.cause = oom.free_bytes + oom.device_free >= event->size
+			    ? GP_CAUSE_FRAGMENTATION
+			    : GP_CAUSE_CAPACITY;
+	return oom;
 }
 
 void watch_end(struct watch *watch, uint64_t events)

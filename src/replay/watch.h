@@ -16,8 +16,8 @@ struct watch {
 
 void watch_init(struct watch *watch, struct gp_allocator *allocator,
 		uint64_t events, struct gp_replay_result *result);
-void watch_oom(struct watch *watch, struct gp_device *device,
-	       const struct gp_event *event, uint64_t index);
+struct gp_oom watch_oom(struct watch *watch, struct gp_device *device,
+			const struct gp_event *event, uint64_t index);
 void watch_end(struct watch *watch, uint64_t events);
 
 void watch_next_bin(struct watch *watch, uint64_t event);

@@ -9,6 +9,7 @@
 #define UNITS_SHOWN    20
 #define HOLDERS_SHOWN  4
 #define RELEASES_SHOWN 10
+#define FAILURES_SHOWN 20
 
 static void print_part(const struct explain_page *p, const char *label,
 		       const struct gp_gap_part *part)
@@ -137,8 +138,42 @@ static void print_steps(const struct explain_page *p)
 	}
 }
 
+static void print_failure(const struct explain_page *p, size_t i)
+{
+	const struct gp_explain *e = p->explain;
+	const struct gp_oom *oom = &e->result.ooms.list[i];
+	const struct gp_failure *f = &e->failures[i];
+	char at[GP_COUNT_TEXT], size[GP_BYTES_TEXT], needed[GP_BYTES_TEXT];
+	char available[GP_BYTES_TEXT], site[EXPLAIN_SITE];
+	bool is_served = f->verdict == GP_FRAGMENTED;
+
+	gp_page_line(
+		&p->page, GP_TONE_PLAIN, 4,
+		"  event %s, %s%s: %s; %s needed of %s%s%s%s",
+		gp_count_text(oom->event, at), gp_bytes_text(oom->size, size),
+		explain_site(e->trace, oom->site, site),
+		explain_verdicts[f->verdict], gp_bytes_text(f->needed, needed),
+		gp_bytes_text(f->available, available), is_served ? "; " : "",
+		is_served ? e->trials[f->trial].name : "",
+		is_served ? " serves it" : "");
+}
+
+static void print_failures(const struct explain_page *p)
+{
+	const struct gp_explain *e = p->explain;
+
+	if (e->failure_count < 2)
+		return;
+	gp_page_blank(&p->page);
+	gp_page_line(&p->page, GP_TONE_TITLE, 2, "Requests without memory: %zu",
+		     e->result.ooms.count);
+	for (size_t i = 0; i < e->failure_count && i < FAILURES_SHOWN; i++)
+		print_failure(p, i);
+}
+
 void explain_details(const struct explain_page *p)
 {
+	print_failures(p);
 	print_parts(p);
 	print_units(p);
 	print_releases(p, "Requests that made the allocator give memory back",

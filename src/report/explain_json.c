@@ -3,7 +3,7 @@
 #include "gpupool/price.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
-#include "report/explain_text.h"
+#include "report/explain_words.h"
 
 #define MOST_CULPRITS 100 /* the rest strands less */
 
@@ -225,6 +225,32 @@ static void write_request(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_close(json, '}');
 }
 
+static void write_failures(struct gp_emit *json, const struct gp_explain *e)
+{
+	gp_emit_uint(json, "num_ooms", e->result.ooms.count);
+	gp_emit_open(json, "ooms", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < e->failure_count; i++) {
+		const struct gp_oom *oom = &e->result.ooms.list[i];
+		const struct gp_failure *f = &e->failures[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_uint(json, "event", oom->event);
+		gp_emit_uint(json, "alloc", oom->alloc);
+		gp_emit_uint(json, "size", oom->size);
+		gp_emit_text(json, "verdict", explain_verdicts[f->verdict]);
+		gp_emit_uint(json, "needed", f->needed);
+		gp_emit_uint(json, "available", f->available);
+		if (f->verdict == GP_FRAGMENTED)
+			gp_emit_text(json, "served_by",
+				     e->trials[f->trial].name);
+		else
+			gp_emit_null(json, "served_by");
+		gp_emit_site(json, "site", e->trace, oom->site);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}
+
 static void write_churn(struct gp_emit *json, const struct gp_explain *e)
 {
 	const struct gp_stats *stats = &e->result.stats;
@@ -253,9 +279,11 @@ static void write_device(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_text(json, "verdict", explain_verdicts[e->verdict]);
 	gp_emit_uint(json, "event", e->event);
 	write_request(json, e);
+	write_failures(json, e);
 	write_trials(json, e);
 	write_gap(json, e);
 	write_pins(json, e);
+	write_culprits(json, "in_use", e->trace, &e->live);
 	write_culprits(json, "holds_now", e->trace, &e->now);
 	write_culprits(json, "strands_most", e->trace, &e->over_time);
 	write_churn(json, e);

@@ -10,6 +10,7 @@
 #include "gpupool/report.h"
 #include "report/group.h"
 #include "report/head.h"
+#include "report/html_explain.h"
 #include "report/moment.h"
 #include "report/page.h"
 #include "report/page_data.h"
@@ -85,7 +86,7 @@ static void write_timeline(const struct gp_report *report, size_t run,
 {
 	struct gp_svg_plot plot = {
 		.left = 76,
-		.top = 8,
+		.top = 26,
 		.width = WIDTH - 84,
 		.height = 210,
 		.events = report->trace->devices[device].event_count,
@@ -94,7 +95,7 @@ static void write_timeline(const struct gp_report *report, size_t run,
 
 	fprintf(out,
 		"<div class=\"timeline\" data-run=\"%zu\"><svg viewBox=\"0 0 "
-		"%d 244\" role=\"img\" aria-label=\"Memory over the events of "
+		"%d 276\" role=\"img\" aria-label=\"Memory over the events of "
 		"the run: reserved, active and allocated\">\n",
 		run, WIDTH);
 	gp_svg_timeline(&plot, &report->runs[run].tracks[device],
@@ -127,9 +128,10 @@ static void write_map(const struct gp_report *report, size_t run, size_t device,
 
 static void write_legend(FILE *out)
 {
-	fputs("<p class=\"legend\"><i class=\"k-allocated\"></i>allocated "
-	      "<i class=\"k-waiting\"></i>freed, waiting for a stream "
-	      "<i class=\"k-free\"></i>reserved, free</p>\n",
+	fputs("<p class=\"legend\"><span><i class=\"k k-allocated\"></i>"
+	      "allocated</span> <span><i class=\"k k-waiting\"></i>freed, "
+	      "waiting for a stream</span> <span><i class=\"k k-free\"></i>"
+	      "reserved, free</span></p>\n",
 	      out);
 }
 
@@ -244,39 +246,58 @@ static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
 				       : "replayed on a simulated device");
 }
 
-static void write_device(const struct gp_report *report, size_t d, FILE *out)
+/* What stands before titles, where there are two runs. */
+static const char *run_title(const struct gp_report *report, size_t i)
 {
-	bool is_pair = report->run_count > 1;
+	static const char *const names[] = { "A: ", "B: " };
 
-	fprintf(out, "<section class=\"device\" data-device=\"%zu\">\n", d);
-	if (report->trace->device_count > 1)
-		fprintf(out, "<h2>Device %u</h2>\n",
-			report->trace->devices[d].device);
-	for (size_t i = 0; i < report->run_count; i++) {
-		if (is_pair)
-			fprintf(out, "<h3>%s</h3>\n", run_names[i]);
-		write_tiles(&report->runs[i].results[d], out);
-		write_timeline(report, i, d, out);
-	}
+	return report->run_count > 1 ? names[i] : "";
+}
+
+static void write_run(const struct gp_report *report, size_t i, size_t d,
+		      FILE *out)
+{
+	if (report->run_count > 1)
+		fprintf(out, "<h3>%s</h3>\n", run_names[i]);
+	if (report->explanations)
+		gp_html_verdict(&report->explanations[i], d, out);
+	write_tiles(&report->runs[i].results[d], out);
+	if (!i)
+		write_legend(out);
+	write_timeline(report, i, d, out);
+}
+
+static void write_maps(const struct gp_report *report, size_t d, FILE *out)
+{
 	fputs("<div class=\"controls\"></div>\n<h2>Memory map</h2>\n"
 	      "<p class=\"about\">All reserved memory in the order of its "
-	      "addresses, line after line; outlines are segments.</p>\n",
+	      "addresses, line after line; outlines are segments.</p>\n"
+	      "<div class=\"maps\">\n",
 	      out);
-	write_legend(out);
-	fputs("<div class=\"maps\">\n", out);
 	for (size_t i = 0; i < report->run_count; i++) {
-		if (is_pair)
+		if (report->run_count > 1)
 			fprintf(out, "<h3>%s</h3>\n", run_names[i]);
 		write_map(report, i, d, out);
 	}
 	fputs("</div>\n<div class=\"pins\"></div>\n", out);
+}
+
+static void write_device(const struct gp_report *report, size_t d, FILE *out)
+{
+	fprintf(out, "<section class=\"device\" data-device=\"%zu\">\n", d);
+	if (report->trace->device_count > 1)
+		fprintf(out, "<h2>Device %u</h2>\n",
+			report->trace->devices[d].device);
+	for (size_t i = 0; i < report->run_count; i++)
+		write_run(report, i, d, out);
+	write_maps(report, d, out);
+	for (size_t i = 0; report->explanations && i < report->run_count; i++)
+		gp_html_explain(&report->explanations[i], d,
+				run_title(report, i), out);
 	write_measures(report, d, out);
 	for (size_t i = 0; i < report->run_count; i++)
 		write_groups(report->trace, &report->runs[i].results[d].end,
-			     !is_pair ? ""
-			     : i      ? "B: "
-				      : "A: ",
-			     out);
+			     run_title(report, i), out);
 	fputs("</section>\n", out);
 }
 

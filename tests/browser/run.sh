@@ -15,7 +15,8 @@ for name in chromium chromium-browser google-chrome; do
 	[ -n "$chromium" ] || chromium=$(command -v "$name")
 done
 if [ -z "$chromium" ]; then
-	for test in renders numbers click compare hostile no-script; do
+	for test in renders numbers findings peak event click compare \
+		hostile no-script; do
 		echo "skip browser-$test: chromium is not on this machine"
 	done
 	exit 0
@@ -66,6 +67,31 @@ numbers() {
 			"$work/dom.html" ||
 			{ echo "$key is not $value on the page"; return 1; }
 	done < "$work/numbers"
+}
+
+# What holds free memory stands on the page as explain has it, and a click on
+# a column's head sorts it.
+findings() {
+	"$gpupool" explain -q "$trace" --format json > "$work/why.json"
+	sed -n '/"holds_now": \[/,/\]/s/.*"segments": \([0-9]*\), "bytes": \([0-9]*\),.*/\2/p' \
+		"$work/why.json" | head -n 12 > "$work/strands"
+	[ "$(wc -l < "$work/strands")" -ge 3 ] ||
+		{ echo "explain names too few blocks"; return 1; }
+	sed -n '/data-table="holds_now"/,/<\/table>/p' "$work/dom.html" |
+		grep -o 'data-key="bytes" data-value="[0-9]*"' |
+		grep -o '[0-9][0-9]*' | cmp - "$work/strands" || return 1
+	cat > "$work/sort.js" <<-'END'
+	<script>
+	document.querySelector("[data-table=holds_now] th:last-child button")
+		.click();
+	</script>
+	END
+	cat "$work/page.html" "$work/sort.js" > "$work/sorted.html"
+	dump "file://$work/sorted.html" > "$work/sorted.dom"
+	sed -n '/data-table="holds_now"/,/<\/table>/p' "$work/sorted.dom" |
+		grep -o 'data-key="events" data-value="[0-9]*"' |
+		grep -o '[0-9][0-9]*' > "$work/ages"
+	sort -rn "$work/ages" | cmp - "$work/ages"
 }
 
 # at EVENT PAGE: the map's own sums, of the first run.
@@ -142,19 +168,22 @@ compare() {
 hostile() {
 	cat > "$work/hostile.json" <<-'END'
 	{"format": "gpupool-trace", "version": 1,
-	 "stacks": [["</script><script>document.title='broken'</script>"]],
+	 "sites": ["</script><script>document.title='broken'</script>",
+	  "<script>document.title='broken'</script>"],
 	 "devices": [{"device": 0, "events": [
-	 {"op": "alloc", "id": 1, "size": 4,
-	  "frames": ["</script><script>document.title='broken'</script>"]},
+	 {"op": "alloc", "id": 1, "size": 4, "site": 0},
+	 {"op": "alloc", "id": 2, "size": 9999999, "site": 1},
 	 {"op": "free", "id": 1}]}]}
 	END
 	cp "$work/hostile.json" "$work/<img src=x onerror=alert(1)>.json"
-	"$gpupool" replay -q "$work/<img src=x onerror=alert(1)>.json" \
-		--format html -o "$work/hostile.html" || return 1
+	"$gpupool" explain -q "$work/<img src=x onerror=alert(1)>.json" \
+		--capacity 8MiB --format html -o "$work/hostile.html" ||
+		return 1
 	dump "file://$work/hostile.html" > "$work/hostile.dom"
 	grep -q 'data-ready="yes"' "$work/hostile.dom" ||
 		{ echo "the script did not get to its end"; return 1; }
-	! grep -q '<img\|<title>broken' "$work/hostile.dom" ||
+	! grep -q '<img\|<title>broken\|<script>document' \
+		"$work/hostile.dom" ||
 		{ echo "text of the trace is part of the page"; return 1; }
 }
 
@@ -163,6 +192,9 @@ without_script() {
 	sed '/^<script>$/,/^<\/script>$/d' "$work/page.html" > "$work/still.html"
 	dump "file://$work/still.html" > "$work/still.dom"
 	[ "$(grep -o '<svg' "$work/still.dom" | wc -l)" -eq 2 ] &&
+		grep -q 'class="headline">No request failed' \
+			"$work/still.dom" &&
+		grep -q 'data-table="holds_now"' "$work/still.dom" &&
 		! grep -q '<canvas' "$work/still.dom"
 }
 
@@ -172,6 +204,7 @@ peak=$(sed -n '/"at_peak": {/,/}/s/ *"event": \([0-9]*\),/\1/p' \
 
 ok renders renders
 ok numbers numbers
+ok findings findings
 ok peak expect_moment "$work/dom.html" "$peak"
 early=$(sed -n '200p' "$work/t.csv" | cut -d, -f2)
 ok event at_event "$early"

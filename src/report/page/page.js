@@ -3,14 +3,22 @@
 (() => {
 const data = JSON.parse(document.getElementById("data").textContent);
 const UNIT = 512, LINES = 18, LINE = 20, BAR = 14, LEFT = 76, PLOT = 210;
+const TOP = 26; /* of the plot; above it stands the cursor's text */
 const MAP = 0, UNMAP = 1, ALLOC = 2, WAIT = 3, FREE = 4;
 const count = n => n.toLocaleString("en-US");
+
+/* As C's printf has it: halves go to the even digit. */
+function fixed(n, digits) {
+	const scaled = n * 10 ** digits, whole = Math.floor(scaled);
+	return scaled - whole === .5 && whole % 2 === 0
+		? (whole / 10 ** digits).toFixed(digits) : n.toFixed(digits);
+}
 
 function bytes(n) {
 	const units = ["B", "KiB", "MiB", "GiB", "TiB"];
 	let u = 0;
 	while (n >= 1023.95 && u < 4) { n /= 1024; u++; }
-	return (!u ? n : n.toFixed(n < 99.995 ? 2 : 1)) + " " + units[u];
+	return (!u ? n : fixed(n, n < 99.995 ? 2 : 1)) + " " + units[u];
 }
 
 /* ---- reading ---- */
@@ -305,9 +313,9 @@ class Timeline {
 		c.addEventListener("keydown", e => view.key(e));
 	}
 	draw() {
-		const [g, width] = pen(this.canvas, PLOT + 34), view = this.view;
+		const [g, width] = pen(this.canvas, TOP + PLOT + 36), view = this.view;
 		this.width = width;
-		const [from, to] = view.range, floor = 8 + PLOT;
+		const [from, to] = view.range, floor = TOP + PLOT;
 		const y = n => floor - n / view.top * PLOT;
 		const step = stepOf(view.top);
 		g.lineWidth = 1;
@@ -322,7 +330,7 @@ class Timeline {
 		const series = this.run.series(from, to);
 		g.save();
 		g.beginPath(); g.rect(LEFT, 0, width - LEFT - 8, floor); g.clip();
-		this.area(g, y, series, "reserved", "reserved", "edge");
+		this.area(g, y, series, "reserved", "free", "edge");
 		this.area(g, y, series, "active", "waiting", "waiting");
 		this.area(g, y, series, "allocated", "allocated", "allocated");
 		g.restore();
@@ -331,9 +339,7 @@ class Timeline {
 		g.fillText("event " + count(Math.round(from)), LEFT, floor + 17);
 		g.textAlign = "right";
 		g.fillText(count(Math.round(to)), width - 8, floor + 17);
-		this.mark(g, this.run.peak, "peak", floor);
-		if (this.run.oom !== null)
-			this.mark(g, this.run.oom, "out of memory", floor);
+		this.marks(g, floor);
 		this.cursor(g, y, floor);
 	}
 	area(g, y, series, key, fill, stroke) {
@@ -351,36 +357,50 @@ class Timeline {
 		g.lineWidth = .8;
 		g.fill(); g.stroke();
 	}
-	mark(g, event, text, floor) {
+	/* Below the axis, each beside its line, the second where the first
+	 * leaves room. */
+	marks(g, floor) {
+		const { peak, oom } = this.run;
+		let end = this.mark(g, peak, peak === oom
+			? "peak, out of memory" : "peak", floor, -1);
+		if (oom !== null && oom !== peak)
+			this.mark(g, oom, "out of memory", floor, end);
+	}
+	mark(g, event, text, floor, taken) {
 		const [from, to] = this.view.range;
-		if (event < from || event > to) return;
-		const x = this.x(event);
+		if (event < from || event > to) return taken;
+		const x = this.x(event), wide = g.measureText(text).width;
+		const isLeft = x + wide + 5 > this.width - 8 ||
+			(taken > x && x - wide - 5 > LEFT);
 		g.strokeStyle = g.fillStyle = color("mark");
 		g.setLineDash([3, 3]);
-		g.beginPath(); g.moveTo(x, 8); g.lineTo(x, floor); g.stroke();
+		g.beginPath(); g.moveTo(x, TOP); g.lineTo(x, floor + 4); g.stroke();
 		g.setLineDash([]);
-		g.textAlign = x > this.width * .6 ? "right" : "left";
-		g.fillText(text, x + (x > this.width * .6 ? -5 : 5),
-			text === "peak" ? floor + 17 : floor + 30);
+		g.textAlign = isLeft ? "right" : "left";
+		g.fillText(text, x + (isLeft ? -5 : 5), floor + 31);
+		return x + (isLeft ? 0 : wide + 5);
 	}
 	cursor(g, y, floor) {
 		const at = this.view.event, m = this.run.moment(at);
+		const idle = m.reserved ? (m.reserved - m.allocated) / m.reserved : 0;
 		const text = `event ${count(at)}: ${bytes(m.reserved)} reserved, ` +
 			`${bytes(m.allocated)} allocated, ` +
-			`${m.reserved ? ((m.reserved - m.allocated) / m.reserved *
-				100).toFixed(1) : 0} % idle`;
+			`${fixed(idle * 100, 1)} % idle`;
+		const short = `${count(at)}: ${bytes(m.reserved)}, ` +
+			`${bytes(m.allocated)} allocated`;
 		this.canvas.setAttribute("aria-valuenow", at);
 		this.canvas.setAttribute("aria-valuetext", text);
-		const x = this.x(at), wide = g.measureText(text).width + 12;
+		const x = this.x(at);
 		if (x < LEFT || x > this.width) return;
-		const left = Math.min(Math.max(x - wide / 2, LEFT),
-			this.width - wide - 8);
+		const fits = g.measureText(text).width < this.width - LEFT - 8;
+		const shown = fits ? text : short;
+		const wide = g.measureText(shown).width;
+		const left = Math.max(Math.min(Math.max(x - wide / 2, LEFT),
+			this.width - wide - 8), 0);
 		g.strokeStyle = color("ink"); g.lineWidth = 1;
-		g.beginPath(); g.moveTo(x, 8); g.lineTo(x, floor); g.stroke();
-		g.fillStyle = color("card");
-		g.beginPath(); g.rect(left, 10, wide, 19); g.fill(); g.stroke();
+		g.beginPath(); g.moveTo(x, TOP - 6); g.lineTo(x, floor); g.stroke();
 		g.fillStyle = color("ink"); g.textAlign = "left";
-		g.fillText(text, left + 6, 23);
+		g.fillText(shown, left, TOP - 11);
 	}
 }
 
@@ -641,6 +661,7 @@ class View {
 		});
 	}
 	drawNow() {
+		tip.hidden = true;
 		for (const t of this.timelines) t.draw();
 		for (const m of this.maps) m.draw();
 		this.pins();
@@ -660,19 +681,21 @@ class View {
 		const title = document.createElement("h2");
 		title.textContent = "Held open at this moment";
 		const table = document.createElement("table");
-		const pair = this.runs.length > 1;
-		table.append(row("th", [...(pair ? ["run"] : []), "segment",
-			"free in it", "in use", "blocks", "longest held"]));
+		const pair = this.runs.length > 1, numbers = pair ? 1 : 0;
+		table.createTHead().append(row("th", [...(pair ? ["run"] : []),
+			"segment", "free in it", "in use", "blocks",
+			"longest held"], numbers));
+		const body = table.createTBody();
 		for (const { s, run } of rows.slice(0, 8)) {
 			const oldest = s.blocks.reduce((a, b) =>
 				a.event <= b.event ? a : b);
-			table.append(row("td", [...(pair ? ["AB"[run]] : []),
+			body.append(row("td", [...(pair ? ["AB"[run]] : []),
 				bytes(s.size * UNIT),
 				bytes((s.size - s.used) * UNIT),
 				bytes(s.used * UNIT), count(s.blocks.length),
 				`${bytes(oldest.size * UNIT)} since event ` +
 				count(oldest.event) + (oldest.site < 0 ? ""
-					: ", " + data.sites[oldest.site][0])]));
+					: ", " + data.sites[oldest.site][0])], numbers));
 		}
 		const scroll = document.createElement("div");
 		scroll.className = "scroll";
@@ -681,13 +704,16 @@ class View {
 	}
 }
 
-function row(tag, texts) {
+/* Four numbers from that column on. */
+function row(tag, texts, numbers) {
 	const tr = document.createElement("tr");
-	for (const text of texts) {
+	texts.forEach((text, i) => {
 		const cell = document.createElement(tag);
 		cell.textContent = text;
+		if (i >= numbers && i < numbers + 4) cell.className = "n";
+		if (tag === "th") cell.scope = "col";
 		tr.append(cell);
-	}
+	});
 	return tr;
 }
 

@@ -1,0 +1,89 @@
+/* Explaining a plan. */
+#include "cli/explaining.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+static void show(void *arg, const char *what)
+{
+	gp_progress_step(arg, what);
+}
+
+static enum gp_status explain_device(const struct gp_plan *plan,
+				     uint32_t device,
+				     struct gp_progress *progress,
+				     struct gp_explain *explain,
+				     struct gp_diag *diag)
+{
+	struct gp_replay_config run = {
+		.trace = plan->trace,
+		.device = device,
+		.settings = &plan->settings,
+		.engine = plan->engine,
+		.conf = plan->conf,
+		.mode = plan->mode,
+		.capacity = plan->capacity[device],
+	};
+	struct gp_explain_config config = {
+		.run = &run,
+		.conf = plan->conf,
+		.progress = show,
+		.progress_arg = progress,
+	};
+
+	return gp_explain(&config, explain, diag);
+}
+
+enum gp_status gp_explaining_make(struct gp_explaining *explaining,
+				  const struct gp_plan *plan,
+				  struct gp_progress *progress,
+				  struct gp_diag *diag)
+{
+	size_t count = plan->trace->device_count;
+	enum gp_status status = GP_OK;
+
+	*explaining = (struct gp_explaining){
+		.explains = gp_mem_alloc(count + 1, sizeof(struct gp_explain)),
+	};
+	for (; explaining->count < count; explaining->count++) {
+		uint32_t d = (uint32_t)explaining->count;
+
+		status = explain_device(plan, d, progress,
+					&explaining->explains[d], diag);
+		if (status != GP_OK)
+			break;
+	}
+	gp_progress_end(progress);
+	return status;
+}
+
+void gp_explaining_release(struct gp_explaining *explaining)
+{
+	while (explaining->count)
+		gp_explain_release(&explaining->explains[--explaining->count]);
+	free(explaining->explains);
+	explaining->explains = NULL;
+}
+
+struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
+				       const struct gp_plan *plan,
+				       const struct gp_options *options,
+				       bool is_asked)
+{
+	bool has_capacity = is_asked && options->capacity;
+
+	if (has_capacity)
+		snprintf(explaining->capacity, sizeof(explaining->capacity),
+			 "%" PRIu64, options->capacity);
+	return (struct gp_explanation){
+		.path = options->operands[0],
+		.conf = plan->conf,
+		.given = has_capacity ? explaining->capacity : NULL,
+		.settings = &plan->settings,
+		.devices = explaining->explains,
+		.count = explaining->count,
+		.has_details = options->details,
+	};
+}

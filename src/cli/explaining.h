@@ -1,0 +1,30 @@
+/* Explaining a plan: each of its devices. */
+#ifndef CLI_EXPLAINING_H
+#define CLI_EXPLAINING_H
+
+#include "cli/options.h"
+#include "cli/plan.h"
+#include "cli/progress.h"
+#include "gpupool/explain.h"
+#include "gpupool/report.h"
+
+struct gp_explaining {
+	struct gp_explain *explains; /* owned; per device */
+	size_t count;		     /* made */
+	char capacity[32];	     /* as asked for */
+};
+
+/* explanation borrows all of it, and the plan's.  Released in any case. */
+enum gp_status gp_explaining_make(struct gp_explaining *explaining,
+				  const struct gp_plan *plan,
+				  struct gp_progress *progress,
+				  struct gp_diag *diag);
+void gp_explaining_release(struct gp_explaining *explaining);
+
+/* As reports take it; is_asked: the plan is what the options ask for. */
+struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
+				       const struct gp_plan *plan,
+				       const struct gp_options *options,
+				       bool is_asked);
+
+#endif

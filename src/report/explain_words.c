@@ -1,0 +1,333 @@
+/* What gpupool explain says of one moment, in words. */
+#include "report/explain_words.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "report/group.h"
+#include "report/page.h"
+
+const char *const explain_verdicts[] = {
+	[GP_FITS] = "fits",
+	[GP_TOO_SMALL] = "capacity",
+	[GP_FRAGMENTED] = "fragmentation",
+	[GP_FRAGMENTED_STILL] = "fragmentation",
+};
+
+static void say(struct explain_words *words, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Adds to what is said. */
+static void say(struct explain_words *words, const char *format, ...)
+{
+	size_t n = strlen(words->text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(words->text + n, sizeof(words->text) - n, format, args);
+	va_end(args);
+}
+
+const char *explain_site(const struct gp_trace *trace, uint32_t site,
+			 char text[EXPLAIN_SITE])
+{
+	*text = '\0';
+	if (site != GP_NO_SITE)
+		snprintf(text, EXPLAIN_SITE, " from %.140s",
+			 trace->texts[trace->sites[site].text]);
+	return text;
+}
+
+/* ---- the verdict ---- */
+
+static struct explain_words cure_of(const struct gp_explain *e)
+{
+	const struct gp_attempt *cure = gp_explain_cure(e);
+	bool is_setting = cure && cure->serves;
+	struct explain_words words = { 0 };
+	char event[GP_COUNT_TEXT];
+
+	if (!is_setting)
+		cure = &e->trials[e->failures[0].trial];
+	say(&words,
+	    is_setting ? "FRAGMENTATION: %s serves this request with the same "
+			 "memory"
+		       : "FRAGMENTATION: no setting that was tried serves this "
+			 "request, but %s does",
+	    cure->name);
+	if (!cure->no_oom)
+		say(&words, ", but not that of event %s",
+		    gp_count_text(cure->oom_event, event));
+	say(&words, ".");
+	return words;
+}
+
+static struct explain_words too_small(const struct gp_explain *e)
+{
+	struct explain_words words = { 0 };
+	char needed[GP_BYTES_TEXT], available[GP_BYTES_TEXT];
+
+	say(&words,
+	    e->needed > e->available
+		    ? "CAPACITY: live tensors and this request need %s, and "
+		      "there are %s. No setting can help."
+		    : "CAPACITY: nothing that was tried serves this request; "
+		      "live tensors and it need %s of %s, before rounding.",
+	    gp_bytes_text(e->needed, needed),
+	    gp_bytes_text(e->available, available));
+	return words;
+}
+
+static struct explain_words fits(const struct gp_explain *e)
+{
+	const struct gp_gap *gap = &e->gap;
+	struct explain_words words = { 0 };
+	char reserved[GP_BYTES_TEXT], allocated[GP_BYTES_TEXT];
+	char bytes[GP_BYTES_TEXT], percent[GP_PERCENT_TEXT], at[GP_COUNT_TEXT];
+	double ratio =
+		gap->reserved ? (double)gap->bytes / (double)gap->reserved : 0;
+
+	say(&words,
+	    "No request failed. At the peak, event %s: %s reserved, %s "
+	    "allocated, a gap of %s (%s).",
+	    gp_count_text(e->event, at), gp_bytes_text(gap->reserved, reserved),
+	    gp_bytes_text(gap->allocated, allocated),
+	    gp_bytes_text(gap->bytes, bytes), gp_percent_text(ratio, percent));
+	return words;
+}
+
+struct explain_words explain_verdict(const struct gp_explain *e)
+{
+	struct explain_words words = { 0 };
+	char needed[GP_BYTES_TEXT], available[GP_BYTES_TEXT];
+
+	switch (e->verdict) {
+	case GP_FITS: return fits(e);
+	case GP_TOO_SMALL: return too_small(e);
+	case GP_FRAGMENTED: return cure_of(e);
+	case GP_FRAGMENTED_STILL:
+		say(&words,
+		    "FRAGMENTATION: %s of %s are needed, but nothing that was "
+		    "tried serves this request.",
+		    gp_bytes_text(e->needed, needed),
+		    gp_bytes_text(e->available, available));
+		break;
+	}
+	return words;
+}
+
+/* ---- the request ---- */
+
+/* Whose memory there is besides, where there is any. */
+static void say_elsewhere(struct explain_words *words,
+			  const struct gp_explain *e)
+{
+	char bytes[GP_BYTES_TEXT];
+
+	if (e->free_other_stream)
+		say(words, ", %s in other streams",
+		    gp_bytes_text(e->free_other_stream, bytes));
+	if (e->free_other_pool)
+		say(words, ", %s in other pools",
+		    gp_bytes_text(e->free_other_pool, bytes));
+}
+
+struct explain_words explain_request(const struct gp_explain *e)
+{
+	const struct gp_oom *oom = &e->result.first_oom;
+	const struct gp_event *event =
+		&e->trace->devices[e->device].events[oom->event];
+	bool is_elsewhere = e->free_other_stream || e->free_other_pool;
+	struct explain_words words = { 0 };
+	char at[GP_COUNT_TEXT], size[GP_BYTES_TEXT], site[EXPLAIN_SITE];
+	char held[GP_BYTES_TEXT], left[GP_BYTES_TEXT], own[GP_BYTES_TEXT];
+	char largest[GP_BYTES_TEXT];
+	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
+
+	if (!oom->is_there)
+		return words;
+	say(&words, "Event %s asked for %s%s", gp_count_text(oom->event, at),
+	    gp_bytes_text(oom->size, size),
+	    explain_site(e->trace, oom->site, site));
+	if (is_elsewhere)
+		say(&words, ", for %s in the %s",
+		    gp_group_label(e->trace, GP_BY_STREAM, event->stream,
+				   stream),
+		    gp_group_label(e->trace, GP_BY_POOL, event->pool, pool));
+	say(&words,
+	    ". Free: %s left on the device; %s reserved but unallocated",
+	    gp_bytes_text(oom->device_free, left),
+	    gp_bytes_text(e->gap.bytes, held));
+	if (is_elsewhere)
+		say(&words, ": %s in that stream and pool",
+		    gp_bytes_text(e->free_its_own, own));
+	if (e->free_its_own)
+		say(&words, ", the largest piece %s",
+		    gp_bytes_text(oom->largest_free, largest));
+	say_elsewhere(&words, e);
+	say(&words, ".");
+	return words;
+}
+
+struct explain_words explain_release(const struct gp_explain *e)
+{
+	struct explain_words words = { 0 };
+	char segments[GP_PLURAL_TEXT], blocks[GP_PLURAL_TEXT];
+	char bytes[GP_BYTES_TEXT];
+
+	if (e->to_release.segments)
+		say(&words,
+		    "Without %s (%s) %s would go back to the device, and serve "
+		    "it.",
+		    gp_plural_text(e->to_release.blocks, "block", blocks),
+		    gp_bytes_text(e->to_release.bytes, bytes),
+		    gp_plural_text(e->to_release.segments, "segment",
+				   segments));
+	return words;
+}
+
+/* ---- the other requests that failed ---- */
+
+static void say_counts(struct explain_words *words, const struct gp_explain *e)
+{
+	size_t small = 0, judged = e->failure_count - 1;
+	char count[GP_COUNT_TEXT], text[GP_COUNT_TEXT];
+
+	for (size_t i = 1; i < e->failure_count; i++)
+		small += e->failures[i].verdict == GP_TOO_SMALL;
+	say(words, "%s more requests fail after it",
+	    gp_count_text(e->result.ooms.count - 1, count));
+	if (judged < e->result.ooms.count - 1)
+		say(words, "; of the first %s", gp_count_text(judged, text));
+	if (small == judged)
+		say(words, ", all for want of capacity. ");
+	else if (!small)
+		say(words, ", all by fragmentation. ");
+	else
+		say(words, ", %zu for want of capacity, %zu by fragmentation. ",
+		    small, judged - small);
+}
+
+struct explain_words explain_others(const struct gp_explain *e)
+{
+	const struct gp_failure *next = &e->failures[1];
+	struct explain_words words = { 0 };
+	char at[GP_COUNT_TEXT], size[GP_BYTES_TEXT], needed[GP_BYTES_TEXT];
+	char available[GP_BYTES_TEXT];
+
+	if (e->failure_count < 2)
+		return words;
+	if (e->result.ooms.count > 2)
+		say_counts(&words, e);
+	say(&words, "The next%s is event %s, %s: %s, ",
+	    e->result.ooms.count > 2 ? "" : " that fails",
+	    gp_count_text(e->result.ooms.list[1].event, at),
+	    gp_bytes_text(e->result.ooms.list[1].size, size),
+	    explain_verdicts[next->verdict]);
+	if (next->verdict == GP_FRAGMENTED)
+		say(&words, "%s serves it.", e->trials[next->trial].name);
+	else
+		say(&words, "%s needed of %s.",
+		    gp_bytes_text(next->needed, needed),
+		    gp_bytes_text(next->available, available));
+	return words;
+}
+
+/* ---- what to do ---- */
+
+/* Length of the first item of a list of settings; commas in brackets do not
+ * end one. */
+static size_t item_length(const char *conf)
+{
+	int depth = 0;
+	size_t n = 0;
+
+	for (; conf[n] && (conf[n] != ',' || depth); n++)
+		depth += (conf[n] == '[') - (conf[n] == ']');
+	return n;
+}
+
+static bool sets(const char *conf, const char *item)
+{
+	size_t name = strcspn(item, ":,");
+
+	while (*conf) {
+		size_t n = item_length(conf);
+
+		if (n > name && !strncmp(conf, item, name) && conf[name] == ':')
+			return true;
+		conf += n + (conf[n] == ',');
+	}
+	return false;
+}
+
+/* The settings given and one more, which counts. */
+static void say_conf(struct explain_words *words, const char *given,
+		     const char *more)
+{
+	while (*given) {
+		size_t n = item_length(given);
+
+		if (!sets(more, given))
+			say(words, "%.*s,", (int)n, given);
+		given += n + (given[n] == ',');
+	}
+	say(words, "%s", more);
+}
+
+struct explain_words explain_use(const struct gp_explanation *x,
+				 const struct gp_explain *e)
+{
+	const struct gp_attempt *cure = gp_explain_cure(e);
+	struct explain_words words = { 0 };
+
+	if (!cure)
+		return words;
+	say(&words, "PYTORCH_CUDA_ALLOC_CONF=");
+	say_conf(&words, x->conf, cure->name);
+	return words;
+}
+
+struct explain_words explain_command(const struct gp_explanation *x,
+				     const struct gp_explain *e)
+{
+	const struct gp_attempt *cure = gp_explain_cure(e);
+	struct explain_words words = { 0 };
+
+	if (!cure)
+		return words;
+	say(&words, "gpupool replay %s --alloc-conf ", x->path);
+	say_conf(&words, x->conf, cure->name);
+	if (x->given)
+		say(&words, " --capacity %s", x->given);
+	say(&words, " --compare");
+	return words;
+}
+
+bool explain_is_other(const struct gp_attempt *base,
+		      const struct gp_attempt *trial)
+{
+	return base->no_oom != trial->no_oom ||
+	       base->oom_event != trial->oom_event ||
+	       base->peak_reserved != trial->peak_reserved;
+}
+
+const char *explain_fate(const struct gp_attempt *base,
+			 const struct gp_attempt *trial,
+			 char text[EXPLAIN_FATE])
+{
+	uint64_t was = base->peak_reserved, is = trial->peak_reserved;
+	char part[GP_COUNT_TEXT];
+
+	*text = '\0';
+	if (!trial->no_oom)
+		snprintf(text, EXPLAIN_FATE, "OOM at %s",
+			 gp_count_text(trial->oom_event, part));
+	else if (!base->no_oom)
+		snprintf(text, EXPLAIN_FATE, "no OOM");
+	else if (is != was)
+		snprintf(text, EXPLAIN_FATE, "%s%s", is > was ? "+" : "-",
+			 gp_bytes_text(is > was ? is - was : was - is, part));
+	return text;
+}

@@ -1,0 +1,74 @@
+/* What gpupool explain says, in words: for a terminal and for a page. */
+#ifndef REPORT_EXPLAIN_WORDS_H
+#define REPORT_EXPLAIN_WORDS_H
+
+#include "gpupool/explain.h"
+#include "gpupool/report.h"
+
+/* Each is cut to this; "" when there is nothing to say. */
+#define EXPLAIN_WORDS 1024
+struct explain_words {
+	char text[EXPLAIN_WORDS];
+};
+
+/* Fragmentation or capacity, or that no request failed. */
+struct explain_words explain_verdict(const struct gp_explain *explain);
+/* What was asked for, and what was free. */
+struct explain_words explain_request(const struct gp_explain *explain);
+/* What would have to go for it to be served. */
+struct explain_words explain_release(const struct gp_explain *explain);
+/* The requests that failed after the first one. */
+struct explain_words explain_others(const struct gp_explain *explain);
+
+/* The setting to use, with those given, as PyTorch reads it; and the command
+ * that shows what it does. */
+struct explain_words explain_use(const struct gp_explanation *explanation,
+				 const struct gp_explain *explain);
+struct explain_words explain_command(const struct gp_explanation *explanation,
+				     const struct gp_explain *explain);
+
+#define EXPLAIN_SITE 160
+/* " from train.py:42 forward", or "" */
+const char *explain_site(const struct gp_trace *trace, uint32_t site,
+			 char text[EXPLAIN_SITE]);
+
+/* "3 blocks of 2.00 KiB from optimizer.py:88 strand 1.90 GiB in ..." */
+struct explain_words explain_culprit_now(const struct gp_trace *trace,
+					 const struct gp_culprit *culprit);
+struct explain_words explain_culprit_over_time(
+	const struct gp_trace *trace, const struct gp_culprit *culprit);
+struct explain_words explain_culprit_live(const struct gp_trace *trace,
+					  const struct gp_culprit *culprit);
+/* How many of the first ones are worth a line each, at most so many: the rest
+ * are a twentieth of the first or less. */
+size_t explain_worth_telling(const struct gp_culprits *culprits, size_t most);
+
+/* Does it reserve another amount, or fail at another request? */
+bool explain_is_other(const struct gp_attempt *base,
+		      const struct gp_attempt *trial);
+/* "OOM at 143", "no OOM", "-1.20 GiB" beside the run as it is, or "". */
+#define EXPLAIN_FATE 64
+const char *explain_fate(const struct gp_attempt *base,
+			 const struct gp_attempt *trial,
+			 char text[EXPLAIN_FATE]);
+
+/* "3 pieces, largest 2.00 MiB: only their stream and pool can use it" */
+struct explain_words explain_reason(const struct gp_gap *gap,
+				    enum gp_gap_reason reason);
+/* What is lost within what is allocated. */
+struct explain_words explain_within(const struct gp_gap *gap);
+
+/* src/report/explain_run_words.c */
+struct explain_words explain_waiting(const struct gp_explain *explain);
+struct explain_words explain_churn(const struct gp_explain *explain);
+struct explain_words explain_caches(const struct gp_explain *explain);
+struct explain_words explain_drift(const struct gp_explain *explain);
+struct explain_words explain_growth(const struct gp_explain *explain);
+
+struct gp_explain_reason_row {
+	const char *key, *label, *note;
+};
+extern const struct gp_explain_reason_row explain_reasons[GP_GAP_REASONS];
+extern const char *const explain_verdicts[]; /* by enum gp_verdict; JSON */
+
+#endif

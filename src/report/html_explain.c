@@ -1,0 +1,356 @@
+/* What gpupool explain finds, on a page. */
+#include "report/html_explain.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "base/bytes.h"
+#include "report/explain_words.h"
+#include "report/group.h"
+#include "report/head.h"
+#include "report/html_table.h"
+#include "report/page.h"
+#include "report/svg_parts.h"
+
+#define CULPRITS_SHOWN 12
+#define FAILURES_SHOWN 20
+
+struct finding {
+	const struct gp_explanation *explanation;
+	const struct gp_explain *explain;
+	const char *name; /* of the run, before titles */
+	FILE *out;
+};
+
+/* ---- pieces ---- */
+
+static void paragraph(const struct finding *f, const char *class,
+		      struct explain_words words)
+{
+	if (!*words.text)
+		return;
+	fprintf(f->out, "<p%s%s>", *class ? " class=" : "", class);
+	gp_svg_text(words.text, f->out);
+	fputs("</p>\n", f->out);
+}
+
+/* To be copied. */
+static void code(const struct finding *f, const char *before,
+		 struct explain_words words)
+{
+	if (!*words.text)
+		return;
+	fprintf(f->out, "<p class=use>%s <code>", before);
+	gp_svg_text(words.text, f->out);
+	fputs("</code></p>\n", f->out);
+}
+
+static void title(const struct finding *f, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void title(const struct finding *f, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(f->out, "<h2>%s", f->name);
+	va_start(args, format);
+	vfprintf(f->out, format, args);
+	va_end(args);
+	fputs("</h2>\n", f->out);
+}
+
+static const char *site_of(const struct finding *f, uint32_t site)
+{
+	const struct gp_trace *trace = f->explain->trace;
+
+	return site == GP_NO_SITE ? "" : trace->texts[trace->sites[site].text];
+}
+
+/* ---- requests without memory ---- */
+
+static void failure_row(const struct finding *f, size_t i)
+{
+	const struct gp_explain *e = f->explain;
+	const struct gp_oom *oom = &e->result.ooms.list[i];
+	const struct gp_failure *failure = &e->failures[i];
+	char event[GP_COUNT_TEXT];
+
+	fprintf(f->out, "<tr><th scope=row data-value=\"%" PRIu64 "\">%s</th>",
+		oom->event, gp_count_text(oom->event, event));
+	gp_html_bytes(f->out, "size", oom->size);
+	gp_html_text(f->out, explain_verdicts[failure->verdict]);
+	gp_html_bytes(f->out, "needed", failure->needed);
+	gp_html_bytes(f->out, "available", failure->available);
+	gp_html_text(f->out, failure->verdict == GP_FRAGMENTED
+				     ? e->trials[failure->trial].name
+				     : "nothing that was tried");
+	gp_html_text(f->out, site_of(f, oom->site));
+	gp_html_row_end(f->out);
+}
+
+static void write_failures(const struct finding *f)
+{
+	const struct gp_explain *e = f->explain;
+
+	if (e->failure_count < 2)
+		return;
+	title(f, "Requests without memory: %zu", e->result.ooms.count);
+	gp_html_table(
+		f->out, "ooms",
+		"event|#size|why|#needed|#available|served by|asked for by");
+	for (size_t i = 0; i < e->failure_count && i < FAILURES_SHOWN; i++)
+		failure_row(f, i);
+	gp_html_table_end(f->out);
+}
+
+/* ---- what was tried ---- */
+
+static void trial_row(const struct finding *f, const struct gp_attempt *trial)
+{
+	char fate[EXPLAIN_FATE];
+
+	gp_html_name(f->out, trial->name);
+	gp_html_bytes(f->out, "peak_reserved", trial->peak_reserved);
+	gp_html_text(f->out, explain_fate(&f->explain->base, trial, fate));
+	gp_html_count(f->out, "ooms", trial->ooms);
+	gp_html_count(f->out, "retries", trial->retries);
+	gp_html_count(f->out, "device_allocs", trial->device_allocs);
+	gp_html_row_end(f->out);
+}
+
+static void write_trials(const struct finding *f)
+{
+	const struct gp_explain *e = f->explain;
+	char capacity[GP_BYTES_TEXT];
+
+	if (!e->trial_count)
+		return;
+	title(f, "What was tried, with memory: %s",
+	      gp_head_capacity(e->capacity, capacity));
+	gp_html_table(f->out, "tried",
+		      "setting or what-if|#peak reserved|result|#OOMs|#retries|"
+		      "#cudaMalloc or map");
+	trial_row(f, &e->base);
+	for (size_t i = 0; i < e->trial_count; i++)
+		trial_row(f, &e->trials[i]);
+	gp_html_table_end(f->out);
+	code(f, "More:", explain_command(f->explanation, e));
+}
+
+/* ---- the gap ---- */
+
+static void bar_part(const struct finding *f, const char *class, uint64_t bytes)
+{
+	uint64_t all = f->explain->gap.reserved;
+
+	if (bytes)
+		fprintf(f->out, "<i class=\"k-%s\" style=\"width:%.3f%%\"></i>",
+			class, 100.0 * (double)bytes / (double)all);
+}
+
+/* All that is reserved: in use, and each reason why not. */
+static void write_bar(const struct finding *f)
+{
+	const struct gp_gap *gap = &f->explain->gap;
+
+	fputs("<div class=bar aria-hidden=true>", f->out);
+	bar_part(f, "allocated", gap->allocated);
+	for (int i = 0; i < GP_GAP_REASONS; i++)
+		bar_part(f, explain_reasons[i].key, gap->by_reason[i].bytes);
+	fputs("</div>\n", f->out);
+}
+
+static void part_row(const struct finding *f, const char *class,
+		     const char *label, const struct gp_gap_part *part,
+		     const char *note)
+{
+	fputs("<tr><th scope=row>", f->out);
+	if (*class)
+		fprintf(f->out, "<i class=\"k k-%s\"></i>", class);
+	gp_svg_text(label, f->out);
+	fputs("</th>", f->out);
+	gp_html_bytes(f->out, "bytes", part->bytes);
+	gp_html_count(f->out, "blocks", part->blocks);
+	gp_html_bytes(f->out, "largest", part->largest);
+	gp_html_text(f->out, note);
+	gp_html_row_end(f->out);
+}
+
+/* By stream and by pool, where there is more than one of them. */
+static void write_parts(const struct finding *f)
+{
+	const struct gp_trace *trace = f->explain->trace;
+	const struct gp_gap *gap = &f->explain->gap;
+	char label[GP_GROUP_LABEL];
+
+	for (size_t i = 0; trace->stream_count > 1 && i < trace->stream_count;
+	     i++)
+		if (gap->by_stream[i].bytes)
+			part_row(f, "",
+				 gp_group_label(trace, GP_BY_STREAM,
+						(uint32_t)i, label),
+				 &gap->by_stream[i], "of the above");
+	for (size_t i = 0; trace->pool_count > 1 && i < trace->pool_count; i++)
+		if (gap->by_pool[i].bytes)
+			part_row(f, "",
+				 gp_group_label(trace, GP_BY_POOL, (uint32_t)i,
+						label),
+				 &gap->by_pool[i], "of the above");
+}
+
+static void write_gap(const struct finding *f)
+{
+	const struct gp_gap *gap = &f->explain->gap;
+	char bytes[GP_BYTES_TEXT];
+
+	if (!gap->bytes)
+		return;
+	title(f, "Where the %s are that are reserved and not allocated",
+	      gp_bytes_text(gap->bytes, bytes));
+	write_bar(f);
+	gp_html_table(f->out, "gap",
+		      "free memory|#bytes|#pieces|#largest|use of it");
+	for (int i = 0; i < GP_GAP_REASONS; i++)
+		if (gap->by_reason[i].bytes)
+			part_row(f, explain_reasons[i].key,
+				 explain_reasons[i].label, &gap->by_reason[i],
+				 explain_reasons[i].note);
+	write_parts(f);
+	gp_html_table_end(f->out);
+	paragraph(f, "about", explain_within(gap));
+}
+
+/* ---- blocks ---- */
+
+static void culprit_begin(const struct finding *f, const struct gp_culprit *c)
+{
+	char name[64], least[GP_BYTES_TEXT];
+
+	snprintf(name, sizeof(name), "blocks of %s",
+		 gp_bytes_text(c->least, least));
+	gp_html_name(f->out,
+		     c->site == GP_NO_SITE ? name : site_of(f, c->site));
+	gp_html_count(f->out, "blocks", c->blocks);
+	gp_html_bytes(f->out, "smallest", c->least);
+	gp_html_bytes(f->out, "largest", c->most);
+}
+
+static void culprit_row(const struct finding *f, const struct gp_culprit *c)
+{
+	culprit_begin(f, c);
+	gp_html_bytes(f->out, "bytes", c->bytes);
+	gp_html_count(f->out, "segments", c->units);
+	gp_html_count(f->out, "events", c->events);
+	gp_html_row_end(f->out);
+}
+
+static void culprit_run_row(const struct finding *f, const struct gp_culprit *c)
+{
+	culprit_begin(f, c);
+	gp_html_bytes(f->out, "bytes", c->bytes);
+	gp_html_count(f->out, "events", c->events);
+	gp_html_row_end(f->out);
+}
+
+static void live_row(const struct finding *f, const struct gp_culprit *c)
+{
+	culprit_begin(f, c);
+	gp_html_bytes(f->out, "bytes", c->bytes);
+	gp_html_row_end(f->out);
+}
+
+static void write_culprits(const struct finding *f, const char *id,
+			   const char *columns,
+			   const struct gp_culprits *culprits,
+			   void (*row)(const struct finding *,
+				       const struct gp_culprit *))
+{
+	gp_html_table(f->out, id, columns);
+	for (size_t i = 0; i < culprits->count && i < CULPRITS_SHOWN; i++)
+		row(f, &culprits->list[i]);
+	gp_html_table_end(f->out);
+}
+
+#define BLOCKS "asked for by|#blocks|#smallest|#largest|"
+
+static void write_blocks(const struct finding *f)
+{
+	const struct gp_explain *e = f->explain;
+	char event[GP_COUNT_TEXT];
+
+	gp_count_text(e->event, event);
+	if (e->verdict == GP_TOO_SMALL && e->live.count) {
+		title(f, "What is in use at event %s", event);
+		write_culprits(f, "in_use", BLOCKS "#bytes", &e->live,
+			       live_row);
+	}
+	if (e->now.count) {
+		title(f, "What holds free memory at event %s", event);
+		write_culprits(f, "holds_now",
+			       BLOCKS "#strand|#in segments|#oldest, events",
+			       &e->now, culprit_row);
+	}
+	if (e->over_time.count) {
+		title(f, "What strands most over the whole trace");
+		write_culprits(f, "strands_most",
+			       BLOCKS "#strand on average|#for events",
+			       &e->over_time, culprit_run_row);
+	}
+}
+
+/* ---- the whole run ---- */
+
+static void field(const struct finding *f, const char *label,
+		  struct explain_words words)
+{
+	if (!*words.text)
+		return;
+	fprintf(f->out, "<dt>%s</dt><dd>", label);
+	gp_svg_text(words.text, f->out);
+	fputs("</dd>\n", f->out);
+}
+
+static void write_run(const struct finding *f)
+{
+	const struct gp_explain *e = f->explain;
+
+	title(f, "The whole run");
+	fputs("<dl class=facts>\n", f->out);
+	field(f, "Streams", explain_waiting(e));
+	field(f, "Churn", explain_churn(e));
+	field(f, "empty_cache", explain_caches(e));
+	if (e->steps.count)
+		field(f, "Drift", explain_drift(e));
+	field(f, "Growth", explain_growth(e));
+	fputs("</dl>\n", f->out);
+}
+
+void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
+		     FILE *out)
+{
+	const struct gp_explain *e = &explanation->devices[device];
+	const struct finding f = { explanation, e, "", out };
+
+	fprintf(out, "<div class=\"verdict %s\">\n",
+		explain_verdicts[e->verdict]);
+	paragraph(&f, "headline", explain_verdict(e));
+	code(&f, e->verdict == GP_FITS ? "Needs less:" : "Use:",
+	     explain_use(explanation, e));
+	paragraph(&f, "", explain_request(e));
+	paragraph(&f, "", explain_release(e));
+	paragraph(&f, "", explain_others(e));
+	fputs("</div>\n", out);
+}
+
+void gp_html_explain(const struct gp_explanation *explanation, size_t device,
+		     const char *name, FILE *out)
+{
+	const struct finding f = { explanation, &explanation->devices[device],
+				   name, out };
+
+	write_failures(&f);
+	write_trials(&f);
+	write_gap(&f);
+	write_blocks(&f);
+	write_run(&f);
+}

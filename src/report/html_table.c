@@ -1,0 +1,73 @@
+/* Tables on a page: cells that tell scripts and tests their value. */
+#include "report/html_table.h"
+
+#include <inttypes.h>
+
+#include "base/bytes.h"
+#include "report/svg_parts.h"
+
+void gp_html_table(FILE *out, const char *id, const char *columns)
+{
+	bool is_number, is_new = true;
+
+	fprintf(out,
+		"<div class=scroll><table class=sortable "
+		"data-table=\"%s\"><thead><tr>",
+		id);
+	for (; *columns; columns++) {
+		is_number = *columns == '#';
+		if (is_new)
+			fprintf(out, "<th scope=col%s>",
+				is_number ? " class=n" : "");
+		is_new = *columns == '|';
+		if (is_new)
+			fputs("</th>", out);
+		else if (!is_number)
+			putc(*columns, out);
+	}
+	fputs("</th></tr></thead><tbody>\n", out);
+}
+
+void gp_html_table_end(FILE *out)
+{
+	fputs("</tbody></table></div>\n", out);
+}
+
+void gp_html_name(FILE *out, const char *text)
+{
+	fputs("<tr><th scope=row>", out);
+	gp_svg_text(text, out);
+	fputs("</th>", out);
+}
+
+void gp_html_text(FILE *out, const char *text)
+{
+	fputs("<td>", out);
+	gp_svg_text(text, out);
+	fputs("</td>", out);
+}
+
+static void number(FILE *out, const char *key, uint64_t value, const char *text)
+{
+	fprintf(out, "<td data-key=\"%s\" data-value=\"%" PRIu64 "\">%s</td>",
+		key, value, text);
+}
+
+void gp_html_bytes(FILE *out, const char *key, uint64_t bytes)
+{
+	char text[GP_BYTES_TEXT];
+
+	number(out, key, bytes, gp_bytes_text(bytes, text));
+}
+
+void gp_html_count(FILE *out, const char *key, uint64_t count)
+{
+	char text[GP_COUNT_TEXT];
+
+	number(out, key, count, gp_count_text(count, text));
+}
+
+void gp_html_row_end(FILE *out)
+{
+	fputs("</tr>\n", out);
+}

@@ -1,0 +1,241 @@
+/* Fragmentation or capacity: explain's word for each OOM, held against what
+ * PyTorch did with the same memory under other settings. */
+#include "gpupool/explain.h"
+
+#include <glob.h>
+#include <jansson.h>
+#include <libgen.h>
+
+#include "suite.h"
+#include "trace_text.h"
+
+/* One program with so much memory under one setting, as PyTorch ran it. */
+struct answer {
+	char program[64], conf[128];
+	uint64_t capacity;
+	uint64_t alloc, size; /* of the first OOM, alloc from 1; 0: none */
+};
+
+static void explain_with(const struct gp_trace *trace, const char *conf,
+			 uint64_t capacity, struct gp_explain *explain)
+{
+	struct gp_settings settings;
+	struct gp_diag diag = { 0 };
+	struct gp_replay_config run = {
+		.trace = trace,
+		.settings = &settings,
+		.engine = gp_engine_find("caching"),
+		.mode = GP_WHAT_IF,
+		.capacity = capacity,
+	};
+	struct gp_explain_config config = { .run = &run, .conf = conf };
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
+	ck_assert_int_eq(gp_explain(&config, explain, &diag), GP_OK);
+}
+
+static bool is_same_machine(const struct answer *a, const struct answer *b)
+{
+	return !strcmp(a->program, b->program) && a->capacity == b->capacity;
+}
+
+/* Some other setting served the request on which this one failed. */
+static bool is_served_elsewhere(const struct answer *answers, size_t count,
+				const struct answer *a)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_same_machine(&answers[i], a) &&
+		    (!answers[i].alloc || answers[i].alloc > a->alloc))
+			return true;
+	return false;
+}
+
+static void check_answer(const struct gp_trace *trace,
+			 const struct answer *answers, size_t count,
+			 const struct answer *a)
+{
+	struct gp_explain e;
+
+	explain_with(trace, a->conf, a->capacity, &e);
+	if (!a->alloc) {
+		ck_assert_msg(e.verdict == GP_FITS, "%s %s", a->program,
+			      a->conf);
+	} else {
+		ck_assert_uint_eq(e.result.first_oom.alloc, a->alloc);
+		ck_assert_uint_eq(e.result.first_oom.size, a->size);
+		ck_assert_msg((e.verdict == GP_FRAGMENTED) ==
+				      is_served_elsewhere(answers, count, a),
+			      "%s %s: %d", a->program, a->conf, e.verdict);
+		ck_assert(e.verdict == GP_FRAGMENTED ||
+			  e.verdict == GP_TOO_SMALL);
+	}
+	gp_explain_release(&e);
+}
+
+/* PyTorch 2.15 on 6600 MiB, from the recordings' memory_stats. */
+START_TEST(each_setting_of_a_tight_device_is_judged_by_the_others)
+{
+#define GPT2(conf, alloc)                                                      \
+	{                                                                      \
+		"gpt2-ragged", conf, 6920601600, alloc, 1235116032             \
+	}
+	static const struct answer answers[] = {
+		GPT2("", 14137),
+		GPT2("expandable_segments:True", 14140),
+		GPT2("max_split_size_mb:64", 14140),
+		GPT2("garbage_collection_threshold:0.7,"
+		     "per_process_memory_fraction:0.95",
+		     14137),
+	};
+	struct gp_trace *trace =
+		trace_at("traces/recorded/gpt2-ragged.default.pickle.zst");
+
+	ck_assert_ptr_nonnull(trace);
+	for (size_t i = 0; i < COUNT_OF(answers); i++)
+		check_answer(trace, answers, COUNT_OF(answers), &answers[i]);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* ---- every OOM of a run ---- */
+
+/* Bytes the program has in use before an event, by its own requests. */
+static uint64_t live_before(const struct gp_device_trace *device, uint64_t end)
+{
+	uint64_t *sizes = calloc(device->block_ids + 1, sizeof(*sizes));
+	uint64_t sum = 0;
+
+	ck_assert_uint_eq(device->start.block_count, 0);
+	for (size_t i = 0; i < end; i++) {
+		const struct gp_event *e = &device->events[i];
+
+		if (e->kind == GP_ALLOC)
+			sum += sizes[e->id] = e->size;
+		else if (e->kind == GP_FREE)
+			sum -= sizes[e->id];
+	}
+	free(sizes);
+	return sum;
+}
+
+static void check_failures(const struct gp_trace *trace, uint64_t capacity)
+{
+	struct gp_explain e;
+
+	explain_with(trace, "", capacity, &e);
+	ck_assert_uint_gt(e.failure_count, 1);
+	for (size_t i = 0; i < e.failure_count; i++) {
+		const struct gp_failure *f = &e.failures[i];
+		const struct gp_oom *oom = &e.result.ooms.list[i];
+		uint64_t needed =
+			live_before(&trace->devices[0], oom->event) + oom->size;
+
+		ck_assert_uint_eq(f->needed, needed);
+		if (needed > capacity)
+			ck_assert_int_eq(f->verdict, GP_TOO_SMALL);
+		if (f->verdict != GP_FRAGMENTED)
+			continue;
+		for (size_t k = 0; k < e.trials[f->trial].oom_event_count; k++)
+			ck_assert_uint_ne(e.trials[f->trial].oom_events[k],
+					  oom->event);
+	}
+	gp_explain_release(&e);
+}
+
+START_TEST(requests_after_the_first_are_judged_as_if_it_had_been_served)
+{
+	static const uint64_t capacities[] = { 5242880000, 6920601600 };
+	struct gp_trace *trace =
+		trace_at("traces/recorded/gpt2-ragged.default.pickle.zst");
+
+	ck_assert_ptr_nonnull(trace);
+	for (size_t i = 0; i < COUNT_OF(capacities); i++)
+		check_failures(trace, capacities[i]);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(what_the_recording_did_not_serve_is_not_live_afterwards)
+{
+	/* 10 MiB are there: the program lives on without the 20 it asked for,
+	 * and wants 9 more of 10. */
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"oom\", \"size\": 20971520, \"device_free\": 0},"
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, "
+		"\"refused\": true},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 1048576},"
+		"{\"op\": \"alloc\", \"id\": 3, \"size\": 10485760}"));
+	struct gp_explain e;
+
+	explain_with(trace, "", 10 << 20, &e);
+	ck_assert_uint_eq(e.failure_count, 2);
+	ck_assert_uint_eq(e.failures[1].needed, 11 << 20);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* ---- what lies beside the project ---- */
+
+static struct answer answer_at(const char *path)
+{
+	struct answer a = { 0 };
+	char *copy = strdup(path), *name = basename(copy);
+	json_error_t error;
+	json_t *root = json_load_file(path, 0, &error), *oom;
+
+	ck_assert_msg(root != NULL, "%s: %s", path, error.text);
+	snprintf(a.program, sizeof(a.program), "%.*s", (int)strcspn(name, "."),
+		 name);
+	snprintf(a.conf, sizeof(a.conf), "%s",
+		 json_string_value(json_object_get(root, "settings")));
+	a.capacity =
+		(uint64_t)json_integer_value(json_object_get(root, "capacity"));
+	oom = json_object_get(root, "first_oom");
+	a.alloc = (uint64_t)json_integer_value(json_object_get(oom, "alloc"));
+	a.size = (uint64_t)json_integer_value(json_object_get(oom, "size"));
+	json_decref(root);
+	free(copy);
+	return a;
+}
+
+START_TEST(recordings_are_judged_by_their_other_settings)
+{
+	struct answer answers[32];
+	size_t count = 0;
+	glob_t found;
+
+	if (glob("../shared/recorded/*.tight*.stats.json", 0, NULL, &found))
+		skip_test("verdicts of recordings",
+			  "no recordings on this machine");
+	for (; count < found.gl_pathc && count < COUNT_OF(answers); count++)
+		answers[count] = answer_at(found.gl_pathv[count]);
+	for (size_t i = 0; i < count; i++) {
+		char path[8192];
+		struct gp_trace *trace;
+
+		snprintf(path, sizeof(path),
+			 "../shared/recorded/%s.default.pickle",
+			 answers[i].program);
+		trace = trace_at(path);
+		ck_assert_ptr_nonnull(trace);
+		check_answer(trace, answers, count, &answers[i]);
+		gp_trace_destroy(trace);
+	}
+	globfree(&found);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ each_setting_of_a_tight_device_is_judged_by_the_others, 0 },
+		{ requests_after_the_first_are_judged_as_if_it_had_been_served,
+		  0 },
+		{ what_the_recording_did_not_serve_is_not_live_afterwards, 0 },
+		{ recordings_are_judged_by_their_other_settings, 0 },
+	};
+
+	return suite_run("verdict", tests, COUNT_OF(tests));
+}
