@@ -66,4 +66,7 @@ struct gp_trace *gp_trace_what_if(const struct gp_trace *trace,
 struct gp_trace *gp_trace_without(const struct gp_trace *trace, uint32_t device,
 				  const bool *marked);
 
+/* The same trace without its names: source lines and marks are numbered. */
+struct gp_trace *gp_trace_anonymous(const struct gp_trace *trace);
+
 #endif

@@ -156,6 +156,10 @@ const struct gp_option_row gp_option_table[] = {
 	{ "format", 0, WORD, AT(to),
 	  "json|jsonl|binary|pickle|perfetto|speedscope|folded|csv",
 	  GP_TAKER_CONVERT, "The same as --to." },
+	{ "anonymous", 0, FLAG, AT(anonymous), NULL,
+	  GP_TAKER_CONVERT | GP_TAKER_SLICE,
+	  "Number source lines and marks in place of their names, to show "
+	  "the trace to others." },
 	{ "format", 0, WORD, AT(format), "text|json|junit|github", CHECK,
 	  "For a person, for a program, as JUnit's XML, or with GitHub's "
 	  "annotations." },

@@ -92,7 +92,7 @@ struct gp_options {
 	const char *cudart, *prices_out;
 	uint64_t repeat;
 	bool compare, timing, strict, ascii, quiet, help;
-	bool update, details, check_memory;
+	bool update, details, check_memory, anonymous;
 	const char *const *operands;
 	size_t operand_count;
 };

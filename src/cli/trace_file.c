@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/outlet.h"
+#include "gpupool/alter.h"
 #include "gpupool/input.h"
 
 /* ---- reading ---- */
@@ -102,6 +103,7 @@ static enum gp_status by_name(const struct gp_options *options,
 	size_t length = strlen(path);
 
 	form->packing = gp_packing_of(path, &length);
+	form->is_anonymous = options->anonymous;
 	form->format = GP_TRACE_JSON;
 	if (options->to != GP_TO_BY_NAME) {
 		form->format = (enum gp_trace_format)options->to;
@@ -165,9 +167,9 @@ static enum gp_status write_packed(const struct gp_trace *trace,
 	return status;
 }
 
-enum gp_status gp_trace_file_write(const struct gp_trace *trace,
-				   const struct gp_trace_form *form,
-				   const char *path, struct gp_diag *diag)
+static enum gp_status write_named(const struct gp_trace *trace,
+				  const struct gp_trace_form *form,
+				  const char *path, struct gp_diag *diag)
 {
 	struct gp_output output;
 	enum gp_status status = gp_outlet_open(&output, path, diag);
@@ -182,4 +184,19 @@ enum gp_status gp_trace_file_write(const struct gp_trace *trace,
 	if (status != GP_OK)
 		gp_diag_file(diag, path);
 	return gp_outlet_close(&output, status, diag);
+}
+
+enum gp_status gp_trace_file_write(const struct gp_trace *trace,
+				   const struct gp_trace_form *form,
+				   const char *path, struct gp_diag *diag)
+{
+	struct gp_trace *anonymous;
+	enum gp_status status;
+
+	if (!form->is_anonymous)
+		return write_named(trace, form, path, diag);
+	anonymous = gp_trace_anonymous(trace);
+	status = write_named(anonymous, form, path, diag);
+	gp_trace_destroy(anonymous);
+	return status;
 }

@@ -27,6 +27,7 @@ enum gp_status gp_trace_file_read_requests(const char *path,
 struct gp_trace_form {
 	enum gp_trace_format format;
 	enum gp_packing packing;
+	bool is_anonymous; /* see gp_trace_anonymous */
 };
 
 /* By --format where given, else by the name; "-" is JSON.  The binary form does
