@@ -91,6 +91,10 @@ enum gp_status gp_build_sites(struct gp_build *build, const uint32_t *sites,
 			      size_t count, struct gp_diag *diag);
 void gp_build_frees_at_once(struct gp_build *build);
 
+/* A counter behind the device's last event, by PyTorch's name. */
+void gp_build_counter(struct gp_build *build, uint32_t device, const char *name,
+		      int64_t value);
+
 /* An annotation to be placed among the device's events by its time. */
 void gp_build_annotation(struct gp_build *build, uint64_t ordinal,
 			 uint32_t text, enum gp_mark_stage stage,

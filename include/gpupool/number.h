@@ -37,6 +37,13 @@ struct gp_reading {
 	int64_t value;
 };
 
+/* Each key of memory_stats that PyTorch 2.<release> has, with those of single
+ * private pools; trace NULL: without. */
+void gp_stats_each(const struct gp_trace *trace,
+		   const struct gp_replay_result *result, uint8_t release,
+		   void (*key)(void *arg, const char *key, int64_t value),
+		   void *arg);
+
 #define GP_NUMBER_NONE SIZE_MAX
 
 /* Every name that any release has, but those of single private pools. */

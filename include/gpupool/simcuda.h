@@ -45,6 +45,10 @@ void simcuda_set_events(enum simcuda_events when, uint64_t lag);
 /* All work issued so far on the stream is done. */
 void simcuda_stream_done(uint64_t stream);
 void simcuda_all_done(void);
+/* How many events were recorded on the stream, and that all work up to the
+ * number-th of them is done. */
+uint64_t simcuda_stream_issued(uint64_t stream);
+void simcuda_stream_done_to(uint64_t stream, uint64_t number);
 /* A kernel was launched on the stream: a node, if it is being captured. */
 void simcuda_launch(uint64_t stream);
 

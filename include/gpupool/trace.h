@@ -161,6 +161,13 @@ struct gp_guesses {
 	uint64_t lost_entries;	  /* free_completed of a block nobody freed */
 };
 
+/* A counter of torch.cuda.memory_stats(), as it was recorded. */
+struct gp_counter {
+	int64_t value;
+	uint32_t text; /* "allocated_bytes.all.peak" */
+	uint32_t zero;
+};
+
 struct gp_device_trace {
 	uint32_t device;       /* CUDA's ordinal */
 	uint64_t total_memory; /* bytes; 0: not known */
@@ -171,6 +178,8 @@ struct gp_device_trace {
 	uint32_t block_ids;    /* every id is below */
 	const uint64_t *names; /* id -> the file's own id; NULL: the same */
 	struct gp_guesses guesses;
+	const struct gp_counter *counters; /* behind the last event */
+	size_t counter_count;		   /* 0: not known */
 };
 
 /* Inclusive range of PyTorch minor releases (2.x) that could have written it.

@@ -11,9 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/plan.h"
+#include "cli/proof.h"
 #include "gpupool/input.h"
 
 /* Files of a kind in the folder, by the number of their process. */
@@ -99,23 +101,23 @@ static void name_of(const char *output, size_t index, size_t count, char *name,
 
 /* ---- telling ---- */
 
-static void count(const struct gp_plan *plan, uint64_t *allocs,
-		  struct gp_fidelity *all)
+static void tell(const char *path, const struct gp_plan *plan, bool quiet)
 {
-	for (size_t i = 0; i < plan->trace->device_count; i++) {
-		*allocs += plan->results[i].allocs;
-		all->checked += plan->results[i].fidelity.checked;
-		all->matched += plan->results[i].fidelity.matched;
-	}
+	char allocs[GP_COUNT_TEXT], text[GP_PROOF_TEXT];
+	const struct gp_proof proof = gp_proof_of(plan);
+
+	if (quiet && gp_proof_is_exact(&proof))
+		return;
+	fprintf(stderr, "gpupool: %s: %s allocations; replayed: %s\n", path,
+		gp_count_text(proof.allocs, allocs),
+		gp_proof_text(&proof, text));
 }
 
 static enum gp_status check(const char *path, bool quiet, struct gp_diag *diag)
 {
 	struct gp_input_config config = { .path = path };
-	struct gp_fidelity all = { 0 };
 	struct gp_trace *trace;
 	struct gp_plan plan = { 0 };
-	uint64_t allocs = 0;
 	enum gp_status status = gp_input_read(&config, &trace, diag);
 
 	if (status != GP_OK)
@@ -123,15 +125,8 @@ static enum gp_status check(const char *path, bool quiet, struct gp_diag *diag)
 	status = gp_plan_recorded(&plan, trace, diag);
 	if (status == GP_OK)
 		status = gp_plan_play(&plan, NULL, NULL, diag);
-	if (status == GP_OK) {
-		count(&plan, &allocs, &all);
-		if (!quiet || all.matched != all.checked)
-			fprintf(stderr,
-				"gpupool: %s: %" PRIu64 " allocations; "
-				"replayed: %" PRIu64 " of %" PRIu64
-				" addresses\n",
-				path, allocs, all.matched, all.checked);
-	}
+	if (status == GP_OK)
+		tell(path, &plan, quiet);
 	gp_plan_release(&plan);
 	gp_trace_destroy(trace);
 	return status;

@@ -45,7 +45,31 @@ static void read_devices(struct gp_json_trace *t)
 		gp_json_trace_read_device(t, number++);
 }
 
-static void read_sites(struct gp_json_trace *t)
+static void add_site(struct gp_json_trace *t, const json_t *value)
+{
+	if (!gp_json_trace_text(t, "the list", "sites", value))
+		return;
+	t->site_texts = gp_mem_grow(t->site_texts, &t->site_room,
+				    t->site_count + 1, sizeof(*t->site_texts));
+	t->site_texts[t->site_count++] = gp_build_text(
+		t->build, json_string_value(value), json_string_length(value));
+}
+
+static void add_caller(struct gp_json_trace *t, const json_t *value)
+{
+	uint64_t caller = GP_NO_SITE;
+
+	if (!json_is_integer(value) || json_integer_value(value) != -1)
+		gp_json_trace_number(t, "the list", "callers", value, &caller);
+	if (caller > GP_NO_SITE)
+		caller = GP_NO_SITE - 1; /* is not there either */
+	t->callers = gp_mem_grow(t->callers, &t->caller_room,
+				 t->caller_count + 1, sizeof(*t->callers));
+	t->callers[t->caller_count++] = (uint32_t)caller;
+}
+
+static void read_list(struct gp_json_trace *t,
+		      void (*add)(struct gp_json_trace *t, const json_t *value))
 {
 	struct gp_json_walk walk;
 	json_t *value;
@@ -54,39 +78,19 @@ static void read_sites(struct gp_json_trace *t)
 		return;
 	while (gp_json_next(t->scan, &walk) &&
 	       (value = gp_json_value(t->scan))) {
-		t->site_texts =
-			gp_mem_grow(t->site_texts, &t->site_room,
-				    t->site_count + 1, sizeof(*t->site_texts));
-		if (gp_json_trace_text(t, "the list", "sites", value))
-			t->site_texts[t->site_count++] = gp_build_text(
-				t->build, json_string_value(value),
-				json_string_length(value));
+		add(t, value);
 		json_decref(value);
 	}
 }
 
+static void read_sites(struct gp_json_trace *t)
+{
+	read_list(t, add_site);
+}
+
 static void read_callers(struct gp_json_trace *t)
 {
-	struct gp_json_walk walk;
-	json_t *value;
-
-	if (!gp_json_enter(t->scan, '[', &walk))
-		return;
-	while (gp_json_next(t->scan, &walk) &&
-	       (value = gp_json_value(t->scan))) {
-		uint64_t caller = GP_NO_SITE;
-
-		if (!json_is_integer(value) || json_integer_value(value) != -1)
-			gp_json_trace_number(t, "the list", "callers", value,
-					     &caller);
-		json_decref(value);
-		if (caller > GP_NO_SITE)
-			caller = GP_NO_SITE - 1; /* is not there either */
-		t->callers =
-			gp_mem_grow(t->callers, &t->caller_room,
-				    t->caller_count + 1, sizeof(*t->callers));
-		t->callers[t->caller_count++] = (uint32_t)caller;
-	}
+	read_list(t, add_caller);
 }
 
 /* "2.9", "2.9.1+cu128"; anything else tells nothing. */
@@ -222,6 +226,49 @@ void gp_json_trace_key(struct gp_json_trace *t, const char *key)
 
 /* ---- the end ---- */
 
+/* A line behind the header that is no event adds to it: sites with their
+ * callers, counters of devices.  A recorder does not know them before. */
+static bool adds_to_header(const json_t *line)
+{
+	return !json_object_get(line, "op") &&
+	       (json_object_get(line, "sites") ||
+		json_object_get(line, "devices"));
+}
+
+static void add_sites(struct gp_json_trace *t, const json_t *sites,
+		      const json_t *callers)
+{
+	while (t->caller_count < t->site_count) {
+		json_t *none = json_integer(-1);
+
+		add_caller(t, none);
+		json_decref(none);
+	}
+	for (size_t i = 0; i < json_array_size(sites) && !t->scan->status; i++)
+		add_site(t, json_array_get(sites, i));
+	for (size_t i = 0; i < json_array_size(callers) && !t->scan->status;
+	     i++)
+		add_caller(t, json_array_get(callers, i));
+}
+
+static void add_devices(struct gp_json_trace *t, const json_t *devices)
+{
+	for (size_t i = 0; i < json_array_size(devices); i++) {
+		const json_t *d = json_array_get(devices, i);
+		const json_t *stats = json_object_get(d, "memory_stats");
+		uint64_t ordinal = 0;
+		uint32_t device;
+
+		if (!gp_json_trace_number(t, "the device", "device",
+					  json_object_get(d, "device"),
+					  &ordinal) ||
+		    !gp_json_trace_device(t, ordinal, &device))
+			return;
+		if (stats && !json_is_null(stats))
+			gp_json_trace_counters(t, device, stats);
+	}
+}
+
 /* Events of the header's first device, unless they say otherwise. */
 void gp_json_trace_lines(struct gp_json_trace *t)
 {
@@ -233,7 +280,13 @@ void gp_json_trace_lines(struct gp_json_trace *t)
 	if (!t->device_count && !gp_json_trace_device(t, 0, &device))
 		return;
 	while (gp_json_peek(t->scan) >= 0 && (value = gp_json_value(t->scan))) {
-		gp_json_trace_event(t, 0, value);
+		if (adds_to_header(value)) {
+			add_sites(t, json_object_get(value, "sites"),
+				  json_object_get(value, "callers"));
+			add_devices(t, json_object_get(value, "devices"));
+		} else {
+			gp_json_trace_event(t, 0, value);
+		}
 		json_decref(value);
 	}
 }

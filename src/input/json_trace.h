@@ -54,6 +54,9 @@ void gp_json_trace_event(struct gp_json_trace *trace, uint32_t device,
 /* The value of "start" or "end". */
 void gp_json_trace_state(struct gp_json_trace *trace, uint32_t device,
 			 bool is_end);
+/* The value of "memory_stats". */
+void gp_json_trace_counters(struct gp_json_trace *trace, uint32_t device,
+			    const json_t *object);
 /* The device of that ordinal, made if new. */
 bool gp_json_trace_device(struct gp_json_trace *trace, uint64_t ordinal,
 			  uint32_t *device);

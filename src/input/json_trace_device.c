@@ -51,6 +51,26 @@ static void read_guesses(struct gp_json_trace *t, uint32_t device,
 	gp_build_guesses(t->build, device, &guesses);
 }
 
+void gp_json_trace_counters(struct gp_json_trace *t, uint32_t device,
+			    const json_t *object)
+{
+	const char *name;
+	json_t *value;
+
+	if (!json_is_object(object))
+		gp_json_trace_wrong(t, "the device", "memory_stats", object,
+				    "an object of numbers");
+	json_object_foreach((json_t *)object, name, value)
+	{
+		if (json_is_integer(value))
+			gp_build_counter(t->build, device, name,
+					 json_integer_value(value));
+		else
+			gp_json_trace_wrong(t, "memory_stats", name, value,
+					    "a whole number");
+	}
+}
+
 /* Keys whose values are small and about a device that is known. */
 static void read_device_value(struct gp_json_trace *t, uint32_t device,
 			      const char *key)
@@ -62,8 +82,11 @@ static void read_device_value(struct gp_json_trace *t, uint32_t device,
 		return;
 	if (!strcmp(key, "guesses"))
 		read_guesses(t, device, value);
-	else if (!json_is_null(value) &&
-		 gp_json_trace_number(t, "the device", key, value, &bytes))
+	else if (json_is_null(value))
+		; /* not known */
+	else if (!strcmp(key, "memory_stats"))
+		gp_json_trace_counters(t, device, value);
+	else if (gp_json_trace_number(t, "the device", key, value, &bytes))
 		gp_build_total_memory(t->build, device, bytes);
 	json_decref(value);
 }
@@ -83,7 +106,7 @@ static bool is_about_device(const char *key)
 {
 	return !strcmp(key, "events") || !strcmp(key, "start") ||
 	       !strcmp(key, "end") || !strcmp(key, "guesses") ||
-	       !strcmp(key, "total_memory");
+	       !strcmp(key, "memory_stats") || !strcmp(key, "total_memory");
 }
 
 static void read_device_key(struct gp_json_trace *t, uint32_t device,

@@ -6,15 +6,10 @@
 
 #include <stdint.h>
 
+#include "gpupool/number.h"
 #include "gpupool/replay.h"
 #include "gpupool/trace.h"
 #include "report/emit.h"
-
-/* Each key that PyTorch 2.<release> has; trace NULL: without private pools. */
-void gp_stats_each(const struct gp_trace *trace,
-		   const struct gp_replay_result *result, uint8_t release,
-		   void (*key)(void *arg, const char *key, int64_t value),
-		   void *arg);
 
 /* The same as an object of JSON. */
 void gp_emit_stats(struct gp_emit *json, const char *key,

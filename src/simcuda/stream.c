@@ -152,6 +152,27 @@ void simcuda_stream_done(uint64_t stream)
 	process_unlock();
 }
 
+uint64_t simcuda_stream_issued(uint64_t stream)
+{
+	uint64_t issued;
+
+	process_lock();
+	issued = stream_at(stream_index(stream))->issued;
+	process_unlock();
+	return issued;
+}
+
+void simcuda_stream_done_to(uint64_t stream, uint64_t number)
+{
+	struct stream *s;
+
+	process_lock();
+	s = stream_at(stream_index(stream));
+	if (s->done < number)
+		s->done = number;
+	process_unlock();
+}
+
 void simcuda_launch(uint64_t stream)
 {
 	process_lock();

@@ -133,6 +133,7 @@ static void alter_device(struct altering *a, const struct gp_device_trace *from,
 {
 	*device = *from;
 	device->end = (struct gp_state){ 0 };
+	device->counter_count = 0;
 	if (from->start.segment_count)
 		device->start = alter_start(a, &from->start);
 	alter_events(a, from, device);

@@ -48,6 +48,10 @@ static void hand_over_device(struct gp_trace_store *store,
 		to->names = hand_over(store, from->names, from->block_ids,
 				      sizeof(*from->names));
 	to->guesses = from->guesses;
+	to->counter_count = from->counter_count;
+	to->counters = hand_over(store, from->counters, from->counter_count,
+				 sizeof(*from->counters));
+	from->counters = NULL;
 	from->events = NULL;
 	from->names = NULL;
 	hand_over_state(store, &to->start, &from->start);

@@ -46,6 +46,7 @@ enum gp_binary_kind {
 	GP_BINARY_START_BLOCKS,
 	GP_BINARY_END_SEGMENTS,
 	GP_BINARY_END_BLOCKS,
+	GP_BINARY_COUNTERS,
 };
 
 struct gp_binary_section {
@@ -75,6 +76,7 @@ _Static_assert(sizeof(struct gp_binary_header) == 32 &&
 		       sizeof(struct gp_segment) == 40 &&
 		       sizeof(struct gp_block) == 40 &&
 		       sizeof(struct gp_site) == 8 &&
+		       sizeof(struct gp_counter) == 16 &&
 		       sizeof(struct gp_pool_id) == 16,
 	       "the format is these sizes; a change is a new version");
 

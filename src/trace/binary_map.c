@@ -214,6 +214,11 @@ static void get_device(struct map *m, size_t i,
 	get_guesses(m, i, &to->guesses);
 	get_state(m, i, GP_BINARY_START_SEGMENTS, &to->start);
 	get_state(m, i, GP_BINARY_END_SEGMENTS, &to->end);
+	to->counters = get(m, GP_BINARY_COUNTERS, i, sizeof(*to->counters),
+			   &to->counter_count);
+	for (size_t k = 0; k < to->counter_count; k++)
+		if (to->counters[k].text >= m->store->trace.text_count)
+			m->is_bad = true;
 }
 
 static void get_devices(struct map *m)

@@ -10,7 +10,7 @@
 #include "trace/write.h"
 
 #define COMMON_SECTIONS 9
-#define DEVICE_SECTIONS 7
+#define DEVICE_SECTIONS 8
 
 struct writer {
 	const struct gp_trace *trace;
@@ -173,6 +173,8 @@ static void add_device(struct writer *w, size_t device)
 	    sizeof(*d->names));
 	add_state(w, device, &d->start, GP_BINARY_START_SEGMENTS);
 	add_state(w, device, &d->end, GP_BINARY_END_SEGMENTS);
+	add(w, GP_BINARY_COUNTERS, device, d->counters, d->counter_count,
+	    sizeof(*d->counters));
 }
 
 /* Bytes, and zeroes up to the next boundary. */

@@ -44,6 +44,7 @@ void gp_build_destroy(struct gp_build *build)
 	for (i = 0; i < build->device_count; i++) {
 		free(build->devices[i].events);
 		free(build->devices[i].names);
+		free(build->devices[i].counters);
 		gp_build_state_release(&build->devices[i].start);
 		gp_build_state_release(&build->devices[i].end);
 	}
@@ -104,6 +105,18 @@ void gp_build_guesses(struct gp_build *build, uint32_t device,
 		      const struct gp_guesses *guesses)
 {
 	at(build, device)->guesses = *guesses;
+}
+
+void gp_build_counter(struct gp_build *build, uint32_t device, const char *name,
+		      int64_t value)
+{
+	struct gp_build_device *d = at(build, device);
+	uint32_t text = gp_build_text(build, name, strlen(name));
+
+	d->counters = gp_mem_grow(d->counters, &d->counter_room,
+				  d->counter_count + 1, sizeof(*d->counters));
+	d->counters[d->counter_count++] =
+		(struct gp_counter){ .value = value, .text = text };
 }
 
 void gp_build_end_state(struct gp_build *build, uint32_t device, bool is_end)

@@ -50,6 +50,8 @@ struct gp_build_device {
 	size_t mark_count;
 	uint32_t block_ids;
 	struct gp_guesses guesses;
+	struct gp_counter *counters;
+	size_t counter_count, counter_room;
 	bool at_end; /* REQUESTS: segments given now are the end state's */
 };
 

@@ -114,6 +114,21 @@ static bool same_state(const struct pair *p, const struct gp_state *a,
 	return true;
 }
 
+static bool same_counters(const struct pair *p)
+{
+	if (p->da->counter_count != p->db->counter_count)
+		return false;
+	for (size_t i = 0; i < p->da->counter_count; i++) {
+		const struct gp_counter *a = &p->da->counters[i];
+		const struct gp_counter *b = &p->db->counters[i];
+
+		if (a->value != b->value ||
+		    strcmp(p->a->texts[a->text], p->b->texts[b->text]) != 0)
+			return false;
+	}
+	return true;
+}
+
 static bool same_device(struct pair *p, size_t index)
 {
 	const struct gp_device_trace *a = &p->a->devices[index];
@@ -130,7 +145,7 @@ static bool same_device(struct pair *p, size_t index)
 		if (!same_event(p, &a->events[i], &b->events[i]))
 			return false;
 	return same_state(p, &a->start, &b->start) &&
-	       same_state(p, &a->end, &b->end);
+	       same_state(p, &a->end, &b->end) && same_counters(p);
 }
 
 static bool same_head(const struct gp_trace *a, const struct gp_trace *b)

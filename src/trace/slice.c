@@ -163,6 +163,7 @@ static void cut(struct cutting *c, struct gp_device_trace *device)
 	device->block_ids = c->ids;
 	device->events = c->events;
 	device->event_count = c->count;
+	device->counter_count = 0; /* they count from the first event on */
 }
 
 static void cut_device(struct gp_arena *arena,

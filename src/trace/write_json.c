@@ -1,4 +1,6 @@
 /* gpupool-trace as JSON and as JSON Lines: gpupool-trace(5). */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -200,6 +202,24 @@ static void write_guesses(const struct writer *w,
 		gp_sink_put(w->sink, "}");
 }
 
+static void write_counters(const struct writer *w,
+			   const struct gp_device_trace *device)
+{
+	for (size_t i = 0; i < device->counter_count; i++) {
+		const struct gp_counter *counter = &device->counters[i];
+		char number[24];
+
+		gp_sink_put(w->sink, ",");
+		gp_sink_put(w->sink, w->line);
+		gp_sink_put(w->sink, i ? "" : "\"memory_stats\":{");
+		gp_sink_string(w->sink, w->trace->texts[counter->text]);
+		snprintf(number, sizeof(number), ":%" PRId64, counter->value);
+		gp_sink_put(w->sink, number);
+	}
+	if (device->counter_count)
+		gp_sink_put(w->sink, "}");
+}
+
 static void write_device(const struct writer *w,
 			 const struct gp_device_trace *device)
 {
@@ -215,6 +235,7 @@ static void write_device(const struct writer *w,
 	write_guesses(w, &device->guesses);
 	write_state(w, "start", device, &device->start);
 	write_state(w, "end", device, &device->end);
+	write_counters(w, device);
 	if (!w->is_lines) {
 		gp_sink_put(w->sink, ",\n\"events\":[");
 		gp_sink_put(w->sink, device->event_count ? "\n" : "");

@@ -231,6 +231,66 @@ START_TEST(test_lines_say_the_same)
 }
 END_TEST
 
+START_TEST(test_lines_add_to_the_header)
+{
+	struct gp_trace *one = trace_of(
+		HEADER "\"sites\": [\"f\", \"g\", \"h\"],"
+		       "\"callers\": [-1, 0, -1],"
+		       "\"devices\": [{\"device\": 2, \"memory_stats\": "
+		       "{\"num_ooms\": 1, \"max_split_size\": -1},"
+		       "\"events\": [{\"op\": \"alloc\", \"id\": 1,"
+		       " \"size\": 2, \"site\": 1}]}]}");
+	struct gp_trace *other = trace_of(
+		HEADER "\"sites\": [\"f\"], \"devices\": [{\"device\": 2}]}\n"
+		       "{\"sites\": [\"g\", \"h\"], \"callers\": [0]}\n"
+		       "{\"op\": \"alloc\", \"id\": 1, \"size\": 2,"
+		       " \"site\": 1}\n"
+		       "{\"devices\": [{\"device\": 2, \"memory_stats\": "
+		       "{\"num_ooms\": 1, \"max_split_size\": -1}}]}\n");
+
+	ck_assert(gp_trace_equal(one, other));
+	ck_assert_uint_eq(one->devices[0].counter_count, 2);
+	ck_assert_int_eq(one->devices[0].counters[1].value, -1);
+	gp_trace_destroy(one);
+	gp_trace_destroy(other);
+}
+END_TEST
+
+/* What a recorder may have written when it was killed, or somebody by hand. */
+START_TEST(test_bad_additions_are_explained)
+{
+	static const struct {
+		const char *line, *message;
+	} rows[] = {
+		{ "{\"sites\": [3]}",
+		  "\"sites\" of the list is 3; it must be a text" },
+		{ "{\"sites\": [\"f\"], \"callers\": [7]}",
+		  "site 7 cannot call site 0" },
+		{ "{\"devices\": [{\"device\": -1}]}",
+		  "\"device\" of the device is -1; it must be a whole number "
+		  "from 0 to 2^64 - 1" },
+		{ "{\"devices\": [{\"memory_stats\": {\"num_ooms\": 0.5}}]}",
+		  "\"num_ooms\" of memory_stats is 0.5; it must be a whole "
+		  "number" },
+		{ "{\"devices\": [{\"memory_stats\": 4}]}",
+		  "\"memory_stats\" of the device is 4; it must be an object "
+		  "of numbers" },
+		{ "{\"color\": 1}", "the event has no \"op\"" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_trace *trace;
+		struct gp_diag diag;
+		char text[256];
+
+		snprintf(text, sizeof(text), HEADER "\"devices\": []}\n%s\n",
+			 rows[i].line);
+		ck_assert_int_eq(try_text(text, &trace, &diag), GP_INPUT);
+		ck_assert_str_eq(diag.what, rows[i].message);
+	}
+}
+END_TEST
+
 START_TEST(test_wide_numbers_keep_every_bit)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -359,6 +419,8 @@ int main(void)
 		{ test_an_item_is_bounded, 0 },
 		{ test_keys_come_in_any_order, 0 },
 		{ test_lines_say_the_same, 0 },
+		{ test_lines_add_to_the_header, 0 },
+		{ test_bad_additions_are_explained, 0 },
 		{ test_wide_numbers_keep_every_bit, 0 },
 		{ test_wider_numbers_are_refused, 0 },
 		{ test_the_source_tells_the_release, 0 },

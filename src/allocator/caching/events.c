@@ -417,9 +417,24 @@ void events_complete_stream(struct caching *c, uint16_t stream)
 		push(&c->events.ready, c->events.unnamed.blocks[i]);
 }
 
+/* With an event of the block all that was issued before it is done. */
+static void complete_in(struct event_queue *queue, const struct block *b)
+{
+	const struct event *events = queue->events + queue->head;
+
+	for (size_t i = 0; i < queue->count; i++)
+		if (events[i].block == b && events[i].number > queue->done)
+			queue->done = events[i].number;
+}
+
 void events_complete_block(struct caching *c, struct block *b)
 {
 	const struct block_list *unnamed = &c->events.unnamed;
+	const struct robin *waiting = &c->events.waiting;
+
+	for (size_t i = robin_begin(waiting); i < robin_end(waiting);
+	     i = robin_after(waiting, i))
+		complete_in(&c->events.queues[waiting->slots[i].key], b);
 
 	for (size_t i = 0; i < unnamed->count; i++)
 		if (unnamed->blocks[i] == b) {

@@ -18,12 +18,22 @@
 #include "gpupool/device.h"
 #include "gpupool/simcuda.h"
 
+/* What a block waits for when it is freed. */
+struct use {
+	uint64_t stream, number; /* of the stream's events */
+	uint32_t before;	 /* another use of the block, or 0 */
+};
+
 /* One process serves one engine, and what PyTorch calls back has no argument to
  * carry this in. */
 static struct {
 	FILE *in, *out;
 	uint64_t *live; /* addresses by id; 0: not live */
 	size_t room;
+	struct use *uses; /* of blocks on other streams; the first is none */
+	size_t use_count, use_room;
+	uint32_t *last_use; /* by id, index into uses; 0: none */
+	size_t last_room;
 	bool is_lost; /* the engine is gone */
 } helper;
 
@@ -186,12 +196,53 @@ static int do_alloc(const struct torch_request *request, uint64_t *addr)
 	return answer;
 }
 
+static uint32_t *last_use_of(uint32_t id)
+{
+	size_t before = helper.last_room;
+
+	if (id >= helper.last_room) {
+		helper.last_use =
+			gp_mem_grow(helper.last_use, &helper.last_room,
+				    (size_t)id + 1, sizeof(*helper.last_use));
+		memset(helper.last_use + before, 0,
+		       (helper.last_room - before) * sizeof(*helper.last_use));
+	}
+	return &helper.last_use[id];
+}
+
+static void add_use(uint32_t id, uint64_t stream)
+{
+	uint32_t *last = last_use_of(id);
+
+	if (!helper.use_count)
+		helper.use_count = 1;
+	helper.uses = gp_mem_grow(helper.uses, &helper.use_room,
+				  helper.use_count + 1, sizeof(*helper.uses));
+	helper.uses[helper.use_count] =
+		(struct use){ .stream = stream, .before = *last };
+	*last = (uint32_t)helper.use_count++;
+}
+
+/* Its free has recorded an event on each stream that uses it. */
 static int do_free(const struct torch_request *request)
 {
 	uint64_t addr = *live_of(request->id);
+	int answer = addr ? shim_free(addr) : TORCH_SERVED;
 
 	*live_of(request->id) = 0;
-	return addr ? shim_free(addr) : TORCH_SERVED;
+	for (uint32_t i = *last_use_of(request->id); i;
+	     i = helper.uses[i].before)
+		helper.uses[i].number =
+			simcuda_stream_issued(helper.uses[i].stream);
+	return answer;
+}
+
+static void do_complete(uint32_t id)
+{
+	for (uint32_t i = *last_use_of(id); i; i = helper.uses[i].before)
+		simcuda_stream_done_to(helper.uses[i].stream,
+				       helper.uses[i].number);
+	*last_use_of(id) = 0;
 }
 
 static int do_record_stream(const struct torch_request *request)
@@ -201,6 +252,7 @@ static int do_record_stream(const struct torch_request *request)
 	if (!addr)
 		return TORCH_SERVED;
 	simcuda_launch(request->stream);
+	add_use(request->id, request->stream);
 	return shim_record_stream(addr, request->stream);
 }
 
@@ -229,6 +281,7 @@ static int serve(const struct torch_request *r, const char *text,
 	case TORCH_SET_FRACTION: return shim_set_fraction(r->fraction);
 	case TORCH_SET_SETTINGS: return shim_set_settings(text);
 	case TORCH_CAPTURE: return shim_capture(r->pool, r->stream);
+	case TORCH_COMPLETE: do_complete(r->id); break;
 	case TORCH_WAIT: shim_wait(r->stream, r->size); break;
 	case TORCH_RESET_PEAK: shim_reset_peak(); break;
 	case TORCH_RESET_ACCUMULATED: shim_reset_accumulated(); break;

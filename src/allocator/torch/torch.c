@@ -230,10 +230,13 @@ static void torch_synchronize(struct gp_allocator *allocator, uint16_t stream)
 
 static void torch_complete(struct gp_allocator *allocator, uint32_t id)
 {
-	torch_request(torch_of(allocator),
-		      (struct torch_request){ .op = TORCH_STREAM_DONE,
-					      .stream = own_stream(id) },
-		      NULL, NULL);
+	struct torch *t = torch_of(allocator);
+	struct torch_request request = { .op = TORCH_COMPLETE, .id = id };
+
+	if (t->wire < 3)
+		request = (struct torch_request){ .op = TORCH_STREAM_DONE,
+						  .stream = own_stream(id) };
+	torch_request(t, request, NULL, NULL);
 }
 
 static enum gp_answer torch_empty_cache(struct gp_allocator *allocator,

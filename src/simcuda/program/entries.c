@@ -107,7 +107,7 @@ static void allocated(struct device *d, const struct entry *e)
 	entries_put("}\n");
 }
 
-/* The request itself is not told, only its rounded size. */
+/* The entry has the rounded size. */
 static void refused(struct device *d, const struct entry *e)
 {
 	begin("oom", e->device);
@@ -117,7 +117,7 @@ static void refused(struct device *d, const struct entry *e)
 	entries_put("}\n");
 	begin("alloc", e->device);
 	entries_put(",\"id\":%u,\"size\":%" PRIu64 ",\"refused\":true",
-		    d->next_id++, e->size);
+		    d->next_id++, e->asked ? e->asked : e->size);
 	put_where(e);
 	entries_put("}\n");
 }
@@ -178,7 +178,7 @@ static bool find_block(uint64_t addr, int *device, uint32_t *id)
 	return false;
 }
 
-void entries_record_stream(uint64_t addr)
+void entries_record_stream(uint64_t addr, uint64_t stream)
 {
 	uint32_t id;
 	int device;
@@ -187,6 +187,6 @@ void entries_record_stream(uint64_t addr)
 		return;
 	settle(&devices[device], device);
 	begin("record_stream", device);
-	entries_put(",\"id\":%u}\n", id);
+	entries_put(",\"id\":%u,\"stream\":%" PRIu64 "}\n", id, stream);
 	gp_map_put(&devices[device].on_streams, id, 1);
 }

@@ -24,6 +24,7 @@ struct entry {
 	uint32_t action;
 	int device;
 	uint64_t addr, size, stream, pool[2];
+	uint64_t asked; /* by the request that is being served, or 0 */
 };
 
 /* Text as it is. */
@@ -34,8 +35,8 @@ void entries_write(const struct entry *entry);
 
 /* The opening of an event, to be followed by its fields and "}\n". */
 void entries_begin(const char *op, int device);
-/* The live block at this address is used on another stream. */
-void entries_record_stream(uint64_t addr);
+/* The live block at this address is used on that stream too. */
+void entries_record_stream(uint64_t addr, uint64_t stream);
 /* Writes what was held back. */
 void entries_settle(int device);
 

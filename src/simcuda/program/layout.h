@@ -5,11 +5,17 @@
 #include <stdint.h>
 
 /* Slots of c10::cuda::CUDACachingAllocator::CUDAAllocator's virtual functions,
- * and the place of TraceEntry's pool (0: it has none). */
+ * and the place of TraceEntry's pool; 0: the release has none. */
 struct layout {
 	uint8_t release; /* 2.x */
-	uint8_t init, initialized, set_fraction, empty_cache, record_stream;
-	uint8_t reset_accumulated, reset_peak, release_pool, attach;
+	uint8_t allocate, raw_alloc, raw_alloc_with_stream, init, initialized;
+	uint8_t set_fraction, empty_cache, record_stream;
+	uint8_t stats, reset_accumulated, reset_peak;
+	/* beginAllocateToPool; before 2.3 beginAllocateStreamToPool */
+	uint8_t begin_pool, end_pool, release_pool;
+	/* createOrIncrefPool; in 2.6 and 2.7 ensureExistsAndIncrefPool */
+	uint8_t create_pool;
+	uint8_t use_on_oom, no_split, attach;
 	uint8_t pool;
 };
 
@@ -18,6 +24,11 @@ struct layout {
 #define ENTRY_ADDR   8
 #define ENTRY_STREAM 32
 #define ENTRY_SIZE   40
+
+/* Releases from which on a call takes more. */
+#define FIRST_WITH_FILTERS	3 /* beginAllocateToPool takes a function */
+#define FIRST_EMPTY_CACHE_POOL	8
+#define FIRST_USE_ON_OOM_CHOICE 11 /* setUseOnOOM takes true or false */
 
 /* NULL: not a release that is known. */
 const struct layout *layout_of(unsigned release);

@@ -1,195 +1,59 @@
 /*
- * The recorder: what PyTorch's allocator tells its trace trackers, and calls on
- * it that it tells nobody, as a gpupool-trace in JSON Lines.
- *
- * The allocator is an object in libc10_cuda.so with virtual functions.  Those
- * that matter are led here first (their slots in its table are exchanged), and
- * when it is initialised a tracker is attached: a std::function, made by hand
- * as libstdc++ lays it out.  Both are PyTorch's own affair and change with its
- * releases, hence layout.h.
+ * The recorder: what PyTorch's allocator did, as a gpupool-trace in JSON Lines,
+ * one file a process.  This is its beginning and end.
  */
-#include <dlfcn.h>
+#include "simcuda/program/recorder.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "simcuda/process.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/journal.h"
-#include "simcuda/program/layout.h"
 #include "simcuda/program/stand_in.h"
 
-typedef void (*function)(void);
-
-/* One in a process, as the allocator is. */
 static struct {
-	const struct layout *layout;
+	const struct layout *layout; /* NULL: nothing is recorded here */
 	char path[4096];
 	pthread_mutex_t lock;
-	bool is_hooked, is_open;
-	function *slots; /* the allocator's table */
-	function original[64];
+	bool is_open;
 } recorder = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* ---- the tracker ---- */
+/* ---- what the others write through ---- */
 
-static uint64_t word_at(const char *from, size_t offset)
+bool recorder_enter(void)
 {
-	uint64_t word;
-
-	memcpy(&word, from + offset, sizeof(word));
-	return word;
-}
-
-static void read_entry(const char *from, struct entry *e)
-{
-	uint8_t pool = recorder.layout->pool;
-
-	e->action = (uint32_t)word_at(from, 0);
-	e->device = (signed char)from[ENTRY_DEVICE];
-	e->addr = word_at(from, ENTRY_ADDR);
-	e->size = word_at(from, ENTRY_SIZE);
-	e->stream = word_at(from, ENTRY_STREAM);
-	e->pool[0] = pool ? word_at(from, pool) : 0;
-	e->pool[1] = pool ? word_at(from, pool + 8u) : 0;
-}
-
-static void track(const void *functor, const void *from)
-{
-	struct entry e;
-
-	(void)functor;
-	read_entry(from, &e);
-	if (e.device < 0 || e.device >= SIMCUDA_MOST_DEVICES)
-		return;
 	pthread_mutex_lock(&recorder.lock);
 	if (recorder.is_open)
-		entries_write(&e);
+		return true;
 	pthread_mutex_unlock(&recorder.lock);
-}
-
-/* It holds nothing, so there is nothing to copy or destroy. */
-static bool manage(void *to, const void *from, int operation)
-{
-	(void)to;
-	(void)from;
-	(void)operation;
 	return false;
 }
 
-/* std::function<void(const TraceEntry &)> in libstdc++. */
-struct callable {
-	uint64_t functor[2];
-	bool (*manage)(void *to, const void *from, int operation);
-	void (*invoke)(const void *functor, const void *entry);
-};
-
-/* ---- calls on the allocator ---- */
-
-#define ORIGINAL(slot, ...)                                                    \
-	((void (*)(__VA_ARGS__))recorder.original[recorder.layout->slot])
-
-/* Locks, when something is to be written; noted unlocks. */
-static bool note(int device, const char *op)
+void recorder_leave(void)
 {
-	pthread_mutex_lock(&recorder.lock);
-	if (!recorder.is_open) {
-		pthread_mutex_unlock(&recorder.lock);
+	pthread_mutex_unlock(&recorder.lock);
+}
+
+bool recorder_begin(const char *op, int device)
+{
+	if (device < 0 || device >= SIMCUDA_MOST_DEVICES || !recorder_enter())
 		return false;
-	}
 	entries_begin(op, device);
 	return true;
 }
 
-static void noted(void)
+void recorder_end(void)
 {
 	entries_put("}\n");
-	pthread_mutex_unlock(&recorder.lock);
+	recorder_leave();
 }
 
-static void on_set_fraction(void *self, double fraction, signed char device)
-{
-	if (note(device, "set_memory_fraction")) {
-		entries_put(",\"fraction\":%.17g", fraction);
-		noted();
-	}
-	ORIGINAL(set_fraction, void *, double, signed char)
-	(self, fraction, device);
-}
-
-/* 2.9 and later say which pool; others leave whatever was there. */
-static void on_empty_cache(void *self, uint64_t first, uint64_t second)
-{
-	bool has_pool = recorder.layout->release >= 9 && (first || second);
-
-	for (int i = 0; i < process.device_count; i++) {
-		if (!note(i, "empty_cache"))
-			continue;
-		if (has_pool)
-			entries_put(",\"pool\":[%" PRIu64 ",%" PRIu64 "]",
-				    first, second);
-		noted();
-	}
-	ORIGINAL(empty_cache, void *, uint64_t, uint64_t)(self, first, second);
-}
-
-/* c10::cuda::CUDAStream, which is passed in two registers. */
-struct torch_stream {
-	uint64_t device, id;
-};
-
-/* Without the stream: when its work was done is told of the block, by
- * synchronize, and holds for all the streams that used it. */
-static void put_record_stream(uint64_t addr)
-{
-	pthread_mutex_lock(&recorder.lock);
-	if (recorder.is_open)
-		entries_record_stream(addr);
-	pthread_mutex_unlock(&recorder.lock);
-}
-
-/* A DataPtr begins with the address. */
-static void on_record_stream(void *self, const uint64_t *data,
-			     struct torch_stream stream)
-{
-	put_record_stream(*data);
-	ORIGINAL(record_stream, void *, const uint64_t *, struct torch_stream)
-	(self, data, stream);
-}
-
-static void on_reset_accumulated(void *self, signed char device)
-{
-	if (note(device, "reset_accumulated_stats"))
-		noted();
-	ORIGINAL(reset_accumulated, void *, signed char)(self, device);
-}
-
-static void on_reset_peak(void *self, signed char device)
-{
-	if (note(device, "reset_peak_stats"))
-		noted();
-	ORIGINAL(reset_peak, void *, signed char)(self, device);
-}
-
-static void on_release_pool(void *self, signed char device, uint64_t first,
-			    uint64_t second)
-{
-	if (note(device, "pool_release")) {
-		entries_put(",\"pool\":[%" PRIu64 ",%" PRIu64 "]", first,
-			    second);
-		noted();
-	}
-	ORIGINAL(release_pool, void *, signed char, uint64_t, uint64_t)
-	(self, device, first, second);
-}
-
-/* ---- beginning and end ---- */
-
-static void put_text(const char *text)
+void recorder_put_text(const char *text)
 {
 	entries_put("\"");
 	for (; *text; text++) {
@@ -200,6 +64,13 @@ static void put_text(const char *text)
 	}
 	entries_put("\"");
 }
+
+void recorder_put_pool(const uint64_t pool[2])
+{
+	entries_put(",\"pool\":[%" PRIu64 ",%" PRIu64 "]", pool[0], pool[1]);
+}
+
+/* ---- the beginning ---- */
 
 static uint64_t memory_of(int device)
 {
@@ -213,11 +84,13 @@ static uint64_t memory_of(int device)
 	return total;
 }
 
-static const char *settings(void)
+const char *recorder_settings(void)
 {
 	const char *names[] = { "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF",
 				"PYTORCH_HIP_ALLOC_CONF" };
 
+	if (!recorder.layout)
+		return "";
 	for (size_t i = recorder.layout->release < 9; i < 2; i++)
 		if (getenv(names[i]))
 			return getenv(names[i]);
@@ -231,7 +104,7 @@ static void put_header(void)
 		    "\"gpupool-record\",\"torch\":\"2.%u\",\"complete\":true},"
 		    "\"settings\":",
 		    recorder.layout->release);
-	put_text(settings());
+	recorder_put_text(recorder_settings());
 	entries_put(",\"frees\":\"at_once\",\"devices\":[");
 	for (int i = 0; i < process.device_count; i++)
 		entries_put("%s{\"device\":%d,\"total_memory\":%" PRIu64 "}",
@@ -243,8 +116,6 @@ static void open_journal(void)
 {
 	char path[sizeof(recorder.path) + 32];
 
-	if (recorder.is_open)
-		return;
 	snprintf(path, sizeof(path), "%s/%ld.jsonl", recorder.path,
 		 (long)getpid());
 	recorder.is_open = journal_open(path);
@@ -252,75 +123,69 @@ static void open_journal(void)
 		put_header();
 }
 
-static void attach(void *self)
+/* ---- the end ---- */
+
+static void write_called(void)
 {
-	struct callable tracker = { .manage = manage, .invoke = track };
+	char path[sizeof(recorder.path) + 32];
+	const char *name;
+	uint64_t calls;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%ld.calls", recorder.path,
+		 (long)getpid());
+	file = fopen(path, "w");
+	if (!file)
+		return;
+	for (uint32_t i = 0; (name = stand_in_called(i, &calls)); i++)
+		fprintf(file, "%" PRIu64 " %s\n", calls, name);
+	for (size_t i = 0; (name = simcuda_unknown(i, &calls)); i++)
+		if (calls)
+			fprintf(file, "%" PRIu64 " %s\n", calls, name);
+	fclose(file);
+}
+
+static void finish(void)
+{
+	if (!recorder_enter())
+		return;
+	for (int i = 0; i < process.device_count; i++)
+		entries_settle(i);
+	recorder.is_open = false;
+	journal_close();
+	write_called();
+	recorder_leave();
+}
+
+/* Exit handlers run backwards: this one while PyTorch's allocator, which was
+ * there before, still is. */
+static void finish_at_exit(void)
+{
+	hooks_write_counters();
+	finish();
+}
+
+void recorder_start(void)
+{
+	bool is_new;
 
 	pthread_mutex_lock(&recorder.lock);
-	open_journal();
+	is_new = recorder.layout && !recorder.is_open;
+	if (is_new)
+		open_journal();
 	pthread_mutex_unlock(&recorder.lock);
-	((void (*)(void *, struct callable *))
-		 recorder.slots[recorder.layout->attach])(self, &tracker);
+	if (is_new)
+		atexit(finish_at_exit);
 }
 
-static void on_init(void *self, int device_count)
-{
-	ORIGINAL(init, void *, int)(self, device_count);
-	attach(self);
-}
-
-/* The table is read-only: its pages are opened for a moment. */
-static bool exchange(uint8_t slot, function mine)
-{
-	uintptr_t at = (uintptr_t)&recorder.slots[slot];
-	uintptr_t page = at & ~(uintptr_t)(getpagesize() - 1);
-	size_t size = at + sizeof(mine) - page;
-
-	if (mprotect((void *)page, size, PROT_READ | PROT_WRITE))
-		return false;
-	recorder.original[slot] = recorder.slots[slot];
-	recorder.slots[slot] = mine;
-	mprotect((void *)page, size, PROT_READ);
-	return true;
-}
-
-static void hook(void)
-{
-	const struct layout *l = recorder.layout;
-	const struct {
-		uint8_t slot;
-		function mine;
-	} all[] = {
-		{ l->init, (function)on_init },
-		{ l->set_fraction, (function)on_set_fraction },
-		{ l->empty_cache, (function)on_empty_cache },
-		{ l->record_stream, (function)on_record_stream },
-		{ l->reset_accumulated, (function)on_reset_accumulated },
-		{ l->reset_peak, (function)on_reset_peak },
-		{ l->release_pool, (function)on_release_pool },
-	};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		exchange(all[i].slot, all[i].mine);
-	recorder.is_hooked = true;
-}
+/* ---- the process ---- */
 
 /* Called before the first use of a device, and so before the allocator is
  * initialised. */
 static void find_allocator(void)
 {
-	void *lib, ***allocator;
-
-	if (recorder.is_hooked || !recorder.layout)
-		return;
-	lib = dlopen("libc10_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
-	if (!lib)
-		return;
-	allocator = dlsym(lib, "_ZN3c104cuda20CUDACachingAllocator9allocatorE");
-	if (!allocator || !*allocator)
-		return;
-	recorder.slots = (function *)**allocator;
-	hook();
+	if (recorder.layout)
+		hooks_set(recorder.layout);
 }
 
 /* No lock is held by a thread that the child does not have. */
@@ -346,27 +211,7 @@ static void after_fork_in_child(void)
 	after_fork();
 }
 
-static void write_called(void)
-{
-	char path[sizeof(recorder.path) + 32];
-	const char *name;
-	uint64_t calls;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%ld.calls", recorder.path,
-		 (long)getpid());
-	file = fopen(path, "w");
-	if (!file)
-		return;
-	for (uint32_t i = 0; (name = stand_in_called(i, &calls)); i++)
-		fprintf(file, "%" PRIu64 " %s\n", calls, name);
-	for (size_t i = 0; (name = simcuda_unknown(i, &calls)); i++)
-		if (calls)
-			fprintf(file, "%" PRIu64 " %s\n", calls, name);
-	fclose(file);
-}
-
-__attribute__((constructor)) static void start(void)
+__attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv("SIMCUDA_RECORD");
 	const char *release = getenv("SIMCUDA_TORCH"); /* "15" of 2.15 */
@@ -379,15 +224,7 @@ __attribute__((constructor)) static void start(void)
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
-__attribute__((destructor)) static void finish(void)
+__attribute__((destructor)) static void end(void)
 {
-	pthread_mutex_lock(&recorder.lock);
-	if (recorder.is_open) {
-		for (int i = 0; i < process.device_count; i++)
-			entries_settle(i);
-		journal_close();
-		write_called();
-	}
-	recorder.is_open = false;
-	pthread_mutex_unlock(&recorder.lock);
+	finish();
 }

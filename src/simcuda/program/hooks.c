@@ -1,0 +1,411 @@
+/*
+ * Calls on PyTorch's allocator that it tells nobody.
+ *
+ * The allocator is an object in libc10_cuda.so with virtual functions.  Those
+ * that matter are led here first: their slots in its table are exchanged.  That
+ * is PyTorch's own affair and changes with its releases, hence layout.h.
+ * Arguments are as the Itanium C++ ABI passes them on x86-64: a result that is
+ * no plain data by a pointer before `this`, and such arguments by pointer.
+ */
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "simcuda/process.h"
+#include "simcuda/program/counters.h"
+#include "simcuda/program/entries.h"
+#include "simcuda/program/pools.h"
+#include "simcuda/program/recorder.h"
+#include "simcuda/program/tracker.h"
+
+typedef void (*function)(void);
+
+/* c10::cuda::CUDAStream, which is passed in two registers. */
+struct torch_stream {
+	uint64_t device, id;
+};
+
+/* One in a process, as the allocator is. */
+static struct {
+	const struct layout *layout;
+	void *lib; /* libc10_cuda.so */
+	void *allocator;
+	function *slots; /* the allocator's table */
+	function original[64];
+	struct torch_stream (*current)(signed char device);
+	uint64_t (*handle)(const struct torch_stream *stream);
+} hooks;
+
+#define ORIGINAL(slot, type, ...)                                              \
+	((type(*)(__VA_ARGS__))hooks.original[hooks.layout->slot])
+
+static uint64_t handle_of(struct torch_stream stream)
+{
+	return hooks.handle ? hooks.handle(&stream) : 0;
+}
+
+static uint64_t current_stream(signed char device)
+{
+	return hooks.current ? handle_of(hooks.current(device)) : 0;
+}
+
+/* ---- requests: only their size is noted ---- */
+
+/* The result is a DataPtr. */
+static void *on_allocate(void *result, void *self, size_t bytes)
+{
+	tracker_ask(bytes);
+	return ORIGINAL(allocate, void *, void *, void *, size_t)(result, self,
+								  bytes);
+}
+
+static void *on_raw_alloc(void *self, size_t bytes)
+{
+	tracker_ask(bytes);
+	return ORIGINAL(raw_alloc, void *, void *, size_t)(self, bytes);
+}
+
+static void *on_raw_alloc_with_stream(void *self, size_t bytes, void *stream)
+{
+	tracker_ask(bytes);
+	return ORIGINAL(raw_alloc_with_stream, void *, void *, size_t,
+			void *)(self, bytes, stream);
+}
+
+/* A DataPtr begins with the address. */
+static void on_record_stream(void *self, const uint64_t *data,
+			     struct torch_stream stream)
+{
+	uint64_t handle = handle_of(stream);
+
+	if (recorder_enter()) {
+		entries_record_stream(*data, handle);
+		recorder_leave();
+	}
+	ORIGINAL(record_stream, void, void *, const uint64_t *,
+		 struct torch_stream)
+	(self, data, stream);
+}
+
+/* ---- the cache and its counters ---- */
+
+static void on_set_fraction(void *self, double fraction, signed char device)
+{
+	if (recorder_begin("set_memory_fraction", device)) {
+		entries_put(",\"fraction\":%.17g", fraction);
+		recorder_end();
+	}
+	ORIGINAL(set_fraction, void, void *, double, signed char)
+	(self, fraction, device);
+}
+
+/* Releases whose empty_cache takes no pool leave whatever was there. */
+static void on_empty_cache(void *self, uint64_t first, uint64_t second)
+{
+	const uint64_t pool[] = { first, second };
+	bool has_pool = hooks.layout->release >= FIRST_EMPTY_CACHE_POOL &&
+			(first || second);
+
+	for (int i = 0; i < process.device_count; i++) {
+		if (!recorder_begin("empty_cache", i))
+			continue;
+		if (has_pool)
+			recorder_put_pool(pool);
+		recorder_end();
+	}
+	ORIGINAL(empty_cache, void, void *, uint64_t, uint64_t)
+	(self, first, second);
+}
+
+static void on_reset_accumulated(void *self, signed char device)
+{
+	if (recorder_begin("reset_accumulated_stats", device))
+		recorder_end();
+	ORIGINAL(reset_accumulated, void, void *, signed char)(self, device);
+}
+
+static void on_reset_peak(void *self, signed char device)
+{
+	if (recorder_begin("reset_peak_stats", device))
+		recorder_end();
+	ORIGINAL(reset_peak, void, void *, signed char)(self, device);
+}
+
+/* ---- pools ---- */
+
+static void put_pool_event(const char *op, signed char device,
+			   const uint64_t pool[2])
+{
+	if (!recorder_begin(op, device))
+		return;
+	recorder_put_pool(pool);
+	recorder_end();
+}
+
+static void put_capture_begin(signed char device, const uint64_t pool[2],
+			      uint64_t stream)
+{
+	if (!recorder_begin("capture_begin", device))
+		return;
+	recorder_put_pool(pool);
+	entries_put(",\"stream\":%" PRIu64, stream);
+	recorder_end();
+}
+
+/*
+ * A capture tells of its pool before it begins on the current stream; all
+ * others want the pool at once.
+ */
+static void on_begin_pool(void *self, signed char device, uint64_t first,
+			  uint64_t second, const struct callable *filter)
+{
+	const uint64_t pool[] = { first, second };
+	uint64_t stream = current_stream(device);
+
+	if (pools_begin(device, pool, filter, stream))
+		put_pool_event("pool_begin", device, pool);
+	else
+		put_capture_begin(device, pool, stream);
+	ORIGINAL(begin_pool, void, void *, signed char, uint64_t, uint64_t,
+		 const struct callable *)
+	(self, device, first, second, filter);
+}
+
+static void on_end_pool(void *self, signed char device, uint64_t first,
+			uint64_t second)
+{
+	const uint64_t pool[] = { first, second };
+
+	put_pool_event(pools_end(device, pool) ? "capture_end" : "pool_end",
+		       device, pool);
+	ORIGINAL(end_pool, void, void *, signed char, uint64_t, uint64_t)
+	(self, device, first, second);
+}
+
+/* Before 2.3 it is told of the stream, and used for nothing but captures. */
+static void on_begin_stream(void *self, int device, uint64_t stream,
+			    uint64_t first, uint64_t second)
+{
+	const uint64_t pool[] = { first, second };
+
+	pools_begin_stream(device, pool, stream);
+	put_capture_begin((signed char)device, pool, stream);
+	ORIGINAL(begin_pool, void, void *, int, uint64_t, uint64_t, uint64_t)
+	(self, device, stream, first, second);
+}
+
+static void on_end_stream(void *self, int device, uint64_t stream)
+{
+	uint64_t pool[2];
+
+	if (pools_end_stream(device, stream, pool))
+		put_pool_event("capture_end", (signed char)device, pool);
+	ORIGINAL(end_pool, void, void *, int, uint64_t)(self, device, stream);
+}
+
+static void on_release_pool(void *self, signed char device, uint64_t first,
+			    uint64_t second)
+{
+	const uint64_t pool[] = { first, second };
+
+	put_pool_event("pool_release", device, pool);
+	ORIGINAL(release_pool, void, void *, signed char, uint64_t, uint64_t)
+	(self, device, first, second);
+}
+
+/* What else they take differs by release, and is passed on in its register. */
+static void on_create_pool(void *self, signed char device, uint64_t first,
+			   uint64_t second, void *allocator)
+{
+	const uint64_t pool[] = { first, second };
+
+	put_pool_event("pool_create", device, pool);
+	ORIGINAL(create_pool, void, void *, signed char, uint64_t, uint64_t,
+		 void *)
+	(self, device, first, second, allocator);
+}
+
+static void on_use_on_oom(void *self, signed char device, uint64_t first,
+			  uint64_t second, bool choice)
+{
+	const uint64_t pool[] = { first, second };
+	bool is_used =
+		choice || hooks.layout->release < FIRST_USE_ON_OOM_CHOICE;
+
+	put_pool_event(is_used ? "pool_use_on_oom" : "pool_no_use_on_oom",
+		       device, pool);
+	ORIGINAL(use_on_oom, void, void *, signed char, uint64_t, uint64_t,
+		 bool)
+	(self, device, first, second, choice);
+}
+
+static void on_no_split(void *self, signed char device, uint64_t first,
+			uint64_t second)
+{
+	const uint64_t pool[] = { first, second };
+
+	put_pool_event("pool_no_split", device, pool);
+	ORIGINAL(no_split, void, void *, signed char, uint64_t, uint64_t)
+	(self, device, first, second);
+}
+
+/* ---- settings that change ---- */
+
+/* A std::string, of either kind, begins with the address of its text. */
+static void note_settings(const char *const *string)
+{
+	for (int i = 0; i < process.device_count; i++) {
+		if (!recorder_begin("set_allocator_settings", i))
+			return;
+		entries_put(",\"conf\":");
+		recorder_put_text(*string);
+		recorder_end();
+	}
+}
+
+/* Not virtual: the names are taken, as this library is searched first. */
+#define SET_SETTINGS "_ZN3c104cuda20CUDACachingAllocator20setAllocatorSettings"
+#define STRING	     "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+#define PARSE                                                                  \
+	"_ZN3c1016CachingAllocator26AcceleratorAllocatorConfig"                \
+	"9parseArgsERK" STRING
+
+static void pass_settings(const char *name, const char *const *string)
+{
+	void (*set)(const char *const *) =
+		(void (*)(const char *const *))dlsym(hooks.lib, name);
+
+	note_settings(string);
+	if (set)
+		set(string);
+}
+
+void set_settings_old(const char *const *string) __asm__(SET_SETTINGS "ERKSs");
+void set_settings_old(const char *const *string)
+{
+	pass_settings(SET_SETTINGS "ERKSs", string);
+}
+
+void set_settings(const char *const *string) __asm__(SET_SETTINGS "ERK" STRING);
+void set_settings(const char *const *string)
+{
+	pass_settings(SET_SETTINGS "ERK" STRING, string);
+}
+
+/* From 2.9 on it is a member, and libc10.so's; PyTorch's libraries call it too
+ * when they read the environment, which the header tells already. */
+void parse_settings(void *self, const char *const *string) __asm__(PARSE);
+void parse_settings(void *self, const char *const *string)
+{
+	void *lib = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
+	void (*parse)(void *, const char *const *) =
+		(void (*)(void *, const char *const *))dlsym(lib, PARSE);
+
+	if (strcmp(*string, recorder_settings()) != 0)
+		note_settings(string);
+	if (parse)
+		parse(self, string);
+}
+
+/* ---- setting them ---- */
+
+/* The table is read-only: its pages are opened for a moment. */
+static void exchange(uint8_t slot, function mine)
+{
+	uintptr_t at = (uintptr_t)&hooks.slots[slot];
+	uintptr_t page = at & ~(uintptr_t)(getpagesize() - 1);
+	size_t size = at + sizeof(mine) - page;
+
+	if (!slot || mprotect((void *)page, size, PROT_READ | PROT_WRITE))
+		return;
+	hooks.original[slot] = hooks.slots[slot];
+	hooks.slots[slot] = mine;
+	mprotect((void *)page, size, PROT_READ);
+}
+
+static void on_init(void *self, int device_count)
+{
+	ORIGINAL(init, void, void *, int)(self, device_count);
+	hooks.allocator = self;
+	recorder_start();
+	tracker_attach(hooks.layout, self, hooks.slots[hooks.layout->attach]);
+}
+
+static void exchange_all(void)
+{
+	const struct layout *l = hooks.layout;
+	bool has_filters = l->release >= FIRST_WITH_FILTERS;
+	const struct {
+		uint8_t slot;
+		function mine;
+	} all[] = {
+		{ l->allocate, (function)on_allocate },
+		{ l->raw_alloc, (function)on_raw_alloc },
+		{ l->raw_alloc_with_stream,
+		  (function)on_raw_alloc_with_stream },
+		{ l->init, (function)on_init },
+		{ l->set_fraction, (function)on_set_fraction },
+		{ l->empty_cache, (function)on_empty_cache },
+		{ l->record_stream, (function)on_record_stream },
+		{ l->reset_accumulated, (function)on_reset_accumulated },
+		{ l->reset_peak, (function)on_reset_peak },
+		{ l->begin_pool, has_filters ? (function)on_begin_pool
+					     : (function)on_begin_stream },
+		{ l->end_pool, has_filters ? (function)on_end_pool
+					   : (function)on_end_stream },
+		{ l->release_pool, (function)on_release_pool },
+		{ l->create_pool, (function)on_create_pool },
+		{ l->use_on_oom, (function)on_use_on_oom },
+		{ l->no_split, (function)on_no_split },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		exchange(all[i].slot, all[i].mine);
+}
+
+void hooks_set(const struct layout *layout)
+{
+	void ***allocator;
+
+	if (hooks.slots)
+		return;
+	hooks.lib = dlopen("libc10_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
+	if (!hooks.lib)
+		return;
+	allocator = dlsym(hooks.lib,
+			  "_ZN3c104cuda20CUDACachingAllocator9allocatorE");
+	if (!allocator || !*allocator)
+		return;
+	hooks.layout = layout;
+	hooks.slots = (function *)**allocator;
+	hooks.current = (struct torch_stream(*)(signed char))dlsym(
+		hooks.lib, "_ZN3c104cuda20getCurrentCUDAStreamEa");
+	hooks.handle = (uint64_t(*)(const struct torch_stream *))dlsym(
+		hooks.lib, "_ZNK3c104cuda10CUDAStream6streamEv");
+	exchange_all();
+}
+
+/* The result's map is left as it is: this is done once. */
+void hooks_write_counters(void)
+{
+	char stats[COUNTERS_ROOM];
+
+	for (int i = 0; hooks.allocator && i < process.device_count; i++) {
+		memset(stats, 0, sizeof(stats));
+		((void (*)(void *, void *,
+			   signed char))hooks.slots[hooks.layout->stats])(
+			stats, hooks.allocator, (signed char)i);
+		if (!recorder_enter())
+			return;
+		entries_settle(i);
+		entries_put("{\"devices\":[{\"device\":%d,\"memory_stats\":{",
+			    i);
+		counters_write(stats, hooks.layout->release);
+		entries_put("}}]}\n");
+		recorder_leave();
+	}
+}

@@ -1,0 +1,26 @@
+/* What PyTorch's allocator tells its trace trackers. */
+#ifndef SIMCUDA_PROGRAM_TRACKER_H
+#define SIMCUDA_PROGRAM_TRACKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simcuda/program/layout.h"
+
+/* std::function in libstdc++: a small object inside or a pointer to one. */
+struct callable {
+	uint64_t functor[2];
+	bool (*manage)(void *to, const void *from, int operation);
+	void (*invoke)(void);
+};
+
+/* Calls attachAllocatorTraceTracker, which is this function. */
+void tracker_attach(const struct layout *layout, void *allocator,
+		    void (*attach)(void));
+
+/* This thread asks for so many bytes from here on: what is refused is told with
+ * its rounded size only. */
+void tracker_ask(size_t bytes);
+
+#endif
