@@ -9,12 +9,15 @@
 	X(cudaPointerGetAttributes)                                            \
 	X(cudaMallocHost)                                                      \
 	X(cudaHostAlloc)                                                       \
+	X(cudaMallocManaged)                                                   \
 	X(cudaFreeHost)                                                        \
 	X(cudaHostRegister)                                                    \
 	X(cudaHostUnregister)                                                  \
+	X(cudaHostGetDevicePointer)                                            \
 	X(cudaMemcpy)                                                          \
 	X(cudaMemcpyAsync)                                                     \
 	X(cudaMemcpyPeerAsync)                                                 \
+	X(cudaMemcpy2DAsync)                                                   \
 	X(cudaMemset)                                                          \
 	X(cudaMemsetAsync)                                                     \
 	X(cudaIpcGetMemHandle)                                                 \
@@ -66,6 +69,8 @@
 	X(cudaStreamGetCaptureInfo_v2)                                         \
 	X(cudaThreadExchangeStreamCaptureMode)                                 \
 	X(cudaGraphDestroy)                                                    \
+	X(cudaGraphGetNodes)                                                   \
+	X(cudaGraphInstantiate)                                                \
 	X(cudaGraphInstantiateWithFlags)                                       \
 	X(cudaGraphLaunch)                                                     \
 	X(cudaGraphExecDestroy)                                                \

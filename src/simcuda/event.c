@@ -7,7 +7,7 @@
 struct CUevent_st {
 	uint32_t stream; /* index */
 	uint64_t number; /* 0: never recorded, and so complete */
-	uint64_t work;
+	uint64_t work, time_ns;
 	/* Recorded on a stream that was captured: there, and only there, it can
 	 * be waited for. */
 	unsigned long long capture;
@@ -58,6 +58,7 @@ static cudaError_t record(enum simcuda_call call, cudaEvent_t event,
 	}
 	event->number = ++s->issued;
 	event->work = streams_work_done();
+	event->time_ns = streams_time_ns();
 	return process_end(cudaSuccess);
 }
 
@@ -95,7 +96,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 		if (stream->done < event->number)
 			stream->done = event->number;
 	}
-	return process_end(cudaSuccess);
+	return process_end_waiting();
 }
 
 /* The graph that is being made, or NULL. */
@@ -129,10 +130,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
-	(void)from;
-	(void)to;
 	process_begin(CALL_cudaEventElapsedTime);
 	*ms = 0;
+	if (!from->number || !to->number)
+		return process_end(cudaErrorInvalidResourceHandle);
+	*ms = (float)((double)to->time_ns - (double)from->time_ns) / 1e6F;
 	return process_end(cudaSuccess);
 }
 

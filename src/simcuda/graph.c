@@ -165,15 +165,41 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 	return process_end(cudaSuccess);
 }
 
+/* Without room for them, only how many there are. */
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes,
+			      size_t *count)
+{
+	process_begin(CALL_cudaGraphGetNodes);
+	for (size_t i = 0; nodes && i < *count; i++)
+		nodes[i] = i < graph->all.count ? graph->all.nodes[i] : NULL;
+	if (!nodes || *count > graph->all.count)
+		*count = graph->all.count;
+	return process_end(cudaSuccess);
+}
+
+static cudaError_t instantiate(enum simcuda_call call, cudaGraphExec_t *exec,
+			       cudaGraph_t graph)
+{
+	process_begin(call);
+	*exec = gp_mem_alloc(1, sizeof(**exec));
+	(*exec)->capture = graph->capture;
+	return process_end(cudaSuccess);
+}
+
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec,
 					  cudaGraph_t graph,
 					  unsigned long long flags)
 {
 	(void)flags;
-	process_begin(CALL_cudaGraphInstantiateWithFlags);
-	*exec = gp_mem_alloc(1, sizeof(**exec));
-	(*exec)->capture = graph->capture;
-	return process_end(cudaSuccess);
+	return instantiate(CALL_cudaGraphInstantiateWithFlags, exec, graph);
+}
+
+/* As 12 and 13 have it; 11 has other parameters behind the first two. */
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+				 unsigned long long flags)
+{
+	(void)flags;
+	return instantiate(CALL_cudaGraphInstantiate, exec, graph);
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)

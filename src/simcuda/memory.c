@@ -1,10 +1,7 @@
-/*
- * Device memory: cudaMalloc and cudaFree; host memory; copies.  Nothing stands
- * behind a device address, so a copy from the device gives zeros.
- */
+/* Device memory: cudaMalloc and cudaFree; what an address is. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "simcuda/kept.h"
 #include "simcuda/memory.h"
 #include "simcuda/stream.h"
 
@@ -24,6 +21,7 @@ bool memory_take(int device, uint64_t size, uint64_t *addr)
 		return false;
 	gp_map_put(&process.devices[device].grains, *addr,
 		   (uint32_t)process_grains(size));
+	kept_forget(*addr, size);
 	if (*addr + size > process.devices[device].highest)
 		process.devices[device].highest = *addr + size;
 	return true;
@@ -64,9 +62,9 @@ cudaError_t cudaFree(void *pointer)
 	int device;
 
 	process_begin(CALL_cudaFree);
-	if (pointer && !memory_give((uintptr_t)pointer, &device, &size))
-		return process_end(cudaErrorInvalidValue);
-	return process_end(cudaSuccess);
+	if (!pointer || memory_give((uintptr_t)pointer, &device, &size))
+		return process_end(cudaSuccess);
+	return process_end(host_free(pointer)); /* managed */
 }
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
@@ -102,133 +100,29 @@ static int device_of(uint64_t addr)
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 				     const void *pointer)
 {
-	bool is_device;
+	uint64_t addr = (uintptr_t)pointer;
 
 	process_begin(CALL_cudaPointerGetAttributes);
-	is_device = memory_is_device((uintptr_t)pointer);
-	*attributes = (struct cudaPointerAttributes){
-		.type = is_device ? cudaMemoryTypeDevice
-				  : cudaMemoryTypeUnregistered,
-		.device = is_device ? device_of((uintptr_t)pointer) : -2,
-		.devicePointer = is_device ? (void *)(uintptr_t)pointer : NULL,
-		.hostPointer = is_device ? NULL : (void *)(uintptr_t)pointer,
-	};
+	if (memory_is_device(addr))
+		*attributes = (struct cudaPointerAttributes){
+			.type = cudaMemoryTypeDevice,
+			.device = device_of(addr),
+			.devicePointer = pointer_of(addr),
+		};
+	else if (host_has(addr))
+		*attributes = (struct cudaPointerAttributes){
+			.type = cudaMemoryTypeHost,
+			.device = process_current_device(),
+			.devicePointer = pointer_of(addr),
+			.hostPointer = pointer_of(addr),
+		};
+	else
+		*attributes = (struct cudaPointerAttributes){
+			.type = cudaMemoryTypeUnregistered,
+			.device = -2, /* cudaInvalidDeviceId */
+			.hostPointer = pointer_of(addr),
+		};
 	return process_end(cudaSuccess);
-}
-
-/* ---- host memory ---- */
-
-static cudaError_t host_alloc(enum simcuda_call call, void **pointer,
-			      size_t size)
-{
-	process_begin(call);
-	*pointer = size ? calloc(1, size) : NULL;
-	return process_end(size && !*pointer ? cudaErrorMemoryAllocation
-					     : cudaSuccess);
-}
-
-cudaError_t cudaMallocHost(void **pointer, size_t size)
-{
-	return host_alloc(CALL_cudaMallocHost, pointer, size);
-}
-
-cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned flags)
-{
-	(void)flags;
-	return host_alloc(CALL_cudaHostAlloc, pointer, size);
-}
-
-cudaError_t cudaFreeHost(void *pointer)
-{
-	process_begin(CALL_cudaFreeHost);
-	free(pointer);
-	return process_end(cudaSuccess);
-}
-
-cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags)
-{
-	(void)pointer;
-	(void)size;
-	(void)flags;
-	process_begin(CALL_cudaHostRegister);
-	return process_end(cudaSuccess);
-}
-
-cudaError_t cudaHostUnregister(void *pointer)
-{
-	(void)pointer;
-	process_begin(CALL_cudaHostUnregister);
-	return process_end(cudaSuccess);
-}
-
-/* ---- copies ---- */
-
-/* What a stream does asynchronously is part of its graph. */
-static void capture(cudaStream_t stream)
-{
-	process_lock();
-	stream_node((uintptr_t)stream);
-	process_unlock();
-}
-
-static cudaError_t copy(enum simcuda_call call, void *to, const void *from,
-			size_t size)
-{
-	process_begin(call);
-	streams_work();
-	if (!memory_is_device((uintptr_t)to)) {
-		if (memory_is_device((uintptr_t)from))
-			memset(to, 0, size);
-		else
-			memmove(to, from, size);
-	}
-	return process_end(cudaSuccess);
-}
-
-cudaError_t cudaMemcpy(void *to, const void *from, size_t size,
-		       enum cudaMemcpyKind kind)
-{
-	(void)kind;
-	return copy(CALL_cudaMemcpy, to, from, size);
-}
-
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
-			    enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-	(void)kind;
-	capture(stream);
-	return copy(CALL_cudaMemcpyAsync, to, from, size);
-}
-
-cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
-				int from_device, size_t size,
-				cudaStream_t stream)
-{
-	(void)to_device;
-	(void)from_device;
-	capture(stream);
-	return copy(CALL_cudaMemcpyPeerAsync, to, from, size);
-}
-
-static cudaError_t set(enum simcuda_call call, void *at, int value, size_t size)
-{
-	process_begin(call);
-	streams_work();
-	if (!memory_is_device((uintptr_t)at))
-		memset(at, value, size);
-	return process_end(cudaSuccess);
-}
-
-cudaError_t cudaMemset(void *at, int value, size_t size)
-{
-	return set(CALL_cudaMemset, at, value, size);
-}
-
-cudaError_t cudaMemsetAsync(void *at, int value, size_t size,
-			    cudaStream_t stream)
-{
-	capture(stream);
-	return set(CALL_cudaMemsetAsync, at, value, size);
 }
 
 /* ---- memory of other processes: there is none to be had ---- */

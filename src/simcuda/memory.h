@@ -1,4 +1,5 @@
-/* Memory that cudaMalloc and the pools hand out; called under the lock. */
+/* Memory that cudaMalloc and the pools hand out, and host memory; called under
+ * the lock. */
 #ifndef SIMCUDA_MEMORY_H
 #define SIMCUDA_MEMORY_H
 
@@ -11,5 +12,13 @@ bool memory_give(uint64_t addr, int *device, uint64_t *size);
 
 /* An address that was handed out for a device, or reserved. */
 bool memory_is_device(uint64_t addr);
+
+/* Between any two addresses, of devices or not. */
+void memory_move(uint64_t to, uint64_t from, size_t size);
+
+/* Host memory that was allocated or registered here. */
+bool host_has(uint64_t addr);
+cudaError_t host_free(void *pointer);
+void host_forget(void);
 
 #endif

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simcuda/kept.h"
+#include "simcuda/memory.h"
+
 /* As the simulated device of gpupool has it when nothing is said. */
 #define DEFAULT_CAPACITY (UINT64_C(80) << 30)
 
@@ -67,6 +70,21 @@ void process_tell_observer(void)
 {
 	if (observer)
 		observer();
+}
+
+static void (*pause_waiting)(void);
+
+void process_on_wait(void (*new_pause)(void))
+{
+	pause_waiting = new_pause;
+}
+
+cudaError_t process_end_waiting(void)
+{
+	process_unlock();
+	if (pause_waiting)
+		pause_waiting();
+	return cudaSuccess;
 }
 
 int process_current_device(void)
@@ -174,6 +192,8 @@ void simcuda_reset(void)
 	handles_forget();
 	pools_forget();
 	unknown_forget();
+	host_forget();
+	kept_forget_all();
 	process = (struct process){ 0 };
 	current = 0;
 	last_error = cudaSuccess;

@@ -52,6 +52,10 @@ void process_unlock(void);
 void process_observe(void (*observer)(void));
 void process_tell_observer(void);
 
+/* Called, with no lock held, whenever the program waits for its device. */
+void process_on_wait(void (*pause)(void));
+cudaError_t process_end_waiting(void);
+
 /* The thread's. */
 int process_current_device(void);
 void process_set_current_device(int device);

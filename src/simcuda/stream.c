@@ -9,12 +9,18 @@
 #define FIRST_HANDLE UINT64_C(0x53000000)
 #define HANDLE_STEP  0x10
 
+/* The simulated clock: what a launch takes, and a copy over PCI Express 5.0.
+ * Nothing follows from it but that time passes. */
+#define WORK_NS		    5000
+#define COPIED_BYTES_PER_NS 50
+
 static struct {
 	struct stream *items;
 	size_t count, room;
 	struct gp_map by_handle;
 	uint64_t created;
-	uint64_t work; /* issued so far, on any stream */
+	uint64_t work;	  /* issued so far, on any stream */
+	uint64_t time_ns; /* that it took */
 	enum simcuda_events when;
 	uint64_t lag;
 } streams;
@@ -37,7 +43,7 @@ void streams_forget(void)
 	gp_map_release(&streams.by_handle);
 	streams.items = NULL;
 	streams.count = streams.room = 0;
-	streams.created = streams.work = 0;
+	streams.created = streams.work = streams.time_ns = 0;
 }
 
 uint32_t stream_index(uint64_t handle)
@@ -67,6 +73,18 @@ size_t streams_count(void)
 void streams_work(void)
 {
 	streams.work++;
+	streams.time_ns += WORK_NS;
+}
+
+void streams_copy(uint64_t size)
+{
+	streams_work();
+	streams.time_ns += size / COPIED_BYTES_PER_NS;
+}
+
+uint64_t streams_time_ns(void)
+{
+	return streams.time_ns;
 }
 
 void stream_node(uint64_t handle)
@@ -255,14 +273,14 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 	process_begin(CALL_cudaStreamSynchronize);
 	if (streams.when != SIMCUDA_EVENTS_MANUAL)
 		finish(stream_at(stream_index((uintptr_t)stream)));
-	return process_end(cudaSuccess);
+	return process_end_waiting();
 }
 
 cudaError_t cudaDeviceSynchronize(void)
 {
 	process_begin(CALL_cudaDeviceSynchronize);
 	finish_all();
-	return process_end(cudaSuccess);
+	return process_end_waiting();
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)

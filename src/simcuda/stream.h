@@ -23,6 +23,9 @@ size_t streams_count(void);
 
 /* Something was launched, copied or recorded. */
 void streams_work(void);
+void streams_copy(uint64_t size);
+/* The simulated clock, which work advances. */
+uint64_t streams_time_ns(void);
 /* The same on a stream: a node, if it is captured. */
 void stream_work(uint64_t handle);
 void stream_node(uint64_t handle); /* no more than that */

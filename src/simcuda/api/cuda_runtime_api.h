@@ -150,6 +150,9 @@ cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned flags);
 cudaError_t cudaFreeHost(void *pointer);
 cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags);
 cudaError_t cudaHostUnregister(void *pointer);
+cudaError_t cudaHostGetDevicePointer(void **device, void *pointer,
+				     unsigned flags);
+cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned flags);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size,
 		       enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
@@ -157,6 +160,9 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
 				int from_device, size_t size,
 				cudaStream_t stream);
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
+			      size_t from_pitch, size_t width, size_t height,
+			      enum cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemset(void *at, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *at, int value, size_t size,
 			    cudaStream_t stream);
@@ -280,6 +286,10 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node,
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
 				  const cudaGraphNode_t *behind, size_t count);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes,
+			      size_t *count);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+				 unsigned long long flags);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec,
 					  cudaGraph_t graph,
 					  unsigned long long flags);

@@ -11,6 +11,8 @@
 
 #include "base/map.h"
 #include "gpupool/simcuda.h"
+#include "simcuda/kept.h"
+#include "simcuda/process.h"
 #include "simcuda/program/journal.h"
 
 struct device {
@@ -53,7 +55,8 @@ static void put_where(const struct entry *e)
 }
 
 /* A free that does not complete at once is of a block that other streams use,
- * whether or not that was seen. */
+ * whether or not that was seen; one of such a block does not, even when its
+ * completion is the next entry. */
 static void put_free(struct device *d, int device, bool is_at_once)
 {
 	uint32_t id = gp_map_get(&d->ids, d->free_addr);
@@ -79,14 +82,15 @@ static void settle(struct device *d, int device)
 
 static void completed(struct device *d, const struct entry *e)
 {
-	bool is_at_once = d->has_free && d->free_addr == e->addr;
-	uint32_t id;
+	uint32_t id = gp_map_get(&d->ids, e->addr);
+	bool is_at_once = d->has_free && d->free_addr == e->addr &&
+			  gp_map_get(&d->on_streams, id) == GP_MAP_NONE;
 
 	if (is_at_once)
 		put_free(d, e->device, true);
 	else
 		settle(d, e->device);
-	id = gp_map_take(&d->ids, e->addr);
+	gp_map_take(&d->ids, e->addr);
 	if (is_at_once || id == GP_MAP_NONE)
 		return;
 	begin("synchronize", e->device);
@@ -95,10 +99,19 @@ static void completed(struct device *d, const struct entry *e)
 	entries_put(",\"id\":%u}\n", id);
 }
 
+/* What a block's last owner left is not the next one's. */
+static void forget_bytes(const struct entry *e)
+{
+	process_lock();
+	kept_forget(e->addr, e->size);
+	process_unlock();
+}
+
 static void allocated(struct device *d, const struct entry *e)
 {
 	uint32_t id = d->next_id++;
 
+	forget_bytes(e);
 	gp_map_put(&d->ids, e->addr, id);
 	begin("alloc", e->device);
 	entries_put(",\"id\":%u,\"size\":%" PRIu64 ",\"addr\":%" PRIu64, id,

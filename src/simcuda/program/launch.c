@@ -18,43 +18,92 @@ struct cudaFuncAttributes {
 	int rest[24];
 };
 
-static cudaError_t launch(void)
+static cudaError_t launch(const void *stream)
 {
 	process_lock();
-	streams_work();
+	stream_work((uintptr_t)stream);
 	process_unlock();
 	return cudaSuccess;
 }
 
 #define LAUNCHES(X)                                                            \
 	X(cudaLaunchKernel)                                                    \
-	X(cudaLaunchKernelExC)                                                 \
+	X(cudaLaunchKernel_ptsz)                                               \
 	X(cudaLaunchCooperativeKernel)                                         \
 	X(__cudaLaunchKernel)                                                  \
-	X(__cudaLaunchKernel_ptsz)                                             \
-	X(cuLaunchKernel)                                                      \
-	X(cuLaunchKernelEx)                                                    \
-	X(cuLaunchCooperativeKernel)
+	X(__cudaLaunchKernel_ptsz)
 
 #define LAUNCH(name)                                                           \
-	cudaError_t name(void);                                                \
-	cudaError_t name(void)                                                 \
+	cudaError_t name(const void *function, struct dim3 grid,               \
+			 struct dim3 block, void **arguments, size_t shared,   \
+			 const void *stream);                                  \
+	cudaError_t name(const void *function, struct dim3 grid,               \
+			 struct dim3 block, void **arguments, size_t shared,   \
+			 const void *stream)                                   \
 	{                                                                      \
-		return launch();                                               \
+		(void)function, (void)grid, (void)block;                       \
+		(void)arguments, (void)shared;                                 \
+		return launch(stream);                                         \
 	}
 LAUNCHES(LAUNCH)
 
+/* cudaLaunchConfig_t and CUlaunchConfig begin like this. */
+struct launch_config {
+	unsigned grid[3], block[3];
+	uint64_t shared; /* the driver's is 4 bytes, and 4 are unused */
+	const void *stream;
+};
+
+#define CONFIGURED_LAUNCHES(X)                                                 \
+	X(cudaLaunchKernelExC)                                                 \
+	X(cudaLaunchKernelExC_ptsz)                                            \
+	X(cuLaunchKernelEx)
+
+#define CONFIGURED_LAUNCH(name)                                                \
+	cudaError_t name(const struct launch_config *config);                  \
+	cudaError_t name(const struct launch_config *config)                   \
+	{                                                                      \
+		return launch(config->stream);                                 \
+	}
+CONFIGURED_LAUNCHES(CONFIGURED_LAUNCH)
+
+#define DRIVER_LAUNCHES(X)                                                     \
+	X(cuLaunchKernel)                                                      \
+	X(cuLaunchCooperativeKernel)
+
+#define DRIVER_LAUNCH(name)                                                    \
+	CUresult name(const void *function, unsigned grid_x, unsigned grid_y,  \
+		      unsigned grid_z, unsigned block_x, unsigned block_y,     \
+		      unsigned block_z, unsigned shared, const void *stream);  \
+	CUresult name(const void *function, unsigned grid_x, unsigned grid_y,  \
+		      unsigned grid_z, unsigned block_x, unsigned block_y,     \
+		      unsigned block_z, unsigned shared, const void *stream)   \
+	{                                                                      \
+		(void)function, (void)grid_x, (void)grid_y, (void)grid_z;      \
+		(void)block_x, (void)block_y, (void)block_z, (void)shared;     \
+		launch(stream);                                                \
+		return CUDA_SUCCESS;                                           \
+	}
+DRIVER_LAUNCHES(DRIVER_LAUNCH)
+
 /* ---- what the compiler generates around launches ---- */
+
+/* Kept for the call that follows: one launch of the thread at a time. */
+static _Thread_local struct {
+	struct dim3 grid, block;
+	size_t shared;
+	void *stream;
+} pushed;
 
 unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block,
 				     size_t shared, void *stream);
 unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block,
 				     size_t shared, void *stream)
 {
-	(void)grid;
-	(void)block;
-	(void)shared;
-	(void)stream;
+	pushed.grid = grid;
+	pushed.block = block;
+	pushed.shared = shared;
+	pushed.stream = stream;
 	return 0;
 }
 
@@ -63,9 +112,10 @@ cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block,
 cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block,
 				       size_t *shared, void **stream)
 {
-	*grid = *block = (struct dim3){ 1, 1, 1 };
-	*shared = 0;
-	*stream = NULL;
+	*grid = pushed.grid;
+	*block = pushed.block;
+	*shared = pushed.shared;
+	*stream = pushed.stream;
 	return cudaSuccess;
 }
 
@@ -186,8 +236,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
 			       void *data)
 {
-	(void)stream;
-	launch();
+	launch(stream);
 	function(data);
 	return cudaSuccess;
 }
@@ -200,7 +249,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, stream_callback function,
 				  void *data, unsigned flags)
 {
 	(void)flags;
-	launch();
+	launch(stream);
 	function(stream, cudaSuccess, data);
 	return cudaSuccess;
 }

@@ -9,10 +9,6 @@
 #include "simcuda/process.h"
 #include "simcuda/stream.h"
 
-/* Versions that go with the builds of PyTorch's index. */
-#define CUDNN_VERSION (SIMCUDA_MAJOR >= 13 ? 91900 : 90100)
-#define NCCL_VERSION  22700
-
 /* ---- cuBLAS ---- */
 
 int cublasGetVersion_v2(void *handle, int *version);
@@ -51,43 +47,12 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *operation, void *a,
 	return 0;
 }
 
-/* ---- cuDNN ---- */
-
-size_t cudnnGetVersion(void);
-size_t cudnnGetVersion(void)
-{
-	return CUDNN_VERSION;
-}
-
-size_t cudnnGetCudartVersion(void);
-size_t cudnnGetCudartVersion(void)
-{
-	return CUDART_VERSION;
-}
-
-/* libraryPropertyType: major, minor, patch */
-int cudnnGetProperty(int property, int *value);
-int cudnnGetProperty(int property, int *value)
-{
-	*value = property == 0	 ? CUDNN_VERSION / 10000
-		 : property == 1 ? CUDNN_VERSION / 100 % 100
-				 : CUDNN_VERSION % 100;
-	return 0;
-}
-
-/* ---- NVRTC, NCCL ---- */
+/* ---- NVRTC ---- */
 
 int nvrtcVersion(int *major, int *minor);
 int nvrtcVersion(int *major, int *minor)
 {
 	*major = SIMCUDA_MAJOR;
 	*minor = 0;
-	return 0;
-}
-
-int ncclGetVersion(int *version);
-int ncclGetVersion(int *version)
-{
-	*version = NCCL_VERSION;
 	return 0;
 }

@@ -1,0 +1,200 @@
+/*
+ * Kept bytes: grains of 256, found by their number; and for each chunk of 2 MiB
+ * a list of its grains, so that a large range is forgotten without looking at
+ * every one of its addresses.
+ */
+#include "simcuda/kept.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+#define GRAIN	    UINT64_C(256)
+#define CHUNK	    (UINT64_C(2) << 20)
+/* 64 MiB at most; what comes after that is not kept. */
+#define MOST_GRAINS (UINT32_C(1) << 18)
+#define NO_GRAIN    GP_MAP_NONE
+
+struct grain {
+	uint64_t number; /* of the address, in grains */
+	uint32_t next;	 /* of its chunk, or of those that are free */
+	unsigned char bytes[GRAIN];
+};
+
+static struct {
+	struct grain *items;
+	size_t count, room;
+	uint32_t first_free; /* + 1 */
+	struct gp_map by_number;
+	struct gp_map chunks; /* number -> its first grain */
+} kept;
+
+static uint64_t chunk_of(uint64_t number)
+{
+	return number / (CHUNK / GRAIN);
+}
+
+static uint32_t new_grain(void)
+{
+	uint32_t index = kept.first_free;
+
+	if (index) {
+		kept.first_free = kept.items[index - 1].next;
+		return index - 1;
+	}
+	if (kept.count == MOST_GRAINS)
+		return NO_GRAIN;
+	kept.items = gp_mem_grow(kept.items, &kept.room, kept.count + 1,
+				 sizeof(*kept.items));
+	return (uint32_t)kept.count++;
+}
+
+static struct grain *find(uint64_t number)
+{
+	uint32_t index = gp_map_get(&kept.by_number, number);
+
+	return index == GP_MAP_NONE ? NULL : &kept.items[index];
+}
+
+static struct grain *make(uint64_t number)
+{
+	struct grain *grain = find(number);
+	uint32_t index;
+
+	if (grain)
+		return grain;
+	index = new_grain();
+	if (index == NO_GRAIN)
+		return NULL;
+	grain = &kept.items[index];
+	memset(grain, 0, sizeof(*grain));
+	grain->number = number;
+	grain->next = gp_map_get(&kept.chunks, chunk_of(number));
+	gp_map_put(&kept.chunks, chunk_of(number), index);
+	gp_map_put(&kept.by_number, number, index);
+	return grain;
+}
+
+/* The part of one grain that a range has. */
+struct part {
+	uint64_t number;
+	size_t at, size;
+};
+
+static struct part part_of(uint64_t addr, uint64_t size)
+{
+	size_t at = addr % GRAIN;
+
+	return (struct part){
+		.number = addr / GRAIN,
+		.at = at,
+		.size = size < GRAIN - at ? (size_t)size : GRAIN - at,
+	};
+}
+
+void kept_write(uint64_t addr, const void *bytes, size_t size)
+{
+	const char *from = bytes;
+
+	if (size > KEPT_MOST) {
+		kept_forget(addr, size);
+		return;
+	}
+	while (size) {
+		struct part part = part_of(addr, size);
+		struct grain *grain = make(part.number);
+
+		if (grain)
+			memcpy(grain->bytes + part.at, from, part.size);
+		addr += part.size;
+		from += part.size;
+		size -= part.size;
+	}
+}
+
+void kept_read(uint64_t addr, void *bytes, size_t size)
+{
+	char *to = bytes;
+
+	memset(to, 0, size);
+	if (size > KEPT_MOST)
+		return;
+	while (size) {
+		struct part part = part_of(addr, size);
+		const struct grain *grain = find(part.number);
+
+		if (grain)
+			memcpy(to, grain->bytes + part.at, part.size);
+		addr += part.size;
+		to += part.size;
+		size -= part.size;
+	}
+}
+
+void kept_copy(uint64_t to, uint64_t from, size_t size)
+{
+	char bytes[KEPT_MOST];
+
+	if (size > KEPT_MOST) {
+		kept_forget(to, size);
+		return;
+	}
+	kept_read(from, bytes, size);
+	kept_write(to, bytes, size);
+}
+
+/* Clears what the range has of a grain; true: nothing is left of it. */
+static bool clear(struct grain *grain, uint64_t addr, uint64_t end)
+{
+	uint64_t begin = grain->number * GRAIN;
+	uint64_t from = addr > begin ? addr : begin;
+	uint64_t to = end < begin + GRAIN ? end : begin + GRAIN;
+
+	if (from < to)
+		memset(grain->bytes + (from - begin), 0, to - from);
+	return from == begin && to == begin + GRAIN;
+}
+
+static void forget_in_chunk(uint64_t chunk, uint64_t addr, uint64_t end)
+{
+	uint32_t index = gp_map_take(&kept.chunks, chunk), first = NO_GRAIN;
+
+	while (index != NO_GRAIN) {
+		struct grain *grain = &kept.items[index];
+		uint32_t next = grain->next;
+
+		if (clear(grain, addr, end)) {
+			gp_map_take(&kept.by_number, grain->number);
+			grain->next = kept.first_free;
+			kept.first_free = index + 1;
+		} else {
+			grain->next = first;
+			first = index;
+		}
+		index = next;
+	}
+	if (first != NO_GRAIN)
+		gp_map_put(&kept.chunks, chunk, first);
+}
+
+void kept_forget(uint64_t addr, uint64_t size)
+{
+	uint64_t end = addr + size;
+
+	if (!kept.chunks.count || !size)
+		return;
+	for (uint64_t chunk = addr / CHUNK; chunk <= (end - 1) / CHUNK; chunk++)
+		if (gp_map_get(&kept.chunks, chunk) != GP_MAP_NONE)
+			forget_in_chunk(chunk, addr, end);
+}
+
+void kept_forget_all(void)
+{
+	free(kept.items);
+	gp_map_release(&kept.by_number);
+	gp_map_release(&kept.chunks);
+	memset(&kept, 0, sizeof(kept));
+}

@@ -1,0 +1,23 @@
+/*
+ * Bytes of small copies to a device, kept so that what goes there and comes
+ * back survives; all others are zeros.  Called under the lock.
+ */
+#ifndef SIMCUDA_KEPT_H
+#define SIMCUDA_KEPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most bytes of one copy that are kept. */
+#define KEPT_MOST 4096
+
+/* Both take any size; more than KEPT_MOST bytes are forgotten, or zeros. */
+void kept_write(uint64_t addr, const void *bytes, size_t size);
+void kept_read(uint64_t addr, void *bytes, size_t size);
+/* From one device address to another. */
+void kept_copy(uint64_t to, uint64_t from, size_t size);
+/* Zeros from here on. */
+void kept_forget(uint64_t addr, uint64_t size);
+void kept_forget_all(void);
+
+#endif

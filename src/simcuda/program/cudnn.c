@@ -1,0 +1,275 @@
+/*
+ * cuDNN: plans, and the sizes that are asked for.
+ *
+ * Whatever is asked for has one plan.  How much workspace a plan needs is a
+ * secret of cuDNN's, by device, release and shape: here it is none, and what
+ * asked for it is counted, so that the recording can say so.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "simcuda/process.h"
+#include "simcuda/program/stand_in.h"
+#include "simcuda/program/versions.h"
+
+#define SUCCESS 0
+
+size_t cudnnGetVersion(void);
+size_t cudnnGetVersion(void)
+{
+	return versions_cudnn();
+}
+
+size_t cudnnGetCudartVersion(void);
+size_t cudnnGetCudartVersion(void)
+{
+	return CUDART_VERSION;
+}
+
+/* libraryPropertyType: major, minor, patch.  From 9 on 90100 is 9.1.0; before,
+ * 8902 is 8.9.2. */
+int cudnnGetProperty(int property, int *value);
+int cudnnGetProperty(int property, int *value)
+{
+	int version = (int)versions_cudnn();
+	int major = version >= 90000 ? 10000 : 1000;
+
+	*value = property == 0	 ? version / major
+		 : property == 1 ? version % major / 100
+				 : version % 100;
+	return SUCCESS;
+}
+
+/* ---- graphs of operations: descriptors with attributes ---- */
+
+/* Handles of descriptors: nobody looks into them. */
+#define DESCRIPTOR_BYTES 64
+
+int cudnnBackendCreateDescriptor(int type, void **descriptor);
+int cudnnBackendCreateDescriptor(int type, void **descriptor)
+{
+	(void)type;
+	*descriptor = gp_mem_alloc(1, DESCRIPTOR_BYTES);
+	return SUCCESS;
+}
+
+int cudnnBackendDestroyDescriptor(void *descriptor);
+int cudnnBackendDestroyDescriptor(void *descriptor)
+{
+	free(descriptor);
+	return SUCCESS;
+}
+
+int cudnnBackendFinalize(void *descriptor);
+int cudnnBackendFinalize(void *descriptor)
+{
+	(void)descriptor;
+	return SUCCESS;
+}
+
+int cudnnBackendSetAttribute(void *descriptor, int name, int type,
+			     int64_t count, const void *values);
+int cudnnBackendSetAttribute(void *descriptor, int name, int type,
+			     int64_t count, const void *values)
+{
+	(void)descriptor;
+	(void)name;
+	(void)type;
+	(void)count;
+	(void)values;
+	return SUCCESS;
+}
+
+/* cudnnBackendAttributeName_t, cudnn_graph.h of cuDNN 9. */
+enum attribute {
+	ENGINEHEUR_RESULTS = 202,
+	ENGINECFG_ENGINE = 300,
+	ENGINECFG_WORKSPACE_SIZE = 303,
+	ENGINECFG_SHARED_MEMORY_USED = 304, /* four bytes */
+	EXECUTION_PLAN_ENGINE_CONFIG = 401,
+	EXECUTION_PLAN_WORKSPACE_SIZE = 402,
+	OPERATIONGRAPH_ENGINE_GLOBAL_COUNT = 802,
+	ENGINE_GLOBAL_INDEX = 1301,
+};
+
+/* Descriptors that are asked for were made by the caller; one of them stands
+ * for the answer.  Attributes that are lists are empty. */
+int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_t room,
+			     int64_t *count, void *values);
+int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_t room,
+			     int64_t *count, void *values)
+{
+	int64_t number = name == OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, found = 0;
+
+	(void)descriptor;
+	(void)type;
+	switch (name) {
+	case ENGINECFG_SHARED_MEMORY_USED:
+		if (room > 0 && values)
+			memcpy(values, &number, sizeof(int32_t));
+		found = 1;
+		break;
+	case ENGINECFG_WORKSPACE_SIZE:
+	case EXECUTION_PLAN_WORKSPACE_SIZE:
+	case OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
+	case ENGINE_GLOBAL_INDEX:
+		if (room > 0 && values)
+			memcpy(values, &number, sizeof(number));
+		found = 1;
+		break;
+	case ENGINEHEUR_RESULTS:
+	case ENGINECFG_ENGINE:
+	case EXECUTION_PLAN_ENGINE_CONFIG: found = 1; break;
+	default: break;
+	}
+	if (name == EXECUTION_PLAN_WORKSPACE_SIZE)
+		simcuda_stand_in(NULL, "cudnnBackendGetAttribute(workspace)");
+	if (count)
+		*count = found;
+	return SUCCESS;
+}
+
+/* ---- convolutions of the older interface ---- */
+
+/* cudnnConvolution*AlgoPerf_t: algorithm 0, success, no memory. */
+#define PERF_BYTES 48
+
+#define ALGORITHMS(X)                                                          \
+	X(cudnnGetConvolutionForwardAlgorithm_v7)                              \
+	X(cudnnGetConvolutionBackwardDataAlgorithm_v7)                         \
+	X(cudnnGetConvolutionBackwardFilterAlgorithm_v7)
+
+#define ALGORITHM(name)                                                        \
+	int name(void *handle, void *a, void *b, void *c, void *d, int room,   \
+		 int *count, void *perf);                                      \
+	int name(void *handle, void *a, void *b, void *c, void *d, int room,   \
+		 int *count, void *perf)                                       \
+	{                                                                      \
+		(void)handle, (void)a, (void)b, (void)c, (void)d;              \
+		*count = room > 0;                                             \
+		if (room > 0)                                                  \
+			memset(perf, 0, PERF_BYTES);                           \
+		return SUCCESS;                                                \
+	}
+ALGORITHMS(ALGORITHM)
+
+#define TRIALS(X)                                                              \
+	X(cudnnFindConvolutionForwardAlgorithmEx)                              \
+	X(cudnnFindConvolutionBackwardDataAlgorithmEx)                         \
+	X(cudnnFindConvolutionBackwardFilterAlgorithmEx)
+
+#define TRIAL(name)                                                            \
+	int name(void *handle, void *a, void *b, void *c, void *d, void *e,    \
+		 void *f, void *g, int room, int *count, void *perf);          \
+	int name(void *handle, void *a, void *b, void *c, void *d, void *e,    \
+		 void *f, void *g, int room, int *count, void *perf)           \
+	{                                                                      \
+		(void)handle, (void)a, (void)b, (void)c, (void)d, (void)e;     \
+		(void)f, (void)g;                                              \
+		*count = room > 0;                                             \
+		if (room > 0)                                                  \
+			memset(perf, 0, PERF_BYTES);                           \
+		return SUCCESS;                                                \
+	}
+TRIALS(TRIAL)
+
+/* ---- sizes ---- */
+
+static int no_size(size_t *size, const char *of)
+{
+	*size = 0;
+	simcuda_stand_in(NULL, of);
+	return SUCCESS;
+}
+
+#define CONVOLUTION_SIZES(X)                                                   \
+	X(cudnnGetConvolutionForwardWorkspaceSize)                             \
+	X(cudnnGetConvolutionBackwardDataWorkspaceSize)                        \
+	X(cudnnGetConvolutionBackwardFilterWorkspaceSize)
+
+#define CONVOLUTION_SIZE(name)                                                 \
+	int name(void *handle, void *a, void *b, void *c, void *d,             \
+		 int algorithm, size_t *size);                                 \
+	int name(void *handle, void *a, void *b, void *c, void *d,             \
+		 int algorithm, size_t *size)                                  \
+	{                                                                      \
+		(void)handle, (void)a, (void)b, (void)c, (void)d;              \
+		(void)algorithm;                                               \
+		return no_size(size, #name);                                   \
+	}
+CONVOLUTION_SIZES(CONVOLUTION_SIZE)
+
+int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(
+	void *handle, int mode, int ops, void *x, void *z, void *y, void *scale,
+	void *activation, size_t *size);
+int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(
+	void *handle, int mode, int ops, void *x, void *z, void *y, void *scale,
+	void *activation, size_t *size)
+{
+	(void)handle, (void)mode, (void)ops, (void)x, (void)z, (void)y;
+	(void)scale, (void)activation;
+	return no_size(size, __func__);
+}
+
+int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void *handle, int mode,
+							 int ops,
+							 void *activation,
+							 void *x, size_t *size);
+int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void *handle, int mode,
+							 int ops,
+							 void *activation,
+							 void *x, size_t *size)
+{
+	(void)handle, (void)mode, (void)ops, (void)activation, (void)x;
+	return no_size(size, __func__);
+}
+
+int cudnnGetBatchNormalizationBackwardExWorkspaceSize(
+	void *handle, int mode, int ops, void *x, void *y, void *dy, void *dz,
+	void *dx, void *scale, void *activation, size_t *size);
+int cudnnGetBatchNormalizationBackwardExWorkspaceSize(
+	void *handle, int mode, int ops, void *x, void *y, void *dy, void *dz,
+	void *dx, void *scale, void *activation, size_t *size)
+{
+	(void)handle, (void)mode, (void)ops, (void)x, (void)y, (void)dy;
+	(void)dz, (void)dx, (void)scale, (void)activation;
+	return no_size(size, __func__);
+}
+
+int cudnnDropoutGetStatesSize(void *handle, size_t *size);
+int cudnnDropoutGetStatesSize(void *handle, size_t *size)
+{
+	(void)handle;
+	return no_size(size, __func__);
+}
+
+int cudnnGetCTCLossWorkspaceSize(void *handle, void *probabilities,
+				 void *gradients, const int *labels,
+				 const int *label_lengths,
+				 const int *input_lengths, int algorithm,
+				 void *descriptor, size_t *size);
+int cudnnGetCTCLossWorkspaceSize(void *handle, void *probabilities,
+				 void *gradients, const int *labels,
+				 const int *label_lengths,
+				 const int *input_lengths, int algorithm,
+				 void *descriptor, size_t *size)
+{
+	(void)handle, (void)probabilities, (void)gradients, (void)labels;
+	(void)label_lengths, (void)input_lengths, (void)algorithm;
+	(void)descriptor;
+	return no_size(size, __func__);
+}
+
+int cudnnGetCTCLossWorkspaceSize_v8(void *handle, int algorithm,
+				    void *descriptor, void *probabilities,
+				    void *gradients, size_t *size);
+int cudnnGetCTCLossWorkspaceSize_v8(void *handle, int algorithm,
+				    void *descriptor, void *probabilities,
+				    void *gradients, size_t *size)
+{
+	(void)handle, (void)algorithm, (void)descriptor, (void)probabilities;
+	(void)gradients;
+	return no_size(size, __func__);
+}

@@ -1,0 +1,105 @@
+/*
+ * Versions of the libraries that the program's PyTorch goes with: a wheel names
+ * them among what it requires (site-packages/torch-*.dist-info/METADATA,
+ * "Requires-Dist: nvidia-cudnn-cu13==9.19.0.56").  PyTorch refuses a cuDNN that
+ * is older than the one it was built with.
+ */
+#include "simcuda/program/versions.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "simcuda/process.h"
+
+/* Of a build that names none: those of PyTorch 2.11 and 2.4 on PyPI. */
+static struct {
+	unsigned cudnn, nccl;
+} versions = { SIMCUDA_MAJOR >= 13 ? 91900 : 90100,
+	       SIMCUDA_MAJOR >= 13 ? 22809 : 22005 };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* cuDNN: 9.1.0 is 90100, 8.9.2 is 8902. */
+static unsigned cudnn_number(unsigned major, unsigned minor, unsigned patch)
+{
+	return major * (major < 9 ? 1000 : 10000) + minor * 100 + patch;
+}
+
+static unsigned nccl_number(unsigned major, unsigned minor, unsigned patch)
+{
+	return major * 10000 + minor * 100 + patch;
+}
+
+static void read_line(const char *line)
+{
+	unsigned cuda, major, minor, patch = 0;
+
+	if (sscanf(line, "Requires-Dist: nvidia-cudnn-cu%u==%u.%u.%u", &cuda,
+		   &major, &minor, &patch) >= 3)
+		versions.cudnn = cudnn_number(major, minor, patch);
+	if (sscanf(line, "Requires-Dist: nvidia-nccl-cu%u==%u.%u.%u", &cuda,
+		   &major, &minor, &patch) >= 3)
+		versions.nccl = nccl_number(major, minor, patch);
+}
+
+static void read_metadata(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		read_line(line);
+	if (file)
+		fclose(file);
+}
+
+/* site-packages/torch/lib/libc10_cuda.so -> site-packages */
+static bool find_packages(char *path, size_t size)
+{
+	void *lib = dlopen("libc10_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
+	struct link_map *map;
+
+	if (!lib || dlinfo(lib, RTLD_DI_LINKMAP, &map) ||
+	    (size_t)snprintf(path, size, "%s", map->l_name) >= size)
+		return false;
+	for (int i = 0; i < 3; i++) {
+		char *end = strrchr(path, '/');
+
+		if (!end)
+			return false;
+		*end = 0;
+	}
+	return true;
+}
+
+static void find(void)
+{
+	char path[PATH_MAX], pattern[PATH_MAX + 32];
+	glob_t found;
+
+	if (!find_packages(path, sizeof(path)))
+		return;
+	snprintf(pattern, sizeof(pattern), "%s/torch-*.dist-info/METADATA",
+		 path);
+	if (glob(pattern, 0, NULL, &found))
+		return;
+	read_metadata(found.gl_pathv[0]);
+	globfree(&found);
+}
+
+unsigned versions_cudnn(void)
+{
+	pthread_once(&once, find);
+	return versions.cudnn;
+}
+
+unsigned versions_nccl(void)
+{
+	pthread_once(&once, find);
+	return versions.nccl;
+}

@@ -1,0 +1,206 @@
+/* The CUDA runtime without a device: copies, the bytes that are kept of them,
+ * host memory, and the time that work takes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpupool/device.h"
+#include "gpupool/simcuda.h"
+#include "simcuda/api/cuda_runtime_api.h"
+#include "simcuda/kept.h"
+#include "suite.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static char *allocated(size_t size)
+{
+	void *pointer = NULL;
+
+	ck_assert_int_eq(cudaMalloc(&pointer, size), cudaSuccess);
+	return pointer;
+}
+
+static void to_device(char *device, const void *bytes, size_t size)
+{
+	ck_assert_int_eq(
+		cudaMemcpy(device, bytes, size, cudaMemcpyHostToDevice),
+		cudaSuccess);
+}
+
+static void assert_on_device(const char *device, const void *bytes, size_t size)
+{
+	char *copy = malloc(size);
+
+	memset(copy, 1, size);
+	ck_assert_int_eq(cudaMemcpyAsync(copy, device, size,
+					 cudaMemcpyDeviceToHost, NULL),
+			 cudaSuccess);
+	ck_assert_mem_eq(copy, bytes, size);
+	free(copy);
+}
+
+START_TEST(test_small_copies_keep_their_bytes)
+{
+	char bytes[KEPT_MOST];
+	char *device, *other;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)i;
+	simcuda_reset();
+	device = allocated(MIB) + 100;
+	other = allocated(MIB);
+	to_device(device, bytes, sizeof(bytes));
+	assert_on_device(device, bytes, sizeof(bytes));
+	assert_on_device(device + 1000, bytes + 1000, 24);
+	cudaMemcpy(other, device + 1000, 24, cudaMemcpyDeviceToDevice);
+	assert_on_device(other, bytes + 1000, 24);
+}
+END_TEST
+
+START_TEST(test_large_copies_come_back_as_zeros)
+{
+	static const char zeros[2 * KEPT_MOST];
+	char bytes[2 * KEPT_MOST];
+	char *device;
+
+	memset(bytes, 5, sizeof(bytes));
+	simcuda_reset();
+	device = allocated(MIB);
+	to_device(device, bytes, 10);
+	to_device(device, bytes, sizeof(bytes));
+	assert_on_device(device, zeros, sizeof(zeros));
+	assert_on_device(device, zeros, 10);
+}
+END_TEST
+
+START_TEST(test_memory_that_is_used_anew_is_zeros)
+{
+	static const char zeros[10];
+	char *device, *same;
+
+	simcuda_reset();
+	device = allocated(MIB);
+	to_device(device, "some text", 10);
+	cudaFree(device);
+	same = allocated(MIB);
+	ck_assert_ptr_eq(device, same);
+	assert_on_device(same, zeros, sizeof(zeros));
+}
+END_TEST
+
+START_TEST(test_part_of_what_is_kept_is_forgotten)
+{
+	uint64_t at = UINT64_C(7) * 2 * MIB - 300;
+	char bytes[600], read[600];
+
+	memset(bytes, 3, sizeof(bytes));
+	kept_forget_all();
+	kept_write(at, bytes, sizeof(bytes));
+	kept_forget(at + 10, 580);
+	memset(bytes + 10, 0, 580);
+	kept_read(at, read, sizeof(read));
+	ck_assert_mem_eq(read, bytes, sizeof(read));
+	kept_forget(0, UINT64_C(1) << 40);
+	kept_read(at, read, sizeof(read));
+	memset(bytes, 0, sizeof(bytes));
+	ck_assert_mem_eq(read, bytes, sizeof(read));
+	kept_forget_all();
+}
+END_TEST
+
+START_TEST(test_setting_is_kept_as_well)
+{
+	static const char zeros[8];
+	char *device;
+
+	simcuda_reset();
+	device = allocated(MIB);
+	cudaMemsetAsync(device, 7, 8, NULL);
+	assert_on_device(device, "\7\7\7\7\7\7\7\7", 8);
+	cudaMemset(device, 0, MIB);
+	assert_on_device(device, zeros, 8);
+}
+END_TEST
+
+START_TEST(test_rows_are_copied_one_by_one)
+{
+	char *device;
+
+	simcuda_reset();
+	device = allocated(MIB);
+	ck_assert_int_eq(cudaMemcpy2DAsync(device, 100, "abcdef", 3, 2, 2,
+					   cudaMemcpyHostToDevice, NULL),
+			 cudaSuccess);
+	assert_on_device(device, "ab", 2);
+	assert_on_device(device + 100, "de", 2);
+}
+END_TEST
+
+static enum cudaMemoryType type_of(const void *pointer)
+{
+	struct cudaPointerAttributes about;
+
+	ck_assert_int_eq(cudaPointerGetAttributes(&about, pointer),
+			 cudaSuccess);
+	return about.type;
+}
+
+START_TEST(test_addresses_are_of_their_kind)
+{
+	char plain[10];
+	void *pinned, *second;
+
+	simcuda_reset();
+	ck_assert_int_eq(cudaHostAlloc(&pinned, 1000, 0), cudaSuccess);
+	ck_assert_int_eq(cudaMallocHost(&second, 1000), cudaSuccess);
+	ck_assert_int_eq(type_of((char *)pinned + 999), cudaMemoryTypeHost);
+	ck_assert_int_eq(type_of((char *)second + 1), cudaMemoryTypeHost);
+	ck_assert_int_eq(type_of(allocated(MIB)), cudaMemoryTypeDevice);
+	ck_assert_int_eq(type_of(plain), cudaMemoryTypeUnregistered);
+	cudaHostRegister(plain, sizeof(plain), 0);
+	ck_assert_int_eq(type_of(plain + 9), cudaMemoryTypeHost);
+	ck_assert_int_eq(cudaHostUnregister(plain), cudaSuccess);
+	ck_assert_int_eq(cudaHostUnregister(plain), cudaErrorInvalidValue);
+	ck_assert_int_eq(cudaFreeHost(pinned), cudaSuccess);
+	ck_assert_int_eq(cudaFreeHost(second), cudaSuccess);
+	ck_assert_int_eq(cudaFreeHost(NULL), cudaSuccess);
+	ck_assert_int_eq(cudaFree(plain), cudaErrorInvalidValue);
+}
+END_TEST
+
+START_TEST(test_work_takes_time)
+{
+	cudaEvent_t first, second;
+	float ms = 0;
+
+	simcuda_reset();
+	cudaEventCreate(&first);
+	cudaEventCreate(&second);
+	ck_assert_int_eq(cudaEventElapsedTime(&ms, first, second),
+			 cudaErrorInvalidResourceHandle);
+	cudaEventRecord(first, NULL);
+	cudaEventRecord(second, NULL);
+	ck_assert_int_eq(cudaEventElapsedTime(&ms, first, second), cudaSuccess);
+	ck_assert_float_gt(ms, 0.0F);
+	simcuda_launch(0);
+	cudaEventRecord(second, NULL);
+	ck_assert_float_gt(ms, 0.0F);
+	cudaEventDestroy(first);
+	cudaEventDestroy(second);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_small_copies_keep_their_bytes, 0 },
+		{ test_large_copies_come_back_as_zeros, 0 },
+		{ test_memory_that_is_used_anew_is_zeros, 0 },
+		{ test_part_of_what_is_kept_is_forgotten, 0 },
+		{ test_setting_is_kept_as_well, 0 },
+		{ test_rows_are_copied_one_by_one, 0 },
+		{ test_addresses_are_of_their_kind, 0 },
+		{ test_work_takes_time, 0 },
+	};
+
+	return suite_run("simcuda_copy", tests, COUNT_OF(tests));
+}
