@@ -178,6 +178,11 @@ struct gp_explain {
 	struct {
 		uint64_t segments, blocks, bytes;
 	} to_release;
+	/* Bytes that no allocator could do without, and of a packing of the
+	 * same lifetimes (gpupool/floor.h). */
+	struct {
+		uint64_t bound, packing;
+	} floor;
 	struct gp_state state;
 	struct gp_gap gap;
 	struct gp_pins pins;

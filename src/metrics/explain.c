@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "gpupool/floor.h"
 #include "metrics/culprit.h"
 #include "metrics/failure.h"
 #include "metrics/track.h"
@@ -131,6 +132,25 @@ static void find_release(struct gp_explain *explain)
 	free(costs);
 }
 
+/* Steps to find a packing: some tenths of a second. */
+#define FLOOR_WORK (UINT64_C(1) << 25)
+
+static void find_floor(struct gp_explain *explain)
+{
+	struct gp_spans spans;
+	const struct gp_floor_config config = { .spans = &spans,
+						.work = FLOOR_WORK };
+	struct gp_floor floor;
+
+	gp_spans_of_trace(explain->trace, explain->device, GP_FLOOR_ROUND,
+			  &spans);
+	gp_floor_find(&config, &floor);
+	explain->floor.bound = floor.bound;
+	explain->floor.packing = floor.height;
+	gp_floor_release(&floor);
+	gp_spans_release(&spans);
+}
+
 static void weigh(struct gp_explain *explain)
 {
 	const struct gp_oom *oom = &explain->result.first_oom;
@@ -188,6 +208,10 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 		culprits_live(&askers, &explain->state, &explain->live);
 		weigh(explain);
 		status = trials_run(config, explain, diag);
+	}
+	if (status == GP_OK) {
+		tell(config, "looking for a packing");
+		find_floor(explain);
 	}
 	failures_judge(explain);
 	askers_release(&askers);

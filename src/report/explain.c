@@ -46,6 +46,20 @@ static void print_trial(const struct explain_page *p,
 		trial->name, gp_bytes_text(trial->peak_reserved, peak), fate);
 }
 
+/* What is possible at all, whatever the settings. */
+static void print_floor(const struct explain_page *p)
+{
+	char bound[GP_BYTES_TEXT], packing[GP_BYTES_TEXT];
+
+	if (p->explain->floor.packing)
+		gp_page_line(&p->page, GP_TONE_PLAIN, 4,
+			     "  no allocator could do with less than %s; a "
+			     "packing of %s exists: gpupool floor %s",
+			     gp_bytes_text(p->explain->floor.bound, bound),
+			     gp_bytes_text(p->explain->floor.packing, packing),
+			     p->explanation->path);
+}
+
 /* The best settings, and all that is not a setting and changes something. */
 static void print_trials(const struct explain_page *p)
 {
@@ -69,6 +83,7 @@ static void print_trials(const struct explain_page *p)
 		if (is_shown || is_all)
 			print_trial(p, t);
 	}
+	print_floor(p);
 	say(p, "use:  ", explain_use(p->explanation, e));
 	say(p, "more: ", explain_command(p->explanation, e));
 }

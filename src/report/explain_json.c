@@ -281,6 +281,10 @@ static void write_device(struct gp_emit *json, const struct gp_explain *e)
 	write_request(json, e);
 	write_failures(json, e);
 	write_trials(json, e);
+	gp_emit_open(json, "floor", '{', GP_EMIT_FLAT);
+	gp_emit_uint(json, "bound", e->floor.bound);
+	gp_emit_uint(json, "packing", e->floor.packing);
+	gp_emit_close(json, '}');
 	write_gap(json, e);
 	write_pins(json, e);
 	write_culprits(json, "in_use", e->trace, &e->live);
