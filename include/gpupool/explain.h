@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gpupool/alter.h"
 #include "gpupool/replay.h"
 #include "gpupool/status.h"
+#include "gpupool/steps.h"
 #include "gpupool/trace.h"
 
 /* ---- where the gap is, at one moment ---- */
@@ -28,8 +28,6 @@ enum gp_gap_reason {
 	GP_GAP_WAITING, /* freed, while another stream may still use it */
 	GP_GAP_REASONS,
 };
-
-#define GP_SIZE_CLASSES 64 /* by the power of two at or below the size */
 
 struct gp_gap_part {
 	uint64_t bytes, blocks, largest;
@@ -115,28 +113,14 @@ struct gp_waiting {
 	double byte_events; /* bytes x events they waited */
 };
 
-struct gp_step {
-	uint64_t first, end;		    /* events [first, end) */
-	uint64_t reserved, gap;		    /* largest of each within it */
-	uint64_t allocated;		    /* largest within it */
-	uint64_t live_at_end;		    /* allocated at its end */
-	uint64_t by_class[GP_SIZE_CLASSES]; /* live at its end, by size */
-};
-
-enum gp_step_source { GP_STEPS_NONE, GP_STEPS_MARKS, GP_STEPS_PERIOD };
-struct gp_steps {
-	enum gp_step_source source;
-	char name[64]; /* of the mark */
-	struct gp_step *list;
-	size_t count;
-};
-
 /* ---- what was tried ---- */
 
 struct gp_attempt {
-	char name[64]; /* "max_split_size_mb:128", "one stream" */
+	char name[64]; /* "max_split_size_mb:128", "all work on one stream" */
+	char flag[32]; /* of a what-if: "--merge-streams" */
 	bool is_setting;
-	uint32_t order;	     /* in which it was tried: the usual first */
+	bool is_proof;	/* what it serves was not served by fragmentation */
+	uint32_t order; /* in which it was tried: the usual first */
 	bool no_oom, serves; /* the request that first had no memory */
 	uint64_t oom_event;  /* unless no_oom */
 	uint64_t peak_reserved, retries, ooms, device_allocs;
@@ -224,10 +208,5 @@ void gp_gap_release(struct gp_gap *gap);
 void gp_pins_of(const struct gp_settings *settings,
 		const struct gp_state *state, struct gp_pins *pins);
 void gp_pins_release(struct gp_pins *pins);
-
-/* Steps from marks, else by the period of the requests; only where they begin
- * and end. */
-void gp_steps_find(const struct gp_trace *trace, uint32_t device,
-		   struct gp_steps *steps);
 
 #endif

@@ -18,9 +18,12 @@
 #include "gpupool/replay.h"
 #include "gpupool/suggest.h"
 #include "gpupool/trace.h"
+#include "gpupool/what_if.h"
 
 /* One replay of a whole trace: all its devices under one set of settings. */
 struct gp_run {
+	const struct gp_trace *trace; /* altered by what-ifs; NULL: no other */
+	const struct gp_what_ifs *what_ifs; /* NULL: none */
 	const struct gp_settings *settings;
 	const char *conf; /* the settings as given; "" is the default */
 	const char *engine;
@@ -130,6 +133,7 @@ struct gp_explanation {
 	const struct gp_explain *devices; /* gpupool/explain.h */
 	size_t count;
 	bool has_details;
+	const struct gp_what_ifs *what_ifs; /* NULL: none */
 };
 void gp_report_explain_text(const struct gp_explanation *explanation,
 			    const struct gp_report_style *style, FILE *out);

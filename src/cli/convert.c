@@ -35,7 +35,7 @@ static enum gp_status check(const struct gp_options *options,
 {
 	if (options->run)
 		return GP_OK;
-	if (gp_plan_is_asked(options) || options->on_oom)
+	if (gp_plan_has_settings(options) || options->on_oom)
 		return usage(diag,
 			     "settings make no difference to a trace that is "
 			     "not replayed",
@@ -44,6 +44,31 @@ static enum gp_status check(const struct gp_options *options,
 		return usage(diag, "that is a format of runs, not of traces",
 			     "add --run to write what the allocator does");
 	return GP_OK;
+}
+
+/* The trace as the what-ifs alter it, with the release and the memory that a
+ * replay of it would otherwise have to learn from what was recorded. */
+static enum gp_status write_altered(const struct gp_options *options,
+				    const struct gp_trace *trace,
+				    const struct gp_trace_form *form,
+				    const char *out, struct gp_diag *diag)
+{
+	struct gp_progress progress = gp_progress_make(options->quiet);
+	struct gp_what_ifs what_ifs = { 0 };
+	struct gp_plan plan;
+	enum gp_status status = gp_plan_asked(&plan, trace, options, diag);
+
+	if (status == GP_OK)
+		status = gp_plan_alter(&plan, options, &progress, &what_ifs,
+				       diag);
+	gp_progress_end(&progress);
+	if (status == GP_OK)
+		status = gp_trace_file_write(what_ifs.trace, form, out, diag);
+	else if (!*diag->file)
+		gp_diag_file(diag, options->operands[0]);
+	gp_plan_release(&plan);
+	gp_what_ifs_release(&what_ifs);
+	return status;
 }
 
 static enum gp_status convert(const struct gp_options *options, const char *out,
@@ -65,7 +90,9 @@ static enum gp_status convert(const struct gp_options *options, const char *out,
 	gp_progress_end(&progress);
 	if (status != GP_OK)
 		return status;
-	status = gp_trace_file_write(trace, &form, out, diag);
+	status = options->what_if_count
+			 ? write_altered(options, trace, &form, out, diag)
+			 : gp_trace_file_write(trace, &form, out, diag);
 	gp_trace_destroy(trace);
 	return status;
 }

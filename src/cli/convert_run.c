@@ -31,6 +31,7 @@ struct session {
 	enum gp_packing packing;
 	struct gp_trace *trace;
 	struct gp_plan plan;
+	struct gp_what_ifs what_ifs;
 	struct gp_output output;
 	struct gp_progress progress;
 };
@@ -100,8 +101,13 @@ static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status;
 
-	if (gp_plan_is_asked(s->options))
-		return gp_plan_asked(&s->plan, s->trace, s->options, diag);
+	if (gp_plan_is_asked(s->options)) {
+		status = gp_plan_asked(&s->plan, s->trace, s->options, diag);
+		return status == GP_OK
+			       ? gp_plan_alter(&s->plan, s->options,
+					       &s->progress, &s->what_ifs, diag)
+			       : status;
+	}
 	status = gp_plan_recorded(&s->plan, s->trace, diag);
 	s->plan.on_oom = (enum gp_on_oom)s->options->on_oom;
 	return status;
@@ -134,7 +140,7 @@ static enum gp_status write_run(struct session *s, FILE *out,
 	const char *name = strrchr(s->path, '/');
 	struct gp_exchange_config config = {
 		.format = s->format,
-		.trace = s->trace,
+		.trace = s->plan.trace,
 		.settings = &s->plan.settings,
 		.conf = s->plan.conf,
 		.name = name ? name + 1 : s->path,
@@ -202,6 +208,7 @@ enum gp_status gp_convert_run(const struct gp_options *options, const char *out,
 		status = write_file(&s, diag);
 	gp_progress_end(&s.progress);
 	gp_plan_release(&s.plan);
+	gp_what_ifs_release(&s.what_ifs);
 	gp_trace_destroy(s.trace);
 	return status;
 }

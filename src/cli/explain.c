@@ -67,13 +67,18 @@ static enum gp_status explain_all(const struct gp_options *options,
 
 static enum gp_status make_plan(const struct gp_options *options,
 				const struct gp_trace *trace,
-				struct gp_plan *plan, struct gp_diag *diag)
+				struct gp_progress *progress,
+				struct gp_plan *plan,
+				struct gp_what_ifs *what_ifs,
+				struct gp_diag *diag)
 {
 	enum gp_status status =
 		gp_plan_is_asked(options)
 			? gp_plan_asked(plan, trace, options, diag)
 			: gp_plan_recorded(plan, trace, diag);
 
+	if (status == GP_OK)
+		status = gp_plan_alter(plan, options, progress, what_ifs, diag);
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, options->operands[0]);
 	return status;
@@ -89,15 +94,18 @@ enum gp_status gp_explain_command(const struct gp_options *options,
 		.progress_arg = &progress,
 	};
 	struct gp_plan plan = { 0 };
+	struct gp_what_ifs what_ifs = { 0 };
 	struct gp_trace *trace = NULL;
 	enum gp_status status = gp_input_read(&config, &trace, diag);
 
 	if (status == GP_OK)
-		status = make_plan(options, trace, &plan, diag);
+		status = make_plan(options, trace, &progress, &plan, &what_ifs,
+				   diag);
 	if (status == GP_OK)
 		status = explain_all(options, &plan, &progress, diag);
 	gp_progress_end(&progress);
 	gp_plan_release(&plan);
+	gp_what_ifs_release(&what_ifs);
 	gp_trace_destroy(trace);
 	return status;
 }

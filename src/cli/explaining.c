@@ -85,5 +85,6 @@ struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
 		.devices = explaining->explains,
 		.count = explaining->count,
 		.has_details = options->details,
+		.what_ifs = plan->what_ifs,
 	};
 }

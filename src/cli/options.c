@@ -18,11 +18,13 @@
 	 GP_TAKER_HEADROOM | GP_TAKER_EXPLAIN | GP_TAKER_FLOOR |               \
 	 GP_TAKER_CONVERT)
 
+#define WHAT_IF_TAKERS (GP_TAKER_REPLAY | GP_TAKER_EXPLAIN | GP_TAKER_CONVERT)
+
 #define LETTERS 64 /* room for all of them, each with its colon */
 
 #define MOST_COUNT UINT32_MAX /* of anything a flag asks for */
 
-/* getopt_long answers with FIRST + index: rows, then knobs. */
+/* getopt_long answers with FIRST + index: rows, then knobs, then what-ifs. */
 #define FIRST 256
 
 /* ---- parsing ---- */
@@ -137,6 +139,16 @@ static void set_knob(struct gp_options *options, const struct gp_knob *knob,
 	options->knobs = knobs;
 }
 
+static void add_what_if(struct gp_options *options,
+			const struct gp_what_if_row *row, const char *argument)
+{
+	options->what_ifs = gp_mem_grow(
+		options->what_ifs, &options->what_if_room,
+		options->what_if_count + 1, sizeof(*options->what_ifs));
+	options->what_ifs[options->what_if_count++] =
+		(struct gp_what_if){ row, argument };
+}
+
 /* A boolean's value may be left out, or stand in the next argument. */
 static const char *knob_value(const struct gp_knob *knob, int argc, char **argv)
 {
@@ -186,15 +198,29 @@ static void add_knobs(struct grammar *grammar)
 				   gp_option_count + i);
 }
 
-static void make_grammar(struct grammar *grammar, enum gp_taker taker)
+static void add_what_ifs(struct grammar *grammar)
 {
-	size_t knobs, length = 0;
+	size_t count, knobs;
+	const struct gp_what_if_row *rows = gp_what_if_table(&count);
 
 	gp_knob_table(&knobs);
+	for (size_t i = 0; i < count; i++)
+		add_option(grammar, rows[i].name,
+			   rows[i].argument ? required_argument : no_argument,
+			   gp_option_count + knobs + i);
+}
+
+static void make_grammar(struct grammar *grammar, enum gp_taker taker)
+{
+	size_t knobs, what_ifs, length = 0;
+
+	gp_knob_table(&knobs);
+	gp_what_if_table(&what_ifs);
 	*grammar = (struct grammar){ 0 };
-	grammar->options = gp_mem_alloc(gp_option_count + knobs + 1,
+	grammar->options = gp_mem_alloc(gp_option_count + knobs + what_ifs + 1,
 					sizeof(struct option));
-	grammar->names = gp_mem_alloc(gp_option_count + knobs, sizeof(char *));
+	grammar->names = gp_mem_alloc(gp_option_count + knobs + what_ifs,
+				      sizeof(char *));
 	grammar->letters[length++] = ':';
 	for (size_t i = 0; i < gp_option_count; i++) {
 		const struct gp_option_row *row = &gp_option_table[i];
@@ -210,6 +236,8 @@ static void make_grammar(struct grammar *grammar, enum gp_taker taker)
 	}
 	if (taker & KNOB_TAKERS)
 		add_knobs(grammar);
+	if (taker & WHAT_IF_TAKERS)
+		add_what_ifs(grammar);
 }
 
 static const struct gp_option_row *row_of_letter(int letter)
@@ -244,7 +272,8 @@ static enum gp_status unknown(const struct grammar *grammar, const char *given,
 static enum gp_status take(struct gp_options *options, int code, int argc,
 			   char **argv, struct gp_diag *diag)
 {
-	size_t index = (size_t)code - FIRST, count;
+	size_t index = (size_t)code - FIRST, knobs, count;
+	const struct gp_knob *knob = gp_knob_table(&knobs);
 	const struct gp_option_row *row = NULL;
 
 	if (code < FIRST)
@@ -253,9 +282,13 @@ static enum gp_status take(struct gp_options *options, int code, int argc,
 		row = &gp_option_table[index];
 	if (row)
 		return set(options, row, optarg, diag);
-	const struct gp_knob *knob =
-		&gp_knob_table(&count)[index - gp_option_count];
-	set_knob(options, knob, knob_value(knob, argc, argv));
+	index -= gp_option_count;
+	if (index < knobs)
+		set_knob(options, &knob[index],
+			 knob_value(&knob[index], argc, argv));
+	else
+		add_what_if(options, &gp_what_if_table(&count)[index - knobs],
+			    optarg);
 	return GP_OK;
 }
 
@@ -311,6 +344,8 @@ void gp_options_release(struct gp_options *options)
 	free(options->without.items);
 	free(options->sets.items);
 	free(options->alerts.items);
+	free(options->what_ifs);
+	options->what_ifs = NULL;
 	options->knobs = NULL;
 	options->confs = options->without = options->alerts =
 		(struct gp_texts){ 0 };
@@ -342,6 +377,21 @@ static void explain_knobs(unsigned columns, FILE *out)
 	}
 }
 
+static void explain_what_ifs(unsigned columns, FILE *out)
+{
+	size_t count;
+	const struct gp_what_if_row *rows = gp_what_if_table(&count);
+	char flag[80];
+
+	fputs("\nWhat-ifs, made in this order (gpupool help what-if):\n", out);
+	for (size_t i = 0; i < count; i++) {
+		snprintf(flag, sizeof(flag), "--%s%s%s", rows[i].name,
+			 rows[i].argument ? " " : "",
+			 rows[i].argument ? rows[i].argument : "");
+		gp_help_entry(flag, rows[i].sentence, columns, out);
+	}
+}
+
 void gp_options_help(enum gp_taker taker, unsigned columns, FILE *out)
 {
 	char flag[80];
@@ -359,6 +409,8 @@ void gp_options_help(enum gp_taker taker, unsigned columns, FILE *out)
 			 row->argument ? row->argument : "");
 		gp_help_entry(flag, row->sentence, columns, out);
 	}
+	if (taker & WHAT_IF_TAKERS)
+		explain_what_ifs(columns, out);
 	if (taker & KNOB_TAKERS)
 		explain_knobs(columns, out);
 }

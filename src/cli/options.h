@@ -12,6 +12,7 @@
 
 #include "gpupool/replay.h"
 #include "gpupool/status.h"
+#include "gpupool/what_if.h"
 #include "gpupool/write.h"
 
 /* Who takes a flag: a command is one bit. */
@@ -74,6 +75,8 @@ struct gp_options {
 	struct gp_texts confs;	 /* --alloc-conf where there may be several */
 	struct gp_texts without; /* names of settings */
 	struct gp_texts sets;	 /* axes of a sweep */
+	struct gp_what_if *what_ifs; /* owned; as given */
+	size_t what_if_count, what_if_room;
 	const char *preset, *confs_file, *shard, *resume, *prices;
 	uint64_t jobs;
 	uint32_t rank_by; /* enum gp_rank_by */

@@ -9,11 +9,16 @@
 #include "cli/torch_lib.h"
 #include "gpupool/film.h"
 
-bool gp_plan_is_asked(const struct gp_options *options)
+bool gp_plan_has_settings(const struct gp_options *options)
 {
 	return options->alloc_conf || options->knobs || options->torch ||
 	       options->capacity || options->engine ||
 	       options->device == GP_DEVICE_CUDA;
+}
+
+bool gp_plan_is_asked(const struct gp_options *options)
+{
+	return gp_plan_has_settings(options) || options->what_if_count;
 }
 
 static bool has_addresses(const struct gp_trace *trace)
@@ -226,6 +231,40 @@ void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
 			plan->capacity[i] = total;
 }
 
+static void tell(void *arg, const char *what)
+{
+	gp_progress_step(arg, what);
+}
+
+enum gp_status gp_plan_alter(struct gp_plan *plan,
+			     const struct gp_options *options,
+			     struct gp_progress *progress,
+			     struct gp_what_ifs *what_ifs, struct gp_diag *diag)
+{
+	struct gp_what_if_config config = {
+		.trace = plan->trace,
+		.asked = options->what_ifs,
+		.count = options->what_if_count,
+		.settings = &plan->settings,
+		.engine = plan->engine,
+		.conf = plan->conf,
+		.torch_lib = plan->torch_lib,
+		.capacity = plan->capacity,
+		.progress = tell,
+		.progress_arg = progress,
+	};
+	enum gp_status status;
+
+	if (!config.count)
+		return GP_OK;
+	status = gp_what_ifs_make(&config, what_ifs, diag);
+	if (status == GP_OK) {
+		plan->trace = what_ifs->trace;
+		plan->what_ifs = what_ifs;
+	}
+	return status;
+}
+
 void gp_plan_release(struct gp_plan *plan)
 {
 	for (size_t i = 0; plan->trace && i < plan->trace->device_count; i++)
@@ -351,6 +390,8 @@ enum gp_status gp_plan_play(struct gp_plan *plan, FILE *events,
 struct gp_run gp_plan_run(const struct gp_plan *plan)
 {
 	return (struct gp_run){
+		.trace = plan->trace,
+		.what_ifs = plan->what_ifs,
 		.settings = &plan->settings,
 		.conf = plan->conf,
 		.engine = plan->engine->name,

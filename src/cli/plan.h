@@ -13,9 +13,11 @@
 #include "gpupool/replay.h"
 #include "gpupool/report.h"
 #include "gpupool/trace.h"
+#include "gpupool/what_if.h"
 
 struct gp_plan {
-	const struct gp_trace *trace;
+	const struct gp_trace *trace; /* altered, where there are what-ifs */
+	const struct gp_what_ifs *what_ifs; /* borrowed; NULL: none */
 	struct gp_settings settings;
 	char *conf;	 /* owned */
 	char *torch_lib; /* owned; NULL: none */
@@ -33,6 +35,8 @@ struct gp_plan {
 };
 
 /* Whether anything asks for other than what was recorded. */
+bool gp_plan_has_settings(const struct gp_options *options);
+/* The same, or what-ifs. */
 bool gp_plan_is_asked(const struct gp_options *options);
 
 /* As recorded: verified where the trace has addresses. */
@@ -47,6 +51,13 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
  * own. */
 void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
 		     const struct gp_options *options);
+/* Replays the trace as the options' what-ifs alter it; the caller releases them
+ * behind the plan. */
+enum gp_status gp_plan_alter(struct gp_plan *plan,
+			     const struct gp_options *options,
+			     struct gp_progress *progress,
+			     struct gp_what_ifs *what_ifs,
+			     struct gp_diag *diag);
 /* Also of a zeroed or half-made one. */
 void gp_plan_release(struct gp_plan *plan);
 

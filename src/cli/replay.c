@@ -21,9 +21,11 @@ struct session {
 	const struct gp_options *options;
 	const char *path;
 	struct gp_trace *trace;
-	struct gp_plan recorded, asked;
+	/* base: what it is compared with, as recorded or without what-ifs. */
+	struct gp_plan base, asked;
+	bool has_base, has_asked;
+	struct gp_what_ifs what_ifs;
 	struct gp_cuda *cuda;
-	bool has_recorded, has_asked;
 	struct gp_output report, events;
 	struct gp_keep keep;
 	struct gp_timing timing;
@@ -96,20 +98,28 @@ static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
 static enum gp_status make_plans(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
+	bool has_what_ifs = s->options->what_if_count;
 
 	s->has_asked = gp_plan_is_asked(s->options);
-	s->has_recorded = !s->has_asked || s->options->compare;
-	if (s->has_recorded) {
-		status = gp_plan_recorded(&s->recorded, s->trace, diag);
-		s->recorded.on_oom = (enum gp_on_oom)s->options->on_oom;
+	s->has_base = !s->has_asked || s->options->compare || has_what_ifs;
+	if (has_what_ifs && !s->options->compare) {
+		status = gp_plan_asked(&s->base, s->trace, s->options, diag);
+	} else if (s->has_base) {
+		status = gp_plan_recorded(&s->base, s->trace, diag);
+		s->base.on_oom = (enum gp_on_oom)s->options->on_oom;
 	}
 	if (status == GP_OK && s->has_asked)
 		status = gp_plan_asked(&s->asked, s->trace, s->options, diag);
 	if (status == GP_OK && s->cuda) {
+		if (has_what_ifs && !s->options->compare)
+			gp_plan_on_cuda(&s->base, s->cuda, s->options);
 		gp_plan_on_cuda(&s->asked, s->cuda, s->options);
 		s->asked.is_interrupted = gp_interrupt_came;
 		gp_interrupt_catch();
 	}
+	if (status == GP_OK && s->has_asked)
+		status = gp_plan_alter(&s->asked, s->options, &s->progress,
+				       &s->what_ifs, diag);
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, s->path);
 	return status;
@@ -130,16 +140,16 @@ static enum gp_status open_events(struct session *s, struct gp_diag *diag)
 /* The events are those of the run that was asked for. */
 static enum gp_status play(struct session *s, struct gp_diag *diag)
 {
-	struct gp_plan *last = s->has_asked ? &s->asked : &s->recorded;
+	struct gp_plan *last = s->has_asked ? &s->asked : &s->base;
 	enum gp_status status = GP_OK;
 	double start;
 
-	if (s->has_recorded)
-		gp_keep_track(&s->keep, &s->recorded, last == &s->recorded);
+	if (s->has_base)
+		gp_keep_track(&s->keep, &s->base, last == &s->base);
 	if (s->has_asked)
 		gp_keep_track(&s->keep, &s->asked, true);
-	if (s->has_recorded && last != &s->recorded)
-		status = gp_plan_play(&s->recorded, NULL, &s->progress, diag);
+	if (s->has_base && last != &s->base)
+		status = gp_plan_play(&s->base, NULL, &s->progress, diag);
 	start = gp_progress_now();
 	if (status == GP_OK)
 		status = gp_plan_play(last, s->events.stream, &s->progress,
@@ -183,8 +193,8 @@ static struct gp_report report_of(const struct session *s,
 		.explanations = s->explained ? s->explanations : NULL,
 	};
 
-	if (s->has_recorded)
-		runs[report.run_count++] = gp_plan_run(&s->recorded);
+	if (s->has_base)
+		runs[report.run_count++] = gp_plan_run(&s->base);
 	if (s->has_asked)
 		runs[report.run_count++] = gp_plan_run(&s->asked);
 	return report;
@@ -228,8 +238,8 @@ static enum gp_status explain_runs(struct session *s, struct gp_diag *diag)
 
 	if (s->options->format != GP_FORMAT_HTML)
 		return GP_OK;
-	if (s->has_recorded)
-		status = explain(s, &s->recorded, diag);
+	if (s->has_base)
+		status = explain(s, &s->base, diag);
 	if (status == GP_OK && s->has_asked)
 		status = explain(s, &s->asked, diag);
 	return status;
@@ -268,14 +278,14 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	if (status == GP_OK)
 		status = write_timeline(s, diag);
 	if (status == GP_OK) {
-		status = gp_keep_verdict(
-			s->has_asked ? &s->asked : &s->recorded, diag);
+		status = gp_keep_verdict(s->has_asked ? &s->asked : &s->base,
+					 diag);
 		gp_diag_file(diag, s->path);
 	}
 	if (status == GP_OK)
 		status = gp_plan_memory(&s->asked, diag);
 	if (status == GP_OK && s->options->strict) {
-		status = gp_plan_verdict(&s->recorded, diag);
+		status = gp_plan_verdict(&s->base, diag);
 		gp_diag_file(diag, s->path);
 	}
 	return status;
@@ -301,7 +311,8 @@ enum gp_status gp_replay_command(const struct gp_options *options,
 		gp_explaining_release(&s.explaining[--s.explained]);
 	gp_keep_release(&s.keep);
 	gp_plan_release(&s.asked);
-	gp_plan_release(&s.recorded);
+	gp_plan_release(&s.base);
+	gp_what_ifs_release(&s.what_ifs);
 	gp_cuda_close(s.cuda);
 	gp_trace_destroy(s.trace);
 	return status;

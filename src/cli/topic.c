@@ -6,8 +6,10 @@
 #include "cli/help.h"
 #include "cli/metrics_page.h"
 #include "cli/settings_page.h"
+#include "cli/what_if_page.h"
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
+#include "gpupool/what_if.h"
 
 #define TEXT 640 /* bytes of an entry */
 
@@ -91,6 +93,34 @@ static void print_metrics_page(unsigned columns, FILE *out)
 	gp_metrics_page(out);
 }
 
+static void print_what_ifs(unsigned columns, FILE *out)
+{
+	size_t count;
+	const struct gp_what_if_row *rows = gp_what_if_table(&count);
+	char flag[80], text[TEXT];
+
+	fputs("The same program, had it asked otherwise: flags of replay, "
+	      "explain and convert,\nmade in this order. BLOCKS are "
+	      "\"train.py:42\" or a function, size:2MiB,\n"
+	      "size:1MiB..8MiB, event:812, addr:0x7f00, id:91 or all. See "
+	      "gpupool-what-if(7).\n\n",
+	      out);
+	for (size_t i = 0; i < count; i++) {
+		snprintf(flag, sizeof(flag), "--%s%s%s", rows[i].name,
+			 rows[i].argument ? " " : "",
+			 rows[i].argument ? rows[i].argument : "");
+		snprintf(text, sizeof(text), "%s %s", rows[i].sentence,
+			 rows[i].method);
+		gp_help_entry(flag, text, columns, out);
+	}
+}
+
+static void print_what_if_page(unsigned columns, FILE *out)
+{
+	(void)columns;
+	gp_what_if_page(out);
+}
+
 static const struct topic {
 	const char *name;
 	const char *sentence; /* NULL: not listed */
@@ -100,9 +130,12 @@ static const struct topic {
 	{ "releases", "What differs between releases of PyTorch.",
 	  print_releases },
 	{ "metrics", "The numbers, and how to read them.", print_metrics },
+	{ "what-if", "What a program could have asked otherwise.",
+	  print_what_ifs },
 	/* Source of the manual page, for man/. */
 	{ "metrics.7", NULL, print_metrics_page },
 	{ "settings.7", NULL, print_settings_page },
+	{ "what-if.7", NULL, print_what_if_page },
 };
 
 #define TOPICS (sizeof(topics) / sizeof(*topics))

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/outlet.h"
-#include "gpupool/alter.h"
+#include "gpupool/draft.h"
 #include "gpupool/input.h"
 
 /* ---- reading ---- */

@@ -54,7 +54,8 @@ static struct gp_failure judge(const struct gp_explain *explain,
 	if (f.needed > f.available)
 		return f;
 	for (; is_proof && f.trial < explain->trial_count; f.trial++)
-		if (attempt_serves(&explain->trials[f.trial], &explain->base,
+		if (explain->trials[f.trial].is_proof &&
+		    attempt_serves(&explain->trials[f.trial], &explain->base,
 				   oom->event)) {
 			f.verdict = GP_FRAGMENTED;
 			return f;

@@ -154,11 +154,10 @@ static enum gp_status merged_peak(const struct gp_replay_config *config,
 	struct gp_replay_config would = *config;
 	struct gp_replay_result result;
 	enum gp_status status;
-	struct merged merged;
+	struct gp_trace *merged =
+		merged_make(config->trace, config->device, occupancy, merge);
 
-	merged_make(&merged, config->trace, occupancy, merge);
-	would.trace = &merged.trace;
-	would.device = 0;
+	would.trace = merged;
 	would.mode = GP_WHAT_IF;
 	would.on_oom = GP_OOM_GO_ON;
 	would.action = NULL;
@@ -168,7 +167,7 @@ static enum gp_status merged_peak(const struct gp_replay_config *config,
 		*peak = result.dropped ? GP_UNLIMITED : result.at_peak.reserved;
 		gp_replay_release(&result);
 	}
-	merged_release(&merged);
+	gp_trace_destroy(merged);
 	return status;
 }
 

@@ -72,77 +72,51 @@ static struct gp_event make_free(uint32_t id)
 	};
 }
 
-static size_t make_events(struct gp_event *events, const struct occupancy *o,
-			  enum merge merge)
+static void merge_event(struct gp_event *event, enum merge merge)
 {
-	size_t count = 0, end = 0;
+	bool is_alloc = event->kind == GP_ALLOC;
 
-	for (size_t i = 0; i < o->device->event_count; i++) {
-		struct gp_event *event;
-
-		while (end < o->end_count && o->ends[end].event <= i)
-			events[count++] = make_free(o->ends[end++].id);
-		if (!is_kept(o, i, merge))
-			continue;
-		event = &events[count++];
-		*event = o->device->events[i];
-		if (merge != MERGE_NOTHING && (event->kind == GP_ALLOC ||
-					       event->kind == GP_CAPTURE_BEGIN))
-			event->stream = 0;
-		if (event->kind == GP_ALLOC && merge == MERGE_ALL)
-			event->pool = 0;
-	}
-	return count;
+	if (merge == MERGE_NOTHING)
+		return;
+	if (is_alloc || event->kind == GP_CAPTURE_BEGIN)
+		event->stream = 0;
+	if (is_alloc && merge == MERGE_ALL)
+		event->pool = 0;
 }
 
 /* Of the start, the blocks that wait are live until they are free. */
-static void make_start(struct merged *m, enum merge merge)
+static void merge_start(struct gp_draft_device *device, enum merge merge)
 {
-	struct gp_state *start = &m->device.start;
-
-	m->segments =
-		gp_mem_alloc(start->segment_count + 1, sizeof(*m->segments));
-	m->blocks = gp_mem_alloc(start->block_count + 1, sizeof(*m->blocks));
-	for (size_t i = 0; i < start->segment_count; i++) {
-		m->segments[i] = start->segments[i];
+	for (size_t i = 0; i < device->segment_count; i++) {
 		if (merge != MERGE_NOTHING)
-			m->segments[i].stream = 0;
+			device->segments[i].stream = 0;
 		if (merge == MERGE_ALL)
-			m->segments[i].pool = 0;
+			device->segments[i].pool = 0;
 	}
-	for (size_t i = 0; i < start->block_count; i++) {
-		m->blocks[i] = start->blocks[i];
-		if (m->blocks[i].state == GP_PENDING_FREE)
-			m->blocks[i].state = GP_ACTIVE;
-	}
-	start->segments = m->segments;
-	start->blocks = m->blocks;
+	for (size_t i = 0; i < device->block_count; i++)
+		if (device->blocks[i].state == GP_PENDING_FREE)
+			device->blocks[i].state = GP_ACTIVE;
 }
 
-void merged_make(struct merged *merged, const struct gp_trace *trace,
-		 const struct occupancy *occupancy, enum merge merge)
+struct gp_trace *merged_make(const struct gp_trace *trace, uint32_t device,
+			     const struct occupancy *occupancy,
+			     enum merge merge)
 {
-	const struct gp_device_trace *device = occupancy->device;
+	struct gp_draft draft;
+	struct gp_draft_device *d;
 
-	*merged = (struct merged){
-		.trace = *trace,
-		.device = *device,
-		.events = gp_mem_alloc(device->event_count +
-					       occupancy->end_count + 1,
-				       sizeof(*merged->events)),
-	};
-	merged->device.event_count =
-		make_events(merged->events, occupancy, merge);
-	merged->device.events = merged->events;
-	make_start(merged, merge);
-	merged->trace.devices = &merged->device;
-	merged->trace.device_count = 1;
-	merged->trace.memory = NULL;
-}
+	gp_draft_init(&draft, trace);
+	d = &draft.devices[device];
+	for (size_t i = 0; i < d->event_count; i++)
+		if (is_kept(occupancy, i, merge))
+			merge_event(&d->events[i], merge);
+		else
+			gp_draft_leave_out(&d->events[i]);
+	for (size_t i = 0; i < occupancy->end_count; i++) {
+		struct gp_event end = make_free(occupancy->ends[i].id);
 
-void merged_release(struct merged *merged)
-{
-	free(merged->events);
-	free(merged->segments);
-	free(merged->blocks);
+		gp_draft_add(d, occupancy->ends[i].event, &end);
+	}
+	merge_start(d, merge);
+	return gp_draft_finish(&draft);
 }

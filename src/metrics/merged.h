@@ -10,6 +10,7 @@
 #ifndef METRICS_MERGED_H
 #define METRICS_MERGED_H
 
+#include "gpupool/draft.h"
 #include "gpupool/replay.h"
 
 struct occupancy_end {
@@ -33,17 +34,9 @@ void occupancy_hear(void *arg, const struct gp_action *action, uint64_t event);
 
 enum merge { MERGE_NOTHING, MERGE_STREAMS, MERGE_ALL };
 
-struct merged {
-	struct gp_trace trace; /* its only device is the one listened to */
-	struct gp_device_trace device;
-	struct gp_event *events;
-	struct gp_segment *segments;
-	struct gp_block *blocks;
-};
-
-/* Borrows the tables of the trace. */
-void merged_make(struct merged *merged, const struct gp_trace *trace,
-		 const struct occupancy *occupancy, enum merge merge);
-void merged_release(struct merged *merged);
+/* Borrows the tables of the trace, whose device was listened to. */
+struct gp_trace *merged_make(const struct gp_trace *trace, uint32_t device,
+			     const struct occupancy *occupancy,
+			     enum merge merge);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpupool/what_if.h"
 
 /* Settings worth a try, as PYTORCH_CUDA_ALLOC_CONF has them. */
 static const char *const settings[] = {
@@ -113,10 +114,52 @@ static enum gp_status try_settings(const struct gp_explain_config *config,
 		    config->run->capacity == GP_UNLIMITED)
 			continue;
 		trial = add(explain, settings[i]);
-		trial->is_setting = true;
+		trial->is_setting = trial->is_proof = true;
 		status = play(config, explain->trace, &with, explain, trial,
 			      diag);
 	}
+	return status;
+}
+
+/* Of what is tried, only preallocation adds events: in front. */
+static void number_as_before(const struct gp_explain *explain,
+			     const struct gp_trace *altered,
+			     struct gp_attempt *trial)
+{
+	size_t before = explain->trace->devices[explain->device].event_count;
+	size_t added = altered->devices[explain->device].event_count - before;
+
+	trial->oom_event -= trial->oom_event < added ? trial->oom_event : added;
+	trial->serves = trial->no_oom || trial->oom_event > explain->event;
+}
+
+static enum gp_status try_what_if(const struct gp_explain_config *config,
+				  const struct gp_what_if *asked,
+				  struct gp_explain *explain,
+				  struct gp_diag *diag)
+{
+	struct gp_what_if_config make = { .trace = explain->trace,
+					  .asked = asked,
+					  .count = 1 };
+	struct gp_what_ifs made;
+	struct gp_diag ignored = { 0 };
+	struct gp_attempt *trial;
+	enum gp_status status = GP_OK;
+
+	/* Not of this trace. */
+	if (gp_what_ifs_make(&make, &made, &ignored) != GP_OK)
+		return GP_OK;
+	if (made.notes->changes) {
+		trial = add(explain, asked->row->words);
+		trial->is_proof = asked->row->is_proof;
+		snprintf(trial->flag, sizeof(trial->flag), "--%s%s%s",
+			 asked->row->name, asked->argument ? " " : "",
+			 asked->argument ? asked->argument : "");
+		status = play(config, made.trace, config->run->settings,
+			      explain, trial, diag);
+		number_as_before(explain, made.trace, trial);
+	}
+	gp_what_ifs_release(&made);
 	return status;
 }
 
@@ -125,16 +168,14 @@ static enum gp_status try_what_ifs(const struct gp_explain_config *config,
 				   struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
+	size_t count;
+	const struct gp_what_if_row *rows = gp_what_if_table(&count);
 
-	for (int i = 0; i < GP_WHAT_IFS && status == GP_OK; i++) {
-		struct gp_trace *altered;
+	for (size_t i = 0; i < count && status == GP_OK; i++) {
+		struct gp_what_if asked = { &rows[i], rows[i].tried };
 
-		if (!gp_what_if_applies(explain->trace, (enum gp_what_if)i))
-			continue;
-		altered = gp_trace_what_if(explain->trace, (enum gp_what_if)i);
-		status = play(config, altered, config->run->settings, explain,
-			      add(explain, gp_what_ifs[i].sentence), diag);
-		gp_trace_destroy(altered);
+		if (rows[i].words)
+			status = try_what_if(config, &asked, explain, diag);
 	}
 	return status;
 }
@@ -219,11 +260,13 @@ enum gp_status trials_run(const struct gp_explain_config *config,
 			  struct gp_explain *explain, struct gp_diag *diag)
 {
 	enum gp_status status;
+	size_t what_ifs;
 
 	if (!explain->trace->devices[explain->device].event_count)
 		return GP_OK; /* nothing would come out otherwise */
+	gp_what_if_table(&what_ifs);
 	explain->trials =
-		gp_mem_alloc(SETTINGS + GP_WHAT_IFS, sizeof(*explain->trials));
+		gp_mem_alloc(SETTINGS + what_ifs, sizeof(*explain->trials));
 	snprintf(explain->base.name, sizeof(explain->base.name), "as it is");
 	status = play(config, explain->trace, config->run->settings, explain,
 		      &explain->base, diag);

@@ -220,7 +220,8 @@ static void print_drawings(const struct gp_page *page,
 	for (size_t i = 0; i < 2; i++) {
 		struct gp_drawing drawing = {
 			.timeline = &results[i]->timeline,
-			.events = report->trace->devices[device].event_count,
+			.events = gp_head_events(report, &report->runs[i],
+						 device),
 			.peak_event = results[i]->at_peak.event,
 			.top = a > b ? a : b,
 			.rows = DRAWING_ROWS,
@@ -265,14 +266,19 @@ static void print_key(const struct gp_page *page, const char *name,
 	gp_page_line(page, GP_TONE_PLAIN, 3, "%s  %s; PyTorch 2.%u; memory: %s",
 		     name, gp_head_settings(run->conf), run->settings->release,
 		     gp_head_capacity(run->capacity[0], capacity));
+	gp_head_what_ifs(page, run->what_ifs);
 }
 
 void gp_compare_print(const struct gp_page *page,
 		      const struct gp_report *report)
 {
-	gp_page_line(page, GP_TONE_TITLE, 2,
-		     "%s: as recorded (A) and with other settings (B)",
-		     gp_page_name(report->path));
+	gp_page_line(
+		page, GP_TONE_TITLE, 2, "%s: %s (A) and %s (B)",
+		gp_page_name(report->path),
+		report->runs[0].mode == GP_VERIFY || !report->runs[1].what_ifs
+			? "as recorded"
+			: "as it is",
+		report->runs[1].what_ifs ? "what if" : "with other settings");
 	print_key(page, "A", &report->runs[0]);
 	print_key(page, "B", &report->runs[1]);
 	for (size_t i = 0; i < report->trace->device_count; i++)

@@ -222,3 +222,20 @@ void gp_emit_limit(struct gp_emit *json, const char *key, uint64_t bytes)
 	else
 		gp_emit_uint(json, key, bytes);
 }
+
+void gp_emit_what_ifs(struct gp_emit *json, const char *key,
+		      const struct gp_what_ifs *what_ifs)
+{
+	gp_emit_open(json, key, '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < what_ifs->count; i++) {
+		const struct gp_what_if_note *note = &what_ifs->notes[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_text(json, "name", note->asked.row->name);
+		gp_emit_text(json, "argument", note->asked.argument);
+		gp_emit_uint(json, "changes", note->changes);
+		gp_emit_text(json, "what", note->text);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}

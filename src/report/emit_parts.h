@@ -7,6 +7,7 @@
 #include "gpupool/knob.h"
 #include "gpupool/replay.h"
 #include "gpupool/trace.h"
+#include "gpupool/what_if.h"
 #include "report/group.h"
 #include "report/emit.h"
 
@@ -29,5 +30,9 @@ void gp_emit_state(struct gp_emit *json, const char *key,
 		   const struct gp_trace *trace, const struct gp_state *state);
 /* GP_UNLIMITED is null. */
 void gp_emit_limit(struct gp_emit *json, const char *key, uint64_t bytes);
+
+/* What-ifs, and what each changed. */
+void gp_emit_what_ifs(struct gp_emit *json, const char *key,
+		      const struct gp_what_ifs *what_ifs);
 
 #endif

@@ -7,6 +7,7 @@
 #include "report/head.h"
 
 #define SETTINGS_SHOWN	3
+#define WHAT_IFS_SHOWN	2
 #define CULPRITS_SHOWN	2
 #define LIVE_SHOWN	4
 #define CULPRITS_DETAIL 20
@@ -39,11 +40,12 @@ static void print_verdict(const struct explain_page *p)
 static void print_trial(const struct explain_page *p,
 			const struct gp_attempt *trial)
 {
-	char peak[GP_BYTES_TEXT], text[EXPLAIN_FATE];
+	char peak[GP_BYTES_TEXT], text[EXPLAIN_FATE], name[EXPLAIN_NAME];
 	const char *fate = explain_fate(&p->explain->base, trial, text);
 
 	fprintf(p->page.out, *fate ? "  %-51s%11s  %s\n" : "  %-51s%11s\n",
-		trial->name, gp_bytes_text(trial->peak_reserved, peak), fate);
+		explain_name(trial, name),
+		gp_bytes_text(trial->peak_reserved, peak), fate);
 }
 
 /* What is possible at all, whatever the settings. */
@@ -60,13 +62,13 @@ static void print_floor(const struct explain_page *p)
 			     p->explanation->path);
 }
 
-/* The best settings, and all that is not a setting and changes something. */
+/* The best settings, and the what-ifs that help most. */
 static void print_trials(const struct explain_page *p)
 {
 	const struct gp_explain *e = p->explain;
 	bool is_all = p->explanation->has_details;
 	char capacity[GP_BYTES_TEXT];
-	size_t settings = 0;
+	size_t settings = 0, what_ifs = 0;
 
 	if (!e->trial_count)
 		return;
@@ -77,8 +79,10 @@ static void print_trials(const struct explain_page *p)
 	print_trial(p, &e->base);
 	for (size_t i = 0; i < e->trial_count; i++) {
 		const struct gp_attempt *t = &e->trials[i];
-		bool is_shown = t->is_setting ? settings++ < SETTINGS_SHOWN
-					      : explain_is_other(&e->base, t);
+		bool is_shown = t->is_setting
+					? settings++ < SETTINGS_SHOWN
+					: explain_helps(&e->base, t) &&
+						  what_ifs++ < WHAT_IFS_SHOWN;
 
 		if (is_shown || is_all)
 			print_trial(p, t);
@@ -86,6 +90,7 @@ static void print_trials(const struct explain_page *p)
 	print_floor(p);
 	say(p, "use:  ", explain_use(p->explanation, e));
 	say(p, "more: ", explain_command(p->explanation, e));
+	say(p, "or:   ", explain_what_if(p->explanation, e));
 }
 
 /* ---- the gap ---- */
@@ -233,6 +238,7 @@ void gp_report_explain_text(const struct gp_explanation *explanation,
 			     gp_head_settings(explanation->conf),
 			     explanation->settings->release,
 			     p.explain->trace->devices[i].device);
+		gp_head_what_ifs(&p.page, explanation->what_ifs);
 		print_device(&p);
 	}
 	if (explanation->count > 1 && !explanation->has_details)

@@ -142,6 +142,8 @@ static void write_trial(struct gp_emit *json, const char *key,
 	gp_emit_open(json, key, '{', GP_EMIT_FLAT);
 	gp_emit_text(json, "name", trial->name);
 	gp_emit_bool(json, "is_setting", trial->is_setting);
+	if (*trial->flag)
+		gp_emit_text(json, "what_if", trial->flag);
 	gp_emit_bool(json, "serves", trial->serves);
 	if (trial->no_oom)
 		gp_emit_null(json, "first_oom_event");
@@ -304,6 +306,8 @@ void gp_report_explain_json(const struct gp_explanation *explanation, FILE *out)
 	gp_emit_text(&json, "path", explanation->path);
 	gp_emit_settings(&json, "settings", explanation->settings);
 	gp_emit_release(&json, "torch", explanation->settings->release);
+	if (explanation->what_ifs)
+		gp_emit_what_ifs(&json, "what_ifs", explanation->what_ifs);
 	gp_emit_open(&json, "explanations", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < explanation->count; i++)
 		write_device(&json, &explanation->devices[i]);

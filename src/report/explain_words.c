@@ -276,6 +276,21 @@ static void say_conf(struct explain_words *words, const char *given,
 	say(words, "%s", more);
 }
 
+/* What else the command was given. */
+static void say_given(struct explain_words *words,
+		      const struct gp_explanation *x)
+{
+	for (size_t i = 0; x->what_ifs && i < x->what_ifs->count; i++) {
+		const struct gp_what_if *asked = &x->what_ifs->notes[i].asked;
+
+		say(words, " --%s%s%s", asked->row->name,
+		    asked->argument ? " " : "",
+		    asked->argument ? asked->argument : "");
+	}
+	if (x->given)
+		say(words, " --capacity %s", x->given);
+}
+
 struct explain_words explain_use(const struct gp_explanation *x,
 				 const struct gp_explain *e)
 {
@@ -299,18 +314,50 @@ struct explain_words explain_command(const struct gp_explanation *x,
 		return words;
 	say(&words, "gpupool replay %s --alloc-conf ", x->path);
 	say_conf(&words, x->conf, cure->name);
-	if (x->given)
-		say(&words, " --capacity %s", x->given);
+	say_given(&words, x);
 	say(&words, " --compare");
 	return words;
 }
 
-bool explain_is_other(const struct gp_attempt *base,
-		      const struct gp_attempt *trial)
+/* The best one, if it helps. */
+static const struct gp_attempt *what_if_of(const struct gp_explain *e)
 {
-	return base->no_oom != trial->no_oom ||
-	       base->oom_event != trial->oom_event ||
-	       base->peak_reserved != trial->peak_reserved;
+	for (size_t i = 0; i < e->trial_count; i++)
+		if (!e->trials[i].is_setting &&
+		    explain_helps(&e->base, &e->trials[i]))
+			return &e->trials[i];
+	return NULL;
+}
+
+struct explain_words explain_what_if(const struct gp_explanation *x,
+				     const struct gp_explain *e)
+{
+	const struct gp_attempt *best = what_if_of(e);
+	struct explain_words words = { 0 };
+
+	if (!best)
+		return words;
+	say(&words, "gpupool replay %s %s", x->path, best->flag);
+	say_given(&words, x);
+	return words;
+}
+
+bool explain_helps(const struct gp_attempt *base,
+		   const struct gp_attempt *trial)
+{
+	if (trial->serves != base->serves)
+		return trial->serves;
+	return trial->no_oom == base->no_oom &&
+	       trial->peak_reserved < base->peak_reserved;
+}
+
+const char *explain_name(const struct gp_attempt *trial,
+			 char text[EXPLAIN_NAME])
+{
+	snprintf(text, EXPLAIN_NAME, "%s%s%s%s", trial->name,
+		 *trial->flag ? " (" : "", trial->flag,
+		 *trial->flag ? ")" : "");
+	return text;
 }
 
 const char *explain_fate(const struct gp_attempt *base,

@@ -43,9 +43,17 @@ struct explain_words explain_culprit_live(const struct gp_trace *trace,
  * are a twentieth of the first or less. */
 size_t explain_worth_telling(const struct gp_culprits *culprits, size_t most);
 
-/* Does it reserve another amount, or fail at another request? */
-bool explain_is_other(const struct gp_attempt *base,
-		      const struct gp_attempt *trial);
+/* The what-if that helps most: the command that shows what it does. */
+struct explain_words explain_what_if(const struct gp_explanation *explanation,
+				     const struct gp_explain *explain);
+
+/* Does it serve what was not served, or reserve less? */
+bool explain_helps(const struct gp_attempt *base,
+		   const struct gp_attempt *trial);
+/* "all work on one stream (--merge-streams)" */
+#define EXPLAIN_NAME 112
+const char *explain_name(const struct gp_attempt *trial,
+			 char text[EXPLAIN_NAME]);
 /* "OOM at 143", "no OOM", "-1.20 GiB" beside the run as it is, or "". */
 #define EXPLAIN_FATE 64
 const char *explain_fate(const struct gp_attempt *base,

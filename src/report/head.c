@@ -18,6 +18,20 @@ const char *gp_head_settings(const char *conf)
 	return conf && *conf ? conf : "default settings";
 }
 
+void gp_head_what_ifs(const struct gp_page *page,
+		      const struct gp_what_ifs *what_ifs)
+{
+	for (size_t i = 0; what_ifs && i < what_ifs->count; i++) {
+		const struct gp_what_if_note *note = &what_ifs->notes[i];
+		const char *argument = note->asked.argument;
+
+		gp_page_line(page, GP_TONE_PLAIN, 7, "   --%s%s%s: %s%s",
+			     note->asked.row->name, argument ? " " : "",
+			     argument ? argument : "", note->text,
+			     note->changes ? "" : " (nothing changes)");
+	}
+}
+
 static bool has_start(const struct gp_trace *trace)
 {
 	for (size_t i = 0; i < trace->device_count; i++)
@@ -95,4 +109,26 @@ void gp_head_timing(const struct gp_page *page, const struct gp_timing *timing)
 		     "Time: %.1f ms to read, %.1f ms to replay, %s",
 		     timing->read_s * 1e3, timing->replay_s * 1e3,
 		     gp_plural_text(timing->events, "event", events));
+}
+
+uint64_t gp_head_events(const struct gp_report *report,
+			const struct gp_run *run, size_t device)
+{
+	const struct gp_trace *trace = run->trace ? run->trace : report->trace;
+
+	return trace->devices[device].event_count;
+}
+
+uint64_t gp_head_most_events(const struct gp_report *report, size_t device)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < report->run_count; i++) {
+		uint64_t events =
+			gp_head_events(report, &report->runs[i], device);
+
+		if (events > most)
+			most = events;
+	}
+	return most;
 }

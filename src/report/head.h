@@ -23,4 +23,14 @@ void gp_head_device(const struct gp_page *page, const struct gp_report *report,
 
 void gp_head_timing(const struct gp_page *page, const struct gp_timing *timing);
 
+/* A line for each what-if and what it did; nothing for NULL. */
+void gp_head_what_ifs(const struct gp_page *page,
+		      const struct gp_what_ifs *what_ifs);
+
+/* Events of a run's trace, which what-ifs may have added to; of the run with
+ * most. */
+uint64_t gp_head_events(const struct gp_report *report,
+			const struct gp_run *run, size_t device);
+uint64_t gp_head_most_events(const struct gp_report *report, size_t device);
+
 #endif

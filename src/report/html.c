@@ -89,7 +89,7 @@ static void write_timeline(const struct gp_report *report, size_t run,
 		.top = 26,
 		.width = WIDTH - 84,
 		.height = 210,
-		.events = report->trace->devices[device].event_count,
+		.events = gp_head_most_events(report, device),
 		.bytes = gp_svg_ceiling(gp_svg_top(report, device)),
 	};
 

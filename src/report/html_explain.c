@@ -107,9 +107,9 @@ static void write_failures(const struct finding *f)
 
 static void trial_row(const struct finding *f, const struct gp_attempt *trial)
 {
-	char fate[EXPLAIN_FATE];
+	char fate[EXPLAIN_FATE], name[EXPLAIN_NAME];
 
-	gp_html_name(f->out, trial->name);
+	gp_html_name(f->out, explain_name(trial, name));
 	gp_html_bytes(f->out, "peak_reserved", trial->peak_reserved);
 	gp_html_text(f->out, explain_fate(&f->explain->base, trial, fate));
 	gp_html_count(f->out, "ooms", trial->ooms);
@@ -135,6 +135,7 @@ static void write_trials(const struct finding *f)
 		trial_row(f, &e->trials[i]);
 	gp_html_table_end(f->out);
 	code(f, "More:", explain_command(f->explanation, e));
+	code(f, "Or:", explain_what_if(f->explanation, e));
 }
 
 /* ---- the gap ---- */

@@ -226,6 +226,8 @@ void gp_json_run(struct gp_emit *json, const struct gp_report *report,
 	if (run->cuda)
 		gp_emit_text(json, "gpu", run->cuda->gpu);
 	gp_emit_choice(json, "release_choice", run->choice);
+	if (run->what_ifs)
+		gp_emit_what_ifs(json, "what_ifs", run->what_ifs);
 	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->trace->device_count; i++)
 		write_device(json, report, run, i);

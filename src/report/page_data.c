@@ -89,7 +89,7 @@ static void emit_film(struct gp_emit *json, const struct gp_report *report,
 	struct gp_film_limits limits = {
 		.bytes = FILM_BYTES / report->run_count /
 			 report->trace->device_count,
-		.events = report->trace->devices[device].event_count,
+		.events = gp_head_events(report, r, device),
 		.ends = ends,
 		.end_count = result->first_oom.is_there ? 2 : 1,
 		.name_site = name_site,
@@ -133,8 +133,7 @@ static void emit_device(struct gp_emit *json, const struct gp_report *report,
 {
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "device", report->trace->devices[device].device);
-	gp_emit_uint(json, "events",
-		     report->trace->devices[device].event_count);
+	gp_emit_uint(json, "events", gp_head_most_events(report, device));
 	gp_emit_uint(json, "top", gp_svg_ceiling(gp_svg_top(report, device)));
 	gp_emit_open(json, "runs", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->run_count; i++)

@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "gpupool/film.h"
 #include "gpupool/report.h"
+#include "report/head.h"
 #include "report/moment.h"
 #include "report/page.h"
 #include "report/svg_parts.h"
@@ -20,7 +21,7 @@ static void draw_run(const struct gp_report *report, const struct gp_run *run,
 		.top = top + 34,
 		.width = WIDTH - LEFT - 20,
 		.height = PLOT,
-		.events = report->trace->devices[device].event_count,
+		.events = gp_head_most_events(report, device),
 		.bytes = gp_svg_ceiling(top_bytes),
 	};
 

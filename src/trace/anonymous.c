@@ -2,7 +2,7 @@
  * Traces without names: source lines and marks become "site 17" and
  * "step-B 12".  What a replay does and what explain finds stay the same.
  */
-#include "gpupool/alter.h"
+#include "gpupool/draft.h"
 
 #include <ctype.h>
 #include <stdbool.h>

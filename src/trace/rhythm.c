@@ -2,6 +2,8 @@
  * Where a program's steps begin: at marks that come again and again, else at
  * the period of its requests' sizes.
  */
+#include "gpupool/steps.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,6 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "gpupool/explain.h"
 
 #define FEWEST_STEPS 3
 #define MOST_STEPS   100000

@@ -1,5 +1,5 @@
-/* Altered traces: what changes, and that the rest does not. */
-#include "gpupool/alter.h"
+/* Drafts: what changes, and that the rest does not. */
+#include "gpupool/draft.h"
 
 #include "gpupool/replay.h"
 #include "suite.h"
@@ -44,58 +44,13 @@ static const char *const two_streams = ONE_DEVICE(
 START_TEST(nothing_changed_replays_alike)
 {
 	struct gp_trace *trace = trace_of(two_streams);
-	struct gp_trace *same = gp_trace_alter(trace, &(struct gp_alter){ 0 });
+	struct gp_draft draft;
+	struct gp_trace *same;
 
+	gp_draft_init(&draft, trace);
+	same = gp_draft_finish(&draft);
 	ck_assert(gp_trace_equal(trace, same));
 	gp_trace_destroy(same);
-	gp_trace_destroy(trace);
-}
-END_TEST
-
-START_TEST(one_stream_takes_what_the_other_left)
-{
-	struct gp_trace *trace = trace_of(two_streams);
-	struct gp_trace *merged = gp_trace_what_if(trace, GP_ONE_STREAM);
-
-	ck_assert(gp_what_if_applies(trace, GP_ONE_STREAM));
-	ck_assert(!gp_what_if_applies(trace, GP_NO_PRIVATE_POOLS));
-	ck_assert_uint_eq(peak_of(trace), 40 * MIB);
-	ck_assert_uint_eq(peak_of(merged), 20 * MIB);
-	gp_trace_destroy(merged);
-	gp_trace_destroy(trace);
-}
-END_TEST
-
-START_TEST(no_private_pool_takes_what_the_default_one_left)
-{
-	struct gp_trace *trace = trace_of(
-		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
-			   "{\"op\": \"free\", \"id\": 1},"
-			   "{\"op\": \"pool_begin\", \"pool\": [0, 1]},"
-			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520, "
-			   "\"pool\": [0, 1]},"
-			   "{\"op\": \"pool_end\", \"pool\": [0, 1]}"));
-	struct gp_trace *merged = gp_trace_what_if(trace, GP_NO_PRIVATE_POOLS);
-
-	ck_assert_uint_eq(peak_of(trace), 40 * MIB);
-	ck_assert_uint_eq(peak_of(merged), 20 * MIB);
-	gp_trace_destroy(merged);
-	gp_trace_destroy(trace);
-}
-END_TEST
-
-START_TEST(what_waits_for_nothing_is_used_again_at_once)
-{
-	struct gp_trace *trace = trace_of(ONE_DEVICE(
-		"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
-		"{\"op\": \"record_stream\", \"id\": 1, \"stream\": 7},"
-		"{\"op\": \"free\", \"id\": 1},"
-		"{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520}"));
-	struct gp_trace *altered = gp_trace_what_if(trace, GP_NO_WAITING);
-
-	ck_assert_uint_eq(peak_of(trace), 40 * MIB);
-	ck_assert_uint_eq(peak_of(altered), 20 * MIB);
-	gp_trace_destroy(altered);
 	gp_trace_destroy(trace);
 }
 END_TEST
@@ -109,7 +64,9 @@ START_TEST(events_left_out_keep_the_numbers_of_the_others)
 	ck_assert_uint_eq(altered->devices[0].event_count, 4);
 	ck_assert_int_eq(altered->devices[0].events[0].kind, GP_SNAPSHOT);
 	ck_assert_int_eq(altered->devices[0].events[1].kind, GP_SNAPSHOT);
-	ck_assert_uint_eq(altered->devices[0].events[2].id, 1);
+	/* Ids stay dense. */
+	ck_assert_uint_eq(altered->devices[0].events[2].id, 0);
+	ck_assert_uint_eq(altered->devices[0].names[0], 2);
 	ck_assert_uint_eq(peak_of(altered), 20 * MIB);
 	gp_trace_destroy(altered);
 	gp_trace_destroy(trace);
@@ -144,16 +101,27 @@ END_TEST
 
 START_TEST(events_can_be_added)
 {
-	struct gp_trace *trace = trace_of(two_streams);
-	const struct gp_addition addition = {
-		.before = 2, .event = { .kind = GP_EMPTY_CACHE, .id = GP_NO_ID }
-	};
-	const struct gp_alter alter = { .additions = &addition,
-					.addition_count = 1 };
-	struct gp_trace *altered = gp_trace_alter(trace, &alter);
+	struct gp_trace *trace = trace_of(two_streams), *altered;
+	const struct gp_event mark = { .kind = GP_RESET_PEAK,
+				       .id = GP_NO_ID,
+				       .site = GP_NO_SITE };
+	const struct gp_event empty = { .kind = GP_EMPTY_CACHE,
+					.id = GP_NO_ID,
+					.site = GP_NO_SITE };
+	struct gp_draft draft;
 
-	ck_assert_uint_eq(altered->devices[0].event_count, 5);
-	ck_assert_int_eq(altered->devices[0].events[2].kind, GP_EMPTY_CACHE);
+	gp_draft_init(&draft, trace);
+	gp_draft_add(&draft.devices[0], 4, &mark);
+	gp_draft_add(&draft.devices[0], 2, &empty);
+	gp_draft_add(&draft.devices[0], 2, &mark);
+	gp_draft_add(&draft.devices[0], 0, &mark);
+	altered = gp_draft_finish(&draft);
+	ck_assert_uint_eq(altered->devices[0].event_count, 8);
+	ck_assert_int_eq(altered->devices[0].events[0].kind, GP_RESET_PEAK);
+	ck_assert_int_eq(altered->devices[0].events[1].kind, GP_ALLOC);
+	ck_assert_int_eq(altered->devices[0].events[3].kind, GP_EMPTY_CACHE);
+	ck_assert_int_eq(altered->devices[0].events[4].kind, GP_RESET_PEAK);
+	ck_assert_int_eq(altered->devices[0].events[7].kind, GP_RESET_PEAK);
 	ck_assert_uint_eq(peak_of(altered), 20 * MIB);
 	gp_trace_destroy(altered);
 	gp_trace_destroy(trace);
@@ -211,9 +179,6 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ nothing_changed_replays_alike, 0 },
-		{ one_stream_takes_what_the_other_left, 0 },
-		{ no_private_pool_takes_what_the_default_one_left, 0 },
-		{ what_waits_for_nothing_is_used_again_at_once, 0 },
 		{ events_left_out_keep_the_numbers_of_the_others, 0 },
 		{ a_block_of_the_start_that_is_dropped_joins_its_neighbours,
 		  0 },
@@ -221,5 +186,5 @@ int main(void)
 		{ somebody_looks_after_chosen_events, 0 },
 	};
 
-	return suite_run("alter", tests, COUNT_OF(tests));
+	return suite_run("draft", tests, COUNT_OF(tests));
 }

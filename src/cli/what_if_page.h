@@ -1,0 +1,9 @@
+/* man/gpupool-what-if.7, made from the table of what-ifs. */
+#ifndef CLI_WHAT_IF_PAGE_H
+#define CLI_WHAT_IF_PAGE_H
+
+#include <stdio.h>
+
+void gp_what_if_page(FILE *out);
+
+#endif

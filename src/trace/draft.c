@@ -1,0 +1,307 @@
+/* Traces that may be written. */
+#include "gpupool/draft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/store.h"
+
+/* ---- making a draft ---- */
+
+static void *copy(const void *items, size_t n, size_t size)
+{
+	void *copied = gp_mem_alloc(n + 1, size);
+
+	if (n)
+		memcpy(copied, items, n * size);
+	return copied;
+}
+
+static void copy_names(struct gp_draft_device *draft,
+		       const struct gp_device_trace *device)
+{
+	draft->name_room = (size_t)draft->block_ids + 1;
+	draft->names = gp_mem_alloc(draft->name_room, sizeof(*draft->names));
+	for (uint32_t id = 0; id < draft->block_ids; id++) {
+		draft->names[id] = device->names ? device->names[id] : id;
+		if (draft->names[id] >= draft->next_name)
+			draft->next_name = draft->names[id] + 1;
+	}
+}
+
+static void copy_device(struct gp_draft_device *draft,
+			const struct gp_device_trace *device)
+{
+	const struct gp_state *start = &device->start;
+
+	*draft = (struct gp_draft_device){
+		.events = copy(device->events, device->event_count,
+			       sizeof(*draft->events)),
+		.event_count = device->event_count,
+		.segments = copy(start->segments, start->segment_count,
+				 sizeof(*draft->segments)),
+		.blocks = copy(start->blocks, start->block_count,
+			       sizeof(*draft->blocks)),
+		.segment_count = start->segment_count,
+		.block_count = start->block_count,
+		.block_ids = device->block_ids,
+		.total_memory = device->total_memory,
+	};
+	copy_names(draft, device);
+	for (size_t i = 0; i < draft->event_count; i++) {
+		struct gp_event *event = &draft->events[i];
+
+		if (event->kind >= GP_FIRST_OUTCOME)
+			gp_draft_leave_out(event);
+		else if (event->kind == GP_ALLOC || event->kind == GP_FREE)
+			event->addr = 0;
+		event->flags &= (uint8_t)~GP_REFUSED;
+	}
+}
+
+void gp_draft_init(struct gp_draft *draft, const struct gp_trace *trace)
+{
+	*draft = (struct gp_draft){
+		.trace = trace,
+		.devices = gp_mem_alloc(trace->device_count + 1,
+					sizeof(*draft->devices)),
+	};
+	for (size_t i = 0; i < trace->device_count; i++)
+		copy_device(&draft->devices[i], &trace->devices[i]);
+}
+
+void gp_draft_release(struct gp_draft *draft)
+{
+	for (size_t i = 0; draft->devices && i < draft->trace->device_count;
+	     i++) {
+		free(draft->devices[i].events);
+		free(draft->devices[i].segments);
+		free(draft->devices[i].blocks);
+		free(draft->devices[i].names);
+		free(draft->devices[i].additions);
+	}
+	free(draft->devices);
+	*draft = (struct gp_draft){ 0 };
+}
+
+/* ---- changing it ---- */
+
+void gp_draft_leave_out(struct gp_event *event)
+{
+	*event = (struct gp_event){ .kind = GP_SNAPSHOT,
+				    .id = GP_NO_ID,
+				    .site = GP_NO_SITE,
+				    .time_us = event->time_us };
+}
+
+void gp_draft_set_free(struct gp_block *block)
+{
+	block->state = GP_INACTIVE;
+	block->id = GP_NO_ID;
+}
+
+bool gp_draft_has_block(const struct gp_event *event)
+{
+	return (gp_event_fields((enum gp_event_kind)event->kind) & GP_HAS_ID) &&
+	       event->id != GP_NO_ID;
+}
+
+uint32_t gp_draft_add_block(struct gp_draft_device *device)
+{
+	uint32_t id = device->block_ids++;
+
+	device->names =
+		gp_mem_grow(device->names, &device->name_room,
+			    (size_t)device->block_ids, sizeof(*device->names));
+	device->names[id] = device->next_name++;
+	return id;
+}
+
+void gp_draft_add(struct gp_draft_device *device, uint64_t before,
+		  const struct gp_event *event)
+{
+	device->additions = gp_mem_grow(
+		device->additions, &device->addition_room,
+		device->addition_count + 1, sizeof(*device->additions));
+	device->additions[device->addition_count++] =
+		(struct gp_addition){ before, *event };
+}
+
+/* How many additions stand before each event. */
+static size_t *count_additions(const struct gp_draft_device *device)
+{
+	size_t *before = gp_mem_alloc(device->event_count + 2, sizeof(*before));
+
+	for (size_t i = 0; i < device->addition_count; i++)
+		before[device->additions[i].before + 1]++;
+	for (size_t i = 1; i < device->event_count + 2; i++)
+		before[i] += before[i - 1];
+	return before;
+}
+
+void gp_draft_settle(struct gp_draft_device *device)
+{
+	size_t n = device->event_count, count = n + device->addition_count;
+	struct gp_event *events;
+	size_t *before;
+
+	if (!device->addition_count)
+		return;
+	events = gp_mem_alloc(count, sizeof(*events));
+	before = count_additions(device);
+	for (size_t i = 0; i < n; i++)
+		events[i + before[i + 1]] = device->events[i];
+	/* before[i]: where the next addition before event i goes. */
+	for (size_t i = 0; i < device->addition_count; i++) {
+		const struct gp_addition *a = &device->additions[i];
+
+		events[a->before + before[a->before]++] = a->event;
+	}
+	free(before);
+	free(device->events);
+	device->events = events;
+	device->event_count = count;
+	device->addition_count = 0;
+}
+
+/* ---- making a trace of it ---- */
+
+/* Free blocks that lie side by side are one. */
+static void join_free(struct gp_draft_device *device)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < device->segment_count; i++) {
+		struct gp_segment *segment = &device->segments[i];
+		size_t first = segment->first_block;
+		size_t end = first + segment->blocks, begin = count;
+
+		for (size_t k = first; k < end; k++) {
+			const struct gp_block *block = &device->blocks[k];
+			bool joins = count > begin &&
+				     device->blocks[count - 1].state ==
+					     GP_INACTIVE &&
+				     block->state == GP_INACTIVE;
+
+			if (joins)
+				device->blocks[count - 1].size += block->size;
+			else
+				device->blocks[count++] = *block;
+		}
+		segment->first_block = (uint32_t)begin;
+		segment->blocks = (uint32_t)(count - begin);
+	}
+	device->block_count = count;
+}
+
+/* Ids are dense again, in order of appearance. */
+struct numbering {
+	uint32_t *numbers; /* by old id */
+	uint64_t *names;   /* by new one */
+	uint32_t count;
+};
+
+static uint32_t number(struct numbering *n,
+		       const struct gp_draft_device *device, uint32_t id)
+{
+	if (n->numbers[id] == GP_NO_ID) {
+		n->names[n->count] = device->names[id];
+		n->numbers[id] = n->count++;
+	}
+	return n->numbers[id];
+}
+
+static uint64_t *renumber(struct gp_draft_device *device)
+{
+	struct numbering n = {
+		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*n.numbers)),
+		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*n.names)),
+		0,
+	};
+
+	memset(n.numbers, 0xff, device->block_ids * sizeof(*n.numbers));
+	for (size_t i = 0; i < device->block_count; i++)
+		if (device->blocks[i].id != GP_NO_ID)
+			device->blocks[i].id =
+				number(&n, device, device->blocks[i].id);
+	for (size_t i = 0; i < device->event_count; i++)
+		if (gp_draft_has_block(&device->events[i]))
+			device->events[i].id =
+				number(&n, device, device->events[i].id);
+	device->block_ids = n.count;
+	free(n.numbers);
+	return n.names;
+}
+
+static void finish_device(struct gp_arena *arena, struct gp_draft_device *draft,
+			  struct gp_device_trace *device)
+{
+	uint64_t *names;
+
+	gp_draft_settle(draft);
+	join_free(draft);
+	names = renumber(draft);
+	gp_arena_adopt(arena, draft->events);
+	gp_arena_adopt(arena, draft->segments);
+	gp_arena_adopt(arena, draft->blocks);
+	gp_arena_adopt(arena, names);
+	device->start = (struct gp_state){
+		.segments = draft->segments,
+		.blocks = draft->blocks,
+		.segment_count = draft->segment_count,
+		.block_count = draft->block_count,
+	};
+	device->end = (struct gp_state){ 0 };
+	device->counter_count = 0;
+	device->events = draft->events;
+	device->event_count = draft->event_count;
+	device->block_ids = draft->block_ids;
+	device->names = names;
+	device->total_memory = draft->total_memory;
+	draft->events = NULL;
+	draft->segments = NULL;
+	draft->blocks = NULL;
+}
+
+struct gp_trace *gp_draft_finish(struct gp_draft *draft)
+{
+	const struct gp_trace *trace = draft->trace;
+	struct gp_trace_store *store = gp_trace_store_create();
+	struct gp_device_trace *devices = gp_arena_alloc(
+		&store->arena, trace->device_count, sizeof(*devices));
+
+	store->trace = *trace;
+	store->trace.memory = store;
+	store->trace.devices = devices;
+	if (draft->release)
+		store->trace.release =
+			(struct gp_release_range){ draft->release,
+						   draft->release, "" };
+	for (size_t i = 0; i < trace->device_count; i++) {
+		devices[i] = trace->devices[i];
+		finish_device(&store->arena, &draft->devices[i], &devices[i]);
+	}
+	gp_draft_release(draft);
+	return &store->trace;
+}
+
+/* ---- without some blocks ---- */
+
+struct gp_trace *gp_trace_without(const struct gp_trace *trace, uint32_t device,
+				  const bool *marked)
+{
+	struct gp_draft draft;
+	struct gp_draft_device *d;
+
+	gp_draft_init(&draft, trace);
+	d = &draft.devices[device];
+	for (size_t i = 0; i < d->block_count; i++)
+		if (d->blocks[i].id != GP_NO_ID && marked[d->blocks[i].id])
+			gp_draft_set_free(&d->blocks[i]);
+	for (size_t i = 0; i < d->event_count; i++)
+		if (gp_draft_has_block(&d->events[i]) &&
+		    marked[d->events[i].id])
+			gp_draft_leave_out(&d->events[i]);
+	return gp_draft_finish(&draft);
+}

@@ -1,0 +1,386 @@
+/* What-ifs: what each changes, and that a file of the altered trace replays to
+ * the same. */
+#include "gpupool/what_if.h"
+
+#include <glob.h>
+
+#include "gpupool/replay.h"
+#include "suite.h"
+#include "trace_text.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+#define ALLOC(id, mib)                                                         \
+	"{\"op\": \"alloc\", \"id\": " #id ", \"size\": " mib "},"
+#define FREE(id) "{\"op\": \"free\", \"id\": " #id "},"
+#define MIB_2	 "2097152"
+#define MIB_20	 "20971520"
+#define MIB_30	 "31457280"
+#define MIB_40	 "41943040"
+#define END	 "{\"op\": \"mark\", \"name\": \"end\"}"
+
+static struct gp_replay_result replay(const struct gp_trace *trace)
+{
+	struct gp_settings settings;
+	struct gp_replay_config config = {
+		.trace = trace,
+		.settings = &settings,
+		.engine = gp_engine_find("caching"),
+		.mode = GP_WHAT_IF,
+		.capacity = GP_UNLIMITED,
+	};
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
+	return result;
+}
+
+static uint64_t peak_of(const struct gp_trace *trace)
+{
+	struct gp_replay_result result = replay(trace);
+	uint64_t peak = result.at_peak.reserved;
+
+	gp_replay_release(&result);
+	return peak;
+}
+
+/* "merge-streams" or "without-site=size:2MiB". */
+static enum gp_status make(const struct gp_trace *trace,
+			   const char *const *asked, size_t count,
+			   struct gp_what_ifs *made, struct gp_diag *diag)
+{
+	static struct gp_settings settings;
+	static const uint64_t capacity[4] = { GP_UNLIMITED, GP_UNLIMITED,
+					      GP_UNLIMITED, GP_UNLIMITED };
+	struct gp_what_if list[16];
+	struct gp_what_if_config config = {
+		.trace = trace,
+		.asked = list,
+		.count = count,
+		.settings = &settings,
+		.engine = gp_engine_find("caching"),
+		.conf = "",
+		.capacity = capacity,
+	};
+	size_t rows;
+	const struct gp_what_if_row *table = gp_what_if_table(&rows);
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strcspn(asked[i], "=");
+
+		list[i] = (struct gp_what_if){
+			NULL, asked[i][length] ? asked[i] + length + 1 : NULL
+		};
+		for (size_t k = 0; k < rows; k++)
+			if (strlen(table[k].name) == length &&
+			    !strncmp(table[k].name, asked[i], length))
+				list[i].row = &table[k];
+		ck_assert_ptr_nonnull(list[i].row);
+	}
+	*diag = (struct gp_diag){ 0 };
+	return gp_what_ifs_make(&config, made, diag);
+}
+
+static struct gp_what_ifs must_make(const struct gp_trace *trace,
+				    const char *asked)
+{
+	struct gp_what_ifs made;
+	struct gp_diag diag;
+
+	ck_assert_msg(make(trace, &asked, 1, &made, &diag) == GP_OK, "%s: %s",
+		      asked, diag.what);
+	return made;
+}
+
+/* ---- what each does to the peak of a small trace ---- */
+
+static const char *const two_streams =
+	ONE_DEVICE(ALLOC(1, MIB_20) FREE(1) "{\"op\": \"alloc\", \"id\": 2, "
+					    "\"size\": 20971520, \"stream\": "
+					    "7}," END);
+static const char *const private_pool = ONE_DEVICE(ALLOC(1, MIB_20) FREE(
+	1) "{\"op\": \"pool_begin\", \"pool\": [0, 1]},"
+	   "{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520, "
+	   "\"pool\": [0, 1]},"
+	   "{\"op\": \"pool_end\", \"pool\": [0, 1]}");
+static const char *const recorded_stream = ONE_DEVICE(
+	ALLOC(1, MIB_20) "{\"op\": \"record_stream\", \"id\": 1, "
+			 "\"stream\": 7}," FREE(1) ALLOC(2, MIB_20) END);
+/* 20 MiB and 30 MiB at once; 30 MiB wait to be freed. */
+static const char *const two_blocks =
+	ONE_DEVICE(ALLOC(1, MIB_30) ALLOC(2, MIB_20) FREE(2) ALLOC(3, MIB_20)
+			   FREE(1) FREE(3) ALLOC(4, MIB_40) END);
+/* 20 MiB cannot use what 40 MiB left once 30 MiB are cut from it. */
+static const char *const rising = ONE_DEVICE(
+	ALLOC(1, MIB_40) FREE(1) ALLOC(2, MIB_20) ALLOC(3, MIB_40) END);
+static const char *const emptied = ONE_DEVICE(ALLOC(1, MIB_20) FREE(
+	1) "{\"op\": \"empty_cache\"}," ALLOC(2, MIB_40) END);
+
+static const struct {
+	const char *const *trace;
+	const char *asked;
+	uint64_t before, after; /* MiB of reserved at the peak */
+} rows[] = {
+	{ &two_streams, "merge-streams", 40, 20 },
+	{ &two_streams, "no-delay", 40, 40 },
+	{ &private_pool, "no-private-pools", 40, 20 },
+	{ &recorded_stream, "no-delay", 40, 20 },
+	{ &recorded_stream, "merge-streams", 40, 20 },
+	{ &two_blocks, "without-site=id:1", 90, 60 },
+	{ &two_blocks, "without-site=event:0", 90, 60 },
+	{ &two_blocks, "without-site=size:30MiB", 90, 60 },
+	{ &two_blocks, "without-site=size:25MiB..35MiB", 90, 60 },
+	{ &two_blocks, "keep-site=id:2", 90, 110 },
+	{ &two_blocks, "free-earlier=id:1", 90, 70 },
+	{ &two_blocks, "free-earlier=all", 90, 70 },
+	{ &two_blocks, "round-sizes=64MiB", 90, 128 },
+	{ &two_blocks, "round-sizes=pow2", 90, 128 },
+	{ &two_blocks, "round-sizes=40MiB,80MiB", 90, 80 },
+	{ &two_blocks, "empty-cache-at=6", 90, 50 },
+	{ &two_blocks, "empty-cache-at=best", 90, 50 },
+	{ &rising, "sort-step", 80, 60 },
+	{ &rising, "preallocate=25%", 80, 100 },
+	{ &emptied, "no-empty-cache", 40, 60 },
+};
+
+START_TEST(each_changes_what_it_says)
+{
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_trace *trace = trace_of(*rows[i].trace);
+		struct gp_what_ifs made = must_make(trace, rows[i].asked);
+
+		ck_assert_msg(peak_of(trace) == rows[i].before * MIB &&
+				      peak_of(made.trace) ==
+					      rows[i].after * MIB,
+			      "%s: %llu to %llu MiB", rows[i].asked,
+			      (unsigned long long)(peak_of(trace) / MIB),
+			      (unsigned long long)(peak_of(made.trace) / MIB));
+		gp_what_ifs_release(&made);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
+/* ---- arguments ---- */
+
+static const struct {
+	const char *asked, *what;
+} mistakes[] = {
+	{ "without-site=", "which blocks" },
+	{ "without-site=train.py:42", "no block" },
+	{ "without-site=size:x", "not a size" },
+	{ "without-site=size:8MiB..1MiB", "not a size" },
+	{ "without-site=event:1x", "not a number" },
+	{ "without-site=id:77", "no block" },
+	{ "free-earlier=id:77,5", "no block" },
+	{ "round-sizes=x", "not a size" },
+	{ "round-sizes=pow2/3", "not a size" },
+	{ "round-sizes=2MiB,1MiB", "not a size" },
+	{ "round-sizes=", "not a size" },
+	{ "preallocate=half", "not a share" },
+	{ "preallocate=101%", "not a share" },
+	{ "empty-cache-at=99", "not an event" },
+	{ "empty-cache-at=nowhere", "no mark" },
+	{ "empty-cache-at=best:0", "no mark" },
+	{ "empty-cache-at=best:17", "no mark" },
+	{ "empty-cache-at=step", "no mark" },
+};
+
+START_TEST(what_is_not_understood_is_said)
+{
+	struct gp_trace *trace = trace_of(two_blocks);
+
+	for (size_t i = 0; i < COUNT_OF(mistakes); i++) {
+		struct gp_what_ifs made;
+		struct gp_diag diag;
+
+		ck_assert_msg(make(trace, &mistakes[i].asked, 1, &made,
+				   &diag) == GP_USAGE,
+			      "%s is taken", mistakes[i].asked);
+		ck_assert_msg(strstr(diag.what, mistakes[i].what), "%s: %s",
+			      mistakes[i].asked, diag.what);
+		ck_assert_ptr_null(made.trace);
+	}
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+static const char *const with_sites =
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "
+	"[\"train.py:4 main\", \"train.py:42 step\"], \"devices\": "
+	"[{\"device\": 0, \"events\": ["
+	"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"site\": 0},"
+	"{\"op\": \"alloc\", \"id\": 2, \"size\": 31457280, \"site\": 1}]}]}";
+
+START_TEST(sites_are_found_with_their_numbers_whole)
+{
+	struct gp_trace *trace = trace_of(with_sites);
+	const struct {
+		const char *asked;
+		uint64_t left;
+	} cases[] = {
+		{ "without-site=train.py:4", 30 },
+		{ "without-site=train.py:42", 20 },
+		{ "without-site=step", 20 },
+		{ "without-site=train.py", 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct gp_what_ifs made = must_make(trace, cases[i].asked);
+
+		ck_assert_uint_eq(peak_of(made.trace), cases[i].left * MIB);
+		gp_what_ifs_release(&made);
+	}
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* ---- checkpointing ---- */
+
+/* Forward: a and b are kept, t comes and goes; backward frees b, then a. */
+#define STEP(a, t, b, u, v)                                                    \
+	"{\"op\": \"mark\", \"name\": \"step\"}," ALLOC(a, MIB_20)             \
+		ALLOC(t, MIB_2) FREE(t) ALLOC(b, MIB_20) ALLOC(u, MIB_2)       \
+			FREE(u) ALLOC(v, MIB_20) FREE(v) FREE(b) FREE(a)
+
+START_TEST(checkpointing_shortens_what_waits_for_the_backward_pass)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(STEP(1, 2, 3, 4, 5) STEP(
+		6, 7, 8, 9, 10) STEP(11, 12, 13, 14, 15) END));
+	struct gp_what_ifs made = must_make(trace, "checkpointing=all");
+
+	/* Of each step, a and b: freed 1 event behind, made again before. */
+	ck_assert_uint_eq(made.notes->changes, 6);
+	ck_assert_ptr_nonnull(strstr(made.notes->text, "3 steps"));
+	ck_assert_uint_eq(peak_of(trace), 60 * MIB);
+	ck_assert_uint_eq(peak_of(made.trace), 40 * MIB);
+	ck_assert_uint_eq(made.trace->devices[0].block_ids, 15 + 6);
+	gp_what_ifs_release(&made);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* ---- several ---- */
+
+START_TEST(they_are_made_in_the_tables_order)
+{
+	static const char *const one[] = { "empty-cache-at=0",
+					   "merge-streams" };
+	static const char *const other[] = { "merge-streams",
+					     "empty-cache-at=0" };
+	struct gp_trace *trace = trace_of(two_streams);
+	struct gp_what_ifs a, b;
+	struct gp_diag diag;
+
+	ck_assert_int_eq(make(trace, one, 2, &a, &diag), GP_OK);
+	ck_assert_int_eq(make(trace, other, 2, &b, &diag), GP_OK);
+	ck_assert_str_eq(a.notes[0].asked.row->name, "merge-streams");
+	ck_assert(gp_trace_equal(a.trace, b.trace));
+	gp_what_ifs_release(&a);
+	gp_what_ifs_release(&b);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* ---- written and read again, all come to the same ---- */
+
+static const char *const all[] = {
+	"without-site=size:512..1MiB",
+	"keep-site=size:512..1MiB",
+	"free-earlier=all,3",
+	"checkpointing=all",
+	"round-sizes=pow2/4",
+	"merge-streams",
+	"no-delay",
+	"no-private-pools",
+	"no-empty-cache",
+	"preallocate=50%",
+	"sort-step",
+	"empty-cache-at=best",
+};
+
+static void must_replay_alike(const struct gp_trace *a,
+			      const struct gp_trace *b, const char *asked)
+{
+	struct gp_replay_result x = replay(a), y = replay(b);
+
+	ck_assert_msg(
+		!memcmp(&x.stats, &y.stats, sizeof(x.stats)) &&
+			!memcmp(&x.at_peak, &y.at_peak, sizeof(x.at_peak)) &&
+			!memcmp(&x.calls, &y.calls, sizeof(x.calls)) &&
+			x.dropped == y.dropped,
+		"%s: the file replays otherwise", asked);
+	gp_replay_release(&x);
+	gp_replay_release(&y);
+}
+
+/* Reading checks that no unknown block is freed, and the like. */
+static void must_survive(const struct gp_trace *altered, const char *asked)
+{
+	const enum gp_trace_format formats[] = { GP_TRACE_BINARY,
+						 GP_TRACE_JSONL };
+
+	for (size_t i = 0; i < COUNT_OF(formats); i++) {
+		struct gp_trace *copy = again(altered, formats[i]);
+
+		must_replay_alike(altered, copy, asked);
+		gp_trace_destroy(copy);
+	}
+}
+
+static void check_file(const char *path)
+{
+	struct gp_trace *trace = trace_at(path);
+	struct gp_what_ifs made;
+	struct gp_diag diag;
+
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		/* No such blocks in it, or memory that cannot be merged. */
+		if (make(trace, &all[i], 1, &made, &diag) != GP_OK)
+			continue;
+		must_survive(made.trace, all[i]);
+		if (!made.notes->changes)
+			must_replay_alike(trace, made.trace, all[i]);
+		gp_what_ifs_release(&made);
+	}
+	if (make(trace, all, COUNT_OF(all), &made, &diag) == GP_OK) {
+		must_survive(made.trace, "all");
+		gp_what_ifs_release(&made);
+	}
+	gp_trace_destroy(trace);
+}
+
+static void check_files(const char *pattern)
+{
+	glob_t found;
+
+	ck_assert_int_eq(glob(pattern, 0, NULL, &found), 0);
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		check_file(found.gl_pathv[i]);
+	globfree(&found);
+}
+
+START_TEST(altered_traces_survive_being_written)
+{
+	check_files("traces/tiny/*.json");
+	check_files("traces/stories/*.jsonl");
+	check_files("traces/recorded/*.pickle.gz");
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ each_changes_what_it_says, 0 },
+		{ what_is_not_understood_is_said, 0 },
+		{ sites_are_found_with_their_numbers_whole, 0 },
+		{ checkpointing_shortens_what_waits_for_the_backward_pass, 0 },
+		{ they_are_made_in_the_tables_order, 0 },
+		{ altered_traces_survive_being_written, 0 },
+	};
+
+	return suite_run("what_if", tests, COUNT_OF(tests));
+}
