@@ -9,6 +9,7 @@
 #ifndef GPUPOOL_SCENARIO_H
 #define GPUPOOL_SCENARIO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +52,7 @@ struct gp_scenario {
 	const char *sentence;
 	const struct gp_parameter *parameters;
 	size_t parameter_count;
+	bool needs_trace; /* that it is made after */
 	/* values: one for each parameter, within its range. */
 	void (*write)(struct pen *pen, const uint64_t *values,
 		      struct gp_budget *budget);
@@ -65,9 +67,15 @@ enum gp_status gp_parameter_parse(const struct gp_parameter *parameter,
 				  const char *text, uint64_t *value,
 				  struct gp_diag *diag);
 
+struct gp_scenario_config {
+	const struct gp_scenario *scenario;
+	const uint64_t *values;
+	uint64_t seed;
+	const struct gp_trace *from; /* NULL unless it needs one */
+};
+
 /* The caller destroys *trace. */
-enum gp_status gp_scenario_make(const struct gp_scenario *scenario,
-				const uint64_t *values, uint64_t seed,
+enum gp_status gp_scenario_make(const struct gp_scenario_config *config,
 				struct gp_trace **trace,
 				struct gp_budget *budget, struct gp_diag *diag);
 

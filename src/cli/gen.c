@@ -9,6 +9,7 @@
 #include "cli/help.h"
 #include "cli/nearest.h"
 #include "cli/trace_file.h"
+#include "gpupool/input.h"
 #include "gpupool/scenario.h"
 
 #define COLUMNS 80
@@ -117,12 +118,34 @@ static void tell_budget(const struct gp_budget *budget)
 			budget->rows[i].name);
 }
 
+/* What it is made after; nothing where the scenario needs none. */
+static enum gp_status read_from(const struct gp_options *options,
+				const struct gp_scenario *scenario,
+				struct gp_trace **from, struct gp_diag *diag)
+{
+	const struct gp_input_config config = { .path = options->from_trace };
+
+	if (scenario->needs_trace && config.path)
+		return gp_input_read(&config, from, diag);
+	if (scenario->needs_trace)
+		return gp_diag_set(diag, GP_USAGE, "%s needs --from TRACE",
+				   scenario->name);
+	if (config.path)
+		return gp_diag_set(diag, GP_USAGE, "%s is made after no trace",
+				   scenario->name);
+	return GP_OK;
+}
+
 static enum gp_status make(const struct gp_options *options,
 			   struct gp_trace **trace, struct gp_diag *diag)
 {
 	const struct gp_scenario *scenario =
 		gp_scenario_find(options->operands[0]);
-	uint64_t values[GP_PARAMETERS], seed = seed_parameter.fallback;
+	uint64_t values[GP_PARAMETERS];
+	struct gp_scenario_config config = { .scenario = scenario,
+					     .values = values,
+					     .seed = seed_parameter.fallback };
+	struct gp_trace *from = NULL;
 	enum gp_status status = GP_OK;
 	struct gp_budget budget;
 
@@ -131,11 +154,14 @@ static enum gp_status make(const struct gp_options *options,
 	for (size_t i = 0; i < scenario->parameter_count; i++)
 		values[i] = scenario->parameters[i].fallback;
 	for (size_t i = 1; status == GP_OK && i < options->operand_count; i++)
-		status = set(scenario, options->operands[i], values, &seed,
-			     diag);
+		status = set(scenario, options->operands[i], values,
+			     &config.seed, diag);
 	if (status == GP_OK)
-		status = gp_scenario_make(scenario, values, seed, trace,
-					  &budget, diag);
+		status = read_from(options, scenario, &from, diag);
+	config.from = from;
+	if (status == GP_OK)
+		status = gp_scenario_make(&config, trace, &budget, diag);
+	gp_trace_destroy(from);
 	if (status == GP_OK && !options->quiet)
 		tell_budget(&budget);
 	return status;

@@ -106,6 +106,8 @@ const struct gp_option_row gp_option_table[] = {
 	  "Replay as recorded too, and show both side by side." },
 	{ "from", 0, COUNT, AT(from_event), "EVENT", GP_TAKER_SLICE,
 	  "The first event of the part; 0 unless given." },
+	{ "from", 0, TEXT, AT(from_trace), "TRACE", GP_TAKER_GEN,
+	  "The trace whose histogram it is made after." },
 	{ "to", 0, COUNT, AT(to_event), "EVENT", GP_TAKER_SLICE,
 	  "The first event behind the part; all unless given." },
 	{ "points", 0, COUNT, AT(points), "N", HEADROOM,

@@ -69,6 +69,7 @@ struct gp_options {
 		*only;
 	const char *fail_over; /* AMOUNT, as typed */
 	const char *map, *timeline;
+	const char *from_trace;
 	struct gp_texts alerts;
 	const char *gpu, *devices, *complete;
 	char *knobs; /* owned: "name:value,..." of the settings' flags */

@@ -20,6 +20,7 @@ struct pen {
 	uint16_t stream, pool;
 	uint64_t blocks; /* so far; the next one's name */
 	uint64_t live_bytes, peak_bytes;
+	const struct gp_trace *from; /* that it is made after; or NULL */
 };
 
 /* A live allocation; size 0: none, and freeing it does nothing. */

@@ -12,6 +12,7 @@
 static const struct gp_scenario *const table[] = {
 	&checkerboard_scenario, &ragged_scenario,  &decoding_scenario,
 	&spikes_scenario,	&tenants_scenario, &transformer_scenario,
+	&histogram_scenario,
 };
 
 #define SCENARIOS (sizeof(table) / sizeof(*table))
@@ -97,14 +98,14 @@ enum gp_status gp_parameter_parse(const struct gp_parameter *parameter,
 			   parameter->name, text);
 }
 
-enum gp_status gp_scenario_make(const struct gp_scenario *scenario,
-				const uint64_t *values, uint64_t seed,
+enum gp_status gp_scenario_make(const struct gp_scenario_config *config,
 				struct gp_trace **trace,
 				struct gp_budget *budget, struct gp_diag *diag)
 {
 	struct pen pen = {
 		.build = gp_build_create(GP_BUILD_REQUESTS),
-		.rng = { seed },
+		.rng = { config->seed },
+		.from = config->from,
 		.site = GP_NO_SITE,
 	};
 	enum gp_status status =
@@ -118,7 +119,7 @@ enum gp_status gp_scenario_make(const struct gp_scenario *scenario,
 	gp_build_settings(pen.build, "");
 	gp_build_complete(pen.build, true);
 	*budget = (struct gp_budget){ 0 };
-	scenario->write(&pen, values, budget);
+	config->scenario->write(&pen, config->values, budget);
 	budget_add(budget, "live at the peak", pen.peak_bytes);
 	return gp_build_finish(pen.build, trace, diag);
 }

@@ -10,6 +10,7 @@ extern const struct gp_scenario decoding_scenario;
 extern const struct gp_scenario spikes_scenario;
 extern const struct gp_scenario tenants_scenario;
 extern const struct gp_scenario transformer_scenario;
+extern const struct gp_scenario histogram_scenario;
 
 /* A budget's next row; nothing for 0 bytes. */
 static inline void budget_add(struct gp_budget *budget, const char *name,

@@ -9,14 +9,20 @@ static struct gp_trace *make(const struct gp_scenario *scenario, uint64_t seed)
 	uint64_t values[GP_PARAMETERS];
 	struct gp_budget budget;
 	struct gp_diag diag = { 0 };
-	struct gp_trace *trace = NULL;
+	struct gp_trace *trace = NULL, *from = NULL;
+	struct gp_scenario_config config = { .scenario = scenario,
+					     .values = values,
+					     .seed = seed };
+
+	if (scenario->needs_trace)
+		config.from = from = make(gp_scenario_find("ragged"), 3);
 
 	ck_assert_uint_le(scenario->parameter_count, GP_PARAMETERS);
 	for (size_t i = 0; i < scenario->parameter_count; i++)
 		values[i] = scenario->parameters[i].fallback;
-	ck_assert_int_eq(gp_scenario_make(scenario, values, seed, &trace,
-					  &budget, &diag),
+	ck_assert_int_eq(gp_scenario_make(&config, &trace, &budget, &diag),
 			 GP_OK);
+	gp_trace_destroy(from);
 	return trace;
 }
 
@@ -82,6 +88,28 @@ START_TEST(test_nothing_is_refused)
 }
 END_TEST
 
+static uint64_t count_of(const struct gp_trace *trace, enum gp_event_kind kind)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < trace->devices[0].event_count; i++)
+		count += trace->devices[0].events[i].kind == kind;
+	return count;
+}
+
+START_TEST(test_a_histogram_keeps_what_it_counts)
+{
+	struct gp_trace *from = make(gp_scenario_find("ragged"), 3),
+			*trace = make(gp_scenario_find("histogram"), 1);
+
+	ck_assert_uint_eq(count_of(trace, GP_ALLOC), count_of(from, GP_ALLOC));
+	ck_assert_uint_eq(count_of(trace, GP_FREE), count_of(from, GP_FREE));
+	ck_assert_uint_gt(count_of(trace, GP_FREE), 0);
+	gp_trace_destroy(from);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 static const char *const words[] = { "no", "yes" };
 static const struct gp_parameter count_row = {
 	"steps", GP_PARAMETER_COUNT, 1, 1, 10, NULL, ""
@@ -135,6 +163,7 @@ int main(void)
 		{ test_a_seed_decides_the_trace, 0 },
 		{ test_another_seed_makes_other_batches, 0 },
 		{ test_nothing_is_refused, 0 },
+		{ test_a_histogram_keeps_what_it_counts, 0 },
 		{ test_values_keep_to_their_range, 0 },
 	};
 
