@@ -209,6 +209,10 @@ struct gp_trace {
 
 void gp_trace_destroy(struct gp_trace *trace);
 
+/* What recordings of its source cannot tell, in a few words; NULL where that is
+ * said in other ways. */
+const char *gp_trace_unknown(const struct gp_trace *trace);
+
 /* Two traces that any replay treats alike. */
 bool gp_trace_equal(const struct gp_trace *a, const struct gp_trace *b);
 

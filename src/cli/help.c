@@ -66,8 +66,9 @@ void gp_help_overview(unsigned columns, FILE *out)
 	}
 	fputs("\nMore help:\n", out);
 	gp_topic_list(columns, out);
-	fputs("\nA trace is a PyTorch memory snapshot (pickle or JSON) or a "
-	      "gpupool-trace, as it\nis or packed with gzip or zstd; - is "
+	fputs("\nA trace is a PyTorch memory snapshot (pickle or JSON), a "
+	      "gpupool-trace, a profile\nof torch.profiler with memory events "
+	      "or a log of RMM, as it is or packed with gzip\nor zstd; - is "
 	      "standard input.\n\n"
 	      "Try:  gpupool replay snapshot.pickle --max-split-mb 128 "
 	      "--compare\n",

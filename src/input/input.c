@@ -10,6 +10,7 @@
 #include "gpupool/write.h"
 #include "input/json.h"
 #include "input/pickle.h"
+#include "input/rmm.h"
 #include "input/source.h"
 
 typedef enum gp_status read_format(struct gp_source *source,
@@ -91,6 +92,13 @@ static bool is_json(const unsigned char *at, size_t n)
 	return n && (*at == '{' || *at == '[');
 }
 
+static bool is_rmm(const unsigned char *at, size_t n)
+{
+	size_t length = strlen(GP_RMM_HEADER);
+
+	return n >= length && !memcmp(at, GP_RMM_HEADER, length);
+}
+
 static const struct format {
 	bool (*is_it)(const unsigned char *at, size_t n);
 	read_format *read;
@@ -98,14 +106,16 @@ static const struct format {
 	{ is_pickle, gp_pickle_read },
 	{ is_binary, read_binary },
 	{ is_json, gp_json_read },
+	{ is_rmm, gp_rmm_read },
 };
 
 static enum gp_status fail_unknown(size_t n, struct gp_diag *diag)
 {
 	gp_diag_hint(diag, "PyTorch memory snapshots (pickle of protocol 2 to "
-			   "5, or JSON) and gpupool-trace (JSON, JSON Lines "
-			   "or binary) are understood, also packed with gzip "
-			   "or zstd");
+			   "5, or JSON), gpupool-trace (JSON, JSON Lines or "
+			   "binary), torch.profiler's traces with memory "
+			   "events and RMM's logs are understood, also packed "
+			   "with gzip or zstd");
 	return gp_diag_set(diag, GP_INPUT, "%s",
 			   n ? "its format is not recognised" : "it is empty");
 }

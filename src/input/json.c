@@ -6,6 +6,7 @@
 #include "input/json_scan.h"
 #include "input/json_snapshot.h"
 #include "input/json_trace.h"
+#include "input/kineto.h"
 
 static void skip_byte_order_mark(struct gp_source *source)
 {
@@ -20,7 +21,8 @@ static enum gp_status fail_unknown(struct gp_json_scan *scan)
 		return scan->status;
 	gp_diag_hint(scan->diag,
 		     "a gpupool-trace has \"format\" in its header, "
-		     "a PyTorch snapshot has \"device_traces\"");
+		     "a PyTorch snapshot has \"device_traces\", a profile "
+		     "\"traceEvents\"");
 	return gp_diag_set(scan->diag, GP_INPUT, "it is JSON, but not a trace");
 }
 
@@ -64,6 +66,22 @@ static enum gp_status read_snapshot(struct gp_json_scan *scan,
 	return status;
 }
 
+static enum gp_status read_profile(struct gp_json_scan *scan,
+				   struct gp_json_walk *walk, char *key,
+				   struct gp_trace **trace)
+{
+	struct gp_kineto *reader = gp_kineto_create(scan, scan->diag);
+	enum gp_status status;
+
+	do
+		gp_kineto_key(reader, key);
+	while (gp_json_next_key(scan, walk, key));
+	expect_end(scan);
+	status = gp_kineto_finish(reader, trace);
+	gp_kineto_destroy(reader);
+	return status;
+}
+
 static enum gp_status read_object(struct gp_json_scan *scan,
 				  struct gp_trace **trace)
 {
@@ -77,6 +95,8 @@ static enum gp_status read_object(struct gp_json_scan *scan,
 			return read_trace(scan, &walk, key, trace);
 		if (gp_json_snapshot_knows(key))
 			return read_snapshot(scan, &walk, key, trace);
+		if (gp_kineto_knows(key))
+			return read_profile(scan, &walk, key, trace);
 		gp_json_skip(scan);
 	}
 	return fail_unknown(scan);

@@ -64,6 +64,9 @@ void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 			      run->cuda->is_stand_in
 				      ? ": a stand-in, with no device behind it"
 				      : "");
+	if (gp_trace_unknown(report->trace))
+		gp_page_field(page, "Not told", "%s",
+			      gp_trace_unknown(report->trace));
 	if (!report->trace->is_complete && has_start(report->trace))
 		gp_page_field(
 			page, "Coverage",

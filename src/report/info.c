@@ -60,6 +60,10 @@ static const char *coverage(const struct gp_trace *trace)
 	for (size_t i = 0; i < trace->device_count; i++)
 		if (trace->devices[i].start.segment_count)
 			return "a window: earlier events are not in the file";
+	for (size_t i = 0; i < trace->device_count; i++)
+		if (trace->devices[i].guesses.start_blocks)
+			return "a window: what was there before is allocated "
+			       "at its beginning";
 	return "from empty memory on";
 }
 
@@ -70,6 +74,8 @@ static void print_settings(const struct gp_page *page,
 		      trace->settings ? gp_head_settings(trace->settings)
 				      : "not recorded; taken as default");
 	gp_page_field(page, "Coverage", "%s", coverage(trace));
+	if (gp_trace_unknown(trace))
+		gp_page_field(page, "Not told", "%s", gp_trace_unknown(trace));
 }
 
 /* "3: stream 0 (default), stream 0x55, and 1 more" */
