@@ -133,6 +133,7 @@ enum gp_verdict {
 	GP_TOO_SMALL,	     /* even packed without gaps it would not fit */
 	GP_FRAGMENTED,	     /* something tried serves it */
 	GP_FRAGMENTED_STILL, /* enough is free, nothing tried serves it */
+	GP_NO_REQUESTS,	     /* only a state: nothing can be tried */
 };
 
 /* A request without memory, beside its gp_oom. */
@@ -208,5 +209,10 @@ void gp_gap_release(struct gp_gap *gap);
 void gp_pins_of(const struct gp_settings *settings,
 		const struct gp_state *state, struct gp_pins *pins);
 void gp_pins_release(struct gp_pins *pins);
+
+/* For each site the frame of its stack that a person wants to see: the
+ * innermost of the program itself, outside of PyTorch and installed packages;
+ * the caller frees it. */
+uint32_t *gp_sites_shown(const struct gp_trace *trace);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "metrics/site.h"
 
 /* A site and a size can be told apart by the top bit: no size has it. */
 static uint64_t key_of(const struct asker *asker)
@@ -48,7 +47,7 @@ static uint32_t own(const uint32_t *shown, uint32_t site)
 void askers_init(struct askers *askers, const struct gp_trace *trace,
 		 const struct gp_device_trace *device)
 {
-	uint32_t *shown = sites_shown(trace);
+	uint32_t *shown = gp_sites_shown(trace);
 
 	*askers = (struct askers){
 		.list = gp_mem_alloc(device->block_ids, sizeof(struct asker)),

@@ -174,6 +174,24 @@ static uint64_t moment_of(const struct gp_explain *explain)
 				     : result->at_fullest.event;
 }
 
+static bool has_requests(const struct gp_device_trace *device)
+{
+	for (size_t i = 0; i < device->event_count; i++)
+		if (device->events[i].kind == GP_ALLOC)
+			return true;
+	return false;
+}
+
+/* Nothing is known of time. */
+static void forget_time(struct gp_explain *explain)
+{
+	explain->over_time.count = 0;
+	for (size_t i = 0; i < explain->now.count; i++) {
+		explain->now.list[i].from_start = false;
+		explain->now.list[i].events = 0;
+	}
+}
+
 enum gp_status gp_explain(const struct gp_explain_config *config,
 			  struct gp_explain *explain, struct gp_diag *diag)
 {
@@ -191,6 +209,8 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 	if (status != GP_OK)
 		return status;
 	explain->event = moment_of(explain);
+	if (!has_requests(&run->trace->devices[run->device]))
+		explain->verdict = GP_NO_REQUESTS;
 	askers_init(&askers, run->trace, &run->trace->devices[run->device]);
 	gp_steps_find(run->trace, run->device, &explain->steps);
 	status = follow(config, &askers, explain, diag);
@@ -206,6 +226,8 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 		culprits_now(&askers, &explain->pins, explain->event,
 			     &explain->now);
 		culprits_live(&askers, &explain->state, &explain->live);
+		if (explain->verdict == GP_NO_REQUESTS)
+			forget_time(explain);
 		weigh(explain);
 		status = trials_run(config, explain, diag);
 	}

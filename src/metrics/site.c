@@ -1,10 +1,9 @@
 /* The frame of a stack that a person wants to see. */
-#include "metrics/site.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpupool/explain.h"
 
 /* Higher is better. */
 enum rank { RANK_OTHER, RANK_PYTHON, RANK_OWN };
@@ -22,7 +21,7 @@ static enum rank rank_of(const char *text)
 	return RANK_OWN;
 }
 
-uint32_t *sites_shown(const struct gp_trace *trace)
+uint32_t *gp_sites_shown(const struct gp_trace *trace)
 {
 	size_t n = trace->site_count;
 	uint32_t *shown = gp_mem_alloc(n + 1, sizeof(*shown));

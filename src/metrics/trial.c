@@ -262,7 +262,7 @@ enum gp_status trials_run(const struct gp_explain_config *config,
 	enum gp_status status;
 	size_t what_ifs;
 
-	if (!explain->trace->devices[explain->device].event_count)
+	if (explain->verdict == GP_NO_REQUESTS)
 		return GP_OK; /* nothing would come out otherwise */
 	gp_what_if_table(&what_ifs);
 	explain->trials =

@@ -28,8 +28,8 @@ static void print_verdict(const struct explain_page *p)
 	const struct gp_explain *e = p->explain;
 
 	gp_page_line(&p->page,
-		     e->verdict == GP_FITS ? GP_TONE_TITLE : GP_TONE_BAD, 2,
-		     "%s", explain_verdict(e).text);
+		     e->result.first_oom.is_there ? GP_TONE_BAD : GP_TONE_TITLE,
+		     2, "%s", explain_verdict(e).text);
 	say(p, "", explain_request(e));
 	say(p, "", explain_release(e));
 	say(p, "", explain_others(e));
@@ -62,13 +62,25 @@ static void print_floor(const struct explain_page *p)
 			     p->explanation->path);
 }
 
+static void print_useless(const struct explain_page *p, size_t useless)
+{
+	bool is_one = useless == 1, fits = p->explain->base.no_oom;
+
+	if (useless)
+		gp_page_line(&p->page, GP_TONE_PLAIN, 4, "  %zu other%s %s%s",
+			     useless, is_one ? "" : "s", fits ? "need" : "fail",
+			     !fits    ? is_one ? "s as well" : " as well"
+			     : is_one ? "s as much or more"
+				      : " as much or more");
+}
+
 /* The best settings, and the what-ifs that help most. */
 static void print_trials(const struct explain_page *p)
 {
 	const struct gp_explain *e = p->explain;
 	bool is_all = p->explanation->has_details;
 	char capacity[GP_BYTES_TEXT];
-	size_t settings = 0, what_ifs = 0;
+	size_t settings = 0, what_ifs = 0, useless = 0;
 
 	if (!e->trial_count)
 		return;
@@ -79,14 +91,16 @@ static void print_trials(const struct explain_page *p)
 	print_trial(p, &e->base);
 	for (size_t i = 0; i < e->trial_count; i++) {
 		const struct gp_attempt *t = &e->trials[i];
-		bool is_shown = t->is_setting
-					? settings++ < SETTINGS_SHOWN
-					: explain_helps(&e->base, t) &&
-						  what_ifs++ < WHAT_IFS_SHOWN;
+		bool helps = explain_helps(&e->base, t);
 
-		if (is_shown || is_all)
+		useless += !helps;
+		if (is_all ||
+		    (helps && (t->is_setting ? settings++ < SETTINGS_SHOWN
+					     : what_ifs++ < WHAT_IFS_SHOWN)))
 			print_trial(p, t);
 	}
+	if (!is_all)
+		print_useless(p, useless);
 	print_floor(p);
 	say(p, "use:  ", explain_use(p->explanation, e));
 	say(p, "more: ", explain_command(p->explanation, e));
@@ -150,9 +164,11 @@ static void print_blocks(const struct explain_page *p)
 {
 	const struct gp_explain *e = p->explain;
 
-	gp_page_blank(&p->page);
+	if (e->live.count)
+		gp_page_blank(&p->page);
 	/* Too little memory: what takes it matters, not what lies between. */
-	if (e->verdict == GP_TOO_SMALL || p->explanation->has_details)
+	if (e->verdict == GP_TOO_SMALL || e->verdict == GP_NO_REQUESTS ||
+	    p->explanation->has_details)
 		print_culprits(p, "What is in use, at that moment", &e->live,
 			       explain_culprit_live);
 	if (e->verdict == GP_TOO_SMALL && !p->explanation->has_details)
@@ -176,6 +192,8 @@ static void print_run(const struct explain_page *p)
 {
 	const struct gp_explain *e = p->explain;
 
+	if (e->verdict == GP_NO_REQUESTS)
+		return;
 	gp_page_blank(&p->page);
 	print_field(p, "Streams", explain_waiting(e));
 	print_field(p, "Churn", explain_churn(e));
@@ -211,9 +229,9 @@ static size_t worst_of(const struct gp_explanation *explanation)
 	for (size_t i = 1; i < explanation->count; i++) {
 		const struct gp_explain *e = &explanation->devices[i];
 		const struct gp_explain *w = &explanation->devices[worst];
-		bool fails = e->verdict != GP_FITS;
+		bool fails = e->result.first_oom.is_there;
 
-		if (fails != (w->verdict != GP_FITS)
+		if (fails != w->result.first_oom.is_there
 			    ? fails
 			    : e->gap.bytes > w->gap.bytes)
 			worst = i;

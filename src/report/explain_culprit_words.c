@@ -72,14 +72,15 @@ struct explain_words explain_culprit_now(const struct gp_trace *trace,
 	char text[WHO], bytes[GP_BYTES_TEXT], units[GP_PLURAL_TEXT];
 	char events[GP_PLURAL_TEXT];
 
+	gp_plural_text(c->events, "event", events);
 	snprintf(words.text, EXPLAIN_WORDS, "%s %s %s in %s%s%s",
 		 who(trace, c, text), c->blocks == 1 ? "strands" : "strand",
 		 gp_bytes_text(c->bytes, bytes),
 		 gp_plural_text(c->units, "segment", units),
 		 c->from_start ? ", some since before the trace"
-			       : "; the oldest is there for ",
-		 c->from_start ? ""
-			       : gp_plural_text(c->events, "event", events));
+		 : c->events   ? "; the oldest is there for "
+			       : "",
+		 c->from_start || !c->events ? "" : events);
 	return words;
 }
 

@@ -13,6 +13,7 @@ const char *const explain_verdicts[] = {
 	[GP_TOO_SMALL] = "capacity",
 	[GP_FRAGMENTED] = "fragmentation",
 	[GP_FRAGMENTED_STILL] = "fragmentation",
+	[GP_NO_REQUESTS] = "no-requests",
 };
 
 static void say(struct explain_words *words, const char *format, ...)
@@ -88,10 +89,14 @@ static struct explain_words fits(const struct gp_explain *e)
 	double ratio =
 		gap->reserved ? (double)gap->bytes / (double)gap->reserved : 0;
 
-	say(&words,
-	    "No request failed. At the peak, event %s: %s reserved, %s "
-	    "allocated, a gap of %s (%s).",
-	    gp_count_text(e->event, at), gp_bytes_text(gap->reserved, reserved),
+	if (e->verdict == GP_NO_REQUESTS)
+		say(&words, "NO REQUESTS are in it, only the state of "
+			    "memory at one moment: ");
+	else
+		say(&words, "No request failed. At the peak, event %s: ",
+		    gp_count_text(e->event, at));
+	say(&words, "%s reserved, %s allocated, a gap of %s (%s).",
+	    gp_bytes_text(gap->reserved, reserved),
 	    gp_bytes_text(gap->allocated, allocated),
 	    gp_bytes_text(gap->bytes, bytes), gp_percent_text(ratio, percent));
 	return words;
@@ -103,7 +108,8 @@ struct explain_words explain_verdict(const struct gp_explain *e)
 	char needed[GP_BYTES_TEXT], available[GP_BYTES_TEXT];
 
 	switch (e->verdict) {
-	case GP_FITS: return fits(e);
+	case GP_FITS:
+	case GP_NO_REQUESTS: return fits(e);
 	case GP_TOO_SMALL: return too_small(e);
 	case GP_FRAGMENTED: return cure_of(e);
 	case GP_FRAGMENTED_STILL:
@@ -145,6 +151,12 @@ struct explain_words explain_request(const struct gp_explain *e)
 	char largest[GP_BYTES_TEXT];
 	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
 
+	if (e->verdict == GP_NO_REQUESTS)
+		say(&words,
+		    "What holds memory can be told, not what would help. To "
+		    "record requests too, call torch.cuda.memory."
+		    "_record_memory_history(max_entries=1000000) before the "
+		    "first step, and _dump_snapshot() behind the last.");
 	if (!oom->is_there)
 		return words;
 	say(&words, "Event %s asked for %s%s", gp_count_text(oom->event, at),
@@ -345,10 +357,9 @@ struct explain_words explain_what_if(const struct gp_explanation *x,
 bool explain_helps(const struct gp_attempt *base,
 		   const struct gp_attempt *trial)
 {
-	if (trial->serves != base->serves)
-		return trial->serves;
-	return trial->no_oom == base->no_oom &&
-	       trial->peak_reserved < base->peak_reserved;
+	if (!base->no_oom)
+		return trial->serves && !base->serves;
+	return trial->no_oom && trial->peak_reserved < base->peak_reserved;
 }
 
 const char *explain_name(const struct gp_attempt *trial,

@@ -284,7 +284,8 @@ static void write_maps(const struct gp_report *report, size_t d, FILE *out)
 
 static void write_device(const struct gp_report *report, size_t d, FILE *out)
 {
-	fprintf(out, "<section class=\"device\" data-device=\"%zu\">\n", d);
+	fprintf(out, "<section class=\"device%s\" data-device=\"%zu\">\n",
+		report->trace->devices[d].event_count > 1 ? "" : " still", d);
 	if (report->trace->device_count > 1)
 		fprintf(out, "<h2>Device %u</h2>\n",
 			report->trace->devices[d].device);

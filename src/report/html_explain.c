@@ -280,7 +280,8 @@ static void write_blocks(const struct finding *f)
 	char event[GP_COUNT_TEXT];
 
 	gp_count_text(e->event, event);
-	if (e->verdict == GP_TOO_SMALL && e->live.count) {
+	if (e->live.count &&
+	    (e->verdict == GP_TOO_SMALL || e->verdict == GP_NO_REQUESTS)) {
 		title(f, "What is in use at event %s", event);
 		write_culprits(f, "in_use", BLOCKS "#bytes", &e->live,
 			       live_row);
@@ -315,6 +316,8 @@ static void write_run(const struct finding *f)
 {
 	const struct gp_explain *e = f->explain;
 
+	if (e->verdict == GP_NO_REQUESTS)
+		return;
 	title(f, "The whole run");
 	fputs("<dl class=facts>\n", f->out);
 	field(f, "Streams", explain_waiting(e));

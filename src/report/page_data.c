@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "gpupool/explain.h"
 #include "gpupool/film.h"
 #include "report/emit.h"
 #include "report/film_code.h"
@@ -16,6 +17,7 @@
 
 /* Sites of the trace that blocks of the films have, as they were first met. */
 struct sites {
+	uint32_t *shown; /* by site: where its stack begins on the page */
 	uint32_t *names; /* by site: 1 + its place in list */
 	uint32_t *list;
 	size_t count, room, site_count;
@@ -27,6 +29,7 @@ static uint32_t name_site(void *arg, uint32_t site)
 
 	if (site >= sites->site_count)
 		return GP_NO_SITE;
+	site = sites->shown[site];
 	if (!sites->names[site]) {
 		sites->list =
 			gp_mem_grow(sites->list, &sites->room, sites->count + 1,
@@ -168,6 +171,7 @@ void gp_page_data(const struct gp_report *report, FILE *out)
 	struct gp_emit json = { .out = memory };
 	struct sites sites = { .site_count = report->trace->site_count };
 
+	sites.shown = gp_sites_shown(report->trace);
 	sites.names = gp_mem_alloc(sites.site_count + 1, sizeof(uint32_t));
 	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
 	emit_streams(&json, report->trace);
@@ -180,6 +184,7 @@ void gp_page_data(const struct gp_report *report, FILE *out)
 	fclose(memory);
 	write_json(text, length, out);
 	free(text);
+	free(sites.shown);
 	free(sites.names);
 	free(sites.list);
 }
