@@ -90,7 +90,8 @@ C_FILES = $(sort $(shell find include src tests -name '*.[ch]'))
 CUDAS := 12 13
 SIMCUDA := $(CUDAS:%=$(B)/simcuda/%/libgpupool-simcuda.so)
 SIMCUDA_SRC := $(wildcard src/simcuda/*.c src/simcuda/program/*.c) \
-	src/device/sim.c src/device/space.c src/base/map.c src/base/mem.c
+	src/device/sim.c src/device/sim_pool.c src/device/space.c \
+	src/base/map.c src/base/mem.c
 
 # What is made, in a few words; V=1 shows the commands.
 Q := $(if $(V),,@)

@@ -129,6 +129,7 @@ runtime="libcudart.so.$cuda"
 $cc -std=c11 $flags -shared -pthread -Wl,-soname,"$runtime" \
 	-Wl,--version-script="$work/exports" -o "$new/$runtime" \
 	"$root"/src/simcuda/*.c "$root"/src/device/sim.c \
+	"$root"/src/device/sim_pool.c \
 	"$root"/src/device/space.c "$root"/src/base/map.c \
 	"$root"/src/base/mem.c
 

@@ -57,4 +57,30 @@ static inline enum gp_status stand_in_open(struct gp_cuda **cuda,
 	return gp_cuda_open(&config, cuda, diag);
 }
 
+static inline struct gp_cuda *opened(void)
+{
+	struct gp_cuda *cuda = NULL;
+	struct gp_diag diag = { 0 };
+
+	ck_assert_int_eq(stand_in_open(&cuda, &diag), GP_OK);
+	return cuda;
+}
+
+static inline struct gp_device *make(void *cuda, uint32_t ordinal,
+				     uint64_t capacity)
+{
+	return gp_cuda_device_create(cuda, ordinal, capacity);
+}
+
+static inline uint64_t free_memory(void)
+{
+	size_t free_bytes, total;
+
+	ck_assert_int_eq(cudaMemGetInfo(&free_bytes, &total), cudaSuccess);
+	return free_bytes;
+}
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
 #endif

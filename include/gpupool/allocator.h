@@ -93,6 +93,8 @@ struct gp_allocator_config {
 	/* For engines that run PyTorch itself: what settings was parsed from
 	 * (NULL: the defaults), and the folder of a prepared engine. */
 	const char *conf, *torch_lib;
+	/* For the engine async; NULL: PyTorch's. */
+	const struct gp_pool_settings *pool_settings;
 	/* Called for each action, in order; NULL: nobody listens. */
 	void (*action)(void *arg, const struct gp_action *action);
 	void *action_arg;
@@ -186,10 +188,16 @@ struct gp_allocator {
 struct gp_engine {
 	const char *name;
 	const char *sentence;
+	/* What its numbers are on a simulated device, where the driver would
+	 * place its memory; NULL: what they are on a real one. */
+	const char *simulated;
 	enum gp_status (*create)(const struct gp_allocator_config *config,
 				 struct gp_allocator **allocator,
 				 struct gp_diag *diag);
 };
+
+/* As PyTorch's backend cudaMallocAsync sets its pool. */
+extern const struct gp_pool_settings gp_pool_settings_pytorch;
 
 /* All engines; the first is the default. */
 const struct gp_engine *gp_engine_table(size_t *count);

@@ -23,6 +23,10 @@ enum gp_bench_call {
 	GP_BENCH_MEM_GET_INFO,
 	GP_BENCH_REFUSED, /* cudaMalloc, of more than there is */
 	GP_BENCH_COPY,	  /* cudaMemset and cudaMemcpy, not timed */
+	GP_BENCH_STREAM_WAIT,
+	GP_BENCH_TRIM,
+	GP_BENCH_MANAGED,
+	GP_BENCH_TOUCH, /* cudaMemset, of memory that nobody used yet */
 	GP_BENCH_CALLS,
 };
 const char *gp_bench_call_name(unsigned call);

@@ -26,6 +26,40 @@ struct gp_call_time {
 	double total_us, p10_us, median_us, p90_us, most_us;
 };
 
+/* What a pool of cudaMallocAsync is told. */
+struct gp_pool_settings {
+	uint64_t threshold; /* bytes kept when somebody waits; GP_UNLIMITED */
+	/* Memory freed on one stream serves another that waited for it; that
+	 * happens to be done; with a wait put in between. */
+	bool follows_events, is_opportunistic, adds_waits;
+	uint64_t keep; /* bytes that empty_cache leaves in the pool */
+};
+
+/*
+ * Memory in the order of streams: cudaMallocAsync and the device's pool.
+ *
+ * Streams are indices; what is freed may be used again, by the driver's own
+ * lights.  The simulated device has a pool that packs without a gap and serves
+ * each stream with what another one freed: no pool can do with less.
+ */
+struct gp_pool_ops {
+	void (*set)(struct gp_device *device,
+		    const struct gp_pool_settings *settings);
+	bool (*malloc)(struct gp_device *device, uint64_t size, uint16_t stream,
+		       uint64_t *addr);
+	void (*free)(struct gp_device *device, uint64_t addr, uint64_t size,
+		     uint16_t stream);
+	/* What is freed by a stream from here on comes behind what was issued
+	 * on the other one. */
+	void (*wait)(struct gp_device *device, uint16_t stream, uint16_t by);
+	void (*synchronize)(struct gp_device *device);
+	/* All but so many bytes of what is not used goes back. */
+	void (*trim)(struct gp_device *device, uint64_t keep);
+	/* cudaMemPoolAttrReservedMemCurrent, -UsedMemCurrent */
+	void (*usage)(struct gp_device *device, uint64_t *reserved,
+		      uint64_t *used);
+};
+
 struct gp_device_ops {
 	const char *name;
 	/* cudaMalloc, cudaFree: false is out of memory. */
@@ -51,6 +85,13 @@ struct gp_device_ops {
 	void (*adopt)(struct gp_device *device, uint64_t addr, uint64_t size,
 		      bool is_mapped);
 	void (*destroy)(struct gp_device *device);
+	const struct gp_pool_ops *pool; /* NULL: there is none */
+	/* cudaMallocManaged, which may have more than the device; false is out
+	 * of memory of the machine.  NULL: there is none. */
+	bool (*managed)(struct gp_device *device, uint64_t size,
+			uint64_t *addr);
+	void (*managed_free)(struct gp_device *device, uint64_t addr,
+			     uint64_t size);
 	/* Those below are of devices that are there: NULL for the others. */
 	/* What calls took, by name; returns how many there are, and writes as
 	 * many as there is room for. */

@@ -26,6 +26,7 @@ struct gp_replay_config {
 	const struct gp_settings *settings;
 	const struct gp_engine *engine;
 	const char *conf, *torch_lib; /* as in struct gp_allocator_config */
+	const struct gp_pool_settings *pool_settings;
 	enum gp_replay_mode mode;
 	enum gp_on_oom on_oom;
 	bool until_mismatch; /* a verification ends at the first one */

@@ -1,6 +1,7 @@
 /*
  * One cudaMalloc a request, one cudaFree a free: the baseline, and the
- * skeleton for a new engine.
+ * skeleton for a new engine.  The same with cudaMallocManaged, whose pages the
+ * driver moves between host and device, is the engine managed.
  *
  * An engine is a struct that begins with struct gp_allocator, a table of ops,
  * a constructor, and a row in engines.c.  It asks config->device for memory,
@@ -11,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "allocator/plain.h"
 #include "base/mem.h"
 
 struct direct_block {
@@ -23,6 +25,8 @@ struct direct {
 	struct gp_allocator head;
 	struct gp_allocator_config config;
 	struct direct_block *blocks; /* by id */
+	bool (*take)(struct gp_device *device, uint64_t size, uint64_t *addr);
+	void (*give)(struct gp_device *device, uint64_t addr, uint64_t size);
 	struct gp_stats stats;
 	struct gp_level levels[GP_STAT_COUNT];
 };
@@ -95,7 +99,7 @@ static enum gp_answer direct_alloc(struct gp_allocator *allocator, uint32_t id,
 		return GP_SERVED;
 	b->stream = stream;
 	b->pool = pool;
-	if (!device->ops->malloc(device, size, addr)) {
+	if (!d->take(device, size, addr)) {
 		device->ops->info(device, &free_bytes, &total);
 		act(d, GP_OOM, id, free_bytes, size);
 		d->stats.num_ooms++;
@@ -121,69 +125,10 @@ static void direct_free(struct gp_allocator *allocator, uint32_t id)
 	act(d, GP_FREE, id, b->addr, b->size);
 	act(d, GP_FREE_COMPLETED, id, b->addr, b->size);
 	act(d, GP_SEGMENT_FREE, id, b->addr, b->size);
-	d->config.device->ops->free(d->config.device, b->addr, b->size);
+	d->give(d->config.device, b->addr, b->size);
 	count(d, -1, -(int64_t)b->size);
 	d->stats.num_device_free++;
 	b->size = 0;
-}
-
-/* Requests that mean nothing where nothing is cached. */
-
-static void ignore_stream(struct gp_allocator *allocator, uint32_t id,
-			  uint16_t stream)
-{
-	(void)allocator;
-	(void)id;
-	(void)stream;
-}
-
-static void ignore_synchronize(struct gp_allocator *allocator, uint16_t stream)
-{
-	(void)allocator;
-	(void)stream;
-}
-
-static void ignore_complete(struct gp_allocator *allocator, uint32_t id)
-{
-	(void)allocator;
-	(void)id;
-}
-
-static enum gp_answer ignore_pool(struct gp_allocator *allocator, uint16_t pool)
-{
-	(void)allocator;
-	(void)pool;
-	return GP_SERVED;
-}
-
-static enum gp_answer ignore_begin(struct gp_allocator *allocator,
-				   uint16_t pool, bool is_capture)
-{
-	(void)is_capture;
-	return ignore_pool(allocator, pool);
-}
-
-static enum gp_answer ignore_change(struct gp_allocator *allocator,
-				    uint16_t pool, enum gp_event_kind change)
-{
-	(void)change;
-	return ignore_pool(allocator, pool);
-}
-
-static enum gp_answer ignore_fraction(struct gp_allocator *allocator,
-				      double fraction)
-{
-	(void)allocator;
-	(void)fraction;
-	return GP_SERVED;
-}
-
-static enum gp_answer ignore_settings(struct gp_allocator *allocator,
-				      const char *conf)
-{
-	(void)allocator;
-	(void)conf;
-	return GP_SERVED;
 }
 
 static void direct_reset_peak(struct gp_allocator *allocator)
@@ -258,30 +203,11 @@ static void direct_state(struct gp_allocator *allocator, struct gp_state *state)
 	*state = (struct gp_state){ segments, blocks, n, n };
 }
 
-static size_t no_candidates(struct gp_allocator *allocator, uint64_t size,
-			    uint16_t stream, uint16_t pool,
-			    struct gp_candidate *out, size_t room)
-{
-	(void)allocator;
-	(void)size;
-	(void)stream;
-	(void)pool;
-	(void)out;
-	(void)room;
-	return 0;
-}
-
 /* What is free goes back to the device at once. */
 static uint64_t no_largest_free(struct gp_allocator *allocator)
 {
 	(void)allocator;
 	return 0;
-}
-
-static const char *no_refusal(struct gp_allocator *allocator)
-{
-	(void)allocator;
-	return "";
 }
 
 static void direct_destroy(struct gp_allocator *allocator)
@@ -296,50 +222,58 @@ static const struct gp_allocator_ops direct_ops = {
 	.name = "direct",
 	.alloc = direct_alloc,
 	.free = direct_free,
-	.record_stream = ignore_stream,
-	.synchronize = ignore_synchronize,
-	.complete = ignore_complete,
-	.empty_cache = ignore_pool,
-	.set_fraction = ignore_fraction,
-	.set_settings = ignore_settings,
-	.pool_begin = ignore_begin,
-	.pool_end = ignore_pool,
-	.pool_release = ignore_pool,
-	.pool_change = ignore_change,
+	.record_stream = plain_record_stream,
+	.synchronize = plain_synchronize,
+	.complete = plain_complete,
+	.empty_cache = plain_pool,
+	.set_fraction = plain_set_fraction,
+	.set_settings = plain_set_settings,
+	.pool_begin = plain_begin,
+	.pool_end = plain_pool,
+	.pool_release = plain_pool,
+	.pool_change = plain_change,
 	.reset_peak = direct_reset_peak,
 	.reset_accumulated = direct_reset_accumulated,
 	.stats = direct_stats,
 	.state = direct_state,
-	.candidates = no_candidates,
+	.candidates = plain_candidates,
 	.largest_free = no_largest_free,
-	.refusal = no_refusal,
+	.refusal = plain_refusal,
 	.destroy = direct_destroy,
 };
 
 /* The live blocks of a start state, each as if it had been asked for. */
 static void adopt(struct direct *d, const struct gp_state *start)
 {
+	struct gp_device *device = d->config.device;
+	bool is_managed = d->take != device->ops->malloc;
+
 	for (size_t i = 0; i < start->segment_count; i++) {
 		const struct gp_segment *segment = &start->segments[i];
 
 		for (uint32_t k = 0; k < segment->blocks; k++) {
 			const struct gp_block *b =
 				&start->blocks[segment->first_block + k];
+			uint64_t addr = b->addr;
 
 			if (b->state == GP_INACTIVE)
 				continue;
+			if (!is_managed)
+				device->ops->adopt(device, addr, b->size,
+						   false);
+			else if (!d->take(device, b->size, &addr))
+				continue; /* told by the device's health */
 			d->blocks[b->id] = (struct direct_block){
-				b->addr, b->size, segment->stream, segment->pool
+				addr, b->size, segment->stream, segment->pool
 			};
-			d->config.device->ops->adopt(d->config.device, b->addr,
-						     b->size, false);
 			count(d, 1, (int64_t)b->size);
 		}
 	}
 }
 
-struct gp_allocator *gp_direct_create(const struct gp_allocator_config *config)
+static struct direct *create(const struct gp_allocator_config *config)
 {
+	const struct gp_device_ops *ops = config->device->ops;
 	struct direct *d = gp_mem_alloc(1, sizeof(*d));
 
 	d->head.ops = &direct_ops;
@@ -347,7 +281,35 @@ struct gp_allocator *gp_direct_create(const struct gp_allocator_config *config)
 	d->config = *config;
 	d->blocks = gp_mem_alloc(config->block_ids, sizeof(*d->blocks));
 	d->stats.max_split_size = -1;
+	d->take = ops->malloc;
+	d->give = ops->free;
+	return d;
+}
+
+struct gp_allocator *gp_direct_create(const struct gp_allocator_config *config)
+{
+	struct direct *d = create(config);
+
 	if (config->start)
 		adopt(d, config->start);
 	return &d->head;
+}
+
+enum gp_status gp_managed_create(const struct gp_allocator_config *config,
+				 struct gp_allocator **allocator,
+				 struct gp_diag *diag)
+{
+	const struct gp_device_ops *ops = config->device->ops;
+	struct direct *d;
+
+	if (!ops->managed)
+		return gp_diag_set(diag, GP_SYSTEM,
+				   "this device has no managed memory");
+	d = create(config);
+	d->take = ops->managed;
+	d->give = ops->managed_free;
+	if (config->start)
+		adopt(d, config->start);
+	*allocator = &d->head;
+	return GP_OK;
 }

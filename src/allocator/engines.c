@@ -25,9 +25,20 @@ static enum gp_status create_direct(const struct gp_allocator_config *config,
 }
 
 static const struct gp_engine engines[] = {
-	{ "caching", "PyTorch's caching allocator", create_caching },
-	{ "direct", "one cudaMalloc a request: the baseline", create_direct },
-	{ "torch", "PyTorch's own allocator, out of a wheel", gp_torch_create },
+	{ "caching", "PyTorch's caching allocator", NULL, create_caching },
+	{ "direct", "one cudaMalloc a request: the baseline", NULL,
+	  create_direct },
+	{ "torch", "PyTorch's own allocator, out of a wheel", NULL,
+	  gp_torch_create },
+	{ "async", "cudaMallocAsync and the device's pool",
+	  "the driver places its memory; reserved is the least that any "
+	  "placement needs, and the pool of a GPU may hold more",
+	  gp_async_create },
+	{ "managed", "one cudaMallocManaged a request",
+	  "the driver moves its pages between host and device, which takes "
+	  "time that only a GPU tells; memory beyond the device's is the "
+	  "host's",
+	  gp_managed_create },
 };
 
 const struct gp_engine *gp_engine_table(size_t *count)

@@ -9,6 +9,14 @@ struct gp_allocator *gp_caching_create(
 
 struct gp_allocator *gp_direct_create(const struct gp_allocator_config *config);
 
+/* GP_SYSTEM: the device has no such memory. */
+enum gp_status gp_async_create(const struct gp_allocator_config *config,
+			       struct gp_allocator **allocator,
+			       struct gp_diag *diag);
+enum gp_status gp_managed_create(const struct gp_allocator_config *config,
+				 struct gp_allocator **allocator,
+				 struct gp_diag *diag);
+
 /* PyTorch's own, in a process beside this one.  GP_USAGE: no engine, or not of
  * that release; GP_INPUT: PyTorch refuses the settings. */
 enum gp_status gp_torch_create(const struct gp_allocator_config *config,

@@ -74,9 +74,24 @@ const struct gp_option_row gp_option_table[] = {
 	{ "output", 'o', TEXT, AT(output), "FILE", GP_TAKER_RECORD,
 	  "The trace, trace.json unless given; its name says the format as "
 	  "convert's does." },
-	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY | SWEEP | CONVERT,
+	{ "engine", 0, TEXT, AT(engine), "NAME", REPLAY,
+	  "The allocator: caching decides as PyTorch's does, torch is "
+	  "PyTorch's own, direct asks the device for each request; async is "
+	  "cudaMallocAsync, managed is cudaMallocManaged, of which a GPU tells "
+	  "most." },
+	{ "engine", 0, TEXT, AT(engine), "NAME", SWEEP | CONVERT,
 	  "The allocator: caching decides as PyTorch's does, torch is "
 	  "PyTorch's own, direct asks the device for each request." },
+	{ "pool-threshold", 0, TEXT, AT(pool_threshold), "SIZE", REPLAY,
+	  "Of the engine async: what the pool keeps when somebody waits; "
+	  "unlimited unless given, as PyTorch has it. CUDA's default is 0." },
+	{ "pool-reuse", 0, TEXT, AT(pool_reuse),
+	  "events,opportunistic,internal", REPLAY,
+	  "Of the engine async: when memory freed on one stream may serve "
+	  "another; all three unless given. none: never." },
+	{ "pool-keep", 0, TEXT, AT(pool_keep), "SIZE", REPLAY,
+	  "Of the engine async: what empty_cache leaves in the pool; 0 unless "
+	  "given." },
 	{ "torch-lib", 0, TEXT, AT(torch_lib), "PATH",
 	  (RUNS & ~DIFF) | SWEEP | CONVERT,
 	  "PyTorch's own allocator: a wheel, a folder with an unpacked one or "

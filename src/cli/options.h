@@ -94,6 +94,7 @@ struct gp_options {
 	uint32_t color;	 /* enum gp_color */
 	uint32_t device; /* enum gp_device_choice */
 	const char *cudart, *prices_out;
+	const char *pool_threshold, *pool_reuse, *pool_keep; /* as typed */
 	uint64_t repeat;
 	bool compare, timing, strict, ascii, quiet, help;
 	bool update, details, check_memory, anonymous;

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "cli/pool_flags.h"
 #include "cli/torch_lib.h"
 #include "gpupool/film.h"
 
@@ -56,6 +57,7 @@ static void begin(struct gp_plan *plan, const struct gp_trace *trace)
 	*plan = (struct gp_plan){
 		.trace = trace,
 		.engine = gp_engine_table(&count),
+		.pool_settings = gp_pool_settings_pytorch,
 		.capacity = gp_mem_alloc(trace->device_count + 1,
 					 sizeof(*plan->capacity)),
 		.results = gp_mem_alloc(trace->device_count + 1,
@@ -205,6 +207,9 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 	plan->on_oom = (enum gp_on_oom)options->on_oom;
 	if (options->engine)
 		status = find_engine(plan, options->engine, diag);
+	if (status == GP_OK)
+		status = gp_pool_flags_parse(options, &plan->pool_settings,
+					     diag);
 	if (status == GP_OK && runs_torch(plan) && options->torch_lib)
 		status = gp_torch_lib_prepare(options->torch_lib,
 					      &plan->torch_lib, diag);
@@ -340,6 +345,7 @@ struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
 		.engine = plan->engine,
 		.conf = plan->conf,
 		.torch_lib = plan->torch_lib,
+		.pool_settings = &plan->pool_settings,
 		.mode = plan->mode,
 		.on_oom = plan->on_oom,
 		.capacity = plan->capacity[device],

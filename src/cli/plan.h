@@ -24,6 +24,7 @@ struct gp_plan {
 	const struct gp_engine *engine;
 	struct gp_cuda *cuda; /* borrowed; NULL: the device is simulated */
 	bool check_memory;
+	struct gp_pool_settings pool_settings;
 	bool (*is_interrupted)(void); /* NULL: it is not asked */
 	enum gp_replay_mode mode;
 	enum gp_on_oom on_oom;

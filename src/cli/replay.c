@@ -66,6 +66,13 @@ static enum gp_status check(const struct gp_options *options,
 	    options->format != GP_FORMAT_SVG)
 		return usage(diag, "--map is drawn in text or as SVG",
 			     "leave out --format");
+	if ((options->pool_threshold || options->pool_reuse ||
+	     options->pool_keep) &&
+	    (!options->engine || strcmp(options->engine, "async") != 0))
+		return usage(diag,
+			     "the pool of --pool-threshold, --pool-reuse and "
+			     "--pool-keep is cudaMallocAsync's",
+			     "add --engine async");
 	if (options->check_memory && options->device != GP_DEVICE_CUDA)
 		return usage(diag,
 			     "--check-memory needs memory, which a simulated "

@@ -127,6 +127,11 @@ static enum gp_status make(const struct lists *lists,
 	if (!config.engine)
 		return gp_diag_set(diag, GP_USAGE, "there is no engine %s",
 				   options->engine);
+	if (config.engine->simulated)
+		return gp_diag_set(diag, GP_USAGE,
+				   "the engine %s cannot be ranked without a "
+				   "device: %s",
+				   options->engine, config.engine->simulated);
 	if (options->torch &&
 	    gp_release_parse(options->torch, &config.release, diag) != GP_OK)
 		return GP_USAGE;

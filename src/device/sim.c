@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "device/sim_pool.h"
 #include "device/space.h"
 #include "gpupool/device.h"
 #include "gpupool/knob.h"
@@ -15,18 +16,6 @@
 
 /* More memory than any device has, and few enough units to keep a bit for. */
 #define MOST_MEMORY (UINT64_C(1) << 47)
-
-struct sim {
-	struct gp_device device;
-	uint64_t capacity, used, other;
-	bool is_unlimited;
-	struct space memory, reservations;
-};
-
-static struct sim *sim_of(struct gp_device *device)
-{
-	return (struct sim *)device;
-}
 
 static uint64_t physical(uint64_t size)
 {
@@ -42,8 +31,7 @@ static uint64_t free_bytes_of(const struct sim *sim)
 		       : 0;
 }
 
-/* Whether so much more is there; noted in the device's reach. */
-static bool grant(struct sim *sim, uint64_t size)
+bool sim_grant(struct sim *sim, uint64_t size)
 {
 	struct gp_device_reach *reach = &sim->device.reach;
 	uint64_t would = sim->used + size;
@@ -66,7 +54,7 @@ static bool sim_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
 	struct sim *sim = sim_of(device);
 
 	/* Near 2^64 there is no whole number of pages. */
-	if (size > MOST_MEMORY || !grant(sim, physical(size))) {
+	if (size > MOST_MEMORY || !sim_grant(sim, physical(size))) {
 		device->calls.malloc_failed++;
 		return false;
 	}
@@ -123,7 +111,7 @@ static bool sim_map(struct gp_device *device, uint64_t addr, uint64_t size,
 	struct sim *sim = sim_of(device);
 
 	(void)addr;
-	if (!grant(sim, size)) {
+	if (!sim_grant(sim, size)) {
 		device->calls.map_failed++;
 		return false;
 	}
@@ -148,6 +136,21 @@ static void sim_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
 	space_adopt(is_mapped ? &sim->reservations : &sim->memory, addr, size);
 }
 
+/* Pages of it may be the host's: the device's size is no limit. */
+static bool sim_managed(struct gp_device *device, uint64_t size, uint64_t *addr)
+{
+	if (size > MOST_MEMORY)
+		return false;
+	*addr = space_take(&sim_of(device)->memory, size);
+	return true;
+}
+
+static void sim_managed_free(struct gp_device *device, uint64_t addr,
+			     uint64_t size)
+{
+	space_give(&sim_of(device)->memory, addr, size);
+}
+
 static void sim_destroy(struct gp_device *device)
 {
 	struct sim *sim = sim_of(device);
@@ -169,6 +172,9 @@ static const struct gp_device_ops sim_ops = {
 	.unmap = sim_unmap,
 	.adopt = sim_adopt,
 	.destroy = sim_destroy,
+	.pool = &sim_pool_ops,
+	.managed = sim_managed,
+	.managed_free = sim_managed_free,
 };
 
 struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity)
@@ -181,5 +187,6 @@ struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity)
 	sim->capacity = capacity < MOST_MEMORY ? capacity : MOST_MEMORY;
 	sim->memory.base = GP_SIM_BASE + ((uint64_t)ordinal << ORDINAL_SHIFT);
 	sim->reservations.base = GP_SIM_RESERVE_BASE;
+	sim->pool.threshold = GP_UNLIMITED;
 	return &sim->device;
 }

@@ -47,9 +47,19 @@ static bool is_default_engine(const char *name)
 	return !strcmp(name, gp_engine_table(&count)->name);
 }
 
+/* What a simulated device cannot know. */
+static const char *engine_note(const struct gp_run *run)
+{
+	const struct gp_engine *engine = gp_engine_find(run->engine);
+
+	return run->cuda || !engine ? NULL : engine->simulated;
+}
+
 void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 		 const struct gp_run *run)
 {
+	const char *note = engine_note(run);
+
 	if (run->choice)
 		gp_page_field(page, "PyTorch", "2.%u; %s",
 			      run->settings->release, run->choice->why);
@@ -58,7 +68,8 @@ void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 			      run->settings->release);
 	gp_page_field(page, "Settings", "%s", gp_head_settings(run->conf));
 	if (!is_default_engine(run->engine))
-		gp_page_field(page, "Engine", "%s", run->engine);
+		gp_page_field(page, "Engine", "%s%s%s", run->engine,
+			      note ? ": " : "", note ? note : "");
 	if (run->cuda)
 		gp_page_field(page, "GPU", "%s%s", run->cuda->gpu,
 			      run->cuda->is_stand_in

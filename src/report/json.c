@@ -214,6 +214,15 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_close(json, '}');
 }
 
+/* Of engines whose numbers are bounds where there is no device. */
+static void emit_engine_note(struct gp_emit *json, const struct gp_run *run)
+{
+	const struct gp_engine *engine = gp_engine_find(run->engine);
+
+	if (engine && engine->simulated && !run->cuda)
+		gp_emit_text(json, "engine_note", engine->simulated);
+}
+
 void gp_json_run(struct gp_emit *json, const struct gp_report *report,
 		 const struct gp_run *run, enum gp_emit_shape shape)
 {
@@ -222,6 +231,7 @@ void gp_json_run(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_text(json, "alloc_conf", run->conf);
 	gp_emit_release(json, "torch", run->settings->release);
 	gp_emit_text(json, "engine", run->engine);
+	emit_engine_note(json, run);
 	gp_emit_text(json, "mode", modes[run->mode]);
 	if (run->cuda)
 		gp_emit_text(json, "gpu", run->cuda->gpu);

@@ -59,6 +59,11 @@ static enum gp_status apply(struct gp_combination *c,
 	}
 	if (!strcmp(axis->name, "engine")) {
 		c->engine = gp_engine_find(value);
+		if (c->engine && c->engine->simulated)
+			return gp_diag_set(diag, GP_USAGE,
+					   "--set engine: %s cannot be ranked "
+					   "without a device: %s",
+					   value, c->engine->simulated);
 		return c->engine ? GP_OK : wrong(axis, value, diag);
 	}
 	conf = gp_conf_with(c->conf, axis->name, is_none ? NULL : value);

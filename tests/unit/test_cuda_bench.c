@@ -6,8 +6,6 @@
 #include "cuda_stand_in.h"
 #include "device/cuda/samples.h"
 
-#define MIB (UINT64_C(1) << 20)
-
 static const struct gp_bench_row *find_row(const struct gp_bench *bench,
 					   unsigned call, uint64_t size)
 {

@@ -27,6 +27,8 @@ static const char *const names[] = {
 	"cudaStreamSynchronize",  "cudaEventRecord",
 	"cudaEventQuery",	  "cudaMemGetInfo",
 	"cudaMalloc, refused",	  "cudaMemcpy",
+	"cudaStreamWaitEvent",	  "cudaMemPoolTrimTo",
+	"cudaMallocManaged",	  "cudaMemset, first touch",
 };
 
 const char *gp_bench_call_name(unsigned call)
@@ -110,7 +112,9 @@ static bool refused(struct bench *b, uint64_t size)
 	start(b);
 	error = b->calls->cudaMalloc(&none,
 				     2 * (size_t)b->cuda->about.total_bytes);
-	took(b, GP_BENCH_REFUSED, error == CUDA_OUT_OF_MEMORY ? 0 : error);
+	if (error && error != CUDA_OUT_OF_MEMORY)
+		return took(b, GP_PRICE_MALLOC, error);
+	took(b, GP_BENCH_REFUSED, 0);
 	b->calls->cudaGetLastError();
 	if (!error)
 		b->calls->cudaFree(none);

@@ -14,6 +14,7 @@
 #define CUDA_OK		       0
 #define CUDA_OUT_OF_MEMORY     2 /* both of them */
 #define CUDA_NOT_READY	       600
+#define CUDA_NOT_SUPPORTED     801
 #define CUDA_NO_TIMING	       0x2 /* cudaEventDisableTiming */
 #define CUDA_NON_BLOCKING      0x1 /* cudaStreamNonBlocking */
 #define CUDA_TO_DEVICE	       1   /* cudaMemcpyHostToDevice */
@@ -76,6 +77,7 @@ typedef unsigned long long cuda_addr; /* CUdeviceptr: an address, a handle */
 	X(cudaStreamCreateWithFlags, (void **stream, unsigned flags))          \
 	X(cudaStreamDestroy, (void *stream))                                   \
 	X(cudaStreamSynchronize, (void *stream))                               \
+	X(cudaStreamWaitEvent, (void *stream, void *event, unsigned flags))    \
 	X(cudaEventCreateWithFlags, (void **event, unsigned flags))            \
 	X(cudaEventDestroy, (void *event))                                     \
 	X(cudaEventRecord, (void *event, void *stream))                        \

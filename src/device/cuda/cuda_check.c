@@ -72,17 +72,6 @@ static unsigned char *real_of(const struct cuda_device *d, uint64_t addr)
 	return (unsigned char *)(uintptr_t)(range->real + (addr - range->addr));
 }
 
-static void note(struct cuda_device *d, int error)
-{
-	if (!error)
-		return;
-	d->calls->cudaGetLastError();
-	if (!d->error) {
-		d->failed_call = GP_BENCH_COPY;
-		d->error = error;
-	}
-}
-
 void cuda_fill(struct gp_device *device, uint64_t addr, uint64_t size,
 	       uint64_t seed)
 {
@@ -91,14 +80,16 @@ void cuda_fill(struct gp_device *device, uint64_t addr, uint64_t size,
 
 	if (!real)
 		return;
-	note(d,
-	     d->calls->cudaMemset(real, (int)(gp_hash64(seed) & 0xff), size));
+	cuda_note(d, GP_BENCH_COPY,
+		  d->calls->cudaMemset(real, (int)(gp_hash64(seed) & 0xff),
+				       size));
 	for (uint64_t i = 0; i < window_count(size); i++) {
 		struct window window = window_at(size, i);
 
 		write_words(host, seed, &window);
-		note(d, d->calls->cudaMemcpy(real + window.offset, host,
-					     window.size, CUDA_TO_DEVICE));
+		cuda_note(d, GP_BENCH_COPY,
+			  d->calls->cudaMemcpy(real + window.offset, host,
+					       window.size, CUDA_TO_DEVICE));
 	}
 }
 
@@ -113,8 +104,10 @@ bool cuda_check(struct gp_device *device, uint64_t addr, uint64_t size,
 		struct window window = window_at(size, i);
 
 		write_words(host, seed, &window);
-		note(d, d->calls->cudaMemcpy(host + ROOM, real + window.offset,
-					     window.size, CUDA_TO_HOST));
+		cuda_note(d, GP_BENCH_COPY,
+			  d->calls->cudaMemcpy(host + ROOM,
+					       real + window.offset,
+					       window.size, CUDA_TO_HOST));
 		same = !memcmp(host, host + ROOM, window.size);
 	}
 	return same;

@@ -16,9 +16,8 @@ void cuda_begin(struct cuda_device *d)
 	d->begin = d->cuda->now();
 }
 
-bool cuda_took(struct cuda_device *d, unsigned call, int error)
+bool cuda_note(struct cuda_device *d, unsigned call, int error)
 {
-	samples_add(&d->times[call], (d->cuda->now() - d->begin) * 1e6);
 	if (!error)
 		return true;
 	/* As PyTorch does: a later call must not be told of it. */
@@ -28,6 +27,12 @@ bool cuda_took(struct cuda_device *d, unsigned call, int error)
 		d->error = error;
 	}
 	return false;
+}
+
+bool cuda_took(struct cuda_device *d, unsigned call, int error)
+{
+	samples_add(&d->times[call], (d->cuda->now() - d->begin) * 1e6);
+	return cuda_note(d, call, error);
 }
 
 /* CUDA takes addresses as pointers. */
@@ -195,11 +200,16 @@ static void cuda_destroy(struct gp_device *device)
 
 		if (range->pages)
 			cuda_drop_pages(d, range);
+		else if (range->is_pooled)
+			d->calls->cudaFreeAsync(pointer_of(range->real), NULL);
 		else
 			d->calls->cudaFree(pointer_of(range->real));
 	}
+	d->calls->cudaDeviceSynchronize();
+	cuda_pool_end(d);
 	for (unsigned call = 0; call < GP_BENCH_CALLS; call++)
 		samples_release(&d->times[call]);
+	free(d->streams);
 	ranges_release(&d->ranges);
 	gp_device_destroy(d->plan);
 	free(d->window);
@@ -218,6 +228,9 @@ static const struct gp_device_ops cuda_ops = {
 	.unmap = cuda_unmap,
 	.adopt = cuda_adopt,
 	.destroy = cuda_destroy,
+	.pool = &cuda_pool_ops,
+	.managed = cuda_managed,
+	.managed_free = cuda_managed_free,
 	.times = cuda_times,
 	.fill = cuda_fill,
 	.check = cuda_check,

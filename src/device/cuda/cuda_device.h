@@ -19,6 +19,11 @@ struct cuda_device {
 	unsigned failed_call;
 	int error;
 	unsigned char *window; /* host memory for patterns; or NULL */
+	void **streams;	       /* by index; NULL: not made yet */
+	size_t stream_room;
+	void *event, *pool; /* NULL: not used */
+	uint64_t pool_threshold;
+	int pool_flags[3]; /* as found */
 };
 
 static inline struct cuda_device *cuda_device_of(struct gp_device *device)
@@ -30,6 +35,8 @@ static inline struct cuda_device *cuda_device_of(struct gp_device *device)
 void cuda_begin(struct cuda_device *d);
 /* false: it failed.  Out of memory is an answer, all else is noted. */
 bool cuda_took(struct cuda_device *d, unsigned call, int error);
+/* The same of a call that is not timed. */
+bool cuda_note(struct cuda_device *d, unsigned call, int error);
 
 /* struct gp_device_ops's, of address space and pages. */
 bool cuda_reserve(struct gp_device *device, uint64_t size, uint64_t *addr);
@@ -42,6 +49,12 @@ void cuda_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
 bool cuda_map_anew(struct cuda_device *d, uint64_t addr, uint64_t size);
 /* Unmaps what is mapped there, and gives the addresses back. */
 void cuda_drop_pages(struct cuda_device *d, struct range *range);
+
+extern const struct gp_pool_ops cuda_pool_ops;
+bool cuda_managed(struct gp_device *device, uint64_t size, uint64_t *addr);
+void cuda_managed_free(struct gp_device *device, uint64_t addr, uint64_t size);
+/* Leaves the pool as it was found. */
+void cuda_pool_end(struct cuda_device *d);
 
 void cuda_fill(struct gp_device *device, uint64_t addr, uint64_t size,
 	       uint64_t seed);

@@ -5,6 +5,7 @@
 #ifndef DEVICE_CUDA_RANGES_H
 #define DEVICE_CUDA_RANGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,8 @@ struct page {
 struct range {
 	uint64_t addr, size; /* as the engine knows them */
 	cuda_addr real;
-	struct page *pages; /* one each GP_DEVICE_GRAIN; NULL: cudaMalloc's */
+	struct page *pages; /* one each GP_DEVICE_GRAIN; NULL: a block */
+	bool is_pooled;	    /* cudaMallocAsync's */
 };
 
 struct ranges {

@@ -1,0 +1,13 @@
+/* --pool-threshold, --pool-reuse and --pool-keep: the memory pool of the engine
+ * async. */
+#ifndef CLI_POOL_FLAGS_H
+#define CLI_POOL_FLAGS_H
+
+#include "cli/options.h"
+
+/* PyTorch's unless given.  GP_USAGE: a flag is not understood. */
+enum gp_status gp_pool_flags_parse(const struct gp_options *options,
+				   struct gp_pool_settings *settings,
+				   struct gp_diag *diag);
+
+#endif
