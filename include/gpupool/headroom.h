@@ -68,6 +68,10 @@ struct gp_headroom {
 	 * that was considered, where those and the start state fit. */
 	uint64_t live, other, least;
 	uint64_t start_reserved; /* of a window: there when it begins */
+	/* The recorded program was refused memory at that event and went on:
+	 * what it would have asked for otherwise is not in the trace. */
+	bool goes_on_after_oom;
+	uint64_t recorded_oom;
 	/* The run without a limit: nothing is refused from this capacity on. */
 	uint64_t unlimited;
 	uint64_t peak_allocated;

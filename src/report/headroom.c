@@ -56,7 +56,7 @@ static void print_answer(const struct gp_page *page,
 
 static void print_floor(const struct gp_page *page, const struct gp_headroom *h)
 {
-	char live[GP_BYTES_TEXT], other[GP_BYTES_TEXT];
+	char live[GP_BYTES_TEXT], other[GP_COUNT_TEXT];
 
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "The program itself holds %s at once, which no setting "
@@ -67,6 +67,13 @@ static void print_floor(const struct gp_page *page, const struct gp_headroom *h)
 			     "The trace begins with %s reserved, below which "
 			     "nothing was tried.",
 			     gp_bytes_text(h->start_reserved, live));
+	if (h->goes_on_after_oom)
+		gp_page_line(page, GP_TONE_BAD, 2,
+			     "The recorded program ran out of memory at event "
+			     "%s and went on. Up to there these capacities are "
+			     "upper bounds; what it would have asked for "
+			     "instead is not in the trace.",
+			     gp_count_text(h->recorded_oom, other));
 	if (h->other)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Others use up to %s of the device, which is part "

@@ -67,6 +67,10 @@ static void write_device(struct gp_emit *json, const struct gp_prices *prices,
 	gp_emit_uint(json, "peak_allocated", h->peak_allocated);
 	gp_emit_uint(json, "other", h->other);
 	gp_emit_uint(json, "least_tried", h->least);
+	if (h->goes_on_after_oom)
+		gp_emit_uint(json, "goes_on_after_oom", h->recorded_oom);
+	else
+		gp_emit_null(json, "goes_on_after_oom");
 	gp_emit_bool(json, "known_beyond", h->is_settled);
 	gp_emit_uint(json, "replays", h->replays);
 	gp_emit_open(json, "curve", '[', GP_EMIT_LINES);

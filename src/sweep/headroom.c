@@ -256,6 +256,25 @@ static uint64_t reserved_at_start(const struct gp_device_trace *t)
 	return sum;
 }
 
+/* The first request that the recording did not serve, with others behind it. */
+static void find_recorded_oom(const struct gp_device_trace *t,
+			      struct gp_headroom *h)
+{
+	bool is_refused = false;
+
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *event = &t->events[i];
+
+		if (event->kind != GP_ALLOC)
+			continue;
+		h->goes_on_after_oom |= is_refused;
+		if (!is_refused && event->flags & GP_REFUSED) {
+			is_refused = true;
+			h->recorded_oom = i;
+		}
+	}
+}
+
 static uint64_t max(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -274,6 +293,7 @@ static void begin(struct search *s)
 	h->live = gp_headroom_live(config->trace, config->device);
 	h->other = most_others(t);
 	h->start_reserved = reserved_at_start(t);
+	find_recorded_oom(t, h);
 	h->least = max(grid_up(max(h->live, h->start_reserved)), GRAIN);
 	if (!play(s, GP_UNLIMITED, GP_OOM_STOP, &result))
 		return;
