@@ -195,11 +195,29 @@ struct gp_verdict {
 	char about[160]; /* that event: "alloc of 3.00 MiB, train.py:42" */
 };
 
-/* Where a number that is worse shows first, as far as the run tells. */
+/* Counters that are looked at behind each event of another run, like the first:
+ * since when they have been beyond their bound. */
+enum gp_watched { GP_WATCH_ALLOCATED, GP_WATCH_RETRIES, GP_WATCHES };
+struct gp_gate_watch {
+	bool is_worse[GP_WATCHES]; /* there is something to look for */
+	int64_t bound[GP_WATCHES];
+	uint64_t event[GP_WATCHES]; /* GP_EVENT_NONE: not found */
+};
+
+/* Of the verdicts that are worse; false: nothing needs another run. */
+bool gp_gate_watch_begin(struct gp_gate_watch *watch,
+			 const struct gp_numbers *numbers,
+			 const struct gp_verdict *verdicts, size_t count);
+/* struct gp_replay_config's look. */
+void gp_gate_watch_look(void *watch, struct gp_allocator *allocator,
+			uint64_t event);
+
+/* Where a number that is worse shows first, as far as the runs tell. */
 void gp_verdict_locate(struct gp_verdict *verdict,
 		       const struct gp_numbers *numbers,
 		       const struct gp_replay_result *result,
-		       const struct gp_print_maker *maker);
+		       const struct gp_print_maker *maker,
+		       const struct gp_gate_watch *watch);
 
 /* Of one device; room for run->limit_count.  GP_INPUT where a limit that was
  * asked for cannot be held against anything. */

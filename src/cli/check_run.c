@@ -178,12 +178,33 @@ static enum gp_status check_devices(const struct session *s)
 			   "than then");
 }
 
+/* What the run's own actions do not tell is looked for in a second one. */
+static enum gp_status look_again(struct session *s, size_t d,
+				 const struct gp_gate_device *device,
+				 struct gp_gate_watch *watch)
+{
+	struct gp_replay_config config = gp_plan_config(&s->plan, (uint32_t)d);
+	struct gp_replay_result result;
+	enum gp_status status;
+
+	if (!gp_gate_watch_begin(watch, s->config->numbers, device->verdicts,
+				 device->verdict_count))
+		return GP_OK;
+	config.look = gp_gate_watch_look;
+	config.look_arg = watch;
+	status = gp_replay(&config, &result, &s->result->diag);
+	if (status == GP_OK)
+		gp_replay_release(&result);
+	return status;
+}
+
 static enum gp_status judge_device(struct session *s, size_t d)
 {
 	struct gp_gate_device *device = &s->result->devices[d];
 	const struct gp_record_device *now = &s->record->devices[d];
 	const struct gp_record_device *then =
 		device_of(s->result->baseline, now->device);
+	struct gp_gate_watch watch;
 	enum gp_status status;
 	bool is_worse = false;
 
@@ -195,10 +216,13 @@ static enum gp_status judge_device(struct session *s, size_t d)
 			       &device->verdict_count, &s->result->diag);
 	if (status != GP_OK)
 		return status;
+	status = look_again(s, d, device, &watch);
+	if (status != GP_OK)
+		return status;
 	device->parting = gp_print_part(&then->print, &now->print);
 	for (size_t i = 0; i < device->verdict_count; i++) {
 		gp_verdict_locate(&device->verdicts[i], s->config->numbers,
-				  &s->plan.results[d], &s->makers[d]);
+				  &s->plan.results[d], &s->makers[d], &watch);
 		is_worse |= device->verdicts[i].is_worse;
 	}
 	return is_worse ? GP_FAILED : GP_OK;

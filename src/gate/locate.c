@@ -6,10 +6,12 @@
 #include "gpupool/gate.h"
 
 enum clue {
-	CLUE_RESERVED, /* the first moment beyond the bound */
-	CLUE_OOM,      /* the first of them */
-	CLUE_DROPPED,  /* the first oom or refusal */
-	CLUE_FIDELITY, /* the first mismatch */
+	CLUE_RESERVED,	/* the first moment beyond the bound */
+	CLUE_OOM,	/* the first of them */
+	CLUE_DROPPED,	/* the first oom or refusal */
+	CLUE_FIDELITY,	/* the first mismatch */
+	CLUE_ALLOCATED, /* since when the counter has been beyond the bound */
+	CLUE_RETRIES,	/* the same */
 };
 
 static const struct {
@@ -18,6 +20,9 @@ static const struct {
 } clues[] = {
 	{ "peak_reserved_bytes", CLUE_RESERVED },
 	{ "reserved_bytes.all.peak", CLUE_RESERVED },
+	{ "peak_allocated_bytes", CLUE_ALLOCATED },
+	{ "allocated_bytes.all.peak", CLUE_ALLOCATED },
+	{ "num_alloc_retries", CLUE_RETRIES },
 	{ "num_ooms", CLUE_OOM },
 	{ "dropped", CLUE_DROPPED },
 	{ "fidelity", CLUE_FIDELITY },
@@ -34,9 +39,12 @@ static uint64_t first_dropped(const struct gp_replay_result *result)
 }
 
 static uint64_t event_of(enum clue clue, const struct gp_replay_result *result,
-			 const struct gp_print_maker *maker)
+			 const struct gp_print_maker *maker,
+			 const struct gp_gate_watch *watch)
 {
 	switch (clue) {
+	case CLUE_ALLOCATED: return watch->event[GP_WATCH_ALLOCATED];
+	case CLUE_RETRIES: return watch->event[GP_WATCH_RETRIES];
 	case CLUE_RESERVED: return maker->reserved_event;
 	case CLUE_OOM:
 		return result->first_oom.is_there ? result->first_oom.event
@@ -97,10 +105,64 @@ int64_t gp_gate_reserved_bound(const struct gp_gate_run *run,
 	return least;
 }
 
+static int64_t watched(const struct gp_stats *stats, enum gp_watched which)
+{
+	if (which == GP_WATCH_RETRIES)
+		return stats->num_alloc_retries;
+	return stats->by_pool[GP_STAT_ALLOCATED_BYTES][GP_STAT_ALL].peak;
+}
+
+bool gp_gate_watch_begin(struct gp_gate_watch *watch,
+			 const struct gp_numbers *numbers,
+			 const struct gp_verdict *verdicts, size_t count)
+{
+	static const enum clue clue_of[GP_WATCHES] = {
+		[GP_WATCH_ALLOCATED] = CLUE_ALLOCATED,
+		[GP_WATCH_RETRIES] = CLUE_RETRIES,
+	};
+	bool any = false;
+
+	*watch = (struct gp_gate_watch){ 0 };
+	for (int w = 0; w < GP_WATCHES; w++) {
+		watch->event[w] = GP_EVENT_NONE;
+		watch->bound[w] = INT64_MAX;
+		for (size_t i = 0; i < count; i++) {
+			const struct gp_verdict *v = &verdicts[i];
+			size_t number = v->limit->number;
+
+			if (!v->is_worse ||
+			    !has_clue(numbers->items[number].name, clue_of[w]))
+				continue;
+			any = watch->is_worse[w] = true;
+			if (v->bound < watch->bound[w])
+				watch->bound[w] = v->bound;
+		}
+	}
+	return any;
+}
+
+void gp_gate_watch_look(void *arg, struct gp_allocator *allocator,
+			uint64_t event)
+{
+	const struct gp_stats *stats = allocator->ops->stats(allocator);
+	struct gp_gate_watch *watch = arg;
+
+	for (int w = 0; w < GP_WATCHES; w++) {
+		if (!watch->is_worse[w])
+			continue;
+		/* A reset of the counters begins anew. */
+		if (watched(stats, (enum gp_watched)w) <= watch->bound[w])
+			watch->event[w] = GP_EVENT_NONE;
+		else if (watch->event[w] == GP_EVENT_NONE)
+			watch->event[w] = event;
+	}
+}
+
 void gp_verdict_locate(struct gp_verdict *verdict,
 		       const struct gp_numbers *numbers,
 		       const struct gp_replay_result *result,
-		       const struct gp_print_maker *maker)
+		       const struct gp_print_maker *maker,
+		       const struct gp_gate_watch *watch)
 {
 	const char *name = numbers->items[verdict->limit->number].name;
 
@@ -108,7 +170,8 @@ void gp_verdict_locate(struct gp_verdict *verdict,
 		return;
 	for (size_t i = 0; i < sizeof(clues) / sizeof(*clues); i++)
 		if (!strcmp(clues[i].name, name))
-			verdict->event = event_of(clues[i].clue, result, maker);
+			verdict->event =
+				event_of(clues[i].clue, result, maker, watch);
 	if (verdict->event < maker->device->event_count)
 		describe(verdict, maker->trace,
 			 &maker->device->events[verdict->event]);
