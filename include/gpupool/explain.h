@@ -117,6 +117,7 @@ struct gp_waiting {
 
 struct gp_attempt {
 	char name[64]; /* "max_split_size_mb:128", "all work on one stream" */
+	char *conf;    /* owned; of a setting: all of it, to be pasted */
 	char flag[32]; /* of a what-if: "--merge-streams" */
 	bool is_setting;
 	bool is_proof;	/* what it serves was not served by fragmentation */
@@ -185,6 +186,7 @@ struct gp_explain {
 struct gp_explain_config {
 	const struct gp_replay_config *run; /* action and look are not used */
 	const char *conf;		    /* that its settings were read of */
+	bool skip_trials; /* nothing is tried: trials, base, cures are empty */
 	/* Told before each replay; NULL: nobody listens. */
 	void (*progress)(void *arg, const char *what);
 	void *progress_arg;

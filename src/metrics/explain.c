@@ -229,7 +229,9 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 		if (explain->verdict == GP_NO_REQUESTS)
 			forget_time(explain);
 		weigh(explain);
-		status = trials_run(config, explain, diag);
+		status = config->skip_trials
+				 ? GP_OK
+				 : trials_run(config, explain, diag);
 	}
 	if (status == GP_OK) {
 		tell(config, "looking for a packing");
@@ -254,8 +256,10 @@ void gp_explain_release(struct gp_explain *explain)
 	free(explain->retries.list);
 	free(explain->empty_caches.list);
 	free(explain->steps.list);
-	for (size_t i = 0; i < explain->trial_count; i++)
+	for (size_t i = 0; i < explain->trial_count; i++) {
 		free(explain->trials[i].oom_events);
+		free(explain->trials[i].conf);
+	}
 	free(explain->trials);
 	free(explain->base.oom_events);
 	free(explain->failures);

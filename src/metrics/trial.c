@@ -6,22 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpupool/remedy.h"
 #include "gpupool/what_if.h"
-
-/* Settings worth a try, as PYTORCH_CUDA_ALLOC_CONF has them. */
-static const char *const settings[] = {
-	"expandable_segments:True",
-	"max_split_size_mb:64",
-	"max_split_size_mb:128",
-	"max_split_size_mb:256",
-	"max_split_size_mb:512",
-	"garbage_collection_threshold:0.8",
-	"roundup_power2_divisions:4",
-	"roundup_power2_divisions:8",
-	"expandable_segments:True,roundup_power2_divisions:8",
-	"large_segment_size_mb:64",
-};
-#define SETTINGS (sizeof(settings) / sizeof(*settings))
 
 static enum gp_status play(const struct gp_explain_config *config,
 			   const struct gp_trace *trace,
@@ -72,52 +58,59 @@ static struct gp_attempt *add(struct gp_explain *explain, const char *name)
 static bool differ(const struct gp_settings *a, const struct gp_settings *b)
 {
 	return a->max_split_size != b->max_split_size ||
+	       a->max_non_split_rounding != b->max_non_split_rounding ||
 	       a->large_segment_size != b->large_segment_size ||
 	       a->gc_threshold != b->gc_threshold ||
 	       memcmp(a->divisions, b->divisions, sizeof(a->divisions)) != 0 ||
 	       a->expandable_segments != b->expandable_segments;
 }
 
-/* The run's settings and these; false: not known to its release, or the same.
- */
-static bool settings_with(const struct gp_explain_config *config,
-			  const char *more, struct gp_settings *result)
+/* False: not known to the run's release, or not another setting. */
+static bool is_other(const struct gp_explain_config *config, const char *conf,
+		     struct gp_settings *settings)
 {
-	const char *conf = config->conf ? config->conf : "";
-	size_t size = strlen(conf) + strlen(more) + 2;
-	char *both = gp_mem_alloc(size, 1);
+	const struct gp_replay_config *run = config->run;
 	struct gp_diag ignored = { 0 };
-	enum gp_status status;
 
-	snprintf(both, size, "%s%s%s", conf, *conf ? "," : "", more);
-	gp_settings_init(result, config->run->settings->release);
-	status = gp_settings_parse(result, both, &ignored);
-	free(both);
-	return status == GP_OK && differ(result, config->run->settings);
+	gp_settings_init(settings, run->settings->release);
+	if (gp_settings_parse(settings, conf, &ignored) != GP_OK)
+		return false;
+	/* Collection begins at a share of a limit; without one there is none.
+	 */
+	if (settings->gc_threshold > 0 && run->capacity == GP_UNLIMITED)
+		return false;
+	return differ(settings, run->settings);
 }
 
-static enum gp_status try_settings(const struct gp_explain_config *config,
+static enum gp_status try_remedy(const struct gp_explain_config *config,
+				 const struct gp_remedy *remedy,
+				 struct gp_explain *explain,
+				 struct gp_diag *diag)
+{
+	char *conf = gp_remedy_conf(config->conf ? config->conf : "", remedy);
+	struct gp_settings settings;
+	struct gp_attempt *trial;
+
+	if (!is_other(config, conf, &settings)) {
+		free(conf);
+		return GP_OK;
+	}
+	trial = add(explain, *remedy->conf ? remedy->conf : "default settings");
+	trial->conf = conf;
+	trial->is_setting = trial->is_proof = true;
+	return play(config, explain->trace, &settings, explain, trial, diag);
+}
+
+static enum gp_status try_remedies(const struct gp_explain_config *config,
 				   struct gp_explain *explain,
 				   struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
+	size_t count;
+	const struct gp_remedy *remedies = gp_remedy_table(&count);
 
-	for (size_t i = 0; i < SETTINGS && status == GP_OK; i++) {
-		struct gp_settings with;
-		struct gp_attempt *trial;
-
-		if (!settings_with(config, settings[i], &with))
-			continue;
-		/* Collection begins at a share of a limit; without one there
-		 * is none. */
-		if (with.gc_threshold > 0 &&
-		    config->run->capacity == GP_UNLIMITED)
-			continue;
-		trial = add(explain, settings[i]);
-		trial->is_setting = trial->is_proof = true;
-		status = play(config, explain->trace, &with, explain, trial,
-			      diag);
-	}
+	for (size_t i = 0; i < count && status == GP_OK; i++)
+		status = try_remedy(config, &remedies[i], explain, diag);
 	return status;
 }
 
@@ -260,18 +253,19 @@ enum gp_status trials_run(const struct gp_explain_config *config,
 			  struct gp_explain *explain, struct gp_diag *diag)
 {
 	enum gp_status status;
-	size_t what_ifs;
+	size_t remedies, what_ifs;
 
 	if (explain->verdict == GP_NO_REQUESTS)
 		return GP_OK; /* nothing would come out otherwise */
+	gp_remedy_table(&remedies);
 	gp_what_if_table(&what_ifs);
 	explain->trials =
-		gp_mem_alloc(SETTINGS + what_ifs, sizeof(*explain->trials));
+		gp_mem_alloc(remedies + what_ifs, sizeof(*explain->trials));
 	snprintf(explain->base.name, sizeof(explain->base.name), "as it is");
 	status = play(config, explain->trace, config->run->settings, explain,
 		      &explain->base, diag);
 	if (status == GP_OK)
-		status = try_settings(config, explain, diag);
+		status = try_remedies(config, explain, diag);
 	if (status == GP_OK)
 		status = try_what_ifs(config, explain, diag);
 	rank(explain);

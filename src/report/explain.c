@@ -102,7 +102,7 @@ static void print_trials(const struct explain_page *p)
 	if (!is_all)
 		print_useless(p, useless);
 	print_floor(p);
-	say(p, "use:  ", explain_use(p->explanation, e));
+	say(p, "use:  ", explain_use(e));
 	say(p, "more: ", explain_command(p->explanation, e));
 	say(p, "or:   ", explain_what_if(p->explanation, e));
 }

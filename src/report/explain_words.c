@@ -248,46 +248,6 @@ struct explain_words explain_others(const struct gp_explain *e)
 
 /* ---- what to do ---- */
 
-/* Length of the first item of a list of settings; commas in brackets do not
- * end one. */
-static size_t item_length(const char *conf)
-{
-	int depth = 0;
-	size_t n = 0;
-
-	for (; conf[n] && (conf[n] != ',' || depth); n++)
-		depth += (conf[n] == '[') - (conf[n] == ']');
-	return n;
-}
-
-static bool sets(const char *conf, const char *item)
-{
-	size_t name = strcspn(item, ":,");
-
-	while (*conf) {
-		size_t n = item_length(conf);
-
-		if (n > name && !strncmp(conf, item, name) && conf[name] == ':')
-			return true;
-		conf += n + (conf[n] == ',');
-	}
-	return false;
-}
-
-/* The settings given and one more, which counts. */
-static void say_conf(struct explain_words *words, const char *given,
-		     const char *more)
-{
-	while (*given) {
-		size_t n = item_length(given);
-
-		if (!sets(more, given))
-			say(words, "%.*s,", (int)n, given);
-		given += n + (given[n] == ',');
-	}
-	say(words, "%s", more);
-}
-
 /* What else the command was given. */
 static void say_given(struct explain_words *words,
 		      const struct gp_explanation *x)
@@ -303,16 +263,14 @@ static void say_given(struct explain_words *words,
 		say(words, " --capacity %s", x->given);
 }
 
-struct explain_words explain_use(const struct gp_explanation *x,
-				 const struct gp_explain *e)
+struct explain_words explain_use(const struct gp_explain *e)
 {
 	const struct gp_attempt *cure = gp_explain_cure(e);
 	struct explain_words words = { 0 };
 
 	if (!cure)
 		return words;
-	say(&words, "PYTORCH_CUDA_ALLOC_CONF=");
-	say_conf(&words, x->conf, cure->name);
+	say(&words, "PYTORCH_CUDA_ALLOC_CONF=%s", cure->conf);
 	return words;
 }
 
@@ -324,11 +282,21 @@ struct explain_words explain_command(const struct gp_explanation *x,
 
 	if (!cure)
 		return words;
-	say(&words, "gpupool replay %s --alloc-conf ", x->path);
-	say_conf(&words, x->conf, cure->name);
+	say(&words, "gpupool replay %s --alloc-conf %s", x->path,
+	    *cure->conf ? cure->conf : "\"\"");
 	say_given(&words, x);
 	say(&words, " --compare");
 	return words;
+}
+
+/* Serves what was not served, or saves a hundredth. */
+static bool is_worth_it(const struct gp_attempt *base,
+			const struct gp_attempt *trial)
+{
+	uint64_t least = base->peak_reserved - base->peak_reserved / 100;
+
+	return explain_helps(base, trial) &&
+	       (trial->serves != base->serves || trial->peak_reserved <= least);
 }
 
 /* The best one, if it helps. */
@@ -336,7 +304,7 @@ static const struct gp_attempt *what_if_of(const struct gp_explain *e)
 {
 	for (size_t i = 0; i < e->trial_count; i++)
 		if (!e->trials[i].is_setting &&
-		    explain_helps(&e->base, &e->trials[i]))
+		    is_worth_it(&e->base, &e->trials[i]))
 			return &e->trials[i];
 	return NULL;
 }

@@ -22,8 +22,7 @@ struct explain_words explain_others(const struct gp_explain *explain);
 
 /* The setting to use, with those given, as PyTorch reads it; and the command
  * that shows what it does. */
-struct explain_words explain_use(const struct gp_explanation *explanation,
-				 const struct gp_explain *explain);
+struct explain_words explain_use(const struct gp_explain *explain);
 struct explain_words explain_command(const struct gp_explanation *explanation,
 				     const struct gp_explain *explain);
 

@@ -338,8 +338,8 @@ void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 	fprintf(out, "<div class=\"verdict %s\">\n",
 		explain_verdicts[e->verdict]);
 	paragraph(&f, "headline", explain_verdict(e));
-	code(&f, e->verdict == GP_FITS ? "Needs less:" : "Use:",
-	     explain_use(explanation, e));
+	code(&f,
+	     e->verdict == GP_FITS ? "Needs less:" : "Use:", explain_use(e));
 	paragraph(&f, "", explain_request(e));
 	paragraph(&f, "", explain_release(e));
 	paragraph(&f, "", explain_others(e));

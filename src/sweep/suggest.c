@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "gpupool/headroom.h"
+#include "gpupool/remedy.h"
 
 #define ABOUT_ALIKE 100 /* reserved within 1/100 of the capacity */
 #define QUICK	    2	/* times the least time */

@@ -376,7 +376,8 @@ static size_t check_run(const struct gp_trace *trace, uint32_t device,
 			uint64_t capacity, bool expandable)
 {
 	struct run run;
-	struct gp_explain_config config = { .run = &run.config };
+	struct gp_explain_config config = { .run = &run.config,
+					    .skip_trials = true };
 	struct gp_explain e;
 	struct gp_diag diag = { 0 };
 	size_t units;

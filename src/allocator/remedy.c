@@ -1,9 +1,10 @@
 /* The settings that people try. */
+#include "gpupool/remedy.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "gpupool/suggest.h"
 
 #define EXPANDABLE                                                             \
 	"segments grow in place; not with CUDA IPC, RDMA and some MemPools"
