@@ -115,6 +115,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
 				unsigned flags)
 {
 	cudaGraph_t graph = NULL;
+	cudaError_t error;
+	uint64_t waited_for;
 	uint32_t index;
 
 	(void)flags;
@@ -125,7 +127,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
 		if (!graph)
 			return process_end(cudaErrorCapturedEvent);
 	}
-	return process_end(stream_wait(index, graph, &event->nodes));
+	waited_for = stream_at(event->stream)->handle;
+	error = process_end(stream_wait(index, graph, &event->nodes));
+	if (graph && error == cudaSuccess)
+		process_tell_wait(waited_for, (uintptr_t)stream);
+	return error;
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)

@@ -87,6 +87,19 @@ cudaError_t process_end_waiting(void)
 	return cudaSuccess;
 }
 
+static void (*wait_observer)(uint64_t stream, uint64_t by);
+
+void process_observe_waits(void (*new_observer)(uint64_t stream, uint64_t by))
+{
+	wait_observer = new_observer;
+}
+
+void process_tell_wait(uint64_t stream, uint64_t by)
+{
+	if (wait_observer)
+		wait_observer(stream, by);
+}
+
 int process_current_device(void)
 {
 	return current;

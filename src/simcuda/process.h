@@ -56,6 +56,11 @@ void process_tell_observer(void);
 void process_on_wait(void (*pause)(void));
 cudaError_t process_end_waiting(void);
 
+/* Whoever wants to know that a captured stream is waited for by another, which
+ * is then captured too; called with no lock held. */
+void process_observe_waits(void (*observer)(uint64_t stream, uint64_t by));
+void process_tell_wait(uint64_t stream, uint64_t by);
+
 /* The thread's. */
 int process_current_device(void);
 void process_set_current_device(int device);

@@ -54,6 +54,16 @@ static void put_where(const struct entry *e)
 			    e->pool[1]);
 }
 
+/* A capture or a pool_begin says where its requests go. */
+static void put_request_where(const struct entry *e)
+{
+	struct entry named = *e;
+
+	if (e->is_routed)
+		named.pool[0] = named.pool[1] = 0;
+	put_where(&named);
+}
+
 /* A free that does not complete at once is of a block that other streams use,
  * whether or not that was seen; one of such a block does not, even when its
  * completion is the next entry. */
@@ -116,7 +126,7 @@ static void allocated(struct device *d, const struct entry *e)
 	begin("alloc", e->device);
 	entries_put(",\"id\":%u,\"size\":%" PRIu64 ",\"addr\":%" PRIu64, id,
 		    e->size, e->addr);
-	put_where(e);
+	put_request_where(e);
 	entries_put("}\n");
 }
 
@@ -131,7 +141,7 @@ static void refused(struct device *d, const struct entry *e)
 	begin("alloc", e->device);
 	entries_put(",\"id\":%u,\"size\":%" PRIu64 ",\"refused\":true",
 		    d->next_id++, e->asked ? e->asked : e->size);
-	put_where(e);
+	put_request_where(e);
 	entries_put("}\n");
 }
 

@@ -5,6 +5,7 @@
 #ifndef SIMCUDA_PROGRAM_ENTRIES_H
 #define SIMCUDA_PROGRAM_ENTRIES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* c10::CachingDeviceAllocator::TraceEntry::Action */
@@ -24,6 +25,7 @@ struct entry {
 	uint32_t action;
 	int device;
 	uint64_t addr, size, stream, pool[2];
+	bool is_routed; /* the pool follows from what began before */
 	uint64_t asked; /* by the request that is being served, or 0 */
 };
 

@@ -253,6 +253,15 @@ static void on_no_split(void *self, signed char device, uint64_t first,
 	(self, device, first, second);
 }
 
+/* A captured stream takes those in that wait for it. */
+static void on_wait(uint64_t stream, uint64_t by)
+{
+	if (!recorder_begin("synchronize", process_current_device()))
+		return;
+	entries_put(",\"stream\":%" PRIu64 ",\"by\":%" PRIu64, stream, by);
+	recorder_end();
+}
+
 /* ---- settings that change ---- */
 
 /* A std::string, of either kind, begins with the address of its text. */
@@ -387,6 +396,7 @@ void hooks_set(const struct layout *layout)
 	hooks.handle = (uint64_t(*)(const struct torch_stream *))dlsym(
 		hooks.lib, "_ZNK3c104cuda10CUDAStream6streamEv");
 	exchange_all();
+	process_observe_waits(on_wait);
 }
 
 /* The result's map is left as it is: this is done once. */

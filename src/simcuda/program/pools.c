@@ -171,3 +171,15 @@ void pools_guess(struct entry *e)
 	}
 	pthread_mutex_unlock(&all.lock);
 }
+
+bool pools_are_underway(const struct entry *e)
+{
+	bool is_there = false;
+
+	pthread_mutex_lock(&all.lock);
+	for (size_t i = 0; i < all.count && !is_there; i++)
+		is_there = all.items[i].device == e->device &&
+			   !memcmp(all.items[i].pool, e->pool, sizeof(e->pool));
+	pthread_mutex_unlock(&all.lock);
+	return is_there;
+}

@@ -26,4 +26,7 @@ bool pools_end_stream(int device, uint64_t stream, uint64_t pool[2]);
 /* The pool of an entry of a release whose entries do not say it. */
 void pools_guess(struct entry *entry);
 
+/* Whether something sends requests to the entry's pool. */
+bool pools_are_underway(const struct entry *entry);
+
 #endif

@@ -52,6 +52,7 @@ static void track(const void *functor, const void *from)
 		return;
 	if (!layout->pool)
 		pools_guess(&e);
+	e.is_routed = pools_are_underway(&e);
 	if (!recorder_enter())
 		return;
 	entries_write(&e);
