@@ -193,6 +193,26 @@ static const struct gp_device_ops recorded_ops = {
 	.destroy = recorded_destroy,
 };
 
+/* A segment that is asked for is the next request's. */
+static bool is_returned(const struct gp_event *event)
+{
+	switch ((enum gp_event_kind)event->kind) {
+	case GP_SEGMENT_FREE:
+	case GP_SEGMENT_UNMAP:
+	case GP_FREE_COMPLETED:
+	case GP_SNAPSHOT: return true;
+	case GP_SYNCHRONIZE: return event->id != GP_NO_ID;
+	default: return false;
+	}
+}
+
+size_t recorded_end_of_returns(const struct gp_device_trace *trace, size_t at)
+{
+	while (at < trace->event_count && is_returned(&trace->events[at]))
+		at++;
+	return at;
+}
+
 void recorded_init(struct recorded *recorded,
 		   const struct gp_device_trace *trace, uint64_t total)
 {

@@ -42,4 +42,7 @@ void recorded_aim(struct recorded *recorded, size_t at, size_t stop);
 /* A segment_alloc or segment_map that nobody asked for is still there. */
 bool recorded_has_segment(const struct recorded *recorded);
 
+/* Behind what an empty_cache before `at` gave back. */
+size_t recorded_end_of_returns(const struct gp_device_trace *trace, size_t at);
+
 #endif

@@ -141,28 +141,9 @@ static void do_alloc(struct replay *r, const struct gp_event *event)
 			       r->event, answer, addr);
 }
 
-/* What an empty_cache can have had as its outcome: a segment that is asked for
- * is the next request's. */
-static bool is_given_back(const struct gp_event *event)
-{
-	switch ((enum gp_event_kind)event->kind) {
-	case GP_SEGMENT_FREE:
-	case GP_SEGMENT_UNMAP:
-	case GP_FREE_COMPLETED:
-	case GP_SNAPSHOT: return true;
-	case GP_SYNCHRONIZE: return event->id != GP_NO_ID;
-	default: return false;
-	}
-}
-
 static size_t end_of_outcomes(const struct replay *r)
 {
-	size_t i = r->event + 1;
-
-	while (i < r->device_trace->event_count &&
-	       is_given_back(&r->device_trace->events[i]))
-		i++;
-	return i;
+	return recorded_end_of_returns(r->device_trace, r->event + 1);
 }
 
 /* Its outcomes stand behind it. */
