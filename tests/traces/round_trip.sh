@@ -16,6 +16,8 @@ trap 'exit 1' INT TERM
 # What PyTorch does not record, and an oom beyond what a size can be.
 unrecorded='capture_begin|pool_no_split|set_allocator_settings'
 unrecorded="$unrecorded|9223372036854775807"
+# Nor who gave segments back: an empty_cache, or the request that then had one.
+unrecorded="$unrecorded|behind an empty_cache"
 
 # The flags of the run, as tiny.sh has them.
 args() {
