@@ -289,14 +289,14 @@ struct explain_words explain_command(const struct gp_explanation *x,
 	return words;
 }
 
-/* Serves what was not served, or saves a hundredth. */
+/* Runs where it did not, or saves a hundredth. */
 static bool is_worth_it(const struct gp_attempt *base,
 			const struct gp_attempt *trial)
 {
 	uint64_t least = base->peak_reserved - base->peak_reserved / 100;
 
-	return explain_helps(base, trial) &&
-	       (trial->serves != base->serves || trial->peak_reserved <= least);
+	return trial->no_oom &&
+	       (!base->no_oom || trial->peak_reserved <= least);
 }
 
 /* The best one, if it helps. */

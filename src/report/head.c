@@ -18,18 +18,26 @@ const char *gp_head_settings(const char *conf)
 	return conf && *conf ? conf : "default settings";
 }
 
+const char *gp_head_what_if(const struct gp_what_if_note *note,
+			    char text[GP_HEAD_WHAT_IF])
+{
+	const char *argument = note->asked.argument;
+
+	snprintf(text, GP_HEAD_WHAT_IF, "--%s%s%.150s: %s%s",
+		 note->asked.row->name, argument ? " " : "",
+		 argument ? argument : "", note->text,
+		 note->changes ? "" : " (nothing changes)");
+	return text;
+}
+
 void gp_head_what_ifs(const struct gp_page *page,
 		      const struct gp_what_ifs *what_ifs)
 {
-	for (size_t i = 0; what_ifs && i < what_ifs->count; i++) {
-		const struct gp_what_if_note *note = &what_ifs->notes[i];
-		const char *argument = note->asked.argument;
+	char text[GP_HEAD_WHAT_IF];
 
-		gp_page_line(page, GP_TONE_PLAIN, 7, "   --%s%s%s: %s%s",
-			     note->asked.row->name, argument ? " " : "",
-			     argument ? argument : "", note->text,
-			     note->changes ? "" : " (nothing changes)");
-	}
+	for (size_t i = 0; what_ifs && i < what_ifs->count; i++)
+		gp_page_line(page, GP_TONE_PLAIN, 7, "   %s",
+			     gp_head_what_if(&what_ifs->notes[i], text));
 }
 
 static bool has_start(const struct gp_trace *trace)

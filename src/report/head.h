@@ -23,7 +23,11 @@ void gp_head_device(const struct gp_page *page, const struct gp_report *report,
 
 void gp_head_timing(const struct gp_page *page, const struct gp_timing *timing);
 
-/* A line for each what-if and what it did; nothing for NULL. */
+/* "--merge-streams: what it did" */
+#define GP_HEAD_WHAT_IF 400
+const char *gp_head_what_if(const struct gp_what_if_note *note,
+			    char text[GP_HEAD_WHAT_IF]);
+/* A line for each; nothing for NULL. */
 void gp_head_what_ifs(const struct gp_page *page,
 		      const struct gp_what_ifs *what_ifs);
 

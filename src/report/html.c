@@ -230,7 +230,7 @@ static void write_groups(const struct gp_trace *trace,
 static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
 {
 	const struct gp_run *run = &report->runs[i];
-	char capacity[GP_BYTES_TEXT];
+	char capacity[GP_BYTES_TEXT], text[GP_HEAD_WHAT_IF];
 
 	fputs("<p class=\"settings\">", out);
 	if (report->run_count > 1)
@@ -241,9 +241,15 @@ static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
 			    ? gp_head_capacity(run->capacity[0], capacity)
 			    : "none",
 		    out);
-	fprintf(out, "; %s</p>\n",
+	fprintf(out, "; %s",
 		run->mode == GP_VERIFY ? "replayed as recorded"
 				       : "replayed on a simulated device");
+	for (size_t k = 0; run->what_ifs && k < run->what_ifs->count; k++) {
+		fputs("; ", out);
+		gp_svg_text(gp_head_what_if(&run->what_ifs->notes[k], text),
+			    out);
+	}
+	fputs("</p>\n", out);
 }
 
 /* What stands before titles, where there are two runs. */

@@ -9,18 +9,6 @@
 #include "whatif/scene.h"
 #include "whatif/which.h"
 
-/* "3 blocks of 6.00 KiB in all". */
-static void note_blocks(struct scene *scene, uint64_t blocks, uint64_t bytes,
-			const char *what)
-{
-	char count[GP_COUNT_TEXT], size[GP_BYTES_TEXT];
-
-	scene->note->changes = blocks;
-	snprintf(scene->note->text, sizeof(scene->note->text),
-		 "%s block%s %s, %s in all", gp_count_text(blocks, count),
-		 blocks == 1 ? "" : "s", what, gp_bytes_text(bytes, size));
-}
-
 /* ---- never asked for ---- */
 
 static void drop(struct gp_draft_device *device, const bool *marked)
@@ -38,6 +26,7 @@ static void drop(struct gp_draft_device *device, const bool *marked)
 enum gp_status without_site(struct scene *scene)
 {
 	struct marked marked;
+	char bytes[GP_BYTES_TEXT];
 	enum gp_status status =
 		which_mark(scene, scene->note->asked.argument, &marked);
 
@@ -45,7 +34,8 @@ enum gp_status without_site(struct scene *scene)
 		return status;
 	for (size_t d = 0; d < marked.devices; d++)
 		drop(&scene->draft->devices[d], marked.of[d]);
-	note_blocks(scene, marked.blocks, marked.bytes, "never asked for");
+	scene_note(scene, marked.blocks, "block", "never asked for, %s in all",
+		   gp_bytes_text(marked.bytes, bytes));
 	marked_release(&marked);
 	return GP_OK;
 }
@@ -55,7 +45,9 @@ enum gp_status without_site(struct scene *scene)
 enum gp_status keep_site(struct scene *scene)
 {
 	struct marked marked;
+	char bytes[GP_BYTES_TEXT];
 	uint64_t frees = 0;
+	char count[GP_COUNT_TEXT];
 	enum gp_status status =
 		which_mark(scene, scene->note->asked.argument, &marked);
 
@@ -73,11 +65,10 @@ enum gp_status keep_site(struct scene *scene)
 			frees++;
 		}
 	}
-	note_blocks(scene, marked.blocks, marked.bytes, "meant");
-	scene->note->changes = frees;
-	snprintf(scene->note->text + strlen(scene->note->text),
-		 sizeof(scene->note->text) - strlen(scene->note->text),
-		 "; %llu frees left out", (unsigned long long)frees);
+	scene_note(scene, frees, "free",
+		   "left out, of %s blocks with %s in all",
+		   gp_count_text(marked.blocks, count),
+		   gp_bytes_text(marked.bytes, bytes));
 	marked_release(&marked);
 	return GP_OK;
 }
@@ -131,8 +122,10 @@ static uint64_t free_early(struct gp_draft_device *device, const bool *marked,
 enum gp_status free_earlier(struct scene *scene)
 {
 	uint64_t events, moved = 0;
+	char count[GP_COUNT_TEXT];
 	char *which = cut_events(scene->note->asked.argument, &events);
 	struct marked marked;
+	char bytes[GP_BYTES_TEXT];
 	enum gp_status status = which_mark(scene, which, &marked);
 
 	free(which);
@@ -141,11 +134,9 @@ enum gp_status free_earlier(struct scene *scene)
 	for (size_t d = 0; d < marked.devices; d++)
 		moved += free_early(&scene->draft->devices[d], marked.of[d],
 				    events);
-	note_blocks(scene, marked.blocks, marked.bytes, "meant");
-	scene->note->changes = moved;
-	snprintf(scene->note->text + strlen(scene->note->text),
-		 sizeof(scene->note->text) - strlen(scene->note->text),
-		 "; %llu freed earlier", (unsigned long long)moved);
+	scene_note(scene, moved, "free", "moved, of %s blocks with %s in all",
+		   gp_count_text(marked.blocks, count),
+		   gp_bytes_text(marked.bytes, bytes));
 	marked_release(&marked);
 	return GP_OK;
 }

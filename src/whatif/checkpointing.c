@@ -138,13 +138,13 @@ static size_t shorten_device(struct scene *scene, uint32_t d,
 
 enum gp_status checkpointing(struct scene *scene)
 {
-	struct gp_what_if_note *note = scene->note;
 	struct marked marked;
 	uint64_t bytes = 0;
 	size_t steps = 0;
-	char count[GP_COUNT_TEXT], size[GP_BYTES_TEXT];
+	char size[GP_BYTES_TEXT];
+	char found[64] = "no steps found: the trace is taken as one";
 	enum gp_status status =
-		which_mark(scene, note->asked.argument, &marked);
+		which_mark(scene, scene->note->asked.argument, &marked);
 
 	if (status != GP_OK)
 		return status;
@@ -152,16 +152,9 @@ enum gp_status checkpointing(struct scene *scene)
 		steps += shorten_device(scene, d, marked.of[d], &bytes);
 	marked_release(&marked);
 	if (steps)
-		snprintf(note->text, sizeof(note->text),
-			 "%s blocks dropped and made again, %s in all, in %zu "
-			 "steps",
-			 gp_count_text(note->changes, count),
-			 gp_bytes_text(bytes, size), steps);
-	else
-		snprintf(note->text, sizeof(note->text),
-			 "%s blocks dropped and made again, %s in all; no "
-			 "steps found, the trace is taken as one",
-			 gp_count_text(note->changes, count),
-			 gp_bytes_text(bytes, size));
+		snprintf(found, sizeof(found), "in %zu steps", steps);
+	scene_note(scene, scene->note->changes, "block",
+		   "dropped and made again, %s in all, %s",
+		   gp_bytes_text(bytes, size), found);
 	return GP_OK;
 }

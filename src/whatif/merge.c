@@ -28,17 +28,13 @@ static uint64_t change_device(struct gp_draft_device *device,
 }
 
 static enum gp_status apply(struct scene *scene, const struct change *change,
-			    const char *what)
+			    const char *noun, const char *what)
 {
 	uint64_t changes = 0;
-	char count[GP_COUNT_TEXT];
 
 	for (size_t d = 0; d < scene->config->trace->device_count; d++)
 		changes += change_device(&scene->draft->devices[d], change);
-	scene->note->changes = changes;
-	snprintf(scene->note->text, sizeof(scene->note->text),
-		 "%s change%s: %s", gp_count_text(changes, count),
-		 changes == 1 ? "" : "s", what);
+	scene_note(scene, changes, noun, "%s", what);
 	return GP_OK;
 }
 
@@ -116,9 +112,7 @@ enum gp_status merge_streams(struct scene *scene)
 
 	if (!can_merge(scene->draft, true))
 		return cannot_merge(scene);
-	return apply(scene, &change,
-		     "requests and segments moved to the default stream, waits "
-		     "left out");
+	return apply(scene, &change, "change", "of stream, and waits left out");
 }
 
 static bool without_waiting(struct gp_event *event)
@@ -134,7 +128,7 @@ enum gp_status no_delay(struct scene *scene)
 	static const struct change change = { without_waiting, does_not_wait,
 					      NULL };
 
-	return apply(scene, &change, "record_stream and waits left out");
+	return apply(scene, &change, "wait", "for another stream left out");
 }
 
 /* ---- pools ---- */
@@ -181,9 +175,8 @@ enum gp_status no_private_pools(struct scene *scene)
 
 	if (!can_merge(scene->draft, false))
 		return cannot_merge(scene);
-	return apply(scene, &change,
-		     "requests and segments moved to the default pool, uses of "
-		     "pools left out");
+	return apply(scene, &change, "change",
+		     "of pool, and uses of pools left out");
 }
 
 /* ---- calls ---- */
@@ -200,5 +193,5 @@ enum gp_status no_empty_cache(struct scene *scene)
 {
 	static const struct change change = { without_empty_cache, NULL, NULL };
 
-	return apply(scene, &change, "calls of empty_cache left out");
+	return apply(scene, &change, "call", "of empty_cache left out");
 }

@@ -75,7 +75,7 @@ static void put_first(struct gp_draft_device *device, double share,
 enum gp_status preallocate(struct scene *scene)
 {
 	uint64_t blocks = 0, bytes = 0;
-	char count[GP_COUNT_TEXT], size[GP_BYTES_TEXT];
+	char size[GP_BYTES_TEXT];
 	double share;
 
 	if (!parse_share(scene->note->asked.argument, &share))
@@ -90,10 +90,8 @@ enum gp_status preallocate(struct scene *scene)
 		blocks += n;
 		free(moved);
 	}
-	scene->note->changes = blocks;
-	snprintf(scene->note->text, sizeof(scene->note->text),
-		 "%s blocks asked for first, %s in all",
-		 gp_count_text(blocks, count), gp_bytes_text(bytes, size));
+	scene_note(scene, blocks, "block", "asked for first, %s in all",
+		   gp_bytes_text(bytes, size));
 	return GP_OK;
 }
 
@@ -153,12 +151,9 @@ static uint64_t sort_device(struct gp_draft_device *device)
 enum gp_status sort_step(struct scene *scene)
 {
 	uint64_t moved = 0;
-	char count[GP_COUNT_TEXT];
 
 	for (size_t d = 0; d < scene->config->trace->device_count; d++)
 		moved += sort_device(&scene->draft->devices[d]);
-	scene->note->changes = moved;
-	snprintf(scene->note->text, sizeof(scene->note->text),
-		 "%s requests changed places", gp_count_text(moved, count));
+	scene_note(scene, moved, "request", "in another place");
 	return GP_OK;
 }

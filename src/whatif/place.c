@@ -302,8 +302,6 @@ static bool parse_best(const char *where, size_t *calls)
 enum gp_status empty_cache_at(struct scene *scene)
 {
 	const char *where = scene->note->asked.argument;
-	struct gp_what_if_note *note = scene->note;
-	char count[GP_COUNT_TEXT];
 	size_t calls;
 
 	if (parse_best(where, &calls)) {
@@ -313,11 +311,10 @@ enum gp_status empty_cache_at(struct scene *scene)
 	}
 	if (!at_event(scene, where) && !at_steps(scene, where))
 		at_marks(scene, where);
-	if (!note->changes)
+	if (!scene->note->changes)
 		return scene_usage(scene, "not an event of the trace, no mark "
 					  "has that name, and it is not best "
 					  "or best:3");
-	snprintf(note->text, sizeof(note->text), "%s calls of empty_cache",
-		 gp_count_text(note->changes, count));
+	scene_note(scene, scene->note->changes, "call", "of empty_cache");
 	return GP_OK;
 }

@@ -18,6 +18,10 @@ struct scene {
 /* GP_USAGE: "--NAME ARGUMENT: what". */
 enum gp_status scene_usage(const struct scene *scene, const char *what);
 
+/* What was done: "3 blocks", then the rest; count is how often. */
+void scene_note(struct scene *scene, uint64_t count, const char *noun,
+		const char *rest, ...) __attribute__((format(printf, 4, 5)));
+
 /* The steps of the draft as it is; settled.  The caller frees the list. */
 void scene_steps(const struct scene *scene, uint32_t device,
 		 struct gp_steps *steps);

@@ -134,17 +134,15 @@ enum gp_status round_sizes(struct scene *scene)
 {
 	struct classes classes;
 	struct rounded rounded = { 0 };
-	char count[GP_COUNT_TEXT], size[GP_BYTES_TEXT];
+	char size[GP_BYTES_TEXT];
 
 	if (!parse(scene->note->asked.argument, &classes))
 		return scene_usage(scene, "not a size, a list of ascending "
 					  "sizes, pow2 or pow2/8");
 	for (size_t d = 0; d < scene->config->trace->device_count; d++)
 		round_device(&classes, &scene->draft->devices[d], &rounded);
-	scene->note->changes = rounded.requests;
-	snprintf(scene->note->text, sizeof(scene->note->text),
-		 "%s requests rounded up, by %s in all",
-		 gp_count_text(rounded.requests, count),
-		 gp_bytes_text(rounded.bytes, size));
+	scene_note(scene, rounded.requests, "request",
+		   "rounded up, by %s in all",
+		   gp_bytes_text(rounded.bytes, size));
 	return GP_OK;
 }

@@ -2,9 +2,12 @@
 #include "gpupool/what_if.h"
 
 #include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "whatif/scene.h"
 
@@ -121,6 +124,22 @@ enum gp_status scene_usage(const struct scene *scene, const char *what)
 	return gp_diag_set(scene->diag, GP_USAGE, "--%s%s%s: %s",
 			   asked->row->name, asked->argument ? " " : "",
 			   asked->argument ? asked->argument : "", what);
+}
+
+void scene_note(struct scene *scene, uint64_t count, const char *noun,
+		const char *rest, ...)
+{
+	struct gp_what_if_note *note = scene->note;
+	char number[GP_COUNT_TEXT];
+	va_list args;
+	int n;
+
+	note->changes = count;
+	n = snprintf(note->text, sizeof(note->text), "%s %s%s ",
+		     gp_count_text(count, number), noun, count == 1 ? "" : "s");
+	va_start(args, rest);
+	vsnprintf(note->text + n, sizeof(note->text) - (size_t)n, rest, args);
+	va_end(args);
 }
 
 bool scene_text_has(const char *text, const char *pattern)
