@@ -180,6 +180,9 @@ browser-test: $(PROGRAM) ## the page of --format html in headless Chromium
 viewers-test: $(PROGRAM) ## what convert --run writes, in other people's viewers
 	@BUILD=$(B) tests/run.sh tests/viewers/run.sh
 
+screenshot: $(PROGRAM) ## the picture in README.md, with headless Chromium
+	@scripts/screenshot.sh $(PROGRAM) man/images/page.png
+
 tests: $(CHECKS) $(JSON) ## build the tests, run none
 
 $(B)/tests/unit/% $(B)/tests/contract/%: TEST_LIBS = $(CHECK_LIBS)
@@ -309,7 +312,7 @@ help: ## this list
 	@echo '  V=1           show the commands'
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
-.PHONY: all lib check check-run browser-test viewers-test tests fuzz fuzz-run lint lint-run format \
+.PHONY: all lib check check-run browser-test screenshot viewers-test tests fuzz fuzz-run lint lint-run format \
 	record-test record-test-run slurm-check conform conform-record demo demo-run torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all

@@ -329,6 +329,20 @@ static void write_run(const struct finding *f)
 	fputs("</dl>\n", f->out);
 }
 
+static void write_use(const struct finding *f)
+{
+	const struct gp_explain *e = f->explain;
+	const struct gp_attempt *cure = gp_explain_cure(e);
+	char bytes[GP_BYTES_TEXT], label[64] = "Use:";
+
+	if (cure && e->verdict == GP_FITS)
+		snprintf(label, sizeof(label), "Needs %s less:",
+			 gp_bytes_text(e->base.peak_reserved -
+					       cure->peak_reserved,
+				       bytes));
+	code(f, label, explain_use(e));
+}
+
 void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 		     FILE *out)
 {
@@ -338,8 +352,7 @@ void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 	fprintf(out, "<div class=\"verdict %s\">\n",
 		explain_verdicts[e->verdict]);
 	paragraph(&f, "headline", explain_verdict(e));
-	code(&f,
-	     e->verdict == GP_FITS ? "Needs less:" : "Use:", explain_use(e));
+	write_use(&f);
 	paragraph(&f, "", explain_request(e));
 	paragraph(&f, "", explain_release(e));
 	paragraph(&f, "", explain_others(e));

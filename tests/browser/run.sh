@@ -16,7 +16,7 @@ for name in chromium chromium-browser google-chrome; do
 done
 if [ -z "$chromium" ]; then
 	for test in renders numbers findings peak event click compare \
-		hostile no-script; do
+		small hostile no-script; do
 		echo "skip browser-$test: chromium is not on this machine"
 	done
 	exit 0
@@ -187,6 +187,22 @@ hostile() {
 		{ echo "text of the trace is part of the page"; return 1; }
 }
 
+# A page stays small, however many events there are: 2 MB are asked for.
+small() {
+	"$gpupool" replay -q \
+		"$root/traces/recorded/gpt2-ragged.default.pickle.zst" \
+		--format html -o "$work/gpt2.html"
+	"$gpupool" gen -q ragged steps=2000 -o "$work/long.bin" \
+		2> "$work/needs"
+	"$gpupool" replay -q "$work/long.bin" --format html \
+		-o "$work/long.html"
+	for page in gpt2 long; do
+		bytes=$(wc -c < "$work/$page.html")
+		[ "$bytes" -lt 2000000 ] ||
+			{ echo "$page.html has $bytes bytes"; return 1; }
+	done
+}
+
 # Readable without scripts: drawings and numbers stand in the file itself.
 without_script() {
 	sed '/^<script>$/,/^<\/script>$/d' "$work/page.html" > "$work/still.html"
@@ -211,5 +227,6 @@ ok event at_event "$early"
 ok click click
 ok compare compare
 ok hostile hostile
+ok small small
 ok no-script without_script
 exit "$failed"
