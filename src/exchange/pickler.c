@@ -105,9 +105,20 @@ void pickler_uint(struct pickler *p, uint64_t value)
 		put_long(p, value);
 }
 
-void pickler_int(struct pickler *p, int32_t value)
+void pickler_int(struct pickler *p, int64_t value)
 {
-	put_number(p, OP_BININT, (uint32_t)value, 4);
+	unsigned char bytes[2 + sizeof(value)] = { OP_LONG1, sizeof(value) };
+
+	if (value >= 0) {
+		pickler_uint(p, (uint64_t)value);
+	} else if (value >= INT32_MIN) {
+		put_number(p, OP_BININT, (uint32_t)value, 4);
+	} else {
+		for (unsigned i = 0; i < sizeof(value); i++)
+			bytes[2 + i] =
+				(unsigned char)((uint64_t)value >> 8 * i);
+		put(p, bytes, sizeof(bytes));
+	}
 }
 
 void pickler_real(struct pickler *p, double value)

@@ -30,7 +30,7 @@ void pickler_end(struct pickler *pickler); /* the object put is the pickle */
 void pickler_flush(struct pickler *pickler);
 
 void pickler_uint(struct pickler *pickler, uint64_t value);
-void pickler_int(struct pickler *pickler, int32_t value);
+void pickler_int(struct pickler *pickler, int64_t value);
 void pickler_real(struct pickler *pickler, double value);
 void pickler_bool(struct pickler *pickler, bool value);
 /* UTF-8; length in bytes. */

@@ -113,10 +113,12 @@ void snapshot_uint(struct snapshot *s, enum word key, uint64_t value)
 
 void snapshot_stream(struct snapshot *s, uint16_t stream)
 {
-	snapshot_uint(s, WORD_STREAM,
-		      stream < s->trace->stream_count
-			      ? s->trace->streams[stream]
-			      : 0);
+	bool is_known = stream < s->trace->stream_count;
+
+	/* PyTorch writes handles signed. */
+	snapshot_word(s, WORD_STREAM);
+	pickler_int(&s->pickler,
+		    is_known ? (int64_t)s->trace->streams[stream] : 0);
 }
 
 void snapshot_pool(struct snapshot *s, enum word key, uint16_t pool)

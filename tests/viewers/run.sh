@@ -6,7 +6,8 @@
 #	MEMORY_VIZ_JS	torch/utils/viz/MemoryViz.js of PyTorch's sources;
 #			needs node
 #
-# Without them the tests are skipped.
+# Without them the tests are skipped.  Perfetto, speedscope and tables are held
+# to the rules of their formats, and to the report.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -57,6 +58,29 @@ elif find_memory_viz; then
 	done
 else
 	echo "skip _memory_viz.py: no PyTorch; MEMORY_VIZ=FILE names it"
+fi
+
+# NAME: traces/NAME, in the formats that no viewer here loads.
+hold() {
+	"$build/gpupool" replay -q "$root/traces/$1" --format json \
+		-o "$work/report.json"
+	run "$1" run.perfetto.json
+	run "$1" run.speedscope.json
+	run "$1" run.folded
+	run "$1" run.csv
+	try "a run of $1 keeps the rules of formats" python3 \
+		"$here/formats.py" "$work/report.json" "$work/run.perfetto.json" \
+		"$work/run.speedscope.json" "$work/run.folded" "$work/run.csv"
+}
+
+if command -v python3 > /dev/null; then
+	hold recorded/opt-finetune-2.9.jsonl.gz
+	hold recorded/fsdp-rank0-of-64.default.pickle.gz
+	hold stories/service-drifts-by-night.jsonl
+	hold tiny/free-waits-for-another-stream.json
+	hold imports/profile.json
+else
+	echo "skip the rules of formats: there is no python3"
 fi
 
 if ! command -v node > /dev/null; then
