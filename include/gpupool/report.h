@@ -111,11 +111,18 @@ struct gp_headroom_run {
 	const struct gp_release_choice *choice; /* NULL: the user chose */
 	const struct gp_headroom *devices;
 };
+struct gp_headroom_refusal {
+	const char *conf, *reason; /* in PyTorch's words */
+	uint8_t release;
+};
 struct gp_headroom_report {
 	const char *path;
 	const struct gp_trace *trace;
 	const struct gp_headroom_run *runs;
 	size_t run_count;
+	/* Settings that were asked for and cannot be. */
+	const struct gp_headroom_refusal *refused;
+	size_t refused_count;
 	const struct gp_prices *prices;
 };
 void gp_report_headroom_text(const struct gp_headroom_report *report,

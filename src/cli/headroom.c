@@ -1,4 +1,5 @@
 /* gpupool headroom: how small the device may be. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,9 +8,12 @@
 #include "cli/outlet.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
+#include "cli/sweep_grid.h"
 #include "cli/terminal.h"
-#include "cli/trace_file.h"
+#include "cli/threads.h"
+#include "gpupool/crew.h"
 #include "gpupool/headroom.h"
+#include "gpupool/input.h"
 #include "gpupool/price.h"
 #include "gpupool/report.h"
 
@@ -17,31 +21,121 @@
 #define TRIES  4000 /* all capacities of most traces, in seconds */
 
 /* All that one call of the command holds: of each run its plan, and what came
- * of it. */
+ * of it on each device. */
 struct session {
 	const struct gp_options *options;
 	const char *path;
 	struct gp_trace *trace;
+	struct gp_grid grid; /* of --set */
 	struct gp_plan *plans;
 	struct gp_headroom_run *runs;
-	size_t run_count;
+	struct gp_headroom **results;
+	size_t run_count, run_room;
+	struct gp_headroom_refusal *refused;
+	size_t refused_count, refused_room;
 	struct gp_progress progress;
+	size_t pieces, done;
+	bool is_alone; /* one piece, on the caller's thread */
+	atomic_bool has_failed;
+	enum gp_status status; /* of the first that failed */
+	struct gp_diag diag;
 };
 
-/* conf NULL: the recorded settings, to which the flags add. */
+static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
+{
+	struct gp_input_config config = {
+		.path = s->path,
+		.progress = gp_progress_read,
+		.progress_arg = &s->progress,
+	};
+
+	return gp_input_read(&config, &s->trace, diag);
+}
+
+/* ---- what is asked ---- */
+
+static struct gp_plan *new_plan(struct session *s)
+{
+	s->plans = gp_mem_grow(s->plans, &s->run_room, s->run_count + 1,
+			       sizeof(*s->plans));
+	s->plans[s->run_count] = (struct gp_plan){ 0 };
+	return &s->plans[s->run_count++];
+}
+
+/* conf NULL: the recorded settings, to which the flags add; torch NULL: as the
+ * flags say. */
 static enum gp_status add_plan(struct session *s, const char *conf,
-			       const char *knobs, struct gp_diag *diag)
+			       const char *knobs, const char *torch,
+			       struct gp_diag *diag)
 {
 	struct gp_options options = *s->options;
-	struct gp_plan *plan = &s->plans[s->run_count++];
 	enum gp_status status;
 
 	options.alloc_conf = conf;
 	options.knobs = (char *)(knobs ? knobs : "");
 	options.capacity = GP_UNLIMITED;
-	status = gp_plan_asked(plan, s->trace, &options, diag);
+	if (torch)
+		options.torch = torch;
+	status = gp_plan_asked(new_plan(s), s->trace, &options, diag);
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, s->path);
+	return status;
+}
+
+static void add_refused(struct session *s, const struct gp_combination *c)
+{
+	s->refused = gp_mem_grow(s->refused, &s->refused_room,
+				 s->refused_count + 1, sizeof(*s->refused));
+	s->refused[s->refused_count++] = (struct gp_headroom_refusal){
+		.conf = c->conf,
+		.reason = c->reason,
+		.release = c->settings.release,
+	};
+}
+
+static enum gp_status make_grid(struct session *s, uint8_t *release,
+				struct gp_diag *diag)
+{
+	struct gp_options options = *s->options;
+	struct gp_plan base = { 0 };
+	enum gp_status status;
+
+	options.capacity = GP_UNLIMITED;
+	status = gp_plan_asked(&base, s->trace, &options, diag);
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s->path);
+	*release = base.settings.release;
+	if (status == GP_OK)
+		status = gp_headroom_grid(&options, base.conf, *release,
+					  &s->grid, diag);
+	gp_plan_release(&base);
+	return status;
+}
+
+/* --set: each combination; what cannot be is told. */
+static enum gp_status add_grid(struct session *s, struct gp_diag *diag)
+{
+	uint8_t release;
+	enum gp_status status = make_grid(s, &release, diag);
+
+	for (size_t i = 0; i < s->grid.count && status == GP_OK; i++) {
+		const struct gp_combination *c = &s->grid.items[i];
+		bool is_other = c->settings.release != release;
+		char torch[16];
+
+		snprintf(torch, sizeof(torch), "2.%u", c->settings.release);
+		if (c->reason)
+			add_refused(s, c);
+		else
+			status = add_plan(s, c->conf, NULL,
+					  is_other ? torch : NULL, diag);
+	}
+	if (status == GP_OK && !s->run_count) {
+		gp_diag_file(diag, "headroom");
+		status = gp_diag_set(diag, GP_USAGE,
+				     "PyTorch refuses each of them: %s",
+				     s->refused[0].reason);
+	}
 	return status;
 }
 
@@ -51,18 +145,21 @@ static enum gp_status make_plans(struct session *s, struct gp_diag *diag)
 	const struct gp_texts *confs = &options->confs;
 	enum gp_status status = GP_OK;
 
-	s->plans = gp_mem_alloc(confs->count + 2, sizeof(*s->plans));
-	s->runs = gp_mem_alloc(confs->count + 2, sizeof(*s->runs));
 	if (options->compare)
-		status = add_plan(s, NULL, NULL, diag);
+		status = add_plan(s, NULL, NULL, NULL, diag);
+	if (options->sets.count)
+		return status == GP_OK ? add_grid(s, diag) : status;
 	for (size_t i = 0; i < confs->count && status == GP_OK; i++)
-		status = add_plan(s, confs->items[i], options->knobs, diag);
+		status = add_plan(s, confs->items[i], options->knobs, NULL,
+				  diag);
 	if (!confs->count && status == GP_OK)
-		status = add_plan(s, NULL, options->knobs, diag);
+		status = add_plan(s, NULL, options->knobs, NULL, diag);
 	return status;
 }
 
-static void tell(void *arg, uint32_t replays)
+/* ---- searching ---- */
+
+static void tell_replay(void *arg, uint32_t replays)
 {
 	char what[64];
 
@@ -70,46 +167,94 @@ static void tell(void *arg, uint32_t replays)
 	gp_progress_step(arg, what);
 }
 
+static void tell_piece(void *arg, size_t piece)
+{
+	struct session *s = arg;
+
+	(void)piece;
+	gp_progress_count(&s->progress, ++s->done, s->pieces);
+}
+
 static uint32_t count_or(uint64_t asked, uint32_t by_default)
 {
 	return asked == GP_COUNT_BY_DEFAULT ? by_default : (uint32_t)asked;
 }
 
-static enum gp_status measure(struct session *s, size_t index,
-			      struct gp_diag *diag)
+/* On some thread: one device of one run, into its own place. */
+static void work(void *arg, size_t piece)
 {
-	const struct gp_plan *plan = &s->plans[index];
-	struct gp_headroom_run *run = &s->runs[index];
-	struct gp_headroom *devices =
-		gp_mem_alloc(s->trace->device_count + 1, sizeof(*devices));
-	enum gp_status status = GP_OK;
-
-	*run = (struct gp_headroom_run){
+	struct session *s = arg;
+	size_t devices = s->trace->device_count, run = piece / devices;
+	uint32_t device = (uint32_t)(piece % devices);
+	const struct gp_plan *plan = &s->plans[run];
+	struct gp_headroom_config config = {
+		.trace = s->trace,
+		.device = device,
 		.settings = &plan->settings,
+		.engine = plan->engine,
 		.conf = plan->conf,
-		.choice = plan->has_choice ? &plan->choice : NULL,
-		.devices = devices,
+		.tries = count_or(s->options->tries, TRIES),
+		.points = count_or(s->options->points,
+				   s->options->sets.count ? 0 : POINTS),
+		.progress = s->is_alone ? tell_replay : NULL,
+		.progress_arg = &s->progress,
 	};
-	for (uint32_t i = 0; i < s->trace->device_count && status == GP_OK;
-	     i++) {
-		struct gp_headroom_config config = {
-			.trace = s->trace,
-			.device = i,
-			.settings = &plan->settings,
-			.engine = plan->engine,
-			.conf = plan->conf,
-			.tries = count_or(s->options->tries, TRIES),
-			.points = count_or(s->options->points, POINTS),
-			.progress = tell,
-			.progress_arg = &s->progress,
-		};
+	struct gp_diag diag = { 0 };
+	enum gp_status status;
 
-		status = gp_headroom(&config, &devices[i], diag);
-	}
-	if (status != GP_OK && !*diag->file)
-		gp_diag_file(diag, s->path);
-	return status;
+	if (atomic_load(&s->has_failed))
+		return;
+	status = gp_headroom(&config, &s->results[run][device], &diag);
+	if (status == GP_OK || atomic_exchange(&s->has_failed, true))
+		return;
+	s->status = status;
+	s->diag = diag;
 }
+
+static void make_runs(struct session *s)
+{
+	s->runs = gp_mem_alloc(s->run_count + 1, sizeof(*s->runs));
+	s->results = gp_mem_alloc(s->run_count + 1, sizeof(*s->results));
+	for (size_t i = 0; i < s->run_count; i++) {
+		const struct gp_plan *plan = &s->plans[i];
+
+		s->results[i] = gp_mem_alloc(s->trace->device_count + 1,
+					     sizeof(**s->results));
+		s->runs[i] = (struct gp_headroom_run){
+			.settings = &plan->settings,
+			.conf = plan->conf,
+			.choice = plan->has_choice ? &plan->choice : NULL,
+			.devices = s->results[i],
+		};
+	}
+}
+
+static enum gp_status measure(struct session *s, struct gp_diag *diag)
+{
+	size_t threads =
+		s->options->jobs ? s->options->jobs : gp_threads_by_default();
+
+	make_runs(s);
+	s->pieces = s->run_count * s->trace->device_count;
+	s->is_alone = threads < 2 || s->pieces < 2;
+	gp_progress_restart(&s->progress);
+	gp_crew_run(&(struct gp_crew_config){
+		.threads = threads,
+		.count = s->pieces,
+		.work = work,
+		.done = s->is_alone ? NULL : tell_piece,
+		.arg = s,
+		.stop = &s->has_failed,
+	});
+	if (s->status != GP_OK) {
+		*diag = s->diag;
+		if (!*diag->file)
+			gp_diag_file(diag, s->path);
+	}
+	return s->status;
+}
+
+/* ---- told ---- */
 
 static enum gp_status report(struct session *s, struct gp_diag *diag)
 {
@@ -119,6 +264,8 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 		.trace = s->trace,
 		.runs = s->runs,
 		.run_count = s->run_count,
+		.refused = s->refused,
+		.refused_count = s->refused_count,
 		.prices = gp_prices_built_in(),
 	};
 	struct gp_output output;
@@ -138,17 +285,18 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 
 static void release(struct session *s)
 {
-	for (size_t i = 0; i < s->run_count; i++) {
-		struct gp_headroom *devices =
-			(struct gp_headroom *)s->runs[i].devices;
-
-		for (size_t d = 0; devices && d < s->trace->device_count; d++)
-			gp_headroom_release(&devices[d]);
-		free(devices);
-		gp_plan_release(&s->plans[i]);
+	for (size_t i = 0; s->results && i < s->run_count; i++) {
+		for (size_t d = 0; d < s->trace->device_count; d++)
+			gp_headroom_release(&s->results[i][d]);
+		free(s->results[i]);
 	}
-	free(s->plans);
+	for (size_t i = 0; i < s->run_count; i++)
+		gp_plan_release(&s->plans[i]);
+	free(s->results);
 	free(s->runs);
+	free(s->plans);
+	free(s->refused);
+	gp_grid_release(&s->grid);
 	gp_trace_destroy(s->trace);
 }
 
@@ -160,13 +308,12 @@ enum gp_status gp_headroom_command(const struct gp_options *options,
 		.path = options->operands[0],
 		.progress = gp_progress_make(options->quiet),
 	};
-	enum gp_status status = gp_trace_file_read_requests(s.path, &s.progress,
-							    &s.trace, diag);
+	enum gp_status status = read_trace(&s, diag);
 
 	if (status == GP_OK)
 		status = make_plans(&s, diag);
-	for (size_t i = 0; i < s.run_count && status == GP_OK; i++)
-		status = measure(&s, i, diag);
+	if (status == GP_OK)
+		status = measure(&s, diag);
 	gp_progress_end(&s.progress);
 	if (status == GP_OK)
 		status = report(&s, diag);

@@ -41,12 +41,16 @@ const struct gp_option_row gp_option_table[] = {
 	  "Try each of these values with all else: a setting by PyTorch's "
 	  "name, or torch, capacity or engine. none is not set; 32..512*2 and "
 	  "0.6..0.9+0.1 are ranges. May be given more than once." },
+	{ "set", 0, LIST, AT(sets), "NAME=VALUE,...", HEADROOM,
+	  "Compare each of these values with all else: a setting by PyTorch's "
+	  "name, or torch. none is not set; 32..512*2 and 0.6..0.9+0.1 are "
+	  "ranges. May be given more than once." },
 	{ "rank-by", 0, WORD, AT(rank_by), "reserved|gap|retries|time", SWEEPS,
 	  "What makes one setting better than another that serves as many "
 	  "requests; reserved unless given." },
 	{ "prices", 0, TEXT, AT(prices), "FILE", SWEEP,
 	  "What the device's calls cost, in place of the built-in prices." },
-	{ "jobs", 'j', COUNT, AT(jobs), "N", SWEEP,
+	{ "jobs", 'j', COUNT, AT(jobs), "N", SWEEP | HEADROOM,
 	  "Threads; as many as there are processors unless given." },
 	{ "shard", 0, TEXT, AT(shard), "I/N", SWEEP,
 	  "Do only the I-th of N parts, and write it for gpupool merge." },
@@ -127,7 +131,7 @@ const struct gp_option_row gp_option_table[] = {
 	  "The first event behind the part; all unless given." },
 	{ "points", 0, COUNT, AT(points), "N", HEADROOM,
 	  "Capacities of the curve, beside the answers; 0: no curve. 12 "
-	  "unless given." },
+	  "unless given, and 0 with --set." },
 	{ "tries", 0, COUNT, AT(tries), "N", HEADROOM,
 	  "Replays at most to make sure of each answer; 4000 unless given." },
 	{ "round", 0, BYTES, AT(round), "SIZE", FLOOR,

@@ -1,5 +1,4 @@
 /* gpupool sweep: many settings over the same traces, ranked. */
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "cli/sweep_grid.h"
 #include "cli/sweep_paths.h"
 #include "cli/sweep_report.h"
+#include "cli/threads.h"
 #include "cli/torch_lib.h"
 #include "cli/trace_file.h"
 #include "gpupool/crew.h"
@@ -64,15 +64,6 @@ static void catch_interrupts(void)
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-}
-
-static size_t default_threads(void)
-{
-	cpu_set_t set;
-
-	if (!sched_getaffinity(0, sizeof(set), &set))
-		return (size_t)CPU_COUNT(&set);
-	return (size_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* ---- traces ---- */
@@ -319,7 +310,7 @@ static enum gp_status sweep_trace(struct session *s, size_t trace,
 static enum gp_status sweep(struct session *s, struct gp_diag *diag)
 {
 	size_t threads =
-		s->options->jobs ? s->options->jobs : default_threads();
+		s->options->jobs ? s->options->jobs : gp_threads_by_default();
 	enum gp_status status = GP_OK;
 
 	s->pieces = gp_mem_alloc(s->grid.count, sizeof(*s->pieces));

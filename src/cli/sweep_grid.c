@@ -138,6 +138,16 @@ static enum gp_status make(const struct lists *lists,
 	return gp_grid_make(&config, grid, diag);
 }
 
+static void lists_release(struct lists *lists)
+{
+	for (size_t i = 0; i < lists->conf_count; i++)
+		free(lists->confs[i]);
+	for (size_t i = 0; i < lists->axis_count; i++)
+		gp_axis_release(&lists->axes[i]);
+	free(lists->confs);
+	free(lists->axes);
+}
+
 enum gp_status gp_sweep_grid(const struct gp_options *options, const char *base,
 			     uint8_t release, struct gp_grid *grid,
 			     struct gp_diag *diag)
@@ -149,14 +159,62 @@ enum gp_status gp_sweep_grid(const struct gp_options *options, const char *base,
 		status = make(&lists, options, release, grid, diag);
 	if (status == GP_USAGE)
 		gp_diag_file(diag, "sweep");
-	for (size_t i = 0; i < lists.conf_count; i++)
-		free(lists.confs[i]);
-	for (size_t i = 0; i < lists.axis_count; i++)
-		gp_axis_release(&lists.axes[i]);
-	free(lists.confs);
-	free(lists.axes);
+	lists_release(&lists);
 	return status;
 }
+
+/* ---- headroom's ---- */
+
+/* A conf and what the settings' flags add to it. */
+static void add_joined(struct lists *lists, const char *conf, const char *knobs)
+{
+	size_t size = strlen(conf) + strlen(knobs) + 2;
+	char *both = gp_mem_alloc(size, 1);
+
+	snprintf(both, size, "%s%s%s", conf, *conf && *knobs ? "," : "", knobs);
+	add_conf(lists, both);
+	free(both);
+}
+
+static enum gp_status add_setting_axis(struct lists *lists, const char *text,
+				       struct gp_diag *diag)
+{
+	enum gp_status status = add_axis(lists, text, diag);
+	const char *name;
+
+	if (status != GP_OK)
+		return status;
+	name = lists->axes[lists->axis_count - 1].name;
+	if (strcmp(name, "capacity") != 0 && strcmp(name, "engine") != 0)
+		return GP_OK;
+	return gp_diag_set(diag, GP_USAGE,
+			   "--set %s: it takes a setting, or torch", name);
+}
+
+enum gp_status gp_headroom_grid(const struct gp_options *options,
+				const char *base, uint8_t release,
+				struct gp_grid *grid, struct gp_diag *diag)
+{
+	struct lists lists = { 0 };
+	struct gp_options only = { .torch = options->torch };
+	enum gp_status status = GP_OK;
+
+	for (size_t i = 0; i < options->confs.count; i++)
+		add_joined(&lists, options->confs.items[i],
+			   options->knobs ? options->knobs : "");
+	if (!lists.conf_count)
+		add_conf(&lists, base);
+	for (size_t i = 0; i < options->sets.count && status == GP_OK; i++)
+		status = add_setting_axis(&lists, options->sets.items[i], diag);
+	if (status == GP_OK)
+		status = make(&lists, &only, release, grid, diag);
+	if (status == GP_USAGE)
+		gp_diag_file(diag, "headroom");
+	lists_release(&lists);
+	return status;
+}
+
+/* ---- shards ---- */
 
 enum gp_status gp_sweep_shard(const struct gp_options *options,
 			      struct gp_shard *shard, struct gp_diag *diag)

@@ -10,6 +10,12 @@ enum gp_status gp_sweep_grid(const struct gp_options *options, const char *base,
 			     uint8_t release, struct gp_grid *grid,
 			     struct gp_diag *diag);
 
+/* The same of headroom, whose settings' flags are added to each.  Its capacity
+ * is what is looked for, and its engine is the one. */
+enum gp_status gp_headroom_grid(const struct gp_options *options,
+				const char *base, uint8_t release,
+				struct gp_grid *grid, struct gp_diag *diag);
+
 /* --shard I/N, from 1; 1 of 1 when not given. */
 struct gp_shard {
 	size_t index, count;

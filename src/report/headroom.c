@@ -85,11 +85,36 @@ static void print_floor(const struct gp_page *page, const struct gp_headroom *h)
 
 #define NAME 40
 
-static void print_row(const struct gp_page *page, const char *conf,
+static bool has_releases(const struct gp_headroom_report *report)
+{
+	for (size_t i = 1; i < report->run_count; i++)
+		if (report->runs[i].settings->release !=
+		    report->runs[0].settings->release)
+			return true;
+	return false;
+}
+
+/* The settings, and the release where they are of several. */
+#define LABEL_TEXT 512
+static const char *label_of(const struct gp_headroom_report *report, size_t run,
+			    char text[LABEL_TEXT])
+{
+	const struct gp_headroom_run *r = &report->runs[run];
+
+	if (!has_releases(report))
+		return gp_head_settings(r->conf);
+	snprintf(text, LABEL_TEXT, "%s; 2.%u", gp_head_settings(r->conf),
+		 r->settings->release);
+	return text;
+}
+
+static void print_row(const struct gp_page *page,
+		      const struct gp_headroom_report *report, size_t run,
 		      const struct gp_headroom *h)
 {
 	char oom[MIB_TEXT], retry[MIB_TEXT], unlimited[MIB_TEXT];
-	const char *name = gp_head_settings(conf);
+	char text[LABEL_TEXT];
+	const char *name = label_of(report, run, text);
 
 	if (strlen(name) < NAME)
 		fprintf(page->out, "%-*s", NAME, name);
@@ -108,8 +133,46 @@ static void print_rows(const struct gp_page *page,
 	fprintf(page->out, "%-*s%12s%12s%12s\n", NAME, "", "no OOM", "no retry",
 		"no limit");
 	for (size_t i = 0; i < report->run_count; i++)
-		print_row(page, report->runs[i].conf,
-			  &report->runs[i].devices[device]);
+		print_row(page, report, i, &report->runs[i].devices[device]);
+}
+
+/* Of those that need least, the first. */
+static void print_best(const struct gp_page *page,
+		       const struct gp_headroom_report *report, size_t device)
+{
+	char capacity[MIB_TEXT], text[LABEL_TEXT];
+	uint64_t least = UINT64_MAX;
+	size_t best = 0;
+
+	for (size_t i = 0; i < report->run_count; i++) {
+		const struct gp_headroom_bound *bound =
+			&report->runs[i].devices[device].bounds[GP_NO_OOM];
+
+		if (!bound->is_there || bound->capacity >= least)
+			continue;
+		least = bound->capacity;
+		best = i;
+	}
+	if (least != UINT64_MAX)
+		gp_page_line(page, GP_TONE_TITLE, 2,
+			     "Without an out-of-memory error the least is %s: "
+			     "%s.",
+			     mib_text(least, capacity),
+			     label_of(report, best, text));
+}
+
+static void print_refused(const struct gp_page *page,
+			  const struct gp_headroom_report *report)
+{
+	if (!report->refused_count)
+		return;
+	gp_page_blank(page);
+	gp_page_line(page, GP_TONE_TITLE, 2, "PyTorch refuses");
+	for (size_t i = 0; i < report->refused_count; i++)
+		gp_page_line(page, GP_TONE_PLAIN, 4, "  %s (2.%u): %s",
+			     gp_head_settings(report->refused[i].conf),
+			     report->refused[i].release,
+			     report->refused[i].reason);
 }
 
 /* ---- how well it is known ---- */
@@ -247,11 +310,12 @@ static void print_run(const struct gp_page *page,
 		      size_t device)
 {
 	const struct gp_headroom *h = &report->runs[run].devices[device];
+	char text[LABEL_TEXT];
 
 	gp_page_blank(page);
 	if (report->run_count > 1)
 		gp_page_line(page, GP_TONE_TITLE, 2, "%s",
-			     gp_head_settings(report->runs[run].conf));
+			     label_of(report, run, text));
 	else
 		print_floor(page, h);
 	print_known(page, h);
@@ -270,6 +334,7 @@ static void print_device(const struct gp_page *page,
 	if (report->run_count == 1) {
 		print_answer(page, first);
 	} else {
+		print_best(page, report, device);
 		print_floor(page, first);
 		print_rows(page, report, device);
 	}
@@ -285,6 +350,8 @@ static void print_head(const struct gp_page *page,
 	gp_page_line(page, GP_TONE_TITLE, 2,
 		     "%s: the smallest device it runs on",
 		     gp_page_name(report->path));
+	if (has_releases(report))
+		return;
 	if (run->choice)
 		gp_page_field(page, "PyTorch", "2.%u; %s",
 			      run->settings->release, run->choice->why);
@@ -304,4 +371,5 @@ void gp_report_headroom_text(const struct gp_headroom_report *report,
 	print_head(&page, report);
 	for (size_t i = 0; i < report->trace->device_count; i++)
 		print_device(&page, report, i);
+	print_refused(&page, report);
 }

@@ -111,6 +111,15 @@ void gp_report_headroom_json(const struct gp_headroom_report *report, FILE *out)
 	for (size_t i = 0; i < report->run_count; i++)
 		write_run(&json, report, &report->runs[i]);
 	gp_emit_close(&json, ']');
+	gp_emit_open(&json, "refused", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < report->refused_count; i++) {
+		gp_emit_open(&json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_text(&json, "alloc_conf", report->refused[i].conf);
+		gp_emit_release(&json, "torch", report->refused[i].release);
+		gp_emit_text(&json, "reason", report->refused[i].reason);
+		gp_emit_close(&json, '}');
+	}
+	gp_emit_close(&json, ']');
 	gp_emit_close(&json, '}');
 }
 
@@ -138,19 +147,19 @@ static void put_points(FILE *out, const struct gp_headroom_report *report,
 		fprintf(out,
 			",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
 			",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-			",%.1f\n",
+			",%.1f,2.%u\n",
 			report->trace->devices[device].device, point->capacity,
 			point->ooms, point->retries, point->peak_reserved,
 			point->calls.malloc, point->calls.free,
 			point->calls.map, point->calls.unmap,
-			time_of(report->prices, point));
+			time_of(report->prices, point), run->settings->release);
 	}
 }
 
 void gp_report_headroom_csv(const struct gp_headroom_report *report, FILE *out)
 {
 	fputs("settings,device,capacity,num_ooms,num_alloc_retries,"
-	      "peak_reserved,malloc,free,map,unmap,time_us\n",
+	      "peak_reserved,malloc,free,map,unmap,time_us,torch\n",
 	      out);
 	for (size_t i = 0; i < report->run_count; i++)
 		for (size_t d = 0; d < report->trace->device_count; d++)

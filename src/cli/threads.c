@@ -1,0 +1,14 @@
+/* How many threads a command uses unless told. */
+#include "cli/threads.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+size_t gp_threads_by_default(void)
+{
+	cpu_set_t set;
+
+	if (!sched_getaffinity(0, sizeof(set), &set))
+		return (size_t)CPU_COUNT(&set);
+	return (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+}

@@ -1,0 +1,10 @@
+/* How many threads a command uses unless told. */
+#ifndef CLI_THREADS_H
+#define CLI_THREADS_H
+
+#include <stddef.h>
+
+/* The processors that this process may run on. */
+size_t gp_threads_by_default(void);
+
+#endif
