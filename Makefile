@@ -172,7 +172,10 @@ check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(JSON)
 		tests/traces/bad.sh tests/traces/tiny.sh \
 		tests/traces/round_trip.sh tests/viewers/run.sh \
 		tests/cli/snapshots.sh tests/browser/run.sh \
-		tests/record/run.sh
+		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh
+
+gpu: ## all that needs a GPU; results in tests/gpu/results
+	@scripts/gpu.sh
 
 browser-test: $(PROGRAM) ## the page of --format html in headless Chromium
 	@BUILD=$(B) tests/run.sh tests/browser/run.sh
@@ -312,7 +315,8 @@ help: ## this list
 	@echo '  V=1           show the commands'
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
-.PHONY: all lib check check-run browser-test screenshot viewers-test tests fuzz fuzz-run lint lint-run format \
+.PHONY: all lib check check-run gpu browser-test screenshot viewers-test tests \
+	fuzz fuzz-run lint lint-run format \
 	record-test record-test-run slurm-check conform conform-record demo demo-run torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all

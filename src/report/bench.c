@@ -78,6 +78,7 @@ static void write_about(struct gp_emit *json,
 	gp_emit_text(json, "date", report->date);
 	gp_emit_text(json, "gpu", about->gpu);
 	gp_emit_uint(json, "total_bytes", about->total_bytes);
+	gp_emit_uint(json, "free_bytes", about->free_bytes);
 	snprintf(text, sizeof(text), "%d.%d", about->capability[0],
 		 about->capability[1]);
 	gp_emit_text(json, "compute_capability", text);
