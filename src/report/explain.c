@@ -261,6 +261,7 @@ void gp_report_explain_text(const struct gp_explanation *explanation,
 	}
 	if (explanation->count > 1 && !explanation->has_details)
 		gp_page_line(&p.page, GP_TONE_PLAIN, 2,
-			     "%zu other devices: --details has them.",
-			     explanation->count - 1);
+			     "%zu other device%s: --details tells of all.",
+			     explanation->count - 1,
+			     explanation->count > 2 ? "s" : "");
 }

@@ -311,13 +311,28 @@ static void print_title(const struct gp_page *page, const char *name,
 		     gp_bytes_text(total.allocated, allocated));
 }
 
+/* Which run, and which device, where there are several. */
+static const char *name_of(const struct gp_report *report, size_t run,
+			   size_t device, char name[32])
+{
+	int n = 0;
+
+	*name = '\0';
+	if (report->run_count > 1)
+		n = snprintf(name, 32, "%s", run ? "B: " : "A: ");
+	if (report->trace->device_count > 1)
+		snprintf(name + n, 32 - (size_t)n,
+			 "Device %u: ", report->trace->devices[device].device);
+	return name;
+}
+
 /* Both runs on one scale. */
 static void print_device(const struct gp_page *page,
 			 const struct gp_report *report,
 			 const struct gp_map_choice *choice, size_t device)
 {
-	static const char *const names[] = { "A: ", "B: " };
 	struct gp_state states[2];
+	char name[32];
 	const char *what[2];
 	uint64_t events[2], widest = 1;
 
@@ -331,8 +346,8 @@ static void print_device(const struct gp_page *page,
 			widest = widest_of(&states[i]);
 	}
 	for (size_t i = 0; i < report->run_count; i++) {
-		print_title(page, report->run_count > 1 ? names[i] : "",
-			    events[i], what[i], &states[i]);
+		print_title(page, name_of(report, i, device, name), events[i],
+			    what[i], &states[i]);
 		print_state(page, report->trace, &states[i], widest);
 		gp_state_release(&states[i]);
 	}

@@ -17,6 +17,7 @@ struct cutting {
 	uint32_t *numbers; /* by id: in the slice, or GP_NO_ID */
 	uint64_t *names;   /* by number */
 	uint32_t ids;	   /* numbers so far */
+	uint64_t captures; /* open, of those before the slice */
 	struct gp_event *events;
 	size_t count;
 };
@@ -102,8 +103,19 @@ static bool lasts(const struct cutting *c, const struct gp_event *event)
 	case GP_CAPTURE_BEGIN:
 	case GP_CAPTURE_END: return true;
 	case GP_RECORD_STREAM: return c->is_live[event->id];
+	/* A captured stream takes those that wait for it into its capture. */
+	case GP_SYNCHRONIZE:
+		return c->captures && event->flags & GP_STREAM_WAITS;
 	default: return false;
 	}
+}
+
+static void put_before(struct cutting *c, const struct gp_event *event)
+{
+	c->captures += event->kind == GP_CAPTURE_BEGIN;
+	c->captures -= event->kind == GP_CAPTURE_END && c->captures;
+	if (lasts(c, event))
+		put(c, event);
 }
 
 /* ---- the part itself ---- */
@@ -153,8 +165,7 @@ static void cut(struct cutting *c, struct gp_device_trace *device)
 	note_sites(c);
 	device->start = copy_start(c);
 	for (uint64_t i = 0; i < c->slice->from; i++)
-		if (lasts(c, &events[i]))
-			put(c, &events[i]);
+		put_before(c, &events[i]);
 	for (uint64_t i = c->slice->from; i < c->slice->to; i++)
 		if (belongs(c, &events[i]))
 			put(c, &events[i]);

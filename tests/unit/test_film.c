@@ -1,6 +1,7 @@
 /* Films: at every moment they show what the allocator itself shows. */
 #include "gpupool/film.h"
 
+#include <glob.h>
 #include <string.h>
 
 #include "gpupool/input.h"
@@ -145,10 +146,28 @@ START_TEST(a_film_shows_what_the_allocator_shows)
 }
 END_TEST
 
+/* Private pools, captures, several streams: each in the hand-written traces. */
+START_TEST(films_of_all_tiny_traces_show_what_the_allocator_shows)
+{
+	glob_t found;
+
+	ck_assert_int_eq(glob("traces/tiny/*.json*", 0, NULL, &found), 0);
+	ck_assert_uint_gt(found.gl_pathc, 30);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		film(found.gl_pathv[i], "", GP_UNLIMITED, 1);
+		film(found.gl_pathv[i], "expandable_segments:True",
+		     GP_UNLIMITED, 1);
+		film(found.gl_pathv[i], "", 40 * MIB, 1);
+	}
+	globfree(&found);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ a_film_shows_what_the_allocator_shows, 0 },
+		{ films_of_all_tiny_traces_show_what_the_allocator_shows, 0 },
 	};
 
 	return suite_run("film", tests, COUNT_OF(tests));
