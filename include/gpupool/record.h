@@ -51,8 +51,9 @@ enum gp_status gp_stand_ins_write(const struct gp_wants *wants,
 
 /* A real device. */
 struct gp_gpu {
-	const char *name;  /* "h100-80gb" */
-	uint64_t capacity; /* bytes that cudaMemGetInfo calls the total */
+	const char *name;   /* "h100-80gb" */
+	uint64_t capacity;  /* bytes that cudaMemGetInfo calls the total */
+	const char *source; /* of the capacity */
 	struct simcuda_properties properties;
 };
 

@@ -60,7 +60,9 @@ struct simcuda_properties {
 	int l2_bytes, bus_width_bits;
 	int shared_per_block, shared_per_block_optin, shared_per_sm; /* bytes */
 	int threads_per_sm; /* 0: 2048 */
-	int compiled_for;   /* 86: what kernels were compiled for; 0: this */
+	int blocks_per_sm;  /* 0: 32 */
+	int clock_khz, memory_clock_khz;
+	int compiled_for; /* 86: what kernels were compiled for; 0: this */
 };
 void simcuda_set_properties(int device,
 			    const struct simcuda_properties *properties);

@@ -120,7 +120,7 @@ static const struct gp_command table[] = {
 	  "settings given. One trace alone is compared with itself under "
 	  "those settings.",
 	  GP_TAKER_DIFF, gp_diff_command },
-	{ "record", "-- COMMAND...", 1, SIZE_MAX,
+	{ "record", "-- COMMAND...", 0, SIZE_MAX,
 	  "Run a PyTorch program without a GPU and keep its trace.",
 	  "The program is not changed and runs on the PyTorch that it has, "
 	  "over "

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "cli/child.h"
 #include "cli/command.h"
+#include "cli/gpu_list.h"
 #include "cli/python.h"
 #include "cli/recorded.h"
 #include "cli/trace_file.h"
@@ -38,19 +39,6 @@ struct session {
 
 /* ---- before ---- */
 
-static enum gp_status list_gpus(struct gp_diag *diag)
-{
-	char names[200] = "";
-	size_t count, used = 0;
-	const struct gp_gpu *gpus = gp_gpu_table(&count);
-
-	for (size_t i = 0; i < count; i++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used,
-					 "%s%s", i ? ", " : "", gpus[i].name);
-	gp_diag_hint(diag, "known: %s", names);
-	return GP_USAGE;
-}
-
 static enum gp_status check(struct session *s, struct gp_diag *diag)
 {
 	const char *gpu = s->options->gpu ? s->options->gpu : DEFAULT_GPU;
@@ -62,8 +50,13 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 	s->output = s->options->output ? s->options->output : "trace.json";
 	s->gpu = gp_gpu_find(gpu);
 	if (!s->gpu) {
-		list_gpus(diag);
+		gp_diag_hint(diag, "gpupool record --gpu help lists them");
 		return gp_diag_set(diag, GP_USAGE, "--gpu %s: not known", gpu);
+	}
+	if (!s->options->operand_count) {
+		gp_diag_hint(diag, "gpupool record -o trace.json -- python "
+				   "train.py");
+		return gp_diag_set(diag, GP_USAGE, "which COMMAND?");
 	}
 	if (events && strcmp(events, "instant") != 0 &&
 	    strncmp(events, "lag:", 4) != 0)
@@ -207,11 +200,12 @@ static void set_gpu(const struct simcuda_properties *p)
 {
 	char text[512];
 
-	snprintf(text, sizeof(text), "%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%s",
-		 p->major, p->minor, p->multiprocessors, p->l2_bytes,
-		 p->bus_width_bits, p->shared_per_block,
-		 p->shared_per_block_optin, p->shared_per_sm, p->threads_per_sm,
-		 p->compiled_for, p->name);
+	snprintf(text, sizeof(text),
+		 "%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%s", p->major,
+		 p->minor, p->multiprocessors, p->l2_bytes, p->bus_width_bits,
+		 p->shared_per_block, p->shared_per_block_optin,
+		 p->shared_per_sm, p->threads_per_sm, p->blocks_per_sm,
+		 p->clock_khz, p->memory_clock_khz, p->compiled_for, p->name);
 	setenv("SIMCUDA_GPU", text, 1);
 }
 
@@ -291,7 +285,13 @@ enum gp_status gp_record_command(const struct gp_options *options,
 	struct gp_child child = { .command = options->operands,
 				  .prepare = prepare_program,
 				  .data = &s };
-	enum gp_status status = check(&s, diag);
+	enum gp_status status;
+
+	if (options->gpu && !strcmp(options->gpu, "help")) {
+		gp_gpu_list(stdout);
+		return GP_OK;
+	}
+	status = check(&s, diag);
 
 	if (status == GP_OK)
 		status =

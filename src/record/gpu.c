@@ -1,74 +1,103 @@
 /*
- * Real devices, as they show themselves to CUDA.
+ * Real devices, as they show themselves to CUDA.  None of it was measured here.
  *
- * Compute capability, multiprocessors, L2, threads and shared memory: NVIDIA's
- * architecture whitepapers and data sheets of each product, and the table of
- * technical specifications by compute capability in the CUDA C++ Programming
- * Guide.  The capacity is the total of cudaMemGetInfo; where "measured" is not
- * said, it is the product's memory in GiB.
+ * Memory is cudaDeviceProp's totalGlobalMem, which is what cudaMemGetInfo calls
+ * the total; drivers differ by some MiB.  `source` says where it was read:
+ *
+ *	deviceQuery N	output of NVIDIA's sample, as users published it, in
+ *			bytes; N is the CUDA version of the driver
+ *	torch N		torch.cuda.get_device_properties(), in MiB, of that
+ *			release where it was told
+ *
+ * Of the same outputs are multiprocessors, L2, bus and clocks, where they have
+ * them; the rest of these are NVIDIA's architecture whitepapers'.  B200's bus,
+ * L2 and memory clock: github.com/pytorch/ao, pull request 4002.  No output had
+ * the clocks of the A10G and B200's core clock: they are the A10's and H200's.
+ *
+ * What a multiprocessor and a block have follows from the compute capability:
+ * CUDA C++ Programming Guide, technical specifications per compute capability.
+ *
+ * compiled_for: PyPI's wheels hold code for 7.0, 7.5, 8.0, 8.6, 9.0, 10.0 and
+ * 12.0 (torch.cuda.get_arch_list()); a device runs the last of its major
+ * version that is not above it.
  */
 #include <string.h>
 
 #include "gpupool/record.h"
 
-#define GIB		 (UINT64_C(1) << 30)
-#define KIB		 1024
-#define SHARED_PER_BLOCK (48 * KIB)
+#define KIB 1024
+#define MIB (UINT64_C(1) << 20)
+#define MHZ 1000 /* kHz */
 
+/* By compute capability. */
+#define SHARES(optin, sm, threads, blocks)                                     \
+	.shared_per_block = 48 * KIB, .shared_per_block_optin = (optin)*KIB,   \
+	.shared_per_sm = (sm)*KIB, .threads_per_sm = (threads),                \
+	.blocks_per_sm = (blocks)
+#define CC_7_0 .major = 7, .minor = 0, SHARES(96, 96, 2048, 32)
+#define CC_7_5 .major = 7, .minor = 5, SHARES(64, 64, 1024, 16)
+#define CC_8_0 .major = 8, .minor = 0, SHARES(163, 164, 2048, 32)
+#define CC_8_6 .major = 8, .minor = 6, SHARES(99, 100, 1536, 16)
+#define CC_8_9                                                                 \
+	.major = 8, .minor = 9, SHARES(99, 100, 1536, 24), .compiled_for = 86
+#define CC_9_0	.major = 9, .minor = 0, SHARES(227, 228, 2048, 32)
+#define CC_10_0 .major = 10, .minor = 0, SHARES(227, 228, 2048, 32)
+#define CC_12_0 .major = 12, .minor = 0, SHARES(99, 100, 1536, 24)
+
+#define GPU(name_, capacity_, source_, shown_, cc, sms, l2, bus, core, memory) \
+	{                                                                      \
+		.name = name_, .capacity = (capacity_), .source = source_,     \
+		.properties = {                                                \
+			.name = shown_,                                        \
+			cc,                                                    \
+			.multiprocessors = (sms),                              \
+			.l2_bytes = (l2)*KIB,                                  \
+			.bus_width_bits = (bus),                               \
+			.clock_khz = (core)*MHZ,                               \
+			.memory_clock_khz = (memory)*MHZ                       \
+		}                                                              \
+	}
+
+/* clang-format off */
 static const struct gp_gpu table[] = {
-	{ "v100-16gb",
-	  16 * GIB,
-	  { "Tesla V100-SXM2-16GB", 7, 0, 80, 6 << 20, 4096, SHARED_PER_BLOCK,
-	    96 * KIB, 96 * KIB, 2048, 0 } },
-	{ "v100-32gb",
-	  32 * GIB,
-	  { "Tesla V100-SXM2-32GB", 7, 0, 80, 6 << 20, 4096, SHARED_PER_BLOCK,
-	    96 * KIB, 96 * KIB, 2048, 0 } },
-	{ "t4",
-	  15 * GIB,
-	  { "Tesla T4", 7, 5, 40, 4 << 20, 256, SHARED_PER_BLOCK, 64 * KIB,
-	    64 * KIB, 1024, 0 } },
-	{ "a100-40gb",
-	  40 * GIB,
-	  { "NVIDIA A100-SXM4-40GB", 8, 0, 108, 40 << 20, 5120,
-	    SHARED_PER_BLOCK, 163 * KIB, 164 * KIB, 2048, 0 } },
-	{ "a100-80gb",
-	  80 * GIB,
-	  { "NVIDIA A100-SXM4-80GB", 8, 0, 108, 40 << 20, 5120,
-	    SHARED_PER_BLOCK, 163 * KIB, 164 * KIB, 2048, 0 } },
-	{ "a10",
-	  24 * GIB,
-	  { "NVIDIA A10", 8, 6, 72, 6 << 20, 384, SHARED_PER_BLOCK, 99 * KIB,
-	    100 * KIB, 1536, 0 } },
-	{ "rtx-3090",
-	  24 * GIB,
-	  { "NVIDIA GeForce RTX 3090", 8, 6, 82, 6 << 20, 384, SHARED_PER_BLOCK,
-	    99 * KIB, 100 * KIB, 1536, 0 } },
-	{ "l4",
-	  24 * GIB,
-	  { "NVIDIA L4", 8, 9, 58, 48 << 20, 192, SHARED_PER_BLOCK, 99 * KIB,
-	    100 * KIB, 1536, 0 } },
-	{ "l40s",
-	  48 * GIB,
-	  { "NVIDIA L40S", 8, 9, 142, 96 << 20, 384, SHARED_PER_BLOCK, 99 * KIB,
-	    100 * KIB, 1536, 0 } },
-	{ "rtx-4090",
-	  24 * GIB,
-	  { "NVIDIA GeForce RTX 4090", 8, 9, 128, 72 << 20, 384,
-	    SHARED_PER_BLOCK, 99 * KIB, 100 * KIB, 1536, 0 } },
-	{ "h100-80gb",
-	  80 * GIB,
-	  { "NVIDIA H100 80GB HBM3", 9, 0, 132, 50 << 20, 5120,
-	    SHARED_PER_BLOCK, 227 * KIB, 228 * KIB, 2048, 0 } },
-	{ "h200",
-	  141 * GIB,
-	  { "NVIDIA H200", 9, 0, 132, 50 << 20, 6144, SHARED_PER_BLOCK,
-	    227 * KIB, 228 * KIB, 2048, 0 } },
-	{ "b200",
-	  180 * GIB,
-	  { "NVIDIA B200", 10, 0, 148, 126 << 20, 8192, SHARED_PER_BLOCK,
-	    227 * KIB, 228 * KIB, 2048, 0 } },
+	GPU("v100-16gb", 16928342016, "deviceQuery 12.4",
+	    "Tesla V100-SXM2-16GB", CC_7_0, 80, 6144, 4096, 1530, 877),
+	GPU("v100-32gb", 34089730048, "deviceQuery 11.4",
+	    "Tesla V100-SXM2-32GB", CC_7_0, 80, 6144, 4096, 1530, 877),
+	GPU("t4", 15642329088, "deviceQuery 12.5",
+	    "Tesla T4", CC_7_5, 40, 4096, 256, 1590, 5001),
+	GPU("a100-40gb", 42298834944, "deviceQuery 12.2",
+	    "NVIDIA A100-SXM4-40GB", CC_8_0, 108, 40960, 5120, 1410, 1215),
+	GPU("a100-80gb", 85100068864, "deviceQuery 12.5",
+	    "NVIDIA A100-SXM4-80GB", CC_8_0, 108, 40960, 5120, 1410, 1593),
+	GPU("a10", 23696375808, "deviceQuery 12.8",
+	    "NVIDIA A10", CC_8_6, 72, 6144, 384, 1695, 6251),
+	GPU("a10g", 22587 * MIB, "torch 2.15",
+	    "NVIDIA A10G", CC_8_6, 80, 6144, 384, 1695, 6251),
+	GPU("rtx-3090", 25414860800, "deviceQuery 12.2",
+	    "NVIDIA GeForce RTX 3090", CC_8_6, 82, 6144, 384, 1740, 9751),
+	GPU("rtx-a6000", 51160023040, "deviceQuery 12.7",
+	    "NVIDIA RTX A6000", CC_8_6, 84, 6144, 384, 1800, 8001),
+	GPU("l4", 23612293120, "deviceQuery 12.0",
+	    "NVIDIA L4", CC_8_9, 58, 49152, 192, 2040, 6251),
+	GPU("l40s", 47576711168, "deviceQuery 12.4",
+	    "NVIDIA L40S", CC_8_9, 142, 98304, 384, 2520, 9001),
+	GPU("rtx-4090", 25250627584, "deviceQuery 13.0",
+	    "NVIDIA GeForce RTX 4090", CC_8_9, 128, 73728, 384, 2520, 10501),
+	GPU("h100-80gb", 85017755648, "deviceQuery 13.0",
+	    "NVIDIA H100 80GB HBM3", CC_9_0, 132, 51200, 5120, 1980, 2619),
+	GPU("h100-pcie", 81008 * MIB, "torch 2.0",
+	    "NVIDIA H100 PCIe", CC_9_0, 114, 51200, 5120, 1755, 1593),
+	GPU("h200", 143156 * MIB, "torch",
+	    "NVIDIA H200", CC_9_0, 132, 61440, 6144, 1980, 3201),
+	GPU("gh200", 102005473280, "deviceQuery 12.2",
+	    "NVIDIA GH200 480GB", CC_9_0, 132, 61440, 6144, 1980, 2619),
+	GPU("b200", 182631 * MIB, "torch 2.8",
+	    "NVIDIA B200", CC_10_0, 148, 129536, 7680, 1980, 3996),
+	GPU("rtx-5090", 33677180928, "deviceQuery 12.8",
+	    "NVIDIA GeForce RTX 5090", CC_12_0, 170, 98304, 512, 2655, 14001),
 };
+/* clang-format on */
 
 const struct gp_gpu *gp_gpu_table(size_t *count)
 {

@@ -24,9 +24,11 @@ int properties_attribute(int attribute, int device)
 	case 10: return 32;	   /* threads of a warp */
 	case 11: return INT32_MAX; /* pitch */
 	case 12: return 65536;	   /* registers of a block */
-	case 14: return 512;	   /* alignment of textures */
+	case 13: return p->clock_khz;
+	case 14: return 512; /* alignment of textures */
 	case CU_ATTRIBUTE_MULTIPROCESSORS: return p->multiprocessors;
 	case 31: return 1; /* concurrent kernels */
+	case 36: return p->memory_clock_khz;
 	case 37: return p->bus_width_bits;
 	case 38: return p->l2_bytes;
 	case 39: return properties_threads(p);
@@ -38,7 +40,7 @@ int properties_attribute(int attribute, int device)
 	case 82: return 65536; /* registers of a multiprocessor */
 	case 95: return 1;     /* cooperative launches */
 	case 97: return p->shared_per_block_optin;
-	case 106: return 32; /* blocks of a multiprocessor */
+	case 106: return properties_blocks(p);
 	case CU_ATTRIBUTE_VIRTUAL_MEMORY:
 	case CU_ATTRIBUTE_MEMORY_POOLS: return 1;
 	default: return 0;

@@ -37,11 +37,12 @@ static void apply_gpu(const char *text)
 	struct simcuda_properties p = { .name = "" };
 	int name = 0;
 
-	if (sscanf(text, "%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%n", &p.major, &p.minor,
-		   &p.multiprocessors, &p.l2_bytes, &p.bus_width_bits,
+	if (sscanf(text, "%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%n", &p.major,
+		   &p.minor, &p.multiprocessors, &p.l2_bytes, &p.bus_width_bits,
 		   &p.shared_per_block, &p.shared_per_block_optin,
-		   &p.shared_per_sm, &p.threads_per_sm, &p.compiled_for,
-		   &name) != 10)
+		   &p.shared_per_sm, &p.threads_per_sm, &p.blocks_per_sm,
+		   &p.clock_khz, &p.memory_clock_khz, &p.compiled_for,
+		   &name) != 13)
 		return;
 	snprintf(p.name, sizeof(p.name), "%s", text + name);
 	for (int i = 0; i < SIMCUDA_MOST_DEVICES; i++)

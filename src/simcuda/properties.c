@@ -21,6 +21,8 @@ static const struct simcuda_properties h100 = {
 	.shared_per_block = 48 << 10,
 	.shared_per_block_optin = 227 << 10,
 	.shared_per_sm = 228 << 10,
+	.clock_khz = 1980000,
+	.memory_clock_khz = 2619000,
 };
 
 enum member {
@@ -37,6 +39,7 @@ enum member {
 	GRID_X,
 	GRID_Y,
 	GRID_Z,
+	CLOCK,
 	CONSTANT_MEMORY,
 	MAJOR,
 	MINOR,
@@ -47,6 +50,7 @@ enum member {
 	PCI_BUS,
 	ASYNC_ENGINES,
 	UNIFIED_ADDRESSING,
+	MEMORY_CLOCK,
 	BUS_WIDTH,
 	L2,
 	THREADS_PER_SM,
@@ -82,6 +86,7 @@ static const struct place places[MEMBERS] = {
 	[GRID_X] = { 336, 336, 336, 4 },
 	[GRID_Y] = { 340, 340, 340, 4 },
 	[GRID_Z] = { 344, 344, 344, 4 },
+	[CLOCK] = { 348, 348, NOWHERE, 4 },
 	[CONSTANT_MEMORY] = { 352, 352, 352, 8 },
 	[MAJOR] = { 360, 360, 360, 4 },
 	[MINOR] = { 364, 364, 364, 4 },
@@ -92,6 +97,7 @@ static const struct place places[MEMBERS] = {
 	[PCI_BUS] = { 584, 584, 568, 4 },
 	[ASYNC_ENGINES] = { 600, 600, 584, 4 },
 	[UNIFIED_ADDRESSING] = { 604, 604, 588, 4 },
+	[MEMORY_CLOCK] = { 608, 608, NOWHERE, 4 },
 	[BUS_WIDTH] = { 612, 612, 592, 4 },
 	[L2] = { 616, 616, 596, 4 },
 	[THREADS_PER_SM] = { 624, 624, 604, 4 },
@@ -130,6 +136,11 @@ int properties_threads(const struct simcuda_properties *p)
 	return p->threads_per_sm ? p->threads_per_sm : 2048;
 }
 
+int properties_blocks(const struct simcuda_properties *p)
+{
+	return p->blocks_per_sm ? p->blocks_per_sm : 32;
+}
+
 static uint64_t total_memory(int device)
 {
 	struct gp_device *memory = process_memory(device);
@@ -158,6 +169,7 @@ static void fill(uint64_t values[MEMBERS], int device)
 		       [GRID_X] = INT32_MAX,
 		       [GRID_Y] = 65535,
 		       [GRID_Z] = 65535,
+		       [CLOCK] = (uint64_t)p->clock_khz,
 		       [CONSTANT_MEMORY] = 65536,
 		       [MAJOR] = (uint64_t)p->major,
 		       [MINOR] = (uint64_t)p->minor,
@@ -168,6 +180,7 @@ static void fill(uint64_t values[MEMBERS], int device)
 		       [PCI_BUS] = (uint64_t)device + 1,
 		       [ASYNC_ENGINES] = 3,
 		       [UNIFIED_ADDRESSING] = 1,
+		       [MEMORY_CLOCK] = (uint64_t)p->memory_clock_khz,
 		       [BUS_WIDTH] = (uint64_t)p->bus_width_bits,
 		       [L2] = (uint64_t)p->l2_bytes,
 		       [THREADS_PER_SM] = (uint64_t)properties_threads(p),
@@ -177,7 +190,7 @@ static void fill(uint64_t values[MEMBERS], int device)
 		       [MANAGED_MEMORY] = 1,
 		       [COOPERATIVE_LAUNCH] = 1,
 		       [SHARED_OPTIN] = (uint64_t)p->shared_per_block_optin,
-		       [BLOCKS_PER_SM] = 32,
+		       [BLOCKS_PER_SM] = (uint64_t)properties_blocks(p),
 		       [MEMORY_POOLS] = 1,
 	       },
 	       MEMBERS * sizeof(*values));

@@ -1,0 +1,9 @@
+/* gpupool record --gpu help: the devices a program can be shown. */
+#ifndef CLI_GPU_LIST_H
+#define CLI_GPU_LIST_H
+
+#include <stdio.h>
+
+void gp_gpu_list(FILE *out);
+
+#endif
