@@ -145,12 +145,11 @@ static const char *name_at(const struct table *names, uint64_t at)
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789_.-+";
-	const char *name;
+	const char *name = names->bytes + at;
 	size_t room, length;
 
 	if (at >= names->size)
 		return NULL;
-	name = names->bytes + at;
 	room = names->size - at;
 	if (room > NAME_MOST)
 		room = NAME_MOST;

@@ -125,7 +125,7 @@ int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_t room,
 	default: break;
 	}
 	if (name == EXECUTION_PLAN_WORKSPACE_SIZE)
-		simcuda_stand_in(NULL, "cudnnBackendGetAttribute(workspace)");
+		stand_in_size("cudnnBackendGetAttribute");
 	if (count)
 		*count = found;
 	return SUCCESS;
@@ -180,7 +180,7 @@ TRIALS(TRIAL)
 static int no_size(size_t *size, const char *of)
 {
 	*size = 0;
-	simcuda_stand_in(NULL, of);
+	stand_in_size(of);
 	return SUCCESS;
 }
 

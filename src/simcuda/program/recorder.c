@@ -14,6 +14,7 @@
 #include "simcuda/process.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/journal.h"
+#include "simcuda/program/outputs.h"
 #include "simcuda/program/stand_in.h"
 
 static struct {
@@ -21,7 +22,6 @@ static struct {
 	char path[4096];
 	pthread_mutex_t lock;
 	bool is_open;
-	long number; /* of its file */
 } recorder = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- what the others write through ---- */
@@ -113,21 +113,13 @@ static void put_header(void)
 	entries_put("]}\n");
 }
 
-/* A process that became another program (exec) keeps its id: its next file has
- * a number that no process has (cli/parts.h). */
-#define NEXT_PROGRAM  (1L << 22)
-#define MOST_PROGRAMS 64
-
 static void open_journal(void)
 {
 	char path[sizeof(recorder.path) + 32];
 
-	for (long i = 0; i < MOST_PROGRAMS && !recorder.is_open; i++) {
-		recorder.number = (long)getpid() + i * NEXT_PROGRAM;
-		snprintf(path, sizeof(path), "%s/%ld.jsonl", recorder.path,
-			 recorder.number);
-		recorder.is_open = journal_open(path);
-	}
+	snprintf(path, sizeof(path), "%s/%ld.jsonl", recorder.path,
+		 (long)getpid());
+	recorder.is_open = journal_open(path);
 	if (recorder.is_open)
 		put_header();
 }
@@ -136,21 +128,23 @@ static void open_journal(void)
 
 static void write_called(void)
 {
+	enum stand_in_kind kind;
 	char path[sizeof(recorder.path) + 32];
 	const char *name;
 	uint64_t calls;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%ld.calls", recorder.path,
-		 recorder.number);
+		 (long)getpid());
 	file = fopen(path, "w");
 	if (!file)
 		return;
-	for (uint32_t i = 0; (name = stand_in_called(i, &calls)); i++)
-		fprintf(file, "%" PRIu64 " %s\n", calls, name);
+	for (uint32_t i = 0; (name = stand_in_called(i, &kind, &calls)); i++)
+		fprintf(file, "%" PRIu64 " %s %s\n", calls,
+			kind == STAND_IN_SIZE ? "size" : "answer", name);
 	for (size_t i = 0; (name = simcuda_unknown(i, &calls)); i++)
-		if (calls)
-			fprintf(file, "%" PRIu64 " %s\n", calls, name);
+		if (calls && !outputs_does_nothing(name))
+			fprintf(file, "%" PRIu64 " refused %s\n", calls, name);
 	fclose(file);
 }
 

@@ -1,19 +1,26 @@
-/* What no function here answers: success, a handle where one is made. */
+/* What no function here answers: success, a handle where one is made, 0 where a
+ * number is known to be told. */
 #include "simcuda/program/stand_in.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "simcuda/process.h"
+#include "simcuda/program/outputs.h"
 
 /* Bytes behind a handle: callers look into none of them. */
-#define HANDLE_BYTES 256
+#define HANDLE_BYTES	256
+/* The most parameters of a call whose outputs are known. */
+#define MOST_PARAMETERS 20
 
 struct called {
 	const char *name;
+	const struct outputs *outputs;
 	uint64_t calls;
-	bool makes_handle, gives_text;
+	enum stand_in_kind kind;
+	bool makes_handle, gives_text, is_told;
 };
 
 static struct {
@@ -33,7 +40,7 @@ static bool makes_handle(const char *name)
 	return has(name, "Create") || has(name, "_init") ||
 	       (strlen(name) > 4 && !strcmp(name + strlen(name) - 4, "Init")) ||
 	       has(name, "ModuleLoad") || has(name, "ModuleGetFunction") ||
-	       has(name, "cudaGraphInstantiate");
+	       has(name, "LibraryLoad") || has(name, "LibraryGetKernel");
 }
 
 static bool gives_text(const char *name)
@@ -42,50 +49,99 @@ static bool gives_text(const char *name)
 	       has(name, "StatusName") || has(name, "GetLastError");
 }
 
-static uint32_t find(const char *name)
+static struct called *find(const char *name)
 {
 	uint32_t index = gp_map_get(&all.by_name, (uintptr_t)name);
+	const struct outputs *outputs;
 
 	if (index != GP_MAP_NONE)
-		return index;
+		return &all.items[index];
+	outputs = outputs_of(name);
 	index = (uint32_t)all.count++;
 	all.items = gp_mem_grow(all.items, &all.room, all.count,
 				sizeof(*all.items));
 	all.items[index] = (struct called){
 		.name = name,
-		.makes_handle = makes_handle(name),
+		.outputs = outputs,
+		.kind = outputs ? STAND_IN_SIZE : STAND_IN_ANSWER,
+		.makes_handle = !outputs && makes_handle(name),
 		.gives_text = gives_text(name),
+		.is_told = outputs || !outputs_does_nothing(name),
 	};
 	gp_map_put(&all.by_name, (uintptr_t)name, index);
-	return index;
+	return &all.items[index];
 }
 
-uint64_t simcuda_stand_in(void **first_argument, const char *name)
+static struct called count(const char *name)
 {
-	static const char text[] = "no device";
-	struct called called;
-	uint32_t index;
+	struct called *called, copy;
 
 	process_lock();
-	index = find(name);
-	all.items[index].calls++;
-	called = all.items[index];
+	called = find(name);
+	called->calls++;
+	copy = *called;
 	process_unlock();
+	return copy;
+}
+
+static void write_zeros(const struct outputs *outputs,
+			void *const parameters[MOST_PARAMETERS])
+{
+	for (size_t i = 0; i < outputs->count; i++)
+		if (parameters[outputs->first - 1 + i])
+			memset(parameters[outputs->first - 1 + i], 0,
+			       outputs->bytes);
+}
+
+uint64_t simcuda_stand_in(void **first, const char *name, void *third,
+			  void *fourth, void *fifth, void *sixth, ...)
+{
+	static const char text[] = "no device";
+	struct called called = count(name);
+	void *parameters[MOST_PARAMETERS] = { first,  NULL,  third,
+					      fourth, fifth, sixth };
+	va_list others;
+
+	if (called.outputs) {
+		va_start(others, sixth);
+		for (size_t i = 6; i < (size_t)called.outputs->first +
+					       called.outputs->count - 1;
+		     i++)
+			parameters[i] = va_arg(others, void *);
+		va_end(others);
+		write_zeros(called.outputs, parameters);
+	}
 	if (called.gives_text)
 		return (uintptr_t)text;
-	if (called.makes_handle && first_argument)
-		*first_argument = gp_mem_alloc(1, HANDLE_BYTES);
+	if (called.makes_handle && first)
+		*first = gp_mem_alloc(1, HANDLE_BYTES);
 	return 0;
 }
 
-const char *stand_in_called(uint32_t index, uint64_t *calls)
+void stand_in_size(const char *name)
+{
+	struct called *called;
+
+	process_lock();
+	called = find(name);
+	called->calls++;
+	called->kind = STAND_IN_SIZE;
+	called->is_told = true;
+	process_unlock();
+}
+
+const char *stand_in_called(uint32_t index, enum stand_in_kind *kind,
+			    uint64_t *calls)
 {
 	const char *name = NULL;
 
 	process_lock();
-	if (index < all.count) {
-		name = all.items[index].name;
-		*calls = all.items[index].calls;
+	for (size_t i = 0; i < all.count && !name; i++) {
+		if (!all.items[i].is_told || index--)
+			continue;
+		name = all.items[i].name;
+		*kind = all.items[i].kind;
+		*calls = all.items[i].calls;
 	}
 	process_unlock();
 	return name;

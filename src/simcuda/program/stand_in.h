@@ -8,11 +8,21 @@
 
 #include <stdint.h>
 
-/* name is the call's, and the same pointer each time. */
-uint64_t simcuda_stand_in(void **first_argument, const char *name);
+/* The call's first argument, and from the third on the others; the second gave
+ * way to its name, which is the same pointer each time. */
+uint64_t simcuda_stand_in(void **first, const char *name, void *third,
+			  void *fourth, void *fifth, void *sixth, ...);
 
-/* Calls that were answered this way, in the order they were first made: the
- * index-th name, or NULL; how often. */
-const char *stand_in_called(uint32_t index, uint64_t *calls);
+/* A size that only the real library knows was told as 0 by this call. */
+void stand_in_size(const char *name);
+
+/* What the program's user should know of: sizes told as 0, and calls whose
+ * answers nobody gave.  Those that compute or set something, and so may well do
+ * nothing, are left out. */
+enum stand_in_kind { STAND_IN_SIZE, STAND_IN_ANSWER };
+
+/* In the order they were first made: the index-th name, or NULL; how often. */
+const char *stand_in_called(uint32_t index, enum stand_in_kind *kind,
+			    uint64_t *calls);
 
 #endif

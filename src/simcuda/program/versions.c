@@ -12,6 +12,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "simcuda/process.h"
@@ -77,7 +78,7 @@ static bool find_packages(char *path, size_t size)
 	return true;
 }
 
-static void find(void)
+static void find_wheel(void)
 {
 	char path[PATH_MAX], pattern[PATH_MAX + 32];
 	glob_t found;
@@ -90,6 +91,16 @@ static void find(void)
 		return;
 	read_metadata(found.gl_pathv[0]);
 	globfree(&found);
+}
+
+/* Another cuDNN may be installed where the program is to run. */
+static void find(void)
+{
+	const char *cudnn = getenv("SIMCUDA_CUDNN");
+
+	find_wheel();
+	if (cudnn && *cudnn)
+		versions.cudnn = (unsigned)strtoul(cudnn, NULL, 10);
 }
 
 unsigned versions_cudnn(void)

@@ -1,0 +1,60 @@
+/*
+ * What a recorded program called and nothing could answer.  The recorder leaves
+ * a line for each function: how often, what was done about it, its name.
+ */
+#include "cli/recorded_calls.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct names {
+	char text[600];
+	size_t used;
+	unsigned left_out;
+};
+
+static void add(struct names *names, const char *name, uint64_t calls)
+{
+	size_t room = sizeof(names->text) - names->used;
+	int n = snprintf(names->text + names->used, room, "%s%s (%" PRIu64 ")",
+			 names->used ? ", " : "", name, calls);
+
+	if (n > 0 && (size_t)n < room) {
+		names->used += (size_t)n;
+	} else {
+		names->text[names->used] = 0;
+		names->left_out++;
+	}
+}
+
+static void tell(const struct names *names, const char *what)
+{
+	if (!names->used)
+		return;
+	fprintf(stderr, "gpupool: %s: %s", what, names->text);
+	if (names->left_out)
+		fprintf(stderr, " and %u more", names->left_out);
+	fprintf(stderr, "\n");
+}
+
+void gp_recorded_calls_tell(const char *path)
+{
+	struct names sizes = { .used = 0 }, answers = { .used = 0 },
+		     refused = { .used = 0 };
+	char name[128], kind[16];
+	uint64_t calls;
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		return;
+	while (fscanf(file, "%" SCNu64 " %15s %127s", &calls, kind, name) == 3)
+		add(!strcmp(kind, "size")     ? &sizes
+		    : !strcmp(kind, "answer") ? &answers
+					      : &refused,
+		    name, calls);
+	fclose(file);
+	tell(&sizes, "told as 0, as only the real libraries know these sizes");
+	tell(&answers, "not known, and answered with success");
+	tell(&refused, "not known, and refused as not supported");
+}
