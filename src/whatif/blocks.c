@@ -88,34 +88,91 @@ static char *cut_events(const char *argument, uint64_t *events)
 	return gp_mem_copy_text(argument, (size_t)(comma - argument));
 }
 
+/* What is known of a block while the events go by. */
+struct use {
+	uint64_t behind; /* the event behind its last use; 0: the start */
+	uint64_t size;	 /* as requested */
+	bool is_live;
+};
+
+/* Where a free goes that stood before an event. */
+static uint64_t earlier(uint64_t event, uint64_t events, const struct use *use)
+{
+	uint64_t to = event > events ? event - events : 0;
+
+	return to < use->behind ? use->behind : to;
+}
+
+static uint64_t move_free(struct gp_draft_device *device, size_t at,
+			  uint64_t events, const struct use *use)
+{
+	struct gp_event *event = &device->events[at];
+	uint64_t to = earlier(at, events, use);
+
+	if (to >= at)
+		return 0;
+	gp_draft_add(device, to, event);
+	gp_draft_leave_out(event);
+	return 1;
+}
+
+/* Those that were never freed count as freed at the end. */
+static uint64_t free_rest(struct gp_draft_device *device, uint32_t ids,
+			  uint64_t events, const struct use *uses)
+{
+	uint64_t added = 0;
+
+	for (uint32_t id = 0; id < ids; id++) {
+		struct gp_event event = {
+			.kind = GP_FREE,
+			.size = uses[id].size,
+			.id = id,
+			.site = GP_NO_SITE,
+			.flags = GP_AT_ONCE,
+		};
+
+		if (!uses[id].is_live)
+			continue;
+		gp_draft_add(device,
+			     earlier(device->event_count, events, &uses[id]),
+			     &event);
+		added++;
+	}
+	return added;
+}
+
 static uint64_t free_early(struct gp_draft_device *device, const bool *marked,
 			   uint64_t events)
 {
-	/* The event behind the last use of each block; 0: the start. */
-	uint64_t *earliest =
-		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*earliest));
+	struct use *uses =
+		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*uses));
 	uint64_t moved = 0;
 
+	for (size_t i = 0; i < device->block_count; i++) {
+		const struct gp_block *block = &device->blocks[i];
+
+		if (block->state == GP_ACTIVE && marked[block->id])
+			uses[block->id] =
+				(struct use){ 0, block->requested, true };
+	}
 	for (size_t i = 0; i < device->event_count; i++) {
 		struct gp_event *event = &device->events[i];
-		uint64_t to;
+		struct use *use;
 
 		if (!gp_draft_has_block(event) || !marked[event->id])
 			continue;
-		if (event->kind != GP_FREE) {
-			earliest[event->id] = i + 1;
+		use = &uses[event->id];
+		if (event->kind == GP_ALLOC)
+			*use = (struct use){ i + 1, event->size, true };
+		else if (event->kind != GP_FREE)
+			use->behind = i + 1;
+		if (event->kind != GP_FREE)
 			continue;
-		}
-		to = i > events ? i - events : 0;
-		if (to < earliest[event->id])
-			to = earliest[event->id];
-		if (to >= i)
-			continue;
-		gp_draft_add(device, to, event);
-		gp_draft_leave_out(event);
-		moved++;
+		use->is_live = false;
+		moved += move_free(device, i, events, use);
 	}
-	free(earliest);
+	moved += free_rest(device, device->block_ids, events, uses);
+	free(uses);
 	return moved;
 }
 

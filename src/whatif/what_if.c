@@ -29,7 +29,8 @@ static const struct gp_what_if_row table[] = {
 	  .sentence = "These blocks were freed N events earlier; without N, "
 		      "right after the last use that the trace knows of.",
 	  .method = "The last use is the request itself, or a later "
-		    "record_stream of the block; no free moves before it." },
+		    "record_stream of the block; no free moves before it. "
+		    "Blocks that were never freed count as freed at the end." },
 	{ .name = "checkpointing",
 	  .argument = "BLOCKS",
 	  .sentence = "Of these blocks, those that wait for the backward pass "
