@@ -19,6 +19,14 @@ struct pass {
 	uint64_t blocks, bytes;
 };
 
+/* No device has so much: what goes beyond stays there. */
+static int64_t plus(int64_t a, int64_t b)
+{
+	if (b > 0)
+		return a > INT64_MAX - b ? INT64_MAX : a + b;
+	return a < INT64_MIN - b ? INT64_MIN : a + b;
+}
+
 /* Where most requested bytes are live within [first, end). */
 static uint64_t turn_of(const struct pass *p, uint64_t first, uint64_t end)
 {
@@ -29,9 +37,9 @@ static uint64_t turn_of(const struct pass *p, uint64_t first, uint64_t end)
 		const struct gp_event *event = &p->device->events[i];
 
 		if (event->kind == GP_ALLOC)
-			live += (int64_t)event->size;
+			live = plus(live, (int64_t)event->size);
 		if (event->kind == GP_FREE)
-			live -= (int64_t)p->lives[event->id].size;
+			live = plus(live, -(int64_t)p->lives[event->id].size);
 		if (event->kind == GP_ALLOC && live > most) {
 			most = live;
 			turn = i;
