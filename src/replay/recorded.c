@@ -111,18 +111,26 @@ static void recorded_set_other(struct gp_device *device, uint64_t bytes)
 	(void)bytes;
 }
 
-/* A reservation begins where its first page was mapped. */
+/* What the request under way was given at last, behind what made room for it.
+ */
+static const struct gp_event *next_map(const struct recorded *r)
+{
+	for (size_t i = r->at; i < r->stop; i++)
+		if (r->events[i].kind == GP_SEGMENT_MAP)
+			return &r->events[i];
+	return NULL;
+}
+
+/* A reservation begins where its first page was mapped, be it only when the
+ * request was tried again. */
 static bool recorded_reserve(struct gp_device *device, uint64_t size,
 			     uint64_t *addr)
 {
 	struct recorded *r = recorded_of(device);
-	const struct gp_event *outcome = next_outcome(r);
+	const struct gp_event *map = next_map(r);
 
 	device->calls.reserve++;
-	if (outcome && outcome->kind == GP_SEGMENT_MAP)
-		*addr = outcome->addr;
-	else
-		*addr = spare_addresses(r, size);
+	*addr = map ? map->addr : spare_addresses(r, size);
 	return true;
 }
 

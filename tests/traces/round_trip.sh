@@ -26,15 +26,28 @@ args() {
 	esac
 }
 
+# TRACE [FLAG...]
 round() {
 	trace=$1
-	set --
+	shift
 	args "$trace" > "$work/args"
 	while IFS= read -r arg; do
 		set -- "$@" "$arg"
 	done < "$work/args"
 	"$build/gpupool" convert -q --run "$trace" "$@" "$work/run.pickle" &&
 		"$build/gpupool" replay -q --strict "$work/run.pickle"
+}
+
+# TRACE [FLAG...], below traces/: must be exact.
+exact() {
+	name="comes back from a snapshot: $*"
+	trace=$root/traces/$1
+	shift
+	if round "$trace" "$@" > /dev/null 2> "$work/why"; then
+		echo "ok $name"
+	else
+		echo "FAIL $name: $(head -n 1 "$work/why")"
+	fi
 }
 
 for trace in "$root"/traces/tiny/*.json* "$root"/traces/stories/*.jsonl \
@@ -51,3 +64,17 @@ for trace in "$root"/traces/tiny/*.json* "$root"/traces/stories/*.jsonl \
 	fi
 	rm -f "$work/run.pickle"
 done
+
+# Of what-ifs, too.
+opt=recorded/opt-finetune-2.9.jsonl.gz
+fsdp=recorded/fsdp-rank0-of-64.default.pickle.gz
+drift=stories/service-drifts-by-night.jsonl
+exact $opt --max-split-mb 32 --torch 2.8
+exact $opt --roundup-power2-divisions '[256:1,512:2,>:8]' --torch 2.10
+exact $opt --expandable-segments --torch 2.3
+exact $opt --torch 2.0
+exact $fsdp --gc-threshold 0.6 --capacity 4GiB
+exact $fsdp --expandable-segments --roundup-power2-divisions 8 --torch 2.15
+exact $fsdp --capacity 3GiB
+exact $drift --capacity 3GiB --expandable-segments
+exact $drift --max-split-mb 128 --capacity 44GiB
