@@ -1,4 +1,5 @@
 /* Settings that people try, and which one is chosen. */
+#include "gpupool/remedy.h"
 #include "gpupool/suggest.h"
 
 #include <stdlib.h>
