@@ -1,90 +1,20 @@
 /* What a recorded program left, made into traces and checked. */
 #include "cli/recorded.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/parts.h"
 #include "cli/plan.h"
-#include "cli/recorded_calls.h"
 #include "cli/proof.h"
+#include "cli/recorded_calls.h"
 #include "gpupool/input.h"
-
-/* Files of a kind in the folder, by the number of their process. */
-struct parts {
-	long *processes;
-	size_t count, room;
-};
-
-static int compare(const void *a, const void *b)
-{
-	long x = *(const long *)a, y = *(const long *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void find_parts(const char *folder, struct parts *parts)
-{
-	DIR *list = opendir(folder);
-	struct dirent *entry;
-
-	while (list && (entry = readdir(list))) {
-		const char *dot = strchr(entry->d_name, '.');
-
-		if (!dot || strcmp(dot, ".jsonl") != 0)
-			continue;
-		parts->processes = gp_mem_grow(parts->processes, &parts->room,
-					       parts->count + 1, sizeof(long));
-		parts->processes[parts->count++] =
-			strtol(entry->d_name, NULL, 10);
-	}
-	if (list)
-		closedir(list);
-	if (parts->count)
-		qsort(parts->processes, parts->count, sizeof(long), compare);
-}
-
-/* Where the last line ends: a writer that was killed leaves half of one, and
- * zeros. */
-static off_t end_of_lines(int file, off_t size)
-{
-	char *bytes =
-		size ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0)
-		     : MAP_FAILED;
-	off_t end = size;
-
-	if (bytes == MAP_FAILED)
-		return size;
-	while (end && bytes[end - 1] != '\n')
-		end--;
-	munmap(bytes, (size_t)size);
-	return end;
-}
-
-static void cut_off(const char *path)
-{
-	int file = open(path, O_RDWR | O_CLOEXEC);
-	struct stat about;
-
-	if (file < 0)
-		return;
-	if (!fstat(file, &about)) {
-		off_t end = end_of_lines(file, about.st_size);
-
-		if (end < about.st_size && ftruncate(file, end))
-			end = 0; /* the reader will say what is wrong */
-	}
-	close(file);
-}
 
 /* trace.json -> trace.2.json */
 static void name_of(const char *output, size_t index, size_t count, char *name,
@@ -135,8 +65,8 @@ static enum gp_status check(const char *path, bool quiet, struct gp_diag *diag)
 
 /* ---- all of it ---- */
 
-static enum gp_status take(const char *part, const char *calls,
-			   const char *output, bool quiet, struct gp_diag *diag)
+static enum gp_status convert(const char *part, const char *output,
+			      struct gp_diag *diag)
 {
 	const char *operands[] = { part, output };
 	const struct gp_options options = {
@@ -145,15 +75,32 @@ static enum gp_status take(const char *part, const char *calls,
 		.quiet = true,
 		.to = GP_TO_BY_NAME,
 	};
+
+	return gp_convert_command(&options, diag);
+}
+
+static enum gp_status take(const char *folder, long number, const char *output,
+			   bool quiet, struct gp_diag *diag)
+{
+	char part[PATH_MAX], calls[PATH_MAX];
 	enum gp_status status;
 
-	cut_off(part);
-	status = gp_convert_command(&options, diag);
-	if (status == GP_OK)
-		status = check(output, quiet, diag);
+	snprintf(part, sizeof(part), "%s/%ld.jsonl", folder, number);
+	snprintf(calls, sizeof(calls), "%s/%ld.calls", folder, number);
+	if (gp_part_finish(part, number))
+		fprintf(stderr,
+			"gpupool: %s: process %ld still runs; what it does "
+			"from now on is not kept\n",
+			output, number % GP_PART_NEXT);
+	status = convert(part, output, diag);
+	if (status != GP_OK) {
+		gp_diag_hint(diag, "what the program did is kept in %s", part);
+		return status;
+	}
+	unlink(part);
+	status = check(output, quiet, diag);
 	if (status == GP_OK && !quiet)
 		gp_recorded_calls_tell(calls);
-	unlink(part);
 	unlink(calls);
 	return status;
 }
@@ -161,24 +108,20 @@ static enum gp_status take(const char *part, const char *calls,
 enum gp_status gp_recorded_take(const char *folder, const char *output,
 				bool quiet, struct gp_diag *diag)
 {
-	struct parts parts = { 0 };
+	struct gp_parts parts = { 0 };
 	enum gp_status status = GP_OK;
 
-	find_parts(folder, &parts);
+	gp_parts_find(&parts, folder);
 	for (size_t i = 0; i < parts.count && status == GP_OK; i++) {
-		char part[PATH_MAX], calls[PATH_MAX], name[PATH_MAX];
+		char name[PATH_MAX];
 
-		snprintf(part, sizeof(part), "%s/%ld.jsonl", folder,
-			 parts.processes[i]);
-		snprintf(calls, sizeof(calls), "%s/%ld.calls", folder,
-			 parts.processes[i]);
 		name_of(output, i, parts.count, name, sizeof(name));
-		status = take(part, calls, name, quiet, diag);
+		status = take(folder, parts.numbers[i], name, quiet, diag);
 	}
 	if (!parts.count)
 		fprintf(stderr, "gpupool: no trace: the program used no CUDA "
 				"device through PyTorch\n");
 	rmdir(folder);
-	free(parts.processes);
+	gp_parts_release(&parts);
 	return status;
 }

@@ -145,11 +145,12 @@ static const char *name_at(const struct table *names, uint64_t at)
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789_.-+";
-	const char *name = names->bytes + at;
+	const char *name;
 	size_t room, length;
 
 	if (at >= names->size)
 		return NULL;
+	name = names->bytes + at;
 	room = names->size - at;
 	if (room > NAME_MOST)
 		room = NAME_MOST;

@@ -14,6 +14,7 @@
 #include "simcuda/kept.h"
 #include "simcuda/process.h"
 #include "simcuda/program/journal.h"
+#include "simcuda/program/print.h"
 
 struct device {
 	struct gp_map ids;	  /* address -> id, live and waiting */
@@ -29,13 +30,19 @@ void entries_put(const char *format, ...)
 {
 	char line[1024];
 	va_list arguments;
+	size_t length;
 	int n;
 
 	va_start(arguments, format);
-	n = vsnprintf(line, sizeof(line), format, arguments);
+	length = print_fast(line, sizeof(line), format, arguments);
 	va_end(arguments);
-	if (n > 0 && (size_t)n < sizeof(line))
-		journal_put(line, (size_t)n);
+	if (!length) {
+		va_start(arguments, format);
+		n = vsnprintf(line, sizeof(line), format, arguments);
+		va_end(arguments);
+		length = n > 0 && (size_t)n < sizeof(line) ? (size_t)n : 0;
+	}
+	journal_put(line, length);
 }
 
 static void begin(const char *op, int device)

@@ -29,7 +29,7 @@ static bool map_window(void)
 
 bool journal_open(const char *path)
 {
-	journal.file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	journal.file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	return journal.file >= 0 && map_window();
 }
 

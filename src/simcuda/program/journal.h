@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* false: it cannot be made; then the others do nothing. */
+/* false: it cannot be made, or is there; then the others do nothing. */
 bool journal_open(const char *path);
 void journal_put(const char *text, size_t length);
 void journal_close(void);

@@ -22,6 +22,7 @@ static struct {
 	char path[4096];
 	pthread_mutex_t lock;
 	bool is_open;
+	long number; /* of its file */
 } recorder = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- what the others write through ---- */
@@ -113,13 +114,21 @@ static void put_header(void)
 	entries_put("]}\n");
 }
 
+/* A process that became another program (exec) keeps its id: its next file has
+ * a number that no process has (cli/parts.h). */
+#define NEXT_PROGRAM  (1L << 22)
+#define MOST_PROGRAMS 64
+
 static void open_journal(void)
 {
 	char path[sizeof(recorder.path) + 32];
 
-	snprintf(path, sizeof(path), "%s/%ld.jsonl", recorder.path,
-		 (long)getpid());
-	recorder.is_open = journal_open(path);
+	for (long i = 0; i < MOST_PROGRAMS && !recorder.is_open; i++) {
+		recorder.number = (long)getpid() + i * NEXT_PROGRAM;
+		snprintf(path, sizeof(path), "%s/%ld.jsonl", recorder.path,
+			 recorder.number);
+		recorder.is_open = journal_open(path);
+	}
 	if (recorder.is_open)
 		put_header();
 }
@@ -135,7 +144,7 @@ static void write_called(void)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%ld.calls", recorder.path,
-		 (long)getpid());
+		 recorder.number);
 	file = fopen(path, "w");
 	if (!file)
 		return;

@@ -1,0 +1,106 @@
+/* Files that recorded processes leave. */
+#include "cli/parts.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static int compare(const void *a, const void *b)
+{
+	long x = *(const long *)a, y = *(const long *)b;
+
+	return (x > y) - (x < y);
+}
+
+void gp_parts_find(struct gp_parts *parts, const char *folder)
+{
+	DIR *list = opendir(folder);
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list))) {
+		const char *dot = strchr(entry->d_name, '.');
+
+		if (!dot || strcmp(dot, ".jsonl") != 0)
+			continue;
+		parts->numbers = gp_mem_grow(parts->numbers, &parts->room,
+					     parts->count + 1, sizeof(long));
+		parts->numbers[parts->count++] =
+			strtol(entry->d_name, NULL, 10);
+	}
+	if (list)
+		closedir(list);
+	if (parts->count)
+		qsort(parts->numbers, parts->count, sizeof(long), compare);
+}
+
+void gp_parts_release(struct gp_parts *parts)
+{
+	free(parts->numbers);
+	*parts = (struct gp_parts){ 0 };
+}
+
+/* Where the last line ends. */
+static off_t end_of_lines(int file, off_t size)
+{
+	char *bytes =
+		size ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0)
+		     : MAP_FAILED;
+	off_t end = size;
+
+	if (bytes == MAP_FAILED)
+		return size;
+	while (end && bytes[end - 1] != '\n')
+		end--;
+	munmap(bytes, (size_t)size);
+	return end;
+}
+
+/* Its writer has the file mapped, and would die of its being cut off: a copy
+ * takes its place. */
+static void replace(const char *path, int file, off_t end)
+{
+	char name[PATH_MAX];
+	off_t at = 0;
+	int copy;
+
+	if ((size_t)snprintf(name, sizeof(name), "%s.copy", path) >=
+	    sizeof(name))
+		return;
+	copy = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (copy < 0)
+		return;
+	while (at < end && sendfile(copy, file, &at, (size_t)(end - at)) > 0)
+		continue;
+	if (close(copy) || at < end || rename(name, path))
+		unlink(name);
+}
+
+bool gp_part_finish(const char *path, long number)
+{
+	bool is_running = !kill((pid_t)(number % GP_PART_NEXT), 0);
+	int file = open(path, O_RDWR | O_CLOEXEC);
+	struct stat about;
+	off_t end;
+
+	if (file < 0)
+		return false;
+	if (!fstat(file, &about)) {
+		end = end_of_lines(file, about.st_size);
+		if (is_running)
+			replace(path, file, end);
+		else if (end < about.st_size && ftruncate(file, end))
+			end = 0; /* the reader will say what is wrong */
+	}
+	close(file);
+	return is_running;
+}

@@ -1,0 +1,25 @@
+/* Files that recorded processes leave: "4711.jsonl" in one folder. */
+#ifndef CLI_PARTS_H
+#define CLI_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gp_parts {
+	long *numbers; /* ascending */
+	size_t count, room;
+};
+
+/* What a process was before it became another program has its number, what it
+ * was after has one that is larger by this or a multiple of it. */
+#define GP_PART_NEXT (1L << 22)
+
+void gp_parts_find(struct gp_parts *parts, const char *folder);
+void gp_parts_release(struct gp_parts *parts);
+
+/* Cuts off what follows the last whole line: a writer that was killed, or that
+ * still runs, leaves half of one, and zeros.  True: it still runs; what it
+ * writes from now on is lost. */
+bool gp_part_finish(const char *path, long number);
+
+#endif
