@@ -118,13 +118,14 @@ struct gp_waiting {
 struct gp_attempt {
 	char name[64]; /* "max_split_size_mb:128", "all work on one stream" */
 	char *conf;    /* owned; of a setting: all of it, to be pasted */
-	char flag[32]; /* of a what-if: "--merge-streams" */
+	char flag[160]; /* of a what-if, for a shell: "--merge-streams" */
 	bool is_setting;
 	bool is_proof;	/* what it serves was not served by fragmentation */
 	uint32_t order; /* in which it was tried: the usual first */
 	bool no_oom, serves; /* the request that first had no memory */
 	uint64_t oom_event;  /* unless no_oom */
-	uint64_t peak_reserved, retries, ooms, device_allocs;
+	uint64_t peak_reserved, peak_allocated;
+	uint64_t retries, ooms, device_allocs;
 	uint64_t *oom_events; /* ascending */
 	size_t oom_event_count;
 };

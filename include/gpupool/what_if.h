@@ -31,6 +31,9 @@ struct gp_what_if_row {
 };
 const struct gp_what_if_row *gp_what_if_table(size_t *count);
 
+/* NULL: there is none of that name. */
+const struct gp_what_if_row *gp_what_if_find(const char *name);
+
 struct gp_what_if {
 	const struct gp_what_if_row *row;
 	const char *argument; /* NULL: none; borrowed */

@@ -330,12 +330,16 @@ bool explain_helps(const struct gp_attempt *base,
 	return trial->no_oom && trial->peak_reserved < base->peak_reserved;
 }
 
+#define NAME_COLUMNS 51 /* of the table */
+
 const char *explain_name(const struct gp_attempt *trial,
 			 char text[EXPLAIN_NAME])
 {
-	snprintf(text, EXPLAIN_NAME, "%s%s%s%s", trial->name,
-		 *trial->flag ? " (" : "", trial->flag,
-		 *trial->flag ? ")" : "");
+	size_t flag = strlen(trial->flag);
+	bool fits = flag && strlen(trial->name) + flag + 3 <= NAME_COLUMNS;
+
+	snprintf(text, EXPLAIN_NAME, "%s%s%.60s%s", trial->name,
+		 fits ? " (" : "", fits ? trial->flag : "", fits ? ")" : "");
 	return text;
 }
 

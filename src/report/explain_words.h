@@ -49,8 +49,9 @@ struct explain_words explain_what_if(const struct gp_explanation *explanation,
 /* Does it serve what was not served, or reserve less? */
 bool explain_helps(const struct gp_attempt *base,
 		   const struct gp_attempt *trial);
-/* "all work on one stream (--merge-streams)" */
-#define EXPLAIN_NAME 112
+/* "all work on one stream (--merge-streams)"; without the flag where that is
+ * too long for a table. */
+#define EXPLAIN_NAME 132
 const char *explain_name(const struct gp_attempt *trial,
 			 char text[EXPLAIN_NAME]);
 /* "OOM at 143", "no OOM", "-1.20 GiB" beside the run as it is, or "". */

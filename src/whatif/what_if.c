@@ -127,6 +127,14 @@ enum gp_status scene_usage(const struct scene *scene, const char *what)
 			   asked->argument ? asked->argument : "", what);
 }
 
+const struct gp_what_if_row *gp_what_if_find(const char *name)
+{
+	for (size_t i = 0; i < WHAT_IFS; i++)
+		if (!strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
 void scene_note(struct scene *scene, uint64_t count, const char *noun,
 		const char *rest, ...)
 {
