@@ -116,8 +116,8 @@ struct gp_waiting {
 /* ---- what was tried ---- */
 
 struct gp_attempt {
-	char name[64]; /* "max_split_size_mb:128", "all work on one stream" */
-	char *conf;    /* owned; of a setting: all of it, to be pasted */
+	char name[64];	/* "max_split_size_mb:128", "all work on one stream" */
+	char *conf;	/* owned; of a setting: all of it, to be pasted */
 	char flag[160]; /* of a what-if, for a shell: "--merge-streams" */
 	bool is_setting;
 	bool is_proof;	/* what it serves was not served by fragmentation */
