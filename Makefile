@@ -70,7 +70,7 @@ LINK = $(CC) $(CFLAGS) $(SANITIZE) -Wl,--as-needed $(LDFLAGS)
 
 find_c = $(sort $(wildcard $(foreach d,* */* */*/* */*/*/*,$(1)/$(d).c)))
 SRC := $(filter-out src/main.c,$(call find_c,src))
-PAGE_FILES := src/report/page/page.css src/report/page/page.js
+PAGE_FILES := $(addprefix src/report/page/,page.css page.js tables.js)
 OBJ := $(SRC:%.c=$(B)/obj/%.o) $(B)/obj/page_files.o
 MAIN := $(B)/obj/src/main.o
 LIB := $(B)/libgpupool.a
@@ -116,11 +116,11 @@ $(B)/obj/%.o: %.c $(B)/.compile | $(B)/.packages
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
-# Files that become part of the program: gp_page_css, gp_page_js.
+# Files that become part of the program: gp_page_css and so on.
 $(B)/page_files.c: $(PAGE_FILES) Makefile
 	@mkdir -p $(@D)
 	$(Q){ echo '#include "report/page_files.h"'; for f in $(PAGE_FILES); do \
-		echo "const char gp_page_$${f##*.}[] = {"; \
+		echo "const char gp_$$(basename $$f | tr . _)[] = {"; \
 		od -An -v -tx1 $$f | sed 's/ \(..\)/0x\1,/g'; echo '0};'; \
 		done; } > $@
 

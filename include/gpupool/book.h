@@ -97,6 +97,12 @@ void gp_book_json(const struct gp_book *book, const struct gp_book_style *style,
 		  FILE *out);
 void gp_book_text(const struct gp_book *book, const struct gp_book_style *style,
 		  FILE *out);
+/* What stands above the text's table. */
+void gp_book_answer(const struct gp_book *book,
+		    const struct gp_book_style *style, FILE *out);
+/* One page that needs nothing else. */
+void gp_book_html(const struct gp_book *book, const struct gp_book_style *style,
+		  FILE *out);
 void gp_book_csv(const struct gp_book *book, const struct gp_book_style *style,
 		 FILE *out);
 void gp_book_markdown(const struct gp_book *book,

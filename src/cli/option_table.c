@@ -157,8 +157,9 @@ const struct gp_option_row gp_option_table[] = {
 	{ "format", 0, WORD, AT(format), "text|json|csv", FLOOR,
 	  "For a person, for a program, or the packing as minimalloc's CSV, "
 	  "which is also what -o FILE.csv means." },
-	{ "format", 0, WORD, AT(format), "text|json|csv|markdown", SWEEPS,
-	  "For a person, for a program, or as a table." },
+	{ "format", 0, WORD, AT(format), "text|json|csv|markdown|html", SWEEPS,
+	  "For a person, for a program, as a table, or as a page for a "
+	  "browser." },
 	{ "format", 0, WORD, AT(format), "text|json",
 	  GP_TAKER_INFO | DIFF | SUGGEST | BENCH,
 	  "For a person, or for a program." },

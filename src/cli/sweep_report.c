@@ -24,6 +24,8 @@ enum gp_status gp_sweep_report(const struct gp_book *book,
 		gp_book_csv(book, &style, output.stream);
 	else if (options->format == GP_SWEEP_MARKDOWN)
 		gp_book_markdown(book, &style, output.stream);
+	else if (options->format == GP_SWEEP_HTML)
+		gp_book_html(book, &style, output.stream);
 	else
 		gp_book_text(book, &style, output.stream);
 	return gp_outlet_close(&output, status, diag);

@@ -11,6 +11,7 @@ enum gp_sweep_format {
 	GP_SWEEP_JSON,
 	GP_SWEEP_CSV,
 	GP_SWEEP_MARKDOWN,
+	GP_SWEEP_HTML,
 };
 
 /* Where the options say. */

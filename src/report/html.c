@@ -11,6 +11,7 @@
 #include "report/group.h"
 #include "report/head.h"
 #include "report/html_explain.h"
+#include "report/html_table.h"
 #include "report/moment.h"
 #include "report/page.h"
 #include "report/page_data.h"
@@ -310,20 +311,7 @@ static void write_device(const struct gp_report *report, size_t d, FILE *out)
 
 void gp_report_html(const struct gp_report *report, FILE *out)
 {
-	fputs("<!doctype html>\n<html lang=\"en\"><head><meta "
-	      "charset=\"utf-8\"><meta name=\"viewport\" "
-	      "content=\"width=device-width,initial-scale=1\">"
-	      "<meta http-equiv=\"Content-Security-Policy\" "
-	      "content=\"default-src 'none'; style-src 'unsafe-inline'; "
-	      "script-src 'unsafe-inline'\"><title>",
-	      out);
-	gp_svg_text(gp_page_name(report->path), out);
-	fprintf(out,
-		" - gpupool</title><style>\n%s</style></head>\n<body><main>"
-		"<header><h1>",
-		gp_page_css);
-	gp_svg_text(gp_page_name(report->path), out);
-	fputs("</h1>\n", out);
+	gp_html_begin(out, gp_page_name(report->path));
 	for (size_t i = 0; i < report->run_count; i++)
 		write_run_line(report, i, out);
 	fputs("</header>\n", out);
@@ -334,6 +322,8 @@ void gp_report_html(const struct gp_report *report, FILE *out)
 	      "<script type=\"application/json\" id=\"data\">\n",
 	      out);
 	gp_page_data(report, out);
-	fprintf(out, "</script>\n<script>\n%s</script>\n</body></html>\n",
-		gp_page_js);
+	fprintf(out,
+		"</script>\n<script>\n%s</script>\n<script>\n%s</script>\n"
+		"</body></html>\n",
+		gp_page_js, gp_tables_js);
 }

@@ -1,10 +1,30 @@
-/* Tables on a page: cells that tell scripts and tests their value. */
+/* A page's beginning, and tables: cells that tell scripts and tests their
+ * value. */
 #include "report/html_table.h"
 
 #include <inttypes.h>
 
 #include "base/bytes.h"
+#include "report/page_files.h"
 #include "report/svg_parts.h"
+
+void gp_html_begin(FILE *out, const char *title)
+{
+	fputs("<!doctype html>\n<html lang=\"en\"><head><meta "
+	      "charset=\"utf-8\"><meta name=\"viewport\" "
+	      "content=\"width=device-width,initial-scale=1\">"
+	      "<meta http-equiv=\"Content-Security-Policy\" "
+	      "content=\"default-src 'none'; style-src 'unsafe-inline'; "
+	      "script-src 'unsafe-inline'\"><title>",
+	      out);
+	gp_svg_text(title, out);
+	fprintf(out,
+		" - gpupool</title><style>\n%s</style></head>\n<body><main>"
+		"<header><h1>",
+		gp_page_css);
+	gp_svg_text(title, out);
+	fputs("</h1>\n", out);
+}
 
 void gp_html_table(FILE *out, const char *id, const char *columns)
 {

@@ -1,9 +1,13 @@
-/* Tables on a page: cells that tell scripts and tests their value. */
+/* A page's beginning, and tables: cells that tell scripts and tests their
+ * value. */
 #ifndef REPORT_HTML_TABLE_H
 #define REPORT_HTML_TABLE_H
 
 #include <stdint.h>
 #include <stdio.h>
+
+/* Up to the end of the headline, in <main><header>. */
+void gp_html_begin(FILE *out, const char *title);
 
 /* columns: names with '|' between; those behind '#' are numbers.  id: as what
  * scripts and tests find it. */

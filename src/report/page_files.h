@@ -4,5 +4,6 @@
 
 extern const char gp_page_css[];
 extern const char gp_page_js[];
+extern const char gp_tables_js[];
 
 #endif

@@ -361,6 +361,22 @@ static void tell_skipped(const struct scene *s)
 			     count - ROWS);
 }
 
+void gp_book_answer(const struct gp_book *book,
+		    const struct gp_book_style *style, FILE *out)
+{
+	struct scene s = {
+		.page = gp_page_make(&style->style, out),
+		.book = book,
+		.ranking = ranking_make(book, style->by),
+		.by = style->by,
+	};
+
+	tell_head(&s);
+	if (s.ranking.count)
+		tell_answer(&s);
+	ranking_release(&s.ranking);
+}
+
 void gp_book_text(const struct gp_book *book, const struct gp_book_style *style,
 		  FILE *out)
 {

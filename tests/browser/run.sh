@@ -16,7 +16,7 @@ for name in chromium chromium-browser google-chrome; do
 done
 if [ -z "$chromium" ]; then
 	for test in renders numbers findings peak event click compare \
-		small hostile no-script; do
+		small sweep hostile no-script; do
 		echo "skip browser-$test: chromium is not on this machine"
 	done
 	exit 0
@@ -203,6 +203,38 @@ small() {
 	done
 }
 
+# A sweep's table has the numbers of its CSV, in their order, until a click on
+# a column's head sorts it anew; each combination is a point.
+sweep() {
+	"$gpupool" sweep -q "$trace" --format csv -o "$work/sweep.csv"
+	"$gpupool" sweep -q "$trace" --format html -o "$work/sweep.html"
+	sed -n 's/^[0-9][0-9]*,[0-9]*,"[^"]*",[^,]*,[^,]*,[^,]*,\([0-9]*\),.*/\1/p' \
+		"$work/sweep.csv" > "$work/want"
+	[ "$(wc -l < "$work/want")" -ge 10 ] ||
+		{ echo "the sweep has too few rows"; return 1; }
+	dump "file://$work/sweep.html" > "$work/sweep.dom"
+	reserved "$work/sweep.dom" > "$work/got"
+	sed '$d' "$work/got" | cmp - "$work/want" || return 1
+	points=$(grep -o '<circle' "$work/sweep.dom" | wc -l)
+	[ "$points" -eq "$(wc -l < "$work/got")" ] ||
+		{ echo "$points points"; return 1; }
+	cat > "$work/sort.js" <<-'END'
+	<script>
+	document.querySelectorAll("[data-table=ranking] th button")[1].click();
+	</script>
+	END
+	cat "$work/sweep.html" "$work/sort.js" > "$work/resorted.html"
+	dump "file://$work/resorted.html" > "$work/resorted.dom"
+	reserved "$work/resorted.dom" > "$work/got"
+	sort -rn "$work/got" | cmp - "$work/got"
+}
+
+reserved() {
+	sed -n '/data-table="ranking"/,/<\/table>/p' "$1" |
+		grep -o 'data-key="reserved" data-value="[0-9]*"' |
+		grep -o '[0-9][0-9]*'
+}
+
 # Readable without scripts: drawings and numbers stand in the file itself.
 without_script() {
 	sed '/^<script>$/,/^<\/script>$/d' "$work/page.html" > "$work/still.html"
@@ -228,5 +260,6 @@ ok click click
 ok compare compare
 ok hostile hostile
 ok small small
+ok sweep sweep
 ok no-script without_script
 exit "$failed"

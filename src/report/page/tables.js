@@ -1,0 +1,28 @@
+/* Tables that sort: a click on a column's head, again for the other way. */
+"use strict";
+(() => {
+function makeSortable(table) {
+	const heads = [...table.tHead.rows[0].cells];
+	heads.forEach((head, column) => {
+		const button = document.createElement("button");
+		button.type = "button";
+		button.textContent = head.textContent;
+		head.replaceChildren(button);
+		button.addEventListener("click", () => {
+			const down = head.getAttribute("aria-sort") !== "descending";
+			heads.forEach(h => h.removeAttribute("aria-sort"));
+			head.setAttribute("aria-sort", down ? "descending" : "ascending");
+			const key = r => r.cells[column].dataset.value ??
+				r.cells[column].textContent;
+			const body = table.tBodies[0];
+			const order = (a, b) => isNaN(key(a)) || isNaN(key(b))
+				? key(a).localeCompare(key(b)) : key(a) - key(b);
+			body.append(...[...body.rows].sort((a, b) =>
+				down ? order(b, a) : order(a, b)));
+		});
+	});
+}
+
+document.querySelectorAll("table.sortable").forEach(makeSortable);
+document.documentElement.dataset.tables = "ready";
+})();

@@ -1,0 +1,329 @@
+/* A sweep as a page: the answer, memory over time, and the table. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "gpupool/book.h"
+#include "report/html_table.h"
+#include "report/page.h"
+#include "report/page_files.h"
+#include "report/svg_parts.h"
+#include "report/sweep_rank.h"
+
+#define WIDTH  1080 /* of the drawing, in user units */
+#define HEIGHT 380
+#define LEFT   84
+#define TOP    16
+#define RIGHT  (WIDTH - 24)
+#define FLOOR  (HEIGHT - 48)
+
+/* ---- memory over time ---- */
+
+struct span {
+	double least, most;
+};
+
+struct plot {
+	const struct gp_book *book;
+	const struct ranking *ranking;
+	struct span time, bytes;
+	FILE *out;
+};
+
+static void widen(struct span *span, double value)
+{
+	if (value < span->least)
+		span->least = value;
+	if (value > span->most)
+		span->most = value;
+}
+
+/* Room around the points. */
+static void pad(struct span *span)
+{
+	double room = (span->most - span->least) * .08;
+
+	if (room <= 0)
+		room = span->most > 0 ? span->most * .1 : 1;
+	span->most += room;
+	span->least = span->least > room ? span->least - room : 0;
+}
+
+static double x_of(const struct plot *plot, uint64_t us)
+{
+	return LEFT + (RIGHT - LEFT) * ((double)us - plot->time.least) /
+			      (plot->time.most - plot->time.least);
+}
+
+static double y_of(const struct plot *plot, uint64_t bytes)
+{
+	return FLOOR - (FLOOR - TOP) * ((double)bytes - plot->bytes.least) /
+			       (plot->bytes.most - plot->bytes.least);
+}
+
+/* 1, 2 or 5 times a power of ten of the unit, for at most six in the span. */
+static double step_of(const struct span *span, double unit)
+{
+	static const double steps[] = { 1, 2, 5 };
+
+	for (double scale = unit / 1000;; scale *= 10)
+		for (int i = 0; i < 3; i++)
+			if (scale * steps[i] * 6 >= span->most - span->least)
+				return scale * steps[i];
+}
+
+static void draw_levels(const struct plot *plot)
+{
+	double unit = plot->bytes.most >= 1 << 30 ? 1 << 30 : 1 << 20;
+	double step = step_of(&plot->bytes, unit);
+	char text[GP_BYTES_TEXT];
+
+	for (double at = ceil(plot->bytes.least / step) * step;
+	     at <= plot->bytes.most; at += step) {
+		double y = y_of(plot, (uint64_t)at);
+
+		fprintf(plot->out,
+			"<line class=axis x1=%d x2=%d y1=\"%.1f\" y2=\"%.1f\"/>"
+			"<text x=%d y=\"%.1f\" text-anchor=end>%s</text>\n",
+			LEFT, RIGHT, y, y, LEFT - 8, y + 4,
+			gp_bytes_text((uint64_t)at, text));
+	}
+}
+
+static void draw_times(const struct plot *plot)
+{
+	double step = step_of(&plot->time, 1000);
+
+	for (double at = ceil(plot->time.least / step) * step;
+	     at <= plot->time.most; at += step) {
+		double x = x_of(plot, (uint64_t)at);
+
+		fprintf(plot->out,
+			"<line class=axis x1=\"%.1f\" x2=\"%.1f\" y1=%d "
+			"y2=\"%d\"/>"
+			"<text x=\"%.1f\" y=%d text-anchor=middle>%.*f ms"
+			"</text>\n",
+			x, x, FLOOR, FLOOR + 5, x, FLOOR + 19,
+			step < 1000 ? 2 : 0, at / 1e3);
+	}
+	fprintf(plot->out,
+		"<line class=axis x1=%d x2=%d y1=%d y2=\"%d\"/><text x=%d y=%d "
+		"text-anchor=end>time of device calls</text>\n",
+		LEFT, RIGHT, FLOOR, FLOOR, RIGHT, FLOOR + 38);
+}
+
+/* Nothing has less of both: steps from point to point. */
+static void draw_front(const struct plot *plot)
+{
+	const struct ranking *r = plot->ranking;
+	double last_y = -1;
+
+	fputs("<path class=front-line d=\"", plot->out);
+	for (size_t i = 0; i < r->count; i++) {
+		const struct gp_sweep_row *row = r->contenders[i].row;
+		double x = x_of(plot, row->device_time_us);
+		double y = y_of(plot, row->reserved);
+
+		if (!gp_rank_is_front(r->contenders, r->count, i))
+			continue;
+		if (last_y < 0)
+			fprintf(plot->out, "M%.1f %.1f", x, y);
+		else
+			fprintf(plot->out, "V%.1fH%.1f", y, x);
+		last_y = y;
+	}
+	fputs("\"/>\n", plot->out);
+}
+
+static void draw_point(const struct plot *plot, const char *class,
+		       const struct gp_sweep_row *row, const char *label)
+{
+	char bytes[GP_BYTES_TEXT];
+
+	fprintf(plot->out,
+		"<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=5><title>",
+		class, x_of(plot, row->device_time_us),
+		y_of(plot, row->reserved));
+	gp_svg_text(label, plot->out);
+	fprintf(plot->out, ": %s, %.1f ms, %" PRIu64 " OOMs</title></circle>\n",
+		gp_bytes_text(row->reserved, bytes),
+		(double)row->device_time_us / 1e3, row->ooms);
+}
+
+static void draw_contender(const struct plot *plot, size_t i)
+{
+	const struct ranking *r = plot->ranking;
+	const struct gp_contender *c = &r->contenders[i];
+	bool is_front = gp_rank_is_front(r->contenders, r->count, i);
+	bool is_tie = i && gp_rank_is_tie(c - 1, c);
+	char *label = sweep_label(plot->book, c->index);
+
+	draw_point(plot,
+		   is_front ? "point front"
+		   : c->row->dropped > r->contenders[0].row->dropped
+			   ? "point failed"
+			   : "point",
+		   c->row, label);
+	if (is_front && !is_tie)
+		fprintf(plot->out,
+			"<text class=place x=\"%.1f\" y=\"%.1f\">%zu</text>\n",
+			x_of(plot, c->row->device_time_us) + 9,
+			y_of(plot, c->row->reserved) - 7, i + 1);
+	free(label);
+}
+
+static void draw(const struct gp_book *book, const struct ranking *ranking,
+		 FILE *out)
+{
+	const struct gp_sweep_row *recorded = &ranking->recorded;
+	struct plot plot = {
+		.book = book,
+		.ranking = ranking,
+		.time = { (double)recorded->device_time_us,
+			  (double)recorded->device_time_us },
+		.bytes = { (double)recorded->reserved,
+			   (double)recorded->reserved },
+		.out = out,
+	};
+
+	for (size_t i = 0; i < ranking->count; i++) {
+		const struct gp_sweep_row *row = ranking->contenders[i].row;
+
+		widen(&plot.time, (double)row->device_time_us);
+		widen(&plot.bytes, (double)row->reserved);
+	}
+	pad(&plot.time);
+	pad(&plot.bytes);
+	fprintf(out,
+		"<h2>Memory and time</h2><p class=legend><span><i class=\"k "
+		"k-front\"></i>nothing takes less of both, with its place in "
+		"the table</span> <span><i class=\"k k-other\"></i>others"
+		"</span> <span><i class=\"k k-failed\"></i>serve fewer requests"
+		"</span> <span><i class=\"k k-recorded\"></i>as recorded</span>"
+		"</p><svg class=scatter viewBox=\"0 0 %d %d\" role=img "
+		"aria-label=\"Peak reserved over the time of device calls, a "
+		"point for each combination\">\n",
+		WIDTH, HEIGHT);
+	draw_levels(&plot);
+	draw_times(&plot);
+	draw_front(&plot);
+	for (size_t i = ranking->count; i-- > 0;)
+		draw_contender(&plot, i);
+	draw_point(&plot, "point recorded", recorded, "as recorded");
+	fputs("</svg>\n", out);
+}
+
+/* ---- the table ---- */
+
+static void write_row(const char *place, const char *label,
+		      const struct gp_sweep_row *row, bool is_front, FILE *out)
+{
+	char time[32];
+
+	fprintf(out, "<tr><td data-value=\"%s\">%s</td>",
+		*place ? place : "1e9", place);
+	gp_html_bytes(out, "reserved", row->reserved);
+	gp_html_bytes(out, "gap", row->reserved - row->allocated);
+	gp_html_count(out, "retries", row->retries);
+	gp_html_count(out, "ooms", row->ooms);
+	gp_html_count(out, "device_allocs", row->device_allocs);
+	snprintf(time, sizeof(time), "%.1f", (double)row->device_time_us / 1e3);
+	fprintf(out,
+		"<td data-key=device_time_us data-value=%" PRIu64 ">%s</td>",
+		row->device_time_us, time);
+	gp_html_text(out, is_front ? "yes" : "");
+	gp_html_text(out, label);
+	gp_html_row_end(out);
+}
+
+static void write_table(const struct gp_book *book,
+			const struct ranking *ranking, FILE *out)
+{
+	fputs("<h2>All combinations, best first</h2>\n", out);
+	gp_html_table(out, "ranking",
+		      "#place|#peak reserved|#gap|#retries|#OOMs|"
+		      "#mallocs, maps|#est. ms|on the front|settings");
+	for (size_t i = 0; i < ranking->count; i++) {
+		const struct gp_contender *c = &ranking->contenders[i];
+		char *label = sweep_label(book, c->index);
+		char place[24];
+
+		snprintf(place, sizeof(place), "%zu", i + 1);
+		write_row(place, label, c->row,
+			  gp_rank_is_front(ranking->contenders, ranking->count,
+					   i),
+			  out);
+		free(label);
+	}
+	write_row("", "as recorded", &ranking->recorded, false, out);
+	gp_html_table_end(out);
+}
+
+static void write_skipped(const struct gp_book *book, FILE *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < book->entry_count; i++)
+		count += book->entries[i].reason != NULL;
+	if (!count)
+		return;
+	fputs("<h2>Not possible</h2>\n", out);
+	gp_html_table(out, "skipped", "settings|PyTorch|why");
+	for (size_t i = 0; i < book->entry_count; i++) {
+		char *label;
+
+		if (!book->entries[i].reason)
+			continue;
+		label = sweep_label(book, i);
+		gp_html_name(out, label);
+		gp_html_text(out, book->entries[i].torch);
+		gp_html_text(out, book->entries[i].reason);
+		gp_html_row_end(out);
+		free(label);
+	}
+	gp_html_table_end(out);
+}
+
+/* ---- the whole ---- */
+
+/* As the text says it. */
+static void write_answer(const struct gp_book *book,
+			 const struct gp_book_style *style, FILE *out)
+{
+	struct gp_book_style plain = { .by = style->by, .style.columns = 96 };
+	char *text;
+	size_t length;
+	FILE *memory = open_memstream(&text, &length);
+
+	gp_book_answer(book, &plain, memory);
+	fclose(memory);
+	fputs("<pre>", out);
+	gp_svg_text(text, out);
+	fputs("</pre></header>\n", out);
+	free(text);
+}
+
+void gp_book_html(const struct gp_book *book, const struct gp_book_style *style,
+		  FILE *out)
+{
+	struct ranking ranking = ranking_make(book, style->by);
+
+	gp_html_begin(out, book->trace_count == 1
+				   ? gp_page_name(book->traces[0].path)
+				   : "A sweep over several traces");
+	write_answer(book, style, out);
+	if (ranking.count) {
+		draw(book, &ranking, out);
+		write_table(book, &ranking, out);
+	}
+	write_skipped(book, out);
+	fprintf(out,
+		"<footer>Made by gpupool sweep. Times are those of calls of "
+		"the device by %s prices; waiting for it is not in them."
+		"</footer></main>\n<script>\n%s</script>\n</body></html>\n",
+		strcmp(book->prices, "built in") ? "given" : "built-in",
+		gp_tables_js);
+	ranking_release(&ranking);
+}
