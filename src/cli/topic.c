@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/formats_topic.h"
 #include "cli/help.h"
 #include "cli/metrics_page.h"
 #include "cli/settings_page.h"
@@ -130,6 +131,7 @@ static const struct topic {
 	{ "releases", "What differs between releases of PyTorch.",
 	  print_releases },
 	{ "metrics", "The numbers, and how to read them.", print_metrics },
+	{ "formats", "What is read, and what is written.", gp_formats_topic },
 	{ "what-if", "What a program could have asked otherwise.",
 	  print_what_ifs },
 	/* Source of the manual page, for man/. */

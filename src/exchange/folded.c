@@ -32,10 +32,20 @@ static void begin_device(void *state, uint32_t device)
 	f->device = device;
 }
 
+/* Some names of templates have no end. */
+#define FRAME_BYTES 1024
+
+static bool continues_character(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
 /* What separates frames and lines cannot be in one. */
 static void put_frame(FILE *out, const char *text)
 {
-	for (; *text; text++)
+	const char *end = text + FRAME_BYTES;
+
+	for (; *text && (text < end || continues_character(*text)); text++)
 		putc(*text == ';'		  ? ','
 		     : (unsigned char)*text < ' ' ? ' '
 						  : *text,

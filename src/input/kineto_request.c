@@ -15,7 +15,7 @@
 #define BEFORE "(before the profile began)"
 
 /* Marks go to each device, of so many at most. */
-#define MARKED_DEVICES 64
+#define MARKED_DEVICES 16
 
 struct device {
 	struct gp_ledger ledger;

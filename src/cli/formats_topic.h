@@ -1,0 +1,9 @@
+/* gpupool help formats: what is read, and what is written. */
+#ifndef CLI_FORMATS_TOPIC_H
+#define CLI_FORMATS_TOPIC_H
+
+#include <stdio.h>
+
+void gp_formats_topic(unsigned columns, FILE *out);
+
+#endif
