@@ -173,7 +173,8 @@ check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(JSON)
 		tests/traces/round_trip.sh tests/viewers/run.sh \
 		tests/cli/snapshots.sh tests/cli/sweep_engine.sh \
 		tests/browser/run.sh \
-		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh
+		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
+		tests/gpu/headers.sh
 
 gpu: ## all that needs a GPU; results in tests/gpu/results
 	@scripts/gpu.sh

@@ -38,6 +38,9 @@ struct gp_cuda_about {
 	bool is_stand_in; /* there is no device: times mean nothing */
 };
 
+/* Whether the system's loader finds a runtime. */
+bool gp_cuda_is_found(void);
+
 /* GP_SYSTEM: no library, no driver, no device.  *cuda may have a context on
  * the device until it is closed. */
 enum gp_status gp_cuda_open(const struct gp_cuda_config *config,

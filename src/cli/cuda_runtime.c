@@ -1,9 +1,34 @@
 /* The CUDA runtime that a command runs on. */
 #include "cli/cuda_runtime.h"
 
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/progress.h"
+#include "cli/python.h"
+
+/* The one that python3's PyTorch brings along; false: there is none. */
+static bool find_pytorchs(char *path, size_t size)
+{
+	static const char *const python[] = { "python3", NULL };
+	struct gp_python_torch torch;
+	struct gp_diag ignored = { 0 };
+	char pattern[PATH_MAX + 64];
+	bool is_there;
+	glob_t found;
+
+	if (gp_python_find_torch(python, &torch, &ignored) != GP_OK)
+		return false;
+	snprintf(pattern, sizeof(pattern),
+		 "%s/../nvidia/*/lib/libcudart.so.[0-9]*", torch.folder);
+	is_there = !glob(pattern, 0, NULL, &found) && found.gl_pathc;
+	if (is_there)
+		snprintf(path, size, "%s", found.gl_pathv[0]);
+	globfree(&found);
+	return is_there;
+}
 
 enum gp_status gp_cuda_runtime_open(const struct gp_options *options,
 				    struct gp_cuda **cuda, struct gp_diag *diag)
@@ -12,8 +37,12 @@ enum gp_status gp_cuda_runtime_open(const struct gp_options *options,
 		.path = options->cudart,
 		.now = gp_progress_now,
 	};
+	char path[PATH_MAX];
 
 	if (!config.path)
 		config.path = getenv("GPUPOOL_CUDART");
+	if (!config.path && !gp_cuda_is_found() &&
+	    find_pytorchs(path, sizeof(path)))
+		config.path = path;
 	return gp_cuda_open(&config, cuda, diag);
 }

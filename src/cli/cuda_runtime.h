@@ -5,7 +5,8 @@
 #include "cli/options.h"
 #include "gpupool/cuda.h"
 
-/* --cudart, else what GPUPOOL_CUDART names, else what the loader finds. */
+/* --cudart, else what GPUPOOL_CUDART names, else what the loader finds, else
+ * what python3's PyTorch has. */
 enum gp_status gp_cuda_runtime_open(const struct gp_options *options,
 				    struct gp_cuda **cuda,
 				    struct gp_diag *diag);

@@ -112,7 +112,8 @@ const struct gp_option_row gp_option_table[] = {
 	  "The device; cuda is the first GPU, and what can be measured." },
 	{ "cudart", 0, TEXT, AT(cudart), "PATH", REPLAY | BENCH,
 	  "The CUDA runtime, libcudart.so.12 for example, in place of what "
-	  "GPUPOOL_CUDART names or the system's loader finds." },
+	  "GPUPOOL_CUDART names, the system's loader finds or python3's "
+	  "PyTorch has." },
 	{ "prices-out", 0, TEXT, AT(prices_out), "FILE", BENCH,
 	  "Write what the calls take as a list of prices, for "
 	  "gpupool sweep." },

@@ -120,6 +120,36 @@ START_TEST(test_no_memory_ends_a_row_and_not_the_run)
 }
 END_TEST
 
+static int not_supported(void)
+{
+	return cudaErrorNotSupported;
+}
+
+START_TEST(test_what_a_device_does_not_support_is_left_out)
+{
+	static const struct {
+		const char *name;
+		unsigned call;
+	} rows[] = {
+		{ "cudaDeviceGetDefaultMemPool", GP_BENCH_MALLOC_ASYNC },
+		{ "cuMemCreate", GP_PRICE_CREATE },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_diag diag = { 0 };
+		struct gp_bench bench;
+
+		stand_in_own.name = rows[i].name;
+		stand_in_own.own = (void *)not_supported;
+		ck_assert_int_eq(measure(100 * MIB, &bench, &diag), GP_OK);
+		ck_assert_ptr_null(find_row(&bench, rows[i].call, 2 * MIB));
+		ck_assert_ptr_nonnull(
+			find_row(&bench, GP_PRICE_MALLOC, 2 * MIB));
+		gp_bench_release(&bench);
+	}
+}
+END_TEST
+
 static int no_device(int *count)
 {
 	*count = 0;
@@ -202,6 +232,7 @@ int main(void)
 		{ test_a_small_device_is_measured_as_far_as_it_goes, 0 },
 		{ test_what_fails_is_named_and_all_is_given_back, 0 },
 		{ test_no_memory_ends_a_row_and_not_the_run, 0 },
+		{ test_what_a_device_does_not_support_is_left_out, 0 },
 		{ test_what_is_missing_is_named, 0 },
 		{ test_a_runtime_says_what_it_is, 0 },
 		{ test_percentiles_are_by_nearest_rank, 0 },

@@ -3,8 +3,8 @@
  *
  * A scene is what is done with one size: blocks taken and given back, pages
  * made, mapped and taken apart.  It runs in rounds until each of its calls was
- * made often enough; a scene that is refused memory, because others took it,
- * ends with what it has.
+ * made often enough; a scene that is refused memory, because others took it, or
+ * that the device does not support, ends with what it has.
  */
 #include "gpupool/bench.h"
 
@@ -67,7 +67,8 @@ static bool took(struct bench *b, unsigned call, int error)
 		return true;
 	}
 	b->calls->cudaGetLastError();
-	if (!b->error && error != CUDA_OUT_OF_MEMORY) {
+	if (!b->error && error != CUDA_OUT_OF_MEMORY &&
+	    error != CUDA_NOT_SUPPORTED) {
 		b->failed_call = call;
 		b->error = error;
 	}
@@ -126,7 +127,7 @@ static bool ordered_blocks(struct bench *b, uint64_t size, unsigned take,
 {
 	void *held[BATCH];
 	size_t n = 0, most = batch_of(b, size);
-	bool ok = most > 0;
+	bool ok = most > 0 && b->pool;
 
 	while (ok && n < most) {
 		start(b);
@@ -156,8 +157,8 @@ static bool kept_blocks(struct bench *b, uint64_t size)
 	const struct cuda_calls *calls = b->calls;
 	bool ok;
 
-	if (calls->cudaMemPoolGetAttribute(b->pool, CUDA_POOL_THRESHOLD,
-					   &before))
+	if (!b->pool || calls->cudaMemPoolGetAttribute(
+				b->pool, CUDA_POOL_THRESHOLD, &before))
 		return false;
 	calls->cudaMemPoolSetAttribute(b->pool, CUDA_POOL_THRESHOLD, &all);
 	ok = ordered_blocks(b, size, GP_BENCH_MALLOC_KEPT, GP_BENCH_FREE_KEPT);
@@ -323,7 +324,8 @@ static void run_size(struct bench *b, const struct scene *scene, uint64_t size)
 	for (unsigned call = 0; call < GP_BENCH_CALLS; call++)
 		if (b->samples[call].count)
 			add_row(b, call, scene->has_size ? size : 0);
-	b->calls->cudaMemPoolTrimTo(b->pool, 0);
+	if (b->pool)
+		b->calls->cudaMemPoolTrimTo(b->pool, 0);
 }
 
 static int by_call_and_size(const void *left, const void *right)
@@ -359,10 +361,9 @@ static enum gp_status prepare(struct bench *b, struct gp_diag *diag)
 	if (error)
 		return cuda_fail(b->cuda, "cudaEventCreateWithFlags", error,
 				 diag);
-	error = calls->cudaDeviceGetDefaultMemPool(&b->pool, 0);
-	if (error)
-		return cuda_fail(b->cuda, "cudaDeviceGetDefaultMemPool", error,
-				 diag);
+	/* Some devices have none. */
+	if (calls->cudaDeviceGetDefaultMemPool(&b->pool, 0))
+		b->pool = NULL;
 	return GP_OK;
 }
 

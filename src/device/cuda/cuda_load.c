@@ -77,6 +77,19 @@ static const char *const runtimes[] = {
 };
 #define RUNTIMES (sizeof(runtimes) / sizeof(*runtimes))
 
+bool gp_cuda_is_found(void)
+{
+	for (size_t i = 0; i < RUNTIMES; i++) {
+		void *library = dlopen(runtimes[i], RTLD_LAZY | RTLD_LOCAL);
+
+		if (!library)
+			continue;
+		dlclose(library);
+		return true;
+	}
+	return false;
+}
+
 static void try_runtime(struct gp_cuda *cuda, const char *path)
 {
 	cuda->libraries[RUNTIME] = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -110,7 +123,8 @@ static enum gp_status load_runtime(struct gp_cuda *cuda, const char *path,
 	if (path)
 		return refuse(path, dlerror(), diag);
 	gp_diag_hint(diag,
-		     "give its path with --cudart; PyTorch has it, too, as "
+		     "give its path with --cudart; python3's PyTorch would "
+		     "have it, too, as "
 		     "site-packages/nvidia/*/lib/libcudart.so.*");
 	return gp_diag_set(diag, GP_SYSTEM,
 			   "there is no CUDA runtime: the loader finds no "

@@ -3,7 +3,7 @@
  * in which PyTorch's expandable segments call the driver
  * (c10/cuda/CUDACachingAllocator.cpp, ExpandableSegment::map and unmapHandles):
  * all pages of a range are made before the first one is mapped, the range is
- * opened at once, and pages go one by one.
+ * opened at once, and pages go one by one behind a wait for the stream.
  */
 #include "device/cuda/cuda_device.h"
 
@@ -158,6 +158,10 @@ void cuda_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
 
 	gp_call_unmap(&device->calls, size, page);
 	d->plan->ops->unmap(d->plan, addr, size, page);
+	/* Unlike cudaFree, cuMemUnmap does not wait for work on the memory. */
+	cuda_begin(d);
+	cuda_took(d, GP_BENCH_STREAM_SYNCHRONIZE,
+		  d->calls->cudaStreamSynchronize(NULL));
 	for (uint64_t at = addr; at < addr + size; at += GP_DEVICE_GRAIN) {
 		struct range *range = ranges_find(&d->ranges, at);
 
