@@ -52,14 +52,16 @@ static void print_trial(const struct explain_page *p,
 static void print_floor(const struct explain_page *p)
 {
 	char bound[GP_BYTES_TEXT], packing[GP_BYTES_TEXT];
+	bool is_packed = p->explain->floor.packing == p->explain->floor.bound;
 
 	if (p->explain->floor.packing)
-		gp_page_line(&p->page, GP_TONE_PLAIN, 4,
-			     "  no allocator could do with less than %s; a "
-			     "packing of %s exists: gpupool floor %s",
-			     gp_bytes_text(p->explain->floor.bound, bound),
-			     gp_bytes_text(p->explain->floor.packing, packing),
-			     p->explanation->path);
+		fprintf(p->page.out, "  %-51s%11s%s%s\n",
+			"the least that any allocator needs (gpupool floor)",
+			gp_bytes_text(p->explain->floor.bound, bound),
+			is_packed ? "" : "  packed: ",
+			is_packed ? ""
+				  : gp_bytes_text(p->explain->floor.packing,
+						  packing));
 }
 
 static void print_useless(const struct explain_page *p, size_t useless)
@@ -104,7 +106,8 @@ static void print_trials(const struct explain_page *p)
 	print_floor(p);
 	say(p, "use:  ", explain_use(e));
 	say(p, "more: ", explain_command(p->explanation, e));
-	say(p, "or:   ", explain_what_if(p->explanation, e));
+	if (is_all || !gp_explain_cure(e))
+		say(p, "or:   ", explain_what_if(p->explanation, e));
 }
 
 /* ---- the gap ---- */
@@ -160,6 +163,16 @@ static void print_culprits(
 		say(p, "", words(p->explain->trace, &culprits->list[i]));
 }
 
+/* Do those who strand most at the moment do so over the whole trace? */
+static bool is_as_ever(const struct gp_explain *e)
+{
+	const struct gp_culprit *now = e->now.list;
+	const struct gp_culprit *ever = e->over_time.list;
+
+	return e->now.count && e->over_time.count && now->site == ever->site &&
+	       (now->site != GP_NO_SITE || now->least == ever->least);
+}
+
 static void print_blocks(const struct explain_page *p)
 {
 	const struct gp_explain *e = p->explain;
@@ -175,8 +188,9 @@ static void print_blocks(const struct explain_page *p)
 		return;
 	print_culprits(p, "What holds it there, at that moment", &e->now,
 		       explain_culprit_now);
-	print_culprits(p, "What strands most over the whole trace",
-		       &e->over_time, explain_culprit_over_time);
+	if (p->explanation->has_details || !is_as_ever(e))
+		print_culprits(p, "What strands most over the whole trace",
+			       &e->over_time, explain_culprit_over_time);
 }
 
 /* ---- the whole run ---- */
@@ -216,9 +230,7 @@ static void print_device(const struct explain_page *p)
 		explain_details(p);
 	else
 		gp_page_line(&p->page, GP_TONE_PLAIN, 4,
-			     "More: gpupool explain %s --details, or --format "
-			     "html -o page.html",
-			     p->explanation->path);
+			     "More: --details, or --format html -o page.html");
 }
 
 /* The one that ran out of memory, else with the largest gap. */

@@ -42,6 +42,14 @@ const char *explain_site(const struct gp_trace *trace, uint32_t site,
 
 /* ---- the verdict ---- */
 
+static bool is_too_small(const struct gp_explain *e, uint64_t event)
+{
+	for (size_t i = 0; i < e->failure_count; i++)
+		if (e->result.ooms.list[i].event == event)
+			return e->failures[i].verdict == GP_TOO_SMALL;
+	return false;
+}
+
 static struct explain_words cure_of(const struct gp_explain *e)
 {
 	const struct gp_attempt *cure = gp_explain_cure(e);
@@ -52,14 +60,14 @@ static struct explain_words cure_of(const struct gp_explain *e)
 	if (!is_setting)
 		cure = &e->trials[e->failures[0].trial];
 	say(&words,
-	    is_setting ? "FRAGMENTATION: %s serves this request with the same "
-			 "memory"
+	    is_setting ? "FRAGMENTATION: %s serves it with the same memory"
 		       : "FRAGMENTATION: no setting that was tried serves this "
 			 "request, but %s does",
 	    cure->name);
 	if (!cure->no_oom)
-		say(&words, ", but not that of event %s",
-		    gp_count_text(cure->oom_event, event));
+		say(&words, ", but not event %s%s",
+		    gp_count_text(cure->oom_event, event),
+		    is_too_small(e, cure->oom_event) ? ": capacity" : "");
 	say(&words, ".");
 	return words;
 }
@@ -190,8 +198,7 @@ struct explain_words explain_release(const struct gp_explain *e)
 
 	if (e->to_release.segments)
 		say(&words,
-		    "Without %s (%s) %s would go back to the device, and serve "
-		    "it.",
+		    "Without %s (%s) %s would go back to the device: enough.",
 		    gp_plural_text(e->to_release.blocks, "block", blocks),
 		    gp_bytes_text(e->to_release.bytes, bytes),
 		    gp_plural_text(e->to_release.segments, "segment",
