@@ -310,8 +310,7 @@ static bool is_worth_it(const struct gp_attempt *base,
 static const struct gp_attempt *what_if_of(const struct gp_explain *e)
 {
 	for (size_t i = 0; i < e->trial_count; i++)
-		if (!e->trials[i].is_setting &&
-		    is_worth_it(&e->base, &e->trials[i]))
+		if (*e->trials[i].flag && is_worth_it(&e->base, &e->trials[i]))
 			return &e->trials[i];
 	return NULL;
 }
