@@ -11,9 +11,9 @@
 #include "cli/sweep_grid.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
+#include "cli/trace_file.h"
 #include "gpupool/crew.h"
 #include "gpupool/headroom.h"
-#include "gpupool/input.h"
 #include "gpupool/price.h"
 #include "gpupool/report.h"
 
@@ -43,13 +43,8 @@ struct session {
 
 static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
 {
-	struct gp_input_config config = {
-		.path = s->path,
-		.progress = gp_progress_read,
-		.progress_arg = &s->progress,
-	};
-
-	return gp_input_read(&config, &s->trace, diag);
+	return gp_trace_file_read_requests(s->path, &s->progress, &s->trace,
+					   diag);
 }
 
 /* ---- what is asked ---- */
