@@ -1,8 +1,10 @@
-/* gpupool bench: what the calls of a device take. */
+/* gpupool bench: what the calls of a device take, or gpupool for a trace. */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/bytes.h"
+#include "cli/bench_trace.h"
 #include "cli/command.h"
 #include "cli/cuda_runtime.h"
 #include "cli/outlet.h"
@@ -26,11 +28,20 @@ struct session {
 static enum gp_status check(const struct gp_options *options,
 			    struct gp_diag *diag)
 {
-	if (options->device == GP_DEVICE_CUDA)
-		return GP_OK;
+	bool has_trace = options->operand_count, on_cuda = options->device;
+
 	gp_diag_file(diag, "bench");
-	gp_diag_hint(diag, "what it measures are a GPU's calls: --device cuda");
-	return gp_diag_set(diag, GP_USAGE, "--device is missing");
+	if (has_trace && !strcmp(options->operands[0], "-"))
+		return gp_diag_set(diag, GP_USAGE,
+				   "the trace is read more than once, which "
+				   "standard input is not");
+	if (has_trace != on_cuda)
+		return GP_OK;
+	gp_diag_hint(diag, "--device cuda for a GPU's calls, a TRACE for the "
+			   "time it takes to replay it");
+	return gp_diag_set(diag, GP_USAGE,
+			   has_trace ? "a GPU is measured without a trace"
+				     : "there is nothing to measure");
 }
 
 static void tell(void *arg, const char *call, uint64_t size)
@@ -89,17 +100,15 @@ static void report(struct session *s)
 		gp_report_bench_prices(&report, s->prices.stream);
 }
 
-enum gp_status gp_bench_command(const struct gp_options *options,
-				struct gp_diag *diag)
+static enum gp_status bench_device(const struct gp_options *options,
+				   struct gp_diag *diag)
 {
 	struct session s = {
 		.options = options,
 		.progress = gp_progress_make(options->quiet),
 	};
-	enum gp_status status = check(options, diag);
+	enum gp_status status = gp_cuda_runtime_open(options, &s.cuda, diag);
 
-	if (status == GP_OK)
-		status = gp_cuda_runtime_open(options, &s.cuda, diag);
 	if (status == GP_OK)
 		status = open_outputs(&s, diag);
 	if (status == GP_OK)
@@ -112,4 +121,16 @@ enum gp_status gp_bench_command(const struct gp_options *options,
 	gp_bench_release(&s.bench);
 	gp_cuda_close(s.cuda);
 	return status;
+}
+
+enum gp_status gp_bench_command(const struct gp_options *options,
+				struct gp_diag *diag)
+{
+	enum gp_status status = check(options, diag);
+
+	if (status != GP_OK)
+		return status;
+	gp_diag_file(diag, "");
+	return options->operand_count ? gp_bench_trace(options, diag)
+				      : bench_device(options, diag);
 }

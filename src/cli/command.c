@@ -130,12 +130,14 @@ static const struct gp_command table[] = {
 	  "The trace is kept whatever way the program ends. Several processes "
 	  "that use a device give a trace each: trace.1.json, trace.2.json.",
 	  GP_TAKER_RECORD, gp_record_command },
-	{ "bench", "", 0, 0, "Measure what a GPU's memory calls take.",
+	{ "bench", "[TRACE]", 0, 1, "Measure a GPU's memory calls, or gpupool.",
 	  "Times each call that an allocator makes, by size, on a GPU that "
 	  "should do nothing else, and writes it as a list of prices. Asks for "
 	  "a quarter of the free memory at most and gives all of it back.\n"
 	  "Needs the CUDA runtime, which PyTorch brings along, and NVIDIA's "
-	  "driver, but no toolkit.",
+	  "driver, but no toolkit.\n"
+	  "With a TRACE it times gpupool instead: reading it, and replaying it "
+	  "on a simulated device.",
 	  GP_TAKER_BENCH, gp_bench_command },
 	{ "help", "[COMMAND]", 0, 1, "Explain a command, or a topic.", NULL,
 	  GP_TAKER_HELP, gp_help_run },

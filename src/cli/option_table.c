@@ -118,7 +118,9 @@ const struct gp_option_row gp_option_table[] = {
 	  "Write what the calls take as a list of prices, for "
 	  "gpupool sweep." },
 	{ "repeat", 0, COUNT, AT(repeat), "N", BENCH,
-	  "How often each call is made; 200 unless given." },
+	  "How often each call is made, 200 times unless given; of a trace, "
+	  "how "
+	  "often it is read and replayed, 10 times." },
 	{ "on-oom", 0, WORD, AT(on_oom), "go-on|stop", REPLAY | CONVERT,
 	  "What follows a request that does not fit: the next one, or the "
 	  "end." },

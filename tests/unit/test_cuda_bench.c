@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cuda_stand_in.h"
-#include "device/cuda/samples.h"
+#include "base/samples.h"
 
 static const struct gp_bench_row *find_row(const struct gp_bench *bench,
 					   unsigned call, uint64_t size)

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "device/cuda/cuda.h"
-#include "device/cuda/samples.h"
+#include "base/samples.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * KIB)

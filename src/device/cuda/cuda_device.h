@@ -4,7 +4,7 @@
 
 #include "device/cuda/cuda.h"
 #include "device/cuda/ranges.h"
-#include "device/cuda/samples.h"
+#include "base/samples.h"
 #include "gpupool/bench.h"
 
 struct cuda_device {

@@ -1,5 +1,5 @@
-/* Times of one call, and what they come to. */
-#include "device/cuda/samples.h"
+/* Times of one thing done often, and what they come to. */
+#include "base/samples.h"
 
 #include <math.h>
 #include <stdlib.h>

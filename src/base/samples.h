@@ -1,6 +1,6 @@
-/* Times of one call, and what they come to. */
-#ifndef DEVICE_CUDA_SAMPLES_H
-#define DEVICE_CUDA_SAMPLES_H
+/* Times of one thing done often, and what they come to. */
+#ifndef BASE_SAMPLES_H
+#define BASE_SAMPLES_H
 
 #include <stddef.h>
 
