@@ -41,14 +41,17 @@ static void find(struct session *s, struct gp_floor_device *device,
 
 /* ---- of a trace ---- */
 
-/* Bytes of the spans that are live behind an event. */
-static uint64_t live_at(const struct gp_spans *spans, uint64_t event)
+/* Bytes of the spans that are live at a peak: behind its event, or before the
+ * first one. */
+static uint64_t live_at(const struct gp_spans *spans,
+			const struct gp_makeup *peak)
 {
-	uint64_t live = 0;
+	bool is_start = peak->is_from_start && !peak->event;
+	uint64_t time = is_start ? 0 : peak->event + 1, live = 0;
 
 	for (size_t i = 0; i < spans->count; i++)
-		if (spans->items[i].lower <= event + 1 &&
-		    event + 1 < spans->items[i].upper)
+		if (spans->items[i].lower <= time &&
+		    time < spans->items[i].upper)
 			live += spans->items[i].size;
 	return live;
 }
@@ -98,8 +101,7 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 		gp_spans_of_trace(s->trace, i, round, &device->spans);
 		find(s, device, 0);
 		status = run_device(s, i, device, diag);
-		device->live_then =
-			live_at(&device->spans, device->makeup.event);
+		device->live_then = live_at(&device->spans, &device->makeup);
 	}
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, s->options->operands[0]);
