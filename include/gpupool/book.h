@@ -45,6 +45,8 @@ struct gp_book {
 	struct gp_book_entry *entries;
 	struct gp_book_trace *traces;
 	const char *prices; /* name of the list */
+	/* Runs that cannot be best, by reserved, were cut short. */
+	bool is_cut;
 	/* By combination, then trace. */
 	struct gp_book_run *runs;
 	void *memory; /* owned: what the texts above live in */
@@ -59,6 +61,7 @@ struct gp_book_setup {
 	/* By trace: the replay as recorded, one run in each report. */
 	const struct gp_report *recorded;
 	size_t trace_count;
+	bool is_cut;
 };
 void gp_book_write_head(const struct gp_book_setup *setup, FILE *out);
 

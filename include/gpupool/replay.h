@@ -20,6 +20,13 @@ enum gp_replay_mode { GP_VERIFY, GP_WHAT_IF };
 
 enum gp_on_oom { GP_OOM_GO_ON, GP_OOM_STOP };
 
+/* A run may end as soon as it has more reserved than that, or has not served
+ * more requests than that. */
+struct gp_replay_cut {
+	uint64_t reserved; /* bytes; UINT64_MAX: however much */
+	uint64_t dropped;
+};
+
 struct gp_replay_config {
 	const struct gp_trace *trace;
 	uint32_t device; /* index into trace->devices */
@@ -52,6 +59,7 @@ struct gp_replay_config {
 	bool check_memory; /* write into blocks, if there is memory */
 	/* Whether to end here; NULL: never. */
 	bool (*is_interrupted)(void);
+	const struct gp_replay_cut *cut; /* NULL: it goes on */
 };
 
 /* Blocks whose memory was written when they were handed out, and read again. */
@@ -158,6 +166,8 @@ struct gp_replay_result {
 	size_t time_count;
 	struct gp_memory_check memory;
 	bool is_interrupted;
+	bool is_cut;	     /* it ended there */
+	uint64_t cut_events; /* that it played until then */
 	struct gp_timeline timeline;
 	struct gp_fidelity fidelity; /* checked 0: nothing to compare with */
 	struct gp_oom first_oom;

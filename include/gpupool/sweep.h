@@ -95,6 +95,9 @@ struct gp_sweep_row {
 	uint64_t least_reserved; /* of the runs: the spread */
 	uint64_t devices;	 /* joined; 0: no run yet */
 	uint32_t worst;		 /* index of the run with most reserved */
+	/* Cut short behind so many events: the numbers are those of then, and
+	 * it cannot be best.  0: whole. */
+	uint64_t cut_events;
 };
 
 /* Adds a device's result. */

@@ -11,9 +11,9 @@
 #include "cli/plan.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "cli/trace_file.h"
 #include "gpupool/floor_report.h"
 #include "gpupool/headroom.h"
-#include "gpupool/input.h"
 
 #define MILLION UINT64_C(1000000)
 
@@ -124,12 +124,8 @@ static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 
 static enum gp_status do_trace(struct session *s, struct gp_diag *diag)
 {
-	const struct gp_input_config config = {
-		.path = s->options->operands[0],
-		.progress = gp_progress_read,
-		.progress_arg = &s->progress,
-	};
-	enum gp_status status = gp_input_read(&config, &s->trace, diag);
+	enum gp_status status = gp_trace_file_read(
+		s->options->operands[0], &s->progress, &s->trace, diag);
 
 	if (status != GP_OK)
 		return status;

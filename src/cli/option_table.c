@@ -48,6 +48,9 @@ const struct gp_option_row gp_option_table[] = {
 	{ "rank-by", 0, WORD, AT(rank_by), "reserved|gap|retries|time", SWEEPS,
 	  "What makes one setting better than another that serves as many "
 	  "requests; reserved unless given." },
+	{ "cut", 0, FLAG, AT(cut), NULL, SWEEP,
+	  "Cut runs short once they reserve more than the first combination "
+	  "does, or serve fewer requests, and say which." },
 	{ "prices", 0, TEXT, AT(prices), "FILE", SWEEP,
 	  "What the device's calls cost, in place of the built-in prices." },
 	{ "jobs", 'j', COUNT, AT(jobs), "N", SWEEP | HEADROOM,

@@ -353,6 +353,7 @@ struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
 		.make_device_arg = plan->cuda,
 		.check_memory = plan->check_memory,
 		.is_interrupted = plan->is_interrupted,
+		.cut = plan->cut,
 	};
 }
 

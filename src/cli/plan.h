@@ -32,6 +32,7 @@ struct gp_plan {
 	bool has_choice;		  /* else the user chose */
 	uint64_t *capacity;		  /* owned; per device */
 	struct gp_replay_result *results; /* owned; per device */
+	const struct gp_replay_cut *cut;  /* borrowed; NULL: runs go on */
 	struct gp_track *tracks;	  /* owned; per device; NULL: none */
 };
 

@@ -39,6 +39,8 @@ struct session {
 	char **torch_libs; /* by combination; owned */
 	struct gp_book book;
 	bool keeps_bodies;
+	struct gp_replay_cut cut; /* where runs end with --cut */
+	bool is_cut;		  /* it is known */
 
 	/* Of the trace that is swept. */
 	size_t trace;
@@ -128,6 +130,7 @@ static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 		.prices = s->prices,
 		.recorded = s->reports,
 		.trace_count = s->paths.count,
+		.is_cut = s->options->cut,
 	};
 	char *head = NULL;
 	size_t size = 0;
@@ -208,6 +211,7 @@ static void make_plan(const struct session *s, size_t combination,
 		.torch_lib = lib ? gp_mem_copy_text(lib, strlen(lib)) : NULL,
 		.engine = c->engine,
 		.mode = GP_WHAT_IF,
+		.cut = s->is_cut ? &s->cut : NULL,
 		.capacity = gp_mem_alloc(trace->device_count + 1,
 					 sizeof(*plan->capacity)),
 		.results = gp_mem_alloc(trace->device_count + 1,
@@ -258,6 +262,70 @@ static void work(void *arg, size_t piece)
 		s->diag = diag;
 	}
 	gp_plan_release(&plan);
+}
+
+/* ---- cutting short ---- */
+
+/* A peak that is forgotten later is none that counts. */
+static bool resets_peaks(const struct gp_trace *trace)
+{
+	for (size_t d = 0; d < trace->device_count; d++)
+		for (size_t i = 0; i < trace->devices[d].event_count; i++)
+			if (trace->devices[d].events[i].kind == GP_RESET_PEAK)
+				return true;
+	return false;
+}
+
+/* One trace of the combination that the others are held to. */
+static enum gp_status play_first(struct session *s, size_t first,
+				 struct gp_sweep_row *row, struct gp_diag *diag)
+{
+	struct gp_book_run *run =
+		&s->book.runs[first * s->paths.count + s->trace];
+	struct gp_plan plan;
+	enum gp_status status;
+
+	if (run->is_done) {
+		gp_row_join(row, &run->row, 0);
+		return GP_OK;
+	}
+	make_plan(s, first, &plan);
+	status = gp_plan_play(&plan, NULL, &s->progress, diag);
+	for (size_t d = 0; d < plan.trace->device_count; d++)
+		if (status == GP_OK)
+			gp_row_add(row, &plan.results[d], s->prices);
+	gp_plan_release(&plan);
+	return status;
+}
+
+/* What the first combination that is possible comes to, over all traces: who is
+ * worse than that at any moment cannot be best.  The order in which the others
+ * run changes nothing. */
+static enum gp_status find_cut(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	struct gp_sweep_row row = { 0 };
+	bool forgets = false;
+	size_t first = 0;
+
+	while (first < s->grid.count && s->grid.items[first].reason)
+		first++;
+	if (!s->options->cut || first == s->grid.count)
+		return GP_OK;
+	for (s->trace = 0; s->trace < s->paths.count && status == GP_OK;
+	     s->trace++) {
+		struct gp_sweep_row one = { 0 };
+
+		status = play_first(s, first, &one, diag);
+		if (status == GP_OK)
+			gp_row_join(&row, &one, 0);
+		forgets |= resets_peaks(s->traces[s->trace]);
+	}
+	s->cut.dropped = row.dropped;
+	/* Who serves more requests may reserve more. */
+	s->cut.reserved = row.dropped || forgets ? UINT64_MAX : row.reserved;
+	s->is_cut = status == GP_OK;
+	return status;
 }
 
 static void tell(void *arg, size_t piece)
@@ -339,6 +407,12 @@ static enum gp_status begin(struct session *s, struct gp_diag *diag)
 		status = gp_diag_set(diag, GP_USAGE,
 				     "--shard writes a part, which is JSON");
 	}
+	if (status == GP_OK && options->cut && options->rank_by) {
+		gp_diag_file(diag, "sweep");
+		status = gp_diag_set(diag, GP_USAGE,
+				     "--cut goes by what is reserved, and so "
+				     "not with another --rank-by");
+	}
 	s->prices = gp_prices_built_in();
 	if (status == GP_OK && options->prices) {
 		status = gp_prices_read(options->prices, &s->own_prices, diag);
@@ -373,6 +447,8 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 		status = prepare(s, diag);
 	if (status == GP_OK)
 		status = resume(s, diag);
+	if (status == GP_OK)
+		status = find_cut(s, diag);
 	if (status == GP_OK)
 		status = sweep(s, diag);
 	gp_progress_end(&s->progress);

@@ -14,8 +14,15 @@ enum gp_status gp_sweep_report(const struct gp_book *book,
 		.style = gp_terminal_style(options),
 	};
 	struct gp_output output;
-	enum gp_status status = gp_outlet_open(&output, options->output, diag);
+	enum gp_status status;
 
+	if (book->is_cut && options->rank_by) {
+		gp_diag_file(diag, "merge");
+		return gp_diag_set(diag, GP_USAGE,
+				   "runs were cut short by what is reserved, "
+				   "and cannot be ranked by anything else");
+	}
+	status = gp_outlet_open(&output, options->output, diag);
 	if (status != GP_OK)
 		return status;
 	if (is_part || options->format == GP_SWEEP_JSON)

@@ -248,7 +248,9 @@ static bool is_over(const struct replay *r)
 {
 	r->result->is_interrupted =
 		r->config->is_interrupted && r->config->is_interrupted();
-	return r->result->is_interrupted ||
+	if (r->config->cut)
+		watch_cut(&r->watch, r->config->cut, r->event);
+	return r->result->is_interrupted || r->result->is_cut ||
 	       (r->config->on_oom == GP_OOM_STOP &&
 		r->result->first_oom.is_there) ||
 	       (r->config->until_mismatch &&
@@ -326,7 +328,7 @@ static void replay_init(struct replay *r, const struct gp_replay_config *config,
 		.configured = configured_at_start(config->settings),
 		.may_end_early = config->on_oom == GP_OOM_STOP ||
 				 config->until_mismatch ||
-				 config->is_interrupted,
+				 config->is_interrupted || config->cut,
 	};
 	*result = (struct gp_replay_result){ 0 };
 }

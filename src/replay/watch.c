@@ -112,6 +112,18 @@ struct gp_oom watch_oom(struct watch *watch, struct gp_device *device,
 	return oom;
 }
 
+void watch_cut(const struct watch *watch, const struct gp_replay_cut *cut,
+	       uint64_t event)
+{
+	struct gp_replay_result *result = watch->result;
+
+	if (result->dropped <= cut->dropped &&
+	    result->at_peak.reserved <= cut->reserved)
+		return;
+	result->is_cut = true;
+	result->cut_events = event + 1;
+}
+
 void watch_end(struct watch *watch, uint64_t events)
 {
 	watch->result->at_end = gp_moment_of(watch->allocator, events);

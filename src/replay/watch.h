@@ -18,6 +18,9 @@ void watch_init(struct watch *watch, struct gp_allocator *allocator,
 		uint64_t events, struct gp_replay_result *result);
 struct gp_oom watch_oom(struct watch *watch, struct gp_device *device,
 			const struct gp_event *event, uint64_t index);
+/* Says so in the result when the run may end behind that event. */
+void watch_cut(const struct watch *watch, const struct gp_replay_cut *cut,
+	       uint64_t event);
 void watch_end(struct watch *watch, uint64_t events);
 
 void watch_next_bin(struct watch *watch, uint64_t event);

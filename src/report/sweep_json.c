@@ -26,6 +26,8 @@ static void write_row(struct gp_emit *json, const struct gp_sweep_row *row)
 	gp_emit_uint(json, "device_time_us", row->device_time_us);
 	gp_emit_uint(json, "least_reserved", row->least_reserved);
 	gp_emit_uint(json, "devices", row->devices);
+	if (row->cut_events)
+		gp_emit_uint(json, "cut_after_events", row->cut_events);
 	gp_emit_close(json, '}');
 }
 
@@ -105,6 +107,8 @@ void gp_book_write_head(const struct gp_book_setup *setup, FILE *out)
 		write_recorded(&json, &setup->recorded[t], setup->prices);
 	gp_emit_close(&json, ']');
 	write_prices(&json, setup->prices);
+	if (setup->is_cut)
+		gp_emit_bool(&json, "cut", true);
 	gp_emit_open(&json, "combinations", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < setup->grid->count; i++)
 		write_combination(&json, &setup->grid->items[i]);

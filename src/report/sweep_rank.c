@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "report/head.h"
+#include "report/page.h"
 
 /* The worst of all traces; false: one is missing. */
 static bool join(const struct gp_book *book, size_t combination,
@@ -29,10 +30,15 @@ struct ranking ranking_make(const struct gp_book *book, enum gp_rank_by by)
 		.contenders =
 			gp_mem_alloc(book->entry_count, sizeof(*r.contenders)),
 		.rows = gp_mem_alloc(book->entry_count, sizeof(*r.rows)),
+		.cut = gp_mem_alloc(book->entry_count, sizeof(*r.cut)),
 	};
 
 	for (size_t i = 0; i < book->entry_count; i++)
-		if (join(book, i, &r.rows[i]))
+		if (!join(book, i, &r.rows[i]))
+			continue;
+		else if (r.rows[i].cut_events)
+			r.cut[r.cut_count++] = i;
+		else
 			r.contenders[r.count++] = (struct gp_contender){
 				&r.rows[i], book->entries[i].conf, i
 			};
@@ -46,6 +52,7 @@ void ranking_release(struct ranking *ranking)
 {
 	free(ranking->contenders);
 	free(ranking->rows);
+	free(ranking->cut);
 }
 
 size_t ranking_place(const struct ranking *ranking, size_t combination)
@@ -54,6 +61,20 @@ size_t ranking_place(const struct ranking *ranking, size_t combination)
 		if (ranking->contenders[i].index == combination)
 			return i + 1;
 	return 0;
+}
+
+const char *ranking_cut_text(const struct gp_sweep_row *row,
+			     char text[CUT_TEXT])
+{
+	char events[GP_PLURAL_TEXT], bytes[GP_BYTES_TEXT], dropped[64] = "";
+
+	if (row->dropped)
+		snprintf(dropped, sizeof(dropped), ", and had not served %s",
+			 gp_plural_text(row->dropped, "request", events));
+	snprintf(text, CUT_TEXT, "after %s it already reserved %s%s",
+		 gp_plural_text(row->cut_events, "event", events),
+		 gp_bytes_text(row->reserved, bytes), dropped);
+	return text;
 }
 
 /* ---- labels ---- */

@@ -68,6 +68,7 @@ static enum gp_status read_row(const json_t *object, struct gp_sweep_row *row,
 			return gp_diag_set(diag, GP_INPUT,
 					   "\"summary\" has no \"%s\"",
 					   members[i].key);
+	read_count(summary, "cut_after_events", &row->cut_events);
 	if (row->allocated > row->reserved)
 		return gp_diag_set(diag, GP_INPUT,
 				   "\"summary\" has more allocated than "
@@ -142,6 +143,7 @@ static enum gp_status read_lists(struct gp_book *book, const json_t *root,
 	book->prices = keep_text(
 		book->memory,
 		json_object_get(json_object_get(root, "prices"), "name"));
+	book->is_cut = json_is_true(json_object_get(root, "cut"));
 	for (size_t i = 0; i < book->trace_count && status == GP_OK; i++)
 		status = read_trace(book->memory, json_array_get(traces, i),
 				    &book->traces[i], diag);

@@ -49,8 +49,9 @@ static void put_csv_row(const struct gp_book *book,
 		gp_rank_is_front(ranking->contenders, ranking->count, i));
 }
 
-/* Those that cannot be have a reason and no numbers. */
-static void put_csv_skipped(const struct gp_book *book, size_t index, FILE *out)
+/* Those that cannot be, or were cut short, have a reason and no numbers. */
+static void put_csv_skipped(const struct gp_book *book, size_t index,
+			    const char *reason, FILE *out)
 {
 	const struct gp_book_entry *entry = &book->entries[index];
 
@@ -59,7 +60,7 @@ static void put_csv_skipped(const struct gp_book *book, size_t index, FILE *out)
 	fprintf(out, ",%s,%s,", entry->torch, entry->engine);
 	put_capacity(entry->capacity, out);
 	fputs(",,,,,,,,,,,,,", out);
-	put_csv_text(entry->reason, out);
+	put_csv_text(reason, out);
 	putc('\n', out);
 }
 
@@ -67,6 +68,7 @@ void gp_book_csv(const struct gp_book *book, const struct gp_book_style *style,
 		 FILE *out)
 {
 	struct ranking ranking = ranking_make(book, style->by);
+	char text[CUT_TEXT + 16], why[CUT_TEXT];
 
 	fputs("rank,combination,alloc_conf,torch,engine,capacity,reserved,"
 	      "allocated,gap,retries,ooms,dropped,first_oom_alloc,"
@@ -75,9 +77,16 @@ void gp_book_csv(const struct gp_book *book, const struct gp_book_style *style,
 	      out);
 	for (size_t i = 0; i < ranking.count; i++)
 		put_csv_row(book, &ranking, i, out);
+	for (size_t i = 0; i < ranking.cut_count; i++) {
+		size_t index = ranking.cut[i];
+
+		snprintf(text, sizeof(text), "cut short: %s",
+			 ranking_cut_text(&ranking.rows[index], why));
+		put_csv_skipped(book, index, text, out);
+	}
 	for (size_t i = 0; i < book->entry_count; i++)
 		if (book->entries[i].reason)
-			put_csv_skipped(book, i, out);
+			put_csv_skipped(book, i, book->entries[i].reason, out);
 	ranking_release(&ranking);
 }
 
@@ -117,6 +126,7 @@ void gp_book_markdown(const struct gp_book *book,
 	struct ranking ranking = ranking_make(book, style->by);
 	char reserved[GP_BYTES_TEXT], gap[GP_BYTES_TEXT];
 	const struct gp_sweep_row *row = &ranking.recorded;
+	char text[CUT_TEXT];
 
 	fputs("| # | settings | peak reserved | gap | retries | OOMs | "
 	      "cudaMalloc and maps | est. ms |\n"
@@ -131,6 +141,15 @@ void gp_book_markdown(const struct gp_book *book,
 		gp_bytes_text(row->reserved - row->allocated, gap),
 		row->retries, row->ooms, row->device_allocs,
 		(double)row->device_time_us / 1e3);
+	for (size_t i = 0; i < ranking.cut_count; i++) {
+		char *label = sweep_label(book, ranking.cut[i]);
+
+		fputs("\nCut short: ", out);
+		put_cell(label, out);
+		fprintf(out, " (%s)\n",
+			ranking_cut_text(&ranking.rows[ranking.cut[i]], text));
+		free(label);
+	}
 	for (size_t i = 0; i < book->entry_count; i++) {
 		char *label;
 

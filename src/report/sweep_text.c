@@ -331,6 +331,34 @@ static void tell_table(const struct scene *s)
 							 : "built in");
 }
 
+/* ---- what was cut short ---- */
+
+static void tell_cut(const struct scene *s)
+{
+	const struct ranking *r = &s->ranking;
+	char text[CUT_TEXT];
+
+	if (!r->cut_count)
+		return;
+	gp_page_blank(&s->page);
+	gp_page_line(&s->page, GP_TONE_TITLE, 2,
+		     "Cut short, since they cannot be best: the first "
+		     "combination that is possible serves more requests, or "
+		     "reserves less. What they might save in time is not "
+		     "known.");
+	for (size_t i = 0; i < r->cut_count && i < ROWS; i++) {
+		char *label = sweep_label(s->book, r->cut[i]);
+
+		gp_page_line(&s->page, GP_TONE_PLAIN, 4, "  %s: %s", label,
+			     ranking_cut_text(&r->rows[r->cut[i]], text));
+		free(label);
+	}
+	if (r->cut_count > ROWS)
+		gp_page_line(&s->page, GP_TONE_PLAIN, 4,
+			     "  and %zu more: --format csv lists them.",
+			     r->cut_count - ROWS);
+}
+
 /* ---- what cannot be ---- */
 
 static void tell_skipped(const struct scene *s)
@@ -392,6 +420,7 @@ void gp_book_text(const struct gp_book *book, const struct gp_book_style *style,
 		tell_answer(&s);
 		tell_table(&s);
 	}
+	tell_cut(&s);
 	tell_skipped(&s);
 	ranking_release(&s.ranking);
 }

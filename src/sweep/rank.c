@@ -30,6 +30,7 @@ void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 			gp_price_of(prices, &result->calls,
 				    result->stats.num_sync_all_streams)),
 		.devices = 1,
+		.cut_events = result->cut_events,
 	};
 
 	device.least_reserved = device.reserved;
@@ -65,6 +66,7 @@ void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
 	row->device_time_us =
 		larger(row->device_time_us, other->device_time_us);
 	row->devices += other->devices;
+	row->cut_events = larger(row->cut_events, other->cut_events);
 }
 
 /* ---- order ---- */
