@@ -170,8 +170,8 @@ START_TEST(many_spans_are_packed_within_any_number_of_steps)
 		before = floor.height;
 		gp_floor_release(&floor);
 	}
-	/* Those are within a few percent. */
-	ck_assert_uint_lt(before - gp_floor_bound(&spans, &seed), before / 20);
+	/* They are as random as can be; programs are packed closer. */
+	ck_assert_uint_lt(before - gp_floor_bound(&spans, &seed), before / 10);
 }
 END_TEST
 
