@@ -75,56 +75,6 @@ START_TEST(one_block_holds_a_segment)
 }
 END_TEST
 
-/* 2 MiB of site 0 hold 20; then site 1, or site 0 itself, wants more. */
-#define HELD_BY_SITE(site)                                                     \
-	"{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "          \
-	"[\"log.py:7 it's\", \"train.py:9 step\"], \"devices\": "              \
-	"[{\"device\": 0, \"events\": ["                                       \
-	"{\"op\": \"alloc\", \"id\": 1, \"size\": 9437184, \"site\": 1},"      \
-	"{\"op\": \"alloc\", \"id\": 2, \"size\": 2097152, \"site\": 0},"      \
-	"{\"op\": \"alloc\", \"id\": 3, \"size\": 9437184, \"site\": 1},"      \
-	"{\"op\": \"free\", \"id\": 1},"                                       \
-	"{\"op\": \"free\", \"id\": 3},"                                       \
-	"{\"op\": \"alloc\", \"id\": 4, \"size\": 19922944, \"site\": " site   \
-	"}]}]}"
-
-static const struct gp_attempt *attempt_named(const struct gp_explain *e,
-					      const char *name)
-{
-	for (size_t i = 0; i < e->trial_count; i++)
-		if (!strcmp(e->trials[i].name, name))
-			return &e->trials[i];
-	return NULL;
-}
-
-START_TEST(the_site_that_holds_most_is_dropped_to_see)
-{
-	struct gp_trace *trace = trace_of(HELD_BY_SITE("1"));
-	struct gp_explain e = explain_of(trace, 30 * MIB);
-	const struct gp_attempt *without =
-		attempt_named(&e, "without log.py:7 it's");
-
-	/* It helps, but proves no fragmentation, and no shell takes it. */
-	ck_assert_ptr_nonnull(without);
-	ck_assert(without->no_oom && !without->is_proof && !*without->flag);
-	ck_assert_int_eq(e.verdict, GP_FRAGMENTED_STILL);
-	gp_explain_release(&e);
-	gp_trace_destroy(trace);
-}
-END_TEST
-
-START_TEST(a_request_that_is_dropped_is_not_served)
-{
-	struct gp_trace *trace = trace_of(HELD_BY_SITE("0"));
-	struct gp_explain e = explain_of(trace, 30 * MIB);
-
-	ck_assert(!e.base.no_oom);
-	ck_assert_ptr_null(attempt_named(&e, "without log.py:7 it's"));
-	gp_explain_release(&e);
-	gp_trace_destroy(trace);
-}
-END_TEST
-
 START_TEST(too_little_memory_is_not_fragmentation)
 {
 	struct gp_trace *trace = trace_of(
@@ -509,8 +459,6 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ one_block_holds_a_segment, 0 },
-		{ the_site_that_holds_most_is_dropped_to_see, 0 },
-		{ a_request_that_is_dropped_is_not_served, 0 },
 		{ too_little_memory_is_not_fragmentation, 0 },
 		{ another_streams_memory_is_told_from_its_own, 0 },
 		{ memory_that_waits_is_counted_with_its_time, 0 },

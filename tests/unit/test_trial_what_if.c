@@ -1,0 +1,86 @@
+/* What explain tries that is no setting. */
+#include "gpupool/explain.h"
+
+#include "suite.h"
+#include "trace_text.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static struct gp_explain explain_of(const struct gp_trace *trace,
+				    uint64_t capacity)
+{
+	struct gp_settings settings;
+	struct gp_replay_config run = {
+		.trace = trace,
+		.settings = &settings,
+		.engine = gp_engine_find("caching"),
+		.mode = GP_WHAT_IF,
+		.capacity = capacity,
+	};
+	struct gp_explain_config config = { .run = &run };
+	struct gp_explain explain;
+	struct gp_diag diag = { 0 };
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(gp_explain(&config, &explain, &diag), GP_OK);
+	return explain;
+}
+/* 2 MiB of site 0 hold 20; then site 1, or site 0 itself, wants more. */
+#define HELD_BY_SITE(site)                                                     \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "          \
+	"[\"log.py:7 it's\", \"train.py:9 step\"], \"devices\": "              \
+	"[{\"device\": 0, \"events\": ["                                       \
+	"{\"op\": \"alloc\", \"id\": 1, \"size\": 9437184, \"site\": 1},"      \
+	"{\"op\": \"alloc\", \"id\": 2, \"size\": 2097152, \"site\": 0},"      \
+	"{\"op\": \"alloc\", \"id\": 3, \"size\": 9437184, \"site\": 1},"      \
+	"{\"op\": \"free\", \"id\": 1},"                                       \
+	"{\"op\": \"free\", \"id\": 3},"                                       \
+	"{\"op\": \"alloc\", \"id\": 4, \"size\": 19922944, \"site\": " site   \
+	"}]}]}"
+
+static const struct gp_attempt *attempt_named(const struct gp_explain *e,
+					      const char *name)
+{
+	for (size_t i = 0; i < e->trial_count; i++)
+		if (!strcmp(e->trials[i].name, name))
+			return &e->trials[i];
+	return NULL;
+}
+
+START_TEST(the_site_that_holds_most_is_dropped_to_see)
+{
+	struct gp_trace *trace = trace_of(HELD_BY_SITE("1"));
+	struct gp_explain e = explain_of(trace, 30 * MIB);
+	const struct gp_attempt *without =
+		attempt_named(&e, "without log.py:7 it's");
+
+	/* It helps, but proves no fragmentation, and no shell takes it. */
+	ck_assert_ptr_nonnull(without);
+	ck_assert(without->no_oom && !without->is_proof && !*without->flag);
+	ck_assert_int_eq(e.verdict, GP_FRAGMENTED_STILL);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(a_request_that_is_dropped_is_not_served)
+{
+	struct gp_trace *trace = trace_of(HELD_BY_SITE("0"));
+	struct gp_explain e = explain_of(trace, 30 * MIB);
+
+	ck_assert(!e.base.no_oom);
+	ck_assert_ptr_null(attempt_named(&e, "without log.py:7 it's"));
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ the_site_that_holds_most_is_dropped_to_see, 0 },
+		{ a_request_that_is_dropped_is_not_served, 0 },
+	};
+
+	return suite_run("trial_what_if", tests, COUNT_OF(tests));
+}
