@@ -11,7 +11,7 @@
 #define BAR	  14
 
 const char gp_svg_style[] =
-	".reserved{fill:#e4e0d8;stroke:#8a8478;stroke-width:1}"
+	".reserved{fill:#eae2cf;stroke:#8a8478;stroke-width:1}"
 	".active{fill:#b08fc7;stroke:#b08fc7;stroke-width:.8}"
 	".allocated{fill:#3b6ea8;stroke:#3b6ea8;stroke-width:.8}"
 	".axis{stroke:#d5d1ca;stroke-width:1}.mark{stroke:#c0392b;"
@@ -155,21 +155,39 @@ static void draw_events(const struct gp_svg_plot *plot, FILE *out)
 		gp_count_text(plot->events, text));
 }
 
+#define MARK_TEXT 140 /* room that a mark's text takes */
+
 static void draw_mark(const struct gp_svg_plot *plot, const char *what,
-		      uint64_t event, double lower, FILE *out)
+		      uint64_t event, bool is_left, FILE *out)
 {
-	double x = x_of(plot, event);
-	bool is_right = x > plot->left + plot->width * .7;
+	double x = x_of(plot, event), floor = plot->top + plot->height;
 	char text[GP_COUNT_TEXT];
 
 	fprintf(out,
 		"<line class=\"mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
 		"y2=\"%.1f\"/><text class=\"marked\" x=\"%.1f\" y=\"%.1f\"%s>"
 		"%s, event %s</text>\n",
-		x, x, plot->top, plot->top + plot->height,
-		is_right ? x - 5 : x + 5, plot->top + lower,
-		is_right ? " text-anchor=\"end\"" : "", what,
+		x, x, plot->top, floor + 4, is_left ? x - 5 : x + 5, floor + 30,
+		is_left ? " text-anchor=\"end\"" : "", what,
 		gp_count_text(event, text));
+}
+
+/* Their texts stand below the axis, to the right where there is room for it. */
+static void draw_marks(const struct gp_svg_plot *plot, uint64_t peak,
+		       const struct gp_oom *oom, FILE *out)
+{
+	double right = plot->left + plot->width - MARK_TEXT;
+	double at = x_of(plot, peak), other = x_of(plot, oom->event);
+	bool is_beside = oom->is_there && other >= at && other - at < MARK_TEXT;
+
+	if (oom->is_there && oom->event == peak) {
+		draw_mark(plot, "peak, out of memory", peak, at > right, out);
+		return;
+	}
+	draw_mark(plot, "peak", peak, at > right || is_beside, out);
+	if (oom->is_there)
+		draw_mark(plot, "out of memory", oom->event,
+			  other > right && !is_beside, out);
 }
 
 void gp_svg_timeline(const struct gp_svg_plot *plot,
@@ -183,10 +201,7 @@ void gp_svg_timeline(const struct gp_svg_plot *plot,
 	for (size_t i = 0; i < sizeof(areas) / sizeof(*areas); i++)
 		draw_area(plot, &areas[i], moments, count, out);
 	draw_events(plot, out);
-	draw_mark(plot, "peak", result->at_peak.event, 10, out);
-	if (result->first_oom.is_there)
-		draw_mark(plot, "out of memory", result->first_oom.event, 24,
-			  out);
+	draw_marks(plot, result->at_peak.event, &result->first_oom, out);
 	free(moments);
 }
 

@@ -202,7 +202,7 @@ static void draw(const struct gp_book *book, const struct ranking *ranking,
 		"the table</span> <span><i class=\"k k-other\"></i>others"
 		"</span> <span><i class=\"k k-failed\"></i>serve fewer requests"
 		"</span> <span><i class=\"k k-recorded\"></i>as recorded</span>"
-		"</p><svg class=scatter viewBox=\"0 0 %d %d\" role=img "
+		"</p><div class=scroll><svg class=scatter viewBox=\"0 0 %d %d\" role=img "
 		"aria-label=\"Peak reserved over the time of device calls, a "
 		"point for each combination\">\n",
 		WIDTH, HEIGHT);
@@ -212,7 +212,7 @@ static void draw(const struct gp_book *book, const struct ranking *ranking,
 	for (size_t i = ranking->count; i-- > 0;)
 		draw_contender(&plot, i);
 	draw_point(&plot, "point recorded", recorded, "as recorded");
-	fputs("</svg>\n", out);
+	fputs("</svg></div>\n", out);
 }
 
 /* ---- the table ---- */

@@ -15,7 +15,7 @@ for name in chromium chromium-browser google-chrome; do
 	[ -n "$chromium" ] || chromium=$(command -v "$name")
 done
 if [ -z "$chromium" ]; then
-	for test in renders numbers findings peak event click compare \
+	for test in renders numbers findings peak event click keyboard compare \
 		small sweep hostile no-script; do
 		echo "skip browser-$test: chromium is not on this machine"
 	done
@@ -156,6 +156,29 @@ click() {
 		{ echo "the map says $there, the page $here"; return 1; }
 }
 
+# The timeline is a slider for the keyboard and for screen readers.
+keyboard() {
+	cat > "$work/keys.js" <<-'END'
+	<script>
+	setTimeout(() => {
+		const c = document.querySelector(".timeline canvas");
+		c.focus();
+		for (const key of ["Home", "ArrowRight", "ArrowRight",
+			"PageDown", "PageUp", "ArrowLeft", "+"])
+			c.dispatchEvent(new KeyboardEvent("keydown",
+				{ key, bubbles: true, cancelable: true }));
+	}, 200);
+	</script>
+	END
+	cat "$work/page.html" "$work/keys.js" > "$work/keyed.html"
+	dump "file://$work/keyed.html" > "$work/keyed.dom"
+	[ "$(sums_of "$work/keyed.dom" 1 |
+		sed -n 's/data-event="\(.*\)"/\1/p')" = 1 ] ||
+		{ echo "the keys did not lead to event 1"; return 1; }
+	grep -q '<canvas[^>]*role="slider"[^>]*aria-valuenow="1"[^>]*aria-valuetext="event 1: ' \
+		"$work/keyed.dom"
+}
+
 compare() {
 	"$gpupool" replay -q "$trace" --expandable-segments --compare \
 		--format html -o "$work/two.html"
@@ -257,6 +280,7 @@ ok peak expect_moment "$work/dom.html" "$peak"
 early=$(sed -n '200p' "$work/t.csv" | cut -d, -f2)
 ok event at_event "$early"
 ok click click
+ok keyboard keyboard
 ok compare compare
 ok hostile hostile
 ok small small

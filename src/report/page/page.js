@@ -357,28 +357,32 @@ class Timeline {
 		g.lineWidth = .8;
 		g.fill(); g.stroke();
 	}
-	/* Below the axis, each beside its line, the second where the first
-	 * leaves room. */
+	/* Below the axis, each beside its line, on the side that leaves room
+	 * for the other. */
 	marks(g, floor) {
 		const { peak, oom } = this.run;
-		let end = this.mark(g, peak, peak === oom
-			? "peak, out of memory" : "peak", floor, -1);
-		if (oom !== null && oom !== peak)
-			this.mark(g, oom, "out of memory", floor, end);
+		if (oom === null || oom === peak) {
+			this.mark(g, peak, oom === peak
+				? "peak, out of memory" : "peak", floor);
+			return;
+		}
+		const apart = this.x(oom) - this.x(peak);
+		const near = g.measureText("out of memory").width + 50;
+		this.mark(g, peak, "peak", floor, apart >= 0 && apart < near);
+		this.mark(g, oom, "out of memory", floor,
+			apart < 0 && apart > -near);
 	}
-	mark(g, event, text, floor, taken) {
+	mark(g, event, text, floor, isLeft) {
 		const [from, to] = this.view.range;
-		if (event < from || event > to) return taken;
+		if (event < from || event > to) return;
 		const x = this.x(event), wide = g.measureText(text).width;
-		const isLeft = x + wide + 5 > this.width - 8 ||
-			(taken > x && x - wide - 5 > LEFT);
+		isLeft = isLeft || x + wide + 5 > this.width - 8;
 		g.strokeStyle = g.fillStyle = color("mark");
 		g.setLineDash([3, 3]);
 		g.beginPath(); g.moveTo(x, TOP); g.lineTo(x, floor + 4); g.stroke();
 		g.setLineDash([]);
 		g.textAlign = isLeft ? "right" : "left";
 		g.fillText(text, x + (isLeft ? -5 : 5), floor + 31);
-		return x + (isLeft ? 0 : wide + 5);
 	}
 	cursor(g, y, floor) {
 		const at = this.view.event, m = this.run.moment(at);
