@@ -17,35 +17,39 @@
 
 static int compare(const void *a, const void *b)
 {
-	long x = *(const long *)a, y = *(const long *)b;
+	const struct gp_part *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	if (x->began != y->began)
+		return x->began > y->began ? 1 : -1;
+	return (x->number > y->number) - (x->number < y->number);
 }
 
 void gp_parts_find(struct gp_parts *parts, const char *folder)
 {
 	DIR *list = opendir(folder);
 	struct dirent *entry;
+	struct gp_part part;
 
 	while (list && (entry = readdir(list))) {
 		const char *dot = strchr(entry->d_name, '.');
 
-		if (!dot || strcmp(dot, ".jsonl") != 0)
+		if (!dot || strcmp(dot, ".jsonl") != 0 ||
+		    sscanf(entry->d_name, "%llu-%ld", &part.began,
+			   &part.number) != 2)
 			continue;
-		parts->numbers = gp_mem_grow(parts->numbers, &parts->room,
-					     parts->count + 1, sizeof(long));
-		parts->numbers[parts->count++] =
-			strtol(entry->d_name, NULL, 10);
+		parts->items = gp_mem_grow(parts->items, &parts->room,
+					   parts->count + 1, sizeof(part));
+		parts->items[parts->count++] = part;
 	}
 	if (list)
 		closedir(list);
 	if (parts->count)
-		qsort(parts->numbers, parts->count, sizeof(long), compare);
+		qsort(parts->items, parts->count, sizeof(part), compare);
 }
 
 void gp_parts_release(struct gp_parts *parts)
 {
-	free(parts->numbers);
+	free(parts->items);
 	*parts = (struct gp_parts){ 0 };
 }
 
@@ -85,9 +89,9 @@ static void replace(const char *path, int file, off_t end)
 		unlink(name);
 }
 
-bool gp_part_finish(const char *path, long number)
+bool gp_part_finish(const struct gp_part *part, const char *path)
 {
-	bool is_running = !kill((pid_t)(number % GP_PART_NEXT), 0);
+	bool is_running = !kill((pid_t)(part->number % GP_PART_NEXT), 0);
 	int file = open(path, O_RDWR | O_CLOEXEC);
 	struct stat about;
 	off_t end;

@@ -1,12 +1,18 @@
-/* Files that recorded processes leave: "4711.jsonl" in one folder. */
+/* Files that recorded processes leave in a folder: "1234-4711.jsonl" is of the
+ * process 4711, which began at 1234 (in the kernel's ticks). */
 #ifndef CLI_PARTS_H
 #define CLI_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+struct gp_part {
+	unsigned long long began;
+	long number;
+};
+
 struct gp_parts {
-	long *numbers; /* ascending */
+	struct gp_part *items; /* in the order in which they began */
 	size_t count, room;
 };
 
@@ -20,6 +26,6 @@ void gp_parts_release(struct gp_parts *parts);
 /* Cuts off what follows the last whole line: a writer that was killed, or that
  * still runs, leaves half of one, and zeros.  True: it still runs; what it
  * writes from now on is lost. */
-bool gp_part_finish(const char *path, long number);
+bool gp_part_finish(const struct gp_part *part, const char *path);
 
 #endif

@@ -23,7 +23,7 @@
 
 #define DEFAULT_GPU   "h100-80gb"
 /* Releases whose allocator can be listened to (simcuda/program/layout.c). */
-#define FIRST_RELEASE 2
+#define FIRST_RELEASE 1
 #define LAST_RELEASE  15
 
 struct session {

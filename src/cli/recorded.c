@@ -79,19 +79,21 @@ static enum gp_status convert(const char *part, const char *output,
 	return gp_convert_command(&options, diag);
 }
 
-static enum gp_status take(const char *folder, long number, const char *output,
-			   bool quiet, struct gp_diag *diag)
+static enum gp_status take(const struct gp_part *of, const char *folder,
+			   const char *output, bool quiet, struct gp_diag *diag)
 {
 	char part[PATH_MAX], calls[PATH_MAX];
 	enum gp_status status;
 
-	snprintf(part, sizeof(part), "%s/%ld.jsonl", folder, number);
-	snprintf(calls, sizeof(calls), "%s/%ld.calls", folder, number);
-	if (gp_part_finish(part, number))
+	snprintf(part, sizeof(part), "%s/%llu-%ld.jsonl", folder, of->began,
+		 of->number);
+	snprintf(calls, sizeof(calls), "%s/%llu-%ld.calls", folder, of->began,
+		 of->number);
+	if (gp_part_finish(of, part))
 		fprintf(stderr,
 			"gpupool: %s: process %ld still runs; what it does "
 			"from now on is not kept\n",
-			output, number % GP_PART_NEXT);
+			output, of->number % GP_PART_NEXT);
 	status = convert(part, output, diag);
 	if (status != GP_OK) {
 		gp_diag_hint(diag, "what the program did is kept in %s", part);
@@ -116,7 +118,7 @@ enum gp_status gp_recorded_take(const char *folder, const char *output,
 		char name[PATH_MAX];
 
 		name_of(output, i, parts.count, name, sizeof(name));
-		status = take(folder, parts.numbers[i], name, quiet, diag);
+		status = take(&parts.items[i], folder, name, quiet, diag);
 	}
 	if (!parts.count)
 		fprintf(stderr, "gpupool: no trace: the program used no CUDA "

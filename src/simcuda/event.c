@@ -59,7 +59,9 @@ static cudaError_t record(enum simcuda_call call, cudaEvent_t event,
 	event->number = ++s->issued;
 	event->work = streams_work_done();
 	event->time_ns = streams_time_ns();
-	return process_end(cudaSuccess);
+	process_end(cudaSuccess);
+	process_tell_event(event, false);
+	return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
@@ -83,7 +85,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 		return process_end(cudaErrorCapturedEvent);
 	is_done = !event->number ||
 		  stream_is_done(event->stream, event->number, event->work);
-	return process_end(is_done ? cudaSuccess : cudaErrorNotReady);
+	process_end(is_done ? cudaSuccess : cudaErrorNotReady);
+	if (is_done)
+		process_tell_event(event, true);
+	return is_done ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
@@ -96,7 +101,9 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 		if (stream->done < event->number)
 			stream->done = event->number;
 	}
-	return process_end_waiting();
+	process_end_waiting();
+	process_tell_event(event, true);
+	return cudaSuccess;
 }
 
 /* The graph that is being made, or NULL. */

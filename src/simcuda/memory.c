@@ -53,7 +53,9 @@ cudaError_t cudaMalloc(void **pointer, size_t size)
 	if (size && !memory_take(process_current_device(), size, &addr))
 		return process_end(cudaErrorMemoryAllocation);
 	*pointer = pointer_of(addr);
-	return process_end(cudaSuccess);
+	process_end(cudaSuccess);
+	process_tell_memory(process_current_device(), addr, size);
+	return cudaSuccess;
 }
 
 cudaError_t cudaFree(void *pointer)
@@ -62,9 +64,13 @@ cudaError_t cudaFree(void *pointer)
 	int device;
 
 	process_begin(CALL_cudaFree);
-	if (!pointer || memory_give((uintptr_t)pointer, &device, &size))
+	if (!pointer)
 		return process_end(cudaSuccess);
-	return process_end(host_free(pointer)); /* managed */
+	if (!memory_give((uintptr_t)pointer, &device, &size))
+		return process_end(host_free(pointer)); /* managed */
+	process_end(cudaSuccess);
+	process_tell_memory(device, (uintptr_t)pointer, 0);
+	return cudaSuccess;
 }
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)

@@ -87,6 +87,34 @@ cudaError_t process_end_waiting(void)
 	return cudaSuccess;
 }
 
+static void (*event_observer)(const void *event, bool is_done);
+
+void process_observe_events(void (*new_observer)(const void *event,
+						 bool is_done))
+{
+	event_observer = new_observer;
+}
+
+void process_tell_event(const void *event, bool is_done)
+{
+	if (event_observer)
+		event_observer(event, is_done);
+}
+
+static void (*memory_observer)(int device, uint64_t addr, uint64_t bytes);
+
+void process_observe_memory(void (*new_observer)(int device, uint64_t addr,
+						 uint64_t bytes))
+{
+	memory_observer = new_observer;
+}
+
+void process_tell_memory(int device, uint64_t addr, uint64_t bytes)
+{
+	if (memory_observer)
+		memory_observer(device, addr, bytes);
+}
+
 static void (*wait_observer)(uint64_t stream, uint64_t by);
 
 void process_observe_waits(void (*new_observer)(uint64_t stream, uint64_t by))

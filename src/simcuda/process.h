@@ -56,6 +56,17 @@ void process_tell_observer(void);
 void process_on_wait(void (*pause)(void));
 cudaError_t process_end_waiting(void);
 
+/* Called, with no lock held, when an event was recorded, and when somebody was
+ * told that it is done. */
+void process_observe_events(void (*observer)(const void *event, bool is_done));
+void process_tell_event(const void *event, bool is_done);
+
+/* The same of what cudaMalloc took, and of what cudaFree gave back (0 bytes).
+ */
+void process_observe_memory(void (*observer)(int device, uint64_t addr,
+					     uint64_t bytes));
+void process_tell_memory(int device, uint64_t addr, uint64_t bytes);
+
 /* Whoever wants to know that a captured stream is waited for by another, which
  * is then captured too; called with no lock held. */
 void process_observe_waits(void (*observer)(uint64_t stream, uint64_t by));

@@ -18,6 +18,7 @@
 #include "simcuda/process.h"
 #include "simcuda/program/counters.h"
 #include "simcuda/program/entries.h"
+#include "simcuda/program/overheard.h"
 #include "simcuda/program/pools.h"
 #include "simcuda/program/recorder.h"
 #include "simcuda/program/tracker.h"
@@ -56,24 +57,72 @@ static uint64_t current_stream(signed char device)
 /* ---- requests: only their size is noted ---- */
 
 /* The result is a DataPtr. */
-static void *on_allocate(void *result, void *self, size_t bytes)
+static bool has_trackers(void)
 {
+	return hooks.layout->release >= FIRST_WITH_TRACKERS;
+}
+
+static void ask(size_t bytes)
+{
+	int device = process_current_device();
+
 	tracker_ask(bytes);
-	return ORIGINAL(allocate, void *, void *, void *, size_t)(result, self,
-								  bytes);
+	if (!has_trackers())
+		overheard_ask(device, bytes,
+			      current_stream((signed char)device));
+}
+
+static void answer(uint64_t addr)
+{
+	if (!has_trackers())
+		overheard_alloc(addr);
+}
+
+static void *on_allocate(uint64_t *result, void *self, size_t bytes)
+{
+	ask(bytes);
+	ORIGINAL(allocate, void *, void *, void *, size_t)(result, self, bytes);
+	answer(*result);
+	return result;
 }
 
 static void *on_raw_alloc(void *self, size_t bytes)
 {
-	tracker_ask(bytes);
-	return ORIGINAL(raw_alloc, void *, void *, size_t)(self, bytes);
+	void *addr;
+
+	ask(bytes);
+	addr = ORIGINAL(raw_alloc, void *, void *, size_t)(self, bytes);
+	answer((uintptr_t)addr);
+	return addr;
 }
 
 static void *on_raw_alloc_with_stream(void *self, size_t bytes, void *stream)
 {
+	void *addr;
+
 	tracker_ask(bytes);
-	return ORIGINAL(raw_alloc_with_stream, void *, void *, size_t,
+	if (!has_trackers())
+		overheard_ask(process_current_device(), bytes,
+			      (uintptr_t)stream);
+	addr = ORIGINAL(raw_alloc_with_stream, void *, void *, size_t,
 			void *)(self, bytes, stream);
+	answer((uintptr_t)addr);
+	return addr;
+}
+
+/* ---- frees, of releases that tell nobody ---- */
+
+static void on_raw_delete(void *self, void *addr)
+{
+	overheard_free((uintptr_t)addr);
+	((void (*)(void *, void *))hooks.original[SLOT_RAW_DELETE])(self, addr);
+	overheard_freed();
+}
+
+/* It is a function of its own, and does the same. */
+static void on_delete(void *addr)
+{
+	on_raw_delete(hooks.allocator, addr);
 }
 
 /* A DataPtr begins with the address. */
@@ -110,6 +159,7 @@ static void on_empty_cache(void *self, uint64_t first, uint64_t second)
 	bool has_pool = hooks.layout->release >= FIRST_EMPTY_CACHE_POOL &&
 			(first || second);
 
+	overheard_settle();
 	for (int i = 0; i < process.device_count; i++) {
 		if (!recorder_begin("empty_cache", i))
 			continue;
@@ -338,10 +388,18 @@ static void exchange(uint8_t slot, function mine)
 
 static void on_init(void *self, int device_count)
 {
+	function deleter;
+
 	ORIGINAL(init, void, void *, int)(self, device_count);
 	hooks.allocator = self;
 	recorder_start();
-	tracker_attach(hooks.layout, self, hooks.slots[hooks.layout->attach]);
+	if (has_trackers()) {
+		tracker_attach(hooks.layout, self,
+			       hooks.slots[hooks.layout->attach]);
+		return;
+	}
+	deleter = ((function(*)(void *))hooks.slots[SLOT_RAW_DELETER])(self);
+	overheard_start((void (*)(void *))deleter, on_delete);
 }
 
 static void exchange_all(void)
@@ -356,6 +414,8 @@ static void exchange_all(void)
 		{ l->raw_alloc, (function)on_raw_alloc },
 		{ l->raw_alloc_with_stream,
 		  (function)on_raw_alloc_with_stream },
+		{ has_trackers() ? 0 : SLOT_RAW_DELETE,
+		  (function)on_raw_delete },
 		{ l->init, (function)on_init },
 		{ l->set_fraction, (function)on_set_fraction },
 		{ l->empty_cache, (function)on_empty_cache },
@@ -404,6 +464,7 @@ void hooks_write_counters(void)
 {
 	char stats[COUNTERS_ROOM];
 
+	overheard_settle();
 	for (int i = 0; hooks.allocator && i < process.device_count; i++) {
 		memset(stats, 0, sizeof(stats));
 		((void (*)(void *, void *,

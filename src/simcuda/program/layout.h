@@ -26,9 +26,14 @@ struct layout {
 #define ENTRY_SIZE   40
 
 /* Releases from which on a call takes more. */
+#define FIRST_WITH_TRACKERS	2 /* attachAllocatorTraceTracker */
 #define FIRST_WITH_FILTERS	3 /* beginAllocateToPool takes a function */
 #define FIRST_EMPTY_CACHE_POOL	8
 #define FIRST_USE_ON_OOM_CHOICE 11 /* setUseOnOOM takes true or false */
+
+/* Releases without trackers: Allocator::raw_deleter and raw_delete. */
+#define SLOT_RAW_DELETER 3
+#define SLOT_RAW_DELETE	 6
 
 /* NULL: not a release that is known. */
 const struct layout *layout_of(unsigned release);

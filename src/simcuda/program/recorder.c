@@ -22,7 +22,7 @@ static struct {
 	char path[4096];
 	pthread_mutex_t lock;
 	bool is_open;
-	long number; /* of its file */
+	char file[64]; /* its name, without ".jsonl" */
 } recorder = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- what the others write through ---- */
@@ -119,14 +119,35 @@ static void put_header(void)
 #define NEXT_PROGRAM  (1L << 22)
 #define MOST_PROGRAMS 64
 
+/* Ids of processes come again: when it began, in the kernel's ticks, is the
+ * 22nd field of its status, the 20th behind the name. */
+static unsigned long long beginning(void)
+{
+	unsigned long long ticks = 0;
+	char line[1024] = "";
+	FILE *file = fopen("/proc/self/stat", "re");
+	const char *at = file && fgets(line, sizeof(line), file)
+				 ? strrchr(line, ')')
+				 : NULL;
+
+	if (file)
+		fclose(file);
+	for (int field = 0; at && field < 20; field++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		ticks = strtoull(at, NULL, 10);
+	return ticks;
+}
+
 static void open_journal(void)
 {
-	char path[sizeof(recorder.path) + 32];
+	char path[sizeof(recorder.path) + sizeof(recorder.file) + 8];
 
 	for (long i = 0; i < MOST_PROGRAMS && !recorder.is_open; i++) {
-		recorder.number = (long)getpid() + i * NEXT_PROGRAM;
-		snprintf(path, sizeof(path), "%s/%ld.jsonl", recorder.path,
-			 recorder.number);
+		snprintf(recorder.file, sizeof(recorder.file), "%llu-%ld",
+			 beginning(), (long)getpid() + i * NEXT_PROGRAM);
+		snprintf(path, sizeof(path), "%s/%s.jsonl", recorder.path,
+			 recorder.file);
 		recorder.is_open = journal_open(path);
 	}
 	if (recorder.is_open)
@@ -138,13 +159,13 @@ static void open_journal(void)
 static void write_called(void)
 {
 	enum stand_in_kind kind;
-	char path[sizeof(recorder.path) + 32];
+	char path[sizeof(recorder.path) + sizeof(recorder.file) + 8];
 	const char *name;
 	uint64_t calls;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%ld.calls", recorder.path,
-		 recorder.number);
+	snprintf(path, sizeof(path), "%s/%s.calls", recorder.path,
+		 recorder.file);
 	file = fopen(path, "w");
 	if (!file)
 		return;

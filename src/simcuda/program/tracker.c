@@ -42,21 +42,33 @@ static void read_entry(const char *from, struct entry *e)
 	}
 }
 
+static void write(struct entry *e)
+{
+	if (e->device < 0 || e->device >= SIMCUDA_MOST_DEVICES)
+		return;
+	if (!layout || !layout->pool)
+		pools_guess(e);
+	e->is_routed = pools_are_underway(e);
+	if (!recorder_enter())
+		return;
+	entries_write(e);
+	recorder_leave();
+}
+
+void tracker_tell(const struct entry *entry)
+{
+	struct entry e = *entry;
+
+	write(&e);
+}
+
 static void track(const void *functor, const void *from)
 {
 	struct entry e;
 
 	(void)functor;
 	read_entry(from, &e);
-	if (e.device < 0 || e.device >= SIMCUDA_MOST_DEVICES)
-		return;
-	if (!layout->pool)
-		pools_guess(&e);
-	e.is_routed = pools_are_underway(&e);
-	if (!recorder_enter())
-		return;
-	entries_write(&e);
-	recorder_leave();
+	write(&e);
 }
 
 /* It holds nothing, so there is nothing to copy or destroy. */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "simcuda/program/entries.h"
 #include "simcuda/program/layout.h"
 
 /* std::function in libstdc++: a small object inside or a pointer to one. */
@@ -18,6 +19,9 @@ struct callable {
 /* Calls attachAllocatorTraceTracker, which is this function. */
 void tracker_attach(const struct layout *layout, void *allocator,
 		    void (*attach)(void));
+
+/* An entry without its pool, of a release that has no trackers. */
+void tracker_tell(const struct entry *entry);
 
 /* This thread asks for so many bytes from here on: what is refused is told with
  * its rounded size only. */
