@@ -18,7 +18,7 @@ for target in "$build"/tests/fuzz/fuzz_*; do
 	mkdir -p "$found"
 	set -- "$found"
 	for seeds in "$root/tests/fuzz/$name" "$root/traces/tiny" \
-		"$root/traces/bad"; do
+		"$root/traces/bad" "$root/traces/imports"; do
 		[ ! -d "$seeds" ] || set -- "$@" "$seeds"
 	done
 	# The seed is fixed: what fails here fails everywhere.
