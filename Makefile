@@ -174,7 +174,7 @@ check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(JSON)
 		tests/cli/snapshots.sh tests/cli/sweep_engine.sh \
 		tests/browser/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
-		tests/gpu/headers.sh
+		tests/gpu/headers.sh tests/gpu/record.sh
 
 gpu: ## all that needs a GPU; results in tests/gpu/results
 	@scripts/gpu.sh
