@@ -202,7 +202,8 @@ static void draw(const struct gp_book *book, const struct ranking *ranking,
 		"the table</span> <span><i class=\"k k-other\"></i>others"
 		"</span> <span><i class=\"k k-failed\"></i>serve fewer requests"
 		"</span> <span><i class=\"k k-recorded\"></i>as recorded</span>"
-		"</p><div class=scroll><svg class=scatter viewBox=\"0 0 %d %d\" role=img "
+		"</p><div class=scroll><svg class=scatter viewBox=\"0 0 %d "
+		"%d\" role=img "
 		"aria-label=\"Peak reserved over the time of device calls, a "
 		"point for each combination\">\n",
 		WIDTH, HEIGHT);

@@ -162,7 +162,6 @@ keyboard() {
 	<script>
 	setTimeout(() => {
 		const c = document.querySelector(".timeline canvas");
-		c.focus();
 		for (const key of ["Home", "ArrowRight", "ArrowRight",
 			"PageDown", "PageUp", "ArrowLeft", "+"])
 			c.dispatchEvent(new KeyboardEvent("keydown",
