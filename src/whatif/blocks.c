@@ -1,6 +1,4 @@
 /* Blocks that were never asked for, never freed, or freed earlier. */
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,9 +43,8 @@ enum gp_status without_site(struct scene *scene)
 enum gp_status keep_site(struct scene *scene)
 {
 	struct marked marked;
-	char bytes[GP_BYTES_TEXT];
 	uint64_t frees = 0;
-	char count[GP_COUNT_TEXT];
+	char count[GP_COUNT_TEXT], bytes[GP_BYTES_TEXT];
 	enum gp_status status =
 		which_mark(scene, scene->note->asked.argument, &marked);
 
@@ -66,7 +63,7 @@ enum gp_status keep_site(struct scene *scene)
 		}
 	}
 	scene_note(scene, frees, "free",
-		   "left out, of %s blocks with %s in all",
+		   "left out; blocks meant: %s, %s in all",
 		   gp_count_text(marked.blocks, count),
 		   gp_bytes_text(marked.bytes, bytes));
 	marked_release(&marked);
@@ -179,10 +176,9 @@ static uint64_t free_early(struct gp_draft_device *device, const bool *marked,
 enum gp_status free_earlier(struct scene *scene)
 {
 	uint64_t events, moved = 0;
-	char count[GP_COUNT_TEXT];
+	char count[GP_COUNT_TEXT], bytes[GP_BYTES_TEXT];
 	char *which = cut_events(scene->note->asked.argument, &events);
 	struct marked marked;
-	char bytes[GP_BYTES_TEXT];
 	enum gp_status status = which_mark(scene, which, &marked);
 
 	free(which);
@@ -191,7 +187,7 @@ enum gp_status free_earlier(struct scene *scene)
 	for (size_t d = 0; d < marked.devices; d++)
 		moved += free_early(&scene->draft->devices[d], marked.of[d],
 				    events);
-	scene_note(scene, moved, "free", "moved, of %s blocks with %s in all",
+	scene_note(scene, moved, "free", "moved; blocks meant: %s, %s in all",
 		   gp_count_text(marked.blocks, count),
 		   gp_bytes_text(marked.bytes, bytes));
 	marked_release(&marked);

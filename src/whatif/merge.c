@@ -1,9 +1,5 @@
 /* Streams and pools merged, and calls never made. */
-#include <stdio.h>
-#include <string.h>
 
-#include "base/bytes.h"
-#include "base/mem.h"
 #include "whatif/scene.h"
 
 /* What is changed in place: each answers whether it did, or would. */

@@ -1,5 +1,4 @@
 /* Requests made in another order. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/mem.h"
 #include "gpupool/replay.h"
 #include "whatif/scene.h"
 

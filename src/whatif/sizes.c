@@ -1,5 +1,4 @@
 /* Requests rounded up to classes. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
