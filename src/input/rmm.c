@@ -46,6 +46,15 @@ __attribute__((format(printf, 2, 3))) static enum gp_status fail(
 
 /* ---- lines ---- */
 
+/* Messages show parts of it, so nothing else may be in it. */
+static bool is_printable(const char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			return false;
+	return true;
+}
+
 /* The next line into text, without its end; false behind the last one. */
 static bool next_line(struct rmm *rmm, enum gp_status *status)
 {
@@ -72,7 +81,9 @@ static bool next_line(struct rmm *rmm, enum gp_status *status)
 		length--;
 	rmm->text[length] = '\0';
 	s->at = end ? end + 1 : s->end;
-	return true;
+	if (!is_printable(rmm->text))
+		*status = fail(rmm, "it is no line of an RMM log");
+	return *status == GP_OK;
 }
 
 static enum gp_status split(struct rmm *rmm)

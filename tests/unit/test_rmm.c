@@ -96,6 +96,7 @@ static const struct {
 	{ "1,0,allocate,0x10,-7,0x0", "its size is -7, not a number of bytes" },
 	{ "1,0,allocate,0x10,,0x0", "its size is , not a number of bytes" },
 	{ "1,0,allocate,0x10,7,", "its stream is , not an address" },
+	{ "1,0,\033[31mfree,0x10,7,0x0", "it is no line of an RMM log" },
 	{ "1,0,allocate,0x1ffffffffffffffff,7,0x0",
 	  "its pointer is 0x1ffffffffffffffff, not an address" },
 };
