@@ -78,6 +78,18 @@ const struct gp_option_row gp_option_table[] = {
 	{ "events", 0, TEXT, AT(complete), "instant|lag:N", GP_TAKER_RECORD,
 	  "When work on a stream is done: at once, which is the default, or N "
 	  "launches and copies later." },
+	{ "steps-of", 0, TEXT, AT(steps_of), "FUNC", GP_TAKER_RECORD,
+	  "Mark the calls of this Python function as steps, and nothing else. "
+	  "Without it, ranges of record_function and NVTX, and steps of "
+	  "optimizers, become marks." },
+	{ "stacks", 0, FLAG, AT(stacks), NULL, GP_TAKER_RECORD,
+	  "Keep the Python stack of each allocation; it takes time." },
+	{ "times", 0, FLAG, AT(times), NULL, GP_TAKER_RECORD,
+	  "Keep when each event was, on a clock that launches and copies "
+	  "advance: it is made up." },
+	{ "scalar", 0, TEXT, AT(scalar), "VALUE", GP_TAKER_RECORD,
+	  "What the program reads from a scalar on the device, by item() and "
+	  "the like, in place of 0." },
 	{ "output", 'o', TEXT, AT(output), "FILE", GP_TAKER_RECORD,
 	  "The trace, trace.json unless given; its name says the format as "
 	  "convert's does." },

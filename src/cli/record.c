@@ -39,6 +39,14 @@ struct session {
 
 /* ---- before ---- */
 
+static bool is_number(const char *text)
+{
+	char *end;
+
+	strtod(text, &end);
+	return *text && !*end;
+}
+
 static enum gp_status check(struct session *s, struct gp_diag *diag)
 {
 	const char *gpu = s->options->gpu ? s->options->gpu : DEFAULT_GPU;
@@ -69,6 +77,10 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 				   "--devices %s: it takes 1 "
 				   "to 16",
 				   devices);
+	if (s->options->scalar && !is_number(s->options->scalar))
+		return gp_diag_set(diag, GP_USAGE,
+				   "--scalar %s: it takes a number",
+				   s->options->scalar);
 	return gp_trace_form_of(s->options, "record", s->output, &form, diag);
 }
 
@@ -239,6 +251,21 @@ static void set_libraries(const struct session *s)
 	prefix("LD_LIBRARY_PATH", s->stand_ins);
 }
 
+/* What is asked of Python besides. */
+static void set_interpreter(const struct gp_options *o)
+{
+	if (o->steps_of)
+		setenv("SIMCUDA_STEPS", o->steps_of, 1);
+	else
+		setenv("SIMCUDA_MARKS", "1", 1);
+	if (o->stacks)
+		setenv("SIMCUDA_STACKS", "1", 1);
+	if (o->times)
+		setenv("SIMCUDA_TIMES", "1", 1);
+	if (o->scalar)
+		setenv("SIMCUDA_SCALAR", o->scalar, 1);
+}
+
 static void set_environment(const struct session *s)
 {
 	const struct gp_options *o = s->options;
@@ -251,6 +278,7 @@ static void set_environment(const struct session *s)
 	setenv("SIMCUDA_EVENTS", o->complete ? o->complete : "instant", 1);
 	setenv("SIMCUDA_RECORD", s->parts, 1);
 	set_number("SIMCUDA_TORCH", s->torch.release);
+	set_interpreter(o);
 	/* Sets of strings are walked in the order of their hashes. */
 	setenv("PYTHONHASHSEED", "0", 0);
 }

@@ -13,7 +13,9 @@
 #include "gpupool/simcuda.h"
 #include "simcuda/kept.h"
 #include "simcuda/process.h"
+#include "simcuda/program/interpreter.h"
 #include "simcuda/program/journal.h"
+#include "simcuda/stream.h"
 #include "simcuda/program/print.h"
 
 struct device {
@@ -45,11 +47,31 @@ void entries_put(const char *format, ...)
 	journal_put(line, length);
 }
 
+static bool has_times;
+
+void entries_tell_times(void)
+{
+	has_times = true;
+}
+
+/* In microseconds, of which the first is 1: 0 is no time. */
+static void put_time(void)
+{
+	uint64_t ns;
+
+	process_lock();
+	ns = streams_time_ns();
+	process_unlock();
+	entries_put(",\"time\":%" PRIu64, ns / 1000 + 1);
+}
+
 static void begin(const char *op, int device)
 {
 	entries_put("{\"op\":\"%s\"", op);
 	if (device)
 		entries_put(",\"device\":%d", device);
+	if (has_times)
+		put_time();
 }
 
 static void put_where(const struct entry *e)
@@ -69,6 +91,12 @@ static void put_request_where(const struct entry *e)
 	if (e->is_routed)
 		named.pool[0] = named.pool[1] = 0;
 	put_where(&named);
+}
+
+static void put_site(const struct entry *e)
+{
+	if (e->site != NO_SITE)
+		entries_put(",\"site\":%" PRIu32, e->site - 1);
 }
 
 /* A free that does not complete at once is of a block that other streams use,
@@ -134,6 +162,7 @@ static void allocated(struct device *d, const struct entry *e)
 	entries_put(",\"id\":%u,\"size\":%" PRIu64 ",\"addr\":%" PRIu64, id,
 		    e->size, e->addr);
 	put_request_where(e);
+	put_site(e);
 	entries_put("}\n");
 }
 
@@ -149,6 +178,7 @@ static void refused(struct device *d, const struct entry *e)
 	entries_put(",\"id\":%u,\"size\":%" PRIu64 ",\"refused\":true",
 		    d->next_id++, e->asked ? e->asked : e->size);
 	put_request_where(e);
+	put_site(e);
 	entries_put("}\n");
 }
 
@@ -184,6 +214,11 @@ void entries_write(const struct entry *e)
 	case FREE_COMPLETED:
 	case SNAPSHOT: break;
 	}
+}
+
+bool entries_device_is_used(int device)
+{
+	return devices[device].next_id > 0;
 }
 
 void entries_begin(const char *op, int device)

@@ -26,11 +26,15 @@ struct entry {
 	int device;
 	uint64_t addr, size, stream, pool[2];
 	bool is_routed; /* the pool follows from what began before */
+	uint32_t site;	/* NO_SITE of interpreter.h: none */
 	uint64_t asked; /* by the request that is being served, or 0 */
 };
 
 /* Text as it is. */
 __attribute__((format(printf, 1, 2))) void entries_put(const char *format, ...);
+
+/* From here on each event has the time of the simulated clock. */
+void entries_tell_times(void);
 
 /* Of a device below SIMCUDA_MOST_DEVICES. */
 void entries_write(const struct entry *entry);
@@ -39,6 +43,8 @@ void entries_write(const struct entry *entry);
 void entries_begin(const char *op, int device);
 /* The live block at this address is used on that stream too. */
 void entries_record_stream(uint64_t addr, uint64_t stream);
+/* Something was allocated there. */
+bool entries_device_is_used(int device);
 /* Writes what was held back. */
 void entries_settle(int device);
 

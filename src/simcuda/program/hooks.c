@@ -18,6 +18,7 @@
 #include "simcuda/process.h"
 #include "simcuda/program/counters.h"
 #include "simcuda/program/entries.h"
+#include "simcuda/program/interpreter.h"
 #include "simcuda/program/overheard.h"
 #include "simcuda/program/pools.h"
 #include "simcuda/program/recorder.h"
@@ -393,6 +394,7 @@ static void on_init(void *self, int device_count)
 	ORIGINAL(init, void, void *, int)(self, device_count);
 	hooks.allocator = self;
 	recorder_start();
+	interpreter_prepare();
 	if (has_trackers()) {
 		tracker_attach(hooks.layout, self,
 			       hooks.slots[hooks.layout->attach]);

@@ -13,6 +13,7 @@
 
 #include "simcuda/process.h"
 #include "simcuda/program/entries.h"
+#include "simcuda/program/interpreter.h"
 #include "simcuda/program/journal.h"
 #include "simcuda/program/outputs.h"
 #include "simcuda/program/stand_in.h"
@@ -253,6 +254,14 @@ __attribute__((constructor)) static void begin(void)
 		return;
 	memcpy(recorder.path, path, strlen(path) + 1);
 	recorder.layout = layout_of((unsigned)strtoul(release, NULL, 10));
+	if (getenv("SIMCUDA_TIMES"))
+		entries_tell_times();
+	interpreter_wish(&(struct interpreter_wishes){
+		.has_script =
+			getenv("SIMCUDA_MARKS") || getenv("SIMCUDA_SCALAR"),
+		.steps = getenv("SIMCUDA_STEPS"),
+		.has_stacks = getenv("SIMCUDA_STACKS"),
+	});
 	process_observe(find_allocator);
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }

@@ -6,16 +6,19 @@
 
 #include "gpupool/simcuda.h"
 #include "simcuda/program/entries.h"
+#include "simcuda/program/interpreter.h"
 #include "simcuda/program/pools.h"
 #include "simcuda/program/recorder.h"
 #include "simcuda/program/tracker.h"
 
 static const struct layout *layout;
 static _Thread_local size_t asked_bytes;
+static _Thread_local uint32_t asking_site = NO_SITE;
 
 void tracker_ask(size_t bytes)
 {
 	asked_bytes = bytes;
+	asking_site = interpreter_site();
 }
 
 static uint64_t word_at(const char *from, size_t offset)
@@ -35,6 +38,7 @@ static void read_entry(const char *from, struct entry *e)
 		.size = word_at(from, ENTRY_SIZE),
 		.stream = word_at(from, ENTRY_STREAM),
 		.asked = asked_bytes,
+		.site = asking_site,
 	};
 	if (layout->pool) {
 		e->pool[0] = word_at(from, layout->pool);
@@ -59,6 +63,7 @@ void tracker_tell(const struct entry *entry)
 {
 	struct entry e = *entry;
 
+	e.site = asking_site;
 	write(&e);
 }
 

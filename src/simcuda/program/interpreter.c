@@ -1,0 +1,341 @@
+#include "simcuda/program/interpreter.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "simcuda/process.h"
+#include "simcuda/program/entries.h"
+#include "simcuda/program/recorder.h"
+
+#define FILE_INPUT   257 /* Py_file_input */
+#define TRACE_CALL   0	 /* PyTrace_CALL, PyTrace_RETURN */
+#define TRACE_RETURN 3
+#define MOST_FRAMES  64
+
+typedef void object; /* PyObject and its like */
+
+/* Of CPython 3.9 and later. */
+#define FUNCTIONS(X)                                                           \
+	X(int, PyGILState_Check, void)                                         \
+	X(int, PyGILState_Ensure, void)                                        \
+	X(void, PyGILState_Release, int)                                       \
+	X(object *, PyGILState_GetThisThreadState, void)                       \
+	X(int, Py_AddPendingCall, int (*)(void *), void *)                     \
+	X(object *, PyDict_New, void)                                          \
+	X(object *, PyRun_String, const char *, int, object *, object *)       \
+	X(void, PyErr_Clear, void)                                             \
+	X(void, PyEval_SetProfile, int (*)(object *, object *, int, object *), \
+	  object *)                                                            \
+	X(object *, PyThreadState_GetFrame, object *)                          \
+	X(object *, PyFrame_GetBack, object *)                                 \
+	X(object *, PyFrame_GetCode, object *)                                 \
+	X(int, PyFrame_GetLineNumber, object *)                                \
+	X(object *, PyObject_GetAttrString, object *, const char *)            \
+	X(const char *, PyUnicode_AsUTF8, object *)                            \
+	X(void, Py_DecRef, object *)
+
+static struct {
+#define MEMBER(type, name, ...) type (*name)(__VA_ARGS__);
+	FUNCTIONS(MEMBER)
+#undef MEMBER
+} py;
+
+static struct {
+	struct interpreter_wishes wishes;
+	bool is_there;	     /* the interpreter, with all that is needed */
+	struct gp_map codes; /* code object -> 1: it is that function's */
+	pthread_mutex_t lock;
+	struct gp_map sites; /* frame and caller -> index */
+	uint32_t site_count;
+} program = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static bool find_interpreter(void)
+{
+	bool is_there = true;
+
+#define FIND(type, name, ...)                                                  \
+	*(void **)&py.name = dlsym(RTLD_DEFAULT, #name);                       \
+	is_there &= py.name != NULL;
+	FUNCTIONS(FIND)
+#undef FIND
+	return is_there;
+}
+
+/* ---- marks ---- */
+
+void simcuda_mark(const char *name, int stage)
+{
+	static const char *const stages[] = { "", ",\"stage\":\"start\"",
+					      ",\"stage\":\"end\"" };
+
+	for (int i = 0; i < process.device_count; i++) {
+		if (i && !entries_device_is_used(i))
+			continue;
+		if (!recorder_begin("mark", i))
+			return;
+		entries_put(",\"name\":");
+		recorder_put_text(name);
+		entries_put("%s", stages[stage % 3]);
+		recorder_end();
+	}
+}
+
+/* The Python side: ranges of record_function, which optimizers have around
+ * their steps, and NVTX's; what reading a device's scalar gives. */
+static const char script[] =
+	"import ctypes, os, warnings\n"
+	"import torch\n"
+	"tell = ctypes.CDLL(None).simcuda_mark\n"
+	"def mark(name, stage):\n"
+	"    tell(str(name).encode('utf-8', 'replace'), stage)\n"
+	"def wrap_ranges():\n"
+	"    r = torch.autograd.profiler.record_function\n"
+	"    enter, leave = r.__enter__, r.__exit__\n"
+	"    def __enter__(self):\n"
+	"        mark(self.name, 1)\n"
+	"        return enter(self)\n"
+	"    def __exit__(self, *why):\n"
+	"        result = leave(self, *why)\n"
+	"        mark(self.name, 2)\n"
+	"        return result\n"
+	"    r.__enter__, r.__exit__ = __enter__, __exit__\n"
+	"def wrap_nvtx():\n"
+	"    n = torch._C._nvtx\n"
+	"    push, pop, point = n.rangePushA, n.rangePop, n.markA\n"
+	"    names = []\n"
+	"    def rangePushA(name):\n"
+	"        names.append(name)\n"
+	"        mark(name, 1)\n"
+	"        return push(name)\n"
+	"    def rangePop():\n"
+	"        if names:\n"
+	"            mark(names.pop(), 2)\n"
+	"        return pop()\n"
+	"    def markA(name):\n"
+	"        mark(name, 0)\n"
+	"        return point(name)\n"
+	"    n.rangePushA, n.rangePop, n.markA = rangePushA, rangePop, markA\n"
+	"def set_scalar(value):\n"
+	"    def read(tensor):\n"
+	"        torch.cuda.current_stream(tensor.device).synchronize()\n"
+	"        if tensor.dtype.is_floating_point:\n"
+	"            return value\n"
+	"        return value != 0 if tensor.dtype == torch.bool else "
+	"int(value)\n"
+	"    with warnings.catch_warnings():\n"
+	"        warnings.simplefilter('ignore')\n"
+	"        library = torch.library.Library('aten', 'IMPL')\n"
+	"        library.impl('_local_scalar_dense', read, 'CUDA')\n"
+	"    tell.library = library\n"
+	"if 'SIMCUDA_MARKS' in os.environ:\n"
+	"    for wrap in wrap_ranges, wrap_nvtx:\n"
+	"        try:\n"
+	"            wrap()\n"
+	"        except Exception:\n"
+	"            pass\n"
+	"if 'SIMCUDA_SCALAR' in os.environ:\n"
+	"    set_scalar(float(os.environ['SIMCUDA_SCALAR']))\n";
+
+static void run_script(void)
+{
+	object *globals = py.PyDict_New();
+	object *result = py.PyRun_String(script, FILE_INPUT, globals, globals);
+
+	if (!result)
+		py.PyErr_Clear();
+	if (result)
+		py.Py_DecRef(result);
+	/* globals stay: the functions in them are used. */
+}
+
+/* ---- steps: calls of one function ---- */
+
+static bool text_is(object *owner, const char *name, const char *text)
+{
+	object *value = py.PyObject_GetAttrString(owner, name);
+	const char *is = value ? py.PyUnicode_AsUTF8(value) : NULL;
+	bool same = is && !strcmp(is, text);
+
+	if (!is)
+		py.PyErr_Clear();
+	if (value)
+		py.Py_DecRef(value);
+	return same;
+}
+
+/* The code object is kept, so that its address stays its own. */
+static bool is_step(object *frame)
+{
+	object *code = py.PyFrame_GetCode(frame);
+	uint32_t known = gp_map_get(&program.codes, (uintptr_t)code);
+
+	if (known != GP_MAP_NONE) {
+		py.Py_DecRef(code);
+		return known;
+	}
+	known = text_is(code, "co_name", program.wishes.steps) ||
+		text_is(code, "co_qualname", program.wishes.steps);
+	gp_map_put(&program.codes, (uintptr_t)code, known);
+	return known;
+}
+
+static int on_call(object *self, object *frame, int what, object *argument)
+{
+	(void)self;
+	(void)argument;
+	if ((what == TRACE_CALL || what == TRACE_RETURN) && is_step(frame))
+		simcuda_mark(program.wishes.steps, what == TRACE_CALL ? 1 : 2);
+	return 0;
+}
+
+/* One may be under way. */
+static void begin_steps(void)
+{
+	object *frame =
+		py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
+	bool is_inside = false;
+
+	while (frame) {
+		object *back = py.PyFrame_GetBack(frame);
+
+		is_inside |= is_step(frame);
+		py.Py_DecRef(frame);
+		frame = back;
+	}
+	if (is_inside)
+		simcuda_mark(program.wishes.steps, 1);
+	py.PyEval_SetProfile(on_call, NULL);
+}
+
+/* ---- stacks ---- */
+
+struct place {
+	object *code;
+	int line;
+};
+
+/* Innermost first. */
+static size_t walk(struct place places[MOST_FRAMES])
+{
+	object *frame =
+		py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
+	size_t count = 0;
+
+	while (frame && count < MOST_FRAMES) {
+		object *back = py.PyFrame_GetBack(frame);
+
+		places[count].code = py.PyFrame_GetCode(frame);
+		places[count++].line = py.PyFrame_GetLineNumber(frame);
+		py.Py_DecRef(frame);
+		frame = back;
+	}
+	if (frame)
+		py.Py_DecRef(frame);
+	return count;
+}
+
+static void put_site(const struct place *place, uint32_t caller)
+{
+	object *file = py.PyObject_GetAttrString(place->code, "co_filename");
+	object *name = py.PyObject_GetAttrString(place->code, "co_name");
+	const char *texts[] = { file ? py.PyUnicode_AsUTF8(file) : NULL,
+				name ? py.PyUnicode_AsUTF8(name) : NULL };
+	char text[900];
+
+	snprintf(text, sizeof(text), "%.600s:%d %.200s",
+		 texts[0] ? texts[0] : "?", place->line,
+		 texts[1] ? texts[1] : "?");
+	py.PyErr_Clear();
+	if (recorder_enter()) {
+		entries_put("{\"sites\":[");
+		recorder_put_text(text);
+		if (caller == NO_SITE)
+			entries_put("],\"callers\":[-1]}\n");
+		else
+			entries_put("],\"callers\":[%" PRIu32 "]}\n",
+				    caller - 1);
+		recorder_leave();
+	}
+	if (file)
+		py.Py_DecRef(file);
+	if (name)
+		py.Py_DecRef(name);
+}
+
+/* Takes the place's code object, and keeps it where the site is new. */
+static uint32_t site_of(const struct place *place, uint32_t caller)
+{
+	uint64_t key = gp_hash64(gp_hash64((uintptr_t)place->code ^
+					   (uint64_t)place->line << 48) ^
+				 caller);
+	uint32_t site = gp_map_get(&program.sites, key);
+
+	if (site != GP_MAP_NONE) {
+		py.Py_DecRef(place->code);
+		return site;
+	}
+	site = ++program.site_count;
+	gp_map_put(&program.sites, key, site);
+	put_site(place, caller);
+	return site;
+}
+
+/* The interpreter's lock, held here, guards what the program keeps. */
+static uint32_t site_here(void)
+{
+	struct place places[MOST_FRAMES];
+	uint32_t site = NO_SITE;
+
+	for (size_t i = walk(places); i--;)
+		site = site_of(&places[i], site);
+	return site;
+}
+
+uint32_t interpreter_site(void)
+{
+	uint32_t site;
+	int state;
+
+	if (!program.is_there || !program.wishes.has_stacks ||
+	    !py.PyGILState_GetThisThreadState())
+		return NO_SITE;
+	state = py.PyGILState_Ensure();
+	pthread_mutex_lock(&program.lock);
+	site = site_here();
+	pthread_mutex_unlock(&program.lock);
+	py.PyGILState_Release(state);
+	return site;
+}
+
+/* ---- the beginning ---- */
+
+static int prepare(void *unused)
+{
+	(void)unused;
+	if (program.wishes.has_script)
+		run_script();
+	if (program.wishes.steps)
+		begin_steps();
+	return 0;
+}
+
+void interpreter_wish(const struct interpreter_wishes *wishes)
+{
+	program.wishes = *wishes;
+}
+
+/* Where this thread has no right to run Python, the main one does it soon. */
+void interpreter_prepare(void)
+{
+	program.is_there = find_interpreter();
+	if (!program.is_there)
+		return;
+	if (py.PyGILState_Check())
+		prepare(NULL);
+	else
+		py.Py_AddPendingCall(prepare, NULL);
+}

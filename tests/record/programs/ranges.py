@@ -1,0 +1,21 @@
+"""Two steps of a training loop that tells of its ranges."""
+import torch
+from torch import nn
+
+net = nn.Linear(64, 8).cuda()
+adam = torch.optim.AdamW(net.parameters())
+
+
+def train_step(x):
+    with torch.profiler.record_function("forward"):
+        loss = net(x).square().mean()
+    torch.cuda.nvtx.range_push("backward")
+    loss.backward()
+    torch.cuda.nvtx.range_pop()
+    adam.step()
+    adam.zero_grad()
+    return loss.item(), (loss > 0).item(), loss.long().item()
+
+
+for step in range(2):
+    print(*train_step(torch.randn(4, 64, device="cuda")))
