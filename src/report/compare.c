@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "gpupool/metrics.h"
+#include "report/device_calls.h"
 #include "report/drawing.h"
 #include "report/head.h"
 #include "report/trouble.h"
@@ -253,6 +254,7 @@ static void print_device(const struct gp_page *page,
 	print_numbers(page, a, b);
 	print_fidelity(page, "A", &report->runs[0], device);
 	print_drawings(page, report, device);
+	gp_device_calls_print(page, b);
 	gp_trouble_oom(page, report->trace, &b->first_oom);
 	gp_trouble_refusal(page, b);
 	gp_trouble_mismatch(page, report->trace, &a->fidelity.first);
