@@ -287,6 +287,28 @@ static void write_skipped(const struct gp_book *book, FILE *out)
 	gp_html_table_end(out);
 }
 
+static void write_cut(const struct gp_book *book, const struct ranking *ranking,
+		      FILE *out)
+{
+	char why[CUT_TEXT];
+
+	if (!ranking->cut_count)
+		return;
+	fputs("<h2>Cut short, since they cannot be best</h2>\n", out);
+	gp_html_table(out, "cut", "settings|PyTorch|why");
+	for (size_t i = 0; i < ranking->cut_count; i++) {
+		size_t index = ranking->cut[i];
+		char *label = sweep_label(book, index);
+
+		gp_html_name(out, label);
+		gp_html_text(out, book->entries[index].torch);
+		gp_html_text(out, ranking_cut_text(&ranking->rows[index], why));
+		gp_html_row_end(out);
+		free(label);
+	}
+	gp_html_table_end(out);
+}
+
 /* ---- the whole ---- */
 
 /* As the text says it. */
@@ -319,6 +341,7 @@ void gp_book_html(const struct gp_book *book, const struct gp_book_style *style,
 		draw(book, &ranking, out);
 		write_table(book, &ranking, out);
 	}
+	write_cut(book, &ranking, out);
 	write_skipped(book, out);
 	fprintf(out,
 		"<footer>Made by gpupool sweep. Times are those of calls of "
