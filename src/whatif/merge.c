@@ -1,5 +1,4 @@
 /* Streams and pools merged, and calls never made. */
-
 #include "whatif/scene.h"
 
 /* What is changed in place: each answers whether it did, or would. */
