@@ -47,6 +47,27 @@ static bool is_number(const char *text)
 	return *text && !*end;
 }
 
+/* Where the driver places memory there is nothing to record. */
+static enum gp_status check_backend(struct gp_diag *diag)
+{
+	static const char *const names[] = { "PYTORCH_CUDA_ALLOC_CONF",
+					     "PYTORCH_ALLOC_CONF" };
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *conf = getenv(names[i]);
+
+		if (!conf || !strstr(conf, "backend:cudaMallocAsync"))
+			continue;
+		gp_diag_hint(diag, "leave it out, or take backend:native");
+		return gp_diag_set(diag, GP_USAGE,
+				   "%s has backend:cudaMallocAsync, which "
+				   "leaves placement to the driver and "
+				   "cannot be recorded",
+				   names[i]);
+	}
+	return GP_OK;
+}
+
 static enum gp_status check(struct session *s, struct gp_diag *diag)
 {
 	const char *gpu = s->options->gpu ? s->options->gpu : DEFAULT_GPU;
@@ -61,6 +82,8 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 		gp_diag_hint(diag, "gpupool record --gpu help lists them");
 		return gp_diag_set(diag, GP_USAGE, "--gpu %s: not known", gpu);
 	}
+	if (check_backend(diag) != GP_OK)
+		return GP_USAGE;
 	if (!s->options->operand_count) {
 		gp_diag_hint(diag, "gpupool record -o trace.json -- python "
 				   "train.py");

@@ -4,10 +4,15 @@
 #include "base/mem.h"
 #include "simcuda/stream.h"
 
+/* An allocator asks once a request, so many are nobody's but a waiting loop's.
+ */
+#define MOST_POLLS 10000
+
 struct CUevent_st {
 	uint32_t stream; /* index */
 	uint64_t number; /* 0: never recorded, and so complete */
 	uint64_t work, time_ns;
+	struct polls polls;
 	/* Recorded on a stream that was captured: there, and only there, it can
 	 * be waited for. */
 	unsigned long long capture;
@@ -57,7 +62,7 @@ static cudaError_t record(enum simcuda_call call, cudaEvent_t event,
 		return process_end(cudaSuccess);
 	}
 	event->number = ++s->issued;
-	event->work = streams_work_done();
+	event->work = s->work = streams_work_done();
 	event->time_ns = streams_time_ns();
 	process_end(cudaSuccess);
 	process_tell_event(event, false);
@@ -76,6 +81,14 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
 	return record(CALL_cudaEventRecordWithFlags, event, stream);
 }
 
+static void finish(cudaEvent_t event)
+{
+	struct stream *stream = stream_at(event->stream);
+
+	if (stream->done < event->number)
+		stream->done = event->number;
+}
+
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
 	bool is_done;
@@ -85,6 +98,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 		return process_end(cudaErrorCapturedEvent);
 	is_done = !event->number ||
 		  stream_is_done(event->stream, event->number, event->work);
+	if (!is_done && stream_polled_enough(&event->polls)) {
+		finish(event);
+		is_done = true;
+	}
 	process_end(is_done ? cudaSuccess : cudaErrorNotReady);
 	if (is_done)
 		process_tell_event(event, true);
@@ -93,14 +110,9 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-	struct stream *stream;
-
 	process_begin(CALL_cudaEventSynchronize);
-	if (event->number) {
-		stream = stream_at(event->stream);
-		if (stream->done < event->number)
-			stream->done = event->number;
-	}
+	if (event->number)
+		finish(event);
 	process_end_waiting();
 	process_tell_event(event, true);
 	return cudaSuccess;

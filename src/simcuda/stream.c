@@ -9,6 +9,9 @@
 #define FIRST_HANDLE UINT64_C(0x53000000)
 #define HANDLE_STEP  0x10
 
+/* An allocator asks once a request: so many are a waiting loop's. */
+#define MOST_POLLS 10000
+
 /* The simulated clock: what a launch takes, and a copy over PCI Express 5.0.
  * Nothing follows from it but that time passes. */
 #define WORK_NS		    5000
@@ -143,6 +146,15 @@ bool stream_is_done(uint32_t index, uint64_t number, uint64_t work)
 	       streams.work >= work + streams.lag;
 }
 
+bool stream_polled_enough(struct polls *polls)
+{
+	if (polls->work != streams.work)
+		polls->count = 0;
+	polls->work = streams.work;
+	return streams.when == SIMCUDA_EVENTS_LAG &&
+	       ++polls->count >= MOST_POLLS;
+}
+
 static void finish(struct stream *stream)
 {
 	stream->done = stream->issued;
@@ -254,12 +266,17 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-	const struct stream *s;
+	struct stream *s;
 	bool is_done;
 
 	process_begin(CALL_cudaStreamQuery);
 	s = stream_at(stream_index((uintptr_t)stream));
-	is_done = s->done >= s->issued || streams.when != SIMCUDA_EVENTS_LAG;
+	is_done = s->done >= s->issued || streams.when != SIMCUDA_EVENTS_LAG ||
+		  streams.work >= s->work + streams.lag;
+	if (!is_done && stream_polled_enough(&s->polls)) {
+		finish(s);
+		is_done = true;
+	}
 	return process_end(is_done ? cudaSuccess : cudaErrorNotReady);
 }
 

@@ -5,9 +5,18 @@
 #include "simcuda/graph.h"
 #include "simcuda/process.h"
 
+/* How often it was asked whether something is done, while there was no other
+ * work than this. */
+struct polls {
+	uint64_t work;
+	uint32_t count;
+};
+
 struct stream {
 	uint64_t handle;
 	uint64_t issued, done; /* numbers of recorded events */
+	uint64_t work;	       /* all there was when the last was recorded */
+	struct polls polls;
 	cudaGraph_t graph;     /* it is captured into; NULL: not captured */
 	bool is_origin;	       /* its capture began here: it owns the graph */
 	struct node_list next; /* its next work comes behind these nodes */
@@ -41,5 +50,7 @@ enum simcuda_events streams_events(void);
 /* Whether what was recorded as the number-th on a stream, when so much work
  * had been issued, is complete. */
 bool stream_is_done(uint32_t index, uint64_t number, uint64_t work);
+/* A program that does nothing but ask waits: it is done then. */
+bool stream_polled_enough(struct polls *polls);
 
 #endif

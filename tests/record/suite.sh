@@ -1,0 +1,55 @@
+#!/bin/sh
+# suite.sh [NAME...]: records the programs of the suite, replays each to the
+# same addresses and counters, and compares it with the trace that is kept of
+# this release in traces/recorded/programs.  UPDATE=1 keeps what is new.
+#
+# gpupool and a python that has PyTorch are on PATH, as run.sh puts them there.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+kept=$(cd "$here/../.." && pwd)/traces/recorded/programs
+release=$(python -c "from importlib.metadata import version as v; print(*v(\"torch\").split(\".\")[:2], sep=\".\")")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+# What gpupool record is told for a program.
+options() {
+	case $1 in
+	loader | fsdp) echo --events lag:60 ;;
+	oom) echo --capacity 3GiB ;;
+	esac
+}
+
+one() {
+	trace=$work/$1.jsonl
+	# The options are a list.
+	# shellcheck disable=SC2046
+	gpupool record --gpu h100-80gb $(options "$1") -o "$trace" -- \
+		python "$here/programs/$1.py" > "$work/log" 2>&1 || {
+		echo "$1 failed"
+		cat "$work/log"
+		return
+	}
+	gpupool replay "$trace" --strict > "$work/log" || {
+		echo "$1 is not replayed as recorded"
+		cat "$work/log"
+		return
+	}
+	if [ -n "${UPDATE-}" ]; then
+		gzip -9nc "$trace" > "$kept/$1-$release.jsonl.gz"
+	elif [ -e "$kept/$1-$release.jsonl.gz" ]; then
+		gzip -dc "$kept/$1-$release.jsonl.gz" > "$work/kept"
+		cmp -s "$work/kept" "$trace" || {
+			echo "$1 is not what is kept of it"
+			diff "$work/kept" "$trace" | head -n 5
+			return
+		}
+	fi
+	echo "$1 replayed as recorded"
+}
+
+[ $# -gt 0 ] || set -- cnn gpt2 llama lora decode graphs fsdp ddp loader oom
+for name; do
+	one "$name"
+done
