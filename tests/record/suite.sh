@@ -1,7 +1,8 @@
 #!/bin/sh
 # suite.sh [NAME...]: records the programs of the suite, replays each to the
 # same addresses and counters, and compares it with the trace that is kept of
-# this release in traces/recorded/programs.  UPDATE=1 keeps what is new.
+# this release in traces/recorded/programs, request by request and address by
+# address.  UPDATE=1 keeps what is new.
 #
 # gpupool and a python that has PyTorch are on PATH, as run.sh puts them there.
 set -u
@@ -19,6 +20,11 @@ options() {
 	loader | fsdp) echo --events lag:60 ;;
 	oom) echo --capacity 3GiB ;;
 	esac
+}
+
+# What the program asked for, and where it was given it.
+requests() {
+	grep -E '^\{"op":"(alloc|free|empty_cache|capture_begin|capture_end)"'
 }
 
 one() {
@@ -39,10 +45,11 @@ one() {
 	if [ -n "${UPDATE-}" ]; then
 		gzip -9nc "$trace" > "$kept/$1-$release.jsonl.gz"
 	elif [ -e "$kept/$1-$release.jsonl.gz" ]; then
-		gzip -dc "$kept/$1-$release.jsonl.gz" > "$work/kept"
-		cmp -s "$work/kept" "$trace" || {
+		gzip -dc "$kept/$1-$release.jsonl.gz" | requests > "$work/kept"
+		requests < "$trace" > "$work/requests"
+		cmp -s "$work/kept" "$work/requests" || {
 			echo "$1 is not what is kept of it"
-			diff "$work/kept" "$trace" | head -n 5
+			diff "$work/kept" "$work/requests" | head -n 5
 			return
 		}
 	fi
