@@ -52,6 +52,7 @@ exact() {
 
 for trace in "$root"/traces/tiny/*.json* "$root"/traces/stories/*.jsonl \
 	"$root"/traces/recorded/*; do
+	[ -f "$trace" ] || continue
 	name="comes back from a snapshot: ${trace#"$root/traces/"}"
 	if round "$trace" > /dev/null 2> "$work/why"; then
 		echo "ok $name"
