@@ -62,14 +62,6 @@ enum gp_answer torch_pool_begin(struct gp_allocator *allocator, uint16_t pool,
 	return GP_SERVED;
 }
 
-static bool knows_streams(struct torch *t)
-{
-	if (t->wire < 2)
-		t->limit = "captures of streams need an engine prepared by "
-			   "this gpupool: make torch-engine once more";
-	return t->wire >= 2;
-}
-
 enum gp_answer torch_capture(struct gp_allocator *allocator, uint16_t pool,
 			     uint16_t stream)
 {
@@ -77,8 +69,6 @@ enum gp_answer torch_capture(struct gp_allocator *allocator, uint16_t pool,
 	struct torch_request request = torch_about_pool(t, TORCH_CAPTURE, pool);
 	enum gp_answer answer;
 
-	if (!knows_streams(t))
-		return GP_SERVED;
 	request.stream = t->config.streams[stream];
 	answer = torch_request(t, request, NULL, NULL);
 	if (answer != GP_SERVED)
@@ -98,8 +88,6 @@ void torch_wait(struct gp_allocator *allocator, uint16_t stream, uint16_t by)
 		.size = t->config.streams[by],
 	};
 
-	if (!knows_streams(t))
-		return;
 	torch_request(t, request, NULL, NULL);
 	if (!t->captures[by])
 		t->captures[by] = t->captures[stream];

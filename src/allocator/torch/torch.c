@@ -231,12 +231,10 @@ static void torch_synchronize(struct gp_allocator *allocator, uint16_t stream)
 static void torch_complete(struct gp_allocator *allocator, uint32_t id)
 {
 	struct torch *t = torch_of(allocator);
-	struct torch_request request = { .op = TORCH_COMPLETE, .id = id };
 
-	if (t->wire < 3)
-		request = (struct torch_request){ .op = TORCH_STREAM_DONE,
-						  .stream = own_stream(id) };
-	torch_request(t, request, NULL, NULL);
+	torch_request(t,
+		      (struct torch_request){ .op = TORCH_COMPLETE, .id = id },
+		      NULL, NULL);
 }
 
 static enum gp_answer torch_empty_cache(struct gp_allocator *allocator,
@@ -358,12 +356,17 @@ static enum gp_status start(struct torch *t, struct gp_diag *diag)
 	answer = torch_request(t, (struct torch_request){ .op = TORCH_HELLO },
 			       NULL, &hello);
 	t->release = TORCH_HELLO_MINOR(hello);
-	t->wire = TORCH_HELLO_WIRE(hello);
 	if (t->channel.is_broken)
 		return gp_diag_set(diag, GP_SYSTEM, "%s", t->text);
 	if (answer != GP_SERVED)
 		return gp_diag_set(diag, GP_INPUT, "PyTorch 2.%u refuses: %s",
 				   t->release, t->text);
+	if (TORCH_HELLO_WIRE(hello) != TORCH_WIRE_VERSION) {
+		gp_diag_file(diag, folder);
+		gp_diag_hint(diag, "make torch-engine prepares it again");
+		return gp_diag_set(diag, GP_SYSTEM,
+				   "it was prepared by another gpupool");
+	}
 	if (t->release != asked && !gp_release_alike(t->release, asked)) {
 		gp_diag_file(diag, folder);
 		return gp_diag_set(diag, GP_USAGE,

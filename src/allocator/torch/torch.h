@@ -29,7 +29,7 @@ struct torch {
 	struct channel channel;
 	struct gp_stats stats;
 	struct gp_level levels[GP_STAT_COUNT];
-	uint8_t release, wire; /* of the helper */
+	uint8_t release; /* of the helper */
 
 	/* Block ids by address, from alloc to free_completed; which of them the
 	 * program still holds, and their pool, by id. */

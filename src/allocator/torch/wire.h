@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* The helper tells its own; requests name from which on they are served. */
+/* A helper of another version is refused. */
 #define TORCH_WIRE_VERSION 3
 #define TORCH_WIRE_FD	   3	/* the helper's end */
 #define TORCH_TEXT_MOST	   8192 /* bytes of an error or a setting */
@@ -36,9 +36,9 @@ enum torch_op {
 	TORCH_RESET_PEAK,
 	TORCH_RESET_ACCUMULATED,
 	TORCH_STATE,	/* segments and blocks come before the answer */
-	TORCH_CAPTURE,	/* pool, stream: what is captured goes there; from 2 */
-	TORCH_WAIT,	/* stream; size: the stream that waits; from 2 */
-	TORCH_COMPLETE, /* id: what it waits for is done; from 3 */
+	TORCH_CAPTURE,	/* pool, stream: what is captured goes there */
+	TORCH_WAIT,	/* stream; size: the stream that waits */
+	TORCH_COMPLETE, /* id: what it waits for is done */
 };
 
 /* The minor number of the release, and the version of all this. */
