@@ -4,7 +4,6 @@
 #include "cli/plan.h"
 #include "cli/progress.h"
 #include "cli/trace_file.h"
-#include "gpupool/input.h"
 
 static enum gp_status usage(struct gp_diag *diag, const char *what,
 			    const char *hint)
@@ -75,18 +74,14 @@ static enum gp_status convert(const struct gp_options *options, const char *out,
 			      struct gp_diag *diag)
 {
 	struct gp_progress progress = gp_progress_make(options->quiet);
-	struct gp_input_config config = {
-		.path = options->operands[0],
-		.progress = gp_progress_read,
-		.progress_arg = &progress,
-	};
 	struct gp_trace *trace;
 	struct gp_trace_form form;
 	enum gp_status status =
 		gp_trace_form_of(options, "convert", out, &form, diag);
 
 	if (status == GP_OK)
-		status = gp_input_read(&config, &trace, diag);
+		status = gp_trace_file_read(options->operands[0], &progress,
+					    &trace, diag);
 	gp_progress_end(&progress);
 	if (status != GP_OK)
 		return status;

@@ -10,7 +10,6 @@
 #include "cli/progress.h"
 #include "cli/trace_file.h"
 #include "gpupool/exchange.h"
-#include "gpupool/input.h"
 
 static const struct {
 	const char *suffix;
@@ -88,13 +87,7 @@ static enum gp_status choose_format(struct session *s, struct gp_diag *diag)
 
 static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
 {
-	struct gp_input_config config = {
-		.path = s->path,
-		.progress = gp_progress_read,
-		.progress_arg = &s->progress,
-	};
-
-	return gp_input_read(&config, &s->trace, diag);
+	return gp_trace_file_read(s->path, &s->progress, &s->trace, diag);
 }
 
 static enum gp_status make_plan(struct session *s, struct gp_diag *diag)

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/outlet.h"
 #include "cli/terminal.h"
-#include "gpupool/input.h"
+#include "cli/trace_file.h"
 
 /* All that one call of the command holds. */
 struct session {
@@ -36,13 +36,7 @@ static enum gp_status usage(struct gp_diag *diag, const char *what,
 static enum gp_status read_trace(struct session *s, const char *path,
 				 struct gp_trace **trace, struct gp_diag *diag)
 {
-	struct gp_input_config config = {
-		.path = path,
-		.progress = gp_progress_read,
-		.progress_arg = &s->progress,
-	};
-
-	return gp_input_read(&config, trace, diag);
+	return gp_trace_file_read(path, &s->progress, trace, diag);
 }
 
 /* ---- two traces, or one under other settings ---- */

@@ -5,7 +5,7 @@
 #include "cli/plan.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "gpupool/input.h"
+#include "cli/trace_file.h"
 #include "gpupool/report.h"
 
 static void write_as(const struct gp_options *options,
@@ -88,15 +88,11 @@ enum gp_status gp_explain_command(const struct gp_options *options,
 				  struct gp_diag *diag)
 {
 	struct gp_progress progress = gp_progress_make(options->quiet);
-	struct gp_input_config config = {
-		.path = options->operands[0],
-		.progress = gp_progress_read,
-		.progress_arg = &progress,
-	};
 	struct gp_plan plan = { 0 };
 	struct gp_what_ifs what_ifs = { 0 };
 	struct gp_trace *trace = NULL;
-	enum gp_status status = gp_input_read(&config, &trace, diag);
+	enum gp_status status = gp_trace_file_read(options->operands[0],
+						   &progress, &trace, diag);
 
 	if (status == GP_OK)
 		status = make_plan(options, trace, &progress, &plan, &what_ifs,

@@ -6,7 +6,7 @@
 #include "cli/plan.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "gpupool/input.h"
+#include "cli/trace_file.h"
 #include "gpupool/report.h"
 
 /* Played as recorded, for the peak; what a trace holds can be told without. */
@@ -46,16 +46,12 @@ enum gp_status gp_info_command(const struct gp_options *options,
 			       struct gp_diag *diag)
 {
 	struct gp_progress progress = gp_progress_make(options->quiet);
-	struct gp_input_config config = {
-		.path = options->operands[0],
-		.progress = gp_progress_read,
-		.progress_arg = &progress,
-	};
 	struct gp_plan plan = { 0 };
 	struct gp_diag reason = { 0 };
 	struct gp_trace *trace;
-	struct gp_info info = { .path = config.path };
-	enum gp_status status = gp_input_read(&config, &trace, diag);
+	struct gp_info info = { .path = options->operands[0] };
+	enum gp_status status = gp_trace_file_read(options->operands[0],
+						   &progress, &trace, diag);
 
 	if (status == GP_OK) {
 		info.trace = trace;

@@ -11,7 +11,7 @@
 #include "cli/plan.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "gpupool/input.h"
+#include "cli/trace_file.h"
 #include "gpupool/report.h"
 
 #define EVENTS_BUFFER (1 << 20) /* bytes; lines are short and many */
@@ -88,13 +88,9 @@ static enum gp_status check(const struct gp_options *options,
 
 static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
 {
-	struct gp_input_config config = {
-		.path = s->path,
-		.progress = gp_progress_read,
-		.progress_arg = &s->progress,
-	};
 	double start = gp_progress_now();
-	enum gp_status status = gp_input_read(&config, &s->trace, diag);
+	enum gp_status status =
+		gp_trace_file_read(s->path, &s->progress, &s->trace, diag);
 
 	s->timing.read_s = gp_progress_now() - start;
 	for (size_t i = 0; status == GP_OK && i < s->trace->device_count; i++)

@@ -9,7 +9,6 @@
 #include "cli/plan.h"
 #include "cli/progress.h"
 #include "cli/trace_file.h"
-#include "gpupool/input.h"
 
 /* Keeps the allocator's state when it is looked at. */
 static void keep(void *arg, struct gp_allocator *allocator, uint64_t event)
@@ -113,11 +112,6 @@ enum gp_status gp_slice_command(const struct gp_options *options,
 				struct gp_diag *diag)
 {
 	struct gp_progress progress = gp_progress_make(options->quiet);
-	struct gp_input_config config = {
-		.path = options->operands[0],
-		.progress = gp_progress_read,
-		.progress_arg = &progress,
-	};
 	struct gp_trace *trace;
 	struct gp_trace_form form;
 	enum gp_status status = check(options, diag);
@@ -126,7 +120,8 @@ enum gp_status gp_slice_command(const struct gp_options *options,
 		status = gp_trace_form_of(options, "slice",
 					  options->operands[1], &form, diag);
 	if (status == GP_OK)
-		status = gp_input_read(&config, &trace, diag);
+		status = gp_trace_file_read(options->operands[0], &progress,
+					    &trace, diag);
 	gp_progress_end(&progress);
 	if (status != GP_OK)
 		return status;

@@ -6,7 +6,7 @@
 #include "cli/progress.h"
 #include "cli/torch_lib.h"
 #include "cli/verify_text.h"
-#include "gpupool/input.h"
+#include "cli/trace_file.h"
 #include "gpupool/verify.h"
 
 struct session {
@@ -20,13 +20,8 @@ struct session {
 
 static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
 {
-	struct gp_input_config config = {
-		.path = s->options->operands[0],
-		.progress = gp_progress_read,
-		.progress_arg = &s->progress,
-	};
-
-	return gp_input_read(&config, &s->trace, diag);
+	return gp_trace_file_read(s->options->operands[0], &s->progress,
+				  &s->trace, diag);
 }
 
 /* The plan of a replay with that engine tells release, settings and memory. */
