@@ -41,20 +41,25 @@ static void tell(const struct names *names, const char *what)
 void gp_recorded_calls_tell(const char *path)
 {
 	struct names sizes = { .used = 0 }, answers = { .used = 0 },
-		     refused = { .used = 0 };
+		     refused = { .used = 0 }, guesses = { .used = 0 };
 	char name[128], kind[16];
 	uint64_t calls;
 	FILE *file = fopen(path, "r");
 
 	if (!file)
 		return;
-	while (fscanf(file, "%" SCNu64 " %15s %127s", &calls, kind, name) == 3)
+	while (fscanf(file, "%" SCNu64 " %15s %127[^\n]", &calls, kind, name) ==
+	       3)
 		add(!strcmp(kind, "size")     ? &sizes
 		    : !strcmp(kind, "answer") ? &answers
+		    : !strcmp(kind, "guess")  ? &guesses
 					      : &refused,
 		    name, calls);
 	fclose(file);
 	tell(&sizes, "told as 0, as only the real libraries know these sizes");
 	tell(&answers, "not known, and answered with success");
+	tell(&guesses,
+	     "read back as 0, as nothing is computed; what depends on "
+	     "it may differ on a GPU");
 	tell(&refused, "not known, and refused as not supported");
 }

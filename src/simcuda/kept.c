@@ -5,7 +5,6 @@
  */
 #include "simcuda/kept.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +131,14 @@ void kept_read(uint64_t addr, void *bytes, size_t size)
 		to += part.size;
 		size -= part.size;
 	}
+}
+
+bool kept_has(uint64_t addr, size_t size)
+{
+	for (uint64_t at = addr / GRAIN * GRAIN; at < addr + size; at += GRAIN)
+		if (!find(at / GRAIN))
+			return false;
+	return true;
 }
 
 void kept_copy(uint64_t to, uint64_t from, size_t size)

@@ -5,6 +5,7 @@
 #ifndef SIMCUDA_KEPT_H
 #define SIMCUDA_KEPT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,9 @@
 /* Both take any size; more than KEPT_MOST bytes are forgotten, or zeros. */
 void kept_write(uint64_t addr, const void *bytes, size_t size);
 void kept_read(uint64_t addr, void *bytes, size_t size);
+/* Whether anything was kept of all of it; false: a kernel wrote it, if anybody.
+ */
+bool kept_has(uint64_t addr, size_t size);
 /* From one device address to another. */
 void kept_copy(uint64_t to, uint64_t from, size_t size);
 /* Zeros from here on. */

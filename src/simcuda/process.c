@@ -115,6 +115,19 @@ void process_tell_memory(int device, uint64_t addr, uint64_t bytes)
 		memory_observer(device, addr, bytes);
 }
 
+static void (*guess_observer)(void);
+
+void process_observe_guesses(void (*new_observer)(void))
+{
+	guess_observer = new_observer;
+}
+
+void process_tell_guess(void)
+{
+	if (guess_observer)
+		guess_observer();
+}
+
 static void (*wait_observer)(uint64_t stream, uint64_t by);
 
 void process_observe_waits(void (*new_observer)(uint64_t stream, uint64_t by))

@@ -67,6 +67,11 @@ void process_observe_memory(void (*observer)(int device, uint64_t addr,
 					     uint64_t bytes));
 void process_tell_memory(int device, uint64_t addr, uint64_t bytes);
 
+/* Called, with no lock held, when a program read a scalar that nothing has
+ * computed. */
+void process_observe_guesses(void (*observer)(void));
+void process_tell_guess(void);
+
 /* Whoever wants to know that a captured stream is waited for by another, which
  * is then captured too; called with no lock held. */
 void process_observe_waits(void (*observer)(uint64_t stream, uint64_t by));

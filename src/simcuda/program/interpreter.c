@@ -311,6 +311,48 @@ uint32_t interpreter_site(void)
 	return site;
 }
 
+/* ---- the line under way ---- */
+
+/* "train.py:12", or nothing where the file is PyTorch's. */
+static void describe_line(object *frame, char *text, size_t size)
+{
+	object *code = py.PyFrame_GetCode(frame);
+	object *file = py.PyObject_GetAttrString(code, "co_filename");
+	const char *path = file ? py.PyUnicode_AsUTF8(file) : NULL;
+	const char *name = path ? strrchr(path, '/') : NULL;
+
+	*text = '\0';
+	if (path && !strstr(path, "/torch/"))
+		snprintf(text, size, "%s:%d", name ? name + 1 : path,
+			 py.PyFrame_GetLineNumber(frame));
+	py.PyErr_Clear();
+	if (file)
+		py.Py_DecRef(file);
+	py.Py_DecRef(code);
+}
+
+void interpreter_place(char *text, size_t size)
+{
+	object *frame =
+		py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
+
+	*text = '\0';
+	while (frame && !*text) {
+		object *back = py.PyFrame_GetBack(frame);
+
+		describe_line(frame, text, size);
+		py.Py_DecRef(frame);
+		frame = back;
+	}
+	if (frame)
+		py.Py_DecRef(frame);
+}
+
+bool interpreter_soon(int (*call)(void *unused))
+{
+	return program.is_there && !py.Py_AddPendingCall(call, NULL);
+}
+
 /* ---- the beginning ---- */
 
 static int prepare(void *unused)

@@ -13,6 +13,7 @@
 
 #include "simcuda/process.h"
 #include "simcuda/program/entries.h"
+#include "simcuda/program/guesses.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/journal.h"
 #include "simcuda/program/outputs.h"
@@ -176,6 +177,8 @@ static void write_called(void)
 	for (size_t i = 0; (name = simcuda_unknown(i, &calls)); i++)
 		if (calls && !outputs_does_nothing(name))
 			fprintf(file, "%" PRIu64 " refused %s\n", calls, name);
+	for (uint32_t i = 0; (name = guesses_at(i, &calls)); i++)
+		fprintf(file, "%" PRIu64 " guess %s\n", calls, name);
 	fclose(file);
 }
 
@@ -263,6 +266,7 @@ __attribute__((constructor)) static void begin(void)
 		.has_stacks = getenv("SIMCUDA_STACKS"),
 	});
 	process_observe(find_allocator);
+	guesses_watch();
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 

@@ -1,0 +1,9 @@
+"""Values that are read back: one that was sent there, and three computed."""
+import torch
+
+sent = torch.tensor([3.0, 4.0]).cuda()
+print(sent[0].item())
+computed = torch.randn(100, device="cuda")
+chosen = computed[computed > 0]
+for _ in range(2):
+    print(computed.sum().item())
