@@ -176,6 +176,15 @@ check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(JSON)
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
 		tests/gpu/headers.sh tests/gpu/record.sh
 
+# What has threads; the thread sanitizer is too slow for all the rest.
+THREADED = $(filter $(addprefix $(B)/tests/,unit/test_crew unit/test_gate \
+	unit/test_headroom unit/test_suggest unit/test_simcuda% contract/%), \
+	$(CHECKS))
+
+check-threads: $(PROGRAM) $(SIMCUDA) $(THREADED) $(JSON)
+	@BUILD=$(B) tests/run.sh $(THREADED) tests/cli/run.sh \
+		tests/cli/sweep_engine.sh
+
 gpu: ## all that needs a GPU; results in tests/gpu/results
 	@scripts/gpu.sh
 
@@ -317,7 +326,7 @@ help: ## this list
 	@echo '  V=1           show the commands'
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
-.PHONY: all lib check check-run gpu browser-test screenshot viewers-test tests \
+.PHONY: all lib check check-run check-threads gpu browser-test screenshot viewers-test tests \
 	fuzz fuzz-run lint lint-run format \
 	record-test record-test-run slurm-check conform conform-record demo demo-run torch-engine deps install \
 	uninstall clean help FORCE
