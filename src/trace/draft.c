@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "trace/store.h"
 
@@ -200,13 +201,27 @@ struct numbering {
 	uint32_t *numbers; /* by old id */
 	uint64_t *names;   /* by new one */
 	uint32_t count;
+	struct gp_map given; /* name -> new id */
 };
 
-static uint32_t number(struct numbering *n,
-		       const struct gp_draft_device *device, uint32_t id)
+/* A file may give a name again when its block is freed; now that block may live
+ * on, so the later one gets a name of its own. */
+static uint64_t own_name(struct numbering *n, struct gp_draft_device *device,
+			 uint32_t id)
+{
+	uint64_t name = device->names[id];
+
+	if (gp_map_get(&n->given, name) != GP_MAP_NONE)
+		name = device->next_name++;
+	gp_map_put(&n->given, name, n->count);
+	return name;
+}
+
+static uint32_t number(struct numbering *n, struct gp_draft_device *device,
+		       uint32_t id)
 {
 	if (n->numbers[id] == GP_NO_ID) {
-		n->names[n->count] = device->names[id];
+		n->names[n->count] = own_name(n, device, id);
 		n->numbers[id] = n->count++;
 	}
 	return n->numbers[id];
@@ -218,6 +233,7 @@ static uint64_t *renumber(struct gp_draft_device *device)
 		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*n.numbers)),
 		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*n.names)),
 		0,
+		{ 0 },
 	};
 
 	memset(n.numbers, 0xff, device->block_ids * sizeof(*n.numbers));
@@ -231,6 +247,7 @@ static uint64_t *renumber(struct gp_draft_device *device)
 				number(&n, device, device->events[i].id);
 	device->block_ids = n.count;
 	free(n.numbers);
+	gp_map_release(&n.given);
 	return n.names;
 }
 
