@@ -7,6 +7,10 @@
  * then reserve about as little as any (within 1 % of the capacity), is the
  * least unusual: the first in the table.  Recorded settings that run without an
  * out-of-memory error and without a retry stay.
+ *
+ * Where no device's memory is known, the smallest device is the aim: the same
+ * rule with 1 % of what is needed, and recorded settings stay if it chooses
+ * them.
  */
 #ifndef GPUPOOL_SUGGEST_H
 #define GPUPOOL_SUGGEST_H
@@ -26,7 +30,7 @@ struct gp_suggest_config {
 	uint8_t release;
 	const char *conf; /* the recorded settings, which are trial 0 */
 	const struct gp_engine *engine;
-	const uint64_t *capacity; /* of each device, bytes */
+	const uint64_t *capacity; /* of each device, bytes; GP_UNLIMITED too */
 	const struct gp_prices *prices;
 	const char *const *without; /* settings that cannot be used */
 	size_t without_count;
@@ -67,6 +71,7 @@ struct gp_suggestion {
 	size_t unconstrained; /* what would be chosen, were all allowed */
 	uint64_t live;	      /* most that a device's program holds at once */
 	bool is_exact;	      /* GP_CAPACITY: all capacities above are known */
+	bool is_open;	      /* no device's memory is known; spare is not, too */
 };
 
 enum gp_status gp_suggest(const struct gp_suggest_config *config,

@@ -81,14 +81,6 @@ static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 
 	if (status != GP_OK)
 		return status;
-	for (size_t i = 0; i < s->trace->device_count; i++)
-		if (s->asked.capacity[i] == GP_UNLIMITED) {
-			gp_diag_file(diag, s->path);
-			gp_diag_hint(diag, "say how much: --capacity 80GiB");
-			return gp_diag_set(diag, GP_USAGE,
-					   "the trace does not tell how much "
-					   "memory its device had");
-		}
 	for (size_t i = 0; i < s->trace->device_count && status == GP_OK; i++)
 		status = check_start(s, i, diag);
 	return status;

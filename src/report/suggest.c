@@ -34,6 +34,17 @@ static void print_line(const struct gp_page *page, const char *conf)
 	fprintf(page->out, "    PYTORCH_CUDA_ALLOC_CONF=%s\n", conf);
 }
 
+static void print_open_keep(const struct gp_page *page,
+			    const struct gp_trial *recorded)
+{
+	char need[GP_BYTES_TEXT];
+
+	gp_page_line(page, GP_TONE_GOOD, 0,
+		     "Keep the settings: %s is enough, and nothing that was "
+		     "tried runs on clearly less.",
+		     gp_bytes_text(recorded->need, need));
+}
+
 static void print_keep(const struct gp_page *page,
 		       const struct gp_trial *recorded)
 {
@@ -49,18 +60,34 @@ static void print_keep(const struct gp_page *page,
 			     gp_count_text(recorded->retries, retries));
 }
 
-static void print_change(const struct gp_page *page,
-			 const struct gp_trial *recorded,
-			 const struct gp_trial *chosen)
+static void print_better(const struct gp_page *page,
+			 const struct gp_suggestion *s)
 {
-	char spare[GP_BYTES_TEXT];
+	const struct gp_trial *chosen = &s->trials[s->chosen];
+	char spare[GP_BYTES_TEXT], less[GP_BYTES_TEXT];
 
-	gp_page_line(page, GP_TONE_GOOD, 0,
-		     recorded->ooms
-			     ? "Another setting fits, with %s to spare. Use:"
-			     : "It fits, with retries; another setting is "
-			       "better, with %s to spare. Use:",
-		     gp_bytes_text(chosen->spare, spare));
+	if (s->is_open)
+		gp_page_line(page, GP_TONE_GOOD, 0,
+			     "With another setting a device %s smaller is "
+			     "enough. Use:",
+			     gp_bytes_text(s->trials[0].need - chosen->need,
+					   less));
+	else
+		gp_page_line(page, GP_TONE_GOOD, 0,
+			     s->trials[0].ooms
+				     ? "Another setting fits, with %s to "
+				       "spare. Use:"
+				     : "It fits, with retries; another setting "
+				       "is better, with %s to spare. Use:",
+			     gp_bytes_text(chosen->spare, spare));
+}
+
+static void print_change(const struct gp_page *page,
+			 const struct gp_suggestion *s)
+{
+	const struct gp_trial *chosen = &s->trials[s->chosen];
+
+	print_better(page, s);
 	print_line(page, *chosen->conf ? chosen->conf : "\"\"");
 	if (chosen->about) {
 		gp_page_blank(page);
@@ -269,7 +296,8 @@ static void print_trials(const struct gp_page *page,
 			page, GP_TONE_PLAIN, 0,
 			"* the first of those that have no OOM, take at "
 			"most twice the least time, and then need about "
-			"the smallest device (within 1 %% of the capacity)");
+			"the smallest device (within 1 %% of %s)",
+			s->is_open ? "that" : "the capacity");
 	if (is_any_excluded)
 		gp_page_line(page, GP_TONE_PLAIN, 0, "x not to be used");
 }
@@ -292,8 +320,13 @@ static void print_head(const struct gp_page *page,
 
 	if (report->trace->device_count)
 		gp_bytes_text(report->capacity[0], capacity);
-	gp_page_line(page, GP_TONE_TITLE, 0, "%s on %s of memory",
-		     gp_page_name(report->path), capacity);
+	if (s->is_open)
+		gp_page_line(page, GP_TONE_TITLE, 0,
+			     "%s: the smallest device",
+			     gp_page_name(report->path));
+	else
+		gp_page_line(page, GP_TONE_TITLE, 0, "%s on %s of memory",
+			     gp_page_name(report->path), capacity);
 	if (report->choice)
 		gp_page_field(page, "PyTorch", "2.%u; %s", report->release,
 			      report->choice->why);
@@ -306,6 +339,10 @@ static void print_head(const struct gp_page *page,
 		gp_page_field(page, "Coverage",
 			      "a window; what it begins with stays as it was "
 			      "recorded under every setting");
+	if (s->is_open)
+		gp_page_field(page, "Memory",
+			      "no limit is known; --capacity 80GiB asks what "
+			      "fits that");
 	gp_page_blank(page);
 }
 
@@ -316,10 +353,12 @@ void gp_report_suggest_text(const struct gp_suggest_report *report,
 	const struct gp_suggestion *s = report->suggestion;
 
 	print_head(&page, report);
-	if (s->verdict == GP_KEEP)
+	if (s->verdict == GP_KEEP && s->is_open)
+		print_open_keep(&page, &s->trials[0]);
+	else if (s->verdict == GP_KEEP)
 		print_keep(&page, &s->trials[0]);
 	else if (s->verdict == GP_CHANGE)
-		print_change(&page, &s->trials[0], chosen_of(report));
+		print_change(&page, s);
 	else
 		print_capacity(&page, report);
 	print_constraint(&page, report);

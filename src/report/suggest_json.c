@@ -9,7 +9,8 @@ static const char *const verdicts[] = {
 	[GP_CAPACITY] = "capacity",
 };
 
-static void write_trial(struct gp_emit *json, const struct gp_trial *trial)
+static void write_trial(struct gp_emit *json, const struct gp_trial *trial,
+			bool is_open)
 {
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_text(json, "alloc_conf", trial->conf);
@@ -29,7 +30,8 @@ static void write_trial(struct gp_emit *json, const struct gp_trial *trial)
 	if (trial->need) {
 		gp_emit_limit(json, "need", trial->need);
 		gp_emit_limit(json, "missing", trial->missing);
-		gp_emit_uint(json, "spare", trial->spare);
+		if (!is_open)
+			gp_emit_uint(json, "spare", trial->spare);
 	}
 	gp_emit_close(json, '}');
 }
@@ -56,7 +58,7 @@ static void write_suggestion(struct gp_emit *json,
 	gp_emit_release(json, "torch", report->release);
 	gp_emit_open(json, "capacity", '[', GP_EMIT_FLAT);
 	for (size_t i = 0; i < report->trace->device_count; i++)
-		gp_emit_uint(json, NULL, report->capacity[i]);
+		gp_emit_limit(json, NULL, report->capacity[i]);
 	gp_emit_close(json, ']');
 	gp_emit_uint(json, "live", s->live);
 	if (is_capacity) {
@@ -71,7 +73,7 @@ static void write_suggestion(struct gp_emit *json,
 	write_fidelity(json, report);
 	gp_emit_open(json, "tried", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < s->count; i++)
-		write_trial(json, &s->trials[i]);
+		write_trial(json, &s->trials[i], s->is_open);
 	gp_emit_close(json, ']');
 	gp_emit_close(json, '}');
 }

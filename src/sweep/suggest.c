@@ -203,10 +203,19 @@ static bool is_quick(const struct gp_suggestion *result,
 	return trial->time_us <= QUICK * least;
 }
 
+/* What counts for nothing: 1 % of the capacity, or of what is needed where that
+ * is not known. */
+static uint64_t about_nothing(const struct gp_suggestion *result,
+			      const struct gp_trial *trial)
+{
+	return (result->is_open ? trial->need : trial->spare + trial->need) /
+	       ABOUT_ALIKE;
+}
+
 /* count: none fits. */
 static size_t choose(const struct gp_suggestion *result, enum who who)
 {
-	uint64_t spare = 0, alike;
+	uint64_t spare = 0;
 
 	for (size_t i = 0; i < result->count; i++)
 		if (fits(&result->trials[i], who) &&
@@ -216,9 +225,8 @@ static size_t choose(const struct gp_suggestion *result, enum who who)
 	for (size_t i = 0; i < result->count; i++) {
 		const struct gp_trial *trial = &result->trials[i];
 
-		alike = (trial->spare + trial->need) / ABOUT_ALIKE;
 		if (fits(trial, who) && is_quick(result, trial, who) &&
-		    trial->spare + alike >= spare)
+		    spare - trial->spare <= about_nothing(result, trial))
 			return i;
 	}
 	return result->count;
@@ -292,7 +300,8 @@ static void decide(struct session *s)
 {
 	struct gp_suggestion *result = s->result;
 	const struct gp_trial *recorded = &result->trials[0];
-	bool is_well = fits(recorded, ALLOWED) && !recorded->retries;
+	bool is_well = !result->is_open && fits(recorded, ALLOWED) &&
+		       !recorded->retries;
 
 	measure_margins(s);
 	result->unconstrained = choose(result, EVERYBODY);
@@ -316,11 +325,12 @@ enum gp_status gp_suggest(const struct gp_suggest_config *config,
 		.diag = diag,
 	};
 
-	*suggestion = (struct gp_suggestion){ 0 };
+	*suggestion = (struct gp_suggestion){ .is_open = true };
 	add_trials(&s);
 	for (uint32_t i = 0; i < config->trace->device_count; i++) {
 		uint64_t live = gp_headroom_live(config->trace, i);
 
+		suggestion->is_open &= config->capacity[i] == GP_UNLIMITED;
 		if (live > suggestion->live)
 			suggestion->live = live;
 	}
