@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/divisor.h"
 #include "base/mem.h"
 #include "floor/heap.h"
 #include "floor/orders.h"
@@ -138,26 +139,15 @@ static void improve(struct attempt *a, struct place *place, uint32_t *order,
 
 /* ---- 4: search ---- */
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* Multiples of this are all that offsets and heights can be. */
 static uint64_t grain_of(const struct gp_spans *spans)
 {
 	uint64_t grain = 0;
 
 	for (size_t i = 0; i < spans->count; i++) {
-		grain = common_divisor(spans->items[i].size, grain);
+		grain = gp_common_divisor(spans->items[i].size, grain);
 		if (spans->items[i].align > 1)
-			grain = common_divisor(spans->items[i].align, grain);
+			grain = gp_common_divisor(spans->items[i].align, grain);
 	}
 	return grain ? grain : 1;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/divisor.h"
 #include "base/mem.h"
 #include "scenario/pen.h"
 #include "scenario/scenarios.h"
@@ -165,17 +166,6 @@ static int by_class(const void *a, const void *b)
 	return 0;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 static void add_life(struct bin *bin, const struct life *life)
 {
 	if (!bin->count++) {
@@ -185,7 +175,7 @@ static void add_life(struct bin *bin, const struct life *life)
 		bin->least_size = bin->most_size = life->size;
 		bin->least_time = bin->most_time = life->time;
 	}
-	bin->grain = common_divisor(life->size, bin->grain);
+	bin->grain = gp_common_divisor(life->size, bin->grain);
 	if (life->size < bin->least_size)
 		bin->least_size = life->size;
 	if (life->size > bin->most_size)
