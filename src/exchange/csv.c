@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "exchange/text.h"
+#include "base/quote.h"
 #include "exchange/writer.h"
 
 struct csv {
@@ -123,7 +123,7 @@ static void look(void *state, struct gp_allocator *allocator, uint64_t event)
 	put(csv->out, csv->addr, csv->addr != 0);
 	put_memory(csv, allocator);
 	if (e->site != GP_NO_SITE)
-		text_csv(csv->out, t->texts[t->sites[e->site].text]);
+		gp_quote_csv_field(t->texts[t->sites[e->site].text], csv->out);
 	putc('\n', csv->out);
 	csv->addr = 0;
 }

@@ -1,7 +1,5 @@
-/* Texts inside JSON (RFC 8259) and CSV (RFC 4180). */
+/* Texts inside JSON (RFC 8259). */
 #include "exchange/text.h"
-
-#include <string.h>
 
 void text_json(FILE *out, const char *text, size_t length)
 {
@@ -15,21 +13,6 @@ void text_json(FILE *out, const char *text, size_t length)
 			fprintf(out, "\\u%04x", c);
 		else
 			putc(c, out);
-	}
-	putc('"', out);
-}
-
-void text_csv(FILE *out, const char *text)
-{
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, out);
-		return;
-	}
-	putc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', out);
-		putc(*text, out);
 	}
 	putc('"', out);
 }

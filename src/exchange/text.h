@@ -1,4 +1,4 @@
-/* Texts inside JSON and CSV. */
+/* Texts inside JSON. */
 #ifndef EXCHANGE_TEXT_H
 #define EXCHANGE_TEXT_H
 
@@ -7,7 +7,5 @@
 
 /* In quotes; UTF-8 without NULs. */
 void text_json(FILE *out, const char *text, size_t length);
-/* In quotes where it needs them. */
-void text_csv(FILE *out, const char *text);
 
 #endif

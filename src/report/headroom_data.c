@@ -1,6 +1,7 @@
 /* How small the device may be, for programs: JSON and CSV. */
 #include <inttypes.h>
 
+#include "base/quote.h"
 #include "gpupool/price.h"
 #include "gpupool/report.h"
 #include "report/emit.h"
@@ -123,18 +124,6 @@ void gp_report_headroom_json(const struct gp_headroom_report *report, FILE *out)
 	gp_emit_close(&json, '}');
 }
 
-/* A field that may hold commas. */
-static void put_field(FILE *out, const char *text)
-{
-	putc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', out);
-		putc(*text, out);
-	}
-	putc('"', out);
-}
-
 static void put_points(FILE *out, const struct gp_headroom_report *report,
 		       const struct gp_headroom_run *run, size_t device)
 {
@@ -143,7 +132,7 @@ static void put_points(FILE *out, const struct gp_headroom_report *report,
 	for (size_t i = 0; i < h->point_count; i++) {
 		const struct gp_headroom_point *point = &h->points[i];
 
-		put_field(out, run->conf);
+		gp_quote_csv(run->conf, out);
 		fprintf(out,
 			",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
 			",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64

@@ -4,20 +4,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/quote.h"
 #include "gpupool/book.h"
 #include "report/sweep_rank.h"
-
-/* As RFC 4180 has it. */
-static void put_csv_text(const char *text, FILE *out)
-{
-	putc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', out);
-		putc(*text, out);
-	}
-	putc('"', out);
-}
 
 static void put_capacity(uint64_t capacity, FILE *out)
 {
@@ -35,7 +24,7 @@ static void put_csv_row(const struct gp_book *book,
 	const struct gp_sweep_row *row = c->row;
 
 	fprintf(out, "%zu,%zu,", i + 1, c->index);
-	put_csv_text(entry->conf, out);
+	gp_quote_csv(entry->conf, out);
 	fprintf(out, ",%s,%s,", entry->torch, entry->engine);
 	put_capacity(entry->capacity, out);
 	fprintf(out,
@@ -56,11 +45,11 @@ static void put_csv_skipped(const struct gp_book *book, size_t index,
 	const struct gp_book_entry *entry = &book->entries[index];
 
 	fprintf(out, ",%zu,", index);
-	put_csv_text(entry->conf, out);
+	gp_quote_csv(entry->conf, out);
 	fprintf(out, ",%s,%s,", entry->torch, entry->engine);
 	put_capacity(entry->capacity, out);
 	fputs(",,,,,,,,,,,,,", out);
-	put_csv_text(reason, out);
+	gp_quote_csv(reason, out);
 	putc('\n', out);
 }
 
