@@ -83,17 +83,6 @@ struct pair {
 	struct gp_subject a, b;
 };
 
-static void value_text(const struct gp_measure *measure,
-		       const struct gp_subject *subject, char *text)
-{
-	if (measure->unit == GP_UNIT_RATIO)
-		gp_percent_text(measure->ratio(subject), text);
-	else if (measure->unit == GP_UNIT_BYTES)
-		gp_bytes_text(measure->count(subject), text);
-	else
-		gp_count_text(measure->count(subject), text);
-}
-
 /* "+4.59 GiB" and "+42 %"; nothing where both are the same. */
 static void difference_of_counts(const struct pair *pair, char *text,
 				 char *percent)
@@ -130,8 +119,8 @@ static void print_pair(const struct gp_page *page, const char *label,
 	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
 	char difference[GP_COUNT_TEXT + 1] = "=", percent[GP_PERCENT_TEXT] = "";
 
-	value_text(pair->measure, &pair->a, a);
-	value_text(pair->measure, &pair->b, b);
+	gp_measure_text(pair->measure, &pair->a, a);
+	gp_measure_text(pair->measure, &pair->b, b);
 	if (pair->measure->unit == GP_UNIT_RATIO)
 		difference_of_ratios(pair, difference);
 	else

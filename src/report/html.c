@@ -24,17 +24,6 @@ static const char *const run_names[] = { "A", "B" };
 
 /* ---- numbers ---- */
 
-static void value_text(const struct gp_measure *measure,
-		       const struct gp_subject *subject, char *text)
-{
-	if (measure->unit == GP_UNIT_RATIO)
-		gp_percent_text(measure->ratio(subject), text);
-	else if (measure->unit == GP_UNIT_BYTES)
-		gp_bytes_text(measure->count(subject), text);
-	else
-		gp_count_text(measure->count(subject), text);
-}
-
 /* The number as it is, for scripts and tests, and as people read it. */
 static void write_value(const char *tag, enum gp_measure_id id,
 			const struct gp_subject *subject, FILE *out)
@@ -42,7 +31,7 @@ static void write_value(const char *tag, enum gp_measure_id id,
 	const struct gp_measure *measure = &gp_measures[id];
 	char text[GP_COUNT_TEXT];
 
-	value_text(measure, subject, text);
+	gp_measure_text(measure, subject, text);
 	if (measure->unit == GP_UNIT_RATIO)
 		fprintf(out, "<%s data-key=\"%s\" data-value=\"%.6f\">%s</%s>",
 			tag, measure->key, measure->ratio(subject), text, tag);

@@ -145,6 +145,18 @@ const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT])
 	return text;
 }
 
+const char *gp_measure_text(const struct gp_measure *measure,
+			    const struct gp_subject *subject,
+			    char text[GP_COUNT_TEXT])
+{
+	switch (measure->unit) {
+	case GP_UNIT_RATIO:
+		return gp_percent_text(measure->ratio(subject), text);
+	case GP_UNIT_BYTES: return gp_bytes_text(measure->count(subject), text);
+	default: return gp_count_text(measure->count(subject), text);
+	}
+}
+
 const char *gp_plural_text(uint64_t count, const char *noun,
 			   char text[GP_PLURAL_TEXT])
 {

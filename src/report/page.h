@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/bytes.h"
+#include "gpupool/metrics.h"
 #include "gpupool/report.h"
 
 enum gp_tone { GP_TONE_PLAIN, GP_TONE_TITLE, GP_TONE_GOOD, GP_TONE_BAD };
@@ -42,6 +44,11 @@ void gp_page_row(const struct gp_page *page, const struct gp_page_row *row);
 /* "37.4 %"; whole and nearly whole ones are told apart. */
 #define GP_PERCENT_TEXT 16
 const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT]);
+
+/* A measure's value, by its unit. */
+const char *gp_measure_text(const struct gp_measure *measure,
+			    const struct gp_subject *subject,
+			    char text[GP_COUNT_TEXT]);
 
 /* "1 event", "3 events", "12,345 events". */
 #define GP_PLURAL_TEXT 64
