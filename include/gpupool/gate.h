@@ -173,6 +173,10 @@ void gp_baseline_destroy(struct gp_baseline *baseline);
 const struct gp_record *gp_baseline_find(const struct gp_baseline *baseline,
 					 const char *name);
 
+/* Of that ordinal; NULL: there is none, or record is NULL. */
+const struct gp_record_device *gp_record_find(const struct gp_record *record,
+					      uint32_t ordinal);
+
 /* GP_INPUT unless the record is of that run as it is asked for now. */
 enum gp_status gp_record_check(const struct gp_record *record,
 			       const struct gp_gate_run *run,

@@ -50,15 +50,6 @@ static enum gp_status make_plan(struct session *s)
 	return status;
 }
 
-static const struct gp_record_device *device_of(const struct gp_record *record,
-						uint32_t ordinal)
-{
-	for (size_t i = 0; record && i < record->device_count; i++)
-		if (record->devices[i].device == ordinal)
-			return &record->devices[i];
-	return NULL;
-}
-
 static enum gp_status play_device(struct session *s, uint32_t d)
 {
 	struct gp_record_device *now = &s->record->devices[d];
@@ -67,7 +58,7 @@ static enum gp_status play_device(struct session *s, uint32_t d)
 	struct gp_replay_config config = gp_plan_config(&s->plan, d);
 
 	now->device = s->trace->devices[d].device;
-	then = device_of(s->result->baseline, now->device);
+	then = gp_record_find(s->result->baseline, now->device);
 	gp_print_begin(maker, s->trace, d,
 		       then && !s->config->is_update ? then->print.spacing : 0,
 		       &now->print);
@@ -168,7 +159,7 @@ static enum gp_status check_devices(const struct session *s)
 	bool is_same = then->device_count == s->record->device_count;
 
 	for (size_t d = 0; d < s->record->device_count && is_same; d++)
-		is_same = device_of(then, s->record->devices[d].device);
+		is_same = gp_record_find(then, s->record->devices[d].device);
 	if (is_same)
 		return GP_OK;
 	gp_diag_hint(&s->result->diag, "see what it comes to now, then: "
@@ -203,7 +194,7 @@ static enum gp_status judge_device(struct session *s, size_t d)
 	struct gp_gate_device *device = &s->result->devices[d];
 	const struct gp_record_device *now = &s->record->devices[d];
 	const struct gp_record_device *then =
-		device_of(s->result->baseline, now->device);
+		gp_record_find(s->result->baseline, now->device);
 	struct gp_gate_watch watch;
 	enum gp_status status;
 	bool is_worse = false;

@@ -338,6 +338,15 @@ const struct gp_record *gp_baseline_find(const struct gp_baseline *baseline,
 	return NULL;
 }
 
+const struct gp_record_device *gp_record_find(const struct gp_record *record,
+					      uint32_t ordinal)
+{
+	for (size_t i = 0; record && i < record->device_count; i++)
+		if (record->devices[i].device == ordinal)
+			return &record->devices[i];
+	return NULL;
+}
+
 /* ---- staleness ---- */
 
 static bool same_text(const char *a, const char *b)

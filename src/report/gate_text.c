@@ -146,15 +146,6 @@ void gp_report_gate_text(const struct gp_gate_report *report,
 
 /* ---- what --update wrote ---- */
 
-static const struct gp_record_device *device_of(const struct gp_record *record,
-						uint32_t ordinal)
-{
-	for (size_t i = 0; record && i < record->device_count; i++)
-		if (record->devices[i].device == ordinal)
-			return &record->devices[i];
-	return NULL;
-}
-
 static void write_change(const struct gp_page *page,
 			 const struct gp_number *number,
 			 const struct gp_reading *from,
@@ -181,7 +172,7 @@ static void write_changes(const struct gp_page *page,
 	for (size_t d = 0; d < result->now->device_count; d++) {
 		const struct gp_record_device *now = &result->now->devices[d];
 		const struct gp_record_device *then =
-			device_of(result->baseline, now->device);
+			gp_record_find(result->baseline, now->device);
 
 		for (size_t i = 0; i < numbers->count; i++)
 			write_change(page, &numbers->items[i],
