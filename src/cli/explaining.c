@@ -17,15 +17,7 @@ static enum gp_status explain_device(const struct gp_plan *plan,
 				     struct gp_explain *explain,
 				     struct gp_diag *diag)
 {
-	struct gp_replay_config run = {
-		.trace = plan->trace,
-		.device = device,
-		.settings = &plan->settings,
-		.engine = plan->engine,
-		.conf = plan->conf,
-		.mode = plan->mode,
-		.capacity = plan->capacity[device],
-	};
+	struct gp_replay_config run = gp_plan_simulated(plan, device);
 	struct gp_explain_config config = {
 		.run = &run,
 		.conf = plan->conf,

@@ -335,8 +335,8 @@ static struct gp_device *make_device(void *arg, uint32_t ordinal,
 	return gp_cuda_device_create(arg, ordinal, capacity);
 }
 
-struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
-				       uint32_t device)
+struct gp_replay_config gp_plan_simulated(const struct gp_plan *plan,
+					  uint32_t device)
 {
 	return (struct gp_replay_config){
 		.trace = plan->trace,
@@ -347,14 +347,22 @@ struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
 		.torch_lib = plan->torch_lib,
 		.pool_settings = &plan->pool_settings,
 		.mode = plan->mode,
-		.on_oom = plan->on_oom,
 		.capacity = plan->capacity[device],
-		.make_device = plan->cuda ? make_device : NULL,
-		.make_device_arg = plan->cuda,
-		.check_memory = plan->check_memory,
-		.is_interrupted = plan->is_interrupted,
-		.cut = plan->cut,
 	};
+}
+
+struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
+				       uint32_t device)
+{
+	struct gp_replay_config config = gp_plan_simulated(plan, device);
+
+	config.on_oom = plan->on_oom;
+	config.make_device = plan->cuda ? make_device : NULL;
+	config.make_device_arg = plan->cuda;
+	config.check_memory = plan->check_memory;
+	config.is_interrupted = plan->is_interrupted;
+	config.cut = plan->cut;
+	return config;
 }
 
 static enum gp_status play_device(struct gp_plan *plan, uint32_t device,

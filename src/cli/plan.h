@@ -73,6 +73,10 @@ void gp_plan_track(struct gp_plan *plan, unsigned parts,
 enum gp_status gp_plan_play(struct gp_plan *plan, FILE *events,
 			    struct gp_progress *progress, struct gp_diag *diag);
 
+/* The plan's run of one device, all of it and on a simulated one, for those
+ * who want to know more of it. */
+struct gp_replay_config gp_plan_simulated(const struct gp_plan *plan,
+					  uint32_t device);
 /* How gp_plan_play replays one device, for those who listen in themselves. */
 struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
 				       uint32_t device);

@@ -28,21 +28,14 @@ static enum gp_status find_start(const struct gp_plan *plan, uint32_t device,
 {
 	uint64_t last = slice->from - 1;
 	struct gp_replay_result result;
-	struct gp_replay_config config = {
-		.trace = plan->trace,
-		.device = device,
-		.settings = &plan->settings,
-		.engine = plan->engine,
-		.conf = plan->conf,
-		.mode = plan->mode,
-		.capacity = plan->capacity[device],
-		.look = keep,
-		.look_arg = &slice->start,
-		.looks = &last,
-		.look_count = 1,
-	};
-	enum gp_status status = gp_replay(&config, &result, diag);
+	struct gp_replay_config config = gp_plan_simulated(plan, device);
+	enum gp_status status;
 
+	config.look = keep;
+	config.look_arg = &slice->start;
+	config.looks = &last;
+	config.look_count = 1;
+	status = gp_replay(&config, &result, diag);
 	if (status == GP_OK)
 		gp_replay_release(&result);
 	return status;

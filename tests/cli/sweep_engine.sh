@@ -1,6 +1,6 @@
 #!/bin/sh
 # A sweep over engines: PyTorch's own allocator has the same numbers as gpupool's
-# in each combination, on several threads as on one.
+# in each combination, on several threads as on one.  And a page of its run.
 #
 # PyTorch's is what make torch-engine made.
 set -u
@@ -41,6 +41,13 @@ if ! sweep 1 > "$work/one" 2> "$work/err" || ! sweep 3 > "$work/three" \
 fi
 if ! cmp -s "$work/one" "$work/three"; then
 	echo "FAIL sweep_engine: three threads say something else than one"
+	exit 1
+fi
+if ! "$build/gpupool" replay "$root/traces/tiny/small-alloc.json" \
+	--engine torch --torch "$release" --torch-lib "$lib" --format html \
+	-o "$work/page.html" -q 2> "$work/err"; then
+	echo "FAIL sweep_engine: PyTorch's run has no page"
+	sed 's/^/	/' "$work/err" | head -n 5
 	exit 1
 fi
 # Each setting comes twice, alike from its settings to its device calls; names
