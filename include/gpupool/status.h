@@ -31,7 +31,7 @@ struct gp_diag {
 	char hint[256];
 };
 
-/* Each returns its status, so that "return gp_diag_input(...)" reads well. */
+/* It returns the status, so that "return gp_diag_set(...)" reads well. */
 enum gp_status gp_diag_set(struct gp_diag *diag, enum gp_status status,
 			   const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -40,5 +40,8 @@ void gp_diag_hint(struct gp_diag *diag, const char *format, ...)
 void gp_diag_record(struct gp_diag *diag, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void gp_diag_file(struct gp_diag *diag, const char *file);
+/* All of it: GP_USAGE of that command, what does not go, and what would. */
+enum gp_status gp_diag_usage(struct gp_diag *diag, const char *command,
+			     const char *what, const char *hint);
 
 #endif

@@ -37,3 +37,11 @@ void gp_diag_file(struct gp_diag *diag, const char *file)
 {
 	snprintf(diag->file, sizeof(diag->file), "%s", file);
 }
+
+enum gp_status gp_diag_usage(struct gp_diag *diag, const char *command,
+			     const char *what, const char *hint)
+{
+	gp_diag_file(diag, command);
+	gp_diag_hint(diag, "%s", hint);
+	return gp_diag_set(diag, GP_USAGE, "%s", what);
+}

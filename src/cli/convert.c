@@ -5,26 +5,20 @@
 #include "cli/progress.h"
 #include "cli/trace_file.h"
 
-static enum gp_status usage(struct gp_diag *diag, const char *what,
-			    const char *hint)
-{
-	gp_diag_file(diag, "convert");
-	gp_diag_hint(diag, "%s", hint);
-	return gp_diag_set(diag, GP_USAGE, "%s", what);
-}
-
 /* OUT, or what -o names in its place. */
 static enum gp_status find_out(const struct gp_options *options,
 			       const char **out, struct gp_diag *diag)
 {
 	if (options->operand_count == 2 && options->output)
-		return usage(diag, "there are two names to write to",
-			     "give OUT or -o");
+		return gp_diag_usage(diag, "convert",
+				     "there are two names to write to",
+				     "give OUT or -o");
 	*out = options->operand_count == 2 ? options->operands[1]
 					   : options->output;
 	if (!*out)
-		return usage(diag, "it needs a name to write to",
-			     "for example: gpupool convert IN OUT.jsonl.gz");
+		return gp_diag_usage(
+			diag, "convert", "it needs a name to write to",
+			"for example: gpupool convert IN OUT.jsonl.gz");
 	return GP_OK;
 }
 
@@ -35,13 +29,16 @@ static enum gp_status check(const struct gp_options *options,
 	if (options->run)
 		return GP_OK;
 	if (gp_plan_has_settings(options) || options->on_oom)
-		return usage(diag,
-			     "settings make no difference to a trace that is "
-			     "not replayed",
-			     "add --run to write what the allocator would do");
+		return gp_diag_usage(
+			diag, "convert",
+			"settings make no difference to a trace that is "
+			"not replayed",
+			"add --run to write what the allocator would do");
 	if (options->to != GP_TO_BY_NAME && options->to >= GP_TO_A_RUN)
-		return usage(diag, "that is a format of runs, not of traces",
-			     "add --run to write what the allocator does");
+		return gp_diag_usage(
+			diag, "convert",
+			"that is a format of runs, not of traces",
+			"add --run to write what the allocator does");
 	return GP_OK;
 }
 

@@ -37,14 +37,6 @@ struct session {
 
 /* ---- where to ---- */
 
-static enum gp_status usage(struct gp_diag *diag, const char *what,
-			    const char *hint)
-{
-	gp_diag_file(diag, "convert");
-	gp_diag_hint(diag, "%s", hint);
-	return gp_diag_set(diag, GP_USAGE, "%s", what);
-}
-
 static enum gp_status by_name(struct session *s, size_t length,
 			      struct gp_diag *diag)
 {
@@ -70,16 +62,19 @@ static enum gp_status choose_format(struct session *s, struct gp_diag *diag)
 	if (s->options->to == GP_TO_BY_NAME)
 		status = by_name(s, length, diag);
 	else if (s->options->to < GP_TO_A_RUN)
-		status = usage(diag, "that is a format of traces, not of runs",
-			       "leave out --run, or give --to pickle, "
-			       "perfetto, speedscope, folded or csv");
+		status =
+			gp_diag_usage(diag, "convert",
+				      "that is a format of traces, not of runs",
+				      "leave out --run, or give --to pickle, "
+				      "perfetto, speedscope, folded or csv");
 	else
 		s->format =
 			(enum gp_exchange_format)(s->options->to - GP_TO_A_RUN);
 	if (status == GP_OK && !strcmp(s->out, "-") &&
 	    s->format == GP_EXCHANGE_PICKLE && isatty(STDOUT_FILENO))
-		status = usage(diag, "a pickle is not for a terminal",
-			       "name a file, or a pipe");
+		status = gp_diag_usage(diag, "convert",
+				       "a pickle is not for a terminal",
+				       "name a file, or a pipe");
 	return status;
 }
 

@@ -25,14 +25,6 @@ struct session {
 	struct gp_progress progress;
 };
 
-static enum gp_status usage(struct gp_diag *diag, const char *what,
-			    const char *hint)
-{
-	gp_diag_file(diag, "diff");
-	gp_diag_hint(diag, "%s", hint);
-	return gp_diag_set(diag, GP_USAGE, "%s", what);
-}
-
 static enum gp_status read_trace(struct session *s, const char *path,
 				 struct gp_trace **trace, struct gp_diag *diag)
 {
@@ -134,12 +126,14 @@ static enum gp_status diff_traces(struct session *s, struct gp_diag *diag)
 	enum gp_status status;
 
 	if (!s->b_path && !gp_plan_is_asked(s->options))
-		return usage(diag, "it takes two traces, or one and settings",
-			     "for example: gpupool diff TRACE --max-split-mb "
-			     "128");
+		return gp_diag_usage(
+			diag, "diff",
+			"it takes two traces, or one and settings",
+			"for example: gpupool diff TRACE --max-split-mb 128");
 	if (s->b_path && !strcmp(s->a_path, "-") && !strcmp(s->b_path, "-"))
-		return usage(diag, "both cannot come from standard input",
-			     "give one of them as a file");
+		return gp_diag_usage(diag, "diff",
+				     "both cannot come from standard input",
+				     "give one of them as a file");
 	status = replay(s, diag);
 	if (status == GP_OK)
 		compare(s);
@@ -153,8 +147,9 @@ static enum gp_status diff_reports(struct session *s, struct gp_diag *diag)
 	enum gp_status status;
 
 	if (gp_plan_is_asked(s->options))
-		return usage(diag, "reports were made under their settings",
-			     "compare the traces to replay them under others");
+		return gp_diag_usage(
+			diag, "diff", "reports were made under their settings",
+			"compare the traces to replay them under others");
 	status = gp_report_read(s->a_path, &s->a_runs, &s->a_count, diag);
 	if (status == GP_OK)
 		status = gp_report_read(s->b_path, &s->b_runs, &s->b_count,
@@ -177,9 +172,10 @@ static enum gp_status diff(struct session *s, struct gp_diag *diag)
 	enum gp_status status;
 
 	if (s->b_path ? a != b : a)
-		return usage(diag, "a report is compared with a report",
-			     "make one of the trace: gpupool replay TRACE "
-			     "--format json -o FILE");
+		return gp_diag_usage(
+			diag, "diff", "a report is compared with a report",
+			"make one of the trace: gpupool replay TRACE "
+			"--format json -o FILE");
 	status = a ? diff_reports(s, diag) : diff_traces(s, diag);
 	if (status == GP_OK && !s->change_count) {
 		gp_diag_file(diag, s->b.path ? s->b.path : s->b_path);

@@ -35,14 +35,6 @@ struct session {
 	size_t explained;
 };
 
-static enum gp_status usage(struct gp_diag *diag, const char *what,
-			    const char *hint)
-{
-	gp_diag_file(diag, "replay");
-	gp_diag_hint(diag, "%s", hint);
-	return gp_diag_set(diag, GP_USAGE, "%s", what);
-}
-
 static bool is_stdout(const char *path)
 {
 	return path && !strcmp(path, "-");
@@ -55,34 +47,41 @@ static enum gp_status check(const struct gp_options *options,
 	bool asked = gp_plan_is_asked(options);
 
 	if (options->compare && !asked)
-		return usage(diag, "--compare needs settings to compare with",
-			     "for example: --max-split-mb 128 --compare");
+		return gp_diag_usage(
+			diag, "replay",
+			"--compare needs settings to compare with",
+			"for example: --max-split-mb 128 --compare");
 	if (options->strict && asked && !options->compare)
-		return usage(diag,
-			     "--strict is about a replay as recorded, and "
-			     "these settings make it a what-if",
-			     "leave out the settings, or add --compare");
+		return gp_diag_usage(
+			diag, "replay",
+			"--strict is about a replay as recorded, and "
+			"these settings make it a what-if",
+			"leave out the settings, or add --compare");
 	if (options->map && options->format != GP_FORMAT_TEXT &&
 	    options->format != GP_FORMAT_SVG)
-		return usage(diag, "--map is drawn in text or as SVG",
-			     "leave out --format");
+		return gp_diag_usage(diag, "replay",
+				     "--map is drawn in text or as SVG",
+				     "leave out --format");
 	if ((options->pool_threshold || options->pool_reuse ||
 	     options->pool_keep) &&
 	    (!options->engine || strcmp(options->engine, "async") != 0))
-		return usage(diag,
-			     "the pool of --pool-threshold, --pool-reuse and "
-			     "--pool-keep is cudaMallocAsync's",
-			     "add --engine async");
+		return gp_diag_usage(
+			diag, "replay",
+			"the pool of --pool-threshold, --pool-reuse and "
+			"--pool-keep is cudaMallocAsync's",
+			"add --engine async");
 	if (options->check_memory && options->device != GP_DEVICE_CUDA)
-		return usage(diag,
-			     "--check-memory needs memory, which a simulated "
-			     "device has not",
-			     "add --device cuda, on a machine with a GPU");
+		return gp_diag_usage(
+			diag, "replay",
+			"--check-memory needs memory, which a simulated "
+			"device has not",
+			"add --device cuda, on a machine with a GPU");
 	if (is_stdout(options->events) && is_stdout(options->output))
-		return usage(diag,
-			     "report and events cannot both go to standard "
-			     "output",
-			     "give one of them a file");
+		return gp_diag_usage(
+			diag, "replay",
+			"report and events cannot both go to standard "
+			"output",
+			"give one of them a file");
 	return GP_OK;
 }
 
