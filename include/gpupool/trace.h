@@ -232,6 +232,10 @@ enum gp_event_field {
 };
 uint8_t gp_event_fields(enum gp_event_kind kind);
 
+/* About a private pool itself: where it is used, what may be done with it, and
+ * captures, each of which has one. */
+bool gp_event_is_of_pool(enum gp_event_kind kind);
+
 /* The members of struct gp_guesses, by name. */
 struct gp_guess_row {
 	const char *name;

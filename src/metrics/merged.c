@@ -49,16 +49,9 @@ static bool is_kept(const struct occupancy *o, size_t i, enum merge merge)
 	case GP_SET_FRACTION:
 	case GP_OTHER_MEMORY:
 	case GP_SET_SETTINGS: return true;
-	case GP_POOL_BEGIN:
-	case GP_POOL_END:
-	case GP_POOL_RELEASE:
-	case GP_CAPTURE_BEGIN:
-	case GP_CAPTURE_END:
-	case GP_POOL_CREATE:
-	case GP_POOL_USE_ON_OOM:
-	case GP_POOL_NO_USE_ON_OOM:
-	case GP_POOL_NO_SPLIT: return merge != MERGE_ALL;
-	default: return false;
+	default:
+		return merge != MERGE_ALL &&
+		       gp_event_is_of_pool(o->device->events[i].kind);
 	}
 }
 

@@ -53,6 +53,22 @@ uint8_t gp_event_fields(enum gp_event_kind kind)
 	return rows[kind].fields;
 }
 
+bool gp_event_is_of_pool(enum gp_event_kind kind)
+{
+	switch (kind) {
+	case GP_POOL_BEGIN:
+	case GP_POOL_END:
+	case GP_POOL_RELEASE:
+	case GP_CAPTURE_BEGIN:
+	case GP_CAPTURE_END:
+	case GP_POOL_CREATE:
+	case GP_POOL_USE_ON_OOM:
+	case GP_POOL_NO_USE_ON_OOM:
+	case GP_POOL_NO_SPLIT: return true;
+	default: return false;
+	}
+}
+
 #define GUESS(member)                                                          \
 	{                                                                      \
 #member, offsetof(struct gp_guesses, member)                   \

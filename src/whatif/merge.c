@@ -138,24 +138,13 @@ static bool move_pool(uint16_t *pool)
 
 static bool in_default_pool(struct gp_event *event)
 {
-	switch (event->kind) {
-	case GP_POOL_BEGIN:
-	case GP_POOL_END:
-	case GP_POOL_RELEASE:
-	case GP_CAPTURE_BEGIN:
-	case GP_CAPTURE_END:
-	case GP_POOL_CREATE:
-	case GP_POOL_USE_ON_OOM:
-	case GP_POOL_NO_USE_ON_OOM:
-	case GP_POOL_NO_SPLIT: gp_draft_leave_out(event); return true;
-	case GP_EMPTY_CACHE:
-		/* That of one pool would now empty all. */
-		if (!event->pool)
-			return false;
-		gp_draft_leave_out(event);
-		return true;
-	default: return move_pool(&event->pool);
-	}
+	bool is_of_one = event->kind == GP_EMPTY_CACHE && event->pool;
+
+	/* To empty the cache of one pool would now empty all. */
+	if (!is_of_one && !gp_event_is_of_pool(event->kind))
+		return move_pool(&event->pool);
+	gp_draft_leave_out(event);
+	return true;
 }
 
 static bool segment_in_default_pool(struct gp_segment *segment)
