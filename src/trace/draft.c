@@ -284,21 +284,15 @@ static void finish_device(struct gp_arena *arena, struct gp_draft_device *draft,
 struct gp_trace *gp_draft_finish(struct gp_draft *draft)
 {
 	const struct gp_trace *trace = draft->trace;
-	struct gp_trace_store *store = gp_trace_store_create();
-	struct gp_device_trace *devices = gp_arena_alloc(
-		&store->arena, trace->device_count, sizeof(*devices));
+	struct gp_device_trace *devices;
+	struct gp_trace_store *store = gp_trace_store_derive(trace, &devices);
 
-	store->trace = *trace;
-	store->trace.memory = store;
-	store->trace.devices = devices;
 	if (draft->release)
 		store->trace.release =
 			(struct gp_release_range){ draft->release,
 						   draft->release, "" };
-	for (size_t i = 0; i < trace->device_count; i++) {
-		devices[i] = trace->devices[i];
+	for (size_t i = 0; i < trace->device_count; i++)
 		finish_device(&store->arena, &draft->devices[i], &devices[i]);
-	}
 	gp_draft_release(draft);
 	return &store->trace;
 }

@@ -197,7 +197,6 @@ static void cut_device(struct gp_arena *arena,
 		c.sites[i] = GP_NO_SITE;
 		c.numbers[i] = GP_NO_ID;
 	}
-	*device = *from;
 	cut(&c, device);
 	free(c.sites);
 	free(c.is_live);
@@ -207,13 +206,9 @@ static void cut_device(struct gp_arena *arena,
 struct gp_trace *gp_trace_slice(const struct gp_trace *trace,
 				const struct gp_slice *slices)
 {
-	struct gp_trace_store *store = gp_trace_store_create();
-	struct gp_device_trace *devices = gp_arena_alloc(
-		&store->arena, trace->device_count, sizeof(*devices));
+	struct gp_device_trace *devices;
+	struct gp_trace_store *store = gp_trace_store_derive(trace, &devices);
 
-	store->trace = *trace;
-	store->trace.memory = store;
-	store->trace.devices = devices;
 	for (size_t i = 0; i < trace->device_count; i++) {
 		cut_device(&store->arena, &trace->devices[i], &slices[i],
 			   &devices[i]);

@@ -14,6 +14,21 @@ struct gp_trace_store *gp_trace_store_create(void)
 	return store;
 }
 
+struct gp_trace_store *gp_trace_store_derive(const struct gp_trace *trace,
+					     struct gp_device_trace **devices)
+{
+	struct gp_trace_store *store = gp_trace_store_create();
+	size_t count = trace->device_count;
+
+	*devices = gp_arena_alloc(&store->arena, count, sizeof(**devices));
+	for (size_t i = 0; i < count; i++)
+		(*devices)[i] = trace->devices[i];
+	store->trace = *trace;
+	store->trace.memory = store;
+	store->trace.devices = *devices;
+	return store;
+}
+
 void gp_trace_destroy(struct gp_trace *trace)
 {
 	struct gp_trace_store *store;

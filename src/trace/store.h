@@ -22,4 +22,8 @@ struct gp_trace_store {
 /* Zeroed; the owner destroys store->trace. */
 struct gp_trace_store *gp_trace_store_create(void);
 
+/* Borrows all of the trace; *devices, its own copy of them, may be written. */
+struct gp_trace_store *gp_trace_store_derive(const struct gp_trace *trace,
+					     struct gp_device_trace **devices);
+
 #endif
