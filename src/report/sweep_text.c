@@ -389,15 +389,21 @@ static void tell_skipped(const struct scene *s)
 			     count - ROWS);
 }
 
-void gp_book_answer(const struct gp_book *book,
-		    const struct gp_book_style *style, FILE *out)
+static struct scene scene_of(const struct gp_book *book,
+			     const struct gp_book_style *style, FILE *out)
 {
-	struct scene s = {
+	return (struct scene){
 		.page = gp_page_make(&style->style, out),
 		.book = book,
 		.ranking = ranking_make(book, style->by),
 		.by = style->by,
 	};
+}
+
+void gp_book_answer(const struct gp_book *book,
+		    const struct gp_book_style *style, FILE *out)
+{
+	struct scene s = scene_of(book, style, out);
 
 	tell_head(&s);
 	if (s.ranking.count)
@@ -408,12 +414,7 @@ void gp_book_answer(const struct gp_book *book,
 void gp_book_text(const struct gp_book *book, const struct gp_book_style *style,
 		  FILE *out)
 {
-	struct scene s = {
-		.page = gp_page_make(&style->style, out),
-		.book = book,
-		.ranking = ranking_make(book, style->by),
-		.by = style->by,
-	};
+	struct scene s = scene_of(book, style, out);
 
 	tell_head(&s);
 	if (s.ranking.count) {
