@@ -114,10 +114,8 @@ static void write_row(struct gp_emit *json, const struct gp_bench_row *row,
 
 void gp_report_bench_json(const struct gp_bench_report *report, FILE *out)
 {
-	struct gp_emit json = { .out = out };
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "schema", "gpupool-report/1");
 	gp_emit_open(&json, "bench", '{', GP_EMIT_LINES);
 	write_about(&json, report);
 	gp_emit_open(&json, "calls", '[', GP_EMIT_LINES);

@@ -154,10 +154,8 @@ static void write_change(struct gp_emit *json, const struct gp_change *change)
 
 void gp_change_json(const struct gp_change *changes, size_t count, FILE *out)
 {
-	struct gp_emit json = { .out = out };
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "schema", "gpupool-report/1");
 	gp_emit_open(&json, "changes", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < count; i++)
 		write_change(&json, &changes[i]);

@@ -100,6 +100,15 @@ void gp_emit_close(struct gp_emit *json, char bracket)
 		putc('\n', json->out);
 }
 
+struct gp_emit gp_emit_begin(const char *schema, FILE *out)
+{
+	struct gp_emit json = { .out = out };
+
+	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_text(&json, "schema", schema);
+	return json;
+}
+
 void gp_emit_uint(struct gp_emit *json, const char *key, uint64_t value)
 {
 	put_key(json, key);

@@ -8,6 +8,13 @@
 
 #define MIB (UINT64_C(1) << 20)
 
+void gp_emit_trace_path(struct gp_emit *json, const char *path)
+{
+	gp_emit_open(json, "trace", '{', GP_EMIT_LINES);
+	gp_emit_text(json, "path", path);
+	gp_emit_close(json, '}');
+}
+
 /* ---- settings ---- */
 
 static void mib(struct gp_emit *json, const char *key, uint64_t bytes,

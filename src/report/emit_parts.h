@@ -11,6 +11,8 @@
 #include "report/group.h"
 #include "report/emit.h"
 
+/* "trace", of which the report says no more than where it lies. */
+void gp_emit_trace_path(struct gp_emit *json, const char *path);
 /* PyTorch's names to values: those that are not that release's default. */
 void gp_emit_settings(struct gp_emit *json, const char *key,
 		      const struct gp_settings *settings);

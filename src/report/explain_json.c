@@ -299,10 +299,8 @@ static void write_device(struct gp_emit *json, const struct gp_explain *e)
 
 void gp_report_explain_json(const struct gp_explanation *explanation, FILE *out)
 {
-	struct gp_emit json = { .out = out };
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "schema", "gpupool-report/1");
 	gp_emit_text(&json, "path", explanation->path);
 	gp_emit_settings(&json, "settings", explanation->settings);
 	gp_emit_release(&json, "torch", explanation->settings->release);

@@ -51,10 +51,8 @@ static void write_device(struct gp_emit *json,
 
 void gp_report_floor_json(const struct gp_floor_report *report, FILE *out)
 {
-	struct gp_emit json = { .out = out };
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "schema", "gpupool-report/1");
 	gp_emit_open(&json, "floor", '{', GP_EMIT_LINES);
 	gp_emit_text(&json, "path", report->path);
 	if (report->settings) {

@@ -96,10 +96,8 @@ static void write_result(struct gp_emit *json,
 
 void gp_report_gate_json(const struct gp_gate_report *report, FILE *out)
 {
-	struct gp_emit json = { .out = out };
+	struct gp_emit json = gp_emit_begin("gpupool-check/1", out);
 
-	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "schema", "gpupool-check/1");
 	gp_emit_open(&json, "files", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->count; i++) {
 		const struct gp_gate_file *file = &report->files[i];

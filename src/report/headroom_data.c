@@ -101,13 +101,9 @@ static void write_run(struct gp_emit *json,
 
 void gp_report_headroom_json(const struct gp_headroom_report *report, FILE *out)
 {
-	struct gp_emit json = { .out = out };
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "schema", "gpupool-report/1");
-	gp_emit_open(&json, "trace", '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "path", report->path);
-	gp_emit_close(&json, '}');
+	gp_emit_trace_path(&json, report->path);
 	gp_emit_open(&json, "headroom", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->run_count; i++)
 		write_run(&json, report, &report->runs[i]);

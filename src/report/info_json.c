@@ -91,11 +91,9 @@ static void write_tables(struct gp_emit *json, const struct gp_trace *trace)
 
 void gp_report_info_json(const struct gp_info *info, FILE *out)
 {
-	struct gp_emit json = { .out = out };
+	struct gp_emit json = gp_emit_begin("gpupool-info/1", out);
 	const struct gp_trace *trace = info->trace;
 
-	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "schema", "gpupool-info/1");
 	gp_emit_text(&json, "path", info->path);
 	gp_emit_text(&json, "source", trace->source);
 	gp_emit_text(&json, "settings", trace->settings);

@@ -283,10 +283,8 @@ static void write_timing(struct gp_emit *json, const struct gp_timing *timing)
 
 void gp_report_json(const struct gp_report *report, FILE *out)
 {
-	struct gp_emit json = { .out = out };
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "schema", "gpupool-report/1");
 	gp_json_trace(&json, report);
 	if (report->timing)
 		write_timing(&json, report->timing);

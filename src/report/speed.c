@@ -28,10 +28,8 @@ void gp_report_speed_text(const struct gp_speed_report *report,
 
 void gp_report_speed_json(const struct gp_speed_report *report, FILE *out)
 {
-	struct gp_emit json = { .out = out };
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "schema", "gpupool-report/1");
 	gp_emit_open(&json, "trace", '{', GP_EMIT_LINES);
 	gp_emit_text(&json, "path", report->path);
 	gp_emit_uint(&json, "events", report->events);

@@ -80,13 +80,9 @@ static void write_suggestion(struct gp_emit *json,
 
 void gp_report_suggest_json(const struct gp_suggest_report *report, FILE *out)
 {
-	struct gp_emit json = { .out = out };
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "schema", "gpupool-report/1");
-	gp_emit_open(&json, "trace", '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "path", report->path);
-	gp_emit_close(&json, '}');
+	gp_emit_trace_path(&json, report->path);
 	write_suggestion(&json, report);
 	gp_emit_close(&json, '}');
 }

@@ -97,10 +97,8 @@ static void write_combination(struct gp_emit *json,
 /* Ends behind the bracket that opens the runs. */
 void gp_book_write_head(const struct gp_book_setup *setup, FILE *out)
 {
-	struct gp_emit json = { .out = out };
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "schema", "gpupool-report/1");
 	gp_json_trace(&json, &setup->recorded[0]);
 	gp_emit_open(&json, "traces", '[', GP_EMIT_LINES);
 	for (size_t t = 0; t < setup->trace_count; t++)

@@ -88,10 +88,8 @@ static void write_device(struct gp_emit *json, uint32_t device,
 void gp_report_timeline_json(const struct gp_report *report, FILE *out)
 {
 	const struct gp_run *run = &report->runs[report->run_count - 1];
-	struct gp_emit json = { .out = out };
+	struct gp_emit json = gp_emit_begin("gpupool-timeline/1", out);
 
-	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(&json, "schema", "gpupool-timeline/1");
 	gp_emit_open(&json, "devices", '[', GP_EMIT_LINES);
 	for (size_t d = 0; d < report->trace->device_count; d++)
 		write_device(&json, report->trace->devices[d].device,
