@@ -5,43 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of the UTF-8 character at text, or 0 if it is none (RFC 3629). */
-static size_t utf8_length(const unsigned char *text)
-{
-	size_t length = text[0] < 0x80			     ? 1
-			: text[0] >= 0xc2 && text[0] <= 0xdf ? 2
-			: text[0] >= 0xe0 && text[0] <= 0xef ? 3
-			: text[0] >= 0xf0 && text[0] <= 0xf4 ? 4
-							     : 0;
-
-	for (size_t i = 1; i < length; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	if ((text[0] == 0xe0 && text[1] < 0xa0) ||
-	    (text[0] == 0xed && text[1] > 0x9f) ||
-	    (text[0] == 0xf0 && text[1] < 0x90) ||
-	    (text[0] == 0xf4 && text[1] > 0x8f))
-		return 0;
-	return length;
-}
+#include "base/utf8.h"
 
 static void put_string(FILE *out, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text;
+	size_t left = strlen(text), bytes;
 
 	putc('"', out);
-	while (*at) {
-		size_t length = utf8_length(at);
+	for (; left; text += bytes, left -= bytes) {
+		unsigned char c = (unsigned char)*text;
 
-		if (*at == '"' || *at == '\\')
-			fprintf(out, "\\%c", *at);
-		else if (*at < 0x20 || *at == 0x7f)
-			fprintf(out, "\\u%04x", *at);
-		else if (length)
-			fwrite(at, 1, length, out);
+		bytes = gp_utf8_character(text, left);
+		if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			fprintf(out, "\\u%04x", c);
+		else if (bytes)
+			fwrite(text, 1, bytes, out);
 		else
 			fputs("\\ufffd", out);
-		at += length ? length : 1;
+		bytes += !bytes;
 	}
 	putc('"', out);
 }

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "trace/build_internal.h"
 #include "trace/store.h"
-#include "trace/utf8.h"
 
 /* Shrinks a malloc'ed array and gives it to the trace. */
 static const void *hand_over(struct gp_trace_store *store, void *items,

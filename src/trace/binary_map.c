@@ -7,11 +7,11 @@
 #include <sys/mman.h>
 #include <zlib.h>
 
+#include "base/utf8.h"
 #include "gpupool/write.h"
 #include "trace/binary.h"
 #include "trace/check.h"
 #include "trace/store.h"
-#include "trace/utf8.h"
 
 struct map {
 	const char *bytes;

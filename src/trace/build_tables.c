@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "trace/build_internal.h"
-#include "trace/utf8.h"
 
 /* GP_NO_STREAM and GP_ALL_STREAMS are not streams; every index of a pool is. */
 #define STREAMS (GP_NO_STREAM - 1)

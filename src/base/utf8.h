@@ -1,11 +1,14 @@
 /*
  * Texts that can be written as JSON and read back the same: UTF-8, no NULs.
  */
-#ifndef TRACE_UTF8_H
-#define TRACE_UTF8_H
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Bytes of the character that text begins with; 0: it is none, or NUL. */
+size_t gp_utf8_character(const char *text, size_t length);
 
 /* True for valid UTF-8 (RFC 3629) without NULs. */
 bool gp_utf8_is_clean(const char *text, size_t length);

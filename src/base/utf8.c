@@ -1,5 +1,5 @@
 /* Valid UTF-8 as RFC 3629 has it: no overlong forms, no surrogates. */
-#include "trace/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -10,9 +10,9 @@ static bool is_in(unsigned char byte, unsigned char low, unsigned char high)
 	return byte >= low && byte <= high;
 }
 
-/* Bytes of the valid character at text, or 0. */
-static size_t character(const unsigned char *text, size_t length)
+size_t gp_utf8_character(const char *at, size_t length)
 {
+	const unsigned char *text = (const unsigned char *)at;
 	unsigned char lead = text[0], low = 0x80, high = 0xbf;
 	size_t bytes, i;
 
@@ -42,11 +42,10 @@ static size_t character(const unsigned char *text, size_t length)
 
 bool gp_utf8_is_clean(const char *text, size_t length)
 {
-	const unsigned char *at = (const unsigned char *)text;
 	size_t bytes;
 
-	for (; length; at += bytes, length -= bytes) {
-		bytes = character(at, length);
+	for (; length; text += bytes, length -= bytes) {
+		bytes = gp_utf8_character(text, length);
 		if (!bytes)
 			return false;
 	}
@@ -61,8 +60,7 @@ size_t gp_utf8_clean(const char *text, size_t length, char *out)
 	size_t bytes;
 
 	while (text < end) {
-		bytes = character((const unsigned char *)text,
-				  (size_t)(end - text));
+		bytes = gp_utf8_character(text, (size_t)(end - text));
 		memcpy(to, bytes ? text : replacement, bytes ? bytes : mark);
 		to += bytes ? bytes : mark;
 		text += bytes ? bytes : 1;
