@@ -71,7 +71,7 @@ struct gp_suggestion {
 	size_t unconstrained; /* what would be chosen, were all allowed */
 	uint64_t live;	      /* most that a device's program holds at once */
 	bool is_exact;	      /* GP_CAPACITY: all capacities above are known */
-	bool is_open;	      /* no device's memory is known; spare is not, too */
+	bool is_open;	      /* no memory is known, so no spare */
 };
 
 enum gp_status gp_suggest(const struct gp_suggest_config *config,

@@ -67,11 +67,11 @@ static void print_better(const struct gp_page *page,
 	char spare[GP_BYTES_TEXT], less[GP_BYTES_TEXT];
 
 	if (s->is_open)
-		gp_page_line(page, GP_TONE_GOOD, 0,
-			     "With another setting a device %s smaller is "
-			     "enough. Use:",
-			     gp_bytes_text(s->trials[0].need - chosen->need,
-					   less));
+		gp_page_line(
+			page, GP_TONE_GOOD, 0,
+			"With another setting a device %s smaller is "
+			"enough. Use:",
+			gp_bytes_text(s->trials[0].need - chosen->need, less));
 	else
 		gp_page_line(page, GP_TONE_GOOD, 0,
 			     s->trials[0].ooms
@@ -292,12 +292,11 @@ static void print_trials(const struct gp_page *page,
 		is_any_excluded |= s->trials[i].is_excluded;
 	}
 	if (s->verdict == GP_CHANGE)
-		gp_page_line(
-			page, GP_TONE_PLAIN, 0,
-			"* the first of those that have no OOM, take at "
-			"most twice the least time, and then need about "
-			"the smallest device (within 1 %% of %s)",
-			s->is_open ? "that" : "the capacity");
+		gp_page_line(page, GP_TONE_PLAIN, 0,
+			     "* the first of those that have no OOM, take at "
+			     "most twice the least time, and then need about "
+			     "the smallest device (within 1 %% of %s)",
+			     s->is_open ? "that" : "the capacity");
 	if (is_any_excluded)
 		gp_page_line(page, GP_TONE_PLAIN, 0, "x not to be used");
 }
@@ -321,8 +320,7 @@ static void print_head(const struct gp_page *page,
 	if (report->trace->device_count)
 		gp_bytes_text(report->capacity[0], capacity);
 	if (s->is_open)
-		gp_page_line(page, GP_TONE_TITLE, 0,
-			     "%s: the smallest device",
+		gp_page_line(page, GP_TONE_TITLE, 0, "%s: the smallest device",
 			     gp_page_name(report->path));
 	else
 		gp_page_line(page, GP_TONE_TITLE, 0, "%s on %s of memory",
