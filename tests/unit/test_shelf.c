@@ -2,6 +2,7 @@
 #include "allocator/caching/shelf.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "suite.h"
@@ -27,20 +28,42 @@ struct model {
 	size_t count;
 };
 
-/* Few sizes and counters, so that ties are common. */
-static void fill(struct model *model, uint64_t seed)
-{
-	for (size_t i = 0; i < BLOCKS; i++) {
-		struct block *b = &model->blocks[i];
-		unsigned shift = next_random(&seed) % 24;
+/* Sizes in units of 512: so many from the first on, in each of the octaves. */
+static const struct spread {
+	unsigned first, sizes, octaves;
+} spreads[] = {
+	{ 1, 3, 24 },
+	{ 1, 3, 1 },	/* more of a size than a bin's list has room for */
+	{ 992, 16, 1 }, /* sizes that all are one bin's */
+};
 
-		b->addr = 512 * i;
-		b->size = (1 + next_random(&seed) % 3) * 512 << shift;
-		b->counter = (uint32_t)(next_random(&seed) % 3);
-		shelf_insert(&model->shelf, b);
-		model->sorted[model->count++] = b;
-	}
+/* Few sizes and counters, so that ties are common. */
+static void draw(struct model *model, size_t i, const struct spread *spread,
+		 uint64_t *seed)
+{
+	struct block *b = &model->blocks[i];
+
+	b->addr = 512 * (next_random(seed) % 1000 * BLOCKS + i);
+	b->size = (spread->first + next_random(seed) % spread->sizes) * 512
+		  << next_random(seed) % spread->octaves;
+	b->counter = (uint32_t)(next_random(seed) % 3);
+}
+
+static void sort(struct model *model)
+{
 	qsort(model->sorted, model->count, sizeof(struct block *), by_key);
+}
+
+static void fill(struct model *model, uint64_t seed,
+		 const struct spread *spread)
+{
+	memset(model, 0, sizeof(*model));
+	for (size_t i = 0; i < BLOCKS; i++) {
+		draw(model, i, spread, &seed);
+		shelf_insert(&model->shelf, &model->blocks[i]);
+		model->sorted[model->count++] = &model->blocks[i];
+	}
+	sort(model);
 }
 
 static struct block *model_best(const struct model *model, uint64_t size)
@@ -66,58 +89,108 @@ static void check_order(const struct model *model)
 			 model->count ? model->sorted[model->count - 1] : NULL);
 }
 
-START_TEST(walks_by_size_then_counter_then_address)
+/* ---- each with every spread ---- */
+
+static void check_walk(struct model *model, const struct spread *spread)
+{
+	fill(model, 1, spread);
+	check_order(model);
+}
+
+static void check_best(struct model *model, const struct spread *spread)
+{
+	fill(model, 2, spread);
+	for (uint64_t size = 512; size < UINT64_C(1) << 36; size += size / 3)
+		ck_assert_ptr_eq(shelf_best(&model->shelf, size),
+				 model_best(model, size));
+	for (size_t i = 0; i < BLOCKS; i++)
+		ck_assert_ptr_eq(
+			shelf_best(&model->shelf, model->blocks[i].size),
+			model_best(model, model->blocks[i].size));
+}
+
+static void check_leaving(struct model *model, const struct spread *spread)
+{
+	uint64_t seed = 3;
+
+	fill(model, seed, spread);
+	while (model->count) {
+		size_t at = next_random(&seed) % model->count;
+
+		shelf_remove(&model->shelf, model->sorted[at]);
+		for (model->count--; at < model->count; at++)
+			model->sorted[at] = model->sorted[at + 1];
+		check_order(model);
+	}
+}
+
+static void check_returning(struct model *model, const struct spread *spread)
+{
+	uint64_t seed = 4;
+
+	fill(model, seed, spread);
+	for (int i = 0; i < 200; i++) {
+		size_t at = next_random(&seed) % BLOCKS;
+
+		shelf_remove(&model->shelf, &model->blocks[at]);
+		draw(model, at, spread, &seed);
+		shelf_insert(&model->shelf, &model->blocks[at]);
+		sort(model);
+		check_order(model);
+	}
+}
+
+static void check_shrinking(struct model *model, const struct spread *spread)
+{
+	uint64_t seed = 5;
+
+	fill(model, seed, spread);
+	for (int i = 0; i < 200; i++) {
+		struct block *b = &model->blocks[next_random(&seed) % BLOCKS];
+
+		if (b->size > 512)
+			shelf_shrink(&model->shelf, b, b->size / 512 / 2 * 512);
+		sort(model);
+		check_order(model);
+	}
+}
+
+static void with_each(void (*check)(struct model *model,
+				    const struct spread *spread))
 {
 	static struct model model;
 
-	fill(&model, 1);
-	check_order(&model);
+	for (size_t i = 0; i < COUNT_OF(spreads); i++)
+		check(&model, &spreads[i]);
+}
+
+START_TEST(walks_by_size_then_counter_then_address)
+{
+	with_each(check_walk);
 }
 END_TEST
 
 START_TEST(best_is_the_first_that_is_large_enough)
 {
-	static struct model model;
-
-	fill(&model, 2);
-	for (uint64_t size = 512; size < UINT64_C(1) << 36; size += size / 3)
-		ck_assert_ptr_eq(shelf_best(&model.shelf, size),
-				 model_best(&model, size));
+	with_each(check_best);
 }
 END_TEST
 
 START_TEST(order_holds_while_blocks_leave)
 {
-	static struct model model;
-	uint64_t seed = 3;
+	with_each(check_leaving);
+}
+END_TEST
 
-	fill(&model, seed);
-	while (model.count) {
-		size_t at = next_random(&seed) % model.count;
-
-		shelf_remove(&model.shelf, model.sorted[at]);
-		for (model.count--; at < model.count; at++)
-			model.sorted[at] = model.sorted[at + 1];
-		check_order(&model);
-	}
+START_TEST(order_holds_while_blocks_leave_and_return)
+{
+	with_each(check_returning);
 }
 END_TEST
 
 START_TEST(a_shrunk_block_finds_its_new_place)
 {
-	static struct model model;
-	uint64_t seed = 4;
-
-	fill(&model, seed);
-	for (int i = 0; i < 200; i++) {
-		struct block *b = &model.blocks[next_random(&seed) % BLOCKS];
-
-		if (b->size > 512)
-			shelf_shrink(&model.shelf, b, b->size / 512 / 2 * 512);
-		qsort(model.sorted, model.count, sizeof(struct block *),
-		      by_key);
-		check_order(&model);
-	}
+	with_each(check_shrinking);
 }
 END_TEST
 
@@ -127,6 +200,7 @@ int main(void)
 		{ walks_by_size_then_counter_then_address, 0 },
 		{ best_is_the_first_that_is_large_enough, 0 },
 		{ order_holds_while_blocks_leave, 0 },
+		{ order_holds_while_blocks_leave_and_return, 0 },
 		{ a_shrunk_block_finds_its_new_place, 0 },
 	};
 

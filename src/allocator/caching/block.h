@@ -29,17 +29,19 @@ enum block_use {
 struct block {
 	uint64_t addr, size;
 	struct block *prev, *next;
-	struct block *left, *right, *parent; /* in the shelf's tree */
+	struct block *left, *right; /* in the shelf's list or tree */
 	/* Decides between free blocks of one size before the address does:
 	 * 0 up to 2.11, the object's number in 2.12, its segment's from 2.13.
 	 */
 	uint32_t counter;
 	uint16_t stream;
 	uint8_t use; /* enum block_use */
-	bool is_mapped;
-
-	uint64_t requested;
+	bool is_mapped : 1;
+	bool is_in_tree : 1;
 	struct caching_pool *pool;
+
+	struct block *parent; /* in the tree */
+	uint64_t requested;
 	struct expandable_segment *segment; /* NULL: from cudaMalloc */
 	struct stream_set *uses;	    /* other streams; NULL: none */
 	struct stream_set *captured;	    /* those recorded while suspended */
@@ -52,7 +54,17 @@ struct block {
 
 static inline bool block_is_split(const struct block *b)
 {
-	return b->prev || b->next;
+	return (b->prev != NULL) | (b->next != NULL);
+}
+
+/* The shelf's order, by (size, counter, address); without branches: which way
+ * it goes is anybody's guess. */
+static inline bool block_is_before(const struct block *a, const struct block *b)
+{
+	return (a->size < b->size) |
+	       ((a->size == b->size) &
+		((a->counter < b->counter) |
+		 ((a->counter == b->counter) & (a->addr < b->addr))));
 }
 
 /* All blocks of an allocator: chunks, so that pointers stay. */

@@ -1,7 +1,4 @@
-/*
- * A shelf of free blocks.  The trees are treaps (Seidel and Aragon 1996): a
- * binary search tree by key that is a heap by random priorities.
- */
+/* A shelf of free blocks: bins, and which of them hold any. */
 #include "allocator/caching/shelf.h"
 
 #include <assert.h>
@@ -9,101 +6,31 @@
 
 #include "base/mem.h"
 
+/* Below SHELF_EXACT units there is nothing to shift: a bin for each. */
 static unsigned bin_of(uint64_t size)
 {
 	uint64_t units = size >> SHELF_UNIT_SHIFT;
-	unsigned octave;
+	unsigned shift = 63 - SHELF_STEPS_SHIFT -
+			 (unsigned)__builtin_clzll(units | SHELF_EXACT / 2);
 
-	if (units < SHELF_EXACT)
-		return (unsigned)units;
-	octave = 63 - (unsigned)__builtin_clzll(units);
-	return SHELF_EXACT + ((octave - 6) << SHELF_STEPS_SHIFT) +
-	       ((units >> (octave - SHELF_STEPS_SHIFT)) &
-		((1 << SHELF_STEPS_SHIFT) - 1));
-}
-
-/* Without branches: which way it goes is anybody's guess. */
-static bool is_before(const struct block *a, const struct block *b)
-{
-	return (a->size < b->size) |
-	       ((a->size == b->size) &
-		((a->counter < b->counter) |
-		 ((a->counter == b->counter) & (a->addr < b->addr))));
-}
-
-/* ---- one bin ---- */
-
-/* Random enough: objects lie 128 bytes apart, the product's high bits mix. */
-static uint32_t priority(const struct block *b)
-{
-	return (uint32_t)((uintptr_t)b >> 7) * 2654435769u;
-}
-
-/* Cuts the tree into b's subtrees: what is before it and what is not. */
-static void split_tree(struct block *tree, struct block *b)
-{
-	struct block **before = &b->left, **after = &b->right;
-	struct block *above_before = b, *above_after = b;
-
-	while (tree) {
-		if (is_before(tree, b)) {
-			*before = tree;
-			before = &tree->right;
-			tree->parent = above_before;
-			above_before = tree;
-		} else {
-			*after = tree;
-			after = &tree->left;
-			tree->parent = above_after;
-			above_after = tree;
-		}
-		tree = above_before == tree ? tree->right : tree->left;
-	}
-	*before = *after = NULL;
-}
-
-/* Joins two trees, all of a before all of b, below parent. */
-static struct block *join_trees(struct block *a, struct block *b,
-				struct block *parent)
-{
-	struct block *root, **link = &root;
-
-	while (a && b) {
-		struct block *top = priority(a) >= priority(b) ? a : b;
-
-		*link = top;
-		top->parent = parent;
-		parent = top;
-		if (top == a) {
-			link = &a->right;
-			a = a->right;
-		} else {
-			link = &b->left;
-			b = b->left;
-		}
-	}
-	a = a ? a : b;
-	*link = a;
-	if (a)
-		a->parent = parent;
-	return root;
-}
-
-static struct block *tree_first(struct block *tree)
-{
-	while (tree->left)
-		tree = tree->left;
-	return tree;
-}
-
-static struct block *tree_last(struct block *tree)
-{
-	while (tree->right)
-		tree = tree->right;
-	return tree;
+	return (shift << SHELF_STEPS_SHIFT) + (unsigned)(units >> shift);
 }
 
 /* ---- the bitmap ---- */
+
+static void set_bit(struct shelf *shelf, unsigned bin)
+{
+	shelf->words[bin / 64] |= UINT64_C(1) << bin % 64;
+	shelf->summary |= UINT64_C(1) << bin / 64;
+}
+
+static void clear_bit(struct shelf *shelf, unsigned bin)
+{
+	uint64_t *word = &shelf->words[bin / 64];
+
+	*word &= ~(UINT64_C(1) << bin % 64);
+	shelf->summary &= ~((uint64_t) !*word << bin / 64);
+}
 
 /* The first bin at or above that holds a block; SHELF_BINS: none. */
 static unsigned bin_from(const struct shelf *shelf, unsigned bin)
@@ -143,117 +70,83 @@ static unsigned bin_below(const struct shelf *shelf, unsigned bin)
 
 /* ---- the shelf ---- */
 
-void shelf_insert(struct shelf *shelf, struct block *b)
+static void put(struct shelf *shelf, unsigned bin, struct block *b)
 {
-	unsigned bin = bin_of(b->size);
-	struct block **link = &shelf->bins[bin], *parent = NULL;
-
-	if (!*link) {
-		shelf->words[bin / 64] |= UINT64_C(1) << bin % 64;
-		shelf->summary |= UINT64_C(1) << bin / 64;
-		b->left = b->right = b->parent = NULL;
-		*link = b;
-		return;
-	}
-	while (*link && priority(*link) >= priority(b)) {
-		parent = *link;
-		link = is_before(parent, b) ? &parent->right : &parent->left;
-	}
-	b->parent = parent;
-	parent = *link;
-	*link = b;
-	split_tree(parent, b);
+	set_bit(shelf, bin);
+	bin_insert(&shelf->bins[bin], b);
 }
 
-static void clear_bin(struct shelf *shelf, unsigned bin)
+static void take(struct shelf *shelf, unsigned bin, struct block *b)
 {
-	shelf->words[bin / 64] &= ~(UINT64_C(1) << bin % 64);
-	if (!shelf->words[bin / 64])
-		shelf->summary &= ~(UINT64_C(1) << bin / 64);
+	bin_remove(&shelf->bins[bin], b);
+	if (bin_is_empty(&shelf->bins[bin]))
+		clear_bit(shelf, bin);
+}
+
+void shelf_insert(struct shelf *shelf, struct block *b)
+{
+	put(shelf, bin_of(b->size), b);
 }
 
 void shelf_remove(struct shelf *shelf, struct block *b)
 {
-	struct block *parent = b->parent;
-	struct block *below = join_trees(b->left, b->right, parent);
-	unsigned bin;
-
-	if (parent) {
-		if (parent->left == b)
-			parent->left = below;
-		else
-			parent->right = below;
-		return;
-	}
-	bin = bin_of(b->size);
-	shelf->bins[bin] = below;
-	if (!below)
-		clear_bin(shelf, bin);
+	take(shelf, bin_of(b->size), b);
 }
 
 void shelf_shrink(struct shelf *shelf, struct block *b, uint64_t bytes)
 {
-	bool is_alone = !b->parent && !b->left && !b->right;
-	bool stays = is_alone && bin_of(b->size) == bin_of(b->size - bytes);
+	unsigned from = bin_of(b->size), to = bin_of(b->size - bytes);
+	bool moves = from != to || shelf->bins[from].first != b;
 
-	if (!stays)
-		shelf_remove(shelf, b);
+	if (moves)
+		take(shelf, from, b);
 	b->addr += bytes;
 	b->size -= bytes;
-	if (!stays)
-		shelf_insert(shelf, b);
+	if (moves)
+		put(shelf, to, b);
+}
+
+/* The first block of the bins from there on. */
+static struct block *first_from(const struct shelf *shelf, unsigned bin)
+{
+	bin = bin_from(shelf, bin);
+	return bin < SHELF_BINS ? bin_first(&shelf->bins[bin]) : NULL;
 }
 
 struct block *shelf_best(const struct shelf *shelf, uint64_t size)
 {
 	unsigned bin = bin_of(size);
-	struct block *tree = shelf->bins[bin], *best = NULL;
+	struct block *best = bin_best(&shelf->bins[bin], size);
 
-	while (tree) {
-		if (tree->size >= size) {
-			best = tree;
-			tree = tree->left;
-		} else {
-			tree = tree->right;
-		}
-	}
-	if (best)
-		return best;
-	bin = bin_from(shelf, bin + 1);
-	return bin < SHELF_BINS ? tree_first(shelf->bins[bin]) : NULL;
+	return best ? best : first_from(shelf, bin + 1);
 }
 
 struct block *shelf_next(const struct shelf *shelf, const struct block *b)
 {
-	unsigned bin;
+	unsigned bin = bin_of(b->size);
+	struct block *next = bin_next(&shelf->bins[bin], b);
 
-	if (b->right)
-		return tree_first(b->right);
-	for (; b->parent; b = b->parent)
-		if (b->parent->left == b)
-			return b->parent;
-	bin = bin_from(shelf, bin_of(b->size) + 1);
-	return bin < SHELF_BINS ? tree_first(shelf->bins[bin]) : NULL;
+	return next ? next : first_from(shelf, bin + 1);
+}
+
+/* The last block of the bins below that one. */
+static struct block *last_below(const struct shelf *shelf, unsigned bin)
+{
+	bin = bin_below(shelf, bin);
+	return bin < SHELF_BINS ? bin_last(&shelf->bins[bin]) : NULL;
 }
 
 struct block *shelf_prev(const struct shelf *shelf, const struct block *b)
 {
-	unsigned bin;
+	unsigned bin = bin_of(b->size);
+	struct block *prev = bin_prev(&shelf->bins[bin], b);
 
-	if (b->left)
-		return tree_last(b->left);
-	for (; b->parent; b = b->parent)
-		if (b->parent->right == b)
-			return b->parent;
-	bin = bin_below(shelf, bin_of(b->size));
-	return bin < SHELF_BINS ? tree_last(shelf->bins[bin]) : NULL;
+	return prev ? prev : last_below(shelf, bin);
 }
 
 struct block *shelf_last(const struct shelf *shelf)
 {
-	unsigned bin = bin_below(shelf, SHELF_BINS);
-
-	return bin < SHELF_BINS ? tree_last(shelf->bins[bin]) : NULL;
+	return last_below(shelf, SHELF_BINS);
 }
 
 /* ---- unmapped blocks: few, so a sorted array ---- */

@@ -2,10 +2,9 @@
  * A shelf: the free blocks of one pool and stream, by (size, counter, address).
  *
  * What PyTorch keeps in one std::set per pool is here one bin per size class,
- * a tree in each bin, and a bitmap over the bins: the best fit is the first
- * block of the request's own bin that is large enough, else the first of the
- * next bin that holds any.  Up to 32 KiB a bin is one size; above, an octave
- * has 32 bins.
+ * and a bitmap over the bins: the best fit is the first block of the request's
+ * own bin that is large enough, else the first of the next bin that holds any.
+ * Up to 32 KiB a bin is one size; above, an octave has 32 bins.
  */
 #ifndef CACHING_SHELF_H
 #define CACHING_SHELF_H
@@ -13,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "allocator/caching/bin.h"
 #include "allocator/caching/block.h"
 
 #define SHELF_UNIT_SHIFT  9  /* sizes are multiples of 512 */
@@ -25,7 +25,7 @@
 struct shelf {
 	uint64_t summary; /* bit w: words[w] is not 0 */
 	uint64_t words[SHELF_WORDS];
-	struct block *bins[SHELF_BINS];
+	struct bin bins[SHELF_BINS];
 	/* Unmapped blocks of expandable segments, by address. */
 	struct block **unmapped;
 	size_t unmapped_count, unmapped_room;
