@@ -37,36 +37,36 @@ static void link_behind(struct block *prev, struct block *b)
 static void adopt_live(struct caching *c, struct block *b,
 		       const struct gp_block *from)
 {
-	enum gp_stat_kind kind = counter_kind(b);
+	struct tally *own = b->pool->tally;
 	struct gp_stats *stats = &c->stats;
 
 	b->id = from->id;
 	b->requested = from->requested;
 	c->live[b->id] = b;
-	counter_add(c, GP_STAT_ACTIVE, kind, 1);
-	counter_add(c, GP_STAT_ACTIVE_BYTES, kind, b->size);
-	counter_add(c, GP_STAT_REQUESTED_BYTES, kind, b->requested);
+	counter_add(c, GP_STAT_ACTIVE, own, 1);
+	counter_add(c, GP_STAT_ACTIVE_BYTES, own, b->size);
+	counter_add(c, GP_STAT_REQUESTED_BYTES, own, b->requested);
 	if (from->state == GP_PENDING_FREE) {
 		b->uses_unknown = true;
 		events_hold(c, b);
 		return;
 	}
 	b->use = BLOCK_ALLOCATED;
-	counter_add(c, GP_STAT_ALLOCATION, kind, 1);
-	counter_add(c, GP_STAT_ALLOCATED_BYTES, kind, b->size);
+	counter_add(c, GP_STAT_ALLOCATION, own, 1);
+	counter_add(c, GP_STAT_ALLOCATED_BYTES, own, b->size);
 	if (b->size >= c->settings.max_split_size)
 		counter_increase(&stats->oversize_allocations, 1);
 }
 
 static void adopt_free(struct caching *c, struct block *b)
 {
-	enum gp_stat_kind kind = counter_kind(b);
+	struct tally *own = b->pool->tally;
 
 	caching_shelve(b);
 	if (b->segment || !block_is_split(b))
 		return;
-	counter_add(c, GP_STAT_INACTIVE_SPLIT, kind, 1);
-	counter_add(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind, b->size);
+	counter_add(c, GP_STAT_INACTIVE_SPLIT, own, 1);
+	counter_add(c, GP_STAT_INACTIVE_SPLIT_BYTES, own, b->size);
 }
 
 /* The blocks of one segment, behind prev; returns the last one. */
@@ -103,18 +103,17 @@ static struct block *adopt_blocks(struct caching *c,
 
 static void count_segment(struct caching *c, const struct gp_segment *segment)
 {
-	enum gp_stat_kind kind =
-		segment->is_small ? GP_STAT_SMALL : GP_STAT_LARGE;
 	struct pool_pair *pair = pool_pair_get(c, segment->pool);
+	struct caching_pool *pool =
+		segment->is_small ? &pair->small : &pair->large;
 
 	pair->malloc_count++;
-	counter_reserve(c, segment->is_small ? &pair->small : &pair->large,
-			segment->size);
+	counter_reserve(c, pool, segment->size);
 	c->device->ops->adopt(c->device, segment->addr, segment->size,
 			      segment->is_expandable);
 	if (segment->is_expandable)
 		return;
-	counter_add(c, GP_STAT_SEGMENT, kind, 1);
+	counter_add(c, GP_STAT_SEGMENT, pool->tally, 1);
 	if (segment->size >= c->settings.max_split_size)
 		counter_increase(&c->stats.oversize_segments, 1);
 }

@@ -49,28 +49,24 @@ static struct block *cut_to_size(struct caching *c, struct block *b,
 				 const struct request *request, bool is_shelved)
 {
 	bool was_split = block_is_split(b);
-	enum gp_stat_kind kind = counter_kind(b);
+	struct tally *own = b->pool->tally;
 	struct block *rest = b;
 
 	if (should_split(c, b, request)) {
 		b = split(c, b, request->rounded, is_shelved);
 		if (b->segment)
 			return b;
-		if (was_split) {
-			counter_sub(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
-				    b->size);
-		} else {
-			counter_add(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind,
-				    rest->size);
-			counter_add(c, GP_STAT_INACTIVE_SPLIT, kind, 1);
-		}
+		counter_net(c, GP_STAT_INACTIVE_SPLIT, own, !was_split);
+		counter_net(c, GP_STAT_INACTIVE_SPLIT_BYTES, own,
+			    was_split ? -(int64_t)b->size
+				      : (int64_t)rest->size);
 		return b;
 	}
 	if (is_shelved)
 		shelf_remove(pool_shelf(b->pool, b->stream), b);
 	if (was_split && !b->segment) {
-		counter_sub(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind, b->size);
-		counter_sub(c, GP_STAT_INACTIVE_SPLIT, kind, 1);
+		counter_sub(c, GP_STAT_INACTIVE_SPLIT_BYTES, own, b->size);
+		counter_sub(c, GP_STAT_INACTIVE_SPLIT, own, 1);
 	}
 	return b;
 }
@@ -78,18 +74,18 @@ static struct block *cut_to_size(struct caching *c, struct block *b,
 static void hand_out(struct caching *c, struct block *b, uint32_t id,
 		     uint64_t size)
 {
-	enum gp_stat_kind kind = counter_kind(b);
+	struct tally *own = b->pool->tally;
 
 	b->use = BLOCK_ALLOCATED;
 	b->requested = size;
 	b->id = id;
 	c->live[id] = b;
 	caching_act(c, GP_ALLOC, b, b->addr, size);
-	counter_add(c, GP_STAT_ALLOCATION, kind, 1);
-	counter_add(c, GP_STAT_ALLOCATED_BYTES, kind, b->size);
-	counter_add(c, GP_STAT_ACTIVE, kind, 1);
-	counter_add(c, GP_STAT_ACTIVE_BYTES, kind, b->size);
-	counter_add(c, GP_STAT_REQUESTED_BYTES, kind, size);
+	counter_add(c, GP_STAT_ALLOCATION, own, 1);
+	counter_add(c, GP_STAT_ALLOCATED_BYTES, own, b->size);
+	counter_add(c, GP_STAT_ACTIVE, own, 1);
+	counter_add(c, GP_STAT_ACTIVE_BYTES, own, b->size);
+	counter_add(c, GP_STAT_REQUESTED_BYTES, own, size);
 	if (b->size >= c->settings.max_split_size)
 		counter_increase(&c->stats.oversize_allocations, 1);
 }

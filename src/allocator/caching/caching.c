@@ -25,21 +25,23 @@ enum gp_answer caching_refuse(struct caching *c, const char *reason)
 	return GP_REFUSED_BY_RULE;
 }
 
-/* ---- blocks ---- */
-
-struct block *caching_part(struct caching *c, const struct block *like,
-			   uint64_t addr, uint64_t size)
+void caching_tell(struct caching *c, enum gp_event_kind kind,
+		  const struct block *b, uint64_t addr, uint64_t size)
 {
-	struct block *b = block_create(&c->blocks);
+	struct gp_action action = {
+		.kind = (uint8_t)kind,
+		.stream = b->stream,
+		.pool = pool_index(b->pool),
+		.id = b->id,
+		.addr = addr,
+		.size = size,
+		.block = b->size,
+	};
 
-	b->addr = addr;
-	b->size = size;
-	b->stream = like->stream;
-	b->pool = like->pool;
-	b->segment = like->segment;
-	b->counter = c->order == BY_OBJECT ? ++c->counter : like->counter;
-	return b;
+	c->config.action(c->config.action_arg, &action);
 }
+
+/* ---- blocks ---- */
 
 void caching_shelve(struct block *b)
 {
@@ -94,34 +96,28 @@ size_t caching_collect(struct caching *c, struct caching_pool *pool)
 
 void caching_free_block(struct caching *c, struct block *b)
 {
-	enum gp_stat_kind kind = counter_kind(b);
-	int64_t net_count = 0, net_bytes = 0;
-	uint64_t size = b->size, gained;
+	struct tally *own = b->pool->tally;
+	uint64_t size = b->size, below, above;
 
 	caching_act(c, GP_FREE_COMPLETED, b, b->addr, b->requested);
 	c->live[b->id] = NULL;
 	b->id = GP_NO_ID;
 	b->use = BLOCK_IDLE;
-	if ((gained = caching_merge(c, b, b->prev))) {
-		net_count--;
-		net_bytes -= (int64_t)gained;
-	}
-	if ((gained = caching_merge(c, b, b->next))) {
-		net_count--;
-		net_bytes -= (int64_t)gained;
-	}
+	below = caching_merge(c, b, b->prev);
+	above = caching_merge(c, b, b->next);
 	caching_shelve(b);
-	if (block_is_split(b)) {
-		net_count++;
-		net_bytes += (int64_t)b->size;
-	}
 	if (!b->segment) {
-		counter_net(c, GP_STAT_INACTIVE_SPLIT, kind, net_count);
-		counter_net(c, GP_STAT_INACTIVE_SPLIT_BYTES, kind, net_bytes);
+		bool is_split = block_is_split(b);
+
+		counter_net(c, GP_STAT_INACTIVE_SPLIT, own,
+			    is_split - (below != 0) - (above != 0));
+		counter_net(
+			c, GP_STAT_INACTIVE_SPLIT_BYTES, own,
+			(int64_t)((is_split ? b->size : 0) - below - above));
 	}
-	counter_sub(c, GP_STAT_ACTIVE, kind, 1);
-	counter_sub(c, GP_STAT_ACTIVE_BYTES, kind, size);
-	counter_sub(c, GP_STAT_REQUESTED_BYTES, kind, b->requested);
+	counter_sub(c, GP_STAT_ACTIVE, own, 1);
+	counter_sub(c, GP_STAT_ACTIVE_BYTES, own, size);
+	counter_sub(c, GP_STAT_REQUESTED_BYTES, own, b->requested);
 }
 
 static struct block *live_block(struct caching *c, uint32_t id)
@@ -135,14 +131,14 @@ static void caching_free(struct gp_allocator *allocator, uint32_t id)
 {
 	struct caching *c = caching_of(allocator);
 	struct block *b = live_block(c, id);
-	enum gp_stat_kind kind;
+	struct tally *own;
 
 	if (!b)
 		return;
-	kind = counter_kind(b);
+	own = b->pool->tally;
 	b->use = BLOCK_WAITING;
-	counter_sub(c, GP_STAT_ALLOCATION, kind, 1);
-	counter_sub(c, GP_STAT_ALLOCATED_BYTES, kind, b->size);
+	counter_sub(c, GP_STAT_ALLOCATION, own, 1);
+	counter_sub(c, GP_STAT_ALLOCATED_BYTES, own, b->size);
 	caching_act(c, GP_FREE, b, b->addr, b->requested);
 	if (b->size >= c->settings.max_split_size)
 		counter_decrease(&c->stats.oversize_allocations, 1);

@@ -6,7 +6,7 @@
  *     alloc.h       alloc
  *     size.h        pools and segments by size
  *     pool.h        default and private pools, routing
- *     shelf.h       free blocks in best-fit order
+ *     shelf.h       free blocks in best-fit order, with bin.h and tree.h
  *     segment.h     memory from the device and back; the retry ladder
  *     expandable.h  segments that grow page by page
  *     gc.h          garbage collection of old segments
@@ -70,31 +70,36 @@ static inline struct caching *caching_of(struct gp_allocator *allocator)
 	return (struct caching *)allocator;
 }
 
+void caching_tell(struct caching *c, enum gp_event_kind kind,
+		  const struct block *b, uint64_t addr, uint64_t size);
+
 /* Tells the listener, if there is one. */
 static inline void caching_act(struct caching *c, enum gp_event_kind kind,
 			       const struct block *b, uint64_t addr,
 			       uint64_t size)
 {
-	struct gp_action action = {
-		.kind = (uint8_t)kind,
-		.stream = b->stream,
-		.pool = pool_index(b->pool),
-		.id = b->id,
-		.addr = addr,
-		.size = size,
-		.block = b->size,
-	};
-
 	if (c->config.action)
-		c->config.action(c->config.action_arg, &action);
+		caching_tell(c, kind, b, addr, size);
 }
 
 /* An error PyTorch raises, in its words. */
 enum gp_answer caching_refuse(struct caching *c, const char *reason);
 
 /* A new object in the segment of like: a part of it. */
-struct block *caching_part(struct caching *c, const struct block *like,
-			   uint64_t addr, uint64_t size);
+static inline struct block *caching_part(struct caching *c,
+					 const struct block *like,
+					 uint64_t addr, uint64_t size)
+{
+	struct block *b = block_create(&c->blocks);
+
+	b->addr = addr;
+	b->size = size;
+	b->stream = like->stream;
+	b->pool = like->pool;
+	b->segment = like->segment;
+	b->counter = c->order == BY_OBJECT ? ++c->counter : like->counter;
+	return b;
+}
 
 /* The block goes on its pool's shelf. */
 void caching_shelve(struct block *b);

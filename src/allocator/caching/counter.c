@@ -1,6 +1,12 @@
 /* The statistics: what is not done for every request. */
 #include "allocator/caching/counter.h"
 
+void counter_new_peak(struct gp_level *level)
+{
+	level->peak -= level->below;
+	level->below = 0;
+}
+
 void counter_increase(struct gp_stat *stat, int64_t amount)
 {
 	stat->current += amount;
@@ -35,7 +41,7 @@ void counter_reserve(struct caching *c, const struct caching_pool *pool,
 		     uint64_t bytes)
 {
 	c->reserved += bytes;
-	counter_add(c, GP_STAT_RESERVED_BYTES, kind_of(pool), bytes);
+	counter_add(c, GP_STAT_RESERVED_BYTES, pool->tally, bytes);
 	if (pool_is_private(pool)) {
 		struct gp_stat *stats = reserved_of(c, pool);
 
@@ -48,7 +54,7 @@ void counter_unreserve(struct caching *c, const struct caching_pool *pool,
 		       uint64_t bytes)
 {
 	c->reserved -= bytes;
-	counter_sub(c, GP_STAT_RESERVED_BYTES, kind_of(pool), bytes);
+	counter_sub(c, GP_STAT_RESERVED_BYTES, pool->tally, bytes);
 	if (pool_is_private(pool)) {
 		struct gp_stat *stats = reserved_of(c, pool);
 

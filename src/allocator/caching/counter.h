@@ -7,43 +7,39 @@
 
 #include "allocator/caching/caching.h"
 
-static inline enum gp_stat_kind counter_kind(const struct block *b)
-{
-	return b->pool->is_small ? GP_STAT_SMALL : GP_STAT_LARGE;
-}
+/* Of a level that is below 0 below its peak. */
+void counter_new_peak(struct gp_level *level);
 
+/* By less than nothing, too. */
 static inline void counter_raise(struct gp_level *level, int64_t amount)
 {
 	level->below -= amount;
-	if (level->below < 0) {
-		level->peak -= level->below;
-		level->below = 0;
-	}
+	if (__builtin_expect(level->below < 0, false))
+		counter_new_peak(level);
 }
 
 static inline void counter_add(struct caching *c, enum gp_stat_id id,
-			       enum gp_stat_kind kind, uint64_t amount)
+			       struct tally *own, uint64_t amount)
 {
 	counter_raise(&c->tally[GP_STAT_ALL].levels[id], (int64_t)amount);
-	counter_raise(&c->tally[kind].levels[id], (int64_t)amount);
-	c->tally[kind].allocated[id] += (int64_t)amount;
+	counter_raise(&own->levels[id], (int64_t)amount);
+	own->allocated[id] += (int64_t)amount;
 }
 
 static inline void counter_sub(struct caching *c, enum gp_stat_id id,
-			       enum gp_stat_kind kind, uint64_t amount)
+			       struct tally *own, uint64_t amount)
 {
 	c->tally[GP_STAT_ALL].levels[id].below += (int64_t)amount;
-	c->tally[kind].levels[id].below += (int64_t)amount;
+	own->levels[id].below += (int64_t)amount;
 }
 
 /* A net change: one increase or one decrease. */
 static inline void counter_net(struct caching *c, enum gp_stat_id id,
-			       enum gp_stat_kind kind, int64_t amount)
+			       struct tally *own, int64_t amount)
 {
-	if (amount > 0)
-		counter_add(c, id, kind, (uint64_t)amount);
-	else if (amount < 0)
-		counter_sub(c, id, kind, (uint64_t)-amount);
+	counter_raise(&c->tally[GP_STAT_ALL].levels[id], amount);
+	counter_raise(&own->levels[id], amount);
+	own->allocated[id] += amount > 0 ? amount : 0;
 }
 
 /* The single ones: oversize_allocations and oversize_segments. */

@@ -14,6 +14,7 @@ static void init_pool(struct caching *c, struct pool_pair *pair,
 		      struct caching_pool *pool, bool is_small)
 {
 	pool->pair = pair;
+	pool->tally = &c->tally[is_small ? GP_STAT_SMALL : GP_STAT_LARGE];
 	pool->is_small = is_small;
 	pool->shelves =
 		gp_mem_alloc(c->config.stream_count, sizeof(*pool->shelves));

@@ -18,9 +18,11 @@
 struct caching;
 struct pool_pair;
 struct request;
+struct tally;
 
 struct caching_pool {
 	struct pool_pair *pair;
+	struct tally *tally; /* of its kind */
 	bool is_small;
 	uint64_t searches;	/* get_free_blocks_call_count */
 	struct shelf **shelves; /* by stream; NULL: nothing yet */

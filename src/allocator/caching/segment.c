@@ -67,16 +67,16 @@ static struct block *add_segment(struct caching *c,
 				 const struct request *request, uint64_t addr)
 {
 	struct block *b = block_create(&c->blocks);
-	enum gp_stat_kind kind;
+	struct tally *own;
 
 	b->addr = addr;
 	b->size = request->segment_size;
 	b->stream = request->stream;
 	b->pool = request->pool;
 	b->counter = c->order == BY_ADDRESS ? 0 : ++c->counter;
-	kind = counter_kind(b);
+	own = b->pool->tally;
 	b->pool->pair->malloc_count++;
-	counter_add(c, GP_STAT_SEGMENT, kind, 1);
+	counter_add(c, GP_STAT_SEGMENT, own, 1);
 	counter_reserve(c, b->pool, b->size);
 	if (b->size >= c->settings.max_split_size)
 		counter_increase(&c->stats.oversize_segments, 1);
@@ -183,14 +183,14 @@ static enum gp_answer fall_back(struct caching *c, struct request *request,
 
 void segment_release(struct caching *c, struct block *b)
 {
-	enum gp_stat_kind kind = counter_kind(b);
+	struct tally *own = b->pool->tally;
 
 	shelf_remove(pool_shelf(b->pool, b->stream), b);
 	caching_act(c, GP_SEGMENT_FREE, b, b->addr, b->size);
 	c->device->ops->free(c->device, b->addr, b->size);
 	b->pool->pair->malloc_count--;
 	c->stats.num_device_free++;
-	counter_sub(c, GP_STAT_SEGMENT, kind, 1);
+	counter_sub(c, GP_STAT_SEGMENT, own, 1);
 	counter_unreserve(c, b->pool, b->size);
 	if (b->size >= c->settings.max_split_size)
 		counter_decrease(&c->stats.oversize_segments, 1);
