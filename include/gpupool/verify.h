@@ -1,7 +1,8 @@
 /*
- * Verification against PyTorch itself: the same requests, on equal simulated
- * devices, through our allocator and through PyTorch's own, and each action and
- * counter compared.
+ * Verification: the same requests twice, and each action and counter compared.
+ * Against PyTorch itself: through our allocator and through PyTorch's own, on
+ * equal simulated devices.  Against a device: through an allocator on the
+ * simulated device and on that one.
  */
 #ifndef GPUPOOL_VERIFY_H
 #define GPUPOOL_VERIFY_H
@@ -21,6 +22,19 @@ struct gp_verify_config {
 	const struct gp_settings *settings;
 	const char *conf, *torch_lib; /* struct gp_allocator_config's */
 	uint64_t capacity;	      /* bytes; GP_UNLIMITED: no end */
+	/* Of the second run; NULL: PyTorch's.  The first one's is the same, or
+	 * ours where that is PyTorch's. */
+	const struct gp_engine *engine;
+	/* Of the second run; NULL: the simulated one. */
+	struct gp_device *(*make_device)(void *arg, uint32_t ordinal,
+					 uint64_t capacity);
+	void *make_device_arg;
+	/* Bytes that this device has free: what reserves more is not run there.
+	 * 0: it is run. */
+	uint64_t room;
+	bool has_own_addresses; /* they are not compared */
+	/* Whether to end here, with a result that says nothing; NULL: never. */
+	bool (*is_interrupted)(void);
 };
 
 /* An action, and the request that caused it. */
@@ -68,6 +82,8 @@ struct gp_verify_result {
 	/* Of a window's start state: its segments, and those that could be
 	 * rebuilt by requests as they were. */
 	uint64_t start_segments, start_rebuilt, start_requests;
+	uint64_t peak;	   /* bytes reserved by the first run */
+	bool is_too_large; /* for config's room: there was no second run */
 	struct gp_difference first;
 };
 

@@ -79,14 +79,17 @@ static const struct gp_command table[] = {
 	  "ui.perfetto.dev, .speedscope.json and .folded are memory at the "
 	  "peak by stack, .csv is one row for each event.",
 	  GP_TAKER_CONVERT, gp_convert_command },
-	{ "verify", "TRACE", 1, 1, "Compare every decision with PyTorch's own.",
+	{ "verify", "TRACE...", 1, SIZE_MAX,
+	  "Compare every decision with PyTorch's own.",
 	  "The trace's requests go through gpupool's allocator and through "
 	  "PyTorch's own libc10_cuda.so, side by side on the simulated device. "
 	  "Each action and each counter is compared, and the first difference "
 	  "is shown with what stood around it.\n"
 	  "Settings and release are the recorded ones unless others are given. "
 	  "Needs PyTorch's allocator of that release: make torch-engine "
-	  "TORCH=2.15.0, or --torch-lib.",
+	  "TORCH=2.15.0, or --torch-lib.\n"
+	  "With --device cuda a replay on the first GPU is compared with the "
+	  "simulated one instead. Several traces are told in a table.",
 	  GP_TAKER_VERIFY, gp_verify_command },
 	{ "slice", "IN OUT", 2, 2, "Cut out a part that replays on its own.",
 	  "Events from --from up to, but not including, --to, numbered as in "

@@ -98,6 +98,9 @@ const struct gp_option_row gp_option_table[] = {
 	  "PyTorch's own, direct asks the device for each request; async is "
 	  "cudaMallocAsync, managed is cudaMallocManaged, of which a GPU tells "
 	  "most." },
+	{ "engine", 0, TEXT, AT(engine), "NAME", GP_TAKER_VERIFY,
+	  "With --device cuda: the allocator whose replay there is compared, "
+	  "caching unless given; torch is PyTorch's own." },
 	{ "engine", 0, TEXT, AT(engine), "NAME", SWEEP | CONVERT,
 	  "The allocator: caching decides as PyTorch's does, torch is "
 	  "PyTorch's own, direct asks the device for each request." },
@@ -119,13 +122,17 @@ const struct gp_option_row gp_option_table[] = {
 	{ "device", 0, WORD, AT(device), "sim|cuda", REPLAY,
 	  "The device: a simulated one, or the first GPU, whose memory is "
 	  "taken and whose calls are timed." },
+	{ "device", 0, WORD, AT(device), "sim|cuda", GP_TAKER_VERIFY,
+	  "cuda: compare the replay on the first GPU, whose memory is taken, "
+	  "with the simulated one." },
 	{ "check-memory", 0, FLAG, AT(check_memory), NULL, REPLAY,
 	  "With --device cuda: write into each block that is handed out, and "
 	  "read it again before it is freed. Exit 1 if another block's owner "
 	  "wrote there." },
 	{ "device", 0, WORD, AT(device), "sim|cuda", BENCH,
 	  "The device; cuda is the first GPU, and what can be measured." },
-	{ "cudart", 0, TEXT, AT(cudart), "PATH", REPLAY | BENCH,
+	{ "cudart", 0, TEXT, AT(cudart), "PATH",
+	  REPLAY | BENCH | GP_TAKER_VERIFY,
 	  "The CUDA runtime, libcudart.so.12 for example, in place of what "
 	  "GPUPOOL_CUDART names, the system's loader finds or python3's "
 	  "PyTorch has." },

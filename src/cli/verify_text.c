@@ -2,11 +2,13 @@
 #include "cli/verify_text.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/bytes.h"
 
 struct telling {
 	const struct gp_trace *trace;
+	const char *ours, *theirs; /* names of the sides, of one width */
 	FILE *out;
 };
 
@@ -56,16 +58,16 @@ static void tell_deeds(const struct telling *t, const struct gp_difference *d)
 {
 	fputs("\nThe last actions that are alike:\n", t->out);
 	for (size_t i = 0; i < d->before; i++) {
-		fputs("    both     ", t->out);
+		fprintf(t->out, "    %-*s  ", (int)strlen(t->ours), "both");
 		tell_deed(t, &d->ours.deeds[i]);
 	}
 	fputs("What follows:\n", t->out);
 	for (size_t i = d->before; i < d->ours.count; i++) {
-		fputs("    gpupool  ", t->out);
+		fprintf(t->out, "    %s  ", t->ours);
 		tell_deed(t, &d->ours.deeds[i]);
 	}
 	for (size_t i = d->before; i < d->theirs.count; i++) {
-		fputs("    PyTorch  ", t->out);
+		fprintf(t->out, "    %s  ", t->theirs);
 		tell_deed(t, &d->theirs.deeds[i]);
 	}
 }
@@ -98,8 +100,8 @@ static void tell_refusals(const struct telling *t,
 	if (!*d->ours.refusal && !*d->theirs.refusal)
 		return;
 	fputs("\nThe first error that each raised:\n", t->out);
-	tell_refusal(t, "gpupool", &d->ours);
-	tell_refusal(t, "PyTorch", &d->theirs);
+	tell_refusal(t, t->ours, &d->ours);
+	tell_refusal(t, t->theirs, &d->theirs);
 }
 
 static void tell_counters(const struct telling *t,
@@ -115,24 +117,40 @@ static void tell_counters(const struct telling *t,
 	     i++)
 		if (ours != theirs)
 			fprintf(t->out,
-				"    %-38s gpupool %" PRId64
-				", PyTorch %" PRId64 "\n",
-				name, ours, theirs);
+				"    %-38s %s %" PRId64 ", %s %" PRId64 "\n",
+				name, t->ours, ours, t->theirs, theirs);
+}
+
+static const char *const differing[] = {
+	[GP_DIFFERENT_ACTION] = "an action",
+	[GP_DIFFERENT_COUNTER] = "a counter",
+	[GP_DIFFERENT_ANSWER] = "the answer",
+};
+
+/* "PyTorch 2.15", "the device", "PyTorch 2.15 on the device". */
+#define PARTNER_TEXT 48
+static const char *partner(const struct gp_verify_told *told, char *text)
+{
+	const char *device = told->is_stand_in ? "the stand-in" : "the device";
+
+	if (told->is_torch && told->is_on_device)
+		snprintf(text, PARTNER_TEXT, "PyTorch 2.%u on %s", told->ran,
+			 device);
+	else if (told->is_torch)
+		snprintf(text, PARTNER_TEXT, "PyTorch 2.%u", told->ran);
+	else
+		snprintf(text, PARTNER_TEXT, "%s", device);
+	return text;
 }
 
 static void tell_difference(const struct telling *t,
-			    const struct gp_difference *d, uint8_t release)
+			    const struct gp_verify_told *told)
 {
-	static const char *const what[] = {
-		[GP_DIFFERENT_ACTION] = "an action",
-		[GP_DIFFERENT_COUNTER] = "a counter",
-		[GP_DIFFERENT_ANSWER] = "the answer",
-	};
+	const struct gp_difference *d = &told->result->first;
+	char with[PARTNER_TEXT];
 
-	fprintf(t->out,
-		"not equal to PyTorch 2.%u: %s differs at event %" PRIu64
-		"%s\n",
-		release, what[d->kind], d->event,
+	fprintf(t->out, "not equal to %s: %s differs at event %" PRIu64 "%s\n",
+		partner(told, with), differing[d->kind], d->event,
 		d->is_in_start ? " of the requests that rebuild the start"
 			       : "");
 	fputs("    request  ", t->out);
@@ -141,8 +159,8 @@ static void tell_difference(const struct telling *t,
 	if (d->ours.candidate_count || d->theirs.candidate_count)
 		fputs("\nFree blocks on its stream that are large enough:\n",
 		      t->out);
-	tell_candidates(t, "gpupool", &d->ours);
-	tell_candidates(t, "PyTorch", &d->theirs);
+	tell_candidates(t, t->ours, &d->ours);
+	tell_candidates(t, t->theirs, &d->theirs);
 	tell_refusals(t, d);
 	tell_counters(t, d);
 }
@@ -162,30 +180,80 @@ static void tell_start(const struct telling *t,
 		gp_count_text(r->start_requests, c));
 }
 
-void gp_verify_text(const struct gp_trace *trace, uint32_t device,
-		    uint8_t asked, uint8_t ran,
-		    const struct gp_verify_result *result, FILE *out)
+static void tell_result(const struct telling *t,
+			const struct gp_verify_told *told)
 {
-	struct telling t = { trace, out };
-	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
+	const struct gp_verify_result *r = told->result;
+	char a[GP_BYTES_TEXT], b[GP_COUNT_TEXT], with[PARTNER_TEXT];
+	char c[GP_COUNT_TEXT];
 
-	if (trace->device_count > 1)
-		fprintf(out, "device %u: ", trace->devices[device].device);
-	if (result->first.is_there)
-		tell_difference(&t, &result->first, ran);
+	if (r->is_too_large)
+		fprintf(t->out,
+			"not compared: it reserves %s, more than %s "
+			"has left\n",
+			gp_bytes_text(r->peak, a), partner(told, with));
+	else if (r->first.is_there)
+		tell_difference(t, told);
 	else
-		fprintf(out, "equal: %s actions, %s counters (PyTorch 2.%u)\n",
-			gp_count_text(result->actions, a),
-			gp_count_text(result->counters, b), ran);
-	if (asked != ran)
+		fprintf(t->out, "equal: %s actions, %s counters (%s)\n",
+			gp_count_text(r->actions, c),
+			gp_count_text(r->counters, b), partner(told, with));
+}
+
+void gp_verify_text(const struct gp_verify_told *told, FILE *out)
+{
+	const struct gp_verify_result *r = told->result;
+	struct telling t = { told->trace, "gpupool", "PyTorch", out };
+	char a[GP_COUNT_TEXT];
+
+	if (told->is_on_device) {
+		t.ours = "simulated";
+		t.theirs = "device   ";
+	}
+	if (told->trace->device_count > 1)
+		fprintf(out, "device %u: ",
+			told->trace->devices[told->device].device);
+	tell_result(&t, told);
+	if (told->asked != told->ran)
 		fprintf(out,
 			"    PyTorch 2.%u stands for 2.%u, which decides "
 			"alike\n",
-			ran, asked);
-	if (result->permuted)
+			told->ran, told->asked);
+	if (r->permuted)
 		fprintf(out,
 			"    %s of them in another order than their "
 			"neighbours', which is left to a hash\n",
-			gp_count_text(result->permuted, a));
-	tell_start(&t, result);
+			gp_count_text(r->permuted, a));
+	tell_start(&t, r);
+}
+
+/* ---- a table ---- */
+
+void gp_verify_head(int width, FILE *out)
+{
+	fprintf(out, "%-*s    actions  counters  result\n", width, "trace");
+}
+
+void gp_verify_line(const char *name, int width,
+		    const struct gp_verify_told *told, FILE *out)
+{
+	const struct gp_verify_result *r = told->result;
+	const struct gp_difference *d = &r->first;
+	char actions[GP_COUNT_TEXT], counters[GP_COUNT_TEXT];
+	char bytes[GP_BYTES_TEXT];
+
+	if (r->is_too_large) {
+		fprintf(out, "%-*s  %9s  %8s  not compared: it reserves %s\n",
+			width, name, "-", "-", gp_bytes_text(r->peak, bytes));
+		return;
+	}
+	fprintf(out, "%-*s  %9s  %8s  ", width, name,
+		gp_count_text(r->actions, actions),
+		gp_count_text(r->counters, counters));
+	if (!d->is_there)
+		fputs("equal\n", out);
+	else
+		fprintf(out, "NOT EQUAL: %s at event %" PRIu64 "%s\n",
+			differing[d->kind], d->event,
+			d->is_in_start ? " of the start's requests" : "");
 }

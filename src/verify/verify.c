@@ -1,5 +1,5 @@
 /*
- * Both allocators over the same requests, and the first place where they part.
+ * Both runs of the same requests, and the first place where they part.
  */
 #include "gpupool/verify.h"
 
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "verify/deeds.h"
 #include "verify/prologue.h"
 
 /* Where PyTorch walks blocks or pools by the hash of a pointer. */
@@ -47,8 +48,20 @@ static void run_release(struct run *run)
 	*run = (struct run){ 0 };
 }
 
-/* The first requests through one of the engines. */
-static enum gp_status play(struct verify *v, const char *engine, size_t events,
+enum side { OURS, THEIRS };
+
+static const struct gp_engine *engine_of(const struct verify *v, enum side side)
+{
+	const struct gp_engine *torch = gp_engine_find("torch");
+	const struct gp_engine *engine =
+		v->config->engine ? v->config->engine : torch;
+
+	return side == OURS && engine == torch ? gp_engine_find("caching")
+					       : engine;
+}
+
+/* The first requests, by one side. */
+static enum gp_status play(struct verify *v, enum side side, size_t events,
 			   struct run *run)
 {
 	struct gp_trace trace = v->prologue.trace;
@@ -56,15 +69,20 @@ static enum gp_status play(struct verify *v, const char *engine, size_t events,
 	struct gp_replay_config config = {
 		.trace = &trace,
 		.settings = v->config->settings,
-		.engine = gp_engine_find(engine),
+		.engine = engine_of(v, side),
 		.conf = v->config->conf,
 		.torch_lib = v->config->torch_lib,
 		.mode = GP_WHAT_IF,
 		.capacity = v->config->capacity,
 		.action = keep,
 		.action_arg = run,
+		.is_interrupted = v->config->is_interrupted,
 	};
 
+	if (side == THEIRS) {
+		config.make_device = v->config->make_device;
+		config.make_device_arg = v->config->make_device_arg;
+	}
 	device.event_count = events;
 	trace.devices = &device;
 	*run = (struct run){ 0 };
@@ -74,68 +92,13 @@ static enum gp_status play(struct verify *v, const char *engine, size_t events,
 static enum gp_status play_both(struct verify *v, size_t events,
 				struct run *ours, struct run *theirs)
 {
-	enum gp_status status = play(v, "caching", events, ours);
+	enum gp_status status = play(v, OURS, events, ours);
 
 	*theirs = (struct run){ 0 };
-	return status == GP_OK ? play(v, "torch", events, theirs) : status;
+	return status == GP_OK ? play(v, THEIRS, events, theirs) : status;
 }
 
 /* ---- actions ---- */
-
-static bool is_equal(const struct gp_deed *a, const struct gp_deed *b)
-{
-	return a->action.kind == b->action.kind &&
-	       a->action.addr == b->action.addr &&
-	       a->action.size == b->action.size &&
-	       a->action.stream == b->action.stream;
-}
-
-static bool may_permute(uint8_t kind)
-{
-	return kind == GP_FREE_COMPLETED || kind == GP_SEGMENT_FREE ||
-	       kind == GP_SEGMENT_UNMAP;
-}
-
-/* How many of one kind follow one another. */
-static size_t run_length(const struct run *run, size_t at)
-{
-	size_t i = at;
-
-	while (i < run->count &&
-	       run->deeds[i].action.kind == run->deeds[at].action.kind)
-		i++;
-	return i - at;
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const struct gp_deed *x = a, *y = b;
-
-	if (x->action.addr != y->action.addr)
-		return x->action.addr < y->action.addr ? -1 : 1;
-	return x->event < y->event ? -1 : x->event > y->event;
-}
-
-/* The same ones in another order: returns how many, 0 if they are not. */
-static size_t permuted(struct verify *v, size_t at)
-{
-	size_t n = run_length(&v->ours, at), i = 0;
-	struct gp_deed *a, *b;
-
-	if (!may_permute(v->ours.deeds[at].action.kind) ||
-	    n != run_length(&v->theirs, at))
-		return 0;
-	a = gp_mem_alloc(2 * n, sizeof(*a));
-	b = a + n;
-	memcpy(a, v->ours.deeds + at, n * sizeof(*a));
-	memcpy(b, v->theirs.deeds + at, n * sizeof(*b));
-	qsort(a, n, sizeof(*a), by_address);
-	qsort(b, n, sizeof(*b), by_address);
-	while (i < n && is_equal(&a[i], &b[i]))
-		i++;
-	free(a);
-	return i == n ? n : 0;
-}
 
 static bool has_event(const struct verify *v, enum gp_event_kind kind,
 		      uint16_t stream)
@@ -161,18 +124,30 @@ static bool order_is_open(const struct verify *v)
 	return has_event(v, GP_RECORD_STREAM, GP_NO_STREAM);
 }
 
+static size_t permuted(const struct verify *v, const struct deed_terms *terms,
+		       size_t at)
+{
+	return deeds_permuted(terms, v->ours.deeds + at, v->ours.count - at,
+			      v->theirs.deeds + at, v->theirs.count - at);
+}
+
 /* The index of the first action that differs, or SIZE_MAX. */
 static size_t compare_actions(struct verify *v)
 {
+	struct deed_terms terms = {
+		.has_own_addresses = v->config->has_own_addresses,
+		.is_on_device = v->config->make_device != NULL,
+	};
 	bool is_open = order_is_open(v);
 	size_t i = 0, n;
 
 	while (i < v->ours.count && i < v->theirs.count) {
-		if (is_equal(&v->ours.deeds[i], &v->theirs.deeds[i])) {
+		if (deed_is_equal(&terms, &v->ours.deeds[i],
+				  &v->theirs.deeds[i])) {
 			i++;
 			continue;
 		}
-		n = is_open ? permuted(v, i) : 0;
+		n = is_open ? permuted(v, &terms, i) : 0;
 		if (!n)
 			return i;
 		v->result->permuted += n;
@@ -410,10 +385,20 @@ static enum gp_status check_start(struct verify *v)
 	v->result->start_requests = v->prologue.length;
 	if (!v->prologue.length)
 		return GP_OK;
-	status = play(v, "caching", v->prologue.length, &run);
+	status = play(v, OURS, v->prologue.length, &run);
 	v->result->start_rebuilt = prologue_alike(start, &run.result.end);
 	run_release(&run);
 	return status;
+}
+
+/* Whether what the first run reserved is there for the second one. */
+static void weigh(struct verify *v)
+{
+	struct gp_verify_result *result = v->result;
+
+	result->peak = v->ours.result.at_peak.reserved;
+	result->is_too_large =
+		v->config->room && result->peak > v->config->room;
 }
 
 static enum gp_status compare(struct verify *v)
@@ -444,9 +429,14 @@ enum gp_status gp_verify(const struct gp_verify_config *config,
 		      config->settings);
 	status = check_start(&v);
 	if (status == GP_OK)
-		status = play_both(&v, v.prologue.count, &v.ours, &v.theirs);
+		status = play(&v, OURS, v.prologue.count, &v.ours);
 	if (status == GP_OK)
-		status = compare(&v);
+		weigh(&v);
+	if (status == GP_OK && !result->is_too_large) {
+		status = play(&v, THEIRS, v.prologue.count, &v.theirs);
+		if (status == GP_OK)
+			status = compare(&v);
+	}
 	run_release(&v.ours);
 	run_release(&v.theirs);
 	prologue_release(&v.prologue);

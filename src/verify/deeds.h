@@ -1,0 +1,20 @@
+/* Whether what two runs did is the same. */
+#ifndef VERIFY_DEEDS_H
+#define VERIFY_DEEDS_H
+
+#include "gpupool/verify.h"
+
+struct deed_terms {
+	bool has_own_addresses; /* the second's: they are not compared */
+	bool is_on_device;	/* the second */
+};
+
+bool deed_is_equal(const struct deed_terms *terms, const struct gp_deed *a,
+		   const struct gp_deed *b);
+
+/* How many of one kind, of those whose order may be open, are the same in
+ * another order; 0: they are not, or there are none. */
+size_t deeds_permuted(const struct deed_terms *terms, const struct gp_deed *a,
+		      size_t a_count, const struct gp_deed *b, size_t b_count);
+
+#endif
