@@ -185,8 +185,15 @@ check-threads: $(PROGRAM) $(SIMCUDA) $(THREADED) $(JSON)
 	@BUILD=$(B) tests/run.sh $(THREADED) tests/cli/run.sh \
 		tests/cli/sweep_engine.sh
 
-gpu: ## all that needs a GPU; results in tests/gpu/results
+gpu: ## all that needs a GPU; results in build/gpu-results
 	@scripts/gpu.sh
+
+gpu-pack: ## build/gpu, for a machine with a GPU and without a compiler
+	@CC=$(call quote,$(CC)) scripts/gpu-pack.sh
+
+FROM ?= build/gpu-results
+gpu-keep: ## put such results, of FROM=FOLDER, into the tree
+	@scripts/gpu-keep.sh $(FROM)
 
 browser-test: $(PROGRAM) ## the page of --format html in headless Chromium
 	@BUILD=$(B) tests/run.sh tests/browser/run.sh
@@ -278,6 +285,7 @@ install: all ## program and manuals under DESTDIR and PREFIX
 	install -D -m 755 scripts/torch-engine.sh \
 		$(DESTDIR)$(PREFIX)/share/gpupool/scripts/torch-engine.sh
 	$(foreach m,$(MANUALS),$(call install_manual,$(m)))
+	$(foreach f,$(wildcard prices/*.json),$(call install_engine,$(f)))
 	$(foreach f,$(ENGINE_FILES),$(call install_engine,$(f)))
 
 # What --torch-lib makes an engine of a wheel with.
@@ -326,7 +334,7 @@ help: ## this list
 	@echo '  V=1           show the commands'
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
-.PHONY: all lib check check-run check-threads gpu browser-test screenshot viewers-test tests \
+.PHONY: all lib check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test tests \
 	fuzz fuzz-run lint lint-run format \
 	record-test record-test-run slurm-check conform conform-record demo demo-run torch-engine deps install \
 	uninstall clean help FORCE

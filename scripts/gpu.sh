@@ -1,39 +1,151 @@
 #!/bin/sh
-# All that needs a GPU, in a few minutes: its tests, the prices of its calls, and
-# what replays on it come to beside simulated ones.
+# All that needs a GPU, in a few minutes: its tests, the prices of its calls,
+# replays on it beside simulated ones, programs on it beside recorded ones.
 #
 #	scripts/gpu.sh [FOLDER]
 #
-# FOLDER, tests/gpu/results/ and the GPU's name unless given, then holds
+# FOLDER, build/gpu-results unless given, then holds at most eight files:
 #
-#	log.txt			the tests, one line each
+#	log.txt		the machine, and a line for each test
+#	compare.txt	each trace and setting: the same as simulated?
 #	prices.json bench.txt	what calls take, as sweep and as people read it
-#	record.txt *.pickle.gz	programs on the GPU beside recorded ones
-#	compare.txt		each trace and setting: the same as simulated?
-#	out-of-memory.txt pool.txt managed.txt	reports of replays
+#	record.txt	programs on the GPU beside recorded ones
+#	reports.txt	replays: out of memory, the pool, managed memory
+#	traces.tar	what PyTorch itself wrote on the GPU
 #
+# scripts/gpu-keep.sh FOLDER then puts them into the tree.
+#
+# The steps come in the order of their worth, each has its own limit and leaves
+# what it has; all of it ends within GPU_SECONDS, 460 unless given.  Nothing is
+# built where BUILD names what scripts/gpu-pack.sh packed.  GPUPOOL_CUDART names
+# a CUDA runtime that is not found by itself, VENV a Python that has PyTorch.
 # Without a GPU the tests are skipped, by name, and no folder is made.
-# GPUPOOL_CUDART names a CUDA runtime that the loader does not find.
-set -eu
+set -u
 
-cd "$(dirname "$0")/.."
-make all build/tests/tools/json
-about=$(build/gpupool bench --device cuda --repeat 1 --format json \
-	2> /dev/null) || {
-	exec tests/run.sh tests/gpu/run.sh tests/gpu/record.sh
+cd "$(dirname "$0")/.." || exit 1
+folder=${1:-build/gpu-results}
+now() {
+	date +%s
 }
-name=$(echo "$about" | build/tests/tools/json - bench.gpu | tr -d '"' |
-	tr -cs '[:alnum:]\n' '-' | tr '[:upper:]' '[:lower:]')
-folder=${1:-tests/gpu/results/$name}
+end=$(($(now) + ${GPU_SECONDS:-460}))
+if [ -z "${BUILD-}" ]; then
+	BUILD=build
+	make all build/tests/tools/json || BUILD=build/gpu
+fi
+[ -x "$BUILD/gpupool" ] || {
+	echo "gpu.sh: there is no $BUILD/gpupool; scripts/gpu-pack.sh makes" \
+		"one for machines that cannot" >&2
+	exit 1
+}
+BUILD=$(cd "$BUILD" && pwd)
+export BUILD
+
+# Whether the runtime that is found, or that one, shows a device.
+works() {
+	GPUPOOL_CUDART=${1-${GPUPOOL_CUDART-}} \
+		"$BUILD/gpupool" bench --device cuda --repeat 1 -q > /dev/null
+}
+
+# Another one that does, of those that lie about; each says why not.
+find_runtime() {
+	find /usr/local /usr/lib /opt "$HOME" -name 'libcudart.so.*' \
+		! -path '*/gpupool/*' 2> /dev/null | while read -r library; do
+		if works "$library" >&2; then
+			echo "$library"
+			break
+		fi
+	done
+}
+
+if ! works; then
+	found=$(find_runtime)
+	if [ -z "$found" ]; then
+		tests/gpu/run.sh
+		tests/gpu/record.sh
+		exit 4
+	fi
+	GPUPOOL_CUDART=$found
+	export GPUPOOL_CUDART
+fi
 mkdir -p "$folder"
 RESULTS=$(cd "$folder" && pwd)
 export RESULTS
-{
+log=$RESULTS/log.txt
+rm -f "$RESULTS/reports.txt" "$RESULTS/compare.txt"
+
+say() {
+	echo "$*" | tee -a "$log"
+}
+
+# Runs with a limit, SECONDS or what is left, where the machine can.
+limited() {
+	seconds=$1 left=$((end - $(now)))
+	shift
+	[ "$left" -ge "$seconds" ] || seconds=$left
+	if command -v timeout > /dev/null; then
+		timeout -k 5 "$seconds" "$@"
+	else
+		"$@"
+	fi
+}
+
+#	step SECONDS NAME COMMAND...
+step() {
+	most=$1 name=$2 began=$(now)
+	shift 2
+	if [ $((end - began)) -lt 10 ]; then
+		say "skip $name: no time is left"
+		return
+	fi
+	limited "$most" "$@" 2>&1 < /dev/null | tee -a "$log" > "$log.step"
+	cat "$log.step"
+	grep -q '^ok\|^FAIL\|^skip' "$log.step" ||
+		say "FAIL $name: it did not end within its $most seconds," \
+			"or could not run"
+	rm -f "$log.step"
+	say "  ($name: $(($(now) - began)) s)"
+}
+
+# Reports of a few lines each, in one file.
+report() {
+	[ -r "$RESULTS/$1.txt" ] || return
+	{
+		echo "== $1"
+		cat "$RESULTS/$1.txt"
+		echo
+	} >> "$RESULTS/reports.txt"
+	rm -f "$RESULTS/$1.txt"
+}
+
+machine() {
 	date -u +%Y-%m-%d
-	git rev-parse HEAD 2> /dev/null || true
-	for test in run record headers; do
-		tests/gpu/$test.sh || true
-	done
-} 2>&1 | tee "$RESULTS/log.txt"
-echo "results: $folder"
-! grep -q '^FAIL' "$RESULTS/log.txt"
+	cat "$BUILD/commit" 2> /dev/null || git rev-parse HEAD 2> /dev/null
+	uname -srm
+	nvidia-smi --query-gpu=name,driver_version,memory.total,memory.used,persistence_mode,mig.mode.current,compute_mode \
+		--format=csv 2>&1
+	nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv 2>&1
+	ldconfig -p 2> /dev/null | grep 'libcuda\.\|libcudart\|libnvidia-ml'
+	env | grep '^CUDA\|^LD_LIBRARY_PATH\|^NVIDIA'
+	command -v python3 nvcc gcc
+	"$BUILD/gpupool" bench --device cuda --repeat 1 -q --ascii | head -n 8
+}
+
+: > "$log"
+machine 2>&1 | tee -a "$log"
+for test in replay:60 prices:100 expandable:40 out-of-memory:30 interrupt:40 \
+	torch:60; do
+	step "${test#*:}" "${test%:*}" tests/gpu/run.sh "${test%:*}"
+	report "${test%:*}"
+done
+step 200 record tests/gpu/record.sh
+for test in memory:60 split:40 direct:60 pool:20; do
+	step "${test#*:}" "${test%:*}" tests/gpu/run.sh "${test%:*}"
+	report "${test%:*}"
+done
+step 20 headers tests/gpu/headers.sh
+# The last one: where managed memory goes wrong, the device may hang.
+step 20 managed tests/gpu/run.sh managed
+report managed
+say "results: $folder"
+ls -l "$RESULTS"
+! grep -q '^FAIL' "$log"

@@ -33,6 +33,7 @@ struct gp_verify_config {
 	 * 0: it is run. */
 	uint64_t room;
 	bool has_own_addresses; /* they are not compared */
+	bool check_memory;	/* of the second run */
 	/* Whether to end here, with a result that says nothing; NULL: never. */
 	bool (*is_interrupted)(void);
 };
@@ -82,7 +83,8 @@ struct gp_verify_result {
 	/* Of a window's start state: its segments, and those that could be
 	 * rebuilt by requests as they were. */
 	uint64_t start_segments, start_rebuilt, start_requests;
-	uint64_t peak;	   /* bytes reserved by the first run */
+	uint64_t peak;		       /* bytes reserved by the first run */
+	struct gp_memory_check memory; /* where it was checked */
 	bool is_too_large; /* for config's room: there was no second run */
 	struct gp_difference first;
 };

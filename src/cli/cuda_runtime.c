@@ -41,6 +41,9 @@ enum gp_status gp_cuda_runtime_open(const struct gp_options *options,
 
 	if (!config.path)
 		config.path = getenv("GPUPOOL_CUDART");
+	/* Set to nothing is not set; dlopen would take it for this program. */
+	if (config.path && !*config.path)
+		config.path = NULL;
 	if (!config.path && !gp_cuda_is_found() &&
 	    find_pytorchs(path, sizeof(path)))
 		config.path = path;

@@ -125,7 +125,8 @@ const struct gp_option_row gp_option_table[] = {
 	{ "device", 0, WORD, AT(device), "sim|cuda", GP_TAKER_VERIFY,
 	  "cuda: compare the replay on the first GPU, whose memory is taken, "
 	  "with the simulated one." },
-	{ "check-memory", 0, FLAG, AT(check_memory), NULL, REPLAY,
+	{ "check-memory", 0, FLAG, AT(check_memory), NULL,
+	  REPLAY | GP_TAKER_VERIFY,
 	  "With --device cuda: write into each block that is handed out, and "
 	  "read it again before it is freed. Exit 1 if another block's owner "
 	  "wrote there." },

@@ -73,6 +73,7 @@ static struct gp_verify_config config_of(const struct subject *j,
 		.engine = run.engine,
 		.make_device = run.make_device,
 		.make_device_arg = run.make_device_arg,
+		.check_memory = run.check_memory,
 	};
 
 	if (!j->s->cuda)
@@ -95,6 +96,7 @@ static void tell(const struct subject *j, uint32_t device,
 		.asked = j->plan.settings.release,
 		.ran = j->ran,
 		.is_torch = runs_torch(j),
+		.is_checked = j->plan.check_memory,
 		.is_on_device = cuda != NULL,
 		.is_stand_in = cuda && gp_cuda_about(cuda)->is_stand_in,
 	};
@@ -124,7 +126,7 @@ static enum gp_status verify_device(struct subject *j, uint32_t device,
 	if (status != GP_OK)
 		return status;
 	tell(j, device, &result);
-	j->s->is_different |= result.first.is_there;
+	j->s->is_different |= result.first.is_there || result.memory.changed;
 	return GP_OK;
 }
 
@@ -198,6 +200,15 @@ static int widest(const struct gp_options *options)
 static enum gp_status check(const struct gp_options *options,
 			    struct gp_diag *diag)
 {
+	gp_diag_file(diag, "verify");
+	if (options->check_memory && !options->device) {
+		gp_diag_hint(diag, "add --device cuda, on a machine with a "
+				   "GPU");
+		return gp_diag_set(diag, GP_USAGE,
+				   "--check-memory needs memory, which a "
+				   "simulated device has not");
+	}
+	gp_diag_file(diag, "");
 	if (!options->engine || options->device)
 		return GP_OK;
 	gp_diag_file(diag, "verify");

@@ -180,6 +180,19 @@ static void tell_start(const struct telling *t,
 		gp_count_text(r->start_requests, c));
 }
 
+static void tell_memory(const struct gp_verify_result *r, FILE *out)
+{
+	char blocks[GP_COUNT_TEXT], changed[GP_COUNT_TEXT];
+
+	if (r->memory.changed)
+		fprintf(out, "of %s blocks %s DID NOT READ AS WRITTEN",
+			gp_count_text(r->memory.blocks, blocks),
+			gp_count_text(r->memory.changed, changed));
+	else
+		fprintf(out, "blocks read as written: %s",
+			gp_count_text(r->memory.blocks, blocks));
+}
+
 static void tell_result(const struct telling *t,
 			const struct gp_verify_told *told)
 {
@@ -224,6 +237,11 @@ void gp_verify_text(const struct gp_verify_told *told, FILE *out)
 			"    %s of them in another order than their "
 			"neighbours', which is left to a hash\n",
 			gp_count_text(r->permuted, a));
+	if (told->is_checked) {
+		fputs("    ", out);
+		tell_memory(r, out);
+		fputc('\n', out);
+	}
 	tell_start(&t, r);
 }
 
@@ -251,9 +269,14 @@ void gp_verify_line(const char *name, int width,
 		gp_count_text(r->actions, actions),
 		gp_count_text(r->counters, counters));
 	if (!d->is_there)
-		fputs("equal\n", out);
+		fputs("equal", out);
 	else
-		fprintf(out, "NOT EQUAL: %s at event %" PRIu64 "%s\n",
+		fprintf(out, "NOT EQUAL: %s at event %" PRIu64 "%s",
 			differing[d->kind], d->event,
 			d->is_in_start ? " of the start's requests" : "");
+	if (told->is_checked) {
+		fputs("; ", out);
+		tell_memory(r, out);
+	}
+	fputc('\n', out);
 }

@@ -15,6 +15,7 @@ struct gp_verify_told {
 	 * alike. */
 	uint8_t asked, ran;
 	bool is_torch, is_on_device; /* what the second run was */
+	bool is_checked;	     /* its memory */
 	bool is_stand_in;	     /* nothing is behind that device */
 };
 

@@ -82,6 +82,7 @@ static enum gp_status play(struct verify *v, enum side side, size_t events,
 	if (side == THEIRS) {
 		config.make_device = v->config->make_device;
 		config.make_device_arg = v->config->make_device_arg;
+		config.check_memory = v->config->check_memory;
 	}
 	device.event_count = events;
 	trace.devices = &device;
@@ -434,6 +435,7 @@ enum gp_status gp_verify(const struct gp_verify_config *config,
 		weigh(&v);
 	if (status == GP_OK && !result->is_too_large) {
 		status = play(&v, THEIRS, v.prologue.count, &v.theirs);
+		result->memory = v.theirs.result.memory;
 		if (status == GP_OK)
 			status = compare(&v);
 	}
