@@ -91,7 +91,7 @@ CUDAS := 12 13
 SIMCUDA := $(CUDAS:%=$(B)/simcuda/%/libgpupool-simcuda.so)
 SIMCUDA_SRC := $(wildcard src/simcuda/*.c src/simcuda/program/*.c) \
 	src/device/sim.c src/device/sim_pool.c src/device/space.c \
-	src/base/map.c src/base/mem.c
+	src/base/map.c src/base/mem.c src/record/plans_wire.c
 
 # What is made, in a few words; V=1 shows the commands.
 Q := $(if $(V),,@)

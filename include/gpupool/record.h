@@ -61,4 +61,10 @@ const struct gp_gpu *gp_gpu_table(size_t *count);
 /* NULL: not there. */
 const struct gp_gpu *gp_gpu_find(const char *name);
 
+/* Answers a recorded program (gpupool/plans.h) out of the cuDNN at this path,
+ * for this device and major version of CUDA, until its end of the socket is
+ * closed.  The library may end the process. */
+void gp_plans_work(int socket, const char *path, const struct gp_gpu *gpu,
+		   unsigned cuda);
+
 #endif

@@ -90,6 +90,9 @@ const struct gp_option_row gp_option_table[] = {
 	{ "scalar", 0, TEXT, AT(scalar), "VALUE", GP_TAKER_RECORD,
 	  "What the program reads from a scalar on the device, by item() and "
 	  "the like, in place of 0." },
+	{ "cudnn", 0, TEXT, AT(cudnn), "FILE|none", GP_TAKER_RECORD,
+	  "The cuDNN library that is asked for plans and their workspace: the "
+	  "one installed with PyTorch unless given." },
 	{ "output", 'o', TEXT, AT(output), "FILE", GP_TAKER_RECORD,
 	  "The trace, trace.json unless given; its name says the format as "
 	  "convert's does." },

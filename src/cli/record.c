@@ -16,6 +16,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/gpu_list.h"
+#include "cli/planner.h"
 #include "cli/python.h"
 #include "cli/recorded.h"
 #include "cli/trace_file.h"
@@ -32,6 +33,7 @@ struct session {
 	const struct gp_gpu *gpu;
 	struct gp_python_torch torch;
 	struct gp_wants wants;
+	struct gp_planner planner;
 	char stand_ins[PATH_MAX]; /* folder */
 	char simcuda[PATH_MAX];	  /* library */
 	char parts[PATH_MAX];	  /* folder that the program writes to */
@@ -329,6 +331,21 @@ static enum gp_status keep(const struct session *s,
 	return gp_recorded_take(s->parts, s->output, s->options->quiet, diag);
 }
 
+static enum gp_status run(struct session *s, struct gp_child *child,
+			  struct gp_diag *diag)
+{
+	enum gp_status status = gp_planner_start(&s->planner, s->parts, s->gpu,
+						 s->wants.cuda, diag);
+
+	if (status == GP_OK)
+		status = gp_child_run(child, diag);
+	gp_planner_stop(&s->planner);
+	if (status == GP_OK)
+		return keep(s, child, diag);
+	rmdir(s->parts);
+	return status;
+}
+
 enum gp_status gp_record_command(const struct gp_options *options,
 				 struct gp_diag *diag)
 {
@@ -350,14 +367,12 @@ enum gp_status gp_record_command(const struct gp_options *options,
 	if (status == GP_OK)
 		status = prepare(&s, diag);
 	if (status == GP_OK)
+		status = gp_planner_find(&s.planner, options->cudnn,
+					 s.torch.folder, diag);
+	if (status == GP_OK)
 		status = make_parts(&s, diag);
-	if (status == GP_OK) {
-		status = gp_child_run(&child, diag);
-		if (status == GP_OK)
-			status = keep(&s, &child, diag);
-		else
-			rmdir(s.parts);
-	}
+	if (status == GP_OK)
+		status = run(&s, &child, diag);
 	gp_wants_release(&s.wants);
 	if (status == GP_OK && child.ending)
 		gp_child_end_as(&child);

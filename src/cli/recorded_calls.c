@@ -38,23 +38,58 @@ static void tell(const struct names *names, const char *what)
 	fprintf(stderr, "\n");
 }
 
+/* cudnnGetVersion: 92600 is 9.26.0, 8902 is 8.9.2. */
+static void tell_version(unsigned version)
+{
+	unsigned major = version >= 90000 ? 10000 : 1000;
+
+	fprintf(stderr, "gpupool: cuDNN %u.%u.%u", version / major,
+		version % major / 100, version % 100);
+}
+
+/* "91002" of a cuDNN that plans, or "90100 why it does not". */
+static void tell_plans(uint64_t plans, const char *of)
+{
+	unsigned version = 0;
+	int n = 0;
+
+	sscanf(of, "%u %n", &version, &n);
+	if (!of[n] && !plans)
+		return;
+	if (version)
+		tell_version(version);
+	else
+		fprintf(stderr, "gpupool: cuDNN");
+	if (plans)
+		fprintf(stderr,
+			" was asked for the workspace of %" PRIu64 " plans",
+			plans);
+	if (of[n])
+		fprintf(stderr, "%s gives none: %s", plans ? ", and now" : "",
+			of + n);
+	fprintf(stderr, "\n");
+}
+
 void gp_recorded_calls_tell(const char *path)
 {
 	struct names sizes = { .used = 0 }, answers = { .used = 0 },
 		     refused = { .used = 0 }, guesses = { .used = 0 };
-	char name[128], kind[16];
+	char name[320], kind[16];
 	uint64_t calls;
 	FILE *file = fopen(path, "r");
 
 	if (!file)
 		return;
-	while (fscanf(file, "%" SCNu64 " %15s %127[^\n]", &calls, kind, name) ==
+	while (fscanf(file, "%" SCNu64 " %15s %319[^\n]", &calls, kind, name) ==
 	       3)
-		add(!strcmp(kind, "size")     ? &sizes
-		    : !strcmp(kind, "answer") ? &answers
-		    : !strcmp(kind, "guess")  ? &guesses
-					      : &refused,
-		    name, calls);
+		if (!strcmp(kind, "plans"))
+			tell_plans(calls, name);
+		else
+			add(!strcmp(kind, "size")     ? &sizes
+			    : !strcmp(kind, "answer") ? &answers
+			    : !strcmp(kind, "guess")  ? &guesses
+						      : &refused,
+			    name, calls);
 	fclose(file);
 	tell(&sizes, "told as 0, as only the real libraries know these sizes");
 	tell(&answers, "not known, and answered with success");

@@ -67,7 +67,7 @@ missing_command() {
 	for need in $(sed -n 's/^needs //p' "$1"); do
 		case $need in
 		python:*) python -c "import importlib.util as u, sys
-sys.exit(not u.find_spec('${need#*:}'))" ;;
+sys.exit(not u.find_spec('${need#*:}'))" 2> /dev/null ;;
 		*) command -v "$need" > /dev/null ;;
 		esac || echo "$need"
 	done

@@ -33,7 +33,7 @@ one() {
 	trace=$work/$1.jsonl
 	# The options are a list.
 	# shellcheck disable=SC2046
-	gpupool record --gpu h100-80gb $(options "$1") -o "$trace" -- \
+	gpupool record --gpu h100-80gb --cudnn none $(options "$1") -o "$trace" -- \
 		python "$here/programs/$1.py" > "$work/log" 2>&1 || {
 		echo "$1 failed"
 		cat "$work/log"

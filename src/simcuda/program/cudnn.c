@@ -1,15 +1,14 @@
 /*
- * cuDNN: plans, and the sizes that are asked for.
+ * cuDNN but for graphs of operations (cudnn_graph.c): versions, and the sizes
+ * that are asked for.
  *
- * Whatever is asked for has one plan.  How much workspace a plan needs is a
- * secret of cuDNN's, by device, release and shape: here it is none, and what
- * asked for it is counted, so that the recording can say so.
+ * How much workspace is needed is a secret of cuDNN's, by device, release and
+ * shape: here it is none, and what asked for it is counted, so that the
+ * recording can say so.
  */
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "simcuda/process.h"
 #include "simcuda/program/stand_in.h"
 #include "simcuda/program/versions.h"
@@ -39,95 +38,6 @@ int cudnnGetProperty(int property, int *value)
 	*value = property == 0	 ? version / major
 		 : property == 1 ? version % major / 100
 				 : version % 100;
-	return SUCCESS;
-}
-
-/* ---- graphs of operations: descriptors with attributes ---- */
-
-/* Handles of descriptors: nobody looks into them. */
-#define DESCRIPTOR_BYTES 64
-
-int cudnnBackendCreateDescriptor(int type, void **descriptor);
-int cudnnBackendCreateDescriptor(int type, void **descriptor)
-{
-	(void)type;
-	*descriptor = gp_mem_alloc(1, DESCRIPTOR_BYTES);
-	return SUCCESS;
-}
-
-int cudnnBackendDestroyDescriptor(void *descriptor);
-int cudnnBackendDestroyDescriptor(void *descriptor)
-{
-	free(descriptor);
-	return SUCCESS;
-}
-
-int cudnnBackendFinalize(void *descriptor);
-int cudnnBackendFinalize(void *descriptor)
-{
-	(void)descriptor;
-	return SUCCESS;
-}
-
-int cudnnBackendSetAttribute(void *descriptor, int name, int type,
-			     int64_t count, const void *values);
-int cudnnBackendSetAttribute(void *descriptor, int name, int type,
-			     int64_t count, const void *values)
-{
-	(void)descriptor;
-	(void)name;
-	(void)type;
-	(void)count;
-	(void)values;
-	return SUCCESS;
-}
-
-/* cudnnBackendAttributeName_t, cudnn_graph.h of cuDNN 9. */
-enum attribute {
-	ENGINEHEUR_RESULTS = 202,
-	ENGINECFG_ENGINE = 300,
-	ENGINECFG_WORKSPACE_SIZE = 303,
-	ENGINECFG_SHARED_MEMORY_USED = 304, /* four bytes */
-	EXECUTION_PLAN_ENGINE_CONFIG = 401,
-	EXECUTION_PLAN_WORKSPACE_SIZE = 402,
-	OPERATIONGRAPH_ENGINE_GLOBAL_COUNT = 802,
-	ENGINE_GLOBAL_INDEX = 1301,
-};
-
-/* Descriptors that are asked for were made by the caller; one of them stands
- * for the answer.  Attributes that are lists are empty. */
-int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_t room,
-			     int64_t *count, void *values);
-int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_t room,
-			     int64_t *count, void *values)
-{
-	int64_t number = name == OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, found = 0;
-
-	(void)descriptor;
-	(void)type;
-	switch (name) {
-	case ENGINECFG_SHARED_MEMORY_USED:
-		if (room > 0 && values)
-			memcpy(values, &number, sizeof(int32_t));
-		found = 1;
-		break;
-	case ENGINECFG_WORKSPACE_SIZE:
-	case EXECUTION_PLAN_WORKSPACE_SIZE:
-	case OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
-	case ENGINE_GLOBAL_INDEX:
-		if (room > 0 && values)
-			memcpy(values, &number, sizeof(number));
-		found = 1;
-		break;
-	case ENGINEHEUR_RESULTS:
-	case ENGINECFG_ENGINE:
-	case EXECUTION_PLAN_ENGINE_CONFIG: found = 1; break;
-	default: break;
-	}
-	if (name == EXECUTION_PLAN_WORKSPACE_SIZE)
-		stand_in_size("cudnnBackendGetAttribute");
-	if (count)
-		*count = found;
 	return SUCCESS;
 }
 

@@ -17,6 +17,7 @@
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/journal.h"
 #include "simcuda/program/outputs.h"
+#include "simcuda/program/plans.h"
 #include "simcuda/program/stand_in.h"
 
 static struct {
@@ -179,6 +180,11 @@ static void write_called(void)
 			fprintf(file, "%" PRIu64 " refused %s\n", calls, name);
 	for (uint32_t i = 0; (name = guesses_at(i, &calls)); i++)
 		fprintf(file, "%" PRIu64 " guess %s\n", calls, name);
+	if (plans_version())
+		fprintf(file, "%" PRIu64 " plans %u %s\n", plans_given(),
+			plans_version(), plans_why_not());
+	else if (*plans_why_not())
+		fprintf(file, "0 plans 0 %s\n", plans_why_not());
 	fclose(file);
 }
 

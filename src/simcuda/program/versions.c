@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "simcuda/process.h"
+#include "simcuda/program/plans.h"
 
 /* Of a build that names none: those of PyTorch 2.11 and 2.4 on PyPI. */
 static struct {
@@ -93,12 +94,15 @@ static void find_wheel(void)
 	globfree(&found);
 }
 
-/* Another cuDNN may be installed where the program is to run. */
+/* Another cuDNN may be installed where the program is to run; the real one, if
+ * there is one, knows best. */
 static void find(void)
 {
 	const char *cudnn = getenv("SIMCUDA_CUDNN");
 
 	find_wheel();
+	if (plans_version())
+		versions.cudnn = plans_version();
 	if (cudnn && *cudnn)
 		versions.cudnn = (unsigned)strtoul(cudnn, NULL, 10);
 }

@@ -1,0 +1,33 @@
+/* The side of the conversation about plans that has the library. */
+#ifndef RECORD_PLANS_H
+#define RECORD_PLANS_H
+
+#include "gpupool/plans.h"
+#include "gpupool/record.h"
+
+/* cuDNN's functions for graphs of operations. */
+struct gp_plans_library {
+	int (*create)(int type, void **descriptor);
+	int (*destroy)(void *descriptor);
+	int (*set)(void *descriptor, int name, int type, int64_t count,
+		   const void *values);
+	int (*get)(void *descriptor, int name, int type, int64_t room,
+		   int64_t *count, void *values);
+	int (*finalize)(void *descriptor);
+	size_t (*version)(void);
+	void *device;  /* the description it plans for */
+	char why[256]; /* there is none */
+};
+
+/* The description's length without its end, 0 if it finds no room. */
+size_t gp_plans_describe(const struct gp_gpu *gpu, unsigned cuda, char *text,
+			 size_t size);
+
+/* Of what could not be loaded, all is NULL and `why` says so. */
+void gp_plans_load(struct gp_plans_library *library, const char *path,
+		   const struct gp_gpu *gpu, unsigned cuda);
+
+/* Until the other end is closed or talks nonsense. */
+void gp_plans_answer(const struct gp_plans_library *library, int socket);
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * Answering a recorded program out of the real cuDNN.
+ *
+ * What the program says of its handle is left out; in its place descriptors
+ * that want a device are given the described one when they are finalized.
+ */
+#include "record/plans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* cudnn_graph.h of cuDNN 9.26: attributes that name a device, and the
+ * descriptors that have them. */
+static const struct {
+	int descriptor, attribute;
+} wanting[] = {
+	{ 2, 1307 }, /* engine */
+	{ 4, 204 },  /* heuristics */
+	{ 5, 407 },  /* plan */
+};
+
+/* More than any program has. */
+#define MOST_DESCRIPTORS (1u << 24)
+
+struct descriptor {
+	void *object;
+	int type;
+};
+
+struct conversation {
+	const struct gp_plans_library *library;
+	struct descriptor *items;
+	size_t count, room;
+	char *bytes; /* of the request, then of the reply */
+	size_t bytes_room;
+};
+
+static struct descriptor *find(const struct conversation *c, uint64_t id)
+{
+	static struct descriptor none;
+
+	return id < c->count ? &c->items[id] : &none;
+}
+
+static void make_room(struct conversation *c, size_t size)
+{
+	c->bytes = gp_mem_grow(c->bytes, &c->bytes_room, size + 1, 1);
+}
+
+static int create(struct conversation *c, const struct gp_plans_request *r)
+{
+	struct descriptor *d;
+
+	if (r->id >= MOST_DESCRIPTORS)
+		return GP_PLANS_BAD_PARAM;
+	if (r->id >= c->count) {
+		c->items = gp_mem_grow(c->items, &c->room, r->id + 1,
+				       sizeof(*c->items));
+		memset(c->items + c->count, 0,
+		       (r->id + 1 - c->count) * sizeof(*c->items));
+		c->count = r->id + 1;
+	}
+	d = &c->items[r->id];
+	d->type = r->name;
+	return c->library->create(r->name, &d->object);
+}
+
+/* Numbers of descriptors become descriptors. */
+static void name_descriptors(struct conversation *c, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++) {
+		char *at = c->bytes + i * (int64_t)sizeof(uint64_t);
+		uint64_t id;
+
+		memcpy(&id, at, sizeof(id));
+		memcpy(at, &find(c, id)->object, sizeof(void *));
+	}
+}
+
+static int set(struct conversation *c, const struct gp_plans_request *r,
+	       void *object)
+{
+	if (r->type == GP_PLANS_HANDLE)
+		return 0;
+	if (r->type == GP_PLANS_DESCRIPTOR)
+		name_descriptors(c, r->count);
+	return c->library->set(object, r->name, r->type, r->count, c->bytes);
+}
+
+static int finalize(const struct conversation *c, const struct descriptor *d)
+{
+	for (size_t i = 0; i < sizeof(wanting) / sizeof(*wanting); i++)
+		if (wanting[i].descriptor == d->type)
+			c->library->set(d->object, wanting[i].attribute,
+					GP_PLANS_DESCRIPTOR, 1,
+					&c->library->device);
+	return c->library->finalize(d->object);
+}
+
+/* Descriptors are filled where they are; all else is sent. */
+static void get(struct conversation *c, const struct gp_plans_request *r,
+		void *object, struct gp_plans_reply *reply)
+{
+	size_t element = gp_plans_element(r->type);
+	int64_t sent;
+
+	if (r->type == GP_PLANS_DESCRIPTOR) {
+		name_descriptors(c, r->count);
+	} else {
+		make_room(c, (size_t)r->count * element);
+		memset(c->bytes, 0, (size_t)r->count * element);
+	}
+	reply->status =
+		c->library->get(object, r->name, r->type, r->count,
+				&reply->count, r->count ? c->bytes : NULL);
+	if (reply->status || r->type == GP_PLANS_DESCRIPTOR)
+		return;
+	sent = reply->count < r->count ? reply->count : r->count;
+	reply->bytes = sent > 0 ? (uint32_t)((size_t)sent * element) : 0;
+}
+
+static void hello(struct conversation *c, struct gp_plans_reply *reply)
+{
+	const struct gp_plans_library *library = c->library;
+
+	reply->status = library->device ? 0 : GP_PLANS_NOT_SUPPORTED;
+	reply->count = library->version ? (int64_t)library->version() : 0;
+	reply->bytes = (uint32_t)strlen(library->why);
+	make_room(c, reply->bytes);
+	memcpy(c->bytes, library->why, reply->bytes);
+}
+
+static void answer(struct conversation *c, const struct gp_plans_request *r,
+		   struct gp_plans_reply *reply)
+{
+	struct descriptor *d = find(c, r->id);
+
+	if (r->ask == GP_PLANS_HELLO) {
+		hello(c, reply);
+		return;
+	}
+	reply->status = GP_PLANS_BAD_PARAM;
+	if (!c->library->device)
+		return;
+	if (r->ask == GP_PLANS_CREATE)
+		reply->status = create(c, r);
+	if (!d->object)
+		return;
+	switch (r->ask) {
+	case GP_PLANS_SET: reply->status = set(c, r, d->object); break;
+	case GP_PLANS_FINALIZE: reply->status = finalize(c, d); break;
+	case GP_PLANS_GET: get(c, r, d->object, reply); break;
+	case GP_PLANS_DESTROY:
+		reply->status = c->library->destroy(d->object);
+		d->object = NULL;
+		break;
+	default: break;
+	}
+}
+
+/* As many bytes follow as its elements have. */
+static bool is_whole(const struct gp_plans_request *r)
+{
+	uint64_t element = gp_plans_element(r->type);
+
+	if (r->count < 0 || (uint64_t)r->count > GP_PLANS_MOST_BYTES / element)
+		return false;
+	if (r->ask == GP_PLANS_SET ||
+	    (r->ask == GP_PLANS_GET && r->type == GP_PLANS_DESCRIPTOR))
+		return r->bytes == (uint64_t)r->count * element;
+	return !r->bytes;
+}
+
+void gp_plans_answer(const struct gp_plans_library *library, int socket)
+{
+	struct conversation c = { .library = library };
+	struct gp_plans_request request;
+
+	while (gp_plans_read(socket, &request, sizeof(request)) &&
+	       is_whole(&request)) {
+		struct gp_plans_reply reply = { 0 };
+
+		make_room(&c, request.bytes);
+		if (!gp_plans_read(socket, c.bytes, request.bytes))
+			break;
+		answer(&c, &request, &reply);
+		if (!gp_plans_write(socket, &reply, sizeof(reply)) ||
+		    !gp_plans_write(socket, c.bytes, reply.bytes))
+			break;
+	}
+	free(c.items);
+	free(c.bytes);
+}
+
+void gp_plans_work(int socket, const char *path, const struct gp_gpu *gpu,
+		   unsigned cuda)
+{
+	struct gp_plans_library library;
+
+	gp_plans_load(&library, path, gpu, cuda);
+	gp_plans_answer(&library, socket);
+}

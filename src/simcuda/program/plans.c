@@ -1,0 +1,234 @@
+/*
+ * One connection for each process, one request at a time.  When it breaks,
+ * cuDNN has ended that process: the program goes on with what stands in for it.
+ */
+#include "simcuda/program/plans.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "gpupool/plans.h"
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_once_t once;
+	pid_t owner;
+	int socket;
+	bool can;
+	unsigned version;
+	uint32_t last;
+	uint64_t given;
+	char why[256];
+} plans = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.once = PTHREAD_ONCE_INIT,
+	.socket = -1,
+};
+
+/* ---- the connection ---- */
+
+/* Addresses of sockets are short, and paths are not: the folder is opened. */
+static int open_socket(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char folder[4096];
+	const char *end = strrchr(path, '/');
+	int at, made;
+
+	if (!end || (size_t)(end - path) >= sizeof(folder))
+		return -1;
+	memcpy(folder, path, (size_t)(end - path));
+	folder[end - path] = 0;
+	at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	snprintf(address.sun_path, sizeof(address.sun_path),
+		 "/proc/self/fd/%d/%.64s", at, end + 1);
+	if (at < 0 || made < 0 ||
+	    connect(made, (struct sockaddr *)&address, sizeof(address))) {
+		if (made >= 0)
+			close(made);
+		made = -1;
+	}
+	if (at >= 0)
+		close(at);
+	return made;
+}
+
+static bool exchange(const struct gp_plans_request *request, const void *bytes,
+		     struct gp_plans_reply *reply)
+{
+	return gp_plans_write(plans.socket, request, sizeof(*request)) &&
+	       gp_plans_write(plans.socket, bytes, request->bytes) &&
+	       gp_plans_read(plans.socket, reply, sizeof(*reply));
+}
+
+static bool read_why(uint32_t bytes)
+{
+	if (bytes >= sizeof(plans.why) ||
+	    !gp_plans_read(plans.socket, plans.why, bytes))
+		return false;
+	plans.why[bytes] = 0;
+	return true;
+}
+
+static void greet(void)
+{
+	struct gp_plans_request request = { .ask = GP_PLANS_HELLO };
+	struct gp_plans_reply reply;
+
+	if (!exchange(&request, NULL, &reply) || !read_why(reply.bytes)) {
+		snprintf(plans.why, sizeof(plans.why),
+			 "it ended when it was loaded");
+		return;
+	}
+	plans.version = (unsigned)reply.count;
+	plans.can = !reply.status;
+}
+
+static void begin(void)
+{
+	const char *path = getenv("SIMCUDA_PLANS");
+
+	plans.owner = getpid();
+	if (!path || !*path)
+		return;
+	plans.socket = open_socket(path);
+	if (plans.socket >= 0)
+		greet();
+}
+
+bool plans_can(void)
+{
+	pthread_once(&plans.once, begin);
+	return plans.can && plans.owner == getpid();
+}
+
+unsigned plans_version(void)
+{
+	pthread_once(&plans.once, begin);
+	return plans.version;
+}
+
+/* ---- what is asked ---- */
+
+static void lose(void)
+{
+	plans.can = false;
+	snprintf(plans.why, sizeof(plans.why), "it ended while it was asked");
+}
+
+/* Values come in, elements of the reply go out. */
+static int ask(const struct gp_plans_request *request, const void *in,
+	       void *out, size_t room, int64_t *count)
+{
+	struct gp_plans_reply reply = { .status = GP_PLANS_NOT_SUPPORTED };
+	bool is_good;
+
+	if (!plans_can())
+		return GP_PLANS_NOT_SUPPORTED;
+	pthread_mutex_lock(&plans.lock);
+	is_good = plans.can && exchange(request, in, &reply) &&
+		  reply.bytes <= room &&
+		  gp_plans_read(plans.socket, out, reply.bytes);
+	if (!is_good) {
+		lose();
+		reply = (struct gp_plans_reply){
+			.status = GP_PLANS_NOT_SUPPORTED
+		};
+	}
+	pthread_mutex_unlock(&plans.lock);
+	if (count)
+		*count = reply.count;
+	return reply.status;
+}
+
+int plans_create(int type, uint32_t *id)
+{
+	struct gp_plans_request request = { .ask = GP_PLANS_CREATE,
+					    .name = type };
+
+	pthread_mutex_lock(&plans.lock);
+	request.id = *id = ++plans.last;
+	pthread_mutex_unlock(&plans.lock);
+	return ask(&request, NULL, NULL, 0, NULL);
+}
+
+int plans_destroy(uint32_t id)
+{
+	struct gp_plans_request request = { .ask = GP_PLANS_DESTROY, .id = id };
+
+	return ask(&request, NULL, NULL, 0, NULL);
+}
+
+int plans_finalize(uint32_t id)
+{
+	struct gp_plans_request request = { .ask = GP_PLANS_FINALIZE,
+					    .id = id };
+
+	return ask(&request, NULL, NULL, 0, NULL);
+}
+
+static struct gp_plans_request about(enum gp_plans_ask ask, uint32_t id,
+				     int name, int type, int64_t count)
+{
+	return (struct gp_plans_request){
+		.ask = ask,
+		.id = id,
+		.name = name,
+		.type = type,
+		.count = count > 0 ? count : 0,
+	};
+}
+
+int plans_set(uint32_t id, int name, int type, int64_t count,
+	      const void *values)
+{
+	struct gp_plans_request request =
+		about(GP_PLANS_SET, id, name, type, count);
+
+	request.bytes = (uint64_t)request.count * gp_plans_element(type);
+	if (request.bytes > GP_PLANS_MOST_BYTES || (request.bytes && !values))
+		return GP_PLANS_BAD_PARAM;
+	return ask(&request, values, NULL, 0, NULL);
+}
+
+int plans_get(uint32_t id, int name, int type, int64_t room, int64_t *count,
+	      void *values)
+{
+	struct gp_plans_request request =
+		about(GP_PLANS_GET, id, name, type, values ? room : 0);
+	uint64_t bytes = (uint64_t)request.count * gp_plans_element(type);
+
+	if (bytes > GP_PLANS_MOST_BYTES)
+		return GP_PLANS_BAD_PARAM;
+	if (type == GP_PLANS_DESCRIPTOR) {
+		request.bytes = bytes;
+		return ask(&request, values, NULL, 0, count);
+	}
+	return ask(&request, NULL, values, bytes, count);
+}
+
+/* ---- the end ---- */
+
+void plans_count(void)
+{
+	pthread_mutex_lock(&plans.lock);
+	plans.given++;
+	pthread_mutex_unlock(&plans.lock);
+}
+
+uint64_t plans_given(void)
+{
+	return plans.given;
+}
+
+const char *plans_why_not(void)
+{
+	return plans.why;
+}
