@@ -3,37 +3,18 @@
  * read can be joined with itself and written in every form, and what is written
  * as a part reads back and is written the same.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "fuzz/target.h"
 #include "gpupool/book.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds, const char *what)
-{
-	if (!holds) {
-		fprintf(stderr, "%s\n", what);
-		abort();
-	}
-}
 
 static enum gp_status read_bytes(const void *data, size_t size,
 				 struct gp_book *book, struct gp_diag *diag)
 {
-	int fd = memfd_create("book", 0);
-	enum gp_status status;
-	char path[32];
+	struct bytes bytes = bytes_of(data, size);
+	enum gp_status status = gp_book_read(book, bytes.path, diag);
 
-	must(fd >= 0 && write(fd, data, size) == (ssize_t)size,
-	     "the input has no room");
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	status = gp_book_read(book, path, diag);
-	close(fd);
+	close(bytes.fd);
 	must(status == GP_OK || status == GP_INPUT, "neither read nor refused");
 	must(status == GP_OK || *diag->what, "an error says nothing");
 	return status;

@@ -2,24 +2,9 @@
  * Any bytes are a report or an error, and what is read of one adds up; of any
  * trace, too, however its streams and pools are merged.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "fuzz/target.h"
 #include "gpupool/change.h"
 #include "gpupool/input.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds, const char *what)
-{
-	if (!holds) {
-		fprintf(stderr, "%s\n", what);
-		abort();
-	}
-}
 
 static void check(const struct gp_makeup *makeup)
 {
@@ -73,20 +58,17 @@ static void try_device(const struct gp_trace *trace, uint32_t device)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	int fd = memfd_create("input", 0);
+	struct bytes bytes = bytes_of(data, size);
 	struct gp_trace *trace;
 	struct gp_diag diag = { 0 };
-	char path[32];
 
-	must(write(fd, data, size) == (ssize_t)size, "no room");
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	try_report(path);
-	if (gp_input_read(&(struct gp_input_config){ .path = path }, &trace,
-			  &diag) == GP_OK) {
+	try_report(bytes.path);
+	if (gp_input_read(&(struct gp_input_config){ .path = bytes.path },
+			  &trace, &diag) == GP_OK) {
 		for (uint32_t i = 0; i < trace->device_count; i++)
 			try_device(trace, i);
 		gp_trace_destroy(trace);
 	}
-	close(fd);
+	close(bytes.fd);
 	return 0;
 }

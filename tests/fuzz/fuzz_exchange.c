@@ -3,43 +3,12 @@
  * that are JSON parse, and the snapshot is a trace.
  */
 #include <jansson.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "fuzz/trace_bytes.h"
 #include "gpupool/exchange.h"
-#include "gpupool/input.h"
 
 #define LARGEST (UINT64_C(1) << 62) /* that a size can be and be read again */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds, const char *what)
-{
-	if (!holds) {
-		fprintf(stderr, "%s\n", what);
-		abort();
-	}
-}
-
-static enum gp_status read_bytes(const void *data, size_t size,
-				 struct gp_trace **trace, struct gp_diag *diag)
-{
-	int fd = memfd_create("trace", 0);
-	enum gp_status status;
-	char path[32];
-
-	must(fd >= 0 && write(fd, data, size) == (ssize_t)size,
-	     "the input has no room");
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	status = gp_input_read(&(struct gp_input_config){ .path = path }, trace,
-			       diag);
-	close(fd);
-	return status;
-}
 
 /* Requests that the device cannot have are written rounded, and larger. */
 static bool is_small(const struct gp_trace *trace)
@@ -110,7 +79,7 @@ static void try_snapshot(const struct gp_trace *trace, uint8_t release)
 
 	if (!text)
 		return;
-	if (read_bytes(text, size, &again, &diag) == GP_OK) {
+	if (trace_read(text, size, &again, &diag) == GP_OK) {
 		gp_trace_destroy(again);
 	} else if (is_small(trace)) {
 		fprintf(stderr, "%s: %s\n", diag.record, diag.what);
@@ -138,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct gp_diag diag = { 0 };
 	size_t length;
 
-	if (read_bytes(data, size, &trace, &diag) != GP_OK)
+	if (trace_read(data, size, &trace, &diag) != GP_OK)
 		return 0;
 	try_snapshot(trace, (uint8_t)(size % (GP_RELEASE_LAST + 1)));
 	try_json(trace, GP_EXCHANGE_PERFETTO);

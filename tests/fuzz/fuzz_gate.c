@@ -2,23 +2,10 @@
  * Any text given as gpupool.json or as its baseline is understood or refused
  * with a reason; a baseline that is understood is written and read again.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "fuzz/target.h"
 #include "gpupool/gate_report.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static struct gp_numbers numbers;
-
-static void must(int holds, const char *what)
-{
-	if (!holds) {
-		fprintf(stderr, "%s\n", what);
-		abort();
-	}
-}
 
 static void read_gate(const char *text, size_t size)
 {

@@ -2,22 +2,10 @@
  * Any text given as settings or release is understood or refused with a
  * reason; settings refused at the start stay as they were.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/target.h"
 #include "gpupool/knob.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds, const char *what)
-{
-	if (!holds) {
-		fprintf(stderr, "%s\n", what);
-		abort();
-	}
-}
 
 static void parse_settings(const char *text, uint8_t release)
 {

@@ -2,22 +2,10 @@
  * Any bytes are spans or an error; spans are packed apart, and what is written
  * of them is read as the same.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/target.h"
 #include "gpupool/floor.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds, const char *what)
-{
-	if (!holds) {
-		fprintf(stderr, "%s\n", what);
-		abort();
-	}
-}
 
 static char *written(const struct gp_spans *spans, const uint64_t *offsets,
 		     size_t *n)

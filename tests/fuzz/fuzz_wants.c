@@ -2,22 +2,10 @@
  * Any bytes taken as a library: what is found in them are names that may be
  * those of files.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/target.h"
 #include "gpupool/record.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds, const char *what)
-{
-	if (!holds) {
-		fprintf(stderr, "%s\n", what);
-		abort();
-	}
-}
 
 static void check(char *const *names, size_t count)
 {

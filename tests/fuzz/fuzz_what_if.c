@@ -3,19 +3,10 @@
  * be written, and reads as the same.  Which what-ifs are made follows from the
  * bytes.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "base/map.h"
-#include "gpupool/input.h"
+#include "fuzz/trace_bytes.h"
 #include "gpupool/what_if.h"
-#include "gpupool/write.h"
 #include "trace/check.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* By what-if, in the table's order. */
 static const char *const arguments[] = {
@@ -23,43 +14,6 @@ static const char *const arguments[] = {
 	NULL,		NULL,	NULL,	 "30%", NULL,	  "0",
 };
 #define ARGUMENTS (sizeof(arguments) / sizeof(*arguments))
-
-static void must(int holds, const char *what)
-{
-	if (!holds) {
-		fprintf(stderr, "%s\n", what);
-		abort();
-	}
-}
-
-static enum gp_status read_fd(int fd, struct gp_trace **trace,
-			      struct gp_diag *diag)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return gp_input_read(&(struct gp_input_config){ .path = path }, trace,
-			     diag);
-}
-
-static void write_and_read(const struct gp_trace *trace)
-{
-	int fd = memfd_create("again", 0);
-	FILE *file = fdopen(fd, "w");
-	struct gp_trace *again = NULL;
-	struct gp_diag diag = { 0 };
-
-	must(gp_trace_write(trace, GP_TRACE_JSONL, file, &diag) == GP_OK &&
-		     !fflush(file),
-	     "a trace cannot be written");
-	if (read_fd(fd, &again, &diag) != GP_OK) {
-		fprintf(stderr, "%s: %s\n", diag.record, diag.what);
-		must(0, "what was written cannot be read");
-	}
-	must(gp_trace_equal(trace, again), "what is read differs");
-	gp_trace_destroy(again);
-	fclose(file);
-}
 
 static void alter(const struct gp_trace *trace, uint64_t mask)
 {
@@ -83,7 +37,7 @@ static void alter(const struct gp_trace *trace, uint64_t mask)
 		fprintf(stderr, "%s: %s\n", diag.record, diag.what);
 		must(0, "what was made is no trace");
 	}
-	write_and_read(made.trace);
+	trace_write_and_read(made.trace, GP_TRACE_JSONL);
 	gp_what_ifs_release(&made);
 }
 
@@ -98,17 +52,11 @@ static uint64_t hash(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	int fd = memfd_create("input", 0);
 	uint64_t sum = hash(data, size);
-	struct gp_trace *trace = NULL;
+	struct gp_trace *trace;
 	struct gp_diag diag = { 0 };
-	enum gp_status status;
 
-	must(fd >= 0 && write(fd, data, size) == (ssize_t)size,
-	     "the input has no room");
-	status = read_fd(fd, &trace, &diag);
-	close(fd);
-	if (status != GP_OK)
+	if (trace_read(data, size, &trace, &diag) != GP_OK)
 		return 0;
 	/* One alone, and about half of them. */
 	alter(trace, UINT64_C(1) << (sum >> 32) % ARGUMENTS);

@@ -1,0 +1,45 @@
+/* Traces out of bytes, and back. */
+#ifndef TESTS_FUZZ_TRACE_BYTES_H
+#define TESTS_FUZZ_TRACE_BYTES_H
+
+#include "fuzz/target.h"
+#include "gpupool/input.h"
+#include "gpupool/trace.h"
+#include "gpupool/write.h"
+
+static inline enum gp_status trace_read(const void *data, size_t size,
+					struct gp_trace **trace,
+					struct gp_diag *diag)
+{
+	struct bytes bytes = bytes_of(data, size);
+	enum gp_status status = gp_input_read(
+		&(struct gp_input_config){ .path = bytes.path }, trace, diag);
+
+	close(bytes.fd);
+	must(status == GP_OK || status == GP_INPUT, "neither read nor refused");
+	must(status == GP_OK || *diag->what, "an error says nothing");
+	return status;
+}
+
+/* There and back. */
+static inline void trace_write_and_read(const struct gp_trace *trace,
+					enum gp_trace_format format)
+{
+	struct gp_trace *again;
+	struct gp_diag diag = { 0 };
+	size_t size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	must(gp_trace_write(trace, format, out, &diag) == GP_OK && !fclose(out),
+	     "a trace cannot be written");
+	if (trace_read(text, size, &again, &diag) != GP_OK) {
+		fprintf(stderr, "%s: %s\n", diag.record, diag.what);
+		must(0, "what was written cannot be read");
+	}
+	must(gp_trace_equal(trace, again), "what is read differs");
+	gp_trace_destroy(again);
+	free(text);
+}
+
+#endif
