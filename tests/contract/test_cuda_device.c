@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cuda_stand_in.h"
-#include "gpupool/replay.h"
+#include "played.h"
 #include "trace_text.h"
 
 /* ---- memory that others hold, and calls that fail ---- */
@@ -202,25 +202,18 @@ static struct gp_memory_check check_memory(void)
 					 .now = stand_in_now };
 	struct gp_trace *trace = trace_of(two_blocks);
 	struct gp_settings settings;
-	struct gp_replay_config replay = {
-		.trace = trace,
-		.settings = &settings,
-		.engine = gp_engine_find("caching"),
-		.mode = GP_WHAT_IF,
-		.capacity = GP_UNLIMITED,
-		.make_device = make,
-		.check_memory = true,
-	};
+	struct gp_replay_config replay = run_of(trace, &settings);
 	struct gp_replay_result result;
 	struct gp_diag diag = { 0 };
 	struct gp_cuda *cuda;
 
 	simcuda_reset();
 	held = calloc(HELD, 1);
-	gp_settings_init(&settings, 15);
 	ck_assert_int_eq(gp_cuda_open(&config, &cuda, &diag), GP_OK);
+	replay.make_device = make;
 	replay.make_device_arg = cuda;
-	ck_assert_int_eq(gp_replay(&replay, &result, &diag), GP_OK);
+	replay.check_memory = true;
+	result = played(&replay);
 	gp_replay_release(&result);
 	gp_cuda_close(cuda);
 	gp_trace_destroy(trace);

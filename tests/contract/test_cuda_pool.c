@@ -5,18 +5,8 @@
 #include <string.h>
 
 #include "cuda_stand_in.h"
-#include "gpupool/replay.h"
+#include "played.h"
 #include "trace_text.h"
-
-static struct gp_replay_result replay(const struct gp_replay_config *config)
-{
-	struct gp_replay_result result;
-	struct gp_diag diag = { 0 };
-
-	ck_assert_msg(gp_replay(config, &result, &diag) == GP_OK, "%s: %s",
-		      diag.file, diag.what);
-	return result;
-}
 
 /* ---- cudaMallocAsync and cudaMallocManaged ---- */
 
@@ -50,7 +40,7 @@ static struct gp_replay_result play(const char *engine,
 	struct gp_replay_result result;
 
 	gp_settings_init(&knobs, 15);
-	result = replay(&config);
+	result = played(&config);
 	gp_trace_destroy(trace);
 	return result;
 }
@@ -138,19 +128,13 @@ START_TEST(test_a_runtime_without_managed_memory_is_named)
 {
 	struct gp_trace *trace = trace_of(two_streams);
 	struct gp_settings knobs;
-	struct gp_replay_config config = {
-		.trace = trace,
-		.settings = &knobs,
-		.engine = gp_engine_find("managed"),
-		.mode = GP_WHAT_IF,
-		.capacity = GP_UNLIMITED,
-		.make_device = make,
-	};
+	struct gp_replay_config config = run_of(trace, &knobs);
 	struct gp_replay_result result;
 	struct gp_diag diag = { 0 };
 
 	simcuda_reset();
-	gp_settings_init(&knobs, 15);
+	config.engine = gp_engine_find("managed");
+	config.make_device = make;
 	config.make_device_arg = opened();
 	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_SYSTEM);
 	ck_assert_str_eq(diag.file, "cudaMallocManaged");

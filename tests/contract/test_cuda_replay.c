@@ -7,23 +7,13 @@
 #include <string.h>
 
 #include "cuda_stand_in.h"
-#include "gpupool/replay.h"
+#include "played.h"
 #include "trace_text.h"
 
 /* ---- beside the simulated device ---- */
 
 /* Where a run's memory may end: by plan, or by what there is. */
 enum limit { PLANNED, REAL };
-
-static struct gp_replay_result replay(const struct gp_replay_config *config)
-{
-	struct gp_replay_result result;
-	struct gp_diag diag = { 0 };
-
-	ck_assert_msg(gp_replay(config, &result, &diag) == GP_OK, "%s: %s",
-		      diag.file, diag.what);
-	return result;
-}
 
 static struct gp_replay_result replay_on_cuda(struct gp_replay_config config,
 					      enum limit limit)
@@ -40,7 +30,7 @@ static struct gp_replay_result replay_on_cuda(struct gp_replay_config config,
 	config.make_device = make;
 	config.make_device_arg = cuda;
 	before = free_memory();
-	result = replay(&config);
+	result = played(&config);
 	ck_assert_uint_eq(free_memory(), before);
 	gp_cuda_close(cuda);
 	return result;
@@ -92,7 +82,7 @@ static void compare_run(const struct gp_replay_config *config, const char *path)
 
 	if (!starts_within(device, config->capacity))
 		return;
-	sim = replay(config);
+	sim = played(config);
 	for (int limit = PLANNED; limit <= REAL; limit++) {
 		if (limit == REAL && has_others(device))
 			continue;
@@ -188,17 +178,11 @@ START_TEST(test_an_interrupted_run_gives_all_back)
 {
 	struct gp_trace *trace = trace_of(two_blocks);
 	struct gp_settings settings;
-	struct gp_replay_config config = {
-		.trace = trace,
-		.settings = &settings,
-		.engine = gp_engine_find("caching"),
-		.mode = GP_WHAT_IF,
-		.capacity = 80 * GIB,
-		.is_interrupted = comes_at_the_third,
-	};
+	struct gp_replay_config config = run_of(trace, &settings);
 	struct gp_replay_result result;
 
-	gp_settings_init(&settings, 15);
+	config.capacity = 80 * GIB;
+	config.is_interrupted = comes_at_the_third;
 	result = replay_on_cuda(config, REAL);
 	ck_assert(result.is_interrupted);
 	ck_assert_uint_eq(result.allocs, 3);

@@ -1,36 +1,9 @@
 /* Drafts: what changes, and that the rest does not. */
 #include "gpupool/draft.h"
 
-#include "gpupool/replay.h"
+#include "played.h"
 #include "suite.h"
 #include "trace_text.h"
-
-static struct gp_replay_result replay(const struct gp_trace *trace)
-{
-	struct gp_settings settings;
-	struct gp_replay_config config = {
-		.trace = trace,
-		.settings = &settings,
-		.engine = gp_engine_find("caching"),
-		.mode = GP_WHAT_IF,
-		.capacity = GP_UNLIMITED,
-	};
-	struct gp_replay_result result;
-	struct gp_diag diag = { 0 };
-
-	gp_settings_init(&settings, GP_RELEASE_LAST);
-	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
-	return result;
-}
-
-static uint64_t peak_of(const struct gp_trace *trace)
-{
-	struct gp_replay_result result = replay(trace);
-	uint64_t peak = result.at_peak.reserved;
-
-	gp_replay_release(&result);
-	return peak;
-}
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -149,22 +122,14 @@ START_TEST(somebody_looks_after_chosen_events)
 	const uint64_t looks[] = { 0, 0, 1, 2, 99 };
 	struct gp_settings settings;
 	struct seen seen = { .count = 0 };
-	struct gp_replay_config config = {
-		.trace = trace,
-		.settings = &settings,
-		.engine = gp_engine_find("caching"),
-		.mode = GP_WHAT_IF,
-		.capacity = GP_UNLIMITED,
-		.look = look,
-		.look_arg = &seen,
-		.looks = looks,
-		.look_count = COUNT_OF(looks),
-	};
+	struct gp_replay_config config = run_of(trace, &settings);
 	struct gp_replay_result result;
-	struct gp_diag diag = { 0 };
 
-	gp_settings_init(&settings, GP_RELEASE_LAST);
-	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
+	config.look = look;
+	config.look_arg = &seen;
+	config.looks = looks;
+	config.look_count = COUNT_OF(looks);
+	result = played(&config);
 	ck_assert_uint_eq(seen.count, 3);
 	ck_assert_uint_eq(seen.events[1], 1);
 	ck_assert_uint_eq(seen.allocated[0], 20 * MIB);

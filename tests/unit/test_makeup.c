@@ -3,6 +3,7 @@
 
 #include <glob.h>
 
+#include "played.h"
 #include "suite.h"
 #include "trace_text.h"
 
@@ -20,18 +21,11 @@ static bool take(const struct gp_trace *trace, uint32_t device,
 		 const char *conf, struct taken *taken)
 {
 	struct gp_settings settings;
-	struct gp_replay_config config = {
-		.trace = trace,
-		.device = device,
-		.settings = &settings,
-		.engine = gp_engine_find("caching"),
-		.conf = conf,
-		.mode = GP_WHAT_IF,
-		.capacity = GP_UNLIMITED,
-	};
+	struct gp_replay_config config = run_of(trace, &settings);
 	struct gp_diag diag = { 0 };
 
-	gp_settings_init(&settings, GP_RELEASE_LAST);
+	config.device = device;
+	config.conf = conf;
 	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
 	return gp_makeup_take(&config, &taken->makeup, &taken->result, &diag) ==
 	       GP_OK;

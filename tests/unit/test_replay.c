@@ -1,6 +1,7 @@
 /* Replays: verification, what-if, and what is noted on the way. */
 #include "gpupool/replay.h"
 
+#include "played.h"
 #include "suite.h"
 #include "trace_text.h"
 
@@ -9,20 +10,12 @@ static struct gp_replay_result replay(const struct gp_trace *trace,
 				      uint64_t capacity)
 {
 	struct gp_settings settings;
-	struct gp_replay_config config = {
-		.trace = trace,
-		.settings = &settings,
-		.engine = gp_engine_find("caching"),
-		.mode = mode,
-		.capacity = capacity,
-		.keep_peak = true,
-	};
-	struct gp_replay_result result;
-	struct gp_diag diag = { 0 };
+	struct gp_replay_config config = run_of(trace, &settings);
 
-	gp_settings_init(&settings, GP_RELEASE_LAST);
-	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
-	return result;
+	config.mode = mode;
+	config.capacity = capacity;
+	config.keep_peak = true;
+	return played(&config);
 }
 
 static const char *const recorded =

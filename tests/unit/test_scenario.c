@@ -1,7 +1,7 @@
 /* Scenarios: what a seed decides, what they replay to, what they refuse. */
 #include "gpupool/scenario.h"
 
-#include "gpupool/replay.h"
+#include "played.h"
 #include "suite.h"
 
 static struct gp_trace *make(const struct gp_scenario *scenario, uint64_t seed)
@@ -55,20 +55,8 @@ END_TEST
 /* Every request is served when there is memory. */
 static void check_replay(const struct gp_trace *trace)
 {
-	struct gp_settings settings;
-	struct gp_replay_result result;
-	struct gp_diag diag = { 0 };
-	size_t count;
-	struct gp_replay_config config = {
-		.trace = trace,
-		.settings = &settings,
-		.engine = gp_engine_table(&count),
-		.mode = GP_WHAT_IF,
-		.capacity = GP_UNLIMITED,
-	};
+	struct gp_replay_result result = replayed(trace);
 
-	gp_settings_init(&settings, trace->release.last);
-	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
 	ck_assert_uint_eq(result.dropped, 0);
 	ck_assert_uint_gt(result.allocs, 0);
 	gp_replay_release(&result);

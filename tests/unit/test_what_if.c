@@ -4,7 +4,7 @@
 
 #include <glob.h>
 
-#include "gpupool/replay.h"
+#include "played.h"
 #include "suite.h"
 #include "trace_text.h"
 
@@ -18,33 +18,6 @@
 #define MIB_30	 "31457280"
 #define MIB_40	 "41943040"
 #define END	 "{\"op\": \"mark\", \"name\": \"end\"}"
-
-static struct gp_replay_result replay(const struct gp_trace *trace)
-{
-	struct gp_settings settings;
-	struct gp_replay_config config = {
-		.trace = trace,
-		.settings = &settings,
-		.engine = gp_engine_find("caching"),
-		.mode = GP_WHAT_IF,
-		.capacity = GP_UNLIMITED,
-	};
-	struct gp_replay_result result;
-	struct gp_diag diag = { 0 };
-
-	gp_settings_init(&settings, GP_RELEASE_LAST);
-	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
-	return result;
-}
-
-static uint64_t peak_of(const struct gp_trace *trace)
-{
-	struct gp_replay_result result = replay(trace);
-	uint64_t peak = result.at_peak.reserved;
-
-	gp_replay_release(&result);
-	return peak;
-}
 
 /* "merge-streams" or "without-site=size:2MiB". */
 static enum gp_status make(const struct gp_trace *trace,
@@ -308,7 +281,7 @@ static const char *const all[] = {
 static void must_replay_alike(const struct gp_trace *a,
 			      const struct gp_trace *b, const char *asked)
 {
-	struct gp_replay_result x = replay(a), y = replay(b);
+	struct gp_replay_result x = replayed(a), y = replayed(b);
 
 	ck_assert_msg(
 		!memcmp(&x.stats, &y.stats, sizeof(x.stats)) &&
