@@ -83,7 +83,8 @@ CONFORM := $(patsubst %,$(B)/tests/conform/%,generate shrink drive)
 JSON := $(B)/tests/tools/json
 FUZZERS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 MANUALS := $(sort $(wildcard man/*.[1-9]))
-C_FILES = $(sort $(shell find include src tests -name '*.[ch]'))
+C_FILES = $(sort $(shell find include src tests -name '*.[ch]' -o \
+	-name '*.cc' -o -name '*.hh'))
 
 # What PyTorch programs run on under `gpupool record`: for each of CUDA's
 # versions, the runtime without a device.

@@ -7,7 +7,8 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/lint/common.inc
 
 c_files() {
-	find src include tests -name '*.[ch]' | sort
+	find src include tests -name '*.[ch]' -o -name '*.cc' \
+		-o -name '*.hh' | sort
 }
 
 scripts() {

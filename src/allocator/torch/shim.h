@@ -1,6 +1,6 @@
 /*
- * PyTorch's allocator behind functions of C: what shim.cc, built against one
- * release's headers, gives to helper.c.
+ * PyTorch's allocator behind functions of C: what shim*.cc, built against one
+ * release's headers, give to helper.c.
  *
  * Each function answers as enum torch_answer; an error's words are then in
  * shim_text, to the letter and without the backtrace.

@@ -7,7 +7,7 @@
  *     portrait.c segments and blocks, as PyTorch's snapshot shows them
  *     channel.c  the process and the socket
  *     wire.h     what travels there
- *     helper.c, shim.cc  the other end
+ *     helper.c, shim*.cc  the other end
  */
 #ifndef ALLOCATOR_TORCH_TORCH_H
 #define ALLOCATOR_TORCH_TORCH_H
