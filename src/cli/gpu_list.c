@@ -11,7 +11,7 @@ static void put(FILE *out, const struct gp_gpu *gpu)
 	char memory[GP_BYTES_TEXT], l2[GP_BYTES_TEXT], capability[16];
 
 	snprintf(capability, sizeof(capability), "%d.%d", p->major, p->minor);
-	fprintf(out, "%-11s %-10s %10s %4d %9s %8d %7d  %s\n", gpu->name,
+	fprintf(out, "%-15s %-10s %10s %4d %9s %8d %7d  %s\n", gpu->name,
 		capability, gp_bytes_text(gpu->capacity, memory),
 		p->multiprocessors, gp_bytes_text((uint64_t)p->l2_bytes, l2),
 		p->shared_per_sm / KIB, p->threads_per_sm, gpu->source);
@@ -22,7 +22,7 @@ void gp_gpu_list(FILE *out)
 	size_t count;
 	const struct gp_gpu *gpus = gp_gpu_table(&count);
 
-	fprintf(out, "%-11s %-10s %10s %4s %9s %8s %7s  %s\n", "name",
+	fprintf(out, "%-15s %-10s %10s %4s %9s %8s %7s  %s\n", "name",
 		"capability", "memory", "SMs", "L2", "KiB/SM", "threads",
 		"the memory is from");
 	for (size_t i = 0; i < count; i++)

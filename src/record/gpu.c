@@ -17,9 +17,9 @@
  * What a multiprocessor and a block have follows from the compute capability:
  * CUDA C++ Programming Guide, technical specifications per compute capability.
  *
- * compiled_for: PyPI's wheels hold code for 7.0, 7.5, 8.0, 8.6, 9.0, 10.0 and
- * 12.0 (torch.cuda.get_arch_list()); a device runs the last of its major
- * version that is not above it.
+ * compiled_for: PyPI's wheels hold code for 6.0 (to 2.7), 7.0, 7.5, 8.0, 8.6,
+ * 9.0, 10.0 and 12.0 (torch.cuda.get_arch_list()); a device runs the last of
+ * its major version that is not above it.
  */
 #include <string.h>
 
@@ -34,6 +34,7 @@
 	.shared_per_block = 48 * KIB, .shared_per_block_optin = (optin)*KIB,   \
 	.shared_per_sm = (sm)*KIB, .threads_per_sm = (threads),                \
 	.blocks_per_sm = (blocks)
+#define CC_6_0 .major = 6, .minor = 0, SHARES(48, 64, 2048, 32)
 #define CC_7_0 .major = 7, .minor = 0, SHARES(96, 96, 2048, 32)
 #define CC_7_5 .major = 7, .minor = 5, SHARES(64, 64, 1024, 16)
 #define CC_8_0 .major = 8, .minor = 0, SHARES(163, 164, 2048, 32)
@@ -60,12 +61,18 @@
 
 /* clang-format off */
 static const struct gp_gpu table[] = {
+	GPU("p100", 16280 * MIB, "torch 1.9",
+	    "Tesla P100-PCIE-16GB", CC_6_0, 56, 4096, 4096, 1328, 715),
 	GPU("v100-16gb", 16928342016, "deviceQuery 12.4",
 	    "Tesla V100-SXM2-16GB", CC_7_0, 80, 6144, 4096, 1530, 877),
 	GPU("v100-32gb", 34089730048, "deviceQuery 11.4",
 	    "Tesla V100-SXM2-32GB", CC_7_0, 80, 6144, 4096, 1530, 877),
 	GPU("t4", 15642329088, "deviceQuery 12.5",
 	    "Tesla T4", CC_7_5, 40, 4096, 256, 1590, 5001),
+	GPU("rtx-2080-ti", 11019 * MIB, "torch 1.8",
+	    "GeForce RTX 2080 Ti", CC_7_5, 68, 5632, 352, 1545, 7000),
+	GPU("rtx-8000", 48601 * MIB, "torch",
+	    "Quadro RTX 8000", CC_7_5, 72, 6144, 384, 1770, 7001),
 	GPU("a100-40gb", 42298834944, "deviceQuery 12.2",
 	    "NVIDIA A100-SXM4-40GB", CC_8_0, 108, 40960, 5120, 1410, 1215),
 	GPU("a100-80gb", 85100068864, "deviceQuery 12.5",
@@ -74,26 +81,55 @@ static const struct gp_gpu table[] = {
 	    "NVIDIA A10", CC_8_6, 72, 6144, 384, 1695, 6251),
 	GPU("a10g", 22587 * MIB, "torch 2.15",
 	    "NVIDIA A10G", CC_8_6, 80, 6144, 384, 1695, 6251),
+	GPU("a40", 45416 * MIB, "torch",
+	    "NVIDIA A40", CC_8_6, 84, 6144, 384, 1740, 7251),
+	GPU("rtx-3060", 12587106304, "deviceQuery 12.4",
+	    "NVIDIA GeForce RTX 3060", CC_8_6, 28, 2304, 192, 1777, 7501),
+	GPU("rtx-3060-laptop", 6226378752, "deviceQuery 12.2",
+	    "NVIDIA GeForce RTX 3060 Laptop GPU",
+	    CC_8_6, 30, 3072, 192, 1702, 7001),
+	GPU("rtx-3080", 10240 * MIB, "torch",
+	    "NVIDIA GeForce RTX 3080", CC_8_6, 68, 5120, 320, 1710, 9501),
 	GPU("rtx-3090", 25414860800, "deviceQuery 12.2",
 	    "NVIDIA GeForce RTX 3090", CC_8_6, 82, 6144, 384, 1740, 9751),
+	GPU("rtx-3090-ti", 24114 * MIB, "torch",
+	    "NVIDIA GeForce RTX 3090 Ti",
+	    CC_8_6, 84, 6144, 384, 1860, 10501),
+	GPU("rtx-a4000", 17174683648, "deviceQuery 12.3",
+	    "NVIDIA RTX A4000", CC_8_6, 48, 4096, 256, 1560, 7001),
+	GPU("rtx-a5000", 24114 * MIB, "torch",
+	    "NVIDIA RTX A5000", CC_8_6, 64, 6144, 384, 1695, 8001),
 	GPU("rtx-a6000", 51160023040, "deviceQuery 12.7",
 	    "NVIDIA RTX A6000", CC_8_6, 84, 6144, 384, 1800, 8001),
 	GPU("l4", 23612293120, "deviceQuery 12.0",
 	    "NVIDIA L4", CC_8_9, 58, 49152, 192, 2040, 6251),
 	GPU("l40s", 47576711168, "deviceQuery 12.4",
 	    "NVIDIA L40S", CC_8_9, 142, 98304, 384, 2520, 9001),
+	GPU("rtx-4060-laptop", 8325824512, "deviceQuery 12.3",
+	    "NVIDIA GeForce RTX 4060 Laptop GPU",
+	    CC_8_9, 24, 32768, 128, 2250, 8001),
+	GPU("rtx-4080", 16049 * MIB, "torch",
+	    "NVIDIA GeForce RTX 4080", CC_8_9, 76, 65536, 256, 2505, 11201),
 	GPU("rtx-4090", 25250627584, "deviceQuery 13.0",
 	    "NVIDIA GeForce RTX 4090", CC_8_9, 128, 73728, 384, 2520, 10501),
+	GPU("rtx-6000-ada", 48622 * MIB, "torch 2.1",
+	    "NVIDIA RTX 6000 Ada Generation",
+	    CC_8_9, 142, 98304, 384, 2505, 10001),
 	GPU("h100-80gb", 85017755648, "deviceQuery 13.0",
 	    "NVIDIA H100 80GB HBM3", CC_9_0, 132, 51200, 5120, 1980, 2619),
 	GPU("h100-pcie", 81008 * MIB, "torch 2.0",
 	    "NVIDIA H100 PCIe", CC_9_0, 114, 51200, 5120, 1755, 1593),
 	GPU("h200", 143156 * MIB, "torch",
 	    "NVIDIA H200", CC_9_0, 132, 61440, 6144, 1980, 3201),
+	GPU("h20", 97285 * MIB, "torch",
+	    "NVIDIA H20", CC_9_0, 78, 61440, 6144, 1980, 2619),
 	GPU("gh200", 102005473280, "deviceQuery 12.2",
 	    "NVIDIA GH200 480GB", CC_9_0, 132, 61440, 6144, 1980, 2619),
 	GPU("b200", 182631 * MIB, "torch 2.8",
 	    "NVIDIA B200", CC_10_0, 148, 129536, 7680, 1980, 3996),
+	GPU("rtx-5080", 16302 * MIB, "torch 2.7",
+	    "NVIDIA GeForce RTX 5080",
+	    CC_12_0, 84, 65536, 256, 2617, 15001),
 	GPU("rtx-5090", 33677180928, "deviceQuery 12.8",
 	    "NVIDIA GeForce RTX 5090", CC_12_0, 170, 98304, 512, 2655, 14001),
 };

@@ -28,8 +28,8 @@ START_TEST(test_no_device_lacks_a_property)
 		int capability = 10 * p->major + p->minor;
 
 		ck_assert(*p->name && *gpus[i].source);
-		ck_assert_uint_ge(gpus[i].capacity, 14 * GIB);
-		ck_assert_int_ge(capability, 70);
+		ck_assert_uint_ge(gpus[i].capacity, 5 * GIB);
+		ck_assert_int_ge(capability, 60);
 		ck_assert_int_gt(p->multiprocessors, 0);
 		ck_assert_int_gt(p->l2_bytes, 0);
 		ck_assert_int_gt(p->bus_width_bits, 0);
