@@ -6,11 +6,16 @@
  * - Segments given back, then one asked for: the allocator made room for a
  *   request (its own affair: a what-if decides again).  Unless there was room:
  *   when more was reserved at some other time than this request would have
- *   needed, the device did not refuse it, so it was empty_cache as well.
+ *   needed, the device did not refuse it, so it was empty_cache as well.  So it
+ *   was when a segment given back could have served it: the allocator looks
+ *   there before it asks the device (get_free_block in malloc, all releases).
  * - A completion that a release did not force: the other stream is done.
  * - oom: a request whose size is known only rounded, and that was not served.
  */
 #include "trace/history.h"
+
+#define SMALL_SIZE    (UINT64_C(1) << 20) /* kSmallSize */
+#define SMALL_SEGMENT (UINT64_C(2) << 20) /* kSmallBuffer */
 
 static bool is_release(const struct gp_event *entry)
 {
@@ -42,7 +47,7 @@ static void push_inferred(struct history *h, const struct gp_event *at,
 struct part {
 	size_t first_release, last_release; /* to: there is none */
 	size_t growth; /* first growth or oom behind it; to: none */
-	bool had_growth_before;
+	bool had_growth_before, had_completion_before;
 };
 
 static struct part look(const struct history *h, size_t from, size_t to)
@@ -64,6 +69,9 @@ static struct part look(const struct history *h, size_t from, size_t to)
 				part.had_growth_before = true;
 			else if (part.growth == to)
 				part.growth = i;
+		} else if (entry->kind == GP_FREE_COMPLETED &&
+			   part.first_release == to) {
+			part.had_completion_before = true;
 		}
 	}
 	return part;
@@ -78,12 +86,58 @@ static bool had_room(const struct history *h, const struct gp_event *growth)
 	       h->reserved + growth->size <= h->most_reserved;
 }
 
+/* Whether the segment was of the pool that has the request's blocks, and large
+ * enough.  The small pool's are of 2 MiB; what is unmapped of large ones comes
+ * in their pages. */
+static bool could_serve(const struct history *h, const struct gp_event *release,
+			const struct gp_event *request)
+{
+	uint64_t size = gp_settings_round(&h->settings, request->size);
+
+	if (release->stream != request->stream ||
+	    release->pool != request->pool || release->size < size)
+		return false;
+	if (release->kind == GP_SEGMENT_UNMAP)
+		return size > SMALL_SIZE &&
+		       release->size % h->settings.large_segment_size == 0;
+	return (size > SMALL_SIZE) == (release->size > SMALL_SEGMENT);
+}
+
+/* The request that a growth or an oom is of; NULL: the file ends before it. */
+static const struct gp_event *request_of(const struct history *h,
+					 const struct part *part, size_t to)
+{
+	if (h->raw[part->growth].kind == GP_OOM)
+		return &h->raw[part->growth];
+	return to < h->raw_count && h->raw[to].kind == GP_ALLOC ? &h->raw[to]
+								: NULL;
+}
+
+/* Whether the request behind the releases would have found its block in one of
+ * them.  A completion may have been waited for to make room: before it, nothing
+ * was to be found. */
+static bool was_cached(const struct history *h, const struct part *part,
+		       size_t to)
+{
+	const struct gp_event *request = request_of(h, part, to);
+
+	if (!request || h->settings.max_split_size != GP_UNLIMITED ||
+	    part->had_completion_before)
+		return false;
+	for (size_t i = part->first_release; i <= part->last_release; i++)
+		if (is_release(&h->raw[i]) &&
+		    could_serve(h, &h->raw[i], request))
+			return true;
+	return false;
+}
+
 static bool is_programs(const struct history *h, const struct part *part,
 			size_t to)
 {
 	if (part->first_release == to || part->had_growth_before)
 		return false;
-	return part->growth == to || had_room(h, &h->raw[part->growth]);
+	return part->growth == to || had_room(h, &h->raw[part->growth]) ||
+	       was_cached(h, part, to);
 }
 
 /* The one private pool all of a run's releases are of; else 0. */

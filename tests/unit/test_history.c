@@ -20,6 +20,10 @@
 	"{\"action\": \"" action "\", \"addr\": " #addr ", \"size\": " #size   \
 	", \"stream\": 0}"
 
+#define OOM(size)                                                              \
+	"{\"action\": \"oom\", \"device_free\": 100, \"size\": " #size         \
+	", \"stream\": 0}"
+
 #define ACTIVE	 "active_allocated"
 #define INACTIVE "inactive"
 
@@ -107,11 +111,42 @@ START_TEST(segments_given_back_for_a_larger_one_are_the_allocators)
 }
 END_TEST
 
-START_TEST(a_refused_request_is_one_that_lives_no_time)
+/* The allocator looks among its segments before it makes room: two segments of
+ * a step that begins with empty_cache, at the most that is ever reserved. */
+START_TEST(what_could_have_served_is_not_given_back_to_make_room)
 {
 	struct gp_trace *trace = whole(SNAPSHOT(
-		"", "{\"action\": \"oom\", \"device_free\": 100, \"size\": "
-		    "1024, \"stream\": 0}"));
+		SEGMENT(20971520, 20971520, "large",
+			BLOCK(20971520, 20971520, 20971520, ACTIVE)),
+		ENTRY("segment_free", 209715200, 25165824) ", " ENTRY(
+			"segment_alloc", 20971520,
+			20971520) ", " ENTRY("alloc", 20971520, 20971520)));
+
+	ck_assert_str_eq(kinds_of(trace),
+			 "empty_cache segment_free segment_alloc alloc");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* The request is the refused one, not the small one behind it. */
+START_TEST(what_makes_room_before_a_refusal_stays_the_allocators)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		"", ENTRY("segment_free", 209715200, 20971520) ", " OOM(
+			    41943040) ", " ENTRY("segment_alloc", 20971520,
+						 2097152) ", " ENTRY("alloc",
+								     20971520,
+								     512)));
+
+	ck_assert_str_eq(kinds_of(trace),
+			 "segment_free oom alloc free segment_alloc alloc");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(a_refused_request_is_one_that_lives_no_time)
+{
+	struct gp_trace *trace = whole(SNAPSHOT("", OOM(1024)));
 	const struct gp_event *events = trace->devices[0].events;
 
 	ck_assert_str_eq(kinds_of(trace), "oom alloc free");
@@ -198,6 +233,8 @@ int main(void)
 		{ a_late_completion_means_another_stream, 0 },
 		{ segments_given_back_for_nothing_are_empty_cache, 0 },
 		{ segments_given_back_for_a_larger_one_are_the_allocators, 0 },
+		{ what_could_have_served_is_not_given_back_to_make_room, 0 },
+		{ what_makes_room_before_a_refusal_stays_the_allocators, 0 },
 		{ a_refused_request_is_one_that_lives_no_time, 0 },
 		{ slack_behind_a_block_is_the_blocks, 0 },
 		{ a_later_neighbour_shows_where_a_block_ended, 0 },
