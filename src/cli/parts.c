@@ -53,6 +53,61 @@ void gp_parts_release(struct gp_parts *parts)
 	*parts = (struct gp_parts){ 0 };
 }
 
+static void path_of(const struct gp_part *part, const char *folder,
+		    const char *suffix, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%.4000s/%llu-%ld.%s", folder, part->began,
+		 part->number, suffix);
+}
+
+static bool has_allocations(const struct gp_part *part, const char *folder)
+{
+	static const char alloc[] = "{\"op\":\"alloc\"";
+	char path[PATH_MAX], *line = NULL;
+	bool is_there = false;
+	size_t room = 0;
+	FILE *file;
+
+	path_of(part, folder, "jsonl", path);
+	file = fopen(path, "re");
+	while (file && !is_there && getline(&line, &room, file) > 0)
+		is_there = !strncmp(line, alloc, sizeof(alloc) - 1);
+	free(line);
+	if (file)
+		fclose(file);
+	return is_there;
+}
+
+static void drop(const struct gp_part *part, const char *folder)
+{
+	char path[PATH_MAX];
+
+	path_of(part, folder, "jsonl", path);
+	unlink(path);
+	path_of(part, folder, "calls", path);
+	unlink(path);
+}
+
+void gp_parts_drop_idle(struct gp_parts *parts, const char *folder)
+{
+	size_t busy = 0;
+
+	/* Those that are busy come first, in their order. */
+	for (size_t i = 0; i < parts->count; i++) {
+		struct gp_part part = parts->items[i];
+
+		if (!has_allocations(&part, folder))
+			continue;
+		memmove(&parts->items[busy + 1], &parts->items[busy],
+			(i - busy) * sizeof(part));
+		parts->items[busy++] = part;
+	}
+	for (size_t i = busy; busy && i < parts->count; i++)
+		drop(&parts->items[i], folder);
+	if (busy)
+		parts->count = busy;
+}
+
 /* Where the last line ends. */
 static off_t end_of_lines(int file, off_t size)
 {

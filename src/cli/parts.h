@@ -23,6 +23,10 @@ struct gp_parts {
 void gp_parts_find(struct gp_parts *parts, const char *folder);
 void gp_parts_release(struct gp_parts *parts);
 
+/* Those of processes that allocated nothing go, unless none did: torch.compile
+ * has processes that only ask what the device is. */
+void gp_parts_drop_idle(struct gp_parts *parts, const char *folder);
+
 /* Cuts off what follows the last whole line: a writer that was killed, or that
  * still runs, leaves half of one, and zeros.  True: it still runs; what it
  * writes from now on is lost. */

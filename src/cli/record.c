@@ -16,6 +16,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/gpu_list.h"
+#include "cli/kernel_cache.h"
 #include "cli/planner.h"
 #include "cli/python.h"
 #include "cli/recorded.h"
@@ -37,6 +38,7 @@ struct session {
 	char stand_ins[PATH_MAX]; /* folder */
 	char simcuda[PATH_MAX];	  /* library */
 	char parts[PATH_MAX];	  /* folder that the program writes to */
+	struct gp_kernel_cache kernels;
 };
 
 /* ---- before ---- */
@@ -306,6 +308,9 @@ static void set_environment(const struct session *s)
 	set_interpreter(o);
 	/* Sets of strings are walked in the order of their hashes. */
 	setenv("PYTHONHASHSEED", "0", 0);
+	gp_kernel_cache_tell(&s->kernels);
+	/* Triton's launcher is linked with this folder's libcuda.so.1. */
+	setenv("TRITON_LIBCUDA_PATH", s->stand_ins, 0);
 }
 
 static void prepare_program(const void *data)
@@ -370,9 +375,12 @@ enum gp_status gp_record_command(const struct gp_options *options,
 		status = gp_planner_find(&s.planner, options->cudnn,
 					 s.torch.folder, diag);
 	if (status == GP_OK)
+		status = gp_kernel_cache_make(&s.kernels, diag);
+	if (status == GP_OK)
 		status = make_parts(&s, diag);
 	if (status == GP_OK)
 		status = run(&s, &child, diag);
+	gp_kernel_cache_remove(&s.kernels);
 	gp_wants_release(&s.wants);
 	if (status == GP_OK && child.ending)
 		gp_child_end_as(&child);

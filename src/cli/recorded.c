@@ -114,6 +114,7 @@ enum gp_status gp_recorded_take(const char *folder, const char *output,
 	enum gp_status status = GP_OK;
 
 	gp_parts_find(&parts, folder);
+	gp_parts_drop_idle(&parts, folder);
 	for (size_t i = 0; i < parts.count && status == GP_OK; i++) {
 		char name[PATH_MAX];
 

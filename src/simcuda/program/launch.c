@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "simcuda/program/cubin.h"
 #include "simcuda/properties.h"
 #include "simcuda/stream.h"
 
@@ -154,9 +155,6 @@ cudaError_t __cudaGetKernel(const void **kernel, const void *function)
 
 /* ---- what is asked about kernels ---- */
 
-/* Kernels use few registers and no memory of their own. */
-#define REGISTERS 32
-
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
 				  const void *function);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
@@ -169,21 +167,12 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
 	p = properties_of(process_current_device());
 	memset(attributes, 0, sizeof(*attributes));
 	attributes->threads_per_block = 1024;
-	attributes->registers = REGISTERS;
+	attributes->registers = KERNEL_REGISTERS;
 	attributes->ptx_version =
 		p->compiled_for ? p->compiled_for : 10 * p->major + p->minor;
 	attributes->binary_version = attributes->ptx_version;
 	process_unlock();
 	return cudaSuccess;
-}
-
-/* CUfunction_attribute: 0 is the most threads, 4 the registers. */
-CUresult cuFuncGetAttribute(int *value, int attribute, void *function);
-CUresult cuFuncGetAttribute(int *value, int attribute, void *function)
-{
-	(void)function;
-	*value = attribute == 0 ? 1024 : attribute == 4 ? REGISTERS : 0;
-	return CUDA_SUCCESS;
 }
 
 #define BLOCKS_PER_SM 2
@@ -210,24 +199,6 @@ cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
 	(void)symbol;
 	*pointer = (void *)(uintptr_t)GP_SIM_BASE;
 	return cudaSuccess;
-}
-
-CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags,
-				    int *active);
-CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags,
-				    int *active)
-{
-	(void)device;
-	*flags = 0;
-	*active = 1;
-	return CUDA_SUCCESS;
-}
-
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
-{
-	*context = (CUcontext)(uintptr_t)(device + 1);
-	return CUDA_SUCCESS;
 }
 
 /* The callbacks of a stream's work run at once, as the work does. */
