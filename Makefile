@@ -182,7 +182,7 @@ THREADED = $(filter $(addprefix $(B)/tests/,unit/test_crew unit/test_gate \
 	unit/test_headroom unit/test_suggest unit/test_simcuda% contract/%), \
 	$(CHECKS))
 
-check-threads: $(PROGRAM) $(SIMCUDA) $(THREADED) $(JSON)
+check-threads: $(PROGRAM) $(SIMCUDA) $(THREADED) $(JSON) ## what has threads; with SAN=thread
 	@BUILD=$(B) tests/run.sh $(THREADED) tests/cli/run.sh \
 		tests/cli/sweep_engine.sh
 
@@ -226,8 +226,7 @@ conform: $(PROGRAM) $(CONFORM) ## made-up programs, beside PyTorch's own
 	@BUILD=$(B) CASES=$(CASES) SEED=$(SEED) CLASS=$(CLASS) \
 		tests/conform/run.sh $(TORCH)
 
-# Writes the goldens anew, from PyTorch's own allocator.
-conform-record: $(CONFORM)
+conform-record: $(CONFORM) ## their goldens anew, from PyTorch's own allocator
 	@BUILD=$(B) tests/conform/record.sh $(TORCH)
 
 slurm-check: $(PROGRAM) ## a sweep split over three machines by Slurm

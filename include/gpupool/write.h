@@ -21,7 +21,7 @@ enum gp_status gp_trace_write(const struct gp_trace *trace,
 			      enum gp_trace_format format, FILE *out,
 			      struct gp_diag *diag);
 
-/* The binary form; defined in trace/binary.c, read by input/. */
+/* The binary form; defined in trace/binary.h, read by input/. */
 #define GP_BINARY_MAGIC "gpupool\x1a"
 enum gp_status gp_trace_map(int fd, uint64_t size, struct gp_trace **trace,
 			    struct gp_diag *diag);

@@ -10,7 +10,7 @@
 struct asker {
 	uint64_t requested;
 	uint64_t event;	  /* of the request; GP_FROM_START */
-	uint32_t site;	  /* the program's own frame, see site.h */
+	uint32_t site;	  /* the program's own frame, see site.c */
 	uint32_t culprit; /* index */
 };
 #define GP_FROM_START UINT64_MAX
