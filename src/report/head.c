@@ -63,17 +63,22 @@ static const char *engine_note(const struct gp_run *run)
 	return run->cuda || !engine ? NULL : engine->simulated;
 }
 
+void gp_head_release(const struct gp_page *page, uint8_t release,
+		     const struct gp_release_choice *choice)
+{
+	if (choice)
+		gp_page_field(page, "PyTorch", "2.%u; %s", release,
+			      choice->why);
+	else
+		gp_page_field(page, "PyTorch", "2.%u, as asked for", release);
+}
+
 void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 		 const struct gp_run *run)
 {
 	const char *note = engine_note(run);
 
-	if (run->choice)
-		gp_page_field(page, "PyTorch", "2.%u; %s",
-			      run->settings->release, run->choice->why);
-	else
-		gp_page_field(page, "PyTorch", "2.%u, as asked for",
-			      run->settings->release);
+	gp_head_release(page, run->settings->release, run->choice);
 	gp_page_field(page, "Settings", "%s", gp_head_settings(run->conf));
 	if (!is_default_engine(run->engine))
 		gp_page_field(page, "Engine", "%s%s%s", run->engine,

@@ -13,6 +13,10 @@ const char *gp_head_settings(const char *conf);
 /* "no limit" or a size. */
 const char *gp_head_capacity(uint64_t capacity, char text[GP_BYTES_TEXT]);
 
+/* choice NULL: the user chose. */
+void gp_head_release(const struct gp_page *page, uint8_t release,
+		     const struct gp_release_choice *choice);
+
 /* Release, settings, and what the trace covers. */
 void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 		 const struct gp_run *run);

@@ -352,12 +352,7 @@ static void print_head(const struct gp_page *page,
 		     gp_page_name(report->path));
 	if (has_releases(report))
 		return;
-	if (run->choice)
-		gp_page_field(page, "PyTorch", "2.%u; %s",
-			      run->settings->release, run->choice->why);
-	else
-		gp_page_field(page, "PyTorch", "2.%u, as asked for",
-			      run->settings->release);
+	gp_head_release(page, run->settings->release, run->choice);
 	if (report->run_count == 1)
 		gp_page_field(page, "Settings", "%s",
 			      gp_head_settings(run->conf));

@@ -325,12 +325,7 @@ static void print_head(const struct gp_page *page,
 	else
 		gp_page_line(page, GP_TONE_TITLE, 0, "%s on %s of memory",
 			     gp_page_name(report->path), capacity);
-	if (report->choice)
-		gp_page_field(page, "PyTorch", "2.%u; %s", report->release,
-			      report->choice->why);
-	else
-		gp_page_field(page, "PyTorch", "2.%u, as asked for",
-			      report->release);
+	gp_head_release(page, report->release, report->choice);
 	gp_page_field(page, "Settings", "%s, as recorded",
 		      gp_head_settings(s->trials[0].conf));
 	if (has_start(report->trace))
