@@ -33,23 +33,30 @@ struct suite_test {
 	int exit_code; /* that it must end with */
 };
 
-/* Runs them all; what main returns. */
-static inline int suite_run(const char *name, const struct suite_test *tests,
-			    size_t count)
+/* Runs the case; what main returns. */
+static inline int suite_play(const char *name, TCase *tcase)
 {
 	Suite *suite = suite_create(name);
-	TCase *tcase = tcase_create(name);
 	SRunner *runner;
 	int failed;
 
-	for (size_t i = 0; i < count; i++)
-		tcase_add_exit_test(tcase, tests[i].test, tests[i].exit_code);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
 	return failed != 0;
+}
+
+/* Runs them all; what main returns. */
+static inline int suite_run(const char *name, const struct suite_test *tests,
+			    size_t count)
+{
+	TCase *tcase = tcase_create(name);
+
+	for (size_t i = 0; i < count; i++)
+		tcase_add_exit_test(tcase, tests[i].test, tests[i].exit_code);
+	return suite_play(name, tcase);
 }
 
 #endif

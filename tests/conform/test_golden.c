@@ -170,20 +170,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("golden");
 	TCase *tcase = tcase_create("golden");
-	SRunner *runner;
 	size_t classes;
-	int failed;
 
 	trial_class_table(&classes);
 	tcase_add_loop_test(tcase, test_as_pytorch_did, 0, (int)classes);
 	tcase_add_test(tcase, test_a_seed_throws_the_same);
 	tcase_add_test(tcase, test_a_trial_is_one_trace);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_play("golden", tcase);
 }

@@ -323,11 +323,8 @@ int main(void)
 		test_addresses_are_the_devices,
 	};
 	const char *build = getenv("BUILD");
-	Suite *suite = suite_create("engine");
 	TCase *tcase = tcase_create("engine");
-	SRunner *runner;
 	size_t engines;
-	int failed;
 
 	if (build)
 		find_torch(build);
@@ -336,10 +333,5 @@ int main(void)
 	gp_engine_table(&engines);
 	for (size_t i = 0; i < COUNT_OF(tests); i++)
 		tcase_add_loop_test(tcase, tests[i], 0, (int)engines);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_play("engine", tcase);
 }
