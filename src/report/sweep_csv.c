@@ -1,0 +1,78 @@
+/* A sweep as CSV: every combination, best first. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/quote.h"
+#include "gpupool/book.h"
+#include "report/sweep_rank.h"
+
+static void put_capacity(uint64_t capacity, FILE *out)
+{
+	if (capacity == GP_UNLIMITED)
+		fputs("unlimited", out);
+	else if (capacity)
+		fprintf(out, "%" PRIu64, capacity);
+}
+
+static void put_row(const struct gp_book *book, const struct ranking *ranking,
+		    size_t i, FILE *out)
+{
+	const struct gp_contender *c = &ranking->contenders[i];
+	const struct gp_book_entry *entry = &book->entries[c->index];
+	const struct gp_sweep_row *row = c->row;
+
+	fprintf(out, "%zu,%zu,", i + 1, c->index);
+	gp_quote_csv(entry->conf, out);
+	fprintf(out, ",%s,%s,", entry->torch, entry->engine);
+	put_capacity(entry->capacity, out);
+	fprintf(out,
+		",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+		",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+		",%" PRId64 ",%d,\n",
+		row->reserved, row->allocated, row->reserved - row->allocated,
+		row->retries, row->ooms, row->dropped, row->first_oom_alloc,
+		row->device_allocs, row->device_time_us, row->least_reserved,
+		(int64_t)(row->reserved - ranking->recorded.reserved),
+		gp_rank_is_front(ranking->contenders, ranking->count, i));
+}
+
+/* Those that cannot be, or were cut short, have a reason and no numbers. */
+static void put_skipped(const struct gp_book *book, size_t index,
+			const char *reason, FILE *out)
+{
+	const struct gp_book_entry *entry = &book->entries[index];
+
+	fprintf(out, ",%zu,", index);
+	gp_quote_csv(entry->conf, out);
+	fprintf(out, ",%s,%s,", entry->torch, entry->engine);
+	put_capacity(entry->capacity, out);
+	fputs(",,,,,,,,,,,,,", out);
+	gp_quote_csv(reason, out);
+	putc('\n', out);
+}
+
+void gp_book_csv(const struct gp_book *book, const struct gp_book_style *style,
+		 FILE *out)
+{
+	struct ranking ranking = ranking_make(book, style->by);
+	char text[CUT_TEXT + 16], why[CUT_TEXT];
+
+	fputs("rank,combination,alloc_conf,torch,engine,capacity,reserved,"
+	      "allocated,gap,retries,ooms,dropped,first_oom_alloc,"
+	      "device_allocs,device_time_us,least_reserved,"
+	      "reserved_minus_recorded,pareto,reason\n",
+	      out);
+	for (size_t i = 0; i < ranking.count; i++)
+		put_row(book, &ranking, i, out);
+	for (size_t i = 0; i < ranking.cut_count; i++) {
+		size_t index = ranking.cut[i];
+
+		snprintf(text, sizeof(text), "cut short: %s",
+			 ranking_cut_text(&ranking.rows[index], why));
+		put_skipped(book, index, text, out);
+	}
+	for (size_t i = 0; i < book->entry_count; i++)
+		if (book->entries[i].reason)
+			put_skipped(book, i, book->entries[i].reason, out);
+	ranking_release(&ranking);
+}
