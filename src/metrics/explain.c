@@ -192,46 +192,56 @@ static void forget_time(struct gp_explain *explain)
 	}
 }
 
+/* Nothing happens in the trace: what it begins with is all. */
+static void stay_at_start(struct gp_explain *explain)
+{
+	if (explain->trace->devices[explain->device].event_count)
+		return;
+	explain->state = explain->result.end;
+	explain->result.end = (struct gp_state){ 0 };
+}
+
+/* What the state at that moment says. */
+static void look_at_state(const struct askers *askers,
+			  const struct gp_settings *settings,
+			  struct gp_explain *explain)
+{
+	gp_gap_of(explain->trace, settings, &explain->state, &explain->gap);
+	gp_pins_of(settings, &explain->state, &explain->pins);
+	culprits_now(askers, &explain->pins, explain->event, &explain->now);
+	culprits_live(askers, &explain->state, &explain->live);
+	if (explain->verdict == GP_NO_REQUESTS)
+		forget_time(explain);
+	weigh(explain);
+}
+
 enum gp_status gp_explain(const struct gp_explain_config *config,
 			  struct gp_explain *explain, struct gp_diag *diag)
 {
-	struct gp_replay_config first = *config->run;
-	const struct gp_replay_config *run = &first;
+	struct gp_replay_config run = *config->run;
+	const struct gp_device_trace *device = &run.trace->devices[run.device];
 	struct askers askers;
 	enum gp_status status;
 
-	*explain = (struct gp_explain){ .trace = run->trace,
-					.device = run->device,
-					.capacity = run->capacity };
+	*explain = (struct gp_explain){ .trace = run.trace,
+					.device = run.device,
+					.capacity = run.capacity };
 	tell(config, "replaying");
-	first.keep_ooms = true;
-	status = gp_replay(run, &explain->result, diag);
+	run.keep_ooms = true;
+	status = gp_replay(&run, &explain->result, diag);
 	if (status != GP_OK)
 		return status;
 	explain->event = moment_of(explain);
-	if (!has_requests(&run->trace->devices[run->device]))
+	if (!has_requests(device))
 		explain->verdict = GP_NO_REQUESTS;
-	askers_init(&askers, run->trace, &run->trace->devices[run->device]);
-	gp_steps_find(run->trace, run->device, &explain->steps);
+	askers_init(&askers, run.trace, device);
+	gp_steps_find(run.trace, run.device, &explain->steps);
 	status = follow(config, &askers, explain, diag);
-	if (status == GP_OK && !run->trace->devices[run->device].event_count) {
-		/* Nothing happens in the trace. */
-		explain->state = explain->result.end;
-		explain->result.end = (struct gp_state){ 0 };
-	}
 	if (status == GP_OK) {
-		gp_gap_of(run->trace, run->settings, &explain->state,
-			  &explain->gap);
-		gp_pins_of(run->settings, &explain->state, &explain->pins);
-		culprits_now(&askers, &explain->pins, explain->event,
-			     &explain->now);
-		culprits_live(&askers, &explain->state, &explain->live);
-		if (explain->verdict == GP_NO_REQUESTS)
-			forget_time(explain);
-		weigh(explain);
-		status = config->skip_trials
-				 ? GP_OK
-				 : trials_run(config, explain, diag);
+		stay_at_start(explain);
+		look_at_state(&askers, run.settings, explain);
+		if (!config->skip_trials)
+			status = trials_run(config, explain, diag);
 	}
 	if (status == GP_OK) {
 		tell(config, "looking for a packing");
