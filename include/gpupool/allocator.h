@@ -54,6 +54,14 @@ struct gp_stats {
 	int64_t max_split_size; /* -1: unlimited */
 };
 
+/* Their names in torch.cuda.memory_stats. */
+extern const char *const gp_stat_names[GP_STAT_COUNT];
+extern const char *const gp_stat_kind_names[3];
+/* "current", "peak", "allocated" and "freed", and those of one. */
+#define GP_STAT_PARTS 4
+extern const char *const gp_stat_part_names[GP_STAT_PARTS];
+int64_t gp_stat_part(const struct gp_stat *stat, size_t part);
+
 /* A private pool's part of reserved_bytes (2.13 and later). */
 struct gp_pool_reserved {
 	uint16_t pool;

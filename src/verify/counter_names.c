@@ -3,31 +3,8 @@
 
 #include "gpupool/verify.h"
 
-static const char *const stat_names[GP_STAT_COUNT] = {
-	[GP_STAT_ALLOCATION] = "allocation",
-	[GP_STAT_SEGMENT] = "segment",
-	[GP_STAT_ACTIVE] = "active",
-	[GP_STAT_INACTIVE_SPLIT] = "inactive_split",
-	[GP_STAT_ALLOCATED_BYTES] = "allocated_bytes",
-	[GP_STAT_RESERVED_BYTES] = "reserved_bytes",
-	[GP_STAT_ACTIVE_BYTES] = "active_bytes",
-	[GP_STAT_INACTIVE_SPLIT_BYTES] = "inactive_split_bytes",
-	[GP_STAT_REQUESTED_BYTES] = "requested_bytes",
-};
-static const char *const pool_names[] = { "all", "small_pool", "large_pool" };
-static const char *const value_names[] = { "current", "peak", "allocated",
-					   "freed" };
-
 #define BY_POOL	 (GP_STAT_COUNT * 3 * 4)
 #define OVERSIZE (2 * 4)
-
-static int64_t value_of(const struct gp_stat *stat, size_t which)
-{
-	return which == 0   ? stat->current
-	       : which == 1 ? stat->peak
-	       : which == 2 ? stat->allocated
-			    : stat->freed;
-}
 
 static void tell_stat(size_t index, char *name, size_t size,
 		      const struct gp_stats *a, const struct gp_stats *b,
@@ -35,10 +12,10 @@ static void tell_stat(size_t index, char *name, size_t size,
 {
 	size_t stat = index / 12, pool = index / 4 % 3, value = index % 4;
 
-	snprintf(name, size, "%s.%s.%s", stat_names[stat], pool_names[pool],
-		 value_names[value]);
-	*x = value_of(&a->by_pool[stat][pool], value);
-	*y = value_of(&b->by_pool[stat][pool], value);
+	snprintf(name, size, "%s.%s.%s", gp_stat_names[stat],
+		 gp_stat_kind_names[pool], gp_stat_part_names[value]);
+	*x = gp_stat_part(&a->by_pool[stat][pool], value);
+	*y = gp_stat_part(&b->by_pool[stat][pool], value);
 }
 
 static void tell_oversize(size_t index, char *name, size_t size,
@@ -49,13 +26,13 @@ static void tell_oversize(size_t index, char *name, size_t size,
 
 	snprintf(name, size, "oversize_%s.%s",
 		 is_segments ? "segments" : "allocations",
-		 value_names[index % 4]);
-	*x = value_of(is_segments ? &a->oversize_segments
-				  : &a->oversize_allocations,
-		      index % 4);
-	*y = value_of(is_segments ? &b->oversize_segments
-				  : &b->oversize_allocations,
-		      index % 4);
+		 gp_stat_part_names[index % 4]);
+	*x = gp_stat_part(is_segments ? &a->oversize_segments
+				      : &a->oversize_allocations,
+			  index % 4);
+	*y = gp_stat_part(is_segments ? &b->oversize_segments
+				      : &b->oversize_allocations,
+			  index % 4);
 }
 
 static const struct {

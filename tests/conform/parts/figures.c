@@ -7,20 +7,6 @@
 
 /* ---- names ---- */
 
-static const char *const stats[GP_STAT_COUNT] = {
-	[GP_STAT_ALLOCATION] = "allocation",
-	[GP_STAT_SEGMENT] = "segment",
-	[GP_STAT_ACTIVE] = "active",
-	[GP_STAT_INACTIVE_SPLIT] = "inactive_split",
-	[GP_STAT_ALLOCATED_BYTES] = "allocated_bytes",
-	[GP_STAT_RESERVED_BYTES] = "reserved_bytes",
-	[GP_STAT_ACTIVE_BYTES] = "active_bytes",
-	[GP_STAT_INACTIVE_SPLIT_BYTES] = "inactive_split_bytes",
-	[GP_STAT_REQUESTED_BYTES] = "requested_bytes",
-};
-static const char *const kinds[] = { "all", "small_pool", "large_pool" };
-static const char *const parts[] = { "current", "peak", "allocated", "freed" };
-
 #define NUMBER(member, since)                                                  \
 	{                                                                      \
 #member, offsetof(struct gp_stats, member), since              \
@@ -37,14 +23,6 @@ static const struct number {
 	NUMBER(max_split_size, 0),
 };
 #define NUMBERS (sizeof(numbers) / sizeof(*numbers))
-
-static int64_t part_of(const struct gp_stat *stat, int part)
-{
-	const int64_t values[] = { stat->current, stat->peak, stat->allocated,
-				   stat->freed };
-
-	return values[part];
-}
 
 static int64_t number_of(const struct gp_stats *s, const struct number *number)
 {
@@ -73,9 +51,10 @@ static bool stat_differs(const struct note *note, const char *name,
 			 const char *kind, const struct gp_stat *ours,
 			 const struct gp_stat *theirs, bool only_current)
 {
-	for (int part = 0; part < (only_current ? 1 : 4); part++)
-		if (differs(note, name, kind, parts[part], part_of(ours, part),
-			    part_of(theirs, part)))
+	for (size_t part = 0; part < (only_current ? 1 : GP_STAT_PARTS); part++)
+		if (differs(note, name, kind, gp_stat_part_names[part],
+			    gp_stat_part(ours, part),
+			    gp_stat_part(theirs, part)))
 			return true;
 	return false;
 }
@@ -92,7 +71,8 @@ static bool counters_differ(const struct note *note, const struct gp_stats *a,
 {
 	for (int id = 0; id < GP_STAT_COUNT; id++)
 		for (int kind = 0; kind < 3; kind++)
-			if (stat_differs(note, stats[id], kinds[kind],
+			if (stat_differs(note, gp_stat_names[id],
+					 gp_stat_kind_names[kind],
 					 &a->by_pool[id][kind],
 					 &b->by_pool[id][kind],
 					 !is_strict && is_split_stat(id)))
@@ -175,7 +155,7 @@ static void tell_stat(const struct gp_stat *stat,
 		      void (*number)(void *arg, uint64_t number), void *arg)
 {
 	for (int part = 0; part < 4; part++)
-		number(arg, (uint64_t)part_of(stat, part));
+		number(arg, (uint64_t)gp_stat_part(stat, part));
 }
 
 void figures_counters(const struct outcome *outcome,
