@@ -61,10 +61,17 @@ const struct gp_gpu *gp_gpu_table(size_t *count);
 /* NULL: not there. */
 const struct gp_gpu *gp_gpu_find(const char *name);
 
-/* Answers a recorded program (gpupool/plans.h) out of the cuDNN at this path,
- * for this device and major version of CUDA, until its end of the socket is
+/* What plans are made with; all borrowed. */
+struct gp_plans_source {
+	const char *cudnn;   /* the library */
+	const char *simcuda; /* libgpupool-simcuda.so of this version of CUDA */
+	const char *folder;  /* for a file that is soon gone */
+	const struct gp_gpu *gpu;
+	unsigned cuda; /* major version */
+};
+
+/* Answers a recorded program (gpupool/plans.h) until its end of the socket is
  * closed.  The library may end the process. */
-void gp_plans_work(int socket, const char *path, const struct gp_gpu *gpu,
-		   unsigned cuda);
+void gp_plans_work(int socket, const struct gp_plans_source *source);
 
 #endif

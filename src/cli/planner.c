@@ -73,15 +73,8 @@ static void leave_terminal(void)
 	signal(SIGCHLD, SIG_IGN);
 }
 
-static _Noreturn void answer(const struct gp_planner *planner, int connection,
-			     const struct gp_gpu *gpu, unsigned cuda)
-{
-	gp_plans_work(connection, planner->library, gpu, cuda);
-	_exit(0);
-}
-
-static _Noreturn void listen_on(const struct gp_planner *planner, int listener,
-				const struct gp_gpu *gpu, unsigned cuda)
+static _Noreturn void listen_on(int listener,
+				const struct gp_plans_source *source)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	leave_terminal();
@@ -94,7 +87,8 @@ static _Noreturn void listen_on(const struct gp_planner *planner, int listener,
 			continue;
 		if (!fork()) {
 			close(listener);
-			answer(planner, connection, gpu, cuda);
+			gp_plans_work(connection, source);
+			_exit(0);
 		}
 		close(connection);
 	}
@@ -121,20 +115,22 @@ static int listen_in(const char *folder)
 	return listener;
 }
 
-enum gp_status gp_planner_start(struct gp_planner *planner, const char *folder,
-				const struct gp_gpu *gpu, unsigned cuda,
+enum gp_status gp_planner_start(struct gp_planner *planner,
+				const struct gp_plans_source *with,
 				struct gp_diag *diag)
 {
+	struct gp_plans_source source = *with;
 	int listener;
 
 	if (!*planner->library)
 		return GP_OK;
+	source.cudnn = planner->library;
 	snprintf(planner->socket, sizeof(planner->socket), "%s/" SOCKET_NAME,
-		 folder);
-	listener = listen_in(folder);
+		 source.folder);
+	listener = listen_in(source.folder);
 	planner->pid = listener < 0 ? -1 : fork();
 	if (!planner->pid)
-		listen_on(planner, listener, gpu, cuda);
+		listen_on(listener, &source);
 	if (planner->pid < 0) {
 		gp_diag_file(diag, planner->socket);
 		gp_diag_set(diag, GP_SYSTEM, "cannot listen here: %s",

@@ -21,9 +21,10 @@ struct gp_planner {
 enum gp_status gp_planner_find(struct gp_planner *planner, const char *wanted,
 			       const char *torch, struct gp_diag *diag);
 
-/* Listens in this folder; SIMCUDA_PLANS is the socket's path. */
-enum gp_status gp_planner_start(struct gp_planner *planner, const char *folder,
-				const struct gp_gpu *gpu, unsigned cuda,
+/* Listens in the source's folder; SIMCUDA_PLANS is the socket's path.  Which
+ * library is known. */
+enum gp_status gp_planner_start(struct gp_planner *planner,
+				const struct gp_plans_source *with,
 				struct gp_diag *diag);
 /* Nothing where none was started.  Processes that still run are answered until
  * they end. */

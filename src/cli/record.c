@@ -297,7 +297,6 @@ static void set_environment(const struct session *s)
 {
 	const struct gp_options *o = s->options;
 
-	set_gpu(&s->gpu->properties);
 	set_number("SIMCUDA_CAPACITY",
 		   o->capacity ? o->capacity : s->gpu->capacity);
 	set_number("SIMCUDA_DEVICES",
@@ -339,9 +338,16 @@ static enum gp_status keep(const struct session *s,
 static enum gp_status run(struct session *s, struct gp_child *child,
 			  struct gp_diag *diag)
 {
-	enum gp_status status = gp_planner_start(&s->planner, s->parts, s->gpu,
-						 s->wants.cuda, diag);
+	const struct gp_plans_source source = {
+		.simcuda = s->simcuda,
+		.folder = s->parts,
+		.gpu = s->gpu,
+		.cuda = s->wants.cuda,
+	};
+	enum gp_status status;
 
+	set_gpu(&s->gpu->properties);
+	status = gp_planner_start(&s->planner, &source, diag);
 	if (status == GP_OK)
 		status = gp_child_run(child, diag);
 	gp_planner_stop(&s->planner);

@@ -23,9 +23,12 @@ struct gp_plans_library {
 size_t gp_plans_describe(const struct gp_gpu *gpu, unsigned cuda, char *text,
 			 size_t size);
 
+/* False: there is none. */
+bool gp_plans_load_driver(const char *simcuda, const char *folder);
+
 /* Of what could not be loaded, all is NULL and `why` says so. */
-void gp_plans_load(struct gp_plans_library *library, const char *path,
-		   const struct gp_gpu *gpu, unsigned cuda);
+void gp_plans_load(struct gp_plans_library *library,
+		   const struct gp_plans_source *source);
 
 /* Until the other end is closed or talks nonsense. */
 void gp_plans_answer(const struct gp_plans_library *library, int socket);

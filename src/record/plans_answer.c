@@ -190,15 +190,17 @@ void gp_plans_answer(const struct gp_plans_library *library, int socket)
 		    !gp_plans_write(socket, c.bytes, reply.bytes))
 			break;
 	}
+	for (size_t i = 0; i < c.count; i++)
+		if (c.items[i].object)
+			library->destroy(c.items[i].object);
 	free(c.items);
 	free(c.bytes);
 }
 
-void gp_plans_work(int socket, const char *path, const struct gp_gpu *gpu,
-		   unsigned cuda)
+void gp_plans_work(int socket, const struct gp_plans_source *source)
 {
 	struct gp_plans_library library;
 
-	gp_plans_load(&library, path, gpu, cuda);
+	gp_plans_load(&library, source);
 	gp_plans_answer(&library, socket);
 }

@@ -57,30 +57,52 @@ static bool find(struct gp_plans_library *library, void *handle)
 	       finalize.object && version.object;
 }
 
-/* cuDNN ends the process when it finds none: it is loaded first, from the
- * places where wheels have it or where the system finds it. */
-static bool load_cublas(const char *path, unsigned cuda)
+/* It ends the process when it does not find cuBLASLt, and leaves out engines
+ * when it does not find NVRTC: both are loaded first, from the places where
+ * wheels have them or where the system finds them. */
+static bool load(const char *name, const struct gp_plans_source *source)
 {
 	static const char *const places[] = { "/../../cublas/lib/",
+					      "/../../cuda_nvrtc/lib/",
 					      "/../../cu13/lib/", NULL };
-	const char *end = strrchr(path, '/');
-	char name[PATH_MAX];
+	const char *end = strrchr(source->cudnn, '/');
+	char path[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(name, sizeof(name), "%.*s%slibcublasLt.so.%u",
-			 places[i] && end ? (int)(end - path) : 0, path,
-			 places[i] ? places[i] : "", cuda);
-		if (dlopen(name, RTLD_NOW | RTLD_GLOBAL))
+		snprintf(path, sizeof(path), "%.*s%s%s.so.%u",
+			 places[i] && end ? (int)(end - source->cudnn) : 0,
+			 source->cudnn, places[i] ? places[i] : "", name,
+			 source->cuda);
+		if (dlopen(path, RTLD_NOW | RTLD_GLOBAL))
 			return true;
 	}
 	return false;
 }
 
-static void describe(struct gp_plans_library *library, const struct gp_gpu *gpu,
-		     unsigned cuda)
+static bool load_needed(struct gp_plans_library *library,
+			const struct gp_plans_source *source)
+{
+	static const char *const names[] = { "libcublasLt", "libnvrtc" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (load(names[i], source))
+			continue;
+		refuse(library, "%s.so.%u, which it needs, is not there",
+		       names[i], source->cuda);
+		return false;
+	}
+	if (gp_plans_load_driver(source->simcuda, source->folder))
+		return true;
+	refuse(library, "no driver could be put in its place");
+	return false;
+}
+
+static void describe(struct gp_plans_library *library,
+		     const struct gp_plans_source *source)
 {
 	char text[2048];
-	size_t size = gp_plans_describe(gpu, cuda, text, sizeof(text));
+	size_t size = gp_plans_describe(source->gpu, source->cuda, text,
+					sizeof(text));
 
 	if (library->create(DEVICEPROP_DESCRIPTOR, &library->device) ||
 	    library->set(library->device, DEVICEPROP_JSON, TYPE_CHAR,
@@ -90,20 +112,15 @@ static void describe(struct gp_plans_library *library, const struct gp_gpu *gpu,
 				"9.8 and later do");
 }
 
-void gp_plans_load(struct gp_plans_library *library, const char *path,
-		   const struct gp_gpu *gpu, unsigned cuda)
+void gp_plans_load(struct gp_plans_library *library,
+		   const struct gp_plans_source *source)
 {
 	void *handle;
 
 	*library = (struct gp_plans_library){ 0 };
-	if (!load_cublas(path, cuda)) {
-		refuse(library,
-		       "libcublasLt.so.%u, which it needs, is not "
-		       "there",
-		       cuda);
+	if (!load_needed(library, source))
 		return;
-	}
-	handle = dlopen(path, RTLD_NOW);
+	handle = dlopen(source->cudnn, RTLD_NOW);
 	if (!handle || !find(library, handle)) {
 		const char *why = dlerror();
 
@@ -112,5 +129,5 @@ void gp_plans_load(struct gp_plans_library *library, const char *path,
 		       why ? why : "it is another library");
 		return;
 	}
-	describe(library, gpu, cuda);
+	describe(library, source);
 }

@@ -149,6 +149,34 @@ cudaError_t cudaGetDriverEntryPoint(
 	return look_up(CALL_cudaGetDriverEntryPoint, name, function, result);
 }
 
+/* The same, asked of the driver itself. */
+CUresult cuGetProcAddress(const char *name, void **function, int version,
+			  uint64_t flags)
+{
+	(void)version;
+	(void)flags;
+	process_lock();
+	*function = find(name).object;
+	process_unlock();
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
+			     uint64_t flags, int *result)
+{
+	if (result)
+		*result = cudaDriverEntryPointSuccess;
+	return cuGetProcAddress(name, function, version, flags);
+}
+
+/* Tables that nobody documents: there are none. */
+CUresult cuGetExportTable(const void **table, const void *id)
+{
+	(void)id;
+	*table = NULL;
+	return CUDA_ERROR_NOT_FOUND;
+}
+
 cudaError_t cudaGetDriverEntryPointByVersion(
 	const char *name, void **function, unsigned version,
 	unsigned long long flags, enum cudaDriverEntryPointQueryResult *result)

@@ -32,12 +32,15 @@ static int live;
 
 static int create(int type, void **descriptor)
 {
-	struct object *o = calloc(1, sizeof(*o));
+	struct object *o;
 
+	if (type > 50)
+		return GP_PLANS_BAD_PARAM;
+	o = calloc(1, sizeof(*o));
 	o->type = type;
 	live++;
 	*descriptor = o;
-	return type > 50 ? GP_PLANS_BAD_PARAM : 0;
+	return 0;
 }
 
 static int destroy(void *descriptor)
@@ -196,6 +199,11 @@ START_TEST(test_a_plan_has_the_librarys_workspace)
 	ck_assert_int_eq(workspace, 101);
 	ck_assert_uint_eq(plans_given(), 1);
 	ck_assert_uint_eq(plans_version(), 91002);
+	cudnnBackendDestroyDescriptor(heuristics);
+	cudnnBackendDestroyDescriptor(configs[0]);
+	cudnnBackendDestroyDescriptor(configs[1]);
+	cudnnBackendDestroyDescriptor(plan);
+	ck_assert_int_eq(live, 0);
 	clean_up();
 }
 END_TEST
@@ -233,6 +241,7 @@ START_TEST(test_variant_packs_stay_here)
 	ck_assert_int_eq(cudnnBackendSetAttribute(pack, 1001, 6, 1, &pack), 0);
 	ck_assert_int_eq(cudnnBackendFinalize(pack), 0);
 	ck_assert_int_eq(live, before);
+	cudnnBackendDestroyDescriptor(pack);
 	clean_up();
 }
 END_TEST
@@ -261,6 +270,9 @@ START_TEST(test_a_library_that_ends_gives_way_to_the_stand_in)
 			 0);
 	ck_assert_int_eq(workspace, 0);
 	ck_assert_str_eq(plans_why_not(), "it ended while it was asked");
+	cudnnBackendDestroyDescriptor(plan);
+	pthread_join(answering, NULL);
+	ck_assert_int_eq(live, 0);
 	clean_up();
 }
 END_TEST
@@ -278,6 +290,7 @@ START_TEST(test_without_a_library_the_stand_in_answers)
 	ck_assert_int_eq(workspace, 0);
 	ck_assert_uint_eq(plans_version(), 0);
 	ck_assert_str_eq(plans_why_not(), "");
+	cudnnBackendDestroyDescriptor(plan);
 }
 END_TEST
 

@@ -7,6 +7,7 @@
 #define SIMCUDA_API_CUDA_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifndef SIMCUDA_MAJOR
 #define SIMCUDA_MAJOR 13
@@ -68,6 +69,11 @@ CUresult cuGetErrorName(CUresult error, const char **name);
 CUresult cuDeviceGet(CUdevice *device, int ordinal);
 CUresult cuDeviceGetCount(int *count);
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device);
+CUresult cuGetProcAddress(const char *name, void **function, int version,
+			  uint64_t flags);
+CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
+			     uint64_t flags, int *result);
+CUresult cuGetExportTable(const void **table, const void *id);
 CUresult cuCtxGetCurrent(CUcontext *context);
 CUresult cuCtxSetCurrent(CUcontext context);
 
