@@ -47,6 +47,29 @@ void gp_parts_find(struct gp_parts *parts, const char *folder)
 		qsort(parts->items, parts->count, sizeof(part), compare);
 }
 
+static bool ends_as(const char *name, const char *ending)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && !strcmp(dot, ending);
+}
+
+void gp_parts_clear(const char *folder)
+{
+	DIR *list = opendir(folder);
+	char path[PATH_MAX];
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list)))
+		if ((ends_as(entry->d_name, ".rank") ||
+		     ends_as(entry->d_name, ".ranks")) &&
+		    (size_t)snprintf(path, sizeof(path), "%s/%s", folder,
+				     entry->d_name) < sizeof(path))
+			unlink(path);
+	if (list)
+		closedir(list);
+}
+
 void gp_parts_release(struct gp_parts *parts)
 {
 	free(parts->items);

@@ -27,6 +27,9 @@ void gp_parts_release(struct gp_parts *parts);
  * has processes that only ask what the device is. */
 void gp_parts_drop_idle(struct gp_parts *parts, const char *folder);
 
+/* Removes what the processes of a job left to talk to each other. */
+void gp_parts_clear(const char *folder);
+
 /* Cuts off what follows the last whole line: a writer that was killed, or that
  * still runs, leaves half of one, and zeros.  True: it still runs; what it
  * writes from now on is lost. */

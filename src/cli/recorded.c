@@ -124,6 +124,7 @@ enum gp_status gp_recorded_take(const char *folder, const char *output,
 	if (!parts.count)
 		fprintf(stderr, "gpupool: no trace: the program used no CUDA "
 				"device through PyTorch\n");
+	gp_parts_clear(folder);
 	rmdir(folder);
 	gp_parts_release(&parts);
 	return status;

@@ -73,7 +73,8 @@ static void tell_plans(uint64_t plans, const char *of)
 void gp_recorded_calls_tell(const char *path)
 {
 	struct names sizes = { .used = 0 }, answers = { .used = 0 },
-		     refused = { .used = 0 }, guesses = { .used = 0 };
+		     refused = { .used = 0 }, guesses = { .used = 0 },
+		     deserted = { .used = 0 };
 	char name[320], kind[16];
 	uint64_t calls;
 	FILE *file = fopen(path, "r");
@@ -85,10 +86,11 @@ void gp_recorded_calls_tell(const char *path)
 		if (!strcmp(kind, "plans"))
 			tell_plans(calls, name);
 		else
-			add(!strcmp(kind, "size")     ? &sizes
-			    : !strcmp(kind, "answer") ? &answers
-			    : !strcmp(kind, "guess")  ? &guesses
-						      : &refused,
+			add(!strcmp(kind, "size")	? &sizes
+			    : !strcmp(kind, "answer")	? &answers
+			    : !strcmp(kind, "guess")	? &guesses
+			    : !strcmp(kind, "deserted") ? &deserted
+							: &refused,
 			    name, calls);
 	fclose(file);
 	tell(&sizes, "told as 0, as only the real libraries know these sizes");
@@ -96,5 +98,7 @@ void gp_recorded_calls_tell(const char *path)
 	tell(&guesses,
 	     "read back as 0, as nothing is computed; what depends on "
 	     "it may differ on a GPU");
+	tell(&deserted, "other ranks ended or stood still; from there on what "
+			"comes from them is what this rank sent");
 	tell(&refused, "not known, and refused as not supported");
 }

@@ -52,6 +52,8 @@ static cudaError_t copy(enum simcuda_call call, void *to, const void *from,
 {
 	bool guesses;
 
+	process_before_read((uintptr_t)from, size);
+	process_before_write((uintptr_t)to, size);
 	process_begin(call);
 	streams_copy(size);
 	guesses = is_guess((uintptr_t)to, (uintptr_t)from, size);
@@ -94,6 +96,8 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
 {
 	(void)kind;
 	capture(stream);
+	process_before_read((uintptr_t)from, from_pitch * height);
+	process_before_write((uintptr_t)to, to_pitch * height);
 	process_begin(CALL_cudaMemcpy2DAsync);
 	streams_copy(width * height);
 	for (size_t row = 0; row < height; row++)
@@ -104,20 +108,15 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
 
 static void fill(uint64_t addr, int value, size_t size)
 {
-	unsigned char bytes[KEPT_MOST];
-
-	if (!memory_is_device(addr)) {
+	if (!memory_is_device(addr))
 		memset(host(addr), value, size);
-	} else if (!(unsigned char)value || size > sizeof(bytes)) {
-		kept_forget(addr, size);
-	} else {
-		memset(bytes, value, size);
-		kept_write(addr, bytes, size);
-	}
+	else
+		kept_fill(addr, (unsigned char)value, size);
 }
 
 static cudaError_t set(enum simcuda_call call, void *at, int value, size_t size)
 {
+	process_before_write((uintptr_t)at, size);
 	process_begin(call);
 	streams_copy(size);
 	fill((uintptr_t)at, value, size);

@@ -17,6 +17,7 @@ struct CUevent_st {
 	 * be waited for. */
 	unsigned long long capture;
 	struct node_list nodes;
+	struct awaited awaited;
 };
 
 static cudaError_t create(enum simcuda_call call, cudaEvent_t *event)
@@ -64,6 +65,7 @@ static cudaError_t record(enum simcuda_call call, cudaEvent_t event,
 	event->number = ++s->issued;
 	event->work = s->work = streams_work_done();
 	event->time_ns = streams_time_ns();
+	event->awaited = s->awaited;
 	process_end(cudaSuccess);
 	process_tell_event(event, false);
 	return cudaSuccess;
@@ -91,7 +93,7 @@ static void finish(cudaEvent_t event)
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-	bool is_done;
+	bool is_done, is_awaited = process_is_awaited(&event->awaited);
 
 	process_begin(CALL_cudaEventQuery);
 	if (event->capture)
@@ -102,6 +104,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 		finish(event);
 		is_done = true;
 	}
+	is_done &= !is_awaited;
 	process_end(is_done ? cudaSuccess : cudaErrorNotReady);
 	if (is_done)
 		process_tell_event(event, true);
@@ -110,6 +113,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+	process_wait_for(&event->awaited);
 	process_begin(CALL_cudaEventSynchronize);
 	if (event->number)
 		finish(event);
@@ -147,6 +151,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
 			return process_end(cudaErrorCapturedEvent);
 	}
 	waited_for = stream_at(event->stream)->handle;
+	stream_join(stream_at(index), &event->awaited);
 	error = process_end(stream_wait(index, graph, &event->nodes));
 	if (graph && error == cudaSuccess)
 		process_tell_wait(waited_for, (uintptr_t)stream);

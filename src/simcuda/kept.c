@@ -13,7 +13,7 @@
 
 #define GRAIN	    UINT64_C(256)
 #define CHUNK	    (UINT64_C(2) << 20)
-/* 64 MiB at most; what comes after that is not kept. */
+/* 64 MiB at most; then what lies where the oldest was kept is forgotten. */
 #define MOST_GRAINS (UINT32_C(1) << 18)
 #define NO_GRAIN    GP_MAP_NONE
 
@@ -27,6 +27,7 @@ static struct {
 	struct grain *items;
 	size_t count, room;
 	uint32_t first_free; /* + 1 */
+	uint32_t oldest;     /* of those in use, when all are */
 	struct gp_map by_number;
 	struct gp_map chunks; /* number -> its first grain */
 } kept;
@@ -34,123 +35,6 @@ static struct {
 static uint64_t chunk_of(uint64_t number)
 {
 	return number / (CHUNK / GRAIN);
-}
-
-static uint32_t new_grain(void)
-{
-	uint32_t index = kept.first_free;
-
-	if (index) {
-		kept.first_free = kept.items[index - 1].next;
-		return index - 1;
-	}
-	if (kept.count == MOST_GRAINS)
-		return NO_GRAIN;
-	kept.items = gp_mem_grow(kept.items, &kept.room, kept.count + 1,
-				 sizeof(*kept.items));
-	return (uint32_t)kept.count++;
-}
-
-static struct grain *find(uint64_t number)
-{
-	uint32_t index = gp_map_get(&kept.by_number, number);
-
-	return index == GP_MAP_NONE ? NULL : &kept.items[index];
-}
-
-static struct grain *make(uint64_t number)
-{
-	struct grain *grain = find(number);
-	uint32_t index;
-
-	if (grain)
-		return grain;
-	index = new_grain();
-	if (index == NO_GRAIN)
-		return NULL;
-	grain = &kept.items[index];
-	memset(grain, 0, sizeof(*grain));
-	grain->number = number;
-	grain->next = gp_map_get(&kept.chunks, chunk_of(number));
-	gp_map_put(&kept.chunks, chunk_of(number), index);
-	gp_map_put(&kept.by_number, number, index);
-	return grain;
-}
-
-/* The part of one grain that a range has. */
-struct part {
-	uint64_t number;
-	size_t at, size;
-};
-
-static struct part part_of(uint64_t addr, uint64_t size)
-{
-	size_t at = addr % GRAIN;
-
-	return (struct part){
-		.number = addr / GRAIN,
-		.at = at,
-		.size = size < GRAIN - at ? (size_t)size : GRAIN - at,
-	};
-}
-
-void kept_write(uint64_t addr, const void *bytes, size_t size)
-{
-	const char *from = bytes;
-
-	if (size > KEPT_MOST) {
-		kept_forget(addr, size);
-		return;
-	}
-	while (size) {
-		struct part part = part_of(addr, size);
-		struct grain *grain = make(part.number);
-
-		if (grain)
-			memcpy(grain->bytes + part.at, from, part.size);
-		addr += part.size;
-		from += part.size;
-		size -= part.size;
-	}
-}
-
-void kept_read(uint64_t addr, void *bytes, size_t size)
-{
-	char *to = bytes;
-
-	memset(to, 0, size);
-	if (size > KEPT_MOST)
-		return;
-	while (size) {
-		struct part part = part_of(addr, size);
-		const struct grain *grain = find(part.number);
-
-		if (grain)
-			memcpy(to, grain->bytes + part.at, part.size);
-		addr += part.size;
-		to += part.size;
-		size -= part.size;
-	}
-}
-
-bool kept_has(uint64_t addr, size_t size)
-{
-	for (uint64_t at = addr / GRAIN * GRAIN; at < addr + size; at += GRAIN)
-		if (!find(at / GRAIN))
-			return false;
-	return true;
-}
-
-void kept_copy(uint64_t to, uint64_t from, size_t size)
-{
-	char bytes[KEPT_MOST];
-
-	if (size > KEPT_MOST) {
-		kept_forget(to, size);
-		return;
-	}
-	kept_read(from, bytes, size);
-	kept_write(to, bytes, size);
 }
 
 /* Clears what the range has of a grain; true: nothing is left of it. */
@@ -196,6 +80,159 @@ void kept_forget(uint64_t addr, uint64_t size)
 	for (uint64_t chunk = addr / CHUNK; chunk <= (end - 1) / CHUNK; chunk++)
 		if (gp_map_get(&kept.chunks, chunk) != GP_MAP_NONE)
 			forget_in_chunk(chunk, addr, end);
+}
+
+/* All grains are in use. */
+static void forget_oldest(void)
+{
+	uint64_t addr = kept.items[kept.oldest].number * GRAIN;
+
+	kept.oldest = (kept.oldest + 1) % MOST_GRAINS;
+	kept_forget(addr / CHUNK * CHUNK, CHUNK);
+}
+
+static uint32_t new_grain(void)
+{
+	uint32_t index = kept.first_free;
+
+	if (!index && kept.count == MOST_GRAINS) {
+		forget_oldest();
+		index = kept.first_free;
+	}
+	if (index) {
+		kept.first_free = kept.items[index - 1].next;
+		return index - 1;
+	}
+	kept.items = gp_mem_grow(kept.items, &kept.room, kept.count + 1,
+				 sizeof(*kept.items));
+	return (uint32_t)kept.count++;
+}
+
+static struct grain *find(uint64_t number)
+{
+	uint32_t index = gp_map_get(&kept.by_number, number);
+
+	return index == GP_MAP_NONE ? NULL : &kept.items[index];
+}
+
+static struct grain *make(uint64_t number)
+{
+	struct grain *grain = find(number);
+	uint32_t index;
+
+	if (grain)
+		return grain;
+	index = new_grain();
+	grain = &kept.items[index];
+	memset(grain, 0, sizeof(*grain));
+	grain->number = number;
+	grain->next = gp_map_get(&kept.chunks, chunk_of(number));
+	gp_map_put(&kept.chunks, chunk_of(number), index);
+	gp_map_put(&kept.by_number, number, index);
+	return grain;
+}
+
+/* The part of one grain that a range has. */
+struct part {
+	uint64_t number;
+	size_t at, size;
+};
+
+static struct part part_of(uint64_t addr, uint64_t size)
+{
+	size_t at = addr % GRAIN;
+
+	return (struct part){
+		.number = addr / GRAIN,
+		.at = at,
+		.size = size < GRAIN - at ? (size_t)size : GRAIN - at,
+	};
+}
+
+void kept_write(uint64_t addr, const void *bytes, size_t size)
+{
+	const char *from = bytes;
+
+	if (size > KEPT_MOST) {
+		kept_forget(addr, size);
+		return;
+	}
+	while (size) {
+		struct part part = part_of(addr, size);
+
+		memcpy(make(part.number)->bytes + part.at, from, part.size);
+		addr += part.size;
+		from += part.size;
+		size -= part.size;
+	}
+}
+
+void kept_read(uint64_t addr, void *bytes, size_t size)
+{
+	char *to = bytes;
+
+	memset(to, 0, size);
+	if (size > KEPT_MOST)
+		return;
+	while (size) {
+		struct part part = part_of(addr, size);
+		const struct grain *grain = find(part.number);
+
+		if (grain)
+			memcpy(to, grain->bytes + part.at, part.size);
+		addr += part.size;
+		to += part.size;
+		size -= part.size;
+	}
+}
+
+bool kept_has(uint64_t addr, size_t size)
+{
+	for (uint64_t at = addr / GRAIN * GRAIN; at < addr + size; at += GRAIN)
+		if (!find(at / GRAIN))
+			return false;
+	return true;
+}
+
+bool kept_has_any(uint64_t addr, size_t size)
+{
+	uint64_t last = (addr + size - 1) / CHUNK;
+
+	for (uint64_t chunk = addr / CHUNK; size && chunk <= last; chunk++)
+		for (uint32_t i = gp_map_get(&kept.chunks, chunk);
+		     i != NO_GRAIN; i = kept.items[i].next)
+			if (kept.items[i].number >= addr / GRAIN &&
+			    kept.items[i].number <= (addr + size - 1) / GRAIN)
+				return true;
+	return false;
+}
+
+void kept_copy(uint64_t to, uint64_t from, size_t size)
+{
+	void *bytes;
+
+	if (size > KEPT_MOST || !kept_has_any(from, size)) {
+		kept_forget(to, size);
+		return;
+	}
+	bytes = gp_mem_alloc(size, 1);
+	kept_read(from, bytes, size);
+	kept_write(to, bytes, size);
+	free(bytes);
+}
+
+void kept_fill(uint64_t addr, unsigned char value, size_t size)
+{
+	void *bytes;
+
+	if (!value || size > KEPT_MOST) {
+		kept_forget(addr, size);
+		return;
+	}
+	bytes = gp_mem_alloc(size, 1);
+	memset(bytes, value, size);
+	kept_write(addr, bytes, size);
+	free(bytes);
 }
 
 void kept_forget_all(void)

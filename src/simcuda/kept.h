@@ -9,12 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most bytes of one copy that are kept. */
-#define KEPT_MOST 4096
+/* The most bytes of one copy that are kept: objects that ranks send each other
+ * are larger than most that a program reads back. */
+#define KEPT_MOST 1048576
 
 /* Both take any size; more than KEPT_MOST bytes are forgotten, or zeros. */
 void kept_write(uint64_t addr, const void *bytes, size_t size);
 void kept_read(uint64_t addr, void *bytes, size_t size);
+void kept_fill(uint64_t addr, unsigned char value, size_t size);
+/* Whether anything was kept of any of it. */
+bool kept_has_any(uint64_t addr, size_t size);
 /* Whether anything was kept of all of it; false: a kernel wrote it, if anybody.
  */
 bool kept_has(uint64_t addr, size_t size);

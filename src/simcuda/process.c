@@ -128,6 +128,44 @@ void process_tell_guess(void)
 		guess_observer();
 }
 
+static const struct arrivals *arrivals;
+
+void process_expect_arrivals(const struct arrivals *new_arrivals)
+{
+	arrivals = new_arrivals;
+}
+
+void process_before_read(uint64_t addr, uint64_t size)
+{
+	if (arrivals)
+		arrivals->before(addr, size, false);
+}
+
+void process_before_write(uint64_t addr, uint64_t size)
+{
+	if (arrivals)
+		arrivals->before(addr, size, true);
+}
+
+void process_wait_for(const struct awaited *what)
+{
+	if (arrivals && what->places)
+		arrivals->wait(what);
+}
+
+static _Thread_local bool is_in_allocator;
+
+void process_set_in_allocator(bool is_in_it)
+{
+	is_in_allocator = is_in_it;
+}
+
+bool process_is_awaited(const struct awaited *what)
+{
+	return arrivals && what->places && !is_in_allocator &&
+	       arrivals->is_awaited(what);
+}
+
 static void (*wait_observer)(uint64_t stream, uint64_t by);
 
 void process_observe_waits(void (*new_observer)(uint64_t stream, uint64_t by))

@@ -18,6 +18,13 @@
 #include "simcuda/calls.h"
 #include "gpupool/simcuda.h"
 
+/* Work that waits for another process: places in a table of 64, as bits, and
+ * how much of it was issued when this was noted, as places are used anew. */
+struct awaited {
+	uint64_t places, issued;
+};
+#define AWAITED_EVERYTHING ((struct awaited){ UINT64_MAX, UINT64_MAX })
+
 struct simcuda_device {
 	struct gp_device *memory; /* NULL until it is used */
 	bool is_borrowed;
@@ -71,6 +78,25 @@ void process_tell_memory(int device, uint64_t addr, uint64_t bytes);
  * computed. */
 void process_observe_guesses(void (*observer)(void));
 void process_tell_guess(void);
+
+/*
+ * Whoever brings bytes from other processes; called with no lock held.  Two may
+ * wait: before the program reads or writes device memory, and before it waits
+ * for its device, with what a stream's work waits for (stream.h).
+ */
+struct arrivals {
+	void (*before)(uint64_t addr, uint64_t size, bool is_written);
+	void (*wait)(const struct awaited *what);
+	bool (*is_awaited)(const struct awaited *what);
+};
+void process_expect_arrivals(const struct arrivals *arrivals);
+void process_before_read(uint64_t addr, uint64_t size);
+void process_before_write(uint64_t addr, uint64_t size);
+void process_wait_for(const struct awaited *what);
+bool process_is_awaited(const struct awaited *what);
+/* Of this thread.  What PyTorch's allocator does must not depend on when other
+ * processes do something: what it asks for has come. */
+void process_set_in_allocator(bool is_in_it);
 
 /* Whoever wants to know that a captured stream is waited for by another, which
  * is then captured too; called with no lock held. */

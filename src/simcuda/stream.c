@@ -121,6 +121,36 @@ cudaError_t stream_wait(uint32_t index, cudaGraph_t graph,
 	return cudaSuccess;
 }
 
+/* ---- work that waits for other processes ---- */
+
+/* Which of all that was issued has the place. */
+static uint64_t awaited_at[64];
+
+void stream_await(uint64_t handle, unsigned place, uint64_t issued)
+{
+	struct stream *stream = stream_at(stream_index(handle));
+
+	awaited_at[place] = issued;
+	stream->awaited.places |= UINT64_C(1) << place;
+	stream->awaited.issued = issued;
+}
+
+void stream_join(struct stream *stream, const struct awaited *other)
+{
+	for (unsigned i = 0; i < 64; i++)
+		if (other->places >> i & 1 && awaited_at[i] <= other->issued)
+			stream->awaited.places |= UINT64_C(1) << i;
+	if (stream->awaited.issued < other->issued)
+		stream->awaited.issued = other->issued;
+}
+
+void streams_arrived(unsigned place)
+{
+	awaited_at[place] = UINT64_MAX;
+	for (size_t i = 0; i < streams.count; i++)
+		streams.items[i].awaited.places &= ~(UINT64_C(1) << place);
+}
+
 uint64_t streams_work_done(void)
 {
 	return streams.work;
@@ -287,6 +317,12 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
  */
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
+	struct awaited awaited;
+
+	process_lock();
+	awaited = stream_at(stream_index((uintptr_t)stream))->awaited;
+	process_unlock();
+	process_wait_for(&awaited);
 	process_begin(CALL_cudaStreamSynchronize);
 	if (streams.when != SIMCUDA_EVENTS_MANUAL)
 		finish(stream_at(stream_index((uintptr_t)stream)));
@@ -295,6 +331,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
 cudaError_t cudaDeviceSynchronize(void)
 {
+	process_wait_for(&AWAITED_EVERYTHING);
 	process_begin(CALL_cudaDeviceSynchronize);
 	finish_all();
 	return process_end_waiting();

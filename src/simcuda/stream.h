@@ -21,6 +21,7 @@ struct stream {
 	bool is_origin;	       /* its capture began here: it owns the graph */
 	struct node_list next; /* its next work comes behind these nodes */
 	int priority;
+	struct awaited awaited;
 };
 
 /* A handle that was never seen is a stream all the same: programs may bring
@@ -42,6 +43,10 @@ void stream_node(uint64_t handle); /* no more than that */
  * refuses what is of another graph, or of none. */
 cudaError_t stream_wait(uint32_t index, cudaGraph_t graph,
 			const struct node_list *nodes);
+/* What is done on it waits for this too, or for what another one does. */
+void stream_await(uint64_t handle, unsigned place, uint64_t issued);
+void stream_join(struct stream *stream, const struct awaited *other);
+void streams_arrived(unsigned place);
 void stream_leave_capture(struct stream *stream);
 uint64_t streams_work_done(void);
 

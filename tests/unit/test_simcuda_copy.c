@@ -40,7 +40,7 @@ static void assert_on_device(const char *device, const void *bytes, size_t size)
 
 START_TEST(test_small_copies_keep_their_bytes)
 {
-	char bytes[KEPT_MOST];
+	char bytes[5000];
 	char *device, *other;
 
 	for (size_t i = 0; i < sizeof(bytes); i++)
@@ -58,13 +58,13 @@ END_TEST
 
 START_TEST(test_large_copies_come_back_as_zeros)
 {
-	static const char zeros[2 * KEPT_MOST];
-	char bytes[2 * KEPT_MOST];
+	static const char zeros[KEPT_MOST + 1];
+	static char bytes[KEPT_MOST + 1];
 	char *device;
 
 	memset(bytes, 5, sizeof(bytes));
 	simcuda_reset();
-	device = allocated(MIB);
+	device = allocated(2 * MIB);
 	to_device(device, bytes, 10);
 	to_device(device, bytes, sizeof(bytes));
 	assert_on_device(device, zeros, sizeof(zeros));
@@ -102,6 +102,23 @@ START_TEST(test_part_of_what_is_kept_is_forgotten)
 	kept_forget(0, UINT64_C(1) << 40);
 	kept_read(at, read, sizeof(read));
 	memset(bytes, 0, sizeof(bytes));
+	ck_assert_mem_eq(read, bytes, sizeof(read));
+	kept_forget_all();
+}
+END_TEST
+
+/* 64 MiB and more, of which the last is there. */
+START_TEST(test_the_oldest_is_forgotten_first)
+{
+	static char bytes[KEPT_MOST], read[KEPT_MOST];
+	uint64_t at = UINT64_C(1) << 40;
+
+	kept_forget_all();
+	memset(bytes, 7, sizeof(bytes));
+	for (uint64_t i = 0; i < 80; i++)
+		kept_write(at + i * KEPT_MOST, bytes, sizeof(bytes));
+	ck_assert(!kept_has_any(at, KEPT_MOST));
+	kept_read(at + 79 * KEPT_MOST, read, sizeof(read));
 	ck_assert_mem_eq(read, bytes, sizeof(read));
 	kept_forget_all();
 }
@@ -196,6 +213,7 @@ int main(void)
 		{ test_large_copies_come_back_as_zeros, 0 },
 		{ test_memory_that_is_used_anew_is_zeros, 0 },
 		{ test_part_of_what_is_kept_is_forgotten, 0 },
+		{ test_the_oldest_is_forgotten_first, 0 },
 		{ test_setting_is_kept_as_well, 0 },
 		{ test_rows_are_copied_one_by_one, 0 },
 		{ test_addresses_are_of_their_kind, 0 },

@@ -13,6 +13,7 @@
 #include "gpupool/simcuda.h"
 #include "simcuda/kept.h"
 #include "simcuda/process.h"
+#include "simcuda/program/exchange.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/journal.h"
 #include "simcuda/stream.h"
@@ -147,6 +148,7 @@ static void completed(struct device *d, const struct entry *e)
 /* What a block's last owner left is not the next one's. */
 static void forget_bytes(const struct entry *e)
 {
+	exchange_forget(e->addr, e->size);
 	process_lock();
 	kept_forget(e->addr, e->size);
 	process_unlock();

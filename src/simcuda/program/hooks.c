@@ -67,6 +67,7 @@ static void ask(size_t bytes)
 {
 	int device = process_current_device();
 
+	process_set_in_allocator(true);
 	tracker_ask(bytes);
 	if (!has_trackers())
 		overheard_ask(device, bytes,
@@ -75,6 +76,7 @@ static void ask(size_t bytes)
 
 static void answer(uint64_t addr)
 {
+	process_set_in_allocator(false);
 	if (!has_trackers())
 		overheard_alloc(addr);
 }
@@ -101,6 +103,7 @@ static void *on_raw_alloc_with_stream(void *self, size_t bytes, void *stream)
 {
 	void *addr;
 
+	process_set_in_allocator(true);
 	tracker_ask(bytes);
 	if (!has_trackers())
 		overheard_ask(process_current_device(), bytes,

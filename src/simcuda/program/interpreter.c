@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "simcuda/process.h"
 #include "simcuda/program/entries.h"
+#include "simcuda/program/objects.h"
 #include "simcuda/program/recorder.h"
 
 #define FILE_INPUT   257 /* Py_file_input */
@@ -140,10 +141,10 @@ static const char script[] =
 	"if 'SIMCUDA_SCALAR' in os.environ:\n"
 	"    set_scalar(float(os.environ['SIMCUDA_SCALAR']))\n";
 
-static void run_script(void)
+static void run_script(const char *text)
 {
 	object *globals = py.PyDict_New();
-	object *result = py.PyRun_String(script, FILE_INPUT, globals, globals);
+	object *result = py.PyRun_String(text, FILE_INPUT, globals, globals);
 
 	if (!result)
 		py.PyErr_Clear();
@@ -358,8 +359,9 @@ bool interpreter_soon(int (*call)(void *unused))
 static int prepare(void *unused)
 {
 	(void)unused;
+	run_script(objects_script);
 	if (program.wishes.has_script)
-		run_script();
+		run_script(script);
 	if (program.wishes.steps)
 		begin_steps();
 	return 0;

@@ -1,25 +1,23 @@
 /*
- * NCCL: communicators, and collectives that succeed at once.  The processes of
- * a job do not talk to each other here: what comes from other ranks is what
- * this one sent, as far as its bytes are kept (kept.h), so that what ranks
- * check of each other agrees.
+ * NCCL: communicators.  The processes of a job that are recorded together have
+ * a mailbox for each communicator (exchange.h); a process that is the only one
+ * is alone in all of them.
  */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "simcuda/memory.h"
+#include "simcuda/program/comm.h"
 #include "simcuda/program/versions.h"
-#include "simcuda/stream.h"
 
-#define SUCCESS	      0
-#define SYSTEM_ERROR  2
-#define SPLIT_NOCOLOR (-1)
-
-struct comm {
-	int ranks, rank, device;
-};
+#define SUCCESS		 0
+#define SYSTEM_ERROR	 2
+#define INVALID_ARGUMENT 4
+#define SPLIT_NOCOLOR	 (-1)
 
 struct unique_id {
 	char bytes[128];
@@ -32,12 +30,91 @@ int ncclGetVersion(int *version)
 	return SUCCESS;
 }
 
+/* ---- names, which all ranks of a communicator know ---- */
+
+static const char id_prefix[] = "gpupool-";
+
+int ncclGetUniqueId(struct unique_id *id);
+int ncclGetUniqueId(struct unique_id *id)
+{
+	static _Atomic unsigned count;
+
+	memset(id, 0, sizeof(*id));
+	snprintf(id->bytes, COMM_NAME / 2, "%s%ld-%u", id_prefix,
+		 (long)getpid(), ++count);
+	return SUCCESS;
+}
+
+/* It came through the program: what is no name of ours is none at all. */
+static void name_by_id(char *name, const struct unique_id *id)
+{
+	size_t prefix = sizeof(id_prefix) - 1;
+	size_t length = strnlen(id->bytes, COMM_NAME / 2);
+
+	*name = 0;
+	if (length < COMM_NAME / 2 && !memcmp(id->bytes, id_prefix, prefix) &&
+	    strspn(id->bytes + prefix, "0123456789-") == length - prefix)
+		memcpy(name, id->bytes, length + 1);
+}
+
+/* A child's name follows from what all of its ranks know; "" without room. */
+static void name_child(char *name, struct comm *of, char kind, int color)
+{
+	int n = snprintf(name, COMM_NAME, "%s%c%u.%d", of->name, kind,
+			 ++of->children, color);
+
+	if (!*of->name || n >= COMM_NAME)
+		*name = 0;
+}
+
 /* ---- communicators ---- */
 
-static int make(struct comm **comm, int ranks, int rank)
+static struct comm *make(const char *name, int ranks, int rank)
 {
-	*comm = gp_mem_alloc(1, sizeof(**comm));
-	**comm = (struct comm){ ranks, rank, process_current_device() };
+	struct comm *comm = gp_mem_alloc(1, sizeof(*comm));
+
+	*comm = (struct comm){ .ranks = ranks,
+			       .rank = rank,
+			       .device = process_current_device() };
+	snprintf(comm->name, sizeof(comm->name), "%s", name);
+	comm->line = line_open(*name ? name : NULL, ranks, rank);
+	comm->sends = gp_mem_alloc((size_t)ranks, sizeof(struct line *));
+	comm->receives = gp_mem_alloc((size_t)ranks, sizeof(struct line *));
+	return comm;
+}
+
+/* Two ranks, of which the first sends. */
+static struct line *pair(struct comm *comm, int from, int to, bool sends)
+{
+	char name[COMM_NAME + 32];
+
+	snprintf(name, sizeof(name), "%sfrom%dto%d", comm->name, from, to);
+	return line_open(comm->line->is_alone ? NULL : name, 2, !sends);
+}
+
+struct line *comm_send_line(struct comm *comm, int peer)
+{
+	if (!comm->sends[peer])
+		comm->sends[peer] = pair(comm, comm->rank, peer, true);
+	return comm->sends[peer];
+}
+
+struct line *comm_receive_line(struct comm *comm, int peer)
+{
+	if (!comm->receives[peer])
+		comm->receives[peer] = pair(comm, peer, comm->rank, false);
+	return comm->receives[peer];
+}
+
+static int init(struct comm **comm, int ranks, const struct unique_id *id,
+		int rank)
+{
+	char name[COMM_NAME];
+
+	if (ranks < 1 || rank < 0 || rank >= ranks)
+		return INVALID_ARGUMENT;
+	name_by_id(name, id);
+	*comm = make(ranks > 1 ? name : "", ranks, rank);
 	return SUCCESS;
 }
 
@@ -46,8 +123,7 @@ int ncclCommInitRank(struct comm **comm, int ranks, struct unique_id id,
 int ncclCommInitRank(struct comm **comm, int ranks, struct unique_id id,
 		     int rank)
 {
-	(void)id;
-	return make(comm, ranks, rank);
+	return init(comm, ranks, &id, rank);
 }
 
 int ncclCommInitRankConfig(struct comm **comm, int ranks, struct unique_id id,
@@ -55,9 +131,8 @@ int ncclCommInitRankConfig(struct comm **comm, int ranks, struct unique_id id,
 int ncclCommInitRankConfig(struct comm **comm, int ranks, struct unique_id id,
 			   int rank, void *config)
 {
-	(void)id;
 	(void)config;
-	return make(comm, ranks, rank);
+	return init(comm, ranks, &id, rank);
 }
 
 int ncclCommInitRankScalable(struct comm **comm, int ranks, int rank,
@@ -66,33 +141,61 @@ int ncclCommInitRankScalable(struct comm **comm, int ranks, int rank,
 			     int id_count, struct unique_id *ids, void *config)
 {
 	(void)id_count;
-	(void)ids;
 	(void)config;
-	return make(comm, ranks, rank);
+	return init(comm, ranks, ids, rank);
 }
 
+/* All of them are this process's. */
 int ncclCommInitAll(struct comm **comms, int count, const int *devices);
 int ncclCommInitAll(struct comm **comms, int count, const int *devices)
 {
 	for (int i = 0; i < count; i++) {
-		make(&comms[i], count, i);
+		comms[i] = make("", count, i);
 		comms[i]->device = devices ? devices[i] : i;
 	}
 	return SUCCESS;
 }
 
-/* How many ranks have the same color is known to all of them together only:
- * taken to be all. */
+struct choice {
+	int color, key;
+};
+
+/* Ranks with the same color, in the order of their keys.  Who is alone takes
+ * all to have chosen as it did. */
+static void place_among(const struct choice *all, const struct comm *from,
+			int *ranks, int *rank)
+{
+	struct choice mine = all[from->rank];
+
+	*ranks = *rank = 0;
+	for (int i = 0; i < from->ranks; i++) {
+		if (all[i].color != mine.color)
+			continue;
+		++*ranks;
+		*rank += all[i].key < mine.key ||
+			 (all[i].key == mine.key && i < from->rank);
+	}
+}
+
 int ncclCommSplit(struct comm *from, int color, int key, struct comm **comm,
 		  void *config);
 int ncclCommSplit(struct comm *from, int color, int key, struct comm **comm,
 		  void *config)
 {
-	(void)key;
+	struct choice mine = { color, key }, *all;
+	int ranks = from->ranks, rank = from->rank;
+	char name[COMM_NAME];
+
 	(void)config;
 	*comm = NULL;
-	return color == SPLIT_NOCOLOR ? SUCCESS
-				      : make(comm, from->ranks, from->rank);
+	all = gp_mem_alloc((size_t)ranks, sizeof(*all));
+	if (exchange_values(from->line, &mine, all, sizeof(mine)))
+		place_among(all, from, &ranks, &rank);
+	free(all);
+	name_child(name, from, 's', color);
+	if (color != SPLIT_NOCOLOR)
+		*comm = make(name, ranks, rank);
+	return SUCCESS;
 }
 
 int ncclCommShrink(struct comm *from, int *excluded, int excluded_count,
@@ -100,27 +203,47 @@ int ncclCommShrink(struct comm *from, int *excluded, int excluded_count,
 int ncclCommShrink(struct comm *from, int *excluded, int excluded_count,
 		   struct comm **comm, void *config, int flags)
 {
+	char name[COMM_NAME];
 	int before = 0;
 
 	(void)config;
 	(void)flags;
 	for (int i = 0; i < excluded_count; i++)
 		before += excluded[i] < from->rank;
-	return make(comm, from->ranks - excluded_count, from->rank - before);
+	name_child(name, from, 'x', 0);
+	*comm = make(name, from->ranks - excluded_count, from->rank - before);
+	return SUCCESS;
 }
 
-#define ENDS(X)                                                                \
-	X(ncclCommDestroy)                                                     \
-	X(ncclCommAbort)
+static void close_all(struct line **lines, int count)
+{
+	for (int i = 0; i < count; i++)
+		line_close(lines[i]);
+	free(lines);
+}
 
-#define END(name)                                                              \
-	int name(struct comm *comm);                                           \
-	int name(struct comm *comm)                                            \
-	{                                                                      \
-		free(comm);                                                    \
-		return SUCCESS;                                                \
-	}
-ENDS(END)
+static int end(struct comm *comm)
+{
+	if (!comm)
+		return SUCCESS;
+	close_all(comm->sends, comm->ranks);
+	close_all(comm->receives, comm->ranks);
+	line_close(comm->line);
+	free(comm);
+	return SUCCESS;
+}
+
+int ncclCommDestroy(struct comm *comm);
+int ncclCommDestroy(struct comm *comm)
+{
+	return end(comm);
+}
+
+int ncclCommAbort(struct comm *comm);
+int ncclCommAbort(struct comm *comm)
+{
+	return end(comm);
+}
 
 int ncclCommCount(const struct comm *comm, int *count);
 int ncclCommCount(const struct comm *comm, int *count)
@@ -149,197 +272,6 @@ int ncclCommGetAsyncError(const struct comm *comm, int *error)
 	(void)comm;
 	*error = SUCCESS;
 	return SUCCESS;
-}
-
-/* ---- collectives ---- */
-
-/* ncclDataType_t: int8, uint8, int32, uint32, int64, uint64, half, float,
- * double, bfloat16, float8 of two kinds */
-static size_t bytes_of(size_t count, int type)
-{
-	static const unsigned char sizes[] = { 1, 1, 4, 4, 8, 8,
-					       2, 4, 8, 2, 1, 1 };
-
-	if (type < 0 || (size_t)type >= sizeof(sizes))
-		return 0;
-	return count * sizes[type];
-}
-
-/* Work on the stream, after which `copies` of what was sent lie one behind the
- * other; 0: nothing is received. */
-static int collect(uint64_t to, uint64_t from, size_t size, int copies,
-		   void *stream)
-{
-	process_lock();
-	stream_work((uintptr_t)stream);
-	for (int i = 0; i < copies; i++)
-		if (to + (uint64_t)i * size != from)
-			memory_move(to + (uint64_t)i * size, from, size);
-	process_unlock();
-	return SUCCESS;
-}
-
-int ncclAllGather(uint64_t from, uint64_t to, size_t count, int type,
-		  const struct comm *comm, void *stream);
-int ncclAllGather(uint64_t from, uint64_t to, size_t count, int type,
-		  const struct comm *comm, void *stream)
-{
-	return collect(to, from, bytes_of(count, type), comm->ranks, stream);
-}
-
-int ncclAllReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
-		  const struct comm *comm, void *stream);
-int ncclAllReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
-		  const struct comm *comm, void *stream)
-{
-	(void)op;
-	(void)comm;
-	return collect(to, from, bytes_of(count, type), 1, stream);
-}
-
-/* This rank's part of what it sent. */
-int ncclReduceScatter(uint64_t from, uint64_t to, size_t count, int type,
-		      int op, const struct comm *comm, void *stream);
-int ncclReduceScatter(uint64_t from, uint64_t to, size_t count, int type,
-		      int op, const struct comm *comm, void *stream)
-{
-	size_t size = bytes_of(count, type);
-
-	(void)op;
-	return collect(to, from + (uint64_t)comm->rank * size, size, 1, stream);
-}
-
-/* A gather may be made of broadcasts in one group, one from each rank: those
- * of the others then give what this rank's gives. */
-#define MOST_GROUPED 4096
-
-struct broadcast {
-	uint64_t to;
-	size_t size;
-};
-
-static _Thread_local struct {
-	int depth;
-	uint64_t sent; /* 0: nothing */
-	size_t size;
-	struct broadcast *waiting;
-	size_t count, room;
-} group;
-
-static void wait_for_group(uint64_t to, size_t size)
-{
-	if (group.count == MOST_GROUPED)
-		return;
-	group.waiting = gp_mem_grow(group.waiting, &group.room, group.count + 1,
-				    sizeof(*group.waiting));
-	group.waiting[group.count++] = (struct broadcast){ to, size };
-}
-
-static void end_group(void)
-{
-	process_lock();
-	for (size_t i = 0; group.sent && i < group.count; i++)
-		if (group.waiting[i].size == group.size)
-			memory_move(group.waiting[i].to, group.sent,
-				    group.size);
-	process_unlock();
-	free(group.waiting);
-	memset(&group, 0, sizeof(group));
-}
-
-int ncclGroupStart(void);
-int ncclGroupStart(void)
-{
-	group.depth++;
-	return SUCCESS;
-}
-
-int ncclGroupEnd(void);
-int ncclGroupEnd(void)
-{
-	if (--group.depth <= 0)
-		end_group();
-	return SUCCESS;
-}
-
-int ncclBroadcast(uint64_t from, uint64_t to, size_t count, int type, int root,
-		  const struct comm *comm, void *stream);
-int ncclBroadcast(uint64_t from, uint64_t to, size_t count, int type, int root,
-		  const struct comm *comm, void *stream)
-{
-	size_t size = bytes_of(count, type);
-
-	if (root == comm->rank && group.depth) {
-		group.sent = from;
-		group.size = size;
-	} else if (group.depth) {
-		wait_for_group(to, size);
-	}
-	return collect(to, from, size, root == comm->rank, stream);
-}
-
-int ncclBcast(uint64_t buffer, size_t count, int type, int root,
-	      const struct comm *comm, void *stream);
-int ncclBcast(uint64_t buffer, size_t count, int type, int root,
-	      const struct comm *comm, void *stream)
-{
-	(void)count;
-	(void)type;
-	(void)root;
-	(void)comm;
-	return collect(buffer, buffer, 0, 0, stream);
-}
-
-int ncclReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
-	       int root, const struct comm *comm, void *stream);
-int ncclReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
-	       int root, const struct comm *comm, void *stream)
-{
-	(void)op;
-	return collect(to, from, bytes_of(count, type), root == comm->rank,
-		       stream);
-}
-
-int ncclGather(uint64_t from, uint64_t to, size_t count, int type, int root,
-	       const struct comm *comm, void *stream);
-int ncclGather(uint64_t from, uint64_t to, size_t count, int type, int root,
-	       const struct comm *comm, void *stream)
-{
-	return collect(to, from, bytes_of(count, type),
-		       root == comm->rank ? comm->ranks : 0, stream);
-}
-
-int ncclAlltoAll(uint64_t from, uint64_t to, size_t count, int type,
-		 const struct comm *comm, void *stream);
-int ncclAlltoAll(uint64_t from, uint64_t to, size_t count, int type,
-		 const struct comm *comm, void *stream)
-{
-	return collect(to, from, bytes_of(count, type) * (size_t)comm->ranks, 1,
-		       stream);
-}
-
-int ncclSend(uint64_t from, size_t count, int type, int peer,
-	     const struct comm *comm, void *stream);
-int ncclSend(uint64_t from, size_t count, int type, int peer,
-	     const struct comm *comm, void *stream)
-{
-	(void)count;
-	(void)type;
-	(void)peer;
-	(void)comm;
-	return collect(from, from, 0, 0, stream);
-}
-
-int ncclRecv(uint64_t to, size_t count, int type, int peer,
-	     const struct comm *comm, void *stream);
-int ncclRecv(uint64_t to, size_t count, int type, int peer,
-	     const struct comm *comm, void *stream)
-{
-	(void)count;
-	(void)type;
-	(void)peer;
-	(void)comm;
-	return collect(to, to, 0, 0, stream);
 }
 
 /* ---- memory ---- */

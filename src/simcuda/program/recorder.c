@@ -13,10 +13,12 @@
 
 #include "simcuda/process.h"
 #include "simcuda/program/entries.h"
+#include "simcuda/program/exchange.h"
 #include "simcuda/program/guesses.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/journal.h"
 #include "simcuda/program/outputs.h"
+#include "simcuda/program/peers.h"
 #include "simcuda/program/plans.h"
 #include "simcuda/program/stand_in.h"
 
@@ -185,6 +187,9 @@ static void write_called(void)
 			plans_version(), plans_why_not());
 	else if (*plans_why_not())
 		fprintf(file, "0 plans 0 %s\n", plans_why_not());
+	if (exchange_deserted())
+		fprintf(file, "%" PRIu64 " deserted communicators\n",
+			exchange_deserted());
 	fclose(file);
 }
 
@@ -227,8 +232,10 @@ void recorder_start(void)
  * initialised. */
 static void find_allocator(void)
 {
-	if (recorder.layout)
-		hooks_set(recorder.layout);
+	if (!recorder.layout)
+		return;
+	peers_announce();
+	hooks_set(recorder.layout);
 }
 
 /* No lock is held by a thread that the child does not have. */

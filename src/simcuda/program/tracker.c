@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpupool/simcuda.h"
+#include "simcuda/process.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/pools.h"
@@ -73,6 +74,8 @@ static void track(const void *functor, const void *from)
 
 	(void)functor;
 	read_entry(from, &e);
+	if (e.action == OOM) /* an exception leaves it */
+		process_set_in_allocator(false);
 	write(&e);
 }
 

@@ -1,0 +1,472 @@
+#include "simcuda/program/exchange.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "simcuda/kept.h"
+#include "simcuda/program/peers.h"
+#include "simcuda/program/elements.h"
+#include "simcuda/stream.h"
+
+#define PLACES 64
+
+struct pending {
+	struct line *line; /* NULL: the place is free */
+	uint64_t number;   /* of its messages */
+	uint64_t issued;   /* of all that was */
+	struct exchange what;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct pending places[PLACES];
+	_Atomic unsigned count;
+	uint64_t issued;
+	bool is_alone; /* no other process uses a device */
+	uint64_t deserted;
+} all = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* ---- what has come ---- */
+
+static bool is_there(const struct pending *p)
+{
+	const struct line *l = p->line;
+
+	if (p->what.root != EXCHANGE_ALL)
+		return mailbox_posted(l->mailbox, p->what.root) > p->number;
+	for (int i = 0; i < l->ranks; i++)
+		if (mailbox_posted(l->mailbox, i) <= p->number)
+			return false;
+	return true;
+}
+
+/* A rank that is alone takes its own message for everybody's, if it sent one.
+ */
+static bool read_part(const struct pending *p, int rank, void *bytes)
+{
+	const struct line *l = p->line;
+
+	if (l->is_alone)
+		rank = l->rank;
+	if (mailbox_posted(l->mailbox, rank) <= p->number) {
+		memset(bytes, 0, p->what.part);
+		return false;
+	}
+	return mailbox_read(l->mailbox, rank, p->number, p->what.offset, bytes,
+			    p->what.part);
+}
+
+static void put(uint64_t to, const void *bytes, uint64_t size, bool is_known)
+{
+	process_lock();
+	if (is_known)
+		kept_write(to, bytes, size);
+	else
+		kept_forget(to, size);
+	process_unlock();
+}
+
+static void gather(const struct pending *p, void *bytes)
+{
+	const struct exchange *e = &p->what;
+	bool from_all = e->root == EXCHANGE_ALL;
+
+	for (int i = 0; i < (from_all ? p->line->ranks : 1); i++) {
+		bool is_known = read_part(p, from_all ? i : e->root, bytes);
+
+		put(e->to + (uint64_t)i * e->part, bytes, e->part, is_known);
+	}
+}
+
+static void combine(const struct pending *p, char *bytes)
+{
+	const struct exchange *e = &p->what;
+	size_t step = elements_bytes(e->type);
+	size_t count = step ? e->part / step : 0;
+	char *other = gp_mem_alloc(e->part, 1);
+	bool is_known = read_part(p, 0, bytes);
+
+	for (int i = 1; i < p->line->ranks && !p->line->is_alone; i++) {
+		is_known |= read_part(p, i, other);
+		elements_reduce(bytes, other, count, e->type, e->op);
+	}
+	if (!p->line->is_alone)
+		elements_finish(bytes, count, e->type, e->op, p->line->ranks);
+	put(e->to, bytes, e->part, is_known);
+	free(other);
+}
+
+static void put_in_place(const struct pending *p)
+{
+	uint64_t part = p->what.part;
+	char *bytes;
+
+	if (p->what.kind == EXCHANGE_NOTHING || !part || part > MAILBOX_MOST)
+		return;
+	bytes = gp_mem_alloc(part, 1);
+	if (p->what.kind == EXCHANGE_GATHER)
+		gather(p, bytes);
+	else
+		combine(p, bytes);
+	free(bytes);
+}
+
+/* What of its messages this rank has done with. */
+static void tell_done(const struct line *line)
+{
+	uint64_t least = line->issued;
+
+	for (size_t i = 0; i < PLACES; i++)
+		if (all.places[i].line == line && all.places[i].number < least)
+			least = all.places[i].number;
+	mailbox_done(line->mailbox, least);
+}
+
+static void finish(size_t place)
+{
+	struct pending *p = &all.places[place];
+	struct line *line = p->line;
+
+	put_in_place(p);
+	p->line = NULL;
+	atomic_fetch_sub(&all.count, 1);
+	process_lock();
+	streams_arrived((unsigned)place);
+	process_unlock();
+	tell_done(line);
+}
+
+static void progress(void)
+{
+	for (size_t i = 0; i < PLACES; i++)
+		if (all.places[i].line &&
+		    (all.places[i].line->is_alone || is_there(&all.places[i])))
+			finish(i);
+}
+
+/* ---- waiting ---- */
+
+#define NAP_NS	     200000
+#define LONG_NAP_NS  2000000
+#define SHORT_NAPS   500
+/* Whether anybody is there is looked at so often. */
+#define LOOK_NAPS    250
+/* So many looks of half a second until nobody is thought to come, and until
+ * nobody is thought to go on: NCCL's own patience in PyTorch is 10 minutes. */
+#define MOST_MISSING 8
+#define MOST_IDLE    1200
+
+struct patience {
+	unsigned naps, missing, idle;
+	uint64_t progress;
+};
+
+static void nap(struct patience *p)
+{
+	const struct timespec time = {
+		.tv_nsec = p->naps < SHORT_NAPS ? NAP_NS : LONG_NAP_NS,
+	};
+
+	p->naps++;
+	nanosleep(&time, NULL);
+}
+
+/* A rank may be started alone, as the first of many. */
+static bool is_missing(const struct line *line, struct patience *p)
+{
+	int others;
+
+	if (mailbox_is_complete(line->mailbox))
+		return false;
+	others = peers_count();
+	if (others >= line->ranks || ++p->missing < MOST_MISSING)
+		return false;
+	all.is_alone |= others <= 1;
+	return true;
+}
+
+static bool is_idle(const struct line *line, struct patience *p)
+{
+	uint64_t now = mailbox_progress(line->mailbox);
+
+	if (p->progress != now)
+		p->idle = 0;
+	p->progress = now;
+	return ++p->idle >= MOST_IDLE;
+}
+
+/* One step of waiting for a line. */
+static void wait_a_little(struct line *line, struct patience *p)
+{
+	nap(p);
+	if (p->naps % LOOK_NAPS)
+		return;
+	pthread_mutex_lock(&all.lock);
+	progress();
+	if (is_missing(line, p))
+		line->is_alone = true;
+	if (!line->is_alone &&
+	    (mailbox_is_deserted(line->mailbox) || is_idle(line, p))) {
+		line->is_alone = true;
+		all.deserted++;
+	}
+	progress();
+	pthread_mutex_unlock(&all.lock);
+}
+
+/* The lock is held on return: of the first that is still awaited, or NULL. */
+static struct line *first_awaited(bool (*is_awaited)(const struct pending *,
+						     const void *),
+				  const void *what)
+{
+	pthread_mutex_lock(&all.lock);
+	progress();
+	for (size_t i = 0; i < PLACES; i++)
+		if (all.places[i].line && is_awaited(&all.places[i], what))
+			return all.places[i].line;
+	return NULL;
+}
+
+static void wait_until_none(bool (*is_awaited)(const struct pending *,
+					       const void *),
+			    const void *what)
+{
+	struct patience patience = { 0 };
+	struct line *line;
+
+	if (!atomic_load(&all.count))
+		return;
+	for (;;) {
+		line = first_awaited(is_awaited, what);
+		pthread_mutex_unlock(&all.lock);
+		if (!line)
+			return;
+		wait_a_little(line, &patience);
+	}
+}
+
+static bool is_among(const struct pending *p, const void *what)
+{
+	const struct awaited *awaited = what;
+	size_t place = (size_t)(p - all.places);
+
+	return awaited->places >> place & 1 && p->issued <= awaited->issued;
+}
+
+struct range {
+	uint64_t addr, size;
+};
+
+static uint64_t received(const struct pending *p)
+{
+	return p->what.part *
+	       (p->what.kind == EXCHANGE_GATHER && p->what.root == EXCHANGE_ALL
+			? (uint64_t)p->line->ranks
+			: 1);
+}
+
+/* Whether it will write into the range. */
+static bool is_within(const struct pending *p, const void *what)
+{
+	const struct range *r = what;
+
+	return p->what.kind != EXCHANGE_NOTHING &&
+	       p->what.part <= MAILBOX_MOST && p->what.to < r->addr + r->size &&
+	       r->addr < p->what.to + received(p);
+}
+
+void exchange_forget(uint64_t addr, uint64_t size)
+{
+	const struct range range = { addr, size };
+
+	if (!atomic_load(&all.count))
+		return;
+	pthread_mutex_lock(&all.lock);
+	for (size_t i = 0; i < PLACES; i++)
+		if (all.places[i].line && is_within(&all.places[i], &range))
+			all.places[i].what.kind = EXCHANGE_NOTHING;
+	pthread_mutex_unlock(&all.lock);
+}
+
+static void before(uint64_t addr, uint64_t size, bool is_written)
+{
+	const struct range range = { addr, size };
+
+	(void)is_written; /* what comes later must not be written over */
+	wait_until_none(is_within, &range);
+}
+
+static void await(const struct awaited *what)
+{
+	wait_until_none(is_among, what);
+}
+
+static bool is_awaited(const struct awaited *what)
+{
+	bool is_there = false;
+
+	if (atomic_load(&all.count)) {
+		is_there = first_awaited(is_among, what) != NULL;
+		pthread_mutex_unlock(&all.lock);
+	}
+	return is_there;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	static const struct arrivals arrivals = { before, await, is_awaited };
+
+	process_expect_arrivals(&arrivals);
+}
+
+/* ---- lines ---- */
+
+uint64_t exchange_deserted(void)
+{
+	return all.deserted;
+}
+
+struct line *line_open(const char *name, int ranks, int rank)
+{
+	struct line *line = gp_mem_alloc(1, sizeof(*line));
+
+	*line = (struct line){ .ranks = ranks, .rank = rank };
+	if (name && !all.is_alone)
+		line->mailbox = mailbox_open(name, ranks, rank);
+	line->is_alone = !line->mailbox;
+	return line;
+}
+
+void line_close(struct line *line)
+{
+	if (!line)
+		return;
+	pthread_mutex_lock(&all.lock);
+	progress();
+	line->is_alone = true;
+	progress();
+	pthread_mutex_unlock(&all.lock);
+	mailbox_close(line->mailbox);
+	free(line);
+}
+
+/* ---- exchanges ---- */
+
+/* What is kept of it, or NULL; released by the caller. */
+static void *bytes_at(uint64_t from, uint64_t size)
+{
+	void *bytes = NULL;
+
+	if (!size || size > MAILBOX_MOST)
+		return NULL;
+	process_before_read(from, size);
+	process_lock();
+	if (kept_has_any(from, size)) {
+		bytes = gp_mem_alloc(size, 1);
+		kept_read(from, bytes, size);
+	}
+	process_unlock();
+	return bytes;
+}
+
+/* -1: none is free. */
+static int free_place(void)
+{
+	for (int i = 0; i < PLACES; i++)
+		if (!all.places[i].line)
+			return i;
+	return -1;
+}
+
+static void note(struct line *line, const struct exchange *what, int place)
+{
+	all.places[place] =
+		(struct pending){ line, line->issued++, ++all.issued, *what };
+	atomic_fetch_add(&all.count, 1);
+	process_lock();
+	stream_await((uintptr_t)what->stream, (unsigned)place, all.issued);
+	process_unlock();
+}
+
+/* Waits until there is room for it.  False: alone. */
+static bool post(struct line *line, const struct exchange *what,
+		 const void *bytes)
+{
+	struct patience patience = { 0 };
+	bool is_posted = false;
+
+	while (!line->is_alone && !is_posted) {
+		int place;
+
+		pthread_mutex_lock(&all.lock);
+		progress();
+		place = free_place();
+		is_posted = place >= 0 &&
+			    (what->is_silent ||
+			     mailbox_post(line->mailbox, bytes, what->sent));
+		if (is_posted)
+			note(line, what, place);
+		progress();
+		pthread_mutex_unlock(&all.lock);
+		if (!is_posted)
+			wait_a_little(line, &patience);
+	}
+	return is_posted;
+}
+
+bool exchange(struct line *line, const struct exchange *what)
+{
+	void *bytes;
+	bool is_posted;
+
+	if (line->is_alone)
+		return false;
+	bytes = bytes_at(what->from, what->sent);
+	is_posted = post(line, what, bytes);
+	free(bytes);
+	return is_posted;
+}
+
+static bool is_of_line(const struct pending *p, const void *what)
+{
+	return p->line == what;
+}
+
+/* A message that is left in the mailbox until all have it. */
+bool exchange_values(struct line *line, const void *mine, void *to,
+		     uint64_t size)
+{
+	const struct exchange what = { .sent = size, .root = EXCHANGE_ALL };
+	uint64_t number = line->issued;
+
+	if (!post(line, &what, mine))
+		return false;
+	wait_until_none(is_of_line, line);
+	for (int i = 0; i < line->ranks && !line->is_alone; i++)
+		mailbox_read(line->mailbox, i, number, 0,
+			     (char *)to + (uint64_t)i * size, size);
+	return !line->is_alone;
+}
+
+void exchange_send(struct line *line, uint64_t from, uint64_t size)
+{
+	struct patience patience = { 0 };
+	void *bytes = line->is_alone ? NULL : bytes_at(from, size);
+	bool is_posted = false;
+
+	while (!line->is_alone && !is_posted) {
+		pthread_mutex_lock(&all.lock);
+		progress();
+		is_posted = mailbox_post(line->mailbox, bytes, size);
+		if (is_posted)
+			mailbox_done(line->mailbox, ++line->issued);
+		pthread_mutex_unlock(&all.lock);
+		if (!is_posted)
+			wait_a_little(line, &patience);
+	}
+	free(bytes);
+}
