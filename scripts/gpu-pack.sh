@@ -37,8 +37,12 @@ for cuda in 12 13; do
 	cp build/simcuda/$cuda/libgpupool-simcuda.so "$out/simcuda/$cuda"
 done
 for engine in $engines; do
-	[ ! -r "build/torch/$engine/release" ] ||
+	if [ -x "build/torch/$engine/cuda/gpupool-torch" ]; then
 		cp -RP "build/torch/$engine" "$out/torch/$engine"
+	else
+		echo "not packed: PyTorch $engine's allocator, which" \
+			"make torch-engine TORCH=$engine prepares" >&2
+	fi
 done
 git rev-parse HEAD > "$out/commit" 2> /dev/null || true
 echo "packed in $out: $(du -sh "$out" | cut -f 1)," \

@@ -10,7 +10,8 @@
 # What OUT then holds: libc10.so and libc10_cuda.so out of the wheel; the CUDA
 # runtime without a device that they run on (src/simcuda), as libcudart.so.N,
 # libcuda.so.1 and libnvidia-ml.so.1; gpupool-torch, which drives the allocator;
-# and a file "release".  Nothing of the CUDA toolkit is needed.
+# cuda/, the same for NVIDIA's own runtime and a device; and a file "release".
+# Nothing of the CUDA toolkit is needed.
 set -eu
 
 if [ $# -lt 2 ]; then
@@ -121,17 +122,32 @@ local: *;
 };
 END
 
+# On a device only these are still simulated: when work is done is told by the
+# trace.
+cat > "$work/streams" << END
+libcudart.so.$cuda {
+global: cudaStream*; cudaEvent*; cudaGraph*; cudaThreadExchangeStreamCaptureMode;
+	cudaDeviceSynchronize; simcuda_*;
+local: *;
+};
+END
+
 include="-I$root/include -I$root/src -I$root/src/simcuda/api"
 flags="-O2 -fPIC -D_GNU_SOURCE -DSIMCUDA_MAJOR=${cuda%%.*} $include"
 runtime="libcudart.so.$cuda"
 # The flags are lists.
+streams=libgpupool-streams.so
+sources="$root/src/device/sim.c $root/src/device/sim_pool.c
+	$root/src/device/space.c $root/src/base/map.c $root/src/base/mem.c"
 # shellcheck disable=SC2086
 $cc -std=c11 $flags -shared -pthread -Wl,-soname,"$runtime" \
 	-Wl,--version-script="$work/exports" -o "$new/$runtime" \
-	"$root"/src/simcuda/*.c "$root"/src/device/sim.c \
-	"$root"/src/device/sim_pool.c \
-	"$root"/src/device/space.c "$root"/src/base/map.c \
-	"$root"/src/base/mem.c
+	"$root"/src/simcuda/*.c $sources
+mkdir "$new/cuda"
+# shellcheck disable=SC2086
+$cc -std=c11 $flags -shared -pthread -Wl,-soname,$streams -Wl,-Bsymbolic \
+	-Wl,--version-script="$work/streams" -o "$new/cuda/$streams" \
+	"$root"/src/simcuda/*.c $sources
 
 # The driver's and the management library's functions are in the runtime; what
 # asks for them by these names finds them through it.
@@ -158,8 +174,14 @@ $cxx -std=$std -w $flags -D_GLIBCXX_USE_CXX11_ABI=$abi \
 # Ours first: a library that is loaded already is not looked for again.
 $cxx -o "$new/gpupool-torch" "$work/shim.o" "$work/helper.o" "$work/mem.o" \
 	-L"$new" -Wl,--no-as-needed -l:"$runtime" -l:libcuda.so.1 \
-	-l:libnvidia-ml.so.1 -lc10_cuda -lc10 "-Wl,-rpath,\$ORIGIN" \
+	-l:libnvidia-ml.so.1 -lc10_cuda -lc10 -ldl "-Wl,-rpath,\$ORIGIN" \
 	-Wl,--disable-new-dtags -Wl,--allow-shlib-undefined
+# The runtime is found as every program finds it, or is loaded first.
+ln -s ../libc10.so ../libc10_cuda.so "$new/cuda"
+$cxx -o "$new/cuda/gpupool-torch" "$work/shim.o" "$work/helper.o" \
+	"$work/mem.o" -L"$new/cuda" -L"$new" -Wl,--no-as-needed -l:$streams \
+	-l:"$runtime" -lc10_cuda -lc10 -ldl "-Wl,-rpath,\$ORIGIN" \
+	-Wl,--enable-new-dtags -Wl,--allow-shlib-undefined
 echo "$release" > "$new/release"
 
 rm -rf "$out"

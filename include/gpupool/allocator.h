@@ -86,6 +86,12 @@ struct gp_candidate {
 
 struct gp_allocator;
 
+/* For engines that run PyTorch itself: where its own calls go to a device. */
+struct gp_torch_cuda {
+	const char *runtime; /* libcudart of the CUDA it was built for */
+	char *const *environment; /* of its process, but for its settings */
+};
+
 struct gp_allocator_config {
 	const struct gp_settings *settings;
 	struct gp_device *device; /* borrowed */
@@ -101,6 +107,9 @@ struct gp_allocator_config {
 	/* For engines that run PyTorch itself: what settings was parsed from
 	 * (NULL: the defaults), and the folder of a prepared engine. */
 	const char *conf, *torch_lib;
+	/* NULL: PyTorch asks config->device, by way of its process; else the
+	 * device itself, and addresses are those of the runtime. */
+	const struct gp_torch_cuda *torch_cuda;
 	/* For the engine async; NULL: PyTorch's. */
 	const struct gp_pool_settings *pool_settings;
 	/* Called for each action, in order; NULL: nobody listens. */

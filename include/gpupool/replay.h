@@ -33,6 +33,7 @@ struct gp_replay_config {
 	const struct gp_settings *settings;
 	const struct gp_engine *engine;
 	const char *conf, *torch_lib; /* as in struct gp_allocator_config */
+	const struct gp_torch_cuda *torch_cuda; /* likewise */
 	const struct gp_pool_settings *pool_settings;
 	enum gp_replay_mode mode;
 	enum gp_on_oom on_oom;

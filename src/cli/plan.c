@@ -224,6 +224,8 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 	return status;
 }
 
+extern char **environ;
+
 void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
 		     const struct gp_options *options)
 {
@@ -231,6 +233,12 @@ void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
 
 	plan->cuda = cuda;
 	plan->check_memory = options->check_memory;
+	plan->torch_cuda = (struct gp_torch_cuda){
+		gp_cuda_about(cuda)->library, environ
+	};
+	/* Else gpupool asks in its name, and can write and refuse. */
+	plan->asks_itself = runs_torch(plan) && !options->check_memory &&
+			    !options->capacity;
 	for (size_t i = 0; i < plan->trace->device_count; i++)
 		if (!options->capacity || plan->capacity[i] > total)
 			plan->capacity[i] = total;
@@ -345,6 +353,7 @@ struct gp_replay_config gp_plan_simulated(const struct gp_plan *plan,
 		.engine = plan->engine,
 		.conf = plan->conf,
 		.torch_lib = plan->torch_lib,
+		.torch_cuda = plan->asks_itself ? &plan->torch_cuda : NULL,
 		.pool_settings = &plan->pool_settings,
 		.mode = plan->mode,
 		.capacity = plan->capacity[device],

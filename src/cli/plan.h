@@ -23,7 +23,8 @@ struct gp_plan {
 	char *torch_lib; /* owned; NULL: none */
 	const struct gp_engine *engine;
 	struct gp_cuda *cuda; /* borrowed; NULL: the device is simulated */
-	bool check_memory;
+	struct gp_torch_cuda torch_cuda;
+	bool check_memory, asks_itself; /* PyTorch, the device */
 	struct gp_pool_settings pool_settings;
 	bool (*is_interrupted)(void); /* NULL: it is not asked */
 	enum gp_replay_mode mode;

@@ -74,6 +74,7 @@ static struct gp_verify_config config_of(const struct subject *j,
 		.make_device = run.make_device,
 		.make_device_arg = run.make_device_arg,
 		.check_memory = run.check_memory,
+		.torch_cuda = run.torch_cuda,
 	};
 
 	if (!j->s->cuda)

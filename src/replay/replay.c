@@ -61,6 +61,7 @@ static enum gp_status start(struct replay *r, struct gp_diag *diag)
 		.action_arg = r,
 		.conf = r->config->conf,
 		.torch_lib = r->config->torch_lib,
+		.torch_cuda = r->config->torch_cuda,
 		.pool_settings = r->config->pool_settings,
 	};
 	enum gp_status status;

@@ -83,6 +83,7 @@ static enum gp_status play(struct verify *v, enum side side, size_t events,
 		config.make_device = v->config->make_device;
 		config.make_device_arg = v->config->make_device_arg;
 		config.check_memory = v->config->check_memory;
+		config.torch_cuda = v->config->torch_cuda;
 	}
 	device.event_count = events;
 	trace.devices = &device;
@@ -136,7 +137,7 @@ static size_t permuted(const struct verify *v, const struct deed_terms *terms,
 static size_t compare_actions(struct verify *v)
 {
 	struct deed_terms terms = {
-		.has_own_addresses = v->config->has_own_addresses,
+		.has_own_addresses = v->config->torch_cuda != NULL,
 		.is_on_device = v->config->make_device != NULL,
 	};
 	bool is_open = order_is_open(v);

@@ -20,9 +20,10 @@ all='prices replay expandable out-of-memory interrupt torch memory split direct
 tests=${*:-$all}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
+trap 'keep_table; exit 1' INT TERM
 results=${RESULTS:-$work/results}
 repeat=${REPEAT:-200}
+libraries=${LD_LIBRARY_PATH-}
 prefix=gpu
 failed=0
 
@@ -70,6 +71,12 @@ is_left_free() {
 	[ "${left#-}" -lt 33554432 ]
 }
 
+# Also when its time is over.
+keep_table() {
+	cat "$work/table" "$work/err" >> "$results/compare.txt" 2> /dev/null
+	rm -f "$work/table"
+}
+
 # Traces replayed there and on a simulated device: every action and counter.
 #	compare TEST TRACES FLAG...
 compare() {
@@ -78,15 +85,16 @@ compare() {
 	echo "== $test: verify --device cuda $*" >> "$results/compare.txt"
 	# The names are a list.
 	# shellcheck disable=SC2086
-	"$gpupool" verify $list --device cuda -q "$@" \
+	LD_LIBRARY_PATH=$libraries "$gpupool" verify $list --device cuda -q \
 		2> "$work/err" < /dev/null > "$work/table"
 	code=$?
-	cat "$work/table" "$work/err" >> "$results/compare.txt"
-	compared=$(grep -c '  equal' "$work/table")
+	cp "$work/table" "$work/told"
+	keep_table
+	compared=$(grep -c '  equal' "$work/told")
 	if [ "$code" -eq 0 ] && [ "$compared" -gt 0 ]; then
 		ok "$test"
-	elif grep -q 'NOT EQUAL\|DID NOT' "$work/table"; then
-		fail "$test" "$(grep 'NOT EQUAL\|DID NOT' "$work/table" |
+	elif grep -q 'NOT EQUAL\|DID NOT' "$work/told"; then
+		fail "$test" "$(grep 'NOT EQUAL\|DID NOT' "$work/told" |
 			head -n 1 | tr -s ' ')"
 	else
 		fail "$test" "$(why)"
@@ -198,9 +206,23 @@ test_torch() {
 			2> /dev/null)
 		[ -n "$list" ] || continue
 		ran=$((ran + 1))
+		if [ ! -x "$folder/cuda/gpupool-torch" ]; then
+			skip "torch-$release" "an older gpupool prepared it"
+			continue
+		fi
+		# The stand-in that PyTorch's library takes for its runtime.
+		set --
+		if [ -n "${STAND_IN-}" ]; then
+			set -- --cudart "$(ls "$folder"/libcudart.so.*)"
+			libraries=$folder
+		fi
 		compare "torch-$release" "$list" --engine torch \
-			--torch "$release" --torch-lib "$folder"
+			--torch "$release" --torch-lib "$folder" "$@"
+		compare "torch-$release-expandable" "$list" --engine torch \
+			--expandable-segments --torch "$release" \
+			--torch-lib "$folder" "$@"
 	done
+	libraries=${LD_LIBRARY_PATH-}
 	[ "$ran" -gt 0 ] ||
 		skip torch "no engine is prepared: make torch-engine"
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "gpupool/allocator.h"
 
 #define BUFFER	   65536
 #define LAST_WORDS 400 /* bytes of the helper's output that are told */
@@ -114,22 +115,78 @@ bool channel_receive(struct channel *channel, void *data, size_t size)
 
 /* ---- life ---- */
 
+static const char setting_name[] = "PYTORCH_CUDA_ALLOC_CONF=";
+
+static char *setting_of(const char *conf)
+{
+	size_t size = sizeof(setting_name) + strlen(conf);
+	char *setting = gp_mem_alloc(size, 1);
+
+	snprintf(setting, size, "%s%s", setting_name, conf);
+	return setting;
+}
+
+/* PyTorch's streams and events are the trace's, in front of the runtime. */
+static char *preload_of(const char *folder, const char *runtime)
+{
+	static const char format[] =
+		"LD_PRELOAD=%s/cuda/libgpupool-streams.so:%s";
+	size_t size = sizeof(format) + strlen(folder) + strlen(runtime);
+	char *preload = gp_mem_alloc(size, 1);
+
+	snprintf(preload, size, format, folder, runtime);
+	return preload;
+}
+
+static bool is_ours(const char *variable)
+{
+	static const char *const names[] = { setting_name, "LD_PRELOAD=",
+					     "PYTORCH_ALLOC_CONF=" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(variable, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 /*
  * Nothing of the environment reaches the helper but the settings, so that runs
- * are alike everywhere; PyTorch reads them before its main begins.
+ * are alike everywhere, unless it is to find a device.  PyTorch reads settings
+ * before its main begins.  setting, preload: NULL for none.
  */
-static int spawn(struct channel *channel, const char *program, const char *conf,
-		 int socket)
+static char **environment_of(const struct gp_torch_cuda *cuda, char *setting,
+			     char *preload)
 {
-	static const char name[] = "PYTORCH_CUDA_ALLOC_CONF=";
-	size_t size = sizeof(name) + strlen(conf);
-	char *setting = gp_mem_alloc(size, 1);
-	char *const arguments[] = { (char *)program, NULL };
-	char *const settings[] = { setting, NULL };
+	char *const *from = cuda ? cuda->environment : NULL;
+	size_t count = 0, n = 0;
+	char **all;
+
+	while (from && from[count])
+		count++;
+	all = gp_mem_alloc(count + 3, sizeof(*all));
+	if (setting)
+		all[n++] = setting;
+	if (preload)
+		all[n++] = preload;
+	for (size_t i = 0; i < count; i++)
+		if (!is_ours(from[i]))
+			all[n++] = from[i];
+	return all;
+}
+
+static int spawn(struct channel *channel, const char *folder,
+		 const struct gp_torch_cuda *cuda, const char *conf, int socket)
+{
+	char program[4096];
+	char *setting = *conf ? setting_of(conf) : NULL;
+	char *preload = cuda ? preload_of(folder, cuda->runtime) : NULL;
+	char **environment = environment_of(cuda, setting, preload);
+	char *const arguments[] = { program, NULL };
 	posix_spawn_file_actions_t files;
 	int error;
 
-	snprintf(setting, size, "%s%s", name, conf);
+	snprintf(program, sizeof(program), "%s%s/gpupool-torch", folder,
+		 cuda ? "/cuda" : "");
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, channel->log, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&files, channel->log, STDERR_FILENO);
@@ -137,9 +194,11 @@ static int spawn(struct channel *channel, const char *program, const char *conf,
 					 O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, socket, TORCH_WIRE_FD);
 	error = posix_spawn(&channel->pid, program, &files, NULL, arguments,
-			    *conf ? settings : settings + 1);
+			    environment);
 	posix_spawn_file_actions_destroy(&files);
+	free(environment);
 	free(setting);
+	free(preload);
 	return error;
 }
 
@@ -149,16 +208,20 @@ static enum gp_status refuse(struct channel *channel, const char *folder,
 	channel->is_broken = true;
 	channel->pid = 0;
 	gp_diag_file(diag, folder);
+	if (error == ENOENT)
+		gp_diag_hint(diag, "an engine that an older gpupool prepared "
+				   "lacks what runs on a device: make "
+				   "torch-engine prepares it again");
 	return gp_diag_set(diag, GP_SYSTEM,
 			   "PyTorch's allocator could not be started: %s",
 			   strerror(error));
 }
 
 enum gp_status channel_open(struct channel *channel, const char *folder,
-			    const char *conf, struct gp_diag *diag)
+			    const struct gp_torch_cuda *cuda, const char *conf,
+			    struct gp_diag *diag)
 {
 	int sockets[2], error;
-	char program[4096];
 
 	*channel = (struct channel){ .socket = -1 };
 	channel->log = memfd_create("gpupool-torch", MFD_CLOEXEC);
@@ -167,8 +230,7 @@ enum gp_status channel_open(struct channel *channel, const char *folder,
 		return refuse(channel, folder, errno, diag);
 	channel->socket = sockets[0];
 	channel->buffer = gp_mem_alloc(BUFFER, 1);
-	snprintf(program, sizeof(program), "%s/gpupool-torch", folder);
-	error = spawn(channel, program, conf, sockets[1]);
+	error = spawn(channel, folder, cuda, conf, sockets[1]);
 	close(sockets[1]);
 	return error ? refuse(channel, folder, error, diag) : GP_OK;
 }

@@ -19,9 +19,13 @@ struct channel {
 	char trouble[512]; /* why, once it is broken */
 };
 
-/* Starts the helper of a prepared engine, under these settings. */
+struct gp_torch_cuda;
+
+/* Starts the helper of a prepared engine, under these settings; the one on that
+ * runtime unless it is NULL. */
 enum gp_status channel_open(struct channel *channel, const char *folder,
-			    const char *conf, struct gp_diag *diag);
+			    const struct gp_torch_cuda *cuda, const char *conf,
+			    struct gp_diag *diag);
 /* Ends the helper; also of a zeroed or broken one. */
 void channel_close(struct channel *channel);
 

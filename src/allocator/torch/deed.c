@@ -52,12 +52,34 @@ static uint16_t pool_of(struct torch *t, const struct torch_message *m,
 			      : pool_of_segment(t, m->what, m->addr);
 }
 
+/* What PyTorch asked of a device itself is known by what came of it.  Pages are
+ * of 2 MiB or, of large ones, of what divides the range. */
+static void count_call(const struct torch *t, const struct torch_message *m)
+{
+	struct gp_device_calls *calls = &t->config.device->calls;
+	uint64_t large = t->config.settings->large_segment_size;
+	uint64_t page = m->size % large ? GP_DEVICE_GRAIN : large;
+
+	switch (m->what) {
+	case TORCH_DID_SEGMENT_ALLOC: gp_call_malloc(calls, m->size); break;
+	case TORCH_DID_SEGMENT_FREE: gp_call_free(calls, m->size); break;
+	case TORCH_DID_SEGMENT_MAP: gp_call_map(calls, m->size, page); break;
+	case TORCH_DID_SEGMENT_UNMAP:
+		gp_call_unmap(calls, m->size, page);
+		break;
+	case TORCH_DID_OOM: calls->malloc_failed++; break;
+	default: break;
+	}
+}
+
 void deed_tell(struct torch *t, const struct torch_message *m)
 {
 	struct gp_action action;
 
 	if (m->what >= TORCH_DID_ACTIONS)
 		return;
+	if (t->config.torch_cuda)
+		count_call(t, m);
 	action = (struct gp_action){
 		.kind = kinds[m->what],
 		.stream = torch_stream_index(t, m->stream),

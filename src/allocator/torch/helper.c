@@ -6,9 +6,15 @@
  *       device <--question-- (cudaMalloc, cuMemCreate, ...) <----'
  *       action <--action---- (alloc, segment_alloc, ...)
  *     engine <--answer, counters-- helper
+ *
+ * On a device, memory is asked of NVIDIA's runtime and driver instead. Streams,
+ * events and captures stay simcuda's there, too: they are done when the trace
+ * says so.
  */
 #include "allocator/torch/helper.h"
 
+#include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,10 +264,16 @@ static int do_record_stream(const struct torch_request *request)
 
 static int do_hello(const struct torch_request *request, uint64_t *hello)
 {
-	int ordinal = (int)request->ordinal;
+	/* The device itself is the first one, whatever the trace's was. */
+	bool is_real = request->size;
+	int ordinal = is_real ? 0 : (int)request->ordinal;
 
 	simcuda_set_devices(ordinal + 1);
-	simcuda_use_device(ordinal, &far_device);
+	if (!is_real)
+		simcuda_use_device(ordinal, &far_device);
+	/* PyTorch up to 2.8 takes the driver only where it is loaded. */
+	if (is_real)
+		dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
 	simcuda_set_events(SIMCUDA_EVENTS_MANUAL, 0);
 	*hello = TORCH_HELLO_ADDR((uint64_t)shim_release());
 	return shim_start(ordinal);

@@ -107,8 +107,14 @@ int shim_release()
 int shim_start(int ordinal)
 {
 	shim_device = static_cast<c10::DeviceIndex>(ordinal);
-	cudaSetDevice(ordinal);
 	return guarded([&] {
+		// Freeing nothing makes the context that the driver's calls
+		// need.
+		cudaError_t error = cudaSetDevice(ordinal);
+		if (error == cudaSuccess)
+			error = cudaFree(nullptr);
+		if (error != cudaSuccess)
+			throw std::runtime_error(cudaGetErrorString(error));
 #if __has_include(<c10/cuda/PeerToPeerAccess.h>)
 		c10::cuda::detail::init_p2p_access_cache(ordinal + 1);
 #endif

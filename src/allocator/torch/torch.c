@@ -347,20 +347,25 @@ static enum gp_status start(struct torch *t, struct gp_diag *diag)
 	uint8_t asked = t->config.settings->release;
 	uint64_t hello = 0;
 	enum gp_status status =
-		channel_open(&t->channel, folder,
+		channel_open(&t->channel, folder, t->config.torch_cuda,
 			     t->config.conf ? t->config.conf : "", diag);
 	enum gp_answer answer;
 
 	if (status != GP_OK)
 		return status;
-	answer = torch_request(t, (struct torch_request){ .op = TORCH_HELLO },
+	answer = torch_request(t,
+			       (struct torch_request){
+				       .op = TORCH_HELLO,
+				       .size = t->config.torch_cuda != NULL,
+			       },
 			       NULL, &hello);
 	t->release = TORCH_HELLO_MINOR(hello);
 	if (t->channel.is_broken)
 		return gp_diag_set(diag, GP_SYSTEM, "%s", t->text);
 	if (answer != GP_SERVED)
-		return gp_diag_set(diag, GP_INPUT, "PyTorch 2.%u refuses: %s",
-				   t->release, t->text);
+		return gp_diag_set(
+			diag, t->config.torch_cuda ? GP_SYSTEM : GP_INPUT,
+			"PyTorch 2.%u refuses: %s", t->release, t->text);
 	if (TORCH_HELLO_WIRE(hello) != TORCH_WIRE_VERSION) {
 		gp_diag_file(diag, folder);
 		gp_diag_hint(diag, "make torch-engine prepares it again");

@@ -15,7 +15,8 @@
 #define TORCH_TEXT_MOST	   8192 /* bytes of an error or a setting */
 
 enum torch_op {
-	TORCH_HELLO,	     /* answer: addr is TORCH_HELLO_ADDR */
+	TORCH_HELLO,	     /* size 1: it asks the device itself; answer: addr
+			      * is TORCH_HELLO_ADDR */
 	TORCH_ALLOC,	     /* id, size, stream, pool */
 	TORCH_FREE,	     /* id */
 	TORCH_RECORD_STREAM, /* id, stream */
