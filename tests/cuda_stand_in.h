@@ -29,6 +29,7 @@ static inline void *stand_in_find(const char *name)
 #define STAND_IN_ROW(name, arguments) { #name, (void *)name },
 		CUDA_CALLS(STAND_IN_ROW){ "cudaGetErrorString",
 					  (void *)cudaGetErrorString },
+		{ "cudaGetErrorName", (void *)cudaGetErrorName },
 		{ "simcuda_reset", (void *)simcuda_reset },
 	};
 

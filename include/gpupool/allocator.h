@@ -88,7 +88,7 @@ struct gp_allocator;
 
 /* For engines that run PyTorch itself: where its own calls go to a device. */
 struct gp_torch_cuda {
-	const char *runtime; /* libcudart of the CUDA it was built for */
+	const char *runtime;	  /* libcudart of the CUDA it was built for */
 	char *const *environment; /* of its process, but for its settings */
 };
 

@@ -54,7 +54,8 @@ struct gp_bench_config {
 	void *progress_arg;
 };
 
-/* GP_SYSTEM: a call failed that should not have.  All memory is given back. */
+/* GP_SYSTEM: a call failed that should not have; the bench then has what was
+ * measured all the same.  All memory is given back. */
 enum gp_status gp_bench_run(const struct gp_bench_config *config,
 			    struct gp_bench *bench, struct gp_diag *diag);
 void gp_bench_release(struct gp_bench *bench);

@@ -31,7 +31,7 @@ struct gp_cuda_config {
 struct gp_cuda_about {
 	char gpu[256];	       /* name */
 	char driver[80];       /* version, as "550.54.15"; "": not told */
-	char library[256];     /* as given or found */
+	char library[4096];    /* as given or found */
 	int capability[2];     /* 9, 0 */
 	int runtime, supports; /* 12090 is 12.9; what the driver supports */
 	uint64_t free_bytes, total_bytes;

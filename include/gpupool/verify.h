@@ -34,7 +34,7 @@ struct gp_verify_config {
 	uint64_t room;
 	/* Of the second run, whose addresses are then not compared; or NULL. */
 	const struct gp_torch_cuda *torch_cuda;
-	bool check_memory;	/* of the second run */
+	bool check_memory; /* of the second run */
 	/* Whether to end here, with a result that says nothing; NULL: never. */
 	bool (*is_interrupted)(void);
 };

@@ -108,19 +108,24 @@ static enum gp_status bench_device(const struct gp_options *options,
 		.progress = gp_progress_make(options->quiet),
 	};
 	enum gp_status status = gp_cuda_runtime_open(options, &s.cuda, diag);
+	enum gp_status measured;
 
 	if (status == GP_OK)
 		status = open_outputs(&s, diag);
 	if (status == GP_OK)
 		status = measure(&s, diag);
 	gp_progress_end(&s.progress);
-	if (status == GP_OK)
+	measured = status;
+	/* What was measured before a call failed is worth keeping. */
+	if (s.bench.count) {
 		report(&s);
+		status = GP_OK;
+	}
 	status = gp_outlet_close(&s.prices, status, diag);
 	status = gp_outlet_close(&s.report, status, diag);
 	gp_bench_release(&s.bench);
 	gp_cuda_close(s.cuda);
-	return status;
+	return measured == GP_OK ? status : measured;
 }
 
 enum gp_status gp_bench_command(const struct gp_options *options,

@@ -9,25 +9,34 @@
 #include "cli/progress.h"
 #include "cli/python.h"
 
+/* The first of such a name beside PyTorch's own folder. */
+static bool find_beside(const char *torch, const char *pattern, char *path,
+			size_t size)
+{
+	char full[PATH_MAX + 64];
+	bool is_there;
+	glob_t found;
+
+	snprintf(full, sizeof(full), "%s/%s", torch, pattern);
+	is_there = !glob(full, 0, NULL, &found) && found.gl_pathc;
+	if (is_there)
+		snprintf(path, size, "%s", found.gl_pathv[0]);
+	globfree(&found);
+	return is_there;
+}
+
 /* The one that python3's PyTorch brings along; false: there is none. */
 static bool find_pytorchs(char *path, size_t size)
 {
 	static const char *const python[] = { "python3", NULL };
 	struct gp_python_torch torch;
 	struct gp_diag ignored = { 0 };
-	char pattern[PATH_MAX + 64];
-	bool is_there;
-	glob_t found;
 
-	if (gp_python_find_torch(python, &torch, &ignored) != GP_OK)
-		return false;
-	snprintf(pattern, sizeof(pattern),
-		 "%s/../nvidia/*/lib/libcudart.so.[0-9]*", torch.folder);
-	is_there = !glob(pattern, 0, NULL, &found) && found.gl_pathc;
-	if (is_there)
-		snprintf(path, size, "%s", found.gl_pathv[0]);
-	globfree(&found);
-	return is_there;
+	/* Wheels of packages of NVIDIA's, and those that hold all of it. */
+	return gp_python_find_torch(python, &torch, &ignored) == GP_OK &&
+	       (find_beside(torch.folder, "../nvidia/*/lib/libcudart.so.[0-9]*",
+			    path, size) ||
+		find_beside(torch.folder, "lib/libcudart*.so*", path, size));
 }
 
 enum gp_status gp_cuda_runtime_open(const struct gp_options *options,

@@ -233,9 +233,8 @@ void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
 
 	plan->cuda = cuda;
 	plan->check_memory = options->check_memory;
-	plan->torch_cuda = (struct gp_torch_cuda){
-		gp_cuda_about(cuda)->library, environ
-	};
+	plan->torch_cuda =
+		(struct gp_torch_cuda){ gp_cuda_about(cuda)->library, environ };
 	/* Else gpupool asks in its name, and can write and refuse. */
 	plan->asks_itself = runs_torch(plan) && !options->check_memory &&
 			    !options->capacity;

@@ -115,6 +115,8 @@ START_TEST(test_a_call_that_fails_is_named)
 		d->ops->map(d, addr, 40 * MIB, 20 * MIB);
 		ck_assert_int_eq(d->ops->health(d, &diag), GP_SYSTEM);
 		ck_assert_str_eq(diag.file, calls[i]);
+		ck_assert_ptr_nonnull(
+			strstr(diag.what, "cudaErrorInvalidValue (1) for "));
 		drop(d, cuda);
 		ck_assert_uint_eq(free_memory(), 64 * MIB);
 	}

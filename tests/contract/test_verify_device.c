@@ -75,9 +75,10 @@ END_TEST
 START_TEST(test_addresses_of_a_device_may_be_its_own)
 {
 	struct gp_verify_config config = { .make_device = make_elsewhere };
+	const struct gp_torch_cuda own = { 0 };
 
 	ck_assert(verify(config).first.is_there);
-	config.has_own_addresses = true;
+	config.torch_cuda = &own;
 	ck_assert(!verify(config).first.is_there);
 }
 END_TEST

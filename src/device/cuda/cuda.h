@@ -9,6 +9,7 @@ struct gp_cuda {
 	struct cuda_calls calls;
 	struct gp_cuda_about about;
 	double (*now)(void);
+	bool is_too_new;    /* for the driver */
 	void *libraries[3]; /* of dlopen: runtime, driver, NVML; or NULL */
 };
 
@@ -16,8 +17,9 @@ struct gp_cuda {
 extern const struct cuda_allocation cuda_page;
 extern const struct cuda_access cuda_access;
 
-/* GP_SYSTEM, with what CUDA says to that error. */
+/* GP_SYSTEM, with what CUDA says to that error of a call for so many bytes; 0:
+ * they do not matter. */
 enum gp_status cuda_fail(const struct gp_cuda *cuda, const char *call,
-			 int error, struct gp_diag *diag);
+			 uint64_t bytes, int error, struct gp_diag *diag);
 
 #endif

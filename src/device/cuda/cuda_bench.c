@@ -46,9 +46,11 @@ struct bench {
 	struct samples samples[GP_BENCH_CALLS];
 	struct gp_bench *result;
 	size_t room;
-	double begin; /* of the call under way */
+	double begin;	/* of the call under way */
+	bool is_broken; /* the scene under way */
 	/* The first call that failed and should not have. */
 	unsigned failed_call;
+	uint64_t size, failed_size; /* of the scene under way, and of that */
 	int error;
 };
 
@@ -67,9 +69,12 @@ static bool took(struct bench *b, unsigned call, int error)
 		return true;
 	}
 	b->calls->cudaGetLastError();
-	if (!b->error && error != CUDA_OUT_OF_MEMORY &&
-	    error != CUDA_NOT_SUPPORTED) {
+	if (error == CUDA_OUT_OF_MEMORY || error == CUDA_NOT_SUPPORTED)
+		return false;
+	b->is_broken = true;
+	if (!b->error) {
 		b->failed_call = call;
+		b->failed_size = b->size;
 		b->error = error;
 	}
 	return false;
@@ -316,6 +321,7 @@ static void run_size(struct bench *b, const struct scene *scene, uint64_t size)
 	double end = b->cuda->now() + config->row_s;
 	bool more = true;
 
+	b->size = scene->has_size ? size : 0;
 	if (config->progress)
 		config->progress(config->progress_arg,
 				 gp_bench_call_name(scene->call), size);
@@ -337,12 +343,19 @@ static int by_call_and_size(const void *left, const void *right)
 	return (a->size > b->size) - (a->size < b->size);
 }
 
+/* One that fails does not keep the others from being measured. */
+static void run_scene(struct bench *b, const struct scene *scene)
+{
+	b->is_broken = false;
+	for (const uint64_t *size = scene->sizes; *size && !b->is_broken;
+	     size++)
+		run_size(b, scene, *size);
+}
+
 static void run_all(struct bench *b)
 {
 	for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes); i++)
-		for (const uint64_t *size = scenes[i].sizes; *size && !b->error;
-		     size++)
-			run_size(b, &scenes[i], *size);
+		run_scene(b, &scenes[i]);
 	if (b->result->count)
 		qsort(b->result->rows, b->result->count,
 		      sizeof(*b->result->rows), by_call_and_size);
@@ -355,11 +368,11 @@ static enum gp_status prepare(struct bench *b, struct gp_diag *diag)
 		calls->cudaStreamCreateWithFlags(&b->stream, CUDA_NON_BLOCKING);
 
 	if (error)
-		return cuda_fail(b->cuda, "cudaStreamCreateWithFlags", error,
+		return cuda_fail(b->cuda, "cudaStreamCreateWithFlags", 0, error,
 				 diag);
 	error = calls->cudaEventCreateWithFlags(&b->event, CUDA_NO_TIMING);
 	if (error)
-		return cuda_fail(b->cuda, "cudaEventCreateWithFlags", error,
+		return cuda_fail(b->cuda, "cudaEventCreateWithFlags", 0, error,
 				 diag);
 	/* Some devices have none. */
 	if (calls->cudaDeviceGetDefaultMemPool(&b->pool, 0))
@@ -394,9 +407,7 @@ enum gp_status gp_bench_run(const struct gp_bench_config *config,
 	give_back(&b);
 	if (b.error)
 		status = cuda_fail(b.cuda, gp_bench_call_name(b.failed_call),
-				   b.error, diag);
-	if (status != GP_OK)
-		gp_bench_release(bench);
+				   b.failed_size, b.error, diag);
 	return status;
 }
 

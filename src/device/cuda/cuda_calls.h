@@ -12,7 +12,8 @@
 
 /* cudaError_t and CUresult */
 #define CUDA_OK		       0
-#define CUDA_OUT_OF_MEMORY     2 /* both of them */
+#define CUDA_OUT_OF_MEMORY     2  /* both of them */
+#define CUDA_OLD_DRIVER	       35 /* cudaErrorInsufficientDriver */
 #define CUDA_NOT_READY	       600
 #define CUDA_NOT_SUPPORTED     801
 #define CUDA_NO_TIMING	       0x2 /* cudaEventDisableTiming */
@@ -114,6 +115,7 @@ struct cuda_calls {
 	CUDA_CALLS_MAYBE(CUDA_MEMBER)
 #undef CUDA_MEMBER
 	const char *(*cudaGetErrorString)(int error);
+	const char *(*cudaGetErrorName)(int error);
 };
 
 #endif

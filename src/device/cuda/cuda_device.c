@@ -11,12 +11,14 @@
 
 #include "base/mem.h"
 
-void cuda_begin(struct cuda_device *d)
+void cuda_begin(struct cuda_device *d, uint64_t asked)
 {
+	d->asked = asked;
 	d->begin = d->cuda->now();
 }
 
-bool cuda_note(struct cuda_device *d, unsigned call, int error)
+static bool note(struct cuda_device *d, unsigned call, uint64_t asked,
+		 int error)
 {
 	if (!error)
 		return true;
@@ -24,15 +26,21 @@ bool cuda_note(struct cuda_device *d, unsigned call, int error)
 	d->calls->cudaGetLastError();
 	if (!d->error && error != CUDA_OUT_OF_MEMORY) {
 		d->failed_call = call;
+		d->failed_asked = asked;
 		d->error = error;
 	}
 	return false;
 }
 
+bool cuda_note(struct cuda_device *d, unsigned call, int error)
+{
+	return note(d, call, 0, error);
+}
+
 bool cuda_took(struct cuda_device *d, unsigned call, int error)
 {
 	samples_add(&d->times[call], (d->cuda->now() - d->begin) * 1e6);
-	return cuda_note(d, call, error);
+	return note(d, call, d->asked, error);
 }
 
 /* CUDA takes addresses as pointers. */
@@ -47,7 +55,7 @@ static bool obtain(struct cuda_device *d, uint64_t addr, uint64_t size)
 	void *pointer = NULL;
 	int error;
 
-	cuda_begin(d);
+	cuda_begin(d, size);
 	error = d->calls->cudaMalloc(&pointer, size);
 	if (!cuda_took(d,
 		       error == CUDA_OUT_OF_MEMORY ? GP_BENCH_REFUSED
@@ -87,7 +95,7 @@ static void cuda_free(struct gp_device *device, uint64_t addr, uint64_t size)
 	d->plan->ops->free(d->plan, addr, size);
 	if (!range)
 		return; /* a start state's that did not fit */
-	cuda_begin(d);
+	cuda_begin(d, size);
 	cuda_took(d, GP_PRICE_FREE,
 		  d->calls->cudaFree(pointer_of(range->real)));
 	ranges_remove(&d->ranges, range);
@@ -106,7 +114,7 @@ static void cuda_info(struct gp_device *device, uint64_t *free_bytes,
 	int error;
 
 	d->plan->ops->info(d->plan, free_bytes, total_bytes);
-	cuda_begin(d);
+	cuda_begin(d, 0);
 	error = d->calls->cudaMemGetInfo(&free_now, &total);
 	if (!cuda_took(d, GP_BENCH_MEM_GET_INFO, error))
 		return;
@@ -144,6 +152,7 @@ static void cuda_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
 	if (error) {
 		d->calls->cudaGetLastError();
 		d->failed_call = GP_PRICE_MALLOC;
+		d->failed_asked = size;
 		d->error = error;
 		return;
 	}
@@ -186,8 +195,8 @@ static enum gp_status cuda_health(struct gp_device *device,
 	if (d->error == CUDA_OUT_OF_MEMORY)
 		gp_diag_hint(diag, "the memory that the trace begins with does "
 				   "not fit on this device");
-	return cuda_fail(d->cuda, gp_bench_call_name(d->failed_call), d->error,
-			 diag);
+	return cuda_fail(d->cuda, gp_bench_call_name(d->failed_call),
+			 d->failed_asked, d->error, diag);
 }
 
 static void cuda_destroy(struct gp_device *device)

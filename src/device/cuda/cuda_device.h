@@ -18,8 +18,9 @@ struct cuda_device {
 	/* The first call that failed and should not have. */
 	unsigned failed_call;
 	int error;
-	unsigned char *window; /* host memory for patterns; or NULL */
-	void **streams;	       /* by index; NULL: not made yet */
+	uint64_t asked, failed_asked; /* bytes, of the call under way */
+	unsigned char *window;	      /* host memory for patterns; or NULL */
+	void **streams;		      /* by index; NULL: not made yet */
 	size_t stream_room;
 	void *event, *pool; /* NULL: not used */
 	uint64_t pool_threshold;
@@ -31,8 +32,9 @@ static inline struct cuda_device *cuda_device_of(struct gp_device *device)
 	return (struct cuda_device *)device;
 }
 
-/* Around each call: when it began; then, what it answered. */
-void cuda_begin(struct cuda_device *d);
+/* Around each call: when it began, for how many bytes or 0; then, what it
+ * answered. */
+void cuda_begin(struct cuda_device *d, uint64_t asked);
 /* false: it failed.  Out of memory is an answer, all else is noted. */
 bool cuda_took(struct cuda_device *d, unsigned call, int error);
 /* The same of a call that is not timed. */

@@ -2,6 +2,7 @@
 #include "device/cuda/cuda.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,8 @@ static const struct {
 	CUDA_CALLS(NEEDED) CUDA_CALLS_MAYBE(MAYBE){
 		"cudaGetErrorString",
 		offsetof(struct cuda_calls, cudaGetErrorString), 1 },
+	{ "cudaGetErrorName", offsetof(struct cuda_calls, cudaGetErrorName),
+	  1 },
 };
 
 static void *find(const struct gp_cuda *cuda,
@@ -45,12 +48,23 @@ static void *find(const struct gp_cuda *cuda,
 	return symbol;
 }
 
+/* CUDA 12 has it under two names; what is read of its answer is the same. */
+static void *find_call(const struct gp_cuda *cuda,
+		       const struct gp_cuda_config *config, const char *name)
+{
+	void *symbol = find(cuda, config, name);
+
+	if (!symbol && !strcmp(name, "cudaGetDeviceProperties"))
+		symbol = find(cuda, config, "cudaGetDeviceProperties_v2");
+	return symbol;
+}
+
 static enum gp_status find_all(struct gp_cuda *cuda,
 			       const struct gp_cuda_config *config,
 			       struct gp_diag *diag)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		void *symbol = find(cuda, config, rows[i].name);
+		void *symbol = find_call(cuda, config, rows[i].name);
 
 		/* ISO C has no cast from void * to a function's address. */
 		memcpy((char *)&cuda->calls + rows[i].offset, &symbol,
@@ -90,12 +104,6 @@ bool gp_cuda_is_found(void)
 	return false;
 }
 
-static void try_runtime(struct gp_cuda *cuda, const char *path)
-{
-	cuda->libraries[RUNTIME] = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	snprintf(cuda->about.library, sizeof(cuda->about.library), "%s", path);
-}
-
 /* The loader begins with the path, as a diag does. */
 static enum gp_status refuse(const char *path, const char *why,
 			     struct gp_diag *diag)
@@ -113,22 +121,26 @@ static enum gp_status refuse(const char *path, const char *why,
 static enum gp_status load_runtime(struct gp_cuda *cuda, const char *path,
 				   struct gp_diag *diag)
 {
-	if (path)
-		try_runtime(cuda, path);
-	for (size_t i = 0; !path && !cuda->libraries[RUNTIME] && i < RUNTIMES;
-	     i++)
-		try_runtime(cuda, runtimes[i]);
-	if (cuda->libraries[RUNTIME])
-		return GP_OK;
-	if (path)
-		return refuse(path, dlerror(), diag);
-	gp_diag_hint(diag,
-		     "give its path with --cudart; python3's PyTorch would "
-		     "have it, too, as "
-		     "site-packages/nvidia/*/lib/libcudart.so.*");
-	return gp_diag_set(diag, GP_SYSTEM,
-			   "there is no CUDA runtime: the loader finds no "
-			   "libcudart.so.13, .12 or .11.0");
+	cuda->libraries[RUNTIME] = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	snprintf(cuda->about.library, sizeof(cuda->about.library), "%s", path);
+	return cuda->libraries[RUNTIME] ? GP_OK : refuse(path, dlerror(), diag);
+}
+
+/* Where containers get it mounted, if the loader does not know of it.  The
+ * runtime then finds it, as it is loaded. */
+static void *load_from(const char *name)
+{
+	static const char *const places[] = { "", "/usr/local/nvidia/lib64/",
+					      "/usr/lib/wsl/lib/" };
+	void *library = NULL;
+	char path[64];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !library;
+	     i++) {
+		snprintf(path, sizeof(path), "%s%s", places[i], name);
+		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	}
+	return library;
 }
 
 /* A stand-in has the driver's functions itself. */
@@ -136,13 +148,12 @@ static enum gp_status load_driver(struct gp_cuda *cuda, struct gp_diag *diag)
 {
 	if (dlsym(cuda->libraries[RUNTIME], "cuMemCreate"))
 		return GP_OK;
-	cuda->libraries[DRIVER] = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-	cuda->libraries[NVML] =
-		dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+	cuda->libraries[DRIVER] = load_from("libcuda.so.1");
+	cuda->libraries[NVML] = load_from("libnvidia-ml.so.1");
 	if (cuda->libraries[DRIVER])
 		return GP_OK;
-	gp_diag_hint(diag, "it comes with NVIDIA's driver, which a machine "
-			   "with a GPU has");
+	gp_diag_hint(diag, "NVIDIA's driver brings it, where there is a GPU; "
+			   "without --device cuda a replay is simulated");
 	return gp_diag_set(diag, GP_SYSTEM,
 			   "there is no CUDA driver: libcuda.so.1 is not on "
 			   "this machine");
@@ -151,11 +162,16 @@ static enum gp_status load_driver(struct gp_cuda *cuda, struct gp_diag *diag)
 /* ---- the device ---- */
 
 enum gp_status cuda_fail(const struct gp_cuda *cuda, const char *call,
-			 int error, struct gp_diag *diag)
+			 uint64_t bytes, int error, struct gp_diag *diag)
 {
+	char of[32] = "";
+
+	if (bytes)
+		snprintf(of, sizeof(of), " for %" PRIu64 " bytes", bytes);
 	gp_diag_file(diag, call);
 	/* The driver's numbers mean what the runtime's mean. */
-	return gp_diag_set(diag, GP_SYSTEM, "error %d: %.200s", error,
+	return gp_diag_set(diag, GP_SYSTEM, "%.60s (%d)%s: %.200s",
+			   cuda->calls.cudaGetErrorName(error), error, of,
 			   cuda->calls.cudaGetErrorString(error));
 }
 
@@ -163,11 +179,18 @@ enum gp_status cuda_fail(const struct gp_cuda *cuda, const char *call,
 static enum gp_status start(struct gp_cuda *cuda, struct gp_diag *diag)
 {
 	const struct cuda_calls *calls = &cuda->calls;
-	int count = 0, error = calls->cudaGetDeviceCount(&count);
+	int count = 0, version = 0, error = calls->cudaGetDeviceCount(&count);
 
+	cuda->is_too_new = error == CUDA_OLD_DRIVER;
 	if (error || !count) {
-		gp_diag_hint(diag, "nvidia-smi tells whether the driver sees a "
-				   "GPU");
+		if (cuda->is_too_new && !calls->cudaDriverGetVersion(&version))
+			gp_diag_hint(diag,
+				     "the driver is for CUDA %d.%d and older; "
+				     "--cudart names such a runtime",
+				     version / 1000, version % 1000 / 10);
+		else
+			gp_diag_hint(diag, "nvidia-smi tells whether the "
+					   "driver sees a GPU");
 		gp_diag_file(diag, cuda->about.library);
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "there is no device: %.200s",
@@ -177,7 +200,7 @@ static enum gp_status start(struct gp_cuda *cuda, struct gp_diag *diag)
 	error = calls->cudaSetDevice(0);
 	if (!error)
 		error = calls->cudaFree(NULL);
-	return error ? cuda_fail(cuda, "cudaSetDevice", error, diag) : GP_OK;
+	return error ? cuda_fail(cuda, "cudaSetDevice", 0, error, diag) : GP_OK;
 }
 
 static void describe_driver(struct gp_cuda *cuda)
@@ -209,10 +232,11 @@ static enum gp_status describe(struct gp_cuda *cuda,
 			 CUDA_PROPERTIES_NAME - 1, properties);
 	free(properties);
 	if (error)
-		return cuda_fail(cuda, "cudaGetDeviceProperties", error, diag);
+		return cuda_fail(cuda, "cudaGetDeviceProperties", 0, error,
+				 diag);
 	error = calls->cudaMemGetInfo(&free_bytes, &total);
 	if (error)
-		return cuda_fail(cuda, "cudaMemGetInfo", error, diag);
+		return cuda_fail(cuda, "cudaMemGetInfo", 0, error, diag);
 	about->free_bytes = free_bytes;
 	about->total_bytes = total;
 	about->is_stand_in = find(cuda, config, "simcuda_reset") != NULL;
@@ -224,16 +248,14 @@ static enum gp_status describe(struct gp_cuda *cuda,
 	return GP_OK;
 }
 
-enum gp_status gp_cuda_open(const struct gp_cuda_config *config,
-			    struct gp_cuda **cuda, struct gp_diag *diag)
+/* One runtime; NULL: there are functions already. */
+static enum gp_status open_one(struct gp_cuda *c, const char *path,
+			       const struct gp_cuda_config *config,
+			       struct gp_diag *diag)
 {
-	struct gp_cuda *c = gp_mem_alloc(1, sizeof(*c));
-	enum gp_status status = GP_OK;
+	enum gp_status status = path ? load_runtime(c, path, diag) : GP_OK;
 
-	c->now = config->now;
-	if (!config->find)
-		status = load_runtime(c, config->path, diag);
-	if (status == GP_OK && !config->find)
+	if (status == GP_OK && path)
 		status = load_driver(c, diag);
 	if (status == GP_OK)
 		status = find_all(c, config, diag);
@@ -241,6 +263,53 @@ enum gp_status gp_cuda_open(const struct gp_cuda_config *config,
 		status = start(c, diag);
 	if (status == GP_OK)
 		status = describe(c, config, diag);
+	return status;
+}
+
+static enum gp_status nothing_found(struct gp_diag *diag)
+{
+	gp_diag_hint(diag, "a GPU, its driver and a CUDA runtime are needed; "
+			   "PyTorch for CUDA has one, as has pip install "
+			   "nvidia-cuda-runtime; --cudart names the library");
+	return gp_diag_set(diag, GP_SYSTEM,
+			   "there is no CUDA runtime: the loader finds no "
+			   "libcudart.so.13, .12 or .11.0");
+}
+
+/* The newest that the driver is new enough for. */
+static enum gp_status open_any(struct gp_cuda *c,
+			       const struct gp_cuda_config *config,
+			       struct gp_diag *diag)
+{
+	enum gp_status status = GP_SYSTEM;
+	bool is_found = false;
+
+	for (size_t i = 0; i < RUNTIMES && (!is_found || c->is_too_new); i++) {
+		void *library = dlopen(runtimes[i], RTLD_NOW | RTLD_LOCAL);
+		struct gp_diag own = { 0 };
+
+		if (!library)
+			continue;
+		dlclose(library);
+		status = open_one(c, runtimes[i], config, &own);
+		if (!is_found || status == GP_OK)
+			*diag = own;
+		is_found = true;
+	}
+	return is_found ? status : nothing_found(diag);
+}
+
+enum gp_status gp_cuda_open(const struct gp_cuda_config *config,
+			    struct gp_cuda **cuda, struct gp_diag *diag)
+{
+	struct gp_cuda *c = gp_mem_alloc(1, sizeof(*c));
+	enum gp_status status;
+
+	c->now = config->now;
+	status = config->path || config->find
+			 ? open_one(c, config->find ? NULL : config->path,
+				    config, diag)
+			 : open_any(c, config, diag);
 	if (status == GP_OK)
 		*cuda = c;
 	else

@@ -33,7 +33,7 @@ bool cuda_reserve(struct gp_device *device, uint64_t size, uint64_t *addr)
 	device->calls.reserve++;
 	if (!d->plan->ops->reserve(d->plan, size, addr))
 		return false;
-	cuda_begin(d);
+	cuda_begin(d, size);
 	error = d->calls->cuMemAddressReserve(&real, size, 0, 0, 0);
 	if (cuda_took(d, GP_PRICE_RESERVE, error))
 		return add_reservation(d, *addr, size, real);
@@ -50,14 +50,14 @@ static void release(struct cuda_device *d, struct range *range, uint64_t addr)
 {
 	struct page *page = page_at(range, addr);
 
-	cuda_begin(d);
+	cuda_begin(d, page->size);
 	cuda_took(d, GP_PRICE_RELEASE, d->calls->cuMemRelease(page->handle));
 	*page = (struct page){ 0 };
 }
 
 static void unmap(struct cuda_device *d, struct range *range, uint64_t addr)
 {
-	cuda_begin(d);
+	cuda_begin(d, page_at(range, addr)->size);
 	cuda_took(d, GP_PRICE_UNMAP,
 		  d->calls->cuMemUnmap(range->real + (addr - range->addr),
 				       page_at(range, addr)->size));
@@ -73,7 +73,7 @@ static bool make_pages(struct cuda_device *d, struct range *range,
 		struct page *p = page_at(range, *made);
 		int error;
 
-		cuda_begin(d);
+		cuda_begin(d, page);
 		error = d->calls->cuMemCreate(&p->handle, page, &cuda_page, 0);
 		if (!cuda_took(d, GP_PRICE_CREATE, error))
 			return false;
@@ -88,14 +88,14 @@ static bool map_pages(struct cuda_device *d, struct range *range, uint64_t addr,
 	cuda_addr real = range->real + (addr - range->addr);
 
 	for (*mapped = addr; *mapped < stop; *mapped += page) {
-		cuda_begin(d);
+		cuda_begin(d, page);
 		if (!cuda_took(d, GP_PRICE_MAP,
 			       d->calls->cuMemMap(
 				       real + (*mapped - addr), page, 0,
 				       page_at(range, *mapped)->handle, 0)))
 			return false;
 	}
-	cuda_begin(d);
+	cuda_begin(d, stop - addr);
 	return cuda_took(
 		d, GP_PRICE_ACCESS,
 		d->calls->cuMemSetAccess(real, stop - addr, &cuda_access, 1));
@@ -159,7 +159,7 @@ void cuda_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
 	gp_call_unmap(&device->calls, size, page);
 	d->plan->ops->unmap(d->plan, addr, size, page);
 	/* Unlike cudaFree, cuMemUnmap does not wait for work on the memory. */
-	cuda_begin(d);
+	cuda_begin(d, 0);
 	cuda_took(d, GP_BENCH_STREAM_SYNCHRONIZE,
 		  d->calls->cudaStreamSynchronize(NULL));
 	for (uint64_t at = addr; at < addr + size; at += GP_DEVICE_GRAIN) {
@@ -194,7 +194,7 @@ void cuda_unreserve(struct gp_device *device, uint64_t addr, uint64_t size)
 	d->plan->ops->unreserve(d->plan, addr, size);
 	if (!range || !range->pages)
 		return;
-	cuda_begin(d);
+	cuda_begin(d, size);
 	cuda_took(d, GP_PRICE_UNRESERVE,
 		  d->calls->cuMemAddressFree(range->real, range->size));
 	ranges_remove(&d->ranges, range);

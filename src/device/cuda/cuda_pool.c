@@ -111,7 +111,7 @@ static bool pool_malloc(struct gp_device *device, uint64_t size,
 
 	if (!plan->malloc(d->plan, size, stream, addr))
 		return false;
-	cuda_begin(d);
+	cuda_begin(d, size);
 	error = d->calls->cudaMallocAsync(&real, size, cuda_stream);
 	if (cuda_took(d, GP_BENCH_MALLOC_ASYNC, error)) {
 		add(d, *addr, size, real, true);
@@ -129,7 +129,7 @@ static void pool_free(struct gp_device *device, uint64_t addr, uint64_t size,
 	void *cuda_stream = stream_of(d, stream);
 
 	d->plan->ops->pool->free(d->plan, addr, size, stream);
-	cuda_begin(d);
+	cuda_begin(d, size);
 	cuda_took(
 		d, GP_BENCH_FREE_ASYNC,
 		d->calls->cudaFreeAsync(pointer_of(range->real), cuda_stream));
@@ -145,10 +145,10 @@ static void pool_wait(struct gp_device *device, uint16_t stream, uint16_t by)
 		cuda_note(d, GP_BENCH_EVENT_RECORD,
 			  d->calls->cudaEventCreateWithFlags(&d->event,
 							     CUDA_NO_TIMING));
-	cuda_begin(d);
+	cuda_begin(d, 0);
 	cuda_took(d, GP_BENCH_EVENT_RECORD,
 		  d->calls->cudaEventRecord(d->event, before));
-	cuda_begin(d);
+	cuda_begin(d, 0);
 	cuda_took(d, GP_BENCH_STREAM_WAIT,
 		  d->calls->cudaStreamWaitEvent(behind, d->event, 0));
 }
@@ -158,7 +158,7 @@ static void pool_synchronize(struct gp_device *device)
 	struct cuda_device *d = cuda_device_of(device);
 
 	d->plan->ops->pool->synchronize(d->plan);
-	cuda_begin(d);
+	cuda_begin(d, 0);
 	cuda_took(d, GP_PRICE_SYNCHRONIZE, d->calls->cudaDeviceSynchronize());
 }
 
@@ -167,7 +167,7 @@ static void pool_trim(struct gp_device *device, uint64_t keep)
 	struct cuda_device *d = cuda_device_of(device);
 
 	d->plan->ops->pool->trim(d->plan, keep);
-	cuda_begin(d);
+	cuda_begin(d, 0);
 	cuda_took(d, GP_BENCH_TRIM, d->calls->cudaMemPoolTrimTo(d->pool, keep));
 }
 
@@ -208,13 +208,13 @@ bool cuda_managed(struct gp_device *device, uint64_t size, uint64_t *addr)
 	}
 	if (!d->plan->ops->managed(d->plan, size, addr))
 		return false;
-	cuda_begin(d);
+	cuda_begin(d, size);
 	error = d->calls->cudaMallocManaged(&real, size, CUDA_ATTACH_GLOBAL);
 	if (!cuda_took(d, GP_BENCH_MANAGED, error)) {
 		d->plan->ops->managed_free(d->plan, *addr, size);
 		return false;
 	}
-	cuda_begin(d);
+	cuda_begin(d, size);
 	error = d->calls->cudaMemset(real, 0, size);
 	if (!error)
 		error = d->calls->cudaDeviceSynchronize();
@@ -229,7 +229,7 @@ void cuda_managed_free(struct gp_device *device, uint64_t addr, uint64_t size)
 	struct range *range = ranges_find(&d->ranges, addr);
 
 	d->plan->ops->managed_free(d->plan, addr, size);
-	cuda_begin(d);
+	cuda_begin(d, size);
 	cuda_took(d, GP_PRICE_FREE,
 		  d->calls->cudaFree(pointer_of(range->real)));
 	ranges_remove(&d->ranges, range);
