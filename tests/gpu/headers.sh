@@ -17,6 +17,7 @@ values() {
 		CUDA_OK CUDA_SUCCESS
 		CUDA_OUT_OF_MEMORY cudaErrorMemoryAllocation
 		CUDA_OUT_OF_MEMORY CUDA_ERROR_OUT_OF_MEMORY
+		CUDA_OLD_DRIVER cudaErrorInsufficientDriver
 		CUDA_NOT_SUPPORTED cudaErrorNotSupported
 		CUDA_NOT_SUPPORTED CUDA_ERROR_NOT_SUPPORTED
 		CUDA_NO_TIMING cudaEventDisableTiming
