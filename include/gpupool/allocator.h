@@ -123,6 +123,12 @@ struct gp_allocator_ops {
 	enum gp_answer (*alloc)(struct gp_allocator *allocator, uint32_t id,
 				uint64_t size, uint16_t stream, uint16_t pool,
 				uint64_t *addr);
+	/* As setCheckpointPoolState has it, a block of size bytes at *addr
+	 * where that is free in its pool, and else as alloc.  NULL: as alloc.
+	 */
+	enum gp_answer (*restore)(struct gp_allocator *allocator, uint32_t id,
+				  uint64_t size, uint16_t stream, uint16_t pool,
+				  uint64_t *addr);
 	/* An id that is not live (its request was not served) is ignored, here
 	 * and below. */
 	void (*free)(struct gp_allocator *allocator, uint32_t id);

@@ -58,6 +58,9 @@ struct gp_replay_config {
 					 uint64_t capacity);
 	void *make_device_arg;
 	bool check_memory; /* write into blocks, if there is memory */
+	/* Blocks that were restored are requests like others: for comparing
+	 * engines of which one cannot place them. */
+	bool places_nothing;
 	/* Whether to end here; NULL: never. */
 	bool (*is_interrupted)(void);
 	const struct gp_replay_cut *cut; /* NULL: it goes on */

@@ -82,6 +82,9 @@ enum gp_event_flag {
 	/* GP_CAPTURE_BEGIN: that stream is captured, and those that wait for
 	 * it; without, whatever is allocated meanwhile is the graph's. */
 	GP_NAMES_STREAM = 1 << 4,
+	/* GP_ALLOC: nobody asked; the allocator set a private pool back to what
+	 * it was, and the block has to be at addr, as large as it says. */
+	GP_RESTORED = 1 << 5,
 };
 
 enum gp_mark_stage { GP_MARK_POINT, GP_MARK_START, GP_MARK_END };

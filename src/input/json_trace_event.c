@@ -24,15 +24,16 @@ enum key {
 	AT_ONCE,
 	INFERRED,
 	REFUSED,
+	RESTORED,
 	BY,
 	KEYS,
 };
 
 static const char *const names[KEYS] = {
-	"op",	   "device",   "id",	  "size",  "addr",
-	"stream",  "pool",     "time",	  "site",  "fraction",
-	"bytes",   "conf",     "name",	  "stage", "device_free",
-	"at_once", "inferred", "refused", "by",
+	"op",	   "device",   "id",	  "size",     "addr",
+	"stream",  "pool",     "time",	  "site",     "fraction",
+	"bytes",   "conf",     "name",	  "stage",    "device_free",
+	"at_once", "inferred", "refused", "restored", "by",
 };
 
 #define NEEDS(key) (1u << (key))
@@ -237,6 +238,8 @@ static void read_flags(const struct raw *raw, struct gp_event *event)
 		event->flags |= GP_INFERRED;
 	if (json_is_true(raw->values[REFUSED]) && event->kind == GP_ALLOC)
 		event->flags |= GP_REFUSED;
+	if (json_is_true(raw->values[RESTORED]) && event->kind == GP_ALLOC)
+		event->flags |= GP_RESTORED;
 	if (event->kind != GP_FREE)
 		return;
 	if (json_is_true(raw->values[AT_ONCE]))

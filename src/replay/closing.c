@@ -1,6 +1,8 @@
 /* What a run leaves behind. */
 #include "replay/closing.h"
 
+#include <stdlib.h>
+
 #include "base/mem.h"
 
 static void note_pools(struct gp_replay_result *result,
@@ -41,4 +43,13 @@ enum gp_status closing_health(struct gp_allocator *allocator,
 	if (status == GP_OK && device->ops->health)
 		status = device->ops->health(device, diag);
 	return status;
+}
+
+void gp_replay_release(struct gp_replay_result *result)
+{
+	free(result->pools);
+	free(result->ooms.events);
+	free(result->ooms.list);
+	gp_state_release(&result->end);
+	gp_state_release(&result->peak);
 }

@@ -118,16 +118,28 @@ static void note_oom(struct replay *r, const struct gp_event *event,
 	oom_add(r->result, r->config, r->event, &oom);
 }
 
+static enum gp_answer ask(struct replay *r, const struct gp_event *event,
+			  uint64_t *addr)
+{
+	const struct gp_allocator_ops *ops = r->allocator->ops;
+	bool is_restored = event->flags & GP_RESTORED && ops->restore &&
+			   !r->config->places_nothing;
+
+	*addr = is_restored ? event->addr : 0;
+	return (is_restored ? ops->restore
+			    : ops->alloc)(r->allocator, event->id, event->size,
+					  event->stream, event->pool, addr);
+}
+
 static void do_alloc(struct replay *r, const struct gp_event *event)
 {
-	uint64_t addr = 0;
 	enum gp_answer answer;
+	uint64_t addr;
 
 	r->result->allocs++;
 	if (r->is_verifying)
 		recorded_aim(&r->recorded, r->first_outcome, r->event);
-	answer = r->allocator->ops->alloc(r->allocator, event->id, event->size,
-					  event->stream, event->pool, &addr);
+	answer = ask(r, event, &addr);
 	if (answer != GP_SERVED)
 		r->result->dropped++;
 	else if (r->check.blocks)
@@ -480,13 +492,4 @@ enum gp_status gp_replay(const struct gp_replay_config *config,
 		status = keep_peak(config, &order, result, diag);
 	order_release(&order);
 	return status;
-}
-
-void gp_replay_release(struct gp_replay_result *result)
-{
-	free(result->pools);
-	free(result->ooms.events);
-	free(result->ooms.list);
-	gp_state_release(&result->end);
-	gp_state_release(&result->peak);
 }

@@ -223,6 +223,7 @@ static bool flags_are_sound(const struct checker *c,
 		       event->by < c->trace->stream_count;
 	case GP_NAMES_STREAM:
 		return event->kind == GP_CAPTURE_BEGIN && !event->mark;
+	case GP_RESTORED: return event->kind == GP_ALLOC && !event->mark;
 	default: return false;
 	}
 }

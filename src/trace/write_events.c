@@ -111,6 +111,8 @@ static void write_flags(struct gp_sink *sink, const struct gp_event *event,
 		gp_sink_put(sink, ",\"inferred\":true");
 	if (event->flags & GP_REFUSED)
 		gp_sink_put(sink, ",\"refused\":true");
+	if (event->flags & GP_RESTORED)
+		gp_sink_put(sink, ",\"restored\":true");
 	if (event->kind == GP_FREE && is_at_once != style->frees_are_at_once)
 		gp_sink_put(sink, is_at_once ? ",\"at_once\":true"
 					     : ",\"at_once\":false");

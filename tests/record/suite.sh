@@ -58,7 +58,7 @@ one() {
 	echo "$1 replayed as recorded"
 }
 
-[ $# -gt 0 ] || set -- cnn gpt2 llama lora decode graphs fsdp ddp loader oom
+[ $# -gt 0 ] || set -- cnn gpt2 llama lora decode graphs restore fsdp ddp loader oom
 for name; do
 	one "$name"
 done

@@ -11,6 +11,8 @@ static bool should_split(const struct caching *c, const struct block *b,
 {
 	uint64_t rest = b->size - request->rounded;
 
+	if (request->is_restored)
+		return rest > 0;
 	if (c->pools.no_split[pool_index(b->pool)])
 		return false;
 	if (b->pool->is_small || request->is_expandable)
@@ -145,6 +147,7 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 	if (!size)
 		return GP_SERVED;
 	request.stream = stream;
+	request.is_restored = false;
 	if (events_are_pending(&c->events)) {
 		if (!pools_are_suspended(c))
 			events_process(c);
@@ -169,5 +172,42 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 	hand_out(c, b, id, size);
 	*addr = b->addr;
 	capture_work(c, stream);
+	return GP_SERVED;
+}
+
+/* The free block there, large enough; NULL: there is none. */
+static struct block *find_at(const struct caching_pool *pool, uint16_t stream,
+			     uint64_t addr, uint64_t size)
+{
+	const struct shelf *shelf = pool_shelf(pool, stream);
+	struct block *b = shelf ? shelf_best(shelf, size) : NULL;
+
+	while (b && b->addr != addr)
+		b = shelf_next(shelf, b);
+	return b;
+}
+
+enum gp_answer alloc_restore(struct gp_allocator *allocator, uint32_t id,
+			     uint64_t size, uint16_t stream, uint16_t pool,
+			     uint64_t *addr)
+{
+	struct caching *c = caching_of(allocator);
+	const struct pool_pair *pair = c->pools.pairs[pool];
+	struct request request = { .rounded = size,
+				   .stream = stream,
+				   .is_restored = true };
+	struct block *b = NULL;
+
+	if (pair && size && size % GP_MIN_BLOCK_SIZE == 0) {
+		b = find_at(&pair->small, stream, *addr, size);
+		if (!b)
+			b = find_at(&pair->large, stream, *addr, size);
+	}
+	*addr = 0;
+	if (!b)
+		return alloc_serve(allocator, id, size, stream, pool, addr);
+	b = cut_to_size(c, b, &request, true);
+	hand_out(c, b, id, size);
+	*addr = b->addr;
 	return GP_SERVED;
 }

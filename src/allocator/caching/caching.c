@@ -377,6 +377,7 @@ static void caching_destroy(struct gp_allocator *allocator)
 static const struct gp_allocator_ops caching_ops = {
 	.name = "caching",
 	.alloc = alloc_serve,
+	.restore = alloc_restore,
 	.free = caching_free,
 	.record_stream = caching_record_stream,
 	.synchronize = caching_synchronize,

@@ -23,6 +23,7 @@ struct request {
 	uint64_t segment_size; /* bytes it would ask the device for */
 	uint16_t stream;
 	bool is_expandable; /* served and split as expandable segments are */
+	bool is_restored;   /* the block has to be exactly as large */
 };
 
 /* The best free block, still on its shelf; NULL: none fits. */

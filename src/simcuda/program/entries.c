@@ -165,7 +165,7 @@ static void allocated(struct device *d, const struct entry *e)
 		    e->size, e->addr);
 	put_request_where(e);
 	put_site(e);
-	entries_put("}\n");
+	entries_put(e->is_restored ? ",\"restored\":true}\n" : "}\n");
 }
 
 /* The entry has the rounded size. */

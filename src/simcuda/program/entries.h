@@ -25,9 +25,10 @@ struct entry {
 	uint32_t action;
 	int device;
 	uint64_t addr, size, stream, pool[2];
-	bool is_routed; /* the pool follows from what began before */
-	uint32_t site;	/* NO_SITE of interpreter.h: none */
-	uint64_t asked; /* by the request that is being served, or 0 */
+	bool is_routed;	  /* the pool follows from what began before */
+	bool is_restored; /* nobody asked: its pool is set back */
+	uint32_t site;	  /* NO_SITE of interpreter.h: none */
+	uint64_t asked;	  /* by the request that is being served, or 0 */
 };
 
 /* Text as it is. */

@@ -307,6 +307,17 @@ static void on_no_split(void *self, signed char device, uint64_t first,
 	(self, device, first, second);
 }
 
+/* A std::shared_ptr leads to the state: virtual functions, then the pool. */
+static void *on_restore(void *result, void *self, signed char device,
+			const uint64_t *const *state)
+{
+	tracker_restore(*state + 1);
+	ORIGINAL(restore, void *, void *, void *, signed char, const void *)
+	(result, self, device, state);
+	tracker_restore(NULL);
+	return result;
+}
+
 /* A captured stream takes those in that wait for it. */
 static void on_wait(uint64_t stream, uint64_t by)
 {
@@ -435,6 +446,7 @@ static void exchange_all(void)
 		{ l->create_pool, (function)on_create_pool },
 		{ l->use_on_oom, (function)on_use_on_oom },
 		{ l->no_split, (function)on_no_split },
+		{ l->restore, (function)on_restore },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)

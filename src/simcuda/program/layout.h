@@ -16,6 +16,7 @@ struct layout {
 	/* createOrIncrefPool; in 2.6 and 2.7 ensureExistsAndIncrefPool */
 	uint8_t create_pool;
 	uint8_t use_on_oom, no_split, attach;
+	uint8_t restore; /* setCheckpointPoolState */
 	uint8_t pool;
 };
 

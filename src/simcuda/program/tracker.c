@@ -15,11 +15,17 @@
 static const struct layout *layout;
 static _Thread_local size_t asked_bytes;
 static _Thread_local uint32_t asking_site = NO_SITE;
+static _Thread_local const uint64_t *restored_pool;
 
 void tracker_ask(size_t bytes)
 {
 	asked_bytes = bytes;
 	asking_site = interpreter_site();
+}
+
+void tracker_restore(const uint64_t *pool)
+{
+	restored_pool = pool;
 }
 
 static uint64_t word_at(const char *from, size_t offset)
@@ -53,7 +59,10 @@ static void write(struct entry *e)
 		return;
 	if (!layout || !layout->pool)
 		pools_guess(e);
-	e->is_routed = pools_are_underway(e);
+	e->is_restored = restored_pool && e->action == ALLOC;
+	if (e->is_restored)
+		memcpy(e->pool, restored_pool, sizeof(e->pool));
+	e->is_routed = !e->is_restored && pools_are_underway(e);
 	if (!recorder_enter())
 		return;
 	entries_write(e);

@@ -27,4 +27,8 @@ void tracker_tell(const struct entry *entry);
  * its rounded size only. */
 void tracker_ask(size_t bytes);
 
+/* What this thread allocates from here on, until NULL, is of this pool, which
+ * is set back to what it was. */
+void tracker_restore(const uint64_t *pool);
+
 #endif
