@@ -16,6 +16,7 @@
 
 #define SMALL_SIZE    (UINT64_C(1) << 20) /* kSmallSize */
 #define SMALL_SEGMENT (UINT64_C(2) << 20) /* kSmallBuffer */
+#define TRIES	      16 /* of segments, that a hostile file is read in time */
 
 static bool is_release(const struct gp_event *entry)
 {
@@ -47,7 +48,7 @@ static void push_inferred(struct history *h, const struct gp_event *at,
 struct part {
 	size_t first_release, last_release; /* to: there is none */
 	size_t growth; /* first growth or oom behind it; to: none */
-	bool had_growth_before, had_completion_before;
+	bool had_growth_before;
 };
 
 static struct part look(const struct history *h, size_t from, size_t to)
@@ -69,9 +70,6 @@ static struct part look(const struct history *h, size_t from, size_t to)
 				part.had_growth_before = true;
 			else if (part.growth == to)
 				part.growth = i;
-		} else if (entry->kind == GP_FREE_COMPLETED &&
-			   part.first_release == to) {
-			part.had_completion_before = true;
 		}
 	}
 	return part;
@@ -86,21 +84,49 @@ static bool had_room(const struct history *h, const struct gp_event *growth)
 	       h->reserved + growth->size <= h->most_reserved;
 }
 
-/* Whether the segment was of the pool that has the request's blocks, and large
- * enough.  The small pool's are of 2 MiB; what is unmapped of large ones comes
- * in their pages. */
+/* PyTorch: get_free_block.  An oversize block is for oversize requests that use
+ * most of it. */
+static bool is_too_large(const struct gp_settings *settings, uint64_t size,
+			 uint64_t request)
+{
+	if (request < settings->max_split_size)
+		return size >= settings->max_split_size;
+	return size - request >= settings->max_non_split_rounding;
+}
+
+/* Whether it is of the large pool: the small pool's are of 2 MiB, and what is
+ * unmapped of large ones comes in their pages. */
+static bool is_large(const struct history *h, const struct gp_event *release)
+{
+	if (release->kind == GP_SEGMENT_UNMAP)
+		return release->size % h->settings.large_segment_size == 0;
+	return release->size > SMALL_SEGMENT;
+}
+
+/* Whether it was of the pool that has the request's blocks, and large enough.
+ */
 static bool could_serve(const struct history *h, const struct gp_event *release,
 			const struct gp_event *request)
 {
 	uint64_t size = gp_settings_round(&h->settings, request->size);
 
-	if (release->stream != request->stream ||
-	    release->pool != request->pool || release->size < size)
-		return false;
-	if (release->kind == GP_SEGMENT_UNMAP)
-		return size > SMALL_SIZE &&
-		       release->size % h->settings.large_segment_size == 0;
-	return (size > SMALL_SIZE) == (release->size > SMALL_SEGMENT);
+	return release->stream == request->stream &&
+	       release->pool == request->pool && release->size >= size &&
+	       !is_too_large(&h->settings, release->size, size) &&
+	       (size > SMALL_SIZE) == is_large(h, release);
+}
+
+/* Whether it was free before the release began: a completion may have been
+ * waited for to make room. */
+static bool was_free(const struct history *h, const struct part *part,
+		     const struct gp_event *release)
+{
+	for (size_t i = h->raw_at; i < part->last_release; i++)
+		if (h->raw[i].kind == GP_FREE_COMPLETED &&
+		    h->raw[i].addr >= release->addr &&
+		    h->raw[i].addr - release->addr < release->size)
+			return false;
+	return true;
 }
 
 /* The request that a growth or an oom is of; NULL: the file ends before it. */
@@ -114,20 +140,24 @@ static const struct gp_event *request_of(const struct history *h,
 }
 
 /* Whether the request behind the releases would have found its block in one of
- * them.  A completion may have been waited for to make room: before it, nothing
- * was to be found. */
+ * them. */
 static bool was_cached(const struct history *h, const struct part *part,
 		       size_t to)
 {
 	const struct gp_event *request = request_of(h, part, to);
+	int tries = TRIES;
 
-	if (!request || h->settings.max_split_size != GP_UNLIMITED ||
-	    part->had_completion_before)
+	if (!request)
 		return false;
-	for (size_t i = part->first_release; i <= part->last_release; i++)
-		if (is_release(&h->raw[i]) &&
-		    could_serve(h, &h->raw[i], request))
+	for (size_t i = part->first_release; i <= part->last_release; i++) {
+		if (!is_release(&h->raw[i]) ||
+		    !could_serve(h, &h->raw[i], request))
+			continue;
+		if (was_free(h, part, &h->raw[i]))
 			return true;
+		if (!--tries)
+			break;
+	}
 	return false;
 }
 
