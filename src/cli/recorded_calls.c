@@ -70,9 +70,20 @@ static void tell_plans(uint64_t plans, const char *of)
 	fprintf(stderr, "\n");
 }
 
+/* Plans that nobody gave have no workspace; what would give them. */
+static void hint(const struct names *sizes)
+{
+	if (strstr(sizes->text, "cudnnBackendGetAttribute"))
+		fprintf(stderr,
+			"gpupool: cudnnBackendGetAttribute tells workspaces "
+			"of convolutions and attention; with NVIDIA's wheels "
+			"beside PyTorch, or --cudnn, the real cuDNN 9.8 or "
+			"later tells them\n");
+}
+
 void gp_recorded_calls_tell(const char *path)
 {
-	struct names sizes = { .used = 0 }, answers = { .used = 0 },
+	struct names sizes = { .text = "" }, answers = { .used = 0 },
 		     refused = { .used = 0 }, guesses = { .used = 0 },
 		     deserted = { .used = 0 };
 	char name[320], kind[16];
@@ -94,6 +105,7 @@ void gp_recorded_calls_tell(const char *path)
 			    name, calls);
 	fclose(file);
 	tell(&sizes, "told as 0, as only the real libraries know these sizes");
+	hint(&sizes);
 	tell(&answers, "not known, and answered with success");
 	tell(&guesses,
 	     "read back as 0, as nothing is computed; what depends on "

@@ -17,8 +17,7 @@
 
 static struct {
 	pthread_mutex_t lock;
-	pthread_once_t once;
-	pid_t owner;
+	pid_t owner; /* the process that began; 0: none */
 	int socket;
 	bool can;
 	unsigned version;
@@ -27,7 +26,6 @@ static struct {
 	char why[256];
 } plans = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
-	.once = PTHREAD_ONCE_INIT,
 	.socket = -1,
 };
 
@@ -91,28 +89,66 @@ static void greet(void)
 	plans.can = !reply.status;
 }
 
+/* A process that was forked has a connection of its own: what it has of its
+ * parent's descriptors is unknown there. */
 static void begin(void)
 {
 	const char *path = getenv("SIMCUDA_PLANS");
 
-	plans.owner = getpid();
-	if (!path || !*path)
-		return;
-	plans.socket = open_socket(path);
+	if (plans.socket >= 0)
+		close(plans.socket);
+	plans.socket = path && *path ? open_socket(path) : -1;
+	plans.can = false;
+	plans.given = 0;
 	if (plans.socket >= 0)
 		greet();
+	plans.owner = getpid();
+}
+
+/* Whichever thread had it is not in the child. */
+static void forget_lock(void)
+{
+	pthread_mutex_init(&plans.lock, NULL);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forget_lock);
+}
+
+static void lock(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch_forks);
+	pthread_mutex_lock(&plans.lock);
+	if (plans.owner != getpid())
+		begin();
+}
+
+static void unlock(void)
+{
+	pthread_mutex_unlock(&plans.lock);
 }
 
 bool plans_can(void)
 {
-	pthread_once(&plans.once, begin);
-	return plans.can && plans.owner == getpid();
+	bool can;
+
+	lock();
+	can = plans.can;
+	unlock();
+	return can;
 }
 
 unsigned plans_version(void)
 {
-	pthread_once(&plans.once, begin);
-	return plans.version;
+	unsigned version;
+
+	lock();
+	version = plans.version;
+	unlock();
+	return version;
 }
 
 /* ---- what is asked ---- */
@@ -128,21 +164,17 @@ static int ask(const struct gp_plans_request *request, const void *in,
 	       void *out, size_t room, int64_t *count)
 {
 	struct gp_plans_reply reply = { .status = GP_PLANS_NOT_SUPPORTED };
-	bool is_good;
 
-	if (!plans_can())
-		return GP_PLANS_NOT_SUPPORTED;
-	pthread_mutex_lock(&plans.lock);
-	is_good = plans.can && exchange(request, in, &reply) &&
-		  reply.bytes <= room &&
-		  gp_plans_read(plans.socket, out, reply.bytes);
-	if (!is_good) {
+	lock();
+	if (plans.can &&
+	    !(exchange(request, in, &reply) && reply.bytes <= room &&
+	      gp_plans_read(plans.socket, out, reply.bytes))) {
 		lose();
 		reply = (struct gp_plans_reply){
 			.status = GP_PLANS_NOT_SUPPORTED
 		};
 	}
-	pthread_mutex_unlock(&plans.lock);
+	unlock();
 	if (count)
 		*count = reply.count;
 	return reply.status;
@@ -153,9 +185,9 @@ int plans_create(int type, uint32_t *id)
 	struct gp_plans_request request = { .ask = GP_PLANS_CREATE,
 					    .name = type };
 
-	pthread_mutex_lock(&plans.lock);
+	lock();
 	request.id = *id = ++plans.last;
-	pthread_mutex_unlock(&plans.lock);
+	unlock();
 	return ask(&request, NULL, NULL, 0, NULL);
 }
 
@@ -218,9 +250,9 @@ int plans_get(uint32_t id, int name, int type, int64_t room, int64_t *count,
 
 void plans_count(void)
 {
-	pthread_mutex_lock(&plans.lock);
+	lock();
 	plans.given++;
-	pthread_mutex_unlock(&plans.lock);
+	unlock();
 }
 
 uint64_t plans_given(void)

@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False where there is none, where it stopped answering, and in a process that
- * was forked from the one that asked first. */
+/* False where there is none, and where it stopped answering. */
 bool plans_can(void);
 
 /* Its version as cudnnGetVersion has it, whether or not it can plan; 0: there
