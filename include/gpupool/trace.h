@@ -216,6 +216,11 @@ void gp_trace_destroy(struct gp_trace *trace);
  * said in other ways. */
 const char *gp_trace_unknown(const struct gp_trace *trace);
 
+/* Whether a device's recording begins with memory in use. */
+bool gp_trace_has_start(const struct gp_trace *trace);
+/* Bytes of all segments. */
+uint64_t gp_state_reserved(const struct gp_state *state);
+
 /* Two traces that any replay treats alike. */
 bool gp_trace_equal(const struct gp_trace *a, const struct gp_trace *b);
 
@@ -238,6 +243,10 @@ uint8_t gp_event_fields(enum gp_event_kind kind);
 /* About a private pool itself: where it is used, what may be done with it, and
  * captures, each of which has one. */
 bool gp_event_is_of_pool(enum gp_event_kind kind);
+
+/* Outcomes: memory that came from the device, and that went back. */
+bool gp_event_is_growth(enum gp_event_kind kind);
+bool gp_event_is_release(enum gp_event_kind kind);
 
 /* The members of struct gp_guesses, by name. */
 struct gp_guess_row {

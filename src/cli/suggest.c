@@ -56,10 +56,8 @@ static enum gp_status check_start(const struct session *s, size_t device,
 {
 	const struct gp_state *start = &s->trace->devices[device].start;
 	char reserved[GP_BYTES_TEXT], capacity[GP_BYTES_TEXT];
-	uint64_t sum = 0;
+	uint64_t sum = gp_state_reserved(start);
 
-	for (size_t i = 0; i < start->segment_count; i++)
-		sum += start->segments[i].size;
 	if (sum <= s->asked.capacity[device])
 		return GP_OK;
 	gp_diag_file(diag, s->path);

@@ -93,7 +93,7 @@ static void add_action(void *state, const struct gp_action *action,
 
 	if (action->kind == GP_SNAPSHOT)
 		return;
-	if (action->kind == GP_SEGMENT_ALLOC || action->kind == GP_SEGMENT_MAP)
+	if (gp_event_is_growth(action->kind))
 		gp_map_put(&r->segments, action->addr,
 			   r->ticks.device->events[event].site);
 	put_entry(r, action, event);

@@ -86,14 +86,6 @@ static uint64_t fit_spacing(uint64_t requests)
 	return spacing;
 }
 
-static void add_up_start(struct gp_print_maker *maker)
-{
-	const struct gp_state *start = &maker->device->start;
-
-	for (size_t i = 0; i < start->segment_count; i++)
-		maker->reserved += (int64_t)start->segments[i].size;
-}
-
 void gp_print_begin(struct gp_print_maker *maker, const struct gp_trace *trace,
 		    size_t device, uint64_t spacing, struct gp_print *print)
 {
@@ -109,7 +101,7 @@ void gp_print_begin(struct gp_print_maker *maker, const struct gp_trace *trace,
 	print->spacing = spacing ? spacing : fit_spacing(print->requests);
 	maker->program = mix_start(1, &maker->device->start);
 	maker->allocator = 1;
-	add_up_start(maker);
+	maker->reserved += (int64_t)gp_state_reserved(&maker->device->start);
 }
 
 static void note_mark(struct gp_print_maker *maker)
@@ -145,9 +137,9 @@ static void pass_requests(struct gp_print_maker *maker, uint64_t stop)
 static void add_up(struct gp_print_maker *maker, const struct gp_action *action,
 		   uint64_t event)
 {
-	if (action->kind == GP_SEGMENT_ALLOC || action->kind == GP_SEGMENT_MAP)
+	if (gp_event_is_growth(action->kind))
 		maker->reserved += (int64_t)action->size;
-	if (action->kind == GP_SEGMENT_FREE || action->kind == GP_SEGMENT_UNMAP)
+	if (gp_event_is_release(action->kind))
 		maker->reserved -= (int64_t)action->size;
 	if (maker->reserved > maker->reserved_bound &&
 	    maker->reserved_event == GP_EVENT_NONE)

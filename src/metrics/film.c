@@ -97,8 +97,7 @@ void gp_film_destroy(struct gp_film *film)
 static void add_memory(struct gp_film *film, const struct gp_action *action,
 		       uint64_t event)
 {
-	bool is_map = action->kind == GP_SEGMENT_ALLOC ||
-		      action->kind == GP_SEGMENT_MAP;
+	bool is_map = gp_event_is_growth(action->kind);
 
 	add(film, &(struct gp_shot){
 			  .kind = is_map ? GP_SHOT_MAP : GP_SHOT_UNMAP,

@@ -3,39 +3,19 @@
 
 #define MIB UINT64_C(1048576)
 
-static bool is_growth(const struct gp_event *event)
-{
-	return event->kind == GP_SEGMENT_ALLOC || event->kind == GP_SEGMENT_MAP;
-}
-
-static bool is_release(const struct gp_event *event)
-{
-	return event->kind == GP_SEGMENT_FREE ||
-	       event->kind == GP_SEGMENT_UNMAP;
-}
-
-static uint64_t reserved_at_start(const struct gp_device_trace *trace)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < trace->start.segment_count; i++)
-		sum += trace->start.segments[i].size;
-	return sum;
-}
-
 /* An oom tells what was free then; the rest was reserved, or others' from the
  * first event to the last. */
 uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
-	uint64_t reserved = reserved_at_start(t);
+	uint64_t reserved = gp_state_reserved(&t->start);
 
 	if (t->total_memory)
 		return t->total_memory;
 	for (size_t i = 0; i < t->event_count; i++) {
-		if (is_growth(&t->events[i]))
+		if (gp_event_is_growth(t->events[i].kind))
 			reserved += t->events[i].size;
-		else if (is_release(&t->events[i]))
+		else if (gp_event_is_release(t->events[i].kind))
 			reserved -= t->events[i].size;
 		else if (t->events[i].kind == GP_OOM)
 			return reserved + t->events[i].addr;
@@ -53,19 +33,19 @@ struct bounds {
 static struct bounds find_bounds(const struct gp_device_trace *t)
 {
 	struct bounds bounds = { 0, GP_UNLIMITED };
-	uint64_t reserved = reserved_at_start(t);
+	uint64_t reserved = gp_state_reserved(&t->start);
 	uint64_t before = 0; /* reserved before the last releases; 0: none */
 
 	for (size_t i = 0; i < t->event_count; i++) {
 		const struct gp_event *event = &t->events[i];
 
-		if (is_growth(event)) {
+		if (gp_event_is_growth(event->kind)) {
 			if (before && before < bounds.collected)
 				bounds.collected = before;
 			reserved += event->size;
 			if (reserved > bounds.most)
 				bounds.most = reserved;
-		} else if (is_release(event)) {
+		} else if (gp_event_is_release(event->kind)) {
 			before = before ? before : reserved;
 			reserved -= event->size;
 			continue;

@@ -40,14 +40,6 @@ void gp_head_what_ifs(const struct gp_page *page,
 			     gp_head_what_if(&what_ifs->notes[i], text));
 }
 
-static bool has_start(const struct gp_trace *trace)
-{
-	for (size_t i = 0; i < trace->device_count; i++)
-		if (trace->devices[i].start.segment_count)
-			return true;
-	return false;
-}
-
 static bool is_default_engine(const char *name)
 {
 	size_t count;
@@ -91,7 +83,7 @@ void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 	if (gp_trace_unknown(report->trace))
 		gp_page_field(page, "Not told", "%s",
 			      gp_trace_unknown(report->trace));
-	if (!report->trace->is_complete && has_start(report->trace))
+	if (!report->trace->is_complete && gp_trace_has_start(report->trace))
 		gp_page_field(
 			page, "Coverage",
 			"a window; what was live at its start is rebuilt");

@@ -57,9 +57,8 @@ static const char *coverage(const struct gp_trace *trace)
 {
 	if (trace->is_complete)
 		return "the whole process, from its first allocation";
-	for (size_t i = 0; i < trace->device_count; i++)
-		if (trace->devices[i].start.segment_count)
-			return "a window: earlier events are not in the file";
+	if (gp_trace_has_start(trace))
+		return "a window: earlier events are not in the file";
 	for (size_t i = 0; i < trace->device_count; i++)
 		if (trace->devices[i].guesses.start_blocks)
 			return "a window: what was there before is allocated "

@@ -303,14 +303,6 @@ static void print_trials(const struct gp_page *page,
 
 /* ---- the whole ---- */
 
-static bool has_start(const struct gp_trace *trace)
-{
-	for (size_t i = 0; i < trace->device_count; i++)
-		if (trace->devices[i].start.segment_count)
-			return true;
-	return false;
-}
-
 static void print_head(const struct gp_page *page,
 		       const struct gp_suggest_report *report)
 {
@@ -328,7 +320,7 @@ static void print_head(const struct gp_page *page,
 	gp_head_release(page, report->release, report->choice);
 	gp_page_field(page, "Settings", "%s, as recorded",
 		      gp_head_settings(s->trials[0].conf));
-	if (has_start(report->trace))
+	if (gp_trace_has_start(report->trace))
 		gp_page_field(page, "Coverage",
 			      "a window; what it begins with stays as it was "
 			      "recorded under every setting");

@@ -270,10 +270,8 @@ double gp_svg_map(const struct gp_state *state, double left, double top,
 		  double width, FILE *out)
 {
 	struct sheet sheet = { left, top, width, 0, out };
-	uint64_t all = 0, at = 0;
+	uint64_t all = gp_state_reserved(state), at = 0;
 
-	for (size_t i = 0; i < state->segment_count; i++)
-		all += state->segments[i].size;
 	if (!all)
 		return 0;
 	sheet.per_line = (all + MAP_LINES - 1) / MAP_LINES;

@@ -247,15 +247,6 @@ static uint64_t most_others(const struct gp_device_trace *t)
 	return most;
 }
 
-static uint64_t reserved_at_start(const struct gp_device_trace *t)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < t->start.segment_count; i++)
-		sum += t->start.segments[i].size;
-	return sum;
-}
-
 /* The first request that the recording did not serve, with others behind it. */
 static void find_recorded_oom(const struct gp_device_trace *t,
 			      struct gp_headroom *h)
@@ -292,7 +283,7 @@ static void begin(struct search *s)
 		!follows_size(config) && !config->settings->expandable_segments;
 	h->live = gp_headroom_live(config->trace, config->device);
 	h->other = most_others(t);
-	h->start_reserved = reserved_at_start(t);
+	h->start_reserved = gp_state_reserved(&t->start);
 	find_recorded_oom(t, h);
 	h->least = max(grid_up(max(h->live, h->start_reserved)), GRAIN);
 	if (!play(s, GP_UNLIMITED, GP_OOM_STOP, &result))

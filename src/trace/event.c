@@ -69,6 +69,16 @@ bool gp_event_is_of_pool(enum gp_event_kind kind)
 	}
 }
 
+bool gp_event_is_growth(enum gp_event_kind kind)
+{
+	return kind == GP_SEGMENT_ALLOC || kind == GP_SEGMENT_MAP;
+}
+
+bool gp_event_is_release(enum gp_event_kind kind)
+{
+	return kind == GP_SEGMENT_FREE || kind == GP_SEGMENT_UNMAP;
+}
+
 #define GUESS(member)                                                          \
 	{                                                                      \
 #member, offsetof(struct gp_guesses, member)                   \

@@ -18,17 +18,6 @@
 #define SMALL_SEGMENT (UINT64_C(2) << 20) /* kSmallBuffer */
 #define TRIES	      16 /* of segments, that a hostile file is read in time */
 
-static bool is_release(const struct gp_event *entry)
-{
-	return entry->kind == GP_SEGMENT_FREE ||
-	       entry->kind == GP_SEGMENT_UNMAP;
-}
-
-static bool is_growth(const struct gp_event *entry)
-{
-	return entry->kind == GP_SEGMENT_ALLOC || entry->kind == GP_SEGMENT_MAP;
-}
-
 static void push_inferred(struct history *h, const struct gp_event *at,
 			  enum gp_event_kind kind, uint32_t id, uint16_t pool)
 {
@@ -60,12 +49,13 @@ static struct part look(const struct history *h, size_t from, size_t to)
 	for (size_t i = from; i < to; i++) {
 		const struct gp_event *entry = &h->raw[i];
 
-		if (is_release(entry)) {
+		if (gp_event_is_release(entry->kind)) {
 			if (part.first_release == to)
 				part.first_release = i;
 			part.last_release = i;
 			part.growth = to;
-		} else if (is_growth(entry) || entry->kind == GP_OOM) {
+		} else if (gp_event_is_growth(entry->kind) ||
+			   entry->kind == GP_OOM) {
 			if (part.first_release == to)
 				part.had_growth_before = true;
 			else if (part.growth == to)
@@ -150,7 +140,7 @@ static bool was_cached(const struct history *h, const struct part *part,
 	if (!request)
 		return false;
 	for (size_t i = part->first_release; i <= part->last_release; i++) {
-		if (!is_release(&h->raw[i]) ||
+		if (!gp_event_is_release(h->raw[i].kind) ||
 		    !could_serve(h, &h->raw[i], request))
 			continue;
 		if (was_free(h, part, &h->raw[i]))
@@ -176,7 +166,8 @@ static uint16_t only_pool(const struct history *h, const struct part *part)
 	uint16_t pool = h->raw[part->first_release].pool;
 
 	for (size_t i = part->first_release; i <= part->last_release; i++)
-		if (is_release(&h->raw[i]) && h->raw[i].pool != pool)
+		if (gp_event_is_release(h->raw[i].kind) &&
+		    h->raw[i].pool != pool)
 			return 0;
 	return pool;
 }
@@ -187,7 +178,7 @@ static void push_pool_releases(struct history *h, const struct part *part)
 	for (size_t i = part->first_release; i <= part->last_release; i++) {
 		const struct gp_event *entry = &h->raw[i];
 
-		if (!is_release(entry) || !entry->pool ||
+		if (!gp_event_is_release(entry->kind) || !entry->pool ||
 		    h->pool_is_released[entry->pool])
 			continue;
 		h->pool_is_released[entry->pool] = true;
@@ -241,9 +232,9 @@ static void walk_oom(struct history *h, const struct gp_event *entry)
 
 static void follow_reserved(struct history *h, const struct gp_event *entry)
 {
-	if (is_growth(entry))
+	if (gp_event_is_growth(entry->kind))
 		h->reserved += entry->size;
-	else if (is_release(entry))
+	else if (gp_event_is_release(entry->kind))
 		h->reserved -=
 			entry->size < h->reserved ? entry->size : h->reserved;
 }

@@ -159,3 +159,20 @@ enum gp_status gp_state_settle(struct gp_build_state *s, struct gp_diag *diag)
 				   .block_count = s->block_count };
 	return gp_state_check(&state, diag);
 }
+
+uint64_t gp_state_reserved(const struct gp_state *state)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < state->segment_count; i++)
+		sum += state->segments[i].size;
+	return sum;
+}
+
+bool gp_trace_has_start(const struct gp_trace *trace)
+{
+	for (size_t i = 0; i < trace->device_count; i++)
+		if (trace->devices[i].start.segment_count)
+			return true;
+	return false;
+}
