@@ -35,13 +35,10 @@ static enum gp_status make_plan(struct session *s)
 		.engine = asked->engine,
 		.capacity = asked->capacity,
 	};
-
 	struct gp_diag *diag = &s->result->diag;
-	enum gp_status status;
+	enum gp_status status =
+		gp_plan_make(&s->plan, s->trace, &options, diag);
 
-	if (!gp_plan_is_asked(&options))
-		return gp_plan_recorded(&s->plan, s->trace, diag);
-	status = gp_plan_asked(&s->plan, s->trace, &options, diag);
 	/* No flag, but a file has it wrong. */
 	if (status == GP_USAGE) {
 		gp_diag_file(diag, s->config->gate->path);

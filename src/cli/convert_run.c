@@ -87,18 +87,13 @@ static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
 
 static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 {
-	enum gp_status status;
+	enum gp_status status =
+		gp_plan_make(&s->plan, s->trace, s->options, diag);
 
-	if (gp_plan_is_asked(s->options)) {
-		status = gp_plan_asked(&s->plan, s->trace, s->options, diag);
-		return status == GP_OK
-			       ? gp_plan_alter(&s->plan, s->options,
+	s->plan.on_oom = (enum gp_on_oom)s->options->on_oom;
+	return status == GP_OK ? gp_plan_alter(&s->plan, s->options,
 					       &s->progress, &s->what_ifs, diag)
 			       : status;
-	}
-	status = gp_plan_recorded(&s->plan, s->trace, diag);
-	s->plan.on_oom = (enum gp_on_oom)s->options->on_oom;
-	return status;
 }
 
 static enum gp_status play(struct session *s, struct gp_exchange *exchange,

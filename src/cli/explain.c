@@ -72,10 +72,7 @@ static enum gp_status make_plan(const struct gp_options *options,
 				struct gp_what_ifs *what_ifs,
 				struct gp_diag *diag)
 {
-	enum gp_status status =
-		gp_plan_is_asked(options)
-			? gp_plan_asked(plan, trace, options, diag)
-			: gp_plan_recorded(plan, trace, diag);
+	enum gp_status status = gp_plan_make(plan, trace, options, diag);
 
 	if (status == GP_OK)
 		status = gp_plan_alter(plan, options, progress, what_ifs, diag);

@@ -111,9 +111,7 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status =
-		gp_plan_is_asked(s->options)
-			? gp_plan_asked(&s->plan, s->trace, s->options, diag)
-			: gp_plan_recorded(&s->plan, s->trace, diag);
+		gp_plan_make(&s->plan, s->trace, s->options, diag);
 
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, s->options->operands[0]);

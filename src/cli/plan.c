@@ -224,6 +224,15 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 	return status;
 }
 
+enum gp_status gp_plan_make(struct gp_plan *plan, const struct gp_trace *trace,
+			    const struct gp_options *options,
+			    struct gp_diag *diag)
+{
+	return gp_plan_is_asked(options)
+		       ? gp_plan_asked(plan, trace, options, diag)
+		       : gp_plan_recorded(plan, trace, diag);
+}
+
 extern char **environ;
 
 void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,

@@ -50,6 +50,10 @@ enum gp_status gp_plan_recorded(struct gp_plan *plan,
 enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 			     const struct gp_options *options,
 			     struct gp_diag *diag);
+/* As the options ask; as recorded where they ask nothing. */
+enum gp_status gp_plan_make(struct gp_plan *plan, const struct gp_trace *trace,
+			    const struct gp_options *options,
+			    struct gp_diag *diag);
 /* On the device of that runtime: a capacity that was not asked for is its
  * own. */
 void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
