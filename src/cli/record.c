@@ -51,6 +51,19 @@ static bool is_number(const char *text)
 	return *text && !*end;
 }
 
+/* "instant", or "lag:" and a whole number */
+static bool is_of_events(const char *text)
+{
+	static const char lag[] = "lag:", digits[] = "0123456789";
+	size_t length = strlen(lag);
+
+	if (strncmp(text, lag, length) != 0)
+		return !strcmp(text, "instant");
+	text += length;
+	length = strspn(text, digits);
+	return length && length < 10 && !text[length];
+}
+
 /* Where the driver places memory there is nothing to record. */
 static enum gp_status check_backend(struct gp_diag *diag)
 {
@@ -93,11 +106,13 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 				   "train.py");
 		return gp_diag_set(diag, GP_USAGE, "which COMMAND?");
 	}
-	if (events && strcmp(events, "instant") != 0 &&
-	    strncmp(events, "lag:", 4) != 0)
+	if (events && !is_of_events(events)) {
+		gp_diag_hint(diag, "lag:60 has work done 60 launches later");
 		return gp_diag_set(diag, GP_USAGE,
-				   "--events %s: it takes instant or lag:60",
+				   "--events %s: it takes instant, or lag:N "
+				   "with a whole number N",
 				   events);
+	}
 	if (devices &&
 	    (atoi(devices) < 1 || atoi(devices) > SIMCUDA_MOST_DEVICES))
 		return gp_diag_set(diag, GP_USAGE,

@@ -44,6 +44,7 @@
 	X(cudaDeviceGetStreamPriorityRange)                                    \
 	X(cudaDeviceCanAccessPeer)                                             \
 	X(cudaDeviceEnablePeerAccess)                                          \
+	X(cudaDeviceDisablePeerAccess)                                         \
 	X(cudaStreamCreate)                                                    \
 	X(cudaStreamCreateWithFlags)                                           \
 	X(cudaStreamCreateWithPriority)                                        \

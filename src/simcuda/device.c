@@ -89,24 +89,6 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device)
 	return process_end(cudaSuccess);
 }
 
-/* Each device is alone. */
-cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
-{
-	(void)device;
-	(void)peer;
-	process_begin(CALL_cudaDeviceCanAccessPeer);
-	*can = 0;
-	return process_end(cudaSuccess);
-}
-
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
-{
-	(void)peer;
-	(void)flags;
-	process_begin(CALL_cudaDeviceEnablePeerAccess);
-	return process_end(cudaSuccess);
-}
-
 cudaError_t cudaDriverGetVersion(int *version)
 {
 	*version = CUDART_VERSION;

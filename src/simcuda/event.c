@@ -1,4 +1,6 @@
 /* Events: a place in a stream's work. */
+#include "simcuda/event.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -20,10 +22,15 @@ struct CUevent_st {
 	struct awaited awaited;
 };
 
+cudaEvent_t event_create(void)
+{
+	return gp_mem_alloc(1, sizeof(struct CUevent_st));
+}
+
 static cudaError_t create(enum simcuda_call call, cudaEvent_t *event)
 {
 	process_begin(call);
-	*event = gp_mem_alloc(1, sizeof(**event));
+	*event = event_create();
 	return process_end(cudaSuccess);
 }
 
@@ -166,22 +173,4 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 		return process_end(cudaErrorInvalidResourceHandle);
 	*ms = (float)((double)to->time_ns - (double)from->time_ns) / 1e6F;
 	return process_end(cudaSuccess);
-}
-
-cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle,
-				  cudaEvent_t event)
-{
-	(void)handle;
-	(void)event;
-	process_begin(CALL_cudaIpcGetEventHandle);
-	return process_end(cudaErrorNotSupported);
-}
-
-cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event,
-				   cudaIpcEventHandle_t handle)
-{
-	(void)event;
-	(void)handle;
-	process_begin(CALL_cudaIpcOpenEventHandle);
-	return process_end(cudaErrorNotSupported);
 }

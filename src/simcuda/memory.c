@@ -1,6 +1,7 @@
 /* Device memory: cudaMalloc and cudaFree; what an address is. */
 #include <stdlib.h>
 
+#include "simcuda/ipc.h"
 #include "simcuda/kept.h"
 #include "simcuda/memory.h"
 #include "simcuda/stream.h"
@@ -41,6 +42,32 @@ bool memory_give(uint64_t addr, int *device, uint64_t *size)
 		memory->ops->free(memory, addr, *size);
 		return true;
 	}
+	return false;
+}
+
+static bool is_in(const struct gp_map *grains, uint64_t addr, uint64_t *base,
+		  uint64_t *size)
+{
+	for (size_t i = 0; i < grains->room; i++) {
+		const struct gp_map_slot *slot = &grains->slots[i];
+
+		if (slot->value == GP_MAP_NONE || addr < slot->key ||
+		    addr - slot->key >= slot->value * GP_DEVICE_GRAIN)
+			continue;
+		*base = slot->key;
+		*size = slot->value * GP_DEVICE_GRAIN;
+		return true;
+	}
+	return false;
+}
+
+bool memory_find(uint64_t addr, int *device, uint64_t *base, uint64_t *size)
+{
+	for (int i = 0; i < process.device_count; i++)
+		if (is_in(&process.devices[i].grains, addr, base, size)) {
+			*device = i;
+			return true;
+		}
 	return false;
 }
 
@@ -89,17 +116,24 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 /* Host addresses may lie in between: only what was handed out counts. */
 bool memory_is_device(uint64_t addr)
 {
+	int device;
+
 	for (int i = 0; i < process.device_count; i++)
 		if (addr < process.devices[i].highest &&
 		    addr >= GP_SIM_BASE + ((uint64_t)i << ADDRESSES_SHIFT))
 			return true;
-	return addr >= GP_SIM_RESERVE_BASE && addr < process.highest_reserved;
+	return (addr >= GP_SIM_RESERVE_BASE &&
+		addr < process.highest_reserved) ||
+	       ipc_has(addr, &device);
 }
 
 static int device_of(uint64_t addr)
 {
 	uint64_t at = (addr - GP_SIM_BASE) >> ADDRESSES_SHIFT;
+	int device;
 
+	if (ipc_has(addr, &device))
+		return device;
 	return at < SIMCUDA_MOST_DEVICES ? (int)at : process_current_device();
 }
 
@@ -129,31 +163,4 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 			.hostPointer = pointer_of(addr),
 		};
 	return process_end(cudaSuccess);
-}
-
-/* ---- memory of other processes: there is none to be had ---- */
-
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *pointer)
-{
-	(void)handle;
-	(void)pointer;
-	process_begin(CALL_cudaIpcGetMemHandle);
-	return process_end(cudaErrorNotSupported);
-}
-
-cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle,
-				 unsigned flags)
-{
-	(void)pointer;
-	(void)handle;
-	(void)flags;
-	process_begin(CALL_cudaIpcOpenMemHandle);
-	return process_end(cudaErrorNotSupported);
-}
-
-cudaError_t cudaIpcCloseMemHandle(void *pointer)
-{
-	(void)pointer;
-	process_begin(CALL_cudaIpcCloseMemHandle);
-	return process_end(cudaErrorNotSupported);
 }

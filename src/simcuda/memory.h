@@ -10,6 +10,9 @@ bool memory_take(int device, uint64_t size, uint64_t *addr);
 /* false: not an address that memory_take gave.  *size is in whole grains. */
 bool memory_give(uint64_t addr, int *device, uint64_t *size);
 
+/* The allocation that an address lies in. */
+bool memory_find(uint64_t addr, int *device, uint64_t *base, uint64_t *size);
+
 /* An address that was handed out for a device, or reserved. */
 bool memory_is_device(uint64_t addr);
 

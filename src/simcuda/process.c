@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simcuda/ipc.h"
 #include "simcuda/kept.h"
 #include "simcuda/memory.h"
 
@@ -228,6 +229,13 @@ static const struct {
 	  "out of memory" },
 	{ cudaErrorInvalidDevice, "cudaErrorInvalidDevice",
 	  "invalid device ordinal" },
+	{ cudaErrorDeviceUninitialized, "cudaErrorDeviceUninitialized",
+	  "invalid device context" },
+	{ cudaErrorPeerAccessAlreadyEnabled,
+	  "cudaErrorPeerAccessAlreadyEnabled",
+	  "peer access is already enabled" },
+	{ cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled",
+	  "peer access has not been enabled" },
 	{ cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle",
 	  "invalid resource handle" },
 	{ cudaErrorNotReady, "cudaErrorNotReady", "device not ready" },
@@ -286,6 +294,7 @@ void simcuda_reset(void)
 	unknown_forget();
 	host_forget();
 	kept_forget_all();
+	ipc_forget();
 	process = (struct process){ 0 };
 	current = 0;
 	last_error = cudaSuccess;

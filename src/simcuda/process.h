@@ -32,6 +32,7 @@ struct simcuda_device {
 	uint64_t highest;     /* end of what cudaMalloc handed out */
 	struct gp_map grains; /* cudaMalloc'd address -> its size in grains */
 	struct simcuda_properties properties;
+	uint32_t peers; /* whose memory it reaches: a bit each */
 };
 
 struct process {

@@ -30,6 +30,7 @@ enum cudaError {
 	cudaErrorMemoryAllocation = 2,
 	cudaErrorNoDevice = 100,
 	cudaErrorInvalidDevice = 101,
+	cudaErrorDeviceUninitialized = 201,
 	cudaErrorInvalidResourceHandle = 400,
 	cudaErrorIllegalState = 401,
 	cudaErrorNotReady = 600,
@@ -203,6 +204,7 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device);
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+cudaError_t cudaDeviceDisablePeerAccess(int peer);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 

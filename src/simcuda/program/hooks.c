@@ -69,6 +69,9 @@ static void ask(size_t bytes)
 
 	process_set_in_allocator(true);
 	tracker_ask(bytes);
+	if (pools_are_any())
+		pools_turn_for_request(device,
+				       current_stream((signed char)device));
 	if (!has_trackers())
 		overheard_ask(device, bytes,
 			      current_stream((signed char)device));
@@ -105,6 +108,7 @@ static void *on_raw_alloc_with_stream(void *self, size_t bytes, void *stream)
 
 	process_set_in_allocator(true);
 	tracker_ask(bytes);
+	pools_turn_for_request(process_current_device(), (uintptr_t)stream);
 	if (!has_trackers())
 		overheard_ask(process_current_device(), bytes,
 			      (uintptr_t)stream);

@@ -39,9 +39,10 @@ void simcuda_copy_kept(uint64_t to, uint64_t from, size_t size)
 }
 
 const char objects_script[] =
-	"import builtins, ctypes, sys\n"
+	"import atexit, builtins, ctypes, sys\n"
 	"import torch\n"
 	"calls = ctypes.CDLL(None)\n"
+	"atexit.register(calls.simcuda_settle)\n"
 	"address, size = ctypes.c_uint64, ctypes.c_size_t\n"
 	"calls.simcuda_read_kept.argtypes = address, ctypes.c_void_p, size\n"
 	"calls.simcuda_write_kept.argtypes = address, ctypes.c_void_p, size\n"

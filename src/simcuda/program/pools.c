@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "gpupool/simcuda.h"
+#include "simcuda/program/recorder.h"
 
 /* std::_Manager_operation of libstdc++ */
 enum { CLONE = 2, DESTROY = 3 };
@@ -15,6 +16,7 @@ struct underway {
 	int device;
 	uint64_t pool[2];
 	bool is_capture, has_filter;
+	bool is_paused; /* a request that it does not take is under way */
 	struct callable filter;
 	uint64_t stream; /* without a filter */
 };
@@ -83,6 +85,30 @@ static void drop(size_t index)
 	memmove(u, u + 1, (all.count - index) * sizeof(*u));
 }
 
+/* ---- pools that take some threads' requests ---- */
+
+static void tell(const char *op, const struct underway *u)
+{
+	if (!recorder_begin(op, u->device))
+		return;
+	recorder_put_pool(u->pool);
+	recorder_end();
+}
+
+/* A pool that begins again has one more holder, which lets go of it. */
+static void turn(struct underway *u, bool takes)
+{
+	if (u->is_capture || u->is_paused != takes)
+		return;
+	u->is_paused = !takes;
+	if (!takes) {
+		tell("pool_end", u);
+		return;
+	}
+	tell("pool_begin", u);
+	tell("pool_release", u);
+}
+
 bool pools_end(int device, const uint64_t pool[2])
 {
 	bool is_capture = false;
@@ -95,6 +121,7 @@ bool pools_end(int device, const uint64_t pool[2])
 		    u->pool[1] != pool[1])
 			continue;
 		is_capture = u->is_capture;
+		turn(&all.items[i], true);
 		drop(i);
 		break;
 	}
@@ -118,6 +145,36 @@ bool pools_end_stream(int device, uint64_t stream, uint64_t pool[2])
 	}
 	pthread_mutex_unlock(&all.lock);
 	return is_there;
+}
+
+bool pools_are_any(void)
+{
+	return all.count;
+}
+
+void pools_turn_for_request(int device, uint64_t stream)
+{
+	if (!all.count)
+		return;
+	pthread_mutex_lock(&all.lock);
+	for (size_t i = 0; i < all.count; i++)
+		if (all.items[i].device == device)
+			turn(&all.items[i], is_chosen(&all.items[i], stream));
+	pthread_mutex_unlock(&all.lock);
+}
+
+void pools_turn_for_entry(const struct entry *e)
+{
+	if (!all.count || (e->action != ALLOC && e->action != OOM))
+		return;
+	pthread_mutex_lock(&all.lock);
+	for (size_t i = 0; i < all.count; i++) {
+		struct underway *u = &all.items[i];
+
+		if (u->device == e->device)
+			turn(u, !memcmp(u->pool, e->pool, sizeof(e->pool)));
+	}
+	pthread_mutex_unlock(&all.lock);
 }
 
 /* As malloc does: the first that takes the stream.  The filters ask the runtime

@@ -23,6 +23,15 @@ bool pools_end(int device, const uint64_t pool[2]);
 /* Before 2.3: the pool of that stream; false: there is none. */
 bool pools_end_stream(int device, uint64_t stream, uint64_t pool[2]);
 
+/*
+ * use_mem_pool is of one thread; a trace knows no threads.  Before a request
+ * that the pool does not take it is told to end, and to begin before the next
+ * that it takes.  By the thread that asks, and by what the allocator then said.
+ */
+bool pools_are_any(void);
+void pools_turn_for_request(int device, uint64_t stream);
+void pools_turn_for_entry(const struct entry *entry);
+
 /* The pool of an entry of a release whose entries do not say it. */
 void pools_guess(struct entry *entry);
 

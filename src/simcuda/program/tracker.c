@@ -62,6 +62,8 @@ static void write(struct entry *e)
 	e->is_restored = restored_pool && e->action == ALLOC;
 	if (e->is_restored)
 		memcpy(e->pool, restored_pool, sizeof(e->pool));
+	else
+		pools_turn_for_entry(e);
 	e->is_routed = !e->is_restored && pools_are_underway(e);
 	if (!recorder_enter())
 		return;

@@ -1,0 +1,154 @@
+/* The CUDA runtime without a device: what devices and processes reach of each
+ * other. */
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gpupool/simcuda.h"
+#include "simcuda/api/cuda_runtime_api.h"
+#include "suite.h"
+
+#define MIB ((size_t)1 << 20)
+
+START_TEST(test_devices_reach_each_other)
+{
+	int can = -1;
+
+	simcuda_reset();
+	simcuda_set_devices(2);
+	ck_assert_int_eq(cudaDeviceCanAccessPeer(&can, 0, 1), cudaSuccess);
+	ck_assert_int_eq(can, 1);
+	cudaDeviceCanAccessPeer(&can, 1, 1);
+	ck_assert_int_eq(can, 0);
+	ck_assert_int_eq(cudaDeviceCanAccessPeer(&can, 0, 2),
+			 cudaErrorInvalidDevice);
+	ck_assert_int_eq(cudaDeviceEnablePeerAccess(1, 0), cudaSuccess);
+	ck_assert_int_eq(cudaDeviceEnablePeerAccess(1, 0),
+			 cudaErrorPeerAccessAlreadyEnabled);
+	ck_assert_int_eq(cudaDeviceDisablePeerAccess(1), cudaSuccess);
+	ck_assert_int_eq(cudaDeviceDisablePeerAccess(1),
+			 cudaErrorPeerAccessNotEnabled);
+	ck_assert_int_eq(cudaDeviceEnablePeerAccess(0, 0),
+			 cudaErrorInvalidDevice);
+}
+END_TEST
+
+START_TEST(test_geforce_cards_do_not)
+{
+	const struct simcuda_properties geforce = {
+		.name = "NVIDIA GeForce RTX 4090",
+		.major = 8,
+		.minor = 9,
+	};
+	int can = -1;
+
+	simcuda_reset();
+	simcuda_set_devices(2);
+	simcuda_set_properties(0, &geforce);
+	simcuda_set_properties(1, &geforce);
+	cudaDeviceCanAccessPeer(&can, 0, 1);
+	ck_assert_int_eq(can, 0);
+	ck_assert_int_eq(cudaDeviceEnablePeerAccess(1, 0),
+			 cudaErrorInvalidDevice);
+}
+END_TEST
+
+/* Says by its exit status what is wrong; 0: nothing. */
+static int use(cudaIpcMemHandle_t handle)
+{
+	struct cudaPointerAttributes attributes;
+	size_t before, after, total;
+	void *first, *again;
+
+	cudaMemGetInfo(&before, &total);
+	if (cudaIpcOpenMemHandle(&first, handle, 0) ||
+	    cudaIpcOpenMemHandle(&again, handle, 0) || first != again)
+		return 1;
+	cudaMemGetInfo(&after, &total);
+	if (after != before)
+		return 2;
+	cudaPointerGetAttributes(&attributes, (char *)first + 4 * MIB);
+	if (attributes.type != cudaMemoryTypeDevice || attributes.device != 1)
+		return 3;
+	if (cudaIpcCloseMemHandle(first) || cudaIpcCloseMemHandle(first))
+		return 4;
+	cudaPointerGetAttributes(&attributes, first);
+	if (attributes.type == cudaMemoryTypeDevice ||
+	    cudaIpcCloseMemHandle(first) != cudaErrorInvalidValue)
+		return 5;
+	return 0;
+}
+
+START_TEST(test_a_process_uses_another_ones_memory)
+{
+	cudaIpcMemHandle_t handle, other;
+	void *pointer, *opened;
+	int status;
+	pid_t child;
+
+	simcuda_reset();
+	simcuda_set_devices(2);
+	cudaSetDevice(1);
+	cudaMalloc(&pointer, 6 * MIB);
+	ck_assert_int_eq(cudaIpcGetMemHandle(&handle, pointer), cudaSuccess);
+	ck_assert_int_eq(cudaIpcGetMemHandle(&other, (char *)pointer + MIB),
+			 cudaSuccess);
+	ck_assert_mem_eq(&handle, &other, sizeof(handle));
+	ck_assert_int_eq(cudaIpcOpenMemHandle(&opened, handle, 0),
+			 cudaErrorDeviceUninitialized);
+	child = fork();
+	if (!child)
+		_exit(use(handle));
+	waitpid(child, &status, 0);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
+START_TEST(test_what_is_no_handle_is_refused)
+{
+	cudaIpcMemHandle_t memory;
+	cudaIpcEventHandle_t event;
+	cudaEvent_t opened;
+	void *pointer;
+	int local;
+
+	simcuda_reset();
+	memset(&memory, 1, sizeof(memory));
+	memset(&event, 1, sizeof(event));
+	ck_assert_int_eq(cudaIpcOpenMemHandle(&pointer, memory, 0),
+			 cudaErrorInvalidResourceHandle);
+	ck_assert_int_eq(cudaIpcOpenEventHandle(&opened, event),
+			 cudaErrorInvalidResourceHandle);
+	ck_assert_int_eq(cudaIpcGetMemHandle(&memory, &local),
+			 cudaErrorInvalidValue);
+}
+END_TEST
+
+START_TEST(test_another_ones_event_is_done)
+{
+	cudaIpcEventHandle_t handle;
+	cudaEvent_t event, opened;
+
+	simcuda_reset();
+	cudaEventCreate(&event);
+	ck_assert_int_eq(cudaIpcGetEventHandle(&handle, event), cudaSuccess);
+	ck_assert_int_eq(cudaIpcOpenEventHandle(&opened, handle), cudaSuccess);
+	ck_assert_int_eq(cudaEventQuery(opened), cudaSuccess);
+	cudaEventDestroy(opened);
+	cudaEventDestroy(event);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_devices_reach_each_other, 0 },
+		{ test_geforce_cards_do_not, 0 },
+		{ test_a_process_uses_another_ones_memory, 0 },
+		{ test_what_is_no_handle_is_refused, 0 },
+		{ test_another_ones_event_is_done, 0 },
+	};
+
+	return suite_run("simcuda_peer", tests, COUNT_OF(tests));
+}
