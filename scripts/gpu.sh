@@ -43,7 +43,7 @@ export BUILD
 # Whether the runtime that is found, or that one, shows a device.
 works() {
 	GPUPOOL_CUDART=${1-${GPUPOOL_CUDART-}} \
-		"$BUILD/gpupool" bench --device cuda --repeat 1 -q > /dev/null
+		"$BUILD/gpupool" bench --device cuda --about -q > /dev/null
 }
 
 # Another one that does, of those that lie about; each says why not.
@@ -97,11 +97,14 @@ step() {
 		say "skip $name: no time is left"
 		return
 	fi
-	limited "$most" "$@" 2>&1 < /dev/null | tee -a "$log" > "$log.step"
-	cat "$log.step"
-	grep -q '^ok\|^FAIL\|^skip' "$log.step" ||
-		say "FAIL $name: it did not end within its $most seconds," \
-			"or could not run"
+	limited "$most" "$@" > "$log.step" 2>&1 < /dev/null
+	code=$?
+	tee -a "$log" < "$log.step"
+	case $code in
+	0 | 1) ;;
+	124 | 137) say "FAIL $name: it did not end within its time" ;;
+	*) say "FAIL $name: it ended with status $code" ;;
+	esac
 	rm -f "$log.step"
 	say "  ($name: $(($(now) - began)) s)"
 }
@@ -126,8 +129,10 @@ machine() {
 	nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv 2>&1
 	ldconfig -p 2> /dev/null | grep 'libcuda\.\|libcudart\|libnvidia-ml'
 	env | grep '^CUDA\|^LD_LIBRARY_PATH\|^NVIDIA'
-	command -v python3 nvcc gcc
-	"$BUILD/gpupool" bench --device cuda --repeat 1 -q --ascii | head -n 8
+	for program in python3 nvcc gcc; do
+		command -v "$program"
+	done
+	"$BUILD/gpupool" bench --device cuda --about -q --ascii | head -n 8
 }
 
 : > "$log"

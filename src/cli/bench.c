@@ -68,7 +68,8 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 
 	gmtime_r(&now, &day);
 	strftime(s->date, sizeof(s->date), "%Y-%m-%d", &day);
-	return gp_bench_run(&config, &s->bench, diag);
+	return s->options->about ? GP_OK
+				 : gp_bench_run(&config, &s->bench, diag);
 }
 
 /* Before anything is measured: a file that cannot be written is told first. */
@@ -117,7 +118,7 @@ static enum gp_status bench_device(const struct gp_options *options,
 	gp_progress_end(&s.progress);
 	measured = status;
 	/* What was measured before a call failed is worth keeping. */
-	if (s.bench.count) {
+	if (s.bench.count || (options->about && status == GP_OK)) {
 		report(&s);
 		status = GP_OK;
 	}

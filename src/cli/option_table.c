@@ -140,6 +140,9 @@ const struct gp_option_row gp_option_table[] = {
 	  "The CUDA runtime, libcudart.so.12 for example, in place of what "
 	  "GPUPOOL_CUDART names, the system's loader finds or python3's "
 	  "PyTorch has." },
+	{ "about", 0, FLAG, AT(about), NULL, BENCH,
+	  "With --device cuda: tell of the GPU, its driver, its runtime and "
+	  "its memory, and measure nothing." },
 	{ "prices-out", 0, TEXT, AT(prices_out), "FILE", BENCH,
 	  "Write what the calls take as a list of prices, for "
 	  "gpupool sweep." },

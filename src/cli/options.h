@@ -99,7 +99,7 @@ struct gp_options {
 	const char *pool_threshold, *pool_reuse, *pool_keep; /* as typed */
 	uint64_t repeat;
 	bool compare, timing, strict, ascii, quiet, help;
-	bool update, details, check_memory, anonymous, cut;
+	bool update, details, check_memory, about, anonymous, cut;
 	const char *const *operands;
 	size_t operand_count;
 };

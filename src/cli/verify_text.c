@@ -274,6 +274,8 @@ void gp_verify_line(const char *name, int width,
 		fprintf(out, "NOT EQUAL: %s at event %" PRIu64 "%s",
 			differing[d->kind], d->event,
 			d->is_in_start ? " of the start's requests" : "");
+	if (d->is_there && *d->theirs.refusal)
+		fprintf(out, ": %s", d->theirs.refusal);
 	if (told->is_checked) {
 		fputs("; ", out);
 		tell_memory(r, out);

@@ -54,6 +54,8 @@ void gp_report_bench_text(const struct gp_bench_report *report,
 	char size[GP_BYTES_TEXT];
 
 	print_about(&page, report);
+	if (!report->bench->count)
+		return;
 	gp_page_blank(&page);
 	fprintf(out, "%-22s %9s %9s %9s %9s %9s %6s\n", "us a call", "size",
 		"first", "p10", "median", "p90", "calls");

@@ -60,7 +60,7 @@ recordings() {
 
 # Memory that CUDA says is free, in bytes; nothing else should run there.
 free_memory() {
-	"$gpupool" bench --device cuda --repeat 1 --format json \
+	"$gpupool" bench --device cuda --about --format json \
 		> "$work/free" 2> "$work/err" &&
 		"$json" "$work/free" bench.free_bytes
 }
@@ -86,7 +86,7 @@ compare() {
 	# The names are a list.
 	# shellcheck disable=SC2086
 	LD_LIBRARY_PATH=$libraries "$gpupool" verify $list --device cuda -q \
-		2> "$work/err" < /dev/null > "$work/table"
+		"$@" 2> "$work/err" < /dev/null > "$work/table"
 	code=$?
 	cp "$work/table" "$work/told"
 	keep_table
@@ -200,6 +200,7 @@ test_managed() {
 test_torch() {
 	ran=0
 	for folder in "$build"/torch/*/; do
+		folder=${folder%/}
 		[ -r "$folder/release" ] || continue
 		release=$(cut -d . -f 1,2 "$folder/release")
 		list=$(ls "$traces"/recorded/programs/*-"$release".jsonl.gz \
@@ -268,7 +269,7 @@ test_interrupt() {
 
 # ---- all of them ----
 
-if ! "$gpupool" bench --device cuda --repeat 1 --format json \
+if ! "$gpupool" bench --device cuda --about --format json \
 	> "$work/about" 2> "$work/err"; then
 	for test in $tests; do
 		skip "$test" "$(why)"
