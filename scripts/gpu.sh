@@ -40,9 +40,21 @@ fi
 BUILD=$(cd "$BUILD" && pwd)
 export BUILD
 
+# Runs with a limit, SECONDS or what is left, where the machine can.
+limited() {
+	seconds=$1 left=$((end - $(now)))
+	shift
+	[ "$left" -ge "$seconds" ] || seconds=$left
+	if command -v timeout > /dev/null; then
+		timeout -k 5 "$seconds" "$@"
+	else
+		"$@"
+	fi
+}
+
 # Whether the runtime that is found, or that one, shows a device.
 works() {
-	GPUPOOL_CUDART=${1-${GPUPOOL_CUDART-}} \
+	limited 60 env GPUPOOL_CUDART="${1-${GPUPOOL_CUDART-}}" \
 		"$BUILD/gpupool" bench --device cuda --about -q > /dev/null
 }
 
@@ -75,18 +87,6 @@ rm -f "$RESULTS/reports.txt" "$RESULTS/compare.txt"
 
 say() {
 	echo "$*" | tee -a "$log"
-}
-
-# Runs with a limit, SECONDS or what is left, where the machine can.
-limited() {
-	seconds=$1 left=$((end - $(now)))
-	shift
-	[ "$left" -ge "$seconds" ] || seconds=$left
-	if command -v timeout > /dev/null; then
-		timeout -k 5 "$seconds" "$@"
-	else
-		"$@"
-	fi
 }
 
 #	step SECONDS NAME COMMAND...
