@@ -32,7 +32,8 @@ struct gp_verify_config {
 	/* Bytes that this device has free: what reserves more is not run there.
 	 * 0: it is run. */
 	uint64_t room;
-	/* Of the second run, whose addresses are then not compared; or NULL. */
+	/* Of the second run, or NULL.  The first one's memory is then put where
+	 * the device has the second one's. */
 	const struct gp_torch_cuda *torch_cuda;
 	bool check_memory; /* of the second run */
 	/* Whether to end here, with a result that says nothing; NULL: never. */

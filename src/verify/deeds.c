@@ -9,8 +9,7 @@
 /* That of an OOM is what the device had left. */
 static bool has_address(const struct deed_terms *terms, uint8_t kind)
 {
-	return !terms->has_own_addresses &&
-	       (kind != GP_OOM || !terms->is_on_device);
+	return kind != GP_OOM || !terms->is_on_device;
 }
 
 bool deed_is_equal(const struct deed_terms *terms, const struct gp_deed *a,
@@ -48,20 +47,9 @@ static int by_address(const void *a, const void *b)
 	return x->event < y->event ? -1 : x->event > y->event;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const struct gp_deed *x = a, *y = b;
-
-	if (x->action.size != y->action.size)
-		return x->action.size < y->action.size ? -1 : 1;
-	return x->action.stream - y->action.stream;
-}
-
 size_t deeds_permuted(const struct deed_terms *terms, const struct gp_deed *a,
 		      size_t a_count, const struct gp_deed *b, size_t b_count)
 {
-	int (*order)(const void *, const void *) =
-		terms->has_own_addresses ? by_size : by_address;
 	size_t n = run_length(a, a_count), i = 0;
 	struct gp_deed *x, *y;
 
@@ -71,8 +59,8 @@ size_t deeds_permuted(const struct deed_terms *terms, const struct gp_deed *a,
 	y = x + n;
 	memcpy(x, a, n * sizeof(*x));
 	memcpy(y, b, n * sizeof(*y));
-	qsort(x, n, sizeof(*x), order);
-	qsort(y, n, sizeof(*y), order);
+	qsort(x, n, sizeof(*x), by_address);
+	qsort(y, n, sizeof(*y), by_address);
 	while (i < n && deed_is_equal(terms, &x[i], &y[i]))
 		i++;
 	free(x);

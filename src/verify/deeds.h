@@ -5,8 +5,7 @@
 #include "gpupool/verify.h"
 
 struct deed_terms {
-	bool has_own_addresses; /* the second's: they are not compared */
-	bool is_on_device;	/* the second */
+	bool is_on_device; /* the second */
 };
 
 bool deed_is_equal(const struct deed_terms *terms, const struct gp_deed *a,

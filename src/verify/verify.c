@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "verify/deeds.h"
 #include "verify/prologue.h"
+#include "verify/told.h"
 
 /* Where PyTorch walks blocks or pools by the hash of a pointer. */
 #define FIRST_HASHED 9
@@ -26,6 +27,7 @@ struct verify {
 	struct gp_diag *diag;
 	struct prologue prologue;
 	struct run ours, theirs;
+	struct told_script script; /* what ours follows, if it is to */
 };
 
 /* ---- runs ---- */
@@ -80,6 +82,11 @@ static enum gp_status play(struct verify *v, enum side side, size_t events,
 		.is_interrupted = v->config->is_interrupted,
 	};
 
+	/* PyTorch's addresses are the device's; ours are to be the same. */
+	if (side == OURS && v->script.count) {
+		config.make_device = told_create;
+		config.make_device_arg = &v->script;
+	}
 	if (side == THEIRS) {
 		config.make_device = v->config->make_device;
 		config.make_device_arg = v->config->make_device_arg;
@@ -138,7 +145,6 @@ static size_t permuted(const struct verify *v, const struct deed_terms *terms,
 static size_t compare_actions(struct verify *v)
 {
 	struct deed_terms terms = {
-		.has_own_addresses = v->config->torch_cuda != NULL,
 		.is_on_device = v->config->make_device != NULL,
 	};
 	bool is_open = order_is_open(v);
@@ -404,6 +410,14 @@ static void weigh(struct verify *v)
 		v->config->room && result->peak > v->config->room;
 }
 
+/* The first run again, with memory where the second one's is. */
+static enum gp_status follow(struct verify *v)
+{
+	v->script = (struct told_script){ v->theirs.deeds, v->theirs.count };
+	run_release(&v->ours);
+	return play(v, OURS, v->prologue.count, &v->ours);
+}
+
 static enum gp_status compare(struct verify *v)
 {
 	size_t deed = compare_actions(v);
@@ -438,6 +452,8 @@ enum gp_status gp_verify(const struct gp_verify_config *config,
 	if (status == GP_OK && !result->is_too_large) {
 		status = play(&v, THEIRS, v.prologue.count, &v.theirs);
 		result->memory = v.theirs.result.memory;
+		if (status == GP_OK && config->torch_cuda)
+			status = follow(&v);
 		if (status == GP_OK)
 			status = compare(&v);
 	}

@@ -22,12 +22,17 @@ static struct gp_device *make_smaller(void *arg, uint32_t ordinal,
 	return gp_sim_create(ordinal, *(const uint64_t *)arg);
 }
 
-/* Its addresses are its own. */
+/* Its addresses are its own: of blocks by its number, of reservations as
+ * somebody has reserved there before. */
 static struct gp_device *make_elsewhere(void *arg, uint32_t ordinal,
 					uint64_t capacity)
 {
+	struct gp_device *device = gp_sim_create(ordinal + 1, capacity);
+	uint64_t addr;
+
 	(void)arg;
-	return gp_sim_create(ordinal + 1, capacity);
+	ck_assert(device->ops->reserve(device, 64 * MIB, &addr));
+	return device;
 }
 
 static struct gp_verify_result verify(struct gp_verify_config config)
@@ -38,6 +43,10 @@ static struct gp_verify_result verify(struct gp_verify_config config)
 	struct gp_diag diag = { 0 };
 
 	gp_settings_init(&settings, 15);
+	if (config.conf)
+		ck_assert_int_eq(
+			gp_settings_parse(&settings, config.conf, &diag),
+			GP_OK);
 	config.trace = trace;
 	config.settings = &settings;
 	config.capacity = 1024 * MIB;
@@ -77,9 +86,13 @@ START_TEST(test_addresses_of_a_device_may_be_its_own)
 	struct gp_verify_config config = { .make_device = make_elsewhere };
 	const struct gp_torch_cuda own = { 0 };
 
-	ck_assert(verify(config).first.is_there);
-	config.torch_cuda = &own;
-	ck_assert(!verify(config).first.is_there);
+	for (int i = 0; i < 2; i++) {
+		config.torch_cuda = NULL;
+		ck_assert(verify(config).first.is_there);
+		config.torch_cuda = &own;
+		ck_assert(!verify(config).first.is_there);
+		config.conf = "expandable_segments:True";
+	}
 }
 END_TEST
 
