@@ -74,7 +74,7 @@ static struct block *model_best(const struct model *model, uint64_t size)
 	return NULL;
 }
 
-static void check_order(const struct model *model)
+static void check_order(struct model *model)
 {
 	struct block *b = shelf_best(&model->shelf, 0);
 

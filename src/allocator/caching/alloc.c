@@ -50,25 +50,21 @@ static struct block *split(struct caching *c, struct block *rest, uint64_t size,
 static struct block *cut_to_size(struct caching *c, struct block *b,
 				 const struct request *request, bool is_shelved)
 {
-	bool was_split = block_is_split(b);
 	struct tally *own = b->pool->tally;
-	struct block *rest = b;
+	bool was_split = block_is_split(b);
+	bool is_cut = should_split(c, b, request);
+	uint64_t before = was_split * b->size, after = 0;
 
-	if (should_split(c, b, request)) {
+	if (is_cut) {
+		after = b->size - request->rounded;
 		b = split(c, b, request->rounded, is_shelved);
-		if (b->segment)
-			return b;
-		counter_net(c, GP_STAT_INACTIVE_SPLIT, own, !was_split);
-		counter_net(c, GP_STAT_INACTIVE_SPLIT_BYTES, own,
-			    was_split ? -(int64_t)b->size
-				      : (int64_t)rest->size);
-		return b;
-	}
-	if (is_shelved)
+	} else if (is_shelved) {
 		shelf_remove(pool_shelf(b->pool, b->stream), b);
-	if (was_split && !b->segment) {
-		counter_sub(c, GP_STAT_INACTIVE_SPLIT_BYTES, own, b->size);
-		counter_sub(c, GP_STAT_INACTIVE_SPLIT, own, 1);
+	}
+	if (!b->segment) {
+		counter_net(c, GP_STAT_INACTIVE_SPLIT, own, is_cut - was_split);
+		counter_net(c, GP_STAT_INACTIVE_SPLIT_BYTES, own,
+			    (int64_t)(after - before));
 	}
 	return b;
 }
@@ -179,7 +175,7 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 static struct block *find_at(const struct caching_pool *pool, uint16_t stream,
 			     uint64_t addr, uint64_t size)
 {
-	const struct shelf *shelf = pool_shelf(pool, stream);
+	struct shelf *shelf = pool_shelf(pool, stream);
 	struct block *b = shelf ? shelf_best(shelf, size) : NULL;
 
 	while (b && b->addr != addr)

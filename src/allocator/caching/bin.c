@@ -1,7 +1,78 @@
 /* A bin of free blocks: a list, and a tree behind it. */
 #include "allocator/caching/bin.h"
 
-/* ---- the ends, and from one block to the next ---- */
+#define FAR 64 /* steps */
+
+/* ---- the tree ---- */
+
+static void plant(struct bin *bin, struct block *b)
+{
+	b->is_in_tree = true;
+	tree_insert(&bin->tree, b);
+}
+
+void bin_uproot(struct bin *bin, struct block *b)
+{
+	b->is_in_tree = false;
+	tree_remove(&bin->tree, b);
+}
+
+/* What is behind the block goes there.  None comes back, so that this costs a
+ * block's stay no more than the tree does. */
+static void plant_behind(struct bin *bin, struct block *last)
+{
+	struct block *b = last->right, *next;
+
+	last->right = NULL;
+	for (; b; b = next) {
+		next = b->right;
+		plant(bin, b);
+	}
+}
+
+/* ---- walks along the list ---- */
+
+static struct block *step(struct bin *bin, struct block *b, unsigned *steps)
+{
+	if (++*steps == FAR)
+		plant_behind(bin, b);
+	return b->right;
+}
+
+/* Not to the front: into the list, or where that ends before b's place, into
+ * the tree. */
+void bin_insert_behind(struct bin *bin, struct block *b)
+{
+	struct block *before = NULL, *after = bin->first;
+	unsigned steps = 0;
+
+	while (after && block_is_before(after, b)) {
+		before = after;
+		after = step(bin, after, &steps);
+	}
+	if (!after && bin->tree.root &&
+	    block_is_before(tree_first(&bin->tree), b)) {
+		plant(bin, b);
+		return;
+	}
+	b->left = before;
+	b->right = after;
+	*(before ? &before->right : &bin->first) = b;
+	if (after)
+		after->left = b;
+}
+
+struct block *bin_search(struct bin *bin, uint64_t size)
+{
+	struct block *b = bin->first;
+	unsigned steps = 0;
+
+	while (b && b->size < size)
+		b = step(bin, b, &steps);
+	return b ? b : tree_best(&bin->tree, size);
+}
+
+/* ---- the end, and from one block to the next ---- */
 
 static struct block *list_last(const struct bin *bin)
 {
@@ -32,57 +103,4 @@ struct block *bin_prev(const struct bin *bin, const struct block *b)
 		return b->left;
 	prev = tree_prev(b);
 	return prev ? prev : list_last(bin);
-}
-
-/* ---- what happens seldom ---- */
-
-static void plant(struct bin *bin, struct block *b)
-{
-	b->is_in_tree = true;
-	tree_insert(&bin->tree, b);
-}
-
-void bin_uproot(struct bin *bin, struct block *b)
-{
-	b->is_in_tree = false;
-	tree_remove(&bin->tree, b);
-}
-
-/* The list's second half goes to the tree: each block once at most, so that
- * this costs an insertion what the tree does. */
-void bin_spill(struct bin *bin)
-{
-	struct block *last = bin->first, *b, *next;
-
-	for (bin->listed = 1; bin->listed < BIN_LISTED / 2; bin->listed++)
-		last = last->right;
-	for (b = last->right; b; b = next) {
-		next = b->right;
-		plant(bin, b);
-	}
-	last->right = NULL;
-}
-
-/* Not to the front: into the list, or where that ends before b's place, into
- * the tree. */
-void bin_insert_behind(struct bin *bin, struct block *b)
-{
-	struct block *before = NULL, *after = bin->first;
-
-	while (after && block_is_before(after, b)) {
-		before = after;
-		after = after->right;
-	}
-	if (!after && bin->tree.root &&
-	    block_is_before(tree_first(&bin->tree), b)) {
-		plant(bin, b);
-		return;
-	}
-	b->left = before;
-	b->right = after;
-	*(before ? &before->right : &bin->first) = b;
-	if (after)
-		after->left = b;
-	if (++bin->listed == BIN_LISTED)
-		bin_spill(bin);
 }

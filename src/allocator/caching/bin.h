@@ -1,11 +1,12 @@
 /*
  * A bin: free blocks of about one size, in the shelf's order.
  *
- * A short list and behind it, for what the list has no room for, a tree.  In
- * recorded and generated traces over half of the blocks come to an empty bin
- * and two in three of the others to the front of theirs, as onto a stack: what
- * is freed is what will be taken next.  So both ends of a life are a few steps,
- * and the tree keeps the rest from being many.
+ * A list and behind it, for what is far back, a tree.  In recorded and
+ * generated traces over half of the blocks come to an empty bin and two in
+ * three of the others to the front of theirs, as onto a stack: what is freed is
+ * what will be taken next.  So both ends of a block's stay are a few steps.  A
+ * walk that gets far puts what is behind into the tree, so that none is ever
+ * long.
  */
 #ifndef CACHING_BIN_H
 #define CACHING_BIN_H
@@ -16,13 +17,10 @@
 #include "allocator/caching/block.h"
 #include "allocator/caching/tree.h"
 
-#define BIN_LISTED 32 /* a list of so many gives half to the tree */
-
 /* Zeroed is empty. */
 struct bin {
 	struct block *first; /* of the list, through left and right */
 	struct tree tree;    /* all of it behind all of the list */
-	uint32_t listed;     /* blocks in the list */
 };
 
 static inline bool bin_is_empty(const struct bin *bin)
@@ -40,10 +38,10 @@ struct block *bin_last(const struct bin *bin);
 struct block *bin_next(const struct bin *bin, const struct block *b);
 struct block *bin_prev(const struct bin *bin, const struct block *b);
 
-/* What bin_insert and bin_remove do seldom. */
+/* What those below do seldom. */
 void bin_insert_behind(struct bin *bin, struct block *b);
-void bin_spill(struct bin *bin);
 void bin_uproot(struct bin *bin, struct block *b);
+struct block *bin_search(struct bin *bin, uint64_t size);
 
 static inline void bin_insert(struct bin *bin, struct block *b)
 {
@@ -58,8 +56,6 @@ static inline void bin_insert(struct bin *bin, struct block *b)
 	bin->first = b;
 	if (first)
 		first->left = b;
-	if (++bin->listed == BIN_LISTED)
-		bin_spill(bin);
 }
 
 static inline void bin_remove(struct bin *bin, struct block *b)
@@ -71,16 +67,14 @@ static inline void bin_remove(struct bin *bin, struct block *b)
 	*(b->left ? &b->left->right : &bin->first) = b->right;
 	if (b->right)
 		b->right->left = b->left;
-	bin->listed--;
 }
 
 /* The first block of at least size bytes; NULL: none. */
-static inline struct block *bin_best(const struct bin *bin, uint64_t size)
+static inline struct block *bin_best(struct bin *bin, uint64_t size)
 {
-	for (struct block *b = bin->first; b; b = b->right)
-		if (b->size >= size)
-			return b;
-	return bin->tree.root ? tree_best(&bin->tree, size) : NULL;
+	struct block *first = bin->first;
+
+	return first && first->size >= size ? first : bin_search(bin, size);
 }
 
 #endif

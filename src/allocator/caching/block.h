@@ -54,17 +54,17 @@ struct block {
 
 static inline bool block_is_split(const struct block *b)
 {
-	return (b->prev != NULL) | (b->next != NULL);
+	return b->prev || b->next;
 }
 
-/* The shelf's order, by (size, counter, address); without branches: which way
- * it goes is anybody's guess. */
+/* The shelf's order. */
 static inline bool block_is_before(const struct block *a, const struct block *b)
 {
-	return (a->size < b->size) |
-	       ((a->size == b->size) &
-		((a->counter < b->counter) |
-		 ((a->counter == b->counter) & (a->addr < b->addr))));
+	if (a->size != b->size)
+		return a->size < b->size;
+	if (a->counter != b->counter)
+		return a->counter < b->counter;
+	return a->addr < b->addr;
 }
 
 /* All blocks of an allocator: chunks, so that pointers stay. */

@@ -80,7 +80,7 @@ size_t caching_collect(struct caching *c, struct caching_pool *pool)
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->config.stream_count; i++) {
-		const struct shelf *shelf = pool->shelves[i];
+		struct shelf *shelf = pool->shelves[i];
 		struct block *b = shelf ? shelf_best(shelf, 0) : NULL;
 
 		for (; b; b = shelf_next(shelf, b)) {

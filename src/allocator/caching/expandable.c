@@ -86,7 +86,7 @@ static void drop_segment(struct caching *c, struct block *b)
 /* The lowest run of idle blocks, one of them unmapped, that is long enough. */
 static struct block *find_run(struct caching *c, const struct request *request)
 {
-	const struct shelf *shelf = pool_shelf(request->pool, request->stream);
+	struct shelf *shelf = pool_shelf(request->pool, request->stream);
 
 	for (size_t i = 0; shelf && i < shelf->unmapped_count; i++) {
 		struct block *unmapped = shelf->unmapped[i];

@@ -113,12 +113,16 @@ static struct block *first_from(const struct shelf *shelf, unsigned bin)
 	return bin < SHELF_BINS ? bin_first(&shelf->bins[bin]) : NULL;
 }
 
-struct block *shelf_best(const struct shelf *shelf, uint64_t size)
+struct block *shelf_best(struct shelf *shelf, uint64_t size)
 {
-	unsigned bin = bin_of(size);
-	struct block *best = bin_best(&shelf->bins[bin], size);
+	unsigned own = bin_of(size), bin = bin_from(shelf, own);
+	struct block *best;
 
-	return best ? best : first_from(shelf, bin + 1);
+	if (bin == own) {
+		best = bin_best(&shelf->bins[own], size);
+		return best ? best : first_from(shelf, own + 1);
+	}
+	return bin < SHELF_BINS ? bin_first(&shelf->bins[bin]) : NULL;
 }
 
 struct block *shelf_next(const struct shelf *shelf, const struct block *b)

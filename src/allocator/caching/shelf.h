@@ -37,7 +37,7 @@ void shelf_remove(struct shelf *shelf, struct block *b);
 void shelf_shrink(struct shelf *shelf, struct block *b, uint64_t bytes);
 
 /* The first block of at least size bytes; NULL: none. */
-struct block *shelf_best(const struct shelf *shelf, uint64_t size);
+struct block *shelf_best(struct shelf *shelf, uint64_t size);
 /* The neighbours of a shelved block in the shelf's order; NULL: none. */
 struct block *shelf_next(const struct shelf *shelf, const struct block *b);
 struct block *shelf_prev(const struct shelf *shelf, const struct block *b);

@@ -115,7 +115,7 @@ size_t state_candidates(struct caching *c, uint64_t size, uint16_t stream,
 {
 	uint64_t rounded = gp_settings_round(&c->settings, size);
 	struct pool_pair *pair = pool_pair_get(c, pool);
-	const struct shelf *shelf = pool_shelf(
+	struct shelf *shelf = pool_shelf(
 		rounded <= SMALL_SIZE ? &pair->small : &pair->large, stream);
 	const struct block *b = shelf ? shelf_best(shelf, rounded) : NULL;
 	size_t n = 0;
