@@ -48,6 +48,11 @@ struct history {
 size_t gp_history_segment_behind(const struct gp_build_state *state,
 				 uint64_t addr);
 
+/* Whether what was given back was of a small pool, whose segments are of 2 MiB;
+ * what is unmapped of large ones comes in their pages. */
+bool gp_history_is_small(const struct history *h,
+			 const struct gp_event *release);
+
 /* The segments before the first entry, from the end's and what happened to
  * them; in device->start, address order, without blocks. */
 void gp_history_start_segments(struct history *h);

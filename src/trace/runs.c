@@ -14,9 +14,8 @@
  */
 #include "trace/history.h"
 
-#define SMALL_SIZE    (UINT64_C(1) << 20) /* kSmallSize */
-#define SMALL_SEGMENT (UINT64_C(2) << 20) /* kSmallBuffer */
-#define TRIES	      16 /* of segments, that a hostile file is read in time */
+#define SMALL_SIZE (UINT64_C(1) << 20) /* kSmallSize */
+#define TRIES	   16 /* of segments, that a hostile file is read in time */
 
 static void push_inferred(struct history *h, const struct gp_event *at,
 			  enum gp_event_kind kind, uint32_t id, uint16_t pool)
@@ -84,15 +83,6 @@ static bool is_too_large(const struct gp_settings *settings, uint64_t size,
 	return size - request >= settings->max_non_split_rounding;
 }
 
-/* Whether it is of the large pool: the small pool's are of 2 MiB, and what is
- * unmapped of large ones comes in their pages. */
-static bool is_large(const struct history *h, const struct gp_event *release)
-{
-	if (release->kind == GP_SEGMENT_UNMAP)
-		return release->size % h->settings.large_segment_size == 0;
-	return release->size > SMALL_SEGMENT;
-}
-
 /* Whether it was of the pool that has the request's blocks, and large enough.
  */
 static bool could_serve(const struct history *h, const struct gp_event *release,
@@ -103,7 +93,7 @@ static bool could_serve(const struct history *h, const struct gp_event *release,
 	return release->stream == request->stream &&
 	       release->pool == request->pool && release->size >= size &&
 	       !is_too_large(&h->settings, release->size, size) &&
-	       (size > SMALL_SIZE) == is_large(h, release);
+	       (size <= SMALL_SIZE) == gp_history_is_small(h, release);
 }
 
 /* Whether it was free before the release began: a completion may have been

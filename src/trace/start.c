@@ -59,16 +59,25 @@ static void remove_segment(struct gp_build_state *s, size_t at)
 		(s->segment_count - at) * sizeof(*s->segments));
 }
 
-/* A segment or run that is no longer there at the end comes back. */
-static void add_range(struct gp_build_state *s, const struct gp_event *entry)
+bool gp_history_is_small(const struct history *h,
+			 const struct gp_event *release)
 {
+	if (release->kind == GP_SEGMENT_UNMAP)
+		return release->size % h->settings.large_segment_size != 0;
+	return release->size == SMALL_PAGE;
+}
+
+/* A segment or run that is no longer there at the end comes back. */
+static void add_range(struct history *h, const struct gp_event *entry)
+{
+	struct gp_build_state *s = &h->device->start;
 	size_t at = gp_history_segment_behind(s, entry->addr);
 	struct gp_segment made = {
 		.addr = entry->addr,
 		.size = entry->size,
 		.stream = entry->stream,
 		.pool = entry->pool,
-		.is_small = entry->size == SMALL_PAGE,
+		.is_small = gp_history_is_small(h, entry),
 		.is_expandable = entry->kind == GP_SEGMENT_UNMAP,
 		.site = entry->site,
 	};
@@ -153,7 +162,7 @@ void gp_history_start_segments(struct history *h)
 			break;
 		case GP_SEGMENT_FREE:
 		case GP_SEGMENT_UNMAP:
-			add_range(s, entry);
+			add_range(h, entry);
 			reserved += entry->size;
 			note_reserved(h, reserved);
 			break;

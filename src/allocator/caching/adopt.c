@@ -47,6 +47,7 @@ static void adopt_live(struct caching *c, struct block *b,
 	counter_add(c, GP_STAT_ACTIVE_BYTES, own, b->size);
 	counter_add(c, GP_STAT_REQUESTED_BYTES, own, b->requested);
 	if (from->state == GP_PENDING_FREE) {
+		b->use = BLOCK_WAITING;
 		b->uses_unknown = true;
 		events_hold(c, b);
 		return;
