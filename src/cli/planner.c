@@ -106,24 +106,27 @@ static int listen_in(const char *folder)
 	if (at < 0 || listener < 0 ||
 	    bind(listener, (struct sockaddr *)&address, sizeof(address)) ||
 	    listen(listener, BACKLOG)) {
+		int why = errno;
+
 		if (listener >= 0)
 			close(listener);
 		listener = -1;
+		errno = why;
 	}
 	if (at >= 0)
 		close(at);
 	return listener;
 }
 
-enum gp_status gp_planner_start(struct gp_planner *planner,
-				const struct gp_plans_source *with,
-				struct gp_diag *diag)
+void gp_planner_start(struct gp_planner *planner,
+		      const struct gp_plans_source *with)
 {
 	struct gp_plans_source source = *with;
 	int listener;
 
+	unsetenv("SIMCUDA_PLANS");
 	if (!*planner->library)
-		return GP_OK;
+		return;
 	source.cudnn = planner->library;
 	snprintf(planner->socket, sizeof(planner->socket), "%s/" SOCKET_NAME,
 		 source.folder);
@@ -131,17 +134,13 @@ enum gp_status gp_planner_start(struct gp_planner *planner,
 	planner->pid = listener < 0 ? -1 : fork();
 	if (!planner->pid)
 		listen_on(listener, &source);
-	if (planner->pid < 0) {
-		gp_diag_file(diag, planner->socket);
-		gp_diag_set(diag, GP_SYSTEM, "cannot listen here: %s",
-			    strerror(errno));
-	}
+	if (planner->pid < 0)
+		fprintf(stderr, "gpupool: cuDNN cannot be asked at %s: %s\n",
+			planner->socket, strerror(errno));
+	else
+		setenv("SIMCUDA_PLANS", planner->socket, 1);
 	if (listener >= 0)
 		close(listener);
-	if (planner->pid < 0)
-		return GP_SYSTEM;
-	setenv("SIMCUDA_PLANS", planner->socket, 1);
-	return GP_OK;
 }
 
 void gp_planner_stop(struct gp_planner *planner)

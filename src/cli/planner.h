@@ -22,10 +22,10 @@ enum gp_status gp_planner_find(struct gp_planner *planner, const char *wanted,
 			       const char *torch, struct gp_diag *diag);
 
 /* Listens in the source's folder; SIMCUDA_PLANS is the socket's path.  Which
- * library is known. */
-enum gp_status gp_planner_start(struct gp_planner *planner,
-				const struct gp_plans_source *with,
-				struct gp_diag *diag);
+ * library is known.  Where that cannot be, as on file systems without sockets,
+ * it says so, and the program runs without. */
+void gp_planner_start(struct gp_planner *planner,
+		      const struct gp_plans_source *with);
 /* Nothing where none was started.  Processes that still run are answered until
  * they end. */
 void gp_planner_stop(struct gp_planner *planner);

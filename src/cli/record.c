@@ -362,9 +362,8 @@ static enum gp_status run(struct session *s, struct gp_child *child,
 	enum gp_status status;
 
 	set_gpu(&s->gpu->properties);
-	status = gp_planner_start(&s->planner, &source, diag);
-	if (status == GP_OK)
-		status = gp_child_run(child, diag);
+	gp_planner_start(&s->planner, &source);
+	status = gp_child_run(child, diag);
 	gp_planner_stop(&s->planner);
 	if (status == GP_OK)
 		return keep(s, child, diag);

@@ -76,9 +76,9 @@ static void hint(const struct names *sizes)
 	if (strstr(sizes->text, "cudnnBackendGetAttribute"))
 		fprintf(stderr,
 			"gpupool: cudnnBackendGetAttribute tells workspaces "
-			"of convolutions and attention; with NVIDIA's wheels "
-			"beside PyTorch, or --cudnn, the real cuDNN 9.8 or "
-			"later tells them\n");
+			"of convolutions and attention; a cuDNN from 9.8 on "
+			"would be asked for them, installed with PyTorch or "
+			"named by --cudnn\n");
 }
 
 void gp_recorded_calls_tell(const char *path)
