@@ -137,7 +137,8 @@ $(B)/simcuda/%/libgpupool-simcuda.so: $(SIMCUDA_SRC) $(B)/.compile \
 	@mkdir -p $(@D)
 	$(Q)$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -fPIC -shared \
 		-fvisibility=default -DSIMCUDA_MAJOR=$* \
-		-Wl,-soname,$(@F) -o $@ $(SIMCUDA_SRC) -ldl -lm
+		-Wl,-soname,$(@F) -Wl,--defsym=_exit=simcuda_exit \
+		-o $@ $(SIMCUDA_SRC) -ldl -lm
 
 # Files that say how things were made.  Each is written anew only when it would
 # say something else, so that what depends on it is then made anew.

@@ -145,7 +145,8 @@ static enum gp_status find_simcuda(struct session *s, struct gp_diag *diag)
 			return GP_OK;
 	}
 	gp_diag_file(diag, s->torch.folder);
-	gp_diag_hint(diag, "builds for CUDA 12 and 13 can be recorded");
+	gp_diag_hint(diag, "builds for CUDA 12 and 13 can be recorded, as PyPI "
+			   "has them: pip install torch");
 	return gp_diag_set(diag, GP_SYSTEM,
 			   "no library stands in for its CUDA %u",
 			   s->wants.cuda);
@@ -191,9 +192,23 @@ static void name_stand_ins(struct session *s, const char *lib)
 		 "%.3900s/gpupool/record/%016" PRIx64, text, key);
 }
 
+/* Calls on PyTorch's allocator are led here as this processor passes
+ * arguments. */
+#ifdef __x86_64__
+#define IS_X86_64 1
+#else
+#define IS_X86_64 0
+#endif
+
 static enum gp_status check_release(const struct session *s,
 				    struct gp_diag *diag)
 {
+	if (!IS_X86_64) {
+		gp_diag_hint(diag,
+			     "record there; the trace can be replayed here");
+		return gp_diag_set(diag, GP_SYSTEM,
+				   "programs can be recorded on x86-64 only");
+	}
 	if (s->torch.release >= FIRST_RELEASE &&
 	    s->torch.release <= LAST_RELEASE)
 		return GP_OK;

@@ -107,6 +107,29 @@ static enum gp_status take(const struct gp_part *of, const char *folder,
 	return status;
 }
 
+/* The program may have chosen what cannot be recorded. */
+static void tell_why_not(const char *folder)
+{
+	char path[PATH_MAX], why[64] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/why.not", folder);
+	file = fopen(path, "r");
+	if (file && !fgets(why, sizeof(why), file))
+		why[0] = '\0';
+	if (file)
+		fclose(file);
+	unlink(path);
+	if (*why)
+		fprintf(stderr,
+			"gpupool: no trace: the program chose %s, which cannot "
+			"be recorded; leave it out, and it can\n",
+			why);
+	else
+		fprintf(stderr, "gpupool: no trace: the program used no CUDA "
+				"device through PyTorch\n");
+}
+
 enum gp_status gp_recorded_take(const char *folder, const char *output,
 				bool quiet, struct gp_diag *diag)
 {
@@ -122,8 +145,7 @@ enum gp_status gp_recorded_take(const char *folder, const char *output,
 		status = take(&parts.items[i], folder, name, quiet, diag);
 	}
 	if (!parts.count)
-		fprintf(stderr, "gpupool: no trace: the program used no CUDA "
-				"device through PyTorch\n");
+		tell_why_not(folder);
 	gp_parts_clear(folder);
 	rmdir(folder);
 	gp_parts_release(&parts);

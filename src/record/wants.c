@@ -259,15 +259,21 @@ static void add_loaded(struct gp_wants *wants)
 		    loaded[i]);
 }
 
+/* "libcudart.so.12"; wheels that bring it along have a hash in the name:
+ * "libcudart-d0da41ae.so.11.0" */
 static unsigned cuda_version(const struct gp_wants *wants)
 {
-	static const char runtime[] = "libcudart.so.";
+	static const char version[] = ".so.";
 
-	for (size_t i = 0; i < wants->soname_count; i++)
-		if (begins(wants->sonames[i], runtime))
-			return (unsigned)strtoul(wants->sonames[i] +
-							 sizeof(runtime) - 1,
-						 NULL, 10);
+	for (size_t i = 0; i < wants->soname_count; i++) {
+		const char *at = begins(wants->sonames[i], "libcudart")
+					 ? strstr(wants->sonames[i], version)
+					 : NULL;
+
+		if (at)
+			return (unsigned)strtoul(at + sizeof(version) - 1, NULL,
+						 10);
+	}
 	return 0;
 }
 

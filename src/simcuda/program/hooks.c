@@ -24,6 +24,10 @@
 #include "simcuda/program/recorder.h"
 #include "simcuda/program/tracker.h"
 
+#define ALLOCATOR "_ZN3c104cuda20CUDACachingAllocator9allocatorE"
+/* An allocator that leaves everything to the driver. */
+#define ASYNC	  "backend:cudaMallocAsync"
+
 typedef void (*function)(void);
 
 /* c10::cuda::CUDAStream, which is passed in two registers. */
@@ -331,64 +335,6 @@ static void on_wait(uint64_t stream, uint64_t by)
 	recorder_end();
 }
 
-/* ---- settings that change ---- */
-
-/* A std::string, of either kind, begins with the address of its text. */
-static void note_settings(const char *const *string)
-{
-	for (int i = 0; i < process.device_count; i++) {
-		if (!recorder_begin("set_allocator_settings", i))
-			return;
-		entries_put(",\"conf\":");
-		recorder_put_text(*string);
-		recorder_end();
-	}
-}
-
-/* Not virtual: the names are taken, as this library is searched first. */
-#define SET_SETTINGS "_ZN3c104cuda20CUDACachingAllocator20setAllocatorSettings"
-#define STRING	     "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
-#define PARSE                                                                  \
-	"_ZN3c1016CachingAllocator26AcceleratorAllocatorConfig"                \
-	"9parseArgsERK" STRING
-
-static void pass_settings(const char *name, const char *const *string)
-{
-	void (*set)(const char *const *) =
-		(void (*)(const char *const *))dlsym(hooks.lib, name);
-
-	note_settings(string);
-	if (set)
-		set(string);
-}
-
-void set_settings_old(const char *const *string) __asm__(SET_SETTINGS "ERKSs");
-void set_settings_old(const char *const *string)
-{
-	pass_settings(SET_SETTINGS "ERKSs", string);
-}
-
-void set_settings(const char *const *string) __asm__(SET_SETTINGS "ERK" STRING);
-void set_settings(const char *const *string)
-{
-	pass_settings(SET_SETTINGS "ERK" STRING, string);
-}
-
-/* From 2.9 on it is a member, and libc10.so's; PyTorch's libraries call it too
- * when they read the environment, which the header tells already. */
-void parse_settings(void *self, const char *const *string) __asm__(PARSE);
-void parse_settings(void *self, const char *const *string)
-{
-	void *lib = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
-	void (*parse)(void *, const char *const *) =
-		(void (*)(void *, const char *const *))dlsym(lib, PARSE);
-
-	if (strcmp(*string, recorder_settings()) != 0)
-		note_settings(string);
-	if (parse)
-		parse(self, string);
-}
-
 /* ---- setting them ---- */
 
 /* The table is read-only: its pages are opened for a moment. */
@@ -457,18 +403,26 @@ static void exchange_all(void)
 		exchange(all[i].slot, all[i].mine);
 }
 
+/* PyTorch's own, whose table is in that library. */
+static bool is_own(void ***allocator)
+{
+	Dl_info about;
+
+	return allocator && *allocator && dladdr(**allocator, &about) &&
+	       about.dli_fname && strstr(about.dli_fname, "libc10_cuda.so");
+}
+
 void hooks_set(const struct layout *layout)
 {
 	void ***allocator;
 
-	if (hooks.slots)
+	if (hooks.slots || strstr(recorder_settings(), ASYNC))
 		return;
 	hooks.lib = dlopen("libc10_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
 	if (!hooks.lib)
 		return;
-	allocator = dlsym(hooks.lib,
-			  "_ZN3c104cuda20CUDACachingAllocator9allocatorE");
-	if (!allocator || !*allocator)
+	allocator = dlsym(hooks.lib, ALLOCATOR);
+	if (!is_own(allocator))
 		return;
 	hooks.layout = layout;
 	hooks.slots = (function *)**allocator;
@@ -478,6 +432,17 @@ void hooks_set(const struct layout *layout)
 		hooks.lib, "_ZNK3c104cuda10CUDAStream6streamEv");
 	exchange_all();
 	process_observe_waits(on_wait);
+}
+
+const char *hooks_why_not(void)
+{
+	void ***allocator = hooks.lib ? dlsym(hooks.lib, ALLOCATOR) : NULL;
+
+	if (strstr(recorder_settings(), ASYNC))
+		return ASYNC;
+	if (hooks.lib && !is_own(allocator))
+		return "an allocator of its own";
+	return NULL;
 }
 
 /* The result's map is left as it is: this is done once. */

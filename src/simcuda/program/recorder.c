@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "simcuda/process.h"
@@ -23,6 +24,7 @@
 #include "simcuda/program/stand_in.h"
 
 static struct {
+	pid_t process;		     /* whose journal it is */
 	const struct layout *layout; /* NULL: nothing is recorded here */
 	char path[4096];
 	pthread_mutex_t lock;
@@ -155,6 +157,7 @@ static void open_journal(void)
 			 recorder.file);
 		recorder.is_open = journal_open(path);
 	}
+	recorder.process = getpid();
 	if (recorder.is_open)
 		put_header();
 }
@@ -211,6 +214,17 @@ static void finish_at_exit(void)
 {
 	hooks_write_counters();
 	finish();
+}
+
+/* The library has this as _exit (Makefile): os._exit passes exit handlers by.
+ * So do children of vfork, which have this one's memory, and those of fork. */
+void simcuda_exit(int status);
+void simcuda_exit(int status)
+{
+	if (recorder.is_open && recorder.process == getpid())
+		finish_at_exit();
+	syscall(SYS_exit_group, status);
+	__builtin_unreachable();
 }
 
 void recorder_start(void)
@@ -283,7 +297,24 @@ __attribute__((constructor)) static void begin(void)
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
+/* Nothing was recorded, for a reason that the program gave. */
+static void write_why_not(void)
+{
+	const char *why =
+		recorder.layout && !*recorder.file ? hooks_why_not() : NULL;
+	char path[sizeof(recorder.path) + 8];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/why.not", recorder.path);
+	file = why ? fopen(path, "w") : NULL;
+	if (!file)
+		return;
+	fputs(why, file);
+	fclose(file);
+}
+
 __attribute__((destructor)) static void end(void)
 {
+	write_why_not();
 	finish();
 }

@@ -30,6 +30,8 @@ const char *recorder_settings(void);
 
 /* Once libc10_cuda.so is loaded: leads the allocator's calls here. */
 void hooks_set(const struct layout *layout);
+/* What the program chose that cannot be recorded, or NULL. */
+const char *hooks_why_not(void);
 /* memory_stats() of each device that is in use, into the journal. */
 void hooks_write_counters(void);
 

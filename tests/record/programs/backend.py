@@ -1,0 +1,16 @@
+"""A program that chooses another allocator than PyTorch's own."""
+import os
+import sys
+
+if sys.argv[1] == "async":
+    os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "backend:cudaMallocAsync"
+
+import torch
+
+if sys.argv[1] == "own":
+    # Any two functions will do: nobody looks at the memory.
+    torch.cuda.memory.change_current_allocator(
+        torch.cuda.memory.CUDAPluggableAllocator("libc.so.6", "valloc", "free")
+    )
+torch.zeros(10, device="cuda")
+print(torch.cuda.memory.get_allocator_backend())
