@@ -42,6 +42,7 @@ void gp_kernel_cache_tell(const struct gp_kernel_cache *cache)
 
 	if (!*cache->folder)
 		return;
+	setenv("SIMCUDA_KERNELS", cache->folder, 1);
 	setenv(INDUCTOR, cache->folder, 1);
 	snprintf(triton, sizeof(triton), "%s/triton", cache->folder);
 	setenv(TRITON, triton, 0);

@@ -22,6 +22,10 @@ options() {
 	esac
 }
 
+# One process compiles: more of them take longer to start.
+TORCHINDUCTOR_COMPILE_THREADS=1
+export TORCHINDUCTOR_COMPILE_THREADS
+
 # What the program asked for.  When the threads of the backward pass let go of
 # what they had is theirs, and so are the addresses that follow from it.
 requests() {
