@@ -20,14 +20,19 @@ name=$(sed -n 's/^GPU  *\([^,]*\),.*/\1/p' "$from/log.txt" | head -n 1 |
 	echo "gpu-keep.sh: $from/log.txt names no GPU" >&2
 	exit 1
 }
+! grep -q '^no device ' "$from/log.txt" || {
+	echo "gpu-keep.sh: these are a stand-in's, and no GPU's" >&2
+	exit 1
+}
 kept=tests/gpu/results/$name
 mkdir -p "$kept"
 for file in log.txt compare.txt bench.txt record.txt reports.txt; do
-	[ ! -s "$from/$file" ] || cp "$from/$file" "$kept/$file"
+	[ ! -s "$from/$file" ] ||
+		install -m 644 "$from/$file" "$kept/$file"
 done
 if [ -s "$from/prices.json" ]; then
 	mkdir -p prices
-	cp "$from/prices.json" "prices/$name.json"
+	install -m 644 "$from/prices.json" "prices/$name.json"
 fi
 if [ -s "$from/traces.tar" ]; then
 	mkdir -p "traces/recorded/$name"

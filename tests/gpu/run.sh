@@ -54,7 +54,7 @@ why() {
 
 recordings() {
 	ls "$traces"/recorded/*.gz "$traces"/recorded/*.zst \
-		"$traces"/recorded/programs/*.gz "$traces"/stories/*.jsonl \
+		"$traces"/recorded/*/*.gz "$traces"/stories/*.jsonl \
 		2> /dev/null
 }
 
