@@ -18,7 +18,8 @@
 static char torch_folder[512];
 static uint8_t torch_release;
 
-/* The first prepared engine by name, so that runs are alike. */
+/* The last prepared engine by name, so that runs are alike: 2.0 has no
+ * expandable segments. */
 static void find_torch(const char *build)
 {
 	struct dirent **names;
@@ -28,7 +29,7 @@ static void find_torch(const char *build)
 
 	snprintf(path, sizeof(path), "%s/torch", build);
 	n = scandir(path, &names, NULL, alphasort);
-	for (int i = 0; i < n; i++) {
+	for (int i = n; i-- > 0;) {
 		snprintf(path, sizeof(path), "%s/torch/%s/release", build,
 			 names[i]->d_name);
 		FILE *file = *torch_folder ? NULL : fopen(path, "r");
@@ -95,9 +96,10 @@ static void keep(void *arg, const struct gp_action *action, uint64_t event)
 	log->actions[log->count++] = *action;
 }
 
-static struct gp_replay_result run(const struct gp_engine *engine,
-				   const char *text, uint64_t capacity,
-				   struct log *log)
+static struct gp_replay_result run_under(const char *conf,
+					 const struct gp_engine *engine,
+					 const char *text, uint64_t capacity,
+					 struct log *log)
 {
 	struct gp_trace *trace = trace_of(text);
 	struct gp_settings settings;
@@ -107,7 +109,7 @@ static struct gp_replay_result run(const struct gp_engine *engine,
 		.trace = trace,
 		.settings = &settings,
 		.engine = engine,
-		.conf = "",
+		.conf = conf,
 		.torch_lib = is_torch(engine) ? torch_folder : NULL,
 		.mode = GP_WHAT_IF,
 		.capacity = capacity,
@@ -119,10 +121,19 @@ static struct gp_replay_result run(const struct gp_engine *engine,
 	*log = (struct log){ 0 };
 	gp_settings_init(&settings,
 			 is_torch(engine) ? torch_release : GP_RELEASE_LAST);
+	status = gp_settings_parse(&settings, conf, &diag);
+	ck_assert_msg(status == GP_OK, "%s", diag.what);
 	status = gp_replay(&config, &result, &diag);
 	ck_assert_msg(status == GP_OK, "%s: %s", engine->name, diag.what);
 	gp_trace_destroy(trace);
 	return result;
+}
+
+static struct gp_replay_result run(const struct gp_engine *engine,
+				   const char *text, uint64_t capacity,
+				   struct log *log)
+{
+	return run_under("", engine, text, capacity, log);
 }
 
 static int64_t current(const struct gp_replay_result *result,
@@ -312,6 +323,29 @@ START_TEST(test_addresses_are_the_devices)
 }
 END_TEST
 
+/* Three pages, and one more behind them. */
+START_TEST(test_access_is_set_once_for_pages_mapped_at_once)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	if (is_torch(engine) && torch_release < 1)
+		skip_test("torch", "2.0 has no expandable segments");
+	result = run_under("expandable_segments:True", engine,
+			   "{\"format\": \"gpupool-trace\", \"version\": 1, "
+			   "\"devices\": [{\"device\": 0, \"total_memory\": "
+			   "1073741824, \"events\": [{\"op\": \"alloc\", "
+			   "\"id\": 1, \"size\": 62914560}, {\"op\": "
+			   "\"alloc\", \"id\": 2, \"size\": 20971520}]}]}",
+			   1 << 30, &log);
+	ck_assert_uint_eq(result.calls.access, count_of(&log, GP_SEGMENT_MAP));
+	ck_assert_uint_eq(result.calls.map, 2 * result.calls.access);
+	gp_replay_release(&result);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -321,6 +355,7 @@ int main(void)
 		test_memory_comes_back,
 		test_other_streams_and_pools,
 		test_addresses_are_the_devices,
+		test_access_is_set_once_for_pages_mapped_at_once,
 	};
 	const char *build = getenv("BUILD");
 	TCase *tcase = tcase_create("engine");

@@ -80,6 +80,8 @@ void deed_tell(struct torch *t, const struct torch_message *m)
 		return;
 	if (t->config.torch_cuda)
 		count_call(t, m);
+	else if (m->what == TORCH_DID_SEGMENT_MAP)
+		t->config.device->calls.access++;
 	action = (struct gp_action){
 		.kind = kinds[m->what],
 		.stream = torch_stream_index(t, m->stream),

@@ -46,6 +46,17 @@ uint16_t torch_pool_index(const struct torch *t, const uint64_t pool[2])
 
 /* ---- messages ---- */
 
+/* A page of a range: access is set for the whole range at once, and counted
+ * when PyTorch says that it is mapped (mapAndSetAccess; see deed.c). */
+static bool map_page(struct gp_device *d, const struct torch_message *m)
+{
+	uint64_t access = d->calls.access;
+	bool is_done = d->ops->map(d, m->addr, m->size, m->page);
+
+	d->calls.access = access;
+	return is_done;
+}
+
 static struct torch_reply ask_device(struct gp_device *d,
 				     const struct torch_message *m)
 {
@@ -61,9 +72,7 @@ static struct torch_reply ask_device(struct gp_device *d,
 		reply.is_done = d->ops->reserve(d, m->size, &reply.a);
 		break;
 	case TORCH_UNRESERVE: d->ops->unreserve(d, m->addr, m->size); break;
-	case TORCH_MAP:
-		reply.is_done = d->ops->map(d, m->addr, m->size, m->page);
-		break;
+	case TORCH_MAP: reply.is_done = map_page(d, m); break;
 	case TORCH_UNMAP: d->ops->unmap(d, m->addr, m->size, m->page); break;
 	default: break;
 	}
