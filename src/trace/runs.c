@@ -162,14 +162,20 @@ static uint16_t only_pool(const struct history *h, const struct part *part)
 	return pool;
 }
 
-/* Private pools' segments only go when the pool is given up. */
-static void push_pool_releases(struct history *h, const struct part *part)
+/* Private pools' segments only go when the pool is given up, which was before,
+ * or to make room for a request to the same pool. */
+static void push_pool_releases(struct history *h, const struct part *part,
+			       size_t to)
 {
+	const struct gp_event *request =
+		part->growth == to ? NULL : request_of(h, part, to);
+
 	for (size_t i = part->first_release; i <= part->last_release; i++) {
 		const struct gp_event *entry = &h->raw[i];
 
 		if (!gp_event_is_release(entry->kind) || !entry->pool ||
-		    h->pool_is_released[entry->pool])
+		    h->pool_is_released[entry->pool] ||
+		    (request && request->pool == entry->pool))
 			continue;
 		h->pool_is_released[entry->pool] = true;
 		push_inferred(h, entry, GP_POOL_RELEASE, GP_NO_ID, entry->pool);
@@ -254,10 +260,11 @@ static void walk_part(struct history *h, size_t to)
 {
 	struct part part = look(h, h->raw_at, to);
 
+	if (part.first_release != to)
+		push_pool_releases(h, &part, to);
 	if (is_programs(h, &part, to)) {
 		const struct gp_event first = h->raw[h->raw_at];
 
-		push_pool_releases(h, &part);
 		push_inferred(h, &first, GP_EMPTY_CACHE, GP_NO_ID,
 			      only_pool(h, &part));
 		h->device->guesses.empty_caches++;
