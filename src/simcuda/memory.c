@@ -132,8 +132,11 @@ static int device_of(uint64_t addr)
 	uint64_t at = (addr - GP_SIM_BASE) >> ADDRESSES_SHIFT;
 	int device;
 
-	if (ipc_has(addr, &device))
+	if (ipc_has(addr, &device) ||
+	    (addr >= GP_SIM_RESERVE_BASE && virtual_device(addr, &device)))
 		return device;
+	if (addr >= GP_SIM_RESERVE_BASE)
+		return process_current_device();
 	return at < SIMCUDA_MOST_DEVICES ? (int)at : process_current_device();
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "simcuda/process.h"
+#include "simcuda/memory.h"
 
 struct handle {
 	uint64_t size;
@@ -67,6 +67,27 @@ static struct handle *find(CUmemGenericAllocationHandle handle)
 	    !handles.items[handle - 1].size)
 		return NULL;
 	return &handles.items[handle - 1];
+}
+
+/* So large a mapping is still found from its last grain. */
+#define MOST_GRAINS 65536
+
+bool virtual_device(uint64_t addr, int *device)
+{
+	uint64_t at = addr / GP_DEVICE_GRAIN * GP_DEVICE_GRAIN;
+	uint32_t index = GP_MAP_NONE;
+
+	if (!handles.mapped.count)
+		return false;
+	for (int i = 0; i < MOST_GRAINS && at >= GP_SIM_RESERVE_BASE &&
+			index == GP_MAP_NONE;
+	     i++, at -= GP_DEVICE_GRAIN)
+		index = gp_map_get(&handles.mapped, at);
+	if (index == GP_MAP_NONE ||
+	    addr >= at + GP_DEVICE_GRAIN + handles.items[index].size)
+		return false;
+	*device = handles.items[index].device;
+	return true;
 }
 
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t align,

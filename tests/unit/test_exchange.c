@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "gpupool/simcuda.h"
@@ -150,6 +150,31 @@ START_TEST(test_one_line_only_sends)
 }
 END_TEST
 
+/* Another process comes, and ends without a word. */
+START_TEST(test_a_rank_whose_peer_is_gone_goes_on_alone)
+{
+	struct exchange what;
+	struct job job = { .lines = { NULL } };
+	pid_t child;
+
+	simcuda_reset();
+	job.sent[0] = on_device(10, 11);
+	job.received[0] = on_device(-1, -1);
+	what = gathered(&job, 0);
+	job.lines[0] = line_open("gone", 2, 0);
+	child = fork();
+	if (!child)
+		_exit(line_open("gone", 2, 1)->is_alone);
+	waitpid(child, NULL, 0);
+	ck_assert(exchange(job.lines[0], &what));
+	ck_assert_uint_eq(exchange_deserted(), 0);
+	assert_received(&job, 0, 10, 10);
+	ck_assert_uint_eq(exchange_deserted(), 1);
+	ck_assert(!exchange(job.lines[0], &what));
+	line_close(job.lines[0]);
+}
+END_TEST
+
 START_TEST(test_a_rank_that_has_no_name_is_alone)
 {
 	struct line *line = line_open(NULL, 2, 0);
@@ -169,6 +194,7 @@ int main(void)
 		{ test_memory_that_is_used_anew_gets_nothing, 0 },
 		{ test_messages_are_written_over, 0 },
 		{ test_one_line_only_sends, 0 },
+		{ test_a_rank_whose_peer_is_gone_goes_on_alone, 0 },
 		{ test_a_rank_that_has_no_name_is_alone, 0 },
 	};
 	int failed;

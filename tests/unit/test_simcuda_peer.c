@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "gpupool/simcuda.h"
+#include "simcuda/api/cuda.h"
 #include "simcuda/api/cuda_runtime_api.h"
 #include "suite.h"
 
@@ -50,6 +51,28 @@ START_TEST(test_geforce_cards_do_not)
 	ck_assert_int_eq(can, 0);
 	ck_assert_int_eq(cudaDeviceEnablePeerAccess(1, 0),
 			 cudaErrorInvalidDevice);
+}
+END_TEST
+
+/* Whatever device is current. */
+START_TEST(test_mapped_memory_is_of_its_device)
+{
+	const CUmemAllocationProp prop = { .location = { .id = 1 } };
+	struct cudaPointerAttributes attributes;
+	CUmemGenericAllocationHandle handle;
+	CUdeviceptr at;
+
+	simcuda_reset();
+	simcuda_set_devices(2);
+	ck_assert_int_eq(cuMemAddressReserve(&at, 20 * MIB, 0, 0, 0), 0);
+	ck_assert_int_eq(cuMemCreate(&handle, 6 * MIB, &prop, 0), 0);
+	ck_assert_int_eq(cuMemMap(at + 2 * MIB, 6 * MIB, 0, handle, 0), 0);
+	cudaPointerGetAttributes(&attributes,
+				 (void *)(uintptr_t)(at + 8 * MIB - 1));
+	ck_assert_int_eq(attributes.type, cudaMemoryTypeDevice);
+	ck_assert_int_eq(attributes.device, 1);
+	cudaPointerGetAttributes(&attributes, (void *)(uintptr_t)at);
+	ck_assert_int_eq(attributes.device, 0);
 }
 END_TEST
 
@@ -145,6 +168,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ test_devices_reach_each_other, 0 },
 		{ test_geforce_cards_do_not, 0 },
+		{ test_mapped_memory_is_of_its_device, 0 },
 		{ test_a_process_uses_another_ones_memory, 0 },
 		{ test_what_is_no_handle_is_refused, 0 },
 		{ test_another_ones_event_is_done, 0 },
