@@ -5,7 +5,7 @@
  * generated traces over half of the blocks come to an empty bin and two in
  * three of the others to the front of theirs, as onto a stack: what is freed is
  * what will be taken next.  So both ends of a block's stay are a few steps.  A
- * walk that gets far puts what is behind into the tree, so that none is ever
+ * search that gets far puts what is behind into the tree, so that none is ever
  * long.
  */
 #ifndef CACHING_BIN_H
