@@ -1,7 +1,8 @@
 /* A bin of free blocks: a list, and a tree behind it. */
 #include "allocator/caching/bin.h"
 
-#define FAR 64 /* steps */
+#define FAR  64 /* steps that a walk takes at most */
+#define KEPT 8	/* blocks of the list, when one did */
 
 /* ---- the tree ---- */
 
@@ -17,12 +18,15 @@ void bin_uproot(struct bin *bin, struct block *b)
 	tree_remove(&bin->tree, b);
 }
 
-/* What is behind the block goes there.  None comes back, so that this costs a
+/* All but the list's first go there.  None comes back, so that this costs a
  * block's stay no more than the tree does. */
-static void plant_behind(struct bin *bin, struct block *last)
+static void plant_rest(struct bin *bin)
 {
-	struct block *b = last->right, *next;
+	struct block *last = bin->first, *b, *next;
 
+	for (int i = 1; i < KEPT; i++)
+		last = last->right;
+	b = last->right;
 	last->right = NULL;
 	for (; b; b = next) {
 		next = b->right;
@@ -32,11 +36,13 @@ static void plant_behind(struct bin *bin, struct block *last)
 
 /* ---- walks along the list ---- */
 
+/* NULL: the list ends, now if not before. */
 static struct block *step(struct bin *bin, struct block *b, unsigned *steps)
 {
-	if (++*steps == FAR)
-		plant_behind(bin, b);
-	return b->right;
+	if (++*steps < FAR)
+		return b->right;
+	plant_rest(bin);
+	return NULL;
 }
 
 /* Not to the front: into the list, or where that ends before b's place, into
