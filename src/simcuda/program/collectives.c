@@ -121,6 +121,7 @@ struct broadcast {
 
 static _Thread_local struct {
 	int depth;
+	uint64_t number;
 	uint64_t sent; /* 0: nothing */
 	size_t size;
 	struct broadcast *waiting;
@@ -151,7 +152,10 @@ static void end_group(void)
 int ncclGroupStart(void);
 int ncclGroupStart(void)
 {
-	group.depth++;
+	static _Atomic uint64_t count;
+
+	if (!group.depth++)
+		group.number = ++count;
 	return SUCCESS;
 }
 
@@ -175,7 +179,9 @@ int ncclBroadcast(uint64_t from, uint64_t to, size_t count, int type, int root,
 				       .root = root,
 				       .to = to,
 				       .part = size,
-				       .stream = stream };
+				       .stream = stream,
+				       .group =
+					       group.depth ? group.number : 0 };
 
 	if (collect_from_all(comm, &what))
 		return SUCCESS;

@@ -44,19 +44,35 @@ static bool is_there(const struct pending *p)
 	return true;
 }
 
-/* A rank that is alone takes its own message for everybody's, if it sent one.
- */
+#define SENT(line, group)                                                      \
+	((line)->sent[(group) % (sizeof((line)->sent) / sizeof(*(line)->sent))])
+
+/* A rank that is alone takes its own message for everybody's; false: it sent
+ * none of that kind. */
+static bool find_own(const struct pending *p, uint64_t *number)
+{
+	const struct line *l = p->line;
+	uint64_t group = p->what.group;
+
+	*number = p->number;
+	if (p->what.root == EXCHANGE_ALL || p->what.root == l->rank)
+		return !p->what.is_silent;
+	*number = SENT(l, group).number;
+	return group && SENT(l, group).group == group;
+}
+
 static bool read_part(const struct pending *p, int rank, void *bytes)
 {
 	const struct line *l = p->line;
+	uint64_t number = p->number;
 
+	memset(bytes, 0, p->what.part);
+	if (l->is_alone && !find_own(p, &number))
+		return false;
 	if (l->is_alone)
 		rank = l->rank;
-	if (mailbox_posted(l->mailbox, rank) <= p->number) {
-		memset(bytes, 0, p->what.part);
-		return false;
-	}
-	return mailbox_read(l->mailbox, rank, p->number, p->what.offset, bytes,
+	return mailbox_posted(l->mailbox, rank) > number &&
+	       mailbox_read(l->mailbox, rank, number, p->what.offset, bytes,
 			    p->what.part);
 }
 
@@ -102,10 +118,11 @@ static void combine(const struct pending *p, char *bytes)
 
 static void put_in_place(const struct pending *p)
 {
-	uint64_t part = p->what.part;
+	uint64_t part = p->what.part, number;
 	char *bytes;
 
-	if (p->what.kind == EXCHANGE_NOTHING || !part || part > MAILBOX_MOST)
+	if (p->what.kind == EXCHANGE_NOTHING || !part || part > MAILBOX_MOST ||
+	    (p->line->is_alone && !find_own(p, &number)))
 		return;
 	bytes = gp_mem_alloc(part, 1);
 	if (p->what.kind == EXCHANGE_GATHER)
@@ -384,6 +401,10 @@ static int free_place(void)
 
 static void note(struct line *line, const struct exchange *what, int place)
 {
+	if (what->group && what->root == line->rank) {
+		SENT(line, what->group).group = what->group;
+		SENT(line, what->group).number = line->issued;
+	}
 	all.places[place] =
 		(struct pending){ line, line->issued++, ++all.issued, *what };
 	atomic_fetch_add(&all.count, 1);

@@ -18,6 +18,10 @@ struct line {
 	int ranks, rank;
 	uint64_t issued;
 	bool is_alone; /* nobody else is there: nothing is exchanged */
+	/* Messages that this rank sent in groups, by the group's number. */
+	struct {
+		uint64_t group, number;
+	} sent[64];
 };
 
 /* The name is that of the mailbox; NULL: it is alone. */
@@ -40,6 +44,9 @@ struct exchange {
 	uint64_t offset;     /* of the part in the message */
 	int type, op;	     /* ncclDataType_t, ncclRedOp_t */
 	void *stream;
+	/* A gather may be made of broadcasts in one group, one from each rank;
+	 * 0: it is in none.  For who is alone all give what its own gives. */
+	uint64_t group;
 };
 
 /* False: nothing was done, as this rank is alone. */

@@ -1,5 +1,6 @@
 """FSDP2 whose sharded state is saved and loaded by all ranks."""
 
+import os
 import sys
 
 import torch
@@ -33,5 +34,5 @@ checkpoint.load({"model": weights, "optimizer": state}, checkpoint_id=sys.argv[1
 set_state_dict(
     model, optimizer, model_state_dict=weights, optim_state_dict=state
 )
-print("saved and loaded")
+os.write(1, b"saved and loaded\n")
 dist.destroy_process_group()

@@ -9,31 +9,37 @@ import torch.distributed as dist
 
 from job import start
 
+
+def say(*words):
+    """A line in one piece: the other rank writes too."""
+    os.write(1, (" ".join(str(word) for word in words) + "\n").encode())
+
+
 ranks = start()
 rank = dist.get_rank()
 
 objects = [None] * ranks
 dist.all_gather_object(objects, {"rank": rank, "text": "x" * 3000 * (rank + 1)})
-print("objects", [len(o["text"]) for o in objects])
+say("objects", [len(o["text"]) for o in objects])
 
 objects = [("from", rank), "another"] if rank == 0 else [None, None]
 dist.broadcast_object_list(objects, src=0)
-print("broadcast", objects)
+say("broadcast", objects)
 
 objects = [None]
 dist.scatter_object_list(objects, [f"for {i}" for i in range(ranks)])
-print("scattered", objects == [f"for {rank}"])
+say("scattered", objects == [f"for {rank}"])
 
 count = torch.tensor([rank + 1], device="cuda")
 dist.all_reduce(count)
 largest = torch.tensor([float(rank)], device="cuda")
 dist.all_reduce(largest, op=dist.ReduceOp.MAX)
-print("sum", count.item(), "largest", largest.item())
+say("sum", count.item(), "largest", largest.item())
 
 sent = torch.tensor([10 * rank + i for i in range(ranks)]).cuda()
 received = torch.empty_like(sent)
 dist.all_to_all_single(received, sent)
-print("exchanged", received.tolist() == [10 * i + rank for i in range(ranks)])
+say("exchanged", received.tolist() == [10 * i + rank for i in range(ranks)])
 
 # Each sends before it has what it waits for.
 coming = torch.empty(1, dtype=torch.int64, device="cuda")
@@ -45,7 +51,7 @@ work = dist.batch_isend_irecv(
 )
 for one in work:
     one.wait()
-print("around", coming.item() == 10 * ((rank - 1) % ranks))
+say("around", coming.item() == 10 * ((rank - 1) % ranks))
 
 # What one does before the barrier is there for the others behind it.
 path = os.path.join(sys.argv[1], "written")
@@ -53,5 +59,5 @@ if rank == 0:
     time.sleep(0.3)
     open(path, "w").close()
 dist.barrier()
-print("behind the barrier", os.path.exists(path))
+say("behind the barrier", os.path.exists(path))
 dist.destroy_process_group()
