@@ -214,9 +214,22 @@ enum gp_status gp_replay_release_of(const struct gp_trace *trace,
 uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device);
 
 /*
- * The same for a verification under settings with a memory limit or garbage
- * collection, whose decisions depend on the device's size: where the trace does
- * not tell it, the size under which most addresses come out as recorded.
+ * What requests tell for which the recording's allocator made room, though none
+ * failed: the device had room for what was reserved at most, and none for what
+ * it then refused.  False: there are none, or collection made room too.
+ */
+struct gp_refused_room {
+	uint64_t least, below; /* bytes: least <= the memory < below */
+};
+bool gp_replay_refused_room(const struct gp_trace *trace, uint32_t device,
+			    const struct gp_settings *settings,
+			    struct gp_refused_room *room);
+
+/*
+ * gp_replay_capacity_of() for a verification under settings with a memory limit
+ * or garbage collection, whose decisions depend on the device's size: where the
+ * trace does not tell it, the size under which most addresses come out as
+ * recorded.
  */
 uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
 				const struct gp_settings *settings);

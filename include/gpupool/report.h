@@ -153,6 +153,8 @@ struct gp_suggest_report {
 	const struct gp_trace *trace;
 	const struct gp_suggestion *suggestion;
 	const uint64_t *capacity; /* per device */
+	uint64_t capacity_below;  /* the first device's, which is concluded to
+				   * be capacity or more; 0: it is known */
 	uint8_t release;
 	const struct gp_release_choice *choice; /* NULL: the user chose */
 	uint64_t checked, matched; /* addresses of a replay as recorded */

@@ -22,6 +22,7 @@ struct session {
 	struct gp_trace *trace;
 	struct gp_plan recorded; /* replayed for its fidelity */
 	struct gp_plan asked;	 /* release and capacity */
+	uint64_t capacity_below; /* where that is concluded; else 0 */
 	struct gp_suggestion suggestion;
 	struct gp_progress progress;
 };
@@ -70,6 +71,22 @@ static enum gp_status check_start(const struct session *s, size_t device,
 			   gp_bytes_text(s->asked.capacity[device], capacity));
 }
 
+/* Where no capacity is known, a request that was refused tells of one. */
+static void conclude_capacity(struct session *s)
+{
+	struct gp_refused_room room;
+
+	for (uint32_t i = 0; i < s->trace->device_count; i++) {
+		if (s->asked.capacity[i] != GP_UNLIMITED ||
+		    !gp_replay_refused_room(s->trace, i, &s->asked.settings,
+					    &room))
+			continue;
+		s->asked.capacity[i] = room.least;
+		if (!i)
+			s->capacity_below = room.below;
+	}
+}
+
 static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 {
 	struct gp_options options = { .torch = s->options->torch,
@@ -79,6 +96,8 @@ static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 
 	if (status != GP_OK)
 		return status;
+	if (!s->options->capacity)
+		conclude_capacity(s);
 	for (size_t i = 0; i < s->trace->device_count && status == GP_OK; i++)
 		status = check_start(s, i, diag);
 	return status;
@@ -128,6 +147,7 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 		.trace = s->trace,
 		.suggestion = &s->suggestion,
 		.capacity = s->asked.capacity,
+		.capacity_below = s->capacity_below,
 		.release = s->asked.settings.release,
 		.choice = s->asked.has_choice ? &s->asked.choice : NULL,
 		.prices = gp_prices_built_in(),

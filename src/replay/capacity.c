@@ -56,6 +56,46 @@ static struct bounds find_bounds(const struct gp_device_trace *t)
 	return bounds;
 }
 
+/* An empty_cache, and the end of a pool, give segments back for nothing. */
+static bool gives_back(const struct gp_event *event)
+{
+	return event->kind == GP_EMPTY_CACHE || event->kind == GP_POOL_RELEASE;
+}
+
+bool gp_replay_refused_room(const struct gp_trace *trace, uint32_t device,
+			    const struct gp_settings *settings,
+			    struct gp_refused_room *room)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+	uint64_t reserved = gp_state_reserved(&t->start);
+	uint64_t refused_at = 0; /* reserved before the releases; 0: none */
+	bool is_given_back = false;
+
+	*room = (struct gp_refused_room){ reserved, GP_UNLIMITED };
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *event = &t->events[i];
+
+		if (gp_event_is_release(event->kind)) {
+			if (!refused_at && !is_given_back)
+				refused_at = reserved;
+			reserved -= event->size;
+		} else if (gp_event_is_growth(event->kind)) {
+			if (refused_at &&
+			    refused_at + event->size < room->below)
+				room->below = refused_at + event->size;
+			reserved += event->size;
+			if (reserved > room->least)
+				room->least = reserved;
+		}
+		if (event->kind < GP_FIRST_OUTCOME) {
+			is_given_back = gives_back(event);
+			refused_at = 0;
+		}
+	}
+	return room->below != GP_UNLIMITED && room->below > room->least &&
+	       settings->gc_threshold <= 0 && settings->memory_fraction >= 1;
+}
+
 /* How many addresses come out as recorded before the first that does not. */
 static uint64_t try_capacity(const struct gp_trace *trace, uint32_t device,
 			     const struct gp_settings *settings,

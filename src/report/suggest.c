@@ -324,6 +324,11 @@ static void print_head(const struct gp_page *page,
 		gp_page_field(page, "Coverage",
 			      "a window; what it begins with stays as it was "
 			      "recorded under every setting");
+	if (report->capacity_below)
+		gp_page_field(page, "Memory",
+			      "less than %s, as a request was refused; the "
+			      "least that was enough is taken",
+			      gp_bytes_text(report->capacity_below, capacity));
 	if (s->is_open)
 		gp_page_field(page, "Memory",
 			      "no limit is known; --capacity 80GiB asks what "

@@ -60,6 +60,8 @@ static void write_suggestion(struct gp_emit *json,
 	for (size_t i = 0; i < report->trace->device_count; i++)
 		gp_emit_limit(json, NULL, report->capacity[i]);
 	gp_emit_close(json, ']');
+	if (report->capacity_below)
+		gp_emit_uint(json, "capacity_below", report->capacity_below);
 	gp_emit_uint(json, "live", s->live);
 	if (is_capacity) {
 		gp_emit_limit(json, "need", chosen->need);
