@@ -61,8 +61,11 @@ static bool same_id(const struct pair *p, uint32_t a, uint32_t b)
 static bool same_event(const struct pair *p, const struct gp_event *a,
 		       const struct gp_event *b)
 {
-	if (a->kind != b->kind || a->flags != b->flags || a->addr != b->addr ||
-	    a->size != b->size || a->time_us != b->time_us)
+	if (a->kind != b->kind || a->flags != b->flags || a->size != b->size ||
+	    a->time_us != b->time_us)
+		return false;
+	/* A free's is its block's, and not everybody says it again. */
+	if (a->kind != GP_FREE && a->addr != b->addr)
 		return false;
 	if (a->flags & GP_STREAM_WAITS ? !same_stream(p, a->by, b->by)
 				       : a->mark != b->mark)
