@@ -164,7 +164,7 @@ static bool start_is_born(struct checker *c)
 	for (i = 0; i < c->device->start.block_count; i++) {
 		const struct gp_block *block = &c->device->start.blocks[i];
 
-		if (block->id == GP_NO_ID && block->state != GP_ACTIVE)
+		if (block->state == GP_INACTIVE)
 			continue;
 		if (!is_born(c, block->id,
 			     block->state == GP_ACTIVE ? LIVE : FREED))

@@ -62,6 +62,13 @@ static uint32_t add(struct numbering *n, uint64_t name)
 	return id;
 }
 
+/* What waits to be free and is never spoken of again needs no name in a file.
+ * It gets one that no file counts up to. */
+static uint64_t spare_name(size_t block)
+{
+	return (uint64_t)INT64_MAX - block;
+}
+
 static enum gp_status number_start(struct gp_build_device *d,
 				   struct numbering *n, struct gp_diag *diag)
 {
@@ -69,8 +76,8 @@ static enum gp_status number_start(struct gp_build_device *d,
 
 	for (i = 0; i < d->start.block_count; i++) {
 		struct gp_block *block = &d->start.blocks[i];
-		uint64_t name = d->start.names[i];
 		bool has_name = block->id != GP_NO_ID;
+		uint64_t name = has_name ? d->start.names[i] : spare_name(i);
 
 		block->id = GP_NO_ID;
 		if (block->state == GP_INACTIVE)
@@ -79,8 +86,6 @@ static enum gp_status number_start(struct gp_build_device *d,
 		if (!has_name && block->state == GP_ACTIVE)
 			return gp_diag_set(diag, GP_INPUT,
 					   "a live block has no id");
-		if (!has_name)
-			continue;
 		if (find(n, name) != GP_MAP_NONE)
 			return gp_diag_set(diag, GP_INPUT,
 					   "two blocks have id %" PRIu64, name);
