@@ -46,6 +46,15 @@ static bool collect_from_all(const struct comm *comm,
 	return true;
 }
 
+/* With the others, or alone: then `copies` of size bytes of one's own. */
+static int collective(const struct comm *comm, const struct exchange *what,
+		      uint64_t from, size_t size, int copies)
+{
+	if (collect_from_all(comm, what))
+		return SUCCESS;
+	return collect(what->to, from, size, copies, what->stream);
+}
+
 int ncclAllGather(uint64_t from, uint64_t to, size_t count, int type,
 		  const struct comm *comm, void *stream);
 int ncclAllGather(uint64_t from, uint64_t to, size_t count, int type,
@@ -60,9 +69,7 @@ int ncclAllGather(uint64_t from, uint64_t to, size_t count, int type,
 				       .part = size,
 				       .stream = stream };
 
-	if (collect_from_all(comm, &what))
-		return SUCCESS;
-	return collect(to, from, size, comm->ranks, stream);
+	return collective(comm, &what, from, size, comm->ranks);
 }
 
 int ncclAllReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
@@ -81,9 +88,7 @@ int ncclAllReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
 				       .op = op,
 				       .stream = stream };
 
-	if (collect_from_all(comm, &what))
-		return SUCCESS;
-	return collect(to, from, size, 1, stream);
+	return collective(comm, &what, from, size, 1);
 }
 
 /* This rank's part of what was sent. */
@@ -105,9 +110,7 @@ int ncclReduceScatter(uint64_t from, uint64_t to, size_t count, int type,
 				       .op = op,
 				       .stream = stream };
 
-	if (collect_from_all(comm, &what))
-		return SUCCESS;
-	return collect(to, from + offset, size, 1, stream);
+	return collective(comm, &what, from + offset, size, 1);
 }
 
 /* A gather may be made of broadcasts in one group, one from each rank: those
@@ -210,9 +213,7 @@ int ncclBcast(uint64_t buffer, size_t count, int type, int root,
 				       .part = size,
 				       .stream = stream };
 
-	if (collect_from_all(comm, &what))
-		return SUCCESS;
-	return collect(buffer, buffer, 0, 0, stream);
+	return collective(comm, &what, buffer, 0, 0);
 }
 
 int ncclReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
@@ -233,9 +234,7 @@ int ncclReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
 				       .op = op,
 				       .stream = stream };
 
-	if (collect_from_all(comm, &what))
-		return SUCCESS;
-	return collect(to, from, size, root == comm->rank, stream);
+	return collective(comm, &what, from, size, root == comm->rank);
 }
 
 int ncclGather(uint64_t from, uint64_t to, size_t count, int type, int root,
@@ -254,10 +253,8 @@ int ncclGather(uint64_t from, uint64_t to, size_t count, int type, int root,
 				       .part = size,
 				       .stream = stream };
 
-	if (collect_from_all(comm, &what))
-		return SUCCESS;
-	return collect(to, from, size, root == comm->rank ? comm->ranks : 0,
-		       stream);
+	return collective(comm, &what, from, size,
+			  root == comm->rank ? comm->ranks : 0);
 }
 
 int ncclScatter(uint64_t from, uint64_t to, size_t count, int type, int root,
@@ -279,9 +276,7 @@ int ncclScatter(uint64_t from, uint64_t to, size_t count, int type, int root,
 		.stream = stream,
 	};
 
-	if (collect_from_all(comm, &what))
-		return SUCCESS;
-	return collect(to, from + offset, size, sends, stream);
+	return collective(comm, &what, from + offset, size, sends);
 }
 
 int ncclAlltoAll(uint64_t from, uint64_t to, size_t count, int type,
@@ -299,9 +294,7 @@ int ncclAlltoAll(uint64_t from, uint64_t to, size_t count, int type,
 				       .offset = (uint64_t)comm->rank * size,
 				       .stream = stream };
 
-	if (collect_from_all(comm, &what))
-		return SUCCESS;
-	return collect(to, from, size * ranks, 1, stream);
+	return collective(comm, &what, from, size * ranks, 1);
 }
 
 int ncclSend(uint64_t from, size_t count, int type, int peer, struct comm *comm,
