@@ -113,29 +113,23 @@ REDUCER(uint64, uint64_t, uint64_t)
 REDUCER(float32, float, float)
 REDUCER(float64, double, double)
 
-static void int32(char *sum, const char *with, int op)
-{
-	int32_t a, b;
-
-	memcpy(&a, sum, sizeof(a));
-	memcpy(&b, with, sizeof(b));
-	if ((op == MAXIMUM || op == MINIMUM) && (b > a) == (op == MAXIMUM))
-		memcpy(sum, with, sizeof(b));
-	else if (op != MAXIMUM && op != MINIMUM)
-		uint32(sum, with, op);
-}
-
-static void int64(char *sum, const char *with, int op)
-{
-	int64_t a, b;
-
-	memcpy(&a, sum, sizeof(a));
-	memcpy(&b, with, sizeof(b));
-	if ((op == MAXIMUM || op == MINIMUM) && (b > a) == (op == MAXIMUM))
-		memcpy(sum, with, sizeof(b));
-	else if (op != MAXIMUM && op != MINIMUM)
-		uint64(sum, with, op);
-}
+/* Sums as if without a sign, so that they overflow without harm. */
+#define SIGNED_REDUCER(name, element, unsigned_reducer)                        \
+	static void name(char *sum, const char *with, int op)                  \
+	{                                                                      \
+		element a, b;                                                  \
+                                                                               \
+		if (op != MAXIMUM && op != MINIMUM) {                          \
+			unsigned_reducer(sum, with, op);                       \
+			return;                                                \
+		}                                                              \
+		memcpy(&a, sum, sizeof(a));                                    \
+		memcpy(&b, with, sizeof(b));                                   \
+		if ((b > a) == (op == MAXIMUM))                                \
+			memcpy(sum, with, sizeof(b));                          \
+	}
+SIGNED_REDUCER(int32, int32_t, uint32)
+SIGNED_REDUCER(int64, int64_t, uint64)
 
 static double small(const struct format *f, const char *from)
 {
