@@ -114,6 +114,19 @@ enum gp_status gp_settings_set(struct gp_settings *settings, const char *conf,
 /* The size of the block a request gets, if it is not given a larger one. */
 uint64_t gp_settings_round(const struct gp_settings *settings, uint64_t size);
 
+/*
+ * Whether a free block, large enough, is too large for a request of that
+ * rounded size: an oversize block is for oversize requests that use most of
+ * it.  PyTorch: get_free_block.
+ */
+static inline bool gp_settings_is_too_large(const struct gp_settings *settings,
+					    uint64_t block, uint64_t rounded)
+{
+	if (rounded < settings->max_split_size)
+		return block >= settings->max_split_size;
+	return block - rounded >= settings->max_non_split_rounding;
+}
+
 /* The segment that cudaMalloc is asked for, for a block of that size. */
 uint64_t gp_settings_segment(const struct gp_settings *settings,
 			     uint64_t rounded);

@@ -73,16 +73,6 @@ static bool had_room(const struct history *h, const struct gp_event *growth)
 	       h->reserved + growth->size <= h->most_reserved;
 }
 
-/* PyTorch: get_free_block.  An oversize block is for oversize requests that use
- * most of it. */
-static bool is_too_large(const struct gp_settings *settings, uint64_t size,
-			 uint64_t request)
-{
-	if (request < settings->max_split_size)
-		return size >= settings->max_split_size;
-	return size - request >= settings->max_non_split_rounding;
-}
-
 /* Whether it was of the pool that has the request's blocks, and large enough.
  */
 static bool could_serve(const struct history *h, const struct gp_event *release,
@@ -92,7 +82,7 @@ static bool could_serve(const struct history *h, const struct gp_event *release,
 
 	return release->stream == request->stream &&
 	       release->pool == request->pool && release->size >= size &&
-	       !is_too_large(&h->settings, release->size, size) &&
+	       !gp_settings_is_too_large(&h->settings, release->size, size) &&
 	       (size <= SMALL_SIZE) == gp_history_is_small(h, release);
 }
 

@@ -50,14 +50,8 @@ struct block *segment_find_free(struct caching *c,
 			while (b && b->segment)
 				b = shelf_next(shelf, b);
 	}
-	if (!b)
+	if (!b || gp_settings_is_too_large(s, b->size, request->rounded))
 		return NULL;
-	if (request->rounded < s->max_split_size) {
-		if (b->size >= s->max_split_size)
-			return NULL;
-	} else if (b->size >= request->rounded + s->max_non_split_rounding) {
-		return NULL;
-	}
 	return b;
 }
 
