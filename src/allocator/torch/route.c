@@ -2,6 +2,7 @@
  * Routing: pools, captures, and where a request without a pool goes, which
  * PyTorch does not tell.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 
 /* MemPool objects' pools; 2.0 to 2.2 have no routing outside captures. */
 #define FIRST_ROUTING 3
+/* The newest route that accepts a stream serves it; before, the oldest. */
+#define NEWEST_FIRST  10
 
 /* In 2.1 and 2.2 a capture's pool serves one stream. */
 static bool accepts(const struct torch *t, const struct torch_route *route,
@@ -20,19 +23,49 @@ static bool accepts(const struct torch *t, const struct torch_route *route,
 	return !route->capture || route->capture == t->captures[stream];
 }
 
-/* Where a request without a pool goes: the newest route from 2.10 on, before
- * that the oldest. */
+/* Where a request without a pool goes. */
 uint16_t torch_routed_pool(const struct torch *t, uint16_t stream)
 {
 	for (size_t i = 0; i < t->route_count; i++) {
 		const struct torch_route *route =
-			&t->routes[t->release >= 10 ? t->route_count - 1 - i
-						    : i];
+			&t->routes[t->release >= NEWEST_FIRST
+					   ? t->route_count - 1 - i
+					   : i];
 
 		if (accepts(t, route, stream))
 			return route->pool;
 	}
 	return 0;
+}
+
+static bool is_open(const struct torch *t, uint16_t pool)
+{
+	for (size_t i = 0; i < t->route_count; i++)
+		if (t->routes[i].pool == pool)
+			return true;
+	return false;
+}
+
+/*
+ * A request that names its pool is routed there while it is served, but where
+ * such a route is open already: PyTorch refuses to begin it twice.  False:
+ * PyTorch's routes would take it elsewhere, and the engine has failed.
+ */
+bool torch_names_pool(struct torch *t, uint16_t pool, uint16_t stream,
+		      struct torch_request *request)
+{
+	uint16_t routed = torch_routed_pool(t, stream);
+
+	if (routed == pool) {
+		request->pool[0] = request->pool[1] = 0;
+		return true;
+	}
+	if (!is_open(t, pool) && (!routed || t->release >= NEWEST_FIRST))
+		return true;
+	t->limit = "a request names a pool that PyTorch's routes, as the trace "
+		   "begins and ends them, do not take it to";
+	snprintf(t->text, sizeof(t->text), "%s", t->limit);
+	return false;
 }
 
 static void add_route(struct torch *t, struct torch_route route)

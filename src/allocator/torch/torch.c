@@ -188,6 +188,8 @@ static enum gp_answer torch_alloc(struct gp_allocator *allocator, uint32_t id,
 
 	if (!size)
 		return GP_SERVED;
+	if (pool && !torch_names_pool(t, pool, stream, &request))
+		return GP_REFUSED_BY_RULE;
 	t->id = request.id = id;
 	t->pool = pool ? pool : torch_routed_pool(t, stream);
 	request.size = size;

@@ -64,6 +64,8 @@ struct torch_request torch_about_pool(const struct torch *t, enum torch_op op,
 
 /* route.c: members of the engine, and where a request without a pool goes. */
 uint16_t torch_routed_pool(const struct torch *t, uint16_t stream);
+bool torch_names_pool(struct torch *t, uint16_t pool, uint16_t stream,
+		      struct torch_request *request);
 enum gp_answer torch_pool_begin(struct gp_allocator *allocator, uint16_t pool,
 				bool is_capture);
 enum gp_answer torch_capture(struct gp_allocator *allocator, uint16_t pool,
