@@ -201,7 +201,12 @@ struct gp_verdict {
 
 /* Counters that are looked at behind each event of another run, like the first:
  * since when they have been beyond their bound. */
-enum gp_watched { GP_WATCH_ALLOCATED, GP_WATCH_RETRIES, GP_WATCHES };
+enum gp_watched {
+	GP_WATCH_ALLOCATED, /* the counter's peak, which may be reset */
+	GP_WATCH_PEAK_ALLOCATED,
+	GP_WATCH_RETRIES,
+	GP_WATCHES
+};
 struct gp_gate_watch {
 	bool is_worse[GP_WATCHES]; /* there is something to look for */
 	int64_t bound[GP_WATCHES];

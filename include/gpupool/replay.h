@@ -195,6 +195,10 @@ enum gp_status gp_replay(const struct gp_replay_config *config,
 			 struct gp_replay_result *result, struct gp_diag *diag);
 void gp_replay_release(struct gp_replay_result *result);
 
+/* The most that was allocated at any moment of the run.  As at_peak.reserved,
+ * and unlike the counters' peaks, whatever the program reset. */
+uint64_t gp_replay_peak_allocated(const struct gp_replay_result *result);
+
 /*
  * Which release wrote a trace: of those its keys allow, the newest whose
  * verification matches best.  Traces without addresses: the newest allowed.

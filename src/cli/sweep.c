@@ -266,16 +266,6 @@ static void work(void *arg, size_t piece)
 
 /* ---- cutting short ---- */
 
-/* A peak that is forgotten later is none that counts. */
-static bool resets_peaks(const struct gp_trace *trace)
-{
-	for (size_t d = 0; d < trace->device_count; d++)
-		for (size_t i = 0; i < trace->devices[d].event_count; i++)
-			if (trace->devices[d].events[i].kind == GP_RESET_PEAK)
-				return true;
-	return false;
-}
-
 /* One trace of the combination that the others are held to. */
 static enum gp_status play_first(struct session *s, size_t first,
 				 struct gp_sweep_row *row, struct gp_diag *diag)
@@ -305,7 +295,6 @@ static enum gp_status find_cut(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
 	struct gp_sweep_row row = { 0 };
-	bool forgets = false;
 	size_t first = 0;
 
 	while (first < s->grid.count && s->grid.items[first].reason)
@@ -319,11 +308,10 @@ static enum gp_status find_cut(struct session *s, struct gp_diag *diag)
 		status = play_first(s, first, &one, diag);
 		if (status == GP_OK)
 			gp_row_join(&row, &one, 0);
-		forgets |= resets_peaks(s->traces[s->trace]);
 	}
 	s->cut.dropped = row.dropped;
 	/* Who serves more requests may reserve more. */
-	s->cut.reserved = row.dropped || forgets ? UINT64_MAX : row.reserved;
+	s->cut.reserved = row.dropped ? UINT64_MAX : row.reserved;
 	s->is_cut = status == GP_OK;
 	return status;
 }

@@ -11,7 +11,8 @@ enum clue {
 	CLUE_DROPPED,	/* the first oom or refusal */
 	CLUE_FIDELITY,	/* the first mismatch */
 	CLUE_ALLOCATED, /* since when the counter has been beyond the bound */
-	CLUE_RETRIES,	/* the same */
+	CLUE_PEAK_ALLOCATED, /* the first moment beyond the bound */
+	CLUE_RETRIES,	     /* as CLUE_ALLOCATED */
 };
 
 static const struct {
@@ -20,7 +21,7 @@ static const struct {
 } clues[] = {
 	{ "peak_reserved_bytes", CLUE_RESERVED },
 	{ "reserved_bytes.all.peak", CLUE_RESERVED },
-	{ "peak_allocated_bytes", CLUE_ALLOCATED },
+	{ "peak_allocated_bytes", CLUE_PEAK_ALLOCATED },
 	{ "allocated_bytes.all.peak", CLUE_ALLOCATED },
 	{ "num_alloc_retries", CLUE_RETRIES },
 	{ "num_ooms", CLUE_OOM },
@@ -44,6 +45,7 @@ static uint64_t event_of(enum clue clue, const struct gp_replay_result *result,
 {
 	switch (clue) {
 	case CLUE_ALLOCATED: return watch->event[GP_WATCH_ALLOCATED];
+	case CLUE_PEAK_ALLOCATED: return watch->event[GP_WATCH_PEAK_ALLOCATED];
 	case CLUE_RETRIES: return watch->event[GP_WATCH_RETRIES];
 	case CLUE_RESERVED: return maker->reserved_event;
 	case CLUE_OOM:
@@ -107,9 +109,14 @@ int64_t gp_gate_reserved_bound(const struct gp_gate_run *run,
 
 static int64_t watched(const struct gp_stats *stats, enum gp_watched which)
 {
+	const struct gp_stat *allocated =
+		&stats->by_pool[GP_STAT_ALLOCATED_BYTES][GP_STAT_ALL];
+
 	if (which == GP_WATCH_RETRIES)
 		return stats->num_alloc_retries;
-	return stats->by_pool[GP_STAT_ALLOCATED_BYTES][GP_STAT_ALL].peak;
+	if (which == GP_WATCH_PEAK_ALLOCATED)
+		return allocated->current;
+	return allocated->peak;
 }
 
 bool gp_gate_watch_begin(struct gp_gate_watch *watch,
@@ -118,6 +125,7 @@ bool gp_gate_watch_begin(struct gp_gate_watch *watch,
 {
 	static const enum clue clue_of[GP_WATCHES] = {
 		[GP_WATCH_ALLOCATED] = CLUE_ALLOCATED,
+		[GP_WATCH_PEAK_ALLOCATED] = CLUE_PEAK_ALLOCATED,
 		[GP_WATCH_RETRIES] = CLUE_RETRIES,
 	};
 	bool any = false;
@@ -148,12 +156,15 @@ void gp_gate_watch_look(void *arg, struct gp_allocator *allocator,
 	struct gp_gate_watch *watch = arg;
 
 	for (int w = 0; w < GP_WATCHES; w++) {
+		bool is_beyond =
+			watched(stats, (enum gp_watched)w) > watch->bound[w];
+
 		if (!watch->is_worse[w])
 			continue;
 		/* A reset of the counters begins anew. */
-		if (watched(stats, (enum gp_watched)w) <= watch->bound[w])
+		if (!is_beyond && w != GP_WATCH_PEAK_ALLOCATED)
 			watch->event[w] = GP_EVENT_NONE;
-		else if (watch->event[w] == GP_EVENT_NONE)
+		else if (is_beyond && watch->event[w] == GP_EVENT_NONE)
 			watch->event[w] = event;
 	}
 }

@@ -101,12 +101,9 @@ static struct gp_makeup sum(const struct gp_replay_result *result)
 		.ooms = (uint64_t)result->stats.num_ooms,
 		.retries = (uint64_t)result->stats.num_alloc_retries,
 		.dropped = result->dropped,
-		.peak_allocated = result->at_end.allocated,
+		.peak_allocated = gp_replay_peak_allocated(result),
 	};
 
-	for (uint32_t i = 0; i < result->timeline.bins; i++)
-		if (result->timeline.allocated[i] > makeup.peak_allocated)
-			makeup.peak_allocated = result->timeline.allocated[i];
 	for (size_t i = 0; i < result->peak.segment_count; i++)
 		add_segment(&makeup, &result->peak, &result->peak.segments[i]);
 	return makeup;

@@ -21,16 +21,9 @@ static uint64_t peak_reserved(const struct gp_subject *s)
 	return s->result->at_peak.reserved;
 }
 
-/* Not the counter's peak, which a program may reset on the way. */
 static uint64_t peak_allocated(const struct gp_subject *s)
 {
-	const struct gp_timeline *timeline = &s->result->timeline;
-	uint64_t peak = s->result->at_end.allocated;
-
-	for (uint32_t i = 0; i < timeline->bins; i++)
-		if (timeline->allocated[i] > peak)
-			peak = timeline->allocated[i];
-	return peak;
+	return gp_replay_peak_allocated(s->result);
 }
 
 static uint64_t allocs(const struct gp_subject *s)

@@ -37,10 +37,7 @@ enum gp_status trial_play(const struct gp_explain_config *config,
 	result.ooms.events = NULL;
 	trial->serves = trial->no_oom || trial->oom_event > explain->event;
 	trial->peak_reserved = result.at_peak.reserved;
-	trial->peak_allocated =
-		(uint64_t)result.stats
-			.by_pool[GP_STAT_ALLOCATED_BYTES][GP_STAT_ALL]
-			.peak;
+	trial->peak_allocated = gp_replay_peak_allocated(&result);
 	trial->retries = (uint64_t)result.stats.num_alloc_retries;
 	trial->ooms = (uint64_t)result.stats.num_ooms;
 	trial->device_allocs = (uint64_t)result.stats.num_device_alloc;

@@ -45,6 +45,16 @@ enum gp_status closing_health(struct gp_allocator *allocator,
 	return status;
 }
 
+uint64_t gp_replay_peak_allocated(const struct gp_replay_result *result)
+{
+	uint64_t peak = result->at_end.allocated;
+
+	for (uint32_t i = 0; i < result->timeline.bins; i++)
+		if (result->timeline.allocated[i] > peak)
+			peak = result->timeline.allocated[i];
+	return peak;
+}
+
 void gp_replay_release(struct gp_replay_result *result)
 {
 	free(result->pools);

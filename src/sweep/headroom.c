@@ -289,10 +289,7 @@ static void begin(struct search *s)
 	if (!play(s, GP_UNLIMITED, GP_OOM_STOP, &result))
 		return;
 	h->unlimited = max(grid_up(result.reach.most_granted), h->least);
-	h->peak_allocated =
-		(uint64_t)result.stats
-			.by_pool[GP_STAT_ALLOCATED_BYTES][GP_STAT_ALL]
-			.peak;
+	h->peak_allocated = gp_replay_peak_allocated(&result);
 	s->unlimited_calls = result.calls;
 	if (h->is_plain)
 		learn(s, h->unlimited, &result);

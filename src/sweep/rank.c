@@ -6,19 +6,12 @@
 
 /* ---- rows ---- */
 
-static uint64_t peak_reserved(const struct gp_replay_result *result)
-{
-	return (uint64_t)result->stats
-		.by_pool[GP_STAT_RESERVED_BYTES][GP_STAT_ALL]
-		.peak;
-}
-
 void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 		const struct gp_prices *prices)
 {
 	const struct gp_oom *oom = &result->first_oom;
 	struct gp_sweep_row device = {
-		.reserved = peak_reserved(result),
+		.reserved = result->at_peak.reserved,
 		.allocated = result->at_peak.allocated,
 		.retries = (uint64_t)result->stats.num_alloc_retries,
 		.ooms = (uint64_t)result->stats.num_ooms,
