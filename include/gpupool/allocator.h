@@ -112,6 +112,9 @@ struct gp_allocator_config {
 	const struct gp_torch_cuda *torch_cuda;
 	/* For the engine async; NULL: PyTorch's. */
 	const struct gp_pool_settings *pool_settings;
+	/* Narrowed with each decision, by engines that can: those widen it
+	 * first.  Borrowed; NULL: nobody asks. */
+	struct gp_alike *alike;
 	/* Called for each action, in order; NULL: nobody listens. */
 	void (*action)(void *arg, const struct gp_action *action);
 	void *action_arg;

@@ -131,6 +131,30 @@ static inline bool gp_settings_is_too_large(const struct gp_settings *settings,
 uint64_t gp_settings_segment(const struct gp_settings *settings,
 			     uint64_t rounded);
 
+/*
+ * Values of one setting each, both ends inclusive, for which an allocator's
+ * every decision is the same: what it does, with addresses and sizes, and so
+ * all that is reserved and allocated, retries and OOMs.  They hold together:
+ * whatever combination lies within the ranges.  Only what is counted against
+ * the setting itself differs: oversize_allocations, oversize_segments and
+ * max_split_size.  The settings beside these are as in the run.
+ */
+struct gp_alike {
+	uint64_t max_split_least;
+	uint64_t max_split_most; /* bytes; GP_UNLIMITED: not set is, too */
+	uint64_t non_split_least, non_split_most; /* max_non_split_rounding */
+	uint64_t large_least, large_most;	  /* large_segment_size */
+	/* garbage_collection_threshold, of those above 0 and below 1; least
+	 * above most: none of them.  And whether off is alike. */
+	double gc_least, gc_most;
+	bool gc_off;
+};
+
+/* Those settings alone. */
+struct gp_alike gp_alike_of(const struct gp_settings *settings);
+bool gp_alike_holds(const struct gp_alike *alike,
+		    const struct gp_settings *settings);
+
 /* "2.11", "2.11.0", "2.11.0+cu128" or "latest" -> 11. */
 enum gp_status gp_release_parse(const char *text, uint8_t *minor,
 				struct gp_diag *diag);

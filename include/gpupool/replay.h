@@ -40,6 +40,7 @@ struct gp_replay_config {
 	bool until_mismatch; /* a verification ends at the first one */
 	bool keep_peak;	     /* result->peak: costs a second run */
 	bool keep_ooms;	     /* result->ooms.list: a walk of memory for each */
+	bool keep_alike;     /* result->alike: costs a hundredth of the run */
 	uint64_t capacity;   /* bytes; GP_UNLIMITED: no end */
 	/* What the engine does, with the index of the request that caused it;
 	 * NULL: nobody listens. */
@@ -189,6 +190,10 @@ struct gp_replay_result {
 	struct gp_state end;	 /* gp_replay_release */
 	struct gp_state peak;	 /* keep_peak: memory at_fullest */
 	bool peak_is_from_start; /* the run begins with all it reserves */
+	/* keep_alike: the settings whose run is this one, event by event, as
+	 * far as it went.  Of a verification, and of engines that do not tell:
+	 * the settings it had. */
+	struct gp_alike alike;
 };
 
 enum gp_status gp_replay(const struct gp_replay_config *config,

@@ -67,6 +67,8 @@ static enum gp_status start(struct replay *r, struct gp_diag *diag)
 	enum gp_status status;
 
 	r->is_verifying = r->config->mode == GP_VERIFY;
+	if (r->config->keep_alike && !r->is_verifying)
+		config.alike = &r->result->alike;
 	if (r->is_verifying) {
 		recorded_init(&r->recorded, t, r->config->capacity);
 		r->device = &r->recorded.device;
@@ -179,8 +181,8 @@ static enum gp_answer do_capture(struct replay *r, const struct gp_event *event)
 
 static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
 {
-	const struct gp_allocator_ops *ops = r->allocator->ops;
 	struct gp_allocator *a = r->allocator;
+	const struct gp_allocator_ops *ops = a->ops;
 
 	switch (event->kind) {
 	case GP_EMPTY_CACHE: return do_empty_cache(r, event);
@@ -344,24 +346,33 @@ static void replay_init(struct replay *r, const struct gp_replay_config *config,
 				 config->is_interrupted || config->cut,
 	};
 	*result = (struct gp_replay_result){ 0 };
+	result->alike = gp_alike_of(config->settings);
 }
 
-/* What could have been chosen at the first mismatch: the run once more, up to
- * there. */
+/* The same run, of which nobody hears. */
+static struct gp_replay_config quietly(const struct gp_replay_config *config)
+{
+	struct gp_replay_config quiet = *config;
+
+	quiet.action = NULL;
+	quiet.look = NULL;
+	quiet.check_memory = false;
+	quiet.keep_alike = false;
+	return quiet;
+}
+
+/* What could have been chosen at the first mismatch, by a run up to there. */
 static void list_candidates(const struct gp_replay_config *config,
 			    const struct order *order,
 			    const struct gp_mismatch *mismatch,
 			    struct candidates *candidates)
 {
-	struct gp_replay_config quiet = *config;
+	struct gp_replay_config quiet = quietly(config);
 	struct gp_replay_result result;
 	struct gp_diag ignored = { 0 };
 	struct replay r;
 
 	candidates->count = 0;
-	quiet.action = NULL;
-	quiet.look = NULL;
-	quiet.check_memory = false;
 	replay_init(&r, &quiet, order, &result);
 	if (start(&r, &ignored) != GP_OK)
 		return;
@@ -409,13 +420,10 @@ static bool find_mismatch(const struct gp_replay_config *config,
 			  const struct order *order,
 			  struct gp_mismatch *mismatch)
 {
-	struct gp_replay_config quiet = *config;
+	struct gp_replay_config quiet = quietly(config);
 	struct gp_replay_result result;
 	struct gp_diag ignored = { 0 };
 
-	quiet.action = NULL;
-	quiet.look = NULL;
-	quiet.check_memory = false;
 	quiet.until_mismatch = true;
 	if (run_all(&quiet, order, &result, &ignored) != GP_OK)
 		return false;
@@ -431,14 +439,11 @@ static enum gp_status keep_peak(const struct gp_replay_config *config,
 				struct gp_diag *diag)
 {
 	const struct gp_moment *fullest = &result->at_fullest;
-	struct gp_replay_config quiet = *config;
+	struct gp_replay_config quiet = quietly(config);
 	struct gp_replay_result again;
 	enum gp_status status;
 	struct replay r;
 
-	quiet.action = NULL;
-	quiet.look = NULL;
-	quiet.check_memory = false;
 	replay_init(&r, &quiet, order, &again);
 	status = start(&r, diag);
 	if (status != GP_OK)

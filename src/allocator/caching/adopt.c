@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "allocator/caching/alike.h"
 #include "allocator/caching/caching.h"
 #include "allocator/caching/counter.h"
 #include "allocator/caching/expandable.h"
@@ -157,6 +158,8 @@ static void adopt_expandable(struct caching *c, const struct gp_state *start,
 
 	expandable->page =
 		first->is_small ? SMALL_BUFFER : c->settings.large_segment_size;
+	if (!first->is_small)
+		alike_large(c);
 	expandable->addr = first->addr;
 	expandable->link = &c->expandable;
 	expandable->next = c->expandable;

@@ -1,12 +1,13 @@
 /* Serving a request. */
 #include "allocator/caching/alloc.h"
 
+#include "allocator/caching/alike.h"
 #include "allocator/caching/caching.h"
 #include "allocator/caching/counter.h"
 #include "allocator/caching/segment.h"
 #include "allocator/caching/size.h"
 
-static bool should_split(const struct caching *c, const struct block *b,
+static bool should_split(struct caching *c, const struct block *b,
 			 const struct request *request)
 {
 	uint64_t rest = b->size - request->rounded;
@@ -17,8 +18,11 @@ static bool should_split(const struct caching *c, const struct block *b,
 		return false;
 	if (b->pool->is_small || request->is_expandable)
 		return rest >= GP_MIN_BLOCK_SIZE;
-	return request->rounded < c->settings.max_split_size &&
-	       rest > SMALL_SIZE;
+	if (rest <= SMALL_SIZE)
+		return false;
+	if (c->alike)
+		alike_split(c, request->rounded);
+	return request->rounded < c->settings.max_split_size;
 }
 
 /*
@@ -160,6 +164,9 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 		is_shelved = false;
 		request.segment_size =
 			size_of_segment(&c->settings, request.rounded);
+		if (request.rounded > SMALL_SIZE &&
+		    request.rounded < MIN_LARGE_ALLOC)
+			alike_large(c);
 		answer = segment_obtain(c, &request, &b);
 		if (answer == GP_OUT_OF_MEMORY)
 			tell_oom(c, &request);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/caching/alike.h"
 #include "allocator/caching/alloc.h"
 #include "allocator/caching/counter.h"
 #include "allocator/caching/expandable.h"
@@ -214,8 +215,10 @@ static enum gp_answer caching_set_settings(struct gp_allocator *allocator,
 {
 	struct caching *c = caching_of(allocator);
 	struct gp_diag diag = { 0 };
-	enum gp_status status = gp_settings_set(&c->settings, conf, &diag);
+	enum gp_status status;
 
+	alike_end(c, conf);
+	status = gp_settings_set(&c->settings, conf, &diag);
 	/* What stands before a mistake holds. */
 	follow_settings(c);
 	if (status == GP_OK)
@@ -430,6 +433,7 @@ struct gp_allocator *gp_caching_create(const struct gp_allocator_config *config)
 	c->limit = GP_UNLIMITED;
 	pools_init(c);
 	events_init(c);
+	alike_begin(c);
 	if (c->settings.memory_fraction < 1)
 		caching_set_fraction(&c->head, c->settings.memory_fraction);
 	follow_settings(c);

@@ -12,6 +12,7 @@
  *     gc.h          garbage collection of old segments
  *     events.h      blocks that wait for other streams
  *     counter.h     the statistics
+ *     alike.h       settings that lead to the same decisions
  *     state.h       taking over a start state, showing the present one
  */
 #ifndef CACHING_CACHING_H
@@ -55,8 +56,9 @@ struct caching {
 	uint32_t counter;  /* the last one given: see block.h */
 	struct expandable_segment *expandable; /* all of them */
 	enum block_order order;
-	bool gc_enabled;     /* a limit and a threshold are set */
-	bool rounds_plainly; /* no roundup_power2_divisions: to 512 */
+	struct gp_alike *alike; /* config.alike until it is settled: alike.h */
+	bool gc_enabled;	/* a limit and a threshold are set */
+	bool rounds_plainly;	/* no roundup_power2_divisions: to 512 */
 
 	struct block **scratch; /* blocks to walk while the shelves change */
 	size_t scratch_room;

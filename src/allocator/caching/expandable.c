@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "allocator/caching/alike.h"
 #include "allocator/caching/caching.h"
 #include "allocator/caching/counter.h"
 #include "allocator/caching/segment.h"
@@ -10,10 +11,12 @@
 #include "allocator/release.h"
 #include "base/mem.h"
 
-static uint64_t page_of(const struct caching *c,
-			const struct caching_pool *pool)
+static uint64_t page_of(struct caching *c, const struct caching_pool *pool)
 {
-	return pool->is_small ? SMALL_BUFFER : c->settings.large_segment_size;
+	if (pool->is_small)
+		return SMALL_BUFFER;
+	alike_large(c);
+	return c->settings.large_segment_size;
 }
 
 /* 9/8 of the device, or what expandable_segments_reserve says if less. */

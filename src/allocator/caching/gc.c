@@ -1,6 +1,7 @@
 /* Garbage collection: free segments of the default large pool, oldest first. */
 #include "allocator/caching/gc.h"
 
+#include "allocator/caching/alike.h"
 #include "allocator/caching/caching.h"
 #include "allocator/caching/segment.h"
 
@@ -53,7 +54,8 @@ void gc_collect(struct caching *c)
 {
 	uint64_t threshold =
 		(uint64_t)(c->settings.gc_threshold * (double)c->limit);
-	uint64_t target, reclaimed = 0, more = 1;
+	struct alike_gc did = { .reserved = c->reserved };
+	uint64_t target, more = 1;
 	double total_age = 0;
 	size_t n, count;
 
@@ -62,8 +64,13 @@ void gc_collect(struct caching *c)
 	target = c->reserved - threshold;
 	n = caching_collect(c, &c->pools.pairs[0]->large);
 	n = count = keep_whole(c, n, &total_age);
-	while (reclaimed < target && more && count) {
+	while (did.reclaimed < target && more && count) {
 		more = release_old(c, &n, &count, &total_age);
-		reclaimed += more;
+		if (more)
+			did.before_last = did.reclaimed;
+		did.reclaimed += more;
 	}
+	did.is_content = did.reclaimed >= target && count;
+	if (c->alike)
+		alike_after_gc(c, &did);
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "allocator/caching/alike.h"
 #include "allocator/caching/caching.h"
 #include "allocator/caching/counter.h"
 #include "allocator/caching/expandable.h"
@@ -50,9 +51,11 @@ struct block *segment_find_free(struct caching *c,
 			while (b && b->segment)
 				b = shelf_next(shelf, b);
 	}
-	if (!b || gp_settings_is_too_large(s, b->size, request->rounded))
+	if (!b)
 		return NULL;
-	return b;
+	alike_find(c, b->size, request->rounded);
+	return gp_settings_is_too_large(s, b->size, request->rounded) ? NULL
+								      : b;
 }
 
 /* ---- asking the device ---- */
@@ -206,6 +209,8 @@ static enum gp_answer release_available(struct caching *c,
 	struct block *b, *prev;
 
 	*released = false;
+	if (c->alike)
+		alike_release(c, request);
 	if (max_split == GP_UNLIMITED || !shelf)
 		return GP_SERVED;
 	b = shelf_best(shelf, want);
@@ -353,6 +358,8 @@ enum gp_answer segment_obtain(struct caching *c, struct request *request,
 		gp_release_has(release, GP_CHANGE_FALLBACK_FIRST);
 	enum gp_answer answer;
 
+	if (c->alike)
+		alike_before_gc(c);
 	if (c->gc_enabled)
 		gc_collect(c);
 	answer = ask_device(c, request, false, found);

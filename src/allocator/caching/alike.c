@@ -1,0 +1,263 @@
+/* Which other values of the settings would have led to the same decisions. */
+#include "allocator/caching/alike.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "allocator/caching/segment.h"
+#include "allocator/caching/size.h"
+
+void alike_begin(struct caching *c)
+{
+	c->alike = c->config.alike;
+	if (!c->alike)
+		return;
+	*c->alike = (struct gp_alike){
+		.max_split_most = GP_UNLIMITED,
+		.non_split_most = GP_UNLIMITED,
+		.large_most = GP_UNLIMITED,
+		.gc_least = DBL_TRUE_MIN,
+		.gc_most = nextafter(1, 0),
+		.gc_off = true,
+	};
+}
+
+/* ---- ranges ---- */
+
+static void raise_to(uint64_t *least, uint64_t to)
+{
+	if (*least < to)
+		*least = to;
+}
+
+static void lower_to(uint64_t *most, uint64_t to)
+{
+	if (*most > to)
+		*most = to;
+}
+
+/* ---- free blocks: gp_settings_is_too_large ---- */
+
+/* Taken by each limit above the block; and, if the rest is below
+ * max_non_split_rounding, by each limit up to the request. */
+static void judge_taken(struct caching *c, uint64_t block, uint64_t rounded)
+{
+	const struct gp_settings *s = &c->settings;
+	struct gp_alike *a = c->alike;
+	uint64_t rest = block - rounded;
+
+	if (!rest && s->max_non_split_rounding) {
+		raise_to(&a->non_split_least, 1);
+	} else if (s->max_split_size > block) {
+		raise_to(&a->max_split_least, block + 1);
+	} else {
+		lower_to(&a->max_split_most, rounded);
+		raise_to(&a->non_split_least, rest + 1);
+	}
+}
+
+/* Too large for each limit from above the request up to the block; and, if the
+ * rest is max_non_split_rounding at least, for each limit up to the request. */
+static void judge_refused(struct caching *c, uint64_t block, uint64_t rounded)
+{
+	struct gp_alike *a = c->alike;
+	uint64_t rest = block - rounded;
+
+	lower_to(&a->max_split_most, block);
+	if (c->settings.max_non_split_rounding <= rest)
+		lower_to(&a->non_split_most, rest);
+	else
+		raise_to(&a->max_split_least, rounded + 1);
+}
+
+void alike_judge_block(struct caching *c, uint64_t block, uint64_t rounded)
+{
+	if (gp_settings_is_too_large(&c->settings, block, rounded))
+		judge_refused(c, block, rounded);
+	else
+		judge_taken(c, block, rounded);
+}
+
+void alike_split(struct caching *c, uint64_t rounded)
+{
+	if (rounded < c->settings.max_split_size)
+		raise_to(&c->alike->max_split_least, rounded + 1);
+	else
+		lower_to(&c->alike->max_split_most, rounded);
+}
+
+/* ---- oversize blocks that are released: release_available ---- */
+
+/* The next one downwards, that one included, that is no part of an expandable
+ * segment: those are passed over. */
+static const struct block *releasable(const struct shelf *shelf,
+				      const struct block *b)
+{
+	while (b && b->segment)
+		b = shelf_prev(shelf, b);
+	return b;
+}
+
+/* From b downwards, until the sum is enough.  A limit above a block ends it
+ * there, and one above the sum makes it go on. */
+static void release_downwards(struct caching *c, const struct shelf *shelf,
+			      const struct block *b, uint64_t rounded)
+{
+	uint64_t limit = c->settings.max_split_size, sum = 0;
+	uint64_t want = rounded > limit ? rounded : limit;
+	struct gp_alike *a = c->alike;
+
+	for (b = releasable(shelf, b); b && sum < want && b->size >= limit;
+	     b = releasable(shelf, shelf_prev(shelf, b))) {
+		lower_to(&a->max_split_most, b->size);
+		if (sum >= rounded)
+			raise_to(&a->max_split_least, sum + 1);
+		if (block_is_split(b))
+			return; /* refused */
+		sum += b->size;
+	}
+	if (sum >= want) {
+		lower_to(&a->max_split_most, sum);
+		return;
+	}
+	if (b)
+		raise_to(&a->max_split_least, b->size + 1);
+	if (sum >= rounded)
+		raise_to(&a->max_split_least, sum + 1);
+}
+
+void alike_release(struct caching *c, const struct request *request)
+{
+	uint64_t limit = c->settings.max_split_size;
+	uint64_t rounded = request->rounded;
+	uint64_t want = rounded > limit ? rounded : limit;
+	struct shelf *shelf = pool_shelf(request->pool, request->stream);
+	const struct block *b, *prev, *last;
+
+	if (!shelf)
+		return;
+	last = shelf_last(shelf);
+	b = limit == GP_UNLIMITED ? NULL : shelf_best(shelf, want);
+	if (!b) {
+		/* No limit is so low that one block would be enough. */
+		if (last && last->size >= rounded)
+			raise_to(&c->alike->max_split_least, last->size + 1);
+		release_downwards(c, shelf, last, rounded);
+		return;
+	}
+	/* The first that is large enough is that one. */
+	prev = shelf_prev(shelf, b);
+	lower_to(&c->alike->max_split_most, b->size);
+	if (prev && prev->size >= rounded)
+		raise_to(&c->alike->max_split_least, prev->size + 1);
+	if (b->segment)
+		release_downwards(c, shelf, prev, rounded);
+}
+
+/* ---- garbage collection ---- */
+
+/* The lowest threshold under which so much may be reserved. */
+static double least_ratio(uint64_t reserved, uint64_t limit)
+{
+	double bytes = (double)reserved, ratio;
+
+	if (!limit)
+		return reserved ? INFINITY : DBL_TRUE_MIN;
+	ratio = bytes / (double)limit;
+	while (ratio * (double)limit < bytes)
+		ratio = nextafter(ratio, INFINITY);
+	while (ratio > DBL_TRUE_MIN &&
+	       nextafter(ratio, 0) * (double)limit >= bytes)
+		ratio = nextafter(ratio, 0);
+	return ratio > 0 ? ratio : DBL_TRUE_MIN;
+}
+
+static void raise_ratio(struct caching *c, uint64_t reserved)
+{
+	double ratio = least_ratio(reserved, c->limit);
+
+	if (c->alike->gc_least < ratio)
+		c->alike->gc_least = ratio;
+}
+
+/* Whether there is anything to collect. */
+static bool has_whole(const struct caching *c)
+{
+	const struct caching_pool *pool = &c->pools.pairs[0]->large;
+
+	for (size_t i = 0; i < c->config.stream_count; i++) {
+		struct shelf *shelf = pool->shelves[i];
+		const struct block *b = shelf ? shelf_last(shelf) : NULL;
+
+		for (; b; b = shelf_prev(shelf, b))
+			if (!b->segment && !block_is_split(b))
+				return true;
+	}
+	return false;
+}
+
+static uint64_t threshold_of(const struct caching *c, double ratio)
+{
+	return (uint64_t)(ratio * (double)c->limit);
+}
+
+/* Where there is anything to collect, none is collected by the thresholds
+ * under which as much may be reserved. */
+void alike_before_gc(struct caching *c)
+{
+	if (c->limit == GP_UNLIMITED)
+		return;
+	if (c->gc_enabled &&
+	    c->reserved > threshold_of(c, c->settings.gc_threshold))
+		return; /* alike_after_gc */
+	if (c->alike->gc_least < 1 &&
+	    c->reserved > threshold_of(c, c->alike->gc_least) && has_whole(c))
+		raise_ratio(c, c->reserved);
+}
+
+void alike_after_gc(struct caching *c, const struct alike_gc *gc)
+{
+	struct gp_alike *a = c->alike;
+	double ratio;
+
+	if (!gc->reclaimed)
+		return;
+	a->gc_off = false;
+	ratio = nextafter(least_ratio(gc->reserved - gc->before_last, c->limit),
+			  0);
+	if (a->gc_most > ratio)
+		a->gc_most = ratio;
+	if (gc->is_content && gc->reclaimed < gc->reserved)
+		raise_ratio(c, gc->reserved - gc->reclaimed);
+}
+
+/* ---- settings that change ---- */
+
+/*
+ * max_split_size and the threshold no longer hang on what they were: they are
+ * reset.  But ages are counted only while there is a threshold, and a later one
+ * may ask for them.  The large segment size is what others are measured
+ * against, and is held.  max_non_split_rounding is, too, where the change
+ * leaves it as it is.
+ */
+void alike_end(struct caching *c, const char *conf)
+{
+	struct gp_settings one = c->settings, other = c->settings;
+	struct gp_diag ignored = { 0 };
+
+	if (!c->alike)
+		return;
+	alike_large(c);
+	if (c->settings.gc_threshold > 0)
+		c->alike->gc_off = false;
+	else
+		c->alike->gc_least = INFINITY;
+	other.max_non_split_rounding++;
+	gp_settings_set(&one, conf, &ignored);
+	gp_settings_set(&other, conf, &ignored);
+	if (one.max_non_split_rounding != other.max_non_split_rounding) {
+		c->alike->non_split_least = c->settings.max_non_split_rounding;
+		c->alike->non_split_most = c->settings.max_non_split_rounding;
+	}
+	c->alike = NULL;
+}
