@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#include "gpupool/simcuda.h"
+#include "gpupool/gpu.h"
 #include "gpupool/status.h"
 
 /* What the libraries of a PyTorch want of CUDA; gp_wants_release. */
@@ -48,18 +48,6 @@ enum gp_status gp_object_write(const struct gp_object *object, const char *path,
 /* Writes all of them into a folder that is there, unless they are. */
 enum gp_status gp_stand_ins_write(const struct gp_wants *wants,
 				  const char *folder, struct gp_diag *diag);
-
-/* A real device. */
-struct gp_gpu {
-	const char *name;   /* "h100-80gb" */
-	uint64_t capacity;  /* bytes that cudaMemGetInfo calls the total */
-	const char *source; /* of the capacity */
-	struct simcuda_properties properties;
-};
-
-const struct gp_gpu *gp_gpu_table(size_t *count);
-/* NULL: not there. */
-const struct gp_gpu *gp_gpu_find(const char *name);
 
 /* What plans are made with; all borrowed. */
 struct gp_plans_source {

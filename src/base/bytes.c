@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,29 +44,75 @@ const char *gp_count_text(uint64_t count, char text[GP_COUNT_TEXT])
 	return text;
 }
 
+/* Behind "80", "1.5", ".5" or "1e9": no sign, no 0x, no inf. */
+static const char *behind_number(const char *text, bool *is_digits)
+{
+	static const char digits[] = "0123456789";
+	size_t whole = strspn(text, digits), part = 0, exponent;
+
+	*is_digits = whole > 0;
+	text += whole;
+	if (*text == '.') {
+		*is_digits = false;
+		part = strspn(++text, digits);
+		text += part;
+	}
+	if (!whole && !part)
+		return NULL;
+	if (*text != 'e' && *text != 'E')
+		return text;
+	exponent = 1 + (text[1] == '+' || text[1] == '-');
+	if (!isdigit((unsigned char)text[exponent]))
+		return text;
+	*is_digits = false;
+	return text + exponent + strspn(text + exponent, digits);
+}
+
+/* The power of 1024 that a unit stands for, or -1. */
+static int power_of(const char *unit)
+{
+	static const char *const units[][3] = {
+		{ "", "b", "" },      { "k", "kb", "kib" },
+		{ "m", "mb", "mib" }, { "g", "gb", "gib" },
+		{ "t", "tb", "tib" },
+	};
+
+	for (int power = 0; power < 5; power++)
+		for (int i = 0; i < 3; i++)
+			if (!strcasecmp(unit, units[power][i]))
+				return power;
+	return -1;
+}
+
 bool gp_bytes_parse(const char *text, uint64_t *bytes)
 {
-	static const char *const units[] = { "",    "b", "k",	"kib", "m",
-					     "mib", "g", "gib", "t",   "tib" };
-	double value, scale = 1;
-	char *end;
-	size_t i;
+	bool is_digits;
+	const char *unit = behind_number(text, &is_digits);
+	double value;
+	int power;
 
-	if (!isdigit((unsigned char)*text) && *text != '.')
+	if (!unit)
 		return false;
-	value = strtod(text, &end);
-	while (isspace((unsigned char)*end))
-		end++;
-	for (i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (!strcasecmp(end, units[i]))
-			break;
-	if (i == sizeof(units) / sizeof(*units))
+	while (isspace((unsigned char)*unit))
+		unit++;
+	power = power_of(unit);
+	if (power < 0)
 		return false;
-	for (i /= 2; i; i--)
-		scale *= 1024;
-	if (!(value * scale < 18446744073709551616.0))
+	value = ldexp(strtod(text, NULL), 10 * power);
+	if (!(value < 18446744073709551616.0))
 		return false;
+	if (!power && value != floor(value))
+		return false; /* 1.5 bytes: a unit was forgotten */
 	/* Whole numbers beyond 2^53 must not go through a double. */
-	*bytes = *end ? (uint64_t)(value * scale) : strtoull(text, NULL, 10);
+	*bytes = is_digits && !power ? strtoull(text, NULL, 10)
+				     : (uint64_t)value;
 	return true;
+}
+
+bool gp_bytes_lacks_unit(const char *text)
+{
+	bool is_digits;
+	const char *end = behind_number(text, &is_digits);
+
+	return end && !end[strspn(end, " ")];
 }

@@ -14,7 +14,15 @@ const char *gp_bytes_text(uint64_t bytes, char text[GP_BYTES_TEXT]);
 #define GP_COUNT_TEXT 32
 const char *gp_count_text(uint64_t count, char text[GP_COUNT_TEXT]);
 
-/* "80GiB", "512 MiB", "1.5g", "85899345920": false if it is none of those. */
+/*
+ * "80GiB", "512 MiB", "1.5g", "85899345920", "1e9": false if it is none of
+ * those.  k, m, g and t are powers of 1024 with B, iB or nothing behind them,
+ * as in PyTorch's max_split_size_mb and as people name a GPU's memory: 80GB is
+ * 80GiB.  Without a unit they are bytes, and a whole number.
+ */
 bool gp_bytes_parse(const char *text, uint64_t *bytes);
+
+/* Whether the text is a number and nothing else. */
+bool gp_bytes_lacks_unit(const char *text);
 
 #endif

@@ -1,6 +1,7 @@
 /* gpupool floor: how little memory would do. */
 #include "gpupool/floor.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "cli/terminal.h"
 #include "cli/trace_file.h"
 #include "gpupool/floor_report.h"
+#include "gpupool/gpu.h"
 #include "gpupool/headroom.h"
 
 #define MILLION UINT64_C(1000000)
@@ -120,11 +122,30 @@ static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
+/* Spans may be of a few bytes; a device has more. */
+static enum gp_status check_capacity(uint64_t capacity, struct gp_diag *diag)
+{
+	struct gp_diag why = { 0 };
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, capacity);
+	if (!capacity || gp_capacity_parse(text, &capacity, &why) == GP_OK)
+		return GP_OK;
+	gp_diag_file(diag, "floor");
+	gp_diag_hint(diag, "%s", why.hint);
+	return gp_diag_set(diag, GP_USAGE, "--capacity %.400s", why.what);
+}
+
 static enum gp_status do_trace(struct session *s, struct gp_diag *diag)
 {
-	enum gp_status status = gp_trace_file_read(
-		s->options->operands[0], &s->progress, &s->trace, diag);
+	uint64_t capacity = s->options->capacity;
+	enum gp_status status = GP_OK;
 
+	if (capacity != GP_UNLIMITED)
+		status = check_capacity(capacity, diag);
+	if (status == GP_OK)
+		status = gp_trace_file_read(s->options->operands[0],
+					    &s->progress, &s->trace, diag);
 	if (status != GP_OK)
 		return status;
 	s->devices =

@@ -1,7 +1,7 @@
 #include "cli/gpu_list.h"
 
 #include "base/bytes.h"
-#include "gpupool/record.h"
+#include "gpupool/gpu.h"
 
 #define KIB 1024
 

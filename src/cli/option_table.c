@@ -63,16 +63,19 @@ const struct gp_option_row gp_option_table[] = {
 	{ "torch", 0, TEXT, AT(torch), "RELEASE",
 	  RUNS | HEADROOM | SUGGEST | SWEEP | EXPLAIN | FLOOR | CONVERT,
 	  "Decide as this release of PyTorch does: 2.0 to 2.15, or latest." },
-	{ "capacity", 0, BYTES, AT(capacity), "SIZE",
-	  RUNS | SUGGEST | SWEEP | EXPLAIN | FLOOR | CONVERT,
-	  "Memory of the device: 80GiB, 512MiB, a number of bytes, or "
-	  "unlimited." },
-	{ "capacity", 0, BYTES, AT(capacity), "SIZE", GP_TAKER_RECORD,
+	{ "capacity", 0, CAPACITY, AT(capacity), "SIZE",
+	  RUNS | SUGGEST | SWEEP | EXPLAIN | CONVERT,
+	  "Memory of the device: 80GiB, 512MiB, a number of bytes, a device "
+	  "such as h100, or unlimited." },
+	{ "capacity", 0, ROOM, AT(capacity), "SIZE", FLOOR,
+	  "Memory of the device, or for the spans: 80GiB, 512MiB, a number of "
+	  "bytes, a device such as h100, or unlimited." },
+	{ "capacity", 0, CAPACITY, AT(capacity), "SIZE", GP_TAKER_RECORD,
 	  "Memory of each device, in place of what --gpu has: 80GiB, 512MiB, "
-	  "a number of bytes." },
+	  "a number of bytes, or that of another device, such as a100-40gb." },
 	{ "gpu", 0, TEXT, AT(gpu), "NAME", GP_TAKER_RECORD,
 	  "The device that the program sees: h100-80gb, which is the default, "
-	  "or help for a list." },
+	  "or another in any usual spelling; help lists them." },
 	{ "devices", 0, TEXT, AT(devices), "N", GP_TAKER_RECORD,
 	  "How many of them, 1 to 16; 1 unless given." },
 	{ "events", 0, TEXT, AT(complete), "instant|lag:N", GP_TAKER_RECORD,

@@ -7,12 +7,14 @@
 #include "cli/options.h"
 
 enum gp_option_type {
-	FLAG,  /* bool */
-	TEXT,  /* const char * */
-	WORD,  /* uint32_t: which of the words in the row's argument */
-	BYTES, /* uint64_t */
-	COUNT, /* uint64_t */
-	LIST,  /* struct gp_texts */
+	FLAG,	  /* bool */
+	TEXT,	  /* const char * */
+	WORD,	  /* uint32_t: which of the words in the row's argument */
+	BYTES,	  /* uint64_t */
+	CAPACITY, /* uint64_t */
+	ROOM,	  /* the same, or a few bytes */
+	COUNT,	  /* uint64_t */
+	LIST,	  /* struct gp_texts */
 };
 
 struct gp_option_row {

@@ -11,6 +11,7 @@
 #include "cli/help.h"
 #include "cli/nearest.h"
 #include "cli/option_table.h"
+#include "gpupool/gpu.h"
 #include "gpupool/knob.h"
 
 #define KNOB_TAKERS                                                            \
@@ -65,15 +66,29 @@ static enum gp_status set_word(void *member, const struct gp_option_row *row,
 	return GP_OK;
 }
 
+static enum gp_status set_capacity(void *member,
+				   const struct gp_option_row *row,
+				   const char *text, struct gp_diag *diag)
+{
+	struct gp_diag why = { 0 };
+
+	if (row->type == ROOM && gp_bytes_parse(text, member) &&
+	    *(uint64_t *)member)
+		return GP_OK;
+	if (gp_capacity_parse(text, member, &why) == GP_OK)
+		return GP_OK;
+	gp_diag_hint(diag, "%s", why.hint);
+	return gp_diag_set(diag, GP_USAGE, "--%s %.400s", row->name, why.what);
+}
+
 static enum gp_status set_bytes(void *member, const struct gp_option_row *row,
 				const char *text, struct gp_diag *diag)
 {
-	uint64_t bytes = GP_UNLIMITED;
+	uint64_t bytes;
 
-	if (strcmp(text, "unlimited") != 0 &&
-	    (!gp_bytes_parse(text, &bytes) || !bytes))
+	if (!gp_bytes_parse(text, &bytes) || !bytes)
 		return gp_diag_set(diag, GP_USAGE,
-				   "--%s %s: not a size such as 80GiB",
+				   "--%s %s: not a size such as 2MiB",
 				   row->name, text);
 	*(uint64_t *)member = bytes;
 	return GP_OK;
@@ -110,6 +125,8 @@ static enum gp_status set(struct gp_options *options,
 	case FLAG: *(bool *)member = true; return GP_OK;
 	case TEXT: *(const char **)member = argument; return GP_OK;
 	case WORD: return set_word(member, row, argument, diag);
+	case ROOM:
+	case CAPACITY: return set_capacity(member, row, argument, diag);
 	case BYTES: return set_bytes(member, row, argument, diag);
 	case COUNT: return set_count(member, row, argument, diag);
 	case LIST: add_text(member, argument); return GP_OK;

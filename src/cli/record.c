@@ -91,13 +91,14 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 	const char *events = s->options->complete;
 	const char *devices = s->options->devices;
 	struct gp_trace_form form;
+	struct gp_diag why = { 0 };
 
 	gp_diag_file(diag, "record");
 	s->output = s->options->output ? s->options->output : "trace.json";
-	s->gpu = gp_gpu_find(gpu);
+	s->gpu = gp_gpu_find(gpu, &why);
 	if (!s->gpu) {
-		gp_diag_hint(diag, "gpupool record --gpu help lists them");
-		return gp_diag_set(diag, GP_USAGE, "--gpu %s: not known", gpu);
+		gp_diag_hint(diag, "%s", why.hint);
+		return gp_diag_set(diag, GP_USAGE, "--gpu %.400s", why.what);
 	}
 	if (check_backend(diag) != GP_OK)
 		return GP_USAGE;

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/mem.h"
 #include "gate/load.h"
 #include "gate/reading.h"
+#include "gpupool/gpu.h"
 
 #define MOST_RUNS 10000
 #define MOST_NAME 100
@@ -123,19 +123,24 @@ static enum gp_status read_capacity(const struct reading *r,
 				    const json_t *value, uint64_t *capacity)
 {
 	const char *text = json_string_value(value);
-	json_int_t number = json_integer_value(value);
+	struct gp_diag why = { 0 };
+	char number[32];
 
-	if (text && !strcmp(text, "unlimited"))
-		*capacity = GP_UNLIMITED;
-	else if (text && gp_bytes_parse(text, capacity) && *capacity &&
-		 *capacity <= INT64_MAX)
-		return GP_OK;
-	else if (number > 0)
-		*capacity = (uint64_t)number;
-	else
+	if (json_is_number(value)) {
+		snprintf(number, sizeof(number), "%.17g",
+			 json_number_value(value));
+		if (json_is_integer(value))
+			snprintf(number, sizeof(number), "%lld",
+				 (long long)json_integer_value(value));
+		text = number;
+	}
+	if (!text)
 		return gp_diag_set(r->diag, GP_INPUT,
 				   "capacity is not a size such as \"80GiB\"");
-	return GP_OK;
+	if (gp_capacity_parse(text, capacity, &why) == GP_OK)
+		return GP_OK;
+	gp_diag_hint(r->diag, "%s", why.hint);
+	return gp_diag_set(r->diag, GP_INPUT, "capacity %.400s", why.what);
 }
 
 /* ---- runs ---- */

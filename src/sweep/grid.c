@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "gpupool/gpu.h"
 #include "gpupool/sweep.h"
 
 #define MOST_COMBINATIONS 1000000
@@ -37,6 +37,17 @@ static enum gp_status wrong(const struct gp_axis *axis, const char *value,
 			   axis->name, axis->name, value);
 }
 
+static enum gp_status apply_capacity(struct gp_combination *c,
+				     const char *value, struct gp_diag *diag)
+{
+	struct gp_diag why = { 0 };
+
+	if (gp_capacity_parse(value, &c->capacity, &why) == GP_OK)
+		return GP_OK;
+	gp_diag_hint(diag, "%s", why.hint);
+	return gp_diag_set(diag, GP_USAGE, "--set capacity=%.400s", why.what);
+}
+
 /* Applies one value of one axis. */
 static enum gp_status apply(struct gp_combination *c,
 			    const struct gp_axis *axis, const char *value,
@@ -50,13 +61,8 @@ static enum gp_status apply(struct gp_combination *c,
 				       GP_OK
 			       ? GP_OK
 			       : wrong(axis, value, diag);
-	if (!strcmp(axis->name, "capacity")) {
-		c->capacity = GP_UNLIMITED;
-		if (strcmp(value, "unlimited") != 0 &&
-		    (!gp_bytes_parse(value, &c->capacity) || !c->capacity))
-			return wrong(axis, value, diag);
-		return GP_OK;
-	}
+	if (!strcmp(axis->name, "capacity"))
+		return apply_capacity(c, value, diag);
 	if (!strcmp(axis->name, "engine")) {
 		c->engine = gp_engine_find(value);
 		if (c->engine && c->engine->simulated)

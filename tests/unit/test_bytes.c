@@ -69,6 +69,15 @@ START_TEST(test_what_people_write_is_understood)
 		{ ".5k", 512 },
 		{ "7b", 7 },
 		{ "2T", 2 * TIB },
+		/* as people name a GPU's memory */
+		{ "80GB", 80 * GIB },
+		{ "80g", 80 * GIB },
+		{ "128MB", 128 * MIB },
+		{ "4 kb", 4 * KIB },
+		{ "1e9", 1000000000 },
+		{ "8.5E+10", 85000000000 },
+		{ "2e1GiB", 20 * GIB },
+		{ "3.0", 3 },
 		/* exact beyond what a double holds */
 		{ "9007199254740993", UINT64_C(9007199254740993) },
 	};
@@ -96,6 +105,14 @@ START_TEST(test_the_rest_is_refused)
 		"1xx",
 		"inf",
 		"nan",
+		"1.5", /* of what? */
+		".",
+		".b",
+		"1e",
+		"1e-3",
+		"0x10",
+		"1.5b",
+		"1e9999",
 		"1e30",
 		"17EiB",
 		"16777216TiB",

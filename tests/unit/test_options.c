@@ -135,8 +135,9 @@ START_TEST(test_what_is_not_known_is_named)
 		  "see: gpupool help replay" },
 		{ GP_TAKER_REPLAY,
 		  { "replay", "--capacity", "0" },
-		  "--capacity 0: not a size such as 80GiB",
-		  "see: gpupool help replay" },
+		  "--capacity 0: not a size",
+		  "write a size such as 80GiB, a device such as h100, or "
+		  "unlimited" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {

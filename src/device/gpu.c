@@ -21,9 +21,17 @@
  * 9.0, 10.0 and 12.0 (torch.cuda.get_arch_list()); a device runs the last of
  * its major version that is not above it.
  */
-#include <string.h>
+#include "gpupool/gpu.h"
 
-#include "gpupool/record.h"
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/bytes.h"
+#include "gpupool/knob.h"
 
 #define KIB 1024
 #define MIB (UINT64_C(1) << 20)
@@ -135,16 +143,244 @@ static const struct gp_gpu table[] = {
 };
 /* clang-format on */
 
+#define COUNT (sizeof(table) / sizeof(*table))
+
 const struct gp_gpu *gp_gpu_table(size_t *count)
 {
-	*count = sizeof(table) / sizeof(*table);
+	*count = COUNT;
 	return table;
 }
 
-const struct gp_gpu *gp_gpu_find(const char *name)
+/* ---- spellings ---- */
+
+#define HELP_LISTS   "gpupool record --gpu help lists the devices"
+#define LONGEST	     64 /* no spelling of a device is longer */
+#define MOST_CHOICES 4
+#define MOST_OFF     12 /* a 16 GB T4 shows itself with so many per cent less */
+
+/* A spelling without what tells no two devices apart: that of "NVIDIA
+ * A100-SXM4-40GB" is "a100" and 40. */
+struct spelling {
+	char text[LONGEST];
+	unsigned gib; /* 0: not said */
+};
+
+static bool says_nothing(const char *word)
 {
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
-		if (!strcmp(table[i].name, name))
-			return &table[i];
+	static const char *const words[] = {
+		"nvidia", "tesla", "geforce", "quadro",	    "rtx",  "gpu",
+		"sxm",	  "sxm2",  "sxm3",    "sxm4",	    "sxm5", "sxm6",
+		"hbm2",	  "hbm2e", "hbm3",    "generation", "hbm3e"
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(word, words[i]))
+			return true;
+	return false;
+}
+
+/* Moves behind the next word, which is made lower case; "rtx3090" is "3090". */
+static const char *next_word(const char *at, char word[LONGEST])
+{
+	size_t length = 0;
+
+	while (*at && !isalnum((unsigned char)*at))
+		at++;
+	for (; isalnum((unsigned char)*at); at++)
+		if (length < LONGEST - 1)
+			word[length++] = (char)tolower((unsigned char)*at);
+	word[length] = 0;
+	if (!strncmp(word, "rtx", 3))
+		memmove(word, word + 3, length - 2);
+	return at;
+}
+
+/* "80gb", or "gb" behind the word "80". */
+static unsigned size_of(const char *word, const char *before)
+{
+	static const char digits[] = "0123456789";
+	size_t count = strspn(word, digits);
+	const char *number = count ? word : before;
+
+	word += count;
+	if (strcmp(word, "g") != 0 && strcmp(word, "gb") != 0 &&
+	    strcmp(word, "gib") != 0)
+		return 0;
+	count = strspn(number, digits);
+	return count && count < 5 && (number != before || !number[count])
+		       ? (unsigned)strtoul(number, NULL, 10)
+		       : 0;
+}
+
+static struct spelling boil_down(const char *name)
+{
+	struct spelling spelling = { 0 };
+	char word[LONGEST], before[LONGEST] = "";
+	size_t length = 0, start = 0;
+
+	while (*name) {
+		unsigned gib;
+
+		name = next_word(name, word);
+		gib = size_of(word, before);
+		if (gib && !isdigit((unsigned char)*word))
+			length = start; /* "80" was no word of its own */
+		start = length;
+		if (gib)
+			spelling.gib = gib;
+		else if (!says_nothing(word) &&
+			 length + strlen(word) < LONGEST) {
+			memcpy(spelling.text + length, word, strlen(word));
+			length += strlen(word);
+		}
+		memcpy(before, word, LONGEST);
+	}
+	spelling.text[length] = 0;
+	return spelling;
+}
+
+static bool has_about(const struct gp_gpu *gpu, unsigned gib)
+{
+	uint64_t said = gib * UINT64_C(1024) * MIB;
+
+	return said >= gpu->capacity &&
+	       said / 100 * (100 - MOST_OFF) <= gpu->capacity;
+}
+
+static bool is_spelled(const struct gp_gpu *gpu, const char *known,
+		       const struct spelling *given)
+{
+	struct spelling own = boil_down(known);
+
+	return !strcmp(own.text, given->text) &&
+	       (!given->gib || given->gib == own.gib ||
+		has_about(gpu, given->gib));
+}
+
+/* How much of the given spelling and of the device's name is the same, where
+ * one of them begins with the other. */
+static size_t shared(const struct gp_gpu *gpu, const struct spelling *given)
+{
+	struct spelling own = boil_down(gpu->name);
+	size_t a = strlen(own.text), b = strlen(given->text);
+	size_t least = a < b ? a : b;
+
+	return strncmp(own.text, given->text, least) ? 0 : least;
+}
+
+/* False: there are none, or too many. */
+static bool hint_choices(const struct spelling *given, struct gp_diag *diag)
+{
+	const struct gp_gpu *choices[MOST_CHOICES + 1];
+	size_t count = 0, most = 1, length = 0;
+	char list[160] = "";
+
+	for (size_t i = 0; i < COUNT; i++) {
+		size_t same = shared(&table[i], given);
+
+		if (same < most)
+			continue;
+		count = same > most ? 0 : count;
+		most = same;
+		if (count <= MOST_CHOICES)
+			choices[count++] = &table[i];
+	}
+	if (!count || count > MOST_CHOICES)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		length += (size_t)snprintf(list + length, sizeof(list) - length,
+					   "%s%s", i ? " or " : "",
+					   choices[i]->name);
+	gp_diag_hint(diag, "write %s", list);
+	return true;
+}
+
+const struct gp_gpu *gp_gpu_find(const char *name, struct gp_diag *diag)
+{
+	struct spelling given = boil_down(name);
+	const struct gp_gpu *found = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < COUNT && *given.text; i++) {
+		if (!is_spelled(&table[i], table[i].name, &given) &&
+		    !is_spelled(&table[i], table[i].properties.name, &given))
+			continue;
+		found = &table[i];
+		count++;
+	}
+	if (count == 1)
+		return found;
+	if (!hint_choices(&given, diag))
+		gp_diag_hint(diag, HELP_LISTS);
+	gp_diag_set(diag, GP_USAGE,
+		    count ? "%.60s: there is more than one of that name"
+			  : "%.60s: there is no such device",
+		    name);
 	return NULL;
+}
+
+/* ---- the memory of a device ---- */
+
+#define LEAST_BYTES MIB /* that a number without a unit can mean */
+#define MOST_GIB    1024
+
+/* A unit was forgotten, most likely: a GPU's GiB, or nvidia-smi's MiB. */
+static enum gp_status refuse_few(const char *text, uint64_t bytes,
+				 struct gp_diag *diag)
+{
+	struct gp_diag none = { 0 };
+	const struct gp_gpu *gpu = gp_gpu_find(text, &none);
+
+	if (gpu)
+		gp_diag_hint(diag, "write %s for that device", gpu->name);
+	else
+		gp_diag_hint(diag, "write %s%s", text,
+			     bytes <= MOST_GIB ? "GiB" : "MiB");
+	return gp_diag_set(diag, GP_USAGE,
+			   "%s: the unit is missing: no GPU has so few "
+			   "bytes",
+			   text);
+}
+
+static enum gp_status refuse(const char *text, struct gp_diag *diag)
+{
+	if (gp_bytes_lacks_unit(text) && atof(text) > 0 && strlen(text) < 9) {
+		gp_diag_hint(diag, "write %.60sGiB", text);
+		return gp_diag_set(diag, GP_USAGE, "%.60s: the unit is missing",
+				   text);
+	}
+	gp_diag_hint(diag, "write a size such as 80GiB, a device such as "
+			   "h100, or unlimited");
+	return gp_diag_set(diag, GP_USAGE, "%.60s: not a size", text);
+}
+
+static enum gp_status parse_name(const char *text, uint64_t *bytes,
+				 struct gp_diag *diag)
+{
+	const struct gp_gpu *gpu = gp_gpu_find(text, diag);
+
+	if (!gpu)
+		return strcmp(diag->hint, HELP_LISTS) ? GP_USAGE
+						      : refuse(text, diag);
+	*bytes = gpu->capacity;
+	return GP_OK;
+}
+
+enum gp_status gp_capacity_parse(const char *text, uint64_t *bytes,
+				 struct gp_diag *diag)
+{
+	uint64_t size;
+
+	if (!strcasecmp(text, "unlimited")) {
+		*bytes = GP_UNLIMITED;
+		return GP_OK;
+	}
+	if (isalpha((unsigned char)*text))
+		return parse_name(text, bytes, diag);
+	if (!gp_bytes_parse(text, &size) || !size || size > INT64_MAX)
+		return refuse(text, diag);
+	if (size < LEAST_BYTES && gp_bytes_lacks_unit(text))
+		return refuse_few(text, size, diag);
+	*bytes = size;
+	return GP_OK;
 }
