@@ -14,6 +14,7 @@
 
 #include "gpupool/replay.h"
 #include "gpupool/report.h"
+#include "gpupool/site.h"
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 
@@ -71,24 +72,18 @@ struct gp_makeup gp_makeup_of_moment(const struct gp_moment *moment);
 /* ---- who holds the live set ---- */
 
 struct gp_share {
-	const char *name; /* a site's; NULL: not known, or a size class */
-	uint64_t floor;	  /* of a size class: up to twice as much, exclusive */
+	char name[GP_SITE_TEXT]; /* a site's; "": none, or a size class */
+	uint64_t floor; /* of a size class: up to twice as much, exclusive */
 	uint64_t blocks;
 	uint64_t requested, rounding;
 };
 
 enum gp_sharing { GP_SHARE_BY_SITE, GP_SHARE_BY_SIZE };
 
-/* The state's live blocks, summed; names are the trace's.  The caller frees
- * *shares. */
+/* The state's live blocks, summed.  The caller frees *shares. */
 size_t gp_share_out(const struct gp_trace *trace, uint32_t device,
 		    const struct gp_state *state, enum gp_sharing sharing,
 		    struct gp_share **shares);
-
-/* The frame of a stack that says most to a person: the innermost of the
- * program's own, else of a Python library, else one of the backward pass, else
- * an operator. */
-const char *gp_share_site(const struct gp_trace *trace, uint32_t site);
 
 enum gp_share_fate {
 	GP_SHARE_STAYED,
@@ -116,8 +111,8 @@ struct gp_request {
 	uint64_t size; /* alloc, free: as requested */
 	uint64_t stream;
 	struct gp_pool_id pool;
-	const char *site; /* NULL: not known */
-	const char *step; /* the last mark before it; NULL: none */
+	char site[GP_SITE_TEXT]; /* "": not known */
+	const char *step;	 /* the last mark before it; NULL: none */
 };
 
 /* Requests between marks; a step is known by its name and by how often that

@@ -213,9 +213,4 @@ void gp_pins_of(const struct gp_settings *settings,
 		const struct gp_state *state, struct gp_pins *pins);
 void gp_pins_release(struct gp_pins *pins);
 
-/* For each site the frame of its stack that a person wants to see: the
- * innermost of the program itself, outside of PyTorch and installed packages;
- * the caller frees it. */
-uint32_t *gp_sites_shown(const struct gp_trace *trace);
-
 #endif

@@ -170,4 +170,22 @@ void gp_report_action(const struct gp_trace *trace,
 		      const struct gp_action *action, uint64_t event,
 		      FILE *out);
 
+/* ---- an event, told ---- */
+
+/* "step 20, 3.1 s, serve.py:90 (event 143)": the step as the program's marks
+ * number it, else counted from 1; the time since the first event that has one;
+ * where it was asked.  What is not known is left out: "event 143".  device is
+ * an index. */
+struct gp_steps; /* gpupool/steps.h */
+#define GP_EVENT_TEXT 320
+const char *gp_event_words(const struct gp_trace *trace, uint32_t device,
+			   uint64_t event, char text[GP_EVENT_TEXT]);
+/* The same where the steps were found before. */
+const char *gp_event_words_in(const struct gp_trace *trace, uint32_t device,
+			      const struct gp_steps *steps, uint64_t event,
+			      char text[GP_EVENT_TEXT]);
+/* The number that a step is told by. */
+uint64_t gp_step_number(const struct gp_trace *trace, uint32_t device,
+			const struct gp_steps *steps, size_t step);
+
 #endif

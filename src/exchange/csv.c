@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "exchange/writer.h"
+#include "gpupool/site.h"
 
 struct csv {
 	const struct gp_trace *trace;
@@ -113,6 +114,7 @@ static void look(void *state, struct gp_allocator *allocator, uint64_t event)
 	struct csv *csv = state;
 	const struct gp_event *e = &csv->device->events[event];
 	const struct gp_trace *t = csv->trace;
+	char site[GP_SITE_TEXT];
 
 	if (e->kind >= GP_FIRST_OUTCOME)
 		return;
@@ -123,7 +125,7 @@ static void look(void *state, struct gp_allocator *allocator, uint64_t event)
 	put(csv->out, csv->addr, csv->addr != 0);
 	put_memory(csv, allocator);
 	if (e->site != GP_NO_SITE)
-		gp_quote_csv_field(t->texts[t->sites[e->site].text], csv->out);
+		gp_quote_csv_field(gp_site_text(t, e->site, site), csv->out);
 	putc('\n', csv->out);
 	csv->addr = 0;
 }

@@ -14,6 +14,7 @@
 #include "exchange/text.h"
 #include "exchange/ticks.h"
 #include "exchange/writer.h"
+#include "gpupool/site.h"
 
 enum thread { THREAD_STEPS = 1, THREAD_CALLS };
 
@@ -133,9 +134,10 @@ static void add_action(void *state, const struct gp_action *action,
 		event, action->size,
 		action->kind == GP_OOM ? "device_free" : "addr", action->addr);
 	if (cause->site != GP_NO_SITE) {
-		const char *site = t->texts[t->sites[cause->site].text];
+		char site[GP_SITE_TEXT];
 
 		fputs(",\"site\":", p->out);
+		gp_site_text(t, cause->site, site);
 		text_json(p->out, site, strlen(site));
 	}
 	fputs("}}", p->out);

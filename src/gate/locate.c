@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "gpupool/gate.h"
+#include "gpupool/site.h"
 
 enum clue {
 	CLUE_RESERVED,	/* the first moment beyond the bound */
@@ -65,6 +66,7 @@ static void describe(struct gp_verdict *verdict, const struct gp_trace *trace,
 {
 	const char *kind = gp_event_kind_name(event->kind);
 	char size[GP_BYTES_TEXT];
+	char site[GP_SITE_TEXT];
 	int length;
 
 	length = snprintf(verdict->about, sizeof(verdict->about), "%s", kind);
@@ -75,7 +77,7 @@ static void describe(struct gp_verdict *verdict, const struct gp_trace *trace,
 	if (event->site != GP_NO_SITE)
 		snprintf(verdict->about + length,
 			 sizeof(verdict->about) - (size_t)length, ", %.100s",
-			 trace->texts[trace->sites[event->site].text]);
+			 gp_site_text(trace, event->site, site));
 }
 
 static bool has_clue(const char *name, enum clue clue)

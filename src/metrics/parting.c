@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpupool/site.h"
 #include "metrics/steps.h"
 
 /* What one side's number is called on the other: streams, pools, blocks. */
@@ -147,8 +148,7 @@ static struct gp_request request(const struct walk *walk,
 		r.stream = trace->streams[event->stream];
 	if ((fields & GP_HAS_POOL) && event->pool < trace->pool_count)
 		r.pool = trace->pools[event->pool];
-	if (event->site != GP_NO_SITE)
-		r.site = gp_share_site(trace, event->site);
+	gp_site_text(trace, event->site, r.site);
 	return r;
 }
 

@@ -12,8 +12,7 @@
 
 static int compare_names(const char *a, const char *b)
 {
-	if (!a || !b)
-		return (a != NULL) - (b != NULL);
+	/* Blocks without a name come first. */
 	return strcmp(a, b);
 }
 
@@ -56,8 +55,7 @@ struct place {
 
 static bool find_place(const char *name, struct place *place)
 {
-	for (const char *c = name ? strchr(name, ':') : NULL; c;
-	     c = strchr(c + 1, ':')) {
+	for (const char *c = strchr(name, ':'); c; c = strchr(c + 1, ':')) {
 		char *end;
 
 		if (!isdigit((unsigned char)c[1]))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "gpupool/site.h"
 #include "gpupool/what_if.h"
 #include "metrics/trial.h"
 
@@ -128,11 +129,11 @@ static void name_blocks(const struct gp_trace *trace,
 			const struct gp_culprit *culprit, char *text,
 			size_t size)
 {
-	char least[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
+	char least[GP_BYTES_TEXT], most[GP_BYTES_TEXT], site[GP_SITE_TEXT];
 
 	if (culprit->site != GP_NO_SITE)
 		snprintf(text, size, "%s",
-			 trace->texts[trace->sites[culprit->site].text]);
+			 gp_site_text(trace, culprit->site, site));
 	else if (culprit->least == culprit->most)
 		snprintf(text, size, "size:%s",
 			 bytes_word(culprit->most, most));
@@ -166,7 +167,7 @@ static enum gp_status try_without(const struct gp_explain_config *config,
 		struct gp_what_if asked = { gp_what_if_find("without-site"),
 					    NULL };
 		size_t before = explain->trial_count;
-		char blocks[128], words[64];
+		char blocks[GP_SITE_TEXT], words[64];
 
 		if (!is_worth_dropping(&now->list[i]))
 			continue;

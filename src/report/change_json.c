@@ -72,7 +72,7 @@ static void write_pair(struct gp_emit *json, const struct gp_share_pair *pair,
 
 	gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
 	if (is_site)
-		gp_emit_text(json, "site", some->name);
+		gp_emit_text(json, "site", *some->name ? some->name : NULL);
 	else
 		gp_emit_uint(json, "from", some->floor);
 	if (is_site && pair->fate == GP_SHARE_MOVED)
@@ -112,7 +112,7 @@ static void write_request(struct gp_emit *json, const char *key,
 	gp_emit_uint(json, "size", r->size);
 	gp_emit_uint(json, "stream", r->stream);
 	gp_emit_pool(json, "pool", r->pool);
-	gp_emit_text(json, "site", r->site);
+	gp_emit_text(json, "site", *r->site ? r->site : NULL);
 	gp_emit_text(json, "step", r->step);
 	gp_emit_close(json, '}');
 }

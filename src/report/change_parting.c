@@ -33,8 +33,8 @@ static void print_request(const struct gp_page *page, const char *name,
 
 	gp_page_line(page, GP_TONE_PLAIN, 5, "  %s  event %s: %s%s%s%s%s", name,
 		     gp_count_text(r->event, event), deed(r, text),
-		     r->site ? ", at " : "", r->site ? r->site : "",
-		     r->step ? ", in " : "", r->step ? r->step : "");
+		     *r->site ? ", at " : "", r->site, r->step ? ", in " : "",
+		     r->step ? r->step : "");
 }
 
 static void print_steps(const struct gp_page *page,

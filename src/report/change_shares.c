@@ -86,7 +86,7 @@ static void print_site(const struct gp_page *page,
 		snprintf(note, sizeof(note), " (%s)",
 			 gp_fate_words[pair->fate]);
 	}
-	put_name(page, name ? name : "(no stack recorded)", note);
+	put_name(page, *name ? name : "(no stack recorded)", note);
 	putc('\n', page->out);
 }
 
@@ -158,7 +158,7 @@ static void print_pairs(const struct gp_page *page,
 static bool has_names(const struct gp_change *change)
 {
 	for (size_t i = 0; i < change->site_count; i++)
-		if (change->sites[i].a.name || change->sites[i].b.name)
+		if (*change->sites[i].a.name || *change->sites[i].b.name)
 			return true;
 	return false;
 }

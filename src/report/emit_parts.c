@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gpupool/site.h"
 #include "report/guess.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -138,17 +139,40 @@ void gp_emit_pool(struct gp_emit *json, const char *key, struct gp_pool_id pool)
 	gp_emit_close(json, ']');
 }
 
-void gp_emit_site(struct gp_emit *json, const char *key,
-		  const struct gp_trace *trace, uint32_t site)
+static void emit_name(struct gp_emit *json, const struct gp_trace *trace,
+		      uint32_t site)
+{
+	char name[GP_SITE_TEXT];
+
+	gp_site_text(trace, site, name);
+	gp_emit_text(json, "site_name", *name ? name : NULL);
+}
+
+static void emit_stack(struct gp_emit *json, const struct gp_trace *trace,
+		       uint32_t site)
 {
 	if (site == GP_NO_SITE) {
-		gp_emit_null(json, key);
+		gp_emit_null(json, "site");
 		return;
 	}
-	gp_emit_open(json, key, '[', GP_EMIT_LINES);
+	gp_emit_open(json, "site", '[', GP_EMIT_LINES);
 	for (; site != GP_NO_SITE; site = trace->sites[site].caller)
 		gp_emit_text(json, NULL, trace->texts[trace->sites[site].text]);
 	gp_emit_close(json, ']');
+}
+
+void gp_emit_site(struct gp_emit *json, const struct gp_trace *trace,
+		  uint32_t site)
+{
+	emit_name(json, trace, site);
+	emit_stack(json, trace, site);
+}
+
+void gp_emit_sites(struct gp_emit *json, const struct gp_trace *trace,
+		   uint32_t site)
+{
+	emit_name(json, trace, site);
+	emit_stack(json, trace, gp_site_frame(trace, site));
 }
 
 void gp_emit_guesses(struct gp_emit *json, const char *key,

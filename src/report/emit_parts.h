@@ -22,9 +22,12 @@ void gp_emit_choice(struct gp_emit *json, const char *key,
 		    const struct gp_release_choice *choice);
 void gp_emit_pool(struct gp_emit *json, const char *key,
 		  struct gp_pool_id pool);
-/* Frames, innermost first; null without a site. */
-void gp_emit_site(struct gp_emit *json, const char *key,
-		  const struct gp_trace *trace, uint32_t site);
+/* "site_name", and "site": the frames, innermost first; null without a site. */
+void gp_emit_site(struct gp_emit *json, const struct gp_trace *trace,
+		  uint32_t site);
+/* The same of all sites of one name: the frames from the one that names it. */
+void gp_emit_sites(struct gp_emit *json, const struct gp_trace *trace,
+		   uint32_t site);
 void gp_emit_guesses(struct gp_emit *json, const char *key,
 		     const struct gp_guesses *guesses);
 /* Totals, and the same by size class, stream and pool. */

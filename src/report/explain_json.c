@@ -101,7 +101,7 @@ static void write_culprits(struct gp_emit *json, const char *key,
 		gp_emit_uint(json, "events", c->events);
 		gp_emit_uint(json, "byte_events", (uint64_t)c->byte_events);
 		gp_emit_bool(json, "from_start", c->from_start);
-		gp_emit_site(json, "site", trace, c->site);
+		gp_emit_sites(json, trace, c->site);
 		gp_emit_close(json, '}');
 	}
 	gp_emit_close(json, ']');
@@ -211,7 +211,7 @@ static void write_request(struct gp_emit *json, const struct gp_explain *e)
 	}
 	gp_emit_open(json, "request", '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "size", oom->size);
-	gp_emit_site(json, "site", e->trace, oom->site);
+	gp_emit_site(json, e->trace, oom->site);
 	gp_emit_uint(json, "needed", e->needed);
 	gp_emit_uint(json, "available", e->available);
 	gp_emit_uint(json, "device_free", oom->device_free);
@@ -247,7 +247,7 @@ static void write_failures(struct gp_emit *json, const struct gp_explain *e)
 				     e->trials[f->trial].name);
 		else
 			gp_emit_null(json, "served_by");
-		gp_emit_site(json, "site", e->trace, oom->site);
+		gp_emit_site(json, e->trace, oom->site);
 		gp_emit_close(json, '}');
 	}
 	gp_emit_close(json, ']');

@@ -33,10 +33,12 @@ static void say(struct explain_words *words, const char *format, ...)
 const char *explain_site(const struct gp_trace *trace, uint32_t site,
 			 char text[EXPLAIN_SITE])
 {
+	char name[GP_SITE_TEXT];
+
 	*text = '\0';
 	if (site != GP_NO_SITE)
-		snprintf(text, EXPLAIN_SITE, " from %.140s",
-			 trace->texts[trace->sites[site].text]);
+		snprintf(text, EXPLAIN_SITE, " from %s",
+			 gp_site_text(trace, site, name));
 	return text;
 }
 

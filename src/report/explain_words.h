@@ -4,6 +4,7 @@
 
 #include "gpupool/explain.h"
 #include "gpupool/report.h"
+#include "gpupool/site.h"
 
 /* Each is cut to this; "" when there is nothing to say. */
 #define EXPLAIN_WORDS 1024
@@ -26,8 +27,8 @@ struct explain_words explain_use(const struct gp_explain *explain);
 struct explain_words explain_command(const struct gp_explanation *explanation,
 				     const struct gp_explain *explain);
 
-#define EXPLAIN_SITE 160
-/* " from train.py:42 forward", or "" */
+#define EXPLAIN_SITE (GP_SITE_TEXT + 8)
+/* " from train.py:42 forward (aten::mul)", or "" */
 const char *explain_site(const struct gp_trace *trace, uint32_t site,
 			 char text[EXPLAIN_SITE]);
 

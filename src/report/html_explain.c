@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "base/bytes.h"
+#include "gpupool/site.h"
 #include "report/explain_words.h"
 #include "report/group.h"
 #include "report/head.h"
@@ -59,13 +60,6 @@ static void title(const struct finding *f, const char *format, ...)
 	fputs("</h2>\n", f->out);
 }
 
-static const char *site_of(const struct finding *f, uint32_t site)
-{
-	const struct gp_trace *trace = f->explain->trace;
-
-	return site == GP_NO_SITE ? "" : trace->texts[trace->sites[site].text];
-}
-
 /* ---- requests without memory ---- */
 
 static void failure_row(const struct finding *f, size_t i)
@@ -73,7 +67,7 @@ static void failure_row(const struct finding *f, size_t i)
 	const struct gp_explain *e = f->explain;
 	const struct gp_oom *oom = &e->result.ooms.list[i];
 	const struct gp_failure *failure = &e->failures[i];
-	char event[GP_COUNT_TEXT];
+	char event[GP_COUNT_TEXT], site[GP_SITE_TEXT];
 
 	fprintf(f->out, "<tr><th scope=row data-value=\"%" PRIu64 "\">%s</th>",
 		oom->event, gp_count_text(oom->event, event));
@@ -84,7 +78,7 @@ static void failure_row(const struct finding *f, size_t i)
 	gp_html_text(f->out, failure->verdict == GP_FRAGMENTED
 				     ? e->trials[failure->trial].name
 				     : "nothing that was tried");
-	gp_html_text(f->out, site_of(f, oom->site));
+	gp_html_text(f->out, gp_site_text(e->trace, oom->site, site));
 	gp_html_row_end(f->out);
 }
 
@@ -225,12 +219,14 @@ static void write_gap(const struct finding *f)
 
 static void culprit_begin(const struct finding *f, const struct gp_culprit *c)
 {
-	char name[64], least[GP_BYTES_TEXT];
+	char name[64], least[GP_BYTES_TEXT], site[GP_SITE_TEXT];
 
 	snprintf(name, sizeof(name), "blocks of %s",
 		 gp_bytes_text(c->least, least));
 	gp_html_name(f->out,
-		     c->site == GP_NO_SITE ? name : site_of(f, c->site));
+		     c->site == GP_NO_SITE
+			     ? name
+			     : gp_site_text(f->explain->trace, c->site, site));
 	gp_html_count(f->out, "blocks", c->blocks);
 	gp_html_bytes(f->out, "smallest", c->least);
 	gp_html_bytes(f->out, "largest", c->most);

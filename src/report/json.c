@@ -54,7 +54,7 @@ static void write_mismatch(struct gp_emit *json, const struct gp_trace *trace,
 	gp_emit_uint(json, "requested", mismatch->requested);
 	gp_emit_uint(json, "stream", trace->streams[mismatch->stream]);
 	gp_emit_pool(json, "pool", trace->pools[mismatch->pool]);
-	gp_emit_site(json, "site", trace, mismatch->site);
+	gp_emit_site(json, trace, mismatch->site);
 	gp_emit_uint(json, "chosen", mismatch->chosen);
 	gp_emit_uint(json, "recorded", mismatch->recorded);
 	write_candidates(json, mismatch);
@@ -93,7 +93,7 @@ static void write_oom(struct gp_emit *json, const struct gp_trace *trace,
 	gp_emit_uint(json, "reserved", oom->reserved);
 	gp_emit_uint(json, "allocated", oom->allocated);
 	gp_emit_text(json, "message", gp_oom_message(oom, message));
-	gp_emit_site(json, "site", trace, oom->site);
+	gp_emit_site(json, trace, oom->site);
 	gp_emit_close(json, '}');
 }
 

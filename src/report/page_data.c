@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "gpupool/explain.h"
 #include "gpupool/film.h"
+#include "gpupool/site.h"
 #include "report/emit.h"
 #include "report/film_code.h"
 #include "report/group.h"

@@ -4,10 +4,11 @@
 #include <inttypes.h>
 
 #include "base/bytes.h"
+#include "gpupool/site.h"
 #include "report/group.h"
 #include "report/oom_message.h"
 
-#define FRAMES 3 /* of a stack, innermost first, for a person */
+#define FRAMES 3 /* of the program, innermost first */
 
 const struct gp_mismatch_row gp_mismatch_rows[] = {
 	[GP_WRONG_ADDRESS] = { "wrong_address", "another address was chosen" },
@@ -28,11 +29,16 @@ static void print_site(const struct gp_page *page, const struct gp_trace *trace,
 		       uint32_t site)
 {
 	const char *label = "  from";
+	char text[GP_SITE_TEXT];
 
 	for (int i = 0; i < FRAMES && site != GP_NO_SITE; i++) {
 		gp_page_field(page, label, "%s",
-			      trace->texts[trace->sites[site].text]);
-		site = trace->sites[site].caller;
+			      gp_site_text(trace, site, text));
+		site = gp_site_frame(trace, site);
+		if (site != GP_NO_SITE)
+			site = trace->sites[site].caller;
+		if (gp_site_frame(trace, site) == GP_NO_SITE)
+			return;
 		label = "";
 	}
 }

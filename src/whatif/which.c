@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "gpupool/site.h"
 
 struct which {
 	const struct gp_trace *trace;
@@ -24,7 +25,27 @@ struct which {
 
 /* ---- by site ---- */
 
-/* A site is meant when any frame of its stack is; callers come first. */
+/* As reports name it, with its operation: those are meant that they call so. */
+static bool find_named(struct which *which, const char *name)
+{
+	const struct gp_trace *trace = which->trace;
+	uint32_t *shown = gp_sites_shown(trace);
+	char text[GP_SITE_TEXT];
+	bool is_found = false;
+
+	/* The first of a name stands before the others. */
+	for (uint32_t i = 0; i < trace->site_count; i++) {
+		which->sites[i] =
+			shown[i] == i
+				? !strcmp(gp_site_text(trace, i, text), name)
+				: which->sites[shown[i]];
+		is_found |= which->sites[i];
+	}
+	free(shown);
+	return is_found;
+}
+
+/* Else a site is meant when any frame of its stack is; callers come first. */
 static void find_sites(struct which *which, const char *pattern)
 {
 	const struct gp_trace *trace = which->trace;
@@ -32,6 +53,8 @@ static void find_sites(struct which *which, const char *pattern)
 	which->by = WHICH_SITE;
 	which->sites =
 		gp_mem_alloc(trace->site_count + 1, sizeof(*which->sites));
+	if (find_named(which, pattern))
+		return;
 	for (size_t i = 0; i < trace->site_count; i++) {
 		const struct gp_site *site = &trace->sites[i];
 

@@ -1,0 +1,157 @@
+/* An event as a person is told of it: its step, its time and its line. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "gpupool/report.h"
+#include "gpupool/site.h"
+#include "gpupool/steps.h"
+
+/* ---- the step ---- */
+
+/* The last digits of "ProfilerStep#12"; false: it has none. */
+static bool number_in(const char *text, uint64_t *number)
+{
+	size_t end = strlen(text), first;
+
+	while (end && !isdigit((unsigned char)text[end - 1]))
+		end--;
+	for (first = end; first && isdigit((unsigned char)text[first - 1]);)
+		first--;
+	if (first == end || end - first > 18)
+		return false;
+	*number = strtoull(text + first, NULL, 10);
+	return true;
+}
+
+static bool mark_number(const struct gp_trace *trace, uint32_t device,
+			const struct gp_step *step, uint64_t *number)
+{
+	const struct gp_event *mark =
+		&trace->devices[device].events[step->first];
+
+	return mark->kind == GP_MARK &&
+	       number_in(trace->texts[mark->text], number);
+}
+
+/* Do the program's own numbers rise from step to step? */
+static bool has_numbers(const struct gp_trace *trace, uint32_t device,
+			const struct gp_steps *steps)
+{
+	uint64_t before = 0, number;
+
+	if (steps->source != GP_STEPS_MARKS)
+		return false;
+	for (size_t i = 0; i < steps->count; i++) {
+		if (!mark_number(trace, device, &steps->list[i], &number) ||
+		    (i && number <= before))
+			return false;
+		before = number;
+	}
+	return true;
+}
+
+uint64_t gp_step_number(const struct gp_trace *trace, uint32_t device,
+			const struct gp_steps *steps, size_t step)
+{
+	uint64_t number;
+
+	if (has_numbers(trace, device, steps) &&
+	    mark_number(trace, device, &steps->list[step], &number))
+		return number;
+	return step + 1;
+}
+
+/* steps->count: in none. */
+static size_t step_at(const struct gp_steps *steps, uint64_t event)
+{
+	size_t low = 0, high = steps->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (steps->list[middle].end <= event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < steps->count && steps->list[low].first <= event
+		       ? low
+		       : steps->count;
+}
+
+/* ---- the time ---- */
+
+#define TIME_TEXT 32
+
+/* Since the first event whose time is known; "" where its own is not. */
+static const char *time_text(const struct gp_device_trace *device,
+			     uint64_t event, char text[TIME_TEXT])
+{
+	uint64_t now = device->events[event].time_us, us;
+	size_t first = 0;
+
+	*text = '\0';
+	while (first < event && !device->events[first].time_us)
+		first++;
+	if (!now || now < device->events[first].time_us)
+		return text;
+	us = now - device->events[first].time_us;
+	if (us < 1000000)
+		snprintf(text, TIME_TEXT, "%.1f ms", (double)us / 1e3);
+	else
+		snprintf(text, TIME_TEXT, "%.1f s", (double)us / 1e6);
+	return text;
+}
+
+/* ---- told ---- */
+
+static void add(char text[GP_EVENT_TEXT], const char *part)
+{
+	size_t length = strlen(text);
+
+	if (*part)
+		snprintf(text + length, GP_EVENT_TEXT - length, "%s%s",
+			 length ? ", " : "", part);
+}
+
+const char *gp_event_words_in(const struct gp_trace *trace, uint32_t device,
+			      const struct gp_steps *steps, uint64_t event,
+			      char text[GP_EVENT_TEXT])
+{
+	const struct gp_device_trace *d = &trace->devices[device];
+	char step[40], time[TIME_TEXT], site[GP_SITE_TEXT];
+	char count[GP_COUNT_TEXT];
+	size_t at = step_at(steps, event), length;
+
+	*text = '\0';
+	if (at < steps->count) {
+		snprintf(step, sizeof(step), "step %" PRIu64,
+			 gp_step_number(trace, device, steps, at));
+		add(text, step);
+	}
+	if (event < d->event_count) {
+		add(text, time_text(d, event, time));
+		add(text, gp_site_place(trace, d->events[event].site, site));
+	}
+	length = strlen(text);
+	snprintf(text + length, GP_EVENT_TEXT - length,
+		 length ? " (event %s)" : "event %s",
+		 gp_count_text(event, count));
+	return text;
+}
+
+const char *gp_event_words(const struct gp_trace *trace, uint32_t device,
+			   uint64_t event, char text[GP_EVENT_TEXT])
+{
+	struct gp_steps steps;
+
+	gp_steps_find(trace, device, &steps);
+	gp_event_words_in(trace, device, &steps, event, text);
+	free(steps.list);
+	return text;
+}

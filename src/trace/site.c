@@ -1,0 +1,308 @@
+/* Where the program asked, of a stack. */
+#include "gpupool/site.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "trace/frame.h"
+
+/* ---- what a stack is known by ---- */
+
+struct known {
+	uint32_t frame, op; /* sites, or GP_NO_SITE */
+	enum frame_kind op_kind;
+};
+
+static const char *text_of(const struct gp_trace *trace, uint32_t site)
+{
+	return trace->texts[trace->sites[site].text];
+}
+
+/* kinds NULL: none is known beforehand. */
+static enum frame_kind kind_at(const struct gp_trace *trace, uint8_t *kinds,
+			       uint32_t site)
+{
+	uint32_t text = trace->sites[site].text;
+
+	if (!kinds)
+		return frame_kind_of(trace->texts[text]);
+	if (kinds[text] == FRAME_UNKNOWN)
+		kinds[text] = (uint8_t)frame_kind_of(trace->texts[text]);
+	return (enum frame_kind)kinds[text];
+}
+
+/* The innermost of the best kind; GP_NO_SITE: the stack has no such frame. */
+static uint32_t frame_of(const struct gp_trace *trace, uint8_t *kinds,
+			 uint32_t site)
+{
+	enum frame_kind best = FRAME_NODE;
+	uint32_t found = GP_NO_SITE;
+
+	for (; site != GP_NO_SITE && best != FRAME_PROGRAM;
+	     site = trace->sites[site].caller) {
+		enum frame_kind kind = kind_at(trace, kinds, site);
+
+		if (kind > best) {
+			best = kind;
+			found = site;
+		}
+	}
+	return found;
+}
+
+/* The outermost of the best kind below a frame, but of what is only PyTorch's
+ * the innermost, which differs most. */
+static void find_op(const struct gp_trace *trace, uint8_t *kinds, uint32_t site,
+		    uint32_t frame, struct known *known)
+{
+	for (; site != frame; site = trace->sites[site].caller) {
+		enum frame_kind kind = kind_at(trace, kinds, site);
+
+		if (kind < FRAME_OTHER || kind > FRAME_NODE ||
+		    kind < known->op_kind ||
+		    (kind == known->op_kind && kind < FRAME_NATIVE))
+			continue;
+		known->op_kind = kind;
+		known->op = site;
+	}
+}
+
+static struct known known_of(const struct gp_trace *trace, uint8_t *kinds,
+			     uint32_t site)
+{
+	uint32_t frame = frame_of(trace, kinds, site);
+	struct known known = { frame, GP_NO_SITE, FRAME_UNKNOWN };
+
+	find_op(trace, kinds, site, frame, &known);
+	/* Beside a line these say nothing. */
+	if (frame != GP_NO_SITE && known.op_kind < FRAME_PART)
+		known.op = GP_NO_SITE;
+	return known;
+}
+
+/* ---- in words ---- */
+
+struct words {
+	char *text;
+	size_t length, room;
+};
+
+/* Whole characters only. */
+static void put(struct words *words, const char *from, size_t length)
+{
+	size_t left = words->room - 1 - words->length;
+
+	if (length > left)
+		length = left;
+	while (length && ((unsigned char)from[length] & 0xc0) == 0x80)
+		length--;
+	memcpy(words->text + words->length, from, length);
+	words->length += length;
+	words->text[words->length] = '\0';
+}
+
+/* Where "/home/me/project/model/layers.py" is "model/layers.py". */
+static size_t short_path(const char *text, size_t length)
+{
+	int folders = 0;
+
+	for (size_t i = length; i > 0; i--)
+		if ((text[i - 1] == '/' || text[i - 1] == '\\') &&
+		    ++folders == 2)
+			return i;
+	return 0;
+}
+
+#define MOST_NAME 96 /* characters of a function's name */
+
+static void put_name(struct words *words, const char *name)
+{
+	size_t length =
+		strstr(name, "::") ? frame_name_length(name) : strlen(name);
+
+	put(words, name, length < MOST_NAME ? length : MOST_NAME);
+}
+
+static void put_frame(struct words *words, const char *text, bool has_function)
+{
+	struct frame_place place;
+	size_t from;
+
+	if (!frame_place(text, &place)) {
+		put_name(words, text);
+		return;
+	}
+	from = short_path(text, place.file);
+	put(words, text + from, place.file - from);
+	put(words, ":", 1);
+	put(words, place.line, place.digits);
+	if (has_function && *place.function) {
+		put(words, " ", 1);
+		put_name(words, place.function);
+	}
+}
+
+/* PyTorch names an operator's overload behind its name: "mul_Tensor". */
+static size_t overload_at(const char *name, size_t length)
+{
+	static const char *const overloads[] = {
+		"_memory_format", "_dtype_layout", "_dtype", "_device",
+		"_self",	  "_dim",	   "_int",   "_names",
+		"_start_step",	  "_start_out",	   "_start", "_out",
+		"_other",	  "_default",	   "_input", "_generator",
+	};
+
+	for (size_t i = 1; i + 1 < length; i++)
+		if (name[i] == '_' && isupper((unsigned char)name[i + 1]))
+			length = i;
+	for (size_t i = 0; i < sizeof(overloads) / sizeof(*overloads); i++) {
+		size_t n = strlen(overloads[i]);
+
+		if (length > n && !strncmp(name + length - n, overloads[i], n))
+			return length - n;
+	}
+	return length;
+}
+
+/* "torch::autograd::generated::MmBackward0_apply_functional(...)" */
+static void put_node(struct words *words, const char *text)
+{
+	const char *name = strstr(text, FRAME_GENERATED), *suffix;
+	size_t length;
+
+	if (!strncmp(text, FRAME_GRADIENT, sizeof(FRAME_GRADIENT) - 1))
+		name = "AccumulateGrad";
+	else if (!strncmp(text, FRAME_EVALUATES, sizeof(FRAME_EVALUATES) - 1))
+		name = text + sizeof(FRAME_EVALUATES) - 1;
+	else
+		name = name ? name + sizeof(FRAME_GENERATED) - 1 : text;
+	if (!strncmp(name, "details::", 9))
+		name += 9;
+	length = frame_word_length(name);
+	suffix = memmem(name, length, "_apply_functional", 17);
+	put(words, name, suffix ? (size_t)(suffix - name) : length);
+}
+
+static void put_op(struct words *words, const char *text, enum frame_kind kind)
+{
+	const char *name;
+	size_t length;
+
+	switch (kind) {
+	case FRAME_NODE:
+	case FRAME_PART: put_node(words, text); return;
+	case FRAME_OP:
+		name = strstr(text, FRAME_OPERATORS);
+		if (!name)
+			break;
+		name += sizeof(FRAME_OPERATORS) - 1;
+		put(words, "aten::", 6);
+		put(words, name, overload_at(name, frame_word_length(name)));
+		return;
+	case FRAME_NATIVE:
+		name = strstr(text, FRAME_KERNELS);
+		length = sizeof(FRAME_KERNELS) - 1;
+		put(words, name, length + frame_word_length(name + length));
+		return;
+	default: break;
+	}
+	put_frame(words, text, true);
+}
+
+#define UNKNOWN "no line of the program"
+
+const char *gp_site_text(const struct gp_trace *trace, uint32_t site,
+			 char text[GP_SITE_TEXT])
+{
+	struct words words = { text, 0, GP_SITE_TEXT - 2 };
+	struct known known;
+
+	*text = '\0';
+	if (site == GP_NO_SITE)
+		return text;
+	known = known_of(trace, NULL, site);
+	if (known.frame != GP_NO_SITE)
+		put_frame(&words, text_of(trace, known.frame), true);
+	if (known.frame != GP_NO_SITE && known.op != GP_NO_SITE)
+		put(&words, " (", 2);
+	if (known.op != GP_NO_SITE)
+		put_op(&words, text_of(trace, known.op), known.op_kind);
+	words.room = GP_SITE_TEXT; /* what was opened is closed */
+	if (known.frame != GP_NO_SITE && known.op != GP_NO_SITE)
+		put(&words, ")", 1);
+	if (!words.length)
+		put(&words, UNKNOWN, strlen(UNKNOWN));
+	return text;
+}
+
+const char *gp_site_place(const struct gp_trace *trace, uint32_t site,
+			  char text[GP_SITE_TEXT])
+{
+	struct words words = { text, 0, GP_SITE_TEXT };
+	struct known known;
+
+	*text = '\0';
+	if (site == GP_NO_SITE)
+		return text;
+	known = known_of(trace, NULL, site);
+	if (known.frame == GP_NO_SITE)
+		return gp_site_text(trace, site, text);
+	put_frame(&words, text_of(trace, known.frame), false);
+	return text;
+}
+
+uint32_t gp_site_frame(const struct gp_trace *trace, uint32_t site)
+{
+	struct known known;
+
+	if (site == GP_NO_SITE)
+		return site;
+	known = known_of(trace, NULL, site);
+	return known.frame != GP_NO_SITE ? known.frame : known.op;
+}
+
+/* ---- those that are one ---- */
+
+/* As text: kernels of one node have many names. */
+static uint64_t key_of(const struct gp_trace *trace, const struct known *known,
+		       struct gp_intern *ops)
+{
+	char text[GP_SITE_TEXT] = "";
+	struct words words = { text, 0, GP_SITE_TEXT };
+	uint32_t frame = GP_NO_SITE;
+
+	if (known->op != GP_NO_SITE)
+		put_op(&words, text_of(trace, known->op), known->op_kind);
+	if (known->frame != GP_NO_SITE)
+		frame = trace->sites[known->frame].text;
+	return (uint64_t)frame << 32 | gp_intern(ops, text, words.length);
+}
+
+uint32_t *gp_sites_shown(const struct gp_trace *trace)
+{
+	uint32_t *shown = gp_mem_alloc(trace->site_count + 1, sizeof(*shown));
+	uint8_t *kinds = gp_mem_alloc(trace->text_count + 1, 1);
+	struct gp_map first = { 0 };
+	struct gp_intern ops = { 0 };
+
+	for (uint32_t i = 0; i < trace->site_count; i++) {
+		struct known known = known_of(trace, kinds, i);
+		uint64_t key = key_of(trace, &known, &ops);
+
+		shown[i] = gp_map_get(&first, key);
+		if (shown[i] == GP_MAP_NONE) {
+			shown[i] = i;
+			gp_map_put(&first, key, i);
+		}
+	}
+	gp_intern_release(&ops);
+	gp_map_release(&first);
+	free(kinds);
+	return shown;
+}

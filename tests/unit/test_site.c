@@ -1,0 +1,226 @@
+/* What a stack is told as: the program's line, and the operation. */
+#include "gpupool/site.h"
+
+#include <stdlib.h>
+
+#include "gpupool/report.h"
+#include "gpupool/steps.h"
+#include "suite.h"
+#include "trace_text.h"
+
+#define UNWINDER                                                               \
+	"torch::unwind::unwind()", "torch::CapturedTraceback::gather(bool)",   \
+		"c10::cuda::CUDACachingAllocator::Native::malloc(void**)",     \
+		"at::detail::empty_cuda(c10::ArrayRef<long>)"
+#define MOST 16
+
+struct row {
+	const char *stack[MOST]; /* innermost first */
+	const char *text, *place;
+};
+
+static const struct row rows[] = {
+	{ { "train.py:42 forward" }, "train.py:42 forward", "train.py:42" },
+	{ { "/home/ann/lm/net/mlp.py:7 run" }, "net/mlp.py:7 run", NULL },
+	{ { "C:\\lm\\net\\mlp.py:7 run" }, "net\\mlp.py:7 run", NULL },
+	/* The program's own frame wins over PyTorch's and a package's. */
+	{ { "/opt/v/site-packages/torch/nn/functional.py:9 linear",
+	    "/opt/v/site-packages/goose/block.py:3 go",
+	    "/home/ann/lm/run.py:8 main", "/home/ann/lm/run.py:20 <module>" },
+	  "lm/run.py:8 main",
+	  NULL },
+	{ { "/opt/v/site-packages/goose/block.py:3 go" },
+	  "goose/block.py:3 go",
+	  NULL },
+	{ { "<ipython-input-3-ab>:2 <module>" },
+	  "<ipython-input-3-ab>:2 <module>",
+	  NULL },
+	{ { "/lm/run.py(8): main" }, "lm/run.py:8 main", "lm/run.py:8" },
+	/* C++ frames. */
+	{ { UNWINDER, "at::_ops::mul_Tensor::redispatch(int)",
+	    "torch::autograd::VariableType::(anonymous namespace)::mul_Tensor",
+	    "at::_ops::mul_Tensor::call(int)",
+	    "torch::autograd::THPVariable_mul(_object*, _object*)",
+	    "PyCMethod_New", "/lm/run.py:8 main", "_PyEval_EvalFrameDefault",
+	    "__libc_start_main" },
+	  "lm/run.py:8 main (aten::mul)",
+	  "lm/run.py:8" },
+	/* The outermost operator is what was called. */
+	{ { UNWINDER, "at::_ops::bmm::call(int)",
+	    "at::native::einsum(std::string, int)",
+	    "at::_ops::einsum::call(int)", "/lm/run.py:8 main" },
+	  "lm/run.py:8 main (aten::einsum)",
+	  NULL },
+	/* An operator that the line's caller runs in is not the line's. */
+	{ { UNWINDER, "at::_ops::empty_memory_format::call(int)",
+	    "/lm/op.py:5 backward",
+	    "torch::autograd::generated::MmBackward0::apply(int)" },
+	  "lm/op.py:5 backward (aten::empty)",
+	  NULL },
+	{ { UNWINDER, "at::_ops::mm::call(int)",
+	    "torch::autograd::generated::details::mm_backward(int)",
+	    "torch::autograd::generated::MmBackward0_apply_functional(int)",
+	    "torch::autograd::generated::MmBackward0::apply(int)",
+	    "torch::autograd::Node::operator()(int)",
+	    "torch::autograd::Engine::thread_main(int)",
+	    "std::error_code::default_error_condition() const", "__clone" },
+	  "MmBackward0",
+	  "MmBackward0" },
+	{ { UNWINDER, "at::_ops::new_empty_strided::call(int)",
+	    "torch::autograd::AccumulateGrad::apply(int)", "clone" },
+	  "AccumulateGrad",
+	  NULL },
+	{ { UNWINDER, "at::_ops::sum_dim_IntList::call(int)",
+	    "torch::autograd::InputMetadata::reduce_grad(int)",
+	    "torch::autograd::Engine::thread_main(int)" },
+	  "aten::sum",
+	  NULL },
+	{ { UNWINDER, "at::native::resize_bytes_cuda(int)",
+	    "_PyEval_EvalFrameDefault" },
+	  "at::native::resize_bytes_cuda",
+	  NULL },
+	{ { UNWINDER, "at::_ops::empty::call(int)", "goose::forward(int)",
+	    "main", "_start" },
+	  "goose::forward (aten::empty)",
+	  NULL },
+	{ { UNWINDER, "at::_ops::empty::call(int)",
+	    "/lm/src/goose.cpp:31 goose::forward(int)", "main" },
+	  "src/goose.cpp:31 goose::forward (aten::empty)",
+	  "src/goose.cpp:31" },
+	{ { UNWINDER, "/usr/local/src/conda/python-3.12.3/Python/c.c:9 f" },
+	  "no line of the program",
+	  NULL },
+	/* A profiler's. */
+	{ { "aten::empty", "aten::mm", "ProfilerStep#4" }, "aten::mm", NULL },
+	{ { "aten::mm", "MmBackward0",
+	    "autograd::engine::evaluate_function: MmBackward0" },
+	  "MmBackward0",
+	  NULL },
+	{ { "aten::add", "Optimizer.step#SGD.step" },
+	  "Optimizer.step#SGD.step (aten::add)",
+	  NULL },
+	/* Nothing is known of them. */
+	{ { "site 17", "site 3" }, "site 17", "site 17" },
+};
+
+/* All rows as stacks of one trace, each asked once. */
+static struct gp_trace *trace_of_rows(void)
+{
+	char *text, *sites, *callers, *events;
+	size_t length[4], count = 0;
+	FILE *all = open_memstream(&text, &length[0]);
+	FILE *s = open_memstream(&sites, &length[1]);
+	FILE *c = open_memstream(&callers, &length[2]);
+	FILE *e = open_memstream(&events, &length[3]);
+	struct gp_trace *trace;
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		int frames = 0;
+
+		while (frames < MOST && rows[i].stack[frames])
+			frames++;
+		for (int k = frames - 1; k >= 0; k--, count++) {
+			fprintf(s, "%s\"", count ? ", " : "");
+			for (const char *t = rows[i].stack[k]; *t; t++)
+				fprintf(s, *t == '\\' ? "\\%c" : "%c", *t);
+			putc('"', s);
+			fprintf(c, "%s%d", count ? ", " : "",
+				k == frames - 1 ? -1 : (int)count - 1);
+		}
+		fprintf(e,
+			"%s{\"op\": \"alloc\", \"id\": %zu, \"size\": 512, "
+			"\"site\": %zu}",
+			i ? ", " : "", i, count - 1);
+	}
+	fclose(s);
+	fclose(c);
+	fclose(e);
+	fprintf(all,
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "
+		"[%s], \"callers\": [%s], \"devices\": [{\"device\": 0, "
+		"\"events\": [%s]}]}",
+		sites, callers, events);
+	fclose(all);
+	trace = trace_of(text);
+	free(text);
+	free(sites);
+	free(callers);
+	free(events);
+	return trace;
+}
+
+START_TEST(a_stack_is_the_programs_line_and_the_operation)
+{
+	struct gp_trace *trace = trace_of_rows();
+	char text[GP_SITE_TEXT];
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		uint32_t site = trace->devices[0].events[i].site;
+
+		ck_assert_str_eq(gp_site_text(trace, site, text), rows[i].text);
+		if (rows[i].place)
+			ck_assert_str_eq(gp_site_place(trace, site, text),
+					 rows[i].place);
+	}
+	ck_assert_str_eq(gp_site_text(trace, GP_NO_SITE, text), "");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(stacks_of_one_place_and_operation_are_one)
+{
+	struct gp_trace *trace = trace_of_rows();
+	uint32_t *shown = gp_sites_shown(trace);
+	char a[GP_SITE_TEXT], b[GP_SITE_TEXT];
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct gp_event *e = trace->devices[0].events;
+			bool is_one = shown[e[i].site] == shown[e[k].site];
+
+			gp_site_text(trace, e[i].site, a);
+			gp_site_text(trace, e[k].site, b);
+			ck_assert_msg(!is_one || !strcmp(a, b), "%s, %s", a, b);
+		}
+	free(shown);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+#define STEP(n, t)                                                             \
+	"{\"op\": \"mark\", \"name\": \"step " #n "\"},"                       \
+	"{\"op\": \"alloc\", \"id\": " #n ", \"size\": 512, \"time\": " #t     \
+	", \"site\": 0}"
+
+START_TEST(an_event_is_told_by_its_step_its_time_and_its_line)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "
+		"[\"/lm/serve.py:90 run\"], \"devices\": [{\"device\": 0, "
+		"\"events\": [{\"op\": \"alloc\", \"id\": 1, \"size\": "
+		"8}," STEP(20, 1000000) "," STEP(21, 1000500) "," STEP(
+			22, 4100000) "]}]}");
+	char text[GP_EVENT_TEXT];
+
+	ck_assert_str_eq(gp_event_words(trace, 0, 0, text), "event 0");
+	ck_assert_str_eq(gp_event_words(trace, 0, 1, text),
+			 "step 20 (event 1)");
+	ck_assert_str_eq(gp_event_words(trace, 0, 4, text),
+			 "step 21, 0.5 ms, lm/serve.py:90 (event 4)");
+	ck_assert_str_eq(gp_event_words(trace, 0, 6, text),
+			 "step 22, 3.1 s, lm/serve.py:90 (event 6)");
+	ck_assert_str_eq(gp_event_words(trace, 0, 7, text), "event 7");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ a_stack_is_the_programs_line_and_the_operation, 0 },
+		{ stacks_of_one_place_and_operation_are_one, 0 },
+		{ an_event_is_told_by_its_step_its_time_and_its_line, 0 },
+	};
+
+	return suite_run("site", tests, COUNT_OF(tests));
+}
