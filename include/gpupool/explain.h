@@ -22,10 +22,12 @@
 
 /* Why bytes are reserved and not allocated; each byte has one reason. */
 enum gp_gap_reason {
-	GP_GAP_HELD,	/* in segments, or pages, that live blocks hold */
-	GP_GAP_CACHED,	/* whole segments or pages: given back when need be */
-	GP_GAP_POOL,	/* the same, of private pools: for these alone */
-	GP_GAP_WAITING, /* freed, while another stream may still use it */
+	GP_GAP_HELD,   /* in segments, or pages, that live blocks hold */
+	GP_GAP_CACHED, /* whole segments or pages: given back when need be */
+	GP_GAP_POOL,   /* the same, of private pools: for these alone */
+	/* Freed, while another stream may still use it, and what is free of the
+	 * pages that it alone holds. */
+	GP_GAP_WAITING,
 	GP_GAP_REASONS,
 };
 

@@ -20,7 +20,8 @@ struct where {
 	struct gp_gap *gap;
 	const struct gp_segment *segment;
 	/* The idle blocks that the one at hand lies among: what of them is
-	 * whole pages can be given back, once none of them waits. */
+	 * whole pages can be given back, where a block that waits reaches into
+	 * the page not before that is gone. */
 	struct page_range whole;
 	bool is_waiting;
 };
@@ -32,17 +33,21 @@ static void add_piece(const struct where *w, enum gp_gap_reason reason,
 		add(&w->gap->by_reason[reason], bytes);
 }
 
-static enum gp_gap_reason whole_reason(const struct where *w)
+/* Of what is in whole pages of idle blocks: what can be given back now. */
+static uint64_t ready(const struct where *w, const struct gp_block *block,
+		      uint64_t whole)
 {
-	if (w->is_waiting)
-		return GP_GAP_WAITING;
-	return w->segment->pool ? GP_GAP_POOL : GP_GAP_CACHED;
+	if (!w->is_waiting)
+		return whole;
+	return whole_pages(w->segment, page_of_segment(w->settings, w->segment),
+			   block->addr, block->size)
+		.size;
 }
 
 static void add_idle(const struct where *w, const struct gp_block *block)
 {
 	struct gp_gap *gap = w->gap;
-	uint64_t whole = overlap(block, w->whole.addr, w->whole.size);
+	uint64_t whole = overlap(block, w->whole.addr, w->whole.size), now;
 
 	add(&gap->by_class[size_class(block->size)], block->size);
 	add(w->segment->is_small ? &gap->small : &gap->large, block->size);
@@ -52,7 +57,9 @@ static void add_idle(const struct where *w, const struct gp_block *block)
 		add_piece(w, GP_GAP_WAITING, block->size);
 		return;
 	}
-	add_piece(w, whole_reason(w), whole);
+	now = ready(w, block, whole);
+	add_piece(w, w->segment->pool ? GP_GAP_POOL : GP_GAP_CACHED, now);
+	add_piece(w, GP_GAP_WAITING, whole - now);
 	add_piece(w, GP_GAP_HELD, block->size - whole);
 }
 
