@@ -22,6 +22,7 @@
 struct gp_book_entry {
 	const char *conf, *torch, *engine;
 	const char *reason; /* why it was not run; NULL: it can be */
+	bool is_undecided;  /* reason: why the traces do not tell */
 	uint64_t capacity;  /* GP_UNLIMITED; 0: each trace's own */
 };
 
@@ -72,6 +73,8 @@ void gp_book_release(struct gp_book *book);
 
 /* The body of a run: the report's first; the caller frees. */
 char *gp_book_body(const struct gp_report *report);
+/* The same of a run that failed: its settings alone. */
+char *gp_book_failed_body(const struct gp_run *run);
 
 /* ---- read ---- */
 

@@ -218,6 +218,17 @@ enum gp_status gp_replay_release_of(const struct gp_trace *trace,
 				    struct gp_release_choice *choice,
 				    struct gp_diag *diag);
 
+/*
+ * Whether a replay in so much memory would tell nothing: a window's start is
+ * as it was recorded, whatever is asked, and has more reserved than that.
+ * Returns the bytes it has reserved; 0: the replay is good.
+ */
+uint64_t gp_replay_undecided(const struct gp_trace *trace, uint32_t device,
+			     uint64_t capacity);
+/* Of all devices; GP_INPUT with a sentence and what would decide it. */
+enum gp_status gp_replay_decides(const struct gp_trace *trace,
+				 uint64_t capacity, struct gp_diag *diag);
+
 /* Bytes the recording's device had, as far as its trace tells: its total
  * memory, what its first oom shows, or GP_UNLIMITED. */
 uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device);

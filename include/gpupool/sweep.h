@@ -57,6 +57,7 @@ struct gp_combination {
 	const struct gp_engine *engine;
 	uint64_t capacity; /* bytes; 0: each trace's own */
 	char *reason;	   /* why it cannot be, in PyTorch's words; else NULL */
+	bool is_undecided; /* reason: why the traces do not tell */
 };
 
 struct gp_grid {
@@ -83,6 +84,8 @@ void gp_grid_release(struct gp_grid *grid);
 
 /* ---- what came of it ---- */
 
+#define GP_FAILURE_TEXT 256
+
 /* Of one run: its worst device's numbers; of several: the worst run's. */
 struct gp_sweep_row {
 	uint64_t reserved;  /* bytes, peak */
@@ -95,6 +98,8 @@ struct gp_sweep_row {
 	uint64_t least_reserved; /* of the runs: the spread */
 	uint64_t devices;	 /* joined; 0: no run yet */
 	uint32_t worst;		 /* index of the run with most reserved */
+	/* Why there are no numbers; empty: there are. */
+	char failure[GP_FAILURE_TEXT];
 	/* Cut short behind so many events: the numbers are those of then, and
 	 * it cannot be best.  0: whole. */
 	uint64_t cut_events;

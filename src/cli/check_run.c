@@ -39,6 +39,9 @@ static enum gp_status make_plan(struct session *s)
 	enum gp_status status =
 		gp_plan_make(&s->plan, s->trace, &options, diag);
 
+	if (status == GP_OK && asked->capacity)
+		status = gp_replay_decides(s->trace, asked->capacity, diag);
+
 	/* No flag, but a file has it wrong. */
 	if (status == GP_USAGE) {
 		gp_diag_file(diag, s->config->gate->path);

@@ -39,6 +39,9 @@ enum gp_status gp_diff_side_make(struct gp_diff_side *side,
 		status = gp_plan_asked(&side->plan, side->trace, options, diag);
 	else
 		status = gp_plan_recorded(&side->plan, side->trace, diag);
+	if (status == GP_OK && options && options->capacity)
+		status =
+			gp_replay_decides(side->trace, options->capacity, diag);
 	if (status == GP_OK)
 		status = take(side, progress, diag);
 	if (status != GP_OK && !*diag->file)

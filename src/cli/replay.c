@@ -112,6 +112,9 @@ static enum gp_status make_plans(struct session *s, struct gp_diag *diag)
 	}
 	if (status == GP_OK && s->has_asked)
 		status = gp_plan_asked(&s->asked, s->trace, s->options, diag);
+	if (status == GP_OK && s->options->capacity)
+		status =
+			gp_replay_decides(s->trace, s->options->capacity, diag);
 	if (status == GP_OK && s->cuda) {
 		if (has_what_ifs && !s->options->compare)
 			gp_plan_on_cuda(&s->base, s->cuda, s->options);

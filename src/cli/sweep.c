@@ -1,5 +1,6 @@
 /* gpupool sweep: many settings over the same traces, ranked. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,9 +12,9 @@
 #include "cli/progress.h"
 #include "cli/sweep_grid.h"
 #include "cli/sweep_paths.h"
+#include "cli/sweep_reasons.h"
 #include "cli/sweep_report.h"
 #include "cli/threads.h"
-#include "cli/torch_lib.h"
 #include "cli/trace_file.h"
 #include "gpupool/crew.h"
 
@@ -99,30 +100,6 @@ static enum gp_status play_recorded(struct session *s, size_t t,
 
 /* ---- what is asked ---- */
 
-/* PyTorch's own allocator must be there for the release. */
-static void find_engines(struct session *s)
-{
-	s->torch_libs = gp_mem_alloc(s->grid.count, sizeof(char *));
-	for (size_t i = 0; i < s->grid.count; i++) {
-		struct gp_combination *c = &s->grid.items[i];
-		struct gp_diag reason = { 0 };
-		const char *lib = s->options->torch_lib;
-		enum gp_status status;
-
-		if (c->reason || strcmp(c->engine->name, "torch") != 0)
-			continue;
-		if (lib)
-			status = gp_torch_lib_prepare(lib, &s->torch_libs[i],
-						      &reason);
-		else
-			status = gp_torch_lib_find(c->settings.release,
-						   &s->torch_libs[i], &reason);
-		if (status != GP_OK)
-			c->reason = gp_mem_copy_text(reason.what,
-						     strlen(reason.what));
-	}
-}
-
 static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 {
 	struct gp_book_setup setup = {
@@ -172,7 +149,8 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 				       &s->grid, diag);
 	if (status != GP_OK)
 		return status;
-	find_engines(s);
+	s->torch_libs = gp_sweep_engines(&s->grid, s->options->torch_lib);
+	gp_sweep_undecided(&s->grid, s->traces, s->paths.count);
 	return begin_book(s, diag);
 }
 
@@ -240,26 +218,41 @@ static void keep_run(struct session *s, const struct gp_plan *plan,
 	run->is_done = true;
 }
 
+/* It has no numbers; the others go on. */
+static void keep_failure(struct session *s, const struct gp_plan *plan,
+			 const struct gp_diag *why, struct gp_book_run *run)
+{
+	struct gp_run played = gp_plan_run(plan);
+
+	snprintf(run->row.failure, sizeof(run->row.failure), "%.*s",
+		 GP_FAILURE_TEXT - 1, why->what);
+	if (s->keeps_bodies)
+		run->body = gp_book_failed_body(&played);
+	run->is_done = true;
+}
+
 /* On some thread: writes only its own run, or that one failed. */
 static void work(void *arg, size_t piece)
 {
 	struct session *s = arg;
 	size_t combination = s->pieces[piece];
+	struct gp_book_run *run =
+		&s->book.runs[combination * s->paths.count + s->trace];
 	struct gp_plan plan;
 	struct gp_diag diag = { 0 };
 	enum gp_status status;
 
-	if (atomic_load(&s->has_failed))
-		return;
 	make_plan(s, combination, &plan);
 	status = gp_plan_play(&plan, NULL, NULL, &diag);
 	if (status == GP_OK) {
-		keep_run(
-			s, &plan,
-			&s->book.runs[combination * s->paths.count + s->trace]);
-	} else if (!atomic_exchange(&s->has_failed, true)) {
-		s->status = status;
-		s->diag = diag;
+		keep_run(s, &plan, run);
+	} else {
+		keep_failure(s, &plan, &diag, run);
+		if (!atomic_exchange(&s->has_failed, true)) {
+			s->status = status;
+			s->diag = diag;
+			gp_diag_file(&s->diag, s->paths.items[s->trace]);
+		}
 	}
 	gp_plan_release(&plan);
 }
@@ -346,8 +339,7 @@ static size_t list_pieces(struct session *s, size_t trace)
 	return count;
 }
 
-static enum gp_status sweep_trace(struct session *s, size_t trace,
-				  size_t threads, struct gp_diag *diag)
+static void sweep_trace(struct session *s, size_t trace, size_t threads)
 {
 	s->trace = trace;
 	gp_crew_run(&(struct gp_crew_config){
@@ -358,27 +350,22 @@ static enum gp_status sweep_trace(struct session *s, size_t trace,
 		.arg = s,
 		.stop = &stop,
 	});
-	if (s->status != GP_OK)
-		*diag = s->diag;
-	return s->status;
 }
 
-static enum gp_status sweep(struct session *s, struct gp_diag *diag)
+static void sweep(struct session *s)
 {
 	size_t threads =
 		s->options->jobs ? s->options->jobs : gp_threads_by_default();
-	enum gp_status status = GP_OK;
 
 	s->pieces = gp_mem_alloc(s->grid.count, sizeof(*s->pieces));
 	for (size_t t = 0; t < s->paths.count; t++)
 		s->total += list_pieces(s, t);
 	gp_progress_restart(&s->progress);
 	catch_interrupts();
-	for (size_t t = 0; t < s->paths.count && status == GP_OK; t++)
+	for (size_t t = 0; t < s->paths.count; t++)
 		if (!atomic_load(&stop))
-			status = sweep_trace(s, t, threads, diag);
+			sweep_trace(s, t, threads);
 	gp_outlet_guard();
-	return status;
 }
 
 /* ---- the command ---- */
@@ -412,11 +399,14 @@ static enum gp_status begin(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* What is finished is kept, and the exit code says that not all is. */
+/* What is finished, or failed, is kept, and the exit code says that not all is.
+ */
 static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
 {
+	if (s->status != GP_OK)
+		*diag = s->diag;
 	if (!atomic_load(&stop) || s->done >= s->total)
-		return GP_OK;
+		return s->status;
 	gp_diag_file(diag, "sweep");
 	gp_diag_hint(diag, s->keeps_bodies
 				   ? "the report has those; --resume FILE "
@@ -438,7 +428,7 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	if (status == GP_OK)
 		status = find_cut(s, diag);
 	if (status == GP_OK)
-		status = sweep(s, diag);
+		sweep(s);
 	gp_progress_end(&s->progress);
 	if (status == GP_OK)
 		status = gp_sweep_report(&s->book, s->options,

@@ -72,7 +72,11 @@ void gp_book_csv(const struct gp_book *book, const struct gp_book_style *style,
 		put_skipped(book, index, text, out);
 	}
 	for (size_t i = 0; i < book->entry_count; i++)
-		if (book->entries[i].reason)
-			put_skipped(book, i, book->entries[i].reason, out);
+		if (ranking_no_answer(book, &ranking, i))
+			put_skipped(book, i,
+				    ranking_no_answer(book, &ranking, i), out);
+	for (size_t i = 0; i < book->entry_count; i++)
+		if (ranking_impossible(book, i))
+			put_skipped(book, i, ranking_impossible(book, i), out);
 	ranking_release(&ranking);
 }

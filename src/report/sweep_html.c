@@ -262,25 +262,42 @@ static void write_table(const struct gp_book *book,
 	gp_html_table_end(out);
 }
 
-static void write_skipped(const struct gp_book *book, FILE *out)
+/* Those with a reason, under a heading of their own. */
+enum others { IMPOSSIBLE, NO_ANSWER };
+
+static const char *reason_of(const struct gp_book *book,
+			     const struct ranking *ranking, enum others others,
+			     size_t i)
+{
+	return others == IMPOSSIBLE ? ranking_impossible(book, i)
+				    : ranking_no_answer(book, ranking, i);
+}
+
+static void write_others(const struct gp_book *book,
+			 const struct ranking *ranking, enum others others,
+			 FILE *out)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < book->entry_count; i++)
-		count += book->entries[i].reason != NULL;
+		count += reason_of(book, ranking, others, i) != NULL;
 	if (!count)
 		return;
-	fputs("<h2>Not possible</h2>\n", out);
-	gp_html_table(out, "skipped", "settings|PyTorch|why");
+	fputs(others == IMPOSSIBLE ? "<h2>Not possible</h2>\n"
+				   : "<h2>No answer</h2>\n",
+	      out);
+	gp_html_table(out, others == IMPOSSIBLE ? "skipped" : "unknown",
+		      "settings|PyTorch|why");
 	for (size_t i = 0; i < book->entry_count; i++) {
+		const char *reason = reason_of(book, ranking, others, i);
 		char *label;
 
-		if (!book->entries[i].reason)
+		if (!reason)
 			continue;
 		label = sweep_label(book, i);
 		gp_html_name(out, label);
 		gp_html_text(out, book->entries[i].torch);
-		gp_html_text(out, book->entries[i].reason);
+		gp_html_text(out, reason);
 		gp_html_row_end(out);
 		free(label);
 	}
@@ -342,7 +359,8 @@ void gp_book_html(const struct gp_book *book, const struct gp_book_style *style,
 		write_table(book, &ranking, out);
 	}
 	write_cut(book, &ranking, out);
-	write_skipped(book, out);
+	write_others(book, &ranking, NO_ANSWER, out);
+	write_others(book, &ranking, IMPOSSIBLE, out);
 	fprintf(out,
 		"<footer>Made by gpupool sweep. Times are those of calls of "
 		"the device by %s prices; waiting for it is not in them."

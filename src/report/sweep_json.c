@@ -13,6 +13,11 @@
 
 static void write_row(struct gp_emit *json, const struct gp_sweep_row *row)
 {
+	if (*row->failure) {
+		gp_emit_text(json, "failure", row->failure);
+		gp_emit_null(json, "summary");
+		return;
+	}
 	gp_emit_open(json, "summary", '{', GP_EMIT_FLAT);
 	gp_emit_uint(json, "reserved", row->reserved);
 	gp_emit_uint(json, "allocated", row->allocated);
@@ -91,6 +96,8 @@ static void write_combination(struct gp_emit *json,
 		gp_emit_null(json, "capacity");
 	if (c->reason)
 		gp_emit_text(json, "reason", c->reason);
+	if (c->is_undecided)
+		gp_emit_bool(json, "undecided", true);
 	gp_emit_close(json, '}');
 }
 
@@ -115,6 +122,24 @@ void gp_book_write_head(const struct gp_book_setup *setup, FILE *out)
 }
 
 /* ---- runs ---- */
+
+char *gp_book_failed_body(const struct gp_run *run)
+{
+	char *text = NULL;
+	size_t size = 0;
+	struct gp_emit json = { .out = open_memstream(&text, &size),
+				.depth = 3,
+				.flat_depth = 3 };
+
+	if (!json.out)
+		return NULL;
+	putc('{', json.out);
+	gp_emit_text(&json, "alloc_conf", run->conf);
+	gp_emit_release(&json, "torch", run->settings->release);
+	gp_emit_text(&json, "engine", run->engine);
+	fclose(json.out);
+	return text;
+}
 
 char *gp_book_body(const struct gp_report *report)
 {

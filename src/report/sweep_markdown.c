@@ -65,9 +65,13 @@ static void put_others(const struct gp_book *book,
 			  ranking_cut_text(&ranking->rows[index], text), out);
 	}
 	for (size_t i = 0; i < book->entry_count; i++)
-		if (book->entries[i].reason)
+		if (ranking_no_answer(book, ranking, i))
+			put_other(book, i, "No answer",
+				  ranking_no_answer(book, ranking, i), out);
+	for (size_t i = 0; i < book->entry_count; i++)
+		if (ranking_impossible(book, i))
 			put_other(book, i, "Not possible",
-				  book->entries[i].reason, out);
+				  ranking_impossible(book, i), out);
 }
 
 void gp_book_markdown(const struct gp_book *book,

@@ -36,6 +36,8 @@ struct ranking ranking_make(const struct gp_book *book, enum gp_rank_by by)
 	for (size_t i = 0; i < book->entry_count; i++)
 		if (!join(book, i, &r.rows[i]))
 			continue;
+		else if (*r.rows[i].failure)
+			continue;
 		else if (r.rows[i].cut_events)
 			r.cut[r.cut_count++] = i;
 		else
@@ -75,6 +77,24 @@ const char *ranking_cut_text(const struct gp_sweep_row *row,
 		 gp_plural_text(row->cut_events, "event", events),
 		 gp_bytes_text(row->reserved, bytes), dropped);
 	return text;
+}
+
+const char *ranking_no_answer(const struct gp_book *book,
+			      const struct ranking *ranking, size_t combination)
+{
+	const struct gp_book_entry *entry = &book->entries[combination];
+	const struct gp_sweep_row *row = &ranking->rows[combination];
+
+	if (entry->is_undecided)
+		return entry->reason;
+	return *row->failure ? row->failure : NULL;
+}
+
+const char *ranking_impossible(const struct gp_book *book, size_t combination)
+{
+	const struct gp_book_entry *entry = &book->entries[combination];
+
+	return entry->is_undecided ? NULL : entry->reason;
 }
 
 /* ---- labels ---- */

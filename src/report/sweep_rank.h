@@ -25,6 +25,14 @@ size_t ranking_place(const struct ranking *ranking, size_t combination);
 const char *ranking_cut_text(const struct gp_sweep_row *row,
 			     char text[CUT_TEXT]);
 
+/* Why a combination has no numbers though it is possible: the traces do not
+ * tell, or its run failed; NULL: it has, or is not done. */
+const char *ranking_no_answer(const struct gp_book *book,
+			      const struct ranking *ranking,
+			      size_t combination);
+/* Why it cannot be; NULL: it can. */
+const char *ranking_impossible(const struct gp_book *book, size_t combination);
+
 /* "max_split_size_mb:128; PyTorch 2.9": what differs between combinations. */
 char *sweep_label(const struct gp_book *book, size_t combination);
 

@@ -45,6 +45,8 @@ static enum gp_status read_row(const json_t *object, struct gp_sweep_row *row,
 			       struct gp_diag *diag)
 {
 	const json_t *summary = json_object_get(object, "summary");
+	const char *failure =
+		json_string_value(json_object_get(object, "failure"));
 	const struct {
 		const char *key;
 		uint64_t *count;
@@ -63,6 +65,10 @@ static enum gp_status read_row(const json_t *object, struct gp_sweep_row *row,
 	};
 
 	*row = (struct gp_sweep_row){ 0 };
+	if (failure) {
+		snprintf(row->failure, sizeof(row->failure), "%s", failure);
+		return GP_OK;
+	}
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
 		if (!read_count(summary, members[i].key, members[i].count))
 			return gp_diag_set(diag, GP_INPUT,
@@ -101,6 +107,9 @@ static enum gp_status read_entry(struct shelf *shelf, const json_t *object,
 	entry->torch = keep_text(shelf, json_object_get(object, "torch"));
 	entry->engine = keep_text(shelf, json_object_get(object, "engine"));
 	entry->reason = keep_text(shelf, json_object_get(object, "reason"));
+	entry->is_undecided =
+		entry->reason &&
+		json_is_true(json_object_get(object, "undecided"));
 	if (entry->conf && entry->torch && entry->engine &&
 	    read_capacity(json_object_get(object, "capacity"), 0,
 			  &entry->capacity))
@@ -330,7 +339,9 @@ enum gp_status gp_book_join(struct gp_book *book, struct gp_book *other,
 	for (size_t i = 0; i < book->entry_count * book->trace_count; i++) {
 		struct gp_book_run *run = &book->runs[i];
 
-		if (run->is_done || !other->runs[i].is_done)
+		/* What failed is tried again. */
+		if (run->is_done || !other->runs[i].is_done ||
+		    *other->runs[i].row.failure)
 			continue;
 		*run = other->runs[i];
 		other->runs[i] = (struct gp_book_run){ 0 };

@@ -369,7 +369,7 @@ static void tell_skipped(const struct scene *s)
 	for (size_t i = 0; i < book->entry_count; i++) {
 		char *label;
 
-		if (!book->entries[i].reason)
+		if (!ranking_impossible(book, i))
 			continue;
 		if (!count++) {
 			gp_page_blank(&s->page);
@@ -381,6 +381,36 @@ static void tell_skipped(const struct scene *s)
 		gp_page_line(&s->page, GP_TONE_PLAIN, 4, "  %s: PyTorch %s: %s",
 			     label, book->entries[i].torch,
 			     book->entries[i].reason);
+		free(label);
+	}
+	if (count > ROWS)
+		gp_page_line(&s->page, GP_TONE_PLAIN, 4,
+			     "  and %zu more: --format csv lists them.",
+			     count - ROWS);
+}
+
+/* ---- what is not known ---- */
+
+static void tell_no_answer(const struct scene *s)
+{
+	const struct gp_book *book = s->book;
+	size_t count = 0;
+
+	for (size_t i = 0; i < book->entry_count; i++) {
+		const char *why = ranking_no_answer(book, &s->ranking, i);
+		char *label;
+
+		if (!why)
+			continue;
+		if (!count++) {
+			gp_page_blank(&s->page);
+			gp_page_line(&s->page, GP_TONE_BAD, 2, "No answer:");
+		}
+		if (count > ROWS)
+			continue;
+		label = sweep_label(book, i);
+		gp_page_line(&s->page, GP_TONE_PLAIN, 4, "  %s: %s", label,
+			     why);
 		free(label);
 	}
 	if (count > ROWS)
@@ -422,6 +452,7 @@ void gp_book_text(const struct gp_book *book, const struct gp_book_style *style,
 		tell_table(&s);
 	}
 	tell_cut(&s);
+	tell_no_answer(&s);
 	tell_skipped(&s);
 	ranking_release(&s.ranking);
 }

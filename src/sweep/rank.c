@@ -1,10 +1,19 @@
 /* Which of the settings is best. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpupool/sweep.h"
 
 /* ---- rows ---- */
+
+/* Not for want of memory: every request raised an error. */
+static bool serves_nothing(const struct gp_replay_result *result)
+{
+	return result->allocs && result->dropped == result->allocs &&
+	       result->refused && !result->first_oom.is_there;
+}
 
 void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 		const struct gp_prices *prices)
@@ -26,6 +35,9 @@ void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 		.cut_events = result->cut_events,
 	};
 
+	if (serves_nothing(result))
+		snprintf(device.failure, sizeof(device.failure),
+			 "no request was served: %s", result->first_refusal);
 	device.least_reserved = device.reserved;
 	gp_row_join(row, &device, 0);
 	row->worst = 0;
@@ -59,6 +71,8 @@ void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
 	row->device_time_us =
 		larger(row->device_time_us, other->device_time_us);
 	row->devices += other->devices;
+	if (!*row->failure)
+		memcpy(row->failure, other->failure, sizeof(row->failure));
 	row->cut_events = larger(row->cut_events, other->cut_events);
 }
 

@@ -1,0 +1,15 @@
+/* Which combinations of a grid are not run, and why. */
+#ifndef CLI_SWEEP_REASONS_H
+#define CLI_SWEEP_REASONS_H
+
+#include "gpupool/sweep.h"
+
+/* PyTorch's own allocator must be there for the release.  Returns its folder by
+ * combination, NULL for other engines; the caller frees each, and the list. */
+char **gp_sweep_engines(struct gp_grid *grid, const char *torch_lib);
+
+/* A window may begin with more than a combination has. */
+void gp_sweep_undecided(struct gp_grid *grid, struct gp_trace *const *traces,
+			size_t count);
+
+#endif
