@@ -1,0 +1,221 @@
+/*
+ * The search by few replays finds what trying every value finds.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "conform/parts/author.h"
+#include "gpupool/cover.h"
+#include "gpupool/replay.h"
+#include "gpupool/sweep.h"
+#include "suite.h"
+
+#define SEEDS	   2 /* of each class */
+#define CAPACITIES 3 /* of each trial */
+#define ENOUGH	   2000
+#define MOST_MB	   700 /* few trials have larger blocks */
+#define MANY_MB	   64
+
+static const char *const ratios[] = { NULL,  "0.05", "0.31", "0.5",
+				      "0.6", "0.77", "0.8",  "0.93" };
+
+struct found {
+	uint64_t searches, complete, runs, values;
+	uint64_t mixed; /* searches in which some values serve and some not */
+};
+
+static bool serves(const struct gp_cover_config *config, const char *conf,
+		   struct gp_settings *settings)
+{
+	struct gp_replay_config replay = {
+		.trace = config->trace,
+		.settings = settings,
+		.engine = config->engine,
+		.conf = conf,
+		.mode = GP_WHAT_IF,
+		.on_oom = GP_OOM_STOP,
+		.capacity = config->capacity,
+	};
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+	bool is_served;
+
+	ck_assert_int_eq(gp_replay(&replay, &result, &diag), GP_OK);
+	is_served = !result.dropped;
+	gp_replay_release(&result);
+	return is_served;
+}
+
+static bool is_in(const struct gp_cover *cover,
+		  const struct gp_settings *settings)
+{
+	for (size_t i = 0; i < cover->count; i++)
+		if (gp_alike_holds(&cover->boxes[i].alike, settings))
+			return true;
+	return false;
+}
+
+/* Whether that value serves; what the release does not take does not count. */
+static int compare_value(const struct gp_cover_config *config,
+			 const struct gp_cover *cover, const char *base,
+			 uint64_t mib)
+{
+	struct gp_settings settings;
+	struct gp_diag ignored = { 0 };
+	char text[32];
+	char *conf;
+	int is_served = -1;
+
+	snprintf(text, sizeof(text), "%u", (unsigned)mib);
+	conf = gp_conf_with(base, "max_split_size_mb", mib ? text : NULL);
+	gp_settings_init(&settings, config->release);
+	if (gp_settings_parse(&settings, conf, &ignored) == GP_OK) {
+		is_served = serves(config, conf, &settings);
+		ck_assert_msg(is_in(cover, &settings) == (is_served == 1),
+			      "%s: %s serve", conf,
+			      is_served ? "does" : "does not");
+	}
+	free(conf);
+	return is_served;
+}
+
+static void compare_all(const struct gp_cover_config *config,
+			const struct gp_cover *cover, struct found *found)
+{
+	bool some_do = false, some_do_not = false;
+
+	for (size_t k = 0; k < COUNT_OF(ratios); k++) {
+		char *base =
+			gp_conf_with(config->conf,
+				     "garbage_collection_threshold", ratios[k]);
+
+		/* One by one where most blocks are. */
+		for (uint64_t mib = 0; mib <= MOST_MB;
+		     mib += mib < MANY_MB ? 1 : 7) {
+			int is_served = compare_value(config, cover, base, mib);
+
+			some_do |= is_served == 1;
+			some_do_not |= is_served == 0;
+			found->values += is_served >= 0;
+		}
+		free(base);
+	}
+	found->mixed += some_do && some_do_not;
+}
+
+/* What a box offers is what it says. */
+static void check_boxes(const struct gp_cover_config *config,
+			const struct gp_cover *cover)
+{
+	for (size_t i = 0; i < cover->count; i++) {
+		const struct gp_cover_box *box = &cover->boxes[i];
+		struct gp_settings settings;
+		struct gp_diag diag = { 0 };
+
+		gp_settings_init(&settings, config->release);
+		ck_assert_int_eq(gp_settings_parse(&settings, box->conf, &diag),
+				 GP_OK);
+		ck_assert(gp_alike_holds(&box->alike, &settings));
+		ck_assert(serves(config, box->conf, &settings));
+	}
+}
+
+/* Between what the program has live and what it reserves where there is no
+ * end. */
+static uint64_t throw_capacity(const struct trial *trial, struct dice *dice,
+			       const struct gp_cover_config *config)
+{
+	struct gp_settings settings;
+	struct gp_replay_config replay = {
+		.trace = config->trace,
+		.settings = &settings,
+		.engine = config->engine,
+		.mode = GP_WHAT_IF,
+		.capacity = GP_UNLIMITED,
+	};
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+	uint64_t live, need;
+
+	gp_settings_init(&settings, config->release);
+	if (gp_settings_parse(&settings, trial->conf, &diag) != GP_OK)
+		return trial->capacity;
+	ck_assert_int_eq(gp_replay(&replay, &result, &diag), GP_OK);
+	need = result.at_peak.reserved;
+	live = gp_replay_peak_allocated(&result);
+	gp_replay_release(&result);
+	if (need > 64 * GIB)
+		return trial->capacity;
+	return dice_between(dice, live / MIB, need / MIB + 1) * MIB;
+}
+
+static void search(const struct trial *trial, struct dice *dice,
+		   struct found *found)
+{
+	struct gp_cover_config config = {
+		.engine = gp_engine_find("caching"),
+		.conf = trial->conf,
+		.capacity = trial->capacity,
+		.budget = ENOUGH,
+	};
+	struct gp_trace *trace;
+	struct gp_cover cover;
+	struct gp_diag diag = { 0 };
+
+	ck_assert_int_eq(trial_trace(trial, &trace, &diag), GP_OK);
+	config.trace = trace;
+	config.release = (uint8_t)dice_between(dice, trial_since(trial),
+					       GP_RELEASE_LAST);
+	config.capacity = throw_capacity(trial, dice, &config);
+	if (gp_cover_search(&config, &cover, &diag) == GP_OK) {
+		found->searches++;
+		found->runs += cover.runs;
+		found->complete += cover.complete;
+		check_boxes(&config, &cover);
+		if (cover.complete)
+			compare_all(&config, &cover, found);
+		gp_cover_release(&cover);
+	}
+	gp_trace_destroy(trace);
+}
+
+/* Where it depends on settings: memory is short. */
+static const char *const classes[] = { "default",    "split",	"large",
+				       "expandable", "streams", "gc",
+				       "reserve",    "pools",	"settings",
+				       "long",	     "mixed" };
+
+START_TEST(test_what_serves_is_found)
+{
+	struct found found = { 0 };
+	struct dice dice;
+
+	dice_init(&dice, 4, "cover");
+	for (size_t i = 0; i < COUNT_OF(classes); i++)
+		for (uint64_t seed = 0; seed < SEEDS; seed++) {
+			struct trial trial;
+
+			author_write(&trial, seed,
+				     trial_class_find(classes[i]));
+			for (int n = 0; n < CAPACITIES; n++)
+				search(&trial, &dice, &found);
+			trial_release(&trial);
+		}
+	printf("%u searches, %u complete, %u mixed; %u runs for %u values\n",
+	       (unsigned)found.searches, (unsigned)found.complete,
+	       (unsigned)found.mixed, (unsigned)found.runs,
+	       (unsigned)found.values);
+	ck_assert_uint_ge(found.complete, found.searches * 9 / 10);
+	ck_assert_uint_lt(found.runs, found.values / 10);
+	ck_assert_uint_ge(found.mixed, 3);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_what_serves_is_found, 0 },
+	};
+
+	return suite_run("cover", tests, COUNT_OF(tests));
+}
