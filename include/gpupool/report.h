@@ -184,6 +184,11 @@ const char *gp_event_words(const struct gp_trace *trace, uint32_t device,
 const char *gp_event_words_in(const struct gp_trace *trace, uint32_t device,
 			      const struct gp_steps *steps, uint64_t event,
 			      char text[GP_EVENT_TEXT]);
+/* "step 20", or "". */
+#define GP_STEP_TEXT 32
+const char *gp_event_step(const struct gp_trace *trace, uint32_t device,
+			  const struct gp_steps *steps, uint64_t event,
+			  char text[GP_STEP_TEXT]);
 /* The number that a step is told by. */
 uint64_t gp_step_number(const struct gp_trace *trace, uint32_t device,
 			const struct gp_steps *steps, size_t step);

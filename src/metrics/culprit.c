@@ -141,16 +141,19 @@ static struct gp_culprit *culprits_blank(const struct askers *askers)
 }
 
 void culprits_live(const struct askers *askers, const struct gp_state *state,
-		   struct gp_culprits *live)
+		   uint64_t event, struct gp_culprits *live)
 {
 	struct gp_culprit *list = culprits_blank(askers);
 
 	for (size_t i = 0; i < state->block_count; i++) {
 		const struct gp_block *b = &state->blocks[i];
+		struct gp_culprit *culprit;
 
-		if (b->state == GP_ACTIVE)
-			note_block(&list[askers->list[b->id].culprit],
-				   b->requested, b->size);
+		if (b->state != GP_ACTIVE)
+			continue;
+		culprit = &list[askers->list[b->id].culprit];
+		note_block(culprit, b->requested, b->size);
+		note_age(culprit, &askers->list[b->id], event);
 	}
 	*live = culprits_rank(list, askers->culprit_count);
 }

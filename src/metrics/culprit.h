@@ -33,7 +33,7 @@ void culprits_now(const struct askers *askers, const struct gp_pins *pins,
 
 /* Those whose blocks are in use, with their bytes. */
 void culprits_live(const struct askers *askers, const struct gp_state *state,
-		   struct gp_culprits *live);
+		   uint64_t event, struct gp_culprits *live);
 
 /* The ones that strand anything, most first; takes culprits over. */
 struct gp_culprits culprits_rank(struct gp_culprit *culprits, size_t count);

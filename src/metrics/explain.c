@@ -209,7 +209,7 @@ static void look_at_state(const struct askers *askers,
 	gp_gap_of(explain->trace, settings, &explain->state, &explain->gap);
 	gp_pins_of(settings, &explain->state, &explain->pins);
 	culprits_now(askers, &explain->pins, explain->event, &explain->now);
-	culprits_live(askers, &explain->state, &explain->live);
+	culprits_live(askers, &explain->state, explain->event, &explain->live);
 	if (explain->verdict == GP_NO_REQUESTS)
 		forget_time(explain);
 	weigh(explain);

@@ -84,6 +84,19 @@ static size_t step_at(const struct gp_steps *steps, uint64_t event)
 		       : steps->count;
 }
 
+const char *gp_event_step(const struct gp_trace *trace, uint32_t device,
+			  const struct gp_steps *steps, uint64_t event,
+			  char text[GP_STEP_TEXT])
+{
+	size_t at = step_at(steps, event);
+
+	*text = '\0';
+	if (at < steps->count)
+		snprintf(text, GP_STEP_TEXT, "step %" PRIu64,
+			 gp_step_number(trace, device, steps, at));
+	return text;
+}
+
 /* ---- the time ---- */
 
 #define TIME_TEXT 32
@@ -124,16 +137,12 @@ const char *gp_event_words_in(const struct gp_trace *trace, uint32_t device,
 			      char text[GP_EVENT_TEXT])
 {
 	const struct gp_device_trace *d = &trace->devices[device];
-	char step[40], time[TIME_TEXT], site[GP_SITE_TEXT];
+	char step[GP_STEP_TEXT], time[TIME_TEXT], site[GP_SITE_TEXT];
 	char count[GP_COUNT_TEXT];
-	size_t at = step_at(steps, event), length;
+	size_t length;
 
 	*text = '\0';
-	if (at < steps->count) {
-		snprintf(step, sizeof(step), "step %" PRIu64,
-			 gp_step_number(trace, device, steps, at));
-		add(text, step);
-	}
+	add(text, gp_event_step(trace, device, steps, event, step));
 	if (event < d->event_count) {
 		add(text, time_text(d, event, time));
 		add(text, gp_site_place(trace, d->events[event].site, site));

@@ -5,11 +5,13 @@
 #include "base/bytes.h"
 #include "report/explain_text.h"
 #include "report/head.h"
+#include "report/holders.h"
 
 #define SETTINGS_SHOWN	3
 #define WHAT_IFS_SHOWN	2
 #define CULPRITS_SHOWN	2
-#define LIVE_SHOWN	4
+#define HOLDERS_SHOWN	5
+#define HOLDERS_DETAIL	20
 #define CULPRITS_DETAIL 20
 
 /* Under a headline; what has nothing to say is no line. */
@@ -116,14 +118,13 @@ static void print_reason(const struct explain_page *p, enum gp_gap_reason i)
 {
 	const struct gp_gap *gap = &p->explain->gap;
 	struct explain_words words = explain_reason(gap, i);
-	char bytes[GP_BYTES_TEXT], label[32];
+	char bytes[GP_BYTES_TEXT], label[EXPLAIN_REASON];
 
-	if (!gap->by_reason[i].bytes)
-		return;
-	snprintf(label, sizeof(label), "  %s", explain_reasons[i].label);
-	gp_bytes_text(gap->by_reason[i].bytes, bytes);
-	gp_page_row(&p->page, &(struct gp_page_row){ label, bytes, words.text,
-						     GP_TONE_PLAIN });
+	if (gap->by_reason[i].bytes)
+		gp_page_line(&p->page, GP_TONE_PLAIN, 13, "%11s  %s: %s",
+			     gp_bytes_text(gap->by_reason[i].bytes, bytes),
+			     explain_reason_label(p->explain, i, label),
+			     words.text);
 }
 
 static void print_gap(const struct explain_page *p)
@@ -151,9 +152,7 @@ static void print_culprits(
 				      const struct gp_culprit *))
 {
 	bool is_all = p->explanation->has_details;
-	size_t shown = is_all			       ? CULPRITS_DETAIL
-		       : words == explain_culprit_live ? LIVE_SHOWN
-						       : CULPRITS_SHOWN;
+	size_t shown = is_all ? CULPRITS_DETAIL : CULPRITS_SHOWN;
 
 	if (!is_all)
 		shown = explain_worth_telling(culprits, shown);
@@ -179,17 +178,18 @@ static void print_blocks(const struct explain_page *p)
 
 	if (e->live.count)
 		gp_page_blank(&p->page);
+	gp_report_holders(&p->page, e,
+			  p->explanation->has_details ? HOLDERS_DETAIL
+						      : HOLDERS_SHOWN);
 	/* Too little memory: what takes it matters, not what lies between. */
-	if (e->verdict == GP_TOO_SMALL || e->verdict == GP_NO_REQUESTS ||
-	    p->explanation->has_details)
-		print_culprits(p, "What is in use, at that moment", &e->live,
-			       explain_culprit_live);
 	if (e->verdict == GP_TOO_SMALL && !p->explanation->has_details)
 		return;
-	print_culprits(p, "What holds it there, at that moment", &e->now,
+	if (e->live.count && e->now.count)
+		gp_page_blank(&p->page);
+	print_culprits(p, "What pins free memory, at that moment", &e->now,
 		       explain_culprit_now);
 	if (p->explanation->has_details || !is_as_ever(e))
-		print_culprits(p, "What strands most over the whole trace",
+		print_culprits(p, "What pins most over the whole trace",
 			       &e->over_time, explain_culprit_over_time);
 }
 
@@ -210,7 +210,7 @@ static void print_run(const struct explain_page *p)
 		return;
 	gp_page_blank(&p->page);
 	print_field(p, "Streams", explain_waiting(e));
-	print_field(p, "Churn", explain_churn(e));
+	print_field(p, "Calls", explain_churn(e));
 	print_field(p, "", explain_caches(e));
 	if (e->steps.count || p->explanation->has_details)
 		print_field(p, "Drift", explain_drift(e));

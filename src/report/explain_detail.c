@@ -61,8 +61,8 @@ static void print_holder(const struct explain_page *p,
 	uint64_t name = device->names ? device->names[h->id] : h->id;
 
 	fprintf(p->page.out,
-		"    block %" PRIu64 " at 0x%" PRIx64 ", %s, strands %s\n",
-		name, h->addr, gp_bytes_text(h->size, size),
+		"    block %" PRIu64 " at 0x%" PRIx64 ", %s, pins %s\n", name,
+		h->addr, gp_bytes_text(h->size, size),
 		gp_bytes_text(h->share, share));
 }
 
@@ -94,7 +94,7 @@ static void print_units(const struct explain_page *p)
 static void print_releases(const struct explain_page *p, const char *title,
 			   const struct gp_releases *releases)
 {
-	char at[GP_COUNT_TEXT], bytes[GP_BYTES_TEXT], paid[GP_BYTES_TEXT];
+	char at[GP_EVENT_TEXT], bytes[GP_BYTES_TEXT], paid[GP_BYTES_TEXT];
 	char segments[GP_PLURAL_TEXT];
 
 	if (!releases->count)
@@ -105,9 +105,11 @@ static void print_releases(const struct explain_page *p, const char *title,
 	for (size_t i = 0; i < releases->count && i < RELEASES_SHOWN; i++) {
 		const struct gp_release *r = &releases->list[i];
 
-		fprintf(p->page.out,
-			"  event %s: %s in %s; %s asked for anew\n",
-			gp_count_text(r->event, at),
+		gp_page_line(
+			&p->page, GP_TONE_PLAIN, 4,
+			"  %s: %s in %s; %s asked for anew",
+			gp_event_words_in(p->explain->trace, p->explain->device,
+					  &p->explain->steps, r->event, at),
 			gp_bytes_text(r->bytes, bytes),
 			gp_plural_text(r->segments, "segment", segments),
 			gp_bytes_text(r->paid_again, paid));
@@ -129,7 +131,9 @@ static void print_steps(const struct explain_page *p)
 	for (size_t i = 0; i < steps->count; i += stride) {
 		const struct gp_step *s = &steps->list[i];
 
-		fprintf(p->page.out, "%-8zu%12s%12s%12s%12s%12s\n", i + 1,
+		fprintf(p->page.out, "%-8" PRIu64 "%12s%12s%12s%12s%12s\n",
+			gp_step_number(p->explain->trace, p->explain->device,
+				       steps, i),
 			gp_count_text(s->first, at),
 			gp_bytes_text(s->reserved, a),
 			gp_bytes_text(s->allocated, b),

@@ -1,4 +1,5 @@
 /* What gpupool explain says of the whole run, in words. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
@@ -13,20 +14,22 @@ struct explain_words explain_waiting(const struct gp_explain *e)
 	struct explain_words words = { 0 };
 	const struct gp_waiting *w = &e->waiting;
 	char frees[GP_PLURAL_TEXT], peak[GP_BYTES_TEXT], each[GP_COUNT_TEXT];
-	char at[GP_COUNT_TEXT];
+	char at[GP_EVENT_TEXT];
 
 	if (!w->frees)
 		return words;
 	snprintf(words.text, EXPLAIN_WORDS,
-		 "%s waited for another stream (record_stream): up to %s "
-		 "at once, at event %s; %s MiB x events in all.",
+		 "%s pending, for another stream (record_stream): up to %s "
+		 "at once, at %s; %s MiB x events in all.",
 		 gp_plural_text(w->frees, "free", frees),
-		 gp_bytes_text(w->peak, peak), gp_count_text(w->peak_event, at),
+		 gp_bytes_text(w->peak, peak),
+		 gp_event_words_in(e->trace, e->device, &e->steps,
+				   w->peak_event, at),
 		 gp_count_text((uint64_t)(w->byte_events / 1048576), each));
 	return words;
 }
 
-/* ---- churn ---- */
+/* ---- driver calls ---- */
 
 struct explain_words explain_churn(const struct gp_explain *e)
 {
@@ -41,8 +44,8 @@ struct explain_words explain_churn(const struct gp_explain *e)
 
 	snprintf(
 		words.text, EXPLAIN_WORDS,
-		"%s cudaMalloc or map, %s cudaFree or unmap, about %.1f ms of "
-		"calls; %s retried%s%s%s.",
+		"%s cudaMalloc or map, %s cudaFree or unmap: driver calls of "
+		"about %.1f ms; %s retried%s%s%s.",
 		gp_count_text((uint64_t)e->result.stats.num_device_alloc,
 			      mallocs),
 		gp_count_text((uint64_t)e->result.stats.num_device_free, frees),
@@ -124,10 +127,12 @@ struct explain_words explain_growth(const struct gp_explain *e)
 	if (!grown)
 		return words;
 	snprintf(words.text, EXPLAIN_WORDS,
-		 "What is live at a step's end grew by %s from step %zu "
-		 "to %zu (%s to %s), most in blocks of %s and up: %s.",
-		 gp_bytes_text(grown, bytes), steps->count / 2 + 1,
-		 steps->count, gp_bytes_text(from->live_at_end, a),
+		 "What is live at a step's end grew by %s from step %" PRIu64
+		 " to %" PRIu64 " (%s to %s), most in blocks of %s and up: %s.",
+		 gp_bytes_text(grown, bytes),
+		 gp_step_number(e->trace, e->device, steps, steps->count / 2),
+		 gp_step_number(e->trace, e->device, steps, steps->count - 1),
+		 gp_bytes_text(from->live_at_end, a),
 		 gp_bytes_text(to->live_at_end, b),
 		 gp_bytes_text(UINT64_C(1) << class, low),
 		 gp_bytes_text(by_class, most));
@@ -153,13 +158,15 @@ struct explain_words explain_drift(const struct gp_explain *e)
 	last = &steps->list[steps->count - 1];
 	snprintf(words.text, EXPLAIN_WORDS,
 		 "%zu steps by %s%s: reserved %s in the first, %s in the "
-		 "last, last raised in step %zu; largest gap %s and %s.",
+		 "last, last raised in step %" PRIu64
+		 "; largest gap %s and %s.",
 		 steps->count,
 		 steps->source == GP_STEPS_MARKS
 			 ? *steps->name ? "marks of " : "numbered marks"
 			 : "their period",
 		 steps->name, gp_bytes_text(first->reserved, from[0]),
-		 gp_bytes_text(last->reserved, to[0]), risen + 1,
+		 gp_bytes_text(last->reserved, to[0]),
+		 gp_step_number(e->trace, e->device, steps, risen),
 		 gp_bytes_text(first->gap, from[1]),
 		 gp_bytes_text(last->gap, to[1]));
 	return words;

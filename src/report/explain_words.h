@@ -32,13 +32,17 @@ struct explain_words explain_command(const struct gp_explanation *explanation,
 const char *explain_site(const struct gp_trace *trace, uint32_t site,
 			 char text[EXPLAIN_SITE]);
 
+/* "3 blocks of 2.00 KiB from optimizer.py:88 step" */
+#define EXPLAIN_WHO (GP_SITE_TEXT + 160)
+const char *explain_who(const struct gp_trace *trace,
+			const struct gp_culprit *culprit,
+			char text[EXPLAIN_WHO]);
+
 /* "3 blocks of 2.00 KiB from optimizer.py:88 strand 1.90 GiB in ..." */
 struct explain_words explain_culprit_now(const struct gp_trace *trace,
 					 const struct gp_culprit *culprit);
 struct explain_words explain_culprit_over_time(
 	const struct gp_trace *trace, const struct gp_culprit *culprit);
-struct explain_words explain_culprit_live(const struct gp_trace *trace,
-					  const struct gp_culprit *culprit);
 /* How many of the first ones are worth a line each, at most so many: the rest
  * are a twentieth of the first or less. */
 size_t explain_worth_telling(const struct gp_culprits *culprits, size_t most);
@@ -64,6 +68,11 @@ const char *explain_fate(const struct gp_attempt *base,
 /* "3 pieces, largest 2.00 MiB: only their stream and pool can use it" */
 struct explain_words explain_reason(const struct gp_gap *gap,
 				    enum gp_gap_reason reason);
+/* "pending free (waits for stream 7)", where it is one stream. */
+#define EXPLAIN_REASON 64
+const char *explain_reason_label(const struct gp_explain *explain,
+				 enum gp_gap_reason reason,
+				 char text[EXPLAIN_REASON]);
 /* What is lost within what is allocated. */
 struct explain_words explain_within(const struct gp_gap *gap);
 

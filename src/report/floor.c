@@ -69,13 +69,14 @@ static void print_parts(const struct gp_page *page,
 		"Reserved at the peak, beyond that packing: %s",
 		signed_text(minus(d->makeup.reserved, d->floor.height), text));
 	print_part(page, "  packing", parts.packing,
-		   "free beside blocks, or cached in sizes that did not fit");
+		   "free in partly used segments, or cached in sizes that "
+		   "did not fit");
 	print_part(page, "  streams", parts.streams,
 		   "free, and not reserved if all were on one stream");
 	print_part(page, "  pools", parts.pools,
 		   "free, and not reserved without private pools");
-	print_part(page, "  waiting", parts.waiting,
-		   "given up, but still in use by another stream");
+	print_part(page, "  pending", parts.waiting,
+		   "pending free: still in use by another stream");
 	print_part(page, "  rounding", parts.rounding,
 		   "blocks larger than their rounded request");
 	print_part(page, "  shape", parts.shape,

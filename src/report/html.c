@@ -119,8 +119,8 @@ static void write_map(const struct gp_report *report, size_t run, size_t device,
 static void write_legend(FILE *out)
 {
 	fputs("<p class=\"legend\"><span><i class=\"k k-allocated\"></i>"
-	      "allocated</span> <span><i class=\"k k-waiting\"></i>freed, "
-	      "waiting for a stream</span> <span><i class=\"k k-free\"></i>"
+	      "allocated</span> <span><i class=\"k k-waiting\"></i>pending "
+	      "free</span> <span><i class=\"k k-free\"></i>"
 	      "reserved, free</span></p>\n",
 	      out);
 }

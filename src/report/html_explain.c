@@ -276,22 +276,21 @@ static void write_blocks(const struct finding *f)
 	char event[GP_COUNT_TEXT];
 
 	gp_count_text(e->event, event);
-	if (e->live.count &&
-	    (e->verdict == GP_TOO_SMALL || e->verdict == GP_NO_REQUESTS)) {
-		title(f, "What is in use at event %s", event);
+	if (e->live.count) {
+		title(f, "Who holds the memory at event %s", event);
 		write_culprits(f, "in_use", BLOCKS "#bytes", &e->live,
 			       live_row);
 	}
 	if (e->now.count) {
-		title(f, "What holds free memory at event %s", event);
+		title(f, "What pins free memory at event %s", event);
 		write_culprits(f, "holds_now",
-			       BLOCKS "#strand|#in segments|#oldest, events",
+			       BLOCKS "#pin|#in segments|#oldest, events",
 			       &e->now, culprit_row);
 	}
 	if (e->over_time.count) {
-		title(f, "What strands most over the whole trace");
+		title(f, "What pins most over the whole trace");
 		write_culprits(f, "strands_most",
-			       BLOCKS "#strand on average|#for events",
+			       BLOCKS "#pin on average|#for events",
 			       &e->over_time, culprit_run_row);
 	}
 }
@@ -317,7 +316,7 @@ static void write_run(const struct finding *f)
 	title(f, "The whole run");
 	fputs("<dl class=facts>\n", f->out);
 	field(f, "Streams", explain_waiting(e));
-	field(f, "Churn", explain_churn(e));
+	field(f, "Driver calls", explain_churn(e));
 	field(f, "empty_cache", explain_caches(e));
 	if (e->steps.count)
 		field(f, "Drift", explain_drift(e));

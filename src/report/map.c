@@ -26,7 +26,7 @@ static const struct {
 	const char *unicode, *ascii, *color, *word;
 } fills[] = {
 	[ALLOCATED] = { "█", "#", "\033[34m", "allocated" },
-	[WAITING] = { "▓", "+", "\033[35m", "waiting for a stream" },
+	[WAITING] = { "▓", "+", "\033[35m", "pending free" },
 	[FREE] = { "░", ".", "\033[33m", "free" },
 };
 

@@ -60,7 +60,7 @@ static void draw_legend(double top, FILE *out)
 		const char *class, *text;
 	} items[] = {
 		{ "used", "allocated" },
-		{ "waiting", "freed, waiting for a stream" },
+		{ "waiting", "pending free" },
 		{ "free", "reserved, free" },
 	};
 

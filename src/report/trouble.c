@@ -113,14 +113,15 @@ static void print_cause(const struct gp_page *page, const struct gp_oom *oom)
 	gp_bytes_text(oom->largest_free, largest);
 	if (oom->cause == GP_CAUSE_FRAGMENTATION)
 		gp_page_field(page, "  cause",
-			      "fragmentation: %s reserved and free and %s left "
-			      "on the device are enough together, but the "
-			      "largest free piece is %s",
-			      held, left, largest);
+			      "enough in total, but no single block is large "
+			      "enough: %s reserved and free, the largest block "
+			      "%s, and %s left on the device (fragmentation)",
+			      held, largest, left);
 	else
 		gp_page_field(page, "  cause",
-			      "capacity: %s reserved and free and %s left on "
-			      "the device are not enough, even together",
+			      "the device is too small: %s reserved and free "
+			      "and %s left on the device are not enough in "
+			      "total",
 			      held, left);
 }
 

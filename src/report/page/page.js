@@ -493,7 +493,7 @@ class MapPicture {
 	}
 	blockText(b) {
 		return `${bytes(b.size * UNIT)} ` +
-			`${b.waiting ? "freed, waiting for a stream" : "allocated"}` +
+			`${b.waiting ? "pending free: waits for a stream" : "allocated"}` +
 			`, ${bytes(b.size * UNIT - b.waste)} requested\n` +
 			`since event ${count(b.event)}\n` + siteText(b.site, "\n");
 	}

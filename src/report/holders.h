@@ -1,0 +1,18 @@
+/* Who holds the memory at the moment that an explanation looks at: the peak, or
+ * the first request that was not served. */
+#ifndef REPORT_HOLDERS_H
+#define REPORT_HOLDERS_H
+
+#include <stddef.h>
+
+#include "gpupool/explain.h"
+#include "report/page.h"
+
+/* A title and so many lines, the most bytes first: bytes, share of what is in
+ * use, blocks, site and operation, and the step that the oldest is of; then one
+ * line for all others, so that they add up.  Nothing where nothing is in use.
+ */
+void gp_report_holders(const struct gp_page *page,
+		       const struct gp_explain *explain, size_t most);
+
+#endif
