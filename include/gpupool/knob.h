@@ -109,6 +109,18 @@ enum gp_status gp_settings_parse(struct gp_settings *settings, const char *conf,
 enum gp_status gp_settings_set(struct gp_settings *settings, const char *conf,
 			       struct gp_diag *diag);
 
+/*
+ * The settings in what people paste, such as
+ *
+ *	export PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True"
+ *
+ * with or without export, the variable's name and quotes: *length bytes within
+ * the text, which is returned as it is where there is none of that.
+ */
+const char *gp_conf_pasted(const char *text, size_t *length);
+/* Whether the variable's name is there. */
+bool gp_conf_has_name(const char *text);
+
 #define GP_MIN_BLOCK_SIZE 512 /* bytes: kMinBlockSize */
 
 /* The size of the block a request gets, if it is not given a larger one. */

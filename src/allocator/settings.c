@@ -250,6 +250,9 @@ enum gp_status gp_settings_parse(struct gp_settings *settings, const char *text,
 	gp_conf_close(&conf);
 	if (status == GP_OK)
 		*settings = read;
+	else if (strchr(text, '='))
+		gp_diag_hint(diag, "settings are key:value, with a colon and "
+				   "not =");
 	return status;
 }
 

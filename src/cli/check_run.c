@@ -30,6 +30,7 @@ static enum gp_status make_plan(struct session *s)
 {
 	const struct gp_gate_asked *asked = &s->run->asked;
 	struct gp_options options = {
+		.command = "check",
 		.alloc_conf = asked->settings,
 		.torch = asked->torch,
 		.engine = asked->engine,

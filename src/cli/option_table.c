@@ -20,15 +20,15 @@
 	 SWEEPS | EXPLAIN | FLOOR | BENCH)
 
 const struct gp_option_row gp_option_table[] = {
-	{ "alloc-conf", 0, TEXT, AT(alloc_conf), "STRING",
+	{ "alloc-conf", 0, CONF, AT(alloc_conf), "STRING",
 	  RUNS | EXPLAIN | FLOOR | CONVERT,
 	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
 	  "recorded ones; \"\" is PyTorch's defaults." },
-	{ "alloc-conf", 0, LIST, AT(confs), "STRING", HEADROOM,
+	{ "alloc-conf", 0, CONFS, AT(confs), "STRING", HEADROOM,
 	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
 	  "recorded ones; \"\" is PyTorch's defaults. Given more than once, "
 	  "they are compared." },
-	{ "alloc-conf", 0, LIST, AT(confs), "STRING", SWEEP,
+	{ "alloc-conf", 0, CONFS, AT(confs), "STRING", SWEEP,
 	  "Try these settings, as PYTORCH_CUDA_ALLOC_CONF has them; may be "
 	  "given more than once." },
 	{ "confs", 0, TEXT, AT(confs_file), "FILE", SWEEP,

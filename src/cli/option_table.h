@@ -15,6 +15,8 @@ enum gp_option_type {
 	ROOM,	  /* the same, or a few bytes */
 	COUNT,	  /* uint64_t */
 	LIST,	  /* struct gp_texts */
+	CONF,	  /* const char *: settings */
+	CONFS,	  /* struct gp_texts of settings */
 };
 
 struct gp_option_row {
@@ -26,6 +28,14 @@ struct gp_option_row {
 	unsigned takers;
 	const char *sentence;
 };
+
+/* Who takes the flags of the settings, and of the what-ifs. */
+#define KNOB_TAKERS                                                            \
+	(GP_TAKER_REPLAY | GP_TAKER_VERIFY | GP_TAKER_DIFF |                   \
+	 GP_TAKER_HEADROOM | GP_TAKER_EXPLAIN | GP_TAKER_FLOOR |               \
+	 GP_TAKER_CONVERT)
+
+#define WHAT_IF_TAKERS (GP_TAKER_REPLAY | GP_TAKER_EXPLAIN | GP_TAKER_CONVERT)
 
 extern const struct gp_option_row gp_option_table[];
 extern const size_t gp_option_count;

@@ -5,21 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "cli/help.h"
 #include "cli/nearest.h"
 #include "cli/option_table.h"
 #include "gpupool/gpu.h"
 #include "gpupool/knob.h"
 
-#define KNOB_TAKERS                                                            \
-	(GP_TAKER_REPLAY | GP_TAKER_VERIFY | GP_TAKER_DIFF |                   \
-	 GP_TAKER_HEADROOM | GP_TAKER_EXPLAIN | GP_TAKER_FLOOR |               \
-	 GP_TAKER_CONVERT)
-
-#define WHAT_IF_TAKERS (GP_TAKER_REPLAY | GP_TAKER_EXPLAIN | GP_TAKER_CONVERT)
+#define MOST_FORMATS 16 /* of one command */
 
 #define LETTERS 64 /* room for all of them, each with its colon */
 
@@ -115,8 +110,18 @@ static void add_text(struct gp_texts *texts, const char *text)
 	texts->items[texts->count++] = text;
 }
 
+/* Settings, without what a shell has around them; cut off in place. */
+static const char *pasted(char *argument)
+{
+	size_t length;
+	const char *conf = gp_conf_pasted(argument, &length);
+
+	argument[(size_t)(conf - argument) + length] = 0;
+	return conf;
+}
+
 static enum gp_status set(struct gp_options *options,
-			  const struct gp_option_row *row, const char *argument,
+			  const struct gp_option_row *row, char *argument,
 			  struct gp_diag *diag)
 {
 	void *member = (char *)options + row->offset;
@@ -124,6 +129,8 @@ static enum gp_status set(struct gp_options *options,
 	switch (row->type) {
 	case FLAG: *(bool *)member = true; return GP_OK;
 	case TEXT: *(const char **)member = argument; return GP_OK;
+	case CONF: *(const char **)member = pasted(argument); return GP_OK;
+	case CONFS: add_text(member, pasted(argument)); return GP_OK;
 	case WORD: return set_word(member, row, argument, diag);
 	case ROOM:
 	case CAPACITY: return set_capacity(member, row, argument, diag);
@@ -186,12 +193,26 @@ static const char *knob_value(const struct gp_knob *knob, int argc, char **argv)
 
 /* ---- getopt_long's view of the table ---- */
 
+#define SPELLING 64
+struct spelling {
+	char name[SPELLING];
+};
+
 struct grammar {
 	struct option *options;
 	const char **names; /* for suggestions */
 	size_t count;
+	struct spelling *spellings; /* names that are made here */
+	size_t spelling_count;
+	const struct gp_option_row *format, *conf; /* NULL: it takes none */
 	char letters[LETTERS];
 };
+
+/* Room for a name that is kept as long as the grammar. */
+static char *new_spelling(struct grammar *grammar)
+{
+	return grammar->spellings[grammar->spelling_count++].name;
+}
 
 static void add_option(struct grammar *grammar, const char *name, int argument,
 		       size_t index)
@@ -201,18 +222,37 @@ static void add_option(struct grammar *grammar, const char *name, int argument,
 		(struct option){ name, argument, NULL, (int)(FIRST + index) };
 }
 
+/* In a flag _ is -: people copy max_split_size_mb. */
+static void put_dashes(char *name)
+{
+	for (; *name && *name != '='; name++)
+		if (*name == '_')
+			*name = '-';
+}
+
+/* Each by our name and by PyTorch's. */
 static void add_knobs(struct grammar *grammar)
 {
 	size_t count;
 	const struct gp_knob *knobs = gp_knob_table(&count);
 
-	for (size_t i = 0; i < count; i++)
-		if (knobs[i].flag)
-			add_option(grammar, knobs[i].flag,
-				   knobs[i].type == GP_KNOB_BOOL
-					   ? optional_argument
-					   : required_argument,
+	for (size_t i = 0; i < count; i++) {
+		int argument = knobs[i].type == GP_KNOB_BOOL
+				       ? optional_argument
+				       : required_argument;
+		char *name;
+
+		if (!knobs[i].flag)
+			continue;
+		add_option(grammar, knobs[i].flag, argument,
+			   gp_option_count + i);
+		name = new_spelling(grammar);
+		snprintf(name, SPELLING, "%s", knobs[i].name);
+		put_dashes(name);
+		if (strcmp(name, knobs[i].flag) != 0)
+			add_option(grammar, name, argument,
 				   gp_option_count + i);
+	}
 }
 
 static void add_what_ifs(struct grammar *grammar)
@@ -227,23 +267,47 @@ static void add_what_ifs(struct grammar *grammar)
 			   gp_option_count + knobs + i);
 }
 
-static void make_grammar(struct grammar *grammar, enum gp_taker taker)
+/* --json is --format json, and so on. */
+static void add_formats(struct grammar *grammar)
 {
-	size_t knobs, what_ifs, length = 0;
+	const char *words = grammar->format ? grammar->format->argument : "";
+	size_t what_ifs, knobs;
 
 	gp_knob_table(&knobs);
 	gp_what_if_table(&what_ifs);
+	for (size_t i = 0; *words; i++) {
+		size_t length = strcspn(words, "|");
+		char *name = new_spelling(grammar);
+
+		snprintf(name, SPELLING, "%.*s", (int)length, words);
+		add_option(grammar, name, no_argument,
+			   gp_option_count + knobs + what_ifs + i);
+		words += length + (words[length] == '|');
+	}
+}
+
+static void make_grammar(struct grammar *grammar, enum gp_taker taker)
+{
+	size_t knobs, what_ifs, most, length = 0;
+
+	gp_knob_table(&knobs);
+	gp_what_if_table(&what_ifs);
+	most = gp_option_count + 2 * knobs + what_ifs + MOST_FORMATS;
 	*grammar = (struct grammar){ 0 };
-	grammar->options = gp_mem_alloc(gp_option_count + knobs + what_ifs + 1,
-					sizeof(struct option));
-	grammar->names = gp_mem_alloc(gp_option_count + knobs + what_ifs,
-				      sizeof(char *));
+	grammar->options = gp_mem_alloc(most + 1, sizeof(struct option));
+	grammar->names = gp_mem_alloc(most, sizeof(char *));
+	grammar->spellings =
+		gp_mem_alloc(knobs + MOST_FORMATS, sizeof(struct spelling));
 	grammar->letters[length++] = ':';
 	for (size_t i = 0; i < gp_option_count; i++) {
 		const struct gp_option_row *row = &gp_option_table[i];
 
 		if (!(row->takers & taker))
 			continue;
+		if (!strcmp(row->name, "format"))
+			grammar->format = row;
+		if (row->type == CONF || row->type == CONFS)
+			grammar->conf = row;
 		add_option(grammar, row->name,
 			   row->argument ? required_argument : no_argument, i);
 		if (row->letter)
@@ -255,6 +319,7 @@ static void make_grammar(struct grammar *grammar, enum gp_taker taker)
 		add_knobs(grammar);
 	if (taker & WHAT_IF_TAKERS)
 		add_what_ifs(grammar);
+	add_formats(grammar);
 }
 
 static const struct gp_option_row *row_of_letter(int letter)
@@ -286,11 +351,13 @@ static enum gp_status unknown(const struct grammar *grammar, const char *given,
 	return gp_diag_set(diag, GP_USAGE, "there is no flag --%s", name);
 }
 
-static enum gp_status take(struct gp_options *options, int code, int argc,
+static enum gp_status take(struct gp_options *options,
+			   const struct grammar *grammar, int code, int argc,
 			   char **argv, struct gp_diag *diag)
 {
 	size_t index = (size_t)code - FIRST, knobs, count;
 	const struct gp_knob *knob = gp_knob_table(&knobs);
+	const struct gp_what_if_row *what_if = gp_what_if_table(&count);
 	const struct gp_option_row *row = NULL;
 
 	if (code < FIRST)
@@ -303,10 +370,52 @@ static enum gp_status take(struct gp_options *options, int code, int argc,
 	if (index < knobs)
 		set_knob(options, &knob[index],
 			 knob_value(&knob[index], argc, argv));
+	else if (index < knobs + count)
+		add_what_if(options, &what_if[index - knobs], optarg);
 	else
-		add_what_if(options, &gp_what_if_table(&count)[index - knobs],
-			    optarg);
+		*(uint32_t *)((char *)options + grammar->format->offset) =
+			(uint32_t)(index - knobs - count);
 	return GP_OK;
+}
+
+/* "PYTORCH_CUDA_ALLOC_CONF=..." or "max_split_size_mb:128", and no file. */
+static bool is_settings(const char *operand)
+{
+	size_t count, length = strcspn(operand, ":=");
+	const struct gp_knob *knobs = gp_knob_table(&count);
+
+	if (!operand[length] || !access(operand, F_OK))
+		return false;
+	if (gp_conf_has_name(operand))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (strlen(knobs[i].name) == length &&
+		    !strncmp(knobs[i].name, operand, length))
+			return true;
+	return false;
+}
+
+/* Takes settings out of the operands: they are --alloc-conf's. */
+static enum gp_status take_settings(struct gp_options *options,
+				    const struct gp_option_row *conf, int *argc,
+				    char **argv, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	int kept = optind;
+
+	for (int i = optind; i < *argc && status == GP_OK; i++) {
+		if (!is_settings(argv[i]))
+			argv[kept++] = argv[i];
+		else if (conf->type == CONF && options->alloc_conf)
+			status = gp_diag_set(diag, GP_USAGE,
+					     "%.200s: there is --alloc-conf "
+					     "already",
+					     argv[i]);
+		else
+			status = set(options, conf, argv[i], diag);
+	}
+	*argc = kept;
+	return status;
 }
 
 static enum gp_status parse(struct gp_options *options,
@@ -329,8 +438,11 @@ static enum gp_status parse(struct gp_options *options,
 			status = gp_diag_set(diag, GP_USAGE,
 					     "%s needs an argument", given);
 		else
-			status = take(options, code, argc, argv, diag);
+			status = take(options, grammar, code, argc, argv, diag);
 	}
+	if (status == GP_OK && grammar->conf)
+		status = take_settings(options, grammar->conf, &argc, argv,
+				       diag);
 	options->operands = (const char *const *)argv + optind;
 	options->operand_count = (size_t)(argc - optind);
 	return status;
@@ -342,15 +454,20 @@ enum gp_status gp_options_parse(struct gp_options *options, enum gp_taker taker,
 	struct grammar grammar;
 	enum gp_status status;
 
-	*options = (struct gp_options){ .to = GP_TO_BY_NAME,
+	*options = (struct gp_options){ .command = argv[0],
+					.to = GP_TO_BY_NAME,
 					.points = GP_COUNT_BY_DEFAULT,
 					.tries = GP_COUNT_BY_DEFAULT };
 	make_grammar(&grammar, taker);
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (!strncmp(argv[i], "--", 2))
+			put_dashes(argv[i]);
 	status = parse(options, &grammar, argc, argv, diag);
 	if (status == GP_USAGE)
 		usage(diag, argv[0]);
 	free(grammar.options);
 	free(grammar.names);
+	free(grammar.spellings);
 	return status;
 }
 
@@ -366,68 +483,4 @@ void gp_options_release(struct gp_options *options)
 	options->knobs = NULL;
 	options->confs = options->without = options->alerts =
 		(struct gp_texts){ 0 };
-}
-
-/* ---- explaining ---- */
-
-static void explain_knobs(unsigned columns, FILE *out)
-{
-	size_t count;
-	const struct gp_knob *knobs = gp_knob_table(&count);
-	char flag[80], sentence[512];
-
-	fputs("\nSettings of the allocator (PyTorch's names in brackets):\n",
-	      out);
-	for (size_t i = 0; i < count; i++) {
-		const struct gp_knob *k = &knobs[i];
-
-		if (!k->flag)
-			continue;
-		snprintf(flag, sizeof(flag), "--%s %s", k->flag,
-			 k->type == GP_KNOB_BOOL  ? "[True|False]"
-			 : k->type == GP_KNOB_MIB ? "MIB"
-						  : "VALUE");
-		snprintf(sentence, sizeof(sentence),
-			 "[%s] %s (%s; default: %s; since 2.%u)", k->name,
-			 k->sentence, k->range, k->by_default, k->since);
-		gp_help_entry(flag, sentence, columns, out);
-	}
-}
-
-static void explain_what_ifs(unsigned columns, FILE *out)
-{
-	size_t count;
-	const struct gp_what_if_row *rows = gp_what_if_table(&count);
-	char flag[80];
-
-	fputs("\nWhat-ifs, made in this order (gpupool help what-if):\n", out);
-	for (size_t i = 0; i < count; i++) {
-		snprintf(flag, sizeof(flag), "--%s%s%s", rows[i].name,
-			 rows[i].argument ? " " : "",
-			 rows[i].argument ? rows[i].argument : "");
-		gp_help_entry(flag, rows[i].sentence, columns, out);
-	}
-}
-
-void gp_options_help(enum gp_taker taker, unsigned columns, FILE *out)
-{
-	char flag[80];
-
-	fputs("\nOptions:\n", out);
-	for (size_t i = 0; i < gp_option_count; i++) {
-		const struct gp_option_row *row = &gp_option_table[i];
-		char letter[] = { '-', row->letter, ',', ' ', 0 };
-
-		if (!(row->takers & taker))
-			continue;
-		snprintf(flag, sizeof(flag), "%s--%s%s%s",
-			 row->letter ? letter : "", row->name,
-			 row->argument ? " " : "",
-			 row->argument ? row->argument : "");
-		gp_help_entry(flag, row->sentence, columns, out);
-	}
-	if (taker & WHAT_IF_TAKERS)
-		explain_what_ifs(columns, out);
-	if (taker & KNOB_TAKERS)
-		explain_knobs(columns, out);
 }

@@ -65,6 +65,7 @@ struct gp_texts {
 
 /* Zero and NULL: not given.  Texts are borrowed from argv. */
 struct gp_options {
+	const char *command; /* its name, for messages */
 	const char *alloc_conf, *torch, *torch_lib, *engine, *output, *events,
 		*only;
 	const char *fail_over; /* AMOUNT, as typed */

@@ -131,16 +131,18 @@ enum gp_status gp_plan_recorded(struct gp_plan *plan,
 	return status;
 }
 
-static enum gp_status find_engine(struct gp_plan *plan, const char *name,
+static enum gp_status find_engine(struct gp_plan *plan,
+				  const struct gp_options *options,
 				  struct gp_diag *diag)
 {
+	const char *name = options->engine;
 	size_t count;
 	const struct gp_engine *engines = gp_engine_table(&count);
 
 	plan->engine = gp_engine_find(name);
 	if (plan->engine)
 		return GP_OK;
-	gp_diag_file(diag, "replay");
+	gp_diag_file(diag, options->command);
 	for (size_t i = 0; i < count; i++) {
 		size_t length = strlen(diag->hint);
 
@@ -156,9 +158,12 @@ static bool runs_torch(const struct gp_plan *plan)
 }
 
 /* As asked for, else that of the PyTorch at hand, else the recording's. */
-static enum gp_status ask_release(struct gp_plan *plan, const char *torch,
+static enum gp_status ask_release(struct gp_plan *plan,
+				  const struct gp_options *options,
 				  uint8_t *release, struct gp_diag *diag)
 {
+	const char *torch = options->torch;
+
 	if (!torch && plan->torch_lib)
 		return gp_torch_lib_release(plan->torch_lib, release, diag);
 	if (!torch) {
@@ -168,7 +173,7 @@ static enum gp_status ask_release(struct gp_plan *plan, const char *torch,
 	}
 	if (gp_release_parse(torch, release, diag) == GP_OK)
 		return GP_OK;
-	gp_diag_file(diag, "replay");
+	gp_diag_file(diag, options->command);
 	if (!*diag->hint)
 		gp_diag_hint(diag, "--torch takes 2.0 to 2.15, or latest");
 	return GP_USAGE;
@@ -206,7 +211,7 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 	plan->mode = GP_WHAT_IF;
 	plan->on_oom = (enum gp_on_oom)options->on_oom;
 	if (options->engine)
-		status = find_engine(plan, options->engine, diag);
+		status = find_engine(plan, options, diag);
 	if (status == GP_OK)
 		status = gp_pool_flags_parse(options, &plan->pool_settings,
 					     diag);
@@ -214,7 +219,7 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 		status = gp_torch_lib_prepare(options->torch_lib,
 					      &plan->torch_lib, diag);
 	if (status == GP_OK)
-		status = ask_release(plan, options->torch, &release, diag);
+		status = ask_release(plan, options, &release, diag);
 	if (status == GP_OK && runs_torch(plan) && !plan->torch_lib)
 		status = gp_torch_lib_find(release, &plan->torch_lib, diag);
 	if (status == GP_OK)

@@ -89,7 +89,8 @@ static void conclude_capacity(struct session *s)
 
 static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 {
-	struct gp_options options = { .torch = s->options->torch,
+	struct gp_options options = { .command = "suggest",
+				      .torch = s->options->torch,
 				      .capacity = s->options->capacity };
 	enum gp_status status =
 		gp_plan_asked(&s->asked, s->trace, &options, diag);

@@ -71,14 +71,15 @@ static enum gp_status add_file(struct lists *lists, const char *path,
 		return gp_diag_set(diag, GP_INPUT, "%s", strerror(errno));
 	}
 	while (getline(&line, &room, file) >= 0) {
-		char *start = line + strspn(line, " \t");
-		size_t length = strcspn(start, "\r\n");
+		char *start = line + strspn(line, " \t\r\n");
+		const char *conf;
+		size_t length;
 
-		while (length && strchr(" \t", start[length - 1]))
-			length--;
-		start[length] = 0;
-		if (length && *start != '#')
-			add_conf(lists, strcmp(start, "\"\"") ? start : "");
+		if (!*start || *start == '#')
+			continue;
+		conf = gp_conf_pasted(start, &length);
+		start[(size_t)(conf - start) + length] = 0;
+		add_conf(lists, conf);
 	}
 	free(line);
 	fclose(file);

@@ -109,10 +109,17 @@ static enum gp_status read_settings(const struct reading *r,
 {
 	char conf[MOST_TEXT + 1] = "";
 	enum gp_status status;
+	size_t length;
 
-	if (!json_is_object(value))
-		return load_text(value, "settings", MOST_TEXT, &r->store->arena,
-				 settings, r->diag);
+	if (!json_is_object(value)) {
+		status = load_text(value, "settings", MOST_TEXT,
+				   &r->store->arena, settings, r->diag);
+		if (status != GP_OK)
+			return status;
+		*settings = gp_conf_pasted(*settings, &length);
+		*settings = gp_arena_text(&r->store->arena, *settings, length);
+		return GP_OK;
+	}
 	status = join_settings(r, value, conf, sizeof(conf));
 	if (status == GP_OK)
 		*settings = gp_arena_text(&r->store->arena, conf, strlen(conf));

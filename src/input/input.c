@@ -109,8 +109,21 @@ static const struct format {
 	{ is_rmm, gp_rmm_read },
 };
 
-static enum gp_status fail_unknown(size_t n, struct gp_diag *diag)
+static bool is_zip(const unsigned char *at, size_t n)
 {
+	return n >= 4 && !memcmp(at, "PK\003\004", 4);
+}
+
+static enum gp_status fail_unknown(const unsigned char *at, size_t n,
+				   struct gp_diag *diag)
+{
+	if (is_zip(at, n)) {
+		gp_diag_hint(diag, "torch.cuda.memory._dump_snapshot("
+				   "\"file.pickle\") writes a memory snapshot");
+		return gp_diag_set(diag, GP_INPUT,
+				   "it is a zip file, such as a checkpoint "
+				   "that torch.save wrote, and no trace");
+	}
 	gp_diag_hint(diag, "PyTorch memory snapshots (pickle of protocol 2 to "
 			   "5, or JSON), gpupool-trace (JSON, JSON Lines or "
 			   "binary), torch.profiler's traces with memory "
@@ -134,7 +147,8 @@ enum gp_status gp_input_read(const struct gp_input_config *config,
 	for (i = 0; i < sizeof(formats) / sizeof(*formats) && !read; i++)
 		if (formats[i].is_it(source.at, n))
 			read = formats[i].read;
-	status = read ? read(&source, trace, diag) : fail_unknown(n, diag);
+	status = read ? read(&source, trace, diag)
+		      : fail_unknown(source.at, n, diag);
 	gp_source_close(&source);
 	return status;
 }

@@ -15,9 +15,10 @@ static enum gp_status fail_opcode(struct gp_machine *m, unsigned char opcode)
 
 	if (name) {
 		gp_machine_name_opcode(m);
-		gp_diag_hint(m->diag, "a memory snapshot is plain data; this "
-				      "pickle would run code, or ask for "
-				      "more, when Python loads it");
+		gp_diag_hint(m->diag, "a memory snapshot is plain data, and a "
+				      "checkpoint is none: torch.cuda.memory."
+				      "_dump_snapshot(\"file.pickle\") writes "
+				      "one");
 		return gp_diag_set(m->diag, GP_INPUT,
 				   "opcode %s stands here, and gpupool "
 				   "executes nothing",

@@ -92,6 +92,75 @@ START_TEST(test_flags_of_settings_become_a_conf)
 }
 END_TEST
 
+START_TEST(test_settings_are_flags_by_the_names_of_pytorch)
+{
+	static const char *const words[] = {
+		"replay",   "--max_split_size_mb=128",
+		"a.pickle", "--garbage-collection-threshold",
+		"0.8",	    "--json",
+		NULL
+	};
+	struct gp_options options;
+	struct gp_diag diag;
+
+	ck_assert_int_eq(parse(&options, GP_TAKER_REPLAY, words, &diag), GP_OK);
+	ck_assert_str_eq(options.knobs, "max_split_size_mb:128,"
+					"garbage_collection_threshold:0.8");
+	ck_assert_uint_eq(options.format, GP_FORMAT_JSON);
+	ck_assert_uint_eq(options.operand_count, 1);
+	gp_options_release(&options);
+}
+END_TEST
+
+/* A program's own flags are left alone. */
+START_TEST(test_what_follows_two_dashes_is_left_as_it_is)
+{
+	static const char *const words[] = { "record", "--", "python",
+					     "--max_len", NULL };
+	struct gp_options options;
+	struct gp_diag diag;
+
+	ck_assert_int_eq(parse(&options, GP_TAKER_RECORD, words, &diag), GP_OK);
+	ck_assert_str_eq(options.operands[1], "--max_len");
+	gp_options_release(&options);
+}
+END_TEST
+
+START_TEST(test_pasted_settings_are_settings)
+{
+	static const struct {
+		const char *text, *conf;
+	} rows[] = {
+		{ "expandable_segments:True", "expandable_segments:True" },
+		{ "", "" },
+		{ "\"\"", "" },
+		{ "'max_split_size_mb:9'", "max_split_size_mb:9" },
+		{ " PYTORCH_CUDA_ALLOC_CONF=a:b ", "a:b" },
+		{ "PYTORCH_ALLOC_CONF='a:b, c:d'", "a:b, c:d" },
+		{ "export  PYTORCH_CUDA_ALLOC_CONF=\"a:b\";", "a:b" },
+		{ "PYTORCH_HIP_ALLOC_CONF=a:b; python x.py", "a:b" },
+		{ "PYTORCH_CUDA_ALLOC_CONF=a:b python x.py", "a:b" },
+		{ "PYTORCH_CUDA_ALLOC_CONF=", "" },
+		/* as they are: PyTorch says what is wrong with them */
+		{ "export a:b", "export a:b" },
+		{ "\"a:b", "\"a:b" },
+		{ "a:b, c:d", "a:b, c:d" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const char *words[] = { "replay", "--alloc-conf", rows[i].text,
+					NULL };
+		struct gp_options options;
+		struct gp_diag diag;
+
+		ck_assert_int_eq(parse(&options, GP_TAKER_REPLAY, words, &diag),
+				 GP_OK);
+		ck_assert_str_eq(options.alloc_conf, rows[i].conf);
+		gp_options_release(&options);
+	}
+}
+END_TEST
+
 START_TEST(test_what_is_not_known_is_named)
 {
 	static const struct {
@@ -108,8 +177,8 @@ START_TEST(test_what_is_not_known_is_named)
 		  "there is no flag --capacty",
 		  "did you mean --capacity?" },
 		{ GP_TAKER_REPLAY,
-		  { "replay", "--max-split-size-mb=3" },
-		  "there is no flag --max-split-size-mb",
+		  { "replay", "--max-splits-mb=3" },
+		  "there is no flag --max-splits-mb",
 		  "did you mean --max-split-mb?" },
 		{ GP_TAKER_INFO,
 		  { "info", "--compare" },
@@ -203,6 +272,9 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ test_flags_and_operands_stand_in_any_order, 0 },
 		{ test_flags_of_settings_become_a_conf, 0 },
+		{ test_settings_are_flags_by_the_names_of_pytorch, 0 },
+		{ test_what_follows_two_dashes_is_left_as_it_is, 0 },
+		{ test_pasted_settings_are_settings, 0 },
 		{ test_what_is_not_known_is_named, 0 },
 		{ test_a_format_of_convert, 0 },
 		{ test_suggestions_are_near, 0 },
