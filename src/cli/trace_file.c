@@ -43,12 +43,23 @@ enum gp_status gp_trace_file_read_requests(const char *path,
 					   struct gp_diag *diag)
 {
 	enum gp_status status = gp_trace_file_read(path, progress, trace, diag);
+	bool is_empty;
 
 	if (status != GP_OK || has_requests(*trace))
 		return status;
+	is_empty = !(*trace)->device_count;
 	gp_trace_destroy(*trace);
 	*trace = NULL;
 	gp_diag_file(diag, path);
+	if (is_empty) {
+		gp_diag_hint(diag, "to record, call torch.cuda.memory."
+				   "_record_memory_history() before the work "
+				   "and _dump_snapshot(\"file.pickle\") after "
+				   "it");
+		return gp_diag_set(diag, GP_INPUT,
+				   "the file holds nothing: no segments and "
+				   "no requests");
+	}
 	gp_diag_hint(diag,
 		     "gpupool explain says what holds it; for requests, call "
 		     "torch.cuda.memory._record_memory_history() before the "

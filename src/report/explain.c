@@ -258,6 +258,11 @@ void gp_report_explain_text(const struct gp_explanation *explanation,
 				  .explanation = explanation };
 	size_t worst = worst_of(explanation);
 
+	if (!explanation->count) {
+		gp_page_line(&p.page, GP_TONE_TITLE, 0, "%s",
+			     gp_page_name(explanation->path));
+		gp_head_nothing(&p.page);
+	}
 	for (size_t i = 0; i < explanation->count; i++) {
 		p.explain = &explanation->devices[i];
 		if (i != worst && !explanation->has_details)

@@ -154,14 +154,20 @@ static void print_run(const struct gp_page *page,
 }
 
 static void print_sentence(const struct gp_page *page,
+			   const struct gp_floor_report *report,
 			   const struct gp_floor_device *d)
 {
 	char bound[GP_BYTES_TEXT], height[GP_BYTES_TEXT], run[GP_BYTES_TEXT];
+	char count[GP_COUNT_TEXT], rounding[GP_COUNT_TEXT + 64] = "";
 
+	if (report->round > 1)
+		snprintf(rounding, sizeof(rounding),
+			 " that rounds sizes up to %s bytes",
+			 gp_count_text(report->round, count));
 	gp_page_line(page, GP_TONE_TITLE, 2,
-		     "No allocator could do with less than %s; a packing of %s "
-		     "exists; PyTorch reserves %s.",
-		     gp_bytes_text(d->floor.bound, bound),
+		     "No allocator%s could do with less than %s; a packing of "
+		     "%s exists; PyTorch reserves %s.",
+		     rounding, gp_bytes_text(d->floor.bound, bound),
 		     gp_bytes_text(d->floor.height, height),
 		     gp_bytes_text(d->makeup.reserved, run));
 }
@@ -198,6 +204,11 @@ void gp_report_floor_text(const struct gp_floor_report *report,
 {
 	struct gp_page page = gp_page_make(style, out);
 
+	if (!report->count) {
+		gp_page_line(&page, GP_TONE_TITLE, 0, "%s",
+			     gp_page_name(report->path));
+		gp_head_nothing(&page);
+	}
 	for (size_t i = 0; i < report->count; i++) {
 		const struct gp_floor_device *d = &report->devices[i];
 
@@ -211,7 +222,7 @@ void gp_report_floor_text(const struct gp_floor_report *report,
 				     gp_page_name(report->path));
 		gp_page_blank(&page);
 		if (report->settings)
-			print_sentence(&page, d);
+			print_sentence(&page, report, d);
 		else
 			print_spans(&page, report, d);
 		gp_page_blank(&page);

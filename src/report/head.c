@@ -151,3 +151,14 @@ uint64_t gp_head_most_events(const struct gp_report *report, size_t device)
 	}
 	return most;
 }
+
+void gp_head_nothing(const struct gp_page *page)
+{
+	gp_page_line(page, GP_TONE_TITLE, 2,
+		     "The file holds nothing: no segments and no requests.");
+	gp_page_line(page, GP_TONE_PLAIN, 2,
+		     "To record, call torch.cuda.memory."
+		     "_record_memory_history() before the work, and "
+		     "torch.cuda.memory._dump_snapshot(\"file.pickle\") "
+		     "after it.");
+}

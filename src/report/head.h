@@ -41,4 +41,7 @@ uint64_t gp_head_events(const struct gp_report *report,
 			const struct gp_run *run, size_t device);
 uint64_t gp_head_most_events(const struct gp_report *report, size_t device);
 
+/* That a file without devices holds nothing, and how to record another. */
+void gp_head_nothing(const struct gp_page *page);
+
 #endif

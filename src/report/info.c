@@ -55,6 +55,8 @@ static void print_release(const struct gp_page *page,
 
 static const char *coverage(const struct gp_trace *trace)
 {
+	if (!trace->device_count)
+		return "nothing: no segments and no requests";
 	if (trace->is_complete)
 		return "the whole process, from its first allocation";
 	if (gp_trace_has_start(trace))
@@ -250,6 +252,8 @@ void gp_report_info_text(const struct gp_info *info,
 	print_settings(&page, trace);
 	print_names(&page, "Streams", trace, GP_BY_STREAM, trace->stream_count);
 	print_names(&page, "Pools", trace, GP_BY_POOL, trace->pool_count);
+	if (!trace->device_count)
+		gp_head_nothing(&page);
 	if (info->trouble)
 		gp_page_field(&page, "No replay", "%s", info->trouble);
 	for (size_t i = 0; i < trace->device_count; i++)

@@ -232,8 +232,7 @@ static void print_run(const struct gp_page *page,
 		     gp_page_name(report->path), mode_words(report->runs));
 	gp_head_run(page, report, report->runs);
 	if (!report->trace->device_count)
-		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "The trace has no devices: nothing to replay.");
+		gp_head_nothing(page);
 	for (size_t i = 0; i < report->trace->device_count; i++)
 		print_device(page, report, i);
 }
