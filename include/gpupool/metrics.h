@@ -33,6 +33,9 @@ enum gp_measure_scope {
 enum gp_measure_id {
 	GP_PEAK_RESERVED,
 	GP_PEAK_ALLOCATED,
+	GP_RECORDED_RESERVED,
+	GP_RECORDED_ALLOCATED,
+	GP_RECORDED_START,
 	GP_ALLOCS,
 	GP_DROPPED,
 	GP_DEVICE_ALLOCS,
@@ -67,6 +70,8 @@ struct gp_measure {
 	const char *meaning; /* in a few words */
 	const char *formula;
 	const char *reading; /* sentences: what it tells */
+	/* Whether the run has it, and not 0 instead; NULL: every run does. */
+	bool (*is_known)(const struct gp_subject *subject);
 	/* One of them, by unit. */
 	uint64_t (*count)(const struct gp_subject *subject);
 	double (*ratio)(const struct gp_subject *subject);
@@ -78,6 +83,8 @@ extern const struct gp_measure gp_measures[GP_MEASURES];
 struct gp_subject gp_at_peak(const struct gp_replay_result *result);
 struct gp_subject gp_at_end(const struct gp_replay_result *result);
 
+bool gp_measure_is_known(enum gp_measure_id id,
+			 const struct gp_subject *subject);
 uint64_t gp_measure_count(enum gp_measure_id id,
 			  const struct gp_subject *subject);
 double gp_measure_ratio(enum gp_measure_id id,

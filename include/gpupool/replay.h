@@ -162,6 +162,7 @@ struct gp_moment gp_moment_of(struct gp_allocator *allocator, uint64_t event);
 
 struct gp_replay_result {
 	struct gp_stats stats;
+	struct gp_recorded recorded;	/* what the recording tells of itself */
 	struct gp_pool_reserved *pools; /* private ones that had memory */
 	size_t pool_count;
 	struct gp_device_calls calls;

@@ -171,6 +171,15 @@ struct gp_counter {
 	uint32_t zero;
 };
 
+/*
+ * Counters that are not PyTorch's: what a recording tells of a device's memory
+ * as it goes, behind its first event and at the most.
+ */
+#define GP_RECORDED_RESERVED_FIRST  "recorded.reserved_bytes.first"
+#define GP_RECORDED_RESERVED_PEAK   "recorded.reserved_bytes.peak"
+#define GP_RECORDED_ALLOCATED_FIRST "recorded.allocated_bytes.first"
+#define GP_RECORDED_ALLOCATED_PEAK  "recorded.allocated_bytes.peak"
+
 struct gp_device_trace {
 	uint32_t device;       /* CUDA's ordinal */
 	uint64_t total_memory; /* bytes; 0: not known */
@@ -220,6 +229,16 @@ const char *gp_trace_unknown(const struct gp_trace *trace);
 bool gp_trace_has_start(const struct gp_trace *trace);
 /* Bytes of all segments. */
 uint64_t gp_state_reserved(const struct gp_state *state);
+
+/* What a recording tells of itself, whatever its requests come to. */
+struct gp_recorded {
+	bool has_reserved, has_allocated; /* else not told */
+	uint64_t reserved, allocated;	  /* bytes, at the most */
+	bool has_first;			  /* behind the first event */
+	uint64_t first_reserved, first_allocated;
+};
+struct gp_recorded gp_trace_recorded(const struct gp_trace *trace,
+				     uint32_t device);
 
 /* Two traces that any replay treats alike. */
 bool gp_trace_equal(const struct gp_trace *a, const struct gp_trace *b);

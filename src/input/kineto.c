@@ -119,6 +119,9 @@ static void read_memory(struct gp_kineto *k, const json_t *event)
 	if (!gp_json_number(json_object_get(args, "Total Allocated"),
 			    &r->total))
 		r->total = UINT64_MAX;
+	if (!gp_json_number(json_object_get(args, "Total Reserved"),
+			    &r->reserved))
+		r->reserved = UINT64_MAX;
 }
 
 static void add_step(struct gp_kineto *k, double ts, uint32_t text,

@@ -13,6 +13,7 @@ struct kineto_record {
 	uint64_t thread;
 	uint64_t addr, size; /* KINETO_MEMORY */
 	uint64_t total;	     /* allocated behind it; UINT64_MAX: not known */
+	uint64_t reserved;   /* likewise */
 	uint32_t device;
 	uint32_t site;
 	uint32_t text; /* KINETO_STEP */

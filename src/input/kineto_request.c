@@ -24,6 +24,7 @@ struct device {
 	uint64_t known;	    /* of these, freed later */
 	uint64_t unknown_at; /* an address of no block */
 	bool has_first;
+	struct gp_recorded told;
 	struct gp_guesses guesses;
 };
 
@@ -130,6 +131,53 @@ static void note_first(struct device *d, const struct kineto_record *record)
 		d->before = record->total - record->size;
 }
 
+static void raise(bool *has, uint64_t *most, uint64_t value)
+{
+	if (value == UINT64_MAX)
+		return;
+	*has = true;
+	if (value > *most)
+		*most = value;
+}
+
+/* What the profile itself counts, behind each event. */
+static void note_told(struct gp_recorded *told,
+		      const struct kineto_record *record, bool is_first)
+{
+	raise(&told->has_reserved, &told->reserved, record->reserved);
+	raise(&told->has_allocated, &told->allocated, record->total);
+	if (!is_first || record->reserved == UINT64_MAX ||
+	    record->total == UINT64_MAX)
+		return;
+	told->has_first = true;
+	told->first_reserved = record->reserved;
+	told->first_allocated = record->total;
+}
+
+static void tell(const struct requests *r, uint32_t device,
+		 const struct gp_recorded *told)
+{
+	const struct {
+		const char *name;
+		bool is_there;
+		uint64_t value;
+	} counters[] = {
+		{ GP_RECORDED_RESERVED_PEAK, told->has_reserved,
+		  told->reserved },
+		{ GP_RECORDED_ALLOCATED_PEAK, told->has_allocated,
+		  told->allocated },
+		{ GP_RECORDED_RESERVED_FIRST, told->has_first,
+		  told->first_reserved },
+		{ GP_RECORDED_ALLOCATED_FIRST, told->has_first,
+		  told->first_allocated },
+	};
+
+	for (size_t i = 0; i < sizeof(counters) / sizeof(*counters); i++)
+		if (counters[i].is_there && counters[i].value <= INT64_MAX)
+			gp_build_counter(r->build, device, counters[i].name,
+					 (int64_t)counters[i].value);
+}
+
 static enum gp_status look_back(struct requests *r,
 				const struct kineto_record *record)
 {
@@ -138,6 +186,7 @@ static enum gp_status look_back(struct requests *r,
 
 	if (status != GP_OK)
 		return status;
+	note_told(&d->told, record, !d->has_first);
 	note_first(d, record);
 	if (!record->is_free) {
 		gp_map_put(&d->live, record->addr, 1);
@@ -211,6 +260,7 @@ static enum gp_status request(struct requests *r)
 
 		d->guesses.lost_entries = d->ledger.lost;
 		gp_build_guesses(r->build, d->ledger.device, &d->guesses);
+		tell(r, d->ledger.device, &d->told);
 	}
 	return GP_OK;
 }

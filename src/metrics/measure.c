@@ -26,6 +26,36 @@ static uint64_t peak_allocated(const struct gp_subject *s)
 	return gp_replay_peak_allocated(s->result);
 }
 
+static bool knows_reserved(const struct gp_subject *s)
+{
+	return s->result->recorded.has_reserved;
+}
+
+static uint64_t recorded_reserved(const struct gp_subject *s)
+{
+	return s->result->recorded.reserved;
+}
+
+static bool knows_allocated(const struct gp_subject *s)
+{
+	return s->result->recorded.has_allocated;
+}
+
+static uint64_t recorded_allocated(const struct gp_subject *s)
+{
+	return s->result->recorded.allocated;
+}
+
+static bool knows_start(const struct gp_subject *s)
+{
+	return s->result->recorded.has_first;
+}
+
+static uint64_t recorded_start(const struct gp_subject *s)
+{
+	return s->result->recorded.first_reserved;
+}
+
 static uint64_t allocs(const struct gp_subject *s)
 {
 	return s->result->allocs;
@@ -144,6 +174,50 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "No setting of the allocator gets below it: "
 			"only the program can, by keeping less.",
 		.count = peak_allocated,
+	},
+	[GP_RECORDED_RESERVED] = {
+		.key = "recorded_reserved_bytes",
+		.label = "  recorded",
+		.unit = GP_UNIT_BYTES,
+		.scope = GP_SCOPE_RUN,
+		.meaning = "most that the recording itself says was reserved",
+		.formula = "the most of Total Reserved in a profile, or "
+			"reserved_bytes.all.peak of a program that never "
+			"resets it",
+		.reading = "More than peak_reserved_bytes: memory was held "
+			"that no request in the recording accounts for, and "
+			"the peak was at least this. Not there where the "
+			"recording does not tell.",
+		.is_known = knows_reserved,
+		.count = recorded_reserved,
+	},
+	[GP_RECORDED_ALLOCATED] = {
+		.key = "recorded_allocated_bytes",
+		.label = "  recorded",
+		.unit = GP_UNIT_BYTES,
+		.scope = GP_SCOPE_RUN,
+		.meaning = "most that the recording itself says was allocated",
+		.formula = "the most of Total Allocated in a profile, or "
+			"allocated_bytes.all.peak of a program that never "
+			"resets it",
+		.reading = "Other than peak_allocated_bytes: blocks are "
+			"missing from the recording, or were guessed. Not "
+			"there where the recording does not tell.",
+		.is_known = knows_allocated,
+		.count = recorded_allocated,
+	},
+	[GP_RECORDED_START] = {
+		.key = "recorded_reserved_at_start_bytes",
+		.label = "Recorded at the start",
+		.unit = GP_UNIT_BYTES,
+		.scope = GP_SCOPE_RUN,
+		.meaning = "reserved when the recording began, as it says",
+		.formula = "Total Reserved of a profile's first event",
+		.reading = "What of it was not in use then was cached, in "
+			"memory that the recording never shows. Not there "
+			"where the recording does not tell.",
+		.is_known = knows_start,
+		.count = recorded_start,
 	},
 	[GP_ALLOCS] = {
 		.key = "allocs",
@@ -371,6 +445,14 @@ struct gp_subject gp_at_peak(const struct gp_replay_result *result)
 struct gp_subject gp_at_end(const struct gp_replay_result *result)
 {
 	return (struct gp_subject){ result, &result->at_end };
+}
+
+bool gp_measure_is_known(enum gp_measure_id id,
+			 const struct gp_subject *subject)
+{
+	const struct gp_measure *measure = &gp_measures[id];
+
+	return !measure->is_known || measure->is_known(subject);
 }
 
 uint64_t gp_measure_count(enum gp_measure_id id,

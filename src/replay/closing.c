@@ -20,11 +20,13 @@ static void note_pools(struct gp_replay_result *result,
 					   &result->pools[result->pool_count]);
 }
 
-void closing_note(struct gp_replay_result *result, const struct gp_trace *trace,
+void closing_note(struct gp_replay_result *result,
+		  const struct gp_replay_config *config,
 		  struct gp_allocator *allocator, struct gp_device *device)
 {
 	result->stats = *allocator->ops->stats(allocator);
-	note_pools(result, trace, allocator);
+	result->recorded = gp_trace_recorded(config->trace, config->device);
+	note_pools(result, config->trace, allocator);
 	result->calls = device->calls;
 	result->reach = device->reach;
 	if (device->ops->times)

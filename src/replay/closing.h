@@ -4,7 +4,8 @@
 
 #include "gpupool/replay.h"
 
-void closing_note(struct gp_replay_result *result, const struct gp_trace *trace,
+void closing_note(struct gp_replay_result *result,
+		  const struct gp_replay_config *config,
 		  struct gp_allocator *allocator, struct gp_device *device);
 
 /* GP_OK unless the engine or the device broke on the way. */

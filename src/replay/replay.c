@@ -323,7 +323,7 @@ static enum gp_status end(struct replay *r, struct gp_diag *diag)
 
 	watch_end(&r->watch, r->event);
 	memory_check_end(&r->check, r->event);
-	closing_note(r->result, r->trace, r->allocator, r->device);
+	closing_note(r->result, r->config, r->allocator, r->device);
 	status = closing_health(r->allocator, r->device, diag);
 	r->allocator->ops->destroy(r->allocator);
 	gp_device_destroy(r->device);

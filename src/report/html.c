@@ -17,6 +17,7 @@
 #include "report/page_data.h"
 #include "report/page_files.h"
 #include "report/svg_parts.h"
+#include "report/told.h"
 
 #define WIDTH 1080 /* of drawings, in user units */
 
@@ -53,11 +54,17 @@ static void write_tile(const char *label, enum gp_measure_id id,
 
 static void write_tiles(const struct gp_replay_result *result, FILE *out)
 {
+	char text[GP_TOLD_TEXT];
 	struct gp_subject peak = gp_at_peak(result), end = gp_at_end(result);
 
+	if (gp_told_more(&result->recorded, result->at_peak.reserved, text))
+		fprintf(out, "<p class=\"told\">%s</p>\n", text);
 	fputs("<dl class=\"tiles\">\n", out);
 	write_tile("Peak reserved", GP_PEAK_RESERVED, &peak,
 		   "held from the device", out);
+	if (gp_measure_is_known(GP_RECORDED_RESERVED, &peak))
+		write_tile("Recorded", GP_RECORDED_RESERVED, &peak,
+			   "reserved at the most, as the recording says", out);
 	write_tile("Allocated then", GP_ALLOCATED, &peak, "in use by tensors",
 		   out);
 	write_tile("Gap", GP_GAP, &peak, "reserved, not in use", out);

@@ -12,6 +12,7 @@
 #include "report/head.h"
 #include "report/page.h"
 #include "report/table.h"
+#include "report/told.h"
 
 #define LABEL  14
 #define BYTES  11
@@ -131,6 +132,7 @@ static void print_moments(const struct gp_page *page,
 {
 	struct gp_group start = gp_group_total(&device->start);
 	struct gp_group end = gp_group_total(&device->end);
+	char text[GP_TOLD_TEXT];
 
 	fprintf(page->out, "%*s%*s%*s%*s%*s\n", LABEL, "", BYTES, "reserved",
 		BYTES, "allocated", BYTES, "active", BYTES, "requested");
@@ -143,6 +145,11 @@ static void print_moments(const struct gp_page *page,
 			end = sums_of(&result->at_end);
 	}
 	print_moment(page, "at the end", &end);
+	if (result &&
+	    gp_told_more(&result->recorded, result->at_peak.reserved, text)) {
+		gp_page_blank(page);
+		gp_page_line(page, GP_TONE_BAD, 2, "%s", text);
+	}
 }
 
 /* Kinds that occur among first..last-1, from *kind on; false: no more. */

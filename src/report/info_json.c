@@ -42,11 +42,28 @@ static void write_replayed(struct gp_emit *json,
 	gp_emit_close(json, '}');
 }
 
+static void write_recorded(struct gp_emit *json, const struct gp_recorded *told)
+{
+	if (!told->has_reserved && !told->has_allocated)
+		return;
+	gp_emit_open(json, "recorded", '{', GP_EMIT_LINES);
+	if (told->has_reserved)
+		gp_emit_uint(json, "reserved", told->reserved);
+	if (told->has_allocated)
+		gp_emit_uint(json, "allocated", told->allocated);
+	if (told->has_first) {
+		gp_emit_uint(json, "reserved_at_start", told->first_reserved);
+		gp_emit_uint(json, "allocated_at_start", told->first_allocated);
+	}
+	gp_emit_close(json, '}');
+}
+
 static void write_device(struct gp_emit *json, const struct gp_info *info,
 			 size_t i)
 {
 	const struct gp_device_trace *device = &info->trace->devices[i];
 	struct gp_census census = gp_census_take(device);
+	struct gp_recorded told;
 
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "device", device->device);
@@ -56,6 +73,8 @@ static void write_device(struct gp_emit *json, const struct gp_info *info,
 	gp_emit_uint(json, "event_count", device->event_count);
 	write_events(json, &census);
 	gp_emit_guesses(json, "guesses", &device->guesses);
+	told = gp_trace_recorded(info->trace, (uint32_t)i);
+	write_recorded(json, &told);
 	gp_emit_state(json, "start", info->trace, &device->start);
 	if (info->results && info->results[i].requests)
 		write_replayed(json, &info->results[i]);

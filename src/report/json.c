@@ -118,6 +118,8 @@ static void write_measure(struct gp_emit *json, enum gp_measure_id id,
 {
 	const struct gp_measure *measure = &gp_measures[id];
 
+	if (!gp_measure_is_known(id, subject))
+		return;
 	if (measure->unit == GP_UNIT_RATIO)
 		gp_emit_ratio(json, measure->key, measure->ratio(subject));
 	else

@@ -183,7 +183,7 @@ static void put_measure(const struct reader *reader, enum gp_measure_id id,
 	char name[64];
 
 	for (size_t m = 0; m < 3; m++) {
-		if (!has_moment(measure, m))
+		if (!has_moment(measure, m) || !gp_measure_is_known(id, &at[m]))
 			continue;
 		measure_name(measure, m, name);
 		put((void *)reader, name,

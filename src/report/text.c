@@ -12,6 +12,7 @@
 #include "report/head.h"
 #include "report/page.h"
 #include "report/table.h"
+#include "report/told.h"
 #include "report/trouble.h"
 
 #define DRAWING_ROWS 6 /* a report's first screen is 24 lines */
@@ -32,6 +33,15 @@ static void bytes_row(const struct gp_page *page, enum gp_measure_id id,
 			    note, GP_TONE_PLAIN });
 }
 
+/* Beside the replay's. */
+static void recorded_row(const struct gp_page *page, enum gp_measure_id id,
+			 const struct gp_subject *subject)
+{
+	if (gp_measure_is_known(id, subject))
+		bytes_row(page, id, gp_measures[id].label, subject,
+			  "at the most, as the recording itself says");
+}
+
 static void print_peak(const struct gp_page *page,
 		       const struct gp_replay_result *result)
 {
@@ -42,6 +52,7 @@ static void print_peak(const struct gp_page *page,
 	snprintf(note, sizeof(note), "held from the device, at event %s",
 		 gp_count_text(result->at_peak.event, event));
 	bytes_row(page, GP_PEAK_RESERVED, "Peak reserved", &peak, note);
+	recorded_row(page, GP_RECORDED_RESERVED, &peak);
 	bytes_row(page, GP_ALLOCATED, "  allocated", &peak,
 		  "in use by tensors at that moment");
 	snprintf(note, sizeof(note), "held but not in use: %s (fragmentation)",
@@ -52,6 +63,7 @@ static void print_peak(const struct gp_page *page,
 		  "free pieces stuck in segments partly in use");
 	bytes_row(page, GP_PEAK_ALLOCATED, "Peak allocated", &peak,
 		  "most in use at any moment");
+	recorded_row(page, GP_RECORDED_ALLOCATED, &peak);
 }
 
 static void count_row(const struct gp_page *page, const char *label,
@@ -156,6 +168,12 @@ static void print_numbers(const struct gp_page *page,
 			  const struct gp_replay_result *result,
 			  const struct gp_guesses *guesses)
 {
+	char text[GP_TOLD_TEXT];
+
+	if (gp_told_more(&result->recorded, result->at_peak.reserved, text)) {
+		gp_page_blank(page);
+		gp_page_line(page, GP_TONE_BAD, 2, "%s", text);
+	}
 	gp_page_blank(page);
 	print_peak(page, result);
 	print_ooms(page, result);
