@@ -9,9 +9,12 @@
 #include "gpupool/replay.h"
 #include "suite.h"
 
-#define SEEDS	40 /* of each class */
-#define POINTS	14 /* within the ranges, of each run */
-#define KEPT_OF 1  /* MiB: a range of so much is no point */
+#define SEEDS	  40 /* of each class */
+#define PROGRAMS  400
+#define REQUESTS  60
+#define MOST_LIVE 12
+#define POINTS	  14 /* within the ranges, of each run */
+#define KEPT_OF	  1  /* MiB: a range of so much is no point */
 
 /* ---- one run, and a number for all that it did ---- */
 
@@ -314,9 +317,72 @@ START_TEST(test_settings_within_the_ranges_decide_alike)
 }
 END_TEST
 
+/* A program of few large blocks, so that oversize ones are given back one by
+ * one and several at a time. */
+static void write_oversize(struct trial *trial, struct dice *dice)
+{
+	struct author author = { .trial = trial };
+	struct desk desk = { 0 };
+	uint64_t live[MOST_LIVE], count = 0, id = 0;
+
+	*trial = (struct trial){ .about = "oversize blocks" };
+	trial->capacity = dice_between(dice, 100, 400) * MIB;
+	for (int i = 0; i < REQUESTS; i++) {
+		struct op op = { .kind = GP_ALLOC, .id = ++id };
+
+		op.size = dice_between(dice, 10, 100) * MIB;
+		if (count == MOST_LIVE || (count && dice_permille(dice, 500))) {
+			uint64_t at = dice_below(dice, count);
+
+			op = (struct op){ .kind = GP_FREE, .id = live[at] };
+			live[at] = live[--count];
+		} else {
+			live[count++] = op.id;
+		}
+		desk_add(&author, &desk, op);
+	}
+}
+
+START_TEST(test_so_they_do_where_oversize_blocks_are_released)
+{
+	struct found found = { 0 };
+	struct dice dice;
+
+	dice_init(&dice, 7, "oversize");
+	for (int i = 0; i < PROGRAMS; i++) {
+		struct trial trial;
+
+		write_oversize(&trial, &dice);
+		try_trial(&trial, &dice, &found);
+		trial_release(&trial);
+	}
+	ck_assert_uint_gt(found.failing, found.runs / 10);
+}
+END_TEST
+
+/* Ages count from a program's start, whatever threshold comes later. */
+START_TEST(test_so_they_do_where_settings_change)
+{
+	struct found found = { 0 };
+	struct dice dice;
+
+	dice_init(&dice, 9, "changes");
+	for (uint64_t seed = 0; seed < PROGRAMS; seed++) {
+		struct trial trial;
+
+		author_write(&trial, seed, trial_class_find("settings"));
+		try_trial(&trial, &dice, &found);
+		trial_release(&trial);
+	}
+	ck_assert_uint_gt(found.runs, 0);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
+		{ test_so_they_do_where_oversize_blocks_are_released, 0 },
+		{ test_so_they_do_where_settings_change, 0 },
 		{ test_settings_within_the_ranges_decide_alike, 0 },
 	};
 

@@ -19,8 +19,13 @@
 static const char *const ratios[] = { NULL,  "0.05", "0.31", "0.5",
 				      "0.6", "0.77", "0.8",  "0.93" };
 
+/* large_segment_size_mb, of those that are searched. */
+static const char *const larges[] = { NULL, "11", "12", "19", "22", "24" };
+#define LARGE_MOST  24
+#define LARGE_SINCE 11 /* release */
+
 struct found {
-	uint64_t searches, complete, runs, values;
+	uint64_t searches, complete, runs, values, serving;
 	uint64_t mixed; /* searches in which some values serve and some not */
 };
 
@@ -79,28 +84,45 @@ static int compare_value(const struct gp_cover_config *config,
 	return is_served;
 }
 
+/* With every other setting as base has it. */
+static void compare_values(const struct gp_cover_config *config,
+			   const struct gp_cover *cover, const char *base,
+			   struct found *found)
+{
+	/* One by one where most blocks are. */
+	for (uint64_t mib = 0; mib <= MOST_MB; mib += mib < MANY_MB ? 1 : 7) {
+		int is_served = compare_value(config, cover, base, mib);
+
+		found->serving += is_served == 1;
+		found->values += is_served >= 0;
+	}
+}
+
 static void compare_all(const struct gp_cover_config *config,
 			const struct gp_cover *cover, struct found *found)
 {
-	bool some_do = false, some_do_not = false;
+	uint64_t values = found->values, serving = found->serving;
+	size_t sizes = config->large_most ? COUNT_OF(larges) : 0;
 
 	for (size_t k = 0; k < COUNT_OF(ratios); k++) {
 		char *base =
 			gp_conf_with(config->conf,
 				     "garbage_collection_threshold", ratios[k]);
 
-		/* One by one where most blocks are. */
-		for (uint64_t mib = 0; mib <= MOST_MB;
-		     mib += mib < MANY_MB ? 1 : 7) {
-			int is_served = compare_value(config, cover, base, mib);
+		if (!sizes)
+			compare_values(config, cover, base, found);
+		for (size_t n = 0; n < sizes && k < 2; n++) {
+			char *other = gp_conf_with(
+				base, "large_segment_size_mb", larges[n]);
 
-			some_do |= is_served == 1;
-			some_do_not |= is_served == 0;
-			found->values += is_served >= 0;
+			compare_values(config, cover, other, found);
+			free(other);
 		}
 		free(base);
 	}
-	found->mixed += some_do && some_do_not;
+	values = found->values - values;
+	serving = found->serving - serving;
+	found->mixed += serving && serving < values;
 }
 
 /* What a box offers is what it says. */
@@ -166,6 +188,8 @@ static void search(const struct trial *trial, struct dice *dice,
 	config.trace = trace;
 	config.release = (uint8_t)dice_between(dice, trial_since(trial),
 					       GP_RELEASE_LAST);
+	if (config.release >= LARGE_SINCE && dice_permille(dice, 300))
+		config.large_most = LARGE_MOST;
 	config.capacity = throw_capacity(trial, dice, &config);
 	if (gp_cover_search(&config, &cover, &diag) == GP_OK) {
 		found->searches++;

@@ -98,8 +98,11 @@ static const struct block *releasable(const struct shelf *shelf,
 	return b;
 }
 
-/* From b downwards, until the sum is enough.  A limit above a block ends it
- * there, and one above the sum makes it go on. */
+/*
+ * From b downwards, until the sum is enough.  A limit above a block ends it
+ * there.  Whether the sum is enough does not hang on the limit: as soon as one
+ * block is released, it is at least as much.
+ */
 static void release_downwards(struct caching *c, const struct shelf *shelf,
 			      const struct block *b, uint64_t rounded)
 {
@@ -110,20 +113,12 @@ static void release_downwards(struct caching *c, const struct shelf *shelf,
 	for (b = releasable(shelf, b); b && sum < want && b->size >= limit;
 	     b = releasable(shelf, shelf_prev(shelf, b))) {
 		lower_to(&a->max_split_most, b->size);
-		if (sum >= rounded)
-			raise_to(&a->max_split_least, sum + 1);
 		if (block_is_split(b))
 			return; /* refused */
 		sum += b->size;
 	}
-	if (sum >= want) {
-		lower_to(&a->max_split_most, sum);
-		return;
-	}
-	if (b)
+	if (b && sum < want)
 		raise_to(&a->max_split_least, b->size + 1);
-	if (sum >= rounded)
-		raise_to(&a->max_split_least, sum + 1);
 }
 
 void alike_release(struct caching *c, const struct request *request)
