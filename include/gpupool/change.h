@@ -65,6 +65,22 @@ enum gp_status gp_makeup_take(const struct gp_replay_config *config,
 			      struct gp_replay_result *result,
 			      struct gp_diag *diag);
 
+/*
+ * The same at a given moment, behind that event: what is live, rounded up and
+ * waiting is of then, and the rest of the peak is free.  Runs of the same
+ * requests hold the same at such a moment, whenever they peak.  The result's
+ * peak is memory then.
+ */
+#define GP_AT_FULLEST UINT64_MAX
+enum gp_status gp_makeup_take_at(const struct gp_replay_config *config,
+				 uint64_t moment, struct gp_makeup *makeup,
+				 struct gp_replay_result *result,
+				 struct gp_diag *diag);
+
+/* The first event behind which the program holds the most, by what it asked
+ * for; GP_AT_FULLEST: there are no events. */
+uint64_t gp_makeup_moment(const struct gp_trace *trace, uint32_t device);
+
 /* What can be told of a moment without its blocks: the rounding of blocks that
  * wait counts as rounding, and is missing from the live set. */
 struct gp_makeup gp_makeup_of_moment(const struct gp_moment *moment);
@@ -155,6 +171,8 @@ struct gp_change_side {
 struct gp_change {
 	uint32_t device; /* CUDA's ordinal */
 	struct gp_change_side a, b;
+	/* Both make the same requests, and are looked at at one moment. */
+	bool is_same;
 	const struct gp_share_pair *sites, *sizes;
 	size_t site_count, size_count;
 	const struct gp_parting *parting; /* NULL: both are of one trace, or

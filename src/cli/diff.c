@@ -33,6 +33,51 @@ static enum gp_status read_trace(struct session *s, const char *path,
 
 /* ---- two traces, or one under other settings ---- */
 
+/* The only ones, or those of the same ordinal. */
+static bool is_pair(const struct session *s, uint32_t i, uint32_t k)
+{
+	const struct gp_trace *a = s->a.trace, *b = s->b.trace;
+
+	return (a->device_count == 1 && b->device_count == 1) ||
+	       a->devices[i].device == b->devices[k].device;
+}
+
+static bool asks_the_same(const struct session *s, uint32_t i, uint32_t k)
+{
+	struct gp_parting parting;
+
+	if (s->a.trace == s->b.trace)
+		return true;
+	parting = gp_parting_find(s->a.trace, i, s->b.trace, k);
+	return !parting.is_there && !parting.starts_differ;
+}
+
+static uint64_t *unset(const struct gp_trace *trace)
+{
+	uint64_t *moments =
+		gp_mem_alloc(trace->device_count + 1, sizeof(*moments));
+
+	for (size_t i = 0; i < trace->device_count; i++)
+		moments[i] = GP_AT_FULLEST;
+	return moments;
+}
+
+/* Runs of the same requests are looked at where the program holds most, each of
+ * others where it reserves most. */
+static void choose_moments(struct session *s)
+{
+	const struct gp_trace *a = s->a.trace, *b = s->b.trace;
+
+	s->a.moments = unset(a);
+	s->b.moments = unset(b);
+	for (uint32_t i = 0; i < a->device_count; i++)
+		for (uint32_t k = 0; k < b->device_count; k++)
+			if (is_pair(s, i, k) && asks_the_same(s, i, k)) {
+				s->a.moments[i] = gp_makeup_moment(a, i);
+				s->b.moments[k] = gp_makeup_moment(b, k);
+			}
+}
+
 /* One trace: A is as recorded.  Two: settings are for both. */
 static enum gp_status replay(struct session *s, struct gp_diag *diag)
 {
@@ -47,6 +92,8 @@ static enum gp_status replay(struct session *s, struct gp_diag *diag)
 	s->a.trace = s->a_trace;
 	s->b.path = is_one ? s->a_path : s->b_path;
 	s->b.trace = is_one ? s->a_trace : s->b_trace;
+	if (status == GP_OK)
+		choose_moments(s);
 	if (status == GP_OK)
 		status = gp_diff_side_make(&s->a, is_one ? NULL : asked,
 					   &s->progress, diag);
@@ -95,6 +142,7 @@ static void compare_devices(struct session *s, uint32_t i, uint32_t k)
 		.device = s->a.trace->devices[i].device,
 		.a = side_of(&s->a, i),
 		.b = side_of(&s->b, k),
+		.is_same = s->a.moments[i] != GP_AT_FULLEST,
 	};
 	change->site_count =
 		match(&s->a, i, &s->b, k, GP_SHARE_BY_SITE, &change->sites);
@@ -106,18 +154,15 @@ static void compare_devices(struct session *s, uint32_t i, uint32_t k)
 	change->parting = parting;
 }
 
-/* The only ones, or those of the same ordinal. */
 static void compare(struct session *s)
 {
 	const struct gp_trace *a = s->a.trace, *b = s->b.trace;
-	bool is_only = a->device_count == 1 && b->device_count == 1;
 
 	s->changes = gp_mem_alloc(a->device_count + 1, sizeof(*s->changes));
 	s->partings = gp_mem_alloc(a->device_count + 1, sizeof(*s->partings));
 	for (uint32_t i = 0; i < a->device_count; i++)
 		for (uint32_t k = 0; k < b->device_count; k++)
-			if (is_only ||
-			    a->devices[i].device == b->devices[k].device)
+			if (is_pair(s, i, k))
 				compare_devices(s, i, k);
 }
 

@@ -13,9 +13,10 @@ struct gp_diff_side {
 	const struct gp_trace *trace; /* borrowed */
 	struct gp_plan plan;
 	struct gp_makeup *makeups; /* by device */
+	uint64_t *moments;	   /* by device; GP_AT_FULLEST: its own */
 };
 
-/* options NULL: as recorded. */
+/* options NULL: as recorded.  The moments are set. */
 enum gp_status gp_diff_side_make(struct gp_diff_side *side,
 				 const struct gp_options *options,
 				 struct gp_progress *progress,

@@ -22,8 +22,9 @@ static enum gp_status take(struct gp_diff_side *side,
 		struct gp_replay_config config = gp_plan_config(&side->plan, i);
 
 		gp_progress_step(progress, "replaying");
-		status = gp_makeup_take(&config, &side->makeups[i],
-					&side->plan.results[i], diag);
+		status = gp_makeup_take_at(&config, side->moments[i],
+					   &side->makeups[i],
+					   &side->plan.results[i], diag);
 	}
 	return status;
 }
@@ -53,7 +54,9 @@ void gp_diff_side_release(struct gp_diff_side *side)
 {
 	gp_plan_release(&side->plan);
 	free(side->makeups);
+	free(side->moments);
 	side->makeups = NULL;
+	side->moments = NULL;
 }
 
 /* ---- reports ---- */

@@ -109,6 +109,29 @@ static struct gp_makeup sum(const struct gp_replay_result *result)
 	return makeup;
 }
 
+/* What is reserved at the peak beyond what is in use at the moment is free. */
+static struct gp_makeup sum_at(const struct gp_replay_result *result,
+			       uint64_t moment)
+{
+	struct gp_makeup makeup = sum(result);
+
+	if (moment == GP_AT_FULLEST)
+		return makeup;
+	makeup.event = moment;
+	makeup.reserved = result->at_peak.reserved;
+	makeup.part[GP_PART_PACKING] =
+		makeup.reserved - makeup.part[GP_PART_LIVE] -
+		makeup.part[GP_PART_ROUNDING] - makeup.part[GP_PART_WAITING];
+	return makeup;
+}
+
+static void keep_state(void *arg, struct gp_allocator *allocator,
+		       uint64_t event)
+{
+	(void)event;
+	allocator->ops->state(allocator, arg);
+}
+
 /* ---- what would have been ---- */
 
 /* The streams and pools that memory comes from: one, or several. */
@@ -217,17 +240,34 @@ enum gp_status gp_makeup_take(const struct gp_replay_config *config,
 			      struct gp_replay_result *result,
 			      struct gp_diag *diag)
 {
+	return gp_makeup_take_at(config, GP_AT_FULLEST, makeup, result, diag);
+}
+
+enum gp_status gp_makeup_take_at(const struct gp_replay_config *config,
+				 uint64_t moment, struct gp_makeup *makeup,
+				 struct gp_replay_result *result,
+				 struct gp_diag *diag)
+{
 	struct gp_replay_config first = *config;
+	struct gp_state then = { 0 };
 	struct occupancy occupancy;
 	enum gp_status status;
 
 	occupancy_init(&occupancy, &config->trace->devices[config->device]);
 	first.action = occupancy_hear;
 	first.action_arg = &occupancy;
-	first.keep_peak = true;
+	first.keep_peak = moment == GP_AT_FULLEST;
+	if (moment != GP_AT_FULLEST) {
+		first.look = keep_state;
+		first.look_arg = &then;
+		first.looks = &moment;
+		first.look_count = 1;
+	}
 	status = gp_replay(&first, result, diag);
 	if (status == GP_OK) {
-		*makeup = sum(result);
+		if (moment != GP_AT_FULLEST)
+			result->peak = then;
+		*makeup = sum_at(result, moment);
 		status = split(makeup, config, &occupancy, diag);
 		if (status != GP_OK)
 			gp_replay_release(result);

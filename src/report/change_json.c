@@ -143,6 +143,7 @@ static void write_change(struct gp_emit *json, const struct gp_change *change)
 {
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "device", change->device);
+	gp_emit_bool(json, "same_requests", change->is_same);
 	write_side(json, "a", &change->a);
 	write_side(json, "b", &change->b);
 	write_difference(json, change);

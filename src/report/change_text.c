@@ -160,17 +160,21 @@ static void print_table(const struct gp_page *page,
 
 /* ---- what there is to know about it ---- */
 
+#define FROM_START                                                             \
+	" It begins with all that it reserves; what made that is not in the "  \
+	"trace."
+
 static void print_moment(const struct gp_page *page, const char *name,
-			 const struct gp_makeup *makeup)
+			 const struct gp_makeup *makeup, bool is_same)
 {
 	char event[GP_COUNT_TEXT], requests[GP_PLURAL_TEXT];
 
-	gp_count_text(makeup->event, event);
-	gp_page_line(page, GP_TONE_PLAIN, 2, "%s: at event %s.%s", name, event,
-		     makeup->is_from_start
-			     ? " It begins with all that it reserves; what "
-			       "made that is not in the trace."
-			     : "");
+	if (!is_same)
+		gp_page_line(page, GP_TONE_PLAIN, 2, "%s: at event %s.%s", name,
+			     gp_count_text(makeup->event, event),
+			     makeup->is_from_start ? FROM_START : "");
+	else if (makeup->is_from_start)
+		gp_page_line(page, GP_TONE_PLAIN, 2, "%s:%s", name, FROM_START);
 	if (makeup->dropped)
 		gp_page_line(
 			page, GP_TONE_BAD, 2,
@@ -185,12 +189,19 @@ static void print_notes(const struct gp_page *page,
 			const struct gp_change *change)
 {
 	const struct gp_makeup *a = &change->a.makeup, *b = &change->b.makeup;
-	char bytes[GP_BYTES_TEXT];
+	char bytes[GP_BYTES_TEXT], event[GP_COUNT_TEXT];
 
 	gp_page_blank(page);
-	print_moment(page, "A", a);
-	print_moment(page, "B", b);
-	if (a->part[GP_PART_LIVE] != b->part[GP_PART_LIVE] &&
+	if (change->is_same)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "Both make the same requests, and are looked at "
+			     "where the program holds the most: behind event "
+			     "%s. What they reserve beyond that is free.",
+			     gp_count_text(a->event, event));
+	print_moment(page, "A", a, change->is_same);
+	print_moment(page, "B", b, change->is_same);
+	if (!change->is_same &&
+	    a->part[GP_PART_LIVE] != b->part[GP_PART_LIVE] &&
 	    a->peak_allocated == b->peak_allocated)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Both allocate the same at most, %s; they peak "

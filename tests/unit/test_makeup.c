@@ -31,6 +31,19 @@ static bool take(const struct gp_trace *trace, uint32_t device,
 	       GP_OK;
 }
 
+static bool take_at(const struct gp_trace *trace, uint64_t moment,
+		    const char *conf, struct taken *taken)
+{
+	struct gp_settings settings;
+	struct gp_replay_config config = run_of(trace, &settings);
+	struct gp_diag diag = { 0 };
+
+	config.conf = conf;
+	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
+	return gp_makeup_take_at(&config, moment, &taken->makeup,
+				 &taken->result, &diag) == GP_OK;
+}
+
 static struct gp_makeup makeup_of(const char *events, const char *conf)
 {
 	struct gp_trace *trace = trace_of(events);
@@ -208,6 +221,30 @@ static size_t check_all(const char *pattern)
 	return count;
 }
 
+/* Without splitting, the peak of reserved comes when less is held. */
+START_TEST(the_same_requests_hold_the_same)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE(ALLOC(1) "31457280}," ALLOC(2) "31457280}," FREE(
+			1) "," FREE(2) "," ALLOC(3) "41943040}"));
+	uint64_t moment = gp_makeup_moment(trace, 0);
+	struct taken a = { 0 }, b = { 0 };
+
+	ck_assert_uint_eq(moment, 1);
+	ck_assert(take_at(trace, moment, "", &a));
+	ck_assert(take_at(trace, moment, "expandable_segments:True", &b));
+	ck_assert_uint_eq(a.makeup.part[GP_PART_LIVE], 60 * MIB);
+	ck_assert_uint_eq(b.makeup.part[GP_PART_LIVE], 60 * MIB);
+	ck_assert_uint_eq(a.makeup.reserved, 100 * MIB);
+	ck_assert_uint_eq(b.makeup.reserved, 60 * MIB);
+	ck_assert_uint_eq(a.makeup.part[GP_PART_PACKING], 40 * MIB);
+	ck_assert_uint_eq(b.makeup.part[GP_PART_PACKING], 0);
+	gp_replay_release(&a.result);
+	gp_replay_release(&b.result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(parts_add_up_on_every_trace)
 {
 	ck_assert_uint_ge(check_all("traces/tiny/*.json"), 15);
@@ -247,6 +284,7 @@ int main(void)
 		{ each_cause_alone_is_told_by_its_name, 0 },
 		{ waiting_is_not_counted_as_streams, 0 },
 		{ the_fullest_moment_of_the_peak_counts, 0 },
+		{ the_same_requests_hold_the_same, 0 },
 		{ parts_add_up_on_every_trace, 0 },
 		{ parts_add_up_on_real_snapshots, 0 },
 		{ a_moment_that_cannot_be_adds_up_all_the_same, 0 },
