@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/mem.h"
 #include "gpupool/book.h"
 #include "report/html_table.h"
 #include "report/page.h"
@@ -23,6 +24,7 @@
 
 struct span {
 	double least, most;
+	double limit; /* what is beyond stands at the edge */
 };
 
 struct plot {
@@ -32,8 +34,33 @@ struct plot {
 	FILE *out;
 };
 
+#define FAR 4 /* times what most have: far from the others */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A few that are far from most, and from the recorded one, do not set the
+ * scale. */
+static struct span span_of(double *values, size_t count, double recorded)
+{
+	struct span span = { recorded, recorded, recorded * FAR };
+
+	if (!count)
+		return span;
+	qsort(values, count, sizeof(*values), by_value);
+	if (values[(count - 1) / 2] > recorded)
+		span.limit = values[(count - 1) / 2] * FAR;
+	return span;
+}
+
 static void widen(struct span *span, double value)
 {
+	if (value > span->limit)
+		return;
 	if (value < span->least)
 		span->least = value;
 	if (value > span->most)
@@ -51,15 +78,31 @@ static void pad(struct span *span)
 	span->least = span->least > room ? span->least - room : 0;
 }
 
+/* At the edge, if it is beyond. */
+static double within(const struct span *span, uint64_t value)
+{
+	return (double)value > span->most ? span->most : (double)value;
+}
+
+static bool is_beyond(const struct plot *plot, const struct gp_sweep_row *row)
+{
+	return (double)row->reserved > plot->bytes.most ||
+	       (double)row->device_time_us > plot->time.most;
+}
+
 static double x_of(const struct plot *plot, uint64_t us)
 {
-	return LEFT + (RIGHT - LEFT) * ((double)us - plot->time.least) /
+	double at = within(&plot->time, us);
+
+	return LEFT + (RIGHT - LEFT) * (at - plot->time.least) /
 			      (plot->time.most - plot->time.least);
 }
 
 static double y_of(const struct plot *plot, uint64_t bytes)
 {
-	return FLOOR - (FLOOR - TOP) * ((double)bytes - plot->bytes.least) /
+	double at = within(&plot->bytes, bytes);
+
+	return FLOOR - (FLOOR - TOP) * (at - plot->bytes.least) /
 			       (plot->bytes.most - plot->bytes.least);
 }
 
@@ -152,6 +195,23 @@ static void draw_point(const struct plot *plot, const char *class,
 		(double)row->device_time_us / 1e3, row->ooms);
 }
 
+/* What stands at the edge says where it is. */
+static void draw_beyond(const struct plot *plot, const struct gp_sweep_row *row)
+{
+	char bytes[GP_BYTES_TEXT];
+	bool is_right = x_of(plot, row->device_time_us) > (LEFT + RIGHT) / 2;
+
+	if (!is_beyond(plot, row))
+		return;
+	fprintf(plot->out,
+		"<text class=beyond x=\"%.1f\" y=\"%.1f\" "
+		"text-anchor=%s>beyond: %s, %.1f ms</text>\n",
+		x_of(plot, row->device_time_us) + (is_right ? -9 : 9),
+		y_of(plot, row->reserved) + 4, is_right ? "end" : "start",
+		gp_bytes_text(row->reserved, bytes),
+		(double)row->device_time_us / 1e3);
+}
+
 static void draw_contender(const struct plot *plot, size_t i)
 {
 	const struct ranking *r = plot->ranking;
@@ -166,12 +226,37 @@ static void draw_contender(const struct plot *plot, size_t i)
 			   ? "point failed"
 			   : "point",
 		   c->row, label);
+	draw_beyond(plot, c->row);
 	if (is_front && !is_tie)
 		fprintf(plot->out,
 			"<text class=place x=\"%.1f\" y=\"%.1f\">%zu</text>\n",
 			x_of(plot, c->row->device_time_us) + 9,
 			y_of(plot, c->row->reserved) - 7, i + 1);
 	free(label);
+}
+
+/* The scales, for the recorded run and all others. */
+static void set_spans(struct plot *plot)
+{
+	const struct ranking *r = plot->ranking;
+	double *values = gp_mem_alloc(r->count + 1, sizeof(*values));
+
+	for (size_t i = 0; i < r->count; i++)
+		values[i] = (double)r->contenders[i].row->device_time_us;
+	plot->time =
+		span_of(values, r->count, (double)r->recorded.device_time_us);
+	for (size_t i = 0; i < r->count; i++)
+		values[i] = (double)r->contenders[i].row->reserved;
+	plot->bytes = span_of(values, r->count, (double)r->recorded.reserved);
+	free(values);
+	for (size_t i = 0; i < r->count; i++) {
+		const struct gp_sweep_row *row = r->contenders[i].row;
+
+		widen(&plot->time, (double)row->device_time_us);
+		widen(&plot->bytes, (double)row->reserved);
+	}
+	pad(&plot->time);
+	pad(&plot->bytes);
 }
 
 static void draw(const struct gp_book *book, const struct ranking *ranking,
@@ -181,21 +266,10 @@ static void draw(const struct gp_book *book, const struct ranking *ranking,
 	struct plot plot = {
 		.book = book,
 		.ranking = ranking,
-		.time = { (double)recorded->device_time_us,
-			  (double)recorded->device_time_us },
-		.bytes = { (double)recorded->reserved,
-			   (double)recorded->reserved },
 		.out = out,
 	};
 
-	for (size_t i = 0; i < ranking->count; i++) {
-		const struct gp_sweep_row *row = ranking->contenders[i].row;
-
-		widen(&plot.time, (double)row->device_time_us);
-		widen(&plot.bytes, (double)row->reserved);
-	}
-	pad(&plot.time);
-	pad(&plot.bytes);
+	set_spans(&plot);
 	fprintf(out,
 		"<h2>Memory and time</h2><p class=legend><span><i class=\"k "
 		"k-front\"></i>nothing takes less of both, with its place in "
