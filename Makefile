@@ -280,12 +280,14 @@ demo-run: $(PROGRAM)
 deps: ## install the packages that building and testing need
 	@scripts/packages.sh build check
 
-install: all ## program and manuals under DESTDIR and PREFIX
+install: all ## program, manuals and licence under DESTDIR and PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/gpupool
 	$(foreach c,$(CUDAS),$(call install_simcuda,$(c)))
 	install -D -m 755 scripts/torch-engine.sh \
 		$(DESTDIR)$(PREFIX)/share/gpupool/scripts/torch-engine.sh
+	install -D -m 644 LICENSE \
+		$(DESTDIR)$(PREFIX)/share/doc/gpupool/LICENSE
 	$(foreach m,$(MANUALS),$(call install_manual,$(m)))
 	$(foreach f,$(wildcard prices/*.json),$(call install_engine,$(f)))
 	$(foreach f,$(ENGINE_FILES),$(call install_engine,$(f)))
@@ -318,7 +320,8 @@ uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpupool $(foreach m,$(MANUALS),\
 		$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix \
 		$(m)))/$(notdir $(m)))
-	rm -rf $(DESTDIR)$(PREFIX)/share/gpupool $(DESTDIR)$(PREFIX)/lib/gpupool
+	rm -rf $(DESTDIR)$(PREFIX)/share/gpupool $(DESTDIR)$(PREFIX)/lib/gpupool \
+		$(DESTDIR)$(PREFIX)/share/doc/gpupool
 
 clean: ## remove build/
 	rm -rf build
