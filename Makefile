@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # gpupool: `make help` lists what can be made.
 #
 # The default build is build/gpupool.  A variant (another compiler, sanitizers,

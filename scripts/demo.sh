@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What `make demo` shows: a real program's trace replayed as it was recorded,
 # then beside it what one setting would have changed.
 #

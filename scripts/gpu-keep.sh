@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Puts what scripts/gpu.sh left into the tree:
 #
 #	scripts/gpu-keep.sh FOLDER

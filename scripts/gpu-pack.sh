@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Packs what scripts/gpu.sh needs on a machine that has a GPU and nothing else: no
 # compiler, no packages, no network.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # All that needs a GPU, in a few minutes: its tests, the prices of its calls,
 # replays on it beside simulated ones, programs on it beside recorded ones.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Installs what building, testing, linting or fuzzing needs and this machine
 # lacks, on Debian and Ubuntu; says what is missing elsewhere.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The picture in README.md: the page of a bundled trace, as headless Chromium
 # shows it.  CHROMIUM names the browser; pngquant makes the file small.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Prepares PyTorch's own allocator as an engine for gpupool:
 #
 #	scripts/torch-engine.sh OUT SOURCE [RELEASE]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gpupool: the command line.  Finds the command, parses its flags, runs it and
  * tells what did not end well; the status is the exit code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The CUDA runtime without a device (src/simcuda), linked into a test, as
  * gpupool/cuda.h loads one; a test may put its own functions in its place.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pickles written as texts, for tests, and the parts that snapshots are made
  * of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs, for tests: what-ifs by the newest release, on a device without end,
  * unless a test says otherwise.

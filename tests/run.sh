@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Runs tests and counts them.  Each argument is one of
 #
 #	a Check program: its line "NN%: Checks: 12, Failures: 0, Errors: 0"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What every Check program here needs: a main around a list of tests, a way to
  * say that a test could not be run, and numbers that look random.

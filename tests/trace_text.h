@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Traces from texts and files, and there and back through the writers, for
  * tests.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An allocator: an engine that serves requests from a device.
  *

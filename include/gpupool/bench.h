@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the calls of a CUDA device take, measured: each call by size, many
  * times, on a device that does nothing else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a benchmark found, for a person, for a program, and as prices. */
 #ifndef GPUPOOL_BENCH_REPORT_H
 #define GPUPOOL_BENCH_REPORT_H

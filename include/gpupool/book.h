@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A book: all that a sweep's report says, as it is written to a file and read
  * back from it.

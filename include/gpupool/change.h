@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What changed between two runs: what their peaks of reserved memory are made
  * of, which requests were live then, and where the programs part.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Cover: every value of some settings, tried in few replays.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A crew: threads that do numbered pieces of work.
  *

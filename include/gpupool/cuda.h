@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A CUDA runtime, loaded at run time, and the first device that it shows.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Drafts: a trace that may be written, for what-ifs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Why memory that is reserved cannot be used: where the gap between reserved
  * and allocated lies, which live blocks hold it there, what it would have been

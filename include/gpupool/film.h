@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A film: how memory was laid out behind every event of a run.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The floor: how little memory would do, had an allocator known every lifetime
  * from the start and put all blocks into one range, whatever their stream and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What `gpupool floor` tells: how little memory would do, and what makes up the
  * rest of what a run reserves.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The gate: runs that a file in the user's repository lists, the limits their
  * numbers must keep, and the baseline that limits such as "+2%" count from.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the gate has to say, as text, JSON, JUnit's XML and GitHub's
  * annotations; and the baseline, which is a report of what runs came to.

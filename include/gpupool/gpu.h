@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Real devices by name, and what people write for the memory of a device.
  */

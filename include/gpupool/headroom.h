@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Headroom: the smallest device on which a trace runs without an out-of-memory
  * error, and without a retry, found by replaying it.

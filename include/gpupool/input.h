@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reading traces: any format gpupool knows, recognised by content, unpacked
  * from gzip and zstd on the way.  The only code that trusts nothing.

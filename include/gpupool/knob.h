@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Settings: PyTorch's names, one row a setting, by release.
  *

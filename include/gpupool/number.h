@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The numbers of a run's device, by name: PyTorch's memory_stats under
  * PyTorch's keys, and the derived ones of the report.  For limits, ranks and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How a recorded program asks the real cuDNN for plans.
  *

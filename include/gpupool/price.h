@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Prices: what the calls of a device take, in microseconds, as data.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Recording: running a PyTorch program on the simulated device.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The settings that people try. */
 #ifndef GPUPOOL_REMEDY_H
 #define GPUPOOL_REMEDY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A replay: one device's trace, through one engine, on one device.
  *

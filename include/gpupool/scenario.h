@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Scenarios: traces of known patterns, made up rather than recorded.
  *

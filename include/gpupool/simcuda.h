@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The CUDA runtime without a device: how the program that runs on it steers it
  * and asks what was called.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sites as a person is told of them: where the program's own source asked for
  * memory, and the operation that asked there.

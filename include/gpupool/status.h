@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How a call ended, and what to tell the person when it did not end well.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program's steps, and what each needed. */
 #ifndef GPUPOOL_STEPS_H
 #define GPUPOOL_STEPS_H

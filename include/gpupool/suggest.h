@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Suggestions: the settings that people try, each replayed at the capacity,
  * and the one to use.

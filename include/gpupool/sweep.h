@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sweeps: many settings, releases, capacities and engines over the same traces.
  *

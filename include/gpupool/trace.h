@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The trace: what a program asked of its allocator, in order, and what the
  * allocator answered when it was recorded.

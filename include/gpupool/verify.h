@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Verification: the same requests twice, and each action and counter compared.
  * Against PyTorch itself: through our allocator and through PyTorch's own, on

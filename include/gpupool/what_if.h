@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What-ifs that are not settings: the same program, had it asked otherwise.
  *

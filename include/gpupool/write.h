@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Writing traces: gpupool-trace as JSON, as JSON Lines, or the compact binary
  * form that loads by mapping.  Reading any of them back gives an equal trace.

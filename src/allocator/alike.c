@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Settings whose decisions are the same. */
 #include "gpupool/knob.h"
 

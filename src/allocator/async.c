@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cudaMallocAsync and the device's pool, used as PyTorch's backend of that name
  * uses them (c10/cuda/CUDAMallocAsyncAllocator.cpp): the pool keeps all that is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One setting: its value, checked and put into struct gp_settings.
  * PyTorch: the parse... functions of AllocatorConfig.cpp and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One setting: its value, checked and put into struct gp_settings. */
 #ifndef ALLOCATOR_CONF_KNOB_H
 #define ALLOCATOR_CONF_KNOB_H

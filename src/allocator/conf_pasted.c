@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Settings as they are copied from a shell or a script. */
 #include "gpupool/knob.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words of a PYTORCH_CUDA_ALLOC_CONF. */
 #include "allocator/conf_tokens.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The words of a PYTORCH_CUDA_ALLOC_CONF, and going from one to the next.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values of settings, as C++'s library reads them. */
 #include "allocator/conf_values.h"
 

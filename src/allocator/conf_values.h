@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Values of settings, as C++'s library reads them: leading digits count, the
  * rest is passed over, and what is wrong is named after the function.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One cudaMalloc a request, one cudaFree a free: the baseline, and the
  * skeleton for a new engine.  The same with cudaMallocManaged, whose pages the

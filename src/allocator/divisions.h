@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* roundup_power2_divisions: a number, or a list by interval. */
 #ifndef ALLOCATOR_DIVISIONS_H
 #define ALLOCATOR_DIVISIONS_H

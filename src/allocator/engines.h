@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The constructors behind the registry in engines.c. */
 #ifndef ALLOCATOR_ENGINES_H
 #define ALLOCATOR_ENGINES_H

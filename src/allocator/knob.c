@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The table of settings.  Names and ranges are PyTorch's; since is what each
  * release answered when asked.

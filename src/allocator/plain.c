@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations of engines that do not cache: they serve, and do nothing. */
 #include "allocator/plain.h"
 

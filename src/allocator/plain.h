@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Operations of engines that do not cache: requests that mean nothing there are
  * served, and there are no free blocks to choose from.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What differs between PyTorch's releases. */
 #include "allocator/release.h"
 

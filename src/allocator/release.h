@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What differs between PyTorch's releases: one row a change, with the first
  * release that has it and where it comes from (struct gp_change_row).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The settings that people try. */
 #include "gpupool/remedy.h"
 

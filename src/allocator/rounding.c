@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Rounding of requests.  PyTorch: DeviceCachingAllocator::round_size,
  * roundup_power2_next_division, get_allocation_size.

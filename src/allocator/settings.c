@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PYTORCH_CUDA_ALLOC_CONF, read as each release reads it.
  *

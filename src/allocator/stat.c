@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counters by PyTorch's names. */
 #include <assert.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An arena: a list of chunks, each at least CHUNK_BYTES. */
 #include "base/arena.h"
 

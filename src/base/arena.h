@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An arena: many allocations that are given back together.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sizes as people read and write them. */
 #include "base/bytes.h"
 

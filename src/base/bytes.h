@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sizes as people read and write them. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H

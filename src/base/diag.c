@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What to tell the person when something did not end well. */
 #include "gpupool/status.h"
 

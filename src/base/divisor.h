@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What numbers are all multiples of. */
 #ifndef BASE_DIVISOR_H
 #define BASE_DIVISOR_H

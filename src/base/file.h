@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Output files that appear whole or not at all: written under a temporary name
  * beside the final one, renamed when done.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Interned texts: FNV-1a, open addressing, at most half full. */
 #include "base/intern.h"
 

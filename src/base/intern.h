@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Interned texts: equal texts get one number, 0, 1, 2, ...
  */

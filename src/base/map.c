@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A hash map by open addressing; a removal closes the gap behind it. */
 #include "base/map.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Host memory that ends the run when there is none. */
 #include "base/mem.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Host memory.  Never returns NULL: when there is none the run ends, with a
  * message and exit code 4.  Callers bound n by what they have read, never by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Quoting for CSV. */
 #include "base/quote.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts as fields of CSV (RFC 4180). */
 #ifndef BASE_QUOTE_H
 #define BASE_QUOTE_H

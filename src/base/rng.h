@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Random numbers from a seed: the same on every machine.
  * SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number

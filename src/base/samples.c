@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Times of one thing done often, and what they come to. */
 #include "base/samples.h"
 

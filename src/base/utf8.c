@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Valid UTF-8 as RFC 3629 has it: no overlong forms, no surrogates. */
 #include "base/utf8.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Texts that can be written as JSON and read back the same: UTF-8, no NULs.
  */

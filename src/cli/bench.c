@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool bench: what the calls of a device take, or gpupool for a trace. */
 #include <stdio.h>
 #include <string.h>

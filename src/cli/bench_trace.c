@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gpupool bench TRACE: what reading and replaying it take.
  *

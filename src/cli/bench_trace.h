@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool bench TRACE: what reading and replaying it take. */
 #ifndef CLI_BENCH_TRACE_H
 #define CLI_BENCH_TRACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool check: runs held to their limits and their baseline. */
 #include <stdio.h>
 #include <stdlib.h>

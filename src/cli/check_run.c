@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One run of the gate: played, recorded and judged. */
 #include "cli/check_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One run of the gate: played, recorded and judged. */
 #ifndef CLI_CHECK_RUN_H
 #define CLI_CHECK_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program that is run, and ends as it likes. */
 #include "cli/child.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program that is run, and ends as it likes. */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The commands: one table. */
 #include "cli/command.h"
 

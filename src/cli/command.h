@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The commands: one table. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool convert: a trace in another format, or a run for other tools. */
 #include "cli/command.h"
 #include "cli/convert_run.h"

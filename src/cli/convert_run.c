@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool convert --run. */
 #include "cli/convert_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool convert --run: a replay, written for other tools. */
 #ifndef CLI_CONVERT_RUN_H
 #define CLI_CONVERT_RUN_H

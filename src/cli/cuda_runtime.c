@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The CUDA runtime that a command runs on. */
 #include "cli/cuda_runtime.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The CUDA runtime that a command runs on. */
 #ifndef CLI_CUDA_RUNTIME_H
 #define CLI_CUDA_RUNTIME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool diff: two runs, and what the difference is made of. */
 #include "cli/diff.h"
 

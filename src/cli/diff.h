@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What gpupool diff compares: one side of it, replayed or read. */
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H

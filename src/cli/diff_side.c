@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What gpupool diff compares, and the limit it may be held to. */
 #include "cli/diff.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool explain: why memory that is reserved cannot be used. */
 #include "cli/command.h"
 #include "cli/explaining.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Explaining a plan. */
 #include "cli/explaining.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Explaining a plan: each of its devices. */
 #ifndef CLI_EXPLAINING_H
 #define CLI_EXPLAINING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool floor: how little memory would do. */
 #include "gpupool/floor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool help formats. */
 #include "cli/formats_topic.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool help formats: what is read, and what is written. */
 #ifndef CLI_FORMATS_TOPIC_H
 #define CLI_FORMATS_TOPIC_H

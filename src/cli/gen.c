@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool gen: a trace that was made up. */
 #include <stdio.h>
 #include <stdlib.h>

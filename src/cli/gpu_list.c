@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/gpu_list.h"
 
 #include "base/bytes.h"

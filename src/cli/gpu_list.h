@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool record --gpu help: the devices a program can be shown. */
 #ifndef CLI_GPU_LIST_H
 #define CLI_GPU_LIST_H

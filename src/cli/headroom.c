@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool headroom: how small the device may be. */
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool help, --help and version. */
 #include "cli/help.h"
 

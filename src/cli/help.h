@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool help, and the pieces that flags are explained with. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool info: what is in a trace. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ctrl-C, for commands that have something to put in order first. */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a replay keeps on its way. */
 #include "cli/keep.h"
 

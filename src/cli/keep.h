@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a replay is asked to keep on its way, by --alert, --timeline, --map and
  * the formats that are pictures.

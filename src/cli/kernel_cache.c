@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a recorded program keeps the kernels it compiles. */
 #include "cli/kernel_cache.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where a recorded program keeps what torch.compile and Triton make.  Kernels
  * that were compiled before are neither compiled nor tried out again, so the

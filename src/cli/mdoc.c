@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pages of the manual that are made of tables. */
 #include "cli/mdoc.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pages of the manual that are made of tables. */
 #ifndef CLI_MDOC_H
 #define CLI_MDOC_H

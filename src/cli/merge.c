@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool merge: the parts of a sweep that was split, as one. */
 #include "cli/command.h"
 #include "cli/sweep_report.h"

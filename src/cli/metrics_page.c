@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * man/gpupool-metrics.7, made from the table of measures:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* "Did you mean": Levenshtein's distance, and what continues a word. */
 #include "cli/nearest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* "Did you mean": the word that is nearest to one that is not known. */
 #ifndef CLI_NEAREST_H
 #define CLI_NEAREST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rows of the command line's flags. */
 #include "cli/option_table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rows of the command line's flags. */
 #ifndef CLI_OPTION_TABLE_H
 #define CLI_OPTION_TABLE_H

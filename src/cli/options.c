@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command line: getopt_long over the table of flags. */
 #include "cli/options.h"
 

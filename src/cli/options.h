@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The command line's flags: one table, from which they are parsed and
  * explained.  Settings of the allocator have their flags in gp_knob_table.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The flags of a command, explained: of the same tables that parse them. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Output files of a command: as base/file.h's, and a signal that ends the run
  * removes what was begun.

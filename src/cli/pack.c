@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A stream that packs what is written to it: a stdio stream with its own write
  * (fopencookie, which glibc and musl have).

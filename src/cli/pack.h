@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A stream that packs what is written to it into another one. */
 #ifndef CLI_PACK_H
 #define CLI_PACK_H

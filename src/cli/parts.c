@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files that recorded processes leave. */
 #include "cli/parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files that recorded processes leave in a folder: "1234-4711.jsonl" is of the
  * process 4711, which began at 1234 (in the kernel's ticks). */
 #ifndef CLI_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A plan: a run of a whole trace. */
 #include "cli/plan.h"
 

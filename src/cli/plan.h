@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A plan: a run that is to be made of a whole trace, all its devices one after
  * the other, and then what came of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One process listens; each that connects has a process of its own, which loads
  * the library: what that does there harms no other.

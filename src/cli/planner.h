@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The process that has the real cuDNN, and plans for recorded programs. */
 #ifndef CLI_PLANNER_H
 #define CLI_PLANNER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The memory pool of the engine async. */
 #include "cli/pool_flags.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --pool-threshold, --pool-reuse and --pool-keep: the memory pool of the engine
  * async. */
 #ifndef CLI_POOL_FLAGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a person at a terminal sees while a run takes longer than a second. */
 #include "cli/progress.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a person at a terminal sees while a run takes longer than a second: one
  * line on standard error, gone when the run is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A recording against its replay: addresses, and the counters at the end. */
 #include "cli/proof.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether a trace, replayed as it was recorded, comes out as it was. */
 #ifndef CLI_PROOF_H
 #define CLI_PROOF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which PyTorch a command would use: its interpreter knows where it is. */
 #include "cli/python.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which PyTorch a command would use. */
 #ifndef CLI_PYTHON_H
 #define CLI_PYTHON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gpupool record: runs a PyTorch program over CUDA without a device, and keeps
  * what its allocator did.

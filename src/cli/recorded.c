@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a recorded program left, made into traces and checked. */
 #include "cli/recorded.h"
 

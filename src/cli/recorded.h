@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a recorded program left: one file of events a process. */
 #ifndef CLI_RECORDED_H
 #define CLI_RECORDED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a recorded program called and nothing could answer.  The recorder leaves
  * a line for each function: how often, what was done about it, its name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls of CUDA's libraries whose answers a recorded program went by although
  * nobody knows them. */
 #ifndef CLI_RECORDED_CALLS_H

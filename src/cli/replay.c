@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool replay: a trace, played forward, and the report. */
 #include <stdio.h>
 #include <string.h>

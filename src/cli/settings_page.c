@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * man/gpupool-settings.7, made from the table of settings:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* man/gpupool-settings.7, made from the table of settings. */
 #ifndef CLI_SETTINGS_PAGE_H
 #define CLI_SETTINGS_PAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool slice: a part of a trace that replays on its own. */
 #include "gpupool/slice.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool suggest: the setting under which a trace fits. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool sweep: many settings over the same traces, ranked. */
 #include <signal.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From the options of a sweep to its grid. */
 #include "cli/sweep_grid.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From the options of a sweep to its grid. */
 #ifndef CLI_SWEEP_GRID_H
 #define CLI_SWEEP_GRID_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The traces that a sweep is over. */
 #include "cli/sweep_paths.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The traces that a sweep is over: files, and all files of folders. */
 #ifndef CLI_SWEEP_PATHS_H
 #define CLI_SWEEP_PATHS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Combinations that are not run. */
 #include "cli/sweep_reasons.h"
 

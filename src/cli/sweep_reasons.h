@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which combinations of a grid are not run, and why. */
 #ifndef CLI_SWEEP_REASONS_H
 #define CLI_SWEEP_REASONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing a sweep's report: for sweep and merge. */
 #include "cli/sweep_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing a sweep's report: for sweep and merge. */
 #ifndef CLI_SWEEP_REPORT_H
 #define CLI_SWEEP_REPORT_H

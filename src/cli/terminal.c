@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the terminal is like. */
 #include "cli/terminal.h"
 

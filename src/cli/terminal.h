@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the terminal is like, and how a report should look there. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How many threads a command uses unless told. */
 #include "cli/threads.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How many threads a command uses unless told. */
 #ifndef CLI_THREADS_H
 #define CLI_THREADS_H

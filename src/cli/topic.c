@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What gpupool help explains besides commands: one table. */
 #include "cli/topic.h"
 

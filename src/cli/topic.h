@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What gpupool help explains besides commands: tables of the library. */
 #ifndef CLI_TOPIC_H
 #define CLI_TOPIC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Prepared engines: folders that scripts/torch-engine.sh made, in torch/ beside
  * the program or in the user's cache.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where PyTorch's own allocator is, and how to make it ready to run. */
 #ifndef CLI_TORCH_LIB_H
 #define CLI_TORCH_LIB_H

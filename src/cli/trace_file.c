@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A trace as a file of the user's. */
 #include "cli/trace_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A trace as a file of the user's: reading it with progress, which form its
  * name asks for, and writing it whole or not at all.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gpupool verify: every decision against PyTorch's own allocator, or on a
  * device against the simulated one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Verification, told: "equal", or the first difference. */
 #include "cli/verify_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What gpupool verify says, for a person. */
 #ifndef CLI_VERIFY_TEXT_H
 #define CLI_VERIFY_TEXT_H

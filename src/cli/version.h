@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The version that --version prints. */
 #ifndef CLI_VERSION_H
 #define CLI_VERSION_H

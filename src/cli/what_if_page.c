@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * man/gpupool-what-if.7, made from the table of what-ifs:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Real devices, as they show themselves to CUDA.  None of it was measured here.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The prices that ship: what public measurements say.  They rank settings, and
  * are no promise about a machine; --prices takes the machine's own.

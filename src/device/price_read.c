@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Prices from a file: {"format": "gpupool-prices", ...}. */
 #include <errno.h>
 #include <jansson.h>

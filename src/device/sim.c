@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The simulated device: a capacity, and addresses that are only numbers.
  * Addresses and sizes are as gpupool/device.h says, so that runs compare with

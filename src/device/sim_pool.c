@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The least a pool can do with: it packs without a gap, so that it holds more
  * only when all that it holds is used.  CUDA's own places memory by rules that

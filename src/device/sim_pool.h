@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The simulated device, and what it has in the place of a memory pool. */
 #ifndef DEVICE_SIM_POOL_H
 #define DEVICE_SIM_POOL_H

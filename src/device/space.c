@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Addresses, first fit upward, by a bitmap that grows as it is needed. */
 #include "device/space.h"
 

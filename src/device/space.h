@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A range of addresses, handed out first fit upward in units of
  * GP_DEVICE_GRAIN: one bit a unit.

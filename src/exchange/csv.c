@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run as a table: one row for each thing that was asked for. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing a run: which format, and what all of them share. */
 #include "gpupool/exchange.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory at the peak as folded stacks, one a line, outermost frame first:
  * "main;step;forward 1048576", as flamegraph.pl and its kin read them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Frames and stacks. */
 #include "exchange/frame.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A frame's text, "train.py:42 forward", in its parts. */
 #ifndef EXCHANGE_FRAME_H
 #define EXCHANGE_FRAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory at the peak, by stack. */
 #include "exchange/peak.h"
 

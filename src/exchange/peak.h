@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory at the peak of reserved, by the stack that allocated it. */
 #ifndef EXCHANGE_PEAK_H
 #define EXCHANGE_PEAK_H

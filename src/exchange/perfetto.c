@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A run over time as Chrome's trace events, which Perfetto and chrome://tracing
  * read: a process for each device, with memory as counters, marks as slices and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing pickles.  Opcodes by pickletools' names, from its documentation. */
 #include "exchange/pickler.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Python's pickle, protocol 4, written: the opcodes that torch's viewers read.
  *

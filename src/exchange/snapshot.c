@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A run as torch.cuda.memory._dump_snapshot() would have written it:
  * torch/csrc/ cuda/Module.cpp and torch/cuda/memory.py of the release that was

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the parts of a pickled snapshot share: its words and its stacks. */
 #ifndef EXCHANGE_SNAPSHOT_H
 #define EXCHANGE_SNAPSHOT_H

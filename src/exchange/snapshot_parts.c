@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of a pickled snapshot. */
 #include "exchange/snapshot.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory at the peak for speedscope (https://www.speedscope.app): one sampled
  * profile a device, whose weights are bytes.

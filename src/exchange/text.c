@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts inside JSON (RFC 8259). */
 #include "exchange/text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts inside JSON. */
 #ifndef EXCHANGE_TEXT_H
 #define EXCHANGE_TEXT_H

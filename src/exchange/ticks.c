@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* When things happened. */
 #include "exchange/ticks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * When things happened: the recorded times, or, where the trace has none, one
  * microsecond for each event.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A format that runs are written in: one row, one file. */
 #ifndef EXCHANGE_WRITER_H
 #define EXCHANGE_WRITER_H

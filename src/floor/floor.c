@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The floor: a packing, by the ways that are worth their steps.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Spans as the search sees them: sections of time, and who meets whom. */
 #include "floor/graph.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Spans as the search sees them: which meet, and at which times they add up.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Packing in the order of time: first fit by address.  Free places are a treap
  * by their offset (Seidel, Aragon, "Randomized search trees", 1996) in which a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Packing in the order of time, as an allocator with one heap does that knows
  * nothing of what comes: each span goes to the lowest free place that is large

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Orders in which to place spans. */
 #include "floor/orders.h"
 

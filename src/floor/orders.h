@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Orders in which to place spans. */
 #ifndef FLOOR_ORDERS_H
 #define FLOOR_ORDERS_H

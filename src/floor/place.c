@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Placing in an order. */
 #include "floor/place.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Placing in an order: each span, in turn, at the lowest place that is free for
  * as long as it lives.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Search: whether spans fit a capacity. */
 #include "floor/search.h"
 

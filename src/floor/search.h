@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Search: whether spans fit a capacity, by trying what else can be.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Spans: the lifetimes of a trace, what is in use at once, and whether a
  * packing keeps them apart. */
 #include "floor/spans.h"

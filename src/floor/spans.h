@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the ways of packing ask of spans. */
 #ifndef FLOOR_SPANS_H
 #define FLOOR_SPANS_H

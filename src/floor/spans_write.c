@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing spans and a packing: minimalloc's CSV. */
 #include <inttypes.h>
 

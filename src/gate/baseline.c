@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool.baseline.json: what each run came to when --update wrote it. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool.json: the runs that are asked for, and their limits. */
 #include "gpupool/gate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What follows from a baseline's numbers and those of now. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Limits: "+2%", "+64MiB", "72GiB", "100%", "0". */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files of the gate, as JSON. */
 #include "gate/load.h"
 

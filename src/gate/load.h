@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files of the gate, as JSON: of bounded size, no key twice, texts that can be
  * shown as they are, no key that is not known.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a number that is worse shows first. */
 #include <stdio.h>
 #include <string.h>

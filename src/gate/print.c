@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fingerprints.  Two digests roll over a run: one over its requests, one over
  * the allocator's actions.  Each is noted at requests that are evenly spaced,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool.json while it is read: what its parts share. */
 #ifndef GATE_READING_H
 #define GATE_READING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool.json: limits, and names that are not known. */
 #include "gate/reading.h"
 

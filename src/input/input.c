@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading traces: which format it is, by its first bytes. */
 #include "gpupool/input.h"
 

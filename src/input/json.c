@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Traces in JSON: which it is, by the keys of the outer object. */
 #include "input/json.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Traces in JSON, recognised by content: gpupool-trace as one document or as
  * JSON Lines, a PyTorch snapshot as json.dump writes it, and a bare list of

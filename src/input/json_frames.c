@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Stacks of a snapshot in JSON. */
 #include <string.h>
 

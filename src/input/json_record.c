@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Entries, segments, blocks and annotations of a snapshot in JSON. */
 #include "input/json_record.h"
 

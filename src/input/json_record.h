@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The records of a snapshot in JSON, read key by key: stacks of frames, which
  * are most of such a file and come again and again, are recognised by their

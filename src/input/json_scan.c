@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The outer structure of a JSON text: RFC 8259, section 2. */
 #include "input/json_scan.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The outer structure of a JSON text of any size: walks objects and lists,
  * cuts out single values for jansson to parse, skips the rest.

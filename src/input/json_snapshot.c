@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* PyTorch snapshots as JSON: the object, its lists, and the settings. */
 #include "input/json_snapshot.h"
 

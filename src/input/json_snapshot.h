@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PyTorch snapshots as json.dump writes them: records are delivered one by one
  * (snapshot_record.h).  Failures are the scan's.

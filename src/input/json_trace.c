@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool-trace: its header and devices, one document or JSON Lines. */
 #include "input/json_trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gpupool-trace being read: what the files json_trace*.c share.
  */

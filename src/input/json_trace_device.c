@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Devices of a gpupool-trace. */
 #include <string.h>
 

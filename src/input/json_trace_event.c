@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events of gpupool-trace: gpupool-trace(5). */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields of gpupool-trace's objects: checked, or refused by name. */
 #include <string.h>
 

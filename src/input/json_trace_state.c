@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A device's "start" and "end": PyTorch's segments and blocks. */
 #include <inttypes.h>
 #include <string.h>

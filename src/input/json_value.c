@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What parsed JSON values mean. */
 #include "input/json_value.h"
 

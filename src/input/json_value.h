@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What parsed JSON values mean: whole numbers, texts, pools.  Each answers
  * false for anything else; gp_json_show says what it was, for the message.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading a profile: what matters of its many events. */
 #include "input/kineto.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Profiles of torch.profiler with profile_memory=True, as export_chrome_trace
  * writes them: an object whose traceEvents hold "[memory]" instants among

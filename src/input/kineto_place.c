@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which operators a memory event happened in. */
 #include <stdlib.h>
 

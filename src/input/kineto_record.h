@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is kept of a profile: memory events, steps and operators. */
 #ifndef INPUT_KINETO_RECORD_H
 #define INPUT_KINETO_RECORD_H

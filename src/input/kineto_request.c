@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The requests of a profile.  Its events are in order of threads; here they
  * come in order of time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks by address. */
 #include "input/ledger.h"
 

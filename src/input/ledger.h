@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Requests of recordings that know blocks by address only: gives each a name
  * from its allocation to its free.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A pickle from its first opcode to STOP. */
 #include "input/pickle.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PyTorch snapshots as Python pickles, protocols 2 to 5, read as a stream.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Dicts the fast way.  A trace is a long list of dicts that have the same keys
  * in the same order, so this is where the time for a large file goes.

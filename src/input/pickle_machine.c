@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pickle machine's memory, and what its messages have in common. */
 #include "input/pickle_machine.h"
 

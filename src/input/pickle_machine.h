@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The machine that runs a pickle: a stack of values with marks, and a memo
  * (CPython's Modules/_pickle.c and Lib/pickletools.py define the opcodes).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Opcodes that are not read, by name. */
 #include "input/pickle_opcode.h"
 

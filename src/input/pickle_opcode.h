@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The opcodes of Python's pickle protocols 0 to 5, under the names of
  * pickletools.

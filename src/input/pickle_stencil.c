@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Stencils: making one of an entry's bytes, and reading entries by them. */
 #include "input/pickle_stencil.h"
 

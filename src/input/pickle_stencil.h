@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A stencil: a trace entry's bytes in the pickle, with holes where its numbers
  * are.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pickle opcodes that are rare, or whose arguments are of any length. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A value on the stack or in the memo of the pickle reader: 64 bits, of which
  * the low 8 say what it is and the others hold it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reading a gpupool-report: of each run and device, what its peak of reserved
  * memory is made of.

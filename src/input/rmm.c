@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * RMM's log (rmm/mr/logging_resource_adaptor.hpp).  Pointers and streams are
  * hexadecimal; the time is the time of day, or seconds since the epoch.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * RMM's log: what rmm::mr::logging_resource_adaptor writes, one request a line
  * behind the header "Thread,Time,Action,Pointer,Size,Stream".

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A settings string from the values it led to. */
 #include "input/snapshot_conf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The PYTORCH_CUDA_ALLOC_CONF that gives the values in a snapshot's
  * allocator_settings, for snapshots that hold values but no such string.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The roles of a pickled snapshot's lists, once the whole of it is read. */
 #include "input/snapshot_object.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Dicts of a pickled snapshot: their keys say what they become. */
 #include "base/mem.h"
 #include "input/snapshot_kind.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the dicts of a PyTorch snapshot are, and how each becomes a record. */
 #include "input/snapshot_kind.h"
 

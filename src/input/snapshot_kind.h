@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The kinds of dict in a pickled snapshot: the keys each is known by, and how
  * it becomes a record.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lists of a pickled snapshot: ranges of records, and stacks of frames. */
 #include "base/mem.h"
 #include "input/snapshot_object.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The dicts and lists of a pickled PyTorch snapshot, reduced as they arrive.
  *

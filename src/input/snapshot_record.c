@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records of a PyTorch snapshot, checked and delivered to a build. */
 #include "input/snapshot_record.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a PyTorch snapshot holds, before it is known where it belongs: a dict
  * is read before the list that holds it, and the list before the key that says

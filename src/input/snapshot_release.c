@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Keys to releases: sections 7 and 11 of the allocator's description, whose
  * source is torch/csrc/cuda/Module.cpp and torch/cuda/memory.py per release.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which PyTorch releases can have written a snapshot, from the keys it has and
  * the keys it lacks.  A snapshot does not name its release.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts, integers and pairs of a pickled snapshot; and the objects' memory. */
 #include <assert.h>
 #include <stdlib.h>

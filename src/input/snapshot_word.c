@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words a PyTorch snapshot is written in. */
 #include "input/snapshot_word.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The words a PyTorch snapshot is written in: the keys of its dicts and the
  * texts that stand for one of a few things.  A reader recognises a word once,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes in: read(2) in windows, unpacked on the way. */
 #include "input/source.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes in: a file or standard input, gzip and zstd unpacked on the way, as a
  * window that moves forward.

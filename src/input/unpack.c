@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Unpacking gzip and zstd as a stream: one codec is one pair of functions. */
 #include "input/unpack.h"
 

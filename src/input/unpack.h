@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Unpacking gzip and zstd as a stream, concatenated members and frames too.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Thresholds: see gpupool/metrics.h. */
 #include <ctype.h>
 #include <stdio.h>

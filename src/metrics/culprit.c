@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks that belong together. */
 #include "metrics/culprit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks that belong together: those of one site; without sites, of one size
  * and stream. */
 #ifndef METRICS_CULPRIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Explaining a run: replays, with somebody looking. */
 #include "gpupool/explain.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Requests without memory: was it fragmentation, or is there too little? */
 #include "metrics/failure.h"
 

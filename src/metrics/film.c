@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Filming a run: see gpupool/film.h. */
 #include "gpupool/film.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a film shows at one moment. */
 #include <stdlib.h>
 #include <string.h>

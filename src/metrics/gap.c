@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where reserved memory is that is not allocated. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is kept of a run as it goes. */
 #include <stdlib.h>
 

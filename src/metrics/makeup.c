@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a peak of reserved memory is made of, at its fullest: of the moments
  * with as much reserved, the first with the most allocated.  So nothing counts

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of measures: the numbers of a run, one row each. */
 #include "gpupool/metrics.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The same blocks for as long, with streams and pools merged. */
 #include "metrics/merged.h"
 

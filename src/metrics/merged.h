@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The same blocks, each for as long as in a run that was made, as a trace in
  * which streams and pools may be merged.

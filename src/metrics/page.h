@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pages: what is given back of a segment at a time, which is all of it unless
  * it is expandable. */
 #ifndef METRICS_PAGE_H

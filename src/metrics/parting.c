@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where two programs' requests part. */
 #include "gpupool/change.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What holds free memory: the live blocks of each segment that has some, or
  * of each page of an expandable one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who holds the live set: its blocks by site, or by size class. */
 #include "gpupool/change.h"
 

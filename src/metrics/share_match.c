@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pairing the holders of two live sets: by name or size, then lines that moved
  * within their function.

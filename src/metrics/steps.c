@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The requests between marks.  A step begins at a mark and ends at the next;
  * two are alike when they ask for the same kinds and sizes in the same order.

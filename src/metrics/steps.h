@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The requests between marks, of two programs. */
 #ifndef METRICS_STEPS_H
 #define METRICS_STEPS_H

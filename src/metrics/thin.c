@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run's moments, thinned without losing a peak: see gpupool/metrics.h. */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run followed action by action. */
 #include "metrics/track.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A run followed action by action: who strands how much for how long, what
  * waits, what is given back and asked for again, and the steps' peaks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is tried, each by a replay at the same capacity. */
 #include "metrics/trial.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is tried: other settings and what-ifs, each by a replay. */
 #ifndef METRICS_TRIAL_H
 #define METRICS_TRIAL_H

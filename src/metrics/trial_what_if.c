@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is tried that is no setting: what-ifs, and a run without the blocks that
  * hold most. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Segments and pages by address. */
 #include "metrics/unit_map.h"
 

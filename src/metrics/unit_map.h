@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Segments, and pages of expandable ones, by address; each with the free bytes
  * in it and the sum of what each of its holders strands. */
 #ifndef METRICS_UNIT_MAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Shared objects for x86-64, written by hand: ELF-64 as System V's gABI and the
  * x86-64 supplement have it.

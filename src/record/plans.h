@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The side of the conversation about plans that has the library. */
 #ifndef RECORD_PLANS_H
 #define RECORD_PLANS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Answering a recorded program out of the real cuDNN.
  *

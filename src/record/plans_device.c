@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A device as cuDNN describes it to itself: CUDNN_ATTR_DEVICEPROP_JSON_-
  * REPRESENTATION.  Names: what cuDNN 9.10 and 9.26 say is missing of a

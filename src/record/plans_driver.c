@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A driver for cuDNN to load: engines whose kernels are compiled when they are
  * planned want the driver's library to be there, with all its functions, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The real cuDNN, as PyTorch's wheels bring it along.  It needs no driver to
  * load and to plan; cuBLASLt and NVRTC it looks for itself.

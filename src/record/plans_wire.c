@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What both ends of the conversation about plans need. */
 #include "gpupool/plans.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The folder of libraries that stand in for CUDA's. */
 #include <limits.h>
 #include <stdio.h>

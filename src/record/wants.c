@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What PyTorch's libraries want of CUDA: their undefined symbols, and the
  * libraries they name.  Files are read as untrusted: every offset is checked.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How much memory the recording's device had, as far as the trace tells. */
 #include "gpupool/replay.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a run leaves behind. */
 #include "replay/closing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a run leaves behind: counters, memory, and what its device tells. */
 #ifndef REPLAY_CLOSING_H
 #define REPLAY_CLOSING_H

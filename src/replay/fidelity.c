@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Comparing a verification's answers with the recorded ones. */
 #include "replay/fidelity.h"
 

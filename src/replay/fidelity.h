@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fidelity: how much of a recording a verification chose the same.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether the memory that is handed out stays its owner's. */
 #include "replay/memory_check.h"
 

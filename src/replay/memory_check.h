@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether the memory that is handed out stays its owner's: a pattern is written
  * into each block and read before it is freed.

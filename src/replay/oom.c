@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What PyTorch's message tells of an OOM: DeviceCachingAllocator::malloc.
  *

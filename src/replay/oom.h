@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Requests without memory: what PyTorch's message tells of them, besides what
  * watch.c notes. */
 #ifndef REPLAY_OOM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Learning the age of start segments from the blocks that were taken. */
 #include "replay/order.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The age of the segments a window starts with.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a trace comes from, as far as it tells: the release that wrote it. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A device that answers as the recording's did. */
 #include "replay/recorded.h"
 

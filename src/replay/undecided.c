@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs that a recording cannot decide. */
 #include "base/bytes.h"
 #include "gpupool/replay.h"

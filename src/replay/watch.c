@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Noting what a person will want to know. */
 #include "replay/watch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is noted while a replay runs: the timeline, the moment of the peak, the
  * first out-of-memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One line of --events.  There may be millions: numbers are set by hand into
  * one buffer and written at once.

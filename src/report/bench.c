@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a device's calls take: a table, JSON, and a list of prices. */
 #include "gpupool/bench_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The events of a device's trace, counted. */
 #include "report/census.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The events of a device's trace, counted. */
 #ifndef REPORT_CENSUS_H
 #define REPORT_CENSUS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where two programs part, in sentences. */
 #include "report/change_parting.h"
 

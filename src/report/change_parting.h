@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where two programs part, in sentences. */
 #ifndef REPORT_CHANGE_PARTING_H
 #define REPORT_CHANGE_PARTING_H

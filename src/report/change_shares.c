@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who holds what changed of the live set, as tables. */
 #include "report/change_shares.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who holds what changed of the live set, as tables. */
 #ifndef REPORT_CHANGE_SHARES_H
 #define REPORT_CHANGE_SHARES_H

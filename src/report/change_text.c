@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What changed between two runs, for a person. */
 #include "gpupool/change.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Differences as people read them. */
 #include "report/change_words.h"
 

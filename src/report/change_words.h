@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Differences as people read them. */
 #ifndef REPORT_CHANGE_WORDS_H
 #define REPORT_CHANGE_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two runs of one trace, side by side: a column each, and the difference. */
 #include "report/compare.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two runs of one trace, side by side. */
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the calls of a real device took, and whether its memory held. */
 #ifndef REPORT_DEVICE_CALLS_H
 #define REPORT_DEVICE_CALLS_H

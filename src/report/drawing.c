@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A drawing of memory over a run: two areas, allocated in front of reserved,
  * in eighths of a character cell.

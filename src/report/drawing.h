@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A drawing of memory over a run: what was reserved, how much of it was
  * allocated, and when the peak was.

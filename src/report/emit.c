@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON onto a stream, one key a line, or one container on one line. */
 #include "report/emit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An event as a person is told of it: its step, its time and its line. */
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool explain, for a person: the first screen. */
 #include <stdio.h>
 #include <string.h>

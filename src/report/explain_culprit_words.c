@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What gpupool explain says of memory and of blocks, in words. */
 #include <inttypes.h>
 #include <stdlib.h>

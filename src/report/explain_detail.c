@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool explain --details: what the first screen sums up. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool explain, for a program. */
 #include "base/bytes.h"
 #include "gpupool/price.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What gpupool explain says of the whole run, in words. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the pages of gpupool explain share. */
 #ifndef REPORT_EXPLAIN_TEXT_H
 #define REPORT_EXPLAIN_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What gpupool explain says of one moment, in words. */
 #include "report/explain_words.h"
 

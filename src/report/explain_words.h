@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What gpupool explain says, in words: for a terminal and for a page. */
 #ifndef REPORT_EXPLAIN_WORDS_H
 #define REPORT_EXPLAIN_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Films and timelines in a few bytes. */
 #include "report/film_code.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A film and a timeline as text for a page's script: variable-length integers,
  * each the difference to what came before, in base64.

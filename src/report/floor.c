@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How little memory would do, for a person and as minimalloc's CSV. */
 #include "gpupool/floor_report.h"
 

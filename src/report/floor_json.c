@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How little memory would do, for a program. */
 #include "gpupool/floor_report.h"
 #include "report/emit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool.baseline.json, written: sorted, one number a line, for diffs. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The gate's verdict as GitHub's workflow commands, which it shows at the
  * file: "::error file=gpupool.json,title=train::peak_reserved_bytes: ...".

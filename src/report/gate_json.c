@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool-check/1: the gate's verdict for a program. */
 #include "report/gate_value.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gate's verdict as JUnit's XML: a test case for each number. */
 #include <string.h>
 

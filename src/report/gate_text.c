@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gate's verdict for a person: what got worse first. */
 #include <string.h>
 

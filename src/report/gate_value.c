@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values of the gate in words. */
 #include "report/gate_value.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values of the gate in words, and what several of its reports share. */
 #ifndef REPORT_GATE_VALUE_H
 #define REPORT_GATE_VALUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory by group: the segments of a state summed. */
 #include "report/group.h"
 

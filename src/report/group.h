@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory by group: the segments of a state summed by size class, by stream
  * and by pool.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The guesses of a trace, in words. */
 #include "report/guess.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The guesses of a trace, in words.  Their names are the trace's
  * (gp_guess_table).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What stands above a report. */
 #include "report/head.h"
 

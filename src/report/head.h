@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What stands above a report: which run this is, and how the release and the
  * settings came about. */
 #ifndef REPORT_HEAD_H

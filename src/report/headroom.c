@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How small the device may be, for a person and as a table. */
 #include <inttypes.h>
 #include <math.h>

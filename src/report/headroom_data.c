@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How small the device may be, for programs: JSON and CSV. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who holds the memory at the moment that an explanation looks at. */
 #include "report/holders.h"
 

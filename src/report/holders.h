@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who holds the memory at the moment that an explanation looks at: the peak, or
  * the first request that was not served. */
 #ifndef REPORT_HOLDERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A page for a browser: whole without scripts, which then draw it anew so that
  * it can be moved through.  What the scripts read stands in it as JSON.

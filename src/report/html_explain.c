@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What gpupool explain finds, on a page. */
 #include "report/html_explain.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What gpupool explain finds, on a page: words and tables. */
 #ifndef REPORT_HTML_EXPLAIN_H
 #define REPORT_HTML_EXPLAIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A page's beginning, and tables: cells that tell scripts and tests their
  * value. */
 #include "report/html_table.h"

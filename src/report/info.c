@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is in a trace, for a person. */
 #include "gpupool/report.h"
 

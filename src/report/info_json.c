@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool-info/1: what is in a trace, for a program. */
 #include "gpupool/report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool-report/1: runs for a program. */
 #include "gpupool/report.h"
 

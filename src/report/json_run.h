@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Objects of gpupool-report/1 that replay's report and a sweep's share. */
 #ifndef REPORT_JSON_RUN_H
 #define REPORT_JSON_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A memory map for a terminal: a row a segment, as wide as it is large, and in
  * it what is allocated, waiting and free.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * torch.cuda.memory_summary(), to the letter: torch/cuda/memory.py, alike in
  * releases 2.0 to 2.15.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which event a picture is of. */
 #include "report/moment.h"
 

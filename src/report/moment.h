@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which event a picture is of. */
 #ifndef REPORT_MOMENT_H
 #define REPORT_MOMENT_H

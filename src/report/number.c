@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The numbers of a run's device, by name. */
 #include "gpupool/number.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The text of PyTorch's OutOfMemoryError: DeviceCachingAllocator::malloc in
  * c10/cuda/CUDACachingAllocator.cpp, and what each release said when run.  Left

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The text of PyTorch's OutOfMemoryError, to the letter, as its release words
  * it.

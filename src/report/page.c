@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A page of text for a person. */
 #include "report/page.h"
 

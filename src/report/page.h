@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A page of text for a person: rows of label, value and note, wrapped to the
  * width of the terminal.

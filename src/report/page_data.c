@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a page's script reads: moments, films and the names in them, as JSON. */
 #include "report/page_data.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a page's script reads. */
 #ifndef REPORT_PAGE_DATA_H
 #define REPORT_PAGE_DATA_H

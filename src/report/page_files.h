@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The files in src/report/page, which the build makes part of the program. */
 #ifndef REPORT_PAGE_FILES_H
 #define REPORT_PAGE_FILES_H

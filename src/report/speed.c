@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What gpupool itself takes for a trace. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * torch.cuda.memory_stats(), key for key: torch/cuda/memory.py, memory_stats,
  * which sorts what memory_stats_as_nested_dict gives.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * torch.cuda.memory_stats(), key for key, in that function's order.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The setting to use, for a person. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The setting to use, for a program. */
 #include "gpupool/report.h"
 #include "report/emit.h"

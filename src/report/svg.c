@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A drawing for a paper: memory over time, and the map of one moment. */
 #include "base/bytes.h"
 #include "gpupool/film.h"

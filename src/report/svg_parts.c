@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parts of drawings: timeline and memory map as SVG. */
 #include "report/svg_parts.h"
 

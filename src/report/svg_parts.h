@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Parts of drawings: the same shapes for a page, which colours them by its
  * style sheet, and for a file of their own.

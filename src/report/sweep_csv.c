@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A sweep as CSV: every combination, best first. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A sweep as a page: the answer, memory over time, and the table. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A sweep as JSON: gpupool-report/1, one line a run. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The combinations of a sweep, best first. */
 #include "report/sweep_rank.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The combinations of a sweep that are done, best first. */
 #ifndef REPORT_SWEEP_RANK_H
 #define REPORT_SWEEP_RANK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reports of sweeps, read back: the head by jansson, then one line a run.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A sweep for a person: the line to paste, why, and the table. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory of a state by size class, stream and pool, as a table. */
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H

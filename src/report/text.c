@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run for a person: most important first, a screen before the details. */
 #include "gpupool/report.h"
 

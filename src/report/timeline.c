@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The measures over time, as a table for other programs. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What went wrong in a run, explained. */
 #include "report/trouble.h"
 

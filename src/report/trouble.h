@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What went wrong in a run, explained: the first mismatch of a verification
  * and the first request that memory was not enough for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Checkerboard: many blocks, every other one freed, then one request for as
  * much as was freed.  The plainest fragmentation there is.

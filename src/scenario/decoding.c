@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Decoding: requests come and go, and each one's cache of keys and values
  * grows by copying into a larger tensor, token after token, as torch.cat does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Histogram: blocks that come and go at random, as often as those of a real
  * trace do.  What is counted of a block is its stream, its pool, its size and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A pen: writes a scenario's requests down. */
 #include "scenario/pen.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Ragged batches: each step's activations are as long as its longest sequence,
  * so no two steps ask for the same sizes.

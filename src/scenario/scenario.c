@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scenarios: the registry, their parameters, and how a trace is made of one. */
 #include "gpupool/scenario.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The scenarios, one file each; registered in scenario.c. */
 #ifndef SCENARIO_SCENARIOS_H
 #define SCENARIO_SCENARIOS_H

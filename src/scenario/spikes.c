@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Spikes: steps of one size, and now and then a checkpoint that copies the
  * whole state first, in pieces; what was cached for it stays reserved.

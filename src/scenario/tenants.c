@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tenants: several models in one process, each with a private pool and a
  * stream of its own, busy in turn.  Memory that one gave up is of no use to the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A transformer's training from its shape: weights, then for each step the
  * activations of the forward pass, gradients in reverse order, and an optimizer

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every call that is here, by name: one list, from which they are counted. */
 #ifndef SIMCUDA_CALLS_H
 #define SIMCUDA_CALLS_H

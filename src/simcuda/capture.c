@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Capture: which streams are being captured, into which graph, and behind which
  * of its nodes their next work comes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Copies.  Nothing stands behind a device address: the bytes of small copies
  * are kept (kept.h), and all others come back as zeros.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Devices: how many, which one is current, what they can. */
 #include <stdint.h>
 #include <stdio.h>

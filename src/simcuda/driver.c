@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The driver's functions by name.  One that is not here gets a stand-in of its
  * own, which answers "not supported", counts its calls and is told by name in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Settings from the environment: a library that is loaded into somebody else's
  * program has no command line.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events: a place in a stream's work. */
 #include "simcuda/event.h"
 

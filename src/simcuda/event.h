@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events, for the other files; called under the lock. */
 #ifndef SIMCUDA_EVENT_H
 #define SIMCUDA_EVENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Graphs.  A node has an order and no work: launching a graph does nothing.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Graphs: nodes, and what each comes behind; called under the lock. */
 #ifndef SIMCUDA_GRAPH_H
 #define SIMCUDA_GRAPH_H

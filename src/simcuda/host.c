@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Host memory that the device can reach: allocated here, or registered.  Its
  * ranges are kept in order, as programs ask of any address what it is.

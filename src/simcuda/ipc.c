@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory and events of other processes.  A handle says which allocation of
  * which process it is; who opens it gets addresses of the same size, apart from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory of other processes that this one has opened; called under the lock. */
 #ifndef SIMCUDA_IPC_H
 #define SIMCUDA_IPC_H

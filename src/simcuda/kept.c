@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Kept bytes: grains of 256, found by their number; and for each chunk of 2 MiB
  * a list of its grains, so that a large range is forgotten without looking at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes of small copies to a device, kept so that what goes there and comes
  * back survives; all others are zeros.  Called under the lock.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Device memory: cudaMalloc and cudaFree; what an address is. */
 #include <stdlib.h>
 

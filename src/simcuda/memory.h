@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory that cudaMalloc and the pools hand out, and host memory; called under
  * the lock. */
 #ifndef SIMCUDA_MEMORY_H

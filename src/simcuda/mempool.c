@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory pools: cudaMallocAsync and what is asked of its pool.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* NVIDIA's management library, as far as an OOM message asks it. */
 #include "simcuda/api/nvml.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Peer access: devices of one machine reach each other's memory, but for those
  * whose driver keeps it from them.

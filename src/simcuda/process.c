@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The process's devices, the lock, and the control interface to both. */
 #include "simcuda/process.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What one process holds of CUDA: its devices, under one lock.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What devices are there, and what they say of themselves.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What devices say of themselves; called under the lock. */
 #ifndef SIMCUDA_PROPERTIES_H
 #define SIMCUDA_PROPERTIES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Calls that PyTorch's libraries link to and that mean nothing without a
  * device: each answers "not supported".  Their parameters do not matter to

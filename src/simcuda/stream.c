@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Streams: a number each, and how much of what was recorded there is done. */
 #include "simcuda/stream.h"
 

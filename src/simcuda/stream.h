@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Streams, and the work on them; called under the lock. */
 #ifndef SIMCUDA_STREAM_H
 #define SIMCUDA_STREAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Virtual memory: reservations, physical memory by handle, and mappings.
  *

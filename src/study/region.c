@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Regions, and boxes taken off them. */
 #include "study/region.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Regions: a space of whole numbers along a few axes, and what of it is left
  * when boxes are taken off.

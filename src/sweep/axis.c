@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An axis of a sweep: "NAME=VALUE,...", with ranges. */
 #include <ctype.h>
 #include <inttypes.h>

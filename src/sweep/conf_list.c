@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Confs as lists of "name:value". */
 #include "sweep/conf_list.h"
 

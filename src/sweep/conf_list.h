@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Items of a list that commas part, but for commas within brackets. */
 #ifndef SWEEP_CONF_LIST_H
 #define SWEEP_CONF_LIST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A crew: the only file with threads. */
 #include "gpupool/crew.h"
 

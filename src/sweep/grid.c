@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The combinations of a sweep, in order. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The search for the smallest capacity: halving first, then the widest range
  * that is not known, until all are or the tries are used up.

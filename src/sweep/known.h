@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is known of capacities: disjoint ranges, each fine or not.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a program holds at once, whatever its allocator does. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Presets: what people try when memory runs out.
  *

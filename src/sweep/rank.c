@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which of the settings is best. */
 #include <math.h>
 #include <stdio.h>

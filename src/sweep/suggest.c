@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Trying settings, and choosing one. */
 #include "gpupool/suggest.h"
 

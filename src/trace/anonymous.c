@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Traces without names: source lines and marks become "site 17" and
  * "step-B 12".  What a replay does and what explain finds stay the same.

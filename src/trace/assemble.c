@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The trace made of what a build holds: arrays are handed over, not copied. */
 #include <stdio.h>
 #include <stdlib.h>

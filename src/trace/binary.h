@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The compact binary form: a header, a table of sections, and the sections,
  * which are the arrays of struct gp_trace as they stand in memory, so that a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mapping the compact binary form: nothing in a file is believed before it
  * has been checked.  A file that another program cuts short while it is mapped
  * cannot be guarded against. */

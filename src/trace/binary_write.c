@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing the compact binary form: twice over the same sections, first for
  * the checksum, which stands in front. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A build: a trace while a reader fills it.  Tables are in build_tables.c. */
 #include "gpupool/build.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a build holds, for the files that build: build.c fills it, finish*.c
  * and history.c turn it into a trace.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tables of a build: texts, sites, streams, pools, and provenance. */
 #include <assert.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether a trace keeps its promises. */
 #include "trace/check.h"
 

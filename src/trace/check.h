@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether a trace is what gpupool/trace.h says: for traces that were mapped,
  * not built.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Traces that may be written. */
 #include "gpupool/draft.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether two traces say the same, whatever their tables' order. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kinds of events and of guesses: one row each. */
 #include "gpupool/trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The end of a build: streams and pools sorted, states checked, blocks numbered
  * by finish_requests.c or history.c, the trace made by assemble.c.

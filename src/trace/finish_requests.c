@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Requests: the file's ids of blocks become dense ones, in order of first
  * appearance, the start state's first.

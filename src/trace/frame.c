@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a frame of a stack is. */
 #include "trace/frame.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a frame of a stack is: whose, and what it says. */
 #ifndef TRACE_FRAME_H
 #define TRACE_FRAME_H

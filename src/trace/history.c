@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A PyTorch snapshot's history, made into requests.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A recorded history on its way to becoming requests: shared by history.c,
  * which walks it, start.c, which rebuilds the state it began from, and runs.c,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where a program's steps begin: at marks that come again and again, else at
  * the period of its requests' sizes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Characters out. */
 #include "trace/sink.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Characters out: JSON's numbers and strings into a buffer, that into a
  * stream.  Errors are the stream's; ask it at the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where the program asked, of a stack. */
 #include "gpupool/site.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Segments and blocks of one moment: sorted, complete, without overlaps. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a trace lives: an arena, its texts, and the file it is mapped from. */
 #include "trace/store.h"
 

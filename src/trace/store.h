@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where a trace lives: the trace itself and all its memory, one owner.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What recordings cannot tell, by their source. */
 #include <string.h>
 

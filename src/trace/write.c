@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing traces: the formats. */
 #include "gpupool/write.h"
 

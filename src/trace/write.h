@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The writers of the formats; gp_trace_write chooses. */
 #ifndef TRACE_WRITE_H
 #define TRACE_WRITE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The events of a device as gpupool-trace JSON, one object each. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool-trace as JSON and as JSON Lines: gpupool-trace(5). */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The counters that are compared, by the names of torch.cuda.memory_stats. */
 #include <stdio.h>
 

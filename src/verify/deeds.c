@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether what two runs did is the same. */
 #include "verify/deeds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether what two runs did is the same. */
 #ifndef VERIFY_DEEDS_H
 #define VERIFY_DEEDS_H

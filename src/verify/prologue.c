@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Requests that lead to a start state. */
 #include "verify/prologue.h"
 

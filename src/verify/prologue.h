@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A prologue: requests that lead an empty allocator to a window's start state.
  *

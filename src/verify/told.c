@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A simulated device that places memory where another run's was. */
 #include "verify/told.h"
 

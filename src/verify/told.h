@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A simulated device that places memory where another run's was: which block an
  * allocator takes depends on addresses, and a device chooses its own.

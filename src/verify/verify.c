@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Both runs of the same requests, and the first place where they part.
  */

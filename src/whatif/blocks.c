@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks that were never asked for, never freed, or freed earlier. */
 #include <stdlib.h>
 #include <string.h>

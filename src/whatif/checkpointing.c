@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Activations dropped and computed again, seen as shorter lives (Chen, Xu,
  * Zhang, Guestrin: Training Deep Nets with Sublinear Memory Cost, 2016).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* When each block of a draft lives. */
 #include "whatif/lives.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* When each block of a draft lives. */
 #ifndef WHATIF_LIVES_H
 #define WHATIF_LIVES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Streams and pools merged, and calls never made. */
 #include "whatif/scene.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Requests made in another order. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where empty_cache is called: told, or found by replays. */
 #include <stdio.h>
 #include <stdlib.h>

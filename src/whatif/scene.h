@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One what-if at work on a draft. */
 #ifndef WHATIF_SCENE_H
 #define WHATIF_SCENE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Requests rounded up to classes. */
 #include <stdlib.h>
 #include <string.h>

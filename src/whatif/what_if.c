@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What-ifs: one table, in the order in which they are made. */
 #include "gpupool/what_if.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which blocks are meant. */
 #include "whatif/which.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which blocks are meant: by site, size, event, address or id. */
 #ifndef WHATIF_WHICH_H
 #define WHATIF_WHICH_H

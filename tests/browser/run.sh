@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The page of --format html in a real browser, headless: it renders, its
 # numbers are the report's, and a click on the timeline shows that moment's
 # map.  CHROMIUM names the browser; without one each test is skipped.

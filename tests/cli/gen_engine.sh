@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every scenario of gpupool gen, small, replayed by PyTorch's own allocator:
 # it decides as gpupool does.
 #

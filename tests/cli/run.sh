@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Golden tests of the command line: each tests/cli/*.test is a small text to be
 # read from top to bottom,
 #

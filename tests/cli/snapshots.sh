@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Real snapshots: every address in those with events is the one that PyTorch
 # chose, and the totals of those with a state only are their segments' sums.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A sweep over engines: PyTorch's own allocator has the same numbers as gpupool's
 # in each combination, on several threads as on one.  And a page of its run.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # make conform for the releases that every change is held against, with a fixed
 # budget.  What is missing of them is fetched, up to FETCH_SECONDS each; a
 # release that cannot be had then counts as skipped, by name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * drive [--engines DIR] [--seed N] [--cases N] [--class NAME] [--out DIR]
  *       [--shrinks N] [--record] RELEASE...

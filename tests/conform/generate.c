@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * generate SEED [CLASS]: a trial, as a gpupool-trace whose first line has the
  * flags to run it with.  generate --classes: the names of the classes.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Writes tests/conform/golden/CLASS.txt anew from what PyTorch's own allocator
 # does, in each RELEASE given or all that are prepared:
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Generated trials on our engine and on PyTorch's own, side by side:
 #
 #	tests/conform/run.sh [RELEASE...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * shrink [--torch RELEASE] TRACE [COMMAND...]
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The settings that one run speaks for: those within struct gp_alike do the
  * same, event by event, with addresses and sizes.

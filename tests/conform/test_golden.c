@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Our engine does what PyTorch's own allocator did when the goldens were
  * recorded: golden/CLASS.txt, each trial in each release that a line names.

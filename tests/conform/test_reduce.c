@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Failing trials are cut down to what fails. */
 #include "conform/parts/reduce.h"
 

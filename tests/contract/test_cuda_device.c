@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The device with real memory, on the runtime without a device: what it answers
  * and times, and whether it holds what is written.

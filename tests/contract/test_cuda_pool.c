@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cudaMallocAsync and cudaMallocManaged, on the runtime without a device.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Replays with real memory, on the runtime without a device: they must go as on
  * the simulated one, and leave nothing behind.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What every engine must do.  PyTorch's own takes part where one is prepared:
  * in torch/ of the build, by make torch-engine.

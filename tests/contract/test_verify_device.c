@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Replays on a device beside simulated ones, where that device is another. */
 #include "gpupool/verify.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes are a report of a sweep, or a part of one, or an error; what is
  * read can be joined with itself and written in every form, and what is written

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes are a report or an error, and what is read of one adds up; of any
  * trace, too, however its streams and pools are merged.

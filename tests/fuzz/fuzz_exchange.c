@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The run of any trace can be written in every format of other tools; those
  * that are JSON parse, and the snapshot is a trace.

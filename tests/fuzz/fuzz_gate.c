@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any text given as gpupool.json or as its baseline is understood or refused
  * with a reason; a baseline that is understood is written and read again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes given to the readers are a trace or an error that says what is
  * wrong, and a trace can be written and read again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any text given as settings or release is understood or refused with a
  * reason; settings refused at the start stay as they were.

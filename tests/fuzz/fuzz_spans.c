@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes are spans or an error; spans are packed apart, and what is written
  * of them is read as the same.

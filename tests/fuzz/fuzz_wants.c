@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes taken as a library: what is found in them are names that may be
  * those of files.

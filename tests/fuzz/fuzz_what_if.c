@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any trace, altered in any way, is a trace: no unknown block is freed, it can
  * be written, and reads as the same.  Which what-ifs are made follows from the

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Runs each libFuzzer target of the build RUNS times, or for SECONDS_EACH
 # seconds, from the bundled traces and the seeds beside this script.  What it
 # finds stays in $BUILD/fuzz/TARGET/, and is run again first the next time;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What every fuzz target needs: its entry, a way to say what does not hold, and
  * bytes as a file. */
 #ifndef TESTS_FUZZ_TARGET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Traces out of bytes, and back. */
 #ifndef TESTS_FUZZ_TRACE_BYTES_H
 #define TESTS_FUZZ_TRACE_BYTES_H

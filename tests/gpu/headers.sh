@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What device/cuda declares of CUDA is what NVIDIA's headers say, where they are:
 # in CUDA_HOME, else /usr/local/cuda.  And NVIDIA's runtime, where it is, has the
 # functions that are called.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """KEEP_SNAPSHOT=FILE keep.py PROGRAM: runs it and keeps PyTorch's own snapshot."""
 
 import os

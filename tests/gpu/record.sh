@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Programs on a GPU, and the same ones recorded without it: the allocator's trace
 # entries must be the same, one by one, but for addresses.
 #

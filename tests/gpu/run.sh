@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What only a GPU can show.  Each test says ok, FAIL or, where there is no GPU,
 # skip, by name.
 #

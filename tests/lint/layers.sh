@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The edges between stages, as edges.txt has them.
 set -u
 

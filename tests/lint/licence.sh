@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every source says its licence in its first lines, and every recording has a
 # line that says its own.
 set -u

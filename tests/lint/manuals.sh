@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Manual pages that mandoc has nothing to say about, one for each command,
 # naming the flags that the command's --help names.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # man/gpupool-metrics.7 says what the table of measures says.
 set -u
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # man/gpupool-settings.7 says what the table of settings says.
 set -u
 

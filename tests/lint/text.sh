@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What a file looks like: clang-format's layout, 80 columns, 500 lines, no
 # trailing spaces; scripts as shellcheck likes them.
 set -u

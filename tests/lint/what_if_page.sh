@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # man/gpupool-what-if.7 says what the table of what-ifs says.
 set -u
 

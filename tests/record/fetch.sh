@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # fetch.sh RELEASE FOLDER: a Python environment with that PyTorch from PyPI and
 # what importing it needs, without CUDA's libraries.
 set -eu

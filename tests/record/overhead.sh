@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # overhead.sh [REQUESTS]: what recording costs a program that does nothing but
 # allocate: the same program on the same libraries, recorded or not, in turn;
 # its own processor seconds, the least of five runs each.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Looks for what a published snapshot holds in the trace of the same program:
 #
 #	tests/record/public.sh SNAPSHOT TRACE

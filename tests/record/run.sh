@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Records programs with a PyTorch wheel: each tests/record/*.test is a text as
 # tests/cli/run.sh reads them, in which python is one that has PyTorch, and
 # $programs the folder of the programs beside this script.

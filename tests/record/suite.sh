@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # suite.sh [NAME...]: records the programs of the suite, replays each to the
 # same addresses and counters, and compares it with the trace that is kept of
 # this release in traces/recorded/programs, request by request.  UPDATE=1 keeps

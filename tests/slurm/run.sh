@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A sweep split over three machines by Slurm: three slurmd on this one, a job
 # array of three shards, and the merged parts, which must be the bytes of the
 # sweep that was not split.

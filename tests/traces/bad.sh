@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every file in traces/bad is refused with exit 3, with nothing on standard
 # output, and with the words that the file asks for in its first line,
 #

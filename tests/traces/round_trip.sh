@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Each bundled trace, replayed and written as a PyTorch snapshot, is a recording
 # of that run: replayed in its turn, every address is the recorded one.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Replays every traces/tiny/NAME.json (or .jsonl) and compares with what lies
 # beside it:
 #

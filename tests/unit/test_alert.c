@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Thresholds: how they are written, and when they fire. */
 #include <string.h>
 

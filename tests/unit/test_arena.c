@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arenas: zeroed, aligned memory that is given back together. */
 #include "base/arena.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Axes: names, values, ranges. */
 #include "gpupool/sweep.h"
 

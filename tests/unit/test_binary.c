@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The binary form: hostile files are refused, never believed. */
 #include <zlib.h>
 

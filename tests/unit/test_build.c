@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The builder: dense ids, sorted tables, and what it refuses. */
 #include "gpupool/build.h"
 

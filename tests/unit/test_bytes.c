@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sizes as people read and write them: rows of what is said and meant. */
 #include "base/bytes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Crews: each piece once, its result in its slot, whatever the threads do. */
 #include "gpupool/crew.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a cubin says of its kernels is taken from .nv.info; of what is none,
  * nothing is known. */
 #include <elf.h>

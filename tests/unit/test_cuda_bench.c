@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Device calls, timed: on the runtime without a device. */
 #include "gpupool/bench.h"
 

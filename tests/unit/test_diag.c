@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Diags: what went wrong, in parts that always fit. */
 #include "gpupool/status.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Drafts: what changes, and that the rest does not. */
 #include "gpupool/draft.h"
 

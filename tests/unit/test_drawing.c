@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The drawing of memory over a run. */
 #include "report/drawing.h"
 

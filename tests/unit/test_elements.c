@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sums and the like of NCCL's types, each with numbers that it holds exactly.
  */
 #include "simcuda/program/elements.h"

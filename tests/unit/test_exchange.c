@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What ranks of a job get from each other: two of them, in one process. */
 #include "simcuda/program/exchange.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Why memory is reserved and not allocated: the parts, and what holds it. */
 #include "gpupool/explain.h"
 

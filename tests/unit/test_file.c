@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Output files: whole or not there at all. */
 #include "base/file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Films: at every moment they show what the allocator itself shows. */
 #include "gpupool/film.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Packings: apart, no lower than the bound, and as low as can be where few
  * spans let all ways be tried. */
 #include "gpupool/floor.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Limits, gpupool.json and its baseline: what is meant, or a reason. */
 #include "gpupool/gate_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The smallest device: the search against replays of every capacity. */
 #include "gpupool/headroom.h"
 

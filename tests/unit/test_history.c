@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a snapshot's history says about its program and its beginning. */
 #include "gpupool/trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Interned texts: equal texts share a number, in order of appearance. */
 #include "base/intern.h"
 

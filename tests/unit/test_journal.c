@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The file of a recording, which survives its writer. */
 #include "simcuda/program/journal.h"
 

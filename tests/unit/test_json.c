@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The JSON readers: what they take, and how they say no. */
 #include "suite.h"
 #include "trace_text.h"

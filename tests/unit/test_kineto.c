@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Profiles of torch.profiler: what is taken, and how they are refused. */
 #include "suite.h"
 #include "trace_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is known of capacities. */
 #include "sweep/known.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a peak is made of: it adds up, and each cause is told by its name. */
 #include "gpupool/change.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The hash map, against a plain array that is always searched through. */
 #include "base/map.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of measures: each number is what its row says. */
 #include "gpupool/metrics.h"
 

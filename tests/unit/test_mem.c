@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Host memory that never comes back as NULL. */
 #include "base/mem.h"
 

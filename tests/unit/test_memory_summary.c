@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The summary that PyTorch prints, with its units and its spaces. */
 #include "gpupool/report.h"
 

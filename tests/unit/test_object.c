@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Libraries that are written here: the system's loader takes them, and each
  * symbol leads to the stand-in with its own name. */
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The OutOfMemoryError as PyTorch's own allocator worded it:
  * tests/conform/oom.tsv, every row in every release that it names.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Flags: what is given ends in its member, what is not known is named. */
 #include "cli/options.h"
 

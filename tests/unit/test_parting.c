@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who holds the live set, and where two programs part. */
 #include "gpupool/change.h"
 

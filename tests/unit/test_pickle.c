@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pickle reader: what it takes, and how it says no. */
 #include "pickle_text.h"
 #include "suite.h"

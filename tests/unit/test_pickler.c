@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pickles, byte for byte as CPython's pickle.dumps makes them, but for frames
  * and for what it remembers. */
 #include "exchange/pickler.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The conversation about plans: a recorded program's calls of cuDNN reach the
  * library at the other end of a socket, and its answers come back. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Prices: points, the lines between them, and files that list them. */
 #include "gpupool/price.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is written of events, beside vsnprintf. */
 #include <inttypes.h>
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Requests that rebuild a start state: what they lead to is that state. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A recording against its replay. */
 #include "cli/proof.h"
 #include "suite.h"

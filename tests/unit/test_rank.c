@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Grids and rankings: what is tried, and which is best. */
 #include "gpupool/sweep.h"
 

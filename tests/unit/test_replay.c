@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Replays: verification, what-if, and what is noted on the way. */
 #include "gpupool/replay.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reports for a program: valid JSON, PyTorch's keys, numbers in full. */
 #include "gpupool/report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* RMM's logs: what is taken, and how they are refused. */
 #include "suite.h"
 #include "trace_text.h"

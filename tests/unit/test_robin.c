@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The hash map with PyTorch's order: what it finds, and the order itself. */
 #include "allocator/caching/robin.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a request is rounded to. */
 #include "gpupool/knob.h"
 

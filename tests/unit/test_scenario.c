@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scenarios: what a seed decides, what they replay to, what they refuse. */
 #include "gpupool/scenario.h"
 

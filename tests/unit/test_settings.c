@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PYTORCH_CUDA_ALLOC_CONF is accepted and refused as PyTorch's own parsers
  * did: tests/conform/conf.tsv, every row in every release that it names.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The shelf of free blocks, against an array that is always sorted anew. */
 #include "allocator/caching/shelf.h"
 

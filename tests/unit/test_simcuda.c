@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The CUDA runtime without a device: memory, virtual memory, pools. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The CUDA runtime without a device: copies, the bytes that are kept of them,
  * host memory, and the time that work takes. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The CUDA runtime without a device: what devices and processes reach of each
  * other. */
 #include <string.h>

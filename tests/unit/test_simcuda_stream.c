@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The CUDA runtime without a device: streams, events, capture, properties and
  * the driver's functions by name. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a stack is told as: the program's line, and the operation. */
 #include "gpupool/site.h"
 

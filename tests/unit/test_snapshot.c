@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the dicts and lists of a snapshot become, and how they are refused. */
 #include "pickle_text.h"
 #include "suite.h"

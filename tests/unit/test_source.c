@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes in: windows, pipes, packed streams, and what goes wrong with them. */
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* First fit in an address range, against a plain list of units. */
 #include "device/space.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* minimalloc's CSV, in and out. */
 #include <stdlib.h>
 #include <string.h>

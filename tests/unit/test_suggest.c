@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Settings that people try, and which one is chosen. */
 #include "gpupool/remedy.h"
 #include "gpupool/suggest.h"

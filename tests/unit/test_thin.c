@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Thinning: bounded, and no peak is lost. */
 #include <stdlib.h>
 

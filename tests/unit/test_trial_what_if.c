@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What explain tries that is no setting. */
 #include "gpupool/explain.h"
 

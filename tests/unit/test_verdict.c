@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fragmentation or capacity: explain's word for each OOM, held against what
  * PyTorch did with the same memory under other settings. */
 #include "gpupool/explain.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a library's bytes want of CUDA: of one that is whole, and of damaged
  * ones. */
 #include <elf.h>

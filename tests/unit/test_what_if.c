@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What-ifs: what each changes, and that a file of the altered trace replays to
  * the same. */
 #include "gpupool/what_if.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpupool-trace written: what it says, and that it reads back the same. */
 #include "gpupool/write.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Holds the files of a run to the rules of their formats, and to its report.
 
 usage: formats.py REPORT PERFETTO SPEEDSCOPE FOLDED CSV

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // PyTorch's MemoryViz.js, without a page: it unpickles the snapshot, names its
 // addresses, and lays out both timelines.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Every command of torch's _memory_viz.py, on a snapshot.
 
 usage: memory_viz.py _memory_viz.py SNAPSHOT

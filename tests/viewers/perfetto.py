@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A written trace in Perfetto's own interface, in a browser without a screen.
 
     perfetto.py CHROMIUM TRACE REPORT

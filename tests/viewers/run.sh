@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What gpupool convert --run writes, loaded by the viewers it is for:
 #
 #	MEMORY_VIZ	torch/cuda/_memory_viz.py; else that of the PyTorch

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Taking over a start state. */
 #include "allocator/caching/state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which other values of the settings would have led to the same decisions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Serving a request. */
 #include "allocator/caching/alloc.h"
 

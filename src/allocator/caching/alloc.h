@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Serving a request: the ops `alloc` and `restore` of the caching engine.
  * PyTorch: DeviceCachingAllocator::malloc, alloc_found_block, should_split,

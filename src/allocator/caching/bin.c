@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A bin of free blocks: a list, and a tree behind it. */
 #include "allocator/caching/bin.h"
 

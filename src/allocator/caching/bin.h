@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A bin: free blocks of about one size, in the shelf's order.
  *

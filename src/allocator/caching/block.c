@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of blocks: chunks and a list of spare ones. */
 #include "allocator/caching/block.h"
 

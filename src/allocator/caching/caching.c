@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PyTorch's caching allocator: blocks, and every request but alloc.
  * PyTorch: DeviceCachingAllocator::free, free_block, try_merge_blocks,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp, releases 2.0
  * to 2.15): the state of one device's allocator, shared by the files here.

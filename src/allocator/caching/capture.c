@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Captured streams, and what their work comes behind. */
 #include "allocator/caching/capture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Captured streams: which streams a CUDA graph is being made of, and what their
  * work comes behind.

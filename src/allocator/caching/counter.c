@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The statistics: what is not done for every request. */
 #include "allocator/caching/counter.h"
 

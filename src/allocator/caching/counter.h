@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The statistics, updated as PyTorch updates them: each change counts for all
  * and for the pool kind of the block's pool (for_each_selected_stat_type).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks that wait for other streams. */
 #include "allocator/caching/events.h"
 

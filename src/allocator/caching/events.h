@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Blocks that wait: freed while another stream may still use them.
  * PyTorch: recordStream, insert_events, process_events, deferred_blocks,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Expandable segments. */
 #include "allocator/caching/expandable.h"
 

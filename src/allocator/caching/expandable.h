@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Expandable segments: reserved addresses that memory is mapped into page by
  * page.  PyTorch: ExpandableSegment, find_expandable_block, map_block,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Garbage collection: free segments of the default large pool, oldest first. */
 #include "allocator/caching/gc.h"
 

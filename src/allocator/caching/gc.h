@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Garbage collection of old free segments, before a new one is asked for.
  * PyTorch: garbage_collect_cached_blocks.

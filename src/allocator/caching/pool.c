@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Default and private pools, and the routing of requests to them. */
 #include "allocator/caching/pool.h"
 

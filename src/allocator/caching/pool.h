@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pools: the default small and large one, and pairs of private ones for
  * MemPools and CUDA graphs, with the routing that sends requests there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A robin-hood hash map with PyTorch's slot order.  The rules, found by
  * running its releases: sizes 0, 4, 8, 16, ...; it doubles when one more entry

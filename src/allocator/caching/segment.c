@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory from the device and back, and the order in which it is tried. */
 #include "allocator/caching/segment.h"
 

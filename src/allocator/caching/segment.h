@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Segments: memory from the device and back.
  * PyTorch: alloc_block, release_block, release_cached_blocks,

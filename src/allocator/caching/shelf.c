@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A shelf of free blocks: bins, and which of them hold any. */
 #include "allocator/caching/shelf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A shelf: the free blocks of one pool and stream, by (size, counter, address).
  *

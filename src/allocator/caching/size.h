@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sizes: pools, and what segment a request asks for.
  * PyTorch: get_allocation_size; gp_settings_round is its round_size.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Showing the present state, and what a request could have had. */
 #include "allocator/caching/state.h"
 

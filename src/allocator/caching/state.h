@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * States: taking one over at the start of a window, showing the present one as
  * a snapshot does, and the free blocks a request could have had.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A treap of free blocks. */
 #include "allocator/caching/tree.h"
 

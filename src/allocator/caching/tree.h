@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A tree of free blocks in the shelf's order: a treap (Seidel and Aragon 1996),
  * which is a binary search tree by key and a heap by random priorities.  Zeroed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A helper process and the socket to it. */
 #include "allocator/torch/channel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The engine's end of the socket to a helper process (wire.h). */
 #ifndef ALLOCATOR_TORCH_CHANNEL_H
 #define ALLOCATOR_TORCH_CHANNEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What PyTorch says it did, in the trace's terms: ids, indices, kinds. */
 #include "allocator/torch/torch.h"
 

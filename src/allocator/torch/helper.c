@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The helper process: takes the engine's requests to PyTorch's allocator, and
  * that one's questions to the CUDA runtime back to the engine's device.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The helper process: PyTorch's allocator over src/simcuda, whose memory is
  * the engine's device at the other end of the socket. */
 #ifndef ALLOCATOR_TORCH_HELPER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Segments and blocks as PyTorch's snapshot shows them, as a gp_state. */
 #include <stdlib.h>
 

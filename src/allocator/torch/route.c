@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Routing: pools, captures, and where a request without a pool goes, which
  * PyTorch does not tell.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Drives the caching allocator inside a PyTorch wheel's libc10_cuda.so: no more
 // than what needs that release's own headers.  SHIM_RELEASE is the x of 2.x.
 // Here are requests; shim_pool.cc has pools, shim_state.cc counters and state.

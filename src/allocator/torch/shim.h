@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PyTorch's allocator behind functions of C: what shim*.cc, built against one
  * release's headers, give to helper.c.

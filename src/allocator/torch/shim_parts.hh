@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // What the parts of the shim share: PyTorch's headers, one release's, and how
 // calls of PyTorch end.
 #ifndef ALLOCATOR_TORCH_SHIM_PARTS_HH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Pools and captures, as far as the release has them.
 #include "allocator/torch/shim_parts.hh"
 

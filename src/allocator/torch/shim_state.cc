@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Counters, segments and blocks, as PyTorch tells them.
 #include "allocator/torch/shim_parts.hh"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PyTorch's own allocator as an engine: each request becomes a message to the
  * helper process, each question of its CUDA runtime goes to config->device.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The engine "torch": PyTorch's own allocator in a process of its own.
  *

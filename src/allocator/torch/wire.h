@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the engine "torch" and its helper process say to each other over a
  * socket: requests one way; actions, questions to the device and one answer the

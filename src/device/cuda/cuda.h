@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a loaded CUDA runtime is, for the files that call it. */
 #ifndef DEVICE_CUDA_CUDA_H
 #define DEVICE_CUDA_CUDA_H

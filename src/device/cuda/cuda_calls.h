@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of CUDA's runtime and driver that is called here, declared anew so
  * that building needs no toolkit: names, numbers and layouts are those of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Patterns in device memory: what a block's owner would write and read.
  *

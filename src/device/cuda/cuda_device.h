@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The device with real memory, for the files it is made of. */
 #ifndef DEVICE_CUDA_CUDA_DEVICE_H
 #define DEVICE_CUDA_CUDA_DEVICE_H

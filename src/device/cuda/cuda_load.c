@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A CUDA runtime, found and loaded. */
 #include "device/cuda/cuda.h"
 

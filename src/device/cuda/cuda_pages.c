@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Address space and pages of the device with real memory, called in the order
  * in which PyTorch's expandable segments call the driver

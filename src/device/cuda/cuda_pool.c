@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cudaMallocAsync on the device's default pool, and cudaMallocManaged.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What stands behind addresses. */
 #include "device/cuda/ranges.h"
 

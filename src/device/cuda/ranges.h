@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What stands behind addresses: ranges that do not overlap, found by any
  * address within.

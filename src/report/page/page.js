@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes the page's pictures move: see report/film_code.h for what it reads. */
 "use strict";
 (() => {

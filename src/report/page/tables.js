@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables that sort: a click on a column's head, again for the other way. */
 "use strict";
 (() => {

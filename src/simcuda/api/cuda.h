@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of the CUDA driver's interface that is here, in the place of
  * <cuda.h>; see cuda_runtime_api.h.  Names, numbers and layouts: CUDA Toolkit

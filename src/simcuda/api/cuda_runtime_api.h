@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of the CUDA runtime's interface that is here, declared anew so that
  * nothing of the toolkit is needed to build.  It stands where <cuda_runtime_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of NVIDIA's management library that PyTorch asks while it words an
  * out-of-memory error.  Numbers: nvml.h of the CUDA Toolkit 13.0.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Settings of PyTorch's allocator that change while the program runs. */
 #include <dlfcn.h>
 #include <string.h>

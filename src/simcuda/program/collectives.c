@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * NCCL's collectives.  Ranks that are recorded together get each other's bytes,
  * where they are kept (exchange.h).  For a rank that is alone they succeed at

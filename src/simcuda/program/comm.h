@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A communicator of NCCL. */
 #ifndef SIMCUDA_PROGRAM_COMM_H
 #define SIMCUDA_PROGRAM_COMM_H

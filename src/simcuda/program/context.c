@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Contexts of the driver, which are devices here, and what it says of addresses
  * and streams to those that came without the runtime.

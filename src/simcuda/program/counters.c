@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * struct DeviceStats: in the order of its members, which is the same in all
  * releases; later ones have more.  c10/core/CachingDeviceAllocator.h, and

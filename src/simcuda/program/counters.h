@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* torch.cuda.memory_stats() of a device, as members of a JSON object. */
 #ifndef SIMCUDA_PROGRAM_COUNTERS_H
 #define SIMCUDA_PROGRAM_COUNTERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A cubin is an ELF file.  Its section .nv.info has attributes of its kernels,
  * by the numbers of their symbols; what they are called is from cuobjdump -elf

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cubins: what the assembler says of the kernels in them. */
 #ifndef SIMCUDA_PROGRAM_CUBIN_H
 #define SIMCUDA_PROGRAM_CUBIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cuDNN but for graphs of operations (cudnn_graph.c): versions, and the sizes
  * that are asked for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cuDNN's graphs of operations: descriptors with attributes, from which plans
  * are made.

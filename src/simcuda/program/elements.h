@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sums and the like, as collectives compute them, of elements in ncclDataType_t
  * by ncclRedOp_t. */
 #ifndef SIMCUDA_PROGRAM_ELEMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A free and its completion are two entries of the allocator and, when one
  * follows the other, one event: a free is held back until the next entry.

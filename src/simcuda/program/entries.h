@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What PyTorch's allocator does, written to the journal as events; the caller
  * holds one lock over all calls.

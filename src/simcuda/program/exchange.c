@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "simcuda/program/exchange.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What ranks of a job get from each other.  A collective says at once what this
  * rank sends, as far as its bytes are kept (kept.h), and goes on; what comes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The line is not asked for at once: the thread may not run Python then, and
  * waiting for that right could stop the program.  The interpreter is asked to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where the program read a value back that nothing has computed: a limit of a
  * device without one, which the program's user should know of.

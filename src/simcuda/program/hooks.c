@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Calls on PyTorch's allocator that it tells nobody.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "simcuda/program/interpreter.h"
 
 #include <dlfcn.h>

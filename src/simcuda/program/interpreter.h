@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the Python program is doing, asked of the interpreter that it runs on:
  * marks, steps, and where an allocation comes from.  Its C API is looked up by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A window of the file is mapped; when it is full the next one is. */
 #include "simcuda/program/journal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A file that survives its writer: what was put is kept however the process
  * ends, because pages of a shared mapping are the kernel's.  Until it is closed

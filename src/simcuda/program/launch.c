@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Kernels: they are registered, asked about and launched, and nothing runs.
  * A launch is work, by which events complete (stream.h).

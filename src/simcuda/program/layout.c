@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The table: as g++ lays out the class of c10/cuda/CUDACachingAllocator.h of
  * each release's wheel (a pointer to a virtual member tells its slot).

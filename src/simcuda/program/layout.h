@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where PyTorch's allocator keeps what the recorder needs, by release. */
 #ifndef SIMCUDA_PROGRAM_LAYOUT_H
 #define SIMCUDA_PROGRAM_LAYOUT_H

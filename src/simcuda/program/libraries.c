@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The few calls of CUDA's libraries whose answers programs go by; all others
  * answer success (stand_in.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The file: a head for each rank, then for each the bytes of its messages, one
  * behind the other and from the beginning again.  Only its own rank writes what

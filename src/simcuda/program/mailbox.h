@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Messages between the ranks of a job: a file in the folder of the recording
  * that they all have mapped.  Each rank writes messages, numbered from 0, which

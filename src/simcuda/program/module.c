@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Kernels that a program brings along or compiles while it runs, as Triton
  * does: modules of the driver, and what is asked about their kernels.

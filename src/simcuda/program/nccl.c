@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * NCCL: communicators.  The processes of a job that are recorded together have
  * a mailbox for each communicator (exchange.h); a process that is the only one

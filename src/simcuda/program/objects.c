@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * torch.distributed computes sizes of objects on the device: the largest one,
  * their sum, several in one tensor.  Kernels compute nothing here, so what this

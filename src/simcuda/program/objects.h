@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Python's objects that ranks send each other: torch.distributed's
  * all_gather_object and its like. */
 #ifndef SIMCUDA_PROGRAM_OBJECTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What calls of CUDA's libraries write through their parameters, from
  * cusolverDn.h, cusparse.h, cusparseLt.h, cufft.h and cupti_activity.h of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What calls of CUDA's libraries write through their parameters. */
 #ifndef SIMCUDA_PROGRAM_OUTPUTS_H
 #define SIMCUDA_PROGRAM_OUTPUTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A block that other streams used is free when the last of the events is done
  * that were recorded in its free.  While a stream is captured the allocator

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PyTorch 2.1's allocator tells nobody what it does: its requests are known
  * from the calls on it, and when frees completed from the events that it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Waiting for a device takes a moment, in which other threads of the program
  * get on, as they do where there is a device: threads of the backward pass that

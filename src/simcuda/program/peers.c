@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each leaves an empty file, "4711.rank", in the folder of the recording. */
 #include "simcuda/program/peers.h"
 

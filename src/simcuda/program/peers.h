@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The other processes that are recorded with this one and use a device. */
 #ifndef SIMCUDA_PROGRAM_PEERS_H
 #define SIMCUDA_PROGRAM_PEERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One connection for each process, one request at a time.  When it breaks,
  * cuDNN has ended that process: the program goes on with what stands in for it.

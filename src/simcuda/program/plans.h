@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The real cuDNN, where `gpupool record` found one: it plans in a process of
  * its own, and is asked here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "simcuda/program/pools.h"
 
 #include <pthread.h>

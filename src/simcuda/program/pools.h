@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which requests go to which private pool: what captures and use_mem_pool have
  * told the allocator, as it keeps it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program that only allocates spent a tenth of its time in vsnprintf. */
 #include "simcuda/program/print.h"
 

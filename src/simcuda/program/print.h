@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* printf's few conversions that events are made of, several times as fast. */
 #ifndef SIMCUDA_PROGRAM_PRINT_H
 #define SIMCUDA_PROGRAM_PRINT_H

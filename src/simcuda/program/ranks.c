@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Ranks of one job compile the same kernels at the same time, and which of them
  * finds what another has compiled or tried out is a race: each has a folder of

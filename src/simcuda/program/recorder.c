@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The recorder: what PyTorch's allocator did, as a gpupool-trace in JSON Lines,
  * one file a process.  This is its beginning and end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The recorder, for the files that write to its journal.  recorder.c opens and
  * closes it, hooks.c leads calls on PyTorch's allocator here, tracker.c hears

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cuDNN's recurrent networks: where in one buffer the weights lie.  PyTorch
  * packs a network's weights into a buffer of the size told here and asks for

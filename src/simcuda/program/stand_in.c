@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What no function here answers: success, a handle where one is made, 0 where a
  * number is known to be told. */
 #include "simcuda/program/stand_in.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Calls that nothing here knows: libraries that gpupool record writes (src/
  * record) lead every symbol that PyTorch's libraries want of CUDA's, and that

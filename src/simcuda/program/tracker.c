@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A tracker is a std::function, made by hand as libstdc++ lays it out; a trace
  * entry is read where layout.h says.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What PyTorch's allocator tells its trace trackers. */
 #ifndef SIMCUDA_PROGRAM_TRACKER_H
 #define SIMCUDA_PROGRAM_TRACKER_H

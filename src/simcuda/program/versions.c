@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Versions of the libraries that the program's PyTorch goes with: a wheel names
  * them among what it requires (site-packages/torch-*.dist-info/METADATA,

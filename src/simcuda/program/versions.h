@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Versions of the libraries that the program's PyTorch goes with. */
 #ifndef SIMCUDA_PROGRAM_VERSIONS_H
 #define SIMCUDA_PROGRAM_VERSIONS_H

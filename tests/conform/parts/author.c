@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing a trial: its settings, its devices, and its course. */
 #include "author.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The author writes trials: a seed and a class decide all of it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The classes of trials. */
 #include "classes.h"
 

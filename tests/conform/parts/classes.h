@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The classes of trials: what each is about, one row each. */
 #ifndef CONFORM_CLASSES_H
 #define CONFORM_CLASSES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Settings of a trial: PYTORCH_CUDA_ALLOC_CONF, at its start and later. */
 #ifndef CONFORM_CONF_H
 #define CONFORM_CONF_H

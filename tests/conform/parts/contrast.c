@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Our engine and PyTorch's own beside each other. */
 #include "contrast.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Our engine and PyTorch's own beside each other, on one trial. */
 #ifndef CONFORM_CONTRAST_H
 #define CONFORM_CONTRAST_H

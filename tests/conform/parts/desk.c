@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One device's program: blocks that come and go. */
 #include "author.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random numbers: splitmix64 (Steele, Lea and Flood, 2014). */
 #include "dice.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Random numbers for the generator: splitmix64, so that a seed gives the same
  * case on every machine.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counters and memory at the end of a trial. */
 #include "figures.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counters and memory at the end of a trial. */
 #ifndef CONFORM_FIGURES_H
 #define CONFORM_FIGURES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Goldens: hashes of outcomes, and the lines they stand in. */
 #include "golden.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goldens: what PyTorch's own allocator did with a trial, in a few numbers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How far PyTorch is a measure. */
 #include "horizon.h"
 

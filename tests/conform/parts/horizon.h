@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How far PyTorch is a measure: the first request of a device behind which what
  * it does is an accident.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Running a trial on an engine. */
 #include "outcome.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The outcome of a trial: every action and counter, and the memory at the end,
  * of one engine as one release.

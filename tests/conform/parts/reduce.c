@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Cutting a failing trial down: delta debugging (Zeller and Hildebrandt,
  * "Simplifying and isolating failure-inducing input", 2002) on its requests,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cutting a failing trial down to the fewest and simplest requests. */
 #ifndef CONFORM_REDUCE_H
 #define CONFORM_REDUCE_H

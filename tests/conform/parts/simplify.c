@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Simpler requests and settings of a failing trial. */
 #include "simplify.h"
 

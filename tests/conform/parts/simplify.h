@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Simpler requests and settings of a failing trial. */
 #ifndef CONFORM_SIMPLIFY_H
 #define CONFORM_SIMPLIFY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sizes that a trial asks for. */
 #include "sizes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sizes that a trial asks for. */
 #ifndef CONFORM_SIZES_H
 #define CONFORM_SIZES_H

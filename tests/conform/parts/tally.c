@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The releases of a run, and how its trials came out in each. */
 #include "tally.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The releases of a run, and how its trials came out in each. */
 #ifndef CONFORM_TALLY_H
 #define CONFORM_TALLY_H

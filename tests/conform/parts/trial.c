@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A trial: its requests, and what they need. */
 #include "trial.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A trial: a program's requests and the settings and devices it runs under.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Trials as files: the form of traces/tiny. */
 #include "trial.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Trials to traces, and back. */
 #include "trial.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rarer requests of a trial: how often, and which. */
 #include "author.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Attention by cuDNN, forward and backward."""
 
 import torch

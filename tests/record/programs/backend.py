@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A program that chooses another allocator than PyTorch's own."""
 import os
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What a program sees of a device that computes nothing."""
 
 import torch

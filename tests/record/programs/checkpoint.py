@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """FSDP2 whose sharded state is saved and loaded by all ranks."""
 
 import os

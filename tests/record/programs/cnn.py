@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Convolutions, batch norm and pooling; SGD with momentum; a validation pass."""
 
 import torch

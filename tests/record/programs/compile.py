@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """torch.compile: a transformer, its lengths changing; CUDA graphs; GEMMs tried.
 
 Takes the modes to run; the first two without.

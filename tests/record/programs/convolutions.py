@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Three convolutions with batch norm, forward and backward to the images, in the
 shapes of a recording that was made on a GPU of compute capability 8.x and
 published (github.com/JasperSolt/EoR_NN, snapshot.pickle): its cuDNN asked for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """DDP: a GPT whose gradients are averaged over the job's ranks."""
 
 import job

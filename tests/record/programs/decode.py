@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """KV-cache decoding: keys and values grow by one token a step."""
 
 import torch

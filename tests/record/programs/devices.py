@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Several devices: copies between them, and what they reach of each other."""
 
 import sys

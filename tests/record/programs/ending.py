@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Two allocations, then an ending of the kind that is asked for."""
 import os
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """FSDP2: a Llama whose blocks are sharded over the job's ranks."""
 
 import job

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """GPT-2 training: autocast, a scaler, two batches to a step, ragged lengths."""
 
 import torch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """CUDA graphs: captured and replayed, sharing a pool, and made of callables."""
 
 import torch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Values that are read back: one that was sent there, and three computed."""
 import torch
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The ranks of a job: those torchrun started; alone, the first of eight."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Llama training: bfloat16 autocast, checkpointing, two batches to a step."""
 
 import torch

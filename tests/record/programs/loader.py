@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A DataLoader with pinned memory, whose batches are copied on a side stream."""
 
 import torch

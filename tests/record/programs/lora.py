@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """LoRA: a frozen bfloat16 Llama, low-rank adapters at queries and values."""
 
 import torch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """As many requests as are asked for, from a set of 500 live tensors."""
 import sys
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Models of the kinds that people train, small, with random weights."""
 
 import torch

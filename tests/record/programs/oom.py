@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs out of memory, on a small device, and goes on with half the batch."""
 
 import torch

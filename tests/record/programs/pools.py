@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Uses memory through graphs, pools, other streams, and settings that change."""
 import torch
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Other processes that use the device, or do not."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Two steps of a training loop that tells of its ranges."""
 import torch
 from torch import nn

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Ranks that tell each other something: objects, numbers, that they are there."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What torch.compile's trees of CUDA graphs do to a pool: set it back to what it
 was behind an earlier graph."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A process that uses what another one put on the device."""
 
 import torch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Copies on a side stream, and memory that runs out and is found again."""
 import torch
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A pool that one thread uses, while others allocate as ever."""
 
 import threading

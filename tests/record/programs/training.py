@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Trains a small network for a few steps."""
 import torch
 from torch import nn

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Kernels that the program itself writes in Triton: fixed, and autotuned."""
 
 import torch

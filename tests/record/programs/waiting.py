@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Says that it is ready and waits; Ctrl-C ends it with 7."""
 import sys
 import time
