@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "gpupool/cuda.h"
+#include "gpupool/estimate.h"
 #include "gpupool/headroom.h"
 #include "gpupool/metrics.h"
 #include "gpupool/replay.h"
@@ -33,7 +34,8 @@ struct gp_run {
 	const uint64_t *capacity;		/* per device; GP_UNLIMITED */
 	const struct gp_replay_result *results; /* per device */
 	const struct gp_track *tracks;		/* per device; NULL: none */
-	const struct gp_cuda_about *cuda; /* NULL: the device is simulated */
+	const struct gp_cuda_about *cuda;    /* NULL: the device is simulated */
+	const struct gp_estimate *estimates; /* per device; NULL: none */
 };
 
 struct gp_timing {

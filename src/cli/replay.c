@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool replay: a trace, played forward, and the report. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/cuda_runtime.h"
+#include "cli/estimating.h"
 #include "cli/explaining.h"
 #include "cli/interrupt.h"
 #include "cli/keep.h"
@@ -26,6 +28,7 @@ struct session {
 	struct gp_plan base, asked;
 	bool has_base, has_asked;
 	struct gp_what_ifs what_ifs;
+	struct gp_estimate *estimates; /* of asked, by device; NULL: none */
 	struct gp_cuda *cuda;
 	struct gp_output report, events;
 	struct gp_keep keep;
@@ -201,8 +204,10 @@ static struct gp_report report_of(const struct session *s,
 
 	if (s->has_base)
 		runs[report.run_count++] = gp_plan_run(&s->base);
-	if (s->has_asked)
-		runs[report.run_count++] = gp_plan_run(&s->asked);
+	if (s->has_asked) {
+		runs[report.run_count] = gp_plan_run(&s->asked);
+		runs[report.run_count++].estimates = s->estimates;
+	}
 	return report;
 }
 
@@ -274,6 +279,9 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 		status = open_events(s, diag);
 	if (status == GP_OK)
 		status = play(s, diag);
+	if (status == GP_OK && s->has_asked)
+		status = gp_estimating_make(&s->asked, s->trace, &s->estimates,
+					    diag);
 	gp_progress_end(&s->progress);
 	if (status == GP_OK)
 		status = explain_runs(s, diag);
@@ -316,6 +324,7 @@ enum gp_status gp_replay_command(const struct gp_options *options,
 	while (s.explained)
 		gp_explaining_release(&s.explaining[--s.explained]);
 	gp_keep_release(&s.keep);
+	free(s.estimates);
 	gp_plan_release(&s.asked);
 	gp_plan_release(&s.base);
 	gp_what_ifs_release(&s.what_ifs);

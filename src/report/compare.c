@@ -10,6 +10,7 @@
 #include "gpupool/metrics.h"
 #include "report/device_calls.h"
 #include "report/drawing.h"
+#include "report/estimate_words.h"
 #include "report/head.h"
 #include "report/trouble.h"
 
@@ -133,9 +134,17 @@ static void print_pair(const struct gp_page *page, const char *label,
 	putc('\n', page->out);
 }
 
+/* Of a replay that begins with what other settings had cached. */
+static bool is_estimated(const struct gp_measure *measure, enum when when)
+{
+	return (when == PEAK && measure != &gp_measures[GP_PEAK_ALLOCATED]) ||
+	       measure == &gp_measures[GP_RESERVED];
+}
+
 static void print_numbers(const struct gp_page *page,
 			  const struct gp_replay_result *a,
-			  const struct gp_replay_result *b)
+			  const struct gp_replay_result *b,
+			  const struct gp_estimate *estimate)
 {
 	gp_page_blank(page);
 	fprintf(page->out, "%-*s%*s%*s%*s\n", LABEL, "", VALUE, "A", VALUE, "B",
@@ -151,15 +160,19 @@ static void print_numbers(const struct gp_page *page,
 		if (rows[i].measure == &pages_row && !pages(&pair.a) &&
 		    !pages(&pair.b))
 			continue;
+		if (estimate && is_estimated(rows[i].measure, rows[i].when))
+			continue;
 		print_pair(page, rows[i].label, &pair);
 	}
 }
 
 static void print_verdict(const struct gp_page *page,
 			  const struct gp_replay_result *a,
-			  const struct gp_replay_result *b)
+			  const struct gp_replay_result *b,
+			  const struct gp_estimate *estimate)
 {
-	uint64_t ra = a->at_peak.reserved, rb = b->at_peak.reserved;
+	uint64_t ra = a->at_peak.reserved;
+	uint64_t rb = estimate ? estimate->reserved : b->at_peak.reserved;
 	int64_t oa = a->stats.num_ooms, ob = b->stats.num_ooms;
 	char bytes[GP_BYTES_TEXT];
 
@@ -179,6 +192,18 @@ static void print_verdict(const struct gp_page *page,
 			     rb > ra ? "more" : "less",
 			     ra ? ((double)rb - (double)ra) / (double)ra * 100
 				: 0.0);
+}
+
+static void print_estimate(const struct gp_page *page,
+			   const struct gp_estimate *estimate)
+{
+	char text[GP_ESTIMATE_TEXT];
+
+	if (estimate)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "B's peak is %s; the trace begins with memory in "
+			     "use, cached under other settings: %s.",
+			     gp_estimate_text(estimate, text), estimate->how);
 }
 
 static void print_fidelity(const struct gp_page *page, const char *name,
@@ -229,6 +254,8 @@ static void print_device(const struct gp_page *page,
 {
 	const struct gp_replay_result *a = &report->runs[0].results[device];
 	const struct gp_replay_result *b = &report->runs[1].results[device];
+	const struct gp_estimate *estimate =
+		gp_run_estimate(&report->runs[1], device);
 
 	gp_page_blank(page);
 	if (report->trace->device_count > 1)
@@ -240,8 +267,9 @@ static void print_device(const struct gp_page *page,
 			     "this device.");
 		return;
 	}
-	print_verdict(page, a, b);
-	print_numbers(page, a, b);
+	print_verdict(page, a, b, estimate);
+	print_estimate(page, estimate);
+	print_numbers(page, a, b, estimate);
 	print_fidelity(page, "A", &report->runs[0], device);
 	print_drawings(page, report, device);
 	gp_device_calls_print(page, b);

@@ -8,6 +8,7 @@
 #include "report/device_calls.h"
 #include "report/emit_parts.h"
 #include "report/emit.h"
+#include "report/estimate_words.h"
 #include "report/json_run.h"
 #include "report/trouble.h"
 #include "report/oom_message.h"
@@ -207,6 +208,7 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 	write_oom(json, trace, &result->first_oom);
 	write_refusal(json, result);
 	write_measures(json, result);
+	gp_emit_estimate(json, "estimate", gp_run_estimate(run, i));
 	write_calls(json, &result->calls);
 	gp_device_calls_emit(json, result);
 	gp_emit_guesses(json, "guesses", &device->guesses);

@@ -9,6 +9,7 @@
 #include "report/compare.h"
 #include "report/device_calls.h"
 #include "report/drawing.h"
+#include "report/estimate_words.h"
 #include "report/guess.h"
 #include "report/head.h"
 #include "report/page.h"
@@ -65,6 +66,23 @@ static void print_peak(const struct gp_page *page,
 	bytes_row(page, GP_PEAK_ALLOCATED, "Peak allocated", &peak,
 		  "most in use at any moment");
 	recorded_row(page, GP_RECORDED_ALLOCATED, &peak);
+}
+
+/* What a replay from this start reserves would be taken for exact. */
+static void print_estimate(const struct gp_page *page,
+			   const struct gp_replay_result *result,
+			   const struct gp_estimate *estimate)
+{
+	struct gp_subject peak = gp_at_peak(result);
+	char value[GP_BYTES_TEXT], note[GP_ESTIMATE_TEXT];
+
+	gp_page_row(page,
+		    &(struct gp_page_row){
+			    "Peak reserved",
+			    gp_bytes_text(estimate->reserved, value),
+			    gp_estimate_text(estimate, note), GP_TONE_PLAIN });
+	bytes_row(page, GP_PEAK_ALLOCATED, "Peak allocated", &peak,
+		  "most in use at any moment");
 }
 
 static void count_row(const struct gp_page *page, const char *label,
@@ -167,7 +185,8 @@ static void print_alarm(const struct gp_page *page,
 
 static void print_numbers(const struct gp_page *page,
 			  const struct gp_replay_result *result,
-			  const struct gp_guesses *guesses)
+			  const struct gp_guesses *guesses,
+			  const struct gp_estimate *estimate)
 {
 	char text[GP_TOLD_TEXT];
 
@@ -176,7 +195,10 @@ static void print_numbers(const struct gp_page *page,
 		gp_page_line(page, GP_TONE_BAD, 2, "%s", text);
 	}
 	gp_page_blank(page);
-	print_peak(page, result);
+	if (estimate)
+		print_estimate(page, result, estimate);
+	else
+		print_peak(page, result);
 	print_ooms(page, result);
 	print_calls(page, result);
 	print_fidelity(page, &result->fidelity, guesses);
@@ -217,6 +239,7 @@ static void print_device(const struct gp_page *page,
 	const struct gp_device_trace *device = &report->trace->devices[i];
 	const struct gp_run *run = report->runs;
 	const struct gp_replay_result *result = &run->results[i];
+	const struct gp_estimate *estimate = gp_run_estimate(run, i);
 
 	if (i)
 		gp_page_blank(page);
@@ -226,7 +249,13 @@ static void print_device(const struct gp_page *page,
 		return;
 	}
 	print_alarm(page, &result->fidelity);
-	print_numbers(page, result, &device->guesses);
+	print_numbers(page, result, &device->guesses, estimate);
+	if (estimate)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "The trace begins with memory in use, cached "
+			     "under other settings: %s. The rest is of a "
+			     "replay from that memory.",
+			     estimate->how);
 	print_drawing(page, result, device->event_count);
 	gp_device_calls_print(page, result);
 	gp_trouble_oom(page, report->trace, &result->first_oom);

@@ -1,0 +1,17 @@
+/* Estimates for a plan: of the devices whose trace is a window. */
+#ifndef CLI_ESTIMATING_H
+#define CLI_ESTIMATING_H
+
+#include "cli/plan.h"
+#include "gpupool/estimate.h"
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+
+/* recorded: the plan's trace before what-ifs altered it.  On success *estimates
+ * is the caller's, one for each device; NULL where the plan needs none. */
+enum gp_status gp_estimating_make(const struct gp_plan *plan,
+				  const struct gp_trace *recorded,
+				  struct gp_estimate **estimates,
+				  struct gp_diag *diag);
+
+#endif

@@ -1,0 +1,440 @@
+/*
+ * Estimates for windows.
+ *
+ * Several programs that may have led to the window are replayed from nothing,
+ * under the recorded settings too, where the answer is known.  An estimate is
+ * the replay of the window alone times powers of what the others, and the
+ * recording, say it misses.  The powers, and the bounds, were fitted to many
+ * programs that were cut into windows (tests/windows/README.md).
+ */
+#include "gpupool/estimate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "study/history.h"
+
+/* Where the recorded settings tell how large the window's past was: replays of
+ * a halving search, and how near is near enough. */
+#define SCALE_LEAST 0.1
+#define SCALE_MOST  3.0
+#define SCALE_TRIES 9
+#define SCALE_NEAR  200 /* parts of what was reserved */
+
+/* Requests of at least this size are what segments are made for. */
+#define LARGE_SIZE (UINT64_C(1) << 20)
+
+/* ---- replays ---- */
+
+struct total {
+	uint64_t before; /* reserved when the window begins */
+	uint64_t peak;	 /* from then on */
+};
+
+struct meter {
+	uint64_t now, window;
+	struct total total;
+};
+
+static void count(void *arg, const struct gp_action *action, uint64_t event)
+{
+	struct meter *m = arg;
+
+	if (gp_event_is_growth(action->kind))
+		m->now += action->size;
+	else if (gp_event_is_release(action->kind))
+		m->now -= action->size;
+	if (event < m->window)
+		m->total.before = m->total.peak = m->now;
+	else if (m->now > m->total.peak)
+		m->total.peak = m->now;
+}
+
+struct study {
+	const struct gp_replay_config *what_if;
+	const struct gp_device_trace *device;
+	struct gp_settings recorded;
+	double novelty;
+	struct gp_diag *diag;
+};
+
+static enum gp_status play(const struct study *s, const struct gp_trace *trace,
+			   const struct gp_settings *settings, struct meter *m)
+{
+	const struct gp_replay_config config = {
+		.trace = trace,
+		.device = s->what_if->device,
+		.settings = settings,
+		.engine = s->what_if->engine,
+		.mode = GP_WHAT_IF,
+		.capacity = s->what_if->capacity,
+		.is_interrupted = s->what_if->is_interrupted,
+		.action = count,
+		.action_arg = m,
+	};
+	struct gp_replay_result result;
+	enum gp_status status = gp_replay(&config, &result, s->diag);
+
+	if (status == GP_OK)
+		gp_replay_release(&result);
+	return status;
+}
+
+/* From what the recording had cached. */
+static enum gp_status play_recorded(const struct study *s,
+				    const struct gp_settings *settings,
+				    struct total *total)
+{
+	struct meter m = { .now = gp_state_reserved(&s->device->start) };
+	enum gp_status status;
+
+	m.total.before = m.total.peak = m.now;
+	status = play(s, s->what_if->trace, settings, &m);
+	*total = m.total;
+	return status;
+}
+
+static enum gp_status play_history(const struct study *s, enum earlier earlier,
+				   double scale,
+				   const struct gp_settings *settings,
+				   struct total *total)
+{
+	const struct history_config config = {
+		.trace = s->what_if->trace,
+		.device = s->what_if->device,
+		.earlier = earlier,
+		.scale = scale,
+	};
+	struct history history;
+	enum gp_status status;
+	struct meter m = { 0 };
+
+	history_init(&history, &config);
+	m.window = history.window;
+	status = play(s, history.trace, settings, &m);
+	history_release(&history);
+	*total = m.total;
+	return status;
+}
+
+/* How many times as large the past must have been as the window for the
+ * recording to have reserved what it had. */
+static enum gp_status find_scale(const struct study *s, double *scale)
+{
+	double low = SCALE_LEAST, high = SCALE_MOST;
+	uint64_t wanted = gp_state_reserved(&s->device->start);
+	enum gp_status status = GP_OK;
+
+	*scale = 1;
+	for (int i = 0; status == GP_OK && i < SCALE_TRIES; i++) {
+		struct total total;
+		uint64_t off;
+
+		if (i)
+			*scale = (low + high) / 2;
+		status = play_history(s, WINDOW_EARLIER, *scale, &s->recorded,
+				      &total);
+		if (total.before > wanted)
+			high = *scale;
+		else
+			low = *scale;
+		off = total.before > wanted ? total.before - wanted
+					    : wanted - total.before;
+		if (off < wanted / SCALE_NEAR)
+			break;
+	}
+	return status;
+}
+
+/* ---- the window's own words ---- */
+
+static int ascending(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* 0 where every step is like the last, 1 where at least half of what the
+ * window's second half asks for comes in sizes that its first half lacks. */
+static double find_novelty(const struct gp_device_trace *device)
+{
+	size_t half = device->event_count / 2, known = 0;
+	uint64_t *sizes = gp_mem_alloc(half + 1, sizeof(*sizes));
+	double all = 0, unknown = 0;
+
+	for (size_t i = 0; i < device->event_count; i++) {
+		const struct gp_event *event = &device->events[i];
+		uint64_t size = (event->size + GP_MIN_BLOCK_SIZE - 1) /
+				GP_MIN_BLOCK_SIZE;
+
+		if (i == half)
+			qsort(sizes, known, sizeof(*sizes), ascending);
+		if (event->kind != GP_ALLOC || event->size <= LARGE_SIZE)
+			continue;
+		if (i < half) {
+			sizes[known++] = size;
+			continue;
+		}
+		all += (double)size;
+		if (!known ||
+		    !bsearch(&size, sizes, known, sizeof(size), ascending))
+			unknown += (double)size;
+	}
+	free(sizes);
+	return all > 0 ? fmin(1, 2 * unknown / all) : 0;
+}
+
+/* ---- from replays to an estimate ---- */
+
+/* Logarithms of how many times as much as the window alone; what was not
+ * replayed is 0. */
+enum clue {
+	RECORDED,	 /* from what the recording had cached */
+	SEGMENTS,	 /* behind the start's segments, all used at once */
+	PAST,		 /* behind a past as large as the recording tells,
+			  * where sizes change */
+	RECORDED_MISSES, /* what was reserved at the start, and that all in all,
+			  * to the window alone: recorded settings */
+	RECORDED_TOTAL,
+	CLUES,
+};
+
+/* A kind of what-if, by what was recorded and what is asked. */
+struct rule {
+	const char *how;
+	double powers[CLUES];
+	/* Bounds: the estimate's logarithm and this much on either side. */
+	struct margin {
+		double least, of_reach, of_novelty;
+	} below, above;
+};
+
+enum kind {
+	EXPANDABLE_ALIKE,
+	EXPANDABLE_TO_SEGMENTS,
+	TO_EXPANDABLE,
+	SEGMENTS_ALIKE,
+	SPLIT_TO_SEGMENTS,
+	KINDS,
+};
+
+static const struct rule rules[KINDS] = {
+	[EXPANDABLE_ALIKE] = {
+		.how = "the window replayed from nothing, times what that "
+		       "misses of the recording",
+		.powers = { [RECORDED_TOTAL] = 1 },
+		.below = { 0.03, 0.05, 0 },
+		.above = { 0.04, 0, 0.04 },
+	},
+	[EXPANDABLE_TO_SEGMENTS] = {
+		.how = "the window replayed from nothing, and behind a past as "
+		       "large as the recording's",
+		.powers = { [SEGMENTS] = 0.12,
+			    [PAST] = 0.58,
+			    [RECORDED_MISSES] = 0.75 },
+		.below = { 0.24, 0.06, 0 },
+		.above = { 0.03, 0.5, 0.23 },
+	},
+	[TO_EXPANDABLE] = {
+		.how = "the window replayed from nothing, or more where more "
+		       "was reserved before it",
+		.powers = { [RECORDED_MISSES] = 0.7 },
+		.below = { 0.015, 1, 0 },
+		.above = { 0.005, 1, 0 },
+	},
+	[SEGMENTS_ALIKE] = {
+		.how = "the window replayed behind requests for all segments "
+		       "that it begins with",
+		.powers = { [SEGMENTS] = 1 },
+		.below = { 0.065, 0.55, 0 },
+		.above = { 0.06, 0, 0.33 },
+	},
+	[SPLIT_TO_SEGMENTS] = {
+		.how = "between the window replayed from nothing and behind "
+		       "requests for all segments that it begins with",
+		.powers = { [SEGMENTS] = 0.51, [RECORDED_MISSES] = 0.23 },
+		.below = { 0.28, 0.11, 0 },
+		.above = { 0.04, 0.85, 0.11 },
+	},
+};
+
+static enum kind kind_of(const struct gp_settings *recorded,
+			 const struct gp_settings *asked)
+{
+	if (recorded->expandable_segments)
+		return asked->expandable_segments ? EXPANDABLE_ALIKE
+						  : EXPANDABLE_TO_SEGMENTS;
+	if (asked->expandable_segments)
+		return TO_EXPANDABLE;
+	return recorded->max_split_size == GP_UNLIMITED ? SEGMENTS_ALIKE
+							: SPLIT_TO_SEGMENTS;
+}
+
+static double times(uint64_t part, uint64_t whole)
+{
+	return log((double)(part ? part : 1) / (double)(whole ? whole : 1));
+}
+
+/* With sizes that never change, the window is all that there was. */
+static enum gp_status find_past(const struct study *s, uint64_t alone,
+				double *clue)
+{
+	double scale;
+	enum gp_status status = GP_OK;
+	struct total total;
+
+	*clue = 0;
+	if (s->novelty <= 0)
+		return GP_OK;
+	status = find_scale(s, &scale);
+	if (status == GP_OK)
+		status = play_history(s, WINDOW_EARLIER, scale,
+				      s->what_if->settings, &total);
+	if (status == GP_OK)
+		*clue = s->novelty * times(total.peak, alone);
+	return status;
+}
+
+/* What replays under the recorded settings miss of the recording. */
+static enum gp_status find_misses(const struct study *s, double clues[CLUES])
+{
+	uint64_t before = gp_state_reserved(&s->device->start);
+	struct total alone = { 0 }, recorded = { 0 };
+	enum gp_status status =
+		play_history(s, NOTHING_EARLIER, 1, &s->recorded, &alone);
+
+	if (status == GP_OK)
+		status = play_recorded(s, &s->recorded, &recorded);
+	clues[RECORDED_MISSES] = fmax(0, times(before, alone.peak));
+	clues[RECORDED_TOTAL] = times(recorded.peak, alone.peak);
+	return status;
+}
+
+static enum gp_status find_clues(const struct study *s, enum kind kind,
+				 uint64_t *alone, double clues[CLUES])
+{
+	const struct gp_settings *asked = s->what_if->settings;
+	struct total window = { 0 }, recorded = { 0 }, segments = { 0 };
+	enum gp_status status =
+		play_history(s, NOTHING_EARLIER, 1, asked, &window);
+
+	if (status == GP_OK)
+		status = play_recorded(s, asked, &recorded);
+	if (status == GP_OK)
+		status = play_history(s, SEGMENTS_EARLIER, 1, asked, &segments);
+	*alone = window.peak;
+	clues[RECORDED] = times(recorded.peak, window.peak);
+	clues[SEGMENTS] = times(segments.peak, window.peak);
+	if (status == GP_OK)
+		status = find_misses(s, clues);
+	if (status == GP_OK && rules[kind].powers[PAST] != 0)
+		status = find_past(s, window.peak, &clues[PAST]);
+	return status;
+}
+
+static uint64_t bytes(const struct study *s, uint64_t alone, double clue)
+{
+	double n = (double)alone * exp(clue);
+	uint64_t capacity = s->what_if->capacity;
+
+	if (capacity != GP_UNLIMITED && n > (double)capacity)
+		return capacity;
+	return (uint64_t)(n + 0.5);
+}
+
+static double margin(const struct margin *margin, double reach, double novelty)
+{
+	return margin->least + margin->of_reach * fmax(0, reach) +
+	       margin->of_novelty * novelty;
+}
+
+static void combine(const struct study *s, const struct rule *rule,
+		    uint64_t alone, const double clues[CLUES],
+		    struct gp_estimate *estimate)
+{
+	double middle = 0, least = 0, most = 0, below, above;
+
+	for (int i = 0; i < CLUES; i++)
+		middle += rule->powers[i] * clues[i];
+	for (int i = 0; i <= PAST; i++) {
+		least = fmin(least, clues[i]);
+		most = fmax(most, clues[i]);
+	}
+	below = margin(&rule->below, middle - least, s->novelty);
+	above = margin(&rule->above, most - middle, s->novelty);
+	*estimate = (struct gp_estimate){
+		.is_there = true,
+		.reserved = bytes(s, alone, middle),
+		.low = bytes(s, alone, middle - below),
+		.high = bytes(s, alone, middle + above),
+		.how = rule->how,
+	};
+}
+
+/* ---- whether there is one ---- */
+
+static bool limits_are_alike(const struct gp_settings *a,
+			     const struct gp_settings *b, uint64_t capacity)
+{
+	return capacity == GP_UNLIMITED ||
+	       (a->gc_threshold == b->gc_threshold &&
+		a->memory_fraction == b->memory_fraction &&
+		a->throw_on_oom == b->throw_on_oom);
+}
+
+static bool cache_alike(const struct gp_settings *a,
+			const struct gp_settings *b, uint64_t capacity)
+{
+	return gp_release_alike(a->release, b->release) &&
+	       a->max_split_size == b->max_split_size &&
+	       a->max_non_split_rounding == b->max_non_split_rounding &&
+	       a->large_segment_size == b->large_segment_size &&
+	       !memcmp(a->divisions, b->divisions, sizeof(a->divisions)) &&
+	       a->expandable_segments == b->expandable_segments &&
+	       a->capture_reuse == b->capture_reuse &&
+	       a->reserve_fraction == b->reserve_fraction &&
+	       a->reserve_bytes == b->reserve_bytes &&
+	       limits_are_alike(a, b, capacity);
+}
+
+static bool is_wanted(const struct study *s)
+{
+	const struct gp_replay_config *what_if = s->what_if;
+
+	return s->device->start.segment_count && s->device->event_count &&
+	       what_if->mode == GP_WHAT_IF && !what_if->make_device &&
+	       what_if->engine == gp_engine_table(&(size_t){ 0 }) &&
+	       !cache_alike(&s->recorded, what_if->settings, what_if->capacity);
+}
+
+enum gp_status gp_estimate(const struct gp_replay_config *what_if,
+			   const char *recorded_conf, uint8_t recorded_release,
+			   struct gp_estimate *estimate, struct gp_diag *diag)
+{
+	struct study s = {
+		.what_if = what_if,
+		.device = &what_if->trace->devices[what_if->device],
+		.diag = diag,
+	};
+	struct gp_diag ignored = { 0 };
+	double clues[CLUES] = { 0 };
+	enum gp_status status;
+	uint64_t alone = 0;
+	enum kind kind;
+
+	*estimate = (struct gp_estimate){ 0 };
+	gp_settings_init(&s.recorded, recorded_release);
+	if (recorded_conf)
+		gp_settings_parse(&s.recorded, recorded_conf, &ignored);
+	if (!is_wanted(&s))
+		return GP_OK;
+	s.novelty = find_novelty(s.device);
+	kind = kind_of(&s.recorded, what_if->settings);
+	status = find_clues(&s, kind, &alone, clues);
+	if (status == GP_OK)
+		combine(&s, &rules[kind], alone, clues, estimate);
+	return status;
+}
