@@ -205,6 +205,9 @@ browser-test: $(PROGRAM) ## the page of --format html in headless Chromium
 viewers-test: $(PROGRAM) ## what convert --run writes, in other people's viewers
 	@BUILD=$(B) tests/run.sh tests/viewers/run.sh
 
+windows-test: $(PROGRAM) ## estimates for windows, beside the whole programs
+	@BUILD=$(B) tests/run.sh tests/windows/run.sh
+
 screenshot: $(PROGRAM) ## the picture in README.md, with headless Chromium
 	@scripts/screenshot.sh $(PROGRAM) man/images/page.png
 
@@ -340,7 +343,7 @@ help: ## this list
 	@echo '  V=1           show the commands'
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
-.PHONY: all lib check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test tests \
+.PHONY: all lib check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
 	fuzz fuzz-run lint lint-run format \
 	record-test record-test-run slurm-check conform conform-record demo demo-run torch-engine deps install \
 	uninstall clean help FORCE
