@@ -12,6 +12,7 @@
 #include "report/drawing.h"
 #include "report/estimate_words.h"
 #include "report/head.h"
+#include "report/told.h"
 #include "report/trouble.h"
 
 #define DRAWING_ROWS 5
@@ -256,6 +257,7 @@ static void print_device(const struct gp_page *page,
 	const struct gp_replay_result *b = &report->runs[1].results[device];
 	const struct gp_estimate *estimate =
 		gp_run_estimate(&report->runs[1], device);
+	char text[GP_TOLD_TEXT];
 
 	gp_page_blank(page);
 	if (report->trace->device_count > 1)
@@ -266,6 +268,10 @@ static void print_device(const struct gp_page *page,
 			     "Nothing to replay: the file has no requests of "
 			     "this device.");
 		return;
+	}
+	if (gp_told_more(&a->recorded, a->at_peak.reserved, text)) {
+		gp_page_line(page, GP_TONE_BAD, 2, "%s", text);
+		gp_page_blank(page);
 	}
 	print_verdict(page, a, b, estimate);
 	print_estimate(page, estimate);
