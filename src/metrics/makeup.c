@@ -99,7 +99,7 @@ static struct gp_makeup sum(const struct gp_replay_result *result)
 		.event = result->at_fullest.event,
 		.is_from_start = result->peak_is_from_start,
 		.is_split = true,
-		.ooms = (uint64_t)result->stats.num_ooms,
+		.ooms = result->ooms.count,
 		.retries = (uint64_t)result->stats.num_alloc_retries,
 		.dropped = result->dropped,
 		.peak_allocated = gp_replay_peak_allocated(result),

@@ -27,7 +27,7 @@ static uint64_t retries(const struct gp_subject *s)
 
 static uint64_t ooms(const struct gp_subject *s)
 {
-	return (uint64_t)s->result->stats.num_ooms;
+	return s->result->ooms.count;
 }
 
 static uint64_t mallocs(const struct gp_subject *s)
@@ -174,7 +174,7 @@ static void print_verdict(const struct gp_page *page,
 {
 	uint64_t ra = a->at_peak.reserved;
 	uint64_t rb = estimate ? estimate->reserved : b->at_peak.reserved;
-	int64_t oa = a->stats.num_ooms, ob = b->stats.num_ooms;
+	uint64_t oa = a->ooms.count, ob = b->ooms.count;
 	char bytes[GP_BYTES_TEXT];
 
 	if (oa != ob)

@@ -99,7 +99,7 @@ static void print_ooms(const struct gp_page *page,
 		       const struct gp_replay_result *result)
 {
 	char note[NOTE_TEXT], count[GP_PLURAL_TEXT];
-	uint64_t ooms = (uint64_t)result->stats.num_ooms;
+	uint64_t ooms = result->ooms.count;
 
 	snprintf(note, sizeof(note), "%s not served; the first is below",
 		 gp_plural_text(result->dropped, "request", count));

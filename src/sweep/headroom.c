@@ -352,7 +352,7 @@ static void draw_curve(struct search *s)
 
 		if (!play(s, point->capacity, GP_OOM_GO_ON, &result))
 			return;
-		point->ooms = (uint64_t)result.stats.num_ooms;
+		point->ooms = result.ooms.count;
 		point->retries = (uint64_t)result.stats.num_alloc_retries;
 		point->peak_reserved = result.at_peak.reserved;
 		point->calls = result.calls;
