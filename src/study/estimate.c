@@ -241,7 +241,7 @@ static const struct rule rules[KINDS] = {
 	[TO_EXPANDABLE] = {
 		.how = "the window replayed from nothing, or more where more "
 		       "was reserved before it",
-		.powers = { [RECORDED_MISSES] = 0.7 },
+		.powers = { [RECORDED_MISSES] = 0.9 },
 		.below = { 0.015, 1, 0 },
 		.above = { 0.005, 1, 0 },
 	},

@@ -176,7 +176,9 @@ def main():
                                                  kept, folder):
                 by_kind[kind].append((estimate, truth))
     for kind in KINDS:
-        why = judge(kind, by_kind[kind]) if by_kind[kind] else None
+        if not by_kind[kind]:
+            continue
+        why = judge(kind, by_kind[kind])
         print("FAIL %s: %s" % (kind, why) if why else "ok " + kind)
 
 
