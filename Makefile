@@ -174,7 +174,8 @@ check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(JSON)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh \
 		tests/traces/bad.sh tests/traces/tiny.sh \
 		tests/traces/round_trip.sh tests/viewers/run.sh \
-		tests/cli/snapshots.sh tests/cli/sweep_engine.sh \
+		tests/cli/snapshots.sh tests/cli/width.sh \
+		tests/cli/sweep_engine.sh \
 		tests/cli/gen_engine.sh \
 		tests/browser/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \

@@ -197,7 +197,9 @@ struct gp_verdict {
 	bool is_worse;	 /* than the limit allows */
 	bool is_better;	 /* than the baseline */
 	uint64_t event;	 /* where it shows first; GP_EVENT_NONE: not known */
-	char about[160]; /* that event: "alloc of 3.00 MiB, train.py:42" */
+	char about[160]; /* that event: "alloc of 3.00 MiB" */
+	char where[GP_EVENT_TEXT]; /* "step 20, 3.1 s, serve.py:90 (event
+				    * 143)" */
 };
 
 /* Counters that are looked at behind each event of another run, like the first:

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "gpupool/gate.h"
-#include "gpupool/site.h"
+#include "gpupool/report.h"
 
 enum clue {
 	CLUE_RESERVED,	/* the first moment beyond the bound */
@@ -62,23 +62,20 @@ static uint64_t event_of(enum clue clue, const struct gp_replay_result *result,
 	return GP_EVENT_NONE;
 }
 
-static void describe(struct gp_verdict *verdict, const struct gp_trace *trace,
-		     const struct gp_event *event)
+static void describe(struct gp_verdict *verdict,
+		     const struct gp_print_maker *maker)
 {
+	const struct gp_event *event = &maker->device->events[verdict->event];
 	const char *kind = gp_event_kind_name(event->kind);
 	char size[GP_BYTES_TEXT];
-	char site[GP_SITE_TEXT];
-	int length;
 
-	length = snprintf(verdict->about, sizeof(verdict->about), "%s", kind);
+	snprintf(verdict->about, sizeof(verdict->about), "%s", kind);
 	if (event->kind == GP_ALLOC)
-		length = snprintf(verdict->about, sizeof(verdict->about),
-				  "%s of %s", kind,
-				  gp_bytes_text(event->size, size));
-	if (event->site != GP_NO_SITE)
-		snprintf(verdict->about + length,
-			 sizeof(verdict->about) - (size_t)length, ", %.100s",
-			 gp_site_text(trace, event->site, site));
+		snprintf(verdict->about, sizeof(verdict->about), "%s of %s",
+			 kind, gp_bytes_text(event->size, size));
+	gp_event_words(maker->trace,
+		       (uint32_t)(maker->device - maker->trace->devices),
+		       verdict->event, verdict->where);
 }
 
 static bool has_clue(const char *name, enum clue clue)
@@ -187,6 +184,5 @@ void gp_verdict_locate(struct gp_verdict *verdict,
 			verdict->event =
 				event_of(clues[i].clue, result, maker, watch);
 	if (verdict->event < maker->device->event_count)
-		describe(verdict, maker->trace,
-			 &maker->device->events[verdict->event]);
+		describe(verdict, maker);
 }

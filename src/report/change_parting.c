@@ -31,11 +31,13 @@ static void print_request(const struct gp_page *page, const char *name,
 			  const struct gp_request *r)
 {
 	char event[GP_COUNT_TEXT], text[DEED];
+	const char *step = r->step ? r->step : "";
+	bool is_known = *step || *r->site;
 
-	gp_page_line(page, GP_TONE_PLAIN, 5, "  %s  event %s: %s%s%s%s%s", name,
-		     gp_count_text(r->event, event), deed(r, text),
-		     *r->site ? ", at " : "", r->site, r->step ? ", in " : "",
-		     r->step ? r->step : "");
+	gp_page_line(page, GP_TONE_PLAIN, 5, "  %s  %s%s%s%sevent %s%s: %s",
+		     name, step, *step && *r->site ? ", " : "", r->site,
+		     is_known ? " (" : "", gp_count_text(r->event, event),
+		     is_known ? ")" : "", deed(r, text));
 }
 
 static void print_steps(const struct gp_page *page,
@@ -90,7 +92,7 @@ void gp_change_print_parting(const struct gp_page *page,
 		return;
 	}
 	gp_page_line(page, GP_TONE_PLAIN, 2,
-		     "The programs part after %s in common:", common);
+		     "The programs diverge after %s in common:", common);
 	print_request(page, "A", &parting->a);
 	print_request(page, "B", &parting->b);
 	print_steps(page, &parting->steps);

@@ -165,14 +165,34 @@ static void print_table(const struct gp_page *page,
 	" It begins with all that it reserves; what made that is not in the "  \
 	"trace."
 
-static void print_moment(const struct gp_page *page, const char *name,
-			 const struct gp_makeup *makeup, bool is_same)
+/* device: CUDA's ordinal; a side may have but one of another. */
+static const char *event_words(const struct gp_change_side *side,
+			       uint32_t device, char text[GP_EVENT_TEXT])
 {
-	char event[GP_COUNT_TEXT], requests[GP_PLURAL_TEXT];
+	char count[GP_COUNT_TEXT];
+	uint32_t i = 0;
+
+	if (!side->trace) {
+		snprintf(text, GP_EVENT_TEXT, "event %s",
+			 gp_count_text(side->makeup.event, count));
+		return text;
+	}
+	while (i + 1 < side->trace->device_count &&
+	       side->trace->devices[i].device != device)
+		i++;
+	return gp_event_words(side->trace, i, side->makeup.event, text);
+}
+
+static void print_moment(const struct gp_page *page, const char *name,
+			 uint32_t device, const struct gp_change_side *side,
+			 bool is_same)
+{
+	const struct gp_makeup *makeup = &side->makeup;
+	char event[GP_EVENT_TEXT], requests[GP_PLURAL_TEXT];
 
 	if (!is_same)
-		gp_page_line(page, GP_TONE_PLAIN, 2, "%s: at event %s.%s", name,
-			     gp_count_text(makeup->event, event),
+		gp_page_line(page, GP_TONE_PLAIN, 2, "%s: at %s.%s", name,
+			     event_words(side, device, event),
 			     makeup->is_from_start ? FROM_START : "");
 	else if (makeup->is_from_start)
 		gp_page_line(page, GP_TONE_PLAIN, 2, "%s:%s", name, FROM_START);
@@ -190,17 +210,17 @@ static void print_notes(const struct gp_page *page,
 			const struct gp_change *change)
 {
 	const struct gp_makeup *a = &change->a.makeup, *b = &change->b.makeup;
-	char bytes[GP_BYTES_TEXT], event[GP_COUNT_TEXT];
+	char bytes[GP_BYTES_TEXT], event[GP_EVENT_TEXT];
 
 	gp_page_blank(page);
 	if (change->is_same)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Both make the same requests, and are looked at "
-			     "where the program holds the most: behind event "
+			     "where the program holds the most: behind "
 			     "%s. What they reserve beyond that is free.",
-			     gp_count_text(a->event, event));
-	print_moment(page, "A", a, change->is_same);
-	print_moment(page, "B", b, change->is_same);
+			     event_words(&change->a, change->device, event));
+	print_moment(page, "A", change->device, &change->a, change->is_same);
+	print_moment(page, "B", change->device, &change->b, change->is_same);
 	if (!change->is_same &&
 	    a->part[GP_PART_LIVE] != b->part[GP_PART_LIVE] &&
 	    a->peak_allocated == b->peak_allocated)

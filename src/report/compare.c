@@ -279,9 +279,9 @@ static void print_device(const struct gp_page *page,
 	print_fidelity(page, "A", &report->runs[0], device);
 	print_drawings(page, report, device);
 	gp_device_calls_print(page, b);
-	gp_trouble_oom(page, report->trace, &b->first_oom);
-	gp_trouble_refusal(page, b);
-	gp_trouble_mismatch(page, report->trace, &a->fidelity.first);
+	gp_trouble_oom(page, report->trace, device, &b->first_oom);
+	gp_trouble_refusal(page, report->trace, device, b);
+	gp_trouble_mismatch(page, report->trace, device, &a->fidelity.first);
 }
 
 static void print_key(const struct gp_page *page, const char *name,

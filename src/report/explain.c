@@ -54,17 +54,17 @@ static void print_trial(const struct explain_page *p,
 /* What is possible at all, whatever the settings. */
 static void print_floor(const struct explain_page *p)
 {
-	char bound[GP_BYTES_TEXT], packing[GP_BYTES_TEXT];
-	bool is_packed = p->explain->floor.packing == p->explain->floor.bound;
+	char bytes[GP_BYTES_TEXT];
 
-	if (p->explain->floor.packing)
-		fprintf(p->page.out, "  %-51s%11s%s%s\n",
-			"the least that any allocator needs (gpupool floor)",
-			gp_bytes_text(p->explain->floor.bound, bound),
-			is_packed ? "" : "  packed: ",
-			is_packed ? ""
-				  : gp_bytes_text(p->explain->floor.packing,
-						  packing));
+	if (!p->explain->floor.packing)
+		return;
+	fprintf(p->page.out, "  %-51s%11s\n",
+		"the least that any allocator needs (gpupool floor)",
+		gp_bytes_text(p->explain->floor.bound, bytes));
+	if (p->explain->floor.packing != p->explain->floor.bound)
+		fprintf(p->page.out, "  %-51s%11s\n",
+			"  and a packing that was found",
+			gp_bytes_text(p->explain->floor.packing, bytes));
 }
 
 static void print_useless(const struct explain_page *p, size_t useless)

@@ -90,6 +90,14 @@ static bool is_same(const struct gp_reading *a, const struct gp_reading *b)
 	return a->is_there && b->is_there && a->value == b->value;
 }
 
+static const char *where(const struct gp_verdict *verdict, char text[32])
+{
+	if (*verdict->where)
+		return verdict->where;
+	snprintf(text, 32, "event %" PRIu64, verdict->event);
+	return text;
+}
+
 const char *gp_gate_sentence(const struct gp_gate_report *report,
 			     const struct gp_verdict *verdict,
 			     char text[GP_GATE_SENTENCE])
@@ -112,11 +120,11 @@ const char *gp_gate_sentence(const struct gp_gate_report *report,
 			 number->name, from, to, *by ? ", " : "", by, limit);
 	if (verdict->event != GP_EVENT_NONE) {
 		size_t length = strlen(text);
+		char event[32];
 
 		snprintf(text + length, GP_GATE_SENTENCE - length,
-			 "; first at event %" PRIu64 "%s%s%s", verdict->event,
-			 *verdict->about ? " (" : "", verdict->about,
-			 *verdict->about ? ")" : "");
+			 "; first at %s%s%s", where(verdict, event),
+			 *verdict->about ? ": " : "", verdict->about);
 	}
 	return text;
 }
@@ -133,12 +141,12 @@ const char *gp_gate_parting(const struct gp_parting *parting,
 		return text;
 	if (parting->first == parting->last)
 		snprintf(text, GP_GATE_SENTENCE,
-			 "the runs part at event %" PRIu64 ": %s",
+			 "the runs diverge at event %" PRIu64 ": %s",
 			 parting->first, who);
 	else
 		snprintf(text, GP_GATE_SENTENCE,
-			 "the runs part between events %" PRIu64 " and %" PRIu64
-			 ": %s",
+			 "the runs diverge between events %" PRIu64
+			 " and %" PRIu64 ": %s",
 			 parting->first, parting->last, who);
 	return text;
 }

@@ -55,9 +55,11 @@ static void print_answer(const struct gp_page *page,
 			     gp_bytes_text(retry->capacity, y));
 }
 
-static void print_floor(const struct gp_page *page, const struct gp_headroom *h)
+static void print_floor(const struct gp_page *page,
+			const struct gp_headroom_report *report, size_t device)
 {
-	char live[GP_BYTES_TEXT], other[GP_COUNT_TEXT];
+	const struct gp_headroom *h = &report->runs[0].devices[device];
+	char live[GP_BYTES_TEXT], other[GP_EVENT_TEXT];
 
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "The program itself holds %s at once, which no setting "
@@ -70,11 +72,12 @@ static void print_floor(const struct gp_page *page, const struct gp_headroom *h)
 			     gp_bytes_text(h->start_reserved, live));
 	if (h->goes_on_after_oom)
 		gp_page_line(page, GP_TONE_BAD, 2,
-			     "The recorded program ran out of memory at event "
+			     "The recorded program ran out of memory at "
 			     "%s and went on. Up to there these capacities are "
 			     "upper bounds; what it would have asked for "
 			     "instead is not in the trace.",
-			     gp_count_text(h->recorded_oom, other));
+			     gp_event_words(report->trace, (uint32_t)device,
+					    h->recorded_oom, other));
 	if (h->other)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Others use up to %s of the device, which is part "
@@ -318,7 +321,7 @@ static void print_run(const struct gp_page *page,
 		gp_page_line(page, GP_TONE_TITLE, 2, "%s",
 			     label_of(report, run, text));
 	else
-		print_floor(page, h);
+		print_floor(page, report, device);
 	print_known(page, h);
 	print_curve(page, h, report->prices);
 }
@@ -336,7 +339,7 @@ static void print_device(const struct gp_page *page,
 		print_answer(page, first);
 	} else {
 		print_best(page, report, device);
-		print_floor(page, first);
+		print_floor(page, report, device);
 		print_rows(page, report, device);
 	}
 	for (size_t i = 0; i < report->run_count; i++)

@@ -297,18 +297,16 @@ static uint64_t widest_of(const struct gp_state *state)
 }
 
 static void print_title(const struct gp_page *page, const char *name,
-			uint64_t event, const char *what,
+			const char *event, const char *what,
 			const struct gp_state *state)
 {
 	struct gp_group total = gp_group_total(state);
-	char count[GP_COUNT_TEXT], reserved[GP_BYTES_TEXT];
-	char allocated[GP_BYTES_TEXT];
+	char reserved[GP_BYTES_TEXT], allocated[GP_BYTES_TEXT];
 
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_TITLE, 2,
-		     "%sMemory at event %s (%s): %s reserved, %s allocated",
-		     name, gp_count_text(event, count), what,
-		     gp_bytes_text(total.reserved, reserved),
+		     "%sMemory at %s, %s: %s reserved, %s allocated", name,
+		     event, what, gp_bytes_text(total.reserved, reserved),
 		     gp_bytes_text(total.allocated, allocated));
 }
 
@@ -333,7 +331,7 @@ static void print_device(const struct gp_page *page,
 			 const struct gp_map_choice *choice, size_t device)
 {
 	struct gp_state states[2];
-	char name[32];
+	char name[32], event[GP_EVENT_TEXT];
 	const char *what[2];
 	uint64_t events[2], widest = 1;
 
@@ -347,7 +345,9 @@ static void print_device(const struct gp_page *page,
 			widest = widest_of(&states[i]);
 	}
 	for (size_t i = 0; i < report->run_count; i++) {
-		print_title(page, name_of(report, i, device, name), events[i],
+		print_title(page, name_of(report, i, device, name),
+			    gp_event_words(report->trace, (uint32_t)device,
+					   events[i], event),
 			    what[i], &states[i]);
 		print_state(page, report->trace, &states[i], widest);
 		gp_state_release(&states[i]);

@@ -44,15 +44,15 @@ static void recorded_row(const struct gp_page *page, enum gp_measure_id id,
 			  "at the most, as the recording itself says");
 }
 
-static void print_peak(const struct gp_page *page,
-		       const struct gp_replay_result *result)
+static void print_peak(const struct gp_page *page, const struct gp_trace *trace,
+		       uint32_t device, const struct gp_replay_result *result)
 {
 	struct gp_subject peak = gp_at_peak(result);
-	char note[NOTE_TEXT], event[GP_COUNT_TEXT];
+	char note[NOTE_TEXT + GP_EVENT_TEXT], event[GP_EVENT_TEXT];
 	char percent[GP_PERCENT_TEXT];
 
-	snprintf(note, sizeof(note), "held from the device, at event %s",
-		 gp_count_text(result->at_peak.event, event));
+	snprintf(note, sizeof(note), "held from the device, at %s",
+		 gp_event_words(trace, device, result->at_peak.event, event));
 	bytes_row(page, GP_PEAK_RESERVED, "Peak reserved", &peak, note);
 	recorded_row(page, GP_RECORDED_RESERVED, &peak);
 	bytes_row(page, GP_ALLOCATED, "  allocated", &peak,
@@ -184,6 +184,7 @@ static void print_alarm(const struct gp_page *page,
 }
 
 static void print_numbers(const struct gp_page *page,
+			  const struct gp_trace *trace, uint32_t device,
 			  const struct gp_replay_result *result,
 			  const struct gp_guesses *guesses,
 			  const struct gp_estimate *estimate)
@@ -198,7 +199,7 @@ static void print_numbers(const struct gp_page *page,
 	if (estimate)
 		print_estimate(page, result, estimate);
 	else
-		print_peak(page, result);
+		print_peak(page, trace, device, result);
 	print_ooms(page, result);
 	print_calls(page, result);
 	print_fidelity(page, &result->fidelity, guesses);
@@ -249,7 +250,8 @@ static void print_device(const struct gp_page *page,
 		return;
 	}
 	print_alarm(page, &result->fidelity);
-	print_numbers(page, result, &device->guesses, estimate);
+	print_numbers(page, report->trace, (uint32_t)i, result,
+		      &device->guesses, estimate);
 	if (estimate)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "The trace begins with memory in use, cached "
@@ -258,9 +260,10 @@ static void print_device(const struct gp_page *page,
 			     estimate->how);
 	print_drawing(page, result, device->event_count);
 	gp_device_calls_print(page, result);
-	gp_trouble_oom(page, report->trace, &result->first_oom);
-	gp_trouble_refusal(page, result);
-	gp_trouble_mismatch(page, report->trace, &result->fidelity.first);
+	gp_trouble_oom(page, report->trace, (uint32_t)i, &result->first_oom);
+	gp_trouble_refusal(page, report->trace, (uint32_t)i, result);
+	gp_trouble_mismatch(page, report->trace, (uint32_t)i,
+			    &result->fidelity.first);
 	gp_table_print(page, report->trace, &result->end, "At the end");
 	gp_guess_print(page, &device->guesses);
 }

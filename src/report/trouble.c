@@ -83,17 +83,17 @@ static void print_choice(const struct gp_page *page,
 }
 
 void gp_trouble_mismatch(const struct gp_page *page,
-			 const struct gp_trace *trace,
+			 const struct gp_trace *trace, uint32_t device,
 			 const struct gp_mismatch *mismatch)
 {
-	char event[GP_COUNT_TEXT], bytes[GP_COUNT_TEXT];
+	char event[GP_EVENT_TEXT], bytes[GP_COUNT_TEXT];
 	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
 
 	if (!mismatch->is_there)
 		return;
 	gp_page_blank(page);
-	gp_page_line(page, GP_TONE_BAD, 2, "First difference at event %s: %s",
-		     gp_count_text(mismatch->event, event),
+	gp_page_line(page, GP_TONE_BAD, 2, "First difference at %s: %s",
+		     gp_event_words(trace, device, mismatch->event, event),
 		     gp_mismatch_rows[mismatch->kind].sentence);
 	gp_page_field(
 		page, "  request", "%s bytes, %s, %s",
@@ -127,9 +127,9 @@ static void print_cause(const struct gp_page *page, const struct gp_oom *oom)
 }
 
 void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
-		    const struct gp_oom *oom)
+		    uint32_t device, const struct gp_oom *oom)
 {
-	char size[GP_BYTES_TEXT], bytes[GP_COUNT_TEXT], event[GP_COUNT_TEXT];
+	char size[GP_BYTES_TEXT], bytes[GP_COUNT_TEXT], event[GP_EVENT_TEXT];
 	char reserved[GP_BYTES_TEXT], allocated[GP_BYTES_TEXT];
 	char message[GP_OOM_MESSAGE];
 
@@ -137,8 +137,8 @@ void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 		return;
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_BAD, 2,
-		     "First OOM at event %s: no room for %s (%s bytes)",
-		     gp_count_text(oom->event, event),
+		     "First OOM at %s: no room for %s (%s bytes)",
+		     gp_event_words(trace, device, oom->event, event),
 		     gp_bytes_text(oom->size, size),
 		     gp_count_text(oom->size, bytes));
 	print_cause(page, oom);
@@ -150,16 +150,18 @@ void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 }
 
 void gp_trouble_refusal(const struct gp_page *page,
+			const struct gp_trace *trace, uint32_t device,
 			const struct gp_replay_result *result)
 {
-	char event[GP_COUNT_TEXT], count[GP_PLURAL_TEXT];
+	char event[GP_EVENT_TEXT], count[GP_PLURAL_TEXT];
 
 	if (!result->refused)
 		return;
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_BAD, 2,
-		     "%s refused by PyTorch's rules, first at event %s: %s",
+		     "%s refused by PyTorch's rules, first at %s: %s",
 		     gp_plural_text(result->refused, "request", count),
-		     gp_count_text(result->first_refusal_event, event),
+		     gp_event_words(trace, device, result->first_refusal_event,
+				    event),
 		     result->first_refusal);
 }

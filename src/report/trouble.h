@@ -17,13 +17,14 @@ struct gp_mismatch_row {
 /* By the kind of struct gp_mismatch. */
 extern const struct gp_mismatch_row gp_mismatch_rows[];
 
-/* Both print nothing when there is none. */
+/* They print nothing when there is none; device is an index. */
 void gp_trouble_mismatch(const struct gp_page *page,
-			 const struct gp_trace *trace,
+			 const struct gp_trace *trace, uint32_t device,
 			 const struct gp_mismatch *mismatch);
 void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
-		    const struct gp_oom *oom);
+		    uint32_t device, const struct gp_oom *oom);
 void gp_trouble_refusal(const struct gp_page *page,
+			const struct gp_trace *trace, uint32_t device,
 			const struct gp_replay_result *result);
 
 #endif

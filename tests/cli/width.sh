@@ -1,0 +1,53 @@
+#!/bin/sh
+# No line of a report for a person is wider than the 80 columns it was wrapped
+# to, over all bundled traces.  Lines with a path or a command to be pasted, and
+# single words that are wider than their column, are as long as they are.
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=${BUILD:-$root/build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+cd "$root" || exit 1
+passed=0
+failed=0
+
+# Characters: bytes that continue one do not count.
+too_wide() {
+	LC_ALL=C awk '
+		{ columns = $0; gsub(/[\200-\277]/, "", columns) }
+		length(columns) > 80 && !/gpupool (replay|explain|floor)|ALLOC_CONF=|https:/
+	' "$1"
+}
+
+measure() {
+	"$build/gpupool" "$@" > "$work/out" 2> "$work/err" < /dev/null
+	[ $? -gt 1 ] && cat "$work/err" && return 1
+	too_wide "$work/out" > "$work/wide"
+	[ -s "$work/wide" ] || return 0
+	cat "$work/wide"
+	return 1
+}
+
+check() {
+	if measure "$@" > "$work/said"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAIL width: gpupool $*"
+		sed 's/^/	/' "$work/said"
+	fi
+}
+
+for trace in traces/stories/*.jsonl traces/tiny/*.json \
+	traces/recorded/*.gz traces/recorded/*.zst; do
+	check info "$trace"
+	check explain "$trace"
+	check explain "$trace" --details --capacity 24MiB
+	check suggest "$trace"
+	check headroom "$trace"
+	check diff "$trace" --expandable-segments
+done
+echo "cli/width: $passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
