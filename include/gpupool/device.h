@@ -170,11 +170,24 @@ static inline void gp_call_unmap(struct gp_device_calls *calls, uint64_t size,
  * counted: what the largest granted request brought it to, and what the
  * smallest refused one would have.  Any capacity from most_granted to below
  * least_refused gives every request the same answer.
+ *
+ * Expandable segments also reserve addresses by the capacity, and a request
+ * asks whether what is left of them is long enough: any reservation of at least
+ * longest_range and below shortest_range bytes gives the same answers.
  */
 struct gp_device_reach {
 	uint64_t most_granted;
 	uint64_t least_refused; /* UINT64_MAX: nothing was refused */
+	uint64_t longest_range;
+	uint64_t shortest_range; /* UINT64_MAX: none was too short */
 };
+
+/* Bytes that an expandable segment reserves on a device of that capacity: 9/8
+ * of it, as c10's ExpandableSegment does, before whole pages. */
+static inline uint64_t gp_device_range(uint64_t capacity)
+{
+	return capacity + capacity / 8;
+}
 
 /* The head of every device. */
 struct gp_device {

@@ -76,8 +76,9 @@ struct gp_headroom {
 	/* The run without a limit: nothing is refused from this capacity on. */
 	uint64_t unlimited;
 	uint64_t peak_allocated;
-	/* The device's size reaches the run only through its answers: no memory
-	 * limit, garbage collection or reserved address space follows it. */
+	/* The device's size reaches the run only through its answers and the
+	 * addresses that expandable segments reserve: no memory limit and no
+	 * garbage collection follows it. */
 	bool is_plain;
 	/* All devices above the bounds' top are like those with no limit. */
 	bool is_settled;

@@ -184,6 +184,7 @@ struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity)
 
 	sim->device.ops = &sim_ops;
 	sim->device.reach.least_refused = UINT64_MAX;
+	sim->device.reach.shortest_range = UINT64_MAX;
 	sim->is_unlimited = capacity == GP_UNLIMITED;
 	sim->capacity = capacity < MOST_MEMORY ? capacity : MOST_MEMORY;
 	sim->memory.base = GP_SIM_BASE + ((uint64_t)ordinal << ORDINAL_SHIFT);

@@ -30,8 +30,9 @@ static uint64_t grid_up(uint64_t bytes)
 					: (bytes + GRAIN - 1) / GRAIN * GRAIN;
 }
 
-/* Whether something beside the address space of expandable segments is measured
- * by the size of the device. */
+/* Whether something beside the address space of expandable segments, of which
+ * the run tells (struct gp_device_reach), is measured by the size of the
+ * device. */
 static bool follows_size(const struct gp_headroom_config *config)
 {
 	const struct gp_settings *settings = config->settings;
@@ -82,15 +83,44 @@ static bool is_fine(const struct gp_replay_result *result,
 	       (goal == GP_NO_OOM || !result->stats.num_alloc_retries);
 }
 
+static uint64_t max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The least capacity at which a reservation has that many bytes, and the first
+ * at which it could have them, as it is rounded up to a page. */
+static uint64_t with_range(uint64_t bytes)
+{
+	return grid_up(bytes / 9 * 8 + 8);
+}
+
+static uint64_t near_range(const struct search *s, uint64_t bytes)
+{
+	uint64_t page = s->config->settings->large_segment_size;
+
+	if (bytes == UINT64_MAX)
+		return INFINITE;
+	return bytes > page ? (bytes - page) / 9 * 8 / GRAIN * GRAIN : 0;
+}
+
 /* The capacities that would have gone the same way. */
 static void learn(struct search *s, uint64_t capacity,
 		  const struct gp_replay_result *result)
 {
+	const struct gp_device_reach *reach = &result->reach;
 	uint64_t from = capacity, to = capacity + GRAIN;
 
 	if (s->result->is_plain) {
-		from = grid_up(result->reach.most_granted);
-		to = grid_up(result->reach.least_refused);
+		from = min(from, max(grid_up(reach->most_granted),
+				     with_range(reach->longest_range)));
+		to = max(to, min(grid_up(reach->least_refused),
+				 near_range(s, reach->shortest_range)));
 	}
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
 		known_add(&s->known[goal], from, to, is_fine(result, goal));
@@ -267,9 +297,13 @@ static void find_recorded_oom(const struct gp_device_trace *t,
 	}
 }
 
-static uint64_t max(uint64_t a, uint64_t b)
+/* The engine that tells of its reservations: the first. */
+static bool tells_ranges(const struct gp_headroom_config *config)
 {
-	return a > b ? a : b;
+	size_t count;
+
+	return !config->settings->expandable_segments ||
+	       config->engine == gp_engine_table(&count);
 }
 
 static void begin(struct search *s)
@@ -280,8 +314,7 @@ static void begin(struct search *s)
 	struct gp_headroom *h = s->result;
 	struct gp_replay_result result;
 
-	h->is_plain =
-		!follows_size(config) && !config->settings->expandable_segments;
+	h->is_plain = !follows_size(config) && tells_ranges(config);
 	h->live = gp_headroom_live(config->trace, config->device);
 	h->other = most_others(t);
 	h->start_reserved = gp_state_reserved(&t->start);
@@ -290,6 +323,9 @@ static void begin(struct search *s)
 	if (!play(s, GP_UNLIMITED, GP_OOM_STOP, &result))
 		return;
 	h->unlimited = max(grid_up(result.reach.most_granted), h->least);
+	if (h->is_plain)
+		h->unlimited = max(h->unlimited,
+				   with_range(result.reach.longest_range));
 	h->peak_allocated = gp_replay_peak_allocated(&result);
 	s->unlimited_calls = result.calls;
 	if (h->is_plain)

@@ -167,8 +167,8 @@ static void adopt_expandable(struct caching *c, const struct gp_state *start,
 	if (c->expandable)
 		c->expandable->link = &expandable->next;
 	c->expandable = expandable;
-	stop = first->addr + round_up(c->device_total + c->device_total / 8,
-				      expandable->page);
+	stop = first->addr +
+	       round_up(gp_device_range(c->device_total), expandable->page);
 	for (size_t i = at; i < start->segment_count; i++) {
 		const struct gp_segment *run = &start->segments[i];
 

@@ -24,7 +24,7 @@ static uint64_t page_of(struct caching *c, const struct caching_pool *pool)
 static uint64_t reservation_of(const struct caching *c, uint64_t page)
 {
 	const struct gp_settings *s = &c->settings;
-	uint64_t size = c->device_total + c->device_total / 8;
+	uint64_t size = gp_device_range(c->device_total);
 	uint64_t set = s->reserve_bytes;
 
 	if (s->reserve_fraction > 0)
@@ -35,6 +35,16 @@ static uint64_t reservation_of(const struct caching *c, uint64_t page)
 /* large_segment_size_mb:-1 is accepted and means nearly 2^64 bytes: no device
  * has such a page. */
 #define MOST_PAGE (UINT64_C(1) << 60)
+
+void expandable_note_range(struct caching *c, uint64_t bytes, bool is_there)
+{
+	struct gp_device_reach *reach = &c->device->reach;
+
+	if (is_there && bytes > reach->longest_range)
+		reach->longest_range = bytes;
+	if (!is_there && bytes < reach->shortest_range)
+		reach->shortest_range = bytes;
+}
 
 /* A new segment is one unmapped block. */
 static struct block *add_segment(struct caching *c,
@@ -48,6 +58,7 @@ static struct block *add_segment(struct caching *c,
 	if (page > MOST_PAGE)
 		return NULL;
 	size = reservation_of(c, page);
+	expandable_note_range(c, request->rounded, request->rounded <= size);
 	if (request->rounded > size &&
 	    gp_release_has(c->settings.release, GP_CHANGE_RESERVE_CHECKED))
 		return NULL;
@@ -103,6 +114,11 @@ static struct block *find_run(struct caching *c, const struct request *request)
 		     b && b->use == BLOCK_IDLE && sum < request->rounded;
 		     b = b->next)
 			sum += b->size;
+		if (!b || sum >= request->rounded)
+			expandable_note_range(c,
+					      first->addr + request->rounded -
+						      first->segment->addr,
+					      sum >= request->rounded);
 		if (sum >= request->rounded)
 			return first;
 	}
@@ -137,6 +153,10 @@ static enum gp_answer map_block(struct caching *c, struct block *b,
 	size = round_up(size, page);
 	if (!c->device->ops->map(c->device, addr, size, page))
 		return GP_OUT_OF_MEMORY;
+	/* Whether anything is left behind it, to be found by the next. */
+	expandable_note_range(c, addr + size + 1 - b->segment->addr,
+			      addr + size <
+				      b->segment->addr + b->segment->size);
 	shelf_remove_unmapped(pool_shelf(b->pool, b->stream), b);
 	b->is_mapped = true;
 	if (size < b->size)

@@ -7,6 +7,7 @@
 #ifndef CACHING_EXPANDABLE_H
 #define CACHING_EXPANDABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "gpupool/allocator.h"
@@ -19,6 +20,11 @@ struct expandable_segment {
 	uint64_t addr, size, page;		 /* bytes */
 	struct expandable_segment *next, **link; /* all of an allocator */
 };
+
+/* What a decision showed of a segment's reservation, in bytes from its start
+ * on (struct gp_device_reach): there were so many, or with so many it would
+ * have been another. */
+void expandable_note_range(struct caching *c, uint64_t bytes, bool is_there);
 
 /* A mapped free block of at least the request, off its shelf; *found is written
  * only when served. */

@@ -21,13 +21,35 @@ static uint64_t size_to_grow(const struct block *b)
 	return b->size + (b->next && !b->next->is_mapped ? b->next->size : 0);
 }
 
+/* Whether it grows as far as its segment's reservation does. */
+static bool is_last(const struct block *b)
+{
+	return b->next && !b->next->is_mapped && !b->next->next;
+}
+
+static bool grows_less(struct caching *c, const struct block *a,
+		       const struct block *b)
+{
+	uint64_t size_a = size_to_grow(a), size_b = size_to_grow(b);
+
+	if (is_last(b) && !is_last(a))
+		expandable_note_range(c,
+				      b->addr - b->segment->addr + size_a + 1,
+				      size_a < size_b);
+	else if (is_last(a) && !is_last(b) && a->segment)
+		expandable_note_range(c, a->addr - a->segment->addr + size_b,
+				      size_a >= size_b);
+	return size_a < size_b;
+}
+
 /* Rather a block in the middle than the end that still can grow. */
-static struct block *prefer_inner(const struct shelf *shelf, struct block *b)
+static struct block *prefer_inner(struct caching *c, const struct shelf *shelf,
+				  struct block *b)
 {
 	while (b->segment) {
 		struct block *next = shelf_next(shelf, b);
 
-		if (!next || size_to_grow(next) >= size_to_grow(b))
+		if (!next || !grows_less(c, next, b))
 			break;
 		b = next;
 	}
@@ -47,7 +69,7 @@ struct block *segment_find_free(struct caching *c,
 	b = shelf ? shelf_best(shelf, request->rounded) : NULL;
 	if (b && b->segment) {
 		if (request->is_expandable)
-			b = prefer_inner(shelf, b);
+			b = prefer_inner(c, shelf, b);
 		else
 			while (b && b->segment)
 				b = shelf_next(shelf, b);
