@@ -46,6 +46,10 @@ struct gp_book {
 	size_t entry_count, trace_count;
 	struct gp_book_entry *entries;
 	struct gp_book_trace *traces;
+	/* Of each device of each trace, in their order; their texts live in
+	 * memory, too. */
+	struct gp_verdict *verdicts;
+	size_t verdict_count;
 	const char *prices; /* name of the list */
 	/* Runs that cannot be best, by reserved, were cut short. */
 	bool is_cut;
@@ -63,6 +67,9 @@ struct gp_book_setup {
 	/* By trace: the replay as recorded, one run in each report. */
 	const struct gp_report *recorded;
 	size_t trace_count;
+	/* One setting for all of them, and its cases. */
+	const struct gp_study *study;
+	const struct gp_case *cases;
 	bool is_cut;
 };
 void gp_book_write_head(const struct gp_book_setup *setup, FILE *out);

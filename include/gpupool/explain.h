@@ -116,48 +116,32 @@ struct gp_waiting {
 	double byte_events; /* bytes x events they waited */
 };
 
-/* ---- what was tried ---- */
+/* ---- what was tried that is no setting (for those: gpupool/study.h) ---- */
 
 struct gp_attempt {
-	char name[64];	/* "max_split_size_mb:128", "all work on one stream" */
-	char *conf;	/* owned; of a setting: all of it, to be pasted */
-	char flag[160]; /* of a what-if, for a shell: "--merge-streams" */
-	bool is_setting;
-	bool is_proof;	/* what it serves was not served by fragmentation */
-	uint32_t order; /* in which it was tried: the usual first */
+	char name[64];	     /* "all work on one stream" */
+	char flag[160];	     /* for a shell: "--merge-streams" */
 	bool no_oom, serves; /* the request that first had no memory */
 	uint64_t oom_event;  /* unless no_oom */
 	uint64_t peak_reserved, peak_allocated;
 	uint64_t retries, ooms, device_allocs;
-	uint64_t *oom_events; /* ascending */
-	size_t oom_event_count;
 };
 
-enum gp_verdict {
-	GP_FITS,	     /* no OOM */
-	GP_TOO_SMALL,	     /* even packed without gaps it would not fit */
-	GP_FRAGMENTED,	     /* something tried serves it */
-	GP_FRAGMENTED_STILL, /* enough is free, nothing tried serves it */
-	GP_NO_REQUESTS,	     /* only a state: nothing can be tried */
-};
-
-/* A request without memory, beside its gp_oom. */
+/* A request without memory, beside its gp_oom: what it and what is live need
+ * together, in whole blocks of 512 bytes and with requests that failed before
+ * it, and what they could have had. */
 struct gp_failure {
-	enum gp_verdict verdict;
-	/* What the request and what is live need together, with requests that
-	 * failed before it, and what they could have had. */
 	uint64_t needed, available;
-	uint32_t trial; /* that serves it, the first; of GP_FRAGMENTED */
+	bool is_too_small; /* needed is more: no setting can help */
 };
 
 struct gp_explain {
 	const struct gp_trace *trace;
 	uint32_t device; /* index */
 	struct gp_replay_result result;
-	enum gp_verdict verdict;
+	bool has_requests; /* else only a state: nothing can be tried */
 	uint64_t event;	   /* that is looked at: first OOM, or the peak */
 	uint64_t capacity; /* bytes; GP_UNLIMITED */
-	uint64_t needed, available; /* at the first OOM, as gp_failure's */
 	/* Every OOM, as result.ooms.list. */
 	struct gp_failure *failures;
 	size_t failure_count;
@@ -181,16 +165,15 @@ struct gp_explain {
 	struct gp_waiting waiting;
 	struct gp_releases retries, empty_caches;
 	struct gp_steps steps;
-	struct gp_attempt *trials; /* see gp_explain_cure */
-	size_t trial_count;
+	struct gp_attempt *attempts; /* those that help most first */
+	size_t attempt_count;
 	struct gp_attempt base; /* the run itself, on the simulated device */
 	struct gp_device_calls base_calls;
 };
 
 struct gp_explain_config {
 	const struct gp_replay_config *run; /* action and look are not used */
-	const char *conf;		    /* that its settings were read of */
-	bool skip_trials; /* nothing is tried: trials, base, cures are empty */
+	bool skip_attempts; /* nothing is tried: attempts and base are empty */
 	/* Told before each replay; NULL: nobody listens. */
 	void (*progress)(void *arg, const char *what);
 	void *progress_arg;
@@ -199,11 +182,6 @@ struct gp_explain_config {
 enum gp_status gp_explain(const struct gp_explain_config *config,
 			  struct gp_explain *explain, struct gp_diag *diag);
 void gp_explain_release(struct gp_explain *explain);
-
-/* The setting to recommend: of those that go furthest the least unusual one,
- * which also stands first; NULL: none goes further than the run itself, or
- * needs less. */
-const struct gp_attempt *gp_explain_cure(const struct gp_explain *explain);
 
 /* ---- the parts by themselves ---- */
 

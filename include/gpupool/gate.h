@@ -190,7 +190,7 @@ int64_t gp_gate_reserved_bound(const struct gp_gate_run *run,
 			       const struct gp_numbers *numbers,
 			       const struct gp_reading *baseline);
 
-struct gp_verdict {
+struct gp_gate_verdict {
 	const struct gp_limit *limit;
 	struct gp_reading baseline, now;
 	int64_t bound;
@@ -219,13 +219,13 @@ struct gp_gate_watch {
 /* Of the verdicts that are worse; false: nothing needs another run. */
 bool gp_gate_watch_begin(struct gp_gate_watch *watch,
 			 const struct gp_numbers *numbers,
-			 const struct gp_verdict *verdicts, size_t count);
+			 const struct gp_gate_verdict *verdicts, size_t count);
 /* struct gp_replay_config's look. */
 void gp_gate_watch_look(void *watch, struct gp_allocator *allocator,
 			uint64_t event);
 
 /* Where a number that is worse shows first, as far as the runs tell. */
-void gp_verdict_locate(struct gp_verdict *verdict,
+void gp_verdict_locate(struct gp_gate_verdict *verdict,
 		       const struct gp_numbers *numbers,
 		       const struct gp_replay_result *result,
 		       const struct gp_print_maker *maker,
@@ -237,7 +237,7 @@ enum gp_status gp_gate_judge(const struct gp_gate_run *run,
 			     const struct gp_numbers *numbers,
 			     const struct gp_reading *baseline,
 			     const struct gp_reading *now,
-			     struct gp_verdict *verdicts, size_t *count,
+			     struct gp_gate_verdict *verdicts, size_t *count,
 			     struct gp_diag *diag);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct gp_gate_device {
 	uint32_t device; /* CUDA's ordinal */
-	struct gp_verdict *verdicts;
+	struct gp_gate_verdict *verdicts;
 	size_t verdict_count;
 	struct gp_parting parting;
 };

@@ -33,8 +33,11 @@ struct gp_headroom_config {
 	const struct gp_settings *settings;
 	const struct gp_engine *engine;
 	const char *conf, *torch_lib; /* as in struct gp_allocator_config */
-	uint32_t tries;	 /* replays at most to confirm each answer */
-	uint32_t points; /* of the curve; 0: none */
+	uint32_t tries;	   /* replays at most to confirm each answer */
+	uint32_t points;   /* of the curve; 0: none */
+	/* Only bounds[GP_NO_OOM].capacity is asked for: what is below it, and
+	 * GP_NO_RETRY, are not searched. */
+	bool only_need;
 	/* Called before each replay; NULL: nobody listens. */
 	void (*progress)(void *arg, uint32_t replays);
 	void *progress_arg;
@@ -65,8 +68,8 @@ struct gp_headroom_point {
 
 struct gp_headroom {
 	/* What no setting changes: the most the program holds at once, bytes
-	 * as requested; what others use at most; and the smallest capacity
-	 * that was considered, where those and the start state fit. */
+	 * in blocks of whole 512; what others use at most; and the smallest
+	 * capacity that was considered, where those and the start state fit. */
 	uint64_t live, other, least;
 	uint64_t start_reserved; /* of a window: there when it begins */
 	/* The recorded program was refused memory at that event and went on:
@@ -92,8 +95,5 @@ enum gp_status gp_headroom(const struct gp_headroom_config *config,
 			   struct gp_headroom *headroom, struct gp_diag *diag);
 /* Also of a zeroed one. */
 void gp_headroom_release(struct gp_headroom *headroom);
-
-/* The most that the program holds at once, bytes as requested. */
-uint64_t gp_headroom_live(const struct gp_trace *trace, uint32_t device);
 
 #endif

@@ -122,6 +122,19 @@ const char *gp_conf_pasted(const char *text, size_t *length);
 /* Whether the variable's name is there. */
 bool gp_conf_has_name(const char *text);
 
+/* ---- a conf as a text: "name:value,name:[a,b]" ---- */
+
+/* The next of a list: up to a comma outside of brackets, without the blanks
+ * around it; *at moves behind it.  NULL: there is none. */
+const char *gp_conf_next(const char **at, size_t *length);
+/* How many settings it has. */
+size_t gp_conf_length(const char *conf);
+/* Whether it has that setting. */
+bool gp_conf_names(const char *conf, const char *name);
+/* Without the setting of that name, and with it when value is not NULL; the
+ * caller frees. */
+char *gp_conf_with(const char *conf, const char *name, const char *value);
+
 #define GP_MIN_BLOCK_SIZE 512 /* bytes: kMinBlockSize */
 
 /* The size of the block a request gets, if it is not given a larger one. */

@@ -135,7 +135,7 @@ struct gp_oom {
 	uint64_t device_total;
 	uint64_t limit;	    /* that may be reserved; GP_UNLIMITED: none */
 	uint64_t pool_free; /* free blocks of private pools */
-	uint64_t live;	    /* what allocated blocks were asked for with */
+	uint64_t live;	    /* what allocated blocks need, in whole 512 B */
 	uint64_t reserve;   /* address space a segment reserves;
 			     * GP_UNLIMITED: not set */
 	bool is_rejected;   /* by throw_on_cudamalloc_oom, unasked */

@@ -18,7 +18,7 @@
 #include "gpupool/headroom.h"
 #include "gpupool/metrics.h"
 #include "gpupool/replay.h"
-#include "gpupool/suggest.h"
+#include "gpupool/study.h"
 #include "gpupool/trace.h"
 #include "gpupool/what_if.h"
 
@@ -126,6 +126,7 @@ struct gp_headroom_report {
 	/* Settings that were asked for and cannot be. */
 	const struct gp_headroom_refusal *refused;
 	size_t refused_count;
+	const struct gp_study *study; /* of the first run's settings */
 	const struct gp_prices *prices;
 };
 void gp_report_headroom_text(const struct gp_headroom_report *report,
@@ -141,6 +142,7 @@ struct gp_explanation {
 	const char *given; /* capacity as given, for commands; NULL: none */
 	const struct gp_settings *settings;
 	const struct gp_explain *devices; /* gpupool/explain.h */
+	const struct gp_study *study;	  /* a case a device */
 	size_t count;
 	bool has_details;
 	const struct gp_what_ifs *what_ifs; /* NULL: none */
@@ -154,11 +156,10 @@ void gp_report_explain_json(const struct gp_explanation *explanation,
 struct gp_suggest_report {
 	const char *path;
 	const struct gp_trace *trace;
-	const struct gp_suggestion *suggestion;
-	const uint64_t *capacity; /* per device */
-	uint64_t capacity_below;  /* the first device's, which is concluded to
-				   * be capacity or more; 0: it is known */
-	uint8_t release;
+	const struct gp_study *study;	  /* a case a device */
+	const struct gp_verdict *verdict; /* the one that is told in words */
+	uint64_t capacity_below; /* the first device's, which is concluded to
+				  * be capacity or more; 0: it is known */
 	const struct gp_release_choice *choice; /* NULL: the user chose */
 	uint64_t checked, matched; /* addresses of a replay as recorded */
 	const struct gp_prices *prices;

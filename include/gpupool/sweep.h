@@ -35,10 +35,6 @@ enum gp_status gp_axis_parse(const char *text, struct gp_axis *axis,
 			     struct gp_diag *diag);
 void gp_axis_release(struct gp_axis *axis);
 
-/* A conf without the setting of that name, and with it when value is not NULL;
- * the caller frees. */
-char *gp_conf_with(const char *conf, const char *name, const char *value);
-
 /* What people try: confs in the syntax of PYTORCH_CUDA_ALLOC_CONF.  NULL: there
  * is no such preset. */
 struct gp_preset {
@@ -142,8 +138,5 @@ bool gp_rank_is_tie(const struct gp_contender *a, const struct gp_contender *b);
  * nothing has both less reserved and less time. */
 bool gp_rank_is_front(const struct gp_contender *contenders, size_t count,
 		      size_t index);
-
-/* How many settings a conf has. */
-size_t gp_conf_length(const char *conf);
 
 #endif

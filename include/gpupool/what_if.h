@@ -26,9 +26,6 @@ struct gp_what_if_row {
 	 * needs somebody to say of what. */
 	const char *words;
 	const char *tried; /* NULL: none */
-	/* As many bytes are live behind each event as before, and it has the
-	 * same number: what this serves was not served by fragmentation. */
-	bool is_proof;
 };
 const struct gp_what_if_row *gp_what_if_table(size_t *count);
 

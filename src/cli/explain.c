@@ -52,7 +52,7 @@ static enum gp_status explain_all(const struct gp_options *options,
 	struct gp_explaining explaining;
 	struct gp_explanation explanation;
 	enum gp_status status =
-		gp_explaining_make(&explaining, plan, progress, diag);
+		gp_explaining_make(&explaining, plan, options, progress, diag);
 
 	explanation = gp_explaining_of(&explaining, plan, options, true);
 	if (status == GP_OK && options->format == GP_FORMAT_PAGE) {

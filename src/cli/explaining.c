@@ -21,7 +21,6 @@ static enum gp_status explain_device(const struct gp_plan *plan,
 	struct gp_replay_config run = gp_plan_simulated(plan, device);
 	struct gp_explain_config config = {
 		.run = &run,
-		.conf = plan->conf,
 		.progress = show,
 		.progress_arg = progress,
 	};
@@ -31,9 +30,11 @@ static enum gp_status explain_device(const struct gp_plan *plan,
 
 enum gp_status gp_explaining_make(struct gp_explaining *explaining,
 				  const struct gp_plan *plan,
+				  const struct gp_options *options,
 				  struct gp_progress *progress,
 				  struct gp_diag *diag)
 {
+	const struct gp_options none = { 0 };
 	size_t count = plan->trace->device_count;
 	enum gp_status status = GP_OK;
 
@@ -48,6 +49,10 @@ enum gp_status gp_explaining_make(struct gp_explaining *explaining,
 		if (status != GP_OK)
 			break;
 	}
+	if (status == GP_OK)
+		status = gp_studying_make(&explaining->studying, plan,
+					  options ? options : &none, progress,
+					  diag);
 	gp_progress_end(progress);
 	return status;
 }
@@ -58,6 +63,7 @@ void gp_explaining_release(struct gp_explaining *explaining)
 		gp_explain_release(&explaining->explains[--explaining->count]);
 	free(explaining->explains);
 	explaining->explains = NULL;
+	gp_studying_release(&explaining->studying);
 }
 
 struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
@@ -76,6 +82,7 @@ struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
 		.given = has_capacity ? explaining->capacity : NULL,
 		.settings = &plan->settings,
 		.devices = explaining->explains,
+		.study = &explaining->studying.study,
 		.count = explaining->count,
 		.has_details = options->details,
 		.what_ifs = plan->what_ifs,

@@ -6,23 +6,28 @@
 #include "cli/options.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
+#include "cli/studying.h"
 #include "gpupool/explain.h"
 #include "gpupool/report.h"
 
 struct gp_explaining {
 	struct gp_explain *explains; /* owned; per device */
 	size_t count;		     /* made */
-	char capacity[32];	     /* as asked for */
+	struct gp_studying studying;
+	char capacity[32]; /* as asked for */
 };
 
-/* explanation borrows all of it, and the plan's.  Released in any case. */
+/* options: where the plan is what they ask for; NULL: it is as recorded.
+ * Released in any case. */
 enum gp_status gp_explaining_make(struct gp_explaining *explaining,
 				  const struct gp_plan *plan,
+				  const struct gp_options *options,
 				  struct gp_progress *progress,
 				  struct gp_diag *diag);
 void gp_explaining_release(struct gp_explaining *explaining);
 
-/* As reports take it; is_asked: the plan is what the options ask for. */
+/* As reports take it, borrowing all of it and the plan's; is_asked: the plan is
+ * what the options ask for. */
 struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
 				       const struct gp_plan *plan,
 				       const struct gp_options *options,

@@ -16,7 +16,7 @@
 #include "cli/trace_file.h"
 #include "gpupool/floor_report.h"
 #include "gpupool/gpu.h"
-#include "gpupool/headroom.h"
+#include "gpupool/study.h"
 
 #define MILLION UINT64_C(1000000)
 
@@ -100,7 +100,7 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 		struct gp_floor_device *device = &s->devices[s->report.count++];
 
 		device->device = s->trace->devices[i].device;
-		device->requested = gp_headroom_live(s->trace, i);
+		device->requested = gp_study_live(s->trace, i, 1);
 		gp_spans_of_trace(s->trace, i, round, &device->spans);
 		find(s, device, 0);
 		status = run_device(s, i, device, diag);

@@ -9,6 +9,7 @@
 #include "cli/outlet.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
+#include "cli/studying.h"
 #include "cli/sweep_grid.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
@@ -29,6 +30,8 @@ struct session {
 	struct gp_trace *trace;
 	struct gp_grid grid; /* of --set */
 	struct gp_plan *plans;
+	struct gp_plan judged; /* the first, at the capacity asked for */
+	struct gp_studying studying;
 	struct gp_headroom_run *runs;
 	struct gp_headroom **results;
 	size_t run_count, run_room;
@@ -250,6 +253,22 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 	return s->status;
 }
 
+/* ---- judged ---- */
+
+static enum gp_status judge(struct session *s, struct gp_diag *diag)
+{
+	struct gp_options options = *s->options;
+	enum gp_status status;
+
+	options.alloc_conf = s->plans[0].conf;
+	options.knobs = NULL;
+	status = gp_plan_asked(&s->judged, s->trace, &options, diag);
+	if (status == GP_OK)
+		status = gp_studying_make(&s->studying, &s->judged, s->options,
+					  &s->progress, diag);
+	return status;
+}
+
 /* ---- told ---- */
 
 static enum gp_status report(struct session *s, struct gp_diag *diag)
@@ -262,7 +281,8 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 		.run_count = s->run_count,
 		.refused = s->refused,
 		.refused_count = s->refused_count,
-		.prices = gp_prices_built_in(),
+		.study = &s->studying.study,
+		.prices = s->studying.prices,
 	};
 	struct gp_output output;
 	enum gp_status status =
@@ -293,6 +313,8 @@ static void release(struct session *s)
 	free(s->plans);
 	free(s->refused);
 	gp_grid_release(&s->grid);
+	gp_studying_release(&s->studying);
+	gp_plan_release(&s->judged);
 	gp_trace_destroy(s->trace);
 }
 
@@ -310,6 +332,8 @@ enum gp_status gp_headroom_command(const struct gp_options *options,
 		status = make_plans(&s, diag);
 	if (status == GP_OK)
 		status = measure(&s, diag);
+	if (status == GP_OK)
+		status = judge(&s, diag);
 	gp_progress_end(&s.progress);
 	if (status == GP_OK)
 		status = report(&s, diag);

@@ -52,7 +52,8 @@ const struct gp_option_row gp_option_table[] = {
 	{ "cut", 0, FLAG, AT(cut), NULL, SWEEP,
 	  "Cut runs short once they reserve more than the first combination "
 	  "does, or serve fewer requests, and say which." },
-	{ "prices", 0, TEXT, AT(prices), "FILE", SWEEP,
+	{ "prices", 0, TEXT, AT(prices), "FILE",
+	  SWEEP | SUGGEST | HEADROOM | EXPLAIN,
 	  "What the device's calls cost, in place of the built-in prices." },
 	{ "jobs", 'j', COUNT, AT(jobs), "N", SWEEP | HEADROOM,
 	  "Threads; as many as there are processors unless given." },
@@ -65,7 +66,7 @@ const struct gp_option_row gp_option_table[] = {
 	  RUNS | HEADROOM | SUGGEST | SWEEP | EXPLAIN | FLOOR | CONVERT,
 	  "Decide as this release of PyTorch does: 2.0 to 2.15, or latest." },
 	{ "capacity", 0, CAPACITY, AT(capacity), "SIZE",
-	  RUNS | SUGGEST | SWEEP | EXPLAIN | CONVERT,
+	  RUNS | SUGGEST | HEADROOM | SWEEP | EXPLAIN | CONVERT,
 	  "Memory of the device: 80GiB, 512MiB, a number of bytes, a device "
 	  "such as h100, or unlimited." },
 	{ "capacity", 0, ROOM, AT(capacity), "SIZE", FLOOR,
@@ -176,7 +177,8 @@ const struct gp_option_row gp_option_table[] = {
 	{ "steps", 0, COUNT, AT(steps), "N", FLOOR,
 	  "Millions of steps at most to look for a packing; 2147 unless "
 	  "given." },
-	{ "without", 0, LIST, AT(without), "NAME", SUGGEST,
+	{ "without", 0, LIST, AT(without), "NAME",
+	  SUGGEST | EXPLAIN | HEADROOM | SWEEP,
 	  "A setting that cannot be used, such as expandable_segments; may be "
 	  "given more than once." },
 	{ "fail-over", 0, TEXT, AT(fail_over), "AMOUNT", DIFF,

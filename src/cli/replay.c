@@ -234,8 +234,9 @@ static enum gp_status explain(struct session *s, const struct gp_plan *plan,
 			      struct gp_diag *diag)
 {
 	size_t i = s->explained++;
-	enum gp_status status =
-		gp_explaining_make(&s->explaining[i], plan, &s->progress, diag);
+	enum gp_status status = gp_explaining_make(
+		&s->explaining[i], plan, plan == &s->asked ? s->options : NULL,
+		&s->progress, diag);
 
 	s->explanations[i] = gp_explaining_of(&s->explaining[i], plan,
 					      s->options, plan == &s->asked);

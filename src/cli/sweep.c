@@ -11,6 +11,7 @@
 #include "cli/outlet.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
+#include "cli/studying.h"
 #include "cli/sweep_grid.h"
 #include "cli/sweep_paths.h"
 #include "cli/sweep_reasons.h"
@@ -37,6 +38,7 @@ struct session {
 	struct gp_run *recorded_runs;
 	struct gp_report *reports;
 
+	struct gp_studying studying; /* what is advised, whatever the grid */
 	struct gp_grid grid;
 	char **torch_libs; /* by combination; owned */
 	struct gp_book book;
@@ -107,6 +109,8 @@ static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 		.grid = &s->grid,
 		.prices = s->prices,
 		.recorded = s->reports,
+		.study = &s->studying.study,
+		.cases = s->studying.cases,
 		.trace_count = s->paths.count,
 		.is_cut = s->options->cut,
 	};
@@ -119,6 +123,26 @@ static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 	gp_book_write_head(&setup, out);
 	fclose(out);
 	return gp_book_begin(&s->book, head, diag);
+}
+
+/* The recorded runs, under the release and the capacity that are asked for. */
+static enum gp_status study(struct session *s, struct gp_diag *diag)
+{
+	struct gp_options options = *s->options;
+	struct gp_plan *plans = gp_mem_alloc(s->paths.count, sizeof(*plans));
+	enum gp_status status = GP_OK;
+
+	options.alloc_conf = NULL;
+	options.engine = NULL;
+	for (size_t t = 0; t < s->paths.count && status == GP_OK; t++)
+		status = gp_plan_asked(&plans[t], s->traces[t], &options, diag);
+	if (status == GP_OK)
+		status = gp_studying_of(&s->studying, plans, s->paths.count,
+					s->options, &s->progress, diag);
+	for (size_t t = 0; t < s->paths.count; t++)
+		gp_plan_release(&plans[t]);
+	free(plans);
+	return status;
 }
 
 static enum gp_status prepare(struct session *s, struct gp_diag *diag)
@@ -148,6 +172,8 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 		status = gp_sweep_grid(s->options, s->recorded[0].conf,
 				       s->recorded[0].settings.release,
 				       &s->grid, diag);
+	if (status == GP_OK)
+		status = study(s, diag);
 	if (status != GP_OK)
 		return status;
 	s->torch_libs = gp_sweep_engines(&s->grid, s->options->torch_lib);
@@ -453,6 +479,7 @@ static void release(struct session *s)
 	free(s->reports);
 	gp_book_release(&s->book);
 	gp_grid_release(&s->grid);
+	gp_studying_release(&s->studying);
 	gp_prices_destroy(s->own_prices);
 	gp_paths_release(&s->paths);
 }

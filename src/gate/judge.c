@@ -34,7 +34,7 @@ static bool is_beyond(const struct gp_number *number, int64_t value,
 }
 
 static enum gp_status judge(const struct gp_number *number,
-			    struct gp_verdict *v, struct gp_diag *diag)
+			    struct gp_gate_verdict *v, struct gp_diag *diag)
 {
 	bool needs_baseline = v->limit->kind != GP_LIMIT_VALUE;
 
@@ -54,7 +54,7 @@ enum gp_status gp_gate_judge(const struct gp_gate_run *run,
 			     const struct gp_numbers *numbers,
 			     const struct gp_reading *baseline,
 			     const struct gp_reading *now,
-			     struct gp_verdict *verdicts, size_t *count,
+			     struct gp_gate_verdict *verdicts, size_t *count,
 			     struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
@@ -62,7 +62,7 @@ enum gp_status gp_gate_judge(const struct gp_gate_run *run,
 
 	for (size_t i = 0; i < run->limit_count && status == GP_OK; i++) {
 		const struct gp_limit *limit = &run->limits[i];
-		struct gp_verdict v = {
+		struct gp_gate_verdict v = {
 			.limit = limit,
 			.baseline = baseline[limit->number],
 			.now = now[limit->number],

@@ -62,7 +62,7 @@ static uint64_t event_of(enum clue clue, const struct gp_replay_result *result,
 	return GP_EVENT_NONE;
 }
 
-static void describe(struct gp_verdict *verdict,
+static void describe(struct gp_gate_verdict *verdict,
 		     const struct gp_print_maker *maker)
 {
 	const struct gp_event *event = &maker->device->events[verdict->event];
@@ -121,7 +121,7 @@ static int64_t watched(const struct gp_stats *stats, enum gp_watched which)
 
 bool gp_gate_watch_begin(struct gp_gate_watch *watch,
 			 const struct gp_numbers *numbers,
-			 const struct gp_verdict *verdicts, size_t count)
+			 const struct gp_gate_verdict *verdicts, size_t count)
 {
 	static const enum clue clue_of[GP_WATCHES] = {
 		[GP_WATCH_ALLOCATED] = CLUE_ALLOCATED,
@@ -135,7 +135,7 @@ bool gp_gate_watch_begin(struct gp_gate_watch *watch,
 		watch->event[w] = GP_EVENT_NONE;
 		watch->bound[w] = INT64_MAX;
 		for (size_t i = 0; i < count; i++) {
-			const struct gp_verdict *v = &verdicts[i];
+			const struct gp_gate_verdict *v = &verdicts[i];
 			size_t number = v->limit->number;
 
 			if (!v->is_worse ||
@@ -169,7 +169,7 @@ void gp_gate_watch_look(void *arg, struct gp_allocator *allocator,
 	}
 }
 
-void gp_verdict_locate(struct gp_verdict *verdict,
+void gp_verdict_locate(struct gp_gate_verdict *verdict,
 		       const struct gp_numbers *numbers,
 		       const struct gp_replay_result *result,
 		       const struct gp_print_maker *maker,

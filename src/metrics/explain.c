@@ -6,10 +6,10 @@
 
 #include "base/mem.h"
 #include "gpupool/floor.h"
+#include "metrics/attempt.h"
 #include "metrics/culprit.h"
 #include "metrics/failure.h"
 #include "metrics/track.h"
-#include "metrics/trial.h"
 
 static void tell(const struct gp_explain_config *config, const char *what)
 {
@@ -211,7 +211,7 @@ static void look_at_state(const struct askers *askers,
 	gp_pins_of(settings, &explain->state, &explain->pins);
 	culprits_now(askers, &explain->pins, explain->event, &explain->now);
 	culprits_live(askers, &explain->state, explain->event, &explain->live);
-	if (explain->verdict == GP_NO_REQUESTS)
+	if (!explain->has_requests)
 		forget_time(explain);
 	weigh(explain);
 }
@@ -233,16 +233,15 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 	if (status != GP_OK)
 		return status;
 	explain->event = moment_of(explain);
-	if (!has_requests(device))
-		explain->verdict = GP_NO_REQUESTS;
+	explain->has_requests = has_requests(device);
 	askers_init(&askers, run.trace, device);
 	gp_steps_find(run.trace, run.device, &explain->steps);
 	status = follow(config, &askers, explain, diag);
 	if (status == GP_OK) {
 		stay_at_start(explain);
 		look_at_state(&askers, run.settings, explain);
-		if (!config->skip_trials)
-			status = trials_run(config, explain, diag);
+		if (!config->skip_attempts)
+			status = attempts_run(config, explain, diag);
 	}
 	if (status == GP_OK) {
 		tell(config, "looking for a packing");
@@ -267,12 +266,7 @@ void gp_explain_release(struct gp_explain *explain)
 	free(explain->retries.list);
 	free(explain->empty_caches.list);
 	free(explain->steps.list);
-	for (size_t i = 0; i < explain->trial_count; i++) {
-		free(explain->trials[i].oom_events);
-		free(explain->trials[i].conf);
-	}
-	free(explain->trials);
-	free(explain->base.oom_events);
+	free(explain->attempts);
 	free(explain->failures);
 	*explain = (struct gp_explain){ 0 };
 }

@@ -54,8 +54,17 @@ static uint64_t reserve_of(const struct gp_settings *settings, uint64_t total)
 	return GP_UNLIMITED;
 }
 
+/* What no allocator could do without: its request, in whole 512 bytes. */
+static uint64_t needed_by(const struct gp_block *b)
+{
+	uint64_t size = (b->requested + GP_MIN_BLOCK_SIZE - 1) /
+			GP_MIN_BLOCK_SIZE * GP_MIN_BLOCK_SIZE;
+
+	return size < b->size ? size : b->size;
+}
+
 /* Free blocks of private pools, which PyTorch counts as allocated, and what
- * blocks in use were asked for with. */
+ * blocks in use need. */
 static void walk(struct gp_oom *oom, struct gp_allocator *allocator)
 {
 	struct gp_state state;
@@ -70,9 +79,7 @@ static void walk(struct gp_oom *oom, struct gp_allocator *allocator)
 			const struct gp_block *b = &blocks[k];
 
 			if (b->state == GP_ACTIVE)
-				oom->live += b->requested < b->size
-						     ? b->requested
-						     : b->size;
+				oom->live += needed_by(b);
 			else if (b->state == GP_INACTIVE && segment->pool)
 				oom->pool_free += b->size;
 		}

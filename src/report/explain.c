@@ -7,6 +7,7 @@
 #include "report/explain_text.h"
 #include "report/head.h"
 #include "report/holders.h"
+#include "report/verdict.h"
 
 #define SETTINGS_SHOWN	3
 #define WHAT_IFS_SHOWN	2
@@ -28,27 +29,66 @@ static void say(const struct explain_page *p, const char *before,
 
 static void print_verdict(const struct explain_page *p)
 {
-	const struct gp_explain *e = p->explain;
+	const struct gp_verdict *v = p->verdict;
 
-	gp_page_line(&p->page,
-		     e->result.first_oom.is_there ? GP_TONE_BAD : GP_TONE_TITLE,
-		     2, "%s", explain_verdict(e).text);
-	say(p, "", explain_request(e));
-	say(p, "", explain_release(e));
-	say(p, "", explain_others(e));
+	gp_page_line(&p->page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_TITLE,
+		     2, "%s", verdict_sentence(v).text);
+	if (v->conf)
+		gp_page_line(&p->page, GP_TONE_PLAIN, 4, "  use:  %s",
+			     verdict_line(v->conf).text);
+	if (v->conf)
+		say(p, "more: ", explain_command(p->explanation, v));
+	gp_page_line(&p->page, GP_TONE_PLAIN, 2, "%s", verdict_limits(v).text);
+	say(p, "", explain_moment(p->explain));
+	say(p, "", explain_request(p->explain));
+	if (v->kind != GP_VERDICT_TOO_SMALL)
+		say(p, "", explain_release(p->explain));
+	say(p, "", explain_others(p->explain));
 }
 
 /* ---- what was tried ---- */
 
-static void print_trial(const struct explain_page *p,
-			const struct gp_attempt *trial)
+static void print_tried(const struct explain_page *p, const char *name,
+			uint64_t peak, const char *fate)
 {
-	char peak[GP_BYTES_TEXT], text[EXPLAIN_FATE], name[EXPLAIN_NAME];
-	const char *fate = explain_fate(&p->explain->base, trial, text);
+	char text[GP_BYTES_TEXT];
 
 	fprintf(p->page.out, *fate ? "  %-51s%11s  %s\n" : "  %-51s%11s\n",
-		explain_name(trial, name),
-		gp_bytes_text(trial->peak_reserved, peak), fate);
+		name, gp_bytes_text(peak, text), fate);
+}
+
+static void print_attempt(const struct explain_page *p,
+			  const struct gp_attempt *attempt)
+{
+	char text[EXPLAIN_FATE], name[EXPLAIN_NAME];
+
+	print_tried(p, explain_name(attempt, name), attempt->peak_reserved,
+		    explain_fate(&p->explain->base, attempt, text));
+}
+
+static void print_setting(const struct explain_page *p,
+			  const struct gp_trial *trial)
+{
+	const struct gp_trial *base = p->explanation->study->trials;
+	char text[GP_PLURAL_TEXT], fate[GP_PLURAL_TEXT + 2] = "";
+
+	if (*trial->refusal)
+		return;
+	if (!trial->is_served)
+		gp_plural_text(trial->ooms, "OOM", fate);
+	else if (!base->is_served)
+		snprintf(fate, sizeof(fate), "no OOM");
+	else if (trial->reserved != base->reserved)
+		snprintf(fate, sizeof(fate), "%c%s",
+			 trial->reserved > base->reserved ? '+' : '-',
+			 gp_bytes_text(
+				 trial->reserved > base->reserved
+					 ? trial->reserved - base->reserved
+					 : base->reserved - trial->reserved,
+				 text));
+	print_tried(p,
+		    trial == base ? "as it is" : gp_head_settings(trial->conf),
+		    trial->reserved, fate);
 }
 
 /* What is possible at all, whatever the settings. */
@@ -67,50 +107,73 @@ static void print_floor(const struct explain_page *p)
 			gp_bytes_text(p->explain->floor.packing, bytes));
 }
 
-static void print_useless(const struct explain_page *p, size_t useless)
+/* Serves what is not served as it is, or reserves less. */
+static bool setting_helps(const struct gp_study *study,
+			  const struct gp_trial *trial)
 {
-	bool is_one = useless == 1, fits = p->explain->base.no_oom;
+	const struct gp_trial *base = study->trials;
 
-	if (useless)
-		gp_page_line(&p->page, GP_TONE_PLAIN, 4, "  %zu other%s %s%s",
-			     useless, is_one ? "" : "s", fits ? "need" : "fail",
-			     !fits    ? is_one ? "s as well" : " as well"
-			     : is_one ? "s as much or more"
-				      : " as much or more");
+	return trial->is_served &&
+	       (!base->is_served || trial->reserved < base->reserved);
 }
 
-/* The best settings, and the what-ifs that help most. */
-static void print_trials(const struct explain_page *p)
+/* The advised setting, and the first of those that help besides. */
+static void print_settings(const struct explain_page *p)
+{
+	const struct gp_study *study = p->explanation->study;
+	bool is_all = p->explanation->has_details;
+	size_t shown = 0, useless = 0;
+
+	if (study->is_change && !is_all) {
+		print_setting(p, &study->trials[study->best]);
+		shown++;
+	}
+	for (size_t i = 1; i < study->count; i++) {
+		const struct gp_trial *trial = &study->trials[i];
+		bool helps = setting_helps(study, trial);
+
+		useless += !helps && !*trial->refusal;
+		if (is_all ||
+		    (helps && i != study->best && shown++ < SETTINGS_SHOWN))
+			print_setting(p, trial);
+	}
+	if (useless && !is_all)
+		gp_page_line(&p->page, GP_TONE_PLAIN, 4,
+			     "  %zu other setting%s no less", useless,
+			     useless == 1 ? " needs" : "s need");
+}
+
+static void print_attempts(const struct explain_page *p)
 {
 	const struct gp_explain *e = p->explain;
 	bool is_all = p->explanation->has_details;
-	char capacity[GP_BYTES_TEXT];
-	size_t settings = 0, what_ifs = 0, useless = 0;
+	size_t shown = 0;
 
-	if (!e->trial_count)
+	for (size_t i = 0; i < e->attempt_count; i++) {
+		const struct gp_attempt *a = &e->attempts[i];
+
+		if (is_all ||
+		    (explain_helps(&e->base, a) && shown++ < WHAT_IFS_SHOWN))
+			print_attempt(p, a);
+	}
+}
+
+static void print_trials(const struct explain_page *p)
+{
+	char capacity[GP_BYTES_TEXT];
+
+	if (p->verdict->kind == GP_VERDICT_UNDECIDED)
 		return;
 	gp_page_blank(&p->page);
 	gp_page_line(&p->page, GP_TONE_TITLE, 2,
 		     "What was tried, with memory: %s; peak reserved",
-		     gp_head_capacity(e->capacity, capacity));
-	print_trial(p, &e->base);
-	for (size_t i = 0; i < e->trial_count; i++) {
-		const struct gp_attempt *t = &e->trials[i];
-		bool helps = explain_helps(&e->base, t);
-
-		useless += !helps;
-		if (is_all ||
-		    (helps && (t->is_setting ? settings++ < SETTINGS_SHOWN
-					     : what_ifs++ < WHAT_IFS_SHOWN)))
-			print_trial(p, t);
-	}
-	if (!is_all)
-		print_useless(p, useless);
+		     gp_head_capacity(p->verdict->capacity, capacity));
+	print_setting(p, p->explanation->study->trials);
+	print_settings(p);
+	print_attempts(p);
 	print_floor(p);
-	say(p, "use:  ", explain_use(e));
-	say(p, "more: ", explain_command(p->explanation, e));
-	if (is_all || !gp_explain_cure(e))
-		say(p, "or:   ", explain_what_if(p->explanation, e));
+	if (p->explanation->has_details || !p->verdict->conf)
+		say(p, "or:   ", explain_what_if(p->explanation, p->explain));
 }
 
 /* ---- the gap ---- */
@@ -176,6 +239,7 @@ static bool is_as_ever(const struct gp_explain *e)
 static void print_blocks(const struct explain_page *p)
 {
 	const struct gp_explain *e = p->explain;
+	bool is_too_small = p->verdict->kind == GP_VERDICT_TOO_SMALL;
 
 	if (e->live.count)
 		gp_page_blank(&p->page);
@@ -183,7 +247,7 @@ static void print_blocks(const struct explain_page *p)
 			  p->explanation->has_details ? HOLDERS_DETAIL
 						      : HOLDERS_SHOWN);
 	/* Too little memory: what takes it matters, not what lies between. */
-	if (e->verdict == GP_TOO_SMALL && !p->explanation->has_details)
+	if (is_too_small && !p->explanation->has_details)
 		return;
 	if (e->live.count && e->now.count)
 		gp_page_blank(&p->page);
@@ -207,7 +271,7 @@ static void print_run(const struct explain_page *p)
 {
 	const struct gp_explain *e = p->explain;
 
-	if (e->verdict == GP_NO_REQUESTS)
+	if (!e->has_requests)
 		return;
 	gp_page_blank(&p->page);
 	print_field(p, "Streams", explain_waiting(e));
@@ -234,30 +298,13 @@ static void print_device(const struct explain_page *p)
 			     "More: --details, or --format html -o page.html");
 }
 
-/* The one that ran out of memory, else with the largest gap. */
-static size_t worst_of(const struct gp_explanation *explanation)
-{
-	size_t worst = 0;
-
-	for (size_t i = 1; i < explanation->count; i++) {
-		const struct gp_explain *e = &explanation->devices[i];
-		const struct gp_explain *w = &explanation->devices[worst];
-		bool fails = e->result.first_oom.is_there;
-
-		if (fails != w->result.first_oom.is_there
-			    ? fails
-			    : e->gap.bytes > w->gap.bytes)
-			worst = i;
-	}
-	return worst;
-}
-
 void gp_report_explain_text(const struct gp_explanation *explanation,
 			    const struct gp_report_style *style, FILE *out)
 {
 	struct explain_page p = { .page = gp_page_make(style, out),
 				  .explanation = explanation };
-	size_t worst = worst_of(explanation);
+	size_t worst = gp_verdict_worst(explanation->study->verdicts,
+					explanation->count);
 
 	if (!explanation->count) {
 		gp_page_line(&p.page, GP_TONE_TITLE, 0, "%s",
@@ -266,6 +313,7 @@ void gp_report_explain_text(const struct gp_explanation *explanation,
 	}
 	for (size_t i = 0; i < explanation->count; i++) {
 		p.explain = &explanation->devices[i];
+		p.verdict = &explanation->study->verdicts[i];
 		if (i != worst && !explanation->has_details)
 			continue;
 		gp_page_line(&p.page, GP_TONE_TITLE, 0,

@@ -5,6 +5,7 @@
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/explain_words.h"
+#include "report/verdict.h"
 
 #define MOST_CULPRITS 100 /* the rest strands less */
 
@@ -137,31 +138,30 @@ static void write_pins(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_close(json, ']');
 }
 
-static void write_trial(struct gp_emit *json, const char *key,
-			const struct gp_attempt *trial)
+static void write_attempt(struct gp_emit *json, const char *key,
+			  const struct gp_attempt *attempt)
 {
 	gp_emit_open(json, key, '{', GP_EMIT_FLAT);
-	gp_emit_text(json, "name", trial->name);
-	gp_emit_bool(json, "is_setting", trial->is_setting);
-	if (*trial->flag)
-		gp_emit_text(json, "what_if", trial->flag);
-	gp_emit_bool(json, "serves", trial->serves);
-	if (trial->no_oom)
+	gp_emit_text(json, "name", attempt->name);
+	if (*attempt->flag)
+		gp_emit_text(json, "what_if", attempt->flag);
+	gp_emit_bool(json, "serves", attempt->serves);
+	if (attempt->no_oom)
 		gp_emit_null(json, "first_oom_event");
 	else
-		gp_emit_uint(json, "first_oom_event", trial->oom_event);
-	gp_emit_uint(json, "peak_reserved", trial->peak_reserved);
-	gp_emit_uint(json, "retries", trial->retries);
-	gp_emit_uint(json, "ooms", trial->ooms);
+		gp_emit_uint(json, "first_oom_event", attempt->oom_event);
+	gp_emit_uint(json, "peak_reserved_bytes", attempt->peak_reserved);
+	gp_emit_uint(json, "num_alloc_retries", attempt->retries);
+	gp_emit_uint(json, "num_ooms", attempt->ooms);
 	gp_emit_close(json, '}');
 }
 
-static void write_trials(struct gp_emit *json, const struct gp_explain *e)
+static void write_attempts(struct gp_emit *json, const struct gp_explain *e)
 {
-	write_trial(json, "as_it_is", &e->base);
-	gp_emit_open(json, "tried", '[', GP_EMIT_LINES);
-	for (size_t i = 0; i < e->trial_count; i++)
-		write_trial(json, NULL, &e->trials[i]);
+	write_attempt(json, "as_it_is", &e->base);
+	gp_emit_open(json, "what_ifs", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < e->attempt_count; i++)
+		write_attempt(json, NULL, &e->attempts[i]);
 	gp_emit_close(json, ']');
 }
 
@@ -213,8 +213,8 @@ static void write_request(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_open(json, "request", '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "size", oom->size);
 	gp_emit_site(json, e->trace, oom->site);
-	gp_emit_uint(json, "needed", e->needed);
-	gp_emit_uint(json, "available", e->available);
+	gp_emit_uint(json, "needed", e->failures[0].needed);
+	gp_emit_uint(json, "available", e->failures[0].available);
 	gp_emit_uint(json, "device_free", oom->device_free);
 	gp_emit_uint(json, "largest_free", oom->largest_free);
 	gp_emit_uint(json, "free_in_its_stream_and_pool", e->free_its_own);
@@ -240,14 +240,9 @@ static void write_failures(struct gp_emit *json, const struct gp_explain *e)
 		gp_emit_uint(json, "event", oom->event);
 		gp_emit_uint(json, "alloc", oom->alloc);
 		gp_emit_uint(json, "size", oom->size);
-		gp_emit_text(json, "verdict", explain_verdicts[f->verdict]);
 		gp_emit_uint(json, "needed", f->needed);
 		gp_emit_uint(json, "available", f->available);
-		if (f->verdict == GP_FRAGMENTED)
-			gp_emit_text(json, "served_by",
-				     e->trials[f->trial].name);
-		else
-			gp_emit_null(json, "served_by");
+		gp_emit_bool(json, "too_small", f->is_too_small);
 		gp_emit_site(json, e->trace, oom->site);
 		gp_emit_close(json, '}');
 	}
@@ -274,16 +269,16 @@ static void write_churn(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_close(json, '}');
 }
 
-static void write_device(struct gp_emit *json, const struct gp_explain *e)
+static void write_device(struct gp_emit *json, const struct gp_explain *e,
+			 const struct gp_verdict *verdict)
 {
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "device", e->trace->devices[e->device].device);
-	gp_emit_limit(json, "capacity", e->capacity);
-	gp_emit_text(json, "verdict", explain_verdicts[e->verdict]);
+	gp_emit_verdict(json, verdict);
 	gp_emit_uint(json, "event", e->event);
 	write_request(json, e);
 	write_failures(json, e);
-	write_trials(json, e);
+	write_attempts(json, e);
 	gp_emit_open(json, "floor", '{', GP_EMIT_FLAT);
 	gp_emit_uint(json, "bound", e->floor.bound);
 	gp_emit_uint(json, "packing", e->floor.packing);
@@ -307,9 +302,11 @@ void gp_report_explain_json(const struct gp_explanation *explanation, FILE *out)
 	gp_emit_release(&json, "torch", explanation->settings->release);
 	if (explanation->what_ifs)
 		gp_emit_what_ifs(&json, "what_ifs", explanation->what_ifs);
-	gp_emit_open(&json, "explanations", '[', GP_EMIT_LINES);
+	gp_emit_open(&json, "devices", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < explanation->count; i++)
-		write_device(&json, &explanation->devices[i]);
+		write_device(&json, &explanation->devices[i],
+			     &explanation->study->verdicts[i]);
 	gp_emit_close(&json, ']');
+	gp_emit_trials(&json, explanation->study);
 	gp_emit_close(&json, '}');
 }

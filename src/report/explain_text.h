@@ -10,6 +10,7 @@ struct explain_page {
 	struct gp_page page;
 	const struct gp_explanation *explanation;
 	const struct gp_explain *explain;
+	const struct gp_verdict *verdict; /* of its device */
 };
 
 /* src/report/explain_detail.c */

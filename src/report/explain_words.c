@@ -9,14 +9,6 @@
 #include "report/group.h"
 #include "report/page.h"
 
-const char *const explain_verdicts[] = {
-	[GP_FITS] = "fits",
-	[GP_TOO_SMALL] = "capacity",
-	[GP_FRAGMENTED] = "fragmentation",
-	[GP_FRAGMENTED_STILL] = "fragmentation",
-	[GP_NO_REQUESTS] = "no-requests",
-};
-
 static void say(struct explain_words *words, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -43,55 +35,9 @@ const char *explain_site(const struct gp_trace *trace, uint32_t site,
 	return text;
 }
 
-/* ---- the verdict ---- */
+/* ---- the moment ---- */
 
-static bool is_too_small(const struct gp_explain *e, uint64_t event)
-{
-	for (size_t i = 0; i < e->failure_count; i++)
-		if (e->result.ooms.list[i].event == event)
-			return e->failures[i].verdict == GP_TOO_SMALL;
-	return false;
-}
-
-static struct explain_words cure_of(const struct gp_explain *e)
-{
-	const struct gp_attempt *cure = gp_explain_cure(e);
-	bool is_setting = cure && cure->serves;
-	struct explain_words words = { 0 };
-	char event[GP_COUNT_TEXT];
-
-	if (!is_setting)
-		cure = &e->trials[e->failures[0].trial];
-	say(&words,
-	    is_setting ? "FRAGMENTATION: %s serves it with the same memory"
-		       : "FRAGMENTATION: no setting that was tried serves this "
-			 "request, but %s does",
-	    cure->name);
-	if (!cure->no_oom)
-		say(&words, ", but not event %s%s",
-		    gp_count_text(cure->oom_event, event),
-		    is_too_small(e, cure->oom_event) ? ": capacity" : "");
-	say(&words, ".");
-	return words;
-}
-
-static struct explain_words too_small(const struct gp_explain *e)
-{
-	struct explain_words words = { 0 };
-	char needed[GP_BYTES_TEXT], available[GP_BYTES_TEXT];
-
-	say(&words,
-	    e->needed > e->available
-		    ? "CAPACITY: live tensors and this request need %s, and "
-		      "there are %s. No setting can help."
-		    : "CAPACITY: nothing that was tried serves this request; "
-		      "live tensors and it need %s of %s, before rounding.",
-	    gp_bytes_text(e->needed, needed),
-	    gp_bytes_text(e->available, available));
-	return words;
-}
-
-static struct explain_words fits(const struct gp_explain *e)
+struct explain_words explain_moment(const struct gp_explain *e)
 {
 	const struct gp_gap *gap = &e->gap;
 	struct explain_words words = { 0 };
@@ -100,37 +46,15 @@ static struct explain_words fits(const struct gp_explain *e)
 	double ratio =
 		gap->reserved ? (double)gap->bytes / (double)gap->reserved : 0;
 
-	if (e->verdict == GP_NO_REQUESTS)
-		say(&words, "NO REQUESTS are in it, only the state of "
-			    "memory at one moment: ");
-	else
+	if (e->result.first_oom.is_there)
+		return words;
+	if (e->has_requests)
 		say(&words, "No request failed. At the peak, event %s: ",
 		    gp_count_text(e->event, at));
 	say(&words, "%s reserved, %s allocated, a gap of %s (%s).",
 	    gp_bytes_text(gap->reserved, reserved),
 	    gp_bytes_text(gap->allocated, allocated),
 	    gp_bytes_text(gap->bytes, bytes), gp_percent_text(ratio, percent));
-	return words;
-}
-
-struct explain_words explain_verdict(const struct gp_explain *e)
-{
-	struct explain_words words = { 0 };
-	char needed[GP_BYTES_TEXT], available[GP_BYTES_TEXT];
-
-	switch (e->verdict) {
-	case GP_FITS:
-	case GP_NO_REQUESTS: return fits(e);
-	case GP_TOO_SMALL: return too_small(e);
-	case GP_FRAGMENTED: return cure_of(e);
-	case GP_FRAGMENTED_STILL:
-		say(&words,
-		    "FRAGMENTATION: %s of %s are needed, but nothing that was "
-		    "tried serves this request.",
-		    gp_bytes_text(e->needed, needed),
-		    gp_bytes_text(e->available, available));
-		break;
-	}
 	return words;
 }
 
@@ -162,12 +86,6 @@ struct explain_words explain_request(const struct gp_explain *e)
 	char largest[GP_BYTES_TEXT];
 	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
 
-	if (e->verdict == GP_NO_REQUESTS)
-		say(&words,
-		    "What holds memory can be told, not what would help. To "
-		    "record requests too, call torch.cuda.memory."
-		    "_record_memory_history(max_entries=1000000) before the "
-		    "first step, and _dump_snapshot() behind the last.");
 	if (!oom->is_there)
 		return words;
 	say(&words, "Event %s asked for %s%s", gp_count_text(oom->event, at),
@@ -211,48 +129,26 @@ struct explain_words explain_release(const struct gp_explain *e)
 
 /* ---- the other requests that failed ---- */
 
-static void say_counts(struct explain_words *words, const struct gp_explain *e)
-{
-	size_t small = 0, judged = e->failure_count - 1;
-	char count[GP_COUNT_TEXT], text[GP_COUNT_TEXT];
-
-	for (size_t i = 1; i < e->failure_count; i++)
-		small += e->failures[i].verdict == GP_TOO_SMALL;
-	say(words, "%s more requests fail after it",
-	    gp_count_text(e->result.ooms.count - 1, count));
-	if (judged < e->result.ooms.count - 1)
-		say(words, "; of the first %s", gp_count_text(judged, text));
-	if (small == judged)
-		say(words, ", all for want of capacity. ");
-	else if (!small)
-		say(words, ", all by fragmentation. ");
-	else
-		say(words, ", %zu for want of capacity, %zu by fragmentation. ",
-		    small, judged - small);
-}
-
 struct explain_words explain_others(const struct gp_explain *e)
 {
-	const struct gp_failure *next = &e->failures[1];
 	struct explain_words words = { 0 };
-	char at[GP_COUNT_TEXT], size[GP_BYTES_TEXT], needed[GP_BYTES_TEXT];
-	char available[GP_BYTES_TEXT];
+	uint64_t others = e->result.ooms.count - 1;
+	size_t small = 0;
+	char count[GP_PLURAL_TEXT], text[GP_COUNT_TEXT];
 
 	if (e->failure_count < 2)
 		return words;
-	if (e->result.ooms.count > 2)
-		say_counts(&words, e);
-	say(&words, "The next%s is event %s, %s: %s, ",
-	    e->result.ooms.count > 2 ? "" : " that fails",
-	    gp_count_text(e->result.ooms.list[1].event, at),
-	    gp_bytes_text(e->result.ooms.list[1].size, size),
-	    explain_verdicts[next->verdict]);
-	if (next->verdict == GP_FRAGMENTED)
-		say(&words, "%s serves it.", e->trials[next->trial].name);
-	else
-		say(&words, "%s needed of %s.",
-		    gp_bytes_text(next->needed, needed),
-		    gp_bytes_text(next->available, available));
+	for (size_t i = 1; i < e->failure_count; i++)
+		small += e->failures[i].is_too_small;
+	say(&words, "%s after it fail%s, too",
+	    gp_plural_text(others, "request", count), others == 1 ? "s" : "");
+	if (e->failure_count - 1 < others)
+		say(&words, "; of the first %s",
+		    gp_count_text(e->failure_count - 1, text));
+	if (small)
+		say(&words, ", for %s of them even what is live is too much",
+		    gp_count_text(small, text));
+	say(&words, ".");
 	return words;
 }
 
@@ -273,27 +169,15 @@ static void say_given(struct explain_words *words,
 		say(words, " --capacity %s", x->given);
 }
 
-struct explain_words explain_use(const struct gp_explain *e)
-{
-	const struct gp_attempt *cure = gp_explain_cure(e);
-	struct explain_words words = { 0 };
-
-	if (!cure)
-		return words;
-	say(&words, "PYTORCH_CUDA_ALLOC_CONF=%s", cure->conf);
-	return words;
-}
-
 struct explain_words explain_command(const struct gp_explanation *x,
-				     const struct gp_explain *e)
+				     const struct gp_verdict *v)
 {
-	const struct gp_attempt *cure = gp_explain_cure(e);
 	struct explain_words words = { 0 };
 
-	if (!cure)
+	if (!v->conf)
 		return words;
 	say(&words, "gpupool replay %s --alloc-conf %s", x->path,
-	    *cure->conf ? cure->conf : "\"\"");
+	    *v->conf ? v->conf : "\"\"");
 	say_given(&words, x);
 	say(&words, " --compare");
 	return words;
@@ -312,9 +196,10 @@ static bool is_worth_it(const struct gp_attempt *base,
 /* The best one, if it helps. */
 static const struct gp_attempt *what_if_of(const struct gp_explain *e)
 {
-	for (size_t i = 0; i < e->trial_count; i++)
-		if (*e->trials[i].flag && is_worth_it(&e->base, &e->trials[i]))
-			return &e->trials[i];
+	for (size_t i = 0; i < e->attempt_count; i++)
+		if (*e->attempts[i].flag &&
+		    is_worth_it(&e->base, &e->attempts[i]))
+			return &e->attempts[i];
 	return NULL;
 }
 

@@ -13,8 +13,8 @@ struct explain_words {
 	char text[EXPLAIN_WORDS];
 };
 
-/* Fragmentation or capacity, or that no request failed. */
-struct explain_words explain_verdict(const struct gp_explain *explain);
+/* How full it is at the peak, where no request failed. */
+struct explain_words explain_moment(const struct gp_explain *explain);
 /* What was asked for, and what was free. */
 struct explain_words explain_request(const struct gp_explain *explain);
 /* What would have to go for it to be served. */
@@ -22,11 +22,9 @@ struct explain_words explain_release(const struct gp_explain *explain);
 /* The requests that failed after the first one. */
 struct explain_words explain_others(const struct gp_explain *explain);
 
-/* The setting to use, with those given, as PyTorch reads it; and the command
- * that shows what it does. */
-struct explain_words explain_use(const struct gp_explain *explain);
+/* The command that shows what the advised setting does. */
 struct explain_words explain_command(const struct gp_explanation *explanation,
-				     const struct gp_explain *explain);
+				     const struct gp_verdict *verdict);
 
 #define EXPLAIN_SITE (GP_SITE_TEXT + 8)
 /* " from train.py:42 forward (aten::mul)", or "" */
@@ -88,6 +86,5 @@ struct gp_explain_reason_row {
 	const char *key, *label, *note;
 };
 extern const struct gp_explain_reason_row explain_reasons[GP_GAP_REASONS];
-extern const char *const explain_verdicts[]; /* by enum gp_verdict; JSON */
 
 #endif

@@ -23,7 +23,7 @@ static void write_reading(struct gp_emit *json, const char *key,
 
 static void write_verdict(struct gp_emit *json,
 			  const struct gp_gate_report *report,
-			  const struct gp_verdict *v)
+			  const struct gp_gate_verdict *v)
 {
 	const struct gp_number *number =
 		&report->numbers->items[v->limit->number];

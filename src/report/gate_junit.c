@@ -47,7 +47,7 @@ static void write_device(FILE *out, const struct gp_gate_report *report,
 
 	gp_gate_parting(&device->parting, parting);
 	for (size_t i = 0; i < device->verdict_count; i++) {
-		const struct gp_verdict *v = &device->verdicts[i];
+		const struct gp_gate_verdict *v = &device->verdicts[i];
 
 		open_case(out, result, device,
 			  report->numbers->items[v->limit->number].name);

@@ -38,7 +38,7 @@ static void write_gains(const struct gp_page *page,
 
 	for (size_t d = 0; d < result->device_count; d++)
 		for (size_t i = 0; i < result->devices[d].verdict_count; i++) {
-			const struct gp_verdict *v =
+			const struct gp_gate_verdict *v =
 				&result->devices[d].verdicts[i];
 			const struct gp_number *number =
 				&report->numbers->items[v->limit->number];

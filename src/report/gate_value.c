@@ -68,7 +68,8 @@ const char *gp_gate_change_text(const struct gp_number *number,
 }
 
 static const char *limit_text(const struct gp_number *number,
-			      const struct gp_verdict *verdict, char text[128])
+			      const struct gp_gate_verdict *verdict,
+			      char text[128])
 {
 	const struct gp_limit *limit = verdict->limit;
 	const char *least = number->more_is_better ? "at least" : "at most";
@@ -99,7 +100,7 @@ static const char *where(const struct gp_verdict *verdict, char text[32])
 }
 
 const char *gp_gate_sentence(const struct gp_gate_report *report,
-			     const struct gp_verdict *verdict,
+			     const struct gp_gate_verdict *verdict,
 			     char text[GP_GATE_SENTENCE])
 {
 	const struct gp_number *number =

@@ -24,7 +24,7 @@ const char *gp_gate_change_text(const struct gp_number *number,
 /* One sentence without a full stop: what a verdict says. */
 #define GP_GATE_SENTENCE 512
 const char *gp_gate_sentence(const struct gp_gate_report *report,
-			     const struct gp_verdict *verdict,
+			     const struct gp_gate_verdict *verdict,
 			     char text[GP_GATE_SENTENCE]);
 /* The same of where two runs part; "" when they do not. */
 const char *gp_gate_parting(const struct gp_parting *parting,

@@ -9,6 +9,7 @@
 #include "gpupool/report.h"
 #include "report/head.h"
 #include "report/page.h"
+#include "report/verdict.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define BAR 16 /* columns of the longest */
@@ -53,6 +54,24 @@ static void print_answer(const struct gp_page *page,
 			     "Without a retry it needs %s (%s).",
 			     mib_text(retry->capacity, b),
 			     gp_bytes_text(retry->capacity, y));
+}
+
+/* Where a capacity is asked about, or known. */
+static void print_verdict(const struct gp_page *page,
+			  const struct gp_verdict *v)
+{
+	char capacity[GP_BYTES_TEXT];
+
+	if (v->capacity == GP_UNLIMITED)
+		return;
+	gp_page_line(page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_PLAIN, 2,
+		     "On %s: %s", gp_bytes_text(v->capacity, capacity),
+		     verdict_sentence(v).text);
+	if (v->conf)
+		fprintf(page->out, "    %s\n", verdict_line(v->conf).text);
+	if (*verdict_limits(v).text)
+		gp_page_line(page, GP_TONE_PLAIN, 2, "%s",
+			     verdict_limits(v).text);
 }
 
 static void print_floor(const struct gp_page *page,
@@ -337,8 +356,10 @@ static void print_device(const struct gp_page *page,
 			     report->trace->devices[device].device);
 	if (report->run_count == 1) {
 		print_answer(page, first);
+		print_verdict(page, &report->study->verdicts[device]);
 	} else {
 		print_best(page, report, device);
+		print_verdict(page, &report->study->verdicts[device]);
 		print_floor(page, report, device);
 		print_rows(page, report, device);
 	}

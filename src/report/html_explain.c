@@ -13,6 +13,7 @@
 #include "report/html_table.h"
 #include "report/page.h"
 #include "report/svg_parts.h"
+#include "report/verdict.h"
 
 #define CULPRITS_SHOWN 12
 #define FAILURES_SHOWN 20
@@ -73,12 +74,10 @@ static void failure_row(const struct finding *f, size_t i)
 	fprintf(f->out, "<tr><th scope=row data-value=\"%" PRIu64 "\">%s</th>",
 		oom->event, gp_count_text(oom->event, event));
 	gp_html_bytes(f->out, "size", oom->size);
-	gp_html_text(f->out, explain_verdicts[failure->verdict]);
 	gp_html_bytes(f->out, "needed", failure->needed);
 	gp_html_bytes(f->out, "available", failure->available);
-	gp_html_text(f->out, failure->verdict == GP_FRAGMENTED
-				     ? e->trials[failure->trial].name
-				     : "nothing that was tried");
+	gp_html_text(f->out,
+		     failure->is_too_small ? "too much for any setting" : "");
 	gp_html_text(f->out, gp_site_text(e->trace, oom->site, site));
 	gp_html_row_end(f->out);
 }
@@ -90,9 +89,9 @@ static void write_failures(const struct finding *f)
 	if (e->failure_count < 2)
 		return;
 	title(f, "Requests without memory: %zu", e->result.ooms.count);
-	gp_html_table(
-		f->out, "ooms",
-		"event|#size|why|#needed|#available|served by|asked for by");
+	gp_html_table(f->out, "ooms",
+		      "event|#size|#needed with what is live|#available||asked "
+		      "for by");
 	for (size_t i = 0; i < e->failure_count && i < FAILURES_SHOWN; i++)
 		failure_row(f, i);
 	gp_html_table_end(f->out);
@@ -100,36 +99,61 @@ static void write_failures(const struct finding *f)
 
 /* ---- what was tried ---- */
 
-static void trial_row(const struct finding *f, const struct gp_attempt *trial)
+static void attempt_row(const struct finding *f,
+			const struct gp_attempt *attempt)
 {
 	char fate[EXPLAIN_FATE], name[EXPLAIN_NAME];
 
-	gp_html_name(f->out, explain_name(trial, name));
-	gp_html_bytes(f->out, "peak_reserved", trial->peak_reserved);
-	gp_html_text(f->out, explain_fate(&f->explain->base, trial, fate));
+	gp_html_name(f->out, explain_name(attempt, name));
+	gp_html_bytes(f->out, "peak_reserved", attempt->peak_reserved);
+	gp_html_text(f->out, explain_fate(&f->explain->base, attempt, fate));
+	gp_html_count(f->out, "ooms", attempt->ooms);
+	gp_html_count(f->out, "retries", attempt->retries);
+	gp_html_count(f->out, "device_allocs", attempt->device_allocs);
+	gp_html_row_end(f->out);
+}
+
+static void setting_row(const struct finding *f, const struct gp_trial *trial)
+{
+	const struct gp_study *study = f->explanation->study;
+	bool is_answer =
+		study->is_change && trial == &study->trials[study->best];
+
+	if (*trial->refusal)
+		return;
+	gp_html_name(f->out, trial == study->trials
+				     ? "as it is"
+				     : gp_head_settings(trial->conf));
+	gp_html_bytes(f->out, "peak_reserved", trial->reserved);
+	gp_html_text(f->out, is_answer		? "to be used"
+			     : trial->is_served ? "serves all"
+						: "out of memory");
 	gp_html_count(f->out, "ooms", trial->ooms);
 	gp_html_count(f->out, "retries", trial->retries);
-	gp_html_count(f->out, "device_allocs", trial->device_allocs);
+	gp_html_count(f->out, "device_allocs", trial->mallocs + trial->pages);
 	gp_html_row_end(f->out);
 }
 
 static void write_trials(const struct finding *f)
 {
 	const struct gp_explain *e = f->explain;
+	const struct gp_study *study = f->explanation->study;
+	const struct gp_verdict *v = &study->verdicts[e->device];
 	char capacity[GP_BYTES_TEXT];
 
-	if (!e->trial_count)
+	if (v->kind == GP_VERDICT_UNDECIDED)
 		return;
 	title(f, "What was tried, with memory: %s",
-	      gp_head_capacity(e->capacity, capacity));
+	      gp_head_capacity(v->capacity, capacity));
 	gp_html_table(f->out, "tried",
 		      "setting or what-if|#peak reserved|result|#OOMs|#retries|"
 		      "#cudaMalloc or map");
-	trial_row(f, &e->base);
-	for (size_t i = 0; i < e->trial_count; i++)
-		trial_row(f, &e->trials[i]);
+	for (size_t i = 0; i < study->count; i++)
+		setting_row(f, &study->trials[i]);
+	for (size_t i = 0; i < e->attempt_count; i++)
+		attempt_row(f, &e->attempts[i]);
 	gp_html_table_end(f->out);
-	code(f, "More:", explain_command(f->explanation, e));
+	code(f, "More:", explain_command(f->explanation, v));
 	code(f, "Or:", explain_what_if(f->explanation, e));
 }
 
@@ -312,7 +336,7 @@ static void write_run(const struct finding *f)
 {
 	const struct gp_explain *e = f->explain;
 
-	if (e->verdict == GP_NO_REQUESTS)
+	if (!e->has_requests)
 		return;
 	title(f, "The whole run");
 	fputs("<dl class=facts>\n", f->out);
@@ -325,30 +349,27 @@ static void write_run(const struct finding *f)
 	fputs("</dl>\n", f->out);
 }
 
-static void write_use(const struct finding *f)
+static struct explain_words words_of(struct verdict_text text)
 {
-	const struct gp_explain *e = f->explain;
-	const struct gp_attempt *cure = gp_explain_cure(e);
-	char bytes[GP_BYTES_TEXT], label[64] = "Use:";
+	struct explain_words words;
 
-	if (cure && e->verdict == GP_FITS)
-		snprintf(label, sizeof(label), "Needs %s less:",
-			 gp_bytes_text(e->base.peak_reserved -
-					       cure->peak_reserved,
-				       bytes));
-	code(f, label, explain_use(e));
+	snprintf(words.text, sizeof(words.text), "%s", text.text);
+	return words;
 }
 
 void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 		     FILE *out)
 {
 	const struct gp_explain *e = &explanation->devices[device];
+	const struct gp_verdict *v = &explanation->study->verdicts[device];
 	const struct finding f = { explanation, e, "", out };
 
-	fprintf(out, "<div class=\"verdict %s\">\n",
-		explain_verdicts[e->verdict]);
-	paragraph(&f, "headline", explain_verdict(e));
-	write_use(&f);
+	fprintf(out, "<div class=\"verdict %s\">\n", gp_verdict_kinds[v->kind]);
+	paragraph(&f, "headline", words_of(verdict_sentence(v)));
+	if (v->conf)
+		code(&f, "Use:", words_of(verdict_line(v->conf)));
+	paragraph(&f, "", words_of(verdict_limits(v)));
+	paragraph(&f, "", explain_moment(e));
 	paragraph(&f, "", explain_request(e));
 	paragraph(&f, "", explain_release(e));
 	paragraph(&f, "", explain_others(e));

@@ -8,6 +8,7 @@
 #include "gpupool/report.h"
 #include "report/head.h"
 #include "report/page.h"
+#include "report/verdict.h"
 
 #define LABEL 24
 #define VALUE 15
@@ -22,111 +23,56 @@ static const char *time_text(double us, char text[GP_COUNT_TEXT])
 	return text;
 }
 
-static const struct gp_trial *chosen_of(const struct gp_suggest_report *report)
+static const struct gp_trial *best_of(const struct gp_suggest_report *report)
 {
-	return &report->suggestion->trials[report->suggestion->chosen];
+	return &report->study->trials[report->study->best];
 }
 
 /* ---- the answer ---- */
 
-static void print_line(const struct gp_page *page, const char *conf)
+static void print_advice(const struct gp_page *page,
+			 const struct gp_trial *best, const char *conf)
 {
+	const struct gp_candidate_conf *candidate = best->candidate;
+
 	gp_page_blank(page);
-	fprintf(page->out, "    PYTORCH_CUDA_ALLOC_CONF=%s\n", conf);
-}
-
-static void print_open_keep(const struct gp_page *page,
-			    const struct gp_trial *recorded)
-{
-	char need[GP_BYTES_TEXT];
-
-	gp_page_line(page, GP_TONE_GOOD, 0,
-		     "Keep the settings: %s is enough, and nothing that was "
-		     "tried runs on clearly less.",
-		     gp_bytes_text(recorded->need, need));
-}
-
-static void print_keep(const struct gp_page *page,
-		       const struct gp_trial *recorded)
-{
-	char spare[GP_BYTES_TEXT], retries[GP_COUNT_TEXT];
-
-	gp_page_line(page, GP_TONE_GOOD, 0,
-		     "Keep the settings: it fits, with %s to spare.",
-		     gp_bytes_text(recorded->spare, spare));
-	if (recorded->retries)
-		gp_page_line(page, GP_TONE_PLAIN, 0,
-			     "There are retries (%s), and nothing that was "
-			     "tried is clearly better.",
-			     gp_count_text(recorded->retries, retries));
-}
-
-static void print_better(const struct gp_page *page,
-			 const struct gp_suggestion *s)
-{
-	const struct gp_trial *chosen = &s->trials[s->chosen];
-	char spare[GP_BYTES_TEXT], less[GP_BYTES_TEXT];
-
-	if (s->is_open)
-		gp_page_line(
-			page, GP_TONE_GOOD, 0,
-			"With another setting a device %s smaller is "
-			"enough. Use:",
-			gp_bytes_text(s->trials[0].need - chosen->need, less));
-	else
-		gp_page_line(page, GP_TONE_GOOD, 0,
-			     s->trials[0].ooms
-				     ? "Another setting fits, with %s to "
-				       "spare. Use:"
-				     : "It fits, with retries; another setting "
-				       "is better, with %s to spare. Use:",
-			     gp_bytes_text(chosen->spare, spare));
-}
-
-static void print_change(const struct gp_page *page,
-			 const struct gp_suggestion *s)
-{
-	const struct gp_trial *chosen = &s->trials[s->chosen];
-
-	print_better(page, s);
-	print_line(page, *chosen->conf ? chosen->conf : "\"\"");
-	if (chosen->about) {
-		gp_page_blank(page);
-		gp_page_line(page, GP_TONE_PLAIN, 0, "What it does: %s.",
-			     chosen->about);
-	}
-}
-
-static void print_capacity(const struct gp_page *page,
-			   const struct gp_suggest_report *report)
-{
-	const struct gp_suggestion *s = report->suggestion;
-	const struct gp_trial *best = chosen_of(report);
-	char missing[GP_BYTES_TEXT], need[GP_BYTES_TEXT], live[GP_BYTES_TEXT];
-
-	gp_page_line(page, GP_TONE_BAD, 0,
-		     "No setting that was tried fits: it is the capacity.");
-	if (best->missing == UINT64_MAX) {
-		gp_page_line(page, GP_TONE_PLAIN, 0,
-			     "A request fails however much memory there is.");
+	fprintf(page->out, "    %s\n", verdict_line(conf).text);
+	if (!candidate)
 		return;
-	}
-	gp_page_line(
-		page, GP_TONE_PLAIN, 0, "%s is missing: with %s it needs %s%s.",
-		gp_bytes_text(best->missing, missing),
-		gp_head_settings(best->conf), gp_bytes_text(best->need, need),
-		s->is_exact ? ", and any larger device is fine"
-			    : " (not every capacity above was tried)");
-	gp_page_line(page, GP_TONE_PLAIN, 0,
-		     "The program itself holds %s at once, which no setting "
-		     "changes.",
-		     gp_bytes_text(s->live, live));
+	gp_page_blank(page);
+	gp_page_line(page, GP_TONE_PLAIN, 0, "What it does: %s.",
+		     candidate->about);
+	if (candidate->warning)
+		gp_page_line(page, GP_TONE_BAD, 0, "Beware: %s.",
+			     candidate->warning);
+}
+
+static void print_answer(const struct gp_page *page,
+			 const struct gp_suggest_report *report)
+{
+	const struct gp_verdict *v = report->verdict;
+	struct verdict_text limits = verdict_limits(v);
+
+	gp_page_line(page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_GOOD, 0,
+		     "%s", verdict_sentence(v).text);
+	if (v->conf)
+		print_advice(page, best_of(report), v->conf);
+	else if (v->kind == GP_VERDICT_NO_SETTING)
+		gp_page_line(page, GP_TONE_PLAIN, 0, "The best: %s.",
+			     gp_head_settings(best_of(report)->conf));
+	if (!*limits.text)
+		return;
+	if (v->conf)
+		gp_page_blank(page);
+	gp_page_line(page, GP_TONE_PLAIN, 0, "%s", limits.text);
 }
 
 /* ---- the proof ---- */
 
-static void print_oom(const struct gp_page *page, const struct gp_trial *trial)
+static void print_oom(const struct gp_page *page,
+		      const struct gp_suggest_report *report)
 {
+	const struct gp_trial *trial = &report->study->trials[0];
 	const struct gp_oom *oom = &trial->first_oom;
 	char event[GP_COUNT_TEXT], size[GP_BYTES_TEXT], left[GP_BYTES_TEXT];
 	char allocated[GP_BYTES_TEXT], reserved[GP_BYTES_TEXT];
@@ -138,7 +84,7 @@ static void print_oom(const struct gp_page *page, const struct gp_trial *trial)
 	gp_page_line(page, GP_TONE_PLAIN, 0,
 		     "As recorded it runs out of memory at event %s: no room "
 		     "for %s, with %s reserved, %s allocated, %s left on the "
-		     "device and %s the largest free piece. That is %s.",
+		     "device and %s the largest free block%s.",
 		     gp_count_text(oom->event, event),
 		     gp_bytes_text(oom->size, size),
 		     gp_bytes_text(oom->reserved, reserved),
@@ -146,8 +92,9 @@ static void print_oom(const struct gp_page *page, const struct gp_trial *trial)
 		     gp_bytes_text(oom->device_free, left),
 		     gp_bytes_text(oom->largest_free, largest),
 		     oom->cause == GP_CAUSE_FRAGMENTATION
-			     ? "fragmentation: together it would be enough"
-			     : "capacity: even together it is not enough");
+			     ? ": enough in total, but no single block is "
+			       "large enough"
+			     : "");
 }
 
 static void print_number(const struct gp_page *page, const char *label,
@@ -168,6 +115,15 @@ static void print_count(const struct gp_page *page, const char *label,
 		     b ? gp_count_text(*b, y) : NULL);
 }
 
+static const char *need_text(const struct gp_trial *trial,
+			     char text[GP_BYTES_TEXT])
+{
+	if (!trial->needs)
+		return "";
+	return trial->need == GP_UNLIMITED ? "none is enough"
+					   : gp_bytes_text(trial->need, text);
+}
+
 /* b NULL: there is only one. */
 static void print_numbers(const struct gp_page *page, const struct gp_trial *a,
 			  const struct gp_trial *b)
@@ -178,11 +134,10 @@ static void print_numbers(const struct gp_page *page, const struct gp_trial *a,
 	print_number(page, "", "as recorded", b ? "suggested" : NULL);
 	print_count(page, "OOMs", a->ooms, b ? &b->ooms : NULL);
 	print_count(page, "Alloc retries", a->retries, b ? &b->retries : NULL);
-	if (b)
-		print_number(page, "Smallest device", gp_bytes_text(a->need, x),
-			     gp_bytes_text(b->need, y));
-	print_number(page, "Peak reserved", gp_bytes_text(a->peak_reserved, x),
-		     b ? gp_bytes_text(b->peak_reserved, y) : NULL);
+	print_number(page, "Need (smallest device)", need_text(a, x),
+		     b ? need_text(b, y) : NULL);
+	print_number(page, "Peak reserved", gp_bytes_text(a->reserved, x),
+		     b ? gp_bytes_text(b->reserved, y) : NULL);
 	print_count(page, "cudaMalloc calls", a->mallocs,
 		    b ? &b->mallocs : NULL);
 	print_count(page, "Pages mapped", a->pages, b ? &b->pages : NULL);
@@ -222,47 +177,32 @@ static void print_proof(const struct gp_page *page,
 static void print_constraint(const struct gp_page *page,
 			     const struct gp_suggest_report *report)
 {
-	const struct gp_suggestion *s = report->suggestion;
-	const struct gp_trial *free, *chosen = chosen_of(report);
-	char less[GP_BYTES_TEXT], a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
+	const struct gp_study *study = report->study;
+	const struct gp_trial *free;
+	char need[GP_BYTES_TEXT];
 
-	if (s->unconstrained >= s->count ||
-	    !s->trials[s->unconstrained].is_excluded)
+	if (study->unconstrained >= study->count ||
+	    !study->trials[study->unconstrained].is_excluded)
 		return;
-	free = &s->trials[s->unconstrained];
+	free = &study->trials[study->unconstrained];
 	gp_page_blank(page);
-	if (s->verdict == GP_CAPACITY) {
-		gp_page_line(page, GP_TONE_BAD, 0,
-			     "%s would fit, with %s to spare, but is not to be "
-			     "used.",
-			     free->conf, gp_bytes_text(free->spare, less));
-		return;
-	}
-	if (free->need < chosen->need)
-		gp_page_line(page, GP_TONE_PLAIN, 0,
-			     "With %s, which is not to be used, a device %s "
-			     "smaller would do.",
-			     free->conf,
-			     gp_bytes_text(chosen->need - free->need, less));
-	if (free->time_us < chosen->time_us)
-		gp_page_line(page, GP_TONE_PLAIN, 0,
-			     "With %s, which is not to be used, device calls "
-			     "would take %s instead of %s.",
-			     free->conf, time_text(free->time_us, a),
-			     time_text(chosen->time_us, b));
+	gp_page_line(page, GP_TONE_PLAIN, 0,
+		     "%s, which is not to be used, would need %s.",
+		     gp_head_settings(free->conf), need_text(free, need));
 }
 
 /* ---- all that was tried ---- */
 
-#define NAME 38
+#define NAME 36
 
 static void print_trial(const struct gp_page *page,
-			const struct gp_suggestion *s, size_t index)
+			const struct gp_suggest_report *report, size_t index)
 {
-	const struct gp_trial *trial = &s->trials[index];
-	char reserved[GP_BYTES_TEXT], time[GP_COUNT_TEXT];
+	const struct gp_study *study = report->study;
+	const struct gp_trial *trial = &study->trials[index];
+	char reserved[GP_BYTES_TEXT], time[GP_COUNT_TEXT], need[GP_BYTES_TEXT];
 	const char *name = gp_head_settings(trial->conf);
-	bool is_answer = index == s->chosen && s->verdict != GP_CAPACITY;
+	bool is_answer = study->is_change && index == study->best;
 
 	fprintf(page->out, "%c ", is_answer ? '*' : ' ');
 	if (strlen(name) < NAME)
@@ -273,33 +213,32 @@ static void print_trial(const struct gp_page *page,
 		fprintf(page->out, "  %.36s\n", "not in this release");
 		return;
 	}
-	fprintf(page->out, "%5" PRIu64 "%8" PRIu64 "%12s%12s%s\n", trial->ooms,
-		trial->retries, gp_bytes_text(trial->peak_reserved, reserved),
-		time_text(trial->time_us, time),
-		trial->is_excluded ? "  x" : "");
+	fprintf(page->out, "%4" PRIu64 "%8" PRIu64 "%11s%11s%9s%s\n",
+		trial->ooms, trial->retries,
+		gp_bytes_text(trial->reserved, reserved),
+		need_text(trial, need), time_text(trial->time_us, time),
+		trial->is_excluded ? " x" : "");
 }
 
 static void print_trials(const struct gp_page *page,
-			 const struct gp_suggestion *s)
+			 const struct gp_suggest_report *report)
 {
+	const struct gp_study *study = report->study;
 	bool is_any_excluded = false;
 
 	gp_page_blank(page);
-	fprintf(page->out, "%-*s%5s%8s%12s%12s\n", NAME + 2,
+	fprintf(page->out, "%-*s%4s%8s%11s%11s%9s\n", NAME + 2,
 		"Tried, the least unusual first", "OOMs", "retries", "reserved",
-		"time");
-	for (size_t i = 0; i < s->count; i++) {
-		print_trial(page, s, i);
-		is_any_excluded |= s->trials[i].is_excluded;
+		"need", "time");
+	for (size_t i = 0; i < study->count; i++) {
+		print_trial(page, report, i);
+		is_any_excluded |= study->trials[i].is_excluded;
 	}
-	if (s->verdict == GP_CHANGE)
-		gp_page_line(page, GP_TONE_PLAIN, 0,
-			     "* the first of those that have no OOM, take at "
-			     "most twice the least time, and then need about "
-			     "the smallest device (within 1 %% of %s)",
-			     s->is_open ? "that" : "the capacity");
-	if (is_any_excluded)
-		gp_page_line(page, GP_TONE_PLAIN, 0, "x not to be used");
+	gp_page_line(page, GP_TONE_PLAIN, 0,
+		     "need: the smallest device from which on every one serves "
+		     "all; measured where it could be least.%s%s",
+		     study->is_change ? " * to be used." : "",
+		     is_any_excluded ? " x not to be used." : "");
 }
 
 /* ---- the whole ---- */
@@ -307,30 +246,25 @@ static void print_trials(const struct gp_page *page,
 static void print_head(const struct gp_page *page,
 		       const struct gp_suggest_report *report)
 {
-	const struct gp_suggestion *s = report->suggestion;
-	char capacity[GP_BYTES_TEXT] = "no device";
+	uint64_t capacity = report->verdict->capacity;
+	char text[GP_BYTES_TEXT];
 
-	if (report->trace->device_count)
-		gp_bytes_text(report->capacity[0], capacity);
-	if (s->is_open)
+	if (capacity == GP_UNLIMITED)
 		gp_page_line(page, GP_TONE_TITLE, 0, "%s: the smallest device",
 			     gp_page_name(report->path));
 	else
 		gp_page_line(page, GP_TONE_TITLE, 0, "%s on %s of memory",
-			     gp_page_name(report->path), capacity);
-	gp_head_release(page, report->release, report->choice);
+			     gp_page_name(report->path),
+			     gp_bytes_text(capacity, text));
+	gp_head_release(page, report->verdict->release, report->choice);
 	gp_page_field(page, "Settings", "%s, as recorded",
-		      gp_head_settings(s->trials[0].conf));
-	if (gp_trace_has_start(report->trace))
-		gp_page_field(page, "Coverage",
-			      "a window; what it begins with stays as it was "
-			      "recorded under every setting");
+		      gp_head_settings(report->study->trials[0].conf));
 	if (report->capacity_below)
 		gp_page_field(page, "Memory",
 			      "less than %s, as a request was refused; the "
 			      "least that was enough is taken",
-			      gp_bytes_text(report->capacity_below, capacity));
-	if (s->is_open)
+			      gp_bytes_text(report->capacity_below, text));
+	if (capacity == GP_UNLIMITED)
 		gp_page_field(page, "Memory",
 			      "no limit is known; --capacity 80GiB asks what "
 			      "fits that");
@@ -341,21 +275,16 @@ void gp_report_suggest_text(const struct gp_suggest_report *report,
 			    const struct gp_report_style *style, FILE *out)
 {
 	struct gp_page page = gp_page_make(style, out);
-	const struct gp_suggestion *s = report->suggestion;
+	const struct gp_study *study = report->study;
 
 	print_head(&page, report);
-	if (s->verdict == GP_KEEP && s->is_open)
-		print_open_keep(&page, &s->trials[0]);
-	else if (s->verdict == GP_KEEP)
-		print_keep(&page, &s->trials[0]);
-	else if (s->verdict == GP_CHANGE)
-		print_change(&page, s);
-	else
-		print_capacity(&page, report);
+	print_answer(&page, report);
+	if (report->verdict->kind == GP_VERDICT_UNDECIDED)
+		return;
 	print_constraint(&page, report);
-	print_oom(&page, &s->trials[0]);
-	print_numbers(&page, &s->trials[0],
-		      s->verdict == GP_CHANGE ? chosen_of(report) : NULL);
+	print_oom(&page, report);
+	print_numbers(&page, &study->trials[0],
+		      study->is_change ? best_of(report) : NULL);
 	print_proof(&page, report);
-	print_trials(&page, s);
+	print_trials(&page, report);
 }

@@ -9,6 +9,7 @@
 #include "report/emit_parts.h"
 #include "report/json_run.h"
 #include "report/sweep_rank.h"
+#include "report/verdict.h"
 
 /* ---- the head ---- */
 
@@ -102,6 +103,28 @@ static void write_combination(struct gp_emit *json,
 	gp_emit_close(json, '}');
 }
 
+/* A case is a device of a trace, which stand in their order. */
+static void write_verdicts(struct gp_emit *json,
+			   const struct gp_book_setup *setup)
+{
+	size_t trace = 0;
+
+	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < setup->study->case_count; i++) {
+		const struct gp_case *c = &setup->cases[i];
+
+		while (setup->recorded[trace].trace != c->trace)
+			trace++;
+		gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+		gp_emit_uint(json, "trace", trace);
+		gp_emit_uint(json, "device",
+			     c->trace->devices[c->device].device);
+		gp_emit_verdict(json, &setup->study->verdicts[i]);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}
+
 /* Ends behind the bracket that opens the runs. */
 void gp_book_write_head(const struct gp_book_setup *setup, FILE *out)
 {
@@ -112,6 +135,7 @@ void gp_book_write_head(const struct gp_book_setup *setup, FILE *out)
 	for (size_t t = 0; t < setup->trace_count; t++)
 		write_recorded(&json, &setup->recorded[t], setup->prices);
 	gp_emit_close(&json, ']');
+	write_verdicts(&json, setup);
 	write_prices(&json, setup->prices);
 	if (setup->is_cut)
 		gp_emit_bool(&json, "cut", true);

@@ -134,6 +134,72 @@ static enum gp_status read_trace(struct shelf *shelf, const json_t *object,
 	return gp_diag_set(diag, GP_INPUT, "a trace is not complete");
 }
 
+/* The place of a name in a list; count: it is none of them. */
+static unsigned name_at(const json_t *text, const char *const *names,
+			unsigned count)
+{
+	const char *value = json_string_value(text);
+	unsigned i = 0;
+
+	while (i < count && (!value || strcmp(value, names[i]) != 0))
+		i++;
+	return i;
+}
+
+static bool read_verdict(struct shelf *shelf, const json_t *object,
+			 struct gp_verdict *v)
+{
+	unsigned kind = name_at(json_object_get(object, "kind"),
+				gp_verdict_kinds, GP_VERDICT_UNDECIDED + 1);
+	unsigned begins = name_at(json_object_get(object, "begins"),
+				  gp_begins_names, GP_BEGINS_WINDOW + 1);
+	unsigned ends = name_at(json_object_get(object, "ends"), gp_ends_names,
+				GP_ENDS_FAILURE + 1);
+	uint64_t searched = 0;
+
+	*v = (struct gp_verdict){
+		.kind = (enum gp_verdict_kind)kind,
+		.conf = (char *)keep_text(
+			shelf, json_object_get(object, "alloc_conf")),
+		.begins = (enum gp_begins)begins,
+		.ends = (enum gp_ends)ends,
+		.is_complete =
+			json_is_true(json_object_get(object, "complete")),
+	};
+	read_count(object, "need", &v->need);
+	read_count(object, "need_as_recorded", &v->need_as_recorded);
+	read_count(object, "missing", &v->missing);
+	read_count(object, "spare", &v->spare);
+	read_count(object, "start", &v->start);
+	read_count(object, "low", &v->low);
+	read_count(object, "high", &v->high);
+	read_count(object, "searched", &searched);
+	v->searched = (uint32_t)searched;
+	return kind <= GP_VERDICT_UNDECIDED && begins <= GP_BEGINS_WINDOW &&
+	       ends <= GP_ENDS_FAILURE &&
+	       read_count(object, "live", &v->live) &&
+	       read_capacity(json_object_get(object, "capacity"), GP_UNLIMITED,
+			     &v->capacity);
+}
+
+static enum gp_status read_verdicts(struct gp_book *book, const json_t *root,
+				    struct gp_diag *diag)
+{
+	const json_t *devices = json_object_get(root, "devices");
+	size_t count = json_array_size(devices);
+
+	book->verdicts = gp_mem_alloc(count + 1, sizeof(*book->verdicts));
+	book->verdict_count = count;
+	for (size_t i = 0; i < count; i++)
+		if (!read_verdict(book->memory,
+				  json_object_get(json_array_get(devices, i),
+						  "verdict"),
+				  &book->verdicts[i]))
+			return gp_diag_set(diag, GP_INPUT,
+					   "a verdict is not complete");
+	return GP_OK;
+}
+
 static enum gp_status read_lists(struct gp_book *book, const json_t *root,
 				 struct gp_diag *diag)
 {
@@ -160,6 +226,8 @@ static enum gp_status read_lists(struct gp_book *book, const json_t *root,
 	for (size_t i = 0; i < book->entry_count && status == GP_OK; i++)
 		status = read_entry(book->memory, json_array_get(entries, i),
 				    &book->entries[i], diag);
+	if (status == GP_OK)
+		status = read_verdicts(book, root, diag);
 	if (status == GP_OK && !book->prices)
 		status = gp_diag_set(diag, GP_INPUT, "it has no prices");
 	return status;
@@ -203,6 +271,7 @@ void gp_book_release(struct gp_book *book)
 	free(book->runs);
 	free(book->entries);
 	free(book->traces);
+	free(book->verdicts);
 	free(book->head);
 	if (shelf)
 		gp_arena_release(&shelf->arena);

@@ -9,6 +9,7 @@
 #include "report/head.h"
 #include "report/page.h"
 #include "report/sweep_rank.h"
+#include "report/verdict.h"
 
 #define ROWS 20 /* of the table; CSV and JSON have all */
 
@@ -94,140 +95,73 @@ static void tell_head(const struct scene *s)
 
 /* ---- the answer ---- */
 
-static void tell_line_to_paste(const struct scene *s,
-			       const struct gp_book_entry *entry)
+/* What is advised, whatever was asked for here. */
+static void tell_verdict(const struct scene *s)
 {
-	const char *minor = strchr(entry->torch, '.');
+	const struct gp_book *book = s->book;
+	const struct gp_verdict *v;
 
-	fprintf(s->page.out, "    PYTORCH_CUDA_ALLOC_CONF=%s%s%s\n",
-		strchr(entry->conf, '[') || !*entry->conf ? "'" : "",
-		entry->conf,
-		strchr(entry->conf, '[') || !*entry->conf ? "'" : "");
-	if (minor && atoi(minor + 1) >= 10)
-		gp_page_line(&s->page, GP_TONE_PLAIN, 4,
-			     "    (PyTorch 2.10 and newer also read it from "
-			     "PYTORCH_ALLOC_CONF)");
+	if (!book->verdict_count)
+		return;
+	v = &book->verdicts[gp_verdict_worst(book->verdicts,
+					     book->verdict_count)];
+	gp_page_line(&s->page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_TITLE,
+		     2, "%s", verdict_sentence(v).text);
+	if (v->conf)
+		fprintf(s->page.out, "    %s\n", verdict_line(v->conf).text);
+	if (*verdict_limits(v).text)
+		gp_page_line(&s->page, GP_TONE_PLAIN, 2, "%s",
+			     verdict_limits(v).text);
 }
 
-static void tell_reserved(const struct scene *s, const char *label)
+/* Engines are compared, but are no settings. */
+static bool is_setting(const struct scene *s, size_t combination)
 {
-	const struct gp_sweep_row *best = s->ranking.contenders[0].row;
+	const char *engine = s->book->entries[combination].engine;
+
+	return !strcmp(engine, "caching") || !strcmp(engine, "torch");
+}
+
+static void tell_first(const struct scene *s, const struct gp_sweep_row *first,
+		       const char *label)
+{
 	const struct gp_sweep_row *was = &s->ranking.recorded;
-	char bytes[GP_BYTES_TEXT], change[GP_BYTES_TEXT];
-	bool is_less = best->reserved < was->reserved;
-	uint64_t by = is_less ? was->reserved - best->reserved
-			      : best->reserved - was->reserved;
+	char bytes[GP_BYTES_TEXT], change[CHANGE_TEXT], count[GP_PLURAL_TEXT];
 
-	if (!by)
-		gp_page_line(&s->page, GP_TONE_TITLE, 2,
-			     "Best: %s. It reserves %s at the peak, as "
-			     "recorded.",
-			     label, gp_bytes_text(best->reserved, bytes));
-	else
-		gp_page_line(&s->page, is_less ? GP_TONE_GOOD : GP_TONE_BAD, 2,
-			     "Best: %s. It reserves %s at the peak, %s %s than "
-			     "recorded (%+.1f %%).",
-			     label, gp_bytes_text(best->reserved, bytes),
-			     gp_bytes_text(by, change),
-			     is_less ? "less" : "more",
-			     was->reserved ? ((double)best->reserved /
-						      (double)was->reserved -
-					      1) * 100
-					   : 0.0);
-}
-
-static void tell_ooms(const struct scene *s)
-{
-	const struct gp_sweep_row *best = s->ranking.contenders[0].row;
-	char count[GP_COUNT_TEXT], was[GP_COUNT_TEXT];
-
-	if (best->dropped)
+	if (first->dropped)
 		gp_page_line(&s->page, GP_TONE_BAD, 2,
-			     "Even so %s requests are not served (as recorded: "
-			     "%s): no combination here is enough.",
-			     gp_count_text(best->dropped, count),
-			     gp_count_text(s->ranking.recorded.dropped, was));
-	else if (s->ranking.recorded.dropped)
-		gp_page_line(&s->page, GP_TONE_GOOD, 2,
-			     "Every request is served; as recorded, %s were "
-			     "not.",
-			     gp_count_text(s->ranking.recorded.dropped, was));
+			     "None of these combinations serves everything; "
+			     "first: %s, with %s not served.",
+			     label,
+			     gp_plural_text(first->dropped, "request", count));
+	else if (was->dropped ||
+		 gp_study_is_less(first->reserved, was->reserved))
+		gp_page_line(
+			&s->page, GP_TONE_GOOD, 2,
+			"First of these combinations: %s, which reserves "
+			"%s at the peak (to recorded: %s).",
+			label, gp_bytes_text(first->reserved, bytes),
+			change_text(first->reserved, was->reserved, change));
+	else
+		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
+			     "None of these combinations reserves clearly less "
+			     "than as recorded.");
 }
 
-/* The first with other numbers than the best, or count. */
-static size_t first_other(const struct ranking *ranking)
-{
-	size_t i = 1;
-
-	while (i < ranking->count &&
-	       gp_rank_is_tie(&ranking->contenders[0], &ranking->contenders[i]))
-		i++;
-	return i;
-}
-
-static void tell_why(const struct scene *s)
+/* The first in the ranking that is a setting, where it is more than noise. */
+static void tell_least(const struct scene *s)
 {
 	const struct ranking *r = &s->ranking;
-	size_t other = first_other(r);
-	const struct gp_sweep_row *a = r->contenders[0].row, *b;
-	char bytes[GP_BYTES_TEXT], time[TIME_TEXT], more[TIME_TEXT];
+	size_t i = 0;
 	char *label;
 
-	if (other > 1)
-		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-			     "%zu more %s the same numbers; the one with the "
-			     "fewest settings is named.",
-			     other - 1, other == 2 ? "has" : "have");
-	if (other == r->count)
+	while (i < r->count && !is_setting(s, r->contenders[i].index))
+		i++;
+	if (i == r->count)
 		return;
-	b = r->contenders[other].row;
-	label = sweep_label(s->book, r->contenders[other].index);
-	if (a->dropped != b->dropped)
-		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-			     "The next, %s, serves %" PRIu64 " requests less.",
-			     label, b->dropped - a->dropped);
-	else if (a->reserved != b->reserved)
-		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-			     "The next, %s, reserves %s %s.", label,
-			     gp_bytes_text(a->reserved < b->reserved
-						   ? b->reserved - a->reserved
-						   : a->reserved - b->reserved,
-					   bytes),
-			     a->reserved < b->reserved ? "more" : "less");
-	else
-		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-			     "The next, %s, reserves as much, with %" PRIu64
-			     " retries for %" PRIu64
-			     " and %s in device calls for %s.",
-			     label, b->retries, a->retries,
-			     time_text(b->device_time_us, time),
-			     time_text(a->device_time_us, more));
+	label = sweep_label(s->book, r->contenders[i].index);
+	tell_first(s, r->contenders[i].row, label);
 	free(label);
-}
-
-/* Many programs cannot have expandable segments (CUDA IPC, RDMA, MemPool). */
-static void tell_without_expandable(const struct scene *s)
-{
-	const struct ranking *r = &s->ranking;
-	const char *name = "expandable_segments:True";
-	char change[CHANGE_TEXT];
-
-	if (!strstr(r->contenders[0].conf, name))
-		return;
-	for (size_t i = 1; i < r->count; i++) {
-		char *label;
-
-		if (strstr(r->contenders[i].conf, name))
-			continue;
-		label = sweep_label(s->book, r->contenders[i].index);
-		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-			     "Without expandable_segments: %s (%s).", label,
-			     change_text(r->contenders[i].row->reserved,
-					 r->contenders[0].row->reserved,
-					 change));
-		free(label);
-		return;
-	}
 }
 
 static void tell_spread(const struct scene *s)
@@ -246,17 +180,10 @@ static void tell_spread(const struct scene *s)
 
 static void tell_answer(const struct scene *s)
 {
-	const struct gp_contender *best = &s->ranking.contenders[0];
-	char *label = sweep_label(s->book, best->index);
-
-	tell_reserved(s, label);
-	tell_line_to_paste(s, &s->book->entries[best->index]);
-	tell_ooms(s);
-	tell_why(s);
-	tell_without_expandable(s);
+	tell_verdict(s);
+	tell_least(s);
 	tell_spread(s);
 	gp_page_blank(&s->page);
-	free(label);
 }
 
 /* ---- the table ---- */

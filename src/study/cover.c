@@ -17,9 +17,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gpupool/remedy.h"
 #include "gpupool/replay.h"
-#include "gpupool/sweep.h"
 #include "study/region.h"
 
 #define MIB	      (UINT64_C(1) << 20)
@@ -293,7 +291,7 @@ static enum gp_status begin(struct search *s)
 	s->split_may_equal =
 		gp_settings_parse(&settings, equal, &ignored) == GP_OK;
 	s->rounding_follows =
-		!gp_remedy_names(conf, "max_non_split_rounding_mb");
+		!gp_conf_names(conf, "max_non_split_rounding_mb");
 	free(equal);
 	free(conf);
 	if (status != GP_OK)

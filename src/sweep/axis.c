@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "gpupool/sweep.h"
-#include "sweep/conf_list.h"
 
 #define MOST_VALUES 10000
 #define MOST_DIGITS 15 /* so that a value fits 64 bits, and adds up */
@@ -219,7 +218,7 @@ enum gp_status gp_axis_parse(const char *text, struct gp_axis *axis,
 				     axis->name);
 	}
 	at = equals + 1;
-	while (status == GP_OK && (item = gp_list_next(&at, &length)))
+	while (status == GP_OK && (item = gp_conf_next(&at, &length)))
 		status = add_value(&values, item, length, diag);
 	axis->values = values.items;
 	axis->count = values.count;

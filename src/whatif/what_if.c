@@ -55,25 +55,21 @@ static const struct gp_what_if_row table[] = {
 	  .method = "Requests, and memory that was there at the start, are "
 		    "the default stream's; no free waits, as there is no "
 		    "other stream to wait for.",
-	  .words = "all work on one stream",
-	  .is_proof = true },
+	  .words = "all work on one stream" },
 	{ .name = "no-delay",
 	  .sentence = "No free waited for another stream (record_stream).",
 	  .method = "Every record_stream is left out, and what waited at the "
 		    "start is free.",
-	  .words = "no free waits for another stream",
-	  .is_proof = true },
+	  .words = "no free waits for another stream" },
 	{ .name = "no-private-pools",
 	  .sentence = "MemPools and graphs shared the default pool.",
 	  .method = "Uses of pools and captures are left out, and with them "
 		    "their empty_cache.",
-	  .words = "no private pools",
-	  .is_proof = true },
+	  .words = "no private pools" },
 	{ .name = "no-empty-cache",
 	  .sentence = "empty_cache was never called.",
 	  .method = "Its calls are left out.",
-	  .words = "no empty_cache",
-	  .is_proof = true },
+	  .words = "no empty_cache" },
 	{ .name = "preallocate",
 	  .argument = "SHARE",
 	  .sentence = "Blocks that live for that share of the trace, such as "

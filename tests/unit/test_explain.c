@@ -60,7 +60,7 @@ START_TEST(one_block_holds_a_segment)
 		",{\"op\": \"alloc\", \"id\": 5, \"size\": 15728640}"));
 	struct gp_explain e = explain_of(trace, 24 * MIB);
 
-	ck_assert_int_eq(e.verdict, GP_FRAGMENTED_STILL);
+	ck_assert(!e.failures[0].is_too_small);
 	ck_assert_uint_eq(e.event, 7);
 	ck_assert_uint_eq(e.gap.bytes, 15 * MIB);
 	ck_assert_uint_eq(e.gap.by_reason[GP_GAP_HELD].bytes, 15 * MIB);
@@ -84,9 +84,9 @@ START_TEST(too_little_memory_is_not_fragmentation)
 			   "\"size\": 20971520}"));
 	struct gp_explain e = explain_of(trace, 30 * MIB);
 
-	ck_assert_int_eq(e.verdict, GP_TOO_SMALL);
-	ck_assert_uint_eq(e.needed, 40 * MIB);
-	ck_assert_uint_eq(e.available, 30 * MIB);
+	ck_assert(e.failures[0].is_too_small);
+	ck_assert_uint_eq(e.failures[0].needed, 40 * MIB);
+	ck_assert_uint_eq(e.failures[0].available, 30 * MIB);
 	gp_explain_release(&e);
 	gp_trace_destroy(trace);
 }
@@ -102,10 +102,10 @@ START_TEST(another_streams_memory_is_told_from_its_own)
 			   "\"size\": 9437184, \"stream\": 7}"));
 	struct gp_explain e = explain_of(trace, 24 * MIB);
 
-	ck_assert_int_eq(e.verdict, GP_FRAGMENTED);
+	ck_assert(!e.failures[0].is_too_small);
 	ck_assert_uint_eq(e.free_other_stream, 15 * MIB);
 	ck_assert_uint_eq(e.free_its_own, 0);
-	ck_assert_str_eq(e.trials[0].name, "all work on one stream");
+	ck_assert_str_eq(e.attempts[0].name, "all work on one stream");
 	gp_explain_release(&e);
 	gp_trace_destroy(trace);
 }
@@ -122,7 +122,7 @@ START_TEST(memory_that_waits_is_counted_with_its_time)
 		"{\"op\": \"alloc\", \"id\": 3, \"size\": 4}"));
 	struct gp_explain e = explain_of(trace, GP_UNLIMITED);
 
-	ck_assert_int_eq(e.verdict, GP_FITS);
+	ck_assert_uint_eq(e.failure_count, 0);
 	ck_assert_uint_eq(e.waiting.frees, 1);
 	ck_assert_uint_eq(e.waiting.peak, 20 * MIB);
 	ck_assert(e.waiting.byte_events == 3 * 20.0 * MIB);
@@ -402,7 +402,7 @@ static size_t check_run(const struct gp_trace *trace, uint32_t device,
 {
 	struct run run;
 	struct gp_explain_config config = { .run = &run.config,
-					    .skip_trials = true };
+					    .skip_attempts = true };
 	struct gp_explain e;
 	struct gp_diag diag = { 0 };
 	size_t units;

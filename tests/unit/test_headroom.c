@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The smallest device: the search against replays of every capacity. */
 #include "gpupool/headroom.h"
+#include "gpupool/study.h"
 
 #include "suite.h"
 #include "trace_text.h"
@@ -159,7 +160,8 @@ START_TEST(what_the_program_holds_is_counted_without_an_allocator)
 				    "{\"op\":\"free\",\"id\":1},"
 				    "{\"op\":\"alloc\",\"id\":1,\"size\":1}"));
 
-	ck_assert_uint_eq(gp_headroom_live(trace, 0), 12);
+	ck_assert_uint_eq(gp_study_live(trace, 0, 1), 12);
+	ck_assert_uint_eq(gp_study_live(trace, 0, 512), 1024);
 	gp_trace_destroy(trace);
 }
 END_TEST

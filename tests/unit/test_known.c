@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is known of capacities. */
-#include "sweep/known.h"
+#include "study/known.h"
 
 #include "suite.h"
 

@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT */
-/* Fragmentation or capacity: explain's word for each OOM, held against what
- * PyTorch did with the same memory under other settings. */
+/* The verdict, held against what PyTorch did with the same memory under other
+ * settings; and what each request without memory would have needed. */
 #include "gpupool/explain.h"
+#include "gpupool/study.h"
 
 #include <glob.h>
 #include <jansson.h>
@@ -29,7 +29,7 @@ static void explain_with(const struct gp_trace *trace, const char *conf,
 		.mode = GP_WHAT_IF,
 		.capacity = capacity,
 	};
-	struct gp_explain_config config = { .run = &run, .conf = conf };
+	struct gp_explain_config config = { .run = &run };
 
 	gp_settings_init(&settings, GP_RELEASE_LAST);
 	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
@@ -52,24 +52,57 @@ static bool is_served_elsewhere(const struct answer *answers, size_t count,
 	return false;
 }
 
+static struct gp_verdict verdict_on(const struct gp_trace *trace,
+				    const struct answer *a)
+{
+	const struct gp_case one = { .trace = trace, .capacity = a->capacity };
+	struct gp_study_config config = {
+		.cases = &one,
+		.case_count = 1,
+		.release = GP_RELEASE_LAST,
+		.conf = a->conf,
+		.engine = gp_engine_find("caching"),
+		.prices = gp_prices_built_in(),
+	};
+	struct gp_study study;
+	struct gp_verdict verdict;
+	struct gp_diag diag = { 0 };
+
+	ck_assert_int_eq(gp_study(&config, &study, &diag), GP_OK);
+	verdict = study.verdicts[0];
+	gp_study_release(&study);
+	verdict.conf = NULL;
+	return verdict;
+}
+
+/* Some other setting served everything. */
+static bool is_all_served_elsewhere(const struct answer *answers, size_t count,
+				    const struct answer *a)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_same_machine(&answers[i], a) && !answers[i].alloc)
+			return true;
+	return false;
+}
+
 static void check_answer(const struct gp_trace *trace,
 			 const struct answer *answers, size_t count,
 			 const struct answer *a)
 {
+	struct gp_verdict v = verdict_on(trace, a);
 	struct gp_explain e;
 
 	explain_with(trace, a->conf, a->capacity, &e);
-	if (!a->alloc) {
-		ck_assert_msg(e.verdict == GP_FITS, "%s %s", a->program,
-			      a->conf);
-	} else {
+	ck_assert_msg((v.kind == GP_VERDICT_FITS) == !a->alloc, "%s %s",
+		      a->program, a->conf);
+	ck_assert((v.kind == GP_VERDICT_TOO_SMALL) == (v.live > v.capacity));
+	if (a->alloc && is_all_served_elsewhere(answers, count, a))
+		ck_assert_int_eq(v.kind, GP_VERDICT_SETTING);
+	if (a->alloc) {
 		ck_assert_uint_eq(e.result.first_oom.alloc, a->alloc);
 		ck_assert_uint_eq(e.result.first_oom.size, a->size);
-		ck_assert_msg((e.verdict == GP_FRAGMENTED) ==
-				      is_served_elsewhere(answers, count, a),
-			      "%s %s: %d", a->program, a->conf, e.verdict);
-		ck_assert(e.verdict == GP_FRAGMENTED ||
-			  e.verdict == GP_TOO_SMALL);
+		ck_assert_int_eq(e.failures[0].is_too_small,
+				 !is_served_elsewhere(answers, count, a));
 	}
 	gp_explain_release(&e);
 }
@@ -112,7 +145,7 @@ static uint64_t live_before(const struct gp_device_trace *device, uint64_t end)
 		const struct gp_event *e = &device->events[i];
 
 		if (e->kind == GP_ALLOC)
-			sum += sizes[e->id] = e->size;
+			sum += sizes[e->id] = (e->size + 511) / 512 * 512;
 		else if (e->kind == GP_FREE)
 			sum -= sizes[e->id];
 	}
@@ -129,17 +162,11 @@ static void check_failures(const struct gp_trace *trace, uint64_t capacity)
 	for (size_t i = 0; i < e.failure_count; i++) {
 		const struct gp_failure *f = &e.failures[i];
 		const struct gp_oom *oom = &e.result.ooms.list[i];
-		uint64_t needed =
-			live_before(&trace->devices[0], oom->event) + oom->size;
+		uint64_t needed = live_before(&trace->devices[0], oom->event) +
+				  (oom->size + 511) / 512 * 512;
 
 		ck_assert_uint_eq(f->needed, needed);
-		if (needed > capacity)
-			ck_assert_int_eq(f->verdict, GP_TOO_SMALL);
-		if (f->verdict != GP_FRAGMENTED)
-			continue;
-		for (size_t k = 0; k < e.trials[f->trial].oom_event_count; k++)
-			ck_assert_uint_ne(e.trials[f->trial].oom_events[k],
-					  oom->event);
+		ck_assert_int_eq(f->is_too_small, needed > capacity);
 	}
 	gp_explain_release(&e);
 }

@@ -42,9 +42,9 @@ static struct gp_explain explain_of(const struct gp_trace *trace,
 static const struct gp_attempt *attempt_named(const struct gp_explain *e,
 					      const char *name)
 {
-	for (size_t i = 0; i < e->trial_count; i++)
-		if (!strcmp(e->trials[i].name, name))
-			return &e->trials[i];
+	for (size_t i = 0; i < e->attempt_count; i++)
+		if (!strcmp(e->attempts[i].name, name))
+			return &e->attempts[i];
 	return NULL;
 }
 
@@ -55,10 +55,9 @@ START_TEST(the_site_that_holds_most_is_dropped_to_see)
 	const struct gp_attempt *without =
 		attempt_named(&e, "without log.py:7 it's");
 
-	/* It helps, but proves no fragmentation, and no shell takes it. */
+	/* It helps, but no shell takes it. */
 	ck_assert_ptr_nonnull(without);
-	ck_assert(without->no_oom && !without->is_proof && !*without->flag);
-	ck_assert_int_eq(e.verdict, GP_FRAGMENTED_STILL);
+	ck_assert(without->no_oom && !*without->flag);
 	gp_explain_release(&e);
 	gp_trace_destroy(trace);
 }
@@ -83,5 +82,5 @@ int main(void)
 		{ a_request_that_is_dropped_is_not_served, 0 },
 	};
 
-	return suite_run("trial_what_if", tests, COUNT_OF(tests));
+	return suite_run("attempt", tests, COUNT_OF(tests));
 }

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sweep/known.h"
+#include "gpupool/study.h"
+#include "study/known.h"
 
 #define GRAIN	 GP_DEVICE_GRAIN
 #define MOST	 (UINT64_C(1) << 46) /* bytes; no device has so much */
@@ -39,8 +40,9 @@ static bool follows_size(const struct gp_headroom_config *config)
 	const struct gp_device_trace *t =
 		&config->trace->devices[config->device];
 
+	/* Collection begins at a share of a limit, and without one not. */
 	if (settings->throw_on_oom || settings->memory_fraction < 1 ||
-	    settings->gc_threshold > 0 || settings->reserve_fraction > 0)
+	    settings->reserve_fraction > 0)
 		return true;
 	for (size_t i = 0; i < t->event_count; i++)
 		if (t->events[i].kind == GP_SET_FRACTION ||
@@ -242,7 +244,7 @@ static void search(struct search *s, enum gp_headroom_goal goal)
 	bad = known_highest_bad(known, top, GRAIN);
 	if (bad != INFINITE && bad > at)
 		at = halve(s, goal, bad, top);
-	if (goal == GP_NO_OOM)
+	if (goal == GP_NO_OOM && !s->config->only_need)
 		fill(s, goal, s->result->least, at);
 	describe(s, goal, at, top);
 }
@@ -315,7 +317,8 @@ static void begin(struct search *s)
 	struct gp_replay_result result;
 
 	h->is_plain = !follows_size(config) && tells_ranges(config);
-	h->live = gp_headroom_live(config->trace, config->device);
+	h->live =
+		gp_study_live(config->trace, config->device, GP_MIN_BLOCK_SIZE);
 	h->other = most_others(t);
 	h->start_reserved = gp_state_reserved(&t->start);
 	find_recorded_oom(t, h);
@@ -409,8 +412,9 @@ enum gp_status gp_headroom(const struct gp_headroom_config *config,
 	*headroom = (struct gp_headroom){ 0 };
 	begin(&s);
 	settle(&s);
-	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
-		search(&s, goal);
+	search(&s, GP_NO_OOM);
+	if (!config->only_need)
+		search(&s, GP_NO_RETRY);
 	draw_curve(&s);
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
 		known_release(&s.known[goal]);

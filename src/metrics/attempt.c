@@ -1,14 +1,61 @@
-/* SPDX-License-Identifier: MIT */
-/* What is tried that is no setting: what-ifs, and a run without the blocks that
- * hold most. */
+/* What is tried that is no setting, each by a replay at the same capacity:
+ * what-ifs, and a run without the blocks that hold most. */
+#include "metrics/attempt.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/mem.h"
 #include "gpupool/site.h"
 #include "gpupool/what_if.h"
-#include "metrics/trial.h"
+
+#define CULPRITS 2 /* that are tried without */
+
+static enum gp_status play(const struct gp_explain_config *config,
+			   const struct gp_trace *trace,
+			   const struct gp_settings *with,
+			   struct gp_explain *explain, struct gp_attempt *trial,
+			   struct gp_diag *diag)
+{
+	struct gp_replay_config run = *config->run;
+	struct gp_replay_result result;
+	enum gp_status status;
+
+	if (config->progress)
+		config->progress(config->progress_arg, trial->name);
+	run.trace = trace;
+	run.settings = with;
+	run.mode = GP_WHAT_IF;
+	run.on_oom = GP_OOM_GO_ON;
+	run.action = NULL;
+	run.look = NULL;
+	status = gp_replay(&run, &result, diag);
+	if (status != GP_OK)
+		return status;
+	trial->no_oom = !result.first_oom.is_there;
+	trial->oom_event = result.first_oom.event;
+	trial->serves = trial->no_oom || trial->oom_event > explain->event;
+	trial->peak_reserved = result.at_peak.reserved;
+	trial->peak_allocated = gp_replay_peak_allocated(&result);
+	trial->retries = (uint64_t)result.stats.num_alloc_retries;
+	trial->ooms = (uint64_t)result.stats.num_ooms;
+	trial->device_allocs = (uint64_t)result.stats.num_device_alloc;
+	if (trial == &explain->base)
+		explain->base_calls = result.calls;
+	gp_replay_release(&result);
+	return GP_OK;
+}
+
+static struct gp_attempt *add(struct gp_explain *explain, const char *name)
+{
+	struct gp_attempt *trial = &explain->attempts[explain->attempt_count];
+
+	explain->attempt_count++;
+	snprintf(trial->name, sizeof(trial->name), "%s", name);
+	return trial;
+}
 
 /* Of what is tried, only preallocation adds events: in front. */
 static void number_as_before(const struct gp_explain *explain,
@@ -76,11 +123,10 @@ static enum gp_status try_what_if(const struct gp_explain_config *config,
 	if (gp_what_ifs_make(&make, &made, &ignored) != GP_OK)
 		return GP_OK;
 	if (made.notes->changes && still_asks(explain, made.trace)) {
-		trial = trial_add(explain, words);
-		trial->is_proof = asked->row->is_proof;
+		trial = add(explain, words);
 		note_flag(trial, asked);
-		status = trial_play(config, made.trace, config->run->settings,
-				    explain, trial, diag);
+		status = play(config, made.trace, config->run->settings,
+			      explain, trial, diag);
 		number_as_before(explain, made.trace, trial);
 	}
 	gp_what_ifs_release(&made);
@@ -147,13 +193,12 @@ static void name_blocks(const struct gp_trace *trace,
 /* What else has the same site can be most of the program. */
 static void forget_if_large(struct gp_explain *explain, size_t before)
 {
-	const struct gp_attempt *trial = &explain->trials[before];
+	const struct gp_attempt *trial = &explain->attempts[before];
 
-	if (explain->trial_count == before ||
+	if (explain->attempt_count == before ||
 	    trial->peak_allocated >= explain->base.peak_allocated / 10 * 9)
 		return;
-	free(trial->oom_events);
-	explain->trial_count = before;
+	explain->attempt_count = before;
 }
 
 static enum gp_status try_without(const struct gp_explain_config *config,
@@ -163,11 +208,11 @@ static enum gp_status try_without(const struct gp_explain_config *config,
 	enum gp_status status = GP_OK;
 	const struct gp_culprits *now = &explain->now;
 
-	for (size_t i = 0;
-	     i < now->count && i < TRIAL_CULPRITS && status == GP_OK; i++) {
+	for (size_t i = 0; i < now->count && i < CULPRITS && status == GP_OK;
+	     i++) {
 		struct gp_what_if asked = { gp_what_if_find("without-site"),
 					    NULL };
-		size_t before = explain->trial_count;
+		size_t before = explain->attempt_count;
 		char blocks[GP_SITE_TEXT], words[64];
 
 		if (!is_worth_dropping(&now->list[i]))
@@ -183,13 +228,42 @@ static enum gp_status try_without(const struct gp_explain_config *config,
 	return status;
 }
 
-enum gp_status trials_of_what_ifs(const struct gp_explain_config *config,
-				  struct gp_explain *explain,
-				  struct gp_diag *diag)
-{
-	enum gp_status status = try_what_ifs(config, explain, diag);
+/* ---- the order ---- */
 
+/* Those that go furthest first: without OOM, else with a later one; then by
+ * what they reserve. */
+static int by_worth(const void *a, const void *b)
+{
+	const struct gp_attempt *x = a, *y = b;
+
+	if (x->no_oom != y->no_oom)
+		return x->no_oom ? -1 : 1;
+	if (!x->no_oom && x->oom_event != y->oom_event)
+		return x->oom_event > y->oom_event ? -1 : 1;
+	if (x->peak_reserved != y->peak_reserved)
+		return x->peak_reserved < y->peak_reserved ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+enum gp_status attempts_run(const struct gp_explain_config *config,
+			    struct gp_explain *explain, struct gp_diag *diag)
+{
+	enum gp_status status;
+	size_t what_ifs;
+
+	if (!explain->has_requests)
+		return GP_OK; /* nothing would come out otherwise */
+	gp_what_if_table(&what_ifs);
+	explain->attempts =
+		gp_mem_alloc(what_ifs + CULPRITS, sizeof(*explain->attempts));
+	snprintf(explain->base.name, sizeof(explain->base.name), "as it is");
+	status = play(config, explain->trace, config->run->settings, explain,
+		      &explain->base, diag);
+	if (status == GP_OK)
+		status = try_what_ifs(config, explain, diag);
 	if (status == GP_OK)
 		status = try_without(config, explain, diag);
+	qsort(explain->attempts, explain->attempt_count,
+	      sizeof(*explain->attempts), by_worth);
 	return status;
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Confs as lists of "name:value". */
-#include "sweep/conf_list.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "gpupool/sweep.h"
+#include "gpupool/knob.h"
 
-const char *gp_list_next(const char **at, size_t *length)
+const char *gp_conf_next(const char **at, size_t *length)
 {
 	const char *start = *at, *end;
 	int depth = 0;
@@ -45,7 +43,7 @@ char *gp_conf_with(const char *conf, const char *name, const char *value)
 	const char *item;
 	size_t length, used = 0;
 
-	while ((item = gp_list_next(&conf, &length)))
+	while ((item = gp_conf_next(&conf, &length)))
 		if (length && !is_named(item, length, name))
 			used += (size_t)snprintf(made + used, room - used,
 						 "%s%.*s", used ? "," : "",
@@ -60,7 +58,18 @@ size_t gp_conf_length(const char *conf)
 {
 	size_t length, count = 0;
 
-	while (gp_list_next(&conf, &length))
+	while (gp_conf_next(&conf, &length))
 		count += length > 0;
 	return count;
+}
+
+bool gp_conf_names(const char *conf, const char *name)
+{
+	const char *item;
+	size_t length;
+
+	while ((item = gp_conf_next(&conf, &length)))
+		if (is_named(item, length, name))
+			return true;
+	return false;
 }

@@ -1,0 +1,166 @@
+/*
+ * A study: which setting serves a trace on a device of a given size, and how
+ * sure that is.  Everything that is advised anywhere (a setting, a verdict, a
+ * need, a cause) comes from here, so that no two commands answer one question
+ * in two ways.
+ *
+ * The settings that people use are one table; each is replayed on each device
+ * of the trace.  Where none of them serves it, all values of the numeric
+ * settings are searched: a run proves its result for every value under which
+ * its decisions would have been the same (struct gp_alike), so that the search
+ * ends, and "no setting helps" is a fact.
+ *
+ * Best is, in this order: what serves every request; the least need, where less
+ * than 1 % and less than 64 MiB is no difference; the fewest retries; the least
+ * unusual setting; and the time of device calls, by measured prices only.  A
+ * change is advised if it serves what was not served, or lowers the need by 1 %
+ * and 64 MiB at least.
+ */
+#ifndef GPUPOOL_STUDY_H
+#define GPUPOOL_STUDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpupool/allocator.h"
+#include "gpupool/price.h"
+#include "gpupool/replay.h"
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+
+/* ---- the settings that people use ---- */
+
+struct gp_candidate_conf {
+	const char *conf;
+	const char *about;   /* what it does, and where it must not be used */
+	const char *warning; /* programs suffer from it; NULL: none */
+};
+
+/* The least unusual first. */
+const struct gp_candidate_conf *gp_candidate_table(size_t *count);
+
+/* The settings of base that no candidate is about, then those of conf; the
+ * caller frees. */
+char *gp_candidate_apply(const char *base, const char *conf);
+
+/* ---- what is studied ---- */
+
+/* A device of a trace, and the memory that it is to have. */
+struct gp_case {
+	const struct gp_trace *trace;
+	uint32_t device;   /* index into trace->devices */
+	uint64_t capacity; /* bytes; GP_UNLIMITED: not known */
+};
+
+struct gp_study_config {
+	const struct gp_case *cases; /* one setting is to serve them all */
+	size_t case_count;
+	const char *conf; /* as it is: what a change is compared with */
+	uint8_t release;
+	const struct gp_engine *engine;
+	const struct gp_prices *prices;
+	const char *const *without; /* settings that cannot be used */
+	size_t without_count;
+	uint32_t budget; /* replays at most that search; 0: by default */
+	void (*progress)(void *arg, const char *what);
+	void *progress_arg;
+};
+
+/* ---- one setting, tried ---- */
+
+struct gp_trial {
+	char *conf; /* owned: all of it, to be pasted */
+	const struct gp_candidate_conf
+		*candidate; /* NULL: as it is, or found */
+	bool is_excluded;   /* names a setting that cannot be used */
+	char refusal[160];  /* why that release does not take it; "": it does */
+	bool is_served;	    /* every request, of every case */
+	uint64_t ooms, retries;	 /* of all cases */
+	uint64_t reserved;	 /* the peak, of the case with most */
+	uint64_t mallocs, pages; /* calls of cudaMalloc; pages mapped */
+	double time_us;		 /* of all device calls, by the prices */
+	struct gp_oom first_oom; /* of the first case that has one */
+	uint32_t oom_case;
+	/* The smallest capacity from which on every one serves all, of the case
+	 * that needs most.  0: not measured, as it is above need_above;
+	 * GP_UNLIMITED: no device is large enough. */
+	uint64_t need, need_above;
+	uint64_t *needs; /* owned; by case; NULL: not measured */
+};
+
+/* ---- the verdict ---- */
+
+enum gp_verdict_kind {
+	GP_VERDICT_FITS,
+	GP_VERDICT_SETTING,
+	GP_VERDICT_TOO_SMALL,  /* what is live alone is more */
+	GP_VERDICT_NO_SETTING, /* nothing searched serves it */
+	GP_VERDICT_UNDECIDED,
+};
+
+enum gp_begins { GP_BEGINS_WHOLE, GP_BEGINS_WINDOW };
+enum gp_ends { GP_ENDS_UNKNOWN, GP_ENDS_END, GP_ENDS_FAILURE };
+
+/* The names in reports. */
+extern const char *const gp_verdict_kinds[];
+extern const char *const gp_begins_names[];
+extern const char *const gp_ends_names[];
+
+/* Of one case. */
+struct gp_verdict {
+	enum gp_verdict_kind kind;
+	char *conf; /* owned: what to use; NULL: nothing is advised */
+	uint8_t release;
+	uint64_t capacity; /* GP_UNLIMITED: not known */
+	uint64_t live;	   /* most at once, each block in whole 512 B */
+	uint64_t start;	   /* reserved when the trace begins */
+	/* Of what is advised, else of the best, and as it is; 0: not known. */
+	uint64_t need, need_as_recorded;
+	uint64_t missing; /* with the best; 0: one fits */
+	uint64_t spare;	  /* with what is to be used; 0: none, or not known */
+	/* Settings that were decided on, and whether nothing is left that could
+	 * make the verdict another kind. */
+	uint32_t searched;
+	bool is_complete;
+	enum gp_begins begins;
+	enum gp_ends ends;
+	uint64_t low, high; /* of need, where it is an estimate; else 0 */
+};
+
+struct gp_study {
+	struct gp_trial *trials; /* the first is as it is */
+	size_t count;
+	size_t best;	      /* what is advised, or lacks least; 0: as it is */
+	bool is_change;	      /* best is advised in place of what is */
+	size_t unconstrained; /* best, were all settings allowed */
+	struct gp_verdict *verdicts; /* by case */
+	size_t case_count;
+	uint32_t replays;
+};
+
+enum gp_status gp_study(const struct gp_study_config *config,
+			struct gp_study *study, struct gp_diag *diag);
+/* Also of a zeroed one. */
+void gp_study_release(struct gp_study *study);
+
+/* The one that decides: undecided or failing before others, then the one that
+ * needs most. */
+size_t gp_verdict_worst(const struct gp_verdict *verdicts, size_t count);
+
+/* The most that a program holds at once, each block rounded up.  To 512 bytes
+ * (GP_MIN_BLOCK_SIZE): no allocator that leaves blocks where they are can do
+ * with less. */
+uint64_t gp_study_live(const struct gp_trace *trace, uint32_t device,
+		       uint64_t round);
+
+/* The same with each block as large as these settings round it. */
+uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,
+			       const struct gp_settings *settings);
+
+enum gp_ends gp_study_ends(const struct gp_trace *trace, uint32_t device);
+
+/* A difference of need that counts for something. */
+bool gp_study_is_less(uint64_t need, uint64_t than);
+
+#endif

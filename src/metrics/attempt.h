@@ -1,0 +1,11 @@
+/* What is tried that is no setting. */
+#ifndef METRICS_ATTEMPT_H
+#define METRICS_ATTEMPT_H
+
+#include "gpupool/explain.h"
+
+/* base and attempts of explain, whose moment was looked at. */
+enum gp_status attempts_run(const struct gp_explain_config *config,
+			    struct gp_explain *explain, struct gp_diag *diag);
+
+#endif

@@ -1,0 +1,253 @@
+/* A verdict, for a person and for a program. */
+#include "report/verdict.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "report/emit_parts.h"
+
+static void say(struct verdict_text *words, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Adds to what is said. */
+static void say(struct verdict_text *words, const char *format, ...)
+{
+	size_t n = strlen(words->text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(words->text + n, sizeof(words->text) - n, format, args);
+	va_end(args);
+}
+
+bool verdict_is_bad(const struct gp_verdict *v)
+{
+	return v->kind != GP_VERDICT_FITS;
+}
+
+/* ---- the sentence ---- */
+
+static void say_fits(struct verdict_text *words, const struct gp_verdict *v)
+{
+	char need[GP_BYTES_TEXT], more[GP_BYTES_TEXT];
+
+	gp_bytes_text(v->need, need);
+	if (v->conf && v->need_as_recorded == GP_UNLIMITED)
+		say(words, "It fits; another setting needs %s.", need);
+	else if (v->conf)
+		say(words, "It fits; another setting needs %s less: %s.",
+		    gp_bytes_text(v->need_as_recorded - v->need, more), need);
+	else if (v->capacity == GP_UNLIMITED)
+		say(words,
+		    "Keep the settings: it needs %s, and no other setting "
+		    "needs clearly less.",
+		    need);
+	else
+		say(words, "Keep the settings: it fits, with %s to spare.",
+		    gp_bytes_text(v->spare, more));
+}
+
+static void say_setting(struct verdict_text *words, const struct gp_verdict *v)
+{
+	char spare[GP_BYTES_TEXT];
+	bool is_failure = v->ends == GP_ENDS_FAILURE;
+
+	say(words, "Out of memory by fragmentation; another setting serves %s",
+	    is_failure ? "the request that failed" : "every request");
+	if (v->spare)
+		say(words, ", with %s to spare",
+		    gp_bytes_text(v->spare, spare));
+	say(words, is_failure ? "; what came next is not in the trace." : ".");
+}
+
+static void say_no_setting(struct verdict_text *words,
+			   const struct gp_verdict *v)
+{
+	char missing[GP_BYTES_TEXT];
+
+	say(words, "Out of memory; no setting helps: ");
+	if (v->need == GP_UNLIMITED)
+		say(words, "a request fails however much memory there is.");
+	else
+		say(words, "with the best of them %s are missing.",
+		    gp_bytes_text(v->missing, missing));
+}
+
+static void say_undecided(struct verdict_text *words,
+			  const struct gp_verdict *v)
+{
+	char start[GP_BYTES_TEXT], capacity[GP_BYTES_TEXT];
+
+	say(words, "Undecided: ");
+	if (v->start > v->capacity)
+		say(words,
+		    "the trace begins with %s reserved, more than the %s asked "
+		    "about; record from the start of the program to decide it.",
+		    gp_bytes_text(v->start, start),
+		    gp_bytes_text(v->capacity, capacity));
+	else
+		say(words,
+		    "nothing is requested in the trace; to record requests, "
+		    "call torch.cuda.memory._record_memory_history() before "
+		    "the first step.");
+}
+
+struct verdict_text verdict_sentence(const struct gp_verdict *v)
+{
+	struct verdict_text words = { "" };
+	char bytes[GP_BYTES_TEXT];
+
+	switch (v->kind) {
+	case GP_VERDICT_FITS: say_fits(&words, v); break;
+	case GP_VERDICT_SETTING: say_setting(&words, v); break;
+	case GP_VERDICT_TOO_SMALL:
+		say(&words,
+		    "Out of memory; no setting helps: the device is too small "
+		    "by %s.",
+		    gp_bytes_text(v->live - v->capacity, bytes));
+		break;
+	case GP_VERDICT_NO_SETTING: say_no_setting(&words, v); break;
+	case GP_VERDICT_UNDECIDED: say_undecided(&words, v); break;
+	}
+	return words;
+}
+
+/* ---- what else there is to know ---- */
+
+static void say_search(struct verdict_text *words, const struct gp_verdict *v)
+{
+	char count[GP_COUNT_TEXT], live[GP_BYTES_TEXT];
+
+	gp_bytes_text(v->live, live);
+	gp_count_text(v->searched, count);
+	if (v->kind == GP_VERDICT_TOO_SMALL)
+		say(words, "The program itself holds %s at once. ", live);
+	if (v->kind == GP_VERDICT_NO_SETTING)
+		say(words,
+		    v->is_complete
+			    ? "All values of the settings were searched (%s "
+			      "runs stand for them). The program itself holds "
+			      "%s at once: an ideal allocator would fit. "
+			    : "%s settings were searched, which is not all of "
+			      "them. The program itself holds %s at once: an "
+			      "ideal allocator would fit. ",
+		    count, live);
+}
+
+struct verdict_text verdict_limits(const struct gp_verdict *v)
+{
+	struct verdict_text words = { "" };
+	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
+
+	say_search(&words, v);
+	if (v->begins == GP_BEGINS_WINDOW && v->kind != GP_VERDICT_UNDECIDED)
+		say(&words,
+		    "The trace is a window that begins with %s reserved, "
+		    "cached under the recorded settings%s. ",
+		    gp_bytes_text(v->start, a),
+		    v->conf || v->kind != GP_VERDICT_FITS
+			    ? ": what is said of others is an estimate"
+			    : "");
+	if (v->high && v->high != v->low)
+		say(&words, "Need between %s and %s. ",
+		    gp_bytes_text(v->low, a), gp_bytes_text(v->high, b));
+	if (v->ends == GP_ENDS_FAILURE && v->kind == GP_VERDICT_FITS)
+		say(&words, "The recorded program ended in a request that "
+			    "failed; what came next is not in the trace. ");
+	if (*words.text)
+		words.text[strlen(words.text) - 1] = '\0';
+	return words;
+}
+
+struct verdict_text verdict_line(const char *conf)
+{
+	struct verdict_text words = { "" };
+	const char *quote = !*conf || strpbrk(conf, "[]<>*? ") ? "'" : "";
+
+	say(&words, "PYTORCH_CUDA_ALLOC_CONF=%s%s%s", quote, conf, quote);
+	return words;
+}
+
+/* ---- for a program ---- */
+
+static void emit_known(struct gp_emit *json, const char *key, uint64_t bytes)
+{
+	if (bytes && bytes != GP_UNLIMITED)
+		gp_emit_uint(json, key, bytes);
+	else
+		gp_emit_null(json, key);
+}
+
+void gp_emit_verdict(struct gp_emit *json, const struct gp_verdict *v)
+{
+	gp_emit_open(json, "verdict", '{', GP_EMIT_LINES);
+	gp_emit_text(json, "kind", gp_verdict_kinds[v->kind]);
+	gp_emit_text(json, "alloc_conf", v->conf);
+	gp_emit_release(json, "torch", v->release);
+	gp_emit_limit(json, "capacity", v->capacity);
+	gp_emit_uint(json, "live", v->live);
+	gp_emit_uint(json, "start", v->start);
+	emit_known(json, "need", v->need);
+	emit_known(json, "need_as_recorded", v->need_as_recorded);
+	gp_emit_limit(json, "missing", v->missing);
+	if (v->capacity == GP_UNLIMITED)
+		gp_emit_null(json, "spare");
+	else
+		gp_emit_uint(json, "spare", v->spare);
+	gp_emit_uint(json, "searched", v->searched);
+	gp_emit_bool(json, "complete", v->is_complete);
+	gp_emit_text(json, "begins", gp_begins_names[v->begins]);
+	gp_emit_text(json, "ends", gp_ends_names[v->ends]);
+	emit_known(json, "low", v->low);
+	emit_known(json, "high", v->high);
+	gp_emit_close(json, '}');
+}
+
+void gp_emit_verdicts(struct gp_emit *json, const struct gp_trace *trace,
+		      const struct gp_study *study)
+{
+	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < study->case_count; i++) {
+		gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+		gp_emit_uint(json, "device", trace->devices[i].device);
+		gp_emit_verdict(json, &study->verdicts[i]);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}
+
+static void write_trial(struct gp_emit *json, const struct gp_trial *trial)
+{
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_text(json, "alloc_conf", trial->conf);
+	gp_emit_bool(json, "excluded", trial->is_excluded);
+	if (*trial->refusal) {
+		gp_emit_text(json, "refusal", trial->refusal);
+		gp_emit_close(json, '}');
+		return;
+	}
+	gp_emit_null(json, "refusal");
+	gp_emit_uint(json, "num_ooms", trial->ooms);
+	gp_emit_uint(json, "num_alloc_retries", trial->retries);
+	gp_emit_uint(json, "peak_reserved_bytes", trial->reserved);
+	gp_emit_uint(json, "malloc", trial->mallocs);
+	gp_emit_uint(json, "map", trial->pages);
+	gp_emit_real(json, "device_time_us", trial->time_us);
+	if (trial->needs)
+		gp_emit_limit(json, "need", trial->need);
+	else
+		gp_emit_null(json, "need");
+	gp_emit_close(json, '}');
+}
+
+void gp_emit_trials(struct gp_emit *json, const struct gp_study *study)
+{
+	gp_emit_uint(json, "replays", study->replays);
+	gp_emit_open(json, "tried", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < study->count; i++)
+		write_trial(json, &study->trials[i]);
+	gp_emit_close(json, ']');
+}

@@ -1,0 +1,32 @@
+/* A verdict, for a person and for a program. */
+#ifndef REPORT_VERDICT_H
+#define REPORT_VERDICT_H
+
+#include "gpupool/study.h"
+#include "report/emit.h"
+#include "report/page.h"
+
+#define VERDICT_TEXT 512
+struct verdict_text {
+	char text[VERDICT_TEXT];
+};
+
+/* What it comes to, in a sentence. */
+struct verdict_text verdict_sentence(const struct gp_verdict *verdict);
+/* What a reader has to know besides, in sentences; "": nothing. */
+struct verdict_text verdict_limits(const struct gp_verdict *verdict);
+/* Whether it is bad news. */
+bool verdict_is_bad(const struct gp_verdict *verdict);
+
+/* "PYTORCH_CUDA_ALLOC_CONF=...", as a shell takes it. */
+struct verdict_text verdict_line(const char *conf);
+
+/* "verdict": {...} */
+void gp_emit_verdict(struct gp_emit *json, const struct gp_verdict *verdict);
+/* "devices": [{"device": 0, "verdict": {...}}]: a case a device. */
+void gp_emit_verdicts(struct gp_emit *json, const struct gp_trace *trace,
+		      const struct gp_study *study);
+/* "replays", and "tried": [...], the first as it is. */
+void gp_emit_trials(struct gp_emit *json, const struct gp_study *study);
+
+#endif

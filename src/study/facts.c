@@ -1,0 +1,119 @@
+/* What a trace tells by itself, whatever its allocator does. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "gpupool/study.h"
+
+/* ---- what is live ---- */
+
+struct live {
+	/* How requests are rounded: by settings, or up to that many bytes. */
+	const struct gp_settings *settings; /* NULL: by round */
+	uint64_t round;
+	uint64_t *sizes; /* by id; 0: not live */
+	uint64_t now, most;
+};
+
+static uint64_t rounded(const struct live *live, uint64_t size)
+{
+	if (live->settings)
+		return gp_settings_round(live->settings, size);
+	return (size + live->round - 1) / live->round * live->round;
+}
+
+static void grow(struct live *live, uint64_t size)
+{
+	live->now += size;
+	if (live->now > live->most)
+		live->most = live->now;
+}
+
+static void give(struct live *live, uint32_t id)
+{
+	live->now -= live->sizes[id];
+	live->sizes[id] = 0;
+}
+
+/* Blocks that nothing in the trace frees have no id, and stay. */
+static void begin(struct live *live, const struct gp_state *start)
+{
+	for (size_t i = 0; i < start->block_count; i++) {
+		const struct gp_block *b = &start->blocks[i];
+		uint64_t size = rounded(live, b->requested);
+
+		if (b->state != GP_ACTIVE)
+			continue;
+		/* What was asked for is not always known. */
+		if (!size || size > b->size)
+			size = b->size;
+		if (b->id != GP_NO_ID)
+			live->sizes[b->id] = size;
+		grow(live, size);
+	}
+}
+
+static uint64_t most_live(const struct gp_trace *trace, uint32_t device,
+			  struct live live)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+
+	live.sizes = gp_mem_alloc(t->block_ids + (size_t)1,
+				  sizeof(*live.sizes));
+	begin(&live, &t->start);
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *event = &t->events[i];
+
+		if (event->kind == GP_ALLOC) {
+			live.sizes[event->id] = rounded(&live, event->size);
+			grow(&live, live.sizes[event->id]);
+		} else if (event->kind == GP_FREE) {
+			give(&live, event->id);
+		}
+	}
+	free(live.sizes);
+	return live.most;
+}
+
+uint64_t gp_study_live(const struct gp_trace *trace, uint32_t device,
+		       uint64_t round)
+{
+	return most_live(trace, device, (struct live){ .round = round });
+}
+
+uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,
+			       const struct gp_settings *settings)
+{
+	return most_live(trace, device, (struct live){ .settings = settings });
+}
+
+/* ---- how it ends ---- */
+
+/* Requests that may stand behind a failure which ended the program: what it
+ * does in its handlers. */
+#define LAST_FEW 16
+
+enum gp_ends gp_study_ends(const struct gp_trace *trace, uint32_t device)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+	size_t behind = 0;
+
+	for (size_t i = t->event_count; i-- > 0 && behind <= LAST_FEW;) {
+		if (t->events[i].kind != GP_ALLOC)
+			continue;
+		if (t->events[i].flags & GP_REFUSED)
+			return GP_ENDS_FAILURE;
+		behind++;
+	}
+	return trace->is_complete ? GP_ENDS_END : GP_ENDS_UNKNOWN;
+}
+
+const char *const gp_begins_names[] = {
+	[GP_BEGINS_WHOLE] = "whole",
+	[GP_BEGINS_WINDOW] = "window",
+};
+
+const char *const gp_ends_names[] = {
+	[GP_ENDS_UNKNOWN] = "unknown",
+	[GP_ENDS_END] = "end",
+	[GP_ENDS_FAILURE] = "failure",
+};

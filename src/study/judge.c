@@ -1,0 +1,484 @@
+/* The judge: of the settings that were tried, which one is best, and what that
+ * says of the trace. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "study/search.h"
+#include "study/trial.h"
+
+#define MIB	  (UINT64_C(1) << 20)
+#define NOTHING	  (64 * MIB) /* that a change spares, or 1 %, is none */
+#define HUNDREDTH 100
+
+/* What a search may take where no budget is given: so many events, which is a
+ * minute or two, in at least so many runs. */
+#define BUDGET_EVENTS UINT64_C(2000000000)
+#define BUDGET_RUNS   300
+
+const char *const gp_verdict_kinds[] = {
+	[GP_VERDICT_FITS] = "fits",
+	[GP_VERDICT_SETTING] = "setting",
+	[GP_VERDICT_TOO_SMALL] = "too-small",
+	[GP_VERDICT_NO_SETTING] = "no-setting",
+	[GP_VERDICT_UNDECIDED] = "undecided",
+};
+
+bool gp_study_is_less(uint64_t need, uint64_t than)
+{
+	uint64_t least = than / HUNDREDTH;
+
+	if (least < NOTHING)
+		least = NOTHING;
+	return need < than && than - need >= least;
+}
+
+/* The most that counts as no more than that. */
+static uint64_t about(uint64_t need)
+{
+	uint64_t more = need / HUNDREDTH;
+
+	if (need == GP_UNLIMITED)
+		return need;
+	return need + (more < NOTHING ? more : NOTHING);
+}
+
+/* ---- who may be chosen ---- */
+
+enum who { ALLOWED, EVERYBODY };
+
+static bool takes_part(const struct gp_trial *trial, enum who who)
+{
+	return trial_is_possible(trial) &&
+	       (who == EVERYBODY || !trial->is_excluded);
+}
+
+static bool is_hazard(const struct gp_trial *trial)
+{
+	return trial->candidate
+		       ? trial->candidate->warning != NULL
+		       : gp_conf_names(trial->conf, "expandable_segments") &&
+				 gp_conf_names(trial->conf,
+					       "max_split_size_mb");
+}
+
+/* ---- the best of some ---- */
+
+/* Those that are to be compared, by index. */
+struct field {
+	size_t *items;
+	size_t count;
+};
+
+static struct field field_of(const struct gp_study *study, enum who who,
+			     bool hazards)
+{
+	struct field field = {
+		.items = gp_mem_alloc(study->count + 1, sizeof(*field.items)),
+	};
+
+	for (size_t i = 0; i < study->count; i++) {
+		const struct gp_trial *trial = &study->trials[i];
+
+		if (takes_part(trial, who) && trial->is_served &&
+		    is_hazard(trial) == hazards)
+			field.items[field.count++] = i;
+	}
+	return field;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Measures those that need at most limit, and about as little as any; returns
+ * how much that is. */
+static uint64_t find_least(struct session *s, const struct field *field,
+			   uint64_t limit)
+{
+	uint64_t least = limit;
+
+	for (size_t i = 0; i < field->count; i++) {
+		struct gp_trial *trial = &s->study->trials[field->items[i]];
+		uint64_t most = smaller(about(least), limit);
+
+		if (most == GP_UNLIMITED)
+			trial_measure(s, trial);
+		else
+			trial_measure_to(s, trial, most);
+		if (trial->needs && trial->need < least)
+			least = trial->need;
+	}
+	return smaller(about(least), limit);
+}
+
+/* Of two that need about as little: below 0 if a is better. */
+static int by_merit(const struct gp_study_config *config,
+		    const struct gp_trial *a, const struct gp_trial *b)
+{
+	size_t x = gp_conf_length(a->conf), y = gp_conf_length(b->conf);
+
+	if (a->retries != b->retries)
+		return a->retries < b->retries ? -1 : 1;
+	if (x != y)
+		return x < y ? -1 : 1;
+	if (config->prices != gp_prices_built_in() && a->time_us != b->time_us)
+		return a->time_us < b->time_us ? -1 : 1;
+	return 0;
+}
+
+/* The first of the best, as the table begins with the least unusual; the
+ * study's count: none needs so little. */
+static size_t best_of(const struct session *s, const struct field *field,
+		      uint64_t most)
+{
+	const struct gp_study *study = s->study;
+	size_t best = study->count;
+
+	for (size_t i = 0; i < field->count; i++) {
+		const struct gp_trial *trial = &study->trials[field->items[i]];
+
+		if (!trial->needs || trial->need > most)
+			continue;
+		if (best == study->count ||
+		    by_merit(s->config, trial, &study->trials[best]) < 0)
+			best = field->items[i];
+	}
+	return best;
+}
+
+/* ---- what is advised ---- */
+
+/* Of those that serve everything and need at most limit.  What programs are
+ * known to suffer from comes only where nothing else does.  The study's count:
+ * none. */
+static size_t choose(struct session *s, enum who who, uint64_t limit)
+{
+	size_t best = s->study->count;
+
+	for (int hazards = 0; hazards < 2 && best == s->study->count;
+	     hazards++) {
+		struct field field = field_of(s->study, who, hazards);
+		uint64_t most = find_least(s, &field, limit);
+
+		best = best_of(s, &field, most);
+		free(field.items);
+	}
+	return best;
+}
+
+/* Where it fits as it is, a change has to spare something: what it may need. */
+static uint64_t worth_changing(struct session *s)
+{
+	struct gp_trial *base = &s->study->trials[0];
+	uint64_t least;
+
+	trial_measure(s, base);
+	least = base->need / HUNDREDTH;
+	if (least < NOTHING)
+		least = NOTHING;
+	if (base->need == GP_UNLIMITED)
+		return GP_UNLIMITED;
+	return base->need > least ? base->need - least : 0;
+}
+
+/* Where nothing serves everything: who lacks least, to one granule. */
+static size_t choose_nearest(struct session *s)
+{
+	struct gp_study *study = s->study;
+	uint64_t least = GP_UNLIMITED;
+	size_t best = 0;
+
+	for (size_t i = 0; i < study->count; i++) {
+		struct gp_trial *trial = &study->trials[i];
+
+		if (!takes_part(trial, ALLOWED))
+			continue;
+		if (least == GP_UNLIMITED)
+			trial_measure(s, trial);
+		else
+			trial_measure_to(s, trial, least - GP_DEVICE_GRAIN);
+		if (trial->needs && trial->need < least) {
+			least = trial->need;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* ---- the verdict ---- */
+
+static bool has_requests(const struct gp_case *c)
+{
+	const struct gp_device_trace *t = &c->trace->devices[c->device];
+
+	for (size_t i = 0; i < t->event_count; i++)
+		if (t->events[i].kind == GP_ALLOC)
+			return true;
+	return false;
+}
+
+static void note_facts(const struct gp_study_config *config,
+		       const struct gp_case *c, struct gp_verdict *v)
+{
+	const struct gp_device_trace *t = &c->trace->devices[c->device];
+
+	*v = (struct gp_verdict){
+		.release = config->release,
+		.capacity = c->capacity,
+		.live = gp_study_live(c->trace, c->device, GP_MIN_BLOCK_SIZE),
+		.start = gp_state_reserved(&t->start),
+		.begins = t->start.segment_count ? GP_BEGINS_WINDOW
+						 : GP_BEGINS_WHOLE,
+		.ends = gp_study_ends(c->trace, c->device),
+	};
+	if (v->start > c->capacity || !has_requests(c))
+		v->kind = GP_VERDICT_UNDECIDED;
+	else if (v->live > c->capacity)
+		v->kind = GP_VERDICT_TOO_SMALL;
+}
+
+/* Of all cases together: the first that is so, in this order. */
+static enum gp_verdict_kind kind_of(const struct gp_study *study)
+{
+	static const enum gp_verdict_kind order[] = { GP_VERDICT_UNDECIDED,
+						      GP_VERDICT_TOO_SMALL };
+
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < study->case_count; i++)
+			if (study->verdicts[i].kind == order[k])
+				return order[k];
+	return GP_VERDICT_FITS;
+}
+
+static void tell(const struct session *s, const char *what)
+{
+	if (s->config->progress)
+		s->config->progress(s->config->progress_arg, what);
+}
+
+/* Those of the table, beside what is. */
+static void try_table(struct session *s)
+{
+	const struct gp_study_config *config = s->config;
+	size_t count;
+	const struct gp_candidate_conf *table = gp_candidate_table(&count);
+
+	for (size_t i = 0; i < count; i++)
+		trial_add(s, gp_candidate_apply(config->conf, table[i].conf),
+			  &table[i]);
+	for (size_t i = 0; i < s->study->count; i++)
+		trial_play(s, &s->study->trials[i]);
+}
+
+static uint32_t tried(const struct gp_study *study)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < study->count; i++)
+		count += trial_is_possible(&study->trials[i]);
+	return count;
+}
+
+static uint64_t need_in(const struct gp_trial *trial, size_t index)
+{
+	return trial->needs ? trial->needs[index] : 0;
+}
+
+static void fill_verdict(const struct session *s, size_t index,
+			 enum gp_verdict_kind kind, struct gp_verdict *v)
+{
+	const struct gp_study *study = s->study;
+	const struct gp_trial *best = &study->trials[study->best];
+
+	/* A device that is too small makes no other so. */
+	if (v->kind == GP_VERDICT_FITS && kind != GP_VERDICT_TOO_SMALL)
+		v->kind = kind;
+	v->need = need_in(best, index);
+	v->need_as_recorded = need_in(study->trials, index);
+	if (study->is_change)
+		v->conf = gp_mem_copy_text(best->conf, strlen(best->conf));
+	if (kind == GP_VERDICT_NO_SETTING || kind == GP_VERDICT_TOO_SMALL)
+		v->missing = v->need > v->capacity ? v->need - v->capacity : 0;
+	else if (v->capacity != GP_UNLIMITED && v->need < v->capacity)
+		v->spare = v->capacity - v->need;
+}
+
+/* ---- the whole ---- */
+
+static bool is_fine(const struct gp_trial *trial)
+{
+	return trial->is_served && !trial->is_excluded;
+}
+
+/* Nothing of the table serves everything: any other value of its settings. */
+static size_t search_further(struct session *s, struct search *search)
+{
+	tell(s, "searching all values");
+	search_serving(s, 0, search);
+	return choose(s, ALLOWED, GP_UNLIMITED);
+}
+
+/* Who lacks least, of all that can be searched: at one granule less than it
+ * needs, nothing else is served. */
+static void search_nearest(struct session *s, struct search *search)
+{
+	struct gp_study *study = s->study;
+	size_t before;
+
+	study->best = choose_nearest(s);
+	do {
+		uint64_t need = study->trials[study->best].need;
+
+		if (need == GP_UNLIMITED || need <= GP_DEVICE_GRAIN)
+			break;
+		before = study->best;
+		tell(s, "searching for what is nearest");
+		search_serving(s, need - GP_DEVICE_GRAIN, search);
+		study->best = choose_nearest(s);
+	} while (study->best != before && s->status == GP_OK);
+}
+
+static enum gp_verdict_kind decide(struct session *s, struct search *search)
+{
+	struct gp_study *study = s->study;
+	uint64_t limit = GP_UNLIMITED;
+	size_t best;
+
+	trial_measure(s, &study->trials[0]);
+	if (is_fine(&study->trials[0]))
+		limit = worth_changing(s);
+	best = choose(s, ALLOWED, limit);
+	study->unconstrained = best;
+	if (s->config->without_count)
+		study->unconstrained = choose(s, EVERYBODY, limit);
+	if (best == study->count && !is_fine(&study->trials[0]))
+		best = search_further(s, search);
+	study->is_change = best < study->count && best;
+	study->best = study->is_change ? best : 0;
+	if (is_fine(&study->trials[0]))
+		return GP_VERDICT_FITS;
+	return best < study->count ? GP_VERDICT_SETTING : GP_VERDICT_NO_SETTING;
+}
+
+static void fill_verdicts(struct session *s, enum gp_verdict_kind kind,
+			  const struct search *search)
+{
+	struct gp_study *study = s->study;
+
+	for (size_t i = 0; i < study->case_count; i++) {
+		struct gp_verdict *v = &study->verdicts[i];
+
+		fill_verdict(s, i, kind, v);
+		v->searched = tried(study) + search->runs;
+		v->is_complete = v->kind == GP_VERDICT_NO_SETTING
+					 ? search->is_complete
+					 : v->kind != GP_VERDICT_UNDECIDED;
+	}
+}
+
+static uint32_t budget_of(const struct gp_study_config *config)
+{
+	uint64_t events = 1, runs;
+
+	for (size_t i = 0; i < config->case_count; i++) {
+		const struct gp_case *c = &config->cases[i];
+
+		if (c->trace->devices[c->device].event_count > events)
+			events = c->trace->devices[c->device].event_count;
+	}
+	runs = BUDGET_EVENTS / events;
+	if (config->budget)
+		return config->budget;
+	return runs < BUDGET_RUNS ? BUDGET_RUNS
+	       : runs > UINT32_MAX ? UINT32_MAX
+				   : (uint32_t)runs;
+}
+
+static void study_cases(struct session *s)
+{
+	struct gp_study *study = s->study;
+	const struct gp_study_config *config = s->config;
+	enum gp_verdict_kind kind;
+	struct search search = { .budget = budget_of(config) };
+
+	for (size_t i = 0; i < config->case_count; i++)
+		note_facts(config, &config->cases[i], &study->verdicts[i]);
+	trial_add(s, gp_mem_copy_text(config->conf, strlen(config->conf)),
+		  NULL);
+	kind = kind_of(study);
+	if (kind != GP_VERDICT_UNDECIDED) {
+		try_table(s);
+		if (kind == GP_VERDICT_FITS)
+			kind = decide(s, &search);
+		else
+			study->best = choose_nearest(s);
+		if (kind == GP_VERDICT_NO_SETTING)
+			search_nearest(s, &search);
+	}
+	fill_verdicts(s, kind, &search);
+}
+
+enum gp_status gp_study(const struct gp_study_config *config,
+			struct gp_study *study, struct gp_diag *diag)
+{
+	struct session s = {
+		.config = config,
+		.study = study,
+		.refused = gp_mem_alloc(config->case_count + 1,
+					sizeof(*s.refused)),
+		.diag = diag,
+	};
+
+	*study = (struct gp_study){
+		.verdicts = gp_mem_alloc(config->case_count + 1,
+					 sizeof(*study->verdicts)),
+		.case_count = config->case_count,
+	};
+	study_cases(&s);
+	free(s.refused);
+	if (s.status != GP_OK)
+		gp_study_release(study);
+	return s.status;
+}
+
+void gp_study_release(struct gp_study *study)
+{
+	for (size_t i = 0; i < study->count; i++) {
+		free(study->trials[i].conf);
+		free(study->trials[i].needs);
+	}
+	for (size_t i = 0; i < study->case_count; i++)
+		free(study->verdicts[i].conf);
+	free(study->trials);
+	free(study->verdicts);
+	*study = (struct gp_study){ 0 };
+}
+
+/* How bad it is: less is worse. */
+static int gravity(enum gp_verdict_kind kind)
+{
+	static const int order[] = {
+		[GP_VERDICT_UNDECIDED] = 0,  [GP_VERDICT_TOO_SMALL] = 1,
+		[GP_VERDICT_NO_SETTING] = 2, [GP_VERDICT_SETTING] = 3,
+		[GP_VERDICT_FITS] = 4,
+	};
+
+	return order[kind];
+}
+
+size_t gp_verdict_worst(const struct gp_verdict *verdicts, size_t count)
+{
+	size_t worst = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		const struct gp_verdict *a = &verdicts[i];
+		const struct gp_verdict *b = &verdicts[worst];
+		int x = gravity(a->kind), y = gravity(b->kind);
+
+		if (x != y ? x < y : a->need_as_recorded > b->need_as_recorded)
+			worst = i;
+	}
+	return worst;
+}

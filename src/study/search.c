@@ -1,0 +1,206 @@
+/*
+ * Every value of the settings, searched.
+ *
+ * Slices of the space of all settings: with and without expandable segments, by
+ * each of the roundings that there are.  Within a slice every max_split_size_mb
+ * and every garbage_collection_threshold is covered by few replays
+ * (gpupool/cover.h).  Besides, where sizes are only rounded to 512 bytes, every
+ * large_segment_size_mb up to 1024 by itself.
+ */
+#include "study/search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gpupool/cover.h"
+
+#define MIB	       (UINT64_C(1) << 20)
+#define MOST_DIVISIONS 64 /* beyond, a request is rounded by 1.6 % at most */
+#define LEAST_LARGE    11 /* MiB of large_segment_size_mb */
+#define MOST_LARGE     1024
+#define MOST_FOUND     16 /* that a slice adds */
+
+struct slice {
+	bool is_expandable;
+	unsigned divisions;   /* 0: none */
+	uint64_t large_bytes; /* 0: as it is by default */
+	uint64_t capacity;    /* 0: the case's own */
+};
+
+static char *conf_of(const struct session *s, const struct slice *slice)
+{
+	char conf[128] = "", part[48];
+	size_t n = 0;
+
+	if (slice->is_expandable)
+		n += (size_t)snprintf(conf, sizeof(conf), "%s",
+				      "expandable_segments:True");
+	if (slice->divisions) {
+		snprintf(part, sizeof(part), "%sroundup_power2_divisions:%u",
+			 n ? "," : "", slice->divisions);
+		n += (size_t)snprintf(conf + n, sizeof(conf) - n, "%s", part);
+	}
+	if (slice->large_bytes)
+		snprintf(conf + n, sizeof(conf) - n,
+			 "%slarge_segment_size_mb:%llu", n ? "," : "",
+			 (unsigned long long)(slice->large_bytes / MIB));
+	return gp_candidate_apply(s->config->conf, conf);
+}
+
+/* One case is searched: the one that fails as it is. */
+static const struct gp_case *searched_case(const struct session *s)
+{
+	return &s->config->cases[s->study->trials[0].oom_case];
+}
+
+static uint64_t capacity_of(const struct session *s, const struct slice *slice)
+{
+	return slice->capacity ? slice->capacity : searched_case(s)->capacity;
+}
+
+static bool is_excluded(const struct session *s, const char *conf)
+{
+	for (size_t i = 0; i < s->config->without_count; i++)
+		if (gp_conf_names(conf, s->config->without[i]))
+			return true;
+	return false;
+}
+
+/* Whether there is something to search: the release takes it, it may be used,
+ * and what is live, rounded so, leaves room. */
+static bool is_open(const struct session *s, const struct slice *slice,
+		    const char *conf, struct gp_settings *settings)
+{
+	const struct gp_case *c = searched_case(s);
+	struct gp_diag ignored = { 0 };
+
+	gp_settings_init(settings, s->config->release);
+	return s->status == GP_OK && !is_excluded(s, conf) &&
+	       gp_settings_parse(settings, conf, &ignored) == GP_OK &&
+	       gp_study_live_rounded(c->trace, c->device, settings) <=
+		       capacity_of(s, slice);
+}
+
+static void add_found(struct session *s, const char *conf)
+{
+	struct gp_trial *trial =
+		trial_add(s, gp_mem_copy_text(conf, strlen(conf)), NULL);
+
+	if (trial)
+		trial_play(s, trial);
+}
+
+/* ---- max_split_size_mb and garbage_collection_threshold ---- */
+
+static void take_over(struct session *s, const struct gp_cover *cover,
+		      struct search *search)
+{
+	search->runs += cover->runs;
+	s->study->replays += cover->runs;
+	search->is_complete &= cover->complete || cover->count > 0;
+	for (size_t i = 0; i < cover->count && i < MOST_FOUND; i++)
+		add_found(s, cover->boxes[i].conf);
+}
+
+static void search_slice(struct session *s, const struct slice *slice,
+			 struct search *search)
+{
+	const struct gp_case *c = searched_case(s);
+	char *conf = conf_of(s, slice);
+	struct gp_cover_config config = {
+		.trace = c->trace,
+		.device = c->device,
+		.release = s->config->release,
+		.conf = conf,
+		.engine = s->config->engine,
+		.capacity = capacity_of(s, slice),
+		.budget = search->budget - search->runs,
+		.first_only = slice->capacity != 0,
+	};
+	struct gp_settings settings;
+	struct gp_cover cover;
+
+	if (is_open(s, slice, conf, &settings)) {
+		s->status = gp_cover_search(&config, &cover, s->diag);
+		if (s->status == GP_OK) {
+			take_over(s, &cover, search);
+			gp_cover_release(&cover);
+		}
+	}
+	free(conf);
+}
+
+/* ---- large_segment_size_mb ---- */
+
+/* The next value that is not alike; 0: there is none, as all are. */
+static uint64_t try_large(struct session *s, const struct slice *slice,
+			  const char *conf, const struct gp_settings *settings,
+			  struct search *search)
+{
+	const struct gp_case *c = searched_case(s);
+	struct gp_replay_config replay = {
+		.trace = c->trace,
+		.device = c->device,
+		.settings = settings,
+		.engine = s->config->engine,
+		.conf = conf,
+		.mode = GP_WHAT_IF,
+		.on_oom = GP_OOM_STOP,
+		.capacity = capacity_of(s, slice),
+		.keep_alike = true,
+	};
+	struct gp_replay_result result;
+	uint64_t next;
+
+	s->status = gp_replay(&replay, &result, s->diag);
+	if (s->status != GP_OK)
+		return 0;
+	search->runs++;
+	s->study->replays++;
+	next = result.alike.large_most;
+	if (!result.first_oom.is_there)
+		add_found(s, conf);
+	gp_replay_release(&result);
+	return next == GP_UNLIMITED ? 0 : (next / MIB + 1) * MIB;
+}
+
+static void search_large(struct session *s, struct slice slice,
+			 struct search *search)
+{
+
+	slice.large_bytes = LEAST_LARGE * MIB;
+	while (slice.large_bytes && slice.large_bytes <= MOST_LARGE * MIB) {
+		char *conf = conf_of(s, &slice);
+		struct gp_settings settings;
+
+		if (search->runs >= search->budget) {
+			search->is_complete = false;
+			slice.large_bytes = 0;
+		} else if (is_open(s, &slice, conf, &settings)) {
+			slice.large_bytes = try_large(s, &slice, conf,
+						      &settings, search);
+		} else {
+			slice.large_bytes = 0;
+		}
+		free(conf);
+	}
+}
+
+void search_serving(struct session *s, uint64_t capacity,
+		    struct search *search)
+{
+	search->is_complete = true;
+	for (int e = 0; e < 2; e++) {
+		struct slice slice = { .is_expandable = e,
+				       .capacity = capacity };
+
+		for (unsigned d = 0; d <= MOST_DIVISIONS; d = d ? d * 2 : 1) {
+			slice.divisions = d;
+			search_slice(s, &slice, search);
+		}
+		slice.divisions = 0;
+		search_large(s, slice, search);
+	}
+}

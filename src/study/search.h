@@ -1,0 +1,21 @@
+/*
+ * Every value of the settings, searched: which of them serve all requests at a
+ * capacity.
+ */
+#ifndef STUDY_SEARCH_H
+#define STUDY_SEARCH_H
+
+#include "study/trial.h"
+
+struct search {
+	uint32_t budget;  /* runs at most */
+	uint32_t runs;	  /* so far; each stands for all settings alike */
+	bool is_complete; /* of the last call: nothing is left */
+};
+
+/* Adds a trial, played, for each class of settings under which every case is
+ * served at that capacity; 0: each at its own. */
+void search_serving(struct session *s, uint64_t capacity,
+		    struct search *search);
+
+#endif

@@ -1,0 +1,207 @@
+/* One setting, replayed. */
+#include "study/trial.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gpupool/headroom.h"
+
+#define TRIES 4000 /* replays at most to make sure of a need */
+
+static void check_settings(const struct session *s, struct gp_trial *trial)
+{
+	const struct gp_study_config *config = s->config;
+	struct gp_settings settings;
+	struct gp_diag reason = { 0 };
+
+	gp_settings_init(&settings, config->release);
+	if (gp_settings_parse(&settings, trial->conf, &reason) != GP_OK)
+		snprintf(trial->refusal, sizeof(trial->refusal), "%.150s",
+			 reason.what);
+	for (size_t k = 0; k < config->without_count; k++)
+		trial->is_excluded |=
+			gp_conf_names(trial->conf, config->without[k]);
+}
+
+struct gp_trial *trial_add(struct session *s, char *conf,
+			   const struct gp_candidate_conf *candidate)
+{
+	struct gp_study *study = s->study;
+	struct gp_trial *trial;
+
+	for (size_t i = 0; i < study->count; i++)
+		if (!strcmp(study->trials[i].conf, conf)) {
+			free(conf);
+			return NULL;
+		}
+	study->trials = gp_mem_grow(study->trials, &s->room, study->count + 1,
+				    sizeof(*study->trials));
+	trial = &study->trials[study->count++];
+	*trial = (struct gp_trial){ .conf = conf, .candidate = candidate };
+	check_settings(s, trial);
+	return trial;
+}
+
+/* Of a conf that the release takes. */
+static struct gp_settings settings_of(const struct session *s,
+				      const struct gp_trial *trial)
+{
+	struct gp_settings settings;
+	struct gp_diag ignored = { 0 };
+
+	gp_settings_init(&settings, s->config->release);
+	gp_settings_parse(&settings, trial->conf, &ignored);
+	return settings;
+}
+
+static void tell(const struct session *s, const struct gp_trial *trial)
+{
+	char what[96];
+
+	if (!s->config->progress)
+		return;
+	snprintf(what, sizeof(what), "trying %.60s: replay %u",
+		 *trial->conf ? trial->conf : "default settings",
+		 s->study->replays + 1);
+	s->config->progress(s->config->progress_arg, what);
+}
+
+static bool play(struct session *s, const struct gp_trial *trial,
+		 const struct gp_case *c, uint64_t capacity,
+		 enum gp_on_oom on_oom, struct gp_replay_result *result)
+{
+	struct gp_settings settings = settings_of(s, trial);
+	struct gp_replay_config replay = {
+		.trace = c->trace,
+		.device = c->device,
+		.settings = &settings,
+		.engine = s->config->engine,
+		.conf = trial->conf,
+		.mode = GP_WHAT_IF,
+		.on_oom = on_oom,
+		.capacity = capacity,
+	};
+
+	if (s->status != GP_OK)
+		return false;
+	tell(s, trial);
+	s->study->replays++;
+	s->status = gp_replay(&replay, result, s->diag);
+	return s->status == GP_OK;
+}
+
+static bool is_served(const struct session *s, size_t index,
+		      const struct gp_replay_result *result)
+{
+	return !result->first_oom.is_there &&
+	       result->refused <= s->refused[index];
+}
+
+static void add_result(struct session *s, struct gp_trial *trial,
+		       uint32_t index, const struct gp_replay_result *result)
+{
+	if (trial == s->study->trials)
+		s->refused[index] = result->refused;
+	if (result->at_peak.reserved > trial->reserved)
+		trial->reserved = result->at_peak.reserved;
+	trial->is_served &= is_served(s, index, result);
+	trial->ooms += (uint64_t)result->ooms.count;
+	trial->retries += (uint64_t)result->stats.num_alloc_retries;
+	trial->mallocs += result->calls.malloc;
+	trial->pages += result->calls.map;
+	trial->time_us += gp_price_of(s->config->prices, &result->calls,
+				      result->stats.num_sync_all_streams);
+	if (!trial->first_oom.is_there && result->first_oom.is_there) {
+		trial->first_oom = result->first_oom;
+		trial->oom_case = index;
+	}
+}
+
+void trial_play(struct session *s, struct gp_trial *trial)
+{
+	struct gp_replay_result result;
+
+	if (!trial_is_possible(trial))
+		return;
+	trial->is_served = true;
+	for (uint32_t i = 0; i < s->config->case_count; i++) {
+		const struct gp_case *c = &s->config->cases[i];
+
+		if (!play(s, trial, c, c->capacity, GP_OOM_GO_ON, &result))
+			return;
+		add_result(s, trial, i, &result);
+		gp_replay_release(&result);
+	}
+}
+
+bool trial_serves(struct session *s, const struct gp_trial *trial,
+		  uint64_t capacity)
+{
+	struct gp_replay_result result;
+	bool serves = true;
+
+	for (size_t i = 0; i < s->config->case_count && serves; i++) {
+		if (!play(s, trial, &s->config->cases[i], capacity, GP_OOM_STOP,
+			  &result))
+			return false;
+		serves = is_served(s, i, &result);
+		gp_replay_release(&result);
+	}
+	return serves;
+}
+
+static uint64_t need_of(struct session *s, const struct gp_trial *trial,
+			const struct gp_case *c)
+{
+	struct gp_settings settings = settings_of(s, trial);
+	struct gp_headroom_config config = {
+		.trace = c->trace,
+		.device = c->device,
+		.settings = &settings,
+		.engine = s->config->engine,
+		.conf = trial->conf,
+		.tries = TRIES,
+		.only_need = true,
+	};
+	struct gp_headroom headroom;
+	struct gp_headroom_bound bound;
+
+	if (s->status != GP_OK)
+		return GP_UNLIMITED;
+	tell(s, trial);
+	s->status = gp_headroom(&config, &headroom, s->diag);
+	if (s->status != GP_OK)
+		return GP_UNLIMITED;
+	s->study->replays += headroom.replays;
+	bound = headroom.bounds[GP_NO_OOM];
+	gp_headroom_release(&headroom);
+	return bound.is_there ? bound.capacity : GP_UNLIMITED;
+}
+
+void trial_measure(struct session *s, struct gp_trial *trial)
+{
+	size_t count = s->config->case_count;
+
+	if (trial->needs || !trial_is_possible(trial))
+		return;
+	trial->needs = gp_mem_alloc(count, sizeof(*trial->needs));
+	for (size_t i = 0; i < count; i++) {
+		trial->needs[i] = need_of(s, trial, &s->config->cases[i]);
+		if (trial->needs[i] > trial->need)
+			trial->need = trial->needs[i];
+	}
+}
+
+void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most)
+{
+	if (trial->needs || !trial_is_possible(trial) ||
+	    trial->need_above >= most)
+		return;
+	most = most / GP_DEVICE_GRAIN * GP_DEVICE_GRAIN;
+	if (trial_serves(s, trial, most))
+		trial_measure(s, trial);
+	else
+		trial->need_above = most;
+}

@@ -1,0 +1,41 @@
+/* One setting, replayed: at a capacity, and for the least that it needs. */
+#ifndef STUDY_TRIAL_H
+#define STUDY_TRIAL_H
+
+#include "gpupool/study.h"
+
+/* What all parts of a study share. */
+struct session {
+	const struct gp_study_config *config;
+	struct gp_study *study;
+	size_t room; /* of study->trials */
+	/* By case: requests that PyTorch refuses by a rule as it is; a setting
+	 * under which it refuses more does not serve them. */
+	uint64_t *refused;
+	struct gp_diag *diag;
+	enum gp_status status; /* once not GP_OK, nothing more is played */
+};
+
+/* Takes over conf; NULL: that setting is there already. */
+struct gp_trial *trial_add(struct session *s, char *conf,
+			   const struct gp_candidate_conf *candidate);
+
+/* Plays every case at its capacity, and notes what came of it. */
+void trial_play(struct session *s, struct gp_trial *trial);
+
+/* Whether every case is served at that capacity. */
+bool trial_serves(struct session *s, const struct gp_trial *trial,
+		  uint64_t capacity);
+
+/* Finds need, unless it is known. */
+void trial_measure(struct session *s, struct gp_trial *trial);
+/* The same, unless one replay shows that it is more than most. */
+void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most);
+
+/* That release takes it. */
+static inline bool trial_is_possible(const struct gp_trial *trial)
+{
+	return !*trial->refusal;
+}
+
+#endif
