@@ -33,8 +33,8 @@ struct gp_headroom_config {
 	const struct gp_settings *settings;
 	const struct gp_engine *engine;
 	const char *conf, *torch_lib; /* as in struct gp_allocator_config */
-	uint32_t tries;	   /* replays at most to confirm each answer */
-	uint32_t points;   /* of the curve; 0: none */
+	uint32_t tries;	 /* replays at most to confirm each answer */
+	uint32_t points; /* of the curve; 0: none */
 	/* Only bounds[GP_NO_OOM].capacity is asked for: what is below it, and
 	 * GP_NO_RETRY, are not searched. */
 	bool only_need;

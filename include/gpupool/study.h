@@ -11,7 +11,7 @@
  * ends, and "no setting helps" is a fact.
  *
  * Best is, in this order: what serves every request; the least need, where less
- * than 1 % and less than 64 MiB is no difference; the fewest retries; the least
+ * than 1 % or less than 64 MiB is no difference; the fewest retries; the least
  * unusual setting; and the time of device calls, by measured prices only.  A
  * change is advised if it serves what was not served, or lowers the need by 1 %
  * and 64 MiB at least.

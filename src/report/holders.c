@@ -49,9 +49,9 @@ void gp_report_holders(const struct gp_page *page, const struct gp_explain *e,
 		return;
 	gp_page_line(page, GP_TONE_TITLE, 2, "Who holds the %s in use %s",
 		     gp_bytes_text(e->gap.allocated, bytes),
-		     e->result.first_oom.is_there   ? "when memory ran out"
-		     : !e->has_requests	    ? "at that moment"
-						    : "at the peak");
+		     e->result.first_oom.is_there ? "when memory ran out"
+		     : !e->has_requests		  ? "at that moment"
+						  : "at the peak");
 	for (size_t i = 0; i < e->live.count; i++) {
 		const struct gp_culprit *c = &e->live.list[i];
 

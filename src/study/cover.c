@@ -290,8 +290,7 @@ static enum gp_status begin(struct search *s)
 	gp_settings_init(&settings, s->config->release);
 	s->split_may_equal =
 		gp_settings_parse(&settings, equal, &ignored) == GP_OK;
-	s->rounding_follows =
-		!gp_conf_names(conf, "max_non_split_rounding_mb");
+	s->rounding_follows = !gp_conf_names(conf, "max_non_split_rounding_mb");
 	free(equal);
 	free(conf);
 	if (status != GP_OK)

@@ -57,8 +57,8 @@ static uint64_t most_live(const struct gp_trace *trace, uint32_t device,
 {
 	const struct gp_device_trace *t = &trace->devices[device];
 
-	live.sizes = gp_mem_alloc(t->block_ids + (size_t)1,
-				  sizeof(*live.sizes));
+	live.sizes =
+		gp_mem_alloc(t->block_ids + (size_t)1, sizeof(*live.sizes));
 	begin(&live, &t->start);
 	for (size_t i = 0; i < t->event_count; i++) {
 		const struct gp_event *event = &t->events[i];

@@ -8,7 +8,7 @@
 #include "study/trial.h"
 
 #define MIB	  (UINT64_C(1) << 20)
-#define NOTHING	  (64 * MIB) /* that a change spares, or 1 %, is none */
+#define NOTHING	  (64 * MIB) /* less than that, or than 1 %, is nothing */
 #define HUNDREDTH 100
 
 /* What a search may take where no budget is given: so many events, which is a
@@ -24,23 +24,21 @@ const char *const gp_verdict_kinds[] = {
 	[GP_VERDICT_UNDECIDED] = "undecided",
 };
 
+/* The least difference that counts. */
+static uint64_t something(uint64_t need)
+{
+	return need / HUNDREDTH < NOTHING ? NOTHING : need / HUNDREDTH;
+}
+
 bool gp_study_is_less(uint64_t need, uint64_t than)
 {
-	uint64_t least = than / HUNDREDTH;
-
-	if (least < NOTHING)
-		least = NOTHING;
-	return need < than && than - need >= least;
+	return need < than && than - need >= something(than);
 }
 
 /* The most that counts as no more than that. */
 static uint64_t about(uint64_t need)
 {
-	uint64_t more = need / HUNDREDTH;
-
-	if (need == GP_UNLIMITED)
-		return need;
-	return need + (more < NOTHING ? more : NOTHING);
+	return need == GP_UNLIMITED ? need : need + something(need) - 1;
 }
 
 /* ---- who may be chosen ---- */
@@ -171,16 +169,13 @@ static size_t choose(struct session *s, enum who who, uint64_t limit)
 /* Where it fits as it is, a change has to spare something: what it may need. */
 static uint64_t worth_changing(struct session *s)
 {
-	struct gp_trial *base = &s->study->trials[0];
-	uint64_t least;
+	uint64_t need;
 
-	trial_measure(s, base);
-	least = base->need / HUNDREDTH;
-	if (least < NOTHING)
-		least = NOTHING;
-	if (base->need == GP_UNLIMITED)
+	trial_measure(s, &s->study->trials[0]);
+	need = s->study->trials[0].need;
+	if (need == GP_UNLIMITED)
 		return GP_UNLIMITED;
-	return base->need > least ? base->need - least : 0;
+	return need > something(need) ? need - something(need) : 0;
 }
 
 /* Where nothing serves everything: who lacks least, to one granule. */
@@ -391,7 +386,7 @@ static uint32_t budget_of(const struct gp_study_config *config)
 	runs = BUDGET_EVENTS / events;
 	if (config->budget)
 		return config->budget;
-	return runs < BUDGET_RUNS ? BUDGET_RUNS
+	return runs < BUDGET_RUNS  ? BUDGET_RUNS
 	       : runs > UINT32_MAX ? UINT32_MAX
 				   : (uint32_t)runs;
 }

@@ -169,7 +169,6 @@ static uint64_t try_large(struct session *s, const struct slice *slice,
 static void search_large(struct session *s, struct slice slice,
 			 struct search *search)
 {
-
 	slice.large_bytes = LEAST_LARGE * MIB;
 	while (slice.large_bytes && slice.large_bytes <= MOST_LARGE * MIB) {
 		char *conf = conf_of(s, &slice);
@@ -179,8 +178,8 @@ static void search_large(struct session *s, struct slice slice,
 			search->is_complete = false;
 			slice.large_bytes = 0;
 		} else if (is_open(s, &slice, conf, &settings)) {
-			slice.large_bytes = try_large(s, &slice, conf,
-						      &settings, search);
+			slice.large_bytes =
+				try_large(s, &slice, conf, &settings, search);
 		} else {
 			slice.large_bytes = 0;
 		}
@@ -188,8 +187,7 @@ static void search_large(struct session *s, struct slice slice,
 	}
 }
 
-void search_serving(struct session *s, uint64_t capacity,
-		    struct search *search)
+void search_serving(struct session *s, uint64_t capacity, struct search *search)
 {
 	search->is_complete = true;
 	for (int e = 0; e < 2; e++) {
