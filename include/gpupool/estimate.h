@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Estimates: what a program reserves under settings that it was not recorded
  * under, where the trace is a window.

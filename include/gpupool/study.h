@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A study: which setting serves a trace on a device of a given size, and how
  * sure that is.  Everything that is advised anywhere (a setting, a verdict, a

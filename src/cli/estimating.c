@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Estimates for a plan. */
 #include "cli/estimating.h"
 

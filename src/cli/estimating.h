@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Estimates for a plan: of the devices whose trace is a window. */
 #ifndef CLI_ESTIMATING_H
 #define CLI_ESTIMATING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Studying a plan. */
 #include "cli/studying.h"
 

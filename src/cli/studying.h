@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A study of a plan: for every command that judges. */
 #ifndef CLI_STUDYING_H
 #define CLI_STUDYING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is tried that is no setting, each by a replay at the same capacity:
  * what-ifs, and a run without the blocks that hold most. */
 #include "metrics/attempt.h"

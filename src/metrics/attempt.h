@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is tried that is no setting. */
 #ifndef METRICS_ATTEMPT_H
 #define METRICS_ATTEMPT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Requests without memory: whether what is live leaves room for them at all. */
 #include "metrics/failure.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Requests without memory: whether what is live leaves room for them at all. */
 #ifndef METRICS_FAILURE_H
 #define METRICS_FAILURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The moment at which a program holds the most, whatever its allocator does. */
 #include <stdlib.h>
 

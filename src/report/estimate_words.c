@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Estimates in reports. */
 #include "report/estimate_words.h"
 

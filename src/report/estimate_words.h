@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Estimates in reports. */
 #ifndef REPORT_ESTIMATE_WORDS_H
 #define REPORT_ESTIMATE_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a recording tells of itself, beside its replay. */
 #include "report/told.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a recording tells of itself, beside its replay. */
 #ifndef REPORT_TOLD_H
 #define REPORT_TOLD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A verdict, for a person and for a program. */
 #include "report/verdict.h"
 

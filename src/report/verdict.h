@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A verdict, for a person and for a program. */
 #ifndef REPORT_VERDICT_H
 #define REPORT_VERDICT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The settings that people use: one table, the least unusual first. */
 #include <stdio.h>
 #include <string.h>

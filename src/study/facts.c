@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a trace tells by itself, whatever its allocator does. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Programs that may have led to a window. */
 #include "study/history.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Programs that may have led to a window, to be replayed from nothing. */
 #ifndef STUDY_HISTORY_H
 #define STUDY_HISTORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The judge: of the settings that were tried, which one is best, and what that
  * says of the trace. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Every value of the settings, searched: which of them serve all requests at a
  * capacity.

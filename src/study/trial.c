@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One setting, replayed. */
 #include "study/trial.h"
 

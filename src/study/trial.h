@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One setting, replayed: at a capacity, and for the least that it needs. */
 #ifndef STUDY_TRIAL_H
 #define STUDY_TRIAL_H

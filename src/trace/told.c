@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a recording tells of its own reserved and allocated memory. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Estimates for windows: of programs whose past is known here. */
 #include "gpupool/estimate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The settings that people use, and which one is advised. */
 #include "gpupool/study.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """How good estimates for windows are.
 
     measure.py GPUPOOL [--all] [PROGRAM...]

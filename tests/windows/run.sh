@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Estimates for windows, of recorded programs that are cut into windows: how far
 # they are from what the whole programs reserve.  See README.md.
 set -u
