@@ -91,7 +91,7 @@ static bool is_same(const struct gp_reading *a, const struct gp_reading *b)
 	return a->is_there && b->is_there && a->value == b->value;
 }
 
-static const char *where(const struct gp_verdict *verdict, char text[32])
+static const char *where(const struct gp_gate_verdict *verdict, char text[32])
 {
 	if (*verdict->where)
 		return verdict->where;

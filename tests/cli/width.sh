@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # No line of a report for a person is wider than the 80 columns it was wrapped
 # to, over all bundled traces.  Lines with a path or a command to be pasted, and
 # single words that are wider than their column, are as long as they are.
