@@ -193,7 +193,7 @@ static void print_constraint(const struct gp_page *page,
 
 /* ---- all that was tried ---- */
 
-#define NAME 36
+#define NAME 35
 
 static void print_trial(const struct gp_page *page,
 			const struct gp_suggest_report *report, size_t index)
