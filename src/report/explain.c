@@ -9,6 +9,7 @@
 #include "report/holders.h"
 #include "report/verdict.h"
 
+#define NAME		51 /* columns of the table */
 #define SETTINGS_SHOWN	3
 #define WHAT_IFS_SHOWN	2
 #define CULPRITS_SHOWN	2
@@ -53,8 +54,12 @@ static void print_tried(const struct explain_page *p, const char *name,
 {
 	char text[GP_BYTES_TEXT];
 
-	fprintf(p->page.out, *fate ? "  %-51s%11s  %s\n" : "  %-51s%11s\n",
-		name, gp_bytes_text(peak, text), fate);
+	/* A long name has a line of its own. */
+	if (strlen(name) > NAME)
+		fprintf(p->page.out, "  %s\n", name);
+	fprintf(p->page.out, *fate ? "  %-*s%11s  %s\n" : "  %-*s%11s\n", NAME,
+		strlen(name) > NAME ? "" : name, gp_bytes_text(peak, text),
+		fate);
 }
 
 static void print_attempt(const struct explain_page *p,

@@ -120,7 +120,7 @@ static const char *need_text(const struct gp_trial *trial,
 {
 	if (!trial->needs)
 		return "";
-	return trial->need == GP_UNLIMITED ? "none is enough"
+	return trial->need == GP_UNLIMITED ? "none"
 					   : gp_bytes_text(trial->need, text);
 }
 
