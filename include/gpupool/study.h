@@ -88,6 +88,10 @@ struct gp_trial {
 	 * GP_UNLIMITED: no device is large enough. */
 	uint64_t need, need_above;
 	uint64_t *needs; /* owned; by case; NULL: not measured */
+	/* Of windows what it would reserve at its peak and at most, of the case
+	 * with most (gpupool/estimate.h); 0: not asked, or as in the replay. */
+	uint64_t estimated, high;
+	bool is_estimated; /* it was asked */
 };
 
 /* ---- the verdict ---- */
@@ -126,7 +130,10 @@ struct gp_verdict {
 	bool is_complete;
 	enum gp_begins begins;
 	enum gp_ends ends;
-	uint64_t low, high; /* of need, where it is an estimate; else 0 */
+	/* Of need, where it is an estimate, as a window does not tell what else
+	 * would have been cached before it: what is live, and what may be
+	 * reserved at most; else 0. */
+	uint64_t low, high;
 };
 
 struct gp_study {

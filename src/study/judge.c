@@ -152,7 +152,7 @@ static size_t best_of(const struct session *s, const struct field *field,
 /* Of those that serve everything and need at most limit.  What programs are
  * known to suffer from comes only where nothing else does.  The study's count:
  * none. */
-static size_t choose(struct session *s, enum who who, uint64_t limit)
+static size_t choose_by_need(struct session *s, enum who who, uint64_t limit)
 {
 	size_t best = s->study->count;
 
@@ -177,6 +177,53 @@ static uint64_t worth_changing(struct session *s)
 	if (need == GP_UNLIMITED)
 		return GP_UNLIMITED;
 	return need > something(need) ? need - something(need) : 0;
+}
+
+/* A window's start was cached under the recorded settings, and no replay from
+ * there shows what others would have spared: the most that they may reserve
+ * does.  The study's count: none needs at most limit for sure. */
+static size_t choose_by_estimate(struct session *s, enum who who,
+				 uint64_t limit)
+{
+	struct gp_study *study = s->study;
+	struct field field = field_of(study, who, false);
+	uint64_t least = limit;
+	size_t best = study->count;
+
+	for (size_t i = 0; i < field.count; i++) {
+		struct gp_trial *trial = &study->trials[field.items[i]];
+
+		trial_estimate(s, trial);
+		if (trial->high && trial->high < least)
+			least = trial->high;
+	}
+	for (size_t i = 0; i < field.count; i++) {
+		const struct gp_trial *trial = &study->trials[field.items[i]];
+
+		if (!trial->high || trial->high > smaller(about(least), limit))
+			continue;
+		if (best == study->count ||
+		    by_merit(s->config, trial, &study->trials[best]) < 0)
+			best = field.items[i];
+	}
+	free(field.items);
+	return best;
+}
+
+static bool has_window(const struct gp_study *study)
+{
+	for (size_t i = 0; i < study->case_count; i++)
+		if (study->verdicts[i].begins == GP_BEGINS_WINDOW)
+			return true;
+	return false;
+}
+
+/* What serves everything, and needs at most limit where one is given. */
+static size_t choose(struct session *s, enum who who, uint64_t limit)
+{
+	return limit != GP_UNLIMITED && has_window(s->study)
+		       ? choose_by_estimate(s, who, limit)
+		       : choose_by_need(s, who, limit);
 }
 
 /* Where nothing serves everything: who lacks least, to one granule. */
@@ -282,6 +329,20 @@ static uint64_t need_in(const struct gp_trial *trial, size_t index)
 	return trial->needs ? trial->needs[index] : 0;
 }
 
+/* What is live is needed by any allocator, and what is reserved without a limit
+ * is always enough. */
+static void note_bounds(const struct gp_trial *best, struct gp_verdict *v)
+{
+	if (!best->high)
+		return;
+	if (!best->needs)
+		v->need = best->estimated;
+	if (v->need == GP_UNLIMITED)
+		return;
+	v->low = v->live < v->need ? v->live : v->need;
+	v->high = best->high > v->need ? best->high : v->need;
+}
+
 static void fill_verdict(const struct session *s, size_t index,
 			 enum gp_verdict_kind kind, struct gp_verdict *v)
 {
@@ -292,6 +353,8 @@ static void fill_verdict(const struct session *s, size_t index,
 	if (v->kind == GP_VERDICT_FITS && kind != GP_VERDICT_TOO_SMALL)
 		v->kind = kind;
 	v->need = need_in(best, index);
+	if (v->begins == GP_BEGINS_WINDOW && study->best)
+		note_bounds(best, v);
 	v->need_as_recorded = need_in(study->trials, index);
 	if (study->is_change)
 		v->conf = gp_mem_copy_text(best->conf, strlen(best->conf));
@@ -363,6 +426,8 @@ static void fill_verdicts(struct session *s, enum gp_verdict_kind kind,
 {
 	struct gp_study *study = s->study;
 
+	if (study->count > study->best && kind != GP_VERDICT_UNDECIDED)
+		trial_estimate(s, &study->trials[study->best]);
 	for (size_t i = 0; i < study->case_count; i++) {
 		struct gp_verdict *v = &study->verdicts[i];
 

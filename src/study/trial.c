@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpupool/estimate.h"
 #include "gpupool/headroom.h"
 
 #define TRIES 4000 /* replays at most to make sure of a need */
@@ -205,4 +206,38 @@ void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most)
 		trial_measure(s, trial);
 	else
 		trial->need_above = most;
+}
+
+void trial_estimate(struct session *s, struct gp_trial *trial)
+{
+	struct gp_settings settings = settings_of(s, trial);
+
+	if (trial->is_estimated || trial == s->study->trials)
+		return;
+	trial->is_estimated = true;
+	for (size_t i = 0; i < s->config->case_count; i++) {
+		const struct gp_case *c = &s->config->cases[i];
+		struct gp_replay_config run = {
+			.trace = c->trace,
+			.device = c->device,
+			.settings = &settings,
+			.engine = s->config->engine,
+			.conf = trial->conf,
+			.mode = GP_WHAT_IF,
+			.capacity = GP_UNLIMITED,
+		};
+		struct gp_estimate estimate = { 0 };
+
+		if (s->status != GP_OK ||
+		    s->study->verdicts[i].begins != GP_BEGINS_WINDOW)
+			continue;
+		tell(s, trial);
+		s->status = gp_estimate(&run, s->config->conf,
+					s->config->release, &estimate, s->diag);
+		if (s->status == GP_OK && estimate.is_there &&
+		    estimate.high > trial->high) {
+			trial->high = estimate.high;
+			trial->estimated = estimate.reserved;
+		}
+	}
 }

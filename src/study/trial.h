@@ -33,6 +33,9 @@ void trial_measure(struct session *s, struct gp_trial *trial);
 /* The same, unless one replay shows that it is more than most. */
 void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most);
 
+/* Asks what else it may reserve where a case is a window, once. */
+void trial_estimate(struct session *s, struct gp_trial *trial);
+
 /* That release takes it. */
 static inline bool trial_is_possible(const struct gp_trial *trial)
 {
