@@ -175,6 +175,7 @@ check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(JSON)
 		tests/traces/bad.sh tests/traces/tiny.sh \
 		tests/traces/round_trip.sh tests/viewers/run.sh \
 		tests/cli/snapshots.sh tests/cli/width.sh \
+		tests/cli/first_screen.sh \
 		tests/cli/sweep_engine.sh \
 		tests/cli/gen_engine.sh \
 		tests/browser/run.sh \

@@ -3,8 +3,10 @@
  * gpupool: the command line.  Finds the command, parses its flags, runs it and
  * tells what did not end well; the status is the exit code.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/help.h"
@@ -82,6 +84,36 @@ static const char *command_name(const char *given)
 	return given;
 }
 
+static bool is_file(const char *argument)
+{
+	return !strcmp(argument, "-") || !access(argument, F_OK);
+}
+
+/* "gpupool TRACE", also with options in front of it. */
+static bool begins_with_trace(int argc, char **argv)
+{
+	if (*argv[1] != '-' || !strcmp(argv[1], "-"))
+		return is_file(argv[1]);
+	for (int i = 2; i < argc; i++)
+		if (is_file(argv[i]))
+			return true;
+	return false;
+}
+
+static enum gp_status dispatch(int argc, char **argv, struct gp_diag *diag)
+{
+	static char look[] = GP_COMMAND_OF_TRACE;
+	const struct gp_command *command =
+		gp_command_find(command_name(argv[1]));
+
+	if (command)
+		return run(command, argc - 1, argv + 1, diag);
+	if (!begins_with_trace(argc, argv))
+		return gp_command_unknown(argv[1], diag);
+	argv[0] = look;
+	return run(gp_command_find(look), argc, argv, diag);
+}
+
 /* What was left in stdio's hands: a full disk must not pass for success. */
 static enum gp_status flush(struct gp_diag *diag)
 {
@@ -94,7 +126,6 @@ static enum gp_status flush(struct gp_diag *diag)
 int main(int argc, char **argv)
 {
 	struct gp_diag diag = { 0 };
-	const struct gp_command *command;
 	enum gp_status status;
 
 	gp_outlet_guard();
@@ -102,11 +133,7 @@ int main(int argc, char **argv)
 		gp_help_overview(80, stderr);
 		return GP_USAGE;
 	}
-	command = gp_command_find(command_name(argv[1]));
-	if (!command)
-		status = gp_command_unknown(argv[1], &diag);
-	else
-		status = run(command, argc - 1, argv + 1, &diag);
+	status = dispatch(argc, argv, &diag);
 	if (status == GP_OK)
 		status = flush(&diag);
 	if (status != GP_OK)

@@ -173,7 +173,8 @@ struct gp_explain {
 
 struct gp_explain_config {
 	const struct gp_replay_config *run; /* action and look are not used */
-	bool skip_attempts; /* nothing is tried: attempts and base are empty */
+	/* Nothing is tried: attempts, base and floor are empty. */
+	bool skip_attempts;
 	/* Told before each replay; NULL: nobody listens. */
 	void (*progress)(void *arg, const char *what);
 	void *progress_arg;

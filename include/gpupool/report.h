@@ -139,7 +139,9 @@ void gp_report_headroom_csv(const struct gp_headroom_report *report, FILE *out);
 /* Why memory that is reserved cannot be used: `gpupool explain`. */
 struct gp_explanation {
 	const char *path, *conf;
-	const char *given; /* capacity as given, for commands; NULL: none */
+	/* Other options as given, for commands: " --capacity 80GiB"; NULL: none
+	 */
+	const char *given;
 	const struct gp_settings *settings;
 	const struct gp_explain *devices; /* gpupool/explain.h */
 	const struct gp_study *study;	  /* a case a device */
@@ -151,6 +153,26 @@ void gp_report_explain_text(const struct gp_explanation *explanation,
 			    const struct gp_report_style *style, FILE *out);
 void gp_report_explain_json(const struct gp_explanation *explanation,
 			    FILE *out);
+
+/* What went wrong and what helps, on one screen: `gpupool TRACE`. */
+struct gp_look_report {
+	const char *path;
+	const struct gp_trace *trace;		/* NULL: nothing but spans */
+	const char *conf;			/* as asked, or as recorded */
+	const struct gp_study *study;		/* a case a device */
+	size_t worst;				/* the device that is told of */
+	const struct gp_explain *explain;	/* of that device */
+	const struct gp_release_choice *choice; /* NULL: the user chose */
+	const struct gp_replay_result *recorded; /* of that device, as it was
+						  * recorded; NULL: trouble */
+	const char *trouble; /* why it cannot be replayed so */
+	/* Other options as given, for commands: of replay, and of explain. */
+	const char *given, *given_explain;
+	uint64_t spans, spans_live; /* of minimalloc's CSV: bytes at once */
+};
+void gp_report_look_text(const struct gp_look_report *report,
+			 const struct gp_report_style *style, FILE *out);
+void gp_report_look_json(const struct gp_look_report *report, FILE *out);
 
 /* The setting to use, and why. */
 struct gp_suggest_report {

@@ -9,6 +9,15 @@
 #include "cli/nearest.h"
 
 static const struct gp_command table[] = {
+	{ "look", "TRACE", 1, SIZE_MAX,
+	  "Say on one screen what went wrong and what helps.",
+	  "The same as gpupool TRACE: the verdict, the line to paste, who "
+	  "holds "
+	  "the memory when it ran out, or at the peak, how far to trust the "
+	  "answer, and what to type for more.\n"
+	  "Its long form is gpupool explain. Settings, a release or a capacity "
+	  "make it a what-if. A folder of ranks: gpupool sweep.",
+	  GP_TAKER_LOOK, gp_look_command },
 	{ "replay", "TRACE", 1, 1, "Replay a trace and report what happened.",
 	  "Without settings, the trace is replayed under the settings and the "
 	  "release it was recorded with, and every address is compared with "
@@ -172,10 +181,7 @@ enum gp_status gp_command_unknown(const char *name, struct gp_diag *diag)
 	for (size_t i = 0; i < COMMANDS; i++)
 		names[i] = table[i].name;
 	near = gp_nearest(name, names, COMMANDS);
-	if (!access(name, F_OK))
-		gp_diag_hint(diag, "it is a file; try: gpupool replay %s",
-			     name);
-	else if (near)
+	if (near)
 		gp_diag_hint(diag, "did you mean %s?", near);
 	else
 		gp_diag_hint(diag, "see: gpupool help");

@@ -26,7 +26,12 @@ const struct gp_command *gp_command_find(const char *name);
 /* GP_USAGE, with what the name may have been meant to be. */
 enum gp_status gp_command_unknown(const char *name, struct gp_diag *diag);
 
+/* What is meant where a trace stands in a command's place. */
+#define GP_COMMAND_OF_TRACE "look"
+
 /* One file each. */
+enum gp_status gp_look_command(const struct gp_options *options,
+			       struct gp_diag *diag);
 enum gp_status gp_replay_command(const struct gp_options *options,
 				 struct gp_diag *diag);
 enum gp_status gp_suggest_command(const struct gp_options *options,

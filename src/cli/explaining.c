@@ -57,6 +57,37 @@ enum gp_status gp_explaining_make(struct gp_explaining *explaining,
 	return status;
 }
 
+/* " --capacity 80GiB": the largest unit that it is a whole number of. */
+static int add_capacity(uint64_t capacity, char text[GP_GIVEN_TEXT])
+{
+	static const char *const units[] = { "", "KiB", "MiB", "GiB" };
+	size_t unit = 0;
+
+	if (!capacity)
+		return 0;
+	if (capacity == GP_UNLIMITED)
+		return snprintf(text, GP_GIVEN_TEXT, " --capacity unlimited");
+	while (unit < 3 && capacity % 1024 == 0) {
+		capacity /= 1024;
+		unit++;
+	}
+	return snprintf(text, GP_GIVEN_TEXT, " --capacity %" PRIu64 "%s",
+			capacity, units[unit]);
+}
+
+const char *gp_explaining_given(const struct gp_options *options,
+				char text[GP_GIVEN_TEXT])
+{
+	size_t length;
+
+	*text = '\0';
+	length = (size_t)add_capacity(options->capacity, text);
+	if (options->torch)
+		snprintf(text + length, GP_GIVEN_TEXT - length,
+			 " --torch %.32s", options->torch);
+	return text;
+}
+
 void gp_explaining_release(struct gp_explaining *explaining)
 {
 	while (explaining->count)
@@ -71,15 +102,12 @@ struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
 				       const struct gp_options *options,
 				       bool is_asked)
 {
-	bool has_capacity = is_asked && options->capacity;
-
-	if (has_capacity)
-		snprintf(explaining->capacity, sizeof(explaining->capacity),
-			 "%" PRIu64, options->capacity);
+	if (is_asked)
+		gp_explaining_given(options, explaining->given);
 	return (struct gp_explanation){
 		.path = options->operands[0],
 		.conf = plan->conf,
-		.given = has_capacity ? explaining->capacity : NULL,
+		.given = explaining->given,
 		.settings = &plan->settings,
 		.devices = explaining->explains,
 		.study = &explaining->studying.study,

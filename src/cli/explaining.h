@@ -10,11 +10,17 @@
 #include "gpupool/explain.h"
 #include "gpupool/report.h"
 
+/* What the options ask for besides settings, for other commands:
+ * " --capacity 80GiB --torch 2.9", or "". */
+#define GP_GIVEN_TEXT 128
+const char *gp_explaining_given(const struct gp_options *options,
+				char text[GP_GIVEN_TEXT]);
+
 struct gp_explaining {
 	struct gp_explain *explains; /* owned; per device */
 	size_t count;		     /* made */
 	struct gp_studying studying;
-	char capacity[32]; /* as asked for */
+	char given[GP_GIVEN_TEXT];
 };
 
 /* options: where the plan is what they ask for; NULL: it is as recorded.

@@ -58,7 +58,10 @@ void gp_help_overview(unsigned columns, FILE *out)
 
 	fputs("gpupool replays the GPU memory requests of PyTorch programs, "
 	      "without a GPU.\n\n"
-	      "Usage: gpupool COMMAND [OPTION]... [TRACE]\n\n",
+	      "Usage: gpupool TRACE [OPTION]...            what went wrong, "
+	      "and "
+	      "what helps\n"
+	      "       gpupool COMMAND [OPTION]... [TRACE]\n\n",
 	      out);
 	for (size_t i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "%s %s", commands[i].name,
@@ -71,7 +74,8 @@ void gp_help_overview(unsigned columns, FILE *out)
 	      "gpupool-trace, a profile\nof torch.profiler with memory events "
 	      "or a log of RMM, as it is or packed with gzip\nor zstd; - is "
 	      "standard input.\n\n"
-	      "Try:  gpupool replay snapshot.pickle --max-split-mb 128 "
+	      "Try:  gpupool snapshot.pickle\n"
+	      "      gpupool replay snapshot.pickle --max-split-mb 128 "
 	      "--compare\n",
 	      out);
 }

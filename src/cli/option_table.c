@@ -16,13 +16,14 @@
 #define RUNS	   (GP_TAKER_REPLAY | GP_TAKER_VERIFY | DIFF)
 #define EXPLAIN	   GP_TAKER_EXPLAIN
 #define FLOOR	   GP_TAKER_FLOOR
+#define LOOK	   GP_TAKER_LOOK
 #define REPORTS                                                                \
 	(GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM | DIFF |         \
-	 SWEEPS | EXPLAIN | FLOOR | BENCH)
+	 SWEEPS | EXPLAIN | FLOOR | BENCH | LOOK)
 
 const struct gp_option_row gp_option_table[] = {
 	{ "alloc-conf", 0, CONF, AT(alloc_conf), "STRING",
-	  RUNS | EXPLAIN | FLOOR | CONVERT,
+	  RUNS | EXPLAIN | FLOOR | CONVERT | LOOK,
 	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
 	  "recorded ones; \"\" is PyTorch's defaults." },
 	{ "alloc-conf", 0, CONFS, AT(confs), "STRING", HEADROOM,
@@ -53,7 +54,7 @@ const struct gp_option_row gp_option_table[] = {
 	  "Cut runs short once they reserve more than the first combination "
 	  "does, or serve fewer requests, and say which." },
 	{ "prices", 0, TEXT, AT(prices), "FILE",
-	  SWEEP | SUGGEST | HEADROOM | EXPLAIN,
+	  SWEEP | SUGGEST | HEADROOM | EXPLAIN | LOOK,
 	  "What the device's calls cost, in place of the built-in prices." },
 	{ "jobs", 'j', COUNT, AT(jobs), "N", SWEEP | HEADROOM,
 	  "Threads; as many as there are processors unless given." },
@@ -63,10 +64,10 @@ const struct gp_option_row gp_option_table[] = {
 	  "Take over what FILE, an unfinished report or part, has done; it may "
 	  "be the output file, which then need not be there yet." },
 	{ "torch", 0, TEXT, AT(torch), "RELEASE",
-	  RUNS | HEADROOM | SUGGEST | SWEEP | EXPLAIN | FLOOR | CONVERT,
+	  RUNS | HEADROOM | SUGGEST | SWEEP | EXPLAIN | FLOOR | CONVERT | LOOK,
 	  "Decide as this release of PyTorch does: 2.0 to 2.15, or latest." },
 	{ "capacity", 0, CAPACITY, AT(capacity), "SIZE",
-	  RUNS | SUGGEST | HEADROOM | SWEEP | EXPLAIN | CONVERT,
+	  RUNS | SUGGEST | HEADROOM | SWEEP | EXPLAIN | CONVERT | LOOK,
 	  "Memory of the device: 80GiB, 512MiB, a number of bytes, a device "
 	  "such as h100, or unlimited." },
 	{ "capacity", 0, ROOM, AT(capacity), "SIZE", FLOOR,
@@ -178,7 +179,7 @@ const struct gp_option_row gp_option_table[] = {
 	  "Millions of steps at most to look for a packing; 2147 unless "
 	  "given." },
 	{ "without", 0, LIST, AT(without), "NAME",
-	  SUGGEST | EXPLAIN | HEADROOM | SWEEP,
+	  SUGGEST | EXPLAIN | HEADROOM | SWEEP | LOOK,
 	  "A setting that cannot be used, such as expandable_segments; may be "
 	  "given more than once." },
 	{ "fail-over", 0, TEXT, AT(fail_over), "AMOUNT", DIFF,
@@ -199,7 +200,7 @@ const struct gp_option_row gp_option_table[] = {
 	  "For a person, for a program, as a table, or as a page for a "
 	  "browser." },
 	{ "format", 0, WORD, AT(format), "text|json",
-	  GP_TAKER_INFO | DIFF | SUGGEST | BENCH,
+	  GP_TAKER_INFO | DIFF | SUGGEST | BENCH | LOOK,
 	  "For a person, or for a program." },
 	{ "format", 0, WORD, AT(format), "text|json|html", EXPLAIN,
 	  "For a person, for a program, or as a page for a browser." },

@@ -34,7 +34,7 @@ struct gp_option_row {
 #define KNOB_TAKERS                                                            \
 	(GP_TAKER_REPLAY | GP_TAKER_VERIFY | GP_TAKER_DIFF |                   \
 	 GP_TAKER_HEADROOM | GP_TAKER_EXPLAIN | GP_TAKER_FLOOR |               \
-	 GP_TAKER_CONVERT)
+	 GP_TAKER_CONVERT | GP_TAKER_LOOK)
 
 #define WHAT_IF_TAKERS (GP_TAKER_REPLAY | GP_TAKER_EXPLAIN | GP_TAKER_CONVERT)
 

@@ -35,7 +35,8 @@ enum gp_taker {
 	GP_TAKER_GEN = 1 << 14,
 	GP_TAKER_BENCH = 1 << 15,
 	GP_TAKER_FLOOR = 1 << 16,
-	GP_TAKER_ALL = (1 << 17) - 1,
+	GP_TAKER_LOOK = 1 << 17,
+	GP_TAKER_ALL = (1 << 18) - 1,
 };
 
 enum gp_format {

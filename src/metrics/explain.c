@@ -243,7 +243,7 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 		if (!config->skip_attempts)
 			status = attempts_run(config, explain, diag);
 	}
-	if (status == GP_OK) {
+	if (status == GP_OK && !config->skip_attempts) {
 		tell(config, "looking for a packing");
 		find_floor(explain);
 	}

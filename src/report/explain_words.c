@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/quote.h"
 #include "report/group.h"
 #include "report/page.h"
 
@@ -165,19 +166,20 @@ static void say_given(struct explain_words *words,
 		    asked->argument ? " " : "",
 		    asked->argument ? asked->argument : "");
 	}
-	if (x->given)
-		say(words, " --capacity %s", x->given);
+	say(words, "%s", x->given ? x->given : "");
 }
 
 struct explain_words explain_command(const struct gp_explanation *x,
 				     const struct gp_verdict *v)
 {
 	struct explain_words words = { 0 };
+	char path[EXPLAIN_WORDS / 2], conf[EXPLAIN_WORDS / 4];
 
 	if (!v->conf)
 		return words;
-	say(&words, "gpupool replay %s --alloc-conf %s", x->path,
-	    *v->conf ? v->conf : "\"\"");
+	say(&words, "gpupool replay %s --alloc-conf %s",
+	    gp_quote_shell(x->path, path, sizeof(path)),
+	    gp_quote_shell(v->conf, conf, sizeof(conf)));
 	say_given(&words, x);
 	say(&words, " --compare");
 	return words;
@@ -208,10 +210,12 @@ struct explain_words explain_what_if(const struct gp_explanation *x,
 {
 	const struct gp_attempt *best = what_if_of(e);
 	struct explain_words words = { 0 };
+	char path[EXPLAIN_WORDS / 2];
 
 	if (!best)
 		return words;
-	say(&words, "gpupool replay %s %s", x->path, best->flag);
+	say(&words, "gpupool replay %s %s",
+	    gp_quote_shell(x->path, path, sizeof(path)), best->flag);
 	say_given(&words, x);
 	return words;
 }

@@ -3,8 +3,10 @@
 #include "report/holders.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
+#include "gpupool/site.h"
 #include "report/explain_words.h"
 
 #define INDENT 22 /* of what stands behind the bytes and their share */
@@ -38,12 +40,94 @@ static void print_amount(const struct gp_page *page, const struct gp_explain *e,
 		     words);
 }
 
-void gp_report_holders(const struct gp_page *page, const struct gp_explain *e,
-		       size_t most)
+/* What is told of one behind its bytes, in so many columns at most where
+ * that is asked. */
+#define WORDS (EXPLAIN_WHO + SINCE)
+static void tell_all(const struct gp_explain *e, const struct gp_culprit *c,
+		     unsigned columns, char words[WORDS])
 {
-	char bytes[GP_BYTES_TEXT], words[EXPLAIN_WHO + SINCE], who[EXPLAIN_WHO];
+	char who[EXPLAIN_WHO], text[SINCE];
+
+	(void)columns;
+	snprintf(words, WORDS, "%s%s", explain_who(e->trace, c, who),
+		 since(e, c, text));
+}
+
+/* A name is cut in front of its characters, not within one. */
+static size_t cut(const char *name, size_t room)
+{
+	size_t length = strlen(name);
+
+	if (length <= room)
+		return length;
+	for (length = room; length && (name[length] & 0xc0) == 0x80;)
+		length--;
+	return length;
+}
+
+/* As much of a site's name as so many columns hold: its line is more than what
+ * runs there, and its file more than its folder. */
+static void put_site(const struct gp_trace *trace, uint32_t site, size_t room,
+		     char name[GP_SITE_TEXT])
+{
+	const char *folder;
+	size_t length;
+
+	if (strlen(gp_site_text(trace, site, name)) <= room)
+		return;
+	gp_site_place(trace, site, name);
+	folder = strrchr(name, '/');
+	if (strlen(name) > room && folder)
+		memmove(name, folder + 1, strlen(folder));
+	if (strlen(name) <= room)
+		return;
+	length = cut(name, room - 3);
+	snprintf(name + length, GP_SITE_TEXT - length, "...");
+}
+
+static void tell_briefly(const struct gp_explain *e, const struct gp_culprit *c,
+			 unsigned columns, char words[WORDS])
+{
+	char name[GP_SITE_TEXT], tail[SINCE + GP_PLURAL_TEXT + 4];
 	char text[SINCE], blocks[GP_PLURAL_TEXT];
-	uint64_t rest = 0, rest_blocks = 0;
+
+	if (c->site == GP_NO_SITE) {
+		tell_all(e, c, columns, words);
+		return;
+	}
+	snprintf(tail, sizeof(tail), ": %s%s",
+		 gp_plural_text(c->blocks, "block", blocks),
+		 c->from_start ? ", before the trace" : since(e, c, text));
+	put_site(e->trace, c->site,
+		 columns > strlen(tail) + 3 ? columns - strlen(tail) : 3, name);
+	snprintf(words, WORDS, "%s%s", name, tail);
+}
+
+static void print_rest(const struct gp_page *page, const struct gp_explain *e,
+		       size_t shown)
+{
+	uint64_t bytes = 0, blocks = 0;
+	char words[2 * GP_PLURAL_TEXT], text[GP_PLURAL_TEXT];
+
+	for (size_t i = shown; i < e->live.count; i++) {
+		bytes += e->live.list[i].bytes;
+		blocks += e->live.list[i].blocks;
+	}
+	if (!bytes)
+		return;
+	snprintf(words, sizeof(words), "%s of %zu other %s",
+		 gp_plural_text(blocks, "block", text), e->live.count - shown,
+		 e->trace->site_count ? "sites or sizes" : "sizes");
+	print_amount(page, e, bytes, words);
+}
+
+static void print_holders(const struct gp_page *page,
+			  const struct gp_explain *e, size_t most,
+			  void (*tell)(const struct gp_explain *,
+				       const struct gp_culprit *, unsigned,
+				       char[WORDS]))
+{
+	char bytes[GP_BYTES_TEXT], words[WORDS];
 
 	if (!e->live.count || !e->gap.allocated)
 		return;
@@ -52,23 +136,21 @@ void gp_report_holders(const struct gp_page *page, const struct gp_explain *e,
 		     e->result.first_oom.is_there ? "when memory ran out"
 		     : !e->has_requests		  ? "at that moment"
 						  : "at the peak");
-	for (size_t i = 0; i < e->live.count; i++) {
-		const struct gp_culprit *c = &e->live.list[i];
-
-		if (i >= most) {
-			rest += c->bytes;
-			rest_blocks += c->blocks;
-			continue;
-		}
-		snprintf(words, sizeof(words), "%s%s",
-			 explain_who(e->trace, c, who), since(e, c, text));
-		print_amount(page, e, c->bytes, words);
+	for (size_t i = 0; i < e->live.count && i < most; i++) {
+		tell(e, &e->live.list[i], page->columns - INDENT + 1, words);
+		print_amount(page, e, e->live.list[i].bytes, words);
 	}
-	if (!rest)
-		return;
-	snprintf(words, sizeof(words), "%s of %zu other %s",
-		 gp_plural_text(rest_blocks, "block", blocks),
-		 e->live.count - most,
-		 e->trace->site_count ? "sites or sizes" : "sizes");
-	print_amount(page, e, rest, words);
+	print_rest(page, e, most);
+}
+
+void gp_report_holders(const struct gp_page *page, const struct gp_explain *e,
+		       size_t most)
+{
+	print_holders(page, e, most, tell_all);
+}
+
+void gp_report_holders_brief(const struct gp_page *page,
+			     const struct gp_explain *e, size_t most)
+{
+	print_holders(page, e, most, tell_briefly);
 }

@@ -16,4 +16,8 @@
 void gp_report_holders(const struct gp_page *page,
 		       const struct gp_explain *explain, size_t most);
 
+/* The same with a line each, however long a name is: who asked stands first. */
+void gp_report_holders_brief(const struct gp_page *page,
+			     const struct gp_explain *explain, size_t most);
+
 #endif

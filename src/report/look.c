@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What went wrong and what helps, on one screen: the verdict first, then the
+ * line to paste, who holds the memory, how far to trust it, and what to type
+ * for more.  What does not fit is left out, the least important first.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/quote.h"
+#include "gpupool/report.h"
+#include "report/explain_words.h"
+#include "report/head.h"
+#include "report/holders.h"
+#include "report/page.h"
+#include "report/told.h"
+#include "report/verdict.h"
+
+#define SCREEN_LINES 24
+
+/* What is shown; the first that fits the screen is taken. */
+static const struct amount {
+	unsigned holders;
+	bool has_notes;	 /* what a setting does, and what a recording tells */
+	bool has_blanks; /* between the parts */
+	bool has_reason; /* how the release was concluded */
+} amounts[] = {
+	{ 5, true, true, true },    { 5, true, true, false },
+	{ 4, true, true, false },   { 4, false, true, false },
+	{ 3, false, true, false },  { 3, false, false, false },
+	{ 2, false, false, false }, { 0, false, false, false },
+};
+
+struct look {
+	struct gp_page page;
+	const struct gp_look_report *report;
+	const struct gp_explain *explain;
+	const struct gp_verdict *verdict;
+	struct amount amount;
+};
+
+static void print_blank(const struct look *l)
+{
+	if (l->amount.has_blanks)
+		gp_page_blank(&l->page);
+}
+
+/* ---- the verdict, and the line to paste ---- */
+
+/* The advised setting, where it is one that people use. */
+static const struct gp_candidate_conf *candidate_of(const struct look *l)
+{
+	const struct gp_study *study = l->report->study;
+
+	return l->verdict->conf ? study->trials[study->best].candidate : NULL;
+}
+
+static bool has_candidate(const struct look *l)
+{
+	const struct gp_candidate_conf *candidate = candidate_of(l);
+
+	return candidate && (candidate->warning || l->amount.has_notes);
+}
+
+/* What it does, or what to beware of. */
+static void print_candidate(const struct look *l)
+{
+	const struct gp_candidate_conf *candidate = candidate_of(l);
+
+	if (!has_candidate(l))
+		return;
+	if (candidate->warning)
+		gp_page_line(&l->page, GP_TONE_BAD, 0, "Beware: %s.",
+			     candidate->warning);
+	else
+		gp_page_line(&l->page, GP_TONE_PLAIN, 0, "What it does: %s.",
+			     candidate->about);
+}
+
+static void print_verdict(const struct look *l)
+{
+	const struct gp_verdict *v = l->verdict;
+	struct verdict_text limits = verdict_limits(v);
+
+	gp_page_line(&l->page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_TITLE,
+		     0, "%s", verdict_sentence(v).text);
+	if (v->conf) {
+		print_blank(l);
+		fprintf(l->page.out, "    %s\n", verdict_line(v->conf).text);
+		if (*limits.text || has_candidate(l))
+			print_blank(l);
+		print_candidate(l);
+	}
+	if (*limits.text)
+		gp_page_line(&l->page, GP_TONE_PLAIN, 0, "%s", limits.text);
+	if (v->ends == GP_ENDS_FAILURE && v->capacity == GP_UNLIMITED)
+		gp_page_line(&l->page, GP_TONE_BAD, 0,
+			     "How much memory the device has is not in the "
+			     "trace: add --capacity 80GiB, or what it is.");
+}
+
+/* ---- the moment ---- */
+
+static void print_failure(const struct look *l)
+{
+	const struct gp_explain *e = l->explain;
+	const struct gp_oom *oom = &e->result.first_oom;
+	char at[GP_EVENT_TEXT], size[GP_BYTES_TEXT], left[GP_BYTES_TEXT];
+	char gap[GP_BYTES_TEXT], bytes[GP_BYTES_TEXT], cached[96] = "";
+	char largest[48] = "";
+
+	if (oom->largest_free)
+		snprintf(largest, sizeof(largest), " (largest %s)",
+			 gp_bytes_text(oom->largest_free, bytes));
+	if (e->gap.bytes)
+		snprintf(cached, sizeof(cached), ", %s reserved%s",
+			 gp_bytes_text(e->gap.bytes, gap), largest);
+	gp_page_field(&l->page, "Failed",
+		      "%s: no room for %s; free: %s on the device%s",
+		      gp_event_words_in(e->trace, e->device, &e->steps,
+					oom->event, at),
+		      gp_bytes_text(oom->size, size),
+		      gp_bytes_text(oom->device_free, left), cached);
+}
+
+static void print_peak(const struct look *l)
+{
+	const struct gp_explain *e = l->explain;
+	char at[GP_EVENT_TEXT], reserved[GP_BYTES_TEXT];
+	char allocated[GP_BYTES_TEXT], gap[GP_BYTES_TEXT];
+
+	gp_bytes_text(e->gap.reserved, reserved);
+	gp_bytes_text(e->gap.allocated, allocated);
+	gp_bytes_text(e->gap.bytes, gap);
+	if (e->has_requests)
+		gp_page_field(&l->page, "Peak",
+			      "%s: %s reserved, %s allocated, a gap of %s",
+			      gp_event_words_in(e->trace, e->device, &e->steps,
+						e->event, at),
+			      reserved, allocated, gap);
+	else
+		gp_page_field(&l->page, "Memory",
+			      "%s reserved, %s allocated, a gap of %s",
+			      reserved, allocated, gap);
+}
+
+/* Where the program failed that was recorded; false: it did not. */
+static bool recorded_failure(const struct gp_explain *e, uint64_t *event)
+{
+	const struct gp_device_trace *d = &e->trace->devices[e->device];
+
+	for (size_t i = d->event_count; i-- > 0;)
+		if (d->events[i].kind == GP_ALLOC &&
+		    d->events[i].flags & GP_REFUSED) {
+			*event = i;
+			return true;
+		}
+	return false;
+}
+
+static void print_moment(const struct look *l)
+{
+	const struct gp_explain *e = l->explain;
+	const struct gp_oom *oom = &e->result.first_oom;
+	char at[GP_EVENT_TEXT];
+	uint64_t event;
+
+	if (oom->is_there)
+		print_failure(l);
+	else
+		print_peak(l);
+	if (recorded_failure(e, &event) &&
+	    (!oom->is_there || event != oom->event))
+		gp_page_field(&l->page, "Failed", "as recorded, at %s",
+			      gp_event_words_in(e->trace, e->device, &e->steps,
+						event, at));
+}
+
+/* ---- how far to trust it ---- */
+
+static void print_fidelity(const struct look *l)
+{
+	const struct gp_replay_result *recorded = l->report->recorded;
+	const struct gp_fidelity *f = recorded ? &recorded->fidelity : NULL;
+	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
+
+	if (!l->explain->has_requests)
+		return;
+	if (!f)
+		gp_page_field(&l->page, "Fidelity", "not known: %s",
+			      l->report->trouble);
+	else if (!f->checked)
+		gp_page_field(&l->page, "Fidelity",
+			      "the trace has no addresses to compare with");
+	else
+		gp_page_field(&l->page, "Fidelity",
+			      "%s of %s addresses come out as recorded%s",
+			      gp_count_text(f->matched, matched),
+			      gp_count_text(f->checked, checked),
+			      f->matched == f->checked
+				      ? ""
+				      : ": what is said here is an estimate");
+}
+
+/* That it is a window the verdict says, where there is one. */
+static const char *coverage(const struct look *l)
+{
+	if (!l->explain->has_requests)
+		return "a state only, without requests";
+	if (l->verdict->begins == GP_BEGINS_WINDOW)
+		return "a window";
+	return l->report->trace->is_complete ? "whole"
+					     : "begins with nothing in use";
+}
+
+static void print_trust(const struct look *l)
+{
+	const struct gp_look_report *r = l->report;
+	const struct gp_replay_result *recorded = r->recorded;
+	uint64_t capacity = l->verdict->capacity;
+	char text[GP_BYTES_TEXT], told[GP_TOLD_TEXT], release[16] = "";
+	bool has_reason = r->choice && l->amount.has_reason;
+
+	print_fidelity(l);
+	if (!has_reason)
+		snprintf(release, sizeof(release), "PyTorch 2.%u; ",
+			 l->verdict->release);
+	gp_page_field(&l->page, "Trace", "%s; %s%s; memory: %s", coverage(l),
+		      release, gp_head_settings(r->conf),
+		      capacity == GP_UNLIMITED ? "not known"
+					       : gp_bytes_text(capacity, text));
+	if (has_reason)
+		gp_page_field(&l->page, "PyTorch", "2.%u; %s",
+			      l->verdict->release, r->choice->why);
+	if (!recorded || !gp_told_more(&recorded->recorded,
+				       recorded->at_peak.reserved, told))
+		return;
+	/* The first of its sentences. */
+	if (strstr(told, ". "))
+		strstr(told, ". ")[1] = '\0';
+	gp_page_field(&l->page, "Recording", "%s", told);
+}
+
+/* ---- other devices ---- */
+
+static void print_devices(const struct look *l)
+{
+	const struct gp_look_report *r = l->report;
+	size_t count = r->study->case_count, fit = 0;
+	char number[24];
+
+	if (count < 2)
+		return;
+	for (size_t i = 0; i < count; i++)
+		fit += !verdict_is_bad(&r->study->verdicts[i]);
+	snprintf(number, sizeof(number), "%zu", fit);
+	gp_page_field(&l->page, "Device",
+		      "%u, the worst of %zu, of which %s fit%s; explain "
+		      "--details tells of all",
+		      r->trace->devices[r->worst].device, count,
+		      fit ? number : "none", fit > 1 ? "" : "s");
+}
+
+/* ---- what to type for more ---- */
+
+static void print_command(const struct look *l, const char *command,
+			  const char *rest)
+{
+	char path[EXPLAIN_WORDS];
+
+	fprintf(l->page.out, "  gpupool %s %s%s\n", command,
+		gp_quote_shell(l->report->path, path, sizeof(path)), rest);
+}
+
+static void print_replay(const struct look *l)
+{
+	const struct gp_explanation explanation = {
+		.path = l->report->path,
+		.given = l->report->given,
+	};
+
+	if (l->verdict->conf)
+		fprintf(l->page.out, "  %s\n",
+			explain_command(&explanation, l->verdict).text);
+	else if (l->verdict->kind != GP_VERDICT_UNDECIDED)
+		print_command(l, "suggest", l->report->given);
+	else
+		print_command(l, "info", "");
+}
+
+static void print_commands(const struct look *l)
+{
+	char rest[EXPLAIN_WORDS];
+
+	print_blank(l);
+	print_command(l, "explain", l->report->given_explain);
+	print_replay(l);
+	/* What is undecided cannot be replayed as asked. */
+	snprintf(rest, sizeof(rest), "%s --format html -o page.html",
+		 l->verdict->kind == GP_VERDICT_UNDECIDED ? ""
+							  : l->report->given);
+	print_command(l, "replay", rest);
+}
+
+/* ---- the screen ---- */
+
+static void print_screen(const struct look *l)
+{
+	print_verdict(l);
+	print_blank(l);
+	if (l->amount.holders)
+		gp_report_holders_brief(&l->page, l->explain,
+					l->amount.holders);
+	if (l->amount.holders && l->explain->live.count)
+		print_blank(l);
+	print_moment(l);
+	print_devices(l);
+	print_trust(l);
+	print_commands(l);
+}
+
+/* As text of its own, so that its lines can be counted; the caller frees. */
+static char *make_screen(struct look *l, const struct gp_report_style *style)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	l->page = gp_page_make(style, out);
+	print_screen(l);
+	fclose(out);
+	return text;
+}
+
+static size_t lines_of(const char *text)
+{
+	size_t lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+/* minimalloc's CSV: nothing is replayed. */
+static void print_spans(const struct gp_look_report *report,
+			const struct gp_report_style *style, FILE *out)
+{
+	struct look l = { .page = gp_page_make(style, out), .report = report };
+	char bytes[GP_BYTES_TEXT], spans[GP_PLURAL_TEXT];
+
+	gp_page_line(&l.page, GP_TONE_TITLE, 0,
+		     "%s at once: with less memory it cannot be packed.",
+		     gp_bytes_text(report->spans_live, bytes));
+	gp_page_line(&l.page, GP_TONE_PLAIN, 0,
+		     "%s: %s with the times of their use, not requests of a "
+		     "program: there is no setting to find, but a packing.",
+		     gp_page_name(report->path),
+		     gp_plural_text(report->spans, "block", spans));
+	gp_page_blank(&l.page);
+	print_command(&l, "floor", "");
+	print_command(&l, "floor", " -o packed.csv");
+}
+
+void gp_report_look_text(const struct gp_look_report *report,
+			 const struct gp_report_style *style, FILE *out)
+{
+	struct look l = { .report = report, .explain = report->explain };
+	struct gp_page page = gp_page_make(style, out);
+	char *text = NULL;
+
+	if (!report->trace) {
+		print_spans(report, style, out);
+		return;
+	}
+	if (!report->study->case_count) {
+		gp_head_nothing(&page);
+		return;
+	}
+	l.verdict = &report->study->verdicts[report->worst];
+	for (size_t i = 0; i < sizeof(amounts) / sizeof(*amounts); i++) {
+		free(text);
+		l.amount = amounts[i];
+		text = make_screen(&l, style);
+		if (!text || lines_of(text) <= SCREEN_LINES)
+			break;
+	}
+	if (text)
+		fputs(text, out);
+	free(text);
+}
