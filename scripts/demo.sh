@@ -1,30 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What `make demo` shows: a real program's trace replayed as it was recorded,
-# then beside it what one setting would have changed.
+# What `make demo` shows: a real program that runs out of memory, what went wrong
+# and what helps; then another one replayed as it was recorded, beside what one
+# setting would have changed.
 #
 #	scripts/demo.sh PROGRAM [TRACE]
 set -eu
 
 program=$1
 trace=${2:-traces/recorded/opt-finetune-2.9.jsonl.gz}
-other=traces/recorded/fsdp-rank0-of-64.default.pickle.gz
+oom=traces/recorded/gpt2-ragged.default.pickle.zst
 
 show() {
 	printf '\n$ gpupool %s\n\n' "$*"
 	"$program" "$@"
 }
 
-echo "An OPT model being fine-tuned under PyTorch 2.9: every address of its"
-echo "recording is chosen again."
-show replay "$trace"
-
-echo
-echo "The same program, had blocks above 128 MiB not been split:"
-show replay "$trace" --max-split-mb 128 --compare
-
-if [ -e "$other" ] && [ $# -lt 2 ]; then
+if [ -e "$oom" ] && [ $# -lt 2 ]; then
+	echo "GPT-2 being trained on a device with too little memory: what went"
+	echo "wrong, and what helps?"
+	show "$oom" --capacity 7800MiB
 	echo
-	echo "The same question for one of 64 ranks of an FSDP job:"
-	show replay "$other" --max-split-mb 128 --compare
 fi
+
+echo "An OPT model being fine-tuned under PyTorch 2.9, every address of its"
+echo "recording chosen again; and had blocks above 128 MiB not been split:"
+show replay "$trace" --max-split-mb 128 --compare
