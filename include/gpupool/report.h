@@ -210,6 +210,10 @@ const char *gp_event_words(const struct gp_trace *trace, uint32_t device,
 const char *gp_event_words_in(const struct gp_trace *trace, uint32_t device,
 			      const struct gp_steps *steps, uint64_t event,
 			      char text[GP_EVENT_TEXT]);
+/* Without its place: "step 20, 3.1 s (event 143)". */
+const char *gp_event_moment(const struct gp_trace *trace, uint32_t device,
+			    const struct gp_steps *steps, uint64_t event,
+			    char text[GP_EVENT_TEXT]);
 /* "step 20", or "". */
 #define GP_STEP_TEXT 32
 const char *gp_event_step(const struct gp_trace *trace, uint32_t device,

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,19 @@ const char *gp_bytes_text(uint64_t bytes, char text[GP_BYTES_TEXT])
 		snprintf(text, GP_BYTES_TEXT,
 			 value < 99.995 ? "%.2f %s" : "%.1f %s", value,
 			 units[unit]);
+	return text;
+}
+
+const char *gp_bytes_exact(uint64_t bytes, char text[GP_BYTES_TEXT])
+{
+	static const char *const units[] = { "", "KiB", "MiB", "GiB", "TiB" };
+	size_t unit = 0;
+
+	while (bytes && bytes % 1024 == 0 && unit < 4) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(text, GP_BYTES_TEXT, "%" PRIu64 "%s", bytes, units[unit]);
 	return text;
 }
 

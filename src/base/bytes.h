@@ -11,6 +11,9 @@
 #define GP_BYTES_TEXT 24
 const char *gp_bytes_text(uint64_t bytes, char text[GP_BYTES_TEXT]);
 
+/* "48GiB", "1536MiB", "1000": the same number for the command line. */
+const char *gp_bytes_exact(uint64_t bytes, char text[GP_BYTES_TEXT]);
+
 /* "12345678" -> "12,345,678". */
 #define GP_COUNT_TEXT 32
 const char *gp_count_text(uint64_t count, char text[GP_COUNT_TEXT]);

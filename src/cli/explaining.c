@@ -2,9 +2,9 @@
 /* Explaining a plan. */
 #include "cli/explaining.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 
 static void show(void *arg, const char *what)

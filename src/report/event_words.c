@@ -133,26 +133,50 @@ static void add(char text[GP_EVENT_TEXT], const char *part)
 			 length ? ", " : "", part);
 }
 
+/* The step and the time. */
+static void add_moment(const struct gp_trace *trace, uint32_t device,
+		       const struct gp_steps *steps, uint64_t event,
+		       char text[GP_EVENT_TEXT])
+{
+	const struct gp_device_trace *d = &trace->devices[device];
+	char step[GP_STEP_TEXT], time[TIME_TEXT];
+
+	*text = '\0';
+	add(text, gp_event_step(trace, device, steps, event, step));
+	if (event < d->event_count)
+		add(text, time_text(d, event, time));
+}
+
+static const char *add_number(char text[GP_EVENT_TEXT], uint64_t event)
+{
+	size_t length = strlen(text);
+	char count[GP_COUNT_TEXT];
+
+	snprintf(text + length, GP_EVENT_TEXT - length,
+		 length ? " (event %s)" : "event %s",
+		 gp_count_text(event, count));
+	return text;
+}
+
+const char *gp_event_moment(const struct gp_trace *trace, uint32_t device,
+			    const struct gp_steps *steps, uint64_t event,
+			    char text[GP_EVENT_TEXT])
+{
+	add_moment(trace, device, steps, event, text);
+	return add_number(text, event);
+}
+
 const char *gp_event_words_in(const struct gp_trace *trace, uint32_t device,
 			      const struct gp_steps *steps, uint64_t event,
 			      char text[GP_EVENT_TEXT])
 {
 	const struct gp_device_trace *d = &trace->devices[device];
-	char step[GP_STEP_TEXT], time[TIME_TEXT], site[GP_SITE_TEXT];
-	char count[GP_COUNT_TEXT];
-	size_t length;
+	char site[GP_SITE_TEXT];
 
-	*text = '\0';
-	add(text, gp_event_step(trace, device, steps, event, step));
-	if (event < d->event_count) {
-		add(text, time_text(d, event, time));
+	add_moment(trace, device, steps, event, text);
+	if (event < d->event_count)
 		add(text, gp_site_place(trace, d->events[event].site, site));
-	}
-	length = strlen(text);
-	snprintf(text + length, GP_EVENT_TEXT - length,
-		 length ? " (event %s)" : "event %s",
-		 gp_count_text(event, count));
-	return text;
+	return add_number(text, event);
 }
 
 const char *gp_event_words(const struct gp_trace *trace, uint32_t device,

@@ -26,20 +26,26 @@ static void say(const struct explain_page *p, const char *before,
 			     words.text);
 }
 
+static void print_command(const struct explain_page *p, const char *before,
+			  struct explain_words words)
+{
+	if (*words.text)
+		gp_page_command(&p->page, before, words.text);
+}
+
 /* ---- the verdict ---- */
 
 static void print_verdict(const struct explain_page *p)
 {
 	const struct gp_verdict *v = p->verdict;
+	struct verdict_text limits = verdict_limits(v);
 
 	gp_page_line(&p->page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_TITLE,
 		     2, "%s", verdict_sentence(v).text);
-	if (v->conf)
-		gp_page_line(&p->page, GP_TONE_PLAIN, 4, "  use:  %s",
-			     verdict_line(v->conf).text);
-	if (v->conf)
-		say(p, "more: ", explain_command(p->explanation, v));
-	gp_page_line(&p->page, GP_TONE_PLAIN, 2, "%s", verdict_limits(v).text);
+	verdict_print_line(&p->page, "  use:  ", v);
+	print_command(p, "  more: ", explain_command(p->explanation, v));
+	if (*limits.text)
+		gp_page_line(&p->page, GP_TONE_PLAIN, 2, "%s", limits.text);
 	say(p, "", explain_moment(p->explain));
 	say(p, "", explain_request(p->explain));
 	if (v->kind != GP_VERDICT_TOO_SMALL)
@@ -178,7 +184,8 @@ static void print_trials(const struct explain_page *p)
 	print_attempts(p);
 	print_floor(p);
 	if (p->explanation->has_details || !p->verdict->conf)
-		say(p, "or:   ", explain_what_if(p->explanation, p->explain));
+		print_command(p, "  or:   ",
+			      explain_what_if(p->explanation, p->explain));
 }
 
 /* ---- the gap ---- */
@@ -231,7 +238,7 @@ static void print_culprits(
 		say(p, "", words(p->explain->trace, &culprits->list[i]));
 }
 
-/* Do those who strand most at the moment do so over the whole trace? */
+/* Do those who pin most at the moment do so over the whole trace? */
 static bool is_as_ever(const struct gp_explain *e)
 {
 	const struct gp_culprit *now = e->now.list;

@@ -148,17 +148,18 @@ static void print_failure(const struct explain_page *p, size_t i)
 	const struct gp_explain *e = p->explain;
 	const struct gp_oom *oom = &e->result.ooms.list[i];
 	const struct gp_failure *f = &e->failures[i];
-	char at[GP_COUNT_TEXT], size[GP_BYTES_TEXT], needed[GP_BYTES_TEXT];
+	char at[GP_EVENT_TEXT], size[GP_BYTES_TEXT], needed[GP_BYTES_TEXT];
 	char available[GP_BYTES_TEXT], site[EXPLAIN_SITE];
 
-	gp_page_line(&p->page, GP_TONE_PLAIN, 4,
-		     "  event %s, %s%s: with what is live %s of %s%s",
-		     gp_count_text(oom->event, at),
-		     gp_bytes_text(oom->size, size),
-		     explain_site(e->trace, oom->site, site),
-		     gp_bytes_text(f->needed, needed),
-		     gp_bytes_text(f->available, available),
-		     f->is_too_small ? ": too much for any setting" : "");
+	gp_page_line(
+		&p->page, GP_TONE_PLAIN, 4,
+		"  %s, %s%s: with what is live %s of %s%s",
+		gp_event_moment(e->trace, e->device, &e->steps, oom->event, at),
+		gp_bytes_text(oom->size, size),
+		explain_site(e->trace, oom->site, site),
+		gp_bytes_text(f->needed, needed),
+		gp_bytes_text(f->available, available),
+		f->is_too_small ? ": too much for any setting" : "");
 }
 
 static void print_failures(const struct explain_page *p)

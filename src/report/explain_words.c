@@ -36,6 +36,12 @@ const char *explain_site(const struct gp_trace *trace, uint32_t site,
 	return text;
 }
 
+static const char *event_text(const struct gp_explain *e, uint64_t event,
+			      char text[GP_EVENT_TEXT])
+{
+	return gp_event_words_in(e->trace, e->device, &e->steps, event, text);
+}
+
 /* ---- the moment ---- */
 
 struct explain_words explain_moment(const struct gp_explain *e)
@@ -43,15 +49,15 @@ struct explain_words explain_moment(const struct gp_explain *e)
 	const struct gp_gap *gap = &e->gap;
 	struct explain_words words = { 0 };
 	char reserved[GP_BYTES_TEXT], allocated[GP_BYTES_TEXT];
-	char bytes[GP_BYTES_TEXT], percent[GP_PERCENT_TEXT], at[GP_COUNT_TEXT];
+	char bytes[GP_BYTES_TEXT], percent[GP_PERCENT_TEXT], at[GP_EVENT_TEXT];
 	double ratio =
 		gap->reserved ? (double)gap->bytes / (double)gap->reserved : 0;
 
 	if (e->result.first_oom.is_there)
 		return words;
 	if (e->has_requests)
-		say(&words, "No request failed. At the peak, event %s: ",
-		    gp_count_text(e->event, at));
+		say(&words, "No request failed. At the peak, %s: ",
+		    event_text(e, e->event, at));
 	say(&words, "%s reserved, %s allocated, a gap of %s (%s).",
 	    gp_bytes_text(gap->reserved, reserved),
 	    gp_bytes_text(gap->allocated, allocated),
@@ -82,14 +88,15 @@ struct explain_words explain_request(const struct gp_explain *e)
 		&e->trace->devices[e->device].events[oom->event];
 	bool is_elsewhere = e->free_other_stream || e->free_other_pool;
 	struct explain_words words = { 0 };
-	char at[GP_COUNT_TEXT], size[GP_BYTES_TEXT], site[EXPLAIN_SITE];
+	char at[GP_EVENT_TEXT], size[GP_BYTES_TEXT], site[EXPLAIN_SITE];
 	char held[GP_BYTES_TEXT], left[GP_BYTES_TEXT], own[GP_BYTES_TEXT];
 	char largest[GP_BYTES_TEXT];
 	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
 
 	if (!oom->is_there)
 		return words;
-	say(&words, "Event %s asked for %s%s", gp_count_text(oom->event, at),
+	say(&words, "At %s, %s were asked for%s",
+	    gp_event_moment(e->trace, e->device, &e->steps, oom->event, at),
 	    gp_bytes_text(oom->size, size),
 	    explain_site(e->trace, oom->site, site));
 	if (is_elsewhere)
@@ -250,8 +257,7 @@ const char *explain_fate(const struct gp_attempt *base,
 
 	*text = '\0';
 	if (!trial->no_oom)
-		snprintf(text, EXPLAIN_FATE, "OOM at %s",
-			 gp_count_text(trial->oom_event, part));
+		gp_plural_text(trial->ooms, "OOM", text);
 	else if (!base->no_oom)
 		snprintf(text, EXPLAIN_FATE, "no OOM");
 	else if (is != was)

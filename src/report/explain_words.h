@@ -6,6 +6,7 @@
 #include "gpupool/explain.h"
 #include "gpupool/report.h"
 #include "gpupool/site.h"
+#include "report/page.h"
 
 /* Each is cut to this; "" when there is nothing to say. */
 #define EXPLAIN_WORDS 1024
@@ -37,7 +38,7 @@ const char *explain_who(const struct gp_trace *trace,
 			const struct gp_culprit *culprit,
 			char text[EXPLAIN_WHO]);
 
-/* "3 blocks of 2.00 KiB from optimizer.py:88 strand 1.90 GiB in ..." */
+/* "3 blocks of 2.00 KiB from optimizer.py:88 pin 1.90 GiB in ..." */
 struct explain_words explain_culprit_now(const struct gp_trace *trace,
 					 const struct gp_culprit *culprit);
 struct explain_words explain_culprit_over_time(
@@ -58,8 +59,8 @@ bool explain_helps(const struct gp_attempt *base,
 #define EXPLAIN_NAME 132
 const char *explain_name(const struct gp_attempt *trial,
 			 char text[EXPLAIN_NAME]);
-/* "OOM at 143", "no OOM", "-1.20 GiB" beside the run as it is, or "". */
-#define EXPLAIN_FATE 64
+/* "3 OOMs", "no OOM", "-1.20 GiB" beside the run as it is, or "". */
+#define EXPLAIN_FATE GP_PLURAL_TEXT
 const char *explain_fate(const struct gp_attempt *base,
 			 const struct gp_attempt *trial,
 			 char text[EXPLAIN_FATE]);

@@ -68,7 +68,7 @@ static void print_verdict(const struct gp_page *page,
 		     "On %s: %s", gp_bytes_text(v->capacity, capacity),
 		     verdict_sentence(v).text);
 	if (v->conf)
-		fprintf(page->out, "    %s\n", verdict_line(v->conf).text);
+		verdict_print_line(page, "    ", v);
 	if (*verdict_limits(v).text)
 		gp_page_line(page, GP_TONE_PLAIN, 2, "%s",
 			     verdict_limits(v).text);

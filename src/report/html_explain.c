@@ -368,6 +368,8 @@ void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 	paragraph(&f, "headline", words_of(verdict_sentence(v)));
 	if (v->conf)
 		code(&f, "Use:", words_of(verdict_line(v->conf)));
+	if (v->conf)
+		paragraph(&f, "about", words_of(verdict_other_name(v)));
 	paragraph(&f, "", words_of(verdict_limits(v)));
 	paragraph(&f, "", explain_moment(e));
 	paragraph(&f, "", explain_request(e));

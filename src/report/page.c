@@ -2,7 +2,9 @@
 /* A page of text for a person. */
 #include "report/page.h"
 
+#include <ctype.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +63,34 @@ static void put_word(FILE *out, const char *word, size_t length)
 		     out);
 }
 
+/* Whether a unit of measure begins the text. */
+static bool is_unit(const char *text)
+{
+	static const char *const units[] = { "B",   "KiB", "MiB", "GiB",
+					     "TiB", "PiB", "EiB", "%",
+					     "us",  "ms",  "s" };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		size_t n = strlen(units[i]);
+
+		if (!strncmp(text, units[i], n) &&
+		    !isalnum((unsigned char)text[n]))
+			return true;
+	}
+	return false;
+}
+
+/* Up to where a line may end: a number stays with its unit. */
+static size_t word_length(const char *text)
+{
+	size_t length = strcspn(text, " ");
+
+	if (length && isdigit((unsigned char)text[length - 1]) &&
+	    text[length] && is_unit(text + length + 1))
+		length += 1 + strcspn(text + length + 1, " ");
+	return length;
+}
+
 /* Words of text from column at on, going on in column indent; no newline. */
 static void wrap(const struct gp_page *page, unsigned at, unsigned indent,
 		 const char *text)
@@ -68,7 +98,7 @@ static void wrap(const struct gp_page *page, unsigned at, unsigned indent,
 	bool at_start = true;
 
 	while (*text) {
-		size_t length = strcspn(text, " ");
+		size_t length = word_length(text);
 		unsigned width = width_of(text, length);
 
 		if (!at_start && at + 1 + width > page->columns) {
@@ -113,6 +143,14 @@ void gp_page_field(const struct gp_page *page, const char *label,
 	va_end(args);
 	fprintf(page->out, "%-*s", FIELD, label);
 	wrap(page, FIELD, FIELD, text);
+	putc('\n', page->out);
+}
+
+void gp_page_command(const struct gp_page *page, const char *before,
+		     const char *command)
+{
+	fputs(before, page->out);
+	put_word(page->out, command, strlen(command));
 	putc('\n', page->out);
 }
 

@@ -30,6 +30,10 @@ void gp_page_line(const struct gp_page *page, enum gp_tone tone,
 		  unsigned indent, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* A line of its own to be pasted into a shell: never wrapped. */
+void gp_page_command(const struct gp_page *page, const char *before,
+		     const char *command);
+
 /* "label        text", the text wrapped in its column. */
 void gp_page_field(const struct gp_page *page, const char *label,
 		   const char *format, ...)

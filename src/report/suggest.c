@@ -31,12 +31,13 @@ static const struct gp_trial *best_of(const struct gp_suggest_report *report)
 /* ---- the answer ---- */
 
 static void print_advice(const struct gp_page *page,
-			 const struct gp_trial *best, const char *conf)
+			 const struct gp_trial *best,
+			 const struct gp_verdict *v)
 {
 	const struct gp_candidate_conf *candidate = best->candidate;
 
 	gp_page_blank(page);
-	fprintf(page->out, "    %s\n", verdict_line(conf).text);
+	verdict_print_line(page, "    ", v);
 	if (!candidate)
 		return;
 	gp_page_blank(page);
@@ -56,7 +57,7 @@ static void print_answer(const struct gp_page *page,
 	gp_page_line(page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_GOOD, 0,
 		     "%s", verdict_sentence(v).text);
 	if (v->conf)
-		print_advice(page, best_of(report), v->conf);
+		print_advice(page, best_of(report), v);
 	else if (v->kind == GP_VERDICT_NO_SETTING)
 		gp_page_line(page, GP_TONE_PLAIN, 0, "The best: %s.",
 			     gp_head_settings(best_of(report)->conf));
@@ -74,7 +75,7 @@ static void print_oom(const struct gp_page *page,
 {
 	const struct gp_trial *trial = &report->study->trials[0];
 	const struct gp_oom *oom = &trial->first_oom;
-	char event[GP_COUNT_TEXT], size[GP_BYTES_TEXT], left[GP_BYTES_TEXT];
+	char event[GP_EVENT_TEXT], size[GP_BYTES_TEXT], left[GP_BYTES_TEXT];
 	char allocated[GP_BYTES_TEXT], reserved[GP_BYTES_TEXT];
 	char largest[GP_BYTES_TEXT];
 
@@ -82,10 +83,11 @@ static void print_oom(const struct gp_page *page,
 		return;
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_PLAIN, 0,
-		     "As recorded it runs out of memory at event %s: no room "
-		     "for %s, with %s reserved, %s allocated, %s left on the "
+		     "As recorded it runs out of memory at %s: no room for "
+		     "%s, with %s reserved, %s allocated, %s left on the "
 		     "device and %s the largest free block%s.",
-		     gp_count_text(oom->event, event),
+		     gp_event_words(report->trace, trial->oom_case, oom->event,
+				    event),
 		     gp_bytes_text(oom->size, size),
 		     gp_bytes_text(oom->reserved, reserved),
 		     gp_bytes_text(oom->allocated, allocated),

@@ -107,8 +107,7 @@ static void tell_verdict(const struct scene *s)
 					     book->verdict_count)];
 	gp_page_line(&s->page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_TITLE,
 		     2, "%s", verdict_sentence(v).text);
-	if (v->conf)
-		fprintf(s->page.out, "    %s\n", verdict_line(v->conf).text);
+	verdict_print_line(&s->page, "    ", v);
 	if (*verdict_limits(v).text)
 		gp_page_line(&s->page, GP_TONE_PLAIN, 2, "%s",
 			     verdict_limits(v).text);

@@ -10,6 +10,8 @@
 #include "base/bytes.h"
 #include "report/emit_parts.h"
 
+#define OTHER_NAME 10 /* 2.10: the first that has two names for it */
+
 static void say(struct verdict_text *words, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -170,6 +172,29 @@ struct verdict_text verdict_line(const char *conf)
 
 	say(&words, "PYTORCH_CUDA_ALLOC_CONF=%s%s%s", quote, conf, quote);
 	return words;
+}
+
+struct verdict_text verdict_other_name(const struct gp_verdict *v)
+{
+	struct verdict_text words = { "" };
+
+	if (v->release >= OTHER_NAME)
+		say(&words, "(PyTorch 2.10 and newer also read it from "
+			    "PYTORCH_ALLOC_CONF)");
+	return words;
+}
+
+void verdict_print_line(const struct gp_page *page, const char *before,
+			const struct gp_verdict *v)
+{
+	struct verdict_text other = verdict_other_name(v);
+	int indent = (int)strlen(before);
+
+	if (!v->conf)
+		return;
+	gp_page_command(page, before, verdict_line(v->conf).text);
+	if (*other.text)
+		fprintf(page->out, "%*s%s\n", indent, "", other.text);
 }
 
 /* ---- for a program ---- */

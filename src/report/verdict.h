@@ -21,6 +21,11 @@ bool verdict_is_bad(const struct gp_verdict *verdict);
 
 /* "PYTORCH_CUDA_ALLOC_CONF=...", as a shell takes it. */
 struct verdict_text verdict_line(const char *conf);
+/* Which other name the variable has in that release; "": none. */
+struct verdict_text verdict_other_name(const struct gp_verdict *verdict);
+/* Both, each on a line that begins so; nothing where nothing is advised. */
+void verdict_print_line(const struct gp_page *page, const char *before,
+			const struct gp_verdict *verdict);
 
 /* "verdict": {...} */
 void gp_emit_verdict(struct gp_emit *json, const struct gp_verdict *verdict);

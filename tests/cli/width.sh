@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # No line of a report for a person is wider than the 80 columns it was wrapped
 # to, over all bundled traces.  Lines with a path or a command to be pasted, and
-# single words that are wider than their column, are as long as they are.
+# single words that are wider than their column, are as long as they are.  Nor
+# does a line begin with the unit of the number that ends the line before it.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -22,10 +23,18 @@ too_wide() {
 	' "$1"
 }
 
+parted() {
+	LC_ALL=C awk '
+		ends && /^ +([KMGT]iB|B|ms|s|%)([ ,.;:)]|$)/ { print before; print }
+		{ ends = /[0-9]$/; before = $0 }
+	' "$1"
+}
+
 measure() {
 	"$build/gpupool" "$@" > "$work/out" 2> "$work/err" < /dev/null
 	[ $? -gt 1 ] && cat "$work/err" && return 1
 	too_wide "$work/out" > "$work/wide"
+	parted "$work/out" >> "$work/wide"
 	[ -s "$work/wide" ] || return 0
 	cat "$work/wide"
 	return 1

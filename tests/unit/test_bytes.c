@@ -35,6 +35,33 @@ START_TEST(test_sizes_are_shown_with_three_digits)
 }
 END_TEST
 
+START_TEST(test_exact_sizes_are_read_back_the_same)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} rows[] = {
+		{ 0, "0" },
+		{ 1000, "1000" },
+		{ 3 * KIB, "3KiB" },
+		{ 48 * GIB, "48GiB" },
+		{ 1536 * MIB, "1536MiB" },
+		{ 48 * GIB + 1, "51539607553" },
+		{ 4096 * TIB, "4096TiB" },
+	};
+	char text[GP_BYTES_TEXT];
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		uint64_t back = 1;
+
+		ck_assert_str_eq(gp_bytes_exact(rows[i].bytes, text),
+				 rows[i].text);
+		ck_assert(gp_bytes_parse(text, &back));
+		ck_assert_uint_eq(back, rows[i].bytes);
+	}
+}
+END_TEST
+
 START_TEST(test_counts_are_shown_in_threes)
 {
 	static const struct {
@@ -135,6 +162,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_sizes_are_shown_with_three_digits, 0 },
+		{ test_exact_sizes_are_read_back_the_same, 0 },
 		{ test_counts_are_shown_in_threes, 0 },
 		{ test_what_people_write_is_understood, 0 },
 		{ test_the_rest_is_refused, 0 },
