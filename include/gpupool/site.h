@@ -13,6 +13,8 @@
 #ifndef GPUPOOL_SITE_H
 #define GPUPOOL_SITE_H
 
+#include <stdbool.h>
+
 #include "gpupool/trace.h"
 
 /* "model/layers.py:42 forward (aten::mul)", or "MmBackward0"; "" of
@@ -29,6 +31,10 @@ const char *gp_site_place(const struct gp_trace *trace, uint32_t site,
 /* The site of the stack's frame that gives its name; GP_NO_SITE: it has none.
  * What called it has a name of its own. */
 uint32_t gp_site_frame(const struct gp_trace *trace, uint32_t site);
+
+/* Whether the frame of a site is the interpreter's, the allocator's, the
+ * unwinder's or the recorder's, which say nothing of the program. */
+bool gp_site_is_machinery(const struct gp_trace *trace, uint32_t site);
 
 /* For each site the first one of the same place and operation, which stands for
  * all of them; the caller frees it. */

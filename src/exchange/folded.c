@@ -59,7 +59,7 @@ static void put_line(const struct folded *f, uint32_t site, const char *leaf,
 {
 	const struct gp_trace *t = f->trace;
 	uint32_t texts[MOST_FRAMES];
-	size_t n = frame_stack(t, site, texts);
+	size_t n = frame_stack_shown(t, site, texts);
 	const char *between = "";
 
 	if (!bytes)

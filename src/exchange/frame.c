@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpupool/site.h"
 
 static bool is_digit(char c)
 {
@@ -55,6 +56,18 @@ size_t frame_stack(const struct gp_trace *trace, uint32_t site,
 	     site = trace->sites[site].caller)
 		texts[n++] = trace->sites[site].text;
 	return n;
+}
+
+size_t frame_stack_shown(const struct gp_trace *trace, uint32_t site,
+			 uint32_t texts[MOST_FRAMES])
+{
+	size_t n = 0;
+
+	for (uint32_t at = site; at != GP_NO_SITE && n < MOST_FRAMES;
+	     at = trace->sites[at].caller)
+		if (!gp_site_is_machinery(trace, at))
+			texts[n++] = trace->sites[at].text;
+	return n ? n : frame_stack(trace, site, texts);
 }
 
 uint32_t *frame_sites(const struct gp_device_trace *device)

@@ -26,6 +26,11 @@ struct frame frame_of(const char *text);
 size_t frame_stack(const struct gp_trace *trace, uint32_t site,
 		   uint32_t texts[MOST_FRAMES]);
 
+/* The same without what says nothing of the program, where anything is left:
+ * for a person. */
+size_t frame_stack_shown(const struct gp_trace *trace, uint32_t site,
+			 uint32_t texts[MOST_FRAMES]);
+
 /* By id of a block, the site that allocated it; the caller frees it. */
 uint32_t *frame_sites(const struct gp_device_trace *device);
 

@@ -111,7 +111,7 @@ static void put_sample(struct speedscope *s, uint32_t site, uint32_t leaf,
 		       uint64_t bytes)
 {
 	uint32_t texts[MOST_FRAMES];
-	size_t n = frame_stack(s->trace, site, texts);
+	size_t n = frame_stack_shown(s->trace, site, texts);
 	const char *between = "[";
 
 	(void)bytes;

@@ -36,7 +36,7 @@ void culprits_now(const struct askers *askers, const struct gp_pins *pins,
 void culprits_live(const struct askers *askers, const struct gp_state *state,
 		   uint64_t event, struct gp_culprits *live);
 
-/* The ones that strand anything, most first; takes culprits over. */
+/* The ones that pin anything, most first; takes culprits over. */
 struct gp_culprits culprits_rank(struct gp_culprit *culprits, size_t count);
 
 #endif

@@ -20,7 +20,7 @@ const struct gp_part gp_parts[GP_PARTS] = {
 	[GP_PART_ROUNDING] = { "rounding", "rounding",
 			       "what its blocks are larger than was asked "
 			       "for" },
-	[GP_PART_WAITING] = { "waiting", "waiting",
+	[GP_PART_WAITING] = { "waiting", "pending free",
 			      "given up, but still in use by another "
 			      "stream" },
 	[GP_PART_STREAMS] = { "streams", "streams",
@@ -29,8 +29,9 @@ const struct gp_part gp_parts[GP_PARTS] = {
 	[GP_PART_POOLS] = { "pools", "pools",
 			    "free, and not reserved without private pools" },
 	[GP_PART_PACKING] = { "packing", "packing",
-			      "free for other reasons: left beside blocks, "
-			      "or cached in sizes that did not fit" },
+			      "free for other reasons: left in segments "
+			      "that are partly used, or cached in sizes that "
+			      "did not fit" },
 };
 
 static uint64_t less(uint64_t a, uint64_t b)

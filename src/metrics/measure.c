@@ -295,9 +295,8 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.label = "active",
 		.unit = GP_UNIT_BYTES,
 		.scope = GP_SCOPE_MOMENT,
-		.meaning = "allocated, or freed but still waiting for a stream",
-		.formula = "bytes of blocks in use, or freed and waiting "
-			"for a stream",
+		.meaning = "allocated, or pending free",
+		.formula = "bytes of blocks in use, or pending free",
 		.reading = "The part above allocated was freed by the "
 			"program but is not free yet: another stream "
 			"had used it (record_stream).",

@@ -287,7 +287,7 @@ static void print_run(const struct explain_page *p)
 		return;
 	gp_page_blank(&p->page);
 	print_field(p, "Streams", explain_waiting(e));
-	print_field(p, "Calls", explain_churn(e));
+	print_field(p, "Calls", explain_calls(e));
 	print_field(p, "", explain_caches(e));
 	if (e->steps.count || p->explanation->has_details)
 		print_field(p, "Drift", explain_drift(e));

@@ -2,6 +2,7 @@
 /* gpupool explain --details: what the first screen sums up. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "report/explain_text.h"
@@ -11,6 +12,8 @@
 #define HOLDERS_SHOWN  4
 #define RELEASES_SHOWN 10
 #define FAILURES_SHOWN 20
+#define FRAMES_SHOWN   64
+#define FRAME_INDENT   4 /* columns */
 
 static void print_part(const struct explain_page *p, const char *label,
 		       const struct gp_gap_part *part)
@@ -175,8 +178,63 @@ static void print_failures(const struct explain_page *p)
 		print_failure(p, i);
 }
 
+/* Names of templates have no end: cut at the edge, between characters. */
+static void print_frame(const struct explain_page *p, const char *text)
+{
+	size_t length = strlen(text), most = p->page.columns - FRAME_INDENT;
+	char line[1024];
+
+	if (most >= sizeof(line))
+		most = sizeof(line) - 1;
+	if (length > most)
+		length = most;
+	while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
+		length--;
+	memcpy(line, text, length);
+	line[length] = '\0';
+	gp_page_command(&p->page, "    ", line);
+}
+
+/* The whole stack, where it says more than its site. */
+static void print_stack(const struct explain_page *p, uint32_t site)
+{
+	const struct gp_trace *trace = p->explain->trace;
+	char text[GP_SITE_TEXT];
+
+	gp_page_line(&p->page, GP_TONE_PLAIN, 4, "  %s",
+		     gp_site_text(trace, site, text));
+	for (int i = 0; i < FRAMES_SHOWN && site != GP_NO_SITE; i++) {
+		print_frame(p, trace->texts[trace->sites[site].text]);
+		site = trace->sites[site].caller;
+	}
+}
+
+static void print_stacks(const struct explain_page *p)
+{
+	const struct gp_culprits *live = &p->explain->live;
+	const struct gp_trace *trace = p->explain->trace;
+	bool is_told = false;
+
+	for (size_t i = 0; i < live->count && i < UNITS_SHOWN; i++) {
+		uint32_t site = live->list[i].site;
+
+		if (site == GP_NO_SITE ||
+		    trace->sites[site].caller == GP_NO_SITE)
+			continue;
+		if (!is_told) {
+			gp_page_blank(&p->page);
+			gp_page_line(&p->page, GP_TONE_TITLE, 2,
+				     "Stacks of those who hold the memory, "
+				     "innermost frame first");
+		}
+		is_told = true;
+		print_stack(p, site);
+	}
+}
+
 void explain_details(const struct explain_page *p)
 {
+	print_stacks(p);
 	print_failures(p);
 	print_parts(p);
 	print_units(p);

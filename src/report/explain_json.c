@@ -7,7 +7,7 @@
 #include "report/explain_words.h"
 #include "report/verdict.h"
 
-#define MOST_CULPRITS 100 /* the rest strands less */
+#define MOST_CULPRITS 100 /* the rest pins less */
 
 static void write_part(struct gp_emit *json, const struct gp_gap_part *part)
 {
@@ -249,7 +249,7 @@ static void write_failures(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_close(json, ']');
 }
 
-static void write_churn(struct gp_emit *json, const struct gp_explain *e)
+static void write_calls(struct gp_emit *json, const struct gp_explain *e)
 {
 	const struct gp_stats *stats = &e->result.stats;
 
@@ -288,7 +288,7 @@ static void write_device(struct gp_emit *json, const struct gp_explain *e,
 	write_culprits(json, "in_use", e->trace, &e->live);
 	write_culprits(json, "holds_now", e->trace, &e->now);
 	write_culprits(json, "strands_most", e->trace, &e->over_time);
-	write_churn(json, e);
+	write_calls(json, e);
 	write_steps(json, &e->steps);
 	gp_emit_close(json, '}');
 }

@@ -32,7 +32,7 @@ struct explain_words explain_waiting(const struct gp_explain *e)
 
 /* ---- driver calls ---- */
 
-struct explain_words explain_churn(const struct gp_explain *e)
+struct explain_words explain_calls(const struct gp_explain *e)
 {
 	struct explain_words words = { 0 };
 	/* A verification's device is the recording: it makes no calls. */

@@ -78,7 +78,7 @@ struct explain_words explain_within(const struct gp_gap *gap);
 
 /* src/report/explain_run_words.c */
 struct explain_words explain_waiting(const struct gp_explain *explain);
-struct explain_words explain_churn(const struct gp_explain *explain);
+struct explain_words explain_calls(const struct gp_explain *explain);
 struct explain_words explain_caches(const struct gp_explain *explain);
 struct explain_words explain_drift(const struct gp_explain *explain);
 struct explain_words explain_growth(const struct gp_explain *explain);

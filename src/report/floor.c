@@ -76,7 +76,7 @@ static void print_parts(const struct gp_page *page,
 		   "free, and not reserved if all were on one stream");
 	print_part(page, "  pools", parts.pools,
 		   "free, and not reserved without private pools");
-	print_part(page, "  pending", parts.waiting,
+	print_part(page, "  pending free", parts.waiting,
 		   "pending free: still in use by another stream");
 	print_part(page, "  rounding", parts.rounding,
 		   "blocks larger than their rounded request");

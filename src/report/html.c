@@ -4,11 +4,14 @@
  * it can be moved through.  What the scripts read stands in it as JSON.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
 #include "gpupool/film.h"
 #include "gpupool/report.h"
+#include "gpupool/steps.h"
+#include "report/estimate_words.h"
 #include "report/group.h"
 #include "report/head.h"
 #include "report/html_explain.h"
@@ -53,14 +56,10 @@ static void write_tile(const char *label, enum gp_measure_id id,
 	fprintf(out, "<dd class=\"note\">%s</dd></div>\n", note);
 }
 
-static void write_tiles(const struct gp_replay_result *result, FILE *out)
+static void write_peak(const struct gp_replay_result *result, FILE *out)
 {
-	char text[GP_TOLD_TEXT];
-	struct gp_subject peak = gp_at_peak(result), end = gp_at_end(result);
+	struct gp_subject peak = gp_at_peak(result);
 
-	if (gp_told_more(&result->recorded, result->at_peak.reserved, text))
-		fprintf(out, "<p class=\"told\">%s</p>\n", text);
-	fputs("<dl class=\"tiles\">\n", out);
 	write_tile("Peak reserved", GP_PEAK_RESERVED, &peak,
 		   "held from the device", out);
 	if (gp_measure_is_known(GP_RECORDED_RESERVED, &peak))
@@ -71,6 +70,42 @@ static void write_tiles(const struct gp_replay_result *result, FILE *out)
 	write_tile("Gap", GP_GAP, &peak, "reserved, not in use", out);
 	write_tile("Fragmentation", GP_FRAGMENTATION, &peak,
 		   "gap / reserved, at the peak", out);
+}
+
+/* What a replay from this start reserves would be taken for exact. */
+static void write_estimate(const struct gp_estimate *estimate, FILE *out)
+{
+	char bytes[GP_BYTES_TEXT], bounds[GP_ESTIMATE_TEXT];
+
+	fprintf(out,
+		"<div><dt>Peak reserved</dt><dd data-key=\"estimate\" "
+		"data-value=\"%" PRIu64 "\">%s</dd>"
+		"<dd class=\"note\">%s</dd></div>\n",
+		estimate->reserved, gp_bytes_text(estimate->reserved, bytes),
+		gp_estimate_text(estimate, bounds));
+}
+
+/* estimate NULL: the run's own numbers are the answer. */
+static void write_tiles(const struct gp_replay_result *result,
+			const struct gp_estimate *estimate, FILE *out)
+{
+	char text[GP_TOLD_TEXT];
+	struct gp_subject end = gp_at_end(result);
+
+	if (gp_told_more(&result->recorded, result->at_peak.reserved, text))
+		fprintf(out, "<p class=\"told\">%s</p>\n", text);
+	if (estimate)
+		fprintf(out,
+			"<p class=\"told\">The trace begins with memory in "
+			"use that was cached under the recorded settings. "
+			"Peak reserved is an estimate: %s. The pictures and "
+			"tables below are the replay from that start.</p>\n",
+			estimate->how);
+	fputs("<dl class=\"tiles\">\n", out);
+	if (estimate)
+		write_estimate(estimate, out);
+	else
+		write_peak(result, out);
 	write_tile("Peak allocated", GP_PEAK_ALLOCATED, &end,
 		   "most in use at any moment", out);
 	write_tile("OOMs", GP_NUM_OOMS, &end, "requests not served", out);
@@ -109,19 +144,25 @@ static void write_map(const struct gp_report *report, size_t run, size_t device,
 	const char *what;
 	uint64_t event = gp_map_event(&choice, &r->results[device], &what);
 	struct gp_state state;
-	char count[GP_COUNT_TEXT];
+	struct gp_steps steps;
+	char at[GP_EVENT_TEXT];
+
+	gp_steps_find(report->trace, (uint32_t)device, &steps);
 
 	gp_film_state(r->tracks[device].film, event, &state);
 	fprintf(out,
 		"<div class=\"map\" data-run=\"%zu\"><p class=\"when\" "
-		"aria-live=\"polite\">At event %s, %s: %zu segments</p>"
+		"aria-live=\"polite\">At %s, %s: %zu segments</p>"
 		"<svg viewBox=\"0 0 %d 362\" role=\"img\" aria-label=\"Memory "
 		"by address\">\n",
-		run, gp_count_text(event, count), what, state.segment_count,
-		WIDTH);
+		run,
+		gp_event_moment(report->trace, (uint32_t)device, &steps, event,
+				at),
+		what, state.segment_count, WIDTH);
 	gp_svg_map(&state, 0, 4, WIDTH, out);
 	fputs("</svg></div>\n", out);
 	gp_state_release(&state);
+	free(steps.list);
 }
 
 static void write_legend(FILE *out)
@@ -265,7 +306,8 @@ static void write_run(const struct gp_report *report, size_t i, size_t d,
 		fprintf(out, "<h3>%s</h3>\n", run_names[i]);
 	if (report->explanations)
 		gp_html_verdict(&report->explanations[i], d, out);
-	write_tiles(&report->runs[i].results[d], out);
+	write_tiles(&report->runs[i].results[d],
+		    gp_run_estimate(&report->runs[i], d), out);
 	if (!i)
 		write_legend(out);
 	write_timeline(report, i, d, out);
@@ -306,12 +348,32 @@ static void write_device(const struct gp_report *report, size_t d, FILE *out)
 	fputs("</section>\n", out);
 }
 
+/* As the text says it. */
+static void write_nothing(FILE *out)
+{
+	struct gp_report_style style = { 0 };
+	char *text;
+	size_t length;
+	FILE *memory = open_memstream(&text, &length);
+	struct gp_page page = gp_page_make(&style, memory);
+
+	page.columns = UINT_MAX; /* the browser wraps it */
+	gp_head_nothing(&page);
+	fclose(memory);
+	fputs("<pre class=told>", out);
+	gp_svg_text(text, out);
+	fputs("</pre>\n", out);
+	free(text);
+}
+
 void gp_report_html(const struct gp_report *report, FILE *out)
 {
 	gp_html_begin(out, gp_page_name(report->path));
 	for (size_t i = 0; i < report->run_count; i++)
 		write_run_line(report, i, out);
 	fputs("</header>\n", out);
+	if (!report->trace->device_count)
+		write_nothing(out);
 	for (size_t d = 0; d < report->trace->device_count; d++)
 		write_device(report, d, out);
 	fputs("<footer>Made by gpupool. Numbers are those of --format json; "

@@ -69,10 +69,12 @@ static void failure_row(const struct finding *f, size_t i)
 	const struct gp_explain *e = f->explain;
 	const struct gp_oom *oom = &e->result.ooms.list[i];
 	const struct gp_failure *failure = &e->failures[i];
-	char event[GP_COUNT_TEXT], site[GP_SITE_TEXT];
+	char event[GP_EVENT_TEXT], site[GP_SITE_TEXT];
 
 	fprintf(f->out, "<tr><th scope=row data-value=\"%" PRIu64 "\">%s</th>",
-		oom->event, gp_count_text(oom->event, event));
+		oom->event,
+		gp_event_moment(e->trace, e->device, &e->steps, oom->event,
+				event));
 	gp_html_bytes(f->out, "size", oom->size);
 	gp_html_bytes(f->out, "needed", failure->needed);
 	gp_html_bytes(f->out, "available", failure->available);
@@ -90,7 +92,7 @@ static void write_failures(const struct finding *f)
 		return;
 	title(f, "Requests without memory: %zu", e->result.ooms.count);
 	gp_html_table(f->out, "ooms",
-		      "event|#size|#needed with what is live|#available||asked "
+		      "when|#size|#needed with what is live|#available||asked "
 		      "for by");
 	for (size_t i = 0; i < e->failure_count && i < FAILURES_SHOWN; i++)
 		failure_row(f, i);
@@ -298,16 +300,16 @@ static void write_culprits(const struct finding *f, const char *id,
 static void write_blocks(const struct finding *f)
 {
 	const struct gp_explain *e = f->explain;
-	char event[GP_COUNT_TEXT];
+	char event[GP_EVENT_TEXT];
 
-	gp_count_text(e->event, event);
+	gp_event_moment(e->trace, e->device, &e->steps, e->event, event);
 	if (e->live.count) {
-		title(f, "Who holds the memory at event %s", event);
+		title(f, "Who holds the memory at %s", event);
 		write_culprits(f, "in_use", BLOCKS "#bytes", &e->live,
 			       live_row);
 	}
 	if (e->now.count) {
-		title(f, "What pins free memory at event %s", event);
+		title(f, "What pins free memory at %s", event);
 		write_culprits(f, "holds_now",
 			       BLOCKS "#pin|#in segments|#oldest, events",
 			       &e->now, culprit_row);
@@ -341,7 +343,7 @@ static void write_run(const struct finding *f)
 	title(f, "The whole run");
 	fputs("<dl class=facts>\n", f->out);
 	field(f, "Streams", explain_waiting(e));
-	field(f, "Driver calls", explain_churn(e));
+	field(f, "Driver calls", explain_calls(e));
 	field(f, "empty_cache", explain_caches(e));
 	if (e->steps.count)
 		field(f, "Drift", explain_drift(e));

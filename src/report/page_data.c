@@ -15,7 +15,7 @@
 #include "report/svg_parts.h"
 
 #define FILM_BYTES 900000 /* of all films of a page, before base64 */
-#define SITE_DEPTH 4	  /* callers told of a site */
+#define SITE_DEPTH 64	  /* frames of a stack on the page */
 
 /* Sites of the trace that blocks of the films have, as they were first met. */
 struct sites {
@@ -42,23 +42,80 @@ static uint32_t name_site(void *arg, uint32_t site)
 	return sites->names[site] - 1;
 }
 
+/* Texts of frames, as they were first met. */
+struct frames {
+	uint32_t *names; /* by text: 1 + its place in list */
+	uint32_t *list;	 /* a site that has it */
+	size_t count, room;
+};
+
+static uint32_t name_frame(struct frames *frames, const struct gp_trace *trace,
+			   uint32_t site)
+{
+	uint32_t text = trace->sites[site].text;
+
+	if (!frames->names[text]) {
+		frames->list =
+			gp_mem_grow(frames->list, &frames->room,
+				    frames->count + 1, sizeof(*frames->list));
+		frames->list[frames->count++] = site;
+		frames->names[text] = (uint32_t)frames->count;
+	}
+	return frames->names[text] - 1;
+}
+
+/* [name, place of the frame that gives it, frames from the innermost on] */
+static void emit_site(struct gp_emit *json, const struct gp_trace *trace,
+		      uint32_t site, struct frames *frames)
+{
+	uint32_t named = gp_site_frame(trace, site), at = site;
+	char text[GP_SITE_TEXT];
+	uint64_t place = 0;
+
+	while (at != named && at != GP_NO_SITE) {
+		at = trace->sites[at].caller;
+		place++;
+	}
+	gp_emit_open(json, NULL, '[', GP_EMIT_FLAT);
+	gp_emit_text(json, NULL, gp_site_text(trace, site, text));
+	gp_emit_uint(json, NULL, at == GP_NO_SITE ? 0 : place);
+	for (int i = 0; i < SITE_DEPTH && site != GP_NO_SITE; i++) {
+		gp_emit_uint(json, NULL, name_frame(frames, trace, site));
+		site = trace->sites[site].caller;
+	}
+	gp_emit_close(json, ']');
+}
+
+/* "machinery": which of them say nothing of the program */
+static void emit_frames(struct gp_emit *json, const struct gp_trace *trace,
+			const struct frames *frames)
+{
+	gp_emit_open(json, "frames", '[', GP_EMIT_FLAT);
+	for (size_t i = 0; i < frames->count; i++)
+		gp_emit_text(json, NULL,
+			     trace->texts[trace->sites[frames->list[i]].text]);
+	gp_emit_close(json, ']');
+	gp_emit_open(json, "machinery", '[', GP_EMIT_FLAT);
+	for (size_t i = 0; i < frames->count; i++)
+		if (gp_site_is_machinery(trace, frames->list[i]))
+			gp_emit_uint(json, NULL, i);
+	gp_emit_close(json, ']');
+}
+
 static void emit_sites(struct gp_emit *json, const struct gp_trace *trace,
 		       const struct sites *sites)
 {
-	gp_emit_open(json, "sites", '[', GP_EMIT_FLAT);
-	for (size_t i = 0; i < sites->count; i++) {
-		uint32_t site = sites->list[i];
+	struct frames frames = {
+		.names = gp_mem_alloc(trace->text_count + 1, sizeof(uint32_t)),
+	};
 
-		gp_emit_open(json, NULL, '[', GP_EMIT_FLAT);
-		for (int depth = 0; depth < SITE_DEPTH && site != GP_NO_SITE;
-		     depth++) {
-			gp_emit_text(json, NULL,
-				     trace->texts[trace->sites[site].text]);
-			site = trace->sites[site].caller;
-		}
-		gp_emit_close(json, ']');
-	}
+	gp_emit_open(json, "sites", '[', GP_EMIT_FLAT);
+	for (size_t i = 0; i < sites->count; i++)
+		emit_site(json, trace, sites->list[i], &frames);
 	gp_emit_close(json, ']');
+	emit_frames(json, trace, &frames);
+	free(frames.names);
+	free(frames.list);
 }
 
 /* JSON in a script: nothing in it may look like the script's end. */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A drawing for a paper: memory over time, and the map of one moment. */
+#include <stdlib.h>
+
 #include "base/bytes.h"
 #include "gpupool/film.h"
 #include "gpupool/report.h"
+#include "gpupool/steps.h"
 #include "report/head.h"
 #include "report/moment.h"
 #include "report/page.h"
@@ -38,21 +41,28 @@ static void draw_run(const struct gp_report *report, const struct gp_run *run,
 			out);
 }
 
-static void draw_map(const struct gp_run *run, size_t device,
-		     const struct gp_map_choice *choice, double top, FILE *out)
+static void draw_map(const struct gp_trace *trace, const struct gp_run *run,
+		     size_t device, const struct gp_map_choice *choice,
+		     double top, FILE *out)
 {
 	struct gp_state state;
 	const char *what;
 	uint64_t event = gp_map_event(choice, &run->results[device], &what);
-	char count[GP_COUNT_TEXT];
+	struct gp_steps steps;
+	char at[GP_EVENT_TEXT];
+
+	gp_steps_find(trace, (uint32_t)device, &steps);
 
 	gp_film_state(run->tracks[device].film, event, &state);
 	fprintf(out,
 		"<text class=\"title\" x=\"%d\" y=\"%.1f\">Memory by address "
-		"at event %s, %s</text>\n",
-		LEFT, top + 18, gp_count_text(event, count), what);
+		"at %s, %s</text>\n",
+		LEFT, top + 18,
+		gp_event_moment(trace, (uint32_t)device, &steps, event, at),
+		what);
 	gp_svg_map(&state, LEFT, top + 34, WIDTH - LEFT - 20, out);
 	gp_state_release(&state);
+	free(steps.list);
 }
 
 static void draw_legend(double top, FILE *out)
@@ -93,7 +103,7 @@ void gp_report_svg(const struct gp_report *report,
 			draw_run(report, run, d, gp_svg_top(report, d), top,
 				 out);
 			top += PLOT + AROUND;
-			draw_map(run, d, choice, top, out);
+			draw_map(report->trace, run, d, choice, top, out);
 			top += MAP;
 		}
 	draw_legend(top + 8, out);

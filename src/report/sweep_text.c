@@ -177,10 +177,26 @@ static void tell_spread(const struct scene *s)
 			     gp_page_name(s->book->traces[row->worst].path));
 }
 
+/* Peaks of other settings, from a start that was cached under the recorded
+ * ones. */
+static void tell_window(const struct scene *s)
+{
+	for (size_t i = 0; i < s->book->verdict_count; i++) {
+		if (s->book->verdicts[i].begins != GP_BEGINS_WINDOW)
+			continue;
+		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
+			     "Peaks of other settings are replays from the "
+			     "recorded start, not exact: gpupool replay "
+			     "--alloc-conf estimates one with its bounds.");
+		return;
+	}
+}
+
 static void tell_answer(const struct scene *s)
 {
 	tell_verdict(s);
 	tell_least(s);
+	tell_window(s);
 	tell_spread(s);
 	gp_page_blank(&s->page);
 }

@@ -268,6 +268,11 @@ uint32_t gp_site_frame(const struct gp_trace *trace, uint32_t site)
 	return known.frame != GP_NO_SITE ? known.frame : known.op;
 }
 
+bool gp_site_is_machinery(const struct gp_trace *trace, uint32_t site)
+{
+	return kind_at(trace, NULL, site) == FRAME_MACHINE;
+}
+
 /* ---- those that are one ---- */
 
 /* As text: kernels of one node have many names. */

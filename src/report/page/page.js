@@ -420,6 +420,11 @@ class MapPicture {
 		this.canvas.addEventListener("pointermove", e => this.hover(e));
 		this.canvas.addEventListener("pointerleave",
 			() => { tip.hidden = true; });
+		this.canvas.addEventListener("click", e => this.pick(e));
+		this.stack = document.createElement("pre");
+		this.stack.className = "stack";
+		this.stack.hidden = true;
+		this.canvas.after(this.stack);
 	}
 	span(g, from, size, fill) {
 		const per = this.run.memory.perLine;
@@ -479,7 +484,8 @@ class MapPicture {
 		this.canvas.setAttribute("aria-label",
 			"Memory by address. " + this.when.textContent);
 	}
-	hover(e) {
+	/* The segment below the pointer, and the block in it. */
+	below(e) {
 		const box = this.canvas.getBoundingClientRect();
 		const memory = this.run.memory;
 		const line = Math.floor((e.clientY - box.top) / LINE);
@@ -487,10 +493,20 @@ class MapPicture {
 			this.width) * memory.perLine);
 		const s = (this.list || []).find(r => addr >= r.addr &&
 			addr < r.addr + r.size);
+		return [s, s && s.blocks.find(k => addr >= k.addr &&
+			addr < k.addr + k.size)];
+	}
+	hover(e) {
+		const [s, b] = this.below(e);
 		if (!s) { tip.hidden = true; return; }
-		const b = s.blocks.find(k => addr >= k.addr &&
-			addr < k.addr + k.size);
 		showTip(e, (b ? this.blockText(b) : "free\n") + this.segmentText(s));
+	}
+	/* What is clicked stays, with its whole stack. */
+	pick(e) {
+		const [s, b] = this.below(e);
+		this.stack.textContent = b ? this.blockText(b) +
+			this.segmentText(s) + fullStack(b.site) : "";
+		this.stack.hidden = !b;
 	}
 	blockText(b) {
 		return `${bytes(b.size * UNIT)} ` +
@@ -506,8 +522,27 @@ class MapPicture {
 	}
 }
 
-const siteText = (site, end) => site < 0 ? ""
-	: data.sites[site].join("\n  called by ") + end;
+/* [name, place of the frame that gives it, frames from the innermost on] */
+const siteName = site => site < 0 ? "" : data.sites[site][0];
+
+const stackOf = site => data.sites[site].slice(2);
+
+const machinery = new Set(data.machinery);
+const CALLERS = 3; /* told while the pointer is over a block */
+
+/* Where the program asked, and what called it there. */
+function siteText(site, end) {
+	if (site < 0) return "";
+	const callers = stackOf(site).slice(data.sites[site][1] + 1)
+		.filter(i => !machinery.has(i)).slice(0, CALLERS)
+		.map(i => data.frames[i]);
+	return [siteName(site), ...callers].join("\n  called by ") + end;
+}
+
+function fullStack(site) {
+	return site < 0 ? "" : "\nthe whole stack, innermost first:\n  " +
+		stackOf(site).map(i => data.frames[i]).join("\n  ");
+}
 
 /* ---- a run, and all runs of a device ---- */
 
@@ -619,8 +654,9 @@ class View {
 		add("All", () => this.zoomTo(0, this.events));
 		const hint = document.createElement("span");
 		hint.className = "hint";
-		hint.textContent = "Click the timeline for that moment's map; wheel " +
-			"or +/\u2212 zooms, arrows step.";
+		hint.textContent = "Click the timeline for that moment's map, a block of " +
+			"the map for its stack; wheel or +/\u2212 zooms, " +
+			"arrows step.";
 		box.append(hint);
 	}
 	show(event) {
@@ -700,7 +736,7 @@ class View {
 				bytes(s.used * UNIT), count(s.blocks.length),
 				`${bytes(oldest.size * UNIT)} since event ` +
 				count(oldest.event) + (oldest.site < 0 ? ""
-					: ", " + data.sites[oldest.site][0])], numbers));
+					: ", " + siteName(oldest.site))], numbers));
 		}
 		const scroll = document.createElement("div");
 		scroll.className = "scroll";
