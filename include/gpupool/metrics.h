@@ -2,11 +2,11 @@
 /*
  * Measures: the numbers that describe a run, one row each.
  *
- * A row's key is the JSON key, its label the text's; its formula, its sentence
- * and how to read it are the manual's (gpupool-metrics(7)).  Those of a moment
- * are known behind every event: thinned to a bounded number of moments that
- * keep every peak (struct gp_thin), and watched for a threshold (struct
- * gp_alert).
+ * A row's key is the JSON key in every report, its label the text's; its
+ * formula, its sentence and how to read it are the manual's
+ * (gpupool-metrics(7)).  Those of a moment are known behind every event:
+ * thinned to a bounded number of moments that keep every peak (struct gp_thin),
+ * and watched for a threshold (struct gp_alert).
  *
  * PyTorch's own counters carry PyTorch's keys and are not repeated here
  * (report/stats.h), but for the two that thresholds are for.
@@ -23,12 +23,19 @@
 
 /* ---- the table ---- */
 
-enum gp_measure_unit { GP_UNIT_BYTES, GP_UNIT_COUNT, GP_UNIT_RATIO };
+enum gp_measure_unit {
+	GP_UNIT_BYTES,
+	GP_UNIT_COUNT,
+	GP_UNIT_MICROSECONDS,
+	GP_UNIT_RATIO,
+};
 
 enum gp_measure_scope {
 	GP_SCOPE_RUN,	  /* of the whole run */
 	GP_SCOPE_MOMENT,  /* behind each event */
 	GP_SCOPE_COUNTER, /* of the whole run, and one of memory_stats */
+	GP_SCOPE_CALLS,	  /* of the whole run: "device_calls.NAME" */
+	GP_SCOPE_SUMMARY, /* of the whole run, where runs are rows */
 };
 
 enum gp_measure_id {
@@ -55,6 +62,18 @@ enum gp_measure_id {
 	GP_EXTERNAL,
 	GP_NUM_RETRIES,
 	GP_NUM_OOMS,
+	GP_NUM_DEVICE_FREE,
+	GP_CALLS_MALLOC,
+	GP_CALLS_MALLOC_FAILED,
+	GP_CALLS_FREE,
+	GP_CALLS_RESERVE,
+	GP_CALLS_UNRESERVE,
+	GP_CALLS_MAP,
+	GP_CALLS_MAP_FAILED,
+	GP_CALLS_UNMAP,
+	GP_DEVICE_TIME,
+	GP_FIRST_OOM_ALLOC,
+	GP_FIRST_OOM_EVENT,
 	GP_MEASURES,
 };
 
@@ -93,7 +112,9 @@ double gp_measure_ratio(enum gp_measure_id id,
 /* Either of them. */
 double gp_measure_value(enum gp_measure_id id,
 			const struct gp_subject *subject);
-/* "bytes", "count", "ratio" */
+/* The key without what stands before its last dot: the name in an object. */
+const char *gp_measure_name(enum gp_measure_id id);
+/* "bytes", "count", "microseconds", "ratio" */
 const char *gp_unit_name(enum gp_measure_unit unit);
 
 /* ---- over time ---- */

@@ -68,4 +68,9 @@ double gp_price_at(const struct gp_prices *prices, enum gp_price_call call,
 double gp_price_of(const struct gp_prices *prices,
 		   const struct gp_device_calls *calls, int64_t synchronizes);
 
+/* The same, to the microsecond, as reports say it. */
+uint64_t gp_price_whole_us(const struct gp_prices *prices,
+			   const struct gp_device_calls *calls,
+			   int64_t synchronizes);
+
 #endif

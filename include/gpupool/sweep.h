@@ -90,7 +90,7 @@ struct gp_sweep_row {
 	uint64_t retries, ooms;
 	uint64_t dropped; /* requests not served, for whatever reason */
 	uint64_t first_oom_alloc, first_oom_event; /* 0: none */
-	uint64_t device_allocs; /* cudaMalloc calls, and maps */
+	uint64_t device_allocs;			   /* num_device_alloc */
 	uint64_t device_time_us;
 	uint64_t least_reserved; /* of the runs: the spread */
 	uint64_t devices;	 /* joined; 0: no run yet */

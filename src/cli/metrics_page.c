@@ -89,6 +89,8 @@ void gp_metrics_page(FILE *out)
 	print_scope(GP_SCOPE_RUN, "Of a run", out);
 	print_scope(GP_SCOPE_COUNTER, "PyTorch's counters that thresholds know",
 		    out);
+	print_scope(GP_SCOPE_CALLS, "Of the device", out);
+	print_scope(GP_SCOPE_SUMMARY, "Of a run, where runs are rows", out);
 	fputs(over_time, out);
 	fputs(tail, out);
 }

@@ -2,6 +2,8 @@
 /* Prices: what the calls of a device take. */
 #include "gpupool/price.h"
 
+#include <math.h>
+
 static const char *const names[GP_PRICE_CALLS] = {
 	[GP_PRICE_MALLOC] = "cudaMalloc",
 	[GP_PRICE_FREE] = "cudaFree",
@@ -86,4 +88,11 @@ double gp_price_of(const struct gp_prices *prices,
 	       of_sizes(prices, GP_PRICE_UNMAP, unmap) +
 	       of_sizes(prices, GP_PRICE_RELEASE, unmap) +
 	       of_count(prices, GP_PRICE_SYNCHRONIZE, waits);
+}
+
+uint64_t gp_price_whole_us(const struct gp_prices *prices,
+			   const struct gp_device_calls *calls,
+			   int64_t synchronizes)
+{
+	return (uint64_t)llround(gp_price_of(prices, calls, synchronizes));
 }

@@ -14,9 +14,9 @@
 
 #include "base/mem.h"
 #include "gpupool/knob.h"
+#include "gpupool/schema.h"
 
-#define SCHEMA "gpupool-report/1"
-#define HEAD   256 /* bytes in which the schema stands */
+#define HEAD 256 /* bytes in which the schema stands */
 
 bool gp_report_is_one(const char *path)
 {
@@ -32,7 +32,26 @@ bool gp_report_is_one(const char *path)
 	if (fd >= 0)
 		close(fd);
 	head[n > 0 ? n : 0] = 0;
-	return strstr(head, "\"" SCHEMA "\"") != NULL;
+	return strstr(head, "\"" GP_REPORT_FAMILY) != NULL;
+}
+
+enum gp_status gp_report_check(const char *schema, struct gp_diag *diag)
+{
+	size_t length = strcspn(schema, "\"");
+	const char *age = "a newer";
+
+	if (length == strlen(GP_REPORT_SCHEMA) &&
+	    !strncmp(schema, GP_REPORT_SCHEMA, length))
+		return GP_OK;
+	if (strtoul(schema + strlen(GP_REPORT_FAMILY), NULL, 10) <
+	    strtoul(GP_REPORT_SCHEMA + strlen(GP_REPORT_FAMILY), NULL, 10))
+		age = "an older";
+	gp_diag_hint(diag, "run the command that wrote it again, with this "
+			   "gpupool");
+	return gp_diag_set(diag, GP_INPUT,
+			   "%s gpupool wrote this report (%.*s; this one "
+			   "reads " GP_REPORT_SCHEMA ")",
+			   age, (int)(length < 24 ? length : 24), schema);
 }
 
 /* ---- values ---- */
@@ -200,6 +219,7 @@ enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,
 	struct list list = { 0 };
 	json_error_t error;
 	json_t *report;
+	const char *schema;
 	FILE *file = fopen(path, "rb");
 	enum gp_status status;
 
@@ -212,7 +232,13 @@ enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,
 	if (!report)
 		return gp_diag_set(diag, GP_INPUT, "line %d: %s", error.line,
 				   error.text);
-	status = read_runs(&r, report, &list);
+	schema = json_string_value(json_object_get(report, "schema"));
+	status = schema && !strncmp(schema, GP_REPORT_FAMILY,
+				    strlen(GP_REPORT_FAMILY))
+			 ? gp_report_check(schema, diag)
+			 : GP_OK;
+	if (status == GP_OK)
+		status = read_runs(&r, report, &list);
 	json_decref(report);
 	if (status != GP_OK) {
 		gp_report_runs_release(list.runs, list.count);

@@ -216,7 +216,7 @@ static const char *value_text(enum gp_measure_unit unit, double value,
 {
 	if (unit == GP_UNIT_BYTES)
 		return gp_bytes_text((uint64_t)value, text);
-	if (unit == GP_UNIT_COUNT)
+	if (unit != GP_UNIT_RATIO)
 		return gp_count_text((uint64_t)value, text);
 	snprintf(text, GP_COUNT_TEXT, "%.4g", value);
 	return text;

@@ -2,155 +2,9 @@
 /* The table of measures: the numbers of a run, one row each. */
 #include "gpupool/metrics.h"
 
-static double part_of(uint64_t part, uint64_t whole)
-{
-	return whole ? (double)part / (double)whole : 0;
-}
+#include <string.h>
 
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-static uint64_t positive(int64_t count)
-{
-	return count > 0 ? (uint64_t)count : 0;
-}
-
-static uint64_t peak_reserved(const struct gp_subject *s)
-{
-	return s->result->at_peak.reserved;
-}
-
-static uint64_t peak_allocated(const struct gp_subject *s)
-{
-	return gp_replay_peak_allocated(s->result);
-}
-
-static bool knows_reserved(const struct gp_subject *s)
-{
-	return s->result->recorded.has_reserved;
-}
-
-static uint64_t recorded_reserved(const struct gp_subject *s)
-{
-	return s->result->recorded.reserved;
-}
-
-static bool knows_allocated(const struct gp_subject *s)
-{
-	return s->result->recorded.has_allocated;
-}
-
-static uint64_t recorded_allocated(const struct gp_subject *s)
-{
-	return s->result->recorded.allocated;
-}
-
-static bool knows_start(const struct gp_subject *s)
-{
-	return s->result->recorded.has_first;
-}
-
-static uint64_t recorded_start(const struct gp_subject *s)
-{
-	return s->result->recorded.first_reserved;
-}
-
-static uint64_t allocs(const struct gp_subject *s)
-{
-	return s->result->allocs;
-}
-
-static uint64_t dropped(const struct gp_subject *s)
-{
-	return s->result->dropped;
-}
-
-static uint64_t device_allocs(const struct gp_subject *s)
-{
-	return positive(s->result->stats.num_device_alloc);
-}
-
-static double hit_rate(const struct gp_subject *s)
-{
-	return part_of(minus(minus(allocs(s), dropped(s)), device_allocs(s)),
-		       allocs(s));
-}
-
-static uint64_t reserved(const struct gp_subject *s)
-{
-	return s->moment->reserved;
-}
-
-static uint64_t allocated(const struct gp_subject *s)
-{
-	return s->moment->allocated;
-}
-
-static uint64_t active(const struct gp_subject *s)
-{
-	return s->moment->active;
-}
-
-static uint64_t requested(const struct gp_subject *s)
-{
-	return s->moment->requested;
-}
-
-static uint64_t inactive_split(const struct gp_subject *s)
-{
-	return s->moment->inactive_split;
-}
-
-static uint64_t gap(const struct gp_subject *s)
-{
-	return minus(reserved(s), allocated(s));
-}
-
-static double fragmentation(const struct gp_subject *s)
-{
-	return part_of(gap(s), reserved(s));
-}
-
-static double inactive_split_ratio(const struct gp_subject *s)
-{
-	return part_of(inactive_split(s), reserved(s));
-}
-
-static double utilization(const struct gp_subject *s)
-{
-	return part_of(allocated(s), reserved(s));
-}
-
-/* Requests are counted until their memory is free again, allocations until
- * the program gives them up: with frees under way the first can be larger. */
-static double internal(const struct gp_subject *s)
-{
-	return part_of(minus(allocated(s), requested(s)), allocated(s));
-}
-
-static uint64_t largest_free(const struct gp_subject *s)
-{
-	return s->moment->largest_free;
-}
-
-static double external(const struct gp_subject *s)
-{
-	uint64_t free_bytes = minus(reserved(s), active(s));
-
-	return part_of(minus(free_bytes, largest_free(s)), free_bytes);
-}
-
-static uint64_t retries(const struct gp_subject *s)
-{
-	return positive(s->result->stats.num_alloc_retries);
-}
-
-static uint64_t ooms(const struct gp_subject *s)
-{
-	return positive(s->result->stats.num_ooms);
-}
+#include "metrics/measure_value.h"
 
 const struct gp_measure gp_measures[GP_MEASURES] = {
 	[GP_PEAK_RESERVED] = {
@@ -163,7 +17,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "What the process needs of the device, beside "
 			"CUDA's own context. A smaller device runs out "
 			"of memory, or has to empty the cache first.",
-		.count = peak_reserved,
+		.count = measure_peak_reserved,
 	},
 	[GP_PEAK_ALLOCATED] = {
 		.key = "peak_allocated_bytes",
@@ -174,7 +28,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.formula = "the most of allocated_bytes",
 		.reading = "No setting of the allocator gets below it: "
 			"only the program can, by keeping less.",
-		.count = peak_allocated,
+		.count = measure_peak_allocated,
 	},
 	[GP_RECORDED_RESERVED] = {
 		.key = "recorded_reserved_bytes",
@@ -189,8 +43,8 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 			"that no request in the recording accounts for, and "
 			"the peak was at least this. Not there where the "
 			"recording does not tell.",
-		.is_known = knows_reserved,
-		.count = recorded_reserved,
+		.is_known = measure_knows_reserved,
+		.count = measure_recorded_reserved,
 	},
 	[GP_RECORDED_ALLOCATED] = {
 		.key = "recorded_allocated_bytes",
@@ -204,8 +58,8 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "Other than peak_allocated_bytes: blocks are "
 			"missing from the recording, or were guessed. Not "
 			"there where the recording does not tell.",
-		.is_known = knows_allocated,
-		.count = recorded_allocated,
+		.is_known = measure_knows_allocated,
+		.count = measure_recorded_allocated,
 	},
 	[GP_RECORDED_START] = {
 		.key = "recorded_reserved_at_start_bytes",
@@ -217,8 +71,8 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "What of it was not in use then was cached, in "
 			"memory that the recording never shows. Not there "
 			"where the recording does not tell.",
-		.is_known = knows_start,
-		.count = recorded_start,
+		.is_known = measure_knows_start,
+		.count = measure_recorded_start,
 	},
 	[GP_ALLOCS] = {
 		.key = "allocs",
@@ -228,7 +82,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.meaning = "requests for memory",
 		.formula = "number of requests",
 		.reading = "How much work the allocator had.",
-		.count = allocs,
+		.count = measure_allocs,
 	},
 	[GP_DROPPED] = {
 		.key = "dropped",
@@ -240,7 +94,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "Not 0: a program would have ended at the first "
 			"of them, and everything later is about a run "
 			"that there would not have been.",
-		.count = dropped,
+		.count = measure_dropped,
 	},
 	[GP_DEVICE_ALLOCS] = {
 		.key = "device_allocs",
@@ -254,7 +108,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "Each costs time and may wait for the device. "
 			"It should stop growing when the program has "
 			"made a few steps.",
-		.count = device_allocs,
+		.count = measure_device_allocs,
 	},
 	[GP_HIT_RATE] = {
 		.key = "hit_rate",
@@ -267,7 +121,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "Near 1 is well. A low one is time lost in "
 			"cudaMalloc: sizes that keep changing, or a "
 			"cache that is emptied again and again.",
-		.ratio = hit_rate,
+		.ratio = measure_hit_rate,
 	},
 	[GP_RESERVED] = {
 		.key = "reserved_bytes",
@@ -277,7 +131,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.meaning = "held from the device",
 		.formula = "bytes of all segments",
 		.reading = "What nvidia-smi shows, without CUDA's own context.",
-		.count = reserved,
+		.count = measure_reserved,
 	},
 	[GP_ALLOCATED] = {
 		.key = "allocated_bytes",
@@ -288,7 +142,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.formula = "bytes of blocks that are in use",
 		.reading = "What tensors hold, as the allocator has "
 			"rounded it.",
-		.count = allocated,
+		.count = measure_allocated,
 	},
 	[GP_ACTIVE_BYTES] = {
 		.key = "active_bytes",
@@ -300,7 +154,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "The part above allocated was freed by the "
 			"program but is not free yet: another stream "
 			"had used it (record_stream).",
-		.count = active,
+		.count = measure_active,
 	},
 	[GP_REQUESTED] = {
 		.key = "requested_bytes",
@@ -311,7 +165,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.formula = "bytes asked for, of the blocks that are active",
 		.reading = "What the program wanted; the rest of active is "
 			"rounding.",
-		.count = requested,
+		.count = measure_requested,
 	},
 	[GP_INACTIVE_SPLIT] = {
 		.key = "inactive_split_bytes",
@@ -324,7 +178,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "Not even empty_cache gives them back: a block "
 			"in the same segment pins them. This is the "
 			"part of the gap that hurts.",
-		.count = inactive_split,
+		.count = measure_inactive_split,
 	},
 	[GP_GAP] = {
 		.key = "gap_bytes",
@@ -337,7 +191,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 			"the peak: another setting may do with less "
 			"memory. Large only later: it is a cache that "
 			"waits to be used.",
-		.count = gap,
+		.count = measure_gap,
 	},
 	[GP_FRAGMENTATION] = {
 		.key = "fragmentation",
@@ -350,7 +204,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 			"Read it at the peak of reserved or at an "
 			"out-of-memory error; between steps it is high "
 			"in every program.",
-		.ratio = fragmentation,
+		.ratio = measure_fragmentation,
 	},
 	[GP_INACTIVE_SPLIT_RATIO] = {
 		.key = "inactive_split_ratio",
@@ -363,7 +217,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 			"Above a tenth or so at the peak, "
 			"max_split_size_mb or expandable_segments is "
 			"worth a try.",
-		.ratio = inactive_split_ratio,
+		.ratio = measure_inactive_split_ratio,
 	},
 	[GP_UTILIZATION] = {
 		.key = "utilization",
@@ -373,7 +227,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.meaning = "allocated / reserved",
 		.formula = "allocated_bytes / reserved_bytes",
 		.reading = "1 - fragmentation.",
-		.ratio = utilization,
+		.ratio = measure_utilization,
 	},
 	[GP_INTERNAL] = {
 		.key = "internal",
@@ -386,7 +240,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "What rounding costs: to 512 bytes, to "
 			"roundup_power2_divisions, and blocks that were "
 			"not split. Small in most programs.",
-		.ratio = internal,
+		.ratio = measure_internal,
 	},
 	[GP_LARGEST_FREE] = {
 		.key = "largest_free_bytes",
@@ -398,7 +252,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "A request above it needs new memory from the "
 			"device, however much is free in all; so may a "
 			"smaller one, whose pool or stream is another.",
-		.count = largest_free,
+		.count = measure_largest_free,
 	},
 	[GP_EXTERNAL] = {
 		.key = "external",
@@ -411,7 +265,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "Near 0: what is free is one block. Near 1: it "
 			"is many small ones, and a large request cannot "
 			"have them.",
-		.ratio = external,
+		.ratio = measure_external,
 	},
 	[GP_NUM_RETRIES] = {
 		.key = "num_alloc_retries",
@@ -423,7 +277,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.reading = "Each gave cached memory back to the device and "
 			"asked again: slow, and the step before an "
 			"out-of-memory error.",
-		.count = retries,
+		.count = measure_retries,
 	},
 	[GP_NUM_OOMS] = {
 		.key = "num_ooms",
@@ -433,7 +287,134 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.meaning = "requests that ended in an out-of-memory error",
 		.formula = "PyTorch's counter of that name",
 		.reading = "The first ends a program that does not catch it.",
-		.count = ooms,
+		.count = measure_ooms,
+	},
+	[GP_NUM_DEVICE_FREE] = {
+		.key = "num_device_free",
+		.label = "Device frees",
+		.unit = GP_UNIT_COUNT,
+		.scope = GP_SCOPE_COUNTER,
+		.meaning = "times memory was given back to the device",
+		.formula = "PyTorch's counter of that name",
+		.reading = "With many of them the cache is emptied again and "
+			"again, and device_allocs grows with it.",
+		.count = measure_device_frees,
+	},
+	[GP_CALLS_MALLOC] = {
+		.key = "device_calls.malloc",
+		.label = "cudaMalloc calls",
+		.unit = GP_UNIT_COUNT,
+		.scope = GP_SCOPE_CALLS,
+		.meaning = "calls of cudaMalloc",
+		.formula = "number of calls of cudaMalloc",
+		.reading = "Each costs time and may wait for the device.",
+		.count = measure_malloc_calls,
+	},
+	[GP_CALLS_MALLOC_FAILED] = {
+		.key = "device_calls.malloc_failed",
+		.label = "cudaMalloc refused",
+		.unit = GP_UNIT_COUNT,
+		.scope = GP_SCOPE_CALLS,
+		.meaning = "calls of cudaMalloc that were refused",
+		.formula = "number of calls of cudaMalloc that were refused",
+		.reading = "A retry or an out-of-memory error follows "
+			"each.",
+		.count = measure_malloc_failed_calls,
+	},
+	[GP_CALLS_FREE] = {
+		.key = "device_calls.free",
+		.label = "cudaFree calls",
+		.unit = GP_UNIT_COUNT,
+		.scope = GP_SCOPE_CALLS,
+		.meaning = "calls of cudaFree",
+		.formula = "number of calls of cudaFree",
+		.reading = "Each waits until the device is idle.",
+		.count = measure_free_calls,
+	},
+	[GP_CALLS_RESERVE] = {
+		.key = "device_calls.reserve",
+		.label = "Address ranges reserved",
+		.unit = GP_UNIT_COUNT,
+		.scope = GP_SCOPE_CALLS,
+		.meaning = "calls of cuMemAddressReserve",
+		.formula = "number of calls of cuMemAddressReserve",
+		.reading = "One for each expandable segment.",
+		.count = measure_reserve_calls,
+	},
+	[GP_CALLS_UNRESERVE] = {
+		.key = "device_calls.unreserve",
+		.label = "Address ranges freed",
+		.unit = GP_UNIT_COUNT,
+		.scope = GP_SCOPE_CALLS,
+		.meaning = "calls of cuMemAddressFree",
+		.formula = "number of calls of cuMemAddressFree",
+		.reading = "Expandable segments that were given up.",
+		.count = measure_unreserve_calls,
+	},
+	[GP_CALLS_MAP] = {
+		.key = "device_calls.map",
+		.label = "Pages mapped",
+		.unit = GP_UNIT_COUNT,
+		.scope = GP_SCOPE_CALLS,
+		.meaning = "pages that cuMemMap mapped",
+		.formula = "number of pages that cuMemMap mapped",
+		.reading = "Expandable segments grow by them.",
+		.count = measure_map_calls,
+	},
+	[GP_CALLS_MAP_FAILED] = {
+		.key = "device_calls.map_failed",
+		.label = "Pages refused",
+		.unit = GP_UNIT_COUNT,
+		.scope = GP_SCOPE_CALLS,
+		.meaning = "pages that the device had no memory for",
+		.formula = "number of pages that the device had no memory for",
+		.reading = "A retry or an out-of-memory error follows "
+			"each.",
+		.count = measure_map_failed_calls,
+	},
+	[GP_CALLS_UNMAP] = {
+		.key = "device_calls.unmap",
+		.label = "Pages unmapped",
+		.unit = GP_UNIT_COUNT,
+		.scope = GP_SCOPE_CALLS,
+		.meaning = "pages that cuMemUnmap unmapped",
+		.formula = "number of pages that cuMemUnmap unmapped",
+		.reading = "Expandable segments shrink by them, when the "
+			"cache is emptied.",
+		.count = measure_unmap_calls,
+	},
+	[GP_DEVICE_TIME] = {
+		.key = "device_time_us",
+		.label = "Device time",
+		.unit = GP_UNIT_MICROSECONDS,
+		.scope = GP_SCOPE_SUMMARY,
+		.meaning = "what all calls of the device take, by the prices",
+		.formula = "the sum of the prices of all calls",
+		.reading = "Not measured: each call has a price (gpupool-"
+			"sweep(1)). It compares settings; what a program "
+			"waits for beside it is not in it.",
+		.count = measure_device_time,
+	},
+	[GP_FIRST_OOM_ALLOC] = {
+		.key = "first_oom_alloc",
+		.label = "First OOM, request",
+		.unit = GP_UNIT_COUNT,
+		.scope = GP_SCOPE_SUMMARY,
+		.meaning = "ordinal of the request that first failed",
+		.formula = "first_oom.alloc of the run, from 1; 0: none failed",
+		.reading = "How far the program got.",
+		.count = measure_first_oom_alloc,
+	},
+	[GP_FIRST_OOM_EVENT] = {
+		.key = "first_oom_event",
+		.label = "First OOM, event",
+		.unit = GP_UNIT_COUNT,
+		.scope = GP_SCOPE_SUMMARY,
+		.meaning = "event of the request that first failed",
+		.formula = "first_oom.event of the run; see first_oom_alloc "
+			"for whether one failed",
+		.reading = "Where in the trace that was.",
+		.count = measure_first_oom_event,
 	},
 };
 
@@ -472,11 +453,19 @@ double gp_measure_value(enum gp_measure_id id, const struct gp_subject *subject)
 				     : (double)gp_measures[id].count(subject);
 }
 
+const char *gp_measure_name(enum gp_measure_id id)
+{
+	const char *dot = strrchr(gp_measures[id].key, '.');
+
+	return dot ? dot + 1 : gp_measures[id].key;
+}
+
 const char *gp_unit_name(enum gp_measure_unit unit)
 {
 	static const char *const names[] = {
 		[GP_UNIT_BYTES] = "bytes",
 		[GP_UNIT_COUNT] = "count",
+		[GP_UNIT_MICROSECONDS] = "microseconds",
 		[GP_UNIT_RATIO] = "ratio",
 	};
 

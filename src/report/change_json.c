@@ -2,6 +2,7 @@
 /* What changed between two runs, for a program. */
 #include "gpupool/change.h"
 
+#include "gpupool/schema.h"
 #include "report/change_words.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
@@ -10,7 +11,7 @@ static void write_makeup(struct gp_emit *json, const struct gp_makeup *m)
 {
 	gp_emit_uint(json, "event", m->event);
 	gp_emit_bool(json, "from_start", m->is_from_start);
-	gp_emit_uint(json, "reserved", m->reserved);
+	gp_emit_count(json, GP_PEAK_RESERVED, m->reserved);
 	gp_emit_open(json, "parts", '{', GP_EMIT_LINES);
 	for (unsigned i = 0; i < GP_PARTS; i++) {
 		if (!m->is_split && i == GP_PART_PACKING)
@@ -22,10 +23,10 @@ static void write_makeup(struct gp_emit *json, const struct gp_makeup *m)
 	gp_emit_close(json, '}');
 	if (m->is_split)
 		gp_emit_uint(json, "unused_segments", m->unused_segments);
-	gp_emit_uint(json, "peak_allocated", m->peak_allocated);
-	gp_emit_uint(json, "num_ooms", m->ooms);
-	gp_emit_uint(json, "num_alloc_retries", m->retries);
-	gp_emit_uint(json, "dropped", m->dropped);
+	gp_emit_count(json, GP_PEAK_ALLOCATED, m->peak_allocated);
+	gp_emit_count(json, GP_NUM_RETRIES, m->retries);
+	gp_emit_count(json, GP_NUM_OOMS, m->ooms);
+	gp_emit_count(json, GP_DROPPED, m->dropped);
 }
 
 static void write_side(struct gp_emit *json, const char *key,
@@ -52,7 +53,8 @@ static void write_difference(struct gp_emit *json,
 	bool is_split = a->is_split && b->is_split;
 
 	gp_emit_open(json, "difference", '{', GP_EMIT_LINES);
-	gp_emit_int(json, "reserved", minus(b->reserved, a->reserved));
+	gp_emit_int(json, gp_measures[GP_PEAK_RESERVED].key,
+		    minus(b->reserved, a->reserved));
 	for (unsigned i = 0; i < GP_PARTS; i++) {
 		bool is_split_part = i == GP_PART_STREAMS || i == GP_PART_POOLS;
 

@@ -20,43 +20,6 @@
 #define VALUE	     13
 #define DIFFERENCE   13
 
-static uint64_t retries(const struct gp_subject *s)
-{
-	return (uint64_t)s->result->stats.num_alloc_retries;
-}
-
-static uint64_t ooms(const struct gp_subject *s)
-{
-	return s->result->ooms.count;
-}
-
-static uint64_t mallocs(const struct gp_subject *s)
-{
-	return s->result->calls.malloc;
-}
-
-static uint64_t frees(const struct gp_subject *s)
-{
-	return s->result->calls.free;
-}
-
-static uint64_t pages(const struct gp_subject *s)
-{
-	return s->result->calls.map;
-}
-
-/* PyTorch's counters and the device's calls, where no measure has them. */
-static const struct gp_measure retries_row = { .unit = GP_UNIT_COUNT,
-					       .count = retries };
-static const struct gp_measure ooms_row = { .unit = GP_UNIT_COUNT,
-					    .count = ooms };
-static const struct gp_measure mallocs_row = { .unit = GP_UNIT_COUNT,
-					       .count = mallocs };
-static const struct gp_measure frees_row = { .unit = GP_UNIT_COUNT,
-					     .count = frees };
-static const struct gp_measure pages_row = { .unit = GP_UNIT_COUNT,
-					     .count = pages };
-
 enum when { PEAK, END };
 
 static const struct {
@@ -70,11 +33,11 @@ static const struct {
 	{ "  fragmentation", &gp_measures[GP_FRAGMENTATION], PEAK },
 	{ "  inactive_split", &gp_measures[GP_INACTIVE_SPLIT], PEAK },
 	{ "Peak allocated", &gp_measures[GP_PEAK_ALLOCATED], PEAK },
-	{ "Alloc retries", &retries_row, END },
-	{ "OOMs", &ooms_row, END },
-	{ "cudaMalloc calls", &mallocs_row, END },
-	{ "cudaFree calls", &frees_row, END },
-	{ "Pages mapped", &pages_row, END },
+	{ "Alloc retries", &gp_measures[GP_NUM_RETRIES], END },
+	{ "OOMs", &gp_measures[GP_NUM_OOMS], END },
+	{ "cudaMalloc calls", &gp_measures[GP_CALLS_MALLOC], END },
+	{ "cudaFree calls", &gp_measures[GP_CALLS_FREE], END },
+	{ "Pages mapped", &gp_measures[GP_CALLS_MAP], END },
 	{ "Served from cache", &gp_measures[GP_HIT_RATE], END },
 	{ "At the end: reserved", &gp_measures[GP_RESERVED], END },
 	{ "  allocated", &gp_measures[GP_ALLOCATED], END },
@@ -158,8 +121,8 @@ static void print_numbers(const struct gp_page *page,
 			at_peak ? gp_at_peak(b) : gp_at_end(b),
 		};
 
-		if (rows[i].measure == &pages_row && !pages(&pair.a) &&
-		    !pages(&pair.b))
+		if (rows[i].measure == &gp_measures[GP_CALLS_MAP] &&
+		    !a->calls.map && !b->calls.map)
 			continue;
 		if (estimate && is_estimated(rows[i].measure, rows[i].when))
 			continue;

@@ -21,9 +21,6 @@ struct gp_emit {
 
 enum gp_emit_shape { GP_EMIT_LINES, GP_EMIT_FLAT };
 
-/* What `gpupool SOMETHING --format json` writes, unless it says otherwise. */
-#define GP_REPORT_SCHEMA "gpupool-report/1"
-
 /* The outermost object, open, with its schema. */
 struct gp_emit gp_emit_begin(const char *schema, FILE *out);
 

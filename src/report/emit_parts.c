@@ -10,6 +10,63 @@
 
 #define MIB (UINT64_C(1) << 20)
 
+/* ---- measures ---- */
+
+void gp_emit_count(struct gp_emit *json, enum gp_measure_id id, uint64_t count)
+{
+	gp_emit_uint(json, gp_measure_name(id), count);
+}
+
+void gp_emit_measure(struct gp_emit *json, enum gp_measure_id id,
+		     const struct gp_subject *subject)
+{
+	const struct gp_measure *measure = &gp_measures[id];
+
+	if (!gp_measure_is_known(id, subject))
+		return;
+	if (measure->unit == GP_UNIT_RATIO)
+		gp_emit_ratio(json, measure->key, measure->ratio(subject));
+	else
+		gp_emit_count(json, id, measure->count(subject));
+}
+
+void gp_emit_measures(struct gp_emit *json, enum gp_measure_scope scope,
+		      const struct gp_subject *subject)
+{
+	for (unsigned id = 0; id < GP_MEASURES; id++)
+		if (gp_measures[id].scope == scope)
+			gp_emit_measure(json, id, subject);
+}
+
+void gp_emit_moment(struct gp_emit *json, const char *key,
+		    const struct gp_moment *moment)
+{
+	struct gp_subject subject = { .moment = moment };
+
+	gp_emit_open(json, key, '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "event", moment->event);
+	gp_emit_measures(json, GP_SCOPE_MOMENT, &subject);
+	gp_emit_close(json, '}');
+}
+
+void gp_emit_outcome(struct gp_emit *json, uint64_t peak_reserved,
+		     uint64_t retries, uint64_t ooms)
+{
+	gp_emit_count(json, GP_PEAK_RESERVED, peak_reserved);
+	gp_emit_count(json, GP_NUM_RETRIES, retries);
+	gp_emit_count(json, GP_NUM_OOMS, ooms);
+}
+
+void gp_emit_calls(struct gp_emit *json, const struct gp_device_calls *calls)
+{
+	const struct gp_replay_result result = { .calls = *calls };
+	struct gp_subject subject = { .result = &result };
+
+	gp_emit_open(json, "device_calls", '{', GP_EMIT_LINES);
+	gp_emit_measures(json, GP_SCOPE_CALLS, &subject);
+	gp_emit_close(json, '}');
+}
+
 void gp_emit_trace_path(struct gp_emit *json, const char *path)
 {
 	gp_emit_open(json, "trace", '{', GP_EMIT_LINES);
@@ -193,11 +250,11 @@ static void write_sums(struct gp_emit *json, const struct gp_group *group)
 {
 	gp_emit_uint(json, "segments", group->segments);
 	gp_emit_uint(json, "blocks", group->blocks);
-	gp_emit_uint(json, "reserved_bytes", group->reserved);
-	gp_emit_uint(json, "allocated_bytes", group->allocated);
-	gp_emit_uint(json, "active_bytes", group->active);
-	gp_emit_uint(json, "requested_bytes", group->requested);
-	gp_emit_uint(json, "largest_free_bytes", group->largest_free);
+	gp_emit_count(json, GP_RESERVED, group->reserved);
+	gp_emit_count(json, GP_ALLOCATED, group->allocated);
+	gp_emit_count(json, GP_ACTIVE_BYTES, group->active);
+	gp_emit_count(json, GP_REQUESTED, group->requested);
+	gp_emit_count(json, GP_LARGEST_FREE, group->largest_free);
 }
 
 static void write_name(struct gp_emit *json, const struct gp_trace *trace,

@@ -6,11 +6,29 @@
 #define REPORT_EMIT_PARTS_H
 
 #include "gpupool/knob.h"
+#include "gpupool/metrics.h"
 #include "gpupool/replay.h"
 #include "gpupool/trace.h"
 #include "gpupool/what_if.h"
 #include "report/group.h"
 #include "report/emit.h"
+
+/* A number under its measure's name. */
+void gp_emit_count(struct gp_emit *json, enum gp_measure_id id, uint64_t count);
+/* The same of a subject; nothing where it does not know it. */
+void gp_emit_measure(struct gp_emit *json, enum gp_measure_id id,
+		     const struct gp_subject *subject);
+/* All measures of a scope. */
+void gp_emit_measures(struct gp_emit *json, enum gp_measure_scope scope,
+		      const struct gp_subject *subject);
+/* "event", and all measures of that moment. */
+void gp_emit_moment(struct gp_emit *json, const char *key,
+		    const struct gp_moment *moment);
+/* What a run came to, in a row of runs. */
+void gp_emit_outcome(struct gp_emit *json, uint64_t peak_reserved,
+		     uint64_t retries, uint64_t ooms);
+/* "device_calls" */
+void gp_emit_calls(struct gp_emit *json, const struct gp_device_calls *calls);
 
 /* "trace", of which the report says no more than where it lies. */
 void gp_emit_trace_path(struct gp_emit *json, const char *path);

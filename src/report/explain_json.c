@@ -2,6 +2,7 @@
 /* gpupool explain, for a program. */
 #include "base/bytes.h"
 #include "gpupool/price.h"
+#include "gpupool/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/explain_words.h"
@@ -68,9 +69,9 @@ static void write_gap(struct gp_emit *json, const struct gp_explain *e)
 	const struct gp_gap *gap = &e->gap;
 
 	gp_emit_open(json, "gap", '{', GP_EMIT_LINES);
-	gp_emit_uint(json, "bytes", gap->bytes);
-	gp_emit_uint(json, "reserved", gap->reserved);
-	gp_emit_uint(json, "allocated", gap->allocated);
+	gp_emit_count(json, GP_GAP, gap->bytes);
+	gp_emit_count(json, GP_RESERVED, gap->reserved);
+	gp_emit_count(json, GP_ALLOCATED, gap->allocated);
 	write_reasons(json, gap);
 	gp_emit_open(json, "by_segment_type", '{', GP_EMIT_LINES);
 	gp_emit_open(json, "small", '{', GP_EMIT_FLAT);
@@ -80,7 +81,7 @@ static void write_gap(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_close(json, '}');
 	write_groups(json, e->trace, gap);
 	write_classes(json, gap);
-	gp_emit_uint(json, "requested", gap->requested);
+	gp_emit_count(json, GP_REQUESTED, gap->requested);
 	gp_emit_uint(json, "rounding", gap->rounding);
 	gp_emit_uint(json, "unsplit", gap->unsplit);
 	gp_emit_close(json, '}');
@@ -150,9 +151,8 @@ static void write_attempt(struct gp_emit *json, const char *key,
 		gp_emit_null(json, "first_oom_event");
 	else
 		gp_emit_uint(json, "first_oom_event", attempt->oom_event);
-	gp_emit_uint(json, "peak_reserved_bytes", attempt->peak_reserved);
-	gp_emit_uint(json, "num_alloc_retries", attempt->retries);
-	gp_emit_uint(json, "num_ooms", attempt->ooms);
+	gp_emit_outcome(json, attempt->peak_reserved, attempt->retries,
+			attempt->ooms);
 	gp_emit_close(json, '}');
 }
 
@@ -193,10 +193,10 @@ static void write_steps(struct gp_emit *json, const struct gp_steps *steps)
 
 		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
 		gp_emit_uint(json, "event", s->first);
-		gp_emit_uint(json, "peak_reserved", s->reserved);
-		gp_emit_uint(json, "peak_allocated", s->allocated);
-		gp_emit_uint(json, "largest_gap", s->gap);
-		gp_emit_uint(json, "allocated_at_end", s->live_at_end);
+		gp_emit_count(json, GP_PEAK_RESERVED, s->reserved);
+		gp_emit_count(json, GP_PEAK_ALLOCATED, s->allocated);
+		gp_emit_uint(json, "largest_gap_bytes", s->gap);
+		gp_emit_uint(json, "allocated_at_end_bytes", s->live_at_end);
 		gp_emit_close(json, '}');
 	}
 	gp_emit_close(json, ']');
@@ -230,7 +230,7 @@ static void write_request(struct gp_emit *json, const struct gp_explain *e)
 
 static void write_failures(struct gp_emit *json, const struct gp_explain *e)
 {
-	gp_emit_uint(json, "num_ooms", e->result.ooms.count);
+	gp_emit_count(json, GP_NUM_OOMS, e->result.ooms.count);
 	gp_emit_open(json, "ooms", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < e->failure_count; i++) {
 		const struct gp_oom *oom = &e->result.ooms.list[i];
@@ -251,14 +251,14 @@ static void write_failures(struct gp_emit *json, const struct gp_explain *e)
 
 static void write_calls(struct gp_emit *json, const struct gp_explain *e)
 {
-	const struct gp_stats *stats = &e->result.stats;
+	struct gp_subject run = gp_at_end(&e->result);
 
-	gp_emit_int(json, "num_device_alloc", stats->num_device_alloc);
-	gp_emit_int(json, "num_device_free", stats->num_device_free);
-	gp_emit_int(json, "num_alloc_retries", stats->num_alloc_retries);
-	gp_emit_ratio(json, "device_calls_us",
-		      gp_price_of(gp_prices_built_in(), &e->base_calls,
-				  stats->num_sync_all_streams));
+	gp_emit_measure(json, GP_DEVICE_ALLOCS, &run);
+	gp_emit_measure(json, GP_NUM_DEVICE_FREE, &run);
+	gp_emit_measure(json, GP_NUM_RETRIES, &run);
+	gp_emit_count(json, GP_DEVICE_TIME,
+		      gp_price_whole_us(gp_prices_built_in(), &e->base_calls,
+					e->result.stats.num_sync_all_streams));
 	write_releases(json, "released_to_serve", &e->retries);
 	write_releases(json, "released_by_empty_cache", &e->empty_caches);
 	gp_emit_open(json, "waiting", '{', GP_EMIT_FLAT);

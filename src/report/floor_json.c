@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How little memory would do, for a program. */
 #include "gpupool/floor_report.h"
+#include "gpupool/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
 
@@ -38,10 +39,10 @@ static void write_device(struct gp_emit *json,
 		gp_emit_uint(json, "device", d->device);
 	write_floor(json, d);
 	if (report->settings) {
-		gp_emit_uint(json, "requested", d->requested);
-		gp_emit_uint(json, "reserved", d->makeup.reserved);
+		gp_emit_count(json, GP_REQUESTED, d->requested);
+		gp_emit_count(json, GP_PEAK_RESERVED, d->makeup.reserved);
 		gp_emit_limit(json, "capacity", d->capacity);
-		gp_emit_uint(json, "not_served", d->dropped);
+		gp_emit_count(json, GP_DROPPED, d->dropped);
 		write_parts(json, d);
 	} else {
 		gp_emit_uint(json, "bound_time", d->floor.bound_time);

@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "gpupool/price.h"
 #include "gpupool/report.h"
+#include "gpupool/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/verdict.h"
@@ -34,10 +35,10 @@ static void write_bound(struct gp_emit *json, const char *key,
 	gp_emit_close(json, '}');
 }
 
-static double time_of(const struct gp_prices *prices,
-		      const struct gp_headroom_point *point)
+static uint64_t time_of(const struct gp_prices *prices,
+			const struct gp_headroom_point *point)
 {
-	return gp_price_of(prices, &point->calls, point->synchronizes);
+	return gp_price_whole_us(prices, &point->calls, point->synchronizes);
 }
 
 static void write_point(struct gp_emit *json, const struct gp_prices *prices,
@@ -45,14 +46,10 @@ static void write_point(struct gp_emit *json, const struct gp_prices *prices,
 {
 	gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
 	gp_emit_uint(json, "capacity", point->capacity);
-	gp_emit_uint(json, "num_ooms", point->ooms);
-	gp_emit_uint(json, "num_alloc_retries", point->retries);
-	gp_emit_uint(json, "peak_reserved", point->peak_reserved);
-	gp_emit_uint(json, "malloc", point->calls.malloc);
-	gp_emit_uint(json, "free", point->calls.free);
-	gp_emit_uint(json, "map", point->calls.map);
-	gp_emit_uint(json, "unmap", point->calls.unmap);
-	gp_emit_real(json, "time_us", time_of(prices, point));
+	gp_emit_outcome(json, point->peak_reserved, point->retries,
+			point->ooms);
+	gp_emit_count(json, GP_DEVICE_TIME, time_of(prices, point));
+	gp_emit_calls(json, &point->calls);
 	gp_emit_close(json, '}');
 }
 
@@ -64,10 +61,10 @@ static void write_device(struct gp_emit *json, const struct gp_prices *prices,
 	gp_emit_uint(json, "device", device->device);
 	write_bound(json, "no_oom", &h->bounds[GP_NO_OOM]);
 	write_bound(json, "no_retry", &h->bounds[GP_NO_RETRY]);
-	gp_emit_uint(json, "no_limit", h->unlimited);
+	gp_emit_count(json, GP_PEAK_RESERVED, h->unlimited);
 	gp_emit_uint(json, "grain", GP_DEVICE_GRAIN);
 	gp_emit_uint(json, "live", h->live);
-	gp_emit_uint(json, "peak_allocated", h->peak_allocated);
+	gp_emit_count(json, GP_PEAK_ALLOCATED, h->peak_allocated);
 	gp_emit_uint(json, "other", h->other);
 	gp_emit_uint(json, "least_tried", h->least);
 	if (h->goes_on_after_oom)
@@ -135,7 +132,7 @@ static void put_points(FILE *out, const struct gp_headroom_report *report,
 		fprintf(out,
 			",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
 			",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-			",%.1f,2.%u\n",
+			",%" PRIu64 ",2.%u\n",
 			report->trace->devices[device].device, point->capacity,
 			point->ooms, point->retries, point->peak_reserved,
 			point->calls.malloc, point->calls.free,
@@ -147,7 +144,8 @@ static void put_points(FILE *out, const struct gp_headroom_report *report,
 void gp_report_headroom_csv(const struct gp_headroom_report *report, FILE *out)
 {
 	fputs("settings,device,capacity,num_ooms,num_alloc_retries,"
-	      "peak_reserved,malloc,free,map,unmap,time_us,torch\n",
+	      "peak_reserved_bytes,device_calls.malloc,device_calls.free,"
+	      "device_calls.map,device_calls.unmap,device_time_us,torch\n",
 	      out);
 	for (size_t i = 0; i < report->run_count; i++)
 		for (size_t d = 0; d < report->trace->device_count; d++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool-info/1: what is in a trace, for a program. */
+/* gpupool-info/2: what is in a trace, for a program. */
 #include "gpupool/report.h"
 
 #include "report/census.h"
@@ -19,18 +19,6 @@ static void write_events(struct gp_emit *json, const struct gp_census *census)
 	gp_emit_uint(json, "last_us", census->last_us);
 }
 
-static void write_moment(struct gp_emit *json, const char *key,
-			 const struct gp_moment *moment)
-{
-	gp_emit_open(json, key, '{', GP_EMIT_LINES);
-	gp_emit_uint(json, "event", moment->event);
-	gp_emit_uint(json, "reserved_bytes", moment->reserved);
-	gp_emit_uint(json, "allocated_bytes", moment->allocated);
-	gp_emit_uint(json, "active_bytes", moment->active);
-	gp_emit_uint(json, "requested_bytes", moment->requested);
-	gp_emit_close(json, '}');
-}
-
 /* What only a replay tells. */
 static void write_replayed(struct gp_emit *json,
 			   const struct gp_replay_result *result)
@@ -38,8 +26,8 @@ static void write_replayed(struct gp_emit *json,
 	gp_emit_open(json, "replayed", '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "checked", result->fidelity.checked);
 	gp_emit_uint(json, "matched", result->fidelity.matched);
-	write_moment(json, "at_peak", &result->at_peak);
-	write_moment(json, "at_end", &result->at_end);
+	gp_emit_moment(json, "at_peak", &result->at_peak);
+	gp_emit_moment(json, "at_end", &result->at_end);
 	gp_emit_close(json, '}');
 }
 
@@ -49,12 +37,13 @@ static void write_recorded(struct gp_emit *json, const struct gp_recorded *told)
 		return;
 	gp_emit_open(json, "recorded", '{', GP_EMIT_LINES);
 	if (told->has_reserved)
-		gp_emit_uint(json, "reserved", told->reserved);
+		gp_emit_count(json, GP_RECORDED_RESERVED, told->reserved);
 	if (told->has_allocated)
-		gp_emit_uint(json, "allocated", told->allocated);
+		gp_emit_count(json, GP_RECORDED_ALLOCATED, told->allocated);
 	if (told->has_first) {
-		gp_emit_uint(json, "reserved_at_start", told->first_reserved);
-		gp_emit_uint(json, "allocated_at_start", told->first_allocated);
+		gp_emit_count(json, GP_RECORDED_START, told->first_reserved);
+		gp_emit_uint(json, "recorded_allocated_at_start_bytes",
+			     told->first_allocated);
 	}
 	gp_emit_close(json, '}');
 }
@@ -111,7 +100,7 @@ static void write_tables(struct gp_emit *json, const struct gp_trace *trace)
 
 void gp_report_info_json(const struct gp_info *info, FILE *out)
 {
-	struct gp_emit json = gp_emit_begin("gpupool-info/1", out);
+	struct gp_emit json = gp_emit_begin("gpupool-info/2", out);
 	const struct gp_trace *trace = info->trace;
 
 	gp_emit_text(&json, "path", info->path);

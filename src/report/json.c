@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool-report/1: runs for a program. */
+/* Runs for a program. */
 #include "gpupool/report.h"
 
 #include <stddef.h>
 
 #include "gpupool/metrics.h"
+#include "gpupool/schema.h"
 #include "report/device_calls.h"
 #include "report/emit_parts.h"
 #include "report/emit.h"
@@ -92,8 +93,8 @@ static void write_oom(struct gp_emit *json, const struct gp_trace *trace,
 	gp_emit_uint(json, "free", oom->free_bytes);
 	gp_emit_uint(json, "largest_free", oom->largest_free);
 	gp_emit_uint(json, "device_free", oom->device_free);
-	gp_emit_uint(json, "reserved", oom->reserved);
-	gp_emit_uint(json, "allocated", oom->allocated);
+	gp_emit_count(json, GP_RESERVED, oom->reserved);
+	gp_emit_count(json, GP_ALLOCATED, oom->allocated);
 	gp_emit_text(json, "message", gp_oom_message(oom, message));
 	gp_emit_site(json, trace, oom->site);
 	gp_emit_close(json, '}');
@@ -115,65 +116,23 @@ static void write_refusal(struct gp_emit *json,
 
 /* ---- numbers ---- */
 
-static void write_measure(struct gp_emit *json, enum gp_measure_id id,
-			  const struct gp_subject *subject)
-{
-	const struct gp_measure *measure = &gp_measures[id];
-
-	if (!gp_measure_is_known(id, subject))
-		return;
-	if (measure->unit == GP_UNIT_RATIO)
-		gp_emit_ratio(json, measure->key, measure->ratio(subject));
-	else
-		gp_emit_uint(json, measure->key, measure->count(subject));
-}
-
-static void write_moment(struct gp_emit *json, const char *key,
-			 const struct gp_subject *subject)
-{
-	gp_emit_open(json, key, '{', GP_EMIT_LINES);
-	gp_emit_uint(json, "event", subject->moment->event);
-	for (unsigned id = 0; id < GP_MEASURES; id++)
-		if (gp_measures[id].scope == GP_SCOPE_MOMENT)
-			write_measure(json, id, subject);
-	gp_emit_close(json, '}');
-}
-
 static void write_measures(struct gp_emit *json,
 			   const struct gp_replay_result *result)
 {
-	struct gp_subject peak = gp_at_peak(result), end = gp_at_end(result);
-	struct gp_subject fullest = { result, &result->at_fullest };
+	struct gp_subject end = gp_at_end(result);
 
 	gp_emit_open(json, "measures", '{', GP_EMIT_LINES);
-	for (unsigned id = 0; id < GP_MEASURES; id++)
-		if (gp_measures[id].scope == GP_SCOPE_RUN)
-			write_measure(json, id, &end);
-	write_moment(json, "at_peak", &peak);
-	write_moment(json, "at_fullest", &fullest);
-	write_moment(json, "at_end", &end);
+	gp_emit_measures(json, GP_SCOPE_RUN, &end);
+	gp_emit_moment(json, "at_peak", &result->at_peak);
+	gp_emit_moment(json, "at_fullest", &result->at_fullest);
+	gp_emit_moment(json, "at_end", &result->at_end);
 	gp_emit_close(json, '}');
 }
 
-static void write_calls(struct gp_emit *json,
-			const struct gp_device_calls *calls)
-{
-	gp_emit_open(json, "device_calls", '{', GP_EMIT_LINES);
-	gp_emit_uint(json, "malloc", calls->malloc);
-	gp_emit_uint(json, "malloc_failed", calls->malloc_failed);
-	gp_emit_uint(json, "free", calls->free);
-	gp_emit_uint(json, "reserve", calls->reserve);
-	gp_emit_uint(json, "unreserve", calls->unreserve);
-	gp_emit_uint(json, "map", calls->map);
-	gp_emit_uint(json, "map_failed", calls->map_failed);
-	gp_emit_uint(json, "unmap", calls->unmap);
-	gp_emit_close(json, '}');
-}
-
-static void write_series(struct gp_emit *json, const char *key,
+static void write_series(struct gp_emit *json, enum gp_measure_id id,
 			 const uint64_t *values, uint32_t count)
 {
-	gp_emit_open(json, key, '[', GP_EMIT_FLAT);
+	gp_emit_open(json, gp_measures[id].key, '[', GP_EMIT_FLAT);
 	for (uint32_t i = 0; i < count; i++)
 		gp_emit_uint(json, NULL, values[i]);
 	gp_emit_close(json, ']');
@@ -184,9 +143,9 @@ static void write_timeline(struct gp_emit *json,
 {
 	gp_emit_open(json, "timeline", '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "bins", timeline->bins);
-	write_series(json, "reserved", timeline->reserved, timeline->bins);
-	write_series(json, "allocated", timeline->allocated, timeline->bins);
-	write_series(json, "active", timeline->active, timeline->bins);
+	write_series(json, GP_RESERVED, timeline->reserved, timeline->bins);
+	write_series(json, GP_ALLOCATED, timeline->allocated, timeline->bins);
+	write_series(json, GP_ACTIVE_BYTES, timeline->active, timeline->bins);
 	gp_emit_close(json, '}');
 }
 
@@ -208,8 +167,13 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 	write_oom(json, trace, &result->first_oom);
 	write_refusal(json, result);
 	write_measures(json, result);
+	/* Also where programs look that want nothing else. */
+	gp_emit_open(json, "at_peak", '{', GP_EMIT_FLAT);
+	gp_emit_uint(json, "event", result->at_peak.event);
+	gp_emit_uint(json, "reserved", result->at_peak.reserved);
+	gp_emit_close(json, '}');
 	gp_emit_estimate(json, "estimate", gp_run_estimate(run, i));
-	write_calls(json, &result->calls);
+	gp_emit_calls(json, &result->calls);
 	gp_device_calls_emit(json, result);
 	gp_emit_guesses(json, "guesses", &device->guesses);
 	/* Of a file without requests: the state it has. */

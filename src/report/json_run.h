@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of gpupool-report/1 that replay's report and a sweep's share. */
+/* Objects that replay's report and a sweep's share. */
 #ifndef REPORT_JSON_RUN_H
 #define REPORT_JSON_RUN_H
 

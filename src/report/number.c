@@ -10,22 +10,6 @@
 #include "gpupool/metrics.h"
 #include "report/stats.h"
 
-static const struct {
-	const char *name;
-	size_t offset; /* of a uint64_t of struct gp_device_calls */
-} calls[] = {
-	{ "device_calls.malloc", offsetof(struct gp_device_calls, malloc) },
-	{ "device_calls.malloc_failed",
-	  offsetof(struct gp_device_calls, malloc_failed) },
-	{ "device_calls.free", offsetof(struct gp_device_calls, free) },
-	{ "device_calls.map", offsetof(struct gp_device_calls, map) },
-	{ "device_calls.map_failed",
-	  offsetof(struct gp_device_calls, map_failed) },
-	{ "device_calls.unmap", offsetof(struct gp_device_calls, unmap) },
-};
-
-#define CALLS (sizeof(calls) / sizeof(*calls))
-
 /* ---- names ---- */
 
 static void add(struct gp_numbers *numbers, size_t *room, const char *name,
@@ -62,7 +46,8 @@ static enum gp_number_unit unit_of(const struct gp_measure *measure)
 {
 	switch (measure->unit) {
 	case GP_UNIT_BYTES: return GP_NUMBER_BYTES;
-	case GP_UNIT_COUNT: return GP_NUMBER_COUNT;
+	case GP_UNIT_COUNT:
+	case GP_UNIT_MICROSECONDS: return GP_NUMBER_COUNT;
 	case GP_UNIT_RATIO: break;
 	}
 	return GP_NUMBER_RATIO;
@@ -75,7 +60,9 @@ static const char *const moments[] = { "", "at_peak.", "at_end." };
 static bool has_moment(const struct gp_measure *measure, size_t moment)
 {
 	return measure->scope == GP_SCOPE_MOMENT ||
-	       (measure->scope == GP_SCOPE_RUN && !moment);
+	       ((measure->scope == GP_SCOPE_RUN ||
+		 measure->scope == GP_SCOPE_CALLS) &&
+		!moment);
 }
 
 static bool more_is_better(enum gp_measure_id id)
@@ -116,8 +103,6 @@ void gp_numbers_init(struct gp_numbers *numbers)
 			add(numbers, &room, name, unit_of(measure),
 			    more_is_better(id));
 		}
-	for (size_t i = 0; i < CALLS; i++)
-		add(numbers, &room, calls[i].name, GP_NUMBER_COUNT, false);
 	add(numbers, &room, "fidelity", GP_NUMBER_RATIO, true);
 	qsort(numbers->items, numbers->count, sizeof(*numbers->items), by_name);
 }
@@ -218,9 +203,5 @@ void gp_numbers_read(const struct gp_numbers *numbers,
 	gp_stats_each(trace, result, run->settings->release, put, &reader);
 	for (size_t id = 0; id < GP_MEASURES; id++)
 		put_measure(&reader, id, result);
-	for (size_t i = 0; i < CALLS; i++)
-		put(&reader, calls[i].name,
-		    whole(*(const uint64_t *)((const char *)&result->calls +
-					      calls[i].offset)));
 	put_fidelity(&reader, &result->fidelity);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "gpupool/bench_report.h"
+#include "gpupool/schema.h"
 #include "report/emit.h"
 #include "report/page.h"
 

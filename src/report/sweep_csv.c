@@ -58,10 +58,11 @@ void gp_book_csv(const struct gp_book *book, const struct gp_book_style *style,
 	struct ranking ranking = ranking_make(book, style->by);
 	char text[CUT_TEXT + 16], why[CUT_TEXT];
 
-	fputs("rank,combination,alloc_conf,torch,engine,capacity,reserved,"
-	      "allocated,gap,retries,ooms,dropped,first_oom_alloc,"
-	      "device_allocs,device_time_us,least_reserved,"
-	      "reserved_minus_recorded,pareto,reason\n",
+	fputs("rank,combination,alloc_conf,torch,engine,capacity,"
+	      "peak_reserved_bytes,allocated_bytes,gap_bytes,"
+	      "num_alloc_retries,num_ooms,dropped,first_oom_alloc,"
+	      "device_allocs,device_time_us,least_peak_reserved_bytes,"
+	      "peak_reserved_minus_recorded_bytes,pareto,reason\n",
 	      out);
 	for (size_t i = 0; i < ranking.count; i++)
 		put_row(book, &ranking, i, out);

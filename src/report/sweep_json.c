@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A sweep as JSON: gpupool-report/1, one line a run. */
+/* A sweep as JSON, one line a run. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "gpupool/book.h"
+#include "gpupool/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/json_run.h"
@@ -21,17 +22,15 @@ static void write_row(struct gp_emit *json, const struct gp_sweep_row *row)
 		return;
 	}
 	gp_emit_open(json, "summary", '{', GP_EMIT_FLAT);
-	gp_emit_uint(json, "reserved", row->reserved);
-	gp_emit_uint(json, "allocated", row->allocated);
-	gp_emit_uint(json, "gap", row->reserved - row->allocated);
-	gp_emit_uint(json, "retries", row->retries);
-	gp_emit_uint(json, "ooms", row->ooms);
-	gp_emit_uint(json, "dropped", row->dropped);
-	gp_emit_uint(json, "first_oom_alloc", row->first_oom_alloc);
-	gp_emit_uint(json, "first_oom_event", row->first_oom_event);
-	gp_emit_uint(json, "device_allocs", row->device_allocs);
-	gp_emit_uint(json, "device_time_us", row->device_time_us);
-	gp_emit_uint(json, "least_reserved", row->least_reserved);
+	gp_emit_outcome(json, row->reserved, row->retries, row->ooms);
+	gp_emit_count(json, GP_ALLOCATED, row->allocated);
+	gp_emit_count(json, GP_GAP, row->reserved - row->allocated);
+	gp_emit_count(json, GP_DROPPED, row->dropped);
+	gp_emit_count(json, GP_FIRST_OOM_ALLOC, row->first_oom_alloc);
+	gp_emit_count(json, GP_FIRST_OOM_EVENT, row->first_oom_event);
+	gp_emit_count(json, GP_DEVICE_ALLOCS, row->device_allocs);
+	gp_emit_count(json, GP_DEVICE_TIME, row->device_time_us);
+	gp_emit_uint(json, "least_peak_reserved_bytes", row->least_reserved);
 	gp_emit_uint(json, "devices", row->devices);
 	if (row->cut_events)
 		gp_emit_uint(json, "cut_after_events", row->cut_events);
@@ -221,7 +220,7 @@ static void write_order(struct gp_emit *json, const struct gp_book *book,
 					      ranking->count, i));
 		gp_emit_bool(json, "tie_with_previous",
 			     i && gp_rank_is_tie(c - 1, c));
-		gp_emit_int(json, "reserved_minus_recorded",
+		gp_emit_int(json, "peak_reserved_minus_recorded_bytes",
 			    (int64_t)(c->row->reserved -
 				      ranking->recorded.reserved));
 		gp_emit_uint(json, "worst_trace", c->row->worst);

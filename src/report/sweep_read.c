@@ -13,6 +13,8 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "gpupool/book.h"
+#include "gpupool/metrics.h"
+#include "gpupool/schema.h"
 
 #define RUNS_MARK "\n \"runs\": ["
 /* What stands behind a run's body; the last one counts. */
@@ -52,16 +54,16 @@ static enum gp_status read_row(const json_t *object, struct gp_sweep_row *row,
 		const char *key;
 		uint64_t *count;
 	} members[] = {
-		{ "reserved", &row->reserved },
-		{ "allocated", &row->allocated },
-		{ "retries", &row->retries },
-		{ "ooms", &row->ooms },
-		{ "dropped", &row->dropped },
-		{ "first_oom_alloc", &row->first_oom_alloc },
-		{ "first_oom_event", &row->first_oom_event },
-		{ "device_allocs", &row->device_allocs },
-		{ "device_time_us", &row->device_time_us },
-		{ "least_reserved", &row->least_reserved },
+		{ gp_measures[GP_PEAK_RESERVED].key, &row->reserved },
+		{ gp_measures[GP_ALLOCATED].key, &row->allocated },
+		{ gp_measures[GP_NUM_RETRIES].key, &row->retries },
+		{ gp_measures[GP_NUM_OOMS].key, &row->ooms },
+		{ gp_measures[GP_DROPPED].key, &row->dropped },
+		{ gp_measures[GP_FIRST_OOM_ALLOC].key, &row->first_oom_alloc },
+		{ gp_measures[GP_FIRST_OOM_EVENT].key, &row->first_oom_event },
+		{ gp_measures[GP_DEVICE_ALLOCS].key, &row->device_allocs },
+		{ gp_measures[GP_DEVICE_TIME].key, &row->device_time_us },
+		{ "least_peak_reserved_bytes", &row->least_reserved },
 		{ "devices", &row->devices },
 	};
 
@@ -375,6 +377,8 @@ enum gp_status gp_book_read(struct gp_book *book, const char *path,
 	bool is_begun = false;
 
 	*book = (struct gp_book){ 0 };
+	if (status == GP_OK && (mark = strstr(text, GP_REPORT_FAMILY)))
+		status = gp_report_check(mark, diag);
 	if (status == GP_OK && !(mark = strstr(text, RUNS_MARK))) {
 		gp_diag_hint(diag, "only what gpupool sweep --format json or "
 				   "--shard wrote, as it wrote it");

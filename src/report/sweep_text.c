@@ -266,8 +266,8 @@ static void tell_table(const struct scene *s)
 		     "(%zu of %zu).  = the same numbers as the line above.",
 		     front, r->count);
 	gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-		     "allocs: cudaMalloc calls and pages mapped. est.: time in "
-		     "such calls by the prices %s%s; waiting for the device "
+		     "allocs: times the device gave memory. est.: time in "
+		     "all its calls by the prices %s%s; waiting for the device "
 		     "is not in it.",
 		     strcmp(s->book->prices, "built in") ? "in " : "",
 		     strcmp(s->book->prices, "built in") ? s->book->prices

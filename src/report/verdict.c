@@ -3,6 +3,7 @@
 #include "report/verdict.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -256,12 +257,12 @@ static void write_trial(struct gp_emit *json, const struct gp_trial *trial)
 		return;
 	}
 	gp_emit_null(json, "refusal");
-	gp_emit_uint(json, "num_ooms", trial->ooms);
-	gp_emit_uint(json, "num_alloc_retries", trial->retries);
-	gp_emit_uint(json, "peak_reserved_bytes", trial->reserved);
-	gp_emit_uint(json, "malloc", trial->mallocs);
-	gp_emit_uint(json, "map", trial->pages);
-	gp_emit_real(json, "device_time_us", trial->time_us);
+	gp_emit_outcome(json, trial->reserved, trial->retries, trial->ooms);
+	gp_emit_count(json, GP_DEVICE_TIME, (uint64_t)llround(trial->time_us));
+	gp_emit_open(json, "device_calls", '{', GP_EMIT_FLAT);
+	gp_emit_count(json, GP_CALLS_MALLOC, trial->mallocs);
+	gp_emit_count(json, GP_CALLS_MAP, trial->pages);
+	gp_emit_close(json, '}');
 	if (trial->needs)
 		gp_emit_limit(json, "need", trial->need);
 	else

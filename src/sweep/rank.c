@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Which of the settings is best. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +27,10 @@ void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 		.dropped = result->dropped,
 		.first_oom_alloc = oom->is_there ? oom->alloc : 0,
 		.first_oom_event = oom->is_there ? oom->event : 0,
-		.device_allocs = result->calls.malloc + result->calls.map,
-		.device_time_us = (uint64_t)llround(
-			gp_price_of(prices, &result->calls,
-				    result->stats.num_sync_all_streams)),
+		.device_allocs = (uint64_t)result->stats.num_device_alloc,
+		.device_time_us =
+			gp_price_whole_us(prices, &result->calls,
+					  result->stats.num_sync_all_streams),
 		.devices = 1,
 		.cut_events = result->cut_events,
 	};

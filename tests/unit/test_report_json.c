@@ -103,7 +103,7 @@ START_TEST(test_awkward_texts_stay_json)
 	root = parse_report(&s);
 	trace = json_object_get(root, "trace");
 	ck_assert_str_eq(json_string_value(json_object_get(root, "schema")),
-			 "gpupool-report/1");
+			 "gpupool-report/2");
 	ck_assert_str_eq(json_string_value(json_object_get(trace, "path")),
 			 "a\\b\xef\xbf\xbd(\xe2\x82\xac");
 	ck_assert(json_is_null(json_object_get(trace, "settings")));
