@@ -32,6 +32,7 @@ struct gp_cover_config {
 	uint64_t capacity;   /* bytes; GP_UNLIMITED: no end */
 	uint64_t large_most; /* MiB of large_segment_size_mb that are searched;
 			      * 0: it is as conf has it */
+	uint64_t refused;    /* requests that PyTorch's rules refuse anyhow */
 	uint32_t budget;     /* replays at most */
 	bool first_only;     /* done with the first that serves */
 	/* Called before each replay; NULL: nobody listens. */

@@ -79,6 +79,7 @@ struct gp_headroom {
 	/* The run without a limit: nothing is refused from this capacity on. */
 	uint64_t unlimited;
 	uint64_t peak_allocated;
+	uint64_t refused; /* requests, by PyTorch's rules, even so */
 	/* The device's size reaches the run only through its answers and the
 	 * addresses that expandable segments reserve: no memory limit and no
 	 * garbage collection follows it. */

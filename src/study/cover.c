@@ -333,7 +333,8 @@ static enum gp_status run(struct search *s, const struct point *p)
 		struct region_box box = spoken_for(s, &result.alike);
 
 		region_subtract(&s->left, &box);
-		if (!result.dropped)
+		if (!result.first_oom.is_there &&
+		    result.refused <= config->refused)
 			keep_box(s, &box, &result);
 	}
 	gp_replay_release(&result);

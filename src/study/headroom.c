@@ -78,10 +78,14 @@ static bool play(struct search *s, uint64_t capacity, enum gp_on_oom on_oom,
 	return s->status == GP_OK;
 }
 
-static bool is_fine(const struct gp_replay_result *result,
+/* Refusals by a rule count where they are more than without a limit: some come
+ * of what the lack of memory led to. */
+static bool is_fine(const struct search *s,
+		    const struct gp_replay_result *result,
 		    enum gp_headroom_goal goal)
 {
 	return !result->first_oom.is_there &&
+	       result->refused <= s->result->refused &&
 	       (goal == GP_NO_OOM || !result->stats.num_alloc_retries);
 }
 
@@ -125,7 +129,7 @@ static void learn(struct search *s, uint64_t capacity,
 				 near_range(s, reach->shortest_range)));
 	}
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
-		known_add(&s->known[goal], from, to, is_fine(result, goal));
+		known_add(&s->known[goal], from, to, is_fine(s, result, goal));
 }
 
 /* What is known of a capacity, after a replay if need be. */
@@ -329,6 +333,7 @@ static void begin(struct search *s)
 	if (h->is_plain)
 		h->unlimited = max(h->unlimited,
 				   with_range(result.reach.longest_range));
+	h->refused = result.refused;
 	h->peak_allocated = gp_replay_peak_allocated(&result);
 	s->unlimited_calls = result.calls;
 	if (h->is_plain)

@@ -384,6 +384,7 @@ static size_t search_further(struct session *s, struct search *search)
 static void search_nearest(struct session *s, struct search *search)
 {
 	struct gp_study *study = s->study;
+	bool none_serves = search->is_complete;
 	size_t before;
 
 	study->best = choose_nearest(s);
@@ -397,6 +398,7 @@ static void search_nearest(struct session *s, struct search *search)
 		search_serving(s, need - GP_DEVICE_GRAIN, search);
 		study->best = choose_nearest(s);
 	} while (study->best != before && s->status == GP_OK);
+	search->is_complete &= none_serves;
 }
 
 static enum gp_verdict_kind decide(struct session *s, struct search *search)

@@ -56,6 +56,11 @@ static const struct gp_case *searched_case(const struct session *s)
 	return &s->config->cases[s->study->trials[0].oom_case];
 }
 
+static uint64_t refused_of(const struct session *s)
+{
+	return s->refused[s->study->trials[0].oom_case];
+}
+
 static uint64_t capacity_of(const struct session *s, const struct slice *slice)
 {
 	return slice->capacity ? slice->capacity : searched_case(s)->capacity;
@@ -100,9 +105,23 @@ static void take_over(struct session *s, const struct gp_cover *cover,
 {
 	search->runs += cover->runs;
 	s->study->replays += cover->runs;
-	search->is_complete &= cover->complete || cover->count > 0;
+	/* What serves one case at one capacity may not serve the others, or at
+	 * some more: then those that are alike are to be tried, too. */
+	search->is_complete &= cover->complete && !cover->count;
 	for (size_t i = 0; i < cover->count && i < MOST_FOUND; i++)
 		add_found(s, cover->boxes[i].conf);
+}
+
+static void tell(void *arg, uint32_t runs)
+{
+	const struct session *s = arg;
+	char what[64];
+
+	if (!s->config->progress)
+		return;
+	snprintf(what, sizeof(what), "searching all values: replay %u",
+		 s->study->replays + runs + 1);
+	s->config->progress(s->config->progress_arg, what);
 }
 
 static void search_slice(struct session *s, const struct slice *slice,
@@ -117,8 +136,11 @@ static void search_slice(struct session *s, const struct slice *slice,
 		.conf = conf,
 		.engine = s->config->engine,
 		.capacity = capacity_of(s, slice),
+		.refused = refused_of(s),
 		.budget = search->budget - search->runs,
 		.first_only = slice->capacity != 0,
+		.progress = tell,
+		.progress_arg = s,
 	};
 	struct gp_settings settings;
 	struct gp_cover cover;
@@ -161,8 +183,10 @@ static uint64_t try_large(struct session *s, const struct slice *slice,
 	search->runs++;
 	s->study->replays++;
 	next = result.alike.large_most;
-	if (!result.first_oom.is_there)
+	if (!result.first_oom.is_there && result.refused <= refused_of(s)) {
+		search->is_complete = false;
 		add_found(s, conf);
+	}
 	gp_replay_release(&result);
 	return next == GP_UNLIMITED ? 0 : (next / MIB + 1) * MIB;
 }

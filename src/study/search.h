@@ -9,9 +9,10 @@
 #include "study/trial.h"
 
 struct search {
-	uint32_t budget;  /* runs at most */
-	uint32_t runs;	  /* so far; each stands for all settings alike */
-	bool is_complete; /* of the last call: nothing is left */
+	uint32_t budget; /* runs at most */
+	uint32_t runs;	 /* so far; each stands for all settings alike */
+	/* Of the last call: nothing serves it, and nothing is left. */
+	bool is_complete;
 };
 
 /* Adds a trial, played, for each class of settings under which every case is

@@ -101,11 +101,46 @@ static bool is_served(const struct session *s, size_t index,
 	       result->refused <= s->refused[index];
 }
 
+static uint64_t refused_without_limit(struct session *s, const char *conf,
+				      const struct gp_case *c)
+{
+	struct gp_trial trial = { .conf = (char *)conf };
+	struct gp_replay_result result;
+	uint64_t refused = UINT64_MAX;
+
+	check_settings(s, &trial);
+	if (trial_is_possible(&trial) &&
+	    play(s, &trial, c, GP_UNLIMITED, GP_OOM_STOP, &result)) {
+		refused = result.refused;
+		gp_replay_release(&result);
+	}
+	return refused;
+}
+
+/* Of so many that are refused as it is: those that are neither for want of
+ * memory nor by these settings alone. */
+static uint64_t refused_anyhow(struct session *s, const struct gp_case *c,
+			       uint64_t most)
+{
+	char *plain;
+	uint64_t as_is, refused;
+
+	if (!most)
+		return 0;
+	plain = gp_candidate_apply(s->config->conf, "");
+	as_is = refused_without_limit(s, s->config->conf, c);
+	refused = refused_without_limit(s, plain, c);
+	free(plain);
+	refused = as_is < refused ? as_is : refused;
+	return most < refused ? most : refused;
+}
+
 static void add_result(struct session *s, struct gp_trial *trial,
 		       uint32_t index, const struct gp_replay_result *result)
 {
 	if (trial == s->study->trials)
-		s->refused[index] = result->refused;
+		s->refused[index] = refused_anyhow(s, &s->config->cases[index],
+						   result->refused);
 	if (result->at_peak.reserved > trial->reserved)
 		trial->reserved = result->at_peak.reserved;
 	trial->is_served &= is_served(s, index, result);
@@ -155,8 +190,9 @@ bool trial_serves(struct session *s, const struct gp_trial *trial,
 }
 
 static uint64_t need_of(struct session *s, const struct gp_trial *trial,
-			const struct gp_case *c)
+			size_t index)
 {
+	const struct gp_case *c = &s->config->cases[index];
 	struct gp_settings settings = settings_of(s, trial);
 	struct gp_headroom_config config = {
 		.trace = c->trace,
@@ -178,6 +214,8 @@ static uint64_t need_of(struct session *s, const struct gp_trial *trial,
 		return GP_UNLIMITED;
 	s->study->replays += headroom.replays;
 	bound = headroom.bounds[GP_NO_OOM];
+	if (headroom.refused > s->refused[index])
+		bound.is_there = false;
 	gp_headroom_release(&headroom);
 	return bound.is_there ? bound.capacity : GP_UNLIMITED;
 }
@@ -190,7 +228,7 @@ void trial_measure(struct session *s, struct gp_trial *trial)
 		return;
 	trial->needs = gp_mem_alloc(count, sizeof(*trial->needs));
 	for (size_t i = 0; i < count; i++) {
-		trial->needs[i] = need_of(s, trial, &s->config->cases[i]);
+		trial->needs[i] = need_of(s, trial, i);
 		if (trial->needs[i] > trial->need)
 			trial->need = trial->needs[i];
 	}

@@ -10,8 +10,9 @@ struct session {
 	const struct gp_study_config *config;
 	struct gp_study *study;
 	size_t room; /* of study->trials */
-	/* By case: requests that PyTorch refuses by a rule as it is; a setting
-	 * under which it refuses more does not serve them. */
+	/* By case: requests that PyTorch refuses by a rule whatever memory
+	 * there is; a setting under which it refuses more does not serve
+	 * them. */
 	uint64_t *refused;
 	struct gp_diag *diag;
 	enum gp_status status; /* once not GP_OK, nothing more is played */
