@@ -17,6 +17,7 @@
 #include "gpupool/estimate.h"
 #include "gpupool/headroom.h"
 #include "gpupool/metrics.h"
+#include "gpupool/ranks.h"
 #include "gpupool/replay.h"
 #include "gpupool/study.h"
 #include "gpupool/trace.h"
@@ -178,6 +179,7 @@ void gp_report_look_json(const struct gp_look_report *report, FILE *out);
 struct gp_suggest_report {
 	const char *path;
 	const struct gp_trace *trace;
+	const struct gp_ranks *ranks;	  /* NULL: one file is all */
 	const struct gp_study *study;	  /* a case a device */
 	const struct gp_verdict *verdict; /* the one that is told in words */
 	uint64_t capacity_below; /* the first device's, which is concluded to

@@ -11,6 +11,7 @@
 #ifndef GPUPOOL_STATUS_H
 #define GPUPOOL_STATUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum gp_status {
@@ -30,6 +31,7 @@ struct gp_diag {
 	char record[96]; /* "event 812", "byte 4711" */
 	char what[512];
 	char hint[256];
+	bool is_foreign; /* the file is no trace, whatever else it is */
 };
 
 /* It returns the status, so that "return gp_diag_set(...)" reads well. */
@@ -41,6 +43,9 @@ void gp_diag_hint(struct gp_diag *diag, const char *format, ...)
 void gp_diag_record(struct gp_diag *diag, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void gp_diag_file(struct gp_diag *diag, const char *file);
+/* GP_INPUT, of a file that is none of those that are understood: who found it
+ * in a folder passes it over. */
+enum gp_status gp_diag_foreign(struct gp_diag *diag, const char *what);
 /* All of it: GP_USAGE of that command, what does not go, and what would. */
 enum gp_status gp_diag_usage(struct gp_diag *diag, const char *command,
 			     const char *what, const char *hint);

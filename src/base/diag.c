@@ -39,6 +39,12 @@ void gp_diag_file(struct gp_diag *diag, const char *file)
 	snprintf(diag->file, sizeof(diag->file), "%s", file);
 }
 
+enum gp_status gp_diag_foreign(struct gp_diag *diag, const char *what)
+{
+	diag->is_foreign = true;
+	return gp_diag_set(diag, GP_INPUT, "%s", what);
+}
+
 enum gp_status gp_diag_usage(struct gp_diag *diag, const char *command,
 			     const char *what, const char *hint)
 {

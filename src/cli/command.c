@@ -26,12 +26,15 @@ static const struct gp_command table[] = {
 	  "on a simulated device. A setting's own flag is added to the "
 	  "recorded settings; --alloc-conf takes their place.",
 	  GP_TAKER_REPLAY, gp_replay_command },
-	{ "suggest", "TRACE", 1, 1,
+	{ "suggest", "TRACE...", 1, 100000,
 	  "Find the setting under which a trace fits a device.",
 	  "Replays the settings that people try, each alone, at the capacity, "
 	  "and names the one to use, with its line, its proof and its cost. "
 	  "Where none helps, it says how much memory is missing.\n"
-	  "Without --capacity, the device is the recorded one.",
+	  "Without --capacity, the device is the recorded one.\n"
+	  "TRACE may be a folder: all traces in it. Several traces are ranks "
+	  "of one job, those that are alike are replayed once, and the setting "
+	  "is to serve them all.",
 	  GP_TAKER_SUGGEST, gp_suggest_command },
 	{ "sweep", "TRACE...", 1, 100000,
 	  "Try many settings and say which is best.",

@@ -2,9 +2,8 @@
 /* gpupool suggest: the setting under which a trace fits. */
 #include "cli/command.h"
 #include "cli/outlet.h"
-#include "cli/plan.h"
 #include "cli/progress.h"
-#include "cli/studying.h"
+#include "cli/ranking.h"
 #include "cli/terminal.h"
 #include "cli/trace_file.h"
 #include "gpupool/report.h"
@@ -12,61 +11,77 @@
 /* All that one call of the command holds. */
 struct session {
 	const struct gp_options *options;
-	const char *path;
-	struct gp_trace *trace;
-	struct gp_plan recorded; /* replayed for its fidelity */
-	struct gp_plan asked;	 /* release and capacity */
+	struct gp_ranking ranking; /* release and capacity as asked for */
 	struct gp_studying studying;
 	struct gp_progress progress;
+	uint64_t checked, matched; /* recorded addresses */
 };
 
-static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
+static enum gp_status plan_as_asked(struct gp_plan *plan,
+				    const struct gp_trace *trace,
+				    const struct gp_options *asked,
+				    struct gp_diag *diag)
 {
 	struct gp_options options = { .command = "suggest",
-				      .torch = s->options->torch,
-				      .capacity = s->options->capacity };
+				      .torch = asked->torch,
+				      .capacity = asked->capacity };
 
-	return gp_plan_asked(&s->asked, s->trace, &options, diag);
+	return gp_plan_asked(plan, trace, &options, diag);
 }
 
 /* As far as it can be replayed as recorded: that it cannot is no failure. */
-static void replay_recorded(struct session *s)
+static void replay_recorded(struct session *s, const struct gp_trace *trace)
 {
 	struct gp_diag ignored = { 0 };
+	struct gp_plan plan = { 0 };
 
-	if (gp_plan_recorded(&s->recorded, s->trace, &ignored) == GP_OK)
-		gp_plan_play(&s->recorded, NULL, &s->progress, &ignored);
+	if (gp_plan_recorded(&plan, trace, &ignored) == GP_OK)
+		gp_plan_play(&plan, NULL, &s->progress, &ignored);
+	for (size_t i = 0; plan.results && i < trace->device_count; i++) {
+		s->checked += plan.results[i].fidelity.checked;
+		s->matched += plan.results[i].fidelity.matched;
+	}
+	gp_plan_release(&plan);
 }
 
-static enum gp_status report(struct session *s, struct gp_diag *diag)
+static void write_report(const struct session *s, FILE *out)
 {
 	struct gp_report_style style = gp_terminal_style(s->options);
 	const struct gp_study *study = &s->studying.study;
+	const struct gp_ranks *ranks = &s->ranking.ranks;
+	const struct gp_plan *first = s->ranking.plans;
+	size_t worst = gp_verdict_worst(study->verdicts, study->case_count);
+	const struct gp_rank_class *class =
+		&ranks->classes[gp_ranks_class_of(ranks, worst)];
 	struct gp_suggest_report report = {
-		.path = s->path,
-		.trace = s->trace,
+		.path = class->paths[0],
+		.trace = class->trace,
+		.ranks = gp_ranking_ranks(&s->ranking),
 		.study = study,
-		.verdict = &study->verdicts[gp_verdict_worst(
-			study->verdicts, study->case_count)],
-		.capacity_below = s->studying.capacity_below,
-		.choice = s->asked.has_choice ? &s->asked.choice : NULL,
+		.verdict = &study->verdicts[worst],
+		.capacity_below =
+			ranks->count == 1 ? s->studying.capacity_below : 0,
+		.choice = first->has_choice ? &first->choice : NULL,
+		.checked = s->checked,
+		.matched = s->matched,
 		.prices = s->studying.prices,
 	};
+
+	if (s->options->format == GP_FORMAT_JSON)
+		gp_report_suggest_json(&report, out);
+	else
+		gp_report_suggest_text(&report, &style, out);
+}
+
+static enum gp_status report(const struct session *s, struct gp_diag *diag)
+{
 	struct gp_output output;
 	enum gp_status status =
 		gp_outlet_open(&output, s->options->output, diag);
 
 	if (status != GP_OK)
 		return status;
-	for (size_t i = 0; s->recorded.results && i < s->trace->device_count;
-	     i++) {
-		report.checked += s->recorded.results[i].fidelity.checked;
-		report.matched += s->recorded.results[i].fidelity.matched;
-	}
-	if (s->options->format == GP_FORMAT_JSON)
-		gp_report_suggest_json(&report, output.stream);
-	else
-		gp_report_suggest_text(&report, &style, output.stream);
+	write_report(s, output.stream);
 	return gp_outlet_close(&output, status, diag);
 }
 
@@ -75,29 +90,23 @@ enum gp_status gp_suggest_command(const struct gp_options *options,
 {
 	struct session s = {
 		.options = options,
-		.path = options->operands[0],
 		.progress = gp_progress_make(options->quiet),
 	};
 	enum gp_status status = gp_studying_check("suggest", options, diag);
 
 	if (status == GP_OK)
-		status = gp_trace_file_read_requests(s.path, &s.progress,
-						     &s.trace, diag);
+		status = gp_ranking_make(&s.ranking, options,
+					 gp_trace_file_read_requests,
+					 plan_as_asked, &s.progress, diag);
+	for (size_t i = 0; i < s.ranking.ranks.count && status == GP_OK; i++)
+		replay_recorded(&s, s.ranking.ranks.classes[i].trace);
 	if (status == GP_OK)
-		status = make_plan(&s, diag);
-	if (status == GP_OK)
-		replay_recorded(&s);
-	if (status == GP_OK)
-		status = gp_studying_make(&s.studying, &s.asked, options,
+		status = gp_ranking_study(&s.ranking, options, &s.studying,
 					  &s.progress, diag);
 	gp_progress_end(&s.progress);
-	if (status != GP_OK && !*diag->file)
-		gp_diag_file(diag, s.path);
 	if (status == GP_OK)
 		status = report(&s, diag);
 	gp_studying_release(&s.studying);
-	gp_plan_release(&s.recorded);
-	gp_plan_release(&s.asked);
-	gp_trace_destroy(s.trace);
+	gp_ranking_release(&s.ranking);
 	return status;
 }

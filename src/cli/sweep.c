@@ -13,7 +13,7 @@
 #include "cli/progress.h"
 #include "cli/studying.h"
 #include "cli/sweep_grid.h"
-#include "cli/sweep_paths.h"
+#include "cli/trace_paths.h"
 #include "cli/sweep_reasons.h"
 #include "cli/sweep_report.h"
 #include "cli/threads.h"

@@ -57,17 +57,17 @@ enum gp_status gp_trace_file_read_requests(const char *path,
 				   "_record_memory_history() before the work "
 				   "and _dump_snapshot(\"file.pickle\") after "
 				   "it");
-		return gp_diag_set(diag, GP_INPUT,
-				   "the file holds nothing: no segments and "
-				   "no requests");
+		return gp_diag_foreign(diag,
+				       "the file holds nothing: no segments "
+				       "and no requests");
 	}
 	gp_diag_hint(diag,
 		     "gpupool explain says what holds it; for requests, call "
 		     "torch.cuda.memory._record_memory_history() before the "
 		     "snapshot");
-	return gp_diag_set(diag, GP_INPUT,
-			   "the file has no requests to replay, only the state "
-			   "of the memory");
+	return gp_diag_foreign(diag,
+			       "the file has no requests to replay, only the "
+			       "state of the memory");
 }
 
 /* ---- the form of a file to be written ---- */

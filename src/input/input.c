@@ -121,17 +121,17 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 	if (is_zip(at, n)) {
 		gp_diag_hint(diag, "torch.cuda.memory._dump_snapshot("
 				   "\"file.pickle\") writes a memory snapshot");
-		return gp_diag_set(diag, GP_INPUT,
-				   "it is a zip file, such as a checkpoint "
-				   "that torch.save wrote, and no trace");
+		return gp_diag_foreign(diag,
+				       "it is a zip file, such as a checkpoint "
+				       "that torch.save wrote, and no trace");
 	}
 	gp_diag_hint(diag, "PyTorch memory snapshots (pickle of protocol 2 to "
 			   "5, or JSON), gpupool-trace (JSON, JSON Lines or "
 			   "binary), torch.profiler's traces with memory "
 			   "events and RMM's logs are understood, also packed "
 			   "with gzip or zstd");
-	return gp_diag_set(diag, GP_INPUT, "%s",
-			   n ? "its format is not recognised" : "it is empty");
+	return gp_diag_foreign(diag, n ? "its format is not recognised"
+				       : "it is empty");
 }
 
 enum gp_status gp_input_read(const struct gp_input_config *config,

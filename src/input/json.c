@@ -24,7 +24,7 @@ static enum gp_status fail_unknown(struct gp_json_scan *scan)
 		     "a gpupool-trace has \"format\" in its header, "
 		     "a PyTorch snapshot has \"device_traces\", a profile "
 		     "\"traceEvents\"");
-	return gp_diag_set(scan->diag, GP_INPUT, "it is JSON, but not a trace");
+	return gp_diag_foreign(scan->diag, "it is JSON, but not a trace");
 }
 
 static enum gp_status read_trace(struct gp_json_scan *scan,

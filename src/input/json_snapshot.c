@@ -205,8 +205,8 @@ enum gp_status gp_json_snapshot_finish(struct gp_json_snapshot *s,
 	if (s->scan->status)
 		return s->scan->status;
 	if (!s->has_something)
-		return gp_diag_set(s->diag, GP_INPUT,
-				   "it is an empty list, not a trace");
+		return gp_diag_foreign(s->diag,
+				       "it is an empty list, not a trace");
 	gp_build_source(build, "pytorch-snapshot");
 	gp_snapshot_keys_bound(&s->delivery.keys, build);
 	s->build = NULL;

@@ -274,9 +274,9 @@ static enum gp_status fail_role(struct gp_diag *diag)
 	gp_diag_hint(diag, "torch.cuda.memory._dump_snapshot(\"file.pickle\") "
 			   "writes one: a dict with segments and "
 			   "device_traces");
-	return gp_diag_set(diag, GP_INPUT,
-			   "it is a pickle, but not of a PyTorch memory "
-			   "snapshot");
+	return gp_diag_foreign(diag,
+			       "it is a pickle, but not of a PyTorch memory "
+			       "snapshot");
 }
 
 /* A whole snapshot, or one of its lists by itself. */

@@ -8,6 +8,7 @@
 #include "gpupool/report.h"
 #include "report/head.h"
 #include "report/page.h"
+#include "report/ranks.h"
 #include "report/verdict.h"
 
 #define LABEL 24
@@ -70,11 +71,28 @@ static void print_answer(const struct gp_page *page,
 
 /* ---- the proof ---- */
 
+/* Of several ranks only the number is told: which step it is, is in the one
+ * trace alone. */
+static const char *event_of(const struct gp_suggest_report *report,
+			    const struct gp_trial *trial,
+			    char text[GP_EVENT_TEXT])
+{
+	char count[GP_COUNT_TEXT];
+
+	if (!report->ranks)
+		return gp_event_words(report->trace, trial->oom_case,
+				      trial->first_oom.event, text);
+	snprintf(text, GP_EVENT_TEXT, "event %s",
+		 gp_count_text(trial->first_oom.event, count));
+	return text;
+}
+
 static void print_oom(const struct gp_page *page,
 		      const struct gp_suggest_report *report)
 {
 	const struct gp_trial *trial = &report->study->trials[0];
 	const struct gp_oom *oom = &trial->first_oom;
+	char who[RANKS_TITLE];
 	char event[GP_EVENT_TEXT], size[GP_BYTES_TEXT], left[GP_BYTES_TEXT];
 	char allocated[GP_BYTES_TEXT], reserved[GP_BYTES_TEXT];
 	char largest[GP_BYTES_TEXT];
@@ -83,11 +101,11 @@ static void print_oom(const struct gp_page *page,
 		return;
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_PLAIN, 0,
-		     "As recorded it runs out of memory at %s: no room for "
+		     "As recorded %s runs out of memory at %s: no room for "
 		     "%s, with %s reserved, %s allocated, %s left on the "
 		     "device and %s the largest free block%s.",
-		     gp_event_words(report->trace, trial->oom_case, oom->event,
-				    event),
+		     ranks_name(report->ranks, trial->oom_case, who),
+		     event_of(report, trial, event),
 		     gp_bytes_text(oom->size, size),
 		     gp_bytes_text(oom->reserved, reserved),
 		     gp_bytes_text(oom->allocated, allocated),
@@ -249,15 +267,16 @@ static void print_head(const struct gp_page *page,
 		       const struct gp_suggest_report *report)
 {
 	uint64_t capacity = report->verdict->capacity;
-	char text[GP_BYTES_TEXT];
+	char text[GP_BYTES_TEXT], title[RANKS_TITLE];
 
+	ranks_title(report->ranks, report->path, title);
 	if (capacity == GP_UNLIMITED)
 		gp_page_line(page, GP_TONE_TITLE, 0, "%s: the smallest device",
-			     gp_page_name(report->path));
+			     title);
 	else
 		gp_page_line(page, GP_TONE_TITLE, 0, "%s on %s of memory",
-			     gp_page_name(report->path),
-			     gp_bytes_text(capacity, text));
+			     title, gp_bytes_text(capacity, text));
+	ranks_head(page, report->ranks);
 	gp_head_release(page, report->verdict->release, report->choice);
 	gp_page_field(page, "Settings", "%s, as recorded",
 		      gp_head_settings(report->study->trials[0].conf));
@@ -287,6 +306,7 @@ void gp_report_suggest_text(const struct gp_suggest_report *report,
 	print_oom(&page, report);
 	print_numbers(&page, &study->trials[0],
 		      study->is_change ? best_of(report) : NULL);
+	ranks_table(&page, report->ranks, study);
 	print_proof(&page, report);
 	print_trials(&page, report);
 }

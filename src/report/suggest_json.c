@@ -4,6 +4,7 @@
 #include "gpupool/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
+#include "report/ranks.h"
 #include "report/verdict.h"
 
 static void write_fidelity(struct gp_emit *json,
@@ -21,7 +22,11 @@ void gp_report_suggest_json(const struct gp_suggest_report *report, FILE *out)
 	const struct gp_study *study = report->study;
 
 	gp_emit_trace_path(&json, report->path);
-	gp_emit_verdicts(&json, report->trace, study);
+	gp_emit_ranks(&json, report->ranks);
+	if (report->ranks)
+		gp_emit_rank_verdicts(&json, report->ranks, study);
+	else
+		gp_emit_verdicts(&json, report->trace, study);
 	if (report->capacity_below)
 		gp_emit_uint(&json, "capacity_below", report->capacity_below);
 	if (study->unconstrained < study->count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The traces that a sweep is over. */
-#include "cli/sweep_paths.h"
+/* The traces that a command line names. */
+#include "cli/trace_paths.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,11 +11,31 @@
 
 #include "base/mem.h"
 
+/* More files than any job has ranks: it is another folder that is meant. */
+#define MOST_FILES 100000
+
 static void add(struct gp_paths *paths, char *path)
 {
 	paths->items = gp_mem_grow(paths->items, &paths->room, paths->count + 1,
 				   sizeof(char *));
 	paths->items[paths->count++] = path;
+}
+
+/* Named by itself, and not found in a folder. */
+static void add_named(struct gp_paths *paths, char *path)
+{
+	add(paths, path);
+	paths->is_named = gp_mem_grow(paths->is_named, &paths->named_room,
+				      paths->count, sizeof(bool));
+	memset(paths->is_named + paths->named_count, 0,
+	       (paths->count - paths->named_count) * sizeof(bool));
+	paths->is_named[paths->count - 1] = true;
+	paths->named_count = paths->count;
+}
+
+bool gp_paths_is_named(const struct gp_paths *paths, size_t index)
+{
+	return index < paths->named_count && paths->is_named[index];
 }
 
 static char *join(const char *folder, const char *name)
@@ -38,7 +58,7 @@ static void add_files(struct gp_paths *paths, const char *folder, DIR *dir)
 	size_t first = paths->count;
 	struct dirent *entry;
 
-	while ((entry = readdir(dir))) {
+	while (paths->count <= MOST_FILES && (entry = readdir(dir))) {
 		struct stat info;
 		char *path;
 
@@ -62,7 +82,7 @@ enum gp_status gp_paths_add(struct gp_paths *paths, const char *path,
 	DIR *dir;
 
 	if (stat(path, &info) || !S_ISDIR(info.st_mode)) {
-		add(paths, gp_mem_copy_text(path, strlen(path)));
+		add_named(paths, gp_mem_copy_text(path, strlen(path)));
 		return GP_OK;
 	}
 	dir = opendir(path);
@@ -72,9 +92,13 @@ enum gp_status gp_paths_add(struct gp_paths *paths, const char *path,
 	}
 	add_files(paths, path, dir);
 	closedir(dir);
-	if (paths->count > before)
+	if (paths->count > before && paths->count <= MOST_FILES)
 		return GP_OK;
 	gp_diag_file(diag, path);
+	if (paths->count > MOST_FILES)
+		return gp_diag_set(diag, GP_INPUT,
+				   "more than %d files are in this folder",
+				   MOST_FILES);
 	return gp_diag_set(diag, GP_INPUT, "no files are in this folder");
 }
 
@@ -83,5 +107,6 @@ void gp_paths_release(struct gp_paths *paths)
 	for (size_t i = 0; i < paths->count; i++)
 		free(paths->items[i]);
 	free(paths->items);
+	free(paths->is_named);
 	*paths = (struct gp_paths){ 0 };
 }

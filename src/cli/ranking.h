@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ranks that a command's operands name, a plan for each class: all under
+ * one release and one set of settings, so that one setting can serve them all.
+ */
+#ifndef CLI_RANKING_H
+#define CLI_RANKING_H
+
+#include "cli/plan.h"
+#include "cli/rank_files.h"
+#include "cli/studying.h"
+
+struct gp_ranking {
+	struct gp_ranks ranks;
+	struct gp_plan *plans;	      /* owned; by class */
+	struct gp_what_ifs *what_ifs; /* owned; by class */
+};
+
+typedef enum gp_status gp_plan_maker(struct gp_plan *plan,
+				     const struct gp_trace *trace,
+				     const struct gp_options *options,
+				     struct gp_diag *diag);
+
+/* Reads them and makes the plans; the first class is the one whose release and
+ * settings are everybody's.  Released in any case. */
+enum gp_status gp_ranking_make(struct gp_ranking *ranking,
+			       const struct gp_options *options,
+			       gp_trace_file_reader *read, gp_plan_maker *make,
+			       struct gp_progress *progress,
+			       struct gp_diag *diag);
+/* Every plan's trace as the options' what-ifs alter it. */
+enum gp_status gp_ranking_alter(struct gp_ranking *ranking,
+				const struct gp_options *options,
+				struct gp_progress *progress,
+				struct gp_diag *diag);
+/* Judges them together: a case a class and device. */
+enum gp_status gp_ranking_study(struct gp_ranking *ranking,
+				const struct gp_options *options,
+				struct gp_studying *studying,
+				struct gp_progress *progress,
+				struct gp_diag *diag);
+void gp_ranking_release(struct gp_ranking *ranking);
+
+/* For reports: NULL where one file is all. */
+const struct gp_ranks *gp_ranking_ranks(const struct gp_ranking *ranking);
+
+#endif

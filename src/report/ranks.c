@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* The ranks of a job, for a person and for a program. */
+#include "report/ranks.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "report/emit_parts.h"
+#include "report/head.h"
+#include "report/verdict.h"
+
+#define NAMED	   4  /* that differ, in a sentence */
+#define ROWS_SHOWN 12 /* of the table */
+
+struct words {
+	char text[1024];
+};
+
+static void say(struct words *words, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Adds to what is said. */
+static void say(struct words *words, const char *format, ...)
+{
+	size_t n = strlen(words->text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(words->text + n, sizeof(words->text) - n, format, args);
+	va_end(args);
+}
+
+/* ---- names ---- */
+
+/* Without its folders, unless another one is called the same. */
+static const char *name_of(const struct gp_ranks *ranks, const char *path)
+{
+	const char *name = gp_page_name(path);
+	size_t same = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		for (size_t k = 0; k < ranks->classes[i].count; k++)
+			same += !strcmp(
+				gp_page_name(ranks->classes[i].paths[k]), name);
+	return same > 1 ? path : name;
+}
+
+const char *ranks_title(const struct gp_ranks *ranks, const char *path,
+			char text[RANKS_TITLE])
+{
+	if (!ranks)
+		snprintf(text, RANKS_TITLE, "%s", gp_page_name(path));
+	else if (ranks->count == 1)
+		snprintf(text, RANKS_TITLE, "%.200s, one of %zu ranks",
+			 name_of(ranks, path), ranks->files);
+	else
+		snprintf(text, RANKS_TITLE, "%.200s, the worst of %zu ranks",
+			 name_of(ranks, path), ranks->files);
+	return text;
+}
+
+const char *ranks_name(const struct gp_ranks *ranks, size_t index,
+		       char text[RANKS_TITLE])
+{
+	size_t class = ranks ? gp_ranks_class_of(ranks, index) : 0;
+
+	snprintf(text, RANKS_TITLE, "%.200s",
+		 ranks ? name_of(ranks, ranks->classes[class].paths[0]) : "it");
+	return text;
+}
+
+/* ---- how many are alike ---- */
+
+static size_t largest(const struct gp_ranks *ranks)
+{
+	size_t most = 0;
+
+	for (size_t i = 1; i < ranks->count; i++)
+		if (ranks->classes[i].count > ranks->classes[most].count)
+			most = i;
+	return most;
+}
+
+static void say_groups(struct words *words, const struct gp_ranks *ranks,
+		       size_t most)
+{
+	size_t named = 0, groups = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		groups += i != most && ranks->classes[i].count > 1;
+	for (size_t i = 0; i < ranks->count && named < NAMED; i++) {
+		const struct gp_rank_class *class = &ranks->classes[i];
+
+		if (i == most || class->count < 2)
+			continue;
+		say(words, ", %zu are as %.80s", class->count,
+		    name_of(ranks, class->paths[0]));
+		named++;
+	}
+	if (groups > named)
+		say(words, ", and there are %zu more groups", groups - named);
+}
+
+static void say_single(struct words *words, const struct gp_ranks *ranks)
+{
+	size_t count = 0, named = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		count += ranks->classes[i].count == 1;
+	for (size_t i = 0; i < ranks->count && named < NAMED; i++) {
+		const struct gp_rank_class *class = &ranks->classes[i];
+		const char *before = !named		  ? "; "
+				     : named + 1 == count ? " and "
+							  : ", ";
+
+		if (class->count > 1)
+			continue;
+		say(words, "%s%.80s", before, name_of(ranks, class->paths[0]));
+		named++;
+	}
+	if (count > named)
+		say(words, " and %zu more", count - named);
+	if (count)
+		say(words, count > 1 ? " differ" : " differs");
+}
+
+static struct words how_alike(const struct gp_ranks *ranks)
+{
+	struct words words = { "" };
+	size_t most = largest(ranks);
+	size_t alike = ranks->classes[most].count;
+
+	if (ranks->count == 1)
+		say(&words, "all %zu are alike", ranks->files);
+	else if (alike == 1)
+		say(&words, "no two of %zu are alike", ranks->files);
+	else
+		say(&words, "%zu of %zu are alike", alike, ranks->files);
+	if (ranks->count > 1 && alike > 1) {
+		say_groups(&words, ranks, most);
+		say_single(&words, ranks);
+	}
+	return words;
+}
+
+/* ---- what was recorded otherwise ---- */
+
+static bool is_as_first(const struct gp_ranks *ranks, size_t index)
+{
+	const struct gp_rank_class *a = ranks->classes;
+	const struct gp_rank_class *b = &ranks->classes[index];
+
+	return !a->conf || !b->conf ||
+	       (a->release == b->release && !strcmp(a->conf, b->conf));
+}
+
+static struct words how_recorded(const struct gp_ranks *ranks)
+{
+	struct words words = { "" };
+	size_t others = 0;
+
+	for (size_t i = 1; i < ranks->count; i++) {
+		const struct gp_rank_class *class = &ranks->classes[i];
+
+		if (is_as_first(ranks, i) || others++ >= NAMED)
+			continue;
+		say(&words, "%s%.80s by 2.%u with %.120s",
+		    *words.text ? "; " : "", name_of(ranks, class->paths[0]),
+		    class->release, gp_head_settings(class->conf));
+	}
+	if (others > NAMED)
+		say(&words, "; and %zu more", others - NAMED);
+	if (others)
+		say(&words,
+		    ". All are replayed by 2.%u with %.120s, as most were",
+		    ranks->classes[0].release,
+		    gp_head_settings(ranks->classes[0].conf));
+	return words;
+}
+
+void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks)
+{
+	struct words words;
+
+	if (!ranks)
+		return;
+	gp_page_field(page, "Ranks", "%s", how_alike(ranks).text);
+	words = how_recorded(ranks);
+	if (*words.text)
+		gp_page_field(page, "Recorded", "%s", words.text);
+}
+
+/* ---- what each needs ---- */
+
+#define NAME 34
+
+static const char *need_text(const struct gp_trial *trial, size_t index,
+			     char text[GP_BYTES_TEXT])
+{
+	if (!trial->needs)
+		return "";
+	return trial->needs[index] == GP_UNLIMITED
+		       ? "none"
+		       : gp_bytes_text(trial->needs[index], text);
+}
+
+static void print_row(const struct gp_page *page, const struct gp_ranks *ranks,
+		      const struct gp_study *study, size_t index)
+{
+	const struct gp_rank_class *class =
+		&ranks->classes[gp_ranks_class_of(ranks, index)];
+	const struct gp_trace *trace = class->trace;
+	char live[GP_BYTES_TEXT], a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
+	char name[RANKS_TITLE];
+
+	snprintf(name, sizeof(name), "%.200s", name_of(ranks, class->paths[0]));
+	if (trace->device_count > 1)
+		snprintf(name + strlen(name), sizeof(name) - strlen(name),
+			 ", device %u",
+			 trace->devices[index - class->first_case].device);
+	if (strlen(name) < NAME)
+		fprintf(page->out, "%-*s", NAME, name);
+	else
+		fprintf(page->out, "%s\n%*s", name, NAME, "");
+	fprintf(page->out, "%6zu%12s%12s", class->count,
+		gp_bytes_text(study->verdicts[index].live, live),
+		need_text(&study->trials[0], index, a));
+	if (study->is_change)
+		fprintf(page->out, "%12s",
+			need_text(&study->trials[study->best], index, b));
+	putc('\n', page->out);
+}
+
+void ranks_table(const struct gp_page *page, const struct gp_ranks *ranks,
+		 const struct gp_study *study)
+{
+	size_t worst = gp_verdict_worst(study->verdicts, study->case_count);
+	size_t shown = 1;
+
+	if (!ranks || ranks->count < 2)
+		return;
+	gp_page_blank(page);
+	fprintf(page->out, "%-*s%6s%12s%12s%s\n", NAME,
+		"Ranks that differ, the worst first", "files", "live", "need",
+		study->is_change ? "   suggested" : "");
+	print_row(page, ranks, study, worst);
+	for (size_t i = 0; i < study->case_count && shown < ROWS_SHOWN; i++)
+		if (i != worst) {
+			print_row(page, ranks, study, i);
+			shown++;
+		}
+	if (study->case_count > shown)
+		gp_page_line(page, GP_TONE_PLAIN, 0,
+			     "%zu more: --format json has them all.",
+			     study->case_count - shown);
+}
+
+/* ---- for a program ---- */
+
+void gp_emit_ranks(struct gp_emit *json, const struct gp_ranks *ranks)
+{
+	if (!ranks)
+		return;
+	gp_emit_open(json, "ranks", '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "files", ranks->files);
+	gp_emit_open(json, "classes", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct gp_rank_class *class = &ranks->classes[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+		gp_emit_open(json, "paths", '[', GP_EMIT_LINES);
+		for (size_t k = 0; k < class->count; k++)
+			gp_emit_text(json, NULL, class->paths[k]);
+		gp_emit_close(json, ']');
+		if (class->release)
+			gp_emit_release(json, "torch", class->release);
+		if (class->conf)
+			gp_emit_text(json, "alloc_conf", class->conf);
+		gp_emit_open(json, "devices", '[', GP_EMIT_FLAT);
+		for (size_t d = 0; d < class->trace->device_count; d++)
+			gp_emit_uint(json, NULL,
+				     class->trace->devices[d].device);
+		gp_emit_close(json, ']');
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+	gp_emit_close(json, '}');
+}
+
+void gp_emit_rank_of(struct gp_emit *json, const struct gp_ranks *ranks,
+		     size_t index)
+{
+	if (ranks)
+		gp_emit_text(json, "trace",
+			     ranks->classes[gp_ranks_class_of(ranks, index)]
+				     .paths[0]);
+}
+
+void gp_emit_rank_verdicts(struct gp_emit *json, const struct gp_ranks *ranks,
+			   const struct gp_study *study)
+{
+	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < study->case_count; i++) {
+		const struct gp_rank_class *class =
+			&ranks->classes[gp_ranks_class_of(ranks, i)];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+		gp_emit_uint(
+			json, "device",
+			class->trace->devices[i - class->first_case].device);
+		gp_emit_rank_of(json, ranks, i);
+		gp_emit_verdict(json, &study->verdicts[i]);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The ranks of a job, for a person and for a program. */
+#ifndef REPORT_RANKS_H
+#define REPORT_RANKS_H
+
+#include "gpupool/ranks.h"
+#include "gpupool/study.h"
+#include "report/emit.h"
+#include "report/page.h"
+
+/* What a report is of: the file's name; of ranks "a.pickle, the worst of 64
+ * ranks". */
+#define RANKS_TITLE 320
+const char *ranks_title(const struct gp_ranks *ranks, const char *path,
+			char text[RANKS_TITLE]);
+
+/* The file that a study's case is of; "it" for NULL. */
+const char *ranks_name(const struct gp_ranks *ranks, size_t index,
+		       char text[RANKS_TITLE]);
+
+/* How many are alike, and what was recorded otherwise; nothing for NULL. */
+void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks);
+/* What each class needs, the worst one first; nothing for NULL, or where all
+ * are alike. */
+void ranks_table(const struct gp_page *page, const struct gp_ranks *ranks,
+		 const struct gp_study *study);
+
+/* "ranks": {"files": 64, "classes": [...]}; nothing for NULL. */
+void gp_emit_ranks(struct gp_emit *json, const struct gp_ranks *ranks);
+/* "trace" of a case's device; nothing for NULL. */
+void gp_emit_rank_of(struct gp_emit *json, const struct gp_ranks *ranks,
+		     size_t index);
+/* "devices": [...], as gp_emit_verdicts, of all classes. */
+void gp_emit_rank_verdicts(struct gp_emit *json, const struct gp_ranks *ranks,
+			   const struct gp_study *study);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks: which traces are one class, and that such replay alike. */
+#include "gpupool/ranks.h"
+
+#include "played.h"
+#include "suite.h"
+#include "trace_text.h"
+
+#define TRACE(head, start, events)                                             \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, " head                \
+	"\"devices\": [{" start " \"events\": [" events "]}]}"
+
+#define WINDOW(at, block)                                                      \
+	"\"device\": 0, \"start\": {\"segments\": [{\"address\": " at          \
+	", \"total_size\": 20971520, \"segment_type\": \"large\", "            \
+	"\"blocks\": [{\"size\": 10485760, \"state\": \"inactive\"},"          \
+	"{\"size\": " block ", \"id\": 1, \"state\": "                         \
+	"\"active_allocated\"},{\"size\": 8388608, \"state\": \"inactive\"}"   \
+	"]}]},"
+
+static const char one[] = TRACE(
+	"", "\"device\": 0,",
+	"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": 5,"
+	" \"time\": 10, \"addr\": 140000000000000},"
+	"{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
+	"{\"op\": \"free\", \"id\": 1}");
+
+static bool alike(const char *left, const char *right)
+{
+	struct gp_trace *a = trace_of(left), *b = trace_of(right);
+	bool is_alike = gp_trace_alike(a, b);
+
+	ck_assert_int_eq(is_alike, gp_trace_alike(b, a));
+	if (is_alike) {
+		ck_assert_uint_eq(gp_trace_print(a), gp_trace_print(b));
+		ck_assert_uint_eq(peak_of(a), peak_of(b));
+	}
+	gp_trace_destroy(a);
+	gp_trace_destroy(b);
+	return is_alike;
+}
+
+START_TEST(test_what_no_replay_reads_makes_no_difference)
+{
+	ck_assert(alike(one, one));
+	/* Another device, other handles, names, times and addresses. */
+	ck_assert(alike(
+		one,
+		TRACE("", "\"device\": 3,",
+		      "{\"op\": \"alloc\", \"id\": 77, \"size\": 20971520,"
+		      " \"stream\": 9, \"time\": 99, \"addr\": 7000000000},"
+		      "{\"op\": \"alloc\", \"id\": 8, \"size\": 4194304},"
+		      "{\"op\": \"free\", \"id\": 77}")));
+}
+END_TEST
+
+static const char *const others[] = {
+	/* a size */
+	TRACE("", "\"device\": 0,",
+	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971008, \"stream\": "
+	      "5},"
+	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
+	      "{\"op\": \"free\", \"id\": 1}"),
+	/* who is freed */
+	TRACE("", "\"device\": 0,",
+	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": "
+	      "5},"
+	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
+	      "{\"op\": \"free\", \"id\": 2}"),
+	/* the order */
+	TRACE("", "\"device\": 0,",
+	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
+	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": "
+	      "5},"
+	      "{\"op\": \"free\", \"id\": 1}"),
+	/* the stream: it is the default one */
+	TRACE("", "\"device\": 0,",
+	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
+	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
+	      "{\"op\": \"free\", \"id\": 1}"),
+	/* a pool */
+	TRACE("", "\"device\": 0,",
+	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": "
+	      "5, \"pool\": [0, 1]},"
+	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
+	      "{\"op\": \"free\", \"id\": 1}"),
+	/* one less */
+	TRACE("", "\"device\": 0,",
+	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": "
+	      "5},"
+	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304}"),
+	/* the device's memory */
+	TRACE("", "\"device\": 0, \"total_memory\": 1073741824,",
+	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": "
+	      "5},"
+	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
+	      "{\"op\": \"free\", \"id\": 1}"),
+	/* the settings */
+	TRACE("\"settings\": \"expandable_segments:True\", ", "\"device\": 0,",
+	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": "
+	      "5},"
+	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
+	      "{\"op\": \"free\", \"id\": 1}"),
+};
+
+START_TEST(test_whatever_a_replay_reads_makes_another_class)
+{
+	for (size_t i = 0; i < COUNT_OF(others); i++)
+		ck_assert_msg(!alike(one, others[i]), "%zu", i);
+}
+END_TEST
+
+#define LARGE "{\"op\": \"alloc\", \"id\": 2, \"size\": 9437184}"
+
+START_TEST(test_the_memory_at_the_start_may_lie_elsewhere)
+{
+	static const char high[] =
+		TRACE("", WINDOW("140000000901120", "2097152"), LARGE);
+	static const char low[] =
+		TRACE("", WINDOW("4194304", "2097152"), LARGE);
+
+	ck_assert(alike(
+		high, TRACE("", WINDOW("140500004225024", "2097152"), LARGE)));
+	/* Where the simulated device's own addresses are. */
+	ck_assert(!alike(low, TRACE("", WINDOW("8388608", "2097152"), LARGE)));
+	ck_assert(!alike(high, low));
+	ck_assert(!alike(high, one));
+}
+END_TEST
+
+START_TEST(test_classes_count_their_files)
+{
+	struct gp_ranks ranks = { 0 };
+
+	gp_ranks_add(&ranks, "a", trace_of(others[0]));
+	gp_ranks_add(&ranks, "b", trace_of(one));
+	gp_ranks_add(&ranks, "c", trace_of(one));
+	gp_ranks_add(&ranks, "d", trace_of(others[1]));
+	gp_ranks_sort(&ranks);
+	ck_assert_uint_eq(ranks.files, 4);
+	ck_assert_uint_eq(ranks.count, 3);
+	ck_assert_uint_eq(ranks.classes[0].count, 2);
+	ck_assert_str_eq(ranks.classes[0].paths[0], "b");
+	ck_assert_str_eq(ranks.classes[0].paths[1], "c");
+	ck_assert_str_eq(ranks.classes[1].paths[0], "a");
+	ck_assert_str_eq(ranks.classes[2].paths[0], "d");
+	gp_ranks_release(&ranks);
+}
+END_TEST
+
+/* What most files were recorded under, and not the first by name. */
+START_TEST(test_the_release_of_most_files_leads)
+{
+	char confs[3][32] = { "", "", "expandable_segments:True" };
+	struct gp_rank_class classes[] = {
+		{ .count = 2, .release = 9, .conf = confs[0] },
+		{ .count = 2, .release = 10, .conf = confs[1] },
+		{ .count = 1, .release = 10, .conf = confs[2] },
+	};
+	struct gp_ranks ranks = { .classes = classes, .count = 3, .files = 5 };
+
+	ck_assert_uint_eq(gp_ranks_lead(&ranks), 1); /* the newer one */
+	classes[0].count = 3;
+	ck_assert_uint_eq(gp_ranks_lead(&ranks), 0);
+	classes[2].count = 4;
+	ck_assert_uint_eq(gp_ranks_lead(&ranks), 2);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_what_no_replay_reads_makes_no_difference, 0 },
+		{ test_whatever_a_replay_reads_makes_another_class, 0 },
+		{ test_the_memory_at_the_start_may_lie_elsewhere, 0 },
+		{ test_classes_count_their_files, 0 },
+		{ test_the_release_of_most_files_leads, 0 },
+	};
+
+	return suite_run("ranks", tests, COUNT_OF(tests));
+}
