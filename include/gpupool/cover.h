@@ -2,10 +2,8 @@
 /*
  * Cover: every value of some settings, tried in few replays.
  *
- * A replay tells for which other values of max_split_size_mb,
- * garbage_collection_threshold and large_segment_size_mb it would have gone the
- * same way (struct gp_alike).  What one replay speaks for is taken off the
- * space of all values, until nothing is left: then it is known of every value
+ * What one replay speaks for is taken off the space of all values (space.h),
+ * until nothing is left: then it is known of every value
  * whether the trace is served under it.  Replays end at the first request
  * without memory.
  */
@@ -41,22 +39,13 @@ struct gp_cover_config {
 	bool (*is_interrupted)(void); /* NULL: never */
 };
 
-/* Settings that one replay speaks for, all of which serve the trace; those in
- * PyTorch's units.  Boxes may overlap. */
+/* Settings that one replay speaks for, all of which serve the trace; they
+ * may overlap. */
 struct gp_cover_box {
 	/* Of them the one that a person would type: what is not set rather
 	 * than what is, and round numbers.  Owned. */
 	char *conf;
 	struct gp_alike alike; /* bytes */
-	/* Of max_split_size_mb: GP_UNLIMITED as most is "not set". */
-	uint64_t max_split_least_mb, max_split_most_mb;
-	uint64_t large_least_mb, large_most_mb;
-	double gc_least, gc_most; /* least above most: off alone */
-	bool gc_off;
-	/* What the run needed: the same for all of them. */
-	uint64_t reserved; /* bytes, peak */
-	uint64_t retries;
-	uint64_t device_allocs; /* cudaMalloc calls, and maps */
 };
 
 struct gp_cover {
