@@ -176,7 +176,7 @@ check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(JSON)
 		tests/traces/round_trip.sh tests/viewers/run.sh \
 		tests/cli/snapshots.sh tests/cli/width.sh \
 		tests/cli/first_screen.sh \
-		tests/cli/sweep_engine.sh \
+		tests/cli/sweep_engine.sh tests/cli/sweep_all.sh \
 		tests/cli/gen_engine.sh \
 		tests/browser/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \

@@ -25,6 +25,8 @@ struct gp_book_entry {
 	const char *reason; /* why it was not run; NULL: it can be */
 	bool is_undecided;  /* reason: why the traces do not tell */
 	uint64_t capacity;  /* GP_UNLIMITED; 0: each trace's own */
+	unsigned searched;  /* of these settings, box: what it stands for */
+	struct gp_box box;
 };
 
 /* A trace, and its replay as recorded. */
@@ -53,6 +55,7 @@ struct gp_book {
 	const char *prices; /* name of the list */
 	/* Runs that cannot be best, by reserved, were cut short. */
 	bool is_cut;
+	struct gp_classes classes;
 	/* By combination, then trace. */
 	struct gp_book_run *runs;
 	void *memory; /* owned: what the texts above live in */
@@ -71,6 +74,7 @@ struct gp_book_setup {
 	const struct gp_study *study;
 	const struct gp_case *cases;
 	bool is_cut;
+	struct gp_classes classes;
 };
 void gp_book_write_head(const struct gp_book_setup *setup, FILE *out);
 

@@ -16,6 +16,7 @@
 #include "gpupool/knob.h"
 #include "gpupool/price.h"
 #include "gpupool/replay.h"
+#include "gpupool/space.h"
 #include "gpupool/status.h"
 
 /* ---- what is tried ---- */
@@ -23,16 +24,20 @@
 /*
  * An axis: "NAME=VALUE,...".  NAME is PyTorch's name of a setting, or torch,
  * capacity, engine.  A value may be none (not set), a range A..B*F or A..B+S,
- * and has its commas within brackets.
+ * and has its commas within brackets.  Or there is one value alone, all.
  */
 struct gp_axis {
 	char *name;
 	char **values; /* "none" is not set */
 	size_t count;
+	/* The only value is "all": every value that makes a difference. */
+	bool is_all;
 };
 
-enum gp_status gp_axis_parse(const char *text, struct gp_axis *axis,
-			     struct gp_diag *diag);
+/* GP_USAGE for what is none.  largest: of the requests, in bytes, which bounds
+ * the rounding that makes a difference; 0: no axis may take all values. */
+enum gp_status gp_axis_parse(const char *text, uint64_t largest,
+			     struct gp_axis *axis, struct gp_diag *diag);
 void gp_axis_release(struct gp_axis *axis);
 
 /* What people try: confs in the syntax of PYTORCH_CUDA_ALLOC_CONF.  NULL: there
@@ -55,6 +60,18 @@ struct gp_combination {
 	uint64_t capacity; /* bytes; 0: each trace's own */
 	char *reason;	   /* why it cannot be, in PyTorch's words; else NULL */
 	bool is_undecided; /* reason: why the traces do not tell */
+	/* Settings of which every value is to be tried, as 1 << enum
+	 * gp_space_axis.  Box: of those, the values that the run stands for. */
+	unsigned searched;
+	struct gp_box box;
+};
+
+/* What runs stand for every value of some settings. */
+struct gp_classes {
+	unsigned searched; /* 1 << enum gp_space_axis; 0: there is none */
+	uint64_t runs;	   /* replays of a trace */
+	uint64_t values;   /* that they stand for; 0: not counted */
+	bool is_complete;  /* every value is stood for */
 };
 
 struct gp_grid {

@@ -5,12 +5,12 @@
 #include <signal.h>
 
 /* A signal handler knows only globals. */
-static volatile sig_atomic_t came;
+static atomic_bool came;
 
 static void note(int number)
 {
 	(void)number;
-	came = 1;
+	atomic_store(&came, true);
 }
 
 void gp_interrupt_catch(void)
@@ -25,5 +25,10 @@ void gp_interrupt_catch(void)
 
 bool gp_interrupt_came(void)
 {
-	return came;
+	return atomic_load(&came);
+}
+
+const atomic_bool *gp_interrupt_flag(void)
+{
+	return &came;
 }

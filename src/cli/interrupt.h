@@ -3,11 +3,14 @@
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* From here on the first SIGINT or SIGTERM is noted; the second one ends the
  * program. */
 void gp_interrupt_catch(void);
 bool gp_interrupt_came(void);
+/* The same, for threads that look by themselves. */
+const atomic_bool *gp_interrupt_flag(void);
 
 #endif

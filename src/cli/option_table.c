@@ -42,7 +42,11 @@ const struct gp_option_row gp_option_table[] = {
 	{ "set", 0, LIST, AT(sets), "NAME=VALUE,...", SWEEP,
 	  "Try each of these values with all else: a setting by PyTorch's "
 	  "name, or torch, capacity or engine. none is not set; 32..512*2 and "
-	  "0.6..0.9+0.1 are ranges. May be given more than once." },
+	  "0.6..0.9+0.1 are ranges; all is every value that makes a "
+	  "difference. May be given more than once." },
+	{ "most-runs", 0, COUNT, AT(most_runs), "N", SWEEP,
+	  "Where --set asks for all values, make N replays at most; 2000 "
+	  "unless given." },
 	{ "set", 0, LIST, AT(sets), "NAME=VALUE,...", HEADROOM,
 	  "Compare each of these values with all else: a setting by PyTorch's "
 	  "name, or torch. none is not set; 32..512*2 and 0.6..0.9+0.1 are "

@@ -85,7 +85,8 @@ struct gp_options {
 	size_t what_if_count, what_if_room;
 	const char *preset, *confs_file, *shard, *resume, *prices;
 	uint64_t jobs;
-	uint32_t rank_by; /* enum gp_rank_by */
+	uint64_t most_runs; /* 0: as usual */
+	uint32_t rank_by;   /* enum gp_rank_by */
 	uint64_t capacity;
 	uint64_t from_event, to_event; /* to_event 0: all */
 	uint64_t points, tries;	       /* GP_COUNT_BY_DEFAULT */

@@ -383,6 +383,7 @@ struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
 	config.make_device = plan->cuda ? make_device : NULL;
 	config.make_device_arg = plan->cuda;
 	config.check_memory = plan->check_memory;
+	config.keep_alike = plan->keep_alike;
 	config.is_interrupted = plan->is_interrupted;
 	config.cut = plan->cut;
 	return config;

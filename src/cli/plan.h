@@ -26,6 +26,7 @@ struct gp_plan {
 	struct gp_cuda *cuda; /* borrowed; NULL: the device is simulated */
 	struct gp_torch_cuda torch_cuda;
 	bool check_memory, asks_itself; /* PyTorch, the device */
+	bool keep_alike;		/* in the results */
 	struct gp_pool_settings pool_settings;
 	bool (*is_interrupted)(void); /* NULL: it is not asked */
 	enum gp_replay_mode mode;

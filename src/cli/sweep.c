@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool sweep: many settings over the same traces, ranked. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,20 +7,20 @@
 
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/outlet.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
 #include "cli/studying.h"
+#include "cli/sweep_all.h"
 #include "cli/sweep_grid.h"
 #include "cli/trace_paths.h"
 #include "cli/sweep_reasons.h"
 #include "cli/sweep_report.h"
+#include "cli/sweep_run.h"
 #include "cli/threads.h"
 #include "cli/trace_file.h"
 #include "gpupool/crew.h"
-
-/* A signal handler knows only globals. */
-static atomic_bool stop;
 
 /* All that one call of the command holds. */
 struct session {
@@ -37,12 +36,15 @@ struct session {
 	struct gp_plan *recorded;
 	struct gp_run *recorded_runs;
 	struct gp_report *reports;
+	struct gp_sweep_run *runs; /* of no combination yet */
 
 	struct gp_studying studying; /* what is advised, whatever the grid */
 	struct gp_grid grid;
+	struct gp_sweep_all all;
 	char **torch_libs; /* by combination; owned */
 	struct gp_book book;
 	bool keeps_bodies;
+	size_t threads;
 	struct gp_replay_cut cut; /* where runs end with --cut */
 	bool is_cut;		  /* it is known */
 
@@ -54,23 +56,6 @@ struct session {
 	enum gp_status status; /* of the first that failed */
 	struct gp_diag diag;
 };
-
-static void on_interrupt(int number)
-{
-	(void)number;
-	atomic_store(&stop, true);
-}
-
-/* The first one ends the sweep, the second the program. */
-static void catch_interrupts(void)
-{
-	struct sigaction action = { .sa_handler = on_interrupt,
-				    .sa_flags = (int)SA_RESETHAND };
-
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
 
 /* ---- traces ---- */
 
@@ -113,6 +98,7 @@ static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 		.cases = s->studying.cases,
 		.trace_count = s->paths.count,
 		.is_cut = s->options->cut,
+		.classes = s->all.classes,
 	};
 	char *head = NULL;
 	size_t size = 0;
@@ -145,7 +131,25 @@ static enum gp_status study(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-static enum gp_status prepare(struct session *s, struct gp_diag *diag)
+static void describe(struct session *s, size_t t)
+{
+	s->recorded_runs[t] = gp_plan_run(&s->recorded[t]);
+	s->reports[t] = (struct gp_report){
+		.path = s->paths.items[t],
+		.trace = s->traces[t],
+		.runs = &s->recorded_runs[t],
+		.run_count = 1,
+	};
+	s->runs[t] = (struct gp_sweep_run){
+		.path = s->paths.items[t],
+		.trace = s->traces[t],
+		.recorded = &s->recorded[t],
+		.prices = s->prices,
+		.keeps_body = s->keeps_bodies,
+	};
+}
+
+static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
 {
 	size_t count = s->paths.count;
 	enum gp_status status = GP_OK;
@@ -154,31 +158,79 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 	s->recorded = gp_mem_alloc(count, sizeof(*s->recorded));
 	s->recorded_runs = gp_mem_alloc(count, sizeof(*s->recorded_runs));
 	s->reports = gp_mem_alloc(count, sizeof(*s->reports));
+	s->runs = gp_mem_alloc(count, sizeof(*s->runs));
 	for (size_t t = 0; t < count && status == GP_OK; t++) {
 		status = read_trace(s, t, diag);
 		if (status == GP_OK)
 			status = play_recorded(s, t, diag);
-		if (status != GP_OK)
-			break;
-		s->recorded_runs[t] = gp_plan_run(&s->recorded[t]);
-		s->reports[t] = (struct gp_report){
-			.path = s->paths.items[t],
-			.trace = s->traces[t],
-			.runs = &s->recorded_runs[t],
-			.run_count = 1,
-		};
+		if (status == GP_OK)
+			describe(s, t);
 	}
+	return status;
+}
+
+static enum gp_status make_grid(struct session *s, struct gp_diag *diag)
+{
+	struct gp_sweep_base base = {
+		.conf = s->recorded[0].conf,
+		.release = s->recorded[0].settings.release,
+		.traces = s->traces,
+		.trace_count = s->paths.count,
+	};
+
+	return gp_sweep_grid(s->options, &base, &s->grid, diag);
+}
+
+/* Every value of some settings, where that is asked for. */
+static enum gp_status try_all(struct session *s, struct gp_diag *diag)
+{
+	struct gp_sweep_all_config config = {
+		.options = s->options,
+		.runs = s->runs,
+		.trace_count = s->paths.count,
+		.threads = s->threads,
+		.progress = &s->progress,
+		.stop = gp_interrupt_flag(),
+	};
+	enum gp_status status;
+
+	gp_interrupt_catch();
+	status = gp_sweep_all_run(&config, &s->grid, &s->all, diag);
+	if (status == GP_USAGE)
+		gp_diag_file(diag, "sweep");
+	s->status = s->all.status;
+	s->diag = s->all.diag;
+	return status;
+}
+
+/* The runs that are made go into the book. */
+static void take_runs(struct session *s)
+{
+	for (size_t i = 0; i < s->all.run_count; i++) {
+		s->book.runs[i] = s->all.runs[i];
+		s->all.runs[i] = (struct gp_book_run){ 0 };
+	}
+}
+
+static enum gp_status prepare(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = read_traces(s, diag);
+
 	if (status == GP_OK)
-		status = gp_sweep_grid(s->options, s->recorded[0].conf,
-				       s->recorded[0].settings.release,
-				       &s->grid, diag);
+		status = make_grid(s, diag);
 	if (status == GP_OK)
 		status = study(s, diag);
 	if (status != GP_OK)
 		return status;
-	s->torch_libs = gp_sweep_engines(&s->grid, s->options->torch_lib);
 	gp_sweep_undecided(&s->grid, s->traces, s->paths.count);
-	return begin_book(s, diag);
+	status = try_all(s, diag);
+	if (status != GP_OK)
+		return status;
+	s->torch_libs = gp_sweep_engines(&s->grid, s->options->torch_lib);
+	status = begin_book(s, diag);
+	if (status == GP_OK)
+		take_runs(s);
+	return status;
 }
 
 static enum gp_status resume(struct session *s, struct gp_diag *diag)
@@ -201,61 +253,15 @@ static enum gp_status resume(struct session *s, struct gp_diag *diag)
 
 /* ---- runs ---- */
 
-static void make_plan(const struct session *s, size_t combination,
-		      struct gp_plan *plan)
+/* Of the trace that is swept. */
+static struct gp_sweep_run run_of(const struct session *s, size_t combination)
 {
-	const struct gp_combination *c = &s->grid.items[combination];
-	const struct gp_trace *trace = s->traces[s->trace];
-	const struct gp_plan *recorded = &s->recorded[s->trace];
-	const char *lib = s->torch_libs[combination];
+	struct gp_sweep_run run = s->runs[s->trace];
 
-	*plan = (struct gp_plan){
-		.trace = trace,
-		.settings = c->settings,
-		.conf = gp_mem_copy_text(c->conf, strlen(c->conf)),
-		.torch_lib = lib ? gp_mem_copy_text(lib, strlen(lib)) : NULL,
-		.engine = c->engine,
-		.mode = GP_WHAT_IF,
-		.cut = s->is_cut ? &s->cut : NULL,
-		.capacity = gp_mem_alloc(trace->device_count + 1,
-					 sizeof(*plan->capacity)),
-		.results = gp_mem_alloc(trace->device_count + 1,
-					sizeof(*plan->results)),
-	};
-	for (size_t d = 0; d < trace->device_count; d++)
-		plan->capacity[d] =
-			c->capacity ? c->capacity : recorded->capacity[d];
-}
-
-static void keep_run(struct session *s, const struct gp_plan *plan,
-		     struct gp_book_run *run)
-{
-	struct gp_run played = gp_plan_run(plan);
-	struct gp_report report = {
-		.path = s->paths.items[s->trace],
-		.trace = plan->trace,
-		.runs = &played,
-		.run_count = 1,
-	};
-
-	for (size_t d = 0; d < plan->trace->device_count; d++)
-		gp_row_add(&run->row, &plan->results[d], s->prices);
-	if (s->keeps_bodies)
-		run->body = gp_book_body(&report);
-	run->is_done = true;
-}
-
-/* It has no numbers; the others go on. */
-static void keep_failure(struct session *s, const struct gp_plan *plan,
-			 const struct gp_diag *why, struct gp_book_run *run)
-{
-	struct gp_run played = gp_plan_run(plan);
-
-	snprintf(run->row.failure, sizeof(run->row.failure), "%.*s",
-		 GP_FAILURE_TEXT - 1, why->what);
-	if (s->keeps_bodies)
-		run->body = gp_book_failed_body(&played);
-	run->is_done = true;
+	run.combination = &s->grid.items[combination];
+	run.torch_lib = s->torch_libs[combination];
+	run.cut = s->is_cut ? &s->cut : NULL;
+	return run;
 }
 
 /* On some thread: writes only its own run, or that one failed. */
@@ -265,23 +271,15 @@ static void work(void *arg, size_t piece)
 	size_t combination = s->pieces[piece];
 	struct gp_book_run *run =
 		&s->book.runs[combination * s->paths.count + s->trace];
-	struct gp_plan plan;
+	struct gp_sweep_run asked = run_of(s, combination);
 	struct gp_diag diag = { 0 };
-	enum gp_status status;
+	enum gp_status status = gp_sweep_play(&asked, run, NULL, &diag);
 
-	make_plan(s, combination, &plan);
-	status = gp_plan_play(&plan, NULL, NULL, &diag);
-	if (status == GP_OK) {
-		keep_run(s, &plan, run);
-	} else {
-		keep_failure(s, &plan, &diag, run);
-		if (!atomic_exchange(&s->has_failed, true)) {
-			s->status = status;
-			s->diag = diag;
-			gp_diag_file(&s->diag, s->paths.items[s->trace]);
-		}
+	if (status != GP_OK && !atomic_exchange(&s->has_failed, true)) {
+		s->status = status;
+		s->diag = diag;
+		gp_diag_file(&s->diag, asked.path);
 	}
-	gp_plan_release(&plan);
 }
 
 /* ---- cutting short ---- */
@@ -292,19 +290,18 @@ static enum gp_status play_first(struct session *s, size_t first,
 {
 	struct gp_book_run *run =
 		&s->book.runs[first * s->paths.count + s->trace];
-	struct gp_plan plan;
+	struct gp_sweep_run asked = run_of(s, first);
+	struct gp_book_run played = { 0 };
 	enum gp_status status;
 
 	if (run->is_done) {
 		gp_row_join(row, &run->row, 0);
 		return GP_OK;
 	}
-	make_plan(s, first, &plan);
-	status = gp_plan_play(&plan, NULL, &s->progress, diag);
-	for (size_t d = 0; d < plan.trace->device_count; d++)
-		if (status == GP_OK)
-			gp_row_add(row, &plan.results[d], s->prices);
-	gp_plan_release(&plan);
+	asked.keeps_body = false;
+	status = gp_sweep_play(&asked, &played, NULL, diag);
+	if (status == GP_OK)
+		*row = played.row;
 	return status;
 }
 
@@ -366,32 +363,28 @@ static size_t list_pieces(struct session *s, size_t trace)
 	return count;
 }
 
-static void sweep_trace(struct session *s, size_t trace, size_t threads)
+static void sweep_trace(struct session *s, size_t trace)
 {
 	s->trace = trace;
 	gp_crew_run(&(struct gp_crew_config){
-		.threads = threads,
+		.threads = s->threads,
 		.count = list_pieces(s, trace),
 		.work = work,
 		.done = tell,
 		.arg = s,
-		.stop = &stop,
+		.stop = gp_interrupt_flag(),
 	});
 }
 
 static void sweep(struct session *s)
 {
-	size_t threads =
-		s->options->jobs ? s->options->jobs : gp_threads_by_default();
-
 	s->pieces = gp_mem_alloc(s->grid.count, sizeof(*s->pieces));
 	for (size_t t = 0; t < s->paths.count; t++)
 		s->total += list_pieces(s, t);
 	gp_progress_restart(&s->progress);
-	catch_interrupts();
 	for (size_t t = 0; t < s->paths.count; t++)
-		if (!atomic_load(&stop))
-			sweep_trace(s, t, threads);
+		if (!gp_interrupt_came())
+			sweep_trace(s, t);
 	gp_outlet_guard();
 }
 
@@ -415,6 +408,7 @@ static enum gp_status begin(struct session *s, struct gp_diag *diag)
 				     "--cut goes by what is reserved, and so "
 				     "not with another --rank-by");
 	}
+	s->threads = options->jobs ? options->jobs : gp_threads_by_default();
 	s->prices = gp_prices_built_in();
 	if (status == GP_OK && options->prices) {
 		status = gp_prices_read(options->prices, &s->own_prices, diag);
@@ -432,9 +426,14 @@ static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
 {
 	if (s->status != GP_OK)
 		*diag = s->diag;
-	if (!atomic_load(&stop) || s->done >= s->total)
+	if (!gp_interrupt_came() ||
+	    (s->done >= s->total && s->all.classes.is_complete))
 		return s->status;
 	gp_diag_file(diag, "sweep");
+	if (s->all.classes.searched)
+		return gp_diag_set(diag, GP_SYSTEM,
+				   "interrupted, with values left that were "
+				   "not tried");
 	gp_diag_hint(diag, s->keeps_bodies
 				   ? "the report has those; --resume FILE "
 				     "goes on from there"
@@ -477,6 +476,8 @@ static void release(struct session *s)
 	free(s->recorded);
 	free(s->recorded_runs);
 	free(s->reports);
+	free(s->runs);
+	gp_sweep_all_release(&s->all);
 	gp_book_release(&s->book);
 	gp_grid_release(&s->grid);
 	gp_studying_release(&s->studying);

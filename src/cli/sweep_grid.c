@@ -14,6 +14,7 @@ struct lists {
 	size_t conf_count, conf_room;
 	struct gp_axis *axes;
 	size_t axis_count, axis_room;
+	uint64_t largest; /* request; 0: no axis may take all values */
 };
 
 static void add_conf(struct lists *lists, const char *conf)
@@ -29,7 +30,8 @@ static enum gp_status add_axis(struct lists *lists, const char *text,
 			       struct gp_diag *diag)
 {
 	struct gp_axis axis;
-	enum gp_status status = gp_axis_parse(text, &axis, diag);
+	enum gp_status status =
+		gp_axis_parse(text, lists->largest, &axis, diag);
 
 	if (status != GP_OK)
 		return status;
@@ -150,15 +152,42 @@ static void lists_release(struct lists *lists)
 	free(lists->axes);
 }
 
-enum gp_status gp_sweep_grid(const struct gp_options *options, const char *base,
-			     uint8_t release, struct gp_grid *grid,
-			     struct gp_diag *diag)
+static uint64_t largest_of(const struct gp_trace *trace)
 {
-	struct lists lists = { 0 };
-	enum gp_status status = gather(&lists, options, base, diag);
+	uint64_t largest = 1;
+
+	for (size_t d = 0; d < trace->device_count; d++)
+		for (size_t i = 0; i < trace->devices[d].event_count; i++) {
+			const struct gp_event *e = &trace->devices[d].events[i];
+
+			if (e->kind == GP_ALLOC && e->size > largest)
+				largest = e->size;
+		}
+	return largest;
+}
+
+static uint64_t largest_request(const struct gp_sweep_base *base)
+{
+	uint64_t largest = 0;
+
+	for (size_t t = 0; t < base->trace_count; t++) {
+		uint64_t one = largest_of(base->traces[t]);
+
+		if (one > largest)
+			largest = one;
+	}
+	return largest;
+}
+
+enum gp_status gp_sweep_grid(const struct gp_options *options,
+			     const struct gp_sweep_base *base,
+			     struct gp_grid *grid, struct gp_diag *diag)
+{
+	struct lists lists = { .largest = largest_request(base) };
+	enum gp_status status = gather(&lists, options, base->conf, diag);
 
 	if (status == GP_OK)
-		status = make(&lists, options, release, grid, diag);
+		status = make(&lists, options, base->release, grid, diag);
 	if (status == GP_USAGE)
 		gp_diag_file(diag, "sweep");
 	lists_release(&lists);

@@ -6,10 +6,16 @@
 #include "cli/options.h"
 #include "gpupool/sweep.h"
 
-/* base, release: the recorded ones. */
-enum gp_status gp_sweep_grid(const struct gp_options *options, const char *base,
-			     uint8_t release, struct gp_grid *grid,
-			     struct gp_diag *diag);
+/* What the traces have. */
+struct gp_sweep_base {
+	const char *conf; /* recorded, and so is the release */
+	uint8_t release;
+	struct gp_trace *const *traces;
+	size_t trace_count;
+};
+enum gp_status gp_sweep_grid(const struct gp_options *options,
+			     const struct gp_sweep_base *base,
+			     struct gp_grid *grid, struct gp_diag *diag);
 
 /* The same of headroom, whose settings' flags are added to each.  Its capacity
  * is what is looked for, and its engine is the one. */

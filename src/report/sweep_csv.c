@@ -2,6 +2,7 @@
 /* A sweep as CSV: every combination, best first. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/quote.h"
 #include "gpupool/book.h"
@@ -13,6 +14,20 @@ static void put_capacity(uint64_t capacity, FILE *out)
 		fputs("unlimited", out);
 	else if (capacity)
 		fprintf(out, "%" PRIu64, capacity);
+}
+
+/* The column that a sweep over all values has. */
+static void end_line(const struct gp_book *book, size_t combination, FILE *out)
+{
+	char *text;
+
+	if (book->classes.searched) {
+		text = sweep_alike(book, combination);
+		putc(',', out);
+		gp_quote_csv(text, out);
+		free(text);
+	}
+	putc('\n', out);
 }
 
 static void put_row(const struct gp_book *book, const struct ranking *ranking,
@@ -29,12 +44,13 @@ static void put_row(const struct gp_book *book, const struct ranking *ranking,
 	fprintf(out,
 		",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
 		",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-		",%" PRId64 ",%d,\n",
+		",%" PRId64 ",%d,",
 		row->reserved, row->allocated, row->reserved - row->allocated,
 		row->retries, row->ooms, row->dropped, row->first_oom_alloc,
 		row->device_allocs, row->device_time_us, row->least_reserved,
 		(int64_t)(row->reserved - ranking->recorded.reserved),
 		gp_rank_is_front(ranking->contenders, ranking->count, i));
+	end_line(book, c->index, out);
 }
 
 /* Those that cannot be, or were cut short, have a reason and no numbers. */
@@ -49,7 +65,7 @@ static void put_skipped(const struct gp_book *book, size_t index,
 	put_capacity(entry->capacity, out);
 	fputs(",,,,,,,,,,,,,", out);
 	gp_quote_csv(reason, out);
-	putc('\n', out);
+	end_line(book, index, out);
 }
 
 void gp_book_csv(const struct gp_book *book, const struct gp_book_style *style,
@@ -62,8 +78,9 @@ void gp_book_csv(const struct gp_book *book, const struct gp_book_style *style,
 	      "peak_reserved_bytes,allocated_bytes,gap_bytes,"
 	      "num_alloc_retries,num_ooms,dropped,first_oom_alloc,"
 	      "device_allocs,device_time_us,least_peak_reserved_bytes,"
-	      "peak_reserved_minus_recorded_bytes,pareto,reason\n",
+	      "peak_reserved_minus_recorded_bytes,pareto,reason",
 	      out);
+	fputs(book->classes.searched ? ",alike\n" : "\n", out);
 	for (size_t i = 0; i < ranking.count; i++)
 		put_row(book, &ranking, i, out);
 	for (size_t i = 0; i < ranking.cut_count; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A sweep as JSON, one line a run. */
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,74 @@ static void write_prices(struct gp_emit *json, const struct gp_prices *prices)
 	gp_emit_close(json, '}');
 }
 
+/* ---- classes of values ---- */
+
+static void write_mib(struct gp_emit *json, uint64_t mib)
+{
+	if (mib == GP_UNLIMITED)
+		gp_emit_null(json, NULL);
+	else
+		gp_emit_uint(json, NULL, mib);
+}
+
+static void write_range(struct gp_emit *json, const struct gp_box *box,
+			enum gp_space_axis axis)
+{
+	gp_emit_open(json, gp_space_names[axis], '[', GP_EMIT_FLAT);
+	if (axis == GP_SPACE_SPLIT) {
+		write_mib(json, box->split_least_mb);
+		write_mib(json, box->split_most_mb);
+	} else if (axis == GP_SPACE_LARGE) {
+		write_mib(json, box->large_least_mb);
+		write_mib(json, box->large_most_mb);
+	} else {
+		if (box->gc_least <= box->gc_most)
+			gp_emit_real(json, NULL,
+				     box->gc_least > DBL_MIN ? box->gc_least
+							     : 0);
+		else
+			gp_emit_null(json, NULL);
+		if (box->gc_off)
+			gp_emit_null(json, NULL);
+		else
+			gp_emit_real(json, NULL, box->gc_most);
+	}
+	gp_emit_close(json, ']');
+}
+
+static void write_alike(struct gp_emit *json, const struct gp_combination *c)
+{
+	if (!c->searched || c->reason)
+		return;
+	gp_emit_open(json, "alike", '{', GP_EMIT_FLAT);
+	for (int i = 0; i < GP_SPACE_AXES; i++)
+		if (c->searched >> i & 1)
+			write_range(json, &c->box, (enum gp_space_axis)i);
+	gp_emit_close(json, '}');
+}
+
+static void write_classes(struct gp_emit *json,
+			  const struct gp_classes *classes)
+{
+	if (!classes->searched)
+		return;
+	gp_emit_open(json, "classes", '{', GP_EMIT_LINES);
+	gp_emit_open(json, "settings", '[', GP_EMIT_FLAT);
+	for (int i = 0; i < GP_SPACE_AXES; i++)
+		if (classes->searched >> i & 1)
+			gp_emit_text(json, NULL, gp_space_names[i]);
+	gp_emit_close(json, ']');
+	gp_emit_uint(json, "runs", classes->runs);
+	if (classes->values)
+		gp_emit_uint(json, "values", classes->values);
+	else
+		gp_emit_null(json, "values");
+	gp_emit_bool(json, "complete", classes->is_complete);
+	gp_emit_close(json, '}');
+}
+
+/* ---- combinations ---- */
+
 static void write_combination(struct gp_emit *json,
 			      const struct gp_combination *c)
 {
@@ -95,6 +164,7 @@ static void write_combination(struct gp_emit *json,
 		gp_emit_uint(json, "capacity", c->capacity);
 	else
 		gp_emit_null(json, "capacity");
+	write_alike(json, c);
 	if (c->reason)
 		gp_emit_text(json, "reason", c->reason);
 	if (c->is_undecided)
@@ -138,6 +208,7 @@ void gp_book_write_head(const struct gp_book_setup *setup, FILE *out)
 	write_prices(&json, setup->prices);
 	if (setup->is_cut)
 		gp_emit_bool(&json, "cut", true);
+	write_classes(&json, &setup->classes);
 	gp_emit_open(&json, "combinations", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < setup->grid->count; i++)
 		write_combination(&json, &setup->grid->items[i]);

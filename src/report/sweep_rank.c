@@ -2,6 +2,9 @@
 /* The combinations of a sweep, best first. */
 #include "report/sweep_rank.h"
 
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +12,8 @@
 #include "base/mem.h"
 #include "report/head.h"
 #include "report/page.h"
+
+#define ROUND_TO 10000. /* ends of a threshold's range */
 
 /* The worst of all traces; false: one is missing. */
 static bool join(const struct gp_book *book, size_t combination,
@@ -98,6 +103,97 @@ const char *ranking_impossible(const struct gp_book *book, size_t combination)
 	return entry->is_undecided ? NULL : entry->reason;
 }
 
+/* ---- ranges ---- */
+
+static void put_mib(uint64_t least, uint64_t most, FILE *out)
+{
+	if (least == GP_UNLIMITED)
+		fputs("none", out);
+	else if (most == GP_UNLIMITED)
+		fprintf(out, "%" PRIu64 "..none", least);
+	else if (least == most)
+		fprintf(out, "%" PRIu64, least);
+	else
+		fprintf(out, "%" PRIu64 "..%" PRIu64, least, most);
+}
+
+/* Rounded into the range, where there is room for it. */
+static void put_ratio(const struct gp_box *box, FILE *out)
+{
+	double least = ceil(box->gc_least * ROUND_TO) / ROUND_TO;
+	double most = floor(box->gc_most * ROUND_TO) / ROUND_TO;
+
+	if (box->gc_off && box->gc_least <= DBL_MIN)
+		fputs("any", out);
+	else if (box->gc_least > box->gc_most)
+		fputs("none", out);
+	else if (box->gc_off && least < 1)
+		fprintf(out, "%.6g..none", least);
+	else if (box->gc_off)
+		fprintf(out, "%.17g..none", box->gc_least);
+	else if (least < most)
+		fprintf(out, "%.6g..%.6g", least, most);
+	else
+		fprintf(out, "%.17g..%.17g", box->gc_least, box->gc_most);
+}
+
+static void put_range(const struct gp_book_entry *entry,
+		      enum gp_space_axis axis, FILE *out)
+{
+	const struct gp_box *box = &entry->box;
+
+	if (axis == GP_SPACE_SPLIT)
+		put_mib(box->split_least_mb, box->split_most_mb, out);
+	else if (axis == GP_SPACE_LARGE)
+		put_mib(box->large_least_mb, box->large_most_mb, out);
+	else
+		put_ratio(box, out);
+}
+
+/* The name goes without saying where is_named says so. */
+static char *alike_text(const struct gp_book_entry *entry, bool is_named)
+{
+	const char *separator = "";
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return gp_mem_copy_text("", 0);
+	for (int i = 0; i < GP_SPACE_AXES; i++) {
+		if (!(entry->searched >> i & 1))
+			continue;
+		fputs(separator, out);
+		if (!is_named)
+			fprintf(out, "%s ", gp_space_names[i]);
+		put_range(entry, (enum gp_space_axis)i, out);
+		separator = ", ";
+	}
+	fclose(out);
+	return text;
+}
+
+char *sweep_alike(const struct gp_book *book, size_t combination)
+{
+	return alike_text(&book->entries[combination], false);
+}
+
+/* Behind the settings: " (52..71)", where the only setting that is searched is
+ * there; nothing, where it is alone. */
+static void put_alike(const struct gp_book_entry *entry, FILE *out)
+{
+	bool is_named = false;
+	char *text;
+
+	for (int i = 0; i < GP_SPACE_AXES; i++)
+		is_named |= entry->searched == 1U << i &&
+			    gp_conf_names(entry->conf, gp_space_names[i]);
+	text = alike_text(entry, is_named);
+	if (*text && (!is_named || strstr(text, "..")))
+		fprintf(out, " (%s)", text);
+	free(text);
+}
+
 /* ---- labels ---- */
 
 enum part { TORCH, CAPACITY, ENGINE };
@@ -129,6 +225,7 @@ char *sweep_label(const struct gp_book *book, size_t combination)
 	if (!out)
 		return gp_mem_copy_text("", 0);
 	fputs(gp_head_settings(entry->conf), out);
+	put_alike(entry, out);
 	if (varies(book, TORCH))
 		fprintf(out, "; PyTorch %s", entry->torch);
 	if (varies(book, CAPACITY))

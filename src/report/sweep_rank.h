@@ -34,6 +34,10 @@ const char *ranking_no_answer(const struct gp_book *book,
 /* Why it cannot be; NULL: it can. */
 const char *ranking_impossible(const struct gp_book *book, size_t combination);
 
+/* "max_split_size_mb 52..71": the values that a combination stands for;
+ * "..none" ends with "not set".  Empty: itself alone.  The caller frees. */
+char *sweep_alike(const struct gp_book *book, size_t combination);
+
 /* "max_split_size_mb:128; PyTorch 2.9": what differs between combinations. */
 char *sweep_label(const struct gp_book *book, size_t combination);
 

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,18 @@ static enum gp_status read_row(const json_t *object, struct gp_sweep_row *row,
 
 /* ---- the head ---- */
 
+/* The place of a name in a list; count: it is none of them. */
+static unsigned name_at(const json_t *text, const char *const *names,
+			unsigned count)
+{
+	const char *value = json_string_value(text);
+	unsigned i = 0;
+
+	while (i < count && (!value || strcmp(value, names[i]) != 0))
+		i++;
+	return i;
+}
+
 static bool read_capacity(const json_t *value, uint64_t none, uint64_t *bytes)
 {
 	*bytes = none;
@@ -102,6 +115,65 @@ static bool read_capacity(const json_t *value, uint64_t none, uint64_t *bytes)
 	return true;
 }
 
+/* Both ends of a range; null is not set. */
+static bool read_range(const json_t *range, struct gp_book_entry *entry,
+		       enum gp_space_axis axis)
+{
+	const json_t *least = json_array_get(range, 0);
+	const json_t *most = json_array_get(range, 1);
+	struct gp_box *box = &entry->box;
+
+	if (axis == GP_SPACE_GC) {
+		box->gc_off = json_is_null(most);
+		box->gc_least =
+			json_is_null(least) ? 1 : json_number_value(least);
+		box->gc_most = json_is_null(least) ? 0
+			       : box->gc_off	   ? nextafter(1, 0)
+						   : json_number_value(most);
+		return json_array_size(range) == 2;
+	}
+	if (axis == GP_SPACE_SPLIT)
+		return read_capacity(least, GP_UNLIMITED,
+				     &box->split_least_mb) &&
+		       read_capacity(most, GP_UNLIMITED, &box->split_most_mb);
+	return read_capacity(least, 0, &box->large_least_mb) &&
+	       read_capacity(most, 0, &box->large_most_mb);
+}
+
+static bool read_alike(const json_t *object, struct gp_book_entry *entry)
+{
+	const json_t *alike = json_object_get(object, "alike");
+
+	for (int i = 0; i < GP_SPACE_AXES; i++) {
+		const json_t *range = json_object_get(alike, gp_space_names[i]);
+
+		if (!range)
+			continue;
+		entry->searched |= 1U << i;
+		if (!read_range(range, entry, (enum gp_space_axis)i))
+			return false;
+	}
+	return true;
+}
+
+static void read_classes(const json_t *root, struct gp_classes *classes)
+{
+	const json_t *object = json_object_get(root, "classes");
+	const json_t *names = json_object_get(object, "settings");
+
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		unsigned at = name_at(json_array_get(names, i), gp_space_names,
+				      GP_SPACE_AXES);
+
+		if (at < GP_SPACE_AXES)
+			classes->searched |= 1U << at;
+	}
+	read_count(object, "runs", &classes->runs);
+	read_count(object, "values", &classes->values);
+	classes->is_complete =
+		json_is_true(json_object_get(object, "complete"));
+}
+
 static enum gp_status read_entry(struct shelf *shelf, const json_t *object,
 				 struct gp_book_entry *entry,
 				 struct gp_diag *diag)
@@ -115,7 +187,8 @@ static enum gp_status read_entry(struct shelf *shelf, const json_t *object,
 		json_is_true(json_object_get(object, "undecided"));
 	if (entry->conf && entry->torch && entry->engine &&
 	    read_capacity(json_object_get(object, "capacity"), 0,
-			  &entry->capacity))
+			  &entry->capacity) &&
+	    read_alike(object, entry))
 		return GP_OK;
 	return gp_diag_set(diag, GP_INPUT, "a combination is not complete");
 }
@@ -134,18 +207,6 @@ static enum gp_status read_trace(struct shelf *shelf, const json_t *object,
 	    read_count(object, "matched", &trace->matched))
 		return read_row(object, &trace->row, diag);
 	return gp_diag_set(diag, GP_INPUT, "a trace is not complete");
-}
-
-/* The place of a name in a list; count: it is none of them. */
-static unsigned name_at(const json_t *text, const char *const *names,
-			unsigned count)
-{
-	const char *value = json_string_value(text);
-	unsigned i = 0;
-
-	while (i < count && (!value || strcmp(value, names[i]) != 0))
-		i++;
-	return i;
 }
 
 static bool read_verdict(struct shelf *shelf, const json_t *object,
@@ -222,6 +283,7 @@ static enum gp_status read_lists(struct gp_book *book, const json_t *root,
 		book->memory,
 		json_object_get(json_object_get(root, "prices"), "name"));
 	book->is_cut = json_is_true(json_object_get(root, "cut"));
+	read_classes(root, &book->classes);
 	for (size_t i = 0; i < book->trace_count && status == GP_OK; i++)
 		status = read_trace(book->memory, json_array_get(traces, i),
 				    &book->traces[i], diag);

@@ -70,6 +70,50 @@ static void tell_recorded(const struct scene *s)
 			     gp_count_text(all_checked, checked));
 }
 
+/* "max_split_size_mb and garbage_collection_threshold" */
+static void list_searched(unsigned searched, char *text, size_t room)
+{
+	int left = __builtin_popcount(searched);
+
+	*text = 0;
+	for (int i = 0; i < GP_SPACE_AXES; i++) {
+		size_t used = strlen(text);
+
+		if (!(searched >> i & 1))
+			continue;
+		left--;
+		snprintf(text + used, room - used, "%s%s", gp_space_names[i],
+			 left > 1    ? ", "
+			 : left == 1 ? " and "
+				     : "");
+	}
+}
+
+static void tell_classes(const struct scene *s)
+{
+	const struct gp_classes *classes = &s->book->classes;
+	char runs[GP_PLURAL_TEXT], values[GP_COUNT_TEXT];
+	char names[128], what[64] = "every value";
+
+	if (!classes->searched)
+		return;
+	list_searched(classes->searched, names, sizeof(names));
+	gp_plural_text(classes->runs, "run", runs);
+	if (classes->values)
+		snprintf(what, sizeof(what), "all %s values",
+			 gp_count_text(classes->values, values));
+	if (classes->is_complete)
+		gp_page_line(&s->page, GP_TONE_PLAIN, 2, "%s %s for %s of %s.",
+			     runs, classes->runs == 1 ? "stands" : "stand",
+			     what, names);
+	else
+		gp_page_line(&s->page, GP_TONE_BAD, 2,
+			     "Not complete: of %s there are values left that "
+			     "none of the %s stands for; --most-runs %" PRIu64
+			     " goes further.",
+			     names, runs, classes->runs * 4);
+}
+
 static void tell_head(const struct scene *s)
 {
 	const struct gp_book *book = s->book;
@@ -86,6 +130,7 @@ static void tell_head(const struct scene *s)
 			     "%s: %s of settings; the worst trace counts", more,
 			     runs);
 	tell_recorded(s);
+	tell_classes(s);
 	if (done < asked)
 		gp_page_line(&s->page, GP_TONE_BAD, 2,
 			     "Not finished: %zu of %zu runs are done.", done,

@@ -168,6 +168,11 @@ static enum gp_status add_value(struct values *values, const char *item,
 	char *text = spelled(item, length);
 	enum gp_status status;
 
+	if (!strcmp(text, "all")) {
+		free(text);
+		return gp_diag_set(diag, GP_USAGE,
+				   "--set: all goes without other values");
+	}
 	if (!length || !strstr(text, "..") || *text == '[') {
 		add(values, text);
 		return length ? GP_OK
@@ -178,6 +183,62 @@ static enum gp_status add_value(struct values *values, const char *item,
 	free(text);
 	return status;
 }
+
+/* ---- every value ---- */
+
+static void add_copy(struct values *values, const char *text)
+{
+	add(values, gp_mem_copy_text(text, strlen(text)));
+}
+
+/* More steps to a doubling than that leave a request as it is. */
+static void add_divisions(struct values *values, uint64_t largest)
+{
+	char text[32];
+
+	add_copy(values, "none");
+	for (uint64_t n = 1; n < largest / GP_MIN_BLOCK_SIZE; n *= 2) {
+		snprintf(text, sizeof(text), "%" PRIu64, n);
+		add_copy(values, text);
+	}
+}
+
+static bool is_searched(const char *name)
+{
+	for (int i = 0; i < GP_SPACE_AXES; i++)
+		if (!strcmp(gp_space_names[i], name))
+			return true;
+	return false;
+}
+
+static enum gp_status add_all(struct gp_axis *axis, struct values *values,
+			      uint64_t largest, struct gp_diag *diag)
+{
+	if (!largest)
+		return gp_diag_set(diag, GP_USAGE,
+				   "--set %s=all is for gpupool sweep",
+				   axis->name);
+	if (!strcmp(axis->name, "expandable_segments")) {
+		add_copy(values, "none");
+		add_copy(values, "True");
+	} else if (!strcmp(axis->name, "roundup_power2_divisions")) {
+		add_divisions(values, largest);
+	} else if (is_searched(axis->name)) {
+		axis->is_all = true;
+		add_copy(values, "none");
+	} else {
+		gp_diag_hint(diag,
+			     "all is for max_split_size_mb, "
+			     "garbage_collection_threshold, "
+			     "large_segment_size_mb, expandable_segments and "
+			     "roundup_power2_divisions");
+		return gp_diag_set(diag, GP_USAGE, "--set %s: all is no value",
+				   axis->name);
+	}
+	return GP_OK;
+}
+
+/* ---- the axis ---- */
 
 static bool is_axis_name(const char *name)
 {
@@ -194,8 +255,8 @@ static bool is_axis_name(const char *name)
 	return false;
 }
 
-enum gp_status gp_axis_parse(const char *text, struct gp_axis *axis,
-			     struct gp_diag *diag)
+enum gp_status gp_axis_parse(const char *text, uint64_t largest,
+			     struct gp_axis *axis, struct gp_diag *diag)
 {
 	const char *equals = strchr(text, '='), *at, *item;
 	struct values values = { 0 };
@@ -218,6 +279,10 @@ enum gp_status gp_axis_parse(const char *text, struct gp_axis *axis,
 				     axis->name);
 	}
 	at = equals + 1;
+	if (status == GP_OK && !strcmp(at, "all")) {
+		status = add_all(axis, &values, largest, diag);
+		at += strlen(at);
+	}
 	while (status == GP_OK && (item = gp_conf_next(&at, &length)))
 		status = add_value(&values, item, length, diag);
 	axis->values = values.items;

@@ -49,14 +49,25 @@ static enum gp_status apply_capacity(struct gp_combination *c,
 	return gp_diag_set(diag, GP_USAGE, "--set capacity=%.400s", why.what);
 }
 
+/* A setting; of a later axis of the same name, too. */
+static void apply_setting(struct gp_combination *c, const struct gp_axis *axis,
+			  const char *value)
+{
+	char *conf = gp_conf_with(c->conf, axis->name, value);
+
+	free(c->conf);
+	c->conf = conf;
+	for (int i = 0; i < GP_SPACE_AXES; i++)
+		if (!strcmp(gp_space_names[i], axis->name))
+			c->searched = (c->searched & ~(1U << i)) |
+				      (unsigned)axis->is_all << i;
+}
+
 /* Applies one value of one axis. */
 static enum gp_status apply(struct gp_combination *c,
 			    const struct gp_axis *axis, const char *value,
 			    struct gp_diag *diag)
 {
-	bool is_none = !strcmp(value, "none");
-	char *conf;
-
 	if (!strcmp(axis->name, "torch"))
 		return gp_release_parse(value, &c->settings.release, diag) ==
 				       GP_OK
@@ -73,9 +84,7 @@ static enum gp_status apply(struct gp_combination *c,
 					   value, c->engine->simulated);
 		return c->engine ? GP_OK : wrong(axis, value, diag);
 	}
-	conf = gp_conf_with(c->conf, axis->name, is_none ? NULL : value);
-	free(c->conf);
-	c->conf = conf;
+	apply_setting(c, axis, strcmp(value, "none") != 0 ? value : NULL);
 	return GP_OK;
 }
 

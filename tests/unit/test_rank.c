@@ -6,6 +6,8 @@
 
 #include "suite.h"
 
+#define LARGEST (UINT64_C(1) << 20) /* request */
+
 static struct gp_sweep_row row(uint64_t reserved, uint64_t dropped,
 			       uint64_t retries, uint64_t time_us)
 {
@@ -96,8 +98,9 @@ static void make_grid(const char *const *confs, size_t conf_count,
 	size_t count;
 
 	for (size_t i = 0; i < set_count; i++)
-		ck_assert_int_eq(gp_axis_parse(sets[i], &axes[i], &diag),
-				 GP_OK);
+		ck_assert_int_eq(
+			gp_axis_parse(sets[i], LARGEST, &axes[i], &diag),
+			GP_OK);
 	ck_assert_int_eq(gp_grid_make(
 				 &(struct gp_grid_config){
 					 .confs = confs,
@@ -163,8 +166,9 @@ START_TEST(test_presets_are_understood_by_the_newest_release)
 	for (size_t i = 0; i < full->axis_count; i++) {
 		struct gp_axis axis;
 
-		ck_assert_int_eq(gp_axis_parse(full->axes[i], &axis, &diag),
-				 GP_OK);
+		ck_assert_int_eq(
+			gp_axis_parse(full->axes[i], LARGEST, &axis, &diag),
+			GP_OK);
 		gp_axis_release(&axis);
 	}
 	ck_assert_ptr_null(gp_preset_find("slow"));
