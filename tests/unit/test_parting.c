@@ -12,7 +12,7 @@ static const struct gp_share_pair *named(const struct gp_share_pair *pairs,
 		const struct gp_share *some =
 			pairs[i].b.blocks ? &pairs[i].b : &pairs[i].a;
 
-		if (some->name && !strcmp(some->name, name))
+		if (!strcmp(some->name, name))
 			return &pairs[i];
 	}
 	ck_abort_msg("%s is not there", name);
