@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "gpupool/schema.h"
+
 struct gp_emit {
 	FILE *out;
 	unsigned depth;
