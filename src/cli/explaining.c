@@ -57,22 +57,17 @@ enum gp_status gp_explaining_make(struct gp_explaining *explaining,
 	return status;
 }
 
-/* " --capacity 80GiB": the largest unit that it is a whole number of. */
+/* " --capacity 80GiB" */
 static int add_capacity(uint64_t capacity, char text[GP_GIVEN_TEXT])
 {
-	static const char *const units[] = { "", "KiB", "MiB", "GiB" };
-	size_t unit = 0;
+	char bytes[GP_BYTES_TEXT];
 
 	if (!capacity)
 		return 0;
-	if (capacity == GP_UNLIMITED)
-		return snprintf(text, GP_GIVEN_TEXT, " --capacity unlimited");
-	while (unit < 3 && capacity % 1024 == 0) {
-		capacity /= 1024;
-		unit++;
-	}
-	return snprintf(text, GP_GIVEN_TEXT, " --capacity %" PRIu64 "%s",
-			capacity, units[unit]);
+	return snprintf(text, GP_GIVEN_TEXT, " --capacity %s",
+			capacity == GP_UNLIMITED
+				? "unlimited"
+				: gp_bytes_exact(capacity, bytes));
 }
 
 const char *gp_explaining_given(const struct gp_options *options,
