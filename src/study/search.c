@@ -103,13 +103,22 @@ static void add_found(struct session *s, const char *conf)
 static void take_over(struct session *s, const struct gp_cover *cover,
 		      struct search *search)
 {
+	size_t found = 0;
+
 	search->runs += cover->runs;
 	s->study->replays += cover->runs;
-	/* What serves one case at one capacity may not serve the others, or at
-	 * some more: then those that are alike are to be tried, too. */
-	search->is_complete &= cover->complete && !cover->count;
-	for (size_t i = 0; i < cover->count && i < MOST_FOUND; i++)
-		add_found(s, cover->boxes[i].conf);
+	search->is_complete &= cover->complete;
+	for (size_t i = 0; i < cover->count; i++) {
+		/* A box has the value "not set" if it can. */
+		if (is_excluded(s, cover->boxes[i].conf))
+			continue;
+		/* What serves one case at one capacity may not serve the
+		 * others, or at some more: then those that are alike are to be
+		 * tried, too. */
+		search->is_complete = false;
+		if (found++ < MOST_FOUND)
+			add_found(s, cover->boxes[i].conf);
+	}
 }
 
 static void tell(void *arg, uint32_t runs)
@@ -138,7 +147,7 @@ static void search_slice(struct session *s, const struct slice *slice,
 		.capacity = capacity_of(s, slice),
 		.refused = refused_of(s),
 		.budget = search->budget - search->runs,
-		.first_only = slice->capacity != 0,
+		.first_only = slice->capacity && !s->config->without_count,
 		.progress = tell,
 		.progress_arg = s,
 	};

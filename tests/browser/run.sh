@@ -58,7 +58,7 @@ renders() {
 
 # The value of a member of at_peak, and what the page shows for it.
 numbers() {
-	sed -n '/"at_peak": {/,/}/p' "$work/report.json" |
+	sed -n '/"at_peak": {$/,/}/p' "$work/report.json" |
 		sed -n 's/^ *"\([a-z_]*\)": \([0-9.]*\),*$/\1 \2/p' |
 		grep -v '^event ' > "$work/numbers"
 	[ "$(wc -l < "$work/numbers")" -ge 10 ] ||
