@@ -70,8 +70,9 @@ static void add_files(struct gp_paths *paths, const char *folder, DIR *dir)
 		else
 			free(path);
 	}
-	qsort(paths->items + first, paths->count - first, sizeof(char *),
-	      by_name);
+	if (paths->count > first)
+		qsort(paths->items + first, paths->count - first,
+		      sizeof(char *), by_name);
 }
 
 enum gp_status gp_paths_add(struct gp_paths *paths, const char *path,

@@ -44,7 +44,7 @@ enum gp_status gp_report_check(const char *schema, struct gp_diag *diag)
 	    !strncmp(schema, GP_REPORT_SCHEMA, length))
 		return GP_OK;
 	if (strtoul(schema + strlen(GP_REPORT_FAMILY), NULL, 10) <
-	    strtoul(GP_REPORT_SCHEMA + strlen(GP_REPORT_FAMILY), NULL, 10))
+	    strtoul(&GP_REPORT_SCHEMA[strlen(GP_REPORT_FAMILY)], NULL, 10))
 		age = "an older";
 	gp_diag_hint(diag, "run the command that wrote it again, with this "
 			   "gpupool");

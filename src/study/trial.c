@@ -10,7 +10,7 @@
 #include "gpupool/estimate.h"
 #include "gpupool/headroom.h"
 
-#define TRIES 4000 /* replays at most to make sure of a need */
+#define TRIES 300 /* replays at most to make sure of a need */
 
 static void check_settings(const struct session *s, struct gp_trial *trial)
 {

@@ -64,6 +64,7 @@ static struct gp_verdict verdict_on(const struct gp_trace *trace,
 		.conf = a->conf,
 		.engine = gp_engine_find("caching"),
 		.prices = gp_prices_built_in(),
+		.budget = 200, /* where nothing serves, that is enough */
 	};
 	struct gp_study study;
 	struct gp_verdict verdict;
