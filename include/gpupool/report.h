@@ -186,7 +186,6 @@ struct gp_suggest_report {
 				  * be capacity or more; 0: it is known */
 	const struct gp_release_choice *choice; /* NULL: the user chose */
 	uint64_t checked, matched; /* addresses of a replay as recorded */
-	const struct gp_prices *prices;
 };
 void gp_report_suggest_text(const struct gp_suggest_report *report,
 			    const struct gp_report_style *style, FILE *out);

@@ -64,7 +64,6 @@ static void write_report(const struct session *s, FILE *out)
 		.choice = first->has_choice ? &first->choice : NULL,
 		.checked = s->checked,
 		.matched = s->matched,
-		.prices = s->studying.prices,
 	};
 
 	if (s->options->format == GP_FORMAT_JSON)

@@ -276,7 +276,8 @@ static void note_facts(const struct gp_study_config *config,
 						 : GP_BEGINS_WHOLE,
 		.ends = gp_study_ends(c->trace, c->device),
 	};
-	if (v->start > c->capacity || !has_requests(c))
+	if (gp_replay_undecided(c->trace, c->device, c->capacity) ||
+	    !has_requests(c))
 		v->kind = GP_VERDICT_UNDECIDED;
 	else if (v->live > c->capacity)
 		v->kind = GP_VERDICT_TOO_SMALL;

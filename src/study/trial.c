@@ -70,22 +70,32 @@ static void tell(const struct session *s, const struct gp_trial *trial)
 	s->config->progress(s->config->progress_arg, what);
 }
 
+/* The trial's run of a case; borrows settings. */
+static struct gp_replay_config run_of(const struct session *s,
+				      const struct gp_trial *trial,
+				      const struct gp_case *c,
+				      const struct gp_settings *settings)
+{
+	return (struct gp_replay_config){
+		.trace = c->trace,
+		.device = c->device,
+		.settings = settings,
+		.engine = s->config->engine,
+		.conf = trial->conf,
+		.mode = GP_WHAT_IF,
+		.capacity = GP_UNLIMITED,
+	};
+}
+
 static bool play(struct session *s, const struct gp_trial *trial,
 		 const struct gp_case *c, uint64_t capacity,
 		 enum gp_on_oom on_oom, struct gp_replay_result *result)
 {
 	struct gp_settings settings = settings_of(s, trial);
-	struct gp_replay_config replay = {
-		.trace = c->trace,
-		.device = c->device,
-		.settings = &settings,
-		.engine = s->config->engine,
-		.conf = trial->conf,
-		.mode = GP_WHAT_IF,
-		.on_oom = on_oom,
-		.capacity = capacity,
-	};
+	struct gp_replay_config replay = run_of(s, trial, c, &settings);
 
+	replay.on_oom = on_oom;
+	replay.capacity = capacity;
 	if (s->status != GP_OK)
 		return false;
 	tell(s, trial);
@@ -255,15 +265,7 @@ void trial_estimate(struct session *s, struct gp_trial *trial)
 	trial->is_estimated = true;
 	for (size_t i = 0; i < s->config->case_count; i++) {
 		const struct gp_case *c = &s->config->cases[i];
-		struct gp_replay_config run = {
-			.trace = c->trace,
-			.device = c->device,
-			.settings = &settings,
-			.engine = s->config->engine,
-			.conf = trial->conf,
-			.mode = GP_WHAT_IF,
-			.capacity = GP_UNLIMITED,
-		};
+		struct gp_replay_config run = run_of(s, trial, c, &settings);
 		struct gp_estimate estimate = { 0 };
 
 		if (s->status != GP_OK ||
