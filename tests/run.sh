@@ -8,16 +8,14 @@
 #	a script (*.sh): each line "ok NAME", "FAIL NAME: WHY" or
 #	"skip NAME: WHY" is one test.
 #
-# Only what failed or was skipped is shown.  The last line is
-# "N passed, N failed, N skipped"; the exit status is 1 when one failed.
-# BUILD is the folder of the build; "build" when not set.
+# As many run at once as the machine has processors, or JOBS.  Only what failed
+# or was skipped is shown.  The last line is "N passed, N failed, N skipped"; the
+# exit status is 1 when one failed.  BUILD is the folder of the build; "build"
+# when not set.
 set -u
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-BUILD=$(cd "$root/${BUILD:-build}" && pwd) || exit 1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
+BUILD=$(cd "$root" && cd "${BUILD:-build}" && pwd) || exit 1
 export BUILD
 
 # The same answers on every machine.
@@ -29,8 +27,6 @@ export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-600}" CK_VERBOSITY=normal
 export ASAN_OPTIONS="allocator_may_return_null=1:${ASAN_OPTIONS-}"
 export TSAN_OPTIONS="allocator_may_return_null=1:${TSAN_OPTIONS-}"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS-}"
-
-passed=0 failed=0 skipped=0
 
 # The number that follows "$2: " in the last summary line of file $1.
 count_of() {
@@ -60,11 +56,24 @@ count_script() {
 	s=$(lines_of "$1" skip)
 }
 
+# Only one part speaks at a time.
+speak() {
+	until mkdir "$work/speaking" 2> /dev/null; do sleep 0.05; done
+	if [ "$f" -gt 0 ]; then
+		sed "/^ok /d; s/^/    /" "$log"
+	elif [ "$s" -gt 0 ]; then
+		grep '^skip ' "$log" | sed 's/^/    /'
+	fi
+	echo "$name: $p passed, $f failed, $s skipped"
+	echo "$p $f $s" >> "$work/counts"
+	rmdir "$work/speaking"
+}
+
 run() {
 	name=${1#"$BUILD"/tests/}
 	name=${name#"$root"/tests/}
 	name=${name%.sh}
-	log=$work/log
+	log=$work/log.$$
 	(cd "$root" && "$1") > "$log" 2>&1 < /dev/null
 	code=$?
 	case $1 in
@@ -75,21 +84,29 @@ run() {
 		echo "exit status $code" >> "$log"
 		f=1
 	fi
-	if [ "$f" -gt 0 ]; then
-		sed "/^ok /d; s/^/    /" "$log"
-	elif [ "$s" -gt 0 ]; then
-		grep '^skip ' "$log" | sed 's/^/    /'
-	fi
-	echo "$name: $p passed, $f failed, $s skipped"
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	speak
 }
 
-for part; do
-	case $part in
-	/*) run "$part" ;;
-	*) run "$root/$part" ;;
+# This script itself runs each part: tests/run.sh --one WORK PART.
+if [ "${1-}" = --one ]; then
+	work=$2
+	case $3 in
+	/*) run "$3" ;;
+	*) run "$root/$3" ;;
 	esac
-done
+	exit
+fi
 
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+: > "$work/counts"
+printf '%s\n' "$@" | xargs -n 1 -P "${JOBS:-$(nproc 2> /dev/null || echo 2)}" \
+	"$0" --one "$work"
+passed=0 failed=0 skipped=0
+while read -r p f s; do
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+done < "$work/counts"
 echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ] &&
+	[ "$(wc -l < "$work/counts")" -eq $# ]

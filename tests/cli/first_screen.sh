@@ -11,7 +11,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 cd "$root" || exit 1
-passed=0
 failed=0
 
 # Characters: bytes that continue one do not count.
@@ -55,9 +54,9 @@ agree() {
 
 check() {
 	if { measure "$@" && agree "$@"; } > "$work/said"; then
-		passed=$((passed + 1))
+		echo "ok first_screen: gpupool $*"
 	else
-		failed=$((failed + 1))
+		failed=1
 		echo "FAIL first screen: gpupool $*"
 		sed 's/^/	/' "$work/said"
 	fi
@@ -72,5 +71,4 @@ for trace in traces/recorded/*.gz traces/recorded/*.zst; do
 done
 check traces/recorded/gpt2-ragged.default.pickle.zst --capacity 7800MiB
 check traces/recorded/gpt2-ragged.default.pickle.zst --capacity 6GiB
-echo "cli/first_screen: $passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
