@@ -4,23 +4,23 @@
 
 #include <signal.h>
 
+#include "cli/outlet.h"
+#include "cli/signals.h"
+
 /* A signal handler knows only globals. */
 static atomic_bool came;
 
 static void note(int number)
 {
-	(void)number;
 	atomic_store(&came, true);
+	gp_signal_catch(number, gp_outlet_end);
 }
 
 void gp_interrupt_catch(void)
 {
-	struct sigaction action = { .sa_handler = note,
-				    .sa_flags = (int)SA_RESETHAND };
-
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	gp_signal_catch(SIGINT, note);
+	gp_signal_catch(SIGTERM, note);
+	gp_signal_catch(SIGHUP, note);
 }
 
 bool gp_interrupt_came(void)

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* From here on the first SIGINT or SIGTERM is noted; the second one ends the
- * program. */
+/* From here on the first SIGINT, SIGTERM or SIGHUP is noted, where they are not
+ * ignored; the second one ends the program. */
 void gp_interrupt_catch(void);
 bool gp_interrupt_came(void);
 /* The same, for threads that look by themselves. */

@@ -11,8 +11,11 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "cli/signals.h"
 
 #define OUTLETS 2 /* a report and its events */
 
@@ -21,23 +24,25 @@ static char unfinished[OUTLETS][PATH_MAX];
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 #define SIGNALS (sizeof(signals) / sizeof(*signals))
 
-/* The default action is back (SA_RESETHAND): the shell learns the signal. */
-static void on_signal(int number)
+static void remove_unfinished(void)
 {
 	for (size_t i = 0; i < OUTLETS; i++)
 		if (*unfinished[i])
 			unlink(unfinished[i]);
+}
+
+/* The default action is back: the shell learns the signal. */
+void gp_outlet_end(int number)
+{
+	remove_unfinished();
 	raise(number);
 }
 
 void gp_outlet_guard(void)
 {
-	struct sigaction action = { .sa_handler = on_signal,
-				    .sa_flags = (int)SA_RESETHAND };
-
-	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &action, NULL);
+		gp_signal_catch(signals[i], gp_outlet_end);
+	at_quick_exit(remove_unfinished);
 }
 
 static void hold_signals(sigset_t *before)
@@ -93,21 +98,23 @@ static enum gp_status finish(struct gp_output *output, bool commit,
 	enum gp_status status = GP_OK;
 	sigset_t before;
 
-	/* Pipes and terminals have no temporary: their reader may be slow or
-	 * gone, and a signal must still get through. */
-	if (!output->temporary) {
+	/* The reader of a pipe or a terminal may be slow or gone, and a signal
+	 * must still get through. */
+	if (output->way == GP_OUTPUT_DIRECT) {
 		if (commit)
 			return gp_output_commit(output, diag);
 		gp_output_abandon(output);
 		return GP_OK;
 	}
-	snprintf(temporary, sizeof(temporary), "%s", output->temporary);
+	if (output->temporary)
+		snprintf(temporary, sizeof(temporary), "%s", output->temporary);
 	hold_signals(&before);
 	if (commit)
 		status = gp_output_commit(output, diag);
 	else
 		gp_output_abandon(output);
-	forget(temporary);
+	if (*temporary)
+		forget(temporary);
 	let_signals(&before);
 	return status;
 }

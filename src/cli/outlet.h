@@ -9,8 +9,11 @@
 #include "base/file.h"
 #include "gpupool/status.h"
 
-/* Ends by SIGINT, SIGTERM, SIGHUP and SIGPIPE remove unfinished files. */
+/* Ends by SIGINT, SIGTERM, SIGHUP and SIGPIPE, and ends for want of host
+ * memory, remove unfinished files. */
 void gp_outlet_guard(void);
+/* What such a signal does. */
+void gp_outlet_end(int number);
 
 enum gp_status gp_outlet_open(struct gp_output *output, const char *path,
 			      struct gp_diag *diag);

@@ -117,6 +117,85 @@ START_TEST(test_the_mode_is_what_the_mask_leaves)
 }
 END_TEST
 
+START_TEST(test_the_mode_of_a_file_that_was_there_is_kept)
+{
+	struct stat st;
+
+	enter();
+	put("out", "old");
+	ck_assert_int_eq(chmod("out", 0600), 0);
+	put("out", "new");
+	ck_assert_int_eq(stat("out", &st), 0);
+	ck_assert_int_eq(st.st_mode & 0777, 0600);
+	leave();
+}
+END_TEST
+
+START_TEST(test_a_symbolic_link_stays_one)
+{
+	struct stat st;
+
+	enter();
+	ck_assert_int_eq(mkdir("far", 0777), 0);
+	ck_assert_int_eq(symlink("far/away", "near"), 0);
+	ck_assert_int_eq(symlink("near", "out"), 0);
+	/* Its target is not there, then is. */
+	put("out", "first");
+	ck_assert_str_eq(content("far/away"), "first");
+	put("out", "second");
+	ck_assert_str_eq(content("far/away"), "second");
+	ck_assert_int_eq(lstat("out", &st), 0);
+	ck_assert(S_ISLNK(st.st_mode));
+	ck_assert_int_eq(lstat("near", &st), 0);
+	ck_assert(S_ISLNK(st.st_mode));
+	unlink("far/away");
+	rmdir("far");
+	unlink("near");
+	leave();
+}
+END_TEST
+
+START_TEST(test_hard_links_name_one_file_still)
+{
+	struct gp_output output;
+	struct gp_diag diag = { 0 };
+
+	enter();
+	put("out", "a longer text that was there");
+	ck_assert_int_eq(link("out", "other"), 0);
+	gp_output_open(&output, "out", &diag);
+	fputs("unfinished", output.stream);
+	fflush(output.stream);
+	gp_output_abandon(&output);
+	ck_assert_str_eq(content("other"), "a longer text that was there");
+	put("out", "short");
+	ck_assert_str_eq(content("other"), "short");
+	put("out", "long, longer than it was before");
+	ck_assert_str_eq(content("other"), "long, longer than it was before");
+	unlink("other");
+	leave();
+}
+END_TEST
+
+START_TEST(test_what_is_open_is_written_where_it_stands)
+{
+	char path[32];
+	FILE *file;
+
+	enter();
+	file = fopen("out", "w");
+	fputs("before, ", file);
+	fflush(file);
+	snprintf(path, sizeof(path), "/dev/fd/%d", fileno(file));
+	put(path, "then this, ");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file));
+	put(path, "and this");
+	fclose(file);
+	ck_assert_str_eq(content("out"), "before, then this, and this");
+	leave();
+}
+END_TEST
+
 START_TEST(test_a_folder_that_is_not_there_is_named)
 {
 	struct gp_output output;
@@ -167,6 +246,10 @@ int main(void)
 		{ test_until_then_the_old_file_stays, 0 },
 		{ test_an_abandoned_file_was_never_there, 0 },
 		{ test_the_mode_is_what_the_mask_leaves, 0 },
+		{ test_the_mode_of_a_file_that_was_there_is_kept, 0 },
+		{ test_a_symbolic_link_stays_one, 0 },
+		{ test_hard_links_name_one_file_still, 0 },
+		{ test_what_is_open_is_written_where_it_stands, 0 },
 		{ test_a_folder_that_is_not_there_is_named, 0 },
 		{ test_a_full_disk_is_an_error, 0 },
 		{ test_standard_output_stays_open, 0 },
