@@ -18,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/gpu_list.h"
 #include "cli/kernel_cache.h"
+#include "cli/own_folder.h"
 #include "cli/planner.h"
 #include "cli/python.h"
 #include "cli/recorded.h"
@@ -37,6 +38,7 @@ struct session {
 	struct gp_wants wants;
 	struct gp_planner planner;
 	char stand_ins[PATH_MAX]; /* folder */
+	bool has_fresh_stand_ins; /* to be removed */
 	char simcuda[PATH_MAX];	  /* library */
 	char parts[PATH_MAX];	  /* folder that the program writes to */
 	struct gp_kernel_cache kernels;
@@ -154,27 +156,13 @@ static enum gp_status find_simcuda(struct session *s, struct gp_diag *diag)
 			   s->wants.cuda);
 }
 
-static enum gp_status make_folders(char *path, struct gp_diag *diag)
-{
-	for (char *at = path + 1; *at; at++) {
-		if (*at != '/')
-			continue;
-		*at = 0;
-		mkdir(path, 0777);
-		*at = '/';
-	}
-	if (!mkdir(path, 0777) || errno == EEXIST)
-		return GP_OK;
-	gp_diag_file(diag, path);
-	return gp_diag_set(diag, GP_SYSTEM, "cannot make this folder: %s",
-			   strerror(errno));
-}
-
 /* What they hold follows from PyTorch's libraries: its folder and when that
- * changed name them. */
-static void name_stand_ins(struct session *s, const char *lib)
+ * changed name them.  They are loaded into the program, so they are kept only
+ * where nobody else can write. */
+static enum gp_status make_stand_ins(struct session *s, const char *lib,
+				     struct gp_diag *diag)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char cache[PATH_MAX];
 	uint64_t key = 14695981039346656037u; /* FNV-1a */
 	char text[PATH_MAX + 64];
 	struct stat about = { 0 };
@@ -184,14 +172,14 @@ static void name_stand_ins(struct session *s, const char *lib)
 		 (long long)about.st_mtime, __DATE__ __TIME__);
 	for (const char *c = text; *c; c++)
 		key = (key ^ (unsigned char)*c) * 1099511628211u;
-	if (cache && *cache == '/')
-		snprintf(text, sizeof(text), "%s", cache);
-	else if (home && *home == '/')
-		snprintf(text, sizeof(text), "%s/.cache", home);
-	else
-		snprintf(text, sizeof(text), "/tmp");
-	snprintf(s->stand_ins, sizeof(s->stand_ins),
-		 "%.3900s/gpupool/record/%016" PRIx64, text, key);
+	if (gp_own_cache("record", cache) && gp_own_make(cache)) {
+		snprintf(s->stand_ins, sizeof(s->stand_ins),
+			 "%.4000s/%016" PRIx64, cache, key);
+		if (gp_own_make(s->stand_ins))
+			return GP_OK;
+	}
+	s->has_fresh_stand_ins = true;
+	return gp_own_fresh("record", s->stand_ins, diag);
 }
 
 /* Calls on PyTorch's allocator are led here as this processor passes
@@ -232,9 +220,8 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 		status = gp_wants_read(&s->wants, lib, diag);
 	if (status == GP_OK)
 		status = find_simcuda(s, diag);
-	name_stand_ins(s, lib);
 	if (status == GP_OK)
-		status = make_folders(s->stand_ins, diag);
+		status = make_stand_ins(s, lib, diag);
 	if (status == GP_OK)
 		status = gp_stand_ins_write(&s->wants, s->stand_ins, diag);
 	return status;
@@ -418,6 +405,8 @@ enum gp_status gp_record_command(const struct gp_options *options,
 	if (status == GP_OK)
 		status = run(&s, &child, diag);
 	gp_kernel_cache_remove(&s.kernels);
+	if (s.has_fresh_stand_ins)
+		gp_own_remove(s.stand_ins);
 	gp_wants_release(&s.wants);
 	if (status == GP_OK && child.ending)
 		gp_child_end_as(&child);

@@ -18,6 +18,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "cli/own_folder.h"
 #include "gpupool/knob.h"
 
 static bool is_there(const char *format, const char *folder)
@@ -43,18 +44,6 @@ static void program_folder(char *path, size_t size)
 	path[n > 0 ? n : 0] = 0;
 	for (char *end = strrchr(path, '/'); end; end = NULL)
 		*end = 0;
-}
-
-/* $XDG_CACHE_HOME/gpupool/torch, or "". */
-static void cache_folder(char *path, size_t size)
-{
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-
-	*path = 0;
-	if (cache && *cache == '/')
-		snprintf(path, size, "%s/gpupool/torch", cache);
-	else if (home && *home == '/')
-		snprintf(path, size, "%s/.cache/gpupool/torch", home);
 }
 
 enum gp_status gp_torch_lib_release(const char *folder, uint8_t *release,
@@ -135,25 +124,34 @@ enum gp_status gp_torch_lib_find(uint8_t release, char **folder,
 				 struct gp_diag *diag)
 {
 	struct search search = { .release = release };
-	char program[PATH_MAX], path[PATH_MAX + sizeof("/torch")];
+	char program[PATH_MAX], cache[PATH_MAX];
+	char path[PATH_MAX + sizeof("/torch")];
 
 	program_folder(program, sizeof(program));
 	snprintf(path, sizeof(path), "%s/torch", program);
 	look_in(&search, path);
 	if (search.best < 2) {
-		cache_folder(path, sizeof(path));
-		look_in(&search, path);
+		/* What lies there is run. */
+		if (gp_own_cache("torch", cache) && gp_own_is_safe(cache))
+			look_in(&search, cache);
 	}
 	if (search.best) {
 		*folder =
 			gp_mem_copy_text(search.folder, strlen(search.folder));
 		return GP_OK;
 	}
-	gp_diag_hint(diag,
-		     "make torch-engine TORCH=2.%u.0 fetches it; or give a "
-		     "wheel of it, or the site-packages that hold it, with "
-		     "--torch-lib",
-		     release);
+	if (!access(cache, F_OK) && !gp_own_is_safe(cache))
+		gp_diag_hint(diag,
+			     "%s is not looked into: others than this user "
+			     "can write there",
+			     cache);
+	else
+		gp_diag_hint(
+			diag,
+			"make torch-engine TORCH=2.%u.0 fetches it; or give a "
+			"wheel of it, or the site-packages that hold it, with "
+			"--torch-lib",
+			release);
 	return gp_diag_set(diag, GP_SYSTEM,
 			   "PyTorch 2.%u's own allocator is not prepared on "
 			   "this machine",
@@ -166,12 +164,11 @@ enum gp_status gp_torch_lib_find(uint8_t release, char **folder,
  * anew. */
 static bool cache_entry(const char *path, char *entry, size_t size)
 {
-	char real[PATH_MAX], library[PATH_MAX + 64], cache[PATH_MAX - 64];
+	char real[PATH_MAX], library[PATH_MAX + 64], cache[PATH_MAX];
 	struct stat about;
 	uint64_t key = 0;
 
-	cache_folder(cache, sizeof(cache));
-	if (!*cache || !realpath(path, real))
+	if (!gp_own_cache("torch", cache) || !realpath(path, real))
 		return false;
 	snprintf(library, sizeof(library), "%s/torch/lib/libc10_cuda.so", real);
 	if (stat(library, &about) && stat(real, &about))
@@ -180,9 +177,8 @@ static bool cache_entry(const char *path, char *entry, size_t size)
 		key = gp_hash64(key ^ (unsigned char)*c);
 	key = gp_hash64(key ^ (uint64_t)about.st_mtime);
 	key = gp_hash64(key ^ (uint64_t)about.st_size);
-	snprintf(entry, size, "%s/by-path-%016llx", cache,
-		 (unsigned long long)key);
-	return true;
+	return (size_t)snprintf(entry, size, "%s/by-path-%016llx", cache,
+				(unsigned long long)key) < size;
 }
 
 /* As it lies in a checkout, and as make install puts it. */
@@ -245,6 +241,23 @@ static enum gp_status prepare(const char *path, const char *entry,
 			   "PyTorch's allocator could not be prepared");
 }
 
+/* What is prepared there is run: nobody else may have a hand in it. */
+static bool make_cache(struct gp_diag *diag)
+{
+	char cache[PATH_MAX];
+
+	if (gp_own_cache("torch", cache) && gp_own_make(cache))
+		return true;
+	gp_diag_file(diag, cache);
+	gp_diag_hint(diag, "chmod go-w takes the right to write from others, "
+			   "for this folder and the one above it; or name "
+			   "another cache in XDG_CACHE_HOME");
+	gp_diag_set(diag, GP_SYSTEM,
+		    "this folder cannot be made, or others than this user can "
+		    "write there");
+	return false;
+}
+
 enum gp_status gp_torch_lib_prepare(const char *path, char **folder,
 				    struct gp_diag *diag)
 {
@@ -260,6 +273,8 @@ enum gp_status gp_torch_lib_prepare(const char *path, char **folder,
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "there is no cache to prepare it in: HOME "
 				   "is not set");
+	} else if (!make_cache(diag)) {
+		return GP_SYSTEM;
 	} else {
 		if (!is_prepared(entry))
 			status = prepare(realpath(path, full), entry, diag);
