@@ -256,7 +256,7 @@ static void print_trials(const struct gp_page *page,
 	}
 	gp_page_line(page, GP_TONE_PLAIN, 0,
 		     "need: the smallest device from which on every one serves "
-		     "all; measured where it could be least.%s%s",
+		     "all; measured where it decides.%s%s",
 		     study->is_change ? " * to be used." : "",
 		     is_any_excluded ? " x not to be used." : "");
 }

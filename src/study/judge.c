@@ -91,27 +91,6 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Measures those that need at most limit, and about as little as any; returns
- * how much that is. */
-static uint64_t find_least(struct session *s, const struct field *field,
-			   uint64_t limit)
-{
-	uint64_t least = limit;
-
-	for (size_t i = 0; i < field->count; i++) {
-		struct gp_trial *trial = &s->study->trials[field->items[i]];
-		uint64_t most = smaller(about(least), limit);
-
-		if (most == GP_UNLIMITED)
-			trial_measure(s, trial);
-		else
-			trial_measure_to(s, trial, most);
-		if (trial->needs && trial->need < least)
-			least = trial->need;
-	}
-	return smaller(about(least), limit);
-}
-
 /* Of two that need about as little: below 0 if a is better. */
 static int by_merit(const struct gp_study_config *config,
 		    const struct gp_trial *a, const struct gp_trial *b)
@@ -127,24 +106,74 @@ static int by_merit(const struct gp_study_config *config,
 	return 0;
 }
 
-/* The first of the best, as the table begins with the least unusual; the
- * study's count: none needs so little. */
-static size_t best_of(const struct session *s, const struct field *field,
-		      uint64_t most)
+/* The first of equals stays so, as the table begins with the least unusual. */
+static void sort_by_merit(const struct session *s, struct field *field)
 {
-	const struct gp_study *study = s->study;
-	size_t best = study->count;
+	const struct gp_trial *trials = s->study->trials;
 
-	for (size_t i = 0; i < field->count; i++) {
-		const struct gp_trial *trial = &study->trials[field->items[i]];
+	for (size_t i = 1; i < field->count; i++) {
+		size_t item = field->items[i], k = i;
 
-		if (!trial->needs || trial->need > most)
-			continue;
-		if (best == study->count ||
-		    by_merit(s->config, trial, &study->trials[best]) < 0)
-			best = field->items[i];
+		for (; k && by_merit(s->config, &trials[item],
+				     &trials[field->items[k - 1]]) < 0;
+		     k--)
+			field->items[k] = field->items[k - 1];
+		field->items[k] = item;
 	}
-	return best;
+}
+
+static bool needs_at_most(struct session *s, struct gp_trial *trial,
+			  uint64_t most)
+{
+	if (most == GP_UNLIMITED)
+		trial_measure(s, trial);
+	else
+		trial_measure_to(s, trial, most);
+	return trial->needs && trial->need <= most;
+}
+
+/* Of the first count items, the first that needs no more; count: none does. */
+static size_t first_within(struct session *s, const struct field *field,
+			   size_t count, uint64_t most)
+{
+	size_t i = 0;
+
+	while (i < count &&
+	       !needs_at_most(s, &s->study->trials[field->items[i]], most))
+		i++;
+	return i;
+}
+
+/* No need above it is less than that one by something. */
+static uint64_t clearly_less(uint64_t need)
+{
+	uint64_t more = need - smaller(need, something(need));
+
+	return need == GP_UNLIMITED ? need
+				    : need - smaller(need, something(more));
+}
+
+/* The one of most merit of those that need about as little as any, and at most
+ * limit; the study's count: none needs so little.  A need is not measured where
+ * one replay shows that it decides nothing: what has less merit must need
+ * clearly less. */
+static size_t best_of(struct session *s, struct field *field, uint64_t limit)
+{
+	const struct gp_trial *trials = s->study->trials;
+	size_t best;
+
+	sort_by_merit(s, field);
+	best = first_within(s, field, field->count, limit);
+	for (size_t i = best + 1; i < field->count; i++) {
+		uint64_t need = trials[field->items[best]].need;
+		struct gp_trial *other = &s->study->trials[field->items[i]];
+
+		if (needs_at_most(s, other, clearly_less(need)) &&
+		    about(other->need) < need)
+			best = first_within(s, field, i + 1,
+					    about(other->need));
+	}
+	return best < field->count ? field->items[best] : s->study->count;
 }
 
 /* ---- what is advised ---- */
@@ -159,9 +188,8 @@ static size_t choose_by_need(struct session *s, enum who who, uint64_t limit)
 	for (int hazards = 0; hazards < 2 && best == s->study->count;
 	     hazards++) {
 		struct field field = field_of(s->study, who, hazards);
-		uint64_t most = find_least(s, &field, limit);
 
-		best = best_of(s, &field, most);
+		best = best_of(s, &field, limit);
 		free(field.items);
 	}
 	return best;
