@@ -6,6 +6,8 @@
 #ifndef GPUPOOL_INPUT_H
 #define GPUPOOL_INPUT_H
 
+#include <stdbool.h>
+
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 
@@ -15,6 +17,9 @@ struct gp_input_config {
 	 * (0: not known).  May be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
+	/* JSON by jansson alone: slower, and the same to the letter.  What
+	 * tests hold the readers of the common forms against. */
+	bool by_jansson;
 };
 
 /* On success *trace is the caller's (gp_trace_destroy). */

@@ -280,7 +280,12 @@ void gp_json_trace_lines(struct gp_json_trace *t)
 		return;
 	if (!t->device_count && !gp_json_trace_device(t, 0, &device))
 		return;
-	while (gp_json_peek(t->scan) >= 0 && (value = gp_json_value(t->scan))) {
+	while (gp_json_peek(t->scan) >= 0) {
+		if (gp_json_trace_plain_event(t, 0))
+			continue;
+		value = gp_json_value(t->scan);
+		if (!value)
+			return;
 		if (adds_to_header(value)) {
 			add_sites(t, json_object_get(value, "sites"),
 				  json_object_get(value, "callers"));

@@ -52,6 +52,9 @@ void gp_json_trace_read_device(struct gp_json_trace *trace, size_t number);
 /* One event; device: an index, unless it names one itself. */
 void gp_json_trace_event(struct gp_json_trace *trace, uint32_t device,
 			 const json_t *object);
+/* The same of the event that comes next, if it is all in the window and of the
+ * form that is read without jansson; else false, and nothing is read. */
+bool gp_json_trace_plain_event(struct gp_json_trace *trace, uint32_t device);
 /* The value of "start" or "end". */
 void gp_json_trace_state(struct gp_json_trace *trace, uint32_t device,
 			 bool is_end);

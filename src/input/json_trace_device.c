@@ -29,8 +29,12 @@ static void read_events(struct gp_json_trace *t, uint32_t device)
 
 	if (!gp_json_enter(t->scan, '[', &walk))
 		return;
-	while (gp_json_next(t->scan, &walk) &&
-	       (value = gp_json_value(t->scan))) {
+	while (gp_json_next(t->scan, &walk)) {
+		if (gp_json_trace_plain_event(t, device))
+			continue;
+		value = gp_json_value(t->scan);
+		if (!value)
+			return;
 		gp_json_trace_event(t, device, value);
 		json_decref(value);
 	}

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of gpupool-trace: gpupool-trace(5). */
+/*
+ * Events of gpupool-trace: gpupool-trace(5).
+ *
+ * Nearly all are of a plain form, which is read where it stands: each key one
+ * of ours and there once, whole numbers, texts of ASCII without escapes.  Any
+ * other goes to jansson.  Only what jansson read is ever refused, so a message
+ * does not depend on how an event is written.
+ */
+#include <endian.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -37,216 +45,321 @@ static const char *const names[KEYS] = {
 	"at_once", "inferred", "refused", "restored", "by",
 };
 
-#define NEEDS(key) (1u << (key))
+static const uint8_t lengths[KEYS] = { 2, 6, 2, 4, 4,  6, 4, 4, 4, 8,
+				       5, 4, 4, 5, 11, 7, 8, 7, 8, 2 };
+
+#define BIT(key) (1u << (key))
 
 /* What an event cannot do without. */
 static const uint32_t needs[GP_EVENT_KINDS] = {
-	[GP_ALLOC] = NEEDS(ID) | NEEDS(SIZE),
-	[GP_FREE] = NEEDS(ID),
-	[GP_RECORD_STREAM] = NEEDS(ID),
-	[GP_SET_FRACTION] = NEEDS(FRACTION),
-	[GP_OTHER_MEMORY] = NEEDS(BYTES),
-	[GP_POOL_BEGIN] = NEEDS(POOL),
-	[GP_POOL_END] = NEEDS(POOL),
-	[GP_POOL_RELEASE] = NEEDS(POOL),
-	[GP_CAPTURE_BEGIN] = NEEDS(POOL),
-	[GP_CAPTURE_END] = NEEDS(POOL),
-	[GP_POOL_CREATE] = NEEDS(POOL),
-	[GP_POOL_USE_ON_OOM] = NEEDS(POOL),
-	[GP_POOL_NO_USE_ON_OOM] = NEEDS(POOL),
-	[GP_POOL_NO_SPLIT] = NEEDS(POOL),
-	[GP_SET_SETTINGS] = NEEDS(CONF),
-	[GP_MARK] = NEEDS(NAME),
-	[GP_SEGMENT_ALLOC] = NEEDS(ADDR) | NEEDS(SIZE),
-	[GP_SEGMENT_FREE] = NEEDS(ADDR) | NEEDS(SIZE),
-	[GP_SEGMENT_MAP] = NEEDS(ADDR) | NEEDS(SIZE),
-	[GP_SEGMENT_UNMAP] = NEEDS(ADDR) | NEEDS(SIZE),
-	[GP_OOM] = NEEDS(SIZE),
+	[GP_ALLOC] = BIT(ID) | BIT(SIZE),
+	[GP_FREE] = BIT(ID),
+	[GP_RECORD_STREAM] = BIT(ID),
+	[GP_SET_FRACTION] = BIT(FRACTION),
+	[GP_OTHER_MEMORY] = BIT(BYTES),
+	[GP_POOL_BEGIN] = BIT(POOL),
+	[GP_POOL_END] = BIT(POOL),
+	[GP_POOL_RELEASE] = BIT(POOL),
+	[GP_CAPTURE_BEGIN] = BIT(POOL),
+	[GP_CAPTURE_END] = BIT(POOL),
+	[GP_POOL_CREATE] = BIT(POOL),
+	[GP_POOL_USE_ON_OOM] = BIT(POOL),
+	[GP_POOL_NO_USE_ON_OOM] = BIT(POOL),
+	[GP_POOL_NO_SPLIT] = BIT(POOL),
+	[GP_SET_SETTINGS] = BIT(CONF),
+	[GP_MARK] = BIT(NAME),
+	[GP_SEGMENT_ALLOC] = BIT(ADDR) | BIT(SIZE),
+	[GP_SEGMENT_FREE] = BIT(ADDR) | BIT(SIZE),
+	[GP_SEGMENT_MAP] = BIT(ADDR) | BIT(SIZE),
+	[GP_SEGMENT_UNMAP] = BIT(ADDR) | BIT(SIZE),
+	[GP_OOM] = BIT(SIZE),
 };
 
-/* An event as parsed: a value or NULL by key. */
+/*
+ * An event as it stands in the file: plain values, or, where it is not of the
+ * plain form, what jansson made of it, NULL by key where there is none.
+ */
 struct raw {
-	const char *op;
+	uint32_t has; /* a bit by key; null counts as not there */
+	bool is_plain;
+	uint32_t is_true; /* plain: a bit by key; else false */
+	const char *op;	  /* when it is known, as are its fields */
+	uint8_t fields;	  /* enum gp_event_field */
+	uint64_t numbers[KEYS];
+	struct gp_pool_id pool;
+	struct text {
+		const char *bytes;
+		size_t length;
+	} texts[KEYS];
 	const json_t *values[KEYS];
 };
 
-static void spread(const json_t *object, struct raw *raw)
+static bool has(const struct raw *raw, enum key key)
 {
-	const char *name;
-	json_t *value;
-	unsigned key;
-
-	memset(raw, 0, sizeof(*raw));
-	json_object_foreach((json_t *)object, name, value)
-	{
-		for (key = 0; key < KEYS; key++)
-			if (name[0] == names[key][0] &&
-			    !strcmp(name, names[key]))
-				break;
-		if (key < KEYS && !json_is_null(value))
-			raw->values[key] = value;
-	}
+	return raw->has & BIT(key);
 }
+
+static const json_t *value_of(const struct raw *raw, enum key key)
+{
+	return has(raw, key) ? raw->values[key] : NULL;
+}
+
+/* The key is not as it must be.  Of a plain event jansson's reading says so. */
+static bool wrong(struct gp_json_trace *t, const struct raw *raw, enum key key,
+		  const char *must_be)
+{
+	if (!raw->is_plain)
+		gp_json_trace_wrong(t, raw->op ? raw->op : "the event",
+				    names[key], value_of(raw, key), must_be);
+	return false;
+}
+
+/* ---- values; missing ones keep what *to holds ---- */
+
+static bool take_number(struct gp_json_trace *t, const struct raw *raw,
+			enum key key, uint64_t *to)
+{
+	if (!has(raw, key))
+		return true;
+	if (!raw->is_plain)
+		return gp_json_trace_number(t, raw->op ? raw->op : "the event",
+					    names[key], raw->values[key], to);
+	*to = raw->numbers[key];
+	return true;
+}
+
+static bool take_stream(struct gp_json_trace *t, const struct raw *raw,
+			enum key key, uint16_t *to)
+{
+	if (!has(raw, key))
+		return true;
+	if (!raw->is_plain)
+		return gp_json_trace_stream(t, raw->op, names[key],
+					    raw->values[key], to);
+	t->scan->status =
+		gp_build_stream(t->build, raw->numbers[key], to, t->diag);
+	return t->scan->status == GP_OK;
+}
+
+static bool take_pool(struct gp_json_trace *t, const struct raw *raw,
+		      uint16_t *to)
+{
+	if (!has(raw, POOL))
+		return true;
+	if (!raw->is_plain)
+		return gp_json_trace_pool(t, raw->op, names[POOL],
+					  raw->values[POOL], to);
+	t->scan->status = gp_build_pool(t->build, raw->pool, to, t->diag);
+	return t->scan->status == GP_OK;
+}
+
+static bool take_site(struct gp_json_trace *t, const struct raw *raw,
+		      uint32_t *to)
+{
+	if (!raw->is_plain || !has(raw, SITE))
+		return gp_json_trace_site(t, raw->op, value_of(raw, SITE), to);
+	*to = (uint32_t)raw->numbers[SITE];
+	return raw->numbers[SITE] < GP_NO_SITE;
+}
+
+static bool take_text(struct gp_json_trace *t, const struct raw *raw,
+		      enum key key, struct text *to)
+{
+	const json_t *value = raw->is_plain ? NULL : value_of(raw, key);
+
+	if (!raw->is_plain) {
+		*to = (struct text){ json_string_value(value),
+				     json_string_length(value) };
+		return gp_json_trace_text(t, raw->op, names[key], value);
+	}
+	*to = raw->texts[key];
+	return has(raw, key);
+}
+
+static bool is_true(const struct raw *raw, enum key key)
+{
+	return raw->is_plain ? raw->is_true & BIT(key)
+			     : json_is_true(value_of(raw, key));
+}
+
+static bool is_false(const struct raw *raw, enum key key)
+{
+	return raw->is_plain ? has(raw, key) && !is_true(raw, key)
+			     : json_is_false(value_of(raw, key));
+}
+
+static bool is_text(struct text text, const char *other)
+{
+	size_t i;
+
+	for (i = 0; i < text.length; i++)
+		if (text.bytes[i] != other[i])
+			return false;
+	return !other[i];
+}
+
+/* ---- what they mean ---- */
 
 static bool find_kind(struct gp_json_trace *t, struct raw *raw, uint8_t *kind)
 {
-	const json_t *op = raw->values[OP];
 	char shown[GP_JSON_SHOWN];
+	struct text op = raw->texts[OP];
 
-	if (!json_is_string(op)) {
-		gp_json_trace_wrong(t, "the event", "op", op, "a text");
-		return false;
+	if (!raw->is_plain) {
+		op.bytes = json_string_value(value_of(raw, OP));
+		op.length = op.bytes ? strlen(op.bytes) : 0;
 	}
-	raw->op = json_string_value(op);
+	if (!op.bytes)
+		return wrong(t, raw, OP, "a text");
 	for (*kind = 0; *kind < GP_EVENT_KINDS; ++*kind)
-		if (!strcmp(raw->op, gp_event_kind_name(*kind)))
+		if (is_text(op, gp_event_kind_name(*kind))) {
+			raw->op = gp_event_kind_name(*kind);
+			raw->fields = gp_event_fields(*kind);
 			return true;
+		}
+	if (raw->is_plain)
+		return false;
 	gp_diag_hint(t->diag, "man 5 gpupool-trace lists them all; is the file "
 			      "from a newer gpupool?");
 	t->scan->status = gp_diag_set(t->diag, GP_INPUT, "unknown op %s",
-				      gp_json_show(op, shown));
+				      gp_json_show(raw->values[OP], shown));
 	return false;
 }
 
 static bool has_needed(struct gp_json_trace *t, const struct raw *raw,
 		       uint8_t kind)
 {
-	for (unsigned key = 0; key < KEYS; key++)
-		if (needs[kind] & NEEDS(key) && !raw->values[key]) {
-			gp_json_trace_wrong(t, raw->op, names[key], NULL, "");
-			return false;
-		}
-	return true;
+	uint32_t missing = needs[kind] & ~raw->has;
+	enum key key = 0;
+
+	if (!missing)
+		return true;
+	while (!(missing & BIT(key)))
+		key++;
+	return wrong(t, raw, key, "");
 }
 
 /* Size and address go by other names where they are something else. */
 static bool read_numbers(struct gp_json_trace *t, const struct raw *raw,
 			 struct gp_event *event, uint64_t *name)
 {
-	unsigned size = event->kind == GP_OTHER_MEMORY ? BYTES : SIZE;
-	unsigned addr = event->kind == GP_OOM ? DEVICE_FREE : ADDR;
-	uint8_t has = gp_event_fields(event->kind);
+	enum key size = event->kind == GP_OTHER_MEMORY ? BYTES : SIZE;
+	enum key addr = event->kind == GP_OOM ? DEVICE_FREE : ADDR;
+	uint8_t fields = raw->fields;
 
-	if (has & GP_HAS_ID && raw->values[ID]) {
+	if (fields & GP_HAS_ID && has(raw, ID)) {
 		event->id = 0;
-		if (!gp_json_trace_number(t, raw->op, "id", raw->values[ID],
-					  name))
+		if (!take_number(t, raw, ID, name))
 			return false;
 	}
-	if (has & GP_HAS_SIZE &&
-	    !gp_json_trace_number(t, raw->op, names[size], raw->values[size],
-				  &event->size))
+	if (fields & GP_HAS_SIZE && !take_number(t, raw, size, &event->size))
 		return false;
-	if (has & GP_HAS_ADDR &&
-	    !gp_json_trace_number(t, raw->op, names[addr], raw->values[addr],
-				  &event->addr))
+	if (fields & GP_HAS_ADDR && !take_number(t, raw, addr, &event->addr))
 		return false;
-	return gp_json_trace_number(t, raw->op, "time", raw->values[TIME],
-				    &event->time_us) &&
-	       gp_json_trace_site(t, raw->op, raw->values[SITE], &event->site);
+	return take_number(t, raw, TIME, &event->time_us) &&
+	       take_site(t, raw, &event->site);
 }
 
 /* Who waits, if it is not the program. */
 static bool read_by(struct gp_json_trace *t, const struct raw *raw,
 		    struct gp_event *event)
 {
-	const json_t *value = raw->values[BY];
-
-	if (event->kind != GP_SYNCHRONIZE || !value)
+	if (event->kind != GP_SYNCHRONIZE || !has(raw, BY))
 		return true;
-	if (raw->values[ID] || !raw->values[STREAM]) {
-		gp_json_trace_wrong(t, raw->op, "by", value,
-				    "beside a \"stream\" and no \"id\"");
-		return false;
-	}
+	if (has(raw, ID) || !has(raw, STREAM))
+		return wrong(t, raw, BY, "beside a \"stream\" and no \"id\"");
 	event->flags |= GP_STREAM_WAITS;
-	return gp_json_trace_stream(t, raw->op, "by", value, &event->by);
+	return take_stream(t, raw, BY, &event->by);
 }
 
 static bool read_stream_pool(struct gp_json_trace *t, const struct raw *raw,
 			     struct gp_event *event)
 {
-	uint8_t has = gp_event_fields(event->kind);
+	uint8_t fields = raw->fields;
 
 	event->stream = event->kind == GP_SYNCHRONIZE	  ? GP_ALL_STREAMS
 			: event->kind == GP_RECORD_STREAM ? GP_NO_STREAM
 							  : 0;
-	if (has & GP_HAS_STREAM &&
-	    !gp_json_trace_stream(t, raw->op, "stream", raw->values[STREAM],
-				  &event->stream))
+	if (fields & GP_HAS_STREAM &&
+	    !take_stream(t, raw, STREAM, &event->stream))
 		return false;
-	if (event->kind == GP_CAPTURE_BEGIN && raw->values[STREAM])
+	if (event->kind == GP_CAPTURE_BEGIN && has(raw, STREAM))
 		event->flags |= GP_NAMES_STREAM;
 	if (!read_by(t, raw, event))
 		return false;
-	return !(has & GP_HAS_POOL) ||
-	       gp_json_trace_pool(t, raw->op, "pool", raw->values[POOL],
-				  &event->pool);
+	return !(fields & GP_HAS_POOL) || take_pool(t, raw, &event->pool);
 }
 
 static bool read_fraction(struct gp_json_trace *t, const struct raw *raw,
 			  struct gp_event *event)
 {
-	const json_t *value = raw->values[FRACTION];
-
 	if (event->kind != GP_SET_FRACTION)
 		return true;
-	event->fraction = json_number_value(value);
-	if (json_is_number(value))
+	event->fraction = json_number_value(raw->values[FRACTION]);
+	if (json_is_number(raw->values[FRACTION]))
 		return true;
-	gp_json_trace_wrong(t, raw->op, "fraction", value, "a number");
-	return false;
+	return wrong(t, raw, FRACTION, "a number");
 }
 
 static bool read_stage(struct gp_json_trace *t, const struct raw *raw,
 		       struct gp_event *event)
 {
-	const json_t *value = raw->values[STAGE];
-	const char *stage = json_string_value(value);
+	struct text stage = raw->texts[STAGE];
 
-	if (event->kind != GP_MARK || !value)
+	if (event->kind != GP_MARK || !has(raw, STAGE))
 		return true;
-	if (stage && !strcmp(stage, "start")) {
-		event->mark = GP_MARK_START;
-	} else if (stage && !strcmp(stage, "end")) {
-		event->mark = GP_MARK_END;
-	} else {
-		gp_json_trace_wrong(t, raw->op, "stage", value,
-				    "start or end, or not there");
-		return false;
+	if (!raw->is_plain) {
+		stage.bytes = json_string_value(raw->values[STAGE]);
+		stage.length = stage.bytes ? strlen(stage.bytes) : 0;
 	}
+	if (stage.bytes && is_text(stage, "start"))
+		event->mark = GP_MARK_START;
+	else if (stage.bytes && is_text(stage, "end"))
+		event->mark = GP_MARK_END;
+	else
+		return wrong(t, raw, STAGE, "start or end, or not there");
 	return true;
 }
 
 static bool read_text(struct gp_json_trace *t, const struct raw *raw,
 		      struct gp_event *event)
 {
-	unsigned key = event->kind == GP_MARK ? NAME : CONF;
-	const json_t *value = raw->values[key];
+	struct text text;
 
-	if (!(gp_event_fields(event->kind) & GP_HAS_TEXT))
+	if (!(raw->fields & GP_HAS_TEXT))
 		return true;
-	if (!gp_json_trace_text(t, raw->op, names[key], value))
+	if (!take_text(t, raw, event->kind == GP_MARK ? NAME : CONF, &text))
 		return false;
-	event->text = gp_build_text(t->build, json_string_value(value),
-				    json_string_length(value));
+	event->text = gp_build_text(t->build, text.bytes, text.length);
 	return true;
 }
 
 static void read_flags(const struct raw *raw, struct gp_event *event)
 {
-	if (json_is_true(raw->values[INFERRED]))
+	if (is_true(raw, INFERRED))
 		event->flags |= GP_INFERRED;
-	if (json_is_true(raw->values[REFUSED]) && event->kind == GP_ALLOC)
+	if (is_true(raw, REFUSED) && event->kind == GP_ALLOC)
 		event->flags |= GP_REFUSED;
-	if (json_is_true(raw->values[RESTORED]) && event->kind == GP_ALLOC)
+	if (is_true(raw, RESTORED) && event->kind == GP_ALLOC)
 		event->flags |= GP_RESTORED;
 	if (event->kind != GP_FREE)
 		return;
-	if (json_is_true(raw->values[AT_ONCE]))
+	if (is_true(raw, AT_ONCE))
 		event->flags |= GP_AT_ONCE;
-	else if (json_is_false(raw->values[AT_ONCE]))
+	else if (is_false(raw, AT_ONCE))
 		event->flags |= GP_BUILD_LATE;
+}
+
+static bool find_device(struct gp_json_trace *t, const struct raw *raw,
+			uint32_t *device)
+{
+	uint64_t ordinal;
+
+	if (!has(raw, DEVICE))
+		return true;
+	return take_number(t, raw, DEVICE, &ordinal) &&
+	       (ordinal == t->devices[*device].ordinal ||
+		gp_json_trace_device(t, ordinal, device));
 }
 
 static void name_event(const struct gp_json_trace *t, uint32_t device)
@@ -259,30 +372,251 @@ static void name_event(const struct gp_json_trace *t, uint32_t device)
 		gp_diag_record(t->diag, "event %zu", t->devices[device].events);
 }
 
+/* False: a failure, or a plain event that jansson has to look at. */
+static bool deliver(struct gp_json_trace *t, uint32_t device, struct raw *raw)
+{
+	struct gp_event event = { .id = GP_NO_ID };
+	uint64_t name = 0;
+
+	if (find_device(t, raw, &device) && find_kind(t, raw, &event.kind) &&
+	    has_needed(t, raw, event.kind) &&
+	    read_numbers(t, raw, &event, &name) &&
+	    read_stream_pool(t, raw, &event) && read_fraction(t, raw, &event) &&
+	    read_stage(t, raw, &event) && read_text(t, raw, &event)) {
+		read_flags(raw, &event);
+		gp_build_event(t->build, device, &event, name);
+		t->devices[device].events++;
+		return true;
+	}
+	if (t->scan->status)
+		name_event(t, device);
+	return false;
+}
+
+/* ---- as jansson reads it ---- */
+
+static void spread(const json_t *object, struct raw *raw)
+{
+	const char *name;
+	json_t *value;
+	unsigned key;
+
+	raw->has = 0;
+	raw->is_plain = false;
+	raw->op = NULL;
+	json_object_foreach((json_t *)object, name, value)
+	{
+		for (key = 0; key < KEYS; key++)
+			if (name[0] == names[key][0] &&
+			    !strcmp(name, names[key]))
+				break;
+		if (key == KEYS || json_is_null(value))
+			continue;
+		raw->values[key] = value;
+		raw->has |= BIT(key);
+	}
+}
+
 void gp_json_trace_event(struct gp_json_trace *t, uint32_t device,
 			 const json_t *object)
 {
-	struct gp_event event = { .id = GP_NO_ID };
-	uint64_t name = 0, ordinal = t->devices[device].ordinal;
 	struct raw raw;
 
 	spread(object, &raw);
-	if (!json_is_object(object))
-		gp_json_trace_wrong(t, "the list", "events", object,
-				    "objects, each with an \"op\"");
-	else if (gp_json_trace_number(t, "the event", "device",
-				      raw.values[DEVICE], &ordinal) &&
-		 gp_json_trace_device(t, ordinal, &device) &&
-		 find_kind(t, &raw, &event.kind) &&
-		 has_needed(t, &raw, event.kind) &&
-		 read_numbers(t, &raw, &event, &name) &&
-		 read_stream_pool(t, &raw, &event) &&
-		 read_fraction(t, &raw, &event) &&
-		 read_stage(t, &raw, &event) && read_text(t, &raw, &event)) {
-		read_flags(&raw, &event);
-		gp_build_event(t->build, device, &event, name);
-		t->devices[device].events++;
+	if (json_is_object(object)) {
+		deliver(t, device, &raw);
 		return;
 	}
+	gp_json_trace_wrong(t, "the list", "events", object,
+			    "objects, each with an \"op\"");
 	name_event(t, device);
+}
+
+/* ---- the plain form ---- */
+
+/* Where the reading of an event stands.  Behind the window lie zeros, at which
+ * every step ends. */
+struct cursor {
+	const unsigned char *at;
+	uint64_t lines;
+};
+
+static unsigned char pass_space(struct cursor *c)
+{
+	while (*c->at == ' ' || *c->at == '\n' || *c->at == '\t' ||
+	       *c->at == '\r')
+		c->lines += *c->at++ == '\n';
+	return *c->at;
+}
+
+static inline unsigned char next(struct cursor *c)
+{
+	return *c->at > ' ' ? *c->at : pass_space(c);
+}
+
+static inline bool step(struct cursor *c, unsigned char expected)
+{
+	if (*c->at != expected && next(c) != expected)
+		return false;
+	c->at++;
+	return true;
+}
+
+#define IS(name) (!memcmp(at, name "\"", sizeof(name)))
+
+/* The key whose name begins there, with the quote behind it; or KEYS. */
+static enum key plain_key(const unsigned char *at)
+{
+	switch (*at) {
+	case 'a': return IS("addr") ? ADDR : IS("at_once") ? AT_ONCE : KEYS;
+	case 'b': return IS("by") ? BY : IS("bytes") ? BYTES : KEYS;
+	case 'c': return IS("conf") ? CONF : KEYS;
+	case 'd':
+		return IS("device")	   ? DEVICE
+		       : IS("device_free") ? DEVICE_FREE
+					   : KEYS;
+	case 'i': return IS("id") ? ID : IS("inferred") ? INFERRED : KEYS;
+	case 'n': return IS("name") ? NAME : KEYS;
+	case 'o': return IS("op") ? OP : KEYS;
+	case 'p': return IS("pool") ? POOL : KEYS;
+	case 'r':
+		return IS("refused")	? REFUSED
+		       : IS("restored") ? RESTORED
+					: KEYS;
+	case 's':
+		return IS("size")     ? SIZE
+		       : IS("site")   ? SITE
+		       : IS("stream") ? STREAM
+		       : IS("stage")  ? STAGE
+				      : KEYS;
+	case 't': return IS("time") ? TIME : KEYS;
+	default: return KEYS;
+	}
+}
+
+/* Eight digits at once, two by two and so on; false where there are fewer. */
+static inline bool eight_digits(const unsigned char *at, uint64_t *to)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+	v = le64toh(v) - UINT64_C(0x3030303030303030);
+	if ((v | (v + UINT64_C(0x7676767676767676))) &
+	    UINT64_C(0x8080808080808080))
+		return false;
+	v = (v * 10 + (v >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+	v = (v * 100 + (v >> 16)) & UINT64_C(0x0000ffff0000ffff);
+	*to = *to * 100000000 + (uint32_t)(v * 10000 + (v >> 32));
+	return true;
+}
+
+/* 19 digits at the most, which no overflow comes of. */
+static inline bool plain_number(struct cursor *c, uint64_t *to)
+{
+	const unsigned char *from = c->at;
+	uint64_t number = 0;
+
+	while (c->at - from < 16 && eight_digits(c->at, &number))
+		c->at += 8;
+	while (*c->at >= '0' && *c->at <= '9')
+		number = number * 10 + (*c->at++ - '0');
+	*to = number;
+	return c->at > from && c->at - from < 20 &&
+	       (*from != '0' || c->at == from + 1);
+}
+
+static bool plain_text(struct cursor *c, struct text *to)
+{
+	const unsigned char *from = c->at + 1;
+
+	if (*c->at != '"')
+		return false;
+	for (c->at++; *c->at != '"'; c->at++)
+		if (*c->at < ' ' || *c->at > '~' || *c->at == '\\')
+			return false;
+	*to = (struct text){ (const char *)from, (size_t)(c->at++ - from) };
+	return true;
+}
+
+static bool plain_pool(struct cursor *c, struct gp_pool_id *to)
+{
+	if (!step(c, '['))
+		return false;
+	next(c);
+	if (!plain_number(c, &to->first) || !step(c, ','))
+		return false;
+	next(c);
+	return plain_number(c, &to->second) && step(c, ']');
+}
+
+static bool plain_flag(struct cursor *c, struct raw *raw, enum key key)
+{
+	if (!memcmp(c->at, "true", 4)) {
+		c->at += 4;
+		raw->is_true |= BIT(key);
+		return true;
+	}
+	if (memcmp(c->at, "false", 5) != 0)
+		return false;
+	c->at += 5;
+	return true;
+}
+
+static bool plain_value(struct cursor *c, struct raw *raw, enum key key)
+{
+	switch (key) {
+	case OP:
+	case CONF:
+	case NAME:
+	case STAGE: return plain_text(c, &raw->texts[key]);
+	case POOL: return plain_pool(c, &raw->pool);
+	case AT_ONCE:
+	case INFERRED:
+	case REFUSED:
+	case RESTORED: return plain_flag(c, raw, key);
+	case FRACTION:
+	case KEYS: return false;
+	default: return plain_number(c, &raw->numbers[key]);
+	}
+}
+
+/* An object, from its brace on. */
+static bool plain_event(struct cursor *c, struct raw *raw)
+{
+	raw->has = raw->is_true = 0;
+	raw->is_plain = true;
+	raw->op = NULL;
+	if (!step(c, '{'))
+		return false;
+	do {
+		enum key key;
+
+		if (!step(c, '"'))
+			return false;
+		key = plain_key(c->at);
+		if (key == KEYS || has(raw, key))
+			return false;
+		raw->has |= BIT(key);
+		c->at += lengths[key] + 1;
+		if (!step(c, ':'))
+			return false;
+		next(c);
+		if (!plain_value(c, raw, key))
+			return false;
+	} while (step(c, ','));
+	return step(c, '}') && has(raw, OP);
+}
+
+bool gp_json_trace_plain_event(struct gp_json_trace *t, uint32_t device)
+{
+	struct cursor c = { .at = t->scan->source->at };
+	struct raw raw;
+
+	if (t->scan->status || t->scan->source->config->by_jansson ||
+	    !plain_event(&c, &raw) ||
+	    (!deliver(t, device, &raw) && !t->scan->status))
+		return false;
+	t->scan->source->at = c.at;
+	t->scan->line += c.lines;
+	return true;
 }

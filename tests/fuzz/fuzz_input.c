@@ -7,10 +7,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct gp_trace *trace;
+	struct gp_trace *trace = NULL;
 	struct gp_diag diag = { 0 };
+	enum gp_status status = trace_read(data, size, &trace, &diag);
 
-	if (trace_read(data, size, &trace, &diag) != GP_OK)
+	trace_read_by_jansson(data, size, trace, &diag);
+	if (status != GP_OK)
 		return 0;
 	trace_write_and_read(trace, GP_TRACE_JSON);
 	trace_write_and_read(trace, GP_TRACE_JSONL);

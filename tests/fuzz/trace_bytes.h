@@ -3,6 +3,8 @@
 #ifndef TESTS_FUZZ_TRACE_BYTES_H
 #define TESTS_FUZZ_TRACE_BYTES_H
 
+#include <string.h>
+
 #include "fuzz/target.h"
 #include "gpupool/input.h"
 #include "gpupool/trace.h"
@@ -20,6 +22,32 @@ static inline enum gp_status trace_read(const void *data, size_t size,
 	must(status == GP_OK || status == GP_INPUT, "neither read nor refused");
 	must(status == GP_OK || *diag->what, "an error says nothing");
 	return status;
+}
+
+/* Read by jansson, the same trace comes of it, or the same refusal. */
+static inline void trace_read_by_jansson(const void *data, size_t size,
+					 const struct gp_trace *trace,
+					 const struct gp_diag *diag)
+{
+	struct bytes bytes = bytes_of(data, size);
+	struct gp_diag other_diag = { 0 };
+	struct gp_trace *other = NULL;
+	enum gp_status status =
+		gp_input_read(&(struct gp_input_config){ .path = bytes.path,
+							 .by_jansson = true },
+			      &other, &other_diag);
+
+	close(bytes.fd);
+	must((status == GP_OK) == (trace != NULL),
+	     "only one of two readers takes it");
+	if (trace)
+		must(gp_trace_equal(trace, other), "two readers differ");
+	else
+		must(!strcmp(diag->what, other_diag.what) &&
+			     !strcmp(diag->record, other_diag.record) &&
+			     !strcmp(diag->hint, other_diag.hint),
+		     "two readers refuse it in other words");
+	gp_trace_destroy(other);
 }
 
 /* There and back. */
