@@ -179,9 +179,10 @@ void gp_report_look_json(const struct gp_look_report *report, FILE *out);
 struct gp_suggest_report {
 	const char *path;
 	const struct gp_trace *trace;
-	const struct gp_ranks *ranks;	  /* NULL: one file is all */
-	const struct gp_study *study;	  /* a case a device */
-	const struct gp_verdict *verdict; /* the one that is told in words */
+	const struct gp_ranks *ranks; /* NULL: one file is all */
+	const struct gp_study *study; /* a case a device */
+	size_t worst; /* the case that is told in words; of it are path and
+		       * trace */
 	uint64_t capacity_below; /* the first device's, which is concluded to
 				  * be capacity or more; 0: it is known */
 	const struct gp_release_choice *choice; /* NULL: the user chose */

@@ -55,7 +55,8 @@ struct gp_case {
 };
 
 struct gp_study_config {
-	const struct gp_case *cases; /* one setting is to serve them all */
+	/* One setting is to serve them all, but for those that none serves. */
+	const struct gp_case *cases;
 	size_t case_count;
 	const char *conf; /* as it is: what a change is compared with */
 	uint8_t release;
@@ -70,28 +71,38 @@ struct gp_study_config {
 
 /* ---- one setting, tried ---- */
 
+/* On one case. */
+struct gp_trial_case {
+	bool is_served; /* every request */
+	uint64_t ooms, retries;
+	uint64_t reserved;	 /* the peak */
+	uint64_t mallocs, pages; /* calls of cudaMalloc; pages mapped */
+	double time_us;		 /* of all device calls, by the prices */
+	struct gp_oom first_oom;
+	/* The smallest capacity from which on every one serves all.  0: not
+	 * measured, as it is above need_above; GP_UNLIMITED: no device is large
+	 * enough. */
+	uint64_t need, need_above;
+	/* Of a window what it would reserve at its peak and at most
+	 * (gpupool/estimate.h); 0: not asked, or as in the replay. */
+	uint64_t estimated, high;
+	bool is_estimated; /* it was asked */
+};
+
 struct gp_trial {
 	char *conf; /* owned: all of it, to be pasted */
 	const struct gp_candidate_conf
 		*candidate; /* NULL: as it is, or found */
 	bool is_excluded;   /* names a setting that cannot be used */
 	char refusal[160];  /* why that release does not take it; "": it does */
-	bool is_served;	    /* every request, of every case */
-	uint64_t ooms, retries;	 /* of all cases */
-	uint64_t reserved;	 /* the peak, of the case with most */
-	uint64_t mallocs, pages; /* calls of cudaMalloc; pages mapped */
-	double time_us;		 /* of all device calls, by the prices */
-	struct gp_oom first_oom; /* of the first case that has one */
-	uint32_t oom_case;
-	/* The smallest capacity from which on every one serves all, of the case
-	 * that needs most.  0: not measured, as it is above need_above;
-	 * GP_UNLIMITED: no device is large enough. */
-	uint64_t need, need_above;
-	uint64_t *needs; /* owned; by case; NULL: not measured */
-	/* Of windows what it would reserve at its peak and at most, of the case
-	 * with most (gpupool/estimate.h); 0: not asked, or as in the replay. */
-	uint64_t estimated, high;
-	bool is_estimated; /* it was asked */
+	struct gp_trial_case *cases; /* owned; those undecided are zero */
+	/* Of all cases that are not undecided. */
+	bool is_served;
+	uint64_t ooms, retries;
+	uint64_t reserved; /* the peak, of the case with most */
+	uint64_t mallocs, pages;
+	double time_us;
+	uint64_t need; /* of the case that needs most; 0: not measured of all */
 };
 
 /* ---- the verdict ---- */
@@ -115,7 +126,8 @@ extern const char *const gp_ends_names[];
 /* Of one case. */
 struct gp_verdict {
 	enum gp_verdict_kind kind;
-	char *conf; /* owned: what to use; NULL: nothing is advised */
+	char *conf;   /* owned: what to use; NULL: nothing is advised */
+	size_t trial; /* the study's that is advised, or lacks least */
 	uint8_t release;
 	uint64_t capacity; /* GP_UNLIMITED: not known */
 	uint64_t live;	   /* most at once, each block in whole 512 B */
@@ -139,9 +151,10 @@ struct gp_verdict {
 struct gp_study {
 	struct gp_trial *trials; /* the first is as it is */
 	size_t count;
-	size_t best;	      /* what is advised, or lacks least; 0: as it is */
-	bool is_change;	      /* best is advised in place of what is */
-	size_t unconstrained; /* best, were all settings allowed */
+	size_t best;	 /* what is advised, or lacks least; 0: as it is */
+	bool is_change;	 /* best is advised in place of what is */
+	bool is_divided; /* each case is served, but no setting serves all */
+	size_t unconstrained;	     /* best, were all settings allowed */
 	struct gp_verdict *verdicts; /* by case */
 	size_t case_count;
 	uint32_t replays;
@@ -152,8 +165,8 @@ enum gp_status gp_study(const struct gp_study_config *config,
 /* Also of a zeroed one. */
 void gp_study_release(struct gp_study *study);
 
-/* The one that decides: undecided or failing before others, then the one that
- * needs most. */
+/* The one that decides: failing before undecided before others, then the one
+ * that needs most.  Where nothing is requested there is least to decide. */
 size_t gp_verdict_worst(const struct gp_verdict *verdicts, size_t count);
 
 /* The most that a program holds at once, each block rounded up.  To 512 bytes

@@ -58,7 +58,7 @@ static void write_report(const struct session *s, FILE *out)
 		.trace = class->trace,
 		.ranks = gp_ranking_ranks(&s->ranking),
 		.study = study,
-		.verdict = &study->verdicts[worst],
+		.worst = worst,
 		.capacity_below =
 			ranks->count == 1 ? s->studying.capacity_below : 0,
 		.choice = first->has_choice ? &first->choice : NULL,

@@ -5,9 +5,11 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/mem.h"
 #include "report/emit_parts.h"
 #include "report/head.h"
 #include "report/verdict.h"
@@ -70,6 +72,15 @@ const char *ranks_name(const struct gp_ranks *ranks, size_t index,
 	snprintf(text, RANKS_TITLE, "%.200s",
 		 ranks ? name_of(ranks, ranks->classes[class].paths[0]) : "it");
 	return text;
+}
+
+uint32_t ranks_device(const struct gp_ranks *ranks, size_t index)
+{
+	if (!ranks)
+		return (uint32_t)index;
+	return (uint32_t)(index -
+			  ranks->classes[gp_ranks_class_of(ranks, index)]
+				  .first_case);
 }
 
 /* ---- how many are alike ---- */
@@ -193,18 +204,112 @@ void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks)
 		gp_page_field(page, "Recorded", "%s", words.text);
 }
 
+/* ---- what comes of them ---- */
+
+/* Kinds of verdicts, the worst first, in the words of one and of several. */
+static const struct {
+	enum gp_verdict_kind kind;
+	const char *one, *several, *brief;
+} kinds[] = {
+	{ GP_VERDICT_TOO_SMALL, "needs a larger device", "need a larger device",
+	  "too small" },
+	{ GP_VERDICT_NO_SETTING, "is served by no setting",
+	  "are served by no setting", "no setting" },
+	{ GP_VERDICT_UNDECIDED, "is undecided", "are undecided", "undecided" },
+	{ GP_VERDICT_SETTING, "needs another setting", "need another setting",
+	  "setting" },
+	{ GP_VERDICT_FITS, "fits", "fit", "fits" },
+};
+
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
+
+/* Of the class's devices the worst. */
+static enum gp_verdict_kind kind_of(const struct gp_ranks *ranks, size_t class,
+				    const struct gp_study *study)
+{
+	const struct gp_rank_class *c = &ranks->classes[class];
+	const struct gp_verdict *first = &study->verdicts[c->first_case];
+
+	return c->trace->device_count
+		       ? first[gp_verdict_worst(first, c->trace->device_count)]
+				 .kind
+		       : GP_VERDICT_UNDECIDED;
+}
+
+static size_t files_of(const struct gp_ranks *ranks,
+		       const struct gp_study *study, enum gp_verdict_kind kind)
+{
+	size_t files = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		if (kind_of(ranks, i, study) == kind)
+			files += ranks->classes[i].count;
+	return files;
+}
+
+static struct words how_judged(const struct gp_ranks *ranks,
+			       const struct gp_study *study)
+{
+	struct words words = { "" };
+	size_t left = ranks->files;
+
+	for (size_t k = 0; k < KINDS; k++) {
+		size_t files = files_of(ranks, study, kinds[k].kind);
+
+		if (!files)
+			continue;
+		if (files == ranks->files)
+			say(&words, "All %zu ranks", files);
+		else if (left == ranks->files)
+			say(&words, "Of %zu ranks %zu", left, files);
+		else
+			say(&words, "%s%zu", left == files ? " and " : ", ",
+			    files);
+		say(&words, " %s", files > 1 ? kinds[k].several : kinds[k].one);
+		left -= files;
+	}
+	return words;
+}
+
+void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
+		  const struct gp_study *study, size_t told)
+{
+	if (ranks)
+		gp_page_line(page, GP_TONE_PLAIN, 0, "%s.",
+			     how_judged(ranks, study).text);
+	if (study->is_divided)
+		gp_page_line(page, GP_TONE_BAD, 0,
+			     "No one setting was found that serves them all; "
+			     "--format json has one for each.");
+	if (!study->is_change || study->verdicts[told].conf)
+		return;
+	gp_page_line(page, GP_TONE_PLAIN, 0,
+		     "What serves the others that need another setting:");
+	gp_page_command(page, "    ",
+			verdict_line(study->trials[study->best].conf).text);
+}
+
 /* ---- what each needs ---- */
 
-#define NAME 34
+#define NAME 27
 
-static const char *need_text(const struct gp_trial *trial, size_t index,
-			     char text[GP_BYTES_TEXT])
+static const char *need_text(const struct gp_study *study, size_t trial,
+			     size_t index, char text[GP_BYTES_TEXT])
 {
-	if (!trial->needs)
+	uint64_t need = study->trials[trial].cases[index].need;
+
+	if (!need)
 		return "";
-	return trial->needs[index] == GP_UNLIMITED
-		       ? "none"
-		       : gp_bytes_text(trial->needs[index], text);
+	return need == GP_UNLIMITED ? "none" : gp_bytes_text(need, text);
+}
+
+static const char *kind_text(enum gp_verdict_kind kind)
+{
+	size_t k = 0;
+
+	while (kinds[k].kind != kind)
+		k++;
+	return kinds[k].brief;
 }
 
 static void print_row(const struct gp_page *page, const struct gp_ranks *ranks,
@@ -213,6 +318,7 @@ static void print_row(const struct gp_page *page, const struct gp_ranks *ranks,
 	const struct gp_rank_class *class =
 		&ranks->classes[gp_ranks_class_of(ranks, index)];
 	const struct gp_trace *trace = class->trace;
+	const struct gp_verdict *v = &study->verdicts[index];
 	char live[GP_BYTES_TEXT], a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
 	char name[RANKS_TITLE];
 
@@ -225,37 +331,59 @@ static void print_row(const struct gp_page *page, const struct gp_ranks *ranks,
 		fprintf(page->out, "%-*s", NAME, name);
 	else
 		fprintf(page->out, "%s\n%*s", name, NAME, "");
-	fprintf(page->out, "%6zu%12s%12s", class->count,
-		gp_bytes_text(study->verdicts[index].live, live),
-		need_text(&study->trials[0], index, a));
+	fprintf(page->out, "%6zu%11s%11s", class->count,
+		gp_bytes_text(v->live, live), need_text(study, 0, index, a));
 	if (study->is_change)
-		fprintf(page->out, "%12s",
-			need_text(&study->trials[study->best], index, b));
-	putc('\n', page->out);
+		fprintf(page->out, "%11s",
+			v->conf ? need_text(study, v->trial, index, b) : "");
+	fprintf(page->out, "  %s\n", kind_text(v->kind));
+}
+
+/* The cases, the worst first; the caller frees. */
+static size_t *by_need(const struct gp_study *study)
+{
+	size_t *order = gp_mem_alloc(study->case_count + 1, sizeof(*order));
+	struct gp_verdict *left =
+		gp_mem_alloc(study->case_count + 1, sizeof(*left));
+	size_t count = study->case_count;
+
+	memcpy(left, study->verdicts, count * sizeof(*left));
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++) {
+		size_t worst = i + gp_verdict_worst(left + i, count - i);
+		struct gp_verdict verdict = left[worst];
+		size_t index = order[worst];
+
+		/* Those that are as bad stay as they stood. */
+		memmove(left + i + 1, left + i, (worst - i) * sizeof(*left));
+		memmove(order + i + 1, order + i, (worst - i) * sizeof(*order));
+		left[i] = verdict;
+		order[i] = index;
+	}
+	free(left);
+	return order;
 }
 
 void ranks_table(const struct gp_page *page, const struct gp_ranks *ranks,
 		 const struct gp_study *study)
 {
-	size_t worst = gp_verdict_worst(study->verdicts, study->case_count);
-	size_t shown = 1;
+	size_t *order;
 
 	if (!ranks || ranks->count < 2)
 		return;
+	order = by_need(study);
 	gp_page_blank(page);
-	fprintf(page->out, "%-*s%6s%12s%12s%s\n", NAME,
-		"Ranks that differ, the worst first", "files", "live", "need",
-		study->is_change ? "   suggested" : "");
-	print_row(page, ranks, study, worst);
-	for (size_t i = 0; i < study->case_count && shown < ROWS_SHOWN; i++)
-		if (i != worst) {
-			print_row(page, ranks, study, i);
-			shown++;
-		}
-	if (study->case_count > shown)
+	fprintf(page->out, "%-*s%6s%11s%11s%s  verdict\n", NAME,
+		"Ranks that differ", "files", "live", "need",
+		study->is_change ? "  suggested" : "");
+	for (size_t i = 0; i < study->case_count && i < ROWS_SHOWN; i++)
+		print_row(page, ranks, study, order[i]);
+	if (study->case_count > ROWS_SHOWN)
 		gp_page_line(page, GP_TONE_PLAIN, 0,
 			     "%zu more: --format json has them all.",
-			     study->case_count - shown);
+			     study->case_count - ROWS_SHOWN);
+	free(order);
 }
 
 /* ---- for a program ---- */

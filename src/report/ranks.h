@@ -18,8 +18,15 @@ const char *ranks_title(const struct gp_ranks *ranks, const char *path,
 const char *ranks_name(const struct gp_ranks *ranks, size_t index,
 		       char text[RANKS_TITLE]);
 
+/* The index of its device in its own trace. */
+uint32_t ranks_device(const struct gp_ranks *ranks, size_t index);
+
 /* How many are alike, and what was recorded otherwise; nothing for NULL. */
 void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks);
+/* Besides the verdict that is told in words: how many of the ranks fit, and
+ * what serves the others where nothing serves that one. */
+void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
+		  const struct gp_study *study, size_t told);
 /* What each class needs, the worst one first; nothing for NULL, or where all
  * are alike. */
 void ranks_table(const struct gp_page *page, const struct gp_ranks *ranks,

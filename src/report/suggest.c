@@ -24,9 +24,15 @@ static const char *time_text(double us, char text[GP_COUNT_TEXT])
 	return text;
 }
 
+static const struct gp_verdict *verdict_of(
+	const struct gp_suggest_report *report)
+{
+	return &report->study->verdicts[report->worst];
+}
+
 static const struct gp_trial *best_of(const struct gp_suggest_report *report)
 {
-	return &report->study->trials[report->study->best];
+	return &report->study->trials[verdict_of(report)->trial];
 }
 
 /* ---- the answer ---- */
@@ -52,7 +58,7 @@ static void print_advice(const struct gp_page *page,
 static void print_answer(const struct gp_page *page,
 			 const struct gp_suggest_report *report)
 {
-	const struct gp_verdict *v = report->verdict;
+	const struct gp_verdict *v = verdict_of(report);
 	struct verdict_text limits = verdict_limits(v);
 
 	gp_page_line(page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_GOOD, 0,
@@ -62,36 +68,20 @@ static void print_answer(const struct gp_page *page,
 	else if (v->kind == GP_VERDICT_NO_SETTING)
 		gp_page_line(page, GP_TONE_PLAIN, 0, "The best: %s.",
 			     gp_head_settings(best_of(report)->conf));
-	if (!*limits.text)
-		return;
-	if (v->conf)
+	if (*limits.text && v->conf)
 		gp_page_blank(page);
-	gp_page_line(page, GP_TONE_PLAIN, 0, "%s", limits.text);
+	if (*limits.text)
+		gp_page_line(page, GP_TONE_PLAIN, 0, "%s", limits.text);
+	ranks_answer(page, report->ranks, report->study, report->worst);
 }
 
 /* ---- the proof ---- */
 
-/* Of several ranks only the number is told: which step it is, is in the one
- * trace alone. */
-static const char *event_of(const struct gp_suggest_report *report,
-			    const struct gp_trial *trial,
-			    char text[GP_EVENT_TEXT])
-{
-	char count[GP_COUNT_TEXT];
-
-	if (!report->ranks)
-		return gp_event_words(report->trace, trial->oom_case,
-				      trial->first_oom.event, text);
-	snprintf(text, GP_EVENT_TEXT, "event %s",
-		 gp_count_text(trial->first_oom.event, count));
-	return text;
-}
-
 static void print_oom(const struct gp_page *page,
 		      const struct gp_suggest_report *report)
 {
-	const struct gp_trial *trial = &report->study->trials[0];
-	const struct gp_oom *oom = &trial->first_oom;
+	const struct gp_oom *oom =
+		&report->study->trials[0].cases[report->worst].first_oom;
 	char who[RANKS_TITLE];
 	char event[GP_EVENT_TEXT], size[GP_BYTES_TEXT], left[GP_BYTES_TEXT];
 	char allocated[GP_BYTES_TEXT], reserved[GP_BYTES_TEXT];
@@ -104,8 +94,10 @@ static void print_oom(const struct gp_page *page,
 		     "As recorded %s runs out of memory at %s: no room for "
 		     "%s, with %s reserved, %s allocated, %s left on the "
 		     "device and %s the largest free block%s.",
-		     ranks_name(report->ranks, trial->oom_case, who),
-		     event_of(report, trial, event),
+		     ranks_name(report->ranks, report->worst, who),
+		     gp_event_words(report->trace,
+				    ranks_device(report->ranks, report->worst),
+				    oom->event, event),
 		     gp_bytes_text(oom->size, size),
 		     gp_bytes_text(oom->reserved, reserved),
 		     gp_bytes_text(oom->allocated, allocated),
@@ -135,18 +127,17 @@ static void print_count(const struct gp_page *page, const char *label,
 		     b ? gp_count_text(*b, y) : NULL);
 }
 
-static const char *need_text(const struct gp_trial *trial,
-			     char text[GP_BYTES_TEXT])
+static const char *need_text(uint64_t need, char text[GP_BYTES_TEXT])
 {
-	if (!trial->needs)
+	if (!need)
 		return "";
-	return trial->need == GP_UNLIMITED ? "none"
-					   : gp_bytes_text(trial->need, text);
+	return need == GP_UNLIMITED ? "none" : gp_bytes_text(need, text);
 }
 
 /* b NULL: there is only one. */
-static void print_numbers(const struct gp_page *page, const struct gp_trial *a,
-			  const struct gp_trial *b)
+static void print_numbers(const struct gp_page *page,
+			  const struct gp_trial_case *a,
+			  const struct gp_trial_case *b)
 {
 	char x[GP_COUNT_TEXT], y[GP_COUNT_TEXT];
 
@@ -154,8 +145,8 @@ static void print_numbers(const struct gp_page *page, const struct gp_trial *a,
 	print_number(page, "", "as recorded", b ? "suggested" : NULL);
 	print_count(page, "OOMs", a->ooms, b ? &b->ooms : NULL);
 	print_count(page, "Alloc retries", a->retries, b ? &b->retries : NULL);
-	print_number(page, "Need (smallest device)", need_text(a, x),
-		     b ? need_text(b, y) : NULL);
+	print_number(page, "Need (smallest device)", need_text(a->need, x),
+		     b ? need_text(b->need, y) : NULL);
 	print_number(page, "Peak reserved", gp_bytes_text(a->reserved, x),
 		     b ? gp_bytes_text(b->reserved, y) : NULL);
 	print_count(page, "cudaMalloc calls", a->mallocs,
@@ -208,7 +199,7 @@ static void print_constraint(const struct gp_page *page,
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_PLAIN, 0,
 		     "%s, which is not to be used, would need %s.",
-		     gp_head_settings(free->conf), need_text(free, need));
+		     gp_head_settings(free->conf), need_text(free->need, need));
 }
 
 /* ---- all that was tried ---- */
@@ -236,7 +227,7 @@ static void print_trial(const struct gp_page *page,
 	fprintf(page->out, "%4" PRIu64 "%8" PRIu64 "%11s%11s%9s%s\n",
 		trial->ooms, trial->retries,
 		gp_bytes_text(trial->reserved, reserved),
-		need_text(trial, need), time_text(trial->time_us, time),
+		need_text(trial->need, need), time_text(trial->time_us, time),
 		trial->is_excluded ? " x" : "");
 }
 
@@ -266,7 +257,7 @@ static void print_trials(const struct gp_page *page,
 static void print_head(const struct gp_page *page,
 		       const struct gp_suggest_report *report)
 {
-	uint64_t capacity = report->verdict->capacity;
+	uint64_t capacity = verdict_of(report)->capacity;
 	char text[GP_BYTES_TEXT], title[RANKS_TITLE];
 
 	ranks_title(report->ranks, report->path, title);
@@ -277,7 +268,7 @@ static void print_head(const struct gp_page *page,
 		gp_page_line(page, GP_TONE_TITLE, 0, "%s on %s of memory",
 			     title, gp_bytes_text(capacity, text));
 	ranks_head(page, report->ranks);
-	gp_head_release(page, report->verdict->release, report->choice);
+	gp_head_release(page, verdict_of(report)->release, report->choice);
 	gp_page_field(page, "Settings", "%s, as recorded",
 		      gp_head_settings(report->study->trials[0].conf));
 	if (report->capacity_below)
@@ -300,12 +291,14 @@ void gp_report_suggest_text(const struct gp_suggest_report *report,
 
 	print_head(&page, report);
 	print_answer(&page, report);
-	if (report->verdict->kind == GP_VERDICT_UNDECIDED)
+	if (verdict_of(report)->kind == GP_VERDICT_UNDECIDED)
 		return;
 	print_constraint(&page, report);
 	print_oom(&page, report);
-	print_numbers(&page, &study->trials[0],
-		      study->is_change ? best_of(report) : NULL);
+	print_numbers(&page, &study->trials[0].cases[report->worst],
+		      verdict_of(report)->conf
+			      ? &best_of(report)->cases[report->worst]
+			      : NULL);
 	ranks_table(&page, report->ranks, study);
 	print_proof(&page, report);
 	print_trials(&page, report);

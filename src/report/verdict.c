@@ -41,6 +41,11 @@ static void say_fits(struct verdict_text *words, const struct gp_verdict *v)
 	gp_bytes_text(v->need, need);
 	if (v->conf && v->need_as_recorded == GP_UNLIMITED)
 		say(words, "It fits; another setting needs %s.", need);
+	else if (v->conf && !gp_study_is_less(v->need, v->need_as_recorded))
+		say(words,
+		    "It fits as it is, and with the setting that others need: "
+		    "%s.",
+		    need);
 	else if (v->conf)
 		say(words, "It fits; another setting needs %s less: %s.",
 		    gp_bytes_text(v->need_as_recorded - v->need, more), need);
@@ -263,7 +268,7 @@ static void write_trial(struct gp_emit *json, const struct gp_trial *trial)
 	gp_emit_count(json, GP_CALLS_MALLOC, trial->mallocs);
 	gp_emit_count(json, GP_CALLS_MAP, trial->pages);
 	gp_emit_close(json, '}');
-	if (trial->needs)
+	if (trial->need)
 		gp_emit_limit(json, "need", trial->need);
 	else
 		gp_emit_null(json, "need");

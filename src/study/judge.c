@@ -69,9 +69,10 @@ struct field {
 	size_t count;
 };
 
-static struct field field_of(const struct gp_study *study, enum who who,
+static struct field field_of(const struct session *s, enum who who,
 			     bool hazards)
 {
+	const struct gp_study *study = s->study;
 	struct field field = {
 		.items = gp_mem_alloc(study->count + 1, sizeof(*field.items)),
 	};
@@ -79,7 +80,7 @@ static struct field field_of(const struct gp_study *study, enum who who,
 	for (size_t i = 0; i < study->count; i++) {
 		const struct gp_trial *trial = &study->trials[i];
 
-		if (takes_part(trial, who) && trial->is_served &&
+		if (takes_part(trial, who) && trial_is_served(s, trial) &&
 		    is_hazard(trial) == hazards)
 			field.items[field.count++] = i;
 	}
@@ -91,18 +92,39 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint64_t retries_of(const struct session *s,
+			   const struct gp_trial *trial)
+{
+	uint64_t retries = 0;
+
+	for (size_t i = 0; i < s->study->case_count; i++)
+		retries += s->is_in[i] ? trial->cases[i].retries : 0;
+	return retries;
+}
+
+static double time_of(const struct session *s, const struct gp_trial *trial)
+{
+	double time_us = 0;
+
+	for (size_t i = 0; i < s->study->case_count; i++)
+		time_us += s->is_in[i] ? trial->cases[i].time_us : 0;
+	return time_us;
+}
+
 /* Of two that need about as little: below 0 if a is better. */
-static int by_merit(const struct gp_study_config *config,
-		    const struct gp_trial *a, const struct gp_trial *b)
+static int by_merit(const struct session *s, const struct gp_trial *a,
+		    const struct gp_trial *b)
 {
 	size_t x = gp_conf_length(a->conf), y = gp_conf_length(b->conf);
+	uint64_t m = retries_of(s, a), n = retries_of(s, b);
+	double t = time_of(s, a), u = time_of(s, b);
 
-	if (a->retries != b->retries)
-		return a->retries < b->retries ? -1 : 1;
+	if (m != n)
+		return m < n ? -1 : 1;
 	if (x != y)
 		return x < y ? -1 : 1;
-	if (config->prices != gp_prices_built_in() && a->time_us != b->time_us)
-		return a->time_us < b->time_us ? -1 : 1;
+	if (s->config->prices != gp_prices_built_in() && t != u)
+		return t < u ? -1 : 1;
 	return 0;
 }
 
@@ -114,7 +136,7 @@ static void sort_by_merit(const struct session *s, struct field *field)
 	for (size_t i = 1; i < field->count; i++) {
 		size_t item = field->items[i], k = i;
 
-		for (; k && by_merit(s->config, &trials[item],
+		for (; k && by_merit(s, &trials[item],
 				     &trials[field->items[k - 1]]) < 0;
 		     k--)
 			field->items[k] = field->items[k - 1];
@@ -129,7 +151,7 @@ static bool needs_at_most(struct session *s, struct gp_trial *trial,
 		trial_measure(s, trial);
 	else
 		trial_measure_to(s, trial, most);
-	return trial->needs && trial->need <= most;
+	return trial_need(s, trial) && trial_need(s, trial) <= most;
 }
 
 /* Of the first count items, the first that needs no more; count: none does. */
@@ -159,19 +181,21 @@ static uint64_t clearly_less(uint64_t need)
  * clearly less. */
 static size_t best_of(struct session *s, struct field *field, uint64_t limit)
 {
-	const struct gp_trial *trials = s->study->trials;
+	struct gp_trial *trials = s->study->trials;
 	size_t best;
 
 	sort_by_merit(s, field);
 	best = first_within(s, field, field->count, limit);
 	for (size_t i = best + 1; i < field->count; i++) {
-		uint64_t need = trials[field->items[best]].need;
-		struct gp_trial *other = &s->study->trials[field->items[i]];
+		uint64_t need = trial_need(s, &trials[field->items[best]]);
+		struct gp_trial *other = &trials[field->items[i]];
+		uint64_t most;
 
-		if (needs_at_most(s, other, clearly_less(need)) &&
-		    about(other->need) < need)
-			best = first_within(s, field, i + 1,
-					    about(other->need));
+		if (!needs_at_most(s, other, clearly_less(need)))
+			continue;
+		most = about(trial_need(s, other));
+		if (most < need)
+			best = first_within(s, field, i + 1, most);
 	}
 	return best < field->count ? field->items[best] : s->study->count;
 }
@@ -187,7 +211,7 @@ static size_t choose_by_need(struct session *s, enum who who, uint64_t limit)
 
 	for (int hazards = 0; hazards < 2 && best == s->study->count;
 	     hazards++) {
-		struct field field = field_of(s->study, who, hazards);
+		struct field field = field_of(s, who, hazards);
 
 		best = best_of(s, &field, limit);
 		free(field.items);
@@ -201,7 +225,7 @@ static uint64_t worth_changing(struct session *s)
 	uint64_t need;
 
 	trial_measure(s, &s->study->trials[0]);
-	need = s->study->trials[0].need;
+	need = trial_need(s, &s->study->trials[0]);
 	if (need == GP_UNLIMITED)
 		return GP_UNLIMITED;
 	return need > something(need) ? need - something(need) : 0;
@@ -214,34 +238,37 @@ static size_t choose_by_estimate(struct session *s, enum who who,
 				 uint64_t limit)
 {
 	struct gp_study *study = s->study;
-	struct field field = field_of(study, who, false);
+	struct field field = field_of(s, who, false);
 	uint64_t least = limit;
 	size_t best = study->count;
 
 	for (size_t i = 0; i < field.count; i++) {
-		struct gp_trial *trial = &study->trials[field.items[i]];
+		uint64_t high = trial_high(s, &study->trials[field.items[i]]);
 
-		trial_estimate(s, trial);
-		if (trial->high && trial->high < least)
-			least = trial->high;
+		if (high && high < least)
+			least = high;
 	}
 	for (size_t i = 0; i < field.count; i++) {
-		const struct gp_trial *trial = &study->trials[field.items[i]];
+		struct gp_trial *trial = &study->trials[field.items[i]];
+		uint64_t high = trial_high(s, trial);
 
-		if (!trial->high || trial->high > smaller(about(least), limit))
+		if (!high || high > smaller(about(least), limit))
 			continue;
 		if (best == study->count ||
-		    by_merit(s->config, trial, &study->trials[best]) < 0)
+		    by_merit(s, trial, &study->trials[best]) < 0)
 			best = field.items[i];
 	}
 	free(field.items);
 	return best;
 }
 
-static bool has_window(const struct gp_study *study)
+static bool has_window(const struct session *s)
 {
+	const struct gp_study *study = s->study;
+
 	for (size_t i = 0; i < study->case_count; i++)
-		if (study->verdicts[i].begins == GP_BEGINS_WINDOW)
+		if (s->is_in[i] &&
+		    study->verdicts[i].begins == GP_BEGINS_WINDOW)
 			return true;
 	return false;
 }
@@ -249,12 +276,12 @@ static bool has_window(const struct gp_study *study)
 /* What serves everything, and needs at most limit where one is given. */
 static size_t choose(struct session *s, enum who who, uint64_t limit)
 {
-	return limit != GP_UNLIMITED && has_window(s->study)
+	return limit != GP_UNLIMITED && has_window(s)
 		       ? choose_by_estimate(s, who, limit)
 		       : choose_by_need(s, who, limit);
 }
 
-/* Where nothing serves everything: who lacks least, to one granule. */
+/* Of a group of one that nothing serves: what lacks least, to one granule. */
 static size_t choose_nearest(struct session *s)
 {
 	struct gp_study *study = s->study;
@@ -270,8 +297,8 @@ static size_t choose_nearest(struct session *s)
 			trial_measure(s, trial);
 		else
 			trial_measure_to(s, trial, least - GP_DEVICE_GRAIN);
-		if (trial->needs && trial->need < least) {
-			least = trial->need;
+		if (trial_need(s, trial) && trial_need(s, trial) < least) {
+			least = trial_need(s, trial);
 			best = i;
 		}
 	}
@@ -311,19 +338,6 @@ static void note_facts(const struct gp_study_config *config,
 		v->kind = GP_VERDICT_TOO_SMALL;
 }
 
-/* Of all cases together: the first that is so, in this order. */
-static enum gp_verdict_kind kind_of(const struct gp_study *study)
-{
-	static const enum gp_verdict_kind order[] = { GP_VERDICT_UNDECIDED,
-						      GP_VERDICT_TOO_SMALL };
-
-	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < study->case_count; i++)
-			if (study->verdicts[i].kind == order[k])
-				return order[k];
-	return GP_VERDICT_FITS;
-}
-
 static void tell(const struct session *s, const char *what)
 {
 	if (s->config->progress)
@@ -353,59 +367,55 @@ static uint32_t tried(const struct gp_study *study)
 	return count;
 }
 
-static uint64_t need_in(const struct gp_trial *trial, size_t index)
+/* ---- groups ---- */
+
+static void take_none(struct session *s)
 {
-	return trial->needs ? trial->needs[index] : 0;
+	memset(s->is_in, 0, s->study->case_count * sizeof(*s->is_in));
 }
 
-/* What is live is needed by any allocator, and what is reserved without a limit
- * is always enough. */
-static void note_bounds(const struct gp_trial *best, struct gp_verdict *v)
+static void take_only(struct session *s, size_t index)
 {
-	if (!best->high)
-		return;
-	if (!best->needs)
-		v->need = best->estimated;
-	if (v->need == GP_UNLIMITED)
-		return;
-	v->low = v->live < v->need ? v->live : v->need;
-	v->high = best->high > v->need ? best->high : v->need;
+	take_none(s);
+	s->is_in[index] = true;
 }
 
-static void fill_verdict(const struct session *s, size_t index,
-			 enum gp_verdict_kind kind, struct gp_verdict *v)
+/* Returns how many these are. */
+static size_t take_kind(struct session *s, enum gp_verdict_kind kind)
 {
-	const struct gp_study *study = s->study;
-	const struct gp_trial *best = &study->trials[study->best];
+	size_t count = 0;
 
-	/* A device that is too small makes no other so. */
-	if (v->kind == GP_VERDICT_FITS && kind != GP_VERDICT_TOO_SMALL)
-		v->kind = kind;
-	v->need = need_in(best, index);
-	if (v->begins == GP_BEGINS_WINDOW && study->best)
-		note_bounds(best, v);
-	v->need_as_recorded = need_in(study->trials, index);
-	if (study->is_change)
-		v->conf = gp_mem_copy_text(best->conf, strlen(best->conf));
-	if (kind == GP_VERDICT_NO_SETTING || kind == GP_VERDICT_TOO_SMALL)
-		v->missing = v->need > v->capacity ? v->need - v->capacity : 0;
-	else if (v->capacity != GP_UNLIMITED && v->need < v->capacity)
-		v->spare = v->capacity - v->need;
+	for (size_t i = 0; i < s->study->case_count; i++) {
+		s->is_in[i] = s->study->verdicts[i].kind == kind;
+		count += s->is_in[i];
+	}
+	return count;
 }
 
-/* ---- the whole ---- */
+/* ---- those that are open ---- */
 
-static bool is_fine(const struct gp_trial *trial)
+static bool is_fine(const struct session *s, const struct gp_trial *trial)
 {
-	return trial->is_served && !trial->is_excluded;
+	return trial_is_served(s, trial) && !trial->is_excluded &&
+	       trial_is_possible(trial);
 }
 
-/* Nothing of the table serves everything: any other value of its settings. */
-static size_t search_further(struct session *s, struct search *search)
+/* What is advised to the group: 0, as it is; the study's count, none. */
+static size_t choose_for_group(struct session *s)
 {
-	tell(s, "searching all values");
-	search_serving(s, 0, search);
-	return choose(s, ALLOWED, GP_UNLIMITED);
+	struct gp_study *study = s->study;
+	uint64_t limit = GP_UNLIMITED;
+	size_t best;
+
+	if (is_fine(s, &study->trials[0]))
+		limit = worth_changing(s);
+	best = choose(s, ALLOWED, limit);
+	study->unconstrained = best;
+	if (s->config->without_count)
+		study->unconstrained = choose(s, EVERYBODY, limit);
+	if (best == study->count && is_fine(s, &study->trials[0]))
+		return 0;
+	return best;
 }
 
 /* Who lacks least, of all that can be searched: at one granule less than it
@@ -413,62 +423,202 @@ static size_t search_further(struct session *s, struct search *search)
 static void search_nearest(struct session *s, struct search *search)
 {
 	struct gp_study *study = s->study;
+	struct gp_verdict *v = &study->verdicts[search->index];
 	bool none_serves = search->is_complete;
 	size_t before;
 
-	study->best = choose_nearest(s);
+	v->trial = choose_nearest(s);
 	do {
-		uint64_t need = study->trials[study->best].need;
+		uint64_t need = trial_need(s, &study->trials[v->trial]);
 
 		if (need == GP_UNLIMITED || need <= GP_DEVICE_GRAIN)
 			break;
-		before = study->best;
+		before = v->trial;
 		tell(s, "searching for what is nearest");
 		search_serving(s, need - GP_DEVICE_GRAIN, search);
-		study->best = choose_nearest(s);
-	} while (study->best != before && s->status == GP_OK);
-	search->is_complete &= none_serves;
+		v->trial = choose_nearest(s);
+	} while (v->trial != before && s->status == GP_OK);
+	v->is_complete = search->is_complete && none_serves;
 }
 
-static enum gp_verdict_kind decide(struct session *s, struct search *search)
+static bool is_served_by_any(const struct session *s)
 {
-	struct gp_study *study = s->study;
-	uint64_t limit = GP_UNLIMITED;
-	size_t best;
-
-	trial_measure(s, &study->trials[0]);
-	if (is_fine(&study->trials[0]))
-		limit = worth_changing(s);
-	best = choose(s, ALLOWED, limit);
-	study->unconstrained = best;
-	if (s->config->without_count)
-		study->unconstrained = choose(s, EVERYBODY, limit);
-	if (best == study->count && !is_fine(&study->trials[0]))
-		best = search_further(s, search);
-	study->is_change = best < study->count && best;
-	study->best = study->is_change ? best : 0;
-	if (is_fine(&study->trials[0]))
-		return GP_VERDICT_FITS;
-	return best < study->count ? GP_VERDICT_SETTING : GP_VERDICT_NO_SETTING;
+	for (size_t i = 0; i < s->study->count; i++)
+		if (takes_part(&s->study->trials[i], ALLOWED) &&
+		    trial_is_served(s, &s->study->trials[i]))
+			return true;
+	return false;
 }
 
-static void fill_verdicts(struct session *s, enum gp_verdict_kind kind,
-			  const struct search *search)
+/* Nothing of the table serves it: any other value of its settings. */
+static void search_case(struct session *s, size_t index, struct search *search)
+{
+	struct gp_verdict *v = &s->study->verdicts[index];
+	uint32_t before = search->runs;
+
+	take_only(s, index);
+	if (is_served_by_any(s))
+		return;
+	search->index = index;
+	tell(s, "searching all values");
+	search_serving(s, 0, search);
+	if (!is_served_by_any(s)) {
+		v->kind = GP_VERDICT_NO_SETTING;
+		search_nearest(s, search);
+	}
+	v->searched = search->runs - before;
+}
+
+/* Each has a setting, but no two the same. */
+static void judge_alone(struct session *s)
 {
 	struct gp_study *study = s->study;
 
-	if (study->count > study->best && kind != GP_VERDICT_UNDECIDED)
-		trial_estimate(s, &study->trials[study->best]);
+	study->is_divided = true;
 	for (size_t i = 0; i < study->case_count; i++) {
 		struct gp_verdict *v = &study->verdicts[i];
 
-		fill_verdict(s, i, kind, v);
-		v->searched = tried(study) + search->runs;
-		v->is_complete = v->kind == GP_VERDICT_NO_SETTING
-					 ? search->is_complete
-					 : v->kind != GP_VERDICT_UNDECIDED;
+		if (v->kind != GP_VERDICT_FITS)
+			continue;
+		take_only(s, i);
+		if (is_fine(s, &study->trials[0]))
+			continue;
+		v->trial = choose(s, ALLOWED, GP_UNLIMITED);
+		v->kind = GP_VERDICT_SETTING;
 	}
 }
+
+/* One setting for all. */
+static void advise(struct session *s, size_t best)
+{
+	struct gp_study *study = s->study;
+
+	study->best = best;
+	study->is_change = best;
+	for (size_t i = 0; i < study->case_count; i++) {
+		struct gp_verdict *v = &study->verdicts[i];
+
+		if (v->kind != GP_VERDICT_FITS)
+			continue;
+		v->trial = best;
+		take_only(s, i);
+		if (!is_fine(s, &study->trials[0]))
+			v->kind = GP_VERDICT_SETTING;
+	}
+}
+
+/* All that are open, but for those that nothing serves. */
+static void judge_open(struct session *s, struct search *search)
+{
+	struct gp_study *study = s->study;
+	size_t best;
+
+	if (!take_kind(s, GP_VERDICT_FITS))
+		return;
+	best = choose_for_group(s);
+	if (best == study->count) {
+		size_t unconstrained = study->unconstrained;
+
+		for (size_t i = 0; i < study->case_count; i++)
+			if (study->verdicts[i].kind == GP_VERDICT_FITS)
+				search_case(s, i, search);
+		if (!take_kind(s, GP_VERDICT_FITS))
+			return;
+		best = choose_for_group(s);
+		study->unconstrained = unconstrained;
+	}
+	if (best == study->count)
+		judge_alone(s);
+	else
+		advise(s, best);
+}
+
+/* Nothing helps: what lacks least. */
+static void judge_too_small(struct session *s)
+{
+	for (size_t i = 0; i < s->study->case_count; i++) {
+		struct gp_verdict *v = &s->study->verdicts[i];
+
+		if (v->kind != GP_VERDICT_TOO_SMALL)
+			continue;
+		take_only(s, i);
+		v->trial = choose_nearest(s);
+	}
+}
+
+/* ---- the verdict ---- */
+
+/* What is live is needed by any allocator, and what is reserved without a limit
+ * is always enough. */
+static void note_bounds(const struct gp_trial_case *best, struct gp_verdict *v)
+{
+	if (!best->high)
+		return;
+	if (!best->need)
+		v->need = best->estimated;
+	if (v->need == GP_UNLIMITED)
+		return;
+	v->low = v->live < v->need ? v->live : v->need;
+	v->high = best->high > v->need ? best->high : v->need;
+}
+
+static bool is_advised(const struct gp_verdict *v)
+{
+	return v->trial &&
+	       (v->kind == GP_VERDICT_FITS || v->kind == GP_VERDICT_SETTING);
+}
+
+static void fill_verdict(struct session *s, size_t index)
+{
+	struct gp_study *study = s->study;
+	struct gp_verdict *v = &study->verdicts[index];
+	struct gp_trial *best = &study->trials[v->trial];
+
+	v->searched += tried(study);
+	if (v->kind == GP_VERDICT_UNDECIDED)
+		return;
+	take_only(s, index);
+	trial_measure(s, &study->trials[0]);
+	trial_estimate(s, best);
+	v->need = best->cases[index].need;
+	note_bounds(&best->cases[index], v);
+	v->need_as_recorded = study->trials[0].cases[index].need;
+	if (is_advised(v))
+		v->conf = gp_mem_copy_text(best->conf, strlen(best->conf));
+	if (v->kind == GP_VERDICT_NO_SETTING || v->kind == GP_VERDICT_TOO_SMALL)
+		v->missing = v->need > v->capacity ? v->need - v->capacity : 0;
+	else if (v->capacity != GP_UNLIMITED && v->need < v->capacity)
+		v->spare = v->capacity - v->need;
+	if (v->kind != GP_VERDICT_NO_SETTING)
+		v->is_complete = true;
+}
+
+/* Of those that are not undecided: 0, not all are known. */
+static void sum_needs(struct session *s)
+{
+	const struct gp_study *study = s->study;
+
+	for (size_t i = 0; i < study->case_count; i++)
+		s->is_in[i] = study->verdicts[i].kind != GP_VERDICT_UNDECIDED;
+	for (size_t i = 0; i < study->count; i++)
+		study->trials[i].need = trial_need(s, &study->trials[i]);
+}
+
+static void fill_verdicts(struct session *s)
+{
+	struct gp_study *study = s->study;
+
+	for (size_t i = 0; i < study->case_count; i++)
+		fill_verdict(s, i);
+	sum_needs(s);
+	if (!study->best && study->case_count)
+		study->best =
+			study->verdicts[gp_verdict_worst(study->verdicts,
+							 study->case_count)]
+				.trial;
+}
+
+/* ---- the whole ---- */
 
 static uint32_t budget_of(const struct gp_study_config *config)
 {
@@ -492,24 +642,18 @@ static void study_cases(struct session *s)
 {
 	struct gp_study *study = s->study;
 	const struct gp_study_config *config = s->config;
-	enum gp_verdict_kind kind;
 	struct search search = { .budget = budget_of(config) };
 
 	for (size_t i = 0; i < config->case_count; i++)
 		note_facts(config, &config->cases[i], &study->verdicts[i]);
 	trial_add(s, gp_mem_copy_text(config->conf, strlen(config->conf)),
 		  NULL);
-	kind = kind_of(study);
-	if (kind != GP_VERDICT_UNDECIDED) {
+	if (take_kind(s, GP_VERDICT_UNDECIDED) < config->case_count) {
 		try_table(s);
-		if (kind == GP_VERDICT_FITS)
-			kind = decide(s, &search);
-		else
-			study->best = choose_nearest(s);
-		if (kind == GP_VERDICT_NO_SETTING)
-			search_nearest(s, &search);
+		judge_open(s, &search);
+		judge_too_small(s);
 	}
-	fill_verdicts(s, kind, &search);
+	fill_verdicts(s);
 }
 
 enum gp_status gp_study(const struct gp_study_config *config,
@@ -520,6 +664,7 @@ enum gp_status gp_study(const struct gp_study_config *config,
 		.study = study,
 		.refused = gp_mem_alloc(config->case_count + 1,
 					sizeof(*s.refused)),
+		.is_in = gp_mem_alloc(config->case_count + 1, sizeof(*s.is_in)),
 		.diag = diag,
 	};
 
@@ -530,6 +675,7 @@ enum gp_status gp_study(const struct gp_study_config *config,
 	};
 	study_cases(&s);
 	free(s.refused);
+	free(s.is_in);
 	if (s.status != GP_OK)
 		gp_study_release(study);
 	return s.status;
@@ -539,7 +685,7 @@ void gp_study_release(struct gp_study *study)
 {
 	for (size_t i = 0; i < study->count; i++) {
 		free(study->trials[i].conf);
-		free(study->trials[i].needs);
+		free(study->trials[i].cases);
 	}
 	for (size_t i = 0; i < study->case_count; i++)
 		free(study->verdicts[i].conf);
@@ -549,28 +695,44 @@ void gp_study_release(struct gp_study *study)
 }
 
 /* How bad it is: less is worse. */
-static int gravity(enum gp_verdict_kind kind)
+static int gravity(const struct gp_verdict *v)
 {
 	static const int order[] = {
-		[GP_VERDICT_UNDECIDED] = 0,  [GP_VERDICT_TOO_SMALL] = 1,
-		[GP_VERDICT_NO_SETTING] = 2, [GP_VERDICT_SETTING] = 3,
+		[GP_VERDICT_TOO_SMALL] = 0, [GP_VERDICT_NO_SETTING] = 1,
+		[GP_VERDICT_UNDECIDED] = 2, [GP_VERDICT_SETTING] = 3,
 		[GP_VERDICT_FITS] = 4,
 	};
+	bool is_still =
+		v->kind == GP_VERDICT_UNDECIDED && v->start <= v->capacity;
 
-	return order[kind];
+	return is_still ? 5 : order[v->kind];
+}
+
+/* What is missing, where that is known. */
+static uint64_t lack_of(const struct gp_verdict *v)
+{
+	return v->need_as_recorded > v->capacity
+		       ? v->need_as_recorded - v->capacity
+		       : 0;
+}
+
+static bool is_worse(const struct gp_verdict *a, const struct gp_verdict *b)
+{
+	int x = gravity(a), y = gravity(b);
+
+	if (x != y)
+		return x < y;
+	if (lack_of(a) != lack_of(b))
+		return lack_of(a) > lack_of(b);
+	return a->need_as_recorded > b->need_as_recorded;
 }
 
 size_t gp_verdict_worst(const struct gp_verdict *verdicts, size_t count)
 {
 	size_t worst = 0;
 
-	for (size_t i = 1; i < count; i++) {
-		const struct gp_verdict *a = &verdicts[i];
-		const struct gp_verdict *b = &verdicts[worst];
-		int x = gravity(a->kind), y = gravity(b->kind);
-
-		if (x != y ? x < y : a->need_as_recorded > b->need_as_recorded)
+	for (size_t i = 1; i < count; i++)
+		if (is_worse(&verdicts[i], &verdicts[worst]))
 			worst = i;
-	}
 	return worst;
 }

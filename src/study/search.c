@@ -28,6 +28,7 @@ struct slice {
 	unsigned divisions;   /* 0: none */
 	uint64_t large_bytes; /* 0: as it is by default */
 	uint64_t capacity;    /* 0: the case's own */
+	size_t index;	      /* the case that is searched */
 };
 
 static char *conf_of(const struct session *s, const struct slice *slice)
@@ -50,20 +51,15 @@ static char *conf_of(const struct session *s, const struct slice *slice)
 	return gp_candidate_apply(s->config->conf, conf);
 }
 
-/* One case is searched: the one that fails as it is. */
-static const struct gp_case *searched_case(const struct session *s)
+static const struct gp_case *case_of(const struct session *s,
+				     const struct slice *slice)
 {
-	return &s->config->cases[s->study->trials[0].oom_case];
-}
-
-static uint64_t refused_of(const struct session *s)
-{
-	return s->refused[s->study->trials[0].oom_case];
+	return &s->config->cases[slice->index];
 }
 
 static uint64_t capacity_of(const struct session *s, const struct slice *slice)
 {
-	return slice->capacity ? slice->capacity : searched_case(s)->capacity;
+	return slice->capacity ? slice->capacity : case_of(s, slice)->capacity;
 }
 
 static bool is_excluded(const struct session *s, const char *conf)
@@ -79,7 +75,7 @@ static bool is_excluded(const struct session *s, const char *conf)
 static bool is_open(const struct session *s, const struct slice *slice,
 		    const char *conf, struct gp_settings *settings)
 {
-	const struct gp_case *c = searched_case(s);
+	const struct gp_case *c = case_of(s, slice);
 	struct gp_diag ignored = { 0 };
 
 	gp_settings_init(settings, s->config->release);
@@ -136,7 +132,7 @@ static void tell(void *arg, uint32_t runs)
 static void search_slice(struct session *s, const struct slice *slice,
 			 struct search *search)
 {
-	const struct gp_case *c = searched_case(s);
+	const struct gp_case *c = case_of(s, slice);
 	char *conf = conf_of(s, slice);
 	struct gp_cover_config config = {
 		.trace = c->trace,
@@ -145,7 +141,7 @@ static void search_slice(struct session *s, const struct slice *slice,
 		.conf = conf,
 		.engine = s->config->engine,
 		.capacity = capacity_of(s, slice),
-		.refused = refused_of(s),
+		.refused = s->refused[slice->index],
 		.budget = search->budget - search->runs,
 		.first_only = slice->capacity && !s->config->without_count,
 		.progress = tell,
@@ -171,7 +167,7 @@ static uint64_t try_large(struct session *s, const struct slice *slice,
 			  const char *conf, const struct gp_settings *settings,
 			  struct search *search)
 {
-	const struct gp_case *c = searched_case(s);
+	const struct gp_case *c = case_of(s, slice);
 	struct gp_replay_config replay = {
 		.trace = c->trace,
 		.device = c->device,
@@ -192,7 +188,8 @@ static uint64_t try_large(struct session *s, const struct slice *slice,
 	search->runs++;
 	s->study->replays++;
 	next = result.alike.large_most;
-	if (!result.first_oom.is_there && result.refused <= refused_of(s)) {
+	if (!result.first_oom.is_there &&
+	    result.refused <= s->refused[slice->index]) {
 		search->is_complete = false;
 		add_found(s, conf);
 	}
@@ -226,7 +223,8 @@ void search_serving(struct session *s, uint64_t capacity, struct search *search)
 	search->is_complete = true;
 	for (int e = 0; e < 2; e++) {
 		struct slice slice = { .is_expandable = e,
-				       .capacity = capacity };
+				       .capacity = capacity,
+				       .index = search->index };
 
 		for (unsigned d = 0; d <= MOST_DIVISIONS; d = d ? d * 2 : 1) {
 			slice.divisions = d;

@@ -9,14 +9,15 @@
 #include "study/trial.h"
 
 struct search {
+	size_t index;	 /* the case that is searched */
 	uint32_t budget; /* runs at most */
 	uint32_t runs;	 /* so far; each stands for all settings alike */
 	/* Of the last call: nothing serves it, and nothing is left. */
 	bool is_complete;
 };
 
-/* Adds a trial, played, for each class of settings under which every case is
- * served at that capacity; 0: each at its own. */
+/* Adds a trial, played, for each class of settings under which the case is
+ * served at that capacity; 0: its own. */
 void search_serving(struct session *s, uint64_t capacity,
 		    struct search *search);
 

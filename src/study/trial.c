@@ -41,7 +41,12 @@ struct gp_trial *trial_add(struct session *s, char *conf,
 	study->trials = gp_mem_grow(study->trials, &s->room, study->count + 1,
 				    sizeof(*study->trials));
 	trial = &study->trials[study->count++];
-	*trial = (struct gp_trial){ .conf = conf, .candidate = candidate };
+	*trial = (struct gp_trial){
+		.conf = conf,
+		.candidate = candidate,
+		.cases = gp_mem_alloc(s->config->case_count + 1,
+				      sizeof(*trial->cases)),
+	};
 	check_settings(s, trial);
 	return trial;
 }
@@ -148,22 +153,28 @@ static uint64_t refused_anyhow(struct session *s, const struct gp_case *c,
 static void add_result(struct session *s, struct gp_trial *trial,
 		       uint32_t index, const struct gp_replay_result *result)
 {
+	struct gp_trial_case *one = &trial->cases[index];
+
 	if (trial == s->study->trials)
 		s->refused[index] = refused_anyhow(s, &s->config->cases[index],
 						   result->refused);
-	if (result->at_peak.reserved > trial->reserved)
-		trial->reserved = result->at_peak.reserved;
-	trial->is_served &= is_served(s, index, result);
-	trial->ooms += (uint64_t)result->ooms.count;
-	trial->retries += (uint64_t)result->stats.num_alloc_retries;
-	trial->mallocs += result->calls.malloc;
-	trial->pages += result->calls.map;
-	trial->time_us += gp_price_of(s->config->prices, &result->calls,
-				      result->stats.num_sync_all_streams);
-	if (!trial->first_oom.is_there && result->first_oom.is_there) {
-		trial->first_oom = result->first_oom;
-		trial->oom_case = index;
-	}
+	one->is_served = is_served(s, index, result);
+	one->ooms = (uint64_t)result->ooms.count;
+	one->retries = (uint64_t)result->stats.num_alloc_retries;
+	one->reserved = result->at_peak.reserved;
+	one->mallocs = result->calls.malloc;
+	one->pages = result->calls.map;
+	one->time_us = gp_price_of(s->config->prices, &result->calls,
+				   result->stats.num_sync_all_streams);
+	one->first_oom = result->first_oom;
+	trial->is_served &= one->is_served;
+	trial->ooms += one->ooms;
+	trial->retries += one->retries;
+	trial->mallocs += one->mallocs;
+	trial->pages += one->pages;
+	trial->time_us += one->time_us;
+	if (one->reserved > trial->reserved)
+		trial->reserved = one->reserved;
 }
 
 void trial_play(struct session *s, struct gp_trial *trial)
@@ -176,6 +187,8 @@ void trial_play(struct session *s, struct gp_trial *trial)
 	for (uint32_t i = 0; i < s->config->case_count; i++) {
 		const struct gp_case *c = &s->config->cases[i];
 
+		if (s->study->verdicts[i].kind == GP_VERDICT_UNDECIDED)
+			continue;
 		if (!play(s, trial, c, c->capacity, GP_OOM_GO_ON, &result))
 			return;
 		add_result(s, trial, i, &result);
@@ -183,19 +196,40 @@ void trial_play(struct session *s, struct gp_trial *trial)
 	}
 }
 
-bool trial_serves(struct session *s, const struct gp_trial *trial,
-		  uint64_t capacity)
+/* ---- of the group ---- */
+
+bool trial_is_served(const struct session *s, const struct gp_trial *trial)
+{
+	for (size_t i = 0; i < s->config->case_count; i++)
+		if (s->is_in[i] && !trial->cases[i].is_served)
+			return false;
+	return true;
+}
+
+uint64_t trial_need(const struct session *s, const struct gp_trial *trial)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < s->config->case_count; i++) {
+		if (s->is_in[i] && !trial->cases[i].need)
+			return 0;
+		if (s->is_in[i] && trial->cases[i].need > most)
+			most = trial->cases[i].need;
+	}
+	return most;
+}
+
+static bool serves_at(struct session *s, const struct gp_trial *trial,
+		      size_t index, uint64_t capacity)
 {
 	struct gp_replay_result result;
-	bool serves = true;
+	bool serves;
 
-	for (size_t i = 0; i < s->config->case_count && serves; i++) {
-		if (!play(s, trial, &s->config->cases[i], capacity, GP_OOM_STOP,
-			  &result))
-			return false;
-		serves = is_served(s, i, &result);
-		gp_replay_release(&result);
-	}
+	if (!play(s, trial, &s->config->cases[index], capacity, GP_OOM_STOP,
+		  &result))
+		return false;
+	serves = is_served(s, index, &result);
+	gp_replay_release(&result);
 	return serves;
 }
 
@@ -232,52 +266,97 @@ static uint64_t need_of(struct session *s, const struct gp_trial *trial,
 
 void trial_measure(struct session *s, struct gp_trial *trial)
 {
-	size_t count = s->config->case_count;
-
-	if (trial->needs || !trial_is_possible(trial))
+	if (!trial_is_possible(trial))
 		return;
-	trial->needs = gp_mem_alloc(count, sizeof(*trial->needs));
-	for (size_t i = 0; i < count; i++) {
-		trial->needs[i] = need_of(s, trial, i);
-		if (trial->needs[i] > trial->need)
-			trial->need = trial->needs[i];
-	}
+	for (size_t i = 0; i < s->config->case_count; i++)
+		if (s->is_in[i] && !trial->cases[i].need)
+			trial->cases[i].need = need_of(s, trial, i);
+}
+
+/* Whether one case shows that it needs more, by what is known or by a replay.
+ */
+static bool needs_more(struct session *s, struct gp_trial *trial, size_t index,
+		       uint64_t than)
+{
+	struct gp_trial_case *one = &trial->cases[index];
+
+	if (one->need)
+		return one->need > than;
+	if (one->need_above < than && !serves_at(s, trial, index, than))
+		one->need_above = than;
+	return one->need_above >= than;
 }
 
 void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most)
 {
-	if (trial->needs || !trial_is_possible(trial) ||
-	    trial->need_above >= most)
+	if (!trial_is_possible(trial))
 		return;
 	most = most / GP_DEVICE_GRAIN * GP_DEVICE_GRAIN;
-	if (trial_serves(s, trial, most))
-		trial_measure(s, trial);
-	else
-		trial->need_above = most;
+	for (size_t i = 0; i < s->config->case_count; i++)
+		if (s->is_in[i] && needs_more(s, trial, i, most))
+			return;
+	trial_measure(s, trial);
+}
+
+static void estimate(struct session *s, struct gp_trial *trial, size_t index)
+{
+	struct gp_trial_case *one = &trial->cases[index];
+	struct gp_settings settings = settings_of(s, trial);
+	struct gp_replay_config run =
+		run_of(s, trial, &s->config->cases[index], &settings);
+	struct gp_estimate estimate = { 0 };
+
+	one->is_estimated = true;
+	tell(s, trial);
+	s->status = gp_estimate(&run, s->config->conf, s->config->release,
+				&estimate, s->diag);
+	if (s->status == GP_OK && estimate.is_there) {
+		one->high = estimate.high;
+		one->estimated = estimate.reserved;
+	}
+}
+
+static bool is_window(const struct session *s, size_t index)
+{
+	return s->study->verdicts[index].begins == GP_BEGINS_WINDOW;
 }
 
 void trial_estimate(struct session *s, struct gp_trial *trial)
 {
-	struct gp_settings settings = settings_of(s, trial);
-
-	if (trial->is_estimated || trial == s->study->trials)
+	if (trial == s->study->trials)
 		return;
-	trial->is_estimated = true;
-	for (size_t i = 0; i < s->config->case_count; i++) {
-		const struct gp_case *c = &s->config->cases[i];
-		struct gp_replay_config run = run_of(s, trial, c, &settings);
-		struct gp_estimate estimate = { 0 };
+	for (size_t i = 0; i < s->config->case_count; i++)
+		if (s->is_in[i] && is_window(s, i) && s->status == GP_OK &&
+		    !trial->cases[i].is_estimated)
+			estimate(s, trial, i);
+}
 
-		if (s->status != GP_OK ||
-		    s->study->verdicts[i].begins != GP_BEGINS_WINDOW)
-			continue;
-		tell(s, trial);
-		s->status = gp_estimate(&run, s->config->conf,
-					s->config->release, &estimate, s->diag);
-		if (s->status == GP_OK && estimate.is_there &&
-		    estimate.high > trial->high) {
-			trial->high = estimate.high;
-			trial->estimated = estimate.reserved;
-		}
+/* What a case that is whole needs is exact. */
+static uint64_t high_of(struct session *s, struct gp_trial *trial, size_t index)
+{
+	struct gp_trial_case *one = &trial->cases[index];
+
+	if (is_window(s, index))
+		return one->high;
+	if (!one->need)
+		one->need = need_of(s, trial, index);
+	return one->need;
+}
+
+uint64_t trial_high(struct session *s, struct gp_trial *trial)
+{
+	uint64_t most = 0;
+
+	if (trial == s->study->trials)
+		return 0;
+	trial_estimate(s, trial);
+	for (size_t i = 0; i < s->config->case_count; i++) {
+		uint64_t high = s->is_in[i] ? high_of(s, trial, i) : 1;
+
+		if (!high)
+			return 0;
+		if (high > most)
+			most = high;
 	}
+	return most;
 }

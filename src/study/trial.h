@@ -14,6 +14,7 @@ struct session {
 	 * there is; a setting under which it refuses more does not serve
 	 * them. */
 	uint64_t *refused;
+	bool *is_in; /* by case: it is of the group that is judged now */
 	struct gp_diag *diag;
 	enum gp_status status; /* once not GP_OK, nothing more is played */
 };
@@ -22,20 +23,25 @@ struct session {
 struct gp_trial *trial_add(struct session *s, char *conf,
 			   const struct gp_candidate_conf *candidate);
 
-/* Plays every case at its capacity, and notes what came of it. */
+/* Plays every case that is not undecided at its capacity, and notes what came
+ * of it. */
 void trial_play(struct session *s, struct gp_trial *trial);
 
-/* Whether every case is served at that capacity. */
-bool trial_serves(struct session *s, const struct gp_trial *trial,
-		  uint64_t capacity);
+/* ---- of the group ---- */
 
-/* Finds need, unless it is known. */
+bool trial_is_served(const struct session *s, const struct gp_trial *trial);
+/* Of the case that needs most; 0: not measured of all. */
+uint64_t trial_need(const struct session *s, const struct gp_trial *trial);
+
+/* Finds what each needs, unless it is known. */
 void trial_measure(struct session *s, struct gp_trial *trial);
 /* The same, unless one replay shows that it is more than most. */
 void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most);
 
 /* Asks what else it may reserve where a case is a window, once. */
 void trial_estimate(struct session *s, struct gp_trial *trial);
+/* The most that it may need: of windows as estimated.  0: not known. */
+uint64_t trial_high(struct session *s, struct gp_trial *trial);
 
 /* That release takes it. */
 static inline bool trial_is_possible(const struct gp_trial *trial)

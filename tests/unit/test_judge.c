@@ -2,6 +2,7 @@
 /* The settings that people use, and which one is advised. */
 #include "gpupool/study.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "suite.h"
@@ -169,6 +170,173 @@ START_TEST(a_capacity_below_the_start_is_undecided)
 }
 END_TEST
 
+/* ---- several ---- */
+
+#define ALLOC(id, mib) "{\"op\":\"alloc\",\"id\":" #id ",\"size\":" #mib "}"
+
+/* 500 MiB at once, without a hole. */
+static struct gp_trace *without_a_hole(void)
+{
+	return trace_of(ONE_DEVICE(ALLOC(1, 524288000)));
+}
+
+static struct gp_study study_of(const struct gp_case *cases, size_t count)
+{
+	struct gp_study_config config = {
+		.cases = cases,
+		.case_count = count,
+		.release = GP_RELEASE_LAST,
+		.conf = "",
+		.engine = gp_engine_find("caching"),
+		.prices = gp_prices_built_in(),
+	};
+	struct gp_study study;
+	struct gp_diag diag = { 0 };
+
+	ck_assert_int_eq(gp_study(&config, &study, &diag), GP_OK);
+	return study;
+}
+
+START_TEST(what_fits_beside_one_that_does_not_still_fits)
+{
+	struct gp_trace *plain = without_a_hole(), *hole = with_a_hole();
+	const struct gp_case cases[] = {
+		{ .trace = plain, .capacity = 560 * MIB },
+		{ .trace = hole, .capacity = 560 * MIB },
+	};
+	struct gp_study s = study_of(cases, COUNT_OF(cases));
+
+	ck_assert_int_eq(s.verdicts[0].kind, GP_VERDICT_FITS);
+	ck_assert_int_eq(s.verdicts[1].kind, GP_VERDICT_SETTING);
+	/* One setting for both. */
+	ck_assert(s.is_change);
+	ck_assert_str_eq(s.verdicts[0].conf, "expandable_segments:True");
+	ck_assert_str_eq(s.verdicts[1].conf, "expandable_segments:True");
+	ck_assert_uint_eq(gp_verdict_worst(s.verdicts, s.case_count), 1);
+	gp_study_release(&s);
+	gp_trace_destroy(plain);
+	gp_trace_destroy(hole);
+}
+END_TEST
+
+START_TEST(beside_one_that_is_too_small_the_others_are_judged)
+{
+	struct gp_trace *plain = without_a_hole(), *hole = with_a_hole();
+	const struct gp_case cases[] = {
+		{ .trace = plain, .capacity = 400 * MIB },
+		{ .trace = hole, .capacity = 560 * MIB },
+	};
+	struct gp_study s = study_of(cases, COUNT_OF(cases));
+
+	ck_assert_int_eq(s.verdicts[0].kind, GP_VERDICT_TOO_SMALL);
+	ck_assert_ptr_null(s.verdicts[0].conf);
+	ck_assert_uint_eq(s.verdicts[0].missing, 100 * MIB);
+	ck_assert_int_eq(s.verdicts[1].kind, GP_VERDICT_SETTING);
+	ck_assert_str_eq(s.verdicts[1].conf, "expandable_segments:True");
+	ck_assert_uint_eq(gp_verdict_worst(s.verdicts, s.case_count), 0);
+	ck_assert(s.trials[0].cases[0].first_oom.is_there);
+	ck_assert_uint_ne(s.trials[0].cases[0].first_oom.event,
+			  s.trials[0].cases[1].first_oom.event);
+	gp_study_release(&s);
+	gp_trace_destroy(plain);
+	gp_trace_destroy(hole);
+}
+END_TEST
+
+/* Twenty blocks of 9 MiB, two of which share 20 MiB; of each two one is freed,
+ * and no setting finds room for 60 MiB in 180. */
+static struct gp_trace *beyond_help(void)
+{
+	char text[8192], events[4096] = "";
+	size_t n = 0;
+
+	for (int i = 1; i <= 20; i++)
+		n += (size_t)snprintf(events + n, sizeof(events) - n,
+				      ALLOC(% d, 9437184) ",", i);
+	for (int i = 1; i <= 20; i += 2)
+		n += (size_t)snprintf(events + n, sizeof(events) - n,
+				      "{\"op\":\"free\",\"id\":%d},", i);
+	snprintf(text, sizeof(text), ONE_DEVICE("%s" ALLOC(21, 62914560)),
+		 events);
+	return trace_of(text);
+}
+
+START_TEST(what_nothing_serves_keeps_nobody_from_a_setting)
+{
+	struct gp_trace *hole = with_a_hole(), *lost = beyond_help();
+	const struct gp_case alone = { .trace = lost, .capacity = 180 * MIB };
+	const struct gp_case cases[] = {
+		{ .trace = hole, .capacity = 560 * MIB },
+		{ .trace = lost, .capacity = 180 * MIB },
+	};
+	struct gp_study one = study_of(&alone, 1);
+	struct gp_study s = study_of(cases, COUNT_OF(cases));
+
+	ck_assert_int_eq(one.verdicts[0].kind, GP_VERDICT_NO_SETTING);
+	ck_assert_int_eq(s.verdicts[0].kind, GP_VERDICT_SETTING);
+	ck_assert_str_eq(s.verdicts[0].conf, "expandable_segments:True");
+	ck_assert_int_eq(s.verdicts[1].kind, GP_VERDICT_NO_SETTING);
+	ck_assert_uint_eq(s.verdicts[1].missing, one.verdicts[0].missing);
+	ck_assert(s.verdicts[1].is_complete == one.verdicts[0].is_complete);
+	gp_study_release(&one);
+	gp_study_release(&s);
+	gp_trace_destroy(hole);
+	gp_trace_destroy(lost);
+}
+END_TEST
+
+START_TEST(what_is_undecided_keeps_nobody_from_a_verdict)
+{
+	struct gp_trace *plain = without_a_hole(),
+			*still = trace_of(ONE_DEVICE(""));
+	const struct gp_case cases[] = {
+		{ .trace = still, .capacity = 560 * MIB },
+		{ .trace = plain, .capacity = 400 * MIB },
+	};
+	struct gp_study s = study_of(cases, COUNT_OF(cases));
+
+	ck_assert_int_eq(s.verdicts[0].kind, GP_VERDICT_UNDECIDED);
+	ck_assert_int_eq(s.verdicts[1].kind, GP_VERDICT_TOO_SMALL);
+	ck_assert_uint_eq(s.verdicts[1].missing, 100 * MIB);
+	ck_assert_uint_eq(gp_verdict_worst(s.verdicts, s.case_count), 1);
+	gp_study_release(&s);
+	gp_trace_destroy(plain);
+	gp_trace_destroy(still);
+}
+END_TEST
+
+/* 300 MiB are cached at the start in blocks of which none is wanted. */
+static struct gp_trace *window(void)
+{
+	return trace_of(
+		"{\"format\":\"gpupool-trace\",\"version\":1,\"devices\":[{"
+		"\"device\":0,\"start\":{\"segments\":[{\"address\":"
+		"123145302310912,\"total_size\":314572800,\"stream\":0,"
+		"\"segment_type\":\"large\",\"blocks\":[{\"size\":314572800,"
+		"\"state\":\"inactive\"}]}]},\"events\":[" ALLOC(
+			1, 104857600) "," ALLOC(2, 262144000) "]}]}");
+}
+
+START_TEST(a_window_spares_nothing_where_a_whole_trace_needs_more)
+{
+	struct gp_trace *part = window(),
+			*whole = trace_of(ONE_DEVICE(ALLOC(1, 2097152000)));
+	const struct gp_case cases[] = {
+		{ .trace = part, .capacity = 4000 * MIB },
+		{ .trace = whole, .capacity = 4000 * MIB },
+	};
+	struct gp_study s = study_of(cases, COUNT_OF(cases));
+
+	ck_assert_int_eq(s.verdicts[0].begins, GP_BEGINS_WINDOW);
+	ck_assert(!s.is_change);
+	ck_assert_ptr_null(s.verdicts[0].conf);
+	ck_assert_ptr_null(s.verdicts[1].conf);
+	gp_study_release(&s);
+	gp_trace_destroy(part);
+	gp_trace_destroy(whole);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -180,6 +348,11 @@ int main(void)
 		{ what_cannot_be_used_is_not_advised, 0 },
 		{ what_is_live_decides_that_a_device_is_too_small, 0 },
 		{ a_capacity_below_the_start_is_undecided, 0 },
+		{ what_fits_beside_one_that_does_not_still_fits, 0 },
+		{ beside_one_that_is_too_small_the_others_are_judged, 0 },
+		{ what_nothing_serves_keeps_nobody_from_a_setting, 0 },
+		{ what_is_undecided_keeps_nobody_from_a_verdict, 0 },
+		{ a_window_spares_nothing_where_a_whole_trace_needs_more, 0 },
 	};
 
 	return suite_run("judge", tests, COUNT_OF(tests));
