@@ -24,6 +24,7 @@ WERROR ?=
 V ?=
 FUZZ_RUNS ?= 20000
 FUZZ_SECONDS ?= 20
+DRAWS ?= 0
 CASES ?= 2000
 SEED ?= 0
 CLASS ?=
@@ -248,6 +249,17 @@ fuzz-run: $(FUZZERS)
 	@BUILD=$(B) RUNS=$(FUZZ_RUNS) SECONDS_EACH=$(FUZZ_SECONDS) \
 		tests/run.sh tests/fuzz/run.sh
 
+# A library in other processes, so without sanitizers.
+$(B)/tests/fault/fault.so: tests/fault/fault.c tests/fault/page.h $(B)/.compile
+	$(call say,SO)
+	@mkdir -p $(@D)
+	$(Q)$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -fPIC -shared \
+		-o $@ $< -ldl
+
+FAULT = $(PROGRAM) $(B)/tests/fault/drive $(B)/tests/fault/fault.so
+fault: $(FAULT) ## memory, files and threads that fail, each in turn; DRAWS=N of them
+	@BUILD=$(B) DRAWS=$(DRAWS) SEED=$(SEED) tests/run.sh tests/fault/run.sh
+
 lint: ## format, layers, headers, manuals, scripts
 	@+$(MAKE) lint-run
 
@@ -346,7 +358,7 @@ help: ## this list
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
 .PHONY: all lib check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
-	fuzz fuzz-run lint lint-run format \
+	fuzz fuzz-run fault lint lint-run format \
 	record-test record-test-run slurm-check conform conform-record demo demo-run torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all

@@ -3,11 +3,14 @@
  * gpupool: the command line.  Finds the command, parses its flags, runs it and
  * tells what did not end well; the status is the exit code.
  */
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/outlet.h"
@@ -129,6 +132,7 @@ int main(int argc, char **argv)
 	enum gp_status status;
 
 	gp_outlet_guard();
+	json_set_alloc_funcs(gp_mem_take, free);
 	if (argc < 2) {
 		gp_help_overview(80, stderr);
 		return GP_USAGE;

@@ -196,7 +196,8 @@ struct gp_report_run {
 };
 
 /* Whether the file begins as a gpupool-report does. */
-bool gp_report_is_one(const char *path);
+enum gp_status gp_report_is_one(const char *path, bool *is_one,
+				struct gp_diag *diag);
 
 /* The caller releases. */
 enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,

@@ -26,6 +26,17 @@ static enum gp_status failed(const char *path, const char *verb,
 			   strerror(error));
 }
 
+enum gp_status gp_file_status(int error)
+{
+	static const int system[] = { EAGAIN, EINTR,   EIO,    EMFILE,
+				      ENFILE, ENOBUFS, ENOMEM, ENOSPC };
+
+	for (size_t i = 0; i < sizeof(system) / sizeof(*system); i++)
+		if (error == system[i])
+			return GP_SYSTEM;
+	return GP_INPUT;
+}
+
 /* ---- where it goes ---- */
 
 /* The number in /dev/fd/N and /proc/self/fd/N, or -1. */

@@ -30,6 +30,10 @@ struct gp_output {
 	char *temporary; /* of GP_OUTPUT_RENAMED */
 };
 
+/* What an error of the system is: a file that is not there is the user's, one
+ * that the system cannot open or read now is not. */
+enum gp_status gp_file_status(int error);
+
 /* path "-" or NULL: standard output. */
 enum gp_status gp_output_open(struct gp_output *output, const char *path,
 			      struct gp_diag *diag);

@@ -9,12 +9,27 @@
 
 #include "gpupool/status.h"
 
-static void end_run(size_t n, size_t size)
+static _Noreturn void end_run(size_t n, size_t size)
 {
 	fprintf(stderr,
 		"gpupool: out of host memory (%zu x %zu bytes wanted)\n", n,
 		size);
-	exit(GP_SYSTEM);
+	quick_exit(GP_SYSTEM);
+}
+
+_Noreturn void gp_mem_end(void)
+{
+	fputs("gpupool: out of host memory\n", stderr);
+	quick_exit(GP_SYSTEM);
+}
+
+void *gp_mem_take(size_t size)
+{
+	void *bytes = malloc(size ? size : 1);
+
+	if (!bytes)
+		end_run(1, size);
+	return bytes;
 }
 
 void *gp_mem_alloc(size_t n, size_t size)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Host memory.  Never returns NULL: when there is none the run ends, with a
- * message and exit code 4.  Callers bound n by what they have read, never by
- * what a file claims.
+ * message and exit code 4, by quick_exit: nothing half written is flushed, and
+ * what stands in for a command's files removes them (at_quick_exit).  Callers
+ * bound n by what they have read, never by what a file claims.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -20,6 +21,12 @@ void *gp_mem_grow(void *items, size_t *room, size_t need, size_t size);
 
 /* Gives back what gp_mem_grow holds beyond n items; keeps at least one. */
 void *gp_mem_shrink(void *items, size_t n, size_t size);
+
+/* For libraries that take memory by a function of theirs; not zeroed. */
+void *gp_mem_take(size_t size);
+
+/* Ends the run for want of memory, where a library says so. */
+_Noreturn void gp_mem_end(void);
 
 char *gp_mem_copy_text(const char *text, size_t length); /* adds a NUL */
 

@@ -213,10 +213,13 @@ static enum gp_status diff_reports(struct session *s, struct gp_diag *diag)
 
 static enum gp_status diff(struct session *s, struct gp_diag *diag)
 {
-	bool a = gp_report_is_one(s->a_path);
-	bool b = s->b_path && gp_report_is_one(s->b_path);
-	enum gp_status status;
+	bool a = false, b = false;
+	enum gp_status status = gp_report_is_one(s->a_path, &a, diag);
 
+	if (status == GP_OK && s->b_path)
+		status = gp_report_is_one(s->b_path, &b, diag);
+	if (status != GP_OK)
+		return status;
 	if (s->b_path ? a != b : a)
 		return gp_diag_usage(
 			diag, "diff", "a report is compared with a report",

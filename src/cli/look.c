@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
+#include "base/text_sink.h"
 #include "cli/command.h"
 #include "cli/explaining.h"
 #include "cli/outlet.h"
@@ -42,12 +43,10 @@ struct session {
 static char *make_given(const struct session *s)
 {
 	const struct gp_options *o = s->options;
-	char *text = NULL, *word = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct gp_text_sink sink;
+	FILE *out = gp_text_sink_open(&sink);
+	char *word = NULL;
 
-	if (!out)
-		return NULL;
 	fputs(s->given, out);
 	if (o->alloc_conf || o->knobs) {
 		size_t room = 4 * strlen(s->asked.conf) + 8;
@@ -61,8 +60,7 @@ static char *make_given(const struct session *s)
 		fprintf(out, " --without %s", o->without.items[i]);
 	if (o->prices)
 		fprintf(out, " --prices %s", o->prices);
-	fclose(out);
-	return text;
+	return gp_text_sink_close(&sink, out);
 }
 
 /* As far as it can be replayed as recorded: that it cannot is no failure. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text_sink.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/outlet.h"
@@ -100,15 +101,11 @@ static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 		.is_cut = s->options->cut,
 		.classes = s->all.classes,
 	};
-	char *head = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&head, &size);
+	struct gp_text_sink sink;
+	FILE *out = gp_text_sink_open(&sink);
 
-	if (!out)
-		return gp_diag_set(diag, GP_SYSTEM, "no memory for the report");
 	gp_book_write_head(&setup, out);
-	fclose(out);
-	return gp_book_begin(&s->book, head, diag);
+	return gp_book_begin(&s->book, gp_text_sink_close(&sink, out), diag);
 }
 
 /* The recorded runs, under the release and the capacity that are asked for. */

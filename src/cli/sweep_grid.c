@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 struct lists {
@@ -65,13 +66,15 @@ static enum gp_status add_preset(struct lists *lists, const char *name,
 static enum gp_status add_file(struct lists *lists, const char *path,
 			       struct gp_diag *diag)
 {
+	enum gp_status status = GP_OK;
 	FILE *file = fopen(path, "r");
 	size_t room = 0;
 	char *line = NULL;
 
 	if (!file) {
 		gp_diag_file(diag, path);
-		return gp_diag_set(diag, GP_INPUT, "%s", strerror(errno));
+		return gp_diag_set(diag, gp_file_status(errno), "%s",
+				   strerror(errno));
 	}
 	while (getline(&line, &room, file) >= 0) {
 		char *start = line + strspn(line, " \t\r\n");
@@ -84,9 +87,13 @@ static enum gp_status add_file(struct lists *lists, const char *path,
 		start[(size_t)(conf - start) + length] = 0;
 		add_conf(lists, conf);
 	}
+	if (!feof(file)) {
+		gp_diag_file(diag, path);
+		status = gp_diag_set(diag, GP_SYSTEM, "cannot read it");
+	}
 	free(line);
 	fclose(file);
-	return GP_OK;
+	return status;
 }
 
 /* The recorded settings, unless anything says what to try. */

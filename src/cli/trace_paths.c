@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 /* More files than any job has ranks: it is another folder that is meant. */
@@ -89,7 +90,8 @@ enum gp_status gp_paths_add(struct gp_paths *paths, const char *path,
 	dir = opendir(path);
 	if (!dir) {
 		gp_diag_file(diag, path);
-		return gp_diag_set(diag, GP_INPUT, "%s", strerror(errno));
+		return gp_diag_set(diag, gp_file_status(errno), "%s",
+				   strerror(errno));
 	}
 	add_files(paths, path, dir);
 	closedir(dir);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "gpupool/price.h"
 
@@ -130,6 +131,11 @@ static enum gp_status sort(struct book *book, struct gp_diag *diag)
 	return GP_OK;
 }
 
+static enum gp_status failed(struct gp_diag *diag)
+{
+	return gp_diag_set(diag, gp_file_status(errno), "%s", strerror(errno));
+}
+
 static enum gp_status load(const char *path, json_t **root,
 			   struct gp_diag *diag)
 {
@@ -140,9 +146,11 @@ static enum gp_status load(const char *path, json_t **root,
 	size_t length = 0;
 
 	if (!file)
-		status = gp_diag_set(diag, GP_INPUT, "%s", strerror(errno));
+		status = failed(diag);
 	else
 		length = fread(text, 1, MOST_BYTES + 1, file);
+	if (file && ferror(file))
+		status = failed(diag);
 	if (length > MOST_BYTES)
 		status = gp_diag_set(diag, GP_INPUT,
 				     "larger than any list of prices");

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 static enum gp_status failed(const char *verb, struct gp_diag *diag)
 {
-	return gp_diag_set(diag, GP_INPUT, "cannot %s it: %s", verb,
-			   strerror(errno));
+	return gp_diag_set(diag, gp_file_status(errno), "cannot %s it: %s",
+			   verb, strerror(errno));
 }
 
 static enum gp_status slurp(FILE *in, char **text, size_t *size,

@@ -12,27 +12,36 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "gpupool/knob.h"
 #include "gpupool/schema.h"
 
 #define HEAD 256 /* bytes in which the schema stands */
 
-bool gp_report_is_one(const char *path)
+enum gp_status gp_report_is_one(const char *path, bool *is_one,
+				struct gp_diag *diag)
 {
 	char head[HEAD + 1] = "";
 	ssize_t n = 0;
-	int fd = strcmp(path, "-")
-			 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-			 : -1;
+	int error, fd = strcmp(path, "-")
+				? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+				: STDIN_FILENO;
 
 	/* A pipe cannot be read twice. */
-	if (fd >= 0 && lseek(fd, 0, SEEK_CUR) == 0)
+	if (fd > STDIN_FILENO && lseek(fd, 0, SEEK_CUR) == 0)
 		n = read(fd, head, HEAD);
-	if (fd >= 0)
+	error = fd < 0 || n < 0 ? errno : 0;
+	if (fd > STDIN_FILENO)
 		close(fd);
 	head[n > 0 ? n : 0] = 0;
-	return strstr(head, "\"" GP_REPORT_FAMILY) != NULL;
+	*is_one = strstr(head, "\"" GP_REPORT_FAMILY) != NULL;
+	/* Who reads all of it says what else is wrong with it. */
+	if (gp_file_status(error) != GP_SYSTEM)
+		return GP_OK;
+	gp_diag_file(diag, path);
+	return gp_diag_set(diag, GP_SYSTEM, "cannot read it: %s",
+			   strerror(error));
 }
 
 enum gp_status gp_report_check(const char *schema, struct gp_diag *diag)
@@ -225,9 +234,14 @@ enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,
 
 	gp_diag_file(diag, path);
 	if (!file)
-		return gp_diag_set(diag, GP_INPUT, "cannot open it: %s",
-				   strerror(errno));
+		return gp_diag_set(diag, gp_file_status(errno),
+				   "cannot open it: %s", strerror(errno));
 	report = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+	if (ferror(file)) {
+		json_decref(report);
+		fclose(file);
+		return gp_diag_set(diag, GP_SYSTEM, "cannot read it");
+	}
 	fclose(file);
 	if (!report)
 		return gp_diag_set(diag, GP_INPUT, "line %d: %s", error.line,

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "input/unpack.h"
 
@@ -143,8 +144,8 @@ static enum gp_status open_file(struct gp_source *source)
 	if (source->fd < 0 || fstat(source->fd, &st)) {
 		int error = errno;
 
-		return gp_diag_set(diag, GP_INPUT, "cannot open it: %s",
-				   strerror(error));
+		return gp_diag_set(diag, gp_file_status(error),
+				   "cannot open it: %s", strerror(error));
 	}
 	if (S_ISDIR(st.st_mode)) {
 		gp_diag_hint(diag, "give a file in it");

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/mem.h"
 
@@ -41,7 +42,11 @@ static bool is_gzip(const unsigned char *head, size_t n)
 
 static bool start_gzip(struct gp_unpack *unpack)
 {
-	return inflateInit2(&unpack->gzip, 16 + MAX_WBITS) == Z_OK;
+	int answer = inflateInit2(&unpack->gzip, 16 + MAX_WBITS);
+
+	if (answer == Z_MEM_ERROR)
+		gp_mem_end();
+	return answer == Z_OK;
 }
 
 static ssize_t step_gzip(struct gp_unpack *unpack, void *to, size_t n)
@@ -63,6 +68,8 @@ static ssize_t step_gzip(struct gp_unpack *unpack, void *to, size_t n)
 	z->next_out = to;
 	z->avail_out = (uInt)n;
 	result = inflate(z, Z_NO_FLUSH);
+	if (result == Z_MEM_ERROR)
+		gp_mem_end();
 	if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
 		return -1;
 	unpack->at = unpack->end - z->avail_in;
@@ -88,7 +95,9 @@ static bool is_zstd(const unsigned char *head, size_t n)
 static bool start_zstd(struct gp_unpack *unpack)
 {
 	unpack->zstd = ZSTD_createDCtx();
-	return unpack->zstd;
+	if (!unpack->zstd)
+		gp_mem_end();
+	return true;
 }
 
 static ssize_t step_zstd(struct gp_unpack *unpack, void *to, size_t n)
@@ -98,6 +107,8 @@ static ssize_t step_zstd(struct gp_unpack *unpack, void *to, size_t n)
 	ZSTD_outBuffer out = { to, n, 0 };
 	size_t result = ZSTD_decompressStream(unpack->zstd, &out, &in);
 
+	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+		gp_mem_end();
 	if (ZSTD_isError(result))
 		return -1;
 	unpack->at += in.pos;

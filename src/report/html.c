@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/text_sink.h"
 #include "gpupool/film.h"
 #include "gpupool/report.h"
 #include "gpupool/steps.h"
@@ -352,14 +353,14 @@ static void write_device(const struct gp_report *report, size_t d, FILE *out)
 static void write_nothing(FILE *out)
 {
 	struct gp_report_style style = { 0 };
+	struct gp_text_sink sink;
+	FILE *memory = gp_text_sink_open(&sink);
 	char *text;
-	size_t length;
-	FILE *memory = open_memstream(&text, &length);
 	struct gp_page page = gp_page_make(&style, memory);
 
 	page.columns = UINT_MAX; /* the browser wraps it */
 	gp_head_nothing(&page);
-	fclose(memory);
+	text = gp_text_sink_close(&sink, memory);
 	fputs("<pre class=told>", out);
 	gp_svg_text(text, out);
 	fputs("</pre>\n", out);

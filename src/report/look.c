@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/quote.h"
+#include "base/text_sink.h"
 #include "gpupool/report.h"
 #include "report/explain_words.h"
 #include "report/head.h"
@@ -324,16 +325,12 @@ static void print_screen(const struct look *l)
 /* As text of its own, so that its lines can be counted; the caller frees. */
 static char *make_screen(struct look *l, const struct gp_report_style *style)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct gp_text_sink sink;
+	FILE *out = gp_text_sink_open(&sink);
 
-	if (!out)
-		return NULL;
 	l->page = gp_page_make(style, out);
 	print_screen(l);
-	fclose(out);
-	return text;
+	return gp_text_sink_close(&sink, out);
 }
 
 static size_t lines_of(const char *text)

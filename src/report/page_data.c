@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/text_sink.h"
 #include "gpupool/explain.h"
 #include "gpupool/film.h"
 #include "gpupool/site.h"
@@ -131,12 +132,12 @@ static void write_json(const char *text, size_t length, FILE *out)
 static void emit_code(struct gp_emit *json, const char *key,
 		      const struct gp_code *code)
 {
+	struct gp_text_sink sink;
+	FILE *memory = gp_text_sink_open(&sink);
 	char *text;
-	size_t length;
-	FILE *memory = open_memstream(&text, &length);
 
 	gp_code_base64(code, memory);
-	fclose(memory);
+	text = gp_text_sink_close(&sink, memory);
 	gp_emit_text(json, key, text);
 	free(text);
 }
@@ -224,9 +225,8 @@ static void emit_streams(struct gp_emit *json, const struct gp_trace *trace)
 
 void gp_page_data(const struct gp_report *report, FILE *out)
 {
-	char *text;
-	size_t length;
-	FILE *memory = open_memstream(&text, &length);
+	struct gp_text_sink sink;
+	FILE *memory = gp_text_sink_open(&sink);
 	struct gp_emit json = { .out = memory };
 	struct sites sites = { .site_count = report->trace->site_count };
 
@@ -240,9 +240,9 @@ void gp_page_data(const struct gp_report *report, FILE *out)
 	gp_emit_close(&json, ']');
 	emit_sites(&json, report->trace, &sites);
 	gp_emit_close(&json, '}');
-	fclose(memory);
-	write_json(text, length, out);
-	free(text);
+	gp_text_sink_close(&sink, memory);
+	write_json(sink.text, sink.size, out);
+	free(sink.text);
 	free(sites.shown);
 	free(sites.names);
 	free(sites.list);

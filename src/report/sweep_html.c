@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/text_sink.h"
 #include "gpupool/book.h"
 #include "report/html_table.h"
 #include "report/page.h"
@@ -408,12 +409,12 @@ static void write_answer(const struct gp_book *book,
 			 const struct gp_book_style *style, FILE *out)
 {
 	struct gp_book_style plain = { .by = style->by, .style.columns = 96 };
+	struct gp_text_sink sink;
+	FILE *memory = gp_text_sink_open(&sink);
 	char *text;
-	size_t length;
-	FILE *memory = open_memstream(&text, &length);
 
 	gp_book_answer(book, &plain, memory);
-	fclose(memory);
+	text = gp_text_sink_close(&sink, memory);
 	fputs("<pre>", out);
 	gp_svg_text(text, out);
 	fputs("</pre></header>\n", out);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text_sink.h"
 #include "gpupool/book.h"
 #include "gpupool/schema.h"
 #include "report/emit.h"
@@ -220,36 +221,30 @@ void gp_book_write_head(const struct gp_book_setup *setup, FILE *out)
 
 char *gp_book_failed_body(const struct gp_run *run)
 {
-	char *text = NULL;
-	size_t size = 0;
-	struct gp_emit json = { .out = open_memstream(&text, &size),
+	struct gp_text_sink sink;
+	struct gp_emit json = { .out = gp_text_sink_open(&sink),
 				.depth = 3,
 				.flat_depth = 3 };
 
-	if (!json.out)
-		return NULL;
 	putc('{', json.out);
 	gp_emit_text(&json, "alloc_conf", run->conf);
 	gp_emit_release(&json, "torch", run->settings->release);
 	gp_emit_text(&json, "engine", run->engine);
-	fclose(json.out);
-	return text;
+	return gp_text_sink_close(&sink, json.out);
 }
 
 char *gp_book_body(const struct gp_report *report)
 {
-	char *text = NULL, *start;
-	size_t size = 0;
-	struct gp_emit json = { .out = open_memstream(&text, &size),
-				.depth = 2 };
+	struct gp_text_sink sink;
+	struct gp_emit json = { .out = gp_text_sink_open(&sink), .depth = 2 };
+	char *text, *start;
+	size_t size;
 
-	if (!json.out)
-		return NULL;
 	gp_json_run(&json, report, &report->runs[0], GP_EMIT_FLAT);
-	fclose(json.out);
+	text = gp_text_sink_close(&sink, json.out);
 	start = strchr(text, '{');
 	/* Its closing brace comes with what stands behind. */
-	size -= (size_t)(start - text) + 1;
+	size = sink.size - (size_t)(start - text) - 1;
 	memmove(text, start, size);
 	text[size] = 0;
 	return text;

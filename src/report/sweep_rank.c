@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/text_sink.h"
 #include "report/head.h"
 #include "report/page.h"
 
@@ -154,12 +155,9 @@ static void put_range(const struct gp_book_entry *entry,
 static char *alike_text(const struct gp_book_entry *entry, bool is_named)
 {
 	const char *separator = "";
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	struct gp_text_sink sink;
+	FILE *out = gp_text_sink_open(&sink);
 
-	if (!out)
-		return gp_mem_copy_text("", 0);
 	for (int i = 0; i < GP_SPACE_AXES; i++) {
 		if (!(entry->searched >> i & 1))
 			continue;
@@ -169,8 +167,7 @@ static char *alike_text(const struct gp_book_entry *entry, bool is_named)
 		put_range(entry, (enum gp_space_axis)i, out);
 		separator = ", ";
 	}
-	fclose(out);
-	return text;
+	return gp_text_sink_close(&sink, out);
 }
 
 char *sweep_alike(const struct gp_book *book, size_t combination)
@@ -218,12 +215,10 @@ static bool varies(const struct gp_book *book, enum part part)
 char *sweep_label(const struct gp_book *book, size_t combination)
 {
 	const struct gp_book_entry *entry = &book->entries[combination];
-	char capacity[GP_BYTES_TEXT], *label = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&label, &size);
+	char capacity[GP_BYTES_TEXT];
+	struct gp_text_sink sink;
+	FILE *out = gp_text_sink_open(&sink);
 
-	if (!out)
-		return gp_mem_copy_text("", 0);
 	fputs(gp_head_settings(entry->conf), out);
 	put_alike(entry, out);
 	if (varies(book, TORCH))
@@ -235,6 +230,5 @@ char *sweep_label(const struct gp_book *book, size_t combination)
 				: "the recorded memory");
 	if (varies(book, ENGINE))
 		fprintf(out, "; engine %s", entry->engine);
-	fclose(out);
-	return label;
+	return gp_text_sink_close(&sink, out);
 }

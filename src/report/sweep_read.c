@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "gpupool/book.h"
 #include "gpupool/metrics.h"
@@ -412,6 +413,11 @@ static enum gp_status read_runs(struct gp_book *book, char *at,
 	return GP_OK;
 }
 
+static enum gp_status failed(struct gp_diag *diag)
+{
+	return gp_diag_set(diag, gp_file_status(errno), "%s", strerror(errno));
+}
+
 static enum gp_status load(const char *path, char **text, struct gp_diag *diag)
 {
 	FILE *file = fopen(path, "r");
@@ -419,14 +425,18 @@ static enum gp_status load(const char *path, char **text, struct gp_diag *diag)
 
 	*text = NULL;
 	if (!file)
-		return gp_diag_set(diag, GP_INPUT, "%s", strerror(errno));
+		return failed(diag);
 	do {
 		*text = gp_mem_grow(*text, &room, length + (1 << 16), 1);
 		got = fread(*text + length, 1, room - length - 1, file);
 		length += got;
 	} while (got);
 	(*text)[length] = 0;
-	got = ferror(file) || strlen(*text) != length;
+	if (ferror(file)) {
+		fclose(file);
+		return failed(diag);
+	}
+	got = strlen(*text) != length;
 	fclose(file);
 	return got ? gp_diag_set(diag, GP_INPUT, "it is no text") : GP_OK;
 }

@@ -21,8 +21,9 @@ static void try_report(const char *path)
 	struct gp_report_run *runs;
 	struct gp_diag diag = { 0 };
 	size_t count;
+	bool is_one;
 
-	gp_report_is_one(path);
+	gp_report_is_one(path, &is_one, &diag);
 	if (gp_report_read(path, &runs, &count, &diag) != GP_OK) {
 		must(*diag.what, "an error says nothing");
 		return;
