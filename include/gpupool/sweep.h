@@ -14,6 +14,7 @@
 
 #include "gpupool/allocator.h"
 #include "gpupool/knob.h"
+#include "gpupool/estimate.h"
 #include "gpupool/price.h"
 #include "gpupool/replay.h"
 #include "gpupool/space.h"
@@ -112,6 +113,10 @@ struct gp_sweep_row {
 	uint64_t least_reserved; /* of the runs: the spread */
 	uint64_t devices;	 /* joined; 0: no run yet */
 	uint32_t worst;		 /* index of the run with most reserved */
+	/* Of windows: what the whole program would reserve at its peak, and
+	 * between what (gpupool/estimate.h), of the device with most; 0: the
+	 * replay is all there is. */
+	uint64_t estimated, estimated_low, estimated_high;
 	/* Why there are no numbers; empty: there are. */
 	char failure[GP_FAILURE_TEXT];
 	/* Cut short behind so many events: the numbers are those of then, and
@@ -122,9 +127,27 @@ struct gp_sweep_row {
 /* Adds a device's result. */
 void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 		const struct gp_prices *prices);
+/* Of a row that is joined already. */
+void gp_row_add_estimate(struct gp_sweep_row *row,
+			 const struct gp_estimate *estimate);
 /* Adds another run's row, say another rank's. */
 void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
 		 uint32_t index);
+
+/* What the program reserves at its peak, as well as it is known: what settings
+ * are ranked by. */
+static inline uint64_t gp_row_peak(const struct gp_sweep_row *row)
+{
+	return row->estimated ? row->estimated : row->reserved;
+}
+
+/* Of that, what is not allocated. */
+static inline uint64_t gp_row_gap(const struct gp_sweep_row *row)
+{
+	uint64_t peak = gp_row_peak(row);
+
+	return peak > row->allocated ? peak - row->allocated : 0;
+}
 
 /* ---- which is best ---- */
 

@@ -3,9 +3,11 @@
 #include "cli/sweep_run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/estimating.h"
 
 static void make_plan(const struct gp_sweep_run *run, struct gp_plan *plan)
 {
@@ -32,7 +34,7 @@ static void make_plan(const struct gp_sweep_run *run, struct gp_plan *plan)
 }
 
 static void keep(const struct gp_sweep_run *run, const struct gp_plan *plan,
-		 struct gp_book_run *kept)
+		 const struct gp_estimate *estimates, struct gp_book_run *kept)
 {
 	struct gp_run played = gp_plan_run(plan);
 	struct gp_report report = {
@@ -42,8 +44,12 @@ static void keep(const struct gp_sweep_run *run, const struct gp_plan *plan,
 		.run_count = 1,
 	};
 
-	for (size_t d = 0; d < plan->trace->device_count; d++)
+	played.estimates = estimates;
+	for (size_t d = 0; d < plan->trace->device_count; d++) {
 		gp_row_add(&kept->row, &plan->results[d], run->prices);
+		if (estimates)
+			gp_row_add_estimate(&kept->row, &estimates[d]);
+	}
 	if (run->keeps_body)
 		kept->body = gp_book_body(&report);
 }
@@ -75,6 +81,7 @@ enum gp_status gp_sweep_play(const struct gp_sweep_run *run,
 			     struct gp_book_run *kept, struct gp_alike *alike,
 			     struct gp_diag *diag)
 {
+	struct gp_estimate *estimates = NULL;
 	struct gp_plan plan;
 	enum gp_status status;
 
@@ -82,12 +89,16 @@ enum gp_status gp_sweep_play(const struct gp_sweep_run *run,
 	plan.keep_alike = alike != NULL;
 	status = gp_plan_play(&plan, NULL, NULL, diag);
 	if (status == GP_OK)
-		keep(run, &plan, kept);
+		status =
+			gp_estimating_make(&plan, run->trace, &estimates, diag);
+	if (status == GP_OK)
+		keep(run, &plan, estimates, kept);
 	else
 		keep_failure(run, &plan, diag, kept);
 	if (status == GP_OK && alike)
 		*alike = alike_of(&plan);
 	kept->is_done = true;
+	free(estimates);
 	gp_plan_release(&plan);
 	return status;
 }

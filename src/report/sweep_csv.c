@@ -30,6 +30,17 @@ static void end_line(const struct gp_book *book, size_t combination, FILE *out)
 	putc('\n', out);
 }
 
+/* Of windows; else the columns are empty. */
+static void put_estimate(const struct gp_sweep_row *row, FILE *out)
+{
+	if (row->estimated)
+		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+			row->estimated, row->estimated_low,
+			row->estimated_high);
+	else
+		fputs(",,,", out);
+}
+
 static void put_row(const struct gp_book *book, const struct ranking *ranking,
 		    size_t i, FILE *out)
 {
@@ -48,8 +59,9 @@ static void put_row(const struct gp_book *book, const struct ranking *ranking,
 		row->reserved, row->allocated, row->reserved - row->allocated,
 		row->retries, row->ooms, row->dropped, row->first_oom_alloc,
 		row->device_allocs, row->device_time_us, row->least_reserved,
-		(int64_t)(row->reserved - ranking->recorded.reserved),
+		(int64_t)(gp_row_peak(row) - ranking->recorded.reserved),
 		gp_rank_is_front(ranking->contenders, ranking->count, i));
+	put_estimate(row, out);
 	end_line(book, c->index, out);
 }
 
@@ -65,6 +77,7 @@ static void put_skipped(const struct gp_book *book, size_t index,
 	put_capacity(entry->capacity, out);
 	fputs(",,,,,,,,,,,,,", out);
 	gp_quote_csv(reason, out);
+	fputs(",,,", out);
 	end_line(book, index, out);
 }
 
@@ -78,7 +91,8 @@ void gp_book_csv(const struct gp_book *book, const struct gp_book_style *style,
 	      "peak_reserved_bytes,allocated_bytes,gap_bytes,"
 	      "num_alloc_retries,num_ooms,dropped,first_oom_alloc,"
 	      "device_allocs,device_time_us,least_peak_reserved_bytes,"
-	      "peak_reserved_minus_recorded_bytes,pareto,reason",
+	      "peak_reserved_minus_recorded_bytes,pareto,reason,"
+	      "estimated_bytes,estimated_low_bytes,estimated_high_bytes",
 	      out);
 	fputs(book->classes.searched ? ",alike\n" : "\n", out);
 	for (size_t i = 0; i < ranking.count; i++)

@@ -88,7 +88,7 @@ static double within(const struct span *span, uint64_t value)
 
 static bool is_beyond(const struct plot *plot, const struct gp_sweep_row *row)
 {
-	return (double)row->reserved > plot->bytes.most ||
+	return (double)gp_row_peak(row) > plot->bytes.most ||
 	       (double)row->device_time_us > plot->time.most;
 }
 
@@ -169,7 +169,7 @@ static void draw_front(const struct plot *plot)
 	for (size_t i = 0; i < r->count; i++) {
 		const struct gp_sweep_row *row = r->contenders[i].row;
 		double x = x_of(plot, row->device_time_us);
-		double y = y_of(plot, row->reserved);
+		double y = y_of(plot, gp_row_peak(row));
 
 		if (!gp_rank_is_front(r->contenders, r->count, i))
 			continue;
@@ -190,10 +190,10 @@ static void draw_point(const struct plot *plot, const char *class,
 	fprintf(plot->out,
 		"<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=5><title>",
 		class, x_of(plot, row->device_time_us),
-		y_of(plot, row->reserved));
+		y_of(plot, gp_row_peak(row)));
 	gp_svg_text(label, plot->out);
 	fprintf(plot->out, ": %s, %.1f ms, %" PRIu64 " OOMs</title></circle>\n",
-		gp_bytes_text(row->reserved, bytes),
+		gp_bytes_text(gp_row_peak(row), bytes),
 		(double)row->device_time_us / 1e3, row->ooms);
 }
 
@@ -209,8 +209,8 @@ static void draw_beyond(const struct plot *plot, const struct gp_sweep_row *row)
 		"<text class=beyond x=\"%.1f\" y=\"%.1f\" "
 		"text-anchor=%s>beyond: %s, %.1f ms</text>\n",
 		x_of(plot, row->device_time_us) + (is_right ? -9 : 9),
-		y_of(plot, row->reserved) + 4, is_right ? "end" : "start",
-		gp_bytes_text(row->reserved, bytes),
+		y_of(plot, gp_row_peak(row)) + 4, is_right ? "end" : "start",
+		gp_bytes_text(gp_row_peak(row), bytes),
 		(double)row->device_time_us / 1e3);
 }
 
@@ -233,7 +233,7 @@ static void draw_contender(const struct plot *plot, size_t i)
 		fprintf(plot->out,
 			"<text class=place x=\"%.1f\" y=\"%.1f\">%zu</text>\n",
 			x_of(plot, c->row->device_time_us) + 9,
-			y_of(plot, c->row->reserved) - 7, i + 1);
+			y_of(plot, gp_row_peak(c->row)) - 7, i + 1);
 	free(label);
 }
 
@@ -248,14 +248,14 @@ static void set_spans(struct plot *plot)
 	plot->time =
 		span_of(values, r->count, (double)r->recorded.device_time_us);
 	for (size_t i = 0; i < r->count; i++)
-		values[i] = (double)r->contenders[i].row->reserved;
+		values[i] = (double)gp_row_peak(r->contenders[i].row);
 	plot->bytes = span_of(values, r->count, (double)r->recorded.reserved);
 	free(values);
 	for (size_t i = 0; i < r->count; i++) {
 		const struct gp_sweep_row *row = r->contenders[i].row;
 
 		widen(&plot->time, (double)row->device_time_us);
-		widen(&plot->bytes, (double)row->reserved);
+		widen(&plot->bytes, (double)gp_row_peak(row));
 	}
 	pad(&plot->time);
 	pad(&plot->bytes);
@@ -301,8 +301,8 @@ static void write_row(const char *place, const char *label,
 
 	fprintf(out, "<tr><td data-value=\"%s\">%s</td>",
 		*place ? place : "1e9", place);
-	gp_html_bytes(out, "reserved", row->reserved);
-	gp_html_bytes(out, "gap", row->reserved - row->allocated);
+	gp_html_bytes(out, "reserved", gp_row_peak(row));
+	gp_html_bytes(out, "gap", gp_row_gap(row));
 	gp_html_count(out, "retries", row->retries);
 	gp_html_count(out, "ooms", row->ooms);
 	gp_html_count(out, "device_allocs", row->device_allocs);

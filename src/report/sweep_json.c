@@ -34,6 +34,11 @@ static void write_row(struct gp_emit *json, const struct gp_sweep_row *row)
 	gp_emit_count(json, GP_DEVICE_TIME, row->device_time_us);
 	gp_emit_uint(json, "least_peak_reserved_bytes", row->least_reserved);
 	gp_emit_uint(json, "devices", row->devices);
+	if (row->estimated) {
+		gp_emit_uint(json, "estimated_bytes", row->estimated);
+		gp_emit_uint(json, "estimated_low_bytes", row->estimated_low);
+		gp_emit_uint(json, "estimated_high_bytes", row->estimated_high);
+	}
 	if (row->cut_events)
 		gp_emit_uint(json, "cut_after_events", row->cut_events);
 	gp_emit_close(json, '}');
@@ -287,7 +292,7 @@ static void write_order(struct gp_emit *json, const struct gp_book *book,
 		gp_emit_bool(json, "tie_with_previous",
 			     i && gp_rank_is_tie(c - 1, c));
 		gp_emit_int(json, "peak_reserved_minus_recorded_bytes",
-			    (int64_t)(c->row->reserved -
+			    (int64_t)(gp_row_peak(c->row) -
 				      ranking->recorded.reserved));
 		gp_emit_uint(json, "worst_trace", c->row->worst);
 		write_row(json, c->row);

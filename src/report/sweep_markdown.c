@@ -24,10 +24,9 @@ static void put_numbers(const struct gp_sweep_row *row, FILE *out)
 	fprintf(out,
 		" | %s | %s | %" PRIu64 " | %" PRIu64 " | %" PRIu64
 		" | %.1f |\n",
-		gp_bytes_text(row->reserved, reserved),
-		gp_bytes_text(row->reserved - row->allocated, gap),
-		row->retries, row->ooms, row->device_allocs,
-		(double)row->device_time_us / 1e3);
+		gp_bytes_text(gp_row_peak(row), reserved),
+		gp_bytes_text(gp_row_gap(row), gap), row->retries, row->ooms,
+		row->device_allocs, (double)row->device_time_us / 1e3);
 }
 
 static void put_row(const struct gp_book *book, const struct ranking *ranking,

@@ -80,6 +80,9 @@ static enum gp_status read_row(const json_t *object, struct gp_sweep_row *row,
 					   "\"summary\" has no \"%s\"",
 					   members[i].key);
 	read_count(summary, "cut_after_events", &row->cut_events);
+	read_count(summary, "estimated_bytes", &row->estimated);
+	read_count(summary, "estimated_low_bytes", &row->estimated_low);
+	read_count(summary, "estimated_high_bytes", &row->estimated_high);
 	if (row->allocated > row->reserved)
 		return gp_diag_set(diag, GP_INPUT,
 				   "\"summary\" has more allocated than "

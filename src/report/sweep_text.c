@@ -179,13 +179,13 @@ static void tell_first(const struct scene *s, const struct gp_sweep_row *first,
 			     label,
 			     gp_plural_text(first->dropped, "request", count));
 	else if (was->dropped ||
-		 gp_study_is_less(first->reserved, was->reserved))
+		 gp_study_is_less(gp_row_peak(first), was->reserved))
 		gp_page_line(
 			&s->page, GP_TONE_GOOD, 2,
 			"First of these combinations: %s, which reserves "
 			"%s at the peak (to recorded: %s).",
-			label, gp_bytes_text(first->reserved, bytes),
-			change_text(first->reserved, was->reserved, change));
+			label, gp_bytes_text(gp_row_peak(first), bytes),
+			change_text(gp_row_peak(first), was->reserved, change));
 	else
 		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
 			     "None of these combinations reserves clearly less "
@@ -229,10 +229,12 @@ static void tell_window(const struct scene *s)
 	for (size_t i = 0; i < s->book->verdict_count; i++) {
 		if (s->book->verdicts[i].begins != GP_BEGINS_WINDOW)
 			continue;
-		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-			     "Peaks of other settings are replays from the "
-			     "recorded start, not exact: gpupool replay "
-			     "--alloc-conf estimates one with its bounds.");
+		gp_page_line(
+			&s->page, GP_TONE_PLAIN, 2,
+			"Under other settings something else would have "
+			"been cached when the window begins: such a peak "
+			"is an estimate, of the whole program, and has its "
+			"bounds behind it.");
 		return;
 	}
 }
@@ -253,16 +255,20 @@ static void put_row(const struct scene *s, const char *place,
 {
 	char reserved[GP_BYTES_TEXT], gap[GP_BYTES_TEXT], time[TIME_TEXT];
 	char allocs[GP_COUNT_TEXT], change[CHANGE_TEXT];
+	char high[GP_BYTES_TEXT];
 
 	fprintf(s->page.out,
 		"%5s %10s %12s %10s %7" PRIu64 " %5" PRIu64 " %9s %8s  %s",
-		place, gp_bytes_text(row->reserved, reserved),
-		change_text(row->reserved, s->ranking.recorded.reserved,
+		place, gp_bytes_text(gp_row_peak(row), reserved),
+		change_text(gp_row_peak(row), s->ranking.recorded.reserved,
 			    change),
-		gp_bytes_text(row->reserved - row->allocated, gap),
-		row->retries, row->ooms,
+		gp_bytes_text(gp_row_gap(row), gap), row->retries, row->ooms,
 		gp_count_text(row->device_allocs, allocs),
 		time_text(row->device_time_us, time), label);
+	if (row->estimated)
+		fprintf(s->page.out, " (estimated: %s to %s)",
+			gp_bytes_text(row->estimated_low, gap),
+			gp_bytes_text(row->estimated_high, high));
 	if (row->ooms)
 		fprintf(s->page.out, " (first OOM: alloc %" PRIu64 ")",
 			row->first_oom_alloc);

@@ -48,6 +48,16 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+void gp_row_add_estimate(struct gp_sweep_row *row,
+			 const struct gp_estimate *estimate)
+{
+	if (!estimate->is_there || estimate->high <= row->estimated_high)
+		return;
+	row->estimated = estimate->reserved;
+	row->estimated_low = estimate->low;
+	row->estimated_high = estimate->high;
+}
+
 void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
 		 uint32_t index)
 {
@@ -63,6 +73,11 @@ void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
 	if (other->ooms && !row->ooms) {
 		row->first_oom_alloc = other->first_oom_alloc;
 		row->first_oom_event = other->first_oom_event;
+	}
+	if (other->estimated_high > row->estimated_high) {
+		row->estimated = other->estimated;
+		row->estimated_low = other->estimated_low;
+		row->estimated_high = other->estimated_high;
 	}
 	row->retries = larger(row->retries, other->retries);
 	row->ooms += other->ooms;
@@ -83,17 +98,12 @@ static int order(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static uint64_t gap_of(const struct gp_sweep_row *row)
-{
-	return row->reserved - row->allocated;
-}
-
 static int by_key(const struct gp_sweep_row *a, const struct gp_sweep_row *b,
 		  enum gp_rank_by by)
 {
 	switch (by) {
-	case GP_RANK_RESERVED: return order(a->reserved, b->reserved);
-	case GP_RANK_GAP: return order(gap_of(a), gap_of(b));
+	case GP_RANK_RESERVED: return order(gp_row_peak(a), gp_row_peak(b));
+	case GP_RANK_GAP: return order(gp_row_gap(a), gp_row_gap(b));
 	case GP_RANK_RETRIES: return order(a->retries, b->retries);
 	case GP_RANK_TIME: return order(a->device_time_us, b->device_time_us);
 	}
@@ -138,9 +148,9 @@ bool gp_rank_is_tie(const struct gp_contender *a, const struct gp_contender *b)
 static bool is_beaten(const struct gp_sweep_row *a,
 		      const struct gp_sweep_row *by)
 {
-	return by->dropped == a->dropped && by->reserved <= a->reserved &&
+	return by->dropped == a->dropped && gp_row_peak(by) <= gp_row_peak(a) &&
 	       by->device_time_us <= a->device_time_us &&
-	       (by->reserved < a->reserved ||
+	       (gp_row_peak(by) < gp_row_peak(a) ||
 		by->device_time_us < a->device_time_us);
 }
 
@@ -156,7 +166,7 @@ bool gp_rank_is_front(const struct gp_contender *contenders, size_t count,
 			return false;
 	/* Of equals, the first. */
 	for (size_t i = 0; i < index; i++)
-		if (contenders[i].row->reserved == row->reserved &&
+		if (gp_row_peak(contenders[i].row) == gp_row_peak(row) &&
 		    contenders[i].row->device_time_us == row->device_time_us &&
 		    contenders[i].row->dropped == row->dropped)
 			return false;
