@@ -189,8 +189,8 @@ THREADED = $(filter $(addprefix $(B)/tests/,unit/test_crew unit/test_gate \
 	$(CHECKS))
 
 check-threads: $(PROGRAM) $(SIMCUDA) $(THREADED) $(JSON) ## what has threads; with SAN=thread
-	@BUILD=$(B) tests/run.sh $(THREADED) tests/cli/run.sh \
-		tests/cli/sweep_engine.sh
+	@BUILD=$(B) ONLY='gpupool (check|headroom|sweep)' tests/run.sh \
+		$(THREADED) tests/cli/run.sh tests/cli/sweep_engine.sh
 
 gpu: ## all that needs a GPU; results in build/gpu-results
 	@scripts/gpu.sh

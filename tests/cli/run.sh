@@ -97,9 +97,10 @@ run() {
 	fi
 }
 
-# All of them: some at once, as they do not meet.
+# All of them, or those with a line that matches ONLY: some at once, as they do
+# not meet.
 if [ $# -eq 0 ]; then
-	printf '%s\n' "$here"/*.test |
+	grep -lE -e "${ONLY:-^}" "$here"/*.test |
 		xargs -n 1 -P "${JOBS:-$(nproc 2> /dev/null || echo 2)}" "$0"
 	exit
 fi
