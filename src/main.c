@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/safe.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/outlet.h"
+#include "cli/tell.h"
 #include "cli/terminal.h"
 
 /* "gpupool: file: record: what" and the hint below. */
@@ -26,12 +28,13 @@ static void tell(const struct gp_diag *diag)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		if (!*parts[i])
 			continue;
-		fprintf(stderr, "%s%s", between, parts[i]);
+		fputs(between, stderr);
+		gp_safe_put(parts[i], stderr);
 		between = ": ";
 	}
 	putc('\n', stderr);
 	if (*diag->hint)
-		fprintf(stderr, "%s\n", diag->hint);
+		gp_tell("%s\n", diag->hint);
 }
 
 static enum gp_status check_operands(const struct gp_command *command,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/safe.h"
 
 /* As many as Linux follows. */
 #define MOST_LINKS 40
@@ -181,7 +182,26 @@ enum gp_status gp_output_open(struct gp_output *output, const char *path,
 	return status;
 }
 
+void gp_output_make_safe(struct gp_output *output)
+{
+	output->under = output->stream;
+	output->stream = gp_safe_stream(output->under);
+}
+
 /* ---- putting it there ---- */
+
+/* Passes on what the stream in front holds; false: not all of it. */
+static bool close_safe(struct gp_output *output)
+{
+	bool is_good = true;
+
+	if (output->under) {
+		is_good = !fclose(output->stream);
+		output->stream = output->under;
+		output->under = NULL;
+	}
+	return is_good;
+}
 
 static bool copy_bytes(int from, int to, off_t size)
 {
@@ -253,7 +273,8 @@ static bool put_in_place(struct gp_output *output, int file)
 enum gp_status gp_output_commit(struct gp_output *output, struct gp_diag *diag)
 {
 	const char *path = output->path ? output->path : "standard output";
-	bool is_good = !fflush(output->stream) && !ferror(output->stream);
+	bool is_good = close_safe(output) && !fflush(output->stream) &&
+		       !ferror(output->stream);
 	enum gp_status status = GP_OK;
 	int file = fileno(output->stream);
 
@@ -273,6 +294,7 @@ enum gp_status gp_output_commit(struct gp_output *output, struct gp_diag *diag)
 
 void gp_output_abandon(struct gp_output *output)
 {
+	close_safe(output);
 	if (output->path && output->stream)
 		fclose(output->stream);
 	if (output->temporary)

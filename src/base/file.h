@@ -24,6 +24,7 @@ enum gp_output_way {
 
 struct gp_output {
 	FILE *stream;
+	FILE *under; /* where stream makes texts safe for it, or NULL */
 	enum gp_output_way way;
 	char *path;	 /* as given; NULL: standard output */
 	char *target;	 /* where the links of path lead */
@@ -37,6 +38,9 @@ enum gp_status gp_file_status(int error);
 /* path "-" or NULL: standard output. */
 enum gp_status gp_output_open(struct gp_output *output, const char *path,
 			      struct gp_diag *diag);
+/* From here on stream makes lines safe for a terminal and a log (base/safe.h).
+ */
+void gp_output_make_safe(struct gp_output *output);
 /* Flushes, checks and puts the file in its place. */
 enum gp_status gp_output_commit(struct gp_output *output, struct gp_diag *diag);
 /* Removes what was written; nothing after a commit. */

@@ -2,11 +2,20 @@
 /* Quoting for CSV and for shells. */
 #include "base/quote.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+/* A spreadsheet takes such a field for a formula, which may do anything. */
+static bool is_formula(const char *text)
+{
+	return *text && strchr("=+-@\t\r", *text);
+}
 
 void gp_quote_csv(const char *text, FILE *out)
 {
 	putc('"', out);
+	if (is_formula(text))
+		putc('\'', out);
 	for (; *text; text++) {
 		if (*text == '"')
 			putc('"', out);
@@ -17,7 +26,7 @@ void gp_quote_csv(const char *text, FILE *out)
 
 void gp_quote_csv_field(const char *text, FILE *out)
 {
-	if (text[strcspn(text, ",\"\r\n")])
+	if (text[strcspn(text, ",\"\r\n")] || is_formula(text))
 		gp_quote_csv(text, out);
 	else
 		fputs(text, out);

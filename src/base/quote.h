@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts as fields of CSV (RFC 4180), and as words of a shell. */
+/* Texts as fields of CSV (RFC 4180), and as words of a shell.  A field that a
+ * spreadsheet would take for a formula (= + - @) begins with a quote '. */
 #ifndef BASE_QUOTE_H
 #define BASE_QUOTE_H
 

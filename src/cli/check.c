@@ -279,8 +279,9 @@ static enum gp_status report(const struct session *s, struct gp_diag *diag)
 	struct gp_gate_report report = { &s->numbers, files, s->count };
 	struct gp_report_style style = gp_terminal_style(s->options);
 	struct gp_output output = { 0 };
-	enum gp_status status =
-		gp_outlet_open(&output, s->options->output, diag);
+	enum gp_status status = gp_outlet_open_report(
+		&output, s->options->output,
+		s->options->format == GP_FORMAT_TEXT, diag);
 
 	for (size_t i = 0; i < s->count; i++)
 		files[i] = (struct gp_gate_file){ s->files[i].gate,

@@ -258,7 +258,9 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 		status = diff(s, diag);
 	gp_progress_end(&s->progress);
 	if (status == GP_OK)
-		status = gp_outlet_open(&output, s->options->output, diag);
+		status = gp_outlet_open_report(
+			&output, s->options->output,
+			s->options->format == GP_FORMAT_TEXT, diag);
 	if (status == GP_OK)
 		write_changes(s, output.stream);
 	status = gp_outlet_close(&output, status, diag);

@@ -36,7 +36,9 @@ static enum gp_status write_report(const struct gp_options *options,
 				   struct gp_diag *diag)
 {
 	struct gp_output output;
-	enum gp_status status = gp_outlet_open(&output, options->output, diag);
+	enum gp_status status =
+		gp_outlet_open_report(&output, options->output,
+				      options->format == GP_FORMAT_TEXT, diag);
 
 	if (status != GP_OK)
 		return status;

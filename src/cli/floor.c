@@ -190,8 +190,9 @@ static enum gp_status write_report(struct session *s, struct gp_diag *diag)
 {
 	struct gp_report_style style = gp_terminal_style(s->options);
 	struct gp_output output;
-	enum gp_status status =
-		gp_outlet_open(&output, s->options->output, diag);
+	enum gp_status status = gp_outlet_open_report(
+		&output, s->options->output,
+		s->options->format == GP_FORMAT_TEXT, diag);
 
 	if (status != GP_OK)
 		return status;

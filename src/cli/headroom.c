@@ -285,8 +285,9 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 		.prices = s->studying.prices,
 	};
 	struct gp_output output;
-	enum gp_status status =
-		gp_outlet_open(&output, s->options->output, diag);
+	enum gp_status status = gp_outlet_open_report(
+		&output, s->options->output,
+		s->options->format == GP_FORMAT_TEXT, diag);
 
 	if (status != GP_OK)
 		return status;

@@ -32,7 +32,9 @@ static enum gp_status write_info(const struct gp_info *info,
 {
 	struct gp_report_style style = gp_terminal_style(options);
 	struct gp_output output;
-	enum gp_status status = gp_outlet_open(&output, options->output, diag);
+	enum gp_status status =
+		gp_outlet_open_report(&output, options->output,
+				      options->format == GP_FORMAT_TEXT, diag);
 
 	if (status != GP_OK)
 		return status;

@@ -91,6 +91,16 @@ enum gp_status gp_outlet_open(struct gp_output *output, const char *path,
 	return status;
 }
 
+enum gp_status gp_outlet_open_report(struct gp_output *output, const char *path,
+				     bool is_text, struct gp_diag *diag)
+{
+	enum gp_status status = gp_outlet_open(output, path, diag);
+
+	if (status == GP_OK && is_text)
+		gp_output_make_safe(output);
+	return status;
+}
+
 static enum gp_status finish(struct gp_output *output, bool commit,
 			     struct gp_diag *diag)
 {

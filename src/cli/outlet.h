@@ -6,6 +6,8 @@
 #ifndef CLI_OUTLET_H
 #define CLI_OUTLET_H
 
+#include <stdbool.h>
+
 #include "base/file.h"
 #include "gpupool/status.h"
 
@@ -17,6 +19,10 @@ void gp_outlet_end(int number);
 
 enum gp_status gp_outlet_open(struct gp_output *output, const char *path,
 			      struct gp_diag *diag);
+/* For a report: one that is a text for people is made safe for a terminal and a
+ * log (base/safe.h). */
+enum gp_status gp_outlet_open_report(struct gp_output *output, const char *path,
+				     bool is_text, struct gp_diag *diag);
 enum gp_status gp_outlet_commit(struct gp_output *output, struct gp_diag *diag);
 /* Nothing for a zeroed or committed one. */
 void gp_outlet_abandon(struct gp_output *output);

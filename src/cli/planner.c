@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/tell.h"
 #include "gpupool/plans.h"
 
 #define SOCKET_NAME "plans"
@@ -136,7 +137,7 @@ void gp_planner_start(struct gp_planner *planner,
 	if (!planner->pid)
 		listen_on(listener, &source);
 	if (planner->pid < 0)
-		fprintf(stderr, "gpupool: cuDNN cannot be asked at %s: %s\n",
+		gp_tell("gpupool: cuDNN cannot be asked at %s: %s\n",
 			planner->socket, strerror(errno));
 	else
 		setenv("SIMCUDA_PLANS", planner->socket, 1);

@@ -2,7 +2,7 @@
 /* Reading the ranks of a job. */
 #include "cli/rank_files.h"
 
-#include <stdio.h>
+#include "cli/tell.h"
 
 enum gp_status gp_rank_file_read(const struct gp_paths *paths, size_t index,
 				 gp_trace_file_reader *read,
@@ -20,7 +20,7 @@ enum gp_status gp_rank_file_read(const struct gp_paths *paths, size_t index,
 	if (!diag->is_foreign || gp_paths_is_named(paths, index))
 		return status;
 	gp_progress_end(progress);
-	fprintf(stderr, "gpupool: %s: passed over: %s\n", path, diag->what);
+	gp_tell("gpupool: %s: passed over: %s\n", path, diag->what);
 	*diag = (struct gp_diag){ 0 };
 	return GP_OK;
 }

@@ -15,6 +15,7 @@
 #include "cli/plan.h"
 #include "cli/proof.h"
 #include "cli/recorded_calls.h"
+#include "cli/tell.h"
 #include "gpupool/input.h"
 
 /* trace.json -> trace.2.json */
@@ -40,7 +41,7 @@ static void tell(const char *path, const struct gp_plan *plan, bool quiet)
 
 	if (quiet && gp_proof_is_exact(&proof))
 		return;
-	fprintf(stderr, "gpupool: %s: %s allocations; replayed: %s\n", path,
+	gp_tell("gpupool: %s: %s allocations; replayed: %s\n", path,
 		gp_count_text(proof.allocs, allocs),
 		gp_proof_text(&proof, text));
 }
@@ -91,8 +92,7 @@ static enum gp_status take(const struct gp_part *of, const char *folder,
 	snprintf(calls, sizeof(calls), "%s/%llu-%ld.calls", folder, of->began,
 		 of->number);
 	if (gp_part_finish(of, part))
-		fprintf(stderr,
-			"gpupool: %s: process %ld still runs; what it does "
+		gp_tell("gpupool: %s: process %ld still runs; what it does "
 			"from now on is not kept\n",
 			output, of->number % GP_PART_NEXT);
 	status = convert(part, output, diag);
@@ -122,13 +122,12 @@ static void tell_why_not(const char *folder)
 		fclose(file);
 	unlink(path);
 	if (*why)
-		fprintf(stderr,
-			"gpupool: no trace: the program chose %s, which cannot "
+		gp_tell("gpupool: no trace: the program chose %s, which cannot "
 			"be recorded; leave it out, and it can\n",
 			why);
 	else
-		fprintf(stderr, "gpupool: no trace: the program used no CUDA "
-				"device through PyTorch\n");
+		gp_tell("gpupool: no trace: the program used no CUDA "
+			"device through PyTorch\n");
 }
 
 enum gp_status gp_recorded_take(const char *folder, const char *output,

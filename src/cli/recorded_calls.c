@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/tell.h"
+
 struct names {
 	char text[600];
 	size_t used;
@@ -33,7 +35,7 @@ static void tell(const struct names *names, const char *what)
 {
 	if (!names->used)
 		return;
-	fprintf(stderr, "gpupool: %s: %s", what, names->text);
+	gp_tell("gpupool: %s: %s", what, names->text);
 	if (names->left_out)
 		fprintf(stderr, " and %u more", names->left_out);
 	fprintf(stderr, "\n");
@@ -66,8 +68,7 @@ static void tell_plans(uint64_t plans, const char *of)
 			" was asked for the workspace of %" PRIu64 " plans",
 			plans);
 	if (of[n])
-		fprintf(stderr, "%s gives none: %s", plans ? ", and now" : "",
-			of + n);
+		gp_tell("%s gives none: %s", plans ? ", and now" : "", of + n);
 	fprintf(stderr, "\n");
 }
 

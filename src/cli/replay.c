@@ -44,6 +44,13 @@ static bool is_stdout(const char *path)
 	return path && !strcmp(path, "-");
 }
 
+static bool is_text(const struct gp_options *options)
+{
+	return options->format == GP_FORMAT_TEXT ||
+	       options->format == GP_FORMAT_SUMMARY ||
+	       options->format == GP_FORMAT_SUMMARY_ABBREVIATED;
+}
+
 /* Flags that do not go together. */
 static enum gp_status check(const struct gp_options *options,
 			    struct gp_diag *diag)
@@ -264,7 +271,8 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 
 	if (is_stdout(s->options->events) && !s->options->output)
 		return GP_OK;
-	status = gp_outlet_open(&s->report, s->options->output, diag);
+	status = gp_outlet_open_report(&s->report, s->options->output,
+				       is_text(s->options), diag);
 	if (status == GP_OK)
 		write_report(s, s->report.stream);
 	return status;

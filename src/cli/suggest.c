@@ -75,8 +75,9 @@ static void write_report(const struct session *s, FILE *out)
 static enum gp_status report(const struct session *s, struct gp_diag *diag)
 {
 	struct gp_output output;
-	enum gp_status status =
-		gp_outlet_open(&output, s->options->output, diag);
+	enum gp_status status = gp_outlet_open_report(
+		&output, s->options->output,
+		s->options->format == GP_FORMAT_TEXT, diag);
 
 	if (status != GP_OK)
 		return status;

@@ -14,6 +14,8 @@ enum gp_status gp_sweep_report(const struct gp_book *book,
 		.is_part = is_part,
 		.style = gp_terminal_style(options),
 	};
+	bool is_text = !is_part && (options->format == GP_SWEEP_TEXT ||
+				    options->format == GP_SWEEP_MARKDOWN);
 	struct gp_output output;
 	enum gp_status status;
 
@@ -23,7 +25,7 @@ enum gp_status gp_sweep_report(const struct gp_book *book,
 				   "runs were cut short by what is reserved, "
 				   "and cannot be ranked by anything else");
 	}
-	status = gp_outlet_open(&output, options->output, diag);
+	status = gp_outlet_open_report(&output, options->output, is_text, diag);
 	if (status != GP_OK)
 		return status;
 	if (is_part || options->format == GP_SWEEP_JSON)

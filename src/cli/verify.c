@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/safe.h"
 #include "cli/command.h"
 #include "cli/cuda_runtime.h"
 #include "cli/interrupt.h"
@@ -23,6 +24,7 @@ struct session {
 	const struct gp_options *options;
 	struct gp_cuda *cuda; /* NULL: simulated devices */
 	struct gp_progress progress;
+	FILE *out;
 	int width; /* of names in a table; 0: there is one trace */
 	bool is_different;
 };
@@ -86,6 +88,13 @@ static struct gp_verify_config config_of(const struct subject *j,
 	return config;
 }
 
+/* What is compared may take long: each result is shown at once. */
+static void flush(const struct session *s)
+{
+	fflush(s->out);
+	fflush(stdout);
+}
+
 static void tell(const struct subject *j, uint32_t device,
 		 const struct gp_verify_result *result)
 {
@@ -105,10 +114,10 @@ static void tell(const struct subject *j, uint32_t device,
 
 	if (j->s->width)
 		gp_verify_line(base ? base + 1 : j->path, j->s->width, &told,
-			       stdout);
+			       j->s->out);
 	else
-		gp_verify_text(&told, stdout);
-	fflush(stdout);
+		gp_verify_text(&told, j->s->out);
+	flush(j->s);
 }
 
 static enum gp_status verify_device(struct subject *j, uint32_t device,
@@ -165,10 +174,11 @@ static enum gp_status verify_all(struct session *s, struct gp_diag *diag)
 		if (status == GP_OK)
 			continue;
 		if (s->width)
-			printf("%-*s  %9s  %8s  not compared: %s\n", s->width,
-			       strrchr(path, '/') ? strrchr(path, '/') + 1
-						  : path,
-			       "-", "-", own.what);
+			fprintf(s->out, "%-*s  %9s  %8s  not compared: %s\n",
+				s->width,
+				strrchr(path, '/') ? strrchr(path, '/') + 1
+						   : path,
+				"-", "-", own.what);
 		if (worst == GP_OK)
 			*diag = own;
 		worst = worst == GP_OK ? status : worst;
@@ -234,11 +244,13 @@ enum gp_status gp_verify_command(const struct gp_options *options,
 		return status;
 	if (s.cuda)
 		gp_interrupt_catch();
+	s.out = gp_safe_stream(stdout);
 	if (options->operand_count > 1) {
 		s.width = widest(options);
-		gp_verify_head(s.width, stdout);
+		gp_verify_head(s.width, s.out);
 	}
 	status = verify_all(&s, diag);
+	fclose(s.out);
 	gp_cuda_close(s.cuda);
 	return status;
 }

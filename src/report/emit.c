@@ -6,11 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/safe.h"
 #include "base/utf8.h"
 
+static void put_code(FILE *out, uint32_t code)
+{
+	if (code < 0x10000) {
+		fprintf(out, "\\u%04x", code);
+		return;
+	}
+	code -= 0x10000;
+	fprintf(out, "\\u%04x\\u%04x", 0xd800 | code >> 10,
+		0xdc00 | (code & 0x3ff));
+}
+
+/* What a terminal or a log would act on is escaped. */
 static void put_string(FILE *out, const char *text)
 {
 	size_t left = strlen(text), bytes;
+	uint32_t code;
 
 	putc('"', out);
 	for (; left; text += bytes, left -= bytes) {
@@ -19,8 +33,10 @@ static void put_string(FILE *out, const char *text)
 		bytes = gp_utf8_character(text, left);
 		if (c == '"' || c == '\\')
 			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
+		else if (c < 0x20 || c == 0x7f || (c == '#' && text[1] == '#'))
 			fprintf(out, "\\u%04x", c);
+		else if (bytes > 1 && gp_safe_hides(text, bytes, &code))
+			put_code(out, code);
 		else if (bytes)
 			fwrite(text, 1, bytes, out);
 		else

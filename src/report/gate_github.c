@@ -3,13 +3,18 @@
  * The gate's verdict as GitHub's workflow commands, which it shows at the
  * file: "::error file=gpupool.json,title=train::peak_reserved_bytes: ...".
  */
+#include <limits.h>
 #include <string.h>
 
+#include "base/safe.h"
 #include "report/gate_value.h"
 
 /* A message keeps to its line; a property also ends at : and , */
-static void put(FILE *out, const char *text, const char *special)
+static void put(FILE *out, const char *told, const char *special)
 {
+	char safe[GP_GATE_SENTENCE + PATH_MAX];
+	const char *text = gp_safe_text(told, safe, sizeof(safe));
+
 	for (; *text; text++)
 		if (*text == '%' || *text == '\r' || *text == '\n' ||
 		    strchr(special, *text))

@@ -161,25 +161,34 @@ static void write_trials(const struct finding *f)
 
 /* ---- the gap ---- */
 
-static void bar_part(const struct finding *f, const char *class, uint64_t bytes)
+/* From 0 to 100 %; at is where the part in front ends. */
+static void bar_part(const struct finding *f, const char *class, uint64_t bytes,
+		     double *at)
 {
-	uint64_t all = f->explain->gap.reserved;
+	double width = 100.0 * (double)bytes / (double)f->explain->gap.reserved;
 
 	if (bytes)
-		fprintf(f->out, "<i class=\"k-%s\" style=\"width:%.3f%%\"></i>",
-			class, 100.0 * (double)bytes / (double)all);
+		fprintf(f->out,
+			"<rect class=\"k-%s\" x=\"%.3f\" width=\"%.3f\" "
+			"height=\"1\"/>",
+			class, *at, width);
+	*at += bytes ? width : 0;
 }
 
 /* All that is reserved: in use, and each reason why not. */
 static void write_bar(const struct finding *f)
 {
 	const struct gp_gap *gap = &f->explain->gap;
+	double at = 0;
 
-	fputs("<div class=bar aria-hidden=true>", f->out);
-	bar_part(f, "allocated", gap->allocated);
+	fputs("<svg class=bar aria-hidden=true viewBox=\"0 0 100 1\" "
+	      "preserveAspectRatio=none>",
+	      f->out);
+	bar_part(f, "allocated", gap->allocated, &at);
 	for (int i = 0; i < GP_GAP_REASONS; i++)
-		bar_part(f, explain_reasons[i].key, gap->by_reason[i].bytes);
-	fputs("</div>\n", f->out);
+		bar_part(f, explain_reasons[i].key, gap->by_reason[i].bytes,
+			 &at);
+	fputs("</svg>\n", f->out);
 }
 
 static void part_row(const struct finding *f, const char *class,

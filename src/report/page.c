@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/safe.h"
 
 #define LABEL 18 /* columns of a row's label, with the space behind it */
 #define VALUE 12 /* of its value */
@@ -54,15 +55,6 @@ static unsigned width_of(const char *text, size_t length)
 	return width;
 }
 
-/* Control characters, which a recorded name may hold, stay out of terminals. */
-static void put_word(FILE *out, const char *word, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		putc((unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?'
-								      : word[i],
-		     out);
-}
-
 /* Whether a unit of measure begins the text. */
 static bool is_unit(const char *text)
 {
@@ -93,8 +85,10 @@ static size_t word_length(const char *text)
 
 /* Words of text from column at on, going on in column indent; no newline. */
 static void wrap(const struct gp_page *page, unsigned at, unsigned indent,
-		 const char *text)
+		 const char *told)
 {
+	char safe[TEXT];
+	const char *text = gp_safe_text(told, safe, sizeof(safe));
 	bool at_start = true;
 
 	while (*text) {
@@ -110,7 +104,7 @@ static void wrap(const struct gp_page *page, unsigned at, unsigned indent,
 			putc(' ', page->out);
 			at++;
 		}
-		put_word(page->out, text, length);
+		fwrite(text, 1, length, page->out);
 		at += width;
 		at_start = false;
 		text += length;
@@ -150,7 +144,7 @@ void gp_page_command(const struct gp_page *page, const char *before,
 		     const char *command)
 {
 	fputs(before, page->out);
-	put_word(page->out, command, strlen(command));
+	gp_safe_put(command, page->out);
 	putc('\n', page->out);
 }
 

@@ -17,7 +17,7 @@ for name in chromium chromium-browser google-chrome; do
 done
 if [ -z "$chromium" ]; then
 	for test in renders numbers findings peak event click keyboard compare \
-		small sweep stack hostile no-script; do
+		small sweep stack hostile no-script policy; do
 		echo "skip browser-$test: chromium is not on this machine"
 	done
 	exit 0
@@ -42,6 +42,12 @@ dump() {
 		--disable-dev-shm-usage --user-data-dir="$work/profile" \
 		--window-size=1200,1600 --virtual-time-budget=3000 \
 		--dump-dom "$@" 2> "$work/log"
+}
+
+# A page does not let a script of ours run: without its policy it does.
+with_script() {
+	sed 's/<meta http-equiv="Content-Security-Policy"[^>]*>//' "$1"
+	cat "$2"
 }
 
 trace=$root/traces/recorded/fsdp-rank0-of-64.default.pickle.gz
@@ -87,7 +93,7 @@ findings() {
 		.click();
 	</script>
 	END
-	cat "$work/page.html" "$work/sort.js" > "$work/sorted.html"
+	with_script "$work/page.html" "$work/sort.js" > "$work/sorted.html"
 	dump "file://$work/sorted.html" > "$work/sorted.dom"
 	sed -n '/data-table="holds_now"/,/<\/table>/p' "$work/sorted.dom" |
 		grep -o 'data-key="events" data-value="[0-9]*"' |
@@ -140,7 +146,7 @@ click() {
 	}, 200);
 	</script>
 	END
-	cat "$work/page.html" "$work/click.js" > "$work/clicked.html"
+	with_script "$work/page.html" "$work/click.js" > "$work/clicked.html"
 	dump "file://$work/clicked.html" > "$work/clicked.dom"
 	event=$(sums_of "$work/clicked.dom" 1 |
 		sed -n 's/data-event="\(.*\)"/\1/p')
@@ -171,8 +177,9 @@ keyboard() {
 	</script>
 	END
 	at_once='window.requestAnimationFrame = draw => { draw(); return 1; };'
-	sed "s|<body>|<body><script>$at_once</script>|" "$work/page.html" |
-		cat - "$work/keys.js" > "$work/keyed.html"
+	with_script "$work/page.html" "$work/keys.js" |
+		sed "s|<body>|<body><script>$at_once</script>|" \
+		> "$work/keyed.html"
 	dump "file://$work/keyed.html" > "$work/keyed.dom"
 	[ "$(sums_of "$work/keyed.dom" 1 |
 		sed -n 's/data-event="\(.*\)"/\1/p')" = 1 ] ||
@@ -248,7 +255,7 @@ sweep() {
 	document.querySelectorAll("[data-table=ranking] th button")[1].click();
 	</script>
 	END
-	cat "$work/sweep.html" "$work/sort.js" > "$work/resorted.html"
+	with_script "$work/sweep.html" "$work/sort.js" > "$work/resorted.html"
 	dump "file://$work/resorted.html" > "$work/resorted.dom"
 	reserved "$work/resorted.dom" > "$work/got"
 	sort -rn "$work/got" | cmp - "$work/got"
@@ -276,7 +283,7 @@ stack() {
 	}, 200);
 	</script>
 	END
-	cat "$work/page.html" "$work/stack.js" > "$work/stack.html"
+	with_script "$work/page.html" "$work/stack.js" > "$work/stack.html"
 	dump "file://$work/stack.html" > "$work/stack.dom"
 	grep -q '<pre class="stack">[0-9.]* [KMG]*i*B allocated' \
 		"$work/stack.dom"
@@ -285,10 +292,28 @@ stack() {
 without_script() {
 	sed '/^<script>$/,/^<\/script>$/d' "$work/page.html" > "$work/still.html"
 	dump "file://$work/still.html" > "$work/still.dom"
-	[ "$(grep -o '<svg' "$work/still.dom" | wc -l)" -eq 2 ] &&
+	[ "$(grep -o '<svg [^>]*>' "$work/still.dom" |
+		grep -vc 'class="bar"')" -eq 2 ] &&
 		grep -q 'class="headline">It fits' "$work/still.dom" &&
 		grep -q 'data-table="holds_now"' "$work/still.dom" &&
 		! grep -q '<canvas' "$work/still.dom"
+}
+
+# Only the page's own script and style are let in.
+policy() {
+	cat > "$work/strange.js" <<-'END'
+	<script>document.documentElement.dataset.strange = "yes";</script>
+	<style>main { display: none; }</style>
+	END
+	for page in page sweep; do
+		cat "$work/$page.html" "$work/strange.js" > "$work/strange.html"
+		dump "file://$work/strange.html" > "$work/strange.dom"
+		! grep -q 'data-strange' "$work/strange.dom" ||
+			{ echo "a strange script ran"; return 1; }
+	done
+	dump "file://$work/page.html" --enable-logging=stderr > "$work/dom"
+	! grep -q 'Content Security Policy' "$work/log" ||
+		{ echo "the page breaks its own policy"; return 1; }
 }
 
 "$gpupool" replay -q "$trace" --timeline "$work/t.csv" -o "$work/report"
@@ -309,4 +334,5 @@ ok small small
 ok sweep sweep
 ok stack stack
 ok no-script without_script
+ok policy policy
 exit "$failed"

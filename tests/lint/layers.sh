@@ -112,4 +112,21 @@ find src include tests -name '*.[ch]' | sort |
 	done > "$work/said"
 verdict unsafe "a function that does not know how much room there is"
 
+# What a report or an error says goes through what makes it safe for a terminal
+# and a log (base/safe.h), and never is cut off without a word (base/text_sink.h).
+{
+	grep -nE 'gp_outlet_open\(.*options->output' src/cli/*.c
+	grep -rnE '\bopen_memstream\(' src --include='*.c'
+	find src/cli src/main.c -name '*.c' -print | sort | xargs awk '
+		/fprintf\(stderr/ { statement = ""; at = FILENAME ":" FNR; open = 1 }
+		open { statement = statement $0 }
+		open && /;/ {
+			open = 0
+			if (statement ~ /%[-0-9.*]*s/ &&
+			    at !~ /cli\/(progress|child|gen)\.c:/)
+				print at ": " statement
+		}'
+} > "$work/said"
+verdict strangers "texts go past what makes them safe"
+
 exit "$failed"
