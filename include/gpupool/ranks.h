@@ -32,16 +32,25 @@ struct gp_rank_class {
 	size_t first_case; /* of its devices' cases in a study */
 };
 
+/* A file that should be one of them and could not be read. */
+struct gp_rank_unread {
+	char *path, *reason; /* owned */
+};
+
 /* Zeroed is empty. */
 struct gp_ranks {
 	struct gp_rank_class *classes;
 	size_t count, room;
 	size_t files; /* of all classes */
+	struct gp_rank_unread *unread;
+	size_t unread_count, unread_room;
 };
 
 /* Takes the trace, which is destroyed where another one is alike. */
 void gp_ranks_add(struct gp_ranks *ranks, const char *path,
 		  struct gp_trace *trace);
+void gp_ranks_add_unread(struct gp_ranks *ranks, const char *path,
+			 const char *reason);
 /* The class of most files first; among such, the one that came first. */
 void gp_ranks_sort(struct gp_ranks *ranks);
 /* The class whose release and settings most files have; of several, the newest

@@ -52,6 +52,7 @@ struct gp_report {
 	const struct gp_timing *timing; /* NULL: not asked for */
 	/* Of each run, for pages; NULL: none. */
 	const struct gp_explanation *explanations;
+	const struct gp_ranks *ranks; /* of which it is the worst; NULL: none */
 };
 
 struct gp_report_style {
@@ -140,12 +141,15 @@ void gp_report_headroom_csv(const struct gp_headroom_report *report, FILE *out);
 /* Why memory that is reserved cannot be used: `gpupool explain`. */
 struct gp_explanation {
 	const char *path, *conf;
+	const char *operand;	      /* for commands; NULL: path */
+	const struct gp_ranks *ranks; /* NULL: one file is all */
 	/* Other options as given, for commands: " --capacity 80GiB"; NULL: none
 	 */
 	const char *given;
 	const struct gp_settings *settings;
 	const struct gp_explain *devices; /* gpupool/explain.h */
 	const struct gp_study *study;	  /* a case a device */
+	size_t first_case;		  /* of these devices */
 	size_t count;
 	bool has_details;
 	const struct gp_what_ifs *what_ifs; /* NULL: none */
@@ -157,13 +161,16 @@ void gp_report_explain_json(const struct gp_explanation *explanation,
 
 /* What went wrong and what helps, on one screen: `gpupool TRACE`. */
 struct gp_look_report {
-	const char *path;
-	const struct gp_trace *trace;		/* NULL: nothing but spans */
-	const char *conf;			/* as asked, or as recorded */
-	const struct gp_study *study;		/* a case a device */
-	size_t worst;				/* the device that is told of */
-	const struct gp_explain *explain;	/* of that device */
-	const struct gp_release_choice *choice; /* NULL: the user chose */
+	const char *path;			 /* of the worst of the ranks */
+	const char *operand;			 /* for commands */
+	const struct gp_ranks *ranks;		 /* NULL: one file is all */
+	const struct gp_trace *trace;		 /* NULL: nothing but spans */
+	const char *conf;			 /* as asked, or as recorded */
+	const struct gp_study *study;		 /* a case a device */
+	size_t worst;				 /* the case that is told of */
+	uint32_t device;			 /* its index */
+	const struct gp_explain *explain;	 /* of that device */
+	const struct gp_release_choice *choice;	 /* NULL: the user chose */
 	const struct gp_replay_result *recorded; /* of that device, as it was
 						  * recorded; NULL: trouble */
 	const char *trouble; /* why it cannot be replayed so */

@@ -8,15 +8,21 @@
 
 #include "cli/nearest.h"
 
+/* Of commands that take several. */
+#define RANKS                                                                  \
+	"TRACE may be a folder: all traces in it. Several traces are ranks "   \
+	"of one job: those that are alike are replayed once, and the worst "   \
+	"of them is told in full."
+
 static const struct gp_command table[] = {
-	{ "look", "TRACE", 1, SIZE_MAX,
+	{ "look", "TRACE...", 1, SIZE_MAX,
 	  "Say on one screen what went wrong and what helps.",
 	  "The same as gpupool TRACE: the verdict, the line to paste, who "
 	  "holds "
 	  "the memory when it ran out, or at the peak, how far to trust the "
 	  "answer, and what to type for more.\n"
 	  "Its long form is gpupool explain. Settings, a release or a capacity "
-	  "make it a what-if. A folder of ranks: gpupool sweep.",
+	  "make it a what-if.\n" RANKS,
 	  GP_TAKER_LOOK, gp_look_command },
 	{ "replay", "TRACE", 1, 1, "Replay a trace and report what happened.",
 	  "Without settings, the trace is replayed under the settings and the "
@@ -61,14 +67,14 @@ static const struct gp_command table[] = {
 	  "Settings are the recorded ones unless others are given; "
 	  "--alloc-conf may be given more than once.",
 	  GP_TAKER_HEADROOM, gp_headroom_command },
-	{ "explain", "TRACE", 1, 1,
+	{ "explain", "TRACE...", 1, 100000,
 	  "Say why memory ran out, or why it is fragmented.",
 	  "At the first request that was not served, or at the peak: is it "
 	  "fragmentation or capacity, which settings help, where the memory is "
 	  "that is reserved and not allocated, and which blocks hold it "
 	  "there.\n"
 	  "Whatever is said to help was replayed, with the same memory. "
-	  "Settings, a release or a capacity make it a what-if.",
+	  "Settings, a release or a capacity make it a what-if.\n" RANKS,
 	  GP_TAKER_EXPLAIN, gp_explain_command },
 	{ "floor", "TRACE", 1, 1,
 	  "Say how little memory would do, and pack it.",

@@ -28,19 +28,16 @@ static enum gp_status explain_device(const struct gp_plan *plan,
 	return gp_explain(&config, explain, diag);
 }
 
-enum gp_status gp_explaining_make(struct gp_explaining *explaining,
-				  const struct gp_plan *plan,
-				  const struct gp_options *options,
-				  struct gp_progress *progress,
-				  struct gp_diag *diag)
+enum gp_status gp_explaining_devices(struct gp_explaining *explaining,
+				     const struct gp_plan *plan,
+				     struct gp_progress *progress,
+				     struct gp_diag *diag)
 {
-	const struct gp_options none = { 0 };
 	size_t count = plan->trace->device_count;
 	enum gp_status status = GP_OK;
 
-	*explaining = (struct gp_explaining){
-		.explains = gp_mem_alloc(count + 1, sizeof(struct gp_explain)),
-	};
+	explaining->explains =
+		gp_mem_alloc(count + 1, sizeof(struct gp_explain));
 	for (; explaining->count < count; explaining->count++) {
 		uint32_t d = (uint32_t)explaining->count;
 
@@ -49,6 +46,21 @@ enum gp_status gp_explaining_make(struct gp_explaining *explaining,
 		if (status != GP_OK)
 			break;
 	}
+	gp_progress_end(progress);
+	return status;
+}
+
+enum gp_status gp_explaining_make(struct gp_explaining *explaining,
+				  const struct gp_plan *plan,
+				  const struct gp_options *options,
+				  struct gp_progress *progress,
+				  struct gp_diag *diag)
+{
+	const struct gp_options none = { 0 };
+	enum gp_status status;
+
+	*explaining = (struct gp_explaining){ 0 };
+	status = gp_explaining_devices(explaining, plan, progress, diag);
 	if (status == GP_OK)
 		status = gp_studying_make(&explaining->studying, plan,
 					  options ? options : &none, progress,

@@ -30,6 +30,11 @@ enum gp_status gp_explaining_make(struct gp_explaining *explaining,
 				  const struct gp_options *options,
 				  struct gp_progress *progress,
 				  struct gp_diag *diag);
+/* The devices alone: the study is the caller's to make. */
+enum gp_status gp_explaining_devices(struct gp_explaining *explaining,
+				     const struct gp_plan *plan,
+				     struct gp_progress *progress,
+				     struct gp_diag *diag);
 void gp_explaining_release(struct gp_explaining *explaining);
 
 /* As reports take it, borrowing all of it and the plan's; is_asked: the plan is

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/quote.h"
@@ -13,6 +12,7 @@
 #include "cli/outlet.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
+#include "cli/ranking.h"
 #include "cli/studying.h"
 #include "cli/terminal.h"
 #include "cli/trace_file.h"
@@ -20,15 +20,20 @@
 #include "gpupool/floor.h"
 #include "gpupool/report.h"
 
+/* A trace, replayed as it was recorded: for its fidelity. */
+struct recorded {
+	const struct gp_trace *trace;
+	struct gp_plan plan;
+	bool is_there;		/* it could be */
+	struct gp_diag trouble; /* why not */
+};
+
 /* All that one call of the command holds. */
 struct session {
 	const struct gp_options *options;
-	const char *path;
-	struct gp_trace *trace;
-	struct gp_plan recorded; /* replayed for its fidelity */
-	bool is_recorded;	 /* it could be */
-	struct gp_diag trouble;	 /* why not */
-	struct gp_plan asked;
+	struct gp_ranking ranking; /* as asked, or as recorded */
+	struct recorded *recorded;
+	size_t recorded_count, recorded_room;
 	struct gp_studying studying;
 	struct gp_explain explain; /* of the device that decides */
 	struct gp_progress progress;
@@ -40,7 +45,7 @@ struct session {
 /* ---- what is asked ---- */
 
 /* All options that change the answer, for gpupool explain. */
-static char *make_given(const struct session *s)
+static char *make_given(const struct session *s, const struct gp_plan *asked)
 {
 	const struct gp_options *o = s->options;
 	struct gp_text_sink sink;
@@ -49,11 +54,11 @@ static char *make_given(const struct session *s)
 
 	fputs(s->given, out);
 	if (o->alloc_conf || o->knobs) {
-		size_t room = 4 * strlen(s->asked.conf) + 8;
+		size_t room = 4 * strlen(asked->conf) + 8;
 
 		word = gp_mem_alloc(room, 1);
 		fprintf(out, " --alloc-conf %s",
-			gp_quote_shell(s->asked.conf, word, room));
+			gp_quote_shell(asked->conf, word, room));
 		free(word);
 	}
 	for (size_t i = 0; i < o->without.count; i++)
@@ -64,20 +69,40 @@ static char *make_given(const struct session *s)
 }
 
 /* As far as it can be replayed as recorded: that it cannot is no failure. */
-static void replay_recorded(struct session *s)
+static const struct recorded *replay_recorded(struct session *s,
+					      const struct gp_trace *trace)
 {
-	s->is_recorded = gp_plan_recorded(&s->recorded, s->trace,
-					  &s->trouble) == GP_OK &&
-			 gp_plan_play(&s->recorded, NULL, &s->progress,
-				      &s->trouble) == GP_OK;
+	struct recorded *r;
+
+	s->recorded = gp_mem_grow(s->recorded, &s->recorded_room,
+				  s->recorded_count + 1, sizeof(*s->recorded));
+	r = &s->recorded[s->recorded_count++];
+	*r = (struct recorded){ .trace = trace };
+	r->is_there = gp_plan_recorded(&r->plan, trace, &r->trouble) == GP_OK &&
+		      gp_plan_play(&r->plan, NULL, &s->progress, &r->trouble) ==
+			      GP_OK;
+	return r;
+}
+
+static const struct recorded *recorded_of(const struct session *s,
+					  const struct gp_trace *trace)
+{
+	size_t i = 0;
+
+	while (s->recorded[i].trace != trace)
+		i++;
+	return &s->recorded[i];
 }
 
 /* As recorded, or as asked; what cannot be replayed as recorded is asked. */
-static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
+static enum gp_status make_plan(void *arg, struct gp_plan *plan,
+				const struct gp_trace *trace,
+				const struct gp_options *options,
+				struct gp_diag *diag)
 {
-	if (s->is_recorded)
-		return gp_plan_make(&s->asked, s->trace, s->options, diag);
-	return gp_plan_asked(&s->asked, s->trace, s->options, diag);
+	if (replay_recorded(arg, trace)->is_there)
+		return gp_plan_make(plan, trace, options, diag);
+	return gp_plan_asked(plan, trace, options, diag);
 }
 
 static void show(void *arg, const char *what)
@@ -85,9 +110,16 @@ static void show(void *arg, const char *what)
 	gp_progress_step(arg, what);
 }
 
+/* The one of all ranks and devices that decides. */
+static size_t worst_class(const struct session *s)
+{
+	return gp_ranks_class_of(&s->ranking.ranks, s->report.worst);
+}
+
 static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 {
 	const struct gp_study *study = &s->studying.study;
+	struct gp_look_report *report = &s->report;
 	struct gp_replay_config run;
 	struct gp_explain_config config = {
 		.run = &run,
@@ -95,33 +127,39 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 		.progress = show,
 		.progress_arg = &s->progress,
 	};
+	const struct gp_rank_class *class;
 
+	report->worst = gp_verdict_worst(study->verdicts, study->case_count);
+	class = &s->ranking.ranks.classes[worst_class(s)];
+	report->device = (uint32_t)(report->worst - class->first_case);
 	if (!study->case_count)
 		return GP_OK;
-	s->report.worst = gp_verdict_worst(study->verdicts, study->case_count);
-	run = gp_plan_simulated(&s->asked, (uint32_t)s->report.worst);
+	run = gp_plan_simulated(&s->ranking.plans[worst_class(s)],
+				report->device);
 	return gp_explain(&config, &s->explain, diag);
 }
 
 /* ---- the kinds of input ---- */
 
-static enum gp_status look_at_trace(struct session *s, struct gp_diag *diag)
+static enum gp_status look_at_traces(struct session *s, struct gp_diag *diag)
 {
-	enum gp_status status =
-		gp_trace_file_read(s->path, &s->progress, &s->trace, diag);
+	const struct gp_ranking_config config = {
+		.options = s->options,
+		.read = gp_trace_file_read,
+		.make = make_plan,
+		.arg = s,
+		.progress = &s->progress,
+	};
+	enum gp_status status = gp_ranking_make(&s->ranking, &config, diag);
 
-	if (status != GP_OK)
-		return status;
-	replay_recorded(s);
-	status = make_plan(s, diag);
 	if (status == GP_OK)
-		status = gp_studying_make(&s->studying, &s->asked, s->options,
+		status = gp_ranking_study(&s->ranking, s->options, &s->studying,
 					  &s->progress, diag);
 	if (status == GP_OK)
 		status = explain_worst(s, diag);
 	gp_progress_end(&s->progress);
 	if (status != GP_OK && !*diag->file)
-		gp_diag_file(diag, s->path);
+		gp_diag_file(diag, s->options->operands[0]);
 	return status;
 }
 
@@ -129,7 +167,8 @@ static enum gp_status look_at_spans(struct session *s, struct gp_diag *diag)
 {
 	struct gp_spans spans;
 	uint64_t time;
-	enum gp_status status = gp_spans_read(s->path, &spans, diag);
+	enum gp_status status =
+		gp_spans_read(s->options->operands[0], &spans, diag);
 
 	if (status != GP_OK)
 		return status;
@@ -139,39 +178,34 @@ static enum gp_status look_at_spans(struct session *s, struct gp_diag *diag)
 	return GP_OK;
 }
 
-static enum gp_status refuse_folder(const char *path, struct gp_diag *diag)
-{
-	gp_diag_file(diag, path);
-	gp_diag_hint(diag,
-		     "one trace: gpupool %s/FILE; ranks of one job: gpupool "
-		     "sweep %s",
-		     path, path);
-	return gp_diag_set(diag, GP_INPUT, "it is a folder");
-}
-
-static enum gp_status check_operands(const struct gp_options *options,
-				     struct gp_diag *diag)
-{
-	struct stat about;
-
-	if (options->operand_count > 1) {
-		gp_diag_file(diag, GP_COMMAND_OF_TRACE);
-		gp_diag_hint(diag, "ranks of one job: gpupool sweep A B; a "
-				   "change in memory: gpupool diff A B");
-		return gp_diag_set(diag, GP_USAGE,
-				   "it looks at one trace at a time");
-	}
-	if (!stat(options->operands[0], &about) && S_ISDIR(about.st_mode))
-		return refuse_folder(options->operands[0], diag);
-	return gp_studying_check(GP_COMMAND_OF_TRACE, options, diag);
-}
-
 /* ---- told ---- */
+
+static void describe(struct session *s)
+{
+	size_t worst = worst_class(s);
+	const struct gp_rank_class *class = &s->ranking.ranks.classes[worst];
+	const struct gp_plan *plan = &s->ranking.plans[worst];
+	const struct recorded *recorded = recorded_of(s, class->trace);
+	struct gp_look_report *r = &s->report;
+
+	s->given_explain = make_given(s, plan);
+	r->path = class->paths[0];
+	r->operand = gp_ranking_operand(s->options, class);
+	r->ranks = gp_ranking_ranks(&s->ranking);
+	r->trace = class->trace;
+	r->conf = plan->conf;
+	r->study = &s->studying.study;
+	r->explain = &s->explain;
+	r->choice = plan->has_choice ? &plan->choice : NULL;
+	r->trouble = recorded->trouble.what;
+	r->given_explain = s->given_explain ? s->given_explain : "";
+	if (recorded->is_there && class->trace->device_count)
+		r->recorded = &recorded->plan.results[r->device];
+}
 
 static enum gp_status write_report(struct session *s, struct gp_diag *diag)
 {
 	struct gp_report_style style = gp_terminal_style(s->options);
-	struct gp_look_report *r = &s->report;
 	struct gp_output output;
 	enum gp_status status = gp_outlet_open_report(
 		&output, s->options->output,
@@ -179,23 +213,14 @@ static enum gp_status write_report(struct session *s, struct gp_diag *diag)
 
 	if (status != GP_OK)
 		return status;
-	gp_explaining_given(s->options, s->given);
-	s->given_explain = make_given(s);
-	r->path = s->path;
-	r->trace = s->trace;
-	r->conf = s->asked.conf;
-	r->study = &s->studying.study;
-	r->explain = &s->explain;
-	r->choice = s->asked.has_choice ? &s->asked.choice : NULL;
-	r->trouble = s->trouble.what;
-	r->given = s->given;
-	r->given_explain = s->given_explain ? s->given_explain : "";
-	if (s->is_recorded && s->trace->device_count)
-		r->recorded = &s->recorded.results[r->worst];
+	s->report.given = gp_explaining_given(s->options, s->given);
+	s->report.path = s->report.operand = s->options->operands[0];
+	if (s->ranking.ranks.count)
+		describe(s);
 	if (s->options->format == GP_FORMAT_JSON)
-		gp_report_look_json(r, output.stream);
+		gp_report_look_json(&s->report, output.stream);
 	else
-		gp_report_look_text(r, &style, output.stream);
+		gp_report_look_text(&s->report, &style, output.stream);
 	return gp_outlet_close(&output, status, diag);
 }
 
@@ -203,10 +228,17 @@ static void release(struct session *s)
 {
 	gp_explain_release(&s->explain);
 	gp_studying_release(&s->studying);
-	gp_plan_release(&s->asked);
-	gp_plan_release(&s->recorded);
-	gp_trace_destroy(s->trace);
+	for (size_t i = 0; i < s->recorded_count; i++)
+		gp_plan_release(&s->recorded[i].plan);
+	free(s->recorded);
+	gp_ranking_release(&s->ranking);
 	free(s->given_explain);
+}
+
+static bool is_spans(const struct gp_options *options)
+{
+	return options->operand_count == 1 &&
+	       gp_spans_is_csv(options->operands[0]);
 }
 
 enum gp_status gp_look_command(const struct gp_options *options,
@@ -214,17 +246,19 @@ enum gp_status gp_look_command(const struct gp_options *options,
 {
 	struct session s = {
 		.options = options,
-		.path = options->operands[0],
 		.progress = gp_progress_make(options->quiet),
 	};
-	enum gp_status status = check_operands(options, diag);
+	enum gp_status status =
+		gp_studying_check(GP_COMMAND_OF_TRACE, options, diag);
 
 	if (status == GP_OK)
-		status = gp_spans_is_csv(s.path) ? look_at_spans(&s, diag)
-						 : look_at_trace(&s, diag);
+		status = is_spans(options) ? look_at_spans(&s, diag)
+					   : look_at_traces(&s, diag);
 	gp_progress_end(&s.progress);
 	if (status == GP_OK)
 		status = write_report(&s, diag);
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s.ranking.ranks, diag);
 	release(&s);
 	return status;
 }

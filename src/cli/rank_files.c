@@ -4,23 +4,35 @@
 
 #include "cli/tell.h"
 
-enum gp_status gp_rank_file_read(const struct gp_paths *paths, size_t index,
-				 gp_trace_file_reader *read,
-				 struct gp_progress *progress,
-				 struct gp_trace **trace, struct gp_diag *diag)
+static void tell(const struct gp_diag *diag, struct gp_progress *progress,
+		 const char *path, const char *fate)
+{
+	gp_progress_end(progress);
+	gp_tell("gpupool: %s: %s%s%s: %s\n", path, diag->record,
+		*diag->record ? ": " : "", fate, diag->what);
+}
+
+static enum gp_status read_one(const struct gp_paths *paths, size_t index,
+			       gp_trace_file_reader *read,
+			       struct gp_progress *progress,
+			       struct gp_ranks *ranks, struct gp_diag *diag)
 {
 	const char *path = paths->items[index];
-	enum gp_status status = read(path, progress, trace, diag);
+	struct gp_trace *trace;
+	enum gp_status status = read(path, progress, &trace, diag);
 
-	if (status == GP_OK)
+	if (status == GP_OK) {
+		gp_ranks_add(ranks, path, trace);
 		return GP_OK;
-	*trace = NULL;
+	}
 	if (!*diag->file)
 		gp_diag_file(diag, path);
-	if (!diag->is_foreign || gp_paths_is_named(paths, index))
+	if (gp_paths_is_named(paths, index))
 		return status;
-	gp_progress_end(progress);
-	gp_tell("gpupool: %s: passed over: %s\n", path, diag->what);
+	if (!diag->is_foreign)
+		gp_ranks_add_unread(ranks, path, diag->what);
+	tell(diag, progress, path,
+	     diag->is_foreign ? "passed over" : "cannot be read");
 	*diag = (struct gp_diag){ 0 };
 	return GP_OK;
 }
@@ -30,17 +42,37 @@ static enum gp_status read_all(const struct gp_paths *paths,
 			       struct gp_progress *progress,
 			       struct gp_ranks *ranks, struct gp_diag *diag)
 {
-	for (size_t i = 0; i < paths->count; i++) {
-		struct gp_trace *trace;
-		enum gp_status status = gp_rank_file_read(
-			paths, i, read, progress, &trace, diag);
+	enum gp_status status = GP_OK;
 
-		if (status != GP_OK)
-			return status;
-		if (trace)
-			gp_ranks_add(ranks, paths->items[i], trace);
+	for (size_t i = 0; i < paths->count && status == GP_OK; i++)
+		status = read_one(paths, i, read, progress, ranks, diag);
+	return status;
+}
+
+static enum gp_status read_operands(const char *const *operands, size_t count,
+				    gp_trace_file_reader *read,
+				    struct gp_progress *progress,
+				    struct gp_ranks *ranks,
+				    struct gp_diag *diag)
+{
+	struct gp_paths paths = { 0 };
+	enum gp_status status = GP_OK;
+
+	for (size_t i = 0; i < count && status == GP_OK; i++)
+		status = gp_paths_add(&paths, operands[i], diag);
+	if (status == GP_OK)
+		status = read_all(&paths, read, progress, ranks, diag);
+	if (status == GP_OK && !ranks->count) {
+		gp_diag_file(diag, operands[0]);
+		status = gp_diag_set(diag, GP_INPUT,
+				     ranks->unread_count
+					     ? "no trace in this folder can "
+					       "be read"
+					     : "no traces are in this folder");
 	}
-	return GP_OK;
+	gp_ranks_sort(ranks);
+	gp_paths_release(&paths);
+	return status;
 }
 
 enum gp_status gp_rank_files(const struct gp_options *options,
@@ -48,19 +80,26 @@ enum gp_status gp_rank_files(const struct gp_options *options,
 			     struct gp_progress *progress,
 			     struct gp_ranks *ranks, struct gp_diag *diag)
 {
-	struct gp_paths paths = { 0 };
-	enum gp_status status = GP_OK;
+	return read_operands(options->operands, options->operand_count, read,
+			     progress, ranks, diag);
+}
 
-	for (size_t i = 0; i < options->operand_count && status == GP_OK; i++)
-		status = gp_paths_add(&paths, options->operands[i], diag);
-	if (status == GP_OK)
-		status = read_all(&paths, read, progress, ranks, diag);
-	if (status == GP_OK && !ranks->count) {
-		gp_diag_file(diag, options->operands[0]);
-		status = gp_diag_set(diag, GP_INPUT,
-				     "no traces are in this folder");
-	}
-	gp_ranks_sort(ranks);
-	gp_paths_release(&paths);
-	return status;
+enum gp_status gp_rank_files_of(const char *operand, gp_trace_file_reader *read,
+				struct gp_progress *progress,
+				struct gp_ranks *ranks, struct gp_diag *diag)
+{
+	return read_operands(&operand, 1, read, progress, ranks, diag);
+}
+
+enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
+				     struct gp_diag *diag)
+{
+	if (!ranks->unread_count)
+		return GP_OK;
+	gp_diag_file(diag, ranks->unread->path);
+	return gp_diag_set(diag, GP_INPUT,
+			   "%zu of %zu traces cannot be read: the report is "
+			   "without them",
+			   ranks->unread_count,
+			   ranks->unread_count + ranks->files);
 }

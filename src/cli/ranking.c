@@ -18,12 +18,16 @@ static enum gp_status name_file(enum gp_status status,
 }
 
 static enum gp_status make_plan(struct gp_ranking *ranking, size_t index,
-				const struct gp_options *options,
-				gp_plan_maker *make, struct gp_diag *diag)
+				const struct gp_ranking_config *config,
+				struct gp_diag *diag)
 {
 	struct gp_rank_class *class = &ranking->ranks.classes[index];
 	struct gp_plan *plan = &ranking->plans[index];
-	enum gp_status status = make(plan, class->trace, options, diag);
+	enum gp_status status =
+		config->make ? config->make(config->arg, plan, class->trace,
+					    config->options, diag)
+			     : gp_plan_make(plan, class->trace, config->options,
+					    diag);
 
 	if (status == GP_OK) {
 		class->release = plan->settings.release;
@@ -70,28 +74,28 @@ static enum gp_status join_first(struct gp_ranking *ranking, size_t index,
 }
 
 enum gp_status gp_ranking_make(struct gp_ranking *ranking,
-			       const struct gp_options *options,
-			       gp_trace_file_reader *read, gp_plan_maker *make,
-			       struct gp_progress *progress,
+			       const struct gp_ranking_config *config,
 			       struct gp_diag *diag)
 {
 	struct gp_ranks *ranks = &ranking->ranks;
 	enum gp_status status;
 
 	*ranking = (struct gp_ranking){ 0 };
-	status = gp_rank_files(options, read, progress, ranks, diag);
+	status = gp_rank_files(config->options, config->read, config->progress,
+			       ranks, diag);
 	if (status != GP_OK)
 		return status;
 	ranking->plans = gp_mem_alloc(ranks->count, sizeof(*ranking->plans));
 	ranking->what_ifs =
 		gp_mem_alloc(ranks->count, sizeof(*ranking->what_ifs));
 	for (size_t i = 0; i < ranks->count && status == GP_OK; i++)
-		status = make_plan(ranking, i, options, make, diag);
+		status = make_plan(ranking, i, config, diag);
 	if (status != GP_OK)
 		return status;
 	put_first(ranking, gp_ranks_lead(ranks));
 	for (size_t i = 1; i < ranks->count && status == GP_OK; i++)
-		status = join_first(ranking, i, options, diag);
+		if (!config->is_each_its_own)
+			status = join_first(ranking, i, config->options, diag);
 	return status;
 }
 
@@ -141,5 +145,14 @@ void gp_ranking_release(struct gp_ranking *ranking)
 
 const struct gp_ranks *gp_ranking_ranks(const struct gp_ranking *ranking)
 {
-	return ranking->ranks.files > 1 ? &ranking->ranks : NULL;
+	const struct gp_ranks *ranks = &ranking->ranks;
+
+	return ranks->files + ranks->unread_count > 1 ? ranks : NULL;
+}
+
+const char *gp_ranking_operand(const struct gp_options *options,
+			       const struct gp_rank_class *class)
+{
+	return options->operand_count == 1 ? options->operands[0]
+					   : class->paths[0];
 }

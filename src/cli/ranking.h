@@ -16,17 +16,24 @@ struct gp_ranking {
 	struct gp_what_ifs *what_ifs; /* owned; by class */
 };
 
-typedef enum gp_status gp_plan_maker(struct gp_plan *plan,
+typedef enum gp_status gp_plan_maker(void *arg, struct gp_plan *plan,
 				     const struct gp_trace *trace,
 				     const struct gp_options *options,
 				     struct gp_diag *diag);
 
+struct gp_ranking_config {
+	const struct gp_options *options;
+	gp_trace_file_reader *read;
+	gp_plan_maker *make; /* NULL: gp_plan_make */
+	void *arg;
+	bool is_each_its_own; /* no plan is made like the first */
+	struct gp_progress *progress;
+};
+
 /* Reads them and makes the plans; the first class is the one whose release and
  * settings are everybody's.  Released in any case. */
 enum gp_status gp_ranking_make(struct gp_ranking *ranking,
-			       const struct gp_options *options,
-			       gp_trace_file_reader *read, gp_plan_maker *make,
-			       struct gp_progress *progress,
+			       const struct gp_ranking_config *config,
 			       struct gp_diag *diag);
 /* Every plan's trace as the options' what-ifs alter it. */
 enum gp_status gp_ranking_alter(struct gp_ranking *ranking,
@@ -43,5 +50,9 @@ void gp_ranking_release(struct gp_ranking *ranking);
 
 /* For reports: NULL where one file is all. */
 const struct gp_ranks *gp_ranking_ranks(const struct gp_ranking *ranking);
+/* What stands for a class in commands: the only operand, else its first file.
+ */
+const char *gp_ranking_operand(const struct gp_options *options,
+			       const struct gp_rank_class *class);
 
 #endif

@@ -17,7 +17,7 @@ struct session {
 	uint64_t checked, matched; /* recorded addresses */
 };
 
-static enum gp_status plan_as_asked(struct gp_plan *plan,
+static enum gp_status plan_as_asked(void *arg, struct gp_plan *plan,
 				    const struct gp_trace *trace,
 				    const struct gp_options *asked,
 				    struct gp_diag *diag)
@@ -26,6 +26,7 @@ static enum gp_status plan_as_asked(struct gp_plan *plan,
 				      .torch = asked->torch,
 				      .capacity = asked->capacity };
 
+	(void)arg;
 	return gp_plan_asked(plan, trace, &options, diag);
 }
 
@@ -92,12 +93,16 @@ enum gp_status gp_suggest_command(const struct gp_options *options,
 		.options = options,
 		.progress = gp_progress_make(options->quiet),
 	};
+	const struct gp_ranking_config config = {
+		.options = options,
+		.read = gp_trace_file_read_requests,
+		.make = plan_as_asked,
+		.progress = &s.progress,
+	};
 	enum gp_status status = gp_studying_check("suggest", options, diag);
 
 	if (status == GP_OK)
-		status = gp_ranking_make(&s.ranking, options,
-					 gp_trace_file_read_requests,
-					 plan_as_asked, &s.progress, diag);
+		status = gp_ranking_make(&s.ranking, &config, diag);
 	for (size_t i = 0; i < s.ranking.ranks.count && status == GP_OK; i++)
 		replay_recorded(&s, s.ranking.ranks.classes[i].trace);
 	if (status == GP_OK)
@@ -106,6 +111,8 @@ enum gp_status gp_suggest_command(const struct gp_options *options,
 	gp_progress_end(&s.progress);
 	if (status == GP_OK)
 		status = report(&s, diag);
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s.ranking.ranks, diag);
 	gp_studying_release(&s.studying);
 	gp_ranking_release(&s.ranking);
 	return status;

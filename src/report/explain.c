@@ -7,6 +7,7 @@
 #include "report/explain_text.h"
 #include "report/head.h"
 #include "report/holders.h"
+#include "report/ranks.h"
 #include "report/verdict.h"
 
 #define NAME		51 /* columns of the table */
@@ -51,6 +52,8 @@ static void print_verdict(const struct explain_page *p)
 	if (v->kind != GP_VERDICT_TOO_SMALL)
 		say(p, "", explain_release(p->explain));
 	say(p, "", explain_others(p->explain));
+	ranks_answer(&p->page, p->explanation->ranks, p->explanation->study,
+		     p->explanation->first_case + p->explain->device);
 }
 
 /* ---- what was tried ---- */
@@ -77,29 +80,37 @@ static void print_attempt(const struct explain_page *p,
 		    explain_fate(&p->explain->base, attempt, text));
 }
 
+/* What came of a setting on the device that is told of. */
+static const struct gp_trial_case *case_of(const struct explain_page *p,
+					   const struct gp_trial *trial)
+{
+	return &trial->cases[p->explanation->first_case + p->explain->device];
+}
+
 static void print_setting(const struct explain_page *p,
 			  const struct gp_trial *trial)
 {
-	const struct gp_trial *base = p->explanation->study->trials;
+	const struct gp_trial *first = p->explanation->study->trials;
+	const struct gp_trial_case *base = case_of(p, first);
+	const struct gp_trial_case *one = case_of(p, trial);
 	char text[GP_PLURAL_TEXT], fate[GP_PLURAL_TEXT + 2] = "";
 
 	if (*trial->refusal)
 		return;
-	if (!trial->is_served)
-		gp_plural_text(trial->ooms, "OOM", fate);
+	if (!one->is_served)
+		gp_plural_text(one->ooms, "OOM", fate);
 	else if (!base->is_served)
 		snprintf(fate, sizeof(fate), "no OOM");
-	else if (trial->reserved != base->reserved)
+	else if (one->reserved != base->reserved)
 		snprintf(fate, sizeof(fate), "%c%s",
-			 trial->reserved > base->reserved ? '+' : '-',
-			 gp_bytes_text(
-				 trial->reserved > base->reserved
-					 ? trial->reserved - base->reserved
-					 : base->reserved - trial->reserved,
-				 text));
+			 one->reserved > base->reserved ? '+' : '-',
+			 gp_bytes_text(one->reserved > base->reserved
+					       ? one->reserved - base->reserved
+					       : base->reserved - one->reserved,
+				       text));
 	print_tried(p,
-		    trial == base ? "as it is" : gp_head_settings(trial->conf),
-		    trial->reserved, fate);
+		    trial == first ? "as it is" : gp_head_settings(trial->conf),
+		    one->reserved, fate);
 }
 
 /* What is possible at all, whatever the settings. */
@@ -119,13 +130,15 @@ static void print_floor(const struct explain_page *p)
 }
 
 /* Serves what is not served as it is, or reserves less. */
-static bool setting_helps(const struct gp_study *study,
+static bool setting_helps(const struct explain_page *p,
 			  const struct gp_trial *trial)
 {
-	const struct gp_trial *base = study->trials;
+	const struct gp_trial_case *one = case_of(p, trial);
+	const struct gp_trial_case *base =
+		case_of(p, p->explanation->study->trials);
 
-	return trial->is_served &&
-	       (!base->is_served || trial->reserved < base->reserved);
+	return one->is_served &&
+	       (!base->is_served || one->reserved < base->reserved);
 }
 
 /* The advised setting, and the first of those that help besides. */
@@ -135,17 +148,18 @@ static void print_settings(const struct explain_page *p)
 	bool is_all = p->explanation->has_details;
 	size_t shown = 0, useless = 0;
 
-	if (study->is_change && !is_all) {
-		print_setting(p, &study->trials[study->best]);
+	if (p->verdict->conf && !is_all) {
+		print_setting(p, &study->trials[p->verdict->trial]);
 		shown++;
 	}
 	for (size_t i = 1; i < study->count; i++) {
 		const struct gp_trial *trial = &study->trials[i];
-		bool helps = setting_helps(study, trial);
+		bool helps = setting_helps(p, trial);
 
 		useless += !helps && !*trial->refusal;
 		if (is_all ||
-		    (helps && i != study->best && shown++ < SETTINGS_SHOWN))
+		    (helps && (!p->verdict->conf || i != p->verdict->trial) &&
+		     shown++ < SETTINGS_SHOWN))
 			print_setting(p, trial);
 	}
 	if (useless && !is_all)
@@ -299,6 +313,7 @@ static void print_run(const struct explain_page *p)
 static void print_device(const struct explain_page *p)
 {
 	print_verdict(p);
+	ranks_table(&p->page, p->explanation->ranks, p->explanation->study);
 	print_trials(p);
 	print_gap(p);
 	print_blocks(p);
@@ -315,26 +330,28 @@ void gp_report_explain_text(const struct gp_explanation *explanation,
 {
 	struct explain_page p = { .page = gp_page_make(style, out),
 				  .explanation = explanation };
-	size_t worst = gp_verdict_worst(explanation->study->verdicts,
-					explanation->count);
+	const struct gp_verdict *verdicts =
+		explanation->study->verdicts + explanation->first_case;
+	size_t worst = gp_verdict_worst(verdicts, explanation->count);
+	char title[RANKS_TITLE];
 
+	ranks_title(explanation->ranks, explanation->path, title);
 	if (!explanation->count) {
-		gp_page_line(&p.page, GP_TONE_TITLE, 0, "%s",
-			     gp_page_name(explanation->path));
+		gp_page_line(&p.page, GP_TONE_TITLE, 0, "%s", title);
 		gp_head_nothing(&p.page);
 	}
 	for (size_t i = 0; i < explanation->count; i++) {
 		p.explain = &explanation->devices[i];
-		p.verdict = &explanation->study->verdicts[i];
+		p.verdict = &verdicts[i];
 		if (i != worst && !explanation->has_details)
 			continue;
 		gp_page_line(&p.page, GP_TONE_TITLE, 0,
-			     "%s: %s; PyTorch 2.%u; device %u",
-			     gp_page_name(explanation->path),
+			     "%s: %s; PyTorch 2.%u; device %u", title,
 			     gp_head_settings(explanation->conf),
 			     explanation->settings->release,
 			     p.explain->trace->devices[i].device);
 		gp_head_what_ifs(&p.page, explanation->what_ifs);
+		ranks_head(&p.page, explanation->ranks, RANKS_ONE_SETTING);
 		print_device(&p);
 	}
 	if (explanation->count > 1 && !explanation->has_details)

@@ -6,6 +6,7 @@
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/explain_words.h"
+#include "report/ranks.h"
 #include "report/verdict.h"
 
 #define MOST_CULPRITS 100 /* the rest pins less */
@@ -269,12 +270,15 @@ static void write_calls(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_close(json, '}');
 }
 
-static void write_device(struct gp_emit *json, const struct gp_explain *e,
-			 const struct gp_verdict *verdict)
+static void write_device(struct gp_emit *json, const struct gp_explanation *x,
+			 const struct gp_explain *e)
 {
+	size_t index = x->first_case + e->device;
+
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "device", e->trace->devices[e->device].device);
-	gp_emit_verdict(json, verdict);
+	gp_emit_rank_of(json, x->ranks, index);
+	gp_emit_verdict(json, &x->study->verdicts[index]);
 	gp_emit_uint(json, "event", e->event);
 	write_request(json, e);
 	write_failures(json, e);
@@ -298,14 +302,22 @@ void gp_report_explain_json(const struct gp_explanation *explanation, FILE *out)
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
 	gp_emit_text(&json, "path", explanation->path);
+	gp_emit_ranks(&json, explanation->ranks);
 	gp_emit_settings(&json, "settings", explanation->settings);
 	gp_emit_release(&json, "torch", explanation->settings->release);
 	if (explanation->what_ifs)
 		gp_emit_what_ifs(&json, "what_ifs", explanation->what_ifs);
 	gp_emit_open(&json, "devices", '[', GP_EMIT_LINES);
-	for (size_t i = 0; i < explanation->count; i++)
-		write_device(&json, &explanation->devices[i],
-			     &explanation->study->verdicts[i]);
+	for (size_t i = 0; i < explanation->study->case_count; i++) {
+		size_t device = i - explanation->first_case;
+
+		if (i >= explanation->first_case && device < explanation->count)
+			write_device(&json, explanation,
+				     &explanation->devices[device]);
+		else
+			gp_emit_rank_verdict(&json, explanation->ranks,
+					     explanation->study, i);
+	}
 	gp_emit_close(&json, ']');
 	gp_emit_trials(&json, explanation->study);
 	gp_emit_close(&json, '}');

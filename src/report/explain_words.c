@@ -185,7 +185,8 @@ struct explain_words explain_command(const struct gp_explanation *x,
 	if (!v->conf)
 		return words;
 	say(&words, "gpupool replay %s --alloc-conf %s",
-	    gp_quote_shell(x->path, path, sizeof(path)),
+	    gp_quote_shell(x->operand ? x->operand : x->path, path,
+			   sizeof(path)),
 	    gp_quote_shell(v->conf, conf, sizeof(conf)));
 	say_given(&words, x);
 	say(&words, " --compare");
@@ -222,7 +223,9 @@ struct explain_words explain_what_if(const struct gp_explanation *x,
 	if (!best)
 		return words;
 	say(&words, "gpupool replay %s %s",
-	    gp_quote_shell(x->path, path, sizeof(path)), best->flag);
+	    gp_quote_shell(x->operand ? x->operand : x->path, path,
+			   sizeof(path)),
+	    best->flag);
 	say_given(&words, x);
 	return words;
 }

@@ -21,6 +21,7 @@
 #include "report/page.h"
 #include "report/page_data.h"
 #include "report/page_files.h"
+#include "report/ranks.h"
 #include "report/svg_parts.h"
 #include "report/told.h"
 
@@ -372,6 +373,7 @@ void gp_report_html(const struct gp_report *report, FILE *out)
 	gp_html_begin(out, gp_page_name(report->path));
 	for (size_t i = 0; i < report->run_count; i++)
 		write_run_line(report, i, out);
+	ranks_paragraph(report->ranks, report->path, out);
 	fputs("</header>\n", out);
 	if (!report->trace->device_count)
 		write_nothing(out);

@@ -118,21 +118,23 @@ static void attempt_row(const struct finding *f,
 static void setting_row(const struct finding *f, const struct gp_trial *trial)
 {
 	const struct gp_study *study = f->explanation->study;
-	bool is_answer =
-		study->is_change && trial == &study->trials[study->best];
+	size_t index = f->explanation->first_case + f->explain->device;
+	const struct gp_verdict *v = &study->verdicts[index];
+	const struct gp_trial_case *one = &trial->cases[index];
+	bool is_answer = v->conf && trial == &study->trials[v->trial];
 
 	if (*trial->refusal)
 		return;
 	gp_html_name(f->out, trial == study->trials
 				     ? "as it is"
 				     : gp_head_settings(trial->conf));
-	gp_html_bytes(f->out, "peak_reserved", trial->reserved);
-	gp_html_text(f->out, is_answer		? "to be used"
-			     : trial->is_served ? "serves all"
-						: "out of memory");
-	gp_html_count(f->out, "ooms", trial->ooms);
-	gp_html_count(f->out, "retries", trial->retries);
-	gp_html_count(f->out, "device_allocs", trial->mallocs + trial->pages);
+	gp_html_bytes(f->out, "peak_reserved", one->reserved);
+	gp_html_text(f->out, is_answer	      ? "to be used"
+			     : one->is_served ? "serves all"
+					      : "out of memory");
+	gp_html_count(f->out, "ooms", one->ooms);
+	gp_html_count(f->out, "retries", one->retries);
+	gp_html_count(f->out, "device_allocs", one->mallocs + one->pages);
 	gp_html_row_end(f->out);
 }
 
@@ -140,7 +142,8 @@ static void write_trials(const struct finding *f)
 {
 	const struct gp_explain *e = f->explain;
 	const struct gp_study *study = f->explanation->study;
-	const struct gp_verdict *v = &study->verdicts[e->device];
+	const struct gp_verdict *v =
+		&study->verdicts[f->explanation->first_case + e->device];
 	char capacity[GP_BYTES_TEXT];
 
 	if (v->kind == GP_VERDICT_UNDECIDED)
@@ -372,7 +375,8 @@ void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 		     FILE *out)
 {
 	const struct gp_explain *e = &explanation->devices[device];
-	const struct gp_verdict *v = &explanation->study->verdicts[device];
+	const struct gp_verdict *v =
+		&explanation->study->verdicts[explanation->first_case + device];
 	const struct finding f = { explanation, e, "", out };
 
 	fprintf(out, "<div class=\"verdict %s\">\n", gp_verdict_kinds[v->kind]);

@@ -16,6 +16,7 @@
 #include "report/head.h"
 #include "report/holders.h"
 #include "report/page.h"
+#include "report/ranks.h"
 #include "report/told.h"
 #include "report/verdict.h"
 
@@ -55,7 +56,8 @@ static const struct gp_candidate_conf *candidate_of(const struct look *l)
 {
 	const struct gp_study *study = l->report->study;
 
-	return l->verdict->conf ? study->trials[study->best].candidate : NULL;
+	return l->verdict->conf ? study->trials[l->verdict->trial].candidate
+				: NULL;
 }
 
 static bool has_candidate(const struct look *l)
@@ -84,7 +86,12 @@ static void print_verdict(const struct look *l)
 {
 	const struct gp_verdict *v = l->verdict;
 	struct verdict_text limits = verdict_limits(v);
+	char title[RANKS_TITLE];
 
+	if (l->report->ranks)
+		gp_page_line(
+			&l->page, GP_TONE_TITLE, 0, "%s",
+			ranks_title(l->report->ranks, l->report->path, title));
 	gp_page_line(&l->page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_TITLE,
 		     0, "%s", verdict_sentence(v).text);
 	if (v->conf) {
@@ -100,6 +107,8 @@ static void print_verdict(const struct look *l)
 		gp_page_line(&l->page, GP_TONE_BAD, 0,
 			     "How much memory the device has is not in the "
 			     "trace: add --capacity 80GiB, or what it is.");
+	ranks_answer(&l->page, l->report->ranks, l->report->study,
+		     l->report->worst);
 }
 
 /* ---- the moment ---- */
@@ -249,18 +258,20 @@ static void print_trust(const struct look *l)
 static void print_devices(const struct look *l)
 {
 	const struct gp_look_report *r = l->report;
-	size_t count = r->study->case_count, fit = 0;
+	const struct gp_verdict *verdicts =
+		r->study->verdicts + (r->worst - r->device);
+	size_t count = r->trace->device_count, fit = 0;
 	char number[24];
 
 	if (count < 2)
 		return;
 	for (size_t i = 0; i < count; i++)
-		fit += !verdict_is_bad(&r->study->verdicts[i]);
+		fit += !verdict_is_bad(&verdicts[i]);
 	snprintf(number, sizeof(number), "%zu", fit);
 	gp_page_field(&l->page, "Device",
 		      "%u, the worst of %zu, of which %s fit%s; explain "
 		      "--details tells of all",
-		      r->trace->devices[r->worst].device, count,
+		      r->trace->devices[r->device].device, count,
 		      fit ? number : "none", fit > 1 ? "" : "s");
 }
 
@@ -272,13 +283,13 @@ static void print_command(const struct look *l, const char *command,
 	char path[EXPLAIN_WORDS];
 
 	fprintf(l->page.out, "  gpupool %s %s%s\n", command,
-		gp_quote_shell(l->report->path, path, sizeof(path)), rest);
+		gp_quote_shell(l->report->operand, path, sizeof(path)), rest);
 }
 
 static void print_replay(const struct look *l)
 {
 	const struct gp_explanation explanation = {
-		.path = l->report->path,
+		.path = l->report->operand,
 		.given = l->report->given,
 	};
 
@@ -317,6 +328,7 @@ static void print_screen(const struct look *l)
 	if (l->amount.holders && l->explain->live.count)
 		print_blank(l);
 	print_moment(l);
+	ranks_head(&l->page, l->report->ranks, RANKS_BRIEFLY);
 	print_devices(l);
 	print_trust(l);
 	print_commands(l);

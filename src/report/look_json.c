@@ -4,6 +4,7 @@
 #include "gpupool/report.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
+#include "report/ranks.h"
 #include "report/verdict.h"
 
 #define MOST_HOLDERS 20
@@ -46,7 +47,7 @@ static void write_worst(struct gp_emit *json,
 	const struct gp_explain *e = report->explain;
 
 	gp_emit_uint(json, "device",
-		     report->trace->devices[report->worst].device);
+		     report->trace->devices[report->device].device);
 	gp_emit_uint(json, "event", e->event);
 	gp_emit_bool(json, "out_of_memory", e->result.first_oom.is_there);
 	gp_emit_uint(json, "reserved", e->gap.reserved);
@@ -67,7 +68,11 @@ void gp_report_look_json(const struct gp_look_report *report, FILE *out)
 		return;
 	}
 	gp_emit_choice(&json, "release_choice", report->choice);
-	gp_emit_verdicts(&json, report->trace, report->study);
+	gp_emit_ranks(&json, report->ranks);
+	if (report->ranks)
+		gp_emit_rank_verdicts(&json, report->ranks, report->study);
+	else
+		gp_emit_verdicts(&json, report->trace, report->study);
 	if (report->study->case_count)
 		write_worst(&json, report);
 	gp_emit_close(&json, '}');

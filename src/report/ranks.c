@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "report/emit_parts.h"
 #include "report/head.h"
+#include "report/svg_parts.h"
 #include "report/verdict.h"
 
 #define NAMED	   4  /* that differ, in a sentence */
@@ -53,8 +54,8 @@ static const char *name_of(const struct gp_ranks *ranks, const char *path)
 const char *ranks_title(const struct gp_ranks *ranks, const char *path,
 			char text[RANKS_TITLE])
 {
-	if (!ranks)
-		snprintf(text, RANKS_TITLE, "%s", gp_page_name(path));
+	if (!ranks || ranks->files == 1)
+		snprintf(text, RANKS_TITLE, "%.200s", gp_page_name(path));
 	else if (ranks->count == 1)
 		snprintf(text, RANKS_TITLE, "%.200s, one of %zu ranks",
 			 name_of(ranks, path), ranks->files);
@@ -70,7 +71,9 @@ const char *ranks_name(const struct gp_ranks *ranks, size_t index,
 	size_t class = ranks ? gp_ranks_class_of(ranks, index) : 0;
 
 	snprintf(text, RANKS_TITLE, "%.200s",
-		 ranks ? name_of(ranks, ranks->classes[class].paths[0]) : "it");
+		 ranks && ranks->files > 1
+			 ? name_of(ranks, ranks->classes[class].paths[0])
+			 : "it");
 	return text;
 }
 
@@ -168,40 +171,113 @@ static bool is_as_first(const struct gp_ranks *ranks, size_t index)
 	       (a->release == b->release && !strcmp(a->conf, b->conf));
 }
 
-static struct words how_recorded(const struct gp_ranks *ranks)
+/* How many classes, and how many files of these. */
+static size_t count_others(const struct gp_ranks *ranks, size_t *files)
 {
-	struct words words = { "" };
 	size_t others = 0;
 
-	for (size_t i = 1; i < ranks->count; i++) {
+	*files = 0;
+	for (size_t i = 1; i < ranks->count; i++)
+		if (!is_as_first(ranks, i)) {
+			others++;
+			*files += ranks->classes[i].count;
+		}
+	return others;
+}
+
+static void say_others(struct words *words, const struct gp_ranks *ranks)
+{
+	size_t named = 0;
+
+	for (size_t i = 1; i < ranks->count && named < NAMED; i++) {
 		const struct gp_rank_class *class = &ranks->classes[i];
 
-		if (is_as_first(ranks, i) || others++ >= NAMED)
+		if (is_as_first(ranks, i))
 			continue;
-		say(&words, "%s%.80s by 2.%u with %.120s",
-		    *words.text ? "; " : "", name_of(ranks, class->paths[0]),
-		    class->release, gp_head_settings(class->conf));
+		say(words, "%s%.80s by 2.%u with %.120s", named++ ? "; " : "",
+		    name_of(ranks, class->paths[0]), class->release,
+		    gp_head_settings(class->conf));
 	}
-	if (others > NAMED)
+}
+
+static struct words how_recorded(const struct gp_ranks *ranks,
+				 enum ranks_settings settings)
+{
+	const struct gp_rank_class *first = ranks->classes;
+	struct words words = { "" };
+	size_t files, others = count_others(ranks, &files);
+
+	if (!others)
+		return words;
+	if (settings == RANKS_BRIEFLY)
+		say(&words,
+		    "%zu of %zu by another release or with other "
+		    "settings",
+		    files, ranks->files);
+	else
+		say_others(&words, ranks);
+	if (others > NAMED && settings != RANKS_BRIEFLY)
 		say(&words, "; and %zu more", others - NAMED);
-	if (others)
+	if (settings == RANKS_OWN_SETTINGS)
+		say(&words, "; most by 2.%u with %.120s", first->release,
+		    gp_head_settings(first->conf));
+	else
 		say(&words,
 		    ". All are replayed by 2.%u with %.120s, as most were",
-		    ranks->classes[0].release,
-		    gp_head_settings(ranks->classes[0].conf));
+		    first->release, gp_head_settings(first->conf));
 	return words;
 }
 
-void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks)
+static struct words how_unread(const struct gp_ranks *ranks)
+{
+	struct words words = { "" };
+
+	for (size_t i = 0; i < ranks->unread_count && i < NAMED; i++)
+		say(&words, "%s%.80s: %.160s", i ? "; " : "",
+		    gp_page_name(ranks->unread[i].path),
+		    ranks->unread[i].reason);
+	if (ranks->unread_count > NAMED)
+		say(&words, "; and %zu more", ranks->unread_count - NAMED);
+	return words;
+}
+
+void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
+		enum ranks_settings settings)
 {
 	struct words words;
 
 	if (!ranks)
 		return;
-	gp_page_field(page, "Ranks", "%s", how_alike(ranks).text);
-	words = how_recorded(ranks);
+	if (ranks->files > 1)
+		gp_page_field(page, "Ranks", "%s", how_alike(ranks).text);
+	words = how_unread(ranks);
+	if (*words.text)
+		gp_page_field(page, "Not read", "%s", words.text);
+	words = how_recorded(ranks, settings);
 	if (*words.text)
 		gp_page_field(page, "Recorded", "%s", words.text);
+}
+
+void ranks_paragraph(const struct gp_ranks *ranks, const char *path, FILE *out)
+{
+	char title[RANKS_TITLE];
+	struct words words;
+
+	if (!ranks)
+		return;
+	words = how_alike(ranks);
+	fputs("<p class=\"run\">", out);
+	gp_svg_text(ranks_title(ranks, path, title), out);
+	if (ranks->files > 1) {
+		fputs("; ", out);
+		gp_svg_text(words.text, out);
+	}
+	words = how_unread(ranks);
+	if (*words.text) {
+		fputs("; not read: ", out);
+		gp_svg_text(words.text, out);
+	}
+	fputs("</p>\n", out);
 }
 
 /* ---- what comes of them ---- */
@@ -274,7 +350,7 @@ static struct words how_judged(const struct gp_ranks *ranks,
 void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
 		  const struct gp_study *study, size_t told)
 {
-	if (ranks)
+	if (ranks && ranks->files > 1)
 		gp_page_line(page, GP_TONE_PLAIN, 0, "%s.",
 			     how_judged(ranks, study).text);
 	if (study->is_divided)
@@ -326,7 +402,7 @@ static void print_row(const struct gp_page *page, const struct gp_ranks *ranks,
 	if (trace->device_count > 1)
 		snprintf(name + strlen(name), sizeof(name) - strlen(name),
 			 ", device %u",
-			 trace->devices[index - class->first_case].device);
+			 trace->devices[ranks_device(ranks, index)].device);
 	if (strlen(name) < NAME)
 		fprintf(page->out, "%-*s", NAME, name);
 	else
@@ -415,6 +491,14 @@ void gp_emit_ranks(struct gp_emit *json, const struct gp_ranks *ranks)
 		gp_emit_close(json, '}');
 	}
 	gp_emit_close(json, ']');
+	gp_emit_open(json, "unread", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < ranks->unread_count; i++) {
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_text(json, "path", ranks->unread[i].path);
+		gp_emit_text(json, "reason", ranks->unread[i].reason);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
 	gp_emit_close(json, '}');
 }
 
@@ -427,21 +511,25 @@ void gp_emit_rank_of(struct gp_emit *json, const struct gp_ranks *ranks,
 				     .paths[0]);
 }
 
+void gp_emit_rank_verdict(struct gp_emit *json, const struct gp_ranks *ranks,
+			  const struct gp_study *study, size_t index)
+{
+	const struct gp_rank_class *class =
+		&ranks->classes[gp_ranks_class_of(ranks, index)];
+
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "device",
+		     class->trace->devices[ranks_device(ranks, index)].device);
+	gp_emit_rank_of(json, ranks, index);
+	gp_emit_verdict(json, &study->verdicts[index]);
+	gp_emit_close(json, '}');
+}
+
 void gp_emit_rank_verdicts(struct gp_emit *json, const struct gp_ranks *ranks,
 			   const struct gp_study *study)
 {
 	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
-	for (size_t i = 0; i < study->case_count; i++) {
-		const struct gp_rank_class *class =
-			&ranks->classes[gp_ranks_class_of(ranks, i)];
-
-		gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
-		gp_emit_uint(
-			json, "device",
-			class->trace->devices[i - class->first_case].device);
-		gp_emit_rank_of(json, ranks, i);
-		gp_emit_verdict(json, &study->verdicts[i]);
-		gp_emit_close(json, '}');
-	}
+	for (size_t i = 0; i < study->case_count; i++)
+		gp_emit_rank_verdict(json, ranks, study, i);
 	gp_emit_close(json, ']');
 }

@@ -21,8 +21,16 @@ const char *ranks_name(const struct gp_ranks *ranks, size_t index,
 /* The index of its device in its own trace. */
 uint32_t ranks_device(const struct gp_ranks *ranks, size_t index);
 
-/* How many are alike, and what was recorded otherwise; nothing for NULL. */
-void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks);
+/* Whether they are replayed as the first class was recorded, or each as it was
+ * itself; briefly, as the first, and without what differs. */
+enum ranks_settings { RANKS_ONE_SETTING, RANKS_OWN_SETTINGS, RANKS_BRIEFLY };
+
+/* How many are alike, what could not be read, and what was recorded otherwise;
+ * nothing for NULL. */
+void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
+		enum ranks_settings settings);
+/* For a page of HTML, the same in a paragraph. */
+void ranks_paragraph(const struct gp_ranks *ranks, const char *path, FILE *out);
 /* Besides the verdict that is told in words: how many of the ranks fit, and
  * what serves the others where nothing serves that one. */
 void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
@@ -37,6 +45,9 @@ void gp_emit_ranks(struct gp_emit *json, const struct gp_ranks *ranks);
 /* "trace" of a case's device; nothing for NULL. */
 void gp_emit_rank_of(struct gp_emit *json, const struct gp_ranks *ranks,
 		     size_t index);
+/* {"device": 0, "trace": "a.pickle", "verdict": {...}} */
+void gp_emit_rank_verdict(struct gp_emit *json, const struct gp_ranks *ranks,
+			  const struct gp_study *study, size_t index);
 /* "devices": [...], as gp_emit_verdicts, of all classes. */
 void gp_emit_rank_verdicts(struct gp_emit *json, const struct gp_ranks *ranks,
 			   const struct gp_study *study);

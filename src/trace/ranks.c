@@ -111,6 +111,18 @@ size_t gp_ranks_class_of(const struct gp_ranks *ranks, size_t index)
 	return i;
 }
 
+void gp_ranks_add_unread(struct gp_ranks *ranks, const char *path,
+			 const char *reason)
+{
+	ranks->unread =
+		gp_mem_grow(ranks->unread, &ranks->unread_room,
+			    ranks->unread_count + 1, sizeof(*ranks->unread));
+	ranks->unread[ranks->unread_count++] = (struct gp_rank_unread){
+		.path = gp_mem_copy_text(path, strlen(path)),
+		.reason = gp_mem_copy_text(reason, strlen(reason)),
+	};
+}
+
 void gp_ranks_release(struct gp_ranks *ranks)
 {
 	for (size_t i = 0; i < ranks->count; i++) {
@@ -120,6 +132,11 @@ void gp_ranks_release(struct gp_ranks *ranks)
 		free(ranks->classes[i].conf);
 		gp_trace_destroy(ranks->classes[i].trace);
 	}
+	for (size_t i = 0; i < ranks->unread_count; i++) {
+		free(ranks->unread[i].path);
+		free(ranks->unread[i].reason);
+	}
 	free(ranks->classes);
+	free(ranks->unread);
 	*ranks = (struct gp_ranks){ 0 };
 }
