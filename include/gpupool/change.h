@@ -178,11 +178,24 @@ struct gp_change {
 	size_t site_count, size_count;
 	const struct gp_parting *parting; /* NULL: both are of one trace, or
 					   * of reports */
+	size_t files; /* of ranks, pairs that are so; 0: there are none */
 };
 
+/* Ranks of two jobs, pair by pair. */
+struct gp_change_ranks {
+	const struct gp_ranks *a, *b; /* b NULL: it is a */
+	size_t first, count;	      /* changes of the pair that grows most */
+	/* Files without a counterpart, and one of them; NULL: none. */
+	size_t only_a, only_b;
+	const char *a_name, *b_name;
+};
+
+/* ranks NULL: two files, or one. */
 void gp_change_text(const struct gp_change *changes, size_t count,
+		    const struct gp_change_ranks *ranks,
 		    const struct gp_report_style *style, FILE *out);
-void gp_change_json(const struct gp_change *changes, size_t count, FILE *out);
+void gp_change_json(const struct gp_change *changes, size_t count,
+		    const struct gp_change_ranks *ranks, FILE *out);
 
 /* ---- from a report ---- */
 

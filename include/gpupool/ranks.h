@@ -46,6 +46,22 @@ struct gp_ranks {
 	size_t unread_count, unread_room;
 };
 
+/* A replay of one case: a device of a class. */
+struct gp_rank_run {
+	bool is_there; /* else it could not be replayed, or has no requests */
+	uint64_t reserved, allocated; /* peaks */
+	uint64_t ooms, dropped, retries;
+	uint64_t checked, matched; /* addresses as recorded */
+};
+
+/* Replays of all classes, each by itself. */
+struct gp_rank_runs {
+	const struct gp_ranks *ranks; /* borrowed */
+	struct gp_rank_run *runs;     /* owned; by case */
+	char **troubles; /* owned; by class; why there is no replay, or NULL */
+	size_t count;
+};
+
 /* Takes the trace, which is destroyed where another one is alike. */
 void gp_ranks_add(struct gp_ranks *ranks, const char *path,
 		  struct gp_trace *trace);
@@ -59,5 +75,13 @@ size_t gp_ranks_lead(const struct gp_ranks *ranks);
 /* The class that a study's case belongs to. */
 size_t gp_ranks_class_of(const struct gp_ranks *ranks, size_t index);
 void gp_ranks_release(struct gp_ranks *ranks);
+
+/* With places for all devices; sets the classes' cases. */
+void gp_rank_runs_init(struct gp_rank_runs *runs, struct gp_ranks *ranks);
+/* The class that most requests were not served of; of several, the one that
+ * most memory is reserved by. */
+size_t gp_rank_runs_worst(const struct gp_rank_runs *runs);
+/* Also of a zeroed one. */
+void gp_rank_runs_release(struct gp_rank_runs *runs);
 
 #endif

@@ -53,6 +53,7 @@ struct gp_report {
 	/* Of each run, for pages; NULL: none. */
 	const struct gp_explanation *explanations;
 	const struct gp_ranks *ranks; /* of which it is the worst; NULL: none */
+	const struct gp_rank_runs *rank_runs; /* NULL: none */
 };
 
 struct gp_report_style {
@@ -104,6 +105,8 @@ struct gp_info {
 	/* Per device, of a replay as recorded; NULL: see trouble. */
 	const struct gp_replay_result *results;
 	const char *trouble; /* why there is no replay; NULL: nothing to play */
+	const struct gp_ranks *ranks; /* of which it is the worst; NULL: none */
+	const struct gp_rank_runs *rank_runs; /* NULL: none */
 };
 void gp_report_info_text(const struct gp_info *info,
 			 const struct gp_report_style *style, FILE *out);

@@ -24,13 +24,14 @@ static const struct gp_command table[] = {
 	  "Its long form is gpupool explain. Settings, a release or a capacity "
 	  "make it a what-if.\n" RANKS,
 	  GP_TAKER_LOOK, gp_look_command },
-	{ "replay", "TRACE", 1, 1, "Replay a trace and report what happened.",
+	{ "replay", "TRACE...", 1, 100000,
+	  "Replay a trace and report what happened.",
 	  "Without settings, the trace is replayed under the settings and the "
 	  "release it was recorded with, and every address is compared with "
 	  "the recorded one.\n"
 	  "With settings, a release, a capacity or an engine it is a what-if "
 	  "on a simulated device. A setting's own flag is added to the "
-	  "recorded settings; --alloc-conf takes their place.",
+	  "recorded settings; --alloc-conf takes their place.\n" RANKS,
 	  GP_TAKER_REPLAY, gp_replay_command },
 	{ "suggest", "TRACE...", 1, 100000,
 	  "Find the setting under which a trace fits a device.",
@@ -85,8 +86,8 @@ static const struct gp_command table[] = {
 	  "--capacity is what it is to fit, and the exit status is 1 when no "
 	  "packing is found that does.",
 	  GP_TAKER_FLOOR, gp_floor_command },
-	{ "info", "TRACE", 1, 1, "Say what is in a trace.", NULL, GP_TAKER_INFO,
-	  gp_info_command },
+	{ "info", "TRACE...", 1, 100000, "Say what is in a trace.", RANKS,
+	  GP_TAKER_INFO, gp_info_command },
 	{ "convert", "IN OUT", 1, 2,
 	  "Write a trace in another format, or a run for other tools.",
 	  "OUT's name says the format: .json, .jsonl, .gpt or .bin, each also "

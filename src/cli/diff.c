@@ -8,48 +8,50 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/outlet.h"
+#include "cli/rank_files.h"
 #include "cli/terminal.h"
 #include "cli/trace_file.h"
+
+/* Two classes of ranks that are compared. */
+struct pair {
+	struct gp_diff_side a, b;
+};
 
 /* All that one call of the command holds. */
 struct session {
 	const struct gp_options *options;
-	const char *a_path, *b_path;
-	struct gp_trace *a_trace, *b_trace; /* b: NULL when there is one */
-	struct gp_diff_side a, b;
+	const char *a_path, *b_path; /* b: NULL when there is one */
+	struct gp_ranks a_ranks, b_ranks;
+	struct gp_diff_pairs pairs;
+	struct pair *replayed; /* by pair */
 	struct gp_report_run *a_runs, *b_runs;
 	size_t a_count, b_count;
 	struct gp_change *changes;
 	struct gp_parting *partings;
 	size_t change_count;
+	struct gp_change_ranks ranks; /* of reports and single files: zero */
 	struct gp_diff_limit limit;
 	struct gp_progress progress;
 };
 
-static enum gp_status read_trace(struct session *s, const char *path,
-				 struct gp_trace **trace, struct gp_diag *diag)
-{
-	return gp_trace_file_read(path, &s->progress, trace, diag);
-}
-
 /* ---- two traces, or one under other settings ---- */
 
 /* The only ones, or those of the same ordinal. */
-static bool is_pair(const struct session *s, uint32_t i, uint32_t k)
+static bool is_pair(const struct pair *p, uint32_t i, uint32_t k)
 {
-	const struct gp_trace *a = s->a.trace, *b = s->b.trace;
+	const struct gp_trace *a = p->a.trace, *b = p->b.trace;
 
 	return (a->device_count == 1 && b->device_count == 1) ||
 	       a->devices[i].device == b->devices[k].device;
 }
 
-static bool asks_the_same(const struct session *s, uint32_t i, uint32_t k)
+static bool asks_the_same(const struct pair *p, uint32_t i, uint32_t k)
 {
 	struct gp_parting parting;
 
-	if (s->a.trace == s->b.trace)
+	if (p->a.trace == p->b.trace)
 		return true;
-	parting = gp_parting_find(s->a.trace, i, s->b.trace, k);
+	parting = gp_parting_find(p->a.trace, i, p->b.trace, k);
 	return !parting.is_there && !parting.starts_differ;
 }
 
@@ -65,41 +67,54 @@ static uint64_t *unset(const struct gp_trace *trace)
 
 /* Runs of the same requests are looked at where the program holds most, each of
  * others where it reserves most. */
-static void choose_moments(struct session *s)
+static void choose_moments(struct pair *p)
 {
-	const struct gp_trace *a = s->a.trace, *b = s->b.trace;
+	const struct gp_trace *a = p->a.trace, *b = p->b.trace;
 
-	s->a.moments = unset(a);
-	s->b.moments = unset(b);
+	p->a.moments = unset(a);
+	p->b.moments = unset(b);
 	for (uint32_t i = 0; i < a->device_count; i++)
 		for (uint32_t k = 0; k < b->device_count; k++)
-			if (is_pair(s, i, k) && asks_the_same(s, i, k)) {
-				s->a.moments[i] = gp_makeup_moment(a, i);
-				s->b.moments[k] = gp_makeup_moment(b, k);
+			if (is_pair(p, i, k) && asks_the_same(p, i, k)) {
+				p->a.moments[i] = gp_makeup_moment(a, i);
+				p->b.moments[k] = gp_makeup_moment(b, k);
 			}
 }
 
+static enum gp_status read_ranks(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = gp_rank_files_of(
+		s->a_path, gp_trace_file_read, &s->progress, &s->a_ranks, diag);
+
+	if (status == GP_OK && s->b_path)
+		status = gp_rank_files_of(s->b_path, gp_trace_file_read,
+					  &s->progress, &s->b_ranks, diag);
+	if (status != GP_OK)
+		return status;
+	gp_diag_file(diag, s->b_path ? s->b_path : s->a_path);
+	return gp_diff_pair_ranks(&s->a_ranks, s->b_path ? &s->b_ranks : NULL,
+				  &s->pairs, diag);
+}
+
 /* One trace: A is as recorded.  Two: settings are for both. */
-static enum gp_status replay(struct session *s, struct gp_diag *diag)
+static enum gp_status replay(struct session *s, size_t index,
+			     struct gp_diag *diag)
 {
 	const struct gp_options *asked =
 		gp_plan_is_asked(s->options) ? s->options : NULL;
-	bool is_one = !s->b_path;
-	enum gp_status status = read_trace(s, s->a_path, &s->a_trace, diag);
+	const struct gp_diff_pair *pair = &s->pairs.items[index];
+	struct pair *p = &s->replayed[index];
+	enum gp_status status;
 
-	if (status == GP_OK && !is_one)
-		status = read_trace(s, s->b_path, &s->b_trace, diag);
-	s->a.path = s->a_path;
-	s->a.trace = s->a_trace;
-	s->b.path = is_one ? s->a_path : s->b_path;
-	s->b.trace = is_one ? s->a_trace : s->b_trace;
+	p->a.path = pair->a_path;
+	p->a.trace = pair->a->trace;
+	p->b.path = pair->b_path;
+	p->b.trace = pair->b->trace;
+	choose_moments(p);
+	status = gp_diff_side_make(&p->a, s->b_path ? asked : NULL,
+				   &s->progress, diag);
 	if (status == GP_OK)
-		choose_moments(s);
-	if (status == GP_OK)
-		status = gp_diff_side_make(&s->a, is_one ? NULL : asked,
-					   &s->progress, diag);
-	if (status == GP_OK)
-		status = gp_diff_side_make(&s->b, asked, &s->progress, diag);
+		status = gp_diff_side_make(&p->b, asked, &s->progress, diag);
 	return status;
 }
 
@@ -134,37 +149,88 @@ static size_t match(const struct gp_diff_side *a, uint32_t i,
 	return count;
 }
 
-static void compare_devices(struct session *s, uint32_t i, uint32_t k)
+static void compare_devices(struct session *s, size_t index, uint32_t i,
+			    uint32_t k)
 {
+	struct pair *p = &s->replayed[index];
 	struct gp_change *change = &s->changes[s->change_count];
 	struct gp_parting *parting = &s->partings[s->change_count++];
 
 	*change = (struct gp_change){
-		.device = s->a.trace->devices[i].device,
-		.a = side_of(&s->a, i),
-		.b = side_of(&s->b, k),
-		.is_same = s->a.moments[i] != GP_AT_FULLEST,
+		.device = p->a.trace->devices[i].device,
+		.a = side_of(&p->a, i),
+		.b = side_of(&p->b, k),
+		.is_same = p->a.moments[i] != GP_AT_FULLEST,
+		.files = s->ranks.a ? s->pairs.items[index].files : 0,
 	};
 	change->site_count =
-		match(&s->a, i, &s->b, k, GP_SHARE_BY_SITE, &change->sites);
+		match(&p->a, i, &p->b, k, GP_SHARE_BY_SITE, &change->sites);
 	change->size_count =
-		match(&s->a, i, &s->b, k, GP_SHARE_BY_SIZE, &change->sizes);
-	if (s->a.trace == s->b.trace)
+		match(&p->a, i, &p->b, k, GP_SHARE_BY_SIZE, &change->sizes);
+	if (p->a.trace == p->b.trace)
 		return;
-	*parting = gp_parting_find(s->a.trace, i, s->b.trace, k);
+	*parting = gp_parting_find(p->a.trace, i, p->b.trace, k);
 	change->parting = parting;
 }
 
-static void compare(struct session *s)
+/* What it reserves more, and what it does not serve. */
+static bool is_worse(const struct gp_change *a, const struct gp_change *b)
 {
-	const struct gp_trace *a = s->a.trace, *b = s->b.trace;
+	int64_t more = (int64_t)(a->b.makeup.reserved - a->a.makeup.reserved);
+	int64_t than = (int64_t)(b->b.makeup.reserved - b->a.makeup.reserved);
 
-	s->changes = gp_mem_alloc(a->device_count + 1, sizeof(*s->changes));
-	s->partings = gp_mem_alloc(a->device_count + 1, sizeof(*s->partings));
+	if (a->b.makeup.dropped != b->b.makeup.dropped)
+		return a->b.makeup.dropped > b->b.makeup.dropped;
+	return more > than;
+}
+
+static void compare(struct session *s, size_t index)
+{
+	const struct pair *p = &s->replayed[index];
+	const struct gp_trace *a = p->a.trace, *b = p->b.trace;
+	size_t first = s->change_count, worst = s->ranks.first;
+
 	for (uint32_t i = 0; i < a->device_count; i++)
 		for (uint32_t k = 0; k < b->device_count; k++)
-			if (is_pair(s, i, k))
-				compare_devices(s, i, k);
+			if (is_pair(p, i, k))
+				compare_devices(s, index, i, k);
+	for (size_t i = first; i < s->change_count; i++)
+		if (!i || is_worse(&s->changes[i], &s->changes[worst])) {
+			worst = i;
+			s->ranks.first = first;
+			s->ranks.count = s->change_count - first;
+		}
+}
+
+static bool is_ranks(const struct gp_ranks *ranks)
+{
+	return ranks->files + ranks->unread_count > 1;
+}
+
+static enum gp_status compare_ranks(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	size_t most = 0;
+
+	if (is_ranks(&s->a_ranks) || is_ranks(&s->b_ranks)) {
+		s->ranks.a = &s->a_ranks;
+		s->ranks.b = s->b_path ? &s->b_ranks : NULL;
+		s->ranks.only_a = s->pairs.only_a;
+		s->ranks.only_b = s->pairs.only_b;
+		s->ranks.a_name = s->pairs.a_name;
+		s->ranks.b_name = s->pairs.b_name;
+	}
+	for (size_t i = 0; i < s->pairs.count; i++)
+		most += s->pairs.items[i].a->trace->device_count;
+	s->changes = gp_mem_alloc(most + 1, sizeof(*s->changes));
+	s->partings = gp_mem_alloc(most + 1, sizeof(*s->partings));
+	s->replayed = gp_mem_alloc(s->pairs.count + 1, sizeof(*s->replayed));
+	for (size_t i = 0; i < s->pairs.count && status == GP_OK; i++) {
+		status = replay(s, i, diag);
+		if (status == GP_OK)
+			compare(s, i);
+	}
+	return status;
 }
 
 static enum gp_status diff_traces(struct session *s, struct gp_diag *diag)
@@ -180,9 +246,9 @@ static enum gp_status diff_traces(struct session *s, struct gp_diag *diag)
 		return gp_diag_usage(diag, "diff",
 				     "both cannot come from standard input",
 				     "give one of them as a file");
-	status = replay(s, diag);
+	status = read_ranks(s, diag);
 	if (status == GP_OK)
-		compare(s);
+		status = compare_ranks(s, diag);
 	return status;
 }
 
@@ -227,7 +293,7 @@ static enum gp_status diff(struct session *s, struct gp_diag *diag)
 			"--format json -o FILE");
 	status = a ? diff_reports(s, diag) : diff_traces(s, diag);
 	if (status == GP_OK && !s->change_count) {
-		gp_diag_file(diag, s->b.path ? s->b.path : s->b_path);
+		gp_diag_file(diag, s->b_path ? s->b_path : s->a_path);
 		status = gp_diag_set(diag, GP_INPUT,
 				     "it has no run of a device and settings "
 				     "that %.200s has",
@@ -240,10 +306,12 @@ static void write_changes(const struct session *s, FILE *out)
 {
 	struct gp_report_style style = gp_terminal_style(s->options);
 
+	const struct gp_change_ranks *ranks = s->ranks.a ? &s->ranks : NULL;
+
 	if (s->options->format == GP_FORMAT_JSON)
-		gp_change_json(s->changes, s->change_count, out);
+		gp_change_json(s->changes, s->change_count, ranks, out);
 	else
-		gp_change_text(s->changes, s->change_count, &style, out);
+		gp_change_text(s->changes, s->change_count, ranks, &style, out);
 }
 
 static enum gp_status run(struct session *s, struct gp_diag *diag)
@@ -267,6 +335,10 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	if (status == GP_OK)
 		status = gp_diff_limit_hold(&s->limit, s->changes,
 					    s->change_count, diag);
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s->a_ranks, diag);
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s->b_ranks, diag);
 	return status;
 }
 
@@ -280,10 +352,14 @@ static void release(struct session *s)
 	free(s->partings);
 	gp_report_runs_release(s->a_runs, s->a_count);
 	gp_report_runs_release(s->b_runs, s->b_count);
-	gp_diff_side_release(&s->a);
-	gp_diff_side_release(&s->b);
-	gp_trace_destroy(s->a_trace);
-	gp_trace_destroy(s->b_trace);
+	for (size_t i = 0; s->replayed && i < s->pairs.count; i++) {
+		gp_diff_side_release(&s->replayed[i].a);
+		gp_diff_side_release(&s->replayed[i].b);
+	}
+	free(s->replayed);
+	free(s->pairs.items);
+	gp_ranks_release(&s->a_ranks);
+	gp_ranks_release(&s->b_ranks);
 }
 
 enum gp_status gp_diff_command(const struct gp_options *options,

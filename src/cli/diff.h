@@ -7,6 +7,7 @@
 #include "cli/plan.h"
 #include "cli/progress.h"
 #include "gpupool/change.h"
+#include "gpupool/ranks.h"
 
 /* A trace, and a run of it. */
 struct gp_diff_side {
@@ -23,6 +24,29 @@ enum gp_status gp_diff_side_make(struct gp_diff_side *side,
 				 struct gp_progress *progress,
 				 struct gp_diag *diag);
 void gp_diff_side_release(struct gp_diff_side *side);
+
+/* Classes of ranks that are compared: so many pairs of files. */
+struct gp_diff_pair {
+	const struct gp_rank_class *a, *b; /* borrowed */
+	const char *a_path, *b_path;	   /* of the first pair */
+	size_t files;
+};
+
+struct gp_diff_pairs {
+	struct gp_diff_pair *items; /* owned */
+	size_t count, room;
+	/* Files without a counterpart, and one of them; NULL: none. */
+	size_t only_a, only_b;
+	const char *a_name, *b_name;
+};
+
+/* By the names of their files; where no name is the same and there are as many,
+ * in the order of the names; a single file is compared with all.  b NULL: each
+ * with itself.  GP_INPUT where no two belong together. */
+enum gp_status gp_diff_pair_ranks(const struct gp_ranks *a,
+				  const struct gp_ranks *b,
+				  struct gp_diff_pairs *pairs,
+				  struct gp_diag *diag);
 
 /* Reports, paired by what their runs were made under; *changes borrows from
  * both. */

@@ -13,6 +13,8 @@
 #include "cli/outlet.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
+#include "cli/rank_files.h"
+#include "cli/rank_runs.h"
 #include "cli/terminal.h"
 #include "cli/trace_file.h"
 #include "gpupool/report.h"
@@ -22,8 +24,13 @@
 /* All that one call of the command holds. */
 struct session {
 	const struct gp_options *options;
-	const char *path;
-	struct gp_trace *trace;
+	struct gp_ranks ranks;
+	struct gp_rank_runs rank_runs; /* of several classes */
+	/* Of the ranks one that failed what it is held to. */
+	enum gp_status rank_status;
+	struct gp_diag rank_diag;
+	const char *path; /* of the worst */
+	const struct gp_trace *trace;
 	/* base: what it is compared with, as recorded or without what-ifs. */
 	struct gp_plan base, asked;
 	bool has_base, has_asked;
@@ -96,16 +103,25 @@ static enum gp_status check(const struct gp_options *options,
 	return GP_OK;
 }
 
-static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
+static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
 {
 	double start = gp_progress_now();
-	enum gp_status status =
-		gp_trace_file_read(s->path, &s->progress, &s->trace, diag);
+	enum gp_status status = gp_rank_files(s->options, gp_trace_file_read,
+					      &s->progress, &s->ranks, diag);
 
 	s->timing.read_s = gp_progress_now() - start;
-	for (size_t i = 0; status == GP_OK && i < s->trace->device_count; i++)
-		s->timing.events += s->trace->devices[i].event_count;
 	return status;
+}
+
+static void take_class(struct session *s, size_t index)
+{
+	const struct gp_rank_class *class = &s->ranks.classes[index];
+
+	s->path = class->paths[0];
+	s->trace = class->trace;
+	s->timing.events = 0;
+	for (size_t i = 0; i < s->trace->device_count; i++)
+		s->timing.events += s->trace->devices[i].event_count;
 }
 
 static enum gp_status make_plans(struct session *s, struct gp_diag *diag)
@@ -139,6 +155,69 @@ static enum gp_status make_plans(struct session *s, struct gp_diag *diag)
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, s->path);
 	return status;
+}
+
+/* ---- the ranks, each by itself ---- */
+
+/* What a run is held to, alerts and fidelity; the first that fails is kept. */
+static void hold_rank(struct session *s, const struct session *one)
+{
+	const struct gp_plan *last = one->has_asked ? &one->asked : &one->base;
+	struct gp_diag diag = { 0 };
+	enum gp_status status = gp_keep_verdict(last, &diag);
+
+	if (status == GP_OK && s->options->strict)
+		status = gp_plan_verdict(&one->base, &diag);
+	if (status == GP_OK || s->rank_status != GP_OK)
+		return;
+	gp_diag_file(&diag, one->path);
+	s->rank_status = status;
+	s->rank_diag = diag;
+}
+
+static void play_rank(struct session *s, size_t index)
+{
+	struct session one = {
+		.options = s->options,
+		.cuda = s->cuda,
+		.progress = s->progress,
+		.path = s->ranks.classes[index].paths[0],
+		.trace = s->ranks.classes[index].trace,
+	};
+	struct gp_plan *last;
+	struct gp_diag why = { 0 };
+	enum gp_status status = make_plans(&one, &why);
+
+	last = one.has_asked ? &one.asked : &one.base;
+	if (status == GP_OK)
+		gp_plan_track(last, 0, s->keep.alerts, s->keep.alert_count);
+	if (status == GP_OK)
+		status = gp_plan_play(last, NULL, &one.progress, &why);
+	if (status == GP_OK && one.has_base && last != &one.base)
+		status = gp_plan_play(&one.base, NULL, &one.progress, &why);
+	if (status == GP_OK) {
+		gp_rank_runs_note(&s->rank_runs, &s->ranks, index, last);
+		hold_rank(s, &one);
+	} else {
+		gp_rank_runs_trouble(&s->rank_runs, index, &why);
+	}
+	s->progress = one.progress;
+	gp_plan_release(&one.asked);
+	gp_plan_release(&one.base);
+	gp_what_ifs_release(&one.what_ifs);
+}
+
+/* The worst of them is the one that all else is about. */
+static void choose_rank(struct session *s)
+{
+	if (s->ranks.count > 1) {
+		gp_rank_runs_init(&s->rank_runs, &s->ranks);
+		for (size_t i = 0; i < s->ranks.count; i++)
+			play_rank(s, i);
+		take_class(s, gp_rank_runs_worst(&s->rank_runs));
+	} else {
+		take_class(s, 0);
+	}
 }
 
 static enum gp_status open_events(struct session *s, struct gp_diag *diag)
@@ -207,6 +286,9 @@ static struct gp_report report_of(const struct session *s,
 		.runs = runs,
 		.timing = s->options->timing ? &s->timing : NULL,
 		.explanations = s->explained ? s->explanations : NULL,
+		.ranks = s->ranks.files + s->ranks.unread_count > 1 ? &s->ranks
+								    : NULL,
+		.rank_runs = s->ranks.count > 1 ? &s->rank_runs : NULL,
 	};
 
 	if (s->has_base)
@@ -247,6 +329,7 @@ static enum gp_status explain(struct session *s, const struct gp_plan *plan,
 
 	s->explanations[i] = gp_explaining_of(&s->explaining[i], plan,
 					      s->options, plan == &s->asked);
+	s->explanations[i].path = s->path;
 	return status;
 }
 
@@ -280,10 +363,12 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 
 static enum gp_status run(struct session *s, struct gp_diag *diag)
 {
-	enum gp_status status = read_trace(s, diag);
+	enum gp_status status = read_traces(s, diag);
 
-	if (status == GP_OK)
+	if (status == GP_OK) {
+		choose_rank(s);
 		status = make_plans(s, diag);
+	}
 	if (status == GP_OK)
 		status = open_events(s, diag);
 	if (status == GP_OK)
@@ -311,6 +396,12 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 		status = gp_plan_verdict(&s->base, diag);
 		gp_diag_file(diag, s->path);
 	}
+	if (status == GP_OK && s->rank_status != GP_OK) {
+		*diag = s->rank_diag;
+		status = s->rank_status;
+	}
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s->ranks, diag);
 	return status;
 }
 
@@ -319,7 +410,6 @@ enum gp_status gp_replay_command(const struct gp_options *options,
 {
 	struct session s = {
 		.options = options,
-		.path = options->operands[0],
 		.progress = gp_progress_make(options->quiet),
 	};
 	enum gp_status status = check(options, diag);
@@ -338,6 +428,7 @@ enum gp_status gp_replay_command(const struct gp_options *options,
 	gp_plan_release(&s.base);
 	gp_what_ifs_release(&s.what_ifs);
 	gp_cuda_close(s.cuda);
-	gp_trace_destroy(s.trace);
+	gp_rank_runs_release(&s.rank_runs);
+	gp_ranks_release(&s.ranks);
 	return status;
 }

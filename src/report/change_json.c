@@ -6,6 +6,7 @@
 #include "report/change_words.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
+#include "report/ranks.h"
 
 static void write_makeup(struct gp_emit *json, const struct gp_makeup *m)
 {
@@ -146,6 +147,8 @@ static void write_change(struct gp_emit *json, const struct gp_change *change)
 {
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "device", change->device);
+	if (change->files)
+		gp_emit_uint(json, "files", change->files);
 	gp_emit_bool(json, "same_requests", change->is_same);
 	write_side(json, "a", &change->a);
 	write_side(json, "b", &change->b);
@@ -156,10 +159,29 @@ static void write_change(struct gp_emit *json, const struct gp_change *change)
 	gp_emit_close(json, '}');
 }
 
-void gp_change_json(const struct gp_change *changes, size_t count, FILE *out)
+static void write_ranks(struct gp_emit *json,
+			const struct gp_change_ranks *ranks)
+{
+	if (!ranks)
+		return;
+	gp_emit_open(json, "a", '{', GP_EMIT_LINES);
+	gp_emit_ranks(json, ranks->a);
+	gp_emit_uint(json, "without_counterpart", ranks->only_a);
+	gp_emit_close(json, '}');
+	if (!ranks->b)
+		return;
+	gp_emit_open(json, "b", '{', GP_EMIT_LINES);
+	gp_emit_ranks(json, ranks->b);
+	gp_emit_uint(json, "without_counterpart", ranks->only_b);
+	gp_emit_close(json, '}');
+}
+
+void gp_change_json(const struct gp_change *changes, size_t count,
+		    const struct gp_change_ranks *ranks, FILE *out)
 {
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
+	write_ranks(&json, ranks);
 	gp_emit_open(&json, "changes", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < count; i++)
 		write_change(&json, &changes[i]);

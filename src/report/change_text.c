@@ -3,6 +3,7 @@
 #include "gpupool/change.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "report/change_parting.h"
@@ -10,6 +11,7 @@
 #include "report/change_words.h"
 #include "report/head.h"
 #include "report/page.h"
+#include "report/ranks.h"
 
 #define LABEL 16
 #define VALUE 12
@@ -257,11 +259,81 @@ static void print_change(const struct gp_page *page,
 	gp_change_print_parting(page, change);
 }
 
+/* ---- ranks ---- */
+
+#define NAME	   27
+#define ROWS_SHOWN 12
+
+static void print_only(const struct gp_page *page, const char *label,
+		       size_t count, const char *name)
+{
+	char files[GP_PLURAL_TEXT];
+
+	if (count)
+		gp_page_field(page, label, "%s, such as %.120s",
+			      gp_plural_text(count, "file", files),
+			      gp_page_name(name));
+}
+
+static void print_pair(const struct gp_page *page, const struct gp_change *c)
+{
+	uint64_t a = c->a.makeup.reserved, b = c->b.makeup.reserved;
+	const char *name = gp_page_name(c->b.path);
+	char text[GP_BYTES_TEXT], other[GP_BYTES_TEXT], more[GP_BYTES_TEXT];
+	char change[GP_BYTES_TEXT + 2];
+
+	snprintf(change, sizeof(change), "%c%s", b < a ? '-' : '+',
+		 gp_bytes_text(b < a ? a - b : b - a, more));
+	if (strlen(name) < NAME)
+		fprintf(page->out, "%-*s", NAME, name);
+	else
+		fprintf(page->out, "%s\n%*s", name, NAME, "");
+	fprintf(page->out, "%6zu%12s%12s%13s\n", c->files,
+		gp_bytes_text(a, text), gp_bytes_text(b, other),
+		a == b ? "the same" : change);
+}
+
+static void print_ranks(const struct gp_page *page,
+			const struct gp_change *changes, size_t count,
+			const struct gp_change_ranks *ranks)
+{
+	size_t shown = 0;
+
+	gp_page_line(page, GP_TONE_TITLE, 0, "Ranks of %s",
+		     ranks->b ? "two jobs, A and B" : "a job, A and B");
+	ranks_side(page, "A", ranks->a);
+	ranks_side(page, "B", ranks->b ? ranks->b : ranks->a);
+	print_only(page, "Only in A", ranks->only_a, ranks->a_name);
+	print_only(page, "Only in B", ranks->only_b, ranks->b_name);
+	gp_page_blank(page);
+	fprintf(page->out, "%-*s%6s%12s%12s%13s\n", NAME, "Pairs that differ",
+		"files", "A reserves", "B reserves", "change");
+	for (size_t i = ranks->first; i < ranks->first + ranks->count; i++)
+		print_pair(page, &changes[i]);
+	shown = ranks->count;
+	for (size_t i = 0; i < count && shown < ROWS_SHOWN; i++)
+		if (i < ranks->first || i >= ranks->first + ranks->count) {
+			print_pair(page, &changes[i]);
+			shown++;
+		}
+	if (count > shown)
+		gp_page_line(page, GP_TONE_PLAIN, 0,
+			     "%zu more: --format json has them all.",
+			     count - shown);
+	gp_page_blank(page);
+}
+
 void gp_change_text(const struct gp_change *changes, size_t count,
+		    const struct gp_change_ranks *ranks,
 		    const struct gp_report_style *style, FILE *out)
 {
 	struct gp_page page = gp_page_make(style, out);
 
+	if (ranks) {
+		print_ranks(&page, changes, count, ranks);
+		changes += ranks->first;
+		count = ranks->count;
+	}
 	for (size_t i = 0; i < count; i++) {
 		const struct gp_change *c = &changes[i];
 

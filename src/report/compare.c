@@ -12,6 +12,7 @@
 #include "report/drawing.h"
 #include "report/estimate_words.h"
 #include "report/head.h"
+#include "report/ranks.h"
 #include "report/told.h"
 #include "report/trouble.h"
 
@@ -261,15 +262,19 @@ static void print_key(const struct gp_page *page, const char *name,
 void gp_compare_print(const struct gp_page *page,
 		      const struct gp_report *report)
 {
+	char title[RANKS_TITLE];
+
 	gp_page_line(
 		page, GP_TONE_TITLE, 2, "%s: %s (A) and %s (B)",
-		gp_page_name(report->path),
+		ranks_title(report->ranks, report->path, title),
 		report->runs[0].mode == GP_VERIFY || !report->runs[1].what_ifs
 			? "as recorded"
 			: "as it is",
 		report->runs[1].what_ifs ? "what if" : "with other settings");
 	print_key(page, "A", &report->runs[0]);
 	print_key(page, "B", &report->runs[1]);
+	ranks_head(page, report->ranks, RANKS_OWN_SETTINGS);
+	ranks_runs(page, report->rank_runs);
 	for (size_t i = 0; i < report->trace->device_count; i++)
 		print_device(page, report, i);
 }

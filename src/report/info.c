@@ -12,6 +12,7 @@
 #include "report/guess.h"
 #include "report/head.h"
 #include "report/page.h"
+#include "report/ranks.h"
 #include "report/table.h"
 #include "report/told.h"
 
@@ -28,12 +29,13 @@ static void print_title(const struct gp_page *page, const struct gp_info *info)
 {
 	const struct gp_trace *trace = info->trace;
 	char events[GP_PLURAL_TEXT], devices[GP_PLURAL_TEXT];
+	char title[RANKS_TITLE];
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < trace->device_count; i++)
 		count += trace->devices[i].event_count;
 	gp_page_line(page, GP_TONE_TITLE, 2, "%s: %s, %s, %s",
-		     gp_page_name(info->path),
+		     ranks_title(info->ranks, info->path, title),
 		     trace->source ? trace->source : "a trace",
 		     gp_plural_text(count, "event", events),
 		     gp_plural_text(trace->device_count, "device", devices));
@@ -256,6 +258,7 @@ void gp_report_info_text(const struct gp_info *info,
 	const struct gp_trace *trace = info->trace;
 
 	print_title(&page, info);
+	ranks_head(&page, info->ranks, RANKS_OWN_SETTINGS);
 	print_release(&page, info);
 	print_settings(&page, trace);
 	print_names(&page, "Streams", trace, GP_BY_STREAM, trace->stream_count);
@@ -264,6 +267,7 @@ void gp_report_info_text(const struct gp_info *info,
 		gp_head_nothing(&page);
 	if (info->trouble)
 		gp_page_field(&page, "No replay", "%s", info->trouble);
+	ranks_runs(&page, info->rank_runs);
 	for (size_t i = 0; i < trace->device_count; i++)
 		print_device(&page, info, i);
 }

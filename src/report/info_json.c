@@ -5,6 +5,7 @@
 #include "report/census.h"
 #include "report/emit_parts.h"
 #include "report/emit.h"
+#include "report/ranks.h"
 
 static void write_events(struct gp_emit *json, const struct gp_census *census)
 {
@@ -104,6 +105,8 @@ void gp_report_info_json(const struct gp_info *info, FILE *out)
 	const struct gp_trace *trace = info->trace;
 
 	gp_emit_text(&json, "path", info->path);
+	gp_emit_ranks(&json, info->ranks);
+	gp_emit_rank_runs(&json, info->rank_runs);
 	gp_emit_text(&json, "source", trace->source);
 	gp_emit_text(&json, "settings", trace->settings);
 	gp_emit_bool(&json, "complete", trace->is_complete);

@@ -10,6 +10,7 @@
 #include "report/emit_parts.h"
 #include "report/emit.h"
 #include "report/estimate_words.h"
+#include "report/ranks.h"
 #include "report/json_run.h"
 #include "report/trouble.h"
 #include "report/oom_message.h"
@@ -255,6 +256,8 @@ void gp_report_json(const struct gp_report *report, FILE *out)
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
 	gp_json_trace(&json, report);
+	gp_emit_ranks(&json, report->ranks);
+	gp_emit_rank_runs(&json, report->rank_runs);
 	if (report->timing)
 		write_timing(&json, report->timing);
 	gp_emit_open(&json, "runs", '[', GP_EMIT_LINES);

@@ -218,10 +218,7 @@ static struct words how_recorded(const struct gp_ranks *ranks,
 		say_others(&words, ranks);
 	if (others > NAMED && settings != RANKS_BRIEFLY)
 		say(&words, "; and %zu more", others - NAMED);
-	if (settings == RANKS_OWN_SETTINGS)
-		say(&words, "; most by 2.%u with %.120s", first->release,
-		    gp_head_settings(first->conf));
-	else
+	if (settings != RANKS_OWN_SETTINGS)
 		say(&words,
 		    ". All are replayed by 2.%u with %.120s, as most were",
 		    first->release, gp_head_settings(first->conf));
@@ -256,6 +253,18 @@ void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
 	words = how_recorded(ranks, settings);
 	if (*words.text)
 		gp_page_field(page, "Recorded", "%s", words.text);
+}
+
+void ranks_side(const struct gp_page *page, const char *label,
+		const struct gp_ranks *ranks)
+{
+	struct words alike = how_alike(ranks), unread = how_unread(ranks);
+
+	if (ranks->files == 1)
+		snprintf(alike.text, sizeof(alike.text), "%.200s",
+			 name_of(ranks, ranks->classes[0].paths[0]));
+	gp_page_field(page, label, "%s%s%s", alike.text,
+		      *unread.text ? "; not read: " : "", unread.text);
 }
 
 void ranks_paragraph(const struct gp_ranks *ranks, const char *path, FILE *out)
@@ -388,14 +397,12 @@ static const char *kind_text(enum gp_verdict_kind kind)
 	return kinds[k].brief;
 }
 
-static void print_row(const struct gp_page *page, const struct gp_ranks *ranks,
-		      const struct gp_study *study, size_t index)
+static void print_name(const struct gp_page *page, const struct gp_ranks *ranks,
+		       size_t index)
 {
 	const struct gp_rank_class *class =
 		&ranks->classes[gp_ranks_class_of(ranks, index)];
 	const struct gp_trace *trace = class->trace;
-	const struct gp_verdict *v = &study->verdicts[index];
-	char live[GP_BYTES_TEXT], a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
 	char name[RANKS_TITLE];
 
 	snprintf(name, sizeof(name), "%.200s", name_of(ranks, class->paths[0]));
@@ -407,8 +414,18 @@ static void print_row(const struct gp_page *page, const struct gp_ranks *ranks,
 		fprintf(page->out, "%-*s", NAME, name);
 	else
 		fprintf(page->out, "%s\n%*s", name, NAME, "");
-	fprintf(page->out, "%6zu%11s%11s", class->count,
-		gp_bytes_text(v->live, live), need_text(study, 0, index, a));
+	fprintf(page->out, "%6zu", class->count);
+}
+
+static void print_row(const struct gp_page *page, const struct gp_ranks *ranks,
+		      const struct gp_study *study, size_t index)
+{
+	const struct gp_verdict *v = &study->verdicts[index];
+	char live[GP_BYTES_TEXT], a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
+
+	print_name(page, ranks, index);
+	fprintf(page->out, "%11s%11s", gp_bytes_text(v->live, live),
+		need_text(study, 0, index, a));
 	if (study->is_change)
 		fprintf(page->out, "%11s",
 			v->conf ? need_text(study, v->trial, index, b) : "");
@@ -462,7 +479,99 @@ void ranks_table(const struct gp_page *page, const struct gp_ranks *ranks,
 	free(order);
 }
 
+/* ---- what came of replays ---- */
+
+static bool has_addresses(const struct gp_rank_runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->runs[i].checked)
+			return true;
+	return false;
+}
+
+static void print_run(const struct gp_page *page,
+		      const struct gp_rank_runs *runs, size_t index)
+{
+	const struct gp_rank_run *run = &runs->runs[index];
+	const char *trouble =
+		runs->troubles[gp_ranks_class_of(runs->ranks, index)];
+	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], same[GP_PERCENT_TEXT];
+
+	print_name(page, runs->ranks, index);
+	if (!run->is_there) {
+		fprintf(page->out, "  %.45s\n",
+			trouble ? trouble : "nothing is requested");
+		return;
+	}
+	fprintf(page->out, "%11s%11s%6" PRIu64 "%9" PRIu64,
+		gp_bytes_text(run->reserved, a),
+		gp_bytes_text(run->allocated, b), run->ooms, run->retries);
+	if (run->checked)
+		fprintf(page->out, "%10s",
+			gp_percent_text((double)run->matched /
+						(double)run->checked,
+					same));
+	putc('\n', page->out);
+}
+
+void ranks_runs(const struct gp_page *page, const struct gp_rank_runs *runs)
+{
+	size_t worst, first, shown = 0;
+
+	if (!runs || runs->ranks->count < 2)
+		return;
+	worst = gp_rank_runs_worst(runs);
+	first = runs->ranks->classes[worst].first_case;
+	gp_page_blank(page);
+	fprintf(page->out, "%-*s%6s%11s%11s%6s%9s%s\n", NAME,
+		"Ranks that differ", "files", "reserved", "allocated", "OOMs",
+		"retries", has_addresses(runs) ? "  fidelity" : "");
+	for (size_t d = 0; d < runs->ranks->classes[worst].trace->device_count;
+	     d++, shown++)
+		print_run(page, runs, first + d);
+	for (size_t i = 0; i < runs->count && shown < ROWS_SHOWN; i++)
+		if (gp_ranks_class_of(runs->ranks, i) != worst) {
+			print_run(page, runs, i);
+			shown++;
+		}
+	if (runs->count > shown)
+		gp_page_line(page, GP_TONE_PLAIN, 0,
+			     "%zu more: --format json has them all.",
+			     runs->count - shown);
+}
+
 /* ---- for a program ---- */
+
+void gp_emit_rank_runs(struct gp_emit *json, const struct gp_rank_runs *runs)
+{
+	if (!runs)
+		return;
+	gp_emit_open(json, "rank_devices", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct gp_rank_run *run = &runs->runs[i];
+		size_t class = gp_ranks_class_of(runs->ranks, i);
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_rank_of(json, runs->ranks, i);
+		gp_emit_uint(
+			json, "device",
+			runs->ranks->classes[class]
+				.trace->devices[ranks_device(runs->ranks, i)]
+				.device);
+		if (run->is_there) {
+			gp_emit_outcome(json, run->reserved, run->retries,
+					run->ooms);
+			gp_emit_count(json, GP_PEAK_ALLOCATED, run->allocated);
+			gp_emit_uint(json, "dropped", run->dropped);
+			gp_emit_uint(json, "checked", run->checked);
+			gp_emit_uint(json, "matched", run->matched);
+		} else {
+			gp_emit_text(json, "trouble", runs->troubles[class]);
+		}
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}
 
 void gp_emit_ranks(struct gp_emit *json, const struct gp_ranks *ranks)
 {

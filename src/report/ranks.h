@@ -29,6 +29,12 @@ enum ranks_settings { RANKS_ONE_SETTING, RANKS_OWN_SETTINGS, RANKS_BRIEFLY };
  * nothing for NULL. */
 void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
 		enum ranks_settings settings);
+/* The same of one of two jobs, in a field of that name. */
+void ranks_side(const struct gp_page *page, const char *label,
+		const struct gp_ranks *ranks);
+/* What came of a replay of each class, in as many lines as have room; nothing
+ * for NULL, or where all are alike. */
+void ranks_runs(const struct gp_page *page, const struct gp_rank_runs *runs);
 /* For a page of HTML, the same in a paragraph. */
 void ranks_paragraph(const struct gp_ranks *ranks, const char *path, FILE *out);
 /* Besides the verdict that is told in words: how many of the ranks fit, and
@@ -42,6 +48,8 @@ void ranks_table(const struct gp_page *page, const struct gp_ranks *ranks,
 
 /* "ranks": {"files": 64, "classes": [...]}; nothing for NULL. */
 void gp_emit_ranks(struct gp_emit *json, const struct gp_ranks *ranks);
+/* "rank_devices": [...], the same for a program; nothing for NULL. */
+void gp_emit_rank_runs(struct gp_emit *json, const struct gp_rank_runs *runs);
 /* "trace" of a case's device; nothing for NULL. */
 void gp_emit_rank_of(struct gp_emit *json, const struct gp_ranks *ranks,
 		     size_t index);

@@ -13,6 +13,7 @@
 #include "report/guess.h"
 #include "report/head.h"
 #include "report/page.h"
+#include "report/ranks.h"
 #include "report/table.h"
 #include "report/told.h"
 #include "report/trouble.h"
@@ -279,9 +280,16 @@ static const char *mode_words(const struct gp_run *run)
 static void print_run(const struct gp_page *page,
 		      const struct gp_report *report)
 {
+	char title[RANKS_TITLE];
+
 	gp_page_line(page, GP_TONE_TITLE, 2, "%s: %s",
-		     gp_page_name(report->path), mode_words(report->runs));
+		     ranks_title(report->ranks, report->path, title),
+		     mode_words(report->runs));
+	ranks_head(page, report->ranks, RANKS_OWN_SETTINGS);
 	gp_head_run(page, report, report->runs);
+	ranks_runs(page, report->rank_runs);
+	if (report->rank_runs)
+		gp_page_blank(page);
 	if (!report->trace->device_count)
 		gp_head_nothing(page);
 	for (size_t i = 0; i < report->trace->device_count; i++)

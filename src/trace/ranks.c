@@ -140,3 +140,52 @@ void gp_ranks_release(struct gp_ranks *ranks)
 	free(ranks->unread);
 	*ranks = (struct gp_ranks){ 0 };
 }
+
+/* ---- replays ---- */
+
+void gp_rank_runs_init(struct gp_rank_runs *runs, struct gp_ranks *ranks)
+{
+	size_t cases = 0;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		ranks->classes[i].first_case = cases;
+		cases += ranks->classes[i].trace->device_count;
+	}
+	*runs = (struct gp_rank_runs){
+		.ranks = ranks,
+		.runs = gp_mem_alloc(cases + 1, sizeof(*runs->runs)),
+		.troubles =
+			gp_mem_alloc(ranks->count + 1, sizeof(*runs->troubles)),
+		.count = cases,
+	};
+}
+
+static bool is_worse(const struct gp_rank_run *a, const struct gp_rank_run *b)
+{
+	if (a->is_there != b->is_there)
+		return a->is_there;
+	if (a->dropped != b->dropped)
+		return a->dropped > b->dropped;
+	if (a->ooms != b->ooms)
+		return a->ooms > b->ooms;
+	return a->reserved > b->reserved;
+}
+
+size_t gp_rank_runs_worst(const struct gp_rank_runs *runs)
+{
+	size_t worst = 0;
+
+	for (size_t i = 1; i < runs->count; i++)
+		if (is_worse(&runs->runs[i], &runs->runs[worst]))
+			worst = i;
+	return gp_ranks_class_of(runs->ranks, worst);
+}
+
+void gp_rank_runs_release(struct gp_rank_runs *runs)
+{
+	for (size_t i = 0; runs->ranks && i < runs->ranks->count; i++)
+		free(runs->troubles[i]);
+	free(runs->troubles);
+	free(runs->runs);
+	*runs = (struct gp_rank_runs){ 0 };
+}
