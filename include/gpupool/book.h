@@ -46,6 +46,7 @@ struct gp_book_run {
 struct gp_book {
 	char *head; /* of the JSON, up to the runs */
 	size_t entry_count, trace_count;
+	size_t files, unread; /* of ranks; traces stand for those alike */
 	struct gp_book_entry *entries;
 	struct gp_book_trace *traces;
 	/* Of each device of each trace, in their order; their texts live in
@@ -70,6 +71,8 @@ struct gp_book_setup {
 	/* By trace: the replay as recorded, one run in each report. */
 	const struct gp_report *recorded;
 	size_t trace_count;
+	const struct gp_ranks *ranks; /* that the traces stand for; NULL: each
+				       * for itself */
 	/* One setting for all of them, and its cases. */
 	const struct gp_study *study;
 	const struct gp_case *cases;

@@ -132,6 +132,8 @@ struct gp_headroom_report {
 	const struct gp_headroom_refusal *refused;
 	size_t refused_count;
 	const struct gp_study *study; /* of the first run's settings */
+	const struct gp_ranks *ranks; /* of which it is the worst; NULL: none */
+	size_t first_case;	      /* of the trace's devices in the study */
 	const struct gp_prices *prices;
 };
 void gp_report_headroom_text(const struct gp_headroom_report *report,

@@ -52,21 +52,22 @@ static const struct gp_command table[] = {
 	  "Without --set, --preset, --confs or --alloc-conf it tries what "
 	  "people usually try. --set changes the recorded settings, or those "
 	  "of the other three.\n"
-	  "TRACE may be a folder: all files in it. With several traces, ranks "
-	  "of one job, the worst one decides.",
+	  "TRACE may be a folder: all traces in it. With several traces, ranks "
+	  "of one job, the worst one decides, and those that are alike are "
+	  "replayed once.",
 	  GP_TAKER_SWEEP, gp_sweep_command },
 	{ "merge", "PART...", 1, 100000,
 	  "Put the parts of a split sweep together.",
 	  "The report is, to the byte, that of a sweep that was not split.",
 	  GP_TAKER_MERGE, gp_merge_command },
-	{ "headroom", "TRACE", 1, 1,
+	{ "headroom", "TRACE...", 1, 100000,
 	  "Find the smallest device a trace runs on.",
 	  "The smallest capacity without an out-of-memory error, and without a "
 	  "retry, by search over replays, and what happens between. More "
 	  "memory is not always better, so it says how well each answer is "
 	  "known.\n"
 	  "Settings are the recorded ones unless others are given; "
-	  "--alloc-conf may be given more than once.",
+	  "--alloc-conf may be given more than once.\n" RANKS,
 	  GP_TAKER_HEADROOM, gp_headroom_command },
 	{ "explain", "TRACE...", 1, 100000,
 	  "Say why memory ran out, or why it is fragmented.",

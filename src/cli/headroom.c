@@ -9,6 +9,7 @@
 #include "cli/outlet.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
+#include "cli/ranking.h"
 #include "cli/studying.h"
 #include "cli/sweep_grid.h"
 #include "cli/terminal.h"
@@ -26,11 +27,13 @@
  * of it on each device. */
 struct session {
 	const struct gp_options *options;
-	const char *path;
-	struct gp_trace *trace;
+	struct gp_ranking ranking; /* for what most were recorded under */
+	const char *path;	   /* of the worst of the ranks */
+	const struct gp_trace *trace;
 	struct gp_grid grid; /* of --set */
 	struct gp_plan *plans;
-	struct gp_plan judged; /* the first, at the capacity asked for */
+	struct gp_plan *judged; /* by class: the first plan, at the capacity
+				 * asked for */
 	struct gp_studying studying;
 	struct gp_headroom_run *runs;
 	struct gp_headroom **results;
@@ -45,10 +48,40 @@ struct session {
 	struct gp_diag diag;
 };
 
-static enum gp_status read_trace(struct session *s, struct gp_diag *diag)
+static enum gp_status plan_without_limit(void *arg, struct gp_plan *plan,
+					 const struct gp_trace *trace,
+					 const struct gp_options *asked,
+					 struct gp_diag *diag)
 {
-	return gp_trace_file_read_requests(s->path, &s->progress, &s->trace,
-					   diag);
+	struct gp_options options = *asked;
+
+	(void)arg;
+	options.capacity = GP_UNLIMITED;
+	return gp_plan_asked(plan, trace, &options, diag);
+}
+
+static void take_class(struct session *s, size_t index)
+{
+	const struct gp_rank_class *class = &s->ranking.ranks.classes[index];
+
+	s->path = class->paths[0];
+	s->trace = class->trace;
+}
+
+/* The first class is the one whose release and settings most have. */
+static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
+{
+	const struct gp_ranking_config config = {
+		.options = s->options,
+		.read = gp_trace_file_read_requests,
+		.make = plan_without_limit,
+		.progress = &s->progress,
+	};
+	enum gp_status status = gp_ranking_make(&s->ranking, &config, diag);
+
+	if (status == GP_OK)
+		take_class(s, 0);
+	return status;
 }
 
 /* ---- what is asked ---- */
@@ -255,21 +288,62 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 
 /* ---- judged ---- */
 
-static enum gp_status judge(struct session *s, struct gp_diag *diag)
+/* Each class under the first plan's settings. */
+static enum gp_status make_judged(struct session *s, struct gp_diag *diag)
 {
+	const struct gp_ranks *ranks = &s->ranking.ranks;
 	struct gp_options options = *s->options;
-	enum gp_status status;
+	enum gp_status status = GP_OK;
+	char torch[8];
 
 	options.alloc_conf = s->plans[0].conf;
 	options.knobs = NULL;
-	status = gp_plan_asked(&s->judged, s->trace, &options, diag);
+	s->judged = gp_mem_alloc(ranks->count, sizeof(*s->judged));
+	for (size_t i = 0; i < ranks->count && status == GP_OK; i++) {
+		status = gp_plan_asked(&s->judged[i], ranks->classes[i].trace,
+				       &options, diag);
+		snprintf(torch, sizeof(torch), "2.%u",
+			 s->judged[0].settings.release);
+		options.torch = torch;
+	}
+	return status;
+}
+
+/* And goes on with the worst one. */
+static enum gp_status judge(struct session *s, struct gp_diag *diag)
+{
+	struct gp_ranks *ranks = &s->ranking.ranks;
+	const struct gp_study *study = &s->studying.study;
+	size_t cases = 0;
+	enum gp_status status = make_judged(s, diag);
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		ranks->classes[i].first_case = cases;
+		cases += ranks->classes[i].trace->device_count;
+	}
 	if (status == GP_OK)
-		status = gp_studying_make(&s->studying, &s->judged, s->options,
-					  &s->progress, diag);
+		status = gp_studying_of(&s->studying, s->judged, ranks->count,
+					s->options, &s->progress, diag);
+	if (status == GP_OK)
+		take_class(s,
+			   gp_ranks_class_of(
+				   ranks, gp_verdict_worst(study->verdicts,
+							   study->case_count)));
+	else if (!*diag->file)
+		gp_diag_file(diag, s->path);
 	return status;
 }
 
 /* ---- told ---- */
+
+static size_t first_case_of(const struct session *s)
+{
+	const struct gp_rank_class *class = s->ranking.ranks.classes;
+
+	while (class->trace != s->trace)
+		class ++;
+	return class->first_case;
+}
 
 static enum gp_status report(struct session *s, struct gp_diag *diag)
 {
@@ -282,6 +356,8 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 		.refused = s->refused,
 		.refused_count = s->refused_count,
 		.study = &s->studying.study,
+		.ranks = gp_ranking_ranks(&s->ranking),
+		.first_case = first_case_of(s),
 		.prices = s->studying.prices,
 	};
 	struct gp_output output;
@@ -315,8 +391,10 @@ static void release(struct session *s)
 	free(s->refused);
 	gp_grid_release(&s->grid);
 	gp_studying_release(&s->studying);
-	gp_plan_release(&s->judged);
-	gp_trace_destroy(s->trace);
+	for (size_t i = 0; s->judged && i < s->ranking.ranks.count; i++)
+		gp_plan_release(&s->judged[i]);
+	free(s->judged);
+	gp_ranking_release(&s->ranking);
 }
 
 enum gp_status gp_headroom_command(const struct gp_options *options,
@@ -324,20 +402,21 @@ enum gp_status gp_headroom_command(const struct gp_options *options,
 {
 	struct session s = {
 		.options = options,
-		.path = options->operands[0],
 		.progress = gp_progress_make(options->quiet),
 	};
-	enum gp_status status = read_trace(&s, diag);
+	enum gp_status status = read_traces(&s, diag);
 
 	if (status == GP_OK)
 		status = make_plans(&s, diag);
 	if (status == GP_OK)
-		status = measure(&s, diag);
-	if (status == GP_OK)
 		status = judge(&s, diag);
+	if (status == GP_OK)
+		status = measure(&s, diag);
 	gp_progress_end(&s.progress);
 	if (status == GP_OK)
 		status = report(&s, diag);
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s.ranking.ranks, diag);
 	release(&s);
 	return status;
 }

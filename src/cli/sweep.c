@@ -12,10 +12,10 @@
 #include "cli/outlet.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
+#include "cli/rank_files.h"
 #include "cli/studying.h"
 #include "cli/sweep_all.h"
 #include "cli/sweep_grid.h"
-#include "cli/trace_paths.h"
 #include "cli/sweep_reasons.h"
 #include "cli/sweep_report.h"
 #include "cli/sweep_run.h"
@@ -26,14 +26,14 @@
 /* All that one call of the command holds. */
 struct session {
 	const struct gp_options *options;
-	struct gp_paths paths;
+	struct gp_ranks ranks; /* a class is one trace of the sweep */
 	struct gp_shard shard;
 	const struct gp_prices *prices;
 	struct gp_prices *own_prices; /* from a file */
 	struct gp_progress progress;
 
-	/* One a path. */
-	struct gp_trace **traces;
+	/* One a class. */
+	struct gp_trace **traces; /* borrowed */
 	struct gp_plan *recorded;
 	struct gp_run *recorded_runs;
 	struct gp_report *reports;
@@ -60,30 +60,29 @@ struct session {
 
 /* ---- traces ---- */
 
-static enum gp_status read_trace(struct session *s, size_t t,
-				 struct gp_diag *diag)
+static const char *path_of(const struct session *s, size_t t)
 {
-	return gp_trace_file_read_requests(s->paths.items[t], &s->progress,
-					   &s->traces[t], diag);
+	return s->ranks.classes[t].paths[0];
 }
 
 /* Where no release replays as recorded, what the newest would have done. */
 static enum gp_status play_recorded(struct session *s, size_t t,
 				    struct gp_diag *diag)
 {
+	const struct gp_trace *trace = s->ranks.classes[t].trace;
 	struct gp_plan *plan = &s->recorded[t];
 	struct gp_options none = { .capacity = 0 };
-	enum gp_status status = gp_plan_recorded(plan, s->traces[t], diag);
+	enum gp_status status = gp_plan_recorded(plan, trace, diag);
 
 	if (status != GP_OK) {
 		*diag = (struct gp_diag){ 0 };
 		gp_plan_release(plan);
-		status = gp_plan_asked(plan, s->traces[t], &none, diag);
+		status = gp_plan_asked(plan, trace, &none, diag);
 	}
 	if (status == GP_OK)
 		status = gp_plan_play(plan, NULL, &s->progress, diag);
 	if (status != GP_OK)
-		gp_diag_file(diag, s->paths.items[t]);
+		gp_diag_file(diag, path_of(s, t));
 	return status;
 }
 
@@ -97,7 +96,9 @@ static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 		.recorded = s->reports,
 		.study = &s->studying.study,
 		.cases = s->studying.cases,
-		.trace_count = s->paths.count,
+		.trace_count = s->ranks.count,
+		.ranks = s->ranks.files + s->ranks.unread_count > 1 ? &s->ranks
+								    : NULL,
 		.is_cut = s->options->cut,
 		.classes = s->all.classes,
 	};
@@ -112,17 +113,17 @@ static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 static enum gp_status study(struct session *s, struct gp_diag *diag)
 {
 	struct gp_options options = *s->options;
-	struct gp_plan *plans = gp_mem_alloc(s->paths.count, sizeof(*plans));
+	struct gp_plan *plans = gp_mem_alloc(s->ranks.count, sizeof(*plans));
 	enum gp_status status = GP_OK;
 
 	options.alloc_conf = NULL;
 	options.engine = NULL;
-	for (size_t t = 0; t < s->paths.count && status == GP_OK; t++)
+	for (size_t t = 0; t < s->ranks.count && status == GP_OK; t++)
 		status = gp_plan_asked(&plans[t], s->traces[t], &options, diag);
 	if (status == GP_OK)
-		status = gp_studying_of(&s->studying, plans, s->paths.count,
+		status = gp_studying_of(&s->studying, plans, s->ranks.count,
 					s->options, &s->progress, diag);
-	for (size_t t = 0; t < s->paths.count; t++)
+	for (size_t t = 0; t < s->ranks.count; t++)
 		gp_plan_release(&plans[t]);
 	free(plans);
 	return status;
@@ -132,13 +133,13 @@ static void describe(struct session *s, size_t t)
 {
 	s->recorded_runs[t] = gp_plan_run(&s->recorded[t]);
 	s->reports[t] = (struct gp_report){
-		.path = s->paths.items[t],
+		.path = path_of(s, t),
 		.trace = s->traces[t],
 		.runs = &s->recorded_runs[t],
 		.run_count = 1,
 	};
 	s->runs[t] = (struct gp_sweep_run){
-		.path = s->paths.items[t],
+		.path = path_of(s, t),
 		.trace = s->traces[t],
 		.recorded = &s->recorded[t],
 		.prices = s->prices,
@@ -146,9 +147,31 @@ static void describe(struct session *s, size_t t)
 	};
 }
 
-static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
+static void note_recorded(struct session *s, size_t t)
 {
-	size_t count = s->paths.count;
+	struct gp_rank_class *class = &s->ranks.classes[t];
+	const char *conf = s->recorded[t].conf;
+
+	class->release = s->recorded[t].settings.release;
+	class->conf = gp_mem_copy_text(conf, strlen(conf));
+}
+
+/* Grid and advice begin from what most were recorded under. */
+static void put_lead_first(struct session *s)
+{
+	size_t lead = gp_ranks_lead(&s->ranks);
+	struct gp_plan plan = s->recorded[lead];
+	struct gp_rank_class class = s->ranks.classes[lead];
+
+	s->recorded[lead] = s->recorded[0];
+	s->recorded[0] = plan;
+	s->ranks.classes[lead] = s->ranks.classes[0];
+	s->ranks.classes[0] = class;
+}
+
+static enum gp_status play_traces(struct session *s, struct gp_diag *diag)
+{
+	size_t count = s->ranks.count;
 	enum gp_status status = GP_OK;
 
 	s->traces = gp_mem_alloc(count, sizeof(*s->traces));
@@ -157,13 +180,27 @@ static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
 	s->reports = gp_mem_alloc(count, sizeof(*s->reports));
 	s->runs = gp_mem_alloc(count, sizeof(*s->runs));
 	for (size_t t = 0; t < count && status == GP_OK; t++) {
-		status = read_trace(s, t, diag);
+		status = play_recorded(s, t, diag);
 		if (status == GP_OK)
-			status = play_recorded(s, t, diag);
-		if (status == GP_OK)
-			describe(s, t);
+			note_recorded(s, t);
 	}
-	return status;
+	if (status != GP_OK)
+		return status;
+	put_lead_first(s);
+	for (size_t t = 0; t < count; t++) {
+		s->traces[t] = s->ranks.classes[t].trace;
+		describe(s, t);
+	}
+	return GP_OK;
+}
+
+static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status =
+		gp_rank_files(s->options, gp_trace_file_read_requests,
+			      &s->progress, &s->ranks, diag);
+
+	return status == GP_OK ? play_traces(s, diag) : status;
 }
 
 static enum gp_status make_grid(struct session *s, struct gp_diag *diag)
@@ -172,7 +209,7 @@ static enum gp_status make_grid(struct session *s, struct gp_diag *diag)
 		.conf = s->recorded[0].conf,
 		.release = s->recorded[0].settings.release,
 		.traces = s->traces,
-		.trace_count = s->paths.count,
+		.trace_count = s->ranks.count,
 	};
 
 	return gp_sweep_grid(s->options, &base, &s->grid, diag);
@@ -184,7 +221,7 @@ static enum gp_status try_all(struct session *s, struct gp_diag *diag)
 	struct gp_sweep_all_config config = {
 		.options = s->options,
 		.runs = s->runs,
-		.trace_count = s->paths.count,
+		.trace_count = s->ranks.count,
 		.threads = s->threads,
 		.progress = &s->progress,
 		.stop = gp_interrupt_flag(),
@@ -219,7 +256,7 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 		status = study(s, diag);
 	if (status != GP_OK)
 		return status;
-	gp_sweep_undecided(&s->grid, s->traces, s->paths.count);
+	gp_sweep_undecided(&s->grid, s->traces, s->ranks.count);
 	status = try_all(s, diag);
 	if (status != GP_OK)
 		return status;
@@ -267,7 +304,7 @@ static void work(void *arg, size_t piece)
 	struct session *s = arg;
 	size_t combination = s->pieces[piece];
 	struct gp_book_run *run =
-		&s->book.runs[combination * s->paths.count + s->trace];
+		&s->book.runs[combination * s->ranks.count + s->trace];
 	struct gp_sweep_run asked = run_of(s, combination);
 	struct gp_diag diag = { 0 };
 	enum gp_status status = gp_sweep_play(&asked, run, NULL, &diag);
@@ -286,7 +323,7 @@ static enum gp_status play_first(struct session *s, size_t first,
 				 struct gp_sweep_row *row, struct gp_diag *diag)
 {
 	struct gp_book_run *run =
-		&s->book.runs[first * s->paths.count + s->trace];
+		&s->book.runs[first * s->ranks.count + s->trace];
 	struct gp_sweep_run asked = run_of(s, first);
 	struct gp_book_run played = { 0 };
 	enum gp_status status;
@@ -315,7 +352,7 @@ static enum gp_status find_cut(struct session *s, struct gp_diag *diag)
 		first++;
 	if (!s->options->cut || first == s->grid.count)
 		return GP_OK;
-	for (s->trace = 0; s->trace < s->paths.count && status == GP_OK;
+	for (s->trace = 0; s->trace < s->ranks.count && status == GP_OK;
 	     s->trace++) {
 		struct gp_sweep_row one = { 0 };
 
@@ -343,7 +380,7 @@ static void tell(void *arg, size_t piece)
  * ones. */
 static bool is_mine(const struct session *s, size_t combination, size_t trace)
 {
-	size_t run = combination * s->paths.count + trace;
+	size_t run = combination * s->ranks.count + trace;
 
 	return !s->grid.items[combination].reason &&
 	       run % s->shard.count == s->shard.index - 1 &&
@@ -376,10 +413,10 @@ static void sweep_trace(struct session *s, size_t trace)
 static void sweep(struct session *s)
 {
 	s->pieces = gp_mem_alloc(s->grid.count, sizeof(*s->pieces));
-	for (size_t t = 0; t < s->paths.count; t++)
+	for (size_t t = 0; t < s->ranks.count; t++)
 		s->total += list_pieces(s, t);
 	gp_progress_restart(&s->progress);
-	for (size_t t = 0; t < s->paths.count; t++)
+	for (size_t t = 0; t < s->ranks.count; t++)
 		if (!gp_interrupt_came())
 			sweep_trace(s, t);
 	gp_outlet_guard();
@@ -411,8 +448,6 @@ static enum gp_status begin(struct session *s, struct gp_diag *diag)
 		status = gp_prices_read(options->prices, &s->own_prices, diag);
 		s->prices = s->own_prices;
 	}
-	for (size_t i = 0; i < options->operand_count && status == GP_OK; i++)
-		status = gp_paths_add(&s->paths, options->operands[i], diag);
 	s->keeps_bodies = options->shard || options->format == GP_SWEEP_JSON;
 	return status;
 }
@@ -456,15 +491,16 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	if (status == GP_OK)
 		status = gp_sweep_report(&s->book, s->options,
 					 s->options->shard != NULL, diag);
-	return status == GP_OK ? verdict(s, diag) : status;
+	if (status == GP_OK)
+		status = verdict(s, diag);
+	return status == GP_OK ? gp_rank_files_verdict(&s->ranks, diag)
+			       : status;
 }
 
 static void release(struct session *s)
 {
-	for (size_t t = 0; s->recorded && t < s->paths.count; t++)
+	for (size_t t = 0; s->recorded && t < s->ranks.count; t++)
 		gp_plan_release(&s->recorded[t]);
-	for (size_t t = 0; s->traces && t < s->paths.count; t++)
-		gp_trace_destroy(s->traces[t]);
 	for (size_t i = 0; s->torch_libs && i < s->grid.count; i++)
 		free(s->torch_libs[i]);
 	free(s->torch_libs);
@@ -479,7 +515,7 @@ static void release(struct session *s)
 	gp_grid_release(&s->grid);
 	gp_studying_release(&s->studying);
 	gp_prices_destroy(s->own_prices);
-	gp_paths_release(&s->paths);
+	gp_ranks_release(&s->ranks);
 }
 
 enum gp_status gp_sweep_command(const struct gp_options *options,

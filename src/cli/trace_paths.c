@@ -66,7 +66,8 @@ static void add_files(struct gp_paths *paths, const char *folder, DIR *dir)
 		if (*entry->d_name == '.')
 			continue;
 		path = join(folder, entry->d_name);
-		if (!stat(path, &info) && S_ISREG(info.st_mode))
+		/* Reading will tell of a link that leads nowhere. */
+		if (stat(path, &info) || S_ISREG(info.st_mode))
 			add(paths, path);
 		else
 			free(path);

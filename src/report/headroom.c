@@ -9,6 +9,7 @@
 #include "gpupool/report.h"
 #include "report/head.h"
 #include "report/page.h"
+#include "report/ranks.h"
 #include "report/verdict.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -349,6 +350,8 @@ static void print_device(const struct gp_page *page,
 			 const struct gp_headroom_report *report, size_t device)
 {
 	const struct gp_headroom *first = &report->runs[0].devices[device];
+	const struct gp_verdict *verdict =
+		&report->study->verdicts[report->first_case + device];
 
 	gp_page_blank(page);
 	if (report->trace->device_count > 1)
@@ -356,10 +359,10 @@ static void print_device(const struct gp_page *page,
 			     report->trace->devices[device].device);
 	if (report->run_count == 1) {
 		print_answer(page, first);
-		print_verdict(page, &report->study->verdicts[device]);
+		print_verdict(page, verdict);
 	} else {
 		print_best(page, report, device);
-		print_verdict(page, &report->study->verdicts[device]);
+		print_verdict(page, verdict);
 		print_floor(page, report, device);
 		print_rows(page, report, device);
 	}
@@ -372,9 +375,12 @@ static void print_head(const struct gp_page *page,
 {
 	const struct gp_headroom_run *run = &report->runs[0];
 
+	char title[RANKS_TITLE];
+
 	gp_page_line(page, GP_TONE_TITLE, 2,
 		     "%s: the smallest device it runs on",
-		     gp_page_name(report->path));
+		     ranks_title(report->ranks, report->path, title));
+	ranks_head(page, report->ranks, RANKS_ONE_SETTING);
 	if (has_releases(report))
 		return;
 	gp_head_release(page, run->settings->release, run->choice);
@@ -389,6 +395,10 @@ void gp_report_headroom_text(const struct gp_headroom_report *report,
 	struct gp_page page = gp_page_make(style, out);
 
 	print_head(&page, report);
+	if (report->ranks && report->ranks->count > 1)
+		ranks_answer(&page, report->ranks, report->study,
+			     report->first_case);
+	ranks_table(&page, report->ranks, report->study);
 	for (size_t i = 0; i < report->trace->device_count; i++)
 		print_device(&page, report, i);
 	print_refused(&page, report);

@@ -8,6 +8,7 @@
 #include "gpupool/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
+#include "report/ranks.h"
 #include "report/verdict.h"
 
 static void emit_size(struct gp_emit *json, const char *key, uint64_t bytes)
@@ -103,7 +104,11 @@ void gp_report_headroom_json(const struct gp_headroom_report *report, FILE *out)
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
 	gp_emit_trace_path(&json, report->path);
-	gp_emit_verdicts(&json, report->trace, report->study);
+	gp_emit_ranks(&json, report->ranks);
+	if (report->ranks)
+		gp_emit_rank_verdicts(&json, report->ranks, report->study);
+	else
+		gp_emit_verdicts(&json, report->trace, report->study);
 	gp_emit_open(&json, "headroom", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->run_count; i++)
 		write_run(&json, report, &report->runs[i]);

@@ -12,6 +12,7 @@
 #include "report/emit_parts.h"
 #include "report/json_run.h"
 #include "report/sweep_rank.h"
+#include "report/ranks.h"
 #include "report/verdict.h"
 
 /* ---- the head ---- */
@@ -206,6 +207,7 @@ void gp_book_write_head(const struct gp_book_setup *setup, FILE *out)
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
 	gp_json_trace(&json, &setup->recorded[0]);
+	gp_emit_ranks(&json, setup->ranks);
 	gp_emit_open(&json, "traces", '[', GP_EMIT_LINES);
 	for (size_t t = 0; t < setup->trace_count; t++)
 		write_recorded(&json, &setup->recorded[t], setup->prices);

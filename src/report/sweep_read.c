@@ -272,6 +272,7 @@ static enum gp_status read_lists(struct gp_book *book, const json_t *root,
 {
 	const json_t *traces = json_object_get(root, "traces");
 	const json_t *entries = json_object_get(root, "combinations");
+	const json_t *ranks;
 	enum gp_status status = GP_OK;
 
 	book->trace_count = json_array_size(traces);
@@ -286,6 +287,10 @@ static enum gp_status read_lists(struct gp_book *book, const json_t *root,
 	book->prices = keep_text(
 		book->memory,
 		json_object_get(json_object_get(root, "prices"), "name"));
+	ranks = json_object_get(root, "ranks");
+	book->files =
+		(size_t)json_integer_value(json_object_get(ranks, "files"));
+	book->unread = json_array_size(json_object_get(ranks, "unread"));
 	book->is_cut = json_is_true(json_object_get(root, "cut"));
 	read_classes(root, &book->classes);
 	for (size_t i = 0; i < book->trace_count && status == GP_OK; i++)

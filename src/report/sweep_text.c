@@ -119,9 +119,14 @@ static void tell_head(const struct scene *s)
 	const struct gp_book *book = s->book;
 	size_t asked = gp_book_asked(book), done = gp_book_done(book);
 	char runs[GP_PLURAL_TEXT], more[GP_PLURAL_TEXT];
+	char unread[GP_PLURAL_TEXT];
 
 	gp_plural_text(book->entry_count, "combination", runs);
-	gp_plural_text(book->trace_count, "trace", more);
+	if (book->files > book->trace_count)
+		snprintf(more, sizeof(more), "%zu ranks of %zu kinds",
+			 book->files, book->trace_count);
+	else
+		gp_plural_text(book->trace_count, "trace", more);
 	if (book->trace_count == 1)
 		gp_page_line(&s->page, GP_TONE_TITLE, 2, "%s: %s of settings",
 			     gp_page_name(book->traces[0].path), runs);
@@ -129,6 +134,14 @@ static void tell_head(const struct scene *s)
 		gp_page_line(&s->page, GP_TONE_TITLE, 2,
 			     "%s: %s of settings; the worst trace counts", more,
 			     runs);
+	if (book->trace_count == 1 && book->files > 1)
+		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
+			     "It stands for %zu ranks that are alike.",
+			     book->files);
+	if (book->unread)
+		gp_page_line(&s->page, GP_TONE_BAD, 2,
+			     "%s could not be read: the sweep is without them.",
+			     gp_plural_text(book->unread, "trace", unread));
 	tell_recorded(s);
 	tell_classes(s);
 	if (done < asked)
