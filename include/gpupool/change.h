@@ -134,7 +134,7 @@ struct gp_request {
 
 /* Requests between marks; a step is known by its name and by how often that
  * name came before. */
-struct gp_steps {
+struct gp_parting_steps {
 	uint64_t a, b;			 /* how many there are */
 	uint64_t both;			 /* that both have */
 	uint64_t alike;			 /* of those: with the same requests */
@@ -148,7 +148,7 @@ struct gp_parting {
 	uint64_t common;    /* requests before it */
 	bool starts_differ; /* the live blocks at the start */
 	struct gp_request a, b;
-	struct gp_steps steps;
+	struct gp_parting_steps steps;
 };
 
 /*

@@ -20,7 +20,7 @@ const struct gp_part gp_parts[GP_PARTS] = {
 	[GP_PART_ROUNDING] = { "rounding", "rounding",
 			       "what its blocks are larger than was asked "
 			       "for" },
-	[GP_PART_WAITING] = { "waiting", "pending free",
+	[GP_PART_WAITING] = { "pending_free", "pending free",
 			      "given up, but still in use by another "
 			      "stream" },
 	[GP_PART_STREAMS] = { "streams", "streams",

@@ -5,9 +5,9 @@
 
 #include "gpupool/change.h"
 
-struct gp_steps steps_compare(const struct gp_trace *a,
-			      const struct gp_device_trace *a_device,
-			      const struct gp_trace *b,
-			      const struct gp_device_trace *b_device);
+struct gp_parting_steps steps_compare(const struct gp_trace *a,
+				      const struct gp_device_trace *a_device,
+				      const struct gp_trace *b,
+				      const struct gp_device_trace *b_device);
 
 #endif

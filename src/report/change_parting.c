@@ -41,7 +41,7 @@ static void print_request(const struct gp_page *page, const char *name,
 }
 
 static void print_steps(const struct gp_page *page,
-			const struct gp_steps *steps)
+			const struct gp_parting_steps *steps)
 {
 	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT], both[GP_PLURAL_TEXT];
 	char alike[GP_COUNT_TEXT];

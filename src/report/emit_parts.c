@@ -67,6 +67,14 @@ void gp_emit_calls(struct gp_emit *json, const struct gp_device_calls *calls)
 	gp_emit_close(json, '}');
 }
 
+void gp_emit_matched(struct gp_emit *json, uint64_t checked, uint64_t matched)
+{
+	gp_emit_open(json, "fidelity", '{', GP_EMIT_FLAT);
+	gp_emit_uint(json, "checked", checked);
+	gp_emit_uint(json, "matched", matched);
+	gp_emit_close(json, '}');
+}
+
 void gp_emit_trace_path(struct gp_emit *json, const char *path)
 {
 	gp_emit_open(json, "trace", '{', GP_EMIT_LINES);

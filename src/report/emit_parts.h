@@ -30,6 +30,9 @@ void gp_emit_outcome(struct gp_emit *json, uint64_t peak_reserved,
 /* "device_calls" */
 void gp_emit_calls(struct gp_emit *json, const struct gp_device_calls *calls);
 
+/* "fidelity", in two numbers. */
+void gp_emit_matched(struct gp_emit *json, uint64_t checked, uint64_t matched);
+
 /* "trace", of which the report says no more than where it lies. */
 void gp_emit_trace_path(struct gp_emit *json, const char *path);
 /* PyTorch's names to values: those that are not that release's default. */

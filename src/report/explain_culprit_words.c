@@ -19,7 +19,7 @@ const struct gp_explain_reason_row explain_reasons[GP_GAP_REASONS] = {
 	[GP_GAP_POOL] = { "private_pools",
 			  "free, whole segments of private pools",
 			  "for their pool only" },
-	[GP_GAP_WAITING] = { "waiting", "pending free",
+	[GP_GAP_WAITING] = { "pending_free", "pending free",
 			     "freed; another stream may still use it" },
 };
 

@@ -6,6 +6,7 @@
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/explain_words.h"
+#include "report/holders.h"
 #include "report/ranks.h"
 #include "report/verdict.h"
 
@@ -88,29 +89,6 @@ static void write_gap(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_close(json, '}');
 }
 
-static void write_culprits(struct gp_emit *json, const char *key,
-			   const struct gp_trace *trace,
-			   const struct gp_culprits *culprits)
-{
-	gp_emit_open(json, key, '[', GP_EMIT_LINES);
-	for (size_t i = 0; i < culprits->count && i < MOST_CULPRITS; i++) {
-		const struct gp_culprit *c = &culprits->list[i];
-
-		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
-		gp_emit_uint(json, "blocks", c->blocks);
-		gp_emit_uint(json, "smallest", c->least);
-		gp_emit_uint(json, "largest", c->most);
-		gp_emit_uint(json, "segments", c->units);
-		gp_emit_uint(json, "bytes", c->bytes);
-		gp_emit_uint(json, "events", c->events);
-		gp_emit_uint(json, "byte_events", (uint64_t)c->byte_events);
-		gp_emit_bool(json, "from_start", c->from_start);
-		gp_emit_sites(json, trace, c->site);
-		gp_emit_close(json, '}');
-	}
-	gp_emit_close(json, ']');
-}
-
 static uint64_t name_of(const struct gp_explain *e, uint32_t id)
 {
 	const struct gp_device_trace *device = &e->trace->devices[e->device];
@@ -120,7 +98,7 @@ static uint64_t name_of(const struct gp_explain *e, uint32_t id)
 
 static void write_pins(struct gp_emit *json, const struct gp_explain *e)
 {
-	gp_emit_open(json, "held", '[', GP_EMIT_LINES);
+	gp_emit_open(json, "pinned", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < e->pins.unit_count; i++) {
 		const struct gp_unit *u = &e->pins.units[i];
 
@@ -160,7 +138,7 @@ static void write_attempt(struct gp_emit *json, const char *key,
 static void write_attempts(struct gp_emit *json, const struct gp_explain *e)
 {
 	write_attempt(json, "as_it_is", &e->base);
-	gp_emit_open(json, "what_ifs", '[', GP_EMIT_LINES);
+	gp_emit_open(json, "attempts", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < e->attempt_count; i++)
 		write_attempt(json, NULL, &e->attempts[i]);
 	gp_emit_close(json, ']');
@@ -262,7 +240,7 @@ static void write_calls(struct gp_emit *json, const struct gp_explain *e)
 					e->result.stats.num_sync_all_streams));
 	write_releases(json, "released_to_serve", &e->retries);
 	write_releases(json, "released_by_empty_cache", &e->empty_caches);
-	gp_emit_open(json, "waiting", '{', GP_EMIT_FLAT);
+	gp_emit_open(json, "pending_free", '{', GP_EMIT_FLAT);
 	gp_emit_uint(json, "frees", e->waiting.frees);
 	gp_emit_uint(json, "peak_bytes", e->waiting.peak);
 	gp_emit_uint(json, "peak_event", e->waiting.peak_event);
@@ -289,9 +267,10 @@ static void write_device(struct gp_emit *json, const struct gp_explanation *x,
 	gp_emit_close(json, '}');
 	write_gap(json, e);
 	write_pins(json, e);
-	write_culprits(json, "in_use", e->trace, &e->live);
-	write_culprits(json, "holds_now", e->trace, &e->now);
-	write_culprits(json, "strands_most", e->trace, &e->over_time);
+	gp_emit_holders(json, "in_use", e->trace, &e->live, MOST_CULPRITS);
+	gp_emit_holders(json, "pins_now", e->trace, &e->now, MOST_CULPRITS);
+	gp_emit_holders(json, "pins_most", e->trace, &e->over_time,
+			MOST_CULPRITS);
 	write_calls(json, e);
 	write_steps(json, &e->steps);
 	gp_emit_close(json, '}');
@@ -301,7 +280,7 @@ void gp_report_explain_json(const struct gp_explanation *explanation, FILE *out)
 {
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_text(&json, "path", explanation->path);
+	gp_emit_trace_path(&json, explanation->path);
 	gp_emit_ranks(&json, explanation->ranks);
 	gp_emit_settings(&json, "settings", explanation->settings);
 	gp_emit_release(&json, "torch", explanation->settings->release);

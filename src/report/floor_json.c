@@ -23,7 +23,7 @@ static void write_parts(struct gp_emit *json, const struct gp_floor_device *d)
 	gp_emit_int(json, "packing", parts.packing);
 	gp_emit_int(json, "streams", parts.streams);
 	gp_emit_int(json, "pools", parts.pools);
-	gp_emit_int(json, "waiting", parts.waiting);
+	gp_emit_int(json, "pending_free", parts.waiting);
 	gp_emit_int(json, "rounding", parts.rounding);
 	gp_emit_int(json, "shape", parts.shape);
 	gp_emit_int(json, "not_found", parts.height);

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "gpupool/site.h"
+#include "report/emit_parts.h"
 #include "report/explain_words.h"
 
 #define INDENT 22 /* of what stands behind the bytes and their share */
@@ -153,4 +154,29 @@ void gp_report_holders_brief(const struct gp_page *page,
 			     const struct gp_explain *e, size_t most)
 {
 	print_holders(page, e, most, tell_briefly);
+}
+
+/* ---- for a program ---- */
+
+void gp_emit_holders(struct gp_emit *json, const char *key,
+		     const struct gp_trace *trace,
+		     const struct gp_culprits *culprits, size_t most)
+{
+	gp_emit_open(json, key, '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < culprits->count && i < most; i++) {
+		const struct gp_culprit *c = &culprits->list[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_uint(json, "blocks", c->blocks);
+		gp_emit_uint(json, "smallest", c->least);
+		gp_emit_uint(json, "largest", c->most);
+		gp_emit_uint(json, "segments", c->units);
+		gp_emit_uint(json, "bytes", c->bytes);
+		gp_emit_uint(json, "events", c->events);
+		gp_emit_uint(json, "byte_events", (uint64_t)c->byte_events);
+		gp_emit_bool(json, "from_start", c->from_start);
+		gp_emit_sites(json, trace, c->site);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "gpupool/explain.h"
+#include "report/emit.h"
 #include "report/page.h"
 
 /* A title and so many lines, the most bytes first: bytes, share of what is in
@@ -19,5 +20,10 @@ void gp_report_holders(const struct gp_page *page,
 /* The same with a line each, however long a name is: who asked stands first. */
 void gp_report_holders_brief(const struct gp_page *page,
 			     const struct gp_explain *explain, size_t most);
+
+/* The same as a list of so many at most. */
+void gp_emit_holders(struct gp_emit *json, const char *key,
+		     const struct gp_trace *trace,
+		     const struct gp_culprits *culprits, size_t most);
 
 #endif

@@ -170,7 +170,8 @@ static void write_map(const struct gp_report *report, size_t run, size_t device,
 static void write_legend(FILE *out)
 {
 	fputs("<p class=\"legend\"><span><i class=\"k k-allocated\"></i>"
-	      "allocated</span> <span><i class=\"k k-waiting\"></i>pending "
+	      "allocated</span> <span><i class=\"k "
+	      "k-pending_free\"></i>pending "
 	      "free</span> <span><i class=\"k k-free\"></i>"
 	      "reserved, free</span></p>\n",
 	      out);

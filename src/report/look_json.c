@@ -4,41 +4,11 @@
 #include "gpupool/report.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
+#include "report/holders.h"
 #include "report/ranks.h"
 #include "report/verdict.h"
 
 #define MOST_HOLDERS 20
-
-static void write_fidelity(struct gp_emit *json,
-			   const struct gp_look_report *report)
-{
-	if (!report->recorded) {
-		gp_emit_null(json, "fidelity");
-		return;
-	}
-	gp_emit_open(json, "fidelity", '{', GP_EMIT_FLAT);
-	gp_emit_uint(json, "checked", report->recorded->fidelity.checked);
-	gp_emit_uint(json, "matched", report->recorded->fidelity.matched);
-	gp_emit_close(json, '}');
-}
-
-static void write_holders(struct gp_emit *json, const struct gp_explain *e)
-{
-	gp_emit_open(json, "in_use", '[', GP_EMIT_LINES);
-	for (size_t i = 0; i < e->live.count && i < MOST_HOLDERS; i++) {
-		const struct gp_culprit *c = &e->live.list[i];
-
-		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
-		gp_emit_uint(json, "bytes", c->bytes);
-		gp_emit_uint(json, "blocks", c->blocks);
-		gp_emit_uint(json, "smallest", c->least);
-		gp_emit_uint(json, "largest", c->most);
-		gp_emit_bool(json, "from_start", c->from_start);
-		gp_emit_sites(json, e->trace, c->site);
-		gp_emit_close(json, '}');
-	}
-	gp_emit_close(json, ']');
-}
 
 /* The device that decides: the moment that is looked at. */
 static void write_worst(struct gp_emit *json,
@@ -50,10 +20,14 @@ static void write_worst(struct gp_emit *json,
 		     report->trace->devices[report->device].device);
 	gp_emit_uint(json, "event", e->event);
 	gp_emit_bool(json, "out_of_memory", e->result.first_oom.is_there);
-	gp_emit_uint(json, "reserved", e->gap.reserved);
-	gp_emit_uint(json, "allocated", e->gap.allocated);
-	write_fidelity(json, report);
-	write_holders(json, e);
+	gp_emit_count(json, GP_RESERVED, e->gap.reserved);
+	gp_emit_count(json, GP_ALLOCATED, e->gap.allocated);
+	if (report->recorded)
+		gp_emit_matched(json, report->recorded->fidelity.checked,
+				report->recorded->fidelity.matched);
+	else
+		gp_emit_null(json, "fidelity");
+	gp_emit_holders(json, "in_use", e->trace, &e->live, MOST_HOLDERS);
 }
 
 void gp_report_look_json(const struct gp_look_report *report, FILE *out)

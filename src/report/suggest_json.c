@@ -7,15 +7,6 @@
 #include "report/ranks.h"
 #include "report/verdict.h"
 
-static void write_fidelity(struct gp_emit *json,
-			   const struct gp_suggest_report *report)
-{
-	gp_emit_open(json, "fidelity", '{', GP_EMIT_FLAT);
-	gp_emit_uint(json, "checked", report->checked);
-	gp_emit_uint(json, "matched", report->matched);
-	gp_emit_close(json, '}');
-}
-
 void gp_report_suggest_json(const struct gp_suggest_report *report, FILE *out)
 {
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
@@ -34,7 +25,7 @@ void gp_report_suggest_json(const struct gp_suggest_report *report, FILE *out)
 			     study->trials[study->unconstrained].conf);
 	else
 		gp_emit_null(&json, "unconstrained");
-	write_fidelity(&json, report);
+	gp_emit_matched(&json, report->checked, report->matched);
 	gp_emit_trials(&json, study);
 	gp_emit_close(&json, '}');
 }
