@@ -82,7 +82,7 @@ CHECKS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c \
 CONFORM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard \
 	tests/conform/parts/*.c)))
 CONFORM := $(patsubst %,$(B)/tests/conform/%,generate shrink drive)
-JSON := $(B)/tests/tools/json
+TOOLS := $(B)/tests/tools/json $(B)/tests/tools/keys
 FUZZERS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 MANUALS := $(sort $(wildcard man/*.[1-9]))
 C_FILES = $(sort $(shell find include src tests -name '*.[ch]' -o \
@@ -102,7 +102,10 @@ say = @$(if $(V),:,printf '  %-5s%s\n' '$(1)' '$@')
 
 # ---- the program ----------------------------------------------------------
 
-all: $(PROGRAM) $(SIMCUDA) ## the program, build/gpupool (the default)
+all: $(PROGRAM) $(SIMCUDA) $(B)/gpupool-report.schema.json ## the program, build/gpupool (the default)
+
+$(B)/gpupool-report.schema.json: $(PROGRAM)
+	$(Q)$(PROGRAM) help report-schema > $@
 
 lib: $(LIB) ## all of it but main, build/libgpupool.a
 
@@ -171,12 +174,12 @@ check: ## every test; the last line counts them
 	@CC=$(call quote,$(CC)) scripts/packages.sh build check
 	@+$(MAKE) check-run
 
-check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(JSON)
+check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(TOOLS)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh \
 		tests/traces/bad.sh tests/traces/tiny.sh \
 		tests/traces/round_trip.sh tests/viewers/run.sh \
 		tests/cli/snapshots.sh tests/cli/width.sh \
-		tests/cli/first_screen.sh \
+		tests/cli/first_screen.sh tests/cli/report_keys.sh \
 		tests/cli/sweep_engine.sh tests/cli/sweep_all.sh \
 		tests/cli/gen_engine.sh \
 		tests/browser/run.sh \
@@ -188,7 +191,7 @@ THREADED = $(filter $(addprefix $(B)/tests/,unit/test_crew unit/test_gate \
 	unit/test_headroom unit/test_suggest unit/test_simcuda% contract/%), \
 	$(CHECKS))
 
-check-threads: $(PROGRAM) $(SIMCUDA) $(THREADED) $(JSON) ## what has threads; with SAN=thread
+check-threads: $(PROGRAM) $(SIMCUDA) $(THREADED) $(TOOLS) ## what has threads; with SAN=thread
 	@BUILD=$(B) ONLY='gpupool (check|headroom|sweep)' tests/run.sh \
 		$(THREADED) tests/cli/run.sh tests/cli/sweep_engine.sh
 
@@ -214,7 +217,7 @@ windows-test: $(PROGRAM) ## estimates for windows, beside the whole programs
 screenshot: $(PROGRAM) ## the picture in README.md, with headless Chromium
 	@scripts/screenshot.sh $(PROGRAM) man/images/page.png
 
-tests: $(CHECKS) $(JSON) ## build the tests, run none
+tests: $(CHECKS) $(TOOLS) ## build the tests, run none
 
 $(B)/tests/unit/% $(B)/tests/contract/%: TEST_LIBS = $(CHECK_LIBS)
 # Libraries that it loads look for a symbol in it.
@@ -307,6 +310,9 @@ install: all ## program, manuals and licence under DESTDIR and PREFIX
 	install -D -m 644 LICENSE \
 		$(DESTDIR)$(PREFIX)/share/doc/gpupool/LICENSE
 	$(foreach m,$(MANUALS),$(call install_manual,$(m)))
+	install -d $(DESTDIR)$(PREFIX)/share/gpupool
+	install -m 644 $(B)/gpupool-report.schema.json \
+		$(DESTDIR)$(PREFIX)/share/gpupool/gpupool-report.schema.json
 	$(foreach f,$(wildcard prices/*.json),$(call install_engine,$(f)))
 	$(foreach f,$(ENGINE_FILES),$(call install_engine,$(f)))
 
@@ -363,5 +369,5 @@ help: ## this list
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all
 
--include $(OBJ:.o=.d) $(MAIN:.o=.d) $(CHECKS:=.d) $(FUZZERS:=.d) $(JSON).d \
+-include $(OBJ:.o=.d) $(MAIN:.o=.d) $(CHECKS:=.d) $(FUZZERS:=.d) $(TOOLS:=.d) \
 	$(CONFORM_OBJ:.o=.d) $(CONFORM:=.d)

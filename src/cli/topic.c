@@ -7,10 +7,12 @@
 #include "cli/formats_topic.h"
 #include "cli/help.h"
 #include "cli/metrics_page.h"
+#include "cli/report_page.h"
 #include "cli/settings_page.h"
 #include "cli/what_if_page.h"
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
+#include "gpupool/schema.h"
 #include "gpupool/what_if.h"
 
 #define TEXT 640 /* bytes of an entry */
@@ -123,6 +125,18 @@ static void print_what_if_page(unsigned columns, FILE *out)
 	gp_what_if_page(out);
 }
 
+static void print_report_page(unsigned columns, FILE *out)
+{
+	(void)columns;
+	gp_report_page(out);
+}
+
+static void print_report_schema(unsigned columns, FILE *out)
+{
+	(void)columns;
+	gp_key_schema(out);
+}
+
 static const struct topic {
 	const char *name;
 	const char *sentence; /* NULL: not listed */
@@ -135,8 +149,11 @@ static const struct topic {
 	{ "formats", "What is read, and what is written.", gp_formats_topic },
 	{ "what-if", "What a program could have asked otherwise.",
 	  print_what_ifs },
+	{ "report-schema", "What --format json writes, as a JSON Schema.",
+	  print_report_schema },
 	/* Source of the manual page, for man/. */
 	{ "metrics.7", NULL, print_metrics_page },
+	{ "report.5", NULL, print_report_page },
 	{ "settings.7", NULL, print_settings_page },
 	{ "what-if.7", NULL, print_what_if_page },
 };

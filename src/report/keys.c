@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of keys, told one by one. */
+#include "gpupool/schema.h"
+
+#include <string.h>
+
+#include "gpupool/change.h"
+#include "gpupool/knob.h"
+#include "gpupool/metrics.h"
+#include "gpupool/space.h"
+#include "gpupool/trace.h"
+#include "report/explain_words.h"
+#include "report/guess.h"
+#include "report/keys.h"
+
+static const char *const units[GP_KEY_TYPES] = {
+	[GP_KEY_TEXT] = "text",
+	[GP_KEY_WORD] = "one of:",
+	[GP_KEY_RELEASE] = "release of PyTorch",
+	[GP_KEY_BOOL] = "true or false",
+	[GP_KEY_BYTES] = "bytes",
+	[GP_KEY_MORE_BYTES] = "bytes, with a sign",
+	[GP_KEY_CAPACITY] = "bytes, or \"unlimited\"",
+	[GP_KEY_COUNT] = "count",
+	[GP_KEY_INTEGER] = "whole number, with a sign",
+	[GP_KEY_EVENT] = "index of an event, from 0",
+	[GP_KEY_ADDRESS] = "whole number",
+	[GP_KEY_BYTE_EVENTS] = "bytes times events",
+	[GP_KEY_WHOLE_US] = "microseconds",
+	[GP_KEY_US] = "microseconds",
+	[GP_KEY_NS] = "nanoseconds",
+	[GP_KEY_SECONDS] = "seconds",
+	[GP_KEY_RATIO] = "ratio",
+	[GP_KEY_NUMBER] = "number",
+	[GP_KEY_POOL] = "two whole numbers",
+	[GP_KEY_RANGE] = "least and most; null: without an end",
+	[GP_KEY_DIVISIONS] = "count, or one by interval",
+	[GP_KEY_OBJECT] = "object",
+};
+
+/* ---- rows that stand for others ---- */
+
+struct told {
+	void (*tell)(void *arg, const struct gp_key *key);
+	void *arg;
+};
+
+static void tell_measure(const struct told *to, unsigned flags, int id)
+{
+	static const enum gp_key_type of_unit[] = {
+		[GP_UNIT_BYTES] = GP_KEY_BYTES,
+		[GP_UNIT_COUNT] = GP_KEY_COUNT,
+		[GP_UNIT_MICROSECONDS] = GP_KEY_WHOLE_US,
+		[GP_UNIT_RATIO] = GP_KEY_RATIO,
+	};
+	const struct gp_measure *measure = &gp_measures[id];
+
+	to->tell(
+		to->arg,
+		&(struct gp_key){
+			.name = gp_measure_name(id),
+			.type = of_unit[measure->unit],
+			.flags = flags | (measure->is_known ? GP_KEY_MAYBE : 0),
+			.sentence = measure->meaning,
+		});
+}
+
+static void tell_knobs(const struct told *to)
+{
+	static const enum gp_key_type of_knob[] = {
+		[GP_KNOB_MIB] = GP_KEY_COUNT,
+		[GP_KNOB_RATIO] = GP_KEY_RATIO,
+		[GP_KNOB_BOOL] = GP_KEY_BOOL,
+		[GP_KNOB_DIVISIONS] = GP_KEY_DIVISIONS,
+		[GP_KNOB_SIZE] = GP_KEY_NUMBER,
+		[GP_KNOB_INTEGER] = GP_KEY_COUNT,
+	};
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (knobs[i].id <= GP_KNOB_RESERVE) /* else: decides nothing */
+			to->tell(to->arg,
+				 &(struct gp_key){ knobs[i].name,
+						   of_knob[knobs[i].type],
+						   GP_KEY_MAYBE, NULL,
+						   knobs[i].sentence, 0 });
+}
+
+static void tell_guesses(const struct told *to)
+{
+	size_t count;
+	const struct gp_guess_row *rows = gp_guess_table(&count);
+
+	for (size_t i = 0; i < count; i++)
+		to->tell(to->arg,
+			 &(struct gp_key){ rows[i].name, GP_KEY_COUNT, 0, NULL,
+					   gp_guess_sentence(&rows[i]), 0 });
+}
+
+static void tell_gap_reasons(const struct told *to)
+{
+	for (int i = 0; i < GP_GAP_REASONS; i++)
+		to->tell(to->arg,
+			 &(struct gp_key){ explain_reasons[i].key,
+					   GP_KEY_OBJECT, 0, "gap_part",
+					   explain_reasons[i].label, 0 });
+}
+
+/* Of two reports, or of a run that is alone, not all are known. */
+static void tell_parts(const struct told *to)
+{
+	for (int i = 0; i < GP_PARTS; i++)
+		to->tell(to->arg,
+			 &(struct gp_key){ gp_parts[i].key, GP_KEY_MORE_BYTES,
+					   i < GP_PART_STREAMS ? 0
+							       : GP_KEY_MAYBE,
+					   NULL, gp_parts[i].meaning, 0 });
+	to->tell(to->arg, &(struct gp_key){
+				  "free", GP_KEY_MORE_BYTES, GP_KEY_MAYBE, NULL,
+				  "of a report, which does not tell these "
+				  "apart: streams, pools and packing",
+				  0 });
+}
+
+static void tell_event_kinds(const struct told *to)
+{
+	for (int i = 0; i < GP_EVENT_KINDS; i++)
+		to->tell(to->arg,
+			 &(struct gp_key){
+				 gp_event_kind_name((enum gp_event_kind)i),
+				 GP_KEY_COUNT, GP_KEY_MAYBE, NULL,
+				 "events of that kind; see "
+				 "gpupool-trace(5)",
+				 0 });
+}
+
+static void tell_axes(const struct told *to)
+{
+	for (int i = 0; i < GP_SPACE_AXES; i++)
+		to->tell(to->arg,
+			 &(struct gp_key){
+				 gp_space_names[i], GP_KEY_RANGE, GP_KEY_MAYBE,
+				 NULL, "values that make no difference", 0 });
+}
+
+void gp_key_tell(const struct gp_key *row,
+		 void (*tell)(void *arg, const struct gp_key *key), void *arg)
+{
+	const struct told to = { tell, arg };
+
+	switch (row->type) {
+	case GP_KEY_MEASURE: tell_measure(&to, row->flags, row->id); break;
+	case GP_KEY_SCOPE:
+		for (int id = 0; id < GP_MEASURES; id++)
+			if ((int)gp_measures[id].scope == row->id)
+				tell_measure(&to, row->flags, id);
+		break;
+	case GP_KEY_KNOBS: tell_knobs(&to); break;
+	case GP_KEY_GUESSES: tell_guesses(&to); break;
+	case GP_KEY_GAP_REASONS: tell_gap_reasons(&to); break;
+	case GP_KEY_PARTS: tell_parts(&to); break;
+	case GP_KEY_EVENT_KINDS: tell_event_kinds(&to); break;
+	case GP_KEY_AXES: tell_axes(&to); break;
+	default: tell(arg, row); break;
+	}
+}
+
+/* ---- objects ---- */
+
+const struct gp_key *gp_key_object_after(const struct gp_key *object)
+{
+	if (!object)
+		return keys_of_runs;
+	while ((++object)->type != GP_KEY_NEW)
+		;
+	if (object->name)
+		return object;
+	return object == keys_of_runs_end ? keys_of_advice : NULL;
+}
+
+const struct gp_key *gp_key_object_next(const char **of)
+{
+	size_t length = strcspn(*of, " ");
+	const struct gp_key *object = NULL;
+	const char *name = *of;
+
+	*of += length + (name[length] == ' ');
+	while ((object = gp_key_object_after(object)))
+		if (!strncmp(object->name, name, length) &&
+		    !object->name[length])
+			return object;
+	return NULL;
+}
+
+void gp_keys_each(const struct gp_key *object,
+		  void (*tell)(void *arg, const struct gp_key *key), void *arg)
+{
+	while ((++object)->type != GP_KEY_NEW) {
+		const char *of = object->of;
+
+		if (object->type == GP_KEY_KEYS_OF)
+			gp_keys_each(gp_key_object_next(&of), tell, arg);
+		else
+			gp_key_tell(object, tell, arg);
+	}
+}
+
+const char *gp_key_sentence(const struct gp_key *key)
+{
+	const char *of = key->of;
+
+	return key->sentence ? key->sentence
+			     : gp_key_object_next(&of)->sentence;
+}
+
+const char *gp_key_unit(const struct gp_key *key, char text[GP_KEY_UNIT])
+{
+	bool is_named = key->type == GP_KEY_WORD || key->type == GP_KEY_OBJECT;
+
+	snprintf(text, GP_KEY_UNIT, "%s%s%s%s%s%s%s",
+		 key->flags & GP_KEY_LIST ? "list of " : "",
+		 key->flags & GP_KEY_MAP ? "object; values: " : "",
+		 units[key->type], is_named ? " " : "", is_named ? key->of : "",
+		 key->flags & GP_KEY_NULL ? "; or null" : "",
+		 key->flags & GP_KEY_MAYBE ? "; not always there" : "");
+	return text;
+}

@@ -1,0 +1,212 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Reports for programs are what gpupool-report(5) and the JSON Schema say: every
+# command writes some, over bundled traces, and none has a key that is not in
+# the table; each key of the table stands in one of them and in the page.
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=${BUILD:-$root/build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+cd "$work" || exit 1
+traces=$root/traces
+cudart=$build/simcuda/13/libgpupool-simcuda.so
+passed=0
+failed=0
+mkdir out golden
+unset GPUPOOL_CUDART
+
+verdict() {
+	if [ -s "$2" ]; then
+		echo "FAIL $1: $3"
+		head -n 100 "$2"
+		failed=$((failed + 1))
+	else
+		echo "ok $1"
+		passed=$((passed + 1))
+	fi
+}
+
+# write NAME ARGUMENT...: what that prints is out/NAME.json.  Commands that find
+# something out of order exit 1.
+write() {
+	name=$1
+	shift
+	"$build/gpupool" "$@" --format json > "out/$name.json" 2> err < /dev/null
+	[ $? -le 1 ] || { cat err && rm -f "out/$name.json"; }
+} >> refused 2>&1
+
+# each NAME ARGUMENT...: the commands that any trace is for.
+each() {
+	name=$1
+	shift
+	write "replay-$name" replay "$@"
+	write "explain-$name" explain "$@"
+	write "look-$name" look "$@"
+	write "suggest-$name" suggest "$@"
+	write "info-$name" info "$1"
+}
+
+out_of_memory=$traces/tiny/out-of-memory.json
+story=$traces/stories/every-other-of-100.jsonl
+late=$traces/tiny/free-waits-for-another-stream.json
+program=$traces/recorded/programs/oom-2.15.jsonl.gz
+window=$traces/recorded/fsdp-rank0-of-64.default.pickle.gz
+spans=spans.csv
+
+each oom "$out_of_memory"
+each story "$story"
+each late "$late"
+each pools "$traces/tiny/private-pools-are-expandable.json"
+each program "$program"
+each rmm "$traces/imports/rmm.csv"
+each nothing "$traces/tiny/nothing-requested.json"
+
+# ---- traces of what the bundled ones do not have ----
+
+whole='"format": "gpupool-trace", "version": 1'
+{
+	echo "{$whole, \"devices\": [{\"device\": 0}]}"
+	for op in '"other_memory", "bytes": 1048576' \
+		'"set_memory_fraction", "fraction": 0.5' \
+		'"reset_peak_stats"' '"reset_accumulated_stats"' \
+		'"set_allocator_settings", "conf": "max_split_size_mb:64"' \
+		'"pool_create", "pool": [1, 0]' \
+		'"pool_use_on_oom", "pool": [1, 0]' \
+		'"pool_no_use_on_oom", "pool": [1, 0]' \
+		'"pool_no_split", "pool": [1, 0]' \
+		'"capture_begin", "pool": [0, 2], "stream": 16' \
+		'"capture_end", "pool": [0, 2]' \
+		'"pool_begin", "pool": [1, 0]' \
+		'"segment_map", "addr": 4194304, "size": 20971520' \
+		'"alloc", "id": 1, "size": 4194304, "addr": 4194304' \
+		'"pool_end", "pool": [1, 0]' \
+		'"free", "id": 1' '"free_completed", "id": 1' \
+		'"segment_unmap", "addr": 4194304, "size": 20971520' \
+		'"pool_release", "pool": [1, 0]' '"snapshot", "size": 0'; do
+		echo "{\"op\": $op}"
+	done
+} > every-event.jsonl
+write info-events info every-event.jsonl
+
+# Chosen is the block at 0 of the segment, not the recorded one.
+cat > elsewhere.json << END
+{$whole, "sites": ["train.py:42 forward"], "source": {"complete": true},
+ "devices": [{"device": 0, "events": [
+  {"op": "segment_alloc", "addr": 1048576, "size": 20971520},
+  {"op": "alloc", "id": 1, "size": 4194304, "addr": 1048576, "site": 0},
+  {"op": "alloc", "id": 2, "size": 4194304, "addr": 9437184, "site": 0}]}]}
+END
+sed 's/train.py:42/train.py:45/; s/4194304/6291456/g' elsewhere.json > moved.json
+write replay-mismatch replay elsewhere.json
+write diff-moved diff elsewhere.json moved.json
+
+# A window that begins with 20 MiB.
+cat > window.json << END
+{$whole, "devices": [{"device": 0, "start": {"segments": [
+ {"address": 1048576, "total_size": 20971520, "stream": 0,
+  "segment_type": "large", "blocks": [
+  {"size": 20971520, "requested_size": 20971520,
+   "state": "active_allocated", "id": 1}]}]},
+ "events": [{"op": "alloc", "id": 2, "size": 4194304}]}]}
+END
+write sweep-undecided sweep window.json --set capacity=10MiB,30MiB
+
+# Settings of all kinds, what-ifs, limits, a device that is there.
+write replay-both replay "$story" --compare --timing --no-empty-cache \
+	--alloc-conf roundup_power2_divisions:4,garbage_collection_threshold:0.5
+write replay-divisions replay "$story" --alloc-conf \
+	"roundup_power2_divisions:[256:1,512:2,1024:4,>:8],max_split_size_mb:64"
+write replay-knobs replay "$story" --torch 2.15 --memory-fraction 0.9 \
+	--alloc-conf "$(printf '%s' expandable_segments:True, \
+		max_non_split_rounding_mb:64,large_segment_size_mb:40, \
+		throw_on_cudamalloc_oom:True,graph_capture_record_stream_reuse:True)"
+write replay-reserve replay "$story" --torch 2.15 --expandable-segments \
+	--expandable-segments-reserve 2G
+write replay-device replay "$story" --device cuda --cudart "$cudart"
+write replay-async replay "$story" --engine async
+write explain-streams explain "$story" --merge-streams
+write suggest-ranks suggest "$story" "$out_of_memory"
+write headroom-story headroom "$story" --compare \
+	--alloc-conf max_split_size_mb:64
+write headroom-old headroom "$story" --torch 2.0 \
+	--set expandable_segments=none,True
+write suggest-old suggest "$story" --torch 2.0
+write headroom-oom headroom "$out_of_memory"
+write sweep-grid sweep "$story" "$out_of_memory" --torch 2.4 \
+	--set expandable_segments=False,True --capacity unlimited --capacity 1GiB
+write sweep-all sweep "$story" --set max_split_size_mb=all \
+	--set garbage_collection_threshold=all --set large_segment_size_mb=all
+write sweep-part sweep "$story" --set max_split_size_mb=none,64 --shard 1/2
+write sweep-old sweep "$story" --torch 2.0 \
+	--set expandable_segments=False,True
+asserts=$traces/tiny/routing-asserts-in-2.9.json
+write replay-refused replay "$asserts" --torch 2.9 --alloc-conf \
+	graph_capture_record_stream_reuse:True
+write sweep-failed sweep "$asserts" --torch 2.9 \
+	--set graph_capture_record_stream_reuse=none,True
+write sweep-cut sweep "$traces/recorded/opt-finetune-2.9.jsonl.gz" \
+	--set max_split_size_mb=none,64 --cut
+"$build/gpupool" slice "$program" --from 3000 sliced.jsonl -q
+write replay-estimate replay sliced.jsonl --expandable-segments
+"$build/gpupool" convert --run "$window" tight.pickle --capacity 4600MiB -q
+write suggest-tight suggest tight.pickle
+write replay-checked replay "$story" --device cuda --cudart "$cudart" \
+	--check-memory
+cp elsewhere.json gated.json
+echo '{"runs": [{"name": "a", "trace": "gated.json"}]}' > gpupool.json
+"$build/gpupool" check --update -q > /dev/null 2>&1
+write check-same check
+cp moved.json gated.json
+write check-other check
+write floor-story floor "$story"
+printf 'id,lower,upper,size\na,0,3,4\nb,1,4,4\n' > "$spans"
+write floor-csv floor "$spans" --capacity 8
+write look_spans-csv look "$spans"
+write diff-traces diff "$story" "$out_of_memory"
+write diff-reports diff out/replay-story.json out/replay-both.json
+write bench-device bench --device cuda --cudart "$cudart" --repeat 1
+write speed-story bench "$story" --repeat 1
+write info-window info "$window"
+write info-profile info "$traces/imports/profile.json"
+write replay-profile replay "$traces/imports/profile.json"
+write look-window look "$window"
+"$build/gpupool" replay "$story" --timeline out/timelines-story.json -q \
+	> /dev/null
+
+# What goldens have in full: "$ gpupool COMMAND ..." and then an object.
+awk -v folder=golden '
+	/^\$ / {
+		end()
+		name = $3 ~ /^\$traces/ ? "look" : $3
+		if ($0 ~ /[|&;>]/ || $2 != "gpupool") name = ""
+	}
+	/^\| \{/ && name ~ /^[a-z]+$/ {
+		file = folder "/" name "-" ++count ".json"
+		name = ""
+	}
+	/^\|/ && file != "" { print substr($0, 3) > file; next }
+	{ end() }
+	function end() { if (file != "") close(file); file = "" }
+' "$root"/tests/cli/*.test
+grep -L '"schema": "gpupool-' golden/* | xargs rm -f
+
+"$build/tests/tools/keys" out/*.json golden/*.json > said 2>&1
+grep -v '^never ' said | cat - refused > wrong
+verdict report-keys wrong "reports and their table differ"
+
+# A bundled trace has nobody who writes into its blocks, no engine fails.
+grep '^never ' said | grep -vE 'memory_check\.first_|sweep_failed\.' > never
+verdict every-key never "no report here has these keys"
+
+"$build/gpupool" help report-schema > schema.json
+if python3 -c 'import jsonschema' 2> /dev/null; then
+	python3 "$root/tests/tools/schema.py" schema.json out/*.json \
+		golden/*.json > wrong 2>&1
+	verdict report-schema wrong "reports and the JSON Schema differ"
+else
+	echo "skip report-schema: python3 has no jsonschema"
+fi
+exit "$((failed > 0))"
