@@ -115,17 +115,30 @@ enum gp_verdict_kind {
 	GP_VERDICT_UNDECIDED,
 };
 
+/* What keeps it from being served as it is. */
+enum gp_verdict_cause {
+	GP_BY_NONE, /* it is served, or not known */
+	GP_BY_CAPACITY,
+	GP_BY_FRAGMENTATION,
+	GP_BY_LIMIT,	/* the memory fraction, which what is live exceeds */
+	GP_BY_SETTINGS, /* they refuse what the device has memory for */
+	GP_BY_CHOICE,	/* it is served, by what must not be used */
+	GP_VERDICT_CAUSES,
+};
+
 enum gp_begins { GP_BEGINS_WHOLE, GP_BEGINS_WINDOW };
 enum gp_ends { GP_ENDS_UNKNOWN, GP_ENDS_END, GP_ENDS_FAILURE };
 
 /* The names in reports. */
 extern const char *const gp_verdict_kinds[];
+extern const char *const gp_verdict_causes[]; /* the first is "" */
 extern const char *const gp_begins_names[];
 extern const char *const gp_ends_names[];
 
 /* Of one case. */
 struct gp_verdict {
 	enum gp_verdict_kind kind;
+	enum gp_verdict_cause cause;
 	char *conf;   /* owned: what to use; NULL: nothing is advised */
 	size_t trial; /* the study's that is advised, or lacks least */
 	uint8_t release;

@@ -42,8 +42,8 @@ static void print_answer(const struct gp_page *page,
 
 	if (!oom->is_there) {
 		gp_page_line(page, GP_TONE_BAD, 2,
-			     "No device is large enough: a request fails "
-			     "however much memory there is.");
+			     "As it is no device is large enough: a request "
+			     "fails however much memory there is.");
 		return;
 	}
 	gp_page_line(page, GP_TONE_TITLE, 2,

@@ -97,7 +97,8 @@ static void write_object(struct gp_emit *json, const struct gp_key *key,
 	gp_emit_close(json, ']');
 }
 
-static void write_words(struct gp_emit *json, const char *words)
+static void write_words(struct gp_emit *json, const char *words,
+			bool is_nullable)
 {
 	char word[64];
 
@@ -109,6 +110,8 @@ static void write_words(struct gp_emit *json, const char *words)
 		gp_emit_text(json, NULL, word);
 		words += length + (words[length] != 0);
 	}
+	if (is_nullable)
+		gp_emit_null(json, NULL);
 	gp_emit_close(json, ']');
 }
 
@@ -136,7 +139,7 @@ static void write_plain(struct gp_emit *json, const struct gp_key *key,
 	if (is_number && !types[key->type].has_sign)
 		gp_emit_uint(json, "minimum", 0);
 	if (key->type == GP_KEY_WORD)
-		write_words(json, key->of);
+		write_words(json, key->of, is_nullable);
 	if (key->type == GP_KEY_POOL)
 		write_two(json, "integer", false);
 	if (key->type == GP_KEY_RANGE)

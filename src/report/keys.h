@@ -28,9 +28,9 @@
 	{                                                                      \
 		key, GP_KEY_##kind, flags, NULL, words, 0                      \
 	}
-#define WORD(key, choices, words)                                              \
+#define WORD(key, flags, choices, words)                                       \
 	{                                                                      \
-		key, GP_KEY_WORD, 0, choices, words, 0                         \
+		key, GP_KEY_WORD, flags, choices, words, 0                     \
 	}
 /* Told by the object's own sentence, or by another. */
 #define OBJECT(key, flags, object)                                             \

@@ -77,11 +77,17 @@ const struct gp_key keys_of_advice[] = {
 
 	NEW("verdict",
 	    "What is advised for a device, the same in every report."),
-	WORD("kind", "fits setting too-small no-setting undecided",
+	WORD("kind", 0, "fits setting too-small no-setting undecided",
 	     "fits: it is served as it is.\nsetting: another setting serves "
 	     "it.\ntoo-small: live is above capacity.\nno-setting: live fits, "
 	     "and nothing that was searched serves it.\nundecided: the trace "
 	     "does not tell."),
+	WORD("cause", NULLABLE,
+	     "capacity fragmentation memory-limit settings excluded",
+	     "Why it is not served as it is.\nmemory-limit: live is above the "
+	     "memory fraction.\nsettings: they refuse what the device has "
+	     "memory for.\nexcluded: it is served, by a setting that must not "
+	     "be used."),
 	KEY("alloc_conf", TEXT, NULLABLE,
 	    "What to use; \"\" are PyTorch's defaults, null: nothing is "
 	    "advised."),
@@ -105,9 +111,9 @@ const struct gp_key keys_of_advice[] = {
 	KEY("searched", COUNT, 0, "Settings that were decided on."),
 	KEY("complete", BOOL, 0,
 	    "Whether nothing is left that could change the kind."),
-	WORD("begins", "whole window",
+	WORD("begins", 0, "whole window",
 	     "window: the trace begins with memory in use."),
-	WORD("ends", "unknown end failure",
+	WORD("ends", 0, "unknown end failure",
 	     "failure: the trace ends where memory ran out."),
 	KEY("low", BYTES, NULLABLE,
 	    "The least that need can be; null: need is exact."),
@@ -190,7 +196,7 @@ const struct gp_key keys_of_advice[] = {
 	NAMED("released_by_empty_cache", LIST, "given_back",
 	      "Memory given back by empty_cache()."),
 	OBJECT("pending_free", 0, "pending"),
-	WORD("steps_by", "none marks period",
+	WORD("steps_by", 0, "none marks period",
 	     "What tells steps apart: the program's marks, or that requests "
 	     "repeat."),
 	OBJECT("steps", LIST, "step"),
@@ -552,7 +558,7 @@ const struct gp_key keys_of_advice[] = {
 	KEYS_OF("parts"),
 
 	NEW("change_pair", "Blocks that are live at the peaks."),
-	WORD("fate", "stayed moved new gone", "What became of it."),
+	WORD("fate", 0, "stayed moved new gone", "What became of it."),
 	KEY("a", BYTES, 0, "Requested in a."),
 	KEY("b", BYTES, 0, "Requested in b."),
 	KEY("difference", MORE_BYTES, 0, "b less a."),

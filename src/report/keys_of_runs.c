@@ -101,7 +101,7 @@ const struct gp_key keys_of_runs[] = {
 	OBJECT("by_pool", LIST, "state_by_pool"),
 
 	NEW("state_by_segment_type", "The same of a kind of segment."),
-	WORD("segment_type", "small large",
+	WORD("segment_type", 0, "small large",
 	     "Small segments serve requests of up to 1 MiB."),
 	KEYS_OF("sums"),
 
@@ -129,7 +129,7 @@ const struct gp_key keys_of_runs[] = {
 	OBJECT("settings", 0, "settings"),
 	KEYS_OF("configuration"),
 	KEY("engine", TEXT, 0, "caching, async, direct or torch."),
-	WORD("mode", "verify what-if",
+	WORD("mode", 0, "verify what-if",
 	     "Whether it is the run that was recorded."),
 	OBJECT("release_choice", NULLABLE, "release_choice"),
 	OBJECT("devices", LIST, "run_device"),
@@ -167,7 +167,7 @@ const struct gp_key keys_of_runs[] = {
 
 	NEW("mismatch", "The first that is not as it was recorded."),
 	KEY("event", EVENT, 0, "The request."),
-	WORD("kind",
+	WORD("kind", 0,
 	     "wrong_address wrong_segment_size unexpected_segment "
 	     "missing_segment unexpected_oom",
 	     "What is not as it was recorded."),
@@ -191,7 +191,7 @@ const struct gp_key keys_of_runs[] = {
 	    "The how manyeth alloc of the device it is, from 1."),
 	KEY("size", BYTES, 0, "What it asked for."),
 	KEY("event", EVENT, 0, "The request."),
-	WORD("cause", "capacity fragmentation",
+	WORD("cause", 0, "capacity fragmentation",
 	     "fragmentation: what allocated blocks need and the request would "
 	     "fit into the device together."),
 	KEY("free", BYTES, 0, "Reserved and not allocated when it failed."),
@@ -364,7 +364,7 @@ const struct gp_key keys_of_runs[] = {
 	NEW("check_run", "One of its runs."),
 	KEY("name", TEXT, 0, "As gpupool.json has it."),
 	KEY("trace", TEXT, 0, "Its trace."),
-	WORD("status", "ok worse error", "What came of it."),
+	WORD("status", 0, "ok worse error", "What came of it."),
 	KEY("error", TEXT, NULLABLE, "What went wrong."),
 	KEY("alloc_conf", TEXT, NULLABLE, "Settings it was run with."),
 	KEY("torch", RELEASE, NULLABLE, "The release."),
@@ -377,7 +377,7 @@ const struct gp_key keys_of_runs[] = {
 
 	NEW("check_limit", "A limit."),
 	KEY("number", TEXT, 0, "What is limited."),
-	WORD("status", "ok worse", "Whether it is within."),
+	WORD("status", 0, "ok worse", "Whether it is within."),
 	KEY("baseline", NUMBER, NULLABLE, "In the baseline."),
 	KEY("value", NUMBER, NULLABLE, "Now."),
 	KEY("limit", TEXT, 0, "As gpupool.json has it."),
@@ -386,7 +386,7 @@ const struct gp_key keys_of_runs[] = {
 
 	NEW("check_parting",
 	    "Where the run is not the baseline's; null: it is."),
-	WORD("who", "program allocator",
+	WORD("who", 0, "program allocator",
 	     "program: other requests; allocator: the same, served otherwise."),
 	KEY("first_event", EVENT, 0, "From here on, at the earliest."),
 	KEY("last_event", EVENT, 0, "From here on, at the latest."),

@@ -222,10 +222,16 @@ static bool read_verdict(struct shelf *shelf, const json_t *object,
 				  gp_begins_names, GP_BEGINS_WINDOW + 1);
 	unsigned ends = name_at(json_object_get(object, "ends"), gp_ends_names,
 				GP_ENDS_FAILURE + 1);
+	unsigned cause = name_at(json_object_get(object, "cause"),
+				 gp_verdict_causes, GP_VERDICT_CAUSES);
 	uint64_t searched = 0;
 
 	*v = (struct gp_verdict){
 		.kind = (enum gp_verdict_kind)kind,
+		/* Null, and not there in reports of the first gpupools. */
+		.cause = cause < GP_VERDICT_CAUSES
+				 ? (enum gp_verdict_cause)cause
+				 : GP_BY_NONE,
 		.conf = (char *)keep_text(
 			shelf, json_object_get(object, "alloc_conf")),
 		.begins = (enum gp_begins)begins,

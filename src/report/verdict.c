@@ -38,17 +38,27 @@ static void say_fits(struct verdict_text *words, const struct gp_verdict *v)
 {
 	char need[GP_BYTES_TEXT], more[GP_BYTES_TEXT];
 
+	bool has_failed =
+		v->capacity == GP_UNLIMITED && v->ends == GP_ENDS_FAILURE;
+	const char *so = has_failed ? "It ran out of memory on a device of "
+				      "unknown size"
+				    : "It fits";
+
 	gp_bytes_text(v->need, need);
 	if (v->conf && v->need_as_recorded == GP_UNLIMITED)
-		say(words, "It fits; another setting needs %s.", need);
+		say(words, "%s; another setting needs %s.", so, need);
 	else if (v->conf && !gp_study_is_less(v->need, v->need_as_recorded))
 		say(words,
 		    "It fits as it is, and with the setting that others need: "
 		    "%s.",
 		    need);
 	else if (v->conf)
-		say(words, "It fits; another setting needs %s less: %s.",
+		say(words, "%s; another setting needs %s less: %s.", so,
 		    gp_bytes_text(v->need_as_recorded - v->need, more), need);
+	else if (has_failed)
+		say(words,
+		    "%s: it needs %s, and no other setting needs clearly less.",
+		    so, need);
 	else if (v->capacity == GP_UNLIMITED)
 		say(words,
 		    "Keep the settings: it needs %s, and no other setting "
@@ -59,12 +69,25 @@ static void say_fits(struct verdict_text *words, const struct gp_verdict *v)
 		    gp_bytes_text(v->spare, more));
 }
 
+/* Why it is not served as it is, where another setting serves it. */
+static const char *why_not(const struct gp_verdict *v)
+{
+	switch (v->cause) {
+	case GP_BY_LIMIT:
+		return "Out of memory at the memory fraction that is set";
+	case GP_BY_SETTINGS:
+		return "Refused by the settings, not by the device";
+	case GP_BY_CHOICE: return "It fits, with a setting that cannot be used";
+	default: return "Out of memory by fragmentation";
+	}
+}
+
 static void say_setting(struct verdict_text *words, const struct gp_verdict *v)
 {
 	char spare[GP_BYTES_TEXT];
 	bool is_failure = v->ends == GP_ENDS_FAILURE;
 
-	say(words, "Out of memory by fragmentation; another setting serves %s",
+	say(words, "%s; another setting serves %s", why_not(v),
 	    is_failure ? "the request that failed" : "every request");
 	if (v->spare)
 		say(words, ", with %s to spare",
@@ -77,7 +100,9 @@ static void say_no_setting(struct verdict_text *words,
 {
 	char missing[GP_BYTES_TEXT];
 
-	say(words, "Out of memory; no setting helps: ");
+	say(words, "Out of memory%s; no setting helps: ",
+	    v->cause == GP_BY_LIMIT ? " at the memory fraction that is set"
+				    : "");
 	if (v->need == GP_UNLIMITED)
 		say(words, "a request fails however much memory there is.");
 	else
@@ -134,16 +159,17 @@ static void say_search(struct verdict_text *words, const struct gp_verdict *v)
 	gp_count_text(v->searched, count);
 	if (v->kind == GP_VERDICT_TOO_SMALL)
 		say(words, "The program itself holds %s at once. ", live);
-	if (v->kind == GP_VERDICT_NO_SETTING)
-		say(words,
-		    v->is_complete
-			    ? "All values of the settings were searched (%s "
-			      "runs stand for them). The program itself holds "
-			      "%s at once: an ideal allocator would fit. "
-			    : "%s settings were searched, which is not all of "
-			      "them. The program itself holds %s at once: an "
-			      "ideal allocator would fit. ",
-		    count, live);
+	if (v->kind != GP_VERDICT_NO_SETTING)
+		return;
+	say(words,
+	    v->is_complete ? "All values of the settings were searched (%s "
+			     "runs stand for them). "
+			   : "%s settings were searched, which is not all of "
+			     "them. ",
+	    count);
+	say(words, "The program itself holds %s at once%s. ", live,
+	    v->cause == GP_BY_LIMIT ? ", more than that fraction is"
+				    : ": an ideal allocator would fit");
 }
 
 struct verdict_text verdict_limits(const struct gp_verdict *v)
@@ -217,6 +243,8 @@ void gp_emit_verdict(struct gp_emit *json, const struct gp_verdict *v)
 {
 	gp_emit_open(json, "verdict", '{', GP_EMIT_LINES);
 	gp_emit_text(json, "kind", gp_verdict_kinds[v->kind]);
+	gp_emit_text(json, "cause",
+		     v->cause ? gp_verdict_causes[v->cause] : NULL);
 	gp_emit_text(json, "alloc_conf", v->conf);
 	gp_emit_release(json, "torch", v->release);
 	gp_emit_limit(json, "capacity", v->capacity);

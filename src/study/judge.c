@@ -25,6 +25,15 @@ const char *const gp_verdict_kinds[] = {
 	[GP_VERDICT_UNDECIDED] = "undecided",
 };
 
+const char *const gp_verdict_causes[] = {
+	[GP_BY_NONE] = "",
+	[GP_BY_CAPACITY] = "capacity",
+	[GP_BY_FRAGMENTATION] = "fragmentation",
+	[GP_BY_LIMIT] = "memory-limit",
+	[GP_BY_SETTINGS] = "settings",
+	[GP_BY_CHOICE] = "excluded",
+};
+
 /* The least difference that counts. */
 static uint64_t something(uint64_t need)
 {
@@ -568,6 +577,27 @@ static bool is_advised(const struct gp_verdict *v)
 	       (v->kind == GP_VERDICT_FITS || v->kind == GP_VERDICT_SETTING);
 }
 
+/* Of what is not served as it is: the first failure tells. */
+static enum gp_verdict_cause cause_of(const struct gp_trial_case *as_it_is,
+				      enum gp_verdict_kind kind)
+{
+	const struct gp_oom *oom = &as_it_is->first_oom;
+
+	if (kind == GP_VERDICT_FITS)
+		return GP_BY_NONE;
+	if (kind == GP_VERDICT_TOO_SMALL)
+		return GP_BY_CAPACITY;
+	if (as_it_is->is_served)
+		return GP_BY_CHOICE;
+	if (!oom->is_there)
+		return GP_BY_SETTINGS;
+	if (oom->limit != GP_UNLIMITED)
+		return oom->live + oom->size > oom->limit ? GP_BY_LIMIT
+							  : GP_BY_FRAGMENTATION;
+	return oom->device_free < oom->segment_size ? GP_BY_FRAGMENTATION
+						    : GP_BY_SETTINGS;
+}
+
 static void fill_verdict(struct session *s, size_t index)
 {
 	struct gp_study *study = s->study;
@@ -577,6 +607,7 @@ static void fill_verdict(struct session *s, size_t index)
 	v->searched += tried(study);
 	if (v->kind == GP_VERDICT_UNDECIDED)
 		return;
+	v->cause = cause_of(&study->trials[0].cases[index], v->kind);
 	take_only(s, index);
 	trial_measure(s, &study->trials[0]);
 	trial_estimate(s, best);

@@ -40,13 +40,13 @@ write() {
 
 # each NAME ARGUMENT...: the commands that any trace is for.
 each() {
-	name=$1
+	label=$1
 	shift
-	write "replay-$name" replay "$@"
-	write "explain-$name" explain "$@"
-	write "look-$name" look "$@"
-	write "suggest-$name" suggest "$@"
-	write "info-$name" info "$1"
+	write "replay-$label" replay "$@"
+	write "explain-$label" explain "$@"
+	write "look-$label" look "$@"
+	write "suggest-$label" suggest "$@"
+	write "info-$label" info "$1"
 }
 
 out_of_memory=$traces/tiny/out-of-memory.json
