@@ -179,8 +179,8 @@ struct gp_look_report {
 	const struct gp_replay_result *recorded; /* of that device, as it was
 						  * recorded; NULL: trouble */
 	const char *trouble; /* why it cannot be replayed so */
-	/* Other options as given, for commands: of replay, and of explain. */
-	const char *given, *given_explain;
+	/* Other options as given, for commands: of replay, explain, suggest. */
+	const char *given, *given_explain, *given_suggest;
 	uint64_t spans, spans_live; /* of minimalloc's CSV: bytes at once */
 };
 void gp_report_look_text(const struct gp_look_report *report,

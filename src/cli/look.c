@@ -38,14 +38,16 @@ struct session {
 	struct gp_explain explain; /* of the device that decides */
 	struct gp_progress progress;
 	char given[GP_GIVEN_TEXT];
-	char *given_explain; /* owned */
+	char *given_explain, *given_suggest; /* owned */
 	struct gp_look_report report;
 };
 
 /* ---- what is asked ---- */
 
-/* All options that change the answer, for gpupool explain. */
-static char *make_given(const struct session *s, const struct gp_plan *asked)
+/* All options that change the answer, for commands that take settings, as
+ * gpupool explain does, or do not, as suggest. */
+static char *make_given(const struct session *s, const struct gp_plan *asked,
+			bool takes_settings)
 {
 	const struct gp_options *o = s->options;
 	struct gp_text_sink sink;
@@ -53,7 +55,7 @@ static char *make_given(const struct session *s, const struct gp_plan *asked)
 	char *word = NULL;
 
 	fputs(s->given, out);
-	if (o->alloc_conf || o->knobs) {
+	if (takes_settings && (o->alloc_conf || o->knobs)) {
 		size_t room = 4 * strlen(asked->conf) + 8;
 
 		word = gp_mem_alloc(room, 1);
@@ -188,7 +190,8 @@ static void describe(struct session *s)
 	const struct recorded *recorded = recorded_of(s, class->trace);
 	struct gp_look_report *r = &s->report;
 
-	s->given_explain = make_given(s, plan);
+	s->given_explain = make_given(s, plan, true);
+	s->given_suggest = make_given(s, plan, false);
 	r->path = class->paths[0];
 	r->operand = gp_ranking_operand(s->options, class);
 	r->ranks = gp_ranking_ranks(&s->ranking);
@@ -199,6 +202,7 @@ static void describe(struct session *s)
 	r->choice = plan->has_choice ? &plan->choice : NULL;
 	r->trouble = recorded->trouble.what;
 	r->given_explain = s->given_explain ? s->given_explain : "";
+	r->given_suggest = s->given_suggest ? s->given_suggest : "";
 	if (recorded->is_there && class->trace->device_count)
 		r->recorded = &recorded->plan.results[r->device];
 }
@@ -233,6 +237,7 @@ static void release(struct session *s)
 	free(s->recorded);
 	gp_ranking_release(&s->ranking);
 	free(s->given_explain);
+	free(s->given_suggest);
 }
 
 static bool is_spans(const struct gp_options *options)

@@ -297,7 +297,7 @@ static void print_replay(const struct look *l)
 		fprintf(l->page.out, "  %s\n",
 			explain_command(&explanation, l->verdict).text);
 	else if (l->verdict->kind != GP_VERDICT_UNDECIDED)
-		print_command(l, "suggest", l->report->given);
+		print_command(l, "suggest", l->report->given_suggest);
 	else
 		print_command(l, "info", "");
 }
