@@ -225,6 +225,9 @@ const char *gp_event_words_in(const struct gp_trace *trace, uint32_t device,
 			      const struct gp_steps *steps, uint64_t event,
 			      char text[GP_EVENT_TEXT]);
 /* Without its place: "step 20, 3.1 s (event 143)". */
+const char *gp_event_when(const struct gp_trace *trace, uint32_t device,
+			  uint64_t event, char text[GP_EVENT_TEXT]);
+/* The same where the steps were found before. */
 const char *gp_event_moment(const struct gp_trace *trace, uint32_t device,
 			    const struct gp_steps *steps, uint64_t event,
 			    char text[GP_EVENT_TEXT]);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "gpupool/report.h"
 
 struct telling {
 	const struct gp_trace *trace;
@@ -144,16 +145,29 @@ static const char *partner(const struct gp_verify_told *told, char *text)
 	return text;
 }
 
+/* The event; of the requests that rebuild the start, only its number. */
+static const char *where(const struct gp_verify_told *told,
+			 char text[GP_EVENT_TEXT])
+{
+	const struct gp_difference *d = &told->result->first;
+
+	if (!d->is_in_start)
+		return gp_event_words(told->trace, told->device, d->event,
+				      text);
+	snprintf(text, GP_EVENT_TEXT,
+		 "event %" PRIu64 " of the requests that rebuild the start",
+		 d->event);
+	return text;
+}
+
 static void tell_difference(const struct telling *t,
 			    const struct gp_verify_told *told)
 {
 	const struct gp_difference *d = &told->result->first;
-	char with[PARTNER_TEXT];
+	char with[PARTNER_TEXT], at[GP_EVENT_TEXT];
 
-	fprintf(t->out, "not equal to %s: %s differs at event %" PRIu64 "%s\n",
-		partner(told, with), differing[d->kind], d->event,
-		d->is_in_start ? " of the requests that rebuild the start"
-			       : "");
+	fprintf(t->out, "not equal to %s: %s differs at %s\n",
+		partner(told, with), differing[d->kind], where(told, at));
 	fputs("    request  ", t->out);
 	tell_request(t, &d->request);
 	tell_deeds(t, d);
@@ -259,7 +273,7 @@ void gp_verify_line(const char *name, int width,
 	const struct gp_verify_result *r = told->result;
 	const struct gp_difference *d = &r->first;
 	char actions[GP_COUNT_TEXT], counters[GP_COUNT_TEXT];
-	char bytes[GP_BYTES_TEXT];
+	char bytes[GP_BYTES_TEXT], at[GP_EVENT_TEXT];
 
 	if (r->is_too_large) {
 		fprintf(out, "%-*s  %9s  %8s  not compared: it reserves %s\n",
@@ -272,9 +286,8 @@ void gp_verify_line(const char *name, int width,
 	if (!d->is_there)
 		fputs("equal", out);
 	else
-		fprintf(out, "NOT EQUAL: %s at event %" PRIu64 "%s",
-			differing[d->kind], d->event,
-			d->is_in_start ? " of the start's requests" : "");
+		fprintf(out, "NOT EQUAL: %s at %s", differing[d->kind],
+			where(told, at));
 	if (d->is_there && *d->theirs.refusal)
 		fprintf(out, ": %s", d->theirs.refusal);
 	if (told->is_checked) {

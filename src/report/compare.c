@@ -199,11 +199,14 @@ static void print_drawings(const struct gp_page *page,
 	uint64_t b = gp_drawing_top(&results[1]->timeline);
 
 	for (size_t i = 0; i < 2; i++) {
+		char peak[GP_EVENT_TEXT];
 		struct gp_drawing drawing = {
 			.timeline = &results[i]->timeline,
 			.events = gp_head_events(report, &report->runs[i],
 						 device),
 			.peak_event = results[i]->at_peak.event,
+			.peak = gp_event_when(report->trace, (uint32_t)device,
+					      results[i]->at_peak.event, peak),
 			.top = a > b ? a : b,
 			.rows = DRAWING_ROWS,
 		};
@@ -242,7 +245,7 @@ static void print_device(const struct gp_page *page,
 	print_numbers(page, a, b, estimate);
 	print_fidelity(page, "A", &report->runs[0], device);
 	print_drawings(page, report, device);
-	gp_device_calls_print(page, b);
+	gp_device_calls_print(page, report->trace, (uint32_t)device, b);
 	gp_trouble_oom(page, report->trace, device, &b->first_oom);
 	gp_trouble_refusal(page, report->trace, device, b);
 	gp_trouble_mismatch(page, report->trace, device, &a->fidelity.first);

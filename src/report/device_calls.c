@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/bytes.h"
+#include "gpupool/report.h"
 
 static void print_times(const struct gp_page *page,
 			const struct gp_replay_result *result)
@@ -27,10 +28,11 @@ static void print_times(const struct gp_page *page,
 }
 
 static void print_memory(const struct gp_page *page,
+			 const struct gp_trace *trace, uint32_t device,
 			 const struct gp_memory_check *memory)
 {
 	char blocks[GP_PLURAL_TEXT], bytes[GP_BYTES_TEXT];
-	char changed[GP_PLURAL_TEXT], at[GP_COUNT_TEXT], seen[GP_COUNT_TEXT];
+	char changed[GP_PLURAL_TEXT], at[GP_EVENT_TEXT], seen[GP_EVENT_TEXT];
 
 	gp_page_blank(page);
 	if (!memory->changed) {
@@ -42,22 +44,23 @@ static void print_memory(const struct gp_page *page,
 	}
 	gp_page_line(page, GP_TONE_BAD, 2,
 		     "MEMORY DID NOT HOLD: of %s, %s did not read as written. "
-		     "The first has %s; it was handed out at event %s and read "
-		     "at event %s.",
+		     "The first has %s; it was handed out at %s and read at "
+		     "%s.",
 		     gp_plural_text(memory->blocks, "block", blocks),
 		     gp_plural_text(memory->changed, "block", changed),
 		     gp_bytes_text(memory->first_size, bytes),
-		     gp_count_text(memory->first_event, at),
-		     gp_count_text(memory->first_seen, seen));
+		     gp_event_words(trace, device, memory->first_event, at),
+		     gp_event_when(trace, device, memory->first_seen, seen));
 }
 
 void gp_device_calls_print(const struct gp_page *page,
+			   const struct gp_trace *trace, uint32_t device,
 			   const struct gp_replay_result *result)
 {
 	if (result->time_count)
 		print_times(page, result);
 	if (result->memory.blocks)
-		print_memory(page, &result->memory);
+		print_memory(page, trace, device, &result->memory);
 }
 
 static void emit_time(struct gp_emit *json, const struct gp_call_time *time)

@@ -9,6 +9,7 @@
 
 /* Nothing for a simulated device. */
 void gp_device_calls_print(const struct gp_page *page,
+			   const struct gp_trace *trace, uint32_t device,
 			   const struct gp_replay_result *result);
 void gp_device_calls_emit(struct gp_emit *json,
 			  const struct gp_replay_result *result);

@@ -168,8 +168,7 @@ static void print_events(const struct canvas *canvas,
 	char line[MAX_WIDTH + 1], count[GP_COUNT_TEXT], peak[64], last[64];
 	unsigned length, end, start;
 
-	snprintf(peak, sizeof(peak), "peak: event %s",
-		 gp_count_text(drawing->peak_event, count));
+	snprintf(peak, sizeof(peak), "peak: %s", drawing->peak);
 	snprintf(last, sizeof(last), "%s",
 		 gp_count_text(drawing->events, count));
 	memset(line, ' ', sizeof(line));

@@ -16,6 +16,7 @@ struct gp_drawing {
 	const struct gp_timeline *timeline;
 	uint64_t events;     /* the timeline spans them */
 	uint64_t peak_event; /* of reserved */
+	const char *peak;    /* the same in words */
 	uint64_t top;	     /* bytes at the upper edge; 0: the largest value */
 	unsigned rows;	     /* of the area; 0: 8 */
 };

@@ -166,6 +166,17 @@ const char *gp_event_moment(const struct gp_trace *trace, uint32_t device,
 	return add_number(text, event);
 }
 
+const char *gp_event_when(const struct gp_trace *trace, uint32_t device,
+			  uint64_t event, char text[GP_EVENT_TEXT])
+{
+	struct gp_steps steps;
+
+	gp_steps_find(trace, device, &steps);
+	gp_event_moment(trace, device, &steps, event, text);
+	free(steps.list);
+	return text;
+}
+
 const char *gp_event_words_in(const struct gp_trace *trace, uint32_t device,
 			      const struct gp_steps *steps, uint64_t event,
 			      char text[GP_EVENT_TEXT])

@@ -126,6 +126,8 @@ static void write_timeline(const struct gp_report *report, size_t run,
 		.height = 210,
 		.events = gp_head_most_events(report, device),
 		.bytes = gp_svg_ceiling(gp_svg_top(report, device)),
+		.trace = report->trace,
+		.device = (uint32_t)device,
 	};
 
 	fprintf(out,

@@ -9,6 +9,7 @@
 #include "gpupool/explain.h"
 #include "gpupool/film.h"
 #include "gpupool/site.h"
+#include "gpupool/steps.h"
 #include "report/emit.h"
 #include "report/film_code.h"
 #include "report/group.h"
@@ -191,12 +192,35 @@ static void emit_run(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_close(json, '}');
 }
 
+#define MOST_STEPS 1000 /* of more, none: a page stays small */
+
+/* Of each its first event, the one behind its last, and its number. */
+static void emit_steps(struct gp_emit *json, const struct gp_trace *trace,
+		       uint32_t device)
+{
+	struct gp_steps steps;
+
+	gp_steps_find(trace, device, &steps);
+	gp_emit_open(json, "steps", '[', GP_EMIT_FLAT);
+	for (size_t i = 0; steps.count <= MOST_STEPS && i < steps.count; i++) {
+		gp_emit_open(json, NULL, '[', GP_EMIT_FLAT);
+		gp_emit_uint(json, NULL, steps.list[i].first);
+		gp_emit_uint(json, NULL, steps.list[i].end);
+		gp_emit_uint(json, NULL,
+			     gp_step_number(trace, device, &steps, i));
+		gp_emit_close(json, ']');
+	}
+	gp_emit_close(json, ']');
+	free(steps.list);
+}
+
 static void emit_device(struct gp_emit *json, const struct gp_report *report,
 			size_t device, struct sites *sites)
 {
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "device", report->trace->devices[device].device);
 	gp_emit_uint(json, "events", gp_head_most_events(report, device));
+	emit_steps(json, report->trace, (uint32_t)device);
 	gp_emit_uint(json, "top", gp_svg_ceiling(gp_svg_top(report, device)));
 	gp_emit_open(json, "runs", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->run_count; i++)

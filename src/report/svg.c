@@ -27,6 +27,8 @@ static void draw_run(const struct gp_report *report, const struct gp_run *run,
 		.height = PLOT,
 		.events = gp_head_most_events(report, device),
 		.bytes = gp_svg_ceiling(top_bytes),
+		.trace = report->trace,
+		.device = (uint32_t)device,
 	};
 
 	fprintf(out, "<text class=\"title\" x=\"%d\" y=\"%.1f\">", LEFT,

@@ -156,21 +156,21 @@ static void draw_events(const struct gp_svg_plot *plot, FILE *out)
 		gp_count_text(plot->events, text));
 }
 
-#define MARK_TEXT 140 /* room that a mark's text takes */
+#define MARK_TEXT 220 /* room that a mark's text takes */
 
 static void draw_mark(const struct gp_svg_plot *plot, const char *what,
 		      uint64_t event, bool is_left, FILE *out)
 {
 	double x = x_of(plot, event), floor = plot->top + plot->height;
-	char text[GP_COUNT_TEXT];
+	char text[GP_EVENT_TEXT];
 
 	fprintf(out,
 		"<line class=\"mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
 		"y2=\"%.1f\"/><text class=\"marked\" x=\"%.1f\" y=\"%.1f\"%s>"
-		"%s, event %s</text>\n",
+		"%s: %s</text>\n",
 		x, x, plot->top, floor + 4, is_left ? x - 5 : x + 5, floor + 30,
 		is_left ? " text-anchor=\"end\"" : "", what,
-		gp_count_text(event, text));
+		gp_event_when(plot->trace, plot->device, event, text));
 }
 
 /* Their texts stand below the axis, to the right where there is room for it. */
@@ -180,6 +180,7 @@ static void draw_marks(const struct gp_svg_plot *plot, uint64_t peak,
 	double right = plot->left + plot->width - MARK_TEXT;
 	double at = x_of(plot, peak), other = x_of(plot, oom->event);
 	bool is_beside = oom->is_there && other >= at && other - at < MARK_TEXT;
+	bool is_before = oom->is_there && other < at && at - other < MARK_TEXT;
 
 	if (oom->is_there && oom->event == peak) {
 		draw_mark(plot, "peak, out of memory", peak, at > right, out);
@@ -188,7 +189,7 @@ static void draw_marks(const struct gp_svg_plot *plot, uint64_t peak,
 	draw_mark(plot, "peak", peak, at > right || is_beside, out);
 	if (oom->is_there)
 		draw_mark(plot, "out of memory", oom->event,
-			  other > right && !is_beside, out);
+			  is_before || (other > right && !is_beside), out);
 }
 
 void gp_svg_timeline(const struct gp_svg_plot *plot,

@@ -15,6 +15,8 @@ struct gp_svg_plot {
 	double left, top, width, height;
 	uint64_t events; /* at the right edge */
 	uint64_t bytes;	 /* at the upper edge */
+	const struct gp_trace *trace;
+	uint32_t device; /* index */
 };
 
 /* A little more than the value, in a round number of the axis' unit. */

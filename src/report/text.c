@@ -207,13 +207,17 @@ static void print_numbers(const struct gp_page *page,
 }
 
 static void print_drawing(const struct gp_page *page,
+			  const struct gp_trace *trace, uint32_t device,
 			  const struct gp_replay_result *result,
 			  uint64_t events)
 {
+	char peak[GP_EVENT_TEXT];
 	struct gp_drawing drawing = {
 		.timeline = &result->timeline,
 		.events = events,
 		.peak_event = result->at_peak.event,
+		.peak = gp_event_when(trace, device, result->at_peak.event,
+				      peak),
 		.rows = DRAWING_ROWS,
 	};
 
@@ -259,8 +263,9 @@ static void print_device(const struct gp_page *page,
 			     "under other settings: %s. The rest is of a "
 			     "replay from that memory.",
 			     estimate->how);
-	print_drawing(page, result, device->event_count);
-	gp_device_calls_print(page, result);
+	print_drawing(page, report->trace, (uint32_t)i, result,
+		      device->event_count);
+	gp_device_calls_print(page, report->trace, (uint32_t)i, result);
 	gp_trouble_oom(page, report->trace, (uint32_t)i, &result->first_oom);
 	gp_trouble_refusal(page, report->trace, (uint32_t)i, result);
 	gp_trouble_mismatch(page, report->trace, (uint32_t)i,

@@ -35,7 +35,7 @@ static struct gp_timeline some_timeline(void)
 START_TEST(test_areas_axis_and_peak)
 {
 	struct gp_timeline timeline = some_timeline();
-	struct gp_drawing drawing = { &timeline, 400, 200, 0, 2 };
+	struct gp_drawing drawing = { &timeline, 400, 200, "event 200", 0, 2 };
 	char *text = draw(&drawing, true, 36);
 
 	ck_assert_str_eq(text, "  8.00 MiB |      ......######......\n"
@@ -67,7 +67,8 @@ START_TEST(test_no_line_is_wider_than_the_terminal)
 {
 	static const unsigned columns[] = { 60, 80, 120, 200 };
 	struct gp_timeline timeline = some_timeline();
-	struct gp_drawing drawing = { &timeline, 1000000, 999999, 0, 8 };
+	struct gp_drawing drawing = { &timeline,       1000000, 999999,
+				      "event 999,999", 0,	8 };
 
 	for (size_t i = 0; i < COUNT_OF(columns); i++)
 		for (int ascii = 0; ascii < 2; ascii++) {
@@ -82,7 +83,7 @@ END_TEST
 START_TEST(test_ascii_is_ascii)
 {
 	struct gp_timeline timeline = some_timeline();
-	struct gp_drawing drawing = { &timeline, 400, 200, 0, 8 };
+	struct gp_drawing drawing = { &timeline, 400, 200, "event 200", 0, 8 };
 	char *text = draw(&drawing, true, 80);
 
 	for (const char *at = text; *at; at++)
@@ -94,7 +95,9 @@ END_TEST
 START_TEST(test_the_largest_value_of_a_column_shows)
 {
 	struct gp_timeline timeline = { .bins = GP_BINS };
-	struct gp_drawing drawing = { &timeline, GP_BINS, 100, 0, 4 };
+	struct gp_drawing drawing = {
+		&timeline, GP_BINS, 100, "event 100", 0, 4
+	};
 	char *text;
 
 	timeline.reserved[100] = MIB;

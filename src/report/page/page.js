@@ -388,7 +388,7 @@ class Timeline {
 	cursor(g, y, floor) {
 		const at = this.view.event, m = this.run.moment(at);
 		const idle = m.reserved ? (m.reserved - m.allocated) / m.reserved : 0;
-		const text = `event ${count(at)}: ${bytes(m.reserved)} reserved, ` +
+		const text = `${this.view.when(at)}: ${bytes(m.reserved)} reserved, ` +
 			`${bytes(m.allocated)} allocated, ` +
 			`${fixed(idle * 100, 1)} % idle`;
 		const short = `${count(at)}: ${bytes(m.reserved)}, ` +
@@ -472,7 +472,7 @@ class MapPicture {
 		for (const s of this.list) {
 			all += s.size; used += s.used; blocks += s.blocks.length;
 		}
-		this.when.textContent = `At event ${count(memory.event)}: ` +
+		this.when.textContent = `At ${this.view.when(memory.event)}: ` +
 			`${count(this.list.length)} segments, ` +
 			`${bytes(all * UNIT)} reserved; ${count(blocks)} blocks ` +
 			`hold ${bytes(used * UNIT)}`;
@@ -512,7 +512,7 @@ class MapPicture {
 		return `${bytes(b.size * UNIT)} ` +
 			`${b.waiting ? "pending free: waits for a stream" : "allocated"}` +
 			`, ${bytes(b.size * UNIT - b.waste)} requested\n` +
-			`since event ${count(b.event)}\n` + siteText(b.site, "\n");
+			`since ${this.view.when(b.event)}\n` + siteText(b.site, "\n");
 	}
 	segmentText(s) {
 		return `in a ${bytes(s.size * UNIT)} segment, ` +
@@ -615,9 +615,17 @@ class Run {
 }
 
 class View {
+	/* "step 20 (event 143)" */
+	when(event) {
+		const at = "event " + count(event);
+		const step = this.steps.find(([first, end]) =>
+			event >= first && event < end);
+		return step ? `step ${step[2]} (${at})` : at;
+	}
 	constructor(raw, section) {
 		this.events = Math.max(raw.events, 1);
 		this.top = raw.top;
+		this.steps = raw.steps;
 		this.range = [0, this.events];
 		this.section = section;
 		this.runs = raw.runs.map(r => new Run(r, this.events));
@@ -734,8 +742,8 @@ class View {
 				bytes(s.size * UNIT),
 				bytes((s.size - s.used) * UNIT),
 				bytes(s.used * UNIT), count(s.blocks.length),
-				`${bytes(oldest.size * UNIT)} since event ` +
-				count(oldest.event) + (oldest.site < 0 ? ""
+				`${bytes(oldest.size * UNIT)} since ` +
+				this.when(oldest.event) + (oldest.site < 0 ? ""
 					: ", " + siteName(oldest.site))], numbers));
 		}
 		const scroll = document.createElement("div");
