@@ -11,8 +11,13 @@
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 
+#define GP_INPUT_MOST (UINT64_C(4) << 30)
+
 struct gp_input_config {
 	const char *path; /* "-": standard input */
+	/* What a packed file may unpack to; 0: GP_INPUT_MOST.  A few thousand
+	 * bytes can be made to fill any memory. */
+	uint64_t most_bytes;
 	/* Called now and then with the bytes read and the bytes there are
 	 * (0: not known).  May be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);

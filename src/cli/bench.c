@@ -108,7 +108,7 @@ static enum gp_status bench_device(const struct gp_options *options,
 {
 	struct session s = {
 		.options = options,
-		.progress = gp_progress_make(options->quiet),
+		.progress = gp_progress_make(options),
 	};
 	enum gp_status status = gp_cuda_runtime_open(options, &s.cuda, diag);
 	enum gp_status measured;

@@ -137,7 +137,7 @@ enum gp_status gp_bench_trace(const struct gp_options *options,
 	struct session s = {
 		.options = options,
 		.path = options->operands[0],
-		.progress = gp_progress_make(options->quiet),
+		.progress = gp_progress_make(options),
 	};
 	enum gp_status status = run(&s, diag);
 

@@ -186,6 +186,7 @@ static void do_run(void *arg, size_t piece)
 		.numbers = &work->session->numbers,
 		.baseline = work->file->baseline,
 		.arena = &work->file->arenas[piece],
+		.max_input = work->session->options->max_input,
 		.is_update = work->session->options->update,
 	};
 
@@ -371,7 +372,7 @@ enum gp_status gp_check_command(const struct gp_options *options,
 {
 	struct session s = {
 		.options = options,
-		.progress = gp_progress_make(options->quiet),
+		.progress = gp_progress_make(options),
 	};
 	enum gp_status status;
 

@@ -22,6 +22,7 @@ static enum gp_status read_trace(struct session *s)
 {
 	struct gp_input_config config = {
 		.path = s->run->path,
+		.most_bytes = s->config->max_input,
 	};
 
 	return gp_input_read(&config, &s->trace, &s->result->diag);

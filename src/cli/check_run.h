@@ -11,6 +11,7 @@ struct gp_check_config {
 	const struct gp_numbers *numbers;
 	const struct gp_baseline *baseline;
 	struct gp_arena *arena; /* of what the result points to */
+	uint64_t max_input;	/* struct gp_input_config's most_bytes */
 	bool is_update;		/* nothing is judged */
 };
 

@@ -50,7 +50,7 @@ static enum gp_status write_altered(const struct gp_options *options,
 				    const struct gp_trace_form *form,
 				    const char *out, struct gp_diag *diag)
 {
-	struct gp_progress progress = gp_progress_make(options->quiet);
+	struct gp_progress progress = gp_progress_make(options);
 	struct gp_what_ifs what_ifs = { 0 };
 	struct gp_plan plan;
 	enum gp_status status = gp_plan_asked(&plan, trace, options, diag);
@@ -71,7 +71,7 @@ static enum gp_status write_altered(const struct gp_options *options,
 static enum gp_status convert(const struct gp_options *options, const char *out,
 			      struct gp_diag *diag)
 {
-	struct gp_progress progress = gp_progress_make(options->quiet);
+	struct gp_progress progress = gp_progress_make(options);
 	struct gp_trace *trace;
 	struct gp_trace_form form;
 	enum gp_status status =

@@ -178,7 +178,7 @@ enum gp_status gp_convert_run(const struct gp_options *options, const char *out,
 		.options = options,
 		.path = options->operands[0],
 		.out = out,
-		.progress = gp_progress_make(options->quiet),
+		.progress = gp_progress_make(options),
 	};
 	enum gp_status status = choose_format(&s, diag);
 

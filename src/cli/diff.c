@@ -370,7 +370,7 @@ enum gp_status gp_diff_command(const struct gp_options *options,
 		.a_path = options->operands[0],
 		.b_path = options->operand_count > 1 ? options->operands[1]
 						     : NULL,
-		.progress = gp_progress_make(options->quiet),
+		.progress = gp_progress_make(options),
 	};
 	enum gp_status status = run(&s, diag);
 

@@ -107,7 +107,7 @@ enum gp_status gp_explain_command(const struct gp_options *options,
 {
 	struct session s = {
 		.options = options,
-		.progress = gp_progress_make(options->quiet),
+		.progress = gp_progress_make(options),
 	};
 	const struct gp_ranking_config config = {
 		.options = options,

@@ -235,7 +235,7 @@ enum gp_status gp_floor_command(const struct gp_options *options,
 {
 	struct session s = {
 		.options = options,
-		.progress = gp_progress_make(options->quiet),
+		.progress = gp_progress_make(options),
 		.report = { .path = options->operands[0],
 			    .round = options->round ? options->round
 						    : GP_FLOOR_ROUND },

@@ -124,7 +124,9 @@ static enum gp_status read_from(const struct gp_options *options,
 				const struct gp_scenario *scenario,
 				struct gp_trace **from, struct gp_diag *diag)
 {
-	const struct gp_input_config config = { .path = options->from_trace };
+	const struct gp_input_config config = { .path = options->from_trace,
+						.most_bytes =
+							options->max_input };
 
 	if (scenario->needs_trace && config.path)
 		return gp_input_read(&config, from, diag);

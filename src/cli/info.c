@@ -100,7 +100,7 @@ enum gp_status gp_info_command(const struct gp_options *options,
 {
 	struct session s = {
 		.options = options,
-		.progress = gp_progress_make(options->quiet),
+		.progress = gp_progress_make(options),
 	};
 	enum gp_status status = gp_rank_files(options, gp_trace_file_read,
 					      &s.progress, &s.ranks, diag);

@@ -251,7 +251,7 @@ enum gp_status gp_look_command(const struct gp_options *options,
 {
 	struct session s = {
 		.options = options,
-		.progress = gp_progress_make(options->quiet),
+		.progress = gp_progress_make(options),
 	};
 	enum gp_status status =
 		gp_studying_check(GP_COMMAND_OF_TRACE, options, diag);

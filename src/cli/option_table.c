@@ -17,6 +17,9 @@
 #define EXPLAIN	   GP_TAKER_EXPLAIN
 #define FLOOR	   GP_TAKER_FLOOR
 #define LOOK	   GP_TAKER_LOOK
+#define READS                                                                  \
+	(RUNS | GP_TAKER_INFO | SUGGEST | HEADROOM | SWEEP | EXPLAIN | FLOOR | \
+	 CONVERT | LOOK | CHECK | GP_TAKER_SLICE | GP_TAKER_GEN)
 #define REPORTS                                                                \
 	(GP_TAKER_REPLAY | GP_TAKER_INFO | SUGGEST | HEADROOM | DIFF |         \
 	 SWEEPS | EXPLAIN | FLOOR | BENCH | LOOK)
@@ -257,6 +260,8 @@ const struct gp_option_row gp_option_table[] = {
 	  "Draw without Unicode characters." },
 	{ "color", 0, WORD, AT(color), "auto|always|never", REPORTS | CHECK,
 	  "Colour the text; auto: on a terminal." },
+	{ "max-input", 0, BYTES, AT(max_input), "SIZE", READS,
+	  "What a packed trace may unpack to at most; 4GiB unless given." },
 	{ "quiet", 'q', FLAG, AT(quiet), NULL,
 	  REPORTS | CHECK | GP_TAKER_VERIFY | GP_TAKER_CONVERT | GP_TAKER_GEN |
 		  GP_TAKER_SLICE | GP_TAKER_RECORD,

@@ -90,8 +90,9 @@ struct gp_options {
 	uint64_t capacity;
 	uint64_t from_event, to_event; /* to_event 0: all */
 	uint64_t points, tries;	       /* GP_COUNT_BY_DEFAULT */
-	uint64_t round, steps;	       /* millions of these */
-	uint32_t format;	       /* enum gp_format */
+	uint64_t max_input;
+	uint64_t round, steps; /* millions of these */
+	uint32_t format;       /* enum gp_format */
 	/* enum gp_trace_format, or GP_TO_A_RUN and enum gp_exchange_format
 	 * behind it, or GP_TO_BY_NAME */
 	uint32_t to;

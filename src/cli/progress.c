@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "cli/options.h"
 
 #define PATIENCE 1.0 /* seconds before anything is shown */
 #define PAUSE	 0.1 /* seconds between updates */
@@ -21,10 +22,11 @@ double gp_progress_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-struct gp_progress gp_progress_make(bool quiet)
+struct gp_progress gp_progress_make(const struct gp_options *options)
 {
 	return (struct gp_progress){
-		.is_on = !quiet && isatty(STDERR_FILENO),
+		.is_on = !options->quiet && isatty(STDERR_FILENO),
+		.max_input = options->max_input,
 		.start = gp_progress_now(),
 	};
 }

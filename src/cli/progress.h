@@ -11,10 +11,12 @@
 
 struct gp_progress {
 	bool is_on, is_shown;
+	uint64_t max_input; /* goes along: how much may be read (input.h) */
 	double start, last; /* seconds */
 };
 
-struct gp_progress gp_progress_make(bool quiet);
+struct gp_options;
+struct gp_progress gp_progress_make(const struct gp_options *options);
 
 /* struct gp_input_config's; arg is a struct gp_progress. */
 void gp_progress_read(void *arg, uint64_t done, uint64_t total);

@@ -410,7 +410,7 @@ enum gp_status gp_replay_command(const struct gp_options *options,
 {
 	struct session s = {
 		.options = options,
-		.progress = gp_progress_make(options->quiet),
+		.progress = gp_progress_make(options),
 	};
 	enum gp_status status = check(options, diag);
 

@@ -105,7 +105,7 @@ static enum gp_status check(const struct gp_options *options,
 enum gp_status gp_slice_command(const struct gp_options *options,
 				struct gp_diag *diag)
 {
-	struct gp_progress progress = gp_progress_make(options->quiet);
+	struct gp_progress progress = gp_progress_make(options);
 	struct gp_trace *trace;
 	struct gp_trace_form form;
 	enum gp_status status = check(options, diag);

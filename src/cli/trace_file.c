@@ -18,6 +18,7 @@ enum gp_status gp_trace_file_read(const char *path,
 {
 	struct gp_input_config config = {
 		.path = path,
+		.most_bytes = progress->max_input,
 		.progress = gp_progress_read,
 		.progress_arg = progress,
 	};

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "input/unpack.h"
@@ -75,6 +76,24 @@ static void make_room(struct gp_source *source)
 	source->end = source->buffer + unread;
 }
 
+static bool is_within(struct gp_source *source)
+{
+	uint64_t most = source->config->most_bytes;
+	uint64_t unpacked =
+		source->base + (uint64_t)(source->end - source->buffer);
+	char text[GP_BYTES_TEXT];
+
+	if (!most)
+		most = GP_INPUT_MOST;
+	if (unpacked <= most)
+		return true;
+	gp_diag_hint(source->diag, "--max-input takes more, where memory does");
+	source->status = gp_diag_set(source->diag, GP_INPUT,
+				     "it unpacks to more than %s",
+				     gp_bytes_text(most, text));
+	return false;
+}
+
 bool gp_source_more(struct gp_source *source)
 {
 	const char *error = NULL;
@@ -95,6 +114,8 @@ bool gp_source_more(struct gp_source *source)
 		return error ? fail_unpack(source, error) : fail_read(source);
 	source->is_ended = !n;
 	source->end += n;
+	if (source->unpack && !is_within(source))
+		return false;
 	memset(to + n, 0, GP_SOURCE_SLACK);
 	if (source->config->progress)
 		source->config->progress(source->config->progress_arg,
