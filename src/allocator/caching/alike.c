@@ -179,11 +179,12 @@ static void raise_ratio(struct caching *c, uint64_t reserved)
 /* Whether there is anything to collect. */
 static bool has_whole(const struct caching *c)
 {
-	const struct caching_pool *pool = &c->pools.pairs[0]->large;
+	struct shelf **shelves;
+	size_t count = pool_listed(&c->pools.pairs[0]->large, &shelves);
 
-	for (size_t i = 0; i < c->config.stream_count; i++) {
-		struct shelf *shelf = pool->shelves[i];
-		const struct block *b = shelf ? shelf_last(shelf) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		struct shelf *shelf = shelves[i];
+		const struct block *b = shelf_last(shelf);
 
 		for (; b; b = shelf_prev(shelf, b))
 			if (!b->segment && !block_is_split(b))

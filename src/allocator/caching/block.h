@@ -44,13 +44,17 @@ struct block {
 	struct block *parent; /* in the tree */
 	uint64_t requested;
 	struct expandable_segment *segment; /* NULL: from cudaMalloc */
-	struct stream_set *uses;	    /* other streams; NULL: none */
-	struct stream_set *captured;	    /* those recorded while suspended */
+	/* Other streams; NULL: none, or it waits for one, which is wait_stream,
+	 * and gc_base the number of its event. */
+	struct stream_set *uses;
+	struct stream_set *captured; /* those recorded while suspended */
 	uint64_t gc_base; /* the pool's searches when it was last shelved */
 	uint32_t id;
 	uint32_t event_count;
 	bool uses_unknown; /* used on a stream the trace does not name */
+	bool is_unnamed;   /* among the events' unnamed */
 	bool is_object;	   /* false: on the table's free list */
+	uint16_t wait_stream;
 };
 
 static inline bool block_is_split(const struct block *b)

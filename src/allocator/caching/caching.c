@@ -79,11 +79,12 @@ uint64_t caching_merge(struct caching *c, struct block *dst, struct block *src)
 
 size_t caching_collect(struct caching *c, struct caching_pool *pool)
 {
-	size_t n = 0;
+	struct shelf **shelves;
+	size_t n = 0, count = pool_listed(pool, &shelves);
 
-	for (size_t i = 0; i < c->config.stream_count; i++) {
-		struct shelf *shelf = pool->shelves[i];
-		struct block *b = shelf ? shelf_best(shelf, 0) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		struct shelf *shelf = shelves[i];
+		struct block *b = shelf_best(shelf, 0);
 
 		for (; b; b = shelf_next(shelf, b)) {
 			c->scratch = gp_mem_grow(c->scratch, &c->scratch_room,

@@ -8,65 +8,150 @@
 #include "allocator/caching/caching.h"
 #include "allocator/release.h"
 #include "base/mem.h"
+#include "gpupool/trace.h"
 
-/* Raises each of the first to at least the second's. */
-static void join(const struct caching *c, uint32_t *to, const uint32_t *from)
+/* ---- sets of nodes ---- */
+
+/* Where the stream is in the set, or would be. */
+static size_t place_in(const struct node_set *set, uint16_t stream)
 {
-	for (size_t i = 0; from && i < c->config.stream_count; i++)
-		if (to[i] < from[i])
-			to[i] = from[i];
-}
+	size_t low = 0, high = set->count;
 
-static size_t bytes_of(const struct caching *c)
-{
-	return c->config.stream_count * sizeof(uint32_t);
-}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
 
-/* The stream's, made if need be. */
-static struct captured_stream *stream_of(struct caching *c, uint16_t stream)
-{
-	struct captured_stream *s = &c->captures.streams[stream];
-
-	if (!s->behind) {
-		s->behind = gp_mem_alloc(1, bytes_of(c));
-		s->behind_each = gp_mem_alloc(1, bytes_of(c));
+		if (set->list[middle].stream < stream)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return s;
+	return low;
+}
+
+static uint32_t count_in(const struct node_set *set, uint16_t stream)
+{
+	size_t at = place_in(set, stream);
+
+	return at < set->count && set->list[at].stream == stream
+		       ? set->list[at].count
+		       : 0;
+}
+
+static void raise_to(struct node_set *set, uint16_t stream, uint32_t count)
+{
+	size_t at = place_in(set, stream);
+
+	if (at == set->count || set->list[at].stream != stream) {
+		set->list = gp_mem_grow(set->list, &set->room, set->count + 1,
+					sizeof(*set->list));
+		memmove(set->list + at + 1, set->list + at,
+			(set->count - at) * sizeof(*set->list));
+		set->list[at] = (struct nodes){ stream, 0 };
+		set->count++;
+	}
+	if (set->list[at].count < count)
+		set->list[at].count = count;
+}
+
+/* Those of both. */
+static void join(struct node_set *to, const struct node_set *from)
+{
+	for (size_t i = 0; i < from->count; i++)
+		raise_to(to, from->list[i].stream, from->list[i].count);
+}
+
+/* What both have. */
+static void meet(struct node_set *to, const struct node_set *from)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < to->count; i++) {
+		struct nodes nodes = to->list[i];
+		uint32_t other = count_in(from, nodes.stream);
+
+		if (nodes.count > other)
+			nodes.count = other;
+		if (nodes.count)
+			to->list[kept++] = nodes;
+	}
+	to->count = kept;
+}
+
+static void copy(struct node_set *to, const struct node_set *from)
+{
+	to->count = 0;
+	join(to, from);
+}
+
+/* ---- streams ---- */
+
+static void release(struct captured_stream *s)
+{
+	free(s->behind.list);
+	free(s->behind_each.list);
+	*s = (struct captured_stream){ 0 };
+}
+
+static bool is_listed(uint16_t stream)
+{
+	return stream != GP_NO_STREAM;
 }
 
 void captures_release(struct caching *c)
 {
-	struct captured_stream *streams = c->captures.streams;
+	struct captures *captures = &c->captures;
+	uint16_t stream, next;
 
-	for (size_t i = 0; streams && i < c->config.stream_count; i++) {
-		free(streams[i].behind);
-		free(streams[i].behind_each);
+	for (stream = captures->streams ? captures->first : GP_NO_STREAM;
+	     is_listed(stream); stream = next) {
+		next = captures->streams[stream].next;
+		release(&captures->streams[stream]);
 	}
-	free(streams);
+	free(captures->streams);
+}
+
+/* The stream is in that capture now, whichever it was in. */
+static void enter(struct captures *captures, uint16_t stream, uint32_t capture)
+{
+	struct captured_stream *s = &captures->streams[stream];
+
+	if (!s->capture) {
+		s->next = captures->first;
+		captures->first = stream;
+	}
+	s->capture = capture;
 }
 
 uint32_t capture_begin(struct caching *c, uint16_t stream)
 {
 	struct captures *captures = &c->captures;
 
-	if (!captures->streams)
+	if (!captures->streams) {
 		captures->streams = gp_mem_alloc(c->config.stream_count,
 						 sizeof(*captures->streams));
+		captures->first = GP_NO_STREAM;
+	}
 	captures->open++;
-	return captures->streams[stream].capture = ++captures->begun;
+	enter(captures, stream, ++captures->begun);
+	return captures->begun;
 }
 
 void capture_end(struct caching *c, uint32_t capture)
 {
-	c->captures.open--;
-	for (size_t i = 0; i < c->config.stream_count; i++) {
-		struct captured_stream *s = &c->captures.streams[i];
+	struct captures *captures = &c->captures;
+	uint16_t *link = &captures->first;
 
-		if (s->capture != capture)
+	captures->open--;
+	while (is_listed(*link)) {
+		struct captured_stream *s = &captures->streams[*link];
+		uint16_t next = s->next;
+
+		if (s->capture != capture) {
+			link = &s->next;
 			continue;
-		free(s->behind);
-		free(s->behind_each);
-		*s = (struct captured_stream){ 0 };
+		}
+		release(s);
+		*link = next;
 	}
 }
 
@@ -81,18 +166,9 @@ void capture_work(struct caching *c, uint16_t stream)
 
 	if (!capture_of(c, stream))
 		return;
-	s = stream_of(c, stream);
-	s->behind[stream]++;
-	memcpy(s->behind_each, s->behind, bytes_of(c));
-}
-
-static bool is_none(const struct caching *c, const uint32_t *nodes)
-{
-	size_t i = 0;
-
-	while (nodes && i < c->config.stream_count && !nodes[i])
-		i++;
-	return !nodes || i == c->config.stream_count;
+	s = &c->captures.streams[stream];
+	raise_to(&s->behind, stream, count_in(&s->behind, stream) + 1);
+	copy(&s->behind_each, &s->behind);
 }
 
 /* CUDA refuses to mix two captures, or one with what is not captured. */
@@ -104,17 +180,15 @@ void capture_wait(struct caching *c, uint16_t stream, uint16_t by)
 
 	if (!capture || (capture_of(c, by) && capture_of(c, by) != capture))
 		return;
-	c->captures.streams[by].capture = capture;
+	enter(&c->captures, by, capture);
 	from = &c->captures.streams[stream];
-	if (is_none(c, from->behind))
+	to = &c->captures.streams[by];
+	if (!from->behind.count || from == to)
 		return;
-	to = stream_of(c, by);
-	if (is_none(c, to->behind))
-		memcpy(to->behind_each, from->behind_each, bytes_of(c));
-	for (size_t i = 0; i < c->config.stream_count; i++)
-		if (to->behind_each[i] > from->behind_each[i])
-			to->behind_each[i] = from->behind_each[i];
-	join(c, to->behind, from->behind);
+	if (!to->behind.count)
+		copy(&to->behind_each, &from->behind_each);
+	meet(&to->behind_each, &from->behind_each);
+	join(&to->behind, &from->behind);
 }
 
 static bool marks_itself(const struct caching *c)
@@ -123,43 +197,45 @@ static bool marks_itself(const struct caching *c)
 }
 
 /* Adds what a stream comes behind; false: it is not captured. */
-static bool add_stream(struct caching *c, uint32_t *mark, uint16_t stream)
+static bool add_stream(struct caching *c, struct node_set *mark,
+		       uint16_t stream)
 {
 	if (!capture_of(c, stream))
 		return false;
 	if (!marks_itself(c))
 		capture_work(c, stream);
-	join(c, mark, c->captures.streams[stream].behind);
+	join(mark, &c->captures.streams[stream].behind);
 	return true;
 }
 
-uint32_t *capture_mark(struct caching *c, const struct block *b)
+struct node_set capture_mark(struct caching *c, const struct block *b)
 {
 	const struct robin *uses = b->uses ? &b->uses->streams : NULL;
-	uint32_t *mark = gp_mem_alloc(c->config.stream_count, sizeof(*mark));
-	bool tells = !b->uses_unknown && add_stream(c, mark, b->stream);
+	struct node_set mark = { 0 };
+	bool tells = !b->uses_unknown && add_stream(c, &mark, b->stream);
 
 	for (size_t i = uses ? robin_begin(uses) : 0;
 	     tells && uses && i < robin_end(uses); i = robin_after(uses, i))
-		tells = add_stream(c, mark, (uint16_t)uses->slots[i].key);
-	if (tells && !is_none(c, mark))
+		tells = add_stream(c, &mark, (uint16_t)uses->slots[i].key);
+	if (tells && mark.count)
 		return mark;
-	free(mark);
-	return NULL;
+	free(mark.list);
+	return (struct node_set){ 0 };
 }
 
 bool capture_is_past(const struct caching *c, uint16_t stream,
-		     const uint32_t *mark)
+		     const struct node_set *mark)
 {
 	const struct captured_stream *s;
-	const uint32_t *behind;
+	const struct node_set *behind;
 
 	if (!capture_of(c, stream))
 		return false;
 	s = &c->captures.streams[stream];
-	behind = marks_itself(c) ? s->behind : s->behind_each;
-	for (size_t i = 0; i < c->config.stream_count; i++)
-		if (mark[i] > (behind ? behind[i] : 0))
+	behind = marks_itself(c) ? &s->behind : &s->behind_each;
+	for (size_t i = 0; i < mark->count; i++)
+		if (mark->list[i].count >
+		    count_in(behind, mark->list[i].stream))
 			return false;
 	return true;
 }

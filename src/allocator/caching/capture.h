@@ -17,21 +17,36 @@
 #define CACHING_CAPTURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct caching;
 struct block;
 
+/* The first so many nodes of a stream, at least one. */
+struct nodes {
+	uint16_t stream;
+	uint32_t count;
+};
+
+/* Of some streams, in their order. */
+struct node_set {
+	struct nodes *list;
+	size_t count, room;
+};
+
 struct captured_stream {
 	uint32_t capture; /* its number, from 1; 0: not captured */
-	/* Nodes by stream: what comes next is behind them; and behind each of
-	 * the nodes that it follows are at least these.  NULL: none yet. */
-	uint32_t *behind, *behind_each;
+	/* What comes next is behind these nodes; and behind each of the nodes
+	 * that it follows are at least those. */
+	struct node_set behind, behind_each;
+	uint16_t next; /* in the list of those that are in a capture */
 };
 
 struct captures {
 	struct captured_stream *streams; /* by stream; NULL: none so far */
 	uint32_t begun, open;
+	uint16_t first; /* of the list; GP_NO_STREAM: it is empty */
 };
 
 void captures_release(struct caching *c);
@@ -50,13 +65,13 @@ void capture_work(struct caching *c, uint16_t stream);
 void capture_wait(struct caching *c, uint16_t stream, uint16_t by);
 
 /*
- * Where the uses of a block that is freed now end: nodes by stream, which the
- * caller frees.  NULL: a stream that uses it is not captured, or no node was
- * made, so that nothing in the graph tells.
+ * Where the uses of a block that is freed now end; the caller frees the list.
+ * Empty: a stream that uses it is not captured, or no node was made, so that
+ * nothing in the graph tells.
  */
-uint32_t *capture_mark(struct caching *c, const struct block *b);
+struct node_set capture_mark(struct caching *c, const struct block *b);
 /* Whether all that the stream does from here on comes behind the mark. */
 bool capture_is_past(const struct caching *c, uint16_t stream,
-		     const uint32_t *mark);
+		     const struct node_set *mark);
 
 #endif

@@ -20,25 +20,31 @@ static uint64_t hash_of(const struct caching *c, uint16_t stream)
 
 /* ---- small containers ---- */
 
-static void push(struct block_list *list, struct block *b)
+static void append(struct block_list *list, struct block *b)
 {
-	list->blocks = gp_mem_grow(list->blocks, &list->room, list->count + 1,
-				   sizeof(struct block *));
-	list->blocks[list->count++] = b;
+	b->is_unnamed = true;
+	b->left = list->last;
+	b->right = NULL;
+	*(list->last ? &list->last->right : &list->first) = b;
+	list->last = b;
 }
 
-static bool drop(struct block_list *list, const struct block *b)
+static void drop(struct block_list *list, struct block *b)
 {
-	size_t i = 0;
+	*(b->left ? &b->left->right : &list->first) = b->right;
+	*(b->right ? &b->right->left : &list->last) = b->left;
+	b->is_unnamed = false;
+}
 
-	while (i < list->count && list->blocks[i] != b)
-		i++;
-	if (i == list->count)
-		return false;
-	list->count--;
-	memmove(list->blocks + i, list->blocks + i + 1,
-		(list->count - i) * sizeof(struct block *));
-	return true;
+static void add_stream(struct stream_list *list, bool *is_listed,
+		       uint16_t stream)
+{
+	if (*is_listed)
+		return;
+	*is_listed = true;
+	list->streams = gp_mem_grow(list->streams, &list->room, list->count + 1,
+				    sizeof(*list->streams));
+	list->streams[list->count++] = stream;
 }
 
 static struct stream_set *make_set(struct events *events)
@@ -73,7 +79,8 @@ static void add_to_set(struct caching *c, struct stream_set **set,
 		robin_insert(&(*set)->streams, hash, stream, NULL);
 }
 
-static void enqueue(struct event_queue *queue, struct block *b)
+/* Its number. */
+static uint64_t enqueue(struct event_queue *queue, struct block *b)
 {
 	if (queue->head + queue->count == queue->room && queue->head) {
 		memmove(queue->events, queue->events + queue->head,
@@ -85,19 +92,72 @@ static void enqueue(struct event_queue *queue, struct block *b)
 				    sizeof(*queue->events));
 	queue->events[queue->head + queue->count++] =
 		(struct event){ ++queue->issued, b };
+	return queue->issued;
 }
 
-/* The waiting streams; the walk may change the map. */
-static size_t list_waiting(const struct events *events, uint32_t **streams)
+/* ---- streams in the order of a walk ---- */
+
+struct place {
+	size_t at; /* in the map of those that wait */
+	uint16_t stream;
+};
+
+static int by_place(const void *a, const void *b)
 {
-	const struct robin *map = &events->waiting;
+	const struct place *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Those of the list that wait; the walk may change the map. */
+static size_t list_waiting(const struct caching *c,
+			   const struct stream_list *list,
+			   struct place **places)
+{
 	size_t n = 0;
 
-	*streams = gp_mem_alloc(map->count, sizeof(**streams));
-	for (size_t i = robin_begin(map); i < robin_end(map);
-	     i = robin_after(map, i))
-		(*streams)[n++] = map->slots[i].key;
+	*places = gp_mem_alloc(list->count, sizeof(**places));
+	for (size_t i = 0; i < list->count; i++) {
+		uint16_t stream = list->streams[i];
+		size_t at = robin_place(&c->events.waiting, hash_of(c, stream),
+					stream);
+
+		if (at != SIZE_MAX)
+			(*places)[n++] = (struct place){ at, stream };
+	}
+	if (n > 1)
+		qsort(*places, n, sizeof(**places), by_place);
 	return n;
+}
+
+/* Events of the stream may be complete. */
+static void touch(struct events *events, uint16_t stream)
+{
+	add_stream(&events->touched, &events->queues[stream].is_touched,
+		   stream);
+}
+
+static void forget_touched(struct events *events)
+{
+	for (size_t i = 0; i < events->touched.count; i++)
+		events->queues[events->touched.streams[i]].is_touched = false;
+	events->touched.count = 0;
+}
+
+/* Leaves out those whose events have all passed. */
+static void thin_busy(struct events *events)
+{
+	struct stream_list *busy = &events->busy;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < busy->count; i++) {
+		struct event_queue *queue = &events->queues[busy->streams[i]];
+
+		queue->is_busy = queue->count;
+		if (queue->is_busy)
+			busy->streams[kept++] = busy->streams[i];
+	}
+	busy->count = kept;
 }
 
 /* ---- life ---- */
@@ -135,10 +195,11 @@ void events_release(struct caching *c)
 	}
 	robin_release(&events->waiting);
 	free(events->queues);
-	free(events->unnamed.blocks);
-	free(events->ready.blocks);
+	free(events->busy.streams);
+	free(events->touched.streams);
+	free(events->ready);
 	for (size_t i = 0; i < events->deferred.count; i++)
-		free(events->deferred.items[i].mark);
+		free(events->deferred.items[i].mark.list);
 	free(events->deferred.items);
 }
 
@@ -164,6 +225,22 @@ void events_record_use(struct caching *c, struct block *b, uint16_t stream)
 		add_to_set(c, &b->captured, stream);
 }
 
+/* Behind all that the stream does so far; the event's number. */
+static uint64_t insert_event(struct caching *c, struct block *b,
+			     uint16_t stream)
+{
+	struct events *events = &c->events;
+	struct event_queue *queue = &events->queues[stream];
+
+	b->event_count++;
+	events->all_done = false;
+	add_stream(&events->busy, &queue->is_busy, stream);
+	if (!robin_find(&events->waiting, hash_of(c, stream), stream))
+		robin_insert(&events->waiting, hash_of(c, stream), stream,
+			     NULL);
+	return enqueue(queue, b);
+}
+
 /* Events behind all that the block's streams do so far. */
 static void insert_events(struct caching *c, struct block *b)
 {
@@ -172,19 +249,18 @@ static void insert_events(struct caching *c, struct block *b)
 	if (b->uses_unknown) {
 		b->uses_unknown = false;
 		b->event_count++;
-		push(&c->events.unnamed, b);
+		append(&c->events.unnamed, b);
+		c->events.all_done = false;
 	}
 	for (size_t i = uses ? robin_begin(uses) : 0;
 	     uses && i < robin_end(uses); i = robin_after(uses, i)) {
-		uint16_t stream = (uint16_t)uses->slots[i].key;
-
-		b->event_count++;
-		enqueue(&c->events.queues[stream], b);
-		if (!robin_find(&c->events.waiting, hash_of(c, stream), stream))
-			robin_insert(&c->events.waiting, hash_of(c, stream),
-				     stream, NULL);
+		b->wait_stream = (uint16_t)uses->slots[i].key;
+		b->gc_base = insert_event(c, b, b->wait_stream);
+		uses->slots[i].value = (void *)(uintptr_t)b->gc_base;
 	}
-	drop_set(&c->events, &b->uses);
+	/* Several are needed until they are complete, one is in the block. */
+	if (uses && uses->count < 2)
+		drop_set(&c->events, &b->uses);
 }
 
 static void defer(struct caching *c, struct block *b)
@@ -193,9 +269,10 @@ static void defer(struct caching *c, struct block *b)
 
 	list->items = gp_mem_grow(list->items, &list->room, list->count + 1,
 				  sizeof(*list->items));
-	list->items[list->count++] = (struct deferred){
-		b, c->settings.capture_reuse ? capture_mark(c, b) : NULL
-	};
+	list->items[list->count++] =
+		(struct deferred){ b, c->settings.capture_reuse
+					      ? capture_mark(c, b)
+					      : (struct node_set){ 0 } };
 }
 
 bool events_hold(struct caching *c, struct block *b)
@@ -211,8 +288,10 @@ bool events_hold(struct caching *c, struct block *b)
 
 static void event_passed(struct caching *c, struct block *b)
 {
-	if (!--b->event_count)
-		caching_free_block(c, b);
+	if (--b->event_count)
+		return;
+	drop_set(&c->events, &b->uses);
+	caching_free_block(c, b);
 }
 
 /* Uses recorded while suspended are forgotten: the graph orders them. */
@@ -235,7 +314,7 @@ static void resume(struct caching *c, const struct deferred *deferred)
 {
 	struct block *b = deferred->block;
 
-	free(deferred->mark);
+	free(deferred->mark.list);
 	forget_captured(c, b);
 	insert_events(c, b);
 	if (!b->event_count)
@@ -280,12 +359,12 @@ void events_reuse(struct caching *c, uint16_t stream)
 		struct deferred deferred = list->items[i];
 		struct block *b = deferred.block;
 
-		if (!deferred.mark || b->stream != stream ||
-		    !capture_is_past(c, stream, deferred.mark)) {
+		if (!deferred.mark.count || b->stream != stream ||
+		    !capture_is_past(c, stream, &deferred.mark)) {
 			list->items[kept++] = deferred;
 			continue;
 		}
-		free(deferred.mark);
+		free(deferred.mark.list);
 		drop_set(&c->events, &b->uses);
 		caching_free_block(c, b);
 	}
@@ -313,29 +392,35 @@ static void process_queue(struct caching *c, uint16_t stream)
 
 static void process_ready(struct caching *c)
 {
-	struct block_list *ready = &c->events.ready;
+	struct events *events = &c->events;
 
-	for (size_t i = 0; i < ready->count; i++)
-		if (drop(&c->events.unnamed, ready->blocks[i]))
-			event_passed(c, ready->blocks[i]);
-	ready->count = 0;
+	for (size_t i = 0; i < events->ready_count; i++) {
+		struct block *b = events->ready[i].block;
+
+		if (b->id != events->ready[i].id || !b->is_unnamed)
+			continue;
+		drop(&events->unnamed, b);
+		event_passed(c, b);
+	}
+	events->ready_count = 0;
 }
 
 void events_process(struct caching *c)
 {
-	uint32_t *streams;
+	struct place *places;
 	size_t n;
 
 	if (c->events.deferred.count)
 		flush_deferred(c);
-	if (c->events.ready.count)
+	if (c->events.ready_count)
 		process_ready(c);
-	if (!c->events.waiting.count)
+	if (!c->events.touched.count)
 		return;
-	n = list_waiting(&c->events, &streams);
+	n = list_waiting(c, &c->events.touched, &places);
+	forget_touched(&c->events);
 	for (size_t i = 0; i < n; i++)
-		process_queue(c, (uint16_t)streams[i]);
-	free(streams);
+		process_queue(c, places[i].stream);
+	free(places);
 }
 
 static bool concerns(const struct block *b, const struct pool_pair *only)
@@ -363,83 +448,101 @@ static void synchronize_queue(struct caching *c, uint16_t stream,
 		event_passed(c, event.block);
 	}
 	queue->count = kept;
-	if (!kept)
-		queue->head = 0;
-	if (only && !kept)
-		robin_erase(&c->events.waiting, hash_of(c, stream), stream);
+	if (kept) {
+		touch(&c->events, stream);
+		return;
+	}
+	queue->head = 0;
+	robin_erase(&c->events.waiting, hash_of(c, stream), stream);
 }
 
 static void synchronize_unnamed(struct caching *c, const struct pool_pair *only)
 {
-	struct block_list *unnamed = &c->events.unnamed;
-	size_t kept = 0, n = unnamed->count;
+	struct block *b, *next;
 
-	for (size_t i = 0; i < n; i++) {
-		struct block *b = unnamed->blocks[i];
-
-		if (concerns(b, only)) {
-			drop(&c->events.ready, b);
-			event_passed(c, b);
-		} else {
-			unnamed->blocks[kept++] = b;
-		}
+	for (b = c->events.unnamed.first; b; b = next) {
+		next = b->right;
+		if (!concerns(b, only))
+			continue;
+		drop(&c->events.unnamed, b);
+		event_passed(c, b);
 	}
-	unnamed->count = kept;
 }
 
 void events_synchronize(struct caching *c, const struct pool_pair *only)
 {
-	uint32_t *streams;
+	struct place *places;
 	size_t n;
 
 	c->stats.num_sync_all_streams++;
 	flush_deferred(c);
 	synchronize_unnamed(c, only);
-	n = list_waiting(&c->events, &streams);
+	if (!c->events.waiting.count)
+		return;
+	n = list_waiting(c, &c->events.busy, &places);
 	for (size_t i = 0; i < n; i++)
-		synchronize_queue(c, (uint16_t)streams[i], only);
-	free(streams);
-	if (!only)
-		robin_clear(&c->events.waiting);
+		synchronize_queue(c, places[i].stream, only);
+	free(places);
+	thin_busy(&c->events);
+}
+
+static void make_ready(struct events *events, struct block *b)
+{
+	events->ready =
+		gp_mem_grow(events->ready, &events->ready_room,
+			    events->ready_count + 1, sizeof(*events->ready));
+	events->ready[events->ready_count++] = (struct ready_block){ b, b->id };
+}
+
+static void complete_up_to(struct events *events, uint16_t stream,
+			   uint64_t number)
+{
+	struct event_queue *queue = &events->queues[stream];
+
+	if (queue->done < number)
+		queue->done = number;
+	if (queue->count)
+		touch(events, stream);
+}
+
+static void complete_all(struct events *events)
+{
+	thin_busy(events);
+	for (size_t i = 0; i < events->busy.count; i++) {
+		uint16_t stream = events->busy.streams[i];
+
+		complete_up_to(events, stream, events->queues[stream].issued);
+	}
+	events->ready_count = 0;
+	for (struct block *b = events->unnamed.first; b; b = b->right)
+		make_ready(events, b);
+	events->all_done = true;
 }
 
 void events_complete_stream(struct caching *c, uint16_t stream)
 {
-	struct event_queue *queues = c->events.queues;
+	struct events *events = &c->events;
 
-	if (stream != GP_ALL_STREAMS) {
-		queues[stream].done = queues[stream].issued;
-		return;
-	}
-	for (size_t i = 0; i < c->config.stream_count; i++)
-		queues[i].done = queues[i].issued;
-	c->events.ready.count = 0;
-	for (size_t i = 0; i < c->events.unnamed.count; i++)
-		push(&c->events.ready, c->events.unnamed.blocks[i]);
+	if (stream != GP_ALL_STREAMS)
+		complete_up_to(events, stream, events->queues[stream].issued);
+	else if (!events->all_done)
+		complete_all(events);
 }
 
 /* With an event of the block all that was issued before it is done. */
-static void complete_in(struct event_queue *queue, const struct block *b)
-{
-	const struct event *events = queue->events + queue->head;
-
-	for (size_t i = 0; i < queue->count; i++)
-		if (events[i].block == b && events[i].number > queue->done)
-			queue->done = events[i].number;
-}
-
 void events_complete_block(struct caching *c, struct block *b)
 {
-	const struct block_list *unnamed = &c->events.unnamed;
-	const struct robin *waiting = &c->events.waiting;
+	const struct robin *map = b->uses ? &b->uses->streams : NULL;
+	struct events *events = &c->events;
 
-	for (size_t i = robin_begin(waiting); i < robin_end(waiting);
-	     i = robin_after(waiting, i))
-		complete_in(&c->events.queues[waiting->slots[i].key], b);
-
-	for (size_t i = 0; i < unnamed->count; i++)
-		if (unnamed->blocks[i] == b) {
-			push(&c->events.ready, b);
-			return;
-		}
+	if (!b->event_count)
+		return;
+	if (b->is_unnamed)
+		make_ready(events, b);
+	if (!map && b->event_count > b->is_unnamed)
+		complete_up_to(events, b->wait_stream, b->gc_base);
+	for (size_t i = map ? robin_begin(map) : 0; map && i < robin_end(map);
+	     i = robin_after(map, i))
+		complete_up_to(events, (uint16_t)map->slots[i].key,
+			       (uintptr_t)map->slots[i].value);
 }

@@ -11,13 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "allocator/caching/capture.h"
 #include "allocator/caching/robin.h"
 
 struct caching;
 struct block;
 struct pool_pair;
 
-/* Streams a block was used on. */
+/* Streams a block was used on; once it is freed and waits for several, with the
+ * number of its event on each. */
 struct stream_set {
 	struct robin streams; /* key: stream */
 	struct stream_set *spare;
@@ -33,12 +35,18 @@ struct event_queue {
 	struct event *events;
 	size_t head, count, room; /* a window into events */
 	uint64_t issued, done;	  /* numbers: done ones are complete */
+	bool is_busy, is_touched; /* whether it is in the list */
+};
+
+struct stream_list {
+	uint16_t *streams;
+	size_t count, room;
 };
 
 /* A block freed while events are suspended. */
 struct deferred {
 	struct block *block;
-	uint32_t *mark; /* capture_mark */
+	struct node_set mark; /* capture_mark */
 };
 
 struct deferred_list {
@@ -46,17 +54,30 @@ struct deferred_list {
 	size_t count, room;
 };
 
+/* Blocks through left and right, which no shelf needs while they wait. */
 struct block_list {
-	struct block **blocks;
-	size_t count, room;
+	struct block *first, *last;
+};
+
+/* A block while it has that id. */
+struct ready_block {
+	struct block *block;
+	uint32_t id;
 };
 
 struct events {
 	struct event_queue *queues; /* by stream */
 	struct robin waiting;	    /* streams with events, in walking order */
+	/* Streams that may have events, and those of them whose events may be
+	 * complete; in any order. */
+	struct stream_list busy, touched;
+	bool all_done; /* nothing was issued since all was complete */
 	/* Blocks whose stream the trace does not name, in order of free; ready
-	 * are those of them that the trace says are done. */
-	struct block_list unnamed, ready;
+	 * are those of them that the trace says are done, if they still wait.
+	 */
+	struct block_list unnamed;
+	struct ready_block *ready;
+	size_t ready_count, ready_room;
 	/* Freed while a routing suspends events, in order of free. */
 	struct deferred_list deferred;
 	struct stream_set *spare;
@@ -73,8 +94,8 @@ bool events_hold(struct caching *c, struct block *b);
 /* Whether there is anything for events_process to do. */
 static inline bool events_are_pending(const struct events *events)
 {
-	return events->deferred.count || events->ready.count ||
-	       events->waiting.count;
+	return events->deferred.count || events->ready_count ||
+	       events->touched.count;
 }
 
 /* Before each malloc: frees the blocks whose events are complete. */

@@ -11,24 +11,32 @@
 #include "allocator/release.h"
 #include "base/mem.h"
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static size_t chunk_count(const struct caching *c)
+{
+	return (c->config.stream_count + SHELVES - 1) / SHELVES;
+}
+
 static void init_pool(struct caching *c, struct pool_pair *pair,
 		      struct caching_pool *pool, bool is_small)
 {
 	pool->pair = pair;
 	pool->tally = &c->tally[is_small ? GP_STAT_SMALL : GP_STAT_LARGE];
 	pool->is_small = is_small;
-	pool->shelves =
-		gp_mem_alloc(c->config.stream_count, sizeof(*pool->shelves));
+	pool->pools = &c->pools;
+	pool->shelves = gp_mem_alloc(chunk_count(c), sizeof(*pool->shelves));
 }
 
 static void release_pool(struct caching *c, struct caching_pool *pool)
 {
-	for (size_t i = 0; i < c->config.stream_count; i++) {
-		if (pool->shelves[i])
-			free(pool->shelves[i]->unmapped);
+	for (size_t i = 0; i < chunk_count(c); i++)
 		free(pool->shelves[i]);
-	}
 	free(pool->shelves);
+	free(pool->listed);
 }
 
 /* PyTorch hashes the first number of an id, or the second if that is 0. */
@@ -61,6 +69,16 @@ static void release_pair(struct caching *c, struct pool_pair *pair)
 	free(pair);
 }
 
+static void release_shelves(struct pools *pools)
+{
+	for (size_t i = 0; i < pools->shelf_count; i++) {
+		free(pools->all[i]->unmapped);
+		free(pools->all[i]);
+	}
+	free(pools->all);
+	free(pools->largest);
+}
+
 void pools_release(struct caching *c)
 {
 	struct pool_pair *pair;
@@ -71,6 +89,7 @@ void pools_release(struct caching *c)
 		c->pools.erased = pair->erased;
 		release_pair(c, pair);
 	}
+	release_shelves(&c->pools);
 	robin_release(&c->pools.freeable);
 	robin_release(&c->pools.use_on_oom);
 	free(c->pools.no_split);
@@ -100,11 +119,138 @@ struct pool_pair *pool_pair_get(struct caching *c, uint16_t index)
 	return pair;
 }
 
+/* ---- shelves ---- */
+
+/* As many are looked at one by one. */
+#define FEW 16
+
+static void change(struct pools *pools, struct shelf *shelf)
+{
+	shelf->notes |= SHELF_CHANGED;
+	shelf->next_changed = pools->changed;
+	pools->changed = shelf;
+}
+
+/* Room for them in the tree, which is filled when somebody asks. */
+static void grow_tree(struct pools *pools)
+{
+	if (pools->shelf_count <= FEW || pools->shelf_count <= pools->leaves)
+		return;
+	pools->leaves = pools->leaves ? 2 * pools->leaves : 4 * FEW;
+	free(pools->largest);
+	pools->largest =
+		gp_mem_alloc(2 * pools->leaves, sizeof(*pools->largest));
+	pools->changed = NULL;
+	for (size_t i = 0; i < pools->shelf_count; i++)
+		change(pools, pools->all[i]);
+}
+
 struct shelf *pool_add_shelf(struct caching_pool *pool, uint16_t stream)
 {
-	pool->shelves[stream] = gp_mem_alloc(1, sizeof(struct shelf));
-	return pool->shelves[stream];
+	struct shelf ***chunk = &pool->shelves[stream >> SHELVES_SHIFT];
+	struct pools *pools = pool->pools;
+	struct shelf *shelf = gp_mem_alloc(1, sizeof(*shelf));
+
+	if (!*chunk)
+		*chunk = gp_mem_alloc(SHELVES, sizeof(**chunk));
+	(*chunk)[stream % SHELVES] = shelf;
+	shelf->pool = pool;
+	shelf->stream = stream;
+	shelf->number = (uint32_t)pools->shelf_count;
+	shelf->notes = SHELF_CHANGED;
+	pools->all = gp_mem_grow(pools->all, &pools->shelf_room,
+				 pools->shelf_count + 1, sizeof(*pools->all));
+	pools->all[pools->shelf_count++] = shelf;
+	if (pools->leaves)
+		change(pools, shelf);
+	grow_tree(pools);
+	return shelf;
 }
+
+void pool_note_new(struct shelf *shelf, uint8_t notes)
+{
+	struct caching_pool *pool = shelf->pool;
+
+	if (!pool)
+		return;
+	notes &= (uint8_t)~shelf->notes;
+	if (notes & SHELF_CHANGED)
+		change(pool->pools, shelf);
+	if (!(notes & SHELF_LISTED))
+		return;
+	shelf->notes |= SHELF_LISTED;
+	pool->listed =
+		gp_mem_grow(pool->listed, &pool->listed_room,
+			    pool->listed_count + 1, sizeof(*pool->listed));
+	pool->listed[pool->listed_count++] = shelf;
+}
+
+static int by_stream(const void *a, const void *b)
+{
+	const struct shelf *x = *(struct shelf *const *)a;
+	const struct shelf *y = *(struct shelf *const *)b;
+
+	return x->stream < y->stream ? -1 : x->stream > y->stream;
+}
+
+size_t pool_listed(struct caching_pool *pool, struct shelf ***shelves)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < pool->listed_count; i++) {
+		struct shelf *shelf = pool->listed[i];
+
+		if (shelf_is_empty(shelf))
+			shelf->notes &= (uint8_t)~SHELF_LISTED;
+		else
+			pool->listed[kept++] = shelf;
+	}
+	pool->listed_count = kept;
+	if (kept > 1)
+		qsort(pool->listed, kept, sizeof(*pool->listed), by_stream);
+	*shelves = pool->listed;
+	return kept;
+}
+
+static uint64_t largest_of(const struct shelf *shelf)
+{
+	const struct block *b =
+		shelf_is_empty(shelf) ? NULL : shelf_last(shelf);
+
+	return b ? b->size : 0;
+}
+
+/* The leaf, and what is above it. */
+static void climb(struct pools *pools, const struct shelf *shelf)
+{
+	uint64_t *largest = pools->largest;
+	size_t i = pools->leaves + shelf->number;
+
+	largest[i] = largest_of(shelf);
+	for (i /= 2; i; i /= 2)
+		largest[i] = larger(largest[2 * i], largest[2 * i + 1]);
+}
+
+uint64_t pools_largest_free(struct caching *c)
+{
+	struct pools *pools = &c->pools;
+	uint64_t largest = 0;
+	struct shelf *shelf;
+
+	if (pools->leaves) {
+		while ((shelf = pools->changed)) {
+			pools->changed = shelf->next_changed;
+			shelf->notes &= (uint8_t)~SHELF_CHANGED;
+			climb(pools, shelf);
+		}
+		return pools->largest[1];
+	}
+	for (size_t i = 0; i < pools->shelf_count; i++)
+		largest = larger(largest, largest_of(pools->all[i]));
+	return largest;
+}
+
+/* ---- routing ---- */
 
 static bool accepts(const struct caching *c, const struct pool_route *route,
 		    uint16_t stream)
@@ -283,41 +429,4 @@ void pool_erase(struct caching *c, struct pool_pair *pair)
 {
 	robin_erase(&c->pools.freeable, hash_of(c, pair->index), pair->index);
 	pair->exists = false;
-}
-
-static uint64_t largest_free(const struct caching *c,
-			     const struct caching_pool *pool)
-{
-	uint64_t largest = 0;
-
-	for (size_t i = 0; i < c->config.stream_count; i++) {
-		const struct block *b =
-			pool->shelves[i] ? shelf_last(pool->shelves[i]) : NULL;
-
-		if (b && b->size > largest)
-			largest = b->size;
-	}
-	return largest;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-uint64_t pools_largest_free(const struct caching *c)
-{
-	uint64_t largest = 0;
-	const struct pool_pair *pair;
-
-	for (size_t i = 0; i < c->pools.pair_count; i++)
-		if ((pair = c->pools.pairs[i]))
-			largest = larger(largest,
-					 larger(largest_free(c, &pair->small),
-						largest_free(c, &pair->large)));
-	for (pair = c->pools.erased; pair; pair = pair->erased)
-		largest =
-			larger(largest, larger(largest_free(c, &pair->small),
-					       largest_free(c, &pair->large)));
-	return largest;
 }

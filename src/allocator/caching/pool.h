@@ -25,9 +25,18 @@ struct caching_pool {
 	struct pool_pair *pair;
 	struct tally *tally; /* of its kind */
 	bool is_small;
-	uint64_t searches;	/* get_free_blocks_call_count */
-	struct shelf **shelves; /* by stream; NULL: nothing yet */
+	uint64_t searches; /* get_free_blocks_call_count */
+	/* By stream, in chunks, so that a pool of few streams is small; NULL:
+	 * nothing yet. */
+	struct shelf ***shelves;
+	/* Those that may hold blocks, in any order. */
+	struct shelf **listed;
+	size_t listed_count, listed_room;
+	struct pools *pools;
 };
+
+#define SHELVES_SHIFT 8
+#define SHELVES	      (1u << SHELVES_SHIFT) /* of a chunk */
 
 /* The pools of one id; index 0 of struct pools is the default one. */
 struct pool_pair {
@@ -62,6 +71,17 @@ struct pools {
 	size_t captures;	  /* of the routes */
 	struct pool_pair *erased; /* whose index is used again */
 	struct robin freeable, use_on_oom;
+	/*
+	 * All shelves there ever were.  When they are many, a tree over them
+	 * tells the largest free block of all: leaf i, at largest[leaves + i],
+	 * is what shelf i holds, a node is the larger of its two below. Shelves
+	 * that changed since somebody asked are in a list; when they are few,
+	 * each always counts as changed.
+	 */
+	struct shelf **all;
+	size_t shelf_count, shelf_room, leaves;
+	uint64_t *largest;
+	struct shelf *changed;
 	/* Requests go back to the oldest route's pool, up to 2.9. */
 	bool newest_route_first;
 };
@@ -86,7 +106,9 @@ struct pool_pair *pool_pair_get(struct caching *c, uint16_t index);
 static inline struct shelf *pool_shelf(const struct caching_pool *pool,
 				       uint16_t stream)
 {
-	return pool->shelves[stream];
+	struct shelf **chunk = pool->shelves[stream >> SHELVES_SHIFT];
+
+	return chunk ? chunk[stream % SHELVES] : NULL;
 }
 
 struct shelf *pool_add_shelf(struct caching_pool *pool, uint16_t stream);
@@ -95,9 +117,22 @@ struct shelf *pool_add_shelf(struct caching_pool *pool, uint16_t stream);
 static inline struct shelf *pool_shelf_make(struct caching_pool *pool,
 					    uint16_t stream)
 {
-	return pool->shelves[stream] ? pool->shelves[stream]
-				     : pool_add_shelf(pool, stream);
+	struct shelf *shelf = pool_shelf(pool, stream);
+
+	return shelf ? shelf : pool_add_shelf(pool, stream);
 }
+
+void pool_note_new(struct shelf *shelf, uint8_t notes);
+
+/* A block came to the shelf or went, or is another size. */
+static inline void pool_note(struct shelf *shelf, uint8_t notes)
+{
+	if (notes & ~shelf->notes)
+		pool_note_new(shelf, notes);
+}
+
+/* Shelves with blocks, by stream; valid until one gets its first. */
+size_t pool_listed(struct caching_pool *pool, struct shelf ***shelves);
 
 /* Where a request for pool index goes, routing considered. */
 enum gp_answer pool_of_request(struct caching *c, struct request *request,
@@ -116,7 +151,7 @@ enum gp_answer pool_change(struct caching *c, uint16_t index,
 			   enum gp_event_kind change);
 enum gp_answer pool_let_go(struct caching *c, uint16_t index);
 /* The largest free block of any pool, in bytes. */
-uint64_t pools_largest_free(const struct caching *c);
+uint64_t pools_largest_free(struct caching *c);
 /* Forgets a freeable pool without memory. */
 void pool_erase(struct caching *c, struct pool_pair *pair);
 

@@ -104,7 +104,7 @@ static void insert(struct robin *map, struct robin_slot entry)
 	map->count++;
 }
 
-static size_t index_of(const struct robin *map, uint64_t hash, uint32_t key)
+size_t robin_place(const struct robin *map, uint64_t hash, uint32_t key)
 {
 	int distance = 0;
 
@@ -119,7 +119,7 @@ static size_t index_of(const struct robin *map, uint64_t hash, uint32_t key)
 
 void **robin_find(struct robin *map, uint64_t hash, uint32_t key)
 {
-	size_t i = index_of(map, hash, key);
+	size_t i = robin_place(map, hash, key);
 
 	return i == SIZE_MAX ? NULL : &map->slots[i].value;
 }
@@ -131,7 +131,7 @@ void robin_insert(struct robin *map, uint64_t hash, uint32_t key, void *value)
 
 void robin_erase(struct robin *map, uint64_t hash, uint32_t key)
 {
-	size_t i = index_of(map, hash, key);
+	size_t i = robin_place(map, hash, key);
 
 	if (i == SIZE_MAX)
 		return;

@@ -31,6 +31,8 @@ struct robin {
 
 /* The value's place; NULL: no such key. */
 void **robin_find(struct robin *map, uint64_t hash, uint32_t key);
+/* Where it is in a walk; SIZE_MAX: no such key. */
+size_t robin_place(const struct robin *map, uint64_t hash, uint32_t key);
 void robin_insert(struct robin *map, uint64_t hash, uint32_t key, void *value);
 void robin_erase(struct robin *map, uint64_t hash, uint32_t key);
 void robin_clear(struct robin *map); /* keeps the size, as PyTorch's does */

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "allocator/caching/pool.h"
 #include "base/mem.h"
 
 /* Below SHELF_EXACT units there is nothing to shift: a bin for each. */
@@ -86,11 +87,13 @@ static void take(struct shelf *shelf, unsigned bin, struct block *b)
 
 void shelf_insert(struct shelf *shelf, struct block *b)
 {
+	pool_note(shelf, SHELF_LISTED | SHELF_CHANGED);
 	put(shelf, bin_of(b->size), b);
 }
 
 void shelf_remove(struct shelf *shelf, struct block *b)
 {
+	pool_note(shelf, SHELF_CHANGED);
 	take(shelf, bin_of(b->size), b);
 }
 
@@ -99,6 +102,7 @@ void shelf_shrink(struct shelf *shelf, struct block *b, uint64_t bytes)
 	unsigned from = bin_of(b->size), to = bin_of(b->size - bytes);
 	bool moves = from != to || shelf->bins[from].first != b;
 
+	pool_note(shelf, SHELF_CHANGED);
 	if (moves)
 		take(shelf, from, b);
 	b->addr += bytes;

@@ -10,6 +10,7 @@
 #ifndef CACHING_SHELF_H
 #define CACHING_SHELF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,15 +23,31 @@
 #define SHELF_BINS	  (SHELF_EXACT + (55 - 6) * (1 << SHELF_STEPS_SHIFT))
 #define SHELF_WORDS	  ((SHELF_BINS + 63) / 64)
 
+/* What is known of a shelf elsewhere, so that nobody looks at them all. */
+enum shelf_note {
+	SHELF_LISTED = 1 << 0,	/* where blocks are collected: pool.h */
+	SHELF_CHANGED = 1 << 1, /* its largest block may be another */
+};
+
 /* Zeroed is empty. */
 struct shelf {
 	uint64_t summary; /* bit w: words[w] is not 0 */
+	uint8_t notes;	  /* enum shelf_note */
+	uint16_t stream;
+	uint32_t number; /* among all shelves, from 0 */
+	struct shelf *next_changed;
+	struct caching_pool *pool; /* NULL: of none */
 	uint64_t words[SHELF_WORDS];
 	struct bin bins[SHELF_BINS];
 	/* Unmapped blocks of expandable segments, by address. */
 	struct block **unmapped;
 	size_t unmapped_count, unmapped_room;
 };
+
+static inline bool shelf_is_empty(const struct shelf *shelf)
+{
+	return !shelf->summary;
+}
 
 void shelf_insert(struct shelf *shelf, struct block *b);
 void shelf_remove(struct shelf *shelf, struct block *b);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A replay takes time in proportion to its events, however many streams and
+ * pools there are, and however many of them one block was used on.  Twice the
+ * events eight times over are far from 64 times the work: processor time of two
+ * runs here, as a ratio.
+ */
+#include <time.h>
+
+#include "played.h"
+#include "suite.h"
+#include "trace_text.h"
+
+#define SMALL	1500
+#define TIMES	8
+#define AT_MOST 26.0 /* linear is 8, quadratic 64 */
+#define TRIES	3
+
+/* Writes the events of a trace of about n. */
+typedef void author(FILE *out, unsigned n);
+
+static void alloc(FILE *out, unsigned id, unsigned stream, unsigned pool)
+{
+	fprintf(out,
+		"{\"op\":\"alloc\",\"id\":%u,\"size\":512,\"stream\":%u,"
+		"\"pool\":[0,%u]}\n",
+		id, stream, pool);
+}
+
+static void about_block(FILE *out, const char *op, unsigned id)
+{
+	fprintf(out, "{\"op\":\"%s\",\"id\":%u}\n", op, id);
+}
+
+static void about_pool(FILE *out, const char *op, unsigned pool)
+{
+	fprintf(out, "{\"op\":\"%s\",\"pool\":[0,%u]}\n", op, pool);
+}
+
+static void use(FILE *out, unsigned id, unsigned stream)
+{
+	fprintf(out, "{\"op\":\"record_stream\",\"id\":%u,\"stream\":%u}\n", id,
+		stream);
+}
+
+static void frees(FILE *out, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		about_block(out, "free", i);
+}
+
+static void streams(FILE *out, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		alloc(out, i, i, 0);
+	frees(out, n);
+}
+
+static void streams_emptied(FILE *out, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		alloc(out, i, i, 0);
+		about_block(out, "free", i);
+		fprintf(out, "{\"op\":\"empty_cache\"}\n");
+	}
+}
+
+static void pools(FILE *out, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		about_pool(out, "pool_create", i + 1);
+		about_pool(out, "pool_begin", i + 1);
+		alloc(out, i, i, 0);
+		about_pool(out, "pool_end", i + 1);
+	}
+	frees(out, n);
+}
+
+static void captures(FILE *out, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		fprintf(out,
+			"{\"op\":\"capture_begin\",\"pool\":[0,%u],"
+			"\"stream\":%u}\n",
+			i + 1, i + 1);
+		alloc(out, i, i + 1, 0);
+		about_pool(out, "capture_end", i + 1);
+	}
+	frees(out, n);
+}
+
+static void streams_on_a_block(FILE *out, unsigned n)
+{
+	alloc(out, 0, 0, 0);
+	for (unsigned i = 0; i < n; i++)
+		use(out, 0, i + 1);
+	about_block(out, "free", 0);
+	for (unsigned i = 0; i < n; i++)
+		alloc(out, i + 1, 0, 0);
+}
+
+/* What waits is waited for one by one, the last first. */
+static void waiting(FILE *out, unsigned n, bool has_streams)
+{
+	for (unsigned i = 0; i < n; i++) {
+		alloc(out, i, 0, 0);
+		if (has_streams)
+			use(out, i, i + 1);
+		else
+			about_block(out, "record_stream", i);
+	}
+	frees(out, n);
+	for (unsigned i = 0; i < n; i++) {
+		about_block(out, "synchronize", n - 1 - i);
+		alloc(out, n + i, 0, 0);
+	}
+}
+
+static void waiting_for_streams(FILE *out, unsigned n)
+{
+	waiting(out, n, true);
+}
+
+static void waiting_for_unnamed(FILE *out, unsigned n)
+{
+	waiting(out, n, false);
+}
+
+static const struct {
+	const char *name;
+	author *write;
+} rows[] = {
+	{ "streams", streams },
+	{ "streams, emptied", streams_emptied },
+	{ "pools", pools },
+	{ "captures", captures },
+	{ "streams on a block", streams_on_a_block },
+	{ "blocks that wait for streams", waiting_for_streams },
+	{ "blocks that wait for unnamed streams", waiting_for_unnamed },
+};
+
+static struct gp_trace *make(author *write, unsigned n)
+{
+	struct gp_trace *trace;
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	fprintf(out, "{\"format\":\"gpupool-trace\",\"version\":1,"
+		     "\"devices\":[{\"device\":0}]}\n");
+	write(out, n);
+	fclose(out);
+	trace = trace_of(text);
+	free(text);
+	return trace;
+}
+
+/* The least processor time of some runs, in ticks. */
+static clock_t cost(author *write, unsigned n)
+{
+	struct gp_trace *trace = make(write, n);
+	clock_t least = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		clock_t start = clock(), ticks;
+		struct gp_replay_result result = replayed(trace);
+
+		ticks = clock() - start;
+		least = !i || ticks < least ? ticks : least;
+		gp_replay_release(&result);
+	}
+	gp_trace_destroy(trace);
+	return least;
+}
+
+START_TEST(test_time_is_linear)
+{
+	clock_t small = cost(rows[_i].write, SMALL);
+	clock_t large = cost(rows[_i].write, SMALL * TIMES);
+
+	ck_assert_msg((double)large <= AT_MOST * (double)(small + 200),
+		      "%s: %d times the events, %.1f times the time",
+		      rows[_i].name, TIMES, (double)large / (double)small);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("growth");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, test_time_is_linear, 0, (int)COUNT_OF(rows));
+	return suite_play("growth", tcase);
+}
