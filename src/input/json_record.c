@@ -23,55 +23,57 @@ uint32_t gp_json_pair(struct gp_json_snapshot *s, struct gp_pool_id id)
 
 /* ---- values: each adds the key's bit to *bad when it is none of its kind */
 
-static enum gp_word find_word(const char *text, enum gp_word first,
+static enum gp_word find_word(struct gp_plain_text text, enum gp_word first,
 			      enum gp_word last)
 {
 	unsigned word;
 
 	for (word = first; word <= last; word++)
-		if (text[0] == gp_word_texts[word][0] &&
-		    !strcmp(text, gp_word_texts[word]))
+		if (gp_plain_is(text, gp_word_texts[word]))
 			return (enum gp_word)word;
 	return GP_WORDS;
 }
 
-static void take_number(const json_t *value, enum gp_word key, uint64_t *to,
-			uint64_t *bad)
+static void take_number(const struct gp_json_scalar *value, enum gp_word key,
+			uint64_t *to, uint64_t *bad)
 {
-	if (!gp_json_number(value, to))
+	if (value->kind == GP_JSON_NUMBER)
+		*to = value->number;
+	else
 		*bad |= GP_WORD_BIT(key);
 }
 
 /* A handle may have its top bit set, and PyTorch writes it signed. */
-static void take_stream(const json_t *value, uint64_t *to, uint64_t *bad)
+static void take_stream(const struct gp_json_scalar *value, uint64_t *to,
+			uint64_t *bad)
 {
-	if (json_is_integer(value))
-		*to = (uint64_t)json_integer_value(value);
+	if (json_is_integer(value->json))
+		*to = (uint64_t)json_integer_value(value->json);
 	else
 		take_number(value, GP_WORD_STREAM, to, bad);
 }
 
-static void take_pair(struct gp_json_snapshot *s, const json_t *value,
-		      enum gp_word key, uint32_t *to, uint64_t *bad)
+static void take_pair(struct gp_json_snapshot *s,
+		      const struct gp_json_scalar *value, enum gp_word key,
+		      uint32_t *to, uint64_t *bad)
 {
-	struct gp_pool_id id;
-
-	if (gp_json_pool(value, &id))
-		*to = gp_json_pair(s, id);
+	if (value->kind == GP_JSON_PAIR)
+		*to = gp_json_pair(s, value->pair);
 	else
 		*bad |= GP_WORD_BIT(key);
 }
 
-static uint8_t word_of(const json_t *value, enum gp_word first,
+static uint8_t word_of(const struct gp_json_scalar *value, enum gp_word first,
 		       enum gp_word last)
 {
-	if (!json_is_string(value))
+	if (value->kind != GP_JSON_TEXT)
 		return GP_WORDS;
-	return (uint8_t)find_word(json_string_value(value), first, last);
+	return (uint8_t)find_word(value->text, first, last);
 }
 
-static void take_word(const json_t *value, enum gp_word key, enum gp_word first,
-		      enum gp_word last, uint8_t *to, uint64_t *bad)
+static void take_word(const struct gp_json_scalar *value, enum gp_word key,
+		      enum gp_word first, enum gp_word last, uint8_t *to,
+		      uint64_t *bad)
 {
 	*to = word_of(value, first, last);
 	if (*to == GP_WORDS)
@@ -88,7 +90,9 @@ static void read_keys(struct gp_json_snapshot *s, struct gp_json_walk *walk,
 		      char *key, set_key *set, void *record)
 {
 	do {
-		enum gp_word word = find_word(key, 0, GP_WORD_KEYS - 1);
+		enum gp_word word =
+			find_word((struct gp_plain_text){ key, strlen(key) }, 0,
+				  GP_WORD_KEYS - 1);
 
 		if (word == GP_WORDS)
 			gp_json_skip(s->scan);
@@ -114,34 +118,35 @@ static void set_entry(struct gp_json_snapshot *s, void *record,
 {
 	struct gp_snapshot_entry *entry = record;
 	uint64_t bad = 0;
-	json_t *value;
+	struct gp_json_scalar value;
 
 	entry->keys |= (uint16_t)GP_WORD_BIT(key);
 	if (key == GP_WORD_FRAMES) {
 		entry->site = gp_json_frames(s);
 		return;
 	}
-	value = gp_json_value(s->scan);
+	gp_json_scalar(s->scan, &value);
 	switch ((unsigned)key) {
 	case GP_WORD_ACTION:
-		entry->action = word_of(value, GP_WORD_ALLOC, GP_WORD_ANNOTATE);
+		entry->action =
+			word_of(&value, GP_WORD_ALLOC, GP_WORD_ANNOTATE);
 		break;
 	case GP_WORD_ADDR:
 	case GP_WORD_DEVICE_FREE:
-		take_number(value, key, &entry->addr, &bad);
+		take_number(&value, key, &entry->addr, &bad);
 		break;
-	case GP_WORD_SIZE: take_number(value, key, &entry->size, &bad); break;
-	case GP_WORD_STREAM: take_stream(value, &entry->stream, &bad); break;
+	case GP_WORD_SIZE: take_number(&value, key, &entry->size, &bad); break;
+	case GP_WORD_STREAM: take_stream(&value, &entry->stream, &bad); break;
 	case GP_WORD_TIME_US:
-		take_number(value, key, &entry->time_us, &bad);
+		take_number(&value, key, &entry->time_us, &bad);
 		break;
 	case GP_WORD_POOL_ID:
-		take_pair(s, value, key, &entry->pair, &bad);
+		take_pair(s, &value, key, &entry->pair, &bad);
 		break;
 	default: break;
 	}
 	entry->bad |= (uint16_t)bad;
-	json_decref(value);
+	json_decref(value.json);
 }
 
 static void deliver_entry(struct gp_json_snapshot *s, uint64_t ordinal,
@@ -178,32 +183,32 @@ static void set_block(struct gp_json_snapshot *s, void *record,
 		      enum gp_word key)
 {
 	struct gp_snapshot_block *block = record;
-	json_t *value;
+	struct gp_json_scalar value;
 
 	block->keys |= GP_WORD_BIT(key);
 	if (key == GP_WORD_FRAMES) {
 		block->site = gp_json_frames(s);
 		return;
 	}
-	value = gp_json_value(s->scan);
+	gp_json_scalar(s->scan, &value);
 	switch ((unsigned)key) {
 	case GP_WORD_ADDRESS:
-		take_number(value, key, &block->addr, &block->bad);
+		take_number(&value, key, &block->addr, &block->bad);
 		break;
 	case GP_WORD_SIZE:
-		take_number(value, key, &block->size, &block->bad);
+		take_number(&value, key, &block->size, &block->bad);
 		break;
 	case GP_WORD_REQUESTED_SIZE:
-		take_number(value, key, &block->requested, &block->bad);
+		take_number(&value, key, &block->requested, &block->bad);
 		break;
 	case GP_WORD_STATE:
-		take_word(value, key, GP_WORD_ACTIVE_ALLOCATED,
+		take_word(&value, key, GP_WORD_ACTIVE_ALLOCATED,
 			  GP_WORD_INACTIVE, &block->state, &block->bad);
 		break;
-	case GP_WORD_HISTORY: block->site = history_site(s, value); break;
+	case GP_WORD_HISTORY: block->site = history_site(s, value.json); break;
 	default: break;
 	}
-	json_decref(value);
+	json_decref(value.json);
 }
 
 /* ---- segments ---- */
@@ -237,7 +242,7 @@ static void set_segment(struct gp_json_snapshot *s, void *record,
 {
 	struct segment *segment = record;
 	struct gp_snapshot_segment *r = &segment->record;
-	json_t *value;
+	struct gp_json_scalar value;
 
 	r->keys |= GP_WORD_BIT(key);
 	if (key == GP_WORD_FRAMES) {
@@ -248,29 +253,31 @@ static void set_segment(struct gp_json_snapshot *s, void *record,
 		read_blocks(s, segment);
 		return;
 	}
-	value = gp_json_value(s->scan);
+	gp_json_scalar(s->scan, &value);
 	switch ((unsigned)key) {
 	case GP_WORD_DEVICE:
-		take_number(value, key, &r->device, &r->bad);
+		take_number(&value, key, &r->device, &r->bad);
 		break;
-	case GP_WORD_ADDRESS: take_number(value, key, &r->addr, &r->bad); break;
+	case GP_WORD_ADDRESS:
+		take_number(&value, key, &r->addr, &r->bad);
+		break;
 	case GP_WORD_TOTAL_SIZE:
-		take_number(value, key, &r->size, &r->bad);
+		take_number(&value, key, &r->size, &r->bad);
 		break;
-	case GP_WORD_STREAM: take_stream(value, &r->stream, &r->bad); break;
+	case GP_WORD_STREAM: take_stream(&value, &r->stream, &r->bad); break;
 	case GP_WORD_SEGMENT_POOL_ID:
-		take_pair(s, value, key, &r->pair, &r->bad);
+		take_pair(s, &value, key, &r->pair, &r->bad);
 		break;
 	case GP_WORD_SEGMENT_TYPE:
-		take_word(value, key, GP_WORD_SMALL, GP_WORD_LARGE, &r->type,
+		take_word(&value, key, GP_WORD_SMALL, GP_WORD_LARGE, &r->type,
 			  &r->bad);
 		break;
 	case GP_WORD_IS_EXPANDABLE:
-		r->is_expandable = json_is_true(value);
+		r->is_expandable = value.kind == GP_JSON_TRUE;
 		break;
 	default: break;
 	}
-	json_decref(value);
+	json_decref(value.json);
 }
 
 static void deliver_segment(struct gp_json_snapshot *s,
@@ -331,28 +338,29 @@ static void set_annotation(struct gp_json_snapshot *s, void *record,
 {
 	struct annotation *a = record;
 	struct gp_snapshot_annotation *r = &a->record;
-	json_t *value = gp_json_value(s->scan);
+	struct gp_json_scalar value;
 
+	gp_json_scalar_of(gp_json_value(s->scan), &value);
 	r->keys |= GP_WORD_BIT(key);
 	switch ((unsigned)key) {
 	case GP_WORD_DEVICE:
-		take_number(value, key, &r->device, &r->bad);
+		take_number(&value, key, &r->device, &r->bad);
 		break;
 	case GP_WORD_TIME_US:
-		take_number(value, key, &r->time_us, &r->bad);
+		take_number(&value, key, &r->time_us, &r->bad);
 		break;
 	case GP_WORD_STAGE:
-		r->stage = word_of(value, GP_WORD_START, GP_WORD_END);
+		r->stage = word_of(&value, GP_WORD_START, GP_WORD_END);
 		break;
 	case GP_WORD_NAME:
 		json_decref(a->name);
-		a->name = json_incref(value);
-		if (!json_is_string(value))
+		a->name = json_incref(value.json);
+		if (!json_is_string(value.json))
 			r->bad |= GP_WORD_BIT(key);
 		break;
 	default: break;
 	}
-	json_decref(value);
+	json_decref(value.json);
 }
 
 void gp_json_annotation(struct gp_json_snapshot *s, size_t number)

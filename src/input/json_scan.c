@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "input/json_value.h"
 
 #define ITEM_BYTES (16u << 20) /* of one event, segment or text */
 #define DEPTH	   200	       /* brackets in brackets */
@@ -19,7 +20,7 @@ void gp_json_scan_init(struct gp_json_scan *scan, struct gp_source *source,
 
 void gp_json_scan_release(struct gp_json_scan *scan)
 {
-	free(scan->item);
+	free(scan->kept);
 }
 
 static void fail_at(struct gp_json_scan *scan, uint64_t byte, const char *what)
@@ -57,6 +58,8 @@ int gp_json_peek(struct gp_json_scan *scan)
 
 	if (scan->status)
 		return -1;
+	if (s->at<s->end && * s->at> ' ')
+		return *s->at;
 	do {
 		for (; s->at < s->end; s->at++) {
 			if (!is_space(*s->at))
@@ -122,9 +125,9 @@ static bool keep(struct cut *cut, const void *bytes, size_t n)
 		fail_at(scan, scan->start, "a single item of more than 16 MiB");
 		return false;
 	}
-	scan->item =
-		gp_mem_grow(scan->item, &scan->room, scan->length + n + 32, 1);
-	memcpy(scan->item + scan->length, bytes, n);
+	scan->kept =
+		gp_mem_grow(scan->kept, &scan->room, scan->length + n + 32, 1);
+	memcpy(scan->kept + scan->length, bytes, n);
 	scan->length += n;
 	return true;
 }
@@ -171,11 +174,11 @@ static bool is_wide(const char *digits, size_t length)
 	return memcmp(digits, most, length) <= 0;
 }
 
-/* The literal from item[at] on, if it is such a number, becomes a string. */
+/* The literal from kept[at] on, if it is such a number, becomes a string. */
 static void widen(struct gp_json_scan *scan, size_t at)
 {
 	size_t length = scan->length - at;
-	char *digits = scan->item + at; /* keep() leaves room for three */
+	char *digits = scan->kept + at; /* keep() leaves room for three */
 
 	if (!is_wide(digits, length))
 		return;
@@ -257,6 +260,76 @@ static bool cut_token(struct cut *cut)
 	}
 }
 
+/* ---- values that lie in the window as they would be cut ---- */
+
+/* Behind the string that begins there; NULL: not so plain, or not all there. */
+static const unsigned char *pass_string(const unsigned char *at)
+{
+	for (at++; *at != '"'; at++) {
+		at += *at == '\\';
+		if (!*at)
+			return NULL;
+	}
+	return at + 1;
+}
+
+/* A number that need not be widened, or a word. */
+static const unsigned char *pass_literal(const unsigned char *at)
+{
+	const unsigned char *from = at;
+
+	while (*at && !ends_literal(*at))
+		at++;
+	return at - from < 19 ? at : NULL;
+}
+
+/*
+ * Behind the value that begins there, if between its tokens is nothing but
+ * single spaces; NULL: it has to be cut.  Behind the window lie zeros, which
+ * end all of it.
+ */
+static const unsigned char *pass_value(const unsigned char *at)
+{
+	unsigned depth = 0;
+
+	do {
+		at += depth && *at == ' ';
+		switch (*at) {
+		case '"': at = pass_string(at); break;
+		case '{':
+		case '[': at = ++depth > DEPTH ? NULL : at + 1; break;
+		case '}':
+		case ']': at = depth-- ? at + 1 : NULL; break;
+		case ',':
+		case ':': at = depth ? at + 1 : NULL; break;
+		case ' ':
+		case '\n':
+		case '\t':
+		case '\r':
+		case '\0': return NULL;
+		default: at = pass_literal(at);
+		}
+	} while (at && depth);
+	return at;
+}
+
+static bool cut_plain(struct gp_json_scan *scan)
+{
+	struct gp_source *s = scan->source;
+	const unsigned char *end;
+
+	if (s->config->by_jansson)
+		return false;
+	end = pass_value(s->at);
+	/* What ends with the window may go on behind it. */
+	if (!end || end >= s->end || (size_t)(end - s->at) > ITEM_BYTES)
+		return false;
+	scan->item = (const char *)s->at;
+	scan->length = (size_t)(end - s->at);
+	s->at = end;
+	return true;
+}
+
 static bool cut_value(struct gp_json_scan *scan, bool is_kept)
 {
 	struct cut cut = { .scan = scan, .is_kept = is_kept };
@@ -265,10 +338,13 @@ static bool cut_value(struct gp_json_scan *scan, bool is_kept)
 	if (gp_json_peek(scan) < 0)
 		gp_json_fail(scan, "it ends where a value should stand");
 	scan->start = gp_source_offset(scan->source);
+	if (!scan->status && cut_plain(scan))
+		return true;
 	do {
 		if (scan->status || !cut_token(&cut))
 			return false;
 	} while (cut.depth);
+	scan->item = scan->kept;
 	return true;
 }
 
@@ -291,6 +367,60 @@ json_t *gp_json_parse(struct gp_json_scan *scan)
 	if (!value)
 		fail_at(scan, scan->start, error.text);
 	return value;
+}
+
+/* A plain value, all of it in the window. */
+static bool plain_scalar(struct gp_plain *p, struct gp_json_scalar *to)
+{
+	bool is_true;
+
+	switch (*p->at) {
+	case '"': to->kind = GP_JSON_TEXT; return gp_plain_string(p, &to->text);
+	case '[': to->kind = GP_JSON_PAIR; return gp_plain_pair(p, &to->pair);
+	case 't':
+	case 'f':
+		if (!gp_plain_flag(p, &is_true))
+			return false;
+		to->kind = is_true ? GP_JSON_TRUE : GP_JSON_FALSE;
+		return true;
+	default:
+		to->kind = GP_JSON_NUMBER;
+		return gp_plain_number(p, &to->number);
+	}
+}
+
+void gp_json_scalar_of(json_t *json, struct gp_json_scalar *to)
+{
+	to->json = json;
+	to->kind = GP_JSON_OTHER;
+	if (gp_json_number(json, &to->number)) {
+		to->kind = GP_JSON_NUMBER;
+	} else if (gp_json_pool(json, &to->pair)) {
+		to->kind = GP_JSON_PAIR;
+	} else if (json_is_boolean(json)) {
+		to->kind = json_is_true(json) ? GP_JSON_TRUE : GP_JSON_FALSE;
+	} else if (json_is_string(json)) {
+		to->kind = GP_JSON_TEXT;
+		to->text.bytes = json_string_value(json);
+		to->text.length = strlen(to->text.bytes);
+	}
+}
+
+void gp_json_scalar(struct gp_json_scan *scan, struct gp_json_scalar *to)
+{
+	struct gp_plain p = { 0 };
+
+	to->json = NULL;
+	if (gp_json_peek(scan) >= 0 && !scan->source->config->by_jansson) {
+		p.at = scan->source->at;
+		if (plain_scalar(&p, to) && p.at < scan->source->end &&
+		    ends_literal(*p.at)) {
+			scan->source->at = p.at;
+			scan->line += p.lines;
+			return;
+		}
+	}
+	gp_json_scalar_of(gp_json_value(scan), to);
 }
 
 json_t *gp_json_value(struct gp_json_scan *scan)

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "gpupool/status.h"
+#include "input/json_plain.h"
 #include "input/source.h"
 
 #define GP_JSON_KEY_ROOM 64 /* longer keys are none that we know */
@@ -24,8 +25,10 @@ struct gp_json_scan {
 	struct gp_source *source; /* borrowed */
 	struct gp_diag *diag;
 	enum gp_status status;
-	char *item; /* the value cut out last */
-	size_t length, room;
+	const char *item; /* the value cut out last, until the source moves */
+	size_t length;
+	char *kept; /* where it lies, if not in the window */
+	size_t room;
 	uint64_t start; /* where it stood */
 	uint64_t line;	/* line breaks passed */
 };
@@ -58,6 +61,29 @@ bool gp_json_next_key(struct gp_json_scan *scan, struct gp_json_walk *walk,
  */
 #define GP_JSON_WIDE '\x7f'
 json_t *gp_json_value(struct gp_json_scan *scan);
+
+/* The same, where most values are plain, which jansson then does not see. */
+enum gp_json_kind {
+	GP_JSON_OTHER, /* or a failure */
+	GP_JSON_NUMBER,
+	GP_JSON_TEXT,
+	GP_JSON_TRUE,
+	GP_JSON_FALSE,
+	GP_JSON_PAIR,
+};
+
+struct gp_json_scalar {
+	enum gp_json_kind kind;
+	uint64_t number;
+	struct gp_pool_id pair;
+	/* Up to a NUL; until the source moves, or json goes. */
+	struct gp_plain_text text;
+	json_t *json; /* NULL: plain; else the caller's */
+};
+
+void gp_json_scalar(struct gp_json_scan *scan, struct gp_json_scalar *to);
+/* Of what jansson read, which it then holds; NULL: of a failure. */
+void gp_json_scalar_of(json_t *json, struct gp_json_scalar *to);
 /* The same in two steps: its text into item and length, then parsed. */
 bool gp_json_cut(struct gp_json_scan *scan);
 json_t *gp_json_parse(struct gp_json_scan *scan);

@@ -7,10 +7,10 @@
  * other goes to jansson.  Only what jansson read is ever refused, so a message
  * does not depend on how an event is written.
  */
-#include <endian.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "input/json_plain.h"
 #include "input/json_trace.h"
 #include "input/json_value.h"
 
@@ -87,10 +87,7 @@ struct raw {
 	uint8_t fields;	  /* enum gp_event_field */
 	uint64_t numbers[KEYS];
 	struct gp_pool_id pool;
-	struct text {
-		const char *bytes;
-		size_t length;
-	} texts[KEYS];
+	struct gp_plain_text texts[KEYS];
 	const json_t *values[KEYS];
 };
 
@@ -163,13 +160,13 @@ static bool take_site(struct gp_json_trace *t, const struct raw *raw,
 }
 
 static bool take_text(struct gp_json_trace *t, const struct raw *raw,
-		      enum key key, struct text *to)
+		      enum key key, struct gp_plain_text *to)
 {
 	const json_t *value = raw->is_plain ? NULL : value_of(raw, key);
 
 	if (!raw->is_plain) {
-		*to = (struct text){ json_string_value(value),
-				     json_string_length(value) };
+		*to = (struct gp_plain_text){ json_string_value(value),
+					      json_string_length(value) };
 		return gp_json_trace_text(t, raw->op, names[key], value);
 	}
 	*to = raw->texts[key];
@@ -188,22 +185,12 @@ static bool is_false(const struct raw *raw, enum key key)
 			     : json_is_false(value_of(raw, key));
 }
 
-static bool is_text(struct text text, const char *other)
-{
-	size_t i;
-
-	for (i = 0; i < text.length; i++)
-		if (text.bytes[i] != other[i])
-			return false;
-	return !other[i];
-}
-
 /* ---- what they mean ---- */
 
 static bool find_kind(struct gp_json_trace *t, struct raw *raw, uint8_t *kind)
 {
 	char shown[GP_JSON_SHOWN];
-	struct text op = raw->texts[OP];
+	struct gp_plain_text op = raw->texts[OP];
 
 	if (!raw->is_plain) {
 		op.bytes = json_string_value(value_of(raw, OP));
@@ -212,7 +199,7 @@ static bool find_kind(struct gp_json_trace *t, struct raw *raw, uint8_t *kind)
 	if (!op.bytes)
 		return wrong(t, raw, OP, "a text");
 	for (*kind = 0; *kind < GP_EVENT_KINDS; ++*kind)
-		if (is_text(op, gp_event_kind_name(*kind))) {
+		if (gp_plain_is(op, gp_event_kind_name(*kind))) {
 			raw->op = gp_event_kind_name(*kind);
 			raw->fields = gp_event_fields(*kind);
 			return true;
@@ -304,7 +291,7 @@ static bool read_fraction(struct gp_json_trace *t, const struct raw *raw,
 static bool read_stage(struct gp_json_trace *t, const struct raw *raw,
 		       struct gp_event *event)
 {
-	struct text stage = raw->texts[STAGE];
+	struct gp_plain_text stage = raw->texts[STAGE];
 
 	if (event->kind != GP_MARK || !has(raw, STAGE))
 		return true;
@@ -312,9 +299,9 @@ static bool read_stage(struct gp_json_trace *t, const struct raw *raw,
 		stage.bytes = json_string_value(raw->values[STAGE]);
 		stage.length = stage.bytes ? strlen(stage.bytes) : 0;
 	}
-	if (stage.bytes && is_text(stage, "start"))
+	if (stage.bytes && gp_plain_is(stage, "start"))
 		event->mark = GP_MARK_START;
-	else if (stage.bytes && is_text(stage, "end"))
+	else if (stage.bytes && gp_plain_is(stage, "end"))
 		event->mark = GP_MARK_END;
 	else
 		return wrong(t, raw, STAGE, "start or end, or not there");
@@ -324,7 +311,7 @@ static bool read_stage(struct gp_json_trace *t, const struct raw *raw,
 static bool read_text(struct gp_json_trace *t, const struct raw *raw,
 		      struct gp_event *event)
 {
-	struct text text;
+	struct gp_plain_text text;
 
 	if (!(raw->fields & GP_HAS_TEXT))
 		return true;
@@ -434,34 +421,6 @@ void gp_json_trace_event(struct gp_json_trace *t, uint32_t device,
 
 /* ---- the plain form ---- */
 
-/* Where the reading of an event stands.  Behind the window lie zeros, at which
- * every step ends. */
-struct cursor {
-	const unsigned char *at;
-	uint64_t lines;
-};
-
-static unsigned char pass_space(struct cursor *c)
-{
-	while (*c->at == ' ' || *c->at == '\n' || *c->at == '\t' ||
-	       *c->at == '\r')
-		c->lines += *c->at++ == '\n';
-	return *c->at;
-}
-
-static inline unsigned char next(struct cursor *c)
-{
-	return *c->at > ' ' ? *c->at : pass_space(c);
-}
-
-static inline bool step(struct cursor *c, unsigned char expected)
-{
-	if (*c->at != expected && next(c) != expected)
-		return false;
-	c->at++;
-	return true;
-}
-
 #define IS(name) (!memcmp(at, name "\"", sizeof(name)))
 
 /* The key whose name begins there, with the quote behind it; or KEYS. */
@@ -494,129 +453,72 @@ static enum key plain_key(const unsigned char *at)
 	}
 }
 
-/* Eight digits at once, two by two and so on; false where there are fewer. */
-static inline bool eight_digits(const unsigned char *at, uint64_t *to)
+static bool plain_flag(struct gp_plain *p, struct raw *raw, enum key key)
 {
-	uint64_t v;
+	bool is_true;
 
-	memcpy(&v, at, sizeof(v));
-	v = le64toh(v) - UINT64_C(0x3030303030303030);
-	if ((v | (v + UINT64_C(0x7676767676767676))) &
-	    UINT64_C(0x8080808080808080))
+	if (!gp_plain_flag(p, &is_true))
 		return false;
-	v = (v * 10 + (v >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
-	v = (v * 100 + (v >> 16)) & UINT64_C(0x0000ffff0000ffff);
-	*to = *to * 100000000 + (uint32_t)(v * 10000 + (v >> 32));
-	return true;
-}
-
-/* 19 digits at the most, which no overflow comes of. */
-static inline bool plain_number(struct cursor *c, uint64_t *to)
-{
-	const unsigned char *from = c->at;
-	uint64_t number = 0;
-
-	while (c->at - from < 16 && eight_digits(c->at, &number))
-		c->at += 8;
-	while (*c->at >= '0' && *c->at <= '9')
-		number = number * 10 + (*c->at++ - '0');
-	*to = number;
-	return c->at > from && c->at - from < 20 &&
-	       (*from != '0' || c->at == from + 1);
-}
-
-static bool plain_text(struct cursor *c, struct text *to)
-{
-	const unsigned char *from = c->at + 1;
-
-	if (*c->at != '"')
-		return false;
-	for (c->at++; *c->at != '"'; c->at++)
-		if (*c->at < ' ' || *c->at > '~' || *c->at == '\\')
-			return false;
-	*to = (struct text){ (const char *)from, (size_t)(c->at++ - from) };
-	return true;
-}
-
-static bool plain_pool(struct cursor *c, struct gp_pool_id *to)
-{
-	if (!step(c, '['))
-		return false;
-	next(c);
-	if (!plain_number(c, &to->first) || !step(c, ','))
-		return false;
-	next(c);
-	return plain_number(c, &to->second) && step(c, ']');
-}
-
-static bool plain_flag(struct cursor *c, struct raw *raw, enum key key)
-{
-	if (!memcmp(c->at, "true", 4)) {
-		c->at += 4;
+	if (is_true)
 		raw->is_true |= BIT(key);
-		return true;
-	}
-	if (memcmp(c->at, "false", 5) != 0)
-		return false;
-	c->at += 5;
 	return true;
 }
 
-static bool plain_value(struct cursor *c, struct raw *raw, enum key key)
+static bool plain_value(struct gp_plain *p, struct raw *raw, enum key key)
 {
 	switch (key) {
 	case OP:
 	case CONF:
 	case NAME:
-	case STAGE: return plain_text(c, &raw->texts[key]);
-	case POOL: return plain_pool(c, &raw->pool);
+	case STAGE: return gp_plain_string(p, &raw->texts[key]);
+	case POOL: return gp_plain_pair(p, &raw->pool);
 	case AT_ONCE:
 	case INFERRED:
 	case REFUSED:
-	case RESTORED: return plain_flag(c, raw, key);
+	case RESTORED: return plain_flag(p, raw, key);
 	case FRACTION:
 	case KEYS: return false;
-	default: return plain_number(c, &raw->numbers[key]);
+	default: return gp_plain_number(p, &raw->numbers[key]);
 	}
 }
 
 /* An object, from its brace on. */
-static bool plain_event(struct cursor *c, struct raw *raw)
+static bool plain_event(struct gp_plain *p, struct raw *raw)
 {
 	raw->has = raw->is_true = 0;
 	raw->is_plain = true;
 	raw->op = NULL;
-	if (!step(c, '{'))
+	if (!gp_plain_step(p, '{'))
 		return false;
 	do {
 		enum key key;
 
-		if (!step(c, '"'))
+		if (!gp_plain_step(p, '"'))
 			return false;
-		key = plain_key(c->at);
+		key = plain_key(p->at);
 		if (key == KEYS || has(raw, key))
 			return false;
 		raw->has |= BIT(key);
-		c->at += lengths[key] + 1;
-		if (!step(c, ':'))
+		p->at += lengths[key] + 1;
+		if (!gp_plain_step(p, ':'))
 			return false;
-		next(c);
-		if (!plain_value(c, raw, key))
+		gp_plain_next(p);
+		if (!plain_value(p, raw, key))
 			return false;
-	} while (step(c, ','));
-	return step(c, '}') && has(raw, OP);
+	} while (gp_plain_step(p, ','));
+	return gp_plain_step(p, '}') && has(raw, OP);
 }
 
 bool gp_json_trace_plain_event(struct gp_json_trace *t, uint32_t device)
 {
-	struct cursor c = { .at = t->scan->source->at };
+	struct gp_plain p = { .at = t->scan->source->at };
 	struct raw raw;
 
 	if (t->scan->status || t->scan->source->config->by_jansson ||
-	    !plain_event(&c, &raw) ||
+	    !plain_event(&p, &raw) ||
 	    (!deliver(t, device, &raw) && !t->scan->status))
 		return false;
-	t->scan->source->at = c.at;
-	t->scan->line += c.lines;
+	t->scan->source->at = p.at;
+	t->scan->line += p.lines;
 	return true;
 }

@@ -4,65 +4,12 @@
  * must not show: whatever the text, the same trace comes of it, or the same
  * refusal.
  */
+#include "read_twice.h"
 #include "suite.h"
-#include "trace_text.h"
 
 #define CASES 1500
 #define ROOM  (1 << 16)
 #define PIECE 256 /* bytes of an event at the most */
-
-static enum gp_status read_as(const char *path, bool by_jansson,
-			      struct gp_trace **trace, struct gp_diag *diag)
-{
-	const struct gp_input_config config = { .path = path,
-						.by_jansson = by_jansson };
-
-	*diag = (struct gp_diag){ 0 };
-	*trace = NULL;
-	return gp_input_read(&config, trace, diag);
-}
-
-static void same_traces(const struct gp_trace *a, const struct gp_trace *b,
-			const char *text)
-{
-	size_t an, bn;
-	char *as = written(a, GP_TRACE_JSON, &an);
-	char *bs = written(b, GP_TRACE_JSON, &bn);
-
-	ck_assert_msg(gp_trace_equal(a, b) && an == bn && !memcmp(as, bs, an),
-		      "two traces of %s", text);
-	free(as);
-	free(bs);
-}
-
-/* Whether it was read. */
-static bool read_twice(const char *text, size_t n)
-{
-	struct gp_trace *trace, *other;
-	struct gp_diag diag, other_diag;
-	FILE *file = tmpfile();
-	enum gp_status status;
-	char path[32];
-
-	ck_assert_ptr_nonnull(file);
-	ck_assert_uint_eq(fwrite(text, 1, n, file), n);
-	ck_assert_int_eq(fflush(file), 0);
-	snprintf(path, sizeof(path), "/dev/fd/%d", fileno(file));
-	status = read_as(path, false, &trace, &diag);
-	ck_assert_msg(status == read_as(path, true, &other, &other_diag),
-		      "only one of two takes %s", text);
-	if (!status) {
-		same_traces(trace, other, text);
-	} else {
-		ck_assert_str_eq(diag.what, other_diag.what);
-		ck_assert_str_eq(diag.record, other_diag.record);
-		ck_assert_str_eq(diag.hint, other_diag.hint);
-	}
-	gp_trace_destroy(trace);
-	gp_trace_destroy(other);
-	fclose(file);
-	return !status;
-}
 
 /* ---- forms that are nearly plain ---- */
 
@@ -223,25 +170,6 @@ static size_t make(char *text, uint64_t *state)
 	}
 	return n +
 	       (size_t)snprintf(text + n, PIECE, "%s", is_lines ? "" : "]}]}");
-}
-
-/* A byte becomes another, goes, comes twice, or a stretch moves. */
-static size_t change(char *text, size_t n, uint64_t *state)
-{
-	static const char often[] = "\"\\{}[],: \n0123456789-.eE\x7f\x80tfn";
-	uint64_t r = next_random(state);
-	size_t at = (r >> 8) % n, length = (r >> 32) % 9, to = (r >> 40) % n;
-
-	switch (r % 5) {
-	case 0: text[at] = (char)(r >> 48); return n;
-	case 1: text[at] = often[(r >> 48) % (sizeof(often) - 1)]; return n;
-	case 2: memmove(text + at, text + at + 1, n - at - 1); return n - 1;
-	case 3: memmove(text + at + 1, text + at, n - at); return n + 1;
-	default:
-		if (at + length < n && to + length < n)
-			memmove(text + to, text + at, length);
-		return n;
-	}
 }
 
 START_TEST(test_changed_documents)
