@@ -119,13 +119,69 @@ static int by_from(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
+#define FEW 12 /* are sorted by insertion */
+
+static void insert_all(struct taken *taken, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct taken one = taken[i];
+		size_t at = i;
+
+		for (; at && taken[at - 1].from > one.from; at--)
+			taken[at] = taken[at - 1];
+		taken[at] = one;
+	}
+}
+
+static uint64_t middle_of(uint64_t a, uint64_t b, uint64_t c)
+{
+	if (a < b)
+		return b < c ? b : a < c ? c : a;
+	return a < c ? a : b < c ? c : b;
+}
+
+/*
+ * Most of the time of a packing goes into this, so it is a quicksort, without
+ * calls; where that does not halve what is left, qsort takes over.  Which of
+ * those that begin together comes first does not matter.
+ */
+static void sort(struct taken *taken, size_t count, unsigned depth)
+{
+	while (count > FEW && depth--) {
+		uint64_t pivot =
+			middle_of(taken[0].from, taken[count / 2].from,
+				  taken[count - 1].from);
+		size_t low = 0, high = count - 1;
+
+		for (;; low++, high--) {
+			struct taken one;
+
+			while (taken[low].from < pivot)
+				low++;
+			while (taken[high].from > pivot)
+				high--;
+			if (low >= high)
+				break;
+			one = taken[low];
+			taken[low] = taken[high];
+			taken[high] = one;
+		}
+		high++;
+		sort(taken + high, count - high, depth);
+		count = high;
+	}
+	if (count > FEW)
+		qsort(taken, count, sizeof(*taken), by_from);
+	else
+		insert_all(taken, count);
+}
+
 /* The lowest place between what is taken. */
-static uint64_t find(struct place *p, const struct gp_span *span)
+static uint64_t find(const struct place *p, const struct gp_span *span)
 {
 	uint64_t offset = 0;
 
-	if (p->count)
-		qsort(p->taken, p->count, sizeof(*p->taken), by_from);
+	sort(p->taken, p->count, 64);
 	for (size_t i = 0; i < p->count; i++) {
 		const struct taken *taken = &p->taken[i];
 
