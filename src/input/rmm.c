@@ -106,11 +106,37 @@ static enum gp_status split(struct rmm *rmm)
 
 /* ---- fields ---- */
 
+static unsigned digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (unsigned)(c - 'a') + 10;
+	return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
+}
+
+/* As nearly all are: so few digits, and nothing else, that no sum of them
+ * overflows. */
+static bool parse_plain(const char *text, unsigned base, uint64_t *number)
+{
+	const char *at = text;
+	uint64_t sum = 0;
+
+	if (base == 16 && text[0] == '0' && text[1] == 'x')
+		at = text += 2;
+	for (; digit_of(*at) < base; at++)
+		sum = sum * base + digit_of(*at);
+	*number = sum;
+	return at > text && at - text < 16 && !*at;
+}
+
 static bool parse_number(const char *text, int base, uint64_t *number)
 {
 	unsigned long long value;
 	char *end;
 
+	if (parse_plain(text, (unsigned)base, number))
+		return true;
 	if (*text == '-' || *text == '+' || *text == ' ')
 		return false;
 	value = strtoull(text, &end, base);
@@ -135,16 +161,30 @@ static uint64_t parse_fraction(const char *text)
 	return sum;
 }
 
+static bool two_digits(const char *text, unsigned *number)
+{
+	*number = digit_of(text[0]) * 10;
+	if (*number > 90)
+		return false;
+	*number += digit_of(text[1]);
+	return digit_of(text[1]) < 10;
+}
+
 /* "10:23:45.123456", in some releases with a colon for the point. */
 static bool parse_clock(const char *text, uint64_t *time_us)
 {
 	unsigned hours, minutes, seconds;
-	int n = 0;
+	int n = 8;
 
-	if (sscanf(text, "%2u:%2u:%2u%n", &hours, &minutes, &seconds, &n) !=
-		    3 ||
-	    !n)
-		return false;
+	if (!two_digits(text, &hours) || text[2] != ':' ||
+	    !two_digits(text + 3, &minutes) || text[5] != ':' ||
+	    !two_digits(text + 6, &seconds)) {
+		n = 0;
+		if (sscanf(text, "%2u:%2u:%2u%n", &hours, &minutes, &seconds,
+			   &n) != 3 ||
+		    !n)
+			return false;
+	}
 	*time_us = (hours * UINT64_C(3600) + minutes * UINT64_C(60) + seconds) *
 		   SECOND;
 	if (text[n] == '.' || text[n] == ':')
