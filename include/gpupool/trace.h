@@ -202,6 +202,9 @@ struct gp_release_range {
 	char why[192]; /* "host_segments is there: 2.13 or later" */
 };
 
+/* Every value that the program read is what a GPU would have given. */
+#define GP_VALUES_KNOWN "all values known"
+
 struct gp_trace {
 	const struct gp_device_trace *devices;
 	size_t device_count;
@@ -215,6 +218,10 @@ struct gp_trace {
 	size_t site_count;
 	const char *source;   /* "pytorch-snapshot", "gpupool-trace", ... */
 	const char *settings; /* PYTORCH_CUDA_ALLOC_CONF; NULL: not known */
+	/* Whether the program took the path that a GPU takes, as its recording
+	 * says (GP_VALUES_KNOWN, or what it read that nobody knows); NULL: it
+	 * says nothing. */
+	const char *values;
 	struct gp_release_range release;
 	bool is_complete; /* covers the whole process; else a window */
 	void *memory;	  /* owned: everything above lives there */
@@ -225,6 +232,9 @@ void gp_trace_destroy(struct gp_trace *trace);
 /* What recordings of its source cannot tell, in a few words; NULL where that is
  * said in other ways. */
 const char *gp_trace_unknown(const struct gp_trace *trace);
+
+/* Whether its values are not told to be known: false, if it says nothing. */
+bool gp_trace_doubts_path(const struct gp_trace *trace);
 
 /* Whether a device's recording begins with memory in use. */
 bool gp_trace_has_start(const struct gp_trace *trace);

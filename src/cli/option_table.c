@@ -191,6 +191,9 @@ const struct gp_option_row gp_option_table[] = {
 	  "given more than once." },
 	{ "fail-over", 0, TEXT, AT(fail_over), "AMOUNT", DIFF,
 	  "Exit 1 when B reserves more than that more: 2%, 100MiB, 0." },
+	{ "strict", 0, FLAG, AT(strict), NULL, GP_TAKER_RECORD,
+	  "Exit 1 if the program read values that nobody knows: it may take "
+	  "another path on a GPU." },
 	{ "strict", 0, FLAG, AT(strict), NULL, REPLAY,
 	  "Exit 1 unless every recorded address is matched." },
 	{ "format", 0, WORD, AT(format),

@@ -310,6 +310,8 @@ static void set_interpreter(const struct gp_options *o)
 		setenv("SIMCUDA_TIMES", "1", 1);
 	if (o->scalar)
 		setenv("SIMCUDA_SCALAR", o->scalar, 1);
+	if (o->quiet)
+		setenv("SIMCUDA_QUIET", "1", 1);
 }
 
 static void set_environment(const struct session *s)
@@ -351,7 +353,12 @@ static enum gp_status keep(const struct session *s,
 {
 	if (!s->options->quiet)
 		gp_child_tell_signal(child);
-	return gp_recorded_take(s->parts, s->output, s->options->quiet, diag);
+	return gp_recorded_take(s->parts, s->output,
+				(struct gp_recorded_options){
+					.quiet = s->options->quiet,
+					.strict = s->options->strict,
+				},
+				diag);
 }
 
 static enum gp_status run(struct session *s, struct gp_child *child,
@@ -408,7 +415,7 @@ enum gp_status gp_record_command(const struct gp_options *options,
 	if (s.has_fresh_stand_ins)
 		gp_own_remove(s.stand_ins);
 	gp_wants_release(&s.wants);
-	if (status == GP_OK && child.ending)
+	if ((status == GP_OK || status == GP_FAILED) && child.ending)
 		gp_child_end_as(&child);
 	return status;
 }

@@ -46,7 +46,19 @@ static void tell(const char *path, const struct gp_plan *plan, bool quiet)
 		gp_proof_text(&proof, text));
 }
 
-static enum gp_status check(const char *path, bool quiet, struct gp_diag *diag)
+/* Under the replay's verdict, which says nothing of it: the trace is what the
+ * program did here, and on a GPU it may have done something else. */
+static void tell_path(const struct gp_trace *trace, bool quiet)
+{
+	if (!trace->values)
+		fprintf(stderr, "gpupool: path: not known: this program's "
+				"Python was not there to follow it\n");
+	else if (!quiet || gp_trace_doubts_path(trace))
+		fprintf(stderr, "gpupool: path: %s\n", trace->values);
+}
+
+static enum gp_status check(const char *path, struct gp_recorded_options how,
+			    bool *is_doubted, struct gp_diag *diag)
 {
 	struct gp_input_config config = { .path = path };
 	struct gp_trace *trace;
@@ -58,8 +70,11 @@ static enum gp_status check(const char *path, bool quiet, struct gp_diag *diag)
 	status = gp_plan_recorded(&plan, trace, diag);
 	if (status == GP_OK)
 		status = gp_plan_play(&plan, NULL, NULL, diag);
-	if (status == GP_OK)
-		tell(path, &plan, quiet);
+	if (status == GP_OK) {
+		tell(path, &plan, how.quiet);
+		tell_path(trace, how.quiet);
+		*is_doubted |= !trace->values || gp_trace_doubts_path(trace);
+	}
 	gp_plan_release(&plan);
 	gp_trace_destroy(trace);
 	return status;
@@ -82,7 +97,8 @@ static enum gp_status convert(const char *part, const char *output,
 }
 
 static enum gp_status take(const struct gp_part *of, const char *folder,
-			   const char *output, bool quiet, struct gp_diag *diag)
+			   const char *output, struct gp_recorded_options how,
+			   bool *is_doubted, struct gp_diag *diag)
 {
 	char part[PATH_MAX], calls[PATH_MAX];
 	enum gp_status status;
@@ -101,8 +117,8 @@ static enum gp_status take(const struct gp_part *of, const char *folder,
 		return status;
 	}
 	unlink(part);
-	status = check(output, quiet, diag);
-	if (status == GP_OK && !quiet)
+	status = check(output, how, is_doubted, diag);
+	if (status == GP_OK && !how.quiet)
 		gp_recorded_calls_tell(calls);
 	unlink(calls);
 	return status;
@@ -131,9 +147,11 @@ static void tell_why_not(const char *folder)
 }
 
 enum gp_status gp_recorded_take(const char *folder, const char *output,
-				bool quiet, struct gp_diag *diag)
+				struct gp_recorded_options how,
+				struct gp_diag *diag)
 {
 	struct gp_parts parts = { 0 };
+	bool is_doubted = false;
 	enum gp_status status = GP_OK;
 
 	gp_parts_find(&parts, folder);
@@ -142,12 +160,17 @@ enum gp_status gp_recorded_take(const char *folder, const char *output,
 		char name[PATH_MAX];
 
 		name_of(output, i, parts.count, name, sizeof(name));
-		status = take(&parts.items[i], folder, name, quiet, diag);
+		status = take(&parts.items[i], folder, name, how, &is_doubted,
+			      diag);
 	}
 	if (!parts.count)
 		tell_why_not(folder);
 	gp_parts_clear(folder);
 	rmdir(folder);
 	gp_parts_release(&parts);
-	return status;
+	if (status != GP_OK || !how.strict || !is_doubted)
+		return status;
+	gp_diag_file(diag, output);
+	return gp_diag_set(diag, GP_FAILED,
+			   "the program may take another path on a GPU");
 }

@@ -86,8 +86,7 @@ static void hint(const struct names *sizes)
 void gp_recorded_calls_tell(const char *path)
 {
 	struct names sizes = { .text = "" }, answers = { .used = 0 },
-		     refused = { .used = 0 }, guesses = { .used = 0 },
-		     deserted = { .used = 0 };
+		     refused = { .used = 0 }, deserted = { .used = 0 };
 	char name[320], kind[16];
 	uint64_t calls;
 	FILE *file = fopen(path, "r");
@@ -101,7 +100,6 @@ void gp_recorded_calls_tell(const char *path)
 		else
 			add(!strcmp(kind, "size")	? &sizes
 			    : !strcmp(kind, "answer")	? &answers
-			    : !strcmp(kind, "guess")	? &guesses
 			    : !strcmp(kind, "deserted") ? &deserted
 							: &refused,
 			    name, calls);
@@ -109,9 +107,6 @@ void gp_recorded_calls_tell(const char *path)
 	tell(&sizes, "told as 0, as only the real libraries know these sizes");
 	hint(&sizes);
 	tell(&answers, "not known, and answered with success");
-	tell(&guesses,
-	     "read back as 0, as nothing is computed; what depends on "
-	     "it may differ on a GPU");
 	tell(&deserted, "other ranks ended or stood still; from there on what "
 			"comes from them is what this rank sent");
 	tell(&refused, "not known, and refused as not supported");

@@ -172,6 +172,13 @@ static void read_settings(struct gp_json_trace *t, const json_t *settings)
 		gp_build_settings(t->build, json_string_value(settings));
 }
 
+static void read_values(struct gp_json_trace *t, const json_t *values)
+{
+	if (!json_is_null(values) &&
+	    gp_json_trace_text(t, "the trace", "values", values))
+		gp_build_values(t->build, json_string_value(values));
+}
+
 static void read_frees(struct gp_json_trace *t, const json_t *frees)
 {
 	const char *text = json_string_value(frees);
@@ -192,7 +199,7 @@ static const struct header_key {
 	{ "devices", read_devices, NULL },   { "sites", read_sites, NULL },
 	{ "callers", read_callers, NULL },   { "source", NULL, read_source },
 	{ "settings", NULL, read_settings }, { "release", NULL, read_release },
-	{ "frees", NULL, read_frees },
+	{ "frees", NULL, read_frees },	     { "values", NULL, read_values },
 };
 
 static const struct header_key *find_key(const char *key)
@@ -233,7 +240,8 @@ static bool adds_to_header(const json_t *line)
 {
 	return !json_object_get(line, "op") &&
 	       (json_object_get(line, "sites") ||
-		json_object_get(line, "devices"));
+		json_object_get(line, "devices") ||
+		json_object_get(line, "values"));
 }
 
 static void add_sites(struct gp_json_trace *t, const json_t *sites,
@@ -290,6 +298,9 @@ void gp_json_trace_lines(struct gp_json_trace *t)
 			add_sites(t, json_object_get(value, "sites"),
 				  json_object_get(value, "callers"));
 			add_devices(t, json_object_get(value, "devices"));
+			if (json_object_get(value, "values"))
+				read_values(t,
+					    json_object_get(value, "values"));
 		} else {
 			gp_json_trace_event(t, 0, value);
 		}

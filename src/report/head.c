@@ -84,6 +84,8 @@ void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 	if (gp_trace_unknown(report->trace))
 		gp_page_field(page, "Not told", "%s",
 			      gp_trace_unknown(report->trace));
+	if (report->trace->values)
+		gp_page_field(page, "Path", "%s", report->trace->values);
 	if (!report->trace->is_complete && gp_trace_has_start(report->trace))
 		gp_page_field(
 			page, "Coverage",

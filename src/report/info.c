@@ -79,6 +79,8 @@ static void print_settings(const struct gp_page *page,
 		      trace->settings ? gp_head_settings(trace->settings)
 				      : "not recorded; taken as default");
 	gp_page_field(page, "Coverage", "%s", coverage(trace));
+	if (trace->values)
+		gp_page_field(page, "Path", "%s", trace->values);
 	if (gp_trace_unknown(trace))
 		gp_page_field(page, "Not told", "%s", gp_trace_unknown(trace));
 }

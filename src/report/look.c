@@ -244,6 +244,8 @@ static void print_trust(const struct look *l)
 	if (has_reason)
 		gp_page_field(&l->page, "PyTorch", "2.%u; %s",
 			      l->verdict->release, r->choice->why);
+	if (r->trace->values)
+		gp_page_field(&l->page, "Path", "%s", r->trace->values);
 	if (!recorded || !gp_told_more(&recorded->recorded,
 				       recorded->at_peak.reserved, told))
 		return;

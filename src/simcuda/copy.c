@@ -38,14 +38,19 @@ void memory_move(uint64_t to, uint64_t from, size_t size)
 	}
 }
 
-/* A value that a program goes by, which nothing has computed: a loss, or how
- * many elements are not 0. */
-#define MOST_OF_A_SCALAR 16
-
+/* What a program goes by, and nobody knows: a loss, or how many elements are
+ * not 0. */
 static bool is_guess(uint64_t to, uint64_t from, size_t size)
 {
-	return size && size <= MOST_OF_A_SCALAR && memory_is_device(from) &&
-	       !memory_is_device(to) && !kept_has(from, size);
+	return size && memory_is_device(from) && !memory_is_device(to) &&
+	       !kept_has(from, size);
+}
+
+/* It may be known all the same, to who knows what is running. */
+static void tell_guess(void *to, size_t size)
+{
+	if (!process_ask_read(to, size))
+		process_tell_guess();
 }
 
 static cudaError_t copy(enum simcuda_call call, void *to, const void *from,
@@ -61,7 +66,7 @@ static cudaError_t copy(enum simcuda_call call, void *to, const void *from,
 	memory_move((uintptr_t)to, (uintptr_t)from, size);
 	process_end(cudaSuccess);
 	if (guesses)
-		process_tell_guess();
+		tell_guess(to, size);
 	return cudaSuccess;
 }
 
@@ -95,16 +100,24 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
 			      size_t from_pitch, size_t width, size_t height,
 			      enum cudaMemcpyKind kind, cudaStream_t stream)
 {
+	bool guesses = false;
+
 	(void)kind;
 	capture(stream);
 	process_before_read((uintptr_t)from, from_pitch * height);
 	process_before_write((uintptr_t)to, to_pitch * height);
 	process_begin(CALL_cudaMemcpy2DAsync);
 	streams_copy(width * height);
-	for (size_t row = 0; row < height; row++)
-		memory_move((uintptr_t)to + row * to_pitch,
-			    (uintptr_t)from + row * from_pitch, width);
-	return process_end(cudaSuccess);
+	for (size_t row = 0; row < height; row++) {
+		uint64_t source = (uintptr_t)from + row * from_pitch;
+
+		guesses |= is_guess((uintptr_t)to, source, width);
+		memory_move((uintptr_t)to + row * to_pitch, source, width);
+	}
+	process_end(cudaSuccess);
+	if (guesses)
+		process_tell_guess();
+	return cudaSuccess;
 }
 
 static void fill(uint64_t addr, int value, size_t size)

@@ -208,7 +208,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 	(void)exec;
 	process_begin(CALL_cudaGraphLaunch);
 	stream_work((uintptr_t)stream);
-	return process_end(cudaSuccess);
+	process_end(cudaSuccess);
+	process_tell_work();
+	return cudaSuccess;
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)

@@ -2,7 +2,7 @@
 /*
  * Kept bytes: grains of 256, found by their number; and for each chunk of 2 MiB
  * a list of its grains, so that a large range is forgotten without looking at
- * every one of its addresses.
+ * every one of its addresses.  A bit for each byte says whether it is known.
  */
 #include "simcuda/kept.h"
 
@@ -14,13 +14,15 @@
 
 #define GRAIN	    UINT64_C(256)
 #define CHUNK	    (UINT64_C(2) << 20)
-/* 64 MiB at most; then what lies where the oldest was kept is forgotten. */
-#define MOST_GRAINS (UINT32_C(1) << 18)
+/* Then what lies where the oldest was kept is forgotten. */
+#define MOST_GRAINS ((uint32_t)(KEPT_MOST_OF_ALL / GRAIN))
 #define NO_GRAIN    GP_MAP_NONE
 
 struct grain {
 	uint64_t number; /* of the address, in grains */
 	uint32_t next;	 /* of its chunk, or of those that are free */
+	uint32_t age;	 /* known is of this age of all; else nothing is */
+	uint64_t known[GRAIN / 64];
 	unsigned char bytes[GRAIN];
 };
 
@@ -29,6 +31,7 @@ static struct {
 	size_t count, room;
 	uint32_t first_free; /* + 1 */
 	uint32_t oldest;     /* of those in use, when all are */
+	uint32_t age;	     /* how often all was doubted */
 	struct gp_map by_number;
 	struct gp_map chunks; /* number -> its first grain */
 } kept;
@@ -38,6 +41,50 @@ static uint64_t chunk_of(uint64_t number)
 	return number / (CHUNK / GRAIN);
 }
 
+/* ---- which bytes of a grain are known ---- */
+
+static uint64_t bits(size_t from, size_t to)
+{
+	uint64_t up_to = to == 64 ? UINT64_MAX : (UINT64_C(1) << to) - 1;
+
+	return up_to & ~((UINT64_C(1) << from) - 1);
+}
+
+/* The bits of one word that [at, at + size) has. */
+static uint64_t bits_of_word(size_t word, size_t at, size_t size)
+{
+	size_t begin = word * 64, end = at + size;
+	size_t from = at > begin ? at - begin : 0;
+	size_t to = end < begin + 64 ? end - begin : 64;
+
+	return at >= begin + 64 || end <= begin ? 0 : bits(from, to);
+}
+
+static void set_known(struct grain *grain, size_t at, size_t size, bool known)
+{
+	if (grain->age != kept.age)
+		memset(grain->known, 0, sizeof(grain->known));
+	grain->age = kept.age;
+	for (size_t i = 0; i < GRAIN / 64; i++) {
+		uint64_t these = bits_of_word(i, at, size);
+
+		grain->known[i] = known ? grain->known[i] | these
+					: grain->known[i] & ~these;
+	}
+}
+
+static bool is_known(const struct grain *grain, size_t at, size_t size)
+{
+	if (!grain || grain->age != kept.age)
+		return false;
+	for (size_t i = 0; i < GRAIN / 64; i++)
+		if (bits_of_word(i, at, size) & ~grain->known[i])
+			return false;
+	return true;
+}
+
+/* ---- grains ---- */
+
 /* Clears what the range has of a grain; true: nothing is left of it. */
 static bool clear(struct grain *grain, uint64_t addr, uint64_t end)
 {
@@ -45,8 +92,10 @@ static bool clear(struct grain *grain, uint64_t addr, uint64_t end)
 	uint64_t from = addr > begin ? addr : begin;
 	uint64_t to = end < begin + GRAIN ? end : begin + GRAIN;
 
-	if (from < to)
+	if (from < to) {
 		memset(grain->bytes + (from - begin), 0, to - from);
+		set_known(grain, from - begin, to - from, false);
+	}
 	return from == begin && to == begin + GRAIN;
 }
 
@@ -127,6 +176,7 @@ static struct grain *make(uint64_t number)
 	grain = &kept.items[index];
 	memset(grain, 0, sizeof(*grain));
 	grain->number = number;
+	grain->age = kept.age;
 	grain->next = gp_map_get(&kept.chunks, chunk_of(number));
 	gp_map_put(&kept.chunks, chunk_of(number), index);
 	gp_map_put(&kept.by_number, number, index);
@@ -161,7 +211,10 @@ void kept_write(uint64_t addr, const void *bytes, size_t size)
 	while (size) {
 		struct part part = part_of(addr, size);
 
-		memcpy(make(part.number)->bytes + part.at, from, part.size);
+		struct grain *grain = make(part.number);
+
+		memcpy(grain->bytes + part.at, from, part.size);
+		set_known(grain, part.at, part.size, true);
 		addr += part.size;
 		from += part.size;
 		size -= part.size;
@@ -189,10 +242,53 @@ void kept_read(uint64_t addr, void *bytes, size_t size)
 
 bool kept_has(uint64_t addr, size_t size)
 {
-	for (uint64_t at = addr / GRAIN * GRAIN; at < addr + size; at += GRAIN)
-		if (!find(at / GRAIN))
+	if (size > KEPT_MOST)
+		return false;
+	while (size) {
+		struct part part = part_of(addr, size);
+
+		if (!is_known(find(part.number), part.at, part.size))
 			return false;
+		addr += part.size;
+		size -= part.size;
+	}
 	return true;
+}
+
+bool kept_take(uint64_t addr, void *bytes, size_t size)
+{
+	char *to = bytes;
+
+	while (size) {
+		struct part part = part_of(addr, size);
+		const struct grain *grain = find(part.number);
+
+		if (!is_known(grain, part.at, part.size))
+			return false;
+		memcpy(to, grain->bytes + part.at, part.size);
+		addr += part.size;
+		to += part.size;
+		size -= part.size;
+	}
+	return true;
+}
+
+void kept_doubt(uint64_t addr, size_t size)
+{
+	while (size && size <= KEPT_MOST) {
+		struct part part = part_of(addr, size);
+		struct grain *grain = find(part.number);
+
+		if (grain)
+			set_known(grain, part.at, part.size, false);
+		addr += part.size;
+		size -= part.size;
+	}
+}
+
+void kept_doubt_all(void)
+{
+	kept.age++;
 }
 
 bool kept_has_any(uint64_t addr, size_t size)
@@ -208,9 +304,18 @@ bool kept_has_any(uint64_t addr, size_t size)
 	return false;
 }
 
+/* The same bytes of both ends, a part at a time; so that what is known of them
+ * is, and no more. */
+static void copy_part(uint64_t to, const char *bytes, size_t size, bool known)
+{
+	kept_write(to, bytes, size);
+	if (!known)
+		kept_doubt(to, size);
+}
+
 void kept_copy(uint64_t to, uint64_t from, size_t size)
 {
-	void *bytes;
+	char *bytes, *is_known_byte;
 
 	if (size > KEPT_MOST || !kept_has_any(from, size)) {
 		kept_forget(to, size);
@@ -218,7 +323,21 @@ void kept_copy(uint64_t to, uint64_t from, size_t size)
 	}
 	bytes = gp_mem_alloc(size, 1);
 	kept_read(from, bytes, size);
-	kept_write(to, bytes, size);
+	if (kept_has(from, size)) {
+		kept_write(to, bytes, size);
+		free(bytes);
+		return;
+	}
+	is_known_byte = gp_mem_alloc(size, 1);
+	for (size_t i = 0; i < size; i++)
+		is_known_byte[i] = kept_has(from + i, 1);
+	for (size_t i = 0, n; i < size; i += n) {
+		for (n = 1;
+		     i + n < size && is_known_byte[i + n] == is_known_byte[i];)
+			n++;
+		copy_part(to + i, bytes + i, n, is_known_byte[i]);
+	}
+	free(is_known_byte);
 	free(bytes);
 }
 
@@ -226,7 +345,7 @@ void kept_fill(uint64_t addr, unsigned char value, size_t size)
 {
 	void *bytes;
 
-	if (!value || size > KEPT_MOST) {
+	if (size > KEPT_MOST) {
 		kept_forget(addr, size);
 		return;
 	}

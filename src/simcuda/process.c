@@ -9,6 +9,7 @@
 #include "simcuda/ipc.h"
 #include "simcuda/kept.h"
 #include "simcuda/memory.h"
+#include "simcuda/stream.h"
 
 /* As the simulated device of gpupool has it when nothing is said. */
 #define DEFAULT_CAPACITY (UINT64_C(80) << 30)
@@ -115,6 +116,33 @@ void process_tell_memory(int device, uint64_t addr, uint64_t bytes)
 {
 	if (memory_observer)
 		memory_observer(device, addr, bytes);
+}
+
+static void (*work_observer)(bool is_captured);
+static bool (*read_observer)(void *to, size_t size);
+
+void process_observe_work(void (*work)(bool is_captured),
+			  bool (*read)(void *to, size_t size))
+{
+	work_observer = work;
+	read_observer = read;
+}
+
+void process_tell_work(void)
+{
+	bool is_captured;
+
+	if (!work_observer)
+		return;
+	process_lock();
+	is_captured = streams_are_captured();
+	process_unlock();
+	work_observer(is_captured);
+}
+
+bool process_ask_read(void *to, size_t size)
+{
+	return read_observer && read_observer(to, size);
 }
 
 static void (*guess_observer)(void);

@@ -76,10 +76,20 @@ void process_observe_memory(void (*observer)(int device, uint64_t addr,
 					     uint64_t bytes));
 void process_tell_memory(int device, uint64_t addr, uint64_t bytes);
 
-/* Called, with no lock held, when a program read a scalar that nothing has
- * computed. */
+/* Called, with no lock held, when a program read what nobody knows. */
 void process_observe_guesses(void (*observer)(void));
 void process_tell_guess(void);
+
+/*
+ * Called, with no lock held, when something that computes was launched: a
+ * kernel, a library's call, a graph.  What it wrote is not known here.  It is
+ * captured when it goes into a graph instead.  And when a program reads bytes
+ * that nobody knows: true, they were put there.
+ */
+void process_observe_work(void (*work)(bool is_captured),
+			  bool (*read)(void *to, size_t size));
+void process_tell_work(void);
+bool process_ask_read(void *to, size_t size);
 
 /*
  * Whoever brings bytes from other processes; called with no lock held.  Two may

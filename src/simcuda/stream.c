@@ -36,6 +36,14 @@ void stream_leave_capture(struct stream *stream)
 	stream->is_origin = false;
 }
 
+bool streams_are_captured(void)
+{
+	for (size_t i = 0; i < streams.count; i++)
+		if (streams.items[i].graph)
+			return true;
+	return false;
+}
+
 void streams_forget(void)
 {
 	for (size_t i = 0; i < streams.count; i++) {

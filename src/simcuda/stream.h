@@ -48,6 +48,7 @@ cudaError_t stream_wait(uint32_t index, cudaGraph_t graph,
 void stream_await(uint64_t handle, unsigned place, uint64_t issued);
 void stream_join(struct stream *stream, const struct awaited *other);
 void streams_arrived(unsigned place);
+bool streams_are_captured(void);
 void stream_leave_capture(struct stream *stream);
 uint64_t streams_work_done(void);
 

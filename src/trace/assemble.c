@@ -129,6 +129,9 @@ struct gp_trace *gp_build_assemble(struct gp_build *build)
 	if (build->settings)
 		trace->settings = gp_arena_text(&store->arena, build->settings,
 						strlen(build->settings));
+	if (build->values)
+		trace->values = gp_arena_text(&store->arena, build->values,
+					      strlen(build->values));
 	set_release(&trace->release, build);
 	trace->is_complete = build->is_complete;
 	return trace;

@@ -48,6 +48,7 @@ enum gp_binary_kind {
 	GP_BINARY_END_SEGMENTS,
 	GP_BINARY_END_BLOCKS,
 	GP_BINARY_COUNTERS,
+	GP_BINARY_VALUES, /* text, of no device; not there: not told */
 };
 
 struct gp_binary_section {

@@ -150,6 +150,7 @@ static void get_head(struct map *m)
 	head = get(m, GP_BINARY_HEAD, 0, sizeof(*head), &count);
 	trace->source = get_text(m, GP_BINARY_SOURCE);
 	trace->settings = get_text(m, GP_BINARY_SETTINGS);
+	trace->values = get_text(m, GP_BINARY_VALUES);
 	if (!head || !trace->source || head->is_complete > 1 ||
 	    head->release_first > head->release_last ||
 	    !memchr(head->why, '\0', sizeof(head->why)) ||

@@ -10,7 +10,7 @@
 #include "trace/binary.h"
 #include "trace/write.h"
 
-#define COMMON_SECTIONS 9
+#define COMMON_SECTIONS 10
 #define DEVICE_SECTIONS 8
 
 struct writer {
@@ -141,6 +141,7 @@ static void add_common(struct writer *w)
 	add(w, GP_BINARY_HEAD, 0, head, 1, sizeof(*head));
 	add_text(w, GP_BINARY_SOURCE, trace->source);
 	add_text(w, GP_BINARY_SETTINGS, trace->settings);
+	add_text(w, GP_BINARY_VALUES, trace->values);
 	add(w, GP_BINARY_STREAMS, 0, trace->streams, trace->stream_count,
 	    sizeof(*trace->streams));
 	add(w, GP_BINARY_POOLS, 0, trace->pools, trace->pool_count,
@@ -235,9 +236,10 @@ void gp_write_binary(const struct gp_trace *trace, FILE *out)
 	};
 	size_t i;
 
-	/* One section fewer where no settings are known. */
+	/* One section fewer where no settings are known; so with values. */
 	w.offset = sizeof(struct gp_binary_header) +
-		   (room - !trace->settings) * sizeof(*w.sections);
+		   (room - !trace->settings - !trace->values) *
+			   sizeof(*w.sections);
 	add_common(&w);
 	for (i = 0; i < trace->device_count; i++)
 		add_device(&w, i);

@@ -57,6 +57,7 @@ void gp_build_destroy(struct gp_build *build)
 	free(build->scratch);
 	free(build->source);
 	free(build->settings);
+	free(build->values);
 	gp_intern_release(&build->texts);
 	gp_intern_release(&build->pool_of);
 	gp_map_release(&build->site_of);

@@ -82,6 +82,7 @@ struct gp_build {
 	size_t mark_count, mark_room;
 
 	char *source, *settings; /* settings NULL: not known */
+	char *values;		 /* NULL: not told */
 	uint8_t release_first, release_last;
 	/* Either may be all that a written trace said. */
 	char why_first[GP_WHY_ROOM], why_last[GP_WHY_ROOM];

@@ -209,3 +209,8 @@ void gp_build_settings(struct gp_build *build, const char *conf)
 {
 	set_text(&build->settings, conf);
 }
+
+void gp_build_values(struct gp_build *build, const char *values)
+{
+	set_text(&build->values, values);
+}

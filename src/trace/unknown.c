@@ -22,3 +22,8 @@ const char *gp_trace_unknown(const struct gp_trace *trace)
 			return rows[i].unknown;
 	return NULL;
 }
+
+bool gp_trace_doubts_path(const struct gp_trace *trace)
+{
+	return trace->values && strcmp(trace->values, GP_VALUES_KNOWN) != 0;
+}

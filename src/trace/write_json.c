@@ -63,6 +63,12 @@ static void write_provenance(const struct writer *w)
 		gp_sink_put(w->sink, ",");
 		gp_sink_put(w->sink, w->line);
 	}
+	if (w->trace->values) {
+		gp_sink_put(w->sink, "\"values\":");
+		gp_sink_string(w->sink, w->trace->values);
+		gp_sink_put(w->sink, ",");
+		gp_sink_put(w->sink, w->line);
+	}
 	if (w->frees_are_at_once) {
 		gp_sink_put(w->sink, "\"frees\":\"at_once\",");
 		gp_sink_put(w->sink, w->line);

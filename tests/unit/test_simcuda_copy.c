@@ -108,19 +108,55 @@ START_TEST(test_part_of_what_is_kept_is_forgotten)
 }
 END_TEST
 
-/* 64 MiB and more, of which the last is there. */
+/* More than is kept, of which the last is there. */
 START_TEST(test_the_oldest_is_forgotten_first)
 {
 	static char bytes[KEPT_MOST], read[KEPT_MOST];
+	const uint64_t most = KEPT_MOST_OF_ALL / KEPT_MOST + 16;
 	uint64_t at = UINT64_C(1) << 40;
 
 	kept_forget_all();
 	memset(bytes, 7, sizeof(bytes));
-	for (uint64_t i = 0; i < 80; i++)
+	for (uint64_t i = 0; i < most; i++)
 		kept_write(at + i * KEPT_MOST, bytes, sizeof(bytes));
 	ck_assert(!kept_has_any(at, KEPT_MOST));
-	kept_read(at + 79 * KEPT_MOST, read, sizeof(read));
+	kept_read(at + (most - 1) * KEPT_MOST, read, sizeof(read));
 	ck_assert_mem_eq(read, bytes, sizeof(read));
+	kept_forget_all();
+}
+END_TEST
+
+/* A byte is known only while nobody else may have written it. */
+START_TEST(test_what_is_known_is_told_byte_by_byte)
+{
+	uint64_t at = UINT64_C(3) * 2 * MIB - 300;
+	char bytes[600] = { 1 }, read[600];
+
+	kept_forget_all();
+	kept_write(at, bytes, sizeof(bytes));
+	ck_assert(kept_has(at, sizeof(bytes)));
+	ck_assert(!kept_has(at, sizeof(bytes) + 1));
+	ck_assert(!kept_has(at - 1, 2));
+	kept_doubt(at + 255, 1);
+	ck_assert(kept_has(at, 255));
+	ck_assert(kept_has(at + 256, sizeof(bytes) - 256));
+	ck_assert(!kept_take(at, read, sizeof(read)));
+	kept_copy(at + MIB, at, sizeof(bytes));
+	ck_assert(kept_has(at + MIB, 255));
+	ck_assert(!kept_has(at + MIB + 255, 1));
+	ck_assert(kept_has(at + MIB + 256, sizeof(bytes) - 256));
+	kept_doubt_all();
+	ck_assert(!kept_has(at, 1));
+	kept_read(at, read, 1);
+	ck_assert_int_eq(read[0], 1);
+	kept_write(at + 64, bytes, 64);
+	ck_assert(kept_has(at + 64, 64));
+	ck_assert(!kept_has(at + 63, 1));
+	kept_fill(at, 0, 8);
+	ck_assert(kept_has(at, 8));
+	kept_forget(at + 4, 100);
+	ck_assert(kept_has(at, 4));
+	ck_assert(!kept_has(at + 64, 1));
 	kept_forget_all();
 }
 END_TEST
@@ -215,6 +251,7 @@ int main(void)
 		{ test_memory_that_is_used_anew_is_zeros, 0 },
 		{ test_part_of_what_is_kept_is_forgotten, 0 },
 		{ test_the_oldest_is_forgotten_first, 0 },
+		{ test_what_is_known_is_told_byte_by_byte, 0 },
 		{ test_setting_is_kept_as_well, 0 },
 		{ test_rows_are_copied_one_by_one, 0 },
 		{ test_addresses_are_of_their_kind, 0 },

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "simcuda/kept.h"
 #include "simcuda/memory.h"
 #include "simcuda/program/comm.h"
 #include "simcuda/program/elements.h"
@@ -47,13 +48,31 @@ static bool collect_from_all(const struct comm *comm,
 	return true;
 }
 
+/* What others would have sent is not known, whatever lies there. */
+static void doubt(const struct comm *comm, const struct exchange *what)
+{
+	uint64_t parts =
+		what->kind == EXCHANGE_GATHER && what->root == EXCHANGE_ALL
+			? (uint64_t)comm->ranks
+			: 1;
+
+	if (comm->ranks == 1 || what->kind == EXCHANGE_NOTHING)
+		return;
+	process_lock();
+	for (uint64_t i = 0; i < parts; i++)
+		kept_doubt(what->to + i * what->part, what->part);
+	process_unlock();
+}
+
 /* With the others, or alone: then `copies` of size bytes of one's own. */
 static int collective(const struct comm *comm, const struct exchange *what,
 		      uint64_t from, size_t size, int copies)
 {
 	if (collect_from_all(comm, what))
 		return SUCCESS;
-	return collect(what->to, from, size, copies, what->stream);
+	collect(what->to, from, size, copies, what->stream);
+	doubt(comm, what);
+	return SUCCESS;
 }
 
 int ncclAllGather(uint64_t from, uint64_t to, size_t count, int type,
@@ -145,9 +164,11 @@ static void end_group(void)
 {
 	process_lock();
 	for (size_t i = 0; group.sent && i < group.count; i++)
-		if (group.waiting[i].size == group.size)
+		if (group.waiting[i].size == group.size) {
 			memory_move(group.waiting[i].to, group.sent,
 				    group.size);
+			kept_doubt(group.waiting[i].to, group.size);
+		}
 	process_unlock();
 	free(group.waiting);
 	memset(&group, 0, sizeof(group));
@@ -195,7 +216,10 @@ int ncclBroadcast(uint64_t from, uint64_t to, size_t count, int type, int root,
 	} else if (group.depth) {
 		wait_for_group(to, size);
 	}
-	return collect(to, from, size, root == comm->rank, stream);
+	collect(to, from, size, root == comm->rank, stream);
+	if (root != comm->rank)
+		doubt(comm, &what);
+	return SUCCESS;
 }
 
 int ncclBcast(uint64_t buffer, size_t count, int type, int root,
@@ -322,6 +346,7 @@ int ncclRecv(uint64_t to, size_t count, int type, int peer, struct comm *comm,
 
 	if (peer < 0 || peer >= comm->ranks)
 		return INVALID_ARGUMENT;
-	exchange(comm_receive_line(comm, peer), &what);
+	if (!exchange(comm_receive_line(comm, peer), &what))
+		doubt(comm, &what);
 	return collect(to, to, 0, 0, stream);
 }

@@ -62,7 +62,9 @@ static bool find_own(const struct pending *p, uint64_t *number)
 	return group && SENT(l, group).group == group;
 }
 
-static bool read_part(const struct pending *p, int rank, void *bytes)
+/* False: nothing is there.  Clears is_known where some of it is not. */
+static bool read_part(const struct pending *p, int rank, void *bytes,
+		      bool *is_known)
 {
 	const struct line *l = p->line;
 	uint64_t number = p->number;
@@ -72,18 +74,26 @@ static bool read_part(const struct pending *p, int rank, void *bytes)
 		return false;
 	if (l->is_alone)
 		rank = l->rank;
-	return mailbox_posted(l->mailbox, rank) > number &&
-	       mailbox_read(l->mailbox, rank, number, p->what.offset, bytes,
+	if (mailbox_posted(l->mailbox, rank) <= number) {
+		*is_known = false;
+		return false;
+	}
+	*is_known &= !l->is_alone || rank == p->what.root;
+	*is_known &= mailbox_is_known(l->mailbox, rank, number);
+	return mailbox_read(l->mailbox, rank, number, p->what.offset, bytes,
 			    p->what.part);
 }
 
-static void put(uint64_t to, const void *bytes, uint64_t size, bool is_known)
+static void put(uint64_t to, const void *bytes, uint64_t size, bool is_there,
+		bool is_known)
 {
 	process_lock();
-	if (is_known)
+	if (is_there)
 		kept_write(to, bytes, size);
 	else
 		kept_forget(to, size);
+	if (!is_known)
+		kept_doubt(to, size);
 	process_unlock();
 }
 
@@ -93,9 +103,12 @@ static void gather(const struct pending *p, void *bytes)
 	bool from_all = e->root == EXCHANGE_ALL;
 
 	for (int i = 0; i < (from_all ? p->line->ranks : 1); i++) {
-		bool is_known = read_part(p, from_all ? i : e->root, bytes);
+		bool is_known = true;
+		bool is_there =
+			read_part(p, from_all ? i : e->root, bytes, &is_known);
 
-		put(e->to + (uint64_t)i * e->part, bytes, e->part, is_known);
+		put(e->to + (uint64_t)i * e->part, bytes, e->part, is_there,
+		    is_known);
 	}
 }
 
@@ -105,15 +118,18 @@ static void combine(const struct pending *p, char *bytes)
 	size_t step = elements_bytes(e->type);
 	size_t count = step ? e->part / step : 0;
 	char *other = gp_mem_alloc(e->part, 1);
-	bool is_known = read_part(p, 0, bytes);
+	bool is_known = true, is_there = read_part(p, 0, bytes, &is_known);
 
 	for (int i = 1; i < p->line->ranks && !p->line->is_alone; i++) {
-		is_known |= read_part(p, i, other);
+		bool has_part = read_part(p, i, other, &is_known);
+
+		is_known &= is_there == has_part;
+		is_there |= has_part;
 		elements_reduce(bytes, other, count, e->type, e->op);
 	}
 	if (!p->line->is_alone)
 		elements_finish(bytes, count, e->type, e->op, p->line->ranks);
-	put(e->to, bytes, e->part, is_known);
+	put(e->to, bytes, e->part, is_there, is_known && is_there);
 	free(other);
 }
 
@@ -375,10 +391,11 @@ void line_close(struct line *line)
 /* ---- exchanges ---- */
 
 /* What is kept of it, or NULL; released by the caller. */
-static void *bytes_at(uint64_t from, uint64_t size)
+static void *bytes_at(uint64_t from, uint64_t size, bool *are_known)
 {
 	void *bytes = NULL;
 
+	*are_known = false;
 	if (!size || size > MAILBOX_MOST)
 		return NULL;
 	process_before_read(from, size);
@@ -386,6 +403,7 @@ static void *bytes_at(uint64_t from, uint64_t size)
 	if (kept_has_any(from, size)) {
 		bytes = gp_mem_alloc(size, 1);
 		kept_read(from, bytes, size);
+		*are_known = kept_has(from, size);
 	}
 	process_unlock();
 	return bytes;
@@ -416,7 +434,7 @@ static void note(struct line *line, const struct exchange *what, int place)
 
 /* Waits until there is room for it.  False: alone. */
 static bool post(struct line *line, const struct exchange *what,
-		 const void *bytes)
+		 const void *bytes, bool are_known)
 {
 	struct patience patience = { 0 };
 	bool is_posted = false;
@@ -427,9 +445,9 @@ static bool post(struct line *line, const struct exchange *what,
 		pthread_mutex_lock(&all.lock);
 		progress();
 		place = free_place();
-		is_posted = place >= 0 &&
-			    (what->is_silent ||
-			     mailbox_post(line->mailbox, bytes, what->sent));
+		is_posted = place >= 0 && (what->is_silent ||
+					   mailbox_post(line->mailbox, bytes,
+							what->sent, are_known));
 		if (is_posted)
 			note(line, what, place);
 		progress();
@@ -443,12 +461,12 @@ static bool post(struct line *line, const struct exchange *what,
 bool exchange(struct line *line, const struct exchange *what)
 {
 	void *bytes;
-	bool is_posted;
+	bool is_posted, are_known;
 
 	if (line->is_alone)
 		return false;
-	bytes = bytes_at(what->from, what->sent);
-	is_posted = post(line, what, bytes);
+	bytes = bytes_at(what->from, what->sent, &are_known);
+	is_posted = post(line, what, bytes, are_known);
 	free(bytes);
 	return is_posted;
 }
@@ -465,7 +483,7 @@ bool exchange_values(struct line *line, const void *mine, void *to,
 	const struct exchange what = { .sent = size, .root = EXCHANGE_ALL };
 	uint64_t number = line->issued;
 
-	if (!post(line, &what, mine))
+	if (!post(line, &what, mine, true))
 		return false;
 	wait_until_none(is_of_line, line);
 	for (int i = 0; i < line->ranks && !line->is_alone; i++)
@@ -477,13 +495,13 @@ bool exchange_values(struct line *line, const void *mine, void *to,
 void exchange_send(struct line *line, uint64_t from, uint64_t size)
 {
 	struct patience patience = { 0 };
-	void *bytes = line->is_alone ? NULL : bytes_at(from, size);
-	bool is_posted = false;
+	bool is_posted = false, are_known = false;
+	void *bytes = line->is_alone ? NULL : bytes_at(from, size, &are_known);
 
 	while (!line->is_alone && !is_posted) {
 		pthread_mutex_lock(&all.lock);
 		progress();
-		is_posted = mailbox_post(line->mailbox, bytes, size);
+		is_posted = mailbox_post(line->mailbox, bytes, size, are_known);
 		if (is_posted)
 			mailbox_done(line->mailbox, ++line->issued);
 		pthread_mutex_unlock(&all.lock);

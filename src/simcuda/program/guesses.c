@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The line is not asked for at once: the thread may not run Python then, and
- * waiting for that right could stop the program.  The interpreter is asked to
- * call back, which it does when the call that read the value returns.
- */
 #include "simcuda/program/guesses.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "simcuda/process.h"
+#include "simcuda/program/entries.h"
 #include "simcuda/program/interpreter.h"
+#include "simcuda/program/recorder.h"
+
+/* As gpupool/trace.h has it. */
+#define ALL_KNOWN "all values known"
 
 #define MOST_PLACES 64
+/* Places that are named; the others are counted. */
+#define MOST_NAMED  8
+/* So often at one line is told as it happens. */
+#define MANY	    1000
 
 struct place {
-	char text[128];
+	char text[200];
 	uint64_t reads;
 };
 
@@ -25,68 +30,164 @@ static struct {
 	pthread_mutex_t lock;
 	struct place places[MOST_PLACES];
 	uint32_t count;
-	uint64_t waiting; /* reads whose line is not known yet */
+	uint64_t reads;
+	bool are_followed, is_quiet;
 } guesses = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+/* ---- telling ---- */
+
+struct sentence {
+	char text[2400];
+	size_t length;
+};
+
+static void add_text(struct sentence *s, const char *text)
+{
+	size_t room = sizeof(s->text) - s->length;
+	int n = snprintf(s->text + s->length, room, "%s", text);
+
+	if (n > 0)
+		s->length += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+/* "train.py:41 (via modeling_x.py:78), 12 times" */
+static void add_place(struct sentence *s, const struct place *place,
+		      bool is_first)
+{
+	char times[32] = "";
+
+	if (place->reads > 1)
+		snprintf(times, sizeof(times), ", %" PRIu64 " times",
+			 place->reads);
+	add_text(s, is_first ? ": " : "; ");
+	add_text(s, place->text);
+	add_text(s, times);
+}
+
+static void add_places(struct sentence *s)
+{
+	char text[120];
+
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " read%s of values that nobody "
+		 "knows",
+		 guesses.reads, guesses.reads == 1 ? "" : "s");
+	add_text(s, text);
+	for (uint32_t i = 0; i < guesses.count && i < MOST_NAMED; i++)
+		add_place(s, &guesses.places[i], !i);
+	if (guesses.count <= MOST_NAMED)
+		return;
+	snprintf(text, sizeof(text), "; and %u other%s",
+		 guesses.count - MOST_NAMED,
+		 guesses.count - MOST_NAMED == 1 ? "" : "s");
+	add_text(s, text);
+}
+
 /* Under the lock. */
-static void add(const char *text, uint64_t reads)
+static void describe(struct sentence *s)
+{
+	s->length = 0;
+	s->text[0] = '\0';
+	if (guesses.reads) {
+		add_places(s);
+		if (guesses.are_followed)
+			return;
+		add_text(s, "; ");
+	} else if (guesses.are_followed) {
+		add_text(s, ALL_KNOWN);
+		return;
+	}
+	add_text(s, "what this PyTorch's kernels write is not followed");
+}
+
+/* The journal's last word on it holds. */
+static void put(const struct sentence *s)
+{
+	if (!recorder_enter())
+		return;
+	entries_put("{\"values\":");
+	recorder_put_text(s->text);
+	entries_put("}\n");
+	recorder_leave();
+}
+
+/* ---- listening ---- */
+
+/* Under the lock; true: the journal is to know of it at once. */
+static bool add(const char *text)
 {
 	uint32_t i = 0;
+	struct place *place;
 
 	while (i < guesses.count && strcmp(guesses.places[i].text, text) != 0)
 		i++;
+	guesses.reads++;
 	if (i == MOST_PLACES)
-		return;
+		return false;
+	place = &guesses.places[i];
 	if (i == guesses.count) {
 		guesses.count++;
-		snprintf(guesses.places[i].text, sizeof(guesses.places[i].text),
-			 "%s", text);
+		snprintf(place->text, sizeof(place->text), "%s", text);
 	}
-	guesses.places[i].reads += reads;
-}
-
-static int find_line(void *unused)
-{
-	char text[sizeof(guesses.places->text)];
-
-	(void)unused;
-	interpreter_place(text, sizeof(text));
-	pthread_mutex_lock(&guesses.lock);
-	add(*text ? text : "PyTorch", guesses.waiting);
-	guesses.waiting = 0;
-	pthread_mutex_unlock(&guesses.lock);
-	return 0;
+	place->reads++;
+	if (place->reads == MANY && !guesses.is_quiet)
+		dprintf(STDERR_FILENO,
+			"gpupool: %s has read values that nobody knows %d "
+			"times by now; what follows from them may not be what "
+			"a GPU does\n",
+			place->text, MANY);
+	return place->reads == 1 || place->reads % MANY == 0;
 }
 
 static void on_guess(void)
 {
-	bool is_first;
+	struct sentence sentence;
+	char text[sizeof(guesses.places->text)];
+	bool is_told;
+
+	if (!interpreter_place(text, sizeof(text)))
+		snprintf(text, sizeof(text), "a thread without Python");
+	pthread_mutex_lock(&guesses.lock);
+	is_told = add(text);
+	if (is_told)
+		describe(&sentence);
+	pthread_mutex_unlock(&guesses.lock);
+	if (is_told)
+		put(&sentence);
+}
+
+/* For the Python side. */
+void simcuda_tell_guess(void);
+void simcuda_tell_guess(void)
+{
+	process_tell_guess();
+}
+
+static void tell(void)
+{
+	struct sentence sentence;
 
 	pthread_mutex_lock(&guesses.lock);
-	if (gettid() != getpid()) {
-		add("another thread", 1);
-		pthread_mutex_unlock(&guesses.lock);
-		return;
-	}
-	is_first = !guesses.waiting++;
+	describe(&sentence);
 	pthread_mutex_unlock(&guesses.lock);
-	if (is_first && !interpreter_soon(find_line)) {
-		pthread_mutex_lock(&guesses.lock);
-		add("an unknown line", guesses.waiting);
-		guesses.waiting = 0;
-		pthread_mutex_unlock(&guesses.lock);
-	}
+	put(&sentence);
 }
 
-void guesses_watch(void)
+void guesses_begin(bool are_followed)
 {
+	pthread_mutex_lock(&guesses.lock);
+	guesses.are_followed = are_followed;
+	pthread_mutex_unlock(&guesses.lock);
+	tell();
+}
+
+void guesses_end(void)
+{
+	tell();
+}
+
+void guesses_watch(bool is_quiet)
+{
+	guesses.is_quiet = is_quiet;
 	process_observe_guesses(on_guess);
-}
-
-const char *guesses_at(uint32_t index, uint64_t *reads)
-{
-	if (index >= guesses.count)
-		return NULL;
-	*reads = guesses.places[index].reads;
-	return guesses.places[index].text;
 }

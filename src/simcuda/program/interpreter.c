@@ -10,7 +10,9 @@
 #include "base/map.h"
 #include "simcuda/process.h"
 #include "simcuda/program/entries.h"
+#include "simcuda/program/guesses.h"
 #include "simcuda/program/objects.h"
+#include "simcuda/program/operators.h"
 #include "simcuda/program/recorder.h"
 
 #define FILE_INPUT   257 /* Py_file_input */
@@ -87,9 +89,9 @@ void simcuda_mark(const char *name, int stage)
 }
 
 /* The Python side: ranges of record_function, which optimizers have around
- * their steps, and NVTX's; what reading a device's scalar gives. */
+ * their steps, and NVTX's. */
 static const char script[] =
-	"import ctypes, os, warnings\n"
+	"import ctypes\n"
 	"import torch\n"
 	"tell = ctypes.CDLL(None).simcuda_mark\n"
 	"def mark(name, stage):\n"
@@ -121,9 +123,22 @@ static const char script[] =
 	"        mark(name, 0)\n"
 	"        return point(name)\n"
 	"    n.rangePushA, n.rangePop, n.markA = rangePushA, rangePop, markA\n"
+	"for wrap in wrap_ranges, wrap_nvtx:\n"
+	"    try:\n"
+	"        wrap()\n"
+	"    except Exception:\n"
+	"        pass\n";
+
+/* What reading a device's scalar gives, where the release's operators cannot be
+ * watched. */
+static const char scalar_script[] =
+	"import ctypes, os, warnings\n"
+	"import torch\n"
+	"tell = ctypes.CDLL(None).simcuda_tell_guess\n"
 	"def set_scalar(value):\n"
 	"    def read(tensor):\n"
 	"        torch.cuda.current_stream(tensor.device).synchronize()\n"
+	"        tell()\n"
 	"        if tensor.dtype.is_floating_point:\n"
 	"            return value\n"
 	"        return value != 0 if tensor.dtype == torch.bool else "
@@ -132,13 +147,7 @@ static const char script[] =
 	"        warnings.simplefilter('ignore')\n"
 	"        library = torch.library.Library('aten', 'IMPL')\n"
 	"        library.impl('_local_scalar_dense', read, 'CUDA')\n"
-	"    tell.library = library\n"
-	"if 'SIMCUDA_MARKS' in os.environ:\n"
-	"    for wrap in wrap_ranges, wrap_nvtx:\n"
-	"        try:\n"
-	"            wrap()\n"
-	"        except Exception:\n"
-	"            pass\n"
+	"    set_scalar.library = library\n"
 	"if 'SIMCUDA_SCALAR' in os.environ:\n"
 	"    set_scalar(float(os.environ['SIMCUDA_SCALAR']))\n";
 
@@ -315,34 +324,58 @@ uint32_t interpreter_site(void)
 
 /* ---- the line under way ---- */
 
-/* "train.py:12", or nothing where the file is PyTorch's. */
-static void describe_line(object *frame, char *text, size_t size)
+enum whose { PYTORCHS, A_LIBRARYS, THE_PROGRAMS };
+
+static enum whose whose_is(const char *path)
+{
+	static const char *const libraries[] = { "/site-packages/",
+						 "/dist-packages/",
+						 "/lib/python" };
+
+	if (strstr(path, "/torch/"))
+		return PYTORCHS;
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+		if (strstr(path, libraries[i]))
+			return A_LIBRARYS;
+	return *path == '<' ? A_LIBRARYS : THE_PROGRAMS;
+}
+
+/* "train.py:12" */
+static enum whose describe_line(object *frame, char *text, size_t size)
 {
 	object *code = py.PyFrame_GetCode(frame);
 	object *file = py.PyObject_GetAttrString(code, "co_filename");
 	const char *path = file ? py.PyUnicode_AsUTF8(file) : NULL;
 	const char *name = path ? strrchr(path, '/') : NULL;
+	enum whose whose = path ? whose_is(path) : PYTORCHS;
 
-	*text = '\0';
-	if (path && !strstr(path, "/torch/"))
-		snprintf(text, size, "%s:%d", name ? name + 1 : path,
-			 py.PyFrame_GetLineNumber(frame));
+	snprintf(text, size, "%s:%d",
+		 name	? name + 1
+		 : path ? path
+			: "?",
+		 py.PyFrame_GetLineNumber(frame));
 	py.PyErr_Clear();
 	if (file)
 		py.Py_DecRef(file);
 	py.Py_DecRef(code);
+	return whose;
 }
 
-void interpreter_place(char *text, size_t size)
+/* The program's innermost line, and the library's that it is in, if any. */
+static void find_lines(char program_line[64], char library_line[64])
 {
 	object *frame =
 		py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
+	char line[64];
 
-	*text = '\0';
-	while (frame && !*text) {
+	while (frame && !*program_line) {
 		object *back = py.PyFrame_GetBack(frame);
+		enum whose whose = describe_line(frame, line, sizeof(line));
 
-		describe_line(frame, text, size);
+		if (whose == THE_PROGRAMS)
+			memcpy(program_line, line, sizeof(line));
+		else if (whose == A_LIBRARYS && !*library_line)
+			memcpy(library_line, line, sizeof(line));
 		py.Py_DecRef(frame);
 		frame = back;
 	}
@@ -350,16 +383,38 @@ void interpreter_place(char *text, size_t size)
 		py.Py_DecRef(frame);
 }
 
-bool interpreter_soon(int (*call)(void *unused))
+bool interpreter_place(char *text, size_t size)
 {
-	return program.is_there && !py.Py_AddPendingCall(call, NULL);
+	char program_line[64] = "", library_line[64] = "";
+	int state;
+
+	if (!program.is_there || !py.PyGILState_GetThisThreadState())
+		return false;
+	state = py.PyGILState_Ensure();
+	find_lines(program_line, library_line);
+	py.PyGILState_Release(state);
+	if (*program_line && *library_line)
+		snprintf(text, size, "%s (via %s)", program_line, library_line);
+	else
+		snprintf(text, size, "%s",
+			 *program_line	 ? program_line
+			 : *library_line ? library_line
+					 : "PyTorch");
+	return true;
 }
 
 /* ---- the beginning ---- */
 
 static int prepare(void *unused)
 {
+	bool are_followed;
+
 	(void)unused;
+	are_followed =
+		operators_watch(program.wishes.release, program.wishes.scalar);
+	guesses_begin(are_followed);
+	if (!are_followed && program.wishes.scalar)
+		run_script(scalar_script);
 	run_script(objects_script);
 	if (program.wishes.has_script)
 		run_script(script);
@@ -377,8 +432,10 @@ void interpreter_wish(const struct interpreter_wishes *wishes)
 void interpreter_prepare(void)
 {
 	program.is_there = find_interpreter();
-	if (!program.is_there)
+	if (!program.is_there) {
+		guesses_begin(false);
 		return;
+	}
 	if (py.PyGILState_Check())
 		prepare(NULL);
 	else

@@ -15,10 +15,11 @@
 
 /* What is wanted of it; texts are borrowed. */
 struct interpreter_wishes {
-	bool has_script;   /* the Python side, which asks SIMCUDA_MARKS and
-			    * SIMCUDA_SCALAR what is wanted of it */
+	unsigned release;  /* 2.x */
+	bool has_script;   /* the Python side, for marks */
 	const char *steps; /* a function's name; NULL: none */
 	bool has_stacks;
+	const char *scalar; /* what is read in place of what nobody knows */
 };
 void interpreter_wish(const struct interpreter_wishes *wishes);
 
@@ -29,12 +30,11 @@ void interpreter_prepare(void);
  * lock may be held: it waits for the interpreter's. */
 uint32_t interpreter_site(void);
 
-/* Calls it as soon as the interpreter is at work in its main thread, with the
- * right to run Python; false: it will not be called. */
-bool interpreter_soon(int (*call)(void *unused));
-/* From such a call: "train.py:12", the program's own line under way, not one of
- * PyTorch's. */
-void interpreter_place(char *text, size_t size);
+/* "train.py:12 (via modeling_x.py:78)", the program's own line under way in
+ * this thread, and a library's that it is in, not one of PyTorch's.  False: the
+ * thread runs no Python.  No lock may be held: it waits for the interpreter's.
+ */
+bool interpreter_place(char *text, size_t size);
 
 /* For the Python side: a mark, stage 0 a point, 1 a start, 2 an end. */
 void simcuda_mark(const char *name, int stage);

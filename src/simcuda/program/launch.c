@@ -20,11 +20,17 @@ struct cudaFuncAttributes {
 	int rest[24];
 };
 
-static cudaError_t launch(const void *stream)
+static void work(const void *stream)
 {
 	process_lock();
 	stream_work((uintptr_t)stream);
 	process_unlock();
+}
+
+static cudaError_t launch(const void *stream)
+{
+	work(stream);
+	process_tell_work();
 	return cudaSuccess;
 }
 
@@ -208,7 +214,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
 			       void *data)
 {
-	launch(stream);
+	work(stream);
 	function(data);
 	return cudaSuccess;
 }
@@ -221,7 +227,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, stream_callback function,
 				  void *data, unsigned flags)
 {
 	(void)flags;
-	launch(stream);
+	work(stream);
 	function(stream, cudaSuccess, data);
 	return cudaSuccess;
 }

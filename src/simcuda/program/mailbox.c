@@ -25,6 +25,7 @@
 struct message {
 	uint64_t at; /* bytes that were written before it */
 	uint64_t size;
+	bool is_known;
 };
 
 struct head {
@@ -132,7 +133,8 @@ static void get(const char *ring, uint64_t at, char *bytes, uint64_t size)
 	memcpy(bytes + n, ring, size - n);
 }
 
-bool mailbox_post(struct mailbox *c, const void *bytes, uint64_t size)
+bool mailbox_post(struct mailbox *c, const void *bytes, uint64_t size,
+		  bool is_known)
 {
 	struct head *head = &c->heads[c->rank];
 	uint64_t posted = atomic_load(&head->posted);
@@ -143,7 +145,8 @@ bool mailbox_post(struct mailbox *c, const void *bytes, uint64_t size)
 	if (posted >= done + MESSAGES ||
 	    bytes_in_use(head, done, posted) + size > RING)
 		return false;
-	head->messages[posted % MESSAGES] = (struct message){ head->end, size };
+	head->messages[posted % MESSAGES] =
+		(struct message){ head->end, size, is_known };
 	if (size)
 		put(c->rings + (size_t)c->rank * RING, head->end, bytes, size);
 	head->end += size;
@@ -166,6 +169,11 @@ bool mailbox_read(const struct mailbox *c, int rank, uint64_t number,
 		return false;
 	get(c->rings + (size_t)rank * RING, m.at + from, to, size);
 	return true;
+}
+
+bool mailbox_is_known(const struct mailbox *c, int rank, uint64_t number)
+{
+	return c->heads[rank].messages[number % MESSAGES].is_known;
 }
 
 void mailbox_done(struct mailbox *c, uint64_t number)

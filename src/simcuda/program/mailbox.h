@@ -23,13 +23,16 @@ void mailbox_close(struct mailbox *mailbox);
 
 /* The next message of this rank; bytes NULL: one that says nothing.  False: not
  * before others have read what is there. */
-bool mailbox_post(struct mailbox *mailbox, const void *bytes, uint64_t size);
+bool mailbox_post(struct mailbox *mailbox, const void *bytes, uint64_t size,
+		  bool is_known);
 /* How many it has posted. */
 uint64_t mailbox_posted(const struct mailbox *mailbox, int rank);
 /* A message that was posted: a part of it.  False: zeros; it says nothing of
  * that part. */
 bool mailbox_read(const struct mailbox *mailbox, int rank, uint64_t number,
 		  uint64_t from, void *to, uint64_t size);
+/* Whether all of its bytes are known, as its sender says. */
+bool mailbox_is_known(const struct mailbox *mailbox, int rank, uint64_t number);
 /* This rank needs none of the messages before this number any more. */
 void mailbox_done(struct mailbox *mailbox, uint64_t number);
 

@@ -184,8 +184,6 @@ static void write_called(void)
 	for (size_t i = 0; (name = simcuda_unknown(i, &calls)); i++)
 		if (calls && !outputs_does_nothing(name))
 			fprintf(file, "%" PRIu64 " refused %s\n", calls, name);
-	for (uint32_t i = 0; (name = guesses_at(i, &calls)); i++)
-		fprintf(file, "%" PRIu64 " guess %s\n", calls, name);
 	if (plans_version())
 		fprintf(file, "%" PRIu64 " plans %u %s\n", plans_given(),
 			plans_version(), plans_why_not());
@@ -199,6 +197,7 @@ static void write_called(void)
 
 static void finish(void)
 {
+	guesses_end();
 	if (!recorder_enter())
 		return;
 	for (int i = 0; i < process.device_count; i++)
@@ -288,13 +287,14 @@ __attribute__((constructor)) static void begin(void)
 	if (getenv("SIMCUDA_TIMES"))
 		entries_tell_times();
 	interpreter_wish(&(struct interpreter_wishes){
-		.has_script =
-			getenv("SIMCUDA_MARKS") || getenv("SIMCUDA_SCALAR"),
+		.release = (unsigned)strtoul(release, NULL, 10),
+		.has_script = getenv("SIMCUDA_MARKS"),
 		.steps = getenv("SIMCUDA_STEPS"),
 		.has_stacks = getenv("SIMCUDA_STACKS"),
+		.scalar = getenv("SIMCUDA_SCALAR"),
 	});
 	process_observe(find_allocator);
-	guesses_watch();
+	guesses_watch(getenv("SIMCUDA_QUIET"));
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 

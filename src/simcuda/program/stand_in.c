@@ -21,7 +21,7 @@ struct called {
 	const struct outputs *outputs;
 	uint64_t calls;
 	enum stand_in_kind kind;
-	bool makes_handle, gives_text, is_told;
+	bool makes_handle, gives_text, is_told, computes;
 };
 
 static struct {
@@ -50,6 +50,26 @@ static bool gives_text(const char *name)
 	       has(name, "StatusName") || has(name, "GetLastError");
 }
 
+/* Calls of CUDA's libraries that launch kernels. */
+static bool computes(const char *name)
+{
+	static const char *const families[] = {
+		"cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse"
+	};
+	static const char *const others[] = { "Create", "Destroy", "Set",
+					      "Get",	"Query",   "Init",
+					      "Size",	"Finalize" };
+	bool is_of_a_family = false;
+
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
+		is_of_a_family |=
+			!strncmp(name, families[i], strlen(families[i]));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (has(name, others[i]))
+			return false;
+	return is_of_a_family;
+}
+
 static struct called *find(const char *name)
 {
 	uint32_t index = gp_map_get(&all.by_name, (uintptr_t)name);
@@ -67,6 +87,7 @@ static struct called *find(const char *name)
 		.kind = outputs ? STAND_IN_SIZE : STAND_IN_ANSWER,
 		.makes_handle = !outputs && makes_handle(name),
 		.gives_text = gives_text(name),
+		.computes = computes(name),
 		.is_told = outputs || !outputs_does_nothing(name),
 	};
 	gp_map_put(&all.by_name, (uintptr_t)name, index);
@@ -112,6 +133,8 @@ uint64_t simcuda_stand_in(void **first, const char *name, void *third,
 		va_end(others);
 		write_zeros(called.outputs, parameters);
 	}
+	if (called.computes)
+		process_tell_work();
 	if (called.gives_text)
 		return (uintptr_t)text;
 	if (called.makes_handle && first)

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+#include "simcuda/program/evaluate.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simcuda/program/evaluate_script.h"
+
+#define FILE_INPUT 257 /* Py_file_input */
+
+typedef void object; /* PyObject and its like */
+
+/* Of CPython 3.10 and later. */
+#define FUNCTIONS(X)                                                           \
+	X(int, PyGILState_Check, void)                                         \
+	X(int, PyGILState_Ensure, void)                                        \
+	X(void *, PyEval_SaveThread, void)                                     \
+	X(void, PyEval_RestoreThread, void *)                                  \
+	X(int, PyGC_Disable, void)                                             \
+	X(int, PyGC_Enable, void)                                              \
+	X(object *, PyDict_New, void)                                          \
+	X(object *, Py_CompileString, const char *, const char *, int)         \
+	X(object *, PyEval_EvalCode, object *, object *, object *)             \
+	X(object *, PyDict_GetItemString, object *, const char *)              \
+	X(void, PyErr_Clear, void)                                             \
+	X(object *, PyObject_CallObject, object *, object *)                   \
+	X(object *, PyTuple_New, int64_t)                                      \
+	X(int, PyTuple_SetItem, object *, int64_t, object *)                   \
+	X(object *, PyList_New, int64_t)                                       \
+	X(int, PyList_SetItem, object *, int64_t, object *)                    \
+	X(object *, PyLong_FromLongLong, long long)                            \
+	X(unsigned long long, PyLong_AsUnsignedLongLong, object *)             \
+	X(object *, PyFloat_FromDouble, double)                                \
+	X(object *, PyBool_FromLong, long)                                     \
+	X(object *, PyUnicode_FromString, const char *)                        \
+	X(object *, PyByteArray_FromStringAndSize, const char *, int64_t)      \
+	X(int, PyBytes_AsStringAndSize, object *, char **, int64_t *)          \
+	X(object *, Py_BuildValue, const char *, ...)                          \
+	X(void, Py_DecRef, object *)
+
+static struct {
+#define MEMBER(type, name, ...) type (*name)(__VA_ARGS__);
+	FUNCTIONS(MEMBER)
+#undef MEMBER
+} py;
+
+/* What the thread is to do: run, or describe where arguments are NULL. */
+struct task {
+	const struct operator_name *name;
+	const struct argument *arguments;
+	size_t count;
+	struct arena *arena;
+	unsigned long long facts;
+	const struct evaluated *results;
+	size_t result_count;
+};
+
+static struct {
+	pthread_mutex_t turn; /* of those who want something */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	pthread_t thread;
+	struct task *task; /* NULL: none */
+	bool is_ready, is_running;
+	uint64_t not_plain;
+	object *describe, *run, *begin;
+} all = { .turn = PTHREAD_MUTEX_INITIALIZER,
+	  .lock = PTHREAD_MUTEX_INITIALIZER,
+	  .changed = PTHREAD_COND_INITIALIZER };
+
+static _Thread_local bool is_here;
+
+bool evaluate_is_here(void)
+{
+	return is_here;
+}
+
+/* ---- arguments for Python ---- */
+
+static object *number(int64_t value)
+{
+	return py.PyLong_FromLongLong(value);
+}
+
+static object *tensor(const struct argument *a)
+{
+	const struct shape *s = &a->shape;
+	int64_t bytes = (int64_t)(s->numel * tensors_element(s->dtype));
+	object *sizes = py.PyTuple_New(s->dims), *all_of_it = py.PyTuple_New(3);
+
+	for (int i = 0; i < s->dims; i++)
+		py.PyTuple_SetItem(sizes, i, number(s->sizes[i]));
+	py.PyTuple_SetItem(all_of_it, 0,
+			   a->bytes ? py.PyByteArray_FromStringAndSize(
+					      (const char *)a->bytes, bytes)
+				    : py.Py_BuildValue(""));
+	py.PyTuple_SetItem(all_of_it, 1, number(s->dtype));
+	py.PyTuple_SetItem(all_of_it, 2, sizes);
+	return all_of_it;
+}
+
+static object *list(const struct argument *items, size_t count);
+
+static object *value(const struct argument *a)
+{
+	switch (a->kind) {
+	case ARGUMENT_INT: return number(a->number);
+	case ARGUMENT_REAL: return py.PyFloat_FromDouble(a->real);
+	case ARGUMENT_BOOL: return py.PyBool_FromLong((long)a->number);
+	case ARGUMENT_TEXT: return py.PyUnicode_FromString(a->text);
+	case ARGUMENT_DEVICE: return py.PyTuple_New(0);
+	case ARGUMENT_LIST: return list(a->items, a->count);
+	case ARGUMENT_TENSOR: return tensor(a);
+	default: return py.Py_BuildValue("");
+	}
+}
+
+static object *list(const struct argument *items, size_t count)
+{
+	object *of = py.PyList_New((int64_t)count);
+
+	for (size_t i = 0; i < count; i++)
+		py.PyList_SetItem(of, (int64_t)i, value(&items[i]));
+	return of;
+}
+
+/* ---- results from Python: words, and bytes filled up to words ---- */
+
+struct words {
+	const char *at, *end;
+};
+
+static int64_t next(struct words *w)
+{
+	int64_t word = 0;
+
+	if (w->end - w->at >= 8)
+		memcpy(&word, w->at, 8);
+	w->at += 8;
+	return word;
+}
+
+static bool read_result(struct words *w, struct evaluated *e)
+{
+	e->kind = (int)next(w);
+	if (e->kind == EVALUATED_REAL) {
+		memcpy(&e->real, w->at, 8);
+		next(w);
+	} else if (e->kind != EVALUATED_TENSOR) {
+		e->number = next(w);
+	} else {
+		e->shape.dtype = (int)next(w);
+		e->shape.dims = (int)next(w);
+		e->shape.numel = 1;
+		if (e->shape.dims < 0 || e->shape.dims > MOST_DIMS)
+			return false;
+		for (int i = 0; i < e->shape.dims; i++) {
+			e->shape.sizes[i] = next(w);
+			e->shape.numel *= (uint64_t)e->shape.sizes[i];
+		}
+		e->bytes = (const unsigned char *)w->at;
+		w->at +=
+			(e->shape.numel * tensors_element(e->shape.dtype) + 7) /
+			8 * 8;
+	}
+	return w->at <= w->end;
+}
+
+static void read_results(struct task *task, const char *bytes, int64_t size)
+{
+	char *copy = arena_take(task->arena, (size_t)size + 8);
+	struct words w = { copy, copy + size };
+	struct evaluated *results;
+	size_t count;
+
+	memcpy(copy, bytes, (size_t)size);
+	count = (size_t)next(&w);
+	results = arena_take(task->arena, (count + 1) * sizeof(*results));
+	memset(results, 0, (count + 1) * sizeof(*results));
+	for (size_t i = 0; i < count; i++)
+		if (!read_result(&w, &results[i]))
+			return;
+	task->results = results;
+	task->result_count = count;
+}
+
+/* ---- the thread ---- */
+
+static object *call(object *function, const struct task *task)
+{
+	object *parameters = py.PyTuple_New(task->arguments ? 3 : 2), *result;
+
+	py.PyTuple_SetItem(parameters, 0,
+			   py.PyUnicode_FromString(task->name->name));
+	py.PyTuple_SetItem(parameters, 1,
+			   py.PyUnicode_FromString(task->name->overload));
+	if (task->arguments)
+		py.PyTuple_SetItem(parameters, 2,
+				   list(task->arguments, task->count));
+	result = py.PyObject_CallObject(function, parameters);
+	if (!result)
+		py.PyErr_Clear();
+	py.Py_DecRef(parameters);
+	return result;
+}
+
+/* Python's collector counts what is made and not given back: nothing is left
+ * of this, so what it does for the program stays as it is. */
+static void work(struct task *task)
+{
+	int collects = py.PyGC_Disable();
+	object *result = call(task->arguments ? all.run : all.describe, task);
+	char *bytes;
+	int64_t size;
+
+	if (result && !task->arguments)
+		task->facts = py.PyLong_AsUnsignedLongLong(result);
+	else if (result && !py.PyBytes_AsStringAndSize(result, &bytes, &size))
+		read_results(task, bytes, size);
+	py.PyErr_Clear();
+	if (result)
+		py.Py_DecRef(result);
+	if (collects)
+		py.PyGC_Enable();
+}
+
+static void *serve(void *unused)
+{
+	void *state;
+	object *begun;
+
+	is_here = true;
+	py.PyGILState_Ensure();
+	begun = py.PyObject_CallObject(all.begin, NULL);
+	py.PyErr_Clear();
+	if (begun)
+		py.Py_DecRef(begun);
+	state = py.PyEval_SaveThread();
+	pthread_mutex_lock(&all.lock);
+	for (;;) {
+		while (!all.task)
+			pthread_cond_wait(&all.changed, &all.lock);
+		py.PyEval_RestoreThread(state);
+		work(all.task);
+		state = py.PyEval_SaveThread();
+		all.task = NULL;
+		pthread_cond_broadcast(&all.changed);
+	}
+	return unused;
+}
+
+/* ---- who asks ---- */
+
+/* Without the right to run Python, which the thread needs. */
+static void wait_for(struct task *task)
+{
+	void *state = py.PyGILState_Check() ? py.PyEval_SaveThread() : NULL;
+
+	pthread_mutex_lock(&all.turn);
+	if (all.is_ready) {
+		pthread_mutex_lock(&all.lock);
+		if (!all.is_running)
+			all.is_running =
+				!pthread_create(&all.thread, NULL, serve, NULL);
+		all.task = all.is_running ? task : NULL;
+		pthread_cond_broadcast(&all.changed);
+		while (all.task)
+			pthread_cond_wait(&all.changed, &all.lock);
+		pthread_mutex_unlock(&all.lock);
+	}
+	pthread_mutex_unlock(&all.turn);
+	if (state)
+		py.PyEval_RestoreThread(state);
+}
+
+bool evaluate_describe(const struct operator_name *name,
+		       struct operator_facts *facts)
+{
+	struct task task = { .name = name };
+
+	memset(facts, 0, sizeof(*facts));
+	if (!all.is_ready)
+		return false;
+	wait_for(&task);
+	facts->computes = task.facts & 1;
+	facts->is_silent = task.facts >> 1 & 1;
+	facts->writes_any = task.facts >> 2 & 1;
+	facts->asks_size = task.facts >> 3 & 1;
+	facts->is_scalar = task.facts >> 4 & 1;
+	facts->writes = (uint32_t)(task.facts >> 8) & 0xfffffff;
+	facts->unread = (uint32_t)(task.facts >> 36) & 0xfffffff;
+	return task.facts >> 5 & 1;
+}
+
+const struct evaluated *evaluate(const struct operator_name *name,
+				 const struct argument *arguments, size_t count,
+				 struct arena *arena, size_t *result_count)
+{
+	struct task task = { .name = name,
+			     .arguments = arguments,
+			     .count = count,
+			     .arena = arena };
+
+	*result_count = 0;
+	if (!all.is_ready)
+		return NULL;
+	wait_for(&task);
+	*result_count = task.result_count;
+	return task.results;
+}
+
+/* ---- the beginning and the end ---- */
+
+/* The interpreter ends: what is not computed by now stays unknown. */
+void simcuda_evaluate_stop(void);
+void simcuda_evaluate_stop(void)
+{
+	all.is_ready = false;
+}
+
+/* The thread is not there in a child. */
+static void after_fork_in_child(void)
+{
+	pthread_mutex_init(&all.turn, NULL);
+	pthread_mutex_init(&all.lock, NULL);
+	pthread_cond_init(&all.changed, NULL);
+	all.is_running = false;
+	all.task = NULL;
+}
+
+static bool find_interpreter(void)
+{
+	bool is_there = true;
+
+#define FIND(type, name, ...)                                                  \
+	*(void **)&py.name = dlsym(RTLD_DEFAULT, #name);                       \
+	is_there &= py.name != NULL;
+	FUNCTIONS(FIND)
+#undef FIND
+	return is_there;
+}
+
+/* Lines of a file that is PyTorch's, for who looks for the program's own. */
+#define SCRIPT_NAME "/torch/gpupool"
+
+uint64_t evaluate_not_plain(void)
+{
+	return all.not_plain;
+}
+
+bool evaluate_prepare(void)
+{
+	object *globals, *code, *result = NULL, *not_plain;
+
+	if (!find_interpreter())
+		return false;
+	globals = py.PyDict_New();
+	code = py.Py_CompileString(evaluate_script, SCRIPT_NAME, FILE_INPUT);
+	if (code)
+		result = py.PyEval_EvalCode(code, globals, globals);
+	py.PyErr_Clear();
+	all.describe = py.PyDict_GetItemString(globals, "describe");
+	all.run = py.PyDict_GetItemString(globals, "run");
+	all.begin = py.PyDict_GetItemString(globals, "begin");
+	not_plain = py.PyDict_GetItemString(globals, "not_plain");
+	all.is_ready =
+		result && all.describe && all.run && all.begin && not_plain;
+	if (!all.is_ready)
+		return false;
+	all.not_plain = py.PyLong_AsUnsignedLongLong(not_plain);
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+	return true;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PyTorch's operators run on the processor, by PyTorch itself: in a thread of
+ * their own, which has none of the program's modes, and whose turn comes while
+ * the program's thread waits.
+ */
+#ifndef SIMCUDA_PROGRAM_EVALUATE_H
+#define SIMCUDA_PROGRAM_EVALUATE_H
+
+#include "simcuda/program/arguments.h"
+
+/* What an operator does, by its schema. */
+struct operator_facts {
+	bool computes;	 /* something that arguments decide */
+	bool is_silent;	 /* what it writes is told by others: collectives */
+	bool writes_any; /* what it does not say that it writes */
+	bool asks_size;	 /* reads how large its result is while it runs */
+	bool is_scalar;	 /* _local_scalar_dense */
+	uint32_t writes; /* arguments that it writes, a bit each */
+	uint32_t unread; /* of those, what it reads nothing of */
+};
+
+struct operator_name {
+	const char *name, *overload;
+};
+
+/* False: nothing can be computed. */
+bool evaluate_describe(const struct operator_name *name,
+		       struct operator_facts *facts);
+
+struct evaluated {
+	enum {
+		EVALUATED_NOTHING,
+		EVALUATED_INT,
+		EVALUATED_REAL,
+		EVALUATED_BOOL,
+		EVALUATED_TENSOR,
+	} kind;
+	int64_t number;
+	double real;
+	struct shape shape; /* of a tensor; without addresses */
+	const unsigned char *bytes;
+};
+
+/* Its results, those that are tensors in lists one by one, and then the
+ * arguments that it wrote; NULL: it cannot be done. */
+const struct evaluated *evaluate(const struct operator_name *name,
+				 const struct argument *arguments, size_t count,
+				 struct arena *arena, size_t *result_count);
+
+/* Whether this is that thread. */
+bool evaluate_is_here(void);
+
+/* Once, with the right to run Python; false: nothing can be computed. */
+bool evaluate_prepare(void);
+/* Functionality that changes what a tensor's elements are: for tensors_set. */
+uint64_t evaluate_not_plain(void);
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * at::RecordFunction tells when an operator begins, with its arguments, and
+ * when it ends, with its results; neither is held beyond that, so PyTorch does
+ * what it does without.  An operator whose own kernel ran (not that of one it
+ * called) has written its results and the arguments that its schema names.
+ */
+#include "simcuda/program/operators.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "simcuda/kept.h"
+#include "simcuda/process.h"
+#include "simcuda/program/evaluate.h"
+#include "simcuda/stream.h"
+
+#define ADD_CALLBACK "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
+
+/* at::RecordFunctionCallback; behind the scopes are three choices: whether it
+ * is told of inputs, of outputs, and of numbers. */
+struct callback {
+	void *(*begin)(void **context, const char *record);
+	void (*end)(const char *record, void *context);
+	double probability;
+	bool choices[16];
+};
+#define SCOPE_FUNCTION 0
+
+struct operation {
+	struct operator_name name;
+	struct operator_facts facts;
+	bool is_known;
+};
+
+struct frame {
+	const struct operation *operation; /* NULL: a range, no operator */
+	struct arena arena;
+	/* NULL: they are not all known. */
+	const struct argument *arguments;
+	size_t argument_count;
+	struct shape *written; /* arguments that it writes, or may */
+	size_t written_count, written_room;
+	const struct evaluated *results;
+	size_t result_count;
+	bool is_evaluated;
+	bool has_written;
+	bool is_captured; /* into a graph: it is run later, if at all */
+};
+
+static _Thread_local struct {
+	struct frame *items;
+	size_t count, room;
+} frames;
+
+static struct {
+	pthread_mutex_t lock;
+	struct gp_map by_schema; /* -> index */
+	struct operation **items;
+	size_t count, room;
+	const char *scalar; /* what is read in place of what nobody knows */
+} operations = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* ---- which operator ---- */
+
+static const struct operation *known(const char *schema)
+{
+	const struct operation *found = NULL;
+	uint32_t index;
+
+	pthread_mutex_lock(&operations.lock);
+	index = gp_map_get(&operations.by_schema, (uintptr_t)schema);
+	if (index != GP_MAP_NONE)
+		found = operations.items[index];
+	pthread_mutex_unlock(&operations.lock);
+	return found;
+}
+
+static const struct operation *operation_of(const char *schema)
+{
+	const struct operation *found = known(schema);
+	struct operation *new;
+
+	if (found)
+		return found;
+	new = gp_mem_alloc(1, sizeof(*new));
+	new->name.name = gp_mem_copy_text(tensors_name(schema),
+					  strlen(tensors_name(schema)));
+	new->name.overload = gp_mem_copy_text(tensors_overload(schema),
+					      strlen(tensors_overload(schema)));
+	new->is_known = evaluate_describe(&new->name, &new->facts);
+	if (!new->is_known)
+		new->facts.writes_any = true;
+	pthread_mutex_lock(&operations.lock);
+	operations.items =
+		gp_mem_grow(operations.items, &operations.room,
+			    operations.count + 1, sizeof(struct operation *));
+	gp_map_put(&operations.by_schema, (uintptr_t)schema,
+		   (uint32_t)operations.count);
+	operations.items[operations.count++] = new;
+	pthread_mutex_unlock(&operations.lock);
+	return new;
+}
+
+/* ---- what it writes ---- */
+
+static void add_written(struct frame *f, const struct torch_value *value)
+{
+	struct torch_values list;
+	struct shape *s;
+
+	if (value->kind == VALUE_LIST) {
+		list = tensors_list(value);
+		for (size_t i = 0; i < list.count; i++)
+			add_written(f, &list.items[i]);
+		return;
+	}
+	f->written = gp_mem_grow(f->written, &f->written_room,
+				 f->written_count + 1, sizeof(*f->written));
+	s = &f->written[f->written_count++];
+	memset(s, 0, sizeof(*s));
+	if (value->kind == VALUE_TENSOR && !tensors_read(tensors_of(value), s))
+		memset(s, 0, sizeof(*s));
+}
+
+static void find_written(struct frame *f, struct torch_values inputs)
+{
+	const struct operator_facts *facts = &f->operation->facts;
+
+	for (size_t i = 0; i < inputs.count; i++)
+		if (i < 28 && facts->writes >> i & 1)
+			add_written(f, &inputs.items[i]);
+}
+
+/* Behind those that it names, so that results are not put there. */
+static void find_others(struct frame *f, struct torch_values inputs)
+{
+	const struct operator_facts *facts = &f->operation->facts;
+
+	for (size_t i = 0; i < inputs.count && facts->writes_any; i++)
+		if ((i >= 28 || !(facts->writes >> i & 1)) &&
+		    (inputs.items[i].kind == VALUE_TENSOR ||
+		     inputs.items[i].kind == VALUE_LIST))
+			add_written(f, &inputs.items[i]);
+}
+
+/* ---- its results ---- */
+
+static void evaluate_frame(struct frame *f)
+{
+	if (f->is_evaluated)
+		return;
+	f->is_evaluated = true;
+	if (f->arguments && f->operation->facts.computes)
+		f->results = evaluate(&f->operation->name, f->arguments,
+				      f->argument_count, &f->arena,
+				      &f->result_count);
+}
+
+static bool is_like(const struct evaluated *e, const struct shape *s)
+{
+	if (e->kind != EVALUATED_TENSOR || s->is_opaque ||
+	    e->shape.dims != s->dims || e->shape.dtype != s->dtype)
+		return false;
+	for (int i = 0; i < s->dims; i++)
+		if (e->shape.sizes[i] != s->sizes[i])
+			return false;
+	return true;
+}
+
+static void put(const struct frame *f, size_t result, const struct shape *s)
+{
+	const struct evaluated *e =
+		result < f->result_count ? &f->results[result] : NULL;
+	bool is_there = e && !f->is_captured && is_like(e, s);
+
+	if (s->is_device)
+		arguments_write(s, is_there ? e->bytes : NULL);
+}
+
+static size_t put_outputs(const struct frame *f, struct torch_values values,
+			  size_t result)
+{
+	struct shape s;
+
+	for (size_t i = 0; i < values.count; i++) {
+		const struct torch_value *v = &values.items[i];
+
+		if (v->kind == VALUE_LIST) {
+			result = put_outputs(f, tensors_list(v), result);
+			continue;
+		}
+		if (v->kind == VALUE_TENSOR && tensors_read(tensors_of(v), &s))
+			put(f, result, &s);
+		result++;
+	}
+	return result;
+}
+
+static void write_results(struct frame *f, const char *record)
+{
+	size_t result;
+
+	evaluate_frame(f);
+	result = put_outputs(f, tensors_outputs(record), 0);
+	for (size_t i = 0; i < f->written_count; i++)
+		put(f, result + i, &f->written[i]);
+}
+
+/* ---- an operator begins and ends ---- */
+
+static void *on_begin(void **context, const char *record)
+{
+	const char *schema;
+	struct torch_values inputs;
+	struct frame *f;
+
+	*context = NULL;
+	if (evaluate_is_here())
+		return context;
+	frames.items = gp_mem_grow(frames.items, &frames.room, frames.count + 1,
+				   sizeof(*frames.items));
+	f = &frames.items[frames.count++];
+	memset(f, 0, sizeof(*f));
+	schema = tensors_schema(record);
+	if (!schema)
+		return context;
+	f->operation = operation_of(schema);
+	inputs = tensors_inputs(record);
+	find_written(f, inputs);
+	if (f->operation->facts.is_scalar && inputs.count)
+		add_written(f, &inputs.items[0]);
+	if (f->operation->facts.computes) {
+		f->arguments = arguments_read(
+			inputs, f->operation->facts.unread, &f->arena);
+		f->argument_count = inputs.count;
+	}
+	find_others(f, inputs);
+	return context;
+}
+
+static void on_end(const char *record, void *context)
+{
+	struct frame f;
+
+	(void)context;
+	if (evaluate_is_here() || !frames.count)
+		return;
+	f = frames.items[frames.count - 1];
+	if (f.has_written)
+		write_results(&f, record);
+	frames.count--;
+	arena_release(&f.arena);
+	free(f.written);
+}
+
+/* ---- what happens while it runs ---- */
+
+/* A kernel that belongs to no operator may have written anything. */
+static void on_work(bool is_captured)
+{
+	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
+
+	if (f && f->operation && f->operation->is_known &&
+	    !f->operation->facts.is_silent) {
+		f->has_written = true;
+		f->is_captured |= is_captured;
+		return;
+	}
+	process_lock();
+	kept_doubt_all();
+	process_unlock();
+}
+
+static void say_number(int64_t number, void *to, size_t size)
+{
+	memset(to, 0, size);
+	memcpy(to, &number, size < sizeof(number) ? size : sizeof(number));
+}
+
+/* The nearest that is not larger. */
+static int64_t half_of(float value)
+{
+	uint32_t bits, sign;
+	int32_t exponent;
+
+	memcpy(&bits, &value, sizeof(bits));
+	sign = bits >> 16 & 0x8000;
+	exponent = (int32_t)(bits >> 23 & 0xff) - 127 + 15;
+	if (exponent <= 0)
+		return sign;
+	if (exponent >= 31)
+		return sign | 0x7c00;
+	return sign | (uint32_t)exponent << 10 | (bits >> 13 & 0x3ff);
+}
+
+/* A read of how large its result is. */
+static bool answer(struct frame *f, void *to, size_t size)
+{
+	const struct evaluated *e;
+
+	evaluate_frame(f);
+	e = f->result_count ? f->results : NULL;
+	if (!e)
+		return false;
+	if (e->kind == EVALUATED_INT || e->kind == EVALUATED_BOOL)
+		say_number(e->number, to, size);
+	else if (e->kind == EVALUATED_TENSOR && e->shape.dims)
+		say_number(e->shape.sizes[0], to, size);
+	else
+		return false;
+	return true;
+}
+
+/* What SIMCUDA_SCALAR says, as the type has it. */
+static void say_scalar(const struct shape *s, void *to, size_t size)
+{
+	double real = strtod(operations.scalar, NULL);
+	float single = (float)real;
+
+	if (s->dtype == DTYPE_DOUBLE)
+		memcpy(to, &real, size);
+	else if (s->dtype == DTYPE_FLOAT)
+		memcpy(to, &single, size);
+	else if (s->dtype == DTYPE_BFLOAT16)
+		memcpy(to, (char *)&single + 2, size);
+	else if (s->dtype == DTYPE_HALF)
+		say_number(half_of(single), to, size);
+	else if (s->dtype == DTYPE_BOOL)
+		say_number(real != 0, to, size);
+	else
+		say_number((int64_t)real, to, size);
+}
+
+/* It stays a value that nobody knows. */
+static void read_scalar(void *to, size_t size)
+{
+	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
+
+	if (f && f->operation && f->operation->facts.is_scalar &&
+	    operations.scalar && f->written_count &&
+	    size == tensors_element(f->written->dtype))
+		say_scalar(f->written, to, size);
+}
+
+static bool on_read(void *to, size_t size)
+{
+	read_scalar(to, size);
+	for (size_t i = frames.count; i--;) {
+		struct frame *f = &frames.items[i];
+
+		if (f->operation && f->operation->facts.asks_size &&
+		    f->arguments && size <= 8)
+			return answer(f, to, size);
+	}
+	return false;
+}
+
+/* Where operators are not watched. */
+static void doubt(bool is_captured)
+{
+	(void)is_captured;
+	process_lock();
+	kept_doubt_all();
+	process_unlock();
+}
+
+bool operators_watch(unsigned release, const char *scalar)
+{
+	const struct torch_layout *layout = torch_layout_of(release);
+	struct callback callback = { .begin = on_begin,
+				     .end = on_end,
+				     .probability = 1 };
+	uint64_t (*add)(struct callback callback);
+	void *library;
+
+	process_observe_work(doubt, NULL);
+	library = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
+	*(void **)&add = library ? dlsym(library, ADD_CALLBACK) : NULL;
+	if (!layout || !add || !evaluate_prepare())
+		return false;
+	tensors_set(layout, evaluate_not_plain());
+	callback.choices[SCOPE_FUNCTION] = true;
+	callback.choices[layout->scopes] = true;
+	callback.choices[layout->scopes + 1] = true;
+	add(callback);
+	operations.scalar = scalar;
+	process_observe_work(on_work, on_read);
+	return true;
+}

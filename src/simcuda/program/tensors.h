@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PyTorch's tensors, and the arguments and results of its operators, read where
+ * a release keeps them.
+ */
+#ifndef SIMCUDA_PROGRAM_TENSORS_H
+#define SIMCUDA_PROGRAM_TENSORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MOST_DIMS 8
+
+/* A dense tensor: where its elements are. */
+struct shape {
+	uint64_t addr; /* of its first element */
+	bool is_device;
+	/* Its elements cannot be read, as those of a subclass or of a complex
+	 * tensor; addr and numel are the bytes that they lie in. */
+	bool is_opaque;
+	int dtype; /* c10::ScalarType */
+	int dims;
+	uint64_t numel;
+	int64_t sizes[MOST_DIMS], strides[MOST_DIMS];
+};
+
+/* at::RecordFunction's and other members' places. */
+struct torch_layout {
+	uint8_t release;
+	uint16_t record_schema, record_is_schema, record_inputs, record_outputs;
+	uint8_t scopes; /* of at::RecordFunctionCallback: how many */
+	uint8_t storage, sizes, storage_offset, numel, dtype, device, keys;
+	uint8_t storage_data, storage_bytes;
+	uint8_t list_items, overload; /* in a list, in an operator's name */
+};
+/* NULL: not known of that release. */
+const struct torch_layout *torch_layout_of(unsigned release);
+
+/* Functionality of PyTorch that has other elements than memory does, as bits of
+ * c10::DispatchKeySet. */
+void tensors_set(const struct torch_layout *layout, uint64_t not_plain);
+
+/* False: it is none that has memory on a device or here. */
+bool tensors_read(const void *tensor, struct shape *shape);
+/* Bytes of an element; 0: of no type that is read here. */
+size_t tensors_element(int dtype);
+/* The bytes from the first to the last of its elements. */
+uint64_t tensors_span(const struct shape *shape, uint64_t *begin);
+
+/* c10::ScalarType. */
+enum {
+	DTYPE_HALF = 5,
+	DTYPE_FLOAT = 6,
+	DTYPE_DOUBLE = 7,
+	DTYPE_BOOL = 11,
+	DTYPE_BFLOAT16 = 15,
+};
+
+/* c10::IValue. */
+enum value_kind {
+	VALUE_NONE = 0,
+	VALUE_TENSOR = 1,
+	VALUE_DOUBLE = 3,
+	VALUE_INT = 5,
+	VALUE_BOOL = 10,
+	VALUE_STRING = 12,
+	VALUE_LIST = 14,
+	VALUE_DEVICE = 18,
+};
+struct torch_value {
+	union {
+		const void *object;
+		int64_t number;
+		double real;
+		bool truth;
+	};
+	uint32_t kind, unused;
+};
+struct torch_values {
+	const struct torch_value *items;
+	size_t count;
+};
+struct torch_values tensors_list(const struct torch_value *list);
+/* NULL: an undefined tensor. */
+const void *tensors_of(const struct torch_value *value);
+
+struct torch_values tensors_inputs(const char *record);
+struct torch_values tensors_outputs(const char *record);
+/* Its operator's FunctionSchema, or NULL, and the name of that. */
+const char *tensors_schema(const char *record);
+const char *tensors_name(const char *schema);
+const char *tensors_overload(const char *schema);
+
+#endif

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""Values that nobody knows, and what they make of those that were known."""
+import sys
+import torch
+
+drawn = torch.randn(8, device="cuda")
+x = torch.tensor([5.0, 6.0]).cuda()
+if sys.argv[1] == "stale":
+    x += drawn[0]
+    print(x.tolist())
+elif sys.argv[1] == "part":
+    x[0] = drawn[0]
+    print(x[1].item())
+    print(x.tolist())
+elif sys.argv[1] == "large":
+    print(drawn.tolist())
+elif sys.argv[1] == "decides":
+    if drawn.sum() > 0:
+        print("above")
+    print(drawn[drawn > 0].tolist())
+elif sys.argv[1] == "graph":
+    g = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(g):
+        x.add_(1)
+    g.replay()
+    print(x.tolist())
+elif sys.argv[1] == "killed":
+    drawn[0].item()
+    import os, signal
+    os.kill(os.getpid(), signal.SIGKILL)
+elif sys.argv[1] == "freed":
+    before = x.data_ptr()
+    del x
+    y = torch.empty(2, device="cuda")
+    print(y.data_ptr() == before)
+    y.tolist()
