@@ -83,9 +83,10 @@ CONFORM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard \
 	tests/conform/parts/*.c)))
 CONFORM := $(patsubst %,$(B)/tests/conform/%,generate shrink drive)
 TOOLS := $(B)/tests/tools/json $(B)/tests/tools/keys
+EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c)))
 FUZZERS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 MANUALS := $(sort $(wildcard man/*.[1-9]))
-C_FILES = $(sort $(shell find include src tests -name '*.[ch]' -o \
+C_FILES = $(sort $(shell find include src tests examples -name '*.[ch]' -o \
 	-name '*.cc' -o -name '*.hh'))
 
 # What PyTorch programs run on under `gpupool record`: for each of CUDA's
@@ -174,13 +175,14 @@ check: ## every test; the last line counts them
 	@CC=$(call quote,$(CC)) scripts/packages.sh build check
 	@+$(MAKE) check-run
 
-check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(TOOLS)
+check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(TOOLS) $(EXAMPLES)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh \
 		tests/traces/bad.sh tests/traces/tiny.sh \
 		tests/traces/round_trip.sh tests/viewers/run.sh \
 		tests/cli/snapshots.sh tests/cli/width.sh \
 		tests/cli/first_screen.sh tests/cli/report_keys.sh \
 		tests/cli/sweep_engine.sh tests/cli/sweep_all.sh \
+		tests/cli/library.sh \
 		tests/cli/gen_engine.sh \
 		tests/browser/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
@@ -217,7 +219,13 @@ windows-test: $(PROGRAM) ## estimates for windows, beside the whole programs
 screenshot: $(PROGRAM) ## the picture in README.md, with headless Chromium
 	@scripts/screenshot.sh $(PROGRAM) man/images/page.png
 
-tests: $(CHECKS) $(TOOLS) ## build the tests, run none
+tests: $(CHECKS) $(TOOLS) $(EXAMPLES) ## build the tests, run none
+
+# As a program outside of the tree: it sees the public headers only.
+$(B)/examples/%: examples/%.c $(LIB) $(B)/.compile
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$(Q)$(filter-out -Isrc,$(COMPILE)) -o $@ $< $(LDFLAGS) $(LIB) $(LIBS)
 
 $(B)/tests/unit/% $(B)/tests/contract/%: TEST_LIBS = $(CHECK_LIBS)
 # Libraries that it loads look for a symbol in it.
@@ -313,6 +321,11 @@ install: all ## program, manuals and licence under DESTDIR and PREFIX
 	install -d $(DESTDIR)$(PREFIX)/share/gpupool
 	install -m 644 $(B)/gpupool-report.schema.json \
 		$(DESTDIR)$(PREFIX)/share/gpupool/gpupool-report.schema.json
+	install -D -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/libgpupool.a
+	$(foreach h,$(wildcard include/gpupool/*.h),$(call install_header,$(h)))
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' \
+		include/gpupool.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/gpupool.pc
 	$(foreach f,$(wildcard prices/*.json),$(call install_engine,$(f)))
 	$(foreach f,$(ENGINE_FILES),$(call install_engine,$(f)))
 
@@ -320,6 +333,13 @@ install: all ## program, manuals and licence under DESTDIR and PREFIX
 ENGINE_FILES := $(sort $(wildcard include/gpupool/*.h src/base/*.[ch] \
 	src/device/*.[ch] src/simcuda/*.[ch] src/simcuda/api/*.h \
 	src/allocator/torch/*))
+
+VERSION = $(shell sed -n 's/.*GP_VERSION "\(.*\)"/\1/p' src/cli/version.h)
+
+define install_header
+	install -D -m 644 $(1) $(DESTDIR)$(PREFIX)/$(1)
+
+endef
 
 # What record runs programs on; the program looks for it beside itself.
 define install_simcuda
@@ -344,7 +364,10 @@ uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpupool $(foreach m,$(MANUALS),\
 		$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix \
 		$(m)))/$(notdir $(m)))
-	rm -rf $(DESTDIR)$(PREFIX)/share/gpupool $(DESTDIR)$(PREFIX)/lib/gpupool \
+	rm -f $(DESTDIR)$(PREFIX)/lib/libgpupool.a \
+		$(DESTDIR)$(PREFIX)/lib/pkgconfig/gpupool.pc
+	rm -rf $(DESTDIR)$(PREFIX)/include/gpupool \
+		$(DESTDIR)$(PREFIX)/share/gpupool $(DESTDIR)$(PREFIX)/lib/gpupool \
 		$(DESTDIR)$(PREFIX)/share/doc/gpupool
 
 clean: ## remove build/

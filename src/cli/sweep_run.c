@@ -88,7 +88,9 @@ enum gp_status gp_sweep_play(const struct gp_sweep_run *run,
 	make_plan(run, &plan);
 	plan.keep_alike = alike != NULL;
 	status = gp_plan_play(&plan, NULL, NULL, diag);
-	if (status == GP_OK)
+	/* Values that are alike from the recorded start may not be so from
+	 * another, where estimates come from. */
+	if (status == GP_OK && !alike)
 		status =
 			gp_estimating_make(&plan, run->trace, &estimates, diag);
 	if (status == GP_OK)

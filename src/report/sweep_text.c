@@ -235,6 +235,14 @@ static void tell_spread(const struct scene *s)
 			     gp_page_name(s->book->traces[row->worst].path));
 }
 
+static bool has_estimates(const struct scene *s)
+{
+	for (size_t i = 0; i < s->ranking.count; i++)
+		if (s->ranking.contenders[i].row->estimated)
+			return true;
+	return false;
+}
+
 /* Peaks of other settings, from a start that was cached under the recorded
  * ones. */
 static void tell_window(const struct scene *s)
@@ -242,12 +250,17 @@ static void tell_window(const struct scene *s)
 	for (size_t i = 0; i < s->book->verdict_count; i++) {
 		if (s->book->verdicts[i].begins != GP_BEGINS_WINDOW)
 			continue;
-		gp_page_line(
-			&s->page, GP_TONE_PLAIN, 2,
-			"Under other settings something else would have "
-			"been cached when the window begins: such a peak "
-			"is an estimate, of the whole program, and has its "
-			"bounds behind it.");
+		gp_page_line(&s->page, GP_TONE_PLAIN, 2, "%s",
+			     has_estimates(s)
+				     ? "Under other settings something else "
+				       "would have been cached when the window "
+				       "begins: such a peak is an estimate, of "
+				       "the whole program, and has its bounds "
+				       "behind it."
+				     : "Peaks of other settings are replays "
+				       "from the recorded start, not exact: "
+				       "gpupool replay --alloc-conf estimates "
+				       "one with its bounds.");
 		return;
 	}
 }
