@@ -41,19 +41,6 @@ enum gp_status gp_axis_parse(const char *text, uint64_t largest,
 			     struct gp_axis *axis, struct gp_diag *diag);
 void gp_axis_release(struct gp_axis *axis);
 
-/* What people try: confs in the syntax of PYTORCH_CUDA_ALLOC_CONF.  NULL: there
- * is no such preset. */
-struct gp_preset {
-	const char *name;
-	const char *sentence;
-	const char *const *confs; /* NULL: the product of the axes */
-	size_t conf_count;
-	const char *const *axes;
-	size_t axis_count;
-};
-const struct gp_preset *gp_preset_find(const char *name);
-const struct gp_preset *gp_preset_table(size_t *count);
-
 struct gp_combination {
 	char *conf; /* owned by the grid */
 	struct gp_settings settings;

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "gpupool/study.h"
 
 struct lists {
 	char **confs; /* owned */
@@ -42,24 +43,45 @@ static enum gp_status add_axis(struct lists *lists, const char *text,
 	return GP_OK;
 }
 
+/* The settings that are judged everywhere. */
+static void add_quick(struct lists *lists)
+{
+	size_t count;
+	const struct gp_candidate_conf *table = gp_candidate_table(&count);
+
+	for (size_t i = 0; i < count; i++)
+		add_conf(lists, table[i].conf);
+}
+
+static enum gp_status add_full(struct lists *lists, struct gp_diag *diag)
+{
+	static const char *const axes[] = {
+		"expandable_segments=none,True",
+		"max_split_size_mb=none,32..1024*2",
+		"garbage_collection_threshold=none,0.6,0.8",
+		"roundup_power2_divisions=none,4,8,16,[256:1,512:2,1024:4,>:8]",
+		"large_segment_size_mb=none,12,64",
+	};
+	enum gp_status status = GP_OK;
+
+	add_conf(lists, "");
+	for (size_t i = 0; i < sizeof(axes) / sizeof(*axes); i++)
+		if (status == GP_OK)
+			status = add_axis(lists, axes[i], diag);
+	return status;
+}
+
 static enum gp_status add_preset(struct lists *lists, const char *name,
 				 struct gp_diag *diag)
 {
-	const struct gp_preset *preset = gp_preset_find(name);
-	enum gp_status status = GP_OK;
-
-	if (!preset) {
-		gp_diag_hint(diag, "there are quick and full");
-		return gp_diag_set(diag, GP_USAGE, "there is no preset %s",
-				   name);
+	if (!strcmp(name, "full"))
+		return add_full(lists, diag);
+	if (!strcmp(name, "quick")) {
+		add_quick(lists);
+		return GP_OK;
 	}
-	for (size_t i = 0; i < preset->conf_count; i++)
-		add_conf(lists, preset->confs[i]);
-	if (preset->axis_count)
-		add_conf(lists, "");
-	for (size_t i = 0; i < preset->axis_count && status == GP_OK; i++)
-		status = add_axis(lists, preset->axes[i], diag);
-	return status;
+	gp_diag_hint(diag, "there are quick and full");
+	return gp_diag_set(diag, GP_USAGE, "there is no preset %s", name);
 }
 
 /* One conf a line; # begins a remark. */
