@@ -138,7 +138,8 @@ static const struct gp_command table[] = {
 	{ "diff", "A [B]", 1, 2, "Say what a change in memory is made of.",
 	  "A and B are two traces, or two reports that replay --format json "
 	  "wrote. How much more B reserves at its peak is divided into live "
-	  "set, rounding, waiting, streams, pools and packing, which add up; "
+	  "set, rounding, pending free, streams, pools and packing, which add "
+	  "up; "
 	  "then by source line and by size, as far as the traces tell.\n"
 	  "Traces are replayed as they were recorded, or both under the "
 	  "settings given. One trace alone is compared with itself under "

@@ -322,13 +322,13 @@ static void write_blocks(const struct finding *f)
 	}
 	if (e->now.count) {
 		title(f, "What pins free memory at %s", event);
-		write_culprits(f, "holds_now",
+		write_culprits(f, "pins_now",
 			       BLOCKS "#pin|#in segments|#oldest, events",
 			       &e->now, culprit_row);
 	}
 	if (e->over_time.count) {
 		title(f, "What pins most over the whole trace");
-		write_culprits(f, "strands_most",
+		write_culprits(f, "pins_most",
 			       BLOCKS "#pin on average|#for events",
 			       &e->over_time, culprit_run_row);
 	}

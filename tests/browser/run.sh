@@ -84,18 +84,18 @@ findings() {
 		"$work/why.json" | head -n 12 > "$work/strands"
 	[ "$(wc -l < "$work/strands")" -ge 3 ] ||
 		{ echo "explain names too few blocks"; return 1; }
-	sed -n '/data-table="holds_now"/,/<\/table>/p' "$work/dom.html" |
+	sed -n '/data-table="pins_now"/,/<\/table>/p' "$work/dom.html" |
 		grep -o 'data-key="bytes" data-value="[0-9]*"' |
 		grep -o '[0-9][0-9]*' | cmp - "$work/strands" || return 1
 	cat > "$work/sort.js" <<-'END'
 	<script>
-	document.querySelector("[data-table=holds_now] th:last-child button")
+	document.querySelector("[data-table=pins_now] th:last-child button")
 		.click();
 	</script>
 	END
 	with_script "$work/page.html" "$work/sort.js" > "$work/sorted.html"
 	dump "file://$work/sorted.html" > "$work/sorted.dom"
-	sed -n '/data-table="holds_now"/,/<\/table>/p' "$work/sorted.dom" |
+	sed -n '/data-table="pins_now"/,/<\/table>/p' "$work/sorted.dom" |
 		grep -o 'data-key="events" data-value="[0-9]*"' |
 		grep -o '[0-9][0-9]*' > "$work/ages"
 	sort -rn "$work/ages" | cmp - "$work/ages"
@@ -295,7 +295,7 @@ without_script() {
 	[ "$(grep -o '<svg [^>]*>' "$work/still.dom" |
 		grep -vc 'class="bar"')" -eq 2 ] &&
 		grep -q 'class="headline">It fits' "$work/still.dom" &&
-		grep -q 'data-table="holds_now"' "$work/still.dom" &&
+		grep -q 'data-table="pins_now"' "$work/still.dom" &&
 		! grep -q '<canvas' "$work/still.dom"
 }
 
