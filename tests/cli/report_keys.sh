@@ -201,11 +201,22 @@ verdict report-keys wrong "reports and their table differ"
 grep '^never ' said | grep -vE 'memory_check\.first_|sweep_failed\.' > never
 verdict every-key never "no report here has these keys"
 
+# A key that nobody described, and one that is missing, are found.
+mkdir odd
+sed 's/"mode": /"mood": /' out/replay-story.json > odd/replay-story.json
+"$build/tests/tools/keys" odd/*.json | grep -v '^never ' > found
+printf '%s\n' 'replay-story.json: run.mode: is missing' \
+	'replay-story.json: run.mood: is not in the table' | cmp found - > wrong 2>&1
+verdict odd-key wrong "a key that is not in the table was not found"
+
 "$build/gpupool" help report-schema > schema.json
 if python3 -c 'import jsonschema' 2> /dev/null; then
 	python3 "$root/tests/tools/schema.py" schema.json out/*.json \
 		golden/*.json > wrong 2>&1
 	verdict report-schema wrong "reports and the JSON Schema differ"
+	python3 "$root/tests/tools/schema.py" schema.json odd/*.json |
+		grep -c "'mood' was unexpected" | grep -vx 1 > wrong
+	verdict odd-schema wrong "the JSON Schema takes keys of all names"
 else
 	echo "skip report-schema: python3 has no jsonschema"
 fi
