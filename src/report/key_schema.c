@@ -7,34 +7,7 @@
 #include <string.h>
 
 #include "report/emit.h"
-
-static const struct {
-	const char *json;
-	bool has_sign;
-} types[GP_KEY_TYPES] = {
-	[GP_KEY_TEXT] = { "string", false },
-	[GP_KEY_WORD] = { "string", false },
-	[GP_KEY_RELEASE] = { "string", false },
-	[GP_KEY_BOOL] = { "boolean", false },
-	[GP_KEY_BYTES] = { "integer", false },
-	[GP_KEY_MORE_BYTES] = { "integer", true },
-	[GP_KEY_CAPACITY] = { "integer", false },
-	[GP_KEY_COUNT] = { "integer", false },
-	[GP_KEY_INTEGER] = { "integer", true },
-	[GP_KEY_EVENT] = { "integer", false },
-	[GP_KEY_ADDRESS] = { "integer", false },
-	[GP_KEY_BYTE_EVENTS] = { "integer", false },
-	[GP_KEY_WHOLE_US] = { "integer", false },
-	[GP_KEY_US] = { "number", false },
-	[GP_KEY_NS] = { "number", false },
-	[GP_KEY_SECONDS] = { "number", false },
-	[GP_KEY_RATIO] = { "number", false },
-	[GP_KEY_NUMBER] = { "number", true },
-	[GP_KEY_POOL] = { "array", false },
-	[GP_KEY_RANGE] = { "array", false },
-	[GP_KEY_DIVISIONS] = { "integer", false },
-	[GP_KEY_OBJECT] = { "object", false },
-};
+#include "report/keys.h"
 
 static void write_values(struct gp_emit *json, const struct gp_key *key,
 			 unsigned flags);
@@ -128,7 +101,7 @@ static void write_two(struct gp_emit *json, const char *type, bool is_nullable)
 static void write_plain(struct gp_emit *json, const struct gp_key *key,
 			bool is_nullable)
 {
-	const char *type = types[key->type].json;
+	const char *type = key_types[key->type].json;
 	bool is_number = !strcmp(type, "integer") || !strcmp(type, "number");
 
 	write_type(json, type,
@@ -136,7 +109,7 @@ static void write_plain(struct gp_emit *json, const struct gp_key *key,
 		   : key->type == GP_KEY_DIVISIONS ? "object"
 						   : NULL,
 		   is_nullable);
-	if (is_number && !types[key->type].has_sign)
+	if (is_number && !key_types[key->type].has_sign)
 		gp_emit_uint(json, "minimum", 0);
 	if (key->type == GP_KEY_WORD)
 		write_words(json, key->of, is_nullable);

@@ -13,29 +13,30 @@
 #include "report/guess.h"
 #include "report/keys.h"
 
-static const char *const units[GP_KEY_TYPES] = {
-	[GP_KEY_TEXT] = "text",
-	[GP_KEY_WORD] = "one of:",
-	[GP_KEY_RELEASE] = "release of PyTorch",
-	[GP_KEY_BOOL] = "true or false",
-	[GP_KEY_BYTES] = "bytes",
-	[GP_KEY_MORE_BYTES] = "bytes, with a sign",
-	[GP_KEY_CAPACITY] = "bytes, or \"unlimited\"",
-	[GP_KEY_COUNT] = "count",
-	[GP_KEY_INTEGER] = "whole number, with a sign",
-	[GP_KEY_EVENT] = "index of an event, from 0",
-	[GP_KEY_ADDRESS] = "whole number",
-	[GP_KEY_BYTE_EVENTS] = "bytes times events",
-	[GP_KEY_WHOLE_US] = "microseconds",
-	[GP_KEY_US] = "microseconds",
-	[GP_KEY_NS] = "nanoseconds",
-	[GP_KEY_SECONDS] = "seconds",
-	[GP_KEY_RATIO] = "ratio",
-	[GP_KEY_NUMBER] = "number",
-	[GP_KEY_POOL] = "two whole numbers",
-	[GP_KEY_RANGE] = "least and most; null: without an end",
-	[GP_KEY_DIVISIONS] = "count, or one by interval",
-	[GP_KEY_OBJECT] = "object",
+const struct key_type key_types[GP_KEY_TYPES] = {
+	[GP_KEY_TEXT] = { "string", "text", false },
+	[GP_KEY_WORD] = { "string", "one of:", false },
+	[GP_KEY_RELEASE] = { "string", "release of PyTorch", false },
+	[GP_KEY_BOOL] = { "boolean", "true or false", false },
+	[GP_KEY_BYTES] = { "integer", "bytes", false },
+	[GP_KEY_MORE_BYTES] = { "integer", "bytes, with a sign", true },
+	[GP_KEY_CAPACITY] = { "integer", "bytes, or \"unlimited\"", false },
+	[GP_KEY_COUNT] = { "integer", "count", false },
+	[GP_KEY_INTEGER] = { "integer", "whole number, with a sign", true },
+	[GP_KEY_EVENT] = { "integer", "index of an event, from 0", false },
+	[GP_KEY_ADDRESS] = { "integer", "whole number", false },
+	[GP_KEY_BYTE_EVENTS] = { "integer", "bytes times events", false },
+	[GP_KEY_WHOLE_US] = { "integer", "microseconds", false },
+	[GP_KEY_US] = { "number", "microseconds", false },
+	[GP_KEY_NS] = { "number", "nanoseconds", false },
+	[GP_KEY_SECONDS] = { "number", "seconds", false },
+	[GP_KEY_RATIO] = { "number", "ratio", false },
+	[GP_KEY_NUMBER] = { "number", "number", true },
+	[GP_KEY_POOL] = { "array", "two whole numbers", false },
+	[GP_KEY_RANGE] = { "array", "least and most; null: without an end",
+			   false },
+	[GP_KEY_DIVISIONS] = { "integer", "count, or one by interval", false },
+	[GP_KEY_OBJECT] = { "object", "object", false },
 };
 
 /* ---- rows that stand for others ---- */
@@ -221,7 +222,8 @@ const char *gp_key_unit(const struct gp_key *key, char text[GP_KEY_UNIT])
 	snprintf(text, GP_KEY_UNIT, "%s%s%s%s%s%s%s",
 		 key->flags & GP_KEY_LIST ? "list of " : "",
 		 key->flags & GP_KEY_MAP ? "object; values: " : "",
-		 units[key->type], is_named ? " " : "", is_named ? key->of : "",
+		 key_types[key->type].unit, is_named ? " " : "",
+		 is_named ? key->of : "",
 		 key->flags & GP_KEY_NULL ? "; or null" : "",
 		 key->flags & GP_KEY_MAYBE ? "; not always there" : "");
 	return text;

@@ -3,6 +3,8 @@
 #ifndef REPORT_KEYS_H
 #define REPORT_KEYS_H
 
+#include <stdbool.h>
+
 #include "gpupool/schema.h"
 
 #define NULLABLE GP_KEY_NULL
@@ -59,6 +61,13 @@
 	{                                                                      \
 		NULL, table, 0, NULL, NULL, 0                                  \
 	}
+
+struct key_type {
+	const char *json; /* JSON Schema's type */
+	const char *unit; /* for a person */
+	bool has_sign;
+};
+extern const struct key_type key_types[GP_KEY_TYPES];
 
 /* keys_of_advice goes on behind the end of keys_of_runs. */
 extern const struct gp_key keys_of_runs[], keys_of_advice[];
