@@ -209,6 +209,10 @@ static struct words how_recorded(const struct gp_ranks *ranks,
 
 	if (!others)
 		return words;
+	if (settings == RANKS_OWN_SETTINGS)
+		say(&words, "%.80s by 2.%u with %.120s; ",
+		    name_of(ranks, first->paths[0]), first->release,
+		    gp_head_settings(first->conf));
 	if (settings == RANKS_BRIEFLY)
 		say(&words,
 		    "%zu of %zu by another release or with other "

@@ -206,6 +206,14 @@ static void print_constraint(const struct gp_page *page,
 
 #define NAME 35
 
+/* A count that needs more room takes it from the name. */
+static int name_width(const struct gp_trial *trial)
+{
+	int digits = snprintf(NULL, 0, "%" PRIu64, trial->ooms);
+
+	return digits > 4 ? NAME - (digits - 4) : NAME;
+}
+
 static void print_trial(const struct gp_page *page,
 			const struct gp_suggest_report *report, size_t index)
 {
@@ -214,21 +222,23 @@ static void print_trial(const struct gp_page *page,
 	char reserved[GP_BYTES_TEXT], time[GP_COUNT_TEXT], need[GP_BYTES_TEXT];
 	const char *name = gp_head_settings(trial->conf);
 	bool is_answer = study->is_change && index == study->best;
+	int width = name_width(trial);
 
-	fprintf(page->out, "%c ", is_answer ? '*' : ' ');
-	if (strlen(name) < NAME)
-		fprintf(page->out, "%-*s", NAME, name);
+	fprintf(page->out, "%c ",
+		is_answer	     ? '*'
+		: trial->is_excluded ? 'x'
+				     : ' ');
+	if ((int)strlen(name) < width)
+		fprintf(page->out, "%-*s", width, name);
 	else
-		fprintf(page->out, "%s\n%*s", name, NAME + 2, "");
+		fprintf(page->out, "%s\n%*s", name, width + 2, "");
 	if (*trial->refusal) {
 		fprintf(page->out, "  %.36s\n", "not in this release");
 		return;
 	}
-	fprintf(page->out, "%4" PRIu64 "%8" PRIu64 "%11s%11s%9s%s\n",
-		trial->ooms, trial->retries,
-		gp_bytes_text(trial->reserved, reserved),
-		need_text(trial->need, need), time_text(trial->time_us, time),
-		trial->is_excluded ? " x" : "");
+	fprintf(page->out, "%4" PRIu64 "%8" PRIu64 "%11s%11s%9s\n", trial->ooms,
+		trial->retries, gp_bytes_text(trial->reserved, reserved),
+		need_text(trial->need, need), time_text(trial->time_us, time));
 }
 
 static void print_trials(const struct gp_page *page,

@@ -542,7 +542,7 @@ static void judge_open(struct session *s, struct search *search)
 		advise(s, best);
 }
 
-/* Nothing helps: what lacks least. */
+/* Nothing helps: what of the table lacks least. */
 static void judge_too_small(struct session *s)
 {
 	for (size_t i = 0; i < s->study->case_count; i++) {
@@ -681,8 +681,8 @@ static void study_cases(struct session *s)
 		  NULL);
 	if (take_kind(s, GP_VERDICT_UNDECIDED) < config->case_count) {
 		try_table(s);
-		judge_open(s, &search);
 		judge_too_small(s);
+		judge_open(s, &search);
 	}
 	fill_verdicts(s);
 }
