@@ -32,6 +32,8 @@ void gp_wants_scan(struct gp_wants *wants, const void *bytes, size_t size);
 /* Reads every library in the folder torch/lib. */
 enum gp_status gp_wants_read(struct gp_wants *wants, const char *folder,
 			     struct gp_diag *diag);
+/* And those of other packages that are installed in a folder beside it. */
+void gp_wants_read_packages(struct gp_wants *wants, const char *folder);
 void gp_wants_release(struct gp_wants *wants);
 
 /* A shared object for x86-64. */

@@ -156,22 +156,49 @@ static enum gp_status find_simcuda(struct session *s, struct gp_diag *diag)
 			   s->wants.cuda);
 }
 
-/* What they hold follows from PyTorch's libraries: its folder and when that
- * changed name them.  They are loaded into the program, so they are kept only
- * where nobody else can write. */
+/* Packages beside PyTorch may want more of CUDA than it does. */
+static void read_packages(struct session *s)
+{
+	char path[PATH_MAX], *end;
+
+	snprintf(path, sizeof(path), "%s", s->torch.folder);
+	end = strrchr(path, '/');
+	if (end)
+		*end = '\0';
+	end = strrchr(path, '/');
+	if (end &&
+	    (!strcmp(end, "/site-packages") || !strcmp(end, "/dist-packages")))
+		gp_wants_read_packages(&s->wants, path);
+}
+
+/* FNV-1a */
+static uint64_t hash(uint64_t key, const char *text)
+{
+	do
+		key = (key ^ (unsigned char)*text) * 1099511628211u;
+	while (*text++);
+	return key;
+}
+
+/* What they hold follows from what PyTorch's libraries and the packages beside
+ * it want: that, its folder and when that changed name them.  They are loaded
+ * into the program, so they are kept only where nobody else can write. */
 static enum gp_status make_stand_ins(struct session *s, const char *lib,
 				     struct gp_diag *diag)
 {
 	char cache[PATH_MAX];
-	uint64_t key = 14695981039346656037u; /* FNV-1a */
+	uint64_t key = 14695981039346656037u;
 	char text[PATH_MAX + 64];
 	struct stat about = { 0 };
 
 	stat(lib, &about);
 	snprintf(text, sizeof(text), "%s %lld %s", lib,
 		 (long long)about.st_mtime, __DATE__ __TIME__);
-	for (const char *c = text; *c; c++)
-		key = (key ^ (unsigned char)*c) * 1099511628211u;
+	key = hash(key, text);
+	for (size_t i = 0; i < s->wants.symbol_count; i++)
+		key = hash(key, s->wants.symbols[i]);
+	for (size_t i = 0; i < s->wants.soname_count; i++)
+		key = hash(key, s->wants.sonames[i]);
 	if (gp_own_cache("record", cache) && gp_own_make(cache)) {
 		snprintf(s->stand_ins, sizeof(s->stand_ins),
 			 "%.4000s/%016" PRIx64, cache, key);
@@ -220,6 +247,8 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 		status = gp_wants_read(&s->wants, lib, diag);
 	if (status == GP_OK)
 		status = find_simcuda(s, diag);
+	if (status == GP_OK)
+		read_packages(s);
 	if (status == GP_OK)
 		status = make_stand_ins(s, lib, diag);
 	if (status == GP_OK)

@@ -224,7 +224,7 @@ static void read_library(struct gp_wants *wants, const char *path)
 	close(file);
 }
 
-/* ---- all of them ---- */
+/* ---- each once ---- */
 
 static int compare(const void *a, const void *b)
 {
@@ -246,6 +246,56 @@ static void tidy(char **names, size_t *count)
 	}
 	*count = kept;
 }
+
+/* ---- packages beside PyTorch ---- */
+
+/* As deep as wheels have their libraries. */
+#define MOST_DEPTH 4
+
+static bool is_folder(const char *path, const struct dirent *entry)
+{
+	struct stat about;
+
+	if (entry->d_type != DT_UNKNOWN)
+		return entry->d_type == DT_DIR;
+	return !lstat(path, &about) && S_ISDIR(about.st_mode);
+}
+
+/* CUDA's own wheels want each other, and stay unloaded; PyTorch's was read. */
+static bool is_passed_over(const char *name, int depth)
+{
+	return *name == '.' || !strcmp(name, "__pycache__") ||
+	       (!depth && (!strcmp(name, "nvidia") || !strcmp(name, "torch")));
+}
+
+static void read_packages(struct gp_wants *wants, const char *folder, int depth)
+{
+	DIR *list = opendir(folder);
+	char path[PATH_MAX];
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list))) {
+		if (is_passed_over(entry->d_name, depth) ||
+		    (size_t)snprintf(path, sizeof(path), "%s/%s", folder,
+				     entry->d_name) >= sizeof(path))
+			continue;
+		if (strstr(entry->d_name, ".so"))
+			read_library(wants, path);
+		else if (depth < MOST_DEPTH && is_folder(path, entry))
+			read_packages(wants, path, depth + 1);
+	}
+	if (list)
+		closedir(list);
+}
+
+void gp_wants_read_packages(struct gp_wants *wants, const char *folder)
+{
+	read_packages(wants, folder, 0);
+	tidy(wants->symbols, &wants->symbol_count);
+	tidy(wants->sonames, &wants->soname_count);
+}
+
+/* ---- all of them ---- */
 
 /* Those that are loaded by name, whatever PyTorch links to. */
 static void add_loaded(struct gp_wants *wants)

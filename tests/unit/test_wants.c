@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "gpupool/record.h"
 #include "suite.h"
@@ -176,6 +178,54 @@ START_TEST(test_names_that_do_not_end_are_not_read)
 }
 END_TEST
 
+static void write_library(const char *path, const char *symbol)
+{
+	struct library l = whole();
+	FILE *file = fopen(path, "w");
+
+	add_symbol(&l, symbol, SHN_UNDEF);
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fwrite(&l, sizeof(l), 1, file), 1);
+	fclose(file);
+}
+
+/* A package's libraries want what PyTorch's do not; CUDA's own wheels and
+ * PyTorch, which is read by itself, are left out. */
+START_TEST(test_packages_beside_pytorch_are_read)
+{
+	char folder[] = "/tmp/wants.XXXXXX", path[128];
+	static const char *const places[] = { "bnb", "bnb/lib", "nvidia",
+					      "torch" };
+	static const char *const symbols[] = { "cudaFirst", "cublasHgemm",
+					       "cublasOwn", "cudaOther" };
+	struct gp_wants wants = { 0 };
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	for (size_t i = 0; i < COUNT_OF(places); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, places[i]);
+		ck_assert_int_eq(mkdir(path, 0700), 0);
+		snprintf(path, sizeof(path), "%s/%s/libx.so", folder,
+			 places[i]);
+		write_library(path, symbols[i]);
+	}
+	gp_wants_read_packages(&wants, folder);
+	ck_assert_uint_eq(wants.symbol_count, 3);
+	ck_assert_str_eq(wants.symbols[0], "cublasHgemm");
+	ck_assert_str_eq(wants.symbols[1], "cudaFirst");
+	ck_assert_str_eq(wants.symbols[2], "cudaMalloc");
+	ck_assert_uint_eq(wants.soname_count, 1);
+	gp_wants_release(&wants);
+	for (size_t i = COUNT_OF(places); i--;) {
+		snprintf(path, sizeof(path), "%s/%s/libx.so", folder,
+			 places[i]);
+		unlink(path);
+		snprintf(path, sizeof(path), "%s/%s", folder, places[i]);
+		rmdir(path);
+	}
+	rmdir(folder);
+}
+END_TEST
+
 /* They become names of files, and parts of LD_PRELOAD. */
 START_TEST(test_names_with_a_path_or_a_space_are_not_taken)
 {
@@ -215,6 +265,7 @@ int main(void)
 		{ test_a_library_that_is_cut_off_is_read_to_its_end, 0 },
 		{ test_tables_outside_of_the_file_are_not_read, 0 },
 		{ test_names_that_do_not_end_are_not_read, 0 },
+		{ test_packages_beside_pytorch_are_read, 0 },
 		{ test_names_with_a_path_or_a_space_are_not_taken, 0 },
 		{ test_a_folder_without_cuda_is_told, 0 },
 	};

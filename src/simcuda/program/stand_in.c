@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "simcuda/api/nvml.h"
 #include "simcuda/process.h"
 #include "simcuda/program/outputs.h"
 
@@ -137,6 +138,9 @@ uint64_t simcuda_stand_in(void **first, const char *name, void *third,
 		process_tell_work();
 	if (called.gives_text)
 		return (uintptr_t)text;
+	/* Its callers take an answer that is none for one. */
+	if (!strncmp(name, "nvml", 4))
+		return NVML_ERROR_NOT_SUPPORTED;
 	if (called.makes_handle && first)
 		*first = gp_mem_alloc(1, HANDLE_BYTES);
 	return 0;
