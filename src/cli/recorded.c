@@ -54,7 +54,7 @@ static void tell_path(const struct gp_trace *trace, bool quiet)
 		fprintf(stderr, "gpupool: path: not known: this program's "
 				"Python was not there to follow it\n");
 	else if (!quiet || gp_trace_doubts_path(trace))
-		fprintf(stderr, "gpupool: path: %s\n", trace->values);
+		gp_tell("gpupool: path: %s\n", trace->values);
 }
 
 static enum gp_status check(const char *path, struct gp_recorded_options how,

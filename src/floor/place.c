@@ -148,9 +148,8 @@ static uint64_t middle_of(uint64_t a, uint64_t b, uint64_t c)
 static void sort(struct taken *taken, size_t count, unsigned depth)
 {
 	while (count > FEW && depth--) {
-		uint64_t pivot =
-			middle_of(taken[0].from, taken[count / 2].from,
-				  taken[count - 1].from);
+		uint64_t pivot = middle_of(taken[0].from, taken[count / 2].from,
+					   taken[count - 1].from);
 		size_t low = 0, high = count - 1;
 
 		for (;; low++, high--) {

@@ -13,6 +13,7 @@
 const struct gp_key keys_of_advice[] = {
 	REPORT("look", GP_REPORT_SCHEMA, "What went wrong, and what helps."),
 	OBJECT("trace", 0, "trace_path"),
+	OBJECT("ranks", MAYBE, "ranks"),
 	OBJECT("release_choice", NULLABLE, "release_choice"),
 	OBJECT("devices", LIST, "device_verdict"),
 	KEY("device", COUNT, MAYBE,
@@ -32,6 +33,7 @@ const struct gp_key keys_of_advice[] = {
 
 	REPORT("sweep", GP_REPORT_SCHEMA, "Many runs, ranked."),
 	NAMED("trace", 0, "trace", "The first trace."),
+	OBJECT("ranks", MAYBE, "ranks"),
 	OBJECT("traces", LIST, "sweep_trace"),
 	OBJECT("devices", LIST, "sweep_verdict"),
 	OBJECT("prices", 0, "prices"),
@@ -45,14 +47,16 @@ const struct gp_key keys_of_advice[] = {
 	REPORT("explain", GP_REPORT_SCHEMA,
 	       "Why memory that is reserved cannot be used."),
 	OBJECT("trace", 0, "trace_path"),
+	OBJECT("ranks", MAYBE, "ranks"),
 	OBJECT("settings", 0, "settings"),
 	KEY("torch", RELEASE, 0, "The release of PyTorch."),
 	OBJECT("what_ifs", LIST | MAYBE, "what_if"),
-	OBJECT("devices", LIST, "explain_device"),
+	OBJECT("devices", LIST, "explain_device device_verdict"),
 	KEYS_OF("trials"),
 
 	REPORT("headroom", GP_REPORT_SCHEMA, "How small the device may be."),
 	OBJECT("trace", 0, "trace_path"),
+	OBJECT("ranks", MAYBE, "ranks"),
 	OBJECT("devices", LIST, "device_verdict"),
 	OBJECT("headroom", LIST, "headroom_run"),
 	OBJECT("refused", LIST, "headroom_refused"),
@@ -70,6 +74,8 @@ const struct gp_key keys_of_advice[] = {
 	KEYS_OF("trials"),
 
 	REPORT("diff", GP_REPORT_SCHEMA, "What changed between two runs."),
+	NAMED("a", MAYBE, "change_ranks", "The first, of several files."),
+	NAMED("b", MAYBE, "change_ranks", "The second, of several files."),
 	OBJECT("changes", LIST, "change"),
 
 	REPORT("floor", GP_REPORT_SCHEMA, "How little memory would do."),
@@ -158,6 +164,12 @@ const struct gp_key keys_of_advice[] = {
 	      "Files that are alike, most files first, but behind the one "
 	      "whose release and settings are taken."),
 
+	OBJECT("unread", LIST, "unread"),
+
+	NEW("unread", "Files that could not be read."),
+	KEY("path", TEXT, 0, "The file."),
+	KEY("reason", TEXT, 0, "Why."),
+
 	NEW("rank_class", "Files that are alike."),
 	KEY("paths", TEXT, LIST, "Files that ask for the same."),
 	KEY("torch", RELEASE, MAYBE,
@@ -168,6 +180,8 @@ const struct gp_key keys_of_advice[] = {
 
 	NEW("explain_device", "A device at one moment, and over the run."),
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
+	KEY("trace", TEXT, MAYBE,
+	    "The first file of those alike; where several were given."),
 	OBJECT("verdict", 0, "verdict"),
 	KEY("event", EVENT, 0,
 	    "The moment that is looked at: the first request without memory, "
@@ -521,8 +535,14 @@ const struct gp_key keys_of_advice[] = {
 	KEY("not_found", MORE_BYTES, 0,
 	    "What the packing takes beyond the bound."),
 
+	NEW("change_ranks", "Files of one side."),
+	OBJECT("ranks", 0, "ranks"),
+	KEY("without_counterpart", COUNT, 0,
+	    "Classes of ranks that the other side does not have."),
+
 	NEW("change", "What changed on a device."),
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
+	KEY("files", COUNT, MAYBE, "Pairs of files that this is of."),
 	KEY("same_requests", BOOL, 0,
 	    "Whether both runs are of the same requests."),
 	NAMED("a", 0, "change_side", "The first."),

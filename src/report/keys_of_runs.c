@@ -13,8 +13,22 @@
 const struct gp_key keys_of_runs[] = {
 	REPORT("replay", GP_REPORT_SCHEMA, "Runs of a trace."),
 	OBJECT("trace", 0, "trace"),
+	OBJECT("ranks", MAYBE, "ranks"),
+	OBJECT("rank_devices", LIST | MAYBE, "rank_device"),
 	OBJECT("timing", MAYBE, "timing"),
 	OBJECT("runs", LIST, "run"),
+
+	NEW("rank_device", "A device of each class of ranks, replayed."),
+	KEY("trace", TEXT, 0, "The first file of those alike."),
+	KEY("device", COUNT, 0, "CUDA's ordinal."),
+	KEY("peak_reserved_bytes", BYTES, MAYBE, "Reserved at its peak."),
+	KEY("num_alloc_retries", COUNT, MAYBE, "Retries."),
+	KEY("num_ooms", COUNT, MAYBE, "Requests without memory."),
+	KEY("peak_allocated_bytes", BYTES, MAYBE, "Allocated at most."),
+	KEY("dropped", COUNT, MAYBE, "Requests that were not served."),
+	KEY("checked", COUNT, MAYBE, "Recorded addresses."),
+	KEY("matched", COUNT, MAYBE, "Of those, how many came out."),
+	KEY("trouble", TEXT, MAYBE, "Why it could not be replayed."),
 
 	NEW("trace", "What was replayed."),
 	KEYS_OF("trace_path"),
@@ -305,6 +319,8 @@ const struct gp_key keys_of_runs[] = {
 	KEY("p90_ns", NS, 0, "An event, in nine tenths."),
 
 	REPORT("info", "gpupool-info/2", "What is in a trace."),
+	OBJECT("ranks", MAYBE, "ranks"),
+	OBJECT("rank_devices", LIST | MAYBE, "rank_device"),
 	KEYS_OF("trace_path"),
 	KEYS_OF("trace_about"),
 	OBJECT("release", 0, "info_release"),

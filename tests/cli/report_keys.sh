@@ -38,6 +38,14 @@ write() {
 	[ $? -le 1 ] || { cat err && rm -f "out/$name.json"; }
 } >> refused 2>&1
 
+# partly NAME ARGUMENT...: the same of files that cannot all be read, exit 3.
+partly() {
+	name=$1
+	shift
+	"$build/gpupool" "$@" --format json > "out/$name.json" 2> err < /dev/null
+	[ $? -eq 3 ] || echo "$name: it does not exit with 3" >> refused
+}
+
 # each NAME ARGUMENT...: the commands that any trace is for.
 each() {
 	label=$1
@@ -128,7 +136,25 @@ write replay-reserve replay "$story" --torch 2.15 --expandable-segments \
 write replay-device replay "$story" --device cuda --cudart "$cudart"
 write replay-async replay "$story" --engine async
 write explain-streams explain "$story" --merge-streams
-write suggest-ranks suggest "$story" "$out_of_memory"
+# Ranks of which two are alike, and a file that is no trace.
+mkdir ranks
+cp "$story" ranks/0.jsonl
+cp "$story" ranks/1.jsonl
+cp "$out_of_memory" ranks/2.json
+echo '{"op": ' > ranks/3.jsonl
+for command in replay explain suggest headroom info; do
+	partly "$command-ranks" "$command" ranks
+done
+partly look-ranks ranks
+partly sweep-ranks sweep ranks --set expandable_segments=False,True
+partly diff-ranks diff ranks ranks
+# One of two cannot be replayed as recorded.
+mkdir mixed
+cp "$story" mixed/0.jsonl
+sed 's/"source": {/"settings": "max_split_size_mb:1", &/' "$out_of_memory" \
+	> mixed/1.json
+write info-mixed info mixed
+write suggest-two suggest "$story" "$out_of_memory"
 write headroom-story headroom "$story" --compare \
 	--alloc-conf max_split_size_mb:64
 write headroom-old headroom "$story" --torch 2.0 \
