@@ -24,6 +24,7 @@ WERROR ?=
 V ?=
 FUZZ_RUNS ?= 20000
 FUZZ_SECONDS ?= 20
+FUZZ_ENGINE ?= -fsanitize=fuzzer
 DRAWS ?= 0
 CASES ?= 2000
 SEED ?= 0
@@ -230,7 +231,7 @@ $(B)/examples/%: examples/%.c $(LIB) $(B)/.compile
 $(B)/tests/unit/% $(B)/tests/contract/%: TEST_LIBS = $(CHECK_LIBS)
 # Libraries that it loads look for a symbol in it.
 $(B)/tests/unit/test_object: TEST_LIBS = $(CHECK_LIBS) -rdynamic -ldl
-$(B)/tests/fuzz/%: TEST_LIBS = -fsanitize=fuzzer
+$(B)/tests/fuzz/%: TEST_LIBS = $(FUZZ_ENGINE)
 # Our objects need the library, which the rule names before them.
 $(B)/tests/conform/test_%: TEST_LIBS = $(CONFORM_OBJ) $(LIB) $(CHECK_LIBS)
 $(CONFORM): TEST_LIBS = $(CONFORM_OBJ) $(LIB)
@@ -255,6 +256,8 @@ slurm-check: $(PROGRAM) ## a sweep split over three machines by Slurm
 fuzz: ## each reader against damaged files, FUZZ_RUNS times
 	@scripts/packages.sh build fuzz
 	@+$(MAKE) CC=clang SAN=fuzzer-no-link,address,undefined fuzz-run
+
+fuzz-targets: $(FUZZERS)
 
 fuzz-run: $(FUZZERS)
 	@BUILD=$(B) RUNS=$(FUZZ_RUNS) SECONDS_EACH=$(FUZZ_SECONDS) \
@@ -387,7 +390,7 @@ help: ## this list
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
 .PHONY: all lib check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
-	fuzz fuzz-run fault lint lint-run format \
+	fuzz fuzz-targets fuzz-run fault lint lint-run format \
 	record-test record-test-run slurm-check conform conform-record demo demo-run torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all

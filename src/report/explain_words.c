@@ -84,8 +84,7 @@ static void say_elsewhere(struct explain_words *words,
 struct explain_words explain_request(const struct gp_explain *e)
 {
 	const struct gp_oom *oom = &e->result.first_oom;
-	const struct gp_event *event =
-		&e->trace->devices[e->device].events[oom->event];
+	const struct gp_event *event;
 	bool is_elsewhere = e->free_other_stream || e->free_other_pool;
 	struct explain_words words = { 0 };
 	char at[GP_EVENT_TEXT], size[GP_BYTES_TEXT], site[EXPLAIN_SITE];
@@ -95,6 +94,7 @@ struct explain_words explain_request(const struct gp_explain *e)
 
 	if (!oom->is_there)
 		return words;
+	event = &e->trace->devices[e->device].events[oom->event];
 	say(&words, "At %s, %s were asked for%s",
 	    gp_event_moment(e->trace, e->device, &e->steps, oom->event, at),
 	    gp_bytes_text(oom->size, size),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 
 enum life { UNBORN, LIVE, FREED };
@@ -16,6 +17,7 @@ struct checker {
 	uint8_t *lives; /* enum life of each id */
 	uint32_t born;
 	struct gp_diag *diag;
+	struct gp_map live; /* names, where they are not the ids */
 };
 
 static enum gp_status damaged(struct gp_diag *diag, const char *what)
@@ -149,9 +151,25 @@ static enum gp_status check_state(const struct checker *c,
 
 /* ---- lives ---- */
 
+/* Of two that live at a time a file could not say which one is freed. */
+static bool name_is_free(struct checker *c, uint32_t id)
+{
+	uint64_t name;
+
+	if (!c->device->names)
+		return true;
+	name = c->device->names[id];
+	if (gp_map_get(&c->live, name) != GP_MAP_NONE)
+		return false;
+	gp_map_put(&c->live, name, id);
+	return true;
+}
+
 static bool is_born(struct checker *c, uint32_t id, enum life life)
 {
 	if (id >= c->device->block_ids || c->lives[id] != UNBORN)
+		return false;
+	if (life == LIVE && !name_is_free(c, id))
 		return false;
 	c->lives[id] = (uint8_t)life;
 	c->born++;
@@ -187,6 +205,8 @@ static bool id_is_sound(struct checker *c, const struct gp_event *event)
 		if (!life || *life != LIVE)
 			return false;
 		*life = FREED;
+		if (c->device->names)
+			gp_map_take(&c->live, c->device->names[event->id]);
 		return true;
 	case GP_RECORD_STREAM: return life && *life == LIVE;
 	case GP_FREE_COMPLETED:
@@ -283,6 +303,7 @@ static enum gp_status check_device(struct checker *c)
 	if (!status)
 		status = check_events(c);
 	free(c->lives);
+	gp_map_release(&c->live);
 	return status;
 }
 

@@ -17,6 +17,10 @@ static enum gp_status bad(const struct gp_segment *segment,
 	return gp_diag_set(diag, GP_INPUT, "%s", what);
 }
 
+/* A device has 57 bits of addresses at most; what is more would not fit the
+ * counters either. */
+#define MOST_BYTES (UINT64_C(1) << 56)
+
 static enum gp_status check_blocks(const struct gp_segment *segment,
 				   const struct gp_block *blocks,
 				   struct gp_diag *diag)
@@ -70,7 +74,7 @@ enum gp_status gp_state_check(const struct gp_state *state,
 			      struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
-	uint64_t end = 0;
+	uint64_t end = 0, total = 0;
 	size_t i;
 
 	for (i = 0; i < state->segment_count && !status; i++) {
@@ -78,6 +82,11 @@ enum gp_status gp_state_check(const struct gp_state *state,
 
 		status = check_segment(segment, state->blocks, end, diag);
 		end = segment->addr + segment->size;
+		total +=
+			segment->size < MOST_BYTES ? segment->size : MOST_BYTES;
+		if (!status && total >= MOST_BYTES)
+			status = bad(segment, diag,
+				     "more memory than a device can address");
 	}
 	return status;
 }

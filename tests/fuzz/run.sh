@@ -18,7 +18,8 @@ for target in "$build"/tests/fuzz/fuzz_*; do
 	found=$build/fuzz/$name
 	mkdir -p "$found"
 	set -- "$found"
-	for seeds in "$root/tests/fuzz/$name" "$root/traces/tiny" \
+	for seeds in "$root/tests/fuzz/$name" "$root/tests/fuzz/corpus" \
+		"$root/traces/tiny" \
 		"$root/traces/bad" "$root/traces/imports"; do
 		[ ! -d "$seeds" ] || set -- "$@" "$seeds"
 	done

@@ -50,9 +50,9 @@ static inline void trace_read_by_jansson(const void *data, size_t size,
 	gp_trace_destroy(other);
 }
 
-/* There and back. */
-static inline void trace_write_and_read(const struct gp_trace *trace,
-					enum gp_trace_format format)
+/* There and back: the caller destroys it. */
+static inline struct gp_trace *trace_again(const struct gp_trace *trace,
+					   enum gp_trace_format format)
 {
 	struct gp_trace *again;
 	struct gp_diag diag = { 0 };
@@ -66,9 +66,17 @@ static inline void trace_write_and_read(const struct gp_trace *trace,
 		fprintf(stderr, "%s: %s\n", diag.record, diag.what);
 		must(0, "what was written cannot be read");
 	}
+	free(text);
+	return again;
+}
+
+static inline void trace_write_and_read(const struct gp_trace *trace,
+					enum gp_trace_format format)
+{
+	struct gp_trace *again = trace_again(trace, format);
+
 	must(gp_trace_equal(trace, again), "what is read differs");
 	gp_trace_destroy(again);
-	free(text);
 }
 
 #endif

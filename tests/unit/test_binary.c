@@ -169,6 +169,14 @@ static void lie_event_twice(struct file *file)
 	((struct gp_event *)content(file, GP_BINARY_EVENTS))[5].id = 0;
 }
 
+/* Both live at a time: a file could not say which of them is freed. */
+static void lie_name(struct file *file)
+{
+	uint64_t *names = content(file, GP_BINARY_NAMES);
+
+	names[1] = names[0];
+}
+
 static void lie_event_stream(struct file *file)
 {
 	((struct gp_event *)content(file, GP_BINARY_EVENTS))[0].stream =
@@ -256,6 +264,7 @@ START_TEST(test_lies_are_told_apart)
 	} rows[] = {
 		{ lie_event_id, "an impossible event" },
 		{ lie_event_twice, "an impossible event" },
+		{ lie_name, "an impossible event" },
 		{ lie_event_stream, "an impossible event" },
 		{ lie_event_site, "an impossible event" },
 		{ lie_event_kind, "an impossible event" },
