@@ -51,17 +51,30 @@ static const char *name_of(const struct gp_ranks *ranks, const char *path)
 	return same > 1 ? path : name;
 }
 
+/* Of files, those that are alike with that one, besides it. */
+static size_t like(const struct gp_ranks *ranks, const char *path)
+{
+	for (size_t i = 0; i < ranks->count; i++)
+		if (!strcmp(ranks->classes[i].paths[0], path))
+			return ranks->classes[i].count - 1;
+	return 0;
+}
+
 const char *ranks_title(const struct gp_ranks *ranks, const char *path,
 			char text[RANKS_TITLE])
 {
-	if (!ranks || ranks->files == 1)
+	char others[48] = "";
+
+	if (!ranks || ranks->files == 1) {
 		snprintf(text, RANKS_TITLE, "%.200s", gp_page_name(path));
-	else if (ranks->count == 1)
-		snprintf(text, RANKS_TITLE, "%.200s, one of %zu ranks",
-			 name_of(ranks, path), ranks->files);
-	else
-		snprintf(text, RANKS_TITLE, "%.200s, the worst of %zu ranks",
-			 name_of(ranks, path), ranks->files);
+		return text;
+	}
+	if (ranks->count > 1 && like(ranks, path))
+		snprintf(others, sizeof(others), " and %zu like it",
+			 like(ranks, path));
+	snprintf(text, RANKS_TITLE, "%.200s%s, %s of %zu ranks",
+		 name_of(ranks, path), others,
+		 ranks->count == 1 ? "one" : "the worst", ranks->files);
 	return text;
 }
 
