@@ -247,6 +247,9 @@ conform: $(PROGRAM) $(CONFORM) ## made-up programs, beside PyTorch's own
 	@BUILD=$(B) CASES=$(CASES) SEED=$(SEED) CLASS=$(CLASS) \
 		tests/conform/run.sh $(TORCH)
 
+bench: $(PROGRAM) ## how fast things are, as ratios; KEEP=1: the baseline anew
+	@BUILD=$(B) KEEP=$(KEEP) tests/bench/run.sh
+
 conform-record: $(CONFORM) ## their goldens anew, from PyTorch's own allocator
 	@BUILD=$(B) tests/conform/record.sh $(TORCH)
 
@@ -391,7 +394,7 @@ help: ## this list
 
 .PHONY: all lib check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
 	fuzz fuzz-targets fuzz-run fault lint lint-run format \
-	record-test record-test-run slurm-check conform conform-record demo demo-run torch-engine deps install \
+	record-test record-test-run slurm-check bench conform conform-record demo demo-run torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all
 
