@@ -371,7 +371,7 @@ static void doubt(bool is_captured)
 
 bool operators_watch(unsigned release, const char *scalar)
 {
-	const struct torch_layout *layout = torch_layout_of(release);
+	const struct torch_layout *layout;
 	struct callback callback = { .begin = on_begin,
 				     .end = on_end,
 				     .probability = 1 };
@@ -381,9 +381,10 @@ bool operators_watch(unsigned release, const char *scalar)
 	process_observe_work(doubt, NULL);
 	library = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
 	*(void **)&add = library ? dlsym(library, ADD_CALLBACK) : NULL;
-	if (!layout || !add || !evaluate_prepare())
+	if (!tensors_are_known_of(release) || !add || !evaluate_prepare())
 		return false;
-	tensors_set(layout, evaluate_not_plain());
+	layout = tensors_layout();
+	tensors_set_not_plain(evaluate_not_plain());
 	callback.choices[SCOPE_FUNCTION] = true;
 	callback.choices[layout->scopes] = true;
 	callback.choices[layout->scopes + 1] = true;

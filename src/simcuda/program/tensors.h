@@ -27,19 +27,20 @@ struct shape {
 
 /* at::RecordFunction's and other members' places. */
 struct torch_layout {
-	uint8_t release;
 	uint16_t record_schema, record_is_schema, record_inputs, record_outputs;
 	uint8_t scopes; /* of at::RecordFunctionCallback: how many */
 	uint8_t storage, sizes, storage_offset, numel, dtype, device, keys;
 	uint8_t storage_data, storage_bytes;
 	uint8_t list_items, overload; /* in a list, in an operator's name */
 };
-/* NULL: not known of that release. */
-const struct torch_layout *torch_layout_of(unsigned release);
+/* 2.x */
+bool tensors_are_known_of(unsigned release);
+/* NULL: no tensor was read as it is. */
+const struct torch_layout *tensors_layout(void);
 
 /* Functionality of PyTorch that has other elements than memory does, as bits of
  * c10::DispatchKeySet. */
-void tensors_set(const struct torch_layout *layout, uint64_t not_plain);
+void tensors_set_not_plain(uint64_t keys);
 
 /* False: it is none that has memory on a device or here. */
 bool tensors_read(const void *tensor, struct shape *shape);
@@ -50,6 +51,7 @@ uint64_t tensors_span(const struct shape *shape, uint64_t *begin);
 
 /* c10::ScalarType. */
 enum {
+	DTYPE_SHORT = 2,
 	DTYPE_HALF = 5,
 	DTYPE_FLOAT = 6,
 	DTYPE_DOUBLE = 7,
