@@ -53,6 +53,13 @@ static void tell_guess(void *to, size_t size)
 		process_tell_guess();
 }
 
+/* What goes into a graph is done when that is launched, if at all. */
+static void doubt_captured(uint64_t to, size_t size)
+{
+	if (streams_are_captured() && memory_is_device(to))
+		kept_doubt(to, size);
+}
+
 static cudaError_t copy(enum simcuda_call call, void *to, const void *from,
 			size_t size)
 {
@@ -64,6 +71,7 @@ static cudaError_t copy(enum simcuda_call call, void *to, const void *from,
 	streams_copy(size);
 	guesses = is_guess((uintptr_t)to, (uintptr_t)from, size);
 	memory_move((uintptr_t)to, (uintptr_t)from, size);
+	doubt_captured((uintptr_t)to, size);
 	process_end(cudaSuccess);
 	if (guesses)
 		tell_guess(to, size);
@@ -134,6 +142,7 @@ static cudaError_t set(enum simcuda_call call, void *at, int value, size_t size)
 	process_begin(call);
 	streams_copy(size);
 	fill((uintptr_t)at, value, size);
+	doubt_captured((uintptr_t)at, size);
 	return process_end(cudaSuccess);
 }
 
