@@ -340,7 +340,7 @@ ENGINE_FILES := $(sort $(wildcard include/gpupool/*.h src/base/*.[ch] \
 	src/device/*.[ch] src/simcuda/*.[ch] src/simcuda/api/*.h \
 	src/allocator/torch/*))
 
-VERSION = $(shell sed -n 's/.*GP_VERSION "\(.*\)"/\1/p' src/cli/version.h)
+VERSION = $(shell sed -n 's/.*GP_VERSION "\(.*\)"/\1/p' src/commands/version.h)
 
 define install_header
 	install -D -m 644 $(1) $(DESTDIR)$(PREFIX)/$(1)

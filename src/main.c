@@ -12,11 +12,11 @@
 
 #include "base/mem.h"
 #include "base/safe.h"
-#include "cli/command.h"
-#include "cli/help.h"
-#include "cli/outlet.h"
-#include "cli/tell.h"
-#include "cli/terminal.h"
+#include "commands/command.h"
+#include "commands/help.h"
+#include "commands/outlet.h"
+#include "commands/tell.h"
+#include "commands/terminal.h"
 
 /* "gpupool: file: record: what" and the hint below. */
 static void tell(const struct gp_diag *diag)

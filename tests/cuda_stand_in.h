@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "device/cuda/cuda_calls.h"
-#include "gpupool/cuda.h"
-#include "gpupool/simcuda.h"
+#include "device/cuda.h"
+#include "simcuda/simcuda.h"
 #include "simcuda/api/cuda.h"
 #include "simcuda/api/cuda_runtime_api.h"
 #include "suite.h"

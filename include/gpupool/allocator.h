@@ -19,6 +19,10 @@
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum gp_answer {
 	GP_SERVED,
 	GP_OUT_OF_MEMORY,
@@ -231,5 +235,9 @@ const struct gp_engine *gp_engine_table(size_t *count);
 const struct gp_engine *gp_engine_find(const char *name);
 
 void gp_state_release(struct gp_state *state);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

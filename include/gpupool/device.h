@@ -14,6 +14,10 @@
 
 #include "gpupool/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define GP_DEVICE_GRAIN                                                        \
 	(UINT64_C(2) << 20) /* physical memory comes in 2 MiB                  \
 			     */
@@ -129,13 +133,13 @@ struct gp_device_calls {
 static inline void gp_call_count(struct gp_call_sizes *sizes, uint64_t size,
 				 uint64_t n)
 {
-	unsigned class = 0;
+	unsigned bin = 0;
 
 	for (uint64_t rest = size / GP_DEVICE_GRAIN;
-	     rest && class < GP_CALL_CLASSES - 1; rest /= 2)
-		class ++;
-	sizes->count[class] += n;
-	sizes->bytes[class] += n * size;
+	     rest && bin < GP_CALL_CLASSES - 1; rest /= 2)
+		bin++;
+	sizes->count[bin] += n;
+	sizes->bytes[bin] += n * size;
 }
 
 static inline void gp_call_malloc(struct gp_device_calls *calls, uint64_t size)
@@ -214,5 +218,9 @@ static inline void gp_device_destroy(struct gp_device *device)
  * GP_SIM_UNLIMITED_TOTAL. */
 #define GP_SIM_UNLIMITED_TOTAL (UINT64_C(1) << 40)
 struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define GP_INPUT_MOST (UINT64_C(4) << 30)
 
 struct gp_input_config {
@@ -30,5 +34,9 @@ struct gp_input_config {
 /* On success *trace is the caller's (gp_trace_destroy). */
 enum gp_status gp_input_read(const struct gp_input_config *config,
 			     struct gp_trace **trace, struct gp_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

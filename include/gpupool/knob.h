@@ -16,6 +16,10 @@
 
 #include "gpupool/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define GP_UNLIMITED UINT64_MAX
 
 /* PyTorch 2.x is known by its minor number. */
@@ -201,5 +205,9 @@ bool gp_release_limits(uint8_t release, double fraction);
 
 /* Whether two releases make the same decision for every request. */
 bool gp_release_alike(uint8_t a, uint8_t b);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

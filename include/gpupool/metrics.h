@@ -21,6 +21,10 @@
 #include "gpupool/replay.h"
 #include "gpupool/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- the table ---- */
 
 enum gp_measure_unit {
@@ -183,5 +187,9 @@ struct gp_track {
 void gp_track_look(struct gp_track *track, struct gp_allocator *allocator,
 		   uint64_t event);
 void gp_track_release(struct gp_track *track);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -16,6 +16,10 @@
 #include "gpupool/device.h"
 #include "gpupool/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The names are CUDA's (gp_price_call_name). */
 enum gp_price_call {
 	GP_PRICE_MALLOC,      /* cudaMalloc; also one that fails, at size 0 */
@@ -72,5 +76,9 @@ double gp_price_of(const struct gp_prices *prices,
 uint64_t gp_price_whole_us(const struct gp_prices *prices,
 			   const struct gp_device_calls *calls,
 			   int64_t synchronizes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

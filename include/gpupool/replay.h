@@ -17,6 +17,10 @@
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum gp_replay_mode { GP_VERIFY, GP_WHAT_IF };
 
 enum gp_on_oom { GP_OOM_GO_ON, GP_OOM_STOP };
@@ -255,5 +259,9 @@ bool gp_replay_refused_room(const struct gp_trace *trace, uint32_t device,
  */
 uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
 				const struct gp_settings *settings);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,6 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum gp_status {
 	GP_OK = 0,
 	GP_FAILED = 1, /* a threshold or comparison the user asked for failed */
@@ -49,5 +53,9 @@ enum gp_status gp_diag_foreign(struct gp_diag *diag, const char *what);
 /* All of it: GP_USAGE of that command, what does not go, and what would. */
 enum gp_status gp_diag_usage(struct gp_diag *diag, const char *command,
 			     const char *what, const char *hint);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

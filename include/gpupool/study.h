@@ -30,6 +30,10 @@
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- the settings that people use ---- */
 
 struct gp_candidate_conf {
@@ -196,5 +200,9 @@ enum gp_ends gp_study_ends(const struct gp_trace *trace, uint32_t device);
 
 /* A difference of need that counts for something. */
 bool gp_study_is_less(uint64_t need, uint64_t than);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

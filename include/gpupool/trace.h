@@ -15,9 +15,14 @@
 #ifndef GPUPOOL_TRACE_H
 #define GPUPOOL_TRACE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define GP_NO_ID       UINT32_MAX	/* an event that is about no block */
 #define GP_NO_SITE     UINT32_MAX	/* no stack was recorded */
@@ -111,7 +116,7 @@ struct gp_event {
 		uint16_t by;   /* GP_STREAM_WAITS: a stream */
 	};
 };
-_Static_assert(sizeof(struct gp_event) == 40, "one event is 40 bytes");
+static_assert(sizeof(struct gp_event) == 40, "one event is 40 bytes");
 
 /* PyTorch's mempool id; {0, 0} is the default pool and always index 0. */
 struct gp_pool_id {
@@ -284,5 +289,9 @@ struct gp_guess_row {
 	size_t offset; /* of a uint64_t */
 };
 const struct gp_guess_row *gp_guess_table(size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

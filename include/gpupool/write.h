@@ -11,6 +11,10 @@
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum gp_trace_format {
 	GP_TRACE_JSON,
 	GP_TRACE_JSONL,
@@ -22,9 +26,13 @@ enum gp_status gp_trace_write(const struct gp_trace *trace,
 			      enum gp_trace_format format, FILE *out,
 			      struct gp_diag *diag);
 
-/* The binary form; defined in trace/binary.h, read by input/. */
+/* The binary form; defined in trace/binary.h, read by formats/. */
 #define GP_BINARY_MAGIC "gpupool\x1a"
 enum gp_status gp_trace_map(int fd, uint64_t size, struct gp_trace **trace,
 			    struct gp_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -22,7 +22,7 @@
  * 9.0, 10.0 and 12.0 (torch.cuda.get_arch_list()); a device runs the last of
  * its major version that is not above it.
  */
-#include "gpupool/gpu.h"
+#include "device/gpu.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -9,8 +9,8 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "gpupool/site.h"
-#include "gpupool/what_if.h"
+#include "trace/site.h"
+#include "study/what_if/what_if.h"
 
 #define CULPRITS 2 /* that are tried without */
 

@@ -3,7 +3,7 @@
 #ifndef METRICS_ATTEMPT_H
 #define METRICS_ATTEMPT_H
 
-#include "gpupool/explain.h"
+#include "metrics/explain.h"
 
 /* base and attempts of explain, whose moment was looked at. */
 enum gp_status attempts_run(const struct gp_explain_config *config,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gpupool/site.h"
+#include "trace/site.h"
 
 /* A site and a size can be told apart by the top bit: no size has it. */
 static uint64_t key_of(const struct asker *asker)

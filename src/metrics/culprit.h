@@ -5,7 +5,7 @@
 #define METRICS_CULPRIT_H
 
 #include "base/map.h"
-#include "gpupool/explain.h"
+#include "metrics/explain.h"
 
 /* Who asked for each block of a device, by id. */
 struct asker {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Explaining a run: replays, with somebody looking. */
-#include "gpupool/explain.h"
+#include "metrics/explain.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "gpupool/floor.h"
+#include "study/floor/floor.h"
 #include "metrics/attempt.h"
 #include "metrics/culprit.h"
 #include "metrics/failure.h"

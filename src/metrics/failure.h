@@ -3,7 +3,7 @@
 #ifndef METRICS_FAILURE_H
 #define METRICS_FAILURE_H
 
-#include "gpupool/explain.h"
+#include "metrics/explain.h"
 
 /* All that the run kept, in explain. */
 void failures_judge(struct gp_explain *explain);

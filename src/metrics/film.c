@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Filming a run: see gpupool/film.h. */
-#include "gpupool/film.h"
+#include "metrics/film.h"
 
 #include <stdlib.h>
 

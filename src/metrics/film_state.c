@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gpupool/film.h"
+#include "metrics/film.h"
 
 /* Memory that is mapped: a segment, or a part of an expandable one. */
 struct range {

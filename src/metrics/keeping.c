@@ -2,7 +2,7 @@
 /* What is kept of a run as it goes. */
 #include <stdlib.h>
 
-#include "gpupool/film.h"
+#include "metrics/film.h"
 #include "gpupool/metrics.h"
 
 void gp_track_look(struct gp_track *track, struct gp_allocator *allocator,

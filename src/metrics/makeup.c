@@ -10,7 +10,7 @@
  * free, and is divided by asking what would have been reserved had the same
  * blocks, each for as long, shared one stream, and then one pool too.
  */
-#include "gpupool/change.h"
+#include "metrics/change.h"
 
 #include "metrics/merged.h"
 

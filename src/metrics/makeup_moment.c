@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "gpupool/change.h"
+#include "metrics/change.h"
 
 struct held {
 	uint64_t *sizes; /* by id, as requested; 0: not held */

@@ -11,7 +11,7 @@
 #ifndef METRICS_MERGED_H
 #define METRICS_MERGED_H
 
-#include "gpupool/draft.h"
+#include "trace/draft.h"
 #include "gpupool/replay.h"
 
 struct occupancy_end {

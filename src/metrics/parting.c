@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Where two programs' requests part. */
-#include "gpupool/change.h"
+#include "metrics/change.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "gpupool/site.h"
+#include "trace/site.h"
 #include "metrics/steps.h"
 
 /* What one side's number is called on the other: streams, pools, blocks. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "gpupool/explain.h"
+#include "metrics/explain.h"
 #include "metrics/page.h"
 
 struct pinning {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Who holds the live set: its blocks by site, or by size class. */
-#include "gpupool/change.h"
+#include "metrics/change.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "gpupool/site.h"
+#include "trace/site.h"
 
 #define CLASSES 65 /* powers of two, and no bytes at all */
 

@@ -3,7 +3,7 @@
  * Pairing the holders of two live sets: by name or size, then lines that moved
  * within their function.
  */
-#include "gpupool/change.h"
+#include "metrics/change.h"
 
 #include <ctype.h>
 #include <stdlib.h>

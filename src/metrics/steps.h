@@ -3,7 +3,7 @@
 #ifndef METRICS_STEPS_H
 #define METRICS_STEPS_H
 
-#include "gpupool/change.h"
+#include "metrics/change.h"
 
 struct gp_parting_steps steps_compare(const struct gp_trace *a,
 				      const struct gp_device_trace *a_device,

@@ -10,7 +10,7 @@
 #ifndef METRICS_TRACK_H
 #define METRICS_TRACK_H
 
-#include "gpupool/explain.h"
+#include "metrics/explain.h"
 #include "metrics/culprit.h"
 
 struct track;

@@ -17,7 +17,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpupool/record.h"
+#include "record/record.h"
 
 #define PAGE	  4096
 #define CODE_SIZE 16

@@ -3,8 +3,8 @@
 #ifndef RECORD_PLANS_H
 #define RECORD_PLANS_H
 
-#include "gpupool/plans.h"
-#include "gpupool/record.h"
+#include "simcuda/plans.h"
+#include "record/record.h"
 
 /* cuDNN's functions for graphs of operations. */
 struct gp_plans_library {

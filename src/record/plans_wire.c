@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What both ends of the conversation about plans need. */
-#include "gpupool/plans.h"
+#include "simcuda/plans.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "gpupool/record.h"
+#include "record/record.h"
 
 #define ALL_SYMBOLS "libgpupool-stand-ins.so"
 

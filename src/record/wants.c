@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "gpupool/record.h"
+#include "record/record.h"
 
 /* Those of CUDA are shorter. */
 #define NAME_MOST 200

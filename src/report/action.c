@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "gpupool/report.h"
+#include "report/report.h"
 
 /* PyTorch's names; NULL: not something an allocator does. */
 static const char *const names[GP_EVENT_KINDS] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a device's calls take: a table, JSON, and a list of prices. */
-#include "gpupool/bench_report.h"
-#include "gpupool/schema.h"
+#include "report/bench_report.h"
+#include "report/schema.h"
 
 #include <inttypes.h>
 #include <string.h>

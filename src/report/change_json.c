@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What changed between two runs, for a program. */
-#include "gpupool/change.h"
+#include "report/change_report.h"
 
-#include "gpupool/schema.h"
+#include "report/schema.h"
 #include "report/change_words.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"

@@ -3,7 +3,7 @@
 #ifndef REPORT_CHANGE_PARTING_H
 #define REPORT_CHANGE_PARTING_H
 
-#include "gpupool/change.h"
+#include "report/change_report.h"
 #include "report/page.h"
 
 void gp_change_print_parting(const struct gp_page *page,

@@ -3,7 +3,7 @@
 #ifndef REPORT_CHANGE_SHARES_H
 #define REPORT_CHANGE_SHARES_H
 
-#include "gpupool/change.h"
+#include "report/change_report.h"
 #include "report/page.h"
 
 /* Nothing where there are none. */

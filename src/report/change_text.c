@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What changed between two runs, for a person. */
-#include "gpupool/change.h"
+#include "report/change_report.h"
 
 #include <stdio.h>
 #include <string.h>

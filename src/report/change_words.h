@@ -4,7 +4,7 @@
 #define REPORT_CHANGE_WORDS_H
 
 #include "base/bytes.h"
-#include "gpupool/change.h"
+#include "report/change_report.h"
 
 /* "+1.2 GiB", "-512 B" or "=". */
 #define GP_SIGNED_TEXT (GP_BYTES_TEXT + 1)

@@ -3,7 +3,7 @@
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H
 
-#include "gpupool/report.h"
+#include "report/report.h"
 #include "report/page.h"
 
 /* report->run_count is 2. */

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/bytes.h"
-#include "gpupool/report.h"
+#include "report/report.h"
 
 static void print_times(const struct gp_page *page,
 			const struct gp_replay_result *result)

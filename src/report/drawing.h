@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "gpupool/replay.h"
-#include "gpupool/report.h"
+#include "report/report.h"
 
 struct gp_drawing {
 	const struct gp_timeline *timeline;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "gpupool/schema.h"
+#include "report/schema.h"
 
 struct gp_emit {
 	FILE *out;

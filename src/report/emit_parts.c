@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "gpupool/site.h"
+#include "trace/site.h"
 #include "report/guess.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -9,7 +9,7 @@
 #include "gpupool/metrics.h"
 #include "gpupool/replay.h"
 #include "gpupool/trace.h"
-#include "gpupool/what_if.h"
+#include "study/what_if/what_if.h"
 #include "report/group.h"
 #include "report/emit.h"
 

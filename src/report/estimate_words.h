@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "base/bytes.h"
-#include "gpupool/estimate.h"
-#include "gpupool/report.h"
+#include "study/estimate.h"
+#include "report/report.h"
 #include "report/emit.h"
 
 /* NULL where the run's own numbers are the answer. */

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "gpupool/report.h"
-#include "gpupool/site.h"
-#include "gpupool/steps.h"
+#include "report/report.h"
+#include "trace/site.h"
+#include "trace/steps.h"
 
 /* ---- the step ---- */
 

@@ -2,7 +2,7 @@
 /* gpupool explain, for a program. */
 #include "base/bytes.h"
 #include "gpupool/price.h"
-#include "gpupool/schema.h"
+#include "report/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/explain_words.h"

@@ -3,9 +3,9 @@
 #ifndef REPORT_EXPLAIN_WORDS_H
 #define REPORT_EXPLAIN_WORDS_H
 
-#include "gpupool/explain.h"
-#include "gpupool/report.h"
-#include "gpupool/site.h"
+#include "metrics/explain.h"
+#include "report/report.h"
+#include "trace/site.h"
 #include "report/page.h"
 
 /* Each is cut to this; "" when there is nothing to say. */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "gpupool/film.h"
+#include "metrics/film.h"
 #include "gpupool/replay.h"
 
 struct gp_code {

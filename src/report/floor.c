@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How little memory would do, for a person and as minimalloc's CSV. */
-#include "gpupool/floor_report.h"
+#include "report/floor_report.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How little memory would do, for a program. */
-#include "gpupool/floor_report.h"
-#include "gpupool/schema.h"
+#include "report/floor_report.h"
+#include "report/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
 

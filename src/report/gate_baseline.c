@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gpupool/gate_report.h"
+#include "report/gate_report.h"
 #include "report/emit.h"
 #include "report/gate_value.h"
 

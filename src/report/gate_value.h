@@ -3,7 +3,7 @@
 #ifndef REPORT_GATE_VALUE_H
 #define REPORT_GATE_VALUE_H
 
-#include "gpupool/gate_report.h"
+#include "report/gate_report.h"
 #include "report/emit.h"
 
 #define GP_GATE_TEXT 48

@@ -5,7 +5,7 @@
 #define REPORT_HEAD_H
 
 #include "base/bytes.h"
-#include "gpupool/report.h"
+#include "report/report.h"
 #include "report/page.h"
 
 /* "default settings" or the settings as given. */

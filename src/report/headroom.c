@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "gpupool/price.h"
-#include "gpupool/report.h"
+#include "report/report.h"
 #include "report/head.h"
 #include "report/page.h"
 #include "report/ranks.h"

@@ -4,8 +4,8 @@
 
 #include "base/quote.h"
 #include "gpupool/price.h"
-#include "gpupool/report.h"
-#include "gpupool/schema.h"
+#include "report/report.h"
+#include "report/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/ranks.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "gpupool/site.h"
+#include "trace/site.h"
 #include "report/emit_parts.h"
 #include "report/explain_words.h"
 

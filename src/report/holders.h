@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "gpupool/explain.h"
+#include "metrics/explain.h"
 #include "report/emit.h"
 #include "report/page.h"
 

@@ -9,9 +9,9 @@
 
 #include "base/bytes.h"
 #include "base/text_sink.h"
-#include "gpupool/film.h"
-#include "gpupool/report.h"
-#include "gpupool/steps.h"
+#include "metrics/film.h"
+#include "report/report.h"
+#include "trace/steps.h"
 #include "report/estimate_words.h"
 #include "report/group.h"
 #include "report/head.h"

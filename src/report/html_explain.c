@@ -6,7 +6,7 @@
 #include <stdarg.h>
 
 #include "base/bytes.h"
-#include "gpupool/site.h"
+#include "trace/site.h"
 #include "report/explain_words.h"
 #include "report/group.h"
 #include "report/head.h"

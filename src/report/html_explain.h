@@ -3,7 +3,7 @@
 #ifndef REPORT_HTML_EXPLAIN_H
 #define REPORT_HTML_EXPLAIN_H
 
-#include "gpupool/report.h"
+#include "report/report.h"
 
 /* Fragmentation or capacity, and what to do. */
 void gp_html_verdict(const struct gp_explanation *explanation, size_t device,

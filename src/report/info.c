@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is in a trace, for a person. */
-#include "gpupool/report.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

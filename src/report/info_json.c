@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool-info/2: what is in a trace, for a program. */
-#include "gpupool/report.h"
+#include "report/report.h"
 
 #include "report/census.h"
 #include "report/emit_parts.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs for a program. */
-#include "gpupool/report.h"
+#include "report/report.h"
 
 #include <stddef.h>
 
 #include "gpupool/metrics.h"
-#include "gpupool/schema.h"
+#include "report/schema.h"
 #include "report/device_calls.h"
 #include "report/emit_parts.h"
 #include "report/emit.h"

@@ -3,7 +3,7 @@
 #ifndef REPORT_JSON_RUN_H
 #define REPORT_JSON_RUN_H
 
-#include "gpupool/report.h"
+#include "report/report.h"
 #include "report/emit.h"
 
 /* "trace": what is replayed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of keys as a JSON Schema, draft 2020-12. */
-#include "gpupool/schema.h"
+#include "report/schema.h"
 
 #include <stdbool.h>
 #include <stdio.h>

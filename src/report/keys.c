@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of keys, told one by one. */
-#include "gpupool/schema.h"
+#include "report/schema.h"
 
 #include <string.h>
 
-#include "gpupool/change.h"
+#include "metrics/change.h"
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
-#include "gpupool/space.h"
+#include "study/space.h"
 #include "gpupool/trace.h"
 #include "report/explain_words.h"
 #include "report/guess.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "gpupool/schema.h"
+#include "report/schema.h"
 
 #define NULLABLE GP_KEY_NULL
 #define MAYBE	 GP_KEY_MAYBE

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "base/text_sink.h"
-#include "gpupool/report.h"
+#include "report/report.h"
 #include "report/explain_words.h"
 #include "report/head.h"
 #include "report/holders.h"

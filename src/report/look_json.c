@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What went wrong and what helps, for a program. */
-#include "gpupool/explain.h"
-#include "gpupool/report.h"
+#include "metrics/explain.h"
+#include "report/report.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/holders.h"

@@ -12,8 +12,8 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "gpupool/film.h"
-#include "gpupool/report.h"
+#include "metrics/film.h"
+#include "report/report.h"
 #include "report/group.h"
 #include "report/moment.h"
 #include "report/page.h"

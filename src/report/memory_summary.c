@@ -3,7 +3,7 @@
  * torch.cuda.memory_summary(), to the letter: torch/cuda/memory.py, alike in
  * releases 2.0 to 2.15.
  */
-#include "gpupool/report.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 

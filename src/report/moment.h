@@ -3,7 +3,7 @@
 #ifndef REPORT_MOMENT_H
 #define REPORT_MOMENT_H
 
-#include "gpupool/report.h"
+#include "report/report.h"
 
 /* The event of a run, and what it is: "the peak of reserved".  An OOM that did
  * not happen is the peak. */

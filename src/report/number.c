@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The numbers of a run's device, by name. */
-#include "gpupool/number.h"
+#include "report/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "gpupool/metrics.h"
-#include "gpupool/report.h"
+#include "report/report.h"
 
 enum gp_tone { GP_TONE_PLAIN, GP_TONE_TITLE, GP_TONE_GOOD, GP_TONE_BAD };
 

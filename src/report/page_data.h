@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "gpupool/report.h"
+#include "report/report.h"
 
 /* JSON that may stand in a script element. */
 void gp_page_data(const struct gp_report *report, FILE *out);

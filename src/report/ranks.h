@@ -3,7 +3,7 @@
 #ifndef REPORT_RANKS_H
 #define REPORT_RANKS_H
 
-#include "gpupool/ranks.h"
+#include "trace/ranks.h"
 #include "gpupool/study.h"
 #include "report/emit.h"
 #include "report/page.h"

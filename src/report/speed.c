@@ -2,8 +2,8 @@
 /* What gpupool itself takes for a trace. */
 #include <inttypes.h>
 
-#include "gpupool/bench_report.h"
-#include "gpupool/schema.h"
+#include "report/bench_report.h"
+#include "report/schema.h"
 #include "report/emit.h"
 #include "report/page.h"
 

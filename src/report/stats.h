@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "gpupool/number.h"
+#include "report/number.h"
 #include "gpupool/replay.h"
 #include "gpupool/trace.h"
 #include "report/emit.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "gpupool/report.h"
+#include "report/report.h"
 #include "report/head.h"
 #include "report/page.h"
 #include "report/ranks.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The setting to use, for a program. */
-#include "gpupool/report.h"
-#include "gpupool/schema.h"
+#include "report/report.h"
+#include "report/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/ranks.h"

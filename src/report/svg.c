@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "gpupool/film.h"
-#include "gpupool/report.h"
-#include "gpupool/steps.h"
+#include "metrics/film.h"
+#include "report/report.h"
+#include "trace/steps.h"
 #include "report/head.h"
 #include "report/moment.h"
 #include "report/page.h"

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "gpupool/report.h"
+#include "report/report.h"
 
 /* Where a drawing of values over events goes, in user units. */
 struct gp_svg_plot {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/quote.h"
-#include "gpupool/book.h"
+#include "report/book.h"
 #include "report/sweep_rank.h"
 
 static void put_capacity(uint64_t capacity, FILE *out)

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/text_sink.h"
-#include "gpupool/book.h"
+#include "report/book.h"
 #include "report/html_table.h"
 #include "report/page.h"
 #include "report/page_files.h"

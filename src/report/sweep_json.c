@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/text_sink.h"
-#include "gpupool/book.h"
-#include "gpupool/schema.h"
+#include "report/book.h"
+#include "report/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/json_run.h"

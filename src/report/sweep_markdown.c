@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "gpupool/book.h"
+#include "report/book.h"
 #include "report/sweep_rank.h"
 
 static void put_cell(const char *text, FILE *out)

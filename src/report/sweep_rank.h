@@ -3,7 +3,7 @@
 #ifndef REPORT_SWEEP_RANK_H
 #define REPORT_SWEEP_RANK_H
 
-#include "gpupool/book.h"
+#include "report/book.h"
 
 struct ranking {
 	struct gp_contender *contenders; /* index: of the combination */

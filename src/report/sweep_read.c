@@ -14,9 +14,9 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpupool/book.h"
+#include "report/book.h"
 #include "gpupool/metrics.h"
-#include "gpupool/schema.h"
+#include "report/schema.h"
 
 #define RUNS_MARK "\n \"runs\": ["
 /* What stands behind a run's body; the last one counts. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "gpupool/book.h"
+#include "report/book.h"
 #include "report/head.h"
 #include "report/page.h"
 #include "report/sweep_rank.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A run for a person: most important first, a screen before the details. */
-#include "gpupool/report.h"
+#include "report/report.h"
 
 #include <stdio.h>
 

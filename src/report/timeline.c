@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "gpupool/report.h"
+#include "report/report.h"
 #include "report/emit.h"
 
 static bool is_column(unsigned id)

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/bytes.h"
-#include "gpupool/site.h"
+#include "trace/site.h"
 #include "report/group.h"
 #include "report/oom_message.h"
 

@@ -17,7 +17,7 @@
 #include "simcuda/api/cuda.h"
 #include "simcuda/api/cuda_runtime_api.h"
 #include "simcuda/calls.h"
-#include "gpupool/simcuda.h"
+#include "simcuda/simcuda.h"
 
 /* Work that waits for another process: places in a table of 64, as bits, and
  * how much of it was issued when this was noted, as places are used anew. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Every value of some settings, tried in few replays. */
-#include "gpupool/cover.h"
+#include "study/cover.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "gpupool/replay.h"
-#include "gpupool/space.h"
+#include "study/space.h"
 
 struct search {
 	const struct gp_cover_config *config;

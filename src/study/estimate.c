@@ -8,7 +8,7 @@
  * recording, say it misses.  The powers, and the bounds, were fitted to many
  * programs that were cut into windows (tests/windows/README.md).
  */
-#include "gpupool/estimate.h"
+#include "study/estimate.h"
 
 #include <math.h>
 #include <stdlib.h>

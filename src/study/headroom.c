@@ -3,7 +3,7 @@
  * The search for the smallest capacity: halving first, then the widest range
  * that is not known, until all are or the tries are used up.
  */
-#include "gpupool/headroom.h"
+#include "study/headroom.h"
 
 #include <stdlib.h>
 #include <string.h>

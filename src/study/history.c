@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "gpupool/draft.h"
+#include "trace/draft.h"
 
 /* Requests up to this size share segments of the small pool. */
 #define SMALL_SIZE   (UINT64_C(1) << 20)

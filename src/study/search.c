@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gpupool/cover.h"
+#include "study/cover.h"
 
 #define MIB	       (UINT64_C(1) << 20)
 #define MOST_DIVISIONS 64 /* beyond, a request is rounded by 1.6 % at most */

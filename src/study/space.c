@@ -7,7 +7,7 @@
  * which ascend as the numbers do, with "off" above all, where a threshold is
  * that is never reached.  What is not searched is a single number.
  */
-#include "gpupool/space.h"
+#include "study/space.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gpupool/estimate.h"
-#include "gpupool/headroom.h"
+#include "study/estimate.h"
+#include "study/headroom.h"
 
 #define TRIES 300 /* replays at most to make sure of a need */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "gpupool/ranks.h"
+#include "trace/ranks.h"
 
 /* Where processes have their memory; the simulated device's lies below, so that
  * only distances between such addresses count. */

@@ -3,7 +3,7 @@
  * Traces without names: source lines and marks become "site 17" and
  * "step-B 12".  What a replay does and what explain finds stay the same.
  */
-#include "gpupool/draft.h"
+#include "trace/draft.h"
 
 #include <ctype.h>
 #include <stdbool.h>

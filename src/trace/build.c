@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A build: a trace while a reader fills it.  Tables are in build_tables.c. */
-#include "gpupool/build.h"
+#include "trace/build.h"
 
 #include <assert.h>
 #include <stdio.h>

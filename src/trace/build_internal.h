@@ -8,7 +8,7 @@
 
 #include "base/intern.h"
 #include "base/map.h"
-#include "gpupool/build.h"
+#include "trace/build.h"
 
 /* Segments and blocks as a file lists them; after gp_state_settle in address
  * order and checked. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Traces that may be written. */
-#include "gpupool/draft.h"
+#include "trace/draft.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The ranks of a job, by what they asked for. */
-#include "gpupool/ranks.h"
+#include "trace/ranks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Where a program's steps begin: at marks that come again and again, else at
  * the period of its requests' sizes.
  */
-#include "gpupool/steps.h"
+#include "trace/steps.h"
 
 #include <ctype.h>
 #include <stdio.h>

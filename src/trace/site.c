@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the program asked, of a stack. */
-#include "gpupool/site.h"
+#include "trace/site.h"
 
 #include <ctype.h>
 #include <stdbool.h>

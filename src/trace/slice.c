@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Slices: a part of a trace that replays on its own. */
-#include "gpupool/slice.h"
+#include "trace/slice.h"
 
 #include <stdlib.h>
 #include <string.h>

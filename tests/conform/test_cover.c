@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "conform/parts/author.h"
-#include "gpupool/cover.h"
+#include "study/cover.h"
 #include "gpupool/replay.h"
-#include "gpupool/sweep.h"
+#include "study/sweep/sweep.h"
 #include "suite.h"
 
 #define SEEDS	   2 /* of each class */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Replays on a device beside simulated ones, where that device is another. */
-#include "gpupool/verify.h"
+#include "replay/verify/verify.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz/target.h"
-#include "gpupool/book.h"
+#include "report/book.h"
 
 static enum gp_status read_bytes(const void *data, size_t size,
 				 struct gp_book *book, struct gp_diag *diag)

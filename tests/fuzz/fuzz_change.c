@@ -4,7 +4,7 @@
  * trace, too, however its streams and pools are merged.
  */
 #include "fuzz/target.h"
-#include "gpupool/change.h"
+#include "report/change_report.h"
 #include "gpupool/input.h"
 
 static void check(const struct gp_makeup *makeup)

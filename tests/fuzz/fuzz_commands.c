@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "cli/command.h"
+#include "commands/command.h"
 #include "fuzz/trace_bytes.h"
 
 enum form { TEXT, JSON, PAGE, TRACE };

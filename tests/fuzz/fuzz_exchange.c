@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz/trace_bytes.h"
-#include "gpupool/exchange.h"
+#include "report/exchange/exchange.h"
 
 #define LARGEST (UINT64_C(1) << 62) /* that a size can be and be read again */
 

@@ -4,7 +4,7 @@
  * with a reason; a baseline that is understood is written and read again.
  */
 #include "fuzz/target.h"
-#include "gpupool/gate_report.h"
+#include "report/gate_report.h"
 
 static struct gp_numbers numbers;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz/target.h"
-#include "gpupool/floor.h"
+#include "study/floor/floor.h"
 
 static char *written(const struct gp_spans *spans, const uint64_t *offsets,
 		     size_t *n)

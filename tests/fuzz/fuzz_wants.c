@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz/target.h"
-#include "gpupool/record.h"
+#include "record/record.h"
 
 static void check(char *const *names, size_t count)
 {

@@ -6,7 +6,7 @@
  */
 #include "base/map.h"
 #include "fuzz/trace_bytes.h"
-#include "gpupool/what_if.h"
+#include "study/what_if/what_if.h"
 #include "trace/check.h"
 
 /* By what-if, in the table's order. */

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every header compiles alone, and twice, with gcc and with clang.
+# Every header compiles alone, and twice, with gcc and with clang; the public
+# ones as C++, too.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -24,4 +25,14 @@ for cc in gcc clang; do
 	done > "$work/said" 2>&1
 	verdict "headers-$cc" "headers do not compile alone"
 done
+if has_command g++; then
+	for header in include/gpupool/*.h; do
+		printf '#include "%s"\n' "${header#include/}" |
+			g++ -std=c++17 -Iinclude -Wall -Wextra -Werror \
+				-fsyntax-only -x c++ -
+	done > "$work/said" 2>&1
+	verdict headers-c++ "public headers are not C++"
+else
+	echo "skip headers-c++: g++ is not on this machine"
+fi
 exit "$failed"

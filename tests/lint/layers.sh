@@ -31,12 +31,9 @@ includes_of() {
 
 may_include() {
 	case $2 in
-	gpupool/*)
-		stem=${2#gpupool/}
-		has "$allowed" "${stem%.h}" || has "$allowed" '*'
-		;;
+	gpupool/*) has "$allowed" "${2%.h}" || has "$allowed" '*' ;;
 	base/* | "$1"/*) return 0 ;;
-	*) return 1 ;;
+	*) has "$allowed" "${2%%/*}" || has "$allowed" '*' ;;
 	esac
 }
 
@@ -90,7 +87,7 @@ uses_in() {
 }
 
 calls=$(words_of calls '')
-find src -name '*.[ch]' ! -path 'src/cli/*' ! -path src/main.c | sort |
+find src -name '*.[ch]' ! -path 'src/commands/*' ! -path src/main.c | sort |
 	while read -r file; do
 		excepted=$(words_of except "${file#src/}" | tr '\n' ' ')
 		names=
@@ -115,15 +112,15 @@ verdict unsafe "a function that does not know how much room there is"
 # What a report or an error says goes through what makes it safe for a terminal
 # and a log (base/safe.h), and never is cut off without a word (base/text_sink.h).
 {
-	grep -nE 'gp_outlet_open\(.*options->output' src/cli/*.c
+	grep -nE 'gp_outlet_open\(.*options->output' src/commands/*.c
 	grep -rnE '\bopen_memstream\(' src --include='*.c'
-	find src/cli src/main.c -name '*.c' -print | sort | xargs awk '
+	find src/commands src/main.c -name '*.c' -print | sort | xargs awk '
 		/fprintf\(stderr/ { statement = ""; at = FILENAME ":" FNR; open = 1 }
 		open { statement = statement $0 }
 		open && /;/ {
 			open = 0
 			if (statement ~ /%[-0-9.*]*s/ &&
-			    at !~ /cli\/(progress|child|gen)\.c:/)
+			    at !~ /commands\/(progress|child|gen)\.c:/)
 				print at ": " statement
 		}'
 } > "$work/said"

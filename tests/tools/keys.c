@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpupool/schema.h"
+#include "report/schema.h"
 
 static json_t *seen; /* "object.key" */
 static const char *file;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What explain tries that is no setting. */
-#include "gpupool/explain.h"
+#include "metrics/explain.h"
 
 #include "suite.h"
 #include "trace_text.h"

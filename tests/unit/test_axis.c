@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Axes: names, values, ranges. */
-#include "gpupool/sweep.h"
+#include "study/sweep/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

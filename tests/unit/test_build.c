@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The builder: dense ids, sorted tables, and what it refuses. */
-#include "gpupool/build.h"
+#include "trace/build.h"
 
 #include "suite.h"
 #include "trace_text.h"

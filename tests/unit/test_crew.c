@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Crews: each piece once, its result in its slot, whatever the threads do. */
-#include "gpupool/crew.h"
+#include "study/sweep/crew.h"
 
 #include "suite.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Device calls, timed: on the runtime without a device. */
-#include "gpupool/bench.h"
+#include "device/bench.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Drafts: what changes, and that the rest does not. */
-#include "gpupool/draft.h"
+#include "trace/draft.h"
 
 #include "played.h"
 #include "suite.h"

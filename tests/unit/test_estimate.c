@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Estimates for windows: of programs whose past is known here. */
-#include "gpupool/estimate.h"
+#include "study/estimate.h"
 
 #include "played.h"
 #include "suite.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a difference or a changed block is told, its event is told as a person
  * knows it: step, time and line. */
-#include "gpupool/report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/verify_text.h"
+#include "commands/verify_text.h"
 #include "report/device_calls.h"
 #include "suite.h"
 #include "trace_text.h"

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gpupool/simcuda.h"
+#include "simcuda/simcuda.h"
 #include "simcuda/api/cuda_runtime_api.h"
 #include "suite.h"
 

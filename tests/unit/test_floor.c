@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Packings: apart, no lower than the bound, and as low as can be where few
  * spans let all ways be tried. */
-#include "gpupool/floor.h"
+#include "study/floor/floor.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "floor/place.h"
+#include "study/floor/place.h"
 #include "suite.h"
 #include "trace_text.h"
 

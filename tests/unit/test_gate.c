@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Limits, gpupool.json and its baseline: what is meant, or a reason. */
-#include "gpupool/gate_report.h"
+#include "report/gate_report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The table of real devices. */
 #include <string.h>
 
-#include "gpupool/gpu.h"
+#include "device/gpu.h"
 #include "suite.h"
 
 #define GIB (UINT64_C(1) << 30)

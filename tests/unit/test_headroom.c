@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The smallest device: the search against replays of every capacity. */
-#include "gpupool/headroom.h"
+#include "study/headroom.h"
 #include "gpupool/study.h"
 
 #include "suite.h"

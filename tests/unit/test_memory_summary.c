@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary that PyTorch prints, with its units and its spaces. */
-#include "gpupool/report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpupool/record.h"
+#include "record/record.h"
 #include "suite.h"
 
 typedef uint64_t (*function)(void **first);

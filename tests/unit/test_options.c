@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Flags: what is given ends in its member, what is not known is named. */
-#include "cli/options.h"
+#include "commands/options.h"
 
 #include <string.h>
 
-#include "cli/nearest.h"
+#include "commands/nearest.h"
 #include "suite.h"
 
 #define MOST 8 /* arguments of a row, with the NULL behind them */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders of this user's alone. */
-#include "cli/own_folder.h"
+#include "commands/own_folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Pickles, byte for byte as CPython's pickle.dumps makes them, but for frames
  * and for what it remembers. */
-#include "exchange/pickler.h"
+#include "report/exchange/pickler.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "exchange/frame.h"
+#include "report/exchange/frame.h"
 #include "suite.h"
 
 struct written {

@@ -6,7 +6,7 @@
 #include "gpupool/replay.h"
 #include "suite.h"
 #include "trace_text.h"
-#include "verify/prologue.h"
+#include "replay/verify/prologue.h"
 
 #define EVENTS 400
 #define MIB    (UINT64_C(1) << 20)

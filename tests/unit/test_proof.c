@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A recording against its replay. */
-#include "cli/proof.h"
+#include "commands/proof.h"
 #include "suite.h"
 #include "trace_text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Grids and rankings: what is tried, and which is best. */
 #include "gpupool/study.h"
-#include "gpupool/sweep.h"
+#include "study/sweep/sweep.h"
 
 #include <string.h>
 

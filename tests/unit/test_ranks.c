@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranks: which traces are one class, and that such replay alike. */
-#include "gpupool/ranks.h"
+#include "trace/ranks.h"
 
 #include "played.h"
 #include "suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports for a program: valid JSON, PyTorch's keys, numbers in full. */
-#include "gpupool/report.h"
+#include "report/report.h"
 
 #include <jansson.h>
 #include <stdlib.h>

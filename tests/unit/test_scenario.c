@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scenarios: what a seed decides, what they replay to, what they refuse. */
-#include "gpupool/scenario.h"
+#include "trace/scenario/scenario.h"
 
 #include "played.h"
 #include "suite.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "gpupool/device.h"
-#include "gpupool/simcuda.h"
+#include "simcuda/simcuda.h"
 #include "simcuda/api/cuda.h"
 #include "simcuda/api/cuda_runtime_api.h"
 #include "suite.h"

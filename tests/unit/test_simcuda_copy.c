@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gpupool/device.h"
-#include "gpupool/simcuda.h"
+#include "simcuda/simcuda.h"
 #include "simcuda/api/cuda_runtime_api.h"
 #include "simcuda/kept.h"
 #include "suite.h"

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gpupool/simcuda.h"
+#include "simcuda/simcuda.h"
 #include "simcuda/api/cuda.h"
 #include "simcuda/api/cuda_runtime_api.h"
 #include "suite.h"

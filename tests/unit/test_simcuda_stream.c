@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpupool/simcuda.h"
+#include "simcuda/simcuda.h"
 #include "simcuda/api/cuda.h"
 #include "simcuda/api/cuda_runtime_api.h"
 #include "simcuda/properties.h"

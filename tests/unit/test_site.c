@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What a stack is told as: the program's line, and the operation. */
-#include "gpupool/site.h"
+#include "trace/site.h"
 
 #include <stdlib.h>
 
-#include "gpupool/report.h"
-#include "gpupool/steps.h"
+#include "report/report.h"
+#include "trace/steps.h"
 #include "suite.h"
 #include "trace_text.h"
 

@@ -9,7 +9,7 @@
 #include <zstd.h>
 
 #include "gpupool/input.h"
-#include "input/source.h"
+#include "formats/source.h"
 
 #define PLAIN_BYTES 700001 /* several windows, and not a round number */
 

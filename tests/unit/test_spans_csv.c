@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpupool/floor.h"
+#include "study/floor/floor.h"
 #include "suite.h"
 
 static struct gp_spans spans_of(const char *text)

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gpupool/record.h"
+#include "record/record.h"
 #include "suite.h"
 
 /* A library as small as it can be: its sections' headers, then their bytes. */

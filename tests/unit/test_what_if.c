@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What-ifs: what each changes, and that a file of the altered trace replays to
  * the same. */
-#include "gpupool/what_if.h"
+#include "study/what_if/what_if.h"
 
 #include <glob.h>
 

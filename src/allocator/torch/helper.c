@@ -23,7 +23,7 @@
 #include "allocator/torch/shim.h"
 #include "base/mem.h"
 #include "gpupool/device.h"
-#include "gpupool/simcuda.h"
+#include "simcuda/simcuda.h"
 
 /* What a block waits for when it is freed. */
 struct use {

@@ -4,7 +4,7 @@
 #define DEVICE_CUDA_CUDA_H
 
 #include "device/cuda/cuda_calls.h"
-#include "gpupool/cuda.h"
+#include "device/cuda.h"
 
 struct gp_cuda {
 	struct cuda_calls calls;

@@ -7,7 +7,7 @@
  * made often enough; a scene that is refused memory, because others took it, or
  * that the device does not support, ends with what it has.
  */
-#include "gpupool/bench.h"
+#include "device/bench.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "device/cuda/cuda.h"
 #include "device/cuda/ranges.h"
 #include "base/samples.h"
-#include "gpupool/bench.h"
+#include "device/bench.h"
 
 struct cuda_device {
 	struct gp_device device;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gpupool/plans.h"
+#include "simcuda/plans.h"
 #include "simcuda/program/plans.h"
 #include "simcuda/program/stand_in.h"
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/map.h"
-#include "gpupool/simcuda.h"
+#include "simcuda/simcuda.h"
 #include "simcuda/kept.h"
 #include "simcuda/process.h"
 #include "simcuda/program/exchange.h"

@@ -13,7 +13,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "gpupool/simcuda.h"
+#include "simcuda/simcuda.h"
 #include "simcuda/process.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/tracker.h"

@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "gpupool/plans.h"
+#include "simcuda/plans.h"
 
 static struct {
 	pthread_mutex_t lock;

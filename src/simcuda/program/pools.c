@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "gpupool/simcuda.h"
+#include "simcuda/simcuda.h"
 #include "simcuda/program/recorder.h"
 
 /* std::_Manager_operation of libstdc++ */

@@ -123,7 +123,7 @@ static void put_header(void)
 }
 
 /* A process that became another program (exec) keeps its id: its next file has
- * a number that no process has (cli/parts.h). */
+ * a number that no process has (commands/parts.h). */
 #define NEXT_PROGRAM  (1L << 22)
 #define MOST_PROGRAMS 64
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "gpupool/simcuda.h"
+#include "simcuda/simcuda.h"
 #include "simcuda/process.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/interpreter.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpupool/build.h"
+#include "trace/build.h"
 
 /* ---- to a trace ---- */
 

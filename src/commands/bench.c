@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool bench: what the calls of a device take, or gpupool for a trace. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bytes.h"
+#include "commands/bench_trace.h"
+#include "commands/command.h"
+#include "commands/cuda_runtime.h"
+#include "commands/outlet.h"
+#include "commands/progress.h"
+#include "commands/terminal.h"
+#include "report/bench_report.h"
+
+#define REPEATS 200
+#define ROW_S	2.0 /* seconds: all of it ends within a minute or two */
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	struct gp_cuda *cuda;
+	struct gp_bench bench;
+	struct gp_output report, prices;
+	struct gp_progress progress;
+	char date[16];
+};
+
+static enum gp_status check(const struct gp_options *options,
+			    struct gp_diag *diag)
+{
+	bool has_trace = options->operand_count, on_cuda = options->device;
+
+	gp_diag_file(diag, "bench");
+	if (has_trace && !strcmp(options->operands[0], "-"))
+		return gp_diag_set(diag, GP_USAGE,
+				   "the trace is read more than once, which "
+				   "standard input is not");
+	if (has_trace != on_cuda)
+		return GP_OK;
+	gp_diag_hint(diag, "--device cuda for a GPU's calls, a TRACE for the "
+			   "time it takes to replay it");
+	return gp_diag_set(diag, GP_USAGE,
+			   has_trace ? "a GPU is measured without a trace"
+				     : "there is nothing to measure");
+}
+
+static void tell(void *arg, const char *call, uint64_t size)
+{
+	char what[80], text[GP_BYTES_TEXT];
+
+	snprintf(what, sizeof(what), "measuring %s of %s", call,
+		 gp_bytes_text(size, text));
+	gp_progress_step(arg, what);
+}
+
+static enum gp_status measure(struct session *s, struct gp_diag *diag)
+{
+	uint64_t repeat = s->options->repeat;
+	struct gp_bench_config config = {
+		.cuda = s->cuda,
+		.repeats = repeat ? (uint32_t)repeat : REPEATS,
+		.row_s = ROW_S,
+		.progress = tell,
+		.progress_arg = &s->progress,
+	};
+	time_t now = time(NULL);
+	struct tm day;
+
+	gmtime_r(&now, &day);
+	strftime(s->date, sizeof(s->date), "%Y-%m-%d", &day);
+	return s->options->about ? GP_OK
+				 : gp_bench_run(&config, &s->bench, diag);
+}
+
+/* Before anything is measured: a file that cannot be written is told first. */
+static enum gp_status open_outputs(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = gp_outlet_open_report(
+		&s->report, s->options->output,
+		s->options->format == GP_FORMAT_TEXT, diag);
+
+	if (status == GP_OK && s->options->prices_out)
+		status = gp_outlet_open(&s->prices, s->options->prices_out,
+					diag);
+	return status;
+}
+
+static void report(struct session *s)
+{
+	struct gp_report_style style = gp_terminal_style(s->options);
+	struct gp_bench_report report = {
+		.about = gp_cuda_about(s->cuda),
+		.bench = &s->bench,
+		.date = s->date,
+	};
+
+	if (s->options->format == GP_FORMAT_JSON)
+		gp_report_bench_json(&report, s->report.stream);
+	else
+		gp_report_bench_text(&report, &style, s->report.stream);
+	if (s->prices.stream)
+		gp_report_bench_prices(&report, s->prices.stream);
+}
+
+static enum gp_status bench_device(const struct gp_options *options,
+				   struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options),
+	};
+	enum gp_status status = gp_cuda_runtime_open(options, &s.cuda, diag);
+	enum gp_status measured;
+
+	if (status == GP_OK)
+		status = open_outputs(&s, diag);
+	if (status == GP_OK)
+		status = measure(&s, diag);
+	gp_progress_end(&s.progress);
+	measured = status;
+	/* What was measured before a call failed is worth keeping. */
+	if (s.bench.count || (options->about && status == GP_OK)) {
+		report(&s);
+		status = GP_OK;
+	}
+	status = gp_outlet_close(&s.prices, status, diag);
+	status = gp_outlet_close(&s.report, status, diag);
+	gp_bench_release(&s.bench);
+	gp_cuda_close(s.cuda);
+	return measured == GP_OK ? status : measured;
+}
+
+enum gp_status gp_bench_command(const struct gp_options *options,
+				struct gp_diag *diag)
+{
+	enum gp_status status = check(options, diag);
+
+	if (status != GP_OK)
+		return status;
+	gp_diag_file(diag, "");
+	return options->operand_count ? gp_bench_trace(options, diag)
+				      : bench_device(options, diag);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool check: runs held to their limits and their baseline. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "commands/check_run.h"
+#include "commands/command.h"
+#include "commands/nearest.h"
+#include "commands/outlet.h"
+#include "commands/progress.h"
+#include "commands/terminal.h"
+#include "study/sweep/crew.h"
+
+/* One gpupool.json. */
+struct file {
+	struct gp_gate *gate;
+	struct gp_baseline *baseline;
+	struct gp_gate_result *results;
+	struct gp_arena *arenas; /* one a result: each has one thread */
+	size_t count;
+};
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	struct gp_numbers numbers;
+	struct gp_progress progress;
+	struct file *files;
+	size_t count;
+};
+
+/* ---- files ---- */
+
+static enum gp_status read_baseline(struct session *s, struct file *file,
+				    struct gp_diag *diag)
+{
+	const struct gp_options *options = s->options;
+	const char *path = file->gate->baseline_path;
+	enum gp_status status = gp_baseline_read(
+		path, &s->numbers, options->update, &file->baseline, diag);
+
+	/* What is not understood is written anew, unless a part is kept. */
+	if (status == GP_INPUT && options->update && !options->only) {
+		*diag = (struct gp_diag){ 0 };
+		status = gp_baseline_read("", &s->numbers, true,
+					  &file->baseline, diag);
+	}
+	return status;
+}
+
+static void choose_runs(const struct session *s, struct file *file)
+{
+	const struct gp_gate *gate = file->gate;
+	const char *only = s->options->only;
+
+	file->results = gp_mem_alloc(gate->run_count, sizeof(*file->results));
+	file->arenas = gp_mem_alloc(gate->run_count, sizeof(*file->arenas));
+	for (size_t i = 0; i < gate->run_count; i++)
+		if (!only || !strcmp(gate->runs[i].name, only))
+			file->results[file->count++].run = &gate->runs[i];
+}
+
+static enum gp_status read_file(struct session *s, const char *path,
+				struct file *file, struct gp_diag *diag)
+{
+	struct gp_gate_config config = {
+		.path = path,
+		.numbers = &s->numbers,
+		.nearest = gp_nearest,
+	};
+	enum gp_status status;
+
+	if (!strcmp(path, "-")) {
+		gp_diag_file(diag, "check");
+		gp_diag_hint(diag, "its traces are named relative to it");
+		return gp_diag_set(diag, GP_USAGE,
+				   "it takes the name of a file, not standard "
+				   "input");
+	}
+	status = gp_gate_read(&config, &file->gate, diag);
+	if (status == GP_OK)
+		status = read_baseline(s, file, diag);
+	if (status == GP_OK)
+		choose_runs(s, file);
+	return status;
+}
+
+static enum gp_status read_files(struct session *s, struct gp_diag *diag)
+{
+	static const char *const by_default[] = { "gpupool.json" };
+	const char *const *paths = s->options->operands;
+	enum gp_status status = GP_OK;
+
+	s->count = s->options->operand_count;
+	if (!s->count) {
+		paths = by_default;
+		s->count = 1;
+	}
+	s->files = gp_mem_alloc(s->count, sizeof(*s->files));
+	for (size_t i = 0; i < s->count && status == GP_OK; i++)
+		status = read_file(s, paths[i], &s->files[i], diag);
+	return status;
+}
+
+static const struct gp_gate_run *find_run(const struct gp_gate *gate,
+					  const char *name)
+{
+	for (size_t i = 0; i < gate->run_count; i++)
+		if (!strcmp(gate->runs[i].name, name))
+			return &gate->runs[i];
+	return NULL;
+}
+
+static enum gp_status no_such_run(const struct session *s, struct gp_diag *diag)
+{
+	const struct gp_gate *gate = s->files[0].gate;
+	const char **names = gp_mem_alloc(gate->run_count, sizeof(*names));
+	const char *near;
+
+	for (size_t i = 0; i < gate->run_count; i++)
+		names[i] = gate->runs[i].name;
+	near = gp_nearest(s->options->only, names, gate->run_count);
+	if (near)
+		gp_diag_hint(diag, "did you mean %s?", near);
+	free(names);
+	gp_diag_file(diag, gate->path);
+	return gp_diag_set(diag, GP_USAGE, "there is no run %s",
+			   s->options->only);
+}
+
+static enum gp_status check_only(const struct session *s, struct gp_diag *diag)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (!s->options->only ||
+		    find_run(s->files[i].gate, s->options->only))
+			return GP_OK;
+	return no_such_run(s, diag);
+}
+
+/* A run that was taken out, or renamed, is not passed over in silence. */
+static enum gp_status check_leftovers(const struct session *s,
+				      struct gp_diag *diag)
+{
+	if (s->options->only || s->options->update)
+		return GP_OK;
+	for (size_t i = 0; i < s->count; i++) {
+		const struct file *file = &s->files[i];
+
+		for (size_t k = 0; k < file->baseline->record_count; k++) {
+			const char *name = file->baseline->records[k].name;
+
+			if (find_run(file->gate, name))
+				continue;
+			gp_diag_file(diag, file->gate->baseline_path);
+			gp_diag_record(diag, "run %.80s", name);
+			gp_diag_hint(diag, "gpupool check --update %.200s",
+				     file->gate->path);
+			return gp_diag_set(diag, GP_INPUT,
+					   "the baseline is stale: %.200s has "
+					   "no such run",
+					   file->gate->path);
+		}
+	}
+	return GP_OK;
+}
+
+/* ---- runs ---- */
+
+/* What a crew works on. */
+struct work {
+	const struct session *session;
+	struct file *file;
+	struct gp_progress *progress;
+	size_t done;
+};
+
+static void do_run(void *arg, size_t piece)
+{
+	const struct work *work = arg;
+	struct gp_gate_result *result = &work->file->results[piece];
+	struct gp_check_config config = {
+		.gate = work->file->gate,
+		.numbers = &work->session->numbers,
+		.baseline = work->file->baseline,
+		.arena = &work->file->arenas[piece],
+		.max_input = work->session->options->max_input,
+		.is_update = work->session->options->update,
+	};
+
+	gp_check_run(&config, result->run, result);
+}
+
+static void tell_done(void *arg, size_t piece)
+{
+	struct work *work = arg;
+	char what[64];
+
+	(void)piece;
+	snprintf(what, sizeof(what), "%zu of %zu runs", ++work->done,
+		 work->file->count);
+	gp_progress_step(work->progress, what);
+}
+
+/* Each run under way holds a trace, which may be large. */
+#define MOST_THREADS 8
+
+static size_t thread_count(void)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (cores < 1)
+		return 1;
+	return cores > MOST_THREADS ? MOST_THREADS : (size_t)cores;
+}
+
+static void run_file(struct session *s, struct file *file)
+{
+	struct work work = { s, file, &s->progress, 0 };
+	struct gp_crew_config crew = {
+		.threads = thread_count(),
+		.count = file->count,
+		.work = do_run,
+		.done = tell_done,
+		.arg = &work,
+	};
+
+	gp_crew_run(&crew);
+}
+
+/* ---- --update ---- */
+
+/* Runs that were not played keep their record. */
+static void write_baseline(const struct session *s, const struct file *file,
+			   FILE *out)
+{
+	const struct gp_gate *gate = file->gate;
+	const struct gp_record **records =
+		gp_mem_alloc(gate->run_count, sizeof(*records));
+	size_t count = 0;
+
+	for (size_t i = 0; i < gate->run_count; i++) {
+		const struct gp_record *record =
+			gp_baseline_find(file->baseline, gate->runs[i].name);
+
+		for (size_t k = 0; k < file->count; k++)
+			if (file->results[k].run == &gate->runs[i])
+				record = file->results[k].now;
+		if (record)
+			records[count++] = record;
+	}
+	gp_report_baseline(records, count, &s->numbers, out);
+	free(records);
+}
+
+static enum gp_status update_file(const struct session *s,
+				  const struct file *file, struct gp_diag *diag)
+{
+	struct gp_gate_file told = { file->gate, file->results, file->count };
+	struct gp_report_style style = gp_terminal_style(s->options);
+	struct gp_output output = { 0 };
+	enum gp_status status =
+		gp_outlet_open(&output, file->gate->baseline_path, diag);
+
+	if (status == GP_OK)
+		write_baseline(s, file, output.stream);
+	status = gp_outlet_close(&output, status, diag);
+	if (status == GP_OK && !s->options->quiet)
+		gp_report_update(&told, &s->numbers, &style, stdout);
+	return status;
+}
+
+/* ---- the report ---- */
+
+static enum gp_status report(const struct session *s, struct gp_diag *diag)
+{
+	struct gp_gate_file *files = gp_mem_alloc(s->count, sizeof(*files));
+	struct gp_gate_report report = { &s->numbers, files, s->count };
+	struct gp_report_style style = gp_terminal_style(s->options);
+	struct gp_output output = { 0 };
+	enum gp_status status = gp_outlet_open_report(
+		&output, s->options->output,
+		s->options->format == GP_FORMAT_TEXT, diag);
+
+	for (size_t i = 0; i < s->count; i++)
+		files[i] = (struct gp_gate_file){ s->files[i].gate,
+						  s->files[i].results,
+						  s->files[i].count };
+	if (status == GP_OK)
+		switch (s->options->format) {
+		case GP_FORMAT_JSON:
+			gp_report_gate_json(&report, output.stream);
+			break;
+		case GP_CHECK_JUNIT:
+			gp_report_gate_junit(&report, output.stream);
+			break;
+		case GP_CHECK_GITHUB:
+			gp_report_gate_github(&report, &style, output.stream);
+			break;
+		default: gp_report_gate_text(&report, &style, output.stream);
+		}
+	status = gp_outlet_close(&output, status, diag);
+	free(files);
+	return status;
+}
+
+/* The worst of all runs; an error's diag is the first one's. */
+static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
+{
+	enum gp_status worst = GP_OK;
+	size_t runs = 0, worse = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		for (size_t k = 0; k < s->files[i].count; k++) {
+			const struct gp_gate_result *result =
+				&s->files[i].results[k];
+
+			runs++;
+			worse += result->status == GP_FAILED;
+			if (result->status <= worst)
+				continue;
+			worst = result->status;
+			*diag = result->diag;
+			if (!*diag->record)
+				gp_diag_record(diag, "run %.80s",
+					       result->run->name);
+		}
+	if (worst != GP_FAILED)
+		return worst;
+	*diag = (struct gp_diag){ 0 };
+	gp_diag_file(diag, s->files[0].gate->path);
+	return gp_diag_set(diag, GP_FAILED,
+			   "%zu of %zu run%s got worse than the limits allow",
+			   worse, runs, runs == 1 ? "" : "s");
+}
+
+static enum gp_status finish(struct session *s, struct gp_diag *diag)
+{
+	struct gp_diag trouble = { 0 };
+	enum gp_status found = verdict(s, &trouble), status = GP_OK;
+
+	/* All of it or nothing: a baseline is never of half the runs. */
+	if (s->options->update && found == GP_OK)
+		for (size_t i = 0; i < s->count && status == GP_OK; i++)
+			status = update_file(s, &s->files[i], diag);
+	if (!s->options->update)
+		status = report(s, diag);
+	if (status != GP_OK || found == GP_OK)
+		return status;
+	*diag = trouble;
+	return found;
+}
+
+static enum gp_status run(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = read_files(s, diag);
+
+	if (status == GP_OK)
+		status = check_only(s, diag);
+	if (status == GP_OK)
+		status = check_leftovers(s, diag);
+	for (size_t i = 0; i < s->count && status == GP_OK; i++)
+		run_file(s, &s->files[i]);
+	gp_progress_end(&s->progress);
+	return status == GP_OK ? finish(s, diag) : status;
+}
+
+enum gp_status gp_check_command(const struct gp_options *options,
+				struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options),
+	};
+	enum gp_status status;
+
+	gp_numbers_init(&s.numbers);
+	status = run(&s, diag);
+	for (size_t i = 0; i < s.count; i++) {
+		gp_gate_destroy(s.files[i].gate);
+		gp_baseline_destroy(s.files[i].baseline);
+		for (size_t k = 0; k < s.files[i].count; k++)
+			gp_arena_release(&s.files[i].arenas[k]);
+		free(s.files[i].arenas);
+		free(s.files[i].results);
+	}
+	free(s.files);
+	gp_numbers_release(&s.numbers);
+	return status;
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool diff: two runs, and what the difference is made of. */
+#include "commands/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "commands/command.h"
+#include "commands/outlet.h"
+#include "commands/rank_files.h"
+#include "commands/terminal.h"
+#include "commands/trace_file.h"
+
+/* Two classes of ranks that are compared. */
+struct pair {
+	struct gp_diff_side a, b;
+};
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	const char *a_path, *b_path; /* b: NULL when there is one */
+	struct gp_ranks a_ranks, b_ranks;
+	struct gp_diff_pairs pairs;
+	struct pair *replayed; /* by pair */
+	struct gp_report_run *a_runs, *b_runs;
+	size_t a_count, b_count;
+	struct gp_change *changes;
+	struct gp_parting *partings;
+	size_t change_count;
+	struct gp_change_ranks ranks; /* of reports and single files: zero */
+	struct gp_diff_limit limit;
+	struct gp_progress progress;
+};
+
+/* ---- two traces, or one under other settings ---- */
+
+/* The only ones, or those of the same ordinal. */
+static bool is_pair(const struct pair *p, uint32_t i, uint32_t k)
+{
+	const struct gp_trace *a = p->a.trace, *b = p->b.trace;
+
+	return (a->device_count == 1 && b->device_count == 1) ||
+	       a->devices[i].device == b->devices[k].device;
+}
+
+static bool asks_the_same(const struct pair *p, uint32_t i, uint32_t k)
+{
+	struct gp_parting parting;
+
+	if (p->a.trace == p->b.trace)
+		return true;
+	parting = gp_parting_find(p->a.trace, i, p->b.trace, k);
+	return !parting.is_there && !parting.starts_differ;
+}
+
+static uint64_t *unset(const struct gp_trace *trace)
+{
+	uint64_t *moments =
+		gp_mem_alloc(trace->device_count + 1, sizeof(*moments));
+
+	for (size_t i = 0; i < trace->device_count; i++)
+		moments[i] = GP_AT_FULLEST;
+	return moments;
+}
+
+/* Runs of the same requests are looked at where the program holds most, each of
+ * others where it reserves most. */
+static void choose_moments(struct pair *p)
+{
+	const struct gp_trace *a = p->a.trace, *b = p->b.trace;
+
+	p->a.moments = unset(a);
+	p->b.moments = unset(b);
+	for (uint32_t i = 0; i < a->device_count; i++)
+		for (uint32_t k = 0; k < b->device_count; k++)
+			if (is_pair(p, i, k) && asks_the_same(p, i, k)) {
+				p->a.moments[i] = gp_makeup_moment(a, i);
+				p->b.moments[k] = gp_makeup_moment(b, k);
+			}
+}
+
+static enum gp_status read_ranks(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = gp_rank_files_of(
+		s->a_path, gp_trace_file_read, &s->progress, &s->a_ranks, diag);
+
+	if (status == GP_OK && s->b_path)
+		status = gp_rank_files_of(s->b_path, gp_trace_file_read,
+					  &s->progress, &s->b_ranks, diag);
+	if (status != GP_OK)
+		return status;
+	gp_diag_file(diag, s->b_path ? s->b_path : s->a_path);
+	return gp_diff_pair_ranks(&s->a_ranks, s->b_path ? &s->b_ranks : NULL,
+				  &s->pairs, diag);
+}
+
+/* One trace: A is as recorded.  Two: settings are for both. */
+static enum gp_status replay(struct session *s, size_t index,
+			     struct gp_diag *diag)
+{
+	const struct gp_options *asked =
+		gp_plan_is_asked(s->options) ? s->options : NULL;
+	const struct gp_diff_pair *pair = &s->pairs.items[index];
+	struct pair *p = &s->replayed[index];
+	enum gp_status status;
+
+	p->a.path = pair->a_path;
+	p->a.trace = pair->a->trace;
+	p->b.path = pair->b_path;
+	p->b.trace = pair->b->trace;
+	choose_moments(p);
+	status = gp_diff_side_make(&p->a, s->b_path ? asked : NULL,
+				   &s->progress, diag);
+	if (status == GP_OK)
+		status = gp_diff_side_make(&p->b, asked, &s->progress, diag);
+	return status;
+}
+
+static struct gp_change_side side_of(const struct gp_diff_side *side,
+				     uint32_t device)
+{
+	return (struct gp_change_side){
+		.path = side->path,
+		.conf = side->plan.conf,
+		.release = side->plan.settings.release,
+		.capacity = side->plan.capacity[device],
+		.trace = side->trace,
+		.makeup = side->makeups[device],
+	};
+}
+
+static size_t match(const struct gp_diff_side *a, uint32_t i,
+		    const struct gp_diff_side *b, uint32_t k,
+		    enum gp_sharing sharing, const struct gp_share_pair **pairs)
+{
+	struct gp_share *x, *y;
+	struct gp_share_pair *matched;
+	size_t x_count = gp_share_out(a->trace, i, &a->plan.results[i].peak,
+				      sharing, &x);
+	size_t y_count = gp_share_out(b->trace, k, &b->plan.results[k].peak,
+				      sharing, &y);
+	size_t count = gp_share_match(x, x_count, y, y_count, &matched);
+
+	free(x);
+	free(y);
+	*pairs = matched;
+	return count;
+}
+
+static void compare_devices(struct session *s, size_t index, uint32_t i,
+			    uint32_t k)
+{
+	struct pair *p = &s->replayed[index];
+	struct gp_change *change = &s->changes[s->change_count];
+	struct gp_parting *parting = &s->partings[s->change_count++];
+
+	*change = (struct gp_change){
+		.device = p->a.trace->devices[i].device,
+		.a = side_of(&p->a, i),
+		.b = side_of(&p->b, k),
+		.is_same = p->a.moments[i] != GP_AT_FULLEST,
+		.files = s->ranks.a ? s->pairs.items[index].files : 0,
+	};
+	change->site_count =
+		match(&p->a, i, &p->b, k, GP_SHARE_BY_SITE, &change->sites);
+	change->size_count =
+		match(&p->a, i, &p->b, k, GP_SHARE_BY_SIZE, &change->sizes);
+	if (p->a.trace == p->b.trace)
+		return;
+	*parting = gp_parting_find(p->a.trace, i, p->b.trace, k);
+	change->parting = parting;
+}
+
+/* What it reserves more, and what it does not serve. */
+static bool is_worse(const struct gp_change *a, const struct gp_change *b)
+{
+	int64_t more = (int64_t)(a->b.makeup.reserved - a->a.makeup.reserved);
+	int64_t than = (int64_t)(b->b.makeup.reserved - b->a.makeup.reserved);
+
+	if (a->b.makeup.dropped != b->b.makeup.dropped)
+		return a->b.makeup.dropped > b->b.makeup.dropped;
+	return more > than;
+}
+
+static void compare(struct session *s, size_t index)
+{
+	const struct pair *p = &s->replayed[index];
+	const struct gp_trace *a = p->a.trace, *b = p->b.trace;
+	size_t first = s->change_count, worst = s->ranks.first;
+
+	for (uint32_t i = 0; i < a->device_count; i++)
+		for (uint32_t k = 0; k < b->device_count; k++)
+			if (is_pair(p, i, k))
+				compare_devices(s, index, i, k);
+	for (size_t i = first; i < s->change_count; i++)
+		if (!i || is_worse(&s->changes[i], &s->changes[worst])) {
+			worst = i;
+			s->ranks.first = first;
+			s->ranks.count = s->change_count - first;
+		}
+}
+
+static bool is_ranks(const struct gp_ranks *ranks)
+{
+	return ranks->files + ranks->unread_count > 1;
+}
+
+static enum gp_status compare_ranks(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	size_t most = 0;
+
+	if (is_ranks(&s->a_ranks) || is_ranks(&s->b_ranks)) {
+		s->ranks.a = &s->a_ranks;
+		s->ranks.b = s->b_path ? &s->b_ranks : NULL;
+		s->ranks.only_a = s->pairs.only_a;
+		s->ranks.only_b = s->pairs.only_b;
+		s->ranks.a_name = s->pairs.a_name;
+		s->ranks.b_name = s->pairs.b_name;
+	}
+	for (size_t i = 0; i < s->pairs.count; i++)
+		most += s->pairs.items[i].a->trace->device_count;
+	s->changes = gp_mem_alloc(most + 1, sizeof(*s->changes));
+	s->partings = gp_mem_alloc(most + 1, sizeof(*s->partings));
+	s->replayed = gp_mem_alloc(s->pairs.count + 1, sizeof(*s->replayed));
+	for (size_t i = 0; i < s->pairs.count && status == GP_OK; i++) {
+		status = replay(s, i, diag);
+		if (status == GP_OK)
+			compare(s, i);
+	}
+	return status;
+}
+
+static enum gp_status diff_traces(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	if (!s->b_path && !gp_plan_is_asked(s->options))
+		return gp_diag_usage(
+			diag, "diff",
+			"it takes two traces, or one and settings",
+			"for example: gpupool diff TRACE --max-split-mb 128");
+	if (s->b_path && !strcmp(s->a_path, "-") && !strcmp(s->b_path, "-"))
+		return gp_diag_usage(diag, "diff",
+				     "both cannot come from standard input",
+				     "give one of them as a file");
+	status = read_ranks(s, diag);
+	if (status == GP_OK)
+		status = compare_ranks(s, diag);
+	return status;
+}
+
+/* ---- two reports ---- */
+
+static enum gp_status diff_reports(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	if (gp_plan_is_asked(s->options))
+		return gp_diag_usage(
+			diag, "diff", "reports were made under their settings",
+			"compare the traces to replay them under others");
+	status = gp_report_read(s->a_path, &s->a_runs, &s->a_count, diag);
+	if (status == GP_OK)
+		status = gp_report_read(s->b_path, &s->b_runs, &s->b_count,
+					diag);
+	if (status != GP_OK)
+		return status;
+	s->changes = gp_mem_alloc(s->a_count + 1, sizeof(*s->changes));
+	s->change_count = gp_diff_pair_reports(s->a_path, s->a_runs, s->a_count,
+					       s->b_path, s->b_runs, s->b_count,
+					       s->changes);
+	return GP_OK;
+}
+
+/* ---- the whole ---- */
+
+static enum gp_status diff(struct session *s, struct gp_diag *diag)
+{
+	bool a = false, b = false;
+	enum gp_status status = gp_report_is_one(s->a_path, &a, diag);
+
+	if (status == GP_OK && s->b_path)
+		status = gp_report_is_one(s->b_path, &b, diag);
+	if (status != GP_OK)
+		return status;
+	if (s->b_path ? a != b : a)
+		return gp_diag_usage(
+			diag, "diff", "a report is compared with a report",
+			"make one of the trace: gpupool replay TRACE "
+			"--format json -o FILE");
+	status = a ? diff_reports(s, diag) : diff_traces(s, diag);
+	if (status == GP_OK && !s->change_count) {
+		gp_diag_file(diag, s->b_path ? s->b_path : s->a_path);
+		status = gp_diag_set(diag, GP_INPUT,
+				     "it has no run of a device and settings "
+				     "that %.200s has",
+				     s->a_path);
+	}
+	return status;
+}
+
+static void write_changes(const struct session *s, FILE *out)
+{
+	struct gp_report_style style = gp_terminal_style(s->options);
+
+	const struct gp_change_ranks *ranks = s->ranks.a ? &s->ranks : NULL;
+
+	if (s->options->format == GP_FORMAT_JSON)
+		gp_change_json(s->changes, s->change_count, ranks, out);
+	else
+		gp_change_text(s->changes, s->change_count, ranks, &style, out);
+}
+
+static enum gp_status run(struct session *s, struct gp_diag *diag)
+{
+	struct gp_output output = { 0 };
+	enum gp_status status = GP_OK;
+
+	if (s->options->fail_over)
+		status = gp_diff_limit_parse(s->options->fail_over, &s->limit,
+					     diag);
+	if (status == GP_OK)
+		status = diff(s, diag);
+	gp_progress_end(&s->progress);
+	if (status == GP_OK)
+		status = gp_outlet_open_report(
+			&output, s->options->output,
+			s->options->format == GP_FORMAT_TEXT, diag);
+	if (status == GP_OK)
+		write_changes(s, output.stream);
+	status = gp_outlet_close(&output, status, diag);
+	if (status == GP_OK)
+		status = gp_diff_limit_hold(&s->limit, s->changes,
+					    s->change_count, diag);
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s->a_ranks, diag);
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s->b_ranks, diag);
+	return status;
+}
+
+static void release(struct session *s)
+{
+	for (size_t i = 0; i < s->change_count; i++) {
+		free((void *)s->changes[i].sites);
+		free((void *)s->changes[i].sizes);
+	}
+	free(s->changes);
+	free(s->partings);
+	gp_report_runs_release(s->a_runs, s->a_count);
+	gp_report_runs_release(s->b_runs, s->b_count);
+	for (size_t i = 0; s->replayed && i < s->pairs.count; i++) {
+		gp_diff_side_release(&s->replayed[i].a);
+		gp_diff_side_release(&s->replayed[i].b);
+	}
+	free(s->replayed);
+	free(s->pairs.items);
+	gp_ranks_release(&s->a_ranks);
+	gp_ranks_release(&s->b_ranks);
+}
+
+enum gp_status gp_diff_command(const struct gp_options *options,
+			       struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.a_path = options->operands[0],
+		.b_path = options->operand_count > 1 ? options->operands[1]
+						     : NULL,
+		.progress = gp_progress_make(options),
+	};
+	enum gp_status status = run(&s, diag);
+
+	release(&s);
+	return status;
+}

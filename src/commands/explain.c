@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool explain: why memory that is reserved cannot be used. */
+#include "commands/command.h"
+#include "commands/explaining.h"
+#include "commands/outlet.h"
+#include "commands/plan.h"
+#include "commands/progress.h"
+#include "commands/ranking.h"
+#include "commands/terminal.h"
+#include "commands/trace_file.h"
+#include "report/report.h"
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	struct gp_ranking ranking;
+	struct gp_explaining explaining; /* of the worst of the ranks */
+	struct gp_explanation explanation;
+	struct gp_progress progress;
+};
+
+/* ---- the worst of the ranks ---- */
+
+static size_t worst_of(const struct session *s)
+{
+	const struct gp_study *study = &s->explaining.studying.study;
+
+	return gp_ranks_class_of(
+		&s->ranking.ranks,
+		gp_verdict_worst(study->verdicts, study->case_count));
+}
+
+static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
+{
+	size_t worst = worst_of(s);
+	const struct gp_rank_class *class = &s->ranking.ranks.classes[worst];
+	const struct gp_plan *plan = &s->ranking.plans[worst];
+	enum gp_status status =
+		gp_explaining_devices(&s->explaining, plan, &s->progress, diag);
+
+	s->explanation =
+		gp_explaining_of(&s->explaining, plan, s->options, true);
+	s->explanation.path = class->paths[0];
+	s->explanation.operand = gp_ranking_operand(s->options, class);
+	s->explanation.ranks = gp_ranking_ranks(&s->ranking);
+	s->explanation.first_case = class->first_case;
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, class->paths[0]);
+	return status;
+}
+
+/* For the page: what memory looked like. */
+static enum gp_status film_worst(struct session *s, struct gp_diag *diag)
+{
+	struct gp_plan *plan = &s->ranking.plans[worst_of(s)];
+	enum gp_status status;
+
+	if (s->options->format != GP_FORMAT_PAGE)
+		return GP_OK;
+	gp_plan_track(plan, GP_TRACK_THIN | GP_TRACK_FILM, NULL, 0);
+	status = gp_plan_play(plan, NULL, &s->progress, diag);
+	gp_progress_end(&s->progress);
+	return status;
+}
+
+/* ---- told ---- */
+
+static void write_as(const struct session *s, FILE *out)
+{
+	struct gp_report_style style = gp_terminal_style(s->options);
+	const struct gp_plan *plan = &s->ranking.plans[worst_of(s)];
+	struct gp_run run = gp_plan_run(plan);
+	struct gp_report report = {
+		.path = s->explanation.path,
+		.trace = plan->trace,
+		.runs = &run,
+		.run_count = 1,
+		.explanations = &s->explanation,
+		.ranks = s->explanation.ranks,
+	};
+
+	switch (s->options->format) {
+	case GP_FORMAT_JSON:
+		gp_report_explain_json(&s->explanation, out);
+		break;
+	case GP_FORMAT_PAGE: gp_report_html(&report, out); break;
+	default: gp_report_explain_text(&s->explanation, &style, out);
+	}
+}
+
+static enum gp_status write_report(const struct session *s,
+				   struct gp_diag *diag)
+{
+	struct gp_output output;
+	enum gp_status status = gp_outlet_open_report(
+		&output, s->options->output,
+		s->options->format == GP_FORMAT_TEXT, diag);
+
+	if (status != GP_OK)
+		return status;
+	write_as(s, output.stream);
+	return gp_outlet_close(&output, status, diag);
+}
+
+enum gp_status gp_explain_command(const struct gp_options *options,
+				  struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options),
+	};
+	const struct gp_ranking_config config = {
+		.options = options,
+		.read = gp_trace_file_read,
+		.progress = &s.progress,
+	};
+	enum gp_status status = gp_ranking_make(&s.ranking, &config, diag);
+
+	if (status == GP_OK)
+		status = gp_ranking_alter(&s.ranking, options, &s.progress,
+					  diag);
+	if (status == GP_OK)
+		status = gp_ranking_study(&s.ranking, options,
+					  &s.explaining.studying, &s.progress,
+					  diag);
+	if (status == GP_OK)
+		status = explain_worst(&s, diag);
+	if (status == GP_OK)
+		status = film_worst(&s, diag);
+	gp_progress_end(&s.progress);
+	if (status == GP_OK)
+		status = write_report(&s, diag);
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s.ranking.ranks, diag);
+	gp_explaining_release(&s.explaining);
+	gp_ranking_release(&s.ranking);
+	return status;
+}

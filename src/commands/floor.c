@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool floor: how little memory would do. */
+#include "study/floor/floor.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "commands/command.h"
+#include "commands/outlet.h"
+#include "commands/plan.h"
+#include "commands/progress.h"
+#include "commands/terminal.h"
+#include "commands/trace_file.h"
+#include "report/floor_report.h"
+#include "device/gpu.h"
+#include "gpupool/study.h"
+
+#define MILLION UINT64_C(1000000)
+
+struct session {
+	const struct gp_options *options;
+	struct gp_progress progress;
+	struct gp_trace *trace; /* NULL: spans of a CSV */
+	struct gp_plan plan;
+	struct gp_floor_report report;
+	struct gp_floor_device *devices;
+};
+
+static void find(struct session *s, struct gp_floor_device *device,
+		 uint64_t capacity)
+{
+	const struct gp_floor_config config = {
+		.spans = &device->spans,
+		.capacity = capacity,
+		.work = s->options->steps * MILLION,
+	};
+
+	gp_progress_step(&s->progress, "looking for a packing");
+	gp_floor_find(&config, &device->floor);
+}
+
+/* ---- of a trace ---- */
+
+/* Bytes of the spans that are live at a peak: behind its event, or before the
+ * first one. */
+static uint64_t live_at(const struct gp_spans *spans,
+			const struct gp_makeup *peak)
+{
+	bool is_start = peak->is_from_start && !peak->event;
+	uint64_t time = is_start ? 0 : peak->event + 1, live = 0;
+
+	for (size_t i = 0; i < spans->count; i++)
+		if (spans->items[i].lower <= time &&
+		    time < spans->items[i].upper)
+			live += spans->items[i].size;
+	return live;
+}
+
+static enum gp_status replay(const struct gp_replay_config *config,
+			     struct gp_makeup *makeup, struct gp_diag *diag)
+{
+	struct gp_replay_result result;
+	enum gp_status status = gp_makeup_take(config, makeup, &result, diag);
+
+	if (status == GP_OK)
+		gp_replay_release(&result);
+	return status;
+}
+
+/* The run as asked; when memory runs out the one that has enough, since only
+ * that one holds what the packing holds. */
+static enum gp_status run_device(struct session *s, uint32_t i,
+				 struct gp_floor_device *device,
+				 struct gp_diag *diag)
+{
+	struct gp_replay_config config = gp_plan_config(&s->plan, i);
+	enum gp_status status;
+
+	gp_progress_step(&s->progress, "replaying");
+	device->capacity = config.capacity;
+	status = replay(&config, &device->makeup, diag);
+	if (status != GP_OK || !device->makeup.dropped)
+		return status;
+	device->dropped = device->makeup.dropped;
+	config.capacity = GP_UNLIMITED;
+	config.mode = GP_WHAT_IF;
+	return replay(&config, &device->makeup, diag);
+}
+
+static enum gp_status measure(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	uint64_t round = s->report.round;
+
+	for (uint32_t i = 0; i < s->trace->device_count && status == GP_OK;
+	     i++) {
+		struct gp_floor_device *device = &s->devices[s->report.count++];
+
+		device->device = s->trace->devices[i].device;
+		device->requested = gp_study_live(s->trace, i, 1);
+		gp_spans_of_trace(s->trace, i, round, &device->spans);
+		find(s, device, 0);
+		status = run_device(s, i, device, diag);
+		device->live_then = live_at(&device->spans, &device->makeup);
+	}
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s->options->operands[0]);
+	return status;
+}
+
+static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status =
+		gp_plan_make(&s->plan, s->trace, s->options, diag);
+
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s->options->operands[0]);
+	s->report.conf = s->plan.conf;
+	s->report.settings = &s->plan.settings;
+	return status;
+}
+
+/* Spans may be of a few bytes; a device has more. */
+static enum gp_status check_capacity(uint64_t capacity, struct gp_diag *diag)
+{
+	struct gp_diag why = { 0 };
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, capacity);
+	if (!capacity || gp_capacity_parse(text, &capacity, &why) == GP_OK)
+		return GP_OK;
+	gp_diag_file(diag, "floor");
+	gp_diag_hint(diag, "%s", why.hint);
+	return gp_diag_set(diag, GP_USAGE, "--capacity %.400s", why.what);
+}
+
+static enum gp_status do_trace(struct session *s, struct gp_diag *diag)
+{
+	uint64_t capacity = s->options->capacity;
+	enum gp_status status = GP_OK;
+
+	if (capacity != GP_UNLIMITED)
+		status = check_capacity(capacity, diag);
+	if (status == GP_OK)
+		status = gp_trace_file_read(s->options->operands[0],
+					    &s->progress, &s->trace, diag);
+	if (status != GP_OK)
+		return status;
+	s->devices =
+		gp_mem_alloc(s->trace->device_count + 1, sizeof(*s->devices));
+	status = make_plan(s, diag);
+	if (status == GP_OK)
+		status = measure(s, diag);
+	return status;
+}
+
+/* ---- of a CSV ---- */
+
+static enum gp_status do_csv(struct session *s, struct gp_diag *diag)
+{
+	uint64_t capacity = s->options->capacity;
+	enum gp_status status;
+
+	s->devices = gp_mem_alloc(1, sizeof(*s->devices));
+	status = gp_spans_read(s->options->operands[0], &s->devices->spans,
+			       diag);
+	if (status != GP_OK)
+		return status;
+	s->report.count = 1;
+	s->report.capacity = capacity == GP_UNLIMITED ? 0 : capacity;
+	find(s, s->devices, s->report.capacity);
+	return GP_OK;
+}
+
+/* ---- told ---- */
+
+/* A packing goes to where the name says so. */
+static bool is_for_csv(const struct gp_options *options)
+{
+	size_t n = options->output ? strlen(options->output) : 0;
+
+	return options->format == GP_FORMAT_CSV ||
+	       (n > 4 && !strcmp(options->output + n - 4, ".csv"));
+}
+
+static enum gp_status write_report(struct session *s, struct gp_diag *diag)
+{
+	struct gp_report_style style = gp_terminal_style(s->options);
+	struct gp_output output;
+	enum gp_status status = gp_outlet_open_report(
+		&output, s->options->output,
+		s->options->format == GP_FORMAT_TEXT, diag);
+
+	if (status != GP_OK)
+		return status;
+	s->report.devices = s->devices;
+	if (s->options->format == GP_FORMAT_JSON)
+		gp_report_floor_json(&s->report, output.stream);
+	else if (is_for_csv(s->options))
+		gp_report_floor_csv(&s->report, s->trace, output.stream);
+	else
+		gp_report_floor_text(&s->report, &style, output.stream);
+	return gp_outlet_close(&output, status, diag);
+}
+
+/* GP_FAILED when a capacity was asked for that no packing was found for. */
+static enum gp_status judge(const struct session *s, struct gp_diag *diag)
+{
+	if (!s->report.capacity ||
+	    s->devices->floor.height <= s->report.capacity)
+		return GP_OK;
+	return gp_diag_set(diag, GP_FAILED, "%s",
+			   s->devices->floor.is_impossible
+				   ? "no packing fits that capacity"
+				   : "no packing was found that fits that "
+				     "capacity");
+}
+
+static void release(struct session *s)
+{
+	for (size_t i = 0; i < s->report.count; i++) {
+		gp_floor_release(&s->devices[i].floor);
+		gp_spans_release(&s->devices[i].spans);
+	}
+	free(s->devices);
+	gp_plan_release(&s->plan);
+	gp_trace_destroy(s->trace);
+}
+
+enum gp_status gp_floor_command(const struct gp_options *options,
+				struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options),
+		.report = { .path = options->operands[0],
+			    .round = options->round ? options->round
+						    : GP_FLOOR_ROUND },
+	};
+	enum gp_status status = gp_spans_is_csv(options->operands[0])
+					? do_csv(&s, diag)
+					: do_trace(&s, diag);
+
+	gp_progress_end(&s.progress);
+	if (status == GP_OK)
+		status = write_report(&s, diag);
+	if (status == GP_OK)
+		status = judge(&s, diag);
+	release(&s);
+	return status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool help, and the pieces that flags are explained with. */
+#ifndef COMMANDS_HELP_H
+#define COMMANDS_HELP_H
+
+#include <stdio.h>
+
+#include "commands/command.h"
+#include "gpupool/status.h"
+
+/* A flag or command, and its sentence wrapped beside it. */
+void gp_help_entry(const char *name, const char *sentence, unsigned columns,
+		   FILE *out);
+
+/* All commands in a screen. */
+void gp_help_overview(unsigned columns, FILE *out);
+
+/* One command with its flags. */
+void gp_help_command(const struct gp_command *command, unsigned columns,
+		     FILE *out);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool info: what is in a trace. */
+#include <stdio.h>
+
+#include "commands/command.h"
+#include "commands/outlet.h"
+#include "commands/plan.h"
+#include "commands/progress.h"
+#include "commands/rank_files.h"
+#include "commands/rank_runs.h"
+#include "commands/terminal.h"
+#include "commands/trace_file.h"
+#include "report/report.h"
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	struct gp_ranks ranks;
+	struct gp_rank_runs runs; /* of several classes */
+	struct gp_progress progress;
+};
+
+/* Played as recorded, for the peak; what a trace holds can be told without. */
+static enum gp_status play(struct session *s, const struct gp_trace *trace,
+			   struct gp_plan *plan, struct gp_diag *reason)
+{
+	enum gp_status status = gp_plan_recorded(plan, trace, reason);
+
+	if (status == GP_OK)
+		status = gp_plan_play(plan, NULL, &s->progress, reason);
+	return status;
+}
+
+static void play_classes(struct session *s)
+{
+	gp_rank_runs_init(&s->runs, &s->ranks);
+	for (size_t i = 0; i < s->ranks.count; i++) {
+		struct gp_plan plan = { 0 };
+		struct gp_diag reason = { 0 };
+
+		if (play(s, s->ranks.classes[i].trace, &plan, &reason) == GP_OK)
+			gp_rank_runs_note(&s->runs, &s->ranks, i, &plan);
+		else
+			gp_rank_runs_trouble(&s->runs, i, &reason);
+		gp_plan_release(&plan);
+	}
+}
+
+static enum gp_status write_info(const struct gp_info *info,
+				 const struct gp_options *options,
+				 struct gp_diag *diag)
+{
+	struct gp_report_style style = gp_terminal_style(options);
+	struct gp_output output;
+	enum gp_status status =
+		gp_outlet_open_report(&output, options->output,
+				      options->format == GP_FORMAT_TEXT, diag);
+
+	if (status != GP_OK)
+		return status;
+	if (options->format == GP_FORMAT_JSON)
+		gp_report_info_json(info, output.stream);
+	else
+		gp_report_info_text(info, &style, output.stream);
+	return gp_outlet_close(&output, status, diag);
+}
+
+/* The worst of the ranks, or the only one. */
+static enum gp_status tell(struct session *s, struct gp_diag *diag)
+{
+	bool is_one = s->ranks.files + s->ranks.unread_count == 1;
+	size_t worst = s->ranks.count > 1 ? gp_rank_runs_worst(&s->runs) : 0;
+	const struct gp_rank_class *class = &s->ranks.classes[worst];
+	struct gp_info info = {
+		.path = class->paths[0],
+		.trace = class->trace,
+		.ranks = is_one ? NULL : &s->ranks,
+		.rank_runs = s->ranks.count > 1 ? &s->runs : NULL,
+	};
+	struct gp_plan plan = { 0 };
+	struct gp_diag reason = { 0 };
+	enum gp_status status = gp_plan_recorded(&plan, class->trace, &reason);
+
+	if (status == GP_OK) {
+		info.choice = &plan.choice;
+		status = gp_plan_play(&plan, NULL, &s->progress, &reason);
+	}
+	if (status == GP_OK)
+		info.results = plan.results;
+	else
+		info.trouble = reason.what;
+	gp_progress_end(&s->progress);
+	status = write_info(&info, s->options, diag);
+	gp_plan_release(&plan);
+	return status;
+}
+
+enum gp_status gp_info_command(const struct gp_options *options,
+			       struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options),
+	};
+	enum gp_status status = gp_rank_files(options, gp_trace_file_read,
+					      &s.progress, &s.ranks, diag);
+
+	if (status == GP_OK && s.ranks.count > 1)
+		play_classes(&s);
+	if (status == GP_OK)
+		status = tell(&s, diag);
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s.ranks, diag);
+	gp_progress_end(&s.progress);
+	gp_rank_runs_release(&s.runs);
+	gp_ranks_release(&s.ranks);
+	return status;
+}

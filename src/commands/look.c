@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool TRACE: what went wrong and what helps, on one screen. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "base/text_sink.h"
+#include "commands/command.h"
+#include "commands/explaining.h"
+#include "commands/outlet.h"
+#include "commands/plan.h"
+#include "commands/progress.h"
+#include "commands/ranking.h"
+#include "commands/studying.h"
+#include "commands/terminal.h"
+#include "commands/trace_file.h"
+#include "metrics/explain.h"
+#include "study/floor/floor.h"
+#include "report/report.h"
+
+/* A trace, replayed as it was recorded: for its fidelity. */
+struct recorded {
+	const struct gp_trace *trace;
+	struct gp_plan plan;
+	bool is_there;		/* it could be */
+	struct gp_diag trouble; /* why not */
+};
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	struct gp_ranking ranking; /* as asked, or as recorded */
+	struct recorded *recorded;
+	size_t recorded_count, recorded_room;
+	struct gp_studying studying;
+	struct gp_explain explain; /* of the device that decides */
+	struct gp_progress progress;
+	char given[GP_GIVEN_TEXT];
+	char *given_explain, *given_suggest; /* owned */
+	struct gp_look_report report;
+};
+
+/* ---- what is asked ---- */
+
+/* All options that change the answer, for commands that take settings, as
+ * gpupool explain does, or do not, as suggest. */
+static char *make_given(const struct session *s, const struct gp_plan *asked,
+			bool takes_settings)
+{
+	const struct gp_options *o = s->options;
+	struct gp_text_sink sink;
+	FILE *out = gp_text_sink_open(&sink);
+	char *word = NULL;
+
+	fputs(s->given, out);
+	if (takes_settings && (o->alloc_conf || o->knobs)) {
+		size_t room = 4 * strlen(asked->conf) + 8;
+
+		word = gp_mem_alloc(room, 1);
+		fprintf(out, " --alloc-conf %s",
+			gp_quote_shell(asked->conf, word, room));
+		free(word);
+	}
+	for (size_t i = 0; i < o->without.count; i++)
+		fprintf(out, " --without %s", o->without.items[i]);
+	if (o->prices)
+		fprintf(out, " --prices %s", o->prices);
+	return gp_text_sink_close(&sink, out);
+}
+
+/* As far as it can be replayed as recorded: that it cannot is no failure. */
+static const struct recorded *replay_recorded(struct session *s,
+					      const struct gp_trace *trace)
+{
+	struct recorded *r;
+
+	s->recorded = gp_mem_grow(s->recorded, &s->recorded_room,
+				  s->recorded_count + 1, sizeof(*s->recorded));
+	r = &s->recorded[s->recorded_count++];
+	*r = (struct recorded){ .trace = trace };
+	r->is_there = gp_plan_recorded(&r->plan, trace, &r->trouble) == GP_OK &&
+		      gp_plan_play(&r->plan, NULL, &s->progress, &r->trouble) ==
+			      GP_OK;
+	return r;
+}
+
+static const struct recorded *recorded_of(const struct session *s,
+					  const struct gp_trace *trace)
+{
+	size_t i = 0;
+
+	while (s->recorded[i].trace != trace)
+		i++;
+	return &s->recorded[i];
+}
+
+/* As recorded, or as asked; what cannot be replayed as recorded is asked. */
+static enum gp_status make_plan(void *arg, struct gp_plan *plan,
+				const struct gp_trace *trace,
+				const struct gp_options *options,
+				struct gp_diag *diag)
+{
+	if (replay_recorded(arg, trace)->is_there)
+		return gp_plan_make(plan, trace, options, diag);
+	return gp_plan_asked(plan, trace, options, diag);
+}
+
+static void show(void *arg, const char *what)
+{
+	gp_progress_step(arg, what);
+}
+
+/* The one of all ranks and devices that decides. */
+static size_t worst_class(const struct session *s)
+{
+	return gp_ranks_class_of(&s->ranking.ranks, s->report.worst);
+}
+
+static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
+{
+	const struct gp_study *study = &s->studying.study;
+	struct gp_look_report *report = &s->report;
+	struct gp_replay_config run;
+	struct gp_explain_config config = {
+		.run = &run,
+		.skip_attempts = true,
+		.progress = show,
+		.progress_arg = &s->progress,
+	};
+	const struct gp_rank_class *class;
+
+	report->worst = gp_verdict_worst(study->verdicts, study->case_count);
+	class = &s->ranking.ranks.classes[worst_class(s)];
+	report->device = (uint32_t)(report->worst - class->first_case);
+	if (!study->case_count)
+		return GP_OK;
+	run = gp_plan_simulated(&s->ranking.plans[worst_class(s)],
+				report->device);
+	return gp_explain(&config, &s->explain, diag);
+}
+
+/* ---- the kinds of input ---- */
+
+static enum gp_status look_at_traces(struct session *s, struct gp_diag *diag)
+{
+	const struct gp_ranking_config config = {
+		.options = s->options,
+		.read = gp_trace_file_read,
+		.make = make_plan,
+		.arg = s,
+		.progress = &s->progress,
+	};
+	enum gp_status status = gp_ranking_make(&s->ranking, &config, diag);
+
+	if (status == GP_OK)
+		status = gp_ranking_study(&s->ranking, s->options, &s->studying,
+					  &s->progress, diag);
+	if (status == GP_OK)
+		status = explain_worst(s, diag);
+	gp_progress_end(&s->progress);
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s->options->operands[0]);
+	return status;
+}
+
+static enum gp_status look_at_spans(struct session *s, struct gp_diag *diag)
+{
+	struct gp_spans spans;
+	uint64_t time;
+	enum gp_status status =
+		gp_spans_read(s->options->operands[0], &spans, diag);
+
+	if (status != GP_OK)
+		return status;
+	s->report.spans = spans.count;
+	s->report.spans_live = gp_floor_bound(&spans, &time);
+	gp_spans_release(&spans);
+	return GP_OK;
+}
+
+/* ---- told ---- */
+
+static void describe(struct session *s)
+{
+	size_t worst = worst_class(s);
+	const struct gp_rank_class *class = &s->ranking.ranks.classes[worst];
+	const struct gp_plan *plan = &s->ranking.plans[worst];
+	const struct recorded *recorded = recorded_of(s, class->trace);
+	struct gp_look_report *r = &s->report;
+
+	s->given_explain = make_given(s, plan, true);
+	s->given_suggest = make_given(s, plan, false);
+	r->path = class->paths[0];
+	r->operand = gp_ranking_operand(s->options, class);
+	r->ranks = gp_ranking_ranks(&s->ranking);
+	r->trace = class->trace;
+	r->conf = plan->conf;
+	r->study = &s->studying.study;
+	r->explain = &s->explain;
+	r->choice = plan->has_choice ? &plan->choice : NULL;
+	r->trouble = recorded->trouble.what;
+	r->given_explain = s->given_explain ? s->given_explain : "";
+	r->given_suggest = s->given_suggest ? s->given_suggest : "";
+	if (recorded->is_there && class->trace->device_count)
+		r->recorded = &recorded->plan.results[r->device];
+}
+
+static enum gp_status write_report(struct session *s, struct gp_diag *diag)
+{
+	struct gp_report_style style = gp_terminal_style(s->options);
+	struct gp_output output;
+	enum gp_status status = gp_outlet_open_report(
+		&output, s->options->output,
+		s->options->format == GP_FORMAT_TEXT, diag);
+
+	if (status != GP_OK)
+		return status;
+	s->report.given = gp_explaining_given(s->options, s->given);
+	s->report.path = s->report.operand = s->options->operands[0];
+	if (s->ranking.ranks.count)
+		describe(s);
+	if (s->options->format == GP_FORMAT_JSON)
+		gp_report_look_json(&s->report, output.stream);
+	else
+		gp_report_look_text(&s->report, &style, output.stream);
+	return gp_outlet_close(&output, status, diag);
+}
+
+static void release(struct session *s)
+{
+	gp_explain_release(&s->explain);
+	gp_studying_release(&s->studying);
+	for (size_t i = 0; i < s->recorded_count; i++)
+		gp_plan_release(&s->recorded[i].plan);
+	free(s->recorded);
+	gp_ranking_release(&s->ranking);
+	free(s->given_explain);
+	free(s->given_suggest);
+}
+
+static bool is_spans(const struct gp_options *options)
+{
+	return options->operand_count == 1 &&
+	       gp_spans_is_csv(options->operands[0]);
+}
+
+enum gp_status gp_look_command(const struct gp_options *options,
+			       struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options),
+	};
+	enum gp_status status =
+		gp_studying_check(GP_COMMAND_OF_TRACE, options, diag);
+
+	if (status == GP_OK)
+		status = is_spans(options) ? look_at_spans(&s, diag)
+					   : look_at_traces(&s, diag);
+	gp_progress_end(&s.progress);
+	if (status == GP_OK)
+		status = write_report(&s, diag);
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s.ranking.ranks, diag);
+	release(&s);
+	return status;
+}

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line: getopt_long over the table of flags. */
+#include "commands/options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "commands/nearest.h"
+#include "commands/option_table.h"
+#include "device/gpu.h"
+#include "gpupool/knob.h"
+
+#define MOST_FORMATS 16 /* of one command */
+
+#define LETTERS 64 /* room for all of them, each with its colon */
+
+#define MOST_COUNT UINT32_MAX /* of anything a flag asks for */
+
+/* getopt_long answers with FIRST + index: rows, then knobs, then what-ifs. */
+#define FIRST 256
+
+/* ---- parsing ---- */
+
+static enum gp_status usage(struct gp_diag *diag, const char *command)
+{
+	gp_diag_file(diag, command);
+	if (!*diag->hint)
+		gp_diag_hint(diag, "see: gpupool help %s", command);
+	return GP_USAGE;
+}
+
+/* Which of "a|b|c" a word is, or UINT32_MAX. */
+static uint32_t word_index(const char *words, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (uint32_t i = 0;; i++) {
+		size_t end = strcspn(words, "|");
+
+		if (end == length && !strncmp(words, word, length))
+			return i;
+		if (!words[end])
+			return UINT32_MAX;
+		words += end + 1;
+	}
+}
+
+static enum gp_status set_word(void *member, const struct gp_option_row *row,
+			       const char *word, struct gp_diag *diag)
+{
+	uint32_t index = word_index(row->argument, word);
+
+	if (index == UINT32_MAX)
+		return gp_diag_set(diag, GP_USAGE, "--%s %s: it takes %s",
+				   row->name, word, row->argument);
+	*(uint32_t *)member = index;
+	return GP_OK;
+}
+
+static enum gp_status set_capacity(void *member,
+				   const struct gp_option_row *row,
+				   const char *text, struct gp_diag *diag)
+{
+	struct gp_diag why = { 0 };
+
+	if (row->type == ROOM && gp_bytes_parse(text, member) &&
+	    *(uint64_t *)member)
+		return GP_OK;
+	if (gp_capacity_parse(text, member, &why) == GP_OK)
+		return GP_OK;
+	gp_diag_hint(diag, "%s", why.hint);
+	return gp_diag_set(diag, GP_USAGE, "--%s %.400s", row->name, why.what);
+}
+
+static enum gp_status set_bytes(void *member, const struct gp_option_row *row,
+				const char *text, struct gp_diag *diag)
+{
+	uint64_t bytes;
+
+	if (!gp_bytes_parse(text, &bytes) || !bytes)
+		return gp_diag_set(diag, GP_USAGE,
+				   "--%s %s: not a size such as 2MiB",
+				   row->name, text);
+	*(uint64_t *)member = bytes;
+	return GP_OK;
+}
+
+static enum gp_status set_count(void *member, const struct gp_option_row *row,
+				const char *text, struct gp_diag *diag)
+{
+	char *end;
+	unsigned long long count = strtoull(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || count > MOST_COUNT)
+		return gp_diag_set(diag, GP_USAGE,
+				   "--%s %s: it takes a number up to %u",
+				   row->name, text, MOST_COUNT);
+	*(uint64_t *)member = count;
+	return GP_OK;
+}
+
+static void add_text(struct gp_texts *texts, const char *text)
+{
+	texts->items = gp_mem_grow(texts->items, &texts->room, texts->count + 1,
+				   sizeof(*texts->items));
+	texts->items[texts->count++] = text;
+}
+
+/* Settings, without what a shell has around them; cut off in place. */
+static const char *pasted(char *argument)
+{
+	size_t length;
+	const char *conf = gp_conf_pasted(argument, &length);
+
+	argument[(size_t)(conf - argument) + length] = 0;
+	return conf;
+}
+
+static enum gp_status set(struct gp_options *options,
+			  const struct gp_option_row *row, char *argument,
+			  struct gp_diag *diag)
+{
+	void *member = (char *)options + row->offset;
+
+	switch (row->type) {
+	case FLAG: *(bool *)member = true; return GP_OK;
+	case TEXT: *(const char **)member = argument; return GP_OK;
+	case CONF: *(const char **)member = pasted(argument); return GP_OK;
+	case CONFS: add_text(member, pasted(argument)); return GP_OK;
+	case WORD: return set_word(member, row, argument, diag);
+	case ROOM:
+	case CAPACITY: return set_capacity(member, row, argument, diag);
+	case BYTES: return set_bytes(member, row, argument, diag);
+	case COUNT: return set_count(member, row, argument, diag);
+	case LIST: add_text(member, argument); return GP_OK;
+	}
+	return GP_OK;
+}
+
+/* PyTorch takes True and False; people type true and false as well. */
+static const char *bool_word(const char *text)
+{
+	if (!strcasecmp(text, "true"))
+		return "True";
+	return strcasecmp(text, "false") ? NULL : "False";
+}
+
+/* Appends "name:value" to the settings. */
+static void set_knob(struct gp_options *options, const struct gp_knob *knob,
+		     const char *value)
+{
+	const char *before = options->knobs ? options->knobs : "";
+	size_t size = strlen(before) + strlen(knob->name) + strlen(value) + 3;
+	char *knobs = gp_mem_alloc(size, 1);
+
+	snprintf(knobs, size, "%s%s%s:%s", before, *before ? "," : "",
+		 knob->name, value);
+	free(options->knobs);
+	options->knobs = knobs;
+}
+
+static void add_what_if(struct gp_options *options,
+			const struct gp_what_if_row *row, const char *argument)
+{
+	options->what_ifs = gp_mem_grow(
+		options->what_ifs, &options->what_if_room,
+		options->what_if_count + 1, sizeof(*options->what_ifs));
+	options->what_ifs[options->what_if_count++] =
+		(struct gp_what_if){ row, argument };
+}
+
+/* A boolean's value may be left out, or stand in the next argument. */
+static const char *knob_value(const struct gp_knob *knob, int argc, char **argv)
+{
+	const char *word;
+
+	if (knob->type != GP_KNOB_BOOL)
+		return optarg;
+	if (optarg) {
+		word = bool_word(optarg);
+		return word ? word : optarg;
+	}
+	word = optind < argc ? bool_word(argv[optind]) : NULL;
+	if (!word)
+		return "True";
+	optind++;
+	return word;
+}
+
+/* ---- getopt_long's view of the table ---- */
+
+#define SPELLING 64
+struct spelling {
+	char name[SPELLING];
+};
+
+struct grammar {
+	struct option *options;
+	const char **names; /* for suggestions */
+	size_t count;
+	struct spelling *spellings; /* names that are made here */
+	size_t spelling_count;
+	const struct gp_option_row *format, *conf; /* NULL: it takes none */
+	char letters[LETTERS];
+};
+
+/* Room for a name that is kept as long as the grammar. */
+static char *new_spelling(struct grammar *grammar)
+{
+	return grammar->spellings[grammar->spelling_count++].name;
+}
+
+static void add_option(struct grammar *grammar, const char *name, int argument,
+		       size_t index)
+{
+	grammar->names[grammar->count] = name;
+	grammar->options[grammar->count++] =
+		(struct option){ name, argument, NULL, (int)(FIRST + index) };
+}
+
+/* In a flag _ is -: people copy max_split_size_mb. */
+static void put_dashes(char *name)
+{
+	for (; *name && *name != '='; name++)
+		if (*name == '_')
+			*name = '-';
+}
+
+/* Each by our name and by PyTorch's. */
+static void add_knobs(struct grammar *grammar)
+{
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		int argument = knobs[i].type == GP_KNOB_BOOL
+				       ? optional_argument
+				       : required_argument;
+		char *name;
+
+		if (!knobs[i].flag)
+			continue;
+		add_option(grammar, knobs[i].flag, argument,
+			   gp_option_count + i);
+		name = new_spelling(grammar);
+		snprintf(name, SPELLING, "%s", knobs[i].name);
+		put_dashes(name);
+		if (strcmp(name, knobs[i].flag) != 0)
+			add_option(grammar, name, argument,
+				   gp_option_count + i);
+	}
+}
+
+static void add_what_ifs(struct grammar *grammar)
+{
+	size_t count, knobs;
+	const struct gp_what_if_row *rows = gp_what_if_table(&count);
+
+	gp_knob_table(&knobs);
+	for (size_t i = 0; i < count; i++)
+		add_option(grammar, rows[i].name,
+			   rows[i].argument ? required_argument : no_argument,
+			   gp_option_count + knobs + i);
+}
+
+/* --json is --format json, and so on. */
+static void add_formats(struct grammar *grammar)
+{
+	const char *words = grammar->format ? grammar->format->argument : "";
+	size_t what_ifs, knobs;
+
+	gp_knob_table(&knobs);
+	gp_what_if_table(&what_ifs);
+	for (size_t i = 0; *words; i++) {
+		size_t length = strcspn(words, "|");
+		char *name = new_spelling(grammar);
+
+		snprintf(name, SPELLING, "%.*s", (int)length, words);
+		add_option(grammar, name, no_argument,
+			   gp_option_count + knobs + what_ifs + i);
+		words += length + (words[length] == '|');
+	}
+}
+
+static void make_grammar(struct grammar *grammar, enum gp_taker taker)
+{
+	size_t knobs, what_ifs, most, length = 0;
+
+	gp_knob_table(&knobs);
+	gp_what_if_table(&what_ifs);
+	most = gp_option_count + 2 * knobs + what_ifs + MOST_FORMATS;
+	*grammar = (struct grammar){ 0 };
+	grammar->options = gp_mem_alloc(most + 1, sizeof(struct option));
+	grammar->names = gp_mem_alloc(most, sizeof(char *));
+	grammar->spellings =
+		gp_mem_alloc(knobs + MOST_FORMATS, sizeof(struct spelling));
+	grammar->letters[length++] = ':';
+	for (size_t i = 0; i < gp_option_count; i++) {
+		const struct gp_option_row *row = &gp_option_table[i];
+
+		if (!(row->takers & taker))
+			continue;
+		if (!strcmp(row->name, "format"))
+			grammar->format = row;
+		if (row->type == CONF || row->type == CONFS)
+			grammar->conf = row;
+		add_option(grammar, row->name,
+			   row->argument ? required_argument : no_argument, i);
+		if (row->letter)
+			grammar->letters[length++] = row->letter;
+		if (row->letter && row->argument)
+			grammar->letters[length++] = ':';
+	}
+	if (taker & KNOB_TAKERS)
+		add_knobs(grammar);
+	if (taker & WHAT_IF_TAKERS)
+		add_what_ifs(grammar);
+	add_formats(grammar);
+}
+
+static const struct gp_option_row *row_of_letter(int letter)
+{
+	for (size_t i = 0; i < gp_option_count; i++)
+		if (gp_option_table[i].letter == letter)
+			return &gp_option_table[i];
+	return NULL;
+}
+
+/* What getopt_long could not make sense of. */
+static enum gp_status unknown(const struct grammar *grammar, const char *given,
+			      struct gp_diag *diag)
+{
+	char name[64];
+	const char *near;
+
+	if (strncmp(given, "--", 2) != 0)
+		return gp_diag_set(diag, GP_USAGE, "there is no flag -%c",
+				   optopt);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(given + 2, "="),
+		 given + 2);
+	if (optopt)
+		return gp_diag_set(diag, GP_USAGE, "--%s takes no argument",
+				   name);
+	near = gp_nearest(name, grammar->names, grammar->count);
+	if (near)
+		gp_diag_hint(diag, "did you mean --%s?", near);
+	return gp_diag_set(diag, GP_USAGE, "there is no flag --%s", name);
+}
+
+static enum gp_status take(struct gp_options *options,
+			   const struct grammar *grammar, int code, int argc,
+			   char **argv, struct gp_diag *diag)
+{
+	size_t index = (size_t)code - FIRST, knobs, count;
+	const struct gp_knob *knob = gp_knob_table(&knobs);
+	const struct gp_what_if_row *what_if = gp_what_if_table(&count);
+	const struct gp_option_row *row = NULL;
+
+	if (code < FIRST)
+		row = row_of_letter(code);
+	else if (index < gp_option_count)
+		row = &gp_option_table[index];
+	if (row)
+		return set(options, row, optarg, diag);
+	index -= gp_option_count;
+	if (index < knobs)
+		set_knob(options, &knob[index],
+			 knob_value(&knob[index], argc, argv));
+	else if (index < knobs + count)
+		add_what_if(options, &what_if[index - knobs], optarg);
+	else
+		*(uint32_t *)((char *)options + grammar->format->offset) =
+			(uint32_t)(index - knobs - count);
+	return GP_OK;
+}
+
+/* "PYTORCH_CUDA_ALLOC_CONF=..." or "max_split_size_mb:128", and no file. */
+static bool is_settings(const char *operand)
+{
+	size_t count, length = strcspn(operand, ":=");
+	const struct gp_knob *knobs = gp_knob_table(&count);
+
+	if (!operand[length] || !access(operand, F_OK))
+		return false;
+	if (gp_conf_has_name(operand))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (strlen(knobs[i].name) == length &&
+		    !strncmp(knobs[i].name, operand, length))
+			return true;
+	return false;
+}
+
+/* Takes settings out of the operands: they are --alloc-conf's. */
+static enum gp_status take_settings(struct gp_options *options,
+				    const struct gp_option_row *conf, int *argc,
+				    char **argv, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	int kept = optind;
+
+	for (int i = optind; i < *argc && status == GP_OK; i++) {
+		if (!is_settings(argv[i]))
+			argv[kept++] = argv[i];
+		else if (conf->type == CONF && options->alloc_conf)
+			status = gp_diag_set(diag, GP_USAGE,
+					     "%.200s: there is --alloc-conf "
+					     "already",
+					     argv[i]);
+		else
+			status = set(options, conf, argv[i], diag);
+	}
+	*argc = kept;
+	return status;
+}
+
+static enum gp_status parse(struct gp_options *options,
+			    const struct grammar *grammar, int argc,
+			    char **argv, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	int code;
+
+	opterr = 0;
+	optind = 0; /* glibc and musl: start anew */
+	while (status == GP_OK &&
+	       (code = getopt_long(argc, argv, grammar->letters,
+				   grammar->options, NULL)) != -1) {
+		const char *given = argv[optind - 1];
+
+		if (code == '?')
+			status = unknown(grammar, given, diag);
+		else if (code == ':')
+			status = gp_diag_set(diag, GP_USAGE,
+					     "%s needs an argument", given);
+		else
+			status = take(options, grammar, code, argc, argv, diag);
+	}
+	if (status == GP_OK && grammar->conf)
+		status = take_settings(options, grammar->conf, &argc, argv,
+				       diag);
+	options->operands = (const char *const *)argv + optind;
+	options->operand_count = (size_t)(argc - optind);
+	return status;
+}
+
+enum gp_status gp_options_parse(struct gp_options *options, enum gp_taker taker,
+				int argc, char **argv, struct gp_diag *diag)
+{
+	struct grammar grammar;
+	enum gp_status status;
+
+	*options = (struct gp_options){ .command = argv[0],
+					.to = GP_TO_BY_NAME,
+					.points = GP_COUNT_BY_DEFAULT,
+					.tries = GP_COUNT_BY_DEFAULT };
+	make_grammar(&grammar, taker);
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (!strncmp(argv[i], "--", 2))
+			put_dashes(argv[i]);
+	status = parse(options, &grammar, argc, argv, diag);
+	if (status == GP_USAGE)
+		usage(diag, argv[0]);
+	free(grammar.options);
+	free(grammar.names);
+	free(grammar.spellings);
+	return status;
+}
+
+void gp_options_release(struct gp_options *options)
+{
+	free(options->knobs);
+	free(options->confs.items);
+	free(options->without.items);
+	free(options->sets.items);
+	free(options->alerts.items);
+	free(options->what_ifs);
+	options->what_ifs = NULL;
+	options->knobs = NULL;
+	options->confs = options->without = options->alerts =
+		(struct gp_texts){ 0 };
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command line's flags: one table, from which they are parsed and
+ * explained.  Settings of the allocator have their flags in gp_knob_table.
+ */
+#ifndef COMMANDS_OPTIONS_H
+#define COMMANDS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gpupool/replay.h"
+#include "gpupool/status.h"
+#include "study/what_if/what_if.h"
+#include "gpupool/write.h"
+
+/* Who takes a flag: a command is one bit. */
+enum gp_taker {
+	GP_TAKER_REPLAY = 1 << 0,
+	GP_TAKER_INFO = 1 << 1,
+	GP_TAKER_CONVERT = 1 << 2,
+	GP_TAKER_HELP = 1 << 3,
+	GP_TAKER_VERIFY = 1 << 4,
+	GP_TAKER_SWEEP = 1 << 5,
+	GP_TAKER_MERGE = 1 << 6,
+	GP_TAKER_CHECK = 1 << 7,
+	GP_TAKER_HEADROOM = 1 << 8,
+	GP_TAKER_SUGGEST = 1 << 9,
+	GP_TAKER_DIFF = 1 << 10,
+	GP_TAKER_EXPLAIN = 1 << 11,
+	GP_TAKER_RECORD = 1 << 12,
+	GP_TAKER_SLICE = 1 << 13,
+	GP_TAKER_GEN = 1 << 14,
+	GP_TAKER_BENCH = 1 << 15,
+	GP_TAKER_FLOOR = 1 << 16,
+	GP_TAKER_LOOK = 1 << 17,
+	GP_TAKER_ALL = (1 << 18) - 1,
+};
+
+enum gp_format {
+	GP_FORMAT_TEXT,
+	GP_FORMAT_JSON,
+	GP_FORMAT_SUMMARY, /* torch.cuda.memory_summary() */
+	GP_FORMAT_SUMMARY_ABBREVIATED,
+	GP_FORMAT_HTML,
+	GP_FORMAT_SVG,
+	GP_FORMAT_PAGE = GP_FORMAT_SUMMARY, /* html, where it is third */
+	/* gpupool headroom, floor */
+	GP_FORMAT_CSV = GP_FORMAT_SUMMARY,
+};
+/* Of check, whose first two are the same. */
+enum gp_check_format { GP_CHECK_JUNIT = 2, GP_CHECK_GITHUB };
+enum gp_device_choice { GP_DEVICE_SIM, GP_DEVICE_CUDA };
+enum gp_color { GP_COLOR_AUTO, GP_COLOR_ALWAYS, GP_COLOR_NEVER };
+
+#define GP_COUNT_BY_DEFAULT UINT64_MAX
+#define GP_TO_BY_NAME	    UINT32_MAX /* the format follows from OUT's name */
+#define GP_TO_A_RUN	    (GP_TRACE_BINARY + 1)
+
+/* Of a flag that may be given more than once, in order. */
+struct gp_texts {
+	const char **items; /* the array is owned, the texts are not */
+	size_t count, room;
+};
+
+/* Zero and NULL: not given.  Texts are borrowed from argv. */
+struct gp_options {
+	const char *command; /* its name, for messages */
+	const char *alloc_conf, *torch, *torch_lib, *engine, *output, *events,
+		*only;
+	const char *fail_over; /* AMOUNT, as typed */
+	const char *map, *timeline;
+	const char *from_trace;
+	struct gp_texts alerts;
+	const char *gpu, *devices, *complete;
+	const char *steps_of, *scalar, *cudnn;
+	bool stacks, times;
+	char *knobs; /* owned: "name:value,..." of the settings' flags */
+	struct gp_texts confs;	 /* --alloc-conf where there may be several */
+	struct gp_texts without; /* names of settings */
+	struct gp_texts sets;	 /* axes of a sweep */
+	struct gp_what_if *what_ifs; /* owned; as given */
+	size_t what_if_count, what_if_room;
+	const char *preset, *confs_file, *shard, *resume, *prices;
+	uint64_t jobs;
+	uint64_t most_runs; /* 0: as usual */
+	uint32_t rank_by;   /* enum gp_rank_by */
+	uint64_t capacity;
+	uint64_t from_event, to_event; /* to_event 0: all */
+	uint64_t points, tries;	       /* GP_COUNT_BY_DEFAULT */
+	uint64_t max_input;
+	uint64_t round, steps; /* millions of these */
+	uint32_t format;       /* enum gp_format */
+	/* enum gp_trace_format, or GP_TO_A_RUN and enum gp_exchange_format
+	 * behind it, or GP_TO_BY_NAME */
+	uint32_t to;
+	bool run;	 /* convert: not the trace, what comes of it */
+	uint32_t on_oom; /* enum gp_on_oom */
+	uint32_t color;	 /* enum gp_color */
+	uint32_t device; /* enum gp_device_choice */
+	const char *cudart, *prices_out;
+	const char *pool_threshold, *pool_reuse, *pool_keep; /* as typed */
+	uint64_t repeat;
+	bool compare, timing, strict, ascii, quiet, help;
+	bool update, details, check_memory, about, anonymous, cut;
+	const char *const *operands;
+	size_t operand_count;
+};
+
+/* argv[0] is the command's name; it is reordered.  The caller releases, also
+ * on failure. */
+enum gp_status gp_options_parse(struct gp_options *options, enum gp_taker taker,
+				int argc, char **argv, struct gp_diag *diag);
+void gp_options_release(struct gp_options *options);
+
+/* The flags that a command takes, and the settings' where it takes those. */
+void gp_options_help(enum gp_taker taker, unsigned columns, FILE *out);
+
+#endif

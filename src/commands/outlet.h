@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Output files of a command: as base/file.h's, and a signal that ends the run
+ * removes what was begun.
+ */
+#ifndef COMMANDS_OUTLET_H
+#define COMMANDS_OUTLET_H
+
+#include <stdbool.h>
+
+#include "base/file.h"
+#include "gpupool/status.h"
+
+/* Ends by SIGINT, SIGTERM, SIGHUP and SIGPIPE, and ends for want of host
+ * memory, remove unfinished files. */
+void gp_outlet_guard(void);
+/* What such a signal does. */
+void gp_outlet_end(int number);
+
+enum gp_status gp_outlet_open(struct gp_output *output, const char *path,
+			      struct gp_diag *diag);
+/* For a report: one that is a text for people is made safe for a terminal and a
+ * log (base/safe.h). */
+enum gp_status gp_outlet_open_report(struct gp_output *output, const char *path,
+				     bool is_text, struct gp_diag *diag);
+enum gp_status gp_outlet_commit(struct gp_output *output, struct gp_diag *diag);
+/* Nothing for a zeroed or committed one. */
+void gp_outlet_abandon(struct gp_output *output);
+
+/* Commits when all went well so far, else abandons. */
+enum gp_status gp_outlet_close(struct gp_output *output, enum gp_status status,
+			       struct gp_diag *diag);
+
+#endif

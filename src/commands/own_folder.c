@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Folders of this user's alone. */
+#include "commands/own_folder.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool gp_own_cache(const char *name, char path[PATH_MAX])
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int length = PATH_MAX;
+
+	*path = '\0';
+	if (cache && *cache == '/')
+		length = snprintf(path, PATH_MAX, "%s/gpupool/%s", cache, name);
+	else if (home && *home == '/')
+		length = snprintf(path, PATH_MAX, "%s/.cache/gpupool/%s", home,
+				  name);
+	if (length < PATH_MAX)
+		return true;
+	*path = '\0';
+	return false;
+}
+
+static bool is_private(const char *path)
+{
+	struct stat about;
+
+	return !stat(path, &about) && S_ISDIR(about.st_mode) &&
+	       about.st_uid == geteuid() &&
+	       !(about.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+bool gp_own_is_safe(const char *path)
+{
+	const char *end = strrchr(path, '/');
+	char parent[PATH_MAX];
+
+	if (!end || end - path >= PATH_MAX)
+		return false;
+	memcpy(parent, path, (size_t)(end - path));
+	parent[end - path] = '\0';
+	return is_private(parent) && is_private(path);
+}
+
+bool gp_own_make(const char *path)
+{
+	char part[PATH_MAX];
+
+	if ((size_t)snprintf(part, sizeof(part), "%s", path) >= sizeof(part))
+		return false;
+	for (char *at = part + 1; *at; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		mkdir(part, 0700);
+		*at = '/';
+	}
+	mkdir(part, 0700);
+	return gp_own_is_safe(path);
+}
+
+enum gp_status gp_own_fresh(const char *name, char path[PATH_MAX],
+			    struct gp_diag *diag)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	if (!tmp || *tmp != '/' || strlen(tmp) > PATH_MAX - 64)
+		tmp = "/tmp";
+	snprintf(path, PATH_MAX, "%.4000s/gpupool-%s.XXXXXX", tmp, name);
+	if (mkdtemp(path))
+		return GP_OK;
+	gp_diag_file(diag, tmp);
+	gp_diag_hint(diag, "name a folder in TMPDIR");
+	*path = '\0';
+	return gp_diag_set(diag, GP_SYSTEM, "cannot make a folder in it: %s",
+			   strerror(errno));
+}
+
+void gp_own_remove(const char *path)
+{
+	char *roots[] = { (char *)(uintptr_t)path, NULL };
+	FTS *files = NULL;
+	FTSENT *file;
+
+	if (*path)
+		files = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	while (files && (file = fts_read(files))) {
+		if (file->fts_info == FTS_DP)
+			rmdir(file->fts_accpath);
+		else if (file->fts_info != FTS_D)
+			unlink(file->fts_accpath);
+	}
+	if (files)
+		fts_close(files);
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/* A plan: a run of a whole trace. */
+#include "commands/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "commands/pool_flags.h"
+#include "commands/torch_lib.h"
+#include "metrics/film.h"
+
+bool gp_plan_has_settings(const struct gp_options *options)
+{
+	return options->alloc_conf || options->knobs || options->torch ||
+	       options->capacity || options->engine ||
+	       options->device == GP_DEVICE_CUDA;
+}
+
+bool gp_plan_is_asked(const struct gp_options *options)
+{
+	return gp_plan_has_settings(options) || options->what_if_count;
+}
+
+static bool has_addresses(const struct gp_trace *trace)
+{
+	for (size_t d = 0; d < trace->device_count; d++) {
+		const struct gp_device_trace *device = &trace->devices[d];
+
+		for (size_t i = 0; i < device->event_count; i++)
+			if (device->events[i].kind == GP_ALLOC &&
+			    device->events[i].addr)
+				return true;
+	}
+	return false;
+}
+
+static const char *recorded_conf(const struct gp_trace *trace)
+{
+	return trace->settings ? trace->settings : "";
+}
+
+/* "a,b", "a" or "b". */
+static char *join(const char *a, const char *b)
+{
+	size_t size = strlen(a) + strlen(b) + 2;
+	char *both = gp_mem_alloc(size, 1);
+
+	snprintf(both, size, "%s%s%s", a, *a && *b ? "," : "", b);
+	return both;
+}
+
+static void begin(struct gp_plan *plan, const struct gp_trace *trace)
+{
+	size_t count;
+
+	*plan = (struct gp_plan){
+		.trace = trace,
+		.engine = gp_engine_table(&count),
+		.pool_settings = gp_pool_settings_pytorch,
+		.capacity = gp_mem_alloc(trace->device_count + 1,
+					 sizeof(*plan->capacity)),
+		.results = gp_mem_alloc(trace->device_count + 1,
+					sizeof(*plan->results)),
+	};
+}
+
+/* The device that the trace was recorded on. */
+static void fit_capacity(struct gp_plan *plan,
+			 const struct gp_settings *recorded)
+{
+	for (uint32_t i = 0; i < plan->trace->device_count; i++)
+		plan->capacity[i] =
+			gp_replay_fit_capacity(plan->trace, i, recorded);
+}
+
+static enum gp_status choose_release(struct gp_plan *plan, struct gp_diag *diag)
+{
+	plan->has_choice = true;
+	return gp_replay_release_of(plan->trace, recorded_conf(plan->trace),
+				    &plan->choice, diag);
+}
+
+/* A what-if does not need the recording to be replayable as it was. */
+static void choose_release_anyhow(struct gp_plan *plan)
+{
+	struct gp_diag reason = { 0 };
+
+	if (choose_release(plan, &reason) == GP_OK)
+		return;
+	plan->choice =
+		(struct gp_release_choice){ .release =
+						    plan->trace->release.last };
+	snprintf(plan->choice.why, sizeof(plan->choice.why),
+		 "the newest that could have written it, not compared: %.100s",
+		 reason.what);
+}
+
+static enum gp_status parse_conf(struct gp_plan *plan, uint8_t release,
+				 const char *whose, struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	gp_settings_init(&plan->settings, release);
+	status = gp_settings_parse(&plan->settings, plan->conf, diag);
+	if (status != GP_OK) {
+		gp_diag_file(diag, whose);
+		if (!*diag->hint)
+			gp_diag_hint(diag,
+				     "this is what PyTorch 2.%u says to \"%s\"",
+				     release, plan->conf);
+	}
+	return status;
+}
+
+enum gp_status gp_plan_recorded(struct gp_plan *plan,
+				const struct gp_trace *trace,
+				struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	begin(plan, trace);
+	plan->conf = join(recorded_conf(trace), "");
+	plan->mode = has_addresses(trace) ? GP_VERIFY : GP_WHAT_IF;
+	status = choose_release(plan, diag);
+	if (status == GP_OK)
+		status = parse_conf(plan, plan->choice.release,
+				    "recorded settings", diag);
+	if (status == GP_OK)
+		fit_capacity(plan, &plan->settings);
+	return status;
+}
+
+static enum gp_status find_engine(struct gp_plan *plan,
+				  const struct gp_options *options,
+				  struct gp_diag *diag)
+{
+	const char *name = options->engine;
+	size_t count;
+	const struct gp_engine *engines = gp_engine_table(&count);
+
+	plan->engine = gp_engine_find(name);
+	if (plan->engine)
+		return GP_OK;
+	gp_diag_file(diag, options->command);
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(diag->hint);
+
+		snprintf(diag->hint + length, sizeof(diag->hint) - length,
+			 "%s%s", i ? ", " : "there are: ", engines[i].name);
+	}
+	return gp_diag_set(diag, GP_USAGE, "there is no engine %s", name);
+}
+
+static bool runs_torch(const struct gp_plan *plan)
+{
+	return !strcmp(plan->engine->name, "torch");
+}
+
+/* As asked for, else that of the PyTorch at hand, else the recording's. */
+static enum gp_status ask_release(struct gp_plan *plan,
+				  const struct gp_options *options,
+				  uint8_t *release, struct gp_diag *diag)
+{
+	const char *torch = options->torch;
+
+	if (!torch && plan->torch_lib)
+		return gp_torch_lib_release(plan->torch_lib, release, diag);
+	if (!torch) {
+		choose_release_anyhow(plan);
+		*release = plan->choice.release;
+		return GP_OK;
+	}
+	if (gp_release_parse(torch, release, diag) == GP_OK)
+		return GP_OK;
+	gp_diag_file(diag, options->command);
+	if (!*diag->hint)
+		gp_diag_hint(diag, "--torch takes 2.0 to 2.15, or latest");
+	return GP_USAGE;
+}
+
+/* As asked for, or the recording's under its own settings. */
+static void ask_capacity(struct gp_plan *plan, uint64_t capacity,
+			 uint8_t release)
+{
+	struct gp_settings recorded;
+	struct gp_diag ignored;
+
+	gp_settings_init(&recorded, release);
+	if (!capacity) {
+		/* Left at the defaults when that release refuses them. */
+		gp_settings_parse(&recorded, recorded_conf(plan->trace),
+				  &ignored);
+		fit_capacity(plan, &recorded);
+	}
+	for (size_t i = 0; i < plan->trace->device_count && capacity; i++)
+		plan->capacity[i] = capacity;
+}
+
+enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
+			     const struct gp_options *options,
+			     struct gp_diag *diag)
+{
+	const char *base = options->alloc_conf ? options->alloc_conf
+					       : recorded_conf(trace);
+	enum gp_status status = GP_OK;
+	uint8_t release = 0;
+
+	begin(plan, trace);
+	plan->conf = join(base, options->knobs ? options->knobs : "");
+	plan->mode = GP_WHAT_IF;
+	plan->on_oom = (enum gp_on_oom)options->on_oom;
+	if (options->engine)
+		status = find_engine(plan, options, diag);
+	if (status == GP_OK)
+		status = gp_pool_flags_parse(options, &plan->pool_settings,
+					     diag);
+	if (status == GP_OK && runs_torch(plan) && options->torch_lib)
+		status = gp_torch_lib_prepare(options->torch_lib,
+					      &plan->torch_lib, diag);
+	if (status == GP_OK)
+		status = ask_release(plan, options, &release, diag);
+	if (status == GP_OK && runs_torch(plan) && !plan->torch_lib)
+		status = gp_torch_lib_find(release, &plan->torch_lib, diag);
+	if (status == GP_OK)
+		status = parse_conf(plan, release, "settings", diag);
+	if (status == GP_OK)
+		ask_capacity(plan, options->capacity, release);
+	return status;
+}
+
+enum gp_status gp_plan_make(struct gp_plan *plan, const struct gp_trace *trace,
+			    const struct gp_options *options,
+			    struct gp_diag *diag)
+{
+	return gp_plan_is_asked(options)
+		       ? gp_plan_asked(plan, trace, options, diag)
+		       : gp_plan_recorded(plan, trace, diag);
+}
+
+extern char **environ;
+
+void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
+		     const struct gp_options *options)
+{
+	uint64_t total = gp_cuda_about(cuda)->total_bytes;
+
+	plan->cuda = cuda;
+	plan->check_memory = options->check_memory;
+	plan->torch_cuda =
+		(struct gp_torch_cuda){ gp_cuda_about(cuda)->library, environ };
+	/* Else gpupool asks in its name, and can write and refuse. */
+	plan->asks_itself = runs_torch(plan) && !options->check_memory &&
+			    !options->capacity;
+	for (size_t i = 0; i < plan->trace->device_count; i++)
+		if (!options->capacity || plan->capacity[i] > total)
+			plan->capacity[i] = total;
+}
+
+static void tell(void *arg, const char *what)
+{
+	gp_progress_step(arg, what);
+}
+
+enum gp_status gp_plan_alter(struct gp_plan *plan,
+			     const struct gp_options *options,
+			     struct gp_progress *progress,
+			     struct gp_what_ifs *what_ifs, struct gp_diag *diag)
+{
+	struct gp_what_if_config config = {
+		.trace = plan->trace,
+		.asked = options->what_ifs,
+		.count = options->what_if_count,
+		.settings = &plan->settings,
+		.engine = plan->engine,
+		.conf = plan->conf,
+		.torch_lib = plan->torch_lib,
+		.capacity = plan->capacity,
+		.progress = tell,
+		.progress_arg = progress,
+	};
+	enum gp_status status;
+
+	if (!config.count)
+		return GP_OK;
+	status = gp_what_ifs_make(&config, what_ifs, diag);
+	if (status == GP_OK) {
+		plan->trace = what_ifs->trace;
+		plan->what_ifs = what_ifs;
+	}
+	return status;
+}
+
+void gp_plan_release(struct gp_plan *plan)
+{
+	for (size_t i = 0; plan->trace && i < plan->trace->device_count; i++)
+		gp_replay_release(&plan->results[i]);
+	for (size_t i = 0; plan->tracks && i < plan->trace->device_count; i++)
+		gp_track_release(&plan->tracks[i]);
+	free(plan->tracks);
+	free(plan->results);
+	free(plan->capacity);
+	free(plan->conf);
+	free(plan->torch_lib);
+	*plan = (struct gp_plan){ 0 };
+}
+
+void gp_plan_track(struct gp_plan *plan, unsigned parts,
+		   const struct gp_alert *alerts, size_t count)
+{
+	plan->tracks = gp_mem_alloc(plan->trace->device_count + 1,
+				    sizeof(*plan->tracks));
+	for (size_t i = 0; i < plan->trace->device_count; i++) {
+		struct gp_track *track = &plan->tracks[i];
+
+		if (parts & GP_TRACK_THIN)
+			track->thin = gp_thin_create();
+		if (parts & GP_TRACK_FILM)
+			track->film = gp_film_create(&plan->trace->devices[i]);
+		track->alerts = gp_mem_alloc(count + 1, sizeof(*alerts));
+		track->alert_count = count;
+		if (count)
+			memcpy(track->alerts, alerts, count * sizeof(*alerts));
+	}
+}
+
+/* Where the actions of one device go. */
+struct listener {
+	const struct gp_trace *trace;
+	const struct gp_device_trace *device;
+	FILE *out;		/* NULL: nobody reads them */
+	struct gp_track *track; /* NULL: none */
+};
+
+static void hear(void *arg, const struct gp_action *action, uint64_t event)
+{
+	const struct listener *listener = arg;
+
+	if (listener->out)
+		gp_report_action(listener->trace, listener->device, action,
+				 event, listener->out);
+	if (listener->track && listener->track->film)
+		gp_film_action(listener->track->film, action, event);
+}
+
+static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
+{
+	const struct listener *listener = arg;
+
+	gp_track_look(listener->track, allocator, event);
+}
+
+static struct gp_device *make_device(void *arg, uint32_t ordinal,
+				     uint64_t capacity)
+{
+	return gp_cuda_device_create(arg, ordinal, capacity);
+}
+
+struct gp_replay_config gp_plan_simulated(const struct gp_plan *plan,
+					  uint32_t device)
+{
+	return (struct gp_replay_config){
+		.trace = plan->trace,
+		.device = device,
+		.settings = &plan->settings,
+		.engine = plan->engine,
+		.conf = plan->conf,
+		.torch_lib = plan->torch_lib,
+		.torch_cuda = plan->asks_itself ? &plan->torch_cuda : NULL,
+		.pool_settings = &plan->pool_settings,
+		.mode = plan->mode,
+		.capacity = plan->capacity[device],
+	};
+}
+
+struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
+				       uint32_t device)
+{
+	struct gp_replay_config config = gp_plan_simulated(plan, device);
+
+	config.on_oom = plan->on_oom;
+	config.make_device = plan->cuda ? make_device : NULL;
+	config.make_device_arg = plan->cuda;
+	config.check_memory = plan->check_memory;
+	config.keep_alike = plan->keep_alike;
+	config.is_interrupted = plan->is_interrupted;
+	config.cut = plan->cut;
+	return config;
+}
+
+static enum gp_status play_device(struct gp_plan *plan, uint32_t device,
+				  FILE *events, struct gp_diag *diag)
+{
+	struct gp_track *track = plan->tracks ? &plan->tracks[device] : NULL;
+	struct listener listener = { plan->trace, &plan->trace->devices[device],
+				     events, track };
+	struct gp_replay_config config = gp_plan_config(plan, device);
+	enum gp_status status;
+
+	if (events || (track && track->film))
+		config.action = hear;
+	config.action_arg = &listener;
+	config.look = track ? look : NULL;
+	config.look_arg = &listener;
+	status = gp_replay(&config, &plan->results[device], diag);
+	for (size_t i = 0; track && i < track->alert_count; i++)
+		gp_alert_end(&track->alerts[i], &plan->results[device]);
+	return status;
+}
+
+enum gp_status gp_plan_play(struct gp_plan *plan, FILE *events,
+			    struct gp_progress *progress, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	char what[64];
+
+	for (uint32_t i = 0; i < plan->trace->device_count && status == GP_OK;
+	     i++) {
+		snprintf(what, sizeof(what), "replaying device %u of %zu",
+			 i + 1, plan->trace->device_count);
+		if (progress)
+			gp_progress_step(progress, what);
+		status = play_device(plan, i, events, diag);
+	}
+	return status;
+}
+
+struct gp_run gp_plan_run(const struct gp_plan *plan)
+{
+	return (struct gp_run){
+		.trace = plan->trace,
+		.what_ifs = plan->what_ifs,
+		.settings = &plan->settings,
+		.conf = plan->conf,
+		.engine = plan->engine->name,
+		.mode = plan->mode,
+		.choice = plan->has_choice ? &plan->choice : NULL,
+		.capacity = plan->capacity,
+		.results = plan->results,
+		.tracks = plan->tracks,
+		.cuda = plan->cuda ? gp_cuda_about(plan->cuda) : NULL,
+	};
+}
+
+enum gp_status gp_plan_verdict(const struct gp_plan *plan, struct gp_diag *diag)
+{
+	uint64_t checked = 0, matched = 0;
+	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
+
+	for (size_t i = 0; i < plan->trace->device_count; i++) {
+		const struct gp_fidelity *f = &plan->results[i].fidelity;
+
+		checked += f->checked + f->segments_checked;
+		matched += f->matched + f->segments_matched;
+	}
+	if (checked && checked == matched)
+		return GP_OK;
+	if (!checked)
+		return gp_diag_set(diag, GP_FAILED,
+				   "the trace has no addresses to compare");
+	return gp_diag_set(diag, GP_FAILED,
+			   "%s of %s addresses and segments differ from the "
+			   "recorded ones",
+			   gp_count_text(checked - matched, a),
+			   gp_count_text(checked, b));
+}
+
+enum gp_status gp_plan_memory(const struct gp_plan *plan, struct gp_diag *diag)
+{
+	for (size_t i = 0; plan->trace && i < plan->trace->device_count; i++) {
+		const struct gp_memory_check *memory = &plan->results[i].memory;
+
+		if (!memory->changed)
+			continue;
+		gp_diag_record(diag, "event %llu",
+			       (unsigned long long)memory->first_event);
+		return gp_diag_set(diag, GP_FAILED,
+				   "the block that it was given did not read "
+				   "as written; %llu blocks of %llu did not",
+				   (unsigned long long)memory->changed,
+				   (unsigned long long)memory->blocks);
+	}
+	return GP_OK;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A plan: a run that is to be made of a whole trace, all its devices one after
+ * the other, and then what came of it.
+ */
+#ifndef COMMANDS_PLAN_H
+#define COMMANDS_PLAN_H
+
+#include <stdio.h>
+
+#include "commands/options.h"
+#include "commands/progress.h"
+#include "device/cuda.h"
+#include "gpupool/replay.h"
+#include "report/report.h"
+#include "gpupool/trace.h"
+#include "study/what_if/what_if.h"
+
+struct gp_plan {
+	const struct gp_trace *trace; /* altered, where there are what-ifs */
+	const struct gp_what_ifs *what_ifs; /* borrowed; NULL: none */
+	struct gp_settings settings;
+	char *conf;	 /* owned */
+	char *torch_lib; /* owned; NULL: none */
+	const struct gp_engine *engine;
+	struct gp_cuda *cuda; /* borrowed; NULL: the device is simulated */
+	struct gp_torch_cuda torch_cuda;
+	bool check_memory, asks_itself; /* PyTorch, the device */
+	bool keep_alike;		/* in the results */
+	struct gp_pool_settings pool_settings;
+	bool (*is_interrupted)(void); /* NULL: it is not asked */
+	enum gp_replay_mode mode;
+	enum gp_on_oom on_oom;
+	struct gp_release_choice choice;
+	bool has_choice;		  /* else the user chose */
+	uint64_t *capacity;		  /* owned; per device */
+	struct gp_replay_result *results; /* owned; per device */
+	const struct gp_replay_cut *cut;  /* borrowed; NULL: runs go on */
+	struct gp_track *tracks;	  /* owned; per device; NULL: none */
+};
+
+/* Whether anything asks for other than what was recorded. */
+bool gp_plan_has_settings(const struct gp_options *options);
+/* The same, or what-ifs. */
+bool gp_plan_is_asked(const struct gp_options *options);
+
+/* As recorded: verified where the trace has addresses. */
+enum gp_status gp_plan_recorded(struct gp_plan *plan,
+				const struct gp_trace *trace,
+				struct gp_diag *diag);
+/* As the options ask, on a simulated device. */
+enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
+			     const struct gp_options *options,
+			     struct gp_diag *diag);
+/* As the options ask; as recorded where they ask nothing. */
+enum gp_status gp_plan_make(struct gp_plan *plan, const struct gp_trace *trace,
+			    const struct gp_options *options,
+			    struct gp_diag *diag);
+/* On the device of that runtime: a capacity that was not asked for is its
+ * own. */
+void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
+		     const struct gp_options *options);
+/* Replays the trace as the options' what-ifs alter it; the caller releases them
+ * behind the plan. */
+enum gp_status gp_plan_alter(struct gp_plan *plan,
+			     const struct gp_options *options,
+			     struct gp_progress *progress,
+			     struct gp_what_ifs *what_ifs,
+			     struct gp_diag *diag);
+/* Also of a zeroed or half-made one. */
+void gp_plan_release(struct gp_plan *plan);
+
+/* Before it is played: what is kept on the way.  The alerts, count of them, are
+ * copied. */
+enum gp_track_part { GP_TRACK_THIN = 1 << 0, GP_TRACK_FILM = 1 << 1 };
+void gp_plan_track(struct gp_plan *plan, unsigned parts,
+		   const struct gp_alert *alerts, size_t count);
+
+/* events, progress: NULL for none. */
+enum gp_status gp_plan_play(struct gp_plan *plan, FILE *events,
+			    struct gp_progress *progress, struct gp_diag *diag);
+
+/* The plan's run of one device, all of it and on a simulated one, for those
+ * who want to know more of it. */
+struct gp_replay_config gp_plan_simulated(const struct gp_plan *plan,
+					  uint32_t device);
+/* How gp_plan_play replays one device, for those who listen in themselves. */
+struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
+				       uint32_t device);
+
+/* The plan, played, as reports take it; borrows all of it. */
+struct gp_run gp_plan_run(const struct gp_plan *plan);
+
+/* GP_FAILED when memory did not hold what was written there. */
+enum gp_status gp_plan_memory(const struct gp_plan *plan, struct gp_diag *diag);
+
+/* GP_FAILED when recorded addresses differ, or there are none. */
+enum gp_status gp_plan_verdict(const struct gp_plan *plan,
+			       struct gp_diag *diag);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ranks that a command's operands name, a plan for each class: all under
+ * one release and one set of settings, so that one setting can serve them all.
+ */
+#ifndef COMMANDS_RANKING_H
+#define COMMANDS_RANKING_H
+
+#include "commands/plan.h"
+#include "commands/rank_files.h"
+#include "commands/studying.h"
+
+struct gp_ranking {
+	struct gp_ranks ranks;
+	struct gp_plan *plans;	      /* owned; by class */
+	struct gp_what_ifs *what_ifs; /* owned; by class */
+};
+
+typedef enum gp_status gp_plan_maker(void *arg, struct gp_plan *plan,
+				     const struct gp_trace *trace,
+				     const struct gp_options *options,
+				     struct gp_diag *diag);
+
+struct gp_ranking_config {
+	const struct gp_options *options;
+	gp_trace_file_reader *read;
+	gp_plan_maker *make; /* NULL: gp_plan_make */
+	void *arg;
+	bool is_each_its_own; /* no plan is made like the first */
+	struct gp_progress *progress;
+};
+
+/* Reads them and makes the plans; the first class is the one whose release and
+ * settings are everybody's.  Released in any case. */
+enum gp_status gp_ranking_make(struct gp_ranking *ranking,
+			       const struct gp_ranking_config *config,
+			       struct gp_diag *diag);
+/* Every plan's trace as the options' what-ifs alter it. */
+enum gp_status gp_ranking_alter(struct gp_ranking *ranking,
+				const struct gp_options *options,
+				struct gp_progress *progress,
+				struct gp_diag *diag);
+/* Judges them together: a case a class and device. */
+enum gp_status gp_ranking_study(struct gp_ranking *ranking,
+				const struct gp_options *options,
+				struct gp_studying *studying,
+				struct gp_progress *progress,
+				struct gp_diag *diag);
+void gp_ranking_release(struct gp_ranking *ranking);
+
+/* For reports: NULL where one file is all. */
+const struct gp_ranks *gp_ranking_ranks(const struct gp_ranking *ranking);
+/* What stands for a class in commands: the only operand, else its first file.
+ */
+const char *gp_ranking_operand(const struct gp_options *options,
+			       const struct gp_rank_class *class);
+
+#endif

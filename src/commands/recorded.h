@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What a recorded program left: one file of events a process. */
+#ifndef COMMANDS_RECORDED_H
+#define COMMANDS_RECORDED_H
+
+#include "commands/options.h"
+
+struct gp_recorded_options {
+	bool quiet;  /* only what is not as it should be is told */
+	bool strict; /* GP_FAILED where values that nobody knows were read */
+};
+
+/* Writes the trace of each process in the folder to output or, of several,
+ * output.N; replays it and tells on standard error.  The folder is removed. */
+enum gp_status gp_recorded_take(const char *folder, const char *output,
+				struct gp_recorded_options how,
+				struct gp_diag *diag);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool replay: a trace, played forward, and the report. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/command.h"
+#include "commands/cuda_runtime.h"
+#include "commands/estimating.h"
+#include "commands/explaining.h"
+#include "commands/interrupt.h"
+#include "commands/keep.h"
+#include "commands/outlet.h"
+#include "commands/plan.h"
+#include "commands/progress.h"
+#include "commands/rank_files.h"
+#include "commands/rank_runs.h"
+#include "commands/terminal.h"
+#include "commands/trace_file.h"
+#include "report/report.h"
+
+#define EVENTS_BUFFER (1 << 20) /* bytes; lines are short and many */
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	struct gp_ranks ranks;
+	struct gp_rank_runs rank_runs; /* of several classes */
+	/* Of the ranks one that failed what it is held to. */
+	enum gp_status rank_status;
+	struct gp_diag rank_diag;
+	const char *path; /* of the worst */
+	const struct gp_trace *trace;
+	/* base: what it is compared with, as recorded or without what-ifs. */
+	struct gp_plan base, asked;
+	bool has_base, has_asked;
+	struct gp_what_ifs what_ifs;
+	struct gp_estimate *estimates; /* of asked, by device; NULL: none */
+	struct gp_cuda *cuda;
+	struct gp_output report, events;
+	struct gp_keep keep;
+	struct gp_timing timing;
+	struct gp_progress progress;
+	struct gp_explaining explaining[2]; /* for pages: of each run */
+	struct gp_explanation explanations[2];
+	size_t explained;
+};
+
+static bool is_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+static bool is_text(const struct gp_options *options)
+{
+	return options->format == GP_FORMAT_TEXT ||
+	       options->format == GP_FORMAT_SUMMARY ||
+	       options->format == GP_FORMAT_SUMMARY_ABBREVIATED;
+}
+
+/* Flags that do not go together. */
+static enum gp_status check(const struct gp_options *options,
+			    struct gp_diag *diag)
+{
+	bool asked = gp_plan_is_asked(options);
+
+	if (options->compare && !asked)
+		return gp_diag_usage(
+			diag, "replay",
+			"--compare needs settings to compare with",
+			"for example: --max-split-mb 128 --compare");
+	if (options->strict && asked && !options->compare)
+		return gp_diag_usage(
+			diag, "replay",
+			"--strict is about a replay as recorded, and "
+			"these settings make it a what-if",
+			"leave out the settings, or add --compare");
+	if (options->map && options->format != GP_FORMAT_TEXT &&
+	    options->format != GP_FORMAT_SVG)
+		return gp_diag_usage(diag, "replay",
+				     "--map is drawn in text or as SVG",
+				     "leave out --format");
+	if ((options->pool_threshold || options->pool_reuse ||
+	     options->pool_keep) &&
+	    (!options->engine || strcmp(options->engine, "async") != 0))
+		return gp_diag_usage(
+			diag, "replay",
+			"the pool of --pool-threshold, --pool-reuse and "
+			"--pool-keep is cudaMallocAsync's",
+			"add --engine async");
+	if (options->check_memory && options->device != GP_DEVICE_CUDA)
+		return gp_diag_usage(
+			diag, "replay",
+			"--check-memory needs memory, which a simulated "
+			"device has not",
+			"add --device cuda, on a machine with a GPU");
+	if (is_stdout(options->events) && is_stdout(options->output))
+		return gp_diag_usage(
+			diag, "replay",
+			"report and events cannot both go to standard "
+			"output",
+			"give one of them a file");
+	return GP_OK;
+}
+
+static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
+{
+	double start = gp_progress_now();
+	enum gp_status status = gp_rank_files(s->options, gp_trace_file_read,
+					      &s->progress, &s->ranks, diag);
+
+	s->timing.read_s = gp_progress_now() - start;
+	return status;
+}
+
+static void take_class(struct session *s, size_t index)
+{
+	const struct gp_rank_class *class = &s->ranks.classes[index];
+
+	s->path = class->paths[0];
+	s->trace = class->trace;
+	s->timing.events = 0;
+	for (size_t i = 0; i < s->trace->device_count; i++)
+		s->timing.events += s->trace->devices[i].event_count;
+}
+
+static enum gp_status make_plans(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	bool has_what_ifs = s->options->what_if_count;
+
+	s->has_asked = gp_plan_is_asked(s->options);
+	s->has_base = !s->has_asked || s->options->compare || has_what_ifs;
+	if (has_what_ifs && !s->options->compare) {
+		status = gp_plan_asked(&s->base, s->trace, s->options, diag);
+	} else if (s->has_base) {
+		status = gp_plan_recorded(&s->base, s->trace, diag);
+		s->base.on_oom = (enum gp_on_oom)s->options->on_oom;
+	}
+	if (status == GP_OK && s->has_asked)
+		status = gp_plan_asked(&s->asked, s->trace, s->options, diag);
+	if (status == GP_OK && s->options->capacity)
+		status =
+			gp_replay_decides(s->trace, s->options->capacity, diag);
+	if (status == GP_OK && s->cuda) {
+		if (has_what_ifs && !s->options->compare)
+			gp_plan_on_cuda(&s->base, s->cuda, s->options);
+		gp_plan_on_cuda(&s->asked, s->cuda, s->options);
+		s->asked.is_interrupted = gp_interrupt_came;
+		gp_interrupt_catch();
+	}
+	if (status == GP_OK && s->has_asked)
+		status = gp_plan_alter(&s->asked, s->options, &s->progress,
+				       &s->what_ifs, diag);
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s->path);
+	return status;
+}
+
+/* ---- the ranks, each by itself ---- */
+
+/* What a run is held to, alerts and fidelity; the first that fails is kept. */
+static void hold_rank(struct session *s, const struct session *one)
+{
+	const struct gp_plan *last = one->has_asked ? &one->asked : &one->base;
+	struct gp_diag diag = { 0 };
+	enum gp_status status = gp_keep_verdict(last, &diag);
+
+	if (status == GP_OK && s->options->strict)
+		status = gp_plan_verdict(&one->base, &diag);
+	if (status == GP_OK || s->rank_status != GP_OK)
+		return;
+	gp_diag_file(&diag, one->path);
+	s->rank_status = status;
+	s->rank_diag = diag;
+}
+
+static void play_rank(struct session *s, size_t index)
+{
+	struct session one = {
+		.options = s->options,
+		.cuda = s->cuda,
+		.progress = s->progress,
+		.path = s->ranks.classes[index].paths[0],
+		.trace = s->ranks.classes[index].trace,
+	};
+	struct gp_plan *last;
+	struct gp_diag why = { 0 };
+	enum gp_status status = make_plans(&one, &why);
+
+	last = one.has_asked ? &one.asked : &one.base;
+	if (status == GP_OK)
+		gp_plan_track(last, 0, s->keep.alerts, s->keep.alert_count);
+	if (status == GP_OK)
+		status = gp_plan_play(last, NULL, &one.progress, &why);
+	if (status == GP_OK && one.has_base && last != &one.base)
+		status = gp_plan_play(&one.base, NULL, &one.progress, &why);
+	if (status == GP_OK) {
+		gp_rank_runs_note(&s->rank_runs, &s->ranks, index, last);
+		hold_rank(s, &one);
+	} else {
+		gp_rank_runs_trouble(&s->rank_runs, index, &why);
+	}
+	s->progress = one.progress;
+	gp_plan_release(&one.asked);
+	gp_plan_release(&one.base);
+	gp_what_ifs_release(&one.what_ifs);
+}
+
+/* The worst of them is the one that all else is about. */
+static void choose_rank(struct session *s)
+{
+	if (s->ranks.count > 1) {
+		gp_rank_runs_init(&s->rank_runs, &s->ranks);
+		for (size_t i = 0; i < s->ranks.count; i++)
+			play_rank(s, i);
+		take_class(s, gp_rank_runs_worst(&s->rank_runs));
+	} else {
+		take_class(s, 0);
+	}
+}
+
+static enum gp_status open_events(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	if (!s->options->events)
+		return GP_OK;
+	status = gp_outlet_open(&s->events, s->options->events, diag);
+	if (status == GP_OK)
+		setvbuf(s->events.stream, NULL, _IOFBF, EVENTS_BUFFER);
+	return status;
+}
+
+/* The events are those of the run that was asked for. */
+static enum gp_status play(struct session *s, struct gp_diag *diag)
+{
+	struct gp_plan *last = s->has_asked ? &s->asked : &s->base;
+	enum gp_status status = GP_OK;
+	double start;
+
+	if (s->has_base)
+		gp_keep_track(&s->keep, &s->base, last == &s->base);
+	if (s->has_asked)
+		gp_keep_track(&s->keep, &s->asked, true);
+	if (s->has_base && last != &s->base)
+		status = gp_plan_play(&s->base, NULL, &s->progress, diag);
+	start = gp_progress_now();
+	if (status == GP_OK)
+		status = gp_plan_play(last, s->events.stream, &s->progress,
+				      diag);
+	s->timing.replay_s = gp_progress_now() - start;
+	if (status == GP_OK && gp_interrupt_came())
+		status = gp_diag_set(diag, GP_SYSTEM,
+				     "interrupted; the device's memory was "
+				     "given back");
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s->path);
+	return status;
+}
+
+static void write_as(const struct gp_report *report, uint32_t format,
+		     const struct gp_keep *keep,
+		     const struct gp_report_style *style, FILE *out)
+{
+	switch (format) {
+	case GP_FORMAT_JSON: gp_report_json(report, out); break;
+	case GP_FORMAT_SUMMARY:
+		gp_report_memory_summary(report, false, out);
+		break;
+	case GP_FORMAT_SUMMARY_ABBREVIATED:
+		gp_report_memory_summary(report, true, out);
+		break;
+	case GP_FORMAT_HTML: gp_report_html(report, out); break;
+	case GP_FORMAT_SVG: gp_report_svg(report, &keep->map, out); break;
+	default: gp_report_text(report, style, out);
+	}
+}
+
+static struct gp_report report_of(const struct session *s,
+				  struct gp_run runs[2])
+{
+	struct gp_report report = {
+		.path = s->path,
+		.trace = s->trace,
+		.runs = runs,
+		.timing = s->options->timing ? &s->timing : NULL,
+		.explanations = s->explained ? s->explanations : NULL,
+		.ranks = s->ranks.files + s->ranks.unread_count > 1 ? &s->ranks
+								    : NULL,
+		.rank_runs = s->ranks.count > 1 ? &s->rank_runs : NULL,
+	};
+
+	if (s->has_base)
+		runs[report.run_count++] = gp_plan_run(&s->base);
+	if (s->has_asked) {
+		runs[report.run_count] = gp_plan_run(&s->asked);
+		runs[report.run_count++].estimates = s->estimates;
+	}
+	return report;
+}
+
+static void write_report(const struct session *s, FILE *out)
+{
+	struct gp_report_style style = gp_terminal_style(s->options);
+	struct gp_run runs[2];
+	struct gp_report report = report_of(s, runs);
+
+	write_as(&report, s->options->format, &s->keep, &style, out);
+	if (s->keep.has_map && s->options->format == GP_FORMAT_TEXT)
+		gp_report_map(&report, &s->keep.map, &style, out);
+}
+
+static enum gp_status write_timeline(struct session *s, struct gp_diag *diag)
+{
+	struct gp_run runs[2];
+	struct gp_report report = report_of(s, runs);
+
+	return gp_keep_timeline(s->options, &report, diag);
+}
+
+static enum gp_status explain(struct session *s, const struct gp_plan *plan,
+			      struct gp_diag *diag)
+{
+	size_t i = s->explained++;
+	enum gp_status status = gp_explaining_make(
+		&s->explaining[i], plan, plan == &s->asked ? s->options : NULL,
+		&s->progress, diag);
+
+	s->explanations[i] = gp_explaining_of(&s->explaining[i], plan,
+					      s->options, plan == &s->asked);
+	s->explanations[i].path = s->path;
+	return status;
+}
+
+/* What a page says besides the run: why, and what would help. */
+static enum gp_status explain_runs(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	if (s->options->format != GP_FORMAT_HTML)
+		return GP_OK;
+	if (s->has_base)
+		status = explain(s, &s->base, diag);
+	if (status == GP_OK && s->has_asked)
+		status = explain(s, &s->asked, diag);
+	return status;
+}
+
+/* Events on standard output take the report's place. */
+static enum gp_status report(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	if (is_stdout(s->options->events) && !s->options->output)
+		return GP_OK;
+	status = gp_outlet_open_report(&s->report, s->options->output,
+				       is_text(s->options), diag);
+	if (status == GP_OK)
+		write_report(s, s->report.stream);
+	return status;
+}
+
+static enum gp_status run(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = read_traces(s, diag);
+
+	if (status == GP_OK) {
+		choose_rank(s);
+		status = make_plans(s, diag);
+	}
+	if (status == GP_OK)
+		status = open_events(s, diag);
+	if (status == GP_OK)
+		status = play(s, diag);
+	if (status == GP_OK && s->has_asked)
+		status = gp_estimating_make(&s->asked, s->trace, &s->estimates,
+					    diag);
+	gp_progress_end(&s->progress);
+	if (status == GP_OK)
+		status = explain_runs(s, diag);
+	if (status == GP_OK)
+		status = report(s, diag);
+	status = gp_outlet_close(&s->report, status, diag);
+	status = gp_outlet_close(&s->events, status, diag);
+	if (status == GP_OK)
+		status = write_timeline(s, diag);
+	if (status == GP_OK) {
+		status = gp_keep_verdict(s->has_asked ? &s->asked : &s->base,
+					 diag);
+		gp_diag_file(diag, s->path);
+	}
+	if (status == GP_OK)
+		status = gp_plan_memory(&s->asked, diag);
+	if (status == GP_OK && s->options->strict) {
+		status = gp_plan_verdict(&s->base, diag);
+		gp_diag_file(diag, s->path);
+	}
+	if (status == GP_OK && s->rank_status != GP_OK) {
+		*diag = s->rank_diag;
+		status = s->rank_status;
+	}
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s->ranks, diag);
+	return status;
+}
+
+enum gp_status gp_replay_command(const struct gp_options *options,
+				 struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options),
+	};
+	enum gp_status status = check(options, diag);
+
+	if (status == GP_OK)
+		status = gp_keep_make(&s.keep, options, diag);
+	if (status == GP_OK && options->device == GP_DEVICE_CUDA)
+		status = gp_cuda_runtime_open(options, &s.cuda, diag);
+	if (status == GP_OK)
+		status = run(&s, diag);
+	while (s.explained)
+		gp_explaining_release(&s.explaining[--s.explained]);
+	gp_keep_release(&s.keep);
+	free(s.estimates);
+	gp_plan_release(&s.asked);
+	gp_plan_release(&s.base);
+	gp_what_ifs_release(&s.what_ifs);
+	gp_cuda_close(s.cuda);
+	gp_rank_runs_release(&s.rank_runs);
+	gp_ranks_release(&s.ranks);
+	return status;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool suggest: the setting under which a trace fits. */
+#include "commands/command.h"
+#include "commands/outlet.h"
+#include "commands/progress.h"
+#include "commands/ranking.h"
+#include "commands/terminal.h"
+#include "commands/trace_file.h"
+#include "report/report.h"
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	struct gp_ranking ranking; /* release and capacity as asked for */
+	struct gp_studying studying;
+	struct gp_progress progress;
+	uint64_t checked, matched; /* recorded addresses */
+};
+
+static enum gp_status plan_as_asked(void *arg, struct gp_plan *plan,
+				    const struct gp_trace *trace,
+				    const struct gp_options *asked,
+				    struct gp_diag *diag)
+{
+	struct gp_options options = { .command = "suggest",
+				      .torch = asked->torch,
+				      .capacity = asked->capacity };
+
+	(void)arg;
+	return gp_plan_asked(plan, trace, &options, diag);
+}
+
+/* As far as it can be replayed as recorded: that it cannot is no failure. */
+static void replay_recorded(struct session *s, const struct gp_trace *trace)
+{
+	struct gp_diag ignored = { 0 };
+	struct gp_plan plan = { 0 };
+
+	if (gp_plan_recorded(&plan, trace, &ignored) == GP_OK)
+		gp_plan_play(&plan, NULL, &s->progress, &ignored);
+	for (size_t i = 0; plan.results && i < trace->device_count; i++) {
+		s->checked += plan.results[i].fidelity.checked;
+		s->matched += plan.results[i].fidelity.matched;
+	}
+	gp_plan_release(&plan);
+}
+
+static void write_report(const struct session *s, FILE *out)
+{
+	struct gp_report_style style = gp_terminal_style(s->options);
+	const struct gp_study *study = &s->studying.study;
+	const struct gp_ranks *ranks = &s->ranking.ranks;
+	const struct gp_plan *first = s->ranking.plans;
+	size_t worst = gp_verdict_worst(study->verdicts, study->case_count);
+	const struct gp_rank_class *class =
+		&ranks->classes[gp_ranks_class_of(ranks, worst)];
+	struct gp_suggest_report report = {
+		.path = class->paths[0],
+		.trace = class->trace,
+		.ranks = gp_ranking_ranks(&s->ranking),
+		.study = study,
+		.worst = worst,
+		.capacity_below =
+			ranks->count == 1 ? s->studying.capacity_below : 0,
+		.choice = first->has_choice ? &first->choice : NULL,
+		.checked = s->checked,
+		.matched = s->matched,
+	};
+
+	if (s->options->format == GP_FORMAT_JSON)
+		gp_report_suggest_json(&report, out);
+	else
+		gp_report_suggest_text(&report, &style, out);
+}
+
+static enum gp_status report(const struct session *s, struct gp_diag *diag)
+{
+	struct gp_output output;
+	enum gp_status status = gp_outlet_open_report(
+		&output, s->options->output,
+		s->options->format == GP_FORMAT_TEXT, diag);
+
+	if (status != GP_OK)
+		return status;
+	write_report(s, output.stream);
+	return gp_outlet_close(&output, status, diag);
+}
+
+enum gp_status gp_suggest_command(const struct gp_options *options,
+				  struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options),
+	};
+	const struct gp_ranking_config config = {
+		.options = options,
+		.read = gp_trace_file_read_requests,
+		.make = plan_as_asked,
+		.progress = &s.progress,
+	};
+	enum gp_status status = gp_studying_check("suggest", options, diag);
+
+	if (status == GP_OK)
+		status = gp_ranking_make(&s.ranking, &config, diag);
+	for (size_t i = 0; i < s.ranking.ranks.count && status == GP_OK; i++)
+		replay_recorded(&s, s.ranking.ranks.classes[i].trace);
+	if (status == GP_OK)
+		status = gp_ranking_study(&s.ranking, options, &s.studying,
+					  &s.progress, diag);
+	gp_progress_end(&s.progress);
+	if (status == GP_OK)
+		status = report(&s, diag);
+	if (status == GP_OK)
+		status = gp_rank_files_verdict(&s.ranking.ranks, diag);
+	gp_studying_release(&s.studying);
+	gp_ranking_release(&s.ranking);
+	return status;
+}

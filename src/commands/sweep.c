@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool sweep: many settings over the same traces, ranked. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text_sink.h"
+#include "commands/command.h"
+#include "commands/interrupt.h"
+#include "commands/outlet.h"
+#include "commands/plan.h"
+#include "commands/progress.h"
+#include "commands/rank_files.h"
+#include "commands/studying.h"
+#include "commands/sweep_all.h"
+#include "commands/sweep_grid.h"
+#include "commands/sweep_reasons.h"
+#include "commands/sweep_report.h"
+#include "commands/sweep_run.h"
+#include "commands/threads.h"
+#include "commands/trace_file.h"
+#include "study/sweep/crew.h"
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	struct gp_ranks ranks; /* a class is one trace of the sweep */
+	struct gp_shard shard;
+	const struct gp_prices *prices;
+	struct gp_prices *own_prices; /* from a file */
+	struct gp_progress progress;
+
+	/* One a class. */
+	struct gp_trace **traces; /* borrowed */
+	struct gp_plan *recorded;
+	struct gp_run *recorded_runs;
+	struct gp_report *reports;
+	struct gp_sweep_run *runs; /* of no combination yet */
+
+	struct gp_studying studying; /* what is advised, whatever the grid */
+	struct gp_grid grid;
+	struct gp_sweep_all all;
+	char **torch_libs; /* by combination; owned */
+	struct gp_book book;
+	bool keeps_bodies;
+	size_t threads;
+	struct gp_replay_cut cut; /* where runs end with --cut */
+	bool is_cut;		  /* it is known */
+
+	/* Of the trace that is swept. */
+	size_t trace;
+	size_t *pieces;	    /* combinations to run */
+	size_t total, done; /* runs of all traces */
+	atomic_bool has_failed;
+	enum gp_status status; /* of the first that failed */
+	struct gp_diag diag;
+};
+
+/* ---- traces ---- */
+
+static const char *path_of(const struct session *s, size_t t)
+{
+	return s->ranks.classes[t].paths[0];
+}
+
+/* Where no release replays as recorded, what the newest would have done. */
+static enum gp_status play_recorded(struct session *s, size_t t,
+				    struct gp_diag *diag)
+{
+	const struct gp_trace *trace = s->ranks.classes[t].trace;
+	struct gp_plan *plan = &s->recorded[t];
+	struct gp_options none = { .capacity = 0 };
+	enum gp_status status = gp_plan_recorded(plan, trace, diag);
+
+	if (status != GP_OK) {
+		*diag = (struct gp_diag){ 0 };
+		gp_plan_release(plan);
+		status = gp_plan_asked(plan, trace, &none, diag);
+	}
+	if (status == GP_OK)
+		status = gp_plan_play(plan, NULL, &s->progress, diag);
+	if (status != GP_OK)
+		gp_diag_file(diag, path_of(s, t));
+	return status;
+}
+
+/* ---- what is asked ---- */
+
+static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
+{
+	struct gp_book_setup setup = {
+		.grid = &s->grid,
+		.prices = s->prices,
+		.recorded = s->reports,
+		.study = &s->studying.study,
+		.cases = s->studying.cases,
+		.trace_count = s->ranks.count,
+		.ranks = s->ranks.files + s->ranks.unread_count > 1 ? &s->ranks
+								    : NULL,
+		.is_cut = s->options->cut,
+		.classes = s->all.classes,
+	};
+	struct gp_text_sink sink;
+	FILE *out = gp_text_sink_open(&sink);
+
+	gp_book_write_head(&setup, out);
+	return gp_book_begin(&s->book, gp_text_sink_close(&sink, out), diag);
+}
+
+/* The recorded runs, under the release and the capacity that are asked for. */
+static enum gp_status study(struct session *s, struct gp_diag *diag)
+{
+	struct gp_options options = *s->options;
+	struct gp_plan *plans = gp_mem_alloc(s->ranks.count, sizeof(*plans));
+	enum gp_status status = GP_OK;
+
+	options.alloc_conf = NULL;
+	options.engine = NULL;
+	for (size_t t = 0; t < s->ranks.count && status == GP_OK; t++)
+		status = gp_plan_asked(&plans[t], s->traces[t], &options, diag);
+	if (status == GP_OK)
+		status = gp_studying_of(&s->studying, plans, s->ranks.count,
+					s->options, &s->progress, diag);
+	for (size_t t = 0; t < s->ranks.count; t++)
+		gp_plan_release(&plans[t]);
+	free(plans);
+	return status;
+}
+
+static void describe(struct session *s, size_t t)
+{
+	s->recorded_runs[t] = gp_plan_run(&s->recorded[t]);
+	s->reports[t] = (struct gp_report){
+		.path = path_of(s, t),
+		.trace = s->traces[t],
+		.runs = &s->recorded_runs[t],
+		.run_count = 1,
+	};
+	s->runs[t] = (struct gp_sweep_run){
+		.path = path_of(s, t),
+		.trace = s->traces[t],
+		.recorded = &s->recorded[t],
+		.prices = s->prices,
+		.keeps_body = s->keeps_bodies,
+	};
+}
+
+static void note_recorded(struct session *s, size_t t)
+{
+	struct gp_rank_class *class = &s->ranks.classes[t];
+	const char *conf = s->recorded[t].conf;
+
+	class->release = s->recorded[t].settings.release;
+	class->conf = gp_mem_copy_text(conf, strlen(conf));
+}
+
+/* Grid and advice begin from what most were recorded under. */
+static void put_lead_first(struct session *s)
+{
+	size_t lead = gp_ranks_lead(&s->ranks);
+	struct gp_plan plan = s->recorded[lead];
+	struct gp_rank_class class = s->ranks.classes[lead];
+
+	s->recorded[lead] = s->recorded[0];
+	s->recorded[0] = plan;
+	s->ranks.classes[lead] = s->ranks.classes[0];
+	s->ranks.classes[0] = class;
+}
+
+static enum gp_status play_traces(struct session *s, struct gp_diag *diag)
+{
+	size_t count = s->ranks.count;
+	enum gp_status status = GP_OK;
+
+	s->traces = gp_mem_alloc(count, sizeof(*s->traces));
+	s->recorded = gp_mem_alloc(count, sizeof(*s->recorded));
+	s->recorded_runs = gp_mem_alloc(count, sizeof(*s->recorded_runs));
+	s->reports = gp_mem_alloc(count, sizeof(*s->reports));
+	s->runs = gp_mem_alloc(count, sizeof(*s->runs));
+	for (size_t t = 0; t < count && status == GP_OK; t++) {
+		status = play_recorded(s, t, diag);
+		if (status == GP_OK)
+			note_recorded(s, t);
+	}
+	if (status != GP_OK)
+		return status;
+	put_lead_first(s);
+	for (size_t t = 0; t < count; t++) {
+		s->traces[t] = s->ranks.classes[t].trace;
+		describe(s, t);
+	}
+	return GP_OK;
+}
+
+static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status =
+		gp_rank_files(s->options, gp_trace_file_read_requests,
+			      &s->progress, &s->ranks, diag);
+
+	return status == GP_OK ? play_traces(s, diag) : status;
+}
+
+static enum gp_status make_grid(struct session *s, struct gp_diag *diag)
+{
+	struct gp_sweep_base base = {
+		.conf = s->recorded[0].conf,
+		.release = s->recorded[0].settings.release,
+		.traces = s->traces,
+		.trace_count = s->ranks.count,
+	};
+
+	return gp_sweep_grid(s->options, &base, &s->grid, diag);
+}
+
+/* Every value of some settings, where that is asked for. */
+static enum gp_status try_all(struct session *s, struct gp_diag *diag)
+{
+	struct gp_sweep_all_config config = {
+		.options = s->options,
+		.runs = s->runs,
+		.trace_count = s->ranks.count,
+		.threads = s->threads,
+		.progress = &s->progress,
+		.stop = gp_interrupt_flag(),
+	};
+	enum gp_status status;
+
+	gp_interrupt_catch();
+	status = gp_sweep_all_run(&config, &s->grid, &s->all, diag);
+	if (status == GP_USAGE)
+		gp_diag_file(diag, "sweep");
+	s->status = s->all.status;
+	s->diag = s->all.diag;
+	return status;
+}
+
+/* The runs that are made go into the book. */
+static void take_runs(struct session *s)
+{
+	for (size_t i = 0; i < s->all.run_count; i++) {
+		s->book.runs[i] = s->all.runs[i];
+		s->all.runs[i] = (struct gp_book_run){ 0 };
+	}
+}
+
+static enum gp_status prepare(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = read_traces(s, diag);
+
+	if (status == GP_OK)
+		status = make_grid(s, diag);
+	if (status == GP_OK)
+		status = study(s, diag);
+	if (status != GP_OK)
+		return status;
+	gp_sweep_undecided(&s->grid, s->traces, s->ranks.count);
+	status = try_all(s, diag);
+	if (status != GP_OK)
+		return status;
+	s->torch_libs = gp_sweep_engines(&s->grid, s->options->torch_lib);
+	status = begin_book(s, diag);
+	if (status == GP_OK)
+		take_runs(s);
+	return status;
+}
+
+static enum gp_status resume(struct session *s, struct gp_diag *diag)
+{
+	const char *path = s->options->resume, *output = s->options->output;
+	struct gp_book before;
+	enum gp_status status;
+
+	if (!path || (output && !strcmp(path, output) && access(path, F_OK)))
+		return GP_OK;
+	status = gp_book_read(&before, path, diag);
+	if (status != GP_OK)
+		return status;
+	status = gp_book_join(&s->book, &before, diag);
+	if (status != GP_OK)
+		gp_diag_file(diag, path);
+	gp_book_release(&before);
+	return status;
+}
+
+/* ---- runs ---- */
+
+/* Of the trace that is swept. */
+static struct gp_sweep_run run_of(const struct session *s, size_t combination)
+{
+	struct gp_sweep_run run = s->runs[s->trace];
+
+	run.combination = &s->grid.items[combination];
+	run.torch_lib = s->torch_libs[combination];
+	run.cut = s->is_cut ? &s->cut : NULL;
+	return run;
+}
+
+/* On some thread: writes only its own run, or that one failed. */
+static void work(void *arg, size_t piece)
+{
+	struct session *s = arg;
+	size_t combination = s->pieces[piece];
+	struct gp_book_run *run =
+		&s->book.runs[combination * s->ranks.count + s->trace];
+	struct gp_sweep_run asked = run_of(s, combination);
+	struct gp_diag diag = { 0 };
+	enum gp_status status = gp_sweep_play(&asked, run, NULL, &diag);
+
+	if (status != GP_OK && !atomic_exchange(&s->has_failed, true)) {
+		s->status = status;
+		s->diag = diag;
+		gp_diag_file(&s->diag, asked.path);
+	}
+}
+
+/* ---- cutting short ---- */
+
+/* One trace of the combination that the others are held to. */
+static enum gp_status play_first(struct session *s, size_t first,
+				 struct gp_sweep_row *row, struct gp_diag *diag)
+{
+	struct gp_book_run *run =
+		&s->book.runs[first * s->ranks.count + s->trace];
+	struct gp_sweep_run asked = run_of(s, first);
+	struct gp_book_run played = { 0 };
+	enum gp_status status;
+
+	if (run->is_done) {
+		gp_row_join(row, &run->row, 0);
+		return GP_OK;
+	}
+	asked.keeps_body = false;
+	status = gp_sweep_play(&asked, &played, NULL, diag);
+	if (status == GP_OK)
+		*row = played.row;
+	return status;
+}
+
+/* What the first combination that is possible comes to, over all traces: who is
+ * worse than that at any moment cannot be best.  The order in which the others
+ * run changes nothing. */
+static enum gp_status find_cut(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	struct gp_sweep_row row = { 0 };
+	size_t first = 0;
+
+	while (first < s->grid.count && s->grid.items[first].reason)
+		first++;
+	if (!s->options->cut || first == s->grid.count)
+		return GP_OK;
+	for (s->trace = 0; s->trace < s->ranks.count && status == GP_OK;
+	     s->trace++) {
+		struct gp_sweep_row one = { 0 };
+
+		status = play_first(s, first, &one, diag);
+		if (status == GP_OK)
+			gp_row_join(&row, &one, 0);
+	}
+	s->cut.dropped = row.dropped;
+	/* Who serves more requests may reserve more. */
+	s->cut.reserved = row.dropped ? UINT64_MAX : row.reserved;
+	s->is_cut = status == GP_OK;
+	return status;
+}
+
+static void tell(void *arg, size_t piece)
+{
+	struct session *s = arg;
+
+	(void)piece;
+	s->done++;
+	gp_progress_count(&s->progress, s->done, s->total);
+}
+
+/* Each shard has every N-th run of the grid, so that none has all the slow
+ * ones. */
+static bool is_mine(const struct session *s, size_t combination, size_t trace)
+{
+	size_t run = combination * s->ranks.count + trace;
+
+	return !s->grid.items[combination].reason &&
+	       run % s->shard.count == s->shard.index - 1 &&
+	       !s->book.runs[run].is_done;
+}
+
+static size_t list_pieces(struct session *s, size_t trace)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->grid.count; i++)
+		if (is_mine(s, i, trace))
+			s->pieces[count++] = i;
+	return count;
+}
+
+static void sweep_trace(struct session *s, size_t trace)
+{
+	s->trace = trace;
+	gp_crew_run(&(struct gp_crew_config){
+		.threads = s->threads,
+		.count = list_pieces(s, trace),
+		.work = work,
+		.done = tell,
+		.arg = s,
+		.stop = gp_interrupt_flag(),
+	});
+}
+
+static void sweep(struct session *s)
+{
+	s->pieces = gp_mem_alloc(s->grid.count, sizeof(*s->pieces));
+	for (size_t t = 0; t < s->ranks.count; t++)
+		s->total += list_pieces(s, t);
+	gp_progress_restart(&s->progress);
+	for (size_t t = 0; t < s->ranks.count; t++)
+		if (!gp_interrupt_came())
+			sweep_trace(s, t);
+	gp_outlet_guard();
+}
+
+/* ---- the command ---- */
+
+static enum gp_status begin(struct session *s, struct gp_diag *diag)
+{
+	const struct gp_options *options = s->options;
+	enum gp_status status = gp_sweep_shard(options, &s->shard, diag);
+
+	if (status == GP_OK && options->shard && options->format &&
+	    options->format != GP_SWEEP_JSON) {
+		gp_diag_file(diag, "sweep");
+		gp_diag_hint(diag, "gpupool merge takes --format");
+		status = gp_diag_set(diag, GP_USAGE,
+				     "--shard writes a part, which is JSON");
+	}
+	if (status == GP_OK && options->cut && options->rank_by) {
+		gp_diag_file(diag, "sweep");
+		status = gp_diag_set(diag, GP_USAGE,
+				     "--cut goes by what is reserved, and so "
+				     "not with another --rank-by");
+	}
+	s->threads = options->jobs ? options->jobs : gp_threads_by_default();
+	s->prices = gp_prices_built_in();
+	if (status == GP_OK && options->prices) {
+		status = gp_prices_read(options->prices, &s->own_prices, diag);
+		s->prices = s->own_prices;
+	}
+	s->keeps_bodies = options->shard || options->format == GP_SWEEP_JSON;
+	return status;
+}
+
+/* What is finished, or failed, is kept, and the exit code says that not all is.
+ */
+static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
+{
+	if (s->status != GP_OK)
+		*diag = s->diag;
+	if (!gp_interrupt_came() ||
+	    (s->done >= s->total && s->all.classes.is_complete))
+		return s->status;
+	gp_diag_file(diag, "sweep");
+	if (s->all.classes.searched)
+		return gp_diag_set(diag, GP_SYSTEM,
+				   "interrupted, with values left that were "
+				   "not tried");
+	gp_diag_hint(diag, s->keeps_bodies
+				   ? "the report has those; --resume FILE "
+				     "goes on from there"
+				   : "the report has those; only one written "
+				     "by --format json can be resumed");
+	return gp_diag_set(diag, GP_SYSTEM, "interrupted after %zu of %zu runs",
+			   s->done, s->total);
+}
+
+static enum gp_status run(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = begin(s, diag);
+
+	if (status == GP_OK)
+		status = prepare(s, diag);
+	if (status == GP_OK)
+		status = resume(s, diag);
+	if (status == GP_OK)
+		status = find_cut(s, diag);
+	if (status == GP_OK)
+		sweep(s);
+	gp_progress_end(&s->progress);
+	if (status == GP_OK)
+		status = gp_sweep_report(&s->book, s->options,
+					 s->options->shard != NULL, diag);
+	if (status == GP_OK)
+		status = verdict(s, diag);
+	return status == GP_OK ? gp_rank_files_verdict(&s->ranks, diag)
+			       : status;
+}
+
+static void release(struct session *s)
+{
+	for (size_t t = 0; s->recorded && t < s->ranks.count; t++)
+		gp_plan_release(&s->recorded[t]);
+	for (size_t i = 0; s->torch_libs && i < s->grid.count; i++)
+		free(s->torch_libs[i]);
+	free(s->torch_libs);
+	free(s->pieces);
+	free(s->traces);
+	free(s->recorded);
+	free(s->recorded_runs);
+	free(s->reports);
+	free(s->runs);
+	gp_sweep_all_release(&s->all);
+	gp_book_release(&s->book);
+	gp_grid_release(&s->grid);
+	gp_studying_release(&s->studying);
+	gp_prices_destroy(s->own_prices);
+	gp_ranks_release(&s->ranks);
+}
+
+enum gp_status gp_sweep_command(const struct gp_options *options,
+				struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options),
+	};
+	enum gp_status status = run(&s, diag);
+
+	release(&s);
+	return status;
+}

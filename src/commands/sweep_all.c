@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* Sweeps over every value of a setting. */
+#include "commands/sweep_all.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "study/sweep/crew.h"
+
+/* Segments beyond are as unusual as they are many. */
+#define MOST_LARGE 1024 /* MiB */
+#define MOST_RUNS  2000 /* unless the options say */
+
+/* A combination of the other axes, and what of its values is left. */
+struct cell {
+	struct gp_combination *of;
+	struct gp_space *space; /* NULL: it is not possible */
+	bool is_done;		/* nothing is left, or a run failed */
+	bool is_complete;
+	uint64_t top_mb; /* where the highest class of max_split begins */
+	/* Its classes, and their runs by trace. */
+	struct gp_combination *made;
+	struct gp_book_run *runs;
+	size_t count, room, run_room;
+};
+
+/* One value of a cell: a run of each trace. */
+struct
+try {
+	struct cell *cell;
+	struct gp_combination combination;
+};
+
+/* A run. */
+struct piece {
+	struct gp_book_run kept;
+	struct gp_alike alike;
+	enum gp_status status;
+	struct gp_diag diag;
+};
+
+struct search {
+	const struct gp_sweep_all_config *config;
+	struct gp_sweep_all *all;
+	uint64_t most_runs; /* of traces */
+	struct cell *cells;
+	size_t cell_count;
+	/* Of this round; pieces are by try, then trace. */
+	struct try *tries;
+	size_t try_count;
+	struct piece *pieces;
+	bool has_failed;
+};
+
+/* ---- cells ---- */
+
+static enum gp_status open_cell(struct cell *cell, struct gp_combination *c,
+				struct gp_diag *diag)
+{
+	const struct gp_space_config space = {
+		.release = c->settings.release,
+		.conf = c->conf,
+		.searched = c->searched,
+		.large_most = MOST_LARGE,
+	};
+
+	*cell = (struct cell){ .of = c, .is_done = c->reason != NULL };
+	if (c->reason)
+		return GP_OK;
+	if (strcmp(c->engine->name, "caching") != 0)
+		return gp_diag_set(diag, GP_USAGE,
+				   "--set with all: the engine %s does not "
+				   "tell which values are alike",
+				   c->engine->name);
+	return gp_space_create(&space, &cell->space, diag);
+}
+
+static enum gp_status open_cells(struct search *s, const struct gp_grid *grid,
+				 struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	s->cells = gp_mem_alloc(grid->count, sizeof(*s->cells));
+	s->tries = gp_mem_alloc(grid->count, sizeof(*s->tries));
+	for (size_t i = 0; i < grid->count && status == GP_OK; i++) {
+		status = open_cell(&s->cells[i], &grid->items[i], diag);
+		s->cell_count = i + 1;
+		s->all->classes.searched |= grid->items[i].searched;
+	}
+	return status;
+}
+
+/* ---- a round: the next value of each cell ---- */
+
+static struct gp_combination combination_of(const struct gp_combination *of,
+					    const char *conf)
+{
+	struct gp_combination c = *of;
+	struct gp_diag ignored = { 0 };
+
+	c.conf = gp_mem_copy_text(conf, strlen(conf));
+	gp_settings_init(&c.settings, of->settings.release);
+	gp_settings_parse(&c.settings, conf, &ignored);
+	return c;
+}
+
+/* False: the runs that may be made do not go further. */
+static bool may_try(const struct search *s)
+{
+	const struct gp_sweep_all_config *config = s->config;
+	uint64_t runs =
+		s->all->classes.runs + (s->try_count + 1) * config->trace_count;
+
+	return runs <= s->most_runs && !atomic_load(config->stop) &&
+	       !s->has_failed;
+}
+
+static void begin_round(struct search *s)
+{
+	s->try_count = 0;
+	for (size_t i = 0; i < s->cell_count; i++) {
+		struct cell *cell = &s->cells[i];
+		const char *conf;
+
+		if (cell->is_done || !may_try(s))
+			continue;
+		conf = gp_space_next(cell->space);
+		cell->is_done = cell->is_complete = !conf;
+		if (conf)
+			s->tries[s->try_count++] =
+				(struct try){ cell,
+					      combination_of(cell->of, conf) };
+	}
+}
+
+/* On some thread: writes only its own piece. */
+static void work(void *arg, size_t index)
+{
+	struct search *s = arg;
+	size_t count = s->config->trace_count;
+	struct piece *piece = &s->pieces[index];
+	struct gp_sweep_run run = s->config->runs[index % count];
+
+	run.combination = &s->tries[index / count].combination;
+	piece->status =
+		gp_sweep_play(&run, &piece->kept, &piece->alike, &piece->diag);
+}
+
+static void tell(void *arg, size_t index)
+{
+	struct search *s = arg;
+
+	(void)index;
+	s->all->classes.runs++;
+	gp_progress_count(s->config->progress, s->all->classes.runs,
+			  s->most_runs);
+}
+
+static void note_failure(struct search *s, const struct piece *piece,
+			 const char *path)
+{
+	if (!s->has_failed) {
+		s->all->status = piece->status;
+		s->all->diag = piece->diag;
+		gp_diag_file(&s->all->diag, path);
+	}
+	s->has_failed = true;
+}
+
+static void keep_try(struct search *s, const struct try *t,
+		     const struct piece *pieces, const struct gp_box *box)
+{
+	struct cell *cell = t->cell;
+	size_t count = s->config->trace_count;
+
+	cell->made = gp_mem_grow(cell->made, &cell->room, cell->count + 1,
+				 sizeof(*cell->made));
+	cell->runs =
+		gp_mem_grow(cell->runs, &cell->run_room,
+			    (cell->count + 1) * count, sizeof(*cell->runs));
+	for (size_t i = 0; i < count; i++)
+		cell->runs[cell->count * count + i] = pieces[i].kept;
+	cell->made[cell->count] = t->combination;
+	cell->made[cell->count++].box = *box;
+}
+
+/* Not all of its traces were begun. */
+static void drop_try(struct search *s, struct try *t, struct piece *pieces)
+{
+	for (size_t i = 0; i < s->config->trace_count; i++)
+		free(pieces[i].kept.body);
+	free(t->combination.conf);
+	t->cell->is_done = true;
+}
+
+/* Takes off what the runs of all traces stand for.  One that failed stands for
+ * itself alone. */
+static void end_try(struct search *s, struct try *t, struct piece *pieces)
+{
+	struct gp_alike alike = pieces[0].alike;
+	struct cell *cell = t->cell;
+	struct gp_box box;
+
+	for (size_t i = 0; i < s->config->trace_count; i++) {
+		if (!pieces[i].kept.is_done) {
+			drop_try(s, t, pieces);
+			return;
+		}
+		alike = gp_alike_both(&alike, &pieces[i].alike);
+		if (pieces[i].status != GP_OK) {
+			note_failure(s, &pieces[i], s->config->runs[i].path);
+			cell->is_done = true;
+		}
+	}
+	if (cell->is_done)
+		alike = gp_alike_of(&t->combination.settings);
+	gp_space_take(cell->space, &alike, &box);
+	if (box.split_most_mb == GP_UNLIMITED &&
+	    (!cell->top_mb || box.split_least_mb < cell->top_mb))
+		cell->top_mb = box.split_least_mb;
+	keep_try(s, t, pieces, &box);
+}
+
+static void play_round(struct search *s)
+{
+	size_t count = s->config->trace_count;
+
+	s->pieces = gp_mem_alloc(s->try_count * count, sizeof(*s->pieces));
+	gp_crew_run(&(struct gp_crew_config){
+		.threads = s->config->threads,
+		.count = s->try_count * count,
+		.work = work,
+		.done = tell,
+		.arg = s,
+		.stop = s->config->stop,
+	});
+	for (size_t i = 0; i < s->try_count; i++)
+		end_try(s, &s->tries[i], s->pieces + i * count);
+	free(s->pieces);
+}
+
+/* ---- what came of it ---- */
+
+static void count_values(struct search *s)
+{
+	struct gp_classes *classes = &s->all->classes;
+	bool is_counted = true;
+
+	classes->is_complete = true;
+	for (size_t i = 0; i < s->cell_count; i++) {
+		const struct cell *cell = &s->cells[i];
+		uint64_t values;
+
+		if (!cell->space)
+			continue;
+		values = gp_space_values(cell->space, cell->top_mb);
+		classes->values += values;
+		is_counted &= values > 0;
+		classes->is_complete &= cell->is_complete;
+	}
+	if (!is_counted || !classes->is_complete)
+		classes->values = 0;
+}
+
+/* The runs of a combination go behind those that are there. */
+static void add(struct search *s, struct gp_grid *grid,
+		const struct gp_combination *c, const struct gp_book_run *runs)
+{
+	size_t count = s->config->trace_count;
+
+	if (runs)
+		memcpy(s->all->runs + s->all->run_count, runs,
+		       count * sizeof(*runs));
+	s->all->run_count += count;
+	grid->items[grid->count++] = *c;
+}
+
+/* Cells in the order of the grid, each with its classes as they were found;
+ * those that are not possible stay as they are. */
+static void fill_grid(struct search *s, struct gp_grid *grid)
+{
+	size_t total = 0, traces = s->config->trace_count;
+	struct gp_grid made = { 0 };
+
+	for (size_t i = 0; i < s->cell_count; i++)
+		total += s->cells[i].space ? s->cells[i].count : 1;
+	made.items = gp_mem_alloc(total + 1, sizeof(*made.items));
+	s->all->runs = gp_mem_alloc(total * traces + 1, sizeof(*s->all->runs));
+	for (size_t i = 0; i < s->cell_count; i++) {
+		const struct cell *cell = &s->cells[i];
+
+		if (!cell->space) {
+			add(s, &made, cell->of, NULL);
+			cell->of->conf = NULL;
+			cell->of->reason = NULL;
+		}
+		for (size_t k = 0; k < cell->count; k++)
+			add(s, &made, &cell->made[k], cell->runs + k * traces);
+	}
+	gp_grid_release(grid);
+	*grid = made;
+}
+
+static void release(struct search *s)
+{
+	for (size_t i = 0; i < s->cell_count; i++) {
+		gp_space_destroy(s->cells[i].space);
+		free(s->cells[i].made);
+		free(s->cells[i].runs);
+	}
+	free(s->cells);
+	free(s->tries);
+}
+
+/* ---- the whole ---- */
+
+/* What cannot go with runs of which each hangs on those before. */
+static enum gp_status refuse(const struct gp_options *options,
+			     struct gp_diag *diag)
+{
+	const char *flag = options->shard    ? "--shard"
+			   : options->resume ? "--resume"
+			   : options->cut    ? "--cut"
+					     : NULL;
+
+	if (!flag)
+		return GP_OK;
+	return gp_diag_set(diag, GP_USAGE,
+			   "with all values of a setting each whole run tells "
+			   "which is next, and so not with %s",
+			   flag);
+}
+
+static bool is_asked(const struct gp_grid *grid)
+{
+	for (size_t i = 0; i < grid->count; i++)
+		if (grid->items[i].searched)
+			return true;
+	return false;
+}
+
+enum gp_status gp_sweep_all_run(const struct gp_sweep_all_config *config,
+				struct gp_grid *grid, struct gp_sweep_all *all,
+				struct gp_diag *diag)
+{
+	uint64_t most = config->options->most_runs;
+	struct search s = { .config = config,
+			    .all = all,
+			    .most_runs = most ? most : MOST_RUNS };
+	enum gp_status status;
+
+	*all = (struct gp_sweep_all){ 0 };
+	if (!is_asked(grid))
+		return GP_OK;
+	status = refuse(config->options, diag);
+	if (status != GP_OK)
+		return status;
+	gp_progress_restart(config->progress);
+	status = open_cells(&s, grid, diag);
+	if (status == GP_OK) {
+		begin_round(&s);
+		while (s.try_count) {
+			play_round(&s);
+			begin_round(&s);
+		}
+		count_values(&s);
+		fill_grid(&s, grid);
+	}
+	release(&s);
+	return status;
+}
+
+void gp_sweep_all_release(struct gp_sweep_all *all)
+{
+	for (size_t i = 0; i < all->run_count; i++)
+		free(all->runs[i].body);
+	free(all->runs);
+	*all = (struct gp_sweep_all){ 0 };
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* From the options of a sweep to its grid. */
+#include "commands/sweep_grid.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpupool/study.h"
+
+struct lists {
+	char **confs; /* owned */
+	size_t conf_count, conf_room;
+	struct gp_axis *axes;
+	size_t axis_count, axis_room;
+	uint64_t largest; /* request; 0: no axis may take all values */
+};
+
+static void add_conf(struct lists *lists, const char *conf)
+{
+	lists->confs =
+		gp_mem_grow(lists->confs, &lists->conf_room,
+			    lists->conf_count + 1, sizeof(*lists->confs));
+	lists->confs[lists->conf_count++] =
+		gp_mem_copy_text(conf, strlen(conf));
+}
+
+static enum gp_status add_axis(struct lists *lists, const char *text,
+			       struct gp_diag *diag)
+{
+	struct gp_axis axis;
+	enum gp_status status =
+		gp_axis_parse(text, lists->largest, &axis, diag);
+
+	if (status != GP_OK)
+		return status;
+	lists->axes = gp_mem_grow(lists->axes, &lists->axis_room,
+				  lists->axis_count + 1, sizeof(axis));
+	lists->axes[lists->axis_count++] = axis;
+	return GP_OK;
+}
+
+/* The settings that are judged everywhere. */
+static void add_quick(struct lists *lists)
+{
+	size_t count;
+	const struct gp_candidate_conf *table = gp_candidate_table(&count);
+
+	for (size_t i = 0; i < count; i++)
+		add_conf(lists, table[i].conf);
+}
+
+static enum gp_status add_full(struct lists *lists, struct gp_diag *diag)
+{
+	static const char *const axes[] = {
+		"expandable_segments=none,True",
+		"max_split_size_mb=none,32..1024*2",
+		"garbage_collection_threshold=none,0.6,0.8",
+		"roundup_power2_divisions=none,4,8,16,[256:1,512:2,1024:4,>:8]",
+		"large_segment_size_mb=none,12,64",
+	};
+	enum gp_status status = GP_OK;
+
+	add_conf(lists, "");
+	for (size_t i = 0; i < sizeof(axes) / sizeof(*axes); i++)
+		if (status == GP_OK)
+			status = add_axis(lists, axes[i], diag);
+	return status;
+}
+
+static enum gp_status add_preset(struct lists *lists, const char *name,
+				 struct gp_diag *diag)
+{
+	if (!strcmp(name, "full"))
+		return add_full(lists, diag);
+	if (!strcmp(name, "quick")) {
+		add_quick(lists);
+		return GP_OK;
+	}
+	gp_diag_hint(diag, "there are quick and full");
+	return gp_diag_set(diag, GP_USAGE, "there is no preset %s", name);
+}
+
+/* One conf a line; # begins a remark. */
+static enum gp_status add_file(struct lists *lists, const char *path,
+			       struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	FILE *file = fopen(path, "r");
+	size_t room = 0;
+	char *line = NULL;
+
+	if (!file) {
+		gp_diag_file(diag, path);
+		return gp_diag_set(diag, gp_file_status(errno), "%s",
+				   strerror(errno));
+	}
+	while (getline(&line, &room, file) >= 0) {
+		char *start = line + strspn(line, " \t\r\n");
+		const char *conf;
+		size_t length;
+
+		if (!*start || *start == '#')
+			continue;
+		conf = gp_conf_pasted(start, &length);
+		start[(size_t)(conf - start) + length] = 0;
+		add_conf(lists, conf);
+	}
+	if (!feof(file)) {
+		gp_diag_file(diag, path);
+		status = gp_diag_set(diag, GP_SYSTEM, "cannot read it");
+	}
+	free(line);
+	fclose(file);
+	return status;
+}
+
+/* The recorded settings, unless anything says what to try. */
+static enum gp_status gather(struct lists *lists,
+			     const struct gp_options *options, const char *base,
+			     struct gp_diag *diag)
+{
+	const char *preset = options->preset;
+	enum gp_status status = GP_OK;
+
+	for (size_t i = 0; i < options->confs.count; i++)
+		add_conf(lists, options->confs.items[i]);
+	if (options->confs_file)
+		status = add_file(lists, options->confs_file, diag);
+	if (!preset && !lists->conf_count && !options->sets.count)
+		preset = "quick";
+	if (status == GP_OK && preset)
+		status = add_preset(lists, preset, diag);
+	if (!lists->conf_count)
+		add_conf(lists, base);
+	for (size_t i = 0; i < options->sets.count && status == GP_OK; i++)
+		status = add_axis(lists, options->sets.items[i], diag);
+	return status;
+}
+
+static enum gp_status make(const struct lists *lists,
+			   const struct gp_options *options, uint8_t release,
+			   struct gp_grid *grid, struct gp_diag *diag)
+{
+	size_t count;
+	struct gp_grid_config config = {
+		.confs = (const char *const *)lists->confs,
+		.conf_count = lists->conf_count,
+		.axes = lists->axes,
+		.axis_count = lists->axis_count,
+		.release = release,
+		.capacity = options->capacity,
+		.engine = options->engine ? gp_engine_find(options->engine)
+					  : gp_engine_table(&count),
+	};
+
+	if (!config.engine)
+		return gp_diag_set(diag, GP_USAGE, "there is no engine %s",
+				   options->engine);
+	if (config.engine->simulated)
+		return gp_diag_set(diag, GP_USAGE,
+				   "the engine %s cannot be ranked without a "
+				   "device: %s",
+				   options->engine, config.engine->simulated);
+	if (options->torch &&
+	    gp_release_parse(options->torch, &config.release, diag) != GP_OK)
+		return GP_USAGE;
+	return gp_grid_make(&config, grid, diag);
+}
+
+static void lists_release(struct lists *lists)
+{
+	for (size_t i = 0; i < lists->conf_count; i++)
+		free(lists->confs[i]);
+	for (size_t i = 0; i < lists->axis_count; i++)
+		gp_axis_release(&lists->axes[i]);
+	free(lists->confs);
+	free(lists->axes);
+}
+
+static uint64_t largest_of(const struct gp_trace *trace)
+{
+	uint64_t largest = 1;
+
+	for (size_t d = 0; d < trace->device_count; d++)
+		for (size_t i = 0; i < trace->devices[d].event_count; i++) {
+			const struct gp_event *e = &trace->devices[d].events[i];
+
+			if (e->kind == GP_ALLOC && e->size > largest)
+				largest = e->size;
+		}
+	return largest;
+}
+
+static uint64_t largest_request(const struct gp_sweep_base *base)
+{
+	uint64_t largest = 0;
+
+	for (size_t t = 0; t < base->trace_count; t++) {
+		uint64_t one = largest_of(base->traces[t]);
+
+		if (one > largest)
+			largest = one;
+	}
+	return largest;
+}
+
+enum gp_status gp_sweep_grid(const struct gp_options *options,
+			     const struct gp_sweep_base *base,
+			     struct gp_grid *grid, struct gp_diag *diag)
+{
+	struct lists lists = { .largest = largest_request(base) };
+	enum gp_status status = gather(&lists, options, base->conf, diag);
+
+	if (status == GP_OK)
+		status = make(&lists, options, base->release, grid, diag);
+	if (status == GP_USAGE)
+		gp_diag_file(diag, "sweep");
+	lists_release(&lists);
+	return status;
+}
+
+/* ---- headroom's ---- */
+
+/* A conf and what the settings' flags add to it. */
+static void add_joined(struct lists *lists, const char *conf, const char *knobs)
+{
+	size_t size = strlen(conf) + strlen(knobs) + 2;
+	char *both = gp_mem_alloc(size, 1);
+
+	snprintf(both, size, "%s%s%s", conf, *conf && *knobs ? "," : "", knobs);
+	add_conf(lists, both);
+	free(both);
+}
+
+static enum gp_status add_setting_axis(struct lists *lists, const char *text,
+				       struct gp_diag *diag)
+{
+	enum gp_status status = add_axis(lists, text, diag);
+	const char *name;
+
+	if (status != GP_OK)
+		return status;
+	name = lists->axes[lists->axis_count - 1].name;
+	if (strcmp(name, "capacity") != 0 && strcmp(name, "engine") != 0)
+		return GP_OK;
+	return gp_diag_set(diag, GP_USAGE,
+			   "--set %s: it takes a setting, or torch", name);
+}
+
+enum gp_status gp_headroom_grid(const struct gp_options *options,
+				const char *base, uint8_t release,
+				struct gp_grid *grid, struct gp_diag *diag)
+{
+	struct lists lists = { 0 };
+	struct gp_options only = { .torch = options->torch };
+	enum gp_status status = GP_OK;
+
+	for (size_t i = 0; i < options->confs.count; i++)
+		add_joined(&lists, options->confs.items[i],
+			   options->knobs ? options->knobs : "");
+	if (!lists.conf_count)
+		add_conf(&lists, base);
+	for (size_t i = 0; i < options->sets.count && status == GP_OK; i++)
+		status = add_setting_axis(&lists, options->sets.items[i], diag);
+	if (status == GP_OK)
+		status = make(&lists, &only, release, grid, diag);
+	if (status == GP_USAGE)
+		gp_diag_file(diag, "headroom");
+	lists_release(&lists);
+	return status;
+}
+
+/* ---- shards ---- */
+
+enum gp_status gp_sweep_shard(const struct gp_options *options,
+			      struct gp_shard *shard, struct gp_diag *diag)
+{
+	char end = 0;
+
+	*shard = (struct gp_shard){ 1, 1 };
+	if (!options->shard)
+		return GP_OK;
+	if (sscanf(options->shard, "%zu/%zu%c", &shard->index, &shard->count,
+		   &end) == 2 &&
+	    shard->index && shard->index <= shard->count)
+		return GP_OK;
+	gp_diag_file(diag, "sweep");
+	gp_diag_hint(diag, "for example --shard 1/3, 2/3 and 3/3");
+	return gp_diag_set(diag, GP_USAGE, "--shard %s: not a part of a whole",
+			   options->shard);
+}

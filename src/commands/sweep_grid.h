@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* From the options of a sweep to its grid. */
+#ifndef COMMANDS_SWEEP_GRID_H
+#define COMMANDS_SWEEP_GRID_H
+
+#include "commands/options.h"
+#include "study/sweep/sweep.h"
+
+/* What the traces have. */
+struct gp_sweep_base {
+	const char *conf; /* recorded, and so is the release */
+	uint8_t release;
+	struct gp_trace *const *traces;
+	size_t trace_count;
+};
+enum gp_status gp_sweep_grid(const struct gp_options *options,
+			     const struct gp_sweep_base *base,
+			     struct gp_grid *grid, struct gp_diag *diag);
+
+/* The same of headroom, whose settings' flags are added to each.  Its capacity
+ * is what is looked for, and its engine is the one. */
+enum gp_status gp_headroom_grid(const struct gp_options *options,
+				const char *base, uint8_t release,
+				struct gp_grid *grid, struct gp_diag *diag);
+
+/* --shard I/N, from 1; 1 of 1 when not given. */
+struct gp_shard {
+	size_t index, count;
+};
+enum gp_status gp_sweep_shard(const struct gp_options *options,
+			      struct gp_shard *shard, struct gp_diag *diag);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* A trace as a file of the user's. */
+#include "commands/trace_file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands/outlet.h"
+#include "trace/draft.h"
+#include "gpupool/input.h"
+
+/* ---- reading ---- */
+
+enum gp_status gp_trace_file_read(const char *path,
+				  struct gp_progress *progress,
+				  struct gp_trace **trace, struct gp_diag *diag)
+{
+	struct gp_input_config config = {
+		.path = path,
+		.most_bytes = progress->max_input,
+		.progress = gp_progress_read,
+		.progress_arg = progress,
+	};
+
+	return gp_input_read(&config, trace, diag);
+}
+
+static bool has_requests(const struct gp_trace *trace)
+{
+	for (uint32_t d = 0; d < trace->device_count; d++) {
+		const struct gp_device_trace *t = &trace->devices[d];
+
+		for (size_t i = 0; i < t->event_count; i++)
+			if (t->events[i].kind < GP_FIRST_OUTCOME &&
+			    t->events[i].kind != GP_MARK)
+				return true;
+	}
+	return false;
+}
+
+enum gp_status gp_trace_file_read_requests(const char *path,
+					   struct gp_progress *progress,
+					   struct gp_trace **trace,
+					   struct gp_diag *diag)
+{
+	enum gp_status status = gp_trace_file_read(path, progress, trace, diag);
+	bool is_empty;
+
+	if (status != GP_OK || has_requests(*trace))
+		return status;
+	is_empty = !(*trace)->device_count;
+	gp_trace_destroy(*trace);
+	*trace = NULL;
+	gp_diag_file(diag, path);
+	if (is_empty) {
+		gp_diag_hint(diag, "to record, call torch.cuda.memory."
+				   "_record_memory_history() before the work "
+				   "and _dump_snapshot(\"file.pickle\") after "
+				   "it");
+		return gp_diag_foreign(diag,
+				       "the file holds nothing: no segments "
+				       "and no requests");
+	}
+	gp_diag_hint(diag,
+		     "gpupool explain says what holds it; for requests, call "
+		     "torch.cuda.memory._record_memory_history() before the "
+		     "snapshot");
+	return gp_diag_foreign(diag,
+			       "the file has no requests to replay, only the "
+			       "state of the memory");
+}
+
+/* ---- the form of a file to be written ---- */
+
+static const struct {
+	const char *suffix;
+	enum gp_trace_format format;
+} formats[] = {
+	{ ".json", GP_TRACE_JSON },
+	{ ".jsonl", GP_TRACE_JSONL },
+	{ ".gpt", GP_TRACE_BINARY },
+	{ ".bin", GP_TRACE_BINARY },
+};
+
+static const struct {
+	const char *suffix;
+	enum gp_packing packing;
+} packings[] = {
+	{ ".gz", GP_PACK_GZIP },
+	{ ".zst", GP_PACK_ZSTD },
+};
+
+bool gp_path_ends(const char *text, size_t length, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return length >= n && !strncmp(text + length - n, suffix, n);
+}
+
+enum gp_packing gp_packing_of(const char *path, size_t *length)
+{
+	for (size_t i = 0; i < sizeof(packings) / sizeof(*packings); i++) {
+		if (!gp_path_ends(path, *length, packings[i].suffix))
+			continue;
+		*length -= strlen(packings[i].suffix);
+		return packings[i].packing;
+	}
+	return GP_PACK_NONE;
+}
+
+static enum gp_status by_name(const struct gp_options *options,
+			      const char *command, const char *path,
+			      struct gp_trace_form *form, struct gp_diag *diag)
+{
+	size_t length = strlen(path);
+
+	form->packing = gp_packing_of(path, &length);
+	form->is_anonymous = options->anonymous;
+	form->format = GP_TRACE_JSON;
+	if (options->to != GP_TO_BY_NAME) {
+		form->format = (enum gp_trace_format)options->to;
+		return GP_OK;
+	}
+	if (!strcmp(path, "-"))
+		return GP_OK;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		if (!gp_path_ends(path, length, formats[i].suffix))
+			continue;
+		form->format = formats[i].format;
+		return GP_OK;
+	}
+	gp_diag_file(diag, command);
+	gp_diag_hint(diag, "give --format json, jsonl or binary");
+	return gp_diag_set(diag, GP_USAGE, "the name %s does not say a format",
+			   path);
+}
+
+/* Nobody wants that on a screen. */
+static enum gp_status check_terminal(const char *command, const char *path,
+				     const struct gp_trace_form *form,
+				     struct gp_diag *diag)
+{
+	if (strcmp(path, "-") != 0 || form->format != GP_TRACE_BINARY ||
+	    !isatty(STDOUT_FILENO))
+		return GP_OK;
+	gp_diag_file(diag, command);
+	gp_diag_hint(diag, "name a file, or a pipe");
+	return gp_diag_set(diag, GP_USAGE,
+			   "the binary form is not for a terminal");
+}
+
+enum gp_status gp_trace_form_of(const struct gp_options *options,
+				const char *command, const char *path,
+				struct gp_trace_form *form,
+				struct gp_diag *diag)
+{
+	enum gp_status status = by_name(options, command, path, form, diag);
+
+	if (status == GP_OK)
+		status = check_terminal(command, path, form, diag);
+	return status;
+}
+
+/* ---- writing ---- */
+
+static enum gp_status write_packed(const struct gp_trace *trace,
+				   const struct gp_trace_form *form,
+				   FILE *under, struct gp_diag *diag)
+{
+	FILE *out = gp_pack_open(under, form->packing);
+	enum gp_status status;
+
+	if (!out)
+		return gp_diag_set(diag, GP_SYSTEM, "it cannot be packed");
+	status = gp_trace_write(trace, form->format, out, diag);
+	if (fclose(out) && status == GP_OK)
+		status = gp_diag_set(diag, GP_SYSTEM,
+				     "it cannot be written packed");
+	return status;
+}
+
+static enum gp_status write_named(const struct gp_trace *trace,
+				  const struct gp_trace_form *form,
+				  const char *path, struct gp_diag *diag)
+{
+	struct gp_output output;
+	enum gp_status status = gp_outlet_open(&output, path, diag);
+
+	if (status != GP_OK)
+		return status;
+	if (form->packing == GP_PACK_NONE)
+		status = gp_trace_write(trace, form->format, output.stream,
+					diag);
+	else
+		status = write_packed(trace, form, output.stream, diag);
+	if (status != GP_OK)
+		gp_diag_file(diag, path);
+	return gp_outlet_close(&output, status, diag);
+}
+
+enum gp_status gp_trace_file_write(const struct gp_trace *trace,
+				   const struct gp_trace_form *form,
+				   const char *path, struct gp_diag *diag)
+{
+	struct gp_trace *anonymous;
+	enum gp_status status;
+
+	if (!form->is_anonymous)
+		return write_named(trace, form, path, diag);
+	anonymous = gp_trace_anonymous(trace);
+	status = write_named(anonymous, form, path, diag);
+	gp_trace_destroy(anonymous);
+	return status;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace as a file of the user's: reading it with progress, which form its
+ * name asks for, and writing it whole or not at all.
+ */
+#ifndef COMMANDS_TRACE_FILE_H
+#define COMMANDS_TRACE_FILE_H
+
+#include "commands/options.h"
+#include "commands/pack.h"
+#include "commands/progress.h"
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+#include "gpupool/write.h"
+
+/* The caller destroys the trace. */
+enum gp_status gp_trace_file_read(const char *path,
+				  struct gp_progress *progress,
+				  struct gp_trace **trace,
+				  struct gp_diag *diag);
+/* For questions that only requests can answer: a snapshot without history is
+ * GP_INPUT. */
+enum gp_status gp_trace_file_read_requests(const char *path,
+					   struct gp_progress *progress,
+					   struct gp_trace **trace,
+					   struct gp_diag *diag);
+
+struct gp_trace_form {
+	enum gp_trace_format format;
+	enum gp_packing packing;
+	bool is_anonymous; /* see gp_trace_anonymous */
+};
+
+/* By --format where given, else by the name; "-" is JSON.  The binary form does
+ * not go to a terminal.  GP_USAGE names the command. */
+enum gp_status gp_trace_form_of(const struct gp_options *options,
+				const char *command, const char *path,
+				struct gp_trace_form *form,
+				struct gp_diag *diag);
+
+/* Cuts the suffix of a packing off the length of a path. */
+enum gp_packing gp_packing_of(const char *path, size_t *length);
+
+/* Whether the first length bytes of a path end so. */
+bool gp_path_ends(const char *path, size_t length, const char *suffix);
+
+enum gp_status gp_trace_file_write(const struct gp_trace *trace,
+				   const struct gp_trace_form *form,
+				   const char *path, struct gp_diag *diag);
+
+#endif

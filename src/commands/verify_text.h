@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What gpupool verify says, for a person. */
+#ifndef COMMANDS_VERIFY_TEXT_H
+#define COMMANDS_VERIFY_TEXT_H
+
+#include <stdio.h>
+
+#include "gpupool/trace.h"
+#include "replay/verify/verify.h"
+
+struct gp_verify_told {
+	const struct gp_trace *trace;
+	uint32_t device;
+	const struct gp_verify_result *result;
+	/* PyTorch 2.ran was run where 2.asked was asked for, which decides
+	 * alike. */
+	uint8_t asked, ran;
+	bool is_torch, is_on_device; /* what the second run was */
+	bool is_checked;	     /* its memory */
+	bool is_stand_in;	     /* nothing is behind that device */
+};
+
+/* One device's result: "equal", or the first difference. */
+void gp_verify_text(const struct gp_verify_told *told, FILE *out);
+
+/* The same in a line of a table of traces, whose column of names is that wide;
+ * and the line above it. */
+void gp_verify_head(int width, FILE *out);
+void gp_verify_line(const char *name, int width,
+		    const struct gp_verify_told *told, FILE *out);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading traces: which format it is, by its first bytes. */
+#include "gpupool/input.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpupool/write.h"
+#include "formats/json.h"
+#include "formats/pickle.h"
+#include "formats/rmm.h"
+#include "formats/source.h"
+
+typedef enum gp_status read_format(struct gp_source *source,
+				   struct gp_trace **trace,
+				   struct gp_diag *diag);
+
+/* What mapping needs is a file: packed or piped bytes go through one that has
+ * no name. */
+static enum gp_status read_unmapped(struct gp_source *source,
+				    struct gp_trace **trace,
+				    struct gp_diag *diag)
+{
+	FILE *file = tmpfile();
+	enum gp_status status;
+	uint64_t size = 0;
+
+	if (!file)
+		goto failed;
+	do {
+		size_t n = (size_t)(source->end - source->at);
+
+		if (fwrite(source->at, 1, n, file) != n)
+			goto failed;
+		source->at = source->end;
+		size += n;
+	} while (gp_source_more(source));
+	if (fflush(file))
+		goto failed;
+	status = source->status;
+	if (status == GP_OK)
+		status = gp_trace_map(fileno(file), size, trace, diag);
+	fclose(file);
+	return status;
+failed:
+	status = gp_diag_set(diag, GP_SYSTEM,
+			     "cannot unpack it to a temporary file: %s",
+			     strerror(errno));
+	if (file)
+		fclose(file);
+	return status;
+}
+
+static enum gp_status read_binary(struct gp_source *source,
+				  struct gp_trace **trace, struct gp_diag *diag)
+{
+	uint64_t size;
+	int fd = gp_source_fd(source, &size);
+
+	if (fd < 0)
+		return read_unmapped(source, trace, diag);
+	return gp_trace_map(fd, size, trace, diag);
+}
+
+static bool is_pickle(const unsigned char *at, size_t n)
+{
+	return n >= 2 && at[0] == 0x80 && at[1] >= GP_PICKLE_FIRST_PROTOCOL &&
+	       at[1] <= GP_PICKLE_LAST_PROTOCOL;
+}
+
+static bool is_binary(const unsigned char *at, size_t n)
+{
+	size_t length = strlen(GP_BINARY_MAGIC);
+
+	return n >= length && !memcmp(at, GP_BINARY_MAGIC, length);
+}
+
+static bool is_json(const unsigned char *at, size_t n)
+{
+	static const unsigned char bom[] = { 0xef, 0xbb, 0xbf };
+
+	if (n >= sizeof(bom) && !memcmp(at, bom, sizeof(bom))) {
+		at += sizeof(bom);
+		n -= sizeof(bom);
+	}
+	while (n && isspace(*at)) {
+		at++;
+		n--;
+	}
+	return n && (*at == '{' || *at == '[');
+}
+
+static bool is_rmm(const unsigned char *at, size_t n)
+{
+	size_t length = strlen(GP_RMM_HEADER);
+
+	return n >= length && !memcmp(at, GP_RMM_HEADER, length);
+}
+
+static const struct format {
+	bool (*is_it)(const unsigned char *at, size_t n);
+	read_format *read;
+} formats[] = {
+	{ is_pickle, gp_pickle_read },
+	{ is_binary, read_binary },
+	{ is_json, gp_json_read },
+	{ is_rmm, gp_rmm_read },
+};
+
+static bool is_zip(const unsigned char *at, size_t n)
+{
+	return n >= 4 && !memcmp(at, "PK\003\004", 4);
+}
+
+static enum gp_status fail_unknown(const unsigned char *at, size_t n,
+				   struct gp_diag *diag)
+{
+	if (is_zip(at, n)) {
+		gp_diag_hint(diag, "torch.cuda.memory._dump_snapshot("
+				   "\"file.pickle\") writes a memory snapshot");
+		return gp_diag_foreign(diag,
+				       "it is a zip file, such as a checkpoint "
+				       "that torch.save wrote, and no trace");
+	}
+	gp_diag_hint(diag, "PyTorch memory snapshots (pickle of protocol 2 to "
+			   "5, or JSON), gpupool-trace (JSON, JSON Lines or "
+			   "binary), torch.profiler's traces with memory "
+			   "events and RMM's logs are understood, also packed "
+			   "with gzip or zstd");
+	return gp_diag_foreign(diag, n ? "its format is not recognised"
+				       : "it is empty");
+}
+
+enum gp_status gp_input_read(const struct gp_input_config *config,
+			     struct gp_trace **trace, struct gp_diag *diag)
+{
+	struct gp_source source;
+	enum gp_status status = gp_source_open(&source, config, diag);
+	read_format *read = NULL;
+	size_t n, i;
+
+	if (status != GP_OK)
+		return status;
+	n = (size_t)(source.end - source.at);
+	for (i = 0; i < sizeof(formats) / sizeof(*formats) && !read; i++)
+		if (formats[i].is_it(source.at, n))
+			read = formats[i].read;
+	status = read ? read(&source, trace, diag)
+		      : fail_unknown(source.at, n, diag);
+	gp_source_close(&source);
+	return status;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Plain values, read where they stand: whole numbers below 10^19, texts of
+ * ASCII without escapes, true, false, pairs of numbers.  Anything else is left
+ * to jansson.
+ *
+ * Behind the window of a source lie zeros, at which every step ends.  A number
+ * that ends there may go on: what follows it has to be looked at.
+ */
+#ifndef FORMATS_JSON_PLAIN_H
+#define FORMATS_JSON_PLAIN_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "gpupool/trace.h"
+
+/* Where the reading stands. */
+struct gp_plain {
+	const unsigned char *at;
+	uint64_t lines; /* line breaks passed */
+};
+
+struct gp_plain_text {
+	const char *bytes;
+	size_t length;
+};
+
+/* The next character that is not space. */
+static inline unsigned char gp_plain_next(struct gp_plain *p)
+{
+	while (*p->at == ' ' || *p->at == '\n' || *p->at == '\t' ||
+	       *p->at == '\r')
+		p->lines += *p->at++ == '\n';
+	return *p->at;
+}
+
+/* Over that character, if it comes next. */
+static inline bool gp_plain_step(struct gp_plain *p, unsigned char expected)
+{
+	if (*p->at != expected && gp_plain_next(p) != expected)
+		return false;
+	p->at++;
+	return true;
+}
+
+/* Eight digits at once, two by two and so on; false where there are fewer. */
+static inline bool gp_plain_eight_digits(const unsigned char *at, uint64_t *to)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+	v = le64toh(v) - UINT64_C(0x3030303030303030);
+	if ((v | (v + UINT64_C(0x7676767676767676))) &
+	    UINT64_C(0x8080808080808080))
+		return false;
+	v = (v * 10 + (v >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+	v = (v * 100 + (v >> 16)) & UINT64_C(0x0000ffff0000ffff);
+	*to = *to * 100000000 + (uint32_t)(v * 10000 + (v >> 32));
+	return true;
+}
+
+/* 19 digits at the most, which no overflow comes of. */
+static inline bool gp_plain_number(struct gp_plain *p, uint64_t *to)
+{
+	const unsigned char *from = p->at;
+	uint64_t number = 0;
+
+	while (p->at - from < 16 && gp_plain_eight_digits(p->at, &number))
+		p->at += 8;
+	while (*p->at >= '0' && *p->at <= '9')
+		number = number * 10 + (*p->at++ - '0');
+	*to = number;
+	return p->at > from && p->at - from < 20 &&
+	       (*from != '0' || p->at == from + 1);
+}
+
+static inline bool gp_plain_string(struct gp_plain *p, struct gp_plain_text *to)
+{
+	const unsigned char *from = p->at + 1;
+
+	if (*p->at != '"')
+		return false;
+	for (p->at++; *p->at != '"'; p->at++)
+		if (*p->at < ' ' || *p->at > '~' || *p->at == '\\')
+			return false;
+	*to = (struct gp_plain_text){ (const char *)from,
+				      (size_t)(p->at++ - from) };
+	return true;
+}
+
+static inline bool gp_plain_pair(struct gp_plain *p, struct gp_pool_id *to)
+{
+	if (!gp_plain_step(p, '['))
+		return false;
+	gp_plain_next(p);
+	if (!gp_plain_number(p, &to->first) || !gp_plain_step(p, ','))
+		return false;
+	gp_plain_next(p);
+	return gp_plain_number(p, &to->second) && gp_plain_step(p, ']');
+}
+
+static inline bool gp_plain_flag(struct gp_plain *p, bool *to)
+{
+	*to = !memcmp(p->at, "true", 4);
+	if (!*to && memcmp(p->at, "false", 5) != 0)
+		return false;
+	p->at += *to ? 4 : 5;
+	return true;
+}
+
+static inline bool gp_plain_is(struct gp_plain_text text, const char *other)
+{
+	size_t i;
+
+	for (i = 0; i < text.length; i++)
+		if (text.bytes[i] != other[i])
+			return false;
+	return !other[i];
+}
+
+#endif

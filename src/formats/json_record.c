@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* Entries, segments, blocks and annotations of a snapshot in JSON. */
+#include "formats/json_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "formats/json_value.h"
+
+uint32_t gp_json_pair(struct gp_json_snapshot *s, struct gp_pool_id id)
+{
+	size_t known = s->pair_of.count;
+	uint32_t number = gp_intern(&s->pair_of, (const char *)&id, sizeof(id));
+
+	if (number < known)
+		return number;
+	s->delivery.pairs = gp_mem_grow(s->delivery.pairs, &s->pair_room,
+					known + 1, sizeof(*s->delivery.pairs));
+	s->delivery.pairs[number] = (struct gp_snapshot_pair){ id, GP_NO_POOL };
+	return number;
+}
+
+/* ---- values: each adds the key's bit to *bad when it is none of its kind */
+
+static enum gp_word find_word(struct gp_plain_text text, enum gp_word first,
+			      enum gp_word last)
+{
+	unsigned word;
+
+	for (word = first; word <= last; word++)
+		if (gp_plain_is(text, gp_word_texts[word]))
+			return (enum gp_word)word;
+	return GP_WORDS;
+}
+
+static void take_number(const struct gp_json_scalar *value, enum gp_word key,
+			uint64_t *to, uint64_t *bad)
+{
+	if (value->kind == GP_JSON_NUMBER)
+		*to = value->number;
+	else
+		*bad |= GP_WORD_BIT(key);
+}
+
+/* A handle may have its top bit set, and PyTorch writes it signed. */
+static void take_stream(const struct gp_json_scalar *value, uint64_t *to,
+			uint64_t *bad)
+{
+	if (json_is_integer(value->json))
+		*to = (uint64_t)json_integer_value(value->json);
+	else
+		take_number(value, GP_WORD_STREAM, to, bad);
+}
+
+static void take_pair(struct gp_json_snapshot *s,
+		      const struct gp_json_scalar *value, enum gp_word key,
+		      uint32_t *to, uint64_t *bad)
+{
+	if (value->kind == GP_JSON_PAIR)
+		*to = gp_json_pair(s, value->pair);
+	else
+		*bad |= GP_WORD_BIT(key);
+}
+
+static uint8_t word_of(const struct gp_json_scalar *value, enum gp_word first,
+		       enum gp_word last)
+{
+	if (value->kind != GP_JSON_TEXT)
+		return GP_WORDS;
+	return (uint8_t)find_word(value->text, first, last);
+}
+
+static void take_word(const struct gp_json_scalar *value, enum gp_word key,
+		      enum gp_word first, enum gp_word last, uint8_t *to,
+		      uint64_t *bad)
+{
+	*to = word_of(value, first, last);
+	if (*to == GP_WORDS)
+		*bad |= GP_WORD_BIT(key);
+}
+
+/* ---- objects, key by key ---- */
+
+typedef void set_key(struct gp_json_snapshot *s, void *record,
+		     enum gp_word key);
+
+/* Reads an object whose walk has come to its first key. */
+static void read_keys(struct gp_json_snapshot *s, struct gp_json_walk *walk,
+		      char *key, set_key *set, void *record)
+{
+	do {
+		enum gp_word word =
+			find_word((struct gp_plain_text){ key, strlen(key) }, 0,
+				  GP_WORD_KEYS - 1);
+
+		if (word == GP_WORDS)
+			gp_json_skip(s->scan);
+		else
+			set(s, record, word);
+	} while (gp_json_next_key(s->scan, walk, key));
+}
+
+static void read_object(struct gp_json_snapshot *s, set_key *set, void *record)
+{
+	char key[GP_JSON_KEY_ROOM];
+	struct gp_json_walk walk;
+
+	if (gp_json_enter(s->scan, '{', &walk) &&
+	    gp_json_next_key(s->scan, &walk, key))
+		read_keys(s, &walk, key, set, record);
+}
+
+/* ---- entries ---- */
+
+static void set_entry(struct gp_json_snapshot *s, void *record,
+		      enum gp_word key)
+{
+	struct gp_snapshot_entry *entry = record;
+	uint64_t bad = 0;
+	struct gp_json_scalar value;
+
+	entry->keys |= (uint16_t)GP_WORD_BIT(key);
+	if (key == GP_WORD_FRAMES) {
+		entry->site = gp_json_frames(s);
+		return;
+	}
+	gp_json_scalar(s->scan, &value);
+	switch ((unsigned)key) {
+	case GP_WORD_ACTION:
+		entry->action =
+			word_of(&value, GP_WORD_ALLOC, GP_WORD_ANNOTATE);
+		break;
+	case GP_WORD_ADDR:
+	case GP_WORD_DEVICE_FREE:
+		take_number(&value, key, &entry->addr, &bad);
+		break;
+	case GP_WORD_SIZE: take_number(&value, key, &entry->size, &bad); break;
+	case GP_WORD_STREAM: take_stream(&value, &entry->stream, &bad); break;
+	case GP_WORD_TIME_US:
+		take_number(&value, key, &entry->time_us, &bad);
+		break;
+	case GP_WORD_POOL_ID:
+		take_pair(s, &value, key, &entry->pair, &bad);
+		break;
+	default: break;
+	}
+	entry->bad |= (uint16_t)bad;
+	json_decref(value.json);
+}
+
+static void deliver_entry(struct gp_json_snapshot *s, uint64_t ordinal,
+			  const struct gp_snapshot_entry *entry, size_t number)
+{
+	if (!s->scan->status)
+		s->scan->status = gp_snapshot_deliver_entries(
+			&s->delivery, ordinal, entry, 1, number);
+}
+
+static const struct gp_snapshot_entry no_entry = { .site = GP_NO_SITE,
+						   .action = GP_WORDS };
+
+void gp_json_entry(struct gp_json_snapshot *s, uint64_t ordinal, size_t number)
+{
+	struct gp_snapshot_entry entry = no_entry;
+
+	read_object(s, set_entry, &entry);
+	deliver_entry(s, ordinal, &entry, number);
+}
+
+/* ---- blocks ---- */
+
+/* 2.0: the newest allocation comes first. */
+static uint32_t history_site(struct gp_json_snapshot *s, const json_t *value)
+{
+	const json_t *frames =
+		json_object_get(json_array_get(value, 0), "frames");
+
+	return frames ? gp_json_frames_of(s, frames) : GP_NO_SITE;
+}
+
+static void set_block(struct gp_json_snapshot *s, void *record,
+		      enum gp_word key)
+{
+	struct gp_snapshot_block *block = record;
+	struct gp_json_scalar value;
+
+	block->keys |= GP_WORD_BIT(key);
+	if (key == GP_WORD_FRAMES) {
+		block->site = gp_json_frames(s);
+		return;
+	}
+	gp_json_scalar(s->scan, &value);
+	switch ((unsigned)key) {
+	case GP_WORD_ADDRESS:
+		take_number(&value, key, &block->addr, &block->bad);
+		break;
+	case GP_WORD_SIZE:
+		take_number(&value, key, &block->size, &block->bad);
+		break;
+	case GP_WORD_REQUESTED_SIZE:
+		take_number(&value, key, &block->requested, &block->bad);
+		break;
+	case GP_WORD_STATE:
+		take_word(&value, key, GP_WORD_ACTIVE_ALLOCATED,
+			  GP_WORD_INACTIVE, &block->state, &block->bad);
+		break;
+	case GP_WORD_HISTORY: block->site = history_site(s, value.json); break;
+	default: break;
+	}
+	json_decref(value.json);
+}
+
+/* ---- segments ---- */
+
+/* Blocks may come before the keys that a segment cannot do without. */
+struct segment {
+	struct gp_snapshot_segment record;
+	struct gp_snapshot_block *blocks;
+	size_t block_count, block_room;
+};
+
+static void read_blocks(struct gp_json_snapshot *s, struct segment *segment)
+{
+	struct gp_json_walk walk;
+
+	if (!gp_json_enter(s->scan, '[', &walk))
+		return;
+	while (gp_json_next(s->scan, &walk)) {
+		struct gp_snapshot_block block = { .site = GP_NO_SITE };
+
+		read_object(s, set_block, &block);
+		segment->blocks =
+			gp_mem_grow(segment->blocks, &segment->block_room,
+				    segment->block_count + 1, sizeof(block));
+		segment->blocks[segment->block_count++] = block;
+	}
+}
+
+static void set_segment(struct gp_json_snapshot *s, void *record,
+			enum gp_word key)
+{
+	struct segment *segment = record;
+	struct gp_snapshot_segment *r = &segment->record;
+	struct gp_json_scalar value;
+
+	r->keys |= GP_WORD_BIT(key);
+	if (key == GP_WORD_FRAMES) {
+		r->site = gp_json_frames(s);
+		return;
+	}
+	if (key == GP_WORD_BLOCKS) {
+		read_blocks(s, segment);
+		return;
+	}
+	gp_json_scalar(s->scan, &value);
+	switch ((unsigned)key) {
+	case GP_WORD_DEVICE:
+		take_number(&value, key, &r->device, &r->bad);
+		break;
+	case GP_WORD_ADDRESS:
+		take_number(&value, key, &r->addr, &r->bad);
+		break;
+	case GP_WORD_TOTAL_SIZE:
+		take_number(&value, key, &r->size, &r->bad);
+		break;
+	case GP_WORD_STREAM: take_stream(&value, &r->stream, &r->bad); break;
+	case GP_WORD_SEGMENT_POOL_ID:
+		take_pair(s, &value, key, &r->pair, &r->bad);
+		break;
+	case GP_WORD_SEGMENT_TYPE:
+		take_word(&value, key, GP_WORD_SMALL, GP_WORD_LARGE, &r->type,
+			  &r->bad);
+		break;
+	case GP_WORD_IS_EXPANDABLE:
+		r->is_expandable = value.kind == GP_JSON_TRUE;
+		break;
+	default: break;
+	}
+	json_decref(value.json);
+}
+
+static void deliver_segment(struct gp_json_snapshot *s,
+			    const struct segment *segment, size_t number)
+{
+	if (!s->scan->status)
+		s->scan->status = gp_snapshot_deliver_segment(
+			&s->delivery, &segment->record, number);
+	if (!s->scan->status)
+		s->scan->status = gp_snapshot_deliver_blocks(
+			&s->delivery, segment->blocks, segment->block_count,
+			number, 0);
+}
+
+static const struct segment no_segment = {
+	.record = { .site = GP_NO_SITE, .blocks = GP_NO_LIST },
+};
+
+void gp_json_segment(struct gp_json_snapshot *s, size_t number)
+{
+	struct segment segment = no_segment;
+
+	read_object(s, set_segment, &segment);
+	deliver_segment(s, &segment, number);
+	free(segment.blocks);
+}
+
+/* PyTorch writes an entry's action first. */
+void gp_json_entry_or_segment(struct gp_json_snapshot *s, size_t number)
+{
+	struct gp_snapshot_entry entry = no_entry;
+	struct segment segment = no_segment;
+	char key[GP_JSON_KEY_ROOM];
+	struct gp_json_walk walk;
+
+	if (!gp_json_enter(s->scan, '{', &walk) ||
+	    !gp_json_next_key(s->scan, &walk, key))
+		return;
+	if (!strcmp(key, gp_word_texts[GP_WORD_ACTION])) {
+		read_keys(s, &walk, key, set_entry, &entry);
+		deliver_entry(s, 0, &entry, number);
+	} else {
+		read_keys(s, &walk, key, set_segment, &segment);
+		deliver_segment(s, &segment, number);
+		free(segment.blocks);
+	}
+}
+
+/* ---- annotations ---- */
+
+struct annotation {
+	struct gp_snapshot_annotation record;
+	json_t *name;
+};
+
+static void set_annotation(struct gp_json_snapshot *s, void *record,
+			   enum gp_word key)
+{
+	struct annotation *a = record;
+	struct gp_snapshot_annotation *r = &a->record;
+	struct gp_json_scalar value;
+
+	gp_json_scalar_of(gp_json_value(s->scan), &value);
+	r->keys |= GP_WORD_BIT(key);
+	switch ((unsigned)key) {
+	case GP_WORD_DEVICE:
+		take_number(&value, key, &r->device, &r->bad);
+		break;
+	case GP_WORD_TIME_US:
+		take_number(&value, key, &r->time_us, &r->bad);
+		break;
+	case GP_WORD_STAGE:
+		r->stage = word_of(&value, GP_WORD_START, GP_WORD_END);
+		break;
+	case GP_WORD_NAME:
+		json_decref(a->name);
+		a->name = json_incref(value.json);
+		if (!json_is_string(value.json))
+			r->bad |= GP_WORD_BIT(key);
+		break;
+	default: break;
+	}
+	json_decref(value.json);
+}
+
+void gp_json_annotation(struct gp_json_snapshot *s, size_t number)
+{
+	struct annotation a = { .record = { .stage = GP_WORDS } };
+	const char *name;
+
+	read_object(s, set_annotation, &a);
+	name = json_string_value(a.name);
+	if (!s->scan->status)
+		s->scan->status = gp_snapshot_deliver_annotation(
+			&s->delivery, &a.record, name ? name : "", number);
+	json_decref(a.name);
+}

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/* The outer structure of a JSON text: RFC 8259, section 2. */
+#include "formats/json_scan.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "formats/json_value.h"
+
+#define ITEM_BYTES (16u << 20) /* of one event, segment or text */
+#define DEPTH	   200	       /* brackets in brackets */
+
+void gp_json_scan_init(struct gp_json_scan *scan, struct gp_source *source,
+		       struct gp_diag *diag)
+{
+	*scan = (struct gp_json_scan){ .source = source, .diag = diag };
+}
+
+void gp_json_scan_release(struct gp_json_scan *scan)
+{
+	free(scan->kept);
+}
+
+static void fail_at(struct gp_json_scan *scan, uint64_t byte, const char *what)
+{
+	if (scan->status)
+		return;
+	gp_diag_record(scan->diag, "line %" PRIu64 ", byte %" PRIu64,
+		       scan->line + 1, byte);
+	gp_diag_hint(scan->diag, "is it JSON, and all of it?");
+	scan->status = gp_diag_set(scan->diag, GP_INPUT, "%s", what);
+}
+
+void gp_json_fail(struct gp_json_scan *scan, const char *what)
+{
+	fail_at(scan, gp_source_offset(scan->source), what);
+}
+
+static bool more(struct gp_json_scan *scan)
+{
+	if (gp_source_more(scan->source))
+		return true;
+	if (!scan->status)
+		scan->status = scan->source->status;
+	return false;
+}
+
+static bool is_space(int c)
+{
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+int gp_json_peek(struct gp_json_scan *scan)
+{
+	struct gp_source *s = scan->source;
+
+	if (scan->status)
+		return -1;
+	if (s->at<s->end && * s->at> ' ')
+		return *s->at;
+	do {
+		for (; s->at < s->end; s->at++) {
+			if (!is_space(*s->at))
+				return *s->at;
+			scan->line += *s->at == '\n';
+		}
+	} while (more(scan));
+	return -1;
+}
+
+/* ---- walking ---- */
+
+static bool expect(struct gp_json_scan *scan, char c)
+{
+	char what[] = "a 'x' is missing here";
+	int next = gp_json_peek(scan);
+
+	if (next == c) {
+		scan->source->at++;
+		return true;
+	}
+	what[3] = c;
+	gp_json_fail(scan, next < 0 ? "it ends too early" : what);
+	return false;
+}
+
+bool gp_json_enter(struct gp_json_scan *scan, char open,
+		   struct gp_json_walk *walk)
+{
+	*walk = (struct gp_json_walk){ .close = open == '{' ? '}' : ']' };
+	return expect(scan, open);
+}
+
+bool gp_json_next(struct gp_json_scan *scan, struct gp_json_walk *walk)
+{
+	bool is_first = !walk->has_begun;
+
+	walk->has_begun = true;
+	if (gp_json_peek(scan) == walk->close) {
+		scan->source->at++;
+		return false;
+	}
+	if (scan->status)
+		return false;
+	return is_first || expect(scan, ',');
+}
+
+/* ---- cutting ---- */
+
+struct cut {
+	struct gp_json_scan *scan;
+	bool is_kept; /* else skipped */
+	unsigned depth;
+};
+
+static bool keep(struct cut *cut, const void *bytes, size_t n)
+{
+	struct gp_json_scan *scan = cut->scan;
+
+	if (!cut->is_kept)
+		return true;
+	if (n > ITEM_BYTES - scan->length) {
+		fail_at(scan, scan->start, "a single item of more than 16 MiB");
+		return false;
+	}
+	scan->kept =
+		gp_mem_grow(scan->kept, &scan->room, scan->length + n + 32, 1);
+	memcpy(scan->kept + scan->length, bytes, n);
+	scan->length += n;
+	return true;
+}
+
+static bool cut_string(struct cut *cut)
+{
+	struct gp_source *s = cut->scan->source;
+	bool is_escaped = false, is_closed = false;
+
+	if (!keep(cut, s->at++, 1))
+		return false;
+	while (!is_closed) {
+		const unsigned char *from = s->at;
+
+		while (s->at < s->end && !is_closed) {
+			unsigned char c = *s->at++;
+
+			is_closed = c == '"' && !is_escaped;
+			is_escaped = c == '\\' && !is_escaped;
+		}
+		if (!keep(cut, from, (size_t)(s->at - from)))
+			return false;
+		if (!is_closed && !more(cut->scan)) {
+			gp_json_fail(cut->scan, "it ends inside a string");
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_wide(const char *digits, size_t length)
+{
+	static const char above[] = "9223372036854775808"; /* 2^63 */
+	static const char most[] = "18446744073709551615";
+
+	if (digits[0] == '0' || length < sizeof(above) - 1 ||
+	    length > sizeof(most) - 1)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (digits[i] < '0' || digits[i] > '9')
+			return false;
+	if (length < sizeof(most) - 1)
+		return memcmp(digits, above, length) >= 0;
+	return memcmp(digits, most, length) <= 0;
+}
+
+/* The literal from kept[at] on, if it is such a number, becomes a string. */
+static void widen(struct gp_json_scan *scan, size_t at)
+{
+	size_t length = scan->length - at;
+	char *digits = scan->kept + at; /* keep() leaves room for three */
+
+	if (!is_wide(digits, length))
+		return;
+	memmove(digits + 2, digits, length);
+	digits[0] = digits[length + 2] = '"';
+	digits[1] = GP_JSON_WIDE;
+	scan->length += 3;
+}
+
+static bool ends_literal(int c)
+{
+	return is_space(c) || c == ',' || c == ':' || c == '"' || c == '[' ||
+	       c == ']' || c == '{' || c == '}';
+}
+
+static bool cut_literal(struct cut *cut)
+{
+	struct gp_source *s = cut->scan->source;
+	size_t start = cut->scan->length;
+	const unsigned char *from;
+
+	do {
+		from = s->at;
+		while (s->at < s->end && !ends_literal(*s->at))
+			s->at++;
+		if (!keep(cut, from, (size_t)(s->at - from)))
+			return false;
+	} while (s->at == s->end && more(cut->scan));
+	if (cut->scan->status)
+		return false;
+	if (cut->is_kept)
+		widen(cut->scan, start);
+	return true;
+}
+
+static bool cut_bracket(struct cut *cut, int c)
+{
+	if (c == '{' || c == '[')
+		cut->depth++;
+	else
+		cut->depth--;
+	if (cut->depth > DEPTH) {
+		gp_json_fail(cut->scan, "brackets are nested too deeply");
+		return false;
+	}
+	return keep(cut, cut->scan->source->at++, 1);
+}
+
+/* Space between two tokens stays, as one. */
+static bool cut_token(struct cut *cut)
+{
+	struct gp_json_scan *scan = cut->scan;
+	bool is_first = scan->source->at < scan->source->end &&
+			!is_space(*scan->source->at);
+	int c = gp_json_peek(scan);
+
+	if (c < 0) {
+		gp_json_fail(scan, "it ends inside a value");
+		return false;
+	}
+	if (!is_first && cut->depth && !keep(cut, " ", 1))
+		return false;
+	switch (c) {
+	case '"': return cut_string(cut);
+	case '{':
+	case '[': return cut_bracket(cut, c);
+	case '}':
+	case ']':
+	case ',':
+	case ':':
+		if (!cut->depth) {
+			gp_json_fail(scan, "a value is missing here");
+			return false;
+		}
+		if (c == '}' || c == ']')
+			return cut_bracket(cut, c);
+		return keep(cut, scan->source->at++, 1);
+	default: return cut_literal(cut);
+	}
+}
+
+/* ---- values that lie in the window as they would be cut ---- */
+
+/* Behind the string that begins there; NULL: not so plain, or not all there. */
+static const unsigned char *pass_string(const unsigned char *at)
+{
+	for (at++; *at != '"'; at++) {
+		at += *at == '\\';
+		if (!*at)
+			return NULL;
+	}
+	return at + 1;
+}
+
+/* A number that need not be widened, or a word. */
+static const unsigned char *pass_literal(const unsigned char *at)
+{
+	const unsigned char *from = at;
+
+	while (*at && !ends_literal(*at))
+		at++;
+	return at - from < 19 ? at : NULL;
+}
+
+/*
+ * Behind the value that begins there, if between its tokens is nothing but
+ * single spaces; NULL: it has to be cut.  Behind the window lie zeros, which
+ * end all of it.
+ */
+static const unsigned char *pass_value(const unsigned char *at)
+{
+	unsigned depth = 0;
+
+	do {
+		at += depth && *at == ' ';
+		switch (*at) {
+		case '"': at = pass_string(at); break;
+		case '{':
+		case '[': at = ++depth > DEPTH ? NULL : at + 1; break;
+		case '}':
+		case ']': at = depth-- ? at + 1 : NULL; break;
+		case ',':
+		case ':': at = depth ? at + 1 : NULL; break;
+		case ' ':
+		case '\n':
+		case '\t':
+		case '\r':
+		case '\0': return NULL;
+		default: at = pass_literal(at);
+		}
+	} while (at && depth);
+	return at;
+}
+
+static bool cut_plain(struct gp_json_scan *scan)
+{
+	struct gp_source *s = scan->source;
+	const unsigned char *end;
+
+	if (s->config->by_jansson)
+		return false;
+	end = pass_value(s->at);
+	/* What ends with the window may go on behind it. */
+	if (!end || end >= s->end || (size_t)(end - s->at) > ITEM_BYTES)
+		return false;
+	scan->item = (const char *)s->at;
+	scan->length = (size_t)(end - s->at);
+	s->at = end;
+	return true;
+}
+
+static bool cut_value(struct gp_json_scan *scan, bool is_kept)
+{
+	struct cut cut = { .scan = scan, .is_kept = is_kept };
+
+	scan->length = 0;
+	if (gp_json_peek(scan) < 0)
+		gp_json_fail(scan, "it ends where a value should stand");
+	scan->start = gp_source_offset(scan->source);
+	if (!scan->status && cut_plain(scan))
+		return true;
+	do {
+		if (scan->status || !cut_token(&cut))
+			return false;
+	} while (cut.depth);
+	scan->item = scan->kept;
+	return true;
+}
+
+void gp_json_skip(struct gp_json_scan *scan)
+{
+	cut_value(scan, false);
+}
+
+bool gp_json_cut(struct gp_json_scan *scan)
+{
+	return cut_value(scan, true);
+}
+
+json_t *gp_json_parse(struct gp_json_scan *scan)
+{
+	json_error_t error;
+	json_t *value = json_loadb(scan->item, scan->length,
+				   JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+
+	if (!value)
+		fail_at(scan, scan->start, error.text);
+	return value;
+}
+
+/* A plain value, all of it in the window. */
+static bool plain_scalar(struct gp_plain *p, struct gp_json_scalar *to)
+{
+	bool is_true;
+
+	switch (*p->at) {
+	case '"': to->kind = GP_JSON_TEXT; return gp_plain_string(p, &to->text);
+	case '[': to->kind = GP_JSON_PAIR; return gp_plain_pair(p, &to->pair);
+	case 't':
+	case 'f':
+		if (!gp_plain_flag(p, &is_true))
+			return false;
+		to->kind = is_true ? GP_JSON_TRUE : GP_JSON_FALSE;
+		return true;
+	default:
+		to->kind = GP_JSON_NUMBER;
+		return gp_plain_number(p, &to->number);
+	}
+}
+
+void gp_json_scalar_of(json_t *json, struct gp_json_scalar *to)
+{
+	to->json = json;
+	to->kind = GP_JSON_OTHER;
+	if (gp_json_number(json, &to->number)) {
+		to->kind = GP_JSON_NUMBER;
+	} else if (gp_json_pool(json, &to->pair)) {
+		to->kind = GP_JSON_PAIR;
+	} else if (json_is_boolean(json)) {
+		to->kind = json_is_true(json) ? GP_JSON_TRUE : GP_JSON_FALSE;
+	} else if (json_is_string(json)) {
+		to->kind = GP_JSON_TEXT;
+		to->text.bytes = json_string_value(json);
+		to->text.length = strlen(to->text.bytes);
+	}
+}
+
+void gp_json_scalar(struct gp_json_scan *scan, struct gp_json_scalar *to)
+{
+	struct gp_plain p = { 0 };
+
+	to->json = NULL;
+	if (gp_json_peek(scan) >= 0 && !scan->source->config->by_jansson) {
+		p.at = scan->source->at;
+		if (plain_scalar(&p, to) && p.at < scan->source->end &&
+		    ends_literal(*p.at)) {
+			scan->source->at = p.at;
+			scan->line += p.lines;
+			return;
+		}
+	}
+	gp_json_scalar_of(gp_json_value(scan), to);
+}
+
+json_t *gp_json_value(struct gp_json_scan *scan)
+{
+	return gp_json_cut(scan) ? gp_json_parse(scan) : NULL;
+}
+
+/* Nearly every key is plain: nothing in it to decode. */
+static bool is_plain_key(const char *item, size_t length)
+{
+	for (size_t i = 1; i + 1 < length; i++)
+		if (item[i] == '\\' || item[i] < ' ') /* or not ASCII */
+			return false;
+	return true;
+}
+
+static bool decode_key(struct gp_json_scan *scan, char key[GP_JSON_KEY_ROOM])
+{
+	json_t *value = gp_json_parse(scan);
+
+	if (!value)
+		return false;
+	if (json_string_length(value) < GP_JSON_KEY_ROOM)
+		memcpy(key, json_string_value(value),
+		       json_string_length(value) + 1);
+	json_decref(value);
+	return true;
+}
+
+bool gp_json_next_key(struct gp_json_scan *scan, struct gp_json_walk *walk,
+		      char key[GP_JSON_KEY_ROOM])
+{
+	if (!gp_json_next(scan, walk))
+		return false;
+	if (gp_json_peek(scan) != '"') {
+		gp_json_fail(scan, "a key is missing here");
+		return false;
+	}
+	key[0] = '\0';
+	if (!gp_json_cut(scan))
+		return false;
+	if (!is_plain_key(scan->item, scan->length)) {
+		if (!decode_key(scan, key))
+			return false;
+	} else if (scan->length - 2 < GP_JSON_KEY_ROOM) {
+		memcpy(key, scan->item + 1, scan->length - 2);
+		key[scan->length - 2] = '\0';
+	}
+	return expect(scan, ':');
+}

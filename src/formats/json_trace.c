@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool-trace: its header and devices, one document or JSON Lines. */
+#include "formats/json_trace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "formats/json_value.h"
+
+#define VERSION 1
+
+void gp_json_trace_init(struct gp_json_trace *t, struct gp_json_scan *scan,
+			struct gp_diag *diag)
+{
+	*t = (struct gp_json_trace){
+		.scan = scan,
+		.diag = diag,
+		.build = gp_build_create(GP_BUILD_REQUESTS),
+		.release_first = -1,
+		.release_last = -1,
+	};
+	gp_build_source(t->build, "gpupool-trace");
+}
+
+void gp_json_trace_release(struct gp_json_trace *t)
+{
+	gp_build_destroy(t->build);
+	free(t->devices);
+	free(t->site_texts);
+	free(t->callers);
+}
+
+/* ---- the header ---- */
+
+static void read_devices(struct gp_json_trace *t)
+{
+	struct gp_json_walk walk;
+	size_t number = 0;
+
+	if (!gp_json_enter(t->scan, '[', &walk))
+		return;
+	while (gp_json_next(t->scan, &walk))
+		gp_json_trace_read_device(t, number++);
+}
+
+static void add_site(struct gp_json_trace *t, const json_t *value)
+{
+	if (!gp_json_trace_text(t, "the list", "sites", value))
+		return;
+	t->site_texts = gp_mem_grow(t->site_texts, &t->site_room,
+				    t->site_count + 1, sizeof(*t->site_texts));
+	t->site_texts[t->site_count++] = gp_build_text(
+		t->build, json_string_value(value), json_string_length(value));
+}
+
+static void add_caller(struct gp_json_trace *t, const json_t *value)
+{
+	uint64_t caller = GP_NO_SITE;
+
+	if (!json_is_integer(value) || json_integer_value(value) != -1)
+		gp_json_trace_number(t, "the list", "callers", value, &caller);
+	if (caller > GP_NO_SITE)
+		caller = GP_NO_SITE - 1; /* is not there either */
+	t->callers = gp_mem_grow(t->callers, &t->caller_room,
+				 t->caller_count + 1, sizeof(*t->callers));
+	t->callers[t->caller_count++] = (uint32_t)caller;
+}
+
+static void read_list(struct gp_json_trace *t,
+		      void (*add)(struct gp_json_trace *t, const json_t *value))
+{
+	struct gp_json_walk walk;
+	json_t *value;
+
+	if (!gp_json_enter(t->scan, '[', &walk))
+		return;
+	while (gp_json_next(t->scan, &walk) &&
+	       (value = gp_json_value(t->scan))) {
+		add(t, value);
+		json_decref(value);
+	}
+}
+
+static void read_sites(struct gp_json_trace *t)
+{
+	read_list(t, add_site);
+}
+
+static void read_callers(struct gp_json_trace *t)
+{
+	read_list(t, add_caller);
+}
+
+/* "2.9", "2.9.1+cu128"; anything else tells nothing. */
+static void read_torch(struct gp_json_trace *t, const char *torch)
+{
+	unsigned minor;
+
+	if (!torch || sscanf(torch, "2.%3u", &minor) != 1 ||
+	    minor > UINT8_MAX || t->release_first >= 0)
+		return;
+	t->release_first = t->release_last = (int)minor;
+	snprintf(t->why, sizeof(t->why), "its source says torch 2.%u", minor);
+}
+
+static void read_source(struct gp_json_trace *t, const json_t *source)
+{
+	const char *kind = json_string_value(json_object_get(source, "kind"));
+
+	if (kind)
+		gp_build_source(t->build, kind);
+	if (json_is_true(json_object_get(source, "complete")))
+		gp_build_complete(t->build, true);
+	read_torch(t, json_string_value(json_object_get(source, "torch")));
+}
+
+/* Says more than the source's torch does, and wins. */
+static void read_release(struct gp_json_trace *t, const json_t *release)
+{
+	const char *why = json_string_value(json_object_get(release, "why"));
+	uint64_t first = 0, last = UINT8_MAX;
+
+	if (!gp_json_trace_number(t, "release", "first",
+				  json_object_get(release, "first"), &first) ||
+	    !gp_json_trace_number(t, "release", "last",
+				  json_object_get(release, "last"), &last))
+		return;
+	t->release_first = first > UINT8_MAX ? UINT8_MAX : (int)first;
+	t->release_last = last > UINT8_MAX ? UINT8_MAX : (int)last;
+	snprintf(t->why, sizeof(t->why), "%s", why ? why : "");
+}
+
+static void check_version(struct gp_json_trace *t, const json_t *version)
+{
+	char shown[GP_JSON_SHOWN];
+
+	t->has_version = true;
+	if (json_is_integer(version) && json_integer_value(version) == VERSION)
+		return;
+	gp_diag_hint(t->diag,
+		     "this gpupool reads version %d; a newer one may "
+		     "read it",
+		     VERSION);
+	t->scan->status =
+		gp_diag_set(t->diag, GP_INPUT, "gpupool-trace version %s",
+			    gp_json_show(version, shown));
+}
+
+static void check_format(struct gp_json_trace *t, const json_t *format)
+{
+	char shown[GP_JSON_SHOWN];
+
+	t->has_format = true;
+	if (json_is_string(format) &&
+	    !strcmp(json_string_value(format), "gpupool-trace"))
+		return;
+	gp_diag_hint(t->diag, "\"format\": \"gpupool-trace\" or a PyTorch "
+			      "snapshot is understood");
+	t->scan->status = gp_diag_set(t->diag, GP_INPUT,
+				      "the format %s is not "
+				      "known",
+				      gp_json_show(format, shown));
+}
+
+static void read_settings(struct gp_json_trace *t, const json_t *settings)
+{
+	if (!json_is_null(settings) &&
+	    gp_json_trace_text(t, "the trace", "settings", settings))
+		gp_build_settings(t->build, json_string_value(settings));
+}
+
+static void read_values(struct gp_json_trace *t, const json_t *values)
+{
+	if (!json_is_null(values) &&
+	    gp_json_trace_text(t, "the trace", "values", values))
+		gp_build_values(t->build, json_string_value(values));
+}
+
+static void read_frees(struct gp_json_trace *t, const json_t *frees)
+{
+	const char *text = json_string_value(frees);
+
+	t->frees_are_at_once = text && !strcmp(text, "at_once");
+	if (!t->frees_are_at_once)
+		gp_json_trace_wrong(t, "the trace", "frees", frees,
+				    "at_once, or not there");
+}
+
+/* A key of the header: its value is walked, or small and parsed whole. */
+static const struct header_key {
+	const char *key;
+	void (*walk)(struct gp_json_trace *t);
+	void (*read)(struct gp_json_trace *t, const json_t *value);
+} header_keys[] = {
+	{ "format", NULL, check_format },    { "version", NULL, check_version },
+	{ "devices", read_devices, NULL },   { "sites", read_sites, NULL },
+	{ "callers", read_callers, NULL },   { "source", NULL, read_source },
+	{ "settings", NULL, read_settings }, { "release", NULL, read_release },
+	{ "frees", NULL, read_frees },	     { "values", NULL, read_values },
+};
+
+static const struct header_key *find_key(const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(header_keys) / sizeof(*header_keys); i++)
+		if (!strcmp(key, header_keys[i].key))
+			return &header_keys[i];
+	return NULL;
+}
+
+bool gp_json_trace_knows(const char *key)
+{
+	return find_key(key) != NULL;
+}
+
+void gp_json_trace_key(struct gp_json_trace *t, const char *key)
+{
+	const struct header_key *row = find_key(key);
+	json_t *value;
+
+	if (!row) {
+		gp_json_skip(t->scan);
+	} else if (row->walk) {
+		row->walk(t);
+	} else if ((value = gp_json_value(t->scan))) {
+		row->read(t, value);
+		json_decref(value);
+	}
+}
+
+/* ---- the end ---- */
+
+/* A line behind the header that is no event adds to it: sites with their
+ * callers, counters of devices.  A recorder does not know them before. */
+static bool adds_to_header(const json_t *line)
+{
+	return !json_object_get(line, "op") &&
+	       (json_object_get(line, "sites") ||
+		json_object_get(line, "devices") ||
+		json_object_get(line, "values"));
+}
+
+static void add_sites(struct gp_json_trace *t, const json_t *sites,
+		      const json_t *callers)
+{
+	while (t->caller_count < t->site_count) {
+		json_t *none = json_integer(-1);
+
+		add_caller(t, none);
+		json_decref(none);
+	}
+	for (size_t i = 0; i < json_array_size(sites) && !t->scan->status; i++)
+		add_site(t, json_array_get(sites, i));
+	for (size_t i = 0; i < json_array_size(callers) && !t->scan->status;
+	     i++)
+		add_caller(t, json_array_get(callers, i));
+}
+
+static void add_devices(struct gp_json_trace *t, const json_t *devices)
+{
+	for (size_t i = 0; i < json_array_size(devices); i++) {
+		const json_t *d = json_array_get(devices, i);
+		const json_t *stats = json_object_get(d, "memory_stats");
+		uint64_t ordinal = 0;
+		uint32_t device;
+
+		if (!gp_json_trace_number(t, "the device", "device",
+					  json_object_get(d, "device"),
+					  &ordinal) ||
+		    !gp_json_trace_device(t, ordinal, &device))
+			return;
+		if (stats && !json_is_null(stats))
+			gp_json_trace_counters(t, device, stats);
+	}
+}
+
+/* Events of the header's first device, unless they say otherwise. */
+void gp_json_trace_lines(struct gp_json_trace *t)
+{
+	uint32_t device = 0;
+	json_t *value;
+
+	if (gp_json_peek(t->scan) < 0)
+		return;
+	if (!t->device_count && !gp_json_trace_device(t, 0, &device))
+		return;
+	while (gp_json_peek(t->scan) >= 0) {
+		if (gp_json_trace_plain_event(t, 0))
+			continue;
+		value = gp_json_value(t->scan);
+		if (!value)
+			return;
+		if (adds_to_header(value)) {
+			add_sites(t, json_object_get(value, "sites"),
+				  json_object_get(value, "callers"));
+			add_devices(t, json_object_get(value, "devices"));
+			if (json_object_get(value, "values"))
+				read_values(t,
+					    json_object_get(value, "values"));
+		} else {
+			gp_json_trace_event(t, 0, value);
+		}
+		json_decref(value);
+	}
+}
+
+/* Texts and callers become sites; a site's callers stand before it. */
+static enum gp_status resolve_sites(struct gp_json_trace *t)
+{
+	uint32_t *sites = gp_mem_alloc(t->site_count, sizeof(*sites));
+	enum gp_status status = GP_OK;
+	size_t i;
+
+	for (i = 0; i < t->site_count && !status; i++) {
+		uint32_t caller =
+			i < t->caller_count ? t->callers[i] : GP_NO_SITE;
+
+		if (caller != GP_NO_SITE && caller >= i) {
+			gp_diag_record(t->diag, "callers, element %zu", i);
+			gp_diag_hint(t->diag, "a site's caller stands before "
+					      "it; -1 is none");
+			status = gp_diag_set(t->diag, GP_INPUT,
+					     "site %u cannot call site %zu",
+					     caller, i);
+			break;
+		}
+		if (caller != GP_NO_SITE)
+			caller = sites[caller];
+		sites[i] = gp_build_call(t->build, t->site_texts[i], caller);
+	}
+	if (!status)
+		status =
+			gp_build_sites(t->build, sites, t->site_count, t->diag);
+	free(sites);
+	return status;
+}
+
+static enum gp_status check_header(struct gp_json_trace *t)
+{
+	const char *missing = !t->has_format ? "format" : "version";
+
+	if (t->has_format && t->has_version)
+		return GP_OK;
+	gp_diag_hint(t->diag,
+		     "a gpupool-trace begins {\"format\": "
+		     "\"gpupool-trace\", \"version\": %d",
+		     VERSION);
+	return gp_diag_set(t->diag, GP_INPUT, "the header has no \"%s\"",
+			   missing);
+}
+
+enum gp_status gp_json_trace_finish(struct gp_json_trace *t,
+				    struct gp_trace **trace)
+{
+	enum gp_status status = t->scan->status;
+	struct gp_build *build = t->build;
+
+	if (!status)
+		status = check_header(t);
+	if (!status)
+		status = resolve_sites(t);
+	if (status)
+		return status;
+	if (t->frees_are_at_once)
+		gp_build_frees_at_once(build);
+	if (t->release_first >= 0) {
+		gp_build_release_from(build, (uint8_t)t->release_first, t->why);
+		gp_build_release_to(build, (uint8_t)t->release_last, t->why);
+	}
+	t->build = NULL;
+	return gp_build_finish(build, trace, t->diag);
+}

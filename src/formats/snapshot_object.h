@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The dicts and lists of a pickled PyTorch snapshot, reduced as they arrive.
+ *
+ * When a dict gets its items, its keys say what it is, and it becomes a record
+ * (snapshot_record.h) or an interned frame at once; a list becomes the range of
+ * the records in it, a list of frames becomes a site.  No tree is kept, and
+ * what means nothing here costs nothing.
+ *
+ * Dicts that get their items one at a time wait as parts until they are used.
+ */
+#ifndef FORMATS_SNAPSHOT_OBJECT_H
+#define FORMATS_SNAPSHOT_OBJECT_H
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "formats/pickle_value.h"
+#include "formats/snapshot_record.h"
+
+enum gp_object_kind {
+	GP_OBJECT_EMPTY,
+	GP_OBJECT_PARTS, /* number: the newest part */
+	GP_OBJECT_OTHER, /* means nothing, or mixed */
+	GP_OBJECT_ENTRY,
+	GP_OBJECT_FRAME, /* number: of the build */
+	GP_OBJECT_BLOCK,
+	GP_OBJECT_SEGMENT,
+	GP_OBJECT_ANNOTATION,
+	GP_OBJECT_HISTORY,  /* number: its site */
+	GP_OBJECT_SETTINGS, /* number: of settings */
+	GP_OBJECT_DIVISIONS,
+	GP_OBJECT_TOP,
+	GP_OBJECT_LIST, /* in a list: lists */
+	GP_OBJECT_INT,	/* in a list: integers; first: the pair */
+};
+
+/* Elements of one kind; their numbers are first, ..., first + n - 1, then
+ * those of the runs from head on. */
+struct gp_object_list {
+	uint8_t kind; /* of the elements */
+	bool is_delivered;
+	bool is_early; /* delivered while it was read */
+	uint32_t count;
+	uint32_t first, n; /* FRAME, HISTORY: first is the site */
+	uint32_t head, tail;
+	uint32_t early_ordinal;
+};
+
+struct gp_object_run {
+	uint32_t first, n, next; /* next 0: the last */
+};
+
+struct gp_object_part {
+	uint64_t key, value;
+	uint32_t before; /* 0: none */
+};
+
+struct gp_object_settings {
+	struct gp_snapshot_settings settings;
+	uint64_t divisions; /* value: a dict */
+};
+
+struct gp_object_divisions {
+	uint32_t divisions[GP_DIVISIONS];
+};
+
+struct gp_object_top {
+	uint64_t keys;
+	uint64_t segments, traces, settings, annotations; /* values */
+};
+
+/* Texts of up to 7 bytes, found by their bytes: "N/A" comes with each entry. */
+#define GP_SHORT_TEXTS 256
+struct gp_short_text {
+	uint64_t bytes; /* and the length on top */
+	uint64_t value;
+};
+
+#define GP_ARRAY(type, name)                                                   \
+	type *name;                                                            \
+	size_t name##_count, name##_room
+
+struct gp_snapshot_objects {
+	struct gp_build *build;
+	struct gp_snapshot_delivery delivery;
+	size_t early_lists;
+	/* A dict: enum gp_object_kind, and the number of its record << 8. */
+	GP_ARRAY(uint64_t, dicts);
+	GP_ARRAY(struct gp_object_list, lists);
+	GP_ARRAY(struct gp_object_run, runs);
+	GP_ARRAY(struct gp_object_part, parts);
+	GP_ARRAY(uint64_t, wides);
+	GP_ARRAY(struct gp_snapshot_pair, pairs);
+	GP_ARRAY(struct gp_snapshot_entry, entries);
+	GP_ARRAY(struct gp_snapshot_block, blocks);
+	GP_ARRAY(struct gp_snapshot_segment, segments);
+	GP_ARRAY(struct gp_snapshot_annotation, annotations);
+	GP_ARRAY(struct gp_object_settings, settings);
+	GP_ARRAY(struct gp_object_divisions, divisions);
+	GP_ARRAY(struct gp_object_top, tops);
+	/* The frames of the list that grew last, not yet a site. */
+	GP_ARRAY(uint32_t, frames);
+	uint32_t frames_list; /* GP_NO_LIST: none */
+	bool frames_changed;
+
+	struct gp_map pair_of; /* hash of the pair -> its number */
+	uint32_t last_pair;
+	struct gp_intern texts; /* the first are the words */
+	struct gp_short_text short_texts[GP_SHORT_TEXTS];
+
+	/* The dict being reduced: values by the low byte of their keys. */
+	uint64_t mask;
+	uint64_t value[256];
+	GP_ARRAY(uint64_t, items); /* parts in order */
+};
+
+void gp_objects_init(struct gp_snapshot_objects *objects,
+		     struct gp_build *build, struct gp_diag *diag);
+void gp_objects_release(struct gp_snapshot_objects *objects);
+
+/* Room for n more dicts and n more lists, made without asking again. */
+void gp_objects_reserve(struct gp_snapshot_objects *objects, size_t n);
+
+/* Room for one more entry. */
+void gp_objects_reserve_entries(struct gp_snapshot_objects *objects);
+
+static inline uint64_t gp_objects_dict(struct gp_snapshot_objects *objects)
+{
+	objects->dicts[objects->dicts_count] = GP_OBJECT_EMPTY;
+	return gp_value(GP_VALUE_DICT, objects->dicts_count++);
+}
+
+static inline uint64_t gp_objects_list(struct gp_snapshot_objects *objects)
+{
+	objects->lists[objects->lists_count] = (struct gp_object_list){ 0 };
+	return gp_value(GP_VALUE_LIST, objects->lists_count++);
+}
+
+/* The place of the entry to come, for who writes all of it... */
+static inline struct gp_snapshot_entry *gp_objects_next_entry(
+	struct gp_snapshot_objects *objects)
+{
+	if (objects->entries_count == objects->entries_room)
+		gp_objects_reserve_entries(objects);
+	return &objects->entries[objects->entries_count];
+}
+
+/* ... and the new dict that it is. */
+static inline uint64_t gp_objects_entry_dict(
+	struct gp_snapshot_objects *objects)
+{
+	objects->dicts[objects->dicts_count] =
+		objects->entries_count++ << 8 | GP_OBJECT_ENTRY;
+	return gp_value(GP_VALUE_DICT, objects->dicts_count++);
+}
+
+/* Scalars (snapshot_scalar.c). */
+uint64_t gp_objects_text(struct gp_snapshot_objects *objects, const char *text,
+			 size_t length);
+uint64_t gp_objects_integer(struct gp_snapshot_objects *objects,
+			    uint64_t magnitude, bool is_negative);
+uint64_t gp_objects_pair(struct gp_snapshot_objects *objects, uint64_t first,
+			 uint64_t second);
+/* An integer of 0 or more; false: it is none. */
+bool gp_objects_number(const struct gp_snapshot_objects *objects,
+		       uint64_t value, uint64_t *number);
+const char *gp_objects_text_of(const struct gp_snapshot_objects *objects,
+			       uint64_t value); /* NULL: not a text */
+
+/* A text of up to 7 bytes: the bytes, and its length << 56. */
+#define GP_SHORT_TEXT 7
+static inline struct gp_short_text *gp_objects_short_slot(
+	struct gp_snapshot_objects *objects, uint64_t bytes)
+{
+	/* The multiplier is splitmix64's. */
+	return &objects->short_texts[bytes * UINT64_C(0xbf58476d1ce4e5b9) >>
+				     56];
+}
+
+/* Two small integers, the same as last time; else as gp_objects_pair. */
+static inline __attribute__((always_inline)) bool gp_objects_is_last_pair(
+	const struct gp_snapshot_objects *objects, uint64_t first,
+	uint64_t second)
+{
+	const struct gp_pool_id *id = &objects->pairs[objects->last_pair].id;
+
+	return first == gp_value(GP_VALUE_INT, id->first) &&
+	       second == gp_value(GP_VALUE_INT, id->second);
+}
+
+/* items: keys and values by turns (snapshot_dict.c). */
+void gp_objects_set(struct gp_snapshot_objects *objects, uint64_t dict,
+		    const uint64_t *items, const uint64_t *end);
+/*
+ * The same for a new dict, by a caller that has gathered each of its items and
+ * joined what that returned in a mask.
+ */
+void gp_objects_fill(struct gp_snapshot_objects *objects, uint64_t dict,
+		     uint64_t mask, const uint64_t *items, const uint64_t *end);
+
+/* Notes an item of the dict to come, and returns its key's bit or 0.  Asks not
+ * what the key is: a text's low byte is a place of its own, and any other
+ * value's is one that nobody looks at. */
+static inline __attribute__((always_inline)) uint64_t gp_objects_gather(
+	struct gp_snapshot_objects *objects, uint64_t key, uint64_t value)
+{
+	unsigned tag = gp_value_tag(key);
+	uint64_t is_key = tag - GP_VALUE_WORD < (unsigned)GP_WORD_KEYS;
+
+	objects->value[tag] = value;
+	return is_key << (tag & 63);
+}
+_Static_assert(GP_VALUE_WORD == 64, "a key's low 6 bits are its word");
+
+/* What a dict is; waits no longer for more parts. */
+uint64_t gp_objects_settle(struct gp_snapshot_objects *objects, uint64_t dict);
+
+/* (snapshot_list.c) */
+void gp_objects_append(struct gp_snapshot_objects *objects, uint64_t list,
+		       const uint64_t *items, const uint64_t *end);
+/* The site of a list of frames; GP_NO_SITE if it is none. */
+uint32_t gp_objects_site(struct gp_snapshot_objects *objects, uint64_t list);
+
+/*
+ * Delivers what a list of entries has grown by and forgets it, when it is known
+ * early that it is the trace of the device with that ordinal: then the records
+ * of a large trace never leave the cache.  items as for the append.
+ */
+enum gp_status gp_objects_deliver_early(struct gp_snapshot_objects *objects,
+					uint64_t list, uint64_t ordinal,
+					const uint64_t *items,
+					const uint64_t *end);
+
+/* What the pickle came to, given to the build (snapshot_deliver.c). */
+enum gp_status gp_objects_deliver(struct gp_snapshot_objects *objects,
+				  uint64_t value);
+
+#endif

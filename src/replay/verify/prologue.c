@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests that lead to a start state. */
+#include "replay/verify/prologue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* PyTorch's kSmallSize and kMinLargeAlloc: the largest request of the small
+ * pool, and the smallest whose segment is as large as it. */
+#define SMALL_SIZE	(UINT64_C(1) << 20)
+#define MIN_LARGE_ALLOC (UINT64_C(10) << 20)
+
+/* What a block's place is held by while others are cut. */
+struct piece {
+	const struct gp_segment *segment;
+	const struct gp_block *block; /* live in it, or NULL */
+	uint64_t size;
+	uint32_t id;   /* of who holds it; GP_NO_ID: nobody could */
+	bool is_final; /* the block itself does */
+};
+
+struct pieces {
+	struct piece *items;
+	size_t count, room;
+};
+
+static void add(struct prologue *p, const struct gp_event *event)
+{
+	p->events = gp_mem_grow(p->events, &p->room, p->count + 1,
+				sizeof(*p->events));
+	p->events[p->count++] = *event;
+}
+
+static void ask(struct prologue *p, const struct gp_segment *s, uint32_t id,
+		uint64_t size)
+{
+	add(p, &(struct gp_event){
+		       .kind = GP_ALLOC,
+		       .id = id,
+		       .size = size,
+		       .stream = s->stream,
+		       .pool = s->pool,
+		       .site = GP_NO_SITE,
+	       });
+}
+
+static void let_go(struct prologue *p, uint32_t id)
+{
+	add(p, &(struct gp_event){
+		       .kind = GP_FREE, .id = id, .site = GP_NO_SITE });
+}
+
+/* A place held by nobody of the trace. */
+static uint32_t hold(struct prologue *p, const struct gp_segment *s,
+		     uint64_t size)
+{
+	ask(p, s, p->next_id, size);
+	return p->next_id++;
+}
+
+/* The largest request whose block is no larger than that: 0 if none of its pool
+ * is. */
+static uint64_t largest_request(const struct prologue *p,
+				const struct gp_segment *s, uint64_t size)
+{
+	uint64_t low = s->is_small ? 0 : SMALL_SIZE, high = size;
+
+	if (s->is_small && high > SMALL_SIZE)
+		high = SMALL_SIZE;
+	low /= GP_MIN_BLOCK_SIZE;
+	high /= GP_MIN_BLOCK_SIZE;
+	/* low is too small or fits; search the last that fits */
+	while (low < high) {
+		uint64_t middle = low + (high - low + 1) / 2;
+
+		if (gp_settings_round(p->settings,
+				      middle * GP_MIN_BLOCK_SIZE) <= size)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	size = low * GP_MIN_BLOCK_SIZE;
+	return !s->is_small && size <= SMALL_SIZE ? 0 : size;
+}
+
+/* ---- filling segments ---- */
+
+/* Holds all of a segment; ids first to first + count - 1. */
+static uint32_t fill(struct prologue *p, const struct gp_segment *s)
+{
+	uint32_t before = p->next_id;
+
+	if (s->is_expandable)
+		return 0; /* grows as it is cut */
+	if (s->is_small) {
+		for (uint64_t at = 0; at < s->size; at += SMALL_SIZE)
+			hold(p, s, SMALL_SIZE);
+	} else if (s->size >= MIN_LARGE_ALLOC &&
+		   gp_settings_round(p->settings, s->size) == s->size) {
+		hold(p, s, s->size);
+	}
+	return p->next_id - before;
+}
+
+/* ---- cutting them ---- */
+
+static void add_piece(struct pieces *pieces, struct piece piece)
+{
+	pieces->items = gp_mem_grow(pieces->items, &pieces->room,
+				    pieces->count + 1, sizeof(*pieces->items));
+	pieces->items[pieces->count++] = piece;
+}
+
+static uint64_t rounded_request(const struct prologue *p,
+				const struct gp_block *block)
+{
+	return gp_settings_round(p->settings, block->requested);
+}
+
+/* A live block that a request of its own makes as it was: it fits, or ends its
+ * segment and leaves too little to be split off. */
+static bool is_plain(const struct prologue *p, const struct piece *piece)
+{
+	const struct gp_segment *s = piece->segment;
+	const struct gp_block *b = piece->block;
+	uint64_t rounded = rounded_request(p, b);
+
+	if (rounded == piece->size)
+		return true;
+	return !s->is_small && !s->is_expandable && piece->size == b->size &&
+	       b->addr + b->size == s->addr + s->size && rounded < b->size &&
+	       b->size - rounded <= SMALL_SIZE;
+}
+
+static void cut_live(struct prologue *p, struct pieces *pieces,
+		     struct piece piece)
+{
+	if (is_plain(p, &piece)) {
+		piece.is_final = true;
+		piece.id = piece.block->id;
+		ask(p, piece.segment, piece.id, piece.block->requested);
+	} else {
+		piece.id = hold(p, piece.segment, piece.size);
+	}
+	add_piece(pieces, piece);
+}
+
+/* Free bytes may take several requests to hold. */
+static void cut_free(struct prologue *p, struct pieces *pieces,
+		     struct piece piece)
+{
+	uint64_t rest = piece.size;
+
+	while (rest) {
+		uint64_t size = largest_request(p, piece.segment, rest);
+
+		if (!size)
+			break;
+		piece.size = gp_settings_round(p->settings, size);
+		piece.id = hold(p, piece.segment, size);
+		add_piece(pieces, piece);
+		rest -= piece.size < rest ? piece.size : rest;
+	}
+}
+
+/* In the large pool nobody can ask for as little as some free blocks have: they
+ * go with the live block before them, and come off when that is asked for. */
+static bool goes_along(const struct gp_segment *s, const struct gp_block *b)
+{
+	return !s->is_small && b->state == GP_INACTIVE && b->size <= SMALL_SIZE;
+}
+
+static void cut(struct prologue *p, struct pieces *pieces,
+		const struct gp_state *state, const struct gp_segment *s)
+{
+	const struct gp_block *b = state->blocks + s->first_block;
+	const struct gp_block *end = b + s->blocks;
+
+	while (b < end) {
+		struct piece piece = { .segment = s, .size = b->size };
+
+		if (b->state == GP_INACTIVE) {
+			cut_free(p, pieces, piece);
+			b++;
+			continue;
+		}
+		piece.block = b++;
+		for (; b < end && goes_along(s, b); b++)
+			piece.size += b->size;
+		cut_live(p, pieces, piece);
+	}
+}
+
+/* ---- giving each place to its owner ---- */
+
+static void replace(struct prologue *p, const struct piece *piece)
+{
+	if (!piece->block || piece->is_final)
+		return;
+	let_go(p, piece->id);
+	ask(p, piece->segment, piece->block->id, piece->block->requested);
+}
+
+/* Freed, but another stream still uses it. */
+static void leave_waiting(struct prologue *p, const struct piece *piece)
+{
+	if (!piece->block || piece->block->state != GP_PENDING_FREE)
+		return;
+	add(p, &(struct gp_event){
+		       .kind = GP_RECORD_STREAM,
+		       .id = piece->block->id,
+		       .stream = GP_NO_STREAM,
+		       .site = GP_NO_SITE,
+	       });
+	let_go(p, piece->block->id);
+}
+
+static void settle(struct prologue *p, const struct pieces *pieces)
+{
+	/* The last first: what comes off must not join the place before it. */
+	for (size_t i = pieces->count; i--;)
+		replace(p, &pieces->items[i]);
+	for (size_t i = 0; i < pieces->count; i++)
+		if (!pieces->items[i].block)
+			let_go(p, pieces->items[i].id);
+	for (size_t i = 0; i < pieces->count; i++)
+		leave_waiting(p, &pieces->items[i]);
+}
+
+/* Whole, it would be too large for the request that it was obtained for, which
+ * is too small for a block that is not split. */
+static bool must_be_cut_at_once(const struct prologue *p,
+				const struct gp_state *state,
+				const struct gp_segment *s)
+{
+	const struct gp_block *first = &state->blocks[s->first_block];
+
+	if (s->is_small || s->is_expandable ||
+	    s->size < p->settings->max_split_size)
+		return false;
+	return s->blocks > 1 ||
+	       (first->state != GP_INACTIVE &&
+		rounded_request(p, first) < p->settings->max_split_size);
+}
+
+/* How many requests fill it until it is cut; 0 if it already is. */
+static uint32_t obtain(struct prologue *p, struct pieces *pieces,
+		       const struct gp_state *state, const struct gp_segment *s)
+{
+	if (!must_be_cut_at_once(p, state, s))
+		return fill(p, s);
+	cut(p, pieces, state, s);
+	return 0;
+}
+
+struct filling {
+	uint32_t first_id, count;
+};
+
+static void rebuild(struct prologue *p, const struct gp_state *state)
+{
+	struct filling *fillings =
+		gp_mem_alloc(state->segment_count, sizeof(*fillings));
+	struct pieces pieces = { 0 };
+
+	for (size_t i = 0; i < state->segment_count; i++) {
+		const struct gp_segment *s = &state->segments[i];
+		uint32_t id = p->next_id;
+
+		fillings[i] =
+			(struct filling){ id, obtain(p, &pieces, state, s) };
+	}
+	for (size_t i = 0; i < state->segment_count; i++) {
+		const struct gp_segment *s = &state->segments[i];
+
+		for (uint32_t k = 0; k < fillings[i].count; k++)
+			let_go(p, fillings[i].first_id + k);
+		if (!must_be_cut_at_once(p, state, s))
+			cut(p, &pieces, state, s);
+	}
+	settle(p, &pieces);
+	free(pieces.items);
+	free(fillings);
+}
+
+void prologue_make(struct prologue *p, const struct gp_trace *trace,
+		   uint32_t device, const struct gp_settings *settings)
+{
+	const struct gp_device_trace *from = &trace->devices[device];
+
+	*p = (struct prologue){ .trace = *trace, .device = *from };
+	p->settings = settings;
+	p->next_id = from->block_ids;
+	if (from->start.segment_count)
+		rebuild(p, &from->start);
+	p->length = p->count;
+	p->events = gp_mem_grow(p->events, &p->room,
+				p->count + from->event_count + 1,
+				sizeof(*p->events));
+	if (from->event_count)
+		memcpy(p->events + p->count, from->events,
+		       from->event_count * sizeof(*p->events));
+	p->count += from->event_count;
+	p->device.start = (struct gp_state){ 0 };
+	p->device.events = p->events;
+	p->device.event_count = p->count;
+	p->device.block_ids = p->next_id;
+	p->trace.devices = &p->device;
+	p->trace.device_count = 1;
+}
+
+void prologue_release(struct prologue *p)
+{
+	free(p->events);
+	p->events = NULL;
+}
+
+/* ---- whether it came out ---- */
+
+static bool is_alike(const struct gp_state *a, const struct gp_segment *x,
+		     const struct gp_state *b, const struct gp_segment *y)
+{
+	if (x->size != y->size || x->stream != y->stream ||
+	    x->pool != y->pool || x->is_small != y->is_small ||
+	    x->blocks != y->blocks)
+		return false;
+	for (uint32_t i = 0; i < x->blocks; i++) {
+		const struct gp_block *m = &a->blocks[x->first_block + i];
+		const struct gp_block *n = &b->blocks[y->first_block + i];
+
+		if (m->size != n->size || m->state != n->state ||
+		    (m->state != GP_INACTIVE && m->id != n->id))
+			return false;
+	}
+	return true;
+}
+
+uint64_t prologue_alike(const struct gp_state *a, const struct gp_state *b)
+{
+	uint64_t alike = 0;
+
+	for (size_t i = 0; i < a->segment_count && i < b->segment_count; i++)
+		alike += is_alike(a, &a->segments[i], b, &b->segments[i]);
+	return alike;
+}

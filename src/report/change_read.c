@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading a gpupool-report: of each run and device, what its peak of reserved
+ * memory is made of.
+ */
+#include "report/change_report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpupool/knob.h"
+#include "report/schema.h"
+
+#define HEAD 256 /* bytes in which the schema stands */
+
+enum gp_status gp_report_is_one(const char *path, bool *is_one,
+				struct gp_diag *diag)
+{
+	char head[HEAD + 1] = "";
+	ssize_t n = 0;
+	int error, fd = strcmp(path, "-")
+				? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+				: STDIN_FILENO;
+
+	/* A pipe cannot be read twice. */
+	if (fd > STDIN_FILENO && lseek(fd, 0, SEEK_CUR) == 0)
+		n = read(fd, head, HEAD);
+	error = fd < 0 || n < 0 ? errno : 0;
+	if (fd > STDIN_FILENO)
+		close(fd);
+	head[n > 0 ? n : 0] = 0;
+	*is_one = strstr(head, "\"" GP_REPORT_FAMILY) != NULL;
+	/* Who reads all of it says what else is wrong with it. */
+	if (gp_file_status(error) != GP_SYSTEM)
+		return GP_OK;
+	gp_diag_file(diag, path);
+	return gp_diag_set(diag, GP_SYSTEM, "cannot read it: %s",
+			   strerror(error));
+}
+
+enum gp_status gp_report_check(const char *schema, struct gp_diag *diag)
+{
+	size_t length = strcspn(schema, "\"");
+	const char *age = "a newer";
+
+	if (length == strlen(GP_REPORT_SCHEMA) &&
+	    !strncmp(schema, GP_REPORT_SCHEMA, length))
+		return GP_OK;
+	if (strtoul(schema + strlen(GP_REPORT_FAMILY), NULL, 10) <
+	    strtoul(&GP_REPORT_SCHEMA[strlen(GP_REPORT_FAMILY)], NULL, 10))
+		age = "an older";
+	gp_diag_hint(diag, "run the command that wrote it again, with this "
+			   "gpupool");
+	return gp_diag_set(diag, GP_INPUT,
+			   "%s gpupool wrote this report (%.*s; this one "
+			   "reads " GP_REPORT_SCHEMA ")",
+			   age, (int)(length < 24 ? length : 24), schema);
+}
+
+/* ---- values ---- */
+
+struct reader {
+	const char *path;
+	struct gp_diag *diag;
+	size_t run, device; /* under way */
+};
+
+static enum gp_status fail(const struct reader *r, const char *key)
+{
+	gp_diag_file(r->diag, r->path);
+	gp_diag_record(r->diag, "run %zu, device %zu", r->run, r->device);
+	return gp_diag_set(r->diag, GP_INPUT,
+			   "%s is missing or no whole number", key);
+}
+
+static enum gp_status number(const struct reader *r, const json_t *object,
+			     const char *key, uint64_t *value)
+{
+	const json_t *found = json_object_get(object, key);
+
+	if (!json_is_integer(found) || json_integer_value(found) < 0)
+		return fail(r, key);
+	*value = (uint64_t)json_integer_value(found);
+	return GP_OK;
+}
+
+struct field {
+	const char *key;
+	uint64_t *value;
+};
+
+static enum gp_status numbers(const struct reader *r, const json_t *object,
+			      const struct field *fields, size_t count)
+{
+	enum gp_status status = GP_OK;
+
+	for (size_t i = 0; i < count && status == GP_OK; i++)
+		status = number(r, object, fields[i].key, fields[i].value);
+	return status;
+}
+
+#define NUMBERS(r, object, fields)                                             \
+	numbers(r, object, fields, sizeof(fields) / sizeof(*(fields)))
+
+/* ---- a device of a run ---- */
+
+static enum gp_status read_moment(const struct reader *r,
+				  const json_t *measures,
+				  struct gp_moment *moment)
+{
+	/* Reports of the first gpupools have only the first moment. */
+	const json_t *fullest = json_object_get(measures, "at_fullest");
+	const json_t *peak =
+		fullest ? fullest : json_object_get(measures, "at_peak");
+	const struct field fields[] = {
+		{ "event", &moment->event },
+		{ "reserved_bytes", &moment->reserved },
+		{ "allocated_bytes", &moment->allocated },
+		{ "active_bytes", &moment->active },
+		{ "requested_bytes", &moment->requested },
+	};
+
+	return NUMBERS(r, peak, fields);
+}
+
+static enum gp_status read_counts(const struct reader *r, const json_t *device,
+				  struct gp_makeup *makeup)
+{
+	const json_t *measures = json_object_get(device, "measures");
+	const json_t *stats = json_object_get(device, "memory_stats");
+	const struct field fields[] = {
+		{ "peak_allocated_bytes", &makeup->peak_allocated },
+		{ "dropped", &makeup->dropped },
+	};
+	const struct field counters[] = {
+		{ "num_ooms", &makeup->ooms },
+		{ "num_alloc_retries", &makeup->retries },
+	};
+	enum gp_status status = NUMBERS(r, measures, fields);
+
+	return status == GP_OK ? NUMBERS(r, stats, counters) : status;
+}
+
+static enum gp_status read_device(const struct reader *r, const json_t *device,
+				  struct gp_report_run *run)
+{
+	const json_t *capacity = json_object_get(device, "capacity");
+	struct gp_moment moment = { 0 };
+	uint64_t ordinal = 0;
+	enum gp_status status = number(r, device, "device", &ordinal);
+
+	if (status == GP_OK)
+		status = read_moment(r, json_object_get(device, "measures"),
+				     &moment);
+	run->makeup = gp_makeup_of_moment(&moment);
+	if (status == GP_OK)
+		status = read_counts(r, device, &run->makeup);
+	run->capacity = GP_UNLIMITED;
+	if (status == GP_OK && capacity && !json_is_null(capacity))
+		status = number(r, device, "capacity", &run->capacity);
+	run->device = (uint32_t)ordinal;
+	return status;
+}
+
+/* ---- all runs ---- */
+
+struct list {
+	struct gp_report_run *runs;
+	size_t count, room;
+};
+
+static enum gp_status read_run(struct reader *r, const json_t *run,
+			       struct list *list)
+{
+	const char *conf =
+		json_string_value(json_object_get(run, "alloc_conf"));
+	const char *torch = json_string_value(json_object_get(run, "torch"));
+	const json_t *devices = json_object_get(run, "devices");
+	enum gp_status status = GP_OK;
+	uint8_t release = 0;
+
+	r->device = 0;
+	if (!torch || gp_release_parse(torch, &release, r->diag) != GP_OK)
+		return fail(r, "torch");
+	for (; r->device < json_array_size(devices) && status == GP_OK;
+	     r->device++) {
+		struct gp_report_run one = { .release = release };
+
+		status = read_device(r, json_array_get(devices, r->device),
+				     &one);
+		if (status != GP_OK)
+			break;
+		one.conf = gp_mem_copy_text(conf ? conf : "",
+					    conf ? strlen(conf) : 0);
+		list->runs = gp_mem_grow(list->runs, &list->room,
+					 list->count + 1, sizeof(one));
+		list->runs[list->count++] = one;
+	}
+	return status;
+}
+
+static enum gp_status read_runs(struct reader *r, const json_t *report,
+				struct list *list)
+{
+	const json_t *runs = json_object_get(report, "runs");
+	enum gp_status status = GP_OK;
+
+	for (; r->run < json_array_size(runs) && status == GP_OK; r->run++)
+		status = read_run(r, json_array_get(runs, r->run), list);
+	if (status != GP_OK || list->count)
+		return status;
+	gp_diag_file(r->diag, r->path);
+	gp_diag_hint(r->diag, "gpupool replay TRACE --format json makes one "
+			      "that has");
+	return gp_diag_set(r->diag, GP_INPUT, "the report has no runs");
+}
+
+enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,
+			      size_t *count, struct gp_diag *diag)
+{
+	struct reader r = { .path = path, .diag = diag };
+	struct list list = { 0 };
+	json_error_t error;
+	json_t *report;
+	const char *schema;
+	FILE *file = fopen(path, "rb");
+	enum gp_status status;
+
+	gp_diag_file(diag, path);
+	if (!file)
+		return gp_diag_set(diag, gp_file_status(errno),
+				   "cannot open it: %s", strerror(errno));
+	report = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+	if (ferror(file)) {
+		json_decref(report);
+		fclose(file);
+		return gp_diag_set(diag, GP_SYSTEM, "cannot read it");
+	}
+	fclose(file);
+	if (!report)
+		return gp_diag_set(diag, GP_INPUT, "line %d: %s", error.line,
+				   error.text);
+	schema = json_string_value(json_object_get(report, "schema"));
+	status = schema && !strncmp(schema, GP_REPORT_FAMILY,
+				    strlen(GP_REPORT_FAMILY))
+			 ? gp_report_check(schema, diag)
+			 : GP_OK;
+	if (status == GP_OK)
+		status = read_runs(&r, report, &list);
+	json_decref(report);
+	if (status != GP_OK) {
+		gp_report_runs_release(list.runs, list.count);
+		return status;
+	}
+	*runs = list.runs;
+	*count = list.count;
+	return GP_OK;
+}
+
+void gp_report_runs_release(struct gp_report_run *runs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(runs[i].conf);
+	free(runs);
+}

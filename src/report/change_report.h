@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* What changed between two runs, told, and read back from reports. */
+#ifndef REPORT_CHANGE_REPORT_H
+#define REPORT_CHANGE_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+#include "metrics/change.h"
+#include "report/report.h"
+
+/* ---- told ---- */
+
+struct gp_change_side {
+	const char *path, *conf;
+	uint8_t release;
+	uint64_t capacity;	      /* GP_UNLIMITED: none */
+	const struct gp_trace *trace; /* NULL: known from a report */
+	struct gp_makeup makeup;
+};
+
+/* One device of both. */
+struct gp_change {
+	uint32_t device; /* CUDA's ordinal */
+	struct gp_change_side a, b;
+	/* Both make the same requests, and are looked at at one moment. */
+	bool is_same;
+	const struct gp_share_pair *sites, *sizes;
+	size_t site_count, size_count;
+	const struct gp_parting *parting; /* NULL: both are of one trace, or
+					   * of reports */
+	size_t files; /* of ranks, pairs that are so; 0: there are none */
+};
+
+/* Ranks of two jobs, pair by pair. */
+struct gp_change_ranks {
+	const struct gp_ranks *a, *b; /* b NULL: it is a */
+	size_t first, count;	      /* changes of the pair that grows most */
+	/* Files without a counterpart, and one of them; NULL: none. */
+	size_t only_a, only_b;
+	const char *a_name, *b_name;
+};
+
+/* ranks NULL: two files, or one. */
+void gp_change_text(const struct gp_change *changes, size_t count,
+		    const struct gp_change_ranks *ranks,
+		    const struct gp_report_style *style, FILE *out);
+void gp_change_json(const struct gp_change *changes, size_t count,
+		    const struct gp_change_ranks *ranks, FILE *out);
+
+/* ---- from a report ---- */
+
+/* One device of one run. */
+struct gp_report_run {
+	char *conf; /* owned */
+	uint8_t release;
+	uint32_t device; /* CUDA's ordinal */
+	uint64_t capacity;
+	struct gp_makeup makeup;
+};
+
+/* Whether the file begins as a gpupool-report does. */
+enum gp_status gp_report_is_one(const char *path, bool *is_one,
+				struct gp_diag *diag);
+
+/* The caller releases. */
+enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,
+			      size_t *count, struct gp_diag *diag);
+void gp_report_runs_release(struct gp_report_run *runs, size_t count);
+
+#endif

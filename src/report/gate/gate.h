@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The gate: runs that a file in the user's repository lists, the limits their
+ * numbers must keep, and the baseline that limits such as "+2%" count from.
+ *
+ * The caller makes the runs; here is what is asked for, what the baseline
+ * says, and what follows from the two.  See man/gpupool-check.1.
+ */
+#ifndef REPORT_GATE_GATE_H
+#define REPORT_GATE_GATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpupool/allocator.h"
+#include "report/number.h"
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+
+/* ---- limits ---- */
+
+enum gp_limit_kind {
+	GP_LIMIT_NONE,	/* null: a number that may be anything */
+	GP_LIMIT_VALUE, /* amount: the value itself */
+	GP_LIMIT_BY,	/* amount: how much worse than the baseline */
+	GP_LIMIT_SHARE, /* share of the baseline's value: "+2%" */
+};
+
+struct gp_limit {
+	size_t number; /* index into struct gp_numbers */
+	enum gp_limit_kind kind;
+	int64_t amount; /* of the number's unit */
+	double share;
+	bool is_default; /* nobody asked: "nothing may get worse" */
+	char text[32];	 /* as written */
+};
+
+/* "+2%", "+64MiB", "72GiB", "100%", "0": GP_INPUT and a reason otherwise. */
+enum gp_status gp_limit_parse(struct gp_limit *limit,
+			      const struct gp_number *number, const char *text,
+			      struct gp_diag *diag);
+
+/* The last value that keeps the limit. */
+int64_t gp_limit_bound(const struct gp_limit *limit,
+		       const struct gp_number *number, int64_t baseline);
+
+/* ---- what is asked for: gpupool.json ---- */
+
+/* As the file says; a run whose own are other ones is another run. */
+struct gp_gate_asked {
+	const char *settings;	    /* NULL: the recorded ones */
+	const char *torch, *engine; /* NULL: not given */
+	uint64_t capacity;	    /* bytes; 0: not given */
+};
+
+struct gp_gate_run {
+	const char *name;
+	const char *trace; /* as written */
+	const char *path;  /* to open */
+	struct gp_gate_asked asked;
+	struct gp_limit *limits; /* one a number, in the numbers' order */
+	size_t limit_count;
+};
+
+struct gp_gate {
+	const char *path, *baseline_path;
+	struct gp_gate_run *runs;
+	size_t run_count;
+	void *memory; /* owned: everything above lives there */
+};
+
+struct gp_gate_config {
+	const char *path;
+	const struct gp_numbers *numbers;
+	/* Of those words, what one may have been meant to be; NULL: none. */
+	const char *(*nearest)(const char *word, const char *const *words,
+			       size_t count);
+};
+
+enum gp_status gp_gate_read(const struct gp_gate_config *config,
+			    struct gp_gate **gate, struct gp_diag *diag);
+/* The same of text in memory. */
+enum gp_status gp_gate_parse(const struct gp_gate_config *config,
+			     const char *text, size_t size,
+			     struct gp_gate **gate, struct gp_diag *diag);
+void gp_gate_destroy(struct gp_gate *gate);
+
+/* ---- fingerprints: where two runs part ---- */
+
+/*
+ * Rolling digests of a run, at every spacing-th request: of what the program
+ * asked for, and of what the allocator did.  The last pair is of the end.
+ */
+#define GP_PRINT_MARKS 256
+struct gp_print_mark {
+	uint32_t program, allocator; /* 24 bits */
+};
+struct gp_print {
+	uint64_t requests, spacing;
+	uint32_t count; /* of marks */
+	struct gp_print_mark marks[GP_PRINT_MARKS + 1];
+	/* Index of the event behind each mark; not in a baseline. */
+	uint64_t events[GP_PRINT_MARKS + 1];
+	uint64_t digest; /* of all that the program asked for */
+};
+
+/* Makes one while a run plays; also finds where memory passes a bound. */
+struct gp_print_maker {
+	const struct gp_trace *trace;
+	const struct gp_device_trace *device;
+	bool has_addresses; /* they are the simulated device's */
+	uint64_t program, allocator, request, event;
+	struct gp_print *print;
+	int64_t reserved, reserved_bound; /* bytes */
+	uint64_t reserved_event; /* first beyond the bound; GP_EVENT_NONE */
+};
+#define GP_EVENT_NONE UINT64_MAX
+
+/* spacing 0: as fits the trace; else a baseline's. */
+void gp_print_begin(struct gp_print_maker *maker, const struct gp_trace *trace,
+		    size_t device, uint64_t spacing, struct gp_print *print);
+/* struct gp_replay_config's action. */
+void gp_print_action(void *maker, const struct gp_action *action,
+		     uint64_t event);
+void gp_print_end(struct gp_print_maker *maker);
+
+struct gp_parting {
+	bool is_there;
+	bool is_program;      /* else the allocator decided otherwise */
+	uint64_t first, last; /* events of the new run; it lies in between */
+};
+struct gp_parting gp_print_part(const struct gp_print *baseline,
+				const struct gp_print *now);
+
+/* ---- the baseline: gpupool.baseline.json ---- */
+
+struct gp_record_device {
+	uint32_t device;	     /* CUDA's ordinal */
+	struct gp_reading *readings; /* one for each name */
+	struct gp_print print;
+};
+
+/* What a run came to, then. */
+struct gp_record {
+	const char *name;
+	const char *trace;
+	struct gp_gate_asked asked;
+	const char *conf; /* played under */
+	const char *torch;
+	struct gp_record_device *devices;
+	size_t device_count;
+};
+
+struct gp_baseline {
+	struct gp_record *records; /* by name */
+	size_t record_count;
+	void *memory; /* owned: everything above lives there */
+};
+
+/* Into an empty one, if the file is not there. */
+enum gp_status gp_baseline_read(const char *path,
+				const struct gp_numbers *numbers,
+				bool may_be_missing,
+				struct gp_baseline **baseline,
+				struct gp_diag *diag);
+enum gp_status gp_baseline_parse(const char *text, size_t size,
+				 const struct gp_numbers *numbers,
+				 struct gp_baseline **baseline,
+				 struct gp_diag *diag);
+void gp_baseline_destroy(struct gp_baseline *baseline);
+
+/* NULL: there is none of that name. */
+const struct gp_record *gp_baseline_find(const struct gp_baseline *baseline,
+					 const char *name);
+
+/* Of that ordinal; NULL: there is none, or record is NULL. */
+const struct gp_record_device *gp_record_find(const struct gp_record *record,
+					      uint32_t ordinal);
+
+/* GP_INPUT unless the record is of that run as it is asked for now. */
+enum gp_status gp_record_check(const struct gp_record *record,
+			       const struct gp_gate_run *run,
+			       struct gp_diag *diag);
+
+/* ---- the verdict ---- */
+
+/* Of its limits on reserved at the peak, the lowest bound; INT64_MAX. */
+int64_t gp_gate_reserved_bound(const struct gp_gate_run *run,
+			       const struct gp_numbers *numbers,
+			       const struct gp_reading *baseline);
+
+struct gp_gate_verdict {
+	const struct gp_limit *limit;
+	struct gp_reading baseline, now;
+	int64_t bound;
+	bool is_worse;	 /* than the limit allows */
+	bool is_better;	 /* than the baseline */
+	uint64_t event;	 /* where it shows first; GP_EVENT_NONE: not known */
+	char about[160]; /* that event: "alloc of 3.00 MiB" */
+	char where[GP_EVENT_TEXT]; /* "step 20, 3.1 s, serve.py:90 (event
+				    * 143)" */
+};
+
+/* Counters that are looked at behind each event of another run, like the first:
+ * since when they have been beyond their bound. */
+enum gp_watched {
+	GP_WATCH_ALLOCATED, /* the counter's peak, which may be reset */
+	GP_WATCH_PEAK_ALLOCATED,
+	GP_WATCH_RETRIES,
+	GP_WATCHES
+};
+struct gp_gate_watch {
+	bool is_worse[GP_WATCHES]; /* there is something to look for */
+	int64_t bound[GP_WATCHES];
+	uint64_t event[GP_WATCHES]; /* GP_EVENT_NONE: not found */
+};
+
+/* Of the verdicts that are worse; false: nothing needs another run. */
+bool gp_gate_watch_begin(struct gp_gate_watch *watch,
+			 const struct gp_numbers *numbers,
+			 const struct gp_gate_verdict *verdicts, size_t count);
+/* struct gp_replay_config's look. */
+void gp_gate_watch_look(void *watch, struct gp_allocator *allocator,
+			uint64_t event);
+
+/* Where a number that is worse shows first, as far as the runs tell. */
+void gp_verdict_locate(struct gp_gate_verdict *verdict,
+		       const struct gp_numbers *numbers,
+		       const struct gp_replay_result *result,
+		       const struct gp_print_maker *maker,
+		       const struct gp_gate_watch *watch);
+
+/* Of one device; room for run->limit_count.  GP_INPUT where a limit that was
+ * asked for cannot be held against anything. */
+enum gp_status gp_gate_judge(const struct gp_gate_run *run,
+			     const struct gp_numbers *numbers,
+			     const struct gp_reading *baseline,
+			     const struct gp_reading *now,
+			     struct gp_gate_verdict *verdicts, size_t *count,
+			     struct gp_diag *diag);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fingerprints.  Two digests roll over a run: one over its requests, one over
+ * the allocator's actions.  Each is noted at requests that are evenly spaced,
+ * so that a later run, which makes its own at the same ones, shows between
+ * which two it parted from this one, and who parted: program or allocator.
+ *
+ * Requests are counted, not events: between them a recording has outcomes,
+ * which are not the program's.  Streams and pools count by their order of
+ * appearance, since handles differ from process to process; so do addresses,
+ * unless the simulated device gave them.
+ */
+#include <string.h>
+
+#include "base/map.h"
+#include "report/gate/gate.h"
+
+#define MARK_MASK 0xffffff
+
+static uint64_t mix(uint64_t digest, uint64_t value)
+{
+	return gp_hash64(digest * UINT64_C(0x9e3779b97f4a7c15) + value + 1);
+}
+
+static uint64_t mix_text(uint64_t digest, const char *text)
+{
+	for (; *text; text++)
+		digest = mix(digest, (unsigned char)*text);
+	return digest;
+}
+
+static bool is_request(const struct gp_event *event)
+{
+	return event->kind < GP_FIRST_OUTCOME && event->kind != GP_MARK;
+}
+
+static uint64_t mix_event(uint64_t digest, const struct gp_trace *trace,
+			  const struct gp_event *event)
+{
+	uint8_t fields = gp_event_fields(event->kind);
+	uint64_t fraction = 0;
+
+	digest = mix(digest, event->kind);
+	if (fields & GP_HAS_ID)
+		digest = mix(digest, event->id);
+	if (fields & GP_HAS_SIZE)
+		digest = mix(digest, event->size);
+	if (fields & (GP_HAS_STREAM | GP_HAS_POOL))
+		digest = mix(digest,
+			     (uint64_t)event->stream << 16 | event->pool);
+	if (fields & GP_HAS_FRACTION) {
+		memcpy(&fraction, &event->fraction, sizeof(fraction));
+		digest = mix(digest, fraction);
+	}
+	if (fields & GP_HAS_TEXT)
+		digest = mix_text(digest, trace->texts[event->text]);
+	return digest;
+}
+
+/* What the program had when the trace begins. */
+static uint64_t mix_start(uint64_t digest, const struct gp_state *start)
+{
+	for (size_t i = 0; i < start->segment_count; i++)
+		digest = mix(digest, start->segments[i].size);
+	for (size_t i = 0; i < start->block_count; i++)
+		digest = mix(mix(digest, start->blocks[i].size),
+			     start->blocks[i].state);
+	return digest;
+}
+
+static uint64_t count_requests(const struct gp_device_trace *device)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < device->event_count; i++)
+		count += is_request(&device->events[i]);
+	return count;
+}
+
+/* Powers of two: a trace that grows a little keeps its marks. */
+static uint64_t fit_spacing(uint64_t requests)
+{
+	uint64_t spacing = 1;
+
+	while (requests / spacing >= GP_PRINT_MARKS)
+		spacing *= 2;
+	return spacing;
+}
+
+void gp_print_begin(struct gp_print_maker *maker, const struct gp_trace *trace,
+		    size_t device, uint64_t spacing, struct gp_print *print)
+{
+	*maker = (struct gp_print_maker){
+		.trace = trace,
+		.device = &trace->devices[device],
+		.print = print,
+		.reserved_bound = INT64_MAX,
+		.reserved_event = GP_EVENT_NONE,
+	};
+	*print = (struct gp_print){ 0 };
+	print->requests = count_requests(maker->device);
+	print->spacing = spacing ? spacing : fit_spacing(print->requests);
+	maker->program = mix_start(1, &maker->device->start);
+	maker->allocator = 1;
+	maker->reserved += (int64_t)gp_state_reserved(&maker->device->start);
+}
+
+static void note_mark(struct gp_print_maker *maker)
+{
+	struct gp_print *print = maker->print;
+
+	if (print->count > GP_PRINT_MARKS)
+		return;
+	print->events[print->count] = maker->event;
+	print->marks[print->count++] = (struct gp_print_mark){
+		maker->program & MARK_MASK,
+		maker->allocator & MARK_MASK,
+	};
+}
+
+/* Requests up to but not including event stop. */
+static void pass_requests(struct gp_print_maker *maker, uint64_t stop)
+{
+	for (; maker->event < stop; maker->event++) {
+		const struct gp_event *event =
+			&maker->device->events[maker->event];
+
+		if (!is_request(event))
+			continue;
+		if (maker->request &&
+		    maker->request % maker->print->spacing == 0)
+			note_mark(maker);
+		maker->program = mix_event(maker->program, maker->trace, event);
+		maker->request++;
+	}
+}
+
+static void add_up(struct gp_print_maker *maker, const struct gp_action *action,
+		   uint64_t event)
+{
+	if (gp_event_is_growth(action->kind))
+		maker->reserved += (int64_t)action->size;
+	if (gp_event_is_release(action->kind))
+		maker->reserved -= (int64_t)action->size;
+	if (maker->reserved > maker->reserved_bound &&
+	    maker->reserved_event == GP_EVENT_NONE)
+		maker->reserved_event = event;
+}
+
+void gp_print_action(void *arg, const struct gp_action *action, uint64_t event)
+{
+	struct gp_print_maker *maker = arg;
+	uint64_t digest;
+
+	pass_requests(maker, event + 1);
+	digest = mix(maker->allocator, action->kind);
+	digest = mix(digest, action->size);
+	digest = mix(digest, (uint64_t)action->stream << 16 | action->pool);
+	if (action->id != GP_NO_ID)
+		digest = mix(digest, action->id);
+	if (maker->has_addresses)
+		digest = mix(digest, action->addr);
+	maker->allocator = digest;
+	add_up(maker, action, event);
+}
+
+void gp_print_end(struct gp_print_maker *maker)
+{
+	pass_requests(maker, maker->device->event_count);
+	note_mark(maker);
+	maker->print->digest = maker->program;
+}
+
+/* The interval before that mark of now; behind its last: its end. */
+static struct gp_parting before(const struct gp_print *now, uint32_t mark,
+				bool is_program)
+{
+	uint64_t end = now->count ? now->events[now->count - 1] : 0;
+	struct gp_parting parting = {
+		.is_there = true,
+		.is_program = is_program,
+		.first = end,
+		.last = end,
+	};
+
+	if (mark < now->count) {
+		parting.first = mark ? now->events[mark - 1] : 0;
+		parting.last = now->events[mark];
+		parting.last -= parting.last > parting.first;
+	}
+	return parting;
+}
+
+static bool same_mark(const struct gp_print *a, const struct gp_print *b,
+		      uint32_t i)
+{
+	return a->marks[i].program == b->marks[i].program &&
+	       a->marks[i].allocator == b->marks[i].allocator;
+}
+
+/* The mark up to which all marks of both are at the same requests.  The last
+ * of each is at its end, which the other passes somewhere. */
+static uint32_t common_marks(const struct gp_print *a, const struct gp_print *b)
+{
+	uint64_t shorter =
+		a->requests < b->requests ? a->requests : b->requests;
+	uint64_t marks = shorter / a->spacing;
+
+	if (a->requests == b->requests)
+		marks = a->count;
+	if (marks > a->count)
+		marks = a->count;
+	return (uint32_t)(marks > b->count ? b->count : marks);
+}
+
+struct gp_parting gp_print_part(const struct gp_print *baseline,
+				const struct gp_print *now)
+{
+	uint32_t common = common_marks(baseline, now), i = 0;
+
+	while (i < common && same_mark(baseline, now, i))
+		i++;
+	if (i < common)
+		return before(now, i,
+			      baseline->marks[i].program !=
+				      now->marks[i].program);
+	if (baseline->requests != now->requests ||
+	    baseline->digest != now->digest)
+		return before(now, i, true);
+	return (struct gp_parting){ 0 };
+}

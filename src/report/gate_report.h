@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the gate has to say, as text, JSON, JUnit's XML and GitHub's
+ * annotations; and the baseline, which is a report of what runs came to.
+ */
+#ifndef REPORT_GATE_REPORT_H
+#define REPORT_GATE_REPORT_H
+
+#include <stdio.h>
+
+#include "report/gate/gate.h"
+#include "report/report.h"
+
+struct gp_gate_device {
+	uint32_t device; /* CUDA's ordinal */
+	struct gp_gate_verdict *verdicts;
+	size_t verdict_count;
+	struct gp_parting parting;
+};
+
+/* One run.  GP_OK: all limits are kept; GP_FAILED: some are not; else it could
+ * not be judged, and diag says why. */
+struct gp_gate_result {
+	const struct gp_gate_run *run;
+	enum gp_status status;
+	struct gp_diag diag;
+	const struct gp_record *baseline; /* NULL: there is none */
+	const struct gp_record *now;	  /* NULL: not played */
+	struct gp_gate_device *devices;
+	size_t device_count;
+};
+
+struct gp_gate_file {
+	const struct gp_gate *gate;
+	const struct gp_gate_result *results;
+	size_t count;
+};
+
+struct gp_gate_report {
+	const struct gp_numbers *numbers;
+	const struct gp_gate_file *files;
+	size_t count;
+};
+
+void gp_report_gate_text(const struct gp_gate_report *report,
+			 const struct gp_report_style *style, FILE *out);
+/* gpupool-check/1: man/gpupool-check.1. */
+void gp_report_gate_json(const struct gp_gate_report *report, FILE *out);
+void gp_report_gate_junit(const struct gp_gate_report *report, FILE *out);
+/* Workflow commands that GitHub shows at the file, then the text. */
+void gp_report_gate_github(const struct gp_gate_report *report,
+			   const struct gp_report_style *style, FILE *out);
+
+void gp_report_baseline(const struct gp_record *const *records, size_t count,
+			const struct gp_numbers *numbers, FILE *out);
+
+/* What --update wrote: each number that is not as it was. */
+void gp_report_update(const struct gp_gate_file *file,
+		      const struct gp_numbers *numbers,
+		      const struct gp_report_style *style, FILE *out);
+
+#endif

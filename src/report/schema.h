@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reports that programs read: their name, with the number that rises where
+ * a key changes its name or meaning, and every key they have (man 5
+ * gpupool-report).
+ */
+#ifndef REPORT_SCHEMA_H
+#define REPORT_SCHEMA_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "gpupool/status.h"
+
+/* What `gpupool SOMETHING --format json` writes, unless it says otherwise. */
+#define GP_REPORT_FAMILY "gpupool-report/"
+#define GP_REPORT_SCHEMA GP_REPORT_FAMILY "2"
+
+/* schema: of a report, as it stands there, up to a quote or its end.
+ * GP_INPUT with what to do in diag: another gpupool's, which names the numbers
+ * otherwise. */
+enum gp_status gp_report_check(const char *schema, struct gp_diag *diag);
+
+/* ---- every key of every report, described once ---- */
+
+enum gp_key_type {
+	GP_KEY_TEXT,
+	GP_KEY_WORD,	/* one of a few: of */
+	GP_KEY_RELEASE, /* "2.15" */
+	GP_KEY_BOOL,
+	GP_KEY_BYTES,
+	GP_KEY_MORE_BYTES, /* with a sign */
+	GP_KEY_CAPACITY,   /* bytes, or "unlimited" */
+	GP_KEY_COUNT,
+	GP_KEY_INTEGER, /* with a sign */
+	GP_KEY_EVENT,	/* index of a device's request */
+	GP_KEY_ADDRESS,
+	GP_KEY_BYTE_EVENTS,
+	GP_KEY_WHOLE_US,
+	GP_KEY_US,
+	GP_KEY_NS,
+	GP_KEY_SECONDS,
+	GP_KEY_RATIO,
+	GP_KEY_NUMBER,
+	GP_KEY_POOL,	  /* two numbers */
+	GP_KEY_RANGE,	  /* the same, each or null */
+	GP_KEY_DIVISIONS, /* a number, or one by interval */
+	GP_KEY_OBJECT,	  /* of: its name, or those it may have */
+	GP_KEY_TYPES,
+	/* Rows that stand for others, which gp_keys_each tells instead. */
+	GP_KEY_MEASURE = GP_KEY_TYPES, /* id: enum gp_measure_id */
+	GP_KEY_SCOPE,		       /* id: enum gp_measure_scope */
+	GP_KEY_KEYS_OF,		       /* of: another object */
+	GP_KEY_KNOBS,
+	GP_KEY_GUESSES,
+	GP_KEY_GAP_REASONS,
+	GP_KEY_PARTS,
+	GP_KEY_EVENT_KINDS,
+	GP_KEY_AXES,
+	GP_KEY_NEW, /* an object, whose keys follow */
+};
+
+enum gp_key_flag {
+	GP_KEY_NULL = 1,  /* may be null */
+	GP_KEY_MAYBE = 2, /* may be absent */
+	GP_KEY_LIST = 4,  /* a list of it */
+	GP_KEY_MAP = 8,	  /* an object with such values, under any names */
+};
+
+/* A row of the table. */
+struct gp_key {
+	const char *name;
+	enum gp_key_type type;
+	unsigned flags;
+	const char *of;	      /* words or objects, between spaces */
+	const char *sentence; /* NULL: that of the object */
+	int id;
+};
+
+/* The objects, one after the other, from NULL to NULL: rows of type GP_KEY_NEW.
+ * Of a whole report's, of is its schema, of others NULL. */
+const struct gp_key *gp_key_object_after(const struct gp_key *object);
+/* The first of the names in of; *of goes behind it. */
+const struct gp_key *gp_key_object_next(const char **of);
+/* A row, or those it stands for; GP_KEY_KEYS_OF as it is. */
+void gp_key_tell(const struct gp_key *row,
+		 void (*tell)(void *arg, const struct gp_key *key), void *arg);
+/* All keys of the object, none of them a row that stands for others. */
+void gp_keys_each(const struct gp_key *object,
+		  void (*tell)(void *arg, const struct gp_key *key), void *arg);
+const char *gp_key_sentence(const struct gp_key *key);
+/* "bytes; or null", "one of: ..." */
+#define GP_KEY_UNIT 160
+const char *gp_key_unit(const struct gp_key *key, char text[GP_KEY_UNIT]);
+/* The same as a JSON Schema, draft 2020-12. */
+void gp_key_schema(FILE *out);
+
+#endif

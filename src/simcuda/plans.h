@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a recorded program asks the real cuDNN for plans.
+ *
+ * Since 9.8 cuDNN plans for a device that is not there, from a description of
+ * it ("deviceless ahead-of-time compilation").  That is done in a process of
+ * its own: whatever the library does there, the program is not touched by it.
+ * The two speak over a stream socket, one reply to each request; descriptors
+ * are numbers that the program chooses, from 1 on.
+ */
+#ifndef SIMCUDA_PLANS_H
+#define SIMCUDA_PLANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpupool/status.h"
+
+enum gp_plans_ask {
+	GP_PLANS_HELLO,	 /* reply: count is the version, text why there is none
+			  */
+	GP_PLANS_CREATE, /* name: the descriptor's type */
+	GP_PLANS_SET,	 /* the elements follow */
+	GP_PLANS_FINALIZE,
+	GP_PLANS_GET, /* reply: the elements follow */
+	GP_PLANS_DESTROY,
+};
+
+/* Elements that are descriptors are numbers of 8 bytes, 0 for none; those to
+ * be filled by GP_PLANS_GET follow the request. */
+struct gp_plans_request {
+	uint32_t ask, id;
+	int32_t name, type; /* of cudnnBackendAttributeName_t and -Type_t */
+	int64_t count;	    /* of elements */
+	uint64_t bytes;	    /* that follow */
+};
+
+struct gp_plans_reply {
+	int32_t status; /* cudnnStatus_t */
+	uint32_t bytes; /* that follow */
+	int64_t count;
+};
+
+/* No request and no reply is longer. */
+#define GP_PLANS_MOST_BYTES (UINT64_C(16) << 20)
+
+/* cudnnBackendAttributeType_t, cudnn_graph.h of cuDNN 9. */
+enum gp_plans_type {
+	GP_PLANS_HANDLE = 0,
+	GP_PLANS_DESCRIPTOR = 15,
+};
+
+/* The library refused to answer: its status codes of these names. */
+#define GP_PLANS_BAD_PARAM     2000
+#define GP_PLANS_NOT_SUPPORTED 3000
+
+/* Bytes of an element. */
+size_t gp_plans_element(int type);
+
+/* True when all of it was read or written; the socket may be interrupted. */
+bool gp_plans_read(int socket, void *bytes, size_t size);
+bool gp_plans_write(int socket, const void *bytes, size_t size);
+
+#endif

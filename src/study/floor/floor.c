@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The floor: a packing, by the ways that are worth their steps.
+ *
+ *   1. In the order of time, forward and backward (heap.h): n log n.
+ *   2. In orders of size, area, time and first use (place.h): that takes steps
+ *      for all pairs that live at once.  Where these are too many, small spans
+ *      are packed as in 1, below the rest.
+ *   3. What sticks out of the best of these is placed earlier, again and again.
+ *   4. Search (search.h), first for a packing as low as the bound, then between
+ *      that and the best one.
+ *
+ * Each stops at a share of the steps, so that the result is the same on every
+ * machine.
+ */
+#include "study/floor/floor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/divisor.h"
+#include "base/mem.h"
+#include "study/floor/heap.h"
+#include "study/floor/orders.h"
+#include "study/floor/place.h"
+#include "study/floor/search.h"
+#include "study/floor/spans.h"
+
+#define SEARCH_MOST (UINT64_C(1) << 24) /* entries of a graph */
+
+struct attempt {
+	const struct gp_floor_config *config;
+	const struct gp_spans *spans;
+	struct gp_floor *floor;
+	uint64_t *offsets; /* to be tried */
+	uint64_t target;   /* no lower packing is asked for */
+	uint64_t work;	   /* steps left */
+};
+
+static const char *const method_names[GP_FLOOR_METHODS] = {
+	[GP_FLOOR_IN_TIME] = "in the order of time",
+	[GP_FLOOR_IN_ORDER] = "in an order of size, area or time",
+	[GP_FLOOR_IMPROVED] = "in an order that was improved",
+	[GP_FLOOR_SEARCHED] = "by search",
+};
+
+const char *gp_floor_method_name(enum gp_floor_method method)
+{
+	return method_names[method];
+}
+
+static bool is_done(const struct attempt *a)
+{
+	return a->floor->height <= a->target;
+}
+
+/* Keeps what was tried if it is better. */
+static bool keep(struct attempt *a, enum gp_floor_method method)
+{
+	uint64_t height = spans_top(a->spans, a->offsets);
+
+	if (height >= a->floor->height)
+		return false;
+	memcpy(a->floor->offsets, a->offsets,
+	       a->spans->count * sizeof(*a->offsets));
+	a->floor->height = height;
+	a->floor->method = method;
+	return true;
+}
+
+/* ---- 1: in the order of time ---- */
+
+/* Sizes that add up to multiples of what all are aligned to. */
+static bool is_even(const struct gp_spans *spans)
+{
+	uint64_t align = 1;
+
+	for (size_t i = 0; i < spans->count; i++)
+		if (spans->items[i].align > align)
+			align = spans->items[i].align;
+	for (size_t i = 0; i < spans->count; i++)
+		if (spans->items[i].size % align ||
+		    align % spans->items[i].align)
+			return false;
+	return true;
+}
+
+static void pack_in_time(struct attempt *a, const struct moment *moments,
+			 size_t count)
+{
+	for (int d = HEAP_FORWARD; d <= HEAP_BACKWARD && !is_done(a); d++) {
+		heap_pack(a->spans, moments, count, (enum heap_direction)d,
+			  UINT64_MAX, a->offsets);
+		keep(a, GP_FLOOR_IN_TIME);
+	}
+}
+
+/* ---- 2 and 3: in an order ---- */
+
+static bool try_order(struct attempt *a, struct place *place,
+		      const uint32_t *order, uint64_t *work,
+		      enum gp_floor_method method)
+{
+	return place_all(place, order, a->offsets, work) && keep(a, method);
+}
+
+static void pack_in_order(struct attempt *a, struct place *place,
+			  uint32_t *best, uint64_t *work)
+{
+	uint32_t *order = gp_mem_alloc(a->spans->count + 1, sizeof(*order));
+
+	for (int i = 0; i < ORDERS && !is_done(a) && *work; i++) {
+		orders_sort(a->spans, (enum order)i, order);
+		if (try_order(a, place, order, work, GP_FLOOR_IN_ORDER) || !i)
+			memcpy(best, order, a->spans->count * sizeof(*order));
+	}
+	free(order);
+}
+
+#define PATIENCE 60 /* orders without a better packing */
+
+static void improve(struct attempt *a, struct place *place, uint32_t *order,
+		    uint64_t *work)
+{
+	struct orders_push *push = orders_push_create(a->spans, order);
+	int left = PATIENCE;
+
+	while (left-- && !is_done(a) && *work) {
+		if (!place_all(place, orders_push_order(push), a->offsets,
+			       work))
+			break;
+		if (keep(a, GP_FLOOR_IMPROVED))
+			left = PATIENCE;
+		orders_push_earlier(push, a->offsets,
+				    a->target +
+					    (a->floor->height - a->target) / 2);
+	}
+	orders_push_destroy(push);
+}
+
+/* ---- 4: search ---- */
+
+/* Multiples of this are all that offsets and heights can be. */
+static uint64_t grain_of(const struct gp_spans *spans)
+{
+	uint64_t grain = 0;
+
+	for (size_t i = 0; i < spans->count; i++) {
+		grain = gp_common_divisor(spans->items[i].size, grain);
+		if (spans->items[i].align > 1)
+			grain = gp_common_divisor(spans->items[i].align, grain);
+	}
+	return grain ? grain : 1;
+}
+
+static enum search_end search(struct attempt *a, const struct graph *graph,
+			      uint64_t capacity, uint64_t work)
+{
+	uint64_t left = work;
+	enum search_end end = search_fit(graph, capacity, &left, a->offsets);
+
+	a->work -= work - left;
+	if (end == SEARCH_FOUND)
+		keep(a, GP_FLOOR_SEARCHED);
+	return end;
+}
+
+/*
+ * Heights at or below `no` are known not to be possible, those at or below
+ * `hard` were given up.  First what is asked for, then halfway to the best.
+ */
+static void search_lower(struct attempt *a, const struct graph *graph)
+{
+	uint64_t grain = grain_of(a->spans), capacity = a->target;
+	uint64_t no = a->floor->bound - grain, hard = no;
+
+	while (!is_done(a) && a->work && capacity < a->floor->height) {
+		uint64_t share = a->work / 2 + 1;
+		enum search_end end = search(a, graph, capacity, share);
+
+		if (end == SEARCH_NONE)
+			no = capacity;
+		if (end == SEARCH_NONE && capacity == a->config->capacity)
+			a->floor->is_impossible = true;
+		if (end != SEARCH_FOUND)
+			hard = capacity;
+		if (a->floor->height - hard <= grain || share < 1000)
+			break;
+		capacity = hard + (a->floor->height - hard) / 2;
+		capacity -= capacity % grain;
+	}
+	if (a->floor->height - no <= grain)
+		a->floor->is_least = true;
+}
+
+static void pack_by_search(struct attempt *a)
+{
+	struct graph graph;
+
+	if (is_done(a) || !a->work || !a->spans->count ||
+	    !graph_make(&graph, a->spans, SEARCH_MOST))
+		return;
+	search_lower(a, &graph);
+	graph_release(&graph);
+}
+
+/* ---- all of it ---- */
+
+/* What packing in one order may take of the steps. */
+#define ORDER_SHARE 4
+#define PAIR_STEPS  12 /* of sorting and walking, for each pair */
+
+/*
+ * The size below which spans are left to packing in time, so that pairs of the
+ * others that live at once are few enough: 0, or a power of two.
+ */
+static uint64_t small_size(const struct attempt *a,
+			   const struct moment *moments, size_t count)
+{
+	uint64_t pairs[64] = { 0 }, live[64] = { 0 };
+	int class = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int c = orders_class(a->spans->items[moments[i].span].size);
+		uint64_t now = 0;
+
+		if (moments[i].kind == ENDS) {
+			live[c]--;
+			continue;
+		}
+		for (int k = 63; k >= 0; k--) {
+			now += live[k];
+			if (k <= c)
+				pairs[k] += now + 1;
+		}
+		live[c]++;
+	}
+	while (class < 63 && pairs[class] > a->work / ORDER_SHARE / PAIR_STEPS)
+		class ++;
+	return class && pairs[class] < pairs[0] ? UINT64_C(1) << class : 0;
+}
+
+/* Of the spans of that size and more, all that 2 to 4 can do. */
+static void pack_large(struct attempt *a)
+{
+	struct place *place = place_create(a->spans);
+	uint32_t *best = gp_mem_alloc(a->spans->count + 1, sizeof(*best));
+	uint64_t work = a->work / 2;
+
+	a->work -= work;
+	pack_in_order(a, place, best, &work);
+	improve(a, place, best, &work);
+	a->work += work;
+	free(best);
+	place_destroy(place);
+	pack_by_search(a);
+}
+
+/* In time, whichever way is lower; returns the height. */
+static uint64_t pack_small(struct attempt *a, const struct moment *moments,
+			   size_t count, uint64_t below)
+{
+	size_t bytes = a->spans->count * sizeof(*a->offsets);
+	uint64_t *backward =
+		gp_mem_alloc(a->spans->count + 1, sizeof(*backward));
+	uint64_t one, other;
+
+	one = heap_pack(a->spans, moments, count, HEAP_FORWARD, below,
+			a->offsets);
+	other = heap_pack(a->spans, moments, count, HEAP_BACKWARD, below,
+			  backward);
+	if (other < one)
+		memcpy(a->offsets, backward, bytes);
+	free(backward);
+	return other < one ? other : one;
+}
+
+/* The spans of at least that size, as spans of their own; map: which ones they
+ * are. */
+static void pick_large(const struct gp_spans *spans, uint64_t size,
+		       struct gp_spans *large, uint32_t *map)
+{
+	*large = *spans;
+	large->items = gp_mem_alloc(spans->count + 1, sizeof(*large->items));
+	large->count = 0;
+	for (uint32_t i = 0; i < spans->count; i++) {
+		if (spans->items[i].size < size)
+			continue;
+		map[large->count] = i;
+		large->items[large->count++] = spans->items[i];
+	}
+}
+
+/* Small spans at the bottom, the others above them. */
+static void pack_apart(struct attempt *a, const struct moment *moments,
+		       size_t count, uint64_t size)
+{
+	size_t n = a->spans->count + 1;
+	uint32_t *map = gp_mem_alloc(n, sizeof(*map));
+	uint64_t time, bottom = pack_small(a, moments, count, size);
+	struct gp_floor floor = { .height = UINT64_MAX };
+	struct attempt sub = *a;
+	struct gp_spans large;
+
+	pick_large(a->spans, size, &large, map);
+	sub.spans = &large;
+	sub.floor = &floor;
+	floor.offsets = gp_mem_alloc(n, sizeof(*floor.offsets));
+	sub.offsets = gp_mem_alloc(n, sizeof(*sub.offsets));
+	floor.bound = gp_floor_bound(&large, &time);
+	sub.target = floor.bound;
+	if (a->target > bottom && a->target - bottom > sub.target)
+		sub.target = a->target - bottom;
+	pack_large(&sub);
+	for (size_t i = 0; i < large.count; i++)
+		a->offsets[map[i]] = align_up(bottom, large.items[i].align) +
+				     floor.offsets[i];
+	a->work = sub.work;
+	if (floor.height != UINT64_MAX)
+		keep(a, floor.method);
+	free(sub.offsets);
+	free(floor.offsets);
+	free(large.items);
+	free(map);
+}
+
+static void pack(struct attempt *a)
+{
+	struct moment *moments;
+	size_t count = spans_moments(a->spans, false, &moments);
+	uint64_t small = small_size(a, moments, count);
+	bool is_simple = is_even(a->spans);
+
+	if (is_simple)
+		pack_in_time(a, moments, count);
+	if (small && is_simple && !is_done(a))
+		pack_apart(a, moments, count, small);
+	else if (!is_done(a))
+		pack_large(a);
+	free(moments);
+}
+
+/* One on top of the other, which needs no steps. */
+static void pile_up(struct attempt *a)
+{
+	uint64_t top = 0;
+
+	for (size_t i = 0; i < a->spans->count; i++) {
+		a->offsets[i] = align_up(top, a->spans->items[i].align);
+		top = a->offsets[i] + a->spans->items[i].size;
+	}
+	keep(a, GP_FLOOR_IN_TIME);
+}
+
+void gp_floor_find(const struct gp_floor_config *config, struct gp_floor *floor)
+{
+	uint64_t work = config->work ? config->work : GP_FLOOR_WORK;
+	size_t n = config->spans->count + 1;
+	struct attempt a = { .config = config,
+			     .spans = config->spans,
+			     .floor = floor,
+			     .work = work };
+
+	*floor = (struct gp_floor){ .height = n > 1 ? UINT64_MAX : 0 };
+	floor->bound = gp_floor_bound(config->spans, &floor->bound_time);
+	floor->offsets = gp_mem_alloc(n, sizeof(*floor->offsets));
+	a.offsets = gp_mem_alloc(n, sizeof(*a.offsets));
+	a.target = config->capacity > floor->bound ? config->capacity
+						   : floor->bound;
+	if (!is_done(&a))
+		pile_up(&a);
+	if (!is_done(&a))
+		pack(&a);
+	floor->is_least |= floor->height == floor->bound;
+	floor->is_impossible |=
+		config->capacity && config->capacity < floor->bound;
+	floor->work = work - a.work;
+	free(a.offsets);
+}
+
+void gp_floor_release(struct gp_floor *floor)
+{
+	free(floor->offsets);
+	*floor = (struct gp_floor){ 0 };
+}

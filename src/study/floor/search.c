@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/* Search: whether spans fit a capacity. */
+#include "study/floor/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "study/floor/spans.h"
+
+/* What was a span's lowest offset before it was raised. */
+struct undo {
+	uint64_t low;
+	uint32_t span;
+};
+
+struct search {
+	const struct graph *graph;
+	uint64_t capacity;
+	uint64_t work;	 /* steps left */
+	uint64_t *low;	 /* by span: the top of what it meets and is placed */
+	uint64_t *rest;	 /* by section: bytes to be placed there */
+	uint64_t *least; /* by span: the smallest size of those that it meets */
+	uint64_t *base;	 /* scratch, by section: where these may begin */
+	uint32_t *rank;	 /* by span: earlier ones are tried first */
+	bool *is_placed;
+	uint32_t *placed; /* in order */
+	uint32_t placed_count;
+	struct candidate *found; /* scratch */
+	struct undo *trail;
+	size_t trail_count, trail_room;
+	uint32_t *stack; /* lists of spans, by depth */
+	size_t stack_count, stack_room;
+};
+
+struct candidate {
+	uint64_t low;
+	uint32_t rank, span;
+};
+
+/* Spans that time joins, ascending by their first section, on the stack; the
+ * next of them comes at (offset, rank) or behind. */
+struct part {
+	size_t at;
+	uint32_t count;
+	uint64_t offset;
+	uint32_t rank;
+};
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- the stack ---- */
+
+static size_t push(struct search *s, const uint32_t *spans, uint32_t count)
+{
+	size_t at = s->stack_count;
+
+	s->stack = gp_mem_grow(s->stack, &s->stack_room, at + count + 1,
+			       sizeof(*s->stack));
+	if (spans)
+		memcpy(s->stack + at, spans, count * sizeof(*spans));
+	s->stack_count += count;
+	return at;
+}
+
+/* ---- placing ---- */
+
+static void raise(struct search *s, uint32_t span, uint64_t low)
+{
+	if (s->low[span] >= low)
+		return;
+	s->trail = gp_mem_grow(s->trail, &s->trail_room, s->trail_count + 1,
+			       sizeof(*s->trail));
+	s->trail[s->trail_count++] = (struct undo){ s->low[span], span };
+	s->low[span] = low;
+}
+
+static void place(struct search *s, uint32_t span)
+{
+	const struct graph *g = s->graph;
+	uint64_t top = s->low[span] + g->spans[span].size;
+
+	s->is_placed[span] = true;
+	s->placed[s->placed_count++] = span;
+	for (uint32_t i = g->cover_at[span]; i < g->cover_at[span + 1]; i++)
+		s->rest[g->cover[i]] -= g->spans[span].size;
+	for (uint32_t i = g->meet_at[span]; i < g->meet_at[span + 1]; i++) {
+		uint32_t other = g->meet[i];
+
+		if (!s->is_placed[other])
+			raise(s, other, align_up(top, g->spans[other].align));
+	}
+}
+
+static void take_back(struct search *s, uint32_t placed, size_t trail)
+{
+	const struct graph *g = s->graph;
+
+	while (s->trail_count > trail) {
+		struct undo *undo = &s->trail[--s->trail_count];
+
+		s->low[undo->span] = undo->low;
+	}
+	while (s->placed_count > placed) {
+		uint32_t span = s->placed[--s->placed_count];
+
+		for (uint32_t i = g->cover_at[span]; i < g->cover_at[span + 1];
+		     i++)
+			s->rest[g->cover[i]] += g->spans[span].size;
+		s->is_placed[span] = false;
+	}
+}
+
+/* ---- what cannot be ---- */
+
+static bool may_be_next(const struct search *s, const struct part *part,
+			uint32_t span)
+{
+	uint64_t low = s->low[span];
+
+	return low > part->offset ||
+	       (low == part->offset && s->rank[span] >= part->rank);
+}
+
+/* Where a span may begin: what cannot be next must lie on one that it meets,
+ * which begins at the part's offset or above. */
+static uint64_t begin_of(const struct search *s, const struct part *part,
+			 uint32_t span)
+{
+	if (may_be_next(s, part, span))
+		return s->low[span];
+	return most(s->low[span], part->offset + s->least[span]);
+}
+
+/* In each section what is left must fit above where the first of it may begin.
+ */
+static bool can_fit(struct search *s, const struct part *part)
+{
+	const struct graph *g = s->graph;
+	const uint32_t *list = s->stack + part->at;
+	uint32_t from = g->first[list[0]], to = from;
+	uint64_t work = part->count;
+
+	for (uint32_t i = 0; i < part->count; i++) {
+		if (g->end[list[i]] > to)
+			to = g->end[list[i]];
+		work += g->cover_at[list[i] + 1] - g->cover_at[list[i]];
+	}
+	s->work -= work < s->work ? work : s->work;
+	if (!s->work)
+		return false;
+	for (uint32_t t = from; t < to; t++)
+		s->base[t] = UINT64_MAX;
+	for (uint32_t i = 0; i < part->count; i++) {
+		uint64_t begin = begin_of(s, part, list[i]);
+
+		if (begin + g->spans[list[i]].size > s->capacity)
+			return false;
+		for (uint32_t k = g->cover_at[list[i]];
+		     k < g->cover_at[list[i] + 1]; k++)
+			if (s->base[g->cover[k]] > begin)
+				s->base[g->cover[k]] = begin;
+	}
+	for (uint32_t t = from; t < to; t++)
+		if (s->base[t] != UINT64_MAX &&
+		    s->base[t] + s->rest[t] > s->capacity)
+			return false;
+	return true;
+}
+
+/* ---- candidates ---- */
+
+static int by_low(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/*
+ * What may be placed next.  Where a span would end below another, the other
+ * above it could be put lower, so that other is none.  Returns how many, onto
+ * the stack, in order.
+ */
+static uint32_t find_candidates(struct search *s, const struct part *part,
+				size_t *at)
+{
+	const struct graph *g = s->graph;
+	struct candidate *found = s->found;
+	uint64_t least_top = UINT64_MAX;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < part->count; i++) {
+		uint32_t span = s->stack[part->at + i];
+		uint64_t top = s->low[span] + g->spans[span].size;
+
+		if (top < least_top)
+			least_top = top;
+		if (may_be_next(s, part, span))
+			found[n++] = (struct candidate){ s->low[span],
+							 s->rank[span], span };
+	}
+	qsort(found, n, sizeof(*found), by_low);
+	while (n && found[n - 1].low >= least_top)
+		n--;
+	*at = push(s, NULL, n);
+	for (uint32_t i = 0; i < n; i++)
+		s->stack[*at + i] = found[i].span;
+	return n;
+}
+
+/* ---- the search ---- */
+
+static enum search_end solve(struct search *s, const struct part *part);
+
+/* The part without one span, which was placed: what falls apart in time is
+ * solved apart. */
+static enum search_end solve_rest(struct search *s, const struct part *part,
+				  uint32_t without)
+{
+	const struct graph *g = s->graph;
+	struct part next = { .at = s->stack_count,
+			     .offset = s->low[without],
+			     .rank = s->rank[without] };
+	enum search_end end = SEARCH_FOUND;
+	uint32_t until = 0;
+	size_t mark = s->stack_count;
+
+	for (uint32_t i = 0; i <= part->count && end == SEARCH_FOUND; i++) {
+		uint32_t span =
+			i < part->count ? s->stack[part->at + i] : without;
+
+		if (i < part->count && span == without)
+			continue;
+		if (next.count &&
+		    (i == part->count || g->first[span] >= until)) {
+			end = solve(s, &next);
+			s->stack_count = mark;
+			next.count = 0;
+		}
+		if (i == part->count)
+			break;
+		push(s, &span, 1);
+		next.count++;
+		if (g->end[span] > until)
+			until = g->end[span];
+	}
+	s->stack_count = mark;
+	return end;
+}
+
+static enum search_end solve(struct search *s, const struct part *part)
+{
+	enum search_end end = SEARCH_NONE;
+	size_t at, mark = s->stack_count;
+	uint32_t count;
+
+	if (!part->count)
+		return SEARCH_FOUND;
+	if (!can_fit(s, part))
+		return s->work ? SEARCH_NONE : SEARCH_GAVE_UP;
+	count = find_candidates(s, part, &at);
+	for (uint32_t i = 0; i < count && end == SEARCH_NONE; i++) {
+		uint32_t span = s->stack[at + i];
+		size_t trail = s->trail_count;
+		uint32_t placed = s->placed_count;
+
+		place(s, span);
+		end = solve_rest(s, part, span);
+		if (end != SEARCH_FOUND)
+			take_back(s, placed, trail);
+	}
+	s->stack_count = mark;
+	return end;
+}
+
+/* ---- orders ---- */
+
+struct weights {
+	uint32_t width; /* sections */
+	uint64_t load;	/* the largest of its sections */
+	uint64_t area, size;
+	uint32_t span;
+};
+
+enum choice {
+	WIDTH_FIRST,
+	LOAD_THEN_AREA,
+	LOAD_THEN_WIDTH,
+	SIZE_FIRST,
+	CHOICES,
+};
+
+static int down(uint64_t a, uint64_t b)
+{
+	return a == b ? 0 : a > b ? -1 : 1;
+}
+
+static int by_weights(const void *a, const void *b, void *order)
+{
+	const struct weights *x = a, *y = b;
+	int width = down(x->width, y->width), load = down(x->load, y->load),
+	    area = down(x->area, y->area), size = down(x->size, y->size);
+	const int keys[CHOICES][3] = {
+		[WIDTH_FIRST] = { width, area, load },
+		[LOAD_THEN_AREA] = { load, area, width },
+		[LOAD_THEN_WIDTH] = { load, width, area },
+		[SIZE_FIRST] = { size, width, load },
+	};
+	const int *key = keys[*(const enum choice *)order];
+
+	for (int i = 0; i < 3; i++)
+		if (key[i])
+			return key[i];
+	return (x->span > y->span) - (x->span < y->span);
+}
+
+static void set_ranks(struct search *s, enum choice order)
+{
+	const struct graph *g = s->graph;
+	struct weights *list =
+		gp_mem_alloc(g->count + (size_t)1, sizeof(*list));
+
+	for (uint32_t i = 0; i < g->count; i++) {
+		struct weights *w = &list[i];
+
+		w->span = i;
+		w->width = g->cover_at[i + 1] - g->cover_at[i];
+		w->size = g->spans[i].size;
+		w->area = w->width * w->size;
+		for (uint32_t k = g->cover_at[i]; k < g->cover_at[i + 1]; k++)
+			w->load = most(w->load, g->load[g->cover[k]]);
+	}
+	qsort_r(list, g->count, sizeof(*list), by_weights, &order);
+	for (uint32_t i = 0; i < g->count; i++)
+		s->rank[list[i].span] = i;
+	free(list);
+}
+
+/* ---- all of it ---- */
+
+static int by_first(const void *a, const void *b, void *graph)
+{
+	const struct graph *g = graph;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (g->first[x] != g->first[y])
+		return g->first[x] < g->first[y] ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static uint64_t least_met(const struct graph *g, uint32_t span)
+{
+	uint64_t least = UINT64_MAX / 4;
+
+	for (uint32_t i = g->meet_at[span]; i < g->meet_at[span + 1]; i++)
+		if (g->spans[g->meet[i]].size < least)
+			least = g->spans[g->meet[i]].size;
+	return least;
+}
+
+static void init(struct search *s, const struct graph *graph)
+{
+	size_t n = graph->count + (size_t)1;
+
+	*s = (struct search){ .graph = graph };
+	s->low = gp_mem_alloc(n, sizeof(*s->low));
+	s->rank = gp_mem_alloc(n, sizeof(*s->rank));
+	s->least = gp_mem_alloc(n, sizeof(*s->least));
+	for (uint32_t i = 0; i < graph->count; i++)
+		s->least[i] = least_met(graph, i);
+	s->is_placed = gp_mem_alloc(n, sizeof(*s->is_placed));
+	s->placed = gp_mem_alloc(n, sizeof(*s->placed));
+	s->found = gp_mem_alloc(n, sizeof(*s->found));
+	s->rest = gp_mem_alloc(graph->sections + (size_t)1, sizeof(*s->rest));
+	s->base = gp_mem_alloc(graph->sections + (size_t)1, sizeof(*s->base));
+}
+
+static void release(struct search *s)
+{
+	free(s->low);
+	free(s->rank);
+	free(s->is_placed);
+	free(s->placed);
+	free(s->found);
+	free(s->rest);
+	free(s->base);
+	free(s->least);
+	free(s->trail);
+	free(s->stack);
+}
+
+/* From the beginning, with one order of trying. */
+static enum search_end attempt(struct search *s, enum choice order,
+			       uint64_t work)
+{
+	const struct graph *g = s->graph;
+	struct part all = { .count = g->count };
+
+	memset(s->low, 0, g->count * sizeof(*s->low));
+	memset(s->is_placed, 0, g->count * sizeof(*s->is_placed));
+	memcpy(s->rest, g->load, g->sections * sizeof(*s->rest));
+	s->placed_count = 0;
+	s->trail_count = s->stack_count = 0;
+	s->work = work;
+	set_ranks(s, order);
+	all.at = push(s, NULL, g->count);
+	for (uint32_t i = 0; i < g->count; i++)
+		s->stack[i] = i;
+	qsort_r(s->stack, g->count, sizeof(*s->stack), by_first, (void *)g);
+	return solve(s, &all);
+}
+
+#define FIRST_WORK (UINT64_C(1) << 22)
+
+enum search_end search_fit(const struct graph *graph, uint64_t capacity,
+			   uint64_t *work, uint64_t *offsets)
+{
+	enum search_end end = SEARCH_GAVE_UP;
+	uint64_t share = FIRST_WORK;
+	struct search s;
+
+	init(&s, graph);
+	s.capacity = capacity;
+	for (int i = 0; end == SEARCH_GAVE_UP && *work; i++) {
+		uint64_t now = share < *work ? share : *work;
+
+		end = attempt(&s, (enum choice)(i % CHOICES), now);
+		*work -= now - s.work;
+		if (i % CHOICES == CHOICES - 1)
+			share *= 2;
+	}
+	if (end == SEARCH_FOUND)
+		memcpy(offsets, s.low, graph->count * sizeof(*offsets));
+	release(&s);
+	return end;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Spans: the lifetimes of a trace, what is in use at once, and whether a
+ * packing keeps them apart. */
+#include "study/floor/spans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+
+/* ---- of a trace ---- */
+
+/* No device has that much; sums stay far below 2^64. */
+#define MOST_SIZE (UINT64_C(1) << 44)
+
+struct lives {
+	struct gp_spans *spans;
+	size_t room;
+	uint32_t *open; /* by id: its span + 1; 0: not live */
+	uint64_t round;
+};
+
+static void begin(struct lives *lives, uint32_t id, uint64_t size,
+		  uint64_t time)
+{
+	struct gp_spans *spans = lives->spans;
+	uint64_t over = size % lives->round;
+
+	if (!size || size > MOST_SIZE || lives->open[id])
+		return;
+	spans->items = gp_mem_grow(spans->items, &lives->room, spans->count + 1,
+				   sizeof(*spans->items));
+	spans->items[spans->count] = (struct gp_span){
+		.lower = time,
+		.upper = UINT64_MAX,
+		.size = over ? size + lives->round - over : size,
+		.align = lives->round,
+		.id = id,
+	};
+	lives->open[id] = (uint32_t)++spans->count;
+}
+
+static void end(struct lives *lives, uint32_t id, uint64_t time)
+{
+	if (lives->open[id])
+		lives->spans->items[lives->open[id] - 1].upper = time;
+	lives->open[id] = 0;
+}
+
+void gp_spans_of_trace(const struct gp_trace *trace, uint32_t device,
+		       uint64_t round, struct gp_spans *spans)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+	struct lives lives = { .spans = spans, .round = round };
+
+	*spans = (struct gp_spans){ 0 };
+	lives.open =
+		gp_mem_alloc(t->block_ids + (size_t)1, sizeof(*lives.open));
+	for (size_t i = 0; i < t->start.block_count; i++)
+		if (t->start.blocks[i].state == GP_ACTIVE &&
+		    t->start.blocks[i].id != GP_NO_ID)
+			begin(&lives, t->start.blocks[i].id,
+			      t->start.blocks[i].requested, 0);
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *event = &t->events[i];
+
+		if (event->kind == GP_ALLOC)
+			begin(&lives, event->id, event->size, i + 1);
+		else if (event->kind == GP_FREE)
+			end(&lives, event->id, i + 1);
+	}
+	for (size_t i = 0; i < spans->count; i++)
+		if (spans->items[i].upper == UINT64_MAX)
+			spans->items[i].upper = t->event_count + 1;
+	free(lives.open);
+}
+
+void gp_spans_release(struct gp_spans *spans)
+{
+	struct gp_arena *names = spans->memory;
+
+	if (names)
+		gp_arena_release(names);
+	free(names);
+	free(spans->items);
+	free(spans->gaps);
+	free(spans->names);
+	free(spans->hints);
+	*spans = (struct gp_spans){ 0 };
+}
+
+/* ---- in the order of time ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct moment *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return (x->span > y->span) - (x->span < y->span);
+}
+
+static size_t add_piece(struct moment *list, uint32_t span, uint64_t lower,
+			uint64_t upper)
+{
+	if (lower >= upper)
+		return 0;
+	list[0] = (struct moment){ lower, span, BEGINS };
+	list[1] = (struct moment){ upper, span, ENDS };
+	return 2;
+}
+
+size_t spans_moments(const struct gp_spans *spans, bool with_gaps,
+		     struct moment **moments)
+{
+	size_t n = 0;
+	struct moment *list = gp_mem_alloc(
+		2 * (spans->count + spans->gap_count) + 1, sizeof(*list));
+
+	for (uint32_t i = 0; i < spans->count; i++) {
+		const struct gp_span *span = &spans->items[i];
+		uint64_t lower = span->lower;
+
+		for (uint32_t k = 0; with_gaps && k < span->gaps; k++) {
+			const struct gp_span_gap *gap =
+				&spans->gaps[span->first_gap + k];
+
+			if (gap->to)
+				continue;
+			n += add_piece(list + n, i, lower, gap->lower);
+			lower = gap->upper;
+		}
+		n += add_piece(list + n, i, lower, span->upper);
+	}
+	qsort(list, n, sizeof(*list), by_time);
+	*moments = list;
+	return n;
+}
+
+uint64_t gp_floor_bound(const struct gp_spans *spans, uint64_t *time)
+{
+	struct moment *moments;
+	size_t n = spans_moments(spans, true, &moments);
+	uint64_t now = 0, most = 0;
+
+	*time = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t size = spans->items[moments[i].span].size;
+
+		now = moments[i].kind == BEGINS ? now + size : now - size;
+		if (now <= most)
+			continue;
+		most = now;
+		*time = moments[i].time;
+	}
+	free(moments);
+	return most;
+}
+
+/* ---- apart ---- */
+
+static bool is_covered(const struct gp_spans *spans, const struct gp_span *span,
+		       uint64_t lower, uint64_t upper)
+{
+	for (uint32_t i = 0; i < span->gaps; i++) {
+		const struct gp_span_gap *gap =
+			&spans->gaps[span->first_gap + i];
+
+		if (!gap->to && gap->lower <= lower && gap->upper > lower)
+			lower = gap->upper;
+	}
+	return lower >= upper;
+}
+
+/* Both are in use at some time: at the beginning of one of them, or behind a
+ * gap. */
+static bool meet_at(const struct gp_spans *spans, const struct gp_span *a,
+		    const struct gp_span *b, uint64_t time)
+{
+	return a->lower <= time && time < a->upper && b->lower <= time &&
+	       time < b->upper && !is_covered(spans, a, time, time + 1) &&
+	       !is_covered(spans, b, time, time + 1);
+}
+
+static bool meet_behind_gaps(const struct gp_spans *spans,
+			     const struct gp_span *a, const struct gp_span *b)
+{
+	for (uint32_t i = 0; i < a->gaps; i++)
+		if (meet_at(spans, a, b, spans->gaps[a->first_gap + i].upper))
+			return true;
+	return false;
+}
+
+bool spans_meet(const struct gp_spans *spans, uint32_t i, uint32_t k)
+{
+	const struct gp_span *a = &spans->items[i], *b = &spans->items[k];
+
+	if (a->lower >= b->upper || b->lower >= a->upper)
+		return false;
+	if (!a->gaps && !b->gaps)
+		return true;
+	return meet_at(spans, a, b, a->lower) ||
+	       meet_at(spans, a, b, b->lower) ||
+	       meet_behind_gaps(spans, a, b) || meet_behind_gaps(spans, b, a);
+}
+
+bool gp_floor_is_valid(const struct gp_spans *spans, const uint64_t *offsets)
+{
+	const struct gp_span *a = spans->items, *b;
+
+	for (uint32_t i = 0; i < spans->count; i++)
+		if (offsets[i] % a[i].align)
+			return false;
+	for (uint32_t i = 0; i < spans->count; i++)
+		for (uint32_t k = i + 1; k < spans->count; k++) {
+			b = &spans->items[k];
+			if (offsets[i] < offsets[k] + b->size &&
+			    offsets[k] < offsets[i] + a[i].size &&
+			    spans_meet(spans, i, k))
+				return false;
+		}
+	return true;
+}
+
+uint64_t spans_top(const struct gp_spans *spans, const uint64_t *offsets)
+{
+	uint64_t top = 0;
+
+	for (size_t i = 0; i < spans->count; i++)
+		if (offsets[i] + spans->items[i].size > top)
+			top = offsets[i] + spans->items[i].size;
+	return top;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What the ways of packing ask of spans. */
+#ifndef STUDY_FLOOR_SPANS_H
+#define STUDY_FLOOR_SPANS_H
+
+#include "study/floor/floor.h"
+
+/* At one time, what ends comes before what begins. */
+struct moment {
+	uint64_t time;
+	uint32_t span;
+	enum { ENDS, BEGINS } kind;
+};
+
+/* In the order of time; the caller frees *moments. */
+size_t spans_moments(const struct gp_spans *spans, bool with_gaps,
+		     struct moment **moments);
+
+/* Whether there is a time at which both are in use. */
+bool spans_meet(const struct gp_spans *spans, uint32_t i, uint32_t k);
+
+uint64_t spans_top(const struct gp_spans *spans, const uint64_t *offsets);
+
+static inline uint64_t align_up(uint64_t offset, uint64_t align)
+{
+	uint64_t over = align > 1 ? offset % align : 0;
+
+	return over ? offset + align - over : offset;
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams and pools merged, and calls never made. */
+#include "study/what_if/scene.h"
+
+/* What is changed in place: each answers whether it did, or would. */
+struct change {
+	bool (*event)(struct gp_event *event);
+	bool (*block)(struct gp_block *block);
+	bool (*segment)(struct gp_segment *segment);
+};
+
+static uint64_t change_device(struct gp_draft_device *device,
+			      const struct change *change)
+{
+	uint64_t changes = 0;
+
+	for (size_t i = 0; i < device->event_count; i++)
+		changes += change->event(&device->events[i]);
+	for (size_t i = 0; change->block && i < device->block_count; i++)
+		changes += change->block(&device->blocks[i]);
+	for (size_t i = 0; change->segment && i < device->segment_count; i++)
+		changes += change->segment(&device->segments[i]);
+	return changes;
+}
+
+static enum gp_status apply(struct scene *scene, const struct change *change,
+			    const char *noun, const char *what)
+{
+	uint64_t changes = 0;
+
+	for (size_t d = 0; d < scene->config->trace->device_count; d++)
+		changes += change_device(&scene->draft->devices[d], change);
+	scene_note(scene, changes, noun, "%s", what);
+	return GP_OK;
+}
+
+/* ---- streams ---- */
+
+static bool move_stream(uint16_t *stream, uint16_t to)
+{
+	bool moves = *stream != to;
+
+	*stream = to;
+	return moves;
+}
+
+static bool on_one_stream(struct gp_event *event)
+{
+	switch (event->kind) {
+	case GP_RECORD_STREAM: gp_draft_leave_out(event); return true;
+	case GP_SYNCHRONIZE:
+		if (event->flags & GP_STREAM_WAITS) {
+			gp_draft_leave_out(event);
+			return true;
+		}
+		return event->id == GP_NO_ID &&
+		       move_stream(&event->stream, GP_ALL_STREAMS);
+	case GP_ALLOC:
+	case GP_CAPTURE_BEGIN: return move_stream(&event->stream, 0);
+	default: return false;
+	}
+}
+
+static bool segment_on_one_stream(struct gp_segment *segment)
+{
+	return move_stream(&segment->stream, 0);
+}
+
+/* What waits waits for another stream. */
+static bool does_not_wait(struct gp_block *block)
+{
+	if (block->state != GP_PENDING_FREE)
+		return false;
+	gp_draft_set_free(block);
+	return true;
+}
+
+/* Where the reservations of expandable memory that is there at the start begin
+ * and end is not known, so that it cannot change hands. */
+static bool can_merge(const struct gp_draft *draft, bool by_stream)
+{
+	for (size_t d = 0; d < draft->trace->device_count; d++) {
+		const struct gp_draft_device *device = &draft->devices[d];
+
+		for (size_t i = 0; i < device->segment_count; i++) {
+			const struct gp_segment *s = &device->segments[i];
+
+			if (s->is_expandable &&
+			    (by_stream ? s->stream : s->pool))
+				return false;
+		}
+	}
+	return true;
+}
+
+static enum gp_status cannot_merge(struct scene *scene)
+{
+	gp_diag_hint(scene->diag, "%s",
+		     "a trace from the program's start has no such memory");
+	return scene_usage(scene, "expandable segments that were there at the "
+				  "start cannot be merged");
+}
+
+enum gp_status merge_streams(struct scene *scene)
+{
+	static const struct change change = { on_one_stream, does_not_wait,
+					      segment_on_one_stream };
+
+	if (!can_merge(scene->draft, true))
+		return cannot_merge(scene);
+	return apply(scene, &change, "change", "of stream, and waits left out");
+}
+
+static bool without_waiting(struct gp_event *event)
+{
+	if (event->kind != GP_RECORD_STREAM)
+		return false;
+	gp_draft_leave_out(event);
+	return true;
+}
+
+enum gp_status no_delay(struct scene *scene)
+{
+	static const struct change change = { without_waiting, does_not_wait,
+					      NULL };
+
+	return apply(scene, &change, "wait", "for another stream left out");
+}
+
+/* ---- pools ---- */
+
+static bool move_pool(uint16_t *pool)
+{
+	bool moves = *pool != 0;
+
+	*pool = 0;
+	return moves;
+}
+
+static bool in_default_pool(struct gp_event *event)
+{
+	bool is_of_one = event->kind == GP_EMPTY_CACHE && event->pool;
+
+	/* To empty the cache of one pool would now empty all. */
+	if (!is_of_one && !gp_event_is_of_pool(event->kind))
+		return move_pool(&event->pool);
+	gp_draft_leave_out(event);
+	return true;
+}
+
+static bool segment_in_default_pool(struct gp_segment *segment)
+{
+	return move_pool(&segment->pool);
+}
+
+enum gp_status no_private_pools(struct scene *scene)
+{
+	static const struct change change = { in_default_pool, NULL,
+					      segment_in_default_pool };
+
+	if (!can_merge(scene->draft, false))
+		return cannot_merge(scene);
+	return apply(scene, &change, "change",
+		     "of pool, and uses of pools left out");
+}
+
+/* ---- calls ---- */
+
+static bool without_empty_cache(struct gp_event *event)
+{
+	if (event->kind != GP_EMPTY_CACHE)
+		return false;
+	gp_draft_leave_out(event);
+	return true;
+}
+
+enum gp_status no_empty_cache(struct scene *scene)
+{
+	static const struct change change = { without_empty_cache, NULL, NULL };
+
+	return apply(scene, &change, "call", "of empty_cache left out");
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests made in another order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "study/what_if/lives.h"
+#include "study/what_if/scene.h"
+
+/* A request, to be sorted: largest first, then as they were. */
+struct request {
+	uint64_t size;
+	size_t event;
+};
+
+static int by_size(const void *a, const void *b)
+{
+	const struct request *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return x->event < y->event ? -1 : x->event > y->event;
+}
+
+/* ---- long-lived ones first ---- */
+
+/* "50%" to 0.5. */
+static bool parse_share(const char *text, double *share)
+{
+	char *end;
+	unsigned long percent = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || strcmp(end, "%") != 0 ||
+	    percent > 100)
+		return false;
+	*share = (double)percent / 100;
+	return true;
+}
+
+static bool lives_long(const struct gp_draft_device *device,
+		       const struct life *life, double share)
+{
+	uint64_t end =
+		life->freed == LIFE_NO_END ? device->event_count : life->freed;
+
+	return (double)(end - life->born) >=
+	       share * (double)device->event_count;
+}
+
+static void put_first(struct gp_draft_device *device, double share,
+		      struct request *moved, size_t *count, uint64_t *bytes)
+{
+	struct life *lives = lives_of(device);
+
+	*count = 0;
+	for (size_t i = 0; i < device->event_count; i++) {
+		const struct gp_event *event = &device->events[i];
+
+		if (event->kind == GP_ALLOC && !event->pool &&
+		    lives_long(device, &lives[event->id], share)) {
+			moved[(*count)++] = (struct request){ event->size, i };
+			*bytes += event->size;
+		}
+	}
+	if (*count)
+		qsort(moved, *count, sizeof(*moved), by_size);
+	for (size_t i = 0; i < *count; i++) {
+		gp_draft_add(device, 0, &device->events[moved[i].event]);
+		gp_draft_leave_out(&device->events[moved[i].event]);
+	}
+	free(lives);
+}
+
+enum gp_status preallocate(struct scene *scene)
+{
+	uint64_t blocks = 0, bytes = 0;
+	char size[GP_BYTES_TEXT];
+	double share;
+
+	if (!parse_share(scene->note->asked.argument, &share))
+		return scene_usage(scene, "not a share such as 50%");
+	for (size_t d = 0; d < scene->config->trace->device_count; d++) {
+		struct gp_draft_device *device = &scene->draft->devices[d];
+		struct request *moved =
+			gp_mem_alloc(device->event_count + 1, sizeof(*moved));
+		size_t n;
+
+		put_first(device, share, moved, &n, &bytes);
+		blocks += n;
+		free(moved);
+	}
+	scene_note(scene, blocks, "block", "asked for first, %s in all",
+		   gp_bytes_text(bytes, size));
+	return GP_OK;
+}
+
+/* ---- sorted where nothing lies between ---- */
+
+/* Left-out events and requests for memory. */
+static bool belongs(const struct gp_event *event)
+{
+	return event->kind == GP_ALLOC || event->kind >= GP_FIRST_OUTCOME;
+}
+
+/* Requests change places; times stay where they are. */
+static uint64_t sort_run(struct gp_event *events, const struct request *sorted,
+			 const size_t *places, struct gp_event *copy, size_t n)
+{
+	uint64_t moved = 0;
+
+	for (size_t i = 0; i < n; i++)
+		copy[i] = events[sorted[i].event];
+	for (size_t i = 0; i < n; i++) {
+		uint64_t time_us = events[places[i]].time_us;
+
+		events[places[i]] = copy[i];
+		events[places[i]].time_us = time_us;
+		moved += sorted[i].event != places[i];
+	}
+	return moved;
+}
+
+static uint64_t sort_device(struct gp_draft_device *device)
+{
+	size_t count = device->event_count;
+	struct request *run = gp_mem_alloc(count + 1, sizeof(*run));
+	size_t *places = gp_mem_alloc(count + 1, sizeof(*places));
+	struct gp_event *copy = gp_mem_alloc(count + 1, sizeof(*copy));
+	uint64_t moved = 0;
+
+	for (size_t i = 0, n; i < count; i++) {
+		for (n = 0; i < count && belongs(&device->events[i]); i++) {
+			if (device->events[i].kind != GP_ALLOC)
+				continue;
+			places[n] = i;
+			run[n++] =
+				(struct request){ device->events[i].size, i };
+		}
+		if (n < 2)
+			continue;
+		qsort(run, n, sizeof(*run), by_size);
+		moved += sort_run(device->events, run, places, copy, n);
+	}
+	free(run);
+	free(places);
+	free(copy);
+	return moved;
+}
+
+enum gp_status sort_step(struct scene *scene)
+{
+	uint64_t moved = 0;
+
+	for (size_t d = 0; d < scene->config->trace->device_count; d++)
+		moved += sort_device(&scene->draft->devices[d]);
+	scene_note(scene, moved, "request", "in another place");
+	return GP_OK;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* What-ifs: one table, in the order in which they are made. */
+#include "study/what_if/what_if.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "study/what_if/scene.h"
+
+/* Blocks go before their lives change, sizes before places, and what adds
+ * events comes last, so that the numbers of events are those of the trace for
+ * as long as can be. */
+static const struct gp_what_if_row table[] = {
+	{ .name = "without-site",
+	  .argument = "BLOCKS",
+	  .sentence = "These blocks were never asked for.",
+	  .method = "Their requests are left out, and those that were there "
+		    "at the start are free." },
+	{ .name = "keep-site",
+	  .argument = "BLOCKS",
+	  .sentence = "These blocks were never freed.",
+	  .method = "Their frees are left out." },
+	{ .name = "free-earlier",
+	  .argument = "BLOCKS[,N]",
+	  .sentence = "These blocks were freed N events earlier; without N, "
+		      "right after the last use that the trace knows of.",
+	  .method = "The last use is the request itself, or a later "
+		    "record_stream of the block; no free moves before it. "
+		    "Blocks that were never freed count as freed at the end." },
+	{ .name = "checkpointing",
+	  .argument = "BLOCKS",
+	  .sentence = "Of these blocks, those that wait for the backward pass "
+		      "were dropped and computed again.",
+	  .method = "In each step the pass turns where most bytes are live. A "
+		    "block that was asked for before and freed behind that, "
+		    "within the step, is freed N events after its request and "
+		    "asked for again N events before its free; N is the median "
+		    "life of the step's other blocks. Without steps the whole "
+		    "trace is one. What computing again would need besides is "
+		    "not known." },
+	{ .name = "round-sizes",
+	  .argument = "CLASSES",
+	  .sentence = "Requests were rounded up to classes: multiples of "
+		      "64KiB, pow2, pow2/8 (each power of two in 8 steps), or "
+		      "a list: 1MiB,4MiB,20MiB.",
+	  .method = "Requests above the last of a list stay as they are, and "
+		    "so do blocks that were there at the start." },
+	{ .name = "merge-streams",
+	  .sentence = "All work was on one stream.",
+	  .method = "Requests, and memory that was there at the start, are "
+		    "the default stream's; no free waits, as there is no "
+		    "other stream to wait for.",
+	  .words = "all work on one stream" },
+	{ .name = "no-delay",
+	  .sentence = "No free waited for another stream (record_stream).",
+	  .method = "Every record_stream is left out, and what waited at the "
+		    "start is free.",
+	  .words = "no free waits for another stream" },
+	{ .name = "no-private-pools",
+	  .sentence = "MemPools and graphs shared the default pool.",
+	  .method = "Uses of pools and captures are left out, and with them "
+		    "their empty_cache.",
+	  .words = "no private pools" },
+	{ .name = "no-empty-cache",
+	  .sentence = "empty_cache was never called.",
+	  .method = "Its calls are left out.",
+	  .words = "no empty_cache" },
+	{ .name = "preallocate",
+	  .argument = "SHARE",
+	  .sentence = "Blocks that live for that share of the trace, such as "
+		      "50%, were asked for first, largest first.",
+	  .method = "Only blocks of the default pool move. They live from "
+		    "then on, which can make memory run out.",
+	  .words = "long-lived blocks first",
+	  .tried = "50%" },
+	{ .name = "sort-step",
+	  .sentence = "Requests with nothing else between them were made "
+		      "largest first.",
+	  .method = "Between them may be no free, no other kind of request "
+		    "and no mark, so that no block lives through anything it "
+		    "did not live through before.",
+	  .words = "requests in a row sorted by size" },
+	{ .name = "empty-cache-at",
+	  .argument = "WHERE",
+	  .sentence = "empty_cache was called before an event, at each mark "
+		      "of a name, at each step, or at the best N places: 812, "
+		      "optimizer, step, best, best:3.",
+	  .method = "The best places are looked for by replays: in each 24th "
+		    "of the trace, the place where most is reserved and not "
+		    "allocated is tried; the one that leaves fewest requests "
+		    "unserved, then least reserved at the peak, is kept, and "
+		    "the next is looked for beside it, while that helps." },
+};
+#define WHAT_IFS (sizeof(table) / sizeof(*table))
+
+static enum gp_status (*const makers[])(struct scene *scene) = {
+	without_site,	keep_site,     free_earlier, checkpointing,
+	round_sizes,	merge_streams, no_delay,     no_private_pools,
+	no_empty_cache, preallocate,   sort_step,    empty_cache_at,
+};
+_Static_assert(sizeof(makers) / sizeof(*makers) == WHAT_IFS,
+	       "each what-if is made by somebody");
+
+const struct gp_what_if_row *gp_what_if_table(size_t *count)
+{
+	*count = WHAT_IFS;
+	return table;
+}
+
+enum gp_status scene_usage(const struct scene *scene, const char *what)
+{
+	const struct gp_what_if *asked = &scene->note->asked;
+
+	gp_diag_file(scene->diag, "what if");
+	if (!*scene->diag->hint)
+		gp_diag_hint(scene->diag, "see: gpupool help what-if");
+	return gp_diag_set(scene->diag, GP_USAGE, "--%s%s%s: %s",
+			   asked->row->name, asked->argument ? " " : "",
+			   asked->argument ? asked->argument : "", what);
+}
+
+const struct gp_what_if_row *gp_what_if_find(const char *name)
+{
+	for (size_t i = 0; i < WHAT_IFS; i++)
+		if (!strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+void scene_note(struct scene *scene, uint64_t count, const char *noun,
+		const char *rest, ...)
+{
+	struct gp_what_if_note *note = scene->note;
+	char number[GP_COUNT_TEXT];
+	va_list args;
+	int n;
+
+	note->changes = count;
+	n = snprintf(note->text, sizeof(note->text), "%s %s%s ",
+		     gp_count_text(count, number), noun, count == 1 ? "" : "s");
+	va_start(args, rest);
+	vsnprintf(note->text + n, sizeof(note->text) - (size_t)n, rest, args);
+	va_end(args);
+}
+
+bool scene_text_has(const char *text, const char *pattern)
+{
+	size_t length = strlen(pattern);
+
+	for (const char *at = strstr(text, pattern); at;
+	     at = strstr(at + 1, pattern)) {
+		bool cuts_first = at > text && isdigit((unsigned char)*at) &&
+				  isdigit((unsigned char)at[-1]);
+		bool cuts_last = isdigit((unsigned char)at[length - 1]) &&
+				 isdigit((unsigned char)at[length]);
+
+		if (!cuts_first && !cuts_last)
+			return true;
+	}
+	return false;
+}
+
+void scene_steps(const struct scene *scene, uint32_t device,
+		 struct gp_steps *steps)
+{
+	const struct gp_draft_device *draft = &scene->draft->devices[device];
+	struct gp_trace trace = *scene->config->trace;
+	struct gp_device_trace d = trace.devices[device];
+
+	d.events = draft->events;
+	d.event_count = draft->event_count;
+	d.block_ids = draft->block_ids;
+	trace.devices = &d;
+	gp_steps_find(&trace, 0, steps);
+}
+
+static enum gp_status make(struct scene *scene, const struct gp_what_if *asked,
+			   struct gp_what_ifs *result)
+{
+	struct gp_what_if_note *note = &result->notes[result->count++];
+	enum gp_status status;
+
+	*note = (struct gp_what_if_note){ .asked = *asked };
+	scene->note = note;
+	status = makers[asked->row - table](scene);
+	for (size_t d = 0; d < scene->config->trace->device_count; d++)
+		gp_draft_settle(&scene->draft->devices[d]);
+	return status;
+}
+
+/* All of one row are made before the next row's. */
+static enum gp_status make_all(struct scene *scene, struct gp_what_ifs *result)
+{
+	const struct gp_what_if_config *config = scene->config;
+	enum gp_status status = GP_OK;
+
+	for (size_t row = 0; row < WHAT_IFS; row++)
+		for (size_t i = 0; i < config->count && status == GP_OK; i++)
+			if (config->asked[i].row == &table[row])
+				status = make(scene, &config->asked[i], result);
+	return status;
+}
+
+/* What a replay would otherwise have to learn from what was recorded. */
+static void note_origin(const struct gp_what_if_config *config,
+			struct gp_draft *draft)
+{
+	if (!config->settings)
+		return;
+	draft->release = config->settings->release;
+	for (size_t d = 0; d < config->trace->device_count; d++)
+		if (config->capacity[d] != GP_UNLIMITED)
+			draft->devices[d].total_memory = config->capacity[d];
+}
+
+enum gp_status gp_what_ifs_make(const struct gp_what_if_config *config,
+				struct gp_what_ifs *result,
+				struct gp_diag *diag)
+{
+	struct gp_draft draft;
+	struct scene scene = { config, &draft, NULL, diag, NULL };
+	enum gp_status status;
+
+	*result = (struct gp_what_ifs){
+		.notes =
+			gp_mem_alloc(config->count + 1, sizeof(*result->notes)),
+	};
+	gp_draft_init(&draft, config->trace);
+	status = make_all(&scene, result);
+	note_origin(config, &draft);
+	if (status == GP_OK)
+		result->trace = gp_draft_finish(&draft);
+	else
+		gp_what_ifs_release(result);
+	gp_draft_release(&draft);
+	gp_trace_destroy(scene.before);
+	return status;
+}
+
+void gp_what_ifs_release(struct gp_what_ifs *result)
+{
+	gp_trace_destroy(result->trace);
+	free(result->notes);
+	*result = (struct gp_what_ifs){ 0 };
+}

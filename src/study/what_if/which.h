@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Which blocks are meant: by site, size, event, address or id. */
+#ifndef STUDY_WHAT_IF_WHICH_H
+#define STUDY_WHAT_IF_WHICH_H
+
+#include "study/what_if/scene.h"
+
+struct marked {
+	bool **of; /* by device, by id */
+	size_t devices;
+	uint64_t blocks, bytes; /* of all devices */
+};
+
+/*
+ * text: "train.py:42", "size:1MiB..8MiB", "event:812", "addr:0x7f..", "id:91",
+ * "all".  Numbers and sizes are those of the recorded trace.  GP_USAGE, with
+ * nothing to release, when no block is meant.
+ */
+enum gp_status which_mark(const struct scene *scene, const char *text,
+			  struct marked *marked);
+void marked_release(struct marked *marked);
+
+#endif

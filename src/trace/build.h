@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Building a trace: what every input format ends in.
+ *
+ * A reader hands over what the file says, in the file's order, and knows
+ * nothing of dense ids or start states.  gp_build_finish sorts the tables,
+ * numbers the blocks and checks every event; for a recorded history (a
+ * PyTorch snapshot: addresses, no ids) it also rebuilds the start state and
+ * the requests that a snapshot does not list.
+ *
+ * All strings are copied and interned.  Errors name the device's event.
+ */
+#ifndef TRACE_BUILD_H
+#define TRACE_BUILD_H
+
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+
+struct gp_build;
+
+/* What the events of a build are. */
+enum gp_build_kind {
+	GP_BUILD_REQUESTS, /* gpupool-trace: ids by the file */
+	GP_BUILD_HISTORY,  /* PyTorch snapshot: addresses; end state follows */
+};
+
+struct gp_build *gp_build_create(enum gp_build_kind kind);
+void gp_build_destroy(struct gp_build *build);
+
+/* Interned text, frame and stack.  frames: innermost first. */
+uint32_t gp_build_text(struct gp_build *build, const char *text, size_t length);
+uint32_t gp_build_frame(struct gp_build *build, const char *file, uint64_t line,
+			const char *function);
+uint32_t gp_build_site(struct gp_build *build, const uint32_t *frames,
+		       size_t count);
+/* A site given as one text and the site that called it, or GP_NO_SITE. */
+uint32_t gp_build_call(struct gp_build *build, uint32_t text, uint32_t caller);
+
+/* Dense indices, in order of first appearance until finish sorts them; 0 is
+ * the default stream, or pool, from the start. */
+enum gp_status gp_build_stream(struct gp_build *build, uint64_t handle,
+			       uint16_t *stream, struct gp_diag *diag);
+enum gp_status gp_build_pool(struct gp_build *build, struct gp_pool_id id,
+			     uint16_t *pool, struct gp_diag *diag);
+
+/* The device with that ordinal, made if new; an index for the calls below. */
+enum gp_status gp_build_device(struct gp_build *build, uint64_t ordinal,
+			       uint32_t *device, struct gp_diag *diag);
+void gp_build_total_memory(struct gp_build *build, uint32_t device,
+			   uint64_t bytes);
+
+/*
+ * Appends.  REQUESTS: name is the file's id of the block, unless event->id is
+ * GP_NO_ID (a synchronize by stream, a free_completed that gives none).
+ * HISTORY: kinds are GP_ALLOC, GP_FREE and outcomes; addr identifies the
+ * block; name is ignored.
+ */
+void gp_build_event(struct gp_build *build, uint32_t device,
+		    const struct gp_event *event, uint64_t name);
+
+/* HISTORY: the same for n events that the caller writes in place, into the room
+ * that it first gets for up to that many. */
+struct gp_event *gp_build_room(struct gp_build *build, uint32_t device,
+			       size_t n);
+void gp_build_events(struct gp_build *build, uint32_t device, size_t n);
+
+/*
+ * REQUESTS: the start state; HISTORY: the end state.  A block belongs to the
+ * segment added last.  Block addr 0 means behind the previous one.  id and
+ * first_block are ignored (REQUESTS: a block without a name has id GP_NO_ID);
+ * name is the file's id of an active block, or of one that waits.
+ */
+void gp_build_segment(struct gp_build *build, uint32_t device,
+		      const struct gp_segment *segment);
+enum gp_status gp_build_block(struct gp_build *build, uint32_t device,
+			      const struct gp_block *block, uint64_t name,
+			      struct gp_diag *diag);
+
+/* REQUESTS: what a converted snapshot carries beside its requests. */
+void gp_build_end_state(struct gp_build *build, uint32_t device,
+			bool is_end); /* segments from here on are the end's */
+void gp_build_guesses(struct gp_build *build, uint32_t device,
+		      const struct gp_guesses *guesses);
+
+/*
+ * REQUESTS: what a file says once for all events, wherever it says it.  Sites:
+ * those of events, segments and blocks so far are indices into this table.
+ * Frees at once: every GP_FREE is, but those flagged GP_BUILD_LATE.
+ */
+#define GP_BUILD_LATE (1 << 7)
+enum gp_status gp_build_sites(struct gp_build *build, const uint32_t *sites,
+			      size_t count, struct gp_diag *diag);
+void gp_build_frees_at_once(struct gp_build *build);
+
+/* A counter behind the device's last event, by PyTorch's name. */
+void gp_build_counter(struct gp_build *build, uint32_t device, const char *name,
+		      int64_t value);
+
+/* An annotation to be placed among the device's events by its time. */
+void gp_build_annotation(struct gp_build *build, uint64_t ordinal,
+			 uint32_t text, enum gp_mark_stage stage,
+			 uint64_t time_us);
+
+/* Provenance.  Later calls win; ranges of releases intersect, first why wins
+ * for each end that moved. */
+void gp_build_source(struct gp_build *build, const char *source);
+void gp_build_settings(struct gp_build *build, const char *conf);
+void gp_build_values(struct gp_build *build, const char *values);
+void gp_build_complete(struct gp_build *build, bool is_complete);
+void gp_build_release_from(struct gp_build *build, uint8_t minor,
+			   const char *why);
+void gp_build_release_to(struct gp_build *build, uint8_t minor,
+			 const char *why);
+
+/* Makes the trace and destroys the build, also on failure. */
+enum gp_status gp_build_finish(struct gp_build *build, struct gp_trace **trace,
+			       struct gp_diag *diag);
+
+#endif

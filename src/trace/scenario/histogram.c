@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Histogram: blocks that come and go at random, as often as those of a real
+ * trace do.  What is counted of a block is its stream, its pool, its size and
+ * how long it lives, in requests; the order of the program is lost, so peaks
+ * that come from phases are flattened.  Blocks that are there from the start or
+ * are never freed are laid down first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/divisor.h"
+#include "base/mem.h"
+#include "trace/scenario/pen.h"
+#include "trace/scenario/scenarios.h"
+
+enum { BLOCKS, DEVICE };
+
+static const struct gp_parameter parameters[] = {
+	[BLOCKS] = { "blocks", GP_PARAMETER_COUNT, 0, 0, 100000000, NULL,
+		     "blocks that come and go; 0: as many as in the trace" },
+	[DEVICE] = { "device", GP_PARAMETER_COUNT, 0, 0, 1023, NULL,
+		     "which of the trace's devices, from 0" },
+};
+
+#define FOR_GOOD    UINT64_MAX		/* lifetime of what is never freed */
+#define MOST_SIZE   (UINT64_C(1) << 44) /* what asks for more is not served */
+#define CLASS_PARTS 4			/* of each power of two of a size */
+
+/* ---- what is counted ---- */
+
+/* One block of the trace. */
+struct life {
+	uint16_t stream, pool;
+	uint32_t size_class, time_class;
+	uint64_t size, time; /* bytes; requests, or FOR_GOOD */
+};
+
+/* Blocks of one class: drawn between the least and the most of them. */
+struct bin {
+	uint16_t stream, pool;
+	bool is_for_good;
+	uint64_t before, count; /* of blocks in the bins before it */
+	uint64_t least_size, most_size, grain;
+	uint64_t least_time, most_time;
+};
+
+struct tally {
+	struct life *lives;
+	size_t count, room;
+	struct bin *bins;
+	size_t bin_count;
+	uint64_t passing, lasting; /* blocks that are freed, and others */
+	uint64_t live, peak;	   /* bytes */
+};
+
+static uint32_t time_class_of(uint64_t time)
+{
+	if (time == FOR_GOOD)
+		return 65;
+	return time ? 64 - (uint32_t)__builtin_clzll(time) : 0;
+}
+
+static uint32_t size_class_of(uint64_t size)
+{
+	uint32_t power = 63 - (uint32_t)__builtin_clzll(size);
+	uint64_t above = size - (UINT64_C(1) << power);
+
+	return power * CLASS_PARTS + (uint32_t)(above * CLASS_PARTS >> power);
+}
+
+static void begin(struct tally *tally, const struct gp_event *event,
+		  uint64_t time, size_t *open)
+{
+	if (!event->size || event->size > MOST_SIZE || open[event->id])
+		return;
+	tally->lives = gp_mem_grow(tally->lives, &tally->room, tally->count + 1,
+				   sizeof(*tally->lives));
+	tally->lives[tally->count] = (struct life){
+		.stream = event->stream,
+		.pool = event->pool,
+		.size = event->size,
+		.time = time, /* until its end is known */
+	};
+	open[event->id] = ++tally->count;
+	tally->live += event->size;
+	if (tally->live > tally->peak)
+		tally->peak = tally->live;
+}
+
+static void end(struct tally *tally, uint32_t id, uint64_t time, size_t *open)
+{
+	struct life *life;
+
+	if (!open[id])
+		return;
+	life = &tally->lives[open[id] - 1];
+	life->time = time - life->time;
+	tally->live -= life->size;
+	open[id] = 0;
+}
+
+static void begin_start(struct tally *tally, const struct gp_state *start,
+			size_t *open)
+{
+	for (size_t i = 0; i < start->segment_count; i++) {
+		const struct gp_segment *s = &start->segments[i];
+
+		for (uint32_t k = 0; k < s->blocks; k++) {
+			const struct gp_block *b =
+				&start->blocks[s->first_block + k];
+
+			if (b->state == GP_ACTIVE && b->id != GP_NO_ID)
+				begin(tally,
+				      &(struct gp_event){ .id = b->id,
+							  .size = b->requested,
+							  .stream = s->stream,
+							  .pool = s->pool },
+				      0, open);
+		}
+	}
+}
+
+static void count_lives(struct tally *tally, const struct gp_device_trace *t)
+{
+	size_t *open = gp_mem_alloc(t->block_ids + (size_t)1, sizeof(*open));
+	uint64_t time = 0;
+	size_t at_start;
+
+	begin_start(tally, &t->start, open);
+	at_start = tally->count;
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *event = &t->events[i];
+
+		if (event->kind == GP_ALLOC)
+			begin(tally, event, ++time, open);
+		else if (event->kind == GP_FREE)
+			end(tally, event->id, time, open);
+	}
+	for (uint32_t id = 0; id < t->block_ids; id++)
+		if (open[id])
+			tally->lives[open[id] - 1].time = FOR_GOOD;
+	for (size_t i = 0; i < at_start; i++)
+		tally->lives[i].time = FOR_GOOD;
+	free(open);
+}
+
+/* ---- bins ---- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_class(const void *a, const void *b)
+{
+	const struct life *x = a, *y = b;
+	const int keys[] = { compare(x->time == FOR_GOOD, y->time == FOR_GOOD),
+			     compare(x->stream, y->stream),
+			     compare(x->pool, y->pool),
+			     compare(x->size_class, y->size_class),
+			     compare(x->time_class, y->time_class) };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (keys[i])
+			return keys[i];
+	return 0;
+}
+
+static void add_life(struct bin *bin, const struct life *life)
+{
+	if (!bin->count++) {
+		bin->stream = life->stream;
+		bin->pool = life->pool;
+		bin->is_for_good = life->time == FOR_GOOD;
+		bin->least_size = bin->most_size = life->size;
+		bin->least_time = bin->most_time = life->time;
+	}
+	bin->grain = gp_common_divisor(life->size, bin->grain);
+	if (life->size < bin->least_size)
+		bin->least_size = life->size;
+	if (life->size > bin->most_size)
+		bin->most_size = life->size;
+	if (life->time < bin->least_time)
+		bin->least_time = life->time;
+	if (life->time > bin->most_time)
+		bin->most_time = life->time;
+}
+
+/* Those that are freed come first. */
+static void make_bins(struct tally *tally)
+{
+	struct life *lives = tally->lives;
+
+	tally->bins = gp_mem_alloc(tally->count + 1, sizeof(*tally->bins));
+	for (size_t i = 0; i < tally->count; i++) {
+		lives[i].size_class = size_class_of(lives[i].size);
+		lives[i].time_class = time_class_of(lives[i].time);
+		tally->lasting += lives[i].time == FOR_GOOD;
+	}
+	tally->passing = tally->count - tally->lasting;
+	if (tally->count)
+		qsort(lives, tally->count, sizeof(*lives), by_class);
+	for (size_t i = 0; i < tally->count; i++) {
+		if (!i || by_class(&lives[i - 1], &lives[i]))
+			tally->bins[tally->bin_count++].before = i;
+		add_life(&tally->bins[tally->bin_count - 1], &lives[i]);
+	}
+}
+
+/* The bin of the n-th block. */
+static const struct bin *bin_of(const struct tally *tally, uint64_t n)
+{
+	size_t low = 0, high = tally->bin_count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (tally->bins[middle].before <= n)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &tally->bins[low];
+}
+
+/* ---- what is drawn ---- */
+
+/* A block that is live, and when it ends. */
+struct due {
+	uint64_t time;
+	struct held held;
+};
+
+/* Those that end first are at the top. */
+struct dues {
+	struct due *items;
+	size_t count, room;
+};
+
+static bool is_before(const struct due *a, const struct due *b)
+{
+	if (a->time != b->time)
+		return a->time < b->time;
+	return a->held.name < b->held.name;
+}
+
+static void swap(struct due *a, struct due *b)
+{
+	struct due c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+static void add_due(struct dues *dues, struct due due)
+{
+	size_t i = dues->count++;
+
+	dues->items = gp_mem_grow(dues->items, &dues->room, dues->count,
+				  sizeof(*dues->items));
+	dues->items[i] = due;
+	for (; i && is_before(&dues->items[i], &dues->items[(i - 1) / 2]);
+	     i = (i - 1) / 2)
+		swap(&dues->items[i], &dues->items[(i - 1) / 2]);
+}
+
+static struct due take_due(struct dues *dues)
+{
+	struct due first = dues->items[0];
+	size_t i = 0;
+
+	dues->items[0] = dues->items[--dues->count];
+	for (;;) {
+		size_t least = i, child = 2 * i + 1;
+
+		for (size_t k = child; k < child + 2 && k < dues->count; k++)
+			if (is_before(&dues->items[k], &dues->items[least]))
+				least = k;
+		if (least == i)
+			return first;
+		swap(&dues->items[i], &dues->items[least]);
+		i = least;
+	}
+}
+
+static struct held draw(struct pen *pen, const struct bin *bin)
+{
+	uint64_t steps = (bin->most_size - bin->least_size) / bin->grain;
+
+	pen->stream = bin->stream ? pen_stream(pen, bin->stream) : 0;
+	pen->pool = bin->pool ? pen_pool(pen, bin->pool) : 0;
+	return pen_alloc(
+		pen, bin->least_size +
+			     bin->grain * gp_rng_between(&pen->rng, 0, steps));
+}
+
+static void free_due(struct pen *pen, struct dues *dues, uint64_t time)
+{
+	while (dues->count && dues->items[0].time < time) {
+		struct due due = take_due(dues);
+
+		pen_free(pen, &due.held);
+	}
+}
+
+static void draw_all(struct pen *pen, const struct tally *tally,
+		     uint64_t blocks)
+{
+	struct dues dues = { 0 };
+
+	for (uint64_t i = 0; i < tally->lasting; i++)
+		draw(pen, bin_of(tally, tally->passing + i));
+	for (uint64_t i = 0; i < blocks; i++) {
+		const struct bin *bin =
+			bin_of(tally, gp_rng_below(&pen->rng, tally->passing));
+		uint64_t time = gp_rng_between(&pen->rng, bin->least_time,
+					       bin->most_time);
+
+		free_due(pen, &dues, i);
+		add_due(&dues, (struct due){ i + time, draw(pen, bin) });
+	}
+	free_due(pen, &dues, UINT64_MAX);
+	free(dues.items);
+}
+
+static void write(struct pen *pen, const uint64_t *values,
+		  struct gp_budget *budget)
+{
+	const struct gp_trace *from = pen->from;
+	struct tally tally = { 0 };
+
+	if (values[DEVICE] < from->device_count)
+		count_lives(&tally, &from->devices[values[DEVICE]]);
+	make_bins(&tally);
+	budget_add(budget, "live at the peak of the trace it is from",
+		   tally.peak);
+	if (tally.passing || tally.lasting)
+		draw_all(pen, &tally,
+			 !tally.passing	  ? 0
+			 : values[BLOCKS] ? values[BLOCKS]
+					  : tally.passing);
+	free(tally.lives);
+	free(tally.bins);
+}
+
+const struct gp_scenario histogram_scenario = {
+	.name = "histogram",
+	.sentence = "blocks at random, as a trace has them (--from TRACE)",
+	.parameters = parameters,
+	.parameter_count = sizeof(parameters) / sizeof(*parameters),
+	.needs_trace = true,
+	.write = write,
+};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ragged batches: each step's activations are as long as its longest sequence,
+ * so no two steps ask for the same sizes.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "trace/scenario/pen.h"
+#include "trace/scenario/scenarios.h"
+
+enum { STEPS, BATCH, SHORTEST, LONGEST, LAYERS, WIDTH };
+
+static const struct gp_parameter parameters[] = {
+	[STEPS] = { "steps", GP_PARAMETER_COUNT, 50, 1, 100000, NULL,
+		    "training steps" },
+	[BATCH] = { "batch", GP_PARAMETER_COUNT, 8, 1, 65536, NULL,
+		    "sequences in a batch" },
+	[SHORTEST] = { "shortest", GP_PARAMETER_COUNT, 64, 1, 1 << 20, NULL,
+		       "tokens of the shortest batch" },
+	[LONGEST] = { "longest", GP_PARAMETER_COUNT, 1024, 1, 1 << 20, NULL,
+		      "tokens of the longest batch" },
+	[LAYERS] = { "layers", GP_PARAMETER_COUNT, 12, 1, 1024, NULL,
+		     "layers that keep activations" },
+	[WIDTH] = { "width", GP_PARAMETER_COUNT, 768, 1, 1 << 18, NULL,
+		    "channels" },
+};
+
+#define ELEMENT	     2 /* bytes; half precision */
+#define KEPT_A_LAYER 4 /* activations that the backward pass needs */
+
+/* What a layer keeps: one activation is four times as wide, as in an MLP. */
+static uint64_t kept_size(uint64_t activation, unsigned i)
+{
+	return i == KEPT_A_LAYER - 1 ? 4 * activation : activation;
+}
+
+static void step(struct pen *pen, const uint64_t *values, struct held *kept)
+{
+	uint64_t longest = values[LONGEST] > values[SHORTEST]
+				   ? values[LONGEST]
+				   : values[SHORTEST];
+	uint64_t tokens = gp_rng_between(&pen->rng, values[SHORTEST], longest);
+	uint64_t size = values[BATCH] * tokens * values[WIDTH] * ELEMENT;
+	uint64_t n = values[LAYERS] * KEPT_A_LAYER;
+
+	pen_mark(pen, "step", GP_MARK_START);
+	for (uint64_t i = 0; i < n; i++) {
+		struct held scratch;
+
+		pen_site(pen, "model.py:21 forward");
+		kept[i] = pen_alloc(pen, kept_size(size, i % KEPT_A_LAYER));
+		pen_site(pen, "model.py:24 scratch");
+		scratch = pen_alloc(pen, size / 2 + 1);
+		pen_free(pen, &scratch);
+	}
+	while (n--) {
+		struct held gradient;
+
+		pen_site(pen, "train.py:12 backward");
+		gradient = pen_alloc(pen, kept[n].size);
+		pen_free(pen, &kept[n]);
+		pen_free(pen, &gradient);
+	}
+	pen_mark(pen, "step", GP_MARK_END);
+}
+
+static void write(struct pen *pen, const uint64_t *values,
+		  struct gp_budget *budget)
+{
+	uint64_t weight = 12 * values[WIDTH] * values[WIDTH] * ELEMENT;
+	struct held *kept =
+		gp_mem_alloc(values[LAYERS] * KEPT_A_LAYER, sizeof(*kept));
+
+	pen_site(pen, "model.py:8 __init__");
+	for (uint64_t i = 0; i < values[LAYERS]; i++)
+		pen_alloc(pen, weight);
+	budget_add(budget, "weights", values[LAYERS] * weight);
+	for (uint64_t i = 0; i < values[STEPS]; i++)
+		step(pen, values, kept);
+	free(kept);
+}
+
+const struct gp_scenario ragged_scenario = {
+	.name = "ragged",
+	.sentence = "training steps whose batches differ in length",
+	.parameters = parameters,
+	.parameter_count = sizeof(parameters) / sizeof(*parameters),
+	.write = write,
+};

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenarios: the registry, their parameters, and how a trace is made of one. */
+#include "trace/scenario/scenario.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "trace/scenario/pen.h"
+#include "trace/scenario/scenarios.h"
+
+static const struct gp_scenario *const table[] = {
+	&checkerboard_scenario, &ragged_scenario,  &decoding_scenario,
+	&spikes_scenario,	&tenants_scenario, &transformer_scenario,
+	&histogram_scenario,
+};
+
+#define SCENARIOS (sizeof(table) / sizeof(*table))
+
+const struct gp_scenario *const *gp_scenario_table(size_t *count)
+{
+	*count = SCENARIOS;
+	return table;
+}
+
+const struct gp_scenario *gp_scenario_find(const char *name)
+{
+	for (size_t i = 0; i < SCENARIOS; i++)
+		if (!strcmp(table[i]->name, name))
+			return table[i];
+	return NULL;
+}
+
+static bool parse_count(const char *text, uint64_t *value)
+{
+	char *end;
+
+	*value = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end;
+}
+
+static bool parse_word(const struct gp_parameter *parameter, const char *text,
+		       uint64_t *value)
+{
+	for (*value = 0; *value <= parameter->most; (*value)++)
+		if (!strcmp(parameter->words[*value], text))
+			return true;
+	return false;
+}
+
+static void hint_words(const struct gp_parameter *parameter,
+		       struct gp_diag *diag)
+{
+	char words[sizeof(diag->hint)] = "";
+
+	for (uint64_t i = 0; i <= parameter->most; i++) {
+		size_t length = strlen(words);
+
+		snprintf(words + length, sizeof(words) - length, "%s%s",
+			 i ? ", " : "", parameter->words[i]);
+	}
+	gp_diag_hint(diag, "%s is one of %s", parameter->name, words);
+}
+
+static void hint_range(const struct gp_parameter *parameter,
+		       struct gp_diag *diag)
+{
+	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
+	bool is_bytes = parameter->type == GP_PARAMETER_BYTES;
+
+	gp_diag_hint(diag, "%s is from %s to %s", parameter->name,
+		     is_bytes ? gp_bytes_text(parameter->least, a)
+			      : gp_count_text(parameter->least, a),
+		     is_bytes ? gp_bytes_text(parameter->most, b)
+			      : gp_count_text(parameter->most, b));
+}
+
+enum gp_status gp_parameter_parse(const struct gp_parameter *parameter,
+				  const char *text, uint64_t *value,
+				  struct gp_diag *diag)
+{
+	bool is_good = false;
+
+	switch (parameter->type) {
+	case GP_PARAMETER_COUNT: is_good = parse_count(text, value); break;
+	case GP_PARAMETER_BYTES: is_good = gp_bytes_parse(text, value); break;
+	case GP_PARAMETER_WORD:
+		is_good = parse_word(parameter, text, value);
+		break;
+	}
+	if (is_good && *value >= parameter->least && *value <= parameter->most)
+		return GP_OK;
+	if (parameter->type == GP_PARAMETER_WORD)
+		hint_words(parameter, diag);
+	else
+		hint_range(parameter, diag);
+	return gp_diag_set(diag, GP_USAGE, "%s=%s is not possible",
+			   parameter->name, text);
+}
+
+enum gp_status gp_scenario_make(const struct gp_scenario_config *config,
+				struct gp_trace **trace,
+				struct gp_budget *budget, struct gp_diag *diag)
+{
+	struct pen pen = {
+		.build = gp_build_create(GP_BUILD_REQUESTS),
+		.rng = { config->seed },
+		.from = config->from,
+		.site = GP_NO_SITE,
+	};
+	enum gp_status status =
+		gp_build_device(pen.build, 0, &pen.device, diag);
+
+	if (status != GP_OK) {
+		gp_build_destroy(pen.build);
+		return status;
+	}
+	gp_build_source(pen.build, "gpupool-gen");
+	gp_build_settings(pen.build, "");
+	gp_build_complete(pen.build, true);
+	*budget = (struct gp_budget){ 0 };
+	config->scenario->write(&pen, config->values, budget);
+	budget_add(budget, "live at the peak", pen.peak_bytes);
+	return gp_build_finish(pen.build, trace, diag);
+}

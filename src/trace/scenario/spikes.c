@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spikes: steps of one size, and now and then a checkpoint that copies the
+ * whole state first, in pieces; what was cached for it stays reserved.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "trace/scenario/pen.h"
+#include "trace/scenario/scenarios.h"
+
+enum { STEPS, EVERY, STATE, PIECES, WORKING };
+
+static const struct gp_parameter parameters[] = {
+	[STEPS] = { "steps", GP_PARAMETER_COUNT, 40, 1, 100000, NULL,
+		    "training steps" },
+	[EVERY] = { "every", GP_PARAMETER_COUNT, 10, 1, 100000, NULL,
+		    "steps from one checkpoint to the next" },
+	[STATE] = { "state", GP_PARAMETER_BYTES, 4 * GIB, MIB, 1024 * GIB, NULL,
+		    "bytes of weights and optimizer" },
+	[PIECES] = { "pieces", GP_PARAMETER_COUNT, 64, 1, 65536, NULL,
+		     "tensors that the state is made of" },
+	[WORKING] = { "working", GP_PARAMETER_BYTES, 2 * GIB, MIB, 1024 * GIB,
+		      NULL, "bytes of a step's activations" },
+};
+
+#define ACTIVATIONS 32 /* tensors of a step */
+
+static void step(struct pen *pen, const uint64_t *values)
+{
+	struct held held[ACTIVATIONS];
+
+	pen_site(pen, "train.py:18 step");
+	for (unsigned i = 0; i < ACTIVATIONS; i++)
+		held[i] = pen_alloc(pen, values[WORKING] / ACTIVATIONS + 1);
+	for (unsigned i = ACTIVATIONS; i--;)
+		pen_free(pen, &held[i]);
+}
+
+/* A few results outlive the checkpoint and lie between its pieces. */
+static void checkpoint(struct pen *pen, const uint64_t *values,
+		       struct held *copies)
+{
+	pen_mark(pen, "checkpoint", GP_MARK_START);
+	for (uint64_t i = 0; i < values[PIECES]; i++) {
+		pen_site(pen, "checkpoint.py:7 save");
+		copies[i] = pen_alloc(pen, values[STATE] / values[PIECES] + 1);
+	}
+	pen_site(pen, "checkpoint.py:11 digest");
+	pen_alloc(pen, 2 * MIB);
+	for (uint64_t i = 0; i < values[PIECES]; i++)
+		pen_free(pen, &copies[i]);
+	pen_mark(pen, "checkpoint", GP_MARK_END);
+}
+
+static void write(struct pen *pen, const uint64_t *values,
+		  struct gp_budget *budget)
+{
+	struct held *copies = gp_mem_alloc(values[PIECES], sizeof(*copies));
+
+	pen_site(pen, "train.py:5 load");
+	for (uint64_t i = 0; i < values[PIECES]; i++)
+		pen_alloc(pen, values[STATE] / values[PIECES] + 1);
+	for (uint64_t i = 1; i <= values[STEPS]; i++) {
+		pen_mark(pen, "step", GP_MARK_START);
+		step(pen, values);
+		pen_mark(pen, "step", GP_MARK_END);
+		if (i % values[EVERY] == 0)
+			checkpoint(pen, values, copies);
+	}
+	budget_add(budget, "state", values[STATE]);
+	budget_add(budget, "a checkpoint's copies", values[STATE]);
+	budget_add(budget, "activations", values[WORKING]);
+	free(copies);
+}
+
+const struct gp_scenario spikes_scenario = {
+	.name = "spikes",
+	.sentence = "training that copies its state for a checkpoint now and "
+		    "then",
+	.parameters = parameters,
+	.parameter_count = sizeof(parameters) / sizeof(*parameters),
+	.write = write,
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tenants: several models in one process, each with a private pool and a
+ * stream of its own, busy in turn.  Memory that one gave up is of no use to the
+ * others.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "trace/scenario/pen.h"
+#include "trace/scenario/scenarios.h"
+
+enum { TENANTS, TURNS, LEAST, MOST, BLOCKS };
+
+static const struct gp_parameter parameters[] = {
+	[TENANTS] = { "tenants", GP_PARAMETER_COUNT, 3, 1, 1000, NULL,
+		      "models, with a pool and a stream each" },
+	[TURNS] = { "turns", GP_PARAMETER_COUNT, 30, 1, 100000, NULL,
+		    "turns in all" },
+	[LEAST] = { "least", GP_PARAMETER_BYTES, MIB, 1, 64 * GIB, NULL,
+		    "bytes of the smallest block" },
+	[MOST] = { "most", GP_PARAMETER_BYTES, 64 * MIB, 1, 64 * GIB, NULL,
+		   "bytes of the largest block" },
+	[BLOCKS] = { "blocks", GP_PARAMETER_COUNT, 20, 1, 65536, NULL,
+		     "blocks of a turn" },
+};
+
+static void turn(struct pen *pen, const uint64_t *values, struct held *held)
+{
+	uint64_t most =
+		values[MOST] > values[LEAST] ? values[MOST] : values[LEAST];
+
+	pen_ask(pen, GP_POOL_BEGIN);
+	for (uint64_t i = 0; i < values[BLOCKS]; i++)
+		held[i] = pen_alloc(
+			pen, gp_rng_between(&pen->rng, values[LEAST], most));
+	pen_ask(pen, GP_POOL_END);
+	for (uint64_t i = 0; i < values[BLOCKS]; i++)
+		pen_free(pen, &held[i]);
+}
+
+static void write(struct pen *pen, const uint64_t *values,
+		  struct gp_budget *budget)
+{
+	struct held *held = gp_mem_alloc(values[BLOCKS], sizeof(*held));
+
+	(void)budget;
+	pen_site(pen, "serve.py:14 run");
+	for (uint64_t i = 0; i < values[TURNS]; i++) {
+		uint64_t tenant = gp_rng_below(&pen->rng, values[TENANTS]);
+
+		pen->pool = pen_pool(pen, tenant + 1);
+		pen->stream = pen_stream(pen, tenant + 1);
+		turn(pen, values, held);
+	}
+	free(held);
+}
+
+const struct gp_scenario tenants_scenario = {
+	.name = "tenants",
+	.sentence = "several models in one process, with private pools",
+	.parameters = parameters,
+	.parameter_count = sizeof(parameters) / sizeof(*parameters),
+	.write = write,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slices: a part of a trace that replays on its own.
+ *
+ * What the part needs of what came before is put in front of it: memory as it
+ * was then, as the start state; settings, limits and pools that were changed by
+ * then; and which of the live blocks other streams used.  Counters begin anew.
+ */
+#ifndef TRACE_SLICE_H
+#define TRACE_SLICE_H
+
+#include <stdint.h>
+
+#include "gpupool/trace.h"
+
+/* Of one device: events from <= number < to, and its memory before from. */
+struct gp_slice {
+	uint64_t from, to;
+	struct gp_state start; /* borrowed until the slice is made */
+};
+
+/* slices: one for each device, from <= to <= its events.  Borrows texts, sites
+ * and tables of trace, which must outlive it. */
+struct gp_trace *gp_trace_slice(const struct gp_trace *trace,
+				const struct gp_slice *slices);
+
+#endif
