@@ -51,8 +51,8 @@ static void tell(const char *path, const struct gp_plan *plan, bool quiet)
 static void tell_path(const struct gp_trace *trace, bool quiet)
 {
 	if (!trace->values)
-		fprintf(stderr, "gpupool: path: not known: this program's "
-				"Python was not there to follow it\n");
+		gp_tell("gpupool: path: not known: this program's "
+			"Python was not there to follow it\n");
 	else if (!quiet || gp_trace_doubts_path(trace))
 		gp_tell("gpupool: path: %s\n", trace->values);
 }

@@ -55,7 +55,10 @@ static bool gives_text(const char *name)
 static bool computes(const char *name)
 {
 	static const char *const families[] = {
-		"cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse"
+		"cublas",     "cudnn",	    "cufft",	"curand",
+		"cusolver",   "cusparse",   "cudaMemc", "cudaMemset",
+		"cudaLaunch", "cudaGraphL", "cuMemc",	"cuMemset",
+		"cuLaunch",   "cuGraphL",
 	};
 	static const char *const others[] = { "Create", "Destroy", "Set",
 					      "Get",	"Query",   "Init",
@@ -136,6 +139,10 @@ uint64_t simcuda_stand_in(void **first, const char *name, void *third,
 	}
 	if (called.computes)
 		process_tell_work();
+	/* A copy that is not done: whoever reads what it was to bring does not
+	 * read what a GPU would have there. */
+	if (has(name, "Memcpy"))
+		process_tell_guess();
 	if (called.gives_text)
 		return (uintptr_t)text;
 	/* Its callers take an answer that is none for one. */
