@@ -411,6 +411,11 @@ const struct gp_key keys_of_advice[] = {
 	    "peak_reserved_bytes of the device that has least; those above are "
 	    "of the one that has most."),
 	KEY("devices", COUNT, 0, "Devices."),
+	KEY("estimated_bytes", BYTES, MAYBE,
+	    "Of windows: what the whole program would reserve at its peak, "
+	    "which it is ranked by."),
+	KEY("estimated_low_bytes", BYTES, MAYBE, "The least that it can be."),
+	KEY("estimated_high_bytes", BYTES, MAYBE, "The most that it can be."),
 	KEY("cut_after_events", COUNT, MAYBE,
 	    "The run cannot be best and was ended here."),
 

@@ -120,6 +120,7 @@ cat > window.json << END
    "state": "active_allocated", "id": 1}]}]},
  "events": [{"op": "alloc", "id": 2, "size": 4194304}]}]}
 END
+write sweep-window sweep window.json --set expandable_segments=False,True
 write sweep-undecided sweep window.json --set capacity=10MiB,30MiB
 
 # Settings of all kinds, what-ifs, limits, a device that is there.
