@@ -373,6 +373,15 @@ static struct words how_judged(const struct gp_ranks *ranks,
 	return words;
 }
 
+/* Whether some need another setting to be served, not only to need less. */
+static bool is_any_served(const struct gp_study *study)
+{
+	for (size_t i = 0; i < study->case_count; i++)
+		if (study->verdicts[i].kind == GP_VERDICT_SETTING)
+			return true;
+	return false;
+}
+
 void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
 		  const struct gp_study *study, size_t told)
 {
@@ -385,8 +394,11 @@ void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
 			     "--format json has one for each.");
 	if (!study->is_change || study->verdicts[told].conf)
 		return;
-	gp_page_line(page, GP_TONE_PLAIN, 0,
-		     "What serves the others that need another setting:");
+	gp_page_line(page, GP_TONE_PLAIN, 0, "%s",
+		     is_any_served(study)
+			     ? "What serves the others that need another "
+			       "setting:"
+			     : "What lowers the need of the others:");
 	gp_page_command(page, "    ",
 			verdict_line(study->trials[study->best].conf).text);
 }
