@@ -273,14 +273,14 @@ static const unsigned char *pass_string(const unsigned char *at)
 	return at + 1;
 }
 
-/* A number that need not be widened, or a word. */
+/* A number that need not be widened, or a word, and what ends it. */
 static const unsigned char *pass_literal(const unsigned char *at)
 {
 	const unsigned char *from = at;
 
 	while (*at && !ends_literal(*at))
 		at++;
-	return at - from < 19 ? at : NULL;
+	return *at && at - from < 19 ? at : NULL;
 }
 
 /*

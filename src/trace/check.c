@@ -15,6 +15,7 @@ struct checker {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *device;
 	uint8_t *lives; /* enum life of each id */
+	bool *has_size; /* of each id: its free says how large it is */
 	uint32_t born;
 	struct gp_diag *diag;
 	struct gp_map live; /* names, where they are not the ids */
@@ -165,13 +166,15 @@ static bool name_is_free(struct checker *c, uint32_t id)
 	return true;
 }
 
-static bool is_born(struct checker *c, uint32_t id, enum life life)
+static bool is_born(struct checker *c, uint32_t id, enum life life,
+		    uint64_t size)
 {
 	if (id >= c->device->block_ids || c->lives[id] != UNBORN)
 		return false;
 	if (life == LIVE && !name_is_free(c, id))
 		return false;
 	c->lives[id] = (uint8_t)life;
+	c->has_size[id] = size != 0;
 	c->born++;
 	return true;
 }
@@ -186,10 +189,17 @@ static bool start_is_born(struct checker *c)
 		if (block->state == GP_INACTIVE)
 			continue;
 		if (!is_born(c, block->id,
-			     block->state == GP_ACTIVE ? LIVE : FREED))
+			     block->state == GP_ACTIVE ? LIVE : FREED,
+			     block->requested))
 			return false;
 	}
 	return true;
+}
+
+/* Of an id that was born. */
+static bool tells_size(const struct checker *c, const struct gp_event *event)
+{
+	return event->size || !c->has_size[event->id];
 }
 
 static bool id_is_sound(struct checker *c, const struct gp_event *event)
@@ -197,12 +207,12 @@ static bool id_is_sound(struct checker *c, const struct gp_event *event)
 	uint8_t *life = NULL;
 
 	if (event->kind == GP_ALLOC)
-		return is_born(c, event->id, LIVE);
+		return is_born(c, event->id, LIVE, event->size);
 	if (event->id < c->device->block_ids)
 		life = &c->lives[event->id];
 	switch (event->kind) {
 	case GP_FREE:
-		if (!life || *life != LIVE)
+		if (!life || *life != LIVE || !tells_size(c, event))
 			return false;
 		*life = FREED;
 		if (c->device->names)
@@ -210,7 +220,8 @@ static bool id_is_sound(struct checker *c, const struct gp_event *event)
 		return true;
 	case GP_RECORD_STREAM: return life && *life == LIVE;
 	case GP_FREE_COMPLETED:
-		return life ? *life == FREED : event->id == GP_NO_ID;
+		return life ? *life == FREED && tells_size(c, event)
+			    : event->id == GP_NO_ID;
 	default: /* GP_SYNCHRONIZE */
 		return life ? *life != UNBORN : event->id == GP_NO_ID;
 	}
@@ -294,6 +305,7 @@ static enum gp_status check_device(struct checker *c)
 	if (d->block_ids > d->event_count + d->start.block_count)
 		return damaged(c->diag, "ids that no block has");
 	c->lives = gp_mem_alloc(d->block_ids, sizeof(*c->lives));
+	c->has_size = gp_mem_alloc(d->block_ids, sizeof(*c->has_size));
 	c->born = 0;
 	status = check_state(c, &d->start);
 	if (!status)
@@ -303,6 +315,7 @@ static enum gp_status check_device(struct checker *c)
 	if (!status)
 		status = check_events(c);
 	free(c->lives);
+	free(c->has_size);
 	gp_map_release(&c->live);
 	return status;
 }

@@ -127,6 +127,17 @@ START_TEST(test_forms)
 }
 END_TEST
 
+/* A NUL ends no word, wherever the value stands. */
+START_TEST(test_nul_in_a_word)
+{
+	static const char text[] =
+		"{\"format\":\"gpupool-trace\",\"version\":1,\"args\": a\0b,"
+		"\n [1],\"devices\":[{\"device\":0,\"events\":[]}]}";
+
+	read_twice(text, sizeof(text) - 1);
+}
+END_TEST
+
 /* ---- documents made up, and then changed ---- */
 
 static size_t make_event(char *text, uint64_t *state, uint64_t number)
@@ -217,6 +228,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_forms, 0 },
+		{ test_nul_in_a_word, 0 },
 		{ test_changed_documents, 0 },
 		{ test_many_windows, 0 },
 	};
