@@ -45,11 +45,9 @@ static void keep(const struct gp_sweep_run *run, const struct gp_plan *plan,
 	};
 
 	played.estimates = estimates;
-	for (size_t d = 0; d < plan->trace->device_count; d++) {
-		gp_row_add(&kept->row, &plan->results[d], run->prices);
-		if (estimates)
-			gp_row_add_estimate(&kept->row, &estimates[d]);
-	}
+	for (size_t d = 0; d < plan->trace->device_count; d++)
+		gp_row_add(&kept->row, &plan->results[d],
+			   estimates ? &estimates[d] : NULL, run->prices);
 	if (run->keeps_body)
 		kept->body = gp_book_body(&report);
 }

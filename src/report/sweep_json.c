@@ -55,7 +55,7 @@ static void write_recorded(struct gp_emit *json, const struct gp_report *report,
 	for (size_t d = 0; d < report->trace->device_count; d++) {
 		checked += run->results[d].fidelity.checked;
 		matched += run->results[d].fidelity.matched;
-		gp_row_add(&row, &run->results[d], prices);
+		gp_row_add(&row, &run->results[d], NULL, prices);
 	}
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_text(json, "path", report->path);

@@ -117,6 +117,27 @@ static void make_grid(const char *const *confs, size_t conf_count,
 		gp_axis_release(&axes[i]);
 }
 
+/* A window's replay may reserve more than the program would, and a whole
+ * trace's is what it is. */
+START_TEST(test_windows_join_by_estimates)
+{
+	struct gp_sweep_row all = { 0 };
+	struct gp_sweep_row window = row(12, 0, 0, 1);
+	const struct gp_sweep_row whole = row(10, 0, 0, 1);
+
+	window.estimated = 4;
+	window.estimated_low = 3;
+	window.estimated_high = 11;
+	gp_row_join(&all, &window, 0);
+	ck_assert_uint_eq(gp_row_peak(&all), 4);
+	gp_row_join(&all, &whole, 1);
+	ck_assert_uint_eq(gp_row_peak(&all), 10);
+	ck_assert_uint_eq(all.estimated_low, 10);
+	ck_assert_uint_eq(all.estimated_high, 11);
+	ck_assert_uint_eq(all.reserved, 12);
+}
+END_TEST
+
 START_TEST(test_the_last_axis_changes_fastest)
 {
 	static const char *const confs[] = { "max_split_size_mb:512" };
@@ -173,6 +194,7 @@ int main(void)
 		{ test_requests_not_served_count_most, 0 },
 		{ test_the_front_has_nothing_better_in_both, 0 },
 		{ test_the_worst_rank_decides, 0 },
+		{ test_windows_join_by_estimates, 0 },
 		{ test_the_last_axis_changes_fastest, 0 },
 		{ test_the_same_combination_is_there_once, 0 },
 		{ test_candidates_are_understood_by_the_newest_release, 0 },

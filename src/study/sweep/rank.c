@@ -16,6 +16,7 @@ static bool serves_nothing(const struct gp_replay_result *result)
 }
 
 void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
+		const struct gp_estimate *estimate,
 		const struct gp_prices *prices)
 {
 	const struct gp_oom *oom = &result->first_oom;
@@ -38,6 +39,11 @@ void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 	if (serves_nothing(result))
 		snprintf(device.failure, sizeof(device.failure),
 			 "no request was served: %s", result->first_refusal);
+	if (estimate && estimate->is_there) {
+		device.estimated = estimate->reserved;
+		device.estimated_low = estimate->low;
+		device.estimated_high = estimate->high;
+	}
 	device.least_reserved = device.reserved;
 	gp_row_join(row, &device, 0);
 	row->worst = 0;
@@ -48,19 +54,35 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-void gp_row_add_estimate(struct gp_sweep_row *row,
-			 const struct gp_estimate *estimate)
+static uint64_t low_of(const struct gp_sweep_row *row)
 {
-	if (!estimate->is_there || estimate->high <= row->estimated_high)
+	return row->estimated ? row->estimated_low : row->reserved;
+}
+
+static uint64_t high_of(const struct gp_sweep_row *row)
+{
+	return row->estimated ? row->estimated_high : row->reserved;
+}
+
+/* Before what is reserved is joined, which it is made of. */
+static void join_estimates(struct gp_sweep_row *row,
+			   const struct gp_sweep_row *other)
+{
+	uint64_t peak = larger(gp_row_peak(row), gp_row_peak(other));
+	uint64_t low = larger(low_of(row), low_of(other));
+	uint64_t high = larger(high_of(row), high_of(other));
+
+	if (!row->estimated && !other->estimated)
 		return;
-	row->estimated = estimate->reserved;
-	row->estimated_low = estimate->low;
-	row->estimated_high = estimate->high;
+	row->estimated = peak;
+	row->estimated_low = low;
+	row->estimated_high = high;
 }
 
 void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
 		 uint32_t index)
 {
+	join_estimates(row, other);
 	if (!row->devices)
 		row->least_reserved = UINT64_MAX;
 	if (!row->devices || other->reserved > row->reserved) {
@@ -73,11 +95,6 @@ void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
 	if (other->ooms && !row->ooms) {
 		row->first_oom_alloc = other->first_oom_alloc;
 		row->first_oom_event = other->first_oom_event;
-	}
-	if (other->estimated_high > row->estimated_high) {
-		row->estimated = other->estimated;
-		row->estimated_low = other->estimated_low;
-		row->estimated_high = other->estimated_high;
 	}
 	row->retries = larger(row->retries, other->retries);
 	row->ooms += other->ooms;

@@ -101,8 +101,8 @@ struct gp_sweep_row {
 	uint64_t devices;	 /* joined; 0: no run yet */
 	uint32_t worst;		 /* index of the run with most reserved */
 	/* Of windows: what the whole program would reserve at its peak, and
-	 * between what (gpupool/estimate.h), of the device with most; 0: the
-	 * replay is all there is. */
+	 * between what (study/estimate.h), of the device with most: one that
+	 * has no estimate reserves what its replay does.  0: all are so. */
 	uint64_t estimated, estimated_low, estimated_high;
 	/* Why there are no numbers; empty: there are. */
 	char failure[GP_FAILURE_TEXT];
@@ -111,12 +111,10 @@ struct gp_sweep_row {
 	uint64_t cut_events;
 };
 
-/* Adds a device's result. */
+/* Adds a device's result; estimate NULL: there is none of it. */
 void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
+		const struct gp_estimate *estimate,
 		const struct gp_prices *prices);
-/* Of a row that is joined already. */
-void gp_row_add_estimate(struct gp_sweep_row *row,
-			 const struct gp_estimate *estimate);
 /* Adds another run's row, say another rank's. */
 void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
 		 uint32_t index);
