@@ -243,6 +243,8 @@ bool gp_trace_doubts_path(const struct gp_trace *trace);
 
 /* Whether a device's recording begins with memory in use. */
 bool gp_trace_has_start(const struct gp_trace *trace);
+/* Whether a device is asked for memory at all. */
+bool gp_trace_has_allocs(const struct gp_device_trace *device);
 /* Bytes of all segments. */
 uint64_t gp_state_reserved(const struct gp_state *state);
 

@@ -7,14 +7,6 @@
 #include "base/mem.h"
 #include "gpupool/replay.h"
 
-static bool has_window(const struct gp_trace *trace)
-{
-	for (size_t i = 0; i < trace->device_count; i++)
-		if (trace->devices[i].start.segment_count)
-			return true;
-	return false;
-}
-
 static uint8_t release_of(const struct gp_trace *recorded, const char *conf)
 {
 	struct gp_release_choice choice;
@@ -36,7 +28,7 @@ enum gp_status gp_estimating_make(const struct gp_plan *plan,
 	uint8_t release;
 
 	*estimates = NULL;
-	if (plan->cuda || plan->mode != GP_WHAT_IF || !has_window(recorded))
+	if (plan->cuda || plan->mode != GP_WHAT_IF || !gp_trace_has_start(recorded))
 		return GP_OK;
 	release = release_of(recorded, conf);
 	made = gp_mem_alloc(recorded->device_count, sizeof(*made));

@@ -175,14 +175,6 @@ static uint64_t moment_of(const struct gp_explain *explain)
 				     : result->at_fullest.event;
 }
 
-static bool has_requests(const struct gp_device_trace *device)
-{
-	for (size_t i = 0; i < device->event_count; i++)
-		if (device->events[i].kind == GP_ALLOC)
-			return true;
-	return false;
-}
-
 /* Nothing is known of time. */
 static void forget_time(struct gp_explain *explain)
 {
@@ -233,7 +225,7 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 	if (status != GP_OK)
 		return status;
 	explain->event = moment_of(explain);
-	explain->has_requests = has_requests(device);
+	explain->has_requests = gp_trace_has_allocs(device);
 	askers_init(&askers, run.trace, device);
 	gp_steps_find(run.trace, run.device, &explain->steps);
 	status = follow(config, &askers, explain, diag);

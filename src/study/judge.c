@@ -316,16 +316,6 @@ static size_t choose_nearest(struct session *s)
 
 /* ---- the verdict ---- */
 
-static bool has_requests(const struct gp_case *c)
-{
-	const struct gp_device_trace *t = &c->trace->devices[c->device];
-
-	for (size_t i = 0; i < t->event_count; i++)
-		if (t->events[i].kind == GP_ALLOC)
-			return true;
-	return false;
-}
-
 static void note_facts(const struct gp_study_config *config,
 		       const struct gp_case *c, struct gp_verdict *v)
 {
@@ -341,7 +331,7 @@ static void note_facts(const struct gp_study_config *config,
 		.ends = gp_study_ends(c->trace, c->device),
 	};
 	if (gp_replay_undecided(c->trace, c->device, c->capacity) ||
-	    !has_requests(c))
+	    !gp_trace_has_allocs(t))
 		v->kind = GP_VERDICT_UNDECIDED;
 	else if (v->live > c->capacity)
 		v->kind = GP_VERDICT_TOO_SMALL;

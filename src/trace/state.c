@@ -179,6 +179,14 @@ uint64_t gp_state_reserved(const struct gp_state *state)
 	return sum;
 }
 
+bool gp_trace_has_allocs(const struct gp_device_trace *device)
+{
+	for (size_t i = 0; i < device->event_count; i++)
+		if (device->events[i].kind == GP_ALLOC)
+			return true;
+	return false;
+}
+
 bool gp_trace_has_start(const struct gp_trace *trace)
 {
 	for (size_t i = 0; i < trace->device_count; i++)
