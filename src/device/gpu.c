@@ -152,6 +152,63 @@ const struct gp_gpu *gp_gpu_table(size_t *count)
 	return table;
 }
 
+/* ---- what PyTorch's allocator does not see ---- */
+
+/*
+ * From messages of PyTorch's OutOfMemoryError that users published: "this
+ * process has N memory in use", less what is allocated by PyTorch and what is
+ * reserved but unallocated; the sum of it and of what was free was the total.
+ * Each names its device, or has a total that no other in the table has.
+ *
+ * A100-40GB's nvidia-smi: 1,500 trainings of GPUMemNet (arXiv 2602.17817),
+ * measured less what the same programs reserve; nvidia-smi counts there what
+ * the driver keeps for itself.
+ */
+static const struct {
+	const char *gpu;
+	uint64_t low_mib, high_mib, shown_mib; /* 0: as high */
+	const char *source;
+} non_pytorch[] = {
+	{ "t4", 141, 141, 0, "FoundationVision/GenerateU#10" },
+	{ "rtx-2080-ti", 197, 197, 0, "lllyasviel/FramePack#369" },
+	{ "a100-40gb", 414, 501, 1429,
+	  "awslabs/keys_values#92, TianheWu/CoSeR#10, GPUMemNet" },
+	{ "a100-80gb", 409, 409, 0, "HiDream-ai/VAREdit#6" },
+	{ "rtx-3060", 287, 287, 0, "FireRedTeam/FireRedTTS2#17" },
+	{ "rtx-3080", 257, 257, 0, "bcmi/libcom#54" },
+	{ "rtx-a4000", 210, 210, 0, "DengKaiCQ/VGGT-Long#6" },
+	{ "l40s", 507, 507, 0, "QwenLM/Qwen3-VL#2097 (an L40)" },
+	{ "rtx-4090", 473, 503, 0,
+	  "pinokiofactory/flux-webui#11, 3DTopia/Phidias-Diffusion#8" },
+	{ "rtx-6000-ada", 429, 429, 0, "DINGYANB/MTVCrafter#21" },
+	{ "rtx-5090", 307, 595, 0, "murong-xu/CADS#4, Wan-Video/Wan2.1#465" },
+};
+
+struct gp_non_pytorch gp_gpu_non_pytorch(const struct gp_gpu *gpu)
+{
+	struct gp_non_pytorch all = { .low = UINT64_MAX };
+
+	for (size_t i = 0; i < sizeof(non_pytorch) / sizeof(*non_pytorch);
+	     i++) {
+		struct gp_non_pytorch row = {
+			.low = non_pytorch[i].low_mib * MIB,
+			.high = non_pytorch[i].high_mib * MIB,
+			.shown = non_pytorch[i].shown_mib * MIB,
+			.source = non_pytorch[i].source,
+		};
+
+		if (!row.shown)
+			row.shown = row.high;
+		if (!strcmp(non_pytorch[i].gpu, gpu->name))
+			return row;
+		if (row.low < all.low)
+			all.low = row.low;
+		if (row.high > all.high)
+			all.shown = all.high = row.high;
+	}
+	return all;
+}
+
 /* ---- spellings ---- */
 
 #define HELP_LISTS   "gpupool record --gpu help lists the devices"

@@ -22,6 +22,20 @@ struct gp_gpu {
 const struct gp_gpu *gp_gpu_table(size_t *count);
 
 /*
+ * What a process holds of a device besides what PyTorch's allocator reserves,
+ * as PyTorch's message calls it "non-PyTorch memory": CUDA's context, the code
+ * that is loaded, what libraries keep.  NCCL's is not in it.  It hangs on the
+ * driver and on what a program calls, so that it is a range.
+ */
+struct gp_non_pytorch {
+	uint64_t low, high; /* bytes */
+	uint64_t shown;	    /* by nvidia-smi beside what is reserved */
+	const char *source; /* where each figure was told; NULL: of this device
+			     * nothing was, and it is that of all others */
+};
+struct gp_non_pytorch gp_gpu_non_pytorch(const struct gp_gpu *gpu);
+
+/*
  * The device of a name in any usual spelling: "h100", "RTX 3090", "rtx3090",
  * "NVIDIA A100-SXM4-40GB", "a100 40g".  NULL: none, or more than one ("a100"),
  * and diag's what and hint, which names them, say so.

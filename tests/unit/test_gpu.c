@@ -24,6 +24,24 @@ START_TEST(test_each_device_is_found_by_its_name)
 }
 END_TEST
 
+START_TEST(test_what_pytorch_does_not_see_is_some_hundred_mib)
+{
+	size_t count, told = 0;
+	const struct gp_gpu *gpus = gp_gpu_table(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct gp_non_pytorch n = gp_gpu_non_pytorch(&gpus[i]);
+
+		ck_assert_msg(n.low >= 100 << 20 && n.low <= n.high &&
+				      n.high <= n.shown &&
+				      n.high < gpus[i].capacity / 8,
+			      "%s", gpus[i].name);
+		told += n.source != NULL;
+	}
+	ck_assert_uint_eq(told, 11);
+}
+END_TEST
+
 START_TEST(test_usual_spellings_are_understood)
 {
 	static const struct {
@@ -211,6 +229,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_each_device_is_found_by_its_name, 0 },
+		{ test_what_pytorch_does_not_see_is_some_hundred_mib, 0 },
 		{ test_usual_spellings_are_understood, 0 },
 		{ test_what_is_not_certain_names_the_choices, 0 },
 		{ test_a_long_name_ends_somewhere, 0 },
