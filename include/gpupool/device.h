@@ -218,6 +218,9 @@ static inline void gp_device_destroy(struct gp_device *device)
  * GP_SIM_UNLIMITED_TOTAL. */
 #define GP_SIM_UNLIMITED_TOTAL (UINT64_C(1) << 40)
 struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity);
+/* Never out of memory, whatever total info shows, which is not 0: for a program
+ * that asks how large the device is, and is to go on where it is full. */
+struct gp_device *gp_sim_boundless(uint32_t ordinal, uint64_t shown);
 
 #ifdef __cplusplus
 }

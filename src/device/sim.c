@@ -80,8 +80,8 @@ static void sim_info(struct gp_device *device, uint64_t *free_bytes,
 
 	*free_bytes = free_bytes_of(sim);
 	*total_bytes = sim->capacity;
-	if (sim->is_unlimited) {
-		*total_bytes = GP_SIM_UNLIMITED_TOTAL;
+	if (sim->shown) {
+		*total_bytes = sim->shown;
 		*free_bytes =
 			sim->used < *total_bytes ? *total_bytes - sim->used : 0;
 	}
@@ -185,10 +185,18 @@ struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity)
 	sim->device.ops = &sim_ops;
 	sim->device.reach.least_refused = UINT64_MAX;
 	sim->device.reach.shortest_range = UINT64_MAX;
-	sim->is_unlimited = capacity == GP_UNLIMITED;
+	sim->shown = capacity == GP_UNLIMITED ? GP_SIM_UNLIMITED_TOTAL : 0;
 	sim->capacity = capacity < MOST_MEMORY ? capacity : MOST_MEMORY;
 	sim->memory.base = GP_SIM_BASE + ((uint64_t)ordinal << ORDINAL_SHIFT);
 	sim->reservations.base = GP_SIM_RESERVE_BASE;
 	sim->pool.threshold = GP_UNLIMITED;
 	return &sim->device;
+}
+
+struct gp_device *gp_sim_boundless(uint32_t ordinal, uint64_t shown)
+{
+	struct gp_device *device = gp_sim_create(ordinal, GP_UNLIMITED);
+
+	sim_of(device)->shown = shown;
+	return device;
 }

@@ -11,7 +11,7 @@
 struct sim {
 	struct gp_device device;
 	uint64_t capacity, used, other;
-	bool is_unlimited;
+	uint64_t shown; /* the total, where it is not the capacity; else 0 */
 	struct space memory, reservations;
 	struct {
 		uint64_t threshold, reserved, used;

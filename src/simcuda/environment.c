@@ -61,6 +61,7 @@ void environment_apply(void)
 	for (int i = 0; i < SIMCUDA_MOST_DEVICES; i++)
 		process.devices[i].capacity =
 			number("SIMCUDA_CAPACITY", process.devices[i].capacity);
+	process.is_boundless = number("SIMCUDA_BOUNDLESS", 0) != 0;
 	if (gpu)
 		apply_gpu(gpu);
 	apply_events(events ? events : "instant");

@@ -229,7 +229,11 @@ struct gp_device *process_memory(int device)
 	struct simcuda_device *d = &process.devices[device];
 
 	if (!d->memory)
-		d->memory = gp_sim_create((uint32_t)device, d->capacity);
+		d->memory =
+			process.is_boundless
+				? gp_sim_boundless((uint32_t)device,
+						   d->capacity)
+				: gp_sim_create((uint32_t)device, d->capacity);
 	return d->memory;
 }
 

@@ -39,8 +39,9 @@ struct simcuda_device {
 struct process {
 	struct simcuda_device devices[SIMCUDA_MOST_DEVICES];
 	int device_count;
-	int reserving; /* whose memory serves reservations: one for all, as
-			* their addresses belong to the process */
+	bool is_boundless; /* what is shown of a device's memory is no limit */
+	int reserving;	   /* whose memory serves reservations: one for all, as
+			    * their addresses belong to the process */
 	uint64_t highest_reserved; /* end of what was */
 	uint64_t calls[CALLS];
 };

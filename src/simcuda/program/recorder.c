@@ -116,9 +116,12 @@ static void put_header(void)
 		    recorder.layout->release);
 	recorder_put_text(recorder_settings());
 	entries_put(",\"frees\":\"at_once\",\"devices\":[");
-	for (int i = 0; i < process.device_count; i++)
-		entries_put("%s{\"device\":%d,\"total_memory\":%" PRIu64 "}",
-			    i ? "," : "", i, memory_of(i));
+	for (int i = 0; i < process.device_count; i++) {
+		entries_put("%s{\"device\":%d", i ? "," : "", i);
+		if (!process.is_boundless)
+			entries_put(",\"total_memory\":%" PRIu64, memory_of(i));
+		entries_put("}");
+	}
 	entries_put("]}\n");
 }
 
