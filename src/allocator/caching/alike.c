@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Which other values of the settings would have led to the same decisions. */
-#include "allocator/caching/alike.h"
+#include "allocator/caching/caching.h"
 
 #include <float.h>
 #include <math.h>
-
-#include "allocator/caching/segment.h"
-#include "allocator/caching/size.h"
 
 void alike_begin(struct caching *c)
 {

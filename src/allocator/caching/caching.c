@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/caching/alike.h"
-#include "allocator/caching/alloc.h"
-#include "allocator/caching/counter.h"
-#include "allocator/caching/expandable.h"
-#include "allocator/caching/segment.h"
-#include "allocator/caching/size.h"
-#include "allocator/caching/state.h"
 #include "allocator/engines.h"
 #include "allocator/release.h"
 #include "base/mem.h"
@@ -44,6 +37,28 @@ void caching_tell(struct caching *c, enum gp_event_kind kind,
 }
 
 /* ---- blocks ---- */
+
+void block_table_grow(struct block_table *table)
+{
+	struct block *chunk = gp_mem_alloc(BLOCKS_PER_CHUNK, sizeof(*chunk));
+
+	table->chunks =
+		gp_mem_grow(table->chunks, &table->chunk_room,
+			    table->chunk_count + 1, sizeof(*table->chunks));
+	table->chunks[table->chunk_count++] = chunk;
+	for (size_t i = BLOCKS_PER_CHUNK; i-- > 0;) {
+		chunk[i].next = table->spare;
+		table->spare = &chunk[i];
+	}
+}
+
+void block_table_release(struct block_table *table)
+{
+	for (size_t i = 0; i < table->chunk_count; i++)
+		free(table->chunks[i]);
+	free(table->chunks);
+	*table = (struct block_table){ 0 };
+}
 
 void caching_shelve(struct block *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The statistics: what is not done for every request. */
-#include "allocator/caching/counter.h"
+#include "allocator/caching/caching.h"
 
 void counter_new_peak(struct gp_level *level)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Expandable segments. */
-#include "allocator/caching/expandable.h"
+/*
+ * Expandable segments: reserved addresses that memory is mapped into page by
+ * page.  PyTorch: ExpandableSegment, find_expandable_block, map_block,
+ * try_allocate_expandable_block, unmap_block.
+ */
+#include "allocator/caching/caching.h"
 
 #include <stdlib.h>
 
-#include "allocator/caching/alike.h"
-#include "allocator/caching/caching.h"
-#include "allocator/caching/counter.h"
-#include "allocator/caching/segment.h"
-#include "allocator/caching/size.h"
 #include "allocator/release.h"
 #include "base/mem.h"
 

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "allocator/caching/caching.h"
-#include "allocator/caching/segment.h"
-#include "allocator/caching/size.h"
 #include "allocator/release.h"
 #include "base/mem.h"
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A shelf: the free blocks of one pool and stream, by (size, counter, address).
- *
- * What PyTorch keeps in one std::set per pool is here one bin per size class,
- * and a bitmap over the bins: the best fit is the first block of the request's
- * own bin that is large enough, else the first of the next bin that holds any.
- * Up to 32 KiB a bin is one size; above, an octave has 32 bins.
+ * Blocks, the pieces that segments are cut into, and shelves, where the free
+ * ones lie.
  */
 #ifndef CACHING_SHELF_H
 #define CACHING_SHELF_H
@@ -14,9 +10,108 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "allocator/caching/bin.h"
-#include "allocator/caching/block.h"
+#include "gpupool/trace.h"
 
+struct caching_pool;
+struct expandable_segment;
+struct stream_set;
+
+/* ---- blocks ---- */
+
+enum block_use {
+	BLOCK_IDLE,
+	BLOCK_ALLOCATED,
+	BLOCK_WAITING, /* freed, but some stream may still use it */
+};
+
+/*
+ * A block: a piece of a segment.
+ *
+ * It is allocated, free (on its pool's shelf), waiting for events, or,
+ * in an expandable segment, unmapped.  prev and next are its neighbours by
+ * address within its segment.  Fields are PyTorch's struct Block
+ * (c10/cuda/CUDACachingAllocator.cpp); the ones a request touches come first,
+ * in one cache line.
+ */
+struct block {
+	uint64_t addr, size;
+	struct block *prev, *next;
+	struct block *left, *right; /* in the shelf's list or tree */
+	/* Decides between free blocks of one size before the address does:
+	 * 0 up to 2.11, the object's number in 2.12, its segment's from 2.13.
+	 */
+	uint32_t counter;
+	uint16_t stream;
+	uint8_t use; /* enum block_use */
+	bool is_mapped : 1;
+	bool is_in_tree : 1;
+	struct caching_pool *pool;
+
+	struct block *parent; /* in the tree */
+	uint64_t requested;
+	struct expandable_segment *segment; /* NULL: from cudaMalloc */
+	/* Other streams; NULL: none, or it waits for one, which is wait_stream,
+	 * and gc_base the number of its event. */
+	struct stream_set *uses;
+	struct stream_set *captured; /* those recorded while suspended */
+	uint64_t gc_base; /* the pool's searches when it was last shelved */
+	uint32_t id;
+	uint32_t event_count;
+	bool uses_unknown; /* used on a stream the trace does not name */
+	bool is_unnamed;   /* among the events' unnamed */
+	bool is_object;	   /* false: on the table's free list */
+	uint16_t wait_stream;
+};
+
+static inline bool block_is_split(const struct block *b)
+{
+	return b->prev || b->next;
+}
+
+/* The shelf's order. */
+static inline bool block_is_before(const struct block *a, const struct block *b)
+{
+	if (a->size != b->size)
+		return a->size < b->size;
+	if (a->counter != b->counter)
+		return a->counter < b->counter;
+	return a->addr < b->addr;
+}
+
+/* ---- shelves ---- */
+
+/*
+ * A tree of free blocks in the shelf's order: a treap (Seidel and Aragon 1996),
+ * which is a binary search tree by key and a heap by random priorities.  Zeroed
+ * is empty.
+ */
+struct tree {
+	struct block *root;
+};
+
+/*
+ * A bin: free blocks of about one size, in the shelf's order.
+ *
+ * A list and behind it, for what is far back, a tree.  In recorded and
+ * generated traces over half of the blocks come to an empty bin and two in
+ * three of the others to the front of theirs, as onto a stack: what is freed is
+ * what will be taken next.  So both ends of a block's stay are a few steps.  A
+ * search that gets far puts what is behind into the tree, so that none is ever
+ * long.
+ */
+struct bin {
+	struct block *first; /* of the list, through left and right */
+	struct tree tree;    /* all of it behind all of the list */
+};
+
+/*
+ * A shelf: the free blocks of one pool and stream, by (size, counter, address).
+ *
+ * What PyTorch keeps in one std::set per pool is here one bin per size class,
+ * and a bitmap over the bins: the best fit is the first block of the request's
+ * own bin that is large enough, else the first of the next bin that holds any.
+ * Up to 32 KiB a bin is one size; above, an octave has 32 bins.
+ */
 #define SHELF_UNIT_SHIFT  9  /* sizes are multiples of 512 */
 #define SHELF_EXACT	  64 /* units with a bin of their own */
 #define SHELF_STEPS_SHIFT 5  /* 32 bins an octave above */

@@ -1,12 +1,226 @@
 /* SPDX-License-Identifier: MIT */
-/* Showing the present state, and what a request could have had. */
-#include "allocator/caching/state.h"
-
+/*
+ * States: taking one over at the start of a window, showing the present one as
+ * a snapshot does, and the free blocks a request could have had.
+ * PyTorch: snapshot(), for what a segment is and which blocks it lists.
+ */
 #include <stdlib.h>
 
 #include "allocator/caching/caching.h"
-#include "allocator/caching/size.h"
 #include "base/mem.h"
+
+/* ---- taking one over ---- */
+
+static struct block *make_block(struct caching *c,
+				const struct gp_segment *segment, uint64_t addr,
+				uint64_t size)
+{
+	struct pool_pair *pair = pool_pair_get(c, segment->pool);
+	struct block *b = block_create(&c->blocks);
+
+	b->addr = addr;
+	b->size = size;
+	b->stream = segment->stream;
+	b->pool = segment->is_small ? &pair->small : &pair->large;
+	if (c->order == BY_OBJECT)
+		b->counter = ++c->counter;
+	else if (c->order == BY_SEGMENT)
+		b->counter = c->counter;
+	return b;
+}
+
+static void link_behind(struct block *prev, struct block *b)
+{
+	b->prev = prev;
+	if (prev)
+		prev->next = b;
+}
+
+static void adopt_live(struct caching *c, struct block *b,
+		       const struct gp_block *from)
+{
+	struct tally *own = b->pool->tally;
+	struct gp_stats *stats = &c->stats;
+
+	b->id = from->id;
+	b->requested = from->requested;
+	c->live[b->id] = b;
+	counter_add(c, GP_STAT_ACTIVE, own, 1);
+	counter_add(c, GP_STAT_ACTIVE_BYTES, own, b->size);
+	counter_add(c, GP_STAT_REQUESTED_BYTES, own, b->requested);
+	if (from->state == GP_PENDING_FREE) {
+		b->use = BLOCK_WAITING;
+		b->uses_unknown = true;
+		events_hold(c, b);
+		return;
+	}
+	b->use = BLOCK_ALLOCATED;
+	counter_add(c, GP_STAT_ALLOCATION, own, 1);
+	counter_add(c, GP_STAT_ALLOCATED_BYTES, own, b->size);
+	if (b->size >= c->settings.max_split_size)
+		counter_increase(&stats->oversize_allocations, 1);
+}
+
+static void adopt_free(struct caching *c, struct block *b)
+{
+	struct tally *own = b->pool->tally;
+
+	caching_shelve(b);
+	if (b->segment || !block_is_split(b))
+		return;
+	counter_add(c, GP_STAT_INACTIVE_SPLIT, own, 1);
+	counter_add(c, GP_STAT_INACTIVE_SPLIT_BYTES, own, b->size);
+}
+
+/* The blocks of one segment, behind prev; returns the last one. */
+static struct block *adopt_blocks(struct caching *c,
+				  const struct gp_state *start,
+				  const struct gp_segment *segment,
+				  struct expandable_segment *expandable,
+				  struct block *prev)
+{
+	const struct gp_block *from = start->blocks + segment->first_block;
+	struct block *first = NULL, *b = prev;
+
+	for (uint32_t i = 0; i < segment->blocks; i++) {
+		struct block *made =
+			make_block(c, segment, from[i].addr, from[i].size);
+
+		made->segment = expandable;
+		link_behind(b, made);
+		first = first ? first : made;
+		b = made;
+	}
+	/* Counting needs to know who has neighbours. */
+	b = first;
+	for (uint32_t i = 0; i < segment->blocks; i++, b = b->next) {
+		if (from[i].state == GP_INACTIVE)
+			adopt_free(c, b);
+		else
+			adopt_live(c, b, &from[i]);
+		if (!b->next)
+			break;
+	}
+	return b;
+}
+
+static void count_segment(struct caching *c, const struct gp_segment *segment)
+{
+	struct pool_pair *pair = pool_pair_get(c, segment->pool);
+	struct caching_pool *pool =
+		segment->is_small ? &pair->small : &pair->large;
+
+	pair->malloc_count++;
+	counter_reserve(c, pool, segment->size);
+	c->device->ops->adopt(c->device, segment->addr, segment->size,
+			      segment->is_expandable);
+	if (segment->is_expandable)
+		return;
+	counter_add(c, GP_STAT_SEGMENT, pool->tally, 1);
+	if (segment->size >= c->settings.max_split_size)
+		counter_increase(&c->stats.oversize_segments, 1);
+}
+
+/* Addresses that belong to a reservation but have no memory. */
+static struct block *add_unmapped(struct caching *c,
+				  const struct gp_segment *segment,
+				  struct block *prev, uint64_t addr,
+				  uint64_t stop)
+{
+	struct block *b = make_block(c, segment, addr, stop - addr);
+
+	b->segment = prev->segment;
+	b->is_mapped = false;
+	link_behind(prev, b);
+	shelf_insert_unmapped(pool_shelf_make(b->pool, b->stream), b);
+	return b;
+}
+
+static bool same_reservation(const struct gp_segment *a,
+			     const struct gp_segment *b)
+{
+	return b->is_expandable && a->stream == b->stream &&
+	       a->pool == b->pool && a->is_small == b->is_small;
+}
+
+/*
+ * All runs of one pool and stream lie in one reservation, since none is ever
+ * filled.  Where it begins is not known: at the first run, as if nothing below
+ * had been unmapped.
+ */
+static void adopt_expandable(struct caching *c, const struct gp_state *start,
+			     size_t at, bool *done)
+{
+	const struct gp_segment *first = &start->segments[at];
+	struct expandable_segment *expandable =
+		gp_mem_alloc(1, sizeof(*expandable));
+	struct block *last = NULL;
+	uint64_t stop;
+
+	expandable->page =
+		first->is_small ? SMALL_BUFFER : c->settings.large_segment_size;
+	if (!first->is_small)
+		alike_large(c);
+	expandable->addr = first->addr;
+	expandable->link = &c->expandable;
+	expandable->next = c->expandable;
+	if (c->expandable)
+		c->expandable->link = &expandable->next;
+	c->expandable = expandable;
+	stop = first->addr +
+	       round_up(gp_device_range(c->device_total), expandable->page);
+	for (size_t i = at; i < start->segment_count; i++) {
+		const struct gp_segment *run = &start->segments[i];
+
+		if (done[i] || !same_reservation(first, run))
+			continue;
+		done[i] = true;
+		count_segment(c, run);
+		if (last && run->addr > last->addr + last->size)
+			last = add_unmapped(c, run, last,
+					    last->addr + last->size, run->addr);
+		last = adopt_blocks(c, start, run, expandable, last);
+	}
+	if (last->addr + last->size < stop)
+		last = add_unmapped(c, first, last, last->addr + last->size,
+				    stop);
+	expandable->size = last->addr + last->size - expandable->addr;
+}
+
+/* From 2.13 on a segment's blocks carry its age. */
+static void take_rank(struct caching *c, size_t segment, uint32_t base)
+{
+	if (c->order != BY_SEGMENT)
+		return;
+	c->counter = base + 1 +
+		     (c->config.start_ranks ? c->config.start_ranks[segment]
+					    : (uint32_t)segment);
+}
+
+void state_adopt(struct caching *c, const struct gp_state *start)
+{
+	bool *done = gp_mem_alloc(start->segment_count, sizeof(*done));
+	uint32_t base = c->counter;
+
+	for (size_t i = 0; i < start->segment_count; i++) {
+		const struct gp_segment *segment = &start->segments[i];
+
+		if (done[i])
+			continue;
+		take_rank(c, i, base);
+		if (segment->is_expandable) {
+			adopt_expandable(c, start, i, done);
+			continue;
+		}
+		count_segment(c, segment);
+		adopt_blocks(c, start, segment, NULL, NULL);
+	}
+	if (c->order == BY_SEGMENT)
+		c->counter = base + (uint32_t)start->segment_count;
+	free(done);
+}
+
+/* ---- showing ---- */
 
 struct showing {
 	struct gp_segment *segments;
