@@ -95,7 +95,7 @@ C_FILES = $(sort $(shell find include src tests examples -name '*.[ch]' -o \
 CUDAS := 12 13
 SIMCUDA := $(CUDAS:%=$(B)/simcuda/%/libgpupool-simcuda.so)
 SIMCUDA_SRC := $(wildcard src/simcuda/*.c src/simcuda/program/*.c) \
-	src/device/sim.c src/device/sim_pool.c src/device/space.c \
+	src/device/sim.c src/device/space.c \
 	src/base/map.c src/base/mem.c src/record/plans_wire.c
 
 # What is made, in a few words; V=1 shows the commands.

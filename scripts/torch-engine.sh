@@ -138,8 +138,8 @@ flags="-O2 -fPIC -D_GNU_SOURCE -DSIMCUDA_MAJOR=${cuda%%.*} $include"
 runtime="libcudart.so.$cuda"
 # The flags are lists.
 streams=libgpupool-streams.so
-sources="$root/src/device/sim.c $root/src/device/sim_pool.c
-	$root/src/device/space.c $root/src/base/map.c $root/src/base/mem.c"
+sources="$root/src/device/sim.c $root/src/device/space.c
+	$root/src/base/map.c $root/src/base/mem.c"
 # shellcheck disable=SC2086
 $cc -std=c11 $flags -shared -pthread -Wl,-soname,"$runtime" \
 	-Wl,--version-script="$work/exports" -o "$new/$runtime" \

@@ -4,13 +4,28 @@
  * Addresses and sizes are as gpupool/device.h says, so that runs compare with
  * PyTorch's own allocator over a CUDA runtime that does the same.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "device/sim_pool.h"
 #include "device/space.h"
 #include "gpupool/device.h"
 #include "gpupool/knob.h"
+
+struct sim {
+	struct gp_device device;
+	uint64_t capacity, used, other;
+	uint64_t shown; /* the total, where it is not the capacity; else 0 */
+	struct space memory, reservations;
+	struct {
+		uint64_t threshold, reserved, used;
+	} pool;
+};
+
+static inline struct sim *sim_of(struct gp_device *device)
+{
+	return (struct sim *)device;
+}
 
 /* A device's cudaMalloc addresses lie 2^40 apart. */
 #define ORDINAL_SHIFT 40
@@ -32,7 +47,8 @@ static uint64_t free_bytes_of(const struct sim *sim)
 		       : 0;
 }
 
-bool sim_grant(struct sim *sim, uint64_t size)
+/* Whether so much more is there; noted in the device's reach. */
+static bool sim_grant(struct sim *sim, uint64_t size)
 {
 	struct gp_device_reach *reach = &sim->device.reach;
 	uint64_t would = sim->used + size;
@@ -49,6 +65,91 @@ bool sim_grant(struct sim *sim, uint64_t size)
 	sim->used += size;
 	return true;
 }
+
+/* ---- what it has in the place of a memory pool ---- */
+
+/*
+ * The least a pool can do with: it packs without a gap, so that it holds more
+ * only when all that it holds is used.  CUDA's own places memory by rules that
+ * are not public, and needs as much or more.
+ */
+
+static void pool_set(struct gp_device *device,
+		     const struct gp_pool_settings *settings)
+{
+	sim_of(device)->pool.threshold = settings->threshold;
+}
+
+static bool pool_take(struct gp_device *device, uint64_t size, uint16_t stream,
+		      uint64_t *addr)
+{
+	struct sim *sim = sim_of(device);
+	uint64_t room = sim->pool.reserved - sim->pool.used;
+
+	(void)stream;
+	if (size > room) {
+		if (!sim_grant(sim, size - room))
+			return false;
+		sim->pool.reserved += size - room;
+	}
+	sim->pool.used += size;
+	*addr = space_take(&sim->memory, size);
+	return true;
+}
+
+static void pool_give(struct gp_device *device, uint64_t addr, uint64_t size,
+		      uint16_t stream)
+{
+	struct sim *sim = sim_of(device);
+
+	(void)stream;
+	sim->pool.used -= size;
+	space_give(&sim->memory, addr, size);
+}
+
+static void pool_wait(struct gp_device *device, uint16_t stream, uint16_t by)
+{
+	(void)device;
+	(void)stream;
+	(void)by;
+}
+
+static void pool_trim(struct gp_device *device, uint64_t keep)
+{
+	struct sim *sim = sim_of(device);
+	uint64_t least = keep > sim->pool.used ? keep : sim->pool.used;
+
+	if (sim->pool.reserved <= least)
+		return;
+	sim->used -= sim->pool.reserved - least;
+	sim->pool.reserved = least;
+}
+
+static void pool_synchronize(struct gp_device *device)
+{
+	pool_trim(device, sim_of(device)->pool.threshold);
+}
+
+static void pool_usage(struct gp_device *device, uint64_t *reserved,
+		       uint64_t *used)
+{
+	struct sim *sim = sim_of(device);
+
+	*reserved = sim->pool.reserved;
+	*used = sim->pool.used;
+}
+
+static const struct gp_pool_ops sim_pool_ops = {
+	.set = pool_set,
+	.malloc = pool_take,
+	.free = pool_give,
+	.wait = pool_wait,
+	.synchronize = pool_synchronize,
+	.trim = pool_trim,
+	.usage = pool_usage,
+};
+
+/* ---- the device ---- */
 
 static bool sim_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
 {

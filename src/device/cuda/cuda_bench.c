@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "device/cuda/cuda.h"
 #include "base/samples.h"
+#include "device/cuda/cuda_device.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * KIB)

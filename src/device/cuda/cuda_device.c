@@ -9,8 +9,67 @@
 #include "device/cuda/cuda_device.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+
+/* ---- ranges: a few, so a sorted array ---- */
+
+/* How many begin at the address or below. */
+static size_t count_to(const struct ranges *ranges, uint64_t addr)
+{
+	size_t low = 0, high = ranges->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges->items[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct range *ranges_find(const struct ranges *ranges, uint64_t addr)
+{
+	size_t n = count_to(ranges, addr);
+	struct range *range = n ? &ranges->items[n - 1] : NULL;
+
+	return range && addr - range->addr < range->size ? range : NULL;
+}
+
+void ranges_add(struct ranges *ranges, const struct range *range)
+{
+	size_t at = count_to(ranges, range->addr);
+
+	ranges->items = gp_mem_grow(ranges->items, &ranges->room,
+				    ranges->count + 1, sizeof(*range));
+	memmove(&ranges->items[at + 1], &ranges->items[at],
+		(ranges->count - at) * sizeof(*range));
+	ranges->items[at] = *range;
+	ranges->count++;
+}
+
+void ranges_remove(struct ranges *ranges, const struct range *range)
+{
+	size_t at = (size_t)(range - ranges->items);
+
+	free(range->pages);
+	ranges->count--;
+	memmove(&ranges->items[at], &ranges->items[at + 1],
+		(ranges->count - at) * sizeof(*range));
+}
+
+void ranges_release(struct ranges *ranges)
+{
+	for (size_t i = 0; i < ranges->count; i++)
+		free(ranges->items[i].pages);
+	free(ranges->items);
+	*ranges = (struct ranges){ 0 };
+}
+
+/* ---- calls, timed and noted ---- */
 
 void cuda_begin(struct cuda_device *d, uint64_t asked)
 {
@@ -43,6 +102,212 @@ bool cuda_took(struct cuda_device *d, unsigned call, int error)
 	samples_add(&d->times[call], (d->cuda->now() - d->begin) * 1e6);
 	return note(d, call, d->asked, error);
 }
+
+/* ---- address space and pages ---- */
+
+/*
+ * In the order in which PyTorch's expandable segments call the driver
+ * (c10/cuda/CUDACachingAllocator.cpp, ExpandableSegment::map and unmapHandles):
+ * all pages of a range are made before the first one is mapped, the range is
+ * opened at once, and pages go one by one behind a wait for the stream.
+ */
+
+static bool add_reservation(struct cuda_device *d, uint64_t addr, uint64_t size,
+			    cuda_addr real)
+{
+	struct range range = {
+		.addr = addr,
+		.size = size,
+		.real = real,
+		.pages = gp_mem_alloc(size / GP_DEVICE_GRAIN + 1,
+				      sizeof(*range.pages)),
+	};
+
+	ranges_add(&d->ranges, &range);
+	return true;
+}
+
+static bool cuda_reserve(struct gp_device *device, uint64_t size,
+			 uint64_t *addr)
+{
+	struct cuda_device *d = cuda_device_of(device);
+	cuda_addr real = 0;
+	int error;
+
+	device->calls.reserve++;
+	if (!d->plan->ops->reserve(d->plan, size, addr))
+		return false;
+	cuda_begin(d, size);
+	error = d->calls->cuMemAddressReserve(&real, size, 0, 0, 0);
+	if (cuda_took(d, GP_PRICE_RESERVE, error))
+		return add_reservation(d, *addr, size, real);
+	d->plan->ops->unreserve(d->plan, *addr, size);
+	return false;
+}
+
+static struct page *page_at(const struct range *range, uint64_t addr)
+{
+	return &range->pages[(addr - range->addr) / GP_DEVICE_GRAIN];
+}
+
+static void release(struct cuda_device *d, struct range *range, uint64_t addr)
+{
+	struct page *page = page_at(range, addr);
+
+	cuda_begin(d, page->size);
+	cuda_took(d, GP_PRICE_RELEASE, d->calls->cuMemRelease(page->handle));
+	*page = (struct page){ 0 };
+}
+
+static void unmap(struct cuda_device *d, struct range *range, uint64_t addr)
+{
+	cuda_begin(d, page_at(range, addr)->size);
+	cuda_took(d, GP_PRICE_UNMAP,
+		  d->calls->cuMemUnmap(range->real + (addr - range->addr),
+				       page_at(range, addr)->size));
+	release(d, range, addr);
+}
+
+/* Pages from addr up to stop; *made is where they end. */
+static bool make_pages(struct cuda_device *d, struct range *range,
+		       uint64_t addr, uint64_t stop, uint64_t page,
+		       uint64_t *made)
+{
+	for (*made = addr; *made < stop; *made += page) {
+		struct page *p = page_at(range, *made);
+		int error;
+
+		cuda_begin(d, page);
+		error = d->calls->cuMemCreate(&p->handle, page, &cuda_page, 0);
+		if (!cuda_took(d, GP_PRICE_CREATE, error))
+			return false;
+		p->size = page;
+	}
+	return true;
+}
+
+static bool map_pages(struct cuda_device *d, struct range *range, uint64_t addr,
+		      uint64_t stop, uint64_t page, uint64_t *mapped)
+{
+	cuda_addr real = range->real + (addr - range->addr);
+
+	for (*mapped = addr; *mapped < stop; *mapped += page) {
+		cuda_begin(d, page);
+		if (!cuda_took(d, GP_PRICE_MAP,
+			       d->calls->cuMemMap(
+				       real + (*mapped - addr), page, 0,
+				       page_at(range, *mapped)->handle, 0)))
+			return false;
+	}
+	cuda_begin(d, stop - addr);
+	return cuda_took(
+		d, GP_PRICE_ACCESS,
+		d->calls->cuMemSetAccess(real, stop - addr, &cuda_access, 1));
+}
+
+/* All of them or none. */
+static bool map_all(struct cuda_device *d, struct range *range, uint64_t addr,
+		    uint64_t size, uint64_t page)
+{
+	uint64_t made, mapped = addr, stop = addr + size;
+	bool ok = make_pages(d, range, addr, stop, page, &made) &&
+		  map_pages(d, range, addr, stop, page, &mapped);
+
+	if (ok)
+		return true;
+	for (uint64_t at = addr; at < mapped; at += page)
+		unmap(d, range, at);
+	for (uint64_t at = mapped; at < made; at += page)
+		release(d, range, at);
+	return false;
+}
+
+/* Beside a start state's pages lies address space that was never asked for. */
+static struct range *range_for(struct cuda_device *d, uint64_t addr,
+			       uint64_t size)
+{
+	struct range *range = ranges_find(&d->ranges, addr);
+	cuda_addr real = 0;
+
+	if (range && range->addr + range->size - addr >= size)
+		return range;
+	if (d->calls->cuMemAddressReserve(&real, size, 0, 0, 0))
+		return NULL;
+	add_reservation(d, addr, size, real);
+	return ranges_find(&d->ranges, addr);
+}
+
+static bool cuda_map(struct gp_device *device, uint64_t addr, uint64_t size,
+		     uint64_t page)
+{
+	struct cuda_device *d = cuda_device_of(device);
+	struct range *range;
+
+	if (d->plan->ops->map(d->plan, addr, size, page)) {
+		range = range_for(d, addr, size);
+		if (range && map_all(d, range, addr, size, page)) {
+			gp_call_map(&device->calls, size, page);
+			return true;
+		}
+		d->plan->ops->unmap(d->plan, addr, size, page);
+	}
+	device->calls.map_failed++;
+	return false;
+}
+
+static void cuda_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
+		       uint64_t page)
+{
+	struct cuda_device *d = cuda_device_of(device);
+
+	gp_call_unmap(&device->calls, size, page);
+	d->plan->ops->unmap(d->plan, addr, size, page);
+	/* Unlike cudaFree, cuMemUnmap does not wait for work on the memory. */
+	cuda_begin(d, 0);
+	cuda_took(d, GP_BENCH_STREAM_SYNCHRONIZE,
+		  d->calls->cudaStreamSynchronize(NULL));
+	for (uint64_t at = addr; at < addr + size; at += GP_DEVICE_GRAIN) {
+		struct range *range = ranges_find(&d->ranges, at);
+
+		if (range && range->pages && page_at(range, at)->size)
+			unmap(d, range, at);
+	}
+}
+
+/* Pages where nobody reserved any: those of a start state. */
+static bool cuda_map_anew(struct cuda_device *d, uint64_t addr, uint64_t size)
+{
+	struct range *range = range_for(d, addr, size);
+
+	return range && map_all(d, range, addr, size, GP_DEVICE_GRAIN);
+}
+
+/* Unmaps what is mapped there, and gives the addresses back. */
+static void cuda_drop_pages(struct cuda_device *d, struct range *range)
+{
+	for (uint64_t at = 0; at < range->size; at += GP_DEVICE_GRAIN)
+		if (page_at(range, range->addr + at)->size)
+			unmap(d, range, range->addr + at);
+	d->calls->cuMemAddressFree(range->real, range->size);
+}
+
+static void cuda_unreserve(struct gp_device *device, uint64_t addr,
+			   uint64_t size)
+{
+	struct cuda_device *d = cuda_device_of(device);
+	struct range *range = ranges_find(&d->ranges, addr);
+
+	device->calls.unreserve++;
+	d->plan->ops->unreserve(d->plan, addr, size);
+	if (!range || !range->pages)
+		return;
+	cuda_begin(d, size);
+	cuda_took(d, GP_PRICE_UNRESERVE,
+		  d->calls->cuMemAddressFree(range->real, range->size));
+	ranges_remove(&d->ranges, range);
+}
+
+/* ---- blocks, and the device ---- */
 
 /* CUDA takes addresses as pointers. */
 static void *pointer_of(cuda_addr addr)
