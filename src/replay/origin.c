@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a trace comes from, as far as it tells: the release that wrote it. */
+/*
+ * What a trace tells of where it comes from: the release that wrote it, and how
+ * much memory its device had; and runs that it cannot decide.
+ */
+#include "gpupool/replay.h"
+
 #include <stdio.h>
 
-#include "gpupool/replay.h"
+#include "base/bytes.h"
+
+/* ---- the release ---- */
 
 static bool has_addresses(const struct gp_trace *trace)
 {
@@ -105,5 +112,194 @@ enum gp_status gp_replay_release_of(const struct gp_trace *trace,
 		return gp_settings_parse(&settings, conf, diag);
 	}
 	explain_keys(trace, choice);
+	return GP_OK;
+}
+
+/* ---- the device's memory ---- */
+
+#define MIB UINT64_C(1048576)
+
+/* An oom tells what was free then; the rest was reserved, or others' from the
+ * first event to the last. */
+uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+	uint64_t reserved = gp_state_reserved(&t->start);
+
+	if (t->total_memory)
+		return t->total_memory;
+	for (size_t i = 0; i < t->event_count; i++) {
+		if (gp_event_is_growth(t->events[i].kind))
+			reserved += t->events[i].size;
+		else if (gp_event_is_release(t->events[i].kind))
+			reserved -= t->events[i].size;
+		else if (t->events[i].kind == GP_OOM)
+			return reserved + t->events[i].addr;
+	}
+	return GP_UNLIMITED;
+}
+
+/* What the recording says about the memory limit. */
+struct bounds {
+	uint64_t most;	    /* reserved at its largest: below the limit */
+	uint64_t collected; /* least reserved when segments were given back to
+			     * make room: above the threshold */
+};
+
+static struct bounds find_bounds(const struct gp_device_trace *t)
+{
+	struct bounds bounds = { 0, GP_UNLIMITED };
+	uint64_t reserved = gp_state_reserved(&t->start);
+	uint64_t before = 0; /* reserved before the last releases; 0: none */
+
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *event = &t->events[i];
+
+		if (gp_event_is_growth(event->kind)) {
+			if (before && before < bounds.collected)
+				bounds.collected = before;
+			reserved += event->size;
+			if (reserved > bounds.most)
+				bounds.most = reserved;
+		} else if (gp_event_is_release(event->kind)) {
+			before = before ? before : reserved;
+			reserved -= event->size;
+			continue;
+		}
+		if (event->kind != GP_FREE_COMPLETED)
+			before = 0;
+	}
+	return bounds;
+}
+
+/* An empty_cache, and the end of a pool, give segments back for nothing. */
+static bool gives_back(const struct gp_event *event)
+{
+	return event->kind == GP_EMPTY_CACHE || event->kind == GP_POOL_RELEASE;
+}
+
+bool gp_replay_refused_room(const struct gp_trace *trace, uint32_t device,
+			    const struct gp_settings *settings,
+			    struct gp_refused_room *room)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+	uint64_t reserved = gp_state_reserved(&t->start);
+	uint64_t refused_at = 0; /* reserved before the releases; 0: none */
+	bool is_given_back = false;
+
+	*room = (struct gp_refused_room){ reserved, GP_UNLIMITED };
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *event = &t->events[i];
+
+		if (gp_event_is_release(event->kind)) {
+			if (!refused_at && !is_given_back)
+				refused_at = reserved;
+			reserved -= event->size;
+		} else if (gp_event_is_growth(event->kind)) {
+			if (refused_at &&
+			    refused_at + event->size < room->below)
+				room->below = refused_at + event->size;
+			reserved += event->size;
+			if (reserved > room->least)
+				room->least = reserved;
+		}
+		if (event->kind < GP_FIRST_OUTCOME) {
+			is_given_back = gives_back(event);
+			refused_at = 0;
+		}
+	}
+	return room->below != GP_UNLIMITED && room->below > room->least &&
+	       settings->gc_threshold <= 0 && settings->memory_fraction >= 1;
+}
+
+/* How many addresses come out as recorded before the first that does not. */
+static uint64_t try_capacity(const struct gp_trace *trace, uint32_t device,
+			     const struct gp_settings *settings,
+			     uint64_t capacity, bool *is_exact)
+{
+	struct gp_replay_config config = {
+		.trace = trace,
+		.device = device,
+		.settings = settings,
+		.engine = gp_engine_table(&(size_t){ 0 }),
+		.mode = GP_VERIFY,
+		.until_mismatch = true,
+		.capacity = capacity,
+	};
+	struct gp_replay_result result;
+	struct gp_diag ignored = { 0 };
+	uint64_t matched;
+
+	if (gp_replay(&config, &result, &ignored) != GP_OK)
+		return 0;
+	*is_exact = !result.fidelity.first.is_there;
+	matched = result.fidelity.matched;
+	gp_replay_release(&result);
+	return matched;
+}
+
+#define FIT_TRIES 256
+
+uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
+				const struct gp_settings *settings)
+{
+	uint64_t told = gp_replay_capacity_of(trace, device);
+	double fraction = settings->memory_fraction;
+	double threshold = settings->gc_threshold;
+	uint64_t low, high, step, best = 0, fitted = GP_UNLIMITED;
+	struct bounds bounds;
+	bool is_exact = false;
+
+	if (told != GP_UNLIMITED || (fraction >= 1 && threshold <= 0) ||
+	    fraction <= 0)
+		return told;
+	bounds = find_bounds(&trace->devices[device]);
+	if (bounds.collected == GP_UNLIMITED || threshold <= 0)
+		return told; /* no decision shows a limit */
+	low = (uint64_t)((double)bounds.most / fraction) / MIB * MIB;
+	high = (uint64_t)((double)bounds.collected / fraction / threshold);
+	step = high > low ? (high - low) / FIT_TRIES / MIB * MIB : 0;
+	step = step ? step : MIB;
+	for (uint64_t at = low; at <= high && !is_exact; at += step) {
+		uint64_t matched =
+			try_capacity(trace, device, settings, at, &is_exact);
+
+		if (matched > best || is_exact) {
+			best = matched;
+			fitted = at;
+		}
+	}
+	return fitted;
+}
+
+/* ---- runs that a recording cannot decide ---- */
+
+uint64_t gp_replay_undecided(const struct gp_trace *trace, uint32_t device,
+			     uint64_t capacity)
+{
+	uint64_t reserved = gp_state_reserved(&trace->devices[device].start);
+
+	return reserved > capacity ? reserved : 0;
+}
+
+enum gp_status gp_replay_decides(const struct gp_trace *trace,
+				 uint64_t capacity, struct gp_diag *diag)
+{
+	char begins[GP_BYTES_TEXT], asked[GP_BYTES_TEXT];
+
+	for (uint32_t i = 0; i < trace->device_count; i++) {
+		uint64_t reserved = gp_replay_undecided(trace, i, capacity);
+
+		if (!reserved)
+			continue;
+		gp_diag_hint(diag, "record from the start of the program, or "
+				   "give a larger capacity");
+		return gp_diag_set(
+			diag, GP_INPUT,
+			"undecided: the trace begins with %s reserved, and "
+			"does not tell what would have come of it in %s",
+			gp_bytes_text(reserved, begins),
+			gp_bytes_text(capacity, asked));
+	}
 	return GP_OK;
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A device that answers as the recording's did. */
+/* What a verification is held against. */
 #include "replay/recorded.h"
 
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "gpupool/knob.h"
+
+/* ---- the recorded device ---- */
 
 /* Where segments go that the recording did not have: a range no driver uses. */
 #define SPARE_BASE UINT64_C(0x100000000)
@@ -248,4 +253,162 @@ bool recorded_has_segment(const struct recorded *recorded)
 		    recorded->events[i].kind == GP_SEGMENT_MAP)
 			return true;
 	return false;
+}
+
+/* ---- fidelity ---- */
+
+static void mismatch(struct gp_fidelity *fidelity, const struct gp_event *event,
+		     uint64_t index, int kind, uint64_t chosen,
+		     uint64_t recorded)
+{
+	struct gp_mismatch *first = &fidelity->first;
+
+	if (first->is_there)
+		return;
+	*first = (struct gp_mismatch){
+		.is_there = true,
+		.kind = kind,
+		.event = index,
+		.requested = event->size,
+		.stream = event->stream,
+		.pool = event->pool,
+		.site = event->site,
+		.chosen = chosen,
+		.recorded = recorded,
+	};
+}
+
+static void check_segments(struct gp_fidelity *fidelity,
+			   const struct recorded *recorded,
+			   const struct gp_event *event, uint64_t index)
+{
+	bool is_left = recorded_has_segment(recorded);
+
+	fidelity->segments_checked +=
+		recorded->segments + is_left +
+		(recorded->surprise == RECORDED_NO_SEGMENT);
+	fidelity->segments_matched +=
+		recorded->segments -
+		(recorded->surprise == RECORDED_OTHER_SIZE);
+	if (recorded->surprise == RECORDED_NO_SEGMENT)
+		mismatch(fidelity, event, index, GP_UNEXPECTED_SEGMENT,
+			 recorded->asked, 0);
+	else if (recorded->surprise == RECORDED_OTHER_SIZE)
+		mismatch(fidelity, event, index, GP_WRONG_SEGMENT_SIZE,
+			 recorded->asked, recorded->had);
+	else if (is_left)
+		mismatch(fidelity, event, index, GP_MISSING_SEGMENT, 0, 0);
+}
+
+void fidelity_check(struct gp_fidelity *fidelity,
+		    const struct recorded *recorded,
+		    const struct gp_event *event, uint64_t index,
+		    enum gp_answer answer, uint64_t addr)
+{
+	check_segments(fidelity, recorded, event, index);
+	if (event->flags & GP_REFUSED || !event->addr)
+		return;
+	fidelity->checked++;
+	if (answer == GP_SERVED && addr == event->addr)
+		fidelity->matched++;
+	else
+		mismatch(fidelity, event, index,
+			 answer == GP_SERVED ? GP_WRONG_ADDRESS
+					     : GP_UNEXPECTED_OOM,
+			 addr, event->addr);
+}
+
+/* ---- the age of start segments, from the blocks that were taken ---- */
+
+/* The start segment an address lies in; count: none. */
+static size_t segment_of(const struct gp_state *start, uint64_t addr)
+{
+	size_t i = 0;
+
+	while (i < start->segment_count &&
+	       addr - start->segments[i].addr >= start->segments[i].size)
+		i++;
+	return i;
+}
+
+static uint64_t size_at(const struct candidates *candidates, uint64_t addr)
+{
+	for (size_t i = 0; i < candidates->count; i++)
+		if (candidates->list[i].addr == addr)
+			return candidates->list[i].size;
+	return 0;
+}
+
+/* The segment of lowest address that is older than all that are left. */
+static size_t next_oldest(const struct order *order, const bool *is_placed)
+{
+	for (size_t i = 0; i < order->count; i++) {
+		bool is_oldest = !is_placed[i];
+
+		for (size_t k = 0; k < order->lesson_count && is_oldest; k++)
+			is_oldest = order->lessons[k].younger != i ||
+				    is_placed[order->lessons[k].older];
+		if (is_oldest)
+			return i;
+	}
+	return order->count;
+}
+
+/* Ranks that keep to all lessons; false: they contradict each other. */
+static bool rank(struct order *order)
+{
+	bool *is_placed = gp_mem_alloc(order->count, sizeof(*is_placed));
+	uint32_t n = 0;
+	size_t i;
+
+	while ((i = next_oldest(order, is_placed)) < order->count) {
+		order->ranks[i] = n++;
+		is_placed[i] = true;
+	}
+	free(is_placed);
+	return n == order->count;
+}
+
+static void add_lesson(struct order *order, size_t older, size_t younger)
+{
+	order->lessons =
+		gp_mem_grow(order->lessons, &order->lesson_room,
+			    order->lesson_count + 1, sizeof(*order->lessons));
+	order->lessons[order->lesson_count++] =
+		(struct order_lesson){ (uint32_t)older, (uint32_t)younger };
+}
+
+bool order_learn(struct order *order, const struct gp_state *start,
+		 const struct gp_mismatch *mismatch,
+		 const struct candidates *candidates)
+{
+	size_t chosen = segment_of(start, mismatch->chosen);
+	size_t recorded = segment_of(start, mismatch->recorded);
+	uint64_t size = size_at(candidates, mismatch->chosen);
+
+	if (mismatch->kind != GP_WRONG_ADDRESS || chosen == recorded ||
+	    chosen == start->segment_count ||
+	    recorded == start->segment_count || !size ||
+	    size_at(candidates, mismatch->recorded) != size)
+		return false;
+	if (order->ranks && order->ranks[recorded] < order->ranks[chosen])
+		return false; /* that much was known: it is not the age */
+	if (!order->ranks) {
+		order->count = start->segment_count;
+		order->ranks =
+			gp_mem_alloc(order->count, sizeof(*order->ranks));
+	}
+	add_lesson(order, recorded, chosen);
+	if (rank(order))
+		return true;
+	order->lesson_count--;
+	rank(order);
+	return false;
+}
+
+void order_release(struct order *order)
+{
+	free(order->ranks);
+	free(order->lessons);
+	*order = (struct order){ 0 };
 }

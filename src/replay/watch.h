@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is noted while a replay runs: the timeline, the moment of the peak, the
- * first out-of-memory.
+ * requests without memory, and whether blocks stay their owner's.
  */
 #ifndef REPLAY_WATCH_H
 #define REPLAY_WATCH_H
@@ -64,5 +64,52 @@ static inline void watch_rise(struct watch *watch, uint64_t event)
 		 reserved == watch->result->at_peak.reserved)
 		watch_fullest(watch, event);
 }
+
+/* ---- requests without memory: what PyTorch's message tells of them ---- */
+
+/* What a device's allocator is configured with after so many events. */
+struct configured {
+	struct gp_settings settings;
+	double fraction;
+	bool has_limit;
+	uint64_t events;
+};
+struct configured configured_at_start(const struct gp_settings *settings);
+
+/* Is more to be known of the next one than that it was there? */
+bool oom_is_told(const struct gp_replay_config *config,
+		 const struct gp_replay_result *result);
+/* allocator and device are as the request left them. */
+void oom_describe(struct gp_oom *oom, const struct gp_replay_config *config,
+		  struct configured *configured, struct gp_allocator *allocator,
+		  struct gp_device *device);
+/* oom NULL: no more is known. */
+void oom_add(struct gp_replay_result *result,
+	     const struct gp_replay_config *config, uint64_t event,
+	     const struct gp_oom *oom);
+
+/*
+ * ---- whose memory it is ----
+ *
+ * Whether the memory that is handed out stays its owner's: a pattern is written
+ * into each block and read before it is freed.
+ */
+
+struct memory_check {
+	struct gp_device *device;
+	struct checked_block *blocks; /* by id; NULL: nothing is checked */
+	uint32_t block_ids;
+	struct gp_memory_check *result;
+};
+
+/* Nothing for devices that have no memory. */
+void memory_check_init(struct memory_check *check, struct gp_device *device,
+		       uint32_t block_ids, struct gp_memory_check *result);
+void memory_check_write(struct memory_check *check, uint32_t id, uint64_t addr,
+			uint64_t size, uint64_t event);
+/* GP_NO_ID and blocks that were not written: nothing. */
+void memory_check_read(struct memory_check *check, uint32_t id, uint64_t event);
+/* Reads what is still live, too. */
+void memory_check_end(struct memory_check *check, uint64_t event);
 
 #endif

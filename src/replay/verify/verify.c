@@ -4,13 +4,354 @@
  */
 #include "replay/verify/verify.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "replay/verify/deeds.h"
+#include "gpupool/device.h"
 #include "replay/verify/prologue.h"
-#include "replay/verify/told.h"
+
+/* ---- what two runs did, compared ---- */
+
+struct deed_terms {
+	bool is_on_device; /* the second */
+};
+
+/* That of an OOM is what the device had left. */
+static bool has_address(const struct deed_terms *terms, uint8_t kind)
+{
+	return kind != GP_OOM || !terms->is_on_device;
+}
+
+static bool deed_is_equal(const struct deed_terms *terms,
+			  const struct gp_deed *a, const struct gp_deed *b)
+{
+	return a->action.kind == b->action.kind &&
+	       (a->action.addr == b->action.addr ||
+		!has_address(terms, a->action.kind)) &&
+	       a->action.size == b->action.size &&
+	       a->action.stream == b->action.stream;
+}
+
+static bool may_permute(uint8_t kind)
+{
+	return kind == GP_FREE_COMPLETED || kind == GP_SEGMENT_FREE ||
+	       kind == GP_SEGMENT_UNMAP;
+}
+
+/* How many of one kind follow one another. */
+static size_t run_length(const struct gp_deed *deeds, size_t count)
+{
+	size_t i = 0;
+
+	while (i < count && deeds[i].action.kind == deeds->action.kind)
+		i++;
+	return i;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct gp_deed *x = a, *y = b;
+
+	if (x->action.addr != y->action.addr)
+		return x->action.addr < y->action.addr ? -1 : 1;
+	return x->event < y->event ? -1 : x->event > y->event;
+}
+
+/* How many of one kind, of those whose order may be open, are the same in
+ * another order; 0: they are not, or there are none. */
+static size_t deeds_permuted(const struct deed_terms *terms,
+			     const struct gp_deed *a, size_t a_count,
+			     const struct gp_deed *b, size_t b_count)
+{
+	size_t n = run_length(a, a_count), i = 0;
+	struct gp_deed *x, *y;
+
+	if (!may_permute(a->action.kind) || n != run_length(b, b_count))
+		return 0;
+	x = gp_mem_alloc(2 * n, sizeof(*x));
+	y = x + n;
+	memcpy(x, a, n * sizeof(*x));
+	memcpy(y, b, n * sizeof(*y));
+	qsort(x, n, sizeof(*x), by_address);
+	qsort(y, n, sizeof(*y), by_address);
+	while (i < n && deed_is_equal(terms, &x[i], &y[i]))
+		i++;
+	free(x);
+	return i == n ? n : 0;
+}
+
+/*
+ * ---- a device that is told ----
+ *
+ * A simulated device that places memory where another run's was: which block an
+ * allocator takes depends on addresses, and a device chooses its own.
+ */
+
+struct told_script {
+	const struct gp_deed *deeds; /* borrowed: the other run's */
+	size_t count;
+};
+
+struct place {
+	uint64_t addr, planned, size;
+};
+
+struct told {
+	struct gp_device device;
+	struct gp_device *plan; /* says what there is room for */
+	const struct told_script *script;
+	size_t next_alloc, next_map; /* deeds not yet looked at */
+	struct place *places;
+	size_t count, room;
+};
+
+static struct told *told_of(struct gp_device *device)
+{
+	return (struct told *)device;
+}
+
+/* The deed's address, or what is planned where there is none. */
+static uint64_t addr_of(const struct told *t, enum gp_event_kind kind,
+			size_t *next, uint64_t planned)
+{
+	while (*next < t->script->count &&
+	       t->script->deeds[*next].action.kind != kind)
+		++*next;
+	return *next < t->script->count ? t->script->deeds[*next].action.addr
+					: planned;
+}
+
+static void add(struct told *t, uint64_t addr, uint64_t planned, uint64_t size)
+{
+	t->places = gp_mem_grow(t->places, &t->room, t->count + 1,
+				sizeof(*t->places));
+	t->places[t->count++] = (struct place){ addr, planned, size };
+}
+
+/* The newest that holds the address; NULL: none does. */
+static struct place *find(const struct told *t, uint64_t addr)
+{
+	for (size_t i = t->count; i--;)
+		if (addr - t->places[i].addr < t->places[i].size)
+			return &t->places[i];
+	return NULL;
+}
+
+static uint64_t planned_of(const struct told *t, uint64_t addr)
+{
+	const struct place *place = find(t, addr);
+
+	return place ? place->planned + (addr - place->addr) : addr;
+}
+
+static void drop(struct told *t, uint64_t addr)
+{
+	struct place *place = find(t, addr);
+
+	if (place)
+		*place = t->places[--t->count];
+}
+
+static bool told_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
+{
+	struct told *t = told_of(device);
+	uint64_t planned;
+
+	if (!t->plan->ops->malloc(t->plan, size, &planned))
+		return false;
+	*addr = addr_of(t, GP_SEGMENT_ALLOC, &t->next_alloc, planned);
+	t->next_alloc++;
+	add(t, *addr, planned, size);
+	return true;
+}
+
+static void told_free(struct gp_device *device, uint64_t addr, uint64_t size)
+{
+	struct told *t = told_of(device);
+
+	t->plan->ops->free(t->plan, planned_of(t, addr), size);
+	drop(t, addr);
+}
+
+static void told_info(struct gp_device *device, uint64_t *free_bytes,
+		      uint64_t *total_bytes)
+{
+	struct gp_device *plan = told_of(device)->plan;
+
+	plan->ops->info(plan, free_bytes, total_bytes);
+}
+
+static void told_set_other(struct gp_device *device, uint64_t bytes)
+{
+	struct gp_device *plan = told_of(device)->plan;
+
+	plan->ops->set_other(plan, bytes);
+}
+
+/* Pages are first mapped where the reservation begins. */
+static bool told_reserve(struct gp_device *device, uint64_t size,
+			 uint64_t *addr)
+{
+	struct told *t = told_of(device);
+	uint64_t planned;
+
+	if (!t->plan->ops->reserve(t->plan, size, &planned))
+		return false;
+	*addr = addr_of(t, GP_SEGMENT_MAP, &t->next_map, planned);
+	add(t, *addr, planned, size);
+	return true;
+}
+
+static void told_unreserve(struct gp_device *device, uint64_t addr,
+			   uint64_t size)
+{
+	struct told *t = told_of(device);
+
+	t->plan->ops->unreserve(t->plan, planned_of(t, addr), size);
+	drop(t, addr);
+}
+
+static bool told_map(struct gp_device *device, uint64_t addr, uint64_t size,
+		     uint64_t page)
+{
+	struct told *t = told_of(device);
+
+	if (!t->plan->ops->map(t->plan, planned_of(t, addr), size, page))
+		return false;
+	addr_of(t, GP_SEGMENT_MAP, &t->next_map, 0);
+	t->next_map++;
+	return true;
+}
+
+static void told_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
+		       uint64_t page)
+{
+	struct told *t = told_of(device);
+
+	t->plan->ops->unmap(t->plan, planned_of(t, addr), size, page);
+}
+
+static void told_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
+		       bool is_mapped)
+{
+	struct gp_device *plan = told_of(device)->plan;
+
+	plan->ops->adopt(plan, addr, size, is_mapped);
+}
+
+static void told_destroy(struct gp_device *device)
+{
+	struct told *t = told_of(device);
+
+	gp_device_destroy(t->plan);
+	free(t->places);
+	free(t);
+}
+
+static const struct gp_device_ops told_ops = {
+	.name = "told",
+	.malloc = told_malloc,
+	.free = told_free,
+	.info = told_info,
+	.set_other = told_set_other,
+	.reserve = told_reserve,
+	.unreserve = told_unreserve,
+	.map = told_map,
+	.unmap = told_unmap,
+	.adopt = told_adopt,
+	.destroy = told_destroy,
+};
+
+/* As struct gp_replay_config's make_device, with a script. */
+static struct gp_device *told_create(void *script, uint32_t ordinal,
+				     uint64_t capacity)
+{
+	struct told *t = gp_mem_alloc(1, sizeof(*t));
+
+	t->device.ops = &told_ops;
+	t->device.reach.least_refused = UINT64_MAX;
+	t->script = script;
+	t->plan = gp_sim_create(ordinal, capacity);
+	return &t->device;
+}
+
+/* ---- the counters that are compared, by the names of memory_stats ---- */
+
+#define BY_POOL	 (GP_STAT_COUNT * 3 * 4)
+#define OVERSIZE (2 * 4)
+
+static void tell_stat(size_t index, char *name, size_t size,
+		      const struct gp_stats *a, const struct gp_stats *b,
+		      int64_t *x, int64_t *y)
+{
+	size_t stat = index / 12, pool = index / 4 % 3, value = index % 4;
+
+	snprintf(name, size, "%s.%s.%s", gp_stat_names[stat],
+		 gp_stat_kind_names[pool], gp_stat_part_names[value]);
+	*x = gp_stat_part(&a->by_pool[stat][pool], value);
+	*y = gp_stat_part(&b->by_pool[stat][pool], value);
+}
+
+static void tell_oversize(size_t index, char *name, size_t size,
+			  const struct gp_stats *a, const struct gp_stats *b,
+			  int64_t *x, int64_t *y)
+{
+	bool is_segments = index >= 4;
+
+	snprintf(name, size, "oversize_%s.%s",
+		 is_segments ? "segments" : "allocations",
+		 gp_stat_part_names[index % 4]);
+	*x = gp_stat_part(is_segments ? &a->oversize_segments
+				      : &a->oversize_allocations,
+			  index % 4);
+	*y = gp_stat_part(is_segments ? &b->oversize_segments
+				      : &b->oversize_allocations,
+			  index % 4);
+}
+
+static const struct {
+	const char *name;
+	size_t offset;
+} numbers[] = {
+#define NUMBER(name)                                                           \
+	{                                                                      \
+#name, offsetof(struct gp_stats, name)                         \
+	}
+	NUMBER(num_alloc_retries),  NUMBER(num_ooms),
+	NUMBER(num_oom_rejections), NUMBER(num_sync_all_streams),
+	NUMBER(num_device_alloc),   NUMBER(num_device_free),
+	NUMBER(max_split_size),
+#undef NUMBER
+};
+
+static int64_t number_in(const struct gp_stats *stats, size_t index)
+{
+	return *(const int64_t *)((const char *)stats + numbers[index].offset);
+}
+
+bool gp_verify_counter(size_t index, char *name, size_t size,
+		       const struct gp_stats *a, const struct gp_stats *b,
+		       int64_t *value_a, int64_t *value_b)
+{
+	if (index < BY_POOL) {
+		tell_stat(index, name, size, a, b, value_a, value_b);
+		return true;
+	}
+	index -= BY_POOL;
+	if (index < OVERSIZE) {
+		tell_oversize(index, name, size, a, b, value_a, value_b);
+		return true;
+	}
+	index -= OVERSIZE;
+	if (index >= sizeof(numbers) / sizeof(*numbers))
+		return false;
+	snprintf(name, size, "%s", numbers[index].name);
+	*value_a = number_in(a, index);
+	*value_b = number_in(b, index);
+	return true;
+}
 
 /* Where PyTorch walks blocks or pools by the hash of a pointer. */
 #define FIRST_HASHED 9
