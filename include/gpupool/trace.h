@@ -159,7 +159,7 @@ struct gp_state {
 };
 
 /* Guesses made to rebuild a start state or the requests, each by a stated rule
- * (trace/start.c, trace/runs.c). */
+ * (trace/start.c, trace/history.c). */
 struct gp_guesses {
 	uint64_t start_blocks;	/* live at the start, size from a later free */
 	uint64_t block_slack;	/* live at the start, end moved by <= 1 MiB */

@@ -1,14 +1,427 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The end of a build: streams and pools sorted, states checked, blocks numbered
- * by finish_requests.c or history.c, the trace made by assemble.c.
+ * here or in history.c, the trace made by gp_build_assemble.
  */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "trace/build_internal.h"
+#include "trace/check.h"
+
+/* ---- states: sorted, complete, without overlaps ---- */
+
+static enum gp_status bad_state(const struct gp_segment *segment,
+				struct gp_diag *diag, const char *what)
+{
+	gp_diag_record(diag, "segment 0x%" PRIx64, segment->addr);
+	gp_diag_hint(diag, "the blocks of a segment stand in address order "
+			   "and cover all of it");
+	return gp_diag_set(diag, GP_INPUT, "%s", what);
+}
+
+/* A device has 57 bits of addresses at most; what is more would not fit the
+ * counters either. */
+#define MOST_BYTES (UINT64_C(1) << 56)
+
+static enum gp_status check_blocks(const struct gp_segment *segment,
+				   const struct gp_block *blocks,
+				   struct gp_diag *diag)
+{
+	uint64_t at = segment->addr, left = segment->size;
+	uint32_t i;
+
+	for (i = 0; i < segment->blocks; i++) {
+		const struct gp_block *block = &blocks[i];
+
+		if (block->addr < at)
+			return bad_state(segment, diag, "its blocks overlap");
+		if (block->addr > at)
+			return bad_state(segment, diag,
+					 "a gap between its blocks");
+		if (!block->size)
+			return bad_state(segment, diag, "a block of 0 bytes");
+		if (block->size > left)
+			return bad_state(
+				segment, diag,
+				"its blocks are larger than the segment");
+		if (block->state == GP_ACTIVE && block->requested > block->size)
+			return bad_state(
+				segment, diag,
+				"a block smaller than what was requested");
+		at += block->size;
+		left -= block->size;
+	}
+	if (left)
+		return bad_state(segment, diag,
+				 "its blocks do not cover the segment");
+	return GP_OK;
+}
+
+static enum gp_status check_segment(const struct gp_segment *segment,
+				    const struct gp_block *blocks, uint64_t end,
+				    struct gp_diag *diag)
+{
+	if (!segment->addr)
+		return bad_state(segment, diag, "a segment at address 0");
+	if (!segment->size)
+		return bad_state(segment, diag, "a segment of 0 bytes");
+	if (segment->size > UINT64_MAX - segment->addr ||
+	    segment->size > INT64_MAX)
+		return bad_state(segment, diag, "it ends beyond 2^64");
+	if (segment->addr < end)
+		return bad_state(segment, diag,
+				 "it overlaps the segment before it");
+	if (!segment->blocks)
+		return bad_state(segment, diag, "it has no blocks");
+	return check_blocks(segment, blocks + segment->first_block, diag);
+}
+
+enum gp_status gp_state_check(const struct gp_state *state,
+			      struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	uint64_t end = 0, total = 0;
+	size_t i;
+
+	for (i = 0; i < state->segment_count && !status; i++) {
+		const struct gp_segment *segment = &state->segments[i];
+
+		status = check_segment(segment, state->blocks, end, diag);
+		end = segment->addr + segment->size;
+		total +=
+			segment->size < MOST_BYTES ? segment->size : MOST_BYTES;
+		if (!status && total >= MOST_BYTES)
+			status = bad_state(
+				segment, diag,
+				"more memory than a device can address");
+	}
+	return status;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct gp_segment *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Blocks, and their names, in the order of the sorted segments. */
+static void follow_segments(struct gp_build_state *s)
+{
+	struct gp_block *blocks = gp_mem_alloc(s->block_count, sizeof(*blocks));
+	uint64_t *names = gp_mem_alloc(s->block_count, sizeof(*names));
+	uint32_t at = 0;
+	size_t i;
+
+	for (i = 0; i < s->segment_count; i++) {
+		struct gp_segment *segment = &s->segments[i];
+
+		if (segment->blocks) {
+			memcpy(blocks + at, s->blocks + segment->first_block,
+			       segment->blocks * sizeof(*blocks));
+			memcpy(names + at, s->names + segment->first_block,
+			       segment->blocks * sizeof(*names));
+		}
+		segment->first_block = at;
+		at += segment->blocks;
+	}
+	free(s->blocks);
+	free(s->names);
+	s->blocks = blocks;
+	s->names = names;
+	s->block_room = s->name_room = s->block_count;
+}
+
+static bool is_sorted(const struct gp_build_state *s)
+{
+	size_t i;
+
+	for (i = 1; i < s->segment_count; i++)
+		if (s->segments[i].addr < s->segments[i - 1].addr)
+			return false;
+	return true;
+}
+
+/* A block whose address the file does not tell is behind the one before. */
+static void place_blocks(const struct gp_segment *segment,
+			 struct gp_block *blocks)
+{
+	uint64_t at = segment->addr;
+	uint32_t i;
+
+	for (i = 0; i < segment->blocks; i++) {
+		if (!blocks[i].addr)
+			blocks[i].addr = at;
+		at += blocks[i].size;
+	}
+}
+
+enum gp_status gp_state_settle(struct gp_build_state *s, struct gp_diag *diag)
+{
+	struct gp_state state;
+	size_t i;
+
+	for (i = 0; i < s->segment_count; i++)
+		if (s->segments[i].blocks)
+			place_blocks(&s->segments[i],
+				     s->blocks + s->segments[i].first_block);
+	if (!is_sorted(s)) {
+		qsort(s->segments, s->segment_count, sizeof(*s->segments),
+		      by_addr);
+		follow_segments(s);
+	}
+	state = (struct gp_state){ .segments = s->segments,
+				   .blocks = s->blocks,
+				   .segment_count = s->segment_count,
+				   .block_count = s->block_count };
+	return gp_state_check(&state, diag);
+}
+
+uint64_t gp_state_reserved(const struct gp_state *state)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < state->segment_count; i++)
+		sum += state->segments[i].size;
+	return sum;
+}
+
+bool gp_trace_has_allocs(const struct gp_device_trace *device)
+{
+	for (size_t i = 0; i < device->event_count; i++)
+		if (device->events[i].kind == GP_ALLOC)
+			return true;
+	return false;
+}
+
+bool gp_trace_has_start(const struct gp_trace *trace)
+{
+	for (size_t i = 0; i < trace->device_count; i++)
+		if (trace->devices[i].start.segment_count)
+			return true;
+	return false;
+}
+
+/*
+ * ---- requests ----
+ *
+ * The file's ids of blocks become dense ones, in order of first
+ * appearance, the start state's first.
+ */
+
+enum { FREED, LIVE };
+
+/*
+ * While the file's ids count up one by one (a converted trace's do), a name
+ * tells its number and the map stays empty.
+ */
+struct numbering {
+	bool is_counting;
+	uint64_t first;		 /* the first name, then */
+	struct gp_map number_of; /* name -> the newest block of that name */
+	uint64_t *names;	 /* number -> name */
+	uint8_t *states;	 /* number -> FREED or LIVE */
+	size_t names_room, states_room;
+	uint32_t count;
+};
+
+static uint32_t find(const struct numbering *n, uint64_t name)
+{
+	if (n->is_counting)
+		return name - n->first < n->count ? (uint32_t)(name - n->first)
+						  : GP_MAP_NONE;
+	return gp_map_get(&n->number_of, name);
+}
+
+static uint32_t find_live(const struct numbering *n, uint64_t name)
+{
+	uint32_t id = find(n, name);
+
+	return id != GP_MAP_NONE && n->states[id] == LIVE ? id : GP_MAP_NONE;
+}
+
+static uint32_t add(struct numbering *n, uint64_t name)
+{
+	uint32_t id = n->count++, i;
+
+	n->names = gp_mem_grow(n->names, &n->names_room, n->count,
+			       sizeof(*n->names));
+	n->states = gp_mem_grow(n->states, &n->states_room, n->count,
+				sizeof(*n->states));
+	n->names[id] = name;
+	n->states[id] = LIVE;
+	if (!id)
+		n->first = name;
+	if (n->is_counting && name - n->first != id) {
+		n->is_counting = false;
+		for (i = 0; i < id; i++)
+			gp_map_put(&n->number_of, n->names[i], i);
+	}
+	if (!n->is_counting)
+		gp_map_put(&n->number_of, name, id);
+	return id;
+}
+
+/* What waits to be free and is never spoken of again needs no name in a file.
+ * It gets one that no file counts up to. */
+static uint64_t spare_name(size_t block)
+{
+	return (uint64_t)INT64_MAX - block;
+}
+
+static enum gp_status number_start(struct gp_build_device *d,
+				   struct numbering *n, struct gp_diag *diag)
+{
+	size_t i;
+
+	for (i = 0; i < d->start.block_count; i++) {
+		struct gp_block *block = &d->start.blocks[i];
+		bool has_name = block->id != GP_NO_ID;
+		uint64_t name = has_name ? d->start.names[i] : spare_name(i);
+
+		block->id = GP_NO_ID;
+		if (block->state == GP_INACTIVE)
+			continue;
+		gp_diag_record(diag, "start, block 0x%" PRIx64, block->addr);
+		if (!has_name && block->state == GP_ACTIVE)
+			return gp_diag_set(diag, GP_INPUT,
+					   "a live block has no id");
+		if (find(n, name) != GP_MAP_NONE)
+			return gp_diag_set(diag, GP_INPUT,
+					   "two blocks have id %" PRIu64, name);
+		block->id = add(n, name);
+		if (block->state == GP_PENDING_FREE)
+			n->states[block->id] = FREED;
+	}
+	gp_diag_record(diag, "%s", "");
+	return GP_OK;
+}
+
+/* Where the block of that name was freed last, for the hint. */
+static void hint_free(const struct gp_build_device *d, size_t at, uint64_t name,
+		      struct gp_diag *diag)
+{
+	size_t i;
+
+	for (i = at; i-- > 0;)
+		if (d->events[i].kind == GP_FREE && d->names[i] == name) {
+			gp_diag_hint(diag, "event %zu frees it", i);
+			return;
+		}
+	gp_diag_hint(diag, "no event before allocates it; what is live when a "
+			   "trace begins stands in its \"start\"");
+}
+
+/* The name of event i is about no block that would make sense there. */
+static enum gp_status bad(const struct gp_build *build,
+			  const struct gp_build_device *d, size_t i,
+			  const char *not_so, struct gp_diag *diag)
+{
+	gp_build_name_event(build, d, i, diag);
+	return gp_diag_set(diag, GP_INPUT, "%s of id %" PRIu64 ", which is %s",
+			   gp_event_kind_name(d->events[i].kind), d->names[i],
+			   not_so);
+}
+
+static enum gp_status number_event(const struct gp_build *build,
+				   struct gp_build_device *d, size_t i,
+				   struct numbering *n, struct gp_diag *diag)
+{
+	struct gp_event *event = &d->events[i];
+	uint64_t name = d->names[i];
+
+	switch (event->kind) {
+	case GP_ALLOC:
+		if (find_live(n, name) != GP_MAP_NONE) {
+			gp_diag_hint(diag, "an id is unique among the live "
+					   "allocations of a device");
+			return bad(build, d, i, "live", diag);
+		}
+		if (n->count == GP_NO_ID) /* 2^32 - 1 allocations */
+			return bad(build, d, i, "one too many", diag);
+		event->id = add(n, name);
+		return GP_OK;
+	case GP_FREE:
+	case GP_RECORD_STREAM:
+		event->id = find_live(n, name);
+		if (event->id == GP_MAP_NONE) {
+			hint_free(d, i, name, diag);
+			return bad(build, d, i, "not live", diag);
+		}
+		if (event->kind == GP_FREE)
+			n->states[event->id] = FREED;
+		return GP_OK;
+	case GP_SYNCHRONIZE:
+	case GP_FREE_COMPLETED:
+		if (event->id == GP_NO_ID)
+			return GP_OK;
+		event->id = find(n, name);
+		if (event->id == GP_MAP_NONE)
+			return bad(build, d, i, "not known", diag);
+		if (event->kind == GP_FREE_COMPLETED &&
+		    n->states[event->id] == LIVE)
+			return bad(build, d, i, "live", diag);
+		return GP_OK;
+	default: return GP_OK;
+	}
+}
+
+static enum gp_status number_end(struct gp_build_device *d,
+				 const struct numbering *n,
+				 struct gp_diag *diag)
+{
+	size_t i;
+
+	for (i = 0; i < d->end.block_count; i++) {
+		struct gp_block *block = &d->end.blocks[i];
+
+		if (block->id == GP_NO_ID || block->state == GP_INACTIVE) {
+			block->id = GP_NO_ID;
+			continue;
+		}
+		block->id = find(n, d->end.names[i]);
+		if (block->id != GP_MAP_NONE)
+			continue;
+		gp_diag_record(diag, "end, block 0x%" PRIx64, block->addr);
+		return gp_diag_set(diag, GP_INPUT,
+				   "id %" PRIu64 " is not known",
+				   d->end.names[i]);
+	}
+	return GP_OK;
+}
+
+enum gp_status gp_requests_finish_device(struct gp_build *build,
+					 struct gp_build_device *d,
+					 struct gp_diag *diag)
+{
+	struct numbering n = { .is_counting = true };
+	enum gp_status status = number_start(d, &n, diag);
+	size_t i;
+
+	for (i = 0; i < d->event_count && !status; i++)
+		status = number_event(build, d, i, &n, diag);
+	if (!status)
+		status = number_end(d, &n, diag);
+	free(n.states);
+	gp_map_release(&n.number_of);
+	if (status) {
+		free(n.names);
+		return status;
+	}
+	free(d->names);
+	d->names = n.names;
+	if (n.is_counting && !n.first) {
+		free(d->names);
+		d->names = NULL;
+	}
+	d->block_ids = n.count;
+	return GP_OK;
+}
 
 /* ---- tables ---- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A recorded history on its way to becoming requests: shared by history.c,
- * which walks it, start.c, which rebuilds the state it began from, and runs.c,
- * which concludes what the program asked for between two entries.
+ * which walks it and concludes what the program asked for between two entries,
+ * and start.c, which rebuilds the state it began from.
  */
 #ifndef TRACE_HISTORY_H
 #define TRACE_HISTORY_H

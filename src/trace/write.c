@@ -1,11 +1,563 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing traces: the formats. */
+/* Writing traces: gpupool-trace as JSON and as JSON Lines, gpupool-trace(5). */
 #include "gpupool/write.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "trace/write.h"
+
+/*
+ * ---- characters out ----
+ *
+ * JSON's numbers and strings into a buffer, that into a stream.  Errors are the
+ * stream's; ask it at the end.
+ */
+
+#define GP_SINK_BYTES 65536
+
+struct gp_sink {
+	FILE *out;
+	size_t used;
+	char buffer[GP_SINK_BYTES];
+};
+
+static void gp_sink_flush(struct gp_sink *sink)
+{
+	fwrite(sink->buffer, 1, sink->used, sink->out);
+	sink->used = 0;
+}
+
+static void gp_sink_bytes(struct gp_sink *sink, const char *bytes,
+			  size_t length)
+{
+	if (length > GP_SINK_BYTES - sink->used)
+		gp_sink_flush(sink);
+	if (length > GP_SINK_BYTES) {
+		fwrite(bytes, 1, length, sink->out);
+		return;
+	}
+	memcpy(sink->buffer + sink->used, bytes, length);
+	sink->used += length;
+}
+
+static void gp_sink_put(struct gp_sink *sink, const char *text)
+{
+	gp_sink_bytes(sink, text, strlen(text));
+}
+
+static void gp_sink_number(struct gp_sink *sink, uint64_t number)
+{
+	char text[20]; /* digits of 2^64 - 1 */
+	size_t at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	gp_sink_bytes(sink, text + at, sizeof(text) - at);
+}
+
+static void gp_sink_ratio(struct gp_sink *sink, double ratio)
+{
+	char text[40];
+	int length = snprintf(text, sizeof(text), "%.17g", ratio);
+
+	gp_sink_bytes(sink, text, (size_t)length);
+}
+
+static void gp_sink_string(struct gp_sink *sink, const char *text)
+{
+	static const char hex[] = "0123456789abcdef";
+	char escape[] = "\\u0000";
+	const char *from = text;
+
+	gp_sink_bytes(sink, "\"", 1);
+	for (; *text; text++) {
+		if ((unsigned char)*text >= ' ' && *text != '"' &&
+		    *text != '\\')
+			continue;
+		gp_sink_bytes(sink, from, (size_t)(text - from));
+		from = text + 1;
+		escape[4] = hex[(unsigned char)*text >> 4];
+		escape[5] = hex[(unsigned char)*text & 15];
+		gp_sink_bytes(sink, escape, 6);
+	}
+	gp_sink_bytes(sink, from, (size_t)(text - from));
+	gp_sink_bytes(sink, "\"", 1);
+}
+
+/* ,"key":number */
+static void gp_sink_field(struct gp_sink *sink, const char *key,
+			  uint64_t number)
+{
+	gp_sink_bytes(sink, ",\"", 2);
+	gp_sink_put(sink, key);
+	gp_sink_bytes(sink, "\":", 2);
+	gp_sink_number(sink, number);
+}
+
+/* ---- the events of a device, one object each ---- */
+
+/* What the events of a device are written with. */
+struct gp_event_style {
+	const char *separator;	/* between two events */
+	bool names_device;	/* each event says which device it is of */
+	bool frees_are_at_once; /* unless they say otherwise */
+};
+
+/* What each block was allocated with: frees that say the same say nothing. */
+struct place {
+	uint64_t addr, size;
+};
+
+static struct place *start_places(const struct gp_device_trace *device)
+{
+	struct place *places = gp_mem_alloc(device->block_ids, sizeof(*places));
+	size_t i;
+
+	for (i = 0; i < device->start.block_count; i++) {
+		const struct gp_block *block = &device->start.blocks[i];
+
+		if (block->id != GP_NO_ID)
+			places[block->id] =
+				(struct place){ block->addr, block->requested };
+	}
+	return places;
+}
+
+/* "key":[first,second] of a pool, with a comma before it. */
+static void gp_write_pool(struct gp_sink *sink, const char *key,
+			  struct gp_pool_id pool)
+{
+	gp_sink_bytes(sink, ",\"", 2);
+	gp_sink_put(sink, key);
+	gp_sink_bytes(sink, "\":[", 3);
+	gp_sink_number(sink, pool.first);
+	gp_sink_bytes(sink, ",", 1);
+	gp_sink_number(sink, pool.second);
+	gp_sink_bytes(sink, "]", 1);
+}
+
+static void write_addr_size(struct gp_sink *sink, const struct gp_event *event,
+			    const struct place *places)
+{
+	const struct place *place = NULL;
+	uint8_t has = gp_event_fields(event->kind);
+
+	if ((event->kind == GP_FREE || event->kind == GP_FREE_COMPLETED) &&
+	    event->id != GP_NO_ID)
+		place = &places[event->id];
+	if (event->kind == GP_OTHER_MEMORY)
+		gp_sink_field(sink, "bytes", event->size);
+	else if (has & GP_HAS_SIZE && !(place && place->size == event->size))
+		gp_sink_field(sink, "size", event->size);
+	if (event->kind == GP_OOM)
+		gp_sink_field(sink, "device_free", event->addr);
+	else if (has & GP_HAS_ADDR && event->addr &&
+		 !(place && place->addr == event->addr))
+		gp_sink_field(sink, "addr", event->addr);
+}
+
+/* Stream 0 and pool [0, 0] go without saying, except where none would mean
+ * another thing. */
+static void write_stream_pool(struct gp_sink *sink,
+			      const struct gp_trace *trace,
+			      const struct gp_event *event)
+{
+	uint8_t has = gp_event_fields(event->kind);
+	bool is_plain = event->kind != GP_SYNCHRONIZE &&
+			event->kind != GP_RECORD_STREAM &&
+			!(event->flags & GP_NAMES_STREAM);
+	bool is_about_pool =
+		event->kind >= GP_POOL_BEGIN && event->kind <= GP_POOL_NO_SPLIT;
+
+	if (has & GP_HAS_STREAM && event->stream < GP_NO_STREAM &&
+	    (!is_plain || trace->streams[event->stream]))
+		gp_sink_field(sink, "stream", trace->streams[event->stream]);
+	if (event->flags & GP_STREAM_WAITS)
+		gp_sink_field(sink, "by", trace->streams[event->by]);
+	if (has & GP_HAS_POOL && (is_about_pool || event->pool))
+		gp_write_pool(sink, "pool", trace->pools[event->pool]);
+}
+
+static void write_rest(struct gp_sink *sink, const struct gp_trace *trace,
+		       const struct gp_event *event)
+{
+	uint8_t has = gp_event_fields(event->kind);
+
+	if (has & GP_HAS_FRACTION) {
+		gp_sink_put(sink, ",\"fraction\":");
+		gp_sink_ratio(sink, event->fraction);
+	}
+	if (has & GP_HAS_TEXT) {
+		gp_sink_put(sink, event->kind == GP_MARK ? ",\"name\":"
+							 : ",\"conf\":");
+		gp_sink_string(sink, trace->texts[event->text]);
+	}
+	if (event->kind == GP_MARK && event->mark)
+		gp_sink_put(sink, event->mark == GP_MARK_START
+					  ? ",\"stage\":\"start\""
+					  : ",\"stage\":\"end\"");
+	if (event->time_us)
+		gp_sink_field(sink, "time", event->time_us);
+	if (event->site != GP_NO_SITE)
+		gp_sink_field(sink, "site", event->site);
+}
+
+static void write_flags(struct gp_sink *sink, const struct gp_event *event,
+			const struct gp_event_style *style)
+{
+	bool is_at_once = event->flags & GP_AT_ONCE;
+
+	if (event->flags & GP_INFERRED)
+		gp_sink_put(sink, ",\"inferred\":true");
+	if (event->flags & GP_REFUSED)
+		gp_sink_put(sink, ",\"refused\":true");
+	if (event->flags & GP_RESTORED)
+		gp_sink_put(sink, ",\"restored\":true");
+	if (event->kind == GP_FREE && is_at_once != style->frees_are_at_once)
+		gp_sink_put(sink, is_at_once ? ",\"at_once\":true"
+					     : ",\"at_once\":false");
+}
+
+static void gp_write_events(struct gp_sink *sink, const struct gp_trace *trace,
+			    const struct gp_device_trace *device,
+			    const struct gp_event_style *style)
+{
+	struct place *places = start_places(device);
+	size_t i;
+
+	for (i = 0; i < device->event_count; i++) {
+		const struct gp_event *event = &device->events[i];
+		bool has_id = gp_event_fields(event->kind) & GP_HAS_ID &&
+			      event->id != GP_NO_ID;
+
+		if (i)
+			gp_sink_put(sink, style->separator);
+		gp_sink_put(sink, "{\"op\":\"");
+		gp_sink_put(sink, gp_event_kind_name(event->kind));
+		gp_sink_put(sink, "\"");
+		if (style->names_device)
+			gp_sink_field(sink, "device", device->device);
+		if (has_id)
+			gp_sink_field(sink, "id",
+				      device->names ? device->names[event->id]
+						    : event->id);
+		write_addr_size(sink, event, places);
+		write_stream_pool(sink, trace, event);
+		write_rest(sink, trace, event);
+		write_flags(sink, event, style);
+		gp_sink_put(sink, "}");
+		if (event->kind == GP_ALLOC)
+			places[event->id] =
+				(struct place){ event->addr, event->size };
+	}
+	free(places);
+}
+
+/* ---- a whole trace ---- */
+
+struct writer {
+	struct gp_sink *sink;
+	const struct gp_trace *trace;
+	const char *line; /* between items: a line break, or nothing */
+	bool is_lines;
+	bool frees_are_at_once;
+};
+
+/* Whichever most frees are, said once, spares it most of them. */
+static bool most_frees_are_at_once(const struct gp_trace *trace)
+{
+	size_t at_once = 0, late = 0, i, k;
+
+	for (i = 0; i < trace->device_count; i++)
+		for (k = 0; k < trace->devices[i].event_count; k++) {
+			const struct gp_event *event =
+				&trace->devices[i].events[k];
+
+			if (event->kind != GP_FREE)
+				continue;
+			if (event->flags & GP_AT_ONCE)
+				at_once++;
+			else
+				late++;
+		}
+	return at_once > late;
+}
+
+static void write_provenance(const struct writer *w)
+{
+	const struct gp_release_range *release = &w->trace->release;
+
+	gp_sink_put(w->sink, "\"source\":{\"kind\":");
+	gp_sink_string(w->sink, w->trace->source);
+	if (release->first == release->last) {
+		gp_sink_put(w->sink, ",\"torch\":\"2.");
+		gp_sink_number(w->sink, release->first);
+		gp_sink_put(w->sink, "\"");
+	}
+	gp_sink_put(w->sink, w->trace->is_complete ? ",\"complete\":true}"
+						   : ",\"complete\":false}");
+	gp_sink_put(w->sink, ",");
+	gp_sink_put(w->sink, w->line);
+	gp_sink_put(w->sink, "\"release\":{\"first\":");
+	gp_sink_number(w->sink, release->first);
+	gp_sink_field(w->sink, "last", release->last);
+	gp_sink_put(w->sink, ",\"why\":");
+	gp_sink_string(w->sink, release->why);
+	gp_sink_put(w->sink, "},");
+	gp_sink_put(w->sink, w->line);
+	if (w->trace->settings) {
+		gp_sink_put(w->sink, "\"settings\":");
+		gp_sink_string(w->sink, w->trace->settings);
+		gp_sink_put(w->sink, ",");
+		gp_sink_put(w->sink, w->line);
+	}
+	if (w->trace->values) {
+		gp_sink_put(w->sink, "\"values\":");
+		gp_sink_string(w->sink, w->trace->values);
+		gp_sink_put(w->sink, ",");
+		gp_sink_put(w->sink, w->line);
+	}
+	if (w->frees_are_at_once) {
+		gp_sink_put(w->sink, "\"frees\":\"at_once\",");
+		gp_sink_put(w->sink, w->line);
+	}
+}
+
+static void write_callers(const struct writer *w)
+{
+	size_t i;
+
+	gp_sink_put(w->sink, "\"callers\":[");
+	for (i = 0; i < w->trace->site_count; i++) {
+		if (i)
+			gp_sink_put(w->sink, ",");
+		if (w->trace->sites[i].caller == GP_NO_SITE)
+			gp_sink_put(w->sink, "-1");
+		else
+			gp_sink_number(w->sink, w->trace->sites[i].caller);
+	}
+	gp_sink_put(w->sink, "],");
+	gp_sink_put(w->sink, w->line);
+}
+
+static void write_sites(const struct writer *w)
+{
+	bool have_callers = false;
+	size_t i;
+
+	if (!w->trace->site_count)
+		return;
+	gp_sink_put(w->sink, "\"sites\":[");
+	for (i = 0; i < w->trace->site_count; i++) {
+		const struct gp_site *site = &w->trace->sites[i];
+
+		gp_sink_put(w->sink, i ? "," : "");
+		gp_sink_put(w->sink, w->line);
+		gp_sink_string(w->sink, w->trace->texts[site->text]);
+		have_callers |= site->caller != GP_NO_SITE;
+	}
+	gp_sink_put(w->sink, "],");
+	gp_sink_put(w->sink, w->line);
+	if (have_callers)
+		write_callers(w);
+}
+
+static void write_block(const struct writer *w,
+			const struct gp_device_trace *device,
+			const struct gp_block *block)
+{
+	static const char *const states[] = {
+		[GP_INACTIVE] = "inactive",
+		[GP_ACTIVE] = "active_allocated",
+		[GP_PENDING_FREE] = "active_pending_free",
+	};
+
+	gp_sink_put(w->sink, "{\"address\":");
+	gp_sink_number(w->sink, block->addr);
+	gp_sink_field(w->sink, "size", block->size);
+	gp_sink_field(w->sink, "requested_size", block->requested);
+	gp_sink_put(w->sink, ",\"state\":");
+	gp_sink_string(w->sink, states[block->state]);
+	if (block->id != GP_NO_ID)
+		gp_sink_field(w->sink, "id",
+			      device->names ? device->names[block->id]
+					    : block->id);
+	if (block->site != GP_NO_SITE)
+		gp_sink_field(w->sink, "site", block->site);
+	gp_sink_put(w->sink, "}");
+}
+
+static void write_segment(const struct writer *w,
+			  const struct gp_device_trace *device,
+			  const struct gp_segment *segment,
+			  const struct gp_block *blocks)
+{
+	uint32_t i;
+
+	gp_sink_put(w->sink, "{\"address\":");
+	gp_sink_number(w->sink, segment->addr);
+	gp_sink_field(w->sink, "total_size", segment->size);
+	gp_sink_field(w->sink, "stream", w->trace->streams[segment->stream]);
+	gp_sink_put(w->sink, segment->is_small ? ",\"segment_type\":\"small\""
+					       : ",\"segment_type\":\"large\"");
+	gp_write_pool(w->sink, "segment_pool_id",
+		      w->trace->pools[segment->pool]);
+	gp_sink_put(w->sink, segment->is_expandable
+				     ? ",\"is_expandable\":true"
+				     : ",\"is_expandable\":false");
+	if (segment->site != GP_NO_SITE)
+		gp_sink_field(w->sink, "site", segment->site);
+	gp_sink_put(w->sink, ",\"blocks\":[");
+	for (i = 0; i < segment->blocks; i++) {
+		if (i)
+			gp_sink_put(w->sink, ",");
+		write_block(w, device, &blocks[segment->first_block + i]);
+	}
+	gp_sink_put(w->sink, "]}");
+}
+
+static void write_state(const struct writer *w, const char *key,
+			const struct gp_device_trace *device,
+			const struct gp_state *state)
+{
+	size_t i;
+
+	if (!state->segment_count)
+		return;
+	gp_sink_put(w->sink, ",");
+	gp_sink_put(w->sink, w->line);
+	gp_sink_string(w->sink, key);
+	gp_sink_put(w->sink, ":{\"segments\":[");
+	for (i = 0; i < state->segment_count; i++) {
+		gp_sink_put(w->sink, i ? "," : "");
+		gp_sink_put(w->sink, w->line);
+		write_segment(w, device, &state->segments[i], state->blocks);
+	}
+	gp_sink_put(w->sink, "]}");
+}
+
+static void write_guesses(const struct writer *w,
+			  const struct gp_guesses *guesses)
+{
+	size_t count, i, written = 0;
+	const struct gp_guess_row *rows = gp_guess_table(&count);
+
+	for (i = 0; i < count; i++) {
+		uint64_t value = *(const uint64_t *)((const char *)guesses +
+						     rows[i].offset);
+
+		if (!value)
+			continue;
+		gp_sink_put(w->sink, written++ ? "," : ",\"guesses\":{");
+		gp_sink_string(w->sink, rows[i].name);
+		gp_sink_put(w->sink, ":");
+		gp_sink_number(w->sink, value);
+	}
+	if (written)
+		gp_sink_put(w->sink, "}");
+}
+
+static void write_counters(const struct writer *w,
+			   const struct gp_device_trace *device)
+{
+	for (size_t i = 0; i < device->counter_count; i++) {
+		const struct gp_counter *counter = &device->counters[i];
+		char number[24];
+
+		gp_sink_put(w->sink, ",");
+		gp_sink_put(w->sink, w->line);
+		gp_sink_put(w->sink, i ? "" : "\"memory_stats\":{");
+		gp_sink_string(w->sink, w->trace->texts[counter->text]);
+		snprintf(number, sizeof(number), ":%" PRId64, counter->value);
+		gp_sink_put(w->sink, number);
+	}
+	if (device->counter_count)
+		gp_sink_put(w->sink, "}");
+}
+
+static void write_device(const struct writer *w,
+			 const struct gp_device_trace *device)
+{
+	const struct gp_event_style style = {
+		.separator = ",\n",
+		.frees_are_at_once = w->frees_are_at_once,
+	};
+
+	gp_sink_put(w->sink, "{\"device\":");
+	gp_sink_number(w->sink, device->device);
+	if (device->total_memory)
+		gp_sink_field(w->sink, "total_memory", device->total_memory);
+	write_guesses(w, &device->guesses);
+	write_state(w, "start", device, &device->start);
+	write_state(w, "end", device, &device->end);
+	write_counters(w, device);
+	if (!w->is_lines) {
+		gp_sink_put(w->sink, ",\n\"events\":[");
+		gp_sink_put(w->sink, device->event_count ? "\n" : "");
+		gp_write_events(w->sink, w->trace, device, &style);
+		gp_sink_put(w->sink, "]");
+	}
+	gp_sink_put(w->sink, "}");
+}
+
+/* JSON Lines: events of all but the first device say which they are of. */
+static void write_lines(const struct writer *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->trace->device_count; i++) {
+		const struct gp_event_style style = {
+			.separator = "\n",
+			.names_device = i > 0,
+			.frees_are_at_once = w->frees_are_at_once,
+		};
+
+		gp_write_events(w->sink, w->trace, &w->trace->devices[i],
+				&style);
+		if (w->trace->devices[i].event_count)
+			gp_sink_put(w->sink, "\n");
+	}
+}
+
+void gp_write_json(const struct gp_trace *trace, bool is_lines, FILE *out)
+{
+	struct writer w = {
+		.sink = gp_mem_alloc(1, sizeof(*w.sink)),
+		.trace = trace,
+		.line = is_lines ? "" : "\n",
+		.is_lines = is_lines,
+		.frees_are_at_once = most_frees_are_at_once(trace),
+	};
+	size_t i;
+
+	w.sink->out = out;
+	gp_sink_put(w.sink, "{\"format\":\"gpupool-trace\",\"version\":1,");
+	gp_sink_put(w.sink, w.line);
+	write_provenance(&w);
+	write_sites(&w);
+	gp_sink_put(w.sink, "\"devices\":[");
+	for (i = 0; i < trace->device_count; i++) {
+		gp_sink_put(w.sink, i ? "," : "");
+		gp_sink_put(w.sink, w.line);
+		write_device(&w, &trace->devices[i]);
+	}
+	gp_sink_put(w.sink, "]}\n");
+	if (is_lines)
+		write_lines(&w);
+	gp_sink_flush(w.sink);
+	free(w.sink);
+}
+
+/* ---- the formats ---- */
 
 enum gp_status gp_trace_write(const struct gp_trace *trace,
 			      enum gp_trace_format format, FILE *out,

@@ -1,18 +1,274 @@
 /* SPDX-License-Identifier: MIT */
-/* Mapping the compact binary form: nothing in a file is believed before it
- * has been checked.  A file that another program cuts short while it is mapped
- * cannot be guarded against. */
+/* The compact binary form, written and mapped. */
+#include "trace/binary.h"
+
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <zlib.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "gpupool/write.h"
-#include "trace/binary.h"
 #include "trace/check.h"
 #include "trace/store.h"
+#include "trace/write.h"
+
+/*
+ * ---- writing ----
+ *
+ * Twice over the same sections, first for the checksum, which stands in front.
+ */
+
+#define COMMON_SECTIONS 10
+#define DEVICE_SECTIONS 8
+
+struct writer {
+	const struct gp_trace *trace;
+	struct gp_binary_section *sections;
+	const void **contents;
+	size_t count;
+	uint64_t offset; /* behind the last section */
+	void **owned;	 /* contents made here */
+	size_t owned_count;
+	uint32_t crc;
+	FILE *out; /* NULL: only the checksum is made */
+};
+
+static uint64_t aligned(uint64_t bytes)
+{
+	return (bytes + GP_BINARY_ALIGN - 1) / GP_BINARY_ALIGN *
+	       GP_BINARY_ALIGN;
+}
+
+static void add(struct writer *w, enum gp_binary_kind kind, size_t device,
+		const void *content, size_t count, size_t item_bytes)
+{
+	w->contents[w->count] = content;
+	w->sections[w->count++] = (struct gp_binary_section){
+		.kind = kind,
+		.device = (uint32_t)device,
+		.offset = w->offset,
+		.count = count,
+		.item_bytes = (uint32_t)item_bytes,
+	};
+	w->offset = aligned(w->offset + (uint64_t)count * item_bytes);
+}
+
+/* A zeroed array that is content; freed at the end. */
+static void *own(struct writer *w, size_t count, size_t size)
+{
+	void *memory = gp_mem_alloc(count, size);
+
+	w->owned[w->owned_count++] = memory;
+	return memory;
+}
+
+/* Structs with gaps are copied field by field: no stray bytes in the file. */
+static const struct gp_segment *tidy_segments(struct writer *w,
+					      const struct gp_state *state)
+{
+	struct gp_segment *to = own(w, state->segment_count, sizeof(*to));
+	size_t i;
+
+	for (i = 0; i < state->segment_count; i++) {
+		const struct gp_segment *from = &state->segments[i];
+
+		to[i].addr = from->addr;
+		to[i].size = from->size;
+		to[i].stream = from->stream;
+		to[i].pool = from->pool;
+		to[i].is_small = from->is_small;
+		to[i].is_expandable = from->is_expandable;
+		to[i].first_block = from->first_block;
+		to[i].blocks = from->blocks;
+		to[i].site = from->site;
+	}
+	return to;
+}
+
+static const struct gp_block *tidy_blocks(struct writer *w,
+					  const struct gp_state *state)
+{
+	struct gp_block *to = own(w, state->block_count, sizeof(*to));
+	size_t i;
+
+	for (i = 0; i < state->block_count; i++) {
+		const struct gp_block *from = &state->blocks[i];
+
+		to[i].addr = from->addr;
+		to[i].size = from->size;
+		to[i].requested = from->requested;
+		to[i].id = from->id;
+		to[i].state = from->state;
+		to[i].site = from->site;
+	}
+	return to;
+}
+
+static void add_text(struct writer *w, enum gp_binary_kind kind,
+		     const char *text)
+{
+	if (text)
+		add(w, kind, 0, text, strlen(text) + 1, 1);
+}
+
+static void add_texts(struct writer *w)
+{
+	size_t count = w->trace->text_count, bytes = 0, i;
+	uint64_t *offsets = own(w, count, sizeof(*offsets));
+	char *texts;
+
+	for (i = 0; i < count; i++) {
+		offsets[i] = bytes;
+		bytes += strlen(w->trace->texts[i]) + 1;
+	}
+	texts = own(w, bytes, 1);
+	for (i = 0; i < count; i++)
+		memcpy(texts + offsets[i], w->trace->texts[i],
+		       strlen(w->trace->texts[i]) + 1);
+	add(w, GP_BINARY_TEXT_OFFSETS, 0, offsets, count, sizeof(*offsets));
+	add(w, GP_BINARY_TEXTS, 0, texts, bytes, 1);
+}
+
+static void add_common(struct writer *w)
+{
+	const struct gp_trace *trace = w->trace;
+	struct gp_binary_head *head = own(w, 1, sizeof(*head));
+	struct gp_binary_device *devices =
+		own(w, trace->device_count, sizeof(*devices));
+	size_t i;
+
+	head->release_first = trace->release.first;
+	head->release_last = trace->release.last;
+	head->is_complete = trace->is_complete;
+	memcpy(head->why, trace->release.why, strlen(trace->release.why));
+	for (i = 0; i < trace->device_count; i++)
+		devices[i] = (struct gp_binary_device){
+			trace->devices[i].device, trace->devices[i].block_ids,
+			trace->devices[i].total_memory
+		};
+	add(w, GP_BINARY_HEAD, 0, head, 1, sizeof(*head));
+	add_text(w, GP_BINARY_SOURCE, trace->source);
+	add_text(w, GP_BINARY_SETTINGS, trace->settings);
+	add_text(w, GP_BINARY_VALUES, trace->values);
+	add(w, GP_BINARY_STREAMS, 0, trace->streams, trace->stream_count,
+	    sizeof(*trace->streams));
+	add(w, GP_BINARY_POOLS, 0, trace->pools, trace->pool_count,
+	    sizeof(*trace->pools));
+	add_texts(w);
+	add(w, GP_BINARY_SITES, 0, trace->sites, trace->site_count,
+	    sizeof(*trace->sites));
+	add(w, GP_BINARY_DEVICES, 0, devices, trace->device_count,
+	    sizeof(*devices));
+}
+
+static void add_state(struct writer *w, size_t device,
+		      const struct gp_state *state,
+		      enum gp_binary_kind segments)
+{
+	add(w, segments, device, tidy_segments(w, state), state->segment_count,
+	    sizeof(struct gp_segment));
+	add(w, segments + 1, device, tidy_blocks(w, state), state->block_count,
+	    sizeof(struct gp_block));
+}
+
+static void add_device(struct writer *w, size_t device)
+{
+	const struct gp_device_trace *d = &w->trace->devices[device];
+
+	add(w, GP_BINARY_GUESSES, device, &d->guesses,
+	    sizeof(d->guesses) / sizeof(uint64_t), sizeof(uint64_t));
+	add(w, GP_BINARY_EVENTS, device, d->events, d->event_count,
+	    sizeof(*d->events));
+	add(w, GP_BINARY_NAMES, device, d->names, d->names ? d->block_ids : 0,
+	    sizeof(*d->names));
+	add_state(w, device, &d->start, GP_BINARY_START_SEGMENTS);
+	add_state(w, device, &d->end, GP_BINARY_END_SEGMENTS);
+	add(w, GP_BINARY_COUNTERS, device, d->counters, d->counter_count,
+	    sizeof(*d->counters));
+}
+
+/* Bytes, and zeroes up to the next boundary. */
+static void emit(struct writer *w, const void *bytes, uint64_t n)
+{
+	static const char zeroes[GP_BINARY_ALIGN];
+	size_t rest = (size_t)(aligned(n) - n);
+
+	if (w->out) {
+		fwrite(bytes, 1, n, w->out);
+		fwrite(zeroes, 1, rest, w->out);
+		return;
+	}
+	w->crc = (uint32_t)crc32_z(w->crc, bytes, n);
+	w->crc = (uint32_t)crc32_z(w->crc, (const void *)zeroes, rest);
+}
+
+static void emit_sections(struct writer *w)
+{
+	size_t i;
+
+	emit(w, w->sections, w->count * sizeof(*w->sections));
+	for (i = 0; i < w->count; i++)
+		if (w->sections[i].count)
+			emit(w, w->contents[i],
+			     w->sections[i].count * w->sections[i].item_bytes);
+}
+
+static void emit_all(struct writer *w, FILE *out)
+{
+	struct gp_binary_header header = {
+		.magic = GP_BINARY_MAGIC,
+		.order = GP_BINARY_ORDER,
+		.version = GP_BINARY_VERSION,
+		.section_count = (uint32_t)w->count,
+		.length = w->offset,
+	};
+	const size_t skip = offsetof(struct gp_binary_header, order);
+
+	w->crc = (uint32_t)crc32_z(0, (const Bytef *)&header + skip,
+				   sizeof(header) - skip);
+	emit_sections(w);
+	header.crc = w->crc;
+	w->out = out;
+	emit(w, &header, sizeof(header));
+	emit_sections(w);
+}
+
+void gp_write_binary(const struct gp_trace *trace, FILE *out)
+{
+	size_t room = COMMON_SECTIONS + DEVICE_SECTIONS * trace->device_count;
+	struct writer w = {
+		.trace = trace,
+		.sections = gp_mem_alloc(room, sizeof(*w.sections)),
+		.contents = gp_mem_alloc(room, sizeof(*w.contents)),
+		.owned = gp_mem_alloc(room, sizeof(*w.owned)),
+	};
+	size_t i;
+
+	/* One section fewer where no settings are known; so with values. */
+	w.offset = sizeof(struct gp_binary_header) +
+		   (room - !trace->settings - !trace->values) *
+			   sizeof(*w.sections);
+	add_common(&w);
+	for (i = 0; i < trace->device_count; i++)
+		add_device(&w, i);
+	emit_all(&w, out);
+	for (i = 0; i < w.owned_count; i++)
+		free(w.owned[i]);
+	free(w.owned);
+	free(w.sections);
+	free(w.contents);
+}
+
+/*
+ * ---- mapping ----
+ *
+ * Nothing in a file is believed before it has been checked.  A file that
+ * another program cuts short while it is mapped cannot be guarded against.
+ */
 
 struct map {
 	const char *bytes;

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a trace tells of itself: kinds of events, what was recorded and what was
+ * not, and whether two say the same.
+ */
+#include "gpupool/trace.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* ---- kinds of events and of guesses: one row each ---- */
+
+struct row {
+	const char *name;
+	uint8_t fields;
+};
+
+#define SEGMENT (GP_HAS_ADDR | GP_HAS_SIZE | GP_HAS_STREAM | GP_HAS_POOL)
+
+static const struct row rows[GP_EVENT_KINDS] = {
+	[GP_ALLOC] = { "alloc", GP_HAS_ID | SEGMENT },
+	[GP_FREE] = { "free", GP_HAS_ID | GP_HAS_ADDR | GP_HAS_SIZE },
+	[GP_RECORD_STREAM] = { "record_stream", GP_HAS_ID | GP_HAS_STREAM },
+	[GP_SYNCHRONIZE] = { "synchronize", GP_HAS_ID | GP_HAS_STREAM },
+	[GP_EMPTY_CACHE] = { "empty_cache", GP_HAS_POOL },
+	[GP_SET_FRACTION] = { "set_memory_fraction", GP_HAS_FRACTION },
+	[GP_OTHER_MEMORY] = { "other_memory", GP_HAS_SIZE },
+	[GP_POOL_BEGIN] = { "pool_begin", GP_HAS_POOL },
+	[GP_POOL_END] = { "pool_end", GP_HAS_POOL },
+	[GP_POOL_RELEASE] = { "pool_release", GP_HAS_POOL },
+	[GP_POOL_CREATE] = { "pool_create", GP_HAS_POOL },
+	[GP_POOL_USE_ON_OOM] = { "pool_use_on_oom", GP_HAS_POOL },
+	[GP_POOL_NO_USE_ON_OOM] = { "pool_no_use_on_oom", GP_HAS_POOL },
+	[GP_POOL_NO_SPLIT] = { "pool_no_split", GP_HAS_POOL },
+	[GP_CAPTURE_BEGIN] = { "capture_begin", GP_HAS_STREAM | GP_HAS_POOL },
+	[GP_CAPTURE_END] = { "capture_end", GP_HAS_POOL },
+	[GP_SET_SETTINGS] = { "set_allocator_settings", GP_HAS_TEXT },
+	[GP_RESET_PEAK] = { "reset_peak_stats", 0 },
+	[GP_RESET_ACCUMULATED] = { "reset_accumulated_stats", 0 },
+	[GP_MARK] = { "mark", GP_HAS_TEXT | GP_HAS_MARK },
+	[GP_SEGMENT_ALLOC] = { "segment_alloc", SEGMENT },
+	[GP_SEGMENT_FREE] = { "segment_free", SEGMENT },
+	[GP_SEGMENT_MAP] = { "segment_map", SEGMENT },
+	[GP_SEGMENT_UNMAP] = { "segment_unmap", SEGMENT },
+	[GP_FREE_COMPLETED] = { "free_completed",
+				GP_HAS_ID | GP_HAS_ADDR | GP_HAS_SIZE },
+	[GP_OOM] = { "oom", SEGMENT },
+	[GP_SNAPSHOT] = { "snapshot", GP_HAS_SIZE },
+};
+
+const char *gp_event_kind_name(enum gp_event_kind kind)
+{
+	assert(kind < GP_EVENT_KINDS);
+	return rows[kind].name;
+}
+
+uint8_t gp_event_fields(enum gp_event_kind kind)
+{
+	assert(kind < GP_EVENT_KINDS);
+	return rows[kind].fields;
+}
+
+bool gp_event_is_of_pool(enum gp_event_kind kind)
+{
+	switch (kind) {
+	case GP_POOL_BEGIN:
+	case GP_POOL_END:
+	case GP_POOL_RELEASE:
+	case GP_CAPTURE_BEGIN:
+	case GP_CAPTURE_END:
+	case GP_POOL_CREATE:
+	case GP_POOL_USE_ON_OOM:
+	case GP_POOL_NO_USE_ON_OOM:
+	case GP_POOL_NO_SPLIT: return true;
+	default: return false;
+	}
+}
+
+bool gp_event_is_growth(enum gp_event_kind kind)
+{
+	return kind == GP_SEGMENT_ALLOC || kind == GP_SEGMENT_MAP;
+}
+
+bool gp_event_is_release(enum gp_event_kind kind)
+{
+	return kind == GP_SEGMENT_FREE || kind == GP_SEGMENT_UNMAP;
+}
+
+#define GUESS(member)                                                          \
+	{                                                                      \
+#member, offsetof(struct gp_guesses, member)                   \
+	}
+
+static const struct gp_guess_row guesses[] = {
+	GUESS(start_blocks), GUESS(block_slack), GUESS(segment_order),
+	GUESS(empty_caches), GUESS(late_frees),	 GUESS(pool_of_segment),
+	GUESS(lost_entries),
+};
+#define GUESSES (sizeof(guesses) / sizeof(*guesses))
+_Static_assert(sizeof(struct gp_guesses) == GUESSES * sizeof(uint64_t),
+	       "each guess has its row");
+
+const struct gp_guess_row *gp_guess_table(size_t *count)
+{
+	*count = GUESSES;
+	return guesses;
+}
+
+/* ---- its own reserved and allocated memory ---- */
+
+/* False: there is no such counter, or it is none of bytes. */
+static bool find(const struct gp_trace *trace,
+		 const struct gp_device_trace *device, const char *key,
+		 uint64_t *bytes)
+{
+	for (size_t i = 0; i < device->counter_count; i++) {
+		const struct gp_counter *counter = &device->counters[i];
+
+		if (counter->value < 0 ||
+		    strcmp(trace->texts[counter->text], key) != 0)
+			continue;
+		*bytes = (uint64_t)counter->value;
+		return true;
+	}
+	return false;
+}
+
+static bool resets_peaks(const struct gp_device_trace *device)
+{
+	for (size_t i = 0; i < device->event_count; i++)
+		if (device->events[i].kind == GP_RESET_PEAK)
+			return true;
+	return false;
+}
+
+struct gp_recorded gp_trace_recorded(const struct gp_trace *trace,
+				     uint32_t device)
+{
+	const struct gp_device_trace *d = &trace->devices[device];
+	struct gp_recorded told = { 0 };
+
+	if (!d->counter_count)
+		return told;
+	told.has_reserved =
+		find(trace, d, GP_RECORDED_RESERVED_PEAK, &told.reserved);
+	told.has_allocated =
+		find(trace, d, GP_RECORDED_ALLOCATED_PEAK, &told.allocated);
+	told.has_first = find(trace, d, GP_RECORDED_RESERVED_FIRST,
+			      &told.first_reserved) &&
+			 find(trace, d, GP_RECORDED_ALLOCATED_FIRST,
+			      &told.first_allocated) &&
+			 told.first_allocated <= told.first_reserved;
+	/* PyTorch's peaks are since the program last reset them, and of a
+	 * window also of what was before it. */
+	if (!trace->is_complete || resets_peaks(d))
+		return told;
+	if (!told.has_reserved)
+		told.has_reserved = find(trace, d, "reserved_bytes.all.peak",
+					 &told.reserved);
+	if (!told.has_allocated)
+		told.has_allocated = find(trace, d, "allocated_bytes.all.peak",
+					  &told.allocated);
+	return told;
+}
+
+/* ---- what recordings cannot tell, by their source ---- */
+
+static const struct {
+	const char *source, *unknown;
+} sources[] = {
+	{ "rmm-log", "pools, blocks that other streams use, other devices, and "
+		     "what else took memory; RMM's addresses are not "
+		     "PyTorch's" },
+	{ "torch-profiler",
+	  "streams, pools, segments, OOMs and sizes as asked for: they are "
+	  "those of blocks" },
+};
+
+const char *gp_trace_unknown(const struct gp_trace *trace)
+{
+	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)
+		if (trace->source && !strcmp(trace->source, sources[i].source))
+			return sources[i].unknown;
+	return NULL;
+}
+
+bool gp_trace_doubts_path(const struct gp_trace *trace)
+{
+	return trace->values && strcmp(trace->values, GP_VALUES_KNOWN) != 0;
+}
+
+/* ---- whether two traces say the same, whatever their tables' order ---- */
+
+struct pair {
+	const struct gp_trace *a, *b;
+	const struct gp_device_trace *da, *db;
+	uint32_t *twin; /* site of a -> the site of b found equal, or none */
+};
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_stream(const struct pair *p, uint16_t a, uint16_t b)
+{
+	if (a >= GP_NO_STREAM || b >= GP_NO_STREAM)
+		return a == b;
+	return p->a->streams[a] == p->b->streams[b];
+}
+
+static bool same_pool(const struct pair *p, uint16_t a, uint16_t b)
+{
+	const struct gp_pool_id *x = &p->a->pools[a], *y = &p->b->pools[b];
+
+	return x->first == y->first && x->second == y->second;
+}
+
+static bool same_site(const struct pair *p, uint32_t a, uint32_t b)
+{
+	const uint32_t leaf_a = a, leaf_b = b;
+
+	while (a != GP_NO_SITE && b != GP_NO_SITE && p->twin[a] != b) {
+		const struct gp_site *x = &p->a->sites[a], *y = &p->b->sites[b];
+
+		if (strcmp(p->a->texts[x->text], p->b->texts[y->text]) != 0)
+			return false;
+		a = x->caller;
+		b = y->caller;
+	}
+	if ((a == GP_NO_SITE) != (b == GP_NO_SITE))
+		return false;
+	if (leaf_a != GP_NO_SITE)
+		p->twin[leaf_a] = leaf_b;
+	return true;
+}
+
+/* Blocks are the same when the file calls them the same. */
+static bool same_id(const struct pair *p, uint32_t a, uint32_t b)
+{
+	if (a == GP_NO_ID || b == GP_NO_ID)
+		return a == b;
+	return (p->da->names ? p->da->names[a] : a) ==
+	       (p->db->names ? p->db->names[b] : b);
+}
+
+static bool same_event(const struct pair *p, const struct gp_event *a,
+		       const struct gp_event *b)
+{
+	if (a->kind != b->kind || a->flags != b->flags || a->size != b->size ||
+	    a->time_us != b->time_us)
+		return false;
+	/* A free's is its block's, and not everybody says it again. */
+	if (a->kind != GP_FREE && a->addr != b->addr)
+		return false;
+	if (a->flags & GP_STREAM_WAITS ? !same_stream(p, a->by, b->by)
+				       : a->mark != b->mark)
+		return false;
+	if (gp_event_fields(a->kind) & GP_HAS_TEXT) {
+		if (strcmp(p->a->texts[a->text], p->b->texts[b->text]) != 0)
+			return false;
+	} else if (!same_id(p, a->id, b->id)) {
+		return false;
+	}
+	return same_site(p, a->site, b->site) &&
+	       same_stream(p, a->stream, b->stream) &&
+	       same_pool(p, a->pool, b->pool);
+}
+
+static bool same_segment(const struct pair *p, const struct gp_segment *a,
+			 const struct gp_segment *b)
+{
+	return a->addr == b->addr && a->size == b->size &&
+	       a->is_small == b->is_small &&
+	       a->is_expandable == b->is_expandable &&
+	       a->first_block == b->first_block && a->blocks == b->blocks &&
+	       same_stream(p, a->stream, b->stream) &&
+	       same_pool(p, a->pool, b->pool) && same_site(p, a->site, b->site);
+}
+
+static bool same_block(const struct pair *p, const struct gp_block *a,
+		       const struct gp_block *b)
+{
+	return a->addr == b->addr && a->size == b->size &&
+	       a->requested == b->requested && a->state == b->state &&
+	       same_id(p, a->id, b->id) && same_site(p, a->site, b->site);
+}
+
+static bool same_state(const struct pair *p, const struct gp_state *a,
+		       const struct gp_state *b)
+{
+	size_t i;
+
+	if (a->segment_count != b->segment_count ||
+	    a->block_count != b->block_count)
+		return false;
+	for (i = 0; i < a->segment_count; i++)
+		if (!same_segment(p, &a->segments[i], &b->segments[i]))
+			return false;
+	for (i = 0; i < a->block_count; i++)
+		if (!same_block(p, &a->blocks[i], &b->blocks[i]))
+			return false;
+	return true;
+}
+
+static bool same_counters(const struct pair *p)
+{
+	if (p->da->counter_count != p->db->counter_count)
+		return false;
+	for (size_t i = 0; i < p->da->counter_count; i++) {
+		const struct gp_counter *a = &p->da->counters[i];
+		const struct gp_counter *b = &p->db->counters[i];
+
+		if (a->value != b->value ||
+		    strcmp(p->a->texts[a->text], p->b->texts[b->text]) != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool same_device(struct pair *p, size_t index)
+{
+	const struct gp_device_trace *a = &p->a->devices[index];
+	const struct gp_device_trace *b = &p->b->devices[index];
+	size_t i;
+
+	p->da = a;
+	p->db = b;
+	if (a->device != b->device || a->total_memory != b->total_memory ||
+	    a->event_count != b->event_count || a->block_ids != b->block_ids ||
+	    memcmp(&a->guesses, &b->guesses, sizeof(a->guesses)) != 0)
+		return false;
+	for (i = 0; i < a->event_count; i++)
+		if (!same_event(p, &a->events[i], &b->events[i]))
+			return false;
+	return same_state(p, &a->start, &b->start) &&
+	       same_state(p, &a->end, &b->end) && same_counters(p);
+}
+
+static bool same_head(const struct gp_trace *a, const struct gp_trace *b)
+{
+	return a->device_count == b->device_count &&
+	       a->is_complete == b->is_complete &&
+	       same_text(a->source, b->source) &&
+	       same_text(a->settings, b->settings) &&
+	       a->release.first == b->release.first &&
+	       a->release.last == b->release.last &&
+	       same_text(a->release.why, b->release.why);
+}
+
+bool gp_trace_equal(const struct gp_trace *a, const struct gp_trace *b)
+{
+	struct pair pair = { .a = a, .b = b };
+	bool is_same = same_head(a, b);
+	size_t i;
+
+	pair.twin = gp_mem_alloc(a->site_count, sizeof(*pair.twin));
+	memset(pair.twin, 0xff, a->site_count * sizeof(*pair.twin));
+	for (i = 0; i < a->device_count && is_same; i++)
+		is_same = same_device(&pair, i);
+	free(pair.twin);
+	return is_same;
+}
