@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 
-#include "allocator/plain.h"
 #include "base/mem.h"
 
 /* A stream that used a block beside its own; 0 ends the list. */

@@ -4,14 +4,315 @@
  * PyTorch: the parse... functions of AllocatorConfig.cpp and
  * CUDAAllocatorConfig.cpp, releases 2.0 to 2.15.
  */
-#include "allocator/conf_knob.h"
+#include "allocator/conf.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <float.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "allocator/conf_values.h"
-#include "allocator/divisions.h"
 #include "allocator/release.h"
+
+/*
+ * ---- values ----
+ *
+ * As C++'s library reads them: leading digits count, the rest is passed over,
+ * and what is wrong is named after the function.
+ */
+
+/*
+ * A share of the device, or "40G": GiB.  PyTorch reads it with a stream, which
+ * wants the whole text to be a decimal number; false where it passes it over.
+ */
+struct gp_conf_reserve {
+	double fraction; /* 0: bytes counts */
+	uint64_t bytes;
+};
+
+/* More address space than 9/8 of the device changes nothing. */
+#define MOST_DEVICES 1e6
+
+static enum gp_status no_number(struct gp_conf *conf, const char *function,
+				const char *text)
+{
+	gp_diag_hint(conf->diag,
+		     "PyTorch says no more; \"%.60s\" is no number, or too "
+		     "large a one",
+		     text);
+	return gp_diag_set(conf->diag, GP_INPUT, "%s", function);
+}
+
+static enum gp_status to_unsigned(struct gp_conf *conf, const char *function,
+				  const char *text, uint64_t *value)
+{
+	unsigned long long parsed;
+	char *end;
+
+	errno = 0;
+	parsed = strtoull(text, &end, 10); /* "-1" is the largest, as there */
+	if (end == text || errno)
+		return no_number(conf, function, text);
+	*value = parsed;
+	return GP_OK;
+}
+
+/* std::stoul up to 2.9, for the intervals of a list. */
+static enum gp_status gp_conf_unsigned(struct gp_conf *conf, const char *text,
+				       uint64_t *value)
+{
+	return to_unsigned(conf, conf->is_strict ? "stoul" : "stoull", text,
+			   value);
+}
+
+/* std::stoi made a size_t up to 2.9, std::stoull from 2.10 on. */
+static enum gp_status gp_conf_integer(struct gp_conf *conf, const char *text,
+				      uint64_t *value)
+{
+	char *end;
+	long parsed;
+
+	if (!conf->is_strict)
+		return to_unsigned(conf, "stoull", text, value);
+	errno = 0;
+	parsed = strtol(text, &end, 10);
+	if (end == text || errno || parsed < INT_MIN || parsed > INT_MAX)
+		return no_number(conf, "stoi", text);
+	*value = (uint64_t)parsed; /* "-1" is the largest size_t */
+	return GP_OK;
+}
+
+/* std::stod. */
+static enum gp_status gp_conf_real(struct gp_conf *conf, const char *text,
+				   double *value)
+{
+	char *end;
+	double parsed;
+
+	errno = 0;
+	parsed = strtod(text, &end);
+	if (end == text || errno)
+		return no_number(conf, "stod", text);
+	*value = parsed;
+	return GP_OK;
+}
+
+/* The token there: True or False, nothing else. */
+static enum gp_status gp_conf_bool(struct gp_conf *conf, size_t at,
+				   const char *name, bool *value)
+{
+	bool is_true = gp_conf_is(conf, at, "True");
+
+	if (is_true || gp_conf_is(conf, at, "False")) {
+		*value = is_true;
+		return GP_OK;
+	}
+	gp_diag_hint(conf->diag, "%s takes True or False, written like this",
+		     name);
+	if (conf->is_strict)
+		return gp_diag_set(conf->diag, GP_INPUT,
+				   "Expected a single True/False argument for "
+				   "%s",
+				   name);
+	return gp_diag_set(conf->diag, GP_INPUT,
+			   "Expected 'True' or 'False' at index %zu in "
+			   "ConfigTokenizer but got '%s'",
+			   at, conf->tokens[at]);
+}
+
+static const char *skip_digits(const char *text)
+{
+	while (isdigit((unsigned char)*text))
+		text++;
+	return text;
+}
+
+/* A decimal number up to its end: no "0x", no "inf", nothing behind it. */
+static bool is_decimal(const char *text, const char *end)
+{
+	const char *start = text += *text == '+' || *text == '-', *point;
+
+	point = skip_digits(text);
+	text = *point == '.' ? skip_digits(point + 1) : point;
+	if (text - start == (*point == '.'))
+		return false; /* no digit */
+	if (*text == 'e' || *text == 'E') {
+		text++;
+		start = text += *text == '+' || *text == '-';
+		text = skip_digits(text);
+		if (text == start)
+			return false;
+	}
+	return text == end;
+}
+
+static bool gp_conf_reserve(const char *text, struct gp_conf_reserve *reserve)
+{
+	const char *end = text + strlen(text);
+	bool is_gib = end != text && (end[-1] == 'G' || end[-1] == 'g');
+	double value;
+
+	if (!is_decimal(text, end - is_gib))
+		return false;
+	value = strtod(text, NULL);
+	if (!isfinite(value) || value <= 0)
+		return false;
+	*reserve = (struct gp_conf_reserve){ 0 };
+	if (!is_gib)
+		reserve->fraction = value < MOST_DEVICES ? value : MOST_DEVICES;
+	else if (value >= 0x1p34)
+		reserve->bytes = UINT64_MAX; /* more than there is: no limit */
+	else
+		reserve->bytes = (uint64_t)(value * 0x1p30);
+	if (is_gib && !reserve->bytes) /* under a byte: set, and nothing */
+		reserve->fraction = DBL_MIN;
+	return true;
+}
+
+static bool gp_conf_is_power(uint64_t value)
+{
+	return value && !(value & (value - 1));
+}
+
+/*
+ * ---- roundup_power2_divisions: a number, or a list by interval ----
+ *
+ * PyTorch: parseRoundUpPower2Divisions.
+ */
+
+/* A list while it is read. */
+struct list {
+	size_t last; /* interval named last; 0 before there is one */
+	bool is_begun;
+};
+
+static bool has(const struct gp_conf *conf, enum gp_change change)
+{
+	return gp_release_has(conf->settings->release, change);
+}
+
+static enum gp_status refuse_list(struct gp_conf *conf, const char *what,
+				  const char *condition)
+{
+	gp_diag_hint(conf->diag, "for example roundup_power2_divisions:8, or "
+				 "[256:1,512:2,1024:4,>:8]");
+	return gp_diag_set(conf->diag, GP_INPUT,
+			   "For roundups, the %s to be power of 2%s", what,
+			   condition);
+}
+
+static enum gp_status refuse_divisions(struct gp_conf *conf, bool may_be_zero)
+{
+	return refuse_list(conf,
+			   has(conf, GP_CHANGE_DIVISIONS_SPELLED)
+				   ? "divisions has"
+				   : "divisons has",
+			   may_be_zero ? " or 0 to disable roundup" : "");
+}
+
+static void fill(struct gp_conf *conf, size_t from, size_t to, uint64_t value)
+{
+	while (from < to)
+		conf->settings->divisions[from++] = value;
+}
+
+static size_t interval_of(uint64_t mib)
+{
+	size_t log2 = 63 - (size_t)__builtin_clzll(mib);
+
+	return log2 < GP_DIVISIONS ? log2 : GP_DIVISIONS - 1;
+}
+
+/* The value of a pair; at: of its key, then of the value. */
+static enum gp_status read_value(struct gp_conf *conf, size_t *at,
+				 uint64_t *value)
+{
+	bool may_be_zero = has(conf, GP_CHANGE_DIVISION_ONE);
+	enum gp_status status = gp_conf_value(
+		conf, at, "Error parsing roundup_power2_divisions value");
+
+	if (status == GP_OK)
+		status = gp_conf_integer(conf, conf->tokens[*at], value);
+	if (status == GP_OK && !gp_conf_is_power(*value) &&
+	    (*value || !may_be_zero))
+		return refuse_divisions(conf, may_be_zero);
+	return status;
+}
+
+/* The first interval named also serves all below it; one between two named
+ * ones is nobody's and stays as it was. */
+static enum gp_status set_interval(struct gp_conf *conf, struct list *list,
+				   const char *key, uint64_t value)
+{
+	uint64_t mib;
+	enum gp_status status = gp_conf_unsigned(conf, key, &mib);
+
+	if (status != GP_OK)
+		return status;
+	if (!gp_conf_is_power(mib))
+		return refuse_list(conf, "intervals have", "");
+	list->last = interval_of(mib);
+	fill(conf, list->is_begun ? list->last : 0, list->last + 1, value);
+	list->is_begun = true;
+	return GP_OK;
+}
+
+/* at: of the key; then of what stands before the next one, or before "]". */
+static enum gp_status read_pair(struct gp_conf *conf, size_t *at,
+				struct list *list)
+{
+	size_t key = *at;
+	uint64_t value = 0;
+	enum gp_status status = read_value(conf, at, &value);
+
+	if (status != GP_OK)
+		return status;
+	if (gp_conf_is(conf, key, ">"))
+		fill(conf, list->last + has(conf, GP_CHANGE_LIST_FILL),
+		     GP_DIVISIONS, value);
+	else
+		status = set_interval(conf, list, conf->tokens[key], value);
+	if (status != GP_OK || gp_conf_is(conf, *at + 1, "]"))
+		return status;
+	return gp_conf_pass(conf, at, ",");
+}
+
+/* Up to 2.9 a list may end without its "]". */
+static enum gp_status read_list(struct gp_conf *conf, size_t *at)
+{
+	struct list list = { 0 };
+	enum gp_status status = GP_OK;
+
+	while (status == GP_OK && gp_conf_has(conf, ++*at) &&
+	       !gp_conf_is(conf, *at, "]"))
+		status = read_pair(conf, at, &list);
+	if (status == GP_OK && !gp_conf_has(conf, *at) && !conf->is_strict)
+		return gp_conf_unclosed(conf);
+	return status;
+}
+
+/* at: of the value; then of its last token. */
+static enum gp_status gp_divisions_read(struct gp_conf *conf, size_t *at)
+{
+	uint64_t value;
+	enum gp_status status;
+
+	if (gp_conf_is(conf, *at, "["))
+		return read_list(conf, at);
+	status = gp_conf_integer(conf, conf->tokens[*at], &value);
+	if (status != GP_OK)
+		return status;
+	if (!gp_conf_is_power(value))
+		return refuse_divisions(conf, false);
+	fill(conf, 0, GP_DIVISIONS, value);
+	return GP_OK;
+}
+
+/* ---- settings ---- */
 
 #define MIB	       (UINT64_C(1) << 20)
 #define MAX_MIB	       (UINT64_MAX / MIB)

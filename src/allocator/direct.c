@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 
-#include "allocator/plain.h"
 #include "base/mem.h"
 
 struct direct_block {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The registry of engines. */
+/* The registry of engines, and what they share. */
 #include "allocator/engines.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "gpupool/allocator.h"
 
 /* Nothing can go wrong with these. */
 
@@ -61,4 +64,114 @@ void gp_state_release(struct gp_state *state)
 	free((void *)state->segments);
 	free((void *)state->blocks);
 	*state = (struct gp_state){ 0 };
+}
+
+/* ---- counters by PyTorch's names ---- */
+
+const char *const gp_stat_names[GP_STAT_COUNT] = {
+	[GP_STAT_ALLOCATION] = "allocation",
+	[GP_STAT_SEGMENT] = "segment",
+	[GP_STAT_ACTIVE] = "active",
+	[GP_STAT_INACTIVE_SPLIT] = "inactive_split",
+	[GP_STAT_ALLOCATED_BYTES] = "allocated_bytes",
+	[GP_STAT_RESERVED_BYTES] = "reserved_bytes",
+	[GP_STAT_ACTIVE_BYTES] = "active_bytes",
+	[GP_STAT_INACTIVE_SPLIT_BYTES] = "inactive_split_bytes",
+	[GP_STAT_REQUESTED_BYTES] = "requested_bytes",
+};
+
+const char *const gp_stat_kind_names[3] = {
+	[GP_STAT_ALL] = "all",
+	[GP_STAT_SMALL] = "small_pool",
+	[GP_STAT_LARGE] = "large_pool",
+};
+
+const char *const gp_stat_part_names[GP_STAT_PARTS] = { "current", "peak",
+							"allocated", "freed" };
+
+int64_t gp_stat_part(const struct gp_stat *stat, size_t part)
+{
+	const int64_t values[GP_STAT_PARTS] = { stat->current, stat->peak,
+						stat->allocated, stat->freed };
+
+	assert(part < GP_STAT_PARTS);
+	return values[part];
+}
+
+/* ---- plain: of engines that do not cache ---- */
+
+void plain_record_stream(struct gp_allocator *allocator, uint32_t id,
+			 uint16_t stream)
+{
+	(void)allocator;
+	(void)id;
+	(void)stream;
+}
+
+void plain_synchronize(struct gp_allocator *allocator, uint16_t stream)
+{
+	(void)allocator;
+	(void)stream;
+}
+
+void plain_complete(struct gp_allocator *allocator, uint32_t id)
+{
+	(void)allocator;
+	(void)id;
+}
+
+enum gp_answer plain_pool(struct gp_allocator *allocator, uint16_t pool)
+{
+	(void)allocator;
+	(void)pool;
+	return GP_SERVED;
+}
+
+enum gp_answer plain_begin(struct gp_allocator *allocator, uint16_t pool,
+			   bool is_capture)
+{
+	(void)is_capture;
+	return plain_pool(allocator, pool);
+}
+
+enum gp_answer plain_change(struct gp_allocator *allocator, uint16_t pool,
+			    enum gp_event_kind change)
+{
+	(void)change;
+	return plain_pool(allocator, pool);
+}
+
+enum gp_answer plain_set_fraction(struct gp_allocator *allocator,
+				  double fraction)
+{
+	(void)allocator;
+	(void)fraction;
+	return GP_SERVED;
+}
+
+enum gp_answer plain_set_settings(struct gp_allocator *allocator,
+				  const char *conf)
+{
+	(void)allocator;
+	(void)conf;
+	return GP_SERVED;
+}
+
+size_t plain_candidates(struct gp_allocator *allocator, uint64_t size,
+			uint16_t stream, uint16_t pool,
+			struct gp_candidate *out, size_t room)
+{
+	(void)allocator;
+	(void)size;
+	(void)stream;
+	(void)pool;
+	(void)out;
+	(void)room;
+	return 0;
+}
+
+const char *plain_refusal(struct gp_allocator *allocator)
+{
+	(void)allocator;
+	return "";
 }

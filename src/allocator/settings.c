@@ -8,13 +8,11 @@
  * the former comes first; when a program starts, CUDA's.  Before either, the
  * backend is looked for: parseEnvForBackend.
  */
-#include "gpupool/knob.h"
-
 #include <string.h>
 
-#include "allocator/conf_knob.h"
-#include "allocator/conf_tokens.h"
+#include "allocator/conf.h"
 #include "allocator/release.h"
+#include "gpupool/knob.h"
 
 #define DEFAULT_LARGE_SEGMENT (UINT64_C(20) << 20) /* bytes: kLargeBuffer */
 
@@ -273,4 +271,107 @@ enum gp_status gp_settings_set(struct gp_settings *settings, const char *text,
 		status = read_keys_of(&conf, GP_KNOB_OF_CUDA);
 	gp_conf_close(&conf);
 	return status;
+}
+
+/*
+ * ---- rounding ----
+ *
+ * PyTorch: DeviceCachingAllocator::round_size, roundup_power2_next_division,
+ * get_allocation_size.
+ */
+
+#define MIB	     (UINT64_C(1) << 20)
+#define SEGMENT_STEP (2 * MIB) /* kSmallBuffer and kRoundLarge */
+
+static unsigned log2_of(uint64_t x)
+{
+	return 63 - (unsigned)__builtin_clzll(x);
+}
+
+/* The interval of a size: 0 up to 2 MiB, then one an octave, 15 from 32 GiB. */
+static unsigned interval_of(uint64_t size)
+{
+	unsigned log2 = log2_of(size);
+
+	if (log2 < 20)
+		return 0;
+	return log2 - 20 < GP_DIVISIONS ? log2 - 20 : GP_DIVISIONS - 1;
+}
+
+/* Up to the next of `divisions` steps between two powers of two, or to the
+ * power itself when there are more steps than bytes. */
+static uint64_t round_to_division(uint64_t size, uint64_t divisions)
+{
+	uint64_t floor = UINT64_C(1) << log2_of(size);
+	uint64_t step = floor >> log2_of(divisions);
+
+	if (size == floor)
+		return size;
+	return step ? (size + step - 1) & ~(step - 1) : floor << 1;
+}
+
+uint64_t gp_settings_round(const struct gp_settings *settings, uint64_t size)
+{
+	uint64_t divisions;
+
+	if (size < GP_MIN_BLOCK_SIZE)
+		return GP_MIN_BLOCK_SIZE;
+	divisions = settings->divisions[interval_of(size)];
+	if (divisions && size > GP_MIN_BLOCK_SIZE * divisions) {
+		if (divisions > 1)
+			return round_to_division(size, divisions);
+		if (!gp_release_has(settings->release, GP_CHANGE_DIVISION_ONE))
+			return size; /* not even to 512 */
+	}
+	return (size + GP_MIN_BLOCK_SIZE - 1) & ~UINT64_C(511);
+}
+
+uint64_t gp_settings_segment(const struct gp_settings *settings,
+			     uint64_t rounded)
+{
+	if (rounded <= MIB)
+		return SEGMENT_STEP;
+	if (rounded < 10 * MIB)
+		return settings->large_segment_size;
+	return (rounded + SEGMENT_STEP - 1) / SEGMENT_STEP * SEGMENT_STEP;
+}
+
+/* ---- settings whose decisions are the same ---- */
+
+struct gp_alike gp_alike_of(const struct gp_settings *settings)
+{
+	return (struct gp_alike){
+		.max_split_least = settings->max_split_size,
+		.max_split_most = settings->max_split_size,
+		.non_split_least = settings->max_non_split_rounding,
+		.non_split_most = settings->max_non_split_rounding,
+		.large_least = settings->large_segment_size,
+		.large_most = settings->large_segment_size,
+		.gc_off = settings->gc_threshold <= 0,
+		/* 1 to 0, an empty range, where it is off. */
+		.gc_least =
+			settings->gc_threshold > 0 ? settings->gc_threshold : 1,
+		.gc_most =
+			settings->gc_threshold > 0 ? settings->gc_threshold : 0,
+	};
+}
+
+static bool is_between(uint64_t value, uint64_t least, uint64_t most)
+{
+	return least <= value && value <= most;
+}
+
+bool gp_alike_holds(const struct gp_alike *alike,
+		    const struct gp_settings *settings)
+{
+	double gc = settings->gc_threshold;
+
+	return is_between(settings->max_split_size, alike->max_split_least,
+			  alike->max_split_most) &&
+	       is_between(settings->max_non_split_rounding,
+			  alike->non_split_least, alike->non_split_most) &&
+	       is_between(settings->large_segment_size, alike->large_least,
+			  alike->large_most) &&
+	       (gc > 0 ? alike->gc_least <= gc && gc <= alike->gc_most
+		       : alike->gc_off);
 }

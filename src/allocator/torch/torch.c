@@ -48,7 +48,7 @@ uint16_t torch_pool_index(const struct torch *t, const uint64_t pool[2])
 /* ---- messages ---- */
 
 /* A page of a range: access is set for the whole range at once, and counted
- * when PyTorch says that it is mapped (mapAndSetAccess; see deed.c). */
+ * when PyTorch says that it is mapped (mapAndSetAccess; see told.c). */
 static bool map_page(struct gp_device *d, const struct torch_message *m)
 {
 	uint64_t access = d->calls.access;

@@ -4,8 +4,7 @@
  *
  *     torch.c    the requests, as messages; the counters
  *     route.c    those about pools and captures
- *     deed.c     what PyTorch did, in the trace's terms
- *     portrait.c segments and blocks, as PyTorch's snapshot shows them
+ *     told.c     what PyTorch did, and its segments and blocks
  *     channel.c  the process and the socket
  *     wire.h     what travels there
  *     helper.c, shim*.cc  the other end

@@ -1,13 +1,131 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a PYTORCH_CUDA_ALLOC_CONF. */
-#include "allocator/conf_tokens.h"
+/* A PYTORCH_CUDA_ALLOC_CONF as a text: as people paste it, as a list, and in
+ * the words that PyTorch reads. */
+#include "allocator/conf.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "allocator/release.h"
 #include "base/mem.h"
+#include "gpupool/knob.h"
+
+/* ---- as it is copied from a shell or a script ---- */
+
+#define BLANKS " \t\r\n"
+
+/* Behind the words that a shell has before settings, or the same place. */
+static const char *behind_name(const char *text)
+{
+	static const char *const names[] = { "PYTORCH_CUDA_ALLOC_CONF=",
+					     "PYTORCH_ALLOC_CONF=",
+					     "PYTORCH_HIP_ALLOC_CONF=" };
+	const char *at = text + strspn(text, BLANKS);
+	size_t exports = strlen("export");
+
+	if (!strncmp(at, "export", exports) && strspn(at + exports, BLANKS))
+		at += exports + strspn(at + exports, BLANKS);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(at, names[i], strlen(names[i])))
+			return at + strlen(names[i]);
+	return text;
+}
+
+bool gp_conf_has_name(const char *text)
+{
+	return behind_name(text) != text;
+}
+
+const char *gp_conf_pasted(const char *text, size_t *length)
+{
+	const char *at = behind_name(text), *end;
+	bool is_named = at != text;
+
+	at += strspn(at, BLANKS);
+	end = *at == '"' || *at == '\'' ? strchr(at + 1, *at) : NULL;
+	if (end) {
+		*length = (size_t)(end - at) - 1;
+		return at + 1;
+	}
+	/* To a shell, what follows a blank is another word. */
+	*length = is_named ? strcspn(at, BLANKS ";") : strlen(at);
+	while (*length && strchr(BLANKS ";", at[*length - 1]))
+		--*length;
+	return at;
+}
+
+/* ---- as a list of "name:value" ---- */
+
+const char *gp_conf_next(const char **at, size_t *length)
+{
+	const char *start = *at, *end;
+	int depth = 0;
+
+	if (!*start)
+		return NULL;
+	for (end = start; *end && (*end != ',' || depth > 0); end++)
+		depth += (*end == '[') - (*end == ']');
+	*at = *end ? end + 1 : end;
+	while (start < end && isspace((unsigned char)*start))
+		start++;
+	while (end > start && isspace((unsigned char)end[-1]))
+		end--;
+	*length = (size_t)(end - start);
+	return start;
+}
+
+static bool is_named(const char *item, size_t length, const char *name)
+{
+	const char *colon = memchr(item, ':', length);
+	size_t name_length = colon ? (size_t)(colon - item) : length;
+
+	while (name_length && isspace((unsigned char)item[name_length - 1]))
+		name_length--;
+	return strlen(name) == name_length && !memcmp(item, name, name_length);
+}
+
+char *gp_conf_with(const char *conf, const char *name, const char *value)
+{
+	size_t room =
+		strlen(conf) + strlen(name) + 4 + (value ? strlen(value) : 0);
+	char *made = gp_mem_alloc(room, 1);
+	const char *item;
+	size_t length, used = 0;
+
+	while ((item = gp_conf_next(&conf, &length)))
+		if (length && !is_named(item, length, name))
+			used += (size_t)snprintf(made + used, room - used,
+						 "%s%.*s", used ? "," : "",
+						 (int)length, item);
+	if (value)
+		snprintf(made + used, room - used, "%s%s:%s", used ? "," : "",
+			 name, value);
+	return made;
+}
+
+size_t gp_conf_length(const char *conf)
+{
+	size_t length, count = 0;
+
+	while (gp_conf_next(&conf, &length))
+		count += length > 0;
+	return count;
+}
+
+bool gp_conf_names(const char *conf, const char *name)
+{
+	const char *item;
+	size_t length;
+
+	while ((item = gp_conf_next(&conf, &length)))
+		if (is_named(item, length, name))
+			return true;
+	return false;
+}
+
+/* ---- as words ---- */
 
 static bool is_separator(char c)
 {

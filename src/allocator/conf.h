@@ -5,8 +5,8 @@
  * PyTorch: lexArgs and consumeToken up to 2.9, which insist on their
  * separators; ConfigTokenizer from 2.10 on, which only counts them.
  */
-#ifndef ALLOCATOR_CONF_TOKENS_H
-#define ALLOCATOR_CONF_TOKENS_H
+#ifndef ALLOCATOR_CONF_H
+#define ALLOCATOR_CONF_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +48,12 @@ enum gp_status gp_conf_token(struct gp_conf *conf, size_t at,
 			     const char **token);
 
 enum gp_status gp_conf_unclosed(struct gp_conf *conf);
+
+/* ---- one setting: conf_knob.c ---- */
+
+/* Its value, checked and put into struct gp_settings.  at: of the key; then of
+ * the value's last token. */
+enum gp_status gp_conf_read_knob(struct gp_conf *conf,
+				 const struct gp_knob *knob, size_t *at);
 
 #endif
