@@ -59,10 +59,10 @@ static enum gp_status run(const struct gp_command *command, int argc,
 {
 	struct gp_options options;
 	enum gp_status status =
-		gp_options_parse(&options, command->taker, argc, argv, diag);
+		gp_options_parse(&options, command, argc, argv, diag);
 
 	if (status == GP_OK && options.help) {
-		gp_help_command(command, gp_terminal_columns(), stdout);
+		gp_help_print(command, gp_terminal_columns(), stdout);
 	} else if (status == GP_OK) {
 		status = check_operands(command, &options, diag);
 		if (status == GP_OK)

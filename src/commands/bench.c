@@ -131,8 +131,8 @@ static enum gp_status bench_device(const struct gp_options *options,
 	return measured == GP_OK ? status : measured;
 }
 
-enum gp_status gp_bench_command(const struct gp_options *options,
-				struct gp_diag *diag)
+static enum gp_status bench_command(const struct gp_options *options,
+				    struct gp_diag *diag)
 {
 	enum gp_status status = check(options, diag);
 
@@ -142,3 +142,41 @@ enum gp_status gp_bench_command(const struct gp_options *options,
 	return options->operand_count ? gp_bench_trace(options, diag)
 				      : bench_device(options, diag);
 }
+
+static const struct gp_option bench_options[] = {
+	{ "device", 0, GP_OPTION_WORD, GP_AT(device), "sim|cuda",
+	  "The device; cuda is the first GPU, and what can be measured." },
+	GP_COMMON("cudart"),
+	{ "about", 0, GP_OPTION_FLAG, GP_AT(about), NULL,
+	  "With --device cuda: tell of the GPU, its driver, its runtime "
+	  "and its memory, and measure nothing." },
+	{ "prices-out", 0, GP_OPTION_TEXT, GP_AT(prices_out), "FILE",
+	  "Write what the calls take as a list of prices, for gpupool "
+	  "sweep." },
+	{ "repeat", 0, GP_OPTION_COUNT, GP_AT(repeat), "N",
+	  "How often each call is made, 200 times unless given; of a "
+	  "trace, how often it is read and replayed, 10 times." },
+	GP_COMMON("format"),
+	GP_COMMON("output"),
+	GP_COMMON("ascii"),
+	GP_COMMON("color"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_bench_command = {
+	.name = "bench",
+	.operands = "[TRACE]",
+	.most = 1,
+	.sentence = "Measure a GPU's memory calls, or gpupool.",
+	.about = "Times each call that an allocator makes, by size, on a GPU "
+		 "that should do nothing else, and writes it as a list of "
+		 "prices. Asks for a quarter of the free memory at most and "
+		 "gives all of it back.\n"
+		 "Needs the CUDA runtime, which PyTorch brings along, and "
+		 "NVIDIA's driver, but no toolkit.\n"
+		 "With a TRACE it times gpupool instead: reading it, and "
+		 "replaying it on a simulated device.",
+	.options = bench_options,
+	.run = bench_command,
+};

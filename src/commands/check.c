@@ -367,8 +367,8 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	return status == GP_OK ? finish(s, diag) : status;
 }
 
-enum gp_status gp_check_command(const struct gp_options *options,
-				struct gp_diag *diag)
+static enum gp_status check_command(const struct gp_options *options,
+				    struct gp_diag *diag)
 {
 	struct session s = {
 		.options = options,
@@ -390,3 +390,37 @@ enum gp_status gp_check_command(const struct gp_options *options,
 	gp_numbers_release(&s.numbers);
 	return status;
 }
+
+static const struct gp_option check_options[] = {
+	{ "format", 0, GP_OPTION_WORD, GP_AT(format), "text|json|junit|github",
+	  "For a person, for a program, as JUnit's XML, or with GitHub's "
+	  "annotations." },
+	{ "update", 0, GP_OPTION_FLAG, GP_AT(update), NULL,
+	  "Write what the runs come to now as the baseline." },
+	{ "only", 0, GP_OPTION_TEXT, GP_AT(only), "NAME", "Only that run." },
+	GP_COMMON("output"),
+	GP_COMMON("color"),
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_check_command = {
+	.name = "check",
+	.operands = "[gpupool.json]...",
+	.most = SIZE_MAX,
+	.sentence = "Hold runs to their limits and their baseline.",
+	.about =
+		"The file lists runs: {\"runs\": [{\"name\": \"train\", "
+		"\"trace\": \"train.pickle\"}]}. Each is replayed and its "
+		"numbers are compared with those in gpupool.baseline.json "
+		"beside it, which --update writes. Without limits of its own "
+		"nothing may get worse: reserved, allocated, retries, OOMs and "
+		"fidelity.\n"
+		"Exit 0: all limits are kept; 1: a run got worse, and the "
+		"report says what, by how much and from where on; 3: a trace "
+		"or a baseline is missing, stale or not understood. man "
+		"gpupool-check has the keys of the file.",
+	.options = check_options,
+	.run = check_command,
+};

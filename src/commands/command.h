@@ -1,12 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands: one table. */
+/*
+ * The commands.  Each is declared in a file of its own: what it takes, what its
+ * help says and what it does.  Help, parsing, suggestions and the lint of the
+ * manual pages read these declarations.
+ */
 #ifndef COMMANDS_COMMAND_H
 #define COMMANDS_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "commands/options.h"
 #include "gpupool/status.h"
+
+enum gp_option_type {
+	GP_OPTION_FLAG,	    /* bool */
+	GP_OPTION_TEXT,	    /* const char * */
+	GP_OPTION_WORD,	    /* uint32_t: which of the argument's words */
+	GP_OPTION_BYTES,    /* uint64_t */
+	GP_OPTION_CAPACITY, /* uint64_t */
+	GP_OPTION_ROOM,	    /* the same, or a few bytes */
+	GP_OPTION_COUNT,    /* uint64_t */
+	GP_OPTION_LIST,	    /* struct gp_texts */
+	GP_OPTION_CONF,	    /* const char *: settings */
+	GP_OPTION_CONFS,    /* struct gp_texts of settings */
+};
+
+/* Those that several commands take are in a catalogue, common_options.c. */
+struct gp_option {
+	const char *name;
+	char letter; /* 0: none */
+	enum gp_option_type type;
+	size_t offset;	      /* of the member of struct gp_options */
+	const char *argument; /* "FILE", "auto|always"; NULL for a FLAG */
+	const char *sentence;
+};
+#define GP_AT(member) offsetof(struct gp_options, member)
+
+/* Stands in a command's list for the row of the catalogue that has that name.
+ */
+#define GP_COMMON(option)                                                      \
+	{                                                                      \
+		.name = (option)                                               \
+	}
 
 struct gp_command {
 	const char *name;
@@ -14,13 +50,32 @@ struct gp_command {
 	size_t least, most;   /* operands */
 	const char *sentence;
 	const char *about; /* paragraphs for its help; NULL: none */
-	enum gp_taker taker;
+	/* In the order of its help, with --help behind them; ends with { 0 };
+	 * NULL: none.  See gp_command_option. */
+	const struct gp_option *options;
+	bool takes_settings; /* each by a flag: gp_knob_table */
+	bool takes_what_ifs; /* gp_what_if_table */
 	/* The status is the exit code. */
 	enum gp_status (*run)(const struct gp_options *options,
 			      struct gp_diag *diag);
 };
 
-const struct gp_command *gp_command_table(size_t *count);
+/* Of commands that take several traces. */
+#define GP_ABOUT_RANKS                                                         \
+	"TRACE may be a folder: all traces in it. Several traces are ranks "   \
+	"of one job: those that are alike are replayed once, and the worst "   \
+	"of them is told in full."
+
+/* Of the catalogue, by name; there is one. */
+const struct gp_option *gp_common_option(const char *name);
+/* By index, --help being the last; NULL behind that. */
+const struct gp_option *gp_command_option(const struct gp_command *command,
+					  size_t index);
+
+/* In the order of the overview; ends with NULL. */
+extern const struct gp_command *const gp_commands[];
+
+/* NULL: there is none of that name. */
 const struct gp_command *gp_command_find(const char *name);
 
 /* GP_USAGE, with what the name may have been meant to be. */
@@ -29,44 +84,12 @@ enum gp_status gp_command_unknown(const char *name, struct gp_diag *diag);
 /* What is meant where a trace stands in a command's place. */
 #define GP_COMMAND_OF_TRACE "look"
 
-/* One file each. */
-enum gp_status gp_look_command(const struct gp_options *options,
-			       struct gp_diag *diag);
-enum gp_status gp_replay_command(const struct gp_options *options,
-				 struct gp_diag *diag);
-enum gp_status gp_suggest_command(const struct gp_options *options,
-				  struct gp_diag *diag);
-enum gp_status gp_headroom_command(const struct gp_options *options,
-				   struct gp_diag *diag);
-enum gp_status gp_sweep_command(const struct gp_options *options,
-				struct gp_diag *diag);
-enum gp_status gp_merge_command(const struct gp_options *options,
-				struct gp_diag *diag);
-enum gp_status gp_info_command(const struct gp_options *options,
-			       struct gp_diag *diag);
-enum gp_status gp_convert_command(const struct gp_options *options,
-				  struct gp_diag *diag);
-enum gp_status gp_verify_command(const struct gp_options *options,
-				 struct gp_diag *diag);
-enum gp_status gp_slice_command(const struct gp_options *options,
-				struct gp_diag *diag);
-enum gp_status gp_gen_command(const struct gp_options *options,
-			      struct gp_diag *diag);
-enum gp_status gp_check_command(const struct gp_options *options,
-				struct gp_diag *diag);
-enum gp_status gp_diff_command(const struct gp_options *options,
-			       struct gp_diag *diag);
-enum gp_status gp_explain_command(const struct gp_options *options,
-				  struct gp_diag *diag);
-enum gp_status gp_floor_command(const struct gp_options *options,
-				struct gp_diag *diag);
-enum gp_status gp_record_command(const struct gp_options *options,
-				 struct gp_diag *diag);
-enum gp_status gp_bench_command(const struct gp_options *options,
-				struct gp_diag *diag);
-enum gp_status gp_help_run(const struct gp_options *options,
-			   struct gp_diag *diag);
-enum gp_status gp_version_run(const struct gp_options *options,
-			      struct gp_diag *diag);
+extern const struct gp_command gp_look_command, gp_replay_command,
+	gp_suggest_command, gp_sweep_command, gp_merge_command,
+	gp_headroom_command, gp_explain_command, gp_floor_command,
+	gp_info_command, gp_convert_command, gp_verify_command,
+	gp_slice_command, gp_gen_command, gp_check_command, gp_diff_command,
+	gp_record_command, gp_bench_command, gp_help_command,
+	gp_version_command;
 
 #endif

@@ -90,8 +90,8 @@ static enum gp_status convert(const struct gp_options *options, const char *out,
 	return status;
 }
 
-enum gp_status gp_convert_command(const struct gp_options *options,
-				  struct gp_diag *diag)
+static enum gp_status convert_command(const struct gp_options *options,
+				      struct gp_diag *diag)
 {
 	const char *out;
 	enum gp_status status = find_out(options, &out, diag);
@@ -103,3 +103,49 @@ enum gp_status gp_convert_command(const struct gp_options *options,
 	return options->run ? gp_convert_run(options, out, diag)
 			    : convert(options, out, diag);
 }
+
+static const struct gp_option convert_options[] = {
+	GP_COMMON("alloc-conf"),
+	GP_COMMON("torch"),
+	GP_COMMON("capacity"),
+	GP_COMMON("engine"),
+	GP_COMMON("torch-lib"),
+	GP_COMMON("on-oom"),
+	{ "run", 0, GP_OPTION_FLAG, GP_AT(run), NULL,
+	  "Replay the trace and write the run, in a format of other tools." },
+	{ "to", 0, GP_OPTION_WORD, GP_AT(to),
+	  "json|jsonl|binary|pickle|perfetto|speedscope|folded|csv",
+	  "The format to write, where the file's name does not say; from "
+	  "pickle on they are a run's." },
+	{ "format", 0, GP_OPTION_WORD, GP_AT(to),
+	  "json|jsonl|binary|pickle|perfetto|speedscope|folded|csv",
+	  "The same as --to." },
+	GP_COMMON("anonymous"),
+	{ "output", 'o', GP_OPTION_TEXT, GP_AT(output), "FILE",
+	  "In place of OUT." },
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_convert_command = {
+	.name = "convert",
+	.operands = "IN OUT",
+	.least = 1,
+	.most = 2,
+	.sentence =
+		"Write a trace in another format, or a run for other tools.",
+	.about =
+		"OUT's name says the format: .json, .jsonl, .gpt or .bin, each "
+		"also with .gz or .zst behind it. - is standard output, as "
+		"JSON unless --to says otherwise.\n"
+		"With --run the trace is replayed, as recorded or as the "
+		"settings ask, and what the allocator did is written: .pickle "
+		"is a snapshot that PyTorch's memory_viz shows, .perfetto.json "
+		"is for ui.perfetto.dev, .speedscope.json and .folded are "
+		"memory at the peak by stack, .csv is one row for each event.",
+	.options = convert_options,
+	.takes_settings = true,
+	.takes_what_ifs = true,
+	.run = convert_command,
+};

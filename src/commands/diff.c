@@ -362,8 +362,8 @@ static void release(struct session *s)
 	gp_ranks_release(&s->b_ranks);
 }
 
-enum gp_status gp_diff_command(const struct gp_options *options,
-			       struct gp_diag *diag)
+static enum gp_status diff_command(const struct gp_options *options,
+				   struct gp_diag *diag)
 {
 	struct session s = {
 		.options = options,
@@ -377,3 +377,38 @@ enum gp_status gp_diff_command(const struct gp_options *options,
 	release(&s);
 	return status;
 }
+
+static const struct gp_option diff_options[] = {
+	GP_COMMON("alloc-conf"),
+	GP_COMMON("torch"),
+	GP_COMMON("capacity"),
+	{ "fail-over", 0, GP_OPTION_TEXT, GP_AT(fail_over), "AMOUNT",
+	  "Exit 1 when B reserves more than that more: 2%, 100MiB, 0." },
+	GP_COMMON("format"),
+	GP_COMMON("output"),
+	GP_COMMON("ascii"),
+	GP_COMMON("color"),
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_diff_command = {
+	.name = "diff",
+	.operands = "A [B]",
+	.least = 1,
+	.most = 2,
+	.sentence = "Say what a change in memory is made of.",
+	.about =
+		"A and B are two traces, or two reports that replay --format "
+		"json wrote. How much more B reserves at its peak is divided "
+		"into live set, rounding, pending free, streams, pools and "
+		"packing, which add up; then by source line and by size, as "
+		"far as the traces tell.\n"
+		"Traces are replayed as they were recorded, or both under the "
+		"settings given. One trace alone is compared with itself under "
+		"those settings.",
+	.options = diff_options,
+	.takes_settings = true,
+	.run = diff_command,
+};

@@ -28,7 +28,8 @@ enum gp_status gp_estimating_make(const struct gp_plan *plan,
 	uint8_t release;
 
 	*estimates = NULL;
-	if (plan->cuda || plan->mode != GP_WHAT_IF || !gp_trace_has_start(recorded))
+	if (plan->cuda || plan->mode != GP_WHAT_IF ||
+	    !gp_trace_has_start(recorded))
 		return GP_OK;
 	release = release_of(recorded, conf);
 	made = gp_mem_alloc(recorded->device_count, sizeof(*made));

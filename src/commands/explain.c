@@ -102,8 +102,8 @@ static enum gp_status write_report(const struct session *s,
 	return gp_outlet_close(&output, status, diag);
 }
 
-enum gp_status gp_explain_command(const struct gp_options *options,
-				  struct gp_diag *diag)
+static enum gp_status explain_command(const struct gp_options *options,
+				      struct gp_diag *diag)
 {
 	struct session s = {
 		.options = options,
@@ -136,3 +136,40 @@ enum gp_status gp_explain_command(const struct gp_options *options,
 	gp_ranking_release(&s.ranking);
 	return status;
 }
+
+static const struct gp_option explain_options[] = {
+	GP_COMMON("alloc-conf"),
+	GP_COMMON("prices"),
+	GP_COMMON("torch"),
+	GP_COMMON("capacity"),
+	GP_COMMON("without"),
+	{ "format", 0, GP_OPTION_WORD, GP_AT(format), "text|json|html",
+	  "For a person, for a program, or as a page for a browser." },
+	GP_COMMON("output"),
+	{ "details", 0, GP_OPTION_FLAG, GP_AT(details), NULL,
+	  "All that the first screen sums up." },
+	GP_COMMON("ascii"),
+	GP_COMMON("color"),
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_explain_command = {
+	.name = "explain",
+	.operands = "TRACE...",
+	.least = 1,
+	.most = 100000,
+	.sentence = "Say why memory ran out, or why it is fragmented.",
+	.about = "At the first request that was not served, or at the peak: is "
+		 "it fragmentation or capacity, which settings help, where the "
+		 "memory is that is reserved and not allocated, and which "
+		 "blocks hold it there.\n"
+		 "Whatever is said to help was replayed, with the same memory. "
+		 "Settings, a release or a capacity make it a "
+		 "what-if.\n" GP_ABOUT_RANKS,
+	.options = explain_options,
+	.takes_settings = true,
+	.takes_what_ifs = true,
+	.run = explain_command,
+};

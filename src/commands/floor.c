@@ -230,8 +230,8 @@ static void release(struct session *s)
 	gp_trace_destroy(s->trace);
 }
 
-enum gp_status gp_floor_command(const struct gp_options *options,
-				struct gp_diag *diag)
+static enum gp_status floor_command(const struct gp_options *options,
+				    struct gp_diag *diag)
 {
 	struct session s = {
 		.options = options,
@@ -252,3 +252,45 @@ enum gp_status gp_floor_command(const struct gp_options *options,
 	release(&s);
 	return status;
 }
+
+static const struct gp_option floor_options[] = {
+	GP_COMMON("alloc-conf"),
+	GP_COMMON("torch"),
+	{ "capacity", 0, GP_OPTION_ROOM, GP_AT(capacity), "SIZE",
+	  "Memory of the device, or for the spans: 80GiB, 512MiB, a number "
+	  "of bytes, a device such as h100, or unlimited." },
+	{ "round", 0, GP_OPTION_BYTES, GP_AT(round), "SIZE",
+	  "Sizes are rounded up to a multiple of that; 512, as PyTorch "
+	  "does, unless given." },
+	{ "steps", 0, GP_OPTION_COUNT, GP_AT(steps), "N",
+	  "Millions of steps at most to look for a packing; 2147 unless "
+	  "given." },
+	{ "format", 0, GP_OPTION_WORD, GP_AT(format), "text|json|csv",
+	  "For a person, for a program, or the packing as minimalloc's "
+	  "CSV, which is also what -o FILE.csv means." },
+	GP_COMMON("output"),
+	GP_COMMON("ascii"),
+	GP_COMMON("color"),
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_floor_command = {
+	.name = "floor",
+	.operands = "TRACE",
+	.least = 1,
+	.most = 1,
+	.sentence = "Say how little memory would do, and pack it.",
+	.about =
+		"The most that is live at once, which no allocator can do "
+		"without; the best packing found of the same lifetimes, all "
+		"streams and pools in one range; and what makes up the rest of "
+		"what the run reserves.\n"
+		"TRACE may be minimalloc's CSV: id,lower,upper,size and more. "
+		"Then --capacity is what it is to fit, and the exit status is "
+		"1 when no packing is found that does.",
+	.options = floor_options,
+	.takes_settings = true,
+	.run = floor_command,
+};

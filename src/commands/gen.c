@@ -170,8 +170,8 @@ static enum gp_status make(const struct gp_options *options,
 	return status;
 }
 
-enum gp_status gp_gen_command(const struct gp_options *options,
-			      struct gp_diag *diag)
+static enum gp_status gen_command(const struct gp_options *options,
+				  struct gp_diag *diag)
 {
 	const char *path = options->output ? options->output : "-";
 	struct gp_trace *trace = NULL;
@@ -192,3 +192,27 @@ enum gp_status gp_gen_command(const struct gp_options *options,
 	gp_trace_destroy(trace);
 	return status;
 }
+
+static const struct gp_option gen_options[] = {
+	{ "from", 0, GP_OPTION_TEXT, GP_AT(from_trace), "TRACE",
+	  "The trace whose histogram it is made after." },
+	GP_TRACE_FORMAT_OPTION,
+	{ "output", 'o', GP_OPTION_TEXT, GP_AT(output), "FILE",
+	  "Write the trace there, whole or not at all." },
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_gen_command = {
+	.name = "gen",
+	.operands = "[SCENARIO [NAME=VALUE...]]",
+	.most = 32,
+	.sentence = "Make up a trace of a known pattern.",
+	.about = "Without operands the scenarios and their parameters are "
+		 "listed. The trace goes to -o FILE, whose name says the "
+		 "format, or to standard output; what the program needs by its "
+		 "own account goes to standard error.",
+	.options = gen_options,
+	.run = gen_command,
+};

@@ -397,8 +397,8 @@ static void release(struct session *s)
 	gp_ranking_release(&s->ranking);
 }
 
-enum gp_status gp_headroom_command(const struct gp_options *options,
-				   struct gp_diag *diag)
+static enum gp_status headroom_command(const struct gp_options *options,
+				       struct gp_diag *diag)
 {
 	struct session s = {
 		.options = options,
@@ -420,3 +420,50 @@ enum gp_status gp_headroom_command(const struct gp_options *options,
 	release(&s);
 	return status;
 }
+
+static const struct gp_option headroom_options[] = {
+	{ "alloc-conf", 0, GP_OPTION_CONFS, GP_AT(confs), "STRING",
+	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
+	  "recorded ones; \"\" is PyTorch's defaults. Given more than "
+	  "once, they are compared." },
+	{ "set", 0, GP_OPTION_LIST, GP_AT(sets), "NAME=VALUE,...",
+	  "Compare each of these values with all else: a setting by "
+	  "PyTorch's name, or torch. none is not set; 32..512*2 and "
+	  "0.6..0.9+0.1 are ranges. May be given more than once." },
+	GP_COMMON("prices"),
+	GP_COMMON("jobs"),
+	GP_COMMON("torch"),
+	GP_COMMON("capacity"),
+	GP_COMMON("compare"),
+	{ "points", 0, GP_OPTION_COUNT, GP_AT(points), "N",
+	  "Capacities of the curve, beside the answers; 0: no curve. 12 "
+	  "unless given, and 0 with --set." },
+	{ "tries", 0, GP_OPTION_COUNT, GP_AT(tries), "N",
+	  "Replays at most to make sure of each answer; 4000 unless given." },
+	GP_COMMON("without"),
+	{ "format", 0, GP_OPTION_WORD, GP_AT(format), "text|json|csv",
+	  "For a person, for a program, or the curve as a table." },
+	GP_COMMON("output"),
+	GP_COMMON("ascii"),
+	GP_COMMON("color"),
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_headroom_command = {
+	.name = "headroom",
+	.operands = "TRACE...",
+	.least = 1,
+	.most = 100000,
+	.sentence = "Find the smallest device a trace runs on.",
+	.about = "The smallest capacity without an out-of-memory error, and "
+		 "without a retry, by search over replays, and what happens "
+		 "between. More memory is not always better, so it says how "
+		 "well each answer is known.\n"
+		 "Settings are the recorded ones unless others are given; "
+		 "--alloc-conf may be given more than once.\n" GP_ABOUT_RANKS,
+	.options = headroom_options,
+	.takes_settings = true,
+	.run = headroom_command,
+};

@@ -7,6 +7,7 @@
 #include "commands/terminal.h"
 #include "commands/topic.h"
 #include "commands/version.h"
+#include "gpupool/knob.h"
 
 #define INDENT 2
 #define NAME   28 /* columns of a flag, with the indent */
@@ -52,8 +53,6 @@ void gp_help_entry(const char *name, const char *sentence, unsigned columns,
 
 void gp_help_overview(unsigned columns, FILE *out)
 {
-	size_t count;
-	const struct gp_command *commands = gp_command_table(&count);
 	char name[64];
 
 	fputs("gpupool replays the GPU memory requests of PyTorch programs, "
@@ -63,10 +62,12 @@ void gp_help_overview(unsigned columns, FILE *out)
 	      "what helps\n"
 	      "       gpupool COMMAND [OPTION]... [TRACE]\n\n",
 	      out);
-	for (size_t i = 0; i < count; i++) {
-		snprintf(name, sizeof(name), "%s %s", commands[i].name,
-			 commands[i].operands);
-		gp_help_entry(name, commands[i].sentence, columns, out);
+	for (size_t i = 0; gp_commands[i]; i++) {
+		const struct gp_command *command = gp_commands[i];
+
+		snprintf(name, sizeof(name), "%s %s", command->name,
+			 command->operands);
+		gp_help_entry(name, command->sentence, columns, out);
 	}
 	fputs("\nMore help:\n", out);
 	gp_topic_list(columns, out);
@@ -80,19 +81,80 @@ void gp_help_overview(unsigned columns, FILE *out)
 	      out);
 }
 
-void gp_help_command(const struct gp_command *command, unsigned columns,
-		     FILE *out)
+static void explain_knobs(unsigned columns, FILE *out)
+{
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+	char flag[80], sentence[512];
+
+	fputs("\nSettings of the allocator (PyTorch's names in brackets):\n",
+	      out);
+	for (size_t i = 0; i < count; i++) {
+		const struct gp_knob *k = &knobs[i];
+
+		if (!k->flag)
+			continue;
+		snprintf(flag, sizeof(flag), "--%s %s", k->flag,
+			 k->type == GP_KNOB_BOOL  ? "[True|False]"
+			 : k->type == GP_KNOB_MIB ? "MIB"
+						  : "VALUE");
+		snprintf(sentence, sizeof(sentence),
+			 "[%s] %s (%s; default: %s; since 2.%u)", k->name,
+			 k->sentence, k->range, k->by_default, k->since);
+		gp_help_entry(flag, sentence, columns, out);
+	}
+}
+
+static void explain_what_ifs(unsigned columns, FILE *out)
+{
+	size_t count;
+	const struct gp_what_if_row *rows = gp_what_if_table(&count);
+	char flag[80];
+
+	fputs("\nWhat-ifs, made in this order (gpupool help what-if):\n", out);
+	for (size_t i = 0; i < count; i++) {
+		snprintf(flag, sizeof(flag), "--%s%s%s", rows[i].name,
+			 rows[i].argument ? " " : "",
+			 rows[i].argument ? rows[i].argument : "");
+		gp_help_entry(flag, rows[i].sentence, columns, out);
+	}
+}
+
+static void explain_options(const struct gp_command *command, unsigned columns,
+			    FILE *out)
+{
+	const struct gp_option *row;
+	char flag[80];
+
+	fputs("\nOptions:\n", out);
+	for (size_t i = 0; (row = gp_command_option(command, i)); i++) {
+		char letter[] = { '-', row->letter, ',', ' ', 0 };
+
+		snprintf(flag, sizeof(flag), "%s--%s%s%s",
+			 row->letter ? letter : "", row->name,
+			 row->argument ? " " : "",
+			 row->argument ? row->argument : "");
+		gp_help_entry(flag, row->sentence, columns, out);
+	}
+	if (command->takes_what_ifs)
+		explain_what_ifs(columns, out);
+	if (command->takes_settings)
+		explain_knobs(columns, out);
+}
+
+void gp_help_print(const struct gp_command *command, unsigned columns,
+		   FILE *out)
 {
 	fprintf(out, "Usage: gpupool %s [OPTION]... %s\n\n", command->name,
 		command->operands);
 	wrap(command->sentence, 0, 0, columns, out);
 	if (command->about)
 		wrap(command->about, 0, 0, columns, out);
-	gp_options_help(command->taker, columns, out);
+	explain_options(command, columns, out);
 }
 
-enum gp_status gp_help_run(const struct gp_options *options,
-			   struct gp_diag *diag)
+static enum gp_status help_command(const struct gp_options *options,
+				   struct gp_diag *diag)
 {
 	unsigned columns = gp_terminal_columns();
 	const struct gp_command *command;
@@ -106,15 +168,30 @@ enum gp_status gp_help_run(const struct gp_options *options,
 	command = gp_command_find(options->operands[0]);
 	if (!command)
 		return gp_command_unknown(options->operands[0], diag);
-	gp_help_command(command, columns, stdout);
+	gp_help_print(command, columns, stdout);
 	return GP_OK;
 }
 
-enum gp_status gp_version_run(const struct gp_options *options,
-			      struct gp_diag *diag)
+static enum gp_status version_command(const struct gp_options *options,
+				      struct gp_diag *diag)
 {
 	(void)options;
 	(void)diag;
 	puts("gpupool " GP_VERSION);
 	return GP_OK;
 }
+
+const struct gp_command gp_help_command = {
+	.name = "help",
+	.operands = "[COMMAND]",
+	.most = 1,
+	.sentence = "Explain a command, or a topic.",
+	.run = help_command,
+};
+
+const struct gp_command gp_version_command = {
+	.name = "version",
+	.operands = "",
+	.sentence = "Print the version.",
+	.run = version_command,
+};

@@ -16,7 +16,7 @@ void gp_help_entry(const char *name, const char *sentence, unsigned columns,
 void gp_help_overview(unsigned columns, FILE *out);
 
 /* One command with its flags. */
-void gp_help_command(const struct gp_command *command, unsigned columns,
-		     FILE *out);
+void gp_help_print(const struct gp_command *command, unsigned columns,
+		   FILE *out);
 
 #endif

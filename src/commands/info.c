@@ -95,8 +95,8 @@ static enum gp_status tell(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-enum gp_status gp_info_command(const struct gp_options *options,
-			       struct gp_diag *diag)
+static enum gp_status info_command(const struct gp_options *options,
+				   struct gp_diag *diag)
 {
 	struct session s = {
 		.options = options,
@@ -116,3 +116,24 @@ enum gp_status gp_info_command(const struct gp_options *options,
 	gp_ranks_release(&s.ranks);
 	return status;
 }
+
+static const struct gp_option info_options[] = {
+	GP_COMMON("format"),
+	GP_COMMON("output"),
+	GP_COMMON("ascii"),
+	GP_COMMON("color"),
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_info_command = {
+	.name = "info",
+	.operands = "TRACE...",
+	.least = 1,
+	.most = 100000,
+	.sentence = "Say what is in a trace.",
+	.about = GP_ABOUT_RANKS,
+	.options = info_options,
+	.run = info_command,
+};

@@ -246,8 +246,8 @@ static bool is_spans(const struct gp_options *options)
 	       gp_spans_is_csv(options->operands[0]);
 }
 
-enum gp_status gp_look_command(const struct gp_options *options,
-			       struct gp_diag *diag)
+static enum gp_status look_command(const struct gp_options *options,
+				   struct gp_diag *diag)
 {
 	struct session s = {
 		.options = options,
@@ -267,3 +267,27 @@ enum gp_status gp_look_command(const struct gp_options *options,
 	release(&s);
 	return status;
 }
+
+static const struct gp_option look_options[] = {
+	GP_COMMON("alloc-conf"), GP_COMMON("prices"),  GP_COMMON("torch"),
+	GP_COMMON("capacity"),	 GP_COMMON("without"), GP_COMMON("format"),
+	GP_COMMON("output"),	 GP_COMMON("ascii"),   GP_COMMON("color"),
+	GP_COMMON("max-input"),	 GP_COMMON("quiet"),   { 0 },
+};
+
+const struct gp_command gp_look_command = {
+	.name = "look",
+	.operands = "TRACE...",
+	.least = 1,
+	.most = SIZE_MAX,
+	.sentence = "Say on one screen what went wrong and what helps.",
+	.about =
+		"The same as gpupool TRACE: the verdict, the line to paste, "
+		"who holds the memory when it ran out, or at the peak, how far "
+		"to trust the answer, and what to type for more.\n"
+		"Its long form is gpupool explain. Settings, a release or a "
+		"capacity make it a what-if.\n" GP_ABOUT_RANKS,
+	.options = look_options,
+	.takes_settings = true,
+	.run = look_command,
+};

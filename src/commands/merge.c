@@ -19,8 +19,8 @@ static enum gp_status add_part(struct gp_book *book, const char *path,
 	return status;
 }
 
-enum gp_status gp_merge_command(const struct gp_options *options,
-				struct gp_diag *diag)
+static enum gp_status merge_command(const struct gp_options *options,
+				    struct gp_diag *diag)
 {
 	struct gp_book book = { 0 };
 	enum gp_status status = gp_book_read(&book, options->operands[0], diag);
@@ -43,3 +43,25 @@ enum gp_status gp_merge_command(const struct gp_options *options,
 	gp_book_release(&book);
 	return status;
 }
+
+static const struct gp_option merge_options[] = {
+	GP_COMMON("rank-by"),
+	GP_SWEEP_FORMAT_OPTION,
+	GP_COMMON("output"),
+	GP_COMMON("ascii"),
+	GP_COMMON("color"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_merge_command = {
+	.name = "merge",
+	.operands = "PART...",
+	.least = 1,
+	.most = 100000,
+	.sentence = "Put the parts of a split sweep together.",
+	.about = "The report is, to the byte, that of a sweep that was not "
+		 "split.",
+	.options = merge_options,
+	.run = merge_command,
+};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line: getopt_long over the table of flags. */
+/* The command line: getopt_long over the options of a command. */
 #include "commands/options.h"
 
 #include <getopt.h>
@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "commands/nearest.h"
-#include "commands/option_table.h"
+#include "commands/command.h"
 #include "device/gpu.h"
 #include "gpupool/knob.h"
 
@@ -21,7 +21,8 @@
 
 #define MOST_COUNT UINT32_MAX /* of anything a flag asks for */
 
-/* getopt_long answers with FIRST + index: rows, then knobs, then what-ifs. */
+/* getopt_long answers with FIRST + index: the command's options, then knobs,
+ * then what-ifs, then formats. */
 #define FIRST 256
 
 /* ---- parsing ---- */
@@ -50,7 +51,7 @@ static uint32_t word_index(const char *words, const char *word)
 	}
 }
 
-static enum gp_status set_word(void *member, const struct gp_option_row *row,
+static enum gp_status set_word(void *member, const struct gp_option *row,
 			       const char *word, struct gp_diag *diag)
 {
 	uint32_t index = word_index(row->argument, word);
@@ -62,13 +63,12 @@ static enum gp_status set_word(void *member, const struct gp_option_row *row,
 	return GP_OK;
 }
 
-static enum gp_status set_capacity(void *member,
-				   const struct gp_option_row *row,
+static enum gp_status set_capacity(void *member, const struct gp_option *row,
 				   const char *text, struct gp_diag *diag)
 {
 	struct gp_diag why = { 0 };
 
-	if (row->type == ROOM && gp_bytes_parse(text, member) &&
+	if (row->type == GP_OPTION_ROOM && gp_bytes_parse(text, member) &&
 	    *(uint64_t *)member)
 		return GP_OK;
 	if (gp_capacity_parse(text, member, &why) == GP_OK)
@@ -77,7 +77,7 @@ static enum gp_status set_capacity(void *member,
 	return gp_diag_set(diag, GP_USAGE, "--%s %.400s", row->name, why.what);
 }
 
-static enum gp_status set_bytes(void *member, const struct gp_option_row *row,
+static enum gp_status set_bytes(void *member, const struct gp_option *row,
 				const char *text, struct gp_diag *diag)
 {
 	uint64_t bytes;
@@ -90,7 +90,7 @@ static enum gp_status set_bytes(void *member, const struct gp_option_row *row,
 	return GP_OK;
 }
 
-static enum gp_status set_count(void *member, const struct gp_option_row *row,
+static enum gp_status set_count(void *member, const struct gp_option *row,
 				const char *text, struct gp_diag *diag)
 {
 	char *end;
@@ -122,22 +122,25 @@ static const char *pasted(char *argument)
 }
 
 static enum gp_status set(struct gp_options *options,
-			  const struct gp_option_row *row, char *argument,
+			  const struct gp_option *row, char *argument,
 			  struct gp_diag *diag)
 {
 	void *member = (char *)options + row->offset;
 
 	switch (row->type) {
-	case FLAG: *(bool *)member = true; return GP_OK;
-	case TEXT: *(const char **)member = argument; return GP_OK;
-	case CONF: *(const char **)member = pasted(argument); return GP_OK;
-	case CONFS: add_text(member, pasted(argument)); return GP_OK;
-	case WORD: return set_word(member, row, argument, diag);
-	case ROOM:
-	case CAPACITY: return set_capacity(member, row, argument, diag);
-	case BYTES: return set_bytes(member, row, argument, diag);
-	case COUNT: return set_count(member, row, argument, diag);
-	case LIST: add_text(member, argument); return GP_OK;
+	case GP_OPTION_FLAG: *(bool *)member = true; return GP_OK;
+	case GP_OPTION_TEXT: *(const char **)member = argument; return GP_OK;
+	case GP_OPTION_CONF:
+		*(const char **)member = pasted(argument);
+		return GP_OK;
+	case GP_OPTION_CONFS: add_text(member, pasted(argument)); return GP_OK;
+	case GP_OPTION_WORD: return set_word(member, row, argument, diag);
+	case GP_OPTION_ROOM:
+	case GP_OPTION_CAPACITY:
+		return set_capacity(member, row, argument, diag);
+	case GP_OPTION_BYTES: return set_bytes(member, row, argument, diag);
+	case GP_OPTION_COUNT: return set_count(member, row, argument, diag);
+	case GP_OPTION_LIST: add_text(member, argument); return GP_OK;
 	}
 	return GP_OK;
 }
@@ -192,7 +195,7 @@ static const char *knob_value(const struct gp_knob *knob, int argc, char **argv)
 	return word;
 }
 
-/* ---- getopt_long's view of the table ---- */
+/* ---- getopt_long's view of a command ---- */
 
 #define SPELLING 64
 struct spelling {
@@ -200,12 +203,14 @@ struct spelling {
 };
 
 struct grammar {
+	const struct gp_command *command;
+	size_t own; /* options of the command */
 	struct option *options;
 	const char **names; /* for suggestions */
 	size_t count;
 	struct spelling *spellings; /* names that are made here */
 	size_t spelling_count;
-	const struct gp_option_row *format, *conf; /* NULL: it takes none */
+	const struct gp_option *format, *conf; /* NULL: it takes none */
 	char letters[LETTERS];
 };
 
@@ -245,14 +250,12 @@ static void add_knobs(struct grammar *grammar)
 
 		if (!knobs[i].flag)
 			continue;
-		add_option(grammar, knobs[i].flag, argument,
-			   gp_option_count + i);
+		add_option(grammar, knobs[i].flag, argument, grammar->own + i);
 		name = new_spelling(grammar);
 		snprintf(name, SPELLING, "%s", knobs[i].name);
 		put_dashes(name);
 		if (strcmp(name, knobs[i].flag) != 0)
-			add_option(grammar, name, argument,
-				   gp_option_count + i);
+			add_option(grammar, name, argument, grammar->own + i);
 	}
 }
 
@@ -265,7 +268,7 @@ static void add_what_ifs(struct grammar *grammar)
 	for (size_t i = 0; i < count; i++)
 		add_option(grammar, rows[i].name,
 			   rows[i].argument ? required_argument : no_argument,
-			   gp_option_count + knobs + i);
+			   grammar->own + knobs + i);
 }
 
 /* --json is --format json, and so on. */
@@ -282,32 +285,22 @@ static void add_formats(struct grammar *grammar)
 
 		snprintf(name, SPELLING, "%.*s", (int)length, words);
 		add_option(grammar, name, no_argument,
-			   gp_option_count + knobs + what_ifs + i);
+			   grammar->own + knobs + what_ifs + i);
 		words += length + (words[length] == '|');
 	}
 }
 
-static void make_grammar(struct grammar *grammar, enum gp_taker taker)
+static void add_own(struct grammar *grammar)
 {
-	size_t knobs, what_ifs, most, length = 0;
+	const struct gp_option *row;
+	size_t length = 0;
 
-	gp_knob_table(&knobs);
-	gp_what_if_table(&what_ifs);
-	most = gp_option_count + 2 * knobs + what_ifs + MOST_FORMATS;
-	*grammar = (struct grammar){ 0 };
-	grammar->options = gp_mem_alloc(most + 1, sizeof(struct option));
-	grammar->names = gp_mem_alloc(most, sizeof(char *));
-	grammar->spellings =
-		gp_mem_alloc(knobs + MOST_FORMATS, sizeof(struct spelling));
 	grammar->letters[length++] = ':';
-	for (size_t i = 0; i < gp_option_count; i++) {
-		const struct gp_option_row *row = &gp_option_table[i];
-
-		if (!(row->takers & taker))
-			continue;
+	for (size_t i = 0; (row = gp_command_option(grammar->command, i));
+	     i++) {
 		if (!strcmp(row->name, "format"))
 			grammar->format = row;
-		if (row->type == CONF || row->type == CONFS)
+		if (row->type == GP_OPTION_CONF || row->type == GP_OPTION_CONFS)
 			grammar->conf = row;
 		add_option(grammar, row->name,
 			   row->argument ? required_argument : no_argument, i);
@@ -316,19 +309,41 @@ static void make_grammar(struct grammar *grammar, enum gp_taker taker)
 		if (row->letter && row->argument)
 			grammar->letters[length++] = ':';
 	}
-	if (taker & KNOB_TAKERS)
+}
+
+static void make_grammar(struct grammar *grammar,
+			 const struct gp_command *command)
+{
+	size_t knobs, what_ifs, most;
+
+	gp_knob_table(&knobs);
+	gp_what_if_table(&what_ifs);
+	*grammar = (struct grammar){ .command = command };
+	while (gp_command_option(command, grammar->own))
+		grammar->own++;
+	most = grammar->own + 2 * knobs + what_ifs + MOST_FORMATS;
+	grammar->options = gp_mem_alloc(most + 1, sizeof(struct option));
+	grammar->names = gp_mem_alloc(most, sizeof(char *));
+	grammar->spellings =
+		gp_mem_alloc(knobs + MOST_FORMATS, sizeof(struct spelling));
+	add_own(grammar);
+	if (command->takes_settings)
 		add_knobs(grammar);
-	if (taker & WHAT_IF_TAKERS)
+	if (command->takes_what_ifs)
 		add_what_ifs(grammar);
 	add_formats(grammar);
 }
 
-static const struct gp_option_row *row_of_letter(int letter)
+static const struct gp_option *row_of_letter(const struct grammar *grammar,
+					     int letter)
 {
-	for (size_t i = 0; i < gp_option_count; i++)
-		if (gp_option_table[i].letter == letter)
-			return &gp_option_table[i];
-	return NULL;
+	const struct gp_option *row = NULL;
+	size_t i = 0;
+
+	do
+		row = gp_command_option(grammar->command, i++);
+	while (row->letter != letter);
+	return row;
 }
 
 /* What getopt_long could not make sense of. */
@@ -359,15 +374,15 @@ static enum gp_status take(struct gp_options *options,
 	size_t index = (size_t)code - FIRST, knobs, count;
 	const struct gp_knob *knob = gp_knob_table(&knobs);
 	const struct gp_what_if_row *what_if = gp_what_if_table(&count);
-	const struct gp_option_row *row = NULL;
+	const struct gp_option *row = NULL;
 
 	if (code < FIRST)
-		row = row_of_letter(code);
-	else if (index < gp_option_count)
-		row = &gp_option_table[index];
+		row = row_of_letter(grammar, code);
+	else if (index < grammar->own)
+		row = gp_command_option(grammar->command, index);
 	if (row)
 		return set(options, row, optarg, diag);
-	index -= gp_option_count;
+	index -= grammar->own;
 	if (index < knobs)
 		set_knob(options, &knob[index],
 			 knob_value(&knob[index], argc, argv));
@@ -398,7 +413,7 @@ static bool is_settings(const char *operand)
 
 /* Takes settings out of the operands: they are --alloc-conf's. */
 static enum gp_status take_settings(struct gp_options *options,
-				    const struct gp_option_row *conf, int *argc,
+				    const struct gp_option *conf, int *argc,
 				    char **argv, struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
@@ -407,7 +422,7 @@ static enum gp_status take_settings(struct gp_options *options,
 	for (int i = optind; i < *argc && status == GP_OK; i++) {
 		if (!is_settings(argv[i]))
 			argv[kept++] = argv[i];
-		else if (conf->type == CONF && options->alloc_conf)
+		else if (conf->type == GP_OPTION_CONF && options->alloc_conf)
 			status = gp_diag_set(diag, GP_USAGE,
 					     "%.200s: there is --alloc-conf "
 					     "already",
@@ -449,8 +464,9 @@ static enum gp_status parse(struct gp_options *options,
 	return status;
 }
 
-enum gp_status gp_options_parse(struct gp_options *options, enum gp_taker taker,
-				int argc, char **argv, struct gp_diag *diag)
+enum gp_status gp_options_parse(struct gp_options *options,
+				const struct gp_command *command, int argc,
+				char **argv, struct gp_diag *diag)
 {
 	struct grammar grammar;
 	enum gp_status status;
@@ -459,7 +475,7 @@ enum gp_status gp_options_parse(struct gp_options *options, enum gp_taker taker,
 					.to = GP_TO_BY_NAME,
 					.points = GP_COUNT_BY_DEFAULT,
 					.tries = GP_COUNT_BY_DEFAULT };
-	make_grammar(&grammar, taker);
+	make_grammar(&grammar, command);
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
 		if (!strncmp(argv[i], "--", 2))
 			put_dashes(argv[i]);

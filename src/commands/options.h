@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command line's flags: one table, from which they are parsed and
- * explained.  Settings of the allocator have their flags in gp_knob_table.
+ * What a command line asks for.  Which options a command takes is declared with
+ * the command (commands/command.h); settings of the allocator have theirs in
+ * gp_knob_table.
  */
 #ifndef COMMANDS_OPTIONS_H
 #define COMMANDS_OPTIONS_H
@@ -15,29 +16,6 @@
 #include "gpupool/status.h"
 #include "study/what_if/what_if.h"
 #include "gpupool/write.h"
-
-/* Who takes a flag: a command is one bit. */
-enum gp_taker {
-	GP_TAKER_REPLAY = 1 << 0,
-	GP_TAKER_INFO = 1 << 1,
-	GP_TAKER_CONVERT = 1 << 2,
-	GP_TAKER_HELP = 1 << 3,
-	GP_TAKER_VERIFY = 1 << 4,
-	GP_TAKER_SWEEP = 1 << 5,
-	GP_TAKER_MERGE = 1 << 6,
-	GP_TAKER_CHECK = 1 << 7,
-	GP_TAKER_HEADROOM = 1 << 8,
-	GP_TAKER_SUGGEST = 1 << 9,
-	GP_TAKER_DIFF = 1 << 10,
-	GP_TAKER_EXPLAIN = 1 << 11,
-	GP_TAKER_RECORD = 1 << 12,
-	GP_TAKER_SLICE = 1 << 13,
-	GP_TAKER_GEN = 1 << 14,
-	GP_TAKER_BENCH = 1 << 15,
-	GP_TAKER_FLOOR = 1 << 16,
-	GP_TAKER_LOOK = 1 << 17,
-	GP_TAKER_ALL = (1 << 18) - 1,
-};
 
 enum gp_format {
 	GP_FORMAT_TEXT,
@@ -109,13 +87,13 @@ struct gp_options {
 	size_t operand_count;
 };
 
+struct gp_command;
+
 /* argv[0] is the command's name; it is reordered.  The caller releases, also
  * on failure. */
-enum gp_status gp_options_parse(struct gp_options *options, enum gp_taker taker,
-				int argc, char **argv, struct gp_diag *diag);
+enum gp_status gp_options_parse(struct gp_options *options,
+				const struct gp_command *command, int argc,
+				char **argv, struct gp_diag *diag);
 void gp_options_release(struct gp_options *options);
-
-/* The flags that a command takes, and the settings' where it takes those. */
-void gp_options_help(enum gp_taker taker, unsigned columns, FILE *out);
 
 #endif

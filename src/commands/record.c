@@ -411,8 +411,8 @@ static enum gp_status run(struct session *s, struct gp_child *child,
 	return status;
 }
 
-enum gp_status gp_record_command(const struct gp_options *options,
-				 struct gp_diag *diag)
+static enum gp_status record_command(const struct gp_options *options,
+				     struct gp_diag *diag)
 {
 	struct session s = { .options = options };
 	struct gp_child child = { .command = options->operands,
@@ -448,3 +448,58 @@ enum gp_status gp_record_command(const struct gp_options *options,
 		gp_child_end_as(&child);
 	return status;
 }
+
+static const struct gp_option record_options[] = {
+	{ "capacity", 0, GP_OPTION_CAPACITY, GP_AT(capacity), "SIZE",
+	  "Memory of each device, in place of what --gpu has: 80GiB, "
+	  "512MiB, a number of bytes, or that of another device, such as "
+	  "a100-40gb." },
+	{ "gpu", 0, GP_OPTION_TEXT, GP_AT(gpu), "NAME",
+	  "The device that the program sees: h100-80gb, which is the "
+	  "default, or another in any usual spelling; help lists them." },
+	{ "devices", 0, GP_OPTION_TEXT, GP_AT(devices), "N",
+	  "How many of them, 1 to 16; 1 unless given." },
+	{ "events", 0, GP_OPTION_TEXT, GP_AT(complete), "instant|lag:N",
+	  "When work on a stream is done: at once, which is the default, "
+	  "or N launches and copies later." },
+	{ "steps-of", 0, GP_OPTION_TEXT, GP_AT(steps_of), "FUNC",
+	  "Mark the calls of this Python function as steps, and nothing "
+	  "else. Without it, ranges of record_function and NVTX, and steps "
+	  "of optimizers, become marks." },
+	{ "stacks", 0, GP_OPTION_FLAG, GP_AT(stacks), NULL,
+	  "Keep the Python stack of each allocation; it takes time." },
+	{ "times", 0, GP_OPTION_FLAG, GP_AT(times), NULL,
+	  "Keep when each event was, on a clock that launches and copies "
+	  "advance: it is made up." },
+	{ "scalar", 0, GP_OPTION_TEXT, GP_AT(scalar), "VALUE",
+	  "What the program reads from a scalar on the device, by item() "
+	  "and the like, in place of 0." },
+	{ "cudnn", 0, GP_OPTION_TEXT, GP_AT(cudnn), "FILE|none",
+	  "The cuDNN library that is asked for plans and their workspace: "
+	  "the one installed with PyTorch unless given." },
+	{ "output", 'o', GP_OPTION_TEXT, GP_AT(output), "FILE",
+	  "The trace, trace.json unless given; its name says the format as "
+	  "convert's does." },
+	{ "strict", 0, GP_OPTION_FLAG, GP_AT(strict), NULL,
+	  "Exit 1 if the program read values that nobody knows: it may "
+	  "take another path on a GPU." },
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_record_command = {
+	.name = "record",
+	.operands = "-- COMMAND...",
+	.most = SIZE_MAX,
+	.sentence = "Run a PyTorch program without a GPU and keep its trace.",
+	.about =
+		"The program is not changed and runs on the PyTorch that it "
+		"has, over a CUDA without a device: memory, streams and events "
+		"behave, kernels compute nothing, and what is copied from the "
+		"device is zeros. Its output and its exit status are its own.\n"
+		"The trace is kept whatever way the program ends. Several "
+		"processes that use a device give a trace each: trace.1.json, "
+		"trace.2.json.",
+	.options = record_options,
+	.run = record_command,
+};

@@ -93,7 +93,7 @@ static enum gp_status convert(const char *part, const char *output,
 		.to = GP_TO_BY_NAME,
 	};
 
-	return gp_convert_command(&options, diag);
+	return gp_convert_command.run(&options, diag);
 }
 
 static enum gp_status take(const struct gp_part *of, const char *folder,

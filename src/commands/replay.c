@@ -405,8 +405,8 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-enum gp_status gp_replay_command(const struct gp_options *options,
-				 struct gp_diag *diag)
+static enum gp_status replay_command(const struct gp_options *options,
+				     struct gp_diag *diag)
 {
 	struct session s = {
 		.options = options,
@@ -432,3 +432,77 @@ enum gp_status gp_replay_command(const struct gp_options *options,
 	gp_ranks_release(&s.ranks);
 	return status;
 }
+
+static const struct gp_option replay_options[] = {
+	GP_COMMON("alloc-conf"),
+	GP_COMMON("torch"),
+	GP_COMMON("capacity"),
+	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME",
+	  "The allocator: caching decides as PyTorch's does, torch is "
+	  "PyTorch's own, direct asks the device for each request; async "
+	  "is cudaMallocAsync, managed is cudaMallocManaged, of which a "
+	  "GPU tells most." },
+	{ "pool-threshold", 0, GP_OPTION_TEXT, GP_AT(pool_threshold), "SIZE",
+	  "Of the engine async: what the pool keeps when somebody waits; "
+	  "unlimited unless given, as PyTorch has it. CUDA's default is 0." },
+	{ "pool-reuse", 0, GP_OPTION_TEXT, GP_AT(pool_reuse),
+	  "events,opportunistic,internal",
+	  "Of the engine async: when memory freed on one stream may serve "
+	  "another; all three unless given. none: never." },
+	{ "pool-keep", 0, GP_OPTION_TEXT, GP_AT(pool_keep), "SIZE",
+	  "Of the engine async: what empty_cache leaves in the pool; 0 "
+	  "unless given." },
+	GP_COMMON("torch-lib"),
+	{ "device", 0, GP_OPTION_WORD, GP_AT(device), "sim|cuda",
+	  "The device: a simulated one, or the first GPU, whose memory is "
+	  "taken and whose calls are timed." },
+	GP_COMMON("check-memory"),
+	GP_COMMON("cudart"),
+	GP_COMMON("on-oom"),
+	GP_COMMON("compare"),
+	{ "strict", 0, GP_OPTION_FLAG, GP_AT(strict), NULL,
+	  "Exit 1 unless every recorded address is matched." },
+	{ "format", 0, GP_OPTION_WORD, GP_AT(format),
+	  "text|json|memory-summary|memory-summary-abbreviated|html|svg",
+	  "For a person, for a program, as torch.cuda.memory_summary() "
+	  "prints it, as a page for a browser, or as a drawing." },
+	GP_COMMON("output"),
+	{ "events", 0, GP_OPTION_TEXT, GP_AT(events), "FILE",
+	  "Write each thing the allocator does, one JSON object a line; "
+	  "with - and no -o in place of the report." },
+	{ "map", 0, GP_OPTION_TEXT, GP_AT(map), "peak|oom|end|EVENT",
+	  "Draw how segments and blocks lay in memory at that moment." },
+	{ "timeline", 0, GP_OPTION_TEXT, GP_AT(timeline), "FILE",
+	  "Write the measures over time, thinned so that every peak is "
+	  "kept: CSV, or JSON where the name ends in .json. See gpupool "
+	  "help metrics." },
+	{ "alert", 0, GP_OPTION_LIST, GP_AT(alerts), "CONDITION",
+	  "Exit 1 if it was ever so, and say when: \"fragmentation>0.3 for "
+	  "100 events\"; may be given more than once." },
+	{ "timing", 0, GP_OPTION_FLAG, GP_AT(timing), NULL,
+	  "Say how long reading and replaying took." },
+	GP_COMMON("ascii"),
+	GP_COMMON("color"),
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_replay_command = {
+	.name = "replay",
+	.operands = "TRACE...",
+	.least = 1,
+	.most = 100000,
+	.sentence = "Replay a trace and report what happened.",
+	.about = "Without settings, the trace is replayed under the settings "
+		 "and the release it was recorded with, and every address is "
+		 "compared with the recorded one.\n"
+		 "With settings, a release, a capacity or an engine it is a "
+		 "what-if on a simulated device. A setting's own flag is added "
+		 "to the recorded settings; --alloc-conf takes their "
+		 "place.\n" GP_ABOUT_RANKS,
+	.options = replay_options,
+	.takes_settings = true,
+	.takes_what_ifs = true,
+	.run = replay_command,
+};

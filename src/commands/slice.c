@@ -102,8 +102,8 @@ static enum gp_status check(const struct gp_options *options,
 			   (unsigned long long)options->to_event);
 }
 
-enum gp_status gp_slice_command(const struct gp_options *options,
-				struct gp_diag *diag)
+static enum gp_status slice_command(const struct gp_options *options,
+				    struct gp_diag *diag)
 {
 	struct gp_progress progress = gp_progress_make(options);
 	struct gp_trace *trace;
@@ -123,3 +123,28 @@ enum gp_status gp_slice_command(const struct gp_options *options,
 	gp_trace_destroy(trace);
 	return status;
 }
+
+static const struct gp_option slice_options[] = {
+	{ "from", 0, GP_OPTION_COUNT, GP_AT(from_event), "EVENT",
+	  "The first event of the part; 0 unless given." },
+	{ "to", 0, GP_OPTION_COUNT, GP_AT(to_event), "EVENT",
+	  "The first event behind the part; all unless given." },
+	GP_TRACE_FORMAT_OPTION,
+	GP_COMMON("anonymous"),
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_slice_command = {
+	.name = "slice",
+	.operands = "IN OUT",
+	.least = 2,
+	.most = 2,
+	.sentence = "Cut out a part that replays on its own.",
+	.about = "Events from --from up to, but not including, --to, numbered "
+		 "as in reports. Memory as it is by then becomes the part's "
+		 "start state.",
+	.options = slice_options,
+	.run = slice_command,
+};

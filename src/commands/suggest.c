@@ -86,8 +86,8 @@ static enum gp_status report(const struct session *s, struct gp_diag *diag)
 	return gp_outlet_close(&output, status, diag);
 }
 
-enum gp_status gp_suggest_command(const struct gp_options *options,
-				  struct gp_diag *diag)
+static enum gp_status suggest_command(const struct gp_options *options,
+				      struct gp_diag *diag)
 {
 	struct session s = {
 		.options = options,
@@ -117,3 +117,36 @@ enum gp_status gp_suggest_command(const struct gp_options *options,
 	gp_ranking_release(&s.ranking);
 	return status;
 }
+
+static const struct gp_option suggest_options[] = {
+	GP_COMMON("prices"),
+	GP_COMMON("torch"),
+	GP_COMMON("capacity"),
+	GP_COMMON("without"),
+	GP_COMMON("format"),
+	GP_COMMON("output"),
+	GP_COMMON("ascii"),
+	GP_COMMON("color"),
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_suggest_command = {
+	.name = "suggest",
+	.operands = "TRACE...",
+	.least = 1,
+	.most = 100000,
+	.sentence = "Find the setting under which a trace fits a device.",
+	.about =
+		"Replays the settings that people try, each alone, at the "
+		"capacity, and names the one to use, with its line, its proof "
+		"and its cost. Where none helps, it says how much memory is "
+		"missing.\n"
+		"Without --capacity, the device is the recorded one.\n"
+		"TRACE may be a folder: all traces in it. Several traces are "
+		"ranks of one job, those that are alike are replayed once, and "
+		"the setting is to serve them all.",
+	.options = suggest_options,
+	.run = suggest_command,
+};

@@ -518,8 +518,8 @@ static void release(struct session *s)
 	gp_ranks_release(&s->ranks);
 }
 
-enum gp_status gp_sweep_command(const struct gp_options *options,
-				struct gp_diag *diag)
+static enum gp_status sweep_command(const struct gp_options *options,
+				    struct gp_diag *diag)
 {
 	struct session s = {
 		.options = options,
@@ -530,3 +530,68 @@ enum gp_status gp_sweep_command(const struct gp_options *options,
 	release(&s);
 	return status;
 }
+
+static const struct gp_option sweep_options[] = {
+	{ "alloc-conf", 0, GP_OPTION_CONFS, GP_AT(confs), "STRING",
+	  "Try these settings, as PYTORCH_CUDA_ALLOC_CONF has them; may be "
+	  "given more than once." },
+	{ "confs", 0, GP_OPTION_TEXT, GP_AT(confs_file), "FILE",
+	  "Try the settings in FILE, one PYTORCH_CUDA_ALLOC_CONF a line; # "
+	  "begins a remark, \"\" is PyTorch's defaults." },
+	{ "preset", 0, GP_OPTION_TEXT, GP_AT(preset), "quick|full",
+	  "Try what people try: each usual setting by itself, or all their "
+	  "combinations. quick unless anything else says what to try." },
+	{ "set", 0, GP_OPTION_LIST, GP_AT(sets), "NAME=VALUE,...",
+	  "Try each of these values with all else: a setting by PyTorch's "
+	  "name, or torch, capacity or engine. none is not set; 32..512*2 "
+	  "and 0.6..0.9+0.1 are ranges; all is every value that makes a "
+	  "difference. May be given more than once." },
+	{ "most-runs", 0, GP_OPTION_COUNT, GP_AT(most_runs), "N",
+	  "Where --set asks for all values, make N replays at most; 2000 "
+	  "unless given." },
+	GP_COMMON("rank-by"),
+	{ "cut", 0, GP_OPTION_FLAG, GP_AT(cut), NULL,
+	  "Cut runs short once they reserve more than the first "
+	  "combination does, or serve fewer requests, and say which." },
+	GP_COMMON("prices"),
+	GP_COMMON("jobs"),
+	{ "shard", 0, GP_OPTION_TEXT, GP_AT(shard), "I/N",
+	  "Do only the I-th of N parts, and write it for gpupool merge." },
+	{ "resume", 0, GP_OPTION_TEXT, GP_AT(resume), "FILE",
+	  "Take over what FILE, an unfinished report or part, has done; it "
+	  "may be the output file, which then need not be there yet." },
+	GP_COMMON("torch"),
+	GP_COMMON("capacity"),
+	GP_COMMON("engine"),
+	GP_COMMON("torch-lib"),
+	GP_COMMON("without"),
+	GP_SWEEP_FORMAT_OPTION,
+	GP_COMMON("output"),
+	GP_COMMON("ascii"),
+	GP_COMMON("color"),
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_sweep_command = {
+	.name = "sweep",
+	.operands = "TRACE...",
+	.least = 1,
+	.most = 100000,
+	.sentence = "Try many settings and say which is best.",
+	.about =
+		"Each combination of settings, releases, capacities and "
+		"engines is replayed, and they are ranked: fewest requests not "
+		"served, then least memory reserved, fewest retries, least "
+		"time in device calls, fewest settings. Those that PyTorch "
+		"refuses are named.\n"
+		"Without --set, --preset, --confs or --alloc-conf it tries "
+		"what people usually try. --set changes the recorded settings, "
+		"or those of the other three.\n"
+		"TRACE may be a folder: all traces in it. With several traces, "
+		"ranks of one job, the worst one decides, and those that are "
+		"alike are replayed once.",
+	.options = sweep_options,
+	.run = sweep_command,
+};

@@ -6,6 +6,14 @@
 #include "commands/options.h"
 #include "report/book.h"
 
+#define GP_SWEEP_FORMAT_OPTION                                                 \
+	{                                                                      \
+		"format", 0, GP_OPTION_WORD, GP_AT(format),                    \
+			"text|json|csv|markdown|html",                         \
+			"For a person, for a program, as a table, or as a "    \
+			"page for a "                                          \
+			"browser."                                             \
+	}
 /* The words of --format, in order. */
 enum gp_sweep_format {
 	GP_SWEEP_TEXT,

@@ -25,6 +25,14 @@ enum gp_status gp_trace_file_read_requests(const char *path,
 					   struct gp_trace **trace,
 					   struct gp_diag *diag);
 
+/* For commands that write nothing but traces. */
+#define GP_TRACE_FORMAT_OPTION                                                 \
+	{                                                                      \
+		"format", 0, GP_OPTION_WORD, GP_AT(to), "json|jsonl|binary",   \
+			"The format to write, where the file's name does not " \
+			"say."                                                 \
+	}
+
 struct gp_trace_form {
 	enum gp_trace_format format;
 	enum gp_packing packing;

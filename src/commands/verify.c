@@ -229,8 +229,8 @@ static enum gp_status check(const struct gp_options *options,
 	return gp_diag_set(diag, GP_USAGE, "--engine is for --device cuda");
 }
 
-enum gp_status gp_verify_command(const struct gp_options *options,
-				 struct gp_diag *diag)
+static enum gp_status verify_command(const struct gp_options *options,
+				     struct gp_diag *diag)
 {
 	struct session s = {
 		.options = options,
@@ -254,3 +254,43 @@ enum gp_status gp_verify_command(const struct gp_options *options,
 	gp_cuda_close(s.cuda);
 	return status;
 }
+
+static const struct gp_option verify_options[] = {
+	GP_COMMON("alloc-conf"),
+	GP_COMMON("torch"),
+	GP_COMMON("capacity"),
+	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME",
+	  "With --device cuda: the allocator whose replay there is "
+	  "compared, caching unless given; torch is PyTorch's own." },
+	GP_COMMON("torch-lib"),
+	{ "device", 0, GP_OPTION_WORD, GP_AT(device), "sim|cuda",
+	  "cuda: compare the replay on the first GPU, whose memory is "
+	  "taken, with the simulated one." },
+	GP_COMMON("check-memory"),
+	GP_COMMON("cudart"),
+	GP_COMMON("max-input"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_verify_command = {
+	.name = "verify",
+	.operands = "TRACE...",
+	.least = 1,
+	.most = SIZE_MAX,
+	.sentence = "Compare every decision with PyTorch's own.",
+	.about =
+		"The trace's requests go through gpupool's allocator and "
+		"through PyTorch's own libc10_cuda.so, side by side on the "
+		"simulated device. Each action and each counter is compared, "
+		"and the first difference is shown with what stood around it.\n"
+		"Settings and release are the recorded ones unless others are "
+		"given. Needs PyTorch's allocator of that release: make "
+		"torch-engine TORCH=2.15.0, or --torch-lib.\n"
+		"With --device cuda a replay on the first GPU is compared with "
+		"the simulated one instead. Several traces are told in a "
+		"table.",
+	.options = verify_options,
+	.takes_settings = true,
+	.run = verify_command,
+};

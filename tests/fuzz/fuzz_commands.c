@@ -93,7 +93,7 @@ static enum gp_status run(const char *line, const char *in, const char *out,
 	}
 	command = gp_command_find(words[0]);
 	must(command != NULL, "there is no such command");
-	status = gp_options_parse(&options, command->taker, count, words, diag);
+	status = gp_options_parse(&options, command, count, words, diag);
 	if (status != GP_OK)
 		fprintf(stderr, "%s: %s\n", line, diag->what);
 	must(status == GP_OK, "a flag is not known");

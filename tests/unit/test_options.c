@@ -4,13 +4,15 @@
 
 #include <string.h>
 
+#include "commands/command.h"
 #include "commands/nearest.h"
 #include "suite.h"
 
 #define MOST 8 /* arguments of a row, with the NULL behind them */
 
 /* Parses argv, which getopt_long reorders. */
-static enum gp_status parse(struct gp_options *options, enum gp_taker taker,
+static enum gp_status parse(struct gp_options *options,
+			    const struct gp_command *command,
 			    const char *const *words, struct gp_diag *diag)
 {
 	static char texts[MOST][64];
@@ -23,7 +25,7 @@ static enum gp_status parse(struct gp_options *options, enum gp_taker taker,
 		argv[argc] = texts[argc];
 	}
 	argv[argc] = NULL;
-	return gp_options_parse(options, taker, argc, argv, diag);
+	return gp_options_parse(options, command, argc, argv, diag);
 }
 
 START_TEST(test_flags_and_operands_stand_in_any_order)
@@ -35,7 +37,8 @@ START_TEST(test_flags_and_operands_stand_in_any_order)
 	struct gp_options options;
 	struct gp_diag diag;
 
-	ck_assert_int_eq(parse(&options, GP_TAKER_REPLAY, words, &diag), GP_OK);
+	ck_assert_int_eq(parse(&options, &gp_replay_command, words, &diag),
+			 GP_OK);
 	ck_assert_uint_eq(options.format, GP_FORMAT_JSON);
 	ck_assert_uint_eq(options.capacity, UINT64_C(80) << 30);
 	ck_assert_str_eq(options.output, "report");
@@ -80,9 +83,9 @@ START_TEST(test_flags_of_settings_become_a_conf)
 		struct gp_options options;
 		struct gp_diag diag;
 
-		ck_assert_int_eq(
-			parse(&options, GP_TAKER_REPLAY, rows[i].words, &diag),
-			GP_OK);
+		ck_assert_int_eq(parse(&options, &gp_replay_command,
+				       rows[i].words, &diag),
+				 GP_OK);
 		ck_assert_uint_eq(options.operand_count, rows[i].operands);
 		if (rows[i].knobs)
 			ck_assert_str_eq(options.knobs, rows[i].knobs);
@@ -104,7 +107,8 @@ START_TEST(test_settings_are_flags_by_the_names_of_pytorch)
 	struct gp_options options;
 	struct gp_diag diag;
 
-	ck_assert_int_eq(parse(&options, GP_TAKER_REPLAY, words, &diag), GP_OK);
+	ck_assert_int_eq(parse(&options, &gp_replay_command, words, &diag),
+			 GP_OK);
 	ck_assert_str_eq(options.knobs, "max_split_size_mb:128,"
 					"garbage_collection_threshold:0.8");
 	ck_assert_uint_eq(options.format, GP_FORMAT_JSON);
@@ -121,7 +125,8 @@ START_TEST(test_what_follows_two_dashes_is_left_as_it_is)
 	struct gp_options options;
 	struct gp_diag diag;
 
-	ck_assert_int_eq(parse(&options, GP_TAKER_RECORD, words, &diag), GP_OK);
+	ck_assert_int_eq(parse(&options, &gp_record_command, words, &diag),
+			 GP_OK);
 	ck_assert_str_eq(options.operands[1], "--max_len");
 	gp_options_release(&options);
 }
@@ -154,8 +159,9 @@ START_TEST(test_pasted_settings_are_settings)
 		struct gp_options options;
 		struct gp_diag diag;
 
-		ck_assert_int_eq(parse(&options, GP_TAKER_REPLAY, words, &diag),
-				 GP_OK);
+		ck_assert_int_eq(
+			parse(&options, &gp_replay_command, words, &diag),
+			GP_OK);
 		ck_assert_str_eq(options.alloc_conf, rows[i].conf);
 		gp_options_release(&options);
 	}
@@ -165,45 +171,45 @@ END_TEST
 START_TEST(test_what_is_not_known_is_named)
 {
 	static const struct {
-		enum gp_taker taker;
+		const struct gp_command *command;
 		const char *words[MOST];
 		const char *what, *hint;
 	} rows[] = {
-		{ GP_TAKER_REPLAY,
+		{ &gp_replay_command,
 		  { "replay", "--no-such-flag" },
 		  "there is no flag --no-such-flag",
 		  "see: gpupool help replay" },
-		{ GP_TAKER_REPLAY,
+		{ &gp_replay_command,
 		  { "replay", "--capacty", "3" },
 		  "there is no flag --capacty",
 		  "did you mean --capacity?" },
-		{ GP_TAKER_REPLAY,
+		{ &gp_replay_command,
 		  { "replay", "--max-splits-mb=3" },
 		  "there is no flag --max-splits-mb",
 		  "did you mean --max-split-mb?" },
-		{ GP_TAKER_INFO,
+		{ &gp_info_command,
 		  { "info", "--compare" },
 		  "there is no flag --compare",
 		  "see: gpupool help info" },
-		{ GP_TAKER_REPLAY,
+		{ &gp_replay_command,
 		  { "replay", "--torch" },
 		  "--torch needs an argument",
 		  "see: gpupool help replay" },
-		{ GP_TAKER_REPLAY,
+		{ &gp_replay_command,
 		  { "replay", "--timing=yes" },
 		  "--timing takes no argument",
 		  "see: gpupool help replay" },
-		{ GP_TAKER_REPLAY,
+		{ &gp_replay_command,
 		  { "replay", "-x" },
 		  "there is no flag -x",
 		  "see: gpupool help replay" },
-		{ GP_TAKER_REPLAY,
+		{ &gp_replay_command,
 		  { "replay", "--format", "xml" },
 		  "--format xml: it takes "
 		  "text|json|memory-summary|memory-summary-abbreviated|html|"
 		  "svg",
 		  "see: gpupool help replay" },
-		{ GP_TAKER_REPLAY,
+		{ &gp_replay_command,
 		  { "replay", "--capacity", "0" },
 		  "--capacity 0: not a size",
 		  "write a size such as 80GiB, a device such as h100, or "
@@ -215,7 +221,7 @@ START_TEST(test_what_is_not_known_is_named)
 		struct gp_diag diag;
 
 		ck_assert_int_eq(
-			parse(&options, rows[i].taker, rows[i].words, &diag),
+			parse(&options, rows[i].command, rows[i].words, &diag),
 			GP_USAGE);
 		ck_assert_str_eq(diag.file, rows[i].words[0]);
 		ck_assert_str_eq(diag.what, rows[i].what);
@@ -233,11 +239,42 @@ START_TEST(test_a_format_of_convert)
 	struct gp_options options;
 	struct gp_diag diag;
 
-	ck_assert_int_eq(parse(&options, GP_TAKER_CONVERT, given, &diag),
+	ck_assert_int_eq(parse(&options, &gp_convert_command, given, &diag),
 			 GP_OK);
 	ck_assert_uint_eq(options.to, 2);
-	ck_assert_int_eq(parse(&options, GP_TAKER_CONVERT, left, &diag), GP_OK);
+	ck_assert_int_eq(parse(&options, &gp_convert_command, left, &diag),
+			 GP_OK);
 	ck_assert_uint_eq(options.to, GP_TO_BY_NAME);
+}
+END_TEST
+
+static void check_option(const struct gp_command *command, size_t index)
+{
+	const struct gp_option *row = gp_command_option(command, index);
+
+	ck_assert_ptr_nonnull(row->name);
+	ck_assert_int_eq(row->sentence[strlen(row->sentence) - 1], '.');
+	ck_assert_uint_lt(row->offset, sizeof(struct gp_options));
+	ck_assert(!row->argument == (row->type == GP_OPTION_FLAG));
+	for (size_t i = 0; i < index; i++)
+		ck_assert_str_ne(gp_command_option(command, i)->name,
+				 row->name);
+}
+
+START_TEST(test_each_command_lists_its_options_and_help)
+{
+	for (size_t i = 0; gp_commands[i]; i++) {
+		size_t count = 0;
+
+		for (; gp_command_option(gp_commands[i], count); count++)
+			check_option(gp_commands[i], count);
+		ck_assert_uint_gt(count, 0);
+		ck_assert_str_eq(
+			gp_command_option(gp_commands[i], count - 1)->name,
+			"help");
+		ck_assert_ptr_null(
+			gp_command_option(gp_commands[i], count + 1));
+	}
 }
 END_TEST
 
@@ -278,6 +315,7 @@ int main(void)
 		{ test_pasted_settings_are_settings, 0 },
 		{ test_what_is_not_known_is_named, 0 },
 		{ test_a_format_of_convert, 0 },
+		{ test_each_command_lists_its_options_and_help, 0 },
 		{ test_suggestions_are_near, 0 },
 	};
 
