@@ -293,10 +293,10 @@ static enum gp_status report(const struct session *s, struct gp_diag *diag)
 		case GP_FORMAT_JSON:
 			gp_report_gate_json(&report, output.stream);
 			break;
-		case GP_CHECK_JUNIT:
+		case GP_FORMAT_JUNIT:
 			gp_report_gate_junit(&report, output.stream);
 			break;
-		case GP_CHECK_GITHUB:
+		case GP_FORMAT_GITHUB:
 			gp_report_gate_github(&report, &style, output.stream);
 			break;
 		default: gp_report_gate_text(&report, &style, output.stream);
@@ -392,7 +392,8 @@ static enum gp_status check_command(const struct gp_options *options,
 }
 
 static const struct gp_option check_options[] = {
-	{ "format", 0, GP_OPTION_WORD, GP_AT(format), "text|json|junit|github",
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
+	  "text|json|junit|github",
 	  "For a person, for a program, as JUnit's XML, or with GitHub's "
 	  "annotations." },
 	{ "update", 0, GP_OPTION_FLAG, GP_AT(update), NULL,

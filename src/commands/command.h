@@ -17,6 +17,7 @@ enum gp_option_type {
 	GP_OPTION_FLAG,	    /* bool */
 	GP_OPTION_TEXT,	    /* const char * */
 	GP_OPTION_WORD,	    /* uint32_t: which of the argument's words */
+	GP_OPTION_FORMAT,   /* enum gp_format: one of the argument's words */
 	GP_OPTION_BYTES,    /* uint64_t */
 	GP_OPTION_CAPACITY, /* uint64_t */
 	GP_OPTION_ROOM,	    /* the same, or a few bytes */

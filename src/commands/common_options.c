@@ -45,7 +45,7 @@ static const struct gp_option catalogue[] = {
 	{ "without", 0, GP_OPTION_LIST, GP_AT(without), "NAME",
 	  "A setting that cannot be used, such as expandable_segments; may "
 	  "be given more than once." },
-	{ "format", 0, GP_OPTION_WORD, GP_AT(format), "text|json",
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json",
 	  "For a person, or for a program." },
 	{ "anonymous", 0, GP_OPTION_FLAG, GP_AT(anonymous), NULL,
 	  "Number source lines and marks in place of their names, to show "

@@ -35,7 +35,7 @@ static enum gp_status check(const struct gp_options *options,
 			"settings make no difference to a trace that is "
 			"not replayed",
 			"add --run to write what the allocator would do");
-	if (options->to != GP_TO_BY_NAME && options->to >= GP_TO_A_RUN)
+	if (gp_convert_is_of_runs(options->format))
 		return gp_diag_usage(
 			diag, "convert",
 			"that is a format of runs, not of traces",
@@ -113,11 +113,11 @@ static const struct gp_option convert_options[] = {
 	GP_COMMON("on-oom"),
 	{ "run", 0, GP_OPTION_FLAG, GP_AT(run), NULL,
 	  "Replay the trace and write the run, in a format of other tools." },
-	{ "to", 0, GP_OPTION_WORD, GP_AT(to),
+	{ "to", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "json|jsonl|binary|pickle|perfetto|speedscope|folded|csv",
 	  "The format to write, where the file's name does not say; from "
 	  "pickle on they are a run's." },
-	{ "format", 0, GP_OPTION_WORD, GP_AT(to),
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "json|jsonl|binary|pickle|perfetto|speedscope|folded|csv",
 	  "The same as --to." },
 	GP_COMMON("anonymous"),

@@ -14,15 +14,17 @@
 
 static const struct {
 	const char *suffix;
+	enum gp_format asked;
 	enum gp_exchange_format format;
-} formats[] = {
-	{ ".pickle", GP_EXCHANGE_PICKLE },
-	{ ".pkl", GP_EXCHANGE_PICKLE },
-	{ ".perfetto.json", GP_EXCHANGE_PERFETTO },
-	{ ".speedscope.json", GP_EXCHANGE_SPEEDSCOPE },
-	{ ".folded", GP_EXCHANGE_FOLDED },
-	{ ".csv", GP_EXCHANGE_CSV },
+} forms[] = {
+	{ ".pickle", GP_FORMAT_PICKLE, GP_EXCHANGE_PICKLE },
+	{ ".pkl", GP_FORMAT_PICKLE, GP_EXCHANGE_PICKLE },
+	{ ".perfetto.json", GP_FORMAT_PERFETTO, GP_EXCHANGE_PERFETTO },
+	{ ".speedscope.json", GP_FORMAT_SPEEDSCOPE, GP_EXCHANGE_SPEEDSCOPE },
+	{ ".folded", GP_FORMAT_FOLDED, GP_EXCHANGE_FOLDED },
+	{ ".csv", GP_FORMAT_CSV, GP_EXCHANGE_CSV },
 };
+#define FORMS (sizeof(forms) / sizeof(*forms))
 
 struct session {
 	const struct gp_options *options;
@@ -38,13 +40,28 @@ struct session {
 
 /* ---- where to ---- */
 
+/* FORMS: it is of traces. */
+static size_t form_of(enum gp_format asked)
+{
+	size_t i = 0;
+
+	while (i < FORMS && forms[i].asked != asked)
+		i++;
+	return i;
+}
+
+bool gp_convert_is_of_runs(enum gp_format format)
+{
+	return form_of(format) < FORMS;
+}
+
 static enum gp_status by_name(struct session *s, size_t length,
 			      struct gp_diag *diag)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		if (!gp_path_ends(s->out, length, formats[i].suffix))
+	for (size_t i = 0; i < FORMS; i++) {
+		if (!gp_path_ends(s->out, length, forms[i].suffix))
 			continue;
-		s->format = formats[i].format;
+		s->format = forms[i].format;
 		return GP_OK;
 	}
 	gp_diag_file(diag, "convert");
@@ -56,21 +73,20 @@ static enum gp_status by_name(struct session *s, size_t length,
 
 static enum gp_status choose_format(struct session *s, struct gp_diag *diag)
 {
-	size_t length = strlen(s->out);
+	size_t length = strlen(s->out), form = form_of(s->options->format);
 	enum gp_status status = GP_OK;
 
 	s->packing = gp_packing_of(s->out, &length);
-	if (s->options->to == GP_TO_BY_NAME)
+	if (s->options->format == GP_FORMAT_BY_NAME)
 		status = by_name(s, length, diag);
-	else if (s->options->to < GP_TO_A_RUN)
+	else if (form < FORMS)
+		s->format = forms[form].format;
+	else
 		status =
 			gp_diag_usage(diag, "convert",
 				      "that is a format of traces, not of runs",
 				      "leave out --run, or give --to pickle, "
 				      "perfetto, speedscope, folded or csv");
-	else
-		s->format =
-			(enum gp_exchange_format)(s->options->to - GP_TO_A_RUN);
 	if (status == GP_OK && !strcmp(s->out, "-") &&
 	    s->format == GP_EXCHANGE_PICKLE && isatty(STDOUT_FILENO))
 		status = gp_diag_usage(diag, "convert",

@@ -55,7 +55,7 @@ static enum gp_status film_worst(struct session *s, struct gp_diag *diag)
 	struct gp_plan *plan = &s->ranking.plans[worst_of(s)];
 	enum gp_status status;
 
-	if (s->options->format != GP_FORMAT_PAGE)
+	if (s->options->format != GP_FORMAT_HTML)
 		return GP_OK;
 	gp_plan_track(plan, GP_TRACK_THIN | GP_TRACK_FILM, NULL, 0);
 	status = gp_plan_play(plan, NULL, &s->progress, diag);
@@ -83,7 +83,7 @@ static void write_as(const struct session *s, FILE *out)
 	case GP_FORMAT_JSON:
 		gp_report_explain_json(&s->explanation, out);
 		break;
-	case GP_FORMAT_PAGE: gp_report_html(&report, out); break;
+	case GP_FORMAT_HTML: gp_report_html(&report, out); break;
 	default: gp_report_explain_text(&s->explanation, &style, out);
 	}
 }
@@ -143,7 +143,7 @@ static const struct gp_option explain_options[] = {
 	GP_COMMON("torch"),
 	GP_COMMON("capacity"),
 	GP_COMMON("without"),
-	{ "format", 0, GP_OPTION_WORD, GP_AT(format), "text|json|html",
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json|html",
 	  "For a person, for a program, or as a page for a browser." },
 	GP_COMMON("output"),
 	{ "details", 0, GP_OPTION_FLAG, GP_AT(details), NULL,

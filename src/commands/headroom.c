@@ -441,7 +441,7 @@ static const struct gp_option headroom_options[] = {
 	{ "tries", 0, GP_OPTION_COUNT, GP_AT(tries), "N",
 	  "Replays at most to make sure of each answer; 4000 unless given." },
 	GP_COMMON("without"),
-	{ "format", 0, GP_OPTION_WORD, GP_AT(format), "text|json|csv",
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json|csv",
 	  "For a person, for a program, or the curve as a table." },
 	GP_COMMON("output"),
 	GP_COMMON("ascii"),

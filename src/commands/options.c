@@ -15,8 +15,6 @@
 #include "device/gpu.h"
 #include "gpupool/knob.h"
 
-#define MOST_FORMATS 16 /* of one command */
-
 #define LETTERS 64 /* room for all of them, each with its colon */
 
 #define MOST_COUNT UINT32_MAX /* of anything a flag asks for */
@@ -61,6 +59,44 @@ static enum gp_status set_word(void *member, const struct gp_option *row,
 				   row->name, word, row->argument);
 	*(uint32_t *)member = index;
 	return GP_OK;
+}
+
+static const char *const formats[] = {
+	[GP_FORMAT_TEXT] = "text",
+	[GP_FORMAT_JSON] = "json",
+	[GP_FORMAT_JSONL] = "jsonl",
+	[GP_FORMAT_BINARY] = "binary",
+	[GP_FORMAT_PICKLE] = "pickle",
+	[GP_FORMAT_PERFETTO] = "perfetto",
+	[GP_FORMAT_SPEEDSCOPE] = "speedscope",
+	[GP_FORMAT_FOLDED] = "folded",
+	[GP_FORMAT_CSV] = "csv",
+	[GP_FORMAT_MARKDOWN] = "markdown",
+	[GP_FORMAT_SUMMARY] = "memory-summary",
+	[GP_FORMAT_SUMMARY_ABBREVIATED] = "memory-summary-abbreviated",
+	[GP_FORMAT_HTML] = "html",
+	[GP_FORMAT_SVG] = "svg",
+	[GP_FORMAT_JUNIT] = "junit",
+	[GP_FORMAT_GITHUB] = "github",
+};
+#define FORMATS (sizeof(formats) / sizeof(*formats))
+
+static bool takes_format(const struct gp_option *row, enum gp_format format)
+{
+	return word_index(row->argument, formats[format]) != UINT32_MAX;
+}
+
+static enum gp_status set_format(enum gp_format *member,
+				 const struct gp_option *row, const char *word,
+				 struct gp_diag *diag)
+{
+	uint32_t index;
+	enum gp_status status = set_word(&index, row, word, diag);
+
+	for (enum gp_format f = GP_FORMAT_TEXT; f < FORMATS; f++)
+		if (status == GP_OK && !strcmp(formats[f], word))
+			*member = f;
+	return status;
 }
 
 static enum gp_status set_capacity(void *member, const struct gp_option *row,
@@ -135,6 +171,7 @@ static enum gp_status set(struct gp_options *options,
 		return GP_OK;
 	case GP_OPTION_CONFS: add_text(member, pasted(argument)); return GP_OK;
 	case GP_OPTION_WORD: return set_word(member, row, argument, diag);
+	case GP_OPTION_FORMAT: return set_format(member, row, argument, diag);
 	case GP_OPTION_ROOM:
 	case GP_OPTION_CAPACITY:
 		return set_capacity(member, row, argument, diag);
@@ -274,20 +311,14 @@ static void add_what_ifs(struct grammar *grammar)
 /* --json is --format json, and so on. */
 static void add_formats(struct grammar *grammar)
 {
-	const char *words = grammar->format ? grammar->format->argument : "";
 	size_t what_ifs, knobs;
 
 	gp_knob_table(&knobs);
 	gp_what_if_table(&what_ifs);
-	for (size_t i = 0; *words; i++) {
-		size_t length = strcspn(words, "|");
-		char *name = new_spelling(grammar);
-
-		snprintf(name, SPELLING, "%.*s", (int)length, words);
-		add_option(grammar, name, no_argument,
-			   grammar->own + knobs + what_ifs + i);
-		words += length + (words[length] == '|');
-	}
+	for (enum gp_format f = GP_FORMAT_TEXT; f < FORMATS; f++)
+		if (takes_format(grammar->format, f))
+			add_option(grammar, formats[f], no_argument,
+				   grammar->own + knobs + what_ifs + f);
 }
 
 static void add_own(struct grammar *grammar)
@@ -321,17 +352,17 @@ static void make_grammar(struct grammar *grammar,
 	*grammar = (struct grammar){ .command = command };
 	while (gp_command_option(command, grammar->own))
 		grammar->own++;
-	most = grammar->own + 2 * knobs + what_ifs + MOST_FORMATS;
+	most = grammar->own + 2 * knobs + what_ifs + FORMATS;
 	grammar->options = gp_mem_alloc(most + 1, sizeof(struct option));
 	grammar->names = gp_mem_alloc(most, sizeof(char *));
-	grammar->spellings =
-		gp_mem_alloc(knobs + MOST_FORMATS, sizeof(struct spelling));
+	grammar->spellings = gp_mem_alloc(knobs, sizeof(struct spelling));
 	add_own(grammar);
 	if (command->takes_settings)
 		add_knobs(grammar);
 	if (command->takes_what_ifs)
 		add_what_ifs(grammar);
-	add_formats(grammar);
+	if (grammar->format)
+		add_formats(grammar);
 }
 
 static const struct gp_option *row_of_letter(const struct grammar *grammar,
@@ -389,8 +420,7 @@ static enum gp_status take(struct gp_options *options,
 	else if (index < knobs + count)
 		add_what_if(options, &what_if[index - knobs], optarg);
 	else
-		*(uint32_t *)((char *)options + grammar->format->offset) =
-			(uint32_t)(index - knobs - count);
+		options->format = (enum gp_format)(index - knobs - count);
 	return GP_OK;
 }
 
@@ -472,10 +502,11 @@ enum gp_status gp_options_parse(struct gp_options *options,
 	enum gp_status status;
 
 	*options = (struct gp_options){ .command = argv[0],
-					.to = GP_TO_BY_NAME,
 					.points = GP_COUNT_BY_DEFAULT,
 					.tries = GP_COUNT_BY_DEFAULT };
 	make_grammar(&grammar, command);
+	if (grammar.format && takes_format(grammar.format, GP_FORMAT_TEXT))
+		options->format = GP_FORMAT_TEXT;
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
 		if (!strncmp(argv[i], "--", 2))
 			put_dashes(argv[i]);

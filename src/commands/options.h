@@ -17,25 +17,30 @@
 #include "study/what_if/what_if.h"
 #include "gpupool/write.h"
 
+/* What --format, --to, and flags such as --json ask for. */
 enum gp_format {
+	GP_FORMAT_BY_NAME, /* as the name of the file that is written says */
 	GP_FORMAT_TEXT,
 	GP_FORMAT_JSON,
+	GP_FORMAT_JSONL,
+	GP_FORMAT_BINARY,
+	GP_FORMAT_PICKLE,
+	GP_FORMAT_PERFETTO,
+	GP_FORMAT_SPEEDSCOPE,
+	GP_FORMAT_FOLDED,
+	GP_FORMAT_CSV,
+	GP_FORMAT_MARKDOWN,
 	GP_FORMAT_SUMMARY, /* torch.cuda.memory_summary() */
 	GP_FORMAT_SUMMARY_ABBREVIATED,
 	GP_FORMAT_HTML,
 	GP_FORMAT_SVG,
-	GP_FORMAT_PAGE = GP_FORMAT_SUMMARY, /* html, where it is third */
-	/* gpupool headroom, floor */
-	GP_FORMAT_CSV = GP_FORMAT_SUMMARY,
+	GP_FORMAT_JUNIT,
+	GP_FORMAT_GITHUB,
 };
-/* Of check, whose first two are the same. */
-enum gp_check_format { GP_CHECK_JUNIT = 2, GP_CHECK_GITHUB };
 enum gp_device_choice { GP_DEVICE_SIM, GP_DEVICE_CUDA };
 enum gp_color { GP_COLOR_AUTO, GP_COLOR_ALWAYS, GP_COLOR_NEVER };
 
 #define GP_COUNT_BY_DEFAULT UINT64_MAX
-#define GP_TO_BY_NAME	    UINT32_MAX /* the format follows from OUT's name */
-#define GP_TO_A_RUN	    (GP_TRACE_BINARY + 1)
 
 /* Of a flag that may be given more than once, in order. */
 struct gp_texts {
@@ -70,14 +75,11 @@ struct gp_options {
 	uint64_t points, tries;	       /* GP_COUNT_BY_DEFAULT */
 	uint64_t max_input;
 	uint64_t round, steps; /* millions of these */
-	uint32_t format;       /* enum gp_format */
-	/* enum gp_trace_format, or GP_TO_A_RUN and enum gp_exchange_format
-	 * behind it, or GP_TO_BY_NAME */
-	uint32_t to;
-	bool run;	 /* convert: not the trace, what comes of it */
-	uint32_t on_oom; /* enum gp_on_oom */
-	uint32_t color;	 /* enum gp_color */
-	uint32_t device; /* enum gp_device_choice */
+	enum gp_format format; /* GP_FORMAT_TEXT by default where that is one */
+	bool run;	       /* convert: not the trace, what comes of it */
+	uint32_t on_oom;       /* enum gp_on_oom */
+	uint32_t color;	       /* enum gp_color */
+	uint32_t device;       /* enum gp_device_choice */
 	const char *cudart, *prices_out;
 	const char *pool_threshold, *pool_reuse, *pool_keep; /* as typed */
 	uint64_t repeat;

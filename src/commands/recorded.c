@@ -90,7 +90,6 @@ static enum gp_status convert(const char *part, const char *output,
 		.operands = operands,
 		.operand_count = 2,
 		.quiet = true,
-		.to = GP_TO_BY_NAME,
 	};
 
 	return gp_convert_command.run(&options, diag);

@@ -462,7 +462,7 @@ static const struct gp_option replay_options[] = {
 	GP_COMMON("compare"),
 	{ "strict", 0, GP_OPTION_FLAG, GP_AT(strict), NULL,
 	  "Exit 1 unless every recorded address is matched." },
-	{ "format", 0, GP_OPTION_WORD, GP_AT(format),
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "text|json|memory-summary|memory-summary-abbreviated|html|svg",
 	  "For a person, for a program, as torch.cuda.memory_summary() "
 	  "prints it, as a page for a browser, or as a drawing." },

@@ -429,8 +429,9 @@ static enum gp_status begin(struct session *s, struct gp_diag *diag)
 	const struct gp_options *options = s->options;
 	enum gp_status status = gp_sweep_shard(options, &s->shard, diag);
 
-	if (status == GP_OK && options->shard && options->format &&
-	    options->format != GP_SWEEP_JSON) {
+	if (status == GP_OK && options->shard &&
+	    options->format != GP_FORMAT_TEXT &&
+	    options->format != GP_FORMAT_JSON) {
 		gp_diag_file(diag, "sweep");
 		gp_diag_hint(diag, "gpupool merge takes --format");
 		status = gp_diag_set(diag, GP_USAGE,
@@ -448,7 +449,7 @@ static enum gp_status begin(struct session *s, struct gp_diag *diag)
 		status = gp_prices_read(options->prices, &s->own_prices, diag);
 		s->prices = s->own_prices;
 	}
-	s->keeps_bodies = options->shard || options->format == GP_SWEEP_JSON;
+	s->keeps_bodies = options->shard || options->format == GP_FORMAT_JSON;
 	return status;
 }
 

@@ -14,8 +14,8 @@ enum gp_status gp_sweep_report(const struct gp_book *book,
 		.is_part = is_part,
 		.style = gp_terminal_style(options),
 	};
-	bool is_text = !is_part && (options->format == GP_SWEEP_TEXT ||
-				    options->format == GP_SWEEP_MARKDOWN);
+	bool is_text = !is_part && (options->format == GP_FORMAT_TEXT ||
+				    options->format == GP_FORMAT_MARKDOWN);
 	struct gp_output output;
 	enum gp_status status;
 
@@ -28,13 +28,13 @@ enum gp_status gp_sweep_report(const struct gp_book *book,
 	status = gp_outlet_open_report(&output, options->output, is_text, diag);
 	if (status != GP_OK)
 		return status;
-	if (is_part || options->format == GP_SWEEP_JSON)
+	if (is_part || options->format == GP_FORMAT_JSON)
 		gp_book_json(book, &style, output.stream);
-	else if (options->format == GP_SWEEP_CSV)
+	else if (options->format == GP_FORMAT_CSV)
 		gp_book_csv(book, &style, output.stream);
-	else if (options->format == GP_SWEEP_MARKDOWN)
+	else if (options->format == GP_FORMAT_MARKDOWN)
 		gp_book_markdown(book, &style, output.stream);
-	else if (options->format == GP_SWEEP_HTML)
+	else if (options->format == GP_FORMAT_HTML)
 		gp_book_html(book, &style, output.stream);
 	else
 		gp_book_text(book, &style, output.stream);

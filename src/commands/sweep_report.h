@@ -8,21 +8,12 @@
 
 #define GP_SWEEP_FORMAT_OPTION                                                 \
 	{                                                                      \
-		"format", 0, GP_OPTION_WORD, GP_AT(format),                    \
+		"format", 0, GP_OPTION_FORMAT, GP_AT(format),                  \
 			"text|json|csv|markdown|html",                         \
 			"For a person, for a program, as a table, or as a "    \
 			"page for a "                                          \
 			"browser."                                             \
 	}
-/* The words of --format, in order. */
-enum gp_sweep_format {
-	GP_SWEEP_TEXT,
-	GP_SWEEP_JSON,
-	GP_SWEEP_CSV,
-	GP_SWEEP_MARKDOWN,
-	GP_SWEEP_HTML,
-};
-
 /* Where the options say. */
 enum gp_status gp_sweep_report(const struct gp_book *book,
 			       const struct gp_options *options, bool is_part,

@@ -75,12 +75,13 @@ enum gp_status gp_trace_file_read_requests(const char *path,
 
 static const struct {
 	const char *suffix;
+	enum gp_format asked;
 	enum gp_trace_format format;
-} formats[] = {
-	{ ".json", GP_TRACE_JSON },
-	{ ".jsonl", GP_TRACE_JSONL },
-	{ ".gpt", GP_TRACE_BINARY },
-	{ ".bin", GP_TRACE_BINARY },
+} forms[] = {
+	{ ".json", GP_FORMAT_JSON, GP_TRACE_JSON },
+	{ ".jsonl", GP_FORMAT_JSONL, GP_TRACE_JSONL },
+	{ ".gpt", GP_FORMAT_BINARY, GP_TRACE_BINARY },
+	{ ".bin", GP_FORMAT_BINARY, GP_TRACE_BINARY },
 };
 
 static const struct {
@@ -118,16 +119,14 @@ static enum gp_status by_name(const struct gp_options *options,
 	form->packing = gp_packing_of(path, &length);
 	form->is_anonymous = options->anonymous;
 	form->format = GP_TRACE_JSON;
-	if (options->to != GP_TO_BY_NAME) {
-		form->format = (enum gp_trace_format)options->to;
+	if (options->format == GP_FORMAT_BY_NAME && !strcmp(path, "-"))
 		return GP_OK;
-	}
-	if (!strcmp(path, "-"))
-		return GP_OK;
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		if (!gp_path_ends(path, length, formats[i].suffix))
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		if (options->format != GP_FORMAT_BY_NAME
+			    ? options->format != forms[i].asked
+			    : !gp_path_ends(path, length, forms[i].suffix))
 			continue;
-		form->format = formats[i].format;
+		form->format = forms[i].format;
 		return GP_OK;
 	}
 	gp_diag_file(diag, command);

@@ -28,7 +28,8 @@ enum gp_status gp_trace_file_read_requests(const char *path,
 /* For commands that write nothing but traces. */
 #define GP_TRACE_FORMAT_OPTION                                                 \
 	{                                                                      \
-		"format", 0, GP_OPTION_WORD, GP_AT(to), "json|jsonl|binary",   \
+		"format", 0, GP_OPTION_FORMAT, GP_AT(format),                  \
+			"json|jsonl|binary",                                   \
 			"The format to write, where the file's name does not " \
 			"say."                                                 \
 	}

@@ -241,10 +241,10 @@ START_TEST(test_a_format_of_convert)
 
 	ck_assert_int_eq(parse(&options, &gp_convert_command, given, &diag),
 			 GP_OK);
-	ck_assert_uint_eq(options.to, 2);
+	ck_assert_uint_eq(options.format, GP_FORMAT_BINARY);
 	ck_assert_int_eq(parse(&options, &gp_convert_command, left, &diag),
 			 GP_OK);
-	ck_assert_uint_eq(options.to, GP_TO_BY_NAME);
+	ck_assert_uint_eq(options.format, GP_FORMAT_BY_NAME);
 }
 END_TEST
 
