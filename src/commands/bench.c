@@ -76,9 +76,8 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 /* Before anything is measured: a file that cannot be written is told first. */
 static enum gp_status open_outputs(struct session *s, struct gp_diag *diag)
 {
-	enum gp_status status = gp_outlet_open_report(
-		&s->report, s->options->output,
-		s->options->format == GP_FORMAT_TEXT, diag);
+	enum gp_status status =
+		gp_outlet_open_report(&s->report, s->options, diag);
 
 	if (status == GP_OK && s->options->prices_out)
 		status = gp_outlet_open(&s->prices, s->options->prices_out,

@@ -102,18 +102,13 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-static enum gp_status report(struct session *s, struct gp_diag *diag)
+static void write_report(void *arg, const struct gp_report_style *style,
+			 FILE *out)
 {
-	struct gp_report_style style = gp_terminal_style(s->options);
+	struct session *s = arg;
 	struct gp_speed speeds[ROWS];
 	struct gp_speed_report report = { s->path, s->events, speeds, ROWS };
-	struct gp_output output;
-	enum gp_status status = gp_outlet_open_report(
-		&output, s->options->output,
-		s->options->format == GP_FORMAT_TEXT, diag);
 
-	if (status != GP_OK)
-		return status;
 	for (size_t i = 0; i < ROWS; i++) {
 		struct samples *samples = &s->samples[i];
 
@@ -125,10 +120,9 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 					       samples_at(samples, 0.9) };
 	}
 	if (s->options->format == GP_FORMAT_JSON)
-		gp_report_speed_json(&report, output.stream);
+		gp_report_speed_json(&report, out);
 	else
-		gp_report_speed_text(&report, &style, output.stream);
-	return gp_outlet_close(&output, status, diag);
+		gp_report_speed_text(&report, style, out);
 }
 
 enum gp_status gp_bench_trace(const struct gp_options *options,
@@ -142,7 +136,7 @@ enum gp_status gp_bench_trace(const struct gp_options *options,
 	enum gp_status status = run(&s, diag);
 
 	if (status == GP_OK)
-		status = report(&s, diag);
+		status = gp_outlet_report(options, write_report, &s, diag);
 	for (size_t i = 0; i < ROWS; i++)
 		samples_release(&s.samples[i]);
 	return status;

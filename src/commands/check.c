@@ -274,36 +274,26 @@ static enum gp_status update_file(const struct session *s,
 
 /* ---- the report ---- */
 
-static enum gp_status report(const struct session *s, struct gp_diag *diag)
+static void write_report(void *arg, const struct gp_report_style *style,
+			 FILE *out)
 {
+	const struct session *s = arg;
 	struct gp_gate_file *files = gp_mem_alloc(s->count, sizeof(*files));
 	struct gp_gate_report report = { &s->numbers, files, s->count };
-	struct gp_report_style style = gp_terminal_style(s->options);
-	struct gp_output output = { 0 };
-	enum gp_status status = gp_outlet_open_report(
-		&output, s->options->output,
-		s->options->format == GP_FORMAT_TEXT, diag);
 
 	for (size_t i = 0; i < s->count; i++)
 		files[i] = (struct gp_gate_file){ s->files[i].gate,
 						  s->files[i].results,
 						  s->files[i].count };
-	if (status == GP_OK)
-		switch (s->options->format) {
-		case GP_FORMAT_JSON:
-			gp_report_gate_json(&report, output.stream);
-			break;
-		case GP_FORMAT_JUNIT:
-			gp_report_gate_junit(&report, output.stream);
-			break;
-		case GP_FORMAT_GITHUB:
-			gp_report_gate_github(&report, &style, output.stream);
-			break;
-		default: gp_report_gate_text(&report, &style, output.stream);
-		}
-	status = gp_outlet_close(&output, status, diag);
+	switch (s->options->format) {
+	case GP_FORMAT_JSON: gp_report_gate_json(&report, out); break;
+	case GP_FORMAT_JUNIT: gp_report_gate_junit(&report, out); break;
+	case GP_FORMAT_GITHUB:
+		gp_report_gate_github(&report, style, out);
+		break;
+	default: gp_report_gate_text(&report, style, out);
+	}
 	free(files);
-	return status;
 }
 
 /* The worst of all runs; an error's diag is the first one's. */
@@ -346,7 +336,7 @@ static enum gp_status finish(struct session *s, struct gp_diag *diag)
 		for (size_t i = 0; i < s->count && status == GP_OK; i++)
 			status = update_file(s, &s->files[i], diag);
 	if (!s->options->update)
-		status = report(s, diag);
+		status = gp_outlet_report(s->options, write_report, s, diag);
 	if (status != GP_OK || found == GP_OK)
 		return status;
 	*diag = trouble;

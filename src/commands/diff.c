@@ -302,21 +302,20 @@ static enum gp_status diff(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-static void write_changes(const struct session *s, FILE *out)
+static void write_changes(void *arg, const struct gp_report_style *style,
+			  FILE *out)
 {
-	struct gp_report_style style = gp_terminal_style(s->options);
-
+	const struct session *s = arg;
 	const struct gp_change_ranks *ranks = s->ranks.a ? &s->ranks : NULL;
 
 	if (s->options->format == GP_FORMAT_JSON)
 		gp_change_json(s->changes, s->change_count, ranks, out);
 	else
-		gp_change_text(s->changes, s->change_count, ranks, &style, out);
+		gp_change_text(s->changes, s->change_count, ranks, style, out);
 }
 
 static enum gp_status run(struct session *s, struct gp_diag *diag)
 {
-	struct gp_output output = { 0 };
 	enum gp_status status = GP_OK;
 
 	if (s->options->fail_over)
@@ -326,12 +325,7 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 		status = diff(s, diag);
 	gp_progress_end(&s->progress);
 	if (status == GP_OK)
-		status = gp_outlet_open_report(
-			&output, s->options->output,
-			s->options->format == GP_FORMAT_TEXT, diag);
-	if (status == GP_OK)
-		write_changes(s, output.stream);
-	status = gp_outlet_close(&output, status, diag);
+		status = gp_outlet_report(s->options, write_changes, s, diag);
 	if (status == GP_OK)
 		status = gp_diff_limit_hold(&s->limit, s->changes,
 					    s->change_count, diag);

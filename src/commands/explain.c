@@ -65,9 +65,10 @@ static enum gp_status film_worst(struct session *s, struct gp_diag *diag)
 
 /* ---- told ---- */
 
-static void write_as(const struct session *s, FILE *out)
+static void write_report(void *arg, const struct gp_report_style *style,
+			 FILE *out)
 {
-	struct gp_report_style style = gp_terminal_style(s->options);
+	const struct session *s = arg;
 	const struct gp_plan *plan = &s->ranking.plans[worst_of(s)];
 	struct gp_run run = gp_plan_run(plan);
 	struct gp_report report = {
@@ -84,22 +85,8 @@ static void write_as(const struct session *s, FILE *out)
 		gp_report_explain_json(&s->explanation, out);
 		break;
 	case GP_FORMAT_HTML: gp_report_html(&report, out); break;
-	default: gp_report_explain_text(&s->explanation, &style, out);
+	default: gp_report_explain_text(&s->explanation, style, out);
 	}
-}
-
-static enum gp_status write_report(const struct session *s,
-				   struct gp_diag *diag)
-{
-	struct gp_output output;
-	enum gp_status status = gp_outlet_open_report(
-		&output, s->options->output,
-		s->options->format == GP_FORMAT_TEXT, diag);
-
-	if (status != GP_OK)
-		return status;
-	write_as(s, output.stream);
-	return gp_outlet_close(&output, status, diag);
 }
 
 static enum gp_status explain_command(const struct gp_options *options,
@@ -129,7 +116,7 @@ static enum gp_status explain_command(const struct gp_options *options,
 		status = film_worst(&s, diag);
 	gp_progress_end(&s.progress);
 	if (status == GP_OK)
-		status = write_report(&s, diag);
+		status = gp_outlet_report(options, write_report, &s, diag);
 	if (status == GP_OK)
 		status = gp_rank_files_verdict(&s.ranking.ranks, diag);
 	gp_explaining_release(&s.explaining);

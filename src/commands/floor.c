@@ -186,24 +186,18 @@ static bool is_for_csv(const struct gp_options *options)
 	       (n > 4 && !strcmp(options->output + n - 4, ".csv"));
 }
 
-static enum gp_status write_report(struct session *s, struct gp_diag *diag)
+static void write_report(void *arg, const struct gp_report_style *style,
+			 FILE *out)
 {
-	struct gp_report_style style = gp_terminal_style(s->options);
-	struct gp_output output;
-	enum gp_status status = gp_outlet_open_report(
-		&output, s->options->output,
-		s->options->format == GP_FORMAT_TEXT, diag);
+	struct session *s = arg;
 
-	if (status != GP_OK)
-		return status;
 	s->report.devices = s->devices;
 	if (s->options->format == GP_FORMAT_JSON)
-		gp_report_floor_json(&s->report, output.stream);
+		gp_report_floor_json(&s->report, out);
 	else if (is_for_csv(s->options))
-		gp_report_floor_csv(&s->report, s->trace, output.stream);
+		gp_report_floor_csv(&s->report, s->trace, out);
 	else
-		gp_report_floor_text(&s->report, &style, output.stream);
-	return gp_outlet_close(&output, status, diag);
+		gp_report_floor_text(&s->report, style, out);
 }
 
 /* GP_FAILED when a capacity was asked for that no packing was found for. */
@@ -246,7 +240,7 @@ static enum gp_status floor_command(const struct gp_options *options,
 
 	gp_progress_end(&s.progress);
 	if (status == GP_OK)
-		status = write_report(&s, diag);
+		status = gp_outlet_report(options, write_report, &s, diag);
 	if (status == GP_OK)
 		status = judge(&s, diag);
 	release(&s);

@@ -345,9 +345,10 @@ static size_t first_case_of(const struct session *s)
 	return class->first_case;
 }
 
-static enum gp_status report(struct session *s, struct gp_diag *diag)
+static void write_report(void *arg, const struct gp_report_style *style,
+			 FILE *out)
 {
-	struct gp_report_style style = gp_terminal_style(s->options);
+	const struct session *s = arg;
 	struct gp_headroom_report report = {
 		.path = s->path,
 		.trace = s->trace,
@@ -360,20 +361,13 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 		.first_case = first_case_of(s),
 		.prices = s->studying.prices,
 	};
-	struct gp_output output;
-	enum gp_status status = gp_outlet_open_report(
-		&output, s->options->output,
-		s->options->format == GP_FORMAT_TEXT, diag);
 
-	if (status != GP_OK)
-		return status;
 	if (s->options->format == GP_FORMAT_JSON)
-		gp_report_headroom_json(&report, output.stream);
+		gp_report_headroom_json(&report, out);
 	else if (s->options->format == GP_FORMAT_CSV)
-		gp_report_headroom_csv(&report, output.stream);
+		gp_report_headroom_csv(&report, out);
 	else
-		gp_report_headroom_text(&report, &style, output.stream);
-	return gp_outlet_close(&output, status, diag);
+		gp_report_headroom_text(&report, style, out);
 }
 
 static void release(struct session *s)
@@ -414,7 +408,7 @@ static enum gp_status headroom_command(const struct gp_options *options,
 		status = measure(&s, diag);
 	gp_progress_end(&s.progress);
 	if (status == GP_OK)
-		status = report(&s, diag);
+		status = gp_outlet_report(options, write_report, &s, diag);
 	if (status == GP_OK)
 		status = gp_rank_files_verdict(&s.ranking.ranks, diag);
 	release(&s);

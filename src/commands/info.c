@@ -46,23 +46,20 @@ static void play_classes(struct session *s)
 	}
 }
 
-static enum gp_status write_info(const struct gp_info *info,
-				 const struct gp_options *options,
-				 struct gp_diag *diag)
-{
-	struct gp_report_style style = gp_terminal_style(options);
-	struct gp_output output;
-	enum gp_status status =
-		gp_outlet_open_report(&output, options->output,
-				      options->format == GP_FORMAT_TEXT, diag);
+struct told {
+	const struct gp_options *options;
+	struct gp_info info;
+};
 
-	if (status != GP_OK)
-		return status;
-	if (options->format == GP_FORMAT_JSON)
-		gp_report_info_json(info, output.stream);
+static void write_info(void *arg, const struct gp_report_style *style,
+		       FILE *out)
+{
+	const struct told *told = arg;
+
+	if (told->options->format == GP_FORMAT_JSON)
+		gp_report_info_json(&told->info, out);
 	else
-		gp_report_info_text(info, &style, output.stream);
-	return gp_outlet_close(&output, status, diag);
+		gp_report_info_text(&told->info, style, out);
 }
 
 /* The worst of the ranks, or the only one. */
@@ -71,26 +68,27 @@ static enum gp_status tell(struct session *s, struct gp_diag *diag)
 	bool is_one = s->ranks.files + s->ranks.unread_count == 1;
 	size_t worst = s->ranks.count > 1 ? gp_rank_runs_worst(&s->runs) : 0;
 	const struct gp_rank_class *class = &s->ranks.classes[worst];
-	struct gp_info info = {
-		.path = class->paths[0],
-		.trace = class->trace,
-		.ranks = is_one ? NULL : &s->ranks,
-		.rank_runs = s->ranks.count > 1 ? &s->runs : NULL,
+	struct told told = {
+		.options = s->options,
+		.info.path = class->paths[0],
+		.info.trace = class->trace,
+		.info.ranks = is_one ? NULL : &s->ranks,
+		.info.rank_runs = s->ranks.count > 1 ? &s->runs : NULL,
 	};
 	struct gp_plan plan = { 0 };
 	struct gp_diag reason = { 0 };
 	enum gp_status status = gp_plan_recorded(&plan, class->trace, &reason);
 
 	if (status == GP_OK) {
-		info.choice = &plan.choice;
+		told.info.choice = &plan.choice;
 		status = gp_plan_play(&plan, NULL, &s->progress, &reason);
 	}
 	if (status == GP_OK)
-		info.results = plan.results;
+		told.info.results = plan.results;
 	else
-		info.trouble = reason.what;
+		told.info.trouble = reason.what;
 	gp_progress_end(&s->progress);
-	status = write_info(&info, s->options, diag);
+	status = gp_outlet_report(s->options, write_info, &told, diag);
 	gp_plan_release(&plan);
 	return status;
 }

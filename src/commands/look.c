@@ -207,25 +207,19 @@ static void describe(struct session *s)
 		r->recorded = &recorded->plan.results[r->device];
 }
 
-static enum gp_status write_report(struct session *s, struct gp_diag *diag)
+static void write_report(void *arg, const struct gp_report_style *style,
+			 FILE *out)
 {
-	struct gp_report_style style = gp_terminal_style(s->options);
-	struct gp_output output;
-	enum gp_status status = gp_outlet_open_report(
-		&output, s->options->output,
-		s->options->format == GP_FORMAT_TEXT, diag);
+	struct session *s = arg;
 
-	if (status != GP_OK)
-		return status;
 	s->report.given = gp_explaining_given(s->options, s->given);
 	s->report.path = s->report.operand = s->options->operands[0];
 	if (s->ranking.ranks.count)
 		describe(s);
 	if (s->options->format == GP_FORMAT_JSON)
-		gp_report_look_json(&s->report, output.stream);
+		gp_report_look_json(&s->report, out);
 	else
-		gp_report_look_text(&s->report, &style, output.stream);
-	return gp_outlet_close(&output, status, diag);
+		gp_report_look_text(&s->report, style, out);
 }
 
 static void release(struct session *s)
@@ -261,7 +255,7 @@ static enum gp_status look_command(const struct gp_options *options,
 					   : look_at_traces(&s, diag);
 	gp_progress_end(&s.progress);
 	if (status == GP_OK)
-		status = write_report(&s, diag);
+		status = gp_outlet_report(options, write_report, &s, diag);
 	if (status == GP_OK)
 		status = gp_rank_files_verdict(&s.ranking.ranks, diag);
 	release(&s);

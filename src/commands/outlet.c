@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "commands/signals.h"
+#include "commands/terminal.h"
 
 #define OUTLETS 2 /* a report and its events */
 
@@ -91,12 +92,20 @@ enum gp_status gp_outlet_open(struct gp_output *output, const char *path,
 	return status;
 }
 
-enum gp_status gp_outlet_open_report(struct gp_output *output, const char *path,
-				     bool is_text, struct gp_diag *diag)
+static bool is_text(enum gp_format format)
 {
-	enum gp_status status = gp_outlet_open(output, path, diag);
+	return format == GP_FORMAT_TEXT || format == GP_FORMAT_MARKDOWN ||
+	       format == GP_FORMAT_SUMMARY ||
+	       format == GP_FORMAT_SUMMARY_ABBREVIATED;
+}
 
-	if (status == GP_OK && is_text)
+enum gp_status gp_outlet_open_report(struct gp_output *output,
+				     const struct gp_options *options,
+				     struct gp_diag *diag)
+{
+	enum gp_status status = gp_outlet_open(output, options->output, diag);
+
+	if (status == GP_OK && is_text(options->format))
 		gp_output_make_safe(output);
 	return status;
 }
@@ -146,4 +155,20 @@ enum gp_status gp_outlet_close(struct gp_output *output, enum gp_status status,
 		return gp_outlet_commit(output, diag);
 	gp_outlet_abandon(output);
 	return status;
+}
+
+enum gp_status gp_outlet_report(
+	const struct gp_options *options,
+	void (*write)(void *arg, const struct gp_report_style *style,
+		      FILE *out),
+	void *arg, struct gp_diag *diag)
+{
+	struct gp_report_style style = gp_terminal_style(options);
+	struct gp_output output;
+	enum gp_status status = gp_outlet_open_report(&output, options, diag);
+
+	if (status != GP_OK)
+		return status;
+	write(arg, &style, output.stream);
+	return gp_outlet_close(&output, status, diag);
 }

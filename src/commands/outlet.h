@@ -9,7 +9,9 @@
 #include <stdbool.h>
 
 #include "base/file.h"
+#include "commands/options.h"
 #include "gpupool/status.h"
+#include "report/report.h"
 
 /* Ends by SIGINT, SIGTERM, SIGHUP and SIGPIPE, and ends for want of host
  * memory, remove unfinished files. */
@@ -21,8 +23,16 @@ enum gp_status gp_outlet_open(struct gp_output *output, const char *path,
 			      struct gp_diag *diag);
 /* For a report: one that is a text for people is made safe for a terminal and a
  * log (base/safe.h). */
-enum gp_status gp_outlet_open_report(struct gp_output *output, const char *path,
-				     bool is_text, struct gp_diag *diag);
+enum gp_status gp_outlet_open_report(struct gp_output *output,
+				     const struct gp_options *options,
+				     struct gp_diag *diag);
+/* The report that a command is for: opened where the options say, written by
+ * write, and closed. */
+enum gp_status gp_outlet_report(
+	const struct gp_options *options,
+	void (*write)(void *arg, const struct gp_report_style *style,
+		      FILE *out),
+	void *arg, struct gp_diag *diag);
 enum gp_status gp_outlet_commit(struct gp_output *output, struct gp_diag *diag);
 /* Nothing for a zeroed or committed one. */
 void gp_outlet_abandon(struct gp_output *output);

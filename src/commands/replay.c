@@ -37,7 +37,7 @@ struct session {
 	struct gp_what_ifs what_ifs;
 	struct gp_estimate *estimates; /* of asked, by device; NULL: none */
 	struct gp_cuda *cuda;
-	struct gp_output report, events;
+	struct gp_output events;
 	struct gp_keep keep;
 	struct gp_timing timing;
 	struct gp_progress progress;
@@ -49,13 +49,6 @@ struct session {
 static bool is_stdout(const char *path)
 {
 	return path && !strcmp(path, "-");
-}
-
-static bool is_text(const struct gp_options *options)
-{
-	return options->format == GP_FORMAT_TEXT ||
-	       options->format == GP_FORMAT_SUMMARY ||
-	       options->format == GP_FORMAT_SUMMARY_ABBREVIATED;
 }
 
 /* Flags that do not go together. */
@@ -300,15 +293,16 @@ static struct gp_report report_of(const struct session *s,
 	return report;
 }
 
-static void write_report(const struct session *s, FILE *out)
+static void write_report(void *arg, const struct gp_report_style *style,
+			 FILE *out)
 {
-	struct gp_report_style style = gp_terminal_style(s->options);
+	const struct session *s = arg;
 	struct gp_run runs[2];
 	struct gp_report report = report_of(s, runs);
 
-	write_as(&report, s->options->format, &s->keep, &style, out);
+	write_as(&report, s->options->format, &s->keep, style, out);
 	if (s->keep.has_map && s->options->format == GP_FORMAT_TEXT)
-		gp_report_map(&report, &s->keep.map, &style, out);
+		gp_report_map(&report, &s->keep.map, style, out);
 }
 
 static enum gp_status write_timeline(struct session *s, struct gp_diag *diag)
@@ -350,15 +344,9 @@ static enum gp_status explain_runs(struct session *s, struct gp_diag *diag)
 /* Events on standard output take the report's place. */
 static enum gp_status report(struct session *s, struct gp_diag *diag)
 {
-	enum gp_status status;
-
 	if (is_stdout(s->options->events) && !s->options->output)
 		return GP_OK;
-	status = gp_outlet_open_report(&s->report, s->options->output,
-				       is_text(s->options), diag);
-	if (status == GP_OK)
-		write_report(s, s->report.stream);
-	return status;
+	return gp_outlet_report(s->options, write_report, s, diag);
 }
 
 static enum gp_status run(struct session *s, struct gp_diag *diag)
@@ -381,7 +369,6 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 		status = explain_runs(s, diag);
 	if (status == GP_OK)
 		status = report(s, diag);
-	status = gp_outlet_close(&s->report, status, diag);
 	status = gp_outlet_close(&s->events, status, diag);
 	if (status == GP_OK)
 		status = write_timeline(s, diag);

@@ -45,9 +45,10 @@ static void replay_recorded(struct session *s, const struct gp_trace *trace)
 	gp_plan_release(&plan);
 }
 
-static void write_report(const struct session *s, FILE *out)
+static void write_report(void *arg, const struct gp_report_style *style,
+			 FILE *out)
 {
-	struct gp_report_style style = gp_terminal_style(s->options);
+	const struct session *s = arg;
 	const struct gp_study *study = &s->studying.study;
 	const struct gp_ranks *ranks = &s->ranking.ranks;
 	const struct gp_plan *first = s->ranking.plans;
@@ -70,20 +71,7 @@ static void write_report(const struct session *s, FILE *out)
 	if (s->options->format == GP_FORMAT_JSON)
 		gp_report_suggest_json(&report, out);
 	else
-		gp_report_suggest_text(&report, &style, out);
-}
-
-static enum gp_status report(const struct session *s, struct gp_diag *diag)
-{
-	struct gp_output output;
-	enum gp_status status = gp_outlet_open_report(
-		&output, s->options->output,
-		s->options->format == GP_FORMAT_TEXT, diag);
-
-	if (status != GP_OK)
-		return status;
-	write_report(s, output.stream);
-	return gp_outlet_close(&output, status, diag);
+		gp_report_suggest_text(&report, style, out);
 }
 
 static enum gp_status suggest_command(const struct gp_options *options,
@@ -110,7 +98,7 @@ static enum gp_status suggest_command(const struct gp_options *options,
 					  &s.progress, diag);
 	gp_progress_end(&s.progress);
 	if (status == GP_OK)
-		status = report(&s, diag);
+		status = gp_outlet_report(options, write_report, &s, diag);
 	if (status == GP_OK)
 		status = gp_rank_files_verdict(&s.ranking.ranks, diag);
 	gp_studying_release(&s.studying);
