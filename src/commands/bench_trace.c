@@ -13,7 +13,6 @@
 #include "commands/outlet.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
-#include "commands/terminal.h"
 #include "report/bench_report.h"
 #include "gpupool/input.h"
 

@@ -9,7 +9,6 @@
 #include "commands/command.h"
 #include "commands/outlet.h"
 #include "commands/rank_files.h"
-#include "commands/terminal.h"
 #include "commands/trace_file.h"
 
 /* Two classes of ranks that are compared. */

@@ -6,7 +6,6 @@
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/ranking.h"
-#include "commands/terminal.h"
 #include "commands/trace_file.h"
 #include "report/report.h"
 

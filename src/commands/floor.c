@@ -12,7 +12,6 @@
 #include "commands/outlet.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
-#include "commands/terminal.h"
 #include "commands/trace_file.h"
 #include "report/floor_report.h"
 #include "device/gpu.h"

@@ -12,12 +12,10 @@
 #include "commands/ranking.h"
 #include "commands/studying.h"
 #include "commands/sweep_grid.h"
-#include "commands/terminal.h"
 #include "commands/threads.h"
 #include "commands/trace_file.h"
 #include "study/sweep/crew.h"
 #include "study/headroom.h"
-#include "gpupool/price.h"
 #include "report/report.h"
 
 #define POINTS 12

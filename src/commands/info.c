@@ -8,7 +8,6 @@
 #include "commands/progress.h"
 #include "commands/rank_files.h"
 #include "commands/rank_runs.h"
-#include "commands/terminal.h"
 #include "commands/trace_file.h"
 #include "report/report.h"
 

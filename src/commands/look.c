@@ -14,7 +14,6 @@
 #include "commands/progress.h"
 #include "commands/ranking.h"
 #include "commands/studying.h"
-#include "commands/terminal.h"
 #include "commands/trace_file.h"
 #include "metrics/explain.h"
 #include "study/floor/floor.h"

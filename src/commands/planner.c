@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "commands/tell.h"
-#include "simcuda/plans.h"
 
 #define SOCKET_NAME "plans"
 /* Ranks of a job begin at once. */

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/mem.h"
 #include "commands/command.h"
 #include "commands/parts.h"
 #include "commands/plan.h"

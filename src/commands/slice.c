@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/bytes.h"
 #include "base/mem.h"
 #include "commands/command.h"
 #include "commands/plan.h"

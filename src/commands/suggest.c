@@ -4,7 +4,6 @@
 #include "commands/outlet.h"
 #include "commands/progress.h"
 #include "commands/ranking.h"
-#include "commands/terminal.h"
 #include "commands/trace_file.h"
 #include "report/report.h"
 

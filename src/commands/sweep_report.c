@@ -3,7 +3,6 @@
 #include "commands/sweep_report.h"
 
 #include "commands/outlet.h"
-#include "commands/terminal.h"
 
 struct told {
 	const struct gp_book *book;
