@@ -1,17 +1,152 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool bench: what the calls of a device take, or gpupool for a trace. */
+/*
+ * gpupool bench: what the calls of a device take, or reading and replaying a
+ * trace.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/bytes.h"
-#include "commands/bench_trace.h"
+#include "base/samples.h"
 #include "commands/command.h"
 #include "commands/cuda_runtime.h"
+#include "commands/options.h"
 #include "commands/outlet.h"
+#include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/terminal.h"
+#include "gpupool/input.h"
 #include "report/bench_report.h"
+
+/* ---- gpupool, for a trace ---- */
+
+#define RUNS 10
+
+enum row { READ, CACHING, DIRECT, ROWS };
+
+static const struct {
+	const char *what, *engine;
+} rows[ROWS] = {
+	[READ] = { "read", NULL },
+	[CACHING] = { "replay: caching", "caching" },
+	[DIRECT] = { "replay: direct", "direct" },
+};
+
+struct timing {
+	const struct gp_options *options;
+	const char *path;
+	struct samples samples[ROWS]; /* ns an event */
+	uint64_t events;
+	struct gp_progress progress;
+};
+
+static void note_time(struct timing *s, enum row row, double start)
+{
+	double ns = (gp_progress_now() - start) * 1e9;
+
+	samples_add(&s->samples[row], s->events ? ns / (double)s->events : ns);
+}
+
+static enum gp_status read_trace(struct timing *s, struct gp_trace **trace,
+				 struct gp_diag *diag)
+{
+	struct gp_input_config config = { .path = s->path };
+	double start = gp_progress_now();
+	enum gp_status status = gp_input_read(&config, trace, diag);
+
+	if (status != GP_OK)
+		return status;
+	s->events = 0;
+	for (size_t i = 0; i < (*trace)->device_count; i++)
+		s->events += (*trace)->devices[i].event_count;
+	note_time(s, READ, start);
+	return GP_OK;
+}
+
+static enum gp_status replay(struct timing *s, const struct gp_trace *trace,
+			     enum row row, struct gp_diag *diag)
+{
+	struct gp_options options = *s->options;
+	struct gp_plan plan = { 0 };
+	enum gp_status status;
+	double start;
+
+	options.engine = rows[row].engine;
+	status = gp_plan_asked(&plan, trace, &options, diag);
+	start = gp_progress_now();
+	if (status == GP_OK)
+		status = gp_plan_play(&plan, NULL, NULL, diag);
+	if (status == GP_OK)
+		note_time(s, row, start);
+	gp_plan_release(&plan);
+	return status;
+}
+
+static enum gp_status time_trace(struct timing *s, struct gp_diag *diag)
+{
+	uint64_t repeat = s->options->repeat;
+	uint64_t runs = repeat ? repeat : RUNS;
+	enum gp_status status = GP_OK;
+
+	gp_progress_restart(&s->progress);
+	for (uint64_t i = 0; status == GP_OK && i < runs; i++) {
+		struct gp_trace *trace = NULL;
+
+		status = read_trace(s, &trace, diag);
+		for (enum row row = CACHING; status == GP_OK && row < ROWS;
+		     row++)
+			status = replay(s, trace, row, diag);
+		gp_trace_destroy(trace);
+		gp_progress_count(&s->progress, i + 1, runs);
+	}
+	gp_progress_end(&s->progress);
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s->path);
+	return status;
+}
+
+static void write_report(void *arg, const struct gp_report_style *style,
+			 FILE *out)
+{
+	struct timing *s = arg;
+	struct gp_speed speeds[ROWS];
+	struct gp_speed_report report = { s->path, s->events, speeds, ROWS };
+
+	for (size_t i = 0; i < ROWS; i++) {
+		struct samples *samples = &s->samples[i];
+
+		samples_sort(samples);
+		speeds[i] = (struct gp_speed){ rows[i].what,
+					       (uint32_t)samples->count,
+					       samples_at(samples, 0.1),
+					       samples_at(samples, 0.5),
+					       samples_at(samples, 0.9) };
+	}
+	if (s->options->format == GP_FORMAT_JSON)
+		gp_report_speed_json(&report, out);
+	else
+		gp_report_speed_text(&report, style, out);
+}
+
+static enum gp_status bench_trace(const struct gp_options *options,
+				  struct gp_diag *diag)
+{
+	struct timing s = {
+		.options = options,
+		.path = options->operands[0],
+		.progress = gp_progress_make(options),
+	};
+	enum gp_status status = time_trace(&s, diag);
+
+	if (status == GP_OK)
+		status = gp_outlet_report(options, write_report, &s, diag);
+	for (size_t i = 0; i < ROWS; i++)
+		samples_release(&s.samples[i]);
+	return status;
+}
+
+/* ---- the calls of a device ---- */
 
 #define REPEATS 200
 #define ROW_S	2.0 /* seconds: all of it ends within a minute or two */
@@ -138,7 +273,7 @@ static enum gp_status bench_command(const struct gp_options *options,
 	if (status != GP_OK)
 		return status;
 	gp_diag_file(diag, "");
-	return options->operand_count ? gp_bench_trace(options, diag)
+	return options->operand_count ? bench_trace(options, diag)
 				      : bench_device(options, diag);
 }
 

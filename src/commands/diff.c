@@ -1,19 +1,369 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool diff: two runs, and what the difference is made of. */
-#include "commands/diff.h"
-
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "commands/command.h"
+#include "commands/options.h"
 #include "commands/outlet.h"
+#include "commands/plan.h"
+#include "commands/progress.h"
 #include "commands/rank_files.h"
 #include "commands/trace_file.h"
+#include "report/change_report.h"
+#include "trace/ranks.h"
+
+/* A trace, and a run of it. */
+struct side {
+	const char *path;
+	const struct gp_trace *trace; /* borrowed */
+	struct gp_plan plan;
+	struct gp_makeup *makeups; /* by device */
+	uint64_t *moments;	   /* by device; GP_AT_FULLEST: its own */
+};
+
+/* Classes of ranks that are compared: so many pairs of files. */
+struct class_pair {
+	const struct gp_rank_class *a, *b; /* borrowed */
+	const char *a_path, *b_path;	   /* of the first pair */
+	size_t files;
+};
+
+struct class_pairs {
+	struct class_pair *items; /* owned */
+	size_t count, room;
+	/* Files without a counterpart, and one of them; NULL: none. */
+	size_t only_a, only_b;
+	const char *a_name, *b_name;
+};
+
+/* How much more B may reserve: "2%" or "100MiB". */
+struct limit {
+	bool is_there, is_ratio;
+	uint64_t bytes;
+	double ratio;
+};
+
+/* ---- which ranks of two jobs are compared: files by name ---- */
+
+struct rank_file {
+	const char *path, *name;
+	const struct gp_rank_class *class;
+};
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int by_name(const void *left, const void *right)
+{
+	const struct rank_file *a = left, *b = right;
+
+	return strcmp(a->name, b->name);
+}
+
+/* The caller frees. */
+static struct rank_file *list_files(const struct gp_ranks *ranks)
+{
+	struct rank_file *files =
+		gp_mem_alloc(ranks->files + 1, sizeof(*files));
+	size_t n = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		for (size_t k = 0; k < ranks->classes[i].count; k++)
+			files[n++] = (struct rank_file){
+				.path = ranks->classes[i].paths[k],
+				.name = name_of(ranks->classes[i].paths[k]),
+				.class = &ranks->classes[i],
+			};
+	qsort(files, n, sizeof(*files), by_name);
+	return files;
+}
+
+/* ---- pairs ---- */
+
+static void add_pair(struct class_pairs *pairs, const struct rank_file *a,
+		     const struct rank_file *b)
+{
+	size_t i = 0;
+
+	while (i < pairs->count &&
+	       (pairs->items[i].a != a->class || pairs->items[i].b != b->class))
+		i++;
+	if (i == pairs->count) {
+		pairs->items =
+			gp_mem_grow(pairs->items, &pairs->room,
+				    pairs->count + 1, sizeof(*pairs->items));
+		pairs->items[pairs->count++] = (struct class_pair){
+			.a = a->class,
+			.b = b->class,
+			.a_path = a->path,
+			.b_path = b->path,
+		};
+	}
+	pairs->items[i].files++;
+}
+
+static void note_single(size_t *count, const char **name,
+			const struct rank_file *file)
+{
+	if (!(*count)++)
+		*name = file->name;
+}
+
+/* Both are sorted. */
+static void pair_by_name(const struct rank_file *a, size_t a_count,
+			 const struct rank_file *b, size_t b_count,
+			 struct class_pairs *pairs)
+{
+	size_t i = 0, k = 0;
+
+	while (i < a_count || k < b_count) {
+		int order = i == a_count   ? 1
+			    : k == b_count ? -1
+					   : by_name(&a[i], &b[k]);
+
+		if (!order)
+			add_pair(pairs, &a[i++], &b[k++]);
+		else if (order < 0)
+			note_single(&pairs->only_a, &pairs->a_name, &a[i++]);
+		else
+			note_single(&pairs->only_b, &pairs->b_name, &b[k++]);
+	}
+}
+
+static void pair_files(const struct rank_file *a, size_t a_count,
+		       const struct rank_file *b, size_t b_count,
+		       struct class_pairs *pairs)
+{
+	size_t most = a_count > b_count ? a_count : b_count;
+
+	if (a_count > 1 && b_count > 1)
+		pair_by_name(a, a_count, b, b_count, pairs);
+	if (pairs->count || (a_count != b_count && a_count > 1 && b_count > 1))
+		return;
+	*pairs = (struct class_pairs){ .items = pairs->items,
+				       .room = pairs->room };
+	for (size_t i = 0; i < most; i++)
+		add_pair(pairs, &a[a_count > 1 ? i : 0],
+			 &b[b_count > 1 ? i : 0]);
+}
+
+/* By the names of their files; where no name is the same and there are as many,
+ * in the order of the names; a single file is compared with all.  b NULL: each
+ * with itself.  GP_INPUT where no two belong together. */
+static enum gp_status pair_ranks(const struct gp_ranks *a,
+				 const struct gp_ranks *b,
+				 struct class_pairs *pairs,
+				 struct gp_diag *diag)
+{
+	struct rank_file *left = list_files(a), *right = list_files(b ? b : a);
+
+	pair_files(left, a->files, right, b ? b->files : a->files, pairs);
+	free(left);
+	free(right);
+	if (pairs->count)
+		return GP_OK;
+	gp_diag_hint(diag, "files are compared by their names, or in their "
+			   "order where there are as many");
+	return gp_diag_set(diag, GP_INPUT,
+			   "none of its files is called as one of the others");
+}
+
+/* ---- a trace, replayed ---- */
+
+static enum gp_status take(struct side *side, struct gp_progress *progress,
+			   struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	side->makeups = gp_mem_alloc(side->trace->device_count + 1,
+				     sizeof(*side->makeups));
+	for (uint32_t i = 0; i < side->trace->device_count && status == GP_OK;
+	     i++) {
+		struct gp_replay_config config = gp_plan_config(&side->plan, i);
+
+		gp_progress_step(progress, "replaying");
+		status = gp_makeup_take_at(&config, side->moments[i],
+					   &side->makeups[i],
+					   &side->plan.results[i], diag);
+	}
+	return status;
+}
+
+/* options NULL: as recorded.  The moments are set. */
+static enum gp_status side_make(struct side *side,
+				const struct gp_options *options,
+				struct gp_progress *progress,
+				struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	if (options)
+		status = gp_plan_asked(&side->plan, side->trace, options, diag);
+	else
+		status = gp_plan_recorded(&side->plan, side->trace, diag);
+	if (status == GP_OK && options && options->capacity)
+		status =
+			gp_replay_decides(side->trace, options->capacity, diag);
+	if (status == GP_OK)
+		status = take(side, progress, diag);
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, side->path);
+	return status;
+}
+
+static void side_release(struct side *side)
+{
+	gp_plan_release(&side->plan);
+	free(side->makeups);
+	free(side->moments);
+	side->makeups = NULL;
+	side->moments = NULL;
+}
+
+/* ---- reports, paired ---- */
+
+static struct gp_change_side told(const char *path,
+				  const struct gp_report_run *run)
+{
+	return (struct gp_change_side){
+		.path = path,
+		.conf = run->conf,
+		.release = run->release,
+		.capacity = run->capacity,
+		.makeup = run->makeup,
+	};
+}
+
+static bool is_alike(const struct gp_report_run *a,
+		     const struct gp_report_run *b)
+{
+	return a->device == b->device && a->release == b->release &&
+	       a->capacity == b->capacity && !strcmp(a->conf, b->conf);
+}
+
+static size_t runs_of(const struct gp_report_run *runs, size_t count,
+		      uint32_t device)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += runs[i].device == device;
+	return n;
+}
+
+/* Its counterpart: the only run there is, else the one under the same
+ * settings. */
+static const struct gp_report_run *find_run(const struct gp_report_run *a,
+					    size_t a_count,
+					    const struct gp_report_run *b,
+					    size_t b_count,
+					    const struct gp_report_run *run)
+{
+	bool is_only = runs_of(a, a_count, run->device) == 1 &&
+		       runs_of(b, b_count, run->device) == 1;
+
+	for (size_t i = 0; i < b_count; i++)
+		if (is_only ? b[i].device == run->device : is_alike(run, &b[i]))
+			return &b[i];
+	return NULL;
+}
+
+/* Reports, paired by what their runs were made under; *changes borrows from
+ * both. */
+static size_t pair_reports(const char *a_path, const struct gp_report_run *a,
+			   size_t a_count, const char *b_path,
+			   const struct gp_report_run *b, size_t b_count,
+			   struct gp_change *changes)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < a_count; i++) {
+		const struct gp_report_run *other =
+			find_run(a, a_count, b, b_count, &a[i]);
+
+		if (other)
+			changes[count++] = (struct gp_change){
+				.device = a[i].device,
+				.a = told(a_path, &a[i]),
+				.b = told(b_path, other),
+			};
+	}
+	return count;
+}
+
+/* ---- the limit ---- */
+
+static enum gp_status limit_parse(const char *text, struct limit *limit,
+				  struct gp_diag *diag)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	*limit = (struct limit){ .is_there = true };
+	if (end != text && !strcmp(end, "%") && isfinite(percent) &&
+	    percent >= 0) {
+		limit->is_ratio = true;
+		limit->ratio = percent / 100;
+		return GP_OK;
+	}
+	if (gp_bytes_parse(text, &limit->bytes))
+		return GP_OK;
+	gp_diag_file(diag, "diff");
+	gp_diag_hint(diag, "see: gpupool help diff");
+	return gp_diag_set(diag, GP_USAGE,
+			   "--fail-over %s: not a share such as 2%% or a size "
+			   "such as 100MiB",
+			   text);
+}
+
+static bool is_over(const struct limit *limit, uint64_t a, uint64_t b)
+{
+	if (b <= a)
+		return false;
+	if (limit->is_ratio)
+		return (double)(b - a) > limit->ratio * (double)a;
+	return b - a > limit->bytes;
+}
+
+/* GP_FAILED when some device reserves more than that. */
+static enum gp_status limit_hold(const struct limit *limit,
+				 const struct gp_change *changes, size_t count,
+				 struct gp_diag *diag)
+{
+	char more[GP_BYTES_TEXT], bytes[GP_BYTES_TEXT], allowed[64];
+
+	for (size_t i = 0; limit->is_there && i < count; i++) {
+		uint64_t a = changes[i].a.makeup.reserved;
+		uint64_t b = changes[i].b.makeup.reserved;
+
+		if (!is_over(limit, a, b))
+			continue;
+		if (limit->is_ratio)
+			snprintf(allowed, sizeof(allowed), "%g %%",
+				 limit->ratio * 100);
+		else
+			snprintf(allowed, sizeof(allowed), "%s",
+				 gp_bytes_text(limit->bytes, bytes));
+		gp_diag_file(diag, changes[i].b.path);
+		return gp_diag_set(diag, GP_FAILED,
+				   "it reserves %s more at the peak; %s is "
+				   "allowed",
+				   gp_bytes_text(b - a, more), allowed);
+	}
+	return GP_OK;
+}
 
 /* Two classes of ranks that are compared. */
 struct pair {
-	struct gp_diff_side a, b;
+	struct side a, b;
 };
 
 /* All that one call of the command holds. */
@@ -21,7 +371,7 @@ struct session {
 	const struct gp_options *options;
 	const char *a_path, *b_path; /* b: NULL when there is one */
 	struct gp_ranks a_ranks, b_ranks;
-	struct gp_diff_pairs pairs;
+	struct class_pairs pairs;
 	struct pair *replayed; /* by pair */
 	struct gp_report_run *a_runs, *b_runs;
 	size_t a_count, b_count;
@@ -29,7 +379,7 @@ struct session {
 	struct gp_parting *partings;
 	size_t change_count;
 	struct gp_change_ranks ranks; /* of reports and single files: zero */
-	struct gp_diff_limit limit;
+	struct limit limit;
 	struct gp_progress progress;
 };
 
@@ -91,8 +441,8 @@ static enum gp_status read_ranks(struct session *s, struct gp_diag *diag)
 	if (status != GP_OK)
 		return status;
 	gp_diag_file(diag, s->b_path ? s->b_path : s->a_path);
-	return gp_diff_pair_ranks(&s->a_ranks, s->b_path ? &s->b_ranks : NULL,
-				  &s->pairs, diag);
+	return pair_ranks(&s->a_ranks, s->b_path ? &s->b_ranks : NULL,
+			  &s->pairs, diag);
 }
 
 /* One trace: A is as recorded.  Two: settings are for both. */
@@ -101,7 +451,7 @@ static enum gp_status replay(struct session *s, size_t index,
 {
 	const struct gp_options *asked =
 		gp_plan_is_asked(s->options) ? s->options : NULL;
-	const struct gp_diff_pair *pair = &s->pairs.items[index];
+	const struct class_pair *pair = &s->pairs.items[index];
 	struct pair *p = &s->replayed[index];
 	enum gp_status status;
 
@@ -110,15 +460,13 @@ static enum gp_status replay(struct session *s, size_t index,
 	p->b.path = pair->b_path;
 	p->b.trace = pair->b->trace;
 	choose_moments(p);
-	status = gp_diff_side_make(&p->a, s->b_path ? asked : NULL,
-				   &s->progress, diag);
+	status = side_make(&p->a, s->b_path ? asked : NULL, &s->progress, diag);
 	if (status == GP_OK)
-		status = gp_diff_side_make(&p->b, asked, &s->progress, diag);
+		status = side_make(&p->b, asked, &s->progress, diag);
 	return status;
 }
 
-static struct gp_change_side side_of(const struct gp_diff_side *side,
-				     uint32_t device)
+static struct gp_change_side side_of(const struct side *side, uint32_t device)
 {
 	return (struct gp_change_side){
 		.path = side->path,
@@ -130,9 +478,9 @@ static struct gp_change_side side_of(const struct gp_diff_side *side,
 	};
 }
 
-static size_t match(const struct gp_diff_side *a, uint32_t i,
-		    const struct gp_diff_side *b, uint32_t k,
-		    enum gp_sharing sharing, const struct gp_share_pair **pairs)
+static size_t match(const struct side *a, uint32_t i, const struct side *b,
+		    uint32_t k, enum gp_sharing sharing,
+		    const struct gp_share_pair **pairs)
 {
 	struct gp_share *x, *y;
 	struct gp_share_pair *matched;
@@ -268,9 +616,9 @@ static enum gp_status diff_reports(struct session *s, struct gp_diag *diag)
 	if (status != GP_OK)
 		return status;
 	s->changes = gp_mem_alloc(s->a_count + 1, sizeof(*s->changes));
-	s->change_count = gp_diff_pair_reports(s->a_path, s->a_runs, s->a_count,
-					       s->b_path, s->b_runs, s->b_count,
-					       s->changes);
+	s->change_count =
+		pair_reports(s->a_path, s->a_runs, s->a_count, s->b_path,
+			     s->b_runs, s->b_count, s->changes);
 	return GP_OK;
 }
 
@@ -318,16 +666,15 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	enum gp_status status = GP_OK;
 
 	if (s->options->fail_over)
-		status = gp_diff_limit_parse(s->options->fail_over, &s->limit,
-					     diag);
+		status = limit_parse(s->options->fail_over, &s->limit, diag);
 	if (status == GP_OK)
 		status = diff(s, diag);
 	gp_progress_end(&s->progress);
 	if (status == GP_OK)
 		status = gp_outlet_report(s->options, write_changes, s, diag);
 	if (status == GP_OK)
-		status = gp_diff_limit_hold(&s->limit, s->changes,
-					    s->change_count, diag);
+		status = limit_hold(&s->limit, s->changes, s->change_count,
+				    diag);
 	if (status == GP_OK)
 		status = gp_rank_files_verdict(&s->a_ranks, diag);
 	if (status == GP_OK)
@@ -346,8 +693,8 @@ static void release(struct session *s)
 	gp_report_runs_release(s->a_runs, s->a_count);
 	gp_report_runs_release(s->b_runs, s->b_count);
 	for (size_t i = 0; s->replayed && i < s->pairs.count; i++) {
-		gp_diff_side_release(&s->replayed[i].a);
-		gp_diff_side_release(&s->replayed[i].b);
+		side_release(&s->replayed[i].a);
+		side_release(&s->replayed[i].b);
 	}
 	free(s->replayed);
 	free(s->pairs.items);
