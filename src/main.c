@@ -14,9 +14,7 @@
 #include "base/safe.h"
 #include "commands/command.h"
 #include "commands/help.h"
-#include "commands/outlet.h"
-#include "commands/tell.h"
-#include "commands/terminal.h"
+#include "commands/output.h"
 
 /* "gpupool: file: record: what" and the hint below. */
 static void tell(const struct gp_diag *diag)

@@ -6,7 +6,7 @@
 
 #include "commands/command.h"
 #include "commands/options.h"
-#include "commands/outlet.h"
+#include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/trace_file.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool explain: why memory that is reserved cannot be used. */
 #include "commands/command.h"
-#include "commands/explaining.h"
-#include "commands/outlet.h"
+#include "commands/studying.h"
+#include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/ranking.h"

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "commands/command.h"
-#include "commands/outlet.h"
+#include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/trace_file.h"

@@ -6,13 +6,12 @@
 
 #include "base/mem.h"
 #include "commands/command.h"
-#include "commands/outlet.h"
+#include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/ranking.h"
 #include "commands/studying.h"
 #include "commands/sweep_grid.h"
-#include "commands/threads.h"
 #include "commands/trace_file.h"
 #include "study/sweep/crew.h"
 #include "study/headroom.h"
@@ -261,8 +260,7 @@ static void make_runs(struct session *s)
 
 static enum gp_status measure(struct session *s, struct gp_diag *diag)
 {
-	size_t threads =
-		s->options->jobs ? s->options->jobs : gp_threads_by_default();
+	size_t threads = gp_options_threads(s->options);
 
 	make_runs(s);
 	s->pieces = s->run_count * s->trace->device_count;

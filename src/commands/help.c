@@ -2,12 +2,264 @@
 /* gpupool help, --help and version. */
 #include "commands/help.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "commands/terminal.h"
-#include "commands/topic.h"
+#include "commands/output.h"
+#include "commands/pages.h"
 #include "commands/version.h"
 #include "gpupool/knob.h"
+#include "gpupool/metrics.h"
+#include "gpupool/trace.h"
+#include "report/schema.h"
+#include "study/what_if/what_if.h"
+
+/* ---- gpupool help formats ---- */
+
+#define TEXT 640 /* bytes of an entry */
+
+struct row {
+	const char *name, *sentence;
+	const char *source; /* of traces that are read; NULL: told in full */
+};
+
+static const struct row read[] = {
+	{ "PyTorch snapshot",
+	  "torch.cuda.memory._dump_snapshot(), pickle of protocol 2 to 5, or "
+	  "the same as JSON. An answer key: every address is compared.",
+	  NULL },
+	{ "gpupool-trace", "JSON, JSON Lines or binary: gpupool-trace(5).",
+	  NULL },
+	{ "torch.profiler",
+	  "export_chrome_trace() of a profile with profile_memory=True.",
+	  "torch-profiler" },
+	{ "RMM log", "rmm::mr::logging_resource_adaptor's CSV.", "rmm-log" },
+};
+
+static const struct row written[] = {
+	{ ".json .jsonl .gpt .bin",
+	  "gpupool-trace: as one document, one event a line, or binary.",
+	  NULL },
+};
+
+/* With --run. */
+static const struct row runs[] = {
+	{ ".pickle .pkl",
+	  "A PyTorch snapshot of the run: memory_viz shows it, gpupool replays "
+	  "it.",
+	  NULL },
+	{ ".perfetto.json",
+	  "Memory over time, for ui.perfetto.dev and chrome://tracing.", NULL },
+	{ ".speedscope.json",
+	  "Memory at the peak by stack, for www.speedscope.app.", NULL },
+	{ ".folded", "The same as folded stacks, for flame graphs.", NULL },
+	{ ".csv", "One row for each request.", NULL },
+};
+
+static void print_rows(const struct row *rows, size_t count, unsigned columns,
+		       FILE *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct gp_trace trace = { .source = rows[i].source };
+		const char *unknown = gp_trace_unknown(&trace);
+		char text[TEXT];
+
+		snprintf(text, sizeof(text), "%s%s%s%s", rows[i].sentence,
+			 unknown ? " Not told: " : "", unknown ? unknown : "",
+			 unknown ? "." : "");
+		gp_help_entry(rows[i].name, text, columns, out);
+	}
+}
+
+#define PRINT(rows)                                                            \
+	print_rows(rows, sizeof(rows) / sizeof(*(rows)), columns, out)
+
+static void print_formats(unsigned columns, FILE *out)
+{
+	fputs("Read, whatever the file is called, also packed with gzip or "
+	      "zstd:\n\n",
+	      out);
+	PRINT(read);
+	fputs("\nWritten by gpupool convert, by the file's name; .gz or .zst "
+	      "behind it packs:\n\n",
+	      out);
+	PRINT(written);
+	fputs("\nWritten by gpupool convert --run, of a replay:\n\n", out);
+	PRINT(runs);
+}
+
+/* ---- topics ---- */
+
+#define TEXT 640 /* bytes of an entry */
+
+static void print_settings(unsigned columns, FILE *out)
+{
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+	char text[TEXT];
+
+	fputs("Settings as PYTORCH_CUDA_ALLOC_CONF and --alloc-conf take "
+	      "them:\nkey:value,key:value. See gpupool-settings(7).\n\n",
+	      out);
+	for (size_t i = 0; i < count; i++) {
+		const struct gp_knob *k = &knobs[i];
+
+		snprintf(text, sizeof(text),
+			 "%s\nTakes: %s. Default: %s. Since 2.%u.%s%s%s",
+			 k->sentence, k->range, k->by_default, k->since,
+			 k->flag ? " Flag: --" : "", k->flag ? k->flag : "",
+			 k->flag ? "." : "");
+		gp_help_entry(k->name, text, columns, out);
+	}
+}
+
+static void print_release(uint8_t release, unsigned columns, FILE *out)
+{
+	size_t count;
+	const struct gp_change_row *rows = gp_change_table(&count);
+	char name[8], text[TEXT];
+
+	snprintf(name, sizeof(name), "2.%u", release);
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].since != release)
+			continue;
+		snprintf(text, sizeof(text), "%s [%s]", rows[i].sentence,
+			 rows[i].source);
+		gp_help_entry(name, text, columns, out);
+		*name = 0;
+	}
+}
+
+static void print_releases(unsigned columns, FILE *out)
+{
+	fputs("What PyTorch does otherwise from a release on, and the source: "
+	      "a pull request, a\nfile, or run: seen by running the releases "
+	      "themselves.\n\n",
+	      out);
+	for (uint8_t r = GP_RELEASE_FIRST; r <= GP_RELEASE_LAST; r++)
+		print_release(r, columns, out);
+	fputs("\nReleases also differ in the settings they know: "
+	      "gpupool help settings\n",
+	      out);
+}
+
+static void print_settings_page(unsigned columns, FILE *out)
+{
+	(void)columns;
+	gp_settings_page(out);
+}
+
+static void print_metrics(unsigned columns, FILE *out)
+{
+	char text[TEXT];
+
+	fputs("The numbers of reports, timelines and thresholds (--alert). See "
+	      "gpupool-metrics(7).\n\n",
+	      out);
+	for (unsigned i = 0; i < GP_MEASURES; i++) {
+		const struct gp_measure *m = &gp_measures[i];
+
+		snprintf(text, sizeof(text), "%s [%s; %s%s]", m->reading,
+			 m->formula, gp_unit_name(m->unit),
+			 m->scope == GP_SCOPE_MOMENT ? ", over time" : "");
+		gp_help_entry(m->key, text, columns, out);
+	}
+}
+
+static void print_metrics_page(unsigned columns, FILE *out)
+{
+	(void)columns;
+	gp_metrics_page(out);
+}
+
+static void print_what_ifs(unsigned columns, FILE *out)
+{
+	size_t count;
+	const struct gp_what_if_row *rows = gp_what_if_table(&count);
+	char flag[80], text[TEXT];
+
+	fputs("The same program, had it asked otherwise: flags of replay, "
+	      "explain and convert,\nmade in this order. BLOCKS are "
+	      "\"train.py:42\" or a function, size:2MiB,\n"
+	      "size:1MiB..8MiB, event:812, addr:0x7f00, id:91 or all. See "
+	      "gpupool-what-if(7).\n\n",
+	      out);
+	for (size_t i = 0; i < count; i++) {
+		snprintf(flag, sizeof(flag), "--%s%s%s", rows[i].name,
+			 rows[i].argument ? " " : "",
+			 rows[i].argument ? rows[i].argument : "");
+		snprintf(text, sizeof(text), "%s %s", rows[i].sentence,
+			 rows[i].method);
+		gp_help_entry(flag, text, columns, out);
+	}
+}
+
+static void print_what_if_page(unsigned columns, FILE *out)
+{
+	(void)columns;
+	gp_what_if_page(out);
+}
+
+static void print_report_page(unsigned columns, FILE *out)
+{
+	(void)columns;
+	gp_report_page(out);
+}
+
+static void print_report_schema(unsigned columns, FILE *out)
+{
+	(void)columns;
+	gp_key_schema(out);
+}
+
+static const struct topic {
+	const char *name;
+	const char *sentence; /* NULL: not listed */
+	void (*print)(unsigned columns, FILE *out);
+} topics[] = {
+	{ "settings", "The allocator's settings.", print_settings },
+	{ "releases", "What differs between releases of PyTorch.",
+	  print_releases },
+	{ "metrics", "The numbers, and how to read them.", print_metrics },
+	{ "formats", "What is read, and what is written.", print_formats },
+	{ "what-if", "What a program could have asked otherwise.",
+	  print_what_ifs },
+	{ "report-schema", "What --format json writes, as a JSON Schema.",
+	  print_report_schema },
+	/* Source of the manual page, for man/. */
+	{ "metrics.7", NULL, print_metrics_page },
+	{ "report.5", NULL, print_report_page },
+	{ "settings.7", NULL, print_settings_page },
+	{ "what-if.7", NULL, print_what_if_page },
+};
+
+#define TOPICS (sizeof(topics) / sizeof(*topics))
+
+/* False: there is no such topic. */
+static bool print_topic(const char *name, unsigned columns, FILE *out)
+{
+	for (size_t i = 0; i < TOPICS; i++) {
+		if (strcmp(name, topics[i].name) != 0)
+			continue;
+		topics[i].print(columns, out);
+		return true;
+	}
+	return false;
+}
+
+/* Their names, each with a sentence. */
+static void list_topics(unsigned columns, FILE *out)
+{
+	char name[32];
+
+	for (size_t i = 0; i < TOPICS; i++) {
+		if (!topics[i].sentence)
+			continue;
+		snprintf(name, sizeof(name), "help %s", topics[i].name);
+		gp_help_entry(name, topics[i].sentence, columns, out);
+	}
+}
 
 #define INDENT 2
 #define NAME   28 /* columns of a flag, with the indent */
@@ -70,7 +322,7 @@ void gp_help_overview(unsigned columns, FILE *out)
 		gp_help_entry(name, command->sentence, columns, out);
 	}
 	fputs("\nMore help:\n", out);
-	gp_topic_list(columns, out);
+	list_topics(columns, out);
 	fputs("\nA trace is a PyTorch memory snapshot (pickle or JSON), a "
 	      "gpupool-trace, a profile\nof torch.profiler with memory events "
 	      "or a log of RMM, as it is or packed with gzip\nor zstd; - is "
@@ -163,7 +415,7 @@ static enum gp_status help_command(const struct gp_options *options,
 		gp_help_overview(columns, stdout);
 		return GP_OK;
 	}
-	if (gp_topic_print(options->operands[0], columns, stdout))
+	if (print_topic(options->operands[0], columns, stdout))
 		return GP_OK;
 	command = gp_command_find(options->operands[0]);
 	if (!command)

@@ -3,11 +3,10 @@
 #include <stdio.h>
 
 #include "commands/command.h"
-#include "commands/outlet.h"
+#include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
-#include "commands/rank_files.h"
-#include "commands/rank_runs.h"
+#include "commands/ranking.h"
 #include "commands/trace_file.h"
 #include "report/report.h"
 

@@ -3,6 +3,7 @@
 #include "commands/options.h"
 
 #include <getopt.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -517,6 +518,17 @@ enum gp_status gp_options_parse(struct gp_options *options,
 	free(grammar.names);
 	free(grammar.spellings);
 	return status;
+}
+
+size_t gp_options_threads(const struct gp_options *options)
+{
+	cpu_set_t set;
+
+	if (options->jobs)
+		return options->jobs;
+	if (!sched_getaffinity(0, sizeof(set), &set))
+		return (size_t)CPU_COUNT(&set);
+	return (size_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 void gp_options_release(struct gp_options *options)

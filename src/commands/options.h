@@ -96,6 +96,9 @@ struct gp_command;
 enum gp_status gp_options_parse(struct gp_options *options,
 				const struct gp_command *command, int argc,
 				char **argv, struct gp_diag *diag);
+/* As many threads as --jobs says, else as this process may run on processors.
+ */
+size_t gp_options_threads(const struct gp_options *options);
 void gp_options_release(struct gp_options *options);
 
 #endif

@@ -2,14 +2,104 @@
 /* A plan: a run of a whole trace. */
 #include "commands/plan.h"
 
+#include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "commands/pool_flags.h"
+#include "commands/options.h"
 #include "commands/torch_lib.h"
 #include "metrics/film.h"
+#include "report/number.h"
+
+/* ---- the memory pool of the engine async ---- */
+
+static enum gp_status bytes(const char *flag, const char *text, uint64_t *bytes,
+			    struct gp_diag *diag)
+{
+	if (!text)
+		return GP_OK;
+	*bytes = GP_UNLIMITED;
+	if (!strcmp(text, "unlimited") || gp_bytes_parse(text, bytes))
+		return GP_OK;
+	return gp_diag_set(diag, GP_USAGE,
+			   "--%s %s: not a size such as 2GiB, 0 or unlimited",
+			   flag, text);
+}
+
+static const struct {
+	const char *name;
+	size_t offset;
+} reuses[] = {
+	{ "events", offsetof(struct gp_pool_settings, follows_events) },
+	{ "opportunistic",
+	  offsetof(struct gp_pool_settings, is_opportunistic) },
+	{ "internal", offsetof(struct gp_pool_settings, adds_waits) },
+};
+#define REUSES (sizeof(reuses) / sizeof(*reuses))
+
+static bool *flag_of(struct gp_pool_settings *settings, size_t index)
+{
+	return (bool *)((char *)settings + reuses[index].offset);
+}
+
+static bool set_reuse(struct gp_pool_settings *settings, const char *name,
+		      size_t length)
+{
+	for (size_t i = 0; i < REUSES; i++)
+		if (strlen(reuses[i].name) == length &&
+		    !strncmp(reuses[i].name, name, length)) {
+			*flag_of(settings, i) = true;
+			return true;
+		}
+	return false;
+}
+
+static enum gp_status reuse(const char *text, struct gp_pool_settings *settings,
+			    struct gp_diag *diag)
+{
+	if (!text)
+		return GP_OK;
+	for (size_t i = 0; i < REUSES; i++)
+		*flag_of(settings, i) = false;
+	for (const char *at = text; strcmp(text, "none") != 0;) {
+		size_t length = strcspn(at, ",");
+
+		if (!set_reuse(settings, at, length)) {
+			gp_diag_hint(diag, "events, opportunistic and "
+					   "internal, with commas; or none");
+			return gp_diag_set(diag, GP_USAGE,
+					   "--pool-reuse: there is no %.*s",
+					   (int)length, at);
+		}
+		if (!at[length])
+			break;
+		at += length + 1;
+	}
+	return GP_OK;
+}
+
+/* PyTorch's unless given.  GP_USAGE: a flag is not understood. */
+static enum gp_status parse_pool(const struct gp_options *options,
+				 struct gp_pool_settings *settings,
+				 struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	*settings = gp_pool_settings_pytorch;
+	status = bytes("pool-threshold", options->pool_threshold,
+		       &settings->threshold, diag);
+	if (status == GP_OK)
+		status = bytes("pool-keep", options->pool_keep, &settings->keep,
+			       diag);
+	if (status == GP_OK)
+		status = reuse(options->pool_reuse, settings, diag);
+	if (status != GP_OK)
+		gp_diag_file(diag, "replay");
+	return status;
+}
 
 bool gp_plan_has_settings(const struct gp_options *options)
 {
@@ -214,8 +304,7 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 	if (options->engine)
 		status = find_engine(plan, options, diag);
 	if (status == GP_OK)
-		status = gp_pool_flags_parse(options, &plan->pool_settings,
-					     diag);
+		status = parse_pool(options, &plan->pool_settings, diag);
 	if (status == GP_OK && runs_torch(plan) && options->torch_lib)
 		status = gp_torch_lib_prepare(options->torch_lib,
 					      &plan->torch_lib, diag);
@@ -482,4 +571,91 @@ enum gp_status gp_plan_memory(const struct gp_plan *plan, struct gp_diag *diag)
 				   (unsigned long long)memory->blocks);
 	}
 	return GP_OK;
+}
+
+/* ---- a recording against its replay ---- */
+
+struct counting {
+	const struct gp_trace *trace;
+	const struct gp_device_trace *device;
+	struct gp_proof *proof;
+};
+
+static const struct gp_counter *find_counter(const struct counting *c,
+					     const char *key)
+{
+	for (size_t i = 0; i < c->device->counter_count; i++) {
+		const struct gp_counter *counter = &c->device->counters[i];
+
+		if (!strcmp(c->trace->texts[counter->text], key))
+			return counter;
+	}
+	return NULL;
+}
+
+/* What the recording does not have is not compared. */
+static void compare(void *arg, const char *key, int64_t value)
+{
+	const struct counting *c = arg;
+	const struct gp_counter *counter = find_counter(c, key);
+	struct gp_proof *proof = c->proof;
+
+	if (!counter)
+		return;
+	proof->counters++;
+	if (counter->value == value) {
+		proof->same_counters++;
+	} else if (!*proof->name) {
+		snprintf(proof->name, sizeof(proof->name), "%s", key);
+		proof->recorded = counter->value;
+		proof->replayed = value;
+	}
+}
+
+struct gp_proof gp_proof_of(const struct gp_plan *plan)
+{
+	struct gp_proof proof = { 0 };
+
+	for (size_t i = 0; i < plan->trace->device_count; i++) {
+		const struct gp_replay_result *result = &plan->results[i];
+		struct counting counting = { plan->trace,
+					     &plan->trace->devices[i], &proof };
+
+		proof.allocs += result->allocs;
+		proof.addresses += result->fidelity.checked;
+		proof.same_addresses += result->fidelity.matched;
+		gp_stats_each(plan->trace, result, plan->settings.release,
+			      compare, &counting);
+	}
+	return proof;
+}
+
+bool gp_proof_is_exact(const struct gp_proof *proof)
+{
+	return proof->addresses == proof->same_addresses &&
+	       proof->counters == proof->same_counters;
+}
+
+const char *gp_proof_text(const struct gp_proof *proof,
+			  char text[GP_PROOF_TEXT])
+{
+	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
+	size_t n;
+
+	n = (size_t)snprintf(text, GP_PROOF_TEXT, "%s of %s addresses",
+			     gp_count_text(proof->same_addresses, a),
+			     gp_count_text(proof->addresses, b));
+	if (!proof->counters)
+		return text;
+	if (proof->counters == proof->same_counters)
+		snprintf(text + n, GP_PROOF_TEXT - n, ", all %s counters",
+			 gp_count_text(proof->counters, a));
+	else
+		snprintf(text + n, GP_PROOF_TEXT - n,
+			 ", %s of %s counters; %s is %" PRId64
+			 ", recorded %" PRId64,
+			 gp_count_text(proof->same_counters, a),
+			 gp_count_text(proof->counters, b), proof->name,
+			 proof->replayed, proof->recorded);
+	return text;
 }

@@ -12,8 +12,8 @@
 #include "commands/progress.h"
 #include "device/cuda.h"
 #include "gpupool/replay.h"
-#include "report/report.h"
 #include "gpupool/trace.h"
+#include "report/report.h"
 #include "study/what_if/what_if.h"
 
 struct gp_plan {
@@ -97,5 +97,24 @@ enum gp_status gp_plan_memory(const struct gp_plan *plan, struct gp_diag *diag);
 /* GP_FAILED when recorded addresses differ, or there are none. */
 enum gp_status gp_plan_verdict(const struct gp_plan *plan,
 			       struct gp_diag *diag);
+
+/* Of all devices together. */
+struct gp_proof {
+	uint64_t allocs;
+	uint64_t addresses, same_addresses; /* that were recorded */
+	uint64_t counters, same_counters;
+	char name[96]; /* the first counter that differs; "": none */
+	int64_t recorded, replayed;
+};
+
+/* The plan has been played. */
+struct gp_proof gp_proof_of(const struct gp_plan *plan);
+
+bool gp_proof_is_exact(const struct gp_proof *proof);
+
+/* "14,956 of 14,956 addresses, all 123 counters" */
+#define GP_PROOF_TEXT 320
+const char *gp_proof_text(const struct gp_proof *proof,
+			  char text[GP_PROOF_TEXT]);
 
 #endif

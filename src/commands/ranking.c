@@ -1,12 +1,275 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans of the ranks of a job. */
+/* The ranks of a job: read, planned and played. */
 #include "commands/ranking.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/mem.h"
+#include "commands/output.h"
+#include "gpupool/status.h"
+
+struct gp_paths {
+	char **items;
+	size_t count, room;
+	bool *is_named; /* of the first named_count; the others are not */
+	size_t named_count, named_room;
+};
+
+/* ---- files that operands name ---- */
+
+/* More files than any job has ranks: it is another folder that is meant. */
+#define MOST_FILES 100000
+
+static void add_path(struct gp_paths *paths, char *path)
+{
+	paths->items = gp_mem_grow(paths->items, &paths->room, paths->count + 1,
+				   sizeof(char *));
+	paths->items[paths->count++] = path;
+}
+
+/* Named by itself, and not found in a folder. */
+static void add_named(struct gp_paths *paths, char *path)
+{
+	add_path(paths, path);
+	paths->is_named = gp_mem_grow(paths->is_named, &paths->named_room,
+				      paths->count, sizeof(bool));
+	memset(paths->is_named + paths->named_count, 0,
+	       (paths->count - paths->named_count) * sizeof(bool));
+	paths->is_named[paths->count - 1] = true;
+	paths->named_count = paths->count;
+}
+
+/* Whether a path was named by itself: what was found in a folder need be no
+ * trace. */
+static bool is_named(const struct gp_paths *paths, size_t index)
+{
+	return index < paths->named_count && paths->is_named[index];
+}
+
+static char *join(const char *folder, const char *name)
+{
+	size_t length = strlen(folder), size = length + strlen(name) + 2;
+	char *path = gp_mem_alloc(size, 1);
+
+	snprintf(path, size, "%s%s%s", folder,
+		 length && folder[length - 1] == '/' ? "" : "/", name);
+	return path;
+}
+
+static int by_name(const void *left, const void *right)
+{
+	return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static void add_files(struct gp_paths *paths, const char *folder, DIR *dir)
+{
+	size_t first = paths->count;
+	struct dirent *entry;
+
+	while (paths->count <= MOST_FILES && (entry = readdir(dir))) {
+		struct stat info;
+		char *path;
+
+		if (*entry->d_name == '.')
+			continue;
+		path = join(folder, entry->d_name);
+		/* Reading will tell of a link that leads nowhere. */
+		if (stat(path, &info) || S_ISREG(info.st_mode))
+			add_path(paths, path);
+		else
+			free(path);
+	}
+	if (paths->count > first)
+		qsort(paths->items + first, paths->count - first,
+		      sizeof(char *), by_name);
+}
+
+/* Those of a folder by name, without hidden ones and folders. */
+static enum gp_status paths_add(struct gp_paths *paths, const char *path,
+				struct gp_diag *diag)
+{
+	size_t before = paths->count;
+	struct stat info;
+	DIR *dir;
+
+	if (stat(path, &info) || !S_ISDIR(info.st_mode)) {
+		add_named(paths, gp_mem_copy_text(path, strlen(path)));
+		return GP_OK;
+	}
+	dir = opendir(path);
+	if (!dir) {
+		gp_diag_file(diag, path);
+		return gp_diag_set(diag, gp_file_status(errno), "%s",
+				   strerror(errno));
+	}
+	add_files(paths, path, dir);
+	closedir(dir);
+	if (paths->count > before && paths->count <= MOST_FILES)
+		return GP_OK;
+	gp_diag_file(diag, path);
+	if (paths->count > MOST_FILES)
+		return gp_diag_set(diag, GP_INPUT,
+				   "more than %d files are in this folder",
+				   MOST_FILES);
+	return gp_diag_set(diag, GP_INPUT, "no files are in this folder");
+}
+
+static void paths_release(struct gp_paths *paths)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		free(paths->items[i]);
+	free(paths->items);
+	free(paths->is_named);
+	*paths = (struct gp_paths){ 0 };
+}
+
+/* ---- reading them ---- */
+
+static void tell_unread(const struct gp_diag *diag,
+			struct gp_progress *progress, const char *path,
+			const char *fate)
+{
+	gp_progress_end(progress);
+	gp_tell("gpupool: %s: %s%s%s: %s\n", path, diag->record,
+		*diag->record ? ": " : "", fate, diag->what);
+}
+
+static enum gp_status read_one(const struct gp_paths *paths, size_t index,
+			       gp_trace_file_reader *read,
+			       struct gp_progress *progress,
+			       struct gp_ranks *ranks, struct gp_diag *diag)
+{
+	const char *path = paths->items[index];
+	struct gp_trace *trace;
+	enum gp_status status = read(path, progress, &trace, diag);
+
+	if (status == GP_OK) {
+		gp_ranks_add(ranks, path, trace);
+		return GP_OK;
+	}
+	if (!*diag->file)
+		gp_diag_file(diag, path);
+	if (is_named(paths, index))
+		return status;
+	if (!diag->is_foreign)
+		gp_ranks_add_unread(ranks, path, diag->what);
+	tell_unread(diag, progress, path,
+		    diag->is_foreign ? "passed over" : "cannot be read");
+	*diag = (struct gp_diag){ 0 };
+	return GP_OK;
+}
+
+static enum gp_status read_all(const struct gp_paths *paths,
+			       gp_trace_file_reader *read,
+			       struct gp_progress *progress,
+			       struct gp_ranks *ranks, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	for (size_t i = 0; i < paths->count && status == GP_OK; i++)
+		status = read_one(paths, i, read, progress, ranks, diag);
+	return status;
+}
+
+static enum gp_status read_operands(const char *const *operands, size_t count,
+				    gp_trace_file_reader *read,
+				    struct gp_progress *progress,
+				    struct gp_ranks *ranks,
+				    struct gp_diag *diag)
+{
+	struct gp_paths paths = { 0 };
+	enum gp_status status = GP_OK;
+
+	for (size_t i = 0; i < count && status == GP_OK; i++)
+		status = paths_add(&paths, operands[i], diag);
+	if (status == GP_OK)
+		status = read_all(&paths, read, progress, ranks, diag);
+	if (status == GP_OK && !ranks->count) {
+		gp_diag_file(diag, operands[0]);
+		status = gp_diag_set(diag, GP_INPUT,
+				     ranks->unread_count
+					     ? "no trace in this folder can "
+					       "be read"
+					     : "no traces are in this folder");
+	}
+	gp_ranks_sort(ranks);
+	paths_release(&paths);
+	return status;
+}
+
+enum gp_status gp_rank_files(const struct gp_options *options,
+			     gp_trace_file_reader *read,
+			     struct gp_progress *progress,
+			     struct gp_ranks *ranks, struct gp_diag *diag)
+{
+	return read_operands(options->operands, options->operand_count, read,
+			     progress, ranks, diag);
+}
+
+enum gp_status gp_rank_files_of(const char *operand, gp_trace_file_reader *read,
+				struct gp_progress *progress,
+				struct gp_ranks *ranks, struct gp_diag *diag)
+{
+	return read_operands(&operand, 1, read, progress, ranks, diag);
+}
+
+enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
+				     struct gp_diag *diag)
+{
+	if (!ranks->unread_count)
+		return GP_OK;
+	gp_diag_file(diag, ranks->unread->path);
+	return gp_diag_set(diag, GP_INPUT,
+			   "%zu of %zu traces cannot be read: the report is "
+			   "without them",
+			   ranks->unread_count,
+			   ranks->unread_count + ranks->files);
+}
+
+/* ---- what came of replays ---- */
+
+static struct gp_rank_run told(const struct gp_replay_result *result)
+{
+	return (struct gp_rank_run){
+		.is_there = result->requests,
+		.reserved = result->at_peak.reserved,
+		.allocated = gp_replay_peak_allocated(result),
+		.ooms = (uint64_t)result->ooms.count,
+		.dropped = result->dropped,
+		.retries = (uint64_t)result->stats.num_alloc_retries,
+		.checked = result->fidelity.checked,
+		.matched = result->fidelity.matched,
+	};
+}
+
+void gp_rank_runs_note(struct gp_rank_runs *runs, struct gp_ranks *ranks,
+		       size_t class, const struct gp_plan *plan)
+{
+	struct gp_rank_class *c = &ranks->classes[class];
+
+	free(c->conf);
+	c->conf = gp_mem_copy_text(plan->conf, strlen(plan->conf));
+	c->release = plan->settings.release;
+	for (size_t d = 0; d < c->trace->device_count; d++)
+		runs->runs[c->first_case + d] = told(&plan->results[d]);
+}
+
+void gp_rank_runs_trouble(struct gp_rank_runs *runs, size_t class,
+			  const struct gp_diag *why)
+{
+	free(runs->troubles[class]);
+	runs->troubles[class] = gp_mem_copy_text(why->what, strlen(why->what));
+}
+
+/* ---- plans ---- */
 
 static enum gp_status name_file(enum gp_status status,
 				const struct gp_rank_class *class,

@@ -1,14 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ranks that a command's operands name, a plan for each class: all under
- * one release and one set of settings, so that one setting can serve them all.
+ * The traces that a command's operands name, read as the ranks of a job: files,
+ * and all files of folders.  What is found in a folder and is no trace is
+ * passed over, with a word on standard error; and so is a trace that cannot be
+ * read, which the report and the exit status tell, too.
  */
 #ifndef COMMANDS_RANKING_H
 #define COMMANDS_RANKING_H
 
+#include "commands/options.h"
 #include "commands/plan.h"
-#include "commands/rank_files.h"
+#include "commands/progress.h"
 #include "commands/studying.h"
+#include "trace/ranks.h"
+
+typedef enum gp_status gp_trace_file_reader(const char *path,
+					    struct gp_progress *progress,
+					    struct gp_trace **trace,
+					    struct gp_diag *diag);
+
+/* All operands, sorted into classes, one of them at least.  Released in any
+ * case. */
+enum gp_status gp_rank_files(const struct gp_options *options,
+			     gp_trace_file_reader *read,
+			     struct gp_progress *progress,
+			     struct gp_ranks *ranks, struct gp_diag *diag);
+/* Of one operand that may be a folder. */
+enum gp_status gp_rank_files_of(const char *operand, gp_trace_file_reader *read,
+				struct gp_progress *progress,
+				struct gp_ranks *ranks, struct gp_diag *diag);
+
+/* GP_INPUT where some could not be read: the report is without them. */
+enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
+				     struct gp_diag *diag);
+
+/* A plan of the class, played. */
+void gp_rank_runs_note(struct gp_rank_runs *runs, struct gp_ranks *ranks,
+		       size_t class, const struct gp_plan *plan);
+/* It could not be played. */
+void gp_rank_runs_trouble(struct gp_rank_runs *runs, size_t class,
+			  const struct gp_diag *why);
 
 struct gp_ranking {
 	struct gp_ranks ranks;

@@ -4,26 +4,412 @@
  * what its allocator did.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
-#include "commands/child.h"
 #include "commands/command.h"
-#include "commands/gpu_list.h"
-#include "commands/kernel_cache.h"
+#include "commands/installed.h"
+#include "commands/output.h"
 #include "commands/own_folder.h"
-#include "commands/planner.h"
-#include "commands/python.h"
 #include "commands/recorded.h"
 #include "commands/trace_file.h"
+#include "device/gpu.h"
+#include "gpupool/status.h"
 #include "record/record.h"
+
+struct gp_kernel_cache {
+	char folder[PATH_MAX]; /* "": none was made */
+};
+
+struct gp_planner {
+	char library[PATH_MAX]; /* "": there is none */
+	char socket[PATH_MAX + 16];
+	pid_t pid;
+};
+
+struct gp_child {
+	const char *const *command;	   /* ends with NULL */
+	void (*prepare)(const void *data); /* in the child, before it runs */
+	const void *data;
+	int ending; /* as waitpid has it */
+};
+
+/* ---- --gpu help ---- */
+
+#define KIB 1024
+
+static void list_gpu(FILE *out, const struct gp_gpu *gpu)
+{
+	const struct simcuda_properties *p = &gpu->properties;
+	char memory[GP_BYTES_TEXT], l2[GP_BYTES_TEXT], capability[16];
+
+	snprintf(capability, sizeof(capability), "%d.%d", p->major, p->minor);
+	fprintf(out, "%-15s %-10s %10s %4d %9s %8d %7d  %s\n", gpu->name,
+		capability, gp_bytes_text(gpu->capacity, memory),
+		p->multiprocessors, gp_bytes_text((uint64_t)p->l2_bytes, l2),
+		p->shared_per_sm / KIB, p->threads_per_sm, gpu->source);
+}
+
+static void list_gpus(FILE *out)
+{
+	size_t count;
+	const struct gp_gpu *gpus = gp_gpu_table(&count);
+
+	fprintf(out, "%-15s %-10s %10s %4s %9s %8s %7s  %s\n", "name",
+		"capability", "memory", "SMs", "L2", "KiB/SM", "threads",
+		"the memory is from");
+	for (size_t i = 0; i < count; i++)
+		list_gpu(out, &gpus[i]);
+	fputs("\nMemory is the device's total, as cudaMemGetInfo tells it; a "
+	      "process's context takes\nsome hundred MiB of it on a real one. "
+	      "--capacity says another size.\n",
+	      out);
+}
+
+/* ---- the kernels that a program compiles ---- */
+
+#define INDUCTOR "TORCHINDUCTOR_CACHE_DIR"
+#define TRITON	 "TRITON_CACHE_DIR"
+
+static enum gp_status make_kernels(struct gp_kernel_cache *cache,
+				   struct gp_diag *diag)
+{
+	*cache = (struct gp_kernel_cache){ .folder = "" };
+	if (getenv(INDUCTOR))
+		return GP_OK;
+	return gp_own_fresh("kernels", cache->folder, diag);
+}
+
+/* Inductor has Triton keep its kernels in a folder within its own, where none
+ * is named; kernels that the program itself wrote may come before it. */
+static void tell_kernels(const struct gp_kernel_cache *cache)
+{
+	char triton[PATH_MAX + 8];
+
+	if (!*cache->folder)
+		return;
+	setenv("SIMCUDA_KERNELS", cache->folder, 1);
+	setenv(INDUCTOR, cache->folder, 1);
+	snprintf(triton, sizeof(triton), "%s/triton", cache->folder);
+	setenv(TRITON, triton, 0);
+}
+
+static void remove_kernels(const struct gp_kernel_cache *cache)
+{
+	gp_own_remove(cache->folder);
+}
+
+/* ---- the real cuDNN: a process that listens; each that connects has one of
+ * its own, which loads the library ---- */
+
+#define SOCKET_NAME "plans"
+/* Ranks of a job begin at once. */
+#define BACKLOG	    64
+
+/* Wheels of NVIDIA lie beside PyTorch's: site-packages/nvidia/cudnn/lib. */
+static void find_cudnn(struct gp_planner *planner, const char *torch)
+{
+	int n = snprintf(planner->library, sizeof(planner->library),
+			 "%s/../nvidia/cudnn/lib/libcudnn.so.9", torch);
+
+	if (n < 0 || (size_t)n >= sizeof(planner->library) ||
+	    access(planner->library, R_OK))
+		*planner->library = 0;
+}
+
+/*
+ * Which library: the one that --cudnn names, none for "none", or else the one
+ * that is installed with the PyTorch in this folder.
+ */
+static enum gp_status planner_find(struct gp_planner *planner,
+				   const char *wanted, const char *torch,
+				   struct gp_diag *diag)
+{
+	char *path;
+
+	*planner = (struct gp_planner){ 0 };
+	if (wanted && !strcmp(wanted, "none"))
+		return GP_OK;
+	if (!wanted) {
+		/* Another version than the one that is installed is wanted. */
+		if (!getenv("SIMCUDA_CUDNN"))
+			find_cudnn(planner, torch);
+		return GP_OK;
+	}
+	path = realpath(wanted, NULL);
+	if (!path) {
+		gp_diag_file(diag, "record");
+		return gp_diag_set(diag, GP_USAGE, "--cudnn %s: %s", wanted,
+				   strerror(errno));
+	}
+	snprintf(planner->library, sizeof(planner->library), "%.*s",
+		 PATH_MAX - 1, path);
+	free(path);
+	return GP_OK;
+}
+
+/* ---- the listening process ---- */
+
+/* It says nothing, and the terminal's signals are the program's. */
+static void leave_terminal(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setpgid(0, 0);
+	for (int i = 0; i < 3 && null >= 0; i++)
+		dup2(null, i);
+	signal(SIGCHLD, SIG_IGN);
+}
+
+static _Noreturn void listen_on(int listener,
+				const struct gp_plans_source *source)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	leave_terminal();
+	for (;;) {
+		int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+		if (connection < 0 && errno != EINTR && errno != ECONNABORTED)
+			_exit(0);
+		if (connection < 0)
+			continue;
+		if (!fork()) {
+			close(listener);
+			gp_plans_work(connection, source);
+			_exit(0);
+		}
+		close(connection);
+	}
+}
+
+/* Addresses of sockets are short, and paths are not: the folder is opened. */
+static int listen_in(const char *folder)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path),
+		 "/proc/self/fd/%d/" SOCKET_NAME, at);
+	if (at < 0 || listener < 0 ||
+	    bind(listener, (struct sockaddr *)&address, sizeof(address)) ||
+	    listen(listener, BACKLOG)) {
+		int why = errno;
+
+		if (listener >= 0)
+			close(listener);
+		listener = -1;
+		errno = why;
+	}
+	if (at >= 0)
+		close(at);
+	return listener;
+}
+
+/* Listens in the source's folder; SIMCUDA_PLANS is the socket's path.  Which
+ * library is known.  Where that cannot be, as on file systems without sockets,
+ * it says so, and the program runs without. */
+static void planner_start(struct gp_planner *planner,
+			  const struct gp_plans_source *with)
+{
+	struct gp_plans_source source = *with;
+	int listener;
+
+	unsetenv("SIMCUDA_PLANS");
+	if (!*planner->library)
+		return;
+	source.cudnn = planner->library;
+	snprintf(planner->socket, sizeof(planner->socket), "%s/" SOCKET_NAME,
+		 source.folder);
+	listener = listen_in(source.folder);
+	planner->pid = listener < 0 ? -1 : fork();
+	if (!planner->pid)
+		listen_on(listener, &source);
+	if (planner->pid < 0)
+		gp_tell("gpupool: cuDNN cannot be asked at %s: %s\n",
+			planner->socket, strerror(errno));
+	else
+		setenv("SIMCUDA_PLANS", planner->socket, 1);
+	if (listener >= 0)
+		close(listener);
+}
+
+/* Nothing where none was started.  Processes that still run are answered until
+ * they end. */
+static void planner_stop(struct gp_planner *planner)
+{
+	if (planner->pid > 0) {
+		kill(planner->pid, SIGKILL);
+		while (waitpid(planner->pid, NULL, 0) < 0 && errno == EINTR)
+			continue;
+	}
+	if (*planner->socket)
+		unlink(planner->socket);
+	*planner = (struct gp_planner){ 0 };
+}
+
+/* ---- a program that is run, and ends as it likes ---- */
+
+static const int passed[] = { SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
+			      SIGUSR1, SIGUSR2, SIGALRM };
+#define PASSED_COUNT (sizeof(passed) / sizeof(*passed))
+
+static volatile sig_atomic_t running;
+
+/* What the terminal sends reaches the child as well. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (info->si_code <= 0)
+		kill((pid_t)running, number);
+}
+
+static void catch_signals(struct sigaction before[PASSED_COUNT])
+{
+	struct sigaction action = { .sa_sigaction = pass_on,
+				    .sa_flags = SA_SIGINFO | SA_RESTART };
+
+	for (size_t i = 0; i < PASSED_COUNT; i++)
+		sigaction(passed[i], &action, &before[i]);
+}
+
+static void restore_signals(const struct sigaction before[PASSED_COUNT])
+{
+	for (size_t i = 0; i < PASSED_COUNT; i++)
+		sigaction(passed[i], &before[i], NULL);
+}
+
+/* The parent's handlers would remove the parent's files; what is ignored stays
+ * so in the program. */
+static void stop_catching(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+	struct sigaction before;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (!sigaction(numbers[i], NULL, &before) &&
+		    before.sa_handler != SIG_IGN)
+			signal(numbers[i], SIG_DFL);
+}
+
+/* Tells through the pipe why it could not. */
+static _Noreturn void become(const struct gp_child *child, int telling)
+{
+	int error;
+
+	if (child->prepare)
+		child->prepare(child->data);
+	execvp(*child->command, (char *const *)(uintptr_t)child->command);
+	error = errno;
+	if (write(telling, &error, sizeof(error)) < 0)
+		error = 0;
+	_exit(127);
+}
+
+static enum gp_status started(struct gp_child *child, int listening,
+			      struct gp_diag *diag)
+{
+	int error;
+
+	if (read(listening, &error, sizeof(error)) != sizeof(error))
+		return GP_OK;
+	gp_diag_file(diag, *child->command);
+	return gp_diag_set(diag, GP_SYSTEM, "cannot run it: %s",
+			   strerror(error));
+}
+
+/* Signals wait until the child is there to pass them on to. */
+static pid_t fork_held(const struct gp_child *child, const int ends[2],
+		       struct sigaction before[PASSED_COUNT])
+{
+	sigset_t all, old;
+	pid_t pid;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	pid = fork();
+	if (!pid) {
+		stop_catching();
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		become(child, ends[1]);
+	}
+	running = pid;
+	if (pid > 0)
+		catch_signals(before);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return pid;
+}
+
+/* Waits for its end.  Its input and output are ours; signals that are sent to
+ * us are passed on to it. */
+static enum gp_status child_run(struct gp_child *child, struct gp_diag *diag)
+{
+	struct sigaction before[PASSED_COUNT];
+	enum gp_status status;
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return gp_diag_set(diag, GP_SYSTEM, "cannot make a pipe: %s",
+				   strerror(errno));
+	pid = fork_held(child, ends, before);
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return gp_diag_set(diag, GP_SYSTEM, "cannot fork: %s",
+				   strerror(errno));
+	}
+	status = started(child, ends[0], diag);
+	close(ends[0]);
+	while (waitpid(pid, &child->ending, 0) < 0 && errno == EINTR)
+		continue;
+	restore_signals(before);
+	return status;
+}
+
+/* Says on standard error that a signal ended it, when one did. */
+static void child_tell_signal(const struct gp_child *child)
+{
+	if (WIFSIGNALED(child->ending))
+		gp_tell("gpupool: signal %d (%s) ended the program; what it "
+			"did until then is kept\n",
+			WTERMSIG(child->ending),
+			strsignal(WTERMSIG(child->ending)));
+}
+
+/* Without another core file. */
+static _Noreturn void child_end_as(const struct gp_child *child)
+{
+	const struct rlimit none = { 0 };
+
+	fflush(NULL);
+	if (WIFSIGNALED(child->ending)) {
+		setrlimit(RLIMIT_CORE, &none);
+		signal(WTERMSIG(child->ending), SIG_DFL);
+		raise(WTERMSIG(child->ending));
+	}
+	exit(WIFEXITED(child->ending) ? WEXITSTATUS(child->ending) : GP_SYSTEM);
+}
+
+/* ---- the command ---- */
 
 #define DEFAULT_GPU   "h100-80gb"
 /* Releases whose allocator can be listened to (simcuda/program/layout.c). */
@@ -357,7 +743,7 @@ static void set_environment(const struct session *s)
 	set_interpreter(o);
 	/* Sets of strings are walked in the order of their hashes. */
 	setenv("PYTHONHASHSEED", "0", 0);
-	gp_kernel_cache_tell(&s->kernels);
+	tell_kernels(&s->kernels);
 	/* Triton's launcher is linked with this folder's libcuda.so.1. */
 	setenv("TRITON_LIBCUDA_PATH", s->stand_ins, 0);
 }
@@ -381,7 +767,7 @@ static enum gp_status keep(const struct session *s,
 			   const struct gp_child *child, struct gp_diag *diag)
 {
 	if (!s->options->quiet)
-		gp_child_tell_signal(child);
+		child_tell_signal(child);
 	return gp_recorded_take(s->parts, s->output,
 				(struct gp_recorded_options){
 					.quiet = s->options->quiet,
@@ -402,9 +788,9 @@ static enum gp_status run(struct session *s, struct gp_child *child,
 	enum gp_status status;
 
 	set_gpu(&s->gpu->properties);
-	gp_planner_start(&s->planner, &source);
-	status = gp_child_run(child, diag);
-	gp_planner_stop(&s->planner);
+	planner_start(&s->planner, &source);
+	status = child_run(child, diag);
+	planner_stop(&s->planner);
 	if (status == GP_OK)
 		return keep(s, child, diag);
 	rmdir(s->parts);
@@ -421,7 +807,7 @@ static enum gp_status record_command(const struct gp_options *options,
 	enum gp_status status;
 
 	if (options->gpu && !strcmp(options->gpu, "help")) {
-		gp_gpu_list(stdout);
+		list_gpus(stdout);
 		return GP_OK;
 	}
 	status = check(&s, diag);
@@ -432,20 +818,20 @@ static enum gp_status record_command(const struct gp_options *options,
 	if (status == GP_OK)
 		status = prepare(&s, diag);
 	if (status == GP_OK)
-		status = gp_planner_find(&s.planner, options->cudnn,
-					 s.torch.folder, diag);
+		status = planner_find(&s.planner, options->cudnn,
+				      s.torch.folder, diag);
 	if (status == GP_OK)
-		status = gp_kernel_cache_make(&s.kernels, diag);
+		status = make_kernels(&s.kernels, diag);
 	if (status == GP_OK)
 		status = make_parts(&s, diag);
 	if (status == GP_OK)
 		status = run(&s, &child, diag);
-	gp_kernel_cache_remove(&s.kernels);
+	remove_kernels(&s.kernels);
 	if (s.has_fresh_stand_ins)
 		gp_own_remove(s.stand_ins);
 	gp_wants_release(&s.wants);
 	if ((status == GP_OK || status == GP_FAILED) && child.ending)
-		gp_child_end_as(&child);
+		child_end_as(&child);
 	return status;
 }
 

@@ -2,20 +2,327 @@
 /* What a recorded program left, made into traces and checked. */
 #include "commands/recorded.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/mem.h"
 #include "commands/command.h"
-#include "commands/parts.h"
+#include "commands/output.h"
 #include "commands/plan.h"
-#include "commands/proof.h"
-#include "commands/recorded_calls.h"
-#include "commands/tell.h"
 #include "gpupool/input.h"
+
+struct gp_part {
+	unsigned long long began;
+	long number;
+};
+
+struct gp_parts {
+	struct gp_part *items; /* in the order in which they began */
+	size_t count, room;
+};
+
+/* What a process was before it became another program has its number, what it
+ * was after has one that is larger by this or a multiple of it. */
+#define GP_PART_NEXT (1L << 22)
+
+/* ---- files that processes leave ---- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct gp_part *x = a, *y = b;
+
+	if (x->began != y->began)
+		return x->began > y->began ? 1 : -1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static void parts_find(struct gp_parts *parts, const char *folder)
+{
+	DIR *list = opendir(folder);
+	struct dirent *entry;
+	struct gp_part part;
+
+	while (list && (entry = readdir(list))) {
+		const char *dot = strchr(entry->d_name, '.');
+
+		if (!dot || strcmp(dot, ".jsonl") != 0 ||
+		    sscanf(entry->d_name, "%llu-%ld", &part.began,
+			   &part.number) != 2)
+			continue;
+		parts->items = gp_mem_grow(parts->items, &parts->room,
+					   parts->count + 1, sizeof(part));
+		parts->items[parts->count++] = part;
+	}
+	if (list)
+		closedir(list);
+	if (parts->count)
+		qsort(parts->items, parts->count, sizeof(part), compare);
+}
+
+static bool ends_as(const char *name, const char *ending)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && !strcmp(dot, ending);
+}
+
+/* Removes what the processes of a job left to talk to each other. */
+static void parts_clear(const char *folder)
+{
+	DIR *list = opendir(folder);
+	char path[PATH_MAX];
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list)))
+		if ((ends_as(entry->d_name, ".rank") ||
+		     ends_as(entry->d_name, ".ranks")) &&
+		    (size_t)snprintf(path, sizeof(path), "%s/%s", folder,
+				     entry->d_name) < sizeof(path))
+			unlink(path);
+	if (list)
+		closedir(list);
+}
+
+static void parts_release(struct gp_parts *parts)
+{
+	free(parts->items);
+	*parts = (struct gp_parts){ 0 };
+}
+
+static void path_of(const struct gp_part *part, const char *folder,
+		    const char *suffix, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%.4000s/%llu-%ld.%s", folder, part->began,
+		 part->number, suffix);
+}
+
+static bool has_allocations(const struct gp_part *part, const char *folder)
+{
+	static const char alloc[] = "{\"op\":\"alloc\"";
+	char path[PATH_MAX], *line = NULL;
+	bool is_there = false;
+	size_t room = 0;
+	FILE *file;
+
+	path_of(part, folder, "jsonl", path);
+	file = fopen(path, "re");
+	while (file && !is_there && getline(&line, &room, file) > 0)
+		is_there = !strncmp(line, alloc, sizeof(alloc) - 1);
+	free(line);
+	if (file)
+		fclose(file);
+	return is_there;
+}
+
+static void drop(const struct gp_part *part, const char *folder)
+{
+	char path[PATH_MAX];
+
+	path_of(part, folder, "jsonl", path);
+	unlink(path);
+	path_of(part, folder, "calls", path);
+	unlink(path);
+}
+
+/* Those of processes that allocated nothing go, unless none did: torch.compile
+ * has processes that only ask what the device is. */
+static void parts_drop_idle(struct gp_parts *parts, const char *folder)
+{
+	size_t busy = 0;
+
+	/* Those that are busy come first, in their order. */
+	for (size_t i = 0; i < parts->count; i++) {
+		struct gp_part part = parts->items[i];
+
+		if (!has_allocations(&part, folder))
+			continue;
+		memmove(&parts->items[busy + 1], &parts->items[busy],
+			(i - busy) * sizeof(part));
+		parts->items[busy++] = part;
+	}
+	for (size_t i = busy; busy && i < parts->count; i++)
+		drop(&parts->items[i], folder);
+	if (busy)
+		parts->count = busy;
+}
+
+/* Where the last line ends. */
+static off_t end_of_lines(int file, off_t size)
+{
+	char *bytes =
+		size ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0)
+		     : MAP_FAILED;
+	off_t end = size;
+
+	if (bytes == MAP_FAILED)
+		return size;
+	while (end && bytes[end - 1] != '\n')
+		end--;
+	munmap(bytes, (size_t)size);
+	return end;
+}
+
+/* Its writer has the file mapped, and would die of its being cut off: a copy
+ * takes its place. */
+static void replace(const char *path, int file, off_t end)
+{
+	char name[PATH_MAX];
+	off_t at = 0;
+	int copy;
+
+	if ((size_t)snprintf(name, sizeof(name), "%s.copy", path) >=
+	    sizeof(name))
+		return;
+	copy = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (copy < 0)
+		return;
+	while (at < end && sendfile(copy, file, &at, (size_t)(end - at)) > 0)
+		continue;
+	if (close(copy) || at < end || rename(name, path))
+		unlink(name);
+}
+
+/* Cuts off what follows the last whole line: a writer that was killed, or that
+ * still runs, leaves half of one, and zeros.  True: it still runs; what it
+ * writes from now on is lost. */
+static bool part_finish(const struct gp_part *part, const char *path)
+{
+	bool is_running = !kill((pid_t)(part->number % GP_PART_NEXT), 0);
+	int file = open(path, O_RDWR | O_CLOEXEC);
+	struct stat about;
+	off_t end;
+
+	if (file < 0)
+		return false;
+	if (!fstat(file, &about)) {
+		end = end_of_lines(file, about.st_size);
+		if (is_running)
+			replace(path, file, end);
+		else if (end < about.st_size && ftruncate(file, end))
+			end = 0; /* the reader will say what is wrong */
+	}
+	close(file);
+	return is_running;
+}
+
+/* ---- calls that nothing could answer ---- */
+
+struct names {
+	char text[600];
+	size_t used;
+	unsigned left_out;
+};
+
+static void add_name(struct names *names, const char *name, uint64_t calls)
+{
+	size_t room = sizeof(names->text) - names->used;
+	int n = snprintf(names->text + names->used, room, "%s%s (%" PRIu64 ")",
+			 names->used ? ", " : "", name, calls);
+
+	if (n > 0 && (size_t)n < room) {
+		names->used += (size_t)n;
+	} else {
+		names->text[names->used] = 0;
+		names->left_out++;
+	}
+}
+
+static void tell_names(const struct names *names, const char *what)
+{
+	if (!names->used)
+		return;
+	gp_tell("gpupool: %s: %s", what, names->text);
+	if (names->left_out)
+		fprintf(stderr, " and %u more", names->left_out);
+	fprintf(stderr, "\n");
+}
+
+/* cudnnGetVersion: 92600 is 9.26.0, 8902 is 8.9.2. */
+static void tell_version(unsigned version)
+{
+	unsigned major = version >= 90000 ? 10000 : 1000;
+
+	fprintf(stderr, "gpupool: cuDNN %u.%u.%u", version / major,
+		version % major / 100, version % 100);
+}
+
+/* "91002" of a cuDNN that plans, or "90100 why it does not". */
+static void tell_plans(uint64_t plans, const char *of)
+{
+	unsigned version = 0;
+	int n = 0;
+
+	sscanf(of, "%u %n", &version, &n);
+	if (!of[n] && !plans)
+		return;
+	if (version)
+		tell_version(version);
+	else
+		fprintf(stderr, "gpupool: cuDNN");
+	if (plans)
+		fprintf(stderr,
+			" was asked for the workspace of %" PRIu64 " plans",
+			plans);
+	if (of[n])
+		gp_tell("%s gives none: %s", plans ? ", and now" : "", of + n);
+	fprintf(stderr, "\n");
+}
+
+/* Plans that nobody gave have no workspace; what would give them. */
+static void hint(const struct names *sizes)
+{
+	if (strstr(sizes->text, "cudnnBackendGetAttribute"))
+		fprintf(stderr,
+			"gpupool: cudnnBackendGetAttribute tells workspaces "
+			"of convolutions and attention; a cuDNN from 9.8 on "
+			"would be asked for them, installed with PyTorch or "
+			"named by --cudnn\n");
+}
+
+/* Tells on stderr what the recorder counted; no such file, nothing to tell. */
+static void tell_calls(const char *path)
+{
+	struct names sizes = { .text = "" }, answers = { .used = 0 },
+		     refused = { .used = 0 }, deserted = { .used = 0 };
+	char name[320], kind[16];
+	uint64_t calls;
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		return;
+	while (fscanf(file, "%" SCNu64 " %15s %319[^\n]", &calls, kind, name) ==
+	       3)
+		if (!strcmp(kind, "plans"))
+			tell_plans(calls, name);
+		else
+			add_name(!strcmp(kind, "size")	     ? &sizes
+				 : !strcmp(kind, "answer")   ? &answers
+				 : !strcmp(kind, "deserted") ? &deserted
+							     : &refused,
+				 name, calls);
+	fclose(file);
+	tell_names(&sizes,
+		   "told as 0, as only the real libraries know these sizes");
+	hint(&sizes);
+	tell_names(&answers, "not known, and answered with success");
+	tell_names(&deserted,
+		   "other ranks ended or stood still; from there on what "
+		   "comes from them is what this rank sent");
+	tell_names(&refused, "not known, and refused as not supported");
+}
 
 /* trace.json -> trace.2.json */
 static void name_of(const char *output, size_t index, size_t count, char *name,
@@ -105,7 +412,7 @@ static enum gp_status take(const struct gp_part *of, const char *folder,
 		 of->number);
 	snprintf(calls, sizeof(calls), "%s/%llu-%ld.calls", folder, of->began,
 		 of->number);
-	if (gp_part_finish(of, part))
+	if (part_finish(of, part))
 		gp_tell("gpupool: %s: process %ld still runs; what it does "
 			"from now on is not kept\n",
 			output, of->number % GP_PART_NEXT);
@@ -117,7 +424,7 @@ static enum gp_status take(const struct gp_part *of, const char *folder,
 	unlink(part);
 	status = check(output, how, is_doubted, diag);
 	if (status == GP_OK && !how.quiet)
-		gp_recorded_calls_tell(calls);
+		tell_calls(calls);
 	unlink(calls);
 	return status;
 }
@@ -152,8 +459,8 @@ enum gp_status gp_recorded_take(const char *folder, const char *output,
 	bool is_doubted = false;
 	enum gp_status status = GP_OK;
 
-	gp_parts_find(&parts, folder);
-	gp_parts_drop_idle(&parts, folder);
+	parts_find(&parts, folder);
+	parts_drop_idle(&parts, folder);
 	for (size_t i = 0; i < parts.count && status == GP_OK; i++) {
 		char name[PATH_MAX];
 
@@ -163,9 +470,9 @@ enum gp_status gp_recorded_take(const char *folder, const char *output,
 	}
 	if (!parts.count)
 		tell_why_not(folder);
-	gp_parts_clear(folder);
+	parts_clear(folder);
 	rmdir(folder);
-	gp_parts_release(&parts);
+	parts_release(&parts);
 	if (status != GP_OK || !how.strict || !is_doubted)
 		return status;
 	gp_diag_file(diag, output);

@@ -4,19 +4,151 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "commands/command.h"
-#include "commands/cuda_runtime.h"
-#include "commands/estimating.h"
-#include "commands/explaining.h"
-#include "commands/interrupt.h"
-#include "commands/keep.h"
-#include "commands/outlet.h"
+#include "commands/installed.h"
+#include "commands/options.h"
+#include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
-#include "commands/rank_files.h"
-#include "commands/rank_runs.h"
+#include "commands/ranking.h"
+#include "commands/signals.h"
+#include "commands/studying.h"
 #include "commands/trace_file.h"
+#include "gpupool/metrics.h"
 #include "report/report.h"
+
+struct keep {
+	struct gp_alert *alerts; /* owned */
+	size_t alert_count;
+	struct gp_map_choice map;
+	bool has_map;
+	unsigned parts; /* enum gp_track_part */
+};
+
+/* ---- what is kept on the way: --alert, --timeline and --map ---- */
+
+static enum gp_status parse_map(const char *text, struct gp_map_choice *map,
+				struct gp_diag *diag)
+{
+	static const struct {
+		const char *word;
+		enum gp_map_when when;
+	} words[] = {
+		{ "peak", GP_MAP_PEAK },
+		{ "oom", GP_MAP_OOM },
+		{ "end", GP_MAP_END },
+	};
+	char *end;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(text, words[i].word)) {
+			map->when = words[i].when;
+			return GP_OK;
+		}
+	map->when = GP_MAP_EVENT;
+	map->event = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end)
+		return GP_OK;
+	return gp_diag_set(diag, GP_USAGE,
+			   "--map %s: it takes peak, oom, end or the number of "
+			   "an event",
+			   text);
+}
+
+/* GP_USAGE where an option is not understood; released in any case. */
+static enum gp_status keep_make(struct keep *keep,
+				const struct gp_options *options,
+				struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	*keep = (struct keep){ .map.when = GP_MAP_PEAK,
+			       .has_map = options->map != NULL,
+			       .alert_count = options->alerts.count };
+	keep->alerts =
+		gp_mem_alloc(keep->alert_count + 1, sizeof(*keep->alerts));
+	for (size_t i = 0; i < keep->alert_count && status == GP_OK; i++)
+		status = gp_alert_parse(options->alerts.items[i],
+					&keep->alerts[i], diag);
+	if (status == GP_OK && options->map)
+		status = parse_map(options->map, &keep->map, diag);
+	if (status != GP_OK)
+		gp_diag_file(diag, "replay");
+	if (options->timeline)
+		keep->parts |= GP_TRACK_THIN;
+	if (options->map)
+		keep->parts |= GP_TRACK_FILM;
+	if (options->format == GP_FORMAT_HTML ||
+	    options->format == GP_FORMAT_SVG)
+		keep->parts |= GP_TRACK_THIN | GP_TRACK_FILM;
+	return status;
+}
+
+static void keep_release(struct keep *keep)
+{
+	free(keep->alerts);
+}
+
+/* Before the plan is played; is_last: alerts are about it. */
+static void keep_track(const struct keep *keep, struct gp_plan *plan,
+		       bool is_last)
+{
+	size_t alerts = is_last ? keep->alert_count : 0;
+
+	if (keep->parts || alerts)
+		gp_plan_track(plan, keep->parts, keep->alerts, alerts);
+}
+
+static bool is_json(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length >= 5 && !strcmp(name + length - 5, ".json");
+}
+
+/* --timeline's file. */
+static enum gp_status keep_timeline(const struct gp_options *options,
+				    const struct gp_report *report,
+				    struct gp_diag *diag)
+{
+	struct gp_output output = { 0 };
+	enum gp_status status;
+
+	if (!options->timeline)
+		return GP_OK;
+	status = gp_outlet_open(&output, options->timeline, diag);
+	if (status == GP_OK && is_json(options->timeline))
+		gp_report_timeline_json(report, output.stream);
+	else if (status == GP_OK)
+		gp_report_timeline_csv(report, output.stream);
+	return gp_outlet_close(&output, status, diag);
+}
+
+/* GP_FAILED with the first alert that fired. */
+static enum gp_status keep_verdict(const struct gp_plan *plan,
+				   struct gp_diag *diag)
+{
+	char text[GP_ALERT_TEXT];
+
+	if (!plan->tracks)
+		return GP_OK;
+	for (size_t d = 0; d < plan->trace->device_count; d++) {
+		const struct gp_track *track = &plan->tracks[d];
+
+		for (size_t i = 0; i < track->alert_count; i++) {
+			if (!track->alerts[i].has_fired)
+				continue;
+			if (plan->trace->device_count > 1)
+				gp_diag_record(diag, "device %u",
+					       plan->trace->devices[d].device);
+			return gp_diag_set(
+				diag, GP_FAILED, "%s",
+				gp_alert_text(&track->alerts[i], text));
+		}
+	}
+	return GP_OK;
+}
 
 #define EVENTS_BUFFER (1 << 20) /* bytes; lines are short and many */
 
@@ -37,7 +169,7 @@ struct session {
 	struct gp_estimate *estimates; /* of asked, by device; NULL: none */
 	struct gp_cuda *cuda;
 	struct gp_output events;
-	struct gp_keep keep;
+	struct keep keep;
 	struct gp_timing timing;
 	struct gp_progress progress;
 	struct gp_explaining explaining[2]; /* for pages: of each run */
@@ -156,7 +288,7 @@ static void hold_rank(struct session *s, const struct session *one)
 {
 	const struct gp_plan *last = one->has_asked ? &one->asked : &one->base;
 	struct gp_diag diag = { 0 };
-	enum gp_status status = gp_keep_verdict(last, &diag);
+	enum gp_status status = keep_verdict(last, &diag);
 
 	if (status == GP_OK && s->options->strict)
 		status = gp_plan_verdict(&one->base, &diag);
@@ -232,9 +364,9 @@ static enum gp_status play(struct session *s, struct gp_diag *diag)
 	double start;
 
 	if (s->has_base)
-		gp_keep_track(&s->keep, &s->base, last == &s->base);
+		keep_track(&s->keep, &s->base, last == &s->base);
 	if (s->has_asked)
-		gp_keep_track(&s->keep, &s->asked, true);
+		keep_track(&s->keep, &s->asked, true);
 	if (s->has_base && last != &s->base)
 		status = gp_plan_play(&s->base, NULL, &s->progress, diag);
 	start = gp_progress_now();
@@ -252,7 +384,7 @@ static enum gp_status play(struct session *s, struct gp_diag *diag)
 }
 
 static void write_as(const struct gp_report *report, uint32_t format,
-		     const struct gp_keep *keep,
+		     const struct keep *keep,
 		     const struct gp_report_style *style, FILE *out)
 {
 	switch (format) {
@@ -309,7 +441,7 @@ static enum gp_status write_timeline(struct session *s, struct gp_diag *diag)
 	struct gp_run runs[2];
 	struct gp_report report = report_of(s, runs);
 
-	return gp_keep_timeline(s->options, &report, diag);
+	return keep_timeline(s->options, &report, diag);
 }
 
 static enum gp_status explain(struct session *s, const struct gp_plan *plan,
@@ -372,8 +504,8 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	if (status == GP_OK)
 		status = write_timeline(s, diag);
 	if (status == GP_OK) {
-		status = gp_keep_verdict(s->has_asked ? &s->asked : &s->base,
-					 diag);
+		status =
+			keep_verdict(s->has_asked ? &s->asked : &s->base, diag);
 		gp_diag_file(diag, s->path);
 	}
 	if (status == GP_OK)
@@ -401,14 +533,14 @@ static enum gp_status replay_command(const struct gp_options *options,
 	enum gp_status status = check(options, diag);
 
 	if (status == GP_OK)
-		status = gp_keep_make(&s.keep, options, diag);
+		status = keep_make(&s.keep, options, diag);
 	if (status == GP_OK && options->device == GP_DEVICE_CUDA)
 		status = gp_cuda_runtime_open(options, &s.cuda, diag);
 	if (status == GP_OK)
 		status = run(&s, diag);
 	while (s.explained)
 		gp_explaining_release(&s.explaining[--s.explained]);
-	gp_keep_release(&s.keep);
+	keep_release(&s.keep);
 	free(s.estimates);
 	gp_plan_release(&s.asked);
 	gp_plan_release(&s.base);

@@ -3,9 +3,19 @@
 #ifndef COMMANDS_SIGNALS_H
 #define COMMANDS_SIGNALS_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
+
 /* nohup and shells that start a program in the background have it ignore
  * signals: those stay ignored.  The handler is called once, then the default
  * action is back. */
 void gp_signal_catch(int number, void (*handler)(int number));
+
+/* From here on the first SIGINT, SIGTERM or SIGHUP is noted, where they are not
+ * ignored; the second one ends the program. */
+void gp_interrupt_catch(void);
+bool gp_interrupt_came(void);
+/* The same, for threads that look by themselves. */
+const atomic_bool *gp_interrupt_flag(void);
 
 #endif

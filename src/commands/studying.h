@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A study of a plan: for every command that judges. */
+/* What a command asks of plans besides their runs: a study, for every command
+ * that judges; why; and estimates. */
 #ifndef COMMANDS_STUDYING_H
 #define COMMANDS_STUDYING_H
 
 #include "commands/options.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
+#include "gpupool/status.h"
 #include "gpupool/study.h"
+#include "gpupool/trace.h"
+#include "metrics/explain.h"
+#include "report/report.h"
+#include "study/estimate.h"
 
 struct gp_studying {
 	struct gp_study study; /* a case a device of the plan's trace */
@@ -39,5 +45,46 @@ void gp_studying_release(struct gp_studying *studying);
 enum gp_status gp_studying_check(const char *command,
 				 const struct gp_options *options,
 				 struct gp_diag *diag);
+
+/* What the options ask for besides settings, for other commands:
+ * " --capacity 80GiB --torch 2.9", or "". */
+#define GP_GIVEN_TEXT 128
+const char *gp_explaining_given(const struct gp_options *options,
+				char text[GP_GIVEN_TEXT]);
+
+struct gp_explaining {
+	struct gp_explain *explains; /* owned; per device */
+	size_t count;		     /* made */
+	struct gp_studying studying;
+	char given[GP_GIVEN_TEXT];
+};
+
+/* options: where the plan is what they ask for; NULL: it is as recorded.
+ * Released in any case. */
+enum gp_status gp_explaining_make(struct gp_explaining *explaining,
+				  const struct gp_plan *plan,
+				  const struct gp_options *options,
+				  struct gp_progress *progress,
+				  struct gp_diag *diag);
+/* The devices alone: the study is the caller's to make. */
+enum gp_status gp_explaining_devices(struct gp_explaining *explaining,
+				     const struct gp_plan *plan,
+				     struct gp_progress *progress,
+				     struct gp_diag *diag);
+void gp_explaining_release(struct gp_explaining *explaining);
+
+/* As reports take it, borrowing all of it and the plan's; is_asked: the plan is
+ * what the options ask for. */
+struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
+				       const struct gp_plan *plan,
+				       const struct gp_options *options,
+				       bool is_asked);
+
+/* recorded: the plan's trace before what-ifs altered it.  On success *estimates
+ * is the caller's, one for each device; NULL where the plan needs none. */
+enum gp_status gp_estimating_make(const struct gp_plan *plan,
+				  const struct gp_trace *recorded,
+				  struct gp_estimate **estimates,
+				  struct gp_diag *diag);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool suggest: the setting under which a trace fits. */
 #include "commands/command.h"
-#include "commands/outlet.h"
+#include "commands/output.h"
 #include "commands/progress.h"
 #include "commands/ranking.h"
 #include "commands/trace_file.h"

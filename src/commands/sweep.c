@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool sweep: many settings over the same traces, ranked. */
+/* gpupool sweep: many settings over the same traces, ranked; gpupool merge. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,20 +8,118 @@
 #include "base/mem.h"
 #include "base/text_sink.h"
 #include "commands/command.h"
-#include "commands/interrupt.h"
-#include "commands/outlet.h"
+#include "commands/options.h"
+#include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
-#include "commands/rank_files.h"
+#include "commands/ranking.h"
+#include "commands/signals.h"
 #include "commands/studying.h"
-#include "commands/sweep_all.h"
 #include "commands/sweep_grid.h"
-#include "commands/sweep_reasons.h"
-#include "commands/sweep_report.h"
-#include "commands/sweep_run.h"
-#include "commands/threads.h"
+#include "commands/sweep_runs.h"
+#include "commands/torch_lib.h"
 #include "commands/trace_file.h"
+#include "gpupool/replay.h"
+#include "report/book.h"
 #include "study/sweep/crew.h"
+#include "study/sweep/sweep.h"
+
+/* ---- combinations that are not run ---- */
+
+/* PyTorch's own allocator must be there for the release.  Returns its folder by
+ * combination, NULL for other engines; the caller frees each, and the list. */
+static char **find_engines(struct gp_grid *grid, const char *torch_lib)
+{
+	char **libs = gp_mem_alloc(grid->count, sizeof(*libs));
+
+	for (size_t i = 0; i < grid->count; i++) {
+		struct gp_combination *c = &grid->items[i];
+		struct gp_diag reason = { 0 };
+		enum gp_status status;
+
+		if (c->reason || strcmp(c->engine->name, "torch") != 0)
+			continue;
+		if (torch_lib)
+			status = gp_torch_lib_prepare(torch_lib, &libs[i],
+						      &reason);
+		else
+			status = gp_torch_lib_find(c->settings.release,
+						   &libs[i], &reason);
+		if (status != GP_OK)
+			c->reason = gp_mem_copy_text(reason.what,
+						     strlen(reason.what));
+	}
+	return libs;
+}
+
+static void ask(struct gp_combination *c, const struct gp_trace *trace)
+{
+	struct gp_diag why = { 0 };
+
+	if (c->reason || !c->capacity ||
+	    gp_replay_decides(trace, c->capacity, &why) == GP_OK)
+		return;
+	c->reason = gp_mem_copy_text(why.what, strlen(why.what));
+	c->is_undecided = true;
+}
+
+/* A window may begin with more than a combination has. */
+static void mark_undecided(struct gp_grid *grid, struct gp_trace *const *traces,
+			   size_t count)
+{
+	for (size_t i = 0; i < grid->count; i++)
+		for (size_t t = 0; t < count; t++)
+			ask(&grid->items[i], traces[t]);
+}
+
+/* ---- the report ---- */
+
+struct told {
+	const struct gp_book *book;
+	const struct gp_options *options;
+	bool is_part;
+};
+
+static void write_book(void *arg, const struct gp_report_style *terminal,
+		       FILE *out)
+{
+	const struct told *told = arg;
+	const struct gp_book *book = told->book;
+	struct gp_book_style style = {
+		.by = (enum gp_rank_by)told->options->rank_by,
+		.is_part = told->is_part,
+		.style = *terminal,
+	};
+
+	switch (told->options->format) {
+	case GP_FORMAT_JSON: gp_book_json(book, &style, out); break;
+	case GP_FORMAT_CSV: gp_book_csv(book, &style, out); break;
+	case GP_FORMAT_MARKDOWN: gp_book_markdown(book, &style, out); break;
+	case GP_FORMAT_HTML: gp_book_html(book, &style, out); break;
+	default: gp_book_text(book, &style, out);
+	}
+}
+
+/* Where the options say. */
+static enum gp_status report(const struct gp_book *book,
+			     const struct gp_options *options, bool is_part,
+			     struct gp_diag *diag)
+{
+	struct gp_options asked = *options;
+	struct told told = { book, &asked, is_part };
+
+	if (is_part)
+		asked.format = GP_FORMAT_JSON;
+	if (book->is_cut && options->rank_by) {
+		gp_diag_file(diag, "merge");
+		return gp_diag_set(diag, GP_USAGE,
+				   "runs were cut short by what is reserved, "
+				   "and cannot be ranked by anything else");
+	}
+	return gp_outlet_report(&asked, write_book, &told, diag);
+}
+
+/* ---- the sweep ---- */
 
 /* All that one call of the command holds. */
 struct session {
@@ -256,11 +354,11 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 		status = study(s, diag);
 	if (status != GP_OK)
 		return status;
-	gp_sweep_undecided(&s->grid, s->traces, s->ranks.count);
+	mark_undecided(&s->grid, s->traces, s->ranks.count);
 	status = try_all(s, diag);
 	if (status != GP_OK)
 		return status;
-	s->torch_libs = gp_sweep_engines(&s->grid, s->options->torch_lib);
+	s->torch_libs = find_engines(&s->grid, s->options->torch_lib);
 	status = begin_book(s, diag);
 	if (status == GP_OK)
 		take_runs(s);
@@ -443,7 +541,7 @@ static enum gp_status begin(struct session *s, struct gp_diag *diag)
 				     "--cut goes by what is reserved, and so "
 				     "not with another --rank-by");
 	}
-	s->threads = options->jobs ? options->jobs : gp_threads_by_default();
+	s->threads = gp_options_threads(options);
 	s->prices = gp_prices_built_in();
 	if (status == GP_OK && options->prices) {
 		status = gp_prices_read(options->prices, &s->own_prices, diag);
@@ -490,8 +588,8 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 		sweep(s);
 	gp_progress_end(&s->progress);
 	if (status == GP_OK)
-		status = gp_sweep_report(&s->book, s->options,
-					 s->options->shard != NULL, diag);
+		status = report(&s->book, s->options, s->options->shard != NULL,
+				diag);
 	if (status == GP_OK)
 		status = verdict(s, diag);
 	return status == GP_OK ? gp_rank_files_verdict(&s->ranks, diag)
@@ -532,6 +630,13 @@ static enum gp_status sweep_command(const struct gp_options *options,
 	return status;
 }
 
+/* Of both commands. */
+#define FORMATS                                                                \
+	"format", 0, GP_OPTION_FORMAT, GP_AT(format),                          \
+		"text|json|csv|markdown|html",                                 \
+		"For a person, for a program, as a table, or as a page for a " \
+		"browser."
+
 static const struct gp_option sweep_options[] = {
 	{ "alloc-conf", 0, GP_OPTION_CONFS, GP_AT(confs), "STRING",
 	  "Try these settings, as PYTORCH_CUDA_ALLOC_CONF has them; may be "
@@ -566,7 +671,7 @@ static const struct gp_option sweep_options[] = {
 	GP_COMMON("engine"),
 	GP_COMMON("torch-lib"),
 	GP_COMMON("without"),
-	GP_SWEEP_FORMAT_OPTION,
+	{ FORMATS },
 	GP_COMMON("output"),
 	GP_COMMON("ascii"),
 	GP_COMMON("color"),
@@ -595,4 +700,68 @@ const struct gp_command gp_sweep_command = {
 		"alike are replayed once.",
 	.options = sweep_options,
 	.run = sweep_command,
+};
+
+/* ---- gpupool merge ---- */
+
+static enum gp_status add_part(struct gp_book *book, const char *path,
+			       struct gp_diag *diag)
+{
+	struct gp_book part;
+	enum gp_status status = gp_book_read(&part, path, diag);
+
+	if (status != GP_OK)
+		return status;
+	status = gp_book_join(book, &part, diag);
+	if (status != GP_OK)
+		gp_diag_file(diag, path);
+	gp_book_release(&part);
+	return status;
+}
+
+static enum gp_status merge_command(const struct gp_options *options,
+				    struct gp_diag *diag)
+{
+	struct gp_book book = { 0 };
+	enum gp_status status = gp_book_read(&book, options->operands[0], diag);
+	size_t asked, done;
+
+	for (size_t i = 1; i < options->operand_count && status == GP_OK; i++)
+		status = add_part(&book, options->operands[i], diag);
+	asked = gp_book_asked(&book);
+	done = gp_book_done(&book);
+	if (status == GP_OK && done < asked) {
+		gp_diag_file(diag, "merge");
+		gp_diag_hint(diag, "a part is missing, or was not finished: "
+				   "run that shard again with --resume");
+		status = gp_diag_set(diag, GP_INPUT,
+				     "%zu of %zu runs are in none of the parts",
+				     asked - done, asked);
+	}
+	if (status == GP_OK)
+		status = report(&book, options, false, diag);
+	gp_book_release(&book);
+	return status;
+}
+
+static const struct gp_option merge_options[] = {
+	GP_COMMON("rank-by"),
+	{ FORMATS },
+	GP_COMMON("output"),
+	GP_COMMON("ascii"),
+	GP_COMMON("color"),
+	GP_COMMON("quiet"),
+	{ 0 },
+};
+
+const struct gp_command gp_merge_command = {
+	.name = "merge",
+	.operands = "PART...",
+	.least = 1,
+	.most = 100000,
+	.sentence = "Put the parts of a split sweep together.",
+	.about = "The report is, to the byte, that of a sweep that was not "
+		 "split.",
+	.options = merge_options,
+	.run = merge_command,
 };

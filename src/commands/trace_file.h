@@ -6,12 +6,19 @@
 #ifndef COMMANDS_TRACE_FILE_H
 #define COMMANDS_TRACE_FILE_H
 
+#include <stdio.h>
+
 #include "commands/options.h"
-#include "commands/pack.h"
 #include "commands/progress.h"
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 #include "gpupool/write.h"
+
+enum gp_packing { GP_PACK_NONE, GP_PACK_GZIP, GP_PACK_ZSTD };
+
+/* Closing it writes the rest to under, which stays open; errors are the
+ * stream's.  The same bytes in give the same bytes out. */
+FILE *gp_pack_open(FILE *under, enum gp_packing packing);
 
 /* The caller destroys the trace. */
 enum gp_status gp_trace_file_read(const char *path,

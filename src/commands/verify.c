@@ -8,8 +8,8 @@
 
 #include "base/safe.h"
 #include "commands/command.h"
-#include "commands/cuda_runtime.h"
-#include "commands/interrupt.h"
+#include "commands/installed.h"
+#include "commands/signals.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/torch_lib.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A recording against its replay. */
-#include "commands/proof.h"
+#include "commands/plan.h"
 #include "suite.h"
 #include "trace_text.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output files of a command: as base/file.h's, and a signal that ends the run
- * removes what was begun.
+ * What a command writes: its report, in the style that the terminal asks for,
+ * other files, and words on standard error.
  */
-#ifndef COMMANDS_OUTLET_H
-#define COMMANDS_OUTLET_H
+#ifndef COMMANDS_OUTPUT_H
+#define COMMANDS_OUTPUT_H
 
 #include <stdbool.h>
 
@@ -12,6 +12,14 @@
 #include "commands/options.h"
 #include "gpupool/status.h"
 #include "report/report.h"
+
+/* As fprintf; what strangers named in it is made safe (base/safe.h). */
+void gp_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Of standard output's terminal; COLUMNS where it does not tell; 80. */
+unsigned gp_terminal_columns(void);
+
+struct gp_report_style gp_terminal_style(const struct gp_options *options);
 
 /* Ends by SIGINT, SIGTERM, SIGHUP and SIGPIPE, and ends for want of host
  * memory, remove unfinished files. */

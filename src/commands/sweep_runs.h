@@ -1,18 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sweeps over every value of a setting: --set max_split_size_mb=all.
+ * The runs of a sweep.
  *
- * A run tells which other values it stands for; of several traces, those that
- * the runs of all of them do.  The next run is made with a value that none has
- * stood for yet, until none is left.
+ * --set max_split_size_mb=all: a run tells which other values it stands for; of
+ * several traces, those that the runs of all of them do.  The next run is made
+ * with a value that none has stood for yet, until none is left.
  */
-#ifndef COMMANDS_SWEEP_ALL_H
-#define COMMANDS_SWEEP_ALL_H
+#ifndef COMMANDS_SWEEP_RUNS_H
+#define COMMANDS_SWEEP_RUNS_H
 
 #include <stdatomic.h>
 
+#include "commands/plan.h"
 #include "commands/progress.h"
-#include "commands/sweep_run.h"
+#include "report/book.h"
+
+/* All of it is borrowed. */
+struct gp_sweep_run {
+	const struct gp_combination *combination;
+	const char *torch_lib; /* NULL: none */
+	const char *path;      /* of the trace */
+	const struct gp_trace *trace;
+	const struct gp_plan *recorded;
+	const struct gp_prices *prices;
+	const struct gp_replay_cut *cut; /* NULL: the run goes on */
+	bool keeps_body;
+};
+
+/* Plays it: what comes of it is kept, also that it failed.  alike: which other
+ * settings it stands for; NULL: nobody asks. */
+enum gp_status gp_sweep_play(const struct gp_sweep_run *run,
+			     struct gp_book_run *kept, struct gp_alike *alike,
+			     struct gp_diag *diag);
 
 struct gp_sweep_all_config {
 	const struct gp_options *options;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which PyTorch a command would use. */
-#ifndef COMMANDS_PYTHON_H
-#define COMMANDS_PYTHON_H
+/* What is installed on this machine beside gpupool. */
+#ifndef COMMANDS_INSTALLED_H
+#define COMMANDS_INSTALLED_H
 
 #include <limits.h>
 
+#include "commands/options.h"
+#include "device/cuda.h"
 #include "gpupool/status.h"
 
 struct gp_python_torch {
@@ -18,6 +20,12 @@ struct gp_python_torch {
  * PyTorch is not imported.  The command ends with NULL. */
 enum gp_status gp_python_find_torch(const char *const *command,
 				    struct gp_python_torch *torch,
+				    struct gp_diag *diag);
+
+/* --cudart, else what GPUPOOL_CUDART names, else what the loader finds, else
+ * what python3's PyTorch has. */
+enum gp_status gp_cuda_runtime_open(const struct gp_options *options,
+				    struct gp_cuda **cuda,
 				    struct gp_diag *diag);
 
 #endif
