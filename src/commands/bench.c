@@ -279,7 +279,6 @@ static enum gp_status bench_command(const struct gp_options *options,
 static const struct gp_option bench_options[] = {
 	{ "device", 0, GP_OPTION_WORD, GP_AT(device), "sim|cuda",
 	  "The device; cuda is the first GPU, and what can be measured." },
-	GP_COMMON("cudart"),
 	{ "about", 0, GP_OPTION_FLAG, GP_AT(about), NULL,
 	  "With --device cuda: tell of the GPU, its driver, its runtime "
 	  "and its memory, and measure nothing." },
@@ -289,11 +288,6 @@ static const struct gp_option bench_options[] = {
 	{ "repeat", 0, GP_OPTION_COUNT, GP_AT(repeat), "N",
 	  "How often each call is made, 200 times unless given; of a "
 	  "trace, how often it is read and replayed, 10 times." },
-	GP_COMMON("format"),
-	GP_COMMON("output"),
-	GP_COMMON("ascii"),
-	GP_COMMON("color"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -310,6 +304,8 @@ const struct gp_command gp_bench_command = {
 		 "NVIDIA's driver, but no toolkit.\n"
 		 "With a TRACE it times gpupool instead: reading it, and "
 		 "replaying it on a simulated device.",
-	.options = bench_options,
+	.options = "device cudart about prices-out repeat format output ascii "
+		   "color quiet",
+	.own = bench_options,
 	.run = bench_command,
 };

@@ -694,10 +694,6 @@ static const struct gp_option check_options[] = {
 	{ "update", 0, GP_OPTION_FLAG, GP_AT(update), NULL,
 	  "Write what the runs come to now as the baseline." },
 	{ "only", 0, GP_OPTION_TEXT, GP_AT(only), "NAME", "Only that run." },
-	GP_COMMON("output"),
-	GP_COMMON("color"),
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -717,6 +713,7 @@ const struct gp_command gp_check_command = {
 		"report says what, by how much and from where on; 3: a trace "
 		"or a baseline is missing, stale or not understood. man "
 		"gpupool-check has the keys of the file.",
-	.options = check_options,
+	.options = "format update only output color max-input quiet",
+	.own = check_options,
 	.run = check_command,
 };

@@ -19,20 +19,32 @@ const struct gp_command *const gp_commands[] = {
 	&gp_version_command, NULL,
 };
 
+/* NULL: it is not among the rows. */
+static const struct gp_option *find(const struct gp_option *rows,
+				    const char *name, size_t length)
+{
+	for (; rows && rows->name; rows++)
+		if (strlen(rows->name) == length &&
+		    !strncmp(rows->name, name, length))
+			return rows;
+	return NULL;
+}
+
 const struct gp_option *gp_command_option(const struct gp_command *command,
 					  size_t index)
 {
-	static const struct gp_option none[] = { { 0 } };
-	const struct gp_option *row =
-		command->options ? command->options : none;
-	size_t i = 0;
+	const char *name = command->options ? command->options : "";
+	const struct gp_option *row;
+	size_t length = strcspn(name, " ");
 
-	while (i < index && row[i].name)
-		i++;
-	if (row[i].name)
-		return row[i].sentence ? &row[i]
-				       : gp_common_option(row[i].name);
-	return i == index ? gp_common_option("help") : NULL;
+	for (; index && *name; index--) {
+		name += length + strspn(name + length, " ");
+		length = strcspn(name, " ");
+	}
+	if (!*name)
+		return index ? NULL : find(gp_common_options, "help", 4);
+	row = find(command->own, name, length);
+	return row ? row : find(gp_common_options, name, length);
 }
 
 #define COMMANDS (sizeof(gp_commands) / sizeof(*gp_commands) - 1)

@@ -27,7 +27,8 @@ enum gp_option_type {
 	GP_OPTION_CONFS,    /* struct gp_texts of settings */
 };
 
-/* Those that several commands take are in a catalogue, common_options.c. */
+/* Those that several commands take are in a catalogue, common_options.c; what
+ * only one takes, or takes in another sense, is in its file. */
 struct gp_option {
 	const char *name;
 	char letter; /* 0: none */
@@ -38,24 +39,18 @@ struct gp_option {
 };
 #define GP_AT(member) offsetof(struct gp_options, member)
 
-/* Stands in a command's list for the row of the catalogue that has that name.
- */
-#define GP_COMMON(option)                                                      \
-	{                                                                      \
-		.name = (option)                                               \
-	}
-
 struct gp_command {
 	const char *name;
 	const char *operands; /* "TRACE" */
 	size_t least, most;   /* operands */
 	const char *sentence;
 	const char *about; /* paragraphs for its help; NULL: none */
-	/* In the order of its help, with --help behind them; ends with { 0 };
-	 * NULL: none.  See gp_command_option. */
-	const struct gp_option *options;
-	bool takes_settings; /* each by a flag: gp_knob_table */
-	bool takes_what_ifs; /* gp_what_if_table */
+	/* Names of those that it takes, in the order of its help, before
+	 * --help; NULL: none.  See gp_command_option. */
+	const char *options;
+	const struct gp_option *own; /* not of the catalogue; ends with { 0 } */
+	bool takes_settings;	     /* each by a flag: gp_knob_table */
+	bool takes_what_ifs;	     /* gp_what_if_table */
 	/* The status is the exit code. */
 	enum gp_status (*run)(const struct gp_options *options,
 			      struct gp_diag *diag);
@@ -67,8 +62,7 @@ struct gp_command {
 	"of one job: those that are alike are replayed once, and the worst "   \
 	"of them is told in full."
 
-/* Of the catalogue, by name; there is one. */
-const struct gp_option *gp_common_option(const char *name);
+extern const struct gp_option gp_common_options[]; /* ends with { 0 } */
 /* By index, --help being the last; NULL behind that. */
 const struct gp_option *gp_command_option(const struct gp_command *command,
 					  size_t index);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The catalogue of options that several commands take. */
-#include <assert.h>
-#include <string.h>
-
 #include "commands/command.h"
 
-static const struct gp_option catalogue[] = {
+const struct gp_option gp_common_options[] = {
 	{ "alloc-conf", 0, GP_OPTION_CONF, GP_AT(alloc_conf), "STRING",
 	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
 	  "recorded ones; \"\" is PyTorch's defaults." },
@@ -61,16 +58,5 @@ static const struct gp_option catalogue[] = {
 	{ "quiet", 'q', GP_OPTION_FLAG, GP_AT(quiet), NULL,
 	  "No progress on standard error." },
 	{ "help", 'h', GP_OPTION_FLAG, GP_AT(help), NULL, "Show this." },
+	{ 0 },
 };
-
-const struct gp_option *gp_common_option(const char *name)
-{
-	const struct gp_option *row = catalogue;
-
-	while (strcmp(row->name, name) != 0) {
-		row++;
-		assert(row <
-		       catalogue + sizeof(catalogue) / sizeof(*catalogue));
-	}
-	return row;
-}

@@ -317,12 +317,6 @@ static enum gp_status convert_command(const struct gp_options *options,
 }
 
 static const struct gp_option convert_options[] = {
-	GP_COMMON("alloc-conf"),
-	GP_COMMON("torch"),
-	GP_COMMON("capacity"),
-	GP_COMMON("engine"),
-	GP_COMMON("torch-lib"),
-	GP_COMMON("on-oom"),
 	{ "run", 0, GP_OPTION_FLAG, GP_AT(run), NULL,
 	  "Replay the trace and write the run, in a format of other tools." },
 	{ "to", 0, GP_OPTION_FORMAT, GP_AT(format),
@@ -332,11 +326,8 @@ static const struct gp_option convert_options[] = {
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "json|jsonl|binary|pickle|perfetto|speedscope|folded|csv",
 	  "The same as --to." },
-	GP_COMMON("anonymous"),
 	{ "output", 'o', GP_OPTION_TEXT, GP_AT(output), "FILE",
 	  "In place of OUT." },
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -356,7 +347,9 @@ const struct gp_command gp_convert_command = {
 		"is a snapshot that PyTorch's memory_viz shows, .perfetto.json "
 		"is for ui.perfetto.dev, .speedscope.json and .folded are "
 		"memory at the peak by stack, .csv is one row for each event.",
-	.options = convert_options,
+	.options = "alloc-conf torch capacity engine torch-lib on-oom run to "
+		   "format anonymous output max-input quiet",
+	.own = convert_options,
 	.takes_settings = true,
 	.takes_what_ifs = true,
 	.run = convert_command,

@@ -719,17 +719,8 @@ static enum gp_status diff_command(const struct gp_options *options,
 }
 
 static const struct gp_option diff_options[] = {
-	GP_COMMON("alloc-conf"),
-	GP_COMMON("torch"),
-	GP_COMMON("capacity"),
 	{ "fail-over", 0, GP_OPTION_TEXT, GP_AT(fail_over), "AMOUNT",
 	  "Exit 1 when B reserves more than that more: 2%, 100MiB, 0." },
-	GP_COMMON("format"),
-	GP_COMMON("output"),
-	GP_COMMON("ascii"),
-	GP_COMMON("color"),
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -748,7 +739,9 @@ const struct gp_command gp_diff_command = {
 		"Traces are replayed as they were recorded, or both under the "
 		"settings given. One trace alone is compared with itself under "
 		"those settings.",
-	.options = diff_options,
+	.options = "alloc-conf torch capacity fail-over format output ascii "
+		   "color max-input quiet",
+	.own = diff_options,
 	.takes_settings = true,
 	.run = diff_command,
 };

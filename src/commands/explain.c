@@ -124,20 +124,10 @@ static enum gp_status explain_command(const struct gp_options *options,
 }
 
 static const struct gp_option explain_options[] = {
-	GP_COMMON("alloc-conf"),
-	GP_COMMON("prices"),
-	GP_COMMON("torch"),
-	GP_COMMON("capacity"),
-	GP_COMMON("without"),
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json|html",
 	  "For a person, for a program, or as a page for a browser." },
-	GP_COMMON("output"),
 	{ "details", 0, GP_OPTION_FLAG, GP_AT(details), NULL,
 	  "All that the first screen sums up." },
-	GP_COMMON("ascii"),
-	GP_COMMON("color"),
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -154,7 +144,9 @@ const struct gp_command gp_explain_command = {
 		 "Whatever is said to help was replayed, with the same memory. "
 		 "Settings, a release or a capacity make it a "
 		 "what-if.\n" GP_ABOUT_RANKS,
-	.options = explain_options,
+	.options = "alloc-conf prices torch capacity without format output "
+		   "details ascii color max-input quiet",
+	.own = explain_options,
 	.takes_settings = true,
 	.takes_what_ifs = true,
 	.run = explain_command,

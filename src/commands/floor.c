@@ -247,8 +247,6 @@ static enum gp_status floor_command(const struct gp_options *options,
 }
 
 static const struct gp_option floor_options[] = {
-	GP_COMMON("alloc-conf"),
-	GP_COMMON("torch"),
 	{ "capacity", 0, GP_OPTION_ROOM, GP_AT(capacity), "SIZE",
 	  "Memory of the device, or for the spans: 80GiB, 512MiB, a number "
 	  "of bytes, a device such as h100, or unlimited." },
@@ -261,11 +259,6 @@ static const struct gp_option floor_options[] = {
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json|csv",
 	  "For a person, for a program, or the packing as minimalloc's "
 	  "CSV, which is also what -o FILE.csv means." },
-	GP_COMMON("output"),
-	GP_COMMON("ascii"),
-	GP_COMMON("color"),
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -283,7 +276,9 @@ const struct gp_command gp_floor_command = {
 		"TRACE may be minimalloc's CSV: id,lower,upper,size and more. "
 		"Then --capacity is what it is to fit, and the exit status is "
 		"1 when no packing is found that does.",
-	.options = floor_options,
+	.options = "alloc-conf torch capacity round steps format output ascii "
+		   "color max-input quiet",
+	.own = floor_options,
 	.takes_settings = true,
 	.run = floor_command,
 };

@@ -199,8 +199,6 @@ static const struct gp_option gen_options[] = {
 	GP_TRACE_FORMAT_OPTION,
 	{ "output", 'o', GP_OPTION_TEXT, GP_AT(output), "FILE",
 	  "Write the trace there, whole or not at all." },
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -213,6 +211,7 @@ const struct gp_command gp_gen_command = {
 		 "listed. The trace goes to -o FILE, whose name says the "
 		 "format, or to standard output; what the program needs by its "
 		 "own account goes to standard error.",
-	.options = gen_options,
+	.options = "from format output max-input quiet",
+	.own = gen_options,
 	.run = gen_command,
 };

@@ -420,24 +420,13 @@ static const struct gp_option headroom_options[] = {
 	  "Compare each of these values with all else: a setting by "
 	  "PyTorch's name, or torch. none is not set; 32..512*2 and "
 	  "0.6..0.9+0.1 are ranges. May be given more than once." },
-	GP_COMMON("prices"),
-	GP_COMMON("jobs"),
-	GP_COMMON("torch"),
-	GP_COMMON("capacity"),
-	GP_COMMON("compare"),
 	{ "points", 0, GP_OPTION_COUNT, GP_AT(points), "N",
 	  "Capacities of the curve, beside the answers; 0: no curve. 12 "
 	  "unless given, and 0 with --set." },
 	{ "tries", 0, GP_OPTION_COUNT, GP_AT(tries), "N",
 	  "Replays at most to make sure of each answer; 4000 unless given." },
-	GP_COMMON("without"),
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json|csv",
 	  "For a person, for a program, or the curve as a table." },
-	GP_COMMON("output"),
-	GP_COMMON("ascii"),
-	GP_COMMON("color"),
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -453,7 +442,9 @@ const struct gp_command gp_headroom_command = {
 		 "well each answer is known.\n"
 		 "Settings are the recorded ones unless others are given; "
 		 "--alloc-conf may be given more than once.\n" GP_ABOUT_RANKS,
-	.options = headroom_options,
+	.options = "alloc-conf set prices jobs torch capacity compare points "
+		   "tries without format output ascii color max-input quiet",
+	.own = headroom_options,
 	.takes_settings = true,
 	.run = headroom_command,
 };

@@ -113,16 +113,6 @@ static enum gp_status info_command(const struct gp_options *options,
 	return status;
 }
 
-static const struct gp_option info_options[] = {
-	GP_COMMON("format"),
-	GP_COMMON("output"),
-	GP_COMMON("ascii"),
-	GP_COMMON("color"),
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
-	{ 0 },
-};
-
 const struct gp_command gp_info_command = {
 	.name = "info",
 	.operands = "TRACE...",
@@ -130,6 +120,6 @@ const struct gp_command gp_info_command = {
 	.most = 100000,
 	.sentence = "Say what is in a trace.",
 	.about = GP_ABOUT_RANKS,
-	.options = info_options,
+	.options = "format output ascii color max-input quiet",
 	.run = info_command,
 };

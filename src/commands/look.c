@@ -260,13 +260,6 @@ static enum gp_status look_command(const struct gp_options *options,
 	return status;
 }
 
-static const struct gp_option look_options[] = {
-	GP_COMMON("alloc-conf"), GP_COMMON("prices"),  GP_COMMON("torch"),
-	GP_COMMON("capacity"),	 GP_COMMON("without"), GP_COMMON("format"),
-	GP_COMMON("output"),	 GP_COMMON("ascii"),   GP_COMMON("color"),
-	GP_COMMON("max-input"),	 GP_COMMON("quiet"),   { 0 },
-};
-
 const struct gp_command gp_look_command = {
 	.name = "look",
 	.operands = "TRACE...",
@@ -279,7 +272,8 @@ const struct gp_command gp_look_command = {
 		"to trust the answer, and what to type for more.\n"
 		"Its long form is gpupool explain. Settings, a release or a "
 		"capacity make it a what-if.\n" GP_ABOUT_RANKS,
-	.options = look_options,
+	.options = "alloc-conf prices torch capacity without format output "
+		   "ascii color max-input quiet",
 	.takes_settings = true,
 	.run = look_command,
 };

@@ -869,7 +869,6 @@ static const struct gp_option record_options[] = {
 	{ "strict", 0, GP_OPTION_FLAG, GP_AT(strict), NULL,
 	  "Exit 1 if the program read values that nobody knows: it may "
 	  "take another path on a GPU." },
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -886,6 +885,8 @@ const struct gp_command gp_record_command = {
 		"The trace is kept whatever way the program ends. Several "
 		"processes that use a device give a trace each: trace.1.json, "
 		"trace.2.json.",
-	.options = record_options,
+	.options = "capacity gpu devices events steps-of stacks times scalar "
+		   "cudnn output strict quiet",
+	.own = record_options,
 	.run = record_command,
 };

@@ -552,9 +552,6 @@ static enum gp_status replay_command(const struct gp_options *options,
 }
 
 static const struct gp_option replay_options[] = {
-	GP_COMMON("alloc-conf"),
-	GP_COMMON("torch"),
-	GP_COMMON("capacity"),
 	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME",
 	  "The allocator: caching decides as PyTorch's does, torch is "
 	  "PyTorch's own, direct asks the device for each request; async "
@@ -570,21 +567,15 @@ static const struct gp_option replay_options[] = {
 	{ "pool-keep", 0, GP_OPTION_TEXT, GP_AT(pool_keep), "SIZE",
 	  "Of the engine async: what empty_cache leaves in the pool; 0 "
 	  "unless given." },
-	GP_COMMON("torch-lib"),
 	{ "device", 0, GP_OPTION_WORD, GP_AT(device), "sim|cuda",
 	  "The device: a simulated one, or the first GPU, whose memory is "
 	  "taken and whose calls are timed." },
-	GP_COMMON("check-memory"),
-	GP_COMMON("cudart"),
-	GP_COMMON("on-oom"),
-	GP_COMMON("compare"),
 	{ "strict", 0, GP_OPTION_FLAG, GP_AT(strict), NULL,
 	  "Exit 1 unless every recorded address is matched." },
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "text|json|memory-summary|memory-summary-abbreviated|html|svg",
 	  "For a person, for a program, as torch.cuda.memory_summary() "
 	  "prints it, as a page for a browser, or as a drawing." },
-	GP_COMMON("output"),
 	{ "events", 0, GP_OPTION_TEXT, GP_AT(events), "FILE",
 	  "Write each thing the allocator does, one JSON object a line; "
 	  "with - and no -o in place of the report." },
@@ -599,10 +590,6 @@ static const struct gp_option replay_options[] = {
 	  "100 events\"; may be given more than once." },
 	{ "timing", 0, GP_OPTION_FLAG, GP_AT(timing), NULL,
 	  "Say how long reading and replaying took." },
-	GP_COMMON("ascii"),
-	GP_COMMON("color"),
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -619,7 +606,11 @@ const struct gp_command gp_replay_command = {
 		 "what-if on a simulated device. A setting's own flag is added "
 		 "to the recorded settings; --alloc-conf takes their "
 		 "place.\n" GP_ABOUT_RANKS,
-	.options = replay_options,
+	.options = "alloc-conf torch capacity engine pool-threshold "
+		   "pool-reuse pool-keep torch-lib device check-memory cudart "
+		   "on-oom compare strict format output events map timeline "
+		   "alert timing ascii color max-input quiet",
+	.own = replay_options,
 	.takes_settings = true,
 	.takes_what_ifs = true,
 	.run = replay_command,

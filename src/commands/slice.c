@@ -129,9 +129,6 @@ static const struct gp_option slice_options[] = {
 	{ "to", 0, GP_OPTION_COUNT, GP_AT(to_event), "EVENT",
 	  "The first event behind the part; all unless given." },
 	GP_TRACE_FORMAT_OPTION,
-	GP_COMMON("anonymous"),
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -144,6 +141,7 @@ const struct gp_command gp_slice_command = {
 	.about = "Events from --from up to, but not including, --to, numbered "
 		 "as in reports. Memory as it is by then becomes the part's "
 		 "start state.",
-	.options = slice_options,
+	.options = "from to format anonymous max-input quiet",
+	.own = slice_options,
 	.run = slice_command,
 };

@@ -105,20 +105,6 @@ static enum gp_status suggest_command(const struct gp_options *options,
 	return status;
 }
 
-static const struct gp_option suggest_options[] = {
-	GP_COMMON("prices"),
-	GP_COMMON("torch"),
-	GP_COMMON("capacity"),
-	GP_COMMON("without"),
-	GP_COMMON("format"),
-	GP_COMMON("output"),
-	GP_COMMON("ascii"),
-	GP_COMMON("color"),
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
-	{ 0 },
-};
-
 const struct gp_command gp_suggest_command = {
 	.name = "suggest",
 	.operands = "TRACE...",
@@ -134,6 +120,7 @@ const struct gp_command gp_suggest_command = {
 		"TRACE may be a folder: all traces in it. Several traces are "
 		"ranks of one job, those that are alike are replayed once, and "
 		"the setting is to serve them all.",
-	.options = suggest_options,
+	.options = "prices torch capacity without format output ascii color "
+		   "max-input quiet",
 	.run = suggest_command,
 };

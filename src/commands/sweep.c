@@ -655,28 +655,15 @@ static const struct gp_option sweep_options[] = {
 	{ "most-runs", 0, GP_OPTION_COUNT, GP_AT(most_runs), "N",
 	  "Where --set asks for all values, make N replays at most; 2000 "
 	  "unless given." },
-	GP_COMMON("rank-by"),
 	{ "cut", 0, GP_OPTION_FLAG, GP_AT(cut), NULL,
 	  "Cut runs short once they reserve more than the first "
 	  "combination does, or serve fewer requests, and say which." },
-	GP_COMMON("prices"),
-	GP_COMMON("jobs"),
 	{ "shard", 0, GP_OPTION_TEXT, GP_AT(shard), "I/N",
 	  "Do only the I-th of N parts, and write it for gpupool merge." },
 	{ "resume", 0, GP_OPTION_TEXT, GP_AT(resume), "FILE",
 	  "Take over what FILE, an unfinished report or part, has done; it "
 	  "may be the output file, which then need not be there yet." },
-	GP_COMMON("torch"),
-	GP_COMMON("capacity"),
-	GP_COMMON("engine"),
-	GP_COMMON("torch-lib"),
-	GP_COMMON("without"),
 	{ FORMATS },
-	GP_COMMON("output"),
-	GP_COMMON("ascii"),
-	GP_COMMON("color"),
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -698,7 +685,10 @@ const struct gp_command gp_sweep_command = {
 		"TRACE may be a folder: all traces in it. With several traces, "
 		"ranks of one job, the worst one decides, and those that are "
 		"alike are replayed once.",
-	.options = sweep_options,
+	.options = "alloc-conf confs preset set most-runs rank-by cut prices "
+		   "jobs shard resume torch capacity engine torch-lib without "
+		   "format output ascii color max-input quiet",
+	.own = sweep_options,
 	.run = sweep_command,
 };
 
@@ -745,12 +735,7 @@ static enum gp_status merge_command(const struct gp_options *options,
 }
 
 static const struct gp_option merge_options[] = {
-	GP_COMMON("rank-by"),
 	{ FORMATS },
-	GP_COMMON("output"),
-	GP_COMMON("ascii"),
-	GP_COMMON("color"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -762,6 +747,7 @@ const struct gp_command gp_merge_command = {
 	.sentence = "Put the parts of a split sweep together.",
 	.about = "The report is, to the byte, that of a sweep that was not "
 		 "split.",
-	.options = merge_options,
+	.options = "rank-by format output ascii color quiet",
+	.own = merge_options,
 	.run = merge_command,
 };

@@ -256,20 +256,12 @@ static enum gp_status verify_command(const struct gp_options *options,
 }
 
 static const struct gp_option verify_options[] = {
-	GP_COMMON("alloc-conf"),
-	GP_COMMON("torch"),
-	GP_COMMON("capacity"),
 	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME",
 	  "With --device cuda: the allocator whose replay there is "
 	  "compared, caching unless given; torch is PyTorch's own." },
-	GP_COMMON("torch-lib"),
 	{ "device", 0, GP_OPTION_WORD, GP_AT(device), "sim|cuda",
 	  "cuda: compare the replay on the first GPU, whose memory is "
 	  "taken, with the simulated one." },
-	GP_COMMON("check-memory"),
-	GP_COMMON("cudart"),
-	GP_COMMON("max-input"),
-	GP_COMMON("quiet"),
 	{ 0 },
 };
 
@@ -290,7 +282,9 @@ const struct gp_command gp_verify_command = {
 		"With --device cuda a replay on the first GPU is compared with "
 		"the simulated one instead. Several traces are told in a "
 		"table.",
-	.options = verify_options,
+	.options = "alloc-conf torch capacity engine torch-lib device "
+		   "check-memory cudart max-input quiet",
+	.own = verify_options,
 	.takes_settings = true,
 	.run = verify_command,
 };
