@@ -43,7 +43,6 @@ static enum gp_status check_operands(const struct gp_command *command,
 
 	if (count >= command->least && count <= command->most)
 		return GP_OK;
-	gp_diag_file(diag, command->name);
 	gp_diag_hint(diag, "see: gpupool help %s", command->name);
 	if (count < command->least)
 		return gp_diag_set(diag, GP_USAGE, "%s is missing",
@@ -65,6 +64,10 @@ static enum gp_status run(const struct gp_command *command, int argc,
 		status = check_operands(command, &options, diag);
 		if (status == GP_OK)
 			status = command->run(&options, diag);
+		/* What help does not know is a command by itself. */
+		if (status == GP_USAGE && !*diag->file &&
+		    command != &gp_help_command)
+			gp_diag_file(diag, command->name);
 	}
 	gp_options_release(&options);
 	return status;

@@ -165,7 +165,6 @@ static enum gp_status check(const struct gp_options *options,
 {
 	bool has_trace = options->operand_count, on_cuda = options->device;
 
-	gp_diag_file(diag, "bench");
 	if (has_trace && !strcmp(options->operands[0], "-"))
 		return gp_diag_set(diag, GP_USAGE,
 				   "the trace is read more than once, which "
@@ -271,7 +270,6 @@ static enum gp_status bench_command(const struct gp_options *options,
 
 	if (status != GP_OK)
 		return status;
-	gp_diag_file(diag, "");
 	return options->operand_count ? bench_trace(options, diag)
 				      : bench_device(options, diag);
 }

@@ -379,7 +379,6 @@ static enum gp_status read_file(struct session *s, const char *path,
 	enum gp_status status;
 
 	if (!strcmp(path, "-")) {
-		gp_diag_file(diag, "check");
 		gp_diag_hint(diag, "its traces are named relative to it");
 		return gp_diag_set(diag, GP_USAGE,
 				   "it takes the name of a file, not standard "

@@ -51,7 +51,8 @@ struct gp_command {
 	const struct gp_option *own; /* not of the catalogue; ends with { 0 } */
 	bool takes_settings;	     /* each by a flag: gp_knob_table */
 	bool takes_what_ifs;	     /* gp_what_if_table */
-	/* The status is the exit code. */
+	/* The status is the exit code; GP_USAGE with no file in the diag is of
+	 * the command. */
 	enum gp_status (*run)(const struct gp_options *options,
 			      struct gp_diag *diag);
 };

@@ -139,13 +139,12 @@ static enum gp_status play(struct conversion *s, struct gp_exchange *exchange,
 static enum gp_status write_run(struct conversion *s, FILE *out,
 				struct gp_diag *diag)
 {
-	const char *name = strrchr(s->path, '/');
 	struct gp_exchange_config config = {
 		.format = s->format,
 		.trace = s->plan.trace,
 		.settings = &s->plan.settings,
 		.conf = s->plan.conf,
-		.name = name ? name + 1 : s->path,
+		.name = gp_path_name(s->path),
 		.out = out,
 	};
 	struct gp_exchange *exchange;
@@ -286,8 +285,7 @@ static enum gp_status convert(const struct gp_options *options, const char *out,
 	struct gp_progress progress = gp_progress_make(options);
 	struct gp_trace *trace;
 	struct gp_trace_form form;
-	enum gp_status status =
-		gp_trace_form_of(options, "convert", out, &form, diag);
+	enum gp_status status = gp_trace_form_of(options, out, &form, diag);
 
 	if (status == GP_OK)
 		status = gp_trace_file_read(options->operands[0], &progress,

@@ -54,13 +54,6 @@ struct rank_file {
 	const struct gp_rank_class *class;
 };
 
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int by_name(const void *left, const void *right)
 {
 	const struct rank_file *a = left, *b = right;
@@ -79,7 +72,8 @@ static struct rank_file *list_files(const struct gp_ranks *ranks)
 		for (size_t k = 0; k < ranks->classes[i].count; k++)
 			files[n++] = (struct rank_file){
 				.path = ranks->classes[i].paths[k],
-				.name = name_of(ranks->classes[i].paths[k]),
+				.name = gp_path_name(
+					ranks->classes[i].paths[k]),
 				.class = &ranks->classes[i],
 			};
 	qsort(files, n, sizeof(*files), by_name);
@@ -316,7 +310,6 @@ static enum gp_status limit_parse(const char *text, struct limit *limit,
 	}
 	if (gp_bytes_parse(text, &limit->bytes))
 		return GP_OK;
-	gp_diag_file(diag, "diff");
 	gp_diag_hint(diag, "see: gpupool help diff");
 	return gp_diag_set(diag, GP_USAGE,
 			   "--fail-over %s: not a share such as 2%% or a size "
@@ -432,12 +425,12 @@ static void choose_moments(struct pair *p)
 
 static enum gp_status read_ranks(struct session *s, struct gp_diag *diag)
 {
-	enum gp_status status = gp_rank_files_of(
-		s->a_path, gp_trace_file_read, &s->progress, &s->a_ranks, diag);
+	enum gp_status status = gp_rank_files(&s->a_path, 1, gp_trace_file_read,
+					      &s->progress, &s->a_ranks, diag);
 
 	if (status == GP_OK && s->b_path)
-		status = gp_rank_files_of(s->b_path, gp_trace_file_read,
-					  &s->progress, &s->b_ranks, diag);
+		status = gp_rank_files(&s->b_path, 1, gp_trace_file_read,
+				       &s->progress, &s->b_ranks, diag);
 	if (status != GP_OK)
 		return status;
 	gp_diag_file(diag, s->b_path ? s->b_path : s->a_path);

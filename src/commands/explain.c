@@ -22,11 +22,7 @@ struct session {
 
 static size_t worst_of(const struct session *s)
 {
-	const struct gp_study *study = &s->explaining.studying.study;
-
-	return gp_ranks_class_of(
-		&s->ranking.ranks,
-		gp_verdict_worst(study->verdicts, study->case_count));
+	return gp_ranking_worst(&s->ranking, &s->explaining.studying);
 }
 
 static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
@@ -106,7 +102,7 @@ static enum gp_status explain_command(const struct gp_options *options,
 		status = gp_ranking_alter(&s.ranking, options, &s.progress,
 					  diag);
 	if (status == GP_OK)
-		status = gp_ranking_study(&s.ranking, options,
+		status = gp_ranking_study(&s.ranking, s.ranking.plans, options,
 					  &s.explaining.studying, &s.progress,
 					  diag);
 	if (status == GP_OK)

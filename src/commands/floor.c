@@ -131,7 +131,6 @@ static enum gp_status check_capacity(uint64_t capacity, struct gp_diag *diag)
 	snprintf(text, sizeof(text), "%" PRIu64, capacity);
 	if (!capacity || gp_capacity_parse(text, &capacity, &why) == GP_OK)
 		return GP_OK;
-	gp_diag_file(diag, "floor");
 	gp_diag_hint(diag, "%s", why.hint);
 	return gp_diag_set(diag, GP_USAGE, "--capacity %.400s", why.what);
 }

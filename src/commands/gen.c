@@ -182,13 +182,11 @@ static enum gp_status gen_command(const struct gp_options *options,
 		list(stdout);
 		return GP_OK;
 	}
-	status = gp_trace_form_of(options, "gen", path, &form, diag);
+	status = gp_trace_form_of(options, path, &form, diag);
 	if (status == GP_OK)
 		status = make(options, &trace, diag);
 	if (status == GP_OK)
 		status = gp_trace_file_write(trace, &form, path, diag);
-	if (status == GP_USAGE)
-		gp_diag_file(diag, "gen");
 	gp_trace_destroy(trace);
 	return status;
 }

@@ -308,23 +308,13 @@ static enum gp_status make_judged(struct session *s, struct gp_diag *diag)
 /* And goes on with the worst one. */
 static enum gp_status judge(struct session *s, struct gp_diag *diag)
 {
-	struct gp_ranks *ranks = &s->ranking.ranks;
-	const struct gp_study *study = &s->studying.study;
-	size_t cases = 0;
 	enum gp_status status = make_judged(s, diag);
 
-	for (size_t i = 0; i < ranks->count; i++) {
-		ranks->classes[i].first_case = cases;
-		cases += ranks->classes[i].trace->device_count;
-	}
 	if (status == GP_OK)
-		status = gp_studying_of(&s->studying, s->judged, ranks->count,
-					s->options, &s->progress, diag);
+		status = gp_ranking_study(&s->ranking, s->judged, s->options,
+					  &s->studying, &s->progress, diag);
 	if (status == GP_OK)
-		take_class(s,
-			   gp_ranks_class_of(
-				   ranks, gp_verdict_worst(study->verdicts,
-							   study->case_count)));
+		take_class(s, gp_ranking_worst(&s->ranking, &s->studying));
 	else if (!*diag->file)
 		gp_diag_file(diag, s->path);
 	return status;

@@ -144,12 +144,6 @@ static void print_releases(unsigned columns, FILE *out)
 	      out);
 }
 
-static void print_settings_page(unsigned columns, FILE *out)
-{
-	(void)columns;
-	gp_settings_page(out);
-}
-
 static void print_metrics(unsigned columns, FILE *out)
 {
 	char text[TEXT];
@@ -165,12 +159,6 @@ static void print_metrics(unsigned columns, FILE *out)
 			 m->scope == GP_SCOPE_MOMENT ? ", over time" : "");
 		gp_help_entry(m->key, text, columns, out);
 	}
-}
-
-static void print_metrics_page(unsigned columns, FILE *out)
-{
-	(void)columns;
-	gp_metrics_page(out);
 }
 
 static void print_what_ifs(unsigned columns, FILE *out)
@@ -195,43 +183,29 @@ static void print_what_ifs(unsigned columns, FILE *out)
 	}
 }
 
-static void print_what_if_page(unsigned columns, FILE *out)
-{
-	(void)columns;
-	gp_what_if_page(out);
-}
-
-static void print_report_page(unsigned columns, FILE *out)
-{
-	(void)columns;
-	gp_report_page(out);
-}
-
-static void print_report_schema(unsigned columns, FILE *out)
-{
-	(void)columns;
-	gp_key_schema(out);
-}
-
 static const struct topic {
 	const char *name;
 	const char *sentence; /* NULL: not listed */
+	/* One of them; a page is what it is on every terminal. */
 	void (*print)(unsigned columns, FILE *out);
+	void (*print_page)(FILE *out);
 } topics[] = {
-	{ "settings", "The allocator's settings.", print_settings },
+	{ "settings", "The allocator's settings.", print_settings, NULL },
 	{ "releases", "What differs between releases of PyTorch.",
-	  print_releases },
-	{ "metrics", "The numbers, and how to read them.", print_metrics },
-	{ "formats", "What is read, and what is written.", print_formats },
+	  print_releases, NULL },
+	{ "metrics", "The numbers, and how to read them.", print_metrics,
+	  NULL },
+	{ "formats", "What is read, and what is written.", print_formats,
+	  NULL },
 	{ "what-if", "What a program could have asked otherwise.",
-	  print_what_ifs },
-	{ "report-schema", "What --format json writes, as a JSON Schema.",
-	  print_report_schema },
+	  print_what_ifs, NULL },
+	{ "report-schema", "What --format json writes, as a JSON Schema.", NULL,
+	  gp_key_schema },
 	/* Source of the manual page, for man/. */
-	{ "metrics.7", NULL, print_metrics_page },
-	{ "report.5", NULL, print_report_page },
-	{ "settings.7", NULL, print_settings_page },
-	{ "what-if.7", NULL, print_what_if_page },
+	{ "metrics.7", NULL, NULL, gp_metrics_page },
+	{ "report.5", NULL, NULL, gp_report_page },
+	{ "settings.7", NULL, NULL, gp_settings_page },
+	{ "what-if.7", NULL, NULL, gp_what_if_page },
 };
 
 #define TOPICS (sizeof(topics) / sizeof(*topics))
@@ -242,7 +216,10 @@ static bool print_topic(const char *name, unsigned columns, FILE *out)
 	for (size_t i = 0; i < TOPICS; i++) {
 		if (strcmp(name, topics[i].name) != 0)
 			continue;
-		topics[i].print(columns, out);
+		if (topics[i].print)
+			topics[i].print(columns, out);
+		else
+			topics[i].print_page(out);
 		return true;
 	}
 	return false;

@@ -98,8 +98,9 @@ static enum gp_status info_command(const struct gp_options *options,
 		.options = options,
 		.progress = gp_progress_make(options),
 	};
-	enum gp_status status = gp_rank_files(options, gp_trace_file_read,
-					      &s.progress, &s.ranks, diag);
+	enum gp_status status =
+		gp_rank_files(options->operands, options->operand_count,
+			      gp_trace_file_read, &s.progress, &s.ranks, diag);
 
 	if (status == GP_OK && s.ranks.count > 1)
 		play_classes(&s);

@@ -153,7 +153,8 @@ static enum gp_status look_at_traces(struct session *s, struct gp_diag *diag)
 	enum gp_status status = gp_ranking_make(&s->ranking, &config, diag);
 
 	if (status == GP_OK)
-		status = gp_ranking_study(&s->ranking, s->options, &s->studying,
+		status = gp_ranking_study(&s->ranking, s->ranking.plans,
+					  s->options, &s->studying,
 					  &s->progress, diag);
 	if (status == GP_OK)
 		status = explain_worst(s, diag);
@@ -245,8 +246,7 @@ static enum gp_status look_command(const struct gp_options *options,
 		.options = options,
 		.progress = gp_progress_make(options),
 	};
-	enum gp_status status =
-		gp_studying_check(GP_COMMAND_OF_TRACE, options, diag);
+	enum gp_status status = gp_studying_check(options, diag);
 
 	if (status == GP_OK)
 		status = is_spans(options) ? look_at_spans(&s, diag)

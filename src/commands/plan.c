@@ -131,9 +131,9 @@ static const char *recorded_conf(const struct gp_trace *trace)
 	return trace->settings ? trace->settings : "";
 }
 
-/* "a,b", "a" or "b". */
-static char *join(const char *a, const char *b)
+char *gp_plan_conf(const char *a, const char *knobs)
 {
+	const char *b = knobs ? knobs : "";
 	size_t size = strlen(a) + strlen(b) + 2;
 	char *both = gp_mem_alloc(size, 1);
 
@@ -211,7 +211,7 @@ enum gp_status gp_plan_recorded(struct gp_plan *plan,
 	enum gp_status status;
 
 	begin(plan, trace);
-	plan->conf = join(recorded_conf(trace), "");
+	plan->conf = gp_plan_conf(recorded_conf(trace), NULL);
 	plan->mode = has_addresses(trace) ? GP_VERIFY : GP_WHAT_IF;
 	status = choose_release(plan, diag);
 	if (status == GP_OK)
@@ -298,7 +298,7 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 	uint8_t release = 0;
 
 	begin(plan, trace);
-	plan->conf = join(base, options->knobs ? options->knobs : "");
+	plan->conf = gp_plan_conf(base, options->knobs);
 	plan->mode = GP_WHAT_IF;
 	plan->on_oom = (enum gp_on_oom)options->on_oom;
 	if (options->engine)

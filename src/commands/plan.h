@@ -39,6 +39,10 @@ struct gp_plan {
 	struct gp_track *tracks;	  /* owned; per device; NULL: none */
 };
 
+/* A conf and what the settings' flags add to it; NULL: nothing.  The caller
+ * frees. */
+char *gp_plan_conf(const char *conf, const char *knobs);
+
 /* Whether anything asks for other than what was recorded. */
 bool gp_plan_has_settings(const struct gp_options *options);
 /* The same, or what-ifs. */

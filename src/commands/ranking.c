@@ -179,11 +179,10 @@ static enum gp_status read_all(const struct gp_paths *paths,
 	return status;
 }
 
-static enum gp_status read_operands(const char *const *operands, size_t count,
-				    gp_trace_file_reader *read,
-				    struct gp_progress *progress,
-				    struct gp_ranks *ranks,
-				    struct gp_diag *diag)
+enum gp_status gp_rank_files(const char *const *operands, size_t count,
+			     gp_trace_file_reader *read,
+			     struct gp_progress *progress,
+			     struct gp_ranks *ranks, struct gp_diag *diag)
 {
 	struct gp_paths paths = { 0 };
 	enum gp_status status = GP_OK;
@@ -203,22 +202,6 @@ static enum gp_status read_operands(const char *const *operands, size_t count,
 	gp_ranks_sort(ranks);
 	paths_release(&paths);
 	return status;
-}
-
-enum gp_status gp_rank_files(const struct gp_options *options,
-			     gp_trace_file_reader *read,
-			     struct gp_progress *progress,
-			     struct gp_ranks *ranks, struct gp_diag *diag)
-{
-	return read_operands(options->operands, options->operand_count, read,
-			     progress, ranks, diag);
-}
-
-enum gp_status gp_rank_files_of(const char *operand, gp_trace_file_reader *read,
-				struct gp_progress *progress,
-				struct gp_ranks *ranks, struct gp_diag *diag)
-{
-	return read_operands(&operand, 1, read, progress, ranks, diag);
 }
 
 enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
@@ -344,8 +327,9 @@ enum gp_status gp_ranking_make(struct gp_ranking *ranking,
 	enum gp_status status;
 
 	*ranking = (struct gp_ranking){ 0 };
-	status = gp_rank_files(config->options, config->read, config->progress,
-			       ranks, diag);
+	status = gp_rank_files(config->options->operands,
+			       config->options->operand_count, config->read,
+			       config->progress, ranks, diag);
 	if (status != GP_OK)
 		return status;
 	ranking->plans = gp_mem_alloc(ranks->count, sizeof(*ranking->plans));
@@ -378,6 +362,7 @@ enum gp_status gp_ranking_alter(struct gp_ranking *ranking,
 }
 
 enum gp_status gp_ranking_study(struct gp_ranking *ranking,
+				const struct gp_plan *plans,
 				const struct gp_options *options,
 				struct gp_studying *studying,
 				struct gp_progress *progress,
@@ -390,8 +375,8 @@ enum gp_status gp_ranking_study(struct gp_ranking *ranking,
 		ranks->classes[i].first_case = cases;
 		cases += ranks->classes[i].trace->device_count;
 	}
-	return name_file(gp_studying_of(studying, ranking->plans, ranks->count,
-					options, progress, diag),
+	return name_file(gp_studying_of(studying, plans, ranks->count, options,
+					progress, diag),
 			 ranks->classes, diag);
 }
 
@@ -404,6 +389,16 @@ void gp_ranking_release(struct gp_ranking *ranking)
 	free(ranking->plans);
 	free(ranking->what_ifs);
 	gp_ranks_release(&ranking->ranks);
+}
+
+size_t gp_ranking_worst(const struct gp_ranking *ranking,
+			const struct gp_studying *studying)
+{
+	const struct gp_study *study = &studying->study;
+
+	return gp_ranks_class_of(
+		&ranking->ranks,
+		gp_verdict_worst(study->verdicts, study->case_count));
 }
 
 const struct gp_ranks *gp_ranking_ranks(const struct gp_ranking *ranking)

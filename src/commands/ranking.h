@@ -19,16 +19,12 @@ typedef enum gp_status gp_trace_file_reader(const char *path,
 					    struct gp_trace **trace,
 					    struct gp_diag *diag);
 
-/* All operands, sorted into classes, one of them at least.  Released in any
- * case. */
-enum gp_status gp_rank_files(const struct gp_options *options,
+/* Operands, each a file or a folder, sorted into classes, one of them at least.
+ * Released in any case. */
+enum gp_status gp_rank_files(const char *const *operands, size_t count,
 			     gp_trace_file_reader *read,
 			     struct gp_progress *progress,
 			     struct gp_ranks *ranks, struct gp_diag *diag);
-/* Of one operand that may be a folder. */
-enum gp_status gp_rank_files_of(const char *operand, gp_trace_file_reader *read,
-				struct gp_progress *progress,
-				struct gp_ranks *ranks, struct gp_diag *diag);
 
 /* GP_INPUT where some could not be read: the report is without them. */
 enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
@@ -71,14 +67,18 @@ enum gp_status gp_ranking_alter(struct gp_ranking *ranking,
 				const struct gp_options *options,
 				struct gp_progress *progress,
 				struct gp_diag *diag);
-/* Judges them together: a case a class and device. */
+/* Judges plans, one a class, together: a case a class and device. */
 enum gp_status gp_ranking_study(struct gp_ranking *ranking,
+				const struct gp_plan *plans,
 				const struct gp_options *options,
 				struct gp_studying *studying,
 				struct gp_progress *progress,
 				struct gp_diag *diag);
 void gp_ranking_release(struct gp_ranking *ranking);
 
+/* The class that decides, of a study made by gp_ranking_study. */
+size_t gp_ranking_worst(const struct gp_ranking *ranking,
+			const struct gp_studying *studying);
 /* For reports: NULL where one file is all. */
 const struct gp_ranks *gp_ranking_ranks(const struct gp_ranking *ranking);
 /* What stands for a class in commands: the only operand, else its first file.

@@ -513,7 +513,7 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 		return gp_diag_set(diag, GP_USAGE,
 				   "--scalar %s: it takes a number",
 				   s->options->scalar);
-	return gp_trace_form_of(s->options, "record", s->output, &form, diag);
+	return gp_trace_form_of(s->options, s->output, &form, diag);
 }
 
 /* Beside the program, or where it was installed. */

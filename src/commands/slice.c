@@ -94,7 +94,6 @@ static enum gp_status check(const struct gp_options *options,
 {
 	if (!options->to_event || options->from_event < options->to_event)
 		return GP_OK;
-	gp_diag_file(diag, "slice");
 	gp_diag_hint(diag, "--to is the first event that is left out");
 	return gp_diag_set(diag, GP_USAGE, "from event %llu to %llu is nothing",
 			   (unsigned long long)options->from_event,
@@ -110,8 +109,8 @@ static enum gp_status slice_command(const struct gp_options *options,
 	enum gp_status status = check(options, diag);
 
 	if (status == GP_OK)
-		status = gp_trace_form_of(options, "slice",
-					  options->operands[1], &form, diag);
+		status = gp_trace_form_of(options, options->operands[1], &form,
+					  diag);
 	if (status == GP_OK)
 		status = gp_trace_file_read(options->operands[0], &progress,
 					    &trace, diag);

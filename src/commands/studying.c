@@ -11,8 +11,7 @@
 
 /* ---- a study ---- */
 
-enum gp_status gp_studying_check(const char *command,
-				 const struct gp_options *options,
+enum gp_status gp_studying_check(const struct gp_options *options,
 				 struct gp_diag *diag)
 {
 	size_t count;
@@ -26,7 +25,6 @@ enum gp_status gp_studying_check(const char *command,
 			k++;
 		if (k < count)
 			continue;
-		gp_diag_file(diag, command);
 		gp_diag_hint(diag, "PyTorch's names, such as "
 				   "expandable_segments; see: gpupool help "
 				   "settings");
@@ -115,15 +113,6 @@ enum gp_status gp_studying_of(struct gp_studying *studying,
 	return status;
 }
 
-enum gp_status gp_studying_make(struct gp_studying *studying,
-				const struct gp_plan *plan,
-				const struct gp_options *options,
-				struct gp_progress *progress,
-				struct gp_diag *diag)
-{
-	return gp_studying_of(studying, plan, 1, options, progress, diag);
-}
-
 void gp_studying_release(struct gp_studying *studying)
 {
 	gp_study_release(&studying->study);
@@ -184,9 +173,9 @@ enum gp_status gp_explaining_make(struct gp_explaining *explaining,
 	*explaining = (struct gp_explaining){ 0 };
 	status = gp_explaining_devices(explaining, plan, progress, diag);
 	if (status == GP_OK)
-		status = gp_studying_make(&explaining->studying, plan,
-					  options ? options : &none, progress,
-					  diag);
+		status = gp_studying_of(&explaining->studying, plan, 1,
+					options ? options : &none, progress,
+					diag);
 	gp_progress_end(progress);
 	return status;
 }

@@ -24,15 +24,9 @@ struct gp_studying {
 	uint64_t capacity_below;
 };
 
-/* Studies the plan's trace under its release, at the capacity that the options
- * ask for, else the plan's, else what requests tell that were refused. */
-enum gp_status gp_studying_make(struct gp_studying *studying,
-				const struct gp_plan *plan,
-				const struct gp_options *options,
-				struct gp_progress *progress,
-				struct gp_diag *diag);
-/* The same of several plans of traces, which one setting is to serve; conf and
- * release are the first plan's. */
+/* Studies the traces of plans, which one setting is to serve, under the first
+ * plan's conf and release, each at the capacity that the options ask for, else
+ * the plan's, else what requests tell that were refused. */
 enum gp_status gp_studying_of(struct gp_studying *studying,
 			      const struct gp_plan *plans, size_t count,
 			      const struct gp_options *options,
@@ -42,8 +36,7 @@ enum gp_status gp_studying_of(struct gp_studying *studying,
 void gp_studying_release(struct gp_studying *studying);
 
 /* GP_USAGE for a --without that names no setting. */
-enum gp_status gp_studying_check(const char *command,
-				 const struct gp_options *options,
+enum gp_status gp_studying_check(const struct gp_options *options,
 				 struct gp_diag *diag);
 
 /* What the options ask for besides settings, for other commands:

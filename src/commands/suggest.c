@@ -86,15 +86,15 @@ static enum gp_status suggest_command(const struct gp_options *options,
 		.make = plan_as_asked,
 		.progress = &s.progress,
 	};
-	enum gp_status status = gp_studying_check("suggest", options, diag);
+	enum gp_status status = gp_studying_check(options, diag);
 
 	if (status == GP_OK)
 		status = gp_ranking_make(&s.ranking, &config, diag);
 	for (size_t i = 0; i < s.ranking.ranks.count && status == GP_OK; i++)
 		replay_recorded(&s, s.ranking.ranks.classes[i].trace);
 	if (status == GP_OK)
-		status = gp_ranking_study(&s.ranking, options, &s.studying,
-					  &s.progress, diag);
+		status = gp_ranking_study(&s.ranking, s.ranking.plans, options,
+					  &s.studying, &s.progress, diag);
 	gp_progress_end(&s.progress);
 	if (status == GP_OK)
 		status = gp_outlet_report(options, write_report, &s, diag);

@@ -294,9 +294,9 @@ static enum gp_status play_traces(struct session *s, struct gp_diag *diag)
 
 static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
 {
-	enum gp_status status =
-		gp_rank_files(s->options, gp_trace_file_read_requests,
-			      &s->progress, &s->ranks, diag);
+	enum gp_status status = gp_rank_files(
+		s->options->operands, s->options->operand_count,
+		gp_trace_file_read_requests, &s->progress, &s->ranks, diag);
 
 	return status == GP_OK ? play_traces(s, diag) : status;
 }
@@ -530,13 +530,11 @@ static enum gp_status begin(struct session *s, struct gp_diag *diag)
 	if (status == GP_OK && options->shard &&
 	    options->format != GP_FORMAT_TEXT &&
 	    options->format != GP_FORMAT_JSON) {
-		gp_diag_file(diag, "sweep");
 		gp_diag_hint(diag, "gpupool merge takes --format");
 		status = gp_diag_set(diag, GP_USAGE,
 				     "--shard writes a part, which is JSON");
 	}
 	if (status == GP_OK && options->cut && options->rank_by) {
-		gp_diag_file(diag, "sweep");
 		status = gp_diag_set(diag, GP_USAGE,
 				     "--cut goes by what is reserved, and so "
 				     "not with another --rank-by");

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "commands/plan.h"
 #include "gpupool/study.h"
 
 struct lists {
@@ -19,13 +20,17 @@ struct lists {
 	uint64_t largest; /* request; 0: no axis may take all values */
 };
 
-static void add_conf(struct lists *lists, const char *conf)
+static void add_owned(struct lists *lists, char *conf)
 {
 	lists->confs =
 		gp_mem_grow(lists->confs, &lists->conf_room,
 			    lists->conf_count + 1, sizeof(*lists->confs));
-	lists->confs[lists->conf_count++] =
-		gp_mem_copy_text(conf, strlen(conf));
+	lists->confs[lists->conf_count++] = conf;
+}
+
+static void add_conf(struct lists *lists, const char *conf)
+{
+	add_owned(lists, gp_mem_copy_text(conf, strlen(conf)));
 }
 
 static enum gp_status add_axis(struct lists *lists, const char *text,
@@ -225,17 +230,6 @@ enum gp_status gp_sweep_grid(const struct gp_options *options,
 
 /* ---- headroom's ---- */
 
-/* A conf and what the settings' flags add to it. */
-static void add_joined(struct lists *lists, const char *conf, const char *knobs)
-{
-	size_t size = strlen(conf) + strlen(knobs) + 2;
-	char *both = gp_mem_alloc(size, 1);
-
-	snprintf(both, size, "%s%s%s", conf, *conf && *knobs ? "," : "", knobs);
-	add_conf(lists, both);
-	free(both);
-}
-
 static enum gp_status add_setting_axis(struct lists *lists, const char *text,
 				       struct gp_diag *diag)
 {
@@ -260,8 +254,8 @@ enum gp_status gp_headroom_grid(const struct gp_options *options,
 	enum gp_status status = GP_OK;
 
 	for (size_t i = 0; i < options->confs.count; i++)
-		add_joined(&lists, options->confs.items[i],
-			   options->knobs ? options->knobs : "");
+		add_owned(&lists, gp_plan_conf(options->confs.items[i],
+					       options->knobs));
 	if (!lists.conf_count)
 		add_conf(&lists, base);
 	for (size_t i = 0; i < options->sets.count && status == GP_OK; i++)
@@ -288,7 +282,6 @@ enum gp_status gp_sweep_shard(const struct gp_options *options,
 		   &end) == 2 &&
 	    shard->index && shard->index <= shard->count)
 		return GP_OK;
-	gp_diag_file(diag, "sweep");
 	gp_diag_hint(diag, "for example --shard 1/3, 2/3 and 3/3");
 	return gp_diag_set(diag, GP_USAGE, "--shard %s: not a part of a whole",
 			   options->shard);

@@ -206,6 +206,13 @@ static const struct {
 	{ ".zst", GP_PACK_ZSTD },
 };
 
+const char *gp_path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 bool gp_path_ends(const char *text, size_t length, const char *suffix)
 {
 	size_t n = strlen(suffix);
@@ -225,8 +232,8 @@ enum gp_packing gp_packing_of(const char *path, size_t *length)
 }
 
 static enum gp_status by_name(const struct gp_options *options,
-			      const char *command, const char *path,
-			      struct gp_trace_form *form, struct gp_diag *diag)
+			      const char *path, struct gp_trace_form *form,
+			      struct gp_diag *diag)
 {
 	size_t length = strlen(path);
 
@@ -243,35 +250,32 @@ static enum gp_status by_name(const struct gp_options *options,
 		form->format = forms[i].format;
 		return GP_OK;
 	}
-	gp_diag_file(diag, command);
 	gp_diag_hint(diag, "give --format json, jsonl or binary");
 	return gp_diag_set(diag, GP_USAGE, "the name %s does not say a format",
 			   path);
 }
 
 /* Nobody wants that on a screen. */
-static enum gp_status check_terminal(const char *command, const char *path,
+static enum gp_status check_terminal(const char *path,
 				     const struct gp_trace_form *form,
 				     struct gp_diag *diag)
 {
 	if (strcmp(path, "-") != 0 || form->format != GP_TRACE_BINARY ||
 	    !isatty(STDOUT_FILENO))
 		return GP_OK;
-	gp_diag_file(diag, command);
 	gp_diag_hint(diag, "name a file, or a pipe");
 	return gp_diag_set(diag, GP_USAGE,
 			   "the binary form is not for a terminal");
 }
 
 enum gp_status gp_trace_form_of(const struct gp_options *options,
-				const char *command, const char *path,
-				struct gp_trace_form *form,
+				const char *path, struct gp_trace_form *form,
 				struct gp_diag *diag)
 {
-	enum gp_status status = by_name(options, command, path, form, diag);
+	enum gp_status status = by_name(options, path, form, diag);
 
 	if (status == GP_OK)
-		status = check_terminal(command, path, form, diag);
+		status = check_terminal(path, form, diag);
 	return status;
 }
 

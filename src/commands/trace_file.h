@@ -48,15 +48,16 @@ struct gp_trace_form {
 };
 
 /* By --format where given, else by the name; "-" is JSON.  The binary form does
- * not go to a terminal.  GP_USAGE names the command. */
+ * not go to a terminal.  */
 enum gp_status gp_trace_form_of(const struct gp_options *options,
-				const char *command, const char *path,
-				struct gp_trace_form *form,
+				const char *path, struct gp_trace_form *form,
 				struct gp_diag *diag);
 
 /* Cuts the suffix of a packing off the length of a path. */
 enum gp_packing gp_packing_of(const char *path, size_t *length);
 
+/* Behind the last slash. */
+const char *gp_path_name(const char *path);
 /* Whether the first length bytes of a path end so. */
 bool gp_path_ends(const char *path, size_t length, const char *suffix);
 

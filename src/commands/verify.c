@@ -99,7 +99,6 @@ static void tell(const struct subject *j, uint32_t device,
 		 const struct gp_verify_result *result)
 {
 	const struct gp_cuda *cuda = j->s->cuda;
-	const char *base = strrchr(j->path, '/');
 	struct gp_verify_told told = {
 		.trace = j->trace,
 		.device = device,
@@ -113,7 +112,7 @@ static void tell(const struct subject *j, uint32_t device,
 	};
 
 	if (j->s->width)
-		gp_verify_line(base ? base + 1 : j->path, j->s->width, &told,
+		gp_verify_line(gp_path_name(j->path), j->s->width, &told,
 			       j->s->out);
 	else
 		gp_verify_text(&told, j->s->out);
@@ -175,10 +174,8 @@ static enum gp_status verify_all(struct session *s, struct gp_diag *diag)
 			continue;
 		if (s->width)
 			fprintf(s->out, "%-*s  %9s  %8s  not compared: %s\n",
-				s->width,
-				strrchr(path, '/') ? strrchr(path, '/') + 1
-						   : path,
-				"-", "-", own.what);
+				s->width, gp_path_name(path), "-", "-",
+				own.what);
 		if (worst == GP_OK)
 			*diag = own;
 		worst = worst == GP_OK ? status : worst;
@@ -200,9 +197,7 @@ static int widest(const struct gp_options *options)
 	int width = 5;
 
 	for (size_t i = 0; i < options->operand_count; i++) {
-		const char *base = strrchr(options->operands[i], '/');
-		int length =
-			(int)strlen(base ? base + 1 : options->operands[i]);
+		int length = (int)strlen(gp_path_name(options->operands[i]));
 
 		width = length > width ? length : width;
 	}
@@ -212,21 +207,18 @@ static int widest(const struct gp_options *options)
 static enum gp_status check(const struct gp_options *options,
 			    struct gp_diag *diag)
 {
-	gp_diag_file(diag, "verify");
-	if (options->check_memory && !options->device) {
-		gp_diag_hint(diag, "add --device cuda, on a machine with a "
-				   "GPU");
-		return gp_diag_set(diag, GP_USAGE,
-				   "--check-memory needs memory, which a "
-				   "simulated device has not");
-	}
-	gp_diag_file(diag, "");
-	if (!options->engine || options->device)
-		return GP_OK;
-	gp_diag_file(diag, "verify");
-	gp_diag_hint(diag, "without --device cuda, the engine that is compared "
-			   "with gpupool's is PyTorch's");
-	return gp_diag_set(diag, GP_USAGE, "--engine is for --device cuda");
+	if (options->check_memory && !options->device)
+		return gp_diag_usage(diag, "verify",
+				     "--check-memory needs memory, which a "
+				     "simulated device has not",
+				     "add --device cuda, on a machine with a "
+				     "GPU");
+	if (options->engine && !options->device)
+		return gp_diag_usage(diag, "verify",
+				     "--engine is for --device cuda",
+				     "without --device cuda, the engine that "
+				     "is compared with gpupool's is PyTorch's");
+	return GP_OK;
 }
 
 static enum gp_status verify_command(const struct gp_options *options,
