@@ -73,8 +73,10 @@ LINK = $(CC) $(CFLAGS) $(SANITIZE) -Wl,--as-needed $(LDFLAGS)
 
 find_c = $(sort $(wildcard $(foreach d,* */* */*/* */*/*/*,$(1)/$(d).c)))
 SRC := $(filter-out src/main.c,$(call find_c,src))
-PAGE_FILES := $(addprefix src/report/page/,page.css page.js tables.js)
-OBJ := $(SRC:%.c=$(B)/obj/%.o) $(B)/obj/page_files.o
+# Scripts, and the page's files: what is in them becomes part of the program.
+TEXTS := $(addprefix src/report/page/,page.css page.js tables.js) \
+	src/commands/find_torch.py
+OBJ := $(SRC:%.c=$(B)/obj/%.o) $(TEXTS:%=$(B)/obj/%.o)
 MAIN := $(B)/obj/src/main.o
 LIB := $(B)/libgpupool.a
 PROGRAM := $(B)/gpupool
@@ -96,7 +98,8 @@ CUDAS := 12 13
 SIMCUDA := $(CUDAS:%=$(B)/simcuda/%/libgpupool-simcuda.so)
 SIMCUDA_SRC := $(wildcard src/simcuda/*.c src/simcuda/program/*.c) \
 	src/device/sim.c src/device/space.c \
-	src/base/map.c src/base/mem.c src/record/plans_wire.c
+	src/base/map.c src/base/mem.c src/record/plans_wire.c \
+	$(patsubst %,$(B)/texts/%.c,$(wildcard src/simcuda/program/*.py))
 
 # What is made, in a few words; V=1 shows the commands.
 Q := $(if $(V),,@)
@@ -124,15 +127,15 @@ $(B)/obj/%.o: %.c $(B)/.compile | $(B)/.packages
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
-# Files that become part of the program: gp_page_css and so on.
-$(B)/page_files.c: $(PAGE_FILES) Makefile
+# A text as C: what is in page.css is gp_page_css.
+$(B)/texts/%.c: % Makefile
 	@mkdir -p $(@D)
-	$(Q){ echo '#include "report/page_files.h"'; for f in $(PAGE_FILES); do \
-		echo "const char gp_$$(basename $$f | tr . _)[] = {"; \
-		od -An -v -tx1 $$f | sed 's/ \(..\)/0x\1,/g'; echo '0};'; \
-		done; } > $@
+	$(Q)name=gp_$(subst .,_,$(notdir $<)); { \
+		echo "extern const char $$name[];"; \
+		echo "const char $$name[] = {"; \
+		od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; echo '0};'; } > $@
 
-$(B)/obj/page_files.o: $(B)/page_files.c $(B)/.compile
+$(TEXTS:%=$(B)/obj/%.o): $(B)/obj/%.o: $(B)/texts/%.c $(B)/.compile
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -c -o $@ $<

@@ -20,14 +20,10 @@
 
 extern char **environ;
 
-/* Sites print what they like when Python starts, so the answer is marked.  The
- * current folder is not where a script looks. */
+/* find_torch.py, which the build makes part of the program. */
+extern const char gp_find_torch_py[];
+
 #define MARK "gpupool-torch:"
-static const char program[] =
-	"import sys, importlib.util as u; "
-	"sys.path[:] = [p for p in sys.path if p]; s = u.find_spec('torch'); "
-	"print('\\n" MARK "' + (list(s.submodule_search_locations or [''])[0] "
-	"if s else ''))";
 
 static bool is_python(const char *path)
 {
@@ -131,7 +127,8 @@ static bool ask(const char *interpreter, char *text, size_t size)
 {
 	char *arguments[] = { (char *)(uintptr_t)interpreter,
 			      (char *)(uintptr_t) "-c",
-			      (char *)(uintptr_t)program, NULL };
+			      (char *)(uintptr_t)gp_find_torch_py,
+			      (char *)(uintptr_t)MARK, NULL };
 	posix_spawn_file_actions_t actions;
 	int ends[2], status = -1;
 	bool is_good, is_found;

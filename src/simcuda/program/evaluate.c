@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simcuda/program/evaluate_script.h"
+#include "simcuda/program/scripts.h"
 
 #define FILE_INPUT 257 /* Py_file_input */
 
@@ -284,6 +284,7 @@ bool evaluate_describe(const struct operator_name *name,
 	if (!all.is_ready)
 		return false;
 	wait_for(&task);
+	/* As evaluate.py's flags are. */
 	facts->computes = task.facts & 1;
 	facts->is_silent = task.facts >> 1 & 1;
 	facts->writes_any = task.facts >> 2 & 1;
@@ -357,7 +358,7 @@ bool evaluate_prepare(void)
 	if (!find_interpreter())
 		return false;
 	globals = py.PyDict_New();
-	code = py.Py_CompileString(evaluate_script, SCRIPT_NAME, FILE_INPUT);
+	code = py.Py_CompileString(gp_evaluate_py, SCRIPT_NAME, FILE_INPUT);
 	if (code)
 		result = py.PyEval_EvalCode(code, globals, globals);
 	py.PyErr_Clear();

@@ -11,9 +11,9 @@
 #include "simcuda/process.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/guesses.h"
-#include "simcuda/program/objects.h"
 #include "simcuda/program/operators.h"
 #include "simcuda/program/recorder.h"
+#include "simcuda/program/scripts.h"
 
 #define FILE_INPUT   257 /* Py_file_input */
 #define TRACE_CALL   0	 /* PyTrace_CALL, PyTrace_RETURN */
@@ -87,69 +87,6 @@ void simcuda_mark(const char *name, int stage)
 		recorder_end();
 	}
 }
-
-/* The Python side: ranges of record_function, which optimizers have around
- * their steps, and NVTX's. */
-static const char script[] =
-	"import ctypes\n"
-	"import torch\n"
-	"tell = ctypes.CDLL(None).simcuda_mark\n"
-	"def mark(name, stage):\n"
-	"    tell(str(name).encode('utf-8', 'replace'), stage)\n"
-	"def wrap_ranges():\n"
-	"    r = torch.autograd.profiler.record_function\n"
-	"    enter, leave = r.__enter__, r.__exit__\n"
-	"    def __enter__(self):\n"
-	"        mark(self.name, 1)\n"
-	"        return enter(self)\n"
-	"    def __exit__(self, *why):\n"
-	"        result = leave(self, *why)\n"
-	"        mark(self.name, 2)\n"
-	"        return result\n"
-	"    r.__enter__, r.__exit__ = __enter__, __exit__\n"
-	"def wrap_nvtx():\n"
-	"    n = torch._C._nvtx\n"
-	"    push, pop, point = n.rangePushA, n.rangePop, n.markA\n"
-	"    names = []\n"
-	"    def rangePushA(name):\n"
-	"        names.append(name)\n"
-	"        mark(name, 1)\n"
-	"        return push(name)\n"
-	"    def rangePop():\n"
-	"        if names:\n"
-	"            mark(names.pop(), 2)\n"
-	"        return pop()\n"
-	"    def markA(name):\n"
-	"        mark(name, 0)\n"
-	"        return point(name)\n"
-	"    n.rangePushA, n.rangePop, n.markA = rangePushA, rangePop, markA\n"
-	"for wrap in wrap_ranges, wrap_nvtx:\n"
-	"    try:\n"
-	"        wrap()\n"
-	"    except Exception:\n"
-	"        pass\n";
-
-/* What reading a device's scalar gives, where the release's operators cannot be
- * watched. */
-static const char scalar_script[] =
-	"import ctypes, os, warnings\n"
-	"import torch\n"
-	"tell = ctypes.CDLL(None).simcuda_tell_guess\n"
-	"def set_scalar(value):\n"
-	"    def read(tensor):\n"
-	"        torch.cuda.current_stream(tensor.device).synchronize()\n"
-	"        tell()\n"
-	"        if tensor.dtype.is_floating_point:\n"
-	"            return value\n"
-	"        return value != 0 if tensor.dtype == torch.bool else "
-	"int(value)\n"
-	"    with warnings.catch_warnings():\n"
-	"        warnings.simplefilter('ignore')\n"
-	"        library = torch.library.Library('aten', 'IMPL')\n"
-	"        library.impl('_local_scalar_dense', read, 'CUDA')\n"
-	"    set_scalar.library = library\n"
-	"if 'SIMCUDA_SCALAR' in os.environ:\n"
-	"    set_scalar(float(os.environ['SIMCUDA_SCALAR']))\n";
 
 static void run_script(const char *text)
 {
@@ -414,10 +351,10 @@ static int prepare(void *unused)
 		operators_watch(program.wishes.release, program.wishes.scalar);
 	guesses_begin(are_followed);
 	if (!are_followed && program.wishes.scalar)
-		run_script(scalar_script);
-	run_script(objects_script);
+		run_script(gp_scalar_py);
+	run_script(gp_objects_py);
 	if (program.wishes.has_script)
-		run_script(script);
+		run_script(gp_marks_py);
 	if (program.wishes.steps)
 		begin_steps();
 	return 0;

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""Describes PyTorch's operators, and computes them on the processor.
+
+evaluate.c runs this in a thread of its own.  A tensor comes as its bytes, type
+and sizes, and a device as (); results go back as words, and bytes filled up to
+words.
+"""
+
+import atexit
+import builtins
+import ctypes
+import struct
+
+__builtins__ = builtins
+
+import torch  # noqa: E402
+
+C = torch._C
+calls = ctypes.PyDLL(None)
+atexit.register(calls.simcuda_evaluate_stop)
+# What describe() answers: evaluate_describe() takes it apart.
+COMPUTES, SILENT, WRITES_ANY, ASKS_SIZE, SCALAR, FOUND = 1, 2, 4, 8, 16, 32
+# Collectives tell of what they write.
+SILENT_SPACES = (
+    "c10d",
+    "_c10d_functional",
+    "_c10d_functional_autograd",
+    "symm_mem",
+)
+# What they write besides is not in their schema.
+HIDDEN = "batch_norm", "instance_norm", "cudnn_rnn", "init_dropout"
+# They read nothing of what they write.
+FILLS = {"copy_", "fill_", "zero_", "_foreach_zero_", "_foreach_copy_"}
+# They read on the device how many there are, and then make room for them.
+SIZED = {
+    "nonzero",
+    "masked_select",
+    "_unique",
+    "_unique2",
+    "equal",
+    "unique_consecutive",
+}
+# Nothing is computed.
+NOTHING = {
+    "empty",
+    "empty_strided",
+    "empty_like",
+    "new_empty",
+    "new_empty_strided",
+    "empty_permuted",
+    "resize_",
+    "set_",
+    "record_stream",
+    "_local_scalar_dense",
+}
+KEYS = (
+    "CUDA",
+    "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+)
+DTYPES = {
+    0: torch.uint8,
+    1: torch.int8,
+    2: torch.int16,
+    3: torch.int32,
+    4: torch.int64,
+    5: torch.float16,
+    6: torch.float32,
+    7: torch.float64,
+    11: torch.bool,
+    15: torch.bfloat16,
+}
+NUMBERS = {d: n for n, d in DTYPES.items()}
+CPU = torch.device("cpu")
+not_plain = 0
+for key in (
+    "Negative",
+    "Conjugate",
+    "Python",
+    "FuncTorchBatched",
+    "FuncTorchGradWrapper",
+    "Functionalize",
+    "ZeroTensor",
+):
+    not_plain |= C.DispatchKeySet(getattr(C.DispatchKey, key)).raw_repr()
+rows = torch.empty_strided((3, 7), (7, 1), dtype=torch.int16)[1:, :5]
+find_layout = calls.simcuda_find_layout
+find_layout.restype = ctypes.c_bool
+if not find_layout(
+    ctypes.c_void_p(rows._cdata), ctypes.c_uint64(rows.data_ptr())
+):
+    raise RuntimeError("tensors are not laid out as is known")
+operators = {}
+
+
+def begin():
+    torch.set_grad_enabled(False)
+
+
+def find(name, overload):
+    space, base = name.split("::")
+    packet = getattr(getattr(torch.ops, space), base)
+    op = getattr(packet, overload or "default")
+    arguments = op._schema.arguments
+    writes = [
+        i
+        for i, a in enumerate(arguments)
+        if a.alias_info is not None and a.alias_info.is_write
+    ]
+    operators[name, overload] = op, arguments, writes
+    return op, arguments, writes
+
+
+def is_view(schema):
+    return bool(schema.returns) and all(
+        r.alias_info is not None and not r.alias_info.is_write
+        for r in schema.returns
+    )
+
+
+def bits(indices):
+    return sum(1 << i for i in indices if i < 28)
+
+
+def describe(name, overload):
+    op, arguments, writes = find(name, overload)
+    space, base = name.split("::")
+    flags = FOUND
+    if space in SILENT_SPACES:
+        flags |= SILENT
+    full = name + "." + overload if overload else name
+    has_kernel = any(
+        C._dispatch_has_kernel_for_dispatch_key(full, k) for k in KEYS
+    )
+    is_random = torch.Tag.nondeterministic_seeded in op.tags
+    if (
+        space in ("aten", "prims")
+        and has_kernel
+        and not is_random
+        and not is_view(op._schema)
+        and base not in NOTHING
+    ):
+        flags |= COMPUTES
+    if space not in ("aten", "prims") or any(h in base for h in HIDDEN):
+        flags |= WRITES_ANY
+    if base in SIZED:
+        flags |= ASKS_SIZE
+    if base == "_local_scalar_dense":
+        flags |= SCALAR
+    unread = [
+        i for i in writes if arguments[i].is_out or i == 0 and base in FILLS
+    ]
+    if len(arguments) > 28:
+        flags = (flags | WRITES_ANY) & ~COMPUTES
+    return flags | bits(writes) << 8 | bits(unread) << 36
+
+
+def make(value):
+    if isinstance(value, list):
+        return [make(v) for v in value]
+    if not isinstance(value, tuple):
+        return value
+    if not value:
+        return CPU
+    data, dtype, sizes = value
+    if data is None or not len(data):
+        return torch.empty(sizes, dtype=DTYPES[dtype])
+    return torch.frombuffer(data, dtype=DTYPES[dtype]).reshape(sizes)
+
+
+def pack(results, into):
+    for r in results:
+        if isinstance(r, torch.Tensor):
+            r = r.contiguous()
+            size = r.numel() * r.element_size()
+            into.append(
+                struct.pack(
+                    "%dq" % (3 + r.dim()),
+                    4,
+                    NUMBERS[r.dtype],
+                    r.dim(),
+                    *r.shape,
+                )
+            )
+            into.append(ctypes.string_at(r.data_ptr(), size) if size else b"")
+            into.append(bytes(-size % 8))
+        elif isinstance(r, bool):
+            into.append(struct.pack("2q", 3, r))
+        elif isinstance(r, int):
+            into.append(struct.pack("2q", 1, r))
+        elif isinstance(r, float):
+            into.append(struct.pack("qd", 2, r))
+        else:
+            into.append(struct.pack("2q", 0, 0))
+
+
+def flat(values):
+    for v in values:
+        if isinstance(v, (list, tuple)):
+            yield from flat(v)
+        else:
+            yield v
+
+
+def run(name, overload, values):
+    op, arguments, writes = operators[name, overload]
+    values = [make(v) for v in values]
+    positional = [v for v, a in zip(values, arguments) if not a.kwarg_only]
+    named = {a.name: v for v, a in zip(values, arguments) if a.kwarg_only}
+    returned = op(*positional, **named)
+    results = [] if returned is None else list(flat([returned]))
+    results += flat(values[i] for i in writes)
+    into = [struct.pack("q", len(results))]
+    pack(results, into)
+    return b"".join(into)
