@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""KEEP_SNAPSHOT=FILE keep.py PROGRAM: runs it and keeps PyTorch's own snapshot."""
+"""KEEP_SNAPSHOT=FILE keep.py PROGRAM: runs it, keeps PyTorch's own snapshot."""
 
 import os
 import runpy

@@ -34,7 +34,8 @@ def check_perfetto(path, peak):
             assert depth >= 0
             open_slices[thread] = depth
         elif phase in ("b", "e"):
-            assert isinstance(event["cat"], str) and isinstance(event["id"], str)
+            assert isinstance(event["cat"], str)
+            assert isinstance(event["id"], str)
         elif phase == "i":
             assert event["s"] in ("g", "p", "t")
         else:

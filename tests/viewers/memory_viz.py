@@ -21,7 +21,9 @@ def main(viz_path, path):
     with open(path, "rb") as file:
         data = pickle.load(file)
     segments = data["segments"]
-    same = lambda lines: lines  # in place of flamegraph.pl
+
+    def same(lines):  # in place of flamegraph.pl
+        return lines
 
     reserved = sum(s["total_size"] for s in segments)
     assert f"segments: {len(segments)}" in viz.segsum(data)

@@ -30,8 +30,9 @@ torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 optimizer.step()
 
 weights, state = get_state_dict(model, optimizer)
-checkpoint.save({"model": weights, "optimizer": state}, checkpoint_id=sys.argv[1])
-checkpoint.load({"model": weights, "optimizer": state}, checkpoint_id=sys.argv[1])
+both = {"model": weights, "optimizer": state}
+checkpoint.save(both, checkpoint_id=sys.argv[1])
+checkpoint.load(both, checkpoint_id=sys.argv[1])
 set_state_dict(
     model, optimizer, model_state_dict=weights, optim_state_dict=state
 )

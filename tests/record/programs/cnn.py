@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions, batch norm and pooling; SGD with momentum; a validation pass."""
+"""Convolutions, batch norm, pooling; SGD with momentum; a validation pass."""
 
 import torch
 from models import ResNet

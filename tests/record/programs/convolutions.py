@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Three convolutions with batch norm, forward and backward to the images, in the
-shapes of a recording that was made on a GPU of compute capability 8.x and
+"""Three convolutions with batch norm, forward and backward to the images, in
+the shapes of a recording that was made on a GPU of compute capability 8.x and
 published (github.com/JasperSolt/EoR_NN, snapshot.pickle): its cuDNN asked for
 workspaces of 82,880, 51,328 and 205,056 bytes forward and of 204,928, 84,032
 and 50,168 backward."""

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Several devices: copies between them, and what they reach of each other."""
 
-import sys
-
 import torch
 
 devices = torch.cuda.device_count()
@@ -19,4 +17,5 @@ copies = torch.nn.parallel.replicate(model, [0, 1])
 parts = torch.nn.parallel.scatter(torch.randn(8, 64), [0, 1])
 outputs = torch.nn.parallel.parallel_apply(copies, parts)
 print("gathered", *torch.nn.parallel.gather(outputs, 0).shape)
-torch.nn.DataParallel(model)(torch.randn(8, 64, device="cuda:0")).sum().backward()
+parallel = torch.nn.DataParallel(model)
+parallel(torch.randn(8, 64, device="cuda:0")).sum().backward()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A DataLoader with pinned memory, whose batches are copied on a side stream."""
+"""A DataLoader with pinned memory, its batches copied on a side stream."""
 
 import torch
 from models import ResNet

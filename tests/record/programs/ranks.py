@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ranks that tell each other something: objects, numbers, that they are there."""
+"""Ranks that send each other something: objects, numbers, a barrier."""
 
 import os
 import sys

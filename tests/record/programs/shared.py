@@ -7,7 +7,8 @@ import torch.multiprocessing as multiprocessing
 
 def use(queue, done):
     tensor = queue.get()
-    print("received", tensor.device, *tensor.shape, torch.cuda.memory_allocated())
+    allocated = torch.cuda.memory_allocated()
+    print("received", tensor.device, *tensor.shape, allocated)
     (tensor + 1).sum()
     del tensor
     torch.cuda.ipc_collect()
