@@ -1,9 +1,246 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices: how many, which one is current, what they can. */
+/* What devices are there, which one is current, and what they say of
+ * themselves. */
+#include "simcuda/device.h"
+
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "simcuda/properties.h"
+/* ---- struct cudaDeviceProp ---- */
+
+/*
+ * It differs between CUDA's major versions: members that 13 took out move the
+ * others.  The table has each member's place, as offsetof tells with
+ * driver_types.h of the CUDA Toolkit 11.8, 12.9 and 13.0.
+ */
+
+/* What nobody has set: an H100, 80 GB, as its data sheet and cudaDeviceProp
+ * have it. */
+static const struct simcuda_properties h100 = {
+	.name = "gpupool simulated device",
+	.major = 9,
+	.minor = 0,
+	.multiprocessors = 132,
+	.l2_bytes = 50 << 20,
+	.bus_width_bits = 5120,
+	.shared_per_block = 48 << 10,
+	.shared_per_block_optin = 227 << 10,
+	.shared_per_sm = 228 << 10,
+	.clock_khz = 1980000,
+	.memory_clock_khz = 2619000,
+};
+
+enum member {
+	NAME,
+	TOTAL_MEMORY,
+	SHARED_PER_BLOCK,
+	REGISTERS_PER_BLOCK,
+	WARP,
+	MEM_PITCH,
+	THREADS_PER_BLOCK,
+	THREADS_X,
+	THREADS_Y,
+	THREADS_Z,
+	GRID_X,
+	GRID_Y,
+	GRID_Z,
+	CLOCK,
+	CONSTANT_MEMORY,
+	MAJOR,
+	MINOR,
+	TEXTURE_ALIGNMENT,
+	MULTIPROCESSORS,
+	CAN_MAP_HOST,
+	CONCURRENT_KERNELS,
+	PCI_BUS,
+	ASYNC_ENGINES,
+	UNIFIED_ADDRESSING,
+	MEMORY_CLOCK,
+	BUS_WIDTH,
+	L2,
+	THREADS_PER_SM,
+	STREAM_PRIORITIES,
+	SHARED_PER_SM,
+	REGISTERS_PER_SM,
+	MANAGED_MEMORY,
+	COOPERATIVE_LAUNCH,
+	SHARED_OPTIN,
+	BLOCKS_PER_SM,
+	MEMORY_POOLS,
+	MEMBERS,
+};
+
+#define NOWHERE UINT16_MAX
+
+struct place {
+	uint16_t cuda11, cuda12, cuda13;
+	uint8_t bytes;
+};
+
+static const struct place places[MEMBERS] = {
+	[NAME] = { 0, 0, 0, 0 },
+	[TOTAL_MEMORY] = { 288, 288, 288, 8 },
+	[SHARED_PER_BLOCK] = { 296, 296, 296, 8 },
+	[REGISTERS_PER_BLOCK] = { 304, 304, 304, 4 },
+	[WARP] = { 308, 308, 308, 4 },
+	[MEM_PITCH] = { 312, 312, 312, 8 },
+	[THREADS_PER_BLOCK] = { 320, 320, 320, 4 },
+	[THREADS_X] = { 324, 324, 324, 4 },
+	[THREADS_Y] = { 328, 328, 328, 4 },
+	[THREADS_Z] = { 332, 332, 332, 4 },
+	[GRID_X] = { 336, 336, 336, 4 },
+	[GRID_Y] = { 340, 340, 340, 4 },
+	[GRID_Z] = { 344, 344, 344, 4 },
+	[CLOCK] = { 348, 348, NOWHERE, 4 },
+	[CONSTANT_MEMORY] = { 352, 352, 352, 8 },
+	[MAJOR] = { 360, 360, 360, 4 },
+	[MINOR] = { 364, 364, 364, 4 },
+	[TEXTURE_ALIGNMENT] = { 368, 368, 368, 8 },
+	[MULTIPROCESSORS] = { 388, 388, 384, 4 },
+	[CAN_MAP_HOST] = { 400, 400, 392, 4 },
+	[CONCURRENT_KERNELS] = { 576, 576, 560, 4 },
+	[PCI_BUS] = { 584, 584, 568, 4 },
+	[ASYNC_ENGINES] = { 600, 600, 584, 4 },
+	[UNIFIED_ADDRESSING] = { 604, 604, 588, 4 },
+	[MEMORY_CLOCK] = { 608, 608, NOWHERE, 4 },
+	[BUS_WIDTH] = { 612, 612, 592, 4 },
+	[L2] = { 616, 616, 596, 4 },
+	[THREADS_PER_SM] = { 624, 624, 604, 4 },
+	[STREAM_PRIORITIES] = { 628, 628, 608, 4 },
+	[SHARED_PER_SM] = { 640, 640, 624, 8 },
+	[REGISTERS_PER_SM] = { 648, 648, 632, 4 },
+	[MANAGED_MEMORY] = { 652, 652, 636, 4 },
+	[COOPERATIVE_LAUNCH] = { 688, 688, 668, 4 },
+	[SHARED_OPTIN] = { 696, 696, 672, 8 },
+	[BLOCKS_PER_SM] = { 712, 712, 688, 4 },
+	[MEMORY_POOLS] = { NOWHERE, 744, 720, 4 },
+};
+
+static uint16_t place_in(const struct place *place, int cuda)
+{
+	return cuda == 11   ? place->cuda11
+	       : cuda == 12 ? place->cuda12
+			    : place->cuda13;
+}
+
+static size_t size_in(int cuda)
+{
+	return cuda == 11 ? 728 : cuda == 12 ? 1032 : 1008;
+}
+
+const struct simcuda_properties *properties_of(int device)
+{
+	const struct simcuda_properties *p =
+		&process.devices[device].properties;
+
+	return *p->name ? p : &h100;
+}
+
+int properties_threads(const struct simcuda_properties *p)
+{
+	return p->threads_per_sm ? p->threads_per_sm : 2048;
+}
+
+int properties_blocks(const struct simcuda_properties *p)
+{
+	return p->blocks_per_sm ? p->blocks_per_sm : 32;
+}
+
+static uint64_t total_memory(int device)
+{
+	struct gp_device *memory = process_memory(device);
+	uint64_t free_bytes, total;
+
+	memory->ops->info(memory, &free_bytes, &total);
+	return total;
+}
+
+/* What every device since Volta says, but for the rows that are its own. */
+static void fill(uint64_t values[MEMBERS], int device)
+{
+	const struct simcuda_properties *p = properties_of(device);
+
+	memcpy(values,
+	       (const uint64_t[MEMBERS]){
+		       [TOTAL_MEMORY] = total_memory(device),
+		       [SHARED_PER_BLOCK] = (uint64_t)p->shared_per_block,
+		       [REGISTERS_PER_BLOCK] = 65536,
+		       [WARP] = 32,
+		       [MEM_PITCH] = INT32_MAX,
+		       [THREADS_PER_BLOCK] = 1024,
+		       [THREADS_X] = 1024,
+		       [THREADS_Y] = 1024,
+		       [THREADS_Z] = 64,
+		       [GRID_X] = INT32_MAX,
+		       [GRID_Y] = 65535,
+		       [GRID_Z] = 65535,
+		       [CLOCK] = (uint64_t)p->clock_khz,
+		       [CONSTANT_MEMORY] = 65536,
+		       [MAJOR] = (uint64_t)p->major,
+		       [MINOR] = (uint64_t)p->minor,
+		       [TEXTURE_ALIGNMENT] = 512,
+		       [MULTIPROCESSORS] = (uint64_t)p->multiprocessors,
+		       [CAN_MAP_HOST] = 1,
+		       [CONCURRENT_KERNELS] = 1,
+		       [PCI_BUS] = (uint64_t)device + 1,
+		       [ASYNC_ENGINES] = 3,
+		       [UNIFIED_ADDRESSING] = 1,
+		       [MEMORY_CLOCK] = (uint64_t)p->memory_clock_khz,
+		       [BUS_WIDTH] = (uint64_t)p->bus_width_bits,
+		       [L2] = (uint64_t)p->l2_bytes,
+		       [THREADS_PER_SM] = (uint64_t)properties_threads(p),
+		       [STREAM_PRIORITIES] = 1,
+		       [SHARED_PER_SM] = (uint64_t)p->shared_per_sm,
+		       [REGISTERS_PER_SM] = 65536,
+		       [MANAGED_MEMORY] = 1,
+		       [COOPERATIVE_LAUNCH] = 1,
+		       [SHARED_OPTIN] = (uint64_t)p->shared_per_block_optin,
+		       [BLOCKS_PER_SM] = (uint64_t)properties_blocks(p),
+		       [MEMORY_POOLS] = 1,
+	       },
+	       MEMBERS * sizeof(*values));
+}
+
+void properties_write(void *prop, int cuda, int device)
+{
+	uint64_t values[MEMBERS];
+	char *to = prop;
+
+	fill(values, device);
+	memset(to, 0, size_in(cuda));
+	memcpy(to, properties_of(device)->name, 256);
+	for (int i = NAME + 1; i < MEMBERS; i++)
+		if (place_in(&places[i], cuda) != NOWHERE)
+			/* little-endian: the low bytes come first */
+			memcpy(to + place_in(&places[i], cuda), &values[i],
+			       places[i].bytes);
+}
+
+static cudaError_t tell(enum simcuda_call call, void *prop, int cuda,
+			int device)
+{
+	process_begin(call);
+	if (!process_has_device(device))
+		return process_end(cudaErrorInvalidDevice);
+	properties_write(prop, cuda, device);
+	return process_end(cudaSuccess);
+}
+
+/* In 12 the name without a suffix still has 11's layout. */
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
+{
+	return tell(CALL_cudaGetDeviceProperties, prop,
+		    SIMCUDA_MAJOR >= 13 ? 13 : 11, device);
+}
+
+cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int device)
+{
+	return tell(CALL_cudaGetDeviceProperties_v2, prop,
+		    SIMCUDA_MAJOR >= 13 ? 13 : 12, device);
+}
+
+/* ---- attributes, and which device ---- */
 
 /* Numbers of cudaDeviceAttr and CUdevice_attribute, which are the same: CUDA
  * Toolkit 13.0, driver_types.h. Kernels' launchers go by them: cub divides a

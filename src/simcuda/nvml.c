@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "simcuda/process.h"
-#include "simcuda/properties.h"
+#include "simcuda/device.h"
 
 int nvmlInit_v2(void)
 {

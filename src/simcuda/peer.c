@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Peer access: devices of one machine reach each other's memory, but for those
- * whose driver keeps it from them.
- */
-#include <string.h>
+/* What devices and processes reach of each other. */
+#include "simcuda/peer.h"
 
-#include "simcuda/properties.h"
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "simcuda/device.h"
+#include "simcuda/kept.h"
+#include "simcuda/memory.h"
+#include "simcuda/stream.h"
+
+/* ---- peer access ---- */
+
+/* Devices of one machine reach each other's memory, but for those whose driver
+ * keeps it from them. */
 
 /* NVIDIA's driver offers no peer access between GeForce cards since Ada, nor on
  * an RTX 3090 without NVLink. */
@@ -51,5 +60,159 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
 	if (!process_has_device(peer) || !(*peers >> peer & 1))
 		return process_end(cudaErrorPeerAccessNotEnabled);
 	*peers &= ~(UINT32_C(1) << peer);
+	return process_end(cudaSuccess);
+}
+
+/* ---- other processes ---- */
+
+/*
+ * Memory and events of other processes.  A handle says which allocation of
+ * which process it is; who opens it gets addresses of the same size, apart from
+ * its own, that take none of its memory, as the other process has it already.
+ * Nothing stands behind them either: bytes do not come along.
+ */
+
+/* Above what the simulated device hands out. */
+#define IPC_BASE UINT64_C(0x7c0000000000)
+
+enum kind { MEMORY = 0x4d435049, EVENT = 0x45435049 };
+
+struct handle {
+	uint32_t kind;
+	int32_t process, device;
+	uint32_t unused;
+	uint64_t base, size;
+};
+
+struct opened {
+	struct handle handle;
+	uint64_t addr;
+	uint32_t uses; /* 0: closed */
+};
+
+static struct {
+	struct opened *items;
+	size_t count, room;
+	uint64_t end; /* of the addresses that were handed out, from the base */
+} opened;
+
+void ipc_forget(void)
+{
+	opened.count = 0;
+	opened.end = 0;
+}
+
+static struct opened *find(uint64_t addr)
+{
+	for (size_t i = 0; i < opened.count; i++)
+		if (opened.items[i].uses && addr >= opened.items[i].addr &&
+		    addr < opened.items[i].addr + opened.items[i].handle.size)
+			return &opened.items[i];
+	return NULL;
+}
+
+bool ipc_has(uint64_t addr, int *device)
+{
+	const struct opened *o = addr >= IPC_BASE ? find(addr) : NULL;
+
+	if (o)
+		*device = o->handle.device;
+	return o;
+}
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *to, void *pointer)
+{
+	struct handle handle = { .kind = MEMORY, .process = getpid() };
+
+	process_begin(CALL_cudaIpcGetMemHandle);
+	if (!memory_find((uintptr_t)pointer, &handle.device, &handle.base,
+			 &handle.size))
+		return process_end(cudaErrorInvalidValue);
+	memset(to, 0, sizeof(*to));
+	memcpy(to, &handle, sizeof(handle));
+	return process_end(cudaSuccess);
+}
+
+/* One handle is mapped once, however often it is opened. */
+static struct opened *find_handle(const struct handle *handle)
+{
+	for (size_t i = 0; i < opened.count; i++)
+		if (opened.items[i].uses &&
+		    !memcmp(&opened.items[i].handle, handle, sizeof(*handle)))
+			return &opened.items[i];
+	return NULL;
+}
+
+static struct opened *map(const struct handle *handle)
+{
+	struct opened *o;
+
+	opened.items = gp_mem_grow(opened.items, &opened.room, opened.count + 1,
+				   sizeof(*opened.items));
+	o = &opened.items[opened.count++];
+	*o = (struct opened){ *handle, IPC_BASE + opened.end, 0 };
+	opened.end += process_grains(handle->size) * GP_DEVICE_GRAIN;
+	return o;
+}
+
+cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t from,
+				 unsigned flags)
+{
+	struct handle handle;
+	struct opened *o;
+
+	(void)flags;
+	process_begin(CALL_cudaIpcOpenMemHandle);
+	memcpy(&handle, &from, sizeof(handle));
+	if (handle.kind != MEMORY || !process_has_device(handle.device) ||
+	    !handle.size || handle.size > IPC_BASE)
+		return process_end(cudaErrorInvalidResourceHandle);
+	/* Who made it cannot open it. */
+	if (handle.process == getpid())
+		return process_end(cudaErrorDeviceUninitialized);
+	o = find_handle(&handle);
+	if (!o)
+		o = map(&handle);
+	o->uses++;
+	*pointer = (void *)(uintptr_t)o->addr;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaIpcCloseMemHandle(void *pointer)
+{
+	struct opened *o;
+
+	process_begin(CALL_cudaIpcCloseMemHandle);
+	o = find((uintptr_t)pointer);
+	if (!o)
+		return process_end(cudaErrorInvalidValue);
+	if (!--o->uses)
+		kept_forget(o->addr, o->handle.size);
+	return process_end(cudaSuccess);
+}
+
+/* What another process recorded is done. */
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *to, cudaEvent_t event)
+{
+	const struct handle handle = { .kind = EVENT, .process = getpid() };
+
+	process_begin(CALL_cudaIpcGetEventHandle);
+	if (!event)
+		return process_end(cudaErrorInvalidResourceHandle);
+	memset(to, 0, sizeof(*to));
+	memcpy(to, &handle, sizeof(handle));
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event,
+				   cudaIpcEventHandle_t from)
+{
+	struct handle handle;
+
+	process_begin(CALL_cudaIpcOpenEventHandle);
+	memcpy(&handle, &from, sizeof(handle));
+	if (handle.kind != EVENT)
+		return process_end(cudaErrorInvalidResourceHandle);
+	*event = event_create();
 	return process_end(cudaSuccess);
 }

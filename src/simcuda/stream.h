@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams, and the work on them; called under the lock. */
+/* Streams, events, and the work on them; called under the lock. */
 #ifndef SIMCUDA_STREAM_H
 #define SIMCUDA_STREAM_H
 
@@ -57,6 +57,9 @@ enum simcuda_events streams_events(void);
 /* Whether what was recorded as the number-th on a stream, when so much work
  * had been issued, is complete. */
 bool stream_is_done(uint32_t index, uint64_t number, uint64_t work);
+/* An event that was never recorded, and so is complete. */
+cudaEvent_t event_create(void);
+
 /* A program that does nothing but ask waits: it is done then. */
 bool stream_polled_enough(struct polls *polls);
 

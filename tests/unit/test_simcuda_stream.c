@@ -7,7 +7,7 @@
 #include "simcuda/simcuda.h"
 #include "simcuda/api/cuda.h"
 #include "simcuda/api/cuda_runtime_api.h"
-#include "simcuda/properties.h"
+#include "simcuda/device.h"
 #include "suite.h"
 
 /* Numbers that a program brought itself. */

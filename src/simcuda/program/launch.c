@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "simcuda/program/cubin.h"
-#include "simcuda/properties.h"
+#include "simcuda/device.h"
 #include "simcuda/stream.h"
 
 struct dim3 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What devices say of themselves; called under the lock. */
-#ifndef SIMCUDA_PROPERTIES_H
-#define SIMCUDA_PROPERTIES_H
+#ifndef SIMCUDA_DEVICE_H
+#define SIMCUDA_DEVICE_H
 
 #include "simcuda/process.h"
 

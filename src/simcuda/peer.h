@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory of other processes that this one has opened; called under the lock. */
-#ifndef SIMCUDA_IPC_H
-#define SIMCUDA_IPC_H
+#ifndef SIMCUDA_PEER_H
+#define SIMCUDA_PEER_H
 
 #include <stdbool.h>
 #include <stdint.h>
