@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "simcuda/program/print.h"
+#include "simcuda/program/journal.h"
 #include "suite.h"
 
 static size_t print(char *to, size_t room, const char *format, ...)

@@ -3,9 +3,14 @@
  * Contexts of the driver, which are devices here, and what it says of addresses
  * and streams to those that came without the runtime.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "simcuda/memory.h"
+#include "simcuda/process.h"
+#include "simcuda/program/cubin.h"
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags,
 				    int *active);
@@ -50,7 +55,7 @@ CUresult cuStreamIsCapturing(cudaStream_t stream,
 }
 
 /* CUpointer_attribute */
-enum attribute {
+enum pointer_attribute {
 	CONTEXT = 1,
 	MEMORY_TYPE = 2,
 	DEVICE_POINTER = 3,
@@ -58,7 +63,7 @@ enum attribute {
 	DEVICE = 9,
 };
 
-static CUresult tell(void *value, enum attribute attribute,
+static CUresult tell(void *value, enum pointer_attribute attribute,
 		     const struct cudaPointerAttributes *a)
 {
 	uint64_t context = (uint64_t)a->device + 1;
@@ -82,5 +87,138 @@ CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr pointer)
 	cudaPointerGetAttributes(&a, (const void *)(uintptr_t)pointer);
 	if (a.type == cudaMemoryTypeUnregistered)
 		return CUDA_ERROR_INVALID_VALUE;
-	return tell(value, (enum attribute)attribute, &a);
+	return tell(value, (enum pointer_attribute)attribute, &a);
 }
+
+/* ---- modules ---- */
+
+/*
+ * Kernels that a program brings along or compiles while it runs, as Triton
+ * does: modules of the driver, and what is asked about their kernels.
+ */
+
+struct module {
+	struct kernel *kernels;
+};
+
+/* Kernels that were handed out, by their address: other handles come too. */
+static struct gp_map handed_out;
+
+CUresult cuModuleLoadData(struct module **module, const void *image);
+CUresult cuModuleLoadData(struct module **module, const void *image)
+{
+	*module = gp_mem_alloc(1, sizeof(**module));
+	cubin_read(image, &(*module)->kernels);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuModuleLoadDataEx(struct module **module, const void *image,
+			    unsigned count, void *options, void **values);
+CUresult cuModuleLoadDataEx(struct module **module, const void *image,
+			    unsigned count, void *options, void **values)
+{
+	(void)count;
+	(void)options;
+	(void)values;
+	return cuModuleLoadData(module, image);
+}
+
+/* NULL: it cannot be read.  A NUL follows, as images may be text. */
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "rbe");
+	size_t used = 0, room = 0, n = 1;
+	char *bytes = NULL;
+
+	while (file && n) {
+		bytes = gp_mem_grow(bytes, &room, used + BUFSIZ + 1, 1);
+		n = fread(bytes + used, 1, BUFSIZ, file);
+		used += n;
+	}
+	if (file)
+		fclose(file);
+	if (bytes)
+		bytes[used] = 0;
+	return bytes;
+}
+
+CUresult cuModuleLoad(struct module **module, const char *path);
+CUresult cuModuleLoad(struct module **module, const char *path)
+{
+	char *image = read_file(path);
+
+	if (!image)
+		return CUDA_ERROR_FILE_NOT_FOUND;
+	cuModuleLoadData(module, image);
+	free(image);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(struct kernel **kernel, struct module *module,
+			     const char *name);
+CUresult cuModuleGetFunction(struct kernel **kernel, struct module *module,
+			     const char *name)
+{
+	process_lock();
+	*kernel = cubin_kernel(&module->kernels, name);
+	gp_map_put(&handed_out, (uintptr_t)*kernel, 1);
+	process_unlock();
+	return CUDA_SUCCESS;
+}
+
+CUresult cuModuleUnload(struct module *module);
+CUresult cuModuleUnload(struct module *module)
+{
+	process_lock();
+	for (struct kernel *k = module->kernels; k; k = k->next)
+		gp_map_take(&handed_out, (uintptr_t)k);
+	cubin_forget(&module->kernels);
+	process_unlock();
+	free(module);
+	return CUDA_SUCCESS;
+}
+
+/* CUfunction_attribute; the others are 0. */
+enum function_attribute {
+	THREADS_PER_BLOCK = 0,
+	LOCAL_BYTES = 3,
+	REGISTERS = 4,
+};
+
+CUresult cuFuncGetAttribute(int *value, int attribute,
+			    const struct kernel *kernel);
+CUresult cuFuncGetAttribute(int *value, int attribute,
+			    const struct kernel *kernel)
+{
+	bool is_known;
+
+	process_lock();
+	is_known = gp_map_get(&handed_out, (uintptr_t)kernel) != GP_MAP_NONE;
+	*value = 0;
+	if (attribute == THREADS_PER_BLOCK)
+		*value = 1024;
+	else if (attribute == LOCAL_BYTES && is_known)
+		*value = kernel->local_bytes;
+	else if (attribute == REGISTERS)
+		*value = is_known ? kernel->registers : KERNEL_REGISTERS;
+	process_unlock();
+	return CUDA_SUCCESS;
+}
+
+/* What is set for kernels changes nothing; the families of such calls are
+ * answered by stand-ins where PyTorch's libraries want them, and Triton wants
+ * them too. */
+#define SETTINGS(X)                                                            \
+	X(cuFuncSetAttribute)                                                  \
+	X(cuFuncSetCacheConfig)                                                \
+	X(cuCtxSetLimit)                                                       \
+	X(cuTensorMapEncodeTiled)                                              \
+	X(cuTensorMapEncodeIm2col)
+
+#define SETTING(name)                                                          \
+	CUresult name(void);                                                   \
+	CUresult name(void)                                                    \
+	{                                                                      \
+		return CUDA_SUCCESS;                                           \
+	}
+SETTINGS(SETTING)

@@ -18,7 +18,7 @@
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/journal.h"
 #include "simcuda/stream.h"
-#include "simcuda/program/print.h"
+#include "simcuda/program/journal.h"
 
 struct device {
 	struct gp_map ids;	  /* address -> id, live and waiting */

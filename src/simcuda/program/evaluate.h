@@ -7,7 +7,7 @@
 #ifndef SIMCUDA_PROGRAM_EVALUATE_H
 #define SIMCUDA_PROGRAM_EVALUATE_H
 
-#include "simcuda/program/arguments.h"
+#include "simcuda/program/tensors.h"
 
 /* What an operator does, by its schema. */
 struct operator_facts {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "simcuda/program/mailbox.h"
+struct mailbox;
 
 /* A mailbox, and how far its work is. */
 struct line {

@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #include "simcuda/process.h"
-#include "simcuda/program/counters.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/interpreter.h"
-#include "simcuda/program/overheard.h"
+#include "simcuda/program/layout.h"
+#include "simcuda/program/tracker.h"
 #include "simcuda/program/pools.h"
 #include "simcuda/program/recorder.h"
 #include "simcuda/program/tracker.h"
@@ -78,15 +78,15 @@ static void ask(size_t bytes)
 		pools_turn_for_request(device,
 				       current_stream((signed char)device));
 	if (!has_trackers())
-		overheard_ask(device, bytes,
-			      current_stream((signed char)device));
+		intercepted_ask(device, bytes,
+				current_stream((signed char)device));
 }
 
 static void answer(uint64_t addr)
 {
 	process_set_in_allocator(false);
 	if (!has_trackers())
-		overheard_alloc(addr);
+		intercepted_alloc(addr);
 }
 
 static void *on_allocate(uint64_t *result, void *self, size_t bytes)
@@ -115,8 +115,8 @@ static void *on_raw_alloc_with_stream(void *self, size_t bytes, void *stream)
 	tracker_ask(bytes);
 	pools_turn_for_request(process_current_device(), (uintptr_t)stream);
 	if (!has_trackers())
-		overheard_ask(process_current_device(), bytes,
-			      (uintptr_t)stream);
+		intercepted_ask(process_current_device(), bytes,
+				(uintptr_t)stream);
 	addr = ORIGINAL(raw_alloc_with_stream, void *, void *, size_t,
 			void *)(self, bytes, stream);
 	answer((uintptr_t)addr);
@@ -127,9 +127,9 @@ static void *on_raw_alloc_with_stream(void *self, size_t bytes, void *stream)
 
 static void on_raw_delete(void *self, void *addr)
 {
-	overheard_free((uintptr_t)addr);
+	intercepted_free((uintptr_t)addr);
 	((void (*)(void *, void *))hooks.original[SLOT_RAW_DELETE])(self, addr);
-	overheard_freed();
+	intercepted_freed();
 }
 
 /* It is a function of its own, and does the same. */
@@ -172,7 +172,7 @@ static void on_empty_cache(void *self, uint64_t first, uint64_t second)
 	bool has_pool = hooks.layout->release >= FIRST_EMPTY_CACHE_POOL &&
 			(first || second);
 
-	overheard_settle();
+	intercepted_settle();
 	for (int i = 0; i < process.device_count; i++) {
 		if (!recorder_begin("empty_cache", i))
 			continue;
@@ -366,7 +366,7 @@ static void on_init(void *self, int device_count)
 		return;
 	}
 	deleter = ((function(*)(void *))hooks.slots[SLOT_RAW_DELETER])(self);
-	overheard_start((void (*)(void *))deleter, on_delete);
+	intercepted_start((void (*)(void *))deleter, on_delete);
 }
 
 static void exchange_all(void)
@@ -451,7 +451,7 @@ void hooks_write_counters(void)
 {
 	char stats[COUNTERS_ROOM];
 
-	overheard_settle();
+	intercepted_settle();
 	for (int i = 0; hooks.allocator && i < process.device_count; i++) {
 		memset(stats, 0, sizeof(stats));
 		((void (*)(void *, void *,
@@ -466,4 +466,63 @@ void hooks_write_counters(void)
 		entries_put("}}]}\n");
 		recorder_leave();
 	}
+}
+
+/* ---- settings that change ---- */
+
+/* A std::string, of either kind, begins with the address of its text. */
+static void note_settings(const char *const *string)
+{
+	for (int i = 0; i < process.device_count; i++) {
+		if (!recorder_begin("set_allocator_settings", i))
+			return;
+		entries_put(",\"conf\":");
+		recorder_put_text(*string);
+		recorder_end();
+	}
+}
+
+/* Not virtual: the names are taken, as this library is searched first. */
+#define SET_SETTINGS "_ZN3c104cuda20CUDACachingAllocator20setAllocatorSettings"
+#define STRING	     "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+#define PARSE                                                                  \
+	"_ZN3c1016CachingAllocator26AcceleratorAllocatorConfig"                \
+	"9parseArgsERK" STRING
+
+static void pass_settings(const char *name, const char *const *string)
+{
+	void *lib = dlopen("libc10_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
+	void (*set)(const char *const *) =
+		(void (*)(const char *const *))dlsym(lib, name);
+
+	note_settings(string);
+	if (set)
+		set(string);
+}
+
+void set_settings_old(const char *const *string) __asm__(SET_SETTINGS "ERKSs");
+void set_settings_old(const char *const *string)
+{
+	pass_settings(SET_SETTINGS "ERKSs", string);
+}
+
+void set_settings(const char *const *string) __asm__(SET_SETTINGS "ERK" STRING);
+void set_settings(const char *const *string)
+{
+	pass_settings(SET_SETTINGS "ERK" STRING, string);
+}
+
+/* From 2.9 on it is a member, and libc10.so's; PyTorch's libraries call it too
+ * when they read the environment, which the header tells already. */
+void parse_settings(void *self, const char *const *string) __asm__(PARSE);
+void parse_settings(void *self, const char *const *string)
+{
+	void *lib = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
+	void (*parse)(void *, const char *const *) =
+		(void (*)(void *, const char *const *))dlsym(lib, PARSE);
+
+	if (strcmp(*string, recorder_settings()) != 0)
+		note_settings(string);
+	if (parse)
+		parse(self, string);
 }

@@ -4,10 +4,13 @@
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/map.h"
+#include "simcuda/kept.h"
 #include "simcuda/process.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/guesses.h"
@@ -377,4 +380,32 @@ void interpreter_prepare(void)
 		prepare(NULL);
 	else
 		py.Py_AddPendingCall(prepare, NULL);
+}
+
+/* ---- what objects.py calls: the bytes that are kept ---- */
+
+void simcuda_read_kept(uint64_t addr, void *bytes, size_t size);
+void simcuda_read_kept(uint64_t addr, void *bytes, size_t size)
+{
+	process_before_read(addr, size);
+	process_lock();
+	kept_read(addr, bytes, size);
+	process_unlock();
+}
+
+void simcuda_write_kept(uint64_t addr, const void *bytes, size_t size);
+void simcuda_write_kept(uint64_t addr, const void *bytes, size_t size)
+{
+	process_lock();
+	kept_write(addr, bytes, size);
+	process_unlock();
+}
+
+void simcuda_copy_kept(uint64_t to, uint64_t from, size_t size);
+void simcuda_copy_kept(uint64_t to, uint64_t from, size_t size)
+{
+	process_before_read(from, size);
+	process_lock();
+	kept_copy(to, from, size);
+	process_unlock();
 }

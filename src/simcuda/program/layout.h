@@ -40,4 +40,13 @@ struct layout {
 /* NULL: not a release that is known. */
 const struct layout *layout_of(unsigned release);
 
+/* ---- torch.cuda.memory_stats() of a device, as members of a JSON object ----
+ */
+
+/* A c10::CachingDeviceAllocator::DeviceStats of PyTorch 2.<release>. */
+void counters_write(const char *stats, unsigned release);
+
+/* No release has more, in bytes. */
+#define COUNTERS_ROOM 2048
+
 #endif

@@ -19,7 +19,7 @@
 #include "simcuda/program/guesses.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/journal.h"
-#include "simcuda/program/outputs.h"
+#include "simcuda/program/stand_in.h"
 #include "simcuda/program/peers.h"
 #include "simcuda/program/plans.h"
 #include "simcuda/program/stand_in.h"
@@ -185,7 +185,7 @@ static void write_called(void)
 		fprintf(file, "%" PRIu64 " %s %s\n", calls,
 			kind == STAND_IN_SIZE ? "size" : "answer", name);
 	for (size_t i = 0; (name = simcuda_unknown(i, &calls)); i++)
-		if (calls && !outputs_does_nothing(name))
+		if (calls && !stand_in_does_nothing(name))
 			fprintf(file, "%" PRIu64 " refused %s\n", calls, name);
 	if (plans_version())
 		fprintf(file, "%" PRIu64 " plans %u %s\n", plans_given(),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What no function here answers: success, a handle where one is made, 0 where a
- * number is known to be told. */
 #include "simcuda/program/stand_in.h"
 
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,137 @@
 #include "base/mem.h"
 #include "simcuda/api/nvml.h"
 #include "simcuda/process.h"
-#include "simcuda/program/outputs.h"
+#include "simcuda/program/stand_in.h"
+
+/*
+ * ---- what calls write through their parameters ----
+ *
+ * From cusolverDn.h, cusparse.h, cusparseLt.h, cufft.h and cupti_activity.h of
+ * the CUDA Toolkit 12.9 and 13.0.
+ */
+
+/* Numbers, each behind the other's parameter; 0 is what they become. */
+struct outputs {
+	const char *pattern; /* of names, as fnmatch has it */
+	unsigned char first; /* which parameter, from 1; not the second */
+	unsigned char count, bytes;
+};
+
+static const struct outputs table[] = {
+	{ "cusolverDn?gesvd_bufferSize", 4, 1, 4 },
+	{ "cusolverDn?sytrf_bufferSize", 5, 1, 4 },
+	{ "cusolverDnXgeqrf_bufferSize", 11, 2, 8 },
+	{ "cusolverDn?geqrf_bufferSize", 6, 1, 4 },
+	{ "cusolverDn?getrf_bufferSize", 6, 1, 4 },
+	{ "cusolverDnXpotrf_bufferSize", 9, 2, 8 },
+	{ "cusolverDn?potrf_bufferSize", 6, 1, 4 },
+	{ "cusolverDn*gqr_bufferSize", 8, 1, 4 },
+	{ "cusolverDn*mqr_bufferSize", 12, 1, 4 },
+	{ "cusolverDnXsyevd_bufferSize", 12, 2, 8 },
+	{ "cusolverDnXsyevBatched_bufferSize", 12, 2, 8 },
+	{ "cusolverDn??yev*_bufferSize", 8, 1, 4 },
+	{ "cusolverDn?heev*_bufferSize", 8, 1, 4 },
+	{ "cusolverDn?gesvdj_bufferSize", 13, 1, 4 },
+	{ "cusolverDn?gesvdjBatched_bufferSize", 12, 1, 4 },
+	{ "cusolverDn?gesvdaStridedBatched_bufferSize", 17, 1, 4 },
+	{ "cusolverDnXgeev_bufferSize", 18, 2, 8 },
+	{ "cusolverDnXsytrs_bufferSize", 12, 2, 8 },
+	{ "cusparseSpMM_bufferSize", 11, 1, 8 },
+	{ "cusparseSDDMM_bufferSize", 11, 1, 8 },
+	{ "cusparseSpSM_bufferSize", 11, 1, 8 },
+	{ "cusparseSpMV_bufferSize", 10, 1, 8 },
+	{ "cusparseSpSV_bufferSize", 10, 1, 8 },
+	{ "cusparse?bsrsm2_bufferSize", 14, 1, 4 },
+	{ "cusparse?bsrsv2_bufferSize", 12, 1, 4 },
+	{ "cusparse?csrgeam2_bufferSizeExt", 20, 1, 8 },
+	{ "cusparseXcoosort_bufferSizeExt", 7, 1, 8 },
+	{ "cusparseXcsrsort_bufferSizeExt", 7, 1, 8 },
+	{ "cusparseSpGEMM_workEstimation", 11, 1, 8 },
+	{ "cusparseSpGEMM_compute", 11, 1, 8 },
+	{ "cusparseLtMatmulGetWorkspace", 3, 1, 8 },
+	{ "cusparseLtSpMMACompressedSize2", 3, 2, 8 },
+	{ "cufftMakePlanMany64", 12, 1, 8 },
+	{ "cufftXtMakePlanMany", 13, 1, 8 },
+	{ "cuptiActivityGetNumDroppedRecords", 3, 1, 8 },
+	{ "cudaGraphConditionalHandleCreate", 1, 1, 8 },
+};
+
+/* NULL: none is known. */
+static const struct outputs *outputs_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		if (!fnmatch(table[i].pattern, name, 0))
+			return &table[i];
+	return NULL;
+}
+
+/* Families whose calls compute, describe what is to be computed, or watch. */
+static const char *const families[] = {
+	"cublas*",
+	"cudnn*",
+	"cufft*",
+	"curand*",
+	"cusolver*",
+	"cusparse*",
+	"nccl*",
+	"nvrtc*",
+	"nvtx*",
+	"cupti*",
+	"nvshmem*",
+	"cuModule*",
+	"cuLibrary*",
+	"cuLink*",
+	"cuFuncSet*",
+	"cuCtxSetLimit",
+	"cuTensorMapEncode*",
+	"cuLogsRegisterCallback",
+	"cudaFuncSet*",
+	"cudaKernelSet*",
+	"cudaLibrary*",
+	"cudaProfilerSt*",
+	"cudaMemcpyToSymbol",
+	"cudaDeviceSetLimit",
+	"cudaGraphDebugDotPrint",
+};
+
+static bool is_of_a_family(const char *name)
+{
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
+		if (!fnmatch(families[i], name, 0))
+			return true;
+	return false;
+}
+
+/* One that is asked something: its answer is missing. */
+static bool asks(const char *name)
+{
+	static const char *const words[] = { "*Get*", "*Query*", "*Size*",
+					     "*size*", "*Estimat*" };
+	static const char *const answered[] = { "*String", "*GetLastError",
+						"*ModuleGetFunction",
+						"*GetUniqueId", "*GetKernel" };
+	/* LU factorisations are no questions. */
+	static const char *const others[] = { "*getrf*", "*getrs*", "*getri*" };
+
+	for (size_t i = 0; i < sizeof(answered) / sizeof(*answered); i++)
+		if (!fnmatch(answered[i], name, 0))
+			return false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (!fnmatch(others[i], name, 0) && !strstr(name, "Size"))
+			return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!fnmatch(words[i], name, 0))
+			return true;
+	return false;
+}
+
+bool stand_in_does_nothing(const char *name)
+{
+	return is_of_a_family(name) && !asks(name);
+}
+
+/* ---- what no function here answers: success, a handle where one is made ----
+ */
 
 /* Bytes behind a handle: callers look into none of them. */
 #define HANDLE_BYTES	256
@@ -54,7 +183,7 @@ static bool gives_text(const char *name)
 /* Calls of CUDA's libraries that launch kernels. */
 static bool computes(const char *name)
 {
-	static const char *const families[] = {
+	static const char *const makers[] = {
 		"cublas",     "cudnn",	    "cufft",	"curand",
 		"cusolver",   "cusparse",   "cudaMemc", "cudaMemset",
 		"cudaLaunch", "cudaGraphL", "cuMemc",	"cuMemset",
@@ -65,9 +194,8 @@ static bool computes(const char *name)
 					      "Size",	"Finalize" };
 	bool is_of_a_family = false;
 
-	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
-		is_of_a_family |=
-			!strncmp(name, families[i], strlen(families[i]));
+	for (size_t i = 0; i < sizeof(makers) / sizeof(*makers); i++)
+		is_of_a_family |= !strncmp(name, makers[i], strlen(makers[i]));
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (has(name, others[i]))
 			return false;
@@ -92,7 +220,7 @@ static struct called *find(const char *name)
 		.makes_handle = !outputs && makes_handle(name),
 		.gives_text = gives_text(name),
 		.computes = computes(name),
-		.is_told = outputs || !outputs_does_nothing(name),
+		.is_told = outputs || !stand_in_does_nothing(name),
 	};
 	gp_map_put(&all.by_name, (uintptr_t)name, index);
 	return &all.items[index];

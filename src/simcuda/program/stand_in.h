@@ -7,6 +7,7 @@
 #ifndef SIMCUDA_PROGRAM_STAND_IN_H
 #define SIMCUDA_PROGRAM_STAND_IN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The call's first argument, and from the third on the others; the second gave
@@ -25,5 +26,8 @@ enum stand_in_kind { STAND_IN_SIZE, STAND_IN_ANSWER };
 /* In the order they were first made: the index-th name, or NULL; how often. */
 const char *stand_in_called(uint32_t index, enum stand_in_kind *kind,
 			    uint64_t *calls);
+
+/* Whether the call only computes or sets something. */
+bool stand_in_does_nothing(const char *name);
 
 #endif
