@@ -22,8 +22,8 @@ SAN ?=
 DEBUG ?=
 WERROR ?=
 V ?=
-FUZZ_RUNS ?= 20000
-FUZZ_SECONDS ?= 20
+FUZZ_RUNS ?=
+FUZZ_SECONDS ?=
 FUZZ_ENGINE ?= -fsanitize=fuzzer
 DRAWS ?= 0
 CASES ?= 2000
@@ -259,7 +259,7 @@ conform-record: $(CONFORM) ## their goldens anew, from PyTorch's own allocator
 slurm-check: $(PROGRAM) ## a sweep split over three machines by Slurm
 	@BUILD=$(B) tests/run.sh tests/slurm/run.sh
 
-fuzz: ## each reader against damaged files, FUZZ_RUNS times
+fuzz: ## damaged inputs, the same ones each time; FUZZ_SECONDS=N: others
 	@scripts/packages.sh build fuzz
 	@+$(MAKE) CC=clang SAN=fuzzer-no-link,address,undefined fuzz-run
 

@@ -1,39 +1,68 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs each libFuzzer target of the build RUNS times, or for SECONDS_EACH
-# seconds, from the bundled traces and the seeds beside this script.  What it
-# finds stays in $BUILD/fuzz/TARGET/, and is run again first the next time;
-# crash-* there is an input that failed.
+# Runs each libFuzzer target of the build from the bundled traces and the seeds
+# beside this script, as many targets at once as there are processors, or JOBS.
+#
+# By default each runs RUNS inputs, which are the same on every run of a build:
+# the seed is fixed, the seeds come in one order, the program lies at the same
+# addresses, by which libFuzzer tells comparisons apart, and neither the clock
+# nor an earlier run plays a part.
+#
+# With SECONDS_EACH it is a campaign: for so long, from a new seed or SEED, and
+# from what earlier ones found, which stays in $BUILD/fuzz/TARGET/.  With it,
+# RUNS too is a limit only where it is given.
+#
+# crash-* in $BUILD/fuzz/TARGET/ is an input that failed.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${BUILD:-$root/build}
-failed=0
 
-for target in "$build"/tests/fuzz/fuzz_*; do
-	case $target in
-	*.d | *\**) continue ;;
-	esac
+# Without it, where a container forbids it, the inputs may differ a little.
+fixed_addresses="setarch $(uname -m) -R"
+$fixed_addresses true 2> /dev/null || fixed_addresses=
+
+# The seeds of a target, as libFuzzer takes them: in one order, with commas.
+list_seeds() {
+	for folder in "$root/tests/fuzz/$1" "$root/tests/fuzz/corpus" \
+		"$root/traces/tiny" "$root/traces/bad" "$root/traces/imports"; do
+		[ ! -d "$folder" ] || find "$folder" -type f
+	done | LC_ALL=C sort | paste -s -d , -
+}
+
+run() {
+	target=$1
 	name=$(basename "$target")
 	found=$build/fuzz/$name
 	mkdir -p "$found"
-	set -- "$found"
-	for seeds in "$root/tests/fuzz/$name" "$root/tests/fuzz/corpus" \
-		"$root/traces/tiny" \
-		"$root/traces/bad" "$root/traces/imports"; do
-		[ ! -d "$seeds" ] || set -- "$@" "$seeds"
-	done
-	# The seed is fixed: what fails here fails everywhere.
-	if "$target" -runs="${RUNS:-20000}" -seed=1 -rss_limit_mb=2048 \
-		-max_total_time="${SECONDS_EACH:-20}" -timeout=20 \
-		-max_len=65536 -artifact_prefix="$found/" -verbosity=0 \
-		"$@" > "$found.log" 2>&1; then
+	list_seeds "$name" > "$found.seeds"
+	set -- -seed_inputs="@$found.seeds" -rss_limit_mb=2048 -timeout=120 \
+		-max_len=65536 -artifact_prefix="$found/" -verbosity=1 \
+		-print_final_stats=1
+	if [ -n "${SECONDS_EACH-}" ]; then
+		set -- "$@" -max_total_time="$SECONDS_EACH" \
+			-seed="${SEED:-0}" -runs="${RUNS:--1}" "$found"
+	else
+		set -- "$@" -seed=1 -runs="${RUNS:-20000}"
+	fi
+	if $fixed_addresses "$target" "$@" > "$found.log" 2>&1; then
 		echo "ok $name"
 	else
 		echo "FAIL $name: see $found.log"
 		grep -A 12 'ERROR\|runtime error\|^[a-z].* differs' \
 			"$found.log" | head -n 30
-		failed=1
 	fi
-done
-exit "$failed"
+}
+
+# This script itself runs each target: run.sh TARGET.
+if [ $# -eq 1 ]; then
+	run "$1"
+	exit
+fi
+
+for target in "$build"/tests/fuzz/fuzz_*; do
+	case $target in
+	*.d | *\**) ;;
+	*) echo "$target" ;;
+	esac
+done | xargs -n 1 -P "${JOBS:-$(nproc 2> /dev/null || echo 2)}" "$0"
