@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plain values, read where they stand: whole numbers below 10^19, texts of
+ * Plain values, read where they stand: numbers of up to 19 digits, texts of
  * ASCII without escapes, true, false, pairs of numbers.  Anything else is left
  * to jansson.
  *
@@ -78,18 +78,43 @@ static inline bool gp_plain_number(struct gp_plain *p, uint64_t *to)
 	       (*from != '0' || p->at == from + 1);
 }
 
+/* The high bit of each byte that ends a run of plain characters: quotes,
+ * backslashes, and what is not printable ASCII.  A byte above one that ends the
+ * run may have it without reason. */
+static inline uint64_t gp_plain_ends(uint64_t v)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	const uint64_t high = UINT64_C(0x8080808080808080);
+	uint64_t quote = v ^ ones * '"', backslash = v ^ ones * '\\';
+
+	return (((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) |
+		((v - ones * ' ') & ~v) | v | (v + ones)) &
+	       high;
+}
+
+/* The first character from there on that is not plain: eight at once. */
+static inline const unsigned char *gp_plain_run(const unsigned char *at)
+{
+	uint64_t v, ends;
+
+	for (;; at += sizeof(v)) {
+		memcpy(&v, at, sizeof(v));
+		ends = gp_plain_ends(le64toh(v));
+		if (ends)
+			return at + (__builtin_ctzll(ends) >> 3);
+	}
+}
+
 static inline bool gp_plain_string(struct gp_plain *p, struct gp_plain_text *to)
 {
 	const unsigned char *from = p->at + 1;
 
 	if (*p->at != '"')
 		return false;
-	for (p->at++; *p->at != '"'; p->at++)
-		if (*p->at < ' ' || *p->at > '~' || *p->at == '\\')
-			return false;
+	p->at = gp_plain_run(from);
 	*to = (struct gp_plain_text){ (const char *)from,
-				      (size_t)(p->at++ - from) };
-	return true;
+				      (size_t)(p->at - from) };
+	return *p->at++ == '"';
 }
 
 static inline bool gp_plain_pair(struct gp_plain *p, struct gp_pool_id *to)
@@ -111,6 +136,19 @@ static inline bool gp_plain_flag(struct gp_plain *p, bool *to)
 	p->at += *to ? 4 : 5;
 	return true;
 }
+
+/* A number, as jansson holds it. */
+struct gp_plain_value {
+	bool is_integer;
+	int64_t integer;
+	double real;
+};
+
+/* A whole number of 64 bits, or one with a fraction; none with an exponent. */
+bool gp_plain_signed(struct gp_plain *p, struct gp_plain_value *to);
+
+/* Over any value that jansson would take; false: it may not. */
+bool gp_plain_skip(struct gp_plain *p);
 
 static inline bool gp_plain_is(struct gp_plain_text text, const char *other)
 {

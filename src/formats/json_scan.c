@@ -11,6 +11,7 @@
 
 #define ITEM_BYTES (16u << 20) /* of one event, segment or text */
 #define DEPTH	   200	       /* brackets in brackets */
+#define AHEAD	   8192	       /* that an event seldom has */
 
 void gp_json_scan_init(struct gp_json_scan *scan, struct gp_source *source,
 		       struct gp_diag *diag)
@@ -68,6 +69,17 @@ int gp_json_peek(struct gp_json_scan *scan)
 		}
 	} while (more(scan));
 	return -1;
+}
+
+const unsigned char *gp_json_ahead(struct gp_json_scan *scan)
+{
+	struct gp_source *s = scan->source;
+
+	if (scan->status || s->config->by_jansson)
+		return NULL;
+	if (s->end - s->at < AHEAD && !gp_source_need(s, AHEAD))
+		scan->status = s->status;
+	return gp_json_peek(scan) < 0 ? NULL : s->at;
 }
 
 /* ---- walking ---- */

@@ -43,6 +43,13 @@ void gp_json_scan_init(struct gp_json_scan *scan, struct gp_source *source,
 		       struct gp_diag *diag);
 void gp_json_scan_release(struct gp_json_scan *scan);
 
+/*
+ * Where the next value stands, for a reader of plain values; NULL behind a
+ * failure, or where all is to go to jansson.  The window then holds some KiB
+ * more where the text does, so that few values cross its end.
+ */
+const unsigned char *gp_json_ahead(struct gp_json_scan *scan);
+
 /* The next character that is not space, or -1 at the end of the text. */
 int gp_json_peek(struct gp_json_scan *scan);
 

@@ -75,53 +75,139 @@ static struct kineto_record *add_record(struct gp_kineto *k)
 	return &k->records[k->record_count++];
 }
 
-static uint64_t thread_of(const json_t *event)
-{
-	const json_t *tid = json_object_get(event, "tid");
+/* ---- an event, as it stands in the file ---- */
 
-	return json_is_integer(tid) ? (uint64_t)json_integer_value(tid) : 0;
+enum key {
+	NAME,
+	CATEGORY,
+	TIME,
+	DURATION,
+	THREAD,
+	ARGS,
+	TYPE, /* of ARGS, from here on */
+	DEVICE,
+	ADDR,
+	BYTES,
+	ALLOCATED,
+	RESERVED,
+	KEYS,
+};
+
+static const struct {
+	const char *name;
+	size_t length;
+} keys[KEYS] = {
+#define KEY(name)                                                              \
+	{                                                                      \
+		name, sizeof(name) - 1                                         \
+	}
+	[NAME] = KEY("name"),
+	[CATEGORY] = KEY("cat"),
+	[TIME] = KEY("ts"),
+	[DURATION] = KEY("dur"),
+	[THREAD] = KEY("tid"),
+	[ARGS] = KEY("args"),
+	[TYPE] = KEY("Device Type"),
+	[DEVICE] = KEY("Device Id"),
+	[ADDR] = KEY("Addr"),
+	[BYTES] = KEY("Bytes"),
+	[ALLOCATED] = KEY("Total Allocated"),
+	[RESERVED] = KEY("Total Reserved"),
+#undef KEY
+};
+
+#define BIT(key) (1u << (key))
+
+/* By key; what is not there, or of another kind, has no bit. */
+struct event {
+	uint32_t texts, numbers, integers;
+	struct gp_plain_text text[CATEGORY + 1];
+	double real[KEYS];
+	int64_t integer[KEYS];
+	uint64_t number[KEYS]; /* whole, from 0 to 2^64 - 1 */
+	uint32_t naturals;     /* bits of these */
+};
+
+static uint64_t thread_of(const struct event *e)
+{
+	return e->integers & BIT(THREAD) ? (uint64_t)e->integer[THREAD] : 0;
 }
 
-static void read_memory(struct gp_kineto *k, const json_t *event)
+static bool natural(const struct event *e, enum key key, uint64_t *to)
 {
-	const json_t *args = json_object_get(event, "args");
-	const json_t *bytes = json_object_get(args, "Bytes");
-	const json_t *ts = json_object_get(event, "ts");
+	if (!(e->naturals & BIT(key)))
+		return false;
+	*to = e->number[key];
+	return true;
+}
+
+static void set_integer(struct event *e, enum key key, int64_t integer)
+{
+	e->integers |= BIT(key);
+	e->integer[key] = integer;
+	if (integer < 0)
+		return;
+	e->naturals |= BIT(key);
+	e->number[key] = (uint64_t)integer;
+}
+
+static void set_real(struct event *e, enum key key, double real)
+{
+	e->numbers |= BIT(key);
+	e->real[key] = real;
+}
+
+static void set_text(struct event *e, enum key key, struct gp_plain_text text)
+{
+	e->texts |= BIT(key);
+	e->text[key] = text;
+}
+
+/* Whether it is that text, or has it before a NUL. */
+static bool is_text(const struct event *e, enum key key, const char *text)
+{
+	size_t length = strlen(text);
+
+	return e->texts & BIT(key) && e->text[key].length >= length &&
+	       !memcmp(e->text[key].bytes, text, length) &&
+	       (e->text[key].length == length || !e->text[key].bytes[length]);
+}
+
+/* ---- events that matter ---- */
+
+static void read_memory(struct gp_kineto *k, const struct event *e)
+{
 	struct kineto_record *r;
-	uint64_t device = 0, type = CPU, addr;
+	uint64_t device = 0, type = CPU, addr = 0;
 	int64_t size;
 
-	if (!gp_json_number(json_object_get(args, "Device Type"), &type))
+	if (!natural(e, TYPE, &type))
 		fail(k, "\"Device Type\"");
 	if (type == CPU || k->scan->status)
 		return;
 	k->memory_events++;
-	if (!gp_json_number(json_object_get(args, "Addr"), &addr))
+	if (!natural(e, ADDR, &addr))
 		fail(k, "\"Addr\"");
-	else if (!json_is_integer(bytes) ||
-		 json_integer_value(bytes) == INT64_MIN)
+	else if (!(e->integers & BIT(BYTES)) || e->integer[BYTES] == INT64_MIN)
 		fail(k, "\"Bytes\"");
-	else if (!gp_json_number(json_object_get(args, "Device Id"), &device) ||
-		 device > UINT32_MAX)
+	else if (!natural(e, DEVICE, &device) || device > UINT32_MAX)
 		fail(k, "\"Device Id\"");
-	else if (!json_is_number(ts))
+	else if (!(e->numbers & BIT(TIME)))
 		fail(k, "\"ts\"");
-	size = json_integer_value(bytes);
-	if (k->scan->status || !size)
+	if (k->scan->status || !e->integer[BYTES])
 		return;
+	size = e->integer[BYTES];
 	r = add_record(k);
 	r->kind = KINETO_MEMORY;
-	r->ts = json_number_value(ts);
-	r->thread = thread_of(event);
+	r->ts = e->real[TIME];
+	r->thread = thread_of(e);
 	r->addr = addr;
 	r->is_free = size < 0;
 	r->size = (uint64_t)(size < 0 ? -size : size);
 	r->device = (uint32_t)device;
-	if (!gp_json_number(json_object_get(args, "Total Allocated"),
-			    &r->total))
+	if (!natural(e, ALLOCATED, &r->total))
 		r->total = UINT64_MAX;
-	if (!gp_json_number(json_object_get(args, "Total Reserved"),
-			    &r->reserved))
+	if (!natural(e, RESERVED, &r->reserved))
 		r->reserved = UINT64_MAX;
 }
 
@@ -135,20 +221,19 @@ static void add_step(struct gp_kineto *k, double ts, uint32_t text,
 	r->text = text;
 }
 
-static void read_span(struct gp_kineto *k, const json_t *event)
+static void read_span(struct gp_kineto *k, const struct event *e)
 {
-	const json_t *name = json_object_get(event, "name");
-	const json_t *ts = json_object_get(event, "ts");
-	const json_t *dur = json_object_get(event, "dur");
-	double from = json_number_value(ts), to = from + json_number_value(dur);
+	const struct gp_plain_text *name = &e->text[NAME];
+	double from, to;
 	uint32_t text;
 
-	if (!json_is_string(name) || !json_is_number(ts) ||
-	    !json_is_number(dur))
+	if (!(e->texts & BIT(NAME)) || ~e->numbers & BIT(TIME) ||
+	    ~e->numbers & BIT(DURATION))
 		return;
-	text = gp_build_text(k->build, json_string_value(name),
-			     json_string_length(name));
-	if (!strncmp(json_string_value(name), STEP, STEP_AT)) {
+	from = e->real[TIME];
+	to = from + e->real[DURATION];
+	text = gp_build_text(k->build, name->bytes, name->length);
+	if (name->length >= STEP_AT && !memcmp(name->bytes, STEP, STEP_AT)) {
 		add_step(k, from, text, KINETO_STEP);
 		add_step(k, to, text, KINETO_STEP_END);
 		return;
@@ -159,10 +244,45 @@ static void read_span(struct gp_kineto *k, const json_t *event)
 		.ts = from,
 		.end = to,
 		.order = k->span_count,
-		.thread = thread_of(event),
+		.thread = thread_of(e),
 		.text = text,
 	};
 	k->span_count++;
+}
+
+static void take_event(struct gp_kineto *k, const struct event *e)
+{
+	if (is_text(e, NAME, "[memory]"))
+		read_memory(k, e);
+	else if (is_text(e, CATEGORY, "cpu_op") ||
+		 is_text(e, CATEGORY, "user_annotation") ||
+		 is_text(e, CATEGORY, "python_function"))
+		read_span(k, e);
+}
+
+/* ---- as jansson reads it ---- */
+
+static void spread(const json_t *object, struct event *e)
+{
+	const json_t *args = json_object_get(object, keys[ARGS].name);
+
+	e->texts = e->numbers = e->integers = e->naturals = 0;
+	for (enum key key = 0; key < KEYS; key++) {
+		const json_t *value = json_object_get(
+			key < ARGS ? object : args, keys[key].name);
+
+		if (json_is_string(value) && key <= CATEGORY)
+			set_text(e, key,
+				 (struct gp_plain_text){
+					 json_string_value(value),
+					 json_string_length(value) });
+		if (json_is_integer(value))
+			set_integer(e, key, json_integer_value(value));
+		else if (gp_json_number(value, &e->number[key]))
+			e->naturals |= BIT(key);
+		if (json_is_number(value))
+			set_real(e, key, json_number_value(value));
+	}
 }
 
 static bool holds(const struct gp_json_scan *scan, const char *word)
@@ -171,11 +291,11 @@ static bool holds(const struct gp_json_scan *scan, const char *word)
 }
 
 /* Most events are neither: they are not worth parsing. */
-static void read_event(struct gp_kineto *k)
+static void parse_event(struct gp_kineto *k)
 {
 	struct gp_json_scan *scan = k->scan;
-	const char *category;
-	json_t *event;
+	struct event e;
+	json_t *object;
 
 	if (!gp_json_cut(scan))
 		return;
@@ -183,20 +303,99 @@ static void read_event(struct gp_kineto *k)
 	    !holds(scan, "\"user_annotation\"") &&
 	    !holds(scan, "\"python_function\""))
 		return;
-	event = gp_json_parse(scan);
-	category = json_string_value(json_object_get(event, "cat"));
-	if (json_is_object(event)) {
-		const char *name =
-			json_string_value(json_object_get(event, "name"));
-
-		if (name && !strcmp(name, "[memory]"))
-			read_memory(k, event);
-		else if (category && (!strcmp(category, "cpu_op") ||
-				      !strcmp(category, "user_annotation") ||
-				      !strcmp(category, "python_function")))
-			read_span(k, event);
+	object = gp_json_parse(scan);
+	if (json_is_object(object)) {
+		spread(object, &e);
+		take_event(k, &e);
 	}
-	json_decref(event);
+	json_decref(object);
+}
+
+/* ---- the plain form, read where it stands ---- */
+
+static enum key find_key(struct gp_plain_text text, enum key first,
+			 enum key last)
+{
+	for (enum key key = first; key <= last; key++)
+		if (keys[key].length == text.length &&
+		    keys[key].name[0] == text.bytes[0] &&
+		    !memcmp(keys[key].name, text.bytes, text.length))
+			return key;
+	return KEYS;
+}
+
+static bool plain_value(struct gp_plain *p, struct event *e, enum key key)
+{
+	struct gp_plain_value value;
+	struct gp_plain_text text;
+	unsigned char c = gp_plain_next(p);
+
+	if (c == '"' && key <= CATEGORY) {
+		if (!gp_plain_string(p, &text))
+			return false;
+		set_text(e, key, text);
+		return true;
+	}
+	if (key == KEYS || (c != '-' && (c < '0' || c > '9')))
+		return gp_plain_skip(p);
+	if (!gp_plain_signed(p, &value))
+		return false;
+	if (value.is_integer)
+		set_integer(e, key, value.integer);
+	set_real(e, key, value.real);
+	return true;
+}
+
+/* An object in which each of our keys, from first to last, comes but once. */
+static bool plain_object(struct gp_plain *p, struct event *e, enum key first,
+			 enum key last)
+{
+	struct gp_plain_text text;
+	uint32_t seen = 0;
+
+	if (!gp_plain_step(p, '{'))
+		return false;
+	if (gp_plain_step(p, '}'))
+		return true;
+	do {
+		enum key key;
+
+		gp_plain_next(p);
+		if (!gp_plain_string(p, &text) || !gp_plain_step(p, ':'))
+			return false;
+		key = find_key(text, first, last);
+		if (key != KEYS && seen & BIT(key))
+			return false;
+		seen |= key == KEYS ? 0 : BIT(key);
+		if (key == ARGS && gp_plain_next(p) == '{') {
+			if (!plain_object(p, e, TYPE, RESERVED))
+				return false;
+		} else if (!plain_value(p, e, key)) {
+			return false;
+		}
+	} while (gp_plain_step(p, ','));
+	return gp_plain_step(p, '}');
+}
+
+/* False: it is not plain, or not all of it is in the window. */
+static bool plain_event(struct gp_kineto *k)
+{
+	struct gp_plain p = { .at = gp_json_ahead(k->scan) };
+	struct event e;
+
+	e.texts = e.numbers = e.integers = e.naturals = 0;
+	if (!p.at || !plain_object(&p, &e, NAME, ARGS))
+		return false;
+	k->scan->source->at = p.at;
+	k->scan->line += p.lines;
+	take_event(k, &e);
+	return true;
+}
+
+static void read_event(struct gp_kineto *k)
+{
+	if (!plain_event(k))
+		parse_event(k);
 }
 
 /* ---- the outer object ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Profiles of torch.profiler: what is taken, and how they are refused. */
+#include "read_twice.h"
 #include "suite.h"
-#include "trace_text.h"
 
 /* Events begin with a comma; the first is none that matters. */
 #define PROFILE(events) "{\"traceEvents\": [{}" events "]}"
@@ -150,6 +150,169 @@ START_TEST(test_bad_profiles_are_explained)
 }
 END_TEST
 
+/* ---- without jansson where an event is plain, which must not show ---- */
+
+#define CASES 1500
+#define ROOM  (1 << 16)
+
+static const char *const numbers[] = {
+	"0",
+	"-1",
+	"01",
+	"1.5",
+	"-0.25",
+	"1e3",
+	"1.",
+	".5",
+	"1.5e2",
+	"9223372036854775807",
+	"9223372036854775808",
+	"-9223372036854775808",
+	"18446744073709551615",
+	"18446744073709551616",
+	"1669783687464181.123",
+	"1234567890123456789.5",
+	"0.1234567890123456789012345678901234567890",
+	"null",
+	"true",
+	"\"7\"",
+	"\"stream 7\"",
+	"[0]",
+	"{}",
+	" 5",
+	"\n5 ",
+	"",
+};
+
+static const char *const names[] = {
+	"\"[memory]\"",
+	"\"aten::empty\"",
+	"\"ProfilerStep#3\"",
+	"\"[memory]\\u0000\"",
+	"\"[mem\\u006fry]\"",
+	"\"\"",
+	"\"\xc3\xa4\"",
+	"\"<built-in \\\"f\\\">\"",
+	"7",
+	"null",
+};
+
+static const char *const categories[] = {
+	"\"cpu_op\"", "\"user_annotation\"",   "\"python_function\"",
+	"\"kernel\"", "\"cpu_instant_event\"", "\"cpu_op\\u0000\"",
+	"null",
+};
+
+/* What stands among the arguments and is passed over. */
+static const char *const others[] = {
+	"[[1, 2], [], [[3]]]",
+	"[\"\", \"False\"]",
+	"\"a\\\\b\\n\"",
+	"\"\\u00e4\"",
+	"\"\\ud800\"",
+	"\"\xff\"",
+	"{\"name\": \"f\"}",
+	"{}",
+	"[",
+	"nul",
+	"{\"a\": 1, \"a\": 2}",
+	"-",
+	"1.5e300",
+	"{ }",
+	"[ 1 ,\n2 ]",
+	"[[[[[[[[[[[[[[[[[[0]]]]]]]]]]]]]]]]]]",
+	"tru",
+};
+
+#define PICK(list, r) (list)[(r) % COUNT_OF(list)]
+
+static const char *number(uint64_t *state, char text[24])
+{
+	uint64_t r = next_random(state);
+
+	if (r % 60 == 0)
+		return PICK(numbers, r >> 8);
+	snprintf(text, 24, "%llu%s", (unsigned long long)(r >> 44),
+		 r % 7 ? "" : ".125");
+	return text;
+}
+
+static size_t make_event(char *to, size_t room, uint64_t *state)
+{
+	char ts[24], dur[24], addr[24], total[24];
+	uint64_t r = next_random(state);
+	bool is_memory = r >> 60 & 1;
+
+	return (size_t)snprintf(
+		to, room,
+		",\n  {\"ph\": \"X\", \"cat\": %s,\"name\": %s, \"tid\": %s, "
+		"\"ts\": %s, \"dur\": %s,\n \"args\": {%s\"Device Type\": 1, "
+		"\"Other\": %s, \"Device Id\": %s, \"Addr\": %s, \"Bytes\": "
+		"%s, "
+		"\"Total Allocated\": %s } }",
+		PICK(categories, r % 9 ? r >> 8 & 1 : r >> 8),
+		r % 11 ? names[!is_memory] : PICK(names, r >> 16),
+		r % 13 ? "4" : PICK(numbers, r >> 24), number(state, ts),
+		number(state, dur), r % 50 ? "" : "\"Addr\": 3, ",
+		PICK(others, r % 17 ? r >> 32 & 1 : r >> 32),
+		r % 19 ? "0" : PICK(numbers, r >> 40), number(state, addr),
+		r % 5	 ? "512"
+		: r % 23 ? "-512"
+			 : PICK(numbers, r >> 48),
+		number(state, total));
+}
+
+static size_t make_profile(char *text, size_t room, uint64_t *state)
+{
+	uint64_t count = next_random(state) % 8;
+	size_t n = (size_t)snprintf(text, room, "{\"traceEvents\": [{}");
+
+	for (uint64_t i = 0; i < count; i++)
+		n += make_event(text + n, room - n, state);
+	return n + (size_t)snprintf(text + n, room - n, "]}\n");
+}
+
+START_TEST(test_changed_profiles)
+{
+	uint64_t state = 3;
+	size_t read = 0;
+	char *text = malloc(ROOM);
+
+	for (unsigned i = 0; i < CASES; i++) {
+		size_t n = make_profile(text, ROOM, &state);
+
+		for (unsigned k = i % 3; k; k--)
+			n = change(text, n, &state);
+		text[n] = '\0';
+		read += read_twice(text, n);
+	}
+	/* Else nothing was compared. */
+	ck_assert_uint_gt(read, CASES / 20);
+	ck_assert_uint_lt(read, CASES * 9 / 10);
+	free(text);
+}
+END_TEST
+
+/* Windows end anywhere, also within an event that is longer than one. */
+START_TEST(test_many_windows)
+{
+	size_t room = 2 << 20, most = 400000, n;
+	char *text = malloc(room + most);
+
+	n = (size_t)snprintf(text, room, "{\"traceEvents\": [{}");
+	for (unsigned i = 0; n < room; i++)
+		n += (size_t)snprintf(
+			text + n, most,
+			", {\"name\": \"[memory]\", \"ts\": %u.5, \"other\": "
+			"\"%*s\", \"args\": {\"Device Type\": 1, \"Device "
+			"Id\": 0, \"Addr\": %u, \"Bytes\": 512}}",
+			i, i == 500 ? 300000 : (int)(i % 200), "", 512 * i);
+	n += (size_t)snprintf(text + n, most, "]}");
+	ck_assert(read_twice(text, n));
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -159,6 +322,8 @@ int main(void)
 		{ test_steps_are_marks, 0 },
 		{ test_devices_are_their_own, 0 },
 		{ test_bad_profiles_are_explained, 0 },
+		{ test_changed_profiles, 0 },
+		{ test_many_windows, 0 },
 	};
 
 	return suite_run("kineto", tests, COUNT_OF(tests));
