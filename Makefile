@@ -16,6 +16,8 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 AR = ar
+LD = ld
+OBJCOPY = objcopy
 CFLAGS ?= $(if $(DEBUG),-O0 -g3,-O2 -g)
 PREFIX ?= /usr/local
 SAN ?=
@@ -67,6 +69,8 @@ CHECK_LIBS = $(eval CHECK_LIBS := $$(or $$(call pkg_libs,check),\
 
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -Iinclude -Isrc $(CPPFLAGS) \
 	$(WARNINGS) -pthread $(CFLAGS) $(SANITIZE)
+# What is declared in include/gpupool is seen outside, and nothing else.
+FOR_LIBRARY := -fPIC -fvisibility=hidden -fno-semantic-interposition
 LINK = $(CC) $(CFLAGS) $(SANITIZE) -Wl,--as-needed $(LDFLAGS)
 
 # ---- what there is --------------------------------------------------------
@@ -78,8 +82,19 @@ TEXTS := $(addprefix src/report/page/,page.css page.js tables.js) \
 	src/commands/find_torch.py
 OBJ := $(SRC:%.c=$(B)/obj/%.o) $(TEXTS:%=$(B)/obj/%.o)
 MAIN := $(B)/obj/src/main.o
-LIB := $(B)/libgpupool.a
+LIB := $(B)/obj/gpupool.a
 PROGRAM := $(B)/gpupool
+
+# The library: what lies below the command line and its reports, with the names
+# of include/gpupool alone.  The number behind .so goes up when a program has to
+# be compiled again.
+PUBLIC_SRC := $(filter-out src/allocator/torch/helper.c,$(filter $(addprefix \
+	src/,base/% device/% allocator/% trace/% formats/% replay/% study/% \
+	metrics/%),$(SRC)))
+PUBLIC_OBJ := $(PUBLIC_SRC:%.c=$(B)/obj/%.o)
+SONAME := libgpupool.so.0
+STATIC := $(B)/libgpupool.a
+SHARED := $(B)/$(SONAME)
 CHECKS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c \
 	tests/contract/test_*.c tests/conform/test_*.c)))
 CONFORM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard \
@@ -107,12 +122,12 @@ say = @$(if $(V),:,printf '  %-5s%s\n' '$(1)' '$@')
 
 # ---- the program ----------------------------------------------------------
 
-all: $(PROGRAM) $(SIMCUDA) $(B)/gpupool-report.schema.json ## the program, build/gpupool (the default)
+all: $(PROGRAM) lib $(SIMCUDA) $(B)/gpupool-report.schema.json ## the program, build/gpupool (the default)
 
 $(B)/gpupool-report.schema.json: $(PROGRAM)
 	$(Q)$(PROGRAM) help report-schema > $@
 
-lib: $(LIB) ## all of it but main, build/libgpupool.a
+lib: $(STATIC) $(SHARED) ## the library, build/libgpupool.a and .so.0
 
 $(PROGRAM): $(MAIN) $(LIB) $(B)/.link
 	$(call say,LINK)
@@ -122,10 +137,25 @@ $(LIB): $(OBJ) $(B)/.link
 	$(call say,AR)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(OBJ)
 
+# One object, so that its parts find each other and nobody else finds them.
+$(STATIC): $(PUBLIC_OBJ) $(B)/.link
+	$(call say,AR)
+	$(Q)rm -f $@
+	$(Q)$(LD) -r -o $(@:.a=.o) $(PUBLIC_OBJ)
+	$(Q)$(OBJCOPY) --localize-hidden $(@:.a=.o)
+	$(Q)$(AR) rcs $@ $(@:.a=.o) && rm $(@:.a=.o)
+
+$(SHARED): $(PUBLIC_OBJ) src/gpupool.map $(B)/.link
+	$(call say,SO)
+	$(Q)$(LINK) -shared -Wl,-soname,$(SONAME) \
+		-Wl,--version-script=src/gpupool.map -Wl,-Bsymbolic-functions \
+		-o $@ $(PUBLIC_OBJ) $(LIBS)
+	$(Q)ln -sf $(SONAME) $(@:.0=)
+
 $(B)/obj/%.o: %.c $(B)/.compile | $(B)/.packages
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+	$(Q)$(COMPILE) $(FOR_LIBRARY) -MMD -MP -c -o $@ $<
 
 # A text as C: what is in page.css is gp_page_css.
 $(B)/texts/%.c: % Makefile
@@ -138,7 +168,7 @@ $(B)/texts/%.c: % Makefile
 $(TEXTS:%=$(B)/obj/%.o): $(B)/obj/%.o: $(B)/texts/%.c $(B)/.compile
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) -c -o $@ $<
+	$(Q)$(COMPILE) $(FOR_LIBRARY) -c -o $@ $<
 
 # In other people's programs, so without sanitizers.
 $(B)/simcuda/%/libgpupool-simcuda.so: $(SIMCUDA_SRC) $(B)/.compile \
@@ -160,7 +190,7 @@ define remember
 endef
 
 $(B)/.compile: FORCE
-	$(call remember,$(COMPILE) $(shell $(CC) --version 2>&1 | head -n 1))
+	$(call remember,$(COMPILE) $(FOR_LIBRARY) $(shell $(CC) --version 2>&1 | head -n 1))
 
 $(B)/.link: FORCE
 	$(call remember,$(LINK) $(LIBS) $(OBJ))
@@ -226,10 +256,11 @@ screenshot: $(PROGRAM) ## the picture in README.md, with headless Chromium
 tests: $(CHECKS) $(TOOLS) $(EXAMPLES) ## build the tests, run none
 
 # As a program outside of the tree: it sees the public headers only.
-$(B)/examples/%: examples/%.c $(LIB) $(B)/.compile
+$(B)/examples/%: examples/%.c $(STATIC) $(B)/.compile
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(filter-out -Isrc,$(COMPILE)) -o $@ $< $(LDFLAGS) $(LIB) $(LIBS)
+	$(Q)$(filter-out -Isrc,$(COMPILE)) -MMD -MP -MT $@ -MF $@.d -o $@ $< \
+		$(LDFLAGS) $(STATIC) $(LIBS)
 
 $(B)/tests/unit/% $(B)/tests/contract/%: TEST_LIBS = $(CHECK_LIBS)
 # Libraries that it loads look for a symbol in it.
@@ -330,7 +361,9 @@ install: all ## program, manuals and licence under DESTDIR and PREFIX
 	install -d $(DESTDIR)$(PREFIX)/share/gpupool
 	install -m 644 $(B)/gpupool-report.schema.json \
 		$(DESTDIR)$(PREFIX)/share/gpupool/gpupool-report.schema.json
-	install -D -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/libgpupool.a
+	install -D -m 644 $(STATIC) $(DESTDIR)$(PREFIX)/lib/libgpupool.a
+	install -m 755 $(SHARED) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libgpupool.so
 	$(foreach h,$(wildcard include/gpupool/*.h),$(call install_header,$(h)))
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' \
@@ -374,6 +407,8 @@ uninstall: ## what install put there
 		$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix \
 		$(m)))/$(notdir $(m)))
 	rm -f $(DESTDIR)$(PREFIX)/lib/libgpupool.a \
+		$(DESTDIR)$(PREFIX)/lib/libgpupool.so \
+		$(DESTDIR)$(PREFIX)/lib/$(SONAME) \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig/gpupool.pc
 	rm -rf $(DESTDIR)$(PREFIX)/include/gpupool \
 		$(DESTDIR)$(PREFIX)/share/gpupool $(DESTDIR)$(PREFIX)/lib/gpupool \
@@ -402,4 +437,5 @@ help: ## this list
 .DEFAULT_GOAL := all
 
 -include $(OBJ:.o=.d) $(MAIN:.o=.d) $(CHECKS:=.d) $(FUZZERS:=.d) $(TOOLS:=.d) \
+	$(EXAMPLES:=.d) \
 	$(CONFORM_OBJ:.o=.d) $(CONFORM:=.d)

@@ -26,13 +26,13 @@ mkdir -p "$out/tests/tools" "$out/simcuda" "$out/torch"
 static="-Wl,-Bstatic -ljansson -lz -lzstd -Wl,-Bdynamic -lm -ldl -pthread"
 # The libraries are a list.
 # shellcheck disable=SC2086
-$cc -s -o "$out/gpupool" build/obj/src/main.o build/libgpupool.a $static || {
+$cc -s -o "$out/gpupool" build/obj/src/main.o build/obj/gpupool.a $static || {
 	echo "gpu-pack.sh: libjansson.a, libz.a and libzstd.a are needed" >&2
 	exit 1
 }
 # shellcheck disable=SC2086
 $cc -s -O2 -D_GNU_SOURCE -Iinclude -Isrc -o "$out/tests/tools/json" \
-	tests/tools/json.c build/libgpupool.a $static
+	tests/tools/json.c build/obj/gpupool.a $static
 for cuda in 12 13; do
 	mkdir "$out/simcuda/$cuda"
 	cp build/simcuda/$cuda/libgpupool-simcuda.so "$out/simcuda/$cuda"

@@ -22,6 +22,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum gp_answer {
 	GP_SERVED,
@@ -236,6 +237,7 @@ const struct gp_engine *gp_engine_find(const char *name);
 
 void gp_state_release(struct gp_state *state);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

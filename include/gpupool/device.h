@@ -17,6 +17,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define GP_DEVICE_GRAIN                                                        \
 	(UINT64_C(2) << 20) /* physical memory comes in 2 MiB                  \
@@ -222,6 +223,7 @@ struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity);
  * that asks how large the device is, and is to go on where it is full. */
 struct gp_device *gp_sim_boundless(uint32_t ordinal, uint64_t shown);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define GP_INPUT_MOST (UINT64_C(4) << 30)
 
@@ -35,6 +36,7 @@ struct gp_input_config {
 enum gp_status gp_input_read(const struct gp_input_config *config,
 			     struct gp_trace **trace, struct gp_diag *diag);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

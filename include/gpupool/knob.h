@@ -19,6 +19,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define GP_UNLIMITED UINT64_MAX
 
@@ -206,6 +207,7 @@ bool gp_release_limits(uint8_t release, double fraction);
 /* Whether two releases make the same decision for every request. */
 bool gp_release_alike(uint8_t a, uint8_t b);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -24,6 +24,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- the table ---- */
 
@@ -188,6 +189,7 @@ void gp_track_look(struct gp_track *track, struct gp_allocator *allocator,
 		   uint64_t event);
 void gp_track_release(struct gp_track *track);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -19,6 +19,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* The names are CUDA's (gp_price_call_name). */
 enum gp_price_call {
@@ -77,6 +78,7 @@ uint64_t gp_price_whole_us(const struct gp_prices *prices,
 			   const struct gp_device_calls *calls,
 			   int64_t synchronizes);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -20,6 +20,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum gp_replay_mode { GP_VERIFY, GP_WHAT_IF };
 
@@ -260,6 +261,7 @@ bool gp_replay_refused_room(const struct gp_trace *trace, uint32_t device,
 uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
 				const struct gp_settings *settings);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -17,6 +17,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum gp_status {
 	GP_OK = 0,
@@ -54,6 +55,7 @@ enum gp_status gp_diag_foreign(struct gp_diag *diag, const char *what);
 enum gp_status gp_diag_usage(struct gp_diag *diag, const char *command,
 			     const char *what, const char *hint);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

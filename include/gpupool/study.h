@@ -33,6 +33,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- the settings that people use ---- */
 
@@ -201,6 +202,7 @@ enum gp_ends gp_study_ends(const struct gp_trace *trace, uint32_t device);
 /* A difference of need that counts for something. */
 bool gp_study_is_less(uint64_t need, uint64_t than);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

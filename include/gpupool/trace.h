@@ -23,6 +23,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define GP_NO_ID       UINT32_MAX	/* an event that is about no block */
 #define GP_NO_SITE     UINT32_MAX	/* no stack was recorded */
@@ -292,6 +293,7 @@ struct gp_guess_row {
 };
 const struct gp_guess_row *gp_guess_table(size_t *count);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum gp_trace_format {
 	GP_TRACE_JSON,
@@ -31,6 +32,7 @@ enum gp_status gp_trace_write(const struct gp_trace *trace,
 enum gp_status gp_trace_map(int fd, uint64_t size, struct gp_trace **trace,
 			    struct gp_diag *diag);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
