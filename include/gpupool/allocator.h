@@ -126,6 +126,11 @@ struct gp_allocator_config {
 	void *action_arg;
 };
 
+/*
+ * What an engine does.  alloc, free, stats, state and destroy have to be there;
+ * any other may be NULL: such a request then means nothing to the engine, and
+ * is served.
+ */
 struct gp_allocator_ops {
 	const char *name;
 	/* *addr is written only when served. size 0: served, nothing done. */
@@ -133,8 +138,7 @@ struct gp_allocator_ops {
 				uint64_t size, uint16_t stream, uint16_t pool,
 				uint64_t *addr);
 	/* As setCheckpointPoolState has it, a block of size bytes at *addr
-	 * where that is free in its pool, and else as alloc.  NULL: as alloc.
-	 */
+	 * where that is free in its pool, and else as alloc, as if NULL. */
 	enum gp_answer (*restore)(struct gp_allocator *allocator, uint32_t id,
 				  uint64_t size, uint16_t stream, uint16_t pool,
 				  uint64_t *addr);
@@ -147,7 +151,7 @@ struct gp_allocator_ops {
 	/* All work issued so far on the stream, or GP_ALL_STREAMS, is done. */
 	void (*synchronize)(struct gp_allocator *allocator, uint16_t stream);
 	/* What is issued on by from here on comes behind all that was issued
-	 * on stream.  NULL: it makes no difference. */
+	 * on stream. */
 	void (*wait)(struct gp_allocator *allocator, uint16_t stream,
 		     uint16_t by);
 	/* What the freed block still waits for is done. */
@@ -162,7 +166,7 @@ struct gp_allocator_ops {
 	enum gp_answer (*pool_begin)(struct gp_allocator *allocator,
 				     uint16_t pool, bool is_capture);
 	/* A capture of that stream, and of those that wait for it, until
-	 * pool_end.  NULL: as pool_begin. */
+	 * pool_end.  NULL: pool_begin is asked. */
 	enum gp_answer (*capture)(struct gp_allocator *allocator, uint16_t pool,
 				  uint16_t stream);
 	enum gp_answer (*pool_end)(struct gp_allocator *allocator,
@@ -177,7 +181,7 @@ struct gp_allocator_ops {
 	/* Counters so far; valid until the next call. */
 	const struct gp_stats *(*stats)(struct gp_allocator *allocator);
 	/* reserved_bytes_by_private_pools; false: that pool never had a
-	 * segment.  NULL: the engine does not count it. */
+	 * segment.  NULL: it is not counted. */
 	bool (*pool_reserved)(struct gp_allocator *allocator, uint16_t pool,
 			      struct gp_pool_reserved *reserved);
 	/* Segments and blocks now, in address order, in memory of *state that
@@ -192,7 +196,7 @@ struct gp_allocator_ops {
 	/* Why the last request was GP_REFUSED_BY_RULE, in PyTorch's words; from
 	 * PyTorch itself also why it was out of memory. */
 	const char *(*refusal)(struct gp_allocator *allocator);
-	/* Whether the engine itself still works; NULL: it always does. */
+	/* Whether the engine itself still works. */
 	enum gp_status (*health)(struct gp_allocator *allocator,
 				 struct gp_diag *diag);
 	void (*destroy)(struct gp_allocator *allocator);
@@ -231,7 +235,11 @@ struct gp_engine {
 /* As PyTorch's backend cudaMallocAsync sets its pool. */
 extern const struct gp_pool_settings gp_pool_settings_pytorch;
 
-/* All engines; the first is the default. */
+/*
+ * The engines that come along; the first is the default.  A replay takes any
+ * other one by its address, too: a table of ops and a create of the caller's
+ * (examples/engine.c).
+ */
 const struct gp_engine *gp_engine_table(size_t *count);
 const struct gp_engine *gp_engine_find(const char *name);
 

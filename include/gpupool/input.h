@@ -7,6 +7,8 @@
 #define GPUPOOL_INPUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
@@ -20,6 +22,10 @@ extern "C" {
 
 struct gp_input_config {
 	const char *path; /* "-": standard input */
+	/* Of a trace in memory: its bytes, borrowed until the call ends; path
+	 * is then what messages call it, or NULL.  NULL: there is a file. */
+	const void *bytes;
+	size_t length;
 	/* What a packed file may unpack to; 0: GP_INPUT_MOST.  A few thousand
 	 * bytes can be made to fill any memory. */
 	uint64_t most_bytes;

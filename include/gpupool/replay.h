@@ -36,9 +36,12 @@ struct gp_replay_cut {
 struct gp_replay_config {
 	const struct gp_trace *trace;
 	uint32_t device; /* index into trace->devices */
+	/* NULL: those of conf, or where that is NULL the recorded ones, in the
+	 * newest release that can have written the trace; and a capacity of 0
+	 * is then what gp_replay_capacity_of tells. */
 	const struct gp_settings *settings;
-	const struct gp_engine *engine;
-	const char *conf, *torch_lib; /* as in struct gp_allocator_config */
+	const struct gp_engine *engine; /* NULL: the default */
+	const char *conf, *torch_lib;	/* as in struct gp_allocator_config */
 	const struct gp_torch_cuda *torch_cuda; /* likewise */
 	const struct gp_pool_settings *pool_settings;
 	enum gp_replay_mode mode;

@@ -6,12 +6,13 @@
  * struct gp_diag.  The library never prints and never exits; the command line
  * prints the diag and exits with the status, whose values are the exit codes.
  * The one exception is host memory: when malloc fails the run ends, with a
- * message and exit code 4 (base/mem.h).
+ * message and exit code 4, unless gp_memory_handle says otherwise.
  */
 #ifndef GPUPOOL_STATUS_H
 #define GPUPOOL_STATUS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -54,6 +55,17 @@ enum gp_status gp_diag_foreign(struct gp_diag *diag, const char *what);
 /* All of it: GP_USAGE of that command, what does not go, and what would. */
 enum gp_status gp_diag_usage(struct gp_diag *diag, const char *command,
 			     const char *what, const char *hint);
+
+/*
+ * What is called when there is no host memory, with the bytes that were asked
+ * for (0: not known), on the thread that asked.  It ends the process or leaves
+ * by longjmp, which loses what the call had taken; where it returns, the run
+ * ends as it does without a handler.  NULL: no handler.  For the whole process:
+ * set it before other threads use the library.  jansson takes its memory as the
+ * program told it to (json_set_alloc_funcs).
+ */
+typedef void gp_memory_handler(void *arg, size_t bytes);
+void gp_memory_handle(gp_memory_handler *handler, void *arg);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

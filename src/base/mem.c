@@ -9,8 +9,20 @@
 
 #include "gpupool/status.h"
 
+/* The one thing that a program sets for all of its threads. */
+static gp_memory_handler *handler;
+static void *handler_arg;
+
+void gp_memory_handle(gp_memory_handler *call, void *arg)
+{
+	handler = call;
+	handler_arg = arg;
+}
+
 static _Noreturn void end_run(size_t n, size_t size)
 {
+	if (handler)
+		handler(handler_arg, n > SIZE_MAX / size ? SIZE_MAX : n * size);
 	fprintf(stderr,
 		"gpupool: out of host memory (%zu x %zu bytes wanted)\n", n,
 		size);
@@ -19,6 +31,8 @@ static _Noreturn void end_run(size_t n, size_t size)
 
 _Noreturn void gp_mem_end(void)
 {
+	if (handler)
+		handler(handler_arg, 0);
 	fputs("gpupool: out of host memory\n", stderr);
 	quick_exit(GP_SYSTEM);
 }
@@ -28,7 +42,7 @@ void *gp_mem_take(size_t size)
 	void *bytes = malloc(size ? size : 1);
 
 	if (!bytes)
-		end_run(1, size);
+		end_run(1, size ? size : 1);
 	return bytes;
 }
 
@@ -37,7 +51,7 @@ void *gp_mem_alloc(size_t n, size_t size)
 	void *items = calloc(n ? n : 1, size ? size : 1);
 
 	if (!items)
-		end_run(n, size);
+		end_run(n, size ? size : 1);
 	return items;
 }
 

@@ -2,8 +2,9 @@
 /*
  * Host memory.  Never returns NULL: when there is none the run ends, with a
  * message and exit code 4, by quick_exit: nothing half written is flushed, and
- * what stands in for a command's files removes them (at_quick_exit).  Callers
- * bound n by what they have read, never by what a file claims.
+ * what stands in for a command's files removes them (at_quick_exit).  A program
+ * that uses the library may set what is done instead (gp_memory_handle).
+ * Callers bound n by what they have read, never by what a file claims.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H

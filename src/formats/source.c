@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes in: read(2) in windows, unpacked on the way. */
+/* Bytes in: read(2), or from memory, in windows, unpacked on the way. */
 #include "formats/source.h"
 
 #include <errno.h>
@@ -22,11 +22,24 @@ static bool is_stdin(const struct gp_source *source)
 	return !strcmp(source->config->path, "-");
 }
 
+static ssize_t take_bytes(struct gp_source *source, void *to, size_t n)
+{
+	size_t left = (size_t)(source->total - source->done);
+
+	if (n > left)
+		n = left;
+	memcpy(to, (const char *)source->config->bytes + source->done, n);
+	source->done += n;
+	return (ssize_t)n;
+}
+
 static ssize_t read_packed(void *arg, void *to, size_t n)
 {
 	struct gp_source *source = arg;
 	ssize_t got;
 
+	if (source->config->bytes)
+		return take_bytes(source, to, n);
 	do
 		got = read(source->fd, to, n);
 	while (got < 0 && errno == EINTR);
@@ -153,12 +166,17 @@ bool gp_source_take(struct gp_source *source, void *to, uint64_t n)
 	return true;
 }
 
-static enum gp_status open_file(struct gp_source *source)
+static enum gp_status open_bytes(struct gp_source *source)
 {
 	const char *path = source->config->path;
 	struct gp_diag *diag = source->diag;
 	struct stat st;
 
+	if (source->config->bytes) {
+		gp_diag_file(diag, path ? path : "memory");
+		source->total = source->config->length;
+		return GP_OK;
+	}
 	gp_diag_file(diag, is_stdin(source) ? "standard input" : path);
 	source->fd = is_stdin(source) ? STDIN_FILENO
 				      : open(path, O_RDONLY | O_CLOEXEC);
@@ -197,7 +215,7 @@ enum gp_status gp_source_open(struct gp_source *source,
 	*source = (struct gp_source){
 		.fd = -1, .config = config, .diag = diag, .room = WINDOW_BYTES
 	};
-	source->status = open_file(source);
+	source->status = open_bytes(source);
 	if (source->status != GP_OK)
 		goto out;
 	source->buffer = gp_mem_alloc(WINDOW_BYTES + GP_SOURCE_SLACK, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes in: a file or standard input, gzip and zstd unpacked on the way, as a
- * window that moves forward.
+ * Bytes in: a file, standard input or memory, gzip and zstd unpacked on the
+ * way, as a window that moves forward.
  *
  * A reader looks at [at, end), advances at past what it used, and calls
  * gp_source_more for more; unread bytes are kept, in front.  Memory is bounded

@@ -95,8 +95,10 @@ static void note_refusal(struct replay *r)
 	struct gp_replay_result *result = r->result;
 
 	if (!result->refused++) {
-		snprintf(result->first_refusal, sizeof(result->first_refusal),
-			 "%s", r->allocator->ops->refusal(r->allocator));
+		if (r->allocator->ops->refusal)
+			snprintf(result->first_refusal,
+				 sizeof(result->first_refusal), "%s",
+				 r->allocator->ops->refusal(r->allocator));
 		result->first_refusal_event = r->event;
 	}
 }
@@ -157,13 +159,48 @@ static size_t end_of_outcomes(const struct replay *r)
 	return recorded_end_of_returns(r->device_trace, r->event + 1);
 }
 
+/* What an engine has no op for means nothing to it. */
+static enum gp_answer ask_pool(enum gp_answer (*op)(struct gp_allocator *,
+						    uint16_t pool),
+			       struct gp_allocator *allocator, uint16_t pool)
+{
+	return op ? op(allocator, pool) : GP_SERVED;
+}
+
+static enum gp_answer begin(struct gp_allocator *a, uint16_t pool,
+			    bool is_capture)
+{
+	return a->ops->pool_begin ? a->ops->pool_begin(a, pool, is_capture)
+				  : GP_SERVED;
+}
+
+static enum gp_answer set_fraction(struct gp_allocator *a, double fraction)
+{
+	return a->ops->set_fraction ? a->ops->set_fraction(a, fraction)
+				    : GP_SERVED;
+}
+
+static enum gp_answer set_settings(struct gp_allocator *a, const char *conf)
+{
+	return a->ops->set_settings ? a->ops->set_settings(a, conf) : GP_SERVED;
+}
+
+static enum gp_answer reset(struct gp_allocator *a,
+			    void (*op)(struct gp_allocator *))
+{
+	if (op)
+		op(a);
+	return GP_SERVED;
+}
+
 /* Its outcomes stand behind it. */
 static enum gp_answer do_empty_cache(struct replay *r,
 				     const struct gp_event *event)
 {
 	if (r->is_verifying)
 		recorded_aim(&r->recorded, r->event + 1, end_of_outcomes(r));
-	return r->allocator->ops->empty_cache(r->allocator, event->pool);
+	return ask_pool(r->allocator->ops->empty_cache, r->allocator,
+			event->pool);
 }
 
 static enum gp_answer do_capture(struct replay *r, const struct gp_event *event)
@@ -172,7 +209,7 @@ static enum gp_answer do_capture(struct replay *r, const struct gp_event *event)
 
 	if (event->flags & GP_NAMES_STREAM && ops->capture)
 		return ops->capture(r->allocator, event->pool, event->stream);
-	return ops->pool_begin(r->allocator, event->pool, true);
+	return begin(r->allocator, event->pool, true);
 }
 
 static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
@@ -182,24 +219,27 @@ static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
 
 	switch (event->kind) {
 	case GP_EMPTY_CACHE: return do_empty_cache(r, event);
-	case GP_SET_FRACTION: return ops->set_fraction(a, event->fraction);
-	case GP_POOL_BEGIN: return ops->pool_begin(a, event->pool, false);
-	case GP_POOL_END: return ops->pool_end(a, event->pool);
-	case GP_POOL_RELEASE: return ops->pool_release(a, event->pool);
+	case GP_SET_FRACTION: return set_fraction(a, event->fraction);
+	case GP_POOL_BEGIN: return begin(a, event->pool, false);
+	case GP_POOL_RELEASE:
+		return ask_pool(ops->pool_release, a, event->pool);
 	case GP_CAPTURE_BEGIN: return do_capture(r, event);
-	case GP_CAPTURE_END: return ops->pool_end(a, event->pool);
+	case GP_POOL_END:
+	case GP_CAPTURE_END: return ask_pool(ops->pool_end, a, event->pool);
 	case GP_POOL_CREATE:
 	case GP_POOL_USE_ON_OOM:
 	case GP_POOL_NO_USE_ON_OOM:
 	case GP_POOL_NO_SPLIT:
-		return ops->pool_change(a, event->pool, event->kind);
+		return ops->pool_change
+			       ? ops->pool_change(a, event->pool, event->kind)
+			       : GP_SERVED;
 	case GP_SET_SETTINGS:
-		return ops->set_settings(a, r->trace->texts[event->text]);
+		return set_settings(a, r->trace->texts[event->text]);
 	case GP_OTHER_MEMORY:
 		r->device->ops->set_other(r->device, event->size);
 		return GP_SERVED;
-	case GP_RESET_PEAK: ops->reset_peak(a); return GP_SERVED;
-	case GP_RESET_ACCUMULATED: ops->reset_accumulated(a); return GP_SERVED;
+	case GP_RESET_PEAK: return reset(a, ops->reset_peak);
+	case GP_RESET_ACCUMULATED: return reset(a, ops->reset_accumulated);
 	default: return GP_SERVED; /* marks and outcomes ask for nothing */
 	}
 }
@@ -208,12 +248,15 @@ static void do_synchronize(struct replay *r, const struct gp_event *event)
 {
 	const struct gp_allocator_ops *ops = r->allocator->ops;
 
-	if (event->id != GP_NO_ID)
-		ops->complete(r->allocator, event->id);
-	else if (!(event->flags & GP_STREAM_WAITS))
-		ops->synchronize(r->allocator, event->stream);
-	else if (ops->wait)
+	if (event->id != GP_NO_ID) {
+		if (ops->complete)
+			ops->complete(r->allocator, event->id);
+	} else if (!(event->flags & GP_STREAM_WAITS)) {
+		if (ops->synchronize)
+			ops->synchronize(r->allocator, event->stream);
+	} else if (ops->wait) {
 		ops->wait(r->allocator, event->stream, event->by);
+	}
 }
 
 /* Outcomes up to here are not the next request's. */
@@ -238,15 +281,20 @@ static void do_free(struct replay *r, const struct gp_event *event)
 	r->allocator->ops->free(r->allocator, event->id);
 }
 
+static void do_record_stream(struct replay *r, const struct gp_event *event)
+{
+	const struct gp_allocator_ops *ops = r->allocator->ops;
+
+	if (ops->record_stream)
+		ops->record_stream(r->allocator, event->id, event->stream);
+}
+
 static void do_event(struct replay *r, const struct gp_event *event)
 {
 	switch (event->kind) {
 	case GP_ALLOC: do_alloc(r, event); break;
 	case GP_FREE: do_free(r, event); break;
-	case GP_RECORD_STREAM:
-		r->allocator->ops->record_stream(r->allocator, event->id,
-						 event->stream);
-		break;
+	case GP_RECORD_STREAM: do_record_stream(r, event); break;
 	case GP_SYNCHRONIZE: do_synchronize(r, event); break;
 	default:
 		if (do_rare(r, event) == GP_REFUSED_BY_RULE)
@@ -441,9 +489,10 @@ static void list_candidates(const struct gp_replay_config *config,
 	if (start(&r, &ignored) != GP_OK)
 		return;
 	run(&r, mismatch->event);
-	candidates->count = r.allocator->ops->candidates(
-		r.allocator, mismatch->requested, mismatch->stream,
-		mismatch->pool, candidates->list, MOST_CANDIDATES);
+	if (r.allocator->ops->candidates)
+		candidates->count = r.allocator->ops->candidates(
+			r.allocator, mismatch->requested, mismatch->stream,
+			mismatch->pool, candidates->list, MOST_CANDIDATES);
 	end(&r, &ignored);
 	gp_replay_release(&result);
 }
@@ -546,8 +595,30 @@ static void learn_order(const struct gp_replay_config *config,
 	}
 }
 
-enum gp_status gp_replay(const struct gp_replay_config *config,
-			 struct gp_replay_result *result, struct gp_diag *diag)
+/* What the caller left to us. */
+static enum gp_status complete(struct gp_replay_config *config,
+			       struct gp_settings *settings,
+			       struct gp_diag *diag)
+{
+	const struct gp_trace *trace = config->trace;
+	size_t count;
+
+	if (!config->engine)
+		config->engine = gp_engine_table(&count);
+	if (config->settings)
+		return GP_OK;
+	if (!config->conf)
+		config->conf = trace->settings ? trace->settings : "";
+	if (!config->capacity)
+		config->capacity = gp_replay_capacity_of(trace, config->device);
+	config->settings = settings;
+	gp_settings_init(settings, trace->release.last);
+	return gp_settings_parse(settings, config->conf, diag);
+}
+
+static enum gp_status replay(const struct gp_replay_config *config,
+			     struct gp_replay_result *result,
+			     struct gp_diag *diag)
 {
 	struct order order = { 0 };
 	enum gp_status status;
@@ -560,5 +631,22 @@ enum gp_status gp_replay(const struct gp_replay_config *config,
 	if (status == GP_OK && config->keep_peak)
 		status = keep_peak(config, &order, result, diag);
 	order_release(&order);
+	return status;
+}
+
+enum gp_status gp_replay(const struct gp_replay_config *given,
+			 struct gp_replay_result *result, struct gp_diag *diag)
+{
+	struct gp_replay_config config = *given;
+	struct gp_settings settings;
+	enum gp_status status = complete(&config, &settings, diag);
+
+	*result = (struct gp_replay_result){ 0 };
+	if (status == GP_OK)
+		status = replay(&config, result, diag);
+	if (status != GP_OK) {
+		gp_replay_release(result);
+		*result = (struct gp_replay_result){ 0 };
+	}
 	return status;
 }

@@ -82,6 +82,39 @@ START_TEST(test_too_much_to_grow_to_ends_the_run)
 }
 END_TEST
 
+static void end_with_70(void *arg, size_t bytes)
+{
+	if (bytes == *(const size_t *)arg)
+		quick_exit(70);
+}
+
+START_TEST(test_a_handler_takes_the_place_of_the_message)
+{
+	size_t wanted = SIZE_MAX / 4 * 3;
+
+	gp_memory_handle(end_with_70, &wanted);
+	gp_mem_alloc(SIZE_MAX / 4, 3);
+}
+END_TEST
+
+START_TEST(test_what_no_number_holds_is_as_much_as_there_is)
+{
+	size_t wanted = SIZE_MAX;
+
+	gp_memory_handle(end_with_70, &wanted);
+	gp_mem_alloc(SIZE_MAX / 2, 4);
+}
+END_TEST
+
+START_TEST(test_a_handler_that_returns_ends_nothing_else)
+{
+	size_t other = 0;
+
+	gp_memory_handle(end_with_70, &other);
+	gp_mem_take(SIZE_MAX / 2);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -92,6 +125,9 @@ int main(void)
 		{ test_text_is_copied_with_a_nul, 0 },
 		{ test_too_much_to_allocate_ends_the_run, GP_SYSTEM },
 		{ test_too_much_to_grow_to_ends_the_run, GP_SYSTEM },
+		{ test_a_handler_takes_the_place_of_the_message, 70 },
+		{ test_what_no_number_holds_is_as_much_as_there_is, 70 },
+		{ test_a_handler_that_returns_ends_nothing_else, GP_SYSTEM },
 	};
 
 	return suite_run("mem", tests, COUNT_OF(tests));

@@ -219,6 +219,100 @@ START_TEST(a_capture_that_depends_on_its_graph_is_refused)
 }
 END_TEST
 
+START_TEST(what_a_config_leaves_out_is_as_it_was_recorded)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\":"
+		" \"roundup_power2_divisions:4\", \"devices\": [{\"device\": 0,"
+		" \"total_memory\": 20971520, \"events\": ["
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 17000000},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 4}]}]}");
+	const struct gp_replay_config config = { .trace = trace,
+						 .mode = GP_WHAT_IF };
+	struct gp_replay_result result = played(&config);
+
+	ck_assert_uint_eq(result.at_peak.allocated, 20971520);
+	ck_assert_uint_eq(result.first_oom.event, 1);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(a_conf_that_is_not_understood_leaves_nothing)
+{
+	struct gp_trace *trace = with_second_at("2097664");
+	const struct gp_replay_config config = { .trace = trace,
+						 .conf = "no_such:1" };
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+
+	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_INPUT);
+	ck_assert_str_ne(diag.what, "");
+	ck_assert_ptr_null(result.end.segments);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* ---- an engine that has only what must be there ---- */
+
+static struct gp_allocator_ops least_ops;
+
+static enum gp_status create_least(const struct gp_allocator_config *config,
+				   struct gp_allocator **allocator,
+				   struct gp_diag *diag)
+{
+	const struct gp_allocator_ops *all;
+
+	gp_engine_find("direct")->create(config, allocator, diag);
+	all = (*allocator)->ops;
+	least_ops = (struct gp_allocator_ops){
+		.name = "least",
+		.alloc = all->alloc,
+		.free = all->free,
+		.stats = all->stats,
+		.state = all->state,
+		.destroy = all->destroy,
+	};
+	(*allocator)->ops = &least_ops;
+	return GP_OK;
+}
+
+START_TEST(what_an_engine_leaves_out_means_nothing_to_it)
+{
+	static const struct gp_engine least = { "least", "", NULL,
+						create_least };
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 4096, \"stream\": 0},"
+		"{\"op\": \"record_stream\", \"id\": 1, \"stream\": 7},"
+		"{\"op\": \"synchronize\"},"
+		"{\"op\": \"synchronize\", \"stream\": 7},"
+		"{\"op\": \"synchronize\", \"stream\": 7, \"by\": 0},"
+		"{\"op\": \"empty_cache\"},"
+		"{\"op\": \"set_memory_fraction\", \"fraction\": 0.5},"
+		"{\"op\": \"set_allocator_settings\", \"conf\": \"\"},"
+		"{\"op\": \"pool_begin\", \"pool\": [1, 0]},"
+		"{\"op\": \"pool_end\", \"pool\": [1, 0]},"
+		"{\"op\": \"pool_release\", \"pool\": [1, 0]},"
+		"{\"op\": \"pool_no_split\", \"pool\": [1, 0]},"
+		"{\"op\": \"capture_begin\", \"pool\": [2, 0], \"stream\": 7},"
+		"{\"op\": \"capture_end\", \"pool\": [2, 0]},"
+		"{\"op\": \"reset_peak_stats\"},"
+		"{\"op\": \"reset_accumulated_stats\"},"
+		"{\"op\": \"free\", \"id\": 1}"));
+	const struct gp_replay_config config = { .trace = trace,
+						 .engine = &least,
+						 .mode = GP_WHAT_IF,
+						 .keep_peak = true };
+	struct gp_replay_result result = played(&config);
+
+	ck_assert_uint_eq(result.at_peak.reserved, 4096);
+	ck_assert_uint_eq(result.at_end.reserved, 0);
+	ck_assert_uint_eq(result.refused, 0);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -231,6 +325,9 @@ int main(void)
 		{ memory_at_the_peak_is_kept, 0 },
 		{ the_peak_is_kept_where_most_is_allocated, 0 },
 		{ a_capture_that_depends_on_its_graph_is_refused, 0 },
+		{ what_a_config_leaves_out_is_as_it_was_recorded, 0 },
+		{ a_conf_that_is_not_understood_leaves_nothing, 0 },
+		{ what_an_engine_leaves_out_means_nothing_to_it, 0 },
 	};
 
 	return suite_run("replay", tests, COUNT_OF(tests));

@@ -285,6 +285,35 @@ START_TEST(test_bytes_are_taken_across_windows)
 }
 END_TEST
 
+/* Packed or not, and to the byte, whatever lies behind them. */
+START_TEST(test_bytes_in_memory_are_read_as_a_file_is)
+{
+	unsigned char *plain = plain_bytes(PLAIN_BYTES);
+	unsigned char *packed = malloc(2 * PLAIN_BYTES);
+
+	for (size_t i = 0; i < COUNT_OF(packings); i++) {
+		size_t n = packings[i].pack(plain, PLAIN_BYTES, packed,
+					    2 * PLAIN_BYTES);
+		unsigned char *exact = malloc(n);
+		struct gp_input_config config = { .bytes = exact, .length = n };
+		struct gp_diag diag = { 0 };
+		struct gp_source source;
+		uint64_t size;
+
+		memcpy(exact, packed, n);
+		ck_assert_int_eq(gp_source_open(&source, &config, &diag),
+				 GP_OK);
+		ck_assert_uint_eq(read_all(&source, plain), PLAIN_BYTES);
+		ck_assert_int_eq(gp_source_fd(&source, &size), -1);
+		ck_assert_str_eq(diag.file, "memory");
+		gp_source_close(&source);
+		free(exact);
+	}
+	free(packed);
+	free(plain);
+}
+END_TEST
+
 static void note(void *arg, uint64_t done, uint64_t total)
 {
 	uint64_t *last = arg;
@@ -388,6 +417,7 @@ int main(void)
 		{ test_cut_streams_are_errors, 0 },
 		{ test_damaged_streams_are_errors, 0 },
 		{ test_unread_bytes_are_kept, 0 },
+		{ test_bytes_in_memory_are_read_as_a_file_is, 0 },
 		{ test_bytes_are_taken_across_windows, 0 },
 		{ test_progress_is_of_the_file, 0 },
 		{ test_only_a_plain_file_can_be_mapped, 0 },
