@@ -63,11 +63,13 @@ struct gp_study_config {
 	/* One setting is to serve them all, but for those that none serves. */
 	const struct gp_case *cases;
 	size_t case_count;
-	const char *conf; /* as it is: what a change is compared with */
+	/* As it is: what a change is compared with.  NULL: the recorded one of
+	 * the first trace. */
+	const char *conf;
 	uint8_t release;
-	const struct gp_engine *engine;
-	const struct gp_prices *prices;
-	const char *const *without; /* settings that cannot be used */
+	const struct gp_engine *engine; /* NULL: the default */
+	const struct gp_prices *prices; /* NULL: the built-in ones */
+	const char *const *without;	/* settings that cannot be used */
 	size_t without_count;
 	uint32_t budget; /* replays at most that search; 0: by default */
 	void (*progress)(void *arg, const char *what);

@@ -659,6 +659,23 @@ static uint32_t budget_of(const struct gp_study_config *config)
 				   : (uint32_t)runs;
 }
 
+/* What the caller left to us. */
+static struct gp_study_config complete(const struct gp_study_config *given)
+{
+	struct gp_study_config config = *given;
+	const char *recorded =
+		given->case_count ? given->cases->trace->settings : NULL;
+	size_t count;
+
+	if (!config.conf)
+		config.conf = recorded ? recorded : "";
+	if (!config.engine)
+		config.engine = gp_engine_table(&count);
+	if (!config.prices)
+		config.prices = gp_prices_built_in();
+	return config;
+}
+
 static void study_cases(struct session *s)
 {
 	struct gp_study *study = s->study;
@@ -677,22 +694,23 @@ static void study_cases(struct session *s)
 	fill_verdicts(s);
 }
 
-enum gp_status gp_study(const struct gp_study_config *config,
+enum gp_status gp_study(const struct gp_study_config *given,
 			struct gp_study *study, struct gp_diag *diag)
 {
+	const struct gp_study_config config = complete(given);
 	struct session s = {
-		.config = config,
+		.config = &config,
 		.study = study,
-		.refused = gp_mem_alloc(config->case_count + 1,
-					sizeof(*s.refused)),
-		.is_in = gp_mem_alloc(config->case_count + 1, sizeof(*s.is_in)),
+		.refused =
+			gp_mem_alloc(config.case_count + 1, sizeof(*s.refused)),
+		.is_in = gp_mem_alloc(config.case_count + 1, sizeof(*s.is_in)),
 		.diag = diag,
 	};
 
 	*study = (struct gp_study){
-		.verdicts = gp_mem_alloc(config->case_count + 1,
+		.verdicts = gp_mem_alloc(config.case_count + 1,
 					 sizeof(*study->verdicts)),
-		.case_count = config->case_count,
+		.case_count = config.case_count,
 	};
 	study_cases(&s);
 	free(s.refused);
