@@ -15,6 +15,9 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 ifeq ($(origin CC),default)
 CC := gcc
 endif
+ifeq ($(origin CXX),default)
+CXX := $(if $(findstring clang,$(CC)),clang++,g++)
+endif
 AR = ar
 LD = ld
 OBJCOPY = objcopy
@@ -59,6 +62,8 @@ pkg_libs = $(shell pkg-config --libs $(1) 2>/dev/null)
 LIBS := $(or $(call pkg_libs,jansson zlib libzstd),-ljansson -lz -lzstd) \
 	-lm -ldl -pthread
 
+has_tool = $(shell command -v $(firstword $(1)) 2>/dev/null)
+
 # Check is a static archive; without pkg-config, look for what Debian calls its
 # position-independent form and for what that needs.
 has_lib = $(findstring /,$(shell $(CC) -print-file-name=$(1)))
@@ -101,7 +106,9 @@ CONFORM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard \
 	tests/conform/parts/*.c)))
 CONFORM := $(patsubst %,$(B)/tests/conform/%,generate shrink drive)
 TOOLS := $(B)/tests/tools/json $(B)/tests/tools/keys
-EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c)))
+EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c))) \
+	$(if $(call has_tool,$(CXX)),$(patsubst %.cc,$(B)/%,$(sort \
+	$(wildcard examples/*.cc))))
 FUZZERS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 MANUALS := $(sort $(wildcard man/*.[1-9]))
 C_FILES = $(sort $(shell find include src tests examples -name '*.[ch]' -o \
@@ -262,6 +269,13 @@ $(B)/examples/%: examples/%.c $(STATIC) $(B)/.compile
 	$(Q)$(filter-out -Isrc,$(COMPILE)) -MMD -MP -MT $@ -MF $@.d -o $@ $< \
 		$(LDFLAGS) $(STATIC) $(LIBS)
 
+$(B)/examples/%: examples/%.cc $(STATIC) $(B)/.compile
+	$(call say,CXX)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -Iinclude -Wall -Wextra -pthread $(CFLAGS) \
+		$(SANITIZE) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(LDFLAGS) \
+		$(STATIC) $(LIBS)
+
 $(B)/tests/unit/% $(B)/tests/contract/%: TEST_LIBS = $(CHECK_LIBS)
 # Libraries that it loads look for a symbol in it.
 $(B)/tests/unit/test_object: TEST_LIBS = $(CHECK_LIBS) -rdynamic -ldl
@@ -316,6 +330,10 @@ lint: ## format, layers, headers, manuals, scripts
 
 lint-run: $(PROGRAM)
 	@BUILD=$(B) tests/run.sh $(sort $(wildcard tests/lint/*.sh))
+
+api: ## the public headers as pages, build/api/html, with Doxygen
+	@mkdir -p $(B)/api
+	@{ cat docs/Doxyfile; echo OUTPUT_DIRECTORY = $(B)/api; } | doxygen -
 
 format: ## clang-format every source file in place
 	clang-format-14 -i $(C_FILES)
@@ -376,7 +394,7 @@ ENGINE_FILES := $(sort $(wildcard include/gpupool/*.h src/base/*.[ch] \
 	src/device/*.[ch] src/simcuda/*.[ch] src/simcuda/api/*.h \
 	src/allocator/torch/*))
 
-VERSION = $(shell sed -n 's/.*GP_VERSION "\(.*\)"/\1/p' src/commands/version.h)
+VERSION = $(shell sed -n 's/.*GP_VERSION "\(.*\)"/\1/p' include/gpupool/gpupool.h)
 
 define install_header
 	install -D -m 644 $(1) $(DESTDIR)$(PREFIX)/$(1)
@@ -432,7 +450,7 @@ help: ## this list
 
 .PHONY: all lib check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
 	fuzz fuzz-targets fuzz-run fault lint lint-run format \
-	record-test record-test-run slurm-check bench conform conform-record demo demo-run torch-engine deps install \
+	record-test record-test-run slurm-check bench conform conform-record demo demo-run api torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all
 

@@ -3,45 +3,30 @@
  * What a recorded program would reserve under other settings, and what is
  * advised on a device of a given size: the library in one page.
  *
- *	cc need.c $(pkg-config --cflags --libs --static gpupool) -o need
+ *	cc need.c $(pkg-config --cflags --libs gpupool) -o need
  *	./need snapshot.pickle max_split_size_mb:128 24
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <gpupool/input.h>
-#include <gpupool/replay.h>
-#include <gpupool/study.h>
+#include <gpupool/gpupool.h>
 
 #define GIB (UINT64_C(1) << 30)
-
-static int fail(enum gp_status status, const struct gp_diag *diag)
-{
-	fprintf(stderr, "%s: %s\n", diag->file, diag->what);
-	return status;
-}
 
 /* The first device's peak under these settings, without a limit. */
 static enum gp_status replay(const struct gp_trace *trace, const char *conf,
 			     struct gp_diag *diag)
 {
-	struct gp_settings settings;
-	struct gp_replay_result result;
-	struct gp_replay_config config = {
+	const struct gp_replay_config config = {
 		.trace = trace,
-		.settings = &settings,
-		.engine = gp_engine_table(&(size_t){ 0 }),
 		.conf = conf,
 		.mode = GP_WHAT_IF,
 		.capacity = GP_UNLIMITED,
 	};
-	enum gp_status status;
+	struct gp_replay_result result;
+	enum gp_status status = gp_replay(&config, &result, diag);
 
-	gp_settings_init(&settings, trace->release.last);
-	status = gp_settings_parse(&settings, conf, diag);
-	if (status == GP_OK)
-		status = gp_replay(&config, &result, diag);
 	if (status != GP_OK)
 		return status;
 	printf("peak_reserved_bytes %" PRIu64 "\n", result.at_peak.reserved);
@@ -56,10 +41,7 @@ static enum gp_status judge(const struct gp_trace *trace, uint64_t capacity,
 	const struct gp_study_config config = {
 		.cases = &device,
 		.case_count = 1,
-		.conf = trace->settings ? trace->settings : "",
 		.release = trace->release.last,
-		.engine = gp_engine_table(&(size_t){ 0 }),
-		.prices = gp_prices_built_in(),
 	};
 	struct gp_study study;
 	enum gp_status status = gp_study(&config, &study, diag);
@@ -82,13 +64,14 @@ int main(int argc, char **argv)
 	struct gp_trace *trace;
 	enum gp_status status = gp_input_read(&input, &trace, &diag);
 
+	if (status == GP_OK) {
+		status = replay(trace, conf, &diag);
+		if (status == GP_OK)
+			status = judge(trace, gib ? gib * GIB : GP_UNLIMITED,
+				       &diag);
+		gp_trace_destroy(trace);
+	}
 	if (status != GP_OK)
-		return fail(status, &diag);
-	status = replay(trace, conf, &diag);
-	if (status == GP_OK)
-		status = judge(trace, gib ? gib * GIB : GP_UNLIMITED, &diag);
-	if (status != GP_OK)
-		fail(status, &diag);
-	gp_trace_destroy(trace);
+		fprintf(stderr, "%s: %s\n", diag.file, diag.what);
 	return status;
 }

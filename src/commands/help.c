@@ -8,7 +8,7 @@
 
 #include "commands/output.h"
 #include "commands/pages.h"
-#include "commands/version.h"
+#include "gpupool/gpupool.h"
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
 #include "gpupool/trace.h"

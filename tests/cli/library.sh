@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A program that uses the library (examples/need.c) says what the command line
-# says of the same traces.
+# The library as a stranger meets it: the names it shows are those of its
+# headers, it keeps nothing that is written, the programs in examples/ say what
+# the command line says of the same traces, and they build against what is
+# installed.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -12,14 +14,68 @@ trap 'exit 1' INT TERM
 cd "$root" || exit 1
 failed=0
 
+verdict() {
+	if [ -s "$work/wrong" ]; then
+		echo "FAIL library: $1"
+		sed 's/^/	/' "$work/wrong" | head -n 20
+		failed=1
+	else
+		echo "ok library: $1"
+	fi
+}
+
+# differ NAME: what was said is not what was wanted.
+differ() {
+	diff "$work/want" "$work/said" > "$work/wrong" 2>&1
+	verdict "$1"
+}
+
+# ---- names ----
+
+# Functions by the compiler's own list, variables by the word extern.
+declared() {
+	for header in include/gpupool/*.h; do
+		echo "#include \"gpupool/${header##*/}\""
+	done > "$work/all.c"
+	gcc -std=c11 -Iinclude -fsyntax-only -aux-info "$work/aux" "$work/all.c"
+	{
+		sed -n 's|^/\* include/gpupool/.*\*/ extern \(.*\);.*|\1|p' \
+			"$work/aux" | sed 's/ (.*//; s/.*[ *]//'
+		grep -h '^extern [^"]' include/gpupool/*.h |
+			sed 's/[[;].*//; s/.*[ *]//'
+	} | sort -u
+}
+
+check_names() {
+	declared > "$work/want"
+	nm -D --defined-only "$build/libgpupool.so.0" |
+		awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+		sort > "$work/said"
+	differ "libgpupool.so shows what the headers declare"
+	nm -g --defined-only "$build/libgpupool.a" |
+		awk 'NF == 3 { print $3 }' | sort > "$work/said"
+	differ "libgpupool.a shows what the headers declare"
+}
+
+# What threads share is const, but for what gp_memory_handle sets.
+check_const() {
+	objdump -t "$build/libgpupool.a" |
+		awk 'NF >= 4 && $(NF - 2) ~ /^\.(data|bss)(\.|$)/ &&
+			$(NF - 2) !~ /^\.data\.rel\.ro/ && $(NF - 1) !~ /^0+$/ &&
+			$NF !~ /^handler(_arg)?$/ { print $NF }' > "$work/wrong"
+	verdict "nothing in it is written"
+}
+
+# ---- what the examples say ----
+
 # The first value of a key in a report.
 value() {
 	sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" \
 		"$work/report" | head -n 1
 }
 
-# check TRACE CONF GIB
-check() {
+# check_need TRACE CONF GIB
+check_need() {
 	"$build/examples/need" "$@" > "$work/said" 2>&1
 	"$build/gpupool" replay -q "$1" --alloc-conf "$2" --capacity unlimited \
 		--format json > "$work/report"
@@ -30,18 +86,139 @@ check() {
 	[ "$use" = null ] && use="(as it is)"
 	printf 'peak_reserved_bytes %s\nverdict %s\nuse %s\n' "$reserved" \
 		"$(value kind)" "$use" > "$work/want"
-	if cmp -s "$work/want" "$work/said"; then
-		echo "ok library: $*"
-	else
-		echo "FAIL library: $*"
-		diff "$work/want" "$work/said" | sed 's/^/	/'
-		failed=1
-	fi
+	differ "need $*"
+}
+
+# check_walk TRACE CONF: actions as --events tells them; at the peak segments
+# add up to what is reserved, and blocks to the segments.
+check_walk() {
+	"$build/examples/walk" "$@" > "$work/walk" 2>&1
+	grep '^[0-9]' "$work/walk" > "$work/said"
+	"$build/gpupool" replay -q "$1" --alloc-conf "$2" --events - \
+		-o "$work/report" --format json |
+		sed 's/^{"action":"\([a-z_]*\)","addr":\([0-9]*\),/\1 \2 /
+			s/ "size":\([0-9]*\),.*"event":\([0-9]*\)}$/ \1 \2/' |
+		awk '{ print $4, $1, $2, $3 }' > "$work/want"
+	differ "walk $*"
+	awk -v want="$(value peak_reserved_bytes)" '
+		$1 == "segment" { segments += $2 }
+		/^  / { blocks += $NF }
+		END {
+			if (segments != want || blocks != want)
+				print segments, blocks, want
+		}' "$work/walk" > "$work/wrong"
+	verdict "walk $*: the peak"
+}
+
+# check_measures TRACE CONF: numbers of a key that the report has once are its.
+check_measures() {
+	[ -x "$build/examples/measures" ] || {
+		echo "skip library: measures: there is no C++ compiler"
+		return
+	}
+	"$build/examples/measures" "$2" < "$1" > "$work/measures" 2>&1
+	"$build/gpupool" replay -q "$1" --alloc-conf "$2" --format json \
+		> "$work/report"
+	while read -r key number unit; do
+		[ "$(grep -c "^ *\"$key\":" "$work/report")" = 1 ] || continue
+		there=$(value "$key")
+		case $unit.$key.$there in
+		*.*.*.* | ratio.* | *.) continue ;;
+		esac
+		echo "$key $number" >&3
+		echo "$key $there"
+	done < "$work/measures" 3> "$work/said" > "$work/want"
+	[ "$(grep -c . "$work/said")" -ge 5 ] || echo "too few" >> "$work/want"
+	differ "measures $*"
+}
+
+# check_engine TRACE: of one stream and of blocks that are asked for; what is
+# reserved is never less, and each size has as many as were live at once.
+check_engine() {
+	"$build/examples/engine" "$1" | sed -n 's/^powers //p' > "$work/said"
+	grep -oE '"(op|id|size)": *[^,}]*' "$1" | awk -F'[": ]+' '
+		$2 == "op" { op = $3; id = "" }
+		$2 == "id" { id = $3 }
+		$2 == "id" && op == "free" { live[bits[id]]-- }
+		$2 == "size" && op == "alloc" {
+			for (n = 9; 2 ^ n < $3; n++);
+			bits[id] = n
+			if (++live[n] > most[n])
+				most[n] = live[n]
+		}
+		END {
+			for (n in most)
+				sum += 2 ^ n * most[n]
+			printf "%.0f\n", sum
+		}' > "$work/want"
+	differ "engine $*"
 }
 
 fsdp=traces/recorded/fsdp-rank0-of-64.default.pickle.gz
-check $fsdp max_split_size_mb:128 80
-check $fsdp expandable_segments:True 4
-check traces/recorded/opt-finetune-2.9.jsonl.gz "" 2
-check traces/stories/one-two-one-then-three.jsonl max_split_size_mb:32 5
+one_two=traces/stories/one-two-one-then-three.jsonl
+check_names
+check_const
+check_need $fsdp max_split_size_mb:128 80
+check_need $fsdp expandable_segments:True 4
+check_need traces/recorded/opt-finetune-2.9.jsonl.gz "" 2
+check_need $one_two max_split_size_mb:32 5
+check_walk $one_two max_split_size_mb:32
+check_walk $fsdp expandable_segments:True
+check_measures $one_two ""
+check_measures $fsdp max_split_size_mb:128
+check_engine $one_two
+check_engine traces/stories/every-other-of-100.jsonl
+
+# ---- installed ----
+
+# builds FLAGS...: the examples, with what is installed alone.
+builds() {
+	for source in examples/*.c examples/*.cc; do
+		case $source in
+		*.cc) compiler=${CXX:-g++} ;;
+		*) compiler=${CC:-cc} ;;
+		esac
+		name=${source##*/}
+		name=${name%.*}
+		command -v "$compiler" > /dev/null || continue
+		rm -f "$work/$name"
+		"$compiler" -o "$work/$name" "$source" "$@" ||
+			echo "$name does not build"
+		trace=$one_two
+		[ "$name" = measures ] && trace=
+		# shellcheck disable=SC2086
+		LD_LIBRARY_PATH=$lib "$work/$name" $trace \
+			< $one_two > "$work/said" || echo "$name does not run"
+		# shellcheck disable=SC2086
+		"$build/examples/$name" $trace < $one_two |
+			diff - "$work/said"
+	done > "$work/wrong" 2>&1
+}
+
+check_installed() {
+	lib=$work/usr/lib
+	export PKG_CONFIG_PATH="$lib/pkgconfig"
+	env -u MAKEFLAGS make install PREFIX="$work/usr" \
+		> "$work/wrong" 2>&1 && : > "$work/wrong"
+	verdict "it installs"
+	# Flags are a list.
+	# shellcheck disable=SC2046
+	builds $(pkg-config --cflags --libs gpupool)
+	readelf -d "$work/need" | grep -q 'NEEDED.*libgpupool.so.0' ||
+		echo "need does not use libgpupool.so.0" >> "$work/wrong"
+	verdict "programs build with libgpupool.so"
+	rm -f "$lib"/libgpupool.so*
+	# shellcheck disable=SC2046
+	builds $(pkg-config --static --cflags --libs gpupool)
+	verdict "programs build with libgpupool.a"
+}
+
+if [ "$build" != "$root/build" ]; then
+	echo "skip library: installed: only the default build is installed"
+elif ! command -v pkg-config > /dev/null; then
+	echo "skip library: installed: there is no pkg-config"
+else
+	check_installed
+fi
+
 exit "$failed"
