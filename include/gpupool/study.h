@@ -154,8 +154,10 @@ struct gp_verdict {
 	uint64_t start;	   /* reserved when the trace begins */
 	/* Of what is advised, else of the best, and as it is; 0: not known. */
 	uint64_t need, need_as_recorded;
-	uint64_t missing; /* with the best; 0: one fits */
-	uint64_t spare;	  /* with what is to be used; 0: none, or not known */
+	/* With the best; 0: one fits; GP_UNLIMITED: no device is large
+	 * enough. */
+	uint64_t missing;
+	uint64_t spare; /* with what is to be used; 0: none, or not known */
 	/* Settings that were decided on, and whether nothing is left that could
 	 * make the verdict another kind. */
 	uint32_t searched;

@@ -103,7 +103,7 @@ static void say_no_setting(struct verdict_text *words,
 	say(words, "Out of memory%s; no setting helps: ",
 	    v->cause == GP_BY_LIMIT ? " at the memory fraction that is set"
 				    : "");
-	if (v->need == GP_UNLIMITED)
+	if (v->missing == GP_UNLIMITED)
 		say(words, "a request fails however much memory there is.");
 	else
 		say(words, "with the best of them %s are missing.",

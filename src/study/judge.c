@@ -588,6 +588,14 @@ static enum gp_verdict_cause cause_of(const struct gp_trial_case *as_it_is,
 						    : GP_BY_SETTINGS;
 }
 
+/* GP_UNLIMITED: it fails however large the device. */
+static uint64_t missing(const struct gp_verdict *v)
+{
+	if (v->need == GP_UNLIMITED)
+		return GP_UNLIMITED;
+	return v->need > v->capacity ? v->need - v->capacity : 0;
+}
+
 static void fill_verdict(struct session *s, size_t index)
 {
 	struct gp_study *study = s->study;
@@ -607,7 +615,7 @@ static void fill_verdict(struct session *s, size_t index)
 	if (is_advised(v))
 		v->conf = gp_mem_copy_text(best->conf, strlen(best->conf));
 	if (v->kind == GP_VERDICT_NO_SETTING || v->kind == GP_VERDICT_TOO_SMALL)
-		v->missing = v->need > v->capacity ? v->need - v->capacity : 0;
+		v->missing = missing(v);
 	else if (v->capacity != GP_UNLIMITED && v->need < v->capacity)
 		v->spare = v->capacity - v->need;
 	if (v->kind != GP_VERDICT_NO_SETTING)
