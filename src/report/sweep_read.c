@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "report/book.h"
+#include "gpupool/knob.h"
 #include "gpupool/metrics.h"
 #include "report/schema.h"
 
@@ -224,7 +225,9 @@ static bool read_verdict(struct shelf *shelf, const json_t *object,
 				GP_ENDS_FAILURE + 1);
 	unsigned cause = name_at(json_object_get(object, "cause"),
 				 gp_verdict_causes, GP_VERDICT_CAUSES);
+	const char *torch = json_string_value(json_object_get(object, "torch"));
 	uint64_t searched = 0;
+	struct gp_diag unused = { 0 };
 
 	*v = (struct gp_verdict){
 		.kind = (enum gp_verdict_kind)kind,
@@ -241,7 +244,11 @@ static bool read_verdict(struct shelf *shelf, const json_t *object,
 	};
 	read_count(object, "need", &v->need);
 	read_count(object, "need_as_recorded", &v->need_as_recorded);
-	read_count(object, "missing", &v->missing);
+	if (torch)
+		gp_release_parse(torch, &v->release, &unused);
+	/* It fails however large the device. */
+	if (!read_count(object, "missing", &v->missing))
+		v->missing = GP_UNLIMITED;
 	read_count(object, "spare", &v->spare);
 	read_count(object, "start", &v->start);
 	read_count(object, "low", &v->low);
