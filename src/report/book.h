@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "report/report.h"
 #include "gpupool/status.h"
 #include "study/sweep/sweep.h"
@@ -49,8 +50,7 @@ struct gp_book {
 	size_t files, unread; /* of ranks; traces stand for those alike */
 	struct gp_book_entry *entries;
 	struct gp_book_trace *traces;
-	/* Of each device of each trace, in their order; their texts live in
-	 * memory, too. */
+	/* Of each device of each trace, in their order. */
 	struct gp_verdict *verdicts;
 	size_t verdict_count;
 	const char *prices; /* name of the list */
@@ -59,7 +59,7 @@ struct gp_book {
 	struct gp_classes classes;
 	/* By combination, then trace. */
 	struct gp_book_run *runs;
-	void *memory; /* owned: what the texts above live in */
+	struct gp_arena memory; /* what the texts above live in */
 };
 
 /* ---- made ---- */

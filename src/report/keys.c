@@ -82,10 +82,11 @@ static void tell_knobs(const struct told *to)
 	for (size_t i = 0; i < count; i++)
 		if (knobs[i].id <= GP_KNOB_RESERVE) /* else: decides nothing */
 			to->tell(to->arg,
-				 &(struct gp_key){ knobs[i].name,
-						   of_knob[knobs[i].type],
-						   GP_KEY_MAYBE, NULL,
-						   knobs[i].sentence, 0 });
+				 &(struct gp_key){
+					 .name = knobs[i].name,
+					 .type = of_knob[knobs[i].type],
+					 .flags = GP_KEY_MAYBE,
+					 .sentence = knobs[i].sentence });
 }
 
 static void tell_guesses(const struct told *to)
@@ -95,17 +96,18 @@ static void tell_guesses(const struct told *to)
 
 	for (size_t i = 0; i < count; i++)
 		to->tell(to->arg,
-			 &(struct gp_key){ rows[i].name, GP_KEY_COUNT, 0, NULL,
-					   gp_guess_sentence(&rows[i]), 0 });
+			 &(struct gp_key){
+				 .name = rows[i].name,
+				 .type = GP_KEY_COUNT,
+				 .sentence = gp_guess_sentence(&rows[i]) });
 }
 
 static void tell_gap_reasons(const struct told *to)
 {
 	for (int i = 0; i < GP_GAP_REASONS; i++)
-		to->tell(to->arg,
-			 &(struct gp_key){ explain_reasons[i].key,
-					   GP_KEY_OBJECT, 0, "gap_part",
-					   explain_reasons[i].label, 0 });
+		to->tell(to->arg, &(struct gp_key)NAMED(
+					  explain_reasons[i].key, 0, "gap_part",
+					  explain_reasons[i].label));
 }
 
 /* Of two reports, or of a run that is alone, not all are known. */
@@ -113,36 +115,32 @@ static void tell_parts(const struct told *to)
 {
 	for (int i = 0; i < GP_PARTS; i++)
 		to->tell(to->arg,
-			 &(struct gp_key){ gp_parts[i].key, GP_KEY_MORE_BYTES,
-					   i < GP_PART_STREAMS ? 0
-							       : GP_KEY_MAYBE,
-					   NULL, gp_parts[i].meaning, 0 });
-	to->tell(to->arg, &(struct gp_key){
-				  "free", GP_KEY_MORE_BYTES, GP_KEY_MAYBE, NULL,
-				  "of a report, which does not tell these "
-				  "apart: streams, pools and packing",
-				  0 });
+			 &(struct gp_key)KEY(gp_parts[i].key, MORE_BYTES,
+					     i < GP_PART_STREAMS ? 0 : MAYBE,
+					     gp_parts[i].meaning));
+	to->tell(to->arg,
+		 &(struct gp_key)KEY("free", MORE_BYTES, MAYBE,
+				     "of a report, which does not tell these "
+				     "apart: streams, pools and packing"));
 }
 
 static void tell_event_kinds(const struct told *to)
 {
 	for (int i = 0; i < GP_EVENT_KINDS; i++)
 		to->tell(to->arg,
-			 &(struct gp_key){
+			 &(struct gp_key)KEY(
 				 gp_event_kind_name((enum gp_event_kind)i),
-				 GP_KEY_COUNT, GP_KEY_MAYBE, NULL,
+				 COUNT, MAYBE,
 				 "events of that kind; see "
-				 "gpupool-trace(5)",
-				 0 });
+				 "gpupool-trace(5)"));
 }
 
 static void tell_axes(const struct told *to)
 {
 	for (int i = 0; i < GP_SPACE_AXES; i++)
 		to->tell(to->arg,
-			 &(struct gp_key){
-				 gp_space_names[i], GP_KEY_RANGE, GP_KEY_MAYBE,
-				 NULL, "values that make no difference", 0 });
+			 &(struct gp_key)KEY(gp_space_names[i], RANGE, MAYBE,
+					     "values that make no difference"));
 }
 
 void gp_key_tell(const struct gp_key *row,
@@ -178,6 +176,11 @@ const struct gp_key *gp_key_object_after(const struct gp_key *object)
 	if (object->name)
 		return object;
 	return object == keys_of_runs_end ? keys_of_advice : NULL;
+}
+
+const struct gp_key *gp_key_object(const char *name)
+{
+	return gp_key_object_next(&name);
 }
 
 const struct gp_key *gp_key_object_next(const char **of)

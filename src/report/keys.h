@@ -11,56 +11,123 @@
 #define MAYBE	 GP_KEY_MAYBE
 #define LIST	 GP_KEY_LIST
 #define MAP	 GP_KEY_MAP
+#define ENDLESS	 GP_KEY_ENDLESS
+#define ZERO	 GP_KEY_ZERO
 
 /* An object, whose keys follow. */
 #define REPORT(key, schema, words)                                             \
 	{                                                                      \
-		key, GP_KEY_NEW, 0, schema, words, 0                           \
+		.name = key, .type = GP_KEY_NEW, .of = schema,                 \
+		.sentence = words                                              \
 	}
-#define NEW(key, words)                                                        \
-	{                                                                      \
-		key, GP_KEY_NEW, 0, NULL, words, 0                             \
-	}
+#define NEW(key, words) REPORT(key, NULL, words)
 #define KEYS_END                                                               \
 	{                                                                      \
-		NULL, GP_KEY_NEW, 0, NULL, NULL, 0                             \
+		.type = GP_KEY_NEW                                             \
 	}
 
-#define KEY(key, kind, flags, words)                                           \
+#define KEY(key, kind, bits, words)                                            \
 	{                                                                      \
-		key, GP_KEY_##kind, flags, NULL, words, 0                      \
+		.name = key, .type = GP_KEY_##kind, .flags = bits,             \
+		.sentence = words                                              \
 	}
-#define WORD(key, flags, choices, words)                                       \
+#define WORD(key, bits, choices, words)                                        \
 	{                                                                      \
-		key, GP_KEY_WORD, flags, choices, words, 0                     \
+		.name = key, .type = GP_KEY_WORD, .flags = bits,               \
+		.of = choices, .sentence = words                               \
 	}
+
+/*
+ * The same of a value that lies in a struct, from where it is written and into
+ * which it is read back (object.h).  What may be null or absent is so where it
+ * is 0, false or no text; with ENDLESS where it is GP_UNLIMITED.  The words
+ * are those of an enum, in its order.
+ */
+#define KEY_IN(owner, member, key, kind, bits, words)                          \
+	{                                                                      \
+		.name = key, .type = GP_KEY_##kind, .flags = bits,             \
+		.sentence = words, HELD_IN(owner, member)                      \
+	}
+#define WORD_IN(owner, member, key, bits, choices, words)                      \
+	{                                                                      \
+		.name = key, .type = GP_KEY_WORD, .flags = bits,               \
+		.of = choices, .sentence = words, HELD_IN(owner, member)       \
+	}
+#define MEASURE_IN(owner, member, measure)                                     \
+	{                                                                      \
+		.type = GP_KEY_MEASURE, .id = measure, HELD_IN(owner, member)  \
+	}
+/* The same of one that is made of others by a uint64_t (*)(const void *). */
+#define KEY_BY(function, key, kind, bits, words)                               \
+	{                                                                      \
+		.name = key, .type = GP_KEY_##kind, .flags = bits,             \
+		.sentence = words, .held = GP_HELD_MADE, .number = function    \
+	}
+#define MEASURE_BY(function, measure)                                          \
+	{                                                                      \
+		.type = GP_KEY_MEASURE, .id = measure, .held = GP_HELD_MADE,   \
+		.number = function                                             \
+	}
+/* The same of one that is read back, but is not always what lies there. */
+#define KEY_AS(function, owner, member, key, kind, bits, words)                \
+	{                                                                      \
+		.name = key, .type = GP_KEY_##kind, .flags = bits,             \
+		.sentence = words, .number = function, HELD_IN(owner, member)  \
+	}
+/* The same of what a function writes, which gets the struct. */
+#define OBJECT_BY(function, key, bits, object)                                 \
+	{                                                                      \
+		.name = key, .type = GP_KEY_OBJECT, .flags = bits,             \
+		.of = object, .held = GP_HELD_CODE, .write = function          \
+	}
+#define HELD_IN(owner, member)                                                 \
+	.held = HELD_AS(((struct owner *)0)->member),                          \
+	.at = offsetof(struct owner, member)
+#define HELD_AS(value)                                                         \
+	_Generic((value),                                                      \
+		uint64_t: GP_HELD_U64,                                         \
+		uint32_t: GP_HELD_U32,                                         \
+		uint8_t: GP_HELD_U8,                                           \
+		int64_t: GP_HELD_I64,                                          \
+		double: GP_HELD_REAL,                                          \
+		bool: GP_HELD_BOOL,                                            \
+		const char *: GP_HELD_TEXT,                                    \
+		char *: sizeof(value) == sizeof(char *) ? GP_HELD_TEXT         \
+							: GP_HELD_CHARS)
+
 /* Told by the object's own sentence, or by another. */
-#define OBJECT(key, flags, object)                                             \
+#define NAMED(key, bits, object, words)                                        \
 	{                                                                      \
-		key, GP_KEY_OBJECT, flags, object, NULL, 0                     \
+		.name = key, .type = GP_KEY_OBJECT, .flags = bits,             \
+		.of = object, .sentence = words                                \
 	}
-#define NAMED(key, flags, object, words)                                       \
-	{                                                                      \
-		key, GP_KEY_OBJECT, flags, object, words, 0                    \
-	}
+#define OBJECT(key, bits, object) NAMED(key, bits, object, NULL)
 
 /* Rows that stand for others. */
-#define MEASURE(id)                                                            \
+#define MEASURE(measure)                                                       \
 	{                                                                      \
-		NULL, GP_KEY_MEASURE, 0, NULL, NULL, id                        \
+		.type = GP_KEY_MEASURE, .id = measure                          \
 	}
-#define SCOPE(scope, flags)                                                    \
+#define SCOPE(scope, bits)                                                     \
 	{                                                                      \
-		NULL, GP_KEY_SCOPE, flags, NULL, NULL, scope                   \
+		.type = GP_KEY_SCOPE, .flags = bits, .id = scope               \
 	}
 #define KEYS_OF(object)                                                        \
 	{                                                                      \
-		NULL, GP_KEY_KEYS_OF, 0, object, NULL, 0                       \
+		.type = GP_KEY_KEYS_OF, .of = object                           \
 	}
 #define ROWS(table)                                                            \
 	{                                                                      \
-		NULL, table, 0, NULL, NULL, 0                                  \
+		.type = table                                                  \
 	}
+
+/* ---- what code writes ---- */
+
+/* src/report/sweep_json.c; of a struct gp_book_entry */
+void keys_write_alike(struct gp_emit *json, const struct gp_key *key,
+		      const void *entry);
+
+/* ---- the table ---- */
 
 struct key_type {
 	const char *json; /* JSON Schema's type */

@@ -9,6 +9,23 @@
 #include <stddef.h>
 
 #include "gpupool/metrics.h"
+#include "gpupool/study.h"
+#include "report/book.h"
+
+static uint64_t gap_of(const void *row)
+{
+	const struct gp_sweep_row *r = row;
+
+	return r->reserved - r->allocated;
+}
+
+/* Known where the capacity is. */
+static uint64_t spare_of(const void *verdict)
+{
+	const struct gp_verdict *v = verdict;
+
+	return v->capacity == GP_UNLIMITED ? GP_UNLIMITED : v->spare;
+}
 
 const struct gp_key keys_of_advice[] = {
 	REPORT("look", GP_REPORT_SCHEMA, "What went wrong, and what helps."),
@@ -83,48 +100,59 @@ const struct gp_key keys_of_advice[] = {
 
 	NEW("verdict",
 	    "What is advised for a device, the same in every report."),
-	WORD("kind", 0, "fits setting too-small no-setting undecided",
-	     "fits: it is served as it is.\nsetting: another setting serves "
-	     "it.\ntoo-small: live is above capacity.\nno-setting: live fits, "
-	     "and nothing that was searched serves it.\nundecided: the trace "
-	     "does not tell."),
-	WORD("cause", NULLABLE,
-	     "capacity fragmentation memory-limit settings excluded",
-	     "Why it is not served as it is.\nmemory-limit: live is above the "
-	     "memory fraction.\nsettings: they refuse what the device has "
-	     "memory for.\nexcluded: it is served, by a setting that must not "
-	     "be used."),
-	KEY("alloc_conf", TEXT, NULLABLE,
-	    "What to use; \"\" are PyTorch's defaults, null: nothing is "
-	    "advised."),
-	KEY("torch", RELEASE, 0, "The release it is said of."),
-	KEY("capacity", BYTES, NULLABLE,
-	    "Memory of the device; null: not known."),
-	KEY("live", BYTES, 0,
-	    "The most that live blocks take at once, each rounded to 512: no "
-	    "allocator that leaves blocks where they are can do with less."),
-	KEY("start", BYTES, 0, "Reserved when the trace begins."),
-	KEY("need", BYTES, NULLABLE,
-	    "The smallest capacity that serves everything: with what is "
-	    "advised, else with what lacks least."),
-	KEY("need_as_recorded", BYTES, NULLABLE,
-	    "The same, with the settings as they are."),
-	KEY("missing", BYTES, NULLABLE,
-	    "What lacks with the best candidate; 0: one fits, null: it fails "
-	    "however large the device."),
-	KEY("spare", BYTES, NULLABLE,
-	    "capacity - need; null: capacity is not known."),
-	KEY("searched", COUNT, 0, "Settings that were decided on."),
-	KEY("complete", BOOL, 0,
-	    "Whether nothing is left that could change the kind."),
-	WORD("begins", 0, "whole window",
-	     "window: the trace begins with memory in use."),
-	WORD("ends", 0, "unknown end failure",
-	     "failure: the trace ends where memory ran out."),
-	KEY("low", BYTES, NULLABLE,
-	    "The least that need can be; null: need is exact."),
-	KEY("high", BYTES, NULLABLE,
-	    "The most that need can be; null: need is exact."),
+	WORD_IN(gp_verdict, kind, "kind", 0,
+		"fits setting too-small no-setting undecided",
+		"fits: it is served as it is.\nsetting: another setting serves "
+		"it.\ntoo-small: live is above capacity.\nno-setting: live "
+		"fits, "
+		"and nothing that was searched serves it.\nundecided: the "
+		"trace "
+		"does not tell."),
+	WORD_IN(gp_verdict, cause, "cause", NULLABLE,
+		"capacity fragmentation memory-limit settings excluded",
+		"Why it is not served as it is.\nmemory-limit: live is above "
+		"the "
+		"memory fraction.\nsettings: they refuse what the device has "
+		"memory for.\nexcluded: it is served, by a setting that must "
+		"not "
+		"be used."),
+	KEY_IN(gp_verdict, conf, "alloc_conf", TEXT, NULLABLE,
+	       "What to use; \"\" are PyTorch's defaults, null: nothing is "
+	       "advised."),
+	KEY_IN(gp_verdict, release, "torch", RELEASE, 0,
+	       "The release it is said of."),
+	KEY_IN(gp_verdict, capacity, "capacity", BYTES, NULLABLE | ENDLESS,
+	       "Memory of the device; null: not known."),
+	KEY_IN(gp_verdict, live, "live", BYTES, 0,
+	       "The most that live blocks take at once, each rounded to 512: "
+	       "no "
+	       "allocator that leaves blocks where they are can do with less."),
+	KEY_IN(gp_verdict, start, "start", BYTES, 0,
+	       "Reserved when the trace begins."),
+	KEY_IN(gp_verdict, need, "need", BYTES, NULLABLE | ENDLESS | ZERO,
+	       "The smallest capacity that serves everything: with what is "
+	       "advised, else with what lacks least."),
+	KEY_IN(gp_verdict, need_as_recorded, "need_as_recorded", BYTES,
+	       NULLABLE | ENDLESS | ZERO,
+	       "The same, with the settings as they are."),
+	KEY_IN(gp_verdict, missing, "missing", BYTES, NULLABLE | ENDLESS,
+	       "What lacks with the best candidate; 0: one fits, null: it "
+	       "fails "
+	       "however large the device."),
+	KEY_AS(spare_of, gp_verdict, spare, "spare", BYTES, NULLABLE | ENDLESS,
+	       "capacity - need; null: capacity is not known."),
+	KEY_IN(gp_verdict, searched, "searched", COUNT, 0,
+	       "Settings that were decided on."),
+	KEY_IN(gp_verdict, is_complete, "complete", BOOL, 0,
+	       "Whether nothing is left that could change the kind."),
+	WORD_IN(gp_verdict, begins, "begins", 0, "whole window",
+		"window: the trace begins with memory in use."),
+	WORD_IN(gp_verdict, ends, "ends", 0, "unknown end failure",
+		"failure: the trace ends where memory ran out."),
+	KEY_IN(gp_verdict, low, "low", BYTES, NULLABLE | ENDLESS | ZERO,
+	       "The least that need can be; null: need is exact."),
+	KEY_IN(gp_verdict, high, "high", BYTES, NULLABLE | ENDLESS | ZERO,
+	       "The most that need can be; null: need is exact."),
 
 	NEW("device_verdict", "The verdict of a device."),
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
@@ -399,33 +427,46 @@ const struct gp_key keys_of_advice[] = {
 	OBJECT("device_calls", 0, "device_calls"),
 
 	NEW("summary", "What a run came to, all its devices taken together."),
-	KEYS_OF("outcome"),
-	MEASURE(GP_ALLOCATED),
-	MEASURE(GP_GAP),
-	MEASURE(GP_DROPPED),
-	MEASURE(GP_FIRST_OOM_ALLOC),
-	MEASURE(GP_FIRST_OOM_EVENT),
-	MEASURE(GP_DEVICE_ALLOCS),
-	MEASURE(GP_DEVICE_TIME),
-	KEY("least_peak_reserved_bytes", BYTES, 0,
-	    "peak_reserved_bytes of the device that has least; those above are "
-	    "of the one that has most."),
-	KEY("devices", COUNT, 0, "Devices."),
-	KEY("estimated_bytes", BYTES, MAYBE,
-	    "Of windows: what the whole program would reserve at its peak, "
-	    "which it is ranked by."),
-	KEY("estimated_low_bytes", BYTES, MAYBE, "The least that it can be."),
-	KEY("estimated_high_bytes", BYTES, MAYBE, "The most that it can be."),
-	KEY("cut_after_events", COUNT, MAYBE,
-	    "The run cannot be best and was ended here."),
+	MEASURE_IN(gp_sweep_row, reserved, GP_PEAK_RESERVED),
+	MEASURE_IN(gp_sweep_row, retries, GP_NUM_RETRIES),
+	MEASURE_IN(gp_sweep_row, ooms, GP_NUM_OOMS),
+	MEASURE_IN(gp_sweep_row, allocated, GP_ALLOCATED),
+	MEASURE_BY(gap_of, GP_GAP),
+	MEASURE_IN(gp_sweep_row, dropped, GP_DROPPED),
+	MEASURE_IN(gp_sweep_row, first_oom_alloc, GP_FIRST_OOM_ALLOC),
+	MEASURE_IN(gp_sweep_row, first_oom_event, GP_FIRST_OOM_EVENT),
+	MEASURE_IN(gp_sweep_row, device_allocs, GP_DEVICE_ALLOCS),
+	MEASURE_IN(gp_sweep_row, device_time_us, GP_DEVICE_TIME),
+	KEY_IN(gp_sweep_row, least_reserved, "least_peak_reserved_bytes", BYTES,
+	       0,
+	       "peak_reserved_bytes of the device that has least; those above "
+	       "are "
+	       "of the one that has most."),
+	KEY_IN(gp_sweep_row, devices, "devices", COUNT, 0, "Devices."),
+	KEY_IN(gp_sweep_row, estimated, "estimated_bytes", BYTES, MAYBE,
+	       "Of windows: what the whole program would reserve at its peak, "
+	       "which it is ranked by."),
+	KEY_IN(gp_sweep_row, estimated_low, "estimated_low_bytes", BYTES, MAYBE,
+	       "The least that it can be."),
+	KEY_IN(gp_sweep_row, estimated_high, "estimated_high_bytes", BYTES,
+	       MAYBE, "The most that it can be."),
+	KEY_IN(gp_sweep_row, cut_events, "cut_after_events", COUNT, MAYBE,
+	       "The run cannot be best and was ended here."),
 
 	NEW("sweep_trace", "A trace, replayed as it was recorded."),
 	KEYS_OF("trace_path"),
 	OBJECT("settings", 0, "settings"),
-	KEYS_OF("configuration"),
-	KEY("capacity", BYTES, NULLABLE,
-	    "Memory of its first device; null: not known."),
-	KEYS_OF("fidelity_sum"),
+	KEY_IN(gp_book_trace, conf, "alloc_conf", TEXT, 0,
+	       "The settings as PYTORCH_CUDA_ALLOC_CONF has them; \"\" are "
+	       "PyTorch's defaults."),
+	KEY_IN(gp_book_trace, torch, "torch", RELEASE, 0,
+	       "The release of PyTorch."),
+	KEY_IN(gp_book_trace, capacity, "capacity", BYTES, NULLABLE | ENDLESS,
+	       "Memory of its first device; null: not known."),
+	KEY_IN(gp_book_trace, checked, "checked", COUNT, 0,
+	       "Recorded addresses that were compared."),
+	KEY_IN(gp_book_trace, matched, "matched", COUNT, 0,
+	       "Those of them that were chosen again."),
 	OBJECT("summary", 0, "summary"),
 
 	NEW("sweep_verdict", "The verdict of a device of a trace."),
@@ -439,29 +480,39 @@ const struct gp_key keys_of_advice[] = {
 
 	NEW("price", "The price of a call."),
 	KEY("call", TEXT, 0, "The call of CUDA."),
-	KEY("size", BYTES, 0, "What it is called with."),
-	KEY("us", US, 0, "What it takes."),
-	KEY("source", TEXT, NULLABLE, "Where that was measured."),
+	KEY_IN(gp_price, size, "size", BYTES, 0, "What it is called with."),
+	KEY_IN(gp_price, us, "us", US, 0, "What it takes."),
+	KEY_IN(gp_price, source, "source", TEXT, NULLABLE,
+	       "Where that was measured."),
 
 	NEW("classes", "Settings whose values were all asked for."),
 	KEY("settings", TEXT, LIST,
 	    "Those of which all values were asked for."),
-	KEY("runs", COUNT, 0, "Runs that stand for all of them."),
-	KEY("values", COUNT, NULLABLE,
-	    "Values they stand for; null: more than can be counted."),
-	KEY("complete", BOOL, 0, "Whether every value is in a class."),
+	KEY_IN(gp_classes, runs, "runs", COUNT, 0,
+	       "Runs that stand for all of them."),
+	KEY_IN(gp_classes, values, "values", COUNT, NULLABLE,
+	       "Values they stand for; null: more than can be counted."),
+	KEY_IN(gp_classes, is_complete, "complete", BOOL, 0,
+	       "Whether every value is in a class."),
 
 	NEW("alike", "Values with which every decision is the same."),
 	ROWS(GP_KEY_AXES),
 
 	NEW("combination", "A combination of the grid."),
-	KEYS_OF("configuration"),
-	KEY("engine", TEXT, 0, "caching, async, direct or torch."),
-	KEY("capacity", CAPACITY, NULLABLE, "Null: that of each trace."),
-	OBJECT("alike", MAYBE, "alike"),
-	KEY("reason", TEXT, MAYBE, "Why it was not run."),
-	KEY("undecided", BOOL, MAYBE,
-	    "The reason is that a trace does not tell."),
+	KEY_IN(gp_book_entry, conf, "alloc_conf", TEXT, 0,
+	       "The settings as PYTORCH_CUDA_ALLOC_CONF has them; \"\" are "
+	       "PyTorch's defaults."),
+	KEY_IN(gp_book_entry, torch, "torch", RELEASE, 0,
+	       "The release of PyTorch."),
+	KEY_IN(gp_book_entry, engine, "engine", TEXT, 0,
+	       "caching, async, direct or torch."),
+	KEY_IN(gp_book_entry, capacity, "capacity", CAPACITY, NULLABLE,
+	       "Null: that of each trace."),
+	OBJECT_BY(keys_write_alike, "alike", MAYBE, "alike"),
+	KEY_IN(gp_book_entry, reason, "reason", TEXT, MAYBE,
+	       "Why it was not run."),
+	KEY_IN(gp_book_entry, is_undecided, "undecided", BOOL, MAYBE,
+	       "The reason is that a trace does not tell."),
 
 	NEW("sweep_place", "Where a run stands in the sweep."),
 	KEY("combination", COUNT, 0, "Index into combinations."),

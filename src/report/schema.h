@@ -8,6 +8,7 @@
 #define REPORT_SCHEMA_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "gpupool/status.h"
@@ -65,7 +66,27 @@ enum gp_key_flag {
 	GP_KEY_MAYBE = 2, /* may be absent */
 	GP_KEY_LIST = 4,  /* a list of it */
 	GP_KEY_MAP = 8,	  /* an object with such values, under any names */
+	/* Null, or absent, is GP_UNLIMITED; with GP_KEY_ZERO also 0. */
+	GP_KEY_ENDLESS = 16,
+	GP_KEY_ZERO = 32,
 };
+
+/* As what the struct that an object is written from has a value. */
+enum gp_key_held {
+	GP_HELD_NOWHERE, /* code writes it */
+	GP_HELD_U64,
+	GP_HELD_U32,
+	GP_HELD_U8,
+	GP_HELD_I64,
+	GP_HELD_REAL,
+	GP_HELD_BOOL,
+	GP_HELD_TEXT,  /* a pointer; NULL: none */
+	GP_HELD_CHARS, /* in the struct itself; empty: none */
+	GP_HELD_MADE,  /* made of others: number tells it; not read back */
+	GP_HELD_CODE,  /* write writes it */
+};
+
+struct gp_emit;
 
 /* A row of the table. */
 struct gp_key {
@@ -75,11 +96,18 @@ struct gp_key {
 	const char *of;	      /* words or objects, between spaces */
 	const char *sentence; /* NULL: that of the object */
 	int id;
+	enum gp_key_held held;
+	size_t at;			       /* in that struct */
+	uint64_t (*number)(const void *value); /* NULL: as it lies there */
+	void (*write)(struct gp_emit *json, const struct gp_key *key,
+		      const void *value);
 };
 
 /* The objects, one after the other, from NULL to NULL: rows of type GP_KEY_NEW.
  * Of a whole report's, of is its schema, of others NULL. */
 const struct gp_key *gp_key_object_after(const struct gp_key *object);
+/* By its name; it is there. */
+const struct gp_key *gp_key_object(const char *name);
 /* The first of the names in of; *of goes behind it. */
 const struct gp_key *gp_key_object_next(const char **of);
 /* A row, or those it stands for; GP_KEY_KEYS_OF as it is. */

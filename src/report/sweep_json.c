@@ -11,6 +11,8 @@
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/json_run.h"
+#include "report/keys.h"
+#include "report/object.h"
 #include "report/sweep_rank.h"
 #include "report/ranks.h"
 #include "report/verdict.h"
@@ -24,50 +26,38 @@ static void write_row(struct gp_emit *json, const struct gp_sweep_row *row)
 		gp_emit_null(json, "summary");
 		return;
 	}
-	gp_emit_open(json, "summary", '{', GP_EMIT_FLAT);
-	gp_emit_outcome(json, row->reserved, row->retries, row->ooms);
-	gp_emit_count(json, GP_ALLOCATED, row->allocated);
-	gp_emit_count(json, GP_GAP, row->reserved - row->allocated);
-	gp_emit_count(json, GP_DROPPED, row->dropped);
-	gp_emit_count(json, GP_FIRST_OOM_ALLOC, row->first_oom_alloc);
-	gp_emit_count(json, GP_FIRST_OOM_EVENT, row->first_oom_event);
-	gp_emit_count(json, GP_DEVICE_ALLOCS, row->device_allocs);
-	gp_emit_count(json, GP_DEVICE_TIME, row->device_time_us);
-	gp_emit_uint(json, "least_peak_reserved_bytes", row->least_reserved);
-	gp_emit_uint(json, "devices", row->devices);
-	if (row->estimated) {
-		gp_emit_uint(json, "estimated_bytes", row->estimated);
-		gp_emit_uint(json, "estimated_low_bytes", row->estimated_low);
-		gp_emit_uint(json, "estimated_high_bytes", row->estimated_high);
-	}
-	if (row->cut_events)
-		gp_emit_uint(json, "cut_after_events", row->cut_events);
-	gp_emit_close(json, '}');
+	gp_emit_object(json, "summary", "summary", row, GP_EMIT_FLAT);
+}
+
+#define RELEASE_TEXT 8
+static const char *release_text(uint8_t release, char text[RELEASE_TEXT])
+{
+	snprintf(text, RELEASE_TEXT, "2.%u", release);
+	return text;
 }
 
 static void write_recorded(struct gp_emit *json, const struct gp_report *report,
 			   const struct gp_prices *prices)
 {
 	const struct gp_run *run = report->runs;
-	struct gp_sweep_row row = { 0 };
-	uint64_t checked = 0, matched = 0;
+	char torch[RELEASE_TEXT];
+	struct gp_book_trace trace = {
+		.conf = run->conf,
+		.torch = release_text(run->settings->release, torch),
+		.capacity = report->trace->device_count ? run->capacity[0]
+							: GP_UNLIMITED,
+	};
 
 	for (size_t d = 0; d < report->trace->device_count; d++) {
-		checked += run->results[d].fidelity.checked;
-		matched += run->results[d].fidelity.matched;
-		gp_row_add(&row, &run->results[d], NULL, prices);
+		trace.checked += run->results[d].fidelity.checked;
+		trace.matched += run->results[d].fidelity.matched;
+		gp_row_add(&trace.row, &run->results[d], NULL, prices);
 	}
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_text(json, "path", report->path);
 	gp_emit_settings(json, "settings", run->settings);
-	gp_emit_text(json, "alloc_conf", run->conf);
-	gp_emit_release(json, "torch", run->settings->release);
-	gp_emit_limit(json, "capacity",
-		      report->trace->device_count ? run->capacity[0]
-						  : GP_UNLIMITED);
-	gp_emit_uint(json, "checked", checked);
-	gp_emit_uint(json, "matched", matched);
-	write_row(json, &row);
+	gp_emit_keys(json, "sweep_trace", &trace);
+	write_row(json, &trace.row);
 	gp_emit_close(json, '}');
 }
 
@@ -81,9 +71,7 @@ static void write_prices(struct gp_emit *json, const struct gp_prices *prices)
 
 		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
 		gp_emit_text(json, "call", gp_price_call_name(row->call));
-		gp_emit_uint(json, "size", row->size);
-		gp_emit_real(json, "us", row->us);
-		gp_emit_text(json, "source", row->source);
+		gp_emit_keys(json, "price", row);
 		gp_emit_close(json, '}');
 	}
 	gp_emit_close(json, ']');
@@ -125,14 +113,17 @@ static void write_range(struct gp_emit *json, const struct gp_box *box,
 	gp_emit_close(json, ']');
 }
 
-static void write_alike(struct gp_emit *json, const struct gp_combination *c)
+void keys_write_alike(struct gp_emit *json, const struct gp_key *key,
+		      const void *value)
 {
-	if (!c->searched || c->reason)
+	const struct gp_book_entry *entry = value;
+
+	if (!entry->searched || entry->reason)
 		return;
-	gp_emit_open(json, "alike", '{', GP_EMIT_FLAT);
+	gp_emit_open(json, key->name, '{', GP_EMIT_FLAT);
 	for (int i = 0; i < GP_SPACE_AXES; i++)
-		if (c->searched >> i & 1)
-			write_range(json, &c->box, (enum gp_space_axis)i);
+		if (entry->searched >> i & 1)
+			write_range(json, &entry->box, (enum gp_space_axis)i);
 	gp_emit_close(json, '}');
 }
 
@@ -147,12 +138,7 @@ static void write_classes(struct gp_emit *json,
 		if (classes->searched >> i & 1)
 			gp_emit_text(json, NULL, gp_space_names[i]);
 	gp_emit_close(json, ']');
-	gp_emit_uint(json, "runs", classes->runs);
-	if (classes->values)
-		gp_emit_uint(json, "values", classes->values);
-	else
-		gp_emit_null(json, "values");
-	gp_emit_bool(json, "complete", classes->is_complete);
+	gp_emit_keys(json, "classes", classes);
 	gp_emit_close(json, '}');
 }
 
@@ -161,22 +147,19 @@ static void write_classes(struct gp_emit *json,
 static void write_combination(struct gp_emit *json,
 			      const struct gp_combination *c)
 {
-	gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
-	gp_emit_text(json, "alloc_conf", c->conf);
-	gp_emit_release(json, "torch", c->settings.release);
-	gp_emit_text(json, "engine", c->engine->name);
-	if (c->capacity == GP_UNLIMITED)
-		gp_emit_text(json, "capacity", "unlimited");
-	else if (c->capacity)
-		gp_emit_uint(json, "capacity", c->capacity);
-	else
-		gp_emit_null(json, "capacity");
-	write_alike(json, c);
-	if (c->reason)
-		gp_emit_text(json, "reason", c->reason);
-	if (c->is_undecided)
-		gp_emit_bool(json, "undecided", true);
-	gp_emit_close(json, '}');
+	char torch[RELEASE_TEXT];
+	const struct gp_book_entry entry = {
+		.conf = c->conf,
+		.torch = release_text(c->settings.release, torch),
+		.engine = c->engine->name,
+		.reason = c->reason,
+		.is_undecided = c->is_undecided,
+		.capacity = c->capacity,
+		.searched = c->searched,
+		.box = c->box,
+	};
+
+	gp_emit_object(json, NULL, "combination", &entry, GP_EMIT_FLAT);
 }
 
 /* A case is a device of a trace, which stand in their order. */

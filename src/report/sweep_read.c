@@ -15,8 +15,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "report/book.h"
-#include "gpupool/knob.h"
-#include "gpupool/metrics.h"
+#include "report/object.h"
 #include "report/schema.h"
 
 #define RUNS_MARK "\n \"runs\": ["
@@ -25,15 +24,11 @@
 /* More runs than a sweep can have make no sense, and cost memory. */
 #define MOST_RUNS (UINT64_C(1) << 26)
 
-struct shelf {
-	struct gp_arena arena;
-};
-
-static const char *keep_text(struct shelf *shelf, const json_t *text)
+static const char *keep_text(struct gp_book *book, const json_t *text)
 {
 	const char *value = json_string_value(text);
 
-	return value ? gp_arena_text(&shelf->arena, value, strlen(value))
+	return value ? gp_arena_text(&book->memory, value, strlen(value))
 		     : NULL;
 }
 
@@ -53,37 +48,17 @@ static enum gp_status read_row(const json_t *object, struct gp_sweep_row *row,
 	const json_t *summary = json_object_get(object, "summary");
 	const char *failure =
 		json_string_value(json_object_get(object, "failure"));
-	const struct {
-		const char *key;
-		uint64_t *count;
-	} members[] = {
-		{ gp_measures[GP_PEAK_RESERVED].key, &row->reserved },
-		{ gp_measures[GP_ALLOCATED].key, &row->allocated },
-		{ gp_measures[GP_NUM_RETRIES].key, &row->retries },
-		{ gp_measures[GP_NUM_OOMS].key, &row->ooms },
-		{ gp_measures[GP_DROPPED].key, &row->dropped },
-		{ gp_measures[GP_FIRST_OOM_ALLOC].key, &row->first_oom_alloc },
-		{ gp_measures[GP_FIRST_OOM_EVENT].key, &row->first_oom_event },
-		{ gp_measures[GP_DEVICE_ALLOCS].key, &row->device_allocs },
-		{ gp_measures[GP_DEVICE_TIME].key, &row->device_time_us },
-		{ "least_peak_reserved_bytes", &row->least_reserved },
-		{ "devices", &row->devices },
-	};
+	const char *missing;
 
 	*row = (struct gp_sweep_row){ 0 };
 	if (failure) {
 		snprintf(row->failure, sizeof(row->failure), "%s", failure);
 		return GP_OK;
 	}
-	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
-		if (!read_count(summary, members[i].key, members[i].count))
-			return gp_diag_set(diag, GP_INPUT,
-					   "\"summary\" has no \"%s\"",
-					   members[i].key);
-	read_count(summary, "cut_after_events", &row->cut_events);
-	read_count(summary, "estimated_bytes", &row->estimated);
-	read_count(summary, "estimated_low_bytes", &row->estimated_low);
-	read_count(summary, "estimated_high_bytes", &row->estimated_high);
+	missing = gp_object_read(summary, "summary", row, NULL);
+	if (missing)
+		return gp_diag_set(diag, GP_INPUT, "\"summary\" has no \"%s\"",
+				   missing);
 	if (row->allocated > row->reserved)
 		return gp_diag_set(diag, GP_INPUT,
 				   "\"summary\" has more allocated than "
@@ -173,93 +148,29 @@ static void read_classes(const json_t *root, struct gp_classes *classes)
 		if (at < GP_SPACE_AXES)
 			classes->searched |= 1U << at;
 	}
-	read_count(object, "runs", &classes->runs);
-	read_count(object, "values", &classes->values);
-	classes->is_complete =
-		json_is_true(json_object_get(object, "complete"));
+	if (object)
+		gp_object_read(object, "classes", classes, NULL);
 }
 
-static enum gp_status read_entry(struct shelf *shelf, const json_t *object,
+static enum gp_status read_entry(struct gp_book *book, const json_t *object,
 				 struct gp_book_entry *entry,
 				 struct gp_diag *diag)
 {
-	entry->conf = keep_text(shelf, json_object_get(object, "alloc_conf"));
-	entry->torch = keep_text(shelf, json_object_get(object, "torch"));
-	entry->engine = keep_text(shelf, json_object_get(object, "engine"));
-	entry->reason = keep_text(shelf, json_object_get(object, "reason"));
-	entry->is_undecided =
-		entry->reason &&
-		json_is_true(json_object_get(object, "undecided"));
-	if (entry->conf && entry->torch && entry->engine &&
-	    read_capacity(json_object_get(object, "capacity"), 0,
-			  &entry->capacity) &&
+	if (!gp_object_read(object, "combination", entry, &book->memory) &&
 	    read_alike(object, entry))
 		return GP_OK;
 	return gp_diag_set(diag, GP_INPUT, "a combination is not complete");
 }
 
-static enum gp_status read_trace(struct shelf *shelf, const json_t *object,
+static enum gp_status read_trace(struct gp_book *book, const json_t *object,
 				 struct gp_book_trace *trace,
 				 struct gp_diag *diag)
 {
-	trace->path = keep_text(shelf, json_object_get(object, "path"));
-	trace->conf = keep_text(shelf, json_object_get(object, "alloc_conf"));
-	trace->torch = keep_text(shelf, json_object_get(object, "torch"));
-	if (trace->path && trace->conf && trace->torch &&
-	    read_capacity(json_object_get(object, "capacity"), GP_UNLIMITED,
-			  &trace->capacity) &&
-	    read_count(object, "checked", &trace->checked) &&
-	    read_count(object, "matched", &trace->matched))
+	trace->path = keep_text(book, json_object_get(object, "path"));
+	if (trace->path &&
+	    !gp_object_read(object, "sweep_trace", trace, &book->memory))
 		return read_row(object, &trace->row, diag);
 	return gp_diag_set(diag, GP_INPUT, "a trace is not complete");
-}
-
-static bool read_verdict(struct shelf *shelf, const json_t *object,
-			 struct gp_verdict *v)
-{
-	unsigned kind = name_at(json_object_get(object, "kind"),
-				gp_verdict_kinds, GP_VERDICT_UNDECIDED + 1);
-	unsigned begins = name_at(json_object_get(object, "begins"),
-				  gp_begins_names, GP_BEGINS_WINDOW + 1);
-	unsigned ends = name_at(json_object_get(object, "ends"), gp_ends_names,
-				GP_ENDS_FAILURE + 1);
-	unsigned cause = name_at(json_object_get(object, "cause"),
-				 gp_verdict_causes, GP_VERDICT_CAUSES);
-	const char *torch = json_string_value(json_object_get(object, "torch"));
-	uint64_t searched = 0;
-	struct gp_diag unused = { 0 };
-
-	*v = (struct gp_verdict){
-		.kind = (enum gp_verdict_kind)kind,
-		/* Null, and not there in reports of the first gpupools. */
-		.cause = cause < GP_VERDICT_CAUSES
-				 ? (enum gp_verdict_cause)cause
-				 : GP_BY_NONE,
-		.conf = (char *)keep_text(
-			shelf, json_object_get(object, "alloc_conf")),
-		.begins = (enum gp_begins)begins,
-		.ends = (enum gp_ends)ends,
-		.is_complete =
-			json_is_true(json_object_get(object, "complete")),
-	};
-	read_count(object, "need", &v->need);
-	read_count(object, "need_as_recorded", &v->need_as_recorded);
-	if (torch)
-		gp_release_parse(torch, &v->release, &unused);
-	/* It fails however large the device. */
-	if (!read_count(object, "missing", &v->missing))
-		v->missing = GP_UNLIMITED;
-	read_count(object, "spare", &v->spare);
-	read_count(object, "start", &v->start);
-	read_count(object, "low", &v->low);
-	read_count(object, "high", &v->high);
-	read_count(object, "searched", &searched);
-	v->searched = (uint32_t)searched;
-	return kind <= GP_VERDICT_UNDECIDED && begins <= GP_BEGINS_WINDOW &&
-	       ends <= GP_ENDS_FAILURE &&
-	       read_count(object, "live", &v->live) &&
-	       read_capacity(json_object_get(object, "capacity"), GP_UNLIMITED,
-			     &v->capacity);
 }
 
 static enum gp_status read_verdicts(struct gp_book *book, const json_t *root,
@@ -271,10 +182,10 @@ static enum gp_status read_verdicts(struct gp_book *book, const json_t *root,
 	book->verdicts = gp_mem_alloc(count + 1, sizeof(*book->verdicts));
 	book->verdict_count = count;
 	for (size_t i = 0; i < count; i++)
-		if (!read_verdict(book->memory,
-				  json_object_get(json_array_get(devices, i),
-						  "verdict"),
-				  &book->verdicts[i]))
+		if (gp_object_read(json_object_get(json_array_get(devices, i),
+						   "verdict"),
+				   "verdict", &book->verdicts[i],
+				   &book->memory))
 			return gp_diag_set(diag, GP_INPUT,
 					   "a verdict is not complete");
 	return GP_OK;
@@ -298,8 +209,7 @@ static enum gp_status read_lists(struct gp_book *book, const json_t *root,
 	book->runs = gp_mem_alloc(book->entry_count * book->trace_count,
 				  sizeof(*book->runs));
 	book->prices = keep_text(
-		book->memory,
-		json_object_get(json_object_get(root, "prices"), "name"));
+		book, json_object_get(json_object_get(root, "prices"), "name"));
 	ranks = json_object_get(root, "ranks");
 	book->files =
 		(size_t)json_integer_value(json_object_get(ranks, "files"));
@@ -307,10 +217,10 @@ static enum gp_status read_lists(struct gp_book *book, const json_t *root,
 	book->is_cut = json_is_true(json_object_get(root, "cut"));
 	read_classes(root, &book->classes);
 	for (size_t i = 0; i < book->trace_count && status == GP_OK; i++)
-		status = read_trace(book->memory, json_array_get(traces, i),
+		status = read_trace(book, json_array_get(traces, i),
 				    &book->traces[i], diag);
 	for (size_t i = 0; i < book->entry_count && status == GP_OK; i++)
-		status = read_entry(book->memory, json_array_get(entries, i),
+		status = read_entry(book, json_array_get(entries, i),
 				    &book->entries[i], diag);
 	if (status == GP_OK)
 		status = read_verdicts(book, root, diag);
@@ -330,7 +240,6 @@ enum gp_status gp_book_begin(struct gp_book *book, char *head,
 
 	*book = (struct gp_book){
 		.head = head,
-		.memory = gp_mem_alloc(1, sizeof(struct shelf)),
 	};
 	snprintf(whole, length + 3, "%s]}", head);
 	root = json_loads(whole, 0, &error);
@@ -349,8 +258,6 @@ enum gp_status gp_book_begin(struct gp_book *book, char *head,
 
 void gp_book_release(struct gp_book *book)
 {
-	struct shelf *shelf = book->memory;
-
 	for (size_t i = 0; i < book->entry_count * book->trace_count; i++)
 		if (book->runs)
 			free(book->runs[i].body);
@@ -359,9 +266,7 @@ void gp_book_release(struct gp_book *book)
 	free(book->traces);
 	free(book->verdicts);
 	free(book->head);
-	if (shelf)
-		gp_arena_release(&shelf->arena);
-	free(shelf);
+	gp_arena_release(&book->memory);
 	*book = (struct gp_book){ 0 };
 }
 

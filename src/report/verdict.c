@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "report/emit_parts.h"
+#include "report/object.h"
 
 #define OTHER_NAME 10 /* 2.10: the first that has two names for it */
 
@@ -231,39 +232,9 @@ void verdict_print_line(const struct gp_page *page, const char *before,
 
 /* ---- for a program ---- */
 
-static void emit_known(struct gp_emit *json, const char *key, uint64_t bytes)
-{
-	if (bytes && bytes != GP_UNLIMITED)
-		gp_emit_uint(json, key, bytes);
-	else
-		gp_emit_null(json, key);
-}
-
 void gp_emit_verdict(struct gp_emit *json, const struct gp_verdict *v)
 {
-	gp_emit_open(json, "verdict", '{', GP_EMIT_LINES);
-	gp_emit_text(json, "kind", gp_verdict_kinds[v->kind]);
-	gp_emit_text(json, "cause",
-		     v->cause ? gp_verdict_causes[v->cause] : NULL);
-	gp_emit_text(json, "alloc_conf", v->conf);
-	gp_emit_release(json, "torch", v->release);
-	gp_emit_limit(json, "capacity", v->capacity);
-	gp_emit_uint(json, "live", v->live);
-	gp_emit_uint(json, "start", v->start);
-	emit_known(json, "need", v->need);
-	emit_known(json, "need_as_recorded", v->need_as_recorded);
-	gp_emit_limit(json, "missing", v->missing);
-	if (v->capacity == GP_UNLIMITED)
-		gp_emit_null(json, "spare");
-	else
-		gp_emit_uint(json, "spare", v->spare);
-	gp_emit_uint(json, "searched", v->searched);
-	gp_emit_bool(json, "complete", v->is_complete);
-	gp_emit_text(json, "begins", gp_begins_names[v->begins]);
-	gp_emit_text(json, "ends", gp_ends_names[v->ends]);
-	emit_known(json, "low", v->low);
-	emit_known(json, "high", v->high);
-	gp_emit_close(json, '}');
+	gp_emit_object(json, "verdict", "verdict", v, GP_EMIT_LINES);
 }
 
 void gp_emit_verdicts(struct gp_emit *json, const struct gp_trace *trace,
