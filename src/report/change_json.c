@@ -3,9 +3,9 @@
 #include "report/change_report.h"
 
 #include "report/schema.h"
-#include "report/change_words.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
+#include "report/object.h"
 #include "report/ranks.h"
 
 static void write_makeup(struct gp_emit *json, const struct gp_makeup *m)
@@ -81,15 +81,7 @@ static void write_pair(struct gp_emit *json, const struct gp_share_pair *pair,
 		gp_emit_uint(json, "from", some->floor);
 	if (is_site && pair->fate == GP_SHARE_MOVED)
 		gp_emit_text(json, "site_in_a", pair->a.name);
-	gp_emit_text(json, "fate", gp_fate_words[pair->fate]);
-	gp_emit_uint(json, "a", pair->a.requested);
-	gp_emit_uint(json, "b", pair->b.requested);
-	gp_emit_int(json, "difference",
-		    minus(pair->b.requested, pair->a.requested));
-	gp_emit_uint(json, "a_rounding", pair->a.rounding);
-	gp_emit_uint(json, "b_rounding", pair->b.rounding);
-	gp_emit_uint(json, "a_blocks", pair->a.blocks);
-	gp_emit_uint(json, "b_blocks", pair->b.blocks);
+	gp_emit_keys(json, "change_pair", pair);
 	gp_emit_close(json, '}');
 }
 
@@ -133,13 +125,7 @@ static void write_parting(struct gp_emit *json, const struct gp_parting *p)
 	gp_emit_bool(json, "starts_differ", p->starts_differ);
 	write_request(json, "a", &p->a);
 	write_request(json, "b", &p->b);
-	gp_emit_open(json, "steps", '{', GP_EMIT_LINES);
-	gp_emit_uint(json, "a", p->steps.a);
-	gp_emit_uint(json, "b", p->steps.b);
-	gp_emit_uint(json, "both", p->steps.both);
-	gp_emit_uint(json, "alike", p->steps.alike);
-	gp_emit_text(json, "first_difference", p->steps.first);
-	gp_emit_close(json, '}');
+	gp_emit_object(json, "steps", "change_steps", &p->steps, GP_EMIT_LINES);
 	gp_emit_close(json, '}');
 }
 

@@ -2,19 +2,335 @@
 /* What changed between two runs, for a person. */
 #include "report/change_report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "report/change_parting.h"
-#include "report/change_shares.h"
-#include "report/change_words.h"
 #include "report/head.h"
 #include "report/page.h"
 #include "report/ranks.h"
 
+/* ---- differences as people read them ---- */
+
+static const char *const fate_words[] = {
+	[GP_SHARE_STAYED] = "stayed",
+	[GP_SHARE_MOVED] = "moved",
+	[GP_SHARE_NEW] = "new",
+	[GP_SHARE_GONE] = "gone",
+};
+
+/* "+1.2 GiB", "-512 B" or "=". */
+#define SIGNED_TEXT (GP_BYTES_TEXT + 1)
+static const char *signed_text(uint64_t a, uint64_t b, char text[SIGNED_TEXT])
+{
+	char bytes[GP_BYTES_TEXT];
+
+	if (a == b)
+		return "=";
+	snprintf(text, SIGNED_TEXT, "%c%s", b > a ? '+' : '-',
+		 gp_bytes_text(a > b ? a - b : b - a, bytes));
+	return text;
+}
+
+/* Powers of two need no digits behind the point. */
+static void power_text(uint64_t bytes, char *text, size_t size)
+{
+	static const char *const units[] = { "B",   "KiB", "MiB", "GiB",
+					     "TiB", "PiB", "EiB" };
+	unsigned unit = 0;
+
+	while (bytes >= 1024) {
+		bytes >>= 10;
+		unit++;
+	}
+	snprintf(text, size, "%u %s", (unsigned)bytes, units[unit]);
+}
+
+/* "1 MiB to 2 MiB" */
+#define CLASS_TEXT 64
+static const char *class_text(uint64_t floor, char text[CLASS_TEXT])
+{
+	char from[24], to[24] = "more";
+
+	power_text(floor, from, sizeof(from));
+	if (floor < UINT64_C(1) << 63)
+		power_text(floor * 2, to, sizeof(to));
+	snprintf(text, CLASS_TEXT, "%s to %s", from, to);
+	return text;
+}
+
+/* ---- who holds what changed of the live set ---- */
+
+#define MOST_ROWS   8
+#define VALUE	    12
+#define NAME_COLUMN (3 * VALUE + 2) /* column of a name */
+#define LEAST	    24		    /* columns for a name */
+
+/* Of a C++ function without what it takes. */
+static size_t length_of(const char *name)
+{
+	return strstr(name, ".py:") ? strlen(name) : strcspn(name, "(");
+}
+
+/* As much of the end of a name as fits: the line and the function are there. */
+static void put_name(const struct gp_page *page, const char *name,
+		     const char *note)
+{
+	size_t room = page->columns > NAME_COLUMN + LEAST
+			      ? page->columns - NAME_COLUMN
+			      : LEAST;
+	size_t length = *name == '(' ? strlen(name) : length_of(name);
+	size_t used = strlen(note);
+	const char *end = name + length;
+
+	room = room > used + 4 ? room - used : 4;
+	if (length > room) {
+		name += length - room + 3;
+		while ((*name & 0xc0) == 0x80)
+			name++;
+		fputs("...", page->out);
+	}
+	for (; name < end; name++)
+		putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name,
+		     page->out);
+	fputs(note, page->out);
+}
+
+static const char *side_text(const struct gp_share *share,
+			     char text[GP_BYTES_TEXT])
+{
+	return share->blocks ? gp_bytes_text(share->requested, text) : "-";
+}
+
+static void put_amounts(const struct gp_page *page,
+			const struct gp_share_pair *pair)
+{
+	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], by[SIGNED_TEXT];
+
+	fprintf(page->out, "%*s%*s%*s  ", VALUE, side_text(&pair->a, a), VALUE,
+		side_text(&pair->b, b), VALUE,
+		signed_text(pair->a.requested, pair->b.requested, by));
+}
+
+/* The digits of "train.py:42 forward". */
+static const char *line_of(const char *name)
+{
+	const char *line = name;
+
+	for (const char *c = strchr(name, ':'); c; c = strchr(c + 1, ':'))
+		if (c[1] >= '0' && c[1] <= '9') {
+			line = c + 1;
+			break;
+		}
+	return line;
+}
+
+static void print_site(const struct gp_page *page,
+		       const struct gp_share_pair *pair)
+{
+	const char *name = pair->b.blocks ? pair->b.name : pair->a.name;
+	const char *line;
+	char note[48] = "";
+
+	put_amounts(page, pair);
+	if (pair->fate == GP_SHARE_MOVED) {
+		line = line_of(pair->a.name);
+		snprintf(note, sizeof(note), " (was line %.*s)",
+			 (int)strspn(line, "0123456789"), line);
+	} else if (pair->fate != GP_SHARE_STAYED) {
+		snprintf(note, sizeof(note), " (%s)", fate_words[pair->fate]);
+	}
+	put_name(page, *name ? name : "(no stack recorded)", note);
+	putc('\n', page->out);
+}
+
+static void print_size(const struct gp_page *page,
+		       const struct gp_share_pair *pair)
+{
+	const struct gp_share *some = pair->b.blocks ? &pair->b : &pair->a;
+	char class[CLASS_TEXT], a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
+
+	put_amounts(page, pair);
+	fprintf(page->out, "%s", class_text(some->floor, class));
+	if (pair->a.blocks == pair->b.blocks)
+		fprintf(page->out, " (blocks: %s)\n",
+			gp_count_text(pair->a.blocks, a));
+	else
+		fprintf(page->out, " (blocks: %s, %s)\n",
+			gp_count_text(pair->a.blocks, a),
+			gp_count_text(pair->b.blocks, b));
+}
+
+/* What the rows after the first ones come to. */
+static void print_rest(const struct gp_page *page,
+		       const struct gp_share_pair *pairs, size_t count)
+{
+	struct gp_share_pair rest = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		rest.a.requested += pairs[i].a.requested;
+		rest.b.requested += pairs[i].b.requested;
+		rest.a.blocks += pairs[i].a.blocks;
+		rest.b.blocks += pairs[i].b.blocks;
+	}
+	if (!count)
+		return;
+	put_amounts(page, &rest);
+	fprintf(page->out, "%zu more\n", count);
+}
+
+static void print_title(const struct gp_page *page, const char *title)
+{
+	gp_page_blank(page);
+	fprintf(page->out, "%*s%*s%*s  %s\n", VALUE, "A", VALUE, "B", VALUE,
+		"B - A", title);
+}
+
+static size_t changed(const struct gp_share_pair *pairs, size_t count)
+{
+	size_t n = 0;
+
+	while (n < count && pairs[n].a.requested != pairs[n].b.requested)
+		n++;
+	return n;
+}
+
+static void print_pairs(const struct gp_page *page,
+			const struct gp_share_pair *pairs, size_t count,
+			void (*print)(const struct gp_page *,
+				      const struct gp_share_pair *))
+{
+	size_t n = changed(pairs, count);
+
+	if (n > MOST_ROWS)
+		n = MOST_ROWS;
+	for (size_t i = 0; i < n; i++)
+		print(page, &pairs[i]);
+	print_rest(page, pairs + n, count - n);
+}
+
+static bool has_names(const struct gp_change *change)
+{
+	for (size_t i = 0; i < change->site_count; i++)
+		if (*change->sites[i].a.name || *change->sites[i].b.name)
+			return true;
+	return false;
+}
+
+static void print_sites(const struct gp_page *page,
+			const struct gp_change *change)
+{
+	if (!has_names(change) || !changed(change->sites, change->site_count))
+		return;
+	print_title(page, "live set by source line");
+	print_pairs(page, change->sites, change->site_count, print_site);
+}
+
+static void print_sizes(const struct gp_page *page,
+			const struct gp_change *change)
+{
+	if (!changed(change->sizes, change->size_count))
+		return;
+	print_title(page, "live set by size of the request");
+	print_pairs(page, change->sizes, change->size_count, print_size);
+}
+
+/* ---- where two programs diverge ---- */
+
+#define DEED 96
+
+static const char *deed(const struct gp_request *r, char text[DEED])
+{
+	char bytes[GP_BYTES_TEXT];
+
+	gp_bytes_text(r->size, bytes);
+	if (!r->is_there)
+		snprintf(text, DEED, "is over");
+	else if (r->kind == GP_ALLOC && r->stream)
+		snprintf(text, DEED, "allocates %s on stream %" PRIu64, bytes,
+			 r->stream);
+	else if (r->kind == GP_ALLOC)
+		snprintf(text, DEED, "allocates %s", bytes);
+	else if (r->kind == GP_FREE)
+		snprintf(text, DEED, "frees %s", bytes);
+	else
+		snprintf(text, DEED, "does %s", gp_event_kind_name(r->kind));
+	return text;
+}
+
+static void print_request(const struct gp_page *page, const char *name,
+			  const struct gp_request *r)
+{
+	char event[GP_COUNT_TEXT], text[DEED];
+	const char *step = r->step ? r->step : "";
+	bool is_known = *step || *r->site;
+
+	gp_page_line(page, GP_TONE_PLAIN, 5, "  %s  %s%s%s%sevent %s%s: %s",
+		     name, step, *step && *r->site ? ", " : "", r->site,
+		     is_known ? " (" : "", gp_count_text(r->event, event),
+		     is_known ? ")" : "", deed(r, text));
+}
+
+static void print_steps(const struct gp_page *page,
+			const struct gp_parting_steps *steps)
+{
+	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT], both[GP_PLURAL_TEXT];
+	char alike[GP_COUNT_TEXT];
+
+	if (!steps->a && !steps->b)
+		return;
+	if (!steps->both) {
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "No step of A has the name of one of B (%s and "
+			     "%s marks).",
+			     gp_count_text(steps->a, a),
+			     gp_count_text(steps->b, b));
+		return;
+	}
+	gp_page_line(page, GP_TONE_PLAIN, 2,
+		     "%s in both (A has %s, B has %s): %s with the same "
+		     "requests.",
+		     gp_plural_text(steps->both, "step", both),
+		     gp_count_text(steps->a, a), gp_count_text(steps->b, b),
+		     gp_count_text(steps->alike, alike));
+	if (steps->first)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "The first that is not: %.200s, number %" PRIu64
+			     " of that name, with %s requests in A and %s in "
+			     "B.",
+			     steps->first, steps->first_ordinal,
+			     gp_count_text(steps->a_requests, a),
+			     gp_count_text(steps->b_requests, b));
+}
+
+static void print_parting(const struct gp_page *page,
+			  const struct gp_change *change)
+{
+	const struct gp_parting *parting = change->parting;
+	char common[GP_PLURAL_TEXT];
+
+	if (!parting)
+		return;
+	gp_page_blank(page);
+	gp_plural_text(parting->common, "request", common);
+	if (parting->starts_differ)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "The traces begin with other memory live.");
+	if (!parting->is_there) {
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "The requests are the same throughout: %s.",
+			     common);
+		return;
+	}
+	gp_page_line(page, GP_TONE_PLAIN, 2,
+		     "The programs diverge after %s in common:", common);
+	print_request(page, "A", &parting->a);
+	print_request(page, "B", &parting->b);
+	print_steps(page, &parting->steps);
+}
+
 #define LABEL 16
-#define VALUE 12
 #define BAR   18 /* cells of the longest */
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -53,7 +369,7 @@ static void list_causes(const struct gp_change *change, char *text, size_t size)
 {
 	const uint64_t *a = change->a.makeup.part, *b = change->b.makeup.part;
 	enum gp_part_id order[GP_PARTS];
-	char bytes[GP_SIGNED_TEXT];
+	char bytes[SIGNED_TEXT];
 	size_t length = 0;
 
 	*text = 0;
@@ -65,7 +381,7 @@ static void list_causes(const struct gp_change *change, char *text, size_t size)
 			break;
 		length += (size_t)snprintf(text + length, size - length,
 					   "%s%s %s", length ? ", " : "",
-					   gp_signed_text(a[id], b[id], bytes),
+					   signed_text(a[id], b[id], bytes),
 					   part_label(change, id));
 	}
 }
@@ -109,11 +425,11 @@ static void print_bar(const struct gp_page *page, uint64_t part, uint64_t most)
 static void print_row(const struct gp_page *page, const char *label, uint64_t a,
 		      uint64_t b, uint64_t most)
 {
-	char x[GP_BYTES_TEXT], y[GP_BYTES_TEXT], by[GP_SIGNED_TEXT];
+	char x[GP_BYTES_TEXT], y[GP_BYTES_TEXT], by[SIGNED_TEXT];
 
 	fprintf(page->out, "%-*s%*s%*s%*s", LABEL, label, VALUE,
 		gp_bytes_text(a, x), VALUE, gp_bytes_text(b, y), VALUE,
-		gp_signed_text(a, b, by));
+		signed_text(a, b, by));
 	print_bar(page, distance(a, b), most);
 	putc('\n', page->out);
 }
@@ -254,9 +570,9 @@ static void print_change(const struct gp_page *page,
 	print_verdict(page, change);
 	print_table(page, change);
 	print_notes(page, change);
-	gp_change_print_sites(page, change);
-	gp_change_print_sizes(page, change);
-	gp_change_print_parting(page, change);
+	print_sites(page, change);
+	print_sizes(page, change);
+	print_parting(page, change);
 }
 
 /* ---- ranks ---- */

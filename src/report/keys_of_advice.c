@@ -10,6 +10,7 @@
 
 #include "gpupool/metrics.h"
 #include "gpupool/study.h"
+#include "metrics/change.h"
 #include "report/book.h"
 
 static uint64_t gap_of(const void *row)
@@ -17,6 +18,14 @@ static uint64_t gap_of(const void *row)
 	const struct gp_sweep_row *r = row;
 
 	return r->reserved - r->allocated;
+}
+
+/* b less a */
+static uint64_t growth_of(const void *pair)
+{
+	const struct gp_share_pair *p = pair;
+
+	return p->b.requested - p->a.requested;
 }
 
 /* Known where the capacity is. */
@@ -634,14 +643,17 @@ const struct gp_key keys_of_advice[] = {
 	KEYS_OF("parts"),
 
 	NEW("change_pair", "Blocks that are live at the peaks."),
-	WORD("fate", 0, "stayed moved new gone", "What became of it."),
-	KEY("a", BYTES, 0, "Requested in a."),
-	KEY("b", BYTES, 0, "Requested in b."),
-	KEY("difference", MORE_BYTES, 0, "b less a."),
-	KEY("a_rounding", BYTES, 0, "What a's blocks take beyond."),
-	KEY("b_rounding", BYTES, 0, "What b's blocks take beyond."),
-	KEY("a_blocks", COUNT, 0, "Blocks of a."),
-	KEY("b_blocks", COUNT, 0, "Blocks of b."),
+	WORD_IN(gp_share_pair, fate, "fate", 0, "stayed moved new gone",
+		"What became of it."),
+	KEY_IN(gp_share_pair, a.requested, "a", BYTES, 0, "Requested in a."),
+	KEY_IN(gp_share_pair, b.requested, "b", BYTES, 0, "Requested in b."),
+	KEY_BY(growth_of, "difference", MORE_BYTES, 0, "b less a."),
+	KEY_IN(gp_share_pair, a.rounding, "a_rounding", BYTES, 0,
+	       "What a's blocks take beyond."),
+	KEY_IN(gp_share_pair, b.rounding, "b_rounding", BYTES, 0,
+	       "What b's blocks take beyond."),
+	KEY_IN(gp_share_pair, a.blocks, "a_blocks", COUNT, 0, "Blocks of a."),
+	KEY_IN(gp_share_pair, b.blocks, "b_blocks", COUNT, 0, "Blocks of b."),
 
 	NEW("change_site", "The same of a site."),
 	KEY("site", TEXT, NULLABLE,
@@ -675,10 +687,13 @@ const struct gp_key keys_of_advice[] = {
 	KEY("step", TEXT, NULLABLE, "The last mark before it."),
 
 	NEW("change_steps", "Steps of the two programs."),
-	KEY("a", COUNT, 0, "Steps of a."),
-	KEY("b", COUNT, 0, "Steps of b."),
-	KEY("both", COUNT, 0, "Steps that both have."),
-	KEY("alike", COUNT, 0, "Those that ask for the same."),
-	KEY("first_difference", TEXT, NULLABLE, "The first that does not."),
+	KEY_IN(gp_parting_steps, a, "a", COUNT, 0, "Steps of a."),
+	KEY_IN(gp_parting_steps, b, "b", COUNT, 0, "Steps of b."),
+	KEY_IN(gp_parting_steps, both, "both", COUNT, 0,
+	       "Steps that both have."),
+	KEY_IN(gp_parting_steps, alike, "alike", COUNT, 0,
+	       "Those that ask for the same."),
+	KEY_IN(gp_parting_steps, first, "first_difference", TEXT, NULLABLE,
+	       "The first that does not."),
 	KEYS_END,
 };
