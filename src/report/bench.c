@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device's calls take: a table, JSON, and a list of prices. */
+/* What a device's calls take: a table, JSON, and a list of prices; and what
+ * gpupool itself takes. */
 #include "report/bench_report.h"
-#include "report/schema.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,6 +9,8 @@
 #include "base/bytes.h"
 #include "report/emit.h"
 #include "report/page.h"
+#include "report/schema.h"
+#include "report/object.h"
 
 #define SOURCE 512
 
@@ -184,5 +186,41 @@ void gp_report_bench_prices(const struct gp_bench_report *report, FILE *out)
 	gp_emit_close(&json, '}');
 	write_prices(&json, report, "prices", true);
 	write_prices(&json, report, "others", false);
+	gp_emit_close(&json, '}');
+}
+
+/* ---- what gpupool itself takes for a trace ---- */
+
+void gp_report_speed_text(const struct gp_speed_report *report,
+			  const struct gp_report_style *style, FILE *out)
+{
+	struct gp_page page = gp_page_make(style, out);
+	char events[GP_PLURAL_TEXT];
+
+	gp_page_line(&page, GP_TONE_TITLE, 2, "%s: %s",
+		     gp_page_name(report->path),
+		     gp_plural_text(report->events, "event", events));
+	gp_page_blank(&page);
+	fprintf(out, "%-22s %10s %10s %10s %6s\n", "ns an event", "p10",
+		"median", "p90", "runs");
+	for (size_t i = 0; i < report->count; i++) {
+		const struct gp_speed *row = &report->rows[i];
+
+		fprintf(out, "%-22s %10.1f %10.1f %10.1f %6" PRIu32 "\n",
+			row->what, row->p10_ns, row->median_ns, row->p90_ns,
+			row->runs);
+	}
+}
+
+void gp_report_speed_json(const struct gp_speed_report *report, FILE *out)
+{
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
+
+	gp_emit_open(&json, "trace", '{', GP_EMIT_LINES);
+	gp_emit_text(&json, "path", report->path);
+	gp_emit_uint(&json, "events", report->events);
+	gp_emit_close(&json, '}');
+	gp_emit_objects(&json, "speed", "speed_row", report->rows,
+			report->count, sizeof(*report->rows));
 	gp_emit_close(&json, '}');
 }

@@ -22,18 +22,3 @@ const char *gp_estimate_text(const struct gp_estimate *estimate,
 		 gp_bytes_text(estimate->high, high));
 	return text;
 }
-
-void gp_emit_estimate(struct gp_emit *json, const char *key,
-		      const struct gp_estimate *estimate)
-{
-	if (!estimate) {
-		gp_emit_null(json, key);
-		return;
-	}
-	gp_emit_open(json, key, '{', GP_EMIT_LINES);
-	gp_emit_uint(json, "reserved", estimate->reserved);
-	gp_emit_uint(json, "low", estimate->low);
-	gp_emit_uint(json, "high", estimate->high);
-	gp_emit_text(json, "how", estimate->how);
-	gp_emit_close(json, '}');
-}

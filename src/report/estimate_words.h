@@ -8,7 +8,6 @@
 #include "base/bytes.h"
 #include "study/estimate.h"
 #include "report/report.h"
-#include "report/emit.h"
 
 /* NULL where the run's own numbers are the answer. */
 const struct gp_estimate *gp_run_estimate(const struct gp_run *run,
@@ -18,9 +17,5 @@ const struct gp_estimate *gp_run_estimate(const struct gp_run *run,
 #define GP_ESTIMATE_TEXT (2 * GP_BYTES_TEXT + 24)
 const char *gp_estimate_text(const struct gp_estimate *estimate,
 			     char text[GP_ESTIMATE_TEXT]);
-
-/* An object, or null. */
-void gp_emit_estimate(struct gp_emit *json, const char *key,
-		      const struct gp_estimate *estimate);
 
 #endif

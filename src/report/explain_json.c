@@ -9,23 +9,16 @@
 #include "report/holders.h"
 #include "report/ranks.h"
 #include "report/verdict.h"
+#include "report/object.h"
 
 #define MOST_CULPRITS 100 /* the rest pins less */
-
-static void write_part(struct gp_emit *json, const struct gp_gap_part *part)
-{
-	gp_emit_uint(json, "bytes", part->bytes);
-	gp_emit_uint(json, "blocks", part->blocks);
-	gp_emit_uint(json, "largest", part->largest);
-	gp_emit_close(json, '}');
-}
 
 static void write_reasons(struct gp_emit *json, const struct gp_gap *gap)
 {
 	gp_emit_open(json, "by_reason", '{', GP_EMIT_LINES);
 	for (int i = 0; i < GP_GAP_REASONS; i++) {
-		gp_emit_open(json, explain_reasons[i].key, '{', GP_EMIT_FLAT);
-		write_part(json, &gap->by_reason[i]);
+		gp_emit_object(json, explain_reasons[i].key, "gap_part",
+			       &gap->by_reason[i], GP_EMIT_FLAT);
 	}
 	gp_emit_close(json, '}');
 }
@@ -39,7 +32,8 @@ static void write_groups(struct gp_emit *json, const struct gp_trace *trace,
 			continue;
 		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
 		gp_emit_uint(json, "stream", trace->streams[i]);
-		write_part(json, &gap->by_stream[i]);
+		gp_emit_keys(json, "gap_part", &gap->by_stream[i]);
+		gp_emit_close(json, '}');
 	}
 	gp_emit_close(json, ']');
 	gp_emit_open(json, "by_pool", '[', GP_EMIT_LINES);
@@ -48,7 +42,8 @@ static void write_groups(struct gp_emit *json, const struct gp_trace *trace,
 			continue;
 		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
 		gp_emit_pool(json, "pool", trace->pools[i]);
-		write_part(json, &gap->by_pool[i]);
+		gp_emit_keys(json, "gap_part", &gap->by_pool[i]);
+		gp_emit_close(json, '}');
 	}
 	gp_emit_close(json, ']');
 }
@@ -61,7 +56,8 @@ static void write_classes(struct gp_emit *json, const struct gp_gap *gap)
 			continue;
 		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
 		gp_emit_uint(json, "from", UINT64_C(1) << i);
-		write_part(json, &gap->by_class[i]);
+		gp_emit_keys(json, "gap_part", &gap->by_class[i]);
+		gp_emit_close(json, '}');
 	}
 	gp_emit_close(json, ']');
 }
@@ -76,10 +72,8 @@ static void write_gap(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_count(json, GP_ALLOCATED, gap->allocated);
 	write_reasons(json, gap);
 	gp_emit_open(json, "by_segment_type", '{', GP_EMIT_LINES);
-	gp_emit_open(json, "small", '{', GP_EMIT_FLAT);
-	write_part(json, &gap->small);
-	gp_emit_open(json, "large", '{', GP_EMIT_FLAT);
-	write_part(json, &gap->large);
+	gp_emit_object(json, "small", "gap_part", &gap->small, GP_EMIT_FLAT);
+	gp_emit_object(json, "large", "gap_part", &gap->large, GP_EMIT_FLAT);
 	gp_emit_close(json, '}');
 	write_groups(json, e->trace, gap);
 	write_classes(json, gap);
@@ -103,9 +97,7 @@ static void write_pins(struct gp_emit *json, const struct gp_explain *e)
 		const struct gp_unit *u = &e->pins.units[i];
 
 		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
-		gp_emit_uint(json, "addr", u->addr);
-		gp_emit_uint(json, "size", u->size);
-		gp_emit_uint(json, "free", u->free);
+		gp_emit_keys(json, "pinned", u);
 		gp_emit_open(json, "by", '[', GP_EMIT_FLAT);
 		for (uint32_t k = 0; k < u->holders; k++)
 			gp_emit_uint(
@@ -122,10 +114,7 @@ static void write_attempt(struct gp_emit *json, const char *key,
 			  const struct gp_attempt *attempt)
 {
 	gp_emit_open(json, key, '{', GP_EMIT_FLAT);
-	gp_emit_text(json, "name", attempt->name);
-	if (*attempt->flag)
-		gp_emit_text(json, "what_if", attempt->flag);
-	gp_emit_bool(json, "serves", attempt->serves);
+	gp_emit_keys(json, "attempt", attempt);
 	if (attempt->no_oom)
 		gp_emit_null(json, "first_oom_event");
 	else
@@ -144,41 +133,13 @@ static void write_attempts(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_close(json, ']');
 }
 
-static void write_releases(struct gp_emit *json, const char *key,
-			   const struct gp_releases *releases)
-{
-	gp_emit_open(json, key, '[', GP_EMIT_LINES);
-	for (size_t i = 0; i < releases->count; i++) {
-		const struct gp_release *r = &releases->list[i];
-
-		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
-		gp_emit_uint(json, "event", r->event);
-		gp_emit_uint(json, "bytes", r->bytes);
-		gp_emit_uint(json, "segments", r->segments);
-		gp_emit_uint(json, "paid_again", r->paid_again);
-		gp_emit_close(json, '}');
-	}
-	gp_emit_close(json, ']');
-}
-
 static void write_steps(struct gp_emit *json, const struct gp_steps *steps)
 {
 	static const char *const sources[] = { "none", "marks", "period" };
 
 	gp_emit_text(json, "steps_by", sources[steps->source]);
-	gp_emit_open(json, "steps", '[', GP_EMIT_LINES);
-	for (size_t i = 0; i < steps->count; i++) {
-		const struct gp_step *s = &steps->list[i];
-
-		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
-		gp_emit_uint(json, "event", s->first);
-		gp_emit_count(json, GP_PEAK_RESERVED, s->reserved);
-		gp_emit_count(json, GP_PEAK_ALLOCATED, s->allocated);
-		gp_emit_uint(json, "largest_gap_bytes", s->gap);
-		gp_emit_uint(json, "allocated_at_end_bytes", s->live_at_end);
-		gp_emit_close(json, '}');
-	}
-	gp_emit_close(json, ']');
+	gp_emit_objects(json, "steps", "step", steps->list, steps->count,
+			sizeof(*steps->list));
 }
 
 static void write_request(struct gp_emit *json, const struct gp_explain *e)
@@ -199,11 +160,7 @@ static void write_request(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_uint(json, "free_in_its_stream_and_pool", e->free_its_own);
 	gp_emit_uint(json, "free_in_other_streams", e->free_other_stream);
 	gp_emit_uint(json, "free_in_other_pools", e->free_other_pool);
-	gp_emit_open(json, "to_release", '{', GP_EMIT_FLAT);
-	gp_emit_uint(json, "segments", e->to_release.segments);
-	gp_emit_uint(json, "blocks", e->to_release.blocks);
-	gp_emit_uint(json, "bytes", e->to_release.bytes);
-	gp_emit_close(json, '}');
+	gp_emit_object(json, "to_release", "to_release", e, GP_EMIT_FLAT);
 	gp_emit_close(json, '}');
 }
 
@@ -238,14 +195,14 @@ static void write_calls(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_count(json, GP_DEVICE_TIME,
 		      gp_price_whole_us(gp_prices_built_in(), &e->base_calls,
 					e->result.stats.num_sync_all_streams));
-	write_releases(json, "released_to_serve", &e->retries);
-	write_releases(json, "released_by_empty_cache", &e->empty_caches);
-	gp_emit_open(json, "pending_free", '{', GP_EMIT_FLAT);
-	gp_emit_uint(json, "frees", e->waiting.frees);
-	gp_emit_uint(json, "peak_bytes", e->waiting.peak);
-	gp_emit_uint(json, "peak_event", e->waiting.peak_event);
-	gp_emit_uint(json, "byte_events", (uint64_t)e->waiting.byte_events);
-	gp_emit_close(json, '}');
+	gp_emit_objects(json, "released_to_serve", "given_back",
+			e->retries.list, e->retries.count,
+			sizeof(*e->retries.list));
+	gp_emit_objects(json, "released_by_empty_cache", "given_back",
+			e->empty_caches.list, e->empty_caches.count,
+			sizeof(*e->empty_caches.list));
+	gp_emit_object(json, "pending_free", "pending", &e->waiting,
+		       GP_EMIT_FLAT);
 }
 
 static void write_device(struct gp_emit *json, const struct gp_explanation *x,
@@ -261,10 +218,7 @@ static void write_device(struct gp_emit *json, const struct gp_explanation *x,
 	write_request(json, e);
 	write_failures(json, e);
 	write_attempts(json, e);
-	gp_emit_open(json, "floor", '{', GP_EMIT_FLAT);
-	gp_emit_uint(json, "bound", e->floor.bound);
-	gp_emit_uint(json, "packing", e->floor.packing);
-	gp_emit_close(json, '}');
+	gp_emit_object(json, "floor", "floor_sum", e, GP_EMIT_FLAT);
 	write_gap(json, e);
 	write_pins(json, e);
 	gp_emit_holders(json, "in_use", e->trace, &e->live, MOST_CULPRITS);

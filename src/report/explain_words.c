@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What gpupool explain says of one moment, in words. */
+/* What gpupool explain says of one moment, and of the whole run, in words. */
 #include "report/explain_words.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/mem.h"
 #include "base/quote.h"
+#include "gpupool/price.h"
 #include "report/group.h"
 #include "report/page.h"
 
@@ -267,4 +272,324 @@ const char *explain_fate(const struct gp_attempt *base,
 		snprintf(text, EXPLAIN_FATE, "%s%s", is > was ? "+" : "-",
 			 gp_bytes_text(is > was ? is - was : was - is, part));
 	return text;
+}
+
+/* ---- memory and blocks ---- */
+
+#define WORTH 20 /* a line of its own: a twentieth of the first */
+
+const struct gp_explain_reason_row explain_reasons[GP_GAP_REASONS] = {
+	[GP_GAP_HELD] = { "held", "free, inside segments that are partly used",
+			  "only their stream and pool can use it" },
+	[GP_GAP_CACHED] = { "cached", "free, whole segments",
+			    "given back when memory runs out" },
+	[GP_GAP_POOL] = { "private_pools",
+			  "free, whole segments of private pools",
+			  "for their pool only" },
+	[GP_GAP_WAITING] = { "pending_free", "pending free",
+			     "freed; another stream may still use it" },
+};
+
+struct explain_words explain_reason(const struct gp_gap *gap,
+				    enum gp_gap_reason reason)
+{
+	const struct gp_gap_part *part = &gap->by_reason[reason];
+	struct explain_words words;
+	char largest[GP_BYTES_TEXT], pieces[GP_PLURAL_TEXT];
+
+	snprintf(words.text, EXPLAIN_WORDS, "%s, largest %s; %s",
+		 gp_plural_text(part->blocks, "piece", pieces),
+		 gp_bytes_text(part->largest, largest),
+		 explain_reasons[reason].note);
+	return words;
+}
+
+/* The only stream that pending blocks wait for; GP_NO_STREAM: none, several, or
+ * not known. */
+static uint16_t awaited_stream(const struct gp_explain *e)
+{
+	const struct gp_device_trace *device = &e->trace->devices[e->device];
+	bool *is_pending = gp_mem_alloc((size_t)device->block_ids + 1,
+					sizeof(*is_pending));
+	uint16_t stream = GP_NO_STREAM;
+	bool is_one = true;
+
+	for (size_t i = 0; i < e->state.block_count; i++) {
+		const struct gp_block *b = &e->state.blocks[i];
+
+		if (b->state == GP_PENDING_FREE && b->id < device->block_ids)
+			is_pending[b->id] = true;
+	}
+	for (size_t i = 0; i < device->event_count && i <= e->event; i++) {
+		const struct gp_event *event = &device->events[i];
+
+		if (event->kind != GP_RECORD_STREAM || !is_pending[event->id])
+			continue;
+		is_one &= stream == GP_NO_STREAM || stream == event->stream;
+		stream = event->stream;
+	}
+	free(is_pending);
+	return is_one && stream < e->trace->stream_count ? stream
+							 : GP_NO_STREAM;
+}
+
+const char *explain_reason_label(const struct gp_explain *e,
+				 enum gp_gap_reason reason,
+				 char text[EXPLAIN_REASON])
+{
+	uint16_t stream =
+		reason == GP_GAP_WAITING ? awaited_stream(e) : GP_NO_STREAM;
+
+	if (stream == GP_NO_STREAM)
+		snprintf(text, EXPLAIN_REASON, "%s",
+			 explain_reasons[reason].label);
+	else
+		snprintf(text, EXPLAIN_REASON,
+			 "%s (waits for stream %" PRIu64 ")",
+			 explain_reasons[reason].label,
+			 e->trace->streams[stream]);
+	return text;
+}
+
+struct explain_words explain_within(const struct gp_gap *gap)
+{
+	struct explain_words words = { 0 };
+	char rounding[GP_BYTES_TEXT], unsplit[GP_BYTES_TEXT];
+
+	if (gap->rounding + gap->unsplit)
+		snprintf(words.text, EXPLAIN_WORDS,
+			 "and within what is allocated: %s by rounding up, %s "
+			 "by blocks not cut",
+			 gp_bytes_text(gap->rounding, rounding),
+			 gp_bytes_text(gap->unsplit, unsplit));
+	return words;
+}
+
+const char *explain_who(const struct gp_trace *trace,
+			const struct gp_culprit *c, char text[EXPLAIN_WHO])
+{
+	char blocks[GP_PLURAL_TEXT], least[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
+	char site[EXPLAIN_SITE];
+	bool is_range;
+
+	gp_bytes_text(c->least, least);
+	gp_bytes_text(c->most, most);
+	is_range = strcmp(least, most) != 0;
+	snprintf(text, EXPLAIN_WHO, "%s of %s%s%s%s",
+		 gp_plural_text(c->blocks, "block", blocks), least,
+		 is_range ? " to " : "", is_range ? most : "",
+		 explain_site(trace, c->site, site));
+	return text;
+}
+
+struct explain_words explain_culprit_now(const struct gp_trace *trace,
+					 const struct gp_culprit *c)
+{
+	struct explain_words words;
+	char text[EXPLAIN_WHO], bytes[GP_BYTES_TEXT], units[GP_PLURAL_TEXT];
+	char events[GP_PLURAL_TEXT];
+
+	gp_plural_text(c->events, "event", events);
+	snprintf(words.text, EXPLAIN_WORDS, "%s %s %s in %s%s%s",
+		 explain_who(trace, c, text), c->blocks == 1 ? "pins" : "pin",
+		 gp_bytes_text(c->bytes, bytes),
+		 gp_plural_text(c->units, "segment", units),
+		 c->from_start ? ", some since before the trace"
+		 : c->events   ? "; the oldest is there for "
+			       : "",
+		 c->from_start || !c->events ? "" : events);
+	return words;
+}
+
+struct explain_words explain_culprit_over_time(const struct gp_trace *trace,
+					       const struct gp_culprit *c)
+{
+	struct explain_words words;
+	char text[EXPLAIN_WHO], bytes[GP_BYTES_TEXT], events[GP_PLURAL_TEXT];
+
+	snprintf(words.text, EXPLAIN_WORDS, "%s %s %s on average, for %s",
+		 explain_who(trace, c, text), c->blocks == 1 ? "pins" : "pin",
+		 gp_bytes_text(c->bytes, bytes),
+		 gp_plural_text(c->events, "event", events));
+	return words;
+}
+
+static double weight(const struct gp_culprit *c)
+{
+	return c->byte_events > 0 ? c->byte_events : (double)c->bytes;
+}
+
+size_t explain_worth_telling(const struct gp_culprits *culprits, size_t most)
+{
+	size_t n = 0;
+
+	while (n < culprits->count && n < most &&
+	       weight(&culprits->list[n]) * WORTH > weight(&culprits->list[0]))
+		n++;
+	return n;
+}
+
+/* ---- streams and pools ---- */
+
+struct explain_words explain_waiting(const struct gp_explain *e)
+{
+	struct explain_words words = { 0 };
+	const struct gp_waiting *w = &e->waiting;
+	char frees[GP_PLURAL_TEXT], peak[GP_BYTES_TEXT], each[GP_COUNT_TEXT];
+	char at[GP_EVENT_TEXT];
+
+	if (!w->frees)
+		return words;
+	snprintf(words.text, EXPLAIN_WORDS,
+		 "%s pending, for another stream (record_stream): up to %s "
+		 "at once, at %s; %s MiB x events in all.",
+		 gp_plural_text(w->frees, "free", frees),
+		 gp_bytes_text(w->peak, peak),
+		 gp_event_words_in(e->trace, e->device, &e->steps,
+				   w->peak_event, at),
+		 gp_count_text((uint64_t)(w->byte_events / 1048576), each));
+	return words;
+}
+
+/* ---- driver calls ---- */
+
+struct explain_words explain_calls(const struct gp_explain *e)
+{
+	struct explain_words words = { 0 };
+	/* A verification's device is the recording: it makes no calls. */
+	const struct gp_device_calls *calls = &e->base_calls;
+	double us = gp_price_of(gp_prices_built_in(), calls,
+				e->result.stats.num_sync_all_streams);
+	char mallocs[GP_COUNT_TEXT], frees[GP_COUNT_TEXT];
+	char retries[GP_PLURAL_TEXT], bytes[GP_BYTES_TEXT];
+	uint64_t given = e->retries.bytes;
+
+	snprintf(
+		words.text, EXPLAIN_WORDS,
+		"%s cudaMalloc or map, %s cudaFree or unmap: driver calls of "
+		"about %.1f ms; %s retried%s%s%s.",
+		gp_count_text((uint64_t)e->result.stats.num_device_alloc,
+			      mallocs),
+		gp_count_text((uint64_t)e->result.stats.num_device_free, frees),
+		us / 1e3,
+		gp_plural_text((uint64_t)e->result.stats.num_alloc_retries,
+			       "request", retries),
+		given ? ", " : "", given ? gp_bytes_text(given, bytes) : "",
+		given ? " given back to serve requests" : "");
+	return words;
+}
+
+struct explain_words explain_caches(const struct gp_explain *e)
+{
+	struct explain_words words = { 0 };
+	const struct gp_releases *r = &e->empty_caches;
+	char calls[GP_PLURAL_TEXT], bytes[GP_BYTES_TEXT], paid[GP_BYTES_TEXT];
+
+	if (!r->count)
+		return words;
+	snprintf(words.text, EXPLAIN_WORDS,
+		 "%s of empty_cache gave back %s, of which %s were asked "
+		 "for anew %s.",
+		 gp_plural_text(r->count, "call", calls),
+		 gp_bytes_text(r->bytes, bytes),
+		 gp_bytes_text(r->paid_again, paid),
+		 e->steps.count ? "within a step" : "before the next one");
+	return words;
+}
+
+/* ---- drift ---- */
+
+/* From which step on nothing rises any more. */
+static size_t risen_by(const struct gp_steps *steps)
+{
+	uint64_t most = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < steps->count; i++)
+		if (steps->list[i].reserved > most) {
+			most = steps->list[i].reserved;
+			at = i;
+		}
+	return at;
+}
+
+/* The size class whose live bytes grew most in the second half. */
+static unsigned grown_class(const struct gp_step *from,
+			    const struct gp_step *to, uint64_t *bytes)
+{
+	unsigned class = 0;
+
+	*bytes = 0;
+	for (unsigned i = 0; i < GP_SIZE_CLASSES; i++)
+		if (to->by_class[i] > from->by_class[i] &&
+		    to->by_class[i] - from->by_class[i] > *bytes) {
+			*bytes = to->by_class[i] - from->by_class[i];
+			class = i;
+		}
+	return class;
+}
+
+struct explain_words explain_growth(const struct gp_explain *e)
+{
+	struct explain_words words = { 0 };
+	const struct gp_steps *steps = &e->steps;
+	const struct gp_step *from, *to;
+	uint64_t grown = 0, by_class;
+	unsigned class;
+	char bytes[GP_BYTES_TEXT], a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
+	char low[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
+
+	if (!steps->count)
+		return words;
+	from = &steps->list[steps->count / 2];
+	to = &steps->list[steps->count - 1];
+	class = grown_class(from, to, &by_class);
+	if (to->live_at_end > from->live_at_end)
+		grown = to->live_at_end - from->live_at_end;
+	if (!grown)
+		return words;
+	snprintf(words.text, EXPLAIN_WORDS,
+		 "What is live at a step's end grew by %s from step %" PRIu64
+		 " to %" PRIu64 " (%s to %s), most in blocks of %s and up: %s.",
+		 gp_bytes_text(grown, bytes),
+		 gp_step_number(e->trace, e->device, steps, steps->count / 2),
+		 gp_step_number(e->trace, e->device, steps, steps->count - 1),
+		 gp_bytes_text(from->live_at_end, a),
+		 gp_bytes_text(to->live_at_end, b),
+		 gp_bytes_text(UINT64_C(1) << class, low),
+		 gp_bytes_text(by_class, most));
+	return words;
+}
+
+struct explain_words explain_drift(const struct gp_explain *e)
+{
+	struct explain_words words = { 0 };
+	const struct gp_steps *steps = &e->steps;
+	const struct gp_step *first, *last;
+	char from[2][GP_BYTES_TEXT], to[2][GP_BYTES_TEXT];
+	size_t risen;
+
+	if (!steps->count) {
+		snprintf(words.text, EXPLAIN_WORDS,
+			 "no steps found: no marks that come again, and "
+			 "the requests have no period.");
+		return words;
+	}
+	risen = risen_by(steps);
+	first = &steps->list[0];
+	last = &steps->list[steps->count - 1];
+	snprintf(words.text, EXPLAIN_WORDS,
+		 "%zu steps by %s%s: reserved %s in the first, %s in the "
+		 "last, last raised in step %" PRIu64
+		 "; largest gap %s and %s.",
+		 steps->count,
+		 steps->source == GP_STEPS_MARKS
+			 ? *steps->name ? "marks of " : "numbered marks"
+			 : "their period",
+		 steps->name, gp_bytes_text(first->reserved, from[0]),
+		 gp_bytes_text(last->reserved, to[0]),
+		 gp_step_number(e->trace, e->device, steps, risen),
+		 gp_bytes_text(first->gap, from[1]),
+		 gp_bytes_text(last->gap, to[1]));
+	return words;
 }

@@ -76,7 +76,7 @@ const char *explain_reason_label(const struct gp_explain *explain,
 /* What is lost within what is allocated. */
 struct explain_words explain_within(const struct gp_gap *gap);
 
-/* src/report/explain_run_words.c */
+/* The whole run. */
 struct explain_words explain_waiting(const struct gp_explain *explain);
 struct explain_words explain_calls(const struct gp_explain *explain);
 struct explain_words explain_caches(const struct gp_explain *explain);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* How little memory would do, for a person and as minimalloc's CSV. */
+/* How little memory would do: for a person, as JSON, and as minimalloc's
+ * CSV. */
 #include "report/floor_report.h"
 
 #include <inttypes.h>
 
 #include "base/bytes.h"
+#include "report/emit.h"
+#include "report/emit_parts.h"
 #include "report/head.h"
 #include "report/page.h"
+#include "report/schema.h"
+#include "report/object.h"
 
 #define LABEL 18
 #define VALUE 12
@@ -247,4 +252,66 @@ void gp_report_floor_csv(const struct gp_floor_report *report,
 		gp_spans_write(&d->spans, d->floor.offsets,
 			       trace ? trace->devices[i].names : NULL, out);
 	}
+}
+
+/* ---- for a program ---- */
+
+static void write_floor(struct gp_emit *json, const struct gp_floor_device *d)
+{
+	gp_emit_uint(json, "blocks", d->spans.count);
+	gp_emit_uint(json, "bound", d->floor.bound);
+	gp_emit_uint(json, "packing", d->floor.height);
+	gp_emit_text(json, "method", gp_floor_method_name(d->floor.method));
+	gp_emit_bool(json, "is_least", d->floor.is_least);
+	gp_emit_uint(json, "steps", d->floor.work);
+}
+
+static void write_parts(struct gp_emit *json, const struct gp_floor_device *d)
+{
+	struct gp_floor_parts parts = gp_floor_parts_of(d);
+
+	gp_emit_object(json, "beyond_packing", "beyond_packing", &parts,
+		       GP_EMIT_LINES);
+}
+
+static void write_device(struct gp_emit *json,
+			 const struct gp_floor_report *report,
+			 const struct gp_floor_device *d)
+{
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	if (report->settings)
+		gp_emit_uint(json, "device", d->device);
+	write_floor(json, d);
+	if (report->settings) {
+		gp_emit_count(json, GP_REQUESTED, d->requested);
+		gp_emit_count(json, GP_PEAK_RESERVED, d->makeup.reserved);
+		gp_emit_limit(json, "capacity", d->capacity);
+		gp_emit_count(json, GP_DROPPED, d->dropped);
+		write_parts(json, d);
+	} else {
+		gp_emit_uint(json, "bound_time", d->floor.bound_time);
+		gp_emit_bool(json, "is_impossible", d->floor.is_impossible);
+	}
+	gp_emit_close(json, '}');
+}
+
+void gp_report_floor_json(const struct gp_floor_report *report, FILE *out)
+{
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
+
+	gp_emit_open(&json, "floor", '{', GP_EMIT_LINES);
+	gp_emit_text(&json, "path", report->path);
+	if (report->settings) {
+		gp_emit_text(&json, "alloc_conf", report->conf);
+		gp_emit_release(&json, "torch", report->settings->release);
+		gp_emit_uint(&json, "round", report->round);
+	} else if (report->capacity) {
+		gp_emit_uint(&json, "capacity", report->capacity);
+	}
+	gp_emit_open(&json, "devices", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < report->count; i++)
+		write_device(&json, report, &report->devices[i]);
+	gp_emit_close(&json, ']');
+	gp_emit_close(&json, '}');
+	gp_emit_close(&json, '}');
 }

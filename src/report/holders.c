@@ -9,6 +9,7 @@
 #include "trace/site.h"
 #include "report/emit_parts.h"
 #include "report/explain_words.h"
+#include "report/object.h"
 
 #define INDENT 22 /* of what stands behind the bytes and their share */
 
@@ -167,14 +168,7 @@ void gp_emit_holders(struct gp_emit *json, const char *key,
 		const struct gp_culprit *c = &culprits->list[i];
 
 		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
-		gp_emit_uint(json, "blocks", c->blocks);
-		gp_emit_uint(json, "smallest", c->least);
-		gp_emit_uint(json, "largest", c->most);
-		gp_emit_uint(json, "segments", c->units);
-		gp_emit_uint(json, "bytes", c->bytes);
-		gp_emit_uint(json, "events", c->events);
-		gp_emit_uint(json, "byte_events", (uint64_t)c->byte_events);
-		gp_emit_bool(json, "from_start", c->from_start);
+		gp_emit_keys(json, "holder", c);
 		gp_emit_sites(json, trace, c->site);
 		gp_emit_close(json, '}');
 	}

@@ -15,6 +15,7 @@
 #include "report/trouble.h"
 #include "report/oom_message.h"
 #include "report/stats.h"
+#include "report/object.h"
 
 static const char *const modes[] = {
 	[GP_VERIFY] = "verify",
@@ -27,23 +28,6 @@ static const char *const causes[] = {
 };
 
 /* ---- where run and recording part, and where memory ran out ---- */
-
-static void write_candidates(struct gp_emit *json,
-			     const struct gp_mismatch *mismatch)
-{
-	gp_emit_open(json, "candidates", '[', GP_EMIT_LINES);
-	for (uint32_t i = 0; i < mismatch->candidate_count; i++) {
-		const struct gp_candidate *c = &mismatch->candidates[i];
-
-		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
-		gp_emit_uint(json, "addr", c->addr);
-		gp_emit_uint(json, "size", c->size);
-		gp_emit_uint(json, "segment_addr", c->segment_addr);
-		gp_emit_uint(json, "segment_size", c->segment_size);
-		gp_emit_close(json, '}');
-	}
-	gp_emit_close(json, ']');
-}
 
 static void write_mismatch(struct gp_emit *json, const struct gp_trace *trace,
 			   const struct gp_mismatch *mismatch)
@@ -61,7 +45,9 @@ static void write_mismatch(struct gp_emit *json, const struct gp_trace *trace,
 	gp_emit_site(json, trace, mismatch->site);
 	gp_emit_uint(json, "chosen", mismatch->chosen);
 	gp_emit_uint(json, "recorded", mismatch->recorded);
-	write_candidates(json, mismatch);
+	gp_emit_objects(json, "candidates", "candidate", mismatch->candidates,
+			mismatch->candidate_count,
+			sizeof(*mismatch->candidates));
 	gp_emit_close(json, '}');
 }
 
@@ -69,10 +55,8 @@ static void write_fidelity(struct gp_emit *json, const struct gp_trace *trace,
 			   const struct gp_fidelity *fidelity)
 {
 	gp_emit_open(json, "fidelity", '{', GP_EMIT_LINES);
-	gp_emit_uint(json, "checked", fidelity->checked);
-	gp_emit_uint(json, "matched", fidelity->matched);
-	gp_emit_uint(json, "segments_checked", fidelity->segments_checked);
-	gp_emit_uint(json, "segments_matched", fidelity->segments_matched);
+	gp_emit_keys(json, "fidelity_sum", fidelity);
+	gp_emit_keys(json, "fidelity", fidelity);
 	write_mismatch(json, trace, &fidelity->first);
 	gp_emit_close(json, '}');
 }
@@ -98,20 +82,6 @@ static void write_oom(struct gp_emit *json, const struct gp_trace *trace,
 	gp_emit_count(json, GP_ALLOCATED, oom->allocated);
 	gp_emit_text(json, "message", gp_oom_message(oom, message));
 	gp_emit_site(json, trace, oom->site);
-	gp_emit_close(json, '}');
-}
-
-static void write_refusal(struct gp_emit *json,
-			  const struct gp_replay_result *result)
-{
-	if (!result->refused) {
-		gp_emit_null(json, "first_refusal");
-		return;
-	}
-	gp_emit_open(json, "first_refusal", '{', GP_EMIT_LINES);
-	gp_emit_uint(json, "event", result->first_refusal_event);
-	gp_emit_text(json, "why", result->first_refusal);
-	gp_emit_uint(json, "refused", result->refused);
 	gp_emit_close(json, '}');
 }
 
@@ -166,14 +136,14 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 		      run->settings->release);
 	write_fidelity(json, trace, &result->fidelity);
 	write_oom(json, trace, &result->first_oom);
-	write_refusal(json, result);
+	gp_emit_object(json, "first_refusal", "first_refusal",
+		       result->refused ? result : NULL, GP_EMIT_LINES);
 	write_measures(json, result);
 	/* Also where programs look that want nothing else. */
-	gp_emit_open(json, "at_peak", '{', GP_EMIT_FLAT);
-	gp_emit_uint(json, "event", result->at_peak.event);
-	gp_emit_uint(json, "reserved", result->at_peak.reserved);
-	gp_emit_close(json, '}');
-	gp_emit_estimate(json, "estimate", gp_run_estimate(run, i));
+	gp_emit_object(json, "at_peak", "at_peak", &result->at_peak,
+		       GP_EMIT_FLAT);
+	gp_emit_object(json, "estimate", "estimate", gp_run_estimate(run, i),
+		       GP_EMIT_LINES);
 	gp_emit_calls(json, &result->calls);
 	gp_device_calls_emit(json, result);
 	gp_emit_guesses(json, "guesses", &device->guesses);
@@ -244,15 +214,6 @@ void gp_json_trace(struct gp_emit *json, const struct gp_report *report)
 	gp_emit_close(json, '}');
 }
 
-static void write_timing(struct gp_emit *json, const struct gp_timing *timing)
-{
-	gp_emit_open(json, "timing", '{', GP_EMIT_LINES);
-	gp_emit_real(json, "read_s", timing->read_s);
-	gp_emit_real(json, "replay_s", timing->replay_s);
-	gp_emit_uint(json, "events", timing->events);
-	gp_emit_close(json, '}');
-}
-
 void gp_report_json(const struct gp_report *report, FILE *out)
 {
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
@@ -261,7 +222,8 @@ void gp_report_json(const struct gp_report *report, FILE *out)
 	gp_emit_ranks(&json, report->ranks);
 	gp_emit_rank_runs(&json, report->rank_runs);
 	if (report->timing)
-		write_timing(&json, report->timing);
+		gp_emit_object(&json, "timing", "timing", report->timing,
+			       GP_EMIT_LINES);
 	gp_emit_open(&json, "runs", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->run_count; i++)
 		gp_json_run(&json, report, &report->runs[i], GP_EMIT_LINES);

@@ -9,6 +9,10 @@
 #include <stddef.h>
 
 #include "gpupool/metrics.h"
+#include "metrics/explain.h"
+#include "report/bench_report.h"
+#include "report/floor_report.h"
+#include "report/report.h"
 
 const struct gp_key keys_of_runs[] = {
 	REPORT("replay", GP_REPORT_SCHEMA, "Runs of a trace."),
@@ -128,9 +132,11 @@ const struct gp_key keys_of_runs[] = {
 	KEYS_OF("sums"),
 
 	NEW("timing", "What it took, with --timing."),
-	KEY("read_s", SECONDS, 0, "What reading took."),
-	KEY("replay_s", SECONDS, 0, "What replaying took."),
-	KEY("events", COUNT, 0, "Events that were replayed."),
+	KEY_IN(gp_timing, read_s, "read_s", SECONDS, 0, "What reading took."),
+	KEY_IN(gp_timing, replay_s, "replay_s", SECONDS, 0,
+	       "What replaying took."),
+	KEY_IN(gp_timing, events, "events", COUNT, 0,
+	       "Events that were replayed."),
 
 	NEW("run", "A run."),
 	KEYS_OF("run_of"),
@@ -169,15 +175,18 @@ const struct gp_key keys_of_runs[] = {
 
 	NEW("fidelity", "The run, compared with what was recorded."),
 	KEYS_OF("fidelity_sum"),
-	KEY("segments_checked", COUNT, 0,
-	    "Recorded requests to the device that were compared."),
-	KEY("segments_matched", COUNT, 0, "Those that were made again."),
+	KEY_IN(gp_fidelity, segments_checked, "segments_checked", COUNT, 0,
+	       "Recorded requests to the device that were compared."),
+	KEY_IN(gp_fidelity, segments_matched, "segments_matched", COUNT, 0,
+	       "Those that were made again."),
 	OBJECT("first_mismatch", NULLABLE, "mismatch"),
 
 	NEW("fidelity_sum",
 	    "A replay as recorded, compared with the recording."),
-	KEY("checked", COUNT, 0, "Recorded addresses that were compared."),
-	KEY("matched", COUNT, 0, "Those of them that were chosen again."),
+	KEY_IN(gp_fidelity, checked, "checked", COUNT, 0,
+	       "Recorded addresses that were compared."),
+	KEY_IN(gp_fidelity, matched, "matched", COUNT, 0,
+	       "Those of them that were chosen again."),
 
 	NEW("mismatch", "The first that is not as it was recorded."),
 	KEY("event", EVENT, 0, "The request."),
@@ -195,10 +204,12 @@ const struct gp_key keys_of_runs[] = {
 	OBJECT("candidates", LIST, "candidate"),
 
 	NEW("candidate", "A free block that would have done."),
-	KEY("addr", ADDRESS, 0, "Of the free block."),
-	KEY("size", BYTES, 0, "Its size."),
-	KEY("segment_addr", ADDRESS, 0, "Of its segment."),
-	KEY("segment_size", BYTES, 0, "The size of that."),
+	KEY_IN(gp_candidate, addr, "addr", ADDRESS, 0, "Of the free block."),
+	KEY_IN(gp_candidate, size, "size", BYTES, 0, "Its size."),
+	KEY_IN(gp_candidate, segment_addr, "segment_addr", ADDRESS, 0,
+	       "Of its segment."),
+	KEY_IN(gp_candidate, segment_size, "segment_size", BYTES, 0,
+	       "The size of that."),
 
 	NEW("first_oom", "The first request without memory; null: none."),
 	KEY("alloc", COUNT, 0,
@@ -219,9 +230,12 @@ const struct gp_key keys_of_runs[] = {
 
 	NEW("first_refusal", "The first request that PyTorch answers with "
 			     "another error; null: none."),
-	KEY("event", EVENT, 0, "The first request refused."),
-	KEY("why", TEXT, 0, "The error, in PyTorch's words."),
-	KEY("refused", COUNT, 0, "Requests that were refused."),
+	KEY_IN(gp_replay_result, first_refusal_event, "event", EVENT, 0,
+	       "The first request refused."),
+	KEY_IN(gp_replay_result, first_refusal, "why", TEXT, 0,
+	       "The error, in PyTorch's words."),
+	KEY_IN(gp_replay_result, refused, "refused", COUNT, 0,
+	       "Requests that were refused."),
 
 	NEW("measures", "The numbers of gpupool-metrics(7)."),
 	SCOPE(GP_SCOPE_RUN, 0),
@@ -233,15 +247,17 @@ const struct gp_key keys_of_runs[] = {
 	NAMED("at_end", 0, "moment", "The end of the run."),
 
 	NEW("at_peak", "The peak, in short."),
-	KEY("event", EVENT, 0, "As in measures.at_peak."),
-	KEY("reserved", BYTES, 0, "reserved_bytes there."),
+	KEY_IN(gp_moment, event, "event", EVENT, 0, "As in measures.at_peak."),
+	KEY_IN(gp_moment, reserved, "reserved", BYTES, 0,
+	       "reserved_bytes there."),
 
 	NEW("estimate", "What a window does not tell exactly; null: "
 			"memory_stats are exact."),
-	KEY("reserved", BYTES, 0, "At the peak, as estimated."),
-	KEY("low", BYTES, 0, "At least."),
-	KEY("high", BYTES, 0, "At most."),
-	KEY("how", TEXT, 0, "How it was estimated."),
+	KEY_IN(gp_estimate, reserved, "reserved", BYTES, 0,
+	       "At the peak, as estimated."),
+	KEY_IN(gp_estimate, low, "low", BYTES, 0, "At least."),
+	KEY_IN(gp_estimate, high, "high", BYTES, 0, "At most."),
+	KEY_IN(gp_estimate, how, "how", TEXT, 0, "How it was estimated."),
 
 	NEW("call_time", "Times of a call, on a device that is there."),
 	KEY("call", TEXT, 0, "The call of CUDA."),
@@ -312,11 +328,14 @@ const struct gp_key keys_of_runs[] = {
 	KEY("events", COUNT, 0, "Its events."),
 
 	NEW("speed_row", "What one part takes."),
-	KEY("what", TEXT, 0, "What was timed: read, replay: caching."),
-	KEY("runs", COUNT, 0, "How often."),
-	KEY("p10_ns", NS, 0, "An event, in the fastest tenth."),
-	KEY("median_ns", NS, 0, "An event, in half of them."),
-	KEY("p90_ns", NS, 0, "An event, in nine tenths."),
+	KEY_IN(gp_speed, what, "what", TEXT, 0,
+	       "What was timed: read, replay: caching."),
+	KEY_IN(gp_speed, runs, "runs", COUNT, 0, "How often."),
+	KEY_IN(gp_speed, p10_ns, "p10_ns", NS, 0,
+	       "An event, in the fastest tenth."),
+	KEY_IN(gp_speed, median_ns, "median_ns", NS, 0,
+	       "An event, in half of them."),
+	KEY_IN(gp_speed, p90_ns, "p90_ns", NS, 0, "An event, in nine tenths."),
 
 	REPORT("info", "gpupool-info/2", "What is in a trace."),
 	OBJECT("ranks", MAYBE, "ranks"),

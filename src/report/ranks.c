@@ -14,6 +14,7 @@
 #include "report/head.h"
 #include "report/svg_parts.h"
 #include "report/verdict.h"
+#include "report/object.h"
 
 #define NAMED	   4  /* that differ, in a sentence */
 #define ROWS_SHOWN 12 /* of the table */
@@ -629,14 +630,8 @@ void gp_emit_ranks(struct gp_emit *json, const struct gp_ranks *ranks)
 		gp_emit_close(json, '}');
 	}
 	gp_emit_close(json, ']');
-	gp_emit_open(json, "unread", '[', GP_EMIT_LINES);
-	for (size_t i = 0; i < ranks->unread_count; i++) {
-		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
-		gp_emit_text(json, "path", ranks->unread[i].path);
-		gp_emit_text(json, "reason", ranks->unread[i].reason);
-		gp_emit_close(json, '}');
-	}
-	gp_emit_close(json, ']');
+	gp_emit_objects(json, "unread", "unread", ranks->unread,
+			ranks->unread_count, sizeof(*ranks->unread));
 	gp_emit_close(json, '}');
 }
 
