@@ -1,94 +1,237 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses, first fit upward, by a bitmap that grows as it is needed. */
+/*
+ * Addresses, first fit upward.
+ *
+ * Free memory below the end of all that is taken lies in gaps, which are in a
+ * treap (Seidel and Aragon 1996) by address.  Each node knows the longest gap
+ * below it, so that the lowest one that is long enough is a walk downwards:
+ * neither sizes nor the number of ranges make a request slow.
+ */
 #include "device/space.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "gpupool/device.h"
 
-static void make_room(struct space *space, size_t units)
-{
-	size_t room = space->word_count, need = (units + 63) / 64;
+/* From start up to end, in units. */
+struct gap {
+	uint64_t start, end;
+	uint64_t longest; /* units, of this one and those below it */
+	uint32_t left, right;
+	uint32_t priority;
+};
 
-	if (need <= room)
+/* Index 0 is no gap: its longest stays 0. */
+#define NONE 0
+
+/* ---- the treap ---- */
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void measure(struct space *space, uint32_t node)
+{
+	struct gap *gap = &space->gaps[node];
+
+	gap->longest = larger(gap->end - gap->start,
+			      larger(space->gaps[gap->left].longest,
+				     space->gaps[gap->right].longest));
+}
+
+static uint32_t make(struct space *space, uint64_t start, uint64_t end)
+{
+	uint32_t node = space->spare;
+
+	if (node) {
+		space->spare = space->gaps[node].left;
+	} else {
+		size_t need = space->gap_count ? space->gap_count + 1 : 2;
+
+		space->gaps = gp_mem_grow(space->gaps, &space->gap_room, need,
+					  sizeof(*space->gaps));
+		if (!space->gap_count)
+			space->gaps[space->gap_count++] = (struct gap){ 0 };
+		node = (uint32_t)space->gap_count++;
+	}
+	space->gaps[node] = (struct gap){
+		.start = start,
+		.end = end,
+		.longest = end - start,
+		.priority = node * 2654435769u, /* random enough */
+	};
+	return node;
+}
+
+static void drop(struct space *space, uint32_t node)
+{
+	space->gaps[node].left = space->spare;
+	space->spare = node;
+}
+
+static void drop_all(struct space *space, uint32_t node)
+{
+	if (node == NONE)
 		return;
-	space->words =
-		gp_mem_grow(space->words, &room, need, sizeof(*space->words));
-	memset(space->words + space->word_count, 0,
-	       (room - space->word_count) * sizeof(*space->words));
-	space->word_count = room;
+	drop_all(space, space->gaps[node].left);
+	drop_all(space, space->gaps[node].right);
+	drop(space, node);
 }
 
-static int is_taken(const struct space *space, size_t unit)
+/* All of low before all of high. */
+static uint32_t join(struct space *space, uint32_t low, uint32_t high)
 {
-	return unit / 64 < space->word_count &&
-	       space->words[unit / 64] >> unit % 64 & 1;
-}
+	struct gap *gaps = space->gaps;
 
-static void mark(struct space *space, size_t from, size_t units, int taken)
-{
-	for (size_t i = from; i < from + units;) {
-		if (i % 64 == 0 && from + units - i >= 64) {
-			space->words[i / 64] = taken ? ~UINT64_C(0) : 0;
-			i += 64;
-			continue;
-		}
-		if (taken)
-			space->words[i / 64] |= UINT64_C(1) << i % 64;
-		else
-			space->words[i / 64] &= ~(UINT64_C(1) << i % 64);
-		i++;
+	if (low == NONE || high == NONE)
+		return low == NONE ? high : low;
+	if (gaps[low].priority >= gaps[high].priority) {
+		gaps[low].right = join(space, gaps[low].right, high);
+		measure(space, low);
+		return low;
 	}
+	gaps[high].left = join(space, low, gaps[high].left);
+	measure(space, high);
+	return high;
 }
 
-static size_t units_of(uint64_t size)
+/* Into those that start below at, and the others. */
+static void split(struct space *space, uint32_t node, uint64_t at,
+		  uint32_t *low, uint32_t *high)
 {
-	return (size_t)((size + GP_DEVICE_GRAIN - 1) / GP_DEVICE_GRAIN);
-}
+	struct gap *gap;
 
-/* The lowest run of free units that is long enough. */
-static size_t first_fit(const struct space *space, size_t units)
-{
-	size_t start = space->full_words * 64, i = start;
-
-	while (i - start < units && i / 64 < space->word_count) {
-		if (i % 64 == 0 && space->words[i / 64] == ~UINT64_C(0))
-			start = i += 64;
-		else if (i % 64 == 0 && !space->words[i / 64])
-			i += 64;
-		else if (is_taken(space, i))
-			start = ++i;
-		else
-			i++;
+	if (node == NONE) {
+		*low = *high = NONE;
+		return;
 	}
-	return start;
+	gap = &space->gaps[node];
+	if (gap->start < at) {
+		split(space, gap->right, at, &gap->right, high);
+		*low = node;
+	} else {
+		split(space, gap->left, at, low, &gap->left);
+		*high = node;
+	}
+	measure(space, node);
+}
+
+static uint32_t last_of(const struct space *space, uint32_t node)
+{
+	while (space->gaps && space->gaps[node].right)
+		node = space->gaps[node].right;
+	return node;
+}
+
+/* ---- ranges ---- */
+
+/* Takes what overlaps the range, or lies beside it, out of the tree; *start and
+ * *end become where that began and ended, if farther out. */
+static void cut_out(struct space *space, uint64_t *start, uint64_t *end)
+{
+	uint32_t low, middle, high, last;
+
+	split(space, space->root, *start, &low, &high);
+	last = last_of(space, low);
+	if (last && space->gaps[last].end >= *start) {
+		uint32_t only;
+
+		*start = space->gaps[last].start;
+		*end = larger(*end, space->gaps[last].end);
+		split(space, low, *start, &low, &only);
+		drop(space, only);
+	}
+	split(space, high, *end + 1, &middle, &high);
+	last = last_of(space, middle);
+	if (last)
+		*end = larger(*end, space->gaps[last].end);
+	drop_all(space, middle);
+	space->root = join(space, low, high);
+}
+
+static void add(struct space *space, uint64_t start, uint64_t end)
+{
+	uint32_t low, high, node;
+
+	if (start >= end)
+		return;
+	node = make(space, start, end);
+	split(space, space->root, start, &low, &high);
+	space->root = join(space, join(space, low, node), high);
+}
+
+static void set_free(struct space *space, uint64_t start, uint64_t end)
+{
+	cut_out(space, &start, &end);
+	if (end < space->end)
+		add(space, start, end);
+	else
+		space->end = start;
+}
+
+static void set_taken(struct space *space, uint64_t start, uint64_t end)
+{
+	uint64_t first = start, last = end;
+
+	cut_out(space, &first, &last);
+	add(space, first, start);
+	add(space, end, last);
+	add(space, space->end, start);
+	space->end = larger(space->end, end);
+}
+
+/* ---- requests ---- */
+
+static uint64_t units_of(uint64_t size)
+{
+	return (size + GP_DEVICE_GRAIN - 1) / GP_DEVICE_GRAIN;
+}
+
+/* The lowest gap of so many units, of which there is one. */
+static uint32_t first_fit(const struct space *space, uint64_t units)
+{
+	const struct gap *gaps = space->gaps;
+	uint32_t node = space->root;
+
+	for (;;) {
+		const struct gap *gap = &gaps[node];
+
+		if (gaps[gap->left].longest >= units)
+			node = gap->left;
+		else if (gap->end - gap->start >= units)
+			return node;
+		else
+			node = gap->right;
+	}
 }
 
 uint64_t space_take(struct space *space, uint64_t size)
 {
-	size_t units = units_of(size), at;
+	uint64_t units = units_of(size), at = space->end, end;
 
-	while (space->full_words < space->word_count &&
-	       space->words[space->full_words] == ~UINT64_C(0))
-		space->full_words++;
-	at = first_fit(space, units);
-	make_room(space, at + units);
-	mark(space, at, units, 1);
+	if (units && space->root && space->gaps[space->root].longest >= units) {
+		at = space->gaps[first_fit(space, units)].start;
+		end = at;
+		cut_out(space, &at, &end);
+		add(space, at + units, end);
+	} else {
+		space->end += units;
+	}
 	return space->base + at * GP_DEVICE_GRAIN;
 }
 
 void space_give(struct space *space, uint64_t addr, uint64_t size)
 {
-	size_t at = (size_t)((addr - space->base) / GP_DEVICE_GRAIN);
-	size_t units = units_of(size);
+	uint64_t at = (addr - space->base) / GP_DEVICE_GRAIN;
+	uint64_t units = units_of(size);
 
-	if (addr < space->base || at + units > space->word_count * 64)
+	if (addr < space->base || at >= space->end)
 		return; /* adopted from elsewhere */
-	mark(space, at, units, 0);
-	if (at / 64 < space->full_words)
-		space->full_words = at / 64;
+	if (units > space->end - at)
+		units = space->end - at;
+	set_free(space, at, at + units);
 }
 
 /* Farther than any device reaches: such addresses are somebody else's. */
@@ -103,12 +246,11 @@ void space_adopt(struct space *space, uint64_t addr, uint64_t size)
 	at = (addr - space->base) / GP_DEVICE_GRAIN;
 	if (at >= SPACE_UNITS || units > SPACE_UNITS)
 		return;
-	make_room(space, (size_t)(at + units));
-	mark(space, (size_t)at, (size_t)units, 1);
+	set_taken(space, at, at + units);
 }
 
 void space_release(struct space *space)
 {
-	free(space->words);
+	free(space->gaps);
 	*space = (struct space){ 0 };
 }

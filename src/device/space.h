@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A range of addresses, handed out first fit upward in units of
- * GP_DEVICE_GRAIN: one bit a unit.
+ * GP_DEVICE_GRAIN.
  */
 #ifndef DEVICE_SPACE_H
 #define DEVICE_SPACE_H
@@ -9,11 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* With base set, the rest zeroed, nothing is taken. */
 struct space {
 	uint64_t base;
-	uint64_t *words; /* bit set: taken */
-	size_t word_count;
-	size_t full_words; /* all words below are all ones */
+	uint64_t end; /* units: all from there on are free */
+	/* Free ranges below: a tree of indices, 0 being none. */
+	struct gap *gaps;
+	size_t gap_count, gap_room;
+	uint32_t root, spare;
 };
 
 /* size is rounded up to whole units. */
