@@ -60,9 +60,9 @@ static void set_stat(struct async *a, enum gp_stat_id id, int64_t now)
 	struct gp_stat *stat = &a->stats.by_pool[id][GP_STAT_ALL];
 
 	if (now > stat->current)
-		stat->allocated += now - stat->current;
+		stat_grow(&stat->allocated, now - stat->current);
 	else
-		stat->freed += stat->current - now;
+		stat_grow(&stat->freed, stat->current - now);
 	stat->current = now;
 	if (now > stat->peak)
 		stat->peak = now;

@@ -48,9 +48,9 @@ static void change(struct gp_stat *stat, int64_t amount)
 {
 	stat->current += amount;
 	if (amount > 0)
-		stat->allocated += amount;
+		stat_grow(&stat->allocated, amount);
 	else
-		stat->freed -= amount;
+		stat_grow(&stat->freed, -amount);
 	if (stat->current > stat->peak)
 		stat->peak = stat->current;
 }

@@ -24,6 +24,14 @@ enum gp_status gp_torch_create(const struct gp_allocator_config *config,
 			       struct gp_allocator **allocator,
 			       struct gp_diag *diag);
 
+/* A counter that only grows, such as bytes allocated so far: it stops at the
+ * largest number. */
+static inline void stat_grow(int64_t *sum, int64_t more)
+{
+	if (__builtin_add_overflow(*sum, more, sum))
+		*sum = INT64_MAX;
+}
+
 /*
  * ---- plain ----
  *

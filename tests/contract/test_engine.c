@@ -347,6 +347,49 @@ START_TEST(test_access_is_set_once_for_pages_mapped_at_once)
 }
 END_TEST
 
+/* 64 TiB so often that the sums pass 2^63 stop at the largest number. */
+START_TEST(test_sums_of_sizes_do_not_overflow)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_device *device = gp_sim_create(0, GP_UNLIMITED);
+	const uint64_t stream = 0;
+	const struct gp_pool_id pool = { 0, 0 };
+	struct gp_settings settings;
+	struct gp_allocator_config config = {
+		.settings = &settings,
+		.device = device,
+		.streams = &stream,
+		.stream_count = 1,
+		.pools = &pool,
+		.pool_count = 1,
+		.block_ids = 1,
+	};
+	struct gp_allocator *allocator;
+	struct gp_diag diag = { 0 };
+	const struct gp_stat *bytes;
+	uint64_t addr;
+
+	if (is_torch(engine))
+		skip_test("torch", "its counters are PyTorch's");
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(engine->create(&config, &allocator, &diag), GP_OK);
+	for (int i = 0; i < 3 << 16; i++) {
+		ck_assert_int_eq(allocator->ops->alloc(allocator, 0,
+						       UINT64_C(1) << 46, 0, 0,
+						       &addr),
+				 GP_SERVED);
+		allocator->ops->free(allocator, 0);
+	}
+	bytes = allocator->ops->stats(allocator)
+			->by_pool[GP_STAT_ALLOCATED_BYTES];
+	ck_assert_int_eq(bytes[GP_STAT_ALL].allocated, INT64_MAX);
+	ck_assert_int_eq(bytes[GP_STAT_ALL].freed, INT64_MAX);
+	ck_assert_int_eq(bytes[GP_STAT_ALL].current, 0);
+	allocator->ops->destroy(allocator);
+	gp_device_destroy(device);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -357,6 +400,7 @@ int main(void)
 		test_other_streams_and_pools,
 		test_addresses_are_the_devices,
 		test_access_is_set_once_for_pages_mapped_at_once,
+		test_sums_of_sizes_do_not_overflow,
 	};
 	const char *build = getenv("BUILD");
 	TCase *tcase = tcase_create("engine");

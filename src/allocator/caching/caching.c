@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/engines.h"
 #include "allocator/release.h"
 #include "base/mem.h"
 

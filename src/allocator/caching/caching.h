@@ -24,6 +24,7 @@
 #include "allocator/caching/events.h"
 #include "allocator/caching/pool.h"
 #include "allocator/caching/shelf.h"
+#include "allocator/engines.h"
 #include "gpupool/allocator.h"
 #include "gpupool/knob.h"
 
@@ -258,7 +259,7 @@ static inline void counter_add(struct caching *c, enum gp_stat_id id,
 {
 	counter_raise(&c->tally[GP_STAT_ALL].levels[id], (int64_t)amount);
 	counter_raise(&own->levels[id], (int64_t)amount);
-	own->allocated[id] += (int64_t)amount;
+	stat_grow(&own->allocated[id], (int64_t)amount);
 }
 
 static inline void counter_sub(struct caching *c, enum gp_stat_id id,
@@ -274,7 +275,7 @@ static inline void counter_net(struct caching *c, enum gp_stat_id id,
 {
 	counter_raise(&c->tally[GP_STAT_ALL].levels[id], amount);
 	counter_raise(&own->levels[id], amount);
-	own->allocated[id] += amount > 0 ? amount : 0;
+	stat_grow(&own->allocated[id], amount > 0 ? amount : 0);
 }
 
 /* The single ones: oversize_allocations and oversize_segments. */

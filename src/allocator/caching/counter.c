@@ -11,7 +11,7 @@ void counter_new_peak(struct gp_level *level)
 void counter_increase(struct gp_stat *stat, int64_t amount)
 {
 	stat->current += amount;
-	stat->allocated += amount;
+	stat_grow(&stat->allocated, amount);
 	if (stat->current > stat->peak)
 		stat->peak = stat->current;
 }
@@ -19,7 +19,7 @@ void counter_increase(struct gp_stat *stat, int64_t amount)
 void counter_decrease(struct gp_stat *stat, int64_t amount)
 {
 	stat->current -= amount;
-	stat->freed += amount;
+	stat_grow(&stat->freed, amount);
 }
 
 static enum gp_stat_kind kind_of(const struct caching_pool *pool)
@@ -66,14 +66,15 @@ void counter_unreserve(struct caching *c, const struct caching_pool *pool,
 
 static struct gp_stat tell(const struct tally *tally, int id)
 {
-	int64_t current = gp_level_now(&tally->levels[id]);
-
-	return (struct gp_stat){
-		.current = current,
+	struct gp_stat stat = {
+		.current = gp_level_now(&tally->levels[id]),
 		.peak = tally->levels[id].peak,
 		.allocated = tally->allocated[id],
-		.freed = tally->allocated[id] + tally->start[id] - current,
+		.freed = tally->start[id],
 	};
+
+	stat_grow(&stat.freed, stat.allocated - stat.current);
+	return stat;
 }
 
 void counter_tell(struct caching *c)
@@ -83,10 +84,12 @@ void counter_tell(struct caching *c)
 
 		for (int kind = 0; kind < 3; kind++)
 			stats[kind] = tell(&c->tally[kind], id);
-		stats[GP_STAT_ALL].allocated = stats[GP_STAT_SMALL].allocated +
-					       stats[GP_STAT_LARGE].allocated;
-		stats[GP_STAT_ALL].freed =
-			stats[GP_STAT_SMALL].freed + stats[GP_STAT_LARGE].freed;
+		stats[GP_STAT_ALL].allocated = stats[GP_STAT_SMALL].allocated;
+		stat_grow(&stats[GP_STAT_ALL].allocated,
+			  stats[GP_STAT_LARGE].allocated);
+		stats[GP_STAT_ALL].freed = stats[GP_STAT_SMALL].freed;
+		stat_grow(&stats[GP_STAT_ALL].freed,
+			  stats[GP_STAT_LARGE].freed);
 	}
 }
 
