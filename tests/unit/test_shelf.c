@@ -161,8 +161,10 @@ static void with_each(void (*check)(struct model *model,
 {
 	static struct model model;
 
-	for (size_t i = 0; i < COUNT_OF(spreads); i++)
+	for (size_t i = 0; i < COUNT_OF(spreads); i++) {
 		check(&model, &spreads[i]);
+		shelf_release(&model.shelf);
+	}
 }
 
 START_TEST(walks_by_size_then_counter_then_address)

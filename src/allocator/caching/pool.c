@@ -70,7 +70,7 @@ static void release_pair(struct caching *c, struct pool_pair *pair)
 static void release_shelves(struct pools *pools)
 {
 	for (size_t i = 0; i < pools->shelf_count; i++) {
-		free(pools->all[i]->unmapped);
+		shelf_release(pools->all[i]);
 		free(pools->all[i]);
 	}
 	free(pools->all);

@@ -3,6 +3,7 @@
 #include "allocator/caching/shelf.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "allocator/caching/pool.h"
@@ -310,79 +311,96 @@ static struct block *bin_best(struct bin *bin, uint64_t size)
 
 /* ---- which bins hold any ---- */
 
-/* Below SHELF_EXACT units there is nothing to shift: a bin for each. */
+/* A double's exponent and the first bits of its mantissa.  The lowest bit,
+ * which no size needs, keeps 0 from being special. */
 static unsigned bin_of(uint64_t size)
 {
-	uint64_t units = size >> SHELF_UNIT_SHIFT;
-	unsigned shift = 63 - SHELF_STEPS_SHIFT -
-			 (unsigned)__builtin_clzll(units | SHELF_EXACT / 2);
-
-	return (shift << SHELF_STEPS_SHIFT) + (unsigned)(units >> shift);
-}
-
-static void set_bit(struct shelf *shelf, unsigned bin)
-{
-	shelf->words[bin / 64] |= UINT64_C(1) << bin % 64;
-	shelf->summary |= UINT64_C(1) << bin / 64;
-}
-
-static void clear_bit(struct shelf *shelf, unsigned bin)
-{
-	uint64_t *word = &shelf->words[bin / 64];
-
-	*word &= ~(UINT64_C(1) << bin % 64);
-	shelf->summary &= ~((uint64_t) !*word << bin / 64);
-}
-
-/* The first bin at or above that holds a block; SHELF_BINS: none. */
-static unsigned bin_from(const struct shelf *shelf, unsigned bin)
-{
-	unsigned word = bin / 64;
+	double number = (double)(int64_t)(size | 1);
 	uint64_t bits;
 
-	if (bin >= SHELF_BINS)
-		return SHELF_BINS;
-	bits = shelf->words[word] & ~UINT64_C(0) << bin % 64;
-	if (!bits) {
-		uint64_t above =
-			shelf->summary & ~(~UINT64_C(0) >> (63 - word));
-
-		if (!above)
-			return SHELF_BINS;
-		word = (unsigned)__builtin_ctzll(above);
-		bits = shelf->words[word];
-	}
-	return word * 64 + (unsigned)__builtin_ctzll(bits);
+	memcpy(&bits, &number, sizeof(bits));
+	return (unsigned)(bits >> (52 - SHELF_STEPS_SHIFT)) -
+	       (1023u << SHELF_STEPS_SHIFT);
 }
 
-/* The last bin below that holds a block; SHELF_BINS: none. */
-static unsigned bin_below(const struct shelf *shelf, unsigned bin)
+static struct bin *bin_at(const struct shelf *shelf, unsigned bin)
 {
-	while (bin-- > 0) {
-		uint64_t bits = shelf->words[bin / 64] &
-				~UINT64_C(0) >> (63 - bin % 64);
-
-		if (bits)
-			return bin / 64 * 64 + 63 -
-			       (unsigned)__builtin_clzll(bits);
-		bin = bin / 64 * 64; /* go on with the word below */
-	}
-	return SHELF_BINS;
+	return &shelf->pages[bin >> SHELF_PAGE_SHIFT]->bins[bin % SHELF_PAGE];
 }
-
-/* ---- the shelf ---- */
 
 static void put(struct shelf *shelf, unsigned bin, struct block *b)
 {
-	set_bit(shelf, bin);
-	bin_insert(&shelf->bins[bin], b);
+	unsigned n = bin >> SHELF_PAGE_SHIFT;
+	struct shelf_page *page = shelf->pages[n];
+
+	if (!page)
+		page = shelf->pages[n] = gp_mem_alloc(1, sizeof(*page));
+	page->holds |= UINT64_C(1) << bin % SHELF_PAGE;
+	shelf->holds |= UINT64_C(1) << n;
+	bin_insert(&page->bins[bin % SHELF_PAGE], b);
 }
 
 static void take(struct shelf *shelf, unsigned bin, struct block *b)
 {
-	bin_remove(&shelf->bins[bin], b);
-	if (bin_is_empty(&shelf->bins[bin]))
-		clear_bit(shelf, bin);
+	unsigned n = bin >> SHELF_PAGE_SHIFT;
+	struct shelf_page *page = shelf->pages[n];
+
+	bin_remove(&page->bins[bin % SHELF_PAGE], b);
+	if (!bin_is_empty(&page->bins[bin % SHELF_PAGE]))
+		return;
+	page->holds &= ~(UINT64_C(1) << bin % SHELF_PAGE);
+	shelf->holds &= ~((uint64_t)!page->holds << n);
+}
+
+/* The first block of the pages from there on; NULL: none. */
+static struct block *first_of_pages(const struct shelf *shelf, unsigned n)
+{
+	uint64_t pages = n < SHELF_PAGES ? shelf->holds >> n : 0;
+	const struct shelf_page *page;
+
+	if (!pages)
+		return NULL;
+	page = shelf->pages[n + (unsigned)__builtin_ctzll(pages)];
+	return bin_first(&page->bins[__builtin_ctzll(page->holds)]);
+}
+
+/* The first block of the bins behind that one; NULL: none. */
+static struct block *first_behind(const struct shelf *shelf, unsigned bin)
+{
+	unsigned n = bin >> SHELF_PAGE_SHIFT;
+	const struct shelf_page *page = shelf->pages[n];
+	uint64_t bins = page ? page->holds >> bin % SHELF_PAGE >> 1 : 0;
+
+	if (!bins)
+		return first_of_pages(shelf, n + 1);
+	return bin_first(
+		bin_at(shelf, bin + 1 + (unsigned)__builtin_ctzll(bins)));
+}
+
+static unsigned highest(uint64_t bits)
+{
+	return 63 - (unsigned)__builtin_clzll(bits);
+}
+
+/* The last block of the first so many pages; NULL: none. */
+static struct block *last_of_pages(const struct shelf *shelf, unsigned n)
+{
+	uint64_t pages = shelf->holds & ((UINT64_C(1) << n) - 1);
+	const struct shelf_page *page;
+
+	if (!pages)
+		return NULL;
+	page = shelf->pages[highest(pages)];
+	return bin_last(&page->bins[highest(page->holds)]);
+}
+
+/* ---- the shelf ---- */
+
+void shelf_release(struct shelf *shelf)
+{
+	for (unsigned i = 0; i < SHELF_PAGES; i++)
+		free(shelf->pages[i]);
+	free(shelf->unmapped);
 }
 
 void shelf_insert(struct shelf *shelf, struct block *b)
@@ -400,7 +418,7 @@ void shelf_remove(struct shelf *shelf, struct block *b)
 void shelf_shrink(struct shelf *shelf, struct block *b, uint64_t bytes)
 {
 	unsigned from = bin_of(b->size), to = bin_of(b->size - bytes);
-	bool moves = from != to || shelf->bins[from].first != b;
+	bool moves = from != to || bin_at(shelf, from)->first != b;
 
 	pool_note(shelf, SHELF_CHANGED);
 	if (moves)
@@ -411,51 +429,41 @@ void shelf_shrink(struct shelf *shelf, struct block *b, uint64_t bytes)
 		put(shelf, to, b);
 }
 
-/* The first block of the bins from there on. */
-static struct block *first_from(const struct shelf *shelf, unsigned bin)
-{
-	bin = bin_from(shelf, bin);
-	return bin < SHELF_BINS ? bin_first(&shelf->bins[bin]) : NULL;
-}
-
 struct block *shelf_best(struct shelf *shelf, uint64_t size)
 {
-	unsigned own = bin_of(size), bin = bin_from(shelf, own);
-	struct block *best;
+	unsigned bin = bin_of(size);
+	struct shelf_page *page = shelf->pages[bin >> SHELF_PAGE_SHIFT];
+	struct block *best = NULL;
 
-	if (bin == own) {
-		best = bin_best(&shelf->bins[own], size);
-		return best ? best : first_from(shelf, own + 1);
-	}
-	return bin < SHELF_BINS ? bin_first(&shelf->bins[bin]) : NULL;
+	if (page && page->holds >> bin % SHELF_PAGE & 1)
+		best = bin_best(&page->bins[bin % SHELF_PAGE], size);
+	return best ? best : first_behind(shelf, bin);
 }
 
 struct block *shelf_next(const struct shelf *shelf, const struct block *b)
 {
 	unsigned bin = bin_of(b->size);
-	struct block *next = bin_next(&shelf->bins[bin], b);
+	struct block *next = bin_next(bin_at(shelf, bin), b);
 
-	return next ? next : first_from(shelf, bin + 1);
-}
-
-/* The last block of the bins below that one. */
-static struct block *last_below(const struct shelf *shelf, unsigned bin)
-{
-	bin = bin_below(shelf, bin);
-	return bin < SHELF_BINS ? bin_last(&shelf->bins[bin]) : NULL;
+	return next ? next : first_behind(shelf, bin);
 }
 
 struct block *shelf_prev(const struct shelf *shelf, const struct block *b)
 {
-	unsigned bin = bin_of(b->size);
-	struct block *prev = bin_prev(&shelf->bins[bin], b);
+	unsigned bin = bin_of(b->size), n = bin >> SHELF_PAGE_SHIFT;
+	const struct shelf_page *page = shelf->pages[n];
+	struct block *prev = bin_prev(&page->bins[bin % SHELF_PAGE], b);
+	uint64_t below = page->holds & ((UINT64_C(1) << bin % SHELF_PAGE) - 1);
 
-	return prev ? prev : last_below(shelf, bin);
+	if (prev)
+		return prev;
+	return below ? bin_last(&page->bins[highest(below)])
+		     : last_of_pages(shelf, n);
 }
 
 struct block *shelf_last(const struct shelf *shelf)
 {
-	return last_below(shelf, SHELF_BINS);
+	return last_of_pages(shelf, SHELF_PAGES);
 }
 
 /* ---- unmapped blocks: few, so a sorted array ---- */

@@ -110,13 +110,20 @@ struct bin {
  * What PyTorch keeps in one std::set per pool is here one bin per size class,
  * and a bitmap over the bins: the best fit is the first block of the request's
  * own bin that is large enough, else the first of the next bin that holds any.
- * Up to 32 KiB a bin is one size; above, an octave has 32 bins.
+ * An octave has 32 bins, so that up to 32 KiB a bin is one multiple of 512.
+ *
+ * Bins are in pages, which are there from their first block on: most streams
+ * have blocks of few sizes, and programs may have thousands of streams.
  */
-#define SHELF_UNIT_SHIFT  9  /* sizes are multiples of 512 */
-#define SHELF_EXACT	  64 /* units with a bin of their own */
-#define SHELF_STEPS_SHIFT 5  /* 32 bins an octave above */
-#define SHELF_BINS	  (SHELF_EXACT + (55 - 6) * (1 << SHELF_STEPS_SHIFT))
-#define SHELF_WORDS	  ((SHELF_BINS + 63) / 64)
+#define SHELF_STEPS_SHIFT 5 /* 32 bins an octave */
+#define SHELF_PAGE_SHIFT  6 /* two octaves */
+#define SHELF_PAGE	  (1 << SHELF_PAGE_SHIFT)
+#define SHELF_PAGES	  ((64 << SHELF_STEPS_SHIFT) / SHELF_PAGE)
+
+struct shelf_page {
+	uint64_t holds; /* bit i: bins[i] is not empty */
+	struct bin bins[SHELF_PAGE];
+};
 
 /* What is known of a shelf elsewhere, so that nobody looks at them all. */
 enum shelf_note {
@@ -126,14 +133,13 @@ enum shelf_note {
 
 /* Zeroed is empty. */
 struct shelf {
-	uint64_t summary; /* bit w: words[w] is not 0 */
-	uint8_t notes;	  /* enum shelf_note */
+	uint64_t holds; /* bit i: pages[i] holds any */
+	uint8_t notes;	/* enum shelf_note */
 	uint16_t stream;
 	uint32_t number; /* among all shelves, from 0 */
 	struct shelf *next_changed;
-	struct caching_pool *pool; /* NULL: of none */
-	uint64_t words[SHELF_WORDS];
-	struct bin bins[SHELF_BINS];
+	struct caching_pool *pool;	       /* NULL: of none */
+	struct shelf_page *pages[SHELF_PAGES]; /* NULL: none so far */
 	/* Unmapped blocks of expandable segments, by address. */
 	struct block **unmapped;
 	size_t unmapped_count, unmapped_room;
@@ -141,8 +147,10 @@ struct shelf {
 
 static inline bool shelf_is_empty(const struct shelf *shelf)
 {
-	return !shelf->summary;
+	return !shelf->holds;
 }
+
+void shelf_release(struct shelf *shelf);
 
 void shelf_insert(struct shelf *shelf, struct block *b);
 void shelf_remove(struct shelf *shelf, struct block *b);
