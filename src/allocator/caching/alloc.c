@@ -93,12 +93,12 @@ static struct block *add_segment(struct caching *c,
 	b->addr = addr;
 	b->size = request->segment_size;
 	b->stream = request->stream;
-	b->pool = request->pool;
+	b->shelf = pool_shelf_make(request->pool, request->stream);
 	b->counter = c->order == BY_ADDRESS ? 0 : ++c->counter;
-	own = b->pool->tally;
-	b->pool->pair->malloc_count++;
+	own = b->shelf->pool->tally;
+	b->shelf->pool->pair->malloc_count++;
 	counter_add(c, GP_STAT_SEGMENT, own, 1);
-	counter_reserve(c, b->pool, b->size);
+	counter_reserve(c, b->shelf->pool, b->size);
 	if (b->size >= c->settings.max_split_size)
 		counter_increase(&c->stats.oversize_segments, 1);
 	c->stats.num_device_alloc++;
@@ -168,7 +168,7 @@ static enum gp_answer search_pool(struct caching *c, uint16_t index,
 	there.pool = request->pool->is_small ? &pair->small : &pair->large;
 	*found = segment_find_free(c, &there);
 	if (*found)
-		shelf_remove(pool_shelf(there.pool, there.stream), *found);
+		shelf_remove((*found)->shelf, *found);
 	return pool_let_go(c, index);
 }
 
@@ -204,15 +204,15 @@ static enum gp_answer fall_back(struct caching *c, struct request *request,
 
 void segment_release(struct caching *c, struct block *b)
 {
-	struct tally *own = b->pool->tally;
+	struct tally *own = b->shelf->pool->tally;
 
-	shelf_remove(pool_shelf(b->pool, b->stream), b);
+	shelf_remove(b->shelf, b);
 	caching_act(c, GP_SEGMENT_FREE, b, b->addr, b->size);
 	c->device->ops->free(c->device, b->addr, b->size);
-	b->pool->pair->malloc_count--;
+	b->shelf->pool->pair->malloc_count--;
 	c->stats.num_device_free++;
 	counter_sub(c, GP_STAT_SEGMENT, own, 1);
-	counter_unreserve(c, b->pool, b->size);
+	counter_unreserve(c, b->shelf->pool, b->size);
 	if (b->size >= c->settings.max_split_size)
 		counter_decrease(&c->stats.oversize_segments, 1);
 	block_destroy(&c->blocks, b);
@@ -349,7 +349,7 @@ enum gp_answer segment_release_cached(struct caching *c, uint16_t index)
 
 static uint64_t age_of(const struct block *b)
 {
-	return b->pool->searches - b->gc_base;
+	return b->shelf->pool->searches - b->gc_base;
 }
 
 /* Keeps the whole segments of the n collected blocks; sums their ages. */
@@ -485,9 +485,9 @@ static bool should_split(struct caching *c, const struct block *b,
 
 	if (request->is_restored)
 		return rest > 0;
-	if (c->pools.no_split[pool_index(b->pool)])
+	if (c->pools.no_split[pool_index(b->shelf->pool)])
 		return false;
-	if (b->pool->is_small || request->is_expandable)
+	if (b->shelf->pool->is_small || request->is_expandable)
 		return rest >= GP_MIN_BLOCK_SIZE;
 	if (rest <= SMALL_SIZE)
 		return false;
@@ -511,8 +511,8 @@ static struct block *split(struct caching *c, struct block *rest, uint64_t size,
 	b->next = rest;
 	rest->prev = b;
 	if (is_shelved) {
-		rest->gc_base = rest->pool->searches;
-		shelf_shrink(pool_shelf(rest->pool, rest->stream), rest, size);
+		rest->gc_base = rest->shelf->pool->searches;
+		shelf_shrink(rest->shelf, rest, size);
 		return b;
 	}
 	rest->addr += size;
@@ -527,7 +527,7 @@ static inline struct block *cut_to_size(struct caching *c, struct block *b,
 					const struct request *request,
 					bool is_shelved)
 {
-	struct tally *own = b->pool->tally;
+	struct tally *own = b->shelf->pool->tally;
 	bool was_split = block_is_split(b);
 	bool is_cut = should_split(c, b, request);
 	uint64_t before = was_split * b->size, after = 0;
@@ -536,7 +536,7 @@ static inline struct block *cut_to_size(struct caching *c, struct block *b,
 		after = b->size - request->rounded;
 		b = split(c, b, request->rounded, is_shelved);
 	} else if (is_shelved) {
-		shelf_remove(pool_shelf(b->pool, b->stream), b);
+		shelf_remove(b->shelf, b);
 	}
 	if (!b->segment) {
 		counter_net(c, GP_STAT_INACTIVE_SPLIT, own, is_cut - was_split);
@@ -549,7 +549,7 @@ static inline struct block *cut_to_size(struct caching *c, struct block *b,
 static inline void hand_out(struct caching *c, struct block *b, uint32_t id,
 			    uint64_t size)
 {
-	struct tally *own = b->pool->tally;
+	struct tally *own = b->shelf->pool->tally;
 
 	b->use = BLOCK_ALLOCATED;
 	b->requested = size;

@@ -25,7 +25,7 @@ void caching_tell(struct caching *c, enum gp_event_kind kind,
 	struct gp_action action = {
 		.kind = (uint8_t)kind,
 		.stream = b->stream,
-		.pool = pool_index(b->pool),
+		.pool = pool_index(b->shelf->pool),
 		.id = b->id,
 		.addr = addr,
 		.size = size,
@@ -61,8 +61,8 @@ void block_table_release(struct block_table *table)
 
 void caching_shelve(struct block *b)
 {
-	b->gc_base = b->pool->searches;
-	shelf_insert(pool_shelf_make(b->pool, b->stream), b);
+	b->gc_base = b->shelf->pool->searches;
+	shelf_insert(b->shelf, b);
 }
 
 uint64_t caching_merge(struct caching *c, struct block *dst, struct block *src)
@@ -72,9 +72,9 @@ uint64_t caching_merge(struct caching *c, struct block *dst, struct block *src)
 	if (!src || src->use != BLOCK_IDLE || src->is_mapped != dst->is_mapped)
 		return 0;
 	if (src->is_mapped)
-		shelf_remove(pool_shelf(src->pool, src->stream), src);
+		shelf_remove(src->shelf, src);
 	else
-		shelf_remove_unmapped(pool_shelf(src->pool, src->stream), src);
+		shelf_remove_unmapped(src->shelf, src);
 	if (dst->prev == src) {
 		dst->addr = src->addr;
 		dst->prev = src->prev;
@@ -113,7 +113,7 @@ size_t caching_collect(struct caching *c, struct caching_pool *pool)
 
 void caching_free_block(struct caching *c, struct block *b)
 {
-	struct tally *own = b->pool->tally;
+	struct tally *own = b->shelf->pool->tally;
 	uint64_t size = b->size, below, above;
 
 	caching_act(c, GP_FREE_COMPLETED, b, b->addr, b->requested);
@@ -152,7 +152,7 @@ static void caching_free(struct gp_allocator *allocator, uint32_t id)
 
 	if (!b)
 		return;
-	own = b->pool->tally;
+	own = b->shelf->pool->tally;
 	b->use = BLOCK_WAITING;
 	counter_sub(c, GP_STAT_ALLOCATION, own, 1);
 	counter_sub(c, GP_STAT_ALLOCATED_BYTES, own, b->size);

@@ -181,7 +181,7 @@ static inline struct block *caching_part(struct caching *c,
 	b->addr = addr;
 	b->size = size;
 	b->stream = like->stream;
-	b->pool = like->pool;
+	b->shelf = like->shelf;
 	b->segment = like->segment;
 	b->counter = c->order == BY_OBJECT ? ++c->counter : like->counter;
 	return b;

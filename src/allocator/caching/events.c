@@ -573,7 +573,7 @@ void events_end_routing(struct caching *c, uint16_t pool)
 	for (size_t i = 0; i < list->count; i++) {
 		struct deferred deferred = list->items[i];
 
-		if (pool_index(deferred.block->pool) == pool)
+		if (pool_index(deferred.block->shelf->pool) == pool)
 			resume(c, &deferred);
 		else
 			list->items[kept++] = deferred;
@@ -656,7 +656,7 @@ void events_process(struct caching *c)
 
 static bool concerns(const struct block *b, const struct pool_pair *only)
 {
-	return !only || b->pool->pair == only;
+	return !only || b->shelf->pool->pair == only;
 }
 
 /* Takes the events that concern the pool out of a queue and frees theirs. */

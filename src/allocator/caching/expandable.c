@@ -76,11 +76,11 @@ static struct block *add_segment(struct caching *c,
 	b->addr = addr;
 	b->size = size;
 	b->stream = request->stream;
-	b->pool = request->pool;
+	b->shelf = pool_shelf_make(request->pool, request->stream);
 	b->segment = segment;
 	b->is_mapped = false;
 	b->counter = c->order == BY_ADDRESS ? 0 : ++c->counter;
-	shelf_insert_unmapped(pool_shelf_make(b->pool, b->stream), b);
+	shelf_insert_unmapped(b->shelf, b);
 	return b;
 }
 
@@ -88,7 +88,7 @@ static void drop_segment(struct caching *c, struct block *b)
 {
 	struct expandable_segment *segment = b->segment;
 
-	shelf_remove_unmapped(pool_shelf(b->pool, b->stream), b);
+	shelf_remove_unmapped(b->shelf, b);
 	c->device->ops->unreserve(c->device, segment->addr, segment->size);
 	*segment->link = segment->next;
 	if (segment->next)
@@ -136,7 +136,7 @@ static void cut_unmapped(struct caching *c, struct block *b, uint64_t size)
 		rest->next->prev = rest;
 	b->next = rest;
 	b->size = size;
-	shelf_insert_unmapped(pool_shelf(b->pool, b->stream), rest);
+	shelf_insert_unmapped(b->shelf, rest);
 }
 
 /* Maps at least size bytes from the start of an unmapped block, which joins
@@ -156,7 +156,7 @@ static enum gp_answer map_block(struct caching *c, struct block *b,
 	expandable_note_range(c, addr + size + 1 - b->segment->addr,
 			      addr + size <
 				      b->segment->addr + b->segment->size);
-	shelf_remove_unmapped(pool_shelf(b->pool, b->stream), b);
+	shelf_remove_unmapped(b->shelf, b);
 	b->is_mapped = true;
 	if (size < b->size)
 		cut_unmapped(c, b, size);
@@ -164,7 +164,7 @@ static enum gp_answer map_block(struct caching *c, struct block *b,
 	caching_merge(c, b, b->next);
 	caching_shelve(b);
 	c->stats.num_device_alloc++;
-	counter_reserve(c, b->pool, size);
+	counter_reserve(c, b->shelf->pool, size);
 	caching_act(c, GP_SEGMENT_MAP, b, addr, size);
 	return GP_SERVED;
 }
@@ -197,7 +197,7 @@ enum gp_answer expandable_obtain(struct caching *c,
 	}
 	if (answer != GP_SERVED)
 		return answer;
-	shelf_remove(pool_shelf(b->pool, b->stream), b);
+	shelf_remove(b->shelf, b);
 	*found = b;
 	return GP_SERVED;
 }
@@ -243,7 +243,7 @@ static bool whole_pages(const struct block *b, uint64_t *start, uint64_t *stop)
 
 enum gp_answer expandable_unmap(struct caching *c, struct block *b)
 {
-	struct caching_pool *pool = b->pool;
+	struct caching_pool *pool = b->shelf->pool;
 	uint64_t start, stop, size;
 
 	if (!whole_pages(b, &start, &stop))
@@ -253,7 +253,7 @@ enum gp_answer expandable_unmap(struct caching *c, struct block *b)
 					 "ASSERT FAILED");
 	size = stop - start;
 	c->device->ops->unmap(c->device, start, size, b->segment->page);
-	shelf_remove(pool_shelf(pool, b->stream), b);
+	shelf_remove(b->shelf, b);
 	if (b->addr < start)
 		split_front(c, b, start);
 	if (stop < b->addr + b->size)
@@ -261,7 +261,7 @@ enum gp_answer expandable_unmap(struct caching *c, struct block *b)
 	b->is_mapped = false;
 	caching_merge(c, b, b->prev);
 	caching_merge(c, b, b->next);
-	shelf_insert_unmapped(pool_shelf(pool, b->stream), b);
+	shelf_insert_unmapped(b->shelf, b);
 	pool->pair->malloc_count--;
 	c->stats.num_device_free++;
 	counter_unreserve(c, pool, size);

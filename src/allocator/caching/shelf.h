@@ -14,6 +14,7 @@
 
 struct caching_pool;
 struct expandable_segment;
+struct shelf;
 struct stream_set;
 
 /* ---- blocks ---- */
@@ -45,7 +46,7 @@ struct block {
 	uint8_t use; /* enum block_use */
 	bool is_mapped : 1;
 	bool is_in_tree : 1;
-	struct caching_pool *pool;
+	struct shelf *shelf; /* of its pool and stream */
 
 	struct block *parent; /* in the tree */
 	uint64_t requested;

@@ -21,7 +21,9 @@ static struct block *make_block(struct caching *c,
 	b->addr = addr;
 	b->size = size;
 	b->stream = segment->stream;
-	b->pool = segment->is_small ? &pair->small : &pair->large;
+	b->shelf =
+		pool_shelf_make(segment->is_small ? &pair->small : &pair->large,
+				segment->stream);
 	if (c->order == BY_OBJECT)
 		b->counter = ++c->counter;
 	else if (c->order == BY_SEGMENT)
@@ -39,7 +41,7 @@ static void link_behind(struct block *prev, struct block *b)
 static void adopt_live(struct caching *c, struct block *b,
 		       const struct gp_block *from)
 {
-	struct tally *own = b->pool->tally;
+	struct tally *own = b->shelf->pool->tally;
 	struct gp_stats *stats = &c->stats;
 
 	b->id = from->id;
@@ -63,7 +65,7 @@ static void adopt_live(struct caching *c, struct block *b,
 
 static void adopt_free(struct caching *c, struct block *b)
 {
-	struct tally *own = b->pool->tally;
+	struct tally *own = b->shelf->pool->tally;
 
 	caching_shelve(b);
 	if (b->segment || !block_is_split(b))
@@ -132,7 +134,7 @@ static struct block *add_unmapped(struct caching *c,
 	b->segment = prev->segment;
 	b->is_mapped = false;
 	link_behind(prev, b);
-	shelf_insert_unmapped(pool_shelf_make(b->pool, b->stream), b);
+	shelf_insert_unmapped(b->shelf, b);
 	return b;
 }
 
@@ -293,8 +295,8 @@ static void show_segment(struct showing *s, const struct block *b)
 	struct gp_segment segment = {
 		.addr = b->addr,
 		.stream = b->stream,
-		.pool = pool_index(b->pool),
-		.is_small = b->pool->is_small,
+		.pool = pool_index(b->shelf->pool),
+		.is_small = b->shelf->pool->is_small,
 		.is_expandable = b->segment != NULL,
 		.first_block = (uint32_t)s->block_count,
 		.site = GP_NO_SITE,
