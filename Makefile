@@ -223,7 +223,7 @@ check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(TOOLS) $(EXAMPLES)
 		tests/cli/snapshots.sh tests/cli/width.sh \
 		tests/cli/first_screen.sh tests/cli/report_keys.sh \
 		tests/cli/sweep_engine.sh tests/cli/sweep_all.sh \
-		tests/cli/library.sh \
+		tests/cli/library.sh tests/cli/completions.sh \
 		tests/cli/gen_engine.sh \
 		tests/browser/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \

@@ -226,6 +226,13 @@ static bool print_topic(const char *name, unsigned columns, FILE *out)
 }
 
 /* Their names, each with a sentence. */
+void gp_help_topics(FILE *out)
+{
+	for (size_t i = 0; i < TOPICS; i++)
+		if (topics[i].sentence)
+			fprintf(out, "%s ", topics[i].name);
+}
+
 static void list_topics(unsigned columns, FILE *out)
 {
 	char name[32];

@@ -15,6 +15,9 @@ void gp_help_entry(const char *name, const char *sentence, unsigned columns,
 /* All commands in a screen. */
 void gp_help_overview(unsigned columns, FILE *out);
 
+/* The names of what it explains besides commands, each with a space behind. */
+void gp_help_topics(FILE *out);
+
 /* One command with its flags. */
 void gp_help_print(const struct gp_command *command, unsigned columns,
 		   FILE *out);
