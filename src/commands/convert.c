@@ -12,6 +12,7 @@
 #include "commands/trace_file.h"
 #include "gpupool/status.h"
 #include "report/exchange/exchange.h"
+#include "report/page.h"
 
 /* ---- a run: where to ---- */
 
@@ -144,7 +145,7 @@ static enum gp_status write_run(struct conversion *s, FILE *out,
 		.trace = s->plan.trace,
 		.settings = &s->plan.settings,
 		.conf = s->plan.conf,
-		.name = gp_path_name(s->path),
+		.name = gp_page_name(s->path),
 		.out = out,
 	};
 	struct gp_exchange *exchange;

@@ -14,6 +14,7 @@
 #include "commands/ranking.h"
 #include "commands/trace_file.h"
 #include "report/change_report.h"
+#include "report/page.h"
 #include "trace/ranks.h"
 
 /* A trace, and a run of it. */
@@ -72,7 +73,7 @@ static struct rank_file *list_files(const struct gp_ranks *ranks)
 		for (size_t k = 0; k < ranks->classes[i].count; k++)
 			files[n++] = (struct rank_file){
 				.path = ranks->classes[i].paths[k],
-				.name = gp_path_name(
+				.name = gp_page_name(
 					ranks->classes[i].paths[k]),
 				.class = &ranks->classes[i],
 			};

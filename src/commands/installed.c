@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "commands/own_folder.h"
 #include "commands/progress.h"
 
 /* ---- the PyTorch of an interpreter: it knows where that is ---- */
@@ -251,4 +252,22 @@ enum gp_status gp_cuda_runtime_open(const struct gp_options *options,
 	    find_pytorchs(path, sizeof(path)))
 		config.path = path;
 	return gp_cuda_open(&config, cuda, diag);
+}
+
+/* ---- CUDA without a device ---- */
+
+bool gp_simcuda_find(unsigned cuda, char path[PATH_MAX])
+{
+	static const char *const places[] = { "simcuda",
+					      "../lib/gpupool/simcuda" };
+	char here[PATH_MAX - 128];
+
+	gp_own_program(here, sizeof(here));
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		snprintf(path, PATH_MAX, "%s/%s/%u/libgpupool-simcuda.so", here,
+			 places[i], cuda);
+		if (!access(path, R_OK))
+			return true;
+	}
+	return false;
 }

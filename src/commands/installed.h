@@ -4,6 +4,7 @@
 #define COMMANDS_INSTALLED_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "commands/options.h"
 #include "device/cuda.h"
@@ -21,6 +22,11 @@ struct gp_python_torch {
 enum gp_status gp_python_find_torch(const char *const *command,
 				    struct gp_python_torch *torch,
 				    struct gp_diag *diag);
+
+/* The library that stands in for a CUDA of that version, in programs that are
+ * recorded: beside this one, or where it was installed.  False: there is none.
+ */
+bool gp_simcuda_find(unsigned cuda, char path[PATH_MAX]);
 
 /* --cudart, else what GPUPOOL_CUDART names, else what the loader finds, else
  * what python3's PyTorch has. */

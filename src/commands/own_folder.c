@@ -28,6 +28,15 @@ bool gp_own_cache(const char *name, char path[PATH_MAX])
 	return false;
 }
 
+void gp_own_program(char *path, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+
+	path[n > 0 ? n : 0] = 0;
+	for (char *end = strrchr(path, '/'); end; end = NULL)
+		*end = 0;
+}
+
 static bool is_private(const char *path)
 {
 	struct stat about;

@@ -8,12 +8,16 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "gpupool/status.h"
 
 /* $XDG_CACHE_HOME/gpupool/NAME or $HOME/.cache/gpupool/NAME; "" and false where
  * neither is set. */
 bool gp_own_cache(const char *name, char path[PATH_MAX]);
+
+/* The folder that holds this program; "" where that is not known. */
+void gp_own_program(char *path, size_t size);
 
 /* It and the one that holds it belong to this user, and no other may write
  * there. */

@@ -516,24 +516,10 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 	return gp_trace_form_of(s->options, s->output, &form, diag);
 }
 
-/* Beside the program, or where it was installed. */
 static enum gp_status find_simcuda(struct session *s, struct gp_diag *diag)
 {
-	static const char *const places[] = { "simcuda",
-					      "../lib/gpupool/simcuda" };
-	char here[PATH_MAX - 128];
-	ssize_t n = readlink("/proc/self/exe", here, sizeof(here) - 1);
-
-	here[n > 0 ? n : 0] = 0;
-	for (char *end = strrchr(here, '/'); end; end = NULL)
-		*end = 0;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(s->simcuda, sizeof(s->simcuda),
-			 "%s/%s/%u/libgpupool-simcuda.so", here, places[i],
-			 s->wants.cuda);
-		if (!access(s->simcuda, R_OK))
-			return GP_OK;
-	}
+	if (gp_simcuda_find(s->wants.cuda, s->simcuda))
+		return GP_OK;
 	gp_diag_file(diag, s->torch.folder);
 	gp_diag_hint(diag, "builds for CUDA 12 and 13 can be recorded, as PyPI "
 			   "has them: pip install torch");

@@ -36,16 +36,6 @@ static bool is_prepared(const char *folder)
 	       is_there("%s/release", folder);
 }
 
-/* The folder that holds this program, or "". */
-static void program_folder(char *path, size_t size)
-{
-	ssize_t n = readlink("/proc/self/exe", path, size - 1);
-
-	path[n > 0 ? n : 0] = 0;
-	for (char *end = strrchr(path, '/'); end; end = NULL)
-		*end = 0;
-}
-
 enum gp_status gp_torch_lib_release(const char *folder, uint8_t *release,
 				    struct gp_diag *diag)
 {
@@ -127,7 +117,7 @@ enum gp_status gp_torch_lib_find(uint8_t release, char **folder,
 	char program[PATH_MAX], cache[PATH_MAX];
 	char path[PATH_MAX + sizeof("/torch")];
 
-	program_folder(program, sizeof(program));
+	gp_own_program(program, sizeof(program));
 	snprintf(path, sizeof(path), "%s/torch", program);
 	look_in(&search, path);
 	if (search.best < 2) {
@@ -191,7 +181,7 @@ static bool find_script(char *path, size_t size)
 	};
 	char program[PATH_MAX - 64];
 
-	program_folder(program, sizeof(program));
+	gp_own_program(program, sizeof(program));
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		snprintf(path, size, places[i], program);
 		if (!access(path, X_OK))

@@ -206,13 +206,6 @@ static const struct {
 	{ ".zst", GP_PACK_ZSTD },
 };
 
-const char *gp_path_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 bool gp_path_ends(const char *text, size_t length, const char *suffix)
 {
 	size_t n = strlen(suffix);

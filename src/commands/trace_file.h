@@ -56,8 +56,6 @@ enum gp_status gp_trace_form_of(const struct gp_options *options,
 /* Cuts the suffix of a packing off the length of a path. */
 enum gp_packing gp_packing_of(const char *path, size_t *length);
 
-/* Behind the last slash. */
-const char *gp_path_name(const char *path);
 /* Whether the first length bytes of a path end so. */
 bool gp_path_ends(const char *path, size_t length, const char *suffix);
 

@@ -16,6 +16,7 @@
 #include "commands/verify_text.h"
 #include "commands/trace_file.h"
 #include "replay/verify/verify.h"
+#include "report/page.h"
 
 /* A run's own needs beside what it reserves: what a call holds meanwhile. */
 #define SPARE (UINT64_C(64) << 20)
@@ -112,7 +113,7 @@ static void tell(const struct subject *j, uint32_t device,
 	};
 
 	if (j->s->width)
-		gp_verify_line(gp_path_name(j->path), j->s->width, &told,
+		gp_verify_line(gp_page_name(j->path), j->s->width, &told,
 			       j->s->out);
 	else
 		gp_verify_text(&told, j->s->out);
@@ -174,7 +175,7 @@ static enum gp_status verify_all(struct session *s, struct gp_diag *diag)
 			continue;
 		if (s->width)
 			fprintf(s->out, "%-*s  %9s  %8s  not compared: %s\n",
-				s->width, gp_path_name(path), "-", "-",
+				s->width, gp_page_name(path), "-", "-",
 				own.what);
 		if (worst == GP_OK)
 			*diag = own;
@@ -197,7 +198,7 @@ static int widest(const struct gp_options *options)
 	int width = 5;
 
 	for (size_t i = 0; i < options->operand_count; i++) {
-		int length = (int)strlen(gp_path_name(options->operands[i]));
+		int length = (int)strlen(gp_page_name(options->operands[i]));
 
 		width = length > width ? length : width;
 	}
