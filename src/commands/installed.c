@@ -33,23 +33,23 @@ static bool is_python(const char *path)
 	return !strncmp(base ? base + 1 : path, "python", 6);
 }
 
-/* Where the shell would find it; "" if nowhere. */
-static void find_in_path(const char *name, char *path, size_t size)
+bool gp_program_find(const char *name, char *path, size_t size)
 {
 	const char *from = getenv("PATH");
 
 	snprintf(path, size, "%s", name);
 	if (strchr(name, '/') || !from)
-		return;
+		return !access(path, X_OK);
 	while (*from) {
 		size_t n = strcspn(from, ":");
 
 		snprintf(path, size, "%.*s/%s", (int)n, from, name);
 		if (!access(path, X_OK))
-			return;
+			return true;
 		from += n + (from[n] == ':');
 	}
 	*path = 0;
+	return false;
 }
 
 /* "#!/usr/bin/env python3" and "#!/venv/bin/python -s" name one. */
@@ -78,7 +78,7 @@ static bool find_word(const char *const *command, char *path, size_t size)
 	for (; *command; command++) {
 		if (!is_python(*command))
 			continue;
-		find_in_path(*command, path, size);
+		gp_program_find(*command, path, size);
 		if (*path)
 			return true;
 	}
@@ -88,14 +88,14 @@ static bool find_word(const char *const *command, char *path, size_t size)
 static enum gp_status find_interpreter(const char *const *command, char *path,
 				       size_t size, struct gp_diag *diag)
 {
-	find_in_path(*command, path, size);
+	gp_program_find(*command, path, size);
 	if (!*path || access(path, F_OK)) {
 		gp_diag_file(diag, *command);
 		return gp_diag_set(diag, GP_SYSTEM, "there is no such program");
 	}
 	if (!is_python(*command) && !read_first_line(path, path, size) &&
 	    !find_word(command + 1, path, size))
-		find_in_path("python3", path, size);
+		gp_program_find("python3", path, size);
 	if (*path)
 		return GP_OK;
 	gp_diag_file(diag, *command);

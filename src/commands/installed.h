@@ -16,6 +16,10 @@ struct gp_python_torch {
 	char version[40];      /* "2.15.0+cu130" */
 };
 
+/* Where the shell would find a program, or the name where it has a slash.
+ * False: nowhere. */
+bool gp_program_find(const char *name, char *path, size_t size);
+
 /* Asks the command's interpreter: itself when it is a python, the one that a
  * script's first line names, one among the command's words, else python3.
  * PyTorch is not imported.  The command ends with NULL. */

@@ -11,6 +11,7 @@
 #include "gpupool/metrics.h"
 #include "metrics/explain.h"
 #include "report/bench_report.h"
+#include "report/doctor.h"
 #include "report/floor_report.h"
 #include "report/report.h"
 
@@ -318,6 +319,34 @@ const struct gp_key keys_of_runs[] = {
 	KEY("p90_us", US, 0, "Nine tenths took less."),
 	KEY("most_us", US, 0, "The slowest."),
 	KEY("count", COUNT, 0, "Calls that were made."),
+
+	REPORT("doctor", "gpupool-doctor/1",
+	       "What is on a machine, and what is missing for what."),
+	KEY_IN(gp_doctor, version, "version", TEXT, 0, "That of gpupool."),
+	KEY_IN(gp_doctor, compiler, "compiler", TEXT, 0, "What built it."),
+	KEY_IN(gp_doctor, architecture, "architecture", TEXT, 0,
+	       "Of the machine: x86_64."),
+	KEY_IN(gp_doctor, system, "system", TEXT, 0,
+	       "The kernel and its release."),
+	KEY_IN(gp_doctor, processors, "processors", COUNT, 0,
+	       "Those that a process may run on."),
+	OBJECT("libraries", LIST, "doctor_library"),
+	OBJECT("checks", LIST, "doctor_check"),
+
+	NEW("doctor_library", "A library that gpupool is linked with."),
+	KEY_IN(gp_doctor_library, name, "name", TEXT, 0, "Its name."),
+	KEY_IN(gp_doctor_library, version, "version", TEXT, 0, "Its version."),
+
+	NEW("doctor_check",
+	    "Something beside gpupool that a part of it needs."),
+	KEY_IN(gp_doctor_check, name, "name", TEXT, 0, "What it is called."),
+	KEY_IN(gp_doctor_check, is_there, "is_there", BOOL, 0, "It is found."),
+	KEY_IN(gp_doctor_check, found, "found", TEXT, 0,
+	       "What it is, or why it is not there; the user's home is ~."),
+	KEY_IN(gp_doctor_check, needed_for, "needed_for", TEXT, 0,
+	       "What does not run without it."),
+	KEY_IN(gp_doctor_check, hint, "hint", TEXT, NULLABLE,
+	       "How to have it."),
 
 	REPORT("speed", GP_REPORT_SCHEMA, "What gpupool itself takes."),
 	OBJECT("trace", 0, "speed_trace"),

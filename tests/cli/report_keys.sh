@@ -192,6 +192,7 @@ write floor-csv floor "$spans" --capacity 8
 write look_spans-csv look "$spans"
 write diff-traces diff "$story" "$out_of_memory"
 write diff-reports diff out/replay-story.json out/replay-both.json
+write doctor-here doctor --cudart "$cudart"
 write bench-device bench --device cuda --cudart "$cudart" --repeat 1
 write speed-story bench "$story" --repeat 1
 write info-window info "$window"
