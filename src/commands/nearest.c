@@ -4,14 +4,9 @@
 
 #include <string.h>
 
+#include "base/larger.h"
+
 #define LONGEST 40 /* no name of ours is longer */
-
-static size_t least(size_t a, size_t b, size_t c)
-{
-	size_t ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
 
 /* Insertions, deletions and replacements that turn a into b. */
 static size_t distance(const char *a, const char *b)
@@ -29,8 +24,8 @@ static size_t distance(const char *a, const char *b)
 		for (size_t j = 0; j < length; j++) {
 			size_t above = row[j + 1];
 
-			row[j + 1] = least(above + 1, row[j] + 1,
-					   diagonal + (a[i] != b[j]));
+			row[j + 1] = gp_smaller(gp_smaller(above, row[j]) + 1,
+						diagonal + (a[i] != b[j]));
 			diagonal = above;
 		}
 	}

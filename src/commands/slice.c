@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "commands/command.h"
 #include "commands/plan.h"
@@ -15,11 +16,6 @@ static void keep(void *arg, struct gp_allocator *allocator, uint64_t event)
 {
 	(void)event;
 	allocator->ops->state(allocator, arg);
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* Memory before the first event of the slice, from a replay as recorded. */
@@ -47,8 +43,9 @@ static enum gp_status cut_device(const struct gp_plan *plan, uint32_t device,
 {
 	uint64_t count = plan->trace->devices[device].event_count;
 
-	slice->to = options->to_event ? least(options->to_event, count) : count;
-	slice->from = least(options->from_event, slice->to);
+	slice->to = options->to_event ? gp_smaller(options->to_event, count)
+				      : count;
+	slice->from = gp_smaller(options->from_event, slice->to);
 	if (slice->from)
 		return find_start(plan, device, slice, diag);
 	slice->start = plan->trace->devices[device].start;

@@ -12,6 +12,7 @@
  */
 #include "metrics/change.h"
 
+#include "base/larger.h"
 #include "metrics/merged.h"
 
 const struct gp_part gp_parts[GP_PARTS] = {
@@ -39,11 +40,6 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 struct gp_makeup gp_makeup_of_moment(const struct gp_moment *moment)
 {
 	struct gp_makeup makeup = {
@@ -51,9 +47,10 @@ struct gp_makeup gp_makeup_of_moment(const struct gp_moment *moment)
 		.event = moment->event,
 	};
 	/* Each within what is left, whatever a report says. */
-	uint64_t active = least(moment->active, moment->reserved);
-	uint64_t allocated = least(moment->allocated, active);
-	uint64_t rounding = least(less(active, moment->requested), allocated);
+	uint64_t active = gp_smaller(moment->active, moment->reserved);
+	uint64_t allocated = gp_smaller(moment->allocated, active);
+	uint64_t rounding =
+		gp_smaller(less(active, moment->requested), allocated);
 
 	makeup.part[GP_PART_LIVE] = allocated - rounding;
 	makeup.part[GP_PART_ROUNDING] = rounding;
@@ -67,7 +64,7 @@ struct gp_makeup gp_makeup_of_moment(const struct gp_moment *moment)
 static void add_block(struct gp_makeup *makeup, const struct gp_block *block)
 {
 	uint64_t *part = makeup->part;
-	uint64_t live = least(block->requested, block->size);
+	uint64_t live = gp_smaller(block->requested, block->size);
 
 	switch (block->state) {
 	case GP_ACTIVE:
@@ -204,8 +201,8 @@ static void take(struct gp_makeup *makeup, enum gp_part_id part,
 	uint64_t saved = 0;
 
 	if (before != GP_UNLIMITED)
-		saved = less(least(before, makeup->reserved), after);
-	saved = least(saved, makeup->part[GP_PART_PACKING]);
+		saved = less(gp_smaller(before, makeup->reserved), after);
+	saved = gp_smaller(saved, makeup->part[GP_PART_PACKING]);
 	makeup->part[part] = saved;
 	makeup->part[GP_PART_PACKING] -= saved;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "gpupool/study.h"
 #include "study/known.h"
@@ -89,16 +90,6 @@ static bool is_fine(const struct search *s,
 	       (goal == GP_NO_OOM || !result->stats.num_alloc_retries);
 }
 
-static uint64_t max(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t min(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The least capacity at which a reservation has that many bytes, and the first
  * at which it could have them, as it is rounded up to a page. */
 static uint64_t with_range(uint64_t bytes)
@@ -123,10 +114,12 @@ static void learn(struct search *s, uint64_t capacity,
 	uint64_t from = capacity, to = capacity + GRAIN;
 
 	if (s->result->is_plain) {
-		from = min(from, max(grid_up(reach->most_granted),
-				     with_range(reach->longest_range)));
-		to = max(to, min(grid_up(reach->least_refused),
-				 near_range(s, reach->shortest_range)));
+		from = gp_smaller(from,
+				  gp_larger(grid_up(reach->most_granted),
+					    with_range(reach->longest_range)));
+		to = gp_larger(
+			to, gp_smaller(grid_up(reach->least_refused),
+				       near_range(s, reach->shortest_range)));
 	}
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
 		known_add(&s->known[goal], from, to, is_fine(s, result, goal));
@@ -326,13 +319,14 @@ static void begin(struct search *s)
 	h->other = most_others(t);
 	h->start_reserved = gp_state_reserved(&t->start);
 	find_recorded_oom(t, h);
-	h->least = max(grid_up(max(h->live, h->start_reserved)), GRAIN);
+	h->least = gp_larger(grid_up(gp_larger(h->live, h->start_reserved)),
+			     GRAIN);
 	if (!play(s, GP_UNLIMITED, GP_OOM_STOP, &result))
 		return;
-	h->unlimited = max(grid_up(result.reach.most_granted), h->least);
+	h->unlimited = gp_larger(grid_up(result.reach.most_granted), h->least);
 	if (h->is_plain)
-		h->unlimited = max(h->unlimited,
-				   with_range(result.reach.longest_range));
+		h->unlimited = gp_larger(
+			h->unlimited, with_range(result.reach.longest_range));
 	h->refused = result.refused;
 	h->peak_allocated = gp_replay_peak_allocated(&result);
 	s->unlimited_calls = result.calls;
@@ -366,7 +360,7 @@ static void choose_points(struct search *s)
 	uint64_t top = h->unlimited;
 
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
-		top = max(top, h->bounds[goal].capacity);
+		top = gp_larger(top, h->bounds[goal].capacity);
 	h->points = gp_mem_alloc(n + 2 * (size_t)GP_HEADROOM_GOALS,
 				 sizeof(*h->points));
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++) {

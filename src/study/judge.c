@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "study/search.h"
 #include "study/trial.h"
@@ -96,11 +97,6 @@ static struct field field_of(const struct session *s, enum who who,
 	return field;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static uint64_t retries_of(const struct session *s,
 			   const struct gp_trial *trial)
 {
@@ -178,10 +174,10 @@ static size_t first_within(struct session *s, const struct field *field,
 /* No need above it is less than that one by something. */
 static uint64_t clearly_less(uint64_t need)
 {
-	uint64_t more = need - smaller(need, something(need));
+	uint64_t more = need - gp_smaller(need, something(need));
 
 	return need == GP_UNLIMITED ? need
-				    : need - smaller(need, something(more));
+				    : need - gp_smaller(need, something(more));
 }
 
 /* The one of most merit of those that need about as little as any, and at most
@@ -261,7 +257,7 @@ static size_t choose_by_estimate(struct session *s, enum who who,
 		struct gp_trial *trial = &study->trials[field.items[i]];
 		uint64_t high = trial_high(s, trial);
 
-		if (!high || high > smaller(about(least), limit))
+		if (!high || high > gp_smaller(about(least), limit))
 			continue;
 		if (best == study->count ||
 		    by_merit(s, trial, &study->trials[best]) < 0)

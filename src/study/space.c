@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "study/region.h"
 
@@ -234,16 +235,6 @@ static uint64_t mib_up(uint64_t bytes)
 	return bytes / MIB + (bytes % MIB != 0);
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The point is in it. */
 static struct region_box spoken_for(const struct gp_space *s,
 				    const struct gp_alike *alike)
@@ -253,20 +244,20 @@ static struct region_box spoken_for(const struct gp_space *s,
 	bool has_some = alike->gc_least <= alike->gc_most;
 
 	box.least[SPLIT] =
-		larger(box.least[SPLIT], mib_up(alike->max_split_least));
+		gp_larger(box.least[SPLIT], mib_up(alike->max_split_least));
 	if (alike->max_split_most != GP_UNLIMITED)
-		box.most[SPLIT] =
-			smaller(box.most[SPLIT], alike->max_split_most / MIB);
+		box.most[SPLIT] = gp_smaller(box.most[SPLIT],
+					     alike->max_split_most / MIB);
 	if (searches(s, GP_SPACE_LARGE) && s->rounding_follows) {
-		least = larger(least, alike->non_split_least);
-		most = smaller(most, alike->non_split_most);
+		least = gp_larger(least, alike->non_split_least);
+		most = gp_smaller(most, alike->non_split_most);
 	}
-	box.least[LARGE] = larger(box.least[LARGE], mib_up(least));
-	box.most[LARGE] = smaller(box.most[LARGE], most / MIB);
-	box.least[GC] =
-		larger(box.least[GC], bits_of(has_some ? alike->gc_least : 1));
-	box.most[GC] = smaller(box.most[GC],
-			       bits_of(alike->gc_off ? 1 : alike->gc_most));
+	box.least[LARGE] = gp_larger(box.least[LARGE], mib_up(least));
+	box.most[LARGE] = gp_smaller(box.most[LARGE], most / MIB);
+	box.least[GC] = gp_larger(box.least[GC],
+				  bits_of(has_some ? alike->gc_least : 1));
+	box.most[GC] = gp_smaller(box.most[GC],
+				  bits_of(alike->gc_off ? 1 : alike->gc_most));
 	return box;
 }
 
@@ -298,7 +289,7 @@ char *gp_space_conf(const struct gp_space *s, const struct gp_box *box)
 	struct region_box inside = {
 		.least = { box->split_least_mb, box->large_least_mb,
 			   bits_of(has_some ? box->gc_least : 1) },
-		.most = { smaller(box->split_most_mb, NO_SPLIT),
+		.most = { gp_smaller(box->split_most_mb, NO_SPLIT),
 			  box->large_most_mb,
 			  bits_of(box->gc_off ? 1 : box->gc_most) },
 	};
@@ -471,13 +462,15 @@ struct gp_alike gp_alike_both(const struct gp_alike *a,
 {
 	return (struct gp_alike){
 		.max_split_least =
-			larger(a->max_split_least, b->max_split_least),
-		.max_split_most = smaller(a->max_split_most, b->max_split_most),
+			gp_larger(a->max_split_least, b->max_split_least),
+		.max_split_most =
+			gp_smaller(a->max_split_most, b->max_split_most),
 		.non_split_least =
-			larger(a->non_split_least, b->non_split_least),
-		.non_split_most = smaller(a->non_split_most, b->non_split_most),
-		.large_least = larger(a->large_least, b->large_least),
-		.large_most = smaller(a->large_most, b->large_most),
+			gp_larger(a->non_split_least, b->non_split_least),
+		.non_split_most =
+			gp_smaller(a->non_split_most, b->non_split_most),
+		.large_least = gp_larger(a->large_least, b->large_least),
+		.large_most = gp_smaller(a->large_most, b->large_most),
 		.gc_least = larger_ratio(a->gc_least, b->gc_least),
 		.gc_most = smaller_ratio(a->gc_most, b->gc_most),
 		.gc_off = a->gc_off && b->gc_off,

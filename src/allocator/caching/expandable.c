@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "allocator/release.h"
+#include "base/larger.h"
 #include "base/mem.h"
 
 static uint64_t page_of(struct caching *c, const struct caching_pool *pool)
@@ -169,11 +170,6 @@ static enum gp_answer map_block(struct caching *c, struct block *b,
 	return GP_SERVED;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 enum gp_answer expandable_obtain(struct caching *c,
 				 const struct request *request,
 				 struct block **found)
@@ -185,7 +181,7 @@ enum gp_answer expandable_obtain(struct caching *c,
 	if (!b)
 		return GP_OUT_OF_MEMORY;
 	if (!b->is_mapped)
-		answer = map_block(c, b, smaller(b->size, want));
+		answer = map_block(c, b, gp_smaller(b->size, want));
 	while (answer == GP_SERVED && b->size < want) {
 		uint64_t missing = want - b->size;
 
@@ -193,7 +189,7 @@ enum gp_answer expandable_obtain(struct caching *c,
 		/* A reservation may be smaller than the request. */
 		if (!b || b->is_mapped)
 			return GP_OUT_OF_MEMORY;
-		answer = map_block(c, b, smaller(missing, b->size));
+		answer = map_block(c, b, gp_smaller(missing, b->size));
 	}
 	if (answer != GP_SERVED)
 		return answer;

@@ -7,12 +7,8 @@
 
 #include "allocator/caching/caching.h"
 #include "allocator/release.h"
+#include "base/larger.h"
 #include "base/mem.h"
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 static size_t chunk_count(const struct caching *c)
 {
@@ -226,7 +222,7 @@ static void climb(struct pools *pools, const struct shelf *shelf)
 
 	largest[i] = largest_of(shelf);
 	for (i /= 2; i; i /= 2)
-		largest[i] = larger(largest[2 * i], largest[2 * i + 1]);
+		largest[i] = gp_larger(largest[2 * i], largest[2 * i + 1]);
 }
 
 uint64_t pools_largest_free(struct caching *c)
@@ -244,7 +240,7 @@ uint64_t pools_largest_free(struct caching *c)
 		return pools->largest[1];
 	}
 	for (size_t i = 0; i < pools->shelf_count; i++)
-		largest = larger(largest, largest_of(pools->all[i]));
+		largest = gp_larger(largest, largest_of(pools->all[i]));
 	return largest;
 }
 

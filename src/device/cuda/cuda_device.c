@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 
 /* ---- ranges: a few, so a sorted array ---- */
@@ -367,11 +368,6 @@ static void cuda_free(struct gp_device *device, uint64_t addr, uint64_t size)
 	ranges_remove(&d->ranges, range);
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static void cuda_info(struct gp_device *device, uint64_t *free_bytes,
 		      uint64_t *total_bytes)
 {
@@ -384,8 +380,8 @@ static void cuda_info(struct gp_device *device, uint64_t *free_bytes,
 	error = d->calls->cudaMemGetInfo(&free_now, &total);
 	if (!cuda_took(d, GP_BENCH_MEM_GET_INFO, error))
 		return;
-	*free_bytes = smaller(*free_bytes, free_now);
-	*total_bytes = smaller(*total_bytes, total);
+	*free_bytes = gp_smaller(*free_bytes, free_now);
+	*total_bytes = gp_smaller(*total_bytes, total);
 }
 
 /* Others of the recording; those of this machine are in the way by

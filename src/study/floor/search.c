@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "study/floor/spans.h"
 
@@ -46,11 +47,6 @@ struct part {
 	uint64_t offset;
 	uint32_t rank;
 };
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* ---- the stack ---- */
 
@@ -132,7 +128,7 @@ static uint64_t begin_of(const struct search *s, const struct part *part,
 {
 	if (may_be_next(s, part, span))
 		return s->low[span];
-	return most(s->low[span], part->offset + s->least[span]);
+	return gp_larger(s->low[span], part->offset + s->least[span]);
 }
 
 /* In each section what is left must fit above where the first of it may begin.
@@ -334,7 +330,7 @@ static void set_ranks(struct search *s, enum choice order)
 		w->size = g->spans[i].size;
 		w->area = w->width * w->size;
 		for (uint32_t k = g->cover_at[i]; k < g->cover_at[i + 1]; k++)
-			w->load = most(w->load, g->load[g->cover[k]]);
+			w->load = gp_larger(w->load, g->load[g->cover[k]]);
 	}
 	qsort_r(list, g->count, sizeof(*list), by_weights, &order);
 	for (uint32_t i = 0; i < g->count; i++)

@@ -6,6 +6,8 @@
 
 #include "study/sweep/sweep.h"
 
+#include "base/larger.h"
+
 /* ---- rows ---- */
 
 /* Not for want of memory: every request raised an error. */
@@ -49,11 +51,6 @@ void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 	row->worst = 0;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static uint64_t low_of(const struct gp_sweep_row *row)
 {
 	return row->estimated ? row->estimated_low : row->reserved;
@@ -68,9 +65,9 @@ static uint64_t high_of(const struct gp_sweep_row *row)
 static void join_estimates(struct gp_sweep_row *row,
 			   const struct gp_sweep_row *other)
 {
-	uint64_t peak = larger(gp_row_peak(row), gp_row_peak(other));
-	uint64_t low = larger(low_of(row), low_of(other));
-	uint64_t high = larger(high_of(row), high_of(other));
+	uint64_t peak = gp_larger(gp_row_peak(row), gp_row_peak(other));
+	uint64_t low = gp_larger(low_of(row), low_of(other));
+	uint64_t high = gp_larger(high_of(row), high_of(other));
 
 	if (!row->estimated && !other->estimated)
 		return;
@@ -96,16 +93,17 @@ void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
 		row->first_oom_alloc = other->first_oom_alloc;
 		row->first_oom_event = other->first_oom_event;
 	}
-	row->retries = larger(row->retries, other->retries);
+	row->retries = gp_larger(row->retries, other->retries);
 	row->ooms += other->ooms;
 	row->dropped += other->dropped;
-	row->device_allocs = larger(row->device_allocs, other->device_allocs);
+	row->device_allocs =
+		gp_larger(row->device_allocs, other->device_allocs);
 	row->device_time_us =
-		larger(row->device_time_us, other->device_time_us);
+		gp_larger(row->device_time_us, other->device_time_us);
 	row->devices += other->devices;
 	if (!*row->failure)
 		memcpy(row->failure, other->failure, sizeof(row->failure));
-	row->cut_events = larger(row->cut_events, other->cut_events);
+	row->cut_events = gp_larger(row->cut_events, other->cut_events);
 }
 
 /* ---- order ---- */

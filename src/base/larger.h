@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The larger and the smaller of two numbers. */
+#ifndef BASE_LARGER_H
+#define BASE_LARGER_H
+
+#include <stdint.h>
+
+static inline uint64_t gp_larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline uint64_t gp_smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+#endif
