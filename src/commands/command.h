@@ -68,6 +68,22 @@ extern const struct gp_option gp_common_options[]; /* ends with { 0 } */
 const struct gp_option *gp_command_option(const struct gp_command *command,
 					  size_t index);
 
+/* All that may stand behind -- on a command's line. */
+struct gp_flag {
+	const char *name;
+	const char *argument; /* NULL: none */
+	bool is_optional;     /* the argument: it may be left out */
+	const char *sentence;
+	/* What it is: one of them, or a format by its own name. */
+	const struct gp_option *option;
+	const struct gp_knob *knob;
+	const struct gp_what_if_row *what_if;
+	enum gp_format format;
+};
+/* Returns how many; the caller frees the list. */
+size_t gp_command_flags(const struct gp_command *command,
+			struct gp_flag **flags);
+
 /* In the order of the overview; ends with NULL. */
 extern const struct gp_command *const gp_commands[];
 

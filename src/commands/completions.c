@@ -148,7 +148,7 @@ static bool is_file(const char *argument)
 struct flag {
 	const char *name;     /* "--format" */
 	char letter;	      /* 0: none */
-	const char *argument; /* NULL: it takes none */
+	const char *argument; /* NULL: it takes none, or need not */
 	const char *words;    /* that the argument may be; "" */
 	const char *sentence;
 	bool is_repeated;
@@ -157,80 +157,39 @@ struct flag {
 typedef void flag_writer(const struct flag *flag,
 			 const struct gp_command *command, FILE *out);
 
-struct visit {
-	const struct gp_command *command;
-	flag_writer *write;
-	FILE *out;
-};
-
-static void show(const struct visit *v, const char *name, const char *argument,
-		 const char *sentence, const struct gp_option *row)
+static void show(const struct gp_flag *flag, flag_writer *write,
+		 const struct gp_command *command, FILE *out)
 {
-	char dashed[80], *words;
+	const struct gp_option *row = flag->option;
+	const char *argument = flag->is_optional ? NULL : flag->argument;
+	char name[80], as_format[80], *words;
 
-	snprintf(dashed, sizeof(dashed), "--%s", name);
-	words = words_of(dashed, argument ? argument : "");
-	v->write(
-		&(struct flag){ .name = dashed,
-				.letter = row ? row->letter : 0,
-				.argument = argument,
-				.words = words,
-				.sentence = sentence,
-				.is_repeated =
-					row && (row->type == GP_OPTION_LIST ||
-						row->type == GP_OPTION_CONFS) },
-		v->command, v->out);
+	snprintf(name, sizeof(name), "--%s", flag->name);
+	snprintf(as_format, sizeof(as_format), "The same as --format %s.",
+		 flag->name);
+	words = words_of(name, argument ? argument : "");
+	write(&(struct flag){ .name = name,
+			      .letter = row ? row->letter : 0,
+			      .argument = argument,
+			      .words = words,
+			      .sentence = flag->sentence ? flag->sentence
+							 : as_format,
+			      .is_repeated =
+				      row && (row->type == GP_OPTION_LIST ||
+					      row->type == GP_OPTION_CONFS) },
+	      command, out);
 	free(words);
-}
-
-/* --json, which is --format json. */
-static void show_formats(const struct visit *v, const struct gp_option *row)
-{
-	const char *words = row->argument;
-	char name[40], sentence[80];
-
-	while (*words) {
-		size_t length = strcspn(words, "|");
-
-		snprintf(name, sizeof(name), "%.*s", (int)length, words);
-		snprintf(sentence, sizeof(sentence), "The same as --format %s.",
-			 name);
-		show(v, name, NULL, sentence, NULL);
-		words += length + (words[length] != 0);
-	}
-}
-
-static void show_settings(const struct visit *v)
-{
-	size_t count;
-	const struct gp_knob *knobs = gp_knob_table(&count);
-
-	for (size_t i = 0; i < count; i++)
-		if (knobs[i].flag)
-			show(v, knobs[i].flag,
-			     knobs[i].type == GP_KNOB_BOOL ? NULL : "VALUE",
-			     knobs[i].sentence, NULL);
 }
 
 static void each_flag(const struct gp_command *command, flag_writer *write,
 		      FILE *out)
 {
-	const struct visit v = { command, write, out };
-	const struct gp_what_if_row *what_ifs;
-	const struct gp_option *row;
-	size_t count;
+	struct gp_flag *flags;
+	size_t count = gp_command_flags(command, &flags);
 
-	for (size_t i = 0; (row = gp_command_option(command, i)); i++) {
-		show(&v, row->name, row->argument, row->sentence, row);
-		if (!strcmp(row->name, "format"))
-			show_formats(&v, row);
-	}
-	if (command->takes_settings)
-		show_settings(&v);
-	what_ifs = gp_what_if_table(&count);
-	for (size_t i = 0; i < count && command->takes_what_ifs; i++)
-		show(&v, what_ifs[i].name, what_ifs[i].argument,
-		     what_ifs[i].sentence, NULL);
+	for (size_t i = 0; i < count; i++)
+		show(&flags[i], write, command, out);
+	free(flags);
 }
 
 /* A stop, and not one within a name. */

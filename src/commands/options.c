@@ -20,8 +20,7 @@
 
 #define MOST_COUNT UINT32_MAX /* of anything a flag asks for */
 
-/* getopt_long answers with FIRST + index: the command's options, then knobs,
- * then what-ifs, then formats. */
+/* getopt_long answers with a letter, or FIRST and the index of a flag. */
 #define FIRST 256
 
 /* ---- parsing ---- */
@@ -233,7 +232,84 @@ static const char *knob_value(const struct gp_knob *knob, int argc, char **argv)
 	return word;
 }
 
-/* ---- getopt_long's view of a command ---- */
+/* ---- the flags of a command ---- */
+
+struct flags {
+	struct gp_flag *items;
+	size_t count, room;
+};
+
+static void add_flag(struct flags *flags, const struct gp_flag *flag)
+{
+	flags->items = gp_mem_grow(flags->items, &flags->room, flags->count + 1,
+				   sizeof(*flags->items));
+	flags->items[flags->count++] = *flag;
+}
+
+/* --json is --format json, and so on. */
+static void add_formats(struct flags *flags, const struct gp_option *row)
+{
+	for (enum gp_format f = GP_FORMAT_TEXT; row && f < FORMATS; f++)
+		if (takes_format(row, f))
+			add_flag(flags, &(struct gp_flag){ .name = formats[f],
+							   .format = f });
+}
+
+static void add_knobs(struct flags *flags)
+{
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (knobs[i].flag)
+			add_flag(flags, &(struct gp_flag){
+						.name = knobs[i].flag,
+						.argument = "VALUE",
+						.is_optional = knobs[i].type ==
+							       GP_KNOB_BOOL,
+						.sentence = knobs[i].sentence,
+						.knob = &knobs[i],
+					});
+}
+
+static void add_what_ifs(struct flags *flags)
+{
+	size_t count;
+	const struct gp_what_if_row *rows = gp_what_if_table(&count);
+
+	for (size_t i = 0; i < count; i++)
+		add_flag(flags, &(struct gp_flag){
+					.name = rows[i].name,
+					.argument = rows[i].argument,
+					.sentence = rows[i].sentence,
+					.what_if = &rows[i],
+				});
+}
+
+size_t gp_command_flags(const struct gp_command *command,
+			struct gp_flag **flags)
+{
+	struct flags all = { 0 };
+	const struct gp_option *row, *format = NULL;
+
+	for (size_t i = 0; (row = gp_command_option(command, i)); i++) {
+		add_flag(&all, &(struct gp_flag){ .name = row->name,
+						  .argument = row->argument,
+						  .sentence = row->sentence,
+						  .option = row });
+		if (!strcmp(row->name, "format"))
+			format = row;
+	}
+	if (command->takes_settings)
+		add_knobs(&all);
+	if (command->takes_what_ifs)
+		add_what_ifs(&all);
+	add_formats(&all, format);
+	*flags = all.items;
+	return all.count;
+}
+
+/* ---- getopt_long's view of them ---- */
 
 #define SPELLING 64
 struct spelling {
@@ -241,26 +317,24 @@ struct spelling {
 };
 
 struct grammar {
-	const struct gp_command *command;
-	size_t own; /* options of the command */
+	struct gp_flag *flags;
+	size_t flag_count;
 	struct option *options;
 	const char **names; /* for suggestions */
 	size_t count;
-	struct spelling *spellings; /* names that are made here */
-	size_t spelling_count;
-	const struct gp_option *format, *conf; /* NULL: it takes none */
+	struct spelling *spellings;   /* names that are made here, by flag */
+	const struct gp_option *conf; /* NULL: it takes none */
+	bool takes_text;	      /* as a format */
 	char letters[LETTERS];
 };
 
-/* Room for a name that is kept as long as the grammar. */
-static char *new_spelling(struct grammar *grammar)
+static void add_name(struct grammar *grammar, const char *name, size_t index)
 {
-	return grammar->spellings[grammar->spelling_count++].name;
-}
+	const struct gp_flag *flag = &grammar->flags[index];
+	int argument = flag->is_optional ? optional_argument
+		       : flag->argument	 ? required_argument
+					 : no_argument;
 
-static void add_option(struct grammar *grammar, const char *name, int argument,
-		       size_t index)
-{
 	grammar->names[grammar->count] = name;
 	grammar->options[grammar->count++] =
 		(struct option){ name, argument, NULL, (int)(FIRST + index) };
@@ -274,108 +348,59 @@ static void put_dashes(char *name)
 			*name = '-';
 }
 
-/* Each by our name and by PyTorch's. */
-static void add_knobs(struct grammar *grammar)
+/* By PyTorch's name, too. */
+static void add_spelling(struct grammar *grammar, size_t index)
 {
-	size_t count;
-	const struct gp_knob *knobs = gp_knob_table(&count);
+	char *name = grammar->spellings[index].name;
 
-	for (size_t i = 0; i < count; i++) {
-		int argument = knobs[i].type == GP_KNOB_BOOL
-				       ? optional_argument
-				       : required_argument;
-		char *name;
-
-		if (!knobs[i].flag)
-			continue;
-		add_option(grammar, knobs[i].flag, argument, grammar->own + i);
-		name = new_spelling(grammar);
-		snprintf(name, SPELLING, "%s", knobs[i].name);
-		put_dashes(name);
-		if (strcmp(name, knobs[i].flag) != 0)
-			add_option(grammar, name, argument, grammar->own + i);
-	}
+	snprintf(name, SPELLING, "%s", grammar->flags[index].knob->name);
+	put_dashes(name);
+	if (strcmp(name, grammar->flags[index].name) != 0)
+		add_name(grammar, name, index);
 }
 
-static void add_what_ifs(struct grammar *grammar)
+static void add_letter(struct grammar *grammar, const struct gp_option *row)
 {
-	size_t count, knobs;
-	const struct gp_what_if_row *rows = gp_what_if_table(&count);
+	size_t length = strlen(grammar->letters);
 
-	gp_knob_table(&knobs);
-	for (size_t i = 0; i < count; i++)
-		add_option(grammar, rows[i].name,
-			   rows[i].argument ? required_argument : no_argument,
-			   grammar->own + knobs + i);
-}
-
-/* --json is --format json, and so on. */
-static void add_formats(struct grammar *grammar)
-{
-	size_t what_ifs, knobs;
-
-	gp_knob_table(&knobs);
-	gp_what_if_table(&what_ifs);
-	for (enum gp_format f = GP_FORMAT_TEXT; f < FORMATS; f++)
-		if (takes_format(grammar->format, f))
-			add_option(grammar, formats[f], no_argument,
-				   grammar->own + knobs + what_ifs + f);
-}
-
-static void add_own(struct grammar *grammar)
-{
-	const struct gp_option *row;
-	size_t length = 0;
-
-	grammar->letters[length++] = ':';
-	for (size_t i = 0; (row = gp_command_option(grammar->command, i));
-	     i++) {
-		if (!strcmp(row->name, "format"))
-			grammar->format = row;
-		if (row->type == GP_OPTION_CONF || row->type == GP_OPTION_CONFS)
-			grammar->conf = row;
-		add_option(grammar, row->name,
-			   row->argument ? required_argument : no_argument, i);
-		if (row->letter)
-			grammar->letters[length++] = row->letter;
-		if (row->letter && row->argument)
-			grammar->letters[length++] = ':';
-	}
+	snprintf(grammar->letters + length, LETTERS - length, "%c%s",
+		 row->letter, row->argument ? ":" : "");
 }
 
 static void make_grammar(struct grammar *grammar,
 			 const struct gp_command *command)
 {
-	size_t knobs, what_ifs, most;
+	*grammar = (struct grammar){ .letters = ":" };
+	grammar->flag_count = gp_command_flags(command, &grammar->flags);
+	grammar->options = gp_mem_alloc(2 * grammar->flag_count + 1,
+					sizeof(struct option));
+	grammar->names = gp_mem_alloc(2 * grammar->flag_count, sizeof(char *));
+	grammar->spellings =
+		gp_mem_alloc(grammar->flag_count, sizeof(struct spelling));
+	for (size_t i = 0; i < grammar->flag_count; i++) {
+		const struct gp_flag *flag = &grammar->flags[i];
+		const struct gp_option *row = flag->option;
 
-	gp_knob_table(&knobs);
-	gp_what_if_table(&what_ifs);
-	*grammar = (struct grammar){ .command = command };
-	while (gp_command_option(command, grammar->own))
-		grammar->own++;
-	most = grammar->own + 2 * knobs + what_ifs + FORMATS;
-	grammar->options = gp_mem_alloc(most + 1, sizeof(struct option));
-	grammar->names = gp_mem_alloc(most, sizeof(char *));
-	grammar->spellings = gp_mem_alloc(knobs, sizeof(struct spelling));
-	add_own(grammar);
-	if (command->takes_settings)
-		add_knobs(grammar);
-	if (command->takes_what_ifs)
-		add_what_ifs(grammar);
-	if (grammar->format)
-		add_formats(grammar);
+		add_name(grammar, flag->name, i);
+		if (flag->knob)
+			add_spelling(grammar, i);
+		if (row && row->letter)
+			add_letter(grammar, row);
+		if (row && (row->type == GP_OPTION_CONF ||
+			    row->type == GP_OPTION_CONFS))
+			grammar->conf = row;
+		grammar->takes_text |= flag->format == GP_FORMAT_TEXT;
+	}
 }
 
-static const struct gp_option *row_of_letter(const struct grammar *grammar,
-					     int letter)
+static const struct gp_flag *flag_of_letter(const struct grammar *grammar,
+					    int letter)
 {
-	const struct gp_option *row = NULL;
-	size_t i = 0;
+	const struct gp_flag *flag = grammar->flags;
 
-	do
-		row = gp_command_option(grammar->command, i++);
-	while (row->letter != letter);
-	return row;
+	while (flag->option->letter != letter)
+		flag++;
+	return flag;
 }
 
 /* What getopt_long could not make sense of. */
@@ -403,25 +428,19 @@ static enum gp_status take(struct gp_options *options,
 			   const struct grammar *grammar, int code, int argc,
 			   char **argv, struct gp_diag *diag)
 {
-	size_t index = (size_t)code - FIRST, knobs, count;
-	const struct gp_knob *knob = gp_knob_table(&knobs);
-	const struct gp_what_if_row *what_if = gp_what_if_table(&count);
-	const struct gp_option *row = NULL;
+	const struct gp_flag *flag = code < FIRST
+					     ? flag_of_letter(grammar, code)
+					     : &grammar->flags[code - FIRST];
 
-	if (code < FIRST)
-		row = row_of_letter(grammar, code);
-	else if (index < grammar->own)
-		row = gp_command_option(grammar->command, index);
-	if (row)
-		return set(options, row, optarg, diag);
-	index -= grammar->own;
-	if (index < knobs)
-		set_knob(options, &knob[index],
-			 knob_value(&knob[index], argc, argv));
-	else if (index < knobs + count)
-		add_what_if(options, &what_if[index - knobs], optarg);
+	if (flag->option)
+		return set(options, flag->option, optarg, diag);
+	if (flag->knob)
+		set_knob(options, flag->knob,
+			 knob_value(flag->knob, argc, argv));
+	else if (flag->what_if)
+		add_what_if(options, flag->what_if, optarg);
 	else
-		options->format = (enum gp_format)(index - knobs - count);
+		options->format = flag->format;
 	return GP_OK;
 }
 
@@ -506,7 +525,7 @@ enum gp_status gp_options_parse(struct gp_options *options,
 					.points = GP_COUNT_BY_DEFAULT,
 					.tries = GP_COUNT_BY_DEFAULT };
 	make_grammar(&grammar, command);
-	if (grammar.format && takes_format(grammar.format, GP_FORMAT_TEXT))
+	if (grammar.takes_text)
 		options->format = GP_FORMAT_TEXT;
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
 		if (!strncmp(argv[i], "--", 2))
@@ -514,6 +533,7 @@ enum gp_status gp_options_parse(struct gp_options *options,
 	status = parse(options, &grammar, argc, argv, diag);
 	if (status == GP_USAGE)
 		usage(diag, argv[0]);
+	free(grammar.flags);
 	free(grammar.options);
 	free(grammar.names);
 	free(grammar.spellings);
