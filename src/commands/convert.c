@@ -137,9 +137,9 @@ static enum gp_status play(struct conversion *s, struct gp_exchange *exchange,
 	return status;
 }
 
-static enum gp_status write_run(struct conversion *s, FILE *out,
-				struct gp_diag *diag)
+static enum gp_status write_run(void *arg, FILE *out, struct gp_diag *diag)
 {
+	struct conversion *s = arg;
 	struct gp_exchange_config config = {
 		.format = s->format,
 		.trace = s->plan.trace,
@@ -161,28 +161,13 @@ static enum gp_status write_run(struct conversion *s, FILE *out,
 	return status;
 }
 
-static enum gp_status write_packed(struct conversion *s, struct gp_diag *diag)
-{
-	FILE *out = gp_pack_open(s->output.stream, s->packing);
-	enum gp_status status;
-
-	if (!out)
-		return gp_diag_set(diag, GP_SYSTEM, "it cannot be packed");
-	status = write_run(s, out, diag);
-	if (fclose(out) && status == GP_OK)
-		status = gp_diag_set(diag, GP_SYSTEM,
-				     "it cannot be written packed");
-	return status;
-}
-
 static enum gp_status write_file(struct conversion *s, struct gp_diag *diag)
 {
 	enum gp_status status = gp_outlet_open(&s->output, s->out, diag);
 
 	if (status == GP_OK)
-		status = s->packing == GP_PACK_NONE
-				 ? write_run(s, s->output.stream, diag)
-				 : write_packed(s, diag);
+		status = gp_pack_write(s->output.stream, s->packing, write_run,
+				       s, diag);
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, s->path);
 	gp_progress_end(&s->progress);

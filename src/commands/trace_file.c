@@ -108,7 +108,8 @@ static bool begin(struct pack *pack)
 						    ZSTD_c_checksumFlag, 1));
 }
 
-FILE *gp_pack_open(FILE *under, enum gp_packing packing)
+/* Closing it writes the rest to under; errors are the stream's. */
+static FILE *open_packed(FILE *under, enum gp_packing packing)
 {
 	static const cookie_io_functions_t calls = { .write = write_packed,
 						     .close = close_packed };
@@ -122,6 +123,26 @@ FILE *gp_pack_open(FILE *under, enum gp_packing packing)
 	if (!stream)
 		free(pack);
 	return stream;
+}
+
+enum gp_status gp_pack_write(FILE *under, enum gp_packing packing,
+			     enum gp_status (*write)(void *arg, FILE *out,
+						     struct gp_diag *diag),
+			     void *arg, struct gp_diag *diag)
+{
+	enum gp_status status;
+	FILE *out;
+
+	if (packing == GP_PACK_NONE)
+		return write(arg, under, diag);
+	out = open_packed(under, packing);
+	if (!out)
+		return gp_diag_set(diag, GP_SYSTEM, "it cannot be packed");
+	status = write(arg, out, diag);
+	if (fclose(out) && status == GP_OK)
+		status = gp_diag_set(diag, GP_SYSTEM,
+				     "it cannot be written packed");
+	return status;
 }
 
 /* ---- reading ---- */
@@ -274,36 +295,30 @@ enum gp_status gp_trace_form_of(const struct gp_options *options,
 
 /* ---- writing ---- */
 
-static enum gp_status write_packed_trace(const struct gp_trace *trace,
-					 const struct gp_trace_form *form,
-					 FILE *under, struct gp_diag *diag)
-{
-	FILE *out = gp_pack_open(under, form->packing);
-	enum gp_status status;
+struct writing {
+	const struct gp_trace *trace;
+	enum gp_trace_format format;
+};
 
-	if (!out)
-		return gp_diag_set(diag, GP_SYSTEM, "it cannot be packed");
-	status = gp_trace_write(trace, form->format, out, diag);
-	if (fclose(out) && status == GP_OK)
-		status = gp_diag_set(diag, GP_SYSTEM,
-				     "it cannot be written packed");
-	return status;
+static enum gp_status write_trace(void *arg, FILE *out, struct gp_diag *diag)
+{
+	const struct writing *writing = arg;
+
+	return gp_trace_write(writing->trace, writing->format, out, diag);
 }
 
 static enum gp_status write_named(const struct gp_trace *trace,
 				  const struct gp_trace_form *form,
 				  const char *path, struct gp_diag *diag)
 {
+	struct writing writing = { trace, form->format };
 	struct gp_output output;
 	enum gp_status status = gp_outlet_open(&output, path, diag);
 
 	if (status != GP_OK)
 		return status;
-	if (form->packing == GP_PACK_NONE)
-		status = gp_trace_write(trace, form->format, output.stream,
-					diag);
-	else
-		status = write_packed_trace(trace, form, output.stream, diag);
+	status = gp_pack_write(output.stream, form->packing, write_trace,
+			       &writing, diag);
 	if (status != GP_OK)
 		gp_diag_file(diag, path);
 	return gp_outlet_close(&output, status, diag);

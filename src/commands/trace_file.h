@@ -16,9 +16,12 @@
 
 enum gp_packing { GP_PACK_NONE, GP_PACK_GZIP, GP_PACK_ZSTD };
 
-/* Closing it writes the rest to under, which stays open; errors are the
- * stream's.  The same bytes in give the same bytes out. */
-FILE *gp_pack_open(FILE *under, enum gp_packing packing);
+/* Has write write what is packed into under, which stays open.  The same bytes
+ * in give the same bytes out. */
+enum gp_status gp_pack_write(FILE *under, enum gp_packing packing,
+			     enum gp_status (*write)(void *arg, FILE *out,
+						     struct gp_diag *diag),
+			     void *arg, struct gp_diag *diag);
 
 /* The caller destroys the trace. */
 enum gp_status gp_trace_file_read(const char *path,
