@@ -275,6 +275,29 @@ bool kept_take(uint64_t addr, void *bytes, size_t size)
 	return true;
 }
 
+size_t kept_take_or(uint64_t addr, void *bytes, size_t size,
+		    unsigned char otherwise)
+{
+	unsigned char *to = bytes;
+	size_t known = 0;
+
+	memset(to, otherwise, size);
+	while (size) {
+		struct part part = part_of(addr, size);
+		const struct grain *grain = find(part.number);
+
+		for (size_t i = 0; grain && i < part.size; i++)
+			if (is_known(grain, part.at + i, 1)) {
+				to[i] = grain->bytes[part.at + i];
+				known++;
+			}
+		addr += part.size;
+		to += part.size;
+		size -= part.size;
+	}
+	return known;
+}
+
 void kept_doubt(uint64_t addr, size_t size)
 {
 	while (size && size <= KEPT_MOST) {

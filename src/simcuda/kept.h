@@ -29,6 +29,10 @@ bool kept_has_any(uint64_t addr, size_t size);
 bool kept_has(uint64_t addr, size_t size);
 /* Reads it if so, of any size. */
 bool kept_take(uint64_t addr, void *bytes, size_t size);
+/* Reads it with a value in place of each byte that is not known; how many are.
+ */
+size_t kept_take_or(uint64_t addr, void *bytes, size_t size,
+		    unsigned char otherwise);
 /* They stay what they are, and are not known any more. */
 void kept_doubt(uint64_t addr, size_t size);
 void kept_doubt_all(void);

@@ -53,7 +53,7 @@ struct task {
 	size_t count;
 	struct arena *arena;
 	unsigned long long facts;
-	const struct evaluated *results;
+	struct evaluated *results;
 	size_t result_count;
 };
 
@@ -290,14 +290,15 @@ bool evaluate_describe(const struct operator_name *name,
 	facts->writes_any = task.facts >> 2 & 1;
 	facts->asks_size = task.facts >> 3 & 1;
 	facts->is_scalar = task.facts >> 4 & 1;
+	facts->is_logic = task.facts >> 6 & 1;
 	facts->writes = (uint32_t)(task.facts >> 8) & 0xfffffff;
 	facts->unread = (uint32_t)(task.facts >> 36) & 0xfffffff;
 	return task.facts >> 5 & 1;
 }
 
-const struct evaluated *evaluate(const struct operator_name *name,
-				 const struct argument *arguments, size_t count,
-				 struct arena *arena, size_t *result_count)
+struct evaluated *evaluate(const struct operator_name *name,
+			   const struct argument *arguments, size_t count,
+			   struct arena *arena, size_t *result_count)
 {
 	struct task task = { .name = name,
 			     .arguments = arguments,

@@ -16,6 +16,7 @@ struct operator_facts {
 	bool writes_any; /* what it does not say that it writes */
 	bool asks_size;	 /* reads how large its result is while it runs */
 	bool is_scalar;	 /* _local_scalar_dense */
+	bool is_logic;	 /* each truth given changes a result one way only */
 	uint32_t writes; /* arguments that it writes, a bit each */
 	uint32_t unread; /* of those, what it reads nothing of */
 };
@@ -40,13 +41,15 @@ struct evaluated {
 	double real;
 	struct shape shape; /* of a tensor; without addresses */
 	const unsigned char *bytes;
+	const unsigned char *known; /* a 1 for each element that is; NULL: all
+				     */
 };
 
 /* Its results, those that are tensors in lists one by one, and then the
  * arguments that it wrote; NULL: it cannot be done. */
-const struct evaluated *evaluate(const struct operator_name *name,
-				 const struct argument *arguments, size_t count,
-				 struct arena *arena, size_t *result_count);
+struct evaluated *evaluate(const struct operator_name *name,
+			   const struct argument *arguments, size_t count,
+			   struct arena *arena, size_t *result_count);
 
 /* Whether this is that thread. */
 bool evaluate_is_here(void);

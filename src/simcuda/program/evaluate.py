@@ -20,6 +20,7 @@ calls = ctypes.PyDLL(None)
 atexit.register(calls.simcuda_evaluate_stop)
 # What describe() answers: evaluate_describe() takes it apart.
 COMPUTES, SILENT, WRITES_ANY, ASKS_SIZE, SCALAR, FOUND = 1, 2, 4, 8, 16, 32
+LOGIC = 64
 # Collectives tell of what they write.
 SILENT_SPACES = (
     "c10d",
@@ -39,6 +40,27 @@ SIZED = {
     "_unique2",
     "equal",
     "unique_consecutive",
+}
+# Each truth that they take makes a result true, or makes it false, whatever the
+# others are: a result that is the same with all unknown truths false and with
+# all of them true is known.  Not so with xor.
+LOGICAL = {
+    "__and__",
+    "__or__",
+    "all",
+    "any",
+    "bitwise_and",
+    "bitwise_and_",
+    "bitwise_not",
+    "bitwise_not_",
+    "bitwise_or",
+    "bitwise_or_",
+    "logical_and",
+    "logical_and_",
+    "logical_not",
+    "logical_not_",
+    "logical_or",
+    "logical_or_",
 }
 # Nothing is computed.
 NOTHING = {
@@ -145,6 +167,8 @@ def describe(name, overload):
         flags |= WRITES_ANY
     if base in SIZED:
         flags |= ASKS_SIZE
+    if base in LOGICAL:
+        flags |= LOGIC
     if base == "_local_scalar_dense":
         flags |= SCALAR
     unread = [

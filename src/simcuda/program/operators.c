@@ -42,10 +42,13 @@ struct frame {
 	struct arena arena;
 	/* NULL: they are not all known. */
 	const struct argument *arguments;
+	/* Where some truths among them are not known, and false in arguments:
+	 * the same with those true. */
+	const struct argument *others;
 	size_t argument_count;
 	struct shape *written; /* arguments that it writes, or may */
 	size_t written_count, written_room;
-	const struct evaluated *results;
+	struct evaluated *results;
 	size_t result_count;
 	bool is_evaluated;
 	bool has_written;
@@ -150,15 +153,47 @@ static void find_others(struct frame *f, struct torch_values inputs)
 
 /* ---- its results ---- */
 
+/* What is known of a result that is one thing if all truths that are not known
+ * are false, and another if they are true. */
+static void meet(struct frame *f, struct evaluated *result,
+		 const struct evaluated *other)
+{
+	uint64_t count = result->shape.numel;
+	unsigned char *known;
+
+	if (result->kind != EVALUATED_TENSOR ||
+	    other->kind != EVALUATED_TENSOR ||
+	    result->shape.dtype != DTYPE_BOOL ||
+	    other->shape.dtype != DTYPE_BOOL || other->shape.numel != count) {
+		result->kind = EVALUATED_NOTHING;
+		return;
+	}
+	known = arena_take(&f->arena, count + 1);
+	for (uint64_t i = 0; i < count; i++)
+		known[i] = result->bytes[i] == other->bytes[i];
+	result->known = known;
+}
+
 static void evaluate_frame(struct frame *f)
 {
+	const struct evaluated *others;
+	size_t count;
+
 	if (f->is_evaluated)
 		return;
 	f->is_evaluated = true;
-	if (f->arguments && f->operation->facts.computes)
-		f->results = evaluate(&f->operation->name, f->arguments,
-				      f->argument_count, &f->arena,
-				      &f->result_count);
+	if (!f->arguments || !f->operation->facts.computes)
+		return;
+	f->results = evaluate(&f->operation->name, f->arguments,
+			      f->argument_count, &f->arena, &f->result_count);
+	if (!f->others)
+		return;
+	others = evaluate(&f->operation->name, f->others, f->argument_count,
+			  &f->arena, &count);
+	if (count != f->result_count)
+		f->result_count = 0;
+	for (size_t i = 0; i < f->result_count; i++)
+		meet(f, &f->results[i], &others[i]);
 }
 
 static bool is_like(const struct evaluated *e, const struct shape *s)
@@ -179,7 +214,8 @@ static void put(const struct frame *f, size_t result, const struct shape *s)
 	bool is_there = e && !f->is_captured && is_like(e, s);
 
 	if (s->is_device)
-		arguments_write(s, is_there ? e->bytes : NULL);
+		arguments_write(s, is_there ? e->bytes : NULL,
+				is_there ? e->known : NULL);
 }
 
 static size_t put_outputs(const struct frame *f, struct torch_values values,
@@ -213,6 +249,21 @@ static void write_results(struct frame *f, const char *record)
 
 /* ---- an operator begins and ends ---- */
 
+static void read_arguments(struct frame *f, struct torch_values inputs)
+{
+	uint32_t unread = f->operation->facts.unread;
+
+	f->argument_count = inputs.count;
+	f->arguments = arguments_read(inputs, unread, &f->arena);
+	if (f->arguments || !f->operation->facts.is_logic)
+		return;
+	f->arguments = arguments_suppose(inputs, unread, false, &f->arena);
+	if (f->arguments)
+		f->others = arguments_suppose(inputs, unread, true, &f->arena);
+	if (!f->others)
+		f->arguments = NULL;
+}
+
 static void *on_begin(void **context, const char *record)
 {
 	const char *schema;
@@ -234,11 +285,8 @@ static void *on_begin(void **context, const char *record)
 	find_written(f, inputs);
 	if (f->operation->facts.is_scalar && inputs.count)
 		add_written(f, &inputs.items[0]);
-	if (f->operation->facts.computes) {
-		f->arguments = arguments_read(
-			inputs, f->operation->facts.unread, &f->arena);
-		f->argument_count = inputs.count;
-	}
+	if (f->operation->facts.computes)
+		read_arguments(f, inputs);
 	find_others(f, inputs);
 	return context;
 }

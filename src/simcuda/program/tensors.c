@@ -251,8 +251,10 @@ void arena_release(struct arena *arena)
 /* ---- elements, in runs that lie together ---- */
 
 struct run {
-	bool (*each)(uint64_t addr, unsigned char *bytes, size_t size);
-	unsigned char *bytes; /* NULL: none */
+	bool (*each)(struct run *run, uint64_t addr, size_t size);
+	unsigned char *bytes;	    /* NULL: none */
+	const unsigned char *known; /* of those; NULL: all are */
+	uint64_t taken;		    /* bytes that are known, of those read */
 };
 
 static bool walk(const struct shape *s, int dim, uint64_t addr, struct run *run)
@@ -262,10 +264,12 @@ static bool walk(const struct shape *s, int dim, uint64_t addr, struct run *run)
 	if (dim == s->dims || (dim == s->dims - 1 && s->strides[dim] == 1)) {
 		if (dim < s->dims)
 			size = element * (size_t)s->sizes[dim];
-		if (!run->each(addr, run->bytes, size))
+		if (!run->each(run, addr, size))
 			return false;
 		if (run->bytes)
 			run->bytes += size;
+		if (run->known)
+			run->known += size;
 		return true;
 	}
 	for (int64_t i = 0; i < s->sizes[dim]; i++)
@@ -276,26 +280,42 @@ static bool walk(const struct shape *s, int dim, uint64_t addr, struct run *run)
 	return true;
 }
 
-static bool take(uint64_t addr, unsigned char *bytes, size_t size)
+static bool take(struct run *run, uint64_t addr, size_t size)
 {
-	return kept_take(addr, bytes, size);
+	return kept_take(addr, run->bytes, size);
 }
 
-static bool take_from_host(uint64_t addr, unsigned char *bytes, size_t size)
+static bool take_or_0(struct run *run, uint64_t addr, size_t size)
 {
-	memcpy(bytes, (const void *)(uintptr_t)addr, size);
+	run->taken += kept_take_or(addr, run->bytes, size, 0);
 	return true;
 }
 
-static bool put(uint64_t addr, unsigned char *bytes, size_t size)
+static bool take_or_1(struct run *run, uint64_t addr, size_t size)
 {
-	kept_write(addr, bytes, size);
+	run->taken += kept_take_or(addr, run->bytes, size, 1);
 	return true;
 }
 
-static bool forget(uint64_t addr, unsigned char *bytes, size_t size)
+static bool take_from_host(struct run *run, uint64_t addr, size_t size)
 {
-	(void)bytes;
+	memcpy(run->bytes, (const void *)(uintptr_t)addr, size);
+	run->taken += size;
+	return true;
+}
+
+static bool put(struct run *run, uint64_t addr, size_t size)
+{
+	kept_write(addr, run->bytes, size);
+	for (size_t i = 0; run->known && i < size; i++)
+		if (!run->known[i])
+			kept_forget(addr + i, 1);
+	return true;
+}
+
+static bool forget(struct run *run, uint64_t addr, size_t size)
+{
+	(void)run;
 	kept_forget(addr, size);
 	return true;
 }
@@ -321,11 +341,14 @@ static struct shape merged(const struct shape *s)
 	return m;
 }
 
-void arguments_write(const struct shape *shape, const unsigned char *bytes)
+void arguments_write(const struct shape *shape, const unsigned char *bytes,
+		     const unsigned char *known)
 {
 	struct shape m = merged(shape);
 	/* Read only: put does not write there. */
-	struct run run = { bytes ? put : forget, (unsigned char *)bytes };
+	struct run run = { .each = bytes ? put : forget,
+			   .bytes = (unsigned char *)bytes,
+			   .known = known };
 	uint64_t begin, span = tensors_span(shape, &begin);
 
 	if (!shape->is_device || !span)
@@ -343,6 +366,9 @@ void arguments_write(const struct shape *shape, const unsigned char *bytes)
 struct reading {
 	struct arena *arena;
 	uint64_t bytes, real_bytes;
+	/* What is read in place of a truth that is not known. */
+	enum { NO_TRUTH, SUPPOSED_FALSE, SUPPOSED_TRUE } otherwise;
+	bool is_any_known;
 };
 
 static bool is_real(int dtype)
@@ -360,10 +386,21 @@ static bool is_little(struct reading *r, const struct shape *s)
 	return r->bytes <= MOST_BYTES && r->real_bytes <= MOST_REAL_BYTES;
 }
 
+static bool (*reader(const struct reading *r,
+		     const struct shape *s))(struct run *run, uint64_t addr,
+					     size_t size)
+{
+	if (!s->is_device)
+		return take_from_host;
+	if (r->otherwise == NO_TRUTH || s->dtype != DTYPE_BOOL)
+		return take;
+	return r->otherwise == SUPPOSED_TRUE ? take_or_1 : take_or_0;
+}
+
 static bool read_bytes(struct reading *r, struct argument *a)
 {
 	struct shape m = merged(&a->shape);
-	struct run run = { a->shape.is_device ? take : take_from_host, NULL };
+	struct run run = { .each = reader(r, &a->shape) };
 	uint64_t begin, span = tensors_span(&a->shape, &begin);
 	unsigned char *bytes;
 	bool is_there;
@@ -375,12 +412,14 @@ static bool read_bytes(struct reading *r, struct argument *a)
 	a->bytes = run.bytes = bytes;
 	if (!a->shape.numel)
 		return true;
-	if (!a->shape.is_device)
-		return walk(&m, 0, m.addr, &run);
-	process_before_read(begin, span);
-	process_lock();
+	if (a->shape.is_device) {
+		process_before_read(begin, span);
+		process_lock();
+	}
 	is_there = walk(&m, 0, m.addr, &run);
-	process_unlock();
+	if (a->shape.is_device)
+		process_unlock();
+	r->is_any_known |= run.taken > 0;
 	return is_there;
 }
 
@@ -443,6 +482,7 @@ static bool read_value(struct reading *r, const struct torch_value *value,
 		a->number = value->number;
 		return true;
 	case VALUE_BOOL:
+		r->is_any_known = true;
 		a->kind = ARGUMENT_BOOL;
 		a->number = value->truth;
 		return true;
@@ -456,16 +496,37 @@ static bool read_value(struct reading *r, const struct torch_value *value,
 	}
 }
 
+static const struct argument *read_all(struct reading *r,
+				       struct torch_values values,
+				       uint32_t unread)
+{
+	struct argument *all =
+		arena_take(r->arena, (values.count + 1) * sizeof(*all));
+
+	for (size_t i = 0; i < values.count; i++)
+		if (!read_value(r, &values.items[i],
+				i > 31 || !(unread >> i & 1), &all[i]))
+			return NULL;
+	return all;
+}
+
 const struct argument *arguments_read(struct torch_values values,
 				      uint32_t unread, struct arena *arena)
 {
 	struct reading r = { .arena = arena };
-	struct argument *all =
-		arena_take(arena, (values.count + 1) * sizeof(*all));
 
-	for (size_t i = 0; i < values.count; i++)
-		if (!read_value(&r, &values.items[i],
-				i > 31 || !(unread >> i & 1), &all[i]))
-			return NULL;
-	return all;
+	return read_all(&r, values, unread);
+}
+
+const struct argument *arguments_suppose(struct torch_values values,
+					 uint32_t unread, bool truth,
+					 struct arena *arena)
+{
+	struct reading r = {
+		.arena = arena,
+		.otherwise = truth ? SUPPOSED_TRUE : SUPPOSED_FALSE,
+	};
+	const struct argument *all = read_all(&r, values, unread);
+
+	return r.is_any_known ? all : NULL;
 }

@@ -130,8 +130,16 @@ void arena_release(struct arena *arena);
 const struct argument *arguments_read(struct torch_values values,
 				      uint32_t unread, struct arena *arena);
 
+/* The same with a value in place of each truth that is not known; NULL also
+ * where nothing at all is. */
+const struct argument *arguments_suppose(struct torch_values values,
+					 uint32_t unread, bool truth,
+					 struct arena *arena);
+
 /* Elements in their order go to where the tensor has them, and are known; NULL:
- * what was known of them is not. */
-void arguments_write(const struct shape *shape, const unsigned char *bytes);
+ * what was known of them is not.  Where known is not NULL, it is so of those
+ * elements, of one byte each, that it has a 1 for. */
+void arguments_write(const struct shape *shape, const unsigned char *bytes,
+		     const unsigned char *known);
 
 #endif

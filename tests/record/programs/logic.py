@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""Truths of which some are not known: what follows from the others is."""
+
+import sys
+
+import torch
+
+drawn = torch.randn(4, device="cuda") > 0
+known = torch.tensor([True, False, True, False]).cuda()
+either, both = drawn | known, drawn & known
+print("or", either[0].item(), either[::2].tolist(), either.any().item())
+print("and", both[1].item(), both[1::2].tolist(), both.all().item())
+print("not", (~both)[1].item(), torch.logical_not(either)[::2].tolist())
+print("scalar", (drawn | True).tolist(), (drawn & False).tolist())
+either &= known
+print("in place", either[1::2].tolist(), either[::2].tolist())
+if len(sys.argv) > 1:
+    for unknown in either | drawn, both, drawn ^ drawn, known.any() & drawn:
+        print(unknown[1 if unknown is not both else 0].item())
