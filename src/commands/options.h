@@ -58,7 +58,7 @@ struct gp_options {
 	const char *from_trace;
 	struct gp_texts alerts;
 	const char *gpu, *devices, *complete;
-	const char *steps_of, *scalar, *cudnn;
+	const char *steps_of, *scalar, *cudnn, *context;
 	bool stacks, times;
 	char *knobs; /* owned: "name:value,..." of the settings' flags */
 	struct gp_texts confs;	 /* --alloc-conf where there may be several */

@@ -479,6 +479,7 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 	const char *gpu = s->options->gpu ? s->options->gpu : DEFAULT_GPU;
 	const char *events = s->options->complete;
 	const char *devices = s->options->devices;
+	uint64_t context;
 	struct gp_trace_form form;
 	struct gp_diag why = { 0 };
 
@@ -513,6 +514,12 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 		return gp_diag_set(diag, GP_USAGE,
 				   "--scalar %s: it takes a number",
 				   s->options->scalar);
+	if (s->options->context &&
+	    !gp_bytes_parse(s->options->context, &context))
+		return gp_diag_set(diag, GP_USAGE,
+				   "--context %s: it takes a size, such as "
+				   "500MiB, or 0",
+				   s->options->context);
 	return gp_trace_form_of(s->options, s->output, &form, diag);
 }
 
@@ -715,12 +722,45 @@ static void set_interpreter(const struct gp_options *o)
 		setenv("SIMCUDA_QUIET", "1", 1);
 }
 
+/* --capacity is what the device gives to this process, all of it. */
+static uint64_t context_bytes(const struct session *s)
+{
+	uint64_t bytes = 0;
+
+	if (s->options->context)
+		gp_bytes_parse(s->options->context, &bytes);
+	else if (!s->options->capacity)
+		bytes = gp_gpu_non_pytorch(s->gpu).high;
+	return bytes;
+}
+
+/* What the user is told where the program asked how much is free. */
+static void describe_context(const struct session *s, char *text, size_t size)
+{
+	const char *source = gp_gpu_non_pytorch(s->gpu).source;
+	char bytes[GP_BYTES_TEXT];
+
+	gp_bytes_text(context_bytes(s), bytes);
+	if (s->options->context)
+		snprintf(text, size, "%s of the device is CUDA's context",
+			 bytes);
+	else
+		snprintf(text, size,
+			 "%s of the device is CUDA's context: %s; --context "
+			 "says another size",
+			 bytes,
+			 source ? "as published of such a device"
+				: "an estimate, as it is not known of such a "
+				  "device");
+}
+
 static void set_environment(const struct session *s)
 {
 	const struct gp_options *o = s->options;
 
 	set_number("SIMCUDA_CAPACITY",
 		   o->capacity ? o->capacity : s->gpu->capacity);
+	set_number("SIMCUDA_CONTEXT", context_bytes(s));
 	set_number("SIMCUDA_DEVICES",
 		   o->devices ? (uint64_t)atoi(o->devices) : 1);
 	setenv("SIMCUDA_EVENTS", o->complete ? o->complete : "instant", 1);
@@ -752,11 +792,15 @@ static void prepare_program(const void *data)
 static enum gp_status keep(const struct session *s,
 			   const struct gp_child *child, struct gp_diag *diag)
 {
+	char context[200];
+
+	describe_context(s, context, sizeof(context));
 	if (!s->options->quiet)
 		child_tell_signal(child);
 	return gp_recorded_take(s->parts, s->output,
 				(struct gp_recorded_options){
 					.quiet = s->options->quiet,
+					.context = context,
 					.strict = s->options->strict,
 				},
 				diag);
@@ -826,6 +870,10 @@ static const struct gp_option record_options[] = {
 	  "Memory of each device, in place of what --gpu has: 80GiB, "
 	  "512MiB, a number of bytes, or that of another device, such as "
 	  "a100-40gb." },
+	{ "context", 0, GP_OPTION_TEXT, GP_AT(context), "SIZE",
+	  "What the process holds of each device besides PyTorch's memory, "
+	  "which the program sees as not free: what was published of --gpu, "
+	  "or an estimate; none with --capacity; 0 for none." },
 	{ "gpu", 0, GP_OPTION_TEXT, GP_AT(gpu), "NAME",
 	  "The device that the program sees: h100-80gb, which is the "
 	  "default, or another in any usual spelling; help lists them." },
@@ -871,7 +919,8 @@ const struct gp_command gp_record_command = {
 		"The trace is kept whatever way the program ends. Several "
 		"processes that use a device give a trace each: trace.1.json, "
 		"trace.2.json.",
-	.options = "capacity gpu devices events steps-of stacks times scalar "
+	.options = "capacity context gpu devices events steps-of stacks times "
+		   "scalar "
 		   "cudnn output strict quiet",
 	.own = record_options,
 	.run = record_command,

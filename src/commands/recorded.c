@@ -293,7 +293,7 @@ static void hint(const struct names *sizes)
 }
 
 /* Tells on stderr what the recorder counted; no such file, nothing to tell. */
-static void tell_calls(const char *path)
+static void tell_calls(const char *path, const char *context)
 {
 	struct names sizes = { .text = "" }, answers = { .used = 0 },
 		     refused = { .used = 0 }, deserted = { .used = 0 };
@@ -307,6 +307,8 @@ static void tell_calls(const char *path)
 	       3)
 		if (!strcmp(kind, "plans"))
 			tell_plans(calls, name);
+		else if (!strcmp(kind, "context"))
+			gp_tell("gpupool: free memory was asked for: %s\n", context);
 		else
 			add_name(!strcmp(kind, "size")	     ? &sizes
 				 : !strcmp(kind, "answer")   ? &answers
@@ -424,7 +426,7 @@ static enum gp_status take(const struct gp_part *of, const char *folder,
 	unlink(part);
 	status = check(output, how, is_doubted, diag);
 	if (status == GP_OK && !how.quiet)
-		tell_calls(calls);
+		tell_calls(calls, how.context);
 	unlink(calls);
 	return status;
 }

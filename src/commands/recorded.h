@@ -6,7 +6,8 @@
 #include "commands/options.h"
 
 struct gp_recorded_options {
-	bool quiet;  /* only what is not as it should be is told */
+	bool quiet;	     /* only what is not as it should be is told */
+	const char *context; /* what is told where free memory was asked for */
 	bool strict; /* GP_FAILED where values that nobody knows were read */
 };
 

@@ -184,7 +184,9 @@ static void sim_info(struct gp_device *device, uint64_t *free_bytes,
 	if (sim->shown) {
 		*total_bytes = sim->shown;
 		*free_bytes =
-			sim->used < *total_bytes ? *total_bytes - sim->used : 0;
+			sim->used < sim->shown ? sim->shown - sim->used : 0;
+		*free_bytes -=
+			sim->other < *free_bytes ? sim->other : *free_bytes;
 	}
 }
 

@@ -77,6 +77,7 @@ static void apply_environment(void)
 	for (int i = 0; i < SIMCUDA_MOST_DEVICES; i++)
 		process.devices[i].capacity =
 			number("SIMCUDA_CAPACITY", process.devices[i].capacity);
+	process.context_bytes = number("SIMCUDA_CONTEXT", 0);
 	process.is_boundless = number("SIMCUDA_BOUNDLESS", 0) != 0;
 	if (gpu)
 		apply_gpu(gpu);
@@ -292,12 +293,13 @@ struct gp_device *process_memory(int device)
 {
 	struct simcuda_device *d = &process.devices[device];
 
-	if (!d->memory)
-		d->memory =
-			process.is_boundless
-				? gp_sim_boundless((uint32_t)device,
-						   d->capacity)
-				: gp_sim_create((uint32_t)device, d->capacity);
+	if (d->memory)
+		return d->memory;
+	d->memory = process.is_boundless
+			    ? gp_sim_boundless((uint32_t)device, d->capacity)
+			    : gp_sim_create((uint32_t)device, d->capacity);
+	if (process.context_bytes)
+		d->memory->ops->set_other(d->memory, process.context_bytes);
 	return d->memory;
 }
 

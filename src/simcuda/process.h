@@ -148,6 +148,7 @@ struct simcuda_device {
 struct process {
 	struct simcuda_device devices[SIMCUDA_MOST_DEVICES];
 	int device_count;
+	uint64_t context_bytes; /* of a device, that no allocation has */
 	bool is_boundless; /* what is shown of a device's memory is no limit */
 	int reserving;	   /* whose memory serves reservations: one for all, as
 			    * their addresses belong to the process */

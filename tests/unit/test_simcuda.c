@@ -72,6 +72,34 @@ START_TEST(test_out_of_memory_is_an_answer)
 }
 END_TEST
 
+START_TEST(test_a_context_takes_memory_that_is_not_given)
+{
+	void *pointer = NULL;
+	size_t free_bytes, total;
+
+	setenv("SIMCUDA_CONTEXT", "6291456", 1);
+	simcuda_reset();
+	simcuda_set_capacity(0, 32 * MIB);
+	ck_assert_int_eq(cudaMemGetInfo(&free_bytes, &total), cudaSuccess);
+	ck_assert_uint_eq(free_bytes, 26 * MIB);
+	ck_assert_uint_eq(total, 32 * MIB);
+	ck_assert_int_eq(cudaMalloc(&pointer, 28 * MIB),
+			 cudaErrorMemoryAllocation);
+	allocated(26 * MIB);
+	ck_assert_uint_eq(free_memory(), 0);
+
+	setenv("SIMCUDA_BOUNDLESS", "1", 1);
+	simcuda_reset();
+	simcuda_set_capacity(0, 32 * MIB);
+	ck_assert_uint_eq(free_memory(), 26 * MIB);
+	allocated(28 * MIB);
+	ck_assert_uint_eq(free_memory(), 0);
+	unsetenv("SIMCUDA_BOUNDLESS");
+	unsetenv("SIMCUDA_CONTEXT");
+	simcuda_reset();
+}
+END_TEST
+
 START_TEST(test_nothing_and_no_pointer)
 {
 	simcuda_reset();
@@ -201,6 +229,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ test_addresses_are_the_simulated_devices, 0 },
 		{ test_out_of_memory_is_an_answer, 0 },
+		{ test_a_context_takes_memory_that_is_not_given, 0 },
 		{ test_nothing_and_no_pointer, 0 },
 		{ test_several_devices, 0 },
 		{ test_reservations_take_no_memory, 0 },

@@ -24,6 +24,7 @@ struct device {
 	struct gp_map ids;	  /* address -> id, live and waiting */
 	struct gp_map on_streams; /* id -> 1: used on other streams */
 	uint32_t next_id;
+	bool has_context;
 	bool has_free; /* a free_requested that is not yet written */
 	uint64_t free_addr;
 };
@@ -194,10 +195,21 @@ static void segment(const char *op, const struct entry *e)
 	entries_put("}\n");
 }
 
+/* What the device has besides, before anything is asked of it. */
+static void put_context(struct device *d, int device)
+{
+	if (d->has_context || !process.context_bytes || process.is_boundless)
+		return;
+	d->has_context = true;
+	begin("other_memory", device);
+	entries_put(",\"bytes\":%" PRIu64 "}\n", process.context_bytes);
+}
+
 void entries_write(const struct entry *e)
 {
 	struct device *d = &devices[e->device];
 
+	put_context(d, e->device);
 	if (e->action == FREE_COMPLETED) {
 		completed(d, e);
 		return;

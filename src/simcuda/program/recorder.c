@@ -192,6 +192,9 @@ static void write_called(void)
 			plans_version(), plans_why_not());
 	else if (*plans_why_not())
 		fprintf(file, "0 plans 0 %s\n", plans_why_not());
+	if (process.context_bytes && simcuda_calls("cudaMemGetInfo"))
+		fprintf(file, "%" PRIu64 " context %" PRIu64 "\n",
+			simcuda_calls("cudaMemGetInfo"), process.context_bytes);
 	if (exchange_deserted())
 		fprintf(file, "%" PRIu64 " deserted communicators\n",
 			exchange_deserted());
