@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writing traces: gpupool-trace as JSON, as JSON Lines, or the compact binary
- * form that loads by mapping.  Reading any of them back gives an equal trace.
+ * form.  Reading any of them back gives an equal trace.
  */
 #ifndef GPUPOOL_WRITE_H
 #define GPUPOOL_WRITE_H
