@@ -49,27 +49,45 @@ static uint32_t add(struct gp_intern *intern, const char *text, size_t length)
 	return (uint32_t)++intern->count;
 }
 
-uint32_t gp_intern(struct gp_intern *intern, const char *text, size_t length)
+/* Its slot, or the free one where it would be. */
+static struct gp_intern_slot *find(const struct gp_intern *intern,
+				   uint32_t hash, const char *text,
+				   size_t length)
 {
-	uint32_t hash = hash_of(text, length);
-	size_t at;
+	size_t at = hash & (intern->slots_room - 1);
 
-	if (intern->count >= intern->slots_room / 2)
-		grow(intern);
-	at = hash & (intern->slots_room - 1);
 	for (;; at = (at + 1) & (intern->slots_room - 1)) {
 		struct gp_intern_slot *slot = &intern->slots[at];
 
-		if (!slot->number) {
-			*slot = (struct gp_intern_slot){
-				hash, add(intern, text, length), length
-			};
-			return slot->number - 1;
-		}
-		if (slot->hash == hash && slot->length == length &&
-		    !memcmp(intern->texts[slot->number - 1], text, length))
-			return slot->number - 1;
+		if (!slot->number ||
+		    (slot->hash == hash && slot->length == length &&
+		     !memcmp(intern->texts[slot->number - 1], text, length)))
+			return slot;
 	}
+}
+
+uint32_t gp_intern(struct gp_intern *intern, const char *text, size_t length)
+{
+	uint32_t hash = hash_of(text, length);
+	struct gp_intern_slot *slot;
+
+	if (intern->count >= intern->slots_room / 2)
+		grow(intern);
+	slot = find(intern, hash, text, length);
+	if (!slot->number)
+		*slot = (struct gp_intern_slot){ hash,
+						 add(intern, text, length),
+						 length };
+	return slot->number - 1;
+}
+
+uint32_t gp_intern_find(const struct gp_intern *intern, const char *text,
+			size_t length)
+{
+	if (!intern->slots_room)
+		return GP_INTERN_NONE;
+	/* A free slot has number 0, so this is none. */
+	return find(intern, hash_of(text, length), text, length)->number - 1;
 }
 
 void gp_intern_release(struct gp_intern *intern)

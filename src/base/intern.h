@@ -22,6 +22,10 @@ struct gp_intern {
 };
 
 uint32_t gp_intern(struct gp_intern *intern, const char *text, size_t length);
+/* Its number, or none where it was never interned. */
+#define GP_INTERN_NONE UINT32_MAX
+uint32_t gp_intern_find(const struct gp_intern *intern, const char *text,
+			size_t length);
 void gp_intern_release(struct gp_intern *intern);
 
 #endif

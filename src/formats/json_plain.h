@@ -150,14 +150,12 @@ bool gp_plain_signed(struct gp_plain *p, struct gp_plain_value *to);
 /* Over any value that jansson would take; false: it may not. */
 bool gp_plain_skip(struct gp_plain *p);
 
+/* Whether it is all of other; neither holds a NUL. */
 static inline bool gp_plain_is(struct gp_plain_text text, const char *other)
 {
-	size_t i;
-
-	for (i = 0; i < text.length; i++)
-		if (text.bytes[i] != other[i])
-			return false;
-	return !other[i];
+	if (!text.length || *text.bytes != *other)
+		return !text.length && !*other;
+	return !strncmp(text.bytes, other, text.length) && !other[text.length];
 }
 
 #endif

@@ -113,11 +113,37 @@ static void read_object(struct gp_json_snapshot *s, set_key *set, void *record)
 
 /* ---- entries ---- */
 
+static void set_entry_value(struct gp_json_snapshot *s,
+			    struct gp_snapshot_entry *entry, enum gp_word key,
+			    const struct gp_json_scalar *value)
+{
+	uint64_t bad = 0;
+
+	switch ((unsigned)key) {
+	case GP_WORD_ACTION:
+		entry->action = word_of(value, GP_WORD_ALLOC, GP_WORD_ANNOTATE);
+		break;
+	case GP_WORD_ADDR:
+	case GP_WORD_DEVICE_FREE:
+		take_number(value, key, &entry->addr, &bad);
+		break;
+	case GP_WORD_SIZE: take_number(value, key, &entry->size, &bad); break;
+	case GP_WORD_STREAM: take_stream(value, &entry->stream, &bad); break;
+	case GP_WORD_TIME_US:
+		take_number(value, key, &entry->time_us, &bad);
+		break;
+	case GP_WORD_POOL_ID:
+		take_pair(s, value, key, &entry->pair, &bad);
+		break;
+	default: break;
+	}
+	entry->bad |= (uint16_t)bad;
+}
+
 static void set_entry(struct gp_json_snapshot *s, void *record,
 		      enum gp_word key)
 {
 	struct gp_snapshot_entry *entry = record;
-	uint64_t bad = 0;
 	struct gp_json_scalar value;
 
 	entry->keys |= (uint16_t)GP_WORD_BIT(key);
@@ -126,26 +152,7 @@ static void set_entry(struct gp_json_snapshot *s, void *record,
 		return;
 	}
 	gp_json_scalar(s->scan, &value);
-	switch ((unsigned)key) {
-	case GP_WORD_ACTION:
-		entry->action =
-			word_of(&value, GP_WORD_ALLOC, GP_WORD_ANNOTATE);
-		break;
-	case GP_WORD_ADDR:
-	case GP_WORD_DEVICE_FREE:
-		take_number(&value, key, &entry->addr, &bad);
-		break;
-	case GP_WORD_SIZE: take_number(&value, key, &entry->size, &bad); break;
-	case GP_WORD_STREAM: take_stream(&value, &entry->stream, &bad); break;
-	case GP_WORD_TIME_US:
-		take_number(&value, key, &entry->time_us, &bad);
-		break;
-	case GP_WORD_POOL_ID:
-		take_pair(s, &value, key, &entry->pair, &bad);
-		break;
-	default: break;
-	}
-	entry->bad |= (uint16_t)bad;
+	set_entry_value(s, entry, key, &value);
 	json_decref(value.json);
 }
 
@@ -160,11 +167,75 @@ static void deliver_entry(struct gp_json_snapshot *s, uint64_t ordinal,
 static const struct gp_snapshot_entry no_entry = { .site = GP_NO_SITE,
 						   .action = GP_WORDS };
 
+/* Keys come in one order, entry by entry: the one that followed the last time
+ * is looked at first. */
+static enum gp_word find_key(struct gp_json_snapshot *s,
+			     struct gp_plain_text text, enum gp_word before)
+{
+	enum gp_word key = s->key_after[before];
+
+	if (gp_plain_is(text, gp_word_texts[key]))
+		return key;
+	key = find_word(text, 0, GP_WORD_KEYS - 1);
+	if (key != GP_WORDS)
+		s->key_after[before] = (uint8_t)key;
+	return key;
+}
+
+/* The value of a key; false: it is not plain. */
+static bool plain_value(struct gp_json_snapshot *s, struct gp_plain *p,
+			struct gp_snapshot_entry *entry, enum gp_word key)
+{
+	struct gp_json_scalar value;
+
+	gp_plain_next(p);
+	if (key == GP_WORDS)
+		return gp_plain_skip(p);
+	entry->keys |= (uint16_t)GP_WORD_BIT(key);
+	if (key == GP_WORD_FRAMES)
+		return gp_json_plain_frames(s, p, &entry->site);
+	if (key == GP_WORD_USER_METADATA || key == GP_WORD_COMPILE_CONTEXT)
+		return gp_plain_skip(p);
+	if (!gp_json_plain_scalar(p, &value))
+		return false;
+	set_entry_value(s, entry, key, &value);
+	return true;
+}
+
+/* The entry that comes next, read where it stands: most of them.  False: it is
+ * not plain, or not all in the window, and nothing is read. */
+static bool plain_entry(struct gp_json_snapshot *s,
+			struct gp_snapshot_entry *entry)
+{
+	struct gp_plain p = { .at = gp_json_ahead(s->scan) };
+	enum gp_word key = GP_WORDS;
+	struct gp_plain_text text;
+
+	if (!p.at || !gp_plain_step(&p, '{'))
+		return false;
+	do {
+		gp_plain_next(&p);
+		if (!gp_plain_string(&p, &text) || !gp_plain_step(&p, ':'))
+			return false;
+		key = find_key(s, text, key);
+		if (!plain_value(s, &p, entry, key))
+			return false;
+	} while (gp_plain_step(&p, ','));
+	if (!gp_plain_step(&p, '}'))
+		return false;
+	s->scan->source->at = p.at;
+	s->scan->line += p.lines;
+	return true;
+}
+
 void gp_json_entry(struct gp_json_snapshot *s, uint64_t ordinal, size_t number)
 {
 	struct gp_snapshot_entry entry = no_entry;
 
-	read_object(s, set_entry, &entry);
+	if (!plain_entry(s, &entry)) {
+		entry = no_entry;
+		read_object(s, set_entry, &entry);
+	}
 	deliver_entry(s, ordinal, &entry, number);
 }
 

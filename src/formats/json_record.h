@@ -11,6 +11,13 @@
 #include "formats/json_scan.h"
 #include "formats/snapshot_record.h"
 
+/* The text of a list of frames. */
+struct gp_json_stack {
+	size_t length; /* 0: it does not end by itself */
+	uint32_t site;
+	uint32_t after; /* the stack that came next, the last time */
+};
+
 struct gp_json_snapshot {
 	struct gp_json_scan *scan; /* borrowed */
 	struct gp_diag *diag;
@@ -18,10 +25,12 @@ struct gp_json_snapshot {
 	struct gp_snapshot_delivery delivery;
 	struct gp_intern pair_of; /* the bytes of a struct gp_pool_id */
 	size_t pair_room;
-	struct gp_intern stacks; /* texts of frames, up to a limit */
-	uint32_t *stack_sites;	 /* by number of the stack */
+	struct gp_intern stack_texts; /* of frames, up to a limit */
+	struct gp_json_stack *stacks; /* by number of the text */
 	size_t stack_room, stack_bytes;
-	uint32_t *frames; /* of the stack being read */
+	uint32_t last_stack;
+	uint8_t key_after[GP_WORDS + 1]; /* of an entry, the last time */
+	uint32_t *frames;		 /* of the stack being read */
 	size_t frame_room;
 	bool has_something;
 };
@@ -38,6 +47,9 @@ void gp_json_entry_or_segment(struct gp_json_snapshot *snapshot, size_t number);
 
 /* The site of the list of frames that comes next. */
 uint32_t gp_json_frames(struct gp_json_snapshot *snapshot);
+/* The same of one that came before, all in the window; else false. */
+bool gp_json_plain_frames(struct gp_json_snapshot *snapshot, struct gp_plain *p,
+			  uint32_t *site);
 /* Of an already parsed one. */
 uint32_t gp_json_frames_of(struct gp_json_snapshot *snapshot,
 			   const json_t *list);

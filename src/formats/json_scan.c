@@ -277,7 +277,7 @@ static bool cut_token(struct cut *cut)
 /* Behind the string that begins there; NULL: not so plain, or not all there. */
 static const unsigned char *pass_string(const unsigned char *at)
 {
-	for (at++; *at != '"'; at++) {
+	for (at = gp_plain_run(at + 1); *at != '"'; at = gp_plain_run(at + 1)) {
 		at += *at == '\\';
 		if (!*at)
 			return NULL;
@@ -325,6 +325,17 @@ static const unsigned char *pass_value(const unsigned char *at)
 	return at;
 }
 
+const unsigned char *gp_json_past(const struct gp_json_scan *scan,
+				  const unsigned char *at)
+{
+	const unsigned char *end = pass_value(at);
+
+	/* What ends with the window may go on behind it. */
+	if (!end || end >= scan->source->end || (size_t)(end - at) > ITEM_BYTES)
+		return NULL;
+	return end;
+}
+
 static bool cut_plain(struct gp_json_scan *scan)
 {
 	struct gp_source *s = scan->source;
@@ -332,9 +343,8 @@ static bool cut_plain(struct gp_json_scan *scan)
 
 	if (s->config->by_jansson)
 		return false;
-	end = pass_value(s->at);
-	/* What ends with the window may go on behind it. */
-	if (!end || end >= s->end || (size_t)(end - s->at) > ITEM_BYTES)
+	end = gp_json_past(scan, s->at);
+	if (!end)
 		return false;
 	scan->item = (const char *)s->at;
 	scan->length = (size_t)(end - s->at);
@@ -381,11 +391,11 @@ json_t *gp_json_parse(struct gp_json_scan *scan)
 	return value;
 }
 
-/* A plain value, all of it in the window. */
-static bool plain_scalar(struct gp_plain *p, struct gp_json_scalar *to)
+bool gp_json_plain_scalar(struct gp_plain *p, struct gp_json_scalar *to)
 {
 	bool is_true;
 
+	to->json = NULL;
 	switch (*p->at) {
 	case '"': to->kind = GP_JSON_TEXT; return gp_plain_string(p, &to->text);
 	case '[': to->kind = GP_JSON_PAIR; return gp_plain_pair(p, &to->pair);
@@ -425,7 +435,7 @@ void gp_json_scalar(struct gp_json_scan *scan, struct gp_json_scalar *to)
 	to->json = NULL;
 	if (gp_json_peek(scan) >= 0 && !scan->source->config->by_jansson) {
 		p.at = scan->source->at;
-		if (plain_scalar(&p, to) && p.at < scan->source->end &&
+		if (gp_json_plain_scalar(&p, to) && p.at < scan->source->end &&
 		    ends_literal(*p.at)) {
 			scan->source->at = p.at;
 			scan->line += p.lines;

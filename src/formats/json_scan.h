@@ -50,6 +50,11 @@ void gp_json_scan_release(struct gp_json_scan *scan);
  */
 const unsigned char *gp_json_ahead(struct gp_json_scan *scan);
 
+/* Behind the value that begins there, which cutting would not change; NULL: it
+ * would, or the window ends first. */
+const unsigned char *gp_json_past(const struct gp_json_scan *scan,
+				  const unsigned char *at);
+
 /* The next character that is not space, or -1 at the end of the text. */
 int gp_json_peek(struct gp_json_scan *scan);
 
@@ -89,6 +94,8 @@ struct gp_json_scalar {
 };
 
 void gp_json_scalar(struct gp_json_scan *scan, struct gp_json_scalar *to);
+/* Of a plain value; false: it is none. */
+bool gp_json_plain_scalar(struct gp_plain *p, struct gp_json_scalar *to);
 /* Of what jansson read, which it then holds; NULL: of a failure. */
 void gp_json_scalar_of(json_t *json, struct gp_json_scalar *to);
 /* The same in two steps: its text into item and length, then parsed. */

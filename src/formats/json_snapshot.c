@@ -48,9 +48,9 @@ void gp_json_snapshot_destroy(struct gp_json_snapshot *s)
 {
 	gp_build_destroy(s->build);
 	gp_intern_release(&s->pair_of);
-	gp_intern_release(&s->stacks);
+	gp_intern_release(&s->stack_texts);
 	free(s->delivery.pairs);
-	free(s->stack_sites);
+	free(s->stacks);
 	free(s->frames);
 	free(s);
 }
