@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "formats/json_plain.h"
 #include "formats/ledger.h"
 
 #define FIELDS	   6
@@ -26,7 +27,7 @@ struct rmm {
 	struct gp_diag *diag;
 	struct gp_ledger ledger;
 	uint64_t line; /* of the file, from 1 */
-	char text[LINE_BYTES];
+	char text[LINE_BYTES + sizeof(uint64_t)];
 	char *fields[FIELDS];
 	uint64_t days_us; /* midnights passed */
 	uint64_t time_us; /* of the line before */
@@ -47,13 +48,15 @@ __attribute__((format(printf, 2, 3))) static enum gp_status fail(
 
 /* ---- lines ---- */
 
-/* Messages show parts of it, so nothing else may be in it. */
+/* Messages show parts of it, so nothing else may be in it: eight characters at
+ * once, which may be behind its NUL. */
 static bool is_printable(const char *text)
 {
-	for (; *text; text++)
-		if (*text < ' ' || *text > '~')
-			return false;
-	return true;
+	const unsigned char *at = gp_plain_run((const unsigned char *)text);
+
+	while (*at == '"' || *at == '\\')
+		at = gp_plain_run(at + 1);
+	return !*at;
 }
 
 /* The next line into text, without its end; false behind the last one. */
@@ -106,13 +109,18 @@ static enum gp_status split(struct rmm *rmm)
 
 /* ---- fields ---- */
 
+/* What a digit is, plus one; 0: none. */
+static const uint8_t digits[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+/* More than any base, where it is none. */
 static unsigned digit_of(char c)
 {
-	if (c >= '0' && c <= '9')
-		return (unsigned)(c - '0');
-	if (c >= 'a' && c <= 'f')
-		return (unsigned)(c - 'a') + 10;
-	return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
+	return digits[(unsigned char)c] - 1u;
 }
 
 /* As nearly all are: so few digits, and nothing else, that no sum of them
@@ -124,8 +132,8 @@ static bool parse_plain(const char *text, unsigned base, uint64_t *number)
 
 	if (base == 16 && text[0] == '0' && text[1] == 'x')
 		at = text += 2;
-	for (; digit_of(*at) < base; at++)
-		sum = sum * base + digit_of(*at);
+	for (unsigned digit; (digit = digit_of(*at)) < base; at++)
+		sum = sum * base + digit;
 	*number = sum;
 	return at > text && at - text < 16 && !*at;
 }
@@ -163,11 +171,13 @@ static uint64_t parse_fraction(const char *text)
 
 static bool two_digits(const char *text, unsigned *number)
 {
-	*number = digit_of(text[0]) * 10;
-	if (*number > 90)
+	unsigned tens = digit_of(text[0]), ones;
+
+	if (tens > 9)
 		return false;
-	*number += digit_of(text[1]);
-	return digit_of(text[1]) < 10;
+	ones = digit_of(text[1]);
+	*number = tens * 10 + ones;
+	return ones < 10;
 }
 
 /* "10:23:45.123456", in some releases with a colon for the point. */
