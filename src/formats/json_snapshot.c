@@ -1,13 +1,595 @@
 /* SPDX-License-Identifier: MIT */
-/* PyTorch snapshots as JSON: the object, its lists, and the settings. */
+/*
+ * PyTorch snapshots as JSON: entries, segments and blocks are read key by key,
+ * and delivered one by one.  Stacks of frames, which are most of such a file
+ * and come again and again, are recognised by their text and parsed once.
+ */
 #include "formats/json_snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/intern.h"
 #include "base/mem.h"
-#include "formats/json_record.h"
 #include "formats/json_value.h"
+#include "formats/snapshot_record.h"
+
+/* The text of a list of frames. */
+struct gp_json_stack {
+	size_t length; /* 0: it does not end by itself */
+	uint32_t site;
+	uint32_t after; /* the stack that came next, the last time */
+};
+
+struct gp_json_snapshot {
+	struct gp_json_scan *scan; /* borrowed */
+	struct gp_diag *diag;
+	struct gp_build *build;
+	struct gp_snapshot_delivery delivery;
+	struct gp_intern pair_of; /* the bytes of a struct gp_pool_id */
+	size_t pair_room;
+	struct gp_intern stack_texts; /* of frames, up to a limit */
+	struct gp_json_stack *stacks; /* by number of the text */
+	size_t stack_room, stack_bytes;
+	uint32_t last_stack;
+	uint8_t key_after[GP_WORDS + 1]; /* of an entry, the last time */
+	uint32_t *frames;		 /* of the stack being read */
+	size_t frame_room;
+	bool has_something;
+};
+
+/* ---- stacks ---- */
+
+/* Texts of stacks that are kept; a program has some thousands of some KiB. */
+#define STACK_BYTES (64u << 20)
+
+static uint32_t frame_of(struct gp_json_snapshot *s, const json_t *object)
+{
+	const char *file =
+		json_string_value(json_object_get(object, "filename"));
+	const char *function =
+		json_string_value(json_object_get(object, "name"));
+	uint64_t line = 0;
+
+	gp_json_number(json_object_get(object, "line"), &line);
+	return gp_build_frame(s->build, file ? file : "", line,
+			      function ? function : "");
+}
+
+static uint32_t frames_of(struct gp_json_snapshot *s, const json_t *list)
+{
+	size_t count = json_array_size(list), i;
+
+	s->frames = gp_mem_grow(s->frames, &s->frame_room, count,
+				sizeof(*s->frames));
+	for (i = 0; i < count; i++)
+		s->frames[i] = frame_of(s, json_array_get(list, i));
+	return gp_build_site(s->build, s->frames, count);
+}
+
+static uint32_t parse(struct gp_json_snapshot *s)
+{
+	json_t *list = gp_json_parse(s->scan);
+	uint32_t site = list ? frames_of(s, list) : GP_NO_SITE;
+
+	json_decref(list);
+	return site;
+}
+
+/* A program's stacks come in the order of the step before. */
+static uint32_t follow(struct gp_json_snapshot *s, uint32_t number)
+{
+	s->stacks[s->last_stack].after = number;
+	s->last_stack = number;
+	return s->stacks[number].site;
+}
+
+static void add_stack(struct gp_json_snapshot *s, uint32_t number)
+{
+	const struct gp_json_scan *scan = s->scan;
+	bool is_list = scan->item[scan->length - 1] == ']';
+	size_t length = scan->length;
+	uint32_t site = parse(s);
+
+	s->stack_bytes += length;
+	s->stacks = gp_mem_grow(s->stacks, &s->stack_room, number + 1,
+				sizeof(*s->stacks));
+	s->stacks[number] =
+		(struct gp_json_stack){ .length = is_list ? length : 0,
+					.site = site };
+}
+
+static uint32_t read_frames(struct gp_json_snapshot *s)
+{
+	size_t known = s->stack_texts.count;
+	uint32_t number;
+
+	if (!gp_json_cut(s->scan))
+		return GP_NO_SITE;
+	if (s->stack_bytes + s->scan->length > STACK_BYTES)
+		return parse(s);
+	number = gp_intern(&s->stack_texts, s->scan->item, s->scan->length);
+	if (number == known)
+		add_stack(s, number);
+	return follow(s, number);
+}
+
+/* A list ends by itself: nothing else begins with all of its text. */
+static bool is_foretold(const struct gp_json_snapshot *s,
+			const unsigned char *at, uint32_t number)
+{
+	size_t length = s->stacks[number].length;
+
+	return length && length < (size_t)(s->scan->source->end - at) &&
+	       !memcmp(s->stack_texts.texts[number], at, length);
+}
+
+static bool plain_frames(struct gp_json_snapshot *s, struct gp_plain *p,
+			 uint32_t *site)
+{
+	const unsigned char *end;
+	uint32_t number;
+
+	if (!s->stack_texts.count)
+		return false;
+	number = s->stacks[s->last_stack].after;
+	if (is_foretold(s, p->at, number)) {
+		p->at += s->stacks[number].length;
+	} else {
+		end = gp_json_past(s->scan, p->at);
+		if (!end)
+			return false;
+		number = gp_intern_find(&s->stack_texts, (const char *)p->at,
+					(size_t)(end - p->at));
+		if (number == GP_INTERN_NONE)
+			return false;
+		p->at = end;
+	}
+	*site = follow(s, number);
+	return true;
+}
+
+static uint32_t number_pair(struct gp_json_snapshot *s, struct gp_pool_id id)
+{
+	size_t known = s->pair_of.count;
+	uint32_t number = gp_intern(&s->pair_of, (const char *)&id, sizeof(id));
+
+	if (number < known)
+		return number;
+	s->delivery.pairs = gp_mem_grow(s->delivery.pairs, &s->pair_room,
+					known + 1, sizeof(*s->delivery.pairs));
+	s->delivery.pairs[number] = (struct gp_snapshot_pair){ id, GP_NO_POOL };
+	return number;
+}
+
+/* ---- values: each adds the key's bit to *bad when it is none of its kind */
+
+static enum gp_word find_word(struct gp_plain_text text, enum gp_word first,
+			      enum gp_word last)
+{
+	unsigned word;
+
+	for (word = first; word <= last; word++)
+		if (gp_plain_is(text, gp_word_texts[word]))
+			return (enum gp_word)word;
+	return GP_WORDS;
+}
+
+static void take_number(const struct gp_json_scalar *value, enum gp_word key,
+			uint64_t *to, uint64_t *bad)
+{
+	if (value->kind == GP_JSON_NUMBER)
+		*to = value->number;
+	else
+		*bad |= GP_WORD_BIT(key);
+}
+
+/* A handle may have its top bit set, and PyTorch writes it signed. */
+static void take_stream(const struct gp_json_scalar *value, uint64_t *to,
+			uint64_t *bad)
+{
+	if (json_is_integer(value->json))
+		*to = (uint64_t)json_integer_value(value->json);
+	else
+		take_number(value, GP_WORD_STREAM, to, bad);
+}
+
+static void take_pair(struct gp_json_snapshot *s,
+		      const struct gp_json_scalar *value, enum gp_word key,
+		      uint32_t *to, uint64_t *bad)
+{
+	if (value->kind == GP_JSON_PAIR)
+		*to = number_pair(s, value->pair);
+	else
+		*bad |= GP_WORD_BIT(key);
+}
+
+static uint8_t word_of(const struct gp_json_scalar *value, enum gp_word first,
+		       enum gp_word last)
+{
+	if (value->kind != GP_JSON_TEXT)
+		return GP_WORDS;
+	return (uint8_t)find_word(value->text, first, last);
+}
+
+static void take_word(const struct gp_json_scalar *value, enum gp_word key,
+		      enum gp_word first, enum gp_word last, uint8_t *to,
+		      uint64_t *bad)
+{
+	*to = word_of(value, first, last);
+	if (*to == GP_WORDS)
+		*bad |= GP_WORD_BIT(key);
+}
+
+/* ---- objects, key by key ---- */
+
+typedef void set_key(struct gp_json_snapshot *s, void *record,
+		     enum gp_word key);
+
+/* Reads an object whose walk has come to its first key. */
+static void read_keys(struct gp_json_snapshot *s, struct gp_json_walk *walk,
+		      char *key, set_key *set, void *record)
+{
+	do {
+		enum gp_word word =
+			find_word((struct gp_plain_text){ key, strlen(key) }, 0,
+				  GP_WORD_KEYS - 1);
+
+		if (word == GP_WORDS)
+			gp_json_skip(s->scan);
+		else
+			set(s, record, word);
+	} while (gp_json_next_key(s->scan, walk, key));
+}
+
+static void read_object(struct gp_json_snapshot *s, set_key *set, void *record)
+{
+	char key[GP_JSON_KEY_ROOM];
+	struct gp_json_walk walk;
+
+	if (gp_json_enter(s->scan, '{', &walk) &&
+	    gp_json_next_key(s->scan, &walk, key))
+		read_keys(s, &walk, key, set, record);
+}
+
+/* ---- entries ---- */
+
+static void set_entry_value(struct gp_json_snapshot *s,
+			    struct gp_snapshot_entry *entry, enum gp_word key,
+			    const struct gp_json_scalar *value)
+{
+	uint64_t bad = 0;
+
+	switch ((unsigned)key) {
+	case GP_WORD_ACTION:
+		entry->action = word_of(value, GP_WORD_ALLOC, GP_WORD_ANNOTATE);
+		break;
+	case GP_WORD_ADDR:
+	case GP_WORD_DEVICE_FREE:
+		take_number(value, key, &entry->addr, &bad);
+		break;
+	case GP_WORD_SIZE: take_number(value, key, &entry->size, &bad); break;
+	case GP_WORD_STREAM: take_stream(value, &entry->stream, &bad); break;
+	case GP_WORD_TIME_US:
+		take_number(value, key, &entry->time_us, &bad);
+		break;
+	case GP_WORD_POOL_ID:
+		take_pair(s, value, key, &entry->pair, &bad);
+		break;
+	default: break;
+	}
+	entry->bad |= (uint16_t)bad;
+}
+
+static void set_entry(struct gp_json_snapshot *s, void *record,
+		      enum gp_word key)
+{
+	struct gp_snapshot_entry *entry = record;
+	struct gp_json_scalar value;
+
+	entry->keys |= (uint16_t)GP_WORD_BIT(key);
+	if (key == GP_WORD_FRAMES) {
+		entry->site = read_frames(s);
+		return;
+	}
+	gp_json_scalar(s->scan, &value);
+	set_entry_value(s, entry, key, &value);
+	json_decref(value.json);
+}
+
+static void deliver_entry(struct gp_json_snapshot *s, uint64_t ordinal,
+			  const struct gp_snapshot_entry *entry, size_t number)
+{
+	if (!s->scan->status)
+		s->scan->status = gp_snapshot_deliver_entries(
+			&s->delivery, ordinal, entry, 1, number);
+}
+
+static const struct gp_snapshot_entry no_entry = { .site = GP_NO_SITE,
+						   .action = GP_WORDS };
+
+/* Keys come in one order, entry by entry: the one that followed the last time
+ * is looked at first. */
+static enum gp_word find_key(struct gp_json_snapshot *s,
+			     struct gp_plain_text text, enum gp_word before)
+{
+	enum gp_word key = s->key_after[before];
+
+	if (gp_plain_is(text, gp_word_texts[key]))
+		return key;
+	key = find_word(text, 0, GP_WORD_KEYS - 1);
+	if (key != GP_WORDS)
+		s->key_after[before] = (uint8_t)key;
+	return key;
+}
+
+/* The value of a key; false: it is not plain. */
+static bool plain_value(struct gp_json_snapshot *s, struct gp_plain *p,
+			struct gp_snapshot_entry *entry, enum gp_word key)
+{
+	struct gp_json_scalar value;
+
+	gp_plain_next(p);
+	if (key == GP_WORDS)
+		return gp_plain_skip(p);
+	entry->keys |= (uint16_t)GP_WORD_BIT(key);
+	if (key == GP_WORD_FRAMES)
+		return plain_frames(s, p, &entry->site);
+	if (key == GP_WORD_USER_METADATA || key == GP_WORD_COMPILE_CONTEXT)
+		return gp_plain_skip(p);
+	if (!gp_json_plain_scalar(p, &value))
+		return false;
+	set_entry_value(s, entry, key, &value);
+	return true;
+}
+
+/* The entry that comes next, read where it stands: most of them.  False: it is
+ * not plain, or not all in the window, and nothing is read. */
+static bool plain_entry(struct gp_json_snapshot *s,
+			struct gp_snapshot_entry *entry)
+{
+	struct gp_plain p = { .at = gp_json_ahead(s->scan) };
+	enum gp_word key = GP_WORDS;
+	struct gp_plain_text text;
+
+	if (!p.at || !gp_plain_step(&p, '{'))
+		return false;
+	do {
+		gp_plain_next(&p);
+		if (!gp_plain_string(&p, &text) || !gp_plain_step(&p, ':'))
+			return false;
+		key = find_key(s, text, key);
+		if (!plain_value(s, &p, entry, key))
+			return false;
+	} while (gp_plain_step(&p, ','));
+	if (!gp_plain_step(&p, '}'))
+		return false;
+	s->scan->source->at = p.at;
+	s->scan->line += p.lines;
+	return true;
+}
+
+static void read_entry(struct gp_json_snapshot *s, uint64_t ordinal,
+		       size_t number)
+{
+	struct gp_snapshot_entry entry = no_entry;
+
+	if (!plain_entry(s, &entry)) {
+		entry = no_entry;
+		read_object(s, set_entry, &entry);
+	}
+	deliver_entry(s, ordinal, &entry, number);
+}
+
+/* ---- blocks ---- */
+
+/* 2.0: the newest allocation comes first. */
+static uint32_t history_site(struct gp_json_snapshot *s, const json_t *value)
+{
+	const json_t *frames =
+		json_object_get(json_array_get(value, 0), "frames");
+
+	return frames ? frames_of(s, frames) : GP_NO_SITE;
+}
+
+static void set_block(struct gp_json_snapshot *s, void *record,
+		      enum gp_word key)
+{
+	struct gp_snapshot_block *block = record;
+	struct gp_json_scalar value;
+
+	block->keys |= GP_WORD_BIT(key);
+	if (key == GP_WORD_FRAMES) {
+		block->site = read_frames(s);
+		return;
+	}
+	gp_json_scalar(s->scan, &value);
+	switch ((unsigned)key) {
+	case GP_WORD_ADDRESS:
+		take_number(&value, key, &block->addr, &block->bad);
+		break;
+	case GP_WORD_SIZE:
+		take_number(&value, key, &block->size, &block->bad);
+		break;
+	case GP_WORD_REQUESTED_SIZE:
+		take_number(&value, key, &block->requested, &block->bad);
+		break;
+	case GP_WORD_STATE:
+		take_word(&value, key, GP_WORD_ACTIVE_ALLOCATED,
+			  GP_WORD_INACTIVE, &block->state, &block->bad);
+		break;
+	case GP_WORD_HISTORY: block->site = history_site(s, value.json); break;
+	default: break;
+	}
+	json_decref(value.json);
+}
+
+/* ---- segments ---- */
+
+/* Blocks may come before the keys that a segment cannot do without. */
+struct segment {
+	struct gp_snapshot_segment record;
+	struct gp_snapshot_block *blocks;
+	size_t block_count, block_room;
+};
+
+static void read_blocks(struct gp_json_snapshot *s, struct segment *segment)
+{
+	struct gp_json_walk walk;
+
+	if (!gp_json_enter(s->scan, '[', &walk))
+		return;
+	while (gp_json_next(s->scan, &walk)) {
+		struct gp_snapshot_block block = { .site = GP_NO_SITE };
+
+		read_object(s, set_block, &block);
+		segment->blocks =
+			gp_mem_grow(segment->blocks, &segment->block_room,
+				    segment->block_count + 1, sizeof(block));
+		segment->blocks[segment->block_count++] = block;
+	}
+}
+
+static void set_segment(struct gp_json_snapshot *s, void *record,
+			enum gp_word key)
+{
+	struct segment *segment = record;
+	struct gp_snapshot_segment *r = &segment->record;
+	struct gp_json_scalar value;
+
+	r->keys |= GP_WORD_BIT(key);
+	if (key == GP_WORD_FRAMES) {
+		r->site = read_frames(s);
+		return;
+	}
+	if (key == GP_WORD_BLOCKS) {
+		read_blocks(s, segment);
+		return;
+	}
+	gp_json_scalar(s->scan, &value);
+	switch ((unsigned)key) {
+	case GP_WORD_DEVICE:
+		take_number(&value, key, &r->device, &r->bad);
+		break;
+	case GP_WORD_ADDRESS:
+		take_number(&value, key, &r->addr, &r->bad);
+		break;
+	case GP_WORD_TOTAL_SIZE:
+		take_number(&value, key, &r->size, &r->bad);
+		break;
+	case GP_WORD_STREAM: take_stream(&value, &r->stream, &r->bad); break;
+	case GP_WORD_SEGMENT_POOL_ID:
+		take_pair(s, &value, key, &r->pair, &r->bad);
+		break;
+	case GP_WORD_SEGMENT_TYPE:
+		take_word(&value, key, GP_WORD_SMALL, GP_WORD_LARGE, &r->type,
+			  &r->bad);
+		break;
+	case GP_WORD_IS_EXPANDABLE:
+		r->is_expandable = value.kind == GP_JSON_TRUE;
+		break;
+	default: break;
+	}
+	json_decref(value.json);
+}
+
+static void deliver_segment(struct gp_json_snapshot *s,
+			    const struct segment *segment, size_t number)
+{
+	if (!s->scan->status)
+		s->scan->status = gp_snapshot_deliver_segment(
+			&s->delivery, &segment->record, number);
+	if (!s->scan->status)
+		s->scan->status = gp_snapshot_deliver_blocks(
+			&s->delivery, segment->blocks, segment->block_count,
+			number, 0);
+}
+
+static const struct segment no_segment = {
+	.record = { .site = GP_NO_SITE, .blocks = GP_NO_LIST },
+};
+
+static void read_segment(struct gp_json_snapshot *s, size_t number)
+{
+	struct segment segment = no_segment;
+
+	read_object(s, set_segment, &segment);
+	deliver_segment(s, &segment, number);
+	free(segment.blocks);
+}
+
+/* PyTorch writes an entry's action first. */
+static void read_entry_or_segment(struct gp_json_snapshot *s, size_t number)
+{
+	struct gp_snapshot_entry entry = no_entry;
+	struct segment segment = no_segment;
+	char key[GP_JSON_KEY_ROOM];
+	struct gp_json_walk walk;
+
+	if (!gp_json_enter(s->scan, '{', &walk) ||
+	    !gp_json_next_key(s->scan, &walk, key))
+		return;
+	if (!strcmp(key, gp_word_texts[GP_WORD_ACTION])) {
+		read_keys(s, &walk, key, set_entry, &entry);
+		deliver_entry(s, 0, &entry, number);
+	} else {
+		read_keys(s, &walk, key, set_segment, &segment);
+		deliver_segment(s, &segment, number);
+		free(segment.blocks);
+	}
+}
+
+/* ---- annotations ---- */
+
+struct annotation {
+	struct gp_snapshot_annotation record;
+	json_t *name;
+};
+
+static void set_annotation(struct gp_json_snapshot *s, void *record,
+			   enum gp_word key)
+{
+	struct annotation *a = record;
+	struct gp_snapshot_annotation *r = &a->record;
+	struct gp_json_scalar value;
+
+	gp_json_scalar_of(gp_json_value(s->scan), &value);
+	r->keys |= GP_WORD_BIT(key);
+	switch ((unsigned)key) {
+	case GP_WORD_DEVICE:
+		take_number(&value, key, &r->device, &r->bad);
+		break;
+	case GP_WORD_TIME_US:
+		take_number(&value, key, &r->time_us, &r->bad);
+		break;
+	case GP_WORD_STAGE:
+		r->stage = word_of(&value, GP_WORD_START, GP_WORD_END);
+		break;
+	case GP_WORD_NAME:
+		json_decref(a->name);
+		a->name = json_incref(value.json);
+		if (!json_is_string(value.json))
+			r->bad |= GP_WORD_BIT(key);
+		break;
+	default: break;
+	}
+	json_decref(value.json);
+}
+
+static void read_annotation(struct gp_json_snapshot *s, size_t number)
+{
+	struct annotation a = { .record = { .stage = GP_WORDS } };
+	const char *name;
+
+	read_object(s, set_annotation, &a);
+	name = json_string_value(a.name);
+	if (!s->scan->status)
+		s->scan->status = gp_snapshot_deliver_annotation(
+			&s->delivery, &a.record, name ? name : "", number);
+	json_decref(a.name);
+}
+
+/* ---- the outer object ---- */
 
 static const enum gp_word top_keys[] = {
 	GP_WORD_SEGMENTS,	    GP_WORD_DEVICE_TRACES,
@@ -40,7 +622,7 @@ struct gp_json_snapshot *gp_json_snapshot_create(struct gp_json_scan *scan,
 	s->build = gp_build_create(GP_BUILD_HISTORY);
 	s->delivery.build = s->build;
 	s->delivery.diag = diag;
-	gp_json_pair(s, (struct gp_pool_id){ 0, 0 }); /* number 0 */
+	number_pair(s, (struct gp_pool_id){ 0, 0 }); /* number 0 */
 	return s;
 }
 
@@ -73,7 +655,7 @@ static void read_trace(struct gp_json_snapshot *s, uint64_t ordinal)
 	if (!enter_list(s, &walk))
 		return;
 	while (gp_json_next(s->scan, &walk))
-		gp_json_entry(s, ordinal, number++);
+		read_entry(s, ordinal, number++);
 }
 
 static void read_traces(struct gp_json_snapshot *s)
@@ -95,7 +677,7 @@ static void read_segments(struct gp_json_snapshot *s)
 	if (!enter_list(s, &walk))
 		return;
 	while (gp_json_next(s->scan, &walk))
-		gp_json_segment(s, number++);
+		read_segment(s, number++);
 }
 
 static void read_annotations(struct gp_json_snapshot *s)
@@ -106,7 +688,7 @@ static void read_annotations(struct gp_json_snapshot *s)
 	if (!enter_list(s, &walk))
 		return;
 	while (gp_json_next(s->scan, &walk))
-		gp_json_annotation(s, number++);
+		read_annotation(s, number++);
 }
 
 static bool is_true(const json_t *object, enum gp_word key)
@@ -191,7 +773,7 @@ void gp_json_snapshot_list(struct gp_json_snapshot *s)
 		if (gp_json_peek(s->scan) == '[')
 			read_trace(s, number);
 		else
-			gp_json_entry_or_segment(s, number);
+			read_entry_or_segment(s, number);
 		s->has_something = true;
 		number++;
 	}
