@@ -47,6 +47,7 @@
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
 #include "gpupool/price.h"
+#include "gpupool/release.h"
 #include "gpupool/replay.h"
 #include "gpupool/status.h"
 #include "gpupool/study.h"

@@ -23,10 +23,6 @@ extern "C" {
 
 #define GP_UNLIMITED UINT64_MAX
 
-/* PyTorch 2.x is known by its minor number. */
-#define GP_RELEASE_FIRST 0
-#define GP_RELEASE_LAST	 15
-
 enum gp_knob_id {
 	GP_KNOB_MAX_SPLIT,
 	GP_KNOB_MAX_NON_SPLIT_ROUNDING,
@@ -185,27 +181,6 @@ struct gp_alike {
 struct gp_alike gp_alike_of(const struct gp_settings *settings);
 bool gp_alike_holds(const struct gp_alike *alike,
 		    const struct gp_settings *settings);
-
-/* "2.11", "2.11.0", "2.11.0+cu128" or "latest" -> 11. */
-enum gp_status gp_release_parse(const char *text, uint8_t *minor,
-				struct gp_diag *diag);
-
-/* One thing that PyTorch does otherwise from a release on. */
-struct gp_change_row {
-	uint8_t since; /* minor release */
-	const char *sentence;
-	const char *source;
-	bool is_wording; /* decides nothing */
-};
-
-/* All of them, in no order. */
-const struct gp_change_row *gp_change_table(size_t *count);
-
-/* Whether a memory fraction that was set is a limit: up to 2.9, 1 is one. */
-bool gp_release_limits(uint8_t release, double fraction);
-
-/* Whether two releases make the same decision for every request. */
-bool gp_release_alike(uint8_t a, uint8_t b);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

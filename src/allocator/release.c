@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gpupool/knob.h"
+#include "gpupool/release.h"
 
 /* "run" as a source: seen by running adjacent releases on generated cases. */
 static const struct gp_change_row rows[GP_CHANGES] = {

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "gpupool/knob.h"
+#include "gpupool/release.h"
 
 enum gp_change {
 	GP_CHANGE_DIVISION_ONE,

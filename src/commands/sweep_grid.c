@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "commands/plan.h"
 #include "gpupool/study.h"
+#include "gpupool/release.h"
 
 struct lists {
 	char **confs; /* owned */

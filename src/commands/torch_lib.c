@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "commands/own_folder.h"
 #include "gpupool/knob.h"
+#include "gpupool/release.h"
 
 static bool is_there(const char *format, const char *folder)
 {

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "gpupool/release.h"
 #include "base/bytes.h"
 
 /* ---- the release ---- */

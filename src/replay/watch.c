@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "gpupool/release.h"
 #include "base/mem.h"
 
 static uint64_t level_of(const struct gp_allocator *allocator,

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpupool/knob.h"
+#include "gpupool/release.h"
 #include "report/schema.h"
 
 #define HEAD 256 /* bytes in which the schema stands */

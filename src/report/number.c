@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "gpupool/metrics.h"
+#include "gpupool/release.h"
 #include "report/stats.h"
 
 /* ---- names ---- */

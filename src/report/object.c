@@ -7,6 +7,7 @@
 
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
+#include "gpupool/release.h"
 #include "report/emit_parts.h"
 #include "report/keys.h"
 

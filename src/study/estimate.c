@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpupool/release.h"
 #include "base/mem.h"
 #include "study/history.h"
 

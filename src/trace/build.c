@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "gpupool/knob.h"
+#include "gpupool/release.h"
 #include "trace/build_internal.h"
 #include "trace/store.h"
 

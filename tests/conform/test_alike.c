@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conform/parts/author.h"
+#include "gpupool/release.h"
 #include "gpupool/replay.h"
 #include "suite.h"
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "conform/parts/author.h"
 #include "study/cover.h"
+#include "gpupool/release.h"
 #include "gpupool/replay.h"
 #include "study/sweep/sweep.h"
 #include "suite.h"

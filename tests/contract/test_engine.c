@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gpupool/allocator.h"
+#include "gpupool/release.h"
 #include "gpupool/replay.h"
 #include "suite.h"
 #include "trace_text.h"

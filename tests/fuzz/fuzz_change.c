@@ -6,6 +6,7 @@
 #include "fuzz/target.h"
 #include "report/change_report.h"
 #include "gpupool/input.h"
+#include "gpupool/release.h"
 
 static void check(const struct gp_makeup *makeup)
 {

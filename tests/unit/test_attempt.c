@@ -2,6 +2,7 @@
 /* What explain tries that is no setting. */
 #include "metrics/explain.h"
 
+#include "gpupool/release.h"
 #include "suite.h"
 #include "trace_text.h"
 

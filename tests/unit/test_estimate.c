@@ -2,6 +2,7 @@
 /* Estimates for windows: of programs whose past is known here. */
 #include "study/estimate.h"
 
+#include "gpupool/release.h"
 #include "played.h"
 #include "suite.h"
 #include "trace_text.h"

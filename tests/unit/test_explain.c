@@ -4,6 +4,7 @@
 
 #include <glob.h>
 
+#include "gpupool/release.h"
 #include "suite.h"
 #include "trace_text.h"
 

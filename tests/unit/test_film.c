@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gpupool/input.h"
+#include "gpupool/release.h"
 #include "gpupool/replay.h"
 #include "suite.h"
 

@@ -3,6 +3,7 @@
 #include "study/headroom.h"
 #include "gpupool/study.h"
 
+#include "gpupool/release.h"
 #include "suite.h"
 #include "trace_text.h"
 

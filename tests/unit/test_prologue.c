@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "gpupool/allocator.h"
+#include "gpupool/release.h"
 #include "gpupool/replay.h"
 #include "suite.h"
 #include "trace_text.h"

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <libgen.h>
 
+#include "gpupool/release.h"
 #include "suite.h"
 #include "trace_text.h"
 

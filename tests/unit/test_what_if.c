@@ -5,6 +5,7 @@
 
 #include <glob.h>
 
+#include "gpupool/release.h"
 #include "played.h"
 #include "suite.h"
 #include "trace_text.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpupool/release.h"
 #include "allocator/engines.h"
 #include "base/mem.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpupool/release.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "device/gpu.h"

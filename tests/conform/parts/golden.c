@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "gpupool/release.h"
 #include "figures.h"
 
 /* ---- hashes ---- */
