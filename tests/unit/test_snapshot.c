@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the dicts and lists of a snapshot become, and how they are refused. */
+#include "gpupool/release.h"
 #include "pickle_text.h"
 #include "suite.h"
 
@@ -89,14 +90,16 @@ START_TEST(test_keys_bound_the_release)
 		{ SNAPSHOT(TRACE(ENTRY(KEYS_2_2))), 2, 7 },
 		{ SNAPSHOT(TRACE(ENTRY(KEYS_2_8))), 8, 9 },
 		{ SNAPSHOT(TRACE(ENTRY(KEYS_2_10))), 10, 11 },
-		{ SNAPSHOT(TRACE(ENTRY(KEYS_2_12))), 12, 15 },
-		{ SNAPSHOT(TRACE(ENTRY(KEYS_2_12)) "'host_traces']"), 13, 15 },
-		{ SNAPSHOT(SEGMENTS "'device_traces']"), 1, 15 },
-		{ SNAPSHOT(SEGMENTS "'external_annotations']"), 5, 15 },
+		{ SNAPSHOT(TRACE(ENTRY(KEYS_2_12))), 12, GP_RELEASE_LAST },
+		{ SNAPSHOT(TRACE(ENTRY(KEYS_2_12)) "'host_traces']"), 13,
+		  GP_RELEASE_LAST },
+		{ SNAPSHOT(SEGMENTS "'device_traces']"), 1, GP_RELEASE_LAST },
+		{ SNAPSHOT(SEGMENTS "'external_annotations']"), 5,
+		  GP_RELEASE_LAST },
 		{ SNAPSHOT(SEGMENTS SETTINGS "'max_split_size'-1u"), 3, 8 },
 		{ SNAPSHOT(SEGMENTS SETTINGS
 			   "'graph_capture_record_stream_reuse'$89u"),
-		  9, 15 },
+		  9, GP_RELEASE_LAST },
 		{ SNAPSHOT("'segments'](}('device'0 'address'65536 "
 			   "'total_size'512 'segment_type''small' 'blocks']("
 			   "}('size'512 'requested_size'5 'state''inactive'"
