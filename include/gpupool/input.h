@@ -42,6 +42,15 @@ struct gp_input_config {
 enum gp_status gp_input_read(const struct gp_input_config *config,
 			     struct gp_trace **trace, struct gp_diag *diag);
 
+/* What is read, for people. */
+struct gp_input_format {
+	const char *name, *sentence;
+	const char *source; /* of its traces; NULL: they are told in full */
+};
+
+/* By index, from 0 on; NULL: there are no more. */
+const struct gp_input_format *gp_input_format(size_t index);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

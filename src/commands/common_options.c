@@ -20,8 +20,8 @@ const struct gp_option gp_common_options[] = {
 	  "Memory of the device: 80GiB, 512MiB, a number of bytes, a "
 	  "device such as h100, or unlimited." },
 	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME",
-	  "The allocator: caching decides as PyTorch's does, torch is "
-	  "PyTorch's own, direct asks the device for each request." },
+	  "The allocator: caching unless given, which decides as PyTorch's "
+	  "does. gpupool help engines names the others." },
 	{ "torch-lib", 0, GP_OPTION_TEXT, GP_AT(torch_lib), "PATH",
 	  "PyTorch's own allocator: a wheel, a folder with an unpacked one "
 	  "or site-packages, or what make torch-engine made. Without it, "

@@ -8,9 +8,12 @@
 
 #include "commands/output.h"
 #include "commands/pages.h"
+#include "gpupool/allocator.h"
 #include "gpupool/gpupool.h"
+#include "gpupool/input.h"
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
+#include "gpupool/release.h"
 #include "gpupool/trace.h"
 #include "report/schema.h"
 #include "study/what_if/what_if.h"
@@ -21,55 +24,44 @@
 
 struct row {
 	const char *name, *sentence;
-	const char *source; /* of traces that are read; NULL: told in full */
-};
-
-static const struct row read[] = {
-	{ "PyTorch snapshot",
-	  "torch.cuda.memory._dump_snapshot(), pickle of protocol 2 to 5, or "
-	  "the same as JSON. An answer key: every address is compared.",
-	  NULL },
-	{ "gpupool-trace", "JSON, JSON Lines or binary: gpupool-trace(5).",
-	  NULL },
-	{ "torch.profiler",
-	  "export_chrome_trace() of a profile with profile_memory=True.",
-	  "torch-profiler" },
-	{ "RMM log", "rmm::mr::logging_resource_adaptor's CSV.", "rmm-log" },
 };
 
 static const struct row written[] = {
 	{ ".json .jsonl .gpt .bin",
-	  "gpupool-trace: as one document, one event a line, or binary.",
-	  NULL },
+	  "gpupool-trace: as one document, one event a line, or binary." },
 };
 
 /* With --run. */
 static const struct row runs[] = {
 	{ ".pickle .pkl",
 	  "A PyTorch snapshot of the run: memory_viz shows it, gpupool replays "
-	  "it.",
-	  NULL },
+	  "it." },
 	{ ".perfetto.json",
-	  "Memory over time, for ui.perfetto.dev and chrome://tracing.", NULL },
+	  "Memory over time, for ui.perfetto.dev and chrome://tracing." },
 	{ ".speedscope.json",
-	  "Memory at the peak by stack, for www.speedscope.app.", NULL },
-	{ ".folded", "The same as folded stacks, for flame graphs.", NULL },
-	{ ".csv", "One row for each request.", NULL },
+	  "Memory at the peak by stack, for www.speedscope.app." },
+	{ ".folded", "The same as folded stacks, for flame graphs." },
+	{ ".csv", "One row for each request." },
 };
+
+static void print_read(const struct gp_input_format *format, unsigned columns,
+		       FILE *out)
+{
+	const struct gp_trace trace = { .source = format->source };
+	const char *unknown = gp_trace_unknown(&trace);
+	char text[TEXT];
+
+	snprintf(text, sizeof(text), "%s%s%s%s", format->sentence,
+		 unknown ? " Not told: " : "", unknown ? unknown : "",
+		 unknown ? "." : "");
+	gp_help_entry(format->name, text, columns, out);
+}
 
 static void print_rows(const struct row *rows, size_t count, unsigned columns,
 		       FILE *out)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct gp_trace trace = { .source = rows[i].source };
-		const char *unknown = gp_trace_unknown(&trace);
-		char text[TEXT];
-
-		snprintf(text, sizeof(text), "%s%s%s%s", rows[i].sentence,
-			 unknown ? " Not told: " : "", unknown ? unknown : "",
-			 unknown ? "." : "");
-		gp_help_entry(rows[i].name, text, columns, out);
-	}
+	for (size_t i = 0; i < count; i++)
+		gp_help_entry(rows[i].name, rows[i].sentence, columns, out);
 }
 
 #define PRINT(rows)                                                            \
@@ -77,10 +69,13 @@ static void print_rows(const struct row *rows, size_t count, unsigned columns,
 
 static void print_formats(unsigned columns, FILE *out)
 {
+	const struct gp_input_format *format;
+
 	fputs("Read, whatever the file is called, also packed with gzip or "
 	      "zstd:\n\n",
 	      out);
-	PRINT(read);
+	for (size_t i = 0; (format = gp_input_format(i)); i++)
+		print_read(format, columns, out);
 	fputs("\nWritten by gpupool convert, by the file's name; .gz or .zst "
 	      "behind it packs:\n\n",
 	      out);
@@ -144,6 +139,25 @@ static void print_releases(unsigned columns, FILE *out)
 	      out);
 }
 
+static void print_engines(unsigned columns, FILE *out)
+{
+	size_t count;
+	const struct gp_engine *engines = gp_engine_table(&count);
+
+	fputs("What --engine names: the allocator that serves a replay.\n\n",
+	      out);
+	for (size_t i = 0; i < count; i++) {
+		const struct gp_engine *e = &engines[i];
+		char text[TEXT];
+
+		snprintf(text, sizeof(text), "%s%s%s%s", e->sentence,
+			 e->simulated ? ". On a simulated device: " : "",
+			 e->simulated ? e->simulated : "",
+			 i ? "." : "; the default.");
+		gp_help_entry(e->name, text, columns, out);
+	}
+}
+
 static void print_metrics(unsigned columns, FILE *out)
 {
 	char text[TEXT];
@@ -195,6 +209,8 @@ static const struct topic {
 	  print_releases, NULL },
 	{ "metrics", "The numbers, and how to read them.", print_metrics,
 	  NULL },
+	{ "engines", "The allocators that a trace can be replayed with.",
+	  print_engines, NULL },
 	{ "formats", "What is read, and what is written.", print_formats,
 	  NULL },
 	{ "what-if", "What a program could have asked otherwise.",

@@ -554,10 +554,8 @@ static enum gp_status replay_command(const struct gp_options *options,
 
 static const struct gp_option replay_options[] = {
 	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME",
-	  "The allocator: caching decides as PyTorch's does, torch is "
-	  "PyTorch's own, direct asks the device for each request; async "
-	  "is cudaMallocAsync, managed is cudaMallocManaged, of which a "
-	  "GPU tells most." },
+	  "The allocator: caching unless given, which decides as PyTorch's "
+	  "does. gpupool help engines names the others." },
 	{ "pool-threshold", 0, GP_OPTION_TEXT, GP_AT(pool_threshold), "SIZE",
 	  "Of the engine async: what the pool keeps when somebody waits; "
 	  "unlimited unless given, as PyTorch has it. CUDA's default is 0." },

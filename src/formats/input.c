@@ -100,15 +100,39 @@ static bool is_rmm(const unsigned char *at, size_t n)
 	return n >= length && !memcmp(at, GP_RMM_HEADER, length);
 }
 
+/* The first that its bytes may be reads a file.  JSON is one for all that are
+ * written in it (json.c). */
 static const struct format {
+	struct gp_input_format told;
 	bool (*is_it)(const unsigned char *at, size_t n);
 	read_format *read;
 } formats[] = {
-	{ is_pickle, gp_pickle_read },
-	{ is_binary, read_binary },
-	{ is_json, gp_json_read },
-	{ is_rmm, gp_rmm_read },
+	{ { "PyTorch snapshot",
+	    "torch.cuda.memory._dump_snapshot(), pickle of protocol 2 to 5, or "
+	    "the same as JSON. An answer key: every address is compared.",
+	    NULL },
+	  is_pickle,
+	  gp_pickle_read },
+	{ { "gpupool-trace", "JSON, JSON Lines or binary: gpupool-trace(5).",
+	    NULL },
+	  is_binary,
+	  read_binary },
+	{ { "torch.profiler",
+	    "export_chrome_trace() of a profile with profile_memory=True.",
+	    "torch-profiler" },
+	  is_json,
+	  gp_json_read },
+	{ { "RMM log", "rmm::mr::logging_resource_adaptor's CSV.", "rmm-log" },
+	  is_rmm,
+	  gp_rmm_read },
 };
+
+#define FORMATS (sizeof(formats) / sizeof(*formats))
+
+const struct gp_input_format *gp_input_format(size_t index)
+{
+	return index < FORMATS ? &formats[index].told : NULL;
+}
 
 static bool is_zip(const unsigned char *at, size_t n)
 {
@@ -125,11 +149,8 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				       "it is a zip file, such as a checkpoint "
 				       "that torch.save wrote, and no trace");
 	}
-	gp_diag_hint(diag, "PyTorch memory snapshots (pickle of protocol 2 to "
-			   "5, or JSON), gpupool-trace (JSON, JSON Lines or "
-			   "binary), torch.profiler's traces with memory "
-			   "events and RMM's logs are understood, also packed "
-			   "with gzip or zstd");
+	gp_diag_hint(diag, "PyTorch's memory snapshots are understood, "
+			   "profiles and more: gpupool help formats");
 	return gp_diag_foreign(diag, n ? "its format is not recognised"
 				       : "it is empty");
 }
@@ -145,7 +166,7 @@ enum gp_status gp_input_read(const struct gp_input_config *config,
 	if (status != GP_OK)
 		return status;
 	n = (size_t)(source.end - source.at);
-	for (i = 0; i < sizeof(formats) / sizeof(*formats) && !read; i++)
+	for (i = 0; i < FORMATS && !read; i++)
 		if (formats[i].is_it(source.at, n))
 			read = formats[i].read;
 	status = read ? read(&source, trace, diag)

@@ -534,7 +534,7 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_book_entry, torch, "torch", RELEASE, 0,
 	       "The release of PyTorch."),
 	KEY_IN(gp_book_entry, engine, "engine", TEXT, 0,
-	       "caching, async, direct or torch."),
+	       "As gpupool help engines has it."),
 	KEY_IN(gp_book_entry, capacity, "capacity", CAPACITY, NULLABLE,
 	       "Null: that of each trace."),
 	OBJECT_BY(keys_write_alike, "alike", MAYBE, "alike"),

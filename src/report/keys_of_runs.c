@@ -149,7 +149,7 @@ const struct gp_key keys_of_runs[] = {
 	NEW("run_of", "What was run."),
 	OBJECT("settings", 0, "settings"),
 	KEYS_OF("configuration"),
-	KEY("engine", TEXT, 0, "caching, async, direct or torch."),
+	KEY("engine", TEXT, 0, "As gpupool help engines has it."),
 	WORD("mode", 0, "verify what-if",
 	     "Whether it is the run that was recorded."),
 	OBJECT("release_choice", NULLABLE, "release_choice"),
