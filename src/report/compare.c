@@ -10,7 +10,6 @@
 #include "gpupool/metrics.h"
 #include "report/device_calls.h"
 #include "report/drawing.h"
-#include "report/estimate_words.h"
 #include "report/head.h"
 #include "report/ranks.h"
 #include "report/told.h"

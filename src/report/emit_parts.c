@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "trace/site.h"
-#include "report/guess.h"
+#include "report/told.h"
 
 #define MIB (UINT64_C(1) << 20)
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "gpupool/trace.h"
+#include "report/page.h"
 
 enum gp_grouping {
 	GP_BY_NOTHING, /* one group: all of it */
@@ -42,5 +43,11 @@ struct gp_group gp_group_total(const struct gp_state *state);
 const char *gp_group_label(const struct gp_trace *trace,
 			   enum gp_grouping grouping, uint32_t key,
 			   char label[GP_GROUP_LABEL]);
+
+/* ---- as a table ---- */
+
+/* With a total; streams and pools only where there are several. */
+void gp_table_print(const struct gp_page *page, const struct gp_trace *trace,
+		    const struct gp_state *state, const char *title);
 
 #endif

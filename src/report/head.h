@@ -7,6 +7,8 @@
 #include "base/bytes.h"
 #include "report/report.h"
 #include "report/page.h"
+#include <stddef.h>
+#include "study/estimate.h"
 
 /* "default settings" or the settings as given. */
 const char *gp_head_settings(const char *conf);
@@ -44,5 +46,16 @@ uint64_t gp_head_most_events(const struct gp_report *report, size_t device);
 
 /* That a file without devices holds nothing, and how to record another. */
 void gp_head_nothing(const struct gp_page *page);
+
+/* ---- estimates ---- */
+
+/* NULL where the run's own numbers are the answer. */
+const struct gp_estimate *gp_run_estimate(const struct gp_run *run,
+					  size_t device);
+
+/* "an estimate: 8.12 GiB to 9.30 GiB" */
+#define GP_ESTIMATE_TEXT (2 * GP_BYTES_TEXT + 24)
+const char *gp_estimate_text(const struct gp_estimate *estimate,
+			     char text[GP_ESTIMATE_TEXT]);
 
 #endif

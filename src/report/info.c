@@ -10,11 +10,9 @@
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/group.h"
-#include "report/guess.h"
 #include "report/head.h"
 #include "report/page.h"
 #include "report/ranks.h"
-#include "report/table.h"
 #include "report/told.h"
 #include "report/object.h"
 

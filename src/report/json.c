@@ -9,7 +9,7 @@
 #include "report/device_calls.h"
 #include "report/emit_parts.h"
 #include "report/emit.h"
-#include "report/estimate_words.h"
+#include "report/head.h"
 #include "report/ranks.h"
 #include "report/json_run.h"
 #include "report/trouble.h"

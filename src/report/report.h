@@ -240,4 +240,11 @@ const char *gp_event_step(const struct gp_trace *trace, uint32_t device,
 uint64_t gp_step_number(const struct gp_trace *trace, uint32_t device,
 			const struct gp_steps *steps, size_t step);
 
+/* ---- which event a picture is of ---- */
+
+/* The event of a run, and what it is: "the peak of reserved".  An OOM that did
+ * not happen is the peak. */
+uint64_t gp_map_event(const struct gp_map_choice *choice,
+		      const struct gp_replay_result *result, const char **what);
+
 #endif

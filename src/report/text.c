@@ -9,13 +9,11 @@
 #include "report/compare.h"
 #include "report/device_calls.h"
 #include "report/drawing.h"
-#include "report/estimate_words.h"
-#include "report/guess.h"
 #include "report/head.h"
+#include "report/told.h"
 #include "report/page.h"
 #include "report/ranks.h"
-#include "report/table.h"
-#include "report/told.h"
+#include "report/group.h"
 #include "report/trouble.h"
 
 #define DRAWING_ROWS 6 /* a report's first screen is 24 lines */
