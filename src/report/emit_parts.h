@@ -5,13 +5,17 @@
 #ifndef REPORT_EMIT_PARTS_H
 #define REPORT_EMIT_PARTS_H
 
+#include <stdint.h>
+
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
 #include "gpupool/replay.h"
 #include "gpupool/trace.h"
-#include "study/what_if/what_if.h"
-#include "report/group.h"
 #include "report/emit.h"
+#include "report/group.h"
+#include "report/number.h"
+#include "report/report.h"
+#include "study/what_if/what_if.h"
 
 /* A number under its measure's name. */
 void gp_emit_count(struct gp_emit *json, enum gp_measure_id id, uint64_t count);
@@ -61,5 +65,18 @@ void gp_emit_limit(struct gp_emit *json, const char *key, uint64_t bytes);
 /* What-ifs, and what each changed. */
 void gp_emit_what_ifs(struct gp_emit *json, const char *key,
 		      const struct gp_what_ifs *what_ifs);
+
+/* ---- objects that replay's report and a sweep's share ---- */
+
+/* "trace": what is replayed. */
+void gp_json_trace(struct gp_emit *json, const struct gp_report *report);
+/* One run, in an array. */
+void gp_json_run(struct gp_emit *json, const struct gp_report *report,
+		 const struct gp_run *run, enum gp_emit_shape shape);
+
+/* torch.cuda.memory_stats(), key for key, in that function's order. */
+void gp_emit_stats(struct gp_emit *json, const char *key,
+		   const struct gp_trace *trace,
+		   const struct gp_replay_result *result, uint8_t release);
 
 #endif

@@ -2,7 +2,7 @@
 /* The gate's verdict as JUnit's XML: a test case for each number. */
 #include <string.h>
 
-#include "report/gate_value.h"
+#include "report/gate_report.h"
 
 /* Of XML's characters only those that every reader takes. */
 static void put_text(FILE *out, const char *text)

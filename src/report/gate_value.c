@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of the gate in words. */
-#include "report/gate_value.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "report/emit_parts.h"
+#include "report/gate_report.h"
 #include "report/page.h"
 
 static uint64_t magnitude(int64_t value)

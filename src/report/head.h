@@ -4,10 +4,11 @@
 #ifndef REPORT_HEAD_H
 #define REPORT_HEAD_H
 
-#include "base/bytes.h"
-#include "report/report.h"
-#include "report/page.h"
 #include <stddef.h>
+
+#include "base/bytes.h"
+#include "report/page.h"
+#include "report/report.h"
 #include "study/estimate.h"
 
 /* "default settings" or the settings as given. */

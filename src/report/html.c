@@ -3,6 +3,8 @@
  * A page for a browser: whole without scripts, which then draw it anew so that
  * it can be moved through.  What the scripts read stands in it as JSON.
  */
+#include "report/html.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -10,16 +12,12 @@
 #include "base/bytes.h"
 #include "base/text_sink.h"
 #include "metrics/film.h"
-#include "report/report.h"
 #include "trace/steps.h"
 #include "report/group.h"
 #include "report/head.h"
-#include "report/html_explain.h"
-#include "report/html_table.h"
 #include "report/page.h"
-#include "report/page_data.h"
-#include "report/page_files.h"
 #include "report/ranks.h"
+#include "report/report.h"
 #include "report/svg_parts.h"
 #include "report/told.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What gpupool explain finds, on a page. */
-#include "report/html_explain.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,7 +9,7 @@
 #include "report/explain_words.h"
 #include "report/group.h"
 #include "report/head.h"
-#include "report/html_table.h"
+#include "report/html.h"
 #include "report/page.h"
 #include "report/svg_parts.h"
 #include "report/verdict.h"

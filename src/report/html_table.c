@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A page's beginning, and tables: cells that tell scripts and tests their
  * value. */
-#include "report/html_table.h"
+#include "report/html.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/sha256.h"
-#include "report/page_files.h"
 #include "report/svg_parts.h"
 
 /* Of what stands between the tags, which is the text behind a newline. */

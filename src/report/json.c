@@ -5,17 +5,15 @@
 #include <stddef.h>
 
 #include "gpupool/metrics.h"
-#include "report/schema.h"
 #include "report/device_calls.h"
-#include "report/emit_parts.h"
 #include "report/emit.h"
+#include "report/emit_parts.h"
 #include "report/head.h"
-#include "report/ranks.h"
-#include "report/json_run.h"
-#include "report/trouble.h"
-#include "report/oom_message.h"
-#include "report/stats.h"
 #include "report/object.h"
+#include "report/oom_message.h"
+#include "report/ranks.h"
+#include "report/schema.h"
+#include "report/trouble.h"
 
 static const char *const modes[] = {
 	[GP_VERIFY] = "verify",

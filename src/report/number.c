@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "gpupool/metrics.h"
 #include "gpupool/release.h"
-#include "report/stats.h"
 
 /* ---- names ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a page's script reads: moments, films and the names in them, as JSON. */
-#include "report/page_data.h"
+#include "report/html.h"
 
 #include <stdlib.h>
 

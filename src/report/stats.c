@@ -3,7 +3,7 @@
  * torch.cuda.memory_stats(), key for key: torch/cuda/memory.py, memory_stats,
  * which sorts what memory_stats_as_nested_dict gives.
  */
-#include "report/stats.h"
+#include "report/emit_parts.h"
 
 #include <inttypes.h>
 #include <stddef.h>

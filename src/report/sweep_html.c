@@ -9,9 +9,8 @@
 #include "base/mem.h"
 #include "base/text_sink.h"
 #include "report/book.h"
-#include "report/html_table.h"
+#include "report/html.h"
 #include "report/page.h"
-#include "report/page_files.h"
 #include "report/svg_parts.h"
 #include "report/sweep_rank.h"
 

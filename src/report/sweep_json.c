@@ -10,7 +10,6 @@
 #include "report/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
-#include "report/json_run.h"
 #include "report/keys.h"
 #include "report/object.h"
 #include "report/sweep_rank.h"

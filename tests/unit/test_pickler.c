@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/exchange/frame.h"
+#include "report/exchange/writer.h"
 #include "suite.h"
 
 struct written {

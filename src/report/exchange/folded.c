@@ -7,8 +7,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "report/exchange/frame.h"
-#include "report/exchange/peak.h"
 #include "report/exchange/writer.h"
 
 struct folded {

@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/exchange/text.h"
-#include "report/exchange/ticks.h"
 #include "report/exchange/writer.h"
 #include "trace/site.h"
 

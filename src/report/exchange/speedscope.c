@@ -8,9 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/exchange/frame.h"
-#include "report/exchange/peak.h"
-#include "report/exchange/text.h"
 #include "report/exchange/writer.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A format that runs are written in: one row, one file. */
+/* A format that runs are written in, one row and one file each, and what they
+ * share. */
 #ifndef REPORT_EXCHANGE_WRITER_H
 #define REPORT_EXCHANGE_WRITER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gpupool/replay.h"
+#include "gpupool/trace.h"
 #include "report/exchange/exchange.h"
 
 struct writer {
@@ -27,5 +35,70 @@ extern const struct writer perfetto_writer;
 extern const struct writer speedscope_writer;
 extern const struct writer folded_writer;
 extern const struct writer csv_writer;
+
+/* ---- a frame's text, "train.py:42 forward", in its parts ---- */
+
+/* Innermost frames of a stack that are written; those that called them are
+ * left out, as a file could otherwise ask for output without end. */
+#define MOST_FRAMES 512
+
+/* Parts of the text, not NUL-terminated; a text that names no file and line is
+ * a name. */
+struct frame {
+	const char *file, *name;
+	size_t file_length, name_length;
+	uint64_t line; /* 0: not known */
+};
+
+struct frame frame_of(const char *text);
+
+/* The texts of a stack, innermost first; how many there are. */
+size_t frame_stack(const struct gp_trace *trace, uint32_t site,
+		   uint32_t texts[MOST_FRAMES]);
+
+/* The same without what says nothing of the program, where anything is left:
+ * for a person. */
+size_t frame_stack_shown(const struct gp_trace *trace, uint32_t site,
+			 uint32_t texts[MOST_FRAMES]);
+
+/* By id of a block, the site that allocated it; the caller frees it. */
+uint32_t *frame_sites(const struct gp_device_trace *device);
+
+/* ---- when things happened: the recorded times, or one microsecond an event
+ * where there are none ---- */
+
+struct ticks {
+	const struct gp_device_trace *device;
+	bool has_times;
+	uint64_t now_us;
+};
+
+void ticks_begin(struct ticks *ticks, const struct gp_device_trace *device);
+/* Of an event, never before an earlier one's; events in rising order. */
+uint64_t ticks_of(struct ticks *ticks, uint64_t event);
+/* The first of all devices; 0 where no event has a time. */
+uint64_t ticks_first(const struct gp_trace *trace);
+
+/* ---- texts inside JSON ---- */
+
+/* In quotes; UTF-8 without NULs. */
+void text_json(FILE *out, const char *text, size_t length);
+
+/* ---- memory at the peak of reserved, by stack ---- */
+
+/* Bytes of blocks, as rounded. */
+struct peak {
+	uint64_t *allocated, *waiting; /* by site; the last is of no site */
+	uint64_t not_allocated;	       /* reserved, and neither of both */
+};
+
+/* Two leaves and a stack that are no frames. */
+#define PEAK_WAITING	   "(freed, waiting for a stream)"
+#define PEAK_NOT_ALLOCATED "(reserved, not allocated)"
+#define PEAK_NO_STACK	   "(no stack)"
+
+void peak_init(struct peak *peak, const struct gp_trace *trace, uint32_t device,
+	       const struct gp_replay_result *result);
+void peak_release(struct peak *peak);
 
 #endif

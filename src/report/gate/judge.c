@@ -1,8 +1,169 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows from a baseline's numbers and those of now. */
+/* Limits, what follows from a baseline's numbers and those of now, and where
+ * a number that is worse shows first. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "report/gate/gate.h"
+#include "report/report.h"
+
+/* ---- limits: "+2%", "+64MiB", "72GiB", "100%", "0" ---- */
+
+/* Digits with at most one point; the rest goes to *end. */
+static bool parse_decimal(const char *text, double *value, const char **end)
+{
+	size_t length = strspn(text, "0123456789.");
+	char *stop;
+
+	*value = strtod(text, &stop);
+	*end = text + length;
+	return length && stop == *end && isfinite(*value);
+}
+
+static bool is_whole(double value)
+{
+	return value >= 0 && value < 9007199254740992.0 &&
+	       value == floor(value);
+}
+
+static bool parse_bytes(const char *text, int64_t *amount)
+{
+	uint64_t bytes;
+
+	if (!gp_bytes_parse(text, &bytes) || bytes > INT64_MAX)
+		return false;
+	*amount = (int64_t)bytes;
+	return true;
+}
+
+static bool parse_count(const char *text, int64_t *amount)
+{
+	double value;
+	const char *end;
+
+	if (!parse_decimal(text, &value, &end) || *end || !is_whole(value))
+		return false;
+	*amount = (int64_t)value;
+	return true;
+}
+
+/* 0.25, 25%, 25 points. */
+static bool parse_ratio(const char *text, int64_t *amount)
+{
+	double value;
+	const char *end;
+
+	if (!parse_decimal(text, &value, &end))
+		return false;
+	end += strspn(end, " ");
+	if (!strcmp(end, "%") || !strcmp(end, "points"))
+		value /= 100;
+	else if (*end)
+		return false;
+	if (value > 1)
+		return false;
+	*amount = (int64_t)round(value * GP_NUMBER_MILLION);
+	return true;
+}
+
+static bool parse_amount(const struct gp_number *number, const char *text,
+			 int64_t *amount)
+{
+	switch ((enum gp_number_unit)number->unit) {
+	case GP_NUMBER_BYTES: return parse_bytes(text, amount);
+	case GP_NUMBER_COUNT: return parse_count(text, amount);
+	case GP_NUMBER_RATIO: return parse_ratio(text, amount);
+	}
+	return false;
+}
+
+static bool parse_share(const char *text, double *percent)
+{
+	const char *end;
+
+	if (!parse_decimal(text, percent, &end))
+		return false;
+	end += strspn(end, " ");
+	return !strcmp(end, "%");
+}
+
+static enum gp_status refuse(const struct gp_number *number, const char *text,
+			     struct gp_diag *diag)
+{
+	static const char *const examples[] = {
+		[GP_NUMBER_BYTES] = "\"+2%\", \"+64MiB\", \"72GiB\"",
+		[GP_NUMBER_COUNT] = "0, \"+3\", \"+10%\"",
+		[GP_NUMBER_RATIO] = "\"10%\", \"+2 points\", \"+5%\"",
+	};
+
+	gp_diag_hint(diag,
+		     number->more_is_better
+			     ? "for example: \"100%%\", \"-1 points\""
+			     : "for example: %s; null for no limit",
+		     examples[number->unit]);
+	return gp_diag_set(diag, GP_INPUT, "\"%.32s\" is not a limit for %s",
+			   text, number->name);
+}
+
+static enum gp_status refuse_sign(const struct gp_number *number,
+				  struct gp_diag *diag)
+{
+	gp_diag_hint(diag, "a limit says how much worse than the baseline it "
+			   "may be");
+	return gp_diag_set(diag, GP_INPUT,
+			   "a limit for %s begins with %c: %s is better",
+			   number->name, number->more_is_better ? '-' : '+',
+			   number->more_is_better ? "more" : "less");
+}
+
+enum gp_status gp_limit_parse(struct gp_limit *limit,
+			      const struct gp_number *number, const char *text,
+			      struct gp_diag *diag)
+{
+	bool is_relative = *text == '+' || *text == '-';
+	const char *rest = text + is_relative;
+	struct gp_limit made = { .number = limit->number };
+
+	if (strlen(text) >= sizeof(made.text))
+		return refuse(number, text, diag);
+	if (is_relative && parse_share(rest, &made.share) && made.share <= 1e6)
+		made.kind = GP_LIMIT_SHARE;
+	else if (parse_amount(number, rest, &made.amount))
+		made.kind = is_relative ? GP_LIMIT_BY : GP_LIMIT_VALUE;
+	else
+		return refuse(number, text, diag);
+	if (is_relative && (*text == '-') != number->more_is_better)
+		return refuse_sign(number, diag);
+	snprintf(made.text, sizeof(made.text), "%s", text);
+	*limit = made;
+	return GP_OK;
+}
+
+static int64_t saturate(double value)
+{
+	if (value >= 9.2e18)
+		return INT64_MAX;
+	return (int64_t)value;
+}
+
+int64_t gp_limit_bound(const struct gp_limit *limit,
+		       const struct gp_number *number, int64_t baseline)
+{
+	int64_t by = limit->amount, base = baseline > 0 ? baseline : 0;
+
+	if (limit->kind == GP_LIMIT_VALUE)
+		return limit->amount;
+	if (limit->kind == GP_LIMIT_SHARE)
+		by = saturate((double)base * limit->share / 100);
+	if (number->more_is_better)
+		return by > base ? 0 : base - by;
+	return by > INT64_MAX - base ? INT64_MAX : base + by;
+}
+
+/* ---- verdicts ---- */
 
 static enum gp_status cannot_hold(const struct gp_number *number,
 				  struct gp_diag *diag)
@@ -80,4 +241,186 @@ enum gp_status gp_gate_judge(const struct gp_gate_run *run,
 	}
 	*count = made;
 	return status;
+}
+
+/* ---- where it shows first ---- */
+
+enum clue {
+	CLUE_RESERVED,	/* the first moment beyond the bound */
+	CLUE_OOM,	/* the first of them */
+	CLUE_DROPPED,	/* the first oom or refusal */
+	CLUE_FIDELITY,	/* the first mismatch */
+	CLUE_ALLOCATED, /* since when the counter has been beyond the bound */
+	CLUE_PEAK_ALLOCATED, /* the first moment beyond the bound */
+	CLUE_RETRIES,	     /* as CLUE_ALLOCATED */
+};
+
+static const struct {
+	const char *name;
+	enum clue clue;
+} clues[] = {
+	{ "peak_reserved_bytes", CLUE_RESERVED },
+	{ "reserved_bytes.all.peak", CLUE_RESERVED },
+	{ "peak_allocated_bytes", CLUE_PEAK_ALLOCATED },
+	{ "allocated_bytes.all.peak", CLUE_ALLOCATED },
+	{ "num_alloc_retries", CLUE_RETRIES },
+	{ "num_ooms", CLUE_OOM },
+	{ "dropped", CLUE_DROPPED },
+	{ "fidelity", CLUE_FIDELITY },
+};
+
+static uint64_t first_dropped(const struct gp_replay_result *result)
+{
+	uint64_t oom = result->first_oom.is_there ? result->first_oom.event
+						  : GP_EVENT_NONE;
+	uint64_t refusal =
+		result->refused ? result->first_refusal_event : GP_EVENT_NONE;
+
+	return oom < refusal ? oom : refusal;
+}
+
+static uint64_t event_of(enum clue clue, const struct gp_replay_result *result,
+			 const struct gp_print_maker *maker,
+			 const struct gp_gate_watch *watch)
+{
+	switch (clue) {
+	case CLUE_ALLOCATED: return watch->event[GP_WATCH_ALLOCATED];
+	case CLUE_PEAK_ALLOCATED: return watch->event[GP_WATCH_PEAK_ALLOCATED];
+	case CLUE_RETRIES: return watch->event[GP_WATCH_RETRIES];
+	case CLUE_RESERVED: return maker->reserved_event;
+	case CLUE_OOM:
+		return result->first_oom.is_there ? result->first_oom.event
+						  : GP_EVENT_NONE;
+	case CLUE_DROPPED: return first_dropped(result);
+	case CLUE_FIDELITY:
+		return result->fidelity.first.is_there
+			       ? result->fidelity.first.event
+			       : GP_EVENT_NONE;
+	}
+	return GP_EVENT_NONE;
+}
+
+static void describe(struct gp_gate_verdict *verdict,
+		     const struct gp_print_maker *maker)
+{
+	const struct gp_event *event = &maker->device->events[verdict->event];
+	const char *kind = gp_event_kind_name(event->kind);
+	char size[GP_BYTES_TEXT];
+
+	snprintf(verdict->about, sizeof(verdict->about), "%s", kind);
+	if (event->kind == GP_ALLOC)
+		snprintf(verdict->about, sizeof(verdict->about), "%s of %s",
+			 kind, gp_bytes_text(event->size, size));
+	gp_event_words(maker->trace,
+		       (uint32_t)(maker->device - maker->trace->devices),
+		       verdict->event, verdict->where);
+}
+
+static bool has_clue(const char *name, enum clue clue)
+{
+	for (size_t i = 0; i < sizeof(clues) / sizeof(*clues); i++)
+		if (clues[i].clue == clue && !strcmp(clues[i].name, name))
+			return true;
+	return false;
+}
+
+int64_t gp_gate_reserved_bound(const struct gp_gate_run *run,
+			       const struct gp_numbers *numbers,
+			       const struct gp_reading *baseline)
+{
+	int64_t least = INT64_MAX;
+
+	for (size_t i = 0; i < run->limit_count; i++) {
+		const struct gp_limit *limit = &run->limits[i];
+		const struct gp_number *number = &numbers->items[limit->number];
+		int64_t bound;
+
+		if (limit->kind == GP_LIMIT_NONE ||
+		    !has_clue(number->name, CLUE_RESERVED))
+			continue;
+		bound = gp_limit_bound(limit, number,
+				       baseline[limit->number].value);
+		least = bound < least ? bound : least;
+	}
+	return least;
+}
+
+static int64_t watched(const struct gp_stats *stats, enum gp_watched which)
+{
+	const struct gp_stat *allocated =
+		&stats->by_pool[GP_STAT_ALLOCATED_BYTES][GP_STAT_ALL];
+
+	if (which == GP_WATCH_RETRIES)
+		return stats->num_alloc_retries;
+	if (which == GP_WATCH_PEAK_ALLOCATED)
+		return allocated->current;
+	return allocated->peak;
+}
+
+bool gp_gate_watch_begin(struct gp_gate_watch *watch,
+			 const struct gp_numbers *numbers,
+			 const struct gp_gate_verdict *verdicts, size_t count)
+{
+	static const enum clue clue_of[GP_WATCHES] = {
+		[GP_WATCH_ALLOCATED] = CLUE_ALLOCATED,
+		[GP_WATCH_PEAK_ALLOCATED] = CLUE_PEAK_ALLOCATED,
+		[GP_WATCH_RETRIES] = CLUE_RETRIES,
+	};
+	bool any = false;
+
+	*watch = (struct gp_gate_watch){ 0 };
+	for (int w = 0; w < GP_WATCHES; w++) {
+		watch->event[w] = GP_EVENT_NONE;
+		watch->bound[w] = INT64_MAX;
+		for (size_t i = 0; i < count; i++) {
+			const struct gp_gate_verdict *v = &verdicts[i];
+			size_t number = v->limit->number;
+
+			if (!v->is_worse ||
+			    !has_clue(numbers->items[number].name, clue_of[w]))
+				continue;
+			any = watch->is_worse[w] = true;
+			if (v->bound < watch->bound[w])
+				watch->bound[w] = v->bound;
+		}
+	}
+	return any;
+}
+
+void gp_gate_watch_look(void *arg, struct gp_allocator *allocator,
+			uint64_t event)
+{
+	const struct gp_stats *stats = allocator->ops->stats(allocator);
+	struct gp_gate_watch *watch = arg;
+
+	for (int w = 0; w < GP_WATCHES; w++) {
+		bool is_beyond =
+			watched(stats, (enum gp_watched)w) > watch->bound[w];
+
+		if (!watch->is_worse[w])
+			continue;
+		/* A reset of the counters begins anew. */
+		if (!is_beyond && w != GP_WATCH_PEAK_ALLOCATED)
+			watch->event[w] = GP_EVENT_NONE;
+		else if (is_beyond && watch->event[w] == GP_EVENT_NONE)
+			watch->event[w] = event;
+	}
+}
+
+void gp_verdict_locate(struct gp_gate_verdict *verdict,
+		       const struct gp_numbers *numbers,
+		       const struct gp_replay_result *result,
+		       const struct gp_print_maker *maker,
+		       const struct gp_gate_watch *watch)
+{
+	const char *name = numbers->items[verdict->limit->number].name;
+
+	if (!verdict->is_worse)
+		return;
+	for (size_t i = 0; i < sizeof(clues) / sizeof(*clues); i++)
+		if (!strcmp(clues[i].name, name))
+			verdict->event =
+				event_of(clues[i].clue, result, maker, watch);
+	if (verdict->event < maker->device->event_count)
+		describe(verdict, maker);
 }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Pages for a browser: their beginning, and tables whose cells tell scripts and
+ * tests their value. */
+#ifndef REPORT_HTML_H
+#define REPORT_HTML_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/report.h"
+
+/* Up to the end of the headline, in <main><header>. */
+void gp_html_begin(FILE *out, const char *title);
+
+/* columns: names with '|' between; those behind '#' are numbers.  id: as what
+ * scripts and tests find it. */
+void gp_html_table(FILE *out, const char *id, const char *columns);
+void gp_html_table_end(FILE *out);
+
+/* The first cell of a row, which names it; then the others. */
+void gp_html_name(FILE *out, const char *text);
+void gp_html_text(FILE *out, const char *text);
+void gp_html_bytes(FILE *out, const char *key, uint64_t bytes);
+void gp_html_count(FILE *out, const char *key, uint64_t count);
+void gp_html_row_end(FILE *out);
+
+/* ---- what gpupool explain finds, on a page: words and tables ---- */
+
+/* Fragmentation or capacity, and what to do. */
+void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
+		     FILE *out);
+
+/* What was tried, the parts of the gap and what holds it; name stands before
+ * each title: "", or "A: " where there are two runs. */
+void gp_html_explain(const struct gp_explanation *explanation, size_t device,
+		     const char *name, FILE *out);
+
+/* ---- what a page's script reads ---- */
+
+/* JSON that may stand in a script element. */
+void gp_page_data(const struct gp_report *report, FILE *out);
+
+/* ---- src/report/page, which the build makes part of the program ---- */
+
+extern const char gp_page_css[];
+extern const char gp_page_js[];
+extern const char gp_tables_js[];
+
+#endif
