@@ -293,112 +293,56 @@ static void draw(const struct gp_book *book, const struct ranking *ranking,
 
 /* ---- the table ---- */
 
-static void write_row(const char *place, const char *label,
-		      const struct gp_sweep_row *row, bool is_front, FILE *out)
-{
-	char time[32];
-
-	fprintf(out, "<tr><td data-value=\"%s\">%s</td>",
-		*place ? place : "1e9", place);
-	gp_html_bytes(out, "reserved", gp_row_peak(row));
-	gp_html_bytes(out, "gap", gp_row_gap(row));
-	gp_html_count(out, "retries", row->retries);
-	gp_html_count(out, "ooms", row->ooms);
-	gp_html_count(out, "device_allocs", row->device_allocs);
-	snprintf(time, sizeof(time), "%.1f", (double)row->device_time_us / 1e3);
-	fprintf(out,
-		"<td data-key=device_time_us data-value=%" PRIu64 ">%s</td>",
-		row->device_time_us, time);
-	gp_html_text(out, is_front ? "yes" : "");
-	gp_html_text(out, label);
-	gp_html_row_end(out);
-}
-
 static void write_table(const struct gp_book *book,
 			const struct ranking *ranking, FILE *out)
 {
-	fputs("<h2>All combinations, best first</h2>\n", out);
-	gp_html_table(out, "ranking",
-		      "#place|#peak reserved|#gap|#retries|#OOMs|"
-		      "#mallocs, maps|#est. ms|on the front|settings");
-	for (size_t i = 0; i < ranking->count; i++) {
-		const struct gp_contender *c = &ranking->contenders[i];
-		char *label = sweep_label(book, c->index);
-		char place[24];
+	struct gp_table table = sweep_table(book, GP_TABLE_HTML, out);
 
-		snprintf(place, sizeof(place), "%zu", i + 1);
-		write_row(place, label, c->row,
-			  gp_rank_is_front(ranking->contenders, ranking->count,
-					   i),
-			  out);
-		free(label);
-	}
-	write_row("", "as recorded", &ranking->recorded, false, out);
-	gp_html_table_end(out);
+	fputs("<h2>All combinations, best first</h2>\n", out);
+	gp_table_begin(&table, "ranking");
+	for (size_t i = 0; i < ranking->count; i++)
+		sweep_table_contender(&table, book, ranking, i);
+	sweep_table_recorded(&table, ranking);
+	gp_table_end(&table);
 }
 
-/* Those with a reason, under a heading of their own. */
-enum others { IMPOSSIBLE, NO_ANSWER };
+/* ---- those that have no place ---- */
 
-static const char *reason_of(const struct gp_book *book,
-			     const struct ranking *ranking, enum others others,
-			     size_t i)
+static void write_other(const struct gp_book *book,
+			const struct sweep_other *other, FILE *out)
 {
-	return others == IMPOSSIBLE ? ranking_impossible(book, i)
-				    : ranking_no_answer(book, ranking, i);
+	char *label = sweep_label(book, other->index);
+
+	gp_html_name(out, label);
+	gp_html_text(out, book->entries[other->index].torch);
+	gp_html_text(out, other->why);
+	gp_html_row_end(out);
+	free(label);
 }
 
 static void write_others(const struct gp_book *book,
-			 const struct ranking *ranking, enum others others,
-			 FILE *out)
+			 const struct ranking *ranking,
+			 enum sweep_other_kind kind, FILE *out)
 {
+	static const char *const ids[SWEEP_OTHERS] = { "cut", "unknown",
+						       "skipped" };
 	size_t count = 0;
 
-	for (size_t i = 0; i < book->entry_count; i++)
-		count += reason_of(book, ranking, others, i) != NULL;
-	if (!count)
-		return;
-	fputs(others == IMPOSSIBLE ? "<h2>Not possible</h2>\n"
-				   : "<h2>No answer</h2>\n",
-	      out);
-	gp_html_table(out, others == IMPOSSIBLE ? "skipped" : "unknown",
-		      "settings|PyTorch|why");
-	for (size_t i = 0; i < book->entry_count; i++) {
-		const char *reason = reason_of(book, ranking, others, i);
-		char *label;
-
-		if (!reason)
+	for (size_t i = 0; i < ranking->other_count; i++) {
+		if (ranking->others[i].kind != kind)
 			continue;
-		label = sweep_label(book, i);
-		gp_html_name(out, label);
-		gp_html_text(out, book->entries[i].torch);
-		gp_html_text(out, reason);
-		gp_html_row_end(out);
-		free(label);
+		if (!count++) {
+			fprintf(out, "<h2>%s%s</h2>\n",
+				sweep_other_titles[kind],
+				kind == SWEEP_CUT
+					? ", since they cannot be best"
+					: "");
+			gp_html_table(out, ids[kind], "settings|PyTorch|why");
+		}
+		write_other(book, &ranking->others[i], out);
 	}
-	gp_html_table_end(out);
-}
-
-static void write_cut(const struct gp_book *book, const struct ranking *ranking,
-		      FILE *out)
-{
-	char why[CUT_TEXT];
-
-	if (!ranking->cut_count)
-		return;
-	fputs("<h2>Cut short, since they cannot be best</h2>\n", out);
-	gp_html_table(out, "cut", "settings|PyTorch|why");
-	for (size_t i = 0; i < ranking->cut_count; i++) {
-		size_t index = ranking->cut[i];
-		char *label = sweep_label(book, index);
-
-		gp_html_name(out, label);
-		gp_html_text(out, book->entries[index].torch);
-		gp_html_text(out, ranking_cut_text(&ranking->rows[index], why));
-		gp_html_row_end(out);
-		free(label);
-	}
-	gp_html_table_end(out);
+	if (count)
+		gp_html_table_end(out);
 }
 
 /* ---- the whole ---- */
@@ -433,9 +377,8 @@ void gp_book_html(const struct gp_book *book, const struct gp_book_style *style,
 		draw(book, &ranking, out);
 		write_table(book, &ranking, out);
 	}
-	write_cut(book, &ranking, out);
-	write_others(book, &ranking, NO_ANSWER, out);
-	write_others(book, &ranking, IMPOSSIBLE, out);
+	for (int kind = 0; kind < SWEEP_OTHERS; kind++)
+		write_others(book, &ranking, (enum sweep_other_kind)kind, out);
 	fprintf(out,
 		"<footer>Made by gpupool sweep. Times are those of calls of "
 		"the device by %s prices; waiting for it is not in them."

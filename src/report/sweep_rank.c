@@ -31,77 +31,101 @@ static bool join(const struct gp_book *book, size_t combination,
 	return book->trace_count > 0;
 }
 
-struct ranking ranking_make(const struct gp_book *book, enum gp_rank_by by)
-{
-	struct ranking r = {
-		.contenders =
-			gp_mem_alloc(book->entry_count, sizeof(*r.contenders)),
-		.rows = gp_mem_alloc(book->entry_count, sizeof(*r.rows)),
-		.cut = gp_mem_alloc(book->entry_count, sizeof(*r.cut)),
-	};
+/* ---- those that have no place ---- */
 
-	for (size_t i = 0; i < book->entry_count; i++)
-		if (!join(book, i, &r.rows[i]))
-			continue;
-		else if (*r.rows[i].failure)
-			continue;
-		else if (r.rows[i].cut_events)
-			r.cut[r.cut_count++] = i;
-		else
-			r.contenders[r.count++] = (struct gp_contender){
-				&r.rows[i], book->entries[i].conf, i
-			};
-	for (size_t t = 0; t < book->trace_count; t++)
-		gp_row_join(&r.recorded, &book->traces[t].row, (uint32_t)t);
-	gp_rank(r.contenders, r.count, by);
-	return r;
-}
+const char *const sweep_other_titles[SWEEP_OTHERS] = {
+	[SWEEP_CUT] = "Cut short",
+	[SWEEP_NO_ANSWER] = "No answer",
+	[SWEEP_IMPOSSIBLE] = "Not possible",
+};
 
-void ranking_release(struct ranking *ranking)
-{
-	free(ranking->contenders);
-	free(ranking->rows);
-	free(ranking->cut);
-}
-
-size_t ranking_place(const struct ranking *ranking, size_t combination)
-{
-	for (size_t i = 0; i < ranking->count; i++)
-		if (ranking->contenders[i].index == combination)
-			return i + 1;
-	return 0;
-}
-
-const char *ranking_cut_text(const struct gp_sweep_row *row,
-			     char text[CUT_TEXT])
+static const char *cut_text(const struct gp_sweep_row *row,
+			    char text[SWEEP_CUT_TEXT])
 {
 	char events[GP_PLURAL_TEXT], bytes[GP_BYTES_TEXT], dropped[64] = "";
 
 	if (row->dropped)
 		snprintf(dropped, sizeof(dropped), ", and had not served %s",
 			 gp_plural_text(row->dropped, "request", events));
-	snprintf(text, CUT_TEXT, "after %s it already reserved %s%s",
+	snprintf(text, SWEEP_CUT_TEXT, "after %s it already reserved %s%s",
 		 gp_plural_text(row->cut_events, "event", events),
 		 gp_bytes_text(row->reserved, bytes), dropped);
 	return text;
 }
 
-const char *ranking_no_answer(const struct gp_book *book,
-			      const struct ranking *ranking, size_t combination)
+/* NULL: it has a place, is not done, or is of another kind. */
+static const char *why_not(const struct gp_book_entry *entry,
+			   const struct gp_sweep_row *row,
+			   enum sweep_other_kind kind,
+			   char text[SWEEP_CUT_TEXT])
 {
-	const struct gp_book_entry *entry = &book->entries[combination];
-	const struct gp_sweep_row *row = &ranking->rows[combination];
+	bool has_failed = *row->failure;
 
-	if (entry->is_undecided)
-		return entry->reason;
-	return *row->failure ? row->failure : NULL;
+	switch (kind) {
+	case SWEEP_CUT:
+		return row->cut_events && !has_failed ? cut_text(row, text)
+						      : NULL;
+	case SWEEP_NO_ANSWER:
+		if (entry->is_undecided)
+			return entry->reason;
+		return has_failed ? row->failure : NULL;
+	default: return entry->is_undecided ? NULL : entry->reason;
+	}
 }
 
-const char *ranking_impossible(const struct gp_book *book, size_t combination)
+static void list_others(const struct gp_book *book, struct ranking *r)
 {
-	const struct gp_book_entry *entry = &book->entries[combination];
+	size_t room = 0;
+	char text[SWEEP_CUT_TEXT];
 
-	return entry->is_undecided ? NULL : entry->reason;
+	for (int kind = 0; kind < SWEEP_OTHERS; kind++)
+		for (size_t i = 0; i < book->entry_count; i++) {
+			const char *why =
+				why_not(&book->entries[i], &r->rows[i],
+					(enum sweep_other_kind)kind, text);
+
+			if (!why)
+				continue;
+			r->others = gp_mem_grow(r->others, &room,
+						r->other_count + 1,
+						sizeof(*r->others));
+			r->others[r->other_count++] = (struct sweep_other){
+				i, (enum sweep_other_kind)kind,
+				gp_mem_copy_text(why, strlen(why))
+			};
+		}
+}
+
+/* ---- the ranking ---- */
+
+struct ranking ranking_make(const struct gp_book *book, enum gp_rank_by by)
+{
+	struct ranking r = {
+		.contenders =
+			gp_mem_alloc(book->entry_count, sizeof(*r.contenders)),
+		.rows = gp_mem_alloc(book->entry_count, sizeof(*r.rows)),
+	};
+
+	for (size_t i = 0; i < book->entry_count; i++)
+		if (join(book, i, &r.rows[i]) && !*r.rows[i].failure &&
+		    !r.rows[i].cut_events)
+			r.contenders[r.count++] = (struct gp_contender){
+				&r.rows[i], book->entries[i].conf, i
+			};
+	for (size_t t = 0; t < book->trace_count; t++)
+		gp_row_join(&r.recorded, &book->traces[t].row, (uint32_t)t);
+	gp_rank(r.contenders, r.count, by);
+	list_others(book, &r);
+	return r;
+}
+
+void ranking_release(struct ranking *ranking)
+{
+	for (size_t i = 0; i < ranking->other_count; i++)
+		free(ranking->others[i].why);
+	free(ranking->others);
+	free(ranking->contenders);
+	free(ranking->rows);
 }
 
 /* ---- ranges ---- */

@@ -4,13 +4,31 @@
 #define REPORT_SWEEP_RANK_H
 
 #include "report/book.h"
+#include "report/table.h"
+
+/* Why a combination has no place. */
+enum sweep_other_kind {
+	SWEEP_CUT,	  /* short, as it cannot be best */
+	SWEEP_NO_ANSWER,  /* the traces do not tell, or its run failed */
+	SWEEP_IMPOSSIBLE, /* PyTorch takes no such settings */
+	SWEEP_OTHERS
+};
+extern const char *const sweep_other_titles[SWEEP_OTHERS];
+
+#define SWEEP_CUT_TEXT 128 /* why one is cut short */
+struct sweep_other {
+	size_t index; /* of the combination */
+	enum sweep_other_kind kind;
+	char *why; /* owned: "after 812 events it already reserved 1.20 GiB" */
+};
 
 struct ranking {
 	struct gp_contender *contenders; /* index: of the combination */
 	struct gp_sweep_row *rows;	 /* by combination */
 	size_t count;
-	size_t *cut; /* combinations that were cut short, in the grid's order */
-	size_t cut_count;
+	/* Those that have no place, kind by kind, in the grid's order. */
+	struct sweep_other *others;
+	size_t other_count;
 	struct gp_sweep_row recorded; /* of all traces */
 };
 
@@ -18,27 +36,21 @@ struct ranking {
 struct ranking ranking_make(const struct gp_book *book, enum gp_rank_by by);
 void ranking_release(struct ranking *ranking);
 
-/* Place from 1 of a combination; 0: none. */
-size_t ranking_place(const struct ranking *ranking, size_t combination);
-
-/* "after 812 events it already reserved 1.20 GiB" */
-#define CUT_TEXT 128
-const char *ranking_cut_text(const struct gp_sweep_row *row,
-			     char text[CUT_TEXT]);
-
-/* Why a combination has no numbers though it is possible: the traces do not
- * tell, or its run failed; NULL: it has, or is not done. */
-const char *ranking_no_answer(const struct gp_book *book,
-			      const struct ranking *ranking,
-			      size_t combination);
-/* Why it cannot be; NULL: it can. */
-const char *ranking_impossible(const struct gp_book *book, size_t combination);
-
 /* "max_split_size_mb 52..71": the values that a combination stands for;
  * "..none" ends with "not set".  Empty: itself alone.  The caller frees. */
 char *sweep_alike(const struct gp_book *book, size_t combination);
 
 /* "max_split_size_mb:128; PyTorch 2.9": what differs between combinations. */
 char *sweep_label(const struct gp_book *book, size_t combination);
+
+/* ---- src/report/sweep_table.c ---- */
+
+struct gp_table sweep_table(const struct gp_book *book,
+			    enum gp_table_format format, FILE *out);
+void sweep_table_contender(const struct gp_table *table,
+			   const struct gp_book *book,
+			   const struct ranking *ranking, size_t i);
+void sweep_table_recorded(const struct gp_table *table,
+			  const struct ranking *ranking);
 
 #endif

@@ -20,18 +20,6 @@ struct scene {
 	enum gp_rank_by by;
 };
 
-#define TIME_TEXT 24
-static const char *time_text(uint64_t us, char text[TIME_TEXT])
-{
-	if (us < 10000)
-		snprintf(text, TIME_TEXT, "%.2f ms", (double)us / 1e3);
-	else if (us < 10000000)
-		snprintf(text, TIME_TEXT, "%.0f ms", (double)us / 1e3);
-	else
-		snprintf(text, TIME_TEXT, "%.1f s", (double)us / 1e6);
-	return text;
-}
-
 #define CHANGE_TEXT 40
 static const char *change_text(uint64_t a, uint64_t b, char text[CHANGE_TEXT])
 {
@@ -276,62 +264,22 @@ static void tell_answer(const struct scene *s)
 
 /* ---- the table ---- */
 
-static void put_row(const struct scene *s, const char *place,
-		    const struct gp_sweep_row *row, const char *label)
-{
-	char reserved[GP_BYTES_TEXT], gap[GP_BYTES_TEXT], time[TIME_TEXT];
-	char allocs[GP_COUNT_TEXT], change[CHANGE_TEXT];
-	char high[GP_BYTES_TEXT];
-
-	fprintf(s->page.out,
-		"%5s %10s %12s %10s %7" PRIu64 " %5" PRIu64 " %9s %8s  %s",
-		place, gp_bytes_text(gp_row_peak(row), reserved),
-		change_text(gp_row_peak(row), s->ranking.recorded.reserved,
-			    change),
-		gp_bytes_text(gp_row_gap(row), gap), row->retries, row->ooms,
-		gp_count_text(row->device_allocs, allocs),
-		time_text(row->device_time_us, time), label);
-	if (row->estimated)
-		fprintf(s->page.out, " (estimated: %s to %s)",
-			gp_bytes_text(row->estimated_low, gap),
-			gp_bytes_text(row->estimated_high, high));
-	if (row->ooms)
-		fprintf(s->page.out, " (first OOM: alloc %" PRIu64 ")",
-			row->first_oom_alloc);
-	putc('\n', s->page.out);
-}
-
-static void put_contender(const struct scene *s, size_t i)
-{
-	const struct ranking *r = &s->ranking;
-	const struct gp_contender *c = &r->contenders[i];
-	bool ties = i && gp_rank_is_tie(c - 1, c);
-	bool is_front = gp_rank_is_front(r->contenders, r->count, i);
-	char *label = sweep_label(s->book, c->index);
-	char place[32];
-
-	snprintf(place, sizeof(place), "%zu%s%s", i + 1, ties ? "=" : "",
-		 is_front ? "*" : "");
-	put_row(s, place, c->row, label);
-	free(label);
-}
-
 static void tell_table(const struct scene *s)
 {
+	struct gp_table table =
+		sweep_table(s->book, GP_TABLE_TEXT, s->page.out);
 	const struct ranking *r = &s->ranking;
 	size_t front = 0;
 
-	fprintf(s->page.out, "%5s %10s %12s %10s %7s %5s %9s %8s  %s\n", "#",
-		"peak", "to recorded", "gap", "retries", "OOMs", "allocs",
-		"est.", "settings");
+	gp_table_begin(&table, NULL);
 	for (size_t i = 0; i < r->count; i++) {
-		front += gp_rank_is_front(r->contenders, r->count, i);
-		if (i < ROWS)
-			put_contender(s, i);
-		else if (gp_rank_is_front(r->contenders, r->count, i))
-			put_contender(s, i);
+		bool is_front = gp_rank_is_front(r->contenders, r->count, i);
+
+		front += is_front;
+		if (i < ROWS || is_front)
+			sweep_table_contender(&table, s->book, r, i);
 	}
-	put_row(s, "", &r->recorded, "as recorded");
+	sweep_table_recorded(&table, r);
 	if (r->count > ROWS)
 		gp_page_line(
 			&s->page, GP_TONE_PLAIN, 2,
@@ -351,87 +299,49 @@ static void tell_table(const struct scene *s)
 							 : "built in");
 }
 
-/* ---- what was cut short ---- */
+/* ---- what has no place ---- */
 
-static void tell_cut(const struct scene *s)
+static void tell_title(const struct scene *s, enum sweep_other_kind kind)
+{
+	gp_page_blank(&s->page);
+	if (kind == SWEEP_CUT)
+		gp_page_line(&s->page, GP_TONE_TITLE, 2,
+			     "Cut short, since they cannot be best: the first "
+			     "combination that is possible serves more "
+			     "requests, or reserves less. What they might save "
+			     "in time is not known.");
+	else
+		gp_page_line(&s->page,
+			     kind == SWEEP_NO_ANSWER ? GP_TONE_BAD
+						     : GP_TONE_PLAIN,
+			     2, "%s:", sweep_other_titles[kind]);
+}
+
+static void tell_other(const struct scene *s, const struct sweep_other *other)
+{
+	const struct gp_book_entry *entry = &s->book->entries[other->index];
+	bool is_refused = other->kind == SWEEP_IMPOSSIBLE;
+	char *label = sweep_label(s->book, other->index);
+
+	gp_page_line(&s->page, GP_TONE_PLAIN, 4, "  %s: %s%s%s%s", label,
+		     is_refused ? "PyTorch " : "",
+		     is_refused ? entry->torch : "", is_refused ? ": " : "",
+		     other->why);
+	free(label);
+}
+
+static void tell_others(const struct scene *s, enum sweep_other_kind kind)
 {
 	const struct ranking *r = &s->ranking;
-	char text[CUT_TEXT];
-
-	if (!r->cut_count)
-		return;
-	gp_page_blank(&s->page);
-	gp_page_line(&s->page, GP_TONE_TITLE, 2,
-		     "Cut short, since they cannot be best: the first "
-		     "combination that is possible serves more requests, or "
-		     "reserves less. What they might save in time is not "
-		     "known.");
-	for (size_t i = 0; i < r->cut_count && i < ROWS; i++) {
-		char *label = sweep_label(s->book, r->cut[i]);
-
-		gp_page_line(&s->page, GP_TONE_PLAIN, 4, "  %s: %s", label,
-			     ranking_cut_text(&r->rows[r->cut[i]], text));
-		free(label);
-	}
-	if (r->cut_count > ROWS)
-		gp_page_line(&s->page, GP_TONE_PLAIN, 4,
-			     "  and %zu more: --format csv lists them.",
-			     r->cut_count - ROWS);
-}
-
-/* ---- what cannot be ---- */
-
-static void tell_skipped(const struct scene *s)
-{
-	const struct gp_book *book = s->book;
 	size_t count = 0;
 
-	for (size_t i = 0; i < book->entry_count; i++) {
-		char *label;
-
-		if (!ranking_impossible(book, i))
+	for (size_t i = 0; i < r->other_count; i++) {
+		if (r->others[i].kind != kind)
 			continue;
-		if (!count++) {
-			gp_page_blank(&s->page);
-			fputs("Not possible:\n", s->page.out);
-		}
-		if (count > ROWS)
-			continue;
-		label = sweep_label(book, i);
-		gp_page_line(&s->page, GP_TONE_PLAIN, 4, "  %s: PyTorch %s: %s",
-			     label, book->entries[i].torch,
-			     book->entries[i].reason);
-		free(label);
-	}
-	if (count > ROWS)
-		gp_page_line(&s->page, GP_TONE_PLAIN, 4,
-			     "  and %zu more: --format csv lists them.",
-			     count - ROWS);
-}
-
-/* ---- what is not known ---- */
-
-static void tell_no_answer(const struct scene *s)
-{
-	const struct gp_book *book = s->book;
-	size_t count = 0;
-
-	for (size_t i = 0; i < book->entry_count; i++) {
-		const char *why = ranking_no_answer(book, &s->ranking, i);
-		char *label;
-
-		if (!why)
-			continue;
-		if (!count++) {
-			gp_page_blank(&s->page);
-			gp_page_line(&s->page, GP_TONE_BAD, 2, "No answer:");
-		}
-		if (count > ROWS)
-			continue;
-		label = sweep_label(book, i);
-		gp_page_line(&s->page, GP_TONE_PLAIN, 4, "  %s: %s", label,
-			     why);
-		free(label);
+		if (!count++)
+			tell_title(s, kind);
+		if (count <= ROWS)
+			tell_other(s, &r->others[i]);
 	}
 	if (count > ROWS)
 		gp_page_line(&s->page, GP_TONE_PLAIN, 4,
@@ -471,8 +381,7 @@ void gp_book_text(const struct gp_book *book, const struct gp_book_style *style,
 		tell_answer(&s);
 		tell_table(&s);
 	}
-	tell_cut(&s);
-	tell_no_answer(&s);
-	tell_skipped(&s);
+	for (int kind = 0; kind < SWEEP_OTHERS; kind++)
+		tell_others(&s, (enum sweep_other_kind)kind);
 	ranking_release(&s.ranking);
 }
