@@ -22,7 +22,10 @@ struct search {
 	struct gp_headroom *result;
 	struct gp_diag *diag;
 	enum gp_status status;
+	struct runs *runs;
+	uint32_t made_before; /* of the runs, for somebody else */
 	struct known known[GP_HEADROOM_GOALS];
+	bool follows_size;
 	struct gp_device_calls unlimited_calls;
 };
 
@@ -32,97 +35,50 @@ static uint64_t grid_up(uint64_t bytes)
 					: (bytes + GRAIN - 1) / GRAIN * GRAIN;
 }
 
-/* Whether something beside the address space of expandable segments, of which
- * the run tells (struct gp_device_reach), is measured by the size of the
- * device. */
-static bool follows_size(const struct gp_headroom_config *config)
-{
-	const struct gp_settings *settings = config->settings;
-	const struct gp_device_trace *t =
-		&config->trace->devices[config->device];
-
-	/* Collection begins at a share of a limit, and without one not. */
-	if (settings->throw_on_oom || settings->memory_fraction < 1 ||
-	    settings->reserve_fraction > 0)
-		return true;
-	for (size_t i = 0; i < t->event_count; i++)
-		if (t->events[i].kind == GP_SET_FRACTION ||
-		    t->events[i].kind == GP_SET_SETTINGS)
-			return true;
-	return false;
-}
-
 /* ---- one replay, and what it tells ---- */
 
-static bool play(struct search *s, uint64_t capacity, enum gp_on_oom on_oom,
-		 struct gp_replay_result *result)
+/* NULL: it failed. */
+static const struct run_told *play(struct search *s, uint64_t capacity,
+				   enum gp_on_oom on_oom)
 {
 	const struct gp_headroom_config *config = s->config;
-	struct gp_replay_config replay = {
-		.trace = config->trace,
-		.device = config->device,
+	const struct run_asked asked = {
 		.settings = config->settings,
-		.engine = config->engine,
 		.conf = config->conf,
-		.torch_lib = config->torch_lib,
-		.mode = GP_WHAT_IF,
-		.on_oom = on_oom,
 		.capacity = capacity,
+		.on_oom = on_oom,
 	};
+	const struct run_told *told;
 
 	if (s->status != GP_OK)
-		return false;
+		return NULL;
 	if (config->progress)
-		config->progress(config->progress_arg, s->result->replays);
-	s->status = gp_replay(&replay, result, s->diag);
-	s->result->replays++;
-	return s->status == GP_OK;
+		config->progress(config->progress_arg,
+				 runs_made(s->runs) - s->made_before);
+	s->status = runs_ask(s->runs, &asked, &told, s->diag);
+	return s->status == GP_OK ? told : NULL;
 }
 
 /* Refusals by a rule count where they are more than without a limit: some come
  * of what the lack of memory led to. */
-static bool is_fine(const struct search *s,
-		    const struct gp_replay_result *result,
+static bool is_fine(const struct search *s, const struct run_told *told,
 		    enum gp_headroom_goal goal)
 {
-	return !result->first_oom.is_there &&
-	       result->refused <= s->result->refused &&
-	       (goal == GP_NO_OOM || !result->stats.num_alloc_retries);
-}
-
-/* The least capacity at which a reservation has that many bytes, and the first
- * at which it could have them, as it is rounded up to a page. */
-static uint64_t with_range(uint64_t bytes)
-{
-	return grid_up(bytes / 9 * 8 + 8);
-}
-
-static uint64_t near_range(const struct search *s, uint64_t bytes)
-{
-	uint64_t page = s->config->settings->large_segment_size;
-
-	if (bytes == UINT64_MAX)
-		return INFINITE;
-	return bytes > page ? (bytes - page) / 9 * 8 / GRAIN * GRAIN : 0;
+	return !told->first_oom.is_there &&
+	       told->refused <= s->result->refused &&
+	       (goal == GP_NO_OOM || !told->retries);
 }
 
 /* The capacities that would have gone the same way. */
 static void learn(struct search *s, uint64_t capacity,
-		  const struct gp_replay_result *result)
+		  const struct run_told *told)
 {
-	const struct gp_device_reach *reach = &result->reach;
-	uint64_t from = capacity, to = capacity + GRAIN;
+	uint64_t from = told->from < capacity ? told->from : capacity;
+	uint64_t to = gp_larger(told->to, capacity + GRAIN);
 
-	if (s->result->is_plain) {
-		from = gp_smaller(from,
-				  gp_larger(grid_up(reach->most_granted),
-					    with_range(reach->longest_range)));
-		to = gp_larger(
-			to, gp_smaller(grid_up(reach->least_refused),
-				       near_range(s, reach->shortest_range)));
-	}
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
-		known_add(&s->known[goal], from, to, is_fine(s, result, goal));
+		known_add(&s->known[goal], from, to,
+			  is_fine(s, told, (enum gp_headroom_goal)goal));
 }
 
 /* What is known of a capacity, after a replay if need be. */
@@ -131,12 +87,14 @@ static const struct known_range *look(struct search *s,
 				      uint64_t capacity)
 {
 	const struct known_range *range = known_find(&s->known[goal], capacity);
-	struct gp_replay_result result;
+	const struct run_told *told;
 
-	if (range || !play(s, capacity, GP_OOM_STOP, &result))
+	if (range)
 		return range;
-	learn(s, capacity, &result);
-	gp_replay_release(&result);
+	told = play(s, capacity, GP_OOM_STOP);
+	if (!told)
+		return NULL;
+	learn(s, capacity, told);
 	return known_find(&s->known[goal], capacity);
 }
 
@@ -252,16 +210,17 @@ static void search(struct search *s, enum gp_headroom_goal goal)
 static void settle(struct search *s)
 {
 	struct gp_headroom *h = s->result;
-	struct gp_replay_result result;
+	const struct run_told *told;
 
 	h->is_settled = h->is_plain;
-	if (h->is_plain || follows_size(s->config) ||
-	    !play(s, h->unlimited, GP_OOM_STOP, &result))
+	if (h->is_plain || s->follows_size)
 		return;
-	learn(s, h->unlimited, &result);
-	h->is_settled = !memcmp(&result.calls, &s->unlimited_calls,
-				sizeof(result.calls));
-	gp_replay_release(&result);
+	told = play(s, h->unlimited, GP_OOM_STOP);
+	if (!told)
+		return;
+	learn(s, h->unlimited, told);
+	h->is_settled =
+		!memcmp(&told->calls, &s->unlimited_calls, sizeof(told->calls));
 }
 
 /* ---- what to begin with ---- */
@@ -296,24 +255,14 @@ static void find_recorded_oom(const struct gp_device_trace *t,
 	}
 }
 
-/* The engine that tells of its reservations: the first. */
-static bool tells_ranges(const struct gp_headroom_config *config)
-{
-	size_t count;
-
-	return !config->settings->expandable_segments ||
-	       config->engine == gp_engine_table(&count);
-}
-
 static void begin(struct search *s)
 {
 	const struct gp_headroom_config *config = s->config;
 	const struct gp_device_trace *t =
 		&config->trace->devices[config->device];
 	struct gp_headroom *h = s->result;
-	struct gp_replay_result result;
+	const struct run_told *told;
 
-	h->is_plain = !follows_size(config) && tells_ranges(config);
 	h->live =
 		gp_study_live(config->trace, config->device, GP_MIN_BLOCK_SIZE);
 	h->other = most_others(t);
@@ -321,18 +270,17 @@ static void begin(struct search *s)
 	find_recorded_oom(t, h);
 	h->least = gp_larger(grid_up(gp_larger(h->live, h->start_reserved)),
 			     GRAIN);
-	if (!play(s, GP_UNLIMITED, GP_OOM_STOP, &result))
+	told = play(s, GP_UNLIMITED, GP_OOM_STOP);
+	if (!told)
 		return;
-	h->unlimited = gp_larger(grid_up(result.reach.most_granted), h->least);
+	h->is_plain = told->is_plain;
+	s->follows_size = told->follows_size;
+	h->unlimited = gp_larger(told->least_capacity, h->least);
+	h->refused = told->refused;
+	h->peak_allocated = told->peak_allocated;
+	s->unlimited_calls = told->calls;
 	if (h->is_plain)
-		h->unlimited = gp_larger(
-			h->unlimited, with_range(result.reach.longest_range));
-	h->refused = result.refused;
-	h->peak_allocated = gp_replay_peak_allocated(&result);
-	s->unlimited_calls = result.calls;
-	if (h->is_plain)
-		learn(s, h->unlimited, &result);
-	gp_replay_release(&result);
+		learn(s, h->unlimited, told);
 }
 
 /* ---- the curve ---- */
@@ -380,23 +328,34 @@ static void choose_points(struct search *s)
 static void draw_curve(struct search *s)
 {
 	struct gp_headroom *h = s->result;
-	struct gp_replay_result result;
 
 	if (!s->config->points)
 		return;
 	choose_points(s);
 	for (size_t i = 0; i < h->point_count; i++) {
 		struct gp_headroom_point *point = &h->points[i];
+		const struct run_told *told =
+			play(s, point->capacity, GP_OOM_GO_ON);
 
-		if (!play(s, point->capacity, GP_OOM_GO_ON, &result))
+		if (!told)
 			return;
-		point->ooms = result.ooms.count;
-		point->retries = (uint64_t)result.stats.num_alloc_retries;
-		point->peak_reserved = result.at_peak.reserved;
-		point->calls = result.calls;
-		point->synchronizes = result.stats.num_sync_all_streams;
-		gp_replay_release(&result);
+		point->ooms = told->ooms;
+		point->retries = told->retries;
+		point->peak_reserved = told->reserved;
+		point->calls = told->calls;
+		point->synchronizes = told->synchronizes;
 	}
+}
+
+/* What is kept of runs, where nobody else keeps them. */
+static struct runs *own_runs(const struct gp_headroom_config *config)
+{
+	return runs_create(&(struct runs_config){
+		.trace = config->trace,
+		.device = config->device,
+		.engine = config->engine,
+		.torch_lib = config->torch_lib,
+	});
 }
 
 enum gp_status gp_headroom(const struct gp_headroom_config *config,
@@ -406,9 +365,11 @@ enum gp_status gp_headroom(const struct gp_headroom_config *config,
 		.config = config,
 		.result = headroom,
 		.diag = diag,
+		.runs = config->runs ? config->runs : own_runs(config),
 	};
 
 	*headroom = (struct gp_headroom){ 0 };
+	s.made_before = runs_made(s.runs);
 	begin(&s);
 	settle(&s);
 	search(&s, GP_NO_OOM);
@@ -417,6 +378,9 @@ enum gp_status gp_headroom(const struct gp_headroom_config *config,
 	draw_curve(&s);
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
 		known_release(&s.known[goal]);
+	headroom->replays = runs_made(s.runs) - s.made_before;
+	if (!config->runs)
+		runs_destroy(s.runs);
 	if (s.status != GP_OK)
 		gp_headroom_release(headroom);
 	return s.status;

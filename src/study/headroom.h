@@ -26,6 +26,7 @@
 #include "gpupool/replay.h"
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
+#include "study/runs.h"
 
 struct gp_headroom_config {
 	const struct gp_trace *trace;
@@ -33,6 +34,9 @@ struct gp_headroom_config {
 	const struct gp_settings *settings;
 	const struct gp_engine *engine;
 	const char *conf, *torch_lib; /* as in struct gp_allocator_config */
+	/* Of this device, engine and torch_lib, to be asked and added to; NULL:
+	 * there are none yet. */
+	struct runs *runs;
 	uint32_t tries;	 /* replays at most to confirm each answer */
 	uint32_t points; /* of the curve; 0: none */
 	/* Only bounds[GP_NO_OOM].capacity is asked for: what is below it, and
@@ -89,7 +93,7 @@ struct gp_headroom {
 	struct gp_headroom_bound bounds[GP_HEADROOM_GOALS];
 	struct gp_headroom_point *points; /* ascending */
 	size_t point_count;
-	uint32_t replays;
+	uint32_t replays; /* that were made */
 };
 
 enum gp_status gp_headroom(const struct gp_headroom_config *config,

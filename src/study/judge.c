@@ -698,6 +698,26 @@ static void study_cases(struct session *s)
 	fill_verdicts(s);
 }
 
+static void begin_runs(struct session *s)
+{
+	const struct gp_study_config *config = s->config;
+
+	s->runs = gp_mem_alloc(config->case_count + 1, sizeof(*s->runs));
+	for (size_t i = 0; i < config->case_count; i++)
+		s->runs[i] = runs_create(&(struct runs_config){
+			.trace = config->cases[i].trace,
+			.device = config->cases[i].device,
+			.engine = config->engine,
+		});
+}
+
+static void end_runs(struct session *s)
+{
+	for (size_t i = 0; i < s->config->case_count; i++)
+		runs_destroy(s->runs[i]);
+	free(s->runs);
+}
+
 enum gp_status gp_study(const struct gp_study_config *given,
 			struct gp_study *study, struct gp_diag *diag)
 {
@@ -716,7 +736,9 @@ enum gp_status gp_study(const struct gp_study_config *given,
 					 sizeof(*study->verdicts)),
 		.case_count = config.case_count,
 	};
+	begin_runs(&s);
 	study_cases(&s);
+	end_runs(&s);
 	free(s.refused);
 	free(s.is_in);
 	if (s.status != GP_OK)

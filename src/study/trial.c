@@ -75,67 +75,50 @@ static void tell(const struct session *s, const struct gp_trial *trial)
 	s->config->progress(s->config->progress_arg, what);
 }
 
-/* The trial's run of a case; borrows settings. */
-static struct gp_replay_config run_of(const struct session *s,
-				      const struct gp_trial *trial,
-				      const struct gp_case *c,
-				      const struct gp_settings *settings)
-{
-	return (struct gp_replay_config){
-		.trace = c->trace,
-		.device = c->device,
-		.settings = settings,
-		.engine = s->config->engine,
-		.conf = trial->conf,
-		.mode = GP_WHAT_IF,
-		.capacity = GP_UNLIMITED,
-	};
-}
-
-static bool play(struct session *s, const struct gp_trial *trial,
-		 const struct gp_case *c, uint64_t capacity,
-		 enum gp_on_oom on_oom, struct gp_replay_result *result)
+/* The run of that case, or one that tells of it; NULL: it failed. */
+static const struct run_told *play(struct session *s,
+				   const struct gp_trial *trial, size_t index,
+				   uint64_t capacity, enum gp_on_oom on_oom)
 {
 	struct gp_settings settings = settings_of(s, trial);
-	struct gp_replay_config replay = run_of(s, trial, c, &settings);
+	const struct run_asked asked = {
+		.settings = &settings,
+		.conf = trial->conf,
+		.capacity = capacity,
+		.on_oom = on_oom,
+	};
+	uint32_t before = runs_made(s->runs[index]);
+	const struct run_told *told;
 
-	replay.on_oom = on_oom;
-	replay.capacity = capacity;
 	if (s->status != GP_OK)
-		return false;
+		return NULL;
 	tell(s, trial);
-	s->study->replays++;
-	s->status = gp_replay(&replay, result, s->diag);
-	return s->status == GP_OK;
+	s->status = runs_ask(s->runs[index], &asked, &told, s->diag);
+	s->study->replays += runs_made(s->runs[index]) - before;
+	return s->status == GP_OK ? told : NULL;
 }
 
 static bool is_served(const struct session *s, size_t index,
-		      const struct gp_replay_result *result)
+		      const struct run_told *told)
 {
-	return !result->first_oom.is_there &&
-	       result->refused <= s->refused[index];
+	return !told->first_oom.is_there && told->refused <= s->refused[index];
 }
 
 static uint64_t refused_without_limit(struct session *s, const char *conf,
-				      const struct gp_case *c)
+				      size_t index)
 {
 	struct gp_trial trial = { .conf = (char *)conf };
-	struct gp_replay_result result;
-	uint64_t refused = UINT64_MAX;
+	const struct run_told *told = NULL;
 
 	check_settings(s, &trial);
-	if (trial_is_possible(&trial) &&
-	    play(s, &trial, c, GP_UNLIMITED, GP_OOM_STOP, &result)) {
-		refused = result.refused;
-		gp_replay_release(&result);
-	}
-	return refused;
+	if (trial_is_possible(&trial))
+		told = play(s, &trial, index, GP_UNLIMITED, GP_OOM_STOP);
+	return told ? told->refused : UINT64_MAX;
 }
 
 /* Of so many that are refused as it is: those that are neither for want of
  * memory nor by these settings alone. */
-static uint64_t refused_anyhow(struct session *s, const struct gp_case *c,
-			       uint64_t most)
+static uint64_t refused_anyhow(struct session *s, size_t index, uint64_t most)
 {
 	char *plain;
 	uint64_t as_is, refused;
@@ -143,30 +126,27 @@ static uint64_t refused_anyhow(struct session *s, const struct gp_case *c,
 	if (!most)
 		return 0;
 	plain = gp_candidate_apply(s->config->conf, "");
-	as_is = refused_without_limit(s, s->config->conf, c);
-	refused = refused_without_limit(s, plain, c);
+	as_is = refused_without_limit(s, s->config->conf, index);
+	refused = refused_without_limit(s, plain, index);
 	free(plain);
 	refused = as_is < refused ? as_is : refused;
 	return most < refused ? most : refused;
 }
 
 static void add_result(struct session *s, struct gp_trial *trial,
-		       uint32_t index, const struct gp_replay_result *result)
+		       uint32_t index, const struct run_told *told)
 {
 	struct gp_trial_case *one = &trial->cases[index];
 
-	if (trial == s->study->trials)
-		s->refused[index] = refused_anyhow(s, &s->config->cases[index],
-						   result->refused);
-	one->is_served = is_served(s, index, result);
-	one->ooms = (uint64_t)result->ooms.count;
-	one->retries = (uint64_t)result->stats.num_alloc_retries;
-	one->reserved = result->at_peak.reserved;
-	one->mallocs = result->calls.malloc;
-	one->pages = result->calls.map;
-	one->time_us = gp_price_of(s->config->prices, &result->calls,
-				   result->stats.num_sync_all_streams);
-	one->first_oom = result->first_oom;
+	one->is_served = is_served(s, index, told);
+	one->ooms = told->ooms;
+	one->retries = told->retries;
+	one->reserved = told->reserved;
+	one->mallocs = told->calls.malloc;
+	one->pages = told->calls.map;
+	one->time_us = gp_price_of(s->config->prices, &told->calls,
+				   told->synchronizes);
+	one->first_oom = told->first_oom;
 	trial->is_served &= one->is_served;
 	trial->ooms += one->ooms;
 	trial->retries += one->retries;
@@ -177,22 +157,33 @@ static void add_result(struct session *s, struct gp_trial *trial,
 		trial->reserved = one->reserved;
 }
 
+/* Of a run that stays valid. */
+static void note_refused(struct session *s, const struct gp_trial *trial,
+			 uint32_t index, uint64_t refused)
+{
+	if (trial == s->study->trials)
+		s->refused[index] = refused_anyhow(s, index, refused);
+}
+
 void trial_play(struct session *s, struct gp_trial *trial)
 {
-	struct gp_replay_result result;
-
 	if (!trial_is_possible(trial))
 		return;
 	trial->is_served = true;
 	for (uint32_t i = 0; i < s->config->case_count; i++) {
 		const struct gp_case *c = &s->config->cases[i];
+		const struct run_told *told;
+		struct run_told copy;
 
 		if (s->study->verdicts[i].kind == GP_VERDICT_UNDECIDED)
 			continue;
-		if (!play(s, trial, c, c->capacity, GP_OOM_GO_ON, &result))
+		told = play(s, trial, i, c->capacity, GP_OOM_GO_ON);
+		if (!told)
 			return;
-		add_result(s, trial, i, &result);
-		gp_replay_release(&result);
+		/* Replays that it takes may move what was told. */
+		copy = *told;
+		note_refused(s, trial, i, copy.refused);
+		add_result(s, trial, i, &copy);
 	}
 }
 
@@ -222,15 +213,10 @@ uint64_t trial_need(const struct session *s, const struct gp_trial *trial)
 static bool serves_at(struct session *s, const struct gp_trial *trial,
 		      size_t index, uint64_t capacity)
 {
-	struct gp_replay_result result;
-	bool serves;
+	const struct run_told *told =
+		play(s, trial, index, capacity, GP_OOM_STOP);
 
-	if (!play(s, trial, &s->config->cases[index], capacity, GP_OOM_STOP,
-		  &result))
-		return false;
-	serves = is_served(s, index, &result);
-	gp_replay_release(&result);
-	return serves;
+	return told && is_served(s, index, told);
 }
 
 static uint64_t need_of(struct session *s, const struct gp_trial *trial,
@@ -244,6 +230,7 @@ static uint64_t need_of(struct session *s, const struct gp_trial *trial,
 		.settings = &settings,
 		.engine = s->config->engine,
 		.conf = trial->conf,
+		.runs = s->runs[index],
 		.tries = TRIES,
 		.only_need = true,
 	};
@@ -273,6 +260,18 @@ void trial_measure(struct session *s, struct gp_trial *trial)
 			trial->cases[i].need = need_of(s, trial, i);
 }
 
+/* What is live, as the settings round it: where every request is to be served,
+ * no device with less does. */
+static bool is_below_live(const struct session *s, const struct gp_trial *trial,
+			  size_t index, uint64_t capacity)
+{
+	const struct gp_case *c = &s->config->cases[index];
+	struct gp_settings settings = settings_of(s, trial);
+
+	return !s->refused[index] &&
+	       capacity < gp_study_live_rounded(c->trace, c->device, &settings);
+}
+
 /* Whether one case shows that it needs more, by what is known or by a replay.
  */
 static bool needs_more(struct session *s, struct gp_trial *trial, size_t index,
@@ -282,7 +281,8 @@ static bool needs_more(struct session *s, struct gp_trial *trial, size_t index,
 
 	if (one->need)
 		return one->need > than;
-	if (one->need_above < than && !serves_at(s, trial, index, than))
+	if (one->need_above < than && (is_below_live(s, trial, index, than) ||
+				       !serves_at(s, trial, index, than)))
 		one->need_above = than;
 	return one->need_above >= than;
 }
@@ -296,6 +296,23 @@ void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most)
 		if (s->is_in[i] && needs_more(s, trial, i, most))
 			return;
 	trial_measure(s, trial);
+}
+
+/* The trial's run of a case; borrows settings. */
+static struct gp_replay_config run_of(const struct session *s,
+				      const struct gp_trial *trial,
+				      const struct gp_case *c,
+				      const struct gp_settings *settings)
+{
+	return (struct gp_replay_config){
+		.trace = c->trace,
+		.device = c->device,
+		.settings = settings,
+		.engine = s->config->engine,
+		.conf = trial->conf,
+		.mode = GP_WHAT_IF,
+		.capacity = GP_UNLIMITED,
+	};
 }
 
 static void estimate(struct session *s, struct gp_trial *trial, size_t index)

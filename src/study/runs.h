@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs of one device of a trace, and what else each of them answers.
+ *
+ * A run speaks for every setting under which all of its decisions would have
+ * been the same (struct gp_alike), for every rounding that leaves the sizes of
+ * the trace alike, and, where it is plain, for every capacity that would have
+ * given each request the same answer (struct gp_device_reach).  Who asks for
+ * one of those is answered without another replay.
+ */
+#ifndef STUDY_RUNS_H
+#define STUDY_RUNS_H
+
+#include "gpupool/allocator.h"
+#include "gpupool/knob.h"
+#include "gpupool/replay.h"
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+
+/* What a run told. */
+struct run_told {
+	/* Capacities at which it goes the same way: from <= capacity < to, in
+	 * whole granules; UINT64_MAX: no end. */
+	uint64_t from, to;
+	/* Whether a limit, or a share of the device, is measured by its size:
+	 * then the run tells of its own capacity alone.  is_plain: the size
+	 * reaches it only through the device's answers and the addresses that
+	 * expandable segments reserve, of which the engine tells. */
+	bool follows_size, is_plain;
+	uint64_t capacity; /* at which it was played */
+	uint64_t ooms, retries, refused;
+	uint64_t reserved, peak_allocated;
+	uint64_t least_capacity; /* that grants what was granted */
+	struct gp_device_calls calls;
+	int64_t synchronizes; /* gp_price_of's */
+	struct gp_oom first_oom;
+};
+
+struct runs_config {
+	const struct gp_trace *trace;
+	uint32_t device; /* index into trace->devices */
+	const struct gp_engine *engine;
+	const char *torch_lib; /* as in struct gp_allocator_config */
+};
+
+/* Settings, and the conf that they were parsed from. */
+struct run_asked {
+	const struct gp_settings *settings;
+	const char *conf;
+	uint64_t capacity;
+	/* GP_OOM_STOP: what comes behind the first failure does not matter. */
+	enum gp_on_oom on_oom;
+};
+
+struct runs;
+
+/* Keeps a copy of config, whose parts are borrowed. */
+struct runs *runs_create(const struct runs_config *config);
+void runs_destroy(struct runs *runs);
+
+/* NULL: no run that was made tells.  Valid until the next that is made. */
+const struct run_told *runs_find(struct runs *runs,
+				 const struct run_asked *asked);
+/* Makes it where none tells. */
+enum gp_status runs_ask(struct runs *runs, const struct run_asked *asked,
+			const struct run_told **told, struct gp_diag *diag);
+/* How many were made. */
+uint32_t runs_made(const struct runs *runs);
+
+#endif
