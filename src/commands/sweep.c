@@ -21,6 +21,7 @@
 #include "commands/trace_file.h"
 #include "gpupool/replay.h"
 #include "report/book.h"
+#include "study/same.h"
 #include "study/sweep/crew.h"
 #include "study/sweep/sweep.h"
 
@@ -149,7 +150,11 @@ struct session {
 
 	/* Of the trace that is swept. */
 	size_t trace;
-	size_t *pieces;	    /* combinations to run */
+	size_t *pieces; /* combinations to run */
+	size_t piece_count;
+	atomic_bool *taken; /* by combination: it is run, or stood for */
+	struct same same;
+	bool is_shared;	    /* a run stands for all that go the same way */
 	size_t total, done; /* runs of all traces */
 	atomic_bool has_failed;
 	enum gp_status status; /* of the first that failed */
@@ -396,7 +401,35 @@ static struct gp_sweep_run run_of(const struct session *s, size_t combination)
 	return run;
 }
 
-/* On some thread: writes only its own run, or that one failed. */
+/* Whether the run of one is the run of the other. */
+static bool is_same_run(const struct session *s, const struct gp_alike *alike,
+			size_t one, size_t other)
+{
+	const struct gp_combination *a = &s->grid.items[one];
+	const struct gp_combination *b = &s->grid.items[other];
+
+	return a->engine == b->engine && a->capacity == b->capacity &&
+	       same_holds(&s->same, alike, &a->settings, &b->settings);
+}
+
+/* Those behind it that nobody has begun and that go the same way. */
+static void share(struct session *s, size_t piece, const struct gp_alike *alike)
+{
+	size_t count = s->ranks.count, one = s->pieces[piece];
+	const struct gp_book_run *run = &s->book.runs[one * count + s->trace];
+
+	for (size_t i = piece + 1; i < s->piece_count; i++) {
+		size_t other = s->pieces[i];
+
+		if (!is_same_run(s, alike, one, other) ||
+		    atomic_exchange(&s->taken[other], true))
+			continue;
+		s->book.runs[other * count + s->trace] = *run;
+	}
+}
+
+/* On some thread: writes only the runs that it has taken, or that one failed.
+ */
 static void work(void *arg, size_t piece)
 {
 	struct session *s = arg;
@@ -404,9 +437,18 @@ static void work(void *arg, size_t piece)
 	struct gp_book_run *run =
 		&s->book.runs[combination * s->ranks.count + s->trace];
 	struct gp_sweep_run asked = run_of(s, combination);
+	size_t engines;
+	bool is_shared = s->is_shared &&
+			 asked.combination->engine == gp_engine_table(&engines);
 	struct gp_diag diag = { 0 };
-	enum gp_status status = gp_sweep_play(&asked, run, NULL, &diag);
+	struct gp_alike alike;
+	enum gp_status status;
 
+	if (atomic_exchange(&s->taken[combination], true))
+		return;
+	status = gp_sweep_play(&asked, run, is_shared ? &alike : NULL, &diag);
+	if (status == GP_OK && is_shared)
+		share(s, piece, &alike);
 	if (status != GP_OK && !atomic_exchange(&s->has_failed, true)) {
 		s->status = status;
 		s->diag = diag;
@@ -498,19 +540,29 @@ static size_t list_pieces(struct session *s, size_t trace)
 static void sweep_trace(struct session *s, size_t trace)
 {
 	s->trace = trace;
+	s->piece_count = list_pieces(s, trace);
+	for (size_t i = 0; i < s->grid.count; i++)
+		atomic_init(&s->taken[i], false);
+	same_init(&s->same, s->traces[trace], SAME_ALL_DEVICES);
+	/* What a body tells of the settings themselves is the run's own, and
+	 * estimates come from other runs. */
+	s->is_shared =
+		!s->keeps_bodies && !gp_trace_has_start(s->traces[trace]);
 	gp_crew_run(&(struct gp_crew_config){
 		.threads = s->threads,
-		.count = list_pieces(s, trace),
+		.count = s->piece_count,
 		.work = work,
 		.done = tell,
 		.arg = s,
 		.stop = gp_interrupt_flag(),
 	});
+	same_release(&s->same);
 }
 
 static void sweep(struct session *s)
 {
 	s->pieces = gp_mem_alloc(s->grid.count, sizeof(*s->pieces));
+	s->taken = gp_mem_alloc(s->grid.count, sizeof(*s->taken));
 	for (size_t t = 0; t < s->ranks.count; t++)
 		s->total += list_pieces(s, t);
 	gp_progress_restart(&s->progress);
@@ -602,6 +654,7 @@ static void release(struct session *s)
 		free(s->torch_libs[i]);
 	free(s->torch_libs);
 	free(s->pieces);
+	free(s->taken);
 	free(s->traces);
 	free(s->recorded);
 	free(s->recorded_runs);

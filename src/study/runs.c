@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/mem.h"
+#include "study/same.h"
 
 #define GRAIN	 GP_DEVICE_GRAIN
 #define INFINITE UINT64_MAX
@@ -24,19 +24,9 @@ struct runs {
 	struct run *list;
 	size_t count, room;
 	uint32_t made;
-	bool sets_limit, sets_settings; /* the trace, in its course */
-	/* That are asked for, each once, when has_sizes. */
-	uint64_t *sizes;
-	size_t size_count;
-	bool has_sizes;
+	struct same same;
+	bool sets_limit; /* the trace, in its course */
 };
-
-/* ---- the trace ---- */
-
-static const struct gp_device_trace *device_of(const struct runs *runs)
-{
-	return &runs->config.trace->devices[runs->config.device];
-}
 
 struct runs *runs_create(const struct runs_config *config)
 {
@@ -44,11 +34,10 @@ struct runs *runs_create(const struct runs_config *config)
 	const struct gp_device_trace *t;
 
 	runs->config = *config;
-	t = device_of(runs);
-	for (size_t i = 0; i < t->event_count; i++) {
+	t = &config->trace->devices[config->device];
+	for (size_t i = 0; i < t->event_count; i++)
 		runs->sets_limit |= t->events[i].kind == GP_SET_FRACTION;
-		runs->sets_settings |= t->events[i].kind == GP_SET_SETTINGS;
-	}
+	same_init(&runs->same, config->trace, config->device);
 	return runs;
 }
 
@@ -59,7 +48,7 @@ void runs_destroy(struct runs *runs)
 	for (size_t i = 0; i < runs->count; i++)
 		free(runs->list[i].conf);
 	free(runs->list);
-	free(runs->sizes);
+	same_release(&runs->same);
 	free(runs);
 }
 
@@ -99,7 +88,7 @@ static bool follows_size(const struct runs *runs,
 {
 	return settings->throw_on_oom || settings->memory_fraction < 1 ||
 	       settings->reserve_fraction > 0 || runs->sets_limit ||
-	       runs->sets_settings;
+	       runs->same.sets_settings;
 }
 
 /* The first engine tells of its reservations (struct gp_device_reach). */
@@ -150,60 +139,6 @@ static void find_range(struct run_told *told,
 				  near_range(settings, reach->shortest_range)));
 }
 
-/* ---- settings that go alike ---- */
-
-/* Beside those that struct gp_alike tells of, and rounding. */
-static bool is_like(const struct gp_settings *a, const struct gp_settings *b)
-{
-	return a->release == b->release &&
-	       a->memory_fraction == b->memory_fraction &&
-	       a->expandable_segments == b->expandable_segments &&
-	       a->capture_reuse == b->capture_reuse &&
-	       a->throw_on_oom == b->throw_on_oom &&
-	       a->reserve_fraction == b->reserve_fraction &&
-	       a->reserve_bytes == b->reserve_bytes;
-}
-
-/* Each size once. */
-static void list_sizes(struct runs *runs)
-{
-	const struct gp_device_trace *t = device_of(runs);
-	struct gp_map seen = { 0 };
-	size_t room = 0;
-
-	runs->has_sizes = true;
-	for (size_t i = 0; i < t->event_count; i++) {
-		uint64_t size = t->events[i].size;
-
-		if (t->events[i].kind != GP_ALLOC ||
-		    gp_map_get(&seen, size) != GP_MAP_NONE)
-			continue;
-		gp_map_put(&seen, size, 0);
-		runs->sizes =
-			gp_mem_grow(runs->sizes, &room, runs->size_count + 1,
-				    sizeof(*runs->sizes));
-		runs->sizes[runs->size_count++] = size;
-	}
-	gp_map_release(&seen);
-}
-
-/* What is set in the course of the trace may leave the rounding as it was. */
-static bool rounds_alike(struct runs *runs, const struct gp_settings *a,
-			 const struct gp_settings *b)
-{
-	if (!memcmp(a->divisions, b->divisions, sizeof(a->divisions)))
-		return true;
-	if (runs->sets_settings)
-		return false;
-	if (!runs->has_sizes)
-		list_sizes(runs);
-	for (size_t i = 0; i < runs->size_count; i++)
-		if (gp_settings_round(a, runs->sizes[i]) !=
-		    gp_settings_round(b, runs->sizes[i]))
-			return false;
-	return true;
-}
-
 /* ---- finding ---- */
 
 /* A run with failures tells of the device, too, as large as it was. */
@@ -224,17 +159,16 @@ static bool speaks_for(const struct run *run, uint64_t capacity,
 	return told->from <= capacity && capacity < told->to;
 }
 
-static bool is_of_settings(struct runs *runs, const struct run *run,
+static bool is_of_settings(const struct runs *runs, const struct run *run,
 			   const struct run_asked *asked)
 {
 	if (run->conf && (!asked->conf || strcmp(run->conf, asked->conf) != 0))
 		return false;
-	return gp_alike_holds(&run->alike, asked->settings) &&
-	       is_like(&run->settings, asked->settings) &&
-	       rounds_alike(runs, &run->settings, asked->settings);
+	return same_holds(&runs->same, &run->alike, &run->settings,
+			  asked->settings);
 }
 
-const struct run_told *runs_find(struct runs *runs,
+const struct run_told *runs_find(const struct runs *runs,
 				 const struct run_asked *asked)
 {
 	for (size_t i = 0; i < runs->count; i++) {

@@ -59,7 +59,7 @@ struct runs *runs_create(const struct runs_config *config);
 void runs_destroy(struct runs *runs);
 
 /* NULL: no run that was made tells.  Valid until the next that is made. */
-const struct run_told *runs_find(struct runs *runs,
+const struct run_told *runs_find(const struct runs *runs,
 				 const struct run_asked *asked);
 /* Makes it where none tells. */
 enum gp_status runs_ask(struct runs *runs, const struct run_asked *asked,
