@@ -180,6 +180,9 @@ struct gp_study {
 	struct gp_verdict *verdicts; /* by case */
 	size_t case_count;
 	uint32_t replays;
+	/* Owned, by case: what was played, for whoever asks on
+	 * (study/runs.h). */
+	struct runs **runs;
 };
 
 enum gp_status gp_study(const struct gp_study_config *config,

@@ -209,6 +209,27 @@ static uint32_t count_or(uint64_t asked, uint32_t by_default)
 	return asked == GP_COUNT_BY_DEFAULT ? by_default : (uint32_t)asked;
 }
 
+static size_t first_case_of(const struct session *s)
+{
+	const struct gp_rank_class *class = s->ranking.ranks.classes;
+
+	while (class->trace != s->trace)
+		class ++;
+	return class->first_case;
+}
+
+/* What the judge played of that device: of the first plan, whose settings it
+ * judged.  Others have their own, as they may be at work meanwhile. */
+static struct runs *judged_runs(const struct session *s, size_t run,
+				uint32_t device)
+{
+	size_t count;
+
+	return run || s->plans[0].engine != gp_engine_table(&count)
+		       ? NULL
+		       : s->studying.study.runs[first_case_of(s) + device];
+}
+
 /* On some thread: one device of one run, into its own place. */
 static void work(void *arg, size_t piece)
 {
@@ -222,6 +243,7 @@ static void work(void *arg, size_t piece)
 		.settings = &plan->settings,
 		.engine = plan->engine,
 		.conf = plan->conf,
+		.runs = judged_runs(s, run, device),
 		.tries = count_or(s->options->tries, TRIES),
 		.points = count_or(s->options->points,
 				   s->options->sets.count ? 0 : POINTS),
@@ -321,15 +343,6 @@ static enum gp_status judge(struct session *s, struct gp_diag *diag)
 }
 
 /* ---- told ---- */
-
-static size_t first_case_of(const struct session *s)
-{
-	const struct gp_rank_class *class = s->ranking.ranks.classes;
-
-	while (class->trace != s->trace)
-		class ++;
-	return class->first_case;
-}
 
 static void write_report(void *arg, const struct gp_report_style *style,
 			 FILE *out)

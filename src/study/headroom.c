@@ -378,7 +378,7 @@ enum gp_status gp_headroom(const struct gp_headroom_config *config,
 	draw_curve(&s);
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
 		known_release(&s.known[goal]);
-	headroom->replays = runs_made(s.runs) - s.made_before;
+	headroom->replays = runs_made(s.runs);
 	if (!config->runs)
 		runs_destroy(s.runs);
 	if (s.status != GP_OK)

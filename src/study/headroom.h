@@ -93,7 +93,7 @@ struct gp_headroom {
 	struct gp_headroom_bound bounds[GP_HEADROOM_GOALS];
 	struct gp_headroom_point *points; /* ascending */
 	size_t point_count;
-	uint32_t replays; /* that were made */
+	uint32_t replays; /* that were made of the device, also before */
 };
 
 enum gp_status gp_headroom(const struct gp_headroom_config *config,

@@ -6,6 +6,7 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
+#include "study/runs.h"
 #include "study/search.h"
 #include "study/trial.h"
 
@@ -698,24 +699,18 @@ static void study_cases(struct session *s)
 	fill_verdicts(s);
 }
 
-static void begin_runs(struct session *s)
+static struct runs **begin_runs(const struct gp_study_config *config)
 {
-	const struct gp_study_config *config = s->config;
+	struct runs **runs =
+		gp_mem_alloc(config->case_count + 1, sizeof(*runs));
 
-	s->runs = gp_mem_alloc(config->case_count + 1, sizeof(*s->runs));
 	for (size_t i = 0; i < config->case_count; i++)
-		s->runs[i] = runs_create(&(struct runs_config){
+		runs[i] = runs_create(&(struct runs_config){
 			.trace = config->cases[i].trace,
 			.device = config->cases[i].device,
 			.engine = config->engine,
 		});
-}
-
-static void end_runs(struct session *s)
-{
-	for (size_t i = 0; i < s->config->case_count; i++)
-		runs_destroy(s->runs[i]);
-	free(s->runs);
+	return runs;
 }
 
 enum gp_status gp_study(const struct gp_study_config *given,
@@ -735,10 +730,9 @@ enum gp_status gp_study(const struct gp_study_config *given,
 		.verdicts = gp_mem_alloc(config.case_count + 1,
 					 sizeof(*study->verdicts)),
 		.case_count = config.case_count,
+		.runs = begin_runs(&config),
 	};
-	begin_runs(&s);
 	study_cases(&s);
-	end_runs(&s);
 	free(s.refused);
 	free(s.is_in);
 	if (s.status != GP_OK)
@@ -752,8 +746,11 @@ void gp_study_release(struct gp_study *study)
 		free(study->trials[i].conf);
 		free(study->trials[i].cases);
 	}
-	for (size_t i = 0; i < study->case_count; i++)
+	for (size_t i = 0; i < study->case_count; i++) {
 		free(study->verdicts[i].conf);
+		runs_destroy(study->runs[i]);
+	}
+	free(study->runs);
 	free(study->trials);
 	free(study->verdicts);
 	*study = (struct gp_study){ 0 };

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "study/estimate.h"
 #include "study/headroom.h"
+#include "study/runs.h"
 
 #define TRIES 300 /* replays at most to make sure of a need */
 
@@ -87,14 +88,14 @@ static const struct run_told *play(struct session *s,
 		.capacity = capacity,
 		.on_oom = on_oom,
 	};
-	uint32_t before = runs_made(s->runs[index]);
+	uint32_t before = runs_made(s->study->runs[index]);
 	const struct run_told *told;
 
 	if (s->status != GP_OK)
 		return NULL;
 	tell(s, trial);
-	s->status = runs_ask(s->runs[index], &asked, &told, s->diag);
-	s->study->replays += runs_made(s->runs[index]) - before;
+	s->status = runs_ask(s->study->runs[index], &asked, &told, s->diag);
+	s->study->replays += runs_made(s->study->runs[index]) - before;
 	return s->status == GP_OK ? told : NULL;
 }
 
@@ -230,10 +231,11 @@ static uint64_t need_of(struct session *s, const struct gp_trial *trial,
 		.settings = &settings,
 		.engine = s->config->engine,
 		.conf = trial->conf,
-		.runs = s->runs[index],
+		.runs = s->study->runs[index],
 		.tries = TRIES,
 		.only_need = true,
 	};
+	uint32_t before = runs_made(s->study->runs[index]);
 	struct gp_headroom headroom;
 	struct gp_headroom_bound bound;
 
@@ -243,7 +245,7 @@ static uint64_t need_of(struct session *s, const struct gp_trial *trial,
 	s->status = gp_headroom(&config, &headroom, s->diag);
 	if (s->status != GP_OK)
 		return GP_UNLIMITED;
-	s->study->replays += headroom.replays;
+	s->study->replays += headroom.replays - before;
 	bound = headroom.bounds[GP_NO_OOM];
 	if (headroom.refused > s->refused[index])
 		bound.is_there = false;

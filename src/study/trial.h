@@ -4,14 +4,12 @@
 #define STUDY_TRIAL_H
 
 #include "gpupool/study.h"
-#include "study/runs.h"
 
 /* What all parts of a study share. */
 struct session {
 	const struct gp_study_config *config;
 	struct gp_study *study;
-	size_t room;	    /* of study->trials */
-	struct runs **runs; /* by case */
+	size_t room; /* of study->trials */
 	/* By case: requests that PyTorch refuses by a rule whatever memory
 	 * there is; a setting under which it refuses more does not serve
 	 * them. */
