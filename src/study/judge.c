@@ -521,6 +521,11 @@ static void judge_open(struct session *s, struct search *search)
 		if (!take_kind(s, GP_VERDICT_FITS))
 			return;
 		best = choose_for_group(s);
+		if (best == study->count) {
+			tell(s, "searching two settings together");
+			search_pairs(s, search);
+			best = choose_for_group(s);
+		}
 		study->unconstrained = unconstrained;
 	}
 	if (best == study->count)

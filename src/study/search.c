@@ -234,3 +234,103 @@ void search_serving(struct session *s, uint64_t capacity, struct search *search)
 		search_large(s, slice, search);
 	}
 }
+
+/* ---- two settings together ---- */
+
+/* Each serves what the other does not, and one of them each of the group. */
+static bool complete_each_other(const struct session *s,
+				const struct gp_trial *a,
+				const struct gp_trial *b)
+{
+	bool a_alone = false, b_alone = false;
+
+	for (size_t i = 0; i < s->study->case_count; i++) {
+		bool by_a = a->cases[i].is_served, by_b = b->cases[i].is_served;
+
+		if (!s->is_in[i])
+			continue;
+		if (!by_a && !by_b)
+			return false;
+		a_alone |= by_a && !by_b;
+		b_alone |= by_b && !by_a;
+	}
+	return a_alone && b_alone;
+}
+
+/* The settings of both; where both have one, its value is b's. */
+static char *both_of(const char *a, const char *b)
+{
+	char *conf = gp_mem_copy_text(a, strlen(a)), *made;
+	const char *item;
+	size_t length;
+
+	while ((item = gp_conf_next(&b, &length))) {
+		const char *colon = memchr(item, ':', length);
+		char *name, *value;
+
+		if (!colon)
+			continue;
+		name = gp_mem_copy_text(item, (size_t)(colon - item));
+		value = gp_mem_copy_text(colon + 1,
+					 length - (size_t)(colon + 1 - item));
+		made = gp_conf_with(conf, name, value);
+		free(name);
+		free(value);
+		free(conf);
+		conf = made;
+	}
+	return conf;
+}
+
+static bool is_tried(const struct session *s, const char *conf)
+{
+	for (size_t i = 0; i < s->study->count; i++)
+		if (!strcmp(s->study->trials[i].conf, conf))
+			return true;
+	return false;
+}
+
+/* Takes over conf.  Only what serves all is kept. */
+static void try_pair(struct session *s, char *conf, struct search *search)
+{
+	uint32_t before = s->study->replays;
+
+	if (is_tried(s, conf) || is_excluded(s, conf) ||
+	    !trial_serves_group(s, conf))
+		free(conf);
+	else
+		trial_play(s, trial_add(s, conf, NULL));
+	search->runs += s->study->replays - before;
+}
+
+/* Their order makes no difference where no setting is of both. */
+static void try_both(struct session *s, size_t i, size_t k,
+		     struct search *search)
+{
+	const char *a = s->study->trials[i].conf;
+	const char *b = s->study->trials[k].conf;
+	char *conf = both_of(a, b);
+
+	if (i > k &&
+	    gp_conf_length(conf) == gp_conf_length(a) + gp_conf_length(b))
+		free(conf);
+	else
+		try_pair(s, conf, search);
+}
+
+void search_pairs(struct session *s, struct search *search)
+{
+	size_t count = s->study->count;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < count; k++) {
+			const struct gp_trial *a = &s->study->trials[i];
+			const struct gp_trial *b = &s->study->trials[k];
+
+			if (i == k || a->is_excluded || b->is_excluded ||
+			    search->runs >= search->budget ||
+			    !complete_each_other(s, a, b))
+				continue;
+			try_both(s, i, k, search);
+		}
+}

@@ -21,4 +21,8 @@ struct search {
 void search_serving(struct session *s, uint64_t capacity,
 		    struct search *search);
 
+/* Of the group, where each is served but no setting serves all: adds a trial,
+ * played, for each two settings that do so together. */
+void search_pairs(struct session *s, struct search *search);
+
 #endif

@@ -220,6 +220,20 @@ static bool serves_at(struct session *s, const struct gp_trial *trial,
 	return told && is_served(s, index, told);
 }
 
+bool trial_serves_group(struct session *s, const char *conf)
+{
+	struct gp_trial trial = { .conf = (char *)conf };
+	bool serves;
+
+	check_settings(s, &trial);
+	serves = trial_is_possible(&trial);
+	for (size_t i = 0; i < s->config->case_count && serves; i++)
+		if (s->is_in[i])
+			serves = serves_at(s, &trial, i,
+					   s->config->cases[i].capacity);
+	return serves && s->status == GP_OK;
+}
+
 static uint64_t need_of(struct session *s, const struct gp_trial *trial,
 			size_t index)
 {

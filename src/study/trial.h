@@ -30,6 +30,9 @@ void trial_play(struct session *s, struct gp_trial *trial);
 /* ---- of the group ---- */
 
 bool trial_is_served(const struct session *s, const struct gp_trial *trial);
+/* The same of a setting that is no trial, for which replays are made until one
+ * of the group is not served. */
+bool trial_serves_group(struct session *s, const char *conf);
 /* Of the case that needs most; 0: not measured of all. */
 uint64_t trial_need(const struct session *s, const struct gp_trial *trial);
 

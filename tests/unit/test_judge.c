@@ -338,6 +338,67 @@ START_TEST(a_window_spares_nothing_where_a_whole_trace_needs_more)
 }
 END_TEST
 
+/* In MiB; -N frees the N-th that was asked for. */
+static struct gp_trace *of_sizes(const int *sizes, size_t count)
+{
+	char text[4096];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	unsigned id = 0;
+
+	fputs("{\"format\":\"gpupool-trace\",\"version\":1,"
+	      "\"devices\":[{\"device\":0}]}\n",
+	      out);
+	for (size_t i = 0; i < count; i++)
+		if (sizes[i] < 0)
+			fprintf(out, "{\"op\":\"free\",\"id\":%d}\n",
+				-sizes[i]);
+		else
+			fprintf(out,
+				"{\"op\":\"alloc\",\"id\":%u,"
+				"\"size\":%llu}\n",
+				++id, (unsigned long long)sizes[i] * MIB);
+	fclose(out);
+	return trace_of(text);
+}
+
+/* What serves the one does not serve the other. */
+START_TEST(where_no_setting_serves_all_two_together_may)
+{
+	static const int one[] = { 13, 35, 13, 4, 3, 33, 51, 5, 21, 9, 49 };
+	static const int other[] = { 18, 51, 25, 41, 52, -4, 21, -3,
+				     3,	 21, 36, 21, -9, 21, 32 };
+	struct gp_trace *a = of_sizes(one, COUNT_OF(one));
+	struct gp_trace *b = of_sizes(other, COUNT_OF(other));
+	const struct gp_case cases[] = {
+		{ .trace = a, .capacity = 260 * MIB },
+		{ .trace = b, .capacity = 260 * MIB },
+	};
+	struct gp_study s = study_of(cases, COUNT_OF(cases));
+
+	ck_assert(!s.is_divided);
+	ck_assert(s.is_change);
+	ck_assert_uint_eq(gp_conf_length(s.verdicts[0].conf), 2);
+	ck_assert_str_eq(s.verdicts[1].conf, s.verdicts[0].conf);
+	ck_assert(s.trials[s.best].is_served);
+	gp_study_release(&s);
+	gp_trace_destroy(a);
+	gp_trace_destroy(b);
+}
+END_TEST
+
+/* Settings that decide alike are one run, and so is what a run without a limit
+ * says of a device that is large enough: 24 settings, and what two need. */
+START_TEST(a_study_takes_few_runs)
+{
+	struct gp_trace *trace = with_a_hole();
+	struct gp_study s = study_at(trace, 800 * MIB, NULL);
+
+	ck_assert_uint_le(s.replays, 23);
+	gp_study_release(&s);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -354,6 +415,8 @@ int main(void)
 		{ what_nothing_serves_keeps_nobody_from_a_setting, 0 },
 		{ what_is_undecided_keeps_nobody_from_a_verdict, 0 },
 		{ a_window_spares_nothing_where_a_whole_trace_needs_more, 0 },
+		{ where_no_setting_serves_all_two_together_may, 0 },
+		{ a_study_takes_few_runs, 0 },
 	};
 
 	return suite_run("judge", tests, COUNT_OF(tests));
