@@ -14,6 +14,21 @@
 
 #define CULPRITS 2 /* that are tried without */
 
+static void note(struct gp_explain *explain, struct gp_attempt *trial,
+		 const struct gp_replay_result *result)
+{
+	trial->no_oom = !result->first_oom.is_there;
+	trial->oom_event = result->first_oom.event;
+	trial->serves = trial->no_oom || trial->oom_event > explain->event;
+	trial->peak_reserved = result->at_peak.reserved;
+	trial->peak_allocated = gp_replay_peak_allocated(result);
+	trial->retries = (uint64_t)result->stats.num_alloc_retries;
+	trial->ooms = (uint64_t)result->stats.num_ooms;
+	trial->device_allocs = (uint64_t)result->stats.num_device_alloc;
+	if (trial == &explain->base)
+		explain->base_calls = result->calls;
+}
+
 static enum gp_status play(const struct gp_explain_config *config,
 			   const struct gp_trace *trace,
 			   const struct gp_settings *with,
@@ -35,17 +50,22 @@ static enum gp_status play(const struct gp_explain_config *config,
 	status = gp_replay(&run, &result, diag);
 	if (status != GP_OK)
 		return status;
-	trial->no_oom = !result.first_oom.is_there;
-	trial->oom_event = result.first_oom.event;
-	trial->serves = trial->no_oom || trial->oom_event > explain->event;
-	trial->peak_reserved = result.at_peak.reserved;
-	trial->peak_allocated = gp_replay_peak_allocated(&result);
-	trial->retries = (uint64_t)result.stats.num_alloc_retries;
-	trial->ooms = (uint64_t)result.stats.num_ooms;
-	trial->device_allocs = (uint64_t)result.stats.num_device_alloc;
-	if (trial == &explain->base)
-		explain->base_calls = result.calls;
+	note(explain, trial, &result);
 	gp_replay_release(&result);
+	return GP_OK;
+}
+
+/* The run itself, on a simulated device: a what-if was made on one. */
+static enum gp_status play_base(const struct gp_explain_config *config,
+				struct gp_explain *explain,
+				struct gp_diag *diag)
+{
+	const struct gp_replay_config *run = config->run;
+
+	if (run->mode != GP_WHAT_IF || run->on_oom != GP_OOM_GO_ON)
+		return play(config, explain->trace, run->settings, explain,
+			    &explain->base, diag);
+	note(explain, &explain->base, &explain->result);
 	return GP_OK;
 }
 
@@ -258,8 +278,7 @@ enum gp_status attempts_run(const struct gp_explain_config *config,
 	explain->attempts =
 		gp_mem_alloc(what_ifs + CULPRITS, sizeof(*explain->attempts));
 	snprintf(explain->base.name, sizeof(explain->base.name), "as it is");
-	status = play(config, explain->trace, config->run->settings, explain,
-		      &explain->base, diag);
+	status = play_base(config, explain, diag);
 	if (status == GP_OK)
 		status = try_what_ifs(config, explain, diag);
 	if (status == GP_OK)
