@@ -73,6 +73,16 @@ void *gp_mem_grow(void *items, size_t *room, size_t need, size_t size)
 	return items;
 }
 
+void *gp_mem_resize(void *items, size_t n, size_t size)
+{
+	if (size && n > SIZE_MAX / size)
+		end_run(n, size);
+	items = realloc(items, (n ? n : 1) * size);
+	if (!items)
+		end_run(n, size);
+	return items;
+}
+
 void *gp_mem_shrink(void *items, size_t n, size_t size)
 {
 	void *smaller = realloc(items, (n ? n : 1) * size);

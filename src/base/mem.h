@@ -20,6 +20,9 @@ void *gp_mem_alloc(size_t n, size_t size);
  */
 void *gp_mem_grow(void *items, size_t *room, size_t need, size_t size);
 
+/* The same items with room for exactly n; what is new is not set. */
+void *gp_mem_resize(void *items, size_t n, size_t size);
+
 /* Gives back what gp_mem_grow holds beyond n items; keeps at least one. */
 void *gp_mem_shrink(void *items, size_t n, size_t size);
 

@@ -153,10 +153,12 @@ void gp_draft_settle(struct gp_draft_device *device)
 
 	if (!device->addition_count)
 		return;
-	events = gp_mem_alloc(count, sizeof(*events));
 	before = count_additions(device);
-	for (size_t i = 0; i < n; i++)
-		events[i + before[i + 1]] = device->events[i];
+	/* In place, from the last on: two lists would be most of the memory
+	 * that a what-if takes. */
+	events = gp_mem_resize(device->events, count, sizeof(*events));
+	for (size_t i = n; i-- > 0;)
+		events[i + before[i + 1]] = events[i];
 	/* before[i]: where the next addition before event i goes. */
 	for (size_t i = 0; i < device->addition_count; i++) {
 		const struct gp_addition *a = &device->additions[i];
@@ -164,7 +166,6 @@ void gp_draft_settle(struct gp_draft_device *device)
 		events[a->before + before[a->before]++] = a->event;
 	}
 	free(before);
-	free(device->events);
 	device->events = events;
 	device->event_count = count;
 	device->addition_count = 0;

@@ -103,20 +103,46 @@ static bool belongs(const struct gp_event *event)
 	return event->kind == GP_ALLOC || event->kind >= GP_FIRST_OUTCOME;
 }
 
+/* Requests with nothing between them, as they are to be sorted, and where they
+ * are.  Kept from run to run: most are short. */
+struct sorting {
+	struct request *run;
+	size_t *places;
+	struct gp_event *copy;
+	size_t run_room, place_room, copy_room;
+	size_t count;
+};
+
+static void add_to_run(struct sorting *s, const struct gp_event *events,
+		       size_t event)
+{
+	size_t n = s->count + 1;
+
+	s->run = gp_mem_grow(s->run, &s->run_room, n, sizeof(*s->run));
+	s->places =
+		gp_mem_grow(s->places, &s->place_room, n, sizeof(*s->places));
+	s->copy = gp_mem_grow(s->copy, &s->copy_room, n, sizeof(*s->copy));
+	s->places[s->count] = event;
+	s->run[s->count++] = (struct request){ events[event].size, event };
+}
+
 /* Requests change places; times stay where they are. */
-static uint64_t sort_run(struct gp_event *events, const struct request *sorted,
-			 const size_t *places, struct gp_event *copy, size_t n)
+static uint64_t sort_run(struct sorting *s, struct gp_event *events)
 {
 	uint64_t moved = 0;
 
-	for (size_t i = 0; i < n; i++)
-		copy[i] = events[sorted[i].event];
-	for (size_t i = 0; i < n; i++) {
-		uint64_t time_us = events[places[i]].time_us;
+	if (s->count < 2)
+		return 0;
+	qsort(s->run, s->count, sizeof(*s->run), by_size);
+	for (size_t i = 0; i < s->count; i++)
+		s->copy[i] = events[s->run[i].event];
+	for (size_t i = 0; i < s->count; i++) {
+		struct gp_event *place = &events[s->places[i]];
+		uint64_t time_us = place->time_us;
 
-		events[places[i]] = copy[i];
-		events[places[i]].time_us = time_us;
-		moved += sorted[i].event != places[i];
+		*place = s->copy[i];
+		place->time_us = time_us;
+		moved += s->run[i].event != s->places[i];
 	}
 	return moved;
 }
@@ -124,27 +150,19 @@ static uint64_t sort_run(struct gp_event *events, const struct request *sorted,
 static uint64_t sort_device(struct gp_draft_device *device)
 {
 	size_t count = device->event_count;
-	struct request *run = gp_mem_alloc(count + 1, sizeof(*run));
-	size_t *places = gp_mem_alloc(count + 1, sizeof(*places));
-	struct gp_event *copy = gp_mem_alloc(count + 1, sizeof(*copy));
+	struct gp_event *events = device->events;
+	struct sorting s = { 0 };
 	uint64_t moved = 0;
 
-	for (size_t i = 0, n; i < count; i++) {
-		for (n = 0; i < count && belongs(&device->events[i]); i++) {
-			if (device->events[i].kind != GP_ALLOC)
-				continue;
-			places[n] = i;
-			run[n++] =
-				(struct request){ device->events[i].size, i };
-		}
-		if (n < 2)
-			continue;
-		qsort(run, n, sizeof(*run), by_size);
-		moved += sort_run(device->events, run, places, copy, n);
+	for (size_t i = 0; i < count; i++) {
+		for (s.count = 0; i < count && belongs(&events[i]); i++)
+			if (events[i].kind == GP_ALLOC)
+				add_to_run(&s, events, i);
+		moved += sort_run(&s, events);
 	}
-	free(run);
-	free(places);
-	free(copy);
+	free(s.run);
+	free(s.places);
+	free(s.copy);
 	return moved;
 }
 
