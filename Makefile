@@ -24,6 +24,8 @@ OBJCOPY = objcopy
 CFLAGS ?= $(if $(DEBUG),-O0 -g3,-O2 -g)
 PREFIX ?= /usr/local
 SAN ?=
+WHOLE ?= $(COVERAGE)
+COVERAGE ?=
 DEBUG ?=
 WERROR ?=
 V ?=
@@ -41,10 +43,11 @@ comma := ,
 empty :=
 space := $(empty) $(empty)
 
-# Words of the variant: compiler, sanitizers, debug, werror.
+# Words of the variant: compiler, sanitizers, and what else is set.
 compiler := $(notdir $(lastword $(CC)))
 variant := $(filter-out gcc cc,$(compiler)) $(subst $(comma), ,$(SAN)) \
-	$(if $(DEBUG),debug) $(if $(WERROR),werror)
+	$(if $(DEBUG),debug) $(if $(WERROR),werror) \
+	$(if $(COVERAGE),coverage,$(if $(WHOLE),whole))
 variant := $(subst $(space),-,$(strip \
 	$(if $(filter gcc cc,$(compiler)),$(if $(strip $(variant)),gcc)) \
 	$(variant)))
@@ -57,6 +60,9 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -Wno-format-nonliteral $(if $(WERROR),-Werror)
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer)
+# What input may never reach, assert() and unreachable(), is not counted.
+COUNT := $(if $(COVERAGE),-fprofile-instr-generate -fcoverage-mapping -DNDEBUG \
+	-Wno-unused)
 
 pkg_libs = $(shell pkg-config --libs $(1) 2>/dev/null)
 LIBS := $(or $(call pkg_libs,jansson zlib libzstd),-ljansson -lz -lzstd) \
@@ -73,10 +79,12 @@ CHECK_LIBS = $(eval CHECK_LIBS := $$(or $$(call pkg_libs,check),\
 	-pthread)$(CHECK_LIBS)
 
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -Iinclude -Isrc $(CPPFLAGS) \
-	$(WARNINGS) -pthread $(CFLAGS) $(SANITIZE)
+	$(WARNINGS) -pthread $(CFLAGS) $(SANITIZE) $(COUNT)
 # What is declared in include/gpupool is seen outside, and nothing else.
-FOR_LIBRARY := -fPIC -fvisibility=hidden -fno-semantic-interposition
-LINK = $(CC) $(CFLAGS) $(SANITIZE) -Wl,--as-needed $(LDFLAGS)
+FOR_LIBRARY := -fPIC -fno-semantic-interposition \
+	$(if $(WHOLE),,-fvisibility=hidden)
+RPATH := $(if $(WHOLE),-Wl$(comma)-rpath$(comma)$(CURDIR)/$(B)/obj)
+LINK = $(CC) $(CFLAGS) $(SANITIZE) $(COUNT) -Wl,--as-needed $(RPATH) $(LDFLAGS)
 
 # ---- what there is --------------------------------------------------------
 
@@ -86,8 +94,15 @@ SRC := $(filter-out src/main.c,$(call find_c,src))
 TEXTS := $(addprefix src/report/page/,page.css page.js tables.js) \
 	src/commands/find_torch.py
 OBJ := $(SRC:%.c=$(B)/obj/%.o) $(TEXTS:%=$(B)/obj/%.o)
+# WHOLE: the program's parts and its tests' as one shared library, of which one
+# file is exchanged without linking them all.  It is without CUDA's functions,
+# which would come before those of a runtime that is loaded, and without
+# gpupool-torch, a program of its own.
+SIM_OBJ := $(filter $(B)/obj/src/simcuda/%,$(OBJ))
+WHOLE_OBJ := $(filter-out $(SIM_OBJ) %/allocator/torch/helper.o,$(OBJ))
+SIM_LIB := $(if $(WHOLE),$(B)/obj/simcuda.a)
 MAIN := $(B)/obj/src/main.o
-LIB := $(B)/obj/gpupool.a
+LIB := $(B)/obj/gpupool.$(if $(WHOLE),so,a)
 PROGRAM := $(B)/gpupool
 
 # The library: what lies below the command line and its reports, with the names
@@ -140,9 +155,14 @@ $(PROGRAM): $(MAIN) $(LIB) $(B)/.link
 	$(call say,LINK)
 	$(Q)$(LINK) -o $@ $(MAIN) $(LIB) $(LIBS)
 
-$(LIB): $(OBJ) $(B)/.link
+$(SIM_LIB): $(SIM_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(SIM_OBJ)
+
+$(LIB): $(OBJ) $(B)/.link | $(SIM_LIB)
 	$(call say,AR)
-	$(Q)rm -f $@ && $(AR) rcs $@ $(OBJ)
+	$(Q)rm -f $@ && $(if $(WHOLE),$(LINK) -shared -o $@ \
+		-Wl$(comma)-soname$(comma)$(@F) $(WHOLE_OBJ) $(LIBS),$(AR) rcs $@ \
+		$(OBJ))
 
 # One object, so that its parts find each other and nobody else finds them.
 $(STATIC): $(PUBLIC_OBJ) $(B)/.link
@@ -177,12 +197,13 @@ $(TEXTS:%=$(B)/obj/%.o): $(B)/obj/%.o: $(B)/texts/%.c $(B)/.compile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(FOR_LIBRARY) -c -o $@ $<
 
-# In other people's programs, so without sanitizers.
+# In other people's programs, so without sanitizers and counts.
+IN_OTHERS := -fsanitize% -fno-sanitize% -fprofile% -fcoverage%
 $(B)/simcuda/%/libgpupool-simcuda.so: $(SIMCUDA_SRC) $(B)/.compile \
 		$(wildcard src/simcuda/*.h src/simcuda/*/*.h include/gpupool/*.h)
 	$(call say,SO)
 	@mkdir -p $(@D)
-	$(Q)$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -fPIC -shared \
+	$(Q)$(filter-out $(IN_OTHERS),$(COMPILE)) -fPIC -shared \
 		-fvisibility=default -DSIMCUDA_MAJOR=$* \
 		-Wl,-soname,$(@F) -Wl,--defsym=_exit=simcuda_exit \
 		-o $@ $(SIMCUDA_SRC) -ldl -lm
@@ -216,18 +237,43 @@ check: ## every test; the last line counts them
 	@CC=$(call quote,$(CC)) scripts/packages.sh build check
 	@+$(MAKE) check-run
 
-check-run: $(PROGRAM) $(SIMCUDA) $(CHECKS) $(TOOLS) $(EXAMPLES)
-	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh \
-		tests/traces/bad.sh tests/traces/tiny.sh \
-		tests/traces/round_trip.sh tests/viewers/run.sh \
-		tests/cli/snapshots.sh tests/cli/width.sh \
-		tests/cli/first_screen.sh tests/cli/report_keys.sh \
-		tests/cli/sweep_engine.sh tests/cli/sweep_all.sh \
-		tests/cli/library.sh tests/cli/completions.sh \
-		tests/cli/gen_engine.sh \
-		tests/browser/run.sh \
+BUILT = $(PROGRAM) $(SIMCUDA) $(CHECKS) $(TOOLS) $(EXAMPLES)
+SCRIPTS := tests/traces/bad.sh tests/traces/tiny.sh \
+	tests/traces/round_trip.sh tests/viewers/run.sh \
+	tests/cli/snapshots.sh tests/cli/width.sh \
+	tests/cli/first_screen.sh tests/cli/report_keys.sh \
+	tests/cli/sweep_engine.sh tests/cli/sweep_all.sh \
+	tests/cli/completions.sh tests/cli/gen_engine.sh
+
+check-run: $(BUILT)
+	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh $(SCRIPTS) \
+		tests/cli/library.sh tests/browser/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
 		tests/gpu/headers.sh tests/gpu/record.sh
+
+# Each golden by itself, so that what it runs is known; of the scripts those that
+# are about traces, not about how reports look.
+ONE_BY_ONE = $(CHECKS) $(sort $(wildcard tests/cli/*.test)) \
+	$(filter tests/traces/% %/snapshots.sh,$(SCRIPTS))
+
+coverage: ## lines and branches that the tests run, by folder, with clang
+	@+$(MAKE) CC=clang COVERAGE=1 coverage-run
+
+coverage-run: $(BUILT)
+	@BUILD=$(B) tests/coverage/coverage.py $(ONE_BY_ONE)
+
+CHANGES ?= 200
+mutate: ## changes that no test notices: CHANGES=200 drawn by SEED
+	@+$(MAKE) coverage > build/coverage.log || tail -n 5 build/coverage.log
+	@+$(MAKE) WHOLE=1 CFLAGS=-O2 mutate-run DO='draw $(SEED) $(CHANGES)'
+
+mutate-kept: ## a few changes, each by the one test that must notice it
+	@+$(MAKE) WHOLE=1 CFLAGS=-O2 mutate-run DO=kept
+
+mutate-run: $(BUILT)
+	@BUILD=$(B) COMPILE=$(call quote,$(COMPILE) $(FOR_LIBRARY)) \
+		LINK=$(call quote,$(LINK) -shared $(WHOLE_OBJ) $(LIBS)) \
+		tests/mutate/mutate.py $(DO)
 
 # What has threads; the thread sanitizer is too slow for all the rest.
 THREADED = $(filter $(addprefix $(B)/tests/,unit/test_crew unit/test_gate \
@@ -289,7 +335,7 @@ $(B)/tests/%: tests/%.c $(LIB) $(B)/.compile
 	$(call say,TEST)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -Itests -MMD -MP -MT $@ -MF $@.d -o $@ $< $(LDFLAGS) \
-		$(LIB) $(TEST_LIBS) $(LIBS)
+		$(RPATH) $(SIM_LIB) $(LIB) $(TEST_LIBS) $(LIBS)
 
 conform: $(PROGRAM) $(CONFORM) ## made-up programs, beside PyTorch's own
 	@BUILD=$(B) CASES=$(CASES) SEED=$(SEED) CLASS=$(CLASS) \
@@ -314,11 +360,10 @@ fuzz-run: $(FUZZERS)
 	@BUILD=$(B) RUNS=$(FUZZ_RUNS) SECONDS_EACH=$(FUZZ_SECONDS) \
 		tests/run.sh tests/fuzz/run.sh
 
-# A library in other processes, so without sanitizers.
 $(B)/tests/fault/fault.so: tests/fault/fault.c tests/fault/page.h $(B)/.compile
 	$(call say,SO)
 	@mkdir -p $(@D)
-	$(Q)$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -fPIC -shared \
+	$(Q)$(filter-out $(IN_OTHERS),$(COMPILE)) -fPIC -shared \
 		-o $@ $< -ldl
 
 FAULT = $(PROGRAM) $(B)/tests/fault/drive $(B)/tests/fault/fault.so
@@ -449,7 +494,8 @@ help: ## this list
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
 .PHONY: all lib check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
-	fuzz fuzz-targets fuzz-run fault lint lint-run format \
+	fuzz fuzz-targets fuzz-run fault lint lint-run format coverage coverage-run \
+	mutate mutate-kept mutate-run \
 	record-test record-test-run slurm-check bench conform conform-record demo demo-run api torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all

@@ -6,7 +6,9 @@
 #	is the count; a line "skip NAME: WHY" moves one check to the skipped;
 #
 #	a script (*.sh): each line "ok NAME", "FAIL NAME: WHY" or
-#	"skip NAME: WHY" is one test.
+#	"skip NAME: WHY" is one test;
+#
+#	a text (*.test) for the run.sh beside it, which says the same.
 #
 # As many run at once as the machine has processors, or JOBS.  Only what failed
 # or was skipped is shown.  The last line is "N passed, N failed, N skipped"; the
@@ -74,10 +76,13 @@ run() {
 	name=${name#"$root"/tests/}
 	name=${name%.sh}
 	log=$work/log.$$
-	(cd "$root" && "$1") > "$log" 2>&1 < /dev/null
+	case $1 in
+	*.test) (cd "$root" && "${1%/*}/run.sh" "${1##*/}") ;;
+	*) (cd "$root" && "$1") ;;
+	esac > "$log" 2>&1 < /dev/null
 	code=$?
 	case $1 in
-	*.sh) count_script "$log" ;;
+	*.sh | *.test) count_script "$log" ;;
 	*) count_check "$log" ;;
 	esac
 	if [ "$code" -ne 0 ] && [ "$f" -eq 0 ]; then

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The single changes that can be made to a C file."""
+import collections
+import re
+
+TOKEN = re.compile(r"""
+    (?P<space>\s+ | //[^\n]* | /\*.*?\*/ | ^\#(?:[^\n\\]|\\.|\\\n)*)
+  | (?P<text>"(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*')
+  | (?P<number>\.?\d(?:[eEpP][+-]|[\w.])*)
+  | (?P<name>[A-Za-z_]\w*)
+  | (?P<mark><<=|>>=|\.\.\.|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)
+""", re.X | re.S | re.M)
+INSTEAD = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==",
+           "+": "-", "-": "+", "&&": "||", "||": "&&"}
+# What decides at build time, or holds of our own code whatever the input.
+NOT_CODE = ("assert", "_Static_assert", "static_assert", "unreachable")
+
+# at: where in the file.  key: names the change wherever the line moves to.
+Change = collections.namedtuple("Change", "file line at old new key")
+
+
+def tokens(text):
+    """Kind, text and place of each token but spaces and comments."""
+    for match in TOKEN.finditer(text):
+        if match.lastgroup != "space":
+            yield match.lastgroup, match.group(), match.start()
+
+
+def instead_of(kind, token, before):
+    """What a token becomes; None where it stays.  before: kind and token."""
+    if kind == "number" and re.fullmatch(r"\d+", token):
+        return str(int(token) + 1)
+    if kind != "mark" or token not in INSTEAD:
+        return None
+    is_binary = before[0] in ("name", "number", "text") and \
+        before[1] != "return" or before[1] in (")", "]")
+    return INSTEAD[token] if is_binary else None
+
+
+def key_of(text, at, old, new, function):
+    begin = text.rfind("\n", 0, at) + 1
+    end = text.find("\n", at)
+    marked = f"{text[begin:at]}[{old} => {new}]{text[at + len(old):end]}"
+    return f"{function}: {' '.join(marked.split())}"
+
+
+def of(file, text):
+    """Every change inside a function of the file."""
+    depth = parens = skipped = 0
+    function = name = ""
+    before = ("", "")
+    found = []
+    times = collections.Counter()
+    for kind, token, at in tokens(text):
+        if token == "{":
+            # A function's body follows its parameters.
+            if depth == 0:
+                function = name if before[1] == ")" else ""
+            depth += 1
+        elif token == "}":
+            depth -= 1
+        elif token == "(":
+            if parens == 0 and depth == 0 and before[0] == "name":
+                name = before[1]
+            parens += 1
+            if before[1] in NOT_CODE and not skipped:
+                skipped = parens
+        elif token == ")":
+            if parens == skipped:
+                skipped = 0
+            parens -= 1
+        new = instead_of(kind, token, before)
+        if new and depth and function and not skipped:
+            key = key_of(text, at, token, new, function)
+            times[key] += 1
+            if times[key] > 1:
+                key += f" ({times[key]})"
+            found.append(Change(file, text.count("\n", 0, at) + 1, at, token,
+                                new, key))
+        before = (kind, token)
+    return found

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Changes the program in one place and looks whether a test fails.
+
+    mutate.py draw [SEED [COUNT]]   COUNT changes, drawn by SEED
+    mutate.py kept                  those of kept.tsv, each by its one test
+
+Run by make mutate and make mutate-kept, which build the library as a shared
+one: for a change only its file is compiled and the library linked.  A change
+that does not compile, or compiles to the same code, is not one.  It is caught
+when a part of the tests that runs the line (make coverage says which) fails
+and passes without the change; the quickest parts go first.
+
+BUILD/mutants.SEED.tsv keeps what came of each change, and a second run goes on
+from there; delete it to begin anew.  same.tsv lists changes that were looked at
+and change nothing that anybody can see, with the reason.  Exit status 1: a
+twentieth or more of the changes that are not there were let pass, or a kept one
+was.
+"""
+import collections
+import os
+import random
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import changes
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build/gcc-whole"))
+COUNTED = f"{ROOT}/build/clang-coverage/coverage"
+FOLDERS = ("src/allocator/caching", "src/replay", "src/trace",
+           "src/report/gate", "src/metrics", "src/study/what_if",
+           "src/study/floor", "src/report/exchange", "src/formats")
+
+
+def sources():
+    found = [os.path.join(at, name) for folder in FOLDERS
+             for at, _, names in os.walk(os.path.join(ROOT, folder))
+             for name in names if name.endswith(".c")]
+    return sorted(os.path.relpath(file, ROOT) for file in found)
+
+
+def read(file):
+    with open(os.path.join(ROOT, file)) as stream:
+        return stream.read()
+
+
+def rows(name):
+    """The rows of a table beside this file, by their key, which is first."""
+    with open(os.path.join(HERE, name)) as stream:
+        table = [line.rstrip("\n").split("\t") for line in stream
+                 if line.strip() and not line.startswith("#")]
+    return dict(table)
+
+
+class Parts:
+    """What the tests are made of, and which of them runs which line."""
+    def __init__(self):
+        self.of = collections.defaultdict(list)
+        self.passes = {}
+        self.lock = threading.Lock()
+        for name in os.listdir(COUNTED):
+            self.read(name.replace(",", "/"), f"{COUNTED}/{name}")
+
+    def read(self, part, kept):
+        with open(kept) as stream:
+            for record in stream:
+                kind, _, rest = record.rstrip("\n").partition(":")
+                if kind == "seconds":
+                    seconds = float(rest)
+                elif kind == "SF":
+                    file = os.path.relpath(rest, ROOT)
+                elif kind == "DA" and not rest.endswith(",0"):
+                    line = int(rest.partition(",")[0])
+                    self.of[file, line].append((seconds, part))
+
+    def of_line(self, file, line):
+        return sorted(self.of[file, line])
+
+    def sound(self, seconds, part):
+        """Whether it passes without a change."""
+        with self.lock:
+            if part not in self.passes:
+                self.passes[part] = passes(part, seconds, BUILD)
+            return self.passes[part]
+
+
+# So that a size gone wrong hurts nobody: 8 GiB of memory, 1 GiB of file.
+LIMITED = ["sh", "-c", 'ulimit -v 8388608; ulimit -f 2097152; exec "$@"', "sh"]
+
+
+def passes(part, seconds, folder):
+    """Whether a part of the tests passes with the library in folder."""
+    built = part.replace("build/clang-coverage", BUILD)
+    with tempfile.TemporaryDirectory() as tmp:
+        env = dict(os.environ, BUILD=BUILD, JOBS="1", TMPDIR=tmp,
+                   LD_LIBRARY_PATH=folder)
+        run = subprocess.Popen(LIMITED + [f"{ROOT}/tests/run.sh", built],
+                               stdout=subprocess.DEVNULL, env=env, cwd=ROOT,
+                               stderr=subprocess.DEVNULL,
+                               start_new_session=True)
+        try:
+            return run.wait(60 + 20 * seconds) == 0
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            try:
+                os.killpg(run.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            run.wait()
+
+
+def compile_text(file, text, folder):
+    """The object's bytes; None where it does not compile."""
+    source, built = f"{folder}/changed.c", f"{folder}/changed.o"
+    with open(source, "w") as stream:
+        stream.write(text)
+    command = shlex.split(os.environ["COMPILE"]) + [
+        "-w", "-iquote", os.path.dirname(file),
+        f"-ffile-prefix-map={folder}=.", "-c", "-o", built, source]
+    run = subprocess.run(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    if run.returncode:
+        return None
+    with open(built, "rb") as stream:
+        return stream.read()
+
+
+def build(change, folder):
+    """Links the changed library into folder; False: it is no change."""
+    text = read(change.file)
+    changed = text[:change.at] + change.new + \
+        text[change.at + len(change.old):]
+    plain = compile_text(change.file, text, folder)
+    code = compile_text(change.file, changed, folder)
+    if code is None or code == plain:
+        return False
+    replaced = f"{os.path.relpath(BUILD, ROOT)}/obj/{change.file[:-2]}.o"
+    link = [f"{folder}/changed.o" if word == replaced else word
+            for word in shlex.split(os.environ["LINK"])]
+    subprocess.run(link + ["-o", f"{folder}/gpupool.so"], cwd=ROOT,
+                   check=True)
+    return True
+
+
+def try_change(change, parts):
+    """What came of it: no-change, passed, or the part that caught it."""
+    folder = tempfile.mkdtemp()
+    try:
+        if not build(change, folder):
+            return "no-change"
+        for seconds, part in parts.of_line(change.file, change.line):
+            if not passes(part, seconds, folder) and \
+                    parts.sound(seconds, part):
+                return os.path.basename(part)
+        return "passed"
+    finally:
+        shutil.rmtree(folder)
+
+
+def draw(seed):
+    found = [c for file in sources() for c in changes.of(file, read(file))]
+    random.Random(seed).shuffle(found)
+    return found
+
+
+def told(change):
+    return f"{change.file}:{change.line}\t{change.key}"
+
+
+class Run:
+    """Tries changes until enough of them are some; keeps what came of each."""
+    def __init__(self, seed, count):
+        self.file = f"{BUILD}/mutants.{seed}.tsv"
+        self.done = {}
+        if os.path.exists(self.file):
+            with open(self.file) as stream:
+                for line in stream:
+                    verdict, _, key = line.rstrip("\n").split("\t")
+                    self.done[key] = verdict
+        self.parts = Parts()
+        self.count = count
+        self.results = {}
+        self.lock = threading.Lock()
+        self.out = open(self.file, "a")
+
+    def one(self, change):
+        if self.is_enough():
+            return
+        verdict = self.done.get(change.key)
+        if verdict is None:
+            verdict = try_change(change, self.parts)
+        with self.lock:
+            if change.key not in self.done:
+                print(f"{verdict}\t{told(change)}", file=self.out, flush=True)
+            if not self.is_enough():
+                self.results[change] = verdict
+
+    def is_enough(self):
+        return sum(v != "no-change"
+                   for v in self.results.values()) >= self.count
+
+    def all(self, drawn):
+        with ThreadPoolExecutor(int(os.environ.get("JOBS", 0))
+                                or os.cpu_count()) as pool:
+            list(pool.map(self.one, drawn))
+        return self.results
+
+
+def report(results):
+    """The table; how many were let pass that should not, of how many."""
+    same = rows("same.tsv")
+    sums = collections.defaultdict(collections.Counter)
+    let_pass = []
+    for change, verdict in results.items():
+        folder = next(f for f in FOLDERS if change.file.startswith(f + "/"))
+        kind = verdict if verdict == "no-change" else \
+            "caught" if verdict != "passed" else \
+            "same" if change.key in same else "let pass"
+        sums[folder][kind] += 1
+        sums["all"][kind] += 1
+        if kind == "let pass":
+            let_pass.append(change)
+    print(f"{'folder':24}{'drawn':>8}{'caught':>8}{'same':>8}{'let pass':>10}")
+    for folder, s in sorted(sums.items(), key=lambda f: (f[0] == "all", f)):
+        drawn = s["caught"] + s["same"] + s["let pass"]
+        print(f"{folder:24}{drawn:8}{s['caught']:8}{s['same']:8}"
+              f"{s['let pass']:10}")
+    for change in sorted(let_pass):
+        print("let pass: " + told(change).replace("\t", ": "))
+    return len(let_pass), sums["all"]["caught"] + len(let_pass)
+
+
+def kept():
+    """Each change of kept.tsv, by the part named there."""
+    found = {c.key: c for file in sources()
+             for c in changes.of(file, read(file))}
+    failed = False
+    for key, part in rows("kept.tsv").items():
+        folder = tempfile.mkdtemp()
+        if key not in found:
+            said = "FAIL", ": no line is like this any more"
+        elif not build(found[key], folder):
+            said = "FAIL", ": this changes nothing"
+        elif passes(part, 60, folder):
+            said = "FAIL", f": {part} lets it pass"
+        else:
+            said = "ok", ""
+        shutil.rmtree(folder)
+        failed |= said[0] == "FAIL"
+        print(f"{said[0]} {key}{said[1]}", flush=True)
+    return failed
+
+
+def main(what, seed="0", count="200"):
+    if what == "kept":
+        sys.exit(kept())
+    results = Run(seed, int(count)).all(draw(seed))
+    missed, of = report(results)
+    sys.exit(missed * 20 > of)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
