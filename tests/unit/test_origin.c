@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* What a trace tells of the machine it was recorded on. */
+#include "gpupool/replay.h"
+
+#include "played.h"
+#include "suite.h"
+#include "trace_text.h"
+
+#define MIB(n) ((uint64_t)(n) << 20)
+
+/* Sizes and addresses in MiB; addresses matter to none of these. */
+#define GROW(addr, size) EVENT("segment_alloc", addr, size)
+#define DROP(addr, size) EVENT("segment_free", addr, size)
+#define EVENT(op, addr, size)                                                  \
+	"{\"op\": \"" op "\", \"addr\": " #addr "000000, \"size\": " #size     \
+	"000000}"
+#define ALLOC(id, addr, size)                                                  \
+	"{\"op\": \"alloc\", \"id\": " #id ", \"addr\": " #addr                \
+	"000000, \"size\": " #size "000000}"
+#define FREE(id) "{\"op\": \"free\", \"id\": " #id "}"
+#define OOM(free)                                                              \
+	"{\"op\": \"oom\", \"size\": 900000000, \"device_free\": " #free       \
+	"000000}"
+#define EMPTY "{\"op\": \"empty_cache\"}"
+#define M(n)  ((uint64_t)(n)*1000000)
+
+static const struct {
+	const char *events;
+	uint64_t capacity;
+} told[] = {
+	{ ONE_DEVICE(GROW(2, 30)), GP_UNLIMITED },
+	{ ONE_DEVICE(GROW(2, 30) ", " OOM(5)), M(35) },
+	{ ONE_DEVICE(GROW(2, 30) ", " GROW(40, 8) ", " EMPTY
+						  ", " DROP(2, 30) ", " OOM(5)),
+	  M(13) },
+	{ ONE_DEVICE(OOM(5) ", " GROW(2, 30) ", " OOM(9)), M(5) },
+};
+
+START_TEST(an_oom_tells_how_large_the_device_is)
+{
+	struct gp_trace *trace = trace_of(told[_i].events);
+
+	ck_assert_uint_eq(gp_replay_capacity_of(trace, 0), told[_i].capacity);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(what_the_trace_says_comes_first)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+		"[{\"device\": 0, \"total_memory\": 77, \"events\": [" OOM(
+			5) "]}]}");
+
+	ck_assert_uint_eq(gp_replay_capacity_of(trace, 0), 77);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* Two segments, then a request that made room by giving back the first. */
+#define MADE_ROOM                                                              \
+	GROW(100, 30)                                                          \
+	", " ALLOC(1, 100, 30) ", " GROW(200, 40) ", " ALLOC(                  \
+		2, 200,                                                        \
+		40) ", " FREE(1) ", " DROP(100,                                \
+					   30) ", " GROW(300,                  \
+							 50) ", " ALLOC(3,     \
+									300,   \
+									50)
+
+static const struct {
+	const char *events;
+	bool is_told;
+	uint64_t least, below;
+} rooms[] = {
+	/* No request made room. */
+	{ ONE_DEVICE(GROW(100, 30) ", " ALLOC(1, 100, 30)), false, M(30),
+	  GP_UNLIMITED },
+	/* 70 were reserved, and 50 more not to be had: then 90 were there. */
+	{ ONE_DEVICE(MADE_ROOM), true, M(90), M(120) },
+	/* What an empty_cache gave back was not in the way. */
+	{ ONE_DEVICE(GROW(100, 30) ", " ALLOC(1, 100, 30) ", " FREE(
+		  1) ", " EMPTY
+		     ", " DROP(100, 30) ", " GROW(300, 50) ", " ALLOC(3, 300,
+								      50)),
+	  false, M(50), GP_UNLIMITED },
+	/* More was reserved later than what was refused. */
+	{ ONE_DEVICE(MADE_ROOM ", " GROW(400, 30) ", " ALLOC(4, 400, 30)),
+	  false, M(120), M(120) },
+	/* Of two the smaller. */
+	{ ONE_DEVICE(MADE_ROOM ", " FREE(3) ", " DROP(300, 50) ", " GROW(
+		  500, 10) ", " ALLOC(5, 500, 10)),
+	  true, M(90), M(100) },
+};
+
+START_TEST(room_that_was_made_tells_how_large_the_device_is)
+{
+	struct gp_trace *trace = trace_of(rooms[_i].events);
+	struct gp_settings settings;
+	struct gp_refused_room room;
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(gp_replay_refused_room(trace, 0, &settings, &room),
+			 rooms[_i].is_told);
+	ck_assert_uint_eq(room.least, rooms[_i].least);
+	ck_assert_uint_eq(room.below, rooms[_i].below);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(room_that_a_limit_made_tells_nothing)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(MADE_ROOM));
+	struct gp_settings settings;
+	struct gp_refused_room room;
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	settings.gc_threshold = 0.5;
+	ck_assert(!gp_replay_refused_room(trace, 0, &settings, &room));
+	settings.gc_threshold = 0;
+	settings.memory_fraction = 0.5;
+	ck_assert(!gp_replay_refused_room(trace, 0, &settings, &room));
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* Collected at 64 MiB of reserved memory, above 0.8 of the device, and 64 MiB
+ * fit: between 64 and 80 MiB. */
+static const char *const collected = ONE_DEVICE(
+	"{\"op\": \"segment_alloc\", \"addr\": 33554432, \"size\": 33554432},"
+	"{\"op\": \"alloc\", \"id\": 1, \"addr\": 33554432, \"size\": "
+	"33554432},"
+	"{\"op\": \"segment_alloc\", \"addr\": 134217728, \"size\": 33554432},"
+	"{\"op\": \"alloc\", \"id\": 2, \"addr\": 134217728, "
+	"\"size\": 33554432}," FREE(
+		1) ","
+		   "{\"op\": \"segment_free\", \"addr\": 33554432, \"size\": "
+		   "33554432},"
+		   "{\"op\": \"segment_alloc\", \"addr\": 33554432, \"size\": "
+		   "20971520},"
+		   "{\"op\": \"alloc\", \"id\": 3, \"addr\": 33554432, "
+		   "\"size\": 16777216}");
+
+static const struct {
+	double threshold, fraction;
+	uint64_t least, most;
+} fits[] = {
+	{ 0.8, 1, MIB(64), MIB(80) },
+	{ 0.8, 0.5, MIB(128), MIB(160) },
+	/* Nothing says when a limit without collection was met. */
+	{ 0, 0.5, GP_UNLIMITED, GP_UNLIMITED },
+	{ 0, 1, GP_UNLIMITED, GP_UNLIMITED },
+	{ 0.8, 0, GP_UNLIMITED, GP_UNLIMITED },
+};
+
+START_TEST(collection_tells_how_large_the_device_is)
+{
+	struct gp_trace *trace = trace_of(collected);
+	struct gp_settings settings;
+	uint64_t fit;
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	settings.gc_threshold = fits[_i].threshold;
+	settings.memory_fraction = fits[_i].fraction;
+	fit = gp_replay_fit_capacity(trace, 0, &settings);
+	ck_assert_uint_ge(fit, fits[_i].least);
+	ck_assert_uint_le(fit, fits[_i].most);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(a_size_that_is_told_is_not_fitted)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(MADE_ROOM ", " OOM(5)));
+	struct gp_settings settings;
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	settings.gc_threshold = 0.8;
+	ck_assert_uint_eq(gp_replay_fit_capacity(trace, 0, &settings), M(95));
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* A window that begins with two segments, each with a free block of 4 MiB at
+ * its beginning: at 1 GiB and at 2 GiB. */
+#define SEGMENT(addr, rest, id)                                                \
+	"{\"address\": " addr ", \"total_size\": 20971520, \"stream\": 0, "    \
+	"\"segment_type\": \"large\", \"blocks\": ["                           \
+	"{\"address\": " addr ", \"size\": 4194304, \"requested_size\": 0, "   \
+	"\"state\": \"inactive\"}, {\"address\": " rest ", \"size\": 16777216" \
+	", \"requested_size\": 16777216, \"state\": \"active_allocated\", "    \
+	"\"id\": " id "}]}"
+#define WINDOW(events)                                                         \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"source\": "         \
+	"{\"kind\": \"gpupool-trace\", \"complete\": false}, \"devices\": "    \
+	"[{\"device\": 0, \"start\": {\"segments\": [" SEGMENT(                \
+		"1073741824", "1077936128",                                    \
+		"101") ", " SEGMENT("2147483648", "2151677952",                \
+				    "102") "]}, "                              \
+					   "\"events\": [" events "]}]}"
+#define TAKE(id, addr)                                                         \
+	"{\"op\": \"alloc\", \"id\": " #id ", \"addr\": " addr                 \
+	", \"size\": 4194304}"
+#define LOW  "1073741824"
+#define HIGH "2147483648"
+
+static const struct {
+	const char *events;
+	uint64_t matched, checked;
+} ages[] = {
+	{ WINDOW(TAKE(1, LOW)), 1, 1 },
+	/* The higher is the older one then, for the rest of the window. */
+	{ WINDOW(TAKE(1, HIGH)), 1, 1 },
+	{ WINDOW(TAKE(1, HIGH) ", " FREE(1) ", " TAKE(2, HIGH)), 2, 2 },
+	{ WINDOW(TAKE(1, HIGH) ", " TAKE(2, LOW)), 2, 2 },
+	/* No age explains both. */
+	{ WINDOW(TAKE(1, HIGH) ", " FREE(1) ", " TAKE(2, LOW)), 1, 2 },
+};
+
+START_TEST(what_was_taken_tells_which_segment_is_older)
+{
+	struct gp_trace *trace = trace_of(ages[_i].events);
+	struct gp_settings settings;
+	struct gp_replay_config config = run_of(trace, &settings);
+	struct gp_replay_result result;
+
+	config.mode = GP_VERIFY;
+	result = played(&config);
+	ck_assert_uint_eq(result.fidelity.checked, ages[_i].checked);
+	ck_assert_uint_eq(result.fidelity.matched, ages[_i].matched);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("origin");
+
+	tcase_add_loop_test(tcase, an_oom_tells_how_large_the_device_is, 0,
+			    COUNT_OF(told));
+	tcase_add_test(tcase, what_the_trace_says_comes_first);
+	tcase_add_loop_test(tcase,
+			    room_that_was_made_tells_how_large_the_device_is, 0,
+			    COUNT_OF(rooms));
+	tcase_add_test(tcase, room_that_a_limit_made_tells_nothing);
+	tcase_add_loop_test(tcase, collection_tells_how_large_the_device_is, 0,
+			    COUNT_OF(fits));
+	tcase_add_test(tcase, a_size_that_is_told_is_not_fitted);
+	tcase_add_loop_test(tcase, what_was_taken_tells_which_segment_is_older,
+			    0, COUNT_OF(ages));
+	return suite_play("origin", tcase);
+}
