@@ -141,6 +141,42 @@ START_TEST(somebody_looks_after_chosen_events)
 }
 END_TEST
 
+START_TEST(marks_without_their_names_are_lettered)
+{
+	static const struct {
+		size_t mark;
+		const char *name;
+	} rows[] = {
+		{ 0, "mark-A" },    { 25, "mark-Z" },	 { 26, "mark-AA" },
+		{ 27, "mark-AB" },  { 51, "mark-AZ" },	 { 52, "mark-BA" },
+		{ 701, "mark-ZZ" }, { 702, "mark-AAA" },
+	};
+	char text[64 * 1024] = "";
+	size_t n = 0;
+	struct gp_trace *trace, *anonymous;
+	const struct gp_event *events;
+
+	for (int i = 0; i < 703; i++)
+		n += (size_t)snprintf(
+			text + n, sizeof(text) - n,
+			"%s{\"op\": \"mark\", \"name\": \"%c%c\"}",
+			i ? ", "
+			  : "{\"format\": \"gpupool-trace\", "
+			    "\"version\": 1, \"devices\": "
+			    "[{\"device\": 0, \"events\": [",
+			'a' + i / 27, 'A' + i % 27);
+	snprintf(text + n, sizeof(text) - n, "]}]}");
+	trace = trace_of(text);
+	anonymous = gp_trace_anonymous(trace);
+	events = anonymous->devices[0].events;
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		ck_assert_str_eq(anonymous->texts[events[rows[i].mark].text],
+				 rows[i].name);
+	gp_trace_destroy(anonymous);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -150,6 +186,7 @@ int main(void)
 		  0 },
 		{ events_can_be_added, 0 },
 		{ somebody_looks_after_chosen_events, 0 },
+		{ marks_without_their_names_are_lettered, 0 },
 	};
 
 	return suite_run("draft", tests, COUNT_OF(tests));

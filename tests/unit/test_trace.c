@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* When two traces say the same. */
+#include "gpupool/trace.h"
+
+#include "suite.h"
+#include "trace_text.h"
+
+/* Every key, so that each can be told otherwise. */
+static const char *const said =
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"source\": "
+	"{\"kind\": \"a recorder\", \"complete\": false}, "
+	"\"release\": {\"first\": 6, \"last\": 9, \"why\": \"its keys\"}, "
+	"\"settings\": \"max_split_size_mb:64\", "
+	"\"sites\": [\"main\", \"step\", \"loss\"], \"callers\": [-1, 0, 0], "
+	"\"devices\": [{\"device\": 2, \"total_memory\": 8589934592, "
+	"\"start\": {\"segments\": [{\"address\": 1073741824, "
+	"\"total_size\": 2097152, \"stream\": 16, \"site\": 1, "
+	"\"segment_type\": \"small\", \"segment_pool_id\": [0, 7], "
+	"\"is_expandable\": false, \"blocks\": ["
+	"{\"address\": 1073741824, \"size\": 512, \"requested_size\": 500, "
+	"\"state\": \"active_allocated\", \"id\": 70, \"site\": 2}, "
+	"{\"address\": 1073742336, \"size\": 2096640, \"requested_size\": 0, "
+	"\"state\": \"inactive\"}]}]}, "
+	"\"memory_stats\": {\"num_ooms\": 3}, "
+	"\"events\": [{\"op\": \"alloc\", \"id\": 1, \"addr\": 1073742336, "
+	"\"size\": 4096, \"stream\": 24, \"pool\": [0, 7], \"site\": 1, "
+	"\"time\": 11}, "
+	"{\"op\": \"mark\", \"name\": \"epoch\", \"stage\": \"start\", "
+	"\"time\": 15}, "
+	"{\"op\": \"free\", \"id\": 1}]}]}";
+
+static const struct {
+	const char *this, *that;
+} others[] = {
+	{ "a recorder", "another" },
+	{ "\"complete\": false", "\"complete\": true" },
+	{ "\"first\": 6", "\"first\": 5" },
+	{ "\"last\": 9", "\"last\": 10" },
+	{ "its keys", "its shape" },
+	{ "\"why\": \"its keys\"", "\"what\": 1" },
+	{ "max_split_size_mb:64", "max_split_size_mb:65" },
+	{ "\"settings\":", "\"setting\":" },
+	{ "[{\"device\": 2",
+	  "[{\"device\": 1, \"events\": []}, {\"device\": 2" },
+	{ "\"device\": 2", "\"device\": 3" },
+	{ "8589934592", "8589934593" },
+	/* Segments, in the order of their keys. */
+	{ "\"address\": 1073741824, \"total_size\": 2097152, \"stream\": 16",
+	  "\"address\": 1073741824, \"total_size\": 2097152, \"stream\": 17" },
+	{ "\"site\": 1, \"segment_type\"", "\"site\": 2, \"segment_type\"" },
+	{ "\"site\": 1, \"segment_type\"", "\"segment_type\"" },
+	{ "\"small\"", "\"large\"" },
+	{ "\"segment_pool_id\": [0, 7]", "\"segment_pool_id\": [0, 8]" },
+	{ "\"segment_pool_id\": [0, 7]", "\"segment_pool_id\": [1, 7]" },
+	{ "\"is_expandable\": false", "\"is_expandable\": true" },
+	{ "2096640, \"requested_size\": 0, \"state\": \"inactive\"}]}]",
+	  "2096640, \"requested_size\": 0, \"state\": \"inactive\"}]}, "
+	  "{\"address\": 4294967296, \"total_size\": 2097152, \"blocks\": ["
+	  "{\"size\": 2097152, \"state\": \"inactive\"}]}]" },
+	/* Blocks. */
+	{ "\"size\": 512, \"requested_size\": 500",
+	  "\"size\": 512, \"requested_size\": 501" },
+	{ "active_allocated", "active_pending_free" },
+	{ "\"id\": 70", "\"id\": 71" },
+	{ "\"site\": 2}", "\"site\": 1}" },
+	{ "{\"address\": 1073742336, \"size\": 2096640, ",
+	  "{\"size\": 512, \"state\": \"inactive\"}, {\"size\": 2096128, " },
+	/* Events. */
+	{ "\"op\": \"free\"", "\"at_once\": true, \"op\": \"free\"" },
+	{ "\"addr\": 1073742336", "\"addr\": 1073742848" },
+	{ "4096", "4608" },
+	{ "\"stream\": 24", "\"stream\": 25" },
+	{ "\"pool\": [0, 7]", "\"pool\": [0, 8]" },
+	{ "\"time\": 15", "\"time\": 16" },
+	{ "\"site\": 1, \"time\"", "\"site\": 2, \"time\"" },
+	{ "\"site\": 1, \"time\"", "\"site\": 0, \"time\"" },
+	{ "\"site\": 1, \"time\"", "\"time\"" },
+	{ "[-1, 0, 0]", "[-1, -1, 0]" },
+	{ "epoch", "batch" },
+	{ "\"stage\": \"start\"", "\"stage\": \"end\"" },
+	{ ", {\"op\": \"free\", \"id\": 1}", "" },
+	/* Counters. */
+	{ "\"num_ooms\": 3", "\"num_ooms\": 4" },
+	{ "num_ooms", "num_alloc_retries" },
+	{ "{\"num_ooms\": 3}", "{}" },
+};
+
+/* What is said, with the first of a piece told otherwise. */
+static struct gp_trace *told_otherwise(const char *this, const char *that)
+{
+	const char *at = strstr(said, this);
+	char text[4096];
+
+	ck_assert_ptr_nonnull(at);
+	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - said), said, that,
+		 at + strlen(this));
+	return trace_of(text);
+}
+
+START_TEST(what_is_told_otherwise_is_another_trace)
+{
+	struct gp_trace *trace = trace_of(said);
+	struct gp_trace *other =
+		told_otherwise(others[_i].this, others[_i].that);
+
+	ck_assert_msg(!gp_trace_equal(trace, other), "%s", others[_i].that);
+	ck_assert_msg(!gp_trace_equal(other, trace), "%s", others[_i].that);
+	gp_trace_destroy(trace);
+	gp_trace_destroy(other);
+}
+END_TEST
+
+/* What a reader numbers as it likes, and what nobody knows. */
+static const struct {
+	const char *this, *that;
+} alike[] = {
+	{ "main", "main" },
+	{ "\"version\"", "\"unknown\": 0, \"version\"" },
+	{ "\"loss\"], \"callers\": [-1, 0, 0]",
+	  "\"loss\", \"unused\"], \"callers\": [-1, 0, 0, 0]" },
+};
+
+START_TEST(the_order_of_tables_says_nothing)
+{
+	struct gp_trace *trace = trace_of(said);
+	struct gp_trace *other = told_otherwise(alike[_i].this, alike[_i].that);
+
+	ck_assert(gp_trace_equal(trace, other));
+	ck_assert(gp_trace_equal(other, trace));
+	gp_trace_destroy(trace);
+	gp_trace_destroy(other);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("trace");
+
+	tcase_add_loop_test(tcase, what_is_told_otherwise_is_another_trace, 0,
+			    COUNT_OF(others));
+	tcase_add_loop_test(tcase, the_order_of_tables_says_nothing, 0,
+			    COUNT_OF(alike));
+	return suite_play("trace", tcase);
+}
