@@ -5,9 +5,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "report/table.h"
 
 static uint32_t key_of(const struct gp_segment *segment,
 		       enum gp_grouping grouping)
@@ -123,117 +125,103 @@ const char *gp_group_label(const struct gp_trace *trace,
 
 /* ---- as a table ---- */
 
-#define LABEL 26
+enum { LABEL, RESERVED, ALLOCATED, UNUSED, LARGEST_FREE, SEGMENTS, COLUMNS };
 
-enum unit { BYTES, COUNT };
-
-static uint64_t reserved(const struct gp_group *group)
-{
-	return group->reserved;
-}
-
-static uint64_t allocated(const struct gp_group *group)
-{
-	return group->allocated;
-}
-
-static uint64_t unused(const struct gp_group *group)
-{
-	return group->reserved - group->active;
-}
-
-static uint64_t largest_free(const struct gp_group *group)
-{
-	return group->largest_free;
-}
-
-static uint64_t segments(const struct gp_group *group)
-{
-	return group->segments;
-}
+#define BOTH(name)                                                             \
+	{                                                                      \
+		name, NULL, NULL, name                                         \
+	}
 
 /* The first ones are there however narrow the page is. */
-static const struct {
-	const char *title;
-	unsigned width;
-	enum unit unit;
-	uint64_t (*value)(const struct gp_group *group);
-} columns[] = {
-	{ "reserved", 10, BYTES, reserved },
-	{ "allocated", 11, BYTES, allocated },
-	{ "free", 11, BYTES, unused },
-	{ "largest free", 13, BYTES, largest_free },
-	{ "segments", 9, COUNT, segments },
+static const struct gp_column columns[COLUMNS] = {
+	[LABEL] = { { "", NULL, NULL, "memory" }, -26, NULL },
+	[RESERVED] = { BOTH("reserved"), 9, "" },
+	[ALLOCATED] = { BOTH("allocated"), 10, "" },
+	[UNUSED] = { BOTH("free"), 10, "" },
+	[LARGEST_FREE] = { BOTH("largest free"), 12, "" },
+	[SEGMENTS] = { BOTH("segments"), 8, "" },
 };
 
 static size_t columns_that_fit(const struct gp_page *page)
 {
-	unsigned used = LABEL;
-	size_t count = 0;
+	int used = -columns[LABEL].width;
+	size_t count = 1;
 
-	while (count < sizeof(columns) / sizeof(*columns) &&
-	       used + columns[count].width <= page->columns)
-		used += columns[count++].width;
+	while (count < COLUMNS &&
+	       used + 1 + columns[count].width <= (int)page->columns)
+		used += 1 + columns[count++].width;
 	return count;
 }
 
-static void print_title(const struct gp_page *page, const char *title)
+static void put_group(const struct gp_table *table, const char *label,
+		      const struct gp_group *group)
 {
-	size_t count = columns_that_fit(page);
+	const struct gp_cell cells[COLUMNS] = {
+		[LABEL] = { GP_CELL_WORD, 0, label },
+		[RESERVED] = { GP_CELL_BYTES, group->reserved, NULL },
+		[ALLOCATED] = { GP_CELL_BYTES, group->allocated, NULL },
+		[UNUSED] = { GP_CELL_BYTES, group->reserved - group->active,
+			     NULL },
+		[LARGEST_FREE] = { GP_CELL_BYTES, group->largest_free, NULL },
+		[SEGMENTS] = { GP_CELL_COUNT, group->segments, NULL },
+	};
 
-	fprintf(page->out, "%-*s", LABEL, title);
-	for (size_t i = 0; i < count; i++)
-		fprintf(page->out, "%*s", (int)columns[i].width,
-			columns[i].title);
-	putc('\n', page->out);
+	gp_table_row(table, cells);
 }
 
-static void print_group(const struct gp_page *page, const char *label,
-			const struct gp_group *group)
+/* What is all in one group has no line of its own in text. */
+static void put_grouping(const struct gp_table *table,
+			 const struct gp_trace *trace,
+			 const struct gp_state *state,
+			 enum gp_grouping grouping)
 {
-	size_t count = columns_that_fit(page);
-	char bytes[GP_BYTES_TEXT], number[GP_COUNT_TEXT];
-
-	fprintf(page->out, "%-*s", LABEL, label);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t value = columns[i].value(group);
-
-		fprintf(page->out, "%*s", (int)columns[i].width,
-			columns[i].unit == BYTES
-				? gp_bytes_text(value, bytes)
-				: gp_count_text(value, number));
-	}
-	putc('\n', page->out);
-}
-
-static void print_grouping(const struct gp_page *page,
-			   const struct gp_trace *trace,
-			   const struct gp_state *state,
-			   enum gp_grouping grouping)
-{
+	bool is_text = table->format == GP_TABLE_TEXT;
 	char label[GP_GROUP_LABEL];
 	struct gp_group *groups;
 	size_t count = gp_group_state(trace, state, grouping, &groups);
 
-	for (size_t i = 0; i < count && (count > 1 || groups[i].key); i++)
-		print_group(
-			page,
-			gp_group_label(trace, grouping, groups[i].key, label),
-			&groups[i]);
+	for (size_t i = 0; i < count; i++)
+		if (!is_text || count > 1 || groups[i].key)
+			put_group(table,
+				  gp_group_label(trace, grouping, groups[i].key,
+						 label),
+				  &groups[i]);
 	free(groups);
 }
 
-void gp_table_print(const struct gp_page *page, const struct gp_trace *trace,
-		    const struct gp_state *state, const char *title)
+static void put_table(const struct gp_table *table,
+		      const struct gp_trace *trace,
+		      const struct gp_state *state)
 {
 	struct gp_group total = gp_group_total(state);
 
-	if (!state->segment_count)
-		return;
-	gp_page_blank(page);
-	print_title(page, title);
-	print_group(page, "all", &total);
+	gp_table_begin(table, "groups");
+	put_group(table, "all", &total);
 	for (unsigned grouping = GP_BY_SIZE; grouping < GP_GROUPINGS;
 	     grouping++)
-		print_grouping(page, trace, state, grouping);
+		put_grouping(table, trace, state, (enum gp_grouping)grouping);
+	gp_table_end(table);
+}
+
+void gp_group_print(const struct gp_page *page, const struct gp_trace *trace,
+		    const struct gp_state *state, const char *title)
+{
+	struct gp_column titled[COLUMNS];
+	struct gp_table table = { GP_TABLE_TEXT, titled, columns_that_fit(page),
+				  page->out };
+
+	if (!state->segment_count)
+		return;
+	memcpy(titled, columns, sizeof(columns));
+	titled[LABEL].title[GP_TABLE_TEXT] = title;
+	gp_page_blank(page);
+	put_table(&table, trace, state);
+}
+
+void gp_group_html(const struct gp_trace *trace, const struct gp_state *state,
+		   FILE *out)
+{
+	struct gp_table table = { GP_TABLE_HTML, columns, COLUMNS, out };
+
+	put_table(&table, trace, state);
 }

@@ -47,7 +47,10 @@ const char *gp_group_label(const struct gp_trace *trace,
 /* ---- as a table ---- */
 
 /* With a total; streams and pools only where there are several. */
-void gp_table_print(const struct gp_page *page, const struct gp_trace *trace,
+void gp_group_print(const struct gp_page *page, const struct gp_trace *trace,
 		    const struct gp_state *state, const char *title);
+/* The same on a page. */
+void gp_group_html(const struct gp_trace *trace, const struct gp_state *state,
+		   FILE *out);
 
 #endif

@@ -219,52 +219,6 @@ static void write_measures(const struct gp_report *report, size_t device,
 	fputs("</tbody></table></div>\n", out);
 }
 
-static void write_group(const struct gp_trace *trace, enum gp_grouping grouping,
-			const struct gp_group *group, FILE *out)
-{
-	char label[GP_GROUP_LABEL], text[GP_BYTES_TEXT];
-	const uint64_t bytes[] = { group->reserved, group->allocated,
-				   group->reserved - group->active,
-				   group->largest_free };
-
-	fputs("<tr><th scope=\"row\">", out);
-	gp_svg_text(
-		grouping == GP_BY_NOTHING
-			? "all"
-			: gp_group_label(trace, grouping, group->key, label),
-		out);
-	fputs("</th>", out);
-	for (size_t i = 0; i < sizeof(bytes) / sizeof(*bytes); i++)
-		fprintf(out, "<td data-value=\"%" PRIu64 "\">%s</td>", bytes[i],
-			gp_bytes_text(bytes[i], text));
-	fprintf(out, "<td data-value=\"%" PRIu64 "\">%" PRIu64 "</td></tr>\n",
-		group->segments, group->segments);
-}
-
-static void write_groups(const struct gp_trace *trace,
-			 const struct gp_state *state, const char *name,
-			 FILE *out)
-{
-	fprintf(out,
-		"<h2>%sAt the end, by pool and stream</h2>"
-		"<div class=\"scroll\"><table class=\"sortable\"><thead><tr>"
-		"<th scope=\"col\">memory</th><th scope=\"col\" class=\"n\">"
-		"reserved</th><th scope=\"col\" class=\"n\">allocated</th>"
-		"<th scope=\"col\" class=\"n\">free</th><th scope=\"col\" "
-		"class=\"n\">largest free</th><th scope=\"col\" class=\"n\">"
-		"segments</th></tr></thead><tbody>\n",
-		name);
-	for (unsigned g = 0; g < GP_GROUPINGS; g++) {
-		struct gp_group *groups;
-		size_t count = gp_group_state(trace, state, g, &groups);
-
-		for (size_t i = 0; i < count; i++)
-			write_group(trace, g, &groups[i], out);
-		free(groups);
-	}
-	fputs("</tbody></table></div>\n", out);
-}
-
 /* ---- the whole ---- */
 
 static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
@@ -343,9 +297,12 @@ static void write_device(const struct gp_report *report, size_t d, FILE *out)
 		gp_html_explain(&report->explanations[i], d,
 				run_title(report, i), out);
 	write_measures(report, d, out);
-	for (size_t i = 0; i < report->run_count; i++)
-		write_groups(report->trace, &report->runs[i].results[d].end,
-			     run_title(report, i), out);
+	for (size_t i = 0; i < report->run_count; i++) {
+		fprintf(out, "<h2>%sAt the end, by pool and stream</h2>",
+			run_title(report, i));
+		gp_group_html(report->trace, &report->runs[i].results[d].end,
+			      out);
+	}
 	fputs("</section>\n", out);
 }
 

@@ -275,7 +275,7 @@ static void print_device(const struct gp_page *page, const struct gp_info *info,
 	print_moments(page, device, result);
 	if (device->event_count)
 		print_events(page, &census);
-	gp_table_print(page, info->trace, &device->end, "State at the end");
+	gp_group_print(page, info->trace, &device->end, "State at the end");
 	gp_guess_print(page, &device->guesses);
 }
 

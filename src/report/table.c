@@ -105,7 +105,10 @@ static void put_html(const struct gp_table *table,
 		     const struct gp_column *column, const struct gp_cell *cell,
 		     const char *text)
 {
-	fputs("<td", table->out);
+	/* A text in front names its row. */
+	bool is_name = column == table->columns && !column->key;
+
+	fputs(is_name ? "<th scope=row" : "<td", table->out);
 	if (column->key && *column->key)
 		fprintf(table->out, " data-key=\"%s\"", column->key);
 	if (column->key && cell->kind == GP_CELL_NONE)
@@ -115,7 +118,7 @@ static void put_html(const struct gp_table *table,
 			cell->number);
 	putc('>', table->out);
 	gp_svg_text(text, table->out);
-	fputs("</td>", table->out);
+	fputs(is_name ? "</th>" : "</td>", table->out);
 }
 
 /* ---- a table ---- */

@@ -234,7 +234,7 @@ static void print_state(const struct gp_page *page,
 		     has_state ? "the file has no requests of this device, "
 				 "only the state of its memory."
 			       : "the file has no requests of this device.");
-	gp_table_print(page, report->trace, &device->end, "As recorded");
+	gp_group_print(page, report->trace, &device->end, "As recorded");
 }
 
 static void print_device(const struct gp_page *page,
@@ -268,7 +268,7 @@ static void print_device(const struct gp_page *page,
 	gp_trouble_refusal(page, report->trace, (uint32_t)i, result);
 	gp_trouble_mismatch(page, report->trace, (uint32_t)i,
 			    &result->fidelity.first);
-	gp_table_print(page, report->trace, &result->end, "At the end");
+	gp_group_print(page, report->trace, &result->end, "At the end");
 	gp_guess_print(page, &device->guesses);
 }
 
