@@ -7,6 +7,7 @@
 
 #include "trace/site.h"
 #include "report/told.h"
+#include "report/object.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -185,16 +186,7 @@ void gp_emit_release(struct gp_emit *json, const char *key, uint8_t release)
 void gp_emit_choice(struct gp_emit *json, const char *key,
 		    const struct gp_release_choice *choice)
 {
-	if (!choice) {
-		gp_emit_null(json, key);
-		return;
-	}
-	gp_emit_open(json, key, '{', GP_EMIT_LINES);
-	gp_emit_release(json, "torch", choice->release);
-	gp_emit_text(json, "why", choice->why);
-	gp_emit_uint(json, "checked", choice->checked);
-	gp_emit_uint(json, "matched", choice->matched);
-	gp_emit_close(json, '}');
+	gp_emit_object(json, key, "release_choice", choice, GP_EMIT_LINES);
 }
 
 void gp_emit_pool(struct gp_emit *json, const char *key, struct gp_pool_id pool)

@@ -110,27 +110,11 @@ static void write_pins(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_close(json, ']');
 }
 
-static void write_attempt(struct gp_emit *json, const char *key,
-			  const struct gp_attempt *attempt)
-{
-	gp_emit_open(json, key, '{', GP_EMIT_FLAT);
-	gp_emit_keys(json, "attempt", attempt);
-	if (attempt->no_oom)
-		gp_emit_null(json, "first_oom_event");
-	else
-		gp_emit_uint(json, "first_oom_event", attempt->oom_event);
-	gp_emit_outcome(json, attempt->peak_reserved, attempt->retries,
-			attempt->ooms);
-	gp_emit_close(json, '}');
-}
-
 static void write_attempts(struct gp_emit *json, const struct gp_explain *e)
 {
-	write_attempt(json, "as_it_is", &e->base);
-	gp_emit_open(json, "attempts", '[', GP_EMIT_LINES);
-	for (size_t i = 0; i < e->attempt_count; i++)
-		write_attempt(json, NULL, &e->attempts[i]);
-	gp_emit_close(json, ']');
+	gp_emit_object(json, "as_it_is", "attempt", &e->base, GP_EMIT_FLAT);
+	gp_emit_objects(json, "attempts", "attempt", e->attempts,
+			e->attempt_count, sizeof(*e->attempts));
 }
 
 static void write_steps(struct gp_emit *json, const struct gp_steps *steps)

@@ -127,6 +127,10 @@
 void keys_write_alike(struct gp_emit *json, const struct gp_key *key,
 		      const void *entry);
 
+/* src/report/object.c; an object of the same struct. */
+void gp_emit_same(struct gp_emit *json, const struct gp_key *key,
+		  const void *value);
+
 /* ---- the table ---- */
 
 struct key_type {

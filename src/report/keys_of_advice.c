@@ -6,6 +6,7 @@
  */
 #include "report/keys.h"
 
+#include <math.h>
 #include <stddef.h>
 
 #include "gpupool/metrics.h"
@@ -22,6 +23,18 @@ static uint64_t gap_of(const void *row)
 	const struct gp_sweep_row *r = row;
 
 	return r->reserved - r->allocated;
+}
+
+static uint64_t whole_us_of(const void *trial)
+{
+	return (uint64_t)llround(((const struct gp_trial *)trial)->time_us);
+}
+
+static uint64_t first_oom_of(const void *attempt)
+{
+	const struct gp_attempt *a = attempt;
+
+	return a->no_oom ? GP_UNLIMITED : a->oom_event;
 }
 
 /* b less a */
@@ -178,26 +191,30 @@ const struct gp_key keys_of_advice[] = {
 	OBJECT("tried", LIST, "trial trial_refused"),
 
 	NEW("trial", "Settings that were tried."),
-	KEY("alloc_conf", TEXT, 0, "The settings."),
-	KEY("excluded", BOOL, 0,
-	    "Whether --without excludes them from what is advised."),
-	KEY("refusal", TEXT, NULLABLE, "Null: they can be used."),
-	KEYS_OF("outcome"),
-	MEASURE(GP_DEVICE_TIME),
-	OBJECT("device_calls", 0, "trial_calls"),
-	KEY("need", BYTES, NULLABLE,
-	    "The smallest capacity that serves everything; null: it was not "
-	    "looked for, or there is none."),
+	KEY_IN(gp_trial, conf, "alloc_conf", TEXT, 0, "The settings."),
+	KEY_IN(gp_trial, is_excluded, "excluded", BOOL, 0,
+	       "Whether --without excludes them from what is advised."),
+	KEY_IN(gp_trial, refusal, "refusal", TEXT, NULLABLE,
+	       "Null: they can be used."),
+	MEASURE_IN(gp_trial, reserved, GP_PEAK_RESERVED),
+	MEASURE_IN(gp_trial, retries, GP_NUM_RETRIES),
+	MEASURE_IN(gp_trial, ooms, GP_NUM_OOMS),
+	MEASURE_BY(whole_us_of, GP_DEVICE_TIME),
+	OBJECT_BY(gp_emit_same, "device_calls", 0, "trial_calls"),
+	KEY_IN(gp_trial, need, "need", BYTES, NULLABLE | ENDLESS | ZERO,
+	       "The smallest capacity that serves everything; null: it was not "
+	       "looked for, or there is none."),
 
 	NEW("trial_refused", "Settings that cannot be used."),
-	KEY("alloc_conf", TEXT, 0, "The settings."),
-	KEY("excluded", BOOL, 0,
-	    "Whether --without excludes them from what is advised."),
-	KEY("refusal", TEXT, 0, "Why they cannot be used."),
+	KEY_IN(gp_trial, conf, "alloc_conf", TEXT, 0, "The settings."),
+	KEY_IN(gp_trial, is_excluded, "excluded", BOOL, 0,
+	       "Whether --without excludes them from what is advised."),
+	KEY_IN(gp_trial, refusal, "refusal", TEXT, 0,
+	       "Why they cannot be used."),
 
 	NEW("trial_calls", "Calls of the device that cost most."),
-	MEASURE(GP_CALLS_MALLOC),
-	MEASURE(GP_CALLS_MAP),
+	MEASURE_IN(gp_trial, mallocs, GP_CALLS_MALLOC),
+	MEASURE_IN(gp_trial, pages, GP_CALLS_MAP),
 
 	NEW("ranks", "Files of several ranks, where several were given."),
 	KEY("files", COUNT, 0, "Files that were given."),
@@ -298,9 +315,11 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_attempt, flag, "what_if", TEXT, MAYBE, "The same as a flag."),
 	KEY_IN(gp_attempt, serves, "serves", BOOL, 0,
 	       "Whether the request that first had no memory is served."),
-	KEY("first_oom_event", EVENT, NULLABLE,
-	    "The first request without memory."),
-	KEYS_OF("outcome"),
+	KEY_BY(first_oom_of, "first_oom_event", EVENT, NULLABLE | ENDLESS,
+	       "The first request without memory."),
+	MEASURE_IN(gp_attempt, peak_reserved, GP_PEAK_RESERVED),
+	MEASURE_IN(gp_attempt, retries, GP_NUM_RETRIES),
+	MEASURE_IN(gp_attempt, ooms, GP_NUM_OOMS),
 
 	NEW("floor_sum", "How little memory would do."),
 	KEY_IN(gp_explain, floor.bound, "bound", BYTES, 0,

@@ -207,6 +207,12 @@ void gp_emit_object(struct gp_emit *json, const char *key, const char *object,
 	gp_emit_close(json, '}');
 }
 
+void gp_emit_same(struct gp_emit *json, const struct gp_key *key,
+		  const void *value)
+{
+	gp_emit_object(json, key->name, key->of, value, GP_EMIT_FLAT);
+}
+
 void gp_emit_objects(struct gp_emit *json, const char *key, const char *object,
 		     const void *values, size_t count, size_t size)
 {

@@ -250,35 +250,14 @@ void gp_emit_verdicts(struct gp_emit *json, const struct gp_trace *trace,
 	gp_emit_close(json, ']');
 }
 
-static void write_trial(struct gp_emit *json, const struct gp_trial *trial)
-{
-	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_text(json, "alloc_conf", trial->conf);
-	gp_emit_bool(json, "excluded", trial->is_excluded);
-	if (*trial->refusal) {
-		gp_emit_text(json, "refusal", trial->refusal);
-		gp_emit_close(json, '}');
-		return;
-	}
-	gp_emit_null(json, "refusal");
-	gp_emit_outcome(json, trial->reserved, trial->retries, trial->ooms);
-	gp_emit_count(json, GP_DEVICE_TIME, (uint64_t)llround(trial->time_us));
-	gp_emit_open(json, "device_calls", '{', GP_EMIT_FLAT);
-	gp_emit_count(json, GP_CALLS_MALLOC, trial->mallocs);
-	gp_emit_count(json, GP_CALLS_MAP, trial->pages);
-	gp_emit_close(json, '}');
-	if (trial->need)
-		gp_emit_limit(json, "need", trial->need);
-	else
-		gp_emit_null(json, "need");
-	gp_emit_close(json, '}');
-}
-
 void gp_emit_trials(struct gp_emit *json, const struct gp_study *study)
 {
 	gp_emit_uint(json, "replays", study->replays);
 	gp_emit_open(json, "tried", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < study->count; i++)
-		write_trial(json, &study->trials[i]);
+		gp_emit_object(json, NULL,
+			       *study->trials[i].refusal ? "trial_refused"
+							 : "trial",
+			       &study->trials[i], GP_EMIT_LINES);
 	gp_emit_close(json, ']');
 }
