@@ -220,22 +220,12 @@ static enum gp_status finish(struct gp_output *output, bool commit,
 	return status;
 }
 
-enum gp_status gp_outlet_commit(struct gp_output *output, struct gp_diag *diag)
-{
-	return finish(output, true, diag);
-}
-
-void gp_outlet_abandon(struct gp_output *output)
-{
-	finish(output, false, NULL);
-}
-
 enum gp_status gp_outlet_close(struct gp_output *output, enum gp_status status,
 			       struct gp_diag *diag)
 {
 	if (status == GP_OK && output->stream)
-		return gp_outlet_commit(output, diag);
-	gp_outlet_abandon(output);
+		return finish(output, true, diag);
+	finish(output, false, NULL);
 	return status;
 }
 

@@ -41,11 +41,9 @@ enum gp_status gp_outlet_report(
 	void (*write)(void *arg, const struct gp_report_style *style,
 		      FILE *out),
 	void *arg, struct gp_diag *diag);
-enum gp_status gp_outlet_commit(struct gp_output *output, struct gp_diag *diag);
-/* Nothing for a zeroed or committed one. */
-void gp_outlet_abandon(struct gp_output *output);
 
-/* Commits when all went well so far, else abandons. */
+/* Commits when all went well so far, else abandons; nothing for a zeroed or
+ * committed one. */
 enum gp_status gp_outlet_close(struct gp_output *output, enum gp_status status,
 			       struct gp_diag *diag);
 
