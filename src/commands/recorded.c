@@ -308,7 +308,8 @@ static void tell_calls(const char *path, const char *context)
 		if (!strcmp(kind, "plans"))
 			tell_plans(calls, name);
 		else if (!strcmp(kind, "context"))
-			gp_tell("gpupool: free memory was asked for: %s\n", context);
+			gp_tell("gpupool: free memory was asked for: %s\n",
+				context);
 		else
 			add_name(!strcmp(kind, "size")	     ? &sizes
 				 : !strcmp(kind, "answer")   ? &answers
