@@ -57,8 +57,8 @@ static struct block *prefer_inner(struct caching *c, const struct shelf *shelf,
 }
 
 /* The best free block, still on its shelf; NULL: none fits. */
-static struct block *segment_find_free(struct caching *c,
-				       const struct request *request)
+static inline struct block *segment_find_free(struct caching *c,
+					      const struct request *request)
 {
 	const struct gp_settings *s = &c->settings;
 	struct caching_pool *pool = request->pool;

@@ -59,13 +59,14 @@ void block_table_release(struct block_table *table)
 	*table = (struct block_table){ 0 };
 }
 
-void caching_shelve(struct block *b)
+inline void caching_shelve(struct block *b)
 {
 	b->gc_base = b->shelf->pool->searches;
 	shelf_insert(b->shelf, b);
 }
 
-uint64_t caching_merge(struct caching *c, struct block *dst, struct block *src)
+inline uint64_t caching_merge(struct caching *c, struct block *dst,
+			      struct block *src)
 {
 	uint64_t gained;
 
@@ -111,7 +112,7 @@ size_t caching_collect(struct caching *c, struct caching_pool *pool)
 
 /* ---- free ---- */
 
-void caching_free_block(struct caching *c, struct block *b)
+inline void caching_free_block(struct caching *c, struct block *b)
 {
 	struct tally *own = b->shelf->pool->tally;
 	uint64_t size = b->size, below, above;
