@@ -25,7 +25,8 @@ struct gp_rank_class {
 	char **paths; /* owned; in the order in which they were added */
 	size_t count, room;
 	struct gp_trace *trace; /* owned; of the first path */
-	uint64_t print;
+	uint64_t print;		/* of the trace, once there is another */
+	bool has_print;
 	/* What it was recorded under, as far as that can be told. */
 	uint8_t release;   /* 0: it was not asked */
 	char *conf;	   /* owned; NULL: the same */
