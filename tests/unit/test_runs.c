@@ -6,7 +6,7 @@
 #include "trace_text.h"
 
 #define MIB    (UINT64_C(1) << 20)
-#define TRACES 24
+#define TRACES 12
 
 static const char *const confs[] = {
 	"",
