@@ -237,7 +237,7 @@ check: ## every test; the last line counts them
 	@CC=$(call quote,$(CC)) scripts/packages.sh build check
 	@+$(MAKE) check-run
 
-BUILT = $(PROGRAM) $(SIMCUDA) $(CHECKS) $(TOOLS) $(EXAMPLES)
+BUILT = $(PROGRAM) lib $(SIMCUDA) $(CHECKS) $(TOOLS) $(EXAMPLES)
 SCRIPTS := tests/traces/bad.sh tests/traces/tiny.sh \
 	tests/traces/round_trip.sh tests/viewers/run.sh \
 	tests/cli/snapshots.sh tests/cli/width.sh \
@@ -247,7 +247,8 @@ SCRIPTS := tests/traces/bad.sh tests/traces/tiny.sh \
 
 check-run: $(BUILT)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh $(SCRIPTS) \
-		tests/cli/library.sh tests/browser/run.sh \
+		tests/cli/library.sh tests/adding/adding.sh \
+		tests/browser/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
 		tests/gpu/headers.sh tests/gpu/record.sh
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # An engine: a file, its constructor in engines.h, a row, a paragraph, a test.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 
 add_engine() {
 	add src/allocator/twin.c << 'END'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # An input format: a file with its header, a row, a paragraph, a test.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 
 add_format() {
 	add src/formats/ops.h << 'END'

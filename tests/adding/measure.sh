@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # A measure: its id, a row, the pages that are made of the table, a test.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 
 add_measure() {
 	insert include/gpupool/metrics.h '^	GP_FIRST_OOM_ALLOC,' << 'END'

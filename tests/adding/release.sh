@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # A release of PyTorch: its number, and a row for each thing that it does
 # otherwise, which the code asks for by name.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 
 release=$(sed -n 's/^#define GP_RELEASE_LAST[^0-9]*//p' \
 	"$root/include/gpupool/release.h")
