@@ -2,6 +2,7 @@
 /* Runs that answer for others: against a replay of what was asked. */
 #include "study/runs.h"
 
+#include "gpupool/release.h"
 #include "suite.h"
 #include "trace_text.h"
 
