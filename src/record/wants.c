@@ -2,6 +2,10 @@
 /*
  * What PyTorch's libraries want of CUDA: their undefined symbols, and the
  * libraries they name.  Files are read as untrusted: every offset is checked.
+ *
+ * Two tables of sections, by <elf.h>: libelf would be one more library to build
+ * and link with, in place of some 80 lines, and it lays out no dynamic sections
+ * for object.c.
  */
 #include <dirent.h>
 #include <elf.h>

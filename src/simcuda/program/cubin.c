@@ -3,6 +3,9 @@
  * A cubin is an ELF file.  Its section .nv.info has attributes of its kernels,
  * by the numbers of their symbols; what they are called is from cuobjdump -elf
  * of the CUDA Toolkit 12.9, and cuobjdump -res-usage gives the same numbers.
+ *
+ * It is read by hand, not with libelf: this library is loaded into other
+ * people's programs, and brings along nothing that they might have too.
  */
 #include "simcuda/program/cubin.h"
 
