@@ -351,7 +351,10 @@ static int prepare(void *unused)
 
 	(void)unused;
 	are_followed =
+		program.wishes.has_values &&
 		operators_watch(program.wishes.release, program.wishes.scalar);
+	if (!are_followed)
+		operators_doubt();
 	guesses_begin(are_followed);
 	if (!are_followed && program.wishes.scalar)
 		run_script(gp_scalar_py);

@@ -19,6 +19,7 @@ struct interpreter_wishes {
 	bool has_script;   /* the Python side, for marks */
 	const char *steps; /* a function's name; NULL: none */
 	bool has_stacks;
+	bool has_values;    /* what operators write is followed */
 	const char *scalar; /* what is read in place of what nobody knows */
 };
 void interpreter_wish(const struct interpreter_wishes *wishes);

@@ -237,11 +237,37 @@ static size_t put_outputs(const struct frame *f, struct torch_values values,
 	return result;
 }
 
+static bool can_put_outputs(struct torch_values values)
+{
+	struct shape s;
+
+	for (size_t i = 0; i < values.count; i++) {
+		const struct torch_value *v = &values.items[i];
+
+		if (v->kind == VALUE_LIST && can_put_outputs(tensors_list(v)))
+			return true;
+		if (v->kind == VALUE_TENSOR &&
+		    tensors_read(tensors_of(v), &s) && arguments_can_write(&s))
+			return true;
+	}
+	return false;
+}
+
+/* Large gradients are set to 0 often, and by no small work. */
+static bool can_put_any(const struct frame *f, const char *record)
+{
+	for (size_t i = 0; i < f->written_count; i++)
+		if (arguments_can_write(&f->written[i]))
+			return true;
+	return can_put_outputs(tensors_outputs(record));
+}
+
 static void write_results(struct frame *f, const char *record)
 {
 	size_t result;
 
-	evaluate_frame(f);
+	if (can_put_any(f, record))
+		evaluate_frame(f);
 	result = put_outputs(f, tensors_outputs(record), 0);
 	for (size_t i = 0; i < f->written_count; i++)
 		put(f, result + i, &f->written[i]);
@@ -417,6 +443,11 @@ static void doubt(bool is_captured)
 	process_unlock();
 }
 
+void operators_doubt(void)
+{
+	process_observe_work(doubt, NULL);
+}
+
 bool operators_watch(unsigned release, const char *scalar)
 {
 	const struct torch_layout *layout;
@@ -426,7 +457,6 @@ bool operators_watch(unsigned release, const char *scalar)
 	uint64_t (*add)(struct callback callback);
 	void *library;
 
-	process_observe_work(doubt, NULL);
 	library = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
 	*(void **)&add = library ? dlsym(library, ADD_CALLBACK) : NULL;
 	if (!tensors_are_known_of(release) || !add || !evaluate_prepare())

@@ -12,5 +12,7 @@
  * place of one that nobody knows, or NULL.  False: this release's
  * operators are not known, and whatever a kernel may have written is not. */
 bool operators_watch(unsigned release, const char *scalar);
+/* Where they are not watched: no value is known after a kernel. */
+void operators_doubt(void);
 
 #endif

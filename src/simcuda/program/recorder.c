@@ -281,6 +281,13 @@ static void after_fork_in_child(void)
 	after_fork();
 }
 
+static bool has_values(void)
+{
+	const char *values = getenv("SIMCUDA_VALUES");
+
+	return !values || strcmp(values, "0") != 0;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv("SIMCUDA_RECORD");
@@ -297,6 +304,7 @@ __attribute__((constructor)) static void begin(void)
 		.has_script = getenv("SIMCUDA_MARKS"),
 		.steps = getenv("SIMCUDA_STEPS"),
 		.has_stacks = getenv("SIMCUDA_STACKS"),
+		.has_values = has_values(),
 		.scalar = getenv("SIMCUDA_SCALAR"),
 	});
 	process_observe(find_allocator);

@@ -341,6 +341,17 @@ static struct shape merged(const struct shape *s)
 	return m;
 }
 
+bool arguments_can_write(const struct shape *shape)
+{
+	struct shape m = merged(shape);
+	uint64_t run = tensors_element(shape->dtype);
+
+	if (m.dims && m.strides[m.dims - 1] == 1)
+		run *= (uint64_t)m.sizes[m.dims - 1];
+	return shape->is_device && run <= KEPT_MOST &&
+	       shape->numel * tensors_element(shape->dtype) <= KEPT_MOST_OF_ALL;
+}
+
 void arguments_write(const struct shape *shape, const unsigned char *bytes,
 		     const unsigned char *known)
 {

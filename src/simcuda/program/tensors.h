@@ -136,6 +136,9 @@ const struct argument *arguments_suppose(struct torch_values values,
 					 uint32_t unread, bool truth,
 					 struct arena *arena);
 
+/* Whether elements that are written there can be known: not where they lie
+ * together in more bytes than are kept of one write. */
+bool arguments_can_write(const struct shape *shape);
 /* Elements in their order go to where the tensor has them, and are known; NULL:
  * what was known of them is not.  Where known is not NULL, it is so of those
  * elements, of one byte each, that it has a 1 for. */

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+"""Much device memory that is filled with what is known: the host needs none for
+it."""
+
+import resource
+
+import torch
+
+
+def peak_mib():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+torch.zeros(8, device="cuda")
+before = peak_mib()
+x = torch.zeros(1 << 28, device="cuda")
+x.fill_(1)
+print("grown", peak_mib() - before > 512)
