@@ -269,9 +269,15 @@ mutate: ## changes that no test notices: CHANGES=200 drawn by SEED
 	@+$(MAKE) WHOLE=1 CFLAGS=-O2 mutate-run DO='draw $(SEED) $(CHANGES)'
 
 mutate-kept: ## a few changes, each by the one test that must notice it
-	@+$(MAKE) WHOLE=1 CFLAGS=-O2 mutate-run DO=kept
+	@+$(MAKE) WHOLE=1 DEBUG=1 mutate-kept-run
 
+KEPT = $(shell sed -n 's|.*	\(tests/unit/.*\)|$(B)/\1|p' \
+	tests/mutate/kept.tsv | sort -u)
 mutate-run: $(BUILT)
+mutate-kept-run: $(PROGRAM) $(TOOLS) $(KEPT)
+mutate-kept-run: DO = kept
+
+mutate-run mutate-kept-run:
 	@BUILD=$(B) COMPILE=$(call quote,$(COMPILE) $(FOR_LIBRARY)) \
 		LINK=$(call quote,$(LINK) -shared $(WHOLE_OBJ) $(LIBS)) \
 		tests/mutate/mutate.py $(DO)
@@ -496,7 +502,7 @@ help: ## this list
 
 .PHONY: all lib check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
 	fuzz fuzz-targets fuzz-run fault lint lint-run format coverage coverage-run \
-	mutate mutate-kept mutate-run \
+	mutate mutate-kept mutate-run mutate-kept-run \
 	record-test record-test-run slurm-check bench conform conform-record demo demo-run api torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all

@@ -99,6 +99,8 @@ LIMITED = ["sh", "-c", 'ulimit -v 8388608; ulimit -f 2097152; exec "$@"', "sh"]
 def passes(part, seconds, folder):
     """Whether a part of the tests passes with the library in folder."""
     built = part.replace("build/clang-coverage", BUILD)
+    if not os.path.splitext(part)[1] and not part.startswith("build/"):
+        built = f"{BUILD}/{part}"
     with tempfile.TemporaryDirectory() as tmp:
         env = dict(os.environ, BUILD=BUILD, JOBS="1", TMPDIR=tmp,
                    LD_LIBRARY_PATH=folder)
