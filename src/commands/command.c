@@ -15,9 +15,10 @@ const struct gp_command *const gp_commands[] = {
 	&gp_verify_command,	 &gp_slice_command,
 	&gp_gen_command,	 &gp_check_command,
 	&gp_diff_command,	 &gp_record_command,
-	&gp_bench_command,	 &gp_doctor_command,
-	&gp_completions_command, &gp_help_command,
-	&gp_version_command,	 NULL,
+	&gp_fit_command,	 &gp_bench_command,
+	&gp_doctor_command,	 &gp_completions_command,
+	&gp_help_command,	 &gp_version_command,
+	NULL,
 };
 
 /* NULL: it is not among the rows. */

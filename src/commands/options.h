@@ -58,6 +58,7 @@ struct gp_options {
 	const char *from_trace;
 	struct gp_texts alerts;
 	const char *gpu, *devices, *complete;
+	const char *kept; /* the trace, by fit */
 	const char *steps_of, *scalar, *cudnn, *context;
 	bool stacks, times;
 	char *knobs; /* owned: "name:value,..." of the settings' flags */

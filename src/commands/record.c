@@ -30,6 +30,7 @@
 #include "commands/output.h"
 #include "commands/own_folder.h"
 #include "commands/recorded.h"
+#include "commands/recording.h"
 #include "commands/trace_file.h"
 #include "device/gpu.h"
 #include "gpupool/status.h"
@@ -68,7 +69,7 @@ static void list_gpu(FILE *out, const struct gp_gpu *gpu)
 		p->shared_per_sm / KIB, p->threads_per_sm, gpu->source);
 }
 
-static void list_gpus(FILE *out)
+void gp_record_list_gpus(FILE *out)
 {
 	size_t count;
 	const struct gp_gpu *gpus = gp_gpu_table(&count);
@@ -395,28 +396,28 @@ static void child_tell_signal(const struct gp_child *child)
 			strsignal(WTERMSIG(child->ending)));
 }
 
-/* Without another core file. */
-static _Noreturn void child_end_as(const struct gp_child *child)
+/* Ends this process as a child did.  Without another core file. */
+static _Noreturn void end_as(int ending)
 {
 	const struct rlimit none = { 0 };
 
 	fflush(NULL);
-	if (WIFSIGNALED(child->ending)) {
+	if (WIFSIGNALED(ending)) {
 		setrlimit(RLIMIT_CORE, &none);
-		signal(WTERMSIG(child->ending), SIG_DFL);
-		raise(WTERMSIG(child->ending));
+		signal(WTERMSIG(ending), SIG_DFL);
+		raise(WTERMSIG(ending));
 	}
-	exit(WIFEXITED(child->ending) ? WEXITSTATUS(child->ending) : GP_SYSTEM);
+	exit(WIFEXITED(ending) ? WEXITSTATUS(ending) : GP_SYSTEM);
 }
 
 /* ---- the command ---- */
 
-#define DEFAULT_GPU   "h100-80gb"
 /* Releases whose allocator can be listened to (simcuda/program/layout.c). */
 #define FIRST_RELEASE 1
 #define LAST_RELEASE  15
 
 struct session {
+	struct gp_recording *recording;
 	const struct gp_options *options;
 	const char *output;
 	const struct gp_gpu *gpu;
@@ -476,7 +477,7 @@ static enum gp_status check_backend(struct gp_diag *diag)
 
 static enum gp_status check(struct session *s, struct gp_diag *diag)
 {
-	const char *gpu = s->options->gpu ? s->options->gpu : DEFAULT_GPU;
+	const char *gpu = s->options->gpu ? s->options->gpu : GP_DEFAULT_GPU;
 	const char *events = s->options->complete;
 	const char *devices = s->options->devices;
 	uint64_t context;
@@ -763,6 +764,8 @@ static void set_environment(const struct session *s)
 	set_number("SIMCUDA_CONTEXT", context_bytes(s));
 	set_number("SIMCUDA_DEVICES",
 		   o->devices ? (uint64_t)atoi(o->devices) : 1);
+	if (s->recording->is_boundless)
+		setenv("SIMCUDA_BOUNDLESS", "1", 1);
 	setenv("SIMCUDA_EVENTS", o->complete ? o->complete : "instant", 1);
 	setenv("SIMCUDA_RECORD", s->parts, 1);
 	set_number("SIMCUDA_TORCH", s->torch.release);
@@ -778,6 +781,8 @@ static void prepare_program(const void *data)
 {
 	const struct session *s = data;
 
+	if (s->recording->is_output_aside)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	set_environment(s);
 	set_libraries(s);
 	/* Sets of objects are walked in the order of their addresses. */
@@ -803,7 +808,7 @@ static enum gp_status keep(const struct session *s,
 					.context = context,
 					.strict = s->options->strict,
 				},
-				diag);
+				&s->recording->count, diag);
 }
 
 static enum gp_status run(struct session *s, struct gp_child *child,
@@ -827,20 +832,15 @@ static enum gp_status run(struct session *s, struct gp_child *child,
 	return status;
 }
 
-static enum gp_status record_command(const struct gp_options *options,
-				     struct gp_diag *diag)
+enum gp_status gp_record_program(struct gp_recording *recording,
+				 struct gp_diag *diag)
 {
-	struct session s = { .options = options };
+	const struct gp_options *options = recording->options;
+	struct session s = { .recording = recording, .options = options };
 	struct gp_child child = { .command = options->operands,
 				  .prepare = prepare_program,
 				  .data = &s };
-	enum gp_status status;
-
-	if (options->gpu && !strcmp(options->gpu, "help")) {
-		list_gpus(stdout);
-		return GP_OK;
-	}
-	status = check(&s, diag);
+	enum gp_status status = check(&s, diag);
 
 	if (status == GP_OK)
 		status =
@@ -860,8 +860,30 @@ static enum gp_status record_command(const struct gp_options *options,
 	if (s.has_fresh_stand_ins)
 		gp_own_remove(s.stand_ins);
 	gp_wants_release(&s.wants);
-	if ((status == GP_OK || status == GP_FAILED) && child.ending)
-		child_end_as(&child);
+	recording->ending = child.ending;
+	return status;
+}
+
+int gp_recording_status(const struct gp_recording *recording)
+{
+	return WIFSIGNALED(recording->ending)
+		       ? 128 + WTERMSIG(recording->ending)
+		       : WEXITSTATUS(recording->ending);
+}
+
+static enum gp_status record_command(const struct gp_options *options,
+				     struct gp_diag *diag)
+{
+	struct gp_recording recording = { .options = options };
+	enum gp_status status;
+
+	if (options->gpu && !strcmp(options->gpu, "help")) {
+		gp_record_list_gpus(stdout);
+		return GP_OK;
+	}
+	status = gp_record_program(&recording, diag);
+	if ((status == GP_OK || status == GP_FAILED) && recording.ending)
+		end_as(recording.ending);
 	return status;
 }
 

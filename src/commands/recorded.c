@@ -328,8 +328,8 @@ static void tell_calls(const char *path, const char *context)
 }
 
 /* trace.json -> trace.2.json */
-static void name_of(const char *output, size_t index, size_t count, char *name,
-		    size_t size)
+void gp_recorded_name(const char *output, size_t index, size_t count,
+		      char *name, size_t size)
 {
 	const char *base = strrchr(output, '/');
 	const char *dot = strchr(base ? base + 1 : output, '.');
@@ -455,7 +455,7 @@ static void tell_why_not(const char *folder)
 }
 
 enum gp_status gp_recorded_take(const char *folder, const char *output,
-				struct gp_recorded_options how,
+				struct gp_recorded_options how, size_t *count,
 				struct gp_diag *diag)
 {
 	struct gp_parts parts = { 0 };
@@ -467,10 +467,11 @@ enum gp_status gp_recorded_take(const char *folder, const char *output,
 	for (size_t i = 0; i < parts.count && status == GP_OK; i++) {
 		char name[PATH_MAX];
 
-		name_of(output, i, parts.count, name, sizeof(name));
+		gp_recorded_name(output, i, parts.count, name, sizeof(name));
 		status = take(&parts.items[i], folder, name, how, &is_doubted,
 			      diag);
 	}
+	*count = parts.count;
 	if (!parts.count)
 		tell_why_not(folder);
 	parts_clear(folder);

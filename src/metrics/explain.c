@@ -165,14 +165,16 @@ static void weigh(struct gp_explain *explain)
 }
 
 /* A window may begin at its peak, which nothing in it explains. */
-static uint64_t moment_of(const struct gp_explain *explain)
+static uint64_t moment_of(const struct gp_explain_config *config,
+			  const struct gp_explain *explain)
 {
 	const struct gp_replay_result *result = &explain->result;
 
 	if (result->first_oom.is_there)
 		return result->first_oom.event;
-	return result->at_peak.event ? result->at_peak.event
-				     : result->at_fullest.event;
+	return result->at_peak.event && !config->look_at_fullest
+		       ? result->at_peak.event
+		       : result->at_fullest.event;
 }
 
 /* Nothing is known of time. */
@@ -224,7 +226,7 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 	status = gp_replay(&run, &explain->result, diag);
 	if (status != GP_OK)
 		return status;
-	explain->event = moment_of(explain);
+	explain->event = moment_of(config, explain);
 	explain->has_requests = gp_trace_has_allocs(device);
 	askers_init(&askers, run.trace, device);
 	gp_steps_find(run.trace, run.device, &explain->steps);

@@ -175,6 +175,9 @@ struct gp_explain_config {
 	const struct gp_replay_config *run; /* action and look are not used */
 	/* Nothing is tried: attempts, base and floor are empty. */
 	bool skip_attempts;
+	/* Where no request fails, the moment is not that at which reserved
+	 * comes to its peak, but the fullest with as much reserved. */
+	bool look_at_fullest;
 	/* Told before each replay; NULL: nobody listens. */
 	void (*progress)(void *arg, const char *what);
 	void *progress_arg;

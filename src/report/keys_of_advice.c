@@ -116,6 +116,43 @@ const struct gp_key keys_of_advice[] = {
 	OBJECT("fidelity", 0, "fidelity_sum"),
 	KEYS_OF("trials"),
 
+	REPORT("fit", GP_REPORT_SCHEMA, "Whether a program fits a device."),
+	KEY("program", TEXT, 0, "Its file's name."),
+	KEY("exit", COUNT, 0,
+	    "How it ended, as a shell has it; not 0: what it would have done "
+	    "after that is not counted."),
+	KEY("fits", BOOL, 0, "Whether it fits as it is."),
+	NAMED("gpu", 0, "fit_gpu", "The device."),
+	OBJECT("ranks", MAYBE, "ranks"),
+	NAMED("needs", NULLABLE | MAYBE, "fit_need",
+	      "What a device must have, as the program is; null: not known, or "
+	      "none is large enough."),
+	NAMED("needs_with_setting", NULLABLE | MAYBE, "fit_need",
+	      "The same with the setting that is advised; null: none is."),
+	KEY("nvidia_smi_bytes", BYTES, NULLABLE | MAYBE,
+	    "What nvidia-smi would show at the peak; null: it does not fit."),
+	KEY("path", TEXT, NULLABLE | MAYBE,
+	    "Which values that nobody knows the program read; null: it was "
+	    "recorded elsewhere, on a GPU perhaps."),
+	OBJECT("devices", LIST | MAYBE, "device_verdict"),
+	NAMED("in_use", LIST | MAYBE, "holder",
+	      "Who holds the memory in use at the peak, or where it failed."),
+
+	NEW("fit_gpu", "A device, and what a process holds besides."),
+	KEY("name", TEXT, 0, "As gpupool record --gpu help has it."),
+	KEY("bytes", BYTES, 0, "Its memory."),
+	KEY("non_pytorch_low_bytes", BYTES, 0,
+	    "What CUDA and its libraries hold besides PyTorch, at least."),
+	KEY("non_pytorch_high_bytes", BYTES, 0, "The same, at most."),
+	KEY("source", TEXT, NULLABLE,
+	    "Where it was told; null: of other devices only."),
+
+	NEW("fit_need", "What a device must have."),
+	KEY("bytes", BYTES, 0, "In all."),
+	KEY("pytorch_bytes", BYTES, 0, "Of that, for PyTorch's allocator."),
+	KEY("smallest", TEXT, NULLABLE,
+	    "The smallest device that is large enough; null: none is known."),
+
 	REPORT("diff", GP_REPORT_SCHEMA, "What changed between two runs."),
 	NAMED("a", MAYBE, "change_ranks", "The first, of several files."),
 	NAMED("b", MAYBE, "change_ranks", "The second, of several files."),

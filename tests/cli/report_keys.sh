@@ -159,6 +159,9 @@ write headroom-story headroom "$story" --compare \
 write headroom-old headroom "$story" --torch 2.0 \
 	--set expandable_segments=none,True
 write suggest-old suggest "$story" --torch 2.0
+write fit-story fit --gpu t4 --trace "$story"
+write fit-oom fit --gpu t4 --trace "$out_of_memory"
+write fit-ranks fit --gpu t4 --trace mixed
 write headroom-oom headroom "$out_of_memory"
 write sweep-grid sweep "$story" "$out_of_memory" --torch 2.4 \
 	--set expandable_segments=False,True --capacity unlimited --capacity 1GiB

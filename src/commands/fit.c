@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool fit: whether a program fits a device, without one. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "commands/command.h"
+#include "commands/output.h"
+#include "commands/own_folder.h"
+#include "commands/progress.h"
+#include "commands/ranking.h"
+#include "commands/recorded.h"
+#include "commands/recording.h"
+#include "commands/trace_file.h"
+#include "report/fit.h"
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	const struct gp_gpu *gpu;
+	char folder[PATH_MAX]; /* of traces that are not kept */
+	char output[PATH_MAX]; /* the trace, as record is told */
+	struct gp_recording recording;
+	char **traces; /* owned */
+	struct gp_ranking ranking;
+	struct gp_studying studying;
+	struct gp_explain explain; /* of the device that decides */
+	struct gp_progress progress;
+	struct gp_fit_report report;
+};
+
+/* ---- the program ---- */
+
+static enum gp_status record(struct session *s, struct gp_diag *diag)
+{
+	struct gp_options options = *s->options;
+	enum gp_status status = GP_OK;
+
+	if (s->options->kept)
+		snprintf(s->output, sizeof(s->output), "%s", s->options->kept);
+	else
+		status = gp_own_fresh("fit", s->folder, diag);
+	if (status != GP_OK)
+		return status;
+	if (*s->folder &&
+	    (size_t)snprintf(s->output, sizeof(s->output), "%s/trace.jsonl",
+			     s->folder) >= sizeof(s->output))
+		return gp_diag_set(diag, GP_SYSTEM,
+				   "the path of the folder for temporary files "
+				   "is too long");
+	options.output = s->output;
+	options.format = GP_FORMAT_BY_NAME;
+	options.quiet = true;
+	options.capacity = 0;
+	options.stacks = true; /* who holds the memory */
+	s->recording = (struct gp_recording){
+		.options = &options,
+		.is_boundless = true,
+		.is_output_aside = true,
+	};
+	return gp_record_program(&s->recording, diag);
+}
+
+/* ---- its traces, judged ---- */
+
+static void name_traces(struct session *s)
+{
+	size_t count = s->recording.count;
+
+	s->traces = gp_mem_alloc(count, sizeof(*s->traces));
+	if (s->options->from_trace) {
+		s->traces[0] = gp_mem_copy_text(s->options->from_trace,
+						strlen(s->options->from_trace));
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		s->traces[i] = gp_mem_alloc(PATH_MAX, 1);
+		gp_recorded_name(s->output, i, count, s->traces[i], PATH_MAX);
+	}
+}
+
+static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
+{
+	struct gp_fit_report *r = &s->report;
+	const struct gp_ranks *ranks = &s->ranking.ranks;
+	size_t index = gp_ranks_class_of(ranks, r->worst);
+	const struct gp_rank_class *class = &ranks->classes[index];
+	struct gp_replay_config run;
+	const struct gp_explain_config config = { .run = &run,
+						  .skip_attempts = true,
+						  .look_at_fullest = true };
+
+	r->trace = class->trace;
+	r->device = (uint32_t)(r->worst - class->first_case);
+	run = gp_plan_simulated(&s->ranking.plans[index], r->device);
+	return gp_explain(&config, &s->explain, diag);
+}
+
+static enum gp_status judge(struct session *s, struct gp_diag *diag)
+{
+	const struct gp_options options = {
+		.command = "fit",
+		.capacity = s->gpu->capacity - s->report.besides.high,
+		.prices = s->options->prices,
+		.without = s->options->without,
+		.quiet = s->options->quiet,
+		.operands = (const char *const *)s->traces,
+		.operand_count = s->recording.count,
+	};
+	const struct gp_ranking_config config = {
+		.options = &options,
+		.read = gp_trace_file_read,
+		.progress = &s->progress,
+	};
+	const struct gp_study *study = &s->studying.study;
+	enum gp_status status = gp_ranking_make(&s->ranking, &config, diag);
+
+	if (status == GP_OK)
+		status = gp_ranking_study(&s->ranking, s->ranking.plans,
+					  &options, &s->studying, &s->progress,
+					  diag);
+	s->report.worst = gp_verdict_worst(study->verdicts, study->case_count);
+	if (status == GP_OK && study->case_count)
+		status = explain_worst(s, diag);
+	gp_progress_end(&s->progress);
+	return status;
+}
+
+/* ---- the answer ---- */
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "train.py" of "python -u train.py --fast": the first word that names a file
+ * of Python, else the program. */
+static const char *program_of(const struct gp_options *options)
+{
+	for (size_t i = 0; i < options->operand_count; i++) {
+		const char *word = options->operands[i];
+		size_t length = strlen(word);
+
+		if (length > 3 && !strcmp(word + length - 3, ".py"))
+			return name_of(word);
+	}
+	return name_of(options->from_trace ? options->from_trace
+					   : options->operands[0]);
+}
+
+static void write_report(void *arg, const struct gp_report_style *style,
+			 FILE *out)
+{
+	const struct session *s = arg;
+
+	if (s->options->format == GP_FORMAT_JSON)
+		gp_report_fit_json(&s->report, out);
+	else
+		gp_report_fit_text(&s->report, style, out);
+}
+
+static enum gp_status tell(struct session *s, struct gp_diag *diag)
+{
+	struct gp_fit_report *r = &s->report;
+	enum gp_status status;
+
+	r->program = program_of(s->options);
+	r->exit = gp_recording_status(&s->recording);
+	r->kept = s->options->from_trace ? s->options->from_trace
+		  : s->recording.count	 ? s->options->kept
+					 : NULL;
+	if (r->trace && r->trace->values)
+		r->path = r->trace->values;
+	else if (!s->options->from_trace)
+		r->path = "not known: its Python was not there to follow it";
+	r->gpu = s->gpu;
+	r->ranks = gp_ranking_ranks(&s->ranking);
+	r->study = &s->studying.study;
+	r->explain = &s->explain;
+	status = gp_outlet_report(s->options, write_report, s, diag);
+	if (status != GP_OK || (gp_fit_is(r) && !r->exit))
+		return status;
+	gp_diag_file(diag, r->program);
+	if (r->exit)
+		return gp_diag_set(diag, GP_FAILED, "it ended with status %d",
+				   r->exit);
+	return gp_diag_set(diag, GP_FAILED, "it does not fit %s", s->gpu->name);
+}
+
+static enum gp_status check(struct session *s, struct gp_diag *diag)
+{
+	const char *name = s->options->gpu ? s->options->gpu : GP_DEFAULT_GPU;
+	struct gp_diag why = { 0 };
+
+	if (s->options->from_trace && s->options->operand_count)
+		return gp_diag_set(
+			diag, GP_USAGE,
+			"--trace %s: it takes the place of a COMMAND",
+			s->options->from_trace);
+	if (!s->options->from_trace && !s->options->operand_count) {
+		gp_diag_hint(diag, "gpupool fit --gpu a100-40gb -- python "
+				   "train.py");
+		return gp_diag_set(diag, GP_USAGE, "which COMMAND?");
+	}
+	s->gpu = gp_gpu_find(name, &why);
+	if (!s->gpu) {
+		gp_diag_hint(diag, "%s", why.hint);
+		return gp_diag_set(diag, GP_USAGE, "--gpu %.400s", why.what);
+	}
+	s->report.besides = gp_gpu_non_pytorch(s->gpu);
+	return gp_studying_check(s->options, diag);
+}
+
+static void release(struct session *s)
+{
+	gp_explain_release(&s->explain);
+	gp_studying_release(&s->studying);
+	gp_ranking_release(&s->ranking);
+	for (size_t i = 0; s->traces && i < s->recording.count; i++)
+		free(s->traces[i]);
+	free(s->traces);
+	gp_own_remove(s->folder);
+}
+
+static enum gp_status fit_command(const struct gp_options *options,
+				  struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options),
+	};
+	enum gp_status status;
+
+	if (options->gpu && !strcmp(options->gpu, "help")) {
+		gp_record_list_gpus(stdout);
+		return GP_OK;
+	}
+	status = check(&s, diag);
+	if (status == GP_OK && options->from_trace)
+		s.recording.count = 1;
+	else if (status == GP_OK)
+		status = record(&s, diag);
+	if (status == GP_OK && s.recording.count) {
+		name_traces(&s);
+		status = judge(&s, diag);
+	}
+	if (status == GP_OK)
+		status = tell(&s, diag);
+	release(&s);
+	return status;
+}
+
+static const struct gp_option fit_options[] = {
+	{ "gpu", 0, GP_OPTION_TEXT, GP_AT(gpu), "NAME",
+	  "The device: h100-80gb, which is the default, or another in any "
+	  "usual spelling; help lists them." },
+	{ "devices", 0, GP_OPTION_TEXT, GP_AT(devices), "N",
+	  "How many of them the program sees, 1 to 16; 1 unless given." },
+	{ "scalar", 0, GP_OPTION_TEXT, GP_AT(scalar), "VALUE",
+	  "What the program reads from a scalar on the device that nobody "
+	  "knows, in place of 0." },
+	{ "cudnn", 0, GP_OPTION_TEXT, GP_AT(cudnn), "FILE|none",
+	  "The cuDNN library that is asked for plans and their workspace: "
+	  "the one installed with PyTorch unless given." },
+	{ "trace", 0, GP_OPTION_TEXT, GP_AT(from_trace), "FILE",
+	  "Judge this trace, or this folder of ranks, in place of a program; "
+	  "what was recorded elsewhere, too." },
+	{ "keep", 0, GP_OPTION_TEXT, GP_AT(kept), "FILE",
+	  "Keep the trace in this file; its name says the format as "
+	  "convert's does." },
+	{ 0 },
+};
+
+const struct gp_command gp_fit_command = {
+	.name = "fit",
+	.operands = "-- COMMAND...",
+	.most = SIZE_MAX,
+	.sentence = "Say whether a program fits a device, without one.",
+	.about =
+		"Runs the program as record does, on a device that shows the "
+		"memory of --gpu and is never full, and judges what it asked "
+		"for: what it needs as it is and with the best setting, what "
+		"nvidia-smi would show, who holds the memory, and the smallest "
+		"device that is large enough. What CUDA and its libraries hold "
+		"besides PyTorch is added.\n"
+		"What the program prints goes to standard error. Exits with 1 "
+		"where it does not fit, or fails.",
+	.options = "gpu trace devices scalar cudnn keep prices without format "
+		   "output "
+		   "ascii color quiet",
+	.own = fit_options,
+	.run = fit_command,
+};

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a recorded program fits a device: what PyTorch needs of it and what
+ * the process holds besides, in all, as the program is and with the best
+ * setting.
+ */
+#include "report/fit.h"
+
+#include "base/bytes.h"
+#include "report/emit_parts.h"
+#include "report/holders.h"
+#include "report/page.h"
+#include "report/ranks.h"
+#include "report/verdict.h"
+
+#define MOST_HOLDERS	  5
+#define MOST_HOLDERS_JSON 20
+
+/* What a device must have, one way or another. */
+struct need {
+	uint64_t pytorch; /* 0: not known; GP_UNLIMITED: none is enough */
+	uint64_t all;
+	const struct gp_gpu *smallest; /* NULL: none of the table */
+};
+
+static const struct gp_verdict *verdict_of(const struct gp_fit_report *r)
+{
+	return &r->study->verdicts[r->worst];
+}
+
+static bool is_known(uint64_t bytes)
+{
+	return bytes && bytes != GP_UNLIMITED;
+}
+
+/* What PyTorch's allocator can have of a device. */
+static uint64_t room_of(const struct gp_gpu *gpu)
+{
+	return gpu->capacity - gp_gpu_non_pytorch(gpu).high;
+}
+
+static const struct gp_gpu *smallest_for(uint64_t pytorch)
+{
+	const struct gp_gpu *smallest = NULL;
+	size_t count;
+	const struct gp_gpu *gpus = gp_gpu_table(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (room_of(&gpus[i]) >= pytorch &&
+		    (!smallest || gpus[i].capacity < smallest->capacity))
+			smallest = &gpus[i];
+	return smallest;
+}
+
+static struct need need_of(const struct gp_fit_report *r, uint64_t pytorch)
+{
+	struct need need = { .pytorch = pytorch };
+
+	if (!is_known(pytorch))
+		return need;
+	need.all = pytorch + r->besides.high;
+	need.smallest = smallest_for(pytorch);
+	return need;
+}
+
+static struct need as_it_is(const struct gp_fit_report *r)
+{
+	return need_of(r, verdict_of(r)->need_as_recorded);
+}
+
+/* Nothing where no setting is advised. */
+static struct need with_setting(const struct gp_fit_report *r)
+{
+	const struct gp_verdict *v = verdict_of(r);
+
+	return need_of(r, v->conf ? v->need : 0);
+}
+
+bool gp_fit_is(const struct gp_fit_report *r)
+{
+	return !r->study->case_count || !verdict_is_bad(verdict_of(r));
+}
+
+/* What nvidia-smi shows at the peak; 0: the program does not get that far. */
+static uint64_t shown(const struct gp_fit_report *r)
+{
+	const struct gp_trial *trial = &r->study->trials[0];
+
+	return gp_fit_is(r) ? trial->cases[r->worst].reserved + r->besides.shown
+			    : 0;
+}
+
+/* ---- for a person ---- */
+
+static void print_answer(const struct gp_page *page,
+			 const struct gp_fit_report *r)
+{
+	const struct gp_verdict *v = verdict_of(r);
+	char needed[GP_BYTES_TEXT], total[GP_BYTES_TEXT];
+	struct need need = as_it_is(r);
+
+	gp_bytes_text(r->gpu->capacity, total);
+	if (gp_fit_is(r) && need.all)
+		gp_page_line(page, GP_TONE_GOOD, 0,
+			     "%s fits: it needs %s of the %s that %s has.",
+			     r->program, gp_bytes_text(need.all, needed), total,
+			     r->gpu->name);
+	else if (gp_fit_is(r))
+		gp_page_line(page, GP_TONE_GOOD, 0, "%s fits %s.", r->program,
+			     r->gpu->name);
+	else
+		gp_page_line(page, GP_TONE_BAD, 0, "%s does not fit %s. %s",
+			     r->program, r->gpu->name,
+			     verdict_sentence(v).text);
+	if (r->exit)
+		gp_page_line(page, GP_TONE_BAD, 0,
+			     "The program ended with status %d: what it would "
+			     "have done after that is not counted.",
+			     r->exit);
+	if (v->conf) {
+		gp_page_blank(page);
+		fprintf(page->out, "    %s\n", verdict_line(v->conf).text);
+	}
+}
+
+static void print_need(const struct gp_page *page, const char *label,
+		       const struct gp_fit_report *r, struct need need)
+{
+	char all[GP_BYTES_TEXT], pytorch[GP_BYTES_TEXT];
+	char besides[GP_BYTES_TEXT], note[160];
+
+	if (need.pytorch == GP_UNLIMITED)
+		gp_page_row(page, &(struct gp_page_row){ label, "none",
+							 "is large enough",
+							 GP_TONE_BAD });
+	if (!need.all)
+		return;
+	snprintf(note, sizeof(note), "%s for PyTorch, %s besides; %s%s",
+		 gp_bytes_text(need.pytorch, pytorch),
+		 gp_bytes_text(r->besides.high, besides),
+		 need.smallest ? "smallest device: " : "no device is so large",
+		 need.smallest ? need.smallest->name : "");
+	gp_page_row(page,
+		    &(struct gp_page_row){
+			    label, gp_bytes_text(need.all, all), note,
+			    need.all > r->gpu->capacity ? GP_TONE_BAD
+							: GP_TONE_PLAIN });
+}
+
+static void print_shown(const struct gp_page *page,
+			const struct gp_fit_report *r)
+{
+	char text[GP_BYTES_TEXT];
+
+	if (shown(r))
+		gp_page_row(page, &(struct gp_page_row){
+					  "nvidia-smi shows",
+					  gp_bytes_text(shown(r), text),
+					  "at the peak, with what is cached",
+					  GP_TONE_PLAIN });
+}
+
+static void print_besides(const struct gp_page *page,
+			  const struct gp_fit_report *r)
+{
+	char low[GP_BYTES_TEXT], high[GP_BYTES_TEXT];
+	bool is_range = r->besides.low < r->besides.high;
+
+	gp_page_field(
+		page, "Besides",
+		"CUDA's context, loaded code and libraries' own memory: "
+		"%s%s%s %s (%s); NCCL's is not counted",
+		is_range ? gp_bytes_text(r->besides.low, low) : "",
+		is_range ? " to " : "", gp_bytes_text(r->besides.high, high),
+		r->besides.source ? "as users saw it" : "on other devices",
+		r->besides.source ? r->besides.source
+				  : "none was published of this one");
+}
+
+void gp_report_fit_text(const struct gp_fit_report *r,
+			const struct gp_report_style *style, FILE *out)
+{
+	struct gp_page page = gp_page_make(style, out);
+
+	if (!r->study->case_count) {
+		gp_page_line(&page, GP_TONE_GOOD, 0,
+			     "%s fits: it used no CUDA device.", r->program);
+		return;
+	}
+	print_answer(&page, r);
+	gp_page_blank(&page);
+	print_need(&page, "Needs", r, as_it_is(r));
+	print_need(&page, "With that setting", r, with_setting(r));
+	print_shown(&page, r);
+	gp_page_blank(&page);
+	gp_report_holders_brief(&page, r->explain, MOST_HOLDERS);
+	gp_page_blank(&page);
+	ranks_head(&page, r->ranks, RANKS_BRIEFLY);
+	if (r->path)
+		gp_page_field(&page, "Path", "%s", r->path);
+	print_besides(&page, r);
+	if (r->kept)
+		gp_page_field(&page, "Trace", "%s", r->kept);
+	else
+		gp_page_field(&page, "Trace",
+			      "not kept; --keep trace.json keeps it for "
+			      "explain, suggest and replay");
+}
+
+/* ---- for a program ---- */
+
+static void write_need(struct gp_emit *json, const char *key, struct need need)
+{
+	if (!need.all) {
+		gp_emit_null(json, key);
+		return;
+	}
+	gp_emit_open(json, key, '{', GP_EMIT_FLAT);
+	gp_emit_uint(json, "bytes", need.all);
+	gp_emit_uint(json, "pytorch_bytes", need.pytorch);
+	gp_emit_text(json, "smallest",
+		     need.smallest ? need.smallest->name : NULL);
+	gp_emit_close(json, '}');
+}
+
+static void write_gpu(struct gp_emit *json, const struct gp_fit_report *r)
+{
+	gp_emit_open(json, "gpu", '{', GP_EMIT_FLAT);
+	gp_emit_text(json, "name", r->gpu->name);
+	gp_emit_uint(json, "bytes", r->gpu->capacity);
+	gp_emit_uint(json, "non_pytorch_low_bytes", r->besides.low);
+	gp_emit_uint(json, "non_pytorch_high_bytes", r->besides.high);
+	gp_emit_text(json, "source", r->besides.source);
+	gp_emit_close(json, '}');
+}
+
+void gp_report_fit_json(const struct gp_fit_report *r, FILE *out)
+{
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
+	bool is_used = r->study->case_count > 0;
+
+	gp_emit_text(&json, "program", r->program);
+	gp_emit_int(&json, "exit", r->exit);
+	gp_emit_bool(&json, "fits", gp_fit_is(r));
+	write_gpu(&json, r);
+	gp_emit_ranks(&json, r->ranks);
+	if (is_used) {
+		write_need(&json, "needs", as_it_is(r));
+		write_need(&json, "needs_with_setting", with_setting(r));
+		if (shown(r))
+			gp_emit_uint(&json, "nvidia_smi_bytes", shown(r));
+		else
+			gp_emit_null(&json, "nvidia_smi_bytes");
+		gp_emit_text(&json, "path", r->path);
+	}
+	if (r->ranks)
+		gp_emit_rank_verdicts(&json, r->ranks, r->study);
+	else if (is_used)
+		gp_emit_verdicts(&json, r->trace, r->study);
+	if (is_used)
+		gp_emit_holders(&json, "in_use", r->explain->trace,
+				&r->explain->live, MOST_HOLDERS_JSON);
+	gp_emit_close(&json, '}');
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool fit: whether a recorded program fits a device. */
+#ifndef REPORT_FIT_H
+#define REPORT_FIT_H
+
+#include <stdio.h>
+
+#include "device/gpu.h"
+#include "metrics/explain.h"
+#include "report/report.h"
+
+struct gp_fit_report {
+	const char *program; /* its file's name */
+	int exit;	     /* as the shell has it; not 0: what is told is of
+			      * what it did until then */
+	const char *path; /* that it took; NULL: as it was recorded */
+	const char *kept;    /* the trace; NULL: it is not kept */
+	const struct gp_gpu *gpu;
+	struct gp_non_pytorch besides; /* its high is not PyTorch's to use */
+	const struct gp_ranks *ranks;  /* NULL: one process is all */
+	const struct gp_trace *trace;  /* the worst */
+	const struct gp_study *study;  /* a case a device */
+	size_t worst;
+	uint32_t device; /* its index */
+	const struct gp_explain *explain;
+};
+
+/* Whether all of it fits, as it is. */
+bool gp_fit_is(const struct gp_fit_report *report);
+void gp_report_fit_text(const struct gp_fit_report *report,
+			const struct gp_report_style *style, FILE *out);
+void gp_report_fit_json(const struct gp_fit_report *report, FILE *out);
+
+#endif
