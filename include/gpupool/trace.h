@@ -246,6 +246,8 @@ bool gp_trace_doubts_path(const struct gp_trace *trace);
 bool gp_trace_has_start(const struct gp_trace *trace);
 /* Whether a device is asked for memory at all. */
 bool gp_trace_has_allocs(const struct gp_device_trace *device);
+/* The most that others than PyTorch's allocator have of it at once. */
+uint64_t gp_trace_others(const struct gp_device_trace *device);
 /* Bytes of all segments. */
 uint64_t gp_state_reserved(const struct gp_state *state);
 

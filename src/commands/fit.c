@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "commands/command.h"
 #include "commands/output.h"
@@ -98,11 +99,34 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	return gp_explain(&config, &s->explain, diag);
 }
 
+/* What PyTorch cannot have of the device may be in the trace, as record puts it
+ * there, and is not taken off twice. */
+static void limit(struct session *s, struct gp_options *options)
+{
+	const struct gp_ranks *ranks = &s->ranking.ranks;
+	uint64_t others = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		for (size_t d = 0; d < ranks->classes[i].trace->device_count;
+		     d++)
+			others = gp_larger(
+				others,
+				gp_trace_others(
+					&ranks->classes[i].trace->devices[d]));
+	s->report.others = others;
+	if (!others)
+		options->capacity -= s->report.besides.high;
+	for (size_t i = 0; i < ranks->count; i++)
+		for (size_t d = 0; d < ranks->classes[i].trace->device_count;
+		     d++)
+			s->ranking.plans[i].capacity[d] = options->capacity;
+}
+
 static enum gp_status judge(struct session *s, struct gp_diag *diag)
 {
-	const struct gp_options options = {
+	struct gp_options options = {
 		.command = "fit",
-		.capacity = s->gpu->capacity - s->report.besides.high,
+		.capacity = s->gpu->capacity,
 		.prices = s->options->prices,
 		.without = s->options->without,
 		.quiet = s->options->quiet,
@@ -117,10 +141,12 @@ static enum gp_status judge(struct session *s, struct gp_diag *diag)
 	const struct gp_study *study = &s->studying.study;
 	enum gp_status status = gp_ranking_make(&s->ranking, &config, diag);
 
-	if (status == GP_OK)
+	if (status == GP_OK) {
+		limit(s, &options);
 		status = gp_ranking_study(&s->ranking, s->ranking.plans,
 					  &options, &s->studying, &s->progress,
 					  diag);
+	}
 	s->report.worst = gp_verdict_worst(study->verdicts, study->case_count);
 	if (status == GP_OK && study->case_count)
 		status = explain_worst(s, diag);

@@ -63,9 +63,14 @@ static struct need need_of(const struct gp_fit_report *r, uint64_t pytorch)
 	return need;
 }
 
+static uint64_t pytorch_of(const struct gp_fit_report *r, uint64_t need)
+{
+	return is_known(need) ? need - r->others : need;
+}
+
 static struct need as_it_is(const struct gp_fit_report *r)
 {
-	return need_of(r, verdict_of(r)->need_as_recorded);
+	return need_of(r, pytorch_of(r, verdict_of(r)->need_as_recorded));
 }
 
 /* Nothing where no setting is advised. */
@@ -73,7 +78,7 @@ static struct need with_setting(const struct gp_fit_report *r)
 {
 	const struct gp_verdict *v = verdict_of(r);
 
-	return need_of(r, v->conf ? v->need : 0);
+	return need_of(r, v->conf ? pytorch_of(r, v->need) : 0);
 }
 
 bool gp_fit_is(const struct gp_fit_report *r)

@@ -13,13 +13,15 @@ struct gp_fit_report {
 	const char *program; /* its file's name */
 	int exit;	     /* as the shell has it; not 0: what is told is of
 			      * what it did until then */
-	const char *path; /* that it took; NULL: as it was recorded */
+	const char *path;    /* that it took; NULL: as it was recorded */
 	const char *kept;    /* the trace; NULL: it is not kept */
 	const struct gp_gpu *gpu;
 	struct gp_non_pytorch besides; /* its high is not PyTorch's to use */
-	const struct gp_ranks *ranks;  /* NULL: one process is all */
-	const struct gp_trace *trace;  /* the worst */
-	const struct gp_study *study;  /* a case a device */
+	uint64_t others; /* of that, what the trace tells of, and so the verdict
+			  * counts; 0: it does not */
+	const struct gp_ranks *ranks; /* NULL: one process is all */
+	const struct gp_trace *trace; /* the worst */
+	const struct gp_study *study; /* a case a device */
 	size_t worst;
 	uint32_t device; /* its index */
 	const struct gp_explain *explain;

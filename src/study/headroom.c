@@ -225,17 +225,6 @@ static void settle(struct search *s)
 
 /* ---- what to begin with ---- */
 
-static uint64_t most_others(const struct gp_device_trace *t)
-{
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < t->event_count; i++)
-		if (t->events[i].kind == GP_OTHER_MEMORY &&
-		    t->events[i].size > most)
-			most = t->events[i].size;
-	return most;
-}
-
 /* The first request that the recording did not serve, with others behind it. */
 static void find_recorded_oom(const struct gp_device_trace *t,
 			      struct gp_headroom *h)
@@ -265,7 +254,7 @@ static void begin(struct search *s)
 
 	h->live =
 		gp_study_live(config->trace, config->device, GP_MIN_BLOCK_SIZE);
-	h->other = most_others(t);
+	h->other = gp_trace_others(t);
 	h->start_reserved = gp_state_reserved(&t->start);
 	find_recorded_oom(t, h);
 	h->least = gp_larger(grid_up(gp_larger(h->live, h->start_reserved)),

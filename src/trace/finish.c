@@ -199,6 +199,17 @@ bool gp_trace_has_allocs(const struct gp_device_trace *device)
 	return false;
 }
 
+uint64_t gp_trace_others(const struct gp_device_trace *device)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < device->event_count; i++)
+		if (device->events[i].kind == GP_OTHER_MEMORY &&
+		    device->events[i].size > most)
+			most = device->events[i].size;
+	return most;
+}
+
 bool gp_trace_has_start(const struct gp_trace *trace)
 {
 	for (size_t i = 0; i < trace->device_count; i++)

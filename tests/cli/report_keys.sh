@@ -161,7 +161,10 @@ write headroom-old headroom "$story" --torch 2.0 \
 write suggest-old suggest "$story" --torch 2.0
 write fit-story fit --gpu t4 --trace "$story"
 write fit-oom fit --gpu t4 --trace "$out_of_memory"
-write fit-ranks fit --gpu t4 --trace mixed
+mkdir two
+cp "$story" two/0.jsonl
+cp "$out_of_memory" two/1.json
+write fit-ranks fit --gpu t4 --trace two
 write headroom-oom headroom "$out_of_memory"
 write sweep-grid sweep "$story" "$out_of_memory" --torch 2.4 \
 	--set expandable_segments=False,True --capacity unlimited --capacity 1GiB
