@@ -351,6 +351,11 @@ conform: $(PROGRAM) $(CONFORM) ## made-up programs, beside PyTorch's own
 bench: $(PROGRAM) ## how fast things are, as ratios; KEEP=1: the baseline anew
 	@BUILD=$(B) KEEP=$(KEEP) tests/bench/run.sh
 
+accuracy: all ## fit beside trainings measured on GPUs: TABLE=FILE PYTHON=FILE ROWS=N
+	@tests/accuracy/run.py $(TABLE) --gpupool $(PROGRAM) \
+		--keep $(B)/accuracy.csv $(PYTHON:%=--python %) \
+		$(ROWS:%=--rows %)
+
 conform-record: $(CONFORM) ## their goldens anew, from PyTorch's own allocator
 	@BUILD=$(B) tests/conform/record.sh $(TORCH)
 

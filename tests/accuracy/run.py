@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Predictions beside what was measured on real GPUs.
 
-Rows of a table of measured trainings are recorded without a GPU and replayed;
-the peak of reserved, and what the process holds besides, is compared with what
-nvidia-smi showed. Rows that an earlier run has done are not done again.
+Rows of a table of measured trainings are recorded without a GPU; what gpupool
+fit says that nvidia-smi would show is compared with what it showed. Rows that an
+earlier run has done are not done again.
 """
 
 import argparse
@@ -26,34 +26,28 @@ TOGETHER = 25
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", help="gpumemnet-mlp.csv or one like it")
-    parser.add_argument("--python", required=True, help="one that has PyTorch")
+    parser.add_argument("table", nargs="?", help="gpumemnet-mlp.csv or one like it")
+    parser.add_argument("--python", help="one that has PyTorch")
     parser.add_argument("--gpupool", default="build/gpupool")
     parser.add_argument("--gpu", default="a100-40gb")
     parser.add_argument("--rows", type=int, default=50, help="0: all")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--besides",
-        type=int,
-        default=1429,
-        help="MiB that nvidia-smi shows and PyTorch's allocator did not reserve",
-    )
     parser.add_argument("--keep", default="build/accuracy.csv")
     return parser.parse_args()
 
 
-def peak_reserved_mib(gpupool, trace):
+def shown_mib(args, trace):
     text = subprocess.run(
-        [gpupool, "replay", trace, "--format", "json"],
+        [args.gpupool, "fit", "-q", "--gpu", args.gpu, "--trace", trace]
+        + ["--format", "json"],
         check=True,
         capture_output=True,
     ).stdout
-    device = json.loads(text)["runs"][0]["devices"][0]
-    return device["measures"]["peak_reserved_bytes"] / MIB
+    return json.loads(text)["nvidia_smi_bytes"] / MIB
 
 
 def record(args, indices):
-    """Peaks of reserved, by row, as recorded."""
+    """What nvidia-smi would show, by row."""
     with tempfile.TemporaryDirectory() as folder:
         pattern = os.path.join(folder, "t.json")
         subprocess.run(
@@ -69,7 +63,7 @@ def record(args, indices):
         if len(names) != len(indices):
             sys.exit(f"{len(indices)} rows gave {len(names)} traces")
         return {
-            index: peak_reserved_mib(args.gpupool, os.path.join(folder, name))
+            index: shown_mib(args, os.path.join(folder, name))
             for index, name in zip(indices, names)
         }
 
@@ -78,35 +72,38 @@ def done_before(path):
     if not os.path.exists(path):
         return {}
     with open(path, newline="") as kept:
-        return {int(r["row"]): float(r["reserved_mib"]) for r in csv.DictReader(kept)}
+        return {int(r["row"]): float(r["predicted_mib"]) for r in csv.DictReader(kept)}
 
 
-def keep(path, peaks):
+def keep(path, shown):
     fresh = not os.path.exists(path)
     with open(path, "a", newline="") as kept:
         writer = csv.writer(kept)
         if fresh:
-            writer.writerow(["row", "reserved_mib"])
-        writer.writerows(peaks.items())
+            writer.writerow(["row", "predicted_mib"])
+        writer.writerows(shown.items())
 
 
 def main():
     args = arguments()
+    if not args.table or not args.python:
+        print("skip accuracy: TABLE= names no table, or PYTHON= none with PyTorch")
+        return
     with open(args.table, newline="") as table:
         rows = list(csv.DictReader(table))
     chosen = list(range(len(rows)))
     random.Random(args.seed).shuffle(chosen)
     chosen = sorted(chosen[: args.rows or len(rows)])
-    peaks = done_before(args.keep)
-    left = [i for i in chosen if i not in peaks]
+    shown = done_before(args.keep)
+    left = [i for i in chosen if i not in shown]
     for begin in range(0, len(left), TOGETHER):
         part = record(args, left[begin : begin + TOGETHER])
         keep(args.keep, part)
-        peaks.update(part)
+        shown.update(part)
     errors = []
     for i in chosen:
         measured = float(rows[i]["max_gpu_memory_mib"])
-        predicted = peaks[i] + args.besides
+        predicted = shown[i]
         errors.append((abs(predicted / measured - 1), i, measured, predicted))
     errors.sort(reverse=True)
     plain = [e[0] for e in errors]
