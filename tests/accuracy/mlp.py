@@ -56,8 +56,9 @@ def train(row):
     batch = int(row["batch"])
     for _ in range(EPOCHS):
         for rows in [batch] * STEPS + [max(2, batch // 2)]:
-            data = torch.rand(rows, features).cuda()
-            target = torch.randint(classes, (rows,)).cuda()
+            # A loader's names are bound anew before the copies are made.
+            data, target = torch.rand(rows, features), torch.randint(classes, (rows,))
+            data, target = data.cuda(), target.cuda()
             optimizer.zero_grad()
             output = model(data)  # kept, as programs do, until the next one
             loss = criterion(output, target)
