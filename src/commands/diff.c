@@ -22,8 +22,8 @@ struct side {
 	const char *path;
 	const struct gp_trace *trace; /* borrowed */
 	struct gp_plan plan;
-	struct gp_makeup *makeups; /* by device */
-	uint64_t *moments;	   /* by device; GP_AT_FULLEST: its own */
+	struct gp_breakdown *breakdowns; /* by device */
+	uint64_t *moments;		 /* by device; GP_AT_FULLEST: its own */
 };
 
 /* Classes of ranks that are compared: so many pairs of files. */
@@ -178,16 +178,16 @@ static enum gp_status take(struct side *side, struct gp_progress *progress,
 {
 	enum gp_status status = GP_OK;
 
-	side->makeups = gp_mem_alloc(side->trace->device_count + 1,
-				     sizeof(*side->makeups));
+	side->breakdowns = gp_mem_alloc(side->trace->device_count + 1,
+					sizeof(*side->breakdowns));
 	for (uint32_t i = 0; i < side->trace->device_count && status == GP_OK;
 	     i++) {
 		struct gp_replay_config config = gp_plan_config(&side->plan, i);
 
 		gp_progress_step(progress, "replaying");
-		status = gp_makeup_take_at(&config, side->moments[i],
-					   &side->makeups[i],
-					   &side->plan.results[i], diag);
+		status = gp_breakdown_take_at(&config, side->moments[i],
+					      &side->breakdowns[i],
+					      &side->plan.results[i], diag);
 	}
 	return status;
 }
@@ -217,9 +217,9 @@ static enum gp_status side_make(struct side *side,
 static void side_release(struct side *side)
 {
 	gp_plan_release(&side->plan);
-	free(side->makeups);
+	free(side->breakdowns);
 	free(side->moments);
-	side->makeups = NULL;
+	side->breakdowns = NULL;
 	side->moments = NULL;
 }
 
@@ -233,7 +233,7 @@ static struct gp_change_side told(const char *path,
 		.conf = run->conf,
 		.release = run->release,
 		.capacity = run->capacity,
-		.makeup = run->makeup,
+		.breakdown = run->breakdown,
 	};
 }
 
@@ -335,8 +335,8 @@ static enum gp_status limit_hold(const struct limit *limit,
 	char more[GP_BYTES_TEXT], bytes[GP_BYTES_TEXT], allowed[64];
 
 	for (size_t i = 0; limit->is_there && i < count; i++) {
-		uint64_t a = changes[i].a.makeup.reserved;
-		uint64_t b = changes[i].b.makeup.reserved;
+		uint64_t a = changes[i].a.breakdown.reserved;
+		uint64_t b = changes[i].b.breakdown.reserved;
 
 		if (!is_over(limit, a, b))
 			continue;
@@ -419,8 +419,8 @@ static void choose_moments(struct pair *p)
 	for (uint32_t i = 0; i < a->device_count; i++)
 		for (uint32_t k = 0; k < b->device_count; k++)
 			if (is_pair(p, i, k) && asks_the_same(p, i, k)) {
-				p->a.moments[i] = gp_makeup_moment(a, i);
-				p->b.moments[k] = gp_makeup_moment(b, k);
+				p->a.moments[i] = gp_breakdown_moment(a, i);
+				p->b.moments[k] = gp_breakdown_moment(b, k);
 			}
 }
 
@@ -468,7 +468,7 @@ static struct gp_change_side side_of(const struct side *side, uint32_t device)
 		.release = side->plan.settings.release,
 		.capacity = side->plan.capacity[device],
 		.trace = side->trace,
-		.makeup = side->makeups[device],
+		.breakdown = side->breakdowns[device],
 	};
 }
 
@@ -517,11 +517,13 @@ static void compare_devices(struct session *s, size_t index, uint32_t i,
 /* What it reserves more, and what it does not serve. */
 static bool is_worse(const struct gp_change *a, const struct gp_change *b)
 {
-	int64_t more = (int64_t)(a->b.makeup.reserved - a->a.makeup.reserved);
-	int64_t than = (int64_t)(b->b.makeup.reserved - b->a.makeup.reserved);
+	int64_t more =
+		(int64_t)(a->b.breakdown.reserved - a->a.breakdown.reserved);
+	int64_t than =
+		(int64_t)(b->b.breakdown.reserved - b->a.breakdown.reserved);
 
-	if (a->b.makeup.dropped != b->b.makeup.dropped)
-		return a->b.makeup.dropped > b->b.makeup.dropped;
+	if (a->b.breakdown.dropped != b->b.breakdown.dropped)
+		return a->b.breakdown.dropped > b->b.breakdown.dropped;
 	return more > than;
 }
 

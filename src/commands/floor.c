@@ -46,7 +46,7 @@ static void find(struct session *s, struct gp_floor_device *device,
 /* Bytes of the spans that are live at a peak: behind its event, or before the
  * first one. */
 static uint64_t live_at(const struct gp_spans *spans,
-			const struct gp_makeup *peak)
+			const struct gp_breakdown *peak)
 {
 	bool is_start = peak->is_from_start && !peak->event;
 	uint64_t time = is_start ? 0 : peak->event + 1, live = 0;
@@ -59,10 +59,12 @@ static uint64_t live_at(const struct gp_spans *spans,
 }
 
 static enum gp_status replay(const struct gp_replay_config *config,
-			     struct gp_makeup *makeup, struct gp_diag *diag)
+			     struct gp_breakdown *breakdown,
+			     struct gp_diag *diag)
 {
 	struct gp_replay_result result;
-	enum gp_status status = gp_makeup_take(config, makeup, &result, diag);
+	enum gp_status status =
+		gp_breakdown_take(config, breakdown, &result, diag);
 
 	if (status == GP_OK)
 		gp_replay_release(&result);
@@ -80,13 +82,13 @@ static enum gp_status run_device(struct session *s, uint32_t i,
 
 	gp_progress_step(&s->progress, "replaying");
 	device->capacity = config.capacity;
-	status = replay(&config, &device->makeup, diag);
-	if (status != GP_OK || !device->makeup.dropped)
+	status = replay(&config, &device->breakdown, diag);
+	if (status != GP_OK || !device->breakdown.dropped)
 		return status;
-	device->dropped = device->makeup.dropped;
+	device->dropped = device->breakdown.dropped;
 	config.capacity = GP_UNLIMITED;
 	config.mode = GP_WHAT_IF;
-	return replay(&config, &device->makeup, diag);
+	return replay(&config, &device->breakdown, diag);
 }
 
 static enum gp_status measure(struct session *s, struct gp_diag *diag)
@@ -103,7 +105,7 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 		gp_spans_of_trace(s->trace, i, round, &device->spans);
 		find(s, device, 0);
 		status = run_device(s, i, device, diag);
-		device->live_then = live_at(&device->spans, &device->makeup);
+		device->live_then = live_at(&device->spans, &device->breakdown);
 	}
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, s->options->operands[0]);

@@ -3,7 +3,7 @@
  * What changed between two runs: what their peaks of reserved memory are made
  * of, which requests were live then, and where the programs part.
  *
- * All amounts are bytes, and those of a makeup add up to reserved exactly.
+ * All amounts are bytes, and those of a breakdown add up to reserved exactly.
  */
 #ifndef METRICS_CHANGE_H
 #define METRICS_CHANGE_H
@@ -38,7 +38,7 @@ struct gp_part {
 /* By enum gp_part_id. */
 extern const struct gp_part gp_parts[GP_PARTS];
 
-struct gp_makeup {
+struct gp_breakdown {
 	uint64_t reserved;
 	uint64_t part[GP_PARTS];
 	uint64_t event;	    /* the moment */
@@ -59,10 +59,10 @@ struct gp_makeup {
  * the first run, its peak kept; the caller releases it.  config's own action
  * is not called.
  */
-enum gp_status gp_makeup_take(const struct gp_replay_config *config,
-			      struct gp_makeup *makeup,
-			      struct gp_replay_result *result,
-			      struct gp_diag *diag);
+enum gp_status gp_breakdown_take(const struct gp_replay_config *config,
+				 struct gp_breakdown *breakdown,
+				 struct gp_replay_result *result,
+				 struct gp_diag *diag);
 
 /*
  * The same at a given moment, behind that event: what is live, rounded up and
@@ -71,18 +71,19 @@ enum gp_status gp_makeup_take(const struct gp_replay_config *config,
  * peak is memory then.
  */
 #define GP_AT_FULLEST UINT64_MAX
-enum gp_status gp_makeup_take_at(const struct gp_replay_config *config,
-				 uint64_t moment, struct gp_makeup *makeup,
-				 struct gp_replay_result *result,
-				 struct gp_diag *diag);
+enum gp_status gp_breakdown_take_at(const struct gp_replay_config *config,
+				    uint64_t moment,
+				    struct gp_breakdown *breakdown,
+				    struct gp_replay_result *result,
+				    struct gp_diag *diag);
 
 /* The first event behind which the program holds the most, by what it asked
  * for; GP_AT_FULLEST: there are no events. */
-uint64_t gp_makeup_moment(const struct gp_trace *trace, uint32_t device);
+uint64_t gp_breakdown_moment(const struct gp_trace *trace, uint32_t device);
 
 /* What can be told of a moment without its blocks: the rounding of blocks that
  * wait counts as rounding, and is missing from the live set. */
-struct gp_makeup gp_makeup_of_moment(const struct gp_moment *moment);
+struct gp_breakdown gp_breakdown_of_moment(const struct gp_moment *moment);
 
 /* ---- who holds the live set ---- */
 

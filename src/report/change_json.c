@@ -8,7 +8,7 @@
 #include "report/object.h"
 #include "report/ranks.h"
 
-static void write_makeup(struct gp_emit *json, const struct gp_makeup *m)
+static void write_breakdown(struct gp_emit *json, const struct gp_breakdown *m)
 {
 	gp_emit_uint(json, "event", m->event);
 	gp_emit_bool(json, "from_start", m->is_from_start);
@@ -38,7 +38,7 @@ static void write_side(struct gp_emit *json, const char *key,
 	gp_emit_text(json, "alloc_conf", side->conf);
 	gp_emit_release(json, "torch", side->release);
 	gp_emit_limit(json, "capacity", side->capacity);
-	write_makeup(json, &side->makeup);
+	write_breakdown(json, &side->breakdown);
 	gp_emit_close(json, '}');
 }
 
@@ -50,7 +50,8 @@ static int64_t minus(uint64_t b, uint64_t a)
 static void write_difference(struct gp_emit *json,
 			     const struct gp_change *change)
 {
-	const struct gp_makeup *a = &change->a.makeup, *b = &change->b.makeup;
+	const struct gp_breakdown *a = &change->a.breakdown,
+				  *b = &change->b.breakdown;
 	bool is_split = a->is_split && b->is_split;
 
 	gp_emit_open(json, "difference", '{', GP_EMIT_LINES);

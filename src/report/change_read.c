@@ -131,17 +131,17 @@ static enum gp_status read_moment(const struct reader *r,
 }
 
 static enum gp_status read_counts(const struct reader *r, const json_t *device,
-				  struct gp_makeup *makeup)
+				  struct gp_breakdown *breakdown)
 {
 	const json_t *measures = json_object_get(device, "measures");
 	const json_t *stats = json_object_get(device, "memory_stats");
 	const struct field fields[] = {
-		{ "peak_allocated_bytes", &makeup->peak_allocated },
-		{ "dropped", &makeup->dropped },
+		{ "peak_allocated_bytes", &breakdown->peak_allocated },
+		{ "dropped", &breakdown->dropped },
 	};
 	const struct field counters[] = {
-		{ "num_ooms", &makeup->ooms },
-		{ "num_alloc_retries", &makeup->retries },
+		{ "num_ooms", &breakdown->ooms },
+		{ "num_alloc_retries", &breakdown->retries },
 	};
 	enum gp_status status = NUMBERS(r, measures, fields);
 
@@ -159,9 +159,9 @@ static enum gp_status read_device(const struct reader *r, const json_t *device,
 	if (status == GP_OK)
 		status = read_moment(r, json_object_get(device, "measures"),
 				     &moment);
-	run->makeup = gp_makeup_of_moment(&moment);
+	run->breakdown = gp_breakdown_of_moment(&moment);
 	if (status == GP_OK)
-		status = read_counts(r, device, &run->makeup);
+		status = read_counts(r, device, &run->breakdown);
 	run->capacity = GP_UNLIMITED;
 	if (status == GP_OK && capacity && !json_is_null(capacity))
 		status = number(r, device, "capacity", &run->capacity);

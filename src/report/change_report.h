@@ -20,7 +20,7 @@ struct gp_change_side {
 	uint8_t release;
 	uint64_t capacity;	      /* GP_UNLIMITED: none */
 	const struct gp_trace *trace; /* NULL: known from a report */
-	struct gp_makeup makeup;
+	struct gp_breakdown breakdown;
 };
 
 /* One device of both. */
@@ -60,7 +60,7 @@ struct gp_report_run {
 	uint8_t release;
 	uint32_t device; /* CUDA's ordinal */
 	uint64_t capacity;
-	struct gp_makeup makeup;
+	struct gp_breakdown breakdown;
 };
 
 /* Whether the file begins as a gpupool-report does. */

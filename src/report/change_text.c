@@ -343,7 +343,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 static const char *part_label(const struct gp_change *change,
 			      enum gp_part_id id)
 {
-	if (id == GP_PART_PACKING && !change->a.makeup.is_split)
+	if (id == GP_PART_PACKING && !change->a.breakdown.is_split)
 		return "free";
 	return gp_parts[id].label;
 }
@@ -351,7 +351,8 @@ static const char *part_label(const struct gp_change *change,
 /* Parts by how much they changed, the most first. */
 static void rank(const struct gp_change *change, enum gp_part_id order[])
 {
-	const uint64_t *a = change->a.makeup.part, *b = change->b.makeup.part;
+	const uint64_t *a = change->a.breakdown.part,
+		       *b = change->b.breakdown.part;
 
 	for (unsigned i = 0; i < GP_PARTS; i++) {
 		unsigned at = i;
@@ -367,7 +368,8 @@ static void rank(const struct gp_change *change, enum gp_part_id order[])
 /* "+0.9 GiB live set, +0.3 GiB packing" */
 static void list_causes(const struct gp_change *change, char *text, size_t size)
 {
-	const uint64_t *a = change->a.makeup.part, *b = change->b.makeup.part;
+	const uint64_t *a = change->a.breakdown.part,
+		       *b = change->b.breakdown.part;
 	enum gp_part_id order[GP_PARTS];
 	char bytes[SIGNED_TEXT];
 	size_t length = 0;
@@ -389,7 +391,8 @@ static void list_causes(const struct gp_change *change, char *text, size_t size)
 static void print_verdict(const struct gp_page *page,
 			  const struct gp_change *change)
 {
-	uint64_t a = change->a.makeup.reserved, b = change->b.makeup.reserved;
+	uint64_t a = change->a.breakdown.reserved,
+		 b = change->b.breakdown.reserved;
 	char bytes[GP_BYTES_TEXT], causes[512], percent[32] = "";
 
 	list_causes(change, causes, sizeof(causes));
@@ -453,7 +456,8 @@ static void print_counts(const struct gp_page *page, const char *label,
 static void print_table(const struct gp_page *page,
 			const struct gp_change *change)
 {
-	const struct gp_makeup *a = &change->a.makeup, *b = &change->b.makeup;
+	const struct gp_breakdown *a = &change->a.breakdown,
+				  *b = &change->b.breakdown;
 	uint64_t most = 0;
 	char label[32];
 
@@ -492,42 +496,43 @@ static const char *event_words(const struct gp_change_side *side,
 
 	if (!side->trace) {
 		snprintf(text, GP_EVENT_TEXT, "event %s",
-			 gp_count_text(side->makeup.event, count));
+			 gp_count_text(side->breakdown.event, count));
 		return text;
 	}
 	while (i + 1 < side->trace->device_count &&
 	       side->trace->devices[i].device != device)
 		i++;
-	return gp_event_words(side->trace, i, side->makeup.event, text);
+	return gp_event_words(side->trace, i, side->breakdown.event, text);
 }
 
 static void print_moment(const struct gp_page *page, const char *name,
 			 uint32_t device, const struct gp_change_side *side,
 			 bool is_same)
 {
-	const struct gp_makeup *makeup = &side->makeup;
+	const struct gp_breakdown *breakdown = &side->breakdown;
 	char event[GP_EVENT_TEXT], requests[GP_PLURAL_TEXT];
 
 	if (!is_same)
 		gp_page_line(page, GP_TONE_PLAIN, 2, "%s: at %s.%s", name,
 			     event_words(side, device, event),
-			     makeup->is_from_start ? FROM_START : "");
-	else if (makeup->is_from_start)
+			     breakdown->is_from_start ? FROM_START : "");
+	else if (breakdown->is_from_start)
 		gp_page_line(page, GP_TONE_PLAIN, 2, "%s:%s", name, FROM_START);
-	if (makeup->dropped)
-		gp_page_line(
-			page, GP_TONE_BAD, 2,
-			"%s could not serve %s: its peak is that of a "
-			"smaller program.",
-			name,
-			gp_plural_text(makeup->dropped, "request", requests));
+	if (breakdown->dropped)
+		gp_page_line(page, GP_TONE_BAD, 2,
+			     "%s could not serve %s: its peak is that of a "
+			     "smaller program.",
+			     name,
+			     gp_plural_text(breakdown->dropped, "request",
+					    requests));
 }
 
 /* Runs of one program differ in when they peak. */
 static void print_notes(const struct gp_page *page,
 			const struct gp_change *change)
 {
-	const struct gp_makeup *a = &change->a.makeup, *b = &change->b.makeup;
+	const struct gp_breakdown *a = &change->a.breakdown,
+				  *b = &change->b.breakdown;
 	char bytes[GP_BYTES_TEXT], event[GP_EVENT_TEXT];
 
 	gp_page_blank(page);
@@ -593,7 +598,7 @@ static void print_only(const struct gp_page *page, const char *label,
 
 static void print_pair(const struct gp_page *page, const struct gp_change *c)
 {
-	uint64_t a = c->a.makeup.reserved, b = c->b.makeup.reserved;
+	uint64_t a = c->a.breakdown.reserved, b = c->b.breakdown.reserved;
 	const char *name = gp_page_name(c->b.path);
 	char text[GP_BYTES_TEXT], other[GP_BYTES_TEXT], more[GP_BYTES_TEXT];
 	char change[GP_BYTES_TEXT + 2];

@@ -25,7 +25,7 @@ static int64_t minus(uint64_t a, uint64_t b)
 
 struct gp_floor_parts gp_floor_parts_of(const struct gp_floor_device *device)
 {
-	const uint64_t *part = device->makeup.part;
+	const uint64_t *part = device->breakdown.part;
 	const struct gp_floor *floor = &device->floor;
 
 	return (struct gp_floor_parts){
@@ -70,10 +70,10 @@ static void print_parts(const struct gp_page *page,
 	char text[SIGNED_TEXT];
 
 	gp_page_blank(page);
-	gp_page_line(
-		page, GP_TONE_TITLE, 2,
-		"Reserved at the peak, beyond that packing: %s",
-		signed_text(minus(d->makeup.reserved, d->floor.height), text));
+	gp_page_line(page, GP_TONE_TITLE, 2,
+		     "Reserved at the peak, beyond that packing: %s",
+		     signed_text(minus(d->breakdown.reserved, d->floor.height),
+				 text));
 	print_part(page, "  packing", parts.packing,
 		   "free in partly used segments, or cached in sizes that "
 		   "did not fit");
@@ -148,7 +148,7 @@ static void print_run(const struct gp_page *page,
 		 d->dropped ? "; memory: no limit" : "");
 	gp_page_row(page, &(struct gp_page_row){
 				  "Reserved",
-				  gp_bytes_text(d->makeup.reserved, bytes),
+				  gp_bytes_text(d->breakdown.reserved, bytes),
 				  note, GP_TONE_PLAIN });
 	if (d->dropped)
 		gp_page_line(page, GP_TONE_BAD, 2,
@@ -175,7 +175,7 @@ static void print_sentence(const struct gp_page *page,
 		     "%s exists; PyTorch reserves %s.",
 		     rounding, gp_bytes_text(d->floor.bound, bound),
 		     gp_bytes_text(d->floor.height, height),
-		     gp_bytes_text(d->makeup.reserved, run));
+		     gp_bytes_text(d->breakdown.reserved, run));
 }
 
 static void print_spans(const struct gp_page *page,
@@ -284,7 +284,7 @@ static void write_device(struct gp_emit *json,
 	write_floor(json, d);
 	if (report->settings) {
 		gp_emit_count(json, GP_REQUESTED, d->requested);
-		gp_emit_count(json, GP_PEAK_RESERVED, d->makeup.reserved);
+		gp_emit_count(json, GP_PEAK_RESERVED, d->breakdown.reserved);
 		gp_emit_limit(json, "capacity", d->capacity);
 		gp_emit_count(json, GP_DROPPED, d->dropped);
 		write_parts(json, d);

@@ -20,10 +20,10 @@ struct gp_floor_device {
 	uint64_t requested; /* most that is live at once, not rounded */
 	/* The run, as told by its settings: of all requests, also when memory
 	 * ran out, which is then another run, without an end of memory. */
-	struct gp_makeup makeup;
+	struct gp_breakdown breakdown;
 	uint64_t capacity;  /* of the run; GP_UNLIMITED */
 	uint64_t dropped;   /* requests that it did not serve there */
-	uint64_t live_then; /* bytes live at the makeup's event, rounded */
+	uint64_t live_then; /* bytes live at the breakdown's event, rounded */
 };
 
 /*

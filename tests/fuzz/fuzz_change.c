@@ -8,13 +8,13 @@
 #include "gpupool/input.h"
 #include "gpupool/release.h"
 
-static void check(const struct gp_makeup *makeup)
+static void check(const struct gp_breakdown *breakdown)
 {
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < GP_PARTS; i++)
-		sum += makeup->part[i];
-	must(sum == makeup->reserved, "the parts do not add up");
+		sum += breakdown->part[i];
+	must(sum == breakdown->reserved, "the parts do not add up");
 }
 
 static void try_report(const char *path)
@@ -30,7 +30,7 @@ static void try_report(const char *path)
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		check(&runs[i].makeup);
+		check(&runs[i].breakdown);
 	gp_report_runs_release(runs, count);
 }
 
@@ -46,16 +46,16 @@ static void try_device(const struct gp_trace *trace, uint32_t device)
 		.capacity = GP_UNLIMITED,
 	};
 	struct gp_replay_result result;
-	struct gp_makeup makeup;
+	struct gp_breakdown breakdown;
 	struct gp_parting parting;
 	struct gp_diag diag = { 0 };
 
 	gp_settings_init(&settings, GP_RELEASE_LAST);
 	parting = gp_parting_find(trace, device, trace, device);
 	must(!parting.is_there, "a trace parts from itself");
-	if (gp_makeup_take(&config, &makeup, &result, &diag) != GP_OK)
+	if (gp_breakdown_take(&config, &breakdown, &result, &diag) != GP_OK)
 		return;
-	check(&makeup);
+	check(&breakdown);
 	gp_replay_release(&result);
 }
 

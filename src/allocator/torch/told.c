@@ -106,7 +106,7 @@ void deed_tell(struct torch *t, const struct torch_message *m)
 
 /* ---- segments and blocks ---- */
 
-struct portrait {
+struct torch_snapshot {
 	struct gp_segment *segments;
 	struct gp_block *blocks;
 	size_t segment_count, segment_room, block_count, block_room;
@@ -115,7 +115,7 @@ struct portrait {
 
 static void add_segment(struct torch *t, const struct torch_message *piece)
 {
-	struct portrait *p = t->portrait;
+	struct torch_snapshot *p = t->snapshot;
 
 	p->segments = gp_mem_grow(p->segments, &p->segment_room,
 				  p->segment_count + 1, sizeof(*p->segments));
@@ -134,7 +134,7 @@ static void add_segment(struct torch *t, const struct torch_message *piece)
 
 static void add_block(struct torch *t, const struct torch_message *piece)
 {
-	struct portrait *p = t->portrait;
+	struct torch_snapshot *p = t->snapshot;
 	uint8_t state = (uint8_t)piece->what; /* enum gp_block_state */
 	uint32_t id = GP_NO_ID;
 
@@ -156,9 +156,9 @@ static void add_block(struct torch *t, const struct torch_message *piece)
 	p->at += piece->size;
 }
 
-void portrait_add(struct torch *t, const struct torch_message *piece)
+void snapshot_add(struct torch *t, const struct torch_message *piece)
 {
-	if (!t->portrait)
+	if (!t->snapshot)
 		return;
 	if (piece->kind == TORCH_SEGMENT)
 		add_segment(t, piece);
@@ -173,15 +173,15 @@ static int by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-void portrait_state(struct gp_allocator *allocator, struct gp_state *state)
+void torch_state(struct gp_allocator *allocator, struct gp_state *state)
 {
 	struct torch *t = torch_of(allocator);
-	struct portrait p = { 0 };
+	struct torch_snapshot p = { 0 };
 
-	t->portrait = &p;
+	t->snapshot = &p;
 	torch_request(t, (struct torch_request){ .op = TORCH_STATE }, NULL,
 		      NULL);
-	t->portrait = NULL;
+	t->snapshot = NULL;
 	if (p.segment_count)
 		qsort(p.segments, p.segment_count, sizeof(*p.segments),
 		      by_address);
@@ -218,9 +218,9 @@ static size_t collect(const struct gp_state *state,
 	return n;
 }
 
-size_t portrait_candidates(struct gp_allocator *allocator, uint64_t size,
-			   uint16_t stream, uint16_t pool,
-			   struct gp_candidate *out, size_t room)
+size_t torch_candidates(struct gp_allocator *allocator, uint64_t size,
+			uint16_t stream, uint16_t pool,
+			struct gp_candidate *out, size_t room)
 {
 	uint64_t rounded =
 		gp_settings_round(torch_of(allocator)->config.settings, size);
@@ -229,7 +229,7 @@ size_t portrait_candidates(struct gp_allocator *allocator, uint64_t size,
 	struct gp_state state;
 	size_t n = 0;
 
-	portrait_state(allocator, &state);
+	torch_state(allocator, &state);
 	found = gp_mem_alloc(state.block_count + 1, sizeof(*found));
 	for (size_t i = 0; i < state.segment_count; i++) {
 		const struct gp_segment *s = &state.segments[i];

@@ -125,7 +125,7 @@ static bool converse(struct torch *t, struct torch_message *m)
 		switch (m->kind) {
 		case TORCH_ACTION: deed_tell(t, m); break;
 		case TORCH_SEGMENT:
-		case TORCH_BLOCK: portrait_add(t, m); break;
+		case TORCH_BLOCK: snapshot_add(t, m); break;
 		case TORCH_DEVICE:
 			reply = ask_device(t->config.device, m);
 			channel_send(&t->channel, &reply, sizeof(reply));
@@ -347,8 +347,8 @@ static const struct gp_allocator_ops torch_ops = {
 	.reset_peak = torch_reset_peak,
 	.reset_accumulated = torch_reset_accumulated,
 	.stats = torch_stats,
-	.state = portrait_state,
-	.candidates = portrait_candidates,
+	.state = torch_state,
+	.candidates = torch_candidates,
 	.refusal = torch_refusal,
 	.health = torch_health,
 	.destroy = torch_destroy,

@@ -47,7 +47,7 @@ struct torch {
 
 	char text[TORCH_TEXT_MOST]; /* the last error */
 	const char *limit; /* what this engine cannot do; NULL: all well */
-	struct portrait *portrait; /* while it is painted */
+	struct torch_snapshot *snapshot; /* while it is taken */
 };
 
 static inline struct torch *torch_of(struct gp_allocator *allocator)
@@ -83,10 +83,10 @@ uint16_t torch_pool_index(const struct torch *t, const uint64_t pool[2]);
 
 void deed_tell(struct torch *t, const struct torch_message *message);
 
-void portrait_add(struct torch *t, const struct torch_message *piece);
-void portrait_state(struct gp_allocator *allocator, struct gp_state *state);
-size_t portrait_candidates(struct gp_allocator *allocator, uint64_t size,
-			   uint16_t stream, uint16_t pool,
-			   struct gp_candidate *out, size_t room);
+void snapshot_add(struct torch *t, const struct torch_message *piece);
+void torch_state(struct gp_allocator *allocator, struct gp_state *state);
+size_t torch_candidates(struct gp_allocator *allocator, uint64_t size,
+			uint16_t stream, uint16_t pool,
+			struct gp_candidate *out, size_t room);
 
 #endif

@@ -40,9 +40,9 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-struct gp_makeup gp_makeup_of_moment(const struct gp_moment *moment)
+struct gp_breakdown gp_breakdown_of_moment(const struct gp_moment *moment)
 {
-	struct gp_makeup makeup = {
+	struct gp_breakdown breakdown = {
 		.reserved = moment->reserved,
 		.event = moment->event,
 	};
@@ -52,18 +52,19 @@ struct gp_makeup gp_makeup_of_moment(const struct gp_moment *moment)
 	uint64_t rounding =
 		gp_smaller(less(active, moment->requested), allocated);
 
-	makeup.part[GP_PART_LIVE] = allocated - rounding;
-	makeup.part[GP_PART_ROUNDING] = rounding;
-	makeup.part[GP_PART_WAITING] = active - allocated;
-	makeup.part[GP_PART_PACKING] = moment->reserved - active;
-	return makeup;
+	breakdown.part[GP_PART_LIVE] = allocated - rounding;
+	breakdown.part[GP_PART_ROUNDING] = rounding;
+	breakdown.part[GP_PART_WAITING] = active - allocated;
+	breakdown.part[GP_PART_PACKING] = moment->reserved - active;
+	return breakdown;
 }
 
 /* ---- from the blocks ---- */
 
-static void add_block(struct gp_makeup *makeup, const struct gp_block *block)
+static void add_block(struct gp_breakdown *breakdown,
+		      const struct gp_block *block)
 {
-	uint64_t *part = makeup->part;
+	uint64_t *part = breakdown->part;
 	uint64_t live = gp_smaller(block->requested, block->size);
 
 	switch (block->state) {
@@ -76,24 +77,25 @@ static void add_block(struct gp_makeup *makeup, const struct gp_block *block)
 	}
 }
 
-static void add_segment(struct gp_makeup *makeup, const struct gp_state *state,
+static void add_segment(struct gp_breakdown *breakdown,
+			const struct gp_state *state,
 			const struct gp_segment *segment)
 {
 	const struct gp_block *blocks = state->blocks + segment->first_block;
 	bool is_used = false;
 
-	makeup->reserved += segment->size;
+	breakdown->reserved += segment->size;
 	for (uint32_t i = 0; i < segment->blocks; i++) {
-		add_block(makeup, &blocks[i]);
+		add_block(breakdown, &blocks[i]);
 		is_used |= blocks[i].state != GP_INACTIVE;
 	}
 	if (!is_used)
-		makeup->unused_segments += segment->size;
+		breakdown->unused_segments += segment->size;
 }
 
-static struct gp_makeup sum(const struct gp_replay_result *result)
+static struct gp_breakdown sum(const struct gp_replay_result *result)
 {
-	struct gp_makeup makeup = {
+	struct gp_breakdown breakdown = {
 		.event = result->at_fullest.event,
 		.is_from_start = result->peak_is_from_start,
 		.is_split = true,
@@ -104,24 +106,26 @@ static struct gp_makeup sum(const struct gp_replay_result *result)
 	};
 
 	for (size_t i = 0; i < result->peak.segment_count; i++)
-		add_segment(&makeup, &result->peak, &result->peak.segments[i]);
-	return makeup;
+		add_segment(&breakdown, &result->peak,
+			    &result->peak.segments[i]);
+	return breakdown;
 }
 
 /* What is reserved at the peak beyond what is in use at the moment is free. */
-static struct gp_makeup sum_at(const struct gp_replay_result *result,
-			       uint64_t moment)
+static struct gp_breakdown sum_at(const struct gp_replay_result *result,
+				  uint64_t moment)
 {
-	struct gp_makeup makeup = sum(result);
+	struct gp_breakdown breakdown = sum(result);
 
 	if (moment == GP_AT_FULLEST)
-		return makeup;
-	makeup.event = moment;
-	makeup.reserved = result->at_peak.reserved;
-	makeup.part[GP_PART_PACKING] =
-		makeup.reserved - makeup.part[GP_PART_LIVE] -
-		makeup.part[GP_PART_ROUNDING] - makeup.part[GP_PART_WAITING];
-	return makeup;
+		return breakdown;
+	breakdown.event = moment;
+	breakdown.reserved = result->at_peak.reserved;
+	breakdown.part[GP_PART_PACKING] = breakdown.reserved -
+					  breakdown.part[GP_PART_LIVE] -
+					  breakdown.part[GP_PART_ROUNDING] -
+					  breakdown.part[GP_PART_WAITING];
+	return breakdown;
 }
 
 static void keep_state(void *arg, struct gp_allocator *allocator,
@@ -195,19 +199,19 @@ static enum gp_status merged_peak(const struct gp_replay_config *config,
  * run knows no retry that the recorded device made necessary, so what it
  * reserves beyond the run itself is not saved by anything.
  */
-static void take(struct gp_makeup *makeup, enum gp_part_id part,
+static void take(struct gp_breakdown *breakdown, enum gp_part_id part,
 		 uint64_t before, uint64_t after)
 {
 	uint64_t saved = 0;
 
 	if (before != GP_UNLIMITED)
-		saved = less(gp_smaller(before, makeup->reserved), after);
-	saved = gp_smaller(saved, makeup->part[GP_PART_PACKING]);
-	makeup->part[part] = saved;
-	makeup->part[GP_PART_PACKING] -= saved;
+		saved = less(gp_smaller(before, breakdown->reserved), after);
+	saved = gp_smaller(saved, breakdown->part[GP_PART_PACKING]);
+	breakdown->part[part] = saved;
+	breakdown->part[GP_PART_PACKING] -= saved;
 }
 
-static enum gp_status split(struct gp_makeup *makeup,
+static enum gp_status split(struct gp_breakdown *breakdown,
 			    const struct gp_replay_config *config,
 			    const struct occupancy *occupancy,
 			    struct gp_diag *diag)
@@ -229,23 +233,25 @@ static enum gp_status split(struct gp_makeup *makeup,
 				     diag);
 	if (status != GP_OK)
 		return status;
-	take(makeup, GP_PART_STREAMS, apart, one_stream);
-	take(makeup, GP_PART_POOLS, one_stream, one_pool);
+	take(breakdown, GP_PART_STREAMS, apart, one_stream);
+	take(breakdown, GP_PART_POOLS, one_stream, one_pool);
 	return GP_OK;
 }
 
-enum gp_status gp_makeup_take(const struct gp_replay_config *config,
-			      struct gp_makeup *makeup,
-			      struct gp_replay_result *result,
-			      struct gp_diag *diag)
-{
-	return gp_makeup_take_at(config, GP_AT_FULLEST, makeup, result, diag);
-}
-
-enum gp_status gp_makeup_take_at(const struct gp_replay_config *config,
-				 uint64_t moment, struct gp_makeup *makeup,
+enum gp_status gp_breakdown_take(const struct gp_replay_config *config,
+				 struct gp_breakdown *breakdown,
 				 struct gp_replay_result *result,
 				 struct gp_diag *diag)
+{
+	return gp_breakdown_take_at(config, GP_AT_FULLEST, breakdown, result,
+				    diag);
+}
+
+enum gp_status gp_breakdown_take_at(const struct gp_replay_config *config,
+				    uint64_t moment,
+				    struct gp_breakdown *breakdown,
+				    struct gp_replay_result *result,
+				    struct gp_diag *diag)
 {
 	struct gp_replay_config first = *config;
 	struct gp_state then = { 0 };
@@ -266,8 +272,8 @@ enum gp_status gp_makeup_take_at(const struct gp_replay_config *config,
 	if (status == GP_OK) {
 		if (moment != GP_AT_FULLEST)
 			result->peak = then;
-		*makeup = sum_at(result, moment);
-		status = split(makeup, config, &occupancy, diag);
+		*breakdown = sum_at(result, moment);
+		status = split(breakdown, config, &occupancy, diag);
 		if (status != GP_OK)
 			gp_replay_release(result);
 	}

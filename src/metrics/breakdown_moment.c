@@ -26,7 +26,7 @@ static void hold_start(struct held *held, const struct gp_state *start)
 			     start->blocks[i].requested);
 }
 
-uint64_t gp_makeup_moment(const struct gp_trace *trace, uint32_t device)
+uint64_t gp_breakdown_moment(const struct gp_trace *trace, uint32_t device)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
 	struct held held = {

@@ -13,7 +13,7 @@
 #define FREE(n)	 "{\"op\": \"free\", \"id\": " #n "}"
 
 struct taken {
-	struct gp_makeup makeup;
+	struct gp_breakdown breakdown;
 	struct gp_replay_result result;
 };
 
@@ -28,8 +28,8 @@ static bool take(const struct gp_trace *trace, uint32_t device,
 	config.device = device;
 	config.conf = conf;
 	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
-	return gp_makeup_take(&config, &taken->makeup, &taken->result, &diag) ==
-	       GP_OK;
+	return gp_breakdown_take(&config, &taken->breakdown, &taken->result,
+				 &diag) == GP_OK;
 }
 
 static bool take_at(const struct gp_trace *trace, uint64_t moment,
@@ -41,11 +41,11 @@ static bool take_at(const struct gp_trace *trace, uint64_t moment,
 
 	config.conf = conf;
 	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
-	return gp_makeup_take_at(&config, moment, &taken->makeup,
-				 &taken->result, &diag) == GP_OK;
+	return gp_breakdown_take_at(&config, moment, &taken->breakdown,
+				    &taken->result, &diag) == GP_OK;
 }
 
-static struct gp_makeup makeup_of(const char *events, const char *conf)
+static struct gp_breakdown breakdown_of(const char *events, const char *conf)
 {
 	struct gp_trace *trace = trace_of(events);
 	struct taken taken;
@@ -53,12 +53,13 @@ static struct gp_makeup makeup_of(const char *events, const char *conf)
 	ck_assert(take(trace, 0, conf, &taken));
 	gp_replay_release(&taken.result);
 	gp_trace_destroy(trace);
-	return taken.makeup;
+	return taken.breakdown;
 }
 
 /* B has by more of that part than A, and of nothing else. */
 static void check_only(enum gp_part_id part, uint64_t by,
-		       const struct gp_makeup *a, const struct gp_makeup *b)
+		       const struct gp_breakdown *a,
+		       const struct gp_breakdown *b)
 {
 	ck_assert_uint_eq(b->reserved, a->reserved + by);
 	for (unsigned i = 0; i < GP_PARTS; i++)
@@ -100,10 +101,11 @@ static const struct row {
 
 START_TEST(each_cause_alone_is_told_by_its_name)
 {
-	struct gp_makeup a = makeup_of(reused, "");
+	struct gp_breakdown a = breakdown_of(reused, "");
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct gp_makeup b = makeup_of(rows[i].events, rows[i].conf);
+		struct gp_breakdown b =
+			breakdown_of(rows[i].events, rows[i].conf);
 
 		check_only(rows[i].part, rows[i].by, &a, &b);
 	}
@@ -113,7 +115,7 @@ END_TEST
 /* A block that waits is in nobody's way less for being on one stream. */
 START_TEST(waiting_is_not_counted_as_streams)
 {
-	struct gp_makeup b = makeup_of(
+	struct gp_breakdown b = breakdown_of(
 		ONE_DEVICE(ALLOC(1) "23068672},"
 				    "{\"op\": \"record_stream\", \"id\": 1, "
 				    "\"stream\": 7}," FREE(1) "," ALLOC(
@@ -129,10 +131,10 @@ END_TEST
 /* What is put to use while the peak lasts is not free. */
 START_TEST(the_fullest_moment_of_the_peak_counts)
 {
-	struct gp_makeup b =
-		makeup_of(ONE_DEVICE(ALLOC(1) "20971520}," FREE(1) "," ALLOC(
-				  2) "23068672}," ALLOC(3) "20971520}"),
-			  "");
+	struct gp_breakdown b =
+		breakdown_of(ONE_DEVICE(ALLOC(1) "20971520}," FREE(1) "," ALLOC(
+				     2) "23068672}," ALLOC(3) "20971520}"),
+			     "");
 
 	ck_assert_uint_eq(b.reserved, 42 * MIB);
 	ck_assert_uint_eq(b.part[GP_PART_PACKING], 0);
@@ -142,12 +144,12 @@ END_TEST
 
 /* ---- on every trace there is ---- */
 
-static uint64_t sum(const struct gp_makeup *makeup)
+static uint64_t sum(const struct gp_breakdown *breakdown)
 {
 	uint64_t total = 0;
 
 	for (unsigned i = 0; i < GP_PARTS; i++)
-		total += makeup->part[i];
+		total += breakdown->part[i];
 	return total;
 }
 
@@ -163,15 +165,15 @@ static void check_shares(const struct gp_trace *trace, uint32_t device,
 		live += shares[i].requested;
 		rounding += shares[i].rounding;
 	}
-	ck_assert_uint_eq(live, taken->makeup.part[GP_PART_LIVE]);
-	ck_assert_uint_eq(rounding, taken->makeup.part[GP_PART_ROUNDING]);
+	ck_assert_uint_eq(live, taken->breakdown.part[GP_PART_LIVE]);
+	ck_assert_uint_eq(rounding, taken->breakdown.part[GP_PART_ROUNDING]);
 	free(shares);
 }
 
 static void check_sums(const struct gp_trace *trace, uint32_t device,
 		       const struct taken *taken)
 {
-	const struct gp_makeup *m = &taken->makeup;
+	const struct gp_breakdown *m = &taken->breakdown;
 	const struct gp_moment *fullest = &taken->result.at_fullest;
 
 	ck_assert_uint_eq(sum(m), m->reserved);
@@ -228,18 +230,18 @@ START_TEST(the_same_requests_hold_the_same)
 	struct gp_trace *trace = trace_of(
 		ONE_DEVICE(ALLOC(1) "31457280}," ALLOC(2) "31457280}," FREE(
 			1) "," FREE(2) "," ALLOC(3) "41943040}"));
-	uint64_t moment = gp_makeup_moment(trace, 0);
+	uint64_t moment = gp_breakdown_moment(trace, 0);
 	struct taken a = { 0 }, b = { 0 };
 
 	ck_assert_uint_eq(moment, 1);
 	ck_assert(take_at(trace, moment, "", &a));
 	ck_assert(take_at(trace, moment, "expandable_segments:True", &b));
-	ck_assert_uint_eq(a.makeup.part[GP_PART_LIVE], 60 * MIB);
-	ck_assert_uint_eq(b.makeup.part[GP_PART_LIVE], 60 * MIB);
-	ck_assert_uint_eq(a.makeup.reserved, 100 * MIB);
-	ck_assert_uint_eq(b.makeup.reserved, 60 * MIB);
-	ck_assert_uint_eq(a.makeup.part[GP_PART_PACKING], 40 * MIB);
-	ck_assert_uint_eq(b.makeup.part[GP_PART_PACKING], 0);
+	ck_assert_uint_eq(a.breakdown.part[GP_PART_LIVE], 60 * MIB);
+	ck_assert_uint_eq(b.breakdown.part[GP_PART_LIVE], 60 * MIB);
+	ck_assert_uint_eq(a.breakdown.reserved, 100 * MIB);
+	ck_assert_uint_eq(b.breakdown.reserved, 60 * MIB);
+	ck_assert_uint_eq(a.breakdown.part[GP_PART_PACKING], 40 * MIB);
+	ck_assert_uint_eq(b.breakdown.part[GP_PART_PACKING], 0);
 	gp_replay_release(&a.result);
 	gp_replay_release(&b.result);
 	gp_trace_destroy(trace);
@@ -268,13 +270,13 @@ START_TEST(a_moment_that_cannot_be_adds_up_all_the_same)
 	struct gp_moment moment = {
 		.reserved = 10, .active = 30, .allocated = 20, .requested = 1
 	};
-	struct gp_makeup m = gp_makeup_of_moment(&moment);
+	struct gp_breakdown m = gp_breakdown_of_moment(&moment);
 
 	ck_assert_uint_eq(sum(&m), 10);
 	moment = (struct gp_moment){
 		.reserved = 10, .active = 5, .allocated = 9, .requested = 99
 	};
-	m = gp_makeup_of_moment(&moment);
+	m = gp_breakdown_of_moment(&moment);
 	ck_assert_uint_eq(sum(&m), 10);
 }
 END_TEST
@@ -291,5 +293,5 @@ int main(void)
 		{ a_moment_that_cannot_be_adds_up_all_the_same, 0 },
 	};
 
-	return suite_run("makeup", tests, COUNT_OF(tests));
+	return suite_run("breakdown", tests, COUNT_OF(tests));
 }
