@@ -133,7 +133,8 @@ static char *words_of(const char *name, const char *argument)
 	words = gp_text_sink_close(&sink, out);
 	if (!words)
 		return gp_mem_copy_text("", 0);
-	words[strlen(words) - 1] = '\0'; /* the space behind the last */
+	if (*words)
+		words[strlen(words) - 1] = '\0'; /* the space behind the last */
 	return words;
 }
 

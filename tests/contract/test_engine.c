@@ -352,13 +352,12 @@ END_TEST
 START_TEST(test_sums_of_sizes_do_not_overflow)
 {
 	const struct gp_engine *engine = engine_of(_i);
-	struct gp_device *device = gp_sim_create(0, GP_UNLIMITED);
+	struct gp_device *device;
 	const uint64_t stream = 0;
 	const struct gp_pool_id pool = { 0, 0 };
 	struct gp_settings settings;
 	struct gp_allocator_config config = {
 		.settings = &settings,
-		.device = device,
 		.streams = &stream,
 		.stream_count = 1,
 		.pools = &pool,
@@ -372,6 +371,7 @@ START_TEST(test_sums_of_sizes_do_not_overflow)
 
 	if (is_torch(engine))
 		skip_test("torch", "its counters are PyTorch's");
+	config.device = device = gp_sim_create(0, GP_UNLIMITED);
 	gp_settings_init(&settings, GP_RELEASE_LAST);
 	ck_assert_int_eq(engine->create(&config, &allocator, &diag), GP_OK);
 	for (int i = 0; i < 3 << 16; i++) {
