@@ -16,13 +16,15 @@
 #include "commands/recording.h"
 #include "commands/trace_file.h"
 #include "report/fit.h"
+#include "report/page.h"
 
 /* All that one call of the command holds. */
 struct session {
 	const struct gp_options *options;
 	const struct gp_gpu *gpu;
-	char folder[PATH_MAX]; /* of traces that are not kept */
-	char output[PATH_MAX]; /* the trace, as record is told */
+	char folder[PATH_MAX];	    /* of traces that are not kept */
+	char output[PATH_MAX];	    /* the trace, as record is told */
+	struct gp_options recorded; /* the options, as record takes them */
 	struct gp_recording recording;
 	char **traces; /* owned */
 	struct gp_ranking ranking;
@@ -36,7 +38,6 @@ struct session {
 
 static enum gp_status record(struct session *s, struct gp_diag *diag)
 {
-	struct gp_options options = *s->options;
 	enum gp_status status = GP_OK;
 
 	if (s->options->kept)
@@ -51,13 +52,13 @@ static enum gp_status record(struct session *s, struct gp_diag *diag)
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "the path of the folder for temporary files "
 				   "is too long");
-	options.output = s->output;
-	options.format = GP_FORMAT_BY_NAME;
-	options.quiet = true;
-	options.capacity = 0;
-	options.stacks = true; /* who holds the memory */
+	s->recorded = *s->options;
+	s->recorded.output = s->output;
+	s->recorded.format = GP_FORMAT_BY_NAME;
+	s->recorded.quiet = true;
+	s->recorded.stacks = true; /* who holds the memory */
 	s->recording = (struct gp_recording){
-		.options = &options,
+		.options = &s->recorded,
 		.is_boundless = true,
 		.is_output_aside = true,
 	};
@@ -156,13 +157,6 @@ static enum gp_status judge(struct session *s, struct gp_diag *diag)
 
 /* ---- the answer ---- */
 
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* "train.py" of "python -u train.py --fast": the first word that names a file
  * of Python, else the program. */
 static const char *program_of(const struct gp_options *options)
@@ -172,10 +166,10 @@ static const char *program_of(const struct gp_options *options)
 		size_t length = strlen(word);
 
 		if (length > 3 && !strcmp(word + length - 3, ".py"))
-			return name_of(word);
+			return gp_page_name(word);
 	}
-	return name_of(options->from_trace ? options->from_trace
-					   : options->operands[0]);
+	return gp_page_name(options->from_trace ? options->from_trace
+						: options->operands[0]);
 }
 
 static void write_report(void *arg, const struct gp_report_style *style,
@@ -219,9 +213,6 @@ static enum gp_status tell(struct session *s, struct gp_diag *diag)
 
 static enum gp_status check(struct session *s, struct gp_diag *diag)
 {
-	const char *name = s->options->gpu ? s->options->gpu : GP_DEFAULT_GPU;
-	struct gp_diag why = { 0 };
-
 	if (s->options->from_trace && s->options->operand_count)
 		return gp_diag_set(
 			diag, GP_USAGE,
@@ -232,11 +223,9 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 				   "train.py");
 		return gp_diag_set(diag, GP_USAGE, "which COMMAND?");
 	}
-	s->gpu = gp_gpu_find(name, &why);
-	if (!s->gpu) {
-		gp_diag_hint(diag, "%s", why.hint);
-		return gp_diag_set(diag, GP_USAGE, "--gpu %.400s", why.what);
-	}
+	s->gpu = gp_record_gpu(s->options, diag);
+	if (!s->gpu)
+		return GP_USAGE;
 	s->report.besides = gp_gpu_non_pytorch(s->gpu);
 	return gp_studying_check(s->options, diag);
 }
@@ -316,8 +305,7 @@ const struct gp_command gp_fit_command = {
 		"What the program prints goes to standard error. Exits with 1 "
 		"where it does not fit, or fails.",
 	.options = "gpu trace devices scalar cudnn keep prices without format "
-		   "output "
-		   "ascii color quiet",
+		   "output ascii color quiet",
 	.own = fit_options,
 	.run = fit_command,
 };

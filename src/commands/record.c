@@ -36,17 +36,17 @@
 #include "gpupool/status.h"
 #include "record/record.h"
 
-struct gp_kernel_cache {
+struct kernel_cache {
 	char folder[PATH_MAX]; /* "": none was made */
 };
 
-struct gp_planner {
+struct planner {
 	char library[PATH_MAX]; /* "": there is none */
 	char socket[PATH_MAX + 16];
 	pid_t pid;
 };
 
-struct gp_child {
+struct child {
 	const char *const *command;	   /* ends with NULL */
 	void (*prepare)(const void *data); /* in the child, before it runs */
 	const void *data;
@@ -90,10 +90,10 @@ void gp_record_list_gpus(FILE *out)
 #define INDUCTOR "TORCHINDUCTOR_CACHE_DIR"
 #define TRITON	 "TRITON_CACHE_DIR"
 
-static enum gp_status make_kernels(struct gp_kernel_cache *cache,
+static enum gp_status make_kernels(struct kernel_cache *cache,
 				   struct gp_diag *diag)
 {
-	*cache = (struct gp_kernel_cache){ .folder = "" };
+	*cache = (struct kernel_cache){ .folder = "" };
 	if (getenv(INDUCTOR))
 		return GP_OK;
 	return gp_own_fresh("kernels", cache->folder, diag);
@@ -101,7 +101,7 @@ static enum gp_status make_kernels(struct gp_kernel_cache *cache,
 
 /* Inductor has Triton keep its kernels in a folder within its own, where none
  * is named; kernels that the program itself wrote may come before it. */
-static void tell_kernels(const struct gp_kernel_cache *cache)
+static void tell_kernels(const struct kernel_cache *cache)
 {
 	char triton[PATH_MAX + 8];
 
@@ -113,7 +113,7 @@ static void tell_kernels(const struct gp_kernel_cache *cache)
 	setenv(TRITON, triton, 0);
 }
 
-static void remove_kernels(const struct gp_kernel_cache *cache)
+static void remove_kernels(const struct kernel_cache *cache)
 {
 	gp_own_remove(cache->folder);
 }
@@ -126,7 +126,7 @@ static void remove_kernels(const struct gp_kernel_cache *cache)
 #define BACKLOG	    64
 
 /* Wheels of NVIDIA lie beside PyTorch's: site-packages/nvidia/cudnn/lib. */
-static void find_cudnn(struct gp_planner *planner, const char *torch)
+static void find_cudnn(struct planner *planner, const char *torch)
 {
 	int n = snprintf(planner->library, sizeof(planner->library),
 			 "%s/../nvidia/cudnn/lib/libcudnn.so.9", torch);
@@ -140,13 +140,12 @@ static void find_cudnn(struct gp_planner *planner, const char *torch)
  * Which library: the one that --cudnn names, none for "none", or else the one
  * that is installed with the PyTorch in this folder.
  */
-static enum gp_status planner_find(struct gp_planner *planner,
-				   const char *wanted, const char *torch,
-				   struct gp_diag *diag)
+static enum gp_status planner_find(struct planner *planner, const char *wanted,
+				   const char *torch, struct gp_diag *diag)
 {
 	char *path;
 
-	*planner = (struct gp_planner){ 0 };
+	*planner = (struct planner){ 0 };
 	if (wanted && !strcmp(wanted, "none"))
 		return GP_OK;
 	if (!wanted) {
@@ -228,7 +227,7 @@ static int listen_in(const char *folder)
 /* Listens in the source's folder; SIMCUDA_PLANS is the socket's path.  Which
  * library is known.  Where that cannot be, as on file systems without sockets,
  * it says so, and the program runs without. */
-static void planner_start(struct gp_planner *planner,
+static void planner_start(struct planner *planner,
 			  const struct gp_plans_source *with)
 {
 	struct gp_plans_source source = *with;
@@ -255,7 +254,7 @@ static void planner_start(struct gp_planner *planner,
 
 /* Nothing where none was started.  Processes that still run are answered until
  * they end. */
-static void planner_stop(struct gp_planner *planner)
+static void planner_stop(struct planner *planner)
 {
 	if (planner->pid > 0) {
 		kill(planner->pid, SIGKILL);
@@ -264,7 +263,7 @@ static void planner_stop(struct gp_planner *planner)
 	}
 	if (*planner->socket)
 		unlink(planner->socket);
-	*planner = (struct gp_planner){ 0 };
+	*planner = (struct planner){ 0 };
 }
 
 /* ---- a program that is run, and ends as it likes ---- */
@@ -312,7 +311,7 @@ static void stop_catching(void)
 }
 
 /* Tells through the pipe why it could not. */
-static _Noreturn void become(const struct gp_child *child, int telling)
+static _Noreturn void become(const struct child *child, int telling)
 {
 	int error;
 
@@ -325,7 +324,7 @@ static _Noreturn void become(const struct gp_child *child, int telling)
 	_exit(127);
 }
 
-static enum gp_status started(struct gp_child *child, int listening,
+static enum gp_status started(struct child *child, int listening,
 			      struct gp_diag *diag)
 {
 	int error;
@@ -338,7 +337,7 @@ static enum gp_status started(struct gp_child *child, int listening,
 }
 
 /* Signals wait until the child is there to pass them on to. */
-static pid_t fork_held(const struct gp_child *child, const int ends[2],
+static pid_t fork_held(const struct child *child, const int ends[2],
 		       struct sigaction before[PASSED_COUNT])
 {
 	sigset_t all, old;
@@ -361,7 +360,7 @@ static pid_t fork_held(const struct gp_child *child, const int ends[2],
 
 /* Waits for its end.  Its input and output are ours; signals that are sent to
  * us are passed on to it. */
-static enum gp_status child_run(struct gp_child *child, struct gp_diag *diag)
+static enum gp_status child_run(struct child *child, struct gp_diag *diag)
 {
 	struct sigaction before[PASSED_COUNT];
 	enum gp_status status;
@@ -387,7 +386,7 @@ static enum gp_status child_run(struct gp_child *child, struct gp_diag *diag)
 }
 
 /* Says on standard error that a signal ended it, when one did. */
-static void child_tell_signal(const struct gp_child *child)
+static void child_tell_signal(const struct child *child)
 {
 	if (WIFSIGNALED(child->ending))
 		gp_tell("gpupool: signal %d (%s) ended the program; what it "
@@ -412,6 +411,8 @@ static _Noreturn void end_as(int ending)
 
 /* ---- the command ---- */
 
+#define DEFAULT_GPU "h100-80gb"
+
 /* Releases whose allocator can be listened to (simcuda/program/layout.c). */
 #define FIRST_RELEASE 1
 #define LAST_RELEASE  15
@@ -423,12 +424,12 @@ struct session {
 	const struct gp_gpu *gpu;
 	struct gp_python_torch torch;
 	struct gp_wants wants;
-	struct gp_planner planner;
+	struct planner planner;
 	char stand_ins[PATH_MAX]; /* folder */
 	bool has_fresh_stand_ins; /* to be removed */
 	char simcuda[PATH_MAX];	  /* library */
 	char parts[PATH_MAX];	  /* folder that the program writes to */
-	struct gp_kernel_cache kernels;
+	struct kernel_cache kernels;
 };
 
 /* ---- before ---- */
@@ -475,22 +476,32 @@ static enum gp_status check_backend(struct gp_diag *diag)
 	return GP_OK;
 }
 
+const struct gp_gpu *gp_record_gpu(const struct gp_options *options,
+				   struct gp_diag *diag)
+{
+	struct gp_diag why = { 0 };
+	const struct gp_gpu *gpu =
+		gp_gpu_find(options->gpu ? options->gpu : DEFAULT_GPU, &why);
+
+	if (gpu)
+		return gpu;
+	gp_diag_hint(diag, "%s", why.hint);
+	gp_diag_set(diag, GP_USAGE, "--gpu %.400s", why.what);
+	return NULL;
+}
+
 static enum gp_status check(struct session *s, struct gp_diag *diag)
 {
-	const char *gpu = s->options->gpu ? s->options->gpu : GP_DEFAULT_GPU;
 	const char *events = s->options->complete;
 	const char *devices = s->options->devices;
 	uint64_t context;
 	struct gp_trace_form form;
-	struct gp_diag why = { 0 };
 
 	gp_diag_file(diag, "record");
 	s->output = s->options->output ? s->options->output : "trace.json";
-	s->gpu = gp_gpu_find(gpu, &why);
-	if (!s->gpu) {
-		gp_diag_hint(diag, "%s", why.hint);
-		return gp_diag_set(diag, GP_USAGE, "--gpu %.400s", why.what);
-	}
+	s->gpu = gp_record_gpu(s->options, diag);
+	if (!s->gpu)
+		return GP_USAGE;
 	if (check_backend(diag) != GP_OK)
 		return GP_USAGE;
 	if (!s->options->operand_count) {
@@ -794,8 +805,8 @@ static void prepare_program(const void *data)
 
 /* ---- after ---- */
 
-static enum gp_status keep(const struct session *s,
-			   const struct gp_child *child, struct gp_diag *diag)
+static enum gp_status keep(const struct session *s, const struct child *child,
+			   struct gp_diag *diag)
 {
 	char context[200];
 
@@ -811,7 +822,7 @@ static enum gp_status keep(const struct session *s,
 				&s->recording->count, diag);
 }
 
-static enum gp_status run(struct session *s, struct gp_child *child,
+static enum gp_status run(struct session *s, struct child *child,
 			  struct gp_diag *diag)
 {
 	const struct gp_plans_source source = {
@@ -837,9 +848,9 @@ enum gp_status gp_record_program(struct gp_recording *recording,
 {
 	const struct gp_options *options = recording->options;
 	struct session s = { .recording = recording, .options = options };
-	struct gp_child child = { .command = options->operands,
-				  .prepare = prepare_program,
-				  .data = &s };
+	struct child child = { .command = options->operands,
+			       .prepare = prepare_program,
+			       .data = &s };
 	enum gp_status status = check(&s, diag);
 
 	if (status == GP_OK)

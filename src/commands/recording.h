@@ -6,8 +6,7 @@
 #include <stdio.h>
 
 #include "commands/options.h"
-
-#define GP_DEFAULT_GPU "h100-80gb"
+#include "device/gpu.h"
 
 struct gp_recording {
 	const struct gp_options *options; /* as gpupool record takes them */
@@ -25,6 +24,10 @@ enum gp_status gp_record_program(struct gp_recording *recording,
  */
 int gp_recording_status(const struct gp_recording *recording);
 
+/* The device of --gpu, or the default one; NULL: there is none of that name,
+ * and diag says so, with GP_USAGE. */
+const struct gp_gpu *gp_record_gpu(const struct gp_options *options,
+				   struct gp_diag *diag);
 /* What --gpu help shows. */
 void gp_record_list_gpus(FILE *out);
 
