@@ -105,13 +105,13 @@ MAIN := $(B)/obj/src/main.o
 LIB := $(B)/obj/gpupool.$(if $(WHOLE),so,a)
 PROGRAM := $(B)/gpupool
 
-# The library: what lies below the command line and its reports, with the names
-# of include/gpupool alone.  The number behind .so goes up when a program has to
+# The library: all but the program's first lines and what runs in other people's
+# programs, with the names of include/gpupool alone.  The number behind .so goes up when a program has to
 # be compiled again.
 PUBLIC_SRC := $(filter-out src/allocator/torch/helper.c,$(filter $(addprefix \
 	src/,base/% device/% allocator/% trace/% formats/% replay/% study/% \
-	metrics/%),$(SRC)))
-PUBLIC_OBJ := $(PUBLIC_SRC:%.c=$(B)/obj/%.o)
+	metrics/% report/% commands/% record/%),$(SRC)))
+PUBLIC_OBJ := $(PUBLIC_SRC:%.c=$(B)/obj/%.o) $(TEXTS:%=$(B)/obj/%.o)
 SONAME := libgpupool.so.0
 STATIC := $(B)/libgpupool.a
 SHARED := $(B)/$(SONAME)
@@ -284,7 +284,7 @@ mutate-run mutate-kept-run:
 
 # What has threads; the thread sanitizer is too slow for all the rest.
 THREADED = $(filter $(addprefix $(B)/tests/,unit/test_crew unit/test_gate \
-	unit/test_headroom unit/test_suggest unit/test_simcuda% contract/%), \
+	unit/test_headroom unit/test_ask unit/test_simcuda% contract/%), \
 	$(CHECKS))
 
 check-threads: $(PROGRAM) $(SIMCUDA) $(THREADED) $(TOOLS) ## what has threads; with SAN=thread

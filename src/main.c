@@ -1,150 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * gpupool: the command line.  Finds the command, parses its flags, runs it and
- * tells what did not end well; the status is the exit code.
- */
+/* gpupool: the command line. */
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
-#include "base/safe.h"
-#include "commands/command.h"
-#include "commands/help.h"
+#include "commands/dispatch.h"
 #include "commands/output.h"
-
-/* "gpupool: file: record: what" and the hint below. */
-static void tell(const struct gp_diag *diag)
-{
-	const char *parts[] = { "gpupool", diag->file, diag->record,
-				diag->what };
-	const char *between = "";
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		if (!*parts[i])
-			continue;
-		fputs(between, stderr);
-		gp_safe_put(parts[i], stderr);
-		between = ": ";
-	}
-	putc('\n', stderr);
-	if (*diag->hint)
-		gp_tell("%s\n", diag->hint);
-}
-
-static enum gp_status check_operands(const struct gp_command *command,
-				     const struct gp_options *options,
-				     struct gp_diag *diag)
-{
-	size_t count = options->operand_count;
-
-	if (count >= command->least && count <= command->most)
-		return GP_OK;
-	gp_diag_hint(diag, "see: gpupool help %s", command->name);
-	if (count < command->least)
-		return gp_diag_set(diag, GP_USAGE, "%s is missing",
-				   count ? "OUT" : command->operands);
-	return gp_diag_set(diag, GP_USAGE, "%s is one argument too many",
-			   options->operands[command->most]);
-}
-
-static enum gp_status run(const struct gp_command *command, int argc,
-			  char **argv, struct gp_diag *diag)
-{
-	struct gp_options options;
-	enum gp_status status =
-		gp_options_parse(&options, command, argc, argv, diag);
-
-	if (status == GP_OK && options.help) {
-		gp_help_print(command, gp_terminal_columns(), stdout);
-	} else if (status == GP_OK) {
-		status = check_operands(command, &options, diag);
-		if (status == GP_OK)
-			status = command->run(&options, diag);
-		/* What help does not know is a command by itself. */
-		if (status == GP_USAGE && !*diag->file &&
-		    command != &gp_help_command)
-			gp_diag_file(diag, command->name);
-	}
-	gp_options_release(&options);
-	return status;
-}
-
-/* What stands in a command's place. */
-static const struct {
-	const char *flag, *command;
-} aliases[] = {
-	{ "--help", "help" },
-	{ "-h", "help" },
-	{ "--version", "version" },
-	{ "-V", "version" },
-};
-
-static const char *command_name(const char *given)
-{
-	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
-		if (!strcmp(given, aliases[i].flag))
-			return aliases[i].command;
-	return given;
-}
-
-static bool is_file(const char *argument)
-{
-	return !strcmp(argument, "-") || !access(argument, F_OK);
-}
-
-/* "gpupool TRACE", also with options in front of it. */
-static bool begins_with_trace(int argc, char **argv)
-{
-	if (*argv[1] != '-' || !strcmp(argv[1], "-"))
-		return is_file(argv[1]);
-	for (int i = 2; i < argc; i++)
-		if (is_file(argv[i]))
-			return true;
-	return false;
-}
-
-static enum gp_status dispatch(int argc, char **argv, struct gp_diag *diag)
-{
-	static char look[] = GP_COMMAND_OF_TRACE;
-	const struct gp_command *command =
-		gp_command_find(command_name(argv[1]));
-
-	if (command)
-		return run(command, argc - 1, argv + 1, diag);
-	if (!begins_with_trace(argc, argv))
-		return gp_command_unknown(argv[1], diag);
-	argv[0] = look;
-	return run(gp_command_find(look), argc, argv, diag);
-}
-
-/* What was left in stdio's hands: a full disk must not pass for success. */
-static enum gp_status flush(struct gp_diag *diag)
-{
-	if (!fflush(stdout) && !ferror(stdout))
-		return GP_OK;
-	gp_diag_file(diag, "standard output");
-	return gp_diag_set(diag, GP_SYSTEM, "cannot write it");
-}
 
 int main(int argc, char **argv)
 {
 	struct gp_diag diag = { 0 };
-	enum gp_status status;
 
 	gp_outlet_guard();
 	json_set_alloc_funcs(gp_mem_take, free);
-	if (argc < 2) {
-		gp_help_overview(80, stderr);
-		return GP_USAGE;
-	}
-	status = dispatch(argc, argv, &diag);
-	if (status == GP_OK)
-		status = flush(&diag);
-	if (status != GP_OK)
-		tell(&diag);
-	return (int)status;
+	return (int)gp_command_line(argc, argv, &diag);
 }

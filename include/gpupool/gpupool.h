@@ -42,6 +42,7 @@
 #define GPUPOOL_GPUPOOL_H
 
 #include "gpupool/allocator.h"
+#include "gpupool/ask.h"
 #include "gpupool/device.h"
 #include "gpupool/input.h"
 #include "gpupool/knob.h"

@@ -233,7 +233,10 @@ struct gp_trace {
 	void *memory;	  /* owned: everything above lives there */
 };
 
+/* When the last of its owners does it.  NULL: nothing. */
 void gp_trace_destroy(struct gp_trace *trace);
+/* One owner more, of any thread: each destroys it. */
+struct gp_trace *gp_trace_share(struct gp_trace *trace);
 
 /* What recordings of its source cannot tell, in a few words; NULL where that is
  * said in other ways. */

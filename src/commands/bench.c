@@ -15,7 +15,7 @@
 #include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
-#include "gpupool/input.h"
+#include "commands/trace_file.h"
 #include "report/bench_report.h"
 
 /* ---- gpupool, for a trace ---- */
@@ -52,7 +52,7 @@ static enum gp_status read_trace(struct timing *s, struct gp_trace **trace,
 {
 	struct gp_input_config config = { .path = s->path };
 	double start = gp_progress_now();
-	enum gp_status status = gp_input_read(&config, trace, diag);
+	enum gp_status status = gp_trace_file_input(&config, trace, diag);
 
 	if (status != GP_OK)
 		return status;

@@ -572,7 +572,8 @@ static enum gp_status update_file(const struct session *s,
 		write_baseline(s, file, output.stream);
 	status = gp_outlet_close(&output, status, diag);
 	if (status == GP_OK && !s->options->quiet)
-		gp_report_update(&told, &s->numbers, &style, stdout);
+		gp_report_update(&told, &s->numbers, &style,
+				 gp_outlet_stdout());
 	return status;
 }
 

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text_sink.h"
 #include "commands/command.h"
+#include "commands/output.h"
 #include "commands/help.h"
 #include "device/gpu.h"
 #include "gpupool/allocator.h"
@@ -462,7 +463,7 @@ static enum gp_status completions_command(const struct gp_options *options,
 {
 	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
 		if (!strcmp(shells[i].name, options->operands[0])) {
-			shells[i].put(stdout);
+			shells[i].put(gp_outlet_stdout());
 			return GP_OK;
 		}
 	gp_diag_hint(diag, "there are bash, zsh and fish");

@@ -91,7 +91,8 @@ static enum gp_status choose_format(struct conversion *s, struct gp_diag *diag)
 				      "leave out --run, or give --to pickle, "
 				      "perfetto, speedscope, folded or csv");
 	if (status == GP_OK && !strcmp(s->out, "-") &&
-	    s->format == GP_EXCHANGE_PICKLE && isatty(STDOUT_FILENO))
+	    s->format == GP_EXCHANGE_PICKLE &&
+	    gp_outlet_is_terminal(gp_outlet_stdout()))
 		status = gp_diag_usage(diag, "convert",
 				       "a pickle is not for a terminal",
 				       "name a file, or a pipe");

@@ -508,7 +508,7 @@ static void compare_devices(struct session *s, size_t index, uint32_t i,
 		match(&p->a, i, &p->b, k, GP_SHARE_BY_SITE, &change->sites);
 	change->size_count =
 		match(&p->a, i, &p->b, k, GP_SHARE_BY_SIZE, &change->sizes);
-	if (p->a.trace == p->b.trace)
+	if (!s->b_path)
 		return;
 	*parting = gp_parting_find(p->a.trace, i, p->b.trace, k);
 	change->parting = parting;

@@ -251,7 +251,7 @@ static enum gp_status fit_command(const struct gp_options *options,
 	enum gp_status status;
 
 	if (options->gpu && !strcmp(options->gpu, "help")) {
-		gp_record_list_gpus(stdout);
+		gp_record_list_gpus(gp_outlet_stdout());
 		return GP_OK;
 	}
 	status = check(&s, diag);

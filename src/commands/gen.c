@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "commands/command.h"
+#include "commands/output.h"
 #include "commands/help.h"
 #include "commands/nearest.h"
 #include "commands/trace_file.h"
@@ -114,7 +115,7 @@ static void tell_budget(const struct gp_budget *budget)
 	char text[GP_BYTES_TEXT];
 
 	for (size_t i = 0; i < budget->count; i++)
-		fprintf(stderr, "%12s  %s\n",
+		fprintf(gp_outlet_stderr(), "%12s  %s\n",
 			gp_bytes_text(budget->rows[i].bytes, text),
 			budget->rows[i].name);
 }
@@ -129,7 +130,7 @@ static enum gp_status read_from(const struct gp_options *options,
 							options->max_input };
 
 	if (scenario->needs_trace && config.path)
-		return gp_input_read(&config, from, diag);
+		return gp_trace_file_input(&config, from, diag);
 	if (scenario->needs_trace)
 		return gp_diag_set(diag, GP_USAGE, "%s needs --from TRACE",
 				   scenario->name);
@@ -179,7 +180,7 @@ static enum gp_status gen_command(const struct gp_options *options,
 	enum gp_status status;
 
 	if (!options->operand_count) {
-		list(stdout);
+		list(gp_outlet_stdout());
 		return GP_OK;
 	}
 	status = gp_trace_form_of(options, path, &form, diag);

@@ -410,17 +410,18 @@ static enum gp_status help_command(const struct gp_options *options,
 {
 	unsigned columns = gp_terminal_columns();
 	const struct gp_command *command;
+	FILE *out = gp_outlet_stdout();
 
 	if (!options->operand_count) {
-		gp_help_overview(columns, stdout);
+		gp_help_overview(columns, out);
 		return GP_OK;
 	}
-	if (print_topic(options->operands[0], columns, stdout))
+	if (print_topic(options->operands[0], columns, out))
 		return GP_OK;
 	command = gp_command_find(options->operands[0]);
 	if (!command)
 		return gp_command_unknown(options->operands[0], diag);
-	gp_help_print(command, columns, stdout);
+	gp_help_print(command, columns, out);
 	return GP_OK;
 }
 
@@ -429,7 +430,7 @@ static enum gp_status version_command(const struct gp_options *options,
 {
 	(void)options;
 	(void)diag;
-	puts("gpupool " GP_VERSION);
+	fputs("gpupool " GP_VERSION "\n", gp_outlet_stdout());
 	return GP_OK;
 }
 

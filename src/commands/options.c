@@ -3,6 +3,7 @@
 #include "commands/options.h"
 
 #include <getopt.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -484,6 +485,9 @@ static enum gp_status take_settings(struct gp_options *options,
 	return status;
 }
 
+/* getopt's state is the process's. */
+static pthread_mutex_t getopt_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static enum gp_status parse(struct gp_options *options,
 			    const struct grammar *grammar, int argc,
 			    char **argv, struct gp_diag *diag)
@@ -491,6 +495,7 @@ static enum gp_status parse(struct gp_options *options,
 	enum gp_status status = GP_OK;
 	int code;
 
+	pthread_mutex_lock(&getopt_lock);
 	opterr = 0;
 	optind = 0; /* glibc and musl: start anew */
 	while (status == GP_OK &&
@@ -511,6 +516,7 @@ static enum gp_status parse(struct gp_options *options,
 				       diag);
 	options->operands = (const char *const *)argv + optind;
 	options->operand_count = (size_t)(argc - optind);
+	pthread_mutex_unlock(&getopt_lock);
 	return status;
 }
 

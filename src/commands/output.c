@@ -3,7 +3,8 @@
  * What a command writes: its report, other files, and words on standard error.
  *
  * A signal handler knows only globals: the two paths here are the one mutable
- * state of the program.  They change while signals are held back.
+ * state of the program, beside where a thread's standard output goes.  They
+ * change while signals are held back.
  */
 #include "commands/output.h"
 
@@ -21,7 +22,39 @@
 #include "base/safe.h"
 #include "commands/signals.h"
 
-/* ---- standard error ---- */
+/* ---- standard output and error ---- */
+
+static _Thread_local struct {
+	FILE *out, *err; /* NULL: the program's */
+} redirected;
+
+void gp_outlet_redirect(FILE *out, FILE *err)
+{
+	redirected.out = out;
+	redirected.err = err;
+}
+
+bool gp_outlet_is_redirected(void)
+{
+	return redirected.out != NULL;
+}
+
+FILE *gp_outlet_stdout(void)
+{
+	return redirected.out ? redirected.out : stdout;
+}
+
+FILE *gp_outlet_stderr(void)
+{
+	return redirected.err ? redirected.err : stderr;
+}
+
+bool gp_outlet_is_terminal(const FILE *stream)
+{
+	if (stream == stdout)
+		return isatty(STDOUT_FILENO);
+	return stream == stderr && isatty(STDERR_FILENO);
+}
 
 /* Newlines are ours where they end a text. */
 void gp_tell(const char *format, ...)
@@ -37,9 +70,9 @@ void gp_tell(const char *format, ...)
 		*--end = '\0';
 	else
 		end = NULL;
-	gp_safe_put(text, stderr);
+	gp_safe_put(text, gp_outlet_stderr());
 	if (end)
-		putc('\n', stderr);
+		putc('\n', gp_outlet_stderr());
 }
 
 /* ---- the terminal ---- */
@@ -58,7 +91,8 @@ unsigned gp_terminal_columns(void)
 	long columns = variable ? strtol(variable, NULL, 10) : 0;
 	struct winsize size;
 
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && is_width(size.ws_col))
+	if (!gp_outlet_is_redirected() &&
+	    !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && is_width(size.ws_col))
 		return size.ws_col;
 	return is_width(columns) ? (unsigned)columns : 80;
 }
@@ -85,7 +119,7 @@ static bool wants_color(const struct gp_options *options)
 
 	if (options->color != GP_COLOR_AUTO)
 		return options->color == GP_COLOR_ALWAYS;
-	return !options->output && isatty(STDOUT_FILENO) &&
+	return !options->output && gp_outlet_is_terminal(gp_outlet_stdout()) &&
 	       !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
@@ -166,6 +200,12 @@ enum gp_status gp_outlet_open(struct gp_output *output, const char *path,
 	enum gp_status status;
 	sigset_t before;
 
+	if (gp_outlet_is_redirected()) {
+		status = gp_output_open(output, path, diag);
+		if (output->stream == stdout)
+			output->stream = gp_outlet_stdout();
+		return status;
+	}
 	hold_signals(&before);
 	status = gp_output_open(output, path, diag);
 	if (status == GP_OK && output->temporary)

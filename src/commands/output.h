@@ -13,7 +13,20 @@
 #include "gpupool/status.h"
 #include "report/report.h"
 
-/* As fprintf; what strangers named in it is made safe (base/safe.h). */
+/*
+ * Standard output and error: the program's, or those of the question that this
+ * thread answers (gpupool/ask.h), which are no terminals, and whose files are
+ * its caller's to clean up.
+ */
+FILE *gp_outlet_stdout(void);
+FILE *gp_outlet_stderr(void);
+bool gp_outlet_is_terminal(const FILE *stream);
+/* From here on in this thread; NULL: the program's again. */
+void gp_outlet_redirect(FILE *out, FILE *err);
+bool gp_outlet_is_redirected(void);
+
+/* As fprintf to standard error; what strangers named in it is made safe
+ * (base/safe.h). */
 void gp_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Of standard output's terminal; COLUMNS where it does not tell; 80. */

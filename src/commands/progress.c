@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "commands/options.h"
+#include "commands/output.h"
 
 #define PATIENCE 1.0 /* seconds before anything is shown */
 #define PAUSE	 0.1 /* seconds between updates */
@@ -25,7 +25,8 @@ double gp_progress_now(void)
 struct gp_progress gp_progress_make(const struct gp_options *options)
 {
 	return (struct gp_progress){
-		.is_on = !options->quiet && isatty(STDERR_FILENO),
+		.is_on = !options->quiet &&
+			 gp_outlet_is_terminal(gp_outlet_stderr()),
 		.max_input = options->max_input,
 		.start = gp_progress_now(),
 	};

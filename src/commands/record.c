@@ -498,6 +498,10 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 	struct gp_trace_form form;
 
 	gp_diag_file(diag, "record");
+	if (gp_outlet_is_redirected())
+		return gp_diag_set(diag, GP_USAGE,
+				   "a program is recorded from the command "
+				   "line, not within another program");
 	s->output = s->options->output ? s->options->output : "trace.json";
 	s->gpu = gp_record_gpu(s->options, diag);
 	if (!s->gpu)
@@ -889,7 +893,7 @@ static enum gp_status record_command(const struct gp_options *options,
 	enum gp_status status;
 
 	if (options->gpu && !strcmp(options->gpu, "help")) {
-		gp_record_list_gpus(stdout);
+		gp_record_list_gpus(gp_outlet_stdout());
 		return GP_OK;
 	}
 	status = gp_record_program(&recording, diag);

@@ -30,6 +30,8 @@ static void note(int number)
 
 void gp_interrupt_catch(void)
 {
+	if (gp_outlet_is_redirected())
+		return;
 	gp_signal_catch(SIGINT, note);
 	gp_signal_catch(SIGTERM, note);
 	gp_signal_catch(SIGHUP, note);

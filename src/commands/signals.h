@@ -11,8 +11,9 @@
  * action is back. */
 void gp_signal_catch(int number, void (*handler)(int number));
 
-/* From here on the first SIGINT, SIGTERM or SIGHUP is noted, where they are not
- * ignored; the second one ends the program. */
+/* Nothing while a question is answered (gpupool/ask.h).  From here on the first
+ * SIGINT, SIGTERM or SIGHUP is noted, where they are not ignored; the second
+ * one ends the program. */
 void gp_interrupt_catch(void);
 bool gp_interrupt_came(void);
 /* The same, for threads that look by themselves. */

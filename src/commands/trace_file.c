@@ -12,8 +12,8 @@
 #include <zstd.h>
 
 #include "base/mem.h"
+#include "commands/ask.h"
 #include "commands/output.h"
-#include "gpupool/input.h"
 #include "trace/draft.h"
 
 /* ---- a stream that packs: a stdio stream with its own write (fopencookie)
@@ -147,6 +147,19 @@ enum gp_status gp_pack_write(FILE *under, enum gp_packing packing,
 
 /* ---- reading ---- */
 
+enum gp_status gp_trace_file_input(const struct gp_input_config *config,
+				   struct gp_trace **trace,
+				   struct gp_diag *diag)
+{
+	*trace = gp_session_held(config->path);
+	if (*trace)
+		return GP_OK;
+	if (gp_outlet_is_redirected() && !strcmp(config->path, "-"))
+		return gp_diag_set(diag, GP_USAGE,
+				   "there is no standard input to read");
+	return gp_input_read(config, trace, diag);
+}
+
 enum gp_status gp_trace_file_read(const char *path,
 				  struct gp_progress *progress,
 				  struct gp_trace **trace, struct gp_diag *diag)
@@ -158,7 +171,7 @@ enum gp_status gp_trace_file_read(const char *path,
 		.progress_arg = progress,
 	};
 
-	return gp_input_read(&config, trace, diag);
+	return gp_trace_file_input(&config, trace, diag);
 }
 
 static bool has_requests(const struct gp_trace *trace)
@@ -275,7 +288,7 @@ static enum gp_status check_terminal(const char *path,
 				     struct gp_diag *diag)
 {
 	if (strcmp(path, "-") != 0 || form->format != GP_TRACE_BINARY ||
-	    !isatty(STDOUT_FILENO))
+	    !gp_outlet_is_terminal(gp_outlet_stdout()))
 		return GP_OK;
 	gp_diag_hint(diag, "name a file, or a pipe");
 	return gp_diag_set(diag, GP_USAGE,

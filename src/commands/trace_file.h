@@ -10,6 +10,7 @@
 
 #include "commands/options.h"
 #include "commands/progress.h"
+#include "gpupool/input.h"
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 #include "gpupool/write.h"
@@ -23,7 +24,12 @@ enum gp_status gp_pack_write(FILE *under, enum gp_packing packing,
 						     struct gp_diag *diag),
 			     void *arg, struct gp_diag *diag);
 
-/* The caller destroys the trace. */
+/* As gp_input_read; one that is held (gpupool/ask.h) comes before a file.  The
+ * caller destroys the trace. */
+enum gp_status gp_trace_file_input(const struct gp_input_config *config,
+				   struct gp_trace **trace,
+				   struct gp_diag *diag);
+/* With progress. */
 enum gp_status gp_trace_file_read(const char *path,
 				  struct gp_progress *progress,
 				  struct gp_trace **trace,

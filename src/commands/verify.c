@@ -8,6 +8,7 @@
 
 #include "base/safe.h"
 #include "commands/command.h"
+#include "commands/output.h"
 #include "commands/installed.h"
 #include "commands/signals.h"
 #include "commands/plan.h"
@@ -93,7 +94,7 @@ static struct gp_verify_config config_of(const struct subject *j,
 static void flush(const struct session *s)
 {
 	fflush(s->out);
-	fflush(stdout);
+	fflush(gp_outlet_stdout());
 }
 
 static void tell(const struct subject *j, uint32_t device,
@@ -237,7 +238,7 @@ static enum gp_status verify_command(const struct gp_options *options,
 		return status;
 	if (s.cuda)
 		gp_interrupt_catch();
-	s.out = gp_safe_stream(stdout);
+	s.out = gp_safe_stream(gp_outlet_stdout());
 	if (options->operand_count > 1) {
 		s.width = widest(options);
 		gp_verify_head(s.width, s.out);

@@ -30,6 +30,14 @@ struct gp_trace_store *gp_trace_store_derive(const struct gp_trace *trace,
 	return store;
 }
 
+struct gp_trace *gp_trace_share(struct gp_trace *trace)
+{
+	struct gp_trace_store *store = trace->memory;
+
+	atomic_fetch_add(&store->shares, 1);
+	return trace;
+}
+
 void gp_trace_destroy(struct gp_trace *trace)
 {
 	struct gp_trace_store *store;
@@ -37,6 +45,8 @@ void gp_trace_destroy(struct gp_trace *trace)
 	if (!trace)
 		return;
 	store = trace->memory;
+	if (atomic_fetch_sub(&store->shares, 1))
+		return;
 	gp_arena_release(&store->arena);
 	gp_intern_release(&store->texts);
 	if (store->mapping)

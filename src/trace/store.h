@@ -5,6 +5,8 @@
 #ifndef TRACE_STORE_H
 #define TRACE_STORE_H
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "base/intern.h"
 #include "gpupool/trace.h"
@@ -18,6 +20,7 @@ struct gp_trace_store {
 	struct gp_intern texts; /* empty when the trace is a mapping */
 	void *mapping;		/* NULL: not mapped */
 	size_t mapping_bytes;
+	atomic_uint shares; /* owners beside the first */
 };
 
 /* Zeroed; the owner destroys store->trace. */
