@@ -6,11 +6,18 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "metrics/page.h"
 #include "trace/site.h"
 
 /* A site and a size can be told apart by the top bit: no size has it. */
-static uint64_t key_of(const struct asker *asker)
+static uint64_t key_of(const struct asker *asker, enum gp_hold_by by)
 {
+	if (by == GP_HOLD_BY_SIZE)
+		return size_class(asker->requested);
+	if (by == GP_HOLD_BY_STREAM)
+		return asker->stream;
+	if (by == GP_HOLD_BY_POOL)
+		return asker->pool;
 	if (asker->site != GP_NO_SITE)
 		return asker->site | UINT64_C(1) << 63;
 	return asker->requested & ~(UINT64_C(1) << 63);
@@ -18,7 +25,7 @@ static uint64_t key_of(const struct asker *asker)
 
 static void enrol(struct askers *askers, uint32_t id, struct asker asker)
 {
-	uint64_t key = key_of(&asker);
+	uint64_t key = key_of(&asker, askers->by);
 	uint32_t at = gp_map_get(&askers->by_key, key);
 	struct gp_culprit *culprit;
 
@@ -29,6 +36,8 @@ static void enrol(struct askers *askers, uint32_t id, struct asker asker)
 				    at + 1, sizeof(*askers->culprits));
 		askers->culprits[at] =
 			(struct gp_culprit){ .site = asker.site,
+					     .stream = asker.stream,
+					     .pool = asker.pool,
 					     .least = UINT64_MAX };
 		gp_map_put(&askers->by_key, key, at);
 	}
@@ -46,24 +55,37 @@ static uint32_t own(const uint32_t *shown, uint32_t site)
 	return site == GP_NO_SITE ? site : shown[site];
 }
 
-void askers_init(struct askers *askers, const struct gp_trace *trace,
-		 const struct gp_device_trace *device)
+static void enrol_start(struct askers *askers, const struct gp_state *start,
+			const struct gp_segment *segment, const uint32_t *shown)
+{
+	for (uint32_t k = 0; k < segment->blocks; k++) {
+		const struct gp_block *b =
+			&start->blocks[segment->first_block + k];
+
+		if (b->id != GP_NO_ID)
+			enrol(askers, b->id,
+			      (struct asker){ .requested = b->requested,
+					      .event = GP_FROM_START,
+					      .site = own(shown, b->site),
+					      .stream = segment->stream,
+					      .pool = segment->pool });
+	}
+}
+
+void askers_init_by(struct askers *askers, enum gp_hold_by by,
+		    const struct gp_trace *trace,
+		    const struct gp_device_trace *device)
 {
 	uint32_t *shown = gp_sites_shown(trace);
 
 	*askers = (struct askers){
 		.list = gp_mem_alloc(device->block_ids, sizeof(struct asker)),
 		.count = device->block_ids,
+		.by = by,
 	};
-	for (size_t i = 0; i < device->start.block_count; i++) {
-		const struct gp_block *b = &device->start.blocks[i];
-
-		if (b->id != GP_NO_ID)
-			enrol(askers, b->id,
-			      (struct asker){ .requested = b->requested,
-					      .event = GP_FROM_START,
-					      .site = own(shown, b->site) });
-	}
+	for (size_t i = 0; i < device->start.segment_count; i++)
+		enrol_start(askers, &device->start, &device->start.segments[i],
+			    shown);
 	for (size_t i = 0; i < device->event_count; i++) {
 		const struct gp_event *e = &device->events[i];
 
@@ -71,9 +93,17 @@ void askers_init(struct askers *askers, const struct gp_trace *trace,
 			enrol(askers, e->id,
 			      (struct asker){ .requested = e->size,
 					      .event = i,
-					      .site = own(shown, e->site) });
+					      .site = own(shown, e->site),
+					      .stream = e->stream,
+					      .pool = e->pool });
 	}
 	free(shown);
+}
+
+void askers_init(struct askers *askers, const struct gp_trace *trace,
+		 const struct gp_device_trace *device)
+{
+	askers_init_by(askers, GP_HOLD_BY_SITE, trace, device);
 }
 
 void askers_release(struct askers *askers)
@@ -93,7 +123,11 @@ static int by_bytes(const void *a, const void *b)
 		return x->bytes > y->bytes ? -1 : 1;
 	if (x->site != y->site)
 		return x->site < y->site ? -1 : 1;
-	return x->least < y->least ? -1 : x->least > y->least;
+	if (x->least != y->least)
+		return x->least < y->least ? -1 : 1;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	return x->pool < y->pool ? -1 : x->pool > y->pool;
 }
 
 struct gp_culprits culprits_rank(struct gp_culprit *culprits, size_t count)
@@ -135,9 +169,11 @@ static struct gp_culprit *culprits_blank(const struct askers *askers)
 	size_t n = askers->culprit_count;
 	struct gp_culprit *list = gp_mem_alloc(n + 1, sizeof(*list));
 
-	for (size_t i = 0; i < n; i++)
-		list[i] = (struct gp_culprit){ .site = askers->culprits[i].site,
-					       .least = UINT64_MAX };
+	for (size_t i = 0; i < n; i++) {
+		list[i] = askers->culprits[i];
+		list[i].least = UINT64_MAX;
+		list[i].most = 0;
+	}
 	return list;
 }
 

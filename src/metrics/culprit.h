@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks that belong together: those of one site; without sites, of one size
- * and stream. */
+/* Blocks that belong together: those of one site, or of one size, stream or
+ * pool. */
 #ifndef METRICS_CULPRIT_H
 #define METRICS_CULPRIT_H
 
@@ -13,6 +13,7 @@ struct asker {
 	uint64_t event;	  /* of the request; GP_FROM_START */
 	uint32_t site;	  /* the program's own frame, see site.c */
 	uint32_t culprit; /* index */
+	uint16_t stream, pool;
 };
 #define GP_FROM_START UINT64_MAX
 
@@ -22,10 +23,15 @@ struct askers {
 	struct gp_culprit *culprits; /* nothing but who they are */
 	size_t culprit_count, culprit_room;
 	struct gp_map by_key;
+	enum gp_hold_by by;
 };
 
+/* By site. */
 void askers_init(struct askers *askers, const struct gp_trace *trace,
 		 const struct gp_device_trace *device);
+void askers_init_by(struct askers *askers, enum gp_hold_by by,
+		    const struct gp_trace *trace,
+		    const struct gp_device_trace *device);
 void askers_release(struct askers *askers);
 
 /* Those who hold something at the moment, with what they hold. */

@@ -77,11 +77,20 @@ struct gp_pins {
 	size_t holder_count;
 };
 
-/* ---- blocks that belong together: one site, or one size without sites ---- */
+/* ---- blocks that belong together ---- */
+
+enum gp_hold_by {
+	GP_HOLD_BY_SITE, /* one size, where no site is known */
+	GP_HOLD_BY_SIZE, /* as requested, from a power of two to the next */
+	GP_HOLD_BY_STREAM,
+	GP_HOLD_BY_POOL,
+	GP_HOLD_BYS,
+};
 
 struct gp_culprit {
-	uint32_t site;	      /* GP_NO_SITE: by size */
-	uint64_t least, most; /* bytes, as requested */
+	uint32_t site;	       /* GP_NO_SITE: by size */
+	uint16_t stream, pool; /* of one of its blocks */
+	uint64_t least, most;  /* bytes, as requested */
 	uint64_t blocks;
 	uint64_t units;	    /* that they hold; at one moment only */
 	uint64_t bytes;	    /* that they strand: at the moment, or on average */
