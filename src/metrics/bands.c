@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks as bands over time. */
+#include "metrics/bands.h"
+
+#include <stdlib.h>
+
+#include "base/larger.h"
+#include "base/mem.h"
+
+/* ---- columns ---- */
+
+/* The first moment of a column. */
+static uint64_t column_start(const struct gp_bands *bands, size_t column)
+{
+	uint64_t width = bands->to - bands->from, n = bands->column_count;
+
+	return bands->from + width / n * column + width % n * column / n;
+}
+
+static void fill_column(struct gp_band_column *column, uint64_t end,
+			const struct gp_lives *lives)
+{
+	column->moment = column->from;
+	for (uint64_t m = column->from; m < end; m++) {
+		if (lives->allocated[m] > lives->allocated[column->moment])
+			column->moment = m;
+		column->reserved =
+			gp_larger(column->reserved, lives->reserved[m]);
+	}
+	column->allocated = lives->allocated[column->moment];
+}
+
+static void make_columns(struct gp_bands *bands, const struct gp_lives *lives)
+{
+	size_t n = bands->column_count;
+
+	bands->columns = gp_mem_alloc(n, sizeof(*bands->columns));
+	for (size_t i = 0; i < n; i++)
+		bands->columns[i].from = column_start(bands, i);
+	for (size_t i = 0; i < n; i++)
+		fill_column(&bands->columns[i],
+			    i + 1 < n ? bands->columns[i + 1].from : bands->to,
+			    lives);
+}
+
+/* The first column that shows that moment or a later one. */
+static size_t column_from(const struct gp_bands *bands, uint64_t moment)
+{
+	size_t low = 0, high = bands->column_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (bands->columns[middle].moment < moment)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- what is seen ---- */
+
+/* A block that is in some column, and the bytes it takes of all of them. */
+struct seen {
+	struct gp_band band;
+	uint64_t area;
+};
+
+/* False: no column shows it. */
+static bool see(const struct gp_bands *bands, const struct gp_lives *lives,
+		uint32_t index, struct seen *seen)
+{
+	const struct gp_life *life = &lives->list[index];
+	size_t first, end;
+
+	if (life->freed <= bands->from || life->freed <= life->alloc)
+		return false;
+	first = column_from(bands, life->alloc);
+	end = life->freed >= bands->to ? bands->column_count
+				       : column_from(bands, life->freed);
+	if (first >= end)
+		return false;
+	seen->band =
+		(struct gp_band){ index, (uint32_t)first, (uint32_t)end - 1 };
+	if (__builtin_mul_overflow(life->size, end - first, &seen->area))
+		seen->area = UINT64_MAX;
+	return true;
+}
+
+/* Whether a has less reason to have a band than b. */
+static bool is_less(const struct seen *a, const struct seen *b)
+{
+	if (a->area != b->area)
+		return a->area < b->area;
+	return a->band.life > b->band.life;
+}
+
+/* ---- the largest of them: a heap with the least one at its top ---- */
+
+struct heap {
+	struct seen *items;
+	size_t count, room;
+};
+
+static void sink(struct heap *heap, struct seen item)
+{
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < heap->count) {
+		if (child + 1 < heap->count &&
+		    is_less(&heap->items[child + 1], &heap->items[child]))
+			child++;
+		if (!is_less(&heap->items[child], &item))
+			break;
+		heap->items[at] = heap->items[child];
+		at = child;
+	}
+	heap->items[at] = item;
+}
+
+static void rise(struct heap *heap, struct seen item)
+{
+	size_t at = heap->count++;
+
+	while (at && is_less(&item, &heap->items[(at - 1) / 2])) {
+		heap->items[at] = heap->items[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	heap->items[at] = item;
+}
+
+/* ---- the rest: what each column has more or less than the one before ---- */
+
+static void add_rest(struct gp_bands *bands, const struct gp_lives *lives,
+		     const struct gp_band *band)
+{
+	uint64_t size = lives->list[band->life].size;
+
+	bands->columns[band->first].rest += size;
+	bands->columns[band->first].rest_blocks++;
+	if (band->last + 1 < bands->column_count) {
+		bands->columns[band->last + 1].rest -= size;
+		bands->columns[band->last + 1].rest_blocks--;
+	}
+}
+
+static void offer(struct gp_bands *bands, const struct gp_lives *lives,
+		  struct heap *heap, const struct seen *seen)
+{
+	bands->blocks++;
+	if (heap->count < heap->room) {
+		rise(heap, *seen);
+	} else if (heap->room && is_less(&heap->items[0], seen)) {
+		add_rest(bands, lives, &heap->items[0].band);
+		sink(heap, *seen);
+	} else {
+		add_rest(bands, lives, &seen->band);
+	}
+}
+
+static void add_up_rest(struct gp_bands *bands)
+{
+	for (size_t i = 1; i < bands->column_count; i++) {
+		bands->columns[i].rest += bands->columns[i - 1].rest;
+		bands->columns[i].rest_blocks +=
+			bands->columns[i - 1].rest_blocks;
+	}
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct gp_band *x = a, *y = b;
+
+	return x->life < y->life ? -1 : x->life > y->life;
+}
+
+/* The heap's items, in the order of their allocs. */
+static void take(struct gp_bands *bands, const struct heap *heap)
+{
+	bands->count = heap->count;
+	bands->list = gp_mem_alloc(heap->count + 1, sizeof(*bands->list));
+	for (size_t i = 0; i < heap->count; i++)
+		bands->list[i] = heap->items[i].band;
+	if (bands->count)
+		qsort(bands->list, bands->count, sizeof(*bands->list), by_age);
+}
+
+void gp_bands_init(struct gp_bands *bands, const struct gp_lives *lives,
+		   const struct gp_bands_window *window)
+{
+	uint64_t from = gp_smaller(window->from, lives->moments - 1);
+	uint64_t to = window->to > from ? gp_smaller(window->to, lives->moments)
+					: lives->moments;
+	size_t wanted = window->columns ? window->columns : 1;
+	struct heap heap = { .room = gp_smaller(window->most, GP_BANDS_MOST) };
+	size_t count;
+	struct seen seen;
+
+	*bands = (struct gp_bands){ .from = from, .to = to };
+	bands->column_count =
+		gp_smaller(gp_smaller(wanted, GP_BANDS_COLUMNS), to - from);
+	make_columns(bands, lives);
+	count = gp_lives_until(lives, to - 1);
+	heap.room = gp_smaller(heap.room, count);
+	heap.items = gp_mem_alloc(heap.room + 1, sizeof(*heap.items));
+	for (size_t i = 0; i < count; i++)
+		if (see(bands, lives, (uint32_t)i, &seen))
+			offer(bands, lives, &heap, &seen);
+	add_up_rest(bands);
+	take(bands, &heap);
+	free(heap.items);
+}
+
+void gp_bands_release(struct gp_bands *bands)
+{
+	free(bands->columns);
+	free(bands->list);
+	*bands = (struct gp_bands){ 0 };
+}
+
+uint32_t gp_bands_hit(const struct gp_bands *bands,
+		      const struct gp_lives *lives, size_t column,
+		      uint64_t byte)
+{
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < bands->count; i++) {
+		const struct gp_band *band = &bands->list[i];
+		uint64_t size = lives->list[band->life].size;
+
+		if (column < band->first || column > band->last)
+			continue;
+		if (byte - at < size)
+			return band->life;
+		at += size;
+	}
+	return GP_NO_ID;
+}
