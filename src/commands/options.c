@@ -529,7 +529,10 @@ enum gp_status gp_options_parse(struct gp_options *options,
 
 	*options = (struct gp_options){ .command = argv[0],
 					.points = GP_COUNT_BY_DEFAULT,
-					.tries = GP_COUNT_BY_DEFAULT };
+					.tries = GP_COUNT_BY_DEFAULT,
+					.gpu_device = GP_COUNT_BY_DEFAULT,
+					.block = GP_COUNT_BY_DEFAULT,
+					.byte = GP_COUNT_BY_DEFAULT };
 	make_grammar(&grammar, command);
 	if (grammar.takes_text)
 		options->format = GP_FORMAT_TEXT;

@@ -84,6 +84,12 @@ struct gp_options {
 	const char *cudart, *prices_out;
 	const char *pool_threshold, *pool_reuse, *pool_keep; /* as typed */
 	uint64_t repeat;
+	/* gpupool view */
+	const char *at, *find, *op, *stream;
+	uint64_t gpu_device, block, byte; /* GP_COUNT_BY_DEFAULT */
+	uint64_t columns, bands, row, rows, least_size, most_size;
+	uint32_t by; /* enum gp_hold_by */
+	bool before;
 	bool compare, timing, strict, ascii, quiet, help;
 	bool update, details, check_memory, about, anonymous, cut;
 	const char *const *operands;

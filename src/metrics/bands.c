@@ -43,11 +43,19 @@ static void make_columns(struct gp_bands *bands, const struct gp_lives *lives)
 			    lives);
 }
 
-/* The first column that shows that moment or a later one. */
-static size_t column_from(const struct gp_bands *bands, uint64_t moment)
+/* The first column from that one on that shows that moment or a later one: near
+ * it for most blocks, which do not live long. */
+static size_t column_from(const struct gp_bands *bands, size_t near,
+			  uint64_t moment)
 {
-	size_t low = 0, high = bands->column_count;
+	size_t low = near, high, step = 1;
 
+	while (low + step < bands->column_count &&
+	       bands->columns[low + step].moment < moment) {
+		low += step;
+		step *= 2;
+	}
+	high = gp_smaller(low + step, bands->column_count);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -67,20 +75,19 @@ struct seen {
 	uint64_t area;
 };
 
-/* False: no column shows it. */
+/* False: no column shows it.  first: the first column that shows the moment of
+ * its alloc or a later one. */
 static bool see(const struct gp_bands *bands, const struct gp_lives *lives,
-		uint32_t index, struct seen *seen)
+		uint32_t index, size_t first, struct seen *seen)
 {
 	const struct gp_life *life = &lives->list[index];
-	size_t first, end;
+	size_t end;
 
-	if (life->freed <= bands->from || life->freed <= life->alloc)
+	if (first >= bands->column_count ||
+	    bands->columns[first].moment >= life->freed)
 		return false;
-	first = column_from(bands, life->alloc);
 	end = life->freed >= bands->to ? bands->column_count
-				       : column_from(bands, life->freed);
-	if (first >= end)
-		return false;
+				       : column_from(bands, first, life->freed);
 	seen->band =
 		(struct gp_band){ index, (uint32_t)first, (uint32_t)end - 1 };
 	if (__builtin_mul_overflow(life->size, end - first, &seen->area))
@@ -194,7 +201,7 @@ void gp_bands_init(struct gp_bands *bands, const struct gp_lives *lives,
 					: lives->moments;
 	size_t wanted = window->columns ? window->columns : 1;
 	struct heap heap = { .room = gp_smaller(window->most, GP_BANDS_MOST) };
-	size_t count;
+	size_t count, first = 0;
 	struct seen seen;
 
 	*bands = (struct gp_bands){ .from = from, .to = to };
@@ -204,9 +211,11 @@ void gp_bands_init(struct gp_bands *bands, const struct gp_lives *lives,
 	count = gp_lives_until(lives, to - 1);
 	heap.room = gp_smaller(heap.room, count);
 	heap.items = gp_mem_alloc(heap.room + 1, sizeof(*heap.items));
-	for (size_t i = 0; i < count; i++)
-		if (see(bands, lives, (uint32_t)i, &seen))
+	for (size_t i = 0; i < count; i++) {
+		first = column_from(bands, first, lives->list[i].alloc);
+		if (see(bands, lives, (uint32_t)i, first, &seen))
 			offer(bands, lives, &heap, &seen);
+	}
 	add_up_rest(bands);
 	take(bands, &heap);
 	free(heap.items);
@@ -236,4 +245,43 @@ uint32_t gp_bands_hit(const struct gp_bands *bands,
 		at += size;
 	}
 	return GP_NO_ID;
+}
+
+/* ---- who is who in every window ---- */
+
+struct weight {
+	double byte_events;
+	uint32_t culprit;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct weight *x = a, *y = b;
+
+	if (x->byte_events != y->byte_events)
+		return x->byte_events > y->byte_events ? -1 : 1;
+	return x->culprit < y->culprit ? -1 : x->culprit > y->culprit;
+}
+
+uint32_t *gp_bands_ranks(const struct gp_lives *lives,
+			 const struct askers *askers)
+{
+	size_t n = askers->culprit_count;
+	struct weight *weights = gp_mem_alloc(n + 1, sizeof(*weights));
+	uint32_t *ranks = gp_mem_alloc(n + 1, sizeof(*ranks));
+
+	for (uint32_t i = 0; i < n; i++)
+		weights[i].culprit = i;
+	for (size_t i = 0; i < lives->count; i++) {
+		const struct gp_life *life = &lives->list[i];
+		uint64_t end = gp_smaller(life->freed, lives->moments);
+
+		weights[askers->list[life->id].culprit].byte_events +=
+			(double)life->size * (double)(end - life->alloc);
+	}
+	qsort(weights, n, sizeof(*weights), by_weight);
+	for (uint32_t i = 0; i < n; i++)
+		ranks[weights[i].culprit] = i;
+	free(weights);
+	return ranks;
 }

@@ -12,6 +12,7 @@
 #ifndef METRICS_BANDS_H
 #define METRICS_BANDS_H
 
+#include "metrics/culprit.h"
 #include "metrics/lives.h"
 
 #define GP_BANDS_COLUMNS 8192 /* at most */
@@ -55,5 +56,11 @@ void gp_bands_release(struct gp_bands *bands);
 uint32_t gp_bands_hit(const struct gp_bands *bands,
 		      const struct gp_lives *lives, size_t column,
 		      uint64_t byte);
+
+/* By culprit, its place among all when they are sorted by bytes times events of
+ * the whole run, the most first: the same for every window.  The caller frees.
+ */
+uint32_t *gp_bands_ranks(const struct gp_lives *lives,
+			 const struct askers *askers);
 
 #endif

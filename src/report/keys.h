@@ -140,8 +140,8 @@ struct key_type {
 };
 extern const struct key_type key_types[GP_KEY_TYPES];
 
-/* keys_of_advice goes on behind the end of keys_of_runs. */
-extern const struct gp_key keys_of_runs[], keys_of_advice[];
-extern const struct gp_key *const keys_of_runs_end;
+/* In this order, each behind the end of the one before. */
+extern const struct gp_key keys_of_runs[], keys_of_views[], keys_of_advice[];
+extern const struct gp_key *const keys_of_runs_end, *const keys_of_views_end;
 
 #endif

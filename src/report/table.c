@@ -68,7 +68,7 @@ static void put_text(const struct gp_table *table,
 	if (column->width)
 		fprintf(table->out, "%s%*s", is_first ? "" : " ", column->width,
 			text);
-	else
+	else if (*text)
 		fprintf(table->out, "  %s", text);
 }
 

@@ -202,6 +202,18 @@ write doctor-here doctor --cudart "$cudart"
 write bench-device bench --device cuda --cudart "$cudart" --repeat 1
 write speed-story bench "$story" --repeat 1
 write info-window info "$window"
+for sight in bands holders events state; do
+	write "view_$sight-oom" view "$sight" "$out_of_memory"
+	write "view_$sight-late" view "$sight" "$late"
+	write "view_$sight-window" view "$sight" window.json --before --at 0
+	write "view_$sight-program" view "$sight" "$program" --by pool
+done
+write view_events-timed view events "$window" --op alloc --rows 5
+write view_events-sites view events \
+	"$traces/stories/service-drifts-by-night.jsonl" --rows 5
+write view_events-every view events every-event.jsonl
+write view_block-first view block "$out_of_memory" --at end --block 1
+write view_block-window view block window.json --at 0 --byte 0
 write info-profile info "$traces/imports/profile.json"
 write replay-profile replay "$traces/imports/profile.json"
 write look-window look "$window"
@@ -213,9 +225,10 @@ awk -v folder=golden '
 	/^\$ / {
 		end()
 		name = $3 ~ /^\$traces/ ? "look" : $3
+		if (name == "view") name = name "_" $4
 		if ($0 ~ /[|&;>]/ || $2 != "gpupool") name = ""
 	}
-	/^\| \{/ && name ~ /^[a-z]+$/ {
+	/^\| \{/ && name ~ /^[a-z_]+$/ {
 		file = folder "/" name "-" ++count ".json"
 		name = ""
 	}

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool view: a run, moment by moment and block by block. */
+#include "report/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "commands/command.h"
+#include "commands/output.h"
+#include "commands/plan.h"
+#include "commands/progress.h"
+#include "commands/trace_file.h"
+#include "metrics/culprit.h"
+
+#define COLUMNS_BY_DEFAULT 1200
+#define BANDS_IN_JSON	   500
+#define ROWS_FOR_A_PERSON  20 /* of bands and holders, in text */
+#define ROWS_BY_DEFAULT	   100
+
+/* All that one call of the command holds. */
+struct session {
+	const struct gp_options *options;
+	struct gp_trace *trace;
+	struct gp_plan plan;
+	struct gp_lives lives;
+	struct askers askers;
+	uint32_t *ranks;
+	struct gp_steps steps;
+	struct gp_view view;
+	/* What is asked of it, by what is to be seen. */
+	struct gp_view_moment moment;
+	struct gp_event_search search;
+	const struct gp_life *life;
+};
+
+/* What may be seen. */
+struct sight {
+	const char *name;
+	/* GP_USAGE or GP_INPUT where it is not there. */
+	enum gp_status (*find)(struct session *s, struct gp_diag *diag);
+	void (*show)(const struct session *s,
+		     const struct gp_view_style *style);
+};
+
+/* ---- which device ---- */
+
+static enum gp_status no_device(const struct session *s, struct gp_diag *diag)
+{
+	char list[128] = "";
+
+	for (size_t i = 0; i < s->trace->device_count; i++) {
+		size_t length = strlen(list);
+
+		snprintf(list + length, sizeof(list) - length, "%s%u",
+			 i ? ", " : "", s->trace->devices[i].device);
+	}
+	if (*list)
+		gp_diag_hint(diag, "it has %s", list);
+	return gp_diag_set(diag, GP_USAGE, "the trace has no device %llu",
+			   (unsigned long long)s->options->gpu_device);
+}
+
+/* As asked; else the one with the most reserved at its peak. */
+static enum gp_status choose_device(struct session *s, struct gp_diag *diag)
+{
+	uint64_t asked = s->options->gpu_device;
+	size_t best = s->trace->device_count;
+
+	if (!s->trace->device_count)
+		return gp_diag_set(diag, GP_INPUT,
+				   "the trace is of no device at all");
+	for (size_t i = 0; i < s->trace->device_count; i++) {
+		const struct gp_replay_result *r = &s->plan.results[i];
+
+		if (asked != GP_COUNT_BY_DEFAULT) {
+			if (s->trace->devices[i].device == asked)
+				best = i;
+		} else if (best == s->trace->device_count ||
+			   r->at_peak.reserved >
+				   s->plan.results[best].at_peak.reserved) {
+			best = i;
+		}
+	}
+	if (best == s->trace->device_count)
+		return no_device(s, diag);
+	s->view.device = (uint32_t)best;
+	return GP_OK;
+}
+
+/* ---- the run ---- */
+
+static void make_view(struct session *s)
+{
+	uint32_t d = s->view.device;
+	const struct gp_device_trace *device = &s->plan.trace->devices[d];
+	const struct gp_film *film = s->plan.tracks[d].film;
+
+	gp_lives_init(&s->lives, film, device->event_count);
+	askers_init_by(&s->askers, (enum gp_hold_by)s->options->by,
+		       s->plan.trace, device);
+	s->ranks = gp_bands_ranks(&s->lives, &s->askers);
+	gp_steps_find(s->plan.trace, d, &s->steps);
+	s->view = (struct gp_view){
+		.path = s->options->operands[1],
+		.trace = s->plan.trace,
+		.device = d,
+		.settings = &s->plan.settings,
+		.conf = s->plan.conf,
+		.result = &s->plan.results[d],
+		.film = film,
+		.lives = &s->lives,
+		.askers = &s->askers,
+		.ranks = s->ranks,
+		.steps = &s->steps,
+	};
+}
+
+static enum gp_status play(struct session *s, struct gp_diag *diag)
+{
+	struct gp_progress progress = gp_progress_make(s->options);
+	enum gp_status status = gp_trace_file_read(s->options->operands[1],
+						   &progress, &s->trace, diag);
+
+	if (status == GP_OK)
+		status = gp_plan_make(&s->plan, s->trace, s->options, diag);
+	if (status == GP_OK && s->options->capacity)
+		status =
+			gp_replay_decides(s->trace, s->options->capacity, diag);
+	if (status == GP_OK) {
+		gp_plan_track(&s->plan, GP_TRACK_FILM, NULL, 0);
+		status = gp_plan_play(&s->plan, NULL, &progress, diag);
+	}
+	if (status == GP_OK)
+		status = choose_device(s, diag);
+	if (status == GP_OK)
+		make_view(s);
+	gp_progress_end(&progress);
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, s->options->operands[1]);
+	return status;
+}
+
+static void release(struct session *s)
+{
+	free(s->steps.list);
+	free(s->ranks);
+	if (s->askers.list)
+		askers_release(&s->askers);
+	gp_lives_release(&s->lives);
+	gp_plan_release(&s->plan);
+	gp_trace_destroy(s->trace);
+}
+
+/* ---- which moment ---- */
+
+/* "12"; false: it is no whole number. */
+static bool parse_count(const char *text, uint64_t *count)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	*count = strtoull(text, &end, 10);
+	return !*end;
+}
+
+static enum gp_status at_oom(struct session *s, const char *ordinal,
+			     struct gp_diag *diag)
+{
+	const struct gp_ooms *ooms = &s->view.result->ooms;
+	uint64_t which = 1;
+
+	if (*ordinal && (!parse_count(ordinal + 1, &which) || !which))
+		return gp_diag_set(diag, GP_USAGE,
+				   "--at %s: after oom: stands 1, 2, ...",
+				   s->options->at);
+	if (which > ooms->count) {
+		gp_diag_hint(diag, "use --at peak");
+		return gp_diag_set(diag, GP_USAGE,
+				   "--at %s: requests without memory in this "
+				   "run: %zu",
+				   s->options->at, ooms->count);
+	}
+	s->moment.event = ooms->events[which - 1];
+	s->moment.what = which == 1 ? "the first out-of-memory error"
+				    : "an out-of-memory error";
+	return GP_OK;
+}
+
+static enum gp_status at_event(struct session *s, struct gp_diag *diag)
+{
+	if (!parse_count(s->options->at, &s->moment.event))
+		return gp_diag_set(diag, GP_USAGE,
+				   "--at %s: it takes peak, oom, oom:2, end or "
+				   "the number of an event",
+				   s->options->at);
+	s->moment.what = "that moment";
+	if (s->moment.event < s->lives.moments)
+		return GP_OK;
+	return gp_diag_set(diag, GP_USAGE, "--at %s: the last event is %llu",
+			   s->options->at,
+			   (unsigned long long)s->lives.moments - 1);
+}
+
+/* The moment that an explanation looks at: the first request without memory,
+ * else the peak, which a window may begin with. */
+static void at_what_matters(struct session *s, bool is_peak)
+{
+	const struct gp_replay_result *r = s->view.result;
+
+	if (r->first_oom.is_there && !is_peak) {
+		s->moment.event = r->first_oom.event;
+		s->moment.what = "the first out-of-memory error";
+		return;
+	}
+	s->moment.event =
+		r->at_peak.event ? r->at_peak.event : r->at_fullest.event;
+	s->moment.what = "the peak of reserved";
+}
+
+static enum gp_status find_moment(struct session *s, struct gp_diag *diag)
+{
+	const char *at = s->options->at;
+
+	s->moment.is_before = s->options->before;
+	if (!at || !strcmp(at, "peak")) {
+		at_what_matters(s, at != NULL);
+		return GP_OK;
+	}
+	if (!strcmp(at, "end")) {
+		s->moment.event = s->lives.moments - 1;
+		s->moment.what = "the end";
+		return GP_OK;
+	}
+	if (!strcmp(at, "oom") || !strncmp(at, "oom:", 4))
+		return at_oom(s, at + 3, diag);
+	return at_event(s, diag);
+}
+
+/* ---- what is asked of each ---- */
+
+static enum gp_status check_window(struct session *s, struct gp_diag *diag)
+{
+	const struct gp_options *o = s->options;
+
+	if (o->to_event && o->from_event >= o->to_event)
+		return gp_diag_set(diag, GP_USAGE,
+				   "from event %llu to %llu is nothing",
+				   (unsigned long long)o->from_event,
+				   (unsigned long long)o->to_event);
+	return GP_OK;
+}
+
+static void show_bands(const struct session *s,
+		       const struct gp_view_style *style)
+{
+	const struct gp_options *o = s->options;
+	bool is_for_a_person = style->format == GP_VIEW_TEXT ||
+			       style->format == GP_VIEW_MARKDOWN;
+	const struct gp_bands_window window = {
+		.from = o->from_event,
+		.to = o->to_event,
+		.columns = o->columns ? o->columns : COLUMNS_BY_DEFAULT,
+		.most = o->bands	  ? o->bands
+			: is_for_a_person ? ROWS_FOR_A_PERSON
+					  : BANDS_IN_JSON,
+	};
+
+	gp_view_bands(&s->view, &window, style);
+}
+
+static void show_holders(const struct session *s,
+			 const struct gp_view_style *style)
+{
+	uint64_t most = s->options->rows;
+
+	if (!most)
+		most = style->format == GP_VIEW_TEXT ||
+				       style->format == GP_VIEW_MARKDOWN
+			       ? ROWS_FOR_A_PERSON
+			       : SIZE_MAX;
+	gp_view_holders(&s->view, &s->moment, most, style);
+}
+
+static void show_state(const struct session *s,
+		       const struct gp_view_style *style)
+{
+	gp_view_state(&s->view, &s->moment, style);
+}
+
+/* "alloc,free" */
+static enum gp_status find_kinds(const char *words, uint32_t *kinds,
+				 struct gp_diag *diag)
+{
+	for (; *words; words += strcspn(words, ","), words += *words == ',') {
+		size_t length = strcspn(words, ",");
+		uint32_t before = *kinds;
+
+		for (int k = 0; k < GP_EVENT_KINDS; k++) {
+			const char *name =
+				gp_event_kind_name((enum gp_event_kind)k);
+
+			if (strlen(name) == length &&
+			    !strncmp(name, words, length))
+				*kinds |= UINT32_C(1) << k;
+		}
+		if (*kinds == before) {
+			gp_diag_hint(diag, "see: man gpupool-trace");
+			return gp_diag_set(diag, GP_USAGE,
+					   "--op: no event is called %.*s",
+					   (int)length, words);
+		}
+	}
+	return GP_OK;
+}
+
+/* As the trace has it: 0 is the default one. */
+static enum gp_status find_stream(const struct session *s, uint16_t *stream,
+				  struct gp_diag *diag)
+{
+	char *end;
+	uint64_t handle = strtoull(s->options->stream, &end, 0);
+
+	for (size_t i = 0; !*end && i < s->trace->stream_count; i++)
+		if (s->trace->streams[i] == handle) {
+			*stream = (uint16_t)i;
+			return GP_OK;
+		}
+	return gp_diag_set(diag, GP_USAGE, "the trace has no stream %s",
+			   s->options->stream);
+}
+
+/* From the file's own id. */
+static enum gp_status find_id(const struct session *s, uint32_t *id,
+			      struct gp_diag *diag)
+{
+	const struct gp_device_trace *d =
+		&s->view.trace->devices[s->view.device];
+
+	for (uint32_t i = 0; i < d->block_ids; i++)
+		if (gp_view_id(&s->view, i) == s->options->block) {
+			*id = i;
+			return GP_OK;
+		}
+	return gp_diag_set(diag, GP_USAGE, "the trace has no block %llu",
+			   (unsigned long long)s->options->block);
+}
+
+static enum gp_status find_events(struct session *s, struct gp_diag *diag)
+{
+	const struct gp_options *o = s->options;
+	enum gp_status status = check_window(s, diag);
+
+	s->search = (struct gp_event_search){
+		.from = o->from_event,
+		.to = o->to_event,
+		.text = o->find,
+		.least = o->least_size,
+		.most = o->most_size,
+		.id = GP_NO_ID,
+		.stream = GP_NO_STREAM,
+		.row = o->row,
+		.rows = o->rows ? o->rows : ROWS_BY_DEFAULT,
+	};
+	if (status == GP_OK && o->op)
+		status = find_kinds(o->op, &s->search.kinds, diag);
+	if (status == GP_OK && o->stream)
+		status = find_stream(s, &s->search.stream, diag);
+	if (status == GP_OK && o->block != GP_COUNT_BY_DEFAULT)
+		status = find_id(s, &s->search.id, diag);
+	return status;
+}
+
+static void show_events(const struct session *s,
+			const struct gp_view_style *style)
+{
+	gp_view_events(&s->view, &s->search, style);
+}
+
+/* By its id, or by what lies at a byte of the stack of bands. */
+static enum gp_status find_block(struct session *s, struct gp_diag *diag)
+{
+	const struct gp_options *o = s->options;
+	enum gp_status status = find_moment(s, diag);
+	uint64_t bottom;
+	uint32_t id;
+
+	if (status != GP_OK)
+		return status;
+	if (o->byte != GP_COUNT_BY_DEFAULT) {
+		s->life = gp_lives_stacked(&s->lives, s->moment.event, o->byte,
+					   &bottom);
+		if (s->life)
+			return GP_OK;
+		return gp_diag_set(diag, GP_USAGE,
+				   "--byte %llu: %llu bytes are allocated then",
+				   (unsigned long long)o->byte,
+				   (unsigned long long)
+					   s->lives.allocated[s->moment.event]);
+	}
+	if (o->block == GP_COUNT_BY_DEFAULT)
+		return gp_diag_usage(diag, "view", "which block?",
+				     "give --block ID, or --at EVENT --byte "
+				     "BYTE");
+	status = find_id(s, &id, diag);
+	if (status != GP_OK)
+		return status;
+	s->life = gp_lives_find(&s->lives, id, s->moment.event);
+	if (s->life)
+		return GP_OK;
+	return gp_diag_set(diag, GP_USAGE,
+			   "block %llu is never given any memory in this run",
+			   (unsigned long long)o->block);
+}
+
+static void show_block(const struct session *s,
+		       const struct gp_view_style *style)
+{
+	gp_view_block(&s->view, s->life, style);
+}
+
+/* ---- the command ---- */
+
+static const struct sight sights[] = {
+	{ "bands", check_window, show_bands },
+	{ "holders", find_moment, show_holders },
+	{ "events", find_events, show_events },
+	{ "state", find_moment, show_state },
+	{ "block", find_block, show_block },
+};
+#define SIGHTS (sizeof(sights) / sizeof(*sights))
+
+struct shown {
+	const struct session *session;
+	const struct sight *sight;
+};
+
+static void write_report(void *arg, const struct gp_report_style *report,
+			 FILE *out)
+{
+	const struct shown *shown = arg;
+	struct gp_view_style style = { .report = report, .out = out };
+
+	switch (shown->session->options->format) {
+	case GP_FORMAT_JSON: style.format = GP_VIEW_JSON; break;
+	case GP_FORMAT_CSV: style.format = GP_VIEW_CSV; break;
+	case GP_FORMAT_MARKDOWN: style.format = GP_VIEW_MARKDOWN; break;
+	default: style.format = GP_VIEW_TEXT;
+	}
+	shown->sight->show(shown->session, &style);
+}
+
+static enum gp_status view_command(const struct gp_options *options,
+				   struct gp_diag *diag)
+{
+	struct session s = { .options = options };
+	struct shown shown = { .session = &s };
+	enum gp_status status;
+
+	for (size_t i = 0; i < SIGHTS; i++)
+		if (!strcmp(sights[i].name, options->operands[0]))
+			shown.sight = &sights[i];
+	if (!shown.sight) {
+		gp_diag_hint(diag, "there are bands, holders, events, state "
+				   "and block");
+		return gp_diag_set(diag, GP_USAGE, "there is no view of %s",
+				   options->operands[0]);
+	}
+	status = play(&s, diag);
+	if (status == GP_OK)
+		status = shown.sight->find(&s, diag);
+	if (status == GP_OK)
+		status = gp_outlet_report(options, write_report, &shown, diag);
+	release(&s);
+	return status;
+}
+
+static const struct gp_option view_options[] = {
+	{ "at", 0, GP_OPTION_TEXT, GP_AT(at), "EVENT|peak|oom|oom:N|end",
+	  "The moment: behind that event, at the peak of reserved, at the "
+	  "first or the N-th request without memory, at the end. Unless "
+	  "given: the first oom, or the peak where there is none." },
+	{ "before", 0, GP_OPTION_FLAG, GP_AT(before), NULL,
+	  "Before that event, not behind it." },
+	{ "by", 0, GP_OPTION_WORD, GP_AT(by), "site|size|stream|pool",
+	  "What belongs together; site unless given." },
+	{ "device", 0, GP_OPTION_COUNT, GP_AT(gpu_device), "N",
+	  "The device, by CUDA's ordinal; the one with the most memory unless "
+	  "given." },
+	{ "from", 0, GP_OPTION_COUNT, GP_AT(from_event), "EVENT",
+	  "bands, events: the first event; 0 unless given." },
+	{ "to", 0, GP_OPTION_COUNT, GP_AT(to_event), "EVENT",
+	  "bands, events: the first event that is left out." },
+	{ "columns", 0, GP_OPTION_COUNT, GP_AT(columns), "N",
+	  "bands: moments that are shown, at most; 1200 unless given." },
+	{ "bands", 0, GP_OPTION_COUNT, GP_AT(bands), "N",
+	  "bands: how many blocks, at most; 20 in a text, else 500 unless "
+	  "given." },
+	{ "row", 0, GP_OPTION_COUNT, GP_AT(row), "N",
+	  "events: of those that are found, the first row; 0 unless given." },
+	{ "rows", 0, GP_OPTION_COUNT, GP_AT(rows), "N",
+	  "events, holders: how many rows, at most; 100 events and, in a "
+	  "text, 20 holders unless given." },
+	{ "find", 0, GP_OPTION_TEXT, GP_AT(find), "TEXT",
+	  "events: those with this in a frame of their stack, or of their "
+	  "block's: a file, a line or a function, in either case." },
+	{ "op", 0, GP_OPTION_TEXT, GP_AT(op), "NAME,...",
+	  "events: of these kinds, such as alloc,free." },
+	{ "min-size", 0, GP_OPTION_BYTES, GP_AT(least_size), "SIZE",
+	  "events: of this many bytes or more." },
+	{ "max-size", 0, GP_OPTION_BYTES, GP_AT(most_size), "SIZE",
+	  "events: of this many bytes or fewer." },
+	{ "stream", 0, GP_OPTION_TEXT, GP_AT(stream), "N",
+	  "events: of this stream; 0 is the default one." },
+	{ "block", 0, GP_OPTION_COUNT, GP_AT(block), "ID",
+	  "block, events: of that id, as other views tell it." },
+	{ "byte", 0, GP_OPTION_COUNT, GP_AT(byte), "BYTE",
+	  "block: the one that lies there at that moment when blocks lie one "
+	  "upon another, the oldest at the bottom." },
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
+	  "text|json|csv|markdown", "For a person, a program or a table." },
+	{ 0 },
+};
+
+const struct gp_command gp_view_command = {
+	.name = "view",
+	.operands = "VIEW TRACE",
+	.least = 2,
+	.most = 2,
+	.sentence = "Look at a run moment by moment and block by block.",
+	.about = "VIEW is one of these. bands: the blocks that take most of a "
+		 "picture of allocated "
+		 "memory over time. holders: who holds the memory at a moment. "
+		 "events: the list of events. state: segments and blocks at a "
+		 "moment. block: one block, with its stack.\n"
+		 "The run is the recorded one; settings, a release or a "
+		 "capacity make it a what-if.",
+	.options = "at before by device from to columns bands row rows find op "
+		   "min-size max-size stream block byte alloc-conf torch "
+		   "capacity format output ascii color max-input quiet",
+	.own = view_options,
+	.takes_settings = true,
+	.run = view_command,
+};

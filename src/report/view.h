@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Views of a run: each block as a band over time, who holds the memory at a
+ * moment, the list of events, segments and blocks at a moment, and one block.
+ * Each as text, Markdown, CSV or JSON; gpupool view, and what a page asks for.
+ */
+#ifndef REPORT_VIEW_H
+#define REPORT_VIEW_H
+
+#include "metrics/bands.h"
+#include "metrics/event_search.h"
+#include "report/report.h"
+#include "report/table.h"
+#include "trace/site.h"
+#include "trace/steps.h"
+
+#define GP_VIEW_SCHEMA "gpupool-view/1"
+
+/* A run of one device, ready to be asked. */
+struct gp_view {
+	const char *path;
+	const struct gp_trace *trace;
+	uint32_t device; /* index */
+	const struct gp_settings *settings;
+	const char *conf;
+	const struct gp_replay_result *result;
+	const struct gp_film *film;
+	const struct gp_lives *lives;
+	const struct askers *askers;
+	const uint32_t *ranks; /* gp_bands_ranks */
+	const struct gp_steps *steps;
+};
+
+/* Which moment is meant: behind an event, or before it. */
+struct gp_view_moment {
+	uint64_t event;
+	const char *what; /* "the peak of reserved" */
+	bool is_before;
+};
+
+enum gp_view_format {
+	GP_VIEW_TEXT,
+	GP_VIEW_MARKDOWN,
+	GP_VIEW_CSV,
+	GP_VIEW_JSON,
+};
+
+struct gp_view_style {
+	enum gp_view_format format;
+	const struct gp_report_style *report;
+	FILE *out;
+};
+
+void gp_view_bands(const struct gp_view *view,
+		   const struct gp_bands_window *window,
+		   const struct gp_view_style *style);
+/* So many at most, and the rest as one. */
+void gp_view_holders(const struct gp_view *view,
+		     const struct gp_view_moment *moment, size_t most,
+		     const struct gp_view_style *style);
+void gp_view_events(const struct gp_view *view,
+		    const struct gp_event_search *search,
+		    const struct gp_view_style *style);
+void gp_view_state(const struct gp_view *view,
+		   const struct gp_view_moment *moment,
+		   const struct gp_view_style *style);
+void gp_view_block(const struct gp_view *view, const struct gp_life *life,
+		   const struct gp_view_style *style);
+
+/* ---- what the parts share ---- */
+
+/* Memory at that moment; gp_state_release. */
+void gp_view_state_at(const struct gp_view *view,
+		      const struct gp_view_moment *moment,
+		      struct gp_state *state);
+
+/* "train.py:42 forward", "2.00 MiB to 4.00 MiB", "stream 7", a pool. */
+const char *gp_view_holder(const struct gp_view *view,
+			   const struct gp_culprit *culprit,
+			   char text[GP_SITE_TEXT]);
+
+/* The id as the file has it. */
+uint64_t gp_view_id(const struct gp_view *view, uint32_t id);
+
+extern const char *const gp_hold_by_names[GP_HOLD_BYS];
+
+/* JSON, src/report/view_json.c */
+void gp_view_bands_json(const struct gp_view *view,
+			const struct gp_bands *bands, FILE *out);
+void gp_view_holders_json(const struct gp_view *view,
+			  const struct gp_view_moment *moment,
+			  const struct gp_state *state,
+			  const struct gp_culprits *live, FILE *out);
+void gp_view_events_json(const struct gp_view *view,
+			 const struct gp_event_search *search,
+			 const struct gp_event_rows *rows,
+			 const uint32_t *sites, FILE *out);
+void gp_view_state_json(const struct gp_view *view,
+			const struct gp_view_moment *moment,
+			const struct gp_state *state, FILE *out);
+void gp_view_block_json(const struct gp_view *view, const struct gp_life *life,
+			FILE *out);
+
+#endif
