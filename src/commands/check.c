@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -213,6 +214,42 @@ static enum gp_status look_again(struct held_run *s, size_t d,
 	return status;
 }
 
+/* "../x", "./x", "a//b" and what is not below this folder are other names. */
+static bool is_plain_path(const char *path)
+{
+	for (;;) {
+		size_t length = strcspn(path, "/");
+
+		if (!length || (path[0] == '.' && length <= 2 &&
+				(length == 1 || path[1] == '.')))
+			return false;
+		if (!path[length])
+			return true;
+		path += length + 1;
+	}
+}
+
+/* A recorded path is another machine's.  Where an end of it is a file below
+ * this folder, it is taken for that file, the longest one first; installed
+ * packages are nobody's repository. */
+static void find_source(struct gp_gate_verdict *v)
+{
+	const char *at = v->source;
+	struct stat info;
+
+	if (!v->line || strstr(at, "-packages/"))
+		return;
+	for (; at; at = strchr(at, '/')) {
+		at += strspn(at, "/");
+		if (!is_plain_path(at) || stat(at, &info) ||
+		    !S_ISREG(info.st_mode))
+			continue;
+		memmove(v->source, at, strlen(at) + 1);
+		v->is_here = true;
+		return;
+	}
+}
+
 static enum gp_status judge_device(struct held_run *s, size_t d)
 {
 	struct gp_gate_device *device = &s->result->devices[d];
@@ -238,6 +275,7 @@ static enum gp_status judge_device(struct held_run *s, size_t d)
 	for (size_t i = 0; i < device->verdict_count; i++) {
 		gp_verdict_locate(&device->verdicts[i], s->config->numbers,
 				  &s->plan.results[d], &s->makers[d], &watch);
+		find_source(&device->verdicts[i]);
 		is_worse |= device->verdicts[i].is_worse;
 	}
 	return is_worse ? GP_FAILED : GP_OK;
@@ -592,6 +630,10 @@ static void write_report(void *arg, const struct gp_report_style *style,
 						  s->files[i].count };
 	switch (s->options->format) {
 	case GP_FORMAT_JSON: gp_report_gate_json(&report, out); break;
+	case GP_FORMAT_MARKDOWN: gp_report_gate_markdown(&report, out); break;
+	case GP_FORMAT_CODEQUALITY:
+		gp_report_gate_codequality(&report, out);
+		break;
 	case GP_FORMAT_JUNIT: gp_report_gate_junit(&report, out); break;
 	case GP_FORMAT_GITHUB:
 		gp_report_gate_github(&report, style, out);
@@ -688,9 +730,10 @@ static enum gp_status check_command(const struct gp_options *options,
 
 static const struct gp_option check_options[] = {
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
-	  "text|json|junit|github",
-	  "For a person, for a program, as JUnit's XML, or with GitHub's "
-	  "annotations." },
+	  "text|json|markdown|junit|github|codequality",
+	  "For a person, for a program, for a pull request (or md), as JUnit's "
+	  "XML, with GitHub's annotations, or as GitLab's code quality "
+	  "report." },
 	{ "update", 0, GP_OPTION_FLAG, GP_AT(update), NULL,
 	  "Write what the runs come to now as the baseline." },
 	{ "only", 0, GP_OPTION_TEXT, GP_AT(only), "NAME", "Only that run." },

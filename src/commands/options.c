@@ -79,6 +79,7 @@ static const char *const formats[] = {
 	[GP_FORMAT_SVG] = "svg",
 	[GP_FORMAT_JUNIT] = "junit",
 	[GP_FORMAT_GITHUB] = "github",
+	[GP_FORMAT_CODEQUALITY] = "codequality",
 };
 #define FORMATS (sizeof(formats) / sizeof(*formats))
 
@@ -92,8 +93,11 @@ static enum gp_status set_format(enum gp_format *member,
 				 struct gp_diag *diag)
 {
 	uint32_t index;
-	enum gp_status status = set_word(&index, row, word, diag);
+	enum gp_status status;
 
+	if (!strcmp(word, "md") && takes_format(row, GP_FORMAT_MARKDOWN))
+		word = formats[GP_FORMAT_MARKDOWN];
+	status = set_word(&index, row, word, diag);
 	for (enum gp_format f = GP_FORMAT_TEXT; f < FORMATS; f++)
 		if (status == GP_OK && !strcmp(formats[f], word))
 			*member = f;

@@ -36,6 +36,7 @@ enum gp_format {
 	GP_FORMAT_SVG,
 	GP_FORMAT_JUNIT,
 	GP_FORMAT_GITHUB,
+	GP_FORMAT_CODEQUALITY,
 };
 enum gp_device_choice { GP_DEVICE_SIM, GP_DEVICE_CUDA };
 enum gp_color { GP_COLOR_AUTO, GP_COLOR_ALWAYS, GP_COLOR_NEVER };

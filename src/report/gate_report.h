@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the gate has to say, as text, JSON, JUnit's XML and GitHub's
- * annotations; and the baseline, which is a report of what runs came to.
+ * What the gate has to say, as text, JSON, JUnit's XML, Markdown, GitHub's
+ * annotations and GitLab's findings; and the baseline, which is a report of
+ * what runs came to.
  */
 #ifndef REPORT_GATE_REPORT_H
 #define REPORT_GATE_REPORT_H
@@ -52,6 +53,11 @@ void gp_report_gate_junit(const struct gp_gate_report *report, FILE *out);
 void gp_report_gate_github(const struct gp_gate_report *report,
 			   const struct gp_report_style *style, FILE *out);
 
+/* For a pull request or the summary of a build. */
+void gp_report_gate_markdown(const struct gp_gate_report *report, FILE *out);
+/* GitLab's code quality report: a finding for each limit that is not kept. */
+void gp_report_gate_codequality(const struct gp_gate_report *report, FILE *out);
+
 void gp_report_baseline(const struct gp_record *const *records, size_t count,
 			const struct gp_numbers *numbers, FILE *out);
 
@@ -82,6 +88,12 @@ const char *gp_gate_change_text(const struct gp_number *number,
 const char *gp_gate_sentence(const struct gp_gate_report *report,
 			     const struct gp_gate_verdict *verdict,
 			     char text[GP_GATE_SENTENCE]);
+/* What it allows: "no worse than the baseline", "+2%, at most 80.00 MiB". */
+#define GP_GATE_LIMIT 128
+const char *gp_gate_limit_text(const struct gp_number *number,
+			       const struct gp_gate_verdict *verdict,
+			       char text[GP_GATE_LIMIT]);
+
 /* The same of where two runs part; "" when they do not. */
 const char *gp_gate_parting(const struct gp_parting *parting,
 			    char text[GP_GATE_SENTENCE]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The gate's verdict for a person: what got worse first; also as GitHub's
  * annotations. */
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
@@ -215,12 +216,19 @@ static void put(FILE *out, const char *told, const char *special)
 			putc(*text, out);
 }
 
+/* verdict NULL: of the run. */
 static void annotate(FILE *out, const struct gp_gate_file *file,
-		     const struct gp_gate_result *result, const char *message,
+		     const struct gp_gate_result *result,
+		     const struct gp_gate_verdict *verdict, const char *message,
 		     const char *more)
 {
 	fputs("::error file=", out);
-	put(out, file->gate->path, ":,");
+	if (verdict && verdict->is_here) {
+		put(out, verdict->source, ":,");
+		fprintf(out, ",line=%" PRIu64, verdict->line);
+	} else {
+		put(out, file->gate->path, ":,");
+	}
 	fputs(",title=gpupool%3A ", out);
 	put(out, result->run->name, ":,");
 	fputs("::", out);
@@ -239,7 +247,7 @@ static void annotate_result(FILE *out, const struct gp_gate_report *report,
 	char text[GP_GATE_TROUBLE], parting[GP_GATE_SENTENCE];
 
 	if (result->status >= GP_INPUT)
-		annotate(out, file, result,
+		annotate(out, file, result, NULL,
 			 gp_gate_trouble(&result->diag, text), "");
 	for (size_t d = 0; d < result->device_count; d++) {
 		const struct gp_gate_device *device = &result->devices[d];
@@ -248,6 +256,7 @@ static void annotate_result(FILE *out, const struct gp_gate_report *report,
 		for (size_t i = 0; i < device->verdict_count; i++)
 			if (device->verdicts[i].is_worse)
 				annotate(out, file, result,
+					 &device->verdicts[i],
 					 gp_gate_sentence(report,
 							  &device->verdicts[i],
 							  text),

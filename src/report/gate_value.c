@@ -66,9 +66,9 @@ const char *gp_gate_change_text(const struct gp_number *number,
 	return text;
 }
 
-static const char *limit_text(const struct gp_number *number,
-			      const struct gp_gate_verdict *verdict,
-			      char text[128])
+const char *gp_gate_limit_text(const struct gp_number *number,
+			       const struct gp_gate_verdict *verdict,
+			       char text[GP_GATE_LIMIT])
 {
 	const struct gp_limit *limit = verdict->limit;
 	const char *least = number->more_is_better ? "at least" : "at most";
@@ -76,11 +76,11 @@ static const char *limit_text(const struct gp_number *number,
 
 	gp_gate_value_text(number, verdict->bound, bound);
 	if (limit->is_default)
-		snprintf(text, 128, "limit: no worse than the baseline");
+		snprintf(text, GP_GATE_LIMIT, "no worse than the baseline");
 	else if (limit->kind == GP_LIMIT_VALUE)
-		snprintf(text, 128, "limit: %s %s", least, bound);
+		snprintf(text, GP_GATE_LIMIT, "%s %s", least, bound);
 	else
-		snprintf(text, 128, "limit: %s, %s %s", limit->text, least,
+		snprintf(text, GP_GATE_LIMIT, "%s, %s %s", limit->text, least,
 			 bound);
 	return text;
 }
@@ -105,18 +105,18 @@ const char *gp_gate_sentence(const struct gp_gate_report *report,
 	const struct gp_number *number =
 		&report->numbers->items[verdict->limit->number];
 	char from[GP_GATE_TEXT], to[GP_GATE_TEXT], by[2 * GP_GATE_TEXT];
-	char limit[128];
+	char limit[GP_GATE_LIMIT];
 
 	gp_gate_change_text(number, &verdict->baseline, &verdict->now, by);
 	gp_gate_reading_text(number, &verdict->baseline, from);
 	gp_gate_reading_text(number, &verdict->now, to);
-	limit_text(number, verdict, limit);
+	gp_gate_limit_text(number, verdict, limit);
 	if (is_same(&verdict->baseline, &verdict->now))
 		snprintf(text, GP_GATE_SENTENCE,
-			 "%s: %s, as in the baseline; %s", number->name, to,
-			 limit);
+			 "%s: %s, as in the baseline; limit: %s", number->name,
+			 to, limit);
 	else
-		snprintf(text, GP_GATE_SENTENCE, "%s: %s -> %s%s%s; %s",
+		snprintf(text, GP_GATE_SENTENCE, "%s: %s -> %s%s%s; limit: %s",
 			 number->name, from, to, *by ? ", " : "", by, limit);
 	if (verdict->event != GP_EVENT_NONE) {
 		size_t length = strlen(text);

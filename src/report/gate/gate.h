@@ -190,6 +190,7 @@ int64_t gp_gate_reserved_bound(const struct gp_gate_run *run,
 			       const struct gp_numbers *numbers,
 			       const struct gp_reading *baseline);
 
+#define GP_SOURCE_TEXT 512
 struct gp_gate_verdict {
 	const struct gp_limit *limit;
 	struct gp_reading baseline, now;
@@ -200,6 +201,11 @@ struct gp_gate_verdict {
 	char about[160]; /* that event: "alloc of 3.00 MiB" */
 	char where[GP_EVENT_TEXT]; /* "step 20, 3.1 s, serve.py:90 (event
 				    * 143)" */
+	/* The program's own line there; "": not known.  The file is as
+	 * recorded, until who judges finds it in the working tree. */
+	char source[GP_SOURCE_TEXT];
+	uint64_t line;
+	bool is_here; /* source is a file of the working tree */
 };
 
 /* Counters that are looked at behind each event of another run, like the first:

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "report/gate/gate.h"
 #include "report/report.h"
+#include "trace/site.h"
 
 /* ---- limits: "+2%", "+64MiB", "72GiB", "100%", "0" ---- */
 
@@ -300,6 +301,42 @@ static uint64_t event_of(enum clue clue, const struct gp_replay_result *result,
 	return GP_EVENT_NONE;
 }
 
+#define MOST_LINE_DIGITS 9
+
+/* "train.py:42 forward": where the colon is; NULL: it names no line. */
+static const char *find_colon(const char *text)
+{
+	const char *colon;
+	size_t digits;
+
+	for (colon = strchr(text, ':'); colon; colon = strchr(colon + 1, ':')) {
+		digits = strspn(colon + 1, "0123456789");
+		if (digits && digits <= MOST_LINE_DIGITS &&
+		    (!colon[1 + digits] || colon[1 + digits] == ' '))
+			return colon;
+	}
+	return NULL;
+}
+
+static void find_line(struct gp_gate_verdict *verdict,
+		      const struct gp_trace *trace, uint32_t site)
+{
+	uint32_t frame = gp_site_frame(trace, site);
+	const char *text, *colon;
+	size_t length;
+
+	if (frame == GP_NO_SITE)
+		return;
+	text = trace->texts[trace->sites[frame].text];
+	colon = find_colon(text);
+	length = colon ? (size_t)(colon - text) : 0;
+	if (!length || length >= sizeof(verdict->source))
+		return;
+	memcpy(verdict->source, text, length);
+	verdict->source[length] = '\0';
+	verdict->line = strtoull(colon + 1, NULL, 10);
+}
+
 static void describe(struct gp_gate_verdict *verdict,
 		     const struct gp_print_maker *maker)
 {
@@ -314,6 +351,7 @@ static void describe(struct gp_gate_verdict *verdict,
 	gp_event_words(maker->trace,
 		       (uint32_t)(maker->device - maker->trace->devices),
 		       verdict->event, verdict->where);
+	find_line(verdict, maker->trace, event->site);
 }
 
 static bool has_clue(const char *name, enum clue clue)
