@@ -218,19 +218,32 @@ static enum gp_status open_outputs(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-static void report(struct session *s)
+static struct gp_bench_report measured(const struct session *s)
 {
-	struct gp_report_style style = gp_terminal_style(s->options);
-	struct gp_bench_report report = {
+	return (struct gp_bench_report){
 		.about = gp_cuda_about(s->cuda),
 		.bench = &s->bench,
 		.date = s->date,
 	};
+}
+
+static void write_calls(void *arg, const struct gp_report_style *style,
+			FILE *out)
+{
+	const struct session *s = arg;
+	struct gp_bench_report report = measured(s);
 
 	if (s->options->format == GP_FORMAT_JSON)
-		gp_report_bench_json(&report, s->report.stream);
+		gp_report_bench_json(&report, out);
 	else
-		gp_report_bench_text(&report, &style, s->report.stream);
+		gp_report_bench_text(&report, style, out);
+}
+
+static void report(struct session *s)
+{
+	struct gp_bench_report report = measured(s);
+
+	gp_outlet_write(s->options, write_calls, s, s->report.stream);
 	if (s->prices.stream)
 		gp_report_bench_prices(&report, s->prices.stream);
 }

@@ -683,7 +683,8 @@ static enum gp_status finish(struct session *s, struct gp_diag *diag)
 		for (size_t i = 0; i < s->count && status == GP_OK; i++)
 			status = update_file(s, &s->files[i], diag);
 	if (!s->options->update)
-		status = gp_outlet_report(s->options, write_report, s, diag);
+		status = gp_outlet_report_as_is(s->options, write_report, s,
+						diag);
 	if (status != GP_OK || found == GP_OK)
 		return status;
 	*diag = trouble;

@@ -42,8 +42,9 @@ const struct gp_option gp_common_options[] = {
 	{ "without", 0, GP_OPTION_LIST, GP_AT(without), "NAME",
 	  "A setting that cannot be used, such as expandable_segments; may "
 	  "be given more than once." },
-	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json",
-	  "For a person, or for a program." },
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json|markdown",
+	  "For a person, for a program, or for an issue or a pull request (or "
+	  "md)." },
 	{ "anonymous", 0, GP_OPTION_FLAG, GP_AT(anonymous), NULL,
 	  "Number source lines and marks in place of their names, to show "
 	  "the trace to others." },

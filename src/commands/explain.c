@@ -120,8 +120,10 @@ static enum gp_status explain_command(const struct gp_options *options,
 }
 
 static const struct gp_option explain_options[] = {
-	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json|html",
-	  "For a person, for a program, or as a page for a browser." },
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
+	  "text|json|markdown|html",
+	  "For a person, for a program, for an issue (or md), or as a page for "
+	  "a browser." },
 	{ "details", 0, GP_OPTION_FLAG, GP_AT(details), NULL,
 	  "All that the first screen sums up." },
 	{ 0 },

@@ -257,8 +257,10 @@ static const struct gp_option floor_options[] = {
 	{ "steps", 0, GP_OPTION_COUNT, GP_AT(steps), "N",
 	  "Millions of steps at most to look for a packing; 2147 unless "
 	  "given." },
-	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json|csv",
-	  "For a person, for a program, or the packing as minimalloc's "
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
+	  "text|json|markdown|csv",
+	  "For a person, for a program, for an issue (or md), or the packing "
+	  "as minimalloc's "
 	  "CSV, which is also what -o FILE.csv means." },
 	{ 0 },
 };

@@ -428,8 +428,10 @@ static const struct gp_option headroom_options[] = {
 	  "unless given, and 0 with --set." },
 	{ "tries", 0, GP_OPTION_COUNT, GP_AT(tries), "N",
 	  "Replays at most to make sure of each answer; 4000 unless given." },
-	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json|csv",
-	  "For a person, for a program, or the curve as a table." },
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
+	  "text|json|markdown|csv",
+	  "For a person, for a program, for an issue (or md), or the curve as "
+	  "a table." },
 	{ 0 },
 };
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/safe.h"
+#include "base/text_sink.h"
 #include "commands/signals.h"
 
 /* ---- standard output and error ---- */
@@ -269,11 +270,77 @@ enum gp_status gp_outlet_close(struct gp_output *output, enum gp_status status,
 	return status;
 }
 
-enum gp_status gp_outlet_report(
-	const struct gp_options *options,
-	void (*write)(void *arg, const struct gp_report_style *style,
-		      FILE *out),
-	void *arg, struct gp_diag *diag)
+/* ---- reports ---- */
+
+static size_t longest_fence(const char *text)
+{
+	size_t longest = 0, length;
+
+	for (; *text; text += length ? length : 1) {
+		length = strspn(text, "`");
+		if (length > longest)
+			longest = length;
+	}
+	return longest;
+}
+
+static void put_fence(size_t length, const char *word, FILE *out)
+{
+	for (size_t i = 0; i < length; i++)
+		putc('`', out);
+	fprintf(out, "%s\n", word);
+}
+
+/* Between fences a text stays aligned, and nothing in it is markup or a
+ * mention. */
+static void write_fenced(const struct gp_options *options,
+			 gp_outlet_writer *write, void *arg, FILE *out)
+{
+	struct gp_report_style style = gp_terminal_style(options);
+	struct gp_text_sink sink;
+	FILE *stream = gp_text_sink_open(&sink);
+	size_t fence;
+	char *text;
+
+	style.color = false;
+	write(arg, &style, stream);
+	text = gp_text_sink_close(&sink, stream);
+	fence = longest_fence(text) + 1;
+	if (fence < 3)
+		fence = 3;
+	put_fence(fence, "text", out);
+	fputs(text, out);
+	put_fence(fence, "", out);
+	free(text);
+}
+
+void gp_outlet_write(const struct gp_options *options, gp_outlet_writer *write,
+		     void *arg, FILE *out)
+{
+	struct gp_report_style style = gp_terminal_style(options);
+
+	if (options->format == GP_FORMAT_MARKDOWN)
+		write_fenced(options, write, arg, out);
+	else
+		write(arg, &style, out);
+}
+
+enum gp_status gp_outlet_report(const struct gp_options *options,
+				gp_outlet_writer *write, void *arg,
+				struct gp_diag *diag)
+{
+	struct gp_output output;
+	enum gp_status status = gp_outlet_open_report(&output, options, diag);
+
+	if (status != GP_OK)
+		return status;
+	gp_outlet_write(options, write, arg, output.stream);
+	return gp_outlet_close(&output, status, diag);
+}
+
+enum gp_status gp_outlet_report_as_is(const struct gp_options *options,
+				      gp_outlet_writer *write, void *arg,
+				      struct gp_diag *diag)
 {
 	struct gp_report_style style = gp_terminal_style(options);
 	struct gp_output output;

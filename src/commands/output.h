@@ -47,13 +47,20 @@ enum gp_status gp_outlet_open(struct gp_output *output, const char *path,
 enum gp_status gp_outlet_open_report(struct gp_output *output,
 				     const struct gp_options *options,
 				     struct gp_diag *diag);
+typedef void gp_outlet_writer(void *arg, const struct gp_report_style *style,
+			      FILE *out);
 /* The report that a command is for: opened where the options say, written by
- * write, and closed. */
-enum gp_status gp_outlet_report(
-	const struct gp_options *options,
-	void (*write)(void *arg, const struct gp_report_style *style,
-		      FILE *out),
-	void *arg, struct gp_diag *diag);
+ * write, and closed.  As Markdown it is the text, between fences. */
+enum gp_status gp_outlet_report(const struct gp_options *options,
+				gp_outlet_writer *write, void *arg,
+				struct gp_diag *diag);
+/* The same where write has Markdown of its own. */
+enum gp_status gp_outlet_report_as_is(const struct gp_options *options,
+				      gp_outlet_writer *write, void *arg,
+				      struct gp_diag *diag);
+/* What gp_outlet_report writes, onto a stream. */
+void gp_outlet_write(const struct gp_options *options, gp_outlet_writer *write,
+		     void *arg, FILE *out);
 
 /* Commits when all went well so far, else abandons; nothing for a zeroed or
  * committed one. */

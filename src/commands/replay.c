@@ -572,8 +572,10 @@ static const struct gp_option replay_options[] = {
 	{ "strict", 0, GP_OPTION_FLAG, GP_AT(strict), NULL,
 	  "Exit 1 unless every recorded address is matched." },
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
-	  "text|json|memory-summary|memory-summary-abbreviated|html|svg",
-	  "For a person, for a program, as torch.cuda.memory_summary() "
+	  "text|json|markdown|memory-summary|memory-summary-abbreviated|html|"
+	  "svg",
+	  "For a person, for a program, for an issue (or md), as "
+	  "torch.cuda.memory_summary() "
 	  "prints it, as a page for a browser, or as a drawing." },
 	{ "events", 0, GP_OPTION_TEXT, GP_AT(events), "FILE",
 	  "Write each thing the allocator does, one JSON object a line; "

@@ -117,7 +117,7 @@ static enum gp_status report(const struct gp_book *book,
 				   "runs were cut short by what is reserved, "
 				   "and cannot be ranked by anything else");
 	}
-	return gp_outlet_report(&asked, write_book, &told, diag);
+	return gp_outlet_report_as_is(&asked, write_book, &told, diag);
 }
 
 /* ---- the sweep ---- */
