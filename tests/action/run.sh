@@ -1,0 +1,217 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# action.yml, played as a runner of GitHub does with a runner's variables set by
+# hand, and examples/gitlab-ci.yml, whose scripts are run the same way.  gh is a
+# stand-in here, which notes how it is called.
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+gpupool=${BUILD:-$root/build}/gpupool
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+if ! python3 -c 'import yaml' 2> /dev/null; then
+	for test in kept worse summary annotated line outputs quiet-fail error \
+		injection comment comment-again no-pull-request long-comment \
+		junit wheel gitlab schema; do
+		echo "skip action-$test: python3's yaml is not on this machine"
+	done
+	exit 0
+fi
+
+failed=0
+ok() {
+	name=action-$1
+	shift
+	if "$@" > "$work/said" 2>&1; then
+		echo "ok $name"
+	else
+		echo "FAIL $name: $(tail -n 1 "$work/said")"
+		failed=1
+	fi
+}
+
+# ---- a repository with a trace that got worse ----
+
+mkdir "$work/bin" "$work/repo" "$work/temp" "$work/repo/model"
+ln -s "$gpupool" "$work/bin/gpupool"
+cat > "$work/bin/gh" <<'END'
+#!/bin/sh
+printf '%s\n' "$*" >> "$GH_LOG"
+[ -n "$GH_TOKEN" ] || exit 4
+case $* in
+*--paginate*) cat "$GH_COMMENTS" ;;
+esac
+END
+chmod +x "$work/bin/gh"
+export PATH="$work/bin:$PATH" GH_LOG="$work/gh.log" \
+	GH_COMMENTS="$work/comments" RUNNER_TEMP="$work/temp" \
+	GITHUB_WORKSPACE="$work/repo" GITHUB_STEP_SUMMARY="$work/summary" \
+	GITHUB_REPOSITORY=owner/name GITHUB_REF=refs/pull/12/merge
+unset GITHUB_PATH GITHUB_OUTPUT GH_TOKEN
+: > "$GH_COMMENTS"
+
+trace() {
+	printf '{"format":"gpupool-trace","version":1,'
+	printf '"sites":["/srv/model/train.py:42 forward"],'
+	printf '"devices":[{"device":0}]}\n'
+	for ((i = 0; i < $1; i++)); do
+		printf '{"op":"alloc","id":%d,"size":3145728,"site":0}\n' "$i"
+	done
+}
+
+touch "$work/repo/model/train.py"
+echo '{"runs": [{"name": "train", "trace": "t.jsonl"}]}' \
+	> "$work/repo/gpupool.json"
+trace 20 > "$work/repo/t.jsonl"
+(cd "$work/repo" && gpupool check --quiet --update)
+
+# play INPUT=VALUE...: its exit status is in $code, what it said in out.
+play() {
+	: > "$GITHUB_STEP_SUMMARY"
+	: > "$GH_LOG"
+	(cd / && python3 "$root/tests/action/play.py" "$root/action.yml" \
+		"$@") > "$work/out" 2> "$work/err"
+	code=$?
+}
+
+# says FILE TEXT
+says() {
+	grep -qF -- "$2" "$work/$1" && return
+	echo "$1 has no: $2; it has: $(head -c 300 "$work/$1" | tr '\n' ' ')"
+	return 1
+}
+
+play
+ok kept test "$code" -eq 0
+trace 60 > "$work/repo/t.jsonl"
+play
+ok worse test "$code" -eq 1
+ok summary says summary '| worse | `train` | `peak_reserved_bytes` |'
+ok annotated says out '::error file=model/train.py,line=42,title=gpupool'
+ok line says summary 'model/train.py:42'
+ok outputs says out status=worse
+
+quiet_fail() {
+	play fail=false annotations=false summary=false
+	[ "$code" -eq 0 ] || { echo "exit $code"; return 1; }
+	[ ! -s "$GITHUB_STEP_SUMMARY" ] || { echo "a summary"; return 1; }
+	! grep -q '^::' "$work/out" || { echo "an annotation"; return 1; }
+	[ ! -s "$GH_LOG" ] || { echo "gh was called"; return 1; }
+	says out status=worse
+}
+ok quiet-fail quiet_fail
+
+error() {
+	play files=none.json fail=false
+	[ "$code" -eq 3 ] || { echo "exit $code"; return 1; }
+	says out status=error && says summary 'none.json'
+}
+ok error error
+
+# Texts that would do something if they were ever part of a script.
+injection() {
+	for text in '$(touch '"$work"'/owned)' '`touch '"$work"'/owned`' \
+		'"; touch '"$work"'/owned; "' '-o'"$work"'/owned' \
+		'--output='"$work"'/owned'; do
+		for input in files junit summary fail comment; do
+			[ "$input$text" != "junit-o$work/owned" ] || continue
+			(cd "$work" && play "$input=$text")
+		done
+	done
+	[ ! -e "$work/owned" ] || { echo "a text was run"; return 1; }
+}
+ok injection injection
+
+comment() {
+	play comment=true
+	says gh.log 'api --silent --method POST repos/owner/name/issues/12/comments' &&
+		grep -q '^<!-- gpupool check -->' "$work/temp/gpupool-comment.md"
+}
+ok comment comment
+comment_again() {
+	echo 4711 > "$GH_COMMENTS"
+	play comment=true
+	says gh.log '--method PATCH repos/owner/name/issues/comments/4711'
+}
+ok comment-again comment_again
+no_pull_request() {
+	GITHUB_REF=refs/heads/main play comment=true
+	[ ! -s "$GH_LOG" ] || { echo "gh was called"; return 1; }
+	says out 'There is no pull request'
+}
+ok no-pull-request no_pull_request
+
+# 65,536 characters are what GitHub takes.
+long_comment() {
+	python3 - "$work/repo/long.json" <<-'END'
+		import json, sys
+		runs = [{"name": f"train {i} {'x' * 60}", "trace": "t.jsonl"}
+		        for i in range(300)]
+		json.dump({"runs": runs}, open(sys.argv[1], "w"))
+	END
+	trace 20 > "$work/repo/t.jsonl"
+	(cd "$work/repo" && gpupool check --quiet --update long.json)
+	trace 60 > "$work/repo/t.jsonl"
+	play comment=true files=long.json
+	[ "$(wc -c < "$work/temp/gpupool-comment.md")" -lt 65536 ] ||
+		{ echo "it is too long"; return 1; }
+	grep -q 'GPU memory: 300 of 300' "$work/temp/gpupool-comment.md"
+}
+ok long-comment long_comment
+
+junit() {
+	play junit="$work/junit.xml" || return
+	python3 - "$work/junit.xml" <<-'END'
+		import sys, xml.etree.ElementTree as tree
+		root = tree.parse(sys.argv[1]).getroot()
+		sys.exit(len(root.findall(".//failure")) != 2)
+	END
+}
+ok junit junit
+
+# What pip cannot install is told, and nothing is checked.
+wheel() {
+	play wheel='$(touch "$work/owned")/none.whl'
+	[ "$code" -ne 0 ] || { echo "exit 0"; return 1; }
+	says out '::error title=gpupool::it could not be installed' &&
+		[ ! -e "$work/owned" ]
+}
+ok wheel wheel
+
+# The job's own scripts, with the gpupool of this build.
+gitlab() {
+	python3 - "$root/examples/gitlab-ci.yml" > "$work/job.sh" <<-'END'
+		import sys, yaml
+		job = yaml.safe_load(open(sys.argv[1]))["gpu-memory"]
+		print("set -e\n" + "\n".join(job["script"]))
+	END
+	(cd "$work/repo" && bash "$work/job.sh") > "$work/out" 2>&1
+	[ $? -eq 1 ] || { echo "it did not fail"; return 1; }
+	python3 - "$root/examples/gitlab-ci.yml" "$work/repo" <<-'END'
+		import json, sys, xml.etree.ElementTree as tree, yaml
+		job = yaml.safe_load(open(sys.argv[1]))["gpu-memory"]
+		reports = job["artifacts"]["reports"]
+		tree.parse(f"{sys.argv[2]}/{reports['junit']}")
+		found = json.load(open(f"{sys.argv[2]}/{reports['codequality']}"))
+		keys = {"description", "check_name", "fingerprint", "severity",
+		        "location"}
+		assert len(found) == 2, found
+		assert all(set(one) == keys for one in found), found
+		assert found[0]["location"] == {
+		    "path": "model/train.py", "lines": {"begin": 42}}
+		assert job["artifacts"]["when"] == "always"
+	END
+}
+ok gitlab gitlab
+
+# By the schema that editors use.
+if command -v check-jsonschema > /dev/null; then
+	ok schema check-jsonschema --builtin-schema vendor.github-actions \
+		"$root/action.yml"
+else
+	echo "skip action-schema: check-jsonschema is not on this machine"
+fi
+
+exit "$failed"
