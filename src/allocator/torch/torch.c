@@ -359,9 +359,7 @@ static enum gp_status start(struct torch *t, struct gp_diag *diag)
 	const char *folder = t->config.torch_lib;
 	uint8_t asked = t->config.settings->release;
 	uint64_t hello = 0;
-	enum gp_status status =
-		channel_open(&t->channel, folder, t->config.torch_cuda,
-			     t->config.conf ? t->config.conf : "", diag);
+	enum gp_status status = torch_open(t, diag);
 	enum gp_answer answer;
 
 	if (status != GP_OK)

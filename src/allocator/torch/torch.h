@@ -5,14 +5,15 @@
  *     torch.c    the requests, as messages; the counters
  *     route.c    those about pools and captures
  *     told.c     what PyTorch did, and its segments and blocks
- *     channel.c  the process and the socket
+ *     process.c  starts the process (allocator/channel.h)
  *     wire.h     what travels there
  *     helper.c, shim*.cc  the other end
  */
 #ifndef ALLOCATOR_TORCH_TORCH_H
 #define ALLOCATOR_TORCH_TORCH_H
 
-#include "allocator/torch/channel.h"
+#include "allocator/channel.h"
+#include "allocator/torch/wire.h"
 #include "base/map.h"
 #include "gpupool/allocator.h"
 
@@ -58,6 +59,10 @@ static inline struct torch *torch_of(struct gp_allocator *allocator)
 /* Sends a request and takes what comes back up to its answer. */
 enum gp_answer torch_request(struct torch *t, struct torch_request request,
 			     const char *text, uint64_t *addr);
+
+/* process.c: starts that of config->torch_lib, under these settings; the one on
+ * config->torch_cuda's runtime unless that is NULL. */
+enum gp_status torch_open(struct torch *t, struct gp_diag *diag);
 
 struct torch_request torch_about_pool(const struct torch *t, enum torch_op op,
 				      uint16_t pool);

@@ -12,7 +12,7 @@
 
 /* A helper of another version is refused. */
 #define TORCH_WIRE_VERSION 3
-#define TORCH_WIRE_FD	   3	/* the helper's end */
+#define TORCH_WIRE_FD	   3	/* the helper's end: CHANNEL_FD */
 #define TORCH_TEXT_MOST	   8192 /* bytes of an error or a setting */
 
 enum torch_op {
