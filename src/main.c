@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "allocator/plugin/process.h"
 #include "base/mem.h"
 #include "commands/dispatch.h"
 #include "commands/output.h"
@@ -11,6 +12,8 @@ int main(int argc, char **argv)
 {
 	struct gp_diag diag = { 0 };
 
+	if (argc == 2 && !strcmp(argv[0], PLUGIN_PROCESS))
+		return plugin_process(argv[1]);
 	gp_outlet_guard();
 	json_set_alloc_funcs(gp_mem_take, free);
 	return (int)gp_command_line(argc, argv, &diag);

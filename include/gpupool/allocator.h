@@ -98,7 +98,10 @@ struct gp_torch_cuda {
 	char *const *environment; /* of its process, but for its settings */
 };
 
+struct gp_engine;
+
 struct gp_allocator_config {
+	const struct gp_engine *engine; /* that is created; NULL: not told */
 	const struct gp_settings *settings;
 	struct gp_device *device; /* borrowed */
 	uint32_t device_ordinal;
@@ -200,6 +203,8 @@ struct gp_allocator_ops {
 	enum gp_status (*health)(struct gp_allocator *allocator,
 				 struct gp_diag *diag);
 	void (*destroy)(struct gp_allocator *allocator);
+	/* The program has come to a mark, which is not the end of another. */
+	void (*mark)(struct gp_allocator *allocator, const char *name);
 };
 
 /* A quantity now, kept as what is cheapest to keep: a request that does not
@@ -242,6 +247,21 @@ extern const struct gp_pool_settings gp_pool_settings_pytorch;
  */
 const struct gp_engine *gp_engine_table(size_t *count);
 const struct gp_engine *gp_engine_find(const char *name);
+
+/*
+ * An engine out of a shared library, as gpupool/engine.h has it, in a process
+ * of its own for each replay.  path is also its name.  GP_INPUT: it is none.
+ * The caller closes it behind the last replay.
+ */
+struct gp_engine_library {
+	const char *path;
+	/* The command that the process is made of; NULL: gpupool, by PATH. */
+	const char *program;
+	char *const *environment; /* of the process, borrowed; NULL: none */
+};
+enum gp_status gp_engine_open(const struct gp_engine_library *library,
+			      struct gp_engine **engine, struct gp_diag *diag);
+void gp_engine_close(struct gp_engine *engine); /* takes NULL */
 
 void gp_state_release(struct gp_state *state);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +47,9 @@ static bool broken(struct channel *channel)
 		return false;
 	channel->is_broken = true;
 	shutdown(channel->socket, SHUT_RDWR);
+	/* No answer is to come: one that ends by itself has ended. */
+	if (channel->patience_s)
+		kill(channel->pid, SIGKILL);
 	waitpid(channel->pid, &status, 0);
 	channel->pid = 0;
 	last_words(channel, words, sizeof(words));
@@ -61,6 +65,28 @@ static bool broken(struct channel *channel)
 	return false;
 }
 
+/* It is there, and says or takes nothing. */
+static bool hung(struct channel *channel)
+{
+	if (channel->is_broken)
+		return false;
+	channel->is_broken = true;
+	kill(channel->pid, SIGKILL);
+	waitpid(channel->pid, NULL, 0);
+	channel->pid = 0;
+	snprintf(channel->trouble, sizeof(channel->trouble),
+		 "%s did not answer within %u s", channel->who,
+		 channel->patience_s);
+	return false;
+}
+
+static bool lost(struct channel *channel, ssize_t n)
+{
+	return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
+		       ? hung(channel)
+		       : broken(channel);
+}
+
 bool channel_send(struct channel *channel, const void *data, size_t size)
 {
 	const char *at = data;
@@ -71,7 +97,7 @@ bool channel_send(struct channel *channel, const void *data, size_t size)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return broken(channel);
+			return lost(channel, n);
 		at += n;
 		size -= (size_t)n;
 	}
@@ -86,7 +112,7 @@ static bool refill(struct channel *channel)
 		n = recv(channel->socket, channel->buffer, BUFFER, 0);
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
-		return broken(channel);
+		return lost(channel, n);
 	channel->at = 0;
 	channel->end = (size_t)n;
 	return true;
@@ -133,6 +159,18 @@ static int spawn(struct channel *channel, const struct channel_start *start,
 	return error;
 }
 
+static void be_patient(const struct channel *channel)
+{
+	const struct timeval time = { .tv_sec = channel->patience_s };
+
+	if (!time.tv_sec)
+		return;
+	setsockopt(channel->socket, SOL_SOCKET, SO_RCVTIMEO, &time,
+		   sizeof(time));
+	setsockopt(channel->socket, SOL_SOCKET, SO_SNDTIMEO, &time,
+		   sizeof(time));
+}
+
 static int refuse(struct channel *channel, int error)
 {
 	channel->is_broken = true;
@@ -144,12 +182,15 @@ int channel_open(struct channel *channel, const struct channel_start *start)
 {
 	int sockets[2], error;
 
-	*channel = (struct channel){ .socket = -1, .who = start->who };
+	*channel = (struct channel){ .socket = -1,
+				     .who = start->who,
+				     .patience_s = start->patience_s };
 	channel->log = memfd_create("gpupool-engine", MFD_CLOEXEC);
 	if (channel->log < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return refuse(channel, errno);
 	channel->socket = sockets[0];
+	be_patient(channel);
 	channel->buffer = gp_mem_alloc(BUFFER, 1);
 	error = spawn(channel, start, sockets[1]);
 	close(sockets[1]);
@@ -160,6 +201,8 @@ void channel_close(struct channel *channel)
 {
 	if (channel->socket >= 0)
 		close(channel->socket);
+	if (channel->pid && channel->patience_s)
+		kill(channel->pid, SIGKILL);
 	if (channel->pid)
 		waitpid(channel->pid, NULL, 0);
 	if (channel->log >= 0)

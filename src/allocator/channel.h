@@ -19,7 +19,8 @@ struct channel {
 	char *buffer; /* received and not yet taken: [at, end) */
 	size_t at, end;
 	bool is_broken;
-	const char *who;   /* borrowed */
+	const char *who; /* borrowed */
+	unsigned patience_s;
 	char trouble[512]; /* why, once it is broken */
 };
 
@@ -27,6 +28,9 @@ struct channel_start {
 	const char *who; /* "PyTorch's process", for messages */
 	const char *program;
 	char *const *arguments, *const *environment;
+	/* Who says nothing for so long is ended, as is who is still there at
+	 * the end; 0: it is waited for. */
+	unsigned patience_s;
 };
 
 /* Starts the process.  Returns 0, or the errno that says why not; the channel

@@ -21,7 +21,8 @@ const struct gp_option gp_common_options[] = {
 	  "device such as h100, or unlimited." },
 	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME",
 	  "The allocator: caching unless given, which decides as PyTorch's "
-	  "does. gpupool help engines names the others." },
+	  "does. gpupool help engines names the others; a file, ./mine.so, "
+	  "is one of your own." },
 	{ "torch-lib", 0, GP_OPTION_TEXT, GP_AT(torch_lib), "PATH",
 	  "PyTorch's own allocator: a wheel, a folder with an unpacked one "
 	  "or site-packages, or what make torch-engine made. Without it, "

@@ -156,6 +156,11 @@ static void print_engines(unsigned columns, FILE *out)
 			 i ? "." : "; the default.");
 		gp_help_entry(e->name, text, columns, out);
 	}
+	gp_help_entry("./mine.so",
+		      "A library of your own, in a process of its own: "
+		      "gpupool/engine.h says what it has, examples/engine/ is "
+		      "one.",
+		      columns, out);
 }
 
 static void print_metrics(unsigned columns, FILE *out)

@@ -10,6 +10,7 @@
 #include "gpupool/release.h"
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "commands/engine_named.h"
 #include "commands/options.h"
 #include "commands/torch_lib.h"
 #include "metrics/film.h"
@@ -227,21 +228,12 @@ static enum gp_status find_engine(struct gp_plan *plan,
 				  const struct gp_options *options,
 				  struct gp_diag *diag)
 {
-	const char *name = options->engine;
-	size_t count;
-	const struct gp_engine *engines = gp_engine_table(&count);
+	enum gp_status status = gp_engine_named(options->engine, &plan->opened,
+						&plan->engine, diag);
 
-	plan->engine = gp_engine_find(name);
-	if (plan->engine)
-		return GP_OK;
-	gp_diag_file(diag, options->command);
-	for (size_t i = 0; i < count; i++) {
-		size_t length = strlen(diag->hint);
-
-		snprintf(diag->hint + length, sizeof(diag->hint) - length,
-			 "%s%s", i ? ", " : "there are: ", engines[i].name);
-	}
-	return gp_diag_set(diag, GP_USAGE, "there is no engine %s", name);
+	if (status == GP_USAGE)
+		gp_diag_file(diag, options->command);
+	return status;
 }
 
 static bool runs_torch(const struct gp_plan *plan)
@@ -393,6 +385,7 @@ void gp_plan_release(struct gp_plan *plan)
 	free(plan->capacity);
 	free(plan->conf);
 	free(plan->torch_lib);
+	gp_engine_close(plan->opened);
 	*plan = (struct gp_plan){ 0 };
 }
 

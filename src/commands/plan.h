@@ -23,7 +23,8 @@ struct gp_plan {
 	char *conf;	 /* owned */
 	char *torch_lib; /* owned; NULL: none */
 	const struct gp_engine *engine;
-	struct gp_cuda *cuda; /* borrowed; NULL: the device is simulated */
+	struct gp_engine *opened; /* owned: that engine, out of a library */
+	struct gp_cuda *cuda;	  /* borrowed; NULL: the device is simulated */
 	struct gp_torch_cuda torch_cuda;
 	bool check_memory, asks_itself; /* PyTorch, the device */
 	bool keep_alike;		/* in the results */

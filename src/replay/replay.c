@@ -44,6 +44,7 @@ static enum gp_status start(struct replay *r, struct gp_diag *diag)
 {
 	const struct gp_device_trace *t = r->device_trace;
 	struct gp_allocator_config config = {
+		.engine = r->config->engine,
 		.settings = r->config->settings,
 		.device_ordinal = t->device,
 		.streams = r->trace->streams,
@@ -212,6 +213,15 @@ static enum gp_answer do_capture(struct replay *r, const struct gp_event *event)
 	return begin(r->allocator, event->pool, true);
 }
 
+static enum gp_answer do_mark(struct replay *r, const struct gp_event *event)
+{
+	const struct gp_allocator_ops *ops = r->allocator->ops;
+
+	if (ops->mark && event->mark != GP_MARK_END)
+		ops->mark(r->allocator, r->trace->texts[event->text]);
+	return GP_SERVED;
+}
+
 static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
 {
 	struct gp_allocator *a = r->allocator;
@@ -240,7 +250,8 @@ static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
 		return GP_SERVED;
 	case GP_RESET_PEAK: return reset(a, ops->reset_peak);
 	case GP_RESET_ACCUMULATED: return reset(a, ops->reset_accumulated);
-	default: return GP_SERVED; /* marks and outcomes ask for nothing */
+	case GP_MARK: return do_mark(r, event);
+	default: return GP_SERVED; /* outcomes ask for nothing */
 	}
 }
 

@@ -92,8 +92,12 @@ enum gp_status torch_open(struct torch *t, struct gp_diag *diag)
 	char *preload = cuda ? preload_of(folder, cuda->runtime) : NULL;
 	char **environment = environment_of(cuda, setting, preload);
 	char *const arguments[] = { program, NULL };
-	const struct channel_start start = { "PyTorch's process", program,
-					     arguments, environment };
+	const struct channel_start start = {
+		.who = "PyTorch's process",
+		.program = program,
+		.arguments = arguments,
+		.environment = environment,
+	};
 	int error;
 
 	snprintf(program, sizeof(program), "%s%s/gpupool-torch", folder,

@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests to an engine of a few calls: an allocator for each stream of each
+ * pool, counters, and blocks that are freed while other streams may still use
+ * them.
+ *
+ * A block that waits is given back when the trace says that the streams which
+ * used it are done (synchronize, complete), or when memory has run out, for
+ * which PyTorch waits for all of them, too (synchronize_and_free_events).
+ */
+#include "allocator/ledger.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/engines.h"
+#include "base/mem.h"
+
+static struct ledger *ledger_of(struct gp_allocator *allocator)
+{
+	return (struct ledger *)allocator;
+}
+
+void ledger_fail(struct ledger *l, const char *format, ...)
+{
+	size_t room = sizeof(l->trouble), n;
+	va_list args;
+
+	if (*l->trouble)
+		return;
+	n = (size_t)snprintf(l->trouble, room, "%s", l->call.name);
+	if (l->call.size)
+		n += (size_t)snprintf(l->trouble + n, room - n,
+				      " of %" PRIu64 " bytes, block %" PRIu64,
+				      l->call.size, l->call.id);
+	n += (size_t)snprintf(l->trouble + n, room - n, ": ");
+	va_start(args, format);
+	vsnprintf(l->trouble + n, room - n, format, args);
+	va_end(args);
+}
+
+static void begin(struct ledger *l, const char *call)
+{
+	l->call.name = call;
+	l->call.size = 0;
+}
+
+static void begin_about(struct ledger *l, const char *call, uint64_t size,
+			uint64_t id)
+{
+	l->call.name = call;
+	l->call.size = size;
+	l->call.id = id;
+}
+
+/* ---- what is told ---- */
+
+void ledger_count(struct ledger *l, enum gp_stat_id id, int64_t amount)
+{
+	struct gp_stat *stat = &l->stats.by_pool[id][GP_STAT_ALL];
+
+	stat->current += amount;
+	if (amount > 0)
+		stat_grow(&stat->allocated, amount);
+	else
+		stat_grow(&stat->freed, -amount);
+	if (stat->current > stat->peak)
+		stat->peak = stat->current;
+	l->levels[id].peak = stat->current;
+}
+
+void ledger_act(struct ledger *l, enum gp_event_kind kind,
+		const struct ledger_heap *heap, uint32_t id, uint64_t addr,
+		uint64_t size)
+{
+	const struct gp_action action = {
+		.kind = (uint8_t)kind,
+		.stream = heap->stream,
+		.pool = heap->pool,
+		.id = id,
+		.addr = addr,
+		.size = size,
+		.block = id == GP_NO_ID ? 0 : l->blocks[id].piece.size,
+	};
+
+	if (l->config.action)
+		l->config.action(l->config.action_arg, &action);
+}
+
+/* ---- allocators of the table's ---- */
+
+static uint32_t add_heap(struct ledger *l, uint16_t stream, uint16_t pool)
+{
+	struct ledger_heap *heap = gp_mem_alloc(1, sizeof(*heap));
+
+	heap->ledger = l;
+	heap->index = (uint32_t)l->heap_count;
+	heap->stream = stream;
+	heap->pool = pool;
+	heap->memory = ledger_memory(heap);
+	l->heaps = gp_mem_grow(l->heaps, &l->heap_room, l->heap_count + 1,
+			       sizeof(struct ledger_heap *));
+	l->heaps[l->heap_count++] = heap;
+	begin(l, "create");
+	heap->self = l->table->create ? l->table->create(&heap->memory)
+				      : &heap->memory;
+	if (!heap->self)
+		ledger_fail(l, "it made no allocator");
+	return heap->index;
+}
+
+static uint32_t heap_for(struct ledger *l, uint16_t stream, uint16_t pool)
+{
+	uint64_t key = l->table->is_shared ? 0 : (uint64_t)pool << 16 | stream;
+	uint32_t heap = gp_map_get(&l->heap_of, key);
+
+	if (heap != GP_MAP_NONE)
+		return heap;
+	heap = l->table->is_shared ? add_heap(l, 0, 0)
+				   : add_heap(l, stream, pool);
+	gp_map_put(&l->heap_of, key, heap);
+	return heap;
+}
+
+static void trim(struct ledger *l, uint16_t pool)
+{
+	if (!l->table->trim)
+		return;
+	begin(l, "trim");
+	for (size_t i = 0; i < l->heap_count && !ledger_is_broken(l); i++)
+		if (!pool || l->heaps[i]->pool == pool)
+			l->table->trim(l->heaps[i]->self);
+}
+
+/* ---- blocks that wait for other streams ---- */
+
+static void add_use(struct ledger *l, struct ledger_block *b, uint16_t stream)
+{
+	uint32_t index = l->uses.spare;
+
+	if (index) {
+		l->uses.spare = l->uses.items[index - 1].next;
+	} else {
+		l->uses.items =
+			gp_mem_grow(l->uses.items, &l->uses.room,
+				    l->uses.count + 1, sizeof(*l->uses.items));
+		index = (uint32_t)++l->uses.count;
+	}
+	l->uses.items[index - 1] = (struct ledger_use){ b->uses, stream };
+	b->uses = index;
+}
+
+/* Of that stream, or GP_ALL_STREAMS. */
+static void end_uses(struct ledger *l, struct ledger_block *b, uint16_t stream)
+{
+	uint32_t *link = &b->uses;
+
+	while (*link) {
+		uint32_t index = *link;
+		struct ledger_use *use = &l->uses.items[index - 1];
+
+		if (stream != GP_ALL_STREAMS && use->stream != stream) {
+			link = &use->next;
+			continue;
+		}
+		*link = use->next;
+		use->next = l->uses.spare;
+		l->uses.spare = index;
+	}
+}
+
+static void give_back(struct ledger *l, uint32_t id)
+{
+	struct ledger_block *b = &l->blocks[id];
+	const struct ledger_heap *heap = l->heaps[b->heap];
+
+	ledger_act(l, GP_FREE_COMPLETED, heap, id, b->piece.addr, b->requested);
+	ledger_displace(l, id);
+	ledger_count(l, GP_STAT_ACTIVE, -1);
+	ledger_count(l, GP_STAT_ACTIVE_BYTES, -(int64_t)b->piece.size);
+	ledger_count(l, GP_STAT_REQUESTED_BYTES, -(int64_t)b->requested);
+	b->state = GP_INACTIVE;
+	if (ledger_is_broken(l))
+		return;
+	begin_about(l, "free", b->requested, id);
+	l->table->free(heap->self, &b->piece);
+}
+
+/* Gives back those that wait for nothing else. */
+static void end_waiting(struct ledger *l, uint16_t stream)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->waiting_count; i++) {
+		struct ledger_block *b = &l->blocks[l->waiting[i]];
+
+		end_uses(l, b, stream);
+		if (b->uses)
+			l->waiting[kept++] = l->waiting[i];
+		else
+			give_back(l, l->waiting[i]);
+	}
+	l->waiting_count = kept;
+}
+
+static void await(struct ledger *l, uint32_t id)
+{
+	l->blocks[id].state = GP_PENDING_FREE;
+	l->waiting = gp_mem_grow(l->waiting, &l->waiting_room,
+				 l->waiting_count + 1, sizeof(*l->waiting));
+	l->waiting[l->waiting_count++] = id;
+}
+
+static void ledger_record_stream(struct gp_allocator *allocator, uint32_t id,
+				 uint16_t stream)
+{
+	struct ledger *l = ledger_of(allocator);
+	struct ledger_block *b = &l->blocks[id];
+
+	if (b->state == GP_ACTIVE && stream != l->heaps[b->heap]->stream)
+		add_use(l, b, stream);
+}
+
+static void ledger_synchronize(struct gp_allocator *allocator, uint16_t stream)
+{
+	end_waiting(ledger_of(allocator), stream);
+}
+
+static void ledger_complete(struct gp_allocator *allocator, uint32_t id)
+{
+	struct ledger *l = ledger_of(allocator);
+
+	if (l->blocks[id].state != GP_PENDING_FREE)
+		return;
+	end_uses(l, &l->blocks[id], GP_ALL_STREAMS);
+	for (size_t i = 0; i < l->waiting_count; i++) {
+		if (l->waiting[i] != id)
+			continue;
+		memmove(l->waiting + i, l->waiting + i + 1,
+			(l->waiting_count - i - 1) * sizeof(*l->waiting));
+		l->waiting_count--;
+		break;
+	}
+	give_back(l, id);
+}
+
+/* ---- requests ---- */
+
+static bool ask(struct ledger *l, struct ledger_heap *heap,
+		const struct gp_ask *asked, struct gp_piece *piece)
+{
+	*piece = (struct gp_piece){ 0 };
+	begin_about(l, "alloc", asked->size, asked->id);
+	return l->table->alloc(heap->self, asked, piece);
+}
+
+/* As PyTorch when the device says no: all that waits is waited for, what can be
+ * given back is, and then once more. */
+static bool serve(struct ledger *l, struct ledger_heap *heap,
+		  const struct gp_ask *asked, struct gp_piece *piece)
+{
+	if (ask(l, heap, asked, piece))
+		return true;
+	if (ledger_is_broken(l))
+		return false;
+	l->stats.num_alloc_retries++;
+	l->stats.num_sync_all_streams += l->waiting_count > 0;
+	end_waiting(l, GP_ALL_STREAMS);
+	trim(l, 0);
+	return !ledger_is_broken(l) && ask(l, heap, asked, piece);
+}
+
+/* The newest of those open that takes a stream. */
+static uint16_t routed(const struct ledger *l, uint16_t stream)
+{
+	for (size_t i = l->route_count; i-- > 0;)
+		if (l->routes[i].stream == GP_ALL_STREAMS ||
+		    l->routes[i].stream == stream)
+			return l->routes[i].pool;
+	return 0;
+}
+
+static enum gp_answer refuse(struct ledger *l, const struct ledger_heap *heap,
+			     uint64_t size)
+{
+	uint64_t free_bytes, total;
+
+	if (ledger_is_broken(l))
+		return GP_REFUSED_BY_RULE;
+	l->config.device->ops->info(l->config.device, &free_bytes, &total);
+	ledger_act(l, GP_OOM, heap, GP_NO_ID, free_bytes, size);
+	l->stats.num_ooms++;
+	return GP_OUT_OF_MEMORY;
+}
+
+static enum gp_answer ledger_alloc(struct gp_allocator *allocator, uint32_t id,
+				   uint64_t size, uint16_t stream,
+				   uint16_t pool, uint64_t *addr)
+{
+	struct ledger *l = ledger_of(allocator);
+	uint16_t to = pool || !l->route_count ? pool : routed(l, stream);
+	const struct gp_ask asked = {
+		.size = size,
+		.id = id,
+		.stream = l->config.streams[stream],
+		.pool = { l->config.pools[to].first,
+			  l->config.pools[to].second },
+	};
+	struct ledger_block *b = &l->blocks[id];
+	uint32_t heap;
+
+	if (!size)
+		return GP_SERVED;
+	if (ledger_is_broken(l))
+		return GP_REFUSED_BY_RULE;
+	heap = heap_for(l, stream, to);
+	if (ledger_is_broken(l) || !serve(l, l->heaps[heap], &asked, &b->piece))
+		return refuse(l, l->heaps[heap], size);
+	b->requested = size;
+	b->heap = heap;
+	b->uses = 0;
+	if (!ledger_place(l, id))
+		return GP_REFUSED_BY_RULE;
+	b->state = GP_ACTIVE;
+	*addr = b->piece.addr;
+	ledger_act(l, GP_ALLOC, l->heaps[heap], id, *addr, size);
+	ledger_count(l, GP_STAT_ALLOCATION, 1);
+	ledger_count(l, GP_STAT_ACTIVE, 1);
+	ledger_count(l, GP_STAT_ALLOCATED_BYTES, (int64_t)b->piece.size);
+	ledger_count(l, GP_STAT_ACTIVE_BYTES, (int64_t)b->piece.size);
+	ledger_count(l, GP_STAT_REQUESTED_BYTES, (int64_t)size);
+	return GP_SERVED;
+}
+
+static void ledger_free(struct gp_allocator *allocator, uint32_t id)
+{
+	struct ledger *l = ledger_of(allocator);
+	struct ledger_block *b = &l->blocks[id];
+
+	if (b->state != GP_ACTIVE)
+		return;
+	ledger_act(l, GP_FREE, l->heaps[b->heap], id, b->piece.addr,
+		   b->requested);
+	ledger_count(l, GP_STAT_ALLOCATION, -1);
+	ledger_count(l, GP_STAT_ALLOCATED_BYTES, -(int64_t)b->piece.size);
+	if (b->uses)
+		await(l, id);
+	else
+		give_back(l, id);
+}
+
+static enum gp_answer ledger_empty_cache(struct gp_allocator *allocator,
+					 uint16_t pool)
+{
+	trim(ledger_of(allocator), pool);
+	return GP_SERVED;
+}
+
+static enum gp_answer ledger_set_fraction(struct gp_allocator *allocator,
+					  double fraction)
+{
+	struct ledger *l = ledger_of(allocator);
+	uint64_t free_bytes, total;
+
+	l->config.device->ops->info(l->config.device, &free_bytes, &total);
+	l->limit = fraction < 1 ? (uint64_t)(fraction * (double)total)
+				: GP_UNLIMITED;
+	return GP_SERVED;
+}
+
+static enum gp_answer begin_route(struct ledger *l, uint16_t pool,
+				  uint16_t stream)
+{
+	l->routes = gp_mem_grow(l->routes, &l->route_room, l->route_count + 1,
+				sizeof(*l->routes));
+	l->routes[l->route_count++] = (struct ledger_route){ pool, stream };
+	return GP_SERVED;
+}
+
+static enum gp_answer ledger_pool_begin(struct gp_allocator *allocator,
+					uint16_t pool, bool is_capture)
+{
+	(void)is_capture;
+	return begin_route(ledger_of(allocator), pool, GP_ALL_STREAMS);
+}
+
+static enum gp_answer ledger_capture(struct gp_allocator *allocator,
+				     uint16_t pool, uint16_t stream)
+{
+	return begin_route(ledger_of(allocator), pool, stream);
+}
+
+static enum gp_answer ledger_pool_end(struct gp_allocator *allocator,
+				      uint16_t pool)
+{
+	struct ledger *l = ledger_of(allocator);
+	size_t i = 0;
+
+	while (i < l->route_count && l->routes[i].pool != pool)
+		i++;
+	if (i == l->route_count)
+		return GP_SERVED;
+	l->route_count--;
+	memmove(l->routes + i, l->routes + i + 1,
+		(l->route_count - i) * sizeof(*l->routes));
+	return GP_SERVED;
+}
+
+static void ledger_mark(struct gp_allocator *allocator, const char *name)
+{
+	struct ledger *l = ledger_of(allocator);
+
+	if (!l->table->mark)
+		return;
+	begin(l, "mark");
+	for (size_t i = 0; i < l->heap_count && !ledger_is_broken(l); i++)
+		l->table->mark(l->heaps[i]->self, name);
+}
+
+/* ---- what there is ---- */
+
+static void ledger_reset_peak(struct gp_allocator *allocator)
+{
+	struct ledger *l = ledger_of(allocator);
+
+	for (int i = 0; i < GP_STAT_COUNT; i++)
+		l->stats.by_pool[i][GP_STAT_ALL].peak =
+			l->stats.by_pool[i][GP_STAT_ALL].current;
+}
+
+static void ledger_reset_accumulated(struct gp_allocator *allocator)
+{
+	struct ledger *l = ledger_of(allocator);
+
+	for (int i = 0; i < GP_STAT_COUNT; i++)
+		l->stats.by_pool[i][GP_STAT_ALL].allocated =
+			l->stats.by_pool[i][GP_STAT_ALL].freed = 0;
+	l->stats.num_ooms = l->stats.num_alloc_retries = 0;
+	l->stats.num_sync_all_streams = 0;
+	l->stats.num_device_alloc = l->stats.num_device_free = 0;
+}
+
+static const struct gp_stats *ledger_stats(struct gp_allocator *allocator)
+{
+	return &ledger_of(allocator)->stats;
+}
+
+static uint64_t largest_between(struct ledger *l)
+{
+	struct gp_state state;
+	uint64_t largest = 0;
+
+	ledger_state(&l->head, &state);
+	for (size_t i = 0; i < state.block_count; i++)
+		if (state.blocks[i].state == GP_INACTIVE &&
+		    state.blocks[i].size > largest)
+			largest = state.blocks[i].size;
+	gp_state_release(&state);
+	return largest;
+}
+
+static uint64_t ledger_largest_free(struct gp_allocator *allocator)
+{
+	struct ledger *l = ledger_of(allocator);
+	uint64_t largest = 0;
+
+	if (!l->table->largest_free)
+		return largest_between(l);
+	begin(l, "largest_free");
+	for (size_t i = 0; i < l->heap_count && !ledger_is_broken(l); i++) {
+		uint64_t one = l->table->largest_free(l->heaps[i]->self);
+
+		if (one > largest)
+			largest = one;
+	}
+	return largest;
+}
+
+static const char *ledger_refusal(struct gp_allocator *allocator)
+{
+	return ledger_of(allocator)->trouble;
+}
+
+static enum gp_status ledger_health(struct gp_allocator *allocator,
+				    struct gp_diag *diag)
+{
+	struct ledger *l = ledger_of(allocator);
+
+	if (!ledger_is_broken(l))
+		return GP_OK;
+	if (l->config.engine)
+		gp_diag_file(diag, l->config.engine->name);
+	return gp_diag_set(diag, GP_INPUT, "%s", l->trouble);
+}
+
+/* ---- life ---- */
+
+static void ledger_destroy(struct gp_allocator *allocator)
+{
+	struct ledger *l = ledger_of(allocator);
+
+	l->config.action = NULL;
+	for (size_t i = 0; i < l->heap_count; i++) {
+		struct ledger_heap *heap = l->heaps[i];
+
+		if (l->table->destroy && heap->self && !ledger_is_broken(l))
+			l->table->destroy(heap->self);
+		free(heap);
+	}
+	if (l->destroyed)
+		l->destroyed(l);
+	gp_map_release(&l->heap_of);
+	free(l->heaps);
+	free(l->blocks);
+	free(l->uses.items);
+	free(l->waiting);
+	free(l->routes);
+	free(l->memory.items);
+	free(l->reserved.items);
+	free(l->live);
+	free(l);
+}
+
+static const struct gp_allocator_ops ledger_ops = {
+	.name = "ledger",
+	.alloc = ledger_alloc,
+	.free = ledger_free,
+	.record_stream = ledger_record_stream,
+	.synchronize = ledger_synchronize,
+	.complete = ledger_complete,
+	.empty_cache = ledger_empty_cache,
+	.set_fraction = ledger_set_fraction,
+	.pool_begin = ledger_pool_begin,
+	.capture = ledger_capture,
+	.pool_end = ledger_pool_end,
+	.reset_peak = ledger_reset_peak,
+	.reset_accumulated = ledger_reset_accumulated,
+	.stats = ledger_stats,
+	.state = ledger_state,
+	.largest_free = ledger_largest_free,
+	.refusal = ledger_refusal,
+	.health = ledger_health,
+	.destroy = ledger_destroy,
+	.mark = ledger_mark,
+};
+
+/* A block of the start state, asked for anew.  One that waits does so for work
+ * of which nothing is known. */
+static bool adopt_block(struct ledger *l, const struct gp_segment *segment,
+			const struct gp_block *from)
+{
+	uint64_t addr;
+
+	if (from->state == GP_INACTIVE)
+		return true;
+	if (ledger_alloc(&l->head, from->id,
+			 from->requested ? from->requested : from->size,
+			 segment->stream, segment->pool, &addr) != GP_SERVED)
+		return false;
+	if (from->state == GP_PENDING_FREE) {
+		add_use(l, &l->blocks[from->id], GP_NO_STREAM);
+		ledger_free(&l->head, from->id);
+	}
+	return true;
+}
+
+static enum gp_status adopt(struct ledger *l, const struct gp_state *start,
+			    struct gp_diag *diag)
+{
+	for (size_t i = 0; i < start->segment_count; i++) {
+		const struct gp_segment *segment = &start->segments[i];
+
+		for (uint32_t k = 0; k < segment->blocks; k++)
+			if (!adopt_block(
+				    l, segment,
+				    &start->blocks[segment->first_block + k]))
+				return ledger_is_broken(l)
+					       ? ledger_health(&l->head, diag)
+					       : gp_diag_set(
+							 diag, GP_SYSTEM,
+							 "the memory that the "
+							 "trace begins with "
+							 "does not fit");
+	}
+	return GP_OK;
+}
+
+enum gp_status ledger_init(struct ledger *l,
+			   const struct gp_engine_table *table,
+			   const struct gp_allocator_config *config,
+			   struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	l->head.ops = &ledger_ops;
+	l->head.levels = l->levels;
+	l->config = *config;
+	l->table = table;
+	l->blocks = gp_mem_alloc(config->block_ids, sizeof(*l->blocks));
+	l->stats.max_split_size = -1;
+	l->limit = GP_UNLIMITED;
+	if (config->settings->memory_fraction < 1)
+		ledger_set_fraction(&l->head,
+				    config->settings->memory_fraction);
+	l->config.action = NULL;
+	if (config->start)
+		status = adopt(l, config->start, diag);
+	l->config.action = config->action;
+	if (status != GP_OK)
+		ledger_destroy(&l->head);
+	return status;
+}
+
+enum gp_status ledger_create(const struct gp_engine_table *table,
+			     const struct gp_allocator_config *config,
+			     struct gp_allocator **allocator,
+			     struct gp_diag *diag)
+{
+	struct ledger *l = gp_mem_alloc(1, sizeof(*l));
+	enum gp_status status = ledger_init(l, table, config, diag);
+
+	if (status == GP_OK)
+		*allocator = &l->head;
+	return status;
+}

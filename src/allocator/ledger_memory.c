@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The device that an engine of a few calls asks, and what lies in the memory
+ * that it got there.  Whatever cannot be is the engine's end (ledger_fail).
+ */
+#include "allocator/ledger.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define PAGE GP_ENGINE_PAGE
+
+/* ---- ranges by address ---- */
+
+/* The first that ends behind addr. */
+static size_t find(const struct ledger_spans *spans, uint64_t addr)
+{
+	size_t low = 0, high = spans->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct ledger_span *span = &spans->items[middle];
+
+		if (span->addr + span->size <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void insert(struct ledger_spans *spans, size_t at,
+		   struct ledger_span span)
+{
+	spans->items = gp_mem_grow(spans->items, &spans->room, spans->count + 1,
+				   sizeof(*spans->items));
+	memmove(spans->items + at + 1, spans->items + at,
+		(spans->count - at) * sizeof(*spans->items));
+	spans->items[at] = span;
+	spans->count++;
+}
+
+static void drop(struct ledger_spans *spans, size_t at)
+{
+	spans->count--;
+	memmove(spans->items + at, spans->items + at + 1,
+		(spans->count - at) * sizeof(*spans->items));
+}
+
+static bool covers(const struct ledger_span *span, uint64_t addr, uint64_t size)
+{
+	return addr >= span->addr && size <= span->size &&
+	       addr - span->addr <= span->size - size;
+}
+
+/* The one that holds all of it; NULL: there is none. */
+static struct ledger_span *around(const struct ledger_spans *spans,
+				  uint64_t addr, uint64_t size)
+{
+	size_t at = find(spans, addr);
+
+	return at < spans->count && covers(&spans->items[at], addr, size)
+		       ? &spans->items[at]
+		       : NULL;
+}
+
+/* ---- blocks by address ---- */
+
+/* The first live one that ends behind addr, as an index into live. */
+static size_t find_live(const struct ledger *l, uint64_t addr)
+{
+	size_t low = 0, high = l->live_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct gp_piece *p = &l->blocks[l->live[middle]].piece;
+
+		if (p->addr + p->size <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const struct gp_piece *live_within(const struct ledger *l, uint64_t addr,
+					  uint64_t size)
+{
+	size_t at = find_live(l, addr);
+	const struct gp_piece *p;
+
+	if (at == l->live_count)
+		return NULL;
+	p = &l->blocks[l->live[at]].piece;
+	return p->addr < addr + size ? p : NULL;
+}
+
+static bool is_possible(struct ledger *l, const struct ledger_block *b)
+{
+	const struct gp_piece *p = &b->piece, *other;
+
+	if (p->size < b->requested) {
+		ledger_fail(l, "it says that the block has %" PRIu64 " bytes",
+			    p->size);
+		return false;
+	}
+	if (!l->is_checked)
+		return true;
+	if (!around(&l->memory, p->addr, p->size)) {
+		ledger_fail(l,
+			    "0x%" PRIx64 " to 0x%" PRIx64 " is not memory "
+			    "that it took from the device",
+			    p->addr, p->addr + p->size);
+		return false;
+	}
+	other = live_within(l, p->addr, p->size);
+	if (!other)
+		return true;
+	ledger_fail(l,
+		    "%" PRIu64 " bytes at 0x%" PRIx64 " overlap a block "
+		    "of %" PRIu64 " at 0x%" PRIx64 " that is in use",
+		    p->size, p->addr, other->size, other->addr);
+	return false;
+}
+
+bool ledger_place(struct ledger *l, uint32_t id)
+{
+	const struct ledger_block *b = &l->blocks[id];
+	size_t at;
+
+	if (!is_possible(l, b))
+		return false;
+	if (!l->is_checked)
+		return true;
+	at = find_live(l, b->piece.addr);
+	l->live = gp_mem_grow(l->live, &l->live_room, l->live_count + 1,
+			      sizeof(*l->live));
+	memmove(l->live + at + 1, l->live + at,
+		(l->live_count - at) * sizeof(*l->live));
+	l->live[at] = id;
+	l->live_count++;
+	return true;
+}
+
+void ledger_displace(struct ledger *l, uint32_t id)
+{
+	size_t at;
+
+	if (!l->is_checked)
+		return;
+	at = find_live(l, l->blocks[id].piece.addr);
+	l->live_count--;
+	memmove(l->live + at, l->live + at + 1,
+		(l->live_count - at) * sizeof(*l->live));
+}
+
+/* ---- the device ---- */
+
+static bool has_room(const struct ledger *l, uint64_t size)
+{
+	uint64_t now = (uint64_t)l->levels[GP_STAT_RESERVED_BYTES].peak;
+
+	return l->limit == GP_UNLIMITED ||
+	       (now <= l->limit && size <= l->limit - now);
+}
+
+static bool memory_malloc(void *device, uint64_t size, uint64_t *addr)
+{
+	const struct ledger_heap *heap = device;
+	struct ledger *l = heap->ledger;
+	struct gp_device *from = l->config.device;
+
+	if (ledger_is_broken(l) || !has_room(l, size))
+		return false;
+	if (!size) {
+		ledger_fail(l, "it asks the device for 0 bytes");
+		return false;
+	}
+	if (!from->ops->malloc(from, size, addr))
+		return false;
+	insert(&l->memory, find(&l->memory, *addr),
+	       (struct ledger_span){ *addr, size, heap->index, false });
+	l->stats.num_device_alloc++;
+	ledger_count(l, GP_STAT_SEGMENT, 1);
+	ledger_count(l, GP_STAT_RESERVED_BYTES, (int64_t)size);
+	ledger_act(l, GP_SEGMENT_ALLOC, heap, GP_NO_ID, *addr, size);
+	return true;
+}
+
+/* Whether it may go back: nothing in use is there. */
+static bool is_unused(struct ledger *l, uint64_t addr, uint64_t size)
+{
+	const struct gp_piece *p =
+		l->is_checked ? live_within(l, addr, size) : NULL;
+
+	if (p)
+		ledger_fail(l,
+			    "it gives back memory with a block of %" PRIu64
+			    " bytes at 0x%" PRIx64 " that is in use",
+			    p->size, p->addr);
+	return !p;
+}
+
+static void memory_free(void *device, uint64_t addr)
+{
+	const struct ledger_heap *heap = device;
+	struct ledger *l = heap->ledger;
+	struct gp_device *to = l->config.device;
+	size_t at = find(&l->memory, addr);
+	struct ledger_span span;
+
+	if (ledger_is_broken(l))
+		return;
+	if (at == l->memory.count || l->memory.items[at].addr != addr ||
+	    l->memory.items[at].is_mapped) {
+		ledger_fail(l,
+			    "it gives back 0x%" PRIx64
+			    ", which it did not get from the device",
+			    addr);
+		return;
+	}
+	span = l->memory.items[at];
+	if (!is_unused(l, addr, span.size))
+		return;
+	drop(&l->memory, at);
+	to->ops->free(to, addr, span.size);
+	l->stats.num_device_free++;
+	ledger_count(l, GP_STAT_SEGMENT, -1);
+	ledger_count(l, GP_STAT_RESERVED_BYTES, -(int64_t)span.size);
+	ledger_act(l, GP_SEGMENT_FREE, heap, GP_NO_ID, addr, span.size);
+}
+
+static bool memory_reserve(void *device, uint64_t size, uint64_t *addr)
+{
+	const struct ledger_heap *heap = device;
+	struct ledger *l = heap->ledger;
+	struct gp_device *from = l->config.device;
+
+	if (ledger_is_broken(l) || !from->ops->reserve(from, size, addr))
+		return false;
+	insert(&l->reserved, find(&l->reserved, *addr),
+	       (struct ledger_span){ *addr, size, heap->index, false });
+	return true;
+}
+
+static bool are_pages(struct ledger *l, uint64_t addr, uint64_t size)
+{
+	if (size && addr % PAGE == 0 && size % PAGE == 0 &&
+	    around(&l->reserved, addr, size))
+		return true;
+	ledger_fail(l,
+		    "%" PRIu64 " bytes at 0x%" PRIx64 " are no whole pages "
+		    "of addresses that it reserved",
+		    size, addr);
+	return false;
+}
+
+/* Ranges of one reservation that touch are one. */
+static void join(struct ledger *l, struct ledger_span span)
+{
+	size_t at = find(&l->memory, span.addr);
+	struct ledger_span *before = at ? &l->memory.items[at - 1] : NULL;
+	struct ledger_span *next =
+		at < l->memory.count ? &l->memory.items[at] : NULL;
+
+	if (before && before->is_mapped && before->heap == span.heap &&
+	    before->addr + before->size == span.addr) {
+		before->size += span.size;
+		if (next && next->is_mapped && next->heap == span.heap &&
+		    next->addr == before->addr + before->size) {
+			before->size += next->size;
+			drop(&l->memory, at);
+			ledger_count(l, GP_STAT_SEGMENT, -1);
+		}
+	} else if (next && next->is_mapped && next->heap == span.heap &&
+		   span.addr + span.size == next->addr) {
+		next->addr = span.addr;
+		next->size += span.size;
+	} else {
+		insert(&l->memory, at, span);
+		ledger_count(l, GP_STAT_SEGMENT, 1);
+	}
+}
+
+static bool memory_map(void *device, uint64_t addr, uint64_t size)
+{
+	const struct ledger_heap *heap = device;
+	struct ledger *l = heap->ledger;
+	struct gp_device *from = l->config.device;
+	size_t at = find(&l->memory, addr);
+
+	if (ledger_is_broken(l) || !are_pages(l, addr, size) ||
+	    !has_room(l, size))
+		return false;
+	if (at < l->memory.count && l->memory.items[at].addr < addr + size) {
+		ledger_fail(l, "0x%" PRIx64 " has memory already", addr);
+		return false;
+	}
+	if (!from->ops->map(from, addr, size, PAGE))
+		return false;
+	join(l, (struct ledger_span){ addr, size, heap->index, true });
+	l->stats.num_device_alloc++;
+	ledger_count(l, GP_STAT_RESERVED_BYTES, (int64_t)size);
+	ledger_act(l, GP_SEGMENT_MAP, heap, GP_NO_ID, addr, size);
+	return true;
+}
+
+/* Cuts a part out of a range. */
+static void cut(struct ledger *l, struct ledger_span *span, uint64_t addr,
+		uint64_t size)
+{
+	struct ledger_span rest = *span;
+	size_t at = (size_t)(span - l->memory.items);
+
+	rest.addr = addr + size;
+	rest.size = span->addr + span->size - rest.addr;
+	span->size = addr - span->addr;
+	if (rest.size && span->size) {
+		insert(&l->memory, at + 1, rest);
+		ledger_count(l, GP_STAT_SEGMENT, 1);
+	} else if (rest.size) {
+		*span = rest;
+	} else if (!span->size) {
+		drop(&l->memory, at);
+		ledger_count(l, GP_STAT_SEGMENT, -1);
+	}
+}
+
+static void memory_unmap(void *device, uint64_t addr, uint64_t size)
+{
+	const struct ledger_heap *heap = device;
+	struct ledger *l = heap->ledger;
+	struct gp_device *to = l->config.device;
+	struct ledger_span *span = around(&l->memory, addr, size);
+
+	if (ledger_is_broken(l) || !are_pages(l, addr, size))
+		return;
+	if (!span || !span->is_mapped) {
+		ledger_fail(l, "it unmaps 0x%" PRIx64 ", which has no memory",
+			    addr);
+		return;
+	}
+	if (!is_unused(l, addr, size))
+		return;
+	cut(l, span, addr, size);
+	to->ops->unmap(to, addr, size, PAGE);
+	l->stats.num_device_free++;
+	ledger_count(l, GP_STAT_RESERVED_BYTES, -(int64_t)size);
+	ledger_act(l, GP_SEGMENT_UNMAP, heap, GP_NO_ID, addr, size);
+}
+
+static void memory_info(void *device, uint64_t *free_bytes,
+			uint64_t *total_bytes)
+{
+	const struct ledger_heap *heap = device;
+	struct gp_device *of = heap->ledger->config.device;
+
+	of->ops->info(of, free_bytes, total_bytes);
+}
+
+struct gp_memory ledger_memory(struct ledger_heap *heap)
+{
+	return (struct gp_memory){
+		.device = heap,
+		.malloc = memory_malloc,
+		.free = memory_free,
+		.reserve = memory_reserve,
+		.map = memory_map,
+		.unmap = memory_unmap,
+		.info = memory_info,
+	};
+}
+
+/* ---- segments and blocks ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct gp_block *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static size_t list_live(const struct ledger *l, struct gp_block *live)
+{
+	size_t count = 0;
+
+	for (uint32_t id = 0; id < l->config.block_ids; id++) {
+		const struct ledger_block *b = &l->blocks[id];
+
+		if (b->state == GP_INACTIVE)
+			continue;
+		live[count++] = (struct gp_block){
+			.addr = b->piece.addr,
+			.size = b->piece.size,
+			.requested = b->requested,
+			.id = id,
+			.state = b->state,
+			.site = GP_NO_SITE,
+		};
+	}
+	if (count)
+		qsort(live, count, sizeof(*live), by_address);
+	return count;
+}
+
+/* Where the block behind at begins, at being all that is before it. */
+static void put_free(struct gp_block *blocks, struct gp_segment *segment,
+		     uint64_t at, uint64_t end)
+{
+	if (at < end)
+		blocks[segment->first_block + segment->blocks++] =
+			(struct gp_block){ .addr = at,
+					   .size = end - at,
+					   .id = GP_NO_ID,
+					   .site = GP_NO_SITE };
+}
+
+/* A segment's blocks, and what lies between them; returns how many of live are
+ * its. */
+static size_t fill(struct gp_segment *segment, struct gp_block *blocks,
+		   const struct gp_block *live, size_t count)
+{
+	uint64_t at = segment->addr, end = segment->addr + segment->size;
+	size_t n = 0;
+
+	for (; n < count && live[n].addr < end; n++) {
+		put_free(blocks, segment, at, live[n].addr);
+		blocks[segment->first_block + segment->blocks++] = live[n];
+		at = live[n].addr + live[n].size;
+	}
+	put_free(blocks, segment, at, end);
+	return n;
+}
+
+void ledger_state(struct gp_allocator *allocator, struct gp_state *state)
+{
+	const struct ledger *l = (const struct ledger *)allocator;
+	size_t active = (size_t)l->levels[GP_STAT_ACTIVE].peak, done = 0;
+	struct gp_segment *segments =
+		gp_mem_alloc(l->memory.count, sizeof(*segments));
+	struct gp_block *live = gp_mem_alloc(active, sizeof(*live));
+	struct gp_block *blocks =
+		gp_mem_alloc(2 * active + l->memory.count, sizeof(*blocks));
+	uint32_t first = 0;
+
+	list_live(l, live);
+	for (size_t i = 0; i < l->memory.count; i++) {
+		const struct ledger_span *span = &l->memory.items[i];
+
+		segments[i] = (struct gp_segment){
+			.addr = span->addr,
+			.size = span->size,
+			.stream = l->heaps[span->heap]->stream,
+			.pool = l->heaps[span->heap]->pool,
+			.is_expandable = span->is_mapped,
+			.first_block = first,
+			.site = GP_NO_SITE,
+		};
+		done += fill(&segments[i], blocks, live + done, active - done);
+		first += segments[i].blocks;
+	}
+	free(live);
+	*state = (struct gp_state){ segments, blocks, l->memory.count, first };
+}

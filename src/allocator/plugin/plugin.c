@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An engine out of a shared library (gpupool/engine.h): its calls, each a
+ * message to a process of its own.  What it says there is not trusted.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/channel.h"
+#include "allocator/ledger.h"
+#include "allocator/plugin/process.h"
+#include "allocator/plugin/wire.h"
+#include "base/mem.h"
+
+#define PATIENCE_S 10	   /* for one message */
+#define QUESTIONS  1000000 /* of the device, in one call */
+
+struct plugin {
+	struct ledger ledger; /* comes first */
+	struct channel channel;
+	struct gp_engine_table table;
+};
+
+/* What gp_engine_open makes. */
+struct opened {
+	struct gp_engine engine;
+	char *library, *program, *const *environment;
+	char sentence[PLUGIN_TEXT];
+};
+
+/* ---- messages ---- */
+
+static struct plugin_reply ask_device(struct plugin *p,
+				      const struct plugin_message *m)
+{
+	struct plugin_reply reply = { .is_done = true };
+	const struct gp_memory *memory;
+
+	if (m->heap >= p->ledger.heap_count)
+		return (struct plugin_reply){ 0 };
+	memory = &p->ledger.heaps[m->heap]->memory;
+	switch (m->what) {
+	case PLUGIN_MALLOC:
+		reply.is_done =
+			memory->malloc(memory->device, m->size, &reply.a);
+		break;
+	case PLUGIN_DEVICE_FREE: memory->free(memory->device, m->addr); break;
+	case PLUGIN_RESERVE:
+		reply.is_done =
+			memory->reserve(memory->device, m->size, &reply.a);
+		break;
+	case PLUGIN_MAP:
+		reply.is_done = memory->map(memory->device, m->addr, m->size);
+		break;
+	case PLUGIN_UNMAP:
+		memory->unmap(memory->device, m->addr, m->size);
+		break;
+	case PLUGIN_INFO:
+		memory->info(memory->device, &reply.a, &reply.b);
+		break;
+	default: break;
+	}
+	return reply;
+}
+
+/* One call; false, and the ledger has failed: there is no answer. */
+static bool call(struct plugin *p, const struct plugin_request *request,
+		 struct plugin_message *m)
+{
+	struct plugin_reply reply;
+
+	*m = (struct plugin_message){ 0 };
+	channel_send(&p->channel, request, sizeof(*request));
+	for (unsigned i = 0; i < QUESTIONS; i++) {
+		if (!channel_receive(&p->channel, m, sizeof(*m))) {
+			ledger_fail(&p->ledger, "%s", p->channel.trouble);
+			return false;
+		}
+		m->text[sizeof(m->text) - 1] = 0;
+		if (m->kind != PLUGIN_DEVICE)
+			return true;
+		reply = ask_device(p, m);
+		channel_send(&p->channel, &reply, sizeof(reply));
+	}
+	ledger_fail(&p->ledger, "it asks the device without end");
+	return false;
+}
+
+/* ---- calls of the table; self is the ledger's heap ---- */
+
+static struct plugin *plugin_of(const struct ledger_heap *heap)
+{
+	return (struct plugin *)heap->ledger;
+}
+
+static bool simple(void *self, enum plugin_op op, struct plugin_message *m)
+{
+	const struct ledger_heap *heap = self;
+	const struct plugin_request request = { .op = op, .heap = heap->index };
+
+	return call(plugin_of(heap), &request, m);
+}
+
+static void *far_create(const struct gp_memory *memory)
+{
+	struct plugin_message m;
+
+	return simple(memory->device, PLUGIN_CREATE, &m) && m.is_done
+		       ? memory->device
+		       : NULL;
+}
+
+static void far_destroy(void *self)
+{
+	struct plugin_message m;
+
+	simple(self, PLUGIN_DESTROY, &m);
+}
+
+static bool far_alloc(void *self, const struct gp_ask *ask,
+		      struct gp_piece *piece)
+{
+	const struct ledger_heap *heap = self;
+	const struct plugin_request request = {
+		.op = PLUGIN_ALLOC,
+		.heap = heap->index,
+		.size = ask->size,
+		.id = ask->id,
+		.stream = ask->stream,
+		.pool = { ask->pool[0], ask->pool[1] },
+	};
+	struct plugin_message m;
+
+	if (!call(plugin_of(heap), &request, &m) || !m.is_done)
+		return false;
+	*piece = (struct gp_piece){ m.addr, m.size, m.handle };
+	return true;
+}
+
+static void far_free(void *self, const struct gp_piece *piece)
+{
+	const struct ledger_heap *heap = self;
+	const struct plugin_request request = {
+		.op = PLUGIN_FREE,
+		.heap = heap->index,
+		.addr = piece->addr,
+		.size = piece->size,
+		.handle = piece->handle,
+	};
+	struct plugin_message m;
+
+	call(plugin_of(heap), &request, &m);
+}
+
+static void far_trim(void *self)
+{
+	struct plugin_message m;
+
+	simple(self, PLUGIN_TRIM, &m);
+}
+
+static void far_mark(void *self, const char *name)
+{
+	const struct ledger_heap *heap = self;
+	struct plugin_request request = { .op = PLUGIN_MARK,
+					  .heap = heap->index };
+	struct plugin_message m;
+
+	snprintf(request.text, sizeof(request.text), "%s", name);
+	call(plugin_of(heap), &request, &m);
+}
+
+static uint64_t far_largest_free(void *self)
+{
+	struct plugin_message m;
+
+	return simple(self, PLUGIN_LARGEST_FREE, &m) ? m.size : 0;
+}
+
+static struct gp_engine_table table_of(uint32_t calls)
+{
+	return (struct gp_engine_table){
+		.version = GP_ENGINE_VERSION,
+		.is_shared = calls & PLUGIN_IS_SHARED,
+		.create = far_create,
+		.destroy = calls & PLUGIN_HAS_DESTROY ? far_destroy : NULL,
+		.alloc = far_alloc,
+		.free = far_free,
+		.trim = calls & PLUGIN_HAS_TRIM ? far_trim : NULL,
+		.mark = calls & PLUGIN_HAS_MARK ? far_mark : NULL,
+		.largest_free = calls & PLUGIN_HAS_LARGEST_FREE
+					? far_largest_free
+					: NULL,
+	};
+}
+
+/* ---- life ---- */
+
+static enum gp_status refuse(const struct plugin_message *m,
+			     struct gp_diag *diag)
+{
+	switch (m->what) {
+	case PLUGIN_NOT_LOADED:
+		return gp_diag_set(diag, GP_INPUT, "it cannot be loaded: %s",
+				   m->text);
+	case PLUGIN_NO_SYMBOL:
+		gp_diag_hint(diag, "GP_ENGINE(table) of gpupool/engine.h shows "
+				   "an engine");
+		return gp_diag_set(diag, GP_INPUT,
+				   "it is no engine: it has no function %s",
+				   GP_ENGINE_SYMBOL);
+	case PLUGIN_NO_TABLE:
+		return gp_diag_set(diag, GP_INPUT, "%s() shows no table",
+				   GP_ENGINE_SYMBOL);
+	case PLUGIN_OTHER_VERSION:
+		return gp_diag_set(diag, GP_INPUT,
+				   "it is made for version %u of "
+				   "gpupool/engine.h; this gpupool has "
+				   "version %u",
+				   (unsigned)m->size, GP_ENGINE_VERSION);
+	case PLUGIN_NO_CALLS:
+		return gp_diag_set(diag, GP_INPUT,
+				   "its table has no alloc, or no free");
+	default: return GP_OK;
+	}
+}
+
+/* Starts the process and has it load the library. */
+static enum gp_status start(struct plugin *p, const struct opened *from,
+			    struct plugin_message *m, struct gp_diag *diag)
+{
+	char name[] = PLUGIN_PROCESS;
+	char *nothing[] = { NULL },
+	     *arguments[] = { name, from->library, NULL };
+	const struct channel_start about = {
+		.who = "its process",
+		.program = from->program,
+		.arguments = arguments,
+		.environment = from->environment ? from->environment : nothing,
+		.patience_s = PATIENCE_S,
+	};
+	const struct plugin_request hello = { .op = PLUGIN_HELLO };
+	int error = channel_open(&p->channel, &about);
+
+	gp_diag_file(diag, from->library);
+	if (error)
+		return gp_diag_set(diag, GP_SYSTEM,
+				   "no process could be started for it: %s: %s",
+				   from->program, strerror(error));
+	p->ledger.call.name = "its beginning";
+	if (!call(p, &hello, m))
+		return gp_diag_set(diag, GP_INPUT, "%s", p->ledger.trouble);
+	return refuse(m, diag);
+}
+
+static void end_process(struct ledger *ledger)
+{
+	channel_close(&((struct plugin *)ledger)->channel);
+}
+
+static enum gp_status create(const struct gp_allocator_config *config,
+			     struct gp_allocator **allocator,
+			     struct gp_diag *diag)
+{
+	const struct opened *from = (const struct opened *)config->engine;
+	struct plugin *p = gp_mem_alloc(1, sizeof(*p));
+	struct plugin_message m;
+	enum gp_status status = start(p, from, &m, diag);
+
+	if (status != GP_OK) {
+		channel_close(&p->channel);
+		free(p);
+		return status;
+	}
+	p->table = table_of(m.calls);
+	p->ledger.is_checked = true;
+	p->ledger.destroyed = end_process;
+	status = ledger_init(&p->ledger, &p->table, config, diag);
+	if (status != GP_OK)
+		return status;
+	*diag->file = 0;
+	*allocator = &p->ledger.head;
+	return GP_OK;
+}
+
+/* One without a folder is not looked for where the system's libraries are. */
+static char *path_of(const char *path)
+{
+	size_t size = strlen(path) + sizeof("./");
+	char *copy = gp_mem_alloc(size, 1);
+
+	snprintf(copy, size, "%s%s", strchr(path, '/') ? "" : "./", path);
+	return copy;
+}
+
+enum gp_status gp_engine_open(const struct gp_engine_library *library,
+			      struct gp_engine **engine, struct gp_diag *diag)
+{
+	const char *program = library->program ? library->program : "gpupool";
+	struct opened *o = gp_mem_alloc(1, sizeof(*o));
+	struct plugin p = { 0 };
+	struct plugin_message m;
+	enum gp_status status;
+
+	o->library = path_of(library->path);
+	o->program = gp_mem_copy_text(program, strlen(program));
+	o->environment = library->environment;
+	status = start(&p, o, &m, diag);
+	channel_close(&p.channel);
+	if (status != GP_OK) {
+		gp_engine_close(&o->engine);
+		return status;
+	}
+	*diag->file = 0;
+	memcpy(o->sentence, m.text, sizeof(o->sentence));
+	o->engine = (struct gp_engine){ o->library, o->sentence, NULL, create };
+	*engine = &o->engine;
+	return GP_OK;
+}
+
+void gp_engine_close(struct gp_engine *engine)
+{
+	struct opened *o = (struct opened *)engine;
+
+	if (!o)
+		return;
+	free(o->library);
+	free(o->program);
+	free(o);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process of a library: takes the engine's requests to the library's calls,
+ * and what these ask of the device back.
+ */
+#include "allocator/plugin/process.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "allocator/channel.h"
+#include "allocator/plugin/wire.h"
+#include "base/mem.h"
+#include "gpupool/engine.h"
+
+struct server;
+
+/* An allocator of the library's; memory.device is this one. */
+struct heap {
+	struct server *server;
+	struct gp_memory memory;
+	void *self;
+	uint32_t index;
+};
+
+struct server {
+	const struct gp_engine_table *table;
+	struct heap **heaps;
+	size_t count, room;
+	bool is_lost; /* the engine is gone */
+};
+
+static void send_all(struct server *s, const void *data, size_t size)
+{
+	const char *at = data;
+
+	while (size && !s->is_lost) {
+		ssize_t n = write(CHANNEL_FD, at, size);
+
+		s->is_lost = n <= 0;
+		at += n;
+		size -= (size_t)n;
+	}
+}
+
+static bool receive_all(struct server *s, void *data, size_t size)
+{
+	char *at = data;
+
+	while (size && !s->is_lost) {
+		ssize_t n = read(CHANNEL_FD, at, size);
+
+		s->is_lost = n <= 0;
+		at += n;
+		size -= (size_t)n;
+	}
+	return !s->is_lost;
+}
+
+/* ---- the device at the other end ---- */
+
+static struct plugin_reply question(void *device, enum plugin_question what,
+				    uint64_t addr, uint64_t size)
+{
+	const struct heap *heap = device;
+	const struct plugin_message m = { .kind = PLUGIN_DEVICE,
+					  .what = what,
+					  .heap = heap->index,
+					  .addr = addr,
+					  .size = size };
+	struct plugin_reply reply = { 0 };
+
+	send_all(heap->server, &m, sizeof(m));
+	receive_all(heap->server, &reply, sizeof(reply));
+	return reply;
+}
+
+static bool far_malloc(void *device, uint64_t size, uint64_t *addr)
+{
+	struct plugin_reply reply = question(device, PLUGIN_MALLOC, 0, size);
+
+	*addr = reply.a;
+	return reply.is_done;
+}
+
+static void far_free(void *device, uint64_t addr)
+{
+	question(device, PLUGIN_DEVICE_FREE, addr, 0);
+}
+
+static bool far_reserve(void *device, uint64_t size, uint64_t *addr)
+{
+	struct plugin_reply reply = question(device, PLUGIN_RESERVE, 0, size);
+
+	*addr = reply.a;
+	return reply.is_done;
+}
+
+static bool far_map(void *device, uint64_t addr, uint64_t size)
+{
+	return question(device, PLUGIN_MAP, addr, size).is_done;
+}
+
+static void far_unmap(void *device, uint64_t addr, uint64_t size)
+{
+	question(device, PLUGIN_UNMAP, addr, size);
+}
+
+static void far_info(void *device, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+	struct plugin_reply reply = question(device, PLUGIN_INFO, 0, 0);
+
+	*free_bytes = reply.a;
+	*total_bytes = reply.b;
+}
+
+/* ---- requests ---- */
+
+static void look_for_table(struct server *s, const char *library,
+			   struct plugin_message *m)
+{
+	const struct gp_engine_table *(*show)(void);
+	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	void *symbol = handle ? dlsym(handle, GP_ENGINE_SYMBOL) : NULL;
+
+	if (!handle) {
+		m->what = PLUGIN_NOT_LOADED;
+		snprintf(m->text, sizeof(m->text), "%s", dlerror());
+		return;
+	}
+	if (!symbol) {
+		m->what = PLUGIN_NO_SYMBOL;
+		return;
+	}
+	memcpy(&show, &symbol, sizeof(show));
+	s->table = show();
+	if (!s->table) {
+		m->what = PLUGIN_NO_TABLE;
+	} else if (s->table->version != GP_ENGINE_VERSION) {
+		m->what = PLUGIN_OTHER_VERSION;
+		m->size = s->table->version;
+	} else if (!s->table->alloc || !s->table->free) {
+		m->what = PLUGIN_NO_CALLS;
+	}
+}
+
+static void hello(struct server *s, const char *library,
+		  struct plugin_message *m)
+{
+	const struct gp_engine_table *t;
+
+	look_for_table(s, library, m);
+	if (m->what != PLUGIN_WELCOME)
+		return;
+	t = s->table;
+	m->calls = (t->is_shared ? PLUGIN_IS_SHARED : 0U) |
+		   (t->create ? PLUGIN_HAS_CREATE : 0U) |
+		   (t->destroy ? PLUGIN_HAS_DESTROY : 0U) |
+		   (t->trim ? PLUGIN_HAS_TRIM : 0U) |
+		   (t->mark ? PLUGIN_HAS_MARK : 0U) |
+		   (t->largest_free ? PLUGIN_HAS_LARGEST_FREE : 0U);
+	snprintf(m->text, sizeof(m->text), "%s%s%s",
+		 t->name ? t->name : "an engine", t->sentence ? ": " : "",
+		 t->sentence ? t->sentence : "");
+}
+
+static void create(struct server *s, struct plugin_message *m)
+{
+	struct heap *heap = gp_mem_alloc(1, sizeof(*heap));
+
+	heap->server = s;
+	heap->index = (uint32_t)s->count;
+	heap->memory = (struct gp_memory){
+		heap,	 far_malloc, far_free, far_reserve,
+		far_map, far_unmap,  far_info,
+	};
+	s->heaps = gp_mem_grow(s->heaps, &s->room, s->count + 1,
+			       sizeof(struct heap *));
+	s->heaps[s->count++] = heap;
+	heap->self = s->table->create ? s->table->create(&heap->memory)
+				      : &heap->memory;
+	m->is_done = heap->self != NULL;
+}
+
+static void alloc(struct server *s, const struct plugin_request *r, void *self,
+		  struct plugin_message *m)
+{
+	const struct gp_ask ask = {
+		.size = r->size,
+		.id = r->id,
+		.stream = r->stream,
+		.pool = { r->pool[0], r->pool[1] },
+	};
+	struct gp_piece piece = { 0 };
+
+	m->is_done = s->table->alloc(self, &ask, &piece);
+	m->addr = piece.addr;
+	m->size = piece.size;
+	m->handle = piece.handle;
+}
+
+/* The engine asks only for calls that are there. */
+static void serve_heap(struct server *s, const struct plugin_request *r,
+		       struct plugin_message *m)
+{
+	const struct gp_piece piece = { r->addr, r->size, r->handle };
+	void *self = s->heaps[r->heap]->self;
+
+	switch (r->op) {
+	case PLUGIN_DESTROY: s->table->destroy(self); break;
+	case PLUGIN_ALLOC: alloc(s, r, self, m); break;
+	case PLUGIN_FREE: s->table->free(self, &piece); break;
+	case PLUGIN_TRIM: s->table->trim(self); break;
+	case PLUGIN_MARK: s->table->mark(self, r->text); break;
+	case PLUGIN_LARGEST_FREE: m->size = s->table->largest_free(self); break;
+	default: break;
+	}
+}
+
+int plugin_process(const char *library)
+{
+	const struct rlimit no_core = { 0, 0 };
+	struct plugin_request request;
+	struct server s = { 0 };
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	while (receive_all(&s, &request, sizeof(request))) {
+		struct plugin_message answer = { .kind = PLUGIN_ANSWER };
+
+		if (request.op == PLUGIN_HELLO)
+			hello(&s, library, &answer);
+		else if (request.op == PLUGIN_CREATE)
+			create(&s, &answer);
+		else
+			serve_heap(&s, &request, &answer);
+		send_all(&s, &answer, sizeof(answer));
+	}
+	/* Past the library's destructors: nobody waits for them. */
+	quick_exit(EXIT_SUCCESS);
+}

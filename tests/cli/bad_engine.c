@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Engines that gpupool must end with a sentence: one for each BAD_. */
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <gpupool/engine.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+/* A bump of one piece of memory, which is given back when it is said so. */
+static uint64_t base, used;
+
+static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
+{
+	const struct gp_memory *memory = self;
+	uint64_t size = (ask->size + 511) / 512 * 512;
+
+	if (!base && !memory->malloc(memory->device, 64 * MIB, &base))
+		return false;
+	*piece = (struct gp_piece){ base + used, size, 7 };
+	used += size;
+#if defined BAD_OVERLAP
+	used = 0;
+#elif defined BAD_OUTSIDE
+	piece->addr = base + 64 * MIB - 512;
+#elif defined BAD_WRAPS
+	piece->size = UINT64_MAX - 511;
+#elif defined BAD_SIZE
+	piece->size = ask->size - 1;
+#elif defined BAD_CRASH
+	raise(SIGSEGV);
+#elif defined BAD_EXIT
+	exit(3);
+#elif defined BAD_HANG
+	for (;;)
+		raise(0);
+#elif defined BAD_NOTHING
+	memory->malloc(memory->device, 0, &base);
+#elif defined BAD_PAGES
+	memory->map(memory->device, base, 2 * MIB);
+#elif defined BAD_TOO_EARLY
+	memory->free(memory->device, base);
+#endif
+	return true;
+}
+
+static void release(void *self, const struct gp_piece *piece)
+{
+#if defined BAD_FREE
+	const struct gp_memory *memory = self;
+
+	memory->free(memory->device, base + 512);
+#elif defined BAD_GIVES_USED
+	const struct gp_memory *memory = self;
+
+	memory->free(memory->device, base);
+#elif defined BAD_FREE_CRASH
+	raise(SIGABRT);
+#endif
+	(void)self;
+	if (piece->handle != 7)
+		abort();
+}
+
+#if defined BAD_CREATE
+static void *create(const struct gp_memory *memory)
+{
+	(void)memory;
+	return NULL;
+}
+#endif
+
+static const struct gp_engine_table table = {
+	.version = GP_ENGINE_VERSION
+#if defined BAD_VERSION
+		   + 41
+#endif
+	,
+	.name = "bad",
+	.is_shared = true,
+#if defined BAD_CREATE
+	.create = create,
+#endif
+	.alloc = alloc,
+#if !defined BAD_CALLS
+	.free = release,
+#endif
+};
+
+#if defined BAD_SYMBOL
+const struct gp_engine_table *bad_engine(void);
+const struct gp_engine_table *bad_engine(void)
+{
+	(void)release;
+	return &table;
+}
+#elif defined BAD_TABLE
+const struct gp_engine_table *gpupool_engine(void);
+const struct gp_engine_table *gpupool_engine(void)
+{
+	(void)release;
+	(void)table;
+	return NULL;
+}
+#else
+GP_ENGINE(table)
+#endif

@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Engines out of libraries: the example serves, and each of the bad ones is told
+# in one sentence.
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=${BUILD:-$root/build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+cc=$(command -v gcc || command -v clang || command -v cc)
+if [ -z "$cc" ]; then
+	echo "skip engine_library: no C compiler"
+	exit
+fi
+cd "$work" || exit 1
+
+cat > t.json << 'END'
+{"format": "gpupool-trace", "version": 1, "devices": [{"device": 0, "events": [
+{"op": "alloc", "id": 1, "size": 1000}, {"op": "alloc", "id": 2, "size": 600},
+{"op": "free", "id": 1}, {"op": "empty_cache"}]}]}
+END
+
+# library NAME SOURCE [FLAG...]
+library() {
+	name=$1 source=$2
+	shift 2
+	"$cc" -std=gnu11 -shared -fPIC -I"$root/include" "$@" -o "$name" \
+		"$source"
+}
+
+# bad KIND SENTENCE
+bad() {
+	library "$1.so" "$root/tests/cli/bad_engine.c" "-DBAD_$1"
+	"$build/gpupool" replay t.json --engine "./$1.so" > said 2> error
+	code=$?
+	head -n 1 error > first
+	echo "gpupool: $2" > want
+	if [ $code -eq 3 ] && diff want first > differ; then
+		echo "ok engine_library $1"
+	else
+		echo "FAIL engine_library $1: exit status $code"
+		cat differ
+	fi
+}
+
+bad VERSION "./VERSION.so: it is made for version 42 of gpupool/engine.h; this gpupool has version 1"
+bad SYMBOL "./SYMBOL.so: it is no engine: it has no function gpupool_engine"
+bad TABLE "./TABLE.so: gpupool_engine() shows no table"
+bad CALLS "./CALLS.so: its table has no alloc, or no free"
+bad CREATE "./CREATE.so: create: it made no allocator"
+bad CRASH "./CRASH.so: alloc of 1000 bytes, block 0: its process died of signal 11 (Segmentation fault)"
+bad EXIT "./EXIT.so: alloc of 1000 bytes, block 0: its process ended with status 3"
+bad FREE_CRASH "./FREE_CRASH.so: free of 1000 bytes, block 0: its process died of signal 6 (Aborted)"
+bad HANG "./HANG.so: alloc of 1000 bytes, block 0: its process did not answer within 10 s"
+bad SIZE "./SIZE.so: alloc of 1000 bytes, block 0: it says that the block has 999 bytes"
+bad OVERLAP "./OVERLAP.so: alloc of 600 bytes, block 1: 1024 bytes at 0x700000000000 overlap a block of 1024 at 0x700000000000 that is in use"
+bad OUTSIDE "./OUTSIDE.so: alloc of 1000 bytes, block 0: 0x700003fffe00 to 0x700004000200 is not memory that it took from the device"
+bad WRAPS "./WRAPS.so: alloc of 1000 bytes, block 0: 0x700000000000 to 0x6ffffffffe00 is not memory that it took from the device"
+bad NOTHING "./NOTHING.so: alloc of 1000 bytes, block 0: it asks the device for 0 bytes"
+bad PAGES "./PAGES.so: alloc of 1000 bytes, block 0: 2097152 bytes at 0x700000000000 are no whole pages of addresses that it reserved"
+bad TOO_EARLY "./TOO_EARLY.so: alloc of 1000 bytes, block 0: 0x700000000000 to 0x700000000400 is not memory that it took from the device"
+bad FREE "./FREE.so: free of 1000 bytes, block 0: it gives back 0x700000000200, which it did not get from the device"
+bad GIVES_USED "./GIVES_USED.so: free of 1000 bytes, block 0: it gives back memory with a block of 1024 bytes at 0x700000000400 that is in use"
+
+# ---- what is no engine at all ----
+
+# refused NAME STATUS SENTENCE
+refused() {
+	"$build/gpupool" replay t.json --engine "$1" > said 2> error
+	code=$?
+	if [ $code -eq "$2" ] && head -n 1 error | grep -q "$3"; then
+		echo "ok engine_library $1 is refused"
+	else
+		echo "FAIL engine_library $1: exit status $code"
+		cat error
+	fi
+}
+
+echo text > text.so
+refused ./missing.so 3 "^gpupool: ./missing.so: it cannot be loaded: ./missing.so: "
+refused text.so 3 "^gpupool: ./text.so: it cannot be loaded: ./text.so: "
+refused libc.so.6 2 "^gpupool: replay: there is no engine libc.so.6"
+
+# ---- one that serves ----
+
+check() {
+	if diff want said > differ; then
+		echo "ok engine_library $1"
+	else
+		echo "FAIL engine_library $1"
+		cat differ
+	fi
+}
+
+library first_fit.so "$root/examples/engine/first_fit.c" -Wall -Wextra -Werror
+"$build/gpupool" replay t.json --engine first_fit.so --events - |
+	sed 's/.*"action":"\([a-z_]*\)","addr":\([0-9]*\),"size":\([0-9]*\).*/\1 \2 \3/' > said
+cat > want << 'END'
+segment_map 131941395333120 2097152
+alloc 131941395333120 1000
+alloc 131941395334144 600
+free_requested 131941395333120 1000
+free_completed 131941395333120 1000
+END
+check "first fit serves"
+make -s -C "$root/examples/engine" -n first_fit.so > /dev/null 2>&1 || : > want
+check "first fit has a Makefile"
