@@ -222,7 +222,7 @@ static void finish_at_exit(void)
 	finish();
 }
 
-/* The library has this as _exit (Makefile): os._exit passes exit handlers by.
+/* The library calls this _exit (Makefile): os._exit passes exit handlers by.
  * So do children of vfork, which have this one's memory, and those of fork. */
 void simcuda_exit(int status);
 void simcuda_exit(int status)
