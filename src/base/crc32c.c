@@ -54,7 +54,12 @@ uint32_t gp_crc32c_by_table(uint32_t crc, const void *bytes, size_t n)
 }
 
 #if defined(__x86_64__)
-#define BY_INSTRUCTION	__attribute__((target("sse4.2")))
+#if defined(__clang__) && __clang_major__ >= 14
+/* The instruction is of SSE 4.2, and there a feature of its own. */
+#define BY_INSTRUCTION __attribute__((target("sse4.2,crc32")))
+#else
+#define BY_INSTRUCTION __attribute__((target("sse4.2")))
+#endif
 #define STEP_8(crc, to) (uint32_t) __builtin_ia32_crc32di(crc, to)
 #define STEP_1(crc, to) __builtin_ia32_crc32qi(crc, to)
 

@@ -576,19 +576,22 @@ static uint64_t hash(uint64_t key, const char *text)
 }
 
 /* What they hold follows from what PyTorch's libraries and the packages beside
- * it want: that, its folder and when that changed name them.  They are loaded
- * into the program, so they are kept only where nobody else can write. */
+ * it want, and from this program: that, PyTorch's folder and when either
+ * changed name them.  They are loaded into the program, so they are kept only
+ * where nobody else can write. */
 static enum gp_status make_stand_ins(struct session *s, const char *lib,
 				     struct gp_diag *diag)
 {
 	char cache[PATH_MAX];
 	uint64_t key = 14695981039346656037u;
-	char text[PATH_MAX + 64];
-	struct stat about = { 0 };
+	char text[PATH_MAX + 96];
+	struct stat about = { 0 }, program = { 0 };
 
 	stat(lib, &about);
-	snprintf(text, sizeof(text), "%s %lld %s", lib,
-		 (long long)about.st_mtime, __DATE__ __TIME__);
+	stat("/proc/self/exe", &program);
+	snprintf(text, sizeof(text), "%s %lld %lld %lld", lib,
+		 (long long)about.st_mtime, (long long)program.st_mtime,
+		 (long long)program.st_size);
 	key = hash(key, text);
 	for (size_t i = 0; i < s->wants.symbol_count; i++)
 		key = hash(key, s->wants.symbols[i]);
