@@ -164,6 +164,10 @@ $(LIB): $(OBJ) $(B)/.link | $(SIM_LIB)
 		-Wl$(comma)-soname$(comma)$(@F) $(WHOLE_OBJ) $(LIBS),$(AR) rcs $@ \
 		$(OBJ))
 
+# Its own functions are called directly.  Linkers without this have -Bsymbolic,
+# which breaks programs that copy its tables.
+SYMBOLIC := -Wl,-Bsymbolic-functions
+
 # One object, so that its parts find each other and nobody else finds them.
 $(STATIC): $(PUBLIC_OBJ) $(B)/.link
 	$(call say,AR)
@@ -175,7 +179,7 @@ $(STATIC): $(PUBLIC_OBJ) $(B)/.link
 $(SHARED): $(PUBLIC_OBJ) src/gpupool.map $(B)/.link
 	$(call say,SO)
 	$(Q)$(LINK) -shared -Wl,-soname,$(SONAME) \
-		-Wl,--version-script=src/gpupool.map -Wl,-Bsymbolic-functions \
+		-Wl,--version-script=src/gpupool.map $(SYMBOLIC) \
 		-o $@ $(PUBLIC_OBJ) $(LIBS)
 	$(Q)ln -sf $(SONAME) $(@:.0=)
 
