@@ -2,6 +2,7 @@
 /* gpupool: the command line. */
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "allocator/plugin/process.h"
 #include "base/mem.h"

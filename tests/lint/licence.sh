@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/lint/common.inc
 
 sources() {
-	find src include tests scripts \( -name '*.[ch]' -o -name '*.cc' \
+	find src include tests scripts python \( -name '*.[ch]' -o -name '*.cc' \
 		-o -name '*.hh' -o -name '*.sh' -o -name '*.inc' \
 		-o -name '*.py' -o -name '*.js' -o -name '*.mjs' \
 		-o -name '*.css' \) | sort

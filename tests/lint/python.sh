@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Python as ruff likes it; that which is built in is laid out by it, too.
+# Python as ruff likes it; what is built in, and the package, is laid out by it,
+# too, and what the package says of types holds.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -8,14 +9,21 @@ cd "$(dirname "$0")/../.." || exit 1
 
 if has_command ruff; then
 	ruff check --no-cache --quiet --output-format concise \
-		--config tests/lint/ruff.toml src tests scripts > "$work/said"
+		--config tests/lint/ruff.toml src tests scripts python > "$work/said"
 	verdict python "Python is not as ruff likes it"
 	ruff format --no-cache --check --quiet \
-		--config tests/lint/ruff.toml src > "$work/said" 2>&1 ||
-		echo "ruff format --config tests/lint/ruff.toml src" \
+		--config tests/lint/ruff.toml src python > "$work/said" 2>&1 ||
+		echo "ruff format --config tests/lint/ruff.toml src python" \
 			>> "$work/said"
-	verdict python-format "this puts the Python in src right"
+	verdict python-format "this puts the Python in src and python right"
 else
 	echo "skip python: ruff is not on this machine (pip install ruff)"
+fi
+if has_command mypy; then
+	(cd python && mypy --no-error-summary --cache-dir "$work/mypy") \
+		> "$work/said" 2>&1
+	verdict python-types "what the package says of types does not hold"
+else
+	echo "skip python-types: mypy is not on this machine (pip install mypy)"
 fi
 exit "$failed"

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""Answers: gpupool's JSON reports, by attribute.
+
+>>> point = Record({"device": 0, "peak": {"bytes": 512}})
+>>> point.device, point.peak.bytes, point["peak"]["bytes"]
+(0, 512, 512)
+>>> point.dict()
+{'device': 0, 'peak': {'bytes': 512}}
+"""
+
+import base64
+import copy
+import csv
+import html
+import io
+import json
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Record(value)
+    if isinstance(value, list):
+        return [_shown(v) for v in value]
+    return value
+
+
+class Record(Mapping[str, Any]):
+    """An object of a report: gpupool-report(5) has its keys.
+
+    A key is an attribute, and an item where it is no name of Python's or one
+    of this class: record["num_ooms"], record["active.all.peak"].
+    """
+
+    def __init__(self, data: Dict[str, Any]) -> None:
+        self._data = data
+
+    def __getitem__(self, key: str) -> Any:
+        return _shown(self._data[key])
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return _shown(self.__dict__["_data"][name])
+        except KeyError:
+            raise AttributeError(
+                "the report has no {!r}; it has {}".format(
+                    name, ", ".join(self.__dict__.get("_data", ()))
+                )
+            ) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __dir__(self) -> List[str]:
+        return [*super().__dir__(), *self._data]
+
+    def dict(self) -> Dict[str, Any]:
+        """A copy, of dict and list alone."""
+        return copy.deepcopy(self._data)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(
+            "{}={}".format(k, _short(v)) for k, v in self._data.items()
+        )
+        return "{}({})".format(type(self).__name__, shown)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, (dict, list)) and value:
+        return "{...}" if isinstance(value, dict) else "[...]"
+    return repr(value)
+
+
+class Answer(Record):
+    """A report.  str() is what the command line prints for a person.
+
+    json    the report as the command line writes it, to the byte
+    notes   what the command line says beside it, on standard error
+    status  0, or 1 where an alert went off or strict did not hold
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        status: int,
+        notes: str,
+        text: Callable[[], str],
+        picture: Optional[Callable[[], str]] = None,
+    ) -> None:
+        super().__init__(json.loads(data))
+        self.json = data
+        self.status = status
+        self.notes = notes
+        self._text = text
+        self._picture = picture
+
+    def __str__(self) -> str:
+        return self._text()
+
+    def _repr_html_(self) -> str:
+        return shown_as_html(
+            self._text(), self._picture() if self._picture else ""
+        )
+
+
+_TEXTS = {"alloc_conf", "torch", "engine", "reason", "op", "pool", "site"}
+
+
+def _value(column: str, text: str) -> Any:
+    if not text:
+        return None
+    if column in _TEXTS:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def rows_of(table: str) -> List[Dict[str, Any]]:
+    """A table of the command line's, typed.
+
+    >>> rows_of("torch,bytes,share,at\\n2.10,512,0.5,\\n")
+    [{'torch': '2.10', 'bytes': 512, 'share': 0.5, 'at': None}]
+    """
+    # A site may be longer than csv takes by itself.
+    csv.field_size_limit(1 << 24)
+    return [
+        {column: _value(column, text or "") for column, text in row.items()}
+        for row in csv.DictReader(io.StringIO(table))
+    ]
+
+
+class Sweep(List[Dict[str, Any]]):
+    """The rows of a sweep, best first: pandas.DataFrame(rows) takes them, and
+    so does polars.DataFrame(rows).
+
+    text    what the command line prints for a person
+    notes   what it says beside that, on standard error
+    """
+
+    def __init__(self, table: str, text: Callable[[], str], notes: str) -> None:
+        super().__init__(rows_of(table))
+        self._text = text
+        self.notes = notes
+
+    @property
+    def best(self) -> Record:
+        return Record(self[0])
+
+    def __str__(self) -> str:
+        return self._text()
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return "<p>nothing was tried</p>"
+        columns = [c for c in self[0] if any(r[c] is not None for r in self)]
+        head = "".join("<th>{}</th>".format(html.escape(c)) for c in columns)
+        return "<table><tr>{}</tr>{}</table>".format(
+            head, "".join(_html_row(r, columns) for r in self)
+        )
+
+
+def _html_row(row: Dict[str, Any], columns: List[str]) -> str:
+    cells = ("" if row[c] is None else str(row[c]) for c in columns)
+    return "<tr>{}</tr>".format(
+        "".join("<td>{}</td>".format(html.escape(c)) for c in cells)
+    )
+
+
+def shown_as_html(text: str, picture: str) -> str:
+    """A text, and below it a drawing: as an image, in which nothing runs."""
+    parts = ["<pre>{}</pre>".format(html.escape(text.rstrip("\n")))]
+    if picture:
+        data = base64.b64encode(picture.encode()).decode()
+        parts.append(
+            '<img alt="memory over time" style="max-width: 40em" '
+            'src="data:image/svg+xml;base64,{}">'.format(data)
+        )
+    return "".join(parts)

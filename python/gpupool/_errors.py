@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""What goes wrong, in the command line's words."""
+
+from typing import Dict, Type
+
+
+class Error(Exception):
+    """The sentence that the command line says, and its parts.
+
+    file    what it is about, or ""
+    record  where in that, such as "event 812", or ""
+    what    what does not go
+    hint    what would, or ""
+    status  the command line's exit status
+    """
+
+    status = 4
+
+    def __init__(
+        self,
+        sentence: str,
+        file: str = "",
+        record: str = "",
+        what: str = "",
+        hint: str = "",
+    ) -> None:
+        super().__init__(sentence)
+        self.file = file
+        self.record = record
+        self.what = what or sentence
+        self.hint = hint
+
+
+class UsageError(Error, ValueError):
+    """An option, or what it is given, is not understood."""
+
+    status = 2
+
+
+class InputError(Error, ValueError):
+    """A trace, or a string of settings, is not understood."""
+
+    status = 3
+
+
+class MachineError(Error, RuntimeError):
+    """The operating system or the device said no."""
+
+    status = 4
+
+
+BY_STATUS: Dict[int, Type[Error]] = {
+    2: UsageError,
+    3: InputError,
+    4: MachineError,
+}

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""libgpupool through ctypes: traces are held, and command lines answered.
+
+Calls into the library are without the interpreter's lock, so that other
+threads go on meanwhile.
+"""
+
+import ctypes
+import weakref
+from typing import List, NamedTuple, Optional, Sequence, Set
+
+from gpupool import _native
+from gpupool._errors import BY_STATUS, Error, MachineError
+
+
+class _Diag(ctypes.Structure):
+    """struct gp_diag"""
+
+    _fields_ = [
+        ("file", ctypes.c_char * 256),
+        ("record", ctypes.c_char * 96),
+        ("what", ctypes.c_char * 512),
+        ("hint", ctypes.c_char * 256),
+        ("is_foreign", ctypes.c_bool),
+    ]
+
+
+class _Reply(ctypes.Structure):
+    """struct gp_reply"""
+
+    _fields_ = [
+        ("status", ctypes.c_int),
+        ("diag", _Diag),
+        ("out", ctypes.c_void_p),
+        ("err", ctypes.c_void_p),
+        ("out_length", ctypes.c_size_t),
+        ("err_length", ctypes.c_size_t),
+    ]
+
+
+class _Input(ctypes.Structure):
+    """struct gp_input_config"""
+
+    _fields_ = [
+        ("path", ctypes.c_char_p),
+        ("bytes", ctypes.c_char_p),
+        ("length", ctypes.c_size_t),
+        ("most_bytes", ctypes.c_uint64),
+        ("progress", ctypes.c_void_p),
+        ("progress_arg", ctypes.c_void_p),
+        ("by_jansson", ctypes.c_bool),
+    ]
+
+
+class _Knob(ctypes.Structure):
+    """struct gp_knob, as far as it is read here"""
+
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("flag", ctypes.c_char_p),
+        ("id", ctypes.c_int),
+        ("type", ctypes.c_int),
+        ("since", ctypes.c_uint8),
+        ("range", ctypes.c_char_p),
+        ("by_default", ctypes.c_char_p),
+        ("sentence", ctypes.c_char_p),
+        ("reader", ctypes.c_int),
+        ("alias_of", ctypes.c_char_p),
+    ]
+
+
+def _open() -> ctypes.CDLL:
+    path = _native.library()
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise MachineError(
+            "the library cannot be loaded: {}".format(error)
+        ) from None
+    pointer = ctypes.c_void_p
+    library.gp_session_create.restype = pointer
+    library.gp_session_create.argtypes = []
+    library.gp_session_destroy.restype = None
+    library.gp_session_destroy.argtypes = [pointer]
+    library.gp_session_hold.restype = None
+    library.gp_session_hold.argtypes = [pointer, ctypes.c_char_p, pointer]
+    library.gp_ask.restype = None
+    library.gp_ask.argtypes = [
+        pointer,
+        ctypes.c_int,
+        ctypes.POINTER(ctypes.c_char_p),
+        ctypes.POINTER(_Reply),
+    ]
+    library.gp_reply_release.restype = None
+    library.gp_reply_release.argtypes = [ctypes.POINTER(_Reply)]
+    library.gp_input_read.restype = ctypes.c_int
+    library.gp_input_read.argtypes = [
+        ctypes.POINTER(_Input),
+        ctypes.POINTER(pointer),
+        ctypes.POINTER(_Diag),
+    ]
+    library.gp_knob_table.restype = ctypes.POINTER(_Knob)
+    library.gp_knob_table.argtypes = [ctypes.POINTER(ctypes.c_size_t)]
+    return library
+
+
+_opened: Optional[ctypes.CDLL] = None
+
+
+def _library() -> ctypes.CDLL:
+    """Opened at the first use: install() alone needs none."""
+    global _opened
+    if _opened is None:
+        _opened = _open()
+    return _opened
+
+
+def settings() -> Set[str]:
+    """PyTorch's names of the allocator's settings."""
+    count = ctypes.c_size_t()
+    table = _library().gp_knob_table(ctypes.byref(count))
+    return {table[i].name.decode() for i in range(count.value)}
+
+
+def _safe(text: bytes) -> str:
+    """Without what would steer a terminal."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode()
+        for c in text.decode("utf-8", "replace")
+    )
+
+
+def _error(status: int, diag: _Diag, sentence: str) -> Error:
+    file, record = _safe(diag.file), _safe(diag.record)
+    what, hint = _safe(diag.what), _safe(diag.hint)
+    if not sentence:
+        sentence = ": ".join(p for p in (file, record, what) if p)
+        sentence += "\n" + hint if hint else ""
+    kind = BY_STATUS.get(status, MachineError)
+    return kind(sentence, file, record, what, hint)
+
+
+class Reply(NamedTuple):
+    """What a command line answers."""
+
+    status: int
+    out: bytes
+    err: str
+
+
+class Session:
+    """Traces that are held under names, and what is asked of them.
+
+    It goes when nobody has it any more: a thread that asks has it.
+    """
+
+    def __init__(self) -> None:
+        library = _library()
+        self._handle = library.gp_session_create()
+        self._end = weakref.finalize(
+            self, library.gp_session_destroy, self._handle
+        )
+        # The process's end gives its memory back; threads may still ask.
+        self._end.atexit = False
+
+    def read(
+        self,
+        name: bytes,
+        path: Optional[bytes] = None,
+        data: Optional[bytes] = None,
+    ) -> None:
+        """Reads a file, or bytes, and holds the trace under this name."""
+        library = _library()
+        config = _Input(
+            path=path if data is None else name,
+            bytes=data,
+            length=0 if data is None else len(data),
+        )
+        trace = ctypes.c_void_p()
+        diag = _Diag()
+        status = library.gp_input_read(
+            ctypes.byref(config), ctypes.byref(trace), ctypes.byref(diag)
+        )
+        if status:
+            raise _error(status, diag, "")
+        library.gp_session_hold(self._handle, name, trace)
+
+    def ask(self, words: Sequence[bytes]) -> Reply:
+        """Answers the command line; one that is in vain raises Error."""
+        library = _library()
+        argv = (ctypes.c_char_p * len(words))(*words)
+        reply = _Reply()
+        library.gp_ask(self._handle, len(words), argv, ctypes.byref(reply))
+        try:
+            out = ctypes.string_at(reply.out or b"", reply.out_length)
+            err = ctypes.string_at(reply.err or b"", reply.err_length)
+            said = err.decode("utf-8", "replace").strip()
+            # 1: what was asked to hold did not, and here is the report.
+            if reply.status > 1:
+                raise _error(reply.status, reply.diag, _bare(said))
+            return Reply(reply.status, out, said)
+        finally:
+            library.gp_reply_release(ctypes.byref(reply))
+
+
+def _bare(said: str) -> str:
+    """The last message of several, without the program's name."""
+    mark = "gpupool: "
+    lines: List[str] = said.split("\n")
+    starts = [i for i, line in enumerate(lines) if line.startswith(mark)]
+    last = "\n".join(lines[starts[-1] :]) if starts else said
+    return last[len(mark) :] if last.startswith(mark) else last

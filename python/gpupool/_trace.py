@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""Traces, and what is asked of them."""
+
+import html
+import os
+import pickle
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+
+from gpupool import _library
+from gpupool._answers import Answer, Sweep, rows_of, shown_as_html
+from gpupool._errors import InputError, UsageError
+
+Source = Union[str, "os.PathLike[str]", bytes, bytearray, Mapping[str, Any]]
+
+# What keywords are called on the command line, where that differs.
+_OPTIONS = {"release": "torch"}
+
+
+def _text(value: Any) -> bytes:
+    return os.fsencode(value if isinstance(value, os.PathLike) else str(value))
+
+
+def _options(keywords: Mapping[str, Any]) -> List[bytes]:
+    """Keywords as the command line has them.
+
+    None is not given; True and False are values of a setting, and else an
+    option that is there or not; a list is an option for each.
+    """
+    words: List[bytes] = []
+    for keyword, value in keywords.items():
+        name = _OPTIONS.get(keyword, keyword)
+        is_setting = name in _library.settings()
+        option = b"--" + _text(name if is_setting else name.replace("_", "-"))
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            if one is None or (one is False and not is_setting):
+                continue
+            if one is True and not is_setting:
+                words.append(option)
+            else:
+                words.append(option + b"=" + _text(one))
+    return words
+
+
+def _axis(name: str, values: Any) -> bytes:
+    """A sweep's --set: max_split_size_mb=none,64."""
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    words = ("none" if v is None else str(v) for v in values)
+    return _text(
+        "--set={}={}".format(_OPTIONS.get(name, name), ",".join(words))
+    )
+
+
+# What a sweep is told besides what it tries.
+_OF_SWEEP = {
+    "alloc_conf",
+    "confs",
+    "cut",
+    "jobs",
+    "most_runs",
+    "preset",
+    "prices",
+    "rank_by",
+    "without",
+}
+
+
+class Trace:
+    """A trace, held in memory: read once, asked as often as one likes.
+
+    load() makes one.  Keywords are the options of the command of that name
+    (gpupool help replay), and the allocator's settings by PyTorch's names;
+    release is PyTorch's.  Any number of threads may ask at once.
+    """
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._session: Optional[_library.Session] = _library.Session()
+        self._names: List[bytes] = []
+        for source in sources:
+            self._read(source)
+
+    def _read(self, source: Source) -> None:
+        session = self._held()
+        if isinstance(source, Mapping):
+            session.read(self._new("snapshot"), data=_pickled(source))
+        elif isinstance(source, (bytes, bytearray)):
+            session.read(self._new("trace"), data=bytes(source))
+        else:
+            path = os.fsencode(source)
+            if b"\0" in path:
+                raise InputError("a path has no NUL in it")
+            if path.startswith(b"-"):
+                path = b"./" + path
+            if not os.path.isdir(path):
+                session.read(path, path=path)
+            self._names.append(path)
+
+    def _new(self, word: str) -> bytes:
+        name = word.encode()
+        while name in self._names:
+            name = "{}-{}".format(word, len(self._names) + 1).encode()
+        self._names.append(name)
+        return name
+
+    def _held(self) -> _library.Session:
+        if self._session is None:
+            raise ValueError("the trace is closed")
+        return self._session
+
+    def close(self) -> None:
+        """Gives its memory back; without it, that is done with the object."""
+        self._session = None
+
+    def __enter__(self) -> "Trace":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(os.fsdecode(name)) for name in self._names)
+        return "gpupool.Trace({})".format(names)
+
+    def ask(self, command: str, *words: str, **options: Any) -> bytes:
+        """What the command line prints for any command, to the byte."""
+        return self._ask(command, [_text(w) for w in words], options).out
+
+    def _ask(
+        self, command: str, words: List[bytes], options: Mapping[str, Any]
+    ) -> _library.Reply:
+        question = [
+            _text(command),
+            *words,
+            *_options(options),
+            b"-q",
+            b"--",
+            *self._names,
+        ]
+        if any(b"\0" in word for word in question):
+            raise UsageError("no option has a NUL in it")
+        return self._held().ask(question)
+
+    def _texts(
+        self, command: str, words: List[bytes], options: Mapping[str, Any]
+    ) -> Callable[[], str]:
+        asked = dict(options)
+        return lambda: self._ask(command, words, asked).out.decode(
+            "utf-8", "replace"
+        )
+
+    def _answer(
+        self,
+        command: str,
+        options: Mapping[str, Any],
+        picture: Optional[Callable[[], str]] = None,
+    ) -> Answer:
+        reply = self._ask(command, [b"--format=json"], options)
+        return Answer(
+            reply.out,
+            reply.status,
+            reply.err,
+            self._texts(command, [], options),
+            picture,
+        )
+
+    def replay(self, **options: Any) -> Answer:
+        """One run: as recorded, or what if.
+
+        >>> import gpupool
+        >>> trace = gpupool.load(TRACE)
+        >>> trace.replay().runs[0].devices[0].memory_stats["num_ooms"]
+        1
+        >>> better = trace.replay(expandable_segments=True, release="2.9")
+        >>> better.runs[0].devices[0].memory_stats["num_ooms"]
+        0
+        """
+        picture = self._texts("replay", [b"--format=svg"], options)
+        return self._answer("replay", options, picture)
+
+    def suggest(self, **options: Any) -> Answer:
+        """The setting under which the trace fits, with its proof.
+
+        >>> import gpupool
+        >>> gpupool.load(TRACE).suggest().devices[0].verdict.alloc_conf
+        'expandable_segments:True'
+        """
+        return self._answer("suggest", options)
+
+    def explain(self, **options: Any) -> Answer:
+        """Why it is fragmented or ran out, who holds it, what would help."""
+        return self._answer("explain", options)
+
+    def look(self, **options: Any) -> Answer:
+        """The verdict and who holds the memory, on one screen."""
+        return self._answer("look", options)
+
+    def headroom(self, **options: Any) -> Answer:
+        """The smallest device that would do."""
+        return self._answer("headroom", options)
+
+    def info(self, **options: Any) -> Answer:
+        """What the trace is."""
+        return self._answer("info", options)
+
+    def sweep(
+        self,
+        release: Any = None,
+        capacity: Any = None,
+        engine: Any = None,
+        **keywords: Any,
+    ) -> Sweep:
+        """Every combination of the values, replayed; best first.
+
+        A setting that is named with a list is tried with each, None being
+        without it; so are releases, capacities and engines.
+
+        >>> import gpupool
+        >>> rows = gpupool.load(TRACE).sweep(expandable_segments=[False, True])
+        >>> [row["num_ooms"] for row in rows]
+        [0, 1]
+        """
+        axes: Dict[str, Any] = {
+            "release": release,
+            "capacity": capacity,
+            "engine": engine,
+        }
+        axes = {k: v for k, v in axes.items() if v is not None}
+        options: Dict[str, Any] = {}
+        for name, value in keywords.items():
+            (options if name in _OF_SWEEP else axes)[name] = value
+        words = [_axis(name, values) for name, values in axes.items()]
+        reply = self._ask("sweep", [*words, b"--format=csv"], options)
+        return Sweep(
+            reply.out.decode("utf-8", "replace"),
+            self._texts("sweep", words, options),
+            reply.err,
+        )
+
+    def events(self, **options: Any) -> List[Dict[str, Any]]:
+        """The run event by event: reserved and allocated after each."""
+        if len(self._names) != 1:
+            raise UsageError("events are of one trace")
+        words = [b"convert", b"--run", b"--to=csv", *_options(options), b"-q"]
+        reply = self._held().ask([*words, b"--", *self._names, b"-"])
+        return rows_of(reply.out.decode("utf-8", "replace"))
+
+    def page(self, **options: Any) -> "Page":
+        """The whole page: shown inline in a notebook, or saved."""
+        text = self._texts("replay", [b"--format=html"], options)
+        return Page(text())
+
+    def _repr_html_(self) -> str:
+        picture = self._texts("replay", [b"--format=svg"], {})
+        return shown_as_html(self._texts("look", [], {})(), picture())
+
+
+class Page(str):
+    """A page for a browser, as one text."""
+
+    def save(self, path: "Union[str, os.PathLike[str]]") -> None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self)
+
+    def _repr_html_(self) -> str:
+        # In a frame of its own, from which nothing reaches the notebook.
+        return (
+            '<iframe sandbox="allow-scripts" width="100%" height="800" '
+            'style="border: 0" srcdoc="{}"></iframe>'.format(
+                html.escape(str(self), quote=True)
+            )
+        )
+
+
+def _pickled(snapshot: Mapping[str, Any]) -> bytes:
+    """As torch.cuda.memory._dump_snapshot has it in its file."""
+    try:
+        return pickle.dumps(dict(snapshot), protocol=4)
+    except Exception as error:
+        raise InputError(
+            "this is no snapshot: it cannot be pickled: {}".format(error)
+        ) from error
+
+
+def load(*sources: Source) -> Trace:
+    """Reads a trace of any format that gpupool knows.
+
+    A source is a path, or a folder of ranks' traces; the bytes of a file; or
+    a snapshot, as torch.cuda.memory._snapshot() gives it.  Several are ranks
+    of one job.
+
+    >>> import gpupool
+    >>> gpupool.load(b"not a trace")
+    Traceback (most recent call last):
+    ...
+    gpupool._errors.InputError: trace: its format is not recognised
+    PyTorch's memory snapshots are understood, profiles and more: ...
+    """
+    if not sources:
+        raise UsageError("which trace?")
+    return Trace(sources)

@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: MIT
+"""What a training script says when it runs out of GPU memory.
+
+install() has PyTorch keep the history of its allocator.  At the first
+OutOfMemoryError the snapshot is written; if that error ends the program, the
+verdict follows the traceback: what happened, who holds the memory, the line to
+paste and where the file is.
+
+Nothing here raises into the program, and nothing costs it time before memory
+has run out, but for what PyTorch's own history costs.
+"""
+
+import atexit
+import errno
+import os
+import pickle
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from typing import Any, Callable, List, Optional, Tuple
+
+from gpupool import _native
+
+ENTRIES = 100000  # of the history; a step of a large model has some thousand
+_TIME_LIMIT = 120  # seconds for the verdict
+
+# What a child must not be run on: the recorder's libraries.
+_NOT_FOR_CHILDREN = ("LD_PRELOAD",)
+
+
+class _State:
+    """Of this process; there is one."""
+
+    def __init__(self) -> None:
+        self.process = 0  # that installed it: a fork has its parent's
+        self.folder: Optional[str] = None
+        self.entries = ENTRIES
+        self.rank: Optional[int] = None
+        self.lock = threading.Lock()
+        self.is_busy = False  # writing a snapshot: what fails then is ours
+        self.path = ""  # of the snapshot
+        self.data = b""  # the snapshot, where no folder takes it
+        self.where = ""  # of the first one: "train.py:20 step"
+        self.seconds = 0.0  # that snapshots took
+        self.last = 0.0  # when the last one was taken
+        self.is_stale = False  # memory ran out again since
+        self.is_told = False
+        self.mark: Optional[socket.socket] = None  # held: this rank speaks
+
+
+_state = _State()
+
+
+def _torch() -> Any:
+    return sys.modules.get("torch")
+
+
+def _say(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except Exception:
+        pass
+
+
+# ---- ranks ----
+
+
+def _first_number(names: Tuple[str, ...]) -> Optional[int]:
+    for name in names:
+        value = os.environ.get(name, "")
+        if value.isdecimal():
+            return int(value)
+    return None
+
+
+def _rank() -> Optional[int]:
+    """Which of several processes of a job this is; None: the only one."""
+    if _state.rank is not None:
+        return _state.rank
+    world = _first_number(
+        ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
+    )
+    if not world or world < 2:
+        return None
+    return _first_number(
+        ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "LOCAL_RANK")
+    )
+
+
+def _job() -> str:
+    """What the ranks on this machine have in common, and no other job has."""
+    parent = os.getppid()
+    try:
+        with open("/proc/{}/stat".format(parent), "rb") as file:
+            began = file.read().rpartition(b")")[2].split()[19].decode()
+    except (OSError, IndexError):
+        began = ""
+    words = [str(os.getuid()), str(parent), began]
+    words += [
+        os.environ.get(name, "")
+        for name in ("MASTER_PORT", "TORCHELASTIC_RESTART_COUNT")
+    ]
+    return "".join(c if c.isalnum() else "-" for c in "-".join(words))
+
+
+def _is_speaker() -> bool:
+    """Whether this rank tells the verdict: the first on this machine does.
+
+    The first has the job's name among sockets, where no file is left behind
+    and nothing need be writable.
+    """
+    if _rank() is None:
+        return True
+    if _state.mark is not None:
+        return True
+    mark = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        mark.bind("\0gpupool-{}".format(_job()))
+    except OSError as error:
+        mark.close()
+        return error.errno != errno.EADDRINUSE
+    _state.mark = mark
+    return True
+
+
+# ---- the snapshot ----
+
+
+def _folders() -> List[str]:
+    """Where the file may go, the best first."""
+    folders = [_state.folder] if _state.folder else [os.getcwd()]
+    try:
+        folders.append(tempfile.gettempdir())
+    except OSError:
+        pass  # no folder here can be written to
+    return folders
+
+
+def _name() -> str:
+    rank = _rank()
+    return "gpupool-oom{}-{}.pickle".format(
+        "" if rank is None else "-rank{}".format(rank), os.getpid()
+    )
+
+
+def _write(data: bytes) -> None:
+    """Into the first folder that takes it, whole or not at all."""
+    for folder in [os.path.dirname(_state.path), *_folders()]:
+        if not folder:
+            continue
+        path = os.path.join(folder, _name())
+        part = path + ".part"
+        try:
+            os.makedirs(folder, exist_ok=True)
+            with open(part, "wb") as file:
+                file.write(data)
+            os.replace(part, path)
+        except OSError:
+            try:
+                os.unlink(part)
+            except OSError:
+                pass
+            continue
+        _state.path = path
+        _state.data = b""
+        return
+    _state.path = ""
+    _state.data = data
+
+
+def _take() -> None:
+    """Takes a snapshot and writes it."""
+    torch = _torch()
+    began = time.monotonic()
+    snapshot = torch.cuda.memory._snapshot()
+    _write(pickle.dumps(snapshot, protocol=4))
+    _state.last = time.monotonic()
+    _state.seconds += _state.last - began
+    _state.is_stale = False
+
+
+def _is_affordable() -> bool:
+    """Programs that try until it fits run out of memory many times: snapshots
+    may take a twentieth of the time since the last."""
+    now = time.monotonic()
+    return not _state.last or now - _state.last > 20 * _state.seconds
+
+
+def _site() -> str:
+    """The program's own line: the innermost outside of installed packages."""
+    frame = sys._getframe(1)
+    best = ""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        is_own = os.path.dirname(os.path.abspath(file)) == os.path.dirname(
+            os.path.abspath(__file__)
+        )
+        if not is_own and file[:1] != "<":
+            here = "{}:{}".format(os.path.basename(file), frame.f_lineno)
+            if "site-packages" not in file and "dist-packages" not in file:
+                return here
+            best = best or here
+        next_frame = frame.f_back
+        if next_frame is None:
+            break
+        frame = next_frame
+    return best
+
+
+def _on_out_of_memory(*_: Any) -> None:
+    """PyTorch calls it where memory ran out, before it raises."""
+    if _state.process != os.getpid():
+        return
+    with _state.lock:
+        if _state.is_busy:
+            return
+        _state.is_busy = True
+    try:
+        _state.is_stale = True
+        if not _state.where:
+            _state.where = _site()
+        if _is_affordable():
+            _take()
+    except Exception:
+        pass
+    finally:
+        _state.is_busy = False
+
+
+# ---- the verdict ----
+
+
+def _is_out_of_memory(error: Optional[BaseException]) -> bool:
+    """The error, or what it was raised from or while handling."""
+    torch = _torch()
+    kind = getattr(getattr(torch, "cuda", None), "OutOfMemoryError", None)
+    for _ in range(20):
+        if error is None or kind is None:
+            return False
+        if isinstance(error, kind):
+            return True
+        if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit)):
+            return False
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _environment() -> "dict[str, str]":
+    return {k: v for k, v in os.environ.items() if k not in _NOT_FOR_CHILDREN}
+
+
+def _verdict(path: str, data: bytes) -> Tuple[bool, str]:
+    """What gpupool look says, and whether it is a verdict."""
+    words = [_native.program(), "look", "--color=never", "-q"]
+    try:
+        done = subprocess.run(
+            [*words, "--", path or "-"],
+            input=None if path else data,
+            stdin=subprocess.DEVNULL if path else None,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=_environment(),
+            timeout=_TIME_LIMIT,
+        )
+    except subprocess.TimeoutExpired:
+        return False, "no verdict within {} s".format(_TIME_LIMIT)
+    except OSError as error:
+        return False, "no verdict: {}".format(error)
+    text = done.stdout.decode("utf-8", "replace")
+    said = done.stderr.decode("utf-8", "replace").strip()
+    return bool(text), text.rstrip() or said
+
+
+def _tell() -> None:
+    if _state.is_stale or not (_state.path or _state.data):
+        _take()
+    path, rank = _state.path, _rank()
+    who = "gpupool: " if rank is None else "gpupool: rank {}: ".format(rank)
+    kept = (
+        "its snapshot is {}".format(path)
+        if path
+        else "no folder takes its \
+snapshot"
+    )
+    if not _is_speaker():
+        _say("{}out of GPU memory; {}\n".format(who, kept))
+        return
+    _, text = _verdict(path, _state.data)
+    _say("\n{}out of GPU memory; {}\n\n{}\n".format(who, kept, text))
+
+
+def tell(error: Optional[BaseException]) -> None:
+    """Tells the verdict if this error is that memory ran out: once.
+
+    For frameworks that hand an error to a callback; otherwise
+    sys.excepthook does it.
+    """
+    if _state.process != os.getpid() or _state.is_told:
+        return
+    try:
+        if not _is_out_of_memory(error):
+            return
+        _state.is_told = True
+        _tell()
+    except Exception as trouble:
+        _say("gpupool: the verdict failed: {!r}\n".format(trouble))
+
+
+def _on_exit() -> None:
+    """The program went on after memory ran out: one line, once."""
+    if _state.process != os.getpid() or _state.is_told or not _state.where:
+        return
+    kept = ": " + _state.path if _state.path else ""
+    _say(
+        "gpupool: memory ran out at {}, and the program went on; "
+        "snapshot{}\n".format(_state.where, kept)
+    )
+
+
+# ---- installing ----
+
+
+def _record_history() -> None:
+    """As releases from 2.0 on take it, unless the program has begun one."""
+    torch = _torch()
+    is_on = getattr(torch._C, "_cuda_isHistoryEnabled", None)
+    if is_on is None or not is_on():
+        record = torch.cuda.memory._record_memory_history
+        try:
+            record("all", stacks="python", max_entries=_state.entries)
+        except TypeError:
+            record(True, trace_alloc_max_entries=_state.entries)
+
+
+def _attach() -> None:
+    """When CUDA is there, and not before: it may not be started early."""
+    try:
+        _record_history()
+    except Exception as error:
+        _say("gpupool: PyTorch keeps no history: {}\n".format(error))
+    try:
+        _torch()._C._cuda_attach_out_of_memory_observer(_on_out_of_memory)
+    except Exception:
+        pass  # sys.excepthook tells as well
+
+
+def _after(hook: Callable[..., Any], error_of: Callable[..., Any]) -> Any:
+    """A hook that does what it did, and then tells."""
+
+    def both(*arguments: Any) -> Any:
+        try:
+            return hook(*arguments)
+        finally:
+            tell(error_of(*arguments))
+
+    return both
+
+
+def _hook_notebook() -> None:
+    """IPython shows errors itself, and calls no excepthook."""
+    module = sys.modules.get("IPython")
+    shell = module.get_ipython() if module else None
+    if shell is not None:
+        shell.events.register(
+            "post_run_cell", lambda result: _tell_cell(result.error_in_exec)
+        )
+
+
+def _tell_cell(error: Optional[BaseException]) -> None:
+    tell(error)
+    _state.is_told = False  # the next cell may run out again
+
+
+def install(
+    folder: "Optional[str | os.PathLike[str]]" = None,
+    entries: int = ENTRIES,
+    rank: Optional[int] = None,
+) -> bool:
+    """Says what happened when this process runs out of GPU memory.
+
+    folder   where the snapshot goes: the current folder unless given
+    entries  how many events of the allocator PyTorch keeps
+    rank     which of a job's processes this is, where the environment
+             does not say so
+
+    Returns whether PyTorch is there.  A second call changes the folder and
+    the rank, and nothing else.
+    """
+    if rank is not None:
+        _state.rank = rank
+    if folder is not None:
+        _state.folder = os.path.abspath(os.fspath(folder))
+    if _state.process == os.getpid():
+        return True
+    try:
+        import torch
+    except Exception as error:
+        _say("gpupool: PyTorch cannot be imported: {}\n".format(error))
+        return False
+    is_first = not _state.process
+    _state.process = os.getpid()
+    _state.entries = entries
+    if is_first:
+        _hook()
+        try:
+            torch.cuda._lazy_call(_attach)
+        except Exception as error:
+            _say("gpupool: PyTorch keeps no history: {}\n".format(error))
+    return True
+
+
+def _hook() -> None:
+    sys.excepthook = _after(sys.excepthook, lambda _t, error, _b: error)
+    threading.excepthook = _after(
+        threading.excepthook, lambda arguments: arguments.exc_value
+    )
+    atexit.register(_on_exit)
+    try:
+        _hook_notebook()
+    except Exception:
+        pass

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""A callback for Lightning: Trainer(callbacks=[MemoryCallback()])."""
+
+from typing import Any, Optional
+
+try:
+    from lightning.pytorch import Callback
+except ImportError:
+    from pytorch_lightning import Callback
+
+from gpupool import crash
+
+
+class MemoryCallback(Callback):  # type: ignore[misc]
+    """Says what happened when training runs out of GPU memory."""
+
+    def __init__(self, folder: Optional[str] = None) -> None:
+        self.folder = folder
+
+    def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
+        rank = trainer.global_rank if trainer.world_size > 1 else None
+        crash.install(self.folder, rank=rank)
+
+    def on_exception(
+        self, trainer: Any, pl_module: Any, exception: BaseException
+    ) -> None:
+        # Lightning raises it again, and the traceback comes last; whoever
+        # catches that has had the verdict.
+        crash.tell(exception)

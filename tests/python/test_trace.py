@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""Traces and answers, beside what the command line prints."""
+
+import doctest
+import gc
+import importlib
+import json
+import os
+import pickle
+import subprocess
+import threading
+
+import gpupool
+import pytest
+from gpupool import _native
+
+from conftest import TRACES
+
+SNAPSHOT = TRACES / "recorded" / "fsdp-rank0-of-64.default.pickle.gz"
+
+
+def command(*words):
+    return subprocess.run(
+        [_native.program(), *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["replay", "suggest", "explain", "look", "headroom", "info"]
+)
+def test_an_answer_is_the_command_lines_to_the_byte(story, name):
+    answer = getattr(gpupool.load(story), name)()
+    said = command(name, "--format=json", "-q", story)
+    assert answer.json == said.stdout
+    assert answer.dict() == json.loads(said.stdout)
+    assert str(answer).encode() == command(name, "-q", story).stdout
+
+
+def test_keywords_are_options_and_settings(story):
+    answer = gpupool.load(story).replay(
+        max_split_size_mb=128, capacity="80GiB", release="2.9"
+    )
+    run = answer.runs[0]
+    assert run.alloc_conf == "max_split_size_mb:128"
+    assert run.torch == "2.9"
+    assert run.devices[0].capacity == 80 << 30
+
+
+def test_false_is_a_settings_value_and_no_option(story):
+    trace = gpupool.load(story)
+    run = trace.replay(expandable_segments=False, merge_streams=False).runs[0]
+    assert run.alloc_conf == "expandable_segments:False"
+
+
+def test_a_list_is_an_option_each(story):
+    answer = gpupool.load(story).suggest(
+        without=["expandable_segments", "max_split_size_mb"]
+    )
+    assert (
+        answer.json
+        == command(
+            "suggest",
+            "--without=expandable_segments",
+            "--without=max_split_size_mb",
+            "--format=json",
+            "-q",
+            story,
+        ).stdout
+    )
+
+
+def test_a_sweep_has_a_row_for_each_combination(story):
+    rows = gpupool.load(story).sweep(
+        max_split_size_mb=[None, 64, 128], expandable_segments=[False, True]
+    )
+    assert len(rows) == 6
+    assert [row["rank"] for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert rows.best.alloc_conf == "expandable_segments:True"
+    assert rows.best.torch == "2.15"
+    assert "expandable_segments:True" in str(rows)
+    assert rows._repr_html_().count("<tr>") == 7
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_frames_take_a_sweep(story, package):
+    frames = pytest.importorskip(package)
+    rows = gpupool.load(story).sweep(expandable_segments=[False, True])
+    frame = frames.DataFrame(rows)
+    assert frame.shape[0] == 2
+    assert list(frame["num_ooms"]) == [0, 1]
+
+
+def test_bytes_paths_and_snapshots_are_read_alike():
+    import gzip
+
+    data = gzip.decompress(SNAPSHOT.read_bytes())
+    traces = [
+        gpupool.load(SNAPSHOT),
+        gpupool.load(str(SNAPSHOT)),
+        gpupool.load(data),
+        gpupool.load(bytearray(data)),
+        gpupool.load(pickle.loads(data)),
+    ]
+    answers = [trace.replay().dict()["runs"] for trace in traces]
+    assert all(answer == answers[0] for answer in answers)
+
+
+def test_several_are_ranks(story):
+    trace = gpupool.load(story, story.read_bytes())
+    assert trace.suggest().devices
+    assert "trace" in repr(trace)
+
+
+def test_a_folder_is_ranks():
+    text = str(gpupool.load(TRACES / "stories").look())
+    assert "rank" in text.lower()
+
+
+def test_events_follow_the_run(story):
+    events = gpupool.load(story).events(expandable_segments=True)
+    assert events[0]["site"] == "serve.py:20 load"
+    peak = max(event["reserved"] for event in events)
+    answer = gpupool.load(story).replay(expandable_segments=True)
+    stats = answer.runs[0].devices[0].memory_stats
+    assert peak == stats["reserved_bytes.all.peak"]
+
+
+def test_what_is_shown_in_a_notebook(story):
+    trace = gpupool.load(story)
+    for shown in (trace, trace.replay()):
+        text = shown._repr_html_()
+        assert "data:image/svg+xml;base64," in text
+        assert "<script" not in text
+    page = trace.page()
+    assert page.startswith("<!DOCTYPE html>") or "<html" in page
+    assert "sandbox" in page._repr_html_()
+
+
+def test_names_of_a_trace_are_escaped_in_html(story, tmp_path):
+    path = tmp_path / "<img src=x onerror=alert(1)>.jsonl"
+    path.write_bytes(story.read_bytes())
+    assert "<img src=x" not in gpupool.load(path).replay()._repr_html_()
+
+
+def test_an_error_is_the_command_lines_sentence(story):
+    trace = gpupool.load(story)
+    for ask, kind, words in [
+        (
+            lambda: trace.replay(capacity="7x"),
+            gpupool.UsageError,
+            ["replay", "--capacity=7x"],
+        ),
+        (
+            lambda: trace.replay(max_split_size_mb=1),
+            gpupool.InputError,
+            ["replay", "--max-split-mb=1"],
+        ),
+        (
+            lambda: trace.replay(no_such_thing=1),
+            gpupool.UsageError,
+            ["replay", "--no-such-thing=1"],
+        ),
+        (
+            lambda: gpupool.load("/no/such.pickle").look(),
+            gpupool.InputError,
+            ["look", "/no/such.pickle"],
+        ),
+    ]:
+        said = command(*words, story) if len(words) > 1 else command(*words)
+        if words[-1].startswith("/"):
+            said = command(*words)
+        with pytest.raises(kind) as caught:
+            ask()
+        assert "gpupool: " + str(caught.value) == said.stderr.decode().strip()
+        assert caught.value.status == said.returncode
+        assert caught.value.what
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"",
+        b"not a trace",
+        {"a": 1},
+        {"segments": lambda: 1},
+        "/nowhere/\x1b[2J.pickle",
+        "with\0nul",
+    ],
+)
+def test_what_is_no_trace_is_refused(source):
+    with pytest.raises(gpupool.InputError) as caught:
+        gpupool.load(source)
+    assert str(caught.value) and "\x1b" not in str(caught.value)
+
+
+def test_no_source_and_options_with_nul_are_refused(story):
+    with pytest.raises(gpupool.UsageError):
+        gpupool.load()
+    with pytest.raises(gpupool.UsageError):
+        gpupool.load(story).replay(alloc_conf="a\0b")
+
+
+def test_a_path_that_looks_like_an_option(story, tmp_path, monkeypatch):
+    (tmp_path / "-o.jsonl").write_bytes(story.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert gpupool.load("-o.jsonl").info().source == "gpupool-trace"
+
+
+def test_a_closed_trace_says_so(story):
+    with gpupool.load(story) as trace:
+        assert trace.info()
+    with pytest.raises(ValueError, match="closed"):
+        trace.info()
+
+
+def test_threads_ask_at_once(story):
+    trace = gpupool.load(story)
+    expected = trace.suggest().json
+    answers = []
+
+    def ask():
+        try:
+            answers.append(trace.suggest().json)
+        except ValueError:
+            pass  # it was closed before this thread began
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    answers.append(trace.suggest().json)
+    trace.close()
+    for thread in threads:
+        thread.join()
+    assert set(answers) == {expected}
+
+
+def test_traces_are_freed():
+    data = SNAPSHOT.read_bytes()
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def read():
+        gpupool.load(data).info()
+        gc.collect()
+
+    for _ in range(5):
+        read()
+    before = resident()
+    for _ in range(40):
+        read()
+    # A trace of this file takes some MiB.
+    assert resident() - before < 32 << 20
+
+
+def test_a_fork_asks_too(story):
+    trace = gpupool.load(story)
+    expected = trace.suggest().json
+    child = os.fork()
+    if not child:
+        os._exit(0 if trace.suggest().json == expected else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("part", ["_answers", "_trace"])
+def test_the_examples_of_the_documentation(part, story):
+    module = importlib.import_module("gpupool." + part)
+    done = doctest.testmod(
+        module,
+        extraglobs={"TRACE": str(story)},
+        optionflags=doctest.ELLIPSIS,
+    )
+    assert done.attempted and not done.failed
+
+
+def test_every_public_name_is_there():
+    for name in gpupool.__all__:
+        assert getattr(gpupool, name)
+    with pytest.raises(AttributeError):
+        gpupool.no_such_name
