@@ -31,6 +31,10 @@ enum gp_status gp_trace_write(const struct gp_trace *trace,
 #define GP_BINARY_MAGIC "gpupool\x1a"
 enum gp_status gp_trace_map(int fd, uint64_t size, struct gp_trace **trace,
 			    struct gp_diag *diag);
+/* From bytes that stay the caller's, aligned as malloc() aligns. */
+enum gp_status gp_trace_from_bytes(const void *bytes, uint64_t size,
+				   struct gp_trace **trace,
+				   struct gp_diag *diag);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

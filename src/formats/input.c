@@ -3,11 +3,10 @@
 #include "gpupool/input.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/mem.h"
 #include "gpupool/write.h"
 #include "formats/json.h"
 #include "formats/pickle.h"
@@ -18,39 +17,27 @@ typedef enum gp_status read_format(struct gp_source *source,
 				   struct gp_trace **trace,
 				   struct gp_diag *diag);
 
-/* What mapping needs is a file: packed or piped bytes go through one that has
- * no name. */
+/* Packed and piped bytes, as a whole. */
 static enum gp_status read_unmapped(struct gp_source *source,
 				    struct gp_trace **trace,
 				    struct gp_diag *diag)
 {
-	FILE *file = tmpfile();
 	enum gp_status status;
-	uint64_t size = 0;
+	char *bytes = NULL;
+	size_t size = 0, room = 0;
 
-	if (!file)
-		goto failed;
 	do {
 		size_t n = (size_t)(source->end - source->at);
 
-		if (fwrite(source->at, 1, n, file) != n)
-			goto failed;
+		bytes = gp_mem_grow(bytes, &room, size + n, 1);
+		memcpy(bytes + size, source->at, n);
 		source->at = source->end;
 		size += n;
 	} while (gp_source_more(source));
-	if (fflush(file))
-		goto failed;
 	status = source->status;
 	if (status == GP_OK)
-		status = gp_trace_map(fileno(file), size, trace, diag);
-	fclose(file);
-	return status;
-failed:
-	status = gp_diag_set(diag, GP_SYSTEM,
-			     "cannot unpack it to a temporary file: %s",
-			     strerror(errno));
-	if (file)
-		fclose(file);
+		status = gp_trace_from_bytes(bytes, size, trace, diag);
+	free(bytes);
 	return status;
 }
 
