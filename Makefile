@@ -89,7 +89,7 @@ LINK = $(CC) $(CFLAGS) $(SANITIZE) $(COUNT) -Wl,--as-needed $(RPATH) $(LDFLAGS)
 # ---- what there is --------------------------------------------------------
 
 find_c = $(sort $(wildcard $(foreach d,* */* */*/* */*/*/*,$(1)/$(d).c)))
-SRC := $(filter-out src/main.c,$(call find_c,src))
+SRC := $(filter-out src/main.c src/wasm/%,$(call find_c,src))
 # Scripts, and the page's files: what is in them becomes part of the program.
 TEXTS := $(addprefix src/report/page/,page.css page.js tables.js) \
 	src/commands/find_torch.py
@@ -233,6 +233,8 @@ $(B)/.packages:
 	@mkdir -p $(@D) && touch $@
 
 FORCE:
+
+include src/wasm/wasm.mk
 
 # ---- tests ----------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 # Installs what building, testing, linting or fuzzing needs and this machine
 # lacks, on Debian and Ubuntu; says what is missing elsewhere.
 #
-#	scripts/packages.sh [--no-install] build|check|lint|fuzz...
+#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm...
 #
 # Whether something is there is found out by using it, so that a library put
 # there by hand counts.  Nothing is asked of the network when nothing is
@@ -79,6 +79,19 @@ need_lint() {
 	has_command shellcheck || lacks shellcheck
 }
 
+# A program for a browser, with clang's library for it.
+can_wasm() {
+	[ -n "$tmp" ] || tmp=$(mktemp -d)
+	printf '#include <stdio.h>\nint main(void) { return 0; }\n' \
+		> "$tmp/wasm.c"
+	${WASM_CC:-clang} --target=wasm32-wasi -o "$tmp/wasm" "$tmp/wasm.c" \
+		> /dev/null 2>&1
+}
+
+need_wasm() {
+	can_wasm || lacks clang lld wasi-libc libclang-rt-dev-wasm32
+}
+
 need_fuzz() {
 	can_fuzz || lacks clang
 }
@@ -122,7 +135,7 @@ if [ "${1-}" = --no-install ]; then
 fi
 for group; do
 	case $group in
-	build | check | lint | fuzz) ;;
+	build | check | lint | fuzz | wasm) ;;
 	*)
 		echo "packages.sh: no group is called $group" >&2
 		exit 2

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Fetches the sources of what gpupool is linked with, for a build to WebAssembly,
+# and unpacks them:
+#
+#	scripts/wasm-sources.sh FOLDER
+#
+# They are Debian's source packages, by apt, in the version that this release of
+# Debian has; each must be one whose checksum stands below.  FOLDER then holds
+# jansson, zlib and zstd.
+set -eu
+
+sums='
+c739578bf6b764aa0752db9a2fdadcfe921c78f1228c7ec0bb47fa804c55d17b  jansson_2.14.orig.tar.gz
+71feb7947e3c00ef125f83b79a4e529bde31171e5babe48b391f06758d1ab0a1  zlib_1.2.13.dfsg.orig.tar.bz2
+8cf4bbb65e77ec348d052c8d6230eba66d435bddf64c8b5be2fcb16880c19953  libzstd_1.5.4+dfsg2.orig.tar.xz
+'
+
+folder=$1
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+[ ! -e "$folder/done" ] || exit 0
+
+fail() {
+	echo "wasm-sources.sh: $1" >&2
+	exit 1
+}
+
+command -v apt-get > /dev/null 2>&1 ||
+	fail "there is no apt-get to fetch the sources of jansson, zlib and zstd"
+
+# apt's own lists of sources, in a folder of ours: the machine's stay as they are.
+lists=$folder/apt
+mkdir -p "$lists/lists/partial" "$lists/parts" "$folder/packed"
+for file in /etc/apt/sources.list.d/*.sources; do
+	[ ! -f "$file" ] || sed 's/^Types: deb$/Types: deb-src/' "$file" \
+		> "$lists/parts/$(basename "$file")"
+done
+for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+	[ ! -f "$file" ] || sed -n 's/^deb /deb-src /p' "$file" \
+		> "$lists/parts/$(basename "$file" .list).list"
+done
+
+apt() {
+	apt-get -qq -o Dir::Etc::sourcelist=/dev/null \
+		-o "Dir::Etc::sourceparts=$lists/parts" \
+		-o "Dir::State::lists=$lists/lists" \
+		-o APT::Sandbox::User=root "$@"
+}
+
+fetch() {
+	apt update && cd "$folder/packed" &&
+		apt source --download-only jansson zlib libzstd
+}
+fetch > "$folder/log" 2>&1 || fetch > "$folder/log" 2>&1 ||
+	fail "apt cannot fetch jansson, zlib and libzstd: $(tail -n 1 "$folder/log")"
+
+unpack() {
+	for packed in "$folder/packed/$2"_*.orig.tar.?z*; do
+		case $packed in
+		*.asc) ;;
+		*) break ;;
+		esac
+	done
+	sum=$(sha256sum "$packed" | cut -d ' ' -f 1)
+	case $sums in
+	*"$sum  $(basename "$packed")"*) ;;
+	*)
+		fail "the checksum of $(basename "$packed") is not one that is \
+known: $sum"
+		;;
+	esac
+	rm -rf "${folder:?}/$1"
+	mkdir "$folder/$1"
+	tar -xf "$packed" -C "$folder/$1" --strip-components=1
+}
+unpack jansson jansson
+unpack zlib zlib
+unpack zstd libzstd
+rm -rf "$lists" "$folder/packed"
+touch "$folder/done"
