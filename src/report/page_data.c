@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/base64.h"
 #include "base/mem.h"
 #include "base/text_sink.h"
 #include "metrics/explain.h"
@@ -56,24 +57,6 @@ static void put(struct code *code, uint64_t value)
 static void put_difference(struct code *code, uint64_t a, uint64_t b)
 {
 	put(code, b >= a ? (b - a) << 1 : ((a - b) << 1) - 1);
-}
-
-static void put_base64(const struct code *code, FILE *out)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghij"
-				     "klmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < code->count; i += 3) {
-		size_t left = code->count - i;
-		uint32_t word = (uint32_t)code->bytes[i] << 16;
-
-		word |= left > 1 ? (uint32_t)code->bytes[i + 1] << 8 : 0;
-		word |= left > 2 ? code->bytes[i + 2] : 0;
-		putc(digits[word >> 18], out);
-		putc(digits[word >> 12 & 63], out);
-		putc(left > 1 ? digits[word >> 6 & 63] : '=', out);
-		putc(left > 2 ? digits[word & 63] : '=', out);
-	}
 }
 
 /* ---- moments ---- */
@@ -383,7 +366,7 @@ static void emit_code(struct gp_emit *json, const char *key,
 	FILE *memory = gp_text_sink_open(&sink);
 	char *text;
 
-	put_base64(code, memory);
+	gp_base64_put(code->bytes, code->count, memory);
 	text = gp_text_sink_close(&sink, memory);
 	gp_emit_text(json, key, text);
 	free(text);
