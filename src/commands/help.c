@@ -227,6 +227,8 @@ static const struct topic {
 	{ "report.5", NULL, NULL, gp_report_page },
 	{ "settings.7", NULL, NULL, gp_settings_page },
 	{ "what-if.7", NULL, NULL, gp_what_if_page },
+	/* For the page's controls. */
+	{ "settings.json", NULL, NULL, gp_settings_json },
 };
 
 #define TOPICS (sizeof(topics) / sizeof(*topics))

@@ -17,4 +17,7 @@ void gp_settings_page(FILE *out);
 
 void gp_what_if_page(FILE *out);
 
+/* Not a page of the manual, but the same table for programs. */
+void gp_settings_json(FILE *out);
+
 #endif
