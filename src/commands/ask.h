@@ -9,4 +9,15 @@
  * none of that name is held. */
 struct gp_trace *gp_session_held(const char *name);
 
+/*
+ * What was made of a held trace and is worth keeping for the next question: by
+ * the trace, of which it is an owner, and a text that says what it is.  It is
+ * taken out while it is used, so that nobody else has it, and put back.  The
+ * last few are kept, for as long as their trace is held; put without a session
+ * it is destroyed at once.
+ */
+void *gp_session_take(const struct gp_trace *trace, const char *what);
+void gp_session_put(const struct gp_trace *trace, const char *what, void *made,
+		    void (*destroy)(void *made));
+
 #endif
