@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text_sink.h"
+#include "commands/ask.h"
 #include "commands/command.h"
 #include "commands/output.h"
 #include "commands/plan.h"
@@ -19,16 +21,31 @@
 #define ROWS_FOR_A_PERSON  20 /* of bands and holders, in text */
 #define ROWS_BY_DEFAULT	   100
 
+/* A device of a run, as far as it was asked about. */
+struct seen_device {
+	struct gp_lives lives; /* list NULL: not yet */
+	struct gp_steps steps;
+	struct seen_by {
+		struct askers askers; /* ranks NULL: not yet */
+		uint32_t *ranks;
+	} by[GP_HOLD_BYS];
+	bool is_made;
+};
+
+/* A run with all that is known of it: kept for the next question where the
+ * trace is held (commands/ask.h). */
+struct seen {
+	struct gp_trace *trace; /* an owner */
+	struct gp_plan plan;
+	struct seen_device *devices;
+};
+
 /* All that one call of the command holds. */
 struct session {
 	const struct gp_options *options;
-	struct gp_trace *trace;
-	struct gp_plan plan;
-	struct gp_lives lives;
-	struct askers askers;
-	uint32_t *ranks;
-	struct gp_steps steps;
+	struct seen *seen;
 	struct gp_view view;
+	const struct gp_lives *lives;
 	/* What is asked of it, by what is to be seen. */
 	struct gp_view_moment moment;
 	struct gp_event_search search;
@@ -44,17 +61,117 @@ struct sight {
 		     const struct gp_view_style *style);
 };
 
+/* ---- the run ---- */
+
+static void release_device(struct seen_device *device)
+{
+	for (int by = 0; by < GP_HOLD_BYS; by++) {
+		if (!device->by[by].ranks)
+			continue;
+		askers_release(&device->by[by].askers);
+		free(device->by[by].ranks);
+	}
+	gp_lives_release(&device->lives);
+	free(device->steps.list);
+}
+
+static void destroy_seen(void *made)
+{
+	struct seen *seen = made;
+
+	for (size_t i = 0; seen->devices && i < seen->trace->device_count; i++)
+		release_device(&seen->devices[i]);
+	free(seen->devices);
+	gp_plan_release(&seen->plan);
+	gp_trace_destroy(seen->trace);
+	free(seen);
+}
+
+/* Takes the trace over, also on failure. */
+static enum gp_status play(const struct gp_options *options,
+			   struct gp_trace *trace, struct gp_progress *progress,
+			   struct seen **out, struct gp_diag *diag)
+{
+	struct seen *seen = gp_mem_alloc(1, sizeof(*seen));
+	enum gp_status status;
+
+	seen->trace = trace;
+	status = gp_plan_make(&seen->plan, trace, options, diag);
+	if (status == GP_OK && options->capacity)
+		status = gp_replay_decides(trace, options->capacity, diag);
+	if (status == GP_OK) {
+		gp_plan_track(&seen->plan, GP_TRACK_FILM, NULL, 0);
+		status = gp_plan_play(&seen->plan, NULL, progress, diag);
+	}
+	if (status != GP_OK) {
+		destroy_seen(seen);
+		return status;
+	}
+	seen->devices =
+		gp_mem_alloc(trace->device_count + 1, sizeof(*seen->devices));
+	*out = seen;
+	return GP_OK;
+}
+
+/* What tells one run of a trace from another; the caller frees. */
+static char *run_name(const struct gp_options *o)
+{
+	struct gp_text_sink sink;
+	FILE *out = gp_text_sink_open(&sink);
+
+	fprintf(out, "view %s\n%s\n%s\n%llu", o->alloc_conf ? "given" : "",
+		o->knobs ? o->knobs : "", o->torch ? o->torch : "",
+		(unsigned long long)o->capacity);
+	if (o->alloc_conf)
+		fprintf(out, "\n%s", o->alloc_conf);
+	return gp_text_sink_close(&sink, out);
+}
+
+/* The run that is asked about: kept, or played. */
+static enum gp_status take_run(struct session *s, struct gp_diag *diag)
+{
+	struct gp_progress progress = gp_progress_make(s->options);
+	char *name = run_name(s->options);
+	struct gp_trace *trace = NULL;
+	enum gp_status status = gp_trace_file_read(s->options->operands[1],
+						   &progress, &trace, diag);
+
+	if (status == GP_OK) {
+		s->seen = gp_session_take(trace, name);
+		if (s->seen)
+			gp_trace_destroy(trace);
+		else
+			status = play(s->options, trace, &progress, &s->seen,
+				      diag);
+	}
+	gp_progress_end(&progress);
+	free(name);
+	return status;
+}
+
+static void put_run(struct session *s)
+{
+	char *name;
+
+	if (!s->seen)
+		return;
+	name = run_name(s->options);
+	gp_session_put(s->seen->trace, name, s->seen, destroy_seen);
+	free(name);
+}
+
 /* ---- which device ---- */
 
 static enum gp_status no_device(const struct session *s, struct gp_diag *diag)
 {
+	const struct gp_trace *trace = s->seen->trace;
 	char list[128] = "";
 
-	for (size_t i = 0; i < s->trace->device_count; i++) {
+	for (size_t i = 0; i < trace->device_count; i++) {
 		size_t length = strlen(list);
 
 		snprintf(list + length, sizeof(list) - length, "%s%u",
-			 i ? ", " : "", s->trace->devices[i].device);
+			 i ? ", " : "", trace->devices[i].device);
 	}
 	if (*list)
 		gp_diag_hint(diag, "it has %s", list);
@@ -63,94 +180,85 @@ static enum gp_status no_device(const struct session *s, struct gp_diag *diag)
 }
 
 /* As asked; else the one with the most reserved at its peak. */
-static enum gp_status choose_device(struct session *s, struct gp_diag *diag)
+static enum gp_status choose_device(struct session *s, uint32_t *device,
+				    struct gp_diag *diag)
 {
+	const struct gp_trace *trace = s->seen->trace;
+	const struct gp_replay_result *results = s->seen->plan.results;
 	uint64_t asked = s->options->gpu_device;
-	size_t best = s->trace->device_count;
+	uint32_t best = 0;
 
-	if (!s->trace->device_count)
+	if (!trace->device_count)
 		return gp_diag_set(diag, GP_INPUT,
 				   "the trace is of no device at all");
-	for (size_t i = 0; i < s->trace->device_count; i++) {
-		const struct gp_replay_result *r = &s->plan.results[i];
-
-		if (asked != GP_COUNT_BY_DEFAULT) {
-			if (s->trace->devices[i].device == asked)
+	if (asked == GP_COUNT_BY_DEFAULT) {
+		for (uint32_t i = 1; i < trace->device_count; i++)
+			if (results[i].at_peak.reserved >
+			    results[best].at_peak.reserved)
 				best = i;
-		} else if (best == s->trace->device_count ||
-			   r->at_peak.reserved >
-				   s->plan.results[best].at_peak.reserved) {
-			best = i;
-		}
+	} else {
+		while (best < trace->device_count &&
+		       trace->devices[best].device != asked)
+			best++;
+		if (best == trace->device_count)
+			return no_device(s, diag);
 	}
-	if (best == s->trace->device_count)
-		return no_device(s, diag);
-	s->view.device = (uint32_t)best;
+	*device = best;
 	return GP_OK;
 }
 
-/* ---- the run ---- */
+/* ---- what is known of it ---- */
 
-static void make_view(struct session *s)
+static void make_device(const struct seen *seen, uint32_t d)
 {
-	uint32_t d = s->view.device;
-	const struct gp_device_trace *device = &s->plan.trace->devices[d];
-	const struct gp_film *film = s->plan.tracks[d].film;
+	struct seen_device *device = &seen->devices[d];
+	const struct gp_trace *trace = seen->plan.trace;
 
-	gp_lives_init(&s->lives, film, device->event_count);
-	askers_init_by(&s->askers, (enum gp_hold_by)s->options->by,
-		       s->plan.trace, device);
-	s->ranks = gp_bands_ranks(&s->lives, &s->askers);
-	gp_steps_find(s->plan.trace, d, &s->steps);
+	if (device->is_made)
+		return;
+	gp_lives_init(&device->lives, seen->plan.tracks[d].film,
+		      trace->devices[d].event_count);
+	gp_steps_find(trace, d, &device->steps);
+	device->is_made = true;
+}
+
+static void make_by(const struct seen *seen, uint32_t d, enum gp_hold_by by)
+{
+	struct seen_by *made = &seen->devices[d].by[by];
+	const struct gp_trace *trace = seen->plan.trace;
+
+	if (made->ranks)
+		return;
+	askers_init_by(&made->askers, by, trace, &trace->devices[d]);
+	made->ranks = gp_bands_ranks(&seen->devices[d].lives, &made->askers);
+}
+
+static enum gp_status make_view(struct session *s, struct gp_diag *diag)
+{
+	enum gp_hold_by by = (enum gp_hold_by)s->options->by;
+	const struct seen *seen = s->seen;
+	uint32_t d = 0;
+	enum gp_status status = choose_device(s, &d, diag);
+
+	if (status != GP_OK)
+		return status;
+	make_device(seen, d);
+	make_by(seen, d, by);
+	s->lives = &seen->devices[d].lives;
 	s->view = (struct gp_view){
 		.path = s->options->operands[1],
-		.trace = s->plan.trace,
+		.trace = seen->plan.trace,
 		.device = d,
-		.settings = &s->plan.settings,
-		.conf = s->plan.conf,
-		.result = &s->plan.results[d],
-		.film = film,
-		.lives = &s->lives,
-		.askers = &s->askers,
-		.ranks = s->ranks,
-		.steps = &s->steps,
+		.settings = &seen->plan.settings,
+		.conf = seen->plan.conf,
+		.result = &seen->plan.results[d],
+		.film = seen->plan.tracks[d].film,
+		.lives = s->lives,
+		.askers = &seen->devices[d].by[by].askers,
+		.ranks = seen->devices[d].by[by].ranks,
+		.steps = &seen->devices[d].steps,
 	};
-}
-
-static enum gp_status play(struct session *s, struct gp_diag *diag)
-{
-	struct gp_progress progress = gp_progress_make(s->options);
-	enum gp_status status = gp_trace_file_read(s->options->operands[1],
-						   &progress, &s->trace, diag);
-
-	if (status == GP_OK)
-		status = gp_plan_make(&s->plan, s->trace, s->options, diag);
-	if (status == GP_OK && s->options->capacity)
-		status =
-			gp_replay_decides(s->trace, s->options->capacity, diag);
-	if (status == GP_OK) {
-		gp_plan_track(&s->plan, GP_TRACK_FILM, NULL, 0);
-		status = gp_plan_play(&s->plan, NULL, &progress, diag);
-	}
-	if (status == GP_OK)
-		status = choose_device(s, diag);
-	if (status == GP_OK)
-		make_view(s);
-	gp_progress_end(&progress);
-	if (status != GP_OK && !*diag->file)
-		gp_diag_file(diag, s->options->operands[1]);
-	return status;
-}
-
-static void release(struct session *s)
-{
-	free(s->steps.list);
-	free(s->ranks);
-	if (s->askers.list)
-		askers_release(&s->askers);
-	gp_lives_release(&s->lives);
-	gp_plan_release(&s->plan);
-	gp_trace_destroy(s->trace);
+	return GP_OK;
 }
 
 /* ---- which moment ---- */
@@ -197,11 +305,11 @@ static enum gp_status at_event(struct session *s, struct gp_diag *diag)
 				   "the number of an event",
 				   s->options->at);
 	s->moment.what = "that moment";
-	if (s->moment.event < s->lives.moments)
+	if (s->moment.event < s->lives->moments)
 		return GP_OK;
 	return gp_diag_set(diag, GP_USAGE, "--at %s: the last event is %llu",
 			   s->options->at,
-			   (unsigned long long)s->lives.moments - 1);
+			   (unsigned long long)s->lives->moments - 1);
 }
 
 /* The moment that an explanation looks at: the first request without memory,
@@ -230,7 +338,7 @@ static enum gp_status find_moment(struct session *s, struct gp_diag *diag)
 		return GP_OK;
 	}
 	if (!strcmp(at, "end")) {
-		s->moment.event = s->lives.moments - 1;
+		s->moment.event = s->lives->moments - 1;
 		s->moment.what = "the end";
 		return GP_OK;
 	}
@@ -323,8 +431,8 @@ static enum gp_status find_stream(const struct session *s, uint16_t *stream,
 	char *end;
 	uint64_t handle = strtoull(s->options->stream, &end, 0);
 
-	for (size_t i = 0; !*end && i < s->trace->stream_count; i++)
-		if (s->trace->streams[i] == handle) {
+	for (size_t i = 0; !*end && i < s->view.trace->stream_count; i++)
+		if (s->view.trace->streams[i] == handle) {
 			*stream = (uint16_t)i;
 			return GP_OK;
 		}
@@ -390,15 +498,15 @@ static enum gp_status find_block(struct session *s, struct gp_diag *diag)
 	if (status != GP_OK)
 		return status;
 	if (o->byte != GP_COUNT_BY_DEFAULT) {
-		s->life = gp_lives_stacked(&s->lives, s->moment.event, o->byte,
+		s->life = gp_lives_stacked(s->lives, s->moment.event, o->byte,
 					   &bottom);
 		if (s->life)
 			return GP_OK;
 		return gp_diag_set(diag, GP_USAGE,
 				   "--byte %llu: %llu bytes are allocated then",
 				   (unsigned long long)o->byte,
-				   (unsigned long long)
-					   s->lives.allocated[s->moment.event]);
+				   (unsigned long long)s->lives
+					   ->allocated[s->moment.event]);
 	}
 	if (o->block == GP_COUNT_BY_DEFAULT)
 		return gp_diag_usage(diag, "view", "which block?",
@@ -407,7 +515,7 @@ static enum gp_status find_block(struct session *s, struct gp_diag *diag)
 	status = find_id(s, &id, diag);
 	if (status != GP_OK)
 		return status;
-	s->life = gp_lives_find(&s->lives, id, s->moment.event);
+	s->life = gp_lives_find(s->lives, id, s->moment.event);
 	if (s->life)
 		return GP_OK;
 	return gp_diag_set(diag, GP_USAGE,
@@ -468,12 +576,16 @@ static enum gp_status view_command(const struct gp_options *options,
 		return gp_diag_set(diag, GP_USAGE, "there is no view of %s",
 				   options->operands[0]);
 	}
-	status = play(&s, diag);
+	status = take_run(&s, diag);
+	if (status == GP_OK)
+		status = make_view(&s, diag);
 	if (status == GP_OK)
 		status = shown.sight->find(&s, diag);
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, options->operands[1]);
 	if (status == GP_OK)
 		status = gp_outlet_report(options, write_report, &shown, diag);
-	release(&s);
+	put_run(&s);
 	return status;
 }
 

@@ -73,6 +73,61 @@ START_TEST(test_nothing_held_and_nothing_asked)
 }
 END_TEST
 
+static struct gp_reply view_of(struct gp_session *session, const char *what,
+			       const char *capacity, const char *by)
+{
+	const char *question[] = { "view",     what,	     "it",
+				   "--format", "json",	     "--by",
+				   by,	       "--capacity", capacity };
+	struct gp_reply reply;
+
+	gp_ask(session, COUNT_OF(question), question, &reply);
+	return reply;
+}
+
+/* A run is kept for the next question about it. */
+START_TEST(test_views_are_the_same_the_second_time)
+{
+	static const char *const whats[] = { "bands", "holders", "events",
+					     "state" };
+	static const char *const capacities[] = { "1GiB", "2GiB", "unlimited" };
+	static const char *const bys[] = { "site", "size", "stream", "pool" };
+	struct gp_session *kept = session_of("it", TWO);
+
+	for (size_t i = 0; i < 200; i++) {
+		const char *what = whats[i % 4], *by = bys[i / 4 % 4];
+		const char *capacity = capacities[i * 7 % 13 % 3];
+		struct gp_session *fresh = session_of("it", TWO);
+		struct gp_reply a = view_of(kept, what, capacity, by);
+		struct gp_reply b = view_of(fresh, what, capacity, by);
+
+		ck_assert_int_eq(a.status, GP_OK);
+		ck_assert_str_eq(a.out, b.out);
+		gp_reply_release(&a);
+		gp_reply_release(&b);
+		gp_session_destroy(fresh);
+	}
+	gp_session_hold(kept, "it", trace_of(ONE));
+	gp_session_drop(kept, "it");
+	gp_session_destroy(kept);
+}
+END_TEST
+
+START_TEST(test_a_view_is_of_the_trace_that_is_held_now)
+{
+	struct gp_session *session = session_of("it", TWO);
+	struct gp_reply two = view_of(session, "events", "1GiB", "site"), one;
+
+	gp_session_hold(session, "it", trace_of(ONE));
+	one = view_of(session, "events", "1GiB", "site");
+	ck_assert_ptr_nonnull(strstr(two.out, "\"found\": 2"));
+	ck_assert_ptr_nonnull(strstr(one.out, "\"found\": 1"));
+	gp_reply_release(&one);
+	gp_reply_release(&two);
+	gp_session_destroy(session);
+}
+END_TEST
+
 #define THREADS 4
 #define TIMES	20
 
@@ -84,8 +139,12 @@ static void *ask_often(void *arg)
 
 	for (int i = 0; i < TIMES; i++) {
 		struct gp_reply again = replay_of(session, "it");
+		struct gp_reply view =
+			view_of(session, "bands", "1GiB", "site");
 		struct gp_reply other;
 
+		ck_assert_int_eq(view.status, GP_OK);
+		gp_reply_release(&view);
 		gp_session_hold(session, "other", trace_of(TWO));
 		other = replay_of(session, "other");
 		gp_session_drop(session, "other");
@@ -117,6 +176,8 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ test_a_name_is_the_trace_that_was_held_last, 0 },
 		{ test_nothing_held_and_nothing_asked, 0 },
+		{ test_views_are_the_same_the_second_time, 0 },
+		{ test_a_view_is_of_the_trace_that_is_held_now, 0 },
 		{ test_threads_ask_at_once, 0 },
 	};
 
