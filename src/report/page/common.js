@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* What the views of a run share: see README.md. */
+
+/**
+ * @typedef {(argv: string[]) => Promise<Uint8Array>} Ask
+ * @typedef {object} Options
+ * @property {string} trace
+ * @property {string[]} [args]
+ * @property {number} [device]
+ * @property {number|string} [event]
+ * @property {boolean} [before]
+ * @property {string} [by]
+ */
+
+export const BY = ["site", "size", "stream", "pool"];
+
+/** @param {number} n */
+export const count = n => n.toLocaleString("en-US");
+
+/** As C's printf has it: halves go to the even digit.
+ * @param {number} n @param {number} digits */
+function fixed(n, digits) {
+	const scaled = n * 10 ** digits, whole = Math.floor(scaled);
+	return scaled - whole === .5 && whole % 2 === 0
+		? (whole / 10 ** digits).toFixed(digits) : n.toFixed(digits);
+}
+
+/** @param {number} n */
+export function bytes(n) {
+	const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+	let u = 0;
+	while (n >= 1023.95 && u < 4) { n /= 1024; u++; }
+	return (!u ? n : fixed(n, n < 99.995 ? 2 : 1)) + " " + units[u];
+}
+
+/** An element with a class, a text and children; a text is never markup.
+ * @param {string} tag @param {string} [name]
+ * @param {...(Node|string)} children @returns {any} */
+export function make(tag, name, ...children) {
+	const element = document.createElement(tag);
+	if (name) element.className = name;
+	element.append(...children);
+	return element;
+}
+
+/** @param {Options} options @param {string} view @param {...string} more */
+export function question(options, view, ...more) {
+	const argv = ["view", view, options.trace, "--format", "json",
+		...options.args ?? [], ...more];
+	if (options.device !== undefined)
+		argv.push("--device", String(options.device));
+	if (options.by !== undefined) argv.push("--by", options.by);
+	return argv;
+}
+
+/**
+ * One question under way at a time; of those asked meanwhile only the last is
+ * put, and an answer that is overtaken is not given to anyone.
+ * @param {Ask} ask
+ * @param {(answer: any) => void} take
+ * @param {(message: string) => void} fail
+ */
+export function asker(ask, take, fail) {
+	/** @type {string[]|null} */
+	let next = null;
+	let busy = false, gone = false;
+	async function run() {
+		busy = true;
+		while (next && !gone) {
+			const argv = next;
+			next = null;
+			try {
+				const raw = await ask(argv);
+				const answer = JSON.parse(new TextDecoder().decode(raw));
+				if (!next && !gone) take(answer);
+			} catch (error) {
+				if (!next && !gone)
+					fail(error instanceof Error ? error.message
+						: String(error));
+			}
+		}
+		busy = false;
+	}
+	return {
+		/** @param {string[]} argv */
+		put(argv) {
+			next = argv;
+			if (!busy) run();
+		},
+		get waits() { return busy; },
+		end() { gone = true; next = null; },
+	};
+}
+
+/* ---- colours ---- */
+
+const HUES = [212, 28, 145, 340, 265, 185, 50, 5, 95, 300, 235, 165];
+
+const dark = () => window.matchMedia("(prefers-color-scheme: dark)").matches;
+
+/** Of a group by its rank, as red, green, blue.
+ * @param {number} rank @returns {[number, number, number]} */
+export function colour(rank) {
+	const round = Math.floor(rank / HUES.length) % 3;
+	const light = (dark() ? [60, 48, 72] : [50, 64, 38])[round] / 100;
+	const strong = [.52, .38, .3][round], hue = HUES[rank % HUES.length];
+	/** @param {number} n */
+	const part = n => {
+		const k = (n + hue / 30) % 12;
+		const a = strong * Math.min(light, 1 - light);
+		return Math.round(255 * (light - a *
+			Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+	};
+	return [part(0), part(8), part(4)];
+}
+
+/** @param {number} rank */
+export const css = rank => `rgb(${colour(rank).join(" ")})`;
+
+/** A colour of the page's style sheet. @param {Element} element
+ * @param {string} name */
+export const variable = (element, name) =>
+	getComputedStyle(element).getPropertyValue("--" + name).trim() || "#888";
+
+/** Calls when light becomes dark, or the other way; returns what ends it.
+ * @param {() => void} call */
+export function watchTheme(call) {
+	const query = window.matchMedia("(prefers-color-scheme: dark)");
+	query.addEventListener("change", call);
+	return () => query.removeEventListener("change", call);
+}
+
+/** One call a frame, however often it is asked for. @param {() => void} draw */
+export function eachFrame(draw) {
+	let asked = 0;
+	return () => {
+		if (asked) return;
+		asked = requestAnimationFrame(() => { asked = 0; draw(); });
+	};
+}
+
+/** As large as its element, in the screen's pixels; returns what ends it.
+ * @param {HTMLCanvasElement} canvas @param {() => void} resized */
+export function fit(canvas, resized) {
+	const observer = new ResizeObserver(() => {
+		const scale = window.devicePixelRatio || 1;
+		canvas.width = Math.max(1, Math.round(canvas.clientWidth * scale));
+		canvas.height = Math.max(1, Math.round(canvas.clientHeight * scale));
+		resized();
+	});
+	observer.observe(canvas);
+	return () => observer.disconnect();
+}
+
+/** @param {string} label @param {string[]} values @param {string} value
+ * @param {(value: string) => void} chosen */
+export function choice(label, values, value, chosen) {
+	const select = make("select", "");
+	for (const v of values) {
+		const option = make("option", "", v);
+		option.value = v;
+		select.append(option);
+	}
+	select.value = value;
+	select.addEventListener("change", () => chosen(select.value));
+	const element = make("label", "choice", label + " ", select);
+	return { element, select };
+}
+
+/** Tells the page. @param {Element} element @param {string} name
+ * @param {object} detail */
+export const tell = (element, name, detail) =>
+	element.dispatchEvent(new CustomEvent("gpupool-" + name,
+		{ detail, bubbles: true }));
+
+/* ---- one block, with its stack ---- */
+
+/** @param {any} block */
+function facts(block) {
+	const from = block.alloc_event === null ? "before the trace"
+		: "event " + count(block.alloc_event);
+	const to = block.free_event === null ? "the end"
+		: "event " + count(block.free_event);
+	const waits = block.free_completed_event !== null &&
+		block.free_completed_event !== block.free_event
+		? ", its memory until event " + count(block.free_completed_event)
+		: "";
+	return [
+		["size", bytes(block.bytes) + ` (${count(block.bytes)} B)`],
+		["requested", bytes(block.requested_bytes) +
+			` (${count(block.requested_bytes)} B)`],
+		["lives", `from ${from} to ${to}${waits}`],
+		["address", "0x" + block.address.toString(16)],
+		["segment", block.segment ? `${bytes(block.segment.bytes)} at 0x` +
+			block.segment.address.toString(16) +
+			(block.segment.expandable ? ", expandable" : "") : "not known"],
+		["stream", String(block.stream)],
+		["pool", block.pool.join(", ")],
+	];
+}
+
+/** Fills an element with all that is known of a block.
+ * @param {Element} element @param {Ask} ask @param {Options} options */
+export function blockTeller(element, ask, options) {
+	const asking = asker(ask, block => {
+		const list = make("dl", "facts");
+		for (const [name, value] of facts(block))
+			list.append(make("dt", "", name), make("dd", "", value));
+		const stack = make("ol", "stack");
+		for (const frame of block.site ?? []) stack.append(make("li", "", frame));
+		element.replaceChildren(
+			make("h4", "", "Block " + count(block.id)), list,
+			block.site ? stack : make("p", "soft", "No stack was recorded."));
+		element.setAttribute("data-block", block.id);
+	}, message => element.replaceChildren(make("p", "trouble", message)));
+	return {
+		/** @param {number} id @param {number} event */
+		show(id, event) {
+			asking.put(question({ ...options, by: undefined }, "block",
+				"--block", String(id), "--at", String(event)));
+		},
+		end: () => asking.end(),
+	};
+}
