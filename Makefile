@@ -255,8 +255,8 @@ SCRIPTS := tests/traces/bad.sh tests/traces/tiny.sh \
 check-run: $(BUILT)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh $(SCRIPTS) \
 		tests/cli/library.sh tests/adding/adding.sh \
-		tests/browser/run.sh tests/action/run.sh \
-		tests/python/run.sh \
+		tests/browser/run.sh tests/browser/views.sh \
+		tests/action/run.sh tests/python/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
 		tests/gpu/headers.sh tests/gpu/record.sh
 
@@ -309,8 +309,9 @@ FROM ?= build/gpu-results
 gpu-keep: ## put such results, of FROM=FOLDER, into the tree
 	@scripts/gpu-keep.sh $(FROM)
 
-browser-test: $(PROGRAM) ## the page of --format html in headless Chromium
-	@BUILD=$(B) tests/run.sh tests/browser/run.sh
+browser-test: $(PROGRAM) ## pages and views of a run in headless Chromium
+	@BUILD=$(B) tests/run.sh tests/browser/run.sh \
+		tests/browser/views.sh
 
 viewers-test: $(PROGRAM) ## what convert --run writes, in other people's viewers
 	@BUILD=$(B) tests/run.sh tests/viewers/run.sh

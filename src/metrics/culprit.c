@@ -38,6 +38,7 @@ static void enrol(struct askers *askers, uint32_t id, struct asker asker)
 			(struct gp_culprit){ .site = asker.site,
 					     .stream = asker.stream,
 					     .pool = asker.pool,
+					     .index = at,
 					     .least = UINT64_MAX };
 		gp_map_put(&askers->by_key, key, at);
 	}

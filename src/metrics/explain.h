@@ -90,6 +90,7 @@ enum gp_hold_by {
 struct gp_culprit {
 	uint32_t site;	       /* GP_NO_SITE: by size */
 	uint16_t stream, pool; /* of one of its blocks */
+	uint32_t index;	       /* among all culprits of the run */
 	uint64_t least, most;  /* bytes, as requested */
 	uint64_t blocks;
 	uint64_t units;	    /* that they hold; at one moment only */

@@ -111,7 +111,7 @@ const struct gp_key keys_of_views[] = {
 	KEY("group", COUNT, 0, "Which of groups it belongs to."),
 
 	NEW("view_holder", "Blocks that belong together, and what they hold."),
-	KEY("name", TEXT, 0, "A line, a range of sizes, a stream or a pool."),
+	KEYS_OF("view_group"),
 	KEYS_OF("holder"),
 
 	NEW("view_row", "An event."),

@@ -206,6 +206,7 @@ void gp_view_holders_json(const struct gp_view *view,
 
 		gp_emit_open(&json, NULL, '{', GP_EMIT_FLAT);
 		gp_emit_text(&json, "name", gp_view_holder(view, c, text));
+		gp_emit_uint(&json, "rank", view->ranks[c->index]);
 		gp_emit_keys(&json, "holder", c);
 		gp_emit_sites(&json, view->trace,
 			      is_by_site ? c->site : GP_NO_SITE);

@@ -126,10 +126,10 @@ export function mount(element, ask, options) {
 		root.dataset.event = answer.event;
 	}
 
-	/** @param {any} row @param {number} rank */
-	function row_of(row, rank) {
+	/** @param {any} row */
+	function row_of(row) {
 		const swatch = make("span", "swatch");
-		swatch.style.backgroundColor = css(rank);
+		swatch.style.backgroundColor = css(row.rank);
 		const name = make("td", "name", row.name);
 		if (row.site?.length > 1) {
 			const stack = make("ol", "stack");
@@ -149,10 +149,10 @@ export function mount(element, ask, options) {
 	function drawBar(rows, whole) {
 		bar.setAttribute("aria-label", rows.slice(0, 5).map(r =>
 			`${r.name}: ${percent(r.bytes, whole)}`).join("; "));
-		bar.replaceChildren(...rows.slice(0, 60).map((row, rank) => {
+		bar.replaceChildren(...rows.slice(0, 60).map(row => {
 			const piece = make("span", "piece");
 			piece.style.width = `${row.bytes / Math.max(1, whole) * 100}%`;
-			piece.style.backgroundColor = css(rank);
+			piece.style.backgroundColor = css(row.rank);
 			piece.title = `${row.name}: ${bytes(row.bytes)}`;
 			return piece;
 		}));
