@@ -256,7 +256,7 @@ check-run: $(BUILT)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh $(SCRIPTS) \
 		tests/cli/library.sh tests/adding/adding.sh \
 		tests/browser/run.sh tests/browser/views.sh \
-		tests/action/run.sh tests/python/run.sh \
+		tests/action/run.sh tests/python/run.sh tests/mcp/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
 		tests/gpu/headers.sh tests/gpu/record.sh
 
