@@ -656,7 +656,7 @@ const struct gp_command gp_mcp_command = {
 		    "Context Protocol.",
 	.about = "Speaks the protocol on standard input and output, and ends "
 		 "with its input. Its tools are replay, suggest, explain, "
-		 "sweep and info; nothing is written and no program "
+		 "sweep, who_holds and info; nothing is written and no program "
 		 "is run. With folders, only traces in them are read. man "
 		 "gpupool-mcp says how clients start it.",
 	.run = mcp_command,

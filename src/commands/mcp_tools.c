@@ -134,6 +134,25 @@ static const struct tool tools[] = {
 	    { "rank_by", WORD, "rank-by", "reserved|gap|retries|time",
 	      "What makes one setting better than another; reserved unless "
 	      "given." } } },
+	{ "who_holds",
+	  "Who holds the memory",
+	  "Who holds the allocated memory at a moment, by line of the program "
+	  "or otherwise, the most first.",
+	  { "view", "holders", NULL },
+	  "",
+	  false,
+	  { { "at", STRING, "at", NULL,
+	      "The moment: an event's number, peak, oom, oom:N or end; the "
+	      "first request without memory, or the peak, unless given." },
+	    { "by", WORD, "by", "site|size|stream|pool",
+	      "What belongs together; site unless given." },
+	    { "device", NUMBER, "device", NULL,
+	      "The device, by CUDA's ordinal; the one with the most memory "
+	      "unless given." },
+	    { "rows", NUMBER, "rows", NULL, "How many holders at most." },
+	    SETTINGS,
+	    CAPACITY,
+	    RELEASE } },
 	{ "info",
 	  "What is in a trace",
 	  "Say what a trace holds: its format, devices, events, settings and "

@@ -137,6 +137,10 @@ SAME = [
      ["explain", "--details", "--capacity", "5GiB"]),
     ("sweep", {"set": ["max_split_size_mb=64,128"], "rank_by": "retries"},
      ["sweep", "--set", "max_split_size_mb=64,128", "--rank-by", "retries"]),
+    ("who_holds", {"at": "peak", "by": "size", "rows": 5},
+     ["view", "holders", "--at", "peak", "--by", "size", "--rows", "5"]),
+    ("who_holds", {"device": 0, "capacity": "2GiB"},
+     ["view", "holders", "--device", "0", "--capacity", "2GiB"]),
     ("info", {}, ["info"]),
 ]
 
