@@ -257,6 +257,7 @@ check-run: $(BUILT)
 		tests/cli/library.sh tests/adding/adding.sh \
 		tests/browser/run.sh tests/browser/views.sh \
 		tests/action/run.sh tests/python/run.sh tests/mcp/run.sh \
+		tests/docs/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
 		tests/gpu/headers.sh tests/gpu/record.sh
 
@@ -397,6 +398,9 @@ lint: ## format, layers, headers, manuals, scripts
 lint-run: $(PROGRAM)
 	@BUILD=$(B) tests/run.sh $(sort $(wildcard tests/lint/*.sh))
 
+docs: $(PROGRAM) ## the manual pages as HTML, build/docs/index.html, with mandoc
+	@scripts/docs.py $(PROGRAM) $(B)/docs
+
 api: ## the public headers as pages, build/api/html, with Doxygen
 	@mkdir -p $(B)/api
 	@{ cat docs/Doxyfile; echo OUTPUT_DIRECTORY = $(B)/api; } | doxygen -
@@ -514,7 +518,7 @@ help: ## this list
 	@echo '  V=1           show the commands'
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
-.PHONY: all lib check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
+.PHONY: all lib docs check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
 	fuzz fuzz-targets fuzz-run fault lint lint-run format coverage coverage-run \
 	mutate mutate-kept mutate-run mutate-kept-run \
 	record-test record-test-run slurm-check bench conform conform-record demo demo-run api torch-engine deps install \
