@@ -53,7 +53,7 @@ placeholder="Search in pages, flags and keys"></p>
 </div>
 <p id="none" hidden>Nothing has all of these words.</p>
 <footer>Each page is also there as <kbd>man gpupool</kbd> and so on.
-<a href="gpupool-report.schema.json">The JSON Schema</a> of all reports.</footer>
+<a href="gpupool-report.schema.json">The JSON Schema</a> of reports.</footer>
 <script>{script}</script>"""
 
 

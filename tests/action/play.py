@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Plays action.yml as a runner of GitHub does: play.py ACTION.YML [INPUT=VALUE]...
+"""Plays action.yml as a runner does: play.py ACTION.YML [INPUT=VALUE]...
 
 Each step runs in a shell with its env, in which ${{ inputs.NAME }} and a few
 others are replaced; a ${{ in a script is refused, as its text would become part
