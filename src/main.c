@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/plugin/process.h"
+#include "allocator/plugin/plugin_process.h"
 #include "base/mem.h"
 #include "commands/dispatch.h"
 #include "commands/output.h"

@@ -9,16 +9,16 @@
 #include <string.h>
 
 #include "allocator/channel.h"
-#include "allocator/ledger.h"
-#include "allocator/plugin/process.h"
-#include "allocator/plugin/wire.h"
+#include "allocator/keeper.h"
+#include "allocator/plugin/plugin_process.h"
+#include "allocator/plugin/plugin_wire.h"
 #include "base/mem.h"
 
 #define PATIENCE_S 10	   /* for one message */
 #define QUESTIONS  1000000 /* of the device, in one call */
 
 struct plugin {
-	struct ledger ledger; /* comes first */
+	struct keeper keeper; /* comes first */
 	struct channel channel;
 	struct gp_engine_table table;
 };
@@ -38,9 +38,9 @@ static struct plugin_reply ask_device(struct plugin *p,
 	struct plugin_reply reply = { .is_done = true };
 	const struct gp_memory *memory;
 
-	if (m->heap >= p->ledger.heap_count)
+	if (m->heap >= p->keeper.heap_count)
 		return (struct plugin_reply){ 0 };
-	memory = &p->ledger.heaps[m->heap]->memory;
+	memory = &p->keeper.heaps[m->heap]->memory;
 	switch (m->what) {
 	case PLUGIN_MALLOC:
 		reply.is_done =
@@ -65,7 +65,7 @@ static struct plugin_reply ask_device(struct plugin *p,
 	return reply;
 }
 
-/* One call; false, and the ledger has failed: there is no answer. */
+/* One call; false, and the keeper has failed: there is no answer. */
 static bool call(struct plugin *p, const struct plugin_request *request,
 		 struct plugin_message *m)
 {
@@ -75,7 +75,7 @@ static bool call(struct plugin *p, const struct plugin_request *request,
 	channel_send(&p->channel, request, sizeof(*request));
 	for (unsigned i = 0; i < QUESTIONS; i++) {
 		if (!channel_receive(&p->channel, m, sizeof(*m))) {
-			ledger_fail(&p->ledger, "%s", p->channel.trouble);
+			keeper_fail(&p->keeper, "%s", p->channel.trouble);
 			return false;
 		}
 		m->text[sizeof(m->text) - 1] = 0;
@@ -84,20 +84,20 @@ static bool call(struct plugin *p, const struct plugin_request *request,
 		reply = ask_device(p, m);
 		channel_send(&p->channel, &reply, sizeof(reply));
 	}
-	ledger_fail(&p->ledger, "it asks the device without end");
+	keeper_fail(&p->keeper, "it asks the device without end");
 	return false;
 }
 
-/* ---- calls of the table; self is the ledger's heap ---- */
+/* ---- calls of the table; self is the keeper's heap ---- */
 
-static struct plugin *plugin_of(const struct ledger_heap *heap)
+static struct plugin *plugin_of(const struct keeper_heap *heap)
 {
-	return (struct plugin *)heap->ledger;
+	return (struct plugin *)heap->keeper;
 }
 
 static bool simple(void *self, enum plugin_op op, struct plugin_message *m)
 {
-	const struct ledger_heap *heap = self;
+	const struct keeper_heap *heap = self;
 	const struct plugin_request request = { .op = op, .heap = heap->index };
 
 	return call(plugin_of(heap), &request, m);
@@ -122,7 +122,7 @@ static void far_destroy(void *self)
 static bool far_alloc(void *self, const struct gp_ask *ask,
 		      struct gp_piece *piece)
 {
-	const struct ledger_heap *heap = self;
+	const struct keeper_heap *heap = self;
 	const struct plugin_request request = {
 		.op = PLUGIN_ALLOC,
 		.heap = heap->index,
@@ -141,7 +141,7 @@ static bool far_alloc(void *self, const struct gp_ask *ask,
 
 static void far_free(void *self, const struct gp_piece *piece)
 {
-	const struct ledger_heap *heap = self;
+	const struct keeper_heap *heap = self;
 	const struct plugin_request request = {
 		.op = PLUGIN_FREE,
 		.heap = heap->index,
@@ -163,7 +163,7 @@ static void far_trim(void *self)
 
 static void far_mark(void *self, const char *name)
 {
-	const struct ledger_heap *heap = self;
+	const struct keeper_heap *heap = self;
 	struct plugin_request request = { .op = PLUGIN_MARK,
 					  .heap = heap->index };
 	struct plugin_message m;
@@ -249,15 +249,15 @@ static enum gp_status start(struct plugin *p, const struct opened *from,
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "no process could be started for it: %s: %s",
 				   from->program, strerror(error));
-	p->ledger.call.name = "its beginning";
+	p->keeper.call.name = "its beginning";
 	if (!call(p, &hello, m))
-		return gp_diag_set(diag, GP_INPUT, "%s", p->ledger.trouble);
+		return gp_diag_set(diag, GP_INPUT, "%s", p->keeper.trouble);
 	return refuse(m, diag);
 }
 
-static void end_process(struct ledger *ledger)
+static void end_process(struct keeper *keeper)
 {
-	channel_close(&((struct plugin *)ledger)->channel);
+	channel_close(&((struct plugin *)keeper)->channel);
 }
 
 static enum gp_status create(const struct gp_allocator_config *config,
@@ -275,13 +275,13 @@ static enum gp_status create(const struct gp_allocator_config *config,
 		return status;
 	}
 	p->table = table_of(m.calls);
-	p->ledger.is_checked = true;
-	p->ledger.destroyed = end_process;
-	status = ledger_init(&p->ledger, &p->table, config, diag);
+	p->keeper.is_checked = true;
+	p->keeper.destroyed = end_process;
+	status = keeper_init(&p->keeper, &p->table, config, diag);
 	if (status != GP_OK)
 		return status;
 	*diag->file = 0;
-	*allocator = &p->ledger.head;
+	*allocator = &p->keeper.head;
 	return GP_OK;
 }
 

@@ -2,11 +2,11 @@
 /*
  * The engine "torch": PyTorch's own allocator in a process of its own.
  *
- *     torch.c    the requests, as messages; the counters
- *     route.c    those about pools and captures
- *     told.c     what PyTorch did, and its segments and blocks
- *     process.c  starts the process (allocator/channel.h)
- *     wire.h     what travels there
+ *     torch.c       the requests, as messages; the counters
+ *     route.c       those about pools and captures
+ *     told.c        what PyTorch did, and its segments and blocks
+ *     torch_open.c  starts the process (allocator/channel.h)
+ *     wire.h        what travels there
  *     helper.c, shim*.cc  the other end
  */
 #ifndef ALLOCATOR_TORCH_TORCH_H
@@ -60,8 +60,8 @@ static inline struct torch *torch_of(struct gp_allocator *allocator)
 enum gp_answer torch_request(struct torch *t, struct torch_request request,
 			     const char *text, uint64_t *addr);
 
-/* process.c: starts that of config->torch_lib, under these settings; the one on
- * config->torch_cuda's runtime unless that is NULL. */
+/* torch_open.c: starts that of config->torch_lib, under these settings; the one
+ * on config->torch_cuda's runtime unless that is NULL. */
 enum gp_status torch_open(struct torch *t, struct gp_diag *diag);
 
 struct torch_request torch_about_pool(const struct torch *t, enum torch_op op,

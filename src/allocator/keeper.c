@@ -8,7 +8,7 @@
  * used it are done (synchronize, complete), or when memory has run out, for
  * which PyTorch waits for all of them, too (synchronize_and_free_events).
  */
-#include "allocator/ledger.h"
+#include "allocator/keeper.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,12 +19,12 @@
 #include "allocator/engines.h"
 #include "base/mem.h"
 
-static struct ledger *ledger_of(struct gp_allocator *allocator)
+static struct keeper *keeper_of(struct gp_allocator *allocator)
 {
-	return (struct ledger *)allocator;
+	return (struct keeper *)allocator;
 }
 
-void ledger_fail(struct ledger *l, const char *format, ...)
+void keeper_fail(struct keeper *l, const char *format, ...)
 {
 	size_t room = sizeof(l->trouble), n;
 	va_list args;
@@ -42,13 +42,13 @@ void ledger_fail(struct ledger *l, const char *format, ...)
 	va_end(args);
 }
 
-static void begin(struct ledger *l, const char *call)
+static void begin(struct keeper *l, const char *call)
 {
 	l->call.name = call;
 	l->call.size = 0;
 }
 
-static void begin_about(struct ledger *l, const char *call, uint64_t size,
+static void begin_about(struct keeper *l, const char *call, uint64_t size,
 			uint64_t id)
 {
 	l->call.name = call;
@@ -58,7 +58,7 @@ static void begin_about(struct ledger *l, const char *call, uint64_t size,
 
 /* ---- what is told ---- */
 
-void ledger_count(struct ledger *l, enum gp_stat_id id, int64_t amount)
+void keeper_count(struct keeper *l, enum gp_stat_id id, int64_t amount)
 {
 	struct gp_stat *stat = &l->stats.by_pool[id][GP_STAT_ALL];
 
@@ -72,8 +72,8 @@ void ledger_count(struct ledger *l, enum gp_stat_id id, int64_t amount)
 	l->levels[id].peak = stat->current;
 }
 
-void ledger_act(struct ledger *l, enum gp_event_kind kind,
-		const struct ledger_heap *heap, uint32_t id, uint64_t addr,
+void keeper_act(struct keeper *l, enum gp_event_kind kind,
+		const struct keeper_heap *heap, uint32_t id, uint64_t addr,
 		uint64_t size)
 {
 	const struct gp_action action = {
@@ -92,27 +92,27 @@ void ledger_act(struct ledger *l, enum gp_event_kind kind,
 
 /* ---- allocators of the table's ---- */
 
-static uint32_t add_heap(struct ledger *l, uint16_t stream, uint16_t pool)
+static uint32_t add_heap(struct keeper *l, uint16_t stream, uint16_t pool)
 {
-	struct ledger_heap *heap = gp_mem_alloc(1, sizeof(*heap));
+	struct keeper_heap *heap = gp_mem_alloc(1, sizeof(*heap));
 
-	heap->ledger = l;
+	heap->keeper = l;
 	heap->index = (uint32_t)l->heap_count;
 	heap->stream = stream;
 	heap->pool = pool;
-	heap->memory = ledger_memory(heap);
+	heap->memory = keeper_memory(heap);
 	l->heaps = gp_mem_grow(l->heaps, &l->heap_room, l->heap_count + 1,
-			       sizeof(struct ledger_heap *));
+			       sizeof(struct keeper_heap *));
 	l->heaps[l->heap_count++] = heap;
 	begin(l, "create");
 	heap->self = l->table->create ? l->table->create(&heap->memory)
 				      : &heap->memory;
 	if (!heap->self)
-		ledger_fail(l, "it made no allocator");
+		keeper_fail(l, "it made no allocator");
 	return heap->index;
 }
 
-static uint32_t heap_for(struct ledger *l, uint16_t stream, uint16_t pool)
+static uint32_t heap_for(struct keeper *l, uint16_t stream, uint16_t pool)
 {
 	uint64_t key = l->table->is_shared ? 0 : (uint64_t)pool << 16 | stream;
 	uint32_t heap = gp_map_get(&l->heap_of, key);
@@ -125,19 +125,19 @@ static uint32_t heap_for(struct ledger *l, uint16_t stream, uint16_t pool)
 	return heap;
 }
 
-static void trim(struct ledger *l, uint16_t pool)
+static void trim(struct keeper *l, uint16_t pool)
 {
 	if (!l->table->trim)
 		return;
 	begin(l, "trim");
-	for (size_t i = 0; i < l->heap_count && !ledger_is_broken(l); i++)
+	for (size_t i = 0; i < l->heap_count && !keeper_is_broken(l); i++)
 		if (!pool || l->heaps[i]->pool == pool)
 			l->table->trim(l->heaps[i]->self);
 }
 
 /* ---- blocks that wait for other streams ---- */
 
-static void add_use(struct ledger *l, struct ledger_block *b, uint16_t stream)
+static void add_use(struct keeper *l, struct keeper_block *b, uint16_t stream)
 {
 	uint32_t index = l->uses.spare;
 
@@ -149,18 +149,18 @@ static void add_use(struct ledger *l, struct ledger_block *b, uint16_t stream)
 				    l->uses.count + 1, sizeof(*l->uses.items));
 		index = (uint32_t)++l->uses.count;
 	}
-	l->uses.items[index - 1] = (struct ledger_use){ b->uses, stream };
+	l->uses.items[index - 1] = (struct keeper_use){ b->uses, stream };
 	b->uses = index;
 }
 
 /* Of that stream, or GP_ALL_STREAMS. */
-static void end_uses(struct ledger *l, struct ledger_block *b, uint16_t stream)
+static void end_uses(struct keeper *l, struct keeper_block *b, uint16_t stream)
 {
 	uint32_t *link = &b->uses;
 
 	while (*link) {
 		uint32_t index = *link;
-		struct ledger_use *use = &l->uses.items[index - 1];
+		struct keeper_use *use = &l->uses.items[index - 1];
 
 		if (stream != GP_ALL_STREAMS && use->stream != stream) {
 			link = &use->next;
@@ -172,30 +172,30 @@ static void end_uses(struct ledger *l, struct ledger_block *b, uint16_t stream)
 	}
 }
 
-static void give_back(struct ledger *l, uint32_t id)
+static void give_back(struct keeper *l, uint32_t id)
 {
-	struct ledger_block *b = &l->blocks[id];
-	const struct ledger_heap *heap = l->heaps[b->heap];
+	struct keeper_block *b = &l->blocks[id];
+	const struct keeper_heap *heap = l->heaps[b->heap];
 
-	ledger_act(l, GP_FREE_COMPLETED, heap, id, b->piece.addr, b->requested);
-	ledger_displace(l, id);
-	ledger_count(l, GP_STAT_ACTIVE, -1);
-	ledger_count(l, GP_STAT_ACTIVE_BYTES, -(int64_t)b->piece.size);
-	ledger_count(l, GP_STAT_REQUESTED_BYTES, -(int64_t)b->requested);
+	keeper_act(l, GP_FREE_COMPLETED, heap, id, b->piece.addr, b->requested);
+	keeper_displace(l, id);
+	keeper_count(l, GP_STAT_ACTIVE, -1);
+	keeper_count(l, GP_STAT_ACTIVE_BYTES, -(int64_t)b->piece.size);
+	keeper_count(l, GP_STAT_REQUESTED_BYTES, -(int64_t)b->requested);
 	b->state = GP_INACTIVE;
-	if (ledger_is_broken(l))
+	if (keeper_is_broken(l))
 		return;
 	begin_about(l, "free", b->requested, id);
 	l->table->free(heap->self, &b->piece);
 }
 
 /* Gives back those that wait for nothing else. */
-static void end_waiting(struct ledger *l, uint16_t stream)
+static void end_waiting(struct keeper *l, uint16_t stream)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < l->waiting_count; i++) {
-		struct ledger_block *b = &l->blocks[l->waiting[i]];
+		struct keeper_block *b = &l->blocks[l->waiting[i]];
 
 		end_uses(l, b, stream);
 		if (b->uses)
@@ -206,7 +206,7 @@ static void end_waiting(struct ledger *l, uint16_t stream)
 	l->waiting_count = kept;
 }
 
-static void await(struct ledger *l, uint32_t id)
+static void await(struct keeper *l, uint32_t id)
 {
 	l->blocks[id].state = GP_PENDING_FREE;
 	l->waiting = gp_mem_grow(l->waiting, &l->waiting_room,
@@ -214,24 +214,24 @@ static void await(struct ledger *l, uint32_t id)
 	l->waiting[l->waiting_count++] = id;
 }
 
-static void ledger_record_stream(struct gp_allocator *allocator, uint32_t id,
+static void keeper_record_stream(struct gp_allocator *allocator, uint32_t id,
 				 uint16_t stream)
 {
-	struct ledger *l = ledger_of(allocator);
-	struct ledger_block *b = &l->blocks[id];
+	struct keeper *l = keeper_of(allocator);
+	struct keeper_block *b = &l->blocks[id];
 
 	if (b->state == GP_ACTIVE && stream != l->heaps[b->heap]->stream)
 		add_use(l, b, stream);
 }
 
-static void ledger_synchronize(struct gp_allocator *allocator, uint16_t stream)
+static void keeper_synchronize(struct gp_allocator *allocator, uint16_t stream)
 {
-	end_waiting(ledger_of(allocator), stream);
+	end_waiting(keeper_of(allocator), stream);
 }
 
-static void ledger_complete(struct gp_allocator *allocator, uint32_t id)
+static void keeper_complete(struct gp_allocator *allocator, uint32_t id)
 {
-	struct ledger *l = ledger_of(allocator);
+	struct keeper *l = keeper_of(allocator);
 
 	if (l->blocks[id].state != GP_PENDING_FREE)
 		return;
@@ -249,7 +249,7 @@ static void ledger_complete(struct gp_allocator *allocator, uint32_t id)
 
 /* ---- requests ---- */
 
-static bool ask(struct ledger *l, struct ledger_heap *heap,
+static bool ask(struct keeper *l, struct keeper_heap *heap,
 		const struct gp_ask *asked, struct gp_piece *piece)
 {
 	*piece = (struct gp_piece){ 0 };
@@ -259,22 +259,22 @@ static bool ask(struct ledger *l, struct ledger_heap *heap,
 
 /* As PyTorch when the device says no: all that waits is waited for, what can be
  * given back is, and then once more. */
-static bool serve(struct ledger *l, struct ledger_heap *heap,
+static bool serve(struct keeper *l, struct keeper_heap *heap,
 		  const struct gp_ask *asked, struct gp_piece *piece)
 {
 	if (ask(l, heap, asked, piece))
 		return true;
-	if (ledger_is_broken(l))
+	if (keeper_is_broken(l))
 		return false;
 	l->stats.num_alloc_retries++;
 	l->stats.num_sync_all_streams += l->waiting_count > 0;
 	end_waiting(l, GP_ALL_STREAMS);
 	trim(l, 0);
-	return !ledger_is_broken(l) && ask(l, heap, asked, piece);
+	return !keeper_is_broken(l) && ask(l, heap, asked, piece);
 }
 
 /* The newest of those open that takes a stream. */
-static uint16_t routed(const struct ledger *l, uint16_t stream)
+static uint16_t routed(const struct keeper *l, uint16_t stream)
 {
 	for (size_t i = l->route_count; i-- > 0;)
 		if (l->routes[i].stream == GP_ALL_STREAMS ||
@@ -283,24 +283,24 @@ static uint16_t routed(const struct ledger *l, uint16_t stream)
 	return 0;
 }
 
-static enum gp_answer refuse(struct ledger *l, const struct ledger_heap *heap,
+static enum gp_answer refuse(struct keeper *l, const struct keeper_heap *heap,
 			     uint64_t size)
 {
 	uint64_t free_bytes, total;
 
-	if (ledger_is_broken(l))
+	if (keeper_is_broken(l))
 		return GP_REFUSED_BY_RULE;
 	l->config.device->ops->info(l->config.device, &free_bytes, &total);
-	ledger_act(l, GP_OOM, heap, GP_NO_ID, free_bytes, size);
+	keeper_act(l, GP_OOM, heap, GP_NO_ID, free_bytes, size);
 	l->stats.num_ooms++;
 	return GP_OUT_OF_MEMORY;
 }
 
-static enum gp_answer ledger_alloc(struct gp_allocator *allocator, uint32_t id,
+static enum gp_answer keeper_alloc(struct gp_allocator *allocator, uint32_t id,
 				   uint64_t size, uint16_t stream,
 				   uint16_t pool, uint64_t *addr)
 {
-	struct ledger *l = ledger_of(allocator);
+	struct keeper *l = keeper_of(allocator);
 	uint16_t to = pool || !l->route_count ? pool : routed(l, stream);
 	const struct gp_ask asked = {
 		.size = size,
@@ -309,60 +309,60 @@ static enum gp_answer ledger_alloc(struct gp_allocator *allocator, uint32_t id,
 		.pool = { l->config.pools[to].first,
 			  l->config.pools[to].second },
 	};
-	struct ledger_block *b = &l->blocks[id];
+	struct keeper_block *b = &l->blocks[id];
 	uint32_t heap;
 
 	if (!size)
 		return GP_SERVED;
-	if (ledger_is_broken(l))
+	if (keeper_is_broken(l))
 		return GP_REFUSED_BY_RULE;
 	heap = heap_for(l, stream, to);
-	if (ledger_is_broken(l) || !serve(l, l->heaps[heap], &asked, &b->piece))
+	if (keeper_is_broken(l) || !serve(l, l->heaps[heap], &asked, &b->piece))
 		return refuse(l, l->heaps[heap], size);
 	b->requested = size;
 	b->heap = heap;
 	b->uses = 0;
-	if (!ledger_place(l, id))
+	if (!keeper_place(l, id))
 		return GP_REFUSED_BY_RULE;
 	b->state = GP_ACTIVE;
 	*addr = b->piece.addr;
-	ledger_act(l, GP_ALLOC, l->heaps[heap], id, *addr, size);
-	ledger_count(l, GP_STAT_ALLOCATION, 1);
-	ledger_count(l, GP_STAT_ACTIVE, 1);
-	ledger_count(l, GP_STAT_ALLOCATED_BYTES, (int64_t)b->piece.size);
-	ledger_count(l, GP_STAT_ACTIVE_BYTES, (int64_t)b->piece.size);
-	ledger_count(l, GP_STAT_REQUESTED_BYTES, (int64_t)size);
+	keeper_act(l, GP_ALLOC, l->heaps[heap], id, *addr, size);
+	keeper_count(l, GP_STAT_ALLOCATION, 1);
+	keeper_count(l, GP_STAT_ACTIVE, 1);
+	keeper_count(l, GP_STAT_ALLOCATED_BYTES, (int64_t)b->piece.size);
+	keeper_count(l, GP_STAT_ACTIVE_BYTES, (int64_t)b->piece.size);
+	keeper_count(l, GP_STAT_REQUESTED_BYTES, (int64_t)size);
 	return GP_SERVED;
 }
 
-static void ledger_free(struct gp_allocator *allocator, uint32_t id)
+static void keeper_free(struct gp_allocator *allocator, uint32_t id)
 {
-	struct ledger *l = ledger_of(allocator);
-	struct ledger_block *b = &l->blocks[id];
+	struct keeper *l = keeper_of(allocator);
+	struct keeper_block *b = &l->blocks[id];
 
 	if (b->state != GP_ACTIVE)
 		return;
-	ledger_act(l, GP_FREE, l->heaps[b->heap], id, b->piece.addr,
+	keeper_act(l, GP_FREE, l->heaps[b->heap], id, b->piece.addr,
 		   b->requested);
-	ledger_count(l, GP_STAT_ALLOCATION, -1);
-	ledger_count(l, GP_STAT_ALLOCATED_BYTES, -(int64_t)b->piece.size);
+	keeper_count(l, GP_STAT_ALLOCATION, -1);
+	keeper_count(l, GP_STAT_ALLOCATED_BYTES, -(int64_t)b->piece.size);
 	if (b->uses)
 		await(l, id);
 	else
 		give_back(l, id);
 }
 
-static enum gp_answer ledger_empty_cache(struct gp_allocator *allocator,
+static enum gp_answer keeper_empty_cache(struct gp_allocator *allocator,
 					 uint16_t pool)
 {
-	trim(ledger_of(allocator), pool);
+	trim(keeper_of(allocator), pool);
 	return GP_SERVED;
 }
 
-static enum gp_answer ledger_set_fraction(struct gp_allocator *allocator,
+static enum gp_answer keeper_set_fraction(struct gp_allocator *allocator,
 					  double fraction)
 {
-	struct ledger *l = ledger_of(allocator);
+	struct keeper *l = keeper_of(allocator);
 	uint64_t free_bytes, total;
 
 	l->config.device->ops->info(l->config.device, &free_bytes, &total);
@@ -371,32 +371,32 @@ static enum gp_answer ledger_set_fraction(struct gp_allocator *allocator,
 	return GP_SERVED;
 }
 
-static enum gp_answer begin_route(struct ledger *l, uint16_t pool,
+static enum gp_answer begin_route(struct keeper *l, uint16_t pool,
 				  uint16_t stream)
 {
 	l->routes = gp_mem_grow(l->routes, &l->route_room, l->route_count + 1,
 				sizeof(*l->routes));
-	l->routes[l->route_count++] = (struct ledger_route){ pool, stream };
+	l->routes[l->route_count++] = (struct keeper_route){ pool, stream };
 	return GP_SERVED;
 }
 
-static enum gp_answer ledger_pool_begin(struct gp_allocator *allocator,
+static enum gp_answer keeper_pool_begin(struct gp_allocator *allocator,
 					uint16_t pool, bool is_capture)
 {
 	(void)is_capture;
-	return begin_route(ledger_of(allocator), pool, GP_ALL_STREAMS);
+	return begin_route(keeper_of(allocator), pool, GP_ALL_STREAMS);
 }
 
-static enum gp_answer ledger_capture(struct gp_allocator *allocator,
+static enum gp_answer keeper_capture(struct gp_allocator *allocator,
 				     uint16_t pool, uint16_t stream)
 {
-	return begin_route(ledger_of(allocator), pool, stream);
+	return begin_route(keeper_of(allocator), pool, stream);
 }
 
-static enum gp_answer ledger_pool_end(struct gp_allocator *allocator,
+static enum gp_answer keeper_pool_end(struct gp_allocator *allocator,
 				      uint16_t pool)
 {
-	struct ledger *l = ledger_of(allocator);
+	struct keeper *l = keeper_of(allocator);
 	size_t i = 0;
 
 	while (i < l->route_count && l->routes[i].pool != pool)
@@ -409,31 +409,31 @@ static enum gp_answer ledger_pool_end(struct gp_allocator *allocator,
 	return GP_SERVED;
 }
 
-static void ledger_mark(struct gp_allocator *allocator, const char *name)
+static void keeper_mark(struct gp_allocator *allocator, const char *name)
 {
-	struct ledger *l = ledger_of(allocator);
+	struct keeper *l = keeper_of(allocator);
 
 	if (!l->table->mark)
 		return;
 	begin(l, "mark");
-	for (size_t i = 0; i < l->heap_count && !ledger_is_broken(l); i++)
+	for (size_t i = 0; i < l->heap_count && !keeper_is_broken(l); i++)
 		l->table->mark(l->heaps[i]->self, name);
 }
 
 /* ---- what there is ---- */
 
-static void ledger_reset_peak(struct gp_allocator *allocator)
+static void keeper_reset_peak(struct gp_allocator *allocator)
 {
-	struct ledger *l = ledger_of(allocator);
+	struct keeper *l = keeper_of(allocator);
 
 	for (int i = 0; i < GP_STAT_COUNT; i++)
 		l->stats.by_pool[i][GP_STAT_ALL].peak =
 			l->stats.by_pool[i][GP_STAT_ALL].current;
 }
 
-static void ledger_reset_accumulated(struct gp_allocator *allocator)
+static void keeper_reset_accumulated(struct gp_allocator *allocator)
 {
-	struct ledger *l = ledger_of(allocator);
+	struct keeper *l = keeper_of(allocator);
 
 	for (int i = 0; i < GP_STAT_COUNT; i++)
 		l->stats.by_pool[i][GP_STAT_ALL].allocated =
@@ -443,17 +443,17 @@ static void ledger_reset_accumulated(struct gp_allocator *allocator)
 	l->stats.num_device_alloc = l->stats.num_device_free = 0;
 }
 
-static const struct gp_stats *ledger_stats(struct gp_allocator *allocator)
+static const struct gp_stats *keeper_stats(struct gp_allocator *allocator)
 {
-	return &ledger_of(allocator)->stats;
+	return &keeper_of(allocator)->stats;
 }
 
-static uint64_t largest_between(struct ledger *l)
+static uint64_t largest_between(struct keeper *l)
 {
 	struct gp_state state;
 	uint64_t largest = 0;
 
-	ledger_state(&l->head, &state);
+	keeper_state(&l->head, &state);
 	for (size_t i = 0; i < state.block_count; i++)
 		if (state.blocks[i].state == GP_INACTIVE &&
 		    state.blocks[i].size > largest)
@@ -462,15 +462,15 @@ static uint64_t largest_between(struct ledger *l)
 	return largest;
 }
 
-static uint64_t ledger_largest_free(struct gp_allocator *allocator)
+static uint64_t keeper_largest_free(struct gp_allocator *allocator)
 {
-	struct ledger *l = ledger_of(allocator);
+	struct keeper *l = keeper_of(allocator);
 	uint64_t largest = 0;
 
 	if (!l->table->largest_free)
 		return largest_between(l);
 	begin(l, "largest_free");
-	for (size_t i = 0; i < l->heap_count && !ledger_is_broken(l); i++) {
+	for (size_t i = 0; i < l->heap_count && !keeper_is_broken(l); i++) {
 		uint64_t one = l->table->largest_free(l->heaps[i]->self);
 
 		if (one > largest)
@@ -479,17 +479,17 @@ static uint64_t ledger_largest_free(struct gp_allocator *allocator)
 	return largest;
 }
 
-static const char *ledger_refusal(struct gp_allocator *allocator)
+static const char *keeper_refusal(struct gp_allocator *allocator)
 {
-	return ledger_of(allocator)->trouble;
+	return keeper_of(allocator)->trouble;
 }
 
-static enum gp_status ledger_health(struct gp_allocator *allocator,
+static enum gp_status keeper_health(struct gp_allocator *allocator,
 				    struct gp_diag *diag)
 {
-	struct ledger *l = ledger_of(allocator);
+	struct keeper *l = keeper_of(allocator);
 
-	if (!ledger_is_broken(l))
+	if (!keeper_is_broken(l))
 		return GP_OK;
 	if (l->config.engine)
 		gp_diag_file(diag, l->config.engine->name);
@@ -498,15 +498,15 @@ static enum gp_status ledger_health(struct gp_allocator *allocator,
 
 /* ---- life ---- */
 
-static void ledger_destroy(struct gp_allocator *allocator)
+static void keeper_destroy(struct gp_allocator *allocator)
 {
-	struct ledger *l = ledger_of(allocator);
+	struct keeper *l = keeper_of(allocator);
 
 	l->config.action = NULL;
 	for (size_t i = 0; i < l->heap_count; i++) {
-		struct ledger_heap *heap = l->heaps[i];
+		struct keeper_heap *heap = l->heaps[i];
 
-		if (l->table->destroy && heap->self && !ledger_is_broken(l))
+		if (l->table->destroy && heap->self && !keeper_is_broken(l))
 			l->table->destroy(heap->self);
 		free(heap);
 	}
@@ -524,50 +524,50 @@ static void ledger_destroy(struct gp_allocator *allocator)
 	free(l);
 }
 
-static const struct gp_allocator_ops ledger_ops = {
-	.name = "ledger",
-	.alloc = ledger_alloc,
-	.free = ledger_free,
-	.record_stream = ledger_record_stream,
-	.synchronize = ledger_synchronize,
-	.complete = ledger_complete,
-	.empty_cache = ledger_empty_cache,
-	.set_fraction = ledger_set_fraction,
-	.pool_begin = ledger_pool_begin,
-	.capture = ledger_capture,
-	.pool_end = ledger_pool_end,
-	.reset_peak = ledger_reset_peak,
-	.reset_accumulated = ledger_reset_accumulated,
-	.stats = ledger_stats,
-	.state = ledger_state,
-	.largest_free = ledger_largest_free,
-	.refusal = ledger_refusal,
-	.health = ledger_health,
-	.destroy = ledger_destroy,
-	.mark = ledger_mark,
+static const struct gp_allocator_ops keeper_ops = {
+	.name = "keeper",
+	.alloc = keeper_alloc,
+	.free = keeper_free,
+	.record_stream = keeper_record_stream,
+	.synchronize = keeper_synchronize,
+	.complete = keeper_complete,
+	.empty_cache = keeper_empty_cache,
+	.set_fraction = keeper_set_fraction,
+	.pool_begin = keeper_pool_begin,
+	.capture = keeper_capture,
+	.pool_end = keeper_pool_end,
+	.reset_peak = keeper_reset_peak,
+	.reset_accumulated = keeper_reset_accumulated,
+	.stats = keeper_stats,
+	.state = keeper_state,
+	.largest_free = keeper_largest_free,
+	.refusal = keeper_refusal,
+	.health = keeper_health,
+	.destroy = keeper_destroy,
+	.mark = keeper_mark,
 };
 
 /* A block of the start state, asked for anew.  One that waits does so for work
  * of which nothing is known. */
-static bool adopt_block(struct ledger *l, const struct gp_segment *segment,
+static bool adopt_block(struct keeper *l, const struct gp_segment *segment,
 			const struct gp_block *from)
 {
 	uint64_t addr;
 
 	if (from->state == GP_INACTIVE)
 		return true;
-	if (ledger_alloc(&l->head, from->id,
+	if (keeper_alloc(&l->head, from->id,
 			 from->requested ? from->requested : from->size,
 			 segment->stream, segment->pool, &addr) != GP_SERVED)
 		return false;
 	if (from->state == GP_PENDING_FREE) {
 		add_use(l, &l->blocks[from->id], GP_NO_STREAM);
-		ledger_free(&l->head, from->id);
+		keeper_free(&l->head, from->id);
 	}
 	return true;
 }
 
-static enum gp_status adopt(struct ledger *l, const struct gp_state *start,
+static enum gp_status adopt(struct keeper *l, const struct gp_state *start,
 			    struct gp_diag *diag)
 {
 	for (size_t i = 0; i < start->segment_count; i++) {
@@ -577,8 +577,8 @@ static enum gp_status adopt(struct ledger *l, const struct gp_state *start,
 			if (!adopt_block(
 				    l, segment,
 				    &start->blocks[segment->first_block + k]))
-				return ledger_is_broken(l)
-					       ? ledger_health(&l->head, diag)
+				return keeper_is_broken(l)
+					       ? keeper_health(&l->head, diag)
 					       : gp_diag_set(
 							 diag, GP_SYSTEM,
 							 "the memory that the "
@@ -588,14 +588,14 @@ static enum gp_status adopt(struct ledger *l, const struct gp_state *start,
 	return GP_OK;
 }
 
-enum gp_status ledger_init(struct ledger *l,
+enum gp_status keeper_init(struct keeper *l,
 			   const struct gp_engine_table *table,
 			   const struct gp_allocator_config *config,
 			   struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
 
-	l->head.ops = &ledger_ops;
+	l->head.ops = &keeper_ops;
 	l->head.levels = l->levels;
 	l->config = *config;
 	l->table = table;
@@ -603,24 +603,24 @@ enum gp_status ledger_init(struct ledger *l,
 	l->stats.max_split_size = -1;
 	l->limit = GP_UNLIMITED;
 	if (config->settings->memory_fraction < 1)
-		ledger_set_fraction(&l->head,
+		keeper_set_fraction(&l->head,
 				    config->settings->memory_fraction);
 	l->config.action = NULL;
 	if (config->start)
 		status = adopt(l, config->start, diag);
 	l->config.action = config->action;
 	if (status != GP_OK)
-		ledger_destroy(&l->head);
+		keeper_destroy(&l->head);
 	return status;
 }
 
-enum gp_status ledger_create(const struct gp_engine_table *table,
+enum gp_status keeper_create(const struct gp_engine_table *table,
 			     const struct gp_allocator_config *config,
 			     struct gp_allocator **allocator,
 			     struct gp_diag *diag)
 {
-	struct ledger *l = gp_mem_alloc(1, sizeof(*l));
-	enum gp_status status = ledger_init(l, table, config, diag);
+	struct keeper *l = gp_mem_alloc(1, sizeof(*l));
+	enum gp_status status = keeper_init(l, table, config, diag);
 
 	if (status == GP_OK)
 		*allocator = &l->head;

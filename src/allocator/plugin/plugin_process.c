@@ -3,7 +3,7 @@
  * The process of a library: takes the engine's requests to the library's calls,
  * and what these ask of the device back.
  */
-#include "allocator/plugin/process.h"
+#include "allocator/plugin/plugin_process.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "allocator/channel.h"
-#include "allocator/plugin/wire.h"
+#include "allocator/plugin/plugin_wire.h"
 #include "base/mem.h"
 #include "gpupool/engine.h"
 

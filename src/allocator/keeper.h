@@ -2,31 +2,31 @@
 /*
  * What an engine of a few calls (gpupool/engine.h) need not do by itself.
  *
- *     ledger.c         requests, and blocks that wait for other streams
- *     ledger_memory.c  what is taken from the device, and what lies there
+ *     keeper.c         requests, and blocks that wait for other streams
+ *     keeper_memory.c  what is taken from the device, and what lies there
  *
  * The table's calls go on in this process; those of plugin/ are passed on to a
  * library in another one.
  */
-#ifndef ALLOCATOR_LEDGER_H
-#define ALLOCATOR_LEDGER_H
+#ifndef ALLOCATOR_KEEPER_H
+#define ALLOCATOR_KEEPER_H
 
 #include "base/map.h"
 #include "gpupool/allocator.h"
 #include "gpupool/engine.h"
 
-struct ledger;
+struct keeper;
 
 /* An allocator of the table's, and whom it serves. */
-struct ledger_heap {
-	struct ledger *ledger;
+struct keeper_heap {
+	struct keeper *keeper;
 	struct gp_memory memory;
 	void *self;
 	uint32_t index;
 	uint16_t stream, pool;
 };
 
-struct ledger_block {
+struct keeper_block {
 	struct gp_piece piece;
 	uint64_t requested;
 	uint32_t heap;
@@ -35,53 +35,53 @@ struct ledger_block {
 };
 
 /* A stream that used a block beside its own; 0 ends the list. */
-struct ledger_use {
+struct keeper_use {
 	uint32_t next; /* index + 1 */
 	uint16_t stream;
 };
 
 /* Memory from the device, or a reservation. */
-struct ledger_span {
+struct keeper_span {
 	uint64_t addr, size;
 	uint32_t heap;
 	bool is_mapped;
 };
 
-struct ledger_spans { /* by address */
-	struct ledger_span *items;
+struct keeper_spans { /* by address */
+	struct keeper_span *items;
 	size_t count, room;
 };
 
 /* Where requests without a pool go. */
-struct ledger_route {
+struct keeper_route {
 	uint16_t pool, stream; /* of that stream, or GP_ALL_STREAMS */
 };
 
-struct ledger {
+struct keeper {
 	struct gp_allocator head;
 	struct gp_allocator_config config;
 	const struct gp_engine_table *table;
 	/* Whether each block is compared with the others and with the memory
 	 * there is. */
 	bool is_checked;
-	void (*destroyed)(struct ledger *ledger); /* NULL: nobody asks */
+	void (*destroyed)(struct keeper *keeper); /* NULL: nobody asks */
 
-	struct ledger_heap **heaps;
+	struct keeper_heap **heaps;
 	size_t heap_count, heap_room;
 	struct gp_map heap_of; /* by stream and pool */
 
-	struct ledger_block *blocks; /* by id */
+	struct keeper_block *blocks; /* by id */
 	struct {
-		struct ledger_use *items;
+		struct keeper_use *items;
 		size_t count, room;
 		uint32_t spare; /* index + 1 */
 	} uses;
 	uint32_t *waiting; /* ids, in the order of their frees */
 	size_t waiting_count, waiting_room;
-	struct ledger_route *routes;
+	struct keeper_route *routes;
 	size_t route_count, route_room;
 
-	struct ledger_spans memory, reserved;
+	struct keeper_spans memory, reserved;
 	uint64_t limit; /* bytes that may be reserved; GP_UNLIMITED */
 	uint32_t *live; /* ids by address, when is_checked */
 	size_t live_count, live_room;
@@ -95,37 +95,37 @@ struct ledger {
 	char trouble[512]; /* why the engine is not asked any more; "": it is */
 };
 
-/* A ledger for an engine whose calls go on in this process, or one that begins
+/* A keeper for an engine whose calls go on in this process, or one that begins
  * a larger struct, zeroed.  GP_INPUT: it cannot begin so. */
-enum gp_status ledger_create(const struct gp_engine_table *table,
+enum gp_status keeper_create(const struct gp_engine_table *table,
 			     const struct gp_allocator_config *config,
 			     struct gp_allocator **allocator,
 			     struct gp_diag *diag);
-enum gp_status ledger_init(struct ledger *ledger,
+enum gp_status keeper_init(struct keeper *keeper,
 			   const struct gp_engine_table *table,
 			   const struct gp_allocator_config *config,
 			   struct gp_diag *diag);
 
 /* The engine is not to be trusted any more, since the call under way: the first
  * reason stands. */
-void ledger_fail(struct ledger *l, const char *format, ...)
+void keeper_fail(struct keeper *l, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-static inline bool ledger_is_broken(const struct ledger *l)
+static inline bool keeper_is_broken(const struct keeper *l)
 {
 	return *l->trouble;
 }
 
-void ledger_count(struct ledger *l, enum gp_stat_id id, int64_t amount);
-void ledger_act(struct ledger *l, enum gp_event_kind kind,
-		const struct ledger_heap *heap, uint32_t id, uint64_t addr,
+void keeper_count(struct keeper *l, enum gp_stat_id id, int64_t amount);
+void keeper_act(struct keeper *l, enum gp_event_kind kind,
+		const struct keeper_heap *heap, uint32_t id, uint64_t addr,
 		uint64_t size);
 
-/* ledger_memory.c */
-struct gp_memory ledger_memory(struct ledger_heap *heap);
-/* Notes a block; false, and the ledger has failed, where it cannot lie there.
+/* keeper_memory.c */
+struct gp_memory keeper_memory(struct keeper_heap *heap);
+/* Notes a block; false, and the keeper has failed, where it cannot lie there.
  */
-bool ledger_place(struct ledger *l, uint32_t id);
-void ledger_displace(struct ledger *l, uint32_t id);
-void ledger_state(struct gp_allocator *allocator, struct gp_state *state);
+bool keeper_place(struct keeper *l, uint32_t id);
+void keeper_displace(struct keeper *l, uint32_t id);
+void keeper_state(struct gp_allocator *allocator, struct gp_state *state);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The device that an engine of a few calls asks, and what lies in the memory
- * that it got there.  Whatever cannot be is the engine's end (ledger_fail).
+ * that it got there.  Whatever cannot be is the engine's end (keeper_fail).
  */
-#include "allocator/ledger.h"
+#include "allocator/keeper.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,13 +16,13 @@
 /* ---- ranges by address ---- */
 
 /* The first that ends behind addr. */
-static size_t find(const struct ledger_spans *spans, uint64_t addr)
+static size_t find(const struct keeper_spans *spans, uint64_t addr)
 {
 	size_t low = 0, high = spans->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct ledger_span *span = &spans->items[middle];
+		const struct keeper_span *span = &spans->items[middle];
 
 		if (span->addr + span->size <= addr)
 			low = middle + 1;
@@ -32,8 +32,8 @@ static size_t find(const struct ledger_spans *spans, uint64_t addr)
 	return low;
 }
 
-static void insert(struct ledger_spans *spans, size_t at,
-		   struct ledger_span span)
+static void insert(struct keeper_spans *spans, size_t at,
+		   struct keeper_span span)
 {
 	spans->items = gp_mem_grow(spans->items, &spans->room, spans->count + 1,
 				   sizeof(*spans->items));
@@ -43,21 +43,21 @@ static void insert(struct ledger_spans *spans, size_t at,
 	spans->count++;
 }
 
-static void drop(struct ledger_spans *spans, size_t at)
+static void drop(struct keeper_spans *spans, size_t at)
 {
 	spans->count--;
 	memmove(spans->items + at, spans->items + at + 1,
 		(spans->count - at) * sizeof(*spans->items));
 }
 
-static bool covers(const struct ledger_span *span, uint64_t addr, uint64_t size)
+static bool covers(const struct keeper_span *span, uint64_t addr, uint64_t size)
 {
 	return addr >= span->addr && size <= span->size &&
 	       addr - span->addr <= span->size - size;
 }
 
 /* The one that holds all of it; NULL: there is none. */
-static struct ledger_span *around(const struct ledger_spans *spans,
+static struct keeper_span *around(const struct keeper_spans *spans,
 				  uint64_t addr, uint64_t size)
 {
 	size_t at = find(spans, addr);
@@ -70,7 +70,7 @@ static struct ledger_span *around(const struct ledger_spans *spans,
 /* ---- blocks by address ---- */
 
 /* The first live one that ends behind addr, as an index into live. */
-static size_t find_live(const struct ledger *l, uint64_t addr)
+static size_t find_live(const struct keeper *l, uint64_t addr)
 {
 	size_t low = 0, high = l->live_count;
 
@@ -86,7 +86,7 @@ static size_t find_live(const struct ledger *l, uint64_t addr)
 	return low;
 }
 
-static const struct gp_piece *live_within(const struct ledger *l, uint64_t addr,
+static const struct gp_piece *live_within(const struct keeper *l, uint64_t addr,
 					  uint64_t size)
 {
 	size_t at = find_live(l, addr);
@@ -98,19 +98,19 @@ static const struct gp_piece *live_within(const struct ledger *l, uint64_t addr,
 	return p->addr < addr + size ? p : NULL;
 }
 
-static bool is_possible(struct ledger *l, const struct ledger_block *b)
+static bool is_possible(struct keeper *l, const struct keeper_block *b)
 {
 	const struct gp_piece *p = &b->piece, *other;
 
 	if (p->size < b->requested) {
-		ledger_fail(l, "it says that the block has %" PRIu64 " bytes",
+		keeper_fail(l, "it says that the block has %" PRIu64 " bytes",
 			    p->size);
 		return false;
 	}
 	if (!l->is_checked)
 		return true;
 	if (!around(&l->memory, p->addr, p->size)) {
-		ledger_fail(l,
+		keeper_fail(l,
 			    "0x%" PRIx64 " to 0x%" PRIx64 " is not memory "
 			    "that it took from the device",
 			    p->addr, p->addr + p->size);
@@ -119,16 +119,16 @@ static bool is_possible(struct ledger *l, const struct ledger_block *b)
 	other = live_within(l, p->addr, p->size);
 	if (!other)
 		return true;
-	ledger_fail(l,
+	keeper_fail(l,
 		    "%" PRIu64 " bytes at 0x%" PRIx64 " overlap a block "
 		    "of %" PRIu64 " at 0x%" PRIx64 " that is in use",
 		    p->size, p->addr, other->size, other->addr);
 	return false;
 }
 
-bool ledger_place(struct ledger *l, uint32_t id)
+bool keeper_place(struct keeper *l, uint32_t id)
 {
-	const struct ledger_block *b = &l->blocks[id];
+	const struct keeper_block *b = &l->blocks[id];
 	size_t at;
 
 	if (!is_possible(l, b))
@@ -145,7 +145,7 @@ bool ledger_place(struct ledger *l, uint32_t id)
 	return true;
 }
 
-void ledger_displace(struct ledger *l, uint32_t id)
+void keeper_displace(struct keeper *l, uint32_t id)
 {
 	size_t at;
 
@@ -159,7 +159,7 @@ void ledger_displace(struct ledger *l, uint32_t id)
 
 /* ---- the device ---- */
 
-static bool has_room(const struct ledger *l, uint64_t size)
+static bool has_room(const struct keeper *l, uint64_t size)
 {
 	uint64_t now = (uint64_t)l->levels[GP_STAT_RESERVED_BYTES].peak;
 
@@ -169,35 +169,35 @@ static bool has_room(const struct ledger *l, uint64_t size)
 
 static bool memory_malloc(void *device, uint64_t size, uint64_t *addr)
 {
-	const struct ledger_heap *heap = device;
-	struct ledger *l = heap->ledger;
+	const struct keeper_heap *heap = device;
+	struct keeper *l = heap->keeper;
 	struct gp_device *from = l->config.device;
 
-	if (ledger_is_broken(l) || !has_room(l, size))
+	if (keeper_is_broken(l) || !has_room(l, size))
 		return false;
 	if (!size) {
-		ledger_fail(l, "it asks the device for 0 bytes");
+		keeper_fail(l, "it asks the device for 0 bytes");
 		return false;
 	}
 	if (!from->ops->malloc(from, size, addr))
 		return false;
 	insert(&l->memory, find(&l->memory, *addr),
-	       (struct ledger_span){ *addr, size, heap->index, false });
+	       (struct keeper_span){ *addr, size, heap->index, false });
 	l->stats.num_device_alloc++;
-	ledger_count(l, GP_STAT_SEGMENT, 1);
-	ledger_count(l, GP_STAT_RESERVED_BYTES, (int64_t)size);
-	ledger_act(l, GP_SEGMENT_ALLOC, heap, GP_NO_ID, *addr, size);
+	keeper_count(l, GP_STAT_SEGMENT, 1);
+	keeper_count(l, GP_STAT_RESERVED_BYTES, (int64_t)size);
+	keeper_act(l, GP_SEGMENT_ALLOC, heap, GP_NO_ID, *addr, size);
 	return true;
 }
 
 /* Whether it may go back: nothing in use is there. */
-static bool is_unused(struct ledger *l, uint64_t addr, uint64_t size)
+static bool is_unused(struct keeper *l, uint64_t addr, uint64_t size)
 {
 	const struct gp_piece *p =
 		l->is_checked ? live_within(l, addr, size) : NULL;
 
 	if (p)
-		ledger_fail(l,
+		keeper_fail(l,
 			    "it gives back memory with a block of %" PRIu64
 			    " bytes at 0x%" PRIx64 " that is in use",
 			    p->size, p->addr);
@@ -206,17 +206,17 @@ static bool is_unused(struct ledger *l, uint64_t addr, uint64_t size)
 
 static void memory_free(void *device, uint64_t addr)
 {
-	const struct ledger_heap *heap = device;
-	struct ledger *l = heap->ledger;
+	const struct keeper_heap *heap = device;
+	struct keeper *l = heap->keeper;
 	struct gp_device *to = l->config.device;
 	size_t at = find(&l->memory, addr);
-	struct ledger_span span;
+	struct keeper_span span;
 
-	if (ledger_is_broken(l))
+	if (keeper_is_broken(l))
 		return;
 	if (at == l->memory.count || l->memory.items[at].addr != addr ||
 	    l->memory.items[at].is_mapped) {
-		ledger_fail(l,
+		keeper_fail(l,
 			    "it gives back 0x%" PRIx64
 			    ", which it did not get from the device",
 			    addr);
@@ -228,30 +228,30 @@ static void memory_free(void *device, uint64_t addr)
 	drop(&l->memory, at);
 	to->ops->free(to, addr, span.size);
 	l->stats.num_device_free++;
-	ledger_count(l, GP_STAT_SEGMENT, -1);
-	ledger_count(l, GP_STAT_RESERVED_BYTES, -(int64_t)span.size);
-	ledger_act(l, GP_SEGMENT_FREE, heap, GP_NO_ID, addr, span.size);
+	keeper_count(l, GP_STAT_SEGMENT, -1);
+	keeper_count(l, GP_STAT_RESERVED_BYTES, -(int64_t)span.size);
+	keeper_act(l, GP_SEGMENT_FREE, heap, GP_NO_ID, addr, span.size);
 }
 
 static bool memory_reserve(void *device, uint64_t size, uint64_t *addr)
 {
-	const struct ledger_heap *heap = device;
-	struct ledger *l = heap->ledger;
+	const struct keeper_heap *heap = device;
+	struct keeper *l = heap->keeper;
 	struct gp_device *from = l->config.device;
 
-	if (ledger_is_broken(l) || !from->ops->reserve(from, size, addr))
+	if (keeper_is_broken(l) || !from->ops->reserve(from, size, addr))
 		return false;
 	insert(&l->reserved, find(&l->reserved, *addr),
-	       (struct ledger_span){ *addr, size, heap->index, false });
+	       (struct keeper_span){ *addr, size, heap->index, false });
 	return true;
 }
 
-static bool are_pages(struct ledger *l, uint64_t addr, uint64_t size)
+static bool are_pages(struct keeper *l, uint64_t addr, uint64_t size)
 {
 	if (size && addr % PAGE == 0 && size % PAGE == 0 &&
 	    around(&l->reserved, addr, size))
 		return true;
-	ledger_fail(l,
+	keeper_fail(l,
 		    "%" PRIu64 " bytes at 0x%" PRIx64 " are no whole pages "
 		    "of addresses that it reserved",
 		    size, addr);
@@ -259,11 +259,11 @@ static bool are_pages(struct ledger *l, uint64_t addr, uint64_t size)
 }
 
 /* Ranges of one reservation that touch are one. */
-static void join(struct ledger *l, struct ledger_span span)
+static void join(struct keeper *l, struct keeper_span span)
 {
 	size_t at = find(&l->memory, span.addr);
-	struct ledger_span *before = at ? &l->memory.items[at - 1] : NULL;
-	struct ledger_span *next =
+	struct keeper_span *before = at ? &l->memory.items[at - 1] : NULL;
+	struct keeper_span *next =
 		at < l->memory.count ? &l->memory.items[at] : NULL;
 
 	if (before && before->is_mapped && before->heap == span.heap &&
@@ -273,7 +273,7 @@ static void join(struct ledger *l, struct ledger_span span)
 		    next->addr == before->addr + before->size) {
 			before->size += next->size;
 			drop(&l->memory, at);
-			ledger_count(l, GP_STAT_SEGMENT, -1);
+			keeper_count(l, GP_STAT_SEGMENT, -1);
 		}
 	} else if (next && next->is_mapped && next->heap == span.heap &&
 		   span.addr + span.size == next->addr) {
@@ -281,38 +281,38 @@ static void join(struct ledger *l, struct ledger_span span)
 		next->size += span.size;
 	} else {
 		insert(&l->memory, at, span);
-		ledger_count(l, GP_STAT_SEGMENT, 1);
+		keeper_count(l, GP_STAT_SEGMENT, 1);
 	}
 }
 
 static bool memory_map(void *device, uint64_t addr, uint64_t size)
 {
-	const struct ledger_heap *heap = device;
-	struct ledger *l = heap->ledger;
+	const struct keeper_heap *heap = device;
+	struct keeper *l = heap->keeper;
 	struct gp_device *from = l->config.device;
 	size_t at = find(&l->memory, addr);
 
-	if (ledger_is_broken(l) || !are_pages(l, addr, size) ||
+	if (keeper_is_broken(l) || !are_pages(l, addr, size) ||
 	    !has_room(l, size))
 		return false;
 	if (at < l->memory.count && l->memory.items[at].addr < addr + size) {
-		ledger_fail(l, "0x%" PRIx64 " has memory already", addr);
+		keeper_fail(l, "0x%" PRIx64 " has memory already", addr);
 		return false;
 	}
 	if (!from->ops->map(from, addr, size, PAGE))
 		return false;
-	join(l, (struct ledger_span){ addr, size, heap->index, true });
+	join(l, (struct keeper_span){ addr, size, heap->index, true });
 	l->stats.num_device_alloc++;
-	ledger_count(l, GP_STAT_RESERVED_BYTES, (int64_t)size);
-	ledger_act(l, GP_SEGMENT_MAP, heap, GP_NO_ID, addr, size);
+	keeper_count(l, GP_STAT_RESERVED_BYTES, (int64_t)size);
+	keeper_act(l, GP_SEGMENT_MAP, heap, GP_NO_ID, addr, size);
 	return true;
 }
 
 /* Cuts a part out of a range. */
-static void cut(struct ledger *l, struct ledger_span *span, uint64_t addr,
+static void cut(struct keeper *l, struct keeper_span *span, uint64_t addr,
 		uint64_t size)
 {
-	struct ledger_span rest = *span;
+	struct keeper_span rest = *span;
 	size_t at = (size_t)(span - l->memory.items);
 
 	rest.addr = addr + size;
@@ -320,26 +320,26 @@ static void cut(struct ledger *l, struct ledger_span *span, uint64_t addr,
 	span->size = addr - span->addr;
 	if (rest.size && span->size) {
 		insert(&l->memory, at + 1, rest);
-		ledger_count(l, GP_STAT_SEGMENT, 1);
+		keeper_count(l, GP_STAT_SEGMENT, 1);
 	} else if (rest.size) {
 		*span = rest;
 	} else if (!span->size) {
 		drop(&l->memory, at);
-		ledger_count(l, GP_STAT_SEGMENT, -1);
+		keeper_count(l, GP_STAT_SEGMENT, -1);
 	}
 }
 
 static void memory_unmap(void *device, uint64_t addr, uint64_t size)
 {
-	const struct ledger_heap *heap = device;
-	struct ledger *l = heap->ledger;
+	const struct keeper_heap *heap = device;
+	struct keeper *l = heap->keeper;
 	struct gp_device *to = l->config.device;
-	struct ledger_span *span = around(&l->memory, addr, size);
+	struct keeper_span *span = around(&l->memory, addr, size);
 
-	if (ledger_is_broken(l) || !are_pages(l, addr, size))
+	if (keeper_is_broken(l) || !are_pages(l, addr, size))
 		return;
 	if (!span || !span->is_mapped) {
-		ledger_fail(l, "it unmaps 0x%" PRIx64 ", which has no memory",
+		keeper_fail(l, "it unmaps 0x%" PRIx64 ", which has no memory",
 			    addr);
 		return;
 	}
@@ -348,20 +348,20 @@ static void memory_unmap(void *device, uint64_t addr, uint64_t size)
 	cut(l, span, addr, size);
 	to->ops->unmap(to, addr, size, PAGE);
 	l->stats.num_device_free++;
-	ledger_count(l, GP_STAT_RESERVED_BYTES, -(int64_t)size);
-	ledger_act(l, GP_SEGMENT_UNMAP, heap, GP_NO_ID, addr, size);
+	keeper_count(l, GP_STAT_RESERVED_BYTES, -(int64_t)size);
+	keeper_act(l, GP_SEGMENT_UNMAP, heap, GP_NO_ID, addr, size);
 }
 
 static void memory_info(void *device, uint64_t *free_bytes,
 			uint64_t *total_bytes)
 {
-	const struct ledger_heap *heap = device;
-	struct gp_device *of = heap->ledger->config.device;
+	const struct keeper_heap *heap = device;
+	struct gp_device *of = heap->keeper->config.device;
 
 	of->ops->info(of, free_bytes, total_bytes);
 }
 
-struct gp_memory ledger_memory(struct ledger_heap *heap)
+struct gp_memory keeper_memory(struct keeper_heap *heap)
 {
 	return (struct gp_memory){
 		.device = heap,
@@ -383,12 +383,12 @@ static int by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static size_t list_live(const struct ledger *l, struct gp_block *live)
+static size_t list_live(const struct keeper *l, struct gp_block *live)
 {
 	size_t count = 0;
 
 	for (uint32_t id = 0; id < l->config.block_ids; id++) {
-		const struct ledger_block *b = &l->blocks[id];
+		const struct keeper_block *b = &l->blocks[id];
 
 		if (b->state == GP_INACTIVE)
 			continue;
@@ -435,9 +435,9 @@ static size_t fill(struct gp_segment *segment, struct gp_block *blocks,
 	return n;
 }
 
-void ledger_state(struct gp_allocator *allocator, struct gp_state *state)
+void keeper_state(struct gp_allocator *allocator, struct gp_state *state)
 {
-	const struct ledger *l = (const struct ledger *)allocator;
+	const struct keeper *l = (const struct keeper *)allocator;
 	size_t active = (size_t)l->levels[GP_STAT_ACTIVE].peak, done = 0;
 	struct gp_segment *segments =
 		gp_mem_alloc(l->memory.count, sizeof(*segments));
@@ -448,7 +448,7 @@ void ledger_state(struct gp_allocator *allocator, struct gp_state *state)
 
 	list_live(l, live);
 	for (size_t i = 0; i < l->memory.count; i++) {
-		const struct ledger_span *span = &l->memory.items[i];
+		const struct keeper_span *span = &l->memory.items[i];
 
 		segments[i] = (struct gp_segment){
 			.addr = span->addr,

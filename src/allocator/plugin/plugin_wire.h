@@ -4,8 +4,8 @@
  * way; questions to the device and one answer the other.  Both ends are the
  * same program, so structs travel as they are.
  */
-#ifndef ALLOCATOR_PLUGIN_WIRE_H
-#define ALLOCATOR_PLUGIN_WIRE_H
+#ifndef ALLOCATOR_PLUGIN_PLUGIN_WIRE_H
+#define ALLOCATOR_PLUGIN_PLUGIN_WIRE_H
 
 #include <stdint.h>
 
