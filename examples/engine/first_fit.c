@@ -12,7 +12,7 @@
 #include <gpupool/engine.h>
 
 #define GRAIN	  512
-#define ADDRESSES (UINT64_C(1) << 42)
+#define ADDRESSES (UINT64_C(1) << 47)
 #define UP(x, to) (((x) + (to)-1) / (to) * (to))
 
 struct range {

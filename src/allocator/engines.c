@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/keeper.h"
+#include "allocator/textbook/textbook.h"
 #include "gpupool/allocator.h"
 
 /* Nothing can go wrong with these. */
@@ -28,6 +30,24 @@ static enum gp_status create_direct(const struct gp_allocator_config *config,
 	return GP_OK;
 }
 
+static const struct gp_engine_table *const tables[] = {
+	&textbook_first_fit, &textbook_best_fit, &textbook_next_fit,
+	&textbook_tlsf,	     &textbook_buddy,	 &textbook_slab,
+	&textbook_arena,
+};
+
+/* The table that is named as the engine. */
+static enum gp_status create_table(const struct gp_allocator_config *config,
+				   struct gp_allocator **allocator,
+				   struct gp_diag *diag)
+{
+	size_t i = 0;
+
+	while (strcmp(tables[i]->name, config->engine->name) != 0)
+		i++;
+	return keeper_create(tables[i], config, allocator, diag);
+}
+
 static const struct gp_engine engines[] = {
 	{ "caching", "PyTorch's caching allocator", NULL, create_caching },
 	{ "direct", "one cudaMalloc a request: the baseline", NULL,
@@ -43,6 +63,22 @@ static const struct gp_engine engines[] = {
 	  "time that only a GPU tells; memory beyond the device's is the "
 	  "host's",
 	  gp_managed_create },
+	{ "first-fit", "one heap: the lowest free range that is long enough",
+	  NULL, create_table },
+	{ "best-fit", "one heap: the smallest free range that is long enough",
+	  NULL, create_table },
+	{ "next-fit",
+	  "one heap: first fit from where the last block was found on", NULL,
+	  create_table },
+	{ "tlsf",
+	  "one heap: two-level segregated fit, a good fit in constant time",
+	  NULL, create_table },
+	{ "buddy", "the buddy system: powers of two, halved and joined", NULL,
+	  create_table },
+	{ "slab", "slabs of 2 MiB by size class up to 1 MiB, first fit beyond",
+	  NULL, create_table },
+	{ "arena", "blocks one behind the other, used again from marks on only",
+	  NULL, create_table },
 };
 
 const struct gp_engine *gp_engine_table(size_t *count)

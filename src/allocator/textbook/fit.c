@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * First fit, best fit and next fit: Knuth, The Art of Computer Programming 1,
+ * 2.5, algorithm A and its exercises; the three of every textbook.  Sizes are
+ * in whole 512 bytes, as PyTorch's are; there are no size classes and no second
+ * pool for small blocks.
+ */
+#include "allocator/textbook/textbook.h"
+
+#include "allocator/textbook/sbrk_heap.h"
+
+static void *create_first(const struct gp_memory *memory)
+{
+	return heap_create(memory, &heap_by_address, sizeof(struct heap));
+}
+
+static void *create_best(const struct gp_memory *memory)
+{
+	return heap_create(memory, &heap_by_size, sizeof(struct heap));
+}
+
+/* ---- next fit: from where the last block was found on, and around ---- */
+
+struct next_fit {
+	struct heap heap; /* comes first */
+	uint64_t rover;
+};
+
+static void add_next(struct heap *heap, uint32_t block)
+{
+	heap_by_address.add(heap, block);
+}
+
+static void drop_next(struct heap *heap, uint32_t block)
+{
+	heap_by_address.drop(heap, block);
+}
+
+static uint32_t find_next(struct heap *heap, uint64_t size)
+{
+	const struct next_fit *n = (const struct next_fit *)heap;
+	uint32_t block = heap_find_from(heap, n->rover, size);
+
+	return block ? block : heap_by_address.find(heap, size);
+}
+
+static uint64_t largest_next(const struct heap *heap)
+{
+	return heap_by_address.largest(heap);
+}
+
+static const struct heap_index by_rover = { add_next, drop_next, find_next,
+					    largest_next };
+
+static void *create_next(const struct gp_memory *memory)
+{
+	struct next_fit *n = heap_create(memory, &by_rover, sizeof(*n));
+
+	if (n)
+		n->rover = n->heap.base;
+	return n;
+}
+
+static bool alloc_next(void *self, const struct gp_ask *ask,
+		       struct gp_piece *piece)
+{
+	struct next_fit *n = self;
+
+	if (!heap_alloc(self, ask, piece))
+		return false;
+	n->rover = piece->addr + piece->size;
+	return true;
+}
+
+#define FIT(table, called, create_it, alloc_it)                                \
+	const struct gp_engine_table table = {                                 \
+		.version = GP_ENGINE_VERSION,                                  \
+		.name = called,                                                \
+		.create = create_it,                                           \
+		.destroy = heap_destroy,                                       \
+		.alloc = alloc_it,                                             \
+		.free = heap_free,                                             \
+		.trim = heap_trim,                                             \
+		.largest_free = heap_largest_free,                             \
+	}
+
+FIT(textbook_first_fit, "first-fit", create_first, heap_alloc);
+FIT(textbook_best_fit, "best-fit", create_best, heap_alloc);
+FIT(textbook_next_fit, "next-fit", create_next, alloc_next);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* The chain of a heap's blocks, and the memory below them. */
+#include "allocator/textbook/sbrk_heap.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#define PAGE GP_ENGINE_PAGE
+
+static struct heap_block *at(struct heap *heap, uint32_t block)
+{
+	return &heap->blocks[block];
+}
+
+uint64_t heap_reserve(const struct gp_memory *memory, uint64_t *addr)
+{
+	uint64_t size = HEAP_ADDRESSES;
+
+	while (size >= PAGE && !memory->reserve(memory->device, size, addr))
+		size /= 2;
+	return size >= PAGE ? size : 0;
+}
+
+void *heap_create(const struct gp_memory *memory,
+		  const struct heap_index *index, size_t bytes)
+{
+	struct heap *heap = gp_mem_alloc(1, bytes);
+	uint64_t addresses = heap_reserve(memory, &heap->base);
+
+	if (!addresses) {
+		free(heap);
+		return NULL;
+	}
+	heap->memory = memory;
+	heap->index = index;
+	heap->end = heap->base;
+	heap->limit = heap->base + addresses;
+	heap->count = 1;
+	heap->blocks =
+		gp_mem_grow(NULL, &heap->room, 64, sizeof(*heap->blocks));
+	heap->blocks[0] = (struct heap_block){ 0 };
+	return heap;
+}
+
+void heap_release(struct heap *heap)
+{
+	free(heap->blocks);
+	free(heap);
+}
+
+void heap_destroy(void *self)
+{
+	heap_release(self);
+}
+
+/* ---- the chain ---- */
+
+static uint32_t new_block(struct heap *heap, uint64_t addr, uint64_t size)
+{
+	uint32_t block = heap->spare;
+
+	if (block) {
+		heap->spare = at(heap, block)->next;
+	} else {
+		heap->blocks =
+			gp_mem_grow(heap->blocks, &heap->room, heap->count + 1,
+				    sizeof(*heap->blocks));
+		block = (uint32_t)heap->count++;
+	}
+	*at(heap, block) = (struct heap_block){ .addr = addr, .size = size };
+	return block;
+}
+
+/* Behind a block, or at the beginning where that is 0. */
+static void put_behind(struct heap *heap, uint32_t block, uint32_t before)
+{
+	uint32_t next = before ? at(heap, before)->next : 0;
+
+	at(heap, block)->before = before;
+	at(heap, block)->next = next;
+	if (before)
+		at(heap, before)->next = block;
+	if (next)
+		at(heap, next)->before = block;
+	else
+		heap->last = block;
+}
+
+static void take_out(struct heap *heap, uint32_t block)
+{
+	uint32_t before = at(heap, block)->before, next = at(heap, block)->next;
+
+	if (before)
+		at(heap, before)->next = next;
+	if (next)
+		at(heap, next)->before = before;
+	else
+		heap->last = before;
+	at(heap, block)->next = heap->spare;
+	heap->spare = block;
+}
+
+static void make_free(struct heap *heap, uint32_t block)
+{
+	at(heap, block)->is_free = true;
+	heap->index->add(heap, block);
+}
+
+static void make_used(struct heap *heap, uint32_t block)
+{
+	heap->index->drop(heap, block);
+	at(heap, block)->is_free = false;
+}
+
+/* The block takes in the next one, which is not in the index any more. */
+static void swallow(struct heap *heap, uint32_t block, uint32_t next)
+{
+	at(heap, block)->size += at(heap, next)->size;
+	take_out(heap, next);
+}
+
+void heap_give(struct heap *heap, uint32_t block)
+{
+	uint32_t before = at(heap, block)->before, next = at(heap, block)->next;
+
+	if (next && at(heap, next)->is_free) {
+		make_used(heap, next);
+		swallow(heap, block, next);
+	}
+	if (before && at(heap, before)->is_free) {
+		make_used(heap, before);
+		swallow(heap, before, block);
+		block = before;
+	}
+	make_free(heap, block);
+}
+
+/* ---- memory ---- */
+
+/* Makes the free block at the end that large. */
+static bool grow(struct heap *heap, uint64_t size)
+{
+	uint32_t last = heap->last, block;
+	uint64_t there =
+		last && at(heap, last)->is_free ? at(heap, last)->size : 0;
+	uint64_t more;
+
+	/* An index by classes may have passed it over. */
+	if (there >= size)
+		return true;
+	more = (size - there + PAGE - 1) / PAGE * PAGE;
+	if (more > heap->limit - heap->end ||
+	    !heap->memory->map(heap->memory->device, heap->end, more))
+		return false;
+	block = new_block(heap, heap->end, more);
+	put_behind(heap, block, last);
+	heap->end += more;
+	heap_give(heap, block);
+	return true;
+}
+
+uint32_t heap_take(struct heap *heap, uint64_t size)
+{
+	uint32_t block = heap->index->find(heap, size), rest;
+
+	if (!block) {
+		if (!grow(heap, size))
+			return 0;
+		block = heap->last;
+	}
+	make_used(heap, block);
+	if (at(heap, block)->size == size)
+		return block;
+	rest = new_block(heap, at(heap, block)->addr + size,
+			 at(heap, block)->size - size);
+	at(heap, block)->size = size;
+	put_behind(heap, rest, block);
+	make_free(heap, rest);
+	return block;
+}
+
+void heap_trim(void *self)
+{
+	struct heap *heap = self;
+	uint32_t last = heap->last;
+	uint64_t size;
+
+	if (!last || !at(heap, last)->is_free)
+		return;
+	size = at(heap, last)->size / PAGE * PAGE;
+	if (!size)
+		return;
+	make_used(heap, last);
+	at(heap, last)->size -= size;
+	if (at(heap, last)->size)
+		make_free(heap, last);
+	else
+		take_out(heap, last);
+	heap->end -= size;
+	heap->memory->unmap(heap->memory->device, heap->end, size);
+}
+
+/* ---- as calls of an engine ---- */
+
+bool heap_alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
+{
+	struct heap *heap = self;
+	uint32_t block = 0;
+
+	if (ask->size <= HEAP_ADDRESSES)
+		block = heap_take(heap, heap_round(ask->size));
+	if (!block)
+		return false;
+	*piece = (struct gp_piece){ at(heap, block)->addr,
+				    at(heap, block)->size, block };
+	return true;
+}
+
+void heap_free(void *self, const struct gp_piece *piece)
+{
+	heap_give(self, (uint32_t)piece->handle);
+}
+
+uint64_t heap_largest_free(void *self)
+{
+	const struct heap *heap = self;
+
+	return heap->index->largest(heap);
+}
