@@ -14,6 +14,7 @@
 #include "commands/ranking.h"
 #include "commands/recorded.h"
 #include "commands/recording.h"
+#include "commands/seeds.h"
 #include "commands/trace_file.h"
 #include "report/fit.h"
 #include "report/page.h"
@@ -26,6 +27,8 @@ struct session {
 	char output[PATH_MAX];	    /* the trace, as record is told */
 	struct gp_options recorded; /* the options, as record takes them */
 	struct gp_recording recording;
+	struct gp_seeds seeds;
+	char *path;    /* owned; the report's, of several seeds */
 	char **traces; /* owned */
 	struct gp_ranking ranking;
 	struct gp_studying studying;
@@ -62,7 +65,11 @@ static enum gp_status record(struct session *s, struct gp_diag *diag)
 		.is_boundless = true,
 		.is_output_aside = true,
 	};
-	return gp_record_program(&s->recording, diag);
+	s->seeds.recording = &s->recording;
+	status = gp_record_seeds(&s->seeds, diag);
+	if (s->seeds.count && *s->seeds.output)
+		memcpy(s->output, s->seeds.output, sizeof(s->output));
+	return status;
 }
 
 /* ---- its traces, judged ---- */
@@ -183,6 +190,21 @@ static void write_report(void *arg, const struct gp_report_style *style,
 		gp_report_fit_text(&s->report, style, out);
 }
 
+/* How far the drawn values may lead it. */
+static void add_seeds(struct session *s)
+{
+	char range[GP_SEEDS_TEXT];
+	size_t size;
+
+	if (s->seeds.count < 2 || !s->report.path)
+		return;
+	gp_seeds_text(&s->seeds, range);
+	size = strlen(s->report.path) + sizeof(range) + 3;
+	s->path = gp_mem_alloc(size, 1);
+	snprintf(s->path, size, "%s; %s", s->report.path, range);
+	s->report.path = s->path;
+}
+
 static enum gp_status tell(struct session *s, struct gp_diag *diag)
 {
 	struct gp_fit_report *r = &s->report;
@@ -197,6 +219,7 @@ static enum gp_status tell(struct session *s, struct gp_diag *diag)
 		r->path = r->trace->values;
 	else if (!s->options->from_trace)
 		r->path = "not known: its Python was not there to follow it";
+	add_seeds(s);
 	r->gpu = s->gpu;
 	r->ranks = gp_ranking_ranks(&s->ranking);
 	r->study = &s->studying.study;
@@ -238,6 +261,7 @@ static void release(struct session *s)
 	for (size_t i = 0; s->traces && i < s->recording.count; i++)
 		free(s->traces[i]);
 	free(s->traces);
+	free(s->path);
 	gp_own_remove(s->folder);
 }
 
@@ -278,6 +302,7 @@ static const struct gp_option fit_options[] = {
 	{ "scalar", 0, GP_OPTION_TEXT, GP_AT(scalar), "VALUE",
 	  "What the program reads from a scalar on the device that nobody "
 	  "knows, in place of 0." },
+	GP_VALUES_OPTIONS,
 	{ "cudnn", 0, GP_OPTION_TEXT, GP_AT(cudnn), "FILE|none",
 	  "The cuDNN library that is asked for plans and their workspace: "
 	  "the one installed with PyTorch unless given." },
@@ -304,7 +329,8 @@ const struct gp_command gp_fit_command = {
 		"besides PyTorch is added.\n"
 		"What the program prints goes to standard error. Exits with 1 "
 		"where it does not fit, or fails.",
-	.options = "gpu trace devices scalar cudnn keep prices without format "
+	.options = "gpu trace devices values seeds scalar cudnn keep prices "
+		   "without format "
 		   "output ascii color quiet",
 	.own = fit_options,
 	.run = fit_command,

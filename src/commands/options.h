@@ -61,6 +61,8 @@ struct gp_options {
 	const char *gpu, *devices, *complete;
 	const char *kept; /* the trace, by fit */
 	const char *steps_of, *scalar, *cudnn, *context;
+	const char *values; /* of a recorded program: known, drawn:SEED, all */
+	uint64_t seeds;	    /* 0: not given */
 	bool stacks, times;
 	char *knobs; /* owned: "name:value,..." of the settings' flags */
 	struct gp_texts confs;	 /* --alloc-conf where there may be several */

@@ -31,6 +31,7 @@
 #include "commands/own_folder.h"
 #include "commands/recorded.h"
 #include "commands/recording.h"
+#include "commands/seeds.h"
 #include "commands/trace_file.h"
 #include "device/gpu.h"
 #include "gpupool/status.h"
@@ -455,6 +456,19 @@ static bool is_of_events(const char *text)
 	return length && length < 10 && !text[length];
 }
 
+/* "known", "all", or "drawn:" and a whole number */
+static bool is_of_values(const char *text)
+{
+	static const char drawn[] = "drawn:", digits[] = "0123456789";
+	size_t length = strlen(drawn);
+
+	if (strncmp(text, drawn, length) != 0)
+		return !strcmp(text, "known") || !strcmp(text, "all");
+	text += length;
+	length = strspn(text, digits);
+	return length && length < 20 && !text[length];
+}
+
 /* Where the driver places memory there is nothing to record. */
 static enum gp_status check_backend(struct gp_diag *diag)
 {
@@ -530,6 +544,14 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 		return gp_diag_set(diag, GP_USAGE,
 				   "--scalar %s: it takes a number",
 				   s->options->scalar);
+	if (s->options->values && !is_of_values(s->options->values)) {
+		gp_diag_hint(diag, "drawn:1 has noise of seed 1 in place of "
+				   "what nobody knows");
+		return gp_diag_set(diag, GP_USAGE,
+				   "--values %s: it takes known, drawn:SEED "
+				   "with a whole number, or all",
+				   s->options->values);
+	}
 	if (s->options->context &&
 	    !gp_bytes_parse(s->options->context, &context))
 		return gp_diag_set(diag, GP_USAGE,
@@ -737,6 +759,8 @@ static void set_interpreter(const struct gp_options *o)
 		setenv("SIMCUDA_TIMES", "1", 1);
 	if (o->scalar)
 		setenv("SIMCUDA_SCALAR", o->scalar, 1);
+	if (o->values)
+		setenv("SIMCUDA_VALUES", o->values, 1);
 	if (o->quiet)
 		setenv("SIMCUDA_QUIET", "1", 1);
 }
@@ -815,18 +839,25 @@ static void prepare_program(const void *data)
 static enum gp_status keep(const struct session *s, const struct child *child,
 			   struct gp_diag *diag)
 {
+	struct gp_recording *recording = s->recording;
+	struct gp_recorded_result recorded = { 0 };
+	enum gp_status status;
 	char context[200];
 
 	describe_context(s, context, sizeof(context));
 	if (!s->options->quiet)
 		child_tell_signal(child);
-	return gp_recorded_take(s->parts, s->output,
-				(struct gp_recorded_options){
-					.quiet = s->options->quiet,
-					.context = context,
-					.strict = s->options->strict,
-				},
-				&s->recording->count, diag);
+	status = gp_recorded_take(s->parts, s->output,
+				  (struct gp_recorded_options){
+					  .quiet = s->options->quiet,
+					  .context = context,
+					  .strict = s->options->strict,
+				  },
+				  &recorded, diag);
+	recording->count = recorded.count;
+	recording->peak_allocated = recorded.peak_allocated;
+	recording->peak_reserved = recorded.peak_reserved;
+	return status;
 }
 
 static enum gp_status run(struct session *s, struct child *child,
@@ -893,13 +924,15 @@ static enum gp_status record_command(const struct gp_options *options,
 				     struct gp_diag *diag)
 {
 	struct gp_recording recording = { .options = options };
+	struct gp_seeds seeds = { .recording = &recording };
 	enum gp_status status;
 
 	if (options->gpu && !strcmp(options->gpu, "help")) {
 		gp_record_list_gpus(gp_outlet_stdout());
 		return GP_OK;
 	}
-	status = gp_record_program(&recording, diag);
+	status = gp_record_seeds(&seeds, diag);
+	gp_seeds_tell(&seeds);
 	if ((status == GP_OK || status == GP_FAILED) && recording.ending)
 		end_as(recording.ending);
 	return status;
@@ -934,6 +967,7 @@ static const struct gp_option record_options[] = {
 	{ "scalar", 0, GP_OPTION_TEXT, GP_AT(scalar), "VALUE",
 	  "What the program reads from a scalar on the device, by item() "
 	  "and the like, in place of 0." },
+	GP_VALUES_OPTIONS,
 	{ "cudnn", 0, GP_OPTION_TEXT, GP_AT(cudnn), "FILE|none",
 	  "The cuDNN library that is asked for plans and their workspace: "
 	  "the one installed with PyTorch unless given." },
@@ -960,8 +994,7 @@ const struct gp_command gp_record_command = {
 		"processes that use a device give a trace each: trace.1.json, "
 		"trace.2.json.",
 	.options = "capacity context gpu devices events steps-of stacks times "
-		   "scalar "
-		   "cudnn output strict quiet",
+		   "values seeds scalar cudnn output strict quiet",
 	.own = record_options,
 	.run = record_command,
 };

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/larger.h"
 #include "base/mem.h"
 #include "commands/command.h"
 #include "commands/output.h"
@@ -366,8 +367,22 @@ static void tell_path(const struct gp_trace *trace, bool quiet)
 		gp_tell("gpupool: path: %s\n", trace->values);
 }
 
+static void add_peaks(struct gp_recorded_result *result,
+		      const struct gp_plan *plan)
+{
+	for (size_t i = 0; i < plan->trace->device_count; i++) {
+		const struct gp_replay_result *of = &plan->results[i];
+
+		result->peak_allocated = gp_larger(
+			result->peak_allocated, gp_replay_peak_allocated(of));
+		result->peak_reserved =
+			gp_larger(result->peak_reserved, of->at_peak.reserved);
+	}
+}
+
 static enum gp_status check(const char *path, struct gp_recorded_options how,
-			    bool *is_doubted, struct gp_diag *diag)
+			    struct gp_recorded_result *result,
+			    struct gp_diag *diag)
 {
 	struct gp_input_config config = { .path = path };
 	struct gp_trace *trace;
@@ -382,7 +397,9 @@ static enum gp_status check(const char *path, struct gp_recorded_options how,
 	if (status == GP_OK) {
 		tell(path, &plan, how.quiet);
 		tell_path(trace, how.quiet);
-		*is_doubted |= !trace->values || gp_trace_doubts_path(trace);
+		add_peaks(result, &plan);
+		result->is_doubted |=
+			!trace->values || gp_trace_doubts_path(trace);
 	}
 	gp_plan_release(&plan);
 	gp_trace_destroy(trace);
@@ -406,7 +423,8 @@ static enum gp_status convert(const char *part, const char *output,
 
 static enum gp_status take(const struct gp_part *of, const char *folder,
 			   const char *output, struct gp_recorded_options how,
-			   bool *is_doubted, struct gp_diag *diag)
+			   struct gp_recorded_result *result,
+			   struct gp_diag *diag)
 {
 	char part[PATH_MAX], calls[PATH_MAX];
 	enum gp_status status;
@@ -425,7 +443,7 @@ static enum gp_status take(const struct gp_part *of, const char *folder,
 		return status;
 	}
 	unlink(part);
-	status = check(output, how, is_doubted, diag);
+	status = check(output, how, result, diag);
 	if (status == GP_OK && !how.quiet)
 		tell_calls(calls, how.context);
 	unlink(calls);
@@ -455,11 +473,11 @@ static void tell_why_not(const char *folder)
 }
 
 enum gp_status gp_recorded_take(const char *folder, const char *output,
-				struct gp_recorded_options how, size_t *count,
+				struct gp_recorded_options how,
+				struct gp_recorded_result *result,
 				struct gp_diag *diag)
 {
 	struct gp_parts parts = { 0 };
-	bool is_doubted = false;
 	enum gp_status status = GP_OK;
 
 	parts_find(&parts, folder);
@@ -468,16 +486,15 @@ enum gp_status gp_recorded_take(const char *folder, const char *output,
 		char name[PATH_MAX];
 
 		gp_recorded_name(output, i, parts.count, name, sizeof(name));
-		status = take(&parts.items[i], folder, name, how, &is_doubted,
-			      diag);
+		status = take(&parts.items[i], folder, name, how, result, diag);
 	}
-	*count = parts.count;
+	result->count = parts.count;
 	if (!parts.count)
 		tell_why_not(folder);
 	parts_clear(folder);
 	rmdir(folder);
 	parts_release(&parts);
-	if (status != GP_OK || !how.strict || !is_doubted)
+	if (status != GP_OK || !how.strict || !result->is_doubted)
 		return status;
 	gp_diag_file(diag, output);
 	return gp_diag_set(diag, GP_FAILED,

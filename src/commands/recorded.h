@@ -11,11 +11,18 @@ struct gp_recorded_options {
 	bool strict; /* GP_FAILED where values that nobody knows were read */
 };
 
-/* Writes the trace of each process in the folder, count of them, to output or,
- * of several, output.N; replays it and tells on standard error.  The folder is
- * removed. */
+struct gp_recorded_result {
+	size_t count; /* of traces */
+	/* Bytes, of the device and process that had most. */
+	uint64_t peak_allocated, peak_reserved;
+	bool is_doubted; /* some program may take another path on a GPU */
+};
+
+/* Writes the trace of each process in the folder to output or, of several,
+ * output.N; replays it and tells on standard error.  The folder is removed. */
 enum gp_status gp_recorded_take(const char *folder, const char *output,
-				struct gp_recorded_options how, size_t *count,
+				struct gp_recorded_options how,
+				struct gp_recorded_result *result,
 				struct gp_diag *diag);
 /* The name of the trace of that index. */
 void gp_recorded_name(const char *output, size_t index, size_t count,

@@ -15,7 +15,9 @@ struct gp_recording {
 			       * to standard error */
 	/* After it: */
 	size_t count; /* of traces, named by gp_recorded_name */
-	int ending;   /* as waitpid has it */
+	/* Bytes, of the device and process that had most. */
+	uint64_t peak_allocated, peak_reserved;
+	int ending; /* as waitpid has it */
 };
 
 enum gp_status gp_record_program(struct gp_recording *recording,

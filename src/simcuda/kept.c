@@ -2,7 +2,8 @@
 /*
  * Kept bytes: grains of 256, found by their number; and for each chunk of 2 MiB
  * a list of its grains, so that a large range is forgotten without looking at
- * every one of its addresses.  A bit for each byte says whether it is known.
+ * every one of its addresses.  A bit for each byte says whether it is known,
+ * another whether it was drawn.
  */
 #include "simcuda/kept.h"
 
@@ -14,17 +15,16 @@
 #include "simcuda/memory.h"
 #include "simcuda/stream.h"
 
-#define GRAIN	    UINT64_C(256)
-#define CHUNK	    (UINT64_C(2) << 20)
-/* Then what lies where the oldest was kept is forgotten. */
-#define MOST_GRAINS ((uint32_t)(KEPT_MOST_OF_ALL / GRAIN))
-#define NO_GRAIN    GP_MAP_NONE
+#define GRAIN	 UINT64_C(256)
+#define CHUNK	 (UINT64_C(2) << 20)
+#define NO_GRAIN GP_MAP_NONE
 
 struct grain {
 	uint64_t number; /* of the address, in grains */
 	uint32_t next;	 /* of its chunk, or of those that are free */
 	uint32_t age;	 /* known is of this age of all; else nothing is */
 	uint64_t known[GRAIN / 64];
+	uint64_t drawn[GRAIN / 64]; /* of this age, too; no byte is both */
 	unsigned char bytes[GRAIN];
 };
 
@@ -37,6 +37,27 @@ static struct {
 	struct gp_map by_number;
 	struct gp_map chunks; /* number -> its first grain */
 } kept;
+
+static struct kept_limits limits = {
+	.most = KEPT_MOST,
+	.most_of_all = UINT64_C(64) << 20,
+};
+
+void kept_set_limits(const struct kept_limits *new_limits)
+{
+	limits = *new_limits;
+}
+
+const struct kept_limits *kept_limits(void)
+{
+	return &limits;
+}
+
+/* Then what lies where the oldest was kept is forgotten. */
+static uint32_t most_grains(void)
+{
+	return (uint32_t)(limits.most_of_all / GRAIN);
+}
 
 static uint64_t chunk_of(uint64_t number)
 {
@@ -62,27 +83,43 @@ static uint64_t bits_of_word(size_t word, size_t at, size_t size)
 	return at >= begin + 64 || end <= begin ? 0 : bits(from, to);
 }
 
-static void set_known(struct grain *grain, size_t at, size_t size, bool known)
+static void set_state(struct grain *grain, size_t at, size_t size,
+		      enum kept_state state)
 {
-	if (grain->age != kept.age)
+	if (grain->age != kept.age) {
 		memset(grain->known, 0, sizeof(grain->known));
+		memset(grain->drawn, 0, sizeof(grain->drawn));
+	}
 	grain->age = kept.age;
 	for (size_t i = 0; i < GRAIN / 64; i++) {
 		uint64_t these = bits_of_word(i, at, size);
 
-		grain->known[i] = known ? grain->known[i] | these
-					: grain->known[i] & ~these;
+		grain->known[i] &= ~these;
+		grain->drawn[i] &= ~these;
+		if (state == KEPT_KNOWN)
+			grain->known[i] |= these;
+		else if (state == KEPT_DRAWN)
+			grain->drawn[i] |= these;
 	}
 }
 
-static bool is_known(const struct grain *grain, size_t at, size_t size)
+/* The least that holds of all of them. */
+static enum kept_state state_of(const struct grain *grain, size_t at,
+				size_t size)
 {
+	enum kept_state state = KEPT_KNOWN;
+
 	if (!grain || grain->age != kept.age)
-		return false;
-	for (size_t i = 0; i < GRAIN / 64; i++)
-		if (bits_of_word(i, at, size) & ~grain->known[i])
-			return false;
-	return true;
+		return KEPT_UNKNOWN;
+	for (size_t i = 0; i < GRAIN / 64; i++) {
+		uint64_t these = bits_of_word(i, at, size);
+
+		if (these & ~(grain->known[i] | grain->drawn[i]))
+			return KEPT_UNKNOWN;
+		if (these & grain->drawn[i])
+			state = KEPT_DRAWN;
+	}
+	return state;
 }
 
 /* ---- grains ---- */
@@ -96,7 +133,7 @@ static bool clear(struct grain *grain, uint64_t addr, uint64_t end)
 
 	if (from < to) {
 		memset(grain->bytes + (from - begin), 0, to - from);
-		set_known(grain, from - begin, to - from, false);
+		set_state(grain, from - begin, to - from, KEPT_UNKNOWN);
 	}
 	return from == begin && to == begin + GRAIN;
 }
@@ -139,7 +176,7 @@ static void forget_oldest(void)
 {
 	uint64_t addr = kept.items[kept.oldest].number * GRAIN;
 
-	kept.oldest = (kept.oldest + 1) % MOST_GRAINS;
+	kept.oldest = (kept.oldest + 1) % most_grains();
 	kept_forget(addr / CHUNK * CHUNK, CHUNK);
 }
 
@@ -147,7 +184,7 @@ static uint32_t new_grain(void)
 {
 	uint32_t index = kept.first_free;
 
-	if (!index && kept.count == MOST_GRAINS) {
+	if (!index && kept.count == most_grains()) {
 		forget_oldest();
 		index = kept.first_free;
 	}
@@ -202,11 +239,12 @@ static struct part part_of(uint64_t addr, uint64_t size)
 	};
 }
 
-void kept_write(uint64_t addr, const void *bytes, size_t size)
+static void write_as(enum kept_state state, uint64_t addr, const void *bytes,
+		     size_t size)
 {
 	const char *from = bytes;
 
-	if (size > KEPT_MOST) {
+	if (size > limits.most) {
 		kept_forget(addr, size);
 		return;
 	}
@@ -216,11 +254,21 @@ void kept_write(uint64_t addr, const void *bytes, size_t size)
 		struct grain *grain = make(part.number);
 
 		memcpy(grain->bytes + part.at, from, part.size);
-		set_known(grain, part.at, part.size, true);
+		set_state(grain, part.at, part.size, state);
 		addr += part.size;
 		from += part.size;
 		size -= part.size;
 	}
+}
+
+void kept_write(uint64_t addr, const void *bytes, size_t size)
+{
+	write_as(KEPT_KNOWN, addr, bytes, size);
+}
+
+void kept_draw(uint64_t addr, const void *bytes, size_t size)
+{
+	write_as(KEPT_DRAWN, addr, bytes, size);
 }
 
 void kept_read(uint64_t addr, void *bytes, size_t size)
@@ -228,7 +276,7 @@ void kept_read(uint64_t addr, void *bytes, size_t size)
 	char *to = bytes;
 
 	memset(to, 0, size);
-	if (size > KEPT_MOST)
+	if (size > limits.most)
 		return;
 	while (size) {
 		struct part part = part_of(addr, size);
@@ -242,14 +290,20 @@ void kept_read(uint64_t addr, void *bytes, size_t size)
 	}
 }
 
+static enum kept_state lesser(enum kept_state a, enum kept_state b)
+{
+	return a < b ? a : b;
+}
+
 bool kept_has(uint64_t addr, size_t size)
 {
-	if (size > KEPT_MOST)
+	if (size > limits.most)
 		return false;
 	while (size) {
 		struct part part = part_of(addr, size);
 
-		if (!is_known(find(part.number), part.at, part.size))
+		if (state_of(find(part.number), part.at, part.size) !=
+		    KEPT_KNOWN)
 			return false;
 		addr += part.size;
 		size -= part.size;
@@ -257,22 +311,48 @@ bool kept_has(uint64_t addr, size_t size)
 	return true;
 }
 
-bool kept_take(uint64_t addr, void *bytes, size_t size)
+enum kept_state kept_take(uint64_t addr, void *bytes, size_t size)
 {
+	enum kept_state state = KEPT_KNOWN;
 	char *to = bytes;
 
 	while (size) {
 		struct part part = part_of(addr, size);
 		const struct grain *grain = find(part.number);
 
-		if (!is_known(grain, part.at, part.size))
-			return false;
+		state = lesser(state, state_of(grain, part.at, part.size));
+		if (state == KEPT_UNKNOWN)
+			break;
 		memcpy(to, grain->bytes + part.at, part.size);
 		addr += part.size;
 		to += part.size;
 		size -= part.size;
 	}
-	return true;
+	return state;
+}
+
+void kept_fill_in(uint64_t addr, void *bytes, size_t size)
+{
+	char *at = bytes;
+
+	if (size > limits.most)
+		return;
+	while (size) {
+		struct part part = part_of(addr, size);
+		struct grain *grain = make(part.number);
+
+		for (size_t i = 0; i < part.size; i++) {
+			if (state_of(grain, part.at + i, 1) != KEPT_UNKNOWN) {
+				at[i] = (char)grain->bytes[part.at + i];
+				continue;
+			}
+			grain->bytes[part.at + i] = (unsigned char)at[i];
+			set_state(grain, part.at + i, 1, KEPT_DRAWN);
+		}
+		addr += part.size;
+		at += part.size;
+		size -= part.size;
+	}
 }
 
 size_t kept_take_or(uint64_t addr, void *bytes, size_t size,
@@ -287,7 +367,7 @@ size_t kept_take_or(uint64_t addr, void *bytes, size_t size,
 		const struct grain *grain = find(part.number);
 
 		for (size_t i = 0; grain && i < part.size; i++)
-			if (is_known(grain, part.at + i, 1)) {
+			if (state_of(grain, part.at + i, 1) == KEPT_KNOWN) {
 				to[i] = grain->bytes[part.at + i];
 				known++;
 			}
@@ -300,12 +380,12 @@ size_t kept_take_or(uint64_t addr, void *bytes, size_t size,
 
 void kept_doubt(uint64_t addr, size_t size)
 {
-	while (size && size <= KEPT_MOST) {
+	while (size && size <= limits.most) {
 		struct part part = part_of(addr, size);
 		struct grain *grain = find(part.number);
 
 		if (grain)
-			set_known(grain, part.at, part.size, false);
+			set_state(grain, part.at, part.size, KEPT_UNKNOWN);
 		addr += part.size;
 		size -= part.size;
 	}
@@ -329,20 +409,30 @@ bool kept_has_any(uint64_t addr, size_t size)
 	return false;
 }
 
-/* The same bytes of both ends, a part at a time; so that what is known of them
- * is, and no more. */
-static void copy_part(uint64_t to, const char *bytes, size_t size, bool known)
+/* The next bytes of a range that are alike, as many as lie in one grain. */
+static size_t alike(uint64_t addr, size_t size, enum kept_state *state)
 {
-	kept_write(to, bytes, size);
-	if (!known)
-		kept_doubt(to, size);
+	struct part part = part_of(addr, size);
+	const struct grain *grain = find(part.number);
+	size_t n = 1;
+
+	*state = state_of(grain, part.at, part.size);
+	if (*state == KEPT_KNOWN)
+		return part.size;
+	*state = state_of(grain, part.at, 1);
+	while (n < part.size && state_of(grain, part.at + n, 1) == *state)
+		n++;
+	return n;
 }
 
 void kept_copy(uint64_t to, uint64_t from, size_t size)
 {
-	char *bytes, *is_known_byte;
+	enum kept_state state;
+	unsigned char *states; /* of each byte */
+	size_t n;
+	char *bytes;
 
-	if (size > KEPT_MOST || !kept_has_any(from, size)) {
+	if (size > limits.most || !kept_has_any(from, size)) {
 		kept_forget(to, size);
 		return;
 	}
@@ -353,16 +443,18 @@ void kept_copy(uint64_t to, uint64_t from, size_t size)
 		free(bytes);
 		return;
 	}
-	is_known_byte = gp_mem_alloc(size, 1);
-	for (size_t i = 0; i < size; i++)
-		is_known_byte[i] = kept_has(from + i, 1);
-	for (size_t i = 0, n; i < size; i += n) {
-		for (n = 1;
-		     i + n < size && is_known_byte[i + n] == is_known_byte[i];)
-			n++;
-		copy_part(to + i, bytes + i, n, is_known_byte[i]);
+	/* Both may overlap: what holds of the one is read first. */
+	states = gp_mem_alloc(size, 1);
+	for (size_t i = 0; i < size; i += n) {
+		n = alike(from + i, size - i, &state);
+		memset(states + i, (int)state, n);
 	}
-	free(is_known_byte);
+	for (size_t i = 0; i < size; i += n) {
+		for (n = 1; i + n < size && states[i + n] == states[i];)
+			n++;
+		write_as((enum kept_state)states[i], to + i, bytes + i, n);
+	}
+	free(states);
 	free(bytes);
 }
 
@@ -370,7 +462,7 @@ void kept_fill(uint64_t addr, unsigned char value, size_t size)
 {
 	void *bytes;
 
-	if (size > KEPT_MOST) {
+	if (size > limits.most) {
 		kept_forget(addr, size);
 		return;
 	}
@@ -431,9 +523,9 @@ static bool is_guess(uint64_t to, uint64_t from, size_t size)
 }
 
 /* It may be known all the same, to who knows what is running. */
-static void tell_guess(void *to, size_t size)
+static void tell_guess(void *to, uint64_t from, size_t size)
 {
-	if (!process_ask_read(to, size))
+	if (!process_ask_read(to, from, size))
 		process_tell_guess();
 }
 
@@ -458,7 +550,7 @@ static cudaError_t copy(enum simcuda_call call, void *to, const void *from,
 	doubt_captured((uintptr_t)to, size);
 	process_end(cudaSuccess);
 	if (guesses)
-		tell_guess(to, size);
+		tell_guess(to, (uintptr_t)from, size);
 	return cudaSuccess;
 }
 

@@ -2,7 +2,8 @@
 /*
  * Bytes of small copies to a device, kept so that what goes there and comes
  * back survives; all others are zeros.  Of those that are kept some are known:
- * what a GPU would have there.  Called under the lock.
+ * what a GPU would have there; others are drawn: something that it might have.
+ * Called under the lock.
  */
 #ifndef SIMCUDA_KEPT_H
 #define SIMCUDA_KEPT_H
@@ -11,24 +12,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most bytes of one copy that are kept: objects that ranks send each other
- * are larger than most that a program reads back. */
+/* The most bytes of one copy that are kept, unless it is set: objects that
+ * ranks send each other are larger than most that a program reads back. */
 #define KEPT_MOST 1048576
 
-/* The most bytes that are kept of all copies. */
-#define KEPT_MOST_OF_ALL (UINT64_C(64) << 20)
+struct kept_limits {
+	uint64_t most;	      /* bytes of one copy */
+	uint64_t most_of_all; /* copies together; less than 1 TiB */
+};
+/* Before anything is kept. */
+void kept_set_limits(const struct kept_limits *limits);
+const struct kept_limits *kept_limits(void);
+
+enum kept_state { KEPT_UNKNOWN, KEPT_DRAWN, KEPT_KNOWN };
 
 /* What is written is known from then on.
- * Both take any size; more than KEPT_MOST bytes are forgotten, or zeros. */
+ * They take any size; more than the most bytes of one copy are forgotten, or
+ * zeros. */
 void kept_write(uint64_t addr, const void *bytes, size_t size);
+/* It is drawn from then on. */
+void kept_draw(uint64_t addr, const void *bytes, size_t size);
 void kept_read(uint64_t addr, void *bytes, size_t size);
 void kept_fill(uint64_t addr, unsigned char value, size_t size);
 /* Whether anything was kept of any of it. */
 bool kept_has_any(uint64_t addr, size_t size);
 /* Whether each byte of it is known; false: a kernel wrote one, if anybody. */
 bool kept_has(uint64_t addr, size_t size);
-/* Reads it if so, of any size. */
-bool kept_take(uint64_t addr, void *bytes, size_t size);
+/* Reads bytes that are all known or drawn, of any size; of fewer the least that
+ * holds of any is returned. */
+enum kept_state kept_take(uint64_t addr, void *bytes, size_t size);
+/* Reads those that are known or drawn; the others are drawn from then on: as
+ * they are given. */
+void kept_fill_in(uint64_t addr, void *bytes, size_t size);
 /* Reads it with a value in place of each byte that is not known; how many are.
  */
 size_t kept_take_or(uint64_t addr, void *bytes, size_t size,

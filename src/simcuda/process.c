@@ -184,10 +184,10 @@ void process_tell_memory(int device, uint64_t addr, uint64_t bytes)
 }
 
 static void (*work_observer)(bool is_captured);
-static bool (*read_observer)(void *to, size_t size);
+static bool (*read_observer)(void *to, uint64_t from, size_t size);
 
 void process_observe_work(void (*work)(bool is_captured),
-			  bool (*read)(void *to, size_t size))
+			  bool (*read)(void *to, uint64_t from, size_t size))
 {
 	work_observer = work;
 	read_observer = read;
@@ -205,9 +205,9 @@ void process_tell_work(void)
 	work_observer(is_captured);
 }
 
-bool process_ask_read(void *to, size_t size)
+bool process_ask_read(void *to, uint64_t from, size_t size)
 {
-	return read_observer && read_observer(to, size);
+	return read_observer && read_observer(to, from, size);
 }
 
 static void (*guess_observer)(void);

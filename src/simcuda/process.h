@@ -195,12 +195,12 @@ void process_tell_guess(void);
  * Called, with no lock held, when something that computes was launched: a
  * kernel, a library's call, a graph.  What it wrote is not known here.  It is
  * captured when it goes into a graph instead.  And when a program reads bytes
- * that nobody knows: true, they were put there.
+ * that nobody knows: what it should read may be put there; true, it is known.
  */
 void process_observe_work(void (*work)(bool is_captured),
-			  bool (*read)(void *to, size_t size));
+			  bool (*read)(void *to, uint64_t from, size_t size));
 void process_tell_work(void);
-bool process_ask_read(void *to, size_t size);
+bool process_ask_read(void *to, uint64_t from, size_t size);
 
 /*
  * Whoever brings bytes from other processes; called with no lock held.  Two may

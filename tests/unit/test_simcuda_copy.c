@@ -112,7 +112,7 @@ END_TEST
 START_TEST(test_the_oldest_is_forgotten_first)
 {
 	static char bytes[KEPT_MOST], read[KEPT_MOST];
-	const uint64_t most = KEPT_MOST_OF_ALL / KEPT_MOST + 16;
+	const uint64_t most = kept_limits()->most_of_all / KEPT_MOST + 16;
 	uint64_t at = UINT64_C(1) << 40;
 
 	kept_forget_all();
@@ -122,6 +122,34 @@ START_TEST(test_the_oldest_is_forgotten_first)
 	ck_assert(!kept_has_any(at, KEPT_MOST));
 	kept_read(at + (most - 1) * KEPT_MOST, read, sizeof(read));
 	ck_assert_mem_eq(read, bytes, sizeof(read));
+	kept_forget_all();
+}
+END_TEST
+
+/* Drawn bytes are there and not known, also where they are copied to; those
+ * that are known stay what they are. */
+START_TEST(test_what_is_drawn_is_not_known)
+{
+	uint64_t at = UINT64_C(5) * 2 * MIB - 300;
+	char known[100], drawn[600], read[600];
+
+	kept_forget_all();
+	memset(known, 1, sizeof(known));
+	memset(drawn, 2, sizeof(drawn));
+	kept_write(at + 250, known, sizeof(known));
+	ck_assert_int_eq(kept_take(at, read, sizeof(read)), KEPT_UNKNOWN);
+	kept_fill_in(at, drawn, sizeof(drawn));
+	ck_assert_mem_eq(drawn + 250, known, sizeof(known));
+	ck_assert_int_eq(kept_take(at, read, sizeof(read)), KEPT_DRAWN);
+	ck_assert_mem_eq(read, drawn, sizeof(read));
+	kept_copy(at + 1000, at, sizeof(read));
+	ck_assert(!kept_has(at + 1000, sizeof(read)));
+	ck_assert(kept_has(at + 1250, sizeof(known)));
+	ck_assert_int_eq(kept_take(at + 1000, read, 10), KEPT_DRAWN);
+	kept_write(at, known, 10);
+	ck_assert_int_eq(kept_take(at, read, 10), KEPT_KNOWN);
+	kept_doubt_all();
+	ck_assert_int_eq(kept_take(at + 20, read, 10), KEPT_UNKNOWN);
 	kept_forget_all();
 }
 END_TEST
@@ -251,6 +279,7 @@ int main(void)
 		{ test_memory_that_is_used_anew_is_zeros, 0 },
 		{ test_part_of_what_is_kept_is_forgotten, 0 },
 		{ test_the_oldest_is_forgotten_first, 0 },
+		{ test_what_is_drawn_is_not_known, 0 },
 		{ test_what_is_known_is_told_byte_by_byte, 0 },
 		{ test_setting_is_kept_as_well, 0 },
 		{ test_rows_are_copied_one_by_one, 0 },

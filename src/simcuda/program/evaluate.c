@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simcuda/program/draws.h"
 #include "simcuda/program/scripts.h"
 
 #define FILE_INPUT 257 /* Py_file_input */
@@ -291,8 +292,11 @@ bool evaluate_describe(const struct operator_name *name,
 	facts->asks_size = task.facts >> 3 & 1;
 	facts->is_scalar = task.facts >> 4 & 1;
 	facts->is_logic = task.facts >> 6 & 1;
+	facts->is_random = task.facts >> 7 & 1;
+	facts->is_decisive = task.facts >> 36 & 1;
+	facts->is_check = task.facts >> 37 & 1;
 	facts->writes = (uint32_t)(task.facts >> 8) & 0xfffffff;
-	facts->unread = (uint32_t)(task.facts >> 36) & 0xfffffff;
+	facts->unread = (uint32_t)(task.facts >> 38) & 0x3ffffff;
 	return task.facts >> 5 & 1;
 }
 
@@ -342,6 +346,12 @@ static bool find_interpreter(void)
 	FUNCTIONS(FIND)
 #undef FIND
 	return is_there;
+}
+
+uint64_t simcuda_draws_seed(void);
+uint64_t simcuda_draws_seed(void)
+{
+	return draws_seed();
 }
 
 /* Lines of a file that is PyTorch's, for who looks for the program's own. */

@@ -11,14 +11,17 @@
 
 /* What an operator does, by its schema. */
 struct operator_facts {
-	bool computes;	 /* something that arguments decide */
-	bool is_silent;	 /* what it writes is told by others: collectives */
-	bool writes_any; /* what it does not say that it writes */
-	bool asks_size;	 /* reads how large its result is while it runs */
-	bool is_scalar;	 /* _local_scalar_dense */
-	bool is_logic;	 /* each truth given changes a result one way only */
-	uint32_t writes; /* arguments that it writes, a bit each */
-	uint32_t unread; /* of those, what it reads nothing of */
+	bool computes;	  /* something that arguments decide */
+	bool is_silent;	  /* what it writes is told by others: collectives */
+	bool writes_any;  /* what it does not say that it writes */
+	bool asks_size;	  /* reads how large its result is while it runs */
+	bool is_scalar;	  /* _local_scalar_dense */
+	bool is_logic;	  /* each bit given changes a result one way only */
+	bool is_random;	  /* its results are drawn */
+	bool is_decisive; /* integers or truths of floating-point numbers */
+	bool is_check;	  /* looks for numbers that are none, and finds few */
+	uint32_t writes;  /* arguments that it writes, a bit each */
+	uint32_t unread;  /* of those, what it reads nothing of */
 };
 
 struct operator_name {
@@ -41,8 +44,7 @@ struct evaluated {
 	double real;
 	struct shape shape; /* of a tensor; without addresses */
 	const unsigned char *bytes;
-	const unsigned char *known; /* a 1 for each element that is; NULL: all
-				     */
+	const unsigned char *known; /* a 1 for each byte that is; NULL: all */
 };
 
 /* Its results, those that are tensors in lists one by one, and then the

@@ -9,6 +9,7 @@ words.
 import atexit
 import builtins
 import ctypes
+import os
 import struct
 
 __builtins__ = builtins
@@ -20,7 +21,9 @@ calls = ctypes.PyDLL(None)
 atexit.register(calls.simcuda_evaluate_stop)
 # What describe() answers: evaluate_describe() takes it apart.
 COMPUTES, SILENT, WRITES_ANY, ASKS_SIZE, SCALAR, FOUND = 1, 2, 4, 8, 16, 32
-LOGIC = 64
+LOGIC, RANDOM, DECISIVE, CHECK = 64, 128, 1 << 36, 1 << 37
+# Whether what nobody knows is drawn: --values.
+DRAWS = os.environ.get("SIMCUDA_VALUES", "known") not in ("known", "0")
 # Collectives tell of what they write.
 SILENT_SPACES = (
     "c10d",
@@ -41,9 +44,9 @@ SIZED = {
     "equal",
     "unique_consecutive",
 }
-# Each truth that they take makes a result true, or makes it false, whatever the
-# others are: a result that is the same with all unknown truths false and with
-# all of them true is known.  Not so with xor.
+# Each bit that they take makes a bit of a result 1, or makes it 0, whatever the
+# others are: a result that is the same with all unknown bits 0 and with all of
+# them 1 is known.  Not so with xor.
 LOGICAL = {
     "__and__",
     "__or__",
@@ -62,6 +65,35 @@ LOGICAL = {
     "logical_or",
     "logical_or_",
 }
+# Of floating-point numbers they make the integers and truths that programs go
+# by: with values drawn they are computed of more bytes than others.
+DECISIVE_ONES = {
+    "argmax",
+    "argmin",
+    "argsort",
+    "bucketize",
+    "eq",
+    "ge",
+    "gt",
+    "kthvalue",
+    "le",
+    "lt",
+    "max",
+    "median",
+    "min",
+    "mode",
+    "multinomial",
+    "ne",
+    "nms",
+    "nonzero",
+    "searchsorted",
+    "sort",
+    "topk",
+}
+# They write what a program skips a step by, and seldom does.
+CHECKS = {"_amp_foreach_non_finite_check_and_unscale_"}
+# Spaces whose kernels for the processor compute what those for CUDA do.
+COMPUTED_SPACES = "aten", "prims", "torchvision"
 # Nothing is computed.
 NOTHING = {
     "empty",
@@ -113,6 +145,9 @@ if not find_layout(
 ):
     raise RuntimeError("tensors are not laid out as is known")
 operators = {}
+generator = torch.default_generator
+new_seed = calls.simcuda_draws_seed
+new_seed.restype = ctypes.c_uint64
 
 
 def begin():
@@ -140,8 +175,8 @@ def is_view(schema):
     )
 
 
-def bits(indices):
-    return sum(1 << i for i in indices if i < 28)
+def bits(indices, most=28):
+    return sum(1 << i for i in indices if i < most)
 
 
 def describe(name, overload):
@@ -156,14 +191,20 @@ def describe(name, overload):
     )
     is_random = torch.Tag.nondeterministic_seeded in op.tags
     if (
-        space in ("aten", "prims")
+        space in COMPUTED_SPACES
         and has_kernel
-        and not is_random
+        and (DRAWS or not is_random)
         and not is_view(op._schema)
         and base not in NOTHING
     ):
         flags |= COMPUTES
-    if space not in ("aten", "prims") or any(h in base for h in HIDDEN):
+    if is_random:
+        flags |= RANDOM
+    if base in DECISIVE_ONES:
+        flags |= DECISIVE
+    if base in CHECKS:
+        flags |= CHECK
+    if space not in COMPUTED_SPACES or any(h in base for h in HIDDEN):
         flags |= WRITES_ANY
     if base in SIZED:
         flags |= ASKS_SIZE
@@ -176,7 +217,7 @@ def describe(name, overload):
     ]
     if len(arguments) > 28:
         flags = (flags | WRITES_ANY) & ~COMPUTES
-    return flags | bits(writes) << 8 | bits(unread) << 36
+    return flags | bits(writes) << 8 | bits(unread, 26) << 38
 
 
 def make(value):
@@ -226,12 +267,33 @@ def flat(values):
             yield v
 
 
+# What is drawn may be none.
+PROBABILITIES = {
+    "aten::bernoulli": lambda x: x.clamp(0, 1),
+    "aten::multinomial": lambda x: x.abs(),
+}
+
+
+def compute(op, positional, named):
+    """The program's generator stays as it is."""
+    if torch.Tag.nondeterministic_seeded not in op.tags:
+        return op(*positional, **named)
+    state = generator.get_state()
+    generator.manual_seed(new_seed())
+    try:
+        return op(*positional, **named)
+    finally:
+        generator.set_state(state)
+
+
 def run(name, overload, values):
     op, arguments, writes = operators[name, overload]
     values = [make(v) for v in values]
+    if DRAWS and name in PROBABILITIES:
+        values[0] = PROBABILITIES[name](values[0])
     positional = [v for v, a in zip(values, arguments) if not a.kwarg_only]
     named = {a.name: v for v, a in zip(values, arguments) if a.kwarg_only}
-    returned = op(*positional, **named)
+    returned = compute(op, positional, named)
     results = [] if returned is None else list(flat([returned]))
     results += flat(values[i] for i in writes)
     into = [struct.pack("q", len(results))]

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "simcuda/process.h"
+#include "simcuda/program/draws.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/recorder.h"
@@ -68,10 +69,11 @@ static void add_places(struct sentence *s)
 {
 	char text[120];
 
-	snprintf(text, sizeof(text),
-		 "%" PRIu64 " read%s of values that nobody "
-		 "knows",
-		 guesses.reads, guesses.reads == 1 ? "" : "s");
+	snprintf(text, sizeof(text), "%" PRIu64 " %s%s %s", guesses.reads,
+		 draws_policy()->draws ? "decision" : "read",
+		 guesses.reads == 1 ? "" : "s",
+		 draws_policy()->draws ? "on drawn values"
+				       : "of values that nobody knows");
 	add_text(s, text);
 	for (uint32_t i = 0; i < guesses.count && i < MOST_NAMED; i++)
 		add_place(s, &guesses.places[i], !i);

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "simcuda/kept.h"
 #include "simcuda/process.h"
+#include "simcuda/program/draws.h"
 #include "simcuda/program/evaluate.h"
 #include "simcuda/stream.h"
 
@@ -40,12 +41,13 @@ struct operation {
 struct frame {
 	const struct operation *operation; /* NULL: a range, no operator */
 	struct arena arena;
-	/* NULL: they are not all known. */
+	/* NULL: they are neither known nor drawn. */
 	const struct argument *arguments;
-	/* Where some truths among them are not known, and false in arguments:
-	 * the same with those true. */
-	const struct argument *others;
+	/* Where some bits among them are not known: the same with those 0, and
+	 * with those 1; or NULL. */
+	const struct argument *supposed[2];
 	size_t argument_count;
+	bool is_drawn;	       /* something among its arguments or results */
 	struct shape *written; /* arguments that it writes, or may */
 	size_t written_count, written_room;
 	struct evaluated *results;
@@ -153,47 +155,75 @@ static void find_others(struct frame *f, struct torch_values inputs)
 
 /* ---- its results ---- */
 
-/* What is known of a result that is one thing if all truths that are not known
- * are false, and another if they are true. */
-static void meet(struct frame *f, struct evaluated *result,
-		 const struct evaluated *other)
+static bool are_alike(const struct evaluated *a, const struct evaluated *b)
 {
-	uint64_t count = result->shape.numel;
+	return a->kind == EVALUATED_TENSOR && b->kind == EVALUATED_TENSOR &&
+	       a->shape.dtype == b->shape.dtype &&
+	       a->shape.numel == b->shape.numel &&
+	       !tensors_is_real(a->shape.dtype);
+}
+
+/* What is known of a result that is one thing if all bits that are not known
+ * are 0, and another if they are 1: a 1 for each byte of an element that is the
+ * same; NULL: it has other elements. */
+static const unsigned char *meet(struct frame *f, const struct evaluated *one,
+				 const struct evaluated *other)
+{
+	size_t size = tensors_element(one->shape.dtype), at;
+	uint64_t count = one->shape.numel;
 	unsigned char *known;
 
-	if (result->kind != EVALUATED_TENSOR ||
-	    other->kind != EVALUATED_TENSOR ||
-	    result->shape.dtype != DTYPE_BOOL ||
-	    other->shape.dtype != DTYPE_BOOL || other->shape.numel != count) {
-		result->kind = EVALUATED_NOTHING;
+	if (!are_alike(one, other))
+		return NULL;
+	known = arena_take(&f->arena, count * size + 1);
+	for (uint64_t i = 0; i < count; i++) {
+		at = i * size;
+		memset(known + at,
+		       !memcmp(one->bytes + at, other->bytes + at, size), size);
+	}
+	return known;
+}
+
+static struct evaluated *run(struct frame *f, const struct argument *arguments,
+			     size_t *count)
+{
+	return evaluate(&f->operation->name, arguments, f->argument_count,
+			&f->arena, count);
+}
+
+/* Where nothing is drawn, results are those with the bits 0. */
+static void evaluate_supposed(struct frame *f)
+{
+	size_t counts[2];
+	struct evaluated *one = run(f, f->supposed[0], &counts[0]);
+	const struct evaluated *other = run(f, f->supposed[1], &counts[1]);
+
+	if (!f->arguments) {
+		f->results = one;
+		f->result_count = counts[0];
+	}
+	if (counts[0] != counts[1] || counts[0] != f->result_count) {
+		f->result_count = f->arguments ? f->result_count : 0;
 		return;
 	}
-	known = arena_take(&f->arena, count + 1);
-	for (uint64_t i = 0; i < count; i++)
-		known[i] = result->bytes[i] == other->bytes[i];
-	result->known = known;
+	for (size_t i = 0; i < f->result_count; i++) {
+		f->results[i].known = meet(f, &one[i], &other[i]);
+		if (!f->results[i].known && !f->arguments)
+			f->results[i].kind = EVALUATED_NOTHING;
+	}
 }
 
 static void evaluate_frame(struct frame *f)
 {
-	const struct evaluated *others;
-	size_t count;
-
 	if (f->is_evaluated)
 		return;
 	f->is_evaluated = true;
-	if (!f->arguments || !f->operation->facts.computes)
+	if (!f->operation->facts.computes)
 		return;
-	f->results = evaluate(&f->operation->name, f->arguments,
-			      f->argument_count, &f->arena, &f->result_count);
-	if (!f->others)
-		return;
-	others = evaluate(&f->operation->name, f->others, f->argument_count,
-			  &f->arena, &count);
-	if (count != f->result_count)
-		f->result_count = 0;
-	for (size_t i = 0; i < f->result_count; i++)
-		meet(f, &f->results[i], &others[i]);
+	if (f->arguments)
+		f->results = run(f, f->arguments, &f->result_count);
+	if (f->supposed[0])
+		evaluate_supposed(f);
 }
 
 static bool is_like(const struct evaluated *e, const struct shape *s)
@@ -211,11 +241,19 @@ static void put(const struct frame *f, size_t result, const struct shape *s)
 {
 	const struct evaluated *e =
 		result < f->result_count ? &f->results[result] : NULL;
-	bool is_there = e && !f->is_captured && is_like(e, s);
+	struct elements elements = { .is_drawn = f->is_drawn };
 
-	if (s->is_device)
-		arguments_write(s, is_there ? e->bytes : NULL,
-				is_there ? e->known : NULL);
+	if (!s->is_device)
+		return;
+	if (e && !f->is_captured && is_like(e, s)) {
+		elements.bytes = e->bytes;
+		elements.known = e->known;
+	} else if (f->operation->facts.is_check && draws_policy()->draws &&
+		   s->numel == 1) {
+		arguments_doubt(s);
+		return;
+	}
+	arguments_write(s, &elements);
 }
 
 static size_t put_outputs(const struct frame *f, struct torch_values values,
@@ -275,19 +313,34 @@ static void write_results(struct frame *f, const char *record)
 
 /* ---- an operator begins and ends ---- */
 
+static bool writes_integers(const struct frame *f)
+{
+	for (size_t i = 0; i < f->written_count; i++)
+		if (f->written[i].numel && !f->written[i].is_opaque &&
+		    !tensors_is_real(f->written[i].dtype))
+			return true;
+	return false;
+}
+
 static void read_arguments(struct frame *f, struct torch_values inputs)
 {
-	uint32_t unread = f->operation->facts.unread;
+	const struct operator_facts *facts = &f->operation->facts;
+	const struct arguments_wish wish = {
+		.unread = facts->unread,
+		.is_decisive = facts->is_decisive || writes_integers(f),
+		.arena = &f->arena,
+	};
 
 	f->argument_count = inputs.count;
-	f->arguments = arguments_read(inputs, unread, &f->arena);
-	if (f->arguments || !f->operation->facts.is_logic)
+	f->arguments = arguments_read(inputs, &wish, &f->is_drawn);
+	f->is_drawn |= facts->is_random;
+	if (!facts->is_logic || (f->arguments && !f->is_drawn))
 		return;
-	f->arguments = arguments_suppose(inputs, unread, false, &f->arena);
-	if (f->arguments)
-		f->others = arguments_suppose(inputs, unread, true, &f->arena);
-	if (!f->others)
-		f->arguments = NULL;
+	f->supposed[0] = arguments_suppose(inputs, &wish, false);
+	if (f->supposed[0])
+		f->supposed[1] = arguments_suppose(inputs, &wish, true);
+	if (!f->supposed[1])
+		f->supposed[0] = NULL;
 }
 
 static void *on_begin(void **context, const char *record)
@@ -356,29 +409,11 @@ static void say_number(int64_t number, void *to, size_t size)
 	memcpy(to, &number, size < sizeof(number) ? size : sizeof(number));
 }
 
-/* The nearest that is not larger. */
-static int64_t half_of(float value)
-{
-	uint32_t bits, sign;
-	int32_t exponent;
-
-	memcpy(&bits, &value, sizeof(bits));
-	sign = bits >> 16 & 0x8000;
-	exponent = (int32_t)(bits >> 23 & 0xff) - 127 + 15;
-	if (exponent <= 0)
-		return sign;
-	if (exponent >= 31)
-		return sign | 0x7c00;
-	return sign | (uint32_t)exponent << 10 | (bits >> 13 & 0x3ff);
-}
-
 /* A read of how large its result is. */
-static bool answer(struct frame *f, void *to, size_t size)
+static bool answer(const struct frame *f, void *to, size_t size)
 {
-	const struct evaluated *e;
+	const struct evaluated *e = f->result_count ? f->results : NULL;
 
-	evaluate_frame(f);
-	e = f->result_count ? f->results : NULL;
 	if (!e)
 		return false;
 	if (e->kind == EVALUATED_INT || e->kind == EVALUATED_BOOL)
@@ -403,34 +438,61 @@ static void say_scalar(const struct shape *s, void *to, size_t size)
 	else if (s->dtype == DTYPE_BFLOAT16)
 		memcpy(to, (char *)&single + 2, size);
 	else if (s->dtype == DTYPE_HALF)
-		say_number(half_of(single), to, size);
+		tensors_half(single, to);
 	else if (s->dtype == DTYPE_BOOL)
 		say_number(real != 0, to, size);
 	else
 		say_number((int64_t)real, to, size);
 }
 
-/* It stays a value that nobody knows. */
-static void read_scalar(void *to, size_t size)
+/* What is read of it stays a value that nobody knows. */
+static bool read_scalar(const struct frame *f, void *to, uint64_t from,
+			size_t size)
+{
+	if (!f->operation || !f->operation->facts.is_scalar ||
+	    !f->written_count || size != tensors_element(f->written->dtype))
+		return false;
+	if (operations.scalar) {
+		say_scalar(f->written, to, size);
+		return true;
+	}
+	if (!draws_policy()->draws)
+		return false;
+	draws_fill_scalar(f->written->dtype, to);
+	kept_fill_in(from, to, size);
+	return true;
+}
+
+/* A copy says what it copies. */
+static void draw(const struct frame *f, void *to, uint64_t from, size_t size)
+{
+	int dtype = f && f->written_count ? f->written->dtype : DTYPE_BYTE;
+	size_t element = tensors_element(dtype);
+
+	if (!element || size % element)
+		return;
+	draws_fill(dtype, size / element, to);
+	kept_fill_in(from, to, size);
+}
+
+static bool on_read(void *to, uint64_t from, size_t size)
 {
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
 
-	if (f && f->operation && f->operation->facts.is_scalar &&
-	    operations.scalar && f->written_count &&
-	    size == tensors_element(f->written->dtype))
-		say_scalar(f->written, to, size);
-}
-
-static bool on_read(void *to, size_t size)
-{
-	read_scalar(to, size);
 	for (size_t i = frames.count; i--;) {
-		struct frame *f = &frames.items[i];
+		struct frame *asking = &frames.items[i];
 
-		if (f->operation && f->operation->facts.asks_size &&
-		    f->arguments && size <= 8)
-			return answer(f, to, size);
+		if (!asking->operation || !asking->operation->facts.asks_size ||
+		    size > 8)
+			continue;
+		evaluate_frame(asking);
+		if (answer(asking, to, size))
+			return !asking->is_drawn;
 	}
+	process_lock();
+	if ((!f || !read_scalar(f, to, from, size)) && draws_policy()->draws)
+		draw(f, to, from, size);
+	process_unlock();
 	return false;
 }
 

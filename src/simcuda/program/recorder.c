@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "simcuda/process.h"
+#include "simcuda/program/draws.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/exchange.h"
 #include "simcuda/program/guesses.h"
@@ -281,13 +282,6 @@ static void after_fork_in_child(void)
 	after_fork();
 }
 
-static bool has_values(void)
-{
-	const char *values = getenv("SIMCUDA_VALUES");
-
-	return !values || strcmp(values, "0") != 0;
-}
-
 __attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv("SIMCUDA_RECORD");
@@ -299,12 +293,13 @@ __attribute__((constructor)) static void begin(void)
 	recorder.layout = layout_of((unsigned)strtoul(release, NULL, 10));
 	if (getenv("SIMCUDA_TIMES"))
 		entries_tell_times();
+	draws_choose(getenv("SIMCUDA_VALUES"));
 	interpreter_wish(&(struct interpreter_wishes){
 		.release = (unsigned)strtoul(release, NULL, 10),
 		.has_script = getenv("SIMCUDA_MARKS"),
 		.steps = getenv("SIMCUDA_STEPS"),
 		.has_stacks = getenv("SIMCUDA_STACKS"),
-		.has_values = has_values(),
+		.has_values = draws_policy()->follows,
 		.scalar = getenv("SIMCUDA_SCALAR"),
 	});
 	process_observe(find_allocator);

@@ -9,6 +9,7 @@
 #include "simcuda/kept.h"
 #include "simcuda/memory.h"
 #include "simcuda/process.h"
+#include "simcuda/program/draws.h"
 
 #define FIRST_RELEASE 9
 #define LAST_RELEASE  15
@@ -77,6 +78,31 @@ size_t tensors_element(int dtype)
 	};
 
 	return dtype >= 0 && (size_t)dtype < sizeof(bytes) ? bytes[dtype] : 0;
+}
+
+bool tensors_is_real(int dtype)
+{
+	return (dtype >= DTYPE_HALF && dtype <= DTYPE_DOUBLE) ||
+	       dtype == DTYPE_BFLOAT16 || dtype > 22;
+}
+
+void tensors_half(float value, void *to)
+{
+	uint32_t bits, sign;
+	int32_t exponent;
+	uint16_t half;
+
+	memcpy(&bits, &value, sizeof(bits));
+	sign = bits >> 16 & 0x8000;
+	exponent = (int32_t)(bits >> 23 & 0xff) - 127 + 15;
+	if (exponent <= 0)
+		half = (uint16_t)sign;
+	else if (exponent >= 31)
+		half = (uint16_t)(sign | 0x7c00);
+	else
+		half = (uint16_t)(sign | (uint32_t)exponent << 10 |
+				  (bits >> 13 & 0x3ff));
+	memcpy(to, &half, sizeof(half));
 }
 
 static void read_sizes(const char *at, struct shape *s)
@@ -216,9 +242,6 @@ const char *tensors_overload(const char *schema)
 
 /* ---- arguments: copies, as far as they are known ---- */
 
-/* What is computed here must cost little beside the program itself. */
-#define MOST_BYTES	 ((uint64_t)1 << 20)
-#define MOST_REAL_BYTES	 ((uint64_t)64 << 10)
 /* More than these are forgotten together with what lies between them. */
 #define MOST_SINGLE_RUNS 65536
 
@@ -254,7 +277,9 @@ struct run {
 	bool (*each)(struct run *run, uint64_t addr, size_t size);
 	unsigned char *bytes;	    /* NULL: none */
 	const unsigned char *known; /* of those; NULL: all are */
-	uint64_t taken;		    /* bytes that are known, of those read */
+	int dtype;
+	bool is_drawn;
+	uint64_t taken; /* bytes that are known, of those read */
 };
 
 static bool walk(const struct shape *s, int dim, uint64_t addr, struct run *run)
@@ -282,7 +307,19 @@ static bool walk(const struct shape *s, int dim, uint64_t addr, struct run *run)
 
 static bool take(struct run *run, uint64_t addr, size_t size)
 {
-	return kept_take(addr, run->bytes, size);
+	return kept_take(addr, run->bytes, size) == KEPT_KNOWN;
+}
+
+static bool take_or_draw(struct run *run, uint64_t addr, size_t size)
+{
+	enum kept_state state = kept_take(addr, run->bytes, size);
+
+	run->is_drawn |= state != KEPT_KNOWN;
+	if (state != KEPT_UNKNOWN)
+		return true;
+	draws_fill(run->dtype, size / tensors_element(run->dtype), run->bytes);
+	kept_fill_in(addr, run->bytes, size);
+	return true;
 }
 
 static bool take_or_0(struct run *run, uint64_t addr, size_t size)
@@ -297,6 +334,13 @@ static bool take_or_1(struct run *run, uint64_t addr, size_t size)
 	return true;
 }
 
+/* All bits of a number. */
+static bool take_or_ones(struct run *run, uint64_t addr, size_t size)
+{
+	run->taken += kept_take_or(addr, run->bytes, size, 0xff);
+	return true;
+}
+
 static bool take_from_host(struct run *run, uint64_t addr, size_t size)
 {
 	memcpy(run->bytes, (const void *)(uintptr_t)addr, size);
@@ -306,10 +350,26 @@ static bool take_from_host(struct run *run, uint64_t addr, size_t size)
 
 static bool put(struct run *run, uint64_t addr, size_t size)
 {
-	kept_write(addr, run->bytes, size);
+	if (run->is_drawn)
+		kept_draw(addr, run->bytes, size);
+	else
+		kept_write(addr, run->bytes, size);
 	for (size_t i = 0; run->known && i < size; i++)
-		if (!run->known[i])
+		if (run->known[i])
+			kept_write(addr + i, run->bytes + i, 1);
+		else if (!run->is_drawn)
 			kept_forget(addr + i, 1);
+	return true;
+}
+
+static bool doubt(struct run *run, uint64_t addr, size_t size)
+{
+	unsigned char *bytes = gp_mem_alloc(size, 1);
+
+	(void)run;
+	kept_read(addr, bytes, size);
+	kept_draw(addr, bytes, size);
+	free(bytes);
 	return true;
 }
 
@@ -348,18 +408,20 @@ bool arguments_can_write(const struct shape *shape)
 
 	if (m.dims && m.strides[m.dims - 1] == 1)
 		run *= (uint64_t)m.sizes[m.dims - 1];
-	return shape->is_device && run <= KEPT_MOST &&
-	       shape->numel * tensors_element(shape->dtype) <= KEPT_MOST_OF_ALL;
+	return shape->is_device && run <= kept_limits()->most &&
+	       shape->numel * tensors_element(shape->dtype) <=
+		       kept_limits()->most_of_all;
 }
 
-void arguments_write(const struct shape *shape, const unsigned char *bytes,
-		     const unsigned char *known)
+void arguments_write(const struct shape *shape, const struct elements *elements)
 {
+	const unsigned char *bytes = elements->bytes;
 	struct shape m = merged(shape);
 	/* Read only: put does not write there. */
 	struct run run = { .each = bytes ? put : forget,
 			   .bytes = (unsigned char *)bytes,
-			   .known = known };
+			   .known = elements->known,
+			   .is_drawn = elements->is_drawn };
 	uint64_t begin, span = tensors_span(shape, &begin);
 
 	if (!shape->is_device || !span)
@@ -372,29 +434,41 @@ void arguments_write(const struct shape *shape, const unsigned char *bytes,
 	process_unlock();
 }
 
+void arguments_doubt(const struct shape *shape)
+{
+	struct shape m = merged(shape);
+	struct run run = { .each = doubt };
+
+	if (!shape->is_device || !shape->numel)
+		return;
+	process_lock();
+	walk(&m, 0, m.addr, &run);
+	process_unlock();
+}
+
 /* ---- arguments ---- */
 
 struct reading {
-	struct arena *arena;
+	const struct arguments_wish *wish;
 	uint64_t bytes, real_bytes;
-	/* What is read in place of a truth that is not known. */
+	bool is_drawn;
+	/* What is read in place of a truth that is not known, and of each bit
+	 * of an integer. */
 	enum { NO_TRUTH, SUPPOSED_FALSE, SUPPOSED_TRUE } otherwise;
 	bool is_any_known;
 };
 
-static bool is_real(int dtype)
-{
-	return (dtype >= 5 && dtype <= 7) || dtype == 15 || dtype > 22;
-}
-
 static bool is_little(struct reading *r, const struct shape *s)
 {
+	const struct draws_policy *policy = draws_policy();
 	uint64_t size = s->numel * tensors_element(s->dtype);
 
 	r->bytes += size;
-	if (is_real(s->dtype))
+	if (tensors_is_real(s->dtype))
 		r->real_bytes += size;
-	return r->bytes <= MOST_BYTES && r->real_bytes <= MOST_REAL_BYTES;
+	if (policy->draws && r->wish->is_decisive)
+		return r->bytes <= policy->most_decisive;
+	return r->bytes <= policy->most && r->real_bytes <= policy->most_real;
 }
 
 static bool (*reader(const struct reading *r,
@@ -403,22 +477,27 @@ static bool (*reader(const struct reading *r,
 {
 	if (!s->is_device)
 		return take_from_host;
-	if (r->otherwise == NO_TRUTH || s->dtype != DTYPE_BOOL)
+	if (r->otherwise == NO_TRUTH)
+		return draws_policy()->draws ? take_or_draw : take;
+	if (tensors_is_real(s->dtype))
 		return take;
-	return r->otherwise == SUPPOSED_TRUE ? take_or_1 : take_or_0;
+	if (r->otherwise == SUPPOSED_FALSE)
+		return take_or_0;
+	return s->dtype == DTYPE_BOOL ? take_or_1 : take_or_ones;
 }
 
 static bool read_bytes(struct reading *r, struct argument *a)
 {
 	struct shape m = merged(&a->shape);
-	struct run run = { .each = reader(r, &a->shape) };
+	struct run run = { .each = reader(r, &a->shape),
+			   .dtype = a->shape.dtype };
 	uint64_t begin, span = tensors_span(&a->shape, &begin);
 	unsigned char *bytes;
 	bool is_there;
 
 	if (!is_little(r, &a->shape))
 		return false;
-	bytes = arena_take(r->arena,
+	bytes = arena_take(r->wish->arena,
 			   a->shape.numel * tensors_element(a->shape.dtype));
 	a->bytes = run.bytes = bytes;
 	if (!a->shape.numel)
@@ -431,6 +510,7 @@ static bool read_bytes(struct reading *r, struct argument *a)
 	if (a->shape.is_device)
 		process_unlock();
 	r->is_any_known |= run.taken > 0;
+	r->is_drawn |= run.is_drawn;
 	return is_there;
 }
 
@@ -451,7 +531,7 @@ static bool read_list(struct reading *r, const struct torch_value *list,
 {
 	struct torch_values values = tensors_list(list);
 	struct argument *items =
-		arena_take(r->arena, (values.count + 1) * sizeof(*items));
+		arena_take(r->wish->arena, (values.count + 1) * sizeof(*items));
 
 	a->kind = ARGUMENT_LIST;
 	a->items = items;
@@ -472,7 +552,7 @@ static const char *text_of(struct reading *r, const struct torch_value *value)
 
 	memcpy(&text, (const char *)value->object + TEXT_IN_OBJECT,
 	       sizeof(text));
-	copy = arena_take(r->arena, strlen(text) + 1);
+	copy = arena_take(r->wish->arena, strlen(text) + 1);
 	memcpy(copy, text, strlen(text) + 1);
 	return copy;
 }
@@ -482,7 +562,8 @@ static bool read_value(struct reading *r, const struct torch_value *value,
 {
 	memset(a, 0, sizeof(*a));
 	switch (value->kind) {
-	case VALUE_NONE: return true;
+	case VALUE_NONE:
+	case VALUE_GENERATOR: return true;
 	case VALUE_TENSOR: return read_tensor(r, tensors_of(value), is_read, a);
 	case VALUE_DOUBLE:
 		a->kind = ARGUMENT_REAL;
@@ -508,36 +589,38 @@ static bool read_value(struct reading *r, const struct torch_value *value,
 }
 
 static const struct argument *read_all(struct reading *r,
-				       struct torch_values values,
-				       uint32_t unread)
+				       struct torch_values values)
 {
 	struct argument *all =
-		arena_take(r->arena, (values.count + 1) * sizeof(*all));
+		arena_take(r->wish->arena, (values.count + 1) * sizeof(*all));
 
 	for (size_t i = 0; i < values.count; i++)
 		if (!read_value(r, &values.items[i],
-				i > 31 || !(unread >> i & 1), &all[i]))
+				i > 31 || !(r->wish->unread >> i & 1), &all[i]))
 			return NULL;
 	return all;
 }
 
 const struct argument *arguments_read(struct torch_values values,
-				      uint32_t unread, struct arena *arena)
+				      const struct arguments_wish *wish,
+				      bool *is_drawn)
 {
-	struct reading r = { .arena = arena };
+	struct reading r = { .wish = wish };
+	const struct argument *all = read_all(&r, values);
 
-	return read_all(&r, values, unread);
+	*is_drawn = r.is_drawn;
+	return all;
 }
 
 const struct argument *arguments_suppose(struct torch_values values,
-					 uint32_t unread, bool truth,
-					 struct arena *arena)
+					 const struct arguments_wish *wish,
+					 bool truth)
 {
 	struct reading r = {
-		.arena = arena,
+		.wish = wish,
 		.otherwise = truth ? SUPPOSED_TRUE : SUPPOSED_FALSE,
 	};
-	const struct argument *all = read_all(&r, values, unread);
+	const struct argument *all = read_all(&r, values);
 
 	return r.is_any_known ? all : NULL;
 }

@@ -46,11 +46,15 @@ void tensors_set_not_plain(uint64_t keys);
 bool tensors_read(const void *tensor, struct shape *shape);
 /* Bytes of an element; 0: of no type that is read here. */
 size_t tensors_element(int dtype);
+bool tensors_is_real(int dtype);
+/* The nearest number of 16 bits that is not larger. */
+void tensors_half(float value, void *to);
 /* The bytes from the first to the last of its elements. */
 uint64_t tensors_span(const struct shape *shape, uint64_t *begin);
 
 /* c10::ScalarType. */
 enum {
+	DTYPE_BYTE = 0,
 	DTYPE_SHORT = 2,
 	DTYPE_HALF = 5,
 	DTYPE_FLOAT = 6,
@@ -69,6 +73,7 @@ enum value_kind {
 	VALUE_STRING = 12,
 	VALUE_LIST = 14,
 	VALUE_DEVICE = 18,
+	VALUE_GENERATOR = 26,
 };
 struct torch_value {
 	union {
@@ -125,24 +130,36 @@ struct arena {
 void *arena_take(struct arena *arena, size_t size);
 void arena_release(struct arena *arena);
 
-/* NULL: some value is not known, or is of a kind that is not read.  Arguments
- * in the bits of unread are not looked into. */
+struct arguments_wish {
+	uint32_t unread;  /* arguments that are not looked into, a bit each */
+	bool is_decisive; /* programs go by its result */
+	struct arena *arena;
+};
+/* NULL: some value is not known and none is drawn in its place, or it is of a
+ * kind that is not read. */
 const struct argument *arguments_read(struct torch_values values,
-				      uint32_t unread, struct arena *arena);
+				      const struct arguments_wish *wish,
+				      bool *is_drawn);
 
-/* The same with a value in place of each truth that is not known; NULL also
- * where nothing at all is. */
+/* The same with a value in place of each truth that is not known, and of each
+ * bit of an integer; NULL also where nothing at all is. */
 const struct argument *arguments_suppose(struct torch_values values,
-					 uint32_t unread, bool truth,
-					 struct arena *arena);
+					 const struct arguments_wish *wish,
+					 bool truth);
 
 /* Whether elements that are written there can be known: not where they lie
  * together in more bytes than are kept of one write. */
 bool arguments_can_write(const struct shape *shape);
-/* Elements in their order go to where the tensor has them, and are known; NULL:
- * what was known of them is not.  Where known is not NULL, it is so of those
- * elements, of one byte each, that it has a 1 for. */
-void arguments_write(const struct shape *shape, const unsigned char *bytes,
-		     const unsigned char *known);
+struct elements {
+	const unsigned char *bytes; /* in their order; NULL: nothing is known */
+	/* Where it is not NULL: a 1 for each of those that is known. */
+	const unsigned char *known;
+	bool is_drawn; /* the others: else they are not known any more */
+};
+/* They go to where the tensor has them. */
+void arguments_write(const struct shape *shape,
+		     const struct elements *elements);
+/* Its elements stay what they are, and are drawn from then on. */
+void arguments_doubt(const struct shape *shape);
 
 #endif

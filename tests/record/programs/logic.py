@@ -17,3 +17,7 @@ print("in place", either[1::2].tolist(), either[::2].tolist())
 if len(sys.argv) > 1:
     for unknown in either | drawn, both, drawn ^ drawn, known.any() & drawn:
         print(unknown[1 if unknown is not both else 0].item())
+lengths = torch.tensor([1, 0, 1, 0]).cuda() * drawn
+left = lengths & ~(drawn | True)
+print("integers", left.tolist(), bool(left.max() == 0),
+      (lengths | -1).tolist(), (lengths.bool() & False).tolist())

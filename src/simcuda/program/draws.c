@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "simcuda/program/draws.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simcuda/kept.h"
+#include "simcuda/program/tensors.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define TIB ((uint64_t)1 << 40)
+
+/* What is computed must cost little beside the program itself. */
+static const struct draws_policy known = {
+	.follows = true,
+	.most = MIB,
+	.most_real = MIB / 16,
+	.most_decisive = MIB,
+};
+static const struct draws_policy drawn = {
+	.follows = true,
+	.draws = true,
+	.most = 16 * MIB,
+	.most_real = MIB,
+	.most_decisive = 64 * MIB,
+};
+static const struct draws_policy all_of_them = {
+	.follows = true,
+	.draws = true,
+	.most = TIB,
+	.most_real = TIB,
+	.most_decisive = TIB,
+};
+static const struct draws_policy nothing = { .follows = false };
+
+static struct {
+	const struct draws_policy *policy;
+	pthread_mutex_t lock;
+	uint64_t state; /* of the generator */
+} draws = { .policy = &known, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void draws_choose(const char *values)
+{
+	static const char with_seed[] = "drawn:";
+
+	if (values && !strcmp(values, "0")) {
+		draws.policy = &nothing;
+	} else if (values && !strcmp(values, "all")) {
+		draws.policy = &all_of_them;
+		kept_set_limits(&(struct kept_limits){ TIB, TIB / 2 });
+	} else if (values && !strncmp(values, with_seed, strlen(with_seed))) {
+		draws.policy = &drawn;
+		draws.state = strtoull(values + strlen(with_seed), NULL, 10);
+		kept_set_limits(&(struct kept_limits){ 64 * MIB, 1024 * MIB });
+	}
+}
+
+const struct draws_policy *draws_policy(void)
+{
+	return draws.policy;
+}
+
+/* SplitMix64 (Steele, Lea and Flood 2014). */
+static uint64_t next(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+uint64_t draws_seed(void)
+{
+	uint64_t seed;
+
+	pthread_mutex_lock(&draws.lock);
+	seed = next(&draws.state);
+	pthread_mutex_unlock(&draws.lock);
+	return seed;
+}
+
+/* Four uniform ones have a sum that is near enough to normal, and cost no
+ * logarithm: mean 0, variance 1. */
+static float normal(uint64_t *state)
+{
+	static const float scale = 1.7320508f / 65536; /* sqrt(3) */
+	uint64_t bits = next(state);
+	float sum = 0;
+
+	for (int i = 0; i < 4; i++)
+		sum += (float)(bits >> 16 * i & 0xffff);
+	return (sum - 2 * 65535.0f) * scale;
+}
+
+static void put(int dtype, float real, uint64_t bits, char *to)
+{
+	size_t size = tensors_element(dtype);
+	double wide = real;
+
+	if (dtype == DTYPE_DOUBLE)
+		memcpy(to, &wide, size);
+	else if (dtype == DTYPE_FLOAT)
+		memcpy(to, &real, size);
+	else if (dtype == DTYPE_BFLOAT16)
+		memcpy(to, (char *)&real + 2, size);
+	else if (dtype == DTYPE_HALF)
+		tensors_half(real, to);
+	else
+		/* Of numbers nothing is known but that they index something. */
+		*to = (char)(bits & 1);
+}
+
+void draws_fill(int dtype, uint64_t count, void *to)
+{
+	size_t size = tensors_element(dtype);
+	uint64_t state = draws_seed();
+	char *at = to;
+
+	memset(to, 0, count * size);
+	for (uint64_t i = 0; i < count; i++, at += size)
+		if (tensors_is_real(dtype))
+			put(dtype, normal(&state), 0, at);
+		else
+			put(dtype, 0, next(&state), at);
+}
+
+void draws_fill_scalar(int dtype, void *to)
+{
+	uint64_t state = draws_seed();
+
+	memset(to, 0, tensors_element(dtype));
+	/* A truth of much, as whether any is not a number, is false. */
+	if (dtype != DTYPE_BOOL)
+		put(dtype, fabsf(normal(&state)), next(&state), to);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --values: how much of what operators write is computed, and whether what
+ * nobody knows is drawn: seeded noise in its place.
+ */
+#ifndef SIMCUDA_PROGRAM_DRAWS_H
+#define SIMCUDA_PROGRAM_DRAWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct draws_policy {
+	bool follows; /* what operators write is followed */
+	bool draws;   /* what nobody knows of it is drawn */
+	/* The most bytes of an operator's arguments for which it is computed:
+	 * of all, of floating-point numbers; and of all where its result is
+	 * integers or truths, which programs go by, and nobody knows them. */
+	uint64_t most, most_real, most_decisive;
+};
+
+/* "known", "drawn:SEED", "all", or "0": nothing is followed; NULL is "known".
+ * Before anything is kept. */
+void draws_choose(const char *values);
+const struct draws_policy *draws_policy(void);
+
+/* Elements of a c10::ScalarType.  The same program has the same draws. */
+void draws_fill(int dtype, uint64_t count, void *to);
+/* One that a program reads alone, as a loss or a norm is: not below 0. */
+void draws_fill_scalar(int dtype, void *to);
+/* Another number each time, for who draws elsewhere. */
+uint64_t draws_seed(void);
+
+#endif
