@@ -502,6 +502,13 @@ uninstall: ## what install put there
 		$(DESTDIR)$(PREFIX)/share/gpupool $(DESTDIR)$(PREFIX)/lib/gpupool \
 		$(DESTDIR)$(PREFIX)/share/doc/gpupool
 
+PLATFORMS ?= manylinux_x86_64
+wheel: ## Python's wheel, build/wheel/*.whl: PLATFORMS=manylinux_x86_64...
+	@scripts/wheel/wheel.sh $(PLATFORMS)
+
+wheel-check: ## install the wheels of PLATFORMS and try them: TORCH_PYTHON=FILE
+	@scripts/wheel/check.sh $(PLATFORMS)
+
 clean: ## remove build/
 	rm -rf build
 
@@ -521,7 +528,7 @@ help: ## this list
 .PHONY: all lib docs check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
 	fuzz fuzz-targets fuzz-run fault lint lint-run format coverage coverage-run \
 	mutate mutate-kept mutate-run mutate-kept-run \
-	record-test record-test-run slurm-check bench conform conform-record demo demo-run api torch-engine deps install \
+	record-test record-test-run slurm-check wheel wheel-check bench conform conform-record demo demo-run api torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all
 
