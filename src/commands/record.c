@@ -597,6 +597,35 @@ static uint64_t hash(uint64_t key, const char *text)
 	return key;
 }
 
+/* The loader takes a path with one of these for several. */
+static bool is_one_word(const char *path)
+{
+	return !path[strcspn(path, " :")];
+}
+
+/* The library that stands in for CUDA, by a name that can be preloaded: within
+ * the folder of the others, where its own has blanks. */
+static enum gp_status name_simcuda(struct session *s, struct gp_diag *diag)
+{
+	char link[PATH_MAX + 32];
+
+	if (is_one_word(s->simcuda) && is_one_word(s->stand_ins))
+		return GP_OK;
+	snprintf(link, sizeof(link), "%s/libgpupool-simcuda.so", s->stand_ins);
+	gp_diag_file(diag, s->stand_ins);
+	gp_diag_hint(diag, "name another folder in TMPDIR");
+	if (!is_one_word(link) || strlen(link) >= sizeof(s->simcuda))
+		return gp_diag_set(diag, GP_SYSTEM,
+				   "libraries cannot be preloaded from a path "
+				   "with a blank or a colon");
+	if (symlink(s->simcuda, link))
+		return gp_diag_set(diag, GP_SYSTEM,
+				   "cannot make a link in it: %s",
+				   strerror(errno));
+	memcpy(s->simcuda, link, strlen(link) + 1);
+	return GP_OK;
+}
+
 /* What they hold follows from what PyTorch's libraries and the packages beside
  * it want, and from this program: that, PyTorch's folder and when either
  * changed name them.  They are loaded into the program, so they are kept only
@@ -619,7 +648,8 @@ static enum gp_status make_stand_ins(struct session *s, const char *lib,
 		key = hash(key, s->wants.symbols[i]);
 	for (size_t i = 0; i < s->wants.soname_count; i++)
 		key = hash(key, s->wants.sonames[i]);
-	if (gp_own_cache("record", cache) && gp_own_make(cache)) {
+	if (gp_own_cache("record", cache) && is_one_word(cache) &&
+	    is_one_word(s->simcuda) && gp_own_make(cache)) {
 		snprintf(s->stand_ins, sizeof(s->stand_ins),
 			 "%.4000s/%016" PRIx64, cache, key);
 		if (gp_own_make(s->stand_ins))
@@ -671,6 +701,8 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 		read_packages(s);
 	if (status == GP_OK)
 		status = make_stand_ins(s, lib, diag);
+	if (status == GP_OK)
+		status = name_simcuda(s, diag);
 	if (status == GP_OK)
 		status = gp_stand_ins_write(&s->wants, s->stand_ins, diag);
 	return status;
