@@ -190,24 +190,30 @@ def _is_affordable() -> bool:
     return not _state.last or now - _state.last > 20 * _state.seconds
 
 
+def _is_installed(file: str) -> bool:
+    """Whether it is a package's, or PyTorch's wherever that is."""
+    torch = os.path.dirname(getattr(_torch(), "__file__", None) or "")
+    return (
+        "site-packages" in file
+        or "dist-packages" in file
+        or bool(torch)
+        and file.startswith(torch + os.sep)
+    )
+
+
 def _site() -> str:
     """The program's own line: the innermost outside of installed packages."""
-    frame = sys._getframe(1)
+    here = os.path.dirname(os.path.abspath(__file__))
+    frame: Any = sys._getframe(1)
     best = ""
     while frame is not None:
         file = frame.f_code.co_filename
-        is_own = os.path.dirname(os.path.abspath(file)) == os.path.dirname(
-            os.path.abspath(__file__)
-        )
-        if not is_own and file[:1] != "<":
-            here = "{}:{}".format(os.path.basename(file), frame.f_lineno)
-            if "site-packages" not in file and "dist-packages" not in file:
-                return here
-            best = best or here
-        next_frame = frame.f_back
-        if next_frame is None:
-            break
-        frame = next_frame
+        if file[:1] != "<" and os.path.dirname(os.path.abspath(file)) != here:
+            site = "{}:{}".format(os.path.basename(file), frame.f_lineno)
+            if not _is_installed(file):
+                return site
+            best = best or site
+        frame = frame.f_back
     return best
 
 
