@@ -16,7 +16,5 @@ def watch(accelerator: Any, folder: Optional[str] = None) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if many:
-            # Launchers show errors of processes in their own way, or not.
-            crash.tell(error)
+        crash.tell_in_child(error)
         raise

@@ -316,6 +316,13 @@ def tell(error: Optional[BaseException]) -> None:
         _say("gpupool: the verdict failed: {!r}\n".format(trouble))
 
 
+def tell_in_child(error: Optional[BaseException]) -> None:
+    """The same in a child of multiprocessing's, which calls no excepthook."""
+    processes = sys.modules.get("multiprocessing")
+    if processes is not None and processes.parent_process() is not None:
+        tell(error)
+
+
 def _on_exit() -> None:
     """The program went on after memory ran out: one line, once."""
     if _state.process != os.getpid() or _state.is_told or not _state.where:

@@ -24,6 +24,6 @@ class MemoryCallback(Callback):  # type: ignore[misc]
     def on_exception(
         self, trainer: Any, pl_module: Any, exception: BaseException
     ) -> None:
-        # Lightning raises it again, and the traceback comes last; whoever
-        # catches that has had the verdict.
-        crash.tell(exception)
+        # Elsewhere Lightning raises it again, and the verdict follows the
+        # traceback.
+        crash.tell_in_child(exception)

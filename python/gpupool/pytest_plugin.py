@@ -136,10 +136,13 @@ class _Block:
             options.update(self._settings)
         if not any(snapshot["device_traces"]):
             return  # it asked for nothing
+        rows, trouble = [], ""
         try:
             rows = gpupool.load(snapshot).events(**options)
         except gpupool.Error as error:
-            pytest.fail("gpu_memory: {}".format(error), pytrace=False)
+            trouble = "gpu_memory: {}".format(error)
+        if trouble:
+            pytest.fail(trouble, pytrace=False)
         rows = [row for row in rows if row["device"] == self._device]
         broken = [
             self._broken(name, most, rows) for name, most in self._most.items()
