@@ -206,7 +206,8 @@ START_TEST(test_what_is_not_known_is_named)
 		{ &gp_replay_command,
 		  { "replay", "--format", "xml" },
 		  "--format xml: it takes "
-		  "text|json|memory-summary|memory-summary-abbreviated|html|"
+		  "text|json|markdown|memory-summary|memory-summary-"
+		  "abbreviated|html|"
 		  "svg",
 		  "see: gpupool help replay" },
 		{ &gp_replay_command,
