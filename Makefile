@@ -91,7 +91,8 @@ LINK = $(CC) $(CFLAGS) $(SANITIZE) $(COUNT) -Wl,--as-needed $(RPATH) $(LDFLAGS)
 find_c = $(sort $(wildcard $(foreach d,* */* */*/* */*/*/*,$(1)/$(d).c)))
 SRC := $(filter-out src/main.c src/wasm/%,$(call find_c,src))
 # Scripts, and the page's files: what is in them becomes part of the program.
-TEXTS := $(addprefix src/report/page/,page.css page.js tables.js) \
+TEXTS := $(addprefix src/report/page/,page.css page.js tables.js app.css \
+	app.html) $(addprefix $(B)/bundle/,app_bundle.js worker_bundle.js) \
 	src/commands/find_torch.py
 OBJ := $(SRC:%.c=$(B)/obj/%.o) $(TEXTS:%=$(B)/obj/%.o)
 # WHOLE: the program's parts and its tests' as one shared library, of which one
@@ -195,6 +196,18 @@ $(B)/texts/%.c: % Makefile
 		echo "extern const char $$name[];"; \
 		echo "const char $$name[] = {"; \
 		od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; echo '0};'; } > $@
+
+# The page's modules as one script: a module stands behind those it imports.
+PAGE := src/report/page
+APP_MODULES := $(addprefix $(PAGE)/,chart.js knobs.js asker.js origin.js \
+	run.js views.js app.js)
+WORKER_MODULES := $(addprefix $(PAGE)/,engine.js worker.js)
+
+$(B)/bundle/app_bundle.js: $(APP_MODULES)
+$(B)/bundle/worker_bundle.js: $(WORKER_MODULES)
+$(B)/bundle/%.js: scripts/bundle.awk Makefile
+	@mkdir -p $(@D)
+	$(Q)awk -f scripts/bundle.awk $(filter %.js,$^) > $@
 
 $(TEXTS:%=$(B)/obj/%.o): $(B)/obj/%.o: $(B)/texts/%.c $(B)/.compile
 	$(call say,CC)
@@ -310,9 +323,9 @@ FROM ?= build/gpu-results
 gpu-keep: ## put such results, of FROM=FOLDER, into the tree
 	@scripts/gpu-keep.sh $(FROM)
 
-browser-test: $(PROGRAM) ## pages and views of a run in headless Chromium
+browser-test: $(PROGRAM) ## pages and views of a run in headless Chromium and Firefox
 	@BUILD=$(B) tests/run.sh tests/browser/run.sh \
-		tests/browser/views.sh
+		tests/browser/views.sh tests/browser/page.sh
 
 viewers-test: $(PROGRAM) ## what convert --run writes, in other people's viewers
 	@BUILD=$(B) tests/run.sh tests/viewers/run.sh
@@ -456,6 +469,8 @@ install: all ## program, manuals and licence under DESTDIR and PREFIX
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' \
 		include/gpupool.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/gpupool.pc
+	[ ! -f $(WASM) ] || install -m 644 $(WASM) \
+		$(DESTDIR)$(PREFIX)/share/gpupool/gpupool.wasm
 	$(foreach f,$(wildcard prices/*.json),$(call install_engine,$(f)))
 	$(foreach f,$(ENGINE_FILES),$(call install_engine,$(f)))
 

@@ -15,6 +15,7 @@ const struct gp_command *const gp_commands[] = {
 	&gp_headroom_command,
 	&gp_explain_command,
 	&gp_view_command,
+	&gp_live_page_command,
 	&gp_floor_command,
 	&gp_info_command,
 	&gp_convert_command,

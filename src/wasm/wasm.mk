@@ -10,9 +10,10 @@ WASM_CC ?= clang
 WASM_SRC := $(filter-out src/simcuda/% src/record/% src/device/cuda/% \
 	src/allocator/torch/% src/allocator/plugin/% src/allocator/channel.c \
 	$(addprefix src/commands/,bench.c check.c doctor.c \
-	fit.c installed.c own_folder.c record.c recorded.c torch_lib.c \
+	fit.c installed.c own_folder.c page.c record.c recorded.c torch_lib.c \
 	verify.c),$(SRC)) $(wildcard src/wasm/*.c src/wasm/posix/*.c)
-WASM_OBJ := $(WASM_SRC:%.c=$(W)/obj/%.o) $(TEXTS:%=$(W)/obj/%.o)
+WASM_TEXTS := $(filter src/%,$(TEXTS))
+WASM_OBJ := $(WASM_SRC:%.c=$(W)/obj/%.o) $(WASM_TEXTS:%=$(W)/obj/%.o)
 WASM_LIBS := $(W)/libs
 WASM_TARGET := --target=wasm32-wasi -O2 -msign-ext \
 	-mnontrapping-fptoint -fno-math-errno \
@@ -27,7 +28,22 @@ WASM_LINK = $(WASM_CC) $(WASM_TARGET) -mexec-model=reactor \
 	-Wl,--strip-all,--gc-sections -Wl,-z,stack-size=4194304 \
 	-lwasi-emulated-mman
 
-wasm: $(WASM) ## gpupool for a browser, build/gpupool.wasm
+# The page as a folder, for a server, and as one file, for a mail.
+PAGE_FOLDER := $(B)/page
+PAGE_FILE := $(B)/gpupool.html
+
+wasm: $(WASM) $(PAGE_FILE) $(PAGE_FOLDER)/index.html ## the page that replays, build/gpupool.html and build/page
+
+$(PAGE_FILE): $(PROGRAM) $(WASM)
+	$(call say,PAGE)
+	$(Q)$(PROGRAM) page -o $@
+
+$(PAGE_FOLDER)/index.html: $(WASM) $(APP_MODULES) $(WORKER_MODULES) \
+		$(addprefix $(PAGE)/,page.css app.css head.html app.html)
+	$(call say,PAGE)
+	@mkdir -p $(@D)
+	$(Q)cp $(filter-out %.html,$^) $(@D)
+	$(Q)cat $(PAGE)/head.html $(PAGE)/app.html > $@
 
 $(WASM): $(WASM_OBJ) $(WASM_LIBS)/libs.a
 	$(call say,LINK)
@@ -44,7 +60,7 @@ $(W)/obj/%.o: %.c src/wasm/wasm.mk
 	@mkdir -p $(@D)
 	$(Q)$(WASM_COMPILE) -MMD -MP -c -o $@ $<
 
-$(TEXTS:%=$(W)/obj/%.o): $(W)/obj/%.o: $(B)/texts/%.c
+$(WASM_TEXTS:%=$(W)/obj/%.o): $(W)/obj/%.o: $(B)/texts/%.c
 	$(call say,WASM)
 	@mkdir -p $(@D)
 	$(Q)$(WASM_COMPILE) -c -o $@ $<

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Questions to a worker, in order; of those in one lane only the last. */
+
+/** @typedef {import("./engine.js").Answer & { ms?: number }} Answer */
+/** @typedef {{ name: string, blob: Blob }} Source */
+/** @typedef {object} Question
+ * @property {any} message
+ * @property {string} [lane]
+ * @property {(answer: Answer) => void} resolve
+ * @property {(error: Error) => void} reject */
+
+export class Overtaken extends Error {}
+
+export class Asker {
+	/** @param {() => Worker} make @param {WebAssembly.Module} module */
+	constructor(make, module) {
+		this.make = make;
+		this.module = module;
+		/** @type {Question[]} */
+		this.queue = [];
+		/** @type {Question | null} */
+		this.current = null;
+		/** @type {Source[]} */
+		this.sources = [];
+		this.id = 0;
+		this.start();
+	}
+	start() {
+		this.worker = this.make();
+		this.worker.addEventListener("message", e => this.take(e.data));
+		this.worker.addEventListener("error", e => {
+			e.preventDefault();
+			this.take({ id: this.id,
+				broken: e.message || "the worker did not start" });
+		});
+		this.send({ what: "start", module: this.module });
+	}
+	/** @param {any} message @param {string} [lane] @returns {Promise<Answer>} */
+	send(message, lane) {
+		return new Promise((resolve, reject) => {
+			if (lane)
+				this.queue = this.queue.filter(q => q.lane !== lane ||
+					q.reject(new Overtaken()));
+			this.queue.push({ message, lane, resolve, reject });
+			this.next();
+		});
+	}
+	next() {
+		if (this.current) return;
+		this.current = this.queue.shift() ?? null;
+		if (this.current)
+			this.worker?.postMessage({ ...this.current.message,
+				id: ++this.id });
+	}
+	/** @param {any} data */
+	take(data) {
+		const asked = this.current;
+		if (!asked || data.id !== this.id) return;
+		this.current = null;
+		if (data.broken === undefined) {
+			asked.resolve({ ...data.reply, ms: data.ms });
+		} else {
+			asked.reject(new Error(tell(data.broken)));
+			this.restart();
+		}
+		this.next();
+	}
+	/** A new engine, with what the old one held. */
+	restart() {
+		const waiting = this.queue;
+		const was = this.current;
+		this.worker?.terminate();
+		this.queue = [];
+		this.current = null;
+		was?.reject(new Overtaken());
+		this.start();
+		for (const source of this.sources)
+			this.send({ what: "read", ...source }).catch(() => {});
+		this.queue.push(...waiting);
+	}
+	/** @param {Source} source */
+	async read(source) {
+		const answer = await this.send({ what: "read", ...source });
+		if (!answer.status)
+			this.sources = [...this.sources.filter(s =>
+				s.name !== source.name), source];
+		return answer;
+	}
+	/** The answer, whatever its status.
+	 * @param {string[]} argv @param {string} [lane] */
+	ask(argv, lane) {
+		return this.send({ what: "ask", argv }, lane);
+	}
+}
+
+/** @param {string} broken */
+function tell(broken) {
+	return /memory|status 4|allocat/i.test(broken)
+		? "The page ran out of memory: gpupool on the command line takes " +
+			"files of any size."
+		: `gpupool could not go on: ${broken}.`;
+}
+
+/** The sentence of an answer that is none.
+ * @param {Answer} answer */
+export function sentence(answer) {
+	return answer.err.trim().replace(/^gpupool: /, "") ||
+		`gpupool ended with status ${answer.status}.`;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* A run's report, gpupool replay --format json, as the page shows it. */
+import { bytesText, countText } from "./chart.js";
+
+/** @typedef {any} Device A device of a run. */
+
+/** The device of the most reserved. @param {any} report */
+export function fullest(report) {
+	const devices = report.runs[0].devices;
+	let best = 0;
+	devices.forEach((/** @type {Device} */ d, /** @type {number} */ i) => {
+		if (d.measures.peak_reserved_bytes >
+		    devices[best].measures.peak_reserved_bytes)
+			best = i;
+	});
+	return best;
+}
+
+/** @param {any} report @param {number} run @param {number} device
+ * @returns {import("./chart.js").Line} */
+export function lineOf(report, run, device) {
+	const d = report.runs[run].devices[device];
+	return { timeline: d.timeline, capacity: d.capacity,
+		events: report.trace.devices[device].events,
+		peak: d.measures.at_peak.event,
+		oom: d.first_oom ? d.first_oom.event : null };
+}
+
+/** @param {Device} d */
+function reserved(d) {
+	return d.estimate?.reserved_bytes ?? d.measures.peak_reserved_bytes;
+}
+
+/** @type {{ label: string, of: (d: Device) => number,
+ *	text: (n: number) => string }[]} */
+const rows = [
+	{ label: "Peak reserved", of: reserved, text: bytesText },
+	{ label: "Allocated then", text: bytesText,
+		of: d => d.measures.at_peak.allocated_bytes },
+	{ label: "Gap then", text: bytesText,
+		of: d => d.measures.at_peak.gap_bytes },
+	{ label: "Peak allocated", text: bytesText,
+		of: d => d.measures.peak_allocated_bytes },
+	{ label: "OOMs", text: countText, of: d => d.memory_stats.num_ooms },
+	{ label: "Alloc retries", text: countText,
+		of: d => d.memory_stats.num_alloc_retries },
+	{ label: "cudaMalloc calls", text: countText,
+		of: d => d.device_calls.malloc },
+	{ label: "Pages mapped", text: countText, of: d => d.device_calls.map },
+];
+
+/** @param {string} tag @param {string} text @param {number} [value] */
+function cell(tag, text, value) {
+	const made = document.createElement(tag);
+	made.textContent = text;
+	if (value !== undefined) made.dataset.value = String(value);
+	return made;
+}
+
+/** @param {HTMLTableElement} table @param {Device} before @param {Device} now */
+export function showNumbers(table, before, now) {
+	table.tBodies[0].replaceChildren(...rows.map(row => {
+		const a = row.of(before), b = row.of(now);
+		const tr = document.createElement("tr");
+		const sign = b > a ? "+" : b < a ? "\u2212" : "";
+		const head = cell("th", row.label);
+		head.setAttribute("scope", "row");
+		tr.append(head, cell("td", row.text(a), a), cell("td", row.text(b), b),
+			cell("td", a === b ? "same" : sign + row.text(Math.abs(b - a)),
+				b - a));
+		return tr;
+	}));
+}
+
+/** @param {HTMLElement} box @param {Device} d */
+export function showVerdict(box, d) {
+	const [headline, note] = box.querySelectorAll("p");
+	const ooms = d.memory_stats.num_ooms;
+	box.className = "verdict" + (ooms ? " setting" : "");
+	headline.textContent = ooms
+		? `Out of memory: ${countText(ooms)} requests are not served, the ` +
+			`first in event ${countText(d.first_oom.event)}.`
+		: d.capacity ? "It fits." : "No limit is set; it reserves " +
+			`${bytesText(reserved(d))} at the most.`;
+	note.textContent = ooms ? `The cause is ${d.first_oom.cause}. ` +
+		d.first_oom.message.split("\n")[0]
+		: d.estimate ? "Estimated: the trace begins with memory in use " +
+			"that was cached under the recorded settings." : "";
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The worker: one engine, one question at a time. */
+import { Engine } from "./engine.js";
+
+/** @type {Engine | undefined} */
+let engine;
+
+/** @param {Blob} blob */
+async function* partsOf(blob) {
+	const reader = blob.stream().getReader();
+	for (;;) {
+		const { value, done } = await reader.read();
+		if (done) return;
+		yield value;
+	}
+}
+
+/** @param {{ what: string, module?: WebAssembly.Module, name?: string,
+ *	blob?: Blob, argv?: string[] }} q */
+async function answer(q) {
+	if (q.what === "start") {
+		engine = new Engine(/** @type {WebAssembly.Module} */ (q.module));
+		return {};
+	}
+	if (!engine) throw new Error("the engine has not been started");
+	if (q.what === "read" && q.blob)
+		return engine.read(q.name ?? "", q.blob.size, partsOf(q.blob));
+	return engine.ask(q.argv ?? []);
+}
+
+addEventListener("message", async event => {
+	const { id, ...question } = event.data;
+	const began = performance.now();
+	try {
+		const reply = await answer(question);
+		postMessage({ id, reply, ms: performance.now() - began });
+	} catch (error) {
+		/* What it left in memory is not to be trusted any more. */
+		postMessage({ id, broken: String(error instanceof Error
+			? error.message : error) });
+	}
+});
