@@ -25,6 +25,7 @@
 struct seen_device {
 	struct gp_lives lives; /* list NULL: not yet */
 	struct gp_steps steps;
+	uint32_t *sites; /* of allocs, by id */
 	struct seen_by {
 		struct askers askers; /* ranks NULL: not yet */
 		uint32_t *ranks;
@@ -73,6 +74,7 @@ static void release_device(struct seen_device *device)
 	}
 	gp_lives_release(&device->lives);
 	free(device->steps.list);
+	free(device->sites);
 }
 
 static void destroy_seen(void *made)
@@ -219,6 +221,7 @@ static void make_device(const struct seen *seen, uint32_t d)
 	gp_lives_init(&device->lives, seen->plan.tracks[d].film,
 		      trace->devices[d].event_count);
 	gp_steps_find(trace, d, &device->steps);
+	device->sites = gp_alloc_sites(&trace->devices[d]);
 	device->is_made = true;
 }
 
@@ -257,6 +260,7 @@ static enum gp_status make_view(struct session *s, struct gp_diag *diag)
 		.askers = &seen->devices[d].by[by].askers,
 		.ranks = seen->devices[d].by[by].ranks,
 		.steps = &seen->devices[d].steps,
+		.sites = seen->devices[d].sites,
 	};
 	return GP_OK;
 }

@@ -69,8 +69,8 @@ static bool *sites_with(const struct gp_trace *trace, const char *part)
 struct seeker {
 	const struct gp_trace *trace;
 	const struct gp_event_search *search;
-	bool *sites;	  /* NULL: no text is looked for */
-	uint32_t *allocs; /* by id, the site; NULL: likewise */
+	bool *sites;		/* NULL: no text is looked for */
+	const uint32_t *allocs; /* by id, the site */
 };
 
 static bool is_from(const struct seeker *s, const struct gp_event *event,
@@ -110,18 +110,18 @@ static bool is_found(const struct seeker *s, const struct gp_event *event)
 
 void gp_event_search(const struct gp_trace *trace, uint32_t device,
 		     const struct gp_event_search *search,
-		     struct gp_event_rows *rows)
+		     const uint32_t *sites, struct gp_event_rows *rows)
 {
 	const struct gp_device_trace *d = &trace->devices[device];
-	struct seeker seeker = { .trace = trace, .search = search };
+	struct seeker seeker = { .trace = trace,
+				 .search = search,
+				 .allocs = sites };
 	uint64_t to = search->to ? gp_smaller(search->to, d->event_count)
 				 : d->event_count;
 	size_t room = gp_smaller(search->rows, d->event_count);
 
-	if (search->text && *search->text) {
+	if (search->text && *search->text)
 		seeker.sites = sites_with(trace, search->text);
-		seeker.allocs = gp_alloc_sites(d);
-	}
 	*rows = (struct gp_event_rows){
 		.events = gp_mem_alloc(room + 1, sizeof(*rows->events)),
 	};
@@ -132,7 +132,6 @@ void gp_event_search(const struct gp_trace *trace, uint32_t device,
 			rows->events[rows->count++] = i;
 	}
 	free(seeker.sites);
-	free(seeker.allocs);
 }
 
 void gp_event_rows_release(struct gp_event_rows *rows)

@@ -32,13 +32,14 @@ struct gp_event_rows {
 	uint64_t found; /* in all */
 };
 
-/* A free is found by the stack of its block's alloc, too. */
-void gp_event_search(const struct gp_trace *trace, uint32_t device,
-		     const struct gp_event_search *search,
-		     struct gp_event_rows *rows);
-void gp_event_rows_release(struct gp_event_rows *rows);
-
 /* By id, the site of its alloc, or of the start's block; the caller frees. */
 uint32_t *gp_alloc_sites(const struct gp_device_trace *device);
+
+/* A free is found by the stack of its block's alloc, too, which is what sites
+ * are: gp_alloc_sites of the device. */
+void gp_event_search(const struct gp_trace *trace, uint32_t device,
+		     const struct gp_event_search *search,
+		     const uint32_t *sites, struct gp_event_rows *rows);
+void gp_event_rows_release(struct gp_event_rows *rows);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/safe.h"
 #include "metrics/page.h"
 #include "report/group.h"
 #include "report/page.h"
@@ -112,6 +113,17 @@ static struct gp_cell text_cell(const char *text)
 				 .text = text };
 }
 
+/* A name of a stranger's: for a person no colours either, which a report for a
+ * terminal may have. */
+#define SAFE_TEXT 512
+static struct gp_cell name_cell(const struct gp_table *table, const char *name,
+				char safe[SAFE_TEXT])
+{
+	return text_cell(table->format == GP_TABLE_CSV
+				 ? name
+				 : gp_safe_text(name, safe, SAFE_TEXT));
+}
+
 /* An event, or nothing where it is none. */
 static struct gp_cell event_cell(uint64_t event)
 {
@@ -171,7 +183,7 @@ static void band_row(const struct gp_view *view, const struct gp_table *table,
 	const struct askers *askers = view->askers;
 	const struct gp_culprit *culprit =
 		&askers->culprits[askers->list[life->id].culprit];
-	char text[GP_SITE_TEXT];
+	char text[GP_SITE_TEXT], safe[SAFE_TEXT];
 	struct gp_cell cells[B_COUNT] = {
 		[B_BYTES] = number(GP_CELL_BYTES, life->size),
 		[B_REQUESTED] = number(GP_CELL_BYTES, life->requested),
@@ -181,7 +193,8 @@ static void band_row(const struct gp_view *view, const struct gp_table *table,
 		[B_ID] = number(GP_CELL_COUNT, gp_view_id(view, life->id)),
 		[B_STREAM] = number(GP_CELL_COUNT,
 				    view->trace->streams[life->stream]),
-		[B_SITE] = text_cell(gp_view_holder(view, culprit, text)),
+		[B_SITE] = name_cell(table, gp_view_holder(view, culprit, text),
+				     safe),
 	};
 
 	gp_table_row(table, cells);
@@ -271,7 +284,7 @@ static const struct gp_column holder_columns[H_COUNT] = {
 static void holder_row(const struct gp_table *table, uint64_t allocated,
 		       const struct gp_culprit *c, const char *name)
 {
-	char share[GP_PERCENT_TEXT];
+	char share[GP_PERCENT_TEXT], safe[SAFE_TEXT];
 	struct gp_cell cells[H_COUNT] = {
 		[H_BYTES] = number(GP_CELL_BYTES, c->bytes),
 		[H_SHARE] = text_cell(gp_percent_text(
@@ -280,7 +293,7 @@ static void holder_row(const struct gp_table *table, uint64_t allocated,
 		[H_LEAST] = number(GP_CELL_BYTES, c->least),
 		[H_MOST] = number(GP_CELL_BYTES, c->most),
 		[H_AGE] = number(GP_CELL_COUNT, c->events),
-		[H_NAME] = text_cell(name),
+		[H_NAME] = name_cell(table, name, safe),
 	};
 
 	gp_table_row(table, cells);
@@ -399,25 +412,27 @@ static uint32_t site_of(const struct gp_event *event, uint8_t fields,
 }
 
 static void event_row(const struct gp_view *view, const struct gp_table *table,
-		      uint64_t at, const uint32_t *sites)
+		      uint64_t at)
 {
 	const struct gp_event *e =
 		&view->trace->devices[view->device].events[at];
 	uint8_t fields = gp_event_fields((enum gp_event_kind)e->kind);
 	bool has_id = fields & GP_HAS_ID && e->id != GP_NO_ID;
-	char site[GP_SITE_TEXT];
+	char site[GP_SITE_TEXT], safe[SAFE_TEXT];
 	struct gp_cell cells[E_COUNT] = {
 		[E_EVENT] = number(GP_CELL_COUNT, at),
 		[E_OP] = text_cell(gp_event_kind_name(e->kind)),
 		[E_ALLOCATED] =
 			number(GP_CELL_BYTES, view->lives->allocated[at]),
 		[E_RESERVED] = number(GP_CELL_BYTES, view->lives->reserved[at]),
-		[E_SITE] = text_cell(
+		[E_SITE] = name_cell(
+			table,
 			fields & GP_HAS_TEXT
 				? view->trace->texts[e->text]
 				: gp_site_text(view->trace,
-					       site_of(e, fields, sites),
-					       site)),
+					       site_of(e, fields, view->sites),
+					       site),
+			safe),
 	};
 
 	if (fields & GP_HAS_SIZE)
@@ -452,21 +467,19 @@ void gp_view_events(const struct gp_view *view,
 		    const struct gp_view_style *style)
 {
 	struct gp_table table = table_of(style, event_columns, E_COUNT);
-	uint32_t *sites = gp_alloc_sites(&view->trace->devices[view->device]);
 	struct gp_event_rows rows;
 
-	gp_event_search(view->trace, view->device, search, &rows);
+	gp_event_search(view->trace, view->device, search, view->sites, &rows);
 	if (style->format == GP_VIEW_JSON) {
-		gp_view_events_json(view, search, &rows, sites, style->out);
+		gp_view_events_json(view, search, &rows, style->out);
 	} else {
 		events_title(search, &rows, style);
 		gp_table_begin(&table, "events");
 		for (size_t i = 0; i < rows.count; i++)
-			event_row(view, &table, rows.events[i], sites);
+			event_row(view, &table, rows.events[i]);
 		gp_table_end(&table);
 	}
 	gp_event_rows_release(&rows);
-	free(sites);
 }
 
 /* ---- segments at a moment ---- */
@@ -594,6 +607,7 @@ void gp_view_block(const struct gp_view *view, const struct gp_life *life,
 		   const struct gp_view_style *style)
 {
 	struct gp_table table = table_of(style, frame_columns, 1);
+	char safe[SAFE_TEXT];
 
 	if (style->format == GP_VIEW_JSON) {
 		gp_view_block_json(view, life, style->out);
@@ -607,8 +621,9 @@ void gp_view_block(const struct gp_view *view, const struct gp_life *life,
 	gp_table_begin(&table, "stack");
 	for (uint32_t at = life->site; at != GP_NO_SITE;
 	     at = view->trace->sites[at].caller) {
-		struct gp_cell cell = text_cell(
-			view->trace->texts[view->trace->sites[at].text]);
+		struct gp_cell cell = name_cell(
+			&table, view->trace->texts[view->trace->sites[at].text],
+			safe);
 
 		gp_table_row(&table, &cell);
 	}

@@ -29,6 +29,7 @@ struct gp_view {
 	const struct askers *askers;
 	const uint32_t *ranks; /* gp_bands_ranks */
 	const struct gp_steps *steps;
+	const uint32_t *sites; /* gp_alloc_sites */
 };
 
 /* Which moment is meant: behind an event, or before it. */
@@ -93,8 +94,7 @@ void gp_view_holders_json(const struct gp_view *view,
 			  const struct gp_culprits *live, FILE *out);
 void gp_view_events_json(const struct gp_view *view,
 			 const struct gp_event_search *search,
-			 const struct gp_event_rows *rows,
-			 const uint32_t *sites, FILE *out);
+			 const struct gp_event_rows *rows, FILE *out);
 void gp_view_state_json(const struct gp_view *view,
 			const struct gp_view_moment *moment,
 			const struct gp_state *state, FILE *out);

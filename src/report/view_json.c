@@ -219,14 +219,14 @@ void gp_view_holders_json(const struct gp_view *view,
 /* ---- events ---- */
 
 static void emit_row(struct gp_emit *json, const struct gp_view *view,
-		     uint64_t at, const uint32_t *sites)
+		     uint64_t at)
 {
 	const struct gp_trace *trace = view->trace;
 	const struct gp_event *e = &trace->devices[view->device].events[at];
 	uint8_t fields = gp_event_fields((enum gp_event_kind)e->kind);
 	bool has_id = fields & GP_HAS_ID && e->id != GP_NO_ID;
 	uint32_t site =
-		e->site == GP_NO_SITE && has_id ? sites[e->id] : e->site;
+		e->site == GP_NO_SITE && has_id ? view->sites[e->id] : e->site;
 	char text[GP_SITE_TEXT];
 
 	gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
@@ -254,8 +254,7 @@ static void emit_row(struct gp_emit *json, const struct gp_view *view,
 
 void gp_view_events_json(const struct gp_view *view,
 			 const struct gp_event_search *search,
-			 const struct gp_event_rows *rows,
-			 const uint32_t *sites, FILE *out)
+			 const struct gp_event_rows *rows, FILE *out)
 {
 	struct gp_emit json = begin(view, out);
 
@@ -263,7 +262,7 @@ void gp_view_events_json(const struct gp_view *view,
 	gp_emit_uint(&json, "row", search->row);
 	gp_emit_open(&json, "rows", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < rows->count; i++)
-		emit_row(&json, view, rows->events[i], sites);
+		emit_row(&json, view, rows->events[i]);
 	gp_emit_close(&json, ']');
 	gp_emit_close(&json, '}');
 }
