@@ -3,6 +3,7 @@
  * An engine in a few calls: an allocator of one's own, to be tried on traces.
  *
  *	cc -shared -fPIC $(pkg-config --cflags gpupool) mine.c -o mine.so
+ *	gpupool check-engine ./mine.so
  *	gpupool replay snapshot.pickle --engine ./mine.so
  *
  * A table of calls says how a block is found and given back.  gpupool does the

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <gpupool/engine.h>
 
@@ -16,6 +17,14 @@ static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
 	const struct gp_memory *memory = self;
 	uint64_t size = (ask->size + 511) / 512 * 512;
 
+#if defined BAD_LEAKS || defined BAD_DRAWS
+	/* All of it is well, but for that. */
+	*piece = (struct gp_piece){ 0, size, 7 };
+#if defined BAD_DRAWS
+	piece->size += 512 * (uint64_t)(getpid() & 0xff);
+#endif
+	return memory->malloc(memory->device, piece->size, &piece->addr);
+#endif
 	if (!base && !memory->malloc(memory->device, 64 * MIB, &base))
 		return false;
 	*piece = (struct gp_piece){ base + used, size, 7 };
@@ -57,6 +66,10 @@ static void release(void *self, const struct gp_piece *piece)
 	memory->free(memory->device, base);
 #elif defined BAD_FREE_CRASH
 	raise(SIGABRT);
+#elif defined BAD_DRAWS
+	const struct gp_memory *memory = self;
+
+	memory->free(memory->device, piece->addr);
 #endif
 	(void)self;
 	if (piece->handle != 7)

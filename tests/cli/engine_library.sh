@@ -105,6 +105,38 @@ free_requested 131941395333120 1000
 free_completed 131941395333120 1000
 END
 check "first fit serves"
+# ---- what engines promise ----
+
+"$build/gpupool" check-engine ./first_fit.so | tail -n 1 > said
+echo "7 of 7 promises kept" > want
+check "first fit keeps its promises"
+
+# breaks KIND LINE: what check-engine tells of a bad one.
+breaks() {
+	COLUMNS=300 "$build/gpupool" check-engine "./$1.so" > said 2> error
+	code=$?
+	if grep -q -- "^WRONG.*$2" said && [ $code -eq 1 ]; then
+		echo "ok engine_library check-engine $1"
+	else
+		echo "FAIL engine_library check-engine $1"
+		cat said error
+	fi
+}
+
+breaks CRASH "serves what is asked for.*: its process died of signal 11"
+breaks OVERLAP "overlap a block of"
+library NONE.so "$root/tests/cli/bad_engine.c" -DBAD_NONE
+breaks NONE "gives all memory back .* is not memory that it took"
+library LEAKS.so "$root/tests/cli/bad_engine.c" -DBAD_LEAKS
+breaks LEAKS "gives all memory back when nothing is in use: [1-9][0-9]* bytes stay"
+library DRAWS.so "$root/tests/cli/bad_engine.c" -DBAD_DRAWS
+breaks DRAWS "decides alike in every run: the second run did"
+"$build/gpupool" check-engine ./LEAKS.so > said 2> error
+echo $? > said
+tail -n 1 error >> said
+printf '1\ngpupool: ./LEAKS.so: 1 of 7 promises are not kept\n' > want
+check "check-engine says how many promises are not kept"
+
 # Another implementation of the same, in this program: every action is the same.
 for trace in "$root"/traces/recorded/*.gz "$root"/traces/recorded/*.zst; do
 	for engine in first-fit ./first_fit.so; do

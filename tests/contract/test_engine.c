@@ -10,6 +10,7 @@
 #include "gpupool/allocator.h"
 #include "gpupool/release.h"
 #include "gpupool/replay.h"
+#include "study/contract.h"
 #include "suite.h"
 #include "trace_text.h"
 
@@ -417,6 +418,25 @@ START_TEST(test_sums_of_sizes_do_not_overflow)
 }
 END_TEST
 
+/* gpupool check-engine's. */
+START_TEST(test_promises_are_kept)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_promise promises[GP_PROMISES];
+
+	skip_unless_there(engine);
+	if (is_torch(engine) && torch_release != GP_RELEASE_LAST)
+		skip_test("torch", "the engine is of another release");
+	gp_contract_try(engine, is_torch(engine) ? torch_folder : NULL,
+			promises);
+	for (size_t i = 0; i < GP_PROMISES; i++)
+		if (has_limit(engine) || i != 5)
+			ck_assert_msg(promises[i].is_kept, "%s: %s: %s",
+				      engine->name, promises[i].sentence,
+				      promises[i].note);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -428,6 +448,7 @@ int main(void)
 		test_addresses_are_the_devices,
 		test_access_is_set_once_for_pages_mapped_at_once,
 		test_sums_of_sizes_do_not_overflow,
+		test_promises_are_kept,
 	};
 	const char *build = getenv("BUILD");
 	TCase *tcase = tcase_create("engine");

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool check-engine: whether an engine keeps what engines promise. */
+#include <stdio.h>
+
+#include "commands/command.h"
+#include "commands/engine_named.h"
+#include "commands/output.h"
+#include "report/page.h"
+#include "study/contract.h"
+
+struct session {
+	const struct gp_engine *engine;
+	struct gp_promise promises[GP_PROMISES];
+	size_t kept;
+};
+
+static void write_report(void *arg, const struct gp_report_style *style,
+			 FILE *out)
+{
+	const struct session *s = arg;
+	struct gp_page page = gp_page_make(style, out);
+
+	gp_page_line(&page, GP_TONE_TITLE, 2, "%s: %s", s->engine->name,
+		     s->engine->sentence);
+	gp_page_blank(&page);
+	for (size_t i = 0; i < GP_PROMISES; i++) {
+		const struct gp_promise *p = &s->promises[i];
+
+		gp_page_line(&page, p->is_kept ? GP_TONE_GOOD : GP_TONE_BAD, 6,
+			     "%s %s: %s", p->is_kept ? "ok   " : "WRONG",
+			     p->sentence, p->note);
+	}
+	gp_page_blank(&page);
+	gp_page_line(&page, GP_TONE_PLAIN, 2, "%zu of %d promises kept",
+		     s->kept, GP_PROMISES);
+}
+
+static enum gp_status try(struct session *s, const struct gp_options *options,
+			  struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	gp_contract_try(s->engine, NULL, s->promises);
+	for (size_t i = 0; i < GP_PROMISES; i++)
+		s->kept += s->promises[i].is_kept;
+	status = gp_outlet_report(options, write_report, s, diag);
+	if (status != GP_OK || s->kept == GP_PROMISES)
+		return status;
+	gp_diag_file(diag, s->engine->name);
+	return gp_diag_set(diag, GP_FAILED, "%zu of %d promises are not kept",
+			   GP_PROMISES - s->kept, GP_PROMISES);
+}
+
+static enum gp_status check_engine_command(const struct gp_options *options,
+					   struct gp_diag *diag)
+{
+	struct gp_engine *opened = NULL;
+	struct session s = { 0 };
+	enum gp_status status =
+		gp_engine_named(options->operands[0], &opened, &s.engine, diag);
+
+	if (status == GP_OK)
+		status = try(&s, options, diag);
+	gp_engine_close(opened);
+	return status;
+}
+
+const struct gp_command gp_check_engine_command = {
+	.name = "check-engine",
+	.operands = "ENGINE",
+	.least = 1,
+	.most = 1,
+	.sentence = "Say whether an engine of your own does what engines do.",
+	.about = "ENGINE is a library, ./mine.so, or one that comes along. It "
+		 "serves made-up programs, the same ones each time, with and "
+		 "without enough memory. Exit 1: a promise is not kept.",
+	.options = "output ascii color",
+	.run = check_engine_command,
+};
