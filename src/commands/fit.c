@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool fit: whether a program fits a device, without one. */
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "commands/recording.h"
 #include "commands/seeds.h"
 #include "commands/trace_file.h"
+#include "commands/vary.h"
 #include "report/fit.h"
 #include "report/page.h"
 
@@ -205,10 +207,9 @@ static void add_seeds(struct session *s)
 	s->report.path = s->path;
 }
 
-static enum gp_status tell(struct session *s, struct gp_diag *diag)
+static void fill_in(struct session *s)
 {
 	struct gp_fit_report *r = &s->report;
-	enum gp_status status;
 
 	r->program = program_of(s->options);
 	r->exit = gp_recording_status(&s->recording);
@@ -224,7 +225,14 @@ static enum gp_status tell(struct session *s, struct gp_diag *diag)
 	r->ranks = gp_ranking_ranks(&s->ranking);
 	r->study = &s->studying.study;
 	r->explain = &s->explain;
-	status = gp_outlet_report(s->options, write_report, s, diag);
+}
+
+static enum gp_status tell(struct session *s, struct gp_diag *diag)
+{
+	struct gp_fit_report *r = &s->report;
+	enum gp_status status =
+		gp_outlet_report(s->options, write_report, s, diag);
+
 	if (status != GP_OK || (gp_fit_is(r) && !r->exit))
 		return status;
 	gp_diag_file(diag, r->program);
@@ -265,6 +273,102 @@ static void release(struct session *s)
 	gp_own_remove(s->folder);
 }
 
+/* All but the answer. */
+static enum gp_status find_out(struct session *s, struct gp_diag *diag)
+{
+	enum gp_status status = check(s, diag);
+
+	if (status == GP_OK && s->options->from_trace)
+		s->recording.count = 1;
+	else if (status == GP_OK)
+		status = record(s, diag);
+	if (status == GP_OK && s->recording.count) {
+		name_traces(s);
+		status = judge(s, diag);
+	}
+	if (status == GP_OK)
+		fill_in(s);
+	return status;
+}
+
+/* ---- several values of something ---- */
+
+struct varied {
+	const struct gp_options *options;
+	struct gp_vary vary;
+	struct gp_vary_report report;
+};
+
+static enum gp_status measure(void *arg, struct gp_vary_point *point,
+			      struct gp_diag *diag)
+{
+	struct varied *v = arg;
+	struct gp_options options =
+		gp_vary_options(&v->vary, v->options, point->value);
+	struct session s = {
+		.options = &options,
+		.progress = gp_progress_make(&options),
+	};
+	enum gp_status status = find_out(&s, diag);
+
+	if (status == GP_OK && s.report.exit) {
+		gp_diag_file(diag, s.report.program);
+		status =
+			gp_diag_set(diag, GP_FAILED,
+				    "it ended with status %d, with %s=%" PRIu64,
+				    s.report.exit, v->vary.name, point->value);
+	}
+	if (status == GP_OK) {
+		point->need = gp_fit_needs(&s.report);
+		point->fits = gp_fit_is(&s.report);
+		if (s.report.path)
+			point->path = gp_mem_copy_text(s.report.path,
+						       strlen(s.report.path));
+		v->report.gpu = s.gpu;
+	}
+	release(&s);
+	gp_vary_options_release(&options);
+	return status;
+}
+
+static void write_varied(void *arg, const struct gp_report_style *style,
+			 FILE *out)
+{
+	const struct varied *v = arg;
+
+	if (v->options->format == GP_FORMAT_JSON)
+		gp_report_vary_json(&v->report, out);
+	else if (v->options->format == GP_FORMAT_HTML)
+		gp_report_vary_html(&v->report, out);
+	else
+		gp_report_vary_text(&v->report, style, out);
+}
+
+static enum gp_status vary(const struct gp_options *options,
+			   struct gp_diag *diag)
+{
+	struct varied v = { .options = options };
+	enum gp_status status = gp_vary_parse(&v.vary, options, diag);
+
+	if (status == GP_OK)
+		status = gp_vary_search(&v.vary, measure, &v, diag);
+	v.report.program = program_of(options);
+	v.report.name = v.vary.name;
+	v.report.first = v.vary.first;
+	v.report.last = v.vary.last;
+	v.report.points = v.vary.points;
+	v.report.count = v.vary.count;
+	if (status == GP_OK)
+		status = gp_outlet_report(options, write_varied, &v, diag);
+	if (status == GP_OK && !gp_vary_largest(&v.report)) {
+		gp_diag_file(diag, v.report.program);
+		status = gp_diag_set(diag, GP_FAILED, "it does not fit %s",
+				     v.report.gpu->name);
+	}
+	gp_vary_release(&v.vary);
+	return status;
+}
+
 static enum gp_status fit_command(const struct gp_options *options,
 				  struct gp_diag *diag)
 {
@@ -278,15 +382,15 @@ static enum gp_status fit_command(const struct gp_options *options,
 		gp_record_list_gpus(gp_outlet_stdout());
 		return GP_OK;
 	}
-	status = check(&s, diag);
-	if (status == GP_OK && options->from_trace)
-		s.recording.count = 1;
-	else if (status == GP_OK)
-		status = record(&s, diag);
-	if (status == GP_OK && s.recording.count) {
-		name_traces(&s);
-		status = judge(&s, diag);
+	if (options->vary)
+		return vary(options, diag);
+	if (options->format == GP_FORMAT_HTML) {
+		gp_diag_file(diag, "fit");
+		return gp_diag_set(diag, GP_USAGE,
+				   "--format html: it is drawn with --vary "
+				   "only");
 	}
+	status = find_out(&s, diag);
 	if (status == GP_OK)
 		status = tell(&s, diag);
 	release(&s);
@@ -309,9 +413,15 @@ static const struct gp_option fit_options[] = {
 	{ "trace", 0, GP_OPTION_TEXT, GP_AT(from_trace), "FILE",
 	  "Judge this trace, or this folder of ranks, in place of a program; "
 	  "what was recorded elsewhere, too." },
+	{ "vary", 0, GP_OPTION_TEXT, GP_AT(vary), "NAME=1..512",
+	  "Find the largest number up to which it fits: the command, or what "
+	  "--trace names, has it in place of {NAME}." },
 	{ "keep", 0, GP_OPTION_TEXT, GP_AT(kept), "FILE",
 	  "Keep the trace in this file; its name says the format as "
 	  "convert's does." },
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json|markdown|html",
+	  "For a person, for a program, or for an issue or a pull request (or "
+	  "md); with --vary also a page with a drawing." },
 	{ 0 },
 };
 
@@ -329,9 +439,8 @@ const struct gp_command gp_fit_command = {
 		"besides PyTorch is added.\n"
 		"What the program prints goes to standard error. Exits with 1 "
 		"where it does not fit, or fails.",
-	.options = "gpu trace devices values seeds scalar cudnn keep prices "
-		   "without format "
-		   "output ascii color quiet",
+	.options = "gpu trace devices vary values seeds scalar cudnn keep "
+		   "prices without format output ascii color quiet",
 	.own = fit_options,
 	.run = fit_command,
 };

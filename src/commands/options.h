@@ -63,6 +63,7 @@ struct gp_options {
 	const char *steps_of, *scalar, *cudnn, *context;
 	const char *values; /* of a recorded program: known, drawn:SEED, all */
 	uint64_t seeds;	    /* 0: not given */
+	const char *vary;   /* NAME=1..512 */
 	bool stacks, times;
 	char *knobs; /* owned: "name:value,..." of the settings' flags */
 	struct gp_texts confs;	 /* --alloc-conf where there may be several */

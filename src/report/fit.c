@@ -81,6 +81,11 @@ static struct need with_setting(const struct gp_fit_report *r)
 	return need_of(r, v->conf ? pytorch_of(r, v->need) : 0);
 }
 
+uint64_t gp_fit_needs(const struct gp_fit_report *r)
+{
+	return r->study->case_count ? as_it_is(r).all : 0;
+}
+
 bool gp_fit_is(const struct gp_fit_report *r)
 {
 	return !r->study->case_count || !verdict_is_bad(verdict_of(r));

@@ -27,6 +27,9 @@ struct gp_fit_report {
 	const struct gp_explain *explain;
 };
 
+/* Bytes of a device that it needs in all, as it is; 0: not known, or none is
+ * large enough. */
+uint64_t gp_fit_needs(const struct gp_fit_report *report);
 /* Whether all of it fits, as it is. */
 bool gp_fit_is(const struct gp_fit_report *report);
 void gp_report_fit_text(const struct gp_fit_report *report,

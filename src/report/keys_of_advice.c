@@ -153,6 +153,31 @@ const struct gp_key keys_of_advice[] = {
 	KEY("smallest", TEXT, NULLABLE,
 	    "The smallest device that is large enough; null: none is known."),
 
+	REPORT("fit_vary", GP_REPORT_SCHEMA,
+	       "Up to which value of something a program fits a device."),
+	KEY("program", TEXT, 0, "Its file's name."),
+	KEY("name", TEXT, 0, "What varies."),
+	KEY("first", COUNT, 0, "The least value that was asked for."),
+	KEY("last", COUNT, 0, "The largest."),
+	KEY("largest", COUNT, NULLABLE,
+	    "The largest that fits, as all that were tried below it do; null: "
+	    "the first does not fit."),
+	KEY("is_monotone", BOOL, 0,
+	    "Whether none that was tried needs less than a smaller one."),
+	KEY("gpu", TEXT, 0, "The device."),
+	KEY("gpu_bytes", BYTES, 0, "Its memory."),
+	KEY("path", TEXT, NULLABLE,
+	    "Which values that nobody knows the program read, of the first "
+	    "that read any; null: it was recorded elsewhere."),
+	NAMED("points", LIST, "fit_point", "What was tried, by value."),
+
+	NEW("fit_point", "A value, and what the program needs with it."),
+	KEY("value", COUNT, 0, "The value."),
+	KEY("fits", BOOL, 0, "Whether it fits."),
+	KEY("bytes", BYTES, NULLABLE,
+	    "What a device must have; null: not known, or none is large "
+	    "enough."),
+
 	REPORT("diff", GP_REPORT_SCHEMA, "What changed between two runs."),
 	NAMED("a", MAYBE, "change_ranks", "The first, of several files."),
 	NAMED("b", MAYBE, "change_ranks", "The second, of several files."),

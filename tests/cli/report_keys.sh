@@ -164,6 +164,9 @@ write fit-oom fit --gpu t4 --trace "$out_of_memory"
 mkdir two
 cp "$story" two/0.jsonl
 cp "$out_of_memory" two/1.json
+cp "$story" vary-1.jsonl
+cp "$story" vary-2.jsonl
+write fit_vary-a fit --gpu t4 --vary n=1..2 --trace 'vary-{n}.jsonl'
 write fit-ranks fit --gpu t4 --trace two
 write headroom-oom headroom "$out_of_memory"
 write sweep-grid sweep "$story" "$out_of_memory" --torch 2.4 \
@@ -226,6 +229,7 @@ awk -v folder=golden '
 		end()
 		name = $3 ~ /^\$traces/ ? "look" : $3
 		if (name == "view") name = name "_" $4
+		if (name == "fit" && / --vary /) name = "fit_vary"
 		if ($0 ~ /[|&;>]/ || $2 != "gpupool") name = ""
 	}
 	/^\| \{/ && name ~ /^[a-z_]+$/ {

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* --vary NAME=FIRST..LAST: a program run with several values of something, of
+ * which the largest that fits is wanted. */
+#ifndef COMMANDS_VARY_H
+#define COMMANDS_VARY_H
+
+#include "commands/options.h"
+#include "report/vary.h"
+
+struct gp_vary {
+	char name[64];
+	uint64_t first, last;
+	struct gp_vary_point *points; /* owned, with their paths; by value */
+	size_t count, room;
+};
+
+/* Of the text, and what it is to take the place of in the options. */
+enum gp_status gp_vary_parse(struct gp_vary *vary,
+			     const struct gp_options *options,
+			     struct gp_diag *diag);
+void gp_vary_release(struct gp_vary *vary);
+
+/* The options with a value in place of "{NAME}"; gp_vary_options_release. */
+struct gp_options gp_vary_options(const struct gp_vary *vary,
+				  const struct gp_options *options,
+				  uint64_t value);
+void gp_vary_options_release(struct gp_options *options);
+
+/*
+ * Measures the first value and twice as much again and again until one does not
+ * fit, and then halves what is between.  measure sets all of the point but its
+ * value; its path is owned.
+ */
+enum gp_status gp_vary_search(
+	struct gp_vary *vary,
+	enum gp_status (*measure)(void *arg, struct gp_vary_point *point,
+				  struct gp_diag *diag),
+	void *arg, struct gp_diag *diag);
+
+#endif
