@@ -2,7 +2,6 @@
 /* gpupool doctor: what is on this machine, and what is missing for what. */
 #include "report/doctor.h"
 
-#include <gnu/libc-version.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,11 +229,23 @@ static void write_report(void *arg, const struct gp_report_style *style,
 		gp_report_doctor_text(&s->doctor, style, out);
 }
 
+/* "glibc 2.36"; other C libraries do not say. */
+static const char *glibc_version(char *text, size_t size)
+{
+	const char *blank;
+
+	*text = '\0';
+	confstr(_CS_GNU_LIBC_VERSION, text, size);
+	blank = strchr(text, ' ');
+	return blank ? blank + 1 : "none";
+}
+
 static enum gp_status doctor_command(const struct gp_options *options,
 				     struct gp_diag *diag)
 {
+	char glibc[40];
 	const struct gp_doctor_library libraries[] = {
-		{ "glibc", gnu_get_libc_version() },
+		{ "glibc", glibc_version(glibc, sizeof(glibc)) },
 		{ "jansson", JANSSON_VERSION },
 		{ "zlib", zlibVersion() },
 		{ "zstd", ZSTD_versionString() },

@@ -3,8 +3,7 @@
 #include "commands/own_folder.h"
 
 #include <errno.h>
-#include <fts.h>
-#include <stdint.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +35,8 @@ void gp_own_program(char *path, size_t size)
 	for (char *end = strrchr(path, '/'); end; end = NULL)
 		*end = 0;
 }
+
+#define OPEN_FOLDERS 16 /* at once, while a tree of them is removed */
 
 static bool is_private(const char *path)
 {
@@ -92,20 +93,20 @@ enum gp_status gp_own_fresh(const char *name, char path[PATH_MAX],
 			   strerror(errno));
 }
 
+static int remove_one(const char *path, const struct stat *about, int type,
+		      struct FTW *at)
+{
+	(void)about;
+	(void)at;
+	if (type == FTW_DP)
+		rmdir(path);
+	else
+		unlink(path);
+	return 0;
+}
+
 void gp_own_remove(const char *path)
 {
-	char *roots[] = { (char *)(uintptr_t)path, NULL };
-	FTS *files = NULL;
-	FTSENT *file;
-
 	if (*path)
-		files = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	while (files && (file = fts_read(files))) {
-		if (file->fts_info == FTS_DP)
-			rmdir(file->fts_accpath);
-		else if (file->fts_info != FTS_D)
-			unlink(file->fts_accpath);
-	}
-	if (files)
-		fts_close(files);
+		nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }
