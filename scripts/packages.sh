@@ -3,7 +3,7 @@
 # Installs what building, testing, linting or fuzzing needs and this machine
 # lacks, on Debian and Ubuntu; says what is missing elsewhere.
 #
-#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm...
+#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm|python...
 #
 # Whether something is there is found out by using it, so that a library put
 # there by hand counts.  Nothing is asked of the network when nothing is
@@ -96,6 +96,14 @@ need_fuzz() {
 	can_fuzz || lacks clang
 }
 
+# Debian's own Python gets it, whichever comes first on PATH.
+need_python() {
+	for python in python3 /usr/bin/python3; do
+		"$python" -c 'import pytest' 2> /dev/null && return
+	done
+	lacks python3 python3-pytest
+}
+
 as_root() {
 	if [ "$(id -u)" -eq 0 ]; then
 		env DEBIAN_FRONTEND=noninteractive "$@"
@@ -135,7 +143,7 @@ if [ "${1-}" = --no-install ]; then
 fi
 for group; do
 	case $group in
-	build | check | lint | fuzz | wasm) ;;
+	build | check | lint | fuzz | wasm | python) ;;
 	*)
 		echo "packages.sh: no group is called $group" >&2
 		exit 2

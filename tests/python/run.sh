@@ -3,7 +3,7 @@
 # The Python package, with what was built here in the place of what a wheel
 # brings: each test of pytest's is a test.
 #
-#	PYTHON		a python that has pytest; else python3
+#	PYTHON		a python that has pytest; else python3, or Debian's
 #	TORCH_PYTHON	one that has PyTorch, on which programs are recorded; else
 #			that of build/record, which make record-test fetches
 #
@@ -14,17 +14,20 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=$(cd "$root" && cd "${BUILD:-build}" && pwd) || exit 1
-python=${PYTHON:-python3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-if ! command -v "$python" > /dev/null; then
-	echo "skip python: there is no $python"
-	exit 0
-fi
-if ! "$python" -c 'import pytest' 2> /dev/null; then
-	echo "skip python: $python has no pytest (pip install pytest)"
+# The first that has pytest: Debian's own may have it where another comes first.
+find_python() {
+	for python in "${PYTHON:-python3}" /usr/bin/python3; do
+		"$python" -c 'import pytest' 2> /dev/null && return 0
+	done
+	return 1
+}
+
+if ! find_python; then
+	echo "skip python: no python3 has pytest (scripts/packages.sh python)"
 	exit 0
 fi
 if [ -n "$(nm -D "$build/libgpupool.so.0" 2> /dev/null |
