@@ -57,6 +57,16 @@ is_what_it_says() {
 	}
 }
 
+# auditwheel, on a system of another C library, takes that one's for musl's.
+needs_musl() {
+	rm -rf "$work/needs"
+	python3 -m zipfile -e "$1" "$work/needs"
+	find "$work/needs/gpupool/_native" -type f -size +64k \
+		-exec readelf -d {} + > "$work/read" 2>&1 || return 1
+	grep -q 'NEEDED.*\[libc\.so\]' "$work/read" &&
+		! grep 'NEEDED' "$work/read" | grep -v '\[libc\.so\]'
+}
+
 # With no compiler, no other program but the system's smallest.
 bare() {
 	env -i "PATH=$work/bin" "HOME=$work/home" LC_ALL=C.UTF-8 "$@"
@@ -82,11 +92,14 @@ print("%d.%d" % sys.version_info[:2])')"
 		"$own/python" -c "import gpupool, sys
 t = gpupool.load(sys.argv[1])
 print(t.suggest().devices[0].verdict.alloc_conf, t.page()[:1])" "$trace"
-	try "$3: record" recorded "$own/gpupool"
+	if [ -x "$torch" ]; then
+		try "$3: record" recorded "$own/gpupool"
+	else
+		echo "skip $3: record: there is no PyTorch: $torch"
+	fi
 }
 
 recorded() {
-	[ -x "$torch" ] || return 0
 	says '1 allocations' bare "$1" record -o "$work/recorded.json" -- \
 		"$torch" -c 'import torch; x = torch.ones(9, device="cuda")' &&
 		says Fidelity bare "$1" "$work/recorded.json"
@@ -94,6 +107,7 @@ recorded() {
 
 # As much of a wheel as runs without an interpreter of its own.
 try_program() {
+	rm -rf "$work/unpacked"
 	mkdir -p "$work/unpacked"
 	try "$3: unpacks" python3 -m zipfile -e "$2" "$work/unpacked"
 	program=$work/unpacked/gpupool/_native/bin/gpupool
@@ -109,11 +123,18 @@ try_platform() {
 		echo "skip $1: make wheel PLATFORMS=$1 builds it"
 		return
 	fi
-	if [ -n "$auditwheel" ]; then
-		try "$1: auditwheel says so" is_what_it_says "$wheel" "$2"
-	else
-		echo "skip $1: auditwheel is not here (pip install auditwheel)"
-	fi
+	case $1 in
+	musllinux_*) try "$1: needs libc.so alone" needs_musl "$wheel" ;;
+	*)
+		if [ -n "$auditwheel" ]; then
+			try "$1: auditwheel says so" is_what_it_says "$wheel" \
+				"$2"
+		else
+			echo "skip $1: auditwheel is not here (pip install" \
+				"auditwheel)"
+		fi
+		;;
+	esac
 	case $1 in
 	"manylinux_$(uname -m)")
 		for python in ${PYTHONS:-python3}; do
