@@ -385,7 +385,10 @@ def _hook_notebook() -> None:
 
 def _tell_cell(error: Optional[BaseException]) -> None:
     tell(error)
-    _state.is_told = False  # the next cell may run out again
+    if _state.is_told:
+        # The next cell may run out again, and that it went on is no news.
+        _state.is_told = False
+        _state.where = ""
 
 
 def install(

@@ -254,6 +254,20 @@ def test_without_pytorch_it_says_so(tmp_path):
     assert done.stderr.startswith("gpupool: PyTorch cannot be imported: ")
 
 
+def test_cells_of_a_notebook(job):
+    pytest.importorskip("IPython")
+    done = job.run(
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        "shell.run_cell('import gpupool, torch; x = gpupool.install()')\n"
+        "shell.run_cell('torch.run_out()')\n"
+        "shell.run_cell('1')\n"
+        "shell.run_cell('torch.run_out()')\n"
+    )
+    assert done.err.count("Who holds the") == 2
+    assert "went on" not in done.err
+
+
 # ---- python -m gpupool.watch ----
 
 
