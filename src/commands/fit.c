@@ -419,7 +419,8 @@ static const struct gp_option fit_options[] = {
 	{ "keep", 0, GP_OPTION_TEXT, GP_AT(kept), "FILE",
 	  "Keep the trace in this file; its name says the format as "
 	  "convert's does." },
-	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json|markdown|html",
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
+	  "text|json|markdown|html",
 	  "For a person, for a program, or for an issue or a pull request (or "
 	  "md); with --vary also a page with a drawing." },
 	{ 0 },
