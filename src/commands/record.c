@@ -14,12 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +26,7 @@
 #include "commands/installed.h"
 #include "commands/output.h"
 #include "commands/own_folder.h"
+#include "commands/planner.h"
 #include "commands/recorded.h"
 #include "commands/recording.h"
 #include "commands/seeds.h"
@@ -39,12 +37,6 @@
 
 struct kernel_cache {
 	char folder[PATH_MAX]; /* "": none was made */
-};
-
-struct planner {
-	char library[PATH_MAX]; /* "": there is none */
-	char socket[PATH_MAX + 16];
-	pid_t pid;
 };
 
 struct child {
@@ -117,154 +109,6 @@ static void tell_kernels(const struct kernel_cache *cache)
 static void remove_kernels(const struct kernel_cache *cache)
 {
 	gp_own_remove(cache->folder);
-}
-
-/* ---- the real cuDNN: a process that listens; each that connects has one of
- * its own, which loads the library ---- */
-
-#define SOCKET_NAME "plans"
-/* Ranks of a job begin at once. */
-#define BACKLOG	    64
-
-/* Wheels of NVIDIA lie beside PyTorch's: site-packages/nvidia/cudnn/lib. */
-static void find_cudnn(struct planner *planner, const char *torch)
-{
-	int n = snprintf(planner->library, sizeof(planner->library),
-			 "%s/../nvidia/cudnn/lib/libcudnn.so.9", torch);
-
-	if (n < 0 || (size_t)n >= sizeof(planner->library) ||
-	    access(planner->library, R_OK))
-		*planner->library = 0;
-}
-
-/*
- * Which library: the one that --cudnn names, none for "none", or else the one
- * that is installed with the PyTorch in this folder.
- */
-static enum gp_status planner_find(struct planner *planner, const char *wanted,
-				   const char *torch, struct gp_diag *diag)
-{
-	char *path;
-
-	*planner = (struct planner){ 0 };
-	if (wanted && !strcmp(wanted, "none"))
-		return GP_OK;
-	if (!wanted) {
-		/* Another version than the one that is installed is wanted. */
-		if (!getenv("SIMCUDA_CUDNN"))
-			find_cudnn(planner, torch);
-		return GP_OK;
-	}
-	path = realpath(wanted, NULL);
-	if (!path) {
-		gp_diag_file(diag, "record");
-		return gp_diag_set(diag, GP_USAGE, "--cudnn %s: %s", wanted,
-				   strerror(errno));
-	}
-	snprintf(planner->library, sizeof(planner->library), "%.*s",
-		 PATH_MAX - 1, path);
-	free(path);
-	return GP_OK;
-}
-
-/* ---- the listening process ---- */
-
-/* It says nothing, and the terminal's signals are the program's. */
-static void leave_terminal(void)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	setpgid(0, 0);
-	for (int i = 0; i < 3 && null >= 0; i++)
-		dup2(null, i);
-	signal(SIGCHLD, SIG_IGN);
-}
-
-static _Noreturn void listen_on(int listener,
-				const struct gp_plans_source *source)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	leave_terminal();
-	for (;;) {
-		int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-
-		if (connection < 0 && errno != EINTR && errno != ECONNABORTED)
-			_exit(0);
-		if (connection < 0)
-			continue;
-		if (!fork()) {
-			close(listener);
-			gp_plans_work(connection, source);
-			_exit(0);
-		}
-		close(connection);
-	}
-}
-
-/* Addresses of sockets are short, and paths are not: the folder is opened. */
-static int listen_in(const char *folder)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	snprintf(address.sun_path, sizeof(address.sun_path),
-		 "/proc/self/fd/%d/" SOCKET_NAME, at);
-	if (at < 0 || listener < 0 ||
-	    bind(listener, (struct sockaddr *)&address, sizeof(address)) ||
-	    listen(listener, BACKLOG)) {
-		int why = errno;
-
-		if (listener >= 0)
-			close(listener);
-		listener = -1;
-		errno = why;
-	}
-	if (at >= 0)
-		close(at);
-	return listener;
-}
-
-/* Listens in the source's folder; SIMCUDA_PLANS is the socket's path.  Which
- * library is known.  Where that cannot be, as on file systems without sockets,
- * it says so, and the program runs without. */
-static void planner_start(struct planner *planner,
-			  const struct gp_plans_source *with)
-{
-	struct gp_plans_source source = *with;
-	int listener;
-
-	unsetenv("SIMCUDA_PLANS");
-	if (!*planner->library)
-		return;
-	source.cudnn = planner->library;
-	snprintf(planner->socket, sizeof(planner->socket), "%s/" SOCKET_NAME,
-		 source.folder);
-	listener = listen_in(source.folder);
-	planner->pid = listener < 0 ? -1 : fork();
-	if (!planner->pid)
-		listen_on(listener, &source);
-	if (planner->pid < 0)
-		gp_tell("gpupool: cuDNN cannot be asked at %s: %s\n",
-			planner->socket, strerror(errno));
-	else
-		setenv("SIMCUDA_PLANS", planner->socket, 1);
-	if (listener >= 0)
-		close(listener);
-}
-
-/* Nothing where none was started.  Processes that still run are answered until
- * they end. */
-static void planner_stop(struct planner *planner)
-{
-	if (planner->pid > 0) {
-		kill(planner->pid, SIGKILL);
-		while (waitpid(planner->pid, NULL, 0) < 0 && errno == EINTR)
-			continue;
-	}
-	if (*planner->socket)
-		unlink(planner->socket);
-	*planner = (struct planner){ 0 };
 }
 
 /* ---- a program that is run, and ends as it likes ---- */
@@ -425,7 +269,7 @@ struct session {
 	const struct gp_gpu *gpu;
 	struct gp_python_torch torch;
 	struct gp_wants wants;
-	struct planner planner;
+	struct gp_planner planner;
 	char stand_ins[PATH_MAX]; /* folder */
 	bool has_fresh_stand_ins; /* to be removed */
 	char simcuda[PATH_MAX];	  /* library */
@@ -904,9 +748,9 @@ static enum gp_status run(struct session *s, struct child *child,
 	enum gp_status status;
 
 	set_gpu(&s->gpu->properties);
-	planner_start(&s->planner, &source);
+	gp_planner_start(&s->planner, &source);
 	status = child_run(child, diag);
-	planner_stop(&s->planner);
+	gp_planner_stop(&s->planner);
 	if (status == GP_OK)
 		return keep(s, child, diag);
 	rmdir(s->parts);
@@ -929,8 +773,8 @@ enum gp_status gp_record_program(struct gp_recording *recording,
 	if (status == GP_OK)
 		status = prepare(&s, diag);
 	if (status == GP_OK)
-		status = planner_find(&s.planner, options->cudnn,
-				      s.torch.folder, diag);
+		status = gp_planner_find(&s.planner, options->cudnn,
+					 s.torch.folder, diag);
 	if (status == GP_OK)
 		status = make_kernels(&s.kernels, diag);
 	if (status == GP_OK)
