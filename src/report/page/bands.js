@@ -12,8 +12,7 @@ const COLUMNS = 2048;                  /* at most */
 const LEGEND = 12;
 
 /** What an answer looks like, a pixel a column.
- * @param {any} answer @param {number} height @param {number} ceiling
- * @param {string} selected */
+ * @param {any} answer @param {number} height @param {number} ceiling */
 function paint(answer, height, ceiling) {
 	const n = answer.columns.event.length;
 	const image = new ImageData(n, height);
