@@ -92,7 +92,7 @@ find_c = $(sort $(wildcard $(foreach d,* */* */*/* */*/*/*,$(1)/$(d).c)))
 SRC := $(filter-out src/main.c src/wasm/%,$(call find_c,src))
 # Scripts, and the page's files: what is in them becomes part of the program.
 TEXTS := $(addprefix src/report/page/,page.css page.js tables.js app.css \
-	app.html) $(addprefix $(B)/bundle/,app_bundle.js worker_bundle.js) \
+	app.html views.css) $(addprefix $(B)/bundle/,app_bundle.js worker_bundle.js) \
 	src/commands/find_torch.py
 OBJ := $(SRC:%.c=$(B)/obj/%.o) $(TEXTS:%=$(B)/obj/%.o)
 # WHOLE: the program's parts and its tests' as one shared library, of which one
@@ -199,8 +199,9 @@ $(B)/texts/%.c: % Makefile
 
 # The page's modules as one script: a module stands behind those it imports.
 PAGE := src/report/page
-APP_MODULES := $(addprefix $(PAGE)/,chart.js knobs.js asker.js origin.js \
-	run.js views.js app.js)
+APP_MODULES := $(addprefix $(PAGE)/,common.js bands.js events.js \
+	holders.js map.js chart.js knobs.js asker.js origin.js run.js views.js \
+	app.js)
 WORKER_MODULES := $(addprefix $(PAGE)/,engine.js worker.js)
 
 $(B)/bundle/app_bundle.js: $(APP_MODULES)
@@ -269,6 +270,7 @@ check-run: $(BUILT)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh $(SCRIPTS) \
 		tests/cli/library.sh tests/adding/adding.sh \
 		tests/browser/run.sh tests/browser/views.sh \
+		tests/browser/page.sh \
 		tests/action/run.sh tests/python/run.sh tests/mcp/run.sh \
 		tests/docs/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
@@ -326,6 +328,10 @@ gpu-keep: ## put such results, of FROM=FOLDER, into the tree
 browser-test: $(PROGRAM) ## pages and views of a run in headless Chromium and Firefox
 	@BUILD=$(B) tests/run.sh tests/browser/run.sh \
 		tests/browser/views.sh tests/browser/page.sh
+
+page-test: ## the page that replays, built and in browsers; skipped without wasm's packages
+	@if scripts/packages.sh wasm; then $(MAKE) wasm || exit 1; fi; \
+		BUILD=$(B) tests/run.sh tests/browser/page.sh
 
 viewers-test: $(PROGRAM) ## what convert --run writes, in other people's viewers
 	@BUILD=$(B) tests/run.sh tests/viewers/run.sh

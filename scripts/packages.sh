@@ -3,7 +3,7 @@
 # Installs what building, testing, linting or fuzzing needs and this machine
 # lacks, on Debian and Ubuntu; says what is missing elsewhere.
 #
-#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm|python...
+#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm|python|browsers...
 #
 # Whether something is there is found out by using it, so that a library put
 # there by hand counts.  Nothing is asked of the network when nothing is
@@ -92,6 +92,12 @@ need_wasm() {
 	can_wasm || lacks clang lld wasi-libc libclang-rt-dev-wasm32
 }
 
+# Browsers: either will do, and pages are tried in each that is there.
+need_browsers() {
+	has_command chromium || has_command google-chrome || lacks chromium
+	has_command firefox-esr || has_command firefox || lacks firefox-esr
+}
+
 need_fuzz() {
 	can_fuzz || lacks clang
 }
@@ -143,7 +149,7 @@ if [ "${1-}" = --no-install ]; then
 fi
 for group; do
 	case $group in
-	build | check | lint | fuzz | wasm | python) ;;
+	build | check | lint | fuzz | wasm | python | browsers) ;;
 	*)
 		echo "packages.sh: no group is called $group" >&2
 		exit 2

@@ -15,6 +15,7 @@
 
 /* What the build makes of src/report/page: see the Makefile. */
 extern const char gp_app_css[];
+extern const char gp_views_css[];
 extern const char gp_app_html[];
 extern const char gp_app_bundle_js[];
 extern const char gp_worker_bundle_js[];
@@ -38,6 +39,7 @@ static void put_policy(FILE *out)
 	      "content=\"default-src 'none'; style-src",
 	      out);
 	put_hash(gp_page_css, out);
+	put_hash(gp_views_css, out);
 	put_hash(gp_app_css, out);
 	fputs("; script-src 'wasm-unsafe-eval'", out);
 	put_hash(gp_app_bundle_js, out);
@@ -56,9 +58,9 @@ static void put_head(const struct gp_live_page *page, FILE *out)
 	fputs("<title>", out);
 	gp_svg_text(page->title, out);
 	fprintf(out,
-		"</title><style>\n%s</style><style>\n%s</style></head>\n"
-		"<body>",
-		gp_page_css, gp_app_css);
+		"</title><style>\n%s</style><style>\n%s</style><style>\n%s"
+		"</style></head>\n<body>",
+		gp_page_css, gp_views_css, gp_app_css);
 }
 
 /* JSON that may stand in a script element. */

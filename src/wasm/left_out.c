@@ -36,6 +36,7 @@ const struct gp_command gp_doctor_command =
 	LEFT_OUT("doctor", "What this machine has.");
 const struct gp_command gp_fit_command =
 	LEFT_OUT("fit", "Whether a program fits a device.");
+const struct gp_command gp_mcp_command = LEFT_OUT("mcp", "Serve programs.");
 const struct gp_command gp_live_page_command =
 	LEFT_OUT("page", "Write this page.");
 const struct gp_command gp_record_command =

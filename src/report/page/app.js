@@ -14,12 +14,12 @@ const decode = (/** @type {Uint8Array} */ bytes) =>
 
 /** What the page shows. */
 const state = {
-	/** @type {Asker | null} */
-	asker: null,
-	/** @type {WebAssembly.Module | null} */
-	module: null,
-	/** For questions that take long. @type {Asker | null} */
-	study: null,
+	asker: /** @type {Asker | null} */ (null),
+	module: /** @type {WebAssembly.Module | null} */ (null),
+	/** Workers of their own, so that a control never waits for them: for
+	 * questions that take long, and for views.
+	 * @type {Map<string, Asker>} */
+	helpers: new Map(),
 	/** @type {string[]} */
 	names: [],
 	/** @type {any} */
@@ -119,6 +119,27 @@ function showLink() {
 	}
 }
 
+/* ---- workers beside the one that follows the controls ---- */
+
+/** @param {string} name */
+function helper(name) {
+	const known = state.helpers.get(name);
+	if (known) return known;
+	const made = new Asker(makeWorker,
+		/** @type {WebAssembly.Module} */ (state.module));
+	for (const source of state.asker?.sources ?? [])
+		if (state.names.includes(source.name))
+			made.read(source).catch(() => {});
+	state.helpers.set(name, made);
+	return made;
+}
+
+/** @param {string} name */
+function dismiss(name) {
+	state.helpers.get(name)?.worker?.terminate();
+	state.helpers.delete(name);
+}
+
 /* ---- the run ---- */
 
 /** @param {string[]} words @param {string} lane */
@@ -155,10 +176,20 @@ async function change() {
 		show();
 		by("run").dataset.took = (performance.now() - began).toFixed(0);
 		by("run").dataset.conf = confOf(knobs.settings());
-		for (const view of state.views) view.update({ args: args() });
+		updateViews();
 	} catch (error) {
 		complainOf(error);
 	}
+}
+
+const SETTLED_MS = 250; /* since the last change of a control */
+let settling = 0;
+
+function updateViews() {
+	clearTimeout(settling);
+	settling = setTimeout(() => {
+		for (const view of state.views) view.update({ args: args() });
+	}, SETTLED_MS);
 }
 
 function edited() {
@@ -187,7 +218,7 @@ function chooseDevice() {
 
 /** @param {string[]} argv */
 async function askForView(argv) {
-	const answer = await /** @type {Asker} */ (state.asker).ask(argv);
+	const answer = await helper("views").ask(argv);
 	if (answer.status) throw new Error(sentence(answer));
 	return answer.out;
 }
@@ -258,7 +289,7 @@ async function open(sources) {
 function begin() {
 	const run = state.recorded.runs[0];
 	const kept = document.getElementById("static");
-	state.study = null;
+	for (const name of [...state.helpers.keys()]) dismiss(name);
 	if (kept) kept.hidden = true;
 	by("run").hidden = false;
 	by("run-title").textContent = state.names.join(", ");
@@ -273,7 +304,9 @@ function begin() {
 	say("");
 	show();
 	mountViews();
-	change();
+	if (state.isEdited) change();
+	else showLink();
+	knobs.offer(Number(by("release").value.split(".")[1]));
 }
 
 /** @param {FileList | null | undefined} files */
@@ -283,18 +316,6 @@ function openFiles(files) {
 }
 
 /* ---- questions that take their time ---- */
-
-async function studyAsker() {
-	const asker = /** @type {Asker} */ (state.asker);
-	if (!state.study) {
-		state.study = new Asker(makeWorker,
-			/** @type {WebAssembly.Module} */ (state.module));
-		for (const source of asker.sources.filter(s =>
-			state.names.includes(s.name)))
-			await state.study.read(source);
-	}
-	return state.study;
-}
 
 /** @param {string} command */
 function questionOf(command) {
@@ -314,7 +335,7 @@ async function study(command) {
 	pre.dataset.state = "asked";
 	by("stop").hidden = false;
 	try {
-		const answer = await (await studyAsker()).ask(argv, "study");
+		const answer = await helper("study").ask(argv, "study");
 		pre.textContent = answer.out.length ? decode(answer.out)
 			: sentence(answer);
 		pre.dataset.state = answer.status > 1 ? "refused" : "answered";
@@ -328,8 +349,7 @@ async function study(command) {
 }
 
 function stop() {
-	state.study?.worker?.terminate();
-	state.study = null;
+	dismiss("study");
 	by("answer").textContent = "Stopped.";
 	by("stop").hidden = true;
 }

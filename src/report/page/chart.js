@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The timeline of a run as its report has it, in front of that of another. */
+import { bytes as bytesText, count as countText } from "./common.js";
 
 /** @typedef {{ bins: number, reserved_bytes: number[],
  *	allocated_bytes: number[], active_bytes: number[] }} Timeline */
@@ -7,17 +8,6 @@
  *	peak: number | null, oom: number | null }} Line */
 
 const LEFT = 76, RIGHT = 10, TOP = 22, BOTTOM = 26, HEIGHT = 260;
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-
-/** As the command line writes it. @param {number} n */
-export function bytesText(n) {
-	let u = 0;
-	while (n >= 1023.95 && u < UNITS.length - 1) { n /= 1024; u++; }
-	return (u ? n.toFixed(n < 99.995 ? 2 : 1) : String(n)) + " " + UNITS[u];
-}
-
-/** @param {number} n */
-export const countText = n => n.toLocaleString("en-US");
 
 /** @param {string} name */
 const color = name =>

@@ -124,7 +124,8 @@ class Control {
 		this.show();
 	}
 	/** The first choice not below the value: a value between two stays as it
-	 * is until the slider moves. @param {string} value */
+	 * is until the slider moves.
+	 * @param {string} value */
 	place(value) {
 		const list = /** @type {string[]} */ (this.list);
 		if (!value) return 0;

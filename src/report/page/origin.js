@@ -19,7 +19,8 @@ export async function wasm() {
 		return WebAssembly.compile(await
 			(await fetch("gpupool.wasm")).arrayBuffer());
 	const stream = new Blob([bytesOf(packed)]).stream()
-		.pipeThrough(new DecompressionStream("gzip"));
+		.pipeThrough(new (/** @type {any} */ (globalThis)
+			.DecompressionStream)("gzip"));
 	return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A run's report, gpupool replay --format json, as the page shows it. */
-import { bytesText, countText } from "./chart.js";
+import { bytes as bytesText, count as countText } from "./common.js";
 
 /** @typedef {any} Device A device of a run. */
 
-/** The device of the most reserved. @param {any} report */
+/** The device of the most reserved.
+ * @param {any} report */
 export function fullest(report) {
 	const devices = report.runs[0].devices;
 	let best = 0;
