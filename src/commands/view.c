@@ -369,8 +369,7 @@ static void show_bands(const struct session *s,
 		       const struct gp_view_style *style)
 {
 	const struct gp_options *o = s->options;
-	bool is_for_a_person = style->format == GP_VIEW_TEXT ||
-			       style->format == GP_VIEW_MARKDOWN;
+	bool is_for_a_person = style->format == GP_VIEW_TEXT;
 	const struct gp_bands_window window = {
 		.from = o->from_event,
 		.to = o->to_event,
@@ -389,10 +388,8 @@ static void show_holders(const struct session *s,
 	uint64_t most = s->options->rows;
 
 	if (!most)
-		most = style->format == GP_VIEW_TEXT ||
-				       style->format == GP_VIEW_MARKDOWN
-			       ? ROWS_FOR_A_PERSON
-			       : SIZE_MAX;
+		most = style->format == GP_VIEW_TEXT ? ROWS_FOR_A_PERSON
+						     : SIZE_MAX;
 	gp_view_holders(&s->view, &s->moment, most, style);
 }
 
@@ -558,7 +555,6 @@ static void write_report(void *arg, const struct gp_report_style *report,
 	switch (shown->session->options->format) {
 	case GP_FORMAT_JSON: style.format = GP_VIEW_JSON; break;
 	case GP_FORMAT_CSV: style.format = GP_VIEW_CSV; break;
-	case GP_FORMAT_MARKDOWN: style.format = GP_VIEW_MARKDOWN; break;
 	default: style.format = GP_VIEW_TEXT;
 	}
 	shown->sight->show(shown->session, &style);

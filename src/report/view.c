@@ -95,7 +95,8 @@ uint64_t gp_view_id(const struct gp_view *view, uint32_t id)
 
 #define COLUMN(text, csv, wide)                                                \
 	{                                                                      \
-		.title = { text, text, csv }, .width = wide                    \
+		.title = { [GP_TABLE_TEXT] = text, [GP_TABLE_CSV] = csv },     \
+		.width = wide                                                  \
 	}
 #define ONLY_CSV(csv)                                                          \
 	{                                                                      \
@@ -137,7 +138,6 @@ static struct gp_table table_of(const struct gp_view_style *style,
 {
 	static const enum gp_table_format formats[] = {
 		[GP_VIEW_TEXT] = GP_TABLE_TEXT,
-		[GP_VIEW_MARKDOWN] = GP_TABLE_MARKDOWN,
 		[GP_VIEW_CSV] = GP_TABLE_CSV,
 	};
 
@@ -154,10 +154,7 @@ static void title(const struct gp_view_style *style, const char *words)
 
 	if (style->format == GP_VIEW_CSV)
 		return;
-	gp_page_line(&page,
-		     style->format == GP_VIEW_TEXT ? GP_TONE_TITLE
-						   : GP_TONE_PLAIN,
-		     0, "%s", words);
+	gp_page_line(&page, GP_TONE_TITLE, 0, "%s", words);
 	gp_page_blank(&page);
 }
 
@@ -273,7 +270,7 @@ enum { H_BYTES, H_SHARE, H_BLOCKS, H_LEAST, H_MOST, H_AGE, H_NAME, H_COUNT };
 
 static const struct gp_column holder_columns[H_COUNT] = {
 	[H_BYTES] = COLUMN("bytes", "bytes", 11),
-	[H_SHARE] = { .title = { "share", "share" }, .width = 8 },
+	[H_SHARE] = { .title = { "share" }, .width = 8 },
 	[H_BLOCKS] = COLUMN("blocks", "blocks", 9),
 	[H_LEAST] = COLUMN("smallest", "smallest_bytes", 11),
 	[H_MOST] = COLUMN("largest", "largest_bytes", 11),

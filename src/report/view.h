@@ -2,7 +2,7 @@
 /*
  * Views of a run: each block as a band over time, who holds the memory at a
  * moment, the list of events, segments and blocks at a moment, and one block.
- * Each as text, Markdown, CSV or JSON; gpupool view, and what a page asks for.
+ * Each as text, CSV or JSON; gpupool view, and what a page asks for.
  */
 #ifndef REPORT_VIEW_H
 #define REPORT_VIEW_H
@@ -41,7 +41,6 @@ struct gp_view_moment {
 
 enum gp_view_format {
 	GP_VIEW_TEXT,
-	GP_VIEW_MARKDOWN,
 	GP_VIEW_CSV,
 	GP_VIEW_JSON,
 };
