@@ -41,6 +41,23 @@ static const char *keep(struct session *s, const char *text)
 	return gp_arena_text(&s->arena, text, strlen(text));
 }
 
+/* Where the folder's name stands for itself: /root is not in /srv/root/x, nor
+ * in /rooted. */
+static const char *find_home(const char *text, const char *home)
+{
+	size_t length = strlen(home);
+	const char *at;
+
+	for (at = strstr(text, home); at; at = strstr(at + 1, home)) {
+		bool begins = at == text || strchr(" :=,(", at[-1]);
+		char next = at[length];
+
+		if (begins && (!next || strchr("/ :,;)", next)))
+			return at;
+	}
+	return NULL;
+}
+
 /* A report goes to others, who need not know what the user is called. */
 static const char *without_home(struct session *s, const char *text)
 {
@@ -51,7 +68,7 @@ static const char *without_home(struct session *s, const char *text)
 	char *told;
 	FILE *out;
 
-	at = home && home[0] == '/' && home[1] ? strstr(text, home) : NULL;
+	at = home && home[0] == '/' && home[1] ? find_home(text, home) : NULL;
 	if (!at)
 		return keep(s, text);
 	length = strlen(home);
