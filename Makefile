@@ -23,6 +23,7 @@ LD = ld
 OBJCOPY = objcopy
 CFLAGS ?= $(if $(DEBUG),-O0 -g3,-O2 -g)
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 SAN ?=
 WHOLE ?= $(COVERAGE)
 COVERAGE ?=
@@ -272,9 +273,13 @@ check-run: $(BUILT)
 		tests/browser/run.sh tests/browser/views.sh \
 		tests/browser/page.sh \
 		tests/action/run.sh tests/python/run.sh tests/mcp/run.sh \
-		tests/docs/run.sh \
+		tests/docs/run.sh tests/release/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
 		tests/gpu/headers.sh tests/gpu/record.sh
+
+# What neither installs packages nor asks a network: for builds of packages.
+check-offline: $(BUILT)
+	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh $(SCRIPTS)
 
 # Each golden by itself, so that what it runs is known; of the scripts those that
 # are about traces, not about how reports look.
@@ -468,13 +473,14 @@ install: all ## program, manuals and licence under DESTDIR and PREFIX
 	install -d $(DESTDIR)$(PREFIX)/share/gpupool
 	install -m 644 $(B)/gpupool-report.schema.json \
 		$(DESTDIR)$(PREFIX)/share/gpupool/gpupool-report.schema.json
-	install -D -m 644 $(STATIC) $(DESTDIR)$(PREFIX)/lib/libgpupool.a
-	install -m 755 $(SHARED) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libgpupool.so
+	$(foreach s,$(SHELLS),$(call install_completion,$(s)))
+	install -D -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)/libgpupool.a
+	install -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libgpupool.so
 	$(foreach h,$(wildcard include/gpupool/*.h),$(call install_header,$(h)))
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' \
-		include/gpupool.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/gpupool.pc
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
+		include/gpupool.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/gpupool.pc
 	[ ! -f $(WASM) ] || install -m 644 $(WASM) \
 		$(DESTDIR)$(PREFIX)/share/gpupool/gpupool.wasm
 	$(foreach f,$(wildcard prices/*.json),$(call install_engine,$(f)))
@@ -486,6 +492,18 @@ ENGINE_FILES := $(sort $(wildcard include/gpupool/*.h src/base/*.[ch] \
 	src/allocator/torch/*))
 
 VERSION = $(shell sed -n 's/.*GP_VERSION "\(.*\)"/\1/p' include/gpupool/gpupool.h)
+
+# Where each shell looks for what completes a command line.
+SHELLS := bash zsh fish
+COMPLETION_bash := share/bash-completion/completions/gpupool
+COMPLETION_zsh := share/zsh/site-functions/_gpupool
+COMPLETION_fish := share/fish/vendor_completions.d/gpupool.fish
+
+define install_completion
+	install -d $(DESTDIR)$(PREFIX)/$(dir $(COMPLETION_$(1)))
+	$(PROGRAM) completions $(1) > $(DESTDIR)$(PREFIX)/$(COMPLETION_$(1))
+
+endef
 
 define install_header
 	install -D -m 644 $(1) $(DESTDIR)$(PREFIX)/$(1)
@@ -511,14 +529,24 @@ define install_manual
 
 endef
 
+deb: ## Debian's packages, build/release/*.deb, unsigned, of the last commit
+	@scripts/release.sh build/release deb
+
+release: ## all that is released, build/release, with checksums
+	@scripts/release.sh build/release
+
+release-check: ## a release, made twice: the same bytes
+	@PARTS='$(or $(PARTS),docs deb)' tests/run.sh tests/release/run.sh
+
 uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpupool $(foreach m,$(MANUALS),\
 		$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix \
 		$(m)))/$(notdir $(m)))
-	rm -f $(DESTDIR)$(PREFIX)/lib/libgpupool.a \
-		$(DESTDIR)$(PREFIX)/lib/libgpupool.so \
-		$(DESTDIR)$(PREFIX)/lib/$(SONAME) \
-		$(DESTDIR)$(PREFIX)/lib/pkgconfig/gpupool.pc
+	rm -f $(DESTDIR)$(LIBDIR)/libgpupool.a \
+		$(DESTDIR)$(LIBDIR)/libgpupool.so \
+		$(DESTDIR)$(LIBDIR)/$(SONAME) \
+		$(DESTDIR)$(LIBDIR)/pkgconfig/gpupool.pc
+	rm -f $(foreach s,$(SHELLS),$(DESTDIR)$(PREFIX)/$(COMPLETION_$(s)))
 	rm -rf $(DESTDIR)$(PREFIX)/include/gpupool \
 		$(DESTDIR)$(PREFIX)/share/gpupool $(DESTDIR)$(PREFIX)/lib/gpupool \
 		$(DESTDIR)$(PREFIX)/share/doc/gpupool
@@ -546,7 +574,7 @@ help: ## this list
 	@echo '  V=1           show the commands'
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
-.PHONY: all lib docs check check-run check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
+.PHONY: all lib docs deb release release-check check check-run check-offline check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
 	fuzz fuzz-targets fuzz-run fault lint lint-run format coverage coverage-run \
 	mutate mutate-kept mutate-run mutate-kept-run \
 	record-test record-test-run slurm-check wheel wheel-check bench conform conform-record demo demo-run api torch-engine deps install \
