@@ -341,6 +341,9 @@ page-test: ## the page that replays, built and in browsers; skipped without wasm
 viewers-test: $(PROGRAM) ## what convert --run writes, in other people's viewers
 	@BUILD=$(B) tests/run.sh tests/viewers/run.sh
 
+table: $(PROGRAM) ## docs/engines.md: allocators side by side, on the tree's traces
+	@scripts/table.sh $(PROGRAM) > docs/engines.md
+
 windows-test: $(PROGRAM) ## estimates for windows, beside the whole programs
 	@BUILD=$(B) tests/run.sh tests/windows/run.sh
 
@@ -574,7 +577,9 @@ help: ## this list
 	@echo '  V=1           show the commands'
 	@echo '  PREFIX=/usr/local DESTDIR=   where install puts things'
 
-.PHONY: all lib docs deb release release-check check check-run check-offline check-threads gpu gpu-pack gpu-keep browser-test screenshot viewers-test windows-test tests \
+.PHONY: all lib docs deb release release-check check check-run \
+	check-offline check-threads gpu gpu-pack gpu-keep browser-test \
+	screenshot viewers-test windows-test tests table \
 	fuzz fuzz-targets fuzz-run fault lint lint-run format coverage coverage-run \
 	mutate mutate-kept mutate-run mutate-kept-run \
 	record-test record-test-run slurm-check wheel wheel-check bench conform conform-record demo demo-run api torch-engine deps install \

@@ -12,6 +12,7 @@
 #include "gpupool/metrics.h"
 #include "metrics/explain.h"
 #include "report/bench_report.h"
+#include "report/engines_report.h"
 #include "report/floor_report.h"
 #include "report/report.h"
 #include "gpupool/study.h"
@@ -185,6 +186,58 @@ const struct gp_key keys_of_advice[] = {
 
 	REPORT("floor", GP_REPORT_SCHEMA, "How little memory would do."),
 	OBJECT("floor", 0, "floor_of"),
+
+	REPORT("compare", GP_REPORT_SCHEMA,
+	       "The same traces under several allocators."),
+	NAMED("engines", LIST, "engine_entry", "Each, over all traces."),
+	NAMED("engine_runs", LIST, "engine_run",
+	      "Each, of each device of a trace."),
+
+	NEW("engine_entry", "An allocator, over all traces."),
+	KEY_IN(gp_engine_entry, engine, "engine", TEXT, 0, "Its name."),
+	KEY_IN(gp_engine_entry, conf, "alloc_conf", TEXT, NULLABLE,
+	       "Its settings; null: as each trace was recorded."),
+	KEY_IN(gp_engine_entry, mean, "mean_ratio", RATIO, 0,
+	       "Peak reserved by the packing, on average over the traces that "
+	       "are served in full."),
+	KEY_IN(gp_engine_entry, worst, "worst_ratio", RATIO, 0,
+	       "The largest of them."),
+	KEY_IN(gp_engine_entry, traces, "served", COUNT, 0,
+	       "Traces that are served in full."),
+	KEY_IN(gp_engine_entry, wins, "wins", COUNT, 0,
+	       "Traces of which it reserves least, alone or with others."),
+	KEY_IN(gp_engine_entry, ooms, "dropped", COUNT, 0,
+	       "Requests that it did not serve."),
+
+	NEW("engine_run", "A device of a trace under an allocator."),
+	KEY_IN(gp_engine_run, path, "path", TEXT, 0, "The trace."),
+	KEY_IN(gp_engine_run, device, "device", COUNT, 0, "CUDA's ordinal."),
+	KEY_IN(gp_engine_run, engine, "engine", TEXT, 0, "The allocator."),
+	KEY_IN(gp_engine_run, conf, "alloc_conf", TEXT, NULLABLE,
+	       "Its settings; null: as the trace was recorded."),
+	KEY_IN(gp_engine_run, reserved, "peak_reserved_bytes", BYTES, 0,
+	       "The most that it held from the device."),
+	KEY_IN(gp_engine_run, allocated, "allocated_bytes", BYTES, 0,
+	       "Allocated at that moment; of several, the fullest."),
+	KEY_IN(gp_engine_run, fragmentation, "fragmentation_ratio", RATIO, 0,
+	       "What was not allocated, of what was reserved then."),
+	KEY_IN(gp_engine_run, live, "live", BYTES, 0,
+	       "No allocator could do with less."),
+	KEY_IN(gp_engine_run, packing, "packing", BYTES, 0,
+	       "What a packing of the same lifetimes takes."),
+	KEY_IN(gp_engine_run, device_calls, "device_calls", COUNT, 0,
+	       "Calls of the device: cudaMalloc, cudaFree, maps and unmaps."),
+	KEY_IN(gp_engine_run, time_us, "device_time_us", COUNT, 0,
+	       "Microseconds in them, by the prices."),
+	KEY_IN(gp_engine_run, dropped, "dropped", COUNT, 0,
+	       "Requests that were not served."),
+	KEY_IN(gp_engine_run, retries, "num_alloc_retries", COUNT, 0,
+	       "Requests for which the device had no memory at first."),
+	KEY_IN(gp_engine_run, need, "need_bytes", BYTES, NULLABLE,
+	       "The smallest capacity from which on all is served; null: not "
+	       "asked, or not known."),
+	KEY_IN(gp_engine_run, trouble, "trouble", TEXT, NULLABLE,
+	       "Why there is no run; null: there is."),
 
 	NEW("verdict",
 	    "What is advised for a device, the same in every report."),

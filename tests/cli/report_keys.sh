@@ -195,6 +195,8 @@ echo '{"runs": [{"name": "a", "trace": "gated.json"}]}' > gpupool.json
 write check-same check
 cp moved.json gated.json
 write check-other check
+write compare-story compare "$story"
+partly compare-crash compare "$story" --engine caching,./none.so
 write floor-story floor "$story"
 printf 'id,lower,upper,size\na,0,3,4\nb,1,4,4\n' > "$spans"
 write floor-csv floor "$spans" --capacity 8

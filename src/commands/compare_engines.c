@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* gpupool compare: the same traces under several allocators. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "commands/command.h"
+#include "commands/output.h"
+#include "commands/plan.h"
+#include "commands/progress.h"
+#include "commands/ranking.h"
+#include "commands/trace_file.h"
+#include "gpupool/price.h"
+#include "report/engines_report.h"
+#include "study/floor/floor.h"
+#include "study/headroom.h"
+
+#define FLOOR_WORK UINT64_C(100000000) /* steps; a second or so */
+#define NEED_TRIES 12
+
+struct session {
+	const struct gp_options *options;
+	struct gp_progress progress;
+	struct gp_ranks ranks;
+	char *names; /* owned: what --engine lists, cut up */
+	struct gp_engine_entry *entries;
+	struct gp_engine_run *runs;
+	char **troubles; /* owned; count of them */
+	size_t trouble_count, trouble_room;
+	struct gp_engines_report report;
+	struct gp_prices *own_prices;
+	size_t entry_room, run_room;
+	enum gp_status worst; /* of runs that could not be */
+};
+
+/* ---- what is compared ---- */
+
+static void add_entry(struct session *s, const char *engine, const char *conf)
+{
+	struct gp_engines_report *r = &s->report;
+
+	s->entries = gp_mem_grow(s->entries, &s->entry_room, r->entry_count + 1,
+				 sizeof(*s->entries));
+	s->entries[r->entry_count++] =
+		(struct gp_engine_entry){ .engine = engine, .conf = conf };
+}
+
+/* Those whose numbers are their own without a GPU and without a wheel. */
+static void add_all(struct session *s)
+{
+	size_t count;
+	const struct gp_engine *engines = gp_engine_table(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (engines[i].simulated || !strcmp(engines[i].name, "torch"))
+			continue;
+		add_entry(s, engines[i].name, NULL);
+		if (!i)
+			add_entry(s, engines[i].name,
+				  "expandable_segments:True");
+	}
+}
+
+static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
+{
+	const char *list = s->options->engine;
+	char *rest = NULL;
+	size_t count;
+
+	if (!list || !strcmp(list, "all")) {
+		add_all(s);
+	} else {
+		s->names = gp_mem_copy_text(list, strlen(list));
+		for (char *name = strtok_r(s->names, ",", &rest); name;
+		     name = strtok_r(NULL, ",", &rest))
+			add_entry(s, name, NULL);
+	}
+	for (size_t i = 0; i < s->options->confs.count; i++)
+		add_entry(s, gp_engine_table(&count)->name,
+			  s->options->confs.items[i]);
+	return s->report.entry_count
+		       ? GP_OK
+		       : gp_diag_set(diag, GP_USAGE,
+				     "--engine %s: it names none", list);
+}
+
+/* ---- runs ---- */
+
+static const char *keep_trouble(struct session *s, const struct gp_diag *diag,
+				enum gp_status status)
+{
+	if (status > s->worst)
+		s->worst = status;
+	s->troubles = gp_mem_grow(s->troubles, &s->trouble_room,
+				  s->trouble_count + 1, sizeof(char *));
+	s->troubles[s->trouble_count] =
+		gp_mem_copy_text(diag->what, strlen(diag->what));
+	return s->troubles[s->trouble_count++];
+}
+
+static uint64_t calls_of(const struct gp_device_calls *calls)
+{
+	return calls->malloc + calls->malloc_failed + calls->free +
+	       calls->reserve + calls->unreserve + calls->map +
+	       calls->map_failed + calls->unmap;
+}
+
+static void note(struct session *s, struct gp_engine_run *run,
+		 const struct gp_replay_result *result)
+{
+	const struct gp_moment *peak = &result->at_fullest;
+
+	run->reserved = peak->reserved;
+	run->allocated = peak->allocated;
+	if (peak->reserved)
+		run->fragmentation =
+			(double)(peak->reserved - peak->allocated) /
+			(double)peak->reserved;
+	run->device_calls = calls_of(&result->calls);
+	run->time_us = gp_price_whole_us(s->report.prices, &result->calls,
+					 result->stats.num_sync_all_streams);
+	run->dropped = result->dropped;
+	run->retries = (uint64_t)result->stats.num_alloc_retries;
+}
+
+static void find_need(struct gp_plan *plan, uint32_t device,
+		      struct gp_engine_run *run)
+{
+	const struct gp_headroom_config config = {
+		.trace = plan->trace,
+		.device = device,
+		.settings = &plan->settings,
+		.engine = plan->engine,
+		.conf = plan->conf,
+		.tries = NEED_TRIES,
+		.only_need = true,
+	};
+	struct gp_headroom headroom;
+	struct gp_diag ignored = { 0 };
+
+	if (gp_headroom(&config, &headroom, &ignored) != GP_OK)
+		return;
+	if (headroom.bounds[GP_NO_OOM].is_there)
+		run->need = headroom.bounds[GP_NO_OOM].capacity;
+	gp_headroom_release(&headroom);
+}
+
+static enum gp_status play(struct session *s, struct gp_plan *plan,
+			   struct gp_engine_run *runs, struct gp_diag *diag)
+{
+	size_t devices = plan->trace->device_count, n = s->report.entry_count;
+	enum gp_status status = gp_plan_play(plan, NULL, NULL, diag);
+
+	for (uint32_t d = 0; d < devices && status == GP_OK; d++) {
+		note(s, &runs[d * n], &plan->results[d]);
+		if (s->options->details)
+			find_need(plan, d, &runs[d * n]);
+	}
+	return status;
+}
+
+/* All devices of a trace under one entry; what goes wrong is told in its rows.
+ */
+static void compare_one(struct session *s, const struct gp_trace *trace,
+			const struct gp_engine_entry *entry,
+			struct gp_engine_run *runs)
+{
+	struct gp_options options = *s->options;
+	struct gp_diag diag = { 0 };
+	struct gp_plan plan = { 0 };
+	enum gp_status status;
+
+	options.engine = entry->engine;
+	options.alloc_conf = entry->conf;
+	gp_progress_step(&s->progress, entry->engine);
+	status = gp_plan_asked(&plan, trace, &options, &diag);
+	if (status == GP_OK)
+		status = play(s, &plan, runs, &diag);
+	if (status != GP_OK)
+		for (size_t d = 0; d < trace->device_count; d++)
+			runs[d * s->report.entry_count].trouble =
+				keep_trouble(s, &diag, status);
+	gp_plan_release(&plan);
+}
+
+static void find_floor(struct session *s, const struct gp_trace *trace,
+		       uint32_t device, struct gp_engine_run *run)
+{
+	struct gp_spans spans;
+	struct gp_floor floor;
+	const struct gp_floor_config config = { .spans = &spans,
+						.work = FLOOR_WORK };
+
+	gp_progress_step(&s->progress, "looking for a packing");
+	gp_spans_of_trace(trace, device, GP_FLOOR_ROUND, &spans);
+	gp_floor_find(&config, &floor);
+	run->live = floor.bound;
+	run->packing = floor.height;
+	gp_floor_release(&floor);
+	gp_spans_release(&spans);
+}
+
+static void compare(struct session *s, const struct gp_rank_class *class)
+{
+	size_t n = s->report.entry_count, first = s->report.run_count;
+	const struct gp_trace *trace = class->trace;
+	struct gp_engine_run *runs;
+
+	s->report.run_count += n * trace->device_count;
+	s->runs = gp_mem_grow(s->runs, &s->run_room, s->report.run_count,
+			      sizeof(*s->runs));
+	runs = s->runs + first;
+	for (uint32_t d = 0; d < trace->device_count; d++) {
+		struct gp_engine_run about = {
+			.path = class->paths[0],
+			.device = trace->devices[d].device
+		};
+
+		find_floor(s, trace, d, &about);
+		for (size_t e = 0; e < n; e++) {
+			about.engine = s->entries[e].engine;
+			about.conf = s->entries[e].conf;
+			runs[d * n + e] = about;
+		}
+	}
+	for (size_t e = 0; e < n; e++)
+		compare_one(s, trace, &s->entries[e], runs + e);
+}
+
+/* ---- told ---- */
+
+static void write_report(void *arg, const struct gp_report_style *style,
+			 FILE *out)
+{
+	const struct session *s = arg;
+	enum gp_table_format format = GP_TABLE_TEXT;
+
+	switch (s->options->format) {
+	case GP_FORMAT_JSON: gp_report_engines_json(&s->report, out); return;
+	case GP_FORMAT_CSV: format = GP_TABLE_CSV; break;
+	case GP_FORMAT_MARKDOWN: format = GP_TABLE_MARKDOWN; break;
+	case GP_FORMAT_HTML: format = GP_TABLE_HTML; break;
+	default: break;
+	}
+	gp_report_engines(&s->report, format, style, out);
+}
+
+static enum gp_status read_all(struct session *s, struct gp_diag *diag)
+{
+	const struct gp_options *o = s->options;
+	enum gp_status status = GP_OK;
+
+	s->report.prices = gp_prices_built_in();
+	if (o->prices) {
+		status = gp_prices_read(o->prices, &s->own_prices, diag);
+		s->report.prices = s->own_prices;
+	}
+	if (status == GP_OK)
+		status = gp_rank_files(o->operands, o->operand_count,
+				       gp_trace_file_read_requests,
+				       &s->progress, &s->ranks, diag);
+	return status;
+}
+
+static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
+{
+	if (!s->trouble_count)
+		return gp_rank_files_verdict(&s->ranks, diag);
+	gp_diag_file(diag, "compare");
+	return gp_diag_set(diag, s->worst, "%s", s->troubles[0]);
+}
+
+static void release(struct session *s)
+{
+	for (size_t i = 0; i < s->trouble_count; i++)
+		free(s->troubles[i]);
+	free(s->troubles);
+	free(s->names);
+	free(s->entries);
+	free(s->runs);
+	gp_prices_destroy(s->own_prices);
+	gp_ranks_release(&s->ranks);
+}
+
+static enum gp_status compare_command(const struct gp_options *options,
+				      struct gp_diag *diag)
+{
+	struct session s = {
+		.options = options,
+		.progress = gp_progress_make(options),
+	};
+	enum gp_status status = add_engines(&s, diag);
+
+	if (status == GP_OK)
+		status = read_all(&s, diag);
+	if (status == GP_OK) {
+		for (size_t i = 0; i < s.ranks.count; i++)
+			compare(&s, &s.ranks.classes[i]);
+		s.report.entries = s.entries;
+		s.report.runs = s.runs;
+		gp_engines_sum(&s.report);
+	}
+	gp_progress_end(&s.progress);
+	if (status == GP_OK)
+		status =
+			gp_outlet_report_as_is(options, write_report, &s, diag);
+	if (status == GP_OK)
+		status = verdict(&s, diag);
+	release(&s);
+	return status;
+}
+
+static const struct gp_option compare_options[] = {
+	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME,...",
+	  "The allocators: those of gpupool help engines, and libraries such "
+	  "as ./mine.so; all unless given: those that need neither a GPU nor "
+	  "a wheel, and caching with expandable segments." },
+	{ "alloc-conf", 0, GP_OPTION_CONFS, GP_AT(confs), "STRING",
+	  "PyTorch's allocator under these settings, too; may be given more "
+	  "than once." },
+	{ "need", 0, GP_OPTION_FLAG, GP_AT(details), NULL,
+	  "Find the smallest capacity that serves all, by more replays." },
+	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
+	  "text|json|csv|markdown|html",
+	  "For a person, for a program, as a table, or as a page for a "
+	  "browser." },
+	{ 0 },
+};
+
+const struct gp_command gp_compare_command = {
+	.name = "compare",
+	.operands = "TRACE...",
+	.least = 1,
+	.most = 100000,
+	.sentence = "Serve traces with other allocators, side by side.",
+	.about = "What each would have reserved at most, how that compares "
+		 "with the floor, a packing of the same lifetimes, and what it "
+		 "asked of the device. Of several traces also the mean, the "
+		 "worst, and how often it did with least.\n"
+		 "TRACE may be a folder: all traces in it; those that are "
+		 "alike are compared once.",
+	.options = "engine alloc-conf need torch capacity prices format output "
+		   "ascii color max-input quiet",
+	.own = compare_options,
+	.run = compare_command,
+};

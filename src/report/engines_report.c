@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* The same traces under several allocators: text, Markdown, CSV, HTML, JSON. */
+#include "report/engines_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/emit.h"
+#include "report/emit_parts.h"
+#include "report/head.h"
+#include "report/html.h"
+#include "report/object.h"
+#include "report/page.h"
+
+#define BAR 16 /* columns */
+
+/* ---- sums ---- */
+
+/* It has no cache, so no gap either: what it reserves is what is live, and what
+ * that costs is in its calls. */
+static bool is_baseline(const char *engine)
+{
+	return !strcmp(engine, "direct");
+}
+
+static uint64_t least_of(const struct gp_engine_run *runs, size_t count)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < count; i++)
+		if (!runs[i].trouble && !runs[i].dropped &&
+		    !is_baseline(runs[i].engine) && runs[i].reserved < least)
+			least = runs[i].reserved;
+	return least;
+}
+
+static void add(struct gp_engine_entry *entry, const struct gp_engine_run *run,
+		uint64_t least)
+{
+	double ratio;
+
+	entry->ooms += run->dropped;
+	if (run->trouble || run->dropped || !run->packing)
+		return;
+	ratio = (double)run->reserved / (double)run->packing;
+	entry->mean += ratio;
+	entry->traces++;
+	entry->wins += run->reserved == least && !is_baseline(run->engine);
+	if (ratio > entry->worst)
+		entry->worst = ratio;
+}
+
+void gp_engines_sum(struct gp_engines_report *report)
+{
+	size_t n = report->entry_count;
+
+	for (size_t r = 0; r < report->run_count; r += n)
+		for (size_t e = 0; e < n; e++)
+			add(&report->entries[e], &report->runs[r + e],
+			    least_of(report->runs + r, n));
+	for (size_t e = 0; e < n; e++)
+		if (report->entries[e].traces)
+			report->entries[e].mean /=
+				(double)report->entries[e].traces;
+}
+
+/* ---- cells ---- */
+
+static struct gp_cell number(enum gp_cell_kind kind, uint64_t value)
+{
+	return (struct gp_cell){ .kind = kind, .number = value };
+}
+
+static struct gp_cell word(const char *text)
+{
+	return (struct gp_cell){ .kind = GP_CELL_WORD, .text = text };
+}
+
+static struct gp_cell words(const char *text)
+{
+	return (struct gp_cell){ .kind = GP_CELL_TEXT, .text = text };
+}
+
+/* "1.083": a number where numbers are, so that a table can be sorted. */
+#define RATIO_TEXT 24
+static struct gp_cell ratio(double value, char text[RATIO_TEXT])
+{
+	snprintf(text, RATIO_TEXT, "%.3f", value);
+	return (struct gp_cell){ .kind = GP_CELL_WORD,
+				 .text = text,
+				 .number = (uint64_t)(value * 1000) };
+}
+
+/* Settings that were asked for. */
+static const char *settings(const char *conf)
+{
+	return !conf ? "" : *conf ? conf : "(defaults)";
+}
+
+/* What is reserved, as a part of the most. */
+static const char *bar(uint64_t value, uint64_t most, bool is_ascii,
+		       char text[3 * BAR + 1])
+{
+	static const char plain[] = "################",
+			  blocks[] = "\u2588\u2588\u2588\u2588\u2588\u2588"
+				     "\u2588\u2588\u2588\u2588\u2588\u2588"
+				     "\u2588\u2588\u2588\u2588";
+	double part = most ? (double)value / (double)most : 0;
+	int n = (int)(part * BAR + 0.5);
+
+	snprintf(text, 3 * BAR + 1, "%.*s", is_ascii ? n : 3 * n,
+		 is_ascii ? plain : blocks);
+	return text;
+}
+
+/* ---- runs ---- */
+
+enum {
+	TRACE,
+	DEVICE,
+	ENGINE,
+	CONF,
+	RESERVED,
+	RATIO,
+	FRAGMENTATION,
+	CALLS,
+	TIME,
+	OOMS,
+	RETRIES,
+	NEED,
+	PACKING,
+	LIVE,
+	DRAWN,
+	WITH, /* settings */
+	TROUBLE,
+	COLUMNS
+};
+
+#define CSV(name)                                                              \
+	{                                                                      \
+		.title[GP_TABLE_CSV] = name                                    \
+	}
+
+/* HTML's first column names the row. */
+static const struct gp_column columns[COLUMNS] = {
+	[TRACE] = { { NULL, "trace", "trace", "trace" }, 0, NULL },
+	[DEVICE] = CSV("device"),
+	[ENGINE] = { { "engine", "engine", "engine", "engine" }, -11, NULL },
+	[CONF] = { { NULL, "settings", "alloc_conf", "settings" }, 0, NULL },
+	[RESERVED] = { { "reserved", "peak reserved", "peak_reserved_bytes",
+			 "peak reserved" },
+		       10,
+		       "reserved" },
+	[RATIO] = { { "/floor", "of the floor", "of_packing_ratio",
+		      "of the floor" },
+		    6,
+		    "ratio" },
+	[FRAGMENTATION] = { { "frag.", "fragmented", "fragmentation_ratio",
+			      "fragmented" },
+			    6,
+			    "fragmentation" },
+	[CALLS] = { { "calls", "device calls", "device_calls", "device calls" },
+		    7,
+		    "calls" },
+	[TIME] = { { "est.", "est. ms", "device_time_us", "est. ms" },
+		   8,
+		   "time" },
+	[OOMS] = { { "OOMs", "OOMs", "dropped", "OOMs" }, 5, "ooms" },
+	[RETRIES] = CSV("num_alloc_retries"),
+	[NEED] = { { NULL, "need", "need_bytes", "need" }, 0, "need" },
+	[PACKING] = CSV("packing_bytes"),
+	[LIVE] = CSV("live_bytes"),
+	[DRAWN] = { { "" }, -BAR, NULL },
+	[WITH] = { { "" }, 0, NULL },
+	[TROUBLE] = { { NULL, NULL, "trouble", NULL }, 0, NULL },
+};
+
+struct texts {
+	char ratio[RATIO_TEXT], part[RATIO_TEXT];
+	char bar[3 * BAR + 1];
+};
+
+static double ratio_of(const struct gp_engine_run *run)
+{
+	return run->packing ? (double)run->reserved / (double)run->packing : 0;
+}
+
+static void fill_run(const struct gp_engine_run *run, struct texts *texts,
+		     struct gp_cell cells[COLUMNS])
+{
+	cells[TRACE] = words(gp_page_name(run->path));
+	cells[DEVICE] = number(GP_CELL_COUNT, run->device);
+	cells[ENGINE] = word(run->engine);
+	cells[CONF] = words(settings(run->conf));
+	cells[WITH] = words(settings(run->conf));
+	cells[PACKING] = number(GP_CELL_BYTES, run->packing);
+	cells[LIVE] = number(GP_CELL_BYTES, run->live);
+	if (run->trouble) {
+		cells[TROUBLE] = cells[DRAWN] = words(run->trouble);
+		return;
+	}
+	cells[RESERVED] = number(GP_CELL_BYTES, run->reserved);
+	cells[RATIO] = ratio(ratio_of(run), texts->ratio);
+	cells[FRAGMENTATION] = ratio(run->fragmentation, texts->part);
+	cells[CALLS] = number(GP_CELL_COUNT, run->device_calls);
+	cells[TIME] = number(GP_CELL_TIME, run->time_us);
+	cells[OOMS] = number(GP_CELL_COUNT, run->dropped);
+	cells[RETRIES] = number(GP_CELL_COUNT, run->retries);
+	if (run->need)
+		cells[NEED] = number(GP_CELL_BYTES, run->need);
+}
+
+static uint64_t most_of(const struct gp_engine_run *runs, size_t count)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (runs[i].reserved > most)
+			most = runs[i].reserved;
+	return most;
+}
+
+static void put_runs(const struct gp_table *table,
+		     const struct gp_engine_run *runs, size_t count,
+		     bool is_ascii)
+{
+	bool is_text = table->format == GP_TABLE_TEXT;
+	uint64_t most = most_of(runs, count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct gp_cell cells[COLUMNS] = { 0 };
+		struct texts texts;
+
+		fill_run(&runs[i], &texts, cells);
+		if (is_text && !runs[i].trouble)
+			cells[DRAWN] = word(bar(runs[i].reserved, most,
+						is_ascii, texts.bar));
+		gp_table_row(table, cells);
+	}
+}
+
+/* ---- engines ---- */
+
+enum {
+	ENTRY,
+	SETTINGS,
+	MEAN,
+	WORST,
+	WINS,
+	TRACES,
+	ALL_OOMS,
+	SUM_WITH,
+	SUM_COLUMNS
+};
+
+static const struct gp_column sum_columns[SUM_COLUMNS] = {
+	[ENTRY] = { { "engine", "engine", NULL, "engine" }, -11, NULL },
+	[SETTINGS] = { { NULL, "settings", NULL, "settings" }, 0, NULL },
+	[MEAN] = { { "mean", "mean, of the floor", NULL, "mean" }, 6, "mean" },
+	[WORST] = { { "worst", "worst", NULL, "worst" }, 6, "worst" },
+	[WINS] = { { "wins", "wins", NULL, "wins" }, 5, "wins" },
+	[TRACES] = { { "served", "traces served", NULL, "traces served" },
+		     6,
+		     "traces" },
+	[ALL_OOMS] = { { "OOMs", "OOMs", NULL, "OOMs" }, 6, "ooms" },
+	[SUM_WITH] = { { "" }, 0, NULL },
+};
+
+/* None where it served no trace in full. */
+static struct gp_cell mean_of(const struct gp_engine_entry *entry, double value,
+			      char text[RATIO_TEXT])
+{
+	return entry->traces ? ratio(value, text)
+			     : (struct gp_cell){ .kind = GP_CELL_NONE };
+}
+
+static void put_sums(const struct gp_engines_report *report,
+		     enum gp_table_format format, FILE *out)
+{
+	const struct gp_table table = { format, sum_columns, SUM_COLUMNS, out };
+
+	gp_table_begin(&table, "engines");
+	for (size_t e = 0; e < report->entry_count; e++) {
+		const struct gp_engine_entry *entry = &report->entries[e];
+		char mean[RATIO_TEXT], worst[RATIO_TEXT];
+		const struct gp_cell cells[SUM_COLUMNS] = {
+			[ENTRY] = word(entry->engine),
+			[SETTINGS] = words(settings(entry->conf)),
+			[SUM_WITH] = words(settings(entry->conf)),
+			[MEAN] = mean_of(entry, entry->mean, mean),
+			[WORST] = mean_of(entry, entry->worst, worst),
+			[WINS] = number(GP_CELL_COUNT, entry->wins),
+			[TRACES] = number(GP_CELL_COUNT, entry->traces),
+			[ALL_OOMS] = number(GP_CELL_COUNT, entry->ooms),
+		};
+
+		gp_table_row(&table, cells);
+	}
+	gp_table_end(&table);
+}
+
+/* ---- reports ---- */
+
+static void put_text(const struct gp_engines_report *report,
+		     const struct gp_report_style *style, FILE *out)
+{
+	const struct gp_table table = { GP_TABLE_TEXT, columns, COLUMNS, out };
+	struct gp_page page = gp_page_make(style, out);
+	size_t n = report->entry_count;
+	char live[GP_BYTES_TEXT], packing[GP_BYTES_TEXT];
+
+	for (size_t r = 0; r < report->run_count; r += n) {
+		const struct gp_engine_run *run = &report->runs[r];
+
+		gp_page_line(&page, GP_TONE_TITLE, 2, "%s, device %u",
+			     gp_page_name(run->path), run->device);
+		gp_page_line(&page, GP_TONE_PLAIN, 2,
+			     "Floor: %s is live at once, and a packing of %s "
+			     "exists.",
+			     gp_bytes_text(run->live, live),
+			     gp_bytes_text(run->packing, packing));
+		gp_page_blank(&page);
+		gp_table_begin(&table, "runs");
+		put_runs(&table, run, n, style->ascii);
+		gp_table_end(&table);
+		gp_page_blank(&page);
+	}
+	if (report->run_count > n) {
+		gp_page_line(&page, GP_TONE_TITLE, 2,
+			     "All %zu, peak reserved as a multiple of the "
+			     "floor",
+			     report->run_count / n);
+		gp_page_blank(&page);
+		put_sums(report, GP_TABLE_TEXT, out);
+		gp_page_blank(&page);
+	}
+	gp_page_line(&page, GP_TONE_PLAIN, 2,
+		     "/floor: peak reserved by what the packing takes; frag.: "
+		     "what of it is not allocated then; est.: ms in device "
+		     "calls, by prices: %s.",
+		     report->prices->name);
+}
+
+static void put_tables(const struct gp_engines_report *report,
+		       enum gp_table_format format, FILE *out)
+{
+	const struct gp_table table = { format, columns, COLUMNS, out };
+	size_t n = report->entry_count;
+
+	if (format != GP_TABLE_CSV) {
+		put_sums(report, format, out);
+		putc('\n', out);
+	}
+	gp_table_begin(&table, "runs");
+	for (size_t r = 0; r < report->run_count; r += n)
+		put_runs(&table, report->runs + r, n, true);
+	gp_table_end(&table);
+}
+
+void gp_report_engines(const struct gp_engines_report *report,
+		       enum gp_table_format format,
+		       const struct gp_report_style *style, FILE *out)
+{
+	if (format == GP_TABLE_TEXT) {
+		put_text(report, style, out);
+		return;
+	}
+	if (format == GP_TABLE_HTML) {
+		gp_html_begin(out, "Engines");
+		fputs("</header>\n", out);
+	}
+	put_tables(report, format, out);
+	if (format == GP_TABLE_HTML)
+		fprintf(out, "</main><script>\n%s</script></body></html>\n",
+			gp_tables_js);
+}
+
+void gp_report_engines_json(const struct gp_engines_report *report, FILE *out)
+{
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
+
+	gp_emit_objects(&json, "engines", "engine_entry", report->entries,
+			report->entry_count, sizeof(*report->entries));
+	gp_emit_objects(&json, "engine_runs", "engine_run", report->runs,
+			report->run_count, sizeof(*report->runs));
+	gp_emit_close(&json, '}');
+}
