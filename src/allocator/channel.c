@@ -4,19 +4,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/memfd.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/memfd.h"
 
 #define BUFFER	   65536
 #define LAST_WORDS 400 /* bytes of its output that are told */
@@ -186,9 +185,7 @@ int channel_open(struct channel *channel, const struct channel_start *start)
 	*channel = (struct channel){ .socket = -1,
 				     .who = start->who,
 				     .patience_s = start->patience_s };
-	/* Older C libraries have no function for it. */
-	channel->log =
-		(int)syscall(SYS_memfd_create, "gpupool-engine", MFD_CLOEXEC);
+	channel->log = gp_memfd("gpupool-engine");
 	if (channel->log < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return refuse(channel, errno);

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/memfd.h"
 #include "base/safe.h"
 #include "commands/nearest.h"
 #include "gpupool/ask.h"
@@ -626,7 +626,7 @@ static json_t *structured(const struct tool *tool, const struct gp_reply *reply)
 static bool merge(const struct gp_reply *json, struct gp_reply *text)
 {
 	const char *words[] = { "merge", "--quiet", "--color=never", NULL };
-	int fd = memfd_create("gpupool", MFD_CLOEXEC);
+	int fd = gp_memfd("gpupool");
 	char path[32];
 	size_t done = 0;
 	ssize_t n = 0;
