@@ -4,7 +4,7 @@
 #
 #	CC='...' AR='...' scripts/wheel/libraries.sh SOURCES FOLDER
 #
-# SOURCES is the folder that sources.sh filled.  FOLDER then has include/ and
+# SOURCES is the folder that wasm-sources.sh filled.  FOLDER then has include/ and
 # lib/.  Of zstd there is what unpacks and what packs, without the writers of
 # dictionaries and of formats that nobody has any more.
 set -eu
@@ -57,7 +57,7 @@ zlib=$sources/zlib
 cp "$zlib/zlib.h" "$zlib/zconf.h" "$to/include"
 library z -DHAVE_UNISTD_H=1 -D_LARGEFILE64_SOURCE=1 -- "$zlib"/*.c
 
-zstd=$sources/libzstd/lib
+zstd=$sources/zstd/lib
 cp "$zstd/zstd.h" "$zstd/zstd_errors.h" "$to/include"
 library zstd -DZSTD_DISABLE_ASM -DZSTD_LEGACY_SUPPORT=0 -- \
 	"$zstd"/common/*.c "$zstd"/compress/*.c "$zstd"/decompress/*.c

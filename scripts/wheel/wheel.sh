@@ -101,11 +101,13 @@ fill() {
 		install -m 755 "$built/simcuda/$cuda/libgpupool-simcuda.so" \
 			"$native/lib/gpupool/simcuda/$cuda"
 	done
-	for library in jansson zlib libzstd; do
+	for library in jansson zlib zstd; do
 		install -m 644 "$out/sources/$library/LICENSE" \
 			"$native/share/gpupool/LICENSE-$library"
 	done
-	cp -R build/page "$native/share/gpupool/page" 2> /dev/null || :
+	# What gpupool page puts into its pages, where make wasm has built it.
+	[ ! -f build/gpupool.wasm ] || install -m 644 build/gpupool.wasm \
+		"$native/share/gpupool/gpupool.wasm"
 }
 
 version=$(sed -n 's/.*GP_VERSION "\(.*\)"/\1/p' include/gpupool/gpupool.h)
@@ -116,7 +118,7 @@ unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 mkdir -p $out
 command -v "$python" > /dev/null || fail "Python is needed: $python"
 find_zig
-scripts/wheel/sources.sh $out/sources
+scripts/wasm-sources.sh $out/sources
 [ $# -gt 0 ] || set -- manylinux_x86_64
 for platform; do
 	name_platform "$platform"
