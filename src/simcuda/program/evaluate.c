@@ -295,8 +295,9 @@ bool evaluate_describe(const struct operator_name *name,
 	facts->is_random = task.facts >> 7 & 1;
 	facts->is_decisive = task.facts >> 36 & 1;
 	facts->is_check = task.facts >> 37 & 1;
+	facts->is_fresh = task.facts >> 38 & 1;
 	facts->writes = (uint32_t)(task.facts >> 8) & 0xfffffff;
-	facts->unread = (uint32_t)(task.facts >> 38) & 0x3ffffff;
+	facts->unread = (uint32_t)(task.facts >> 39) & 0x1ffffff;
 	return task.facts >> 5 & 1;
 }
 

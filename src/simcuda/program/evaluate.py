@@ -21,7 +21,7 @@ calls = ctypes.PyDLL(None)
 atexit.register(calls.simcuda_evaluate_stop)
 # What describe() answers: evaluate_describe() takes it apart.
 COMPUTES, SILENT, WRITES_ANY, ASKS_SIZE, SCALAR, FOUND = 1, 2, 4, 8, 16, 32
-LOGIC, RANDOM, DECISIVE, CHECK = 64, 128, 1 << 36, 1 << 37
+LOGIC, RANDOM, DECISIVE, CHECK, FRESH = 64, 128, 1 << 36, 1 << 37, 1 << 38
 # Whether what nobody knows is drawn: --values.
 DRAWS = os.environ.get("SIMCUDA_VALUES", "known") not in ("known", "0")
 # Collectives tell of what they write.
@@ -42,6 +42,7 @@ SIZED = {
     "_unique",
     "_unique2",
     "equal",
+    "nms",
     "unique_consecutive",
 }
 # Each bit that they take makes a bit of a result 1, or makes it 0, whatever the
@@ -202,6 +203,9 @@ def describe(name, overload):
         flags |= RANDOM
     if base in DECISIVE_ONES:
         flags |= DECISIVE
+    returns = op._schema.returns
+    if returns and all(r.alias_info is None for r in returns):
+        flags |= FRESH
     if base in CHECKS:
         flags |= CHECK
     if space not in COMPUTED_SPACES or any(h in base for h in HIDDEN):
@@ -217,7 +221,7 @@ def describe(name, overload):
     ]
     if len(arguments) > 28:
         flags = (flags | WRITES_ANY) & ~COMPUTES
-    return flags | bits(writes) << 8 | bits(unread, 26) << 38
+    return flags | bits(writes) << 8 | bits(unread, 25) << 39
 
 
 def make(value):

@@ -50,6 +50,9 @@ struct frame {
 	bool is_drawn;	       /* something among its arguments or results */
 	struct shape *written; /* arguments that it writes, or may */
 	size_t written_count, written_room;
+	/* What operators that it called made: its own kernels may write it. */
+	struct shape *made;
+	size_t made_count, made_room;
 	struct evaluated *results;
 	size_t result_count;
 	bool is_evaluated;
@@ -370,6 +373,33 @@ static void *on_begin(void **context, const char *record)
 	return context;
 }
 
+static void add_made(struct frame *f, struct torch_values values)
+{
+	struct shape s;
+
+	for (size_t i = 0; i < values.count; i++) {
+		const struct torch_value *v = &values.items[i];
+
+		if (v->kind == VALUE_LIST)
+			add_made(f, tensors_list(v));
+		if (v->kind != VALUE_TENSOR ||
+		    !tensors_read(tensors_of(v), &s) || !s.is_device)
+			continue;
+		f->made = gp_mem_grow(f->made, &f->made_room, f->made_count + 1,
+				      sizeof(s));
+		f->made[f->made_count++] = s;
+	}
+}
+
+static void doubt_made(struct frame *f)
+{
+	const struct elements nothing = { .bytes = NULL };
+
+	for (size_t i = 0; i < f->made_count; i++)
+		arguments_write(&f->made[i], &nothing);
+	f->made_count = 0;
+}
+
 static void on_end(const char *record, void *context)
 {
 	struct frame f;
@@ -381,8 +411,12 @@ static void on_end(const char *record, void *context)
 	if (f.has_written)
 		write_results(&f, record);
 	frames.count--;
+	if (frames.count && f.operation && f.operation->facts.is_fresh)
+		add_made(&frames.items[frames.count - 1],
+			 tensors_outputs(record));
 	arena_release(&f.arena);
 	free(f.written);
+	free(f.made);
 }
 
 /* ---- what happens while it runs ---- */
@@ -396,6 +430,7 @@ static void on_work(bool is_captured)
 	    !f->operation->facts.is_silent) {
 		f->has_written = true;
 		f->is_captured |= is_captured;
+		doubt_made(f);
 		return;
 	}
 	process_lock();
@@ -479,7 +514,8 @@ static bool on_read(void *to, uint64_t from, size_t size)
 {
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
 
-	for (size_t i = frames.count; i--;) {
+	/* One that is called by another asks for the same. */
+	for (size_t i = 0; i < frames.count; i++) {
 		struct frame *asking = &frames.items[i];
 
 		if (!asking->operation || !asking->operation->facts.asks_size ||
