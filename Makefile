@@ -454,6 +454,9 @@ record-test-run: all
 	@BUILD=$(B) TORCH=$(TORCH) VENV=$(VENV) tests/run.sh \
 		tests/record/run.sh
 
+zoo: all ## programs over packages that people use, recorded; VENV has them
+	@BUILD=$(B) VENV=$(VENV) tests/record/zoo/run.sh
+
 demo: ## replay a real trace, then what one setting would change
 	@CC=$(call quote,$(CC)) scripts/packages.sh build
 	@+$(MAKE) demo-run
@@ -582,7 +585,7 @@ help: ## this list
 	screenshot viewers-test windows-test tests table \
 	fuzz fuzz-targets fuzz-run fault lint lint-run format coverage coverage-run \
 	mutate mutate-kept mutate-run mutate-kept-run \
-	record-test record-test-run slurm-check wheel wheel-check bench conform conform-record demo demo-run api torch-engine deps install \
+	record-test record-test-run zoo slurm-check wheel wheel-check bench conform conform-record demo demo-run api torch-engine deps install \
 	uninstall clean help FORCE
 .DEFAULT_GOAL := all
 
