@@ -312,7 +312,7 @@ mutate-run mutate-kept-run:
 		tests/mutate/mutate.py $(DO)
 
 # What has threads; the thread sanitizer is too slow for all the rest.
-THREADED = $(filter $(addprefix $(B)/tests/,unit/test_crew unit/test_gate \
+THREADED = $(filter $(addprefix $(B)/tests/,unit/test_thread_pool unit/test_gate \
 	unit/test_headroom unit/test_ask unit/test_simcuda% contract/%), \
 	$(CHECKS))
 

@@ -15,7 +15,7 @@
 #include "commands/progress.h"
 #include "gpupool/input.h"
 #include "report/gate_report.h"
-#include "study/sweep/crew.h"
+#include "study/sweep/thread_pool.h"
 
 /* What a run is held to. */
 struct holding {
@@ -271,7 +271,7 @@ static enum gp_status judge_device(struct held_run *s, size_t d)
 	status = look_again(s, d, device, &watch);
 	if (status != GP_OK)
 		return status;
-	device->parting = gp_print_part(&then->print, &now->print);
+	device->divergence = gp_print_part(&then->print, &now->print);
 	for (size_t i = 0; i < device->verdict_count; i++) {
 		gp_verdict_locate(&device->verdicts[i], s->config->numbers,
 				  &s->plan.results[d], &s->makers[d], &watch);
@@ -511,7 +511,7 @@ static enum gp_status check_leftovers(const struct session *s,
 
 /* ---- runs ---- */
 
-/* What a crew works on. */
+/* What a thread pool works on. */
 struct work {
 	const struct session *session;
 	struct file *file;
@@ -561,7 +561,7 @@ static size_t thread_count(void)
 static void run_file(struct session *s, struct file *file)
 {
 	struct work work = { s, file, &s->progress, 0 };
-	struct gp_crew_config crew = {
+	struct gp_thread_pool_config pool = {
 		.threads = thread_count(),
 		.count = file->count,
 		.work = do_run,
@@ -569,7 +569,7 @@ static void run_file(struct session *s, struct file *file)
 		.arg = &work,
 	};
 
-	gp_crew_run(&crew);
+	gp_thread_pool_run(&pool);
 }
 
 /* ---- --update ---- */

@@ -370,7 +370,7 @@ struct session {
 	struct gp_report_run *a_runs, *b_runs;
 	size_t a_count, b_count;
 	struct gp_change *changes;
-	struct gp_parting *partings;
+	struct gp_divergence *divergences;
 	size_t change_count;
 	struct gp_change_ranks ranks; /* of reports and single files: zero */
 	struct limit limit;
@@ -390,12 +390,12 @@ static bool is_pair(const struct pair *p, uint32_t i, uint32_t k)
 
 static bool asks_the_same(const struct pair *p, uint32_t i, uint32_t k)
 {
-	struct gp_parting parting;
+	struct gp_divergence divergence;
 
 	if (p->a.trace == p->b.trace)
 		return true;
-	parting = gp_parting_find(p->a.trace, i, p->b.trace, k);
-	return !parting.is_there && !parting.starts_differ;
+	divergence = gp_divergence_find(p->a.trace, i, p->b.trace, k);
+	return !divergence.is_there && !divergence.starts_differ;
 }
 
 static uint64_t *unset(const struct gp_trace *trace)
@@ -495,7 +495,7 @@ static void compare_devices(struct session *s, size_t index, uint32_t i,
 {
 	struct pair *p = &s->replayed[index];
 	struct gp_change *change = &s->changes[s->change_count];
-	struct gp_parting *parting = &s->partings[s->change_count++];
+	struct gp_divergence *divergence = &s->divergences[s->change_count++];
 
 	*change = (struct gp_change){
 		.device = p->a.trace->devices[i].device,
@@ -510,8 +510,8 @@ static void compare_devices(struct session *s, size_t index, uint32_t i,
 		match(&p->a, i, &p->b, k, GP_SHARE_BY_SIZE, &change->sizes);
 	if (!s->b_path)
 		return;
-	*parting = gp_parting_find(p->a.trace, i, p->b.trace, k);
-	change->parting = parting;
+	*divergence = gp_divergence_find(p->a.trace, i, p->b.trace, k);
+	change->divergence = divergence;
 }
 
 /* What it reserves more, and what it does not serve. */
@@ -566,7 +566,7 @@ static enum gp_status compare_ranks(struct session *s, struct gp_diag *diag)
 	for (size_t i = 0; i < s->pairs.count; i++)
 		most += s->pairs.items[i].a->trace->device_count;
 	s->changes = gp_mem_alloc(most + 1, sizeof(*s->changes));
-	s->partings = gp_mem_alloc(most + 1, sizeof(*s->partings));
+	s->divergences = gp_mem_alloc(most + 1, sizeof(*s->divergences));
 	s->replayed = gp_mem_alloc(s->pairs.count + 1, sizeof(*s->replayed));
 	for (size_t i = 0; i < s->pairs.count && status == GP_OK; i++) {
 		status = replay(s, i, diag);
@@ -685,7 +685,7 @@ static void release(struct session *s)
 		free((void *)s->changes[i].sizes);
 	}
 	free(s->changes);
-	free(s->partings);
+	free(s->divergences);
 	gp_report_runs_release(s->a_runs, s->a_count);
 	gp_report_runs_release(s->b_runs, s->b_count);
 	for (size_t i = 0; s->replayed && i < s->pairs.count; i++) {

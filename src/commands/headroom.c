@@ -13,7 +13,7 @@
 #include "commands/studying.h"
 #include "commands/sweep_grid.h"
 #include "commands/trace_file.h"
-#include "study/sweep/crew.h"
+#include "study/sweep/thread_pool.h"
 #include "study/headroom.h"
 #include "report/report.h"
 
@@ -288,7 +288,7 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 	s->pieces = s->run_count * s->trace->device_count;
 	s->is_alone = threads < 2 || s->pieces < 2;
 	gp_progress_restart(&s->progress);
-	gp_crew_run(&(struct gp_crew_config){
+	gp_thread_pool_run(&(struct gp_thread_pool_config){
 		.threads = threads,
 		.count = s->pieces,
 		.work = work,

@@ -20,9 +20,9 @@
 #include "commands/torch_lib.h"
 #include "commands/trace_file.h"
 #include "gpupool/replay.h"
-#include "report/book.h"
+#include "report/sweep_report.h"
 #include "study/same.h"
-#include "study/sweep/crew.h"
+#include "study/sweep/thread_pool.h"
 #include "study/sweep/sweep.h"
 
 /* ---- combinations that are not run ---- */
@@ -76,7 +76,7 @@ static void mark_undecided(struct gp_grid *grid, struct gp_trace *const *traces,
 /* ---- the report ---- */
 
 struct told {
-	const struct gp_book *book;
+	const struct gp_sweep_report *sweep;
 	const struct gp_options *options;
 	bool is_part;
 };
@@ -85,33 +85,35 @@ static void write_book(void *arg, const struct gp_report_style *terminal,
 		       FILE *out)
 {
 	const struct told *told = arg;
-	const struct gp_book *book = told->book;
-	struct gp_book_style style = {
+	const struct gp_sweep_report *sweep = told->sweep;
+	struct gp_sweep_report_style style = {
 		.by = (enum gp_rank_by)told->options->rank_by,
 		.is_part = told->is_part,
 		.style = *terminal,
 	};
 
 	switch (told->options->format) {
-	case GP_FORMAT_JSON: gp_book_json(book, &style, out); break;
-	case GP_FORMAT_CSV: gp_book_csv(book, &style, out); break;
-	case GP_FORMAT_MARKDOWN: gp_book_markdown(book, &style, out); break;
-	case GP_FORMAT_HTML: gp_book_html(book, &style, out); break;
-	default: gp_book_text(book, &style, out);
+	case GP_FORMAT_JSON: gp_sweep_report_json(sweep, &style, out); break;
+	case GP_FORMAT_CSV: gp_sweep_report_csv(sweep, &style, out); break;
+	case GP_FORMAT_MARKDOWN:
+		gp_sweep_report_markdown(sweep, &style, out);
+		break;
+	case GP_FORMAT_HTML: gp_sweep_report_html(sweep, &style, out); break;
+	default: gp_sweep_report_text(sweep, &style, out);
 	}
 }
 
 /* Where the options say. */
-static enum gp_status report(const struct gp_book *book,
+static enum gp_status report(const struct gp_sweep_report *sweep,
 			     const struct gp_options *options, bool is_part,
 			     struct gp_diag *diag)
 {
 	struct gp_options asked = *options;
-	struct told told = { book, &asked, is_part };
+	struct told told = { sweep, &asked, is_part };
 
 	if (is_part)
 		asked.format = GP_FORMAT_JSON;
-	if (book->is_cut && options->rank_by) {
+	if (sweep->is_cut && options->rank_by) {
 		gp_diag_file(diag, "merge");
 		return gp_diag_set(diag, GP_USAGE,
 				   "runs were cut short by what is reserved, "
@@ -142,7 +144,7 @@ struct session {
 	struct gp_grid grid;
 	struct gp_sweep_all all;
 	char **torch_libs; /* by combination; owned */
-	struct gp_book book;
+	struct gp_sweep_report sweep;
 	bool keeps_bodies;
 	size_t threads;
 	struct gp_replay_cut cut; /* where runs end with --cut */
@@ -193,7 +195,7 @@ static enum gp_status play_recorded(struct session *s, size_t t,
 
 static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 {
-	struct gp_book_setup setup = {
+	struct gp_sweep_report_setup setup = {
 		.grid = &s->grid,
 		.prices = s->prices,
 		.recorded = s->reports,
@@ -208,8 +210,9 @@ static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 	struct gp_text_sink sink;
 	FILE *out = gp_text_sink_open(&sink);
 
-	gp_book_write_head(&setup, out);
-	return gp_book_begin(&s->book, gp_text_sink_close(&sink, out), diag);
+	gp_sweep_report_write_head(&setup, out);
+	return gp_sweep_report_begin(&s->sweep, gp_text_sink_close(&sink, out),
+				     diag);
 }
 
 /* The recorded runs, under the release and the capacity that are asked for. */
@@ -340,12 +343,12 @@ static enum gp_status try_all(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* The runs that are made go into the book. */
+/* The runs that are made go into the report. */
 static void take_runs(struct session *s)
 {
 	for (size_t i = 0; i < s->all.run_count; i++) {
-		s->book.runs[i] = s->all.runs[i];
-		s->all.runs[i] = (struct gp_book_run){ 0 };
+		s->sweep.runs[i] = s->all.runs[i];
+		s->all.runs[i] = (struct gp_sweep_report_run){ 0 };
 	}
 }
 
@@ -373,18 +376,18 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 static enum gp_status resume(struct session *s, struct gp_diag *diag)
 {
 	const char *path = s->options->resume, *output = s->options->output;
-	struct gp_book before;
+	struct gp_sweep_report before;
 	enum gp_status status;
 
 	if (!path || (output && !strcmp(path, output) && access(path, F_OK)))
 		return GP_OK;
-	status = gp_book_read(&before, path, diag);
+	status = gp_sweep_report_read(&before, path, diag);
 	if (status != GP_OK)
 		return status;
-	status = gp_book_join(&s->book, &before, diag);
+	status = gp_sweep_report_join(&s->sweep, &before, diag);
 	if (status != GP_OK)
 		gp_diag_file(diag, path);
-	gp_book_release(&before);
+	gp_sweep_report_release(&before);
 	return status;
 }
 
@@ -416,7 +419,8 @@ static bool is_same_run(const struct session *s, const struct gp_alike *alike,
 static void share(struct session *s, size_t piece, const struct gp_alike *alike)
 {
 	size_t count = s->ranks.count, one = s->pieces[piece];
-	const struct gp_book_run *run = &s->book.runs[one * count + s->trace];
+	const struct gp_sweep_report_run *run =
+		&s->sweep.runs[one * count + s->trace];
 
 	for (size_t i = piece + 1; i < s->piece_count; i++) {
 		size_t other = s->pieces[i];
@@ -424,7 +428,7 @@ static void share(struct session *s, size_t piece, const struct gp_alike *alike)
 		if (!is_same_run(s, alike, one, other) ||
 		    atomic_exchange(&s->taken[other], true))
 			continue;
-		s->book.runs[other * count + s->trace] = *run;
+		s->sweep.runs[other * count + s->trace] = *run;
 	}
 }
 
@@ -434,8 +438,8 @@ static void work(void *arg, size_t piece)
 {
 	struct session *s = arg;
 	size_t combination = s->pieces[piece];
-	struct gp_book_run *run =
-		&s->book.runs[combination * s->ranks.count + s->trace];
+	struct gp_sweep_report_run *run =
+		&s->sweep.runs[combination * s->ranks.count + s->trace];
 	struct gp_sweep_run asked = run_of(s, combination);
 	size_t engines;
 	bool is_shared = s->is_shared &&
@@ -462,10 +466,10 @@ static void work(void *arg, size_t piece)
 static enum gp_status play_first(struct session *s, size_t first,
 				 struct gp_sweep_row *row, struct gp_diag *diag)
 {
-	struct gp_book_run *run =
-		&s->book.runs[first * s->ranks.count + s->trace];
+	struct gp_sweep_report_run *run =
+		&s->sweep.runs[first * s->ranks.count + s->trace];
 	struct gp_sweep_run asked = run_of(s, first);
-	struct gp_book_run played = { 0 };
+	struct gp_sweep_report_run played = { 0 };
 	enum gp_status status;
 
 	if (run->is_done) {
@@ -524,7 +528,7 @@ static bool is_mine(const struct session *s, size_t combination, size_t trace)
 
 	return !s->grid.items[combination].reason &&
 	       run % s->shard.count == s->shard.index - 1 &&
-	       !s->book.runs[run].is_done;
+	       !s->sweep.runs[run].is_done;
 }
 
 static size_t list_pieces(struct session *s, size_t trace)
@@ -548,7 +552,7 @@ static void sweep_trace(struct session *s, size_t trace)
 	 * estimates come from other runs. */
 	s->is_shared =
 		!s->keeps_bodies && !gp_trace_has_start(s->traces[trace]);
-	gp_crew_run(&(struct gp_crew_config){
+	gp_thread_pool_run(&(struct gp_thread_pool_config){
 		.threads = s->threads,
 		.count = s->piece_count,
 		.work = work,
@@ -638,8 +642,8 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 		sweep(s);
 	gp_progress_end(&s->progress);
 	if (status == GP_OK)
-		status = report(&s->book, s->options, s->options->shard != NULL,
-				diag);
+		status = report(&s->sweep, s->options,
+				s->options->shard != NULL, diag);
 	if (status == GP_OK)
 		status = verdict(s, diag);
 	return status == GP_OK ? gp_rank_files_verdict(&s->ranks, diag)
@@ -661,7 +665,7 @@ static void release(struct session *s)
 	free(s->reports);
 	free(s->runs);
 	gp_sweep_all_release(&s->all);
-	gp_book_release(&s->book);
+	gp_sweep_report_release(&s->sweep);
 	gp_grid_release(&s->grid);
 	gp_studying_release(&s->studying);
 	gp_prices_destroy(s->own_prices);
@@ -745,32 +749,33 @@ const struct gp_command gp_sweep_command = {
 
 /* ---- gpupool merge ---- */
 
-static enum gp_status add_part(struct gp_book *book, const char *path,
+static enum gp_status add_part(struct gp_sweep_report *sweep, const char *path,
 			       struct gp_diag *diag)
 {
-	struct gp_book part;
-	enum gp_status status = gp_book_read(&part, path, diag);
+	struct gp_sweep_report part;
+	enum gp_status status = gp_sweep_report_read(&part, path, diag);
 
 	if (status != GP_OK)
 		return status;
-	status = gp_book_join(book, &part, diag);
+	status = gp_sweep_report_join(sweep, &part, diag);
 	if (status != GP_OK)
 		gp_diag_file(diag, path);
-	gp_book_release(&part);
+	gp_sweep_report_release(&part);
 	return status;
 }
 
 static enum gp_status merge_command(const struct gp_options *options,
 				    struct gp_diag *diag)
 {
-	struct gp_book book = { 0 };
-	enum gp_status status = gp_book_read(&book, options->operands[0], diag);
+	struct gp_sweep_report sweep = { 0 };
+	enum gp_status status =
+		gp_sweep_report_read(&sweep, options->operands[0], diag);
 	size_t asked, done;
 
 	for (size_t i = 1; i < options->operand_count && status == GP_OK; i++)
-		status = add_part(&book, options->operands[i], diag);
-	asked = gp_book_asked(&book);
-	done = gp_book_done(&book);
+		status = add_part(&sweep, options->operands[i], diag);
+	asked = gp_sweep_report_asked(&sweep);
+	done = gp_sweep_report_done(&sweep);
 	if (status == GP_OK && done < asked) {
 		gp_diag_file(diag, "merge");
 		gp_diag_hint(diag, "a part is missing, or was not finished: "
@@ -780,8 +785,8 @@ static enum gp_status merge_command(const struct gp_options *options,
 				     asked - done, asked);
 	}
 	if (status == GP_OK)
-		status = report(&book, options, false, diag);
-	gp_book_release(&book);
+		status = report(&sweep, options, false, diag);
+	gp_sweep_report_release(&sweep);
 	return status;
 }
 

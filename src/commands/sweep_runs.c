@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "commands/studying.h"
-#include "study/sweep/crew.h"
+#include "study/sweep/thread_pool.h"
 
 /* ---- one combination over one trace ---- */
 
@@ -37,7 +37,8 @@ static void make_plan(const struct gp_sweep_run *run, struct gp_plan *plan)
 }
 
 static void keep(const struct gp_sweep_run *run, const struct gp_plan *plan,
-		 const struct gp_estimate *estimates, struct gp_book_run *kept)
+		 const struct gp_estimate *estimates,
+		 struct gp_sweep_report_run *kept)
 {
 	struct gp_run played = gp_plan_run(plan);
 	struct gp_report report = {
@@ -52,20 +53,20 @@ static void keep(const struct gp_sweep_run *run, const struct gp_plan *plan,
 		gp_row_add(&kept->row, &plan->results[d],
 			   estimates ? &estimates[d] : NULL, run->prices);
 	if (run->keeps_body)
-		kept->body = gp_book_body(&report);
+		kept->body = gp_sweep_report_body(&report);
 }
 
 /* It has no numbers; the others go on. */
 static void keep_failure(const struct gp_sweep_run *run,
 			 const struct gp_plan *plan, const struct gp_diag *why,
-			 struct gp_book_run *kept)
+			 struct gp_sweep_report_run *kept)
 {
 	struct gp_run played = gp_plan_run(plan);
 
 	snprintf(kept->row.failure, sizeof(kept->row.failure), "%.*s",
 		 GP_FAILURE_TEXT - 1, why->what);
 	if (run->keeps_body)
-		kept->body = gp_book_failed_body(&played);
+		kept->body = gp_sweep_report_failed_body(&played);
 }
 
 /* The devices are under the same settings. */
@@ -79,8 +80,8 @@ static struct gp_alike alike_of(const struct gp_plan *plan)
 }
 
 enum gp_status gp_sweep_play(const struct gp_sweep_run *run,
-			     struct gp_book_run *kept, struct gp_alike *alike,
-			     struct gp_diag *diag)
+			     struct gp_sweep_report_run *kept,
+			     struct gp_alike *alike, struct gp_diag *diag)
 {
 	struct gp_estimate *estimates = NULL;
 	struct gp_plan plan;
@@ -121,7 +122,7 @@ struct cell {
 	uint64_t top_mb; /* where the highest class of max_split begins */
 	/* Its classes, and their runs by trace. */
 	struct gp_combination *made;
-	struct gp_book_run *runs;
+	struct gp_sweep_report_run *runs;
 	size_t count, room, run_room;
 };
 
@@ -134,7 +135,7 @@ try {
 
 /* A run. */
 struct piece {
-	struct gp_book_run kept;
+	struct gp_sweep_report_run kept;
 	struct gp_alike alike;
 	enum gp_status status;
 	struct gp_diag diag;
@@ -327,7 +328,7 @@ static void play_round(struct search *s)
 	size_t count = s->config->trace_count;
 
 	s->pieces = gp_mem_alloc(s->try_count * count, sizeof(*s->pieces));
-	gp_crew_run(&(struct gp_crew_config){
+	gp_thread_pool_run(&(struct gp_thread_pool_config){
 		.threads = s->config->threads,
 		.count = s->try_count * count,
 		.work = work,
@@ -365,7 +366,8 @@ static void count_values(struct search *s)
 
 /* The runs of a combination go behind those that are there. */
 static void add(struct search *s, struct gp_grid *grid,
-		const struct gp_combination *c, const struct gp_book_run *runs)
+		const struct gp_combination *c,
+		const struct gp_sweep_report_run *runs)
 {
 	size_t count = s->config->trace_count;
 

@@ -13,7 +13,7 @@
 
 #include "commands/plan.h"
 #include "commands/progress.h"
-#include "report/book.h"
+#include "report/sweep_report.h"
 
 /* All of it is borrowed. */
 struct gp_sweep_run {
@@ -30,8 +30,8 @@ struct gp_sweep_run {
 /* Plays it: what comes of it is kept, also that it failed.  alike: which other
  * settings it stands for; NULL: nobody asks. */
 enum gp_status gp_sweep_play(const struct gp_sweep_run *run,
-			     struct gp_book_run *kept, struct gp_alike *alike,
-			     struct gp_diag *diag);
+			     struct gp_sweep_report_run *kept,
+			     struct gp_alike *alike, struct gp_diag *diag);
 
 struct gp_sweep_all_config {
 	const struct gp_options *options;
@@ -47,7 +47,7 @@ struct gp_sweep_all_config {
  * that were not made are zero. */
 struct gp_sweep_all {
 	struct gp_classes classes;
-	struct gp_book_run *runs;
+	struct gp_sweep_report_run *runs;
 	size_t run_count;
 	/* Of the first run that failed. */
 	enum gp_status status;

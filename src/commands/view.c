@@ -23,7 +23,7 @@
 
 /* A device of a run, as far as it was asked about. */
 struct seen_device {
-	struct gp_lives lives; /* list NULL: not yet */
+	struct gp_lifetimes lifetimes; /* list NULL: not yet */
 	struct gp_steps steps;
 	uint32_t *sites; /* of allocs, by id */
 	struct seen_by {
@@ -46,11 +46,11 @@ struct session {
 	const struct gp_options *options;
 	struct seen *seen;
 	struct gp_view view;
-	const struct gp_lives *lives;
+	const struct gp_lifetimes *lifetimes;
 	/* What is asked of it, by what is to be seen. */
 	struct gp_view_moment moment;
 	struct gp_event_search search;
-	const struct gp_life *life;
+	const struct gp_lifetime *lifetime;
 };
 
 /* What may be seen. */
@@ -72,7 +72,7 @@ static void release_device(struct seen_device *device)
 		askers_release(&device->by[by].askers);
 		free(device->by[by].ranks);
 	}
-	gp_lives_release(&device->lives);
+	gp_lifetimes_release(&device->lifetimes);
 	free(device->steps.list);
 	free(device->sites);
 }
@@ -218,8 +218,8 @@ static void make_device(const struct seen *seen, uint32_t d)
 
 	if (device->is_made)
 		return;
-	gp_lives_init(&device->lives, seen->plan.tracks[d].film,
-		      trace->devices[d].event_count);
+	gp_lifetimes_init(&device->lifetimes, seen->plan.tracks[d].film,
+			  trace->devices[d].event_count);
 	gp_steps_find(trace, d, &device->steps);
 	device->sites = gp_alloc_sites(&trace->devices[d]);
 	device->is_made = true;
@@ -233,7 +233,8 @@ static void make_by(const struct seen *seen, uint32_t d, enum gp_hold_by by)
 	if (made->ranks)
 		return;
 	askers_init_by(&made->askers, by, trace, &trace->devices[d]);
-	made->ranks = gp_bands_ranks(&seen->devices[d].lives, &made->askers);
+	made->ranks =
+		gp_bands_ranks(&seen->devices[d].lifetimes, &made->askers);
 }
 
 static enum gp_status make_view(struct session *s, struct gp_diag *diag)
@@ -247,7 +248,7 @@ static enum gp_status make_view(struct session *s, struct gp_diag *diag)
 		return status;
 	make_device(seen, d);
 	make_by(seen, d, by);
-	s->lives = &seen->devices[d].lives;
+	s->lifetimes = &seen->devices[d].lifetimes;
 	s->view = (struct gp_view){
 		.path = s->options->operands[1],
 		.trace = seen->plan.trace,
@@ -256,7 +257,7 @@ static enum gp_status make_view(struct session *s, struct gp_diag *diag)
 		.conf = seen->plan.conf,
 		.result = &seen->plan.results[d],
 		.film = seen->plan.tracks[d].film,
-		.lives = s->lives,
+		.lifetimes = s->lifetimes,
 		.askers = &seen->devices[d].by[by].askers,
 		.ranks = seen->devices[d].by[by].ranks,
 		.steps = &seen->devices[d].steps,
@@ -309,11 +310,11 @@ static enum gp_status at_event(struct session *s, struct gp_diag *diag)
 				   "the number of an event",
 				   s->options->at);
 	s->moment.what = "that moment";
-	if (s->moment.event < s->lives->moments)
+	if (s->moment.event < s->lifetimes->moments)
 		return GP_OK;
 	return gp_diag_set(diag, GP_USAGE, "--at %s: the last event is %llu",
 			   s->options->at,
-			   (unsigned long long)s->lives->moments - 1);
+			   (unsigned long long)s->lifetimes->moments - 1);
 }
 
 /* The moment that an explanation looks at: the first request without memory,
@@ -342,7 +343,7 @@ static enum gp_status find_moment(struct session *s, struct gp_diag *diag)
 		return GP_OK;
 	}
 	if (!strcmp(at, "end")) {
-		s->moment.event = s->lives->moments - 1;
+		s->moment.event = s->lifetimes->moments - 1;
 		s->moment.what = "the end";
 		return GP_OK;
 	}
@@ -499,14 +500,14 @@ static enum gp_status find_block(struct session *s, struct gp_diag *diag)
 	if (status != GP_OK)
 		return status;
 	if (o->byte != GP_COUNT_BY_DEFAULT) {
-		s->life = gp_lives_stacked(s->lives, s->moment.event, o->byte,
-					   &bottom);
-		if (s->life)
+		s->lifetime = gp_lifetimes_stacked(
+			s->lifetimes, s->moment.event, o->byte, &bottom);
+		if (s->lifetime)
 			return GP_OK;
 		return gp_diag_set(diag, GP_USAGE,
 				   "--byte %llu: %llu bytes are allocated then",
 				   (unsigned long long)o->byte,
-				   (unsigned long long)s->lives
+				   (unsigned long long)s->lifetimes
 					   ->allocated[s->moment.event]);
 	}
 	if (o->block == GP_COUNT_BY_DEFAULT)
@@ -516,8 +517,8 @@ static enum gp_status find_block(struct session *s, struct gp_diag *diag)
 	status = find_id(s, &id, diag);
 	if (status != GP_OK)
 		return status;
-	s->life = gp_lives_find(s->lives, id, s->moment.event);
-	if (s->life)
+	s->lifetime = gp_lifetimes_find(s->lifetimes, id, s->moment.event);
+	if (s->lifetime)
 		return GP_OK;
 	return gp_diag_set(diag, GP_USAGE,
 			   "block %llu is never given any memory in this run",
@@ -527,7 +528,7 @@ static enum gp_status find_block(struct session *s, struct gp_diag *diag)
 static void show_block(const struct session *s,
 		       const struct gp_view_style *style)
 {
-	gp_view_block(&s->view, s->life, style);
+	gp_view_block(&s->view, s->lifetime, style);
 }
 
 /* ---- the command ---- */

@@ -71,7 +71,7 @@ const struct gp_prices *gp_prices_built_in(void)
 #define MOST_BYTES (1 << 20)
 #define MOST_US	   1e9
 
-struct book {
+struct price_list {
 	struct gp_prices prices; /* first: it is what the caller has */
 	struct gp_arena arena;
 	struct gp_price *rows;
@@ -79,18 +79,18 @@ struct book {
 	bool is_given[GP_PRICE_CALLS];
 };
 
-static char *keep(struct book *book, const char *text)
+static char *keep(struct price_list *all, const char *text)
 {
-	return gp_arena_text(&book->arena, text, strlen(text));
+	return gp_arena_text(&all->arena, text, strlen(text));
 }
 
-static void add(struct book *book, const struct gp_price *row)
+static void add(struct price_list *all, const struct gp_price *row)
 {
-	struct gp_prices *prices = &book->prices;
+	struct gp_prices *prices = &all->prices;
 
-	book->rows = gp_mem_grow(book->rows, &book->room, prices->count + 1,
-				 sizeof(*book->rows));
-	book->rows[prices->count++] = *row;
+	all->rows = gp_mem_grow(all->rows, &all->room, prices->count + 1,
+				sizeof(*all->rows));
+	all->rows[prices->count++] = *row;
 }
 
 static enum gp_status find_call(const char *name, enum gp_price_call *call,
@@ -108,7 +108,7 @@ static enum gp_status find_call(const char *name, enum gp_price_call *call,
 			   name ? name : "");
 }
 
-static enum gp_status read_row(struct book *book, const json_t *object,
+static enum gp_status read_row(struct price_list *all, const json_t *object,
 			       struct gp_diag *diag)
 {
 	const json_t *size = json_object_get(object, "size");
@@ -127,13 +127,13 @@ static enum gp_status read_row(struct book *book, const json_t *object,
 		return gp_diag_set(diag, GP_INPUT,
 				   "\"us\" is not a time in microseconds");
 	row.size = (uint64_t)json_integer_value(size);
-	row.source = source ? keep(book, source) : book->prices.name;
-	book->is_given[row.call] = true;
-	add(book, &row);
+	row.source = source ? keep(all, source) : all->prices.name;
+	all->is_given[row.call] = true;
+	add(all, &row);
 	return GP_OK;
 }
 
-static enum gp_status read_rows(struct book *book, const json_t *root,
+static enum gp_status read_rows(struct price_list *all, const json_t *root,
 				struct gp_diag *diag)
 {
 	const char *format = json_string_value(json_object_get(root, "format"));
@@ -147,20 +147,20 @@ static enum gp_status read_rows(struct book *book, const json_t *root,
 	if (!json_is_array(list))
 		return gp_diag_set(diag, GP_INPUT, "\"prices\" is not a list");
 	for (size_t i = 0; i < json_array_size(list); i++)
-		if (read_row(book, json_array_get(list, i), diag) != GP_OK) {
+		if (read_row(all, json_array_get(list, i), diag) != GP_OK) {
 			gp_diag_record(diag, "price %zu", i + 1);
 			return GP_INPUT;
 		}
 	return GP_OK;
 }
 
-static void add_missing(struct book *book)
+static void add_missing(struct price_list *all)
 {
 	const struct gp_prices *built_in = gp_prices_built_in();
 
 	for (size_t i = 0; i < built_in->count; i++)
-		if (!book->is_given[built_in->rows[i].call])
-			add(book, &built_in->rows[i]);
+		if (!all->is_given[built_in->rows[i].call])
+			add(all, &built_in->rows[i]);
 }
 
 static int by_call_and_size(const void *left, const void *right)
@@ -172,12 +172,12 @@ static int by_call_and_size(const void *left, const void *right)
 	return (a->size > b->size) - (a->size < b->size);
 }
 
-static enum gp_status sort(struct book *book, struct gp_diag *diag)
+static enum gp_status sort(struct price_list *all, struct gp_diag *diag)
 {
-	const struct gp_price *rows = book->rows;
+	const struct gp_price *rows = all->rows;
 
-	qsort(book->rows, book->prices.count, sizeof(*rows), by_call_and_size);
-	for (size_t i = 1; i < book->prices.count; i++)
+	qsort(all->rows, all->prices.count, sizeof(*rows), by_call_and_size);
+	for (size_t i = 1; i < all->prices.count; i++)
 		if (!by_call_and_size(&rows[i - 1], &rows[i]))
 			return gp_diag_set(diag, GP_INPUT,
 					   "%s of %llu bytes has two prices",
@@ -226,38 +226,38 @@ static enum gp_status load(const char *path, json_t **root,
 enum gp_status gp_prices_read(const char *path, struct gp_prices **prices,
 			      struct gp_diag *diag)
 {
-	struct book *book = gp_mem_alloc(1, sizeof(*book));
+	struct price_list *all = gp_mem_alloc(1, sizeof(*all));
 	json_t *root = NULL;
 	enum gp_status status = load(path, &root, diag);
 
-	book->prices.memory = book;
-	book->prices.name = keep(book, path);
+	all->prices.memory = all;
+	all->prices.name = keep(all, path);
 	if (status == GP_OK)
-		status = read_rows(book, root, diag);
+		status = read_rows(all, root, diag);
 	if (status == GP_OK) {
-		add_missing(book);
-		status = sort(book, diag);
+		add_missing(all);
+		status = sort(all, diag);
 	}
-	book->prices.rows = book->rows;
+	all->prices.rows = all->rows;
 	json_decref(root);
 	if (status == GP_OK) {
-		*prices = &book->prices;
+		*prices = &all->prices;
 		return GP_OK;
 	}
 	gp_diag_file(diag, path);
-	gp_prices_destroy(&book->prices);
+	gp_prices_destroy(&all->prices);
 	return status;
 }
 
 void gp_prices_destroy(struct gp_prices *prices)
 {
-	struct book *book = prices ? prices->memory : NULL;
+	struct price_list *all = prices ? prices->memory : NULL;
 
-	if (!book)
+	if (!all)
 		return;
-	free(book->rows);
-	gp_arena_release(&book->arena);
-	free(book);
+	free(all->rows);
+	gp_arena_release(&all->arena);
+	free(all);
 }
 
 /* ---- what calls cost ---- */

@@ -18,19 +18,21 @@ static uint64_t column_start(const struct gp_bands *bands, size_t column)
 }
 
 static void fill_column(struct gp_band_column *column, uint64_t end,
-			const struct gp_lives *lives)
+			const struct gp_lifetimes *lifetimes)
 {
 	column->moment = column->from;
 	for (uint64_t m = column->from; m < end; m++) {
-		if (lives->allocated[m] > lives->allocated[column->moment])
+		if (lifetimes->allocated[m] >
+		    lifetimes->allocated[column->moment])
 			column->moment = m;
 		column->reserved =
-			gp_larger(column->reserved, lives->reserved[m]);
+			gp_larger(column->reserved, lifetimes->reserved[m]);
 	}
-	column->allocated = lives->allocated[column->moment];
+	column->allocated = lifetimes->allocated[column->moment];
 }
 
-static void make_columns(struct gp_bands *bands, const struct gp_lives *lives)
+static void make_columns(struct gp_bands *bands,
+			 const struct gp_lifetimes *lifetimes)
 {
 	size_t n = bands->column_count;
 
@@ -40,7 +42,7 @@ static void make_columns(struct gp_bands *bands, const struct gp_lives *lives)
 	for (size_t i = 0; i < n; i++)
 		fill_column(&bands->columns[i],
 			    i + 1 < n ? bands->columns[i + 1].from : bands->to,
-			    lives);
+			    lifetimes);
 }
 
 /* The first column from that one on that shows that moment or a later one: near
@@ -77,20 +79,22 @@ struct seen {
 
 /* False: no column shows it.  first: the first column that shows the moment of
  * its alloc or a later one. */
-static bool see(const struct gp_bands *bands, const struct gp_lives *lives,
-		uint32_t index, size_t first, struct seen *seen)
+static bool see(const struct gp_bands *bands,
+		const struct gp_lifetimes *lifetimes, uint32_t index,
+		size_t first, struct seen *seen)
 {
-	const struct gp_life *life = &lives->list[index];
+	const struct gp_lifetime *lifetime = &lifetimes->list[index];
 	size_t end;
 
 	if (first >= bands->column_count ||
-	    bands->columns[first].moment >= life->freed)
+	    bands->columns[first].moment >= lifetime->freed)
 		return false;
-	end = life->freed >= bands->to ? bands->column_count
-				       : column_from(bands, first, life->freed);
+	end = lifetime->freed >= bands->to
+		      ? bands->column_count
+		      : column_from(bands, first, lifetime->freed);
 	seen->band =
 		(struct gp_band){ index, (uint32_t)first, (uint32_t)end - 1 };
-	if (__builtin_mul_overflow(life->size, end - first, &seen->area))
+	if (__builtin_mul_overflow(lifetime->size, end - first, &seen->area))
 		seen->area = UINT64_MAX;
 	return true;
 }
@@ -100,7 +104,7 @@ static bool is_less(const struct seen *a, const struct seen *b)
 {
 	if (a->area != b->area)
 		return a->area < b->area;
-	return a->band.life > b->band.life;
+	return a->band.lifetime > b->band.lifetime;
 }
 
 /* ---- the largest of them: a heap with the least one at its top ---- */
@@ -139,10 +143,11 @@ static void rise(struct heap *heap, struct seen item)
 
 /* ---- the rest: what each column has more or less than the one before ---- */
 
-static void add_rest(struct gp_bands *bands, const struct gp_lives *lives,
+static void add_rest(struct gp_bands *bands,
+		     const struct gp_lifetimes *lifetimes,
 		     const struct gp_band *band)
 {
-	uint64_t size = lives->list[band->life].size;
+	uint64_t size = lifetimes->list[band->lifetime].size;
 
 	bands->columns[band->first].rest += size;
 	bands->columns[band->first].rest_blocks++;
@@ -152,17 +157,17 @@ static void add_rest(struct gp_bands *bands, const struct gp_lives *lives,
 	}
 }
 
-static void offer(struct gp_bands *bands, const struct gp_lives *lives,
+static void offer(struct gp_bands *bands, const struct gp_lifetimes *lifetimes,
 		  struct heap *heap, const struct seen *seen)
 {
 	bands->blocks++;
 	if (heap->count < heap->room) {
 		rise(heap, *seen);
 	} else if (heap->room && is_less(&heap->items[0], seen)) {
-		add_rest(bands, lives, &heap->items[0].band);
+		add_rest(bands, lifetimes, &heap->items[0].band);
 		sink(heap, *seen);
 	} else {
-		add_rest(bands, lives, &seen->band);
+		add_rest(bands, lifetimes, &seen->band);
 	}
 }
 
@@ -179,7 +184,7 @@ static int by_age(const void *a, const void *b)
 {
 	const struct gp_band *x = a, *y = b;
 
-	return x->life < y->life ? -1 : x->life > y->life;
+	return x->lifetime < y->lifetime ? -1 : x->lifetime > y->lifetime;
 }
 
 /* The heap's items, in the order of their allocs. */
@@ -193,12 +198,13 @@ static void take(struct gp_bands *bands, const struct heap *heap)
 		qsort(bands->list, bands->count, sizeof(*bands->list), by_age);
 }
 
-void gp_bands_init(struct gp_bands *bands, const struct gp_lives *lives,
+void gp_bands_init(struct gp_bands *bands, const struct gp_lifetimes *lifetimes,
 		   const struct gp_bands_window *window)
 {
-	uint64_t from = gp_smaller(window->from, lives->moments - 1);
-	uint64_t to = window->to > from ? gp_smaller(window->to, lives->moments)
-					: lives->moments;
+	uint64_t from = gp_smaller(window->from, lifetimes->moments - 1);
+	uint64_t to = window->to > from
+			      ? gp_smaller(window->to, lifetimes->moments)
+			      : lifetimes->moments;
 	size_t wanted = window->columns ? window->columns : 1;
 	struct heap heap = { .room = gp_smaller(window->most, GP_BANDS_MOST) };
 	size_t count, first = 0;
@@ -207,14 +213,14 @@ void gp_bands_init(struct gp_bands *bands, const struct gp_lives *lives,
 	*bands = (struct gp_bands){ .from = from, .to = to };
 	bands->column_count =
 		gp_smaller(gp_smaller(wanted, GP_BANDS_COLUMNS), to - from);
-	make_columns(bands, lives);
-	count = gp_lives_until(lives, to - 1);
+	make_columns(bands, lifetimes);
+	count = gp_lifetimes_until(lifetimes, to - 1);
 	heap.room = gp_smaller(heap.room, count);
 	heap.items = gp_mem_alloc(heap.room + 1, sizeof(*heap.items));
 	for (size_t i = 0; i < count; i++) {
-		first = column_from(bands, first, lives->list[i].alloc);
-		if (see(bands, lives, (uint32_t)i, first, &seen))
-			offer(bands, lives, &heap, &seen);
+		first = column_from(bands, first, lifetimes->list[i].alloc);
+		if (see(bands, lifetimes, (uint32_t)i, first, &seen))
+			offer(bands, lifetimes, &heap, &seen);
 	}
 	add_up_rest(bands);
 	take(bands, &heap);
@@ -229,19 +235,19 @@ void gp_bands_release(struct gp_bands *bands)
 }
 
 uint32_t gp_bands_hit(const struct gp_bands *bands,
-		      const struct gp_lives *lives, size_t column,
+		      const struct gp_lifetimes *lifetimes, size_t column,
 		      uint64_t byte)
 {
 	uint64_t at = 0;
 
 	for (size_t i = 0; i < bands->count; i++) {
 		const struct gp_band *band = &bands->list[i];
-		uint64_t size = lives->list[band->life].size;
+		uint64_t size = lifetimes->list[band->lifetime].size;
 
 		if (column < band->first || column > band->last)
 			continue;
 		if (byte - at < size)
-			return band->life;
+			return band->lifetime;
 		at += size;
 	}
 	return GP_NO_ID;
@@ -263,7 +269,7 @@ static int by_weight(const void *a, const void *b)
 	return x->culprit < y->culprit ? -1 : x->culprit > y->culprit;
 }
 
-uint32_t *gp_bands_ranks(const struct gp_lives *lives,
+uint32_t *gp_bands_ranks(const struct gp_lifetimes *lifetimes,
 			 const struct askers *askers)
 {
 	size_t n = askers->culprit_count;
@@ -272,12 +278,13 @@ uint32_t *gp_bands_ranks(const struct gp_lives *lives,
 
 	for (uint32_t i = 0; i < n; i++)
 		weights[i].culprit = i;
-	for (size_t i = 0; i < lives->count; i++) {
-		const struct gp_life *life = &lives->list[i];
-		uint64_t end = gp_smaller(life->freed, lives->moments);
+	for (size_t i = 0; i < lifetimes->count; i++) {
+		const struct gp_lifetime *lifetime = &lifetimes->list[i];
+		uint64_t end = gp_smaller(lifetime->freed, lifetimes->moments);
 
-		weights[askers->list[life->id].culprit].byte_events +=
-			(double)life->size * (double)(end - life->alloc);
+		weights[askers->list[lifetime->id].culprit].byte_events +=
+			(double)lifetime->size *
+			(double)(end - lifetime->alloc);
 	}
 	qsort(weights, n, sizeof(*weights), by_weight);
 	for (uint32_t i = 0; i < n; i++)

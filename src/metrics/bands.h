@@ -13,7 +13,7 @@
 #define METRICS_BANDS_H
 
 #include "metrics/culprit.h"
-#include "metrics/lives.h"
+#include "metrics/lifetimes.h"
 
 #define GP_BANDS_COLUMNS 8192 /* at most */
 #define GP_BANDS_MOST	 20000
@@ -25,7 +25,7 @@ struct gp_bands_window {
 };
 
 struct gp_band {
-	uint32_t life;	      /* index into the lives */
+	uint32_t lifetime;    /* index into the lifetimes */
 	uint32_t first, last; /* columns that it is in */
 };
 
@@ -47,20 +47,20 @@ struct gp_bands {
 	uint64_t blocks; /* in any column, with a band or without */
 };
 
-void gp_bands_init(struct gp_bands *bands, const struct gp_lives *lives,
+void gp_bands_init(struct gp_bands *bands, const struct gp_lifetimes *lifetimes,
 		   const struct gp_bands_window *window);
 void gp_bands_release(struct gp_bands *bands);
 
 /* The band at that byte of a column, where they lie one upon another; GP_NO_ID:
  * it is the rest, or above all. */
 uint32_t gp_bands_hit(const struct gp_bands *bands,
-		      const struct gp_lives *lives, size_t column,
+		      const struct gp_lifetimes *lifetimes, size_t column,
 		      uint64_t byte);
 
 /* By culprit, its place among all when they are sorted by bytes times events of
  * the whole run, the most first: the same for every window.  The caller frees.
  */
-uint32_t *gp_bands_ranks(const struct gp_lives *lives,
+uint32_t *gp_bands_ranks(const struct gp_lifetimes *lifetimes,
 			 const struct askers *askers);
 
 #endif

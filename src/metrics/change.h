@@ -133,7 +133,7 @@ struct gp_request {
 
 /* Requests between marks; a step is known by its name and by how often that
  * name came before. */
-struct gp_parting_steps {
+struct gp_divergence_steps {
 	uint64_t a, b;			 /* how many there are */
 	uint64_t both;			 /* that both have */
 	uint64_t alike;			 /* of those: with the same requests */
@@ -142,19 +142,21 @@ struct gp_parting_steps {
 	uint64_t a_requests, b_requests; /* of the first */
 };
 
-struct gp_parting {
+struct gp_divergence {
 	bool is_there;
 	uint64_t common;    /* requests before it */
 	bool starts_differ; /* the live blocks at the start */
 	struct gp_request a, b;
-	struct gp_parting_steps steps;
+	struct gp_divergence_steps steps;
 };
 
 /*
  * Requests are the same when they ask for the same; streams and pools are
  * known by the order in which they appear, blocks by their request.
  */
-struct gp_parting gp_parting_find(const struct gp_trace *a, uint32_t a_device,
-				  const struct gp_trace *b, uint32_t b_device);
+struct gp_divergence gp_divergence_find(const struct gp_trace *a,
+					uint32_t a_device,
+					const struct gp_trace *b,
+					uint32_t b_device);
 
 #endif

@@ -87,7 +87,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* The first in A's order. */
-static void note_difference(struct gp_parting_steps *result, size_t *index,
+static void note_difference(struct gp_divergence_steps *result, size_t *index,
 			    const struct step *a, const struct step *b)
 {
 	if (result->first && *index < a->index)
@@ -99,7 +99,7 @@ static void note_difference(struct gp_parting_steps *result, size_t *index,
 	result->b_requests = b->requests;
 }
 
-static void match(struct gp_parting_steps *result, const struct steps *a,
+static void match(struct gp_divergence_steps *result, const struct steps *a,
 		  const struct steps *b)
 {
 	size_t i = 0, k = 0, first = 0;
@@ -120,13 +120,13 @@ static void match(struct gp_parting_steps *result, const struct steps *a,
 	}
 }
 
-struct gp_parting_steps steps_compare(const struct gp_trace *a,
-				      const struct gp_device_trace *a_device,
-				      const struct gp_trace *b,
-				      const struct gp_device_trace *b_device)
+struct gp_divergence_steps steps_compare(const struct gp_trace *a,
+					 const struct gp_device_trace *a_device,
+					 const struct gp_trace *b,
+					 const struct gp_device_trace *b_device)
 {
 	struct steps x = steps_of(a, a_device), y = steps_of(b, b_device);
-	struct gp_parting_steps result = { .a = x.count, .b = y.count };
+	struct gp_divergence_steps result = { .a = x.count, .b = y.count };
 
 	qsort(x.list, x.count, sizeof(*x.list), compare);
 	qsort(y.list, y.count, sizeof(*y.list), compare);

@@ -5,9 +5,8 @@
 
 #include "metrics/change.h"
 
-struct gp_parting_steps steps_compare(const struct gp_trace *a,
-				      const struct gp_device_trace *a_device,
-				      const struct gp_trace *b,
-				      const struct gp_device_trace *b_device);
+struct gp_divergence_steps steps_compare(
+	const struct gp_trace *a, const struct gp_device_trace *a_device,
+	const struct gp_trace *b, const struct gp_device_trace *b_device);
 
 #endif

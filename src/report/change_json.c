@@ -114,7 +114,8 @@ static void write_request(struct gp_emit *json, const char *key,
 	gp_emit_close(json, '}');
 }
 
-static void write_parting(struct gp_emit *json, const struct gp_parting *p)
+static void write_divergence(struct gp_emit *json,
+			     const struct gp_divergence *p)
 {
 	if (!p) {
 		gp_emit_null(json, "requests");
@@ -142,7 +143,7 @@ static void write_change(struct gp_emit *json, const struct gp_change *change)
 	write_difference(json, change);
 	write_pairs(json, "sites", change->sites, change->site_count, true);
 	write_pairs(json, "sizes", change->sizes, change->size_count, false);
-	write_parting(json, change->parting);
+	write_divergence(json, change->divergence);
 	gp_emit_close(json, '}');
 }
 

@@ -31,8 +31,8 @@ struct gp_change {
 	bool is_same;
 	const struct gp_share_pair *sites, *sizes;
 	size_t site_count, size_count;
-	const struct gp_parting *parting; /* NULL: both are of one trace, or
-					   * of reports */
+	const struct gp_divergence *divergence; /* NULL: both are of one trace,
+						 * or of reports */
 	size_t files; /* of ranks, pairs that are so; 0: there are none */
 };
 

@@ -273,7 +273,7 @@ static void print_request(const struct gp_page *page, const char *name,
 }
 
 static void print_steps(const struct gp_page *page,
-			const struct gp_parting_steps *steps)
+			const struct gp_divergence_steps *steps)
 {
 	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT], both[GP_PLURAL_TEXT];
 	char alike[GP_COUNT_TEXT];
@@ -304,20 +304,20 @@ static void print_steps(const struct gp_page *page,
 			     gp_count_text(steps->b_requests, b));
 }
 
-static void print_parting(const struct gp_page *page,
-			  const struct gp_change *change)
+static void print_divergence(const struct gp_page *page,
+			     const struct gp_change *change)
 {
-	const struct gp_parting *parting = change->parting;
+	const struct gp_divergence *divergence = change->divergence;
 	char common[GP_PLURAL_TEXT];
 
-	if (!parting)
+	if (!divergence)
 		return;
 	gp_page_blank(page);
-	gp_plural_text(parting->common, "request", common);
-	if (parting->starts_differ)
+	gp_plural_text(divergence->common, "request", common);
+	if (divergence->starts_differ)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "The traces begin with other memory live.");
-	if (!parting->is_there) {
+	if (!divergence->is_there) {
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "The requests are the same throughout: %s.",
 			     common);
@@ -325,9 +325,9 @@ static void print_parting(const struct gp_page *page,
 	}
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "The programs diverge after %s in common:", common);
-	print_request(page, "A", &parting->a);
-	print_request(page, "B", &parting->b);
-	print_steps(page, &parting->steps);
+	print_request(page, "A", &divergence->a);
+	print_request(page, "B", &divergence->b);
+	print_steps(page, &divergence->steps);
 }
 
 #define LABEL 16
@@ -577,7 +577,7 @@ static void print_change(const struct gp_page *page,
 	print_notes(page, change);
 	print_sites(page, change);
 	print_sizes(page, change);
-	print_parting(page, change);
+	print_divergence(page, change);
 }
 
 /* ---- ranks ---- */

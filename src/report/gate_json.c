@@ -48,18 +48,18 @@ static void write_verdict(struct gp_emit *json,
 	gp_emit_close(json, '}');
 }
 
-static void write_parting(struct gp_emit *json,
-			  const struct gp_parting *parting)
+static void write_divergence(struct gp_emit *json,
+			     const struct gp_divergence *divergence)
 {
-	if (!parting->is_there) {
-		gp_emit_null(json, "parting");
+	if (!divergence->is_there) {
+		gp_emit_null(json, "divergence");
 		return;
 	}
-	gp_emit_open(json, "parting", '{', GP_EMIT_LINES);
+	gp_emit_open(json, "divergence", '{', GP_EMIT_LINES);
 	gp_emit_text(json, "who",
-		     parting->is_program ? "program" : "allocator");
-	gp_emit_uint(json, "first_event", parting->first);
-	gp_emit_uint(json, "last_event", parting->last);
+		     divergence->is_program ? "program" : "allocator");
+	gp_emit_uint(json, "first_event", divergence->first);
+	gp_emit_uint(json, "last_event", divergence->last);
 	gp_emit_close(json, '}');
 }
 
@@ -69,7 +69,7 @@ static void write_device(struct gp_emit *json,
 {
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "device", device->device);
-	write_parting(json, &device->parting);
+	write_divergence(json, &device->divergence);
 	gp_emit_open(json, "limits", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < device->verdict_count; i++)
 		write_verdict(json, report, &device->verdicts[i]);

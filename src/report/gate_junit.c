@@ -43,9 +43,9 @@ static void write_device(FILE *out, const struct gp_gate_report *report,
 			 const struct gp_gate_result *result,
 			 const struct gp_gate_device *device)
 {
-	char sentence[GP_GATE_SENTENCE], parting[GP_GATE_SENTENCE];
+	char sentence[GP_GATE_SENTENCE], divergence[GP_GATE_SENTENCE];
 
-	gp_gate_parting(&device->parting, parting);
+	gp_gate_divergence(&device->divergence, divergence);
 	for (size_t i = 0; i < device->verdict_count; i++) {
 		const struct gp_gate_verdict *v = &device->verdicts[i];
 
@@ -54,7 +54,7 @@ static void write_device(FILE *out, const struct gp_gate_report *report,
 		if (v->is_worse)
 			close_case(out, "failure",
 				   gp_gate_sentence(report, v, sentence),
-				   parting);
+				   divergence);
 		else
 			fputs("/>\n", out);
 	}

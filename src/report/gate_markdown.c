@@ -254,7 +254,8 @@ static void put_notes(const struct gp_gate_file *file, FILE *out)
 			any = true;
 		}
 		for (size_t d = 0; d < result->device_count; d++) {
-			gp_gate_parting(&result->devices[d].parting, text);
+			gp_gate_divergence(&result->devices[d].divergence,
+					   text);
 			if (result->status != GP_FAILED || !*text)
 				continue;
 			fputs("- ", out);

@@ -17,7 +17,7 @@ struct gp_gate_device {
 	uint32_t device; /* CUDA's ordinal */
 	struct gp_gate_verdict *verdicts;
 	size_t verdict_count;
-	struct gp_parting parting;
+	struct gp_divergence divergence;
 };
 
 /* One run.  GP_OK: all limits are kept; GP_FAILED: some are not; else it could
@@ -95,8 +95,8 @@ const char *gp_gate_limit_text(const struct gp_number *number,
 			       char text[GP_GATE_LIMIT]);
 
 /* The same of where two runs part; "" when they do not. */
-const char *gp_gate_parting(const struct gp_parting *parting,
-			    char text[GP_GATE_SENTENCE]);
+const char *gp_gate_divergence(const struct gp_divergence *divergence,
+			       char text[GP_GATE_SENTENCE]);
 
 /* "file: record: what; hint". */
 #define GP_GATE_TROUBLE 1024

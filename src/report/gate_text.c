@@ -28,7 +28,7 @@ static void write_failures(const struct gp_page *page,
 					gp_gate_sentence(report,
 							 &device->verdicts[i],
 							 text));
-		if (*gp_gate_parting(&device->parting, text))
+		if (*gp_gate_divergence(&device->divergence, text))
 			gp_page_line(page, GP_TONE_PLAIN, 4, "  %s", text);
 	}
 }
@@ -244,7 +244,7 @@ static void annotate_result(FILE *out, const struct gp_gate_report *report,
 			    const struct gp_gate_file *file,
 			    const struct gp_gate_result *result)
 {
-	char text[GP_GATE_TROUBLE], parting[GP_GATE_SENTENCE];
+	char text[GP_GATE_TROUBLE], divergence[GP_GATE_SENTENCE];
 
 	if (result->status >= GP_INPUT)
 		annotate(out, file, result, NULL,
@@ -252,7 +252,7 @@ static void annotate_result(FILE *out, const struct gp_gate_report *report,
 	for (size_t d = 0; d < result->device_count; d++) {
 		const struct gp_gate_device *device = &result->devices[d];
 
-		gp_gate_parting(&device->parting, parting);
+		gp_gate_divergence(&device->divergence, divergence);
 		for (size_t i = 0; i < device->verdict_count; i++)
 			if (device->verdicts[i].is_worse)
 				annotate(out, file, result,
@@ -260,7 +260,7 @@ static void annotate_result(FILE *out, const struct gp_gate_report *report,
 					 gp_gate_sentence(report,
 							  &device->verdicts[i],
 							  text),
-					 parting);
+					 divergence);
 	}
 }
 

@@ -129,25 +129,25 @@ const char *gp_gate_sentence(const struct gp_gate_report *report,
 	return text;
 }
 
-const char *gp_gate_parting(const struct gp_parting *parting,
-			    char text[GP_GATE_SENTENCE])
+const char *gp_gate_divergence(const struct gp_divergence *divergence,
+			       char text[GP_GATE_SENTENCE])
 {
-	const char *who = parting->is_program
+	const char *who = divergence->is_program
 				  ? "the program asks for something else"
 				  : "the same requests are served otherwise";
 
 	*text = 0;
-	if (!parting->is_there)
+	if (!divergence->is_there)
 		return text;
-	if (parting->first == parting->last)
+	if (divergence->first == divergence->last)
 		snprintf(text, GP_GATE_SENTENCE,
 			 "the runs diverge at event %" PRIu64 ": %s",
-			 parting->first, who);
+			 divergence->first, who);
 	else
 		snprintf(text, GP_GATE_SENTENCE,
 			 "the runs diverge between events %" PRIu64
 			 " and %" PRIu64 ": %s",
-			 parting->first, parting->last, who);
+			 divergence->first, divergence->last, who);
 	return text;
 }
 

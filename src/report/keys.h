@@ -123,7 +123,7 @@
 
 /* ---- what code writes ---- */
 
-/* src/report/sweep_json.c; of a struct gp_book_entry */
+/* src/report/sweep_json.c; of a struct gp_sweep_report_entry */
 void keys_write_alike(struct gp_emit *json, const struct gp_key *key,
 		      const void *entry);
 

@@ -17,7 +17,7 @@
 #include "report/report.h"
 #include "gpupool/study.h"
 #include "metrics/change.h"
-#include "report/book.h"
+#include "report/sweep_report.h"
 
 static uint64_t gap_of(const void *row)
 {
@@ -619,16 +619,17 @@ const struct gp_key keys_of_advice[] = {
 	NEW("sweep_trace", "A trace, replayed as it was recorded."),
 	KEYS_OF("trace_path"),
 	OBJECT("settings", 0, "settings"),
-	KEY_IN(gp_book_trace, conf, "alloc_conf", TEXT, 0,
+	KEY_IN(gp_sweep_report_trace, conf, "alloc_conf", TEXT, 0,
 	       "The settings as PYTORCH_CUDA_ALLOC_CONF has them; \"\" are "
 	       "PyTorch's defaults."),
-	KEY_IN(gp_book_trace, torch, "torch", RELEASE, 0,
+	KEY_IN(gp_sweep_report_trace, torch, "torch", RELEASE, 0,
 	       "The release of PyTorch."),
-	KEY_IN(gp_book_trace, capacity, "capacity", BYTES, NULLABLE | ENDLESS,
+	KEY_IN(gp_sweep_report_trace, capacity, "capacity", BYTES,
+	       NULLABLE | ENDLESS,
 	       "Memory of its first device; null: not known."),
-	KEY_IN(gp_book_trace, checked, "checked", COUNT, 0,
+	KEY_IN(gp_sweep_report_trace, checked, "checked", COUNT, 0,
 	       "Recorded addresses that were compared."),
-	KEY_IN(gp_book_trace, matched, "matched", COUNT, 0,
+	KEY_IN(gp_sweep_report_trace, matched, "matched", COUNT, 0,
 	       "Those of them that were chosen again."),
 	OBJECT("summary", 0, "summary"),
 
@@ -662,19 +663,19 @@ const struct gp_key keys_of_advice[] = {
 	ROWS(GP_KEY_AXES),
 
 	NEW("combination", "A combination of the grid."),
-	KEY_IN(gp_book_entry, conf, "alloc_conf", TEXT, 0,
+	KEY_IN(gp_sweep_report_entry, conf, "alloc_conf", TEXT, 0,
 	       "The settings as PYTORCH_CUDA_ALLOC_CONF has them; \"\" are "
 	       "PyTorch's defaults."),
-	KEY_IN(gp_book_entry, torch, "torch", RELEASE, 0,
+	KEY_IN(gp_sweep_report_entry, torch, "torch", RELEASE, 0,
 	       "The release of PyTorch."),
-	KEY_IN(gp_book_entry, engine, "engine", TEXT, 0,
+	KEY_IN(gp_sweep_report_entry, engine, "engine", TEXT, 0,
 	       "As gpupool help engines has it."),
-	KEY_IN(gp_book_entry, capacity, "capacity", CAPACITY, NULLABLE,
+	KEY_IN(gp_sweep_report_entry, capacity, "capacity", CAPACITY, NULLABLE,
 	       "Null: that of each trace."),
 	OBJECT_BY(keys_write_alike, "alike", MAYBE, "alike"),
-	KEY_IN(gp_book_entry, reason, "reason", TEXT, MAYBE,
+	KEY_IN(gp_sweep_report_entry, reason, "reason", TEXT, MAYBE,
 	       "Why it was not run."),
-	KEY_IN(gp_book_entry, is_undecided, "undecided", BOOL, MAYBE,
+	KEY_IN(gp_sweep_report_entry, is_undecided, "undecided", BOOL, MAYBE,
 	       "The reason is that a trace does not tell."),
 
 	NEW("sweep_place", "Where a run stands in the sweep."),
@@ -844,13 +845,13 @@ const struct gp_key keys_of_advice[] = {
 	KEY("step", TEXT, NULLABLE, "The last mark before it."),
 
 	NEW("change_steps", "Steps of the two programs."),
-	KEY_IN(gp_parting_steps, a, "a", COUNT, 0, "Steps of a."),
-	KEY_IN(gp_parting_steps, b, "b", COUNT, 0, "Steps of b."),
-	KEY_IN(gp_parting_steps, both, "both", COUNT, 0,
+	KEY_IN(gp_divergence_steps, a, "a", COUNT, 0, "Steps of a."),
+	KEY_IN(gp_divergence_steps, b, "b", COUNT, 0, "Steps of b."),
+	KEY_IN(gp_divergence_steps, both, "both", COUNT, 0,
 	       "Steps that both have."),
-	KEY_IN(gp_parting_steps, alike, "alike", COUNT, 0,
+	KEY_IN(gp_divergence_steps, alike, "alike", COUNT, 0,
 	       "Those that ask for the same."),
-	KEY_IN(gp_parting_steps, first, "first_difference", TEXT, NULLABLE,
+	KEY_IN(gp_divergence_steps, first, "first_difference", TEXT, NULLABLE,
 	       "The first that does not."),
 	KEYS_END,
 };

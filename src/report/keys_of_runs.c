@@ -438,7 +438,7 @@ const struct gp_key keys_of_runs[] = {
 
 	NEW("check_device", "A device of a run."),
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
-	OBJECT("parting", NULLABLE, "check_parting"),
+	OBJECT("divergence", NULLABLE, "check_divergence"),
 	OBJECT("limits", LIST, "check_limit"),
 
 	NEW("check_limit", "A limit."),
@@ -450,7 +450,7 @@ const struct gp_key keys_of_runs[] = {
 	KEY("bound", NUMBER, 0, "The value that is allowed."),
 	KEY("event", EVENT, NULLABLE, "Where it is first beyond."),
 
-	NEW("check_parting",
+	NEW("check_divergence",
 	    "Where the run is not the baseline's; null: it is."),
 	WORD("who", 0, "program allocator",
 	     "program: other requests; allocator: the same, served otherwise."),

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/text_sink.h"
-#include "report/book.h"
+#include "report/sweep_report.h"
 #include "report/html.h"
 #include "report/page.h"
 #include "report/svg_parts.h"
@@ -29,7 +29,7 @@ struct span {
 };
 
 struct plot {
-	const struct gp_book *book;
+	const struct gp_sweep_report *sweep;
 	const struct ranking *ranking;
 	struct span time, bytes;
 	FILE *out;
@@ -219,7 +219,7 @@ static void draw_contender(const struct plot *plot, size_t i)
 	const struct gp_contender *c = &r->contenders[i];
 	bool is_front = gp_rank_is_front(r->contenders, r->count, i);
 	bool is_tie = i && gp_rank_is_tie(c - 1, c);
-	char *label = sweep_label(plot->book, c->index);
+	char *label = sweep_label(plot->sweep, c->index);
 
 	draw_point(plot,
 		   is_front ? "point front"
@@ -260,12 +260,12 @@ static void set_spans(struct plot *plot)
 	pad(&plot->bytes);
 }
 
-static void draw(const struct gp_book *book, const struct ranking *ranking,
-		 FILE *out)
+static void draw(const struct gp_sweep_report *sweep,
+		 const struct ranking *ranking, FILE *out)
 {
 	const struct gp_sweep_row *recorded = &ranking->recorded;
 	struct plot plot = {
-		.book = book,
+		.sweep = sweep,
 		.ranking = ranking,
 		.out = out,
 	};
@@ -293,34 +293,34 @@ static void draw(const struct gp_book *book, const struct ranking *ranking,
 
 /* ---- the table ---- */
 
-static void write_table(const struct gp_book *book,
+static void write_table(const struct gp_sweep_report *sweep,
 			const struct ranking *ranking, FILE *out)
 {
-	struct gp_table table = sweep_table(book, GP_TABLE_HTML, out);
+	struct gp_table table = sweep_table(sweep, GP_TABLE_HTML, out);
 
 	fputs("<h2>All combinations, best first</h2>\n", out);
 	gp_table_begin(&table, "ranking");
 	for (size_t i = 0; i < ranking->count; i++)
-		sweep_table_contender(&table, book, ranking, i);
+		sweep_table_contender(&table, sweep, ranking, i);
 	sweep_table_recorded(&table, ranking);
 	gp_table_end(&table);
 }
 
 /* ---- those that have no place ---- */
 
-static void write_other(const struct gp_book *book,
+static void write_other(const struct gp_sweep_report *sweep,
 			const struct sweep_other *other, FILE *out)
 {
-	char *label = sweep_label(book, other->index);
+	char *label = sweep_label(sweep, other->index);
 
 	gp_html_name(out, label);
-	gp_html_text(out, book->entries[other->index].torch);
+	gp_html_text(out, sweep->entries[other->index].torch);
 	gp_html_text(out, other->why);
 	gp_html_row_end(out);
 	free(label);
 }
 
-static void write_others(const struct gp_book *book,
+static void write_others(const struct gp_sweep_report *sweep,
 			 const struct ranking *ranking,
 			 enum sweep_other_kind kind, FILE *out)
 {
@@ -339,7 +339,7 @@ static void write_others(const struct gp_book *book,
 					: "");
 			gp_html_table(out, ids[kind], "settings|PyTorch|why");
 		}
-		write_other(book, &ranking->others[i], out);
+		write_other(sweep, &ranking->others[i], out);
 	}
 	if (count)
 		gp_html_table_end(out);
@@ -348,15 +348,16 @@ static void write_others(const struct gp_book *book,
 /* ---- the whole ---- */
 
 /* As the text says it. */
-static void write_answer(const struct gp_book *book,
-			 const struct gp_book_style *style, FILE *out)
+static void write_answer(const struct gp_sweep_report *sweep,
+			 const struct gp_sweep_report_style *style, FILE *out)
 {
-	struct gp_book_style plain = { .by = style->by, .style.columns = 96 };
+	struct gp_sweep_report_style plain = { .by = style->by,
+					       .style.columns = 96 };
 	struct gp_text_sink sink;
 	FILE *memory = gp_text_sink_open(&sink);
 	char *text;
 
-	gp_book_answer(book, &plain, memory);
+	gp_sweep_report_answer(sweep, &plain, memory);
 	text = gp_text_sink_close(&sink, memory);
 	fputs("<pre>", out);
 	gp_svg_text(text, out);
@@ -364,26 +365,26 @@ static void write_answer(const struct gp_book *book,
 	free(text);
 }
 
-void gp_book_html(const struct gp_book *book, const struct gp_book_style *style,
-		  FILE *out)
+void gp_sweep_report_html(const struct gp_sweep_report *sweep,
+			  const struct gp_sweep_report_style *style, FILE *out)
 {
-	struct ranking ranking = ranking_make(book, style->by);
+	struct ranking ranking = ranking_make(sweep, style->by);
 
-	gp_html_begin(out, book->trace_count == 1
-				   ? gp_page_name(book->traces[0].path)
+	gp_html_begin(out, sweep->trace_count == 1
+				   ? gp_page_name(sweep->traces[0].path)
 				   : "A sweep over several traces");
-	write_answer(book, style, out);
+	write_answer(sweep, style, out);
 	if (ranking.count) {
-		draw(book, &ranking, out);
-		write_table(book, &ranking, out);
+		draw(sweep, &ranking, out);
+		write_table(sweep, &ranking, out);
 	}
 	for (int kind = 0; kind < SWEEP_OTHERS; kind++)
-		write_others(book, &ranking, (enum sweep_other_kind)kind, out);
+		write_others(sweep, &ranking, (enum sweep_other_kind)kind, out);
 	fprintf(out,
 		"<footer>Made by gpupool sweep. Times are those of calls of "
 		"the device by %s prices; waiting for it is not in them."
 		"</footer></main>\n<script>\n%s</script>\n</body></html>\n",
-		strcmp(book->prices, "built in") ? "given" : "built-in",
+		strcmp(sweep->prices, "built in") ? "given" : "built-in",
 		gp_tables_js);
 	ranking_release(&ranking);
 }

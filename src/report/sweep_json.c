@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text_sink.h"
-#include "report/book.h"
+#include "report/sweep_report.h"
 #include "report/schema.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
@@ -40,7 +40,7 @@ static void write_recorded(struct gp_emit *json, const struct gp_report *report,
 {
 	const struct gp_run *run = report->runs;
 	char torch[RELEASE_TEXT];
-	struct gp_book_trace trace = {
+	struct gp_sweep_report_trace trace = {
 		.conf = run->conf,
 		.torch = release_text(run->settings->release, torch),
 		.capacity = report->trace->device_count ? run->capacity[0]
@@ -115,7 +115,7 @@ static void write_range(struct gp_emit *json, const struct gp_box *box,
 void keys_write_alike(struct gp_emit *json, const struct gp_key *key,
 		      const void *value)
 {
-	const struct gp_book_entry *entry = value;
+	const struct gp_sweep_report_entry *entry = value;
 
 	if (!entry->searched || entry->reason)
 		return;
@@ -147,7 +147,7 @@ static void write_combination(struct gp_emit *json,
 			      const struct gp_combination *c)
 {
 	char torch[RELEASE_TEXT];
-	const struct gp_book_entry entry = {
+	const struct gp_sweep_report_entry entry = {
 		.conf = c->conf,
 		.torch = release_text(c->settings.release, torch),
 		.engine = c->engine->name,
@@ -163,7 +163,7 @@ static void write_combination(struct gp_emit *json,
 
 /* A case is a device of a trace, which stand in their order. */
 static void write_verdicts(struct gp_emit *json,
-			   const struct gp_book_setup *setup)
+			   const struct gp_sweep_report_setup *setup)
 {
 	size_t trace = 0;
 
@@ -184,7 +184,8 @@ static void write_verdicts(struct gp_emit *json,
 }
 
 /* Ends behind the bracket that opens the runs. */
-void gp_book_write_head(const struct gp_book_setup *setup, FILE *out)
+void gp_sweep_report_write_head(const struct gp_sweep_report_setup *setup,
+				FILE *out)
 {
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
@@ -208,7 +209,7 @@ void gp_book_write_head(const struct gp_book_setup *setup, FILE *out)
 
 /* ---- runs ---- */
 
-char *gp_book_failed_body(const struct gp_run *run)
+char *gp_sweep_report_failed_body(const struct gp_run *run)
 {
 	struct gp_text_sink sink;
 	struct gp_emit json = { .out = gp_text_sink_open(&sink),
@@ -222,7 +223,7 @@ char *gp_book_failed_body(const struct gp_run *run)
 	return gp_text_sink_close(&sink, json.out);
 }
 
-char *gp_book_body(const struct gp_report *report)
+char *gp_sweep_report_body(const struct gp_report *report)
 {
 	struct gp_text_sink sink;
 	struct gp_emit json = { .out = gp_text_sink_open(&sink), .depth = 2 };
@@ -239,18 +240,18 @@ char *gp_book_body(const struct gp_report *report)
 	return text;
 }
 
-static void write_run(const struct gp_book *book, size_t index, size_t place,
-		      FILE *out)
+static void write_run(const struct gp_sweep_report *sweep, size_t index,
+		      size_t place, FILE *out)
 {
-	const struct gp_book_run *run = &book->runs[index];
+	const struct gp_sweep_report_run *run = &sweep->runs[index];
 	/* Goes on in the line of the body. */
 	struct gp_emit json = {
 		.out = out, .depth = 3, .flat_depth = 3, .has_items = true
 	};
 
 	fputs(run->body, out);
-	gp_emit_uint(&json, "combination", index / book->trace_count);
-	gp_emit_uint(&json, "trace", index % book->trace_count);
+	gp_emit_uint(&json, "combination", index / sweep->trace_count);
+	gp_emit_uint(&json, "trace", index % sweep->trace_count);
 	write_row(&json, &run->row);
 	if (place)
 		gp_emit_uint(&json, "rank", place);
@@ -259,7 +260,8 @@ static void write_run(const struct gp_book *book, size_t index, size_t place,
 	putc('}', out);
 }
 
-static void write_order(struct gp_emit *json, const struct gp_book *book,
+static void write_order(struct gp_emit *json,
+			const struct gp_sweep_report *sweep,
 			const struct ranking *ranking)
 {
 	gp_emit_open(json, "ranking", '[', GP_EMIT_LINES);
@@ -283,33 +285,33 @@ static void write_order(struct gp_emit *json, const struct gp_book *book,
 		gp_emit_close(json, '}');
 	}
 	gp_emit_close(json, ']');
-	(void)book;
+	(void)sweep;
 }
 
-void gp_book_json(const struct gp_book *book, const struct gp_book_style *style,
-		  FILE *out)
+void gp_sweep_report_json(const struct gp_sweep_report *sweep,
+			  const struct gp_sweep_report_style *style, FILE *out)
 {
-	struct ranking ranking = ranking_make(book, style->by);
+	struct ranking ranking = ranking_make(sweep, style->by);
 	struct gp_emit json = { .out = out, .depth = 1, .has_items = true };
-	size_t count = book->entry_count * book->trace_count, written = 0;
-	size_t *places = gp_mem_alloc(book->entry_count, sizeof(*places));
+	size_t count = sweep->entry_count * sweep->trace_count, written = 0;
+	size_t *places = gp_mem_alloc(sweep->entry_count, sizeof(*places));
 
 	for (size_t i = 0; i < ranking.count; i++)
 		places[ranking.contenders[i].index] = i + 1;
-	fputs(book->head, out);
+	fputs(sweep->head, out);
 	for (size_t i = 0; i < count; i++) {
-		if (!book->runs[i].is_done || !book->runs[i].body)
+		if (!sweep->runs[i].is_done || !sweep->runs[i].body)
 			continue;
 		fputs(written++ ? ",\n  " : "\n  ", out);
-		write_run(book, i,
-			  style->is_part ? 0 : places[i / book->trace_count],
+		write_run(sweep, i,
+			  style->is_part ? 0 : places[i / sweep->trace_count],
 			  out);
 	}
 	fputs("\n ]", out);
 	if (style->is_part)
 		gp_emit_null(&json, "ranking");
 	else
-		write_order(&json, book, &ranking);
+		write_order(&json, sweep, &ranking);
 	fputs("\n}\n", out);
 	free(places);
 	ranking_release(&ranking);

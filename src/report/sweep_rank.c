@@ -17,18 +17,18 @@
 #define ROUND_TO 10000. /* ends of a threshold's range */
 
 /* The worst of all traces; false: one is missing. */
-static bool join(const struct gp_book *book, size_t combination,
+static bool join(const struct gp_sweep_report *sweep, size_t combination,
 		 struct gp_sweep_row *row)
 {
-	const struct gp_book_run *runs =
-		book->runs + combination * book->trace_count;
+	const struct gp_sweep_report_run *runs =
+		sweep->runs + combination * sweep->trace_count;
 
-	for (size_t t = 0; t < book->trace_count; t++) {
+	for (size_t t = 0; t < sweep->trace_count; t++) {
 		if (!runs[t].is_done)
 			return false;
 		gp_row_join(row, &runs[t].row, (uint32_t)t);
 	}
-	return book->trace_count > 0;
+	return sweep->trace_count > 0;
 }
 
 /* ---- those that have no place ---- */
@@ -54,7 +54,7 @@ static const char *cut_text(const struct gp_sweep_row *row,
 }
 
 /* NULL: it has a place, is not done, or is of another kind. */
-static const char *why_not(const struct gp_book_entry *entry,
+static const char *why_not(const struct gp_sweep_report_entry *entry,
 			   const struct gp_sweep_row *row,
 			   enum sweep_other_kind kind,
 			   char text[SWEEP_CUT_TEXT])
@@ -73,15 +73,15 @@ static const char *why_not(const struct gp_book_entry *entry,
 	}
 }
 
-static void list_others(const struct gp_book *book, struct ranking *r)
+static void list_others(const struct gp_sweep_report *sweep, struct ranking *r)
 {
 	size_t room = 0;
 	char text[SWEEP_CUT_TEXT];
 
 	for (int kind = 0; kind < SWEEP_OTHERS; kind++)
-		for (size_t i = 0; i < book->entry_count; i++) {
+		for (size_t i = 0; i < sweep->entry_count; i++) {
 			const char *why =
-				why_not(&book->entries[i], &r->rows[i],
+				why_not(&sweep->entries[i], &r->rows[i],
 					(enum sweep_other_kind)kind, text);
 
 			if (!why)
@@ -98,24 +98,25 @@ static void list_others(const struct gp_book *book, struct ranking *r)
 
 /* ---- the ranking ---- */
 
-struct ranking ranking_make(const struct gp_book *book, enum gp_rank_by by)
+struct ranking ranking_make(const struct gp_sweep_report *sweep,
+			    enum gp_rank_by by)
 {
 	struct ranking r = {
 		.contenders =
-			gp_mem_alloc(book->entry_count, sizeof(*r.contenders)),
-		.rows = gp_mem_alloc(book->entry_count, sizeof(*r.rows)),
+			gp_mem_alloc(sweep->entry_count, sizeof(*r.contenders)),
+		.rows = gp_mem_alloc(sweep->entry_count, sizeof(*r.rows)),
 	};
 
-	for (size_t i = 0; i < book->entry_count; i++)
-		if (join(book, i, &r.rows[i]) && !*r.rows[i].failure &&
+	for (size_t i = 0; i < sweep->entry_count; i++)
+		if (join(sweep, i, &r.rows[i]) && !*r.rows[i].failure &&
 		    !r.rows[i].cut_events)
 			r.contenders[r.count++] = (struct gp_contender){
-				&r.rows[i], book->entries[i].conf, i
+				&r.rows[i], sweep->entries[i].conf, i
 			};
-	for (size_t t = 0; t < book->trace_count; t++)
-		gp_row_join(&r.recorded, &book->traces[t].row, (uint32_t)t);
+	for (size_t t = 0; t < sweep->trace_count; t++)
+		gp_row_join(&r.recorded, &sweep->traces[t].row, (uint32_t)t);
 	gp_rank(r.contenders, r.count, by);
-	list_others(book, &r);
+	list_others(sweep, &r);
 	return r;
 }
 
@@ -162,7 +163,7 @@ static void put_ratio(const struct gp_box *box, FILE *out)
 		fprintf(out, "%.17g..%.17g", box->gc_least, box->gc_most);
 }
 
-static void put_range(const struct gp_book_entry *entry,
+static void put_range(const struct gp_sweep_report_entry *entry,
 		      enum gp_space_axis axis, FILE *out)
 {
 	const struct gp_box *box = &entry->box;
@@ -176,7 +177,8 @@ static void put_range(const struct gp_book_entry *entry,
 }
 
 /* The name goes without saying where is_named says so. */
-static char *alike_text(const struct gp_book_entry *entry, bool is_named)
+static char *alike_text(const struct gp_sweep_report_entry *entry,
+			bool is_named)
 {
 	const char *separator = "";
 	struct gp_text_sink sink;
@@ -194,14 +196,14 @@ static char *alike_text(const struct gp_book_entry *entry, bool is_named)
 	return gp_text_sink_close(&sink, out);
 }
 
-char *sweep_alike(const struct gp_book *book, size_t combination)
+char *sweep_alike(const struct gp_sweep_report *sweep, size_t combination)
 {
-	return alike_text(&book->entries[combination], false);
+	return alike_text(&sweep->entries[combination], false);
 }
 
 /* Behind the settings: " (52..71)", where the only setting that is searched is
  * there; nothing, where it is alone. */
-static void put_alike(const struct gp_book_entry *entry, FILE *out)
+static void put_alike(const struct gp_sweep_report_entry *entry, FILE *out)
 {
 	bool is_named = false;
 	char *text;
@@ -219,12 +221,12 @@ static void put_alike(const struct gp_book_entry *entry, FILE *out)
 
 enum part { TORCH, CAPACITY, ENGINE };
 
-static bool varies(const struct gp_book *book, enum part part)
+static bool varies(const struct gp_sweep_report *sweep, enum part part)
 {
-	const struct gp_book_entry *first = book->entries;
+	const struct gp_sweep_report_entry *first = sweep->entries;
 
-	for (size_t i = 1; i < book->entry_count; i++) {
-		const struct gp_book_entry *entry = &book->entries[i];
+	for (size_t i = 1; i < sweep->entry_count; i++) {
+		const struct gp_sweep_report_entry *entry = &sweep->entries[i];
 
 		if (part == TORCH && strcmp(first->torch, entry->torch) != 0)
 			return true;
@@ -236,23 +238,24 @@ static bool varies(const struct gp_book *book, enum part part)
 	return false;
 }
 
-char *sweep_label(const struct gp_book *book, size_t combination)
+char *sweep_label(const struct gp_sweep_report *sweep, size_t combination)
 {
-	const struct gp_book_entry *entry = &book->entries[combination];
+	const struct gp_sweep_report_entry *entry =
+		&sweep->entries[combination];
 	char capacity[GP_BYTES_TEXT];
 	struct gp_text_sink sink;
 	FILE *out = gp_text_sink_open(&sink);
 
 	fputs(gp_head_settings(entry->conf), out);
 	put_alike(entry, out);
-	if (varies(book, TORCH))
+	if (varies(sweep, TORCH))
 		fprintf(out, "; PyTorch %s", entry->torch);
-	if (varies(book, CAPACITY))
+	if (varies(sweep, CAPACITY))
 		fprintf(out, "; %s",
 			entry->capacity
 				? gp_head_capacity(entry->capacity, capacity)
 				: "the recorded memory");
-	if (varies(book, ENGINE))
+	if (varies(sweep, ENGINE))
 		fprintf(out, "; engine %s", entry->engine);
 	return gp_text_sink_close(&sink, out);
 }

@@ -3,7 +3,7 @@
 #ifndef REPORT_SWEEP_RANK_H
 #define REPORT_SWEEP_RANK_H
 
-#include "report/book.h"
+#include "report/sweep_report.h"
 #include "report/table.h"
 
 /* Why a combination has no place. */
@@ -33,22 +33,23 @@ struct ranking {
 };
 
 /* Combinations of which each trace is done; those cut short have no place. */
-struct ranking ranking_make(const struct gp_book *book, enum gp_rank_by by);
+struct ranking ranking_make(const struct gp_sweep_report *sweep,
+			    enum gp_rank_by by);
 void ranking_release(struct ranking *ranking);
 
 /* "max_split_size_mb 52..71": the values that a combination stands for;
  * "..none" ends with "not set".  Empty: itself alone.  The caller frees. */
-char *sweep_alike(const struct gp_book *book, size_t combination);
+char *sweep_alike(const struct gp_sweep_report *sweep, size_t combination);
 
 /* "max_split_size_mb:128; PyTorch 2.9": what differs between combinations. */
-char *sweep_label(const struct gp_book *book, size_t combination);
+char *sweep_label(const struct gp_sweep_report *sweep, size_t combination);
 
 /* ---- src/report/sweep_table.c ---- */
 
-struct gp_table sweep_table(const struct gp_book *book,
+struct gp_table sweep_table(const struct gp_sweep_report *sweep,
 			    enum gp_table_format format, FILE *out);
 void sweep_table_contender(const struct gp_table *table,
-			   const struct gp_book *book,
+			   const struct gp_sweep_report *sweep,
 			   const struct ranking *ranking, size_t i);
 void sweep_table_recorded(const struct gp_table *table,
 			  const struct ranking *ranking);

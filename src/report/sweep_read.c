@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "report/book.h"
+#include "report/sweep_report.h"
 #include "report/object.h"
 #include "report/schema.h"
 
@@ -24,11 +24,11 @@
 /* More runs than a sweep can have make no sense, and cost memory. */
 #define MOST_RUNS (UINT64_C(1) << 26)
 
-static const char *keep_text(struct gp_book *book, const json_t *text)
+static const char *keep_text(struct gp_sweep_report *sweep, const json_t *text)
 {
 	const char *value = json_string_value(text);
 
-	return value ? gp_arena_text(&book->memory, value, strlen(value))
+	return value ? gp_arena_text(&sweep->memory, value, strlen(value))
 		     : NULL;
 }
 
@@ -96,7 +96,7 @@ static bool read_capacity(const json_t *value, uint64_t none, uint64_t *bytes)
 }
 
 /* Both ends of a range; null is not set. */
-static bool read_range(const json_t *range, struct gp_book_entry *entry,
+static bool read_range(const json_t *range, struct gp_sweep_report_entry *entry,
 		       enum gp_space_axis axis)
 {
 	const json_t *least = json_array_get(range, 0);
@@ -120,7 +120,8 @@ static bool read_range(const json_t *range, struct gp_book_entry *entry,
 	       read_capacity(most, 0, &box->large_most_mb);
 }
 
-static bool read_alike(const json_t *object, struct gp_book_entry *entry)
+static bool read_alike(const json_t *object,
+		       struct gp_sweep_report_entry *entry)
 {
 	const json_t *alike = json_object_get(object, "alike");
 
@@ -152,85 +153,90 @@ static void read_classes(const json_t *root, struct gp_classes *classes)
 		gp_object_read(object, "classes", classes, NULL);
 }
 
-static enum gp_status read_entry(struct gp_book *book, const json_t *object,
-				 struct gp_book_entry *entry,
+static enum gp_status read_entry(struct gp_sweep_report *sweep,
+				 const json_t *object,
+				 struct gp_sweep_report_entry *entry,
 				 struct gp_diag *diag)
 {
-	if (!gp_object_read(object, "combination", entry, &book->memory) &&
+	if (!gp_object_read(object, "combination", entry, &sweep->memory) &&
 	    read_alike(object, entry))
 		return GP_OK;
 	return gp_diag_set(diag, GP_INPUT, "a combination is not complete");
 }
 
-static enum gp_status read_trace(struct gp_book *book, const json_t *object,
-				 struct gp_book_trace *trace,
+static enum gp_status read_trace(struct gp_sweep_report *sweep,
+				 const json_t *object,
+				 struct gp_sweep_report_trace *trace,
 				 struct gp_diag *diag)
 {
-	trace->path = keep_text(book, json_object_get(object, "path"));
+	trace->path = keep_text(sweep, json_object_get(object, "path"));
 	if (trace->path &&
-	    !gp_object_read(object, "sweep_trace", trace, &book->memory))
+	    !gp_object_read(object, "sweep_trace", trace, &sweep->memory))
 		return read_row(object, &trace->row, diag);
 	return gp_diag_set(diag, GP_INPUT, "a trace is not complete");
 }
 
-static enum gp_status read_verdicts(struct gp_book *book, const json_t *root,
-				    struct gp_diag *diag)
+static enum gp_status read_verdicts(struct gp_sweep_report *sweep,
+				    const json_t *root, struct gp_diag *diag)
 {
 	const json_t *devices = json_object_get(root, "devices");
 	size_t count = json_array_size(devices);
 
-	book->verdicts = gp_mem_alloc(count + 1, sizeof(*book->verdicts));
-	book->verdict_count = count;
+	sweep->verdicts = gp_mem_alloc(count + 1, sizeof(*sweep->verdicts));
+	sweep->verdict_count = count;
 	for (size_t i = 0; i < count; i++)
 		if (gp_object_read(json_object_get(json_array_get(devices, i),
 						   "verdict"),
-				   "verdict", &book->verdicts[i],
-				   &book->memory))
+				   "verdict", &sweep->verdicts[i],
+				   &sweep->memory))
 			return gp_diag_set(diag, GP_INPUT,
 					   "a verdict is not complete");
 	return GP_OK;
 }
 
-static enum gp_status read_lists(struct gp_book *book, const json_t *root,
-				 struct gp_diag *diag)
+static enum gp_status read_lists(struct gp_sweep_report *sweep,
+				 const json_t *root, struct gp_diag *diag)
 {
 	const json_t *traces = json_object_get(root, "traces");
 	const json_t *entries = json_object_get(root, "combinations");
 	const json_t *ranks;
 	enum gp_status status = GP_OK;
 
-	book->trace_count = json_array_size(traces);
-	book->entry_count = json_array_size(entries);
-	if (!book->trace_count || !book->entry_count ||
-	    book->entry_count > MOST_RUNS / book->trace_count)
+	sweep->trace_count = json_array_size(traces);
+	sweep->entry_count = json_array_size(entries);
+	if (!sweep->trace_count || !sweep->entry_count ||
+	    sweep->entry_count > MOST_RUNS / sweep->trace_count)
 		return gp_diag_set(diag, GP_INPUT, "it lists no sweep");
-	book->traces = gp_mem_alloc(book->trace_count, sizeof(*book->traces));
-	book->entries = gp_mem_alloc(book->entry_count, sizeof(*book->entries));
-	book->runs = gp_mem_alloc(book->entry_count * book->trace_count,
-				  sizeof(*book->runs));
-	book->prices = keep_text(
-		book, json_object_get(json_object_get(root, "prices"), "name"));
+	sweep->traces =
+		gp_mem_alloc(sweep->trace_count, sizeof(*sweep->traces));
+	sweep->entries =
+		gp_mem_alloc(sweep->entry_count, sizeof(*sweep->entries));
+	sweep->runs = gp_mem_alloc(sweep->entry_count * sweep->trace_count,
+				   sizeof(*sweep->runs));
+	sweep->prices = keep_text(
+		sweep,
+		json_object_get(json_object_get(root, "prices"), "name"));
 	ranks = json_object_get(root, "ranks");
-	book->files =
+	sweep->files =
 		(size_t)json_integer_value(json_object_get(ranks, "files"));
-	book->unread = json_array_size(json_object_get(ranks, "unread"));
-	book->is_cut = json_is_true(json_object_get(root, "cut"));
-	read_classes(root, &book->classes);
-	for (size_t i = 0; i < book->trace_count && status == GP_OK; i++)
-		status = read_trace(book, json_array_get(traces, i),
-				    &book->traces[i], diag);
-	for (size_t i = 0; i < book->entry_count && status == GP_OK; i++)
-		status = read_entry(book, json_array_get(entries, i),
-				    &book->entries[i], diag);
+	sweep->unread = json_array_size(json_object_get(ranks, "unread"));
+	sweep->is_cut = json_is_true(json_object_get(root, "cut"));
+	read_classes(root, &sweep->classes);
+	for (size_t i = 0; i < sweep->trace_count && status == GP_OK; i++)
+		status = read_trace(sweep, json_array_get(traces, i),
+				    &sweep->traces[i], diag);
+	for (size_t i = 0; i < sweep->entry_count && status == GP_OK; i++)
+		status = read_entry(sweep, json_array_get(entries, i),
+				    &sweep->entries[i], diag);
 	if (status == GP_OK)
-		status = read_verdicts(book, root, diag);
-	if (status == GP_OK && !book->prices)
+		status = read_verdicts(sweep, root, diag);
+	if (status == GP_OK && !sweep->prices)
 		status = gp_diag_set(diag, GP_INPUT, "it has no prices");
 	return status;
 }
 
-enum gp_status gp_book_begin(struct gp_book *book, char *head,
-			     struct gp_diag *diag)
+enum gp_status gp_sweep_report_begin(struct gp_sweep_report *sweep, char *head,
+				     struct gp_diag *diag)
 {
 	size_t length = strlen(head);
 	char *whole = gp_mem_alloc(length + 3, 1);
@@ -238,7 +244,7 @@ enum gp_status gp_book_begin(struct gp_book *book, char *head,
 	json_error_t error;
 	json_t *root;
 
-	*book = (struct gp_book){
+	*sweep = (struct gp_sweep_report){
 		.head = head,
 	};
 	snprintf(whole, length + 3, "%s]}", head);
@@ -248,26 +254,26 @@ enum gp_status gp_book_begin(struct gp_book *book, char *head,
 		gp_diag_record(diag, "line %d", error.line);
 		status = gp_diag_set(diag, GP_INPUT, "%s", error.text);
 	} else {
-		status = read_lists(book, root, diag);
+		status = read_lists(sweep, root, diag);
 	}
 	json_decref(root);
 	if (status != GP_OK)
-		gp_book_release(book);
+		gp_sweep_report_release(sweep);
 	return status;
 }
 
-void gp_book_release(struct gp_book *book)
+void gp_sweep_report_release(struct gp_sweep_report *sweep)
 {
-	for (size_t i = 0; i < book->entry_count * book->trace_count; i++)
-		if (book->runs)
-			free(book->runs[i].body);
-	free(book->runs);
-	free(book->entries);
-	free(book->traces);
-	free(book->verdicts);
-	free(book->head);
-	gp_arena_release(&book->memory);
-	*book = (struct gp_book){ 0 };
+	for (size_t i = 0; i < sweep->entry_count * sweep->trace_count; i++)
+		if (sweep->runs)
+			free(sweep->runs[i].body);
+	free(sweep->runs);
+	free(sweep->entries);
+	free(sweep->traces);
+	free(sweep->verdicts);
+	free(sweep->head);
+	gp_arena_release(&sweep->memory);
+	*sweep = (struct gp_sweep_report){ 0 };
 }
 
 /* ---- runs ---- */
@@ -282,7 +288,7 @@ static const char *last_of(const char *line, const char *mark)
 }
 
 /* line: "{...}", without what parts it from the next. */
-static enum gp_status read_run(struct gp_book *book, const char *line,
+static enum gp_status read_run(struct gp_sweep_report *sweep, const char *line,
 			       struct gp_diag *diag)
 {
 	const char *tail = last_of(line, TAIL_MARK);
@@ -293,15 +299,15 @@ static enum gp_status read_run(struct gp_book *book, const char *line,
 
 	if (!tail || !read_count(object, "combination", &combination) ||
 	    !read_count(object, "trace", &trace) ||
-	    combination >= book->entry_count || trace >= book->trace_count)
+	    combination >= sweep->entry_count || trace >= sweep->trace_count)
 		status = gp_diag_set(diag, GP_INPUT, "it is no run of a sweep");
 	else
 		status = read_row(object, &row, diag);
 	json_decref(object);
 	if (status != GP_OK)
 		return status;
-	struct gp_book_run *run =
-		&book->runs[combination * book->trace_count + trace];
+	struct gp_sweep_report_run *run =
+		&sweep->runs[combination * sweep->trace_count + trace];
 
 	if (run->is_done)
 		return gp_diag_set(diag, GP_INPUT, "the run is there twice");
@@ -311,7 +317,7 @@ static enum gp_status read_run(struct gp_book *book, const char *line,
 	return GP_OK;
 }
 
-static enum gp_status read_runs(struct gp_book *book, char *at,
+static enum gp_status read_runs(struct gp_sweep_report *sweep, char *at,
 				struct gp_diag *diag)
 {
 	size_t number = 0;
@@ -328,7 +334,7 @@ static enum gp_status read_runs(struct gp_book *book, char *at,
 			at[length - 1] = 0;
 		*end = 0;
 		number++;
-		if (read_run(book, at, diag) != GP_OK) {
+		if (read_run(sweep, at, diag) != GP_OK) {
 			gp_diag_record(diag, "run %zu", number);
 			return GP_INPUT;
 		}
@@ -367,14 +373,14 @@ static enum gp_status load(const char *path, char **text, struct gp_diag *diag)
 	return got ? gp_diag_set(diag, GP_INPUT, "it is no text") : GP_OK;
 }
 
-enum gp_status gp_book_read(struct gp_book *book, const char *path,
-			    struct gp_diag *diag)
+enum gp_status gp_sweep_report_read(struct gp_sweep_report *sweep,
+				    const char *path, struct gp_diag *diag)
 {
 	char *text = NULL, *mark = NULL;
 	enum gp_status status = load(path, &text, diag);
 	bool is_begun = false;
 
-	*book = (struct gp_book){ 0 };
+	*sweep = (struct gp_sweep_report){ 0 };
 	if (status == GP_OK && (mark = strstr(text, GP_REPORT_FAMILY)))
 		status = gp_report_check(mark, diag);
 	if (status == GP_OK && !(mark = strstr(text, RUNS_MARK))) {
@@ -385,56 +391,57 @@ enum gp_status gp_book_read(struct gp_book *book, const char *path,
 	}
 	if (status == GP_OK) {
 		mark += strlen(RUNS_MARK);
-		status = gp_book_begin(
-			book, gp_mem_copy_text(text, (size_t)(mark - text)),
+		status = gp_sweep_report_begin(
+			sweep, gp_mem_copy_text(text, (size_t)(mark - text)),
 			diag);
 		is_begun = status == GP_OK;
 	}
 	if (status == GP_OK)
-		status = read_runs(book, mark, diag);
+		status = read_runs(sweep, mark, diag);
 	free(text);
 	if (status != GP_OK)
 		gp_diag_file(diag, path);
 	if (status != GP_OK && is_begun)
-		gp_book_release(book);
+		gp_sweep_report_release(sweep);
 	return status;
 }
 
-enum gp_status gp_book_join(struct gp_book *book, struct gp_book *other,
-			    struct gp_diag *diag)
+enum gp_status gp_sweep_report_join(struct gp_sweep_report *sweep,
+				    struct gp_sweep_report *other,
+				    struct gp_diag *diag)
 {
-	if (strcmp(book->head, other->head) != 0) {
+	if (strcmp(sweep->head, other->head) != 0) {
 		gp_diag_hint(diag, "traces, settings and prices must be the "
 				   "same, also the paths as given");
 		return gp_diag_set(diag, GP_INPUT, "it is of another sweep");
 	}
-	for (size_t i = 0; i < book->entry_count * book->trace_count; i++) {
-		struct gp_book_run *run = &book->runs[i];
+	for (size_t i = 0; i < sweep->entry_count * sweep->trace_count; i++) {
+		struct gp_sweep_report_run *run = &sweep->runs[i];
 
 		/* What failed is tried again. */
 		if (run->is_done || !other->runs[i].is_done ||
 		    *other->runs[i].row.failure)
 			continue;
 		*run = other->runs[i];
-		other->runs[i] = (struct gp_book_run){ 0 };
+		other->runs[i] = (struct gp_sweep_report_run){ 0 };
 	}
 	return GP_OK;
 }
 
-size_t gp_book_asked(const struct gp_book *book)
+size_t gp_sweep_report_asked(const struct gp_sweep_report *sweep)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < book->entry_count; i++)
-		count += !book->entries[i].reason;
-	return count * book->trace_count;
+	for (size_t i = 0; i < sweep->entry_count; i++)
+		count += !sweep->entries[i].reason;
+	return count * sweep->trace_count;
 }
 
-size_t gp_book_done(const struct gp_book *book)
+size_t gp_sweep_report_done(const struct gp_sweep_report *sweep)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < book->entry_count * book->trace_count; i++)
-		count += book->runs[i].is_done;
+	for (size_t i = 0; i < sweep->entry_count * sweep->trace_count; i++)
+		count += sweep->runs[i].is_done;
 	return count;
 }

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/text_sink.h"
-#include "report/book.h"
+#include "report/sweep_report.h"
 #include "report/sweep_rank.h"
 #include "report/table.h"
 
@@ -91,13 +91,13 @@ static const struct gp_column columns[COLUMNS] = {
 	[ALIKE] = CSV("alike"),
 };
 
-struct gp_table sweep_table(const struct gp_book *book,
+struct gp_table sweep_table(const struct gp_sweep_report *sweep,
 			    enum gp_table_format format, FILE *out)
 {
 	return (struct gp_table){
 		.format = format,
 		.columns = columns,
-		.count = book->classes.searched ? COLUMNS : ALIKE,
+		.count = sweep->classes.searched ? COLUMNS : ALIKE,
 		.out = out,
 	};
 }
@@ -140,11 +140,11 @@ static void fill_numbers(const struct gp_sweep_row *row, uint64_t recorded,
 	cells[ESTIMATED_HIGH] = number(GP_CELL_BYTES, row->estimated_high);
 }
 
-static void fill_entry(const struct gp_book *book, size_t index,
+static void fill_entry(const struct gp_sweep_report *sweep, size_t index,
 		       const char *label, const char *alike,
 		       struct gp_cell cells[COLUMNS])
 {
-	const struct gp_book_entry *entry = &book->entries[index];
+	const struct gp_sweep_report_entry *entry = &sweep->entries[index];
 
 	cells[COMBINATION] = number(GP_CELL_COUNT, index);
 	cells[CONF] = text(GP_CELL_TEXT, entry->conf);
@@ -191,14 +191,14 @@ static void put_row(const struct gp_table *table, const char *label,
 }
 
 void sweep_table_contender(const struct gp_table *table,
-			   const struct gp_book *book,
+			   const struct gp_sweep_report *sweep,
 			   const struct ranking *ranking, size_t i)
 {
 	const struct gp_contender *c = &ranking->contenders[i];
 	bool is_front =
 		gp_rank_is_front(ranking->contenders, ranking->count, i);
-	char *label = sweep_label(book, c->index);
-	char *alike = sweep_alike(book, c->index);
+	char *label = sweep_label(sweep, c->index);
+	char *alike = sweep_alike(sweep, c->index);
 	struct gp_cell cells[COLUMNS] = { 0 };
 	char place[32];
 
@@ -207,7 +207,7 @@ void sweep_table_contender(const struct gp_table *table,
 	cells[MARKED_PLACE] = text(GP_CELL_WORD, place);
 	cells[PLACE] = number(GP_CELL_COUNT, i + 1);
 	cells[FRONT] = number(GP_CELL_FLAG, is_front);
-	fill_entry(book, c->index, label, alike, cells);
+	fill_entry(sweep, c->index, label, alike, cells);
 	fill_numbers(c->row, ranking->recorded.reserved, cells);
 	put_row(table, label, c->row, cells);
 	free(label);
@@ -225,15 +225,16 @@ void sweep_table_recorded(const struct gp_table *table,
 }
 
 /* Those that cannot be, or were cut short, have a reason and no numbers. */
-static void put_other(const struct gp_table *table, const struct gp_book *book,
+static void put_other(const struct gp_table *table,
+		      const struct gp_sweep_report *sweep,
 		      const struct sweep_other *other)
 {
-	char *alike = sweep_alike(book, other->index);
+	char *alike = sweep_alike(sweep, other->index);
 	struct gp_cell cells[COLUMNS] = { 0 };
 	char cut[SWEEP_CUT_TEXT + 16];
 
 	snprintf(cut, sizeof(cut), "cut short: %s", other->why);
-	fill_entry(book, other->index, "", alike, cells);
+	fill_entry(sweep, other->index, "", alike, cells);
 	cells[REASON] =
 		text(GP_CELL_TEXT, other->kind == SWEEP_CUT ? cut : other->why);
 	gp_table_row(table, cells);
@@ -242,34 +243,35 @@ static void put_other(const struct gp_table *table, const struct gp_book *book,
 
 /* ---- whole reports ---- */
 
-void gp_book_csv(const struct gp_book *book, const struct gp_book_style *style,
-		 FILE *out)
+void gp_sweep_report_csv(const struct gp_sweep_report *sweep,
+			 const struct gp_sweep_report_style *style, FILE *out)
 {
-	struct gp_table table = sweep_table(book, GP_TABLE_CSV, out);
-	struct ranking ranking = ranking_make(book, style->by);
+	struct gp_table table = sweep_table(sweep, GP_TABLE_CSV, out);
+	struct ranking ranking = ranking_make(sweep, style->by);
 
 	gp_table_begin(&table, NULL);
 	for (size_t i = 0; i < ranking.count; i++)
-		sweep_table_contender(&table, book, &ranking, i);
+		sweep_table_contender(&table, sweep, &ranking, i);
 	for (size_t i = 0; i < ranking.other_count; i++)
-		put_other(&table, book, &ranking.others[i]);
+		put_other(&table, sweep, &ranking.others[i]);
 	ranking_release(&ranking);
 }
 
 /* Behind the table, a paragraph each: "Cut short: SETTINGS (WHY)". */
-void gp_book_markdown(const struct gp_book *book,
-		      const struct gp_book_style *style, FILE *out)
+void gp_sweep_report_markdown(const struct gp_sweep_report *sweep,
+			      const struct gp_sweep_report_style *style,
+			      FILE *out)
 {
-	struct gp_table table = sweep_table(book, GP_TABLE_MARKDOWN, out);
-	struct ranking ranking = ranking_make(book, style->by);
+	struct gp_table table = sweep_table(sweep, GP_TABLE_MARKDOWN, out);
+	struct ranking ranking = ranking_make(sweep, style->by);
 
 	gp_table_begin(&table, NULL);
 	for (size_t i = 0; i < ranking.count; i++)
-		sweep_table_contender(&table, book, &ranking, i);
+		sweep_table_contender(&table, sweep, &ranking, i);
 	sweep_table_recorded(&table, &ranking);
 	for (size_t i = 0; i < ranking.other_count; i++) {
 		const struct sweep_other *other = &ranking.others[i];
-		char *label = sweep_label(book, other->index);
+		char *label = sweep_label(sweep, other->index);
 
 		fprintf(out, "\n%s: ", sweep_other_titles[other->kind]);
 		gp_table_markdown(label, out);

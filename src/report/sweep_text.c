@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "report/book.h"
+#include "report/sweep_report.h"
 #include "report/head.h"
 #include "report/page.h"
 #include "report/sweep_rank.h"
@@ -15,7 +15,7 @@
 
 struct scene {
 	struct gp_page page;
-	const struct gp_book *book;
+	const struct gp_sweep_report *sweep;
 	struct ranking ranking;
 	enum gp_rank_by by;
 };
@@ -36,14 +36,14 @@ static const char *change_text(uint64_t a, uint64_t b, char text[CHANGE_TEXT])
 
 static void tell_recorded(const struct scene *s)
 {
-	const struct gp_book_trace *trace = &s->book->traces[0];
+	const struct gp_sweep_report_trace *trace = &s->sweep->traces[0];
 	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
 	char capacity[GP_BYTES_TEXT];
 	uint64_t all_checked = 0, all_matched = 0;
 
-	for (size_t t = 0; t < s->book->trace_count; t++) {
-		all_checked += s->book->traces[t].checked;
-		all_matched += s->book->traces[t].matched;
+	for (size_t t = 0; t < s->sweep->trace_count; t++) {
+		all_checked += s->sweep->traces[t].checked;
+		all_matched += s->sweep->traces[t].matched;
 	}
 	gp_page_line(&s->page, GP_TONE_PLAIN, 2,
 		     "Recorded: %s; PyTorch %s; memory: %s.",
@@ -79,7 +79,7 @@ static void list_searched(unsigned searched, char *text, size_t room)
 
 static void tell_classes(const struct scene *s)
 {
-	const struct gp_classes *classes = &s->book->classes;
+	const struct gp_classes *classes = &s->sweep->classes;
 	char runs[GP_PLURAL_TEXT], values[GP_COUNT_TEXT];
 	char names[128], what[64] = "every value";
 
@@ -104,32 +104,33 @@ static void tell_classes(const struct scene *s)
 
 static void tell_head(const struct scene *s)
 {
-	const struct gp_book *book = s->book;
-	size_t asked = gp_book_asked(book), done = gp_book_done(book);
+	const struct gp_sweep_report *sweep = s->sweep;
+	size_t asked = gp_sweep_report_asked(sweep),
+	       done = gp_sweep_report_done(sweep);
 	char runs[GP_PLURAL_TEXT], more[GP_PLURAL_TEXT];
 	char unread[GP_PLURAL_TEXT];
 
-	gp_plural_text(book->entry_count, "combination", runs);
-	if (book->files > book->trace_count)
+	gp_plural_text(sweep->entry_count, "combination", runs);
+	if (sweep->files > sweep->trace_count)
 		snprintf(more, sizeof(more), "%zu ranks of %zu kinds",
-			 book->files, book->trace_count);
+			 sweep->files, sweep->trace_count);
 	else
-		gp_plural_text(book->trace_count, "trace", more);
-	if (book->trace_count == 1)
+		gp_plural_text(sweep->trace_count, "trace", more);
+	if (sweep->trace_count == 1)
 		gp_page_line(&s->page, GP_TONE_TITLE, 2, "%s: %s of settings",
-			     gp_page_name(book->traces[0].path), runs);
+			     gp_page_name(sweep->traces[0].path), runs);
 	else
 		gp_page_line(&s->page, GP_TONE_TITLE, 2,
 			     "%s: %s of settings; the worst trace counts", more,
 			     runs);
-	if (book->trace_count == 1 && book->files > 1)
+	if (sweep->trace_count == 1 && sweep->files > 1)
 		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
 			     "It stands for %zu ranks that are alike.",
-			     book->files);
-	if (book->unread)
+			     sweep->files);
+	if (sweep->unread)
 		gp_page_line(&s->page, GP_TONE_BAD, 2,
 			     "%s could not be read: the sweep is without them.",
-			     gp_plural_text(book->unread, "trace", unread));
+			     gp_plural_text(sweep->unread, "trace", unread));
 	tell_recorded(s);
 	tell_classes(s);
 	if (done < asked)
@@ -144,13 +145,13 @@ static void tell_head(const struct scene *s)
 /* What is advised, whatever was asked for here. */
 static void tell_verdict(const struct scene *s)
 {
-	const struct gp_book *book = s->book;
+	const struct gp_sweep_report *sweep = s->sweep;
 	const struct gp_verdict *v;
 
-	if (!book->verdict_count)
+	if (!sweep->verdict_count)
 		return;
-	v = &book->verdicts[gp_verdict_worst(book->verdicts,
-					     book->verdict_count)];
+	v = &sweep->verdicts[gp_verdict_worst(sweep->verdicts,
+					      sweep->verdict_count)];
 	gp_page_line(&s->page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_TITLE,
 		     2, "%s", verdict_sentence(v).text);
 	verdict_print_line(&s->page, "    ", v);
@@ -162,7 +163,7 @@ static void tell_verdict(const struct scene *s)
 /* Engines are compared, but are no settings. */
 static bool is_setting(const struct scene *s, size_t combination)
 {
-	const char *engine = s->book->entries[combination].engine;
+	const char *engine = s->sweep->entries[combination].engine;
 
 	return !strcmp(engine, "caching") || !strcmp(engine, "torch");
 }
@@ -204,7 +205,7 @@ static void tell_least(const struct scene *s)
 		i++;
 	if (i == r->count)
 		return;
-	label = sweep_label(s->book, r->contenders[i].index);
+	label = sweep_label(s->sweep, r->contenders[i].index);
 	tell_first(s, r->contenders[i].row, label);
 	free(label);
 }
@@ -220,7 +221,7 @@ static void tell_spread(const struct scene *s)
 			     " devices; worst: %s.",
 			     gp_bytes_text(row->least_reserved, least),
 			     gp_bytes_text(row->reserved, most), row->devices,
-			     gp_page_name(s->book->traces[row->worst].path));
+			     gp_page_name(s->sweep->traces[row->worst].path));
 }
 
 static bool has_estimates(const struct scene *s)
@@ -235,8 +236,8 @@ static bool has_estimates(const struct scene *s)
  * ones. */
 static void tell_window(const struct scene *s)
 {
-	for (size_t i = 0; i < s->book->verdict_count; i++) {
-		if (s->book->verdicts[i].begins != GP_BEGINS_WINDOW)
+	for (size_t i = 0; i < s->sweep->verdict_count; i++) {
+		if (s->sweep->verdicts[i].begins != GP_BEGINS_WINDOW)
 			continue;
 		gp_page_line(&s->page, GP_TONE_PLAIN, 2, "%s",
 			     has_estimates(s)
@@ -267,7 +268,7 @@ static void tell_answer(const struct scene *s)
 static void tell_table(const struct scene *s)
 {
 	struct gp_table table =
-		sweep_table(s->book, GP_TABLE_TEXT, s->page.out);
+		sweep_table(s->sweep, GP_TABLE_TEXT, s->page.out);
 	const struct ranking *r = &s->ranking;
 	size_t front = 0;
 
@@ -277,7 +278,7 @@ static void tell_table(const struct scene *s)
 
 		front += is_front;
 		if (i < ROWS || is_front)
-			sweep_table_contender(&table, s->book, r, i);
+			sweep_table_contender(&table, s->sweep, r, i);
 	}
 	sweep_table_recorded(&table, r);
 	if (r->count > ROWS)
@@ -294,9 +295,9 @@ static void tell_table(const struct scene *s)
 		     "allocs: times the device gave memory. est.: time in "
 		     "all its calls by the prices %s%s; waiting for the device "
 		     "is not in it.",
-		     strcmp(s->book->prices, "built in") ? "in " : "",
-		     strcmp(s->book->prices, "built in") ? s->book->prices
-							 : "built in");
+		     strcmp(s->sweep->prices, "built in") ? "in " : "",
+		     strcmp(s->sweep->prices, "built in") ? s->sweep->prices
+							  : "built in");
 }
 
 /* ---- what has no place ---- */
@@ -319,9 +320,10 @@ static void tell_title(const struct scene *s, enum sweep_other_kind kind)
 
 static void tell_other(const struct scene *s, const struct sweep_other *other)
 {
-	const struct gp_book_entry *entry = &s->book->entries[other->index];
+	const struct gp_sweep_report_entry *entry =
+		&s->sweep->entries[other->index];
 	bool is_refused = other->kind == SWEEP_IMPOSSIBLE;
-	char *label = sweep_label(s->book, other->index);
+	char *label = sweep_label(s->sweep, other->index);
 
 	gp_page_line(&s->page, GP_TONE_PLAIN, 4, "  %s: %s%s%s%s", label,
 		     is_refused ? "PyTorch " : "",
@@ -349,21 +351,23 @@ static void tell_others(const struct scene *s, enum sweep_other_kind kind)
 			     count - ROWS);
 }
 
-static struct scene scene_of(const struct gp_book *book,
-			     const struct gp_book_style *style, FILE *out)
+static struct scene scene_of(const struct gp_sweep_report *sweep,
+			     const struct gp_sweep_report_style *style,
+			     FILE *out)
 {
 	return (struct scene){
 		.page = gp_page_make(&style->style, out),
-		.book = book,
-		.ranking = ranking_make(book, style->by),
+		.sweep = sweep,
+		.ranking = ranking_make(sweep, style->by),
 		.by = style->by,
 	};
 }
 
-void gp_book_answer(const struct gp_book *book,
-		    const struct gp_book_style *style, FILE *out)
+void gp_sweep_report_answer(const struct gp_sweep_report *sweep,
+			    const struct gp_sweep_report_style *style,
+			    FILE *out)
 {
-	struct scene s = scene_of(book, style, out);
+	struct scene s = scene_of(sweep, style, out);
 
 	tell_head(&s);
 	if (s.ranking.count)
@@ -371,10 +375,10 @@ void gp_book_answer(const struct gp_book *book,
 	ranking_release(&s.ranking);
 }
 
-void gp_book_text(const struct gp_book *book, const struct gp_book_style *style,
-		  FILE *out)
+void gp_sweep_report_text(const struct gp_sweep_report *sweep,
+			  const struct gp_sweep_report_style *style, FILE *out)
 {
-	struct scene s = scene_of(book, style, out);
+	struct scene s = scene_of(sweep, style, out);
 
 	tell_head(&s);
 	if (s.ranking.count) {

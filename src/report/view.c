@@ -175,21 +175,21 @@ static const struct gp_column band_columns[B_COUNT] = {
 };
 
 static void band_row(const struct gp_view *view, const struct gp_table *table,
-		     const struct gp_life *life)
+		     const struct gp_lifetime *lifetime)
 {
 	const struct askers *askers = view->askers;
 	const struct gp_culprit *culprit =
-		&askers->culprits[askers->list[life->id].culprit];
+		&askers->culprits[askers->list[lifetime->id].culprit];
 	char text[GP_SITE_TEXT], safe[SAFE_TEXT];
 	struct gp_cell cells[B_COUNT] = {
-		[B_BYTES] = number(GP_CELL_BYTES, life->size),
-		[B_REQUESTED] = number(GP_CELL_BYTES, life->requested),
-		[B_ALLOC] = event_cell(life->is_start ? GP_LIFE_NO_END
-						      : life->alloc),
-		[B_FREE] = event_cell(life->freed),
-		[B_ID] = number(GP_CELL_COUNT, gp_view_id(view, life->id)),
+		[B_BYTES] = number(GP_CELL_BYTES, lifetime->size),
+		[B_REQUESTED] = number(GP_CELL_BYTES, lifetime->requested),
+		[B_ALLOC] = event_cell(lifetime->is_start ? GP_LIFE_NO_END
+							  : lifetime->alloc),
+		[B_FREE] = event_cell(lifetime->freed),
+		[B_ID] = number(GP_CELL_COUNT, gp_view_id(view, lifetime->id)),
 		[B_STREAM] = number(GP_CELL_COUNT,
-				    view->trace->streams[life->stream]),
+				    view->trace->streams[lifetime->stream]),
 		[B_SITE] = name_cell(table, gp_view_holder(view, culprit, text),
 				     safe),
 	};
@@ -200,7 +200,7 @@ static void band_row(const struct gp_view *view, const struct gp_table *table,
 /* Bands by their bytes, the largest first. */
 struct ordered {
 	uint64_t size;
-	uint32_t life;
+	uint32_t lifetime;
 };
 
 static int by_size(const void *a, const void *b)
@@ -209,7 +209,7 @@ static int by_size(const void *a, const void *b)
 
 	if (x->size != y->size)
 		return x->size > y->size ? -1 : 1;
-	return x->life < y->life ? -1 : x->life > y->life;
+	return x->lifetime < y->lifetime ? -1 : x->lifetime > y->lifetime;
 }
 
 static void band_rows(const struct gp_view *view, const struct gp_bands *bands,
@@ -219,13 +219,14 @@ static void band_rows(const struct gp_view *view, const struct gp_bands *bands,
 
 	for (size_t i = 0; i < bands->count; i++)
 		order[i] = (struct ordered){
-			view->lives->list[bands->list[i].life].size,
-			bands->list[i].life
+			view->lifetimes->list[bands->list[i].lifetime].size,
+			bands->list[i].lifetime
 		};
 	if (bands->count)
 		qsort(order, bands->count, sizeof(*order), by_size);
 	for (size_t i = 0; i < bands->count; i++)
-		band_row(view, table, &view->lives->list[order[i].life]);
+		band_row(view, table,
+			 &view->lifetimes->list[order[i].lifetime]);
 	free(order);
 }
 
@@ -252,7 +253,7 @@ void gp_view_bands(const struct gp_view *view,
 	struct gp_table table = table_of(style, band_columns, B_COUNT);
 	struct gp_bands bands;
 
-	gp_bands_init(&bands, view->lives, window);
+	gp_bands_init(&bands, view->lifetimes, window);
 	if (style->format == GP_VIEW_JSON) {
 		gp_view_bands_json(view, &bands, style->out);
 	} else {
@@ -420,8 +421,9 @@ static void event_row(const struct gp_view *view, const struct gp_table *table,
 		[E_EVENT] = number(GP_CELL_COUNT, at),
 		[E_OP] = text_cell(gp_event_kind_name(e->kind)),
 		[E_ALLOCATED] =
-			number(GP_CELL_BYTES, view->lives->allocated[at]),
-		[E_RESERVED] = number(GP_CELL_BYTES, view->lives->reserved[at]),
+			number(GP_CELL_BYTES, view->lifetimes->allocated[at]),
+		[E_RESERVED] =
+			number(GP_CELL_BYTES, view->lifetimes->reserved[at]),
 		[E_SITE] = name_cell(
 			table,
 			fields & GP_HAS_TEXT
@@ -576,47 +578,51 @@ static const struct gp_column frame_columns[] = {
 	COLUMN("stack, innermost first", "frame", 0),
 };
 
-static void block_title(const struct gp_view *view, const struct gp_life *life,
+static void block_title(const struct gp_view *view,
+			const struct gp_lifetime *lifetime,
 			const struct gp_view_style *style)
 {
 	char words[TITLE], size[GP_BYTES_TEXT], requested[GP_BYTES_TEXT];
 	char id[GP_COUNT_TEXT], from[GP_COUNT_TEXT], to[GP_COUNT_TEXT];
 	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
 
-	snprintf(
-		words, sizeof(words),
-		"Block %s: %s at %#llx, %s requested, %s, %s; from %s%s to "
-		"%s%s",
-		gp_count_text(gp_view_id(view, life->id), id),
-		gp_bytes_text(life->size, size), (unsigned long long)life->addr,
-		gp_bytes_text(life->requested, requested),
-		gp_group_label(view->trace, GP_BY_STREAM, life->stream, stream),
-		gp_group_label(view->trace, GP_BY_POOL, life->pool, pool),
-		life->is_start ? "before the trace" : "event ",
-		life->is_start ? "" : gp_count_text(life->alloc, from),
-		life->freed == GP_LIFE_NO_END ? "the end" : "event ",
-		life->freed == GP_LIFE_NO_END ? ""
-					      : gp_count_text(life->freed, to));
+	snprintf(words, sizeof(words),
+		 "Block %s: %s at %#llx, %s requested, %s, %s; from %s%s to "
+		 "%s%s",
+		 gp_count_text(gp_view_id(view, lifetime->id), id),
+		 gp_bytes_text(lifetime->size, size),
+		 (unsigned long long)lifetime->addr,
+		 gp_bytes_text(lifetime->requested, requested),
+		 gp_group_label(view->trace, GP_BY_STREAM, lifetime->stream,
+				stream),
+		 gp_group_label(view->trace, GP_BY_POOL, lifetime->pool, pool),
+		 lifetime->is_start ? "before the trace" : "event ",
+		 lifetime->is_start ? "" : gp_count_text(lifetime->alloc, from),
+		 lifetime->freed == GP_LIFE_NO_END ? "the end" : "event ",
+		 lifetime->freed == GP_LIFE_NO_END
+			 ? ""
+			 : gp_count_text(lifetime->freed, to));
 	title(style, words);
 }
 
-void gp_view_block(const struct gp_view *view, const struct gp_life *life,
+void gp_view_block(const struct gp_view *view,
+		   const struct gp_lifetime *lifetime,
 		   const struct gp_view_style *style)
 {
 	struct gp_table table = table_of(style, frame_columns, 1);
 	char safe[SAFE_TEXT];
 
 	if (style->format == GP_VIEW_JSON) {
-		gp_view_block_json(view, life, style->out);
+		gp_view_block_json(view, lifetime, style->out);
 		return;
 	}
-	block_title(view, life, style);
-	if (life->site == GP_NO_SITE && style->format != GP_VIEW_CSV) {
+	block_title(view, lifetime, style);
+	if (lifetime->site == GP_NO_SITE && style->format != GP_VIEW_CSV) {
 		fputs("The trace has no stack for it.\n", style->out);
 		return;
 	}
 	gp_table_begin(&table, "stack");
-	for (uint32_t at = life->site; at != GP_NO_SITE;
+	for (uint32_t at = lifetime->site; at != GP_NO_SITE;
 	     at = view->trace->sites[at].caller) {
 		struct gp_cell cell = name_cell(
 			&table, view->trace->texts[view->trace->sites[at].text],

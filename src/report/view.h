@@ -25,7 +25,7 @@ struct gp_view {
 	const char *conf;
 	const struct gp_replay_result *result;
 	const struct gp_film *film;
-	const struct gp_lives *lives;
+	const struct gp_lifetimes *lifetimes;
 	const struct askers *askers;
 	const uint32_t *ranks; /* gp_bands_ranks */
 	const struct gp_steps *steps;
@@ -64,7 +64,8 @@ void gp_view_events(const struct gp_view *view,
 void gp_view_state(const struct gp_view *view,
 		   const struct gp_view_moment *moment,
 		   const struct gp_view_style *style);
-void gp_view_block(const struct gp_view *view, const struct gp_life *life,
+void gp_view_block(const struct gp_view *view,
+		   const struct gp_lifetime *lifetime,
 		   const struct gp_view_style *style);
 
 /* ---- what the parts share ---- */
@@ -97,7 +98,7 @@ void gp_view_events_json(const struct gp_view *view,
 void gp_view_state_json(const struct gp_view *view,
 			const struct gp_view_moment *moment,
 			const struct gp_state *state, FILE *out);
-void gp_view_block_json(const struct gp_view *view, const struct gp_life *life,
-			FILE *out);
+void gp_view_block_json(const struct gp_view *view,
+			const struct gp_lifetime *lifetime, FILE *out);
 
 #endif

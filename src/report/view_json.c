@@ -135,17 +135,19 @@ static void emit_columns(struct gp_emit *json, const struct gp_bands *bands)
 static void emit_band(struct gp_emit *json, const struct gp_view *view,
 		      const struct gp_band *band, struct groups *groups)
 {
-	const struct gp_life *life = &view->lives->list[band->life];
+	const struct gp_lifetime *lifetime =
+		&view->lifetimes->list[band->lifetime];
 
 	gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
-	gp_emit_uint(json, "id", gp_view_id(view, life->id));
-	gp_emit_uint(json, "bytes", life->size);
+	gp_emit_uint(json, "id", gp_view_id(view, lifetime->id));
+	gp_emit_uint(json, "bytes", lifetime->size);
 	gp_emit_uint(json, "first_column", band->first);
 	gp_emit_uint(json, "last_column", band->last);
 	emit_event(json, "alloc_event",
-		   life->is_start ? GP_LIFE_NO_END : life->alloc);
-	emit_event(json, "free_event", life->freed);
-	gp_emit_uint(json, "group", group_of(groups, view->askers, life->id));
+		   lifetime->is_start ? GP_LIFE_NO_END : lifetime->alloc);
+	emit_event(json, "free_event", lifetime->freed);
+	gp_emit_uint(json, "group",
+		     group_of(groups, view->askers, lifetime->id));
 	gp_emit_close(json, '}');
 }
 
@@ -247,8 +249,8 @@ static void emit_row(struct gp_emit *json, const struct gp_view *view,
 	if (site != GP_NO_SITE)
 		gp_emit_text(json, "site_name",
 			     gp_site_text(trace, site, text));
-	gp_emit_uint(json, "allocated_bytes", view->lives->allocated[at]);
-	gp_emit_uint(json, "reserved_bytes", view->lives->reserved[at]);
+	gp_emit_uint(json, "allocated_bytes", view->lifetimes->allocated[at]);
+	gp_emit_uint(json, "reserved_bytes", view->lifetimes->reserved[at]);
 	gp_emit_close(json, '}');
 }
 
@@ -375,16 +377,18 @@ void gp_view_state_json(const struct gp_view *view,
 
 /* The segment that it lay in when it was given out. */
 static void emit_home(struct gp_emit *json, const struct gp_view *view,
-		      const struct gp_life *life)
+		      const struct gp_lifetime *lifetime)
 {
-	const struct gp_view_moment moment = { .event = life->alloc,
-					       .is_before = life->is_start };
+	const struct gp_view_moment moment = { .event = lifetime->alloc,
+					       .is_before =
+						       lifetime->is_start };
 	struct gp_state state;
 	size_t i = 0;
 
 	gp_view_state_at(view, &moment, &state);
 	while (i < state.segment_count &&
-	       life->addr - state.segments[i].addr >= state.segments[i].size)
+	       lifetime->addr - state.segments[i].addr >=
+		       state.segments[i].size)
 		i++;
 	if (i < state.segment_count) {
 		gp_emit_open(json, "segment", '{', GP_EMIT_FLAT);
@@ -400,22 +404,22 @@ static void emit_home(struct gp_emit *json, const struct gp_view *view,
 	gp_state_release(&state);
 }
 
-void gp_view_block_json(const struct gp_view *view, const struct gp_life *life,
-			FILE *out)
+void gp_view_block_json(const struct gp_view *view,
+			const struct gp_lifetime *lifetime, FILE *out)
 {
 	struct gp_emit json = begin(view, out);
 
-	gp_emit_uint(&json, "id", gp_view_id(view, life->id));
-	gp_emit_uint(&json, "address", life->addr);
-	gp_emit_uint(&json, "bytes", life->size);
-	gp_emit_uint(&json, "requested_bytes", life->requested);
+	gp_emit_uint(&json, "id", gp_view_id(view, lifetime->id));
+	gp_emit_uint(&json, "address", lifetime->addr);
+	gp_emit_uint(&json, "bytes", lifetime->size);
+	gp_emit_uint(&json, "requested_bytes", lifetime->requested);
 	emit_event(&json, "alloc_event",
-		   life->is_start ? GP_LIFE_NO_END : life->alloc);
-	emit_event(&json, "free_event", life->freed);
-	emit_event(&json, "free_completed_event", life->gone);
-	gp_emit_uint(&json, "stream", view->trace->streams[life->stream]);
-	gp_emit_pool(&json, "pool", view->trace->pools[life->pool]);
-	emit_home(&json, view, life);
-	gp_emit_site(&json, view->trace, life->site);
+		   lifetime->is_start ? GP_LIFE_NO_END : lifetime->alloc);
+	emit_event(&json, "free_event", lifetime->freed);
+	emit_event(&json, "free_completed_event", lifetime->gone);
+	gp_emit_uint(&json, "stream", view->trace->streams[lifetime->stream]);
+	gp_emit_pool(&json, "pool", view->trace->pools[lifetime->pool]);
+	emit_home(&json, view, lifetime);
+	gp_emit_site(&json, view->trace, lifetime->site);
 	gp_emit_close(&json, '}');
 }

@@ -14,7 +14,7 @@
 #define LEAST_SCALED (UINT64_C(4) << 10)
 
 /* A block of the window, by its id there. */
-struct life {
+struct lifetime {
 	struct gp_event request;
 	uint32_t id; /* in the program that is made */
 	bool is_of_start, is_live;
@@ -25,7 +25,7 @@ struct making {
 	const struct gp_state *state; /* at the start */
 	const struct gp_event *events;
 	size_t event_count;
-	struct life *lives;
+	struct lifetime *lifetimes;
 	uint32_t life_count;
 	/* Blocks of the start by address, which is about their age. */
 	uint32_t *start;
@@ -38,11 +38,11 @@ struct making {
 static void add_start_block(struct making *m, const struct gp_segment *segment,
 			    const struct gp_block *block)
 {
-	struct life *life = &m->lives[block->id];
+	struct lifetime *lifetime = &m->lifetimes[block->id];
 	uint64_t size = block->requested ? block->requested : block->size;
 
-	life->is_of_start = true;
-	life->request = (struct gp_event){
+	lifetime->is_of_start = true;
+	lifetime->request = (struct gp_event){
 		.kind = GP_ALLOC,
 		.id = block->id,
 		.size = size,
@@ -95,18 +95,18 @@ static void making_init(struct making *m, struct gp_draft_device *device,
 		.events = device->events,
 		.event_count = device->event_count,
 		.life_count = device->block_ids,
-		.lives = gp_mem_alloc((size_t)device->block_ids + 1,
-				      sizeof(*m->lives)),
+		.lifetimes = gp_mem_alloc((size_t)device->block_ids + 1,
+					  sizeof(*m->lifetimes)),
 	};
 	find_start(m);
 	for (size_t i = 0; i < m->event_count; i++)
 		if (m->events[i].kind == GP_ALLOC)
-			m->lives[m->events[i].id].request = m->events[i];
+			m->lifetimes[m->events[i].id].request = m->events[i];
 }
 
 static void making_release(struct making *m)
 {
-	free(m->lives);
+	free(m->lifetimes);
 	free(m->start);
 	free(m->start_sizes);
 }
@@ -114,16 +114,16 @@ static void making_release(struct making *m)
 static void follow(struct making *m, const struct gp_event *event)
 {
 	if (event->kind == GP_ALLOC)
-		m->lives[event->id].is_live = true;
+		m->lifetimes[event->id].is_live = true;
 	else if (event->kind == GP_FREE)
-		m->lives[event->id].is_live = false;
+		m->lifetimes[event->id].is_live = false;
 }
 
 /* What is live before that event. */
 static void go_to(struct making *m, size_t event)
 {
 	for (uint32_t id = 0; id < m->life_count; id++)
-		m->lives[id].is_live = m->lives[id].is_of_start;
+		m->lifetimes[id].is_live = m->lifetimes[id].is_of_start;
 	for (size_t i = 0; i < event; i++)
 		follow(m, &m->events[i]);
 }
@@ -146,8 +146,9 @@ static size_t find_lowest(struct making *m)
 		least = now < least ? now : least;
 		if (event->kind == GP_ALLOC)
 			now += event->size;
-		else if (event->kind == GP_FREE && m->lives[event->id].is_live)
-			now -= m->lives[event->id].request.size;
+		else if (event->kind == GP_FREE &&
+			 m->lifetimes[event->id].is_live)
+			now -= m->lifetimes[event->id].request.size;
 		follow(m, event);
 	}
 	while (lowest < half && live[lowest] > least + least / 50)
@@ -171,10 +172,10 @@ static void add_free(struct making *m, uint32_t id)
 
 static void lay_down(struct making *m, uint32_t id)
 {
-	struct gp_event event = m->lives[id].request;
+	struct gp_event event = m->lifetimes[id].request;
 
-	event.id = m->lives[id].id = gp_draft_add_block(m->device);
-	m->lives[id].is_live = true;
+	event.id = m->lifetimes[id].id = gp_draft_add_block(m->device);
+	m->lifetimes[id].is_live = true;
 	add(m, event);
 }
 
@@ -185,14 +186,15 @@ static void add_window(struct making *m, size_t from, double scale)
 
 		follow(m, &event);
 		if (event.kind == GP_ALLOC) {
-			m->lives[event.id].id = gp_draft_add_block(m->device);
+			m->lifetimes[event.id].id =
+				gp_draft_add_block(m->device);
 			if (event.size > LEAST_SCALED &&
 			    !is_of_model(m, event.size))
 				event.size =
 					(uint64_t)((double)event.size * scale);
 		}
 		if (gp_draft_has_block(&event))
-			event.id = m->lives[event.id].id;
+			event.id = m->lifetimes[event.id].id;
 		add(m, event);
 	}
 }
@@ -201,12 +203,12 @@ static void add_window(struct making *m, size_t from, double scale)
 static void add_return(struct making *m)
 {
 	for (uint32_t id = 0; id < m->life_count; id++)
-		if (m->lives[id].is_live && !m->lives[id].is_of_start) {
-			add_free(m, m->lives[id].id);
-			m->lives[id].is_live = false;
+		if (m->lifetimes[id].is_live && !m->lifetimes[id].is_of_start) {
+			add_free(m, m->lifetimes[id].id);
+			m->lifetimes[id].is_live = false;
 		}
 	for (size_t i = 0; i < m->start_count; i++)
-		if (!m->lives[m->start[i]].is_live)
+		if (!m->lifetimes[m->start[i]].is_live)
 			lay_down(m, m->start[i]);
 }
 
@@ -239,10 +241,10 @@ static void add_scaled(struct making *m, double scale)
 
 	go_to(m, lowest);
 	for (size_t i = 0; i < m->start_count; i++)
-		if (m->lives[m->start[i]].is_live)
+		if (m->lifetimes[m->start[i]].is_live)
 			lay_down(m, m->start[i]);
 	for (uint32_t id = 0; id < m->life_count; id++)
-		if (m->lives[id].is_live && !m->lives[id].is_of_start)
+		if (m->lifetimes[id].is_live && !m->lifetimes[id].is_of_start)
 			lay_down(m, id);
 	add_window(m, lowest, scale);
 }

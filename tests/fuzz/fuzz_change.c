@@ -47,12 +47,12 @@ static void try_device(const struct gp_trace *trace, uint32_t device)
 	};
 	struct gp_replay_result result;
 	struct gp_breakdown breakdown;
-	struct gp_parting parting;
+	struct gp_divergence divergence;
 	struct gp_diag diag = { 0 };
 
 	gp_settings_init(&settings, GP_RELEASE_LAST);
-	parting = gp_parting_find(trace, device, trace, device);
-	must(!parting.is_there, "a trace parts from itself");
+	divergence = gp_divergence_find(trace, device, trace, device);
+	must(!divergence.is_there, "a trace parts from itself");
 	if (gp_breakdown_take(&config, &breakdown, &result, &diag) != GP_OK)
 		return;
 	check(&breakdown);

@@ -316,14 +316,15 @@ START_TEST(test_where_runs_part)
 		struct gp_print now =
 			print_of(rows[i].requests, rows[i].other_from,
 				 rows[i].is_program);
-		struct gp_parting parting = gp_print_part(&baseline, &now);
+		struct gp_divergence divergence =
+			gp_print_part(&baseline, &now);
 
-		ck_assert_int_eq(parting.is_there, rows[i].is_there);
-		if (!parting.is_there)
+		ck_assert_int_eq(divergence.is_there, rows[i].is_there);
+		if (!divergence.is_there)
 			continue;
-		ck_assert_int_eq(parting.is_program, rows[i].is_program);
-		ck_assert_uint_eq(parting.first, rows[i].first);
-		ck_assert_uint_eq(parting.last, rows[i].last);
+		ck_assert_int_eq(divergence.is_program, rows[i].is_program);
+		ck_assert_uint_eq(divergence.first, rows[i].first);
+		ck_assert_uint_eq(divergence.last, rows[i].last);
 	}
 }
 END_TEST

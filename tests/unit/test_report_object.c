@@ -8,7 +8,7 @@
 
 #include "base/text_sink.h"
 #include "gpupool/knob.h"
-#include "report/book.h"
+#include "report/sweep_report.h"
 #include "suite.h"
 
 static json_t *written(const char *object, const void *value)
@@ -142,7 +142,7 @@ END_TEST
 
 START_TEST(test_no_limit_is_a_word_of_its_own)
 {
-	const struct gp_book_entry entry = {
+	const struct gp_sweep_report_entry entry = {
 		.conf = "",
 		.torch = "2.15",
 		.engine = "caching",
@@ -150,7 +150,7 @@ START_TEST(test_no_limit_is_a_word_of_its_own)
 	};
 	json_t *json = written("combination", &entry);
 	struct gp_arena arena = { 0 };
-	struct gp_book_entry back = { 0 };
+	struct gp_sweep_report_entry back = { 0 };
 
 	ck_assert_str_eq(json_string_value(json_object_get(json, "capacity")),
 			 "unlimited");

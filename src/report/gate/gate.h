@@ -125,13 +125,13 @@ void gp_print_action(void *maker, const struct gp_action *action,
 		     uint64_t event);
 void gp_print_end(struct gp_print_maker *maker);
 
-struct gp_parting {
+struct gp_divergence {
 	bool is_there;
 	bool is_program;      /* else the allocator decided otherwise */
 	uint64_t first, last; /* events of the new run; it lies in between */
 };
-struct gp_parting gp_print_part(const struct gp_print *baseline,
-				const struct gp_print *now);
+struct gp_divergence gp_print_part(const struct gp_print *baseline,
+				   const struct gp_print *now);
 
 /* ---- the baseline: gpupool.baseline.json ---- */
 

@@ -172,11 +172,11 @@ void gp_print_end(struct gp_print_maker *maker)
 }
 
 /* The interval before that mark of now; behind its last: its end. */
-static struct gp_parting before(const struct gp_print *now, uint32_t mark,
-				bool is_program)
+static struct gp_divergence before(const struct gp_print *now, uint32_t mark,
+				   bool is_program)
 {
 	uint64_t end = now->count ? now->events[now->count - 1] : 0;
-	struct gp_parting parting = {
+	struct gp_divergence divergence = {
 		.is_there = true,
 		.is_program = is_program,
 		.first = end,
@@ -184,11 +184,11 @@ static struct gp_parting before(const struct gp_print *now, uint32_t mark,
 	};
 
 	if (mark < now->count) {
-		parting.first = mark ? now->events[mark - 1] : 0;
-		parting.last = now->events[mark];
-		parting.last -= parting.last > parting.first;
+		divergence.first = mark ? now->events[mark - 1] : 0;
+		divergence.last = now->events[mark];
+		divergence.last -= divergence.last > divergence.first;
 	}
-	return parting;
+	return divergence;
 }
 
 static bool same_mark(const struct gp_print *a, const struct gp_print *b,
@@ -213,8 +213,8 @@ static uint32_t common_marks(const struct gp_print *a, const struct gp_print *b)
 	return (uint32_t)(marks > b->count ? b->count : marks);
 }
 
-struct gp_parting gp_print_part(const struct gp_print *baseline,
-				const struct gp_print *now)
+struct gp_divergence gp_print_part(const struct gp_print *baseline,
+				   const struct gp_print *now)
 {
 	uint32_t common = common_marks(baseline, now), i = 0;
 
@@ -227,5 +227,5 @@ struct gp_parting gp_print_part(const struct gp_print *baseline,
 	if (baseline->requests != now->requests ||
 	    baseline->digest != now->digest)
 		return before(now, i, true);
-	return (struct gp_parting){ 0 };
+	return (struct gp_divergence){ 0 };
 }

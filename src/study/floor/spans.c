@@ -14,66 +14,66 @@
 /* No device has that much; sums stay far below 2^64. */
 #define MOST_SIZE (UINT64_C(1) << 44)
 
-struct lives {
+struct lifetimes {
 	struct gp_spans *spans;
 	size_t room;
 	uint32_t *open; /* by id: its span + 1; 0: not live */
 	uint64_t round;
 };
 
-static void begin(struct lives *lives, uint32_t id, uint64_t size,
+static void begin(struct lifetimes *lifetimes, uint32_t id, uint64_t size,
 		  uint64_t time)
 {
-	struct gp_spans *spans = lives->spans;
-	uint64_t over = size % lives->round;
+	struct gp_spans *spans = lifetimes->spans;
+	uint64_t over = size % lifetimes->round;
 
-	if (!size || size > MOST_SIZE || lives->open[id])
+	if (!size || size > MOST_SIZE || lifetimes->open[id])
 		return;
-	spans->items = gp_mem_grow(spans->items, &lives->room, spans->count + 1,
-				   sizeof(*spans->items));
+	spans->items = gp_mem_grow(spans->items, &lifetimes->room,
+				   spans->count + 1, sizeof(*spans->items));
 	spans->items[spans->count] = (struct gp_span){
 		.lower = time,
 		.upper = UINT64_MAX,
-		.size = over ? size + lives->round - over : size,
-		.align = lives->round,
+		.size = over ? size + lifetimes->round - over : size,
+		.align = lifetimes->round,
 		.id = id,
 	};
-	lives->open[id] = (uint32_t)++spans->count;
+	lifetimes->open[id] = (uint32_t)++spans->count;
 }
 
-static void end(struct lives *lives, uint32_t id, uint64_t time)
+static void end(struct lifetimes *lifetimes, uint32_t id, uint64_t time)
 {
-	if (lives->open[id])
-		lives->spans->items[lives->open[id] - 1].upper = time;
-	lives->open[id] = 0;
+	if (lifetimes->open[id])
+		lifetimes->spans->items[lifetimes->open[id] - 1].upper = time;
+	lifetimes->open[id] = 0;
 }
 
 void gp_spans_of_trace(const struct gp_trace *trace, uint32_t device,
 		       uint64_t round, struct gp_spans *spans)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
-	struct lives lives = { .spans = spans, .round = round };
+	struct lifetimes lifetimes = { .spans = spans, .round = round };
 
 	*spans = (struct gp_spans){ 0 };
-	lives.open =
-		gp_mem_alloc(t->block_ids + (size_t)1, sizeof(*lives.open));
+	lifetimes.open =
+		gp_mem_alloc(t->block_ids + (size_t)1, sizeof(*lifetimes.open));
 	for (size_t i = 0; i < t->start.block_count; i++)
 		if (t->start.blocks[i].state == GP_ACTIVE &&
 		    t->start.blocks[i].id != GP_NO_ID)
-			begin(&lives, t->start.blocks[i].id,
+			begin(&lifetimes, t->start.blocks[i].id,
 			      t->start.blocks[i].requested, 0);
 	for (size_t i = 0; i < t->event_count; i++) {
 		const struct gp_event *event = &t->events[i];
 
 		if (event->kind == GP_ALLOC)
-			begin(&lives, event->id, event->size, i + 1);
+			begin(&lifetimes, event->id, event->size, i + 1);
 		else if (event->kind == GP_FREE)
-			end(&lives, event->id, i + 1);
+			end(&lifetimes, event->id, i + 1);
 	}
 	for (size_t i = 0; i < spans->count; i++)
 		if (spans->items[i].upper == UINT64_MAX)
 			spans->items[i].upper = t->event_count + 1;
-	free(lives.open);
+	free(lifetimes.open);
 }
 
 void gp_spans_release(struct gp_spans *spans)

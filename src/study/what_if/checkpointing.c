@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Activations dropped and computed again, seen as shorter lives (Chen, Xu,
+ * Activations dropped and computed again, seen as shorter lifetimes (Chen, Xu,
  * Zhang, Guestrin: Training Deep Nets with Sublinear Memory Cost, 2016).
  */
 #include <stdio.h>
@@ -8,13 +8,13 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "study/what_if/lives.h"
+#include "study/what_if/lifetimes.h"
 #include "study/what_if/scene.h"
 #include "study/what_if/which.h"
 
 struct pass {
 	struct gp_draft_device *device;
-	const struct life *lives; /* by id */
+	const struct lifetime *lifetimes; /* by id */
 	const bool *marked;
 	uint64_t blocks, bytes;
 };
@@ -39,7 +39,8 @@ static uint64_t turn_of(const struct pass *p, uint64_t first, uint64_t end)
 		if (event->kind == GP_ALLOC)
 			live = plus(live, (int64_t)event->size);
 		if (event->kind == GP_FREE)
-			live = plus(live, -(int64_t)p->lives[event->id].size);
+			live = plus(live,
+				    -(int64_t)p->lifetimes[event->id].size);
 		if (event->kind == GP_ALLOC && live > most) {
 			most = live;
 			turn = i;
@@ -48,9 +49,9 @@ static uint64_t turn_of(const struct pass *p, uint64_t first, uint64_t end)
 	return turn;
 }
 
-static bool is_within(const struct life *life, uint64_t end)
+static bool is_within(const struct lifetime *lifetime, uint64_t end)
 {
-	return life->freed != LIFE_NO_END && life->freed < end;
+	return lifetime->freed != LIFETIME_NO_END && lifetime->freed < end;
 }
 
 static int by_value(const void *a, const void *b)
@@ -70,13 +71,14 @@ static uint64_t usual_life(const struct pass *p, uint64_t first, uint64_t end,
 
 	for (uint64_t i = first; i < end; i++) {
 		const struct gp_event *event = &p->device->events[i];
-		const struct life *life;
+		const struct lifetime *lifetime;
 
 		if (event->kind != GP_ALLOC)
 			continue;
-		life = &p->lives[event->id];
-		if (is_within(life, end) && (i > turn || life->freed <= turn))
-			list[n++] = life->freed - i;
+		lifetime = &p->lifetimes[event->id];
+		if (is_within(lifetime, end) &&
+		    (i > turn || lifetime->freed <= turn))
+			list[n++] = lifetime->freed - i;
 	}
 	if (n) {
 		qsort(list, n, sizeof(*list), by_value);
@@ -110,16 +112,16 @@ static void shorten(struct pass *p, uint64_t first, uint64_t end)
 
 	for (uint64_t i = first; i < turn; i++) {
 		const struct gp_event *event = &p->device->events[i];
-		const struct life *life;
+		const struct lifetime *lifetime;
 
 		if (event->kind != GP_ALLOC || event->pool ||
 		    !p->marked[event->id])
 			continue;
-		life = &p->lives[event->id];
-		if (is_within(life, end) && life->is_plain &&
-		    i + usual < turn && life->freed > turn &&
-		    life->freed - usual > turn)
-			split_life(p, i, life->freed, usual);
+		lifetime = &p->lifetimes[event->id];
+		if (is_within(lifetime, end) && lifetime->is_plain &&
+		    i + usual < turn && lifetime->freed > turn &&
+		    lifetime->freed - usual > turn)
+			split_life(p, i, lifetime->freed, usual);
 	}
 }
 
@@ -128,8 +130,8 @@ static size_t shorten_device(struct scene *scene, uint32_t d,
 			     const bool *marked, uint64_t *bytes)
 {
 	struct gp_draft_device *device = &scene->draft->devices[d];
-	struct life *lives = lives_of(device);
-	struct pass pass = { device, lives, marked, 0, 0 };
+	struct lifetime *lifetimes = lifetimes_of(device);
+	struct pass pass = { device, lifetimes, marked, 0, 0 };
 	struct gp_steps steps;
 
 	scene_steps(scene, d, &steps);
@@ -140,7 +142,7 @@ static size_t shorten_device(struct scene *scene, uint32_t d,
 	scene->note->changes += pass.blocks;
 	*bytes += pass.bytes;
 	free(steps.list);
-	free(lives);
+	free(lifetimes);
 	return steps.count;
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "study/what_if/lives.h"
+#include "study/what_if/lifetimes.h"
 #include "study/what_if/scene.h"
 
 /* A request, to be sorted: largest first, then as they were. */
@@ -39,26 +39,26 @@ static bool parse_share(const char *text, double *share)
 }
 
 static bool lives_long(const struct gp_draft_device *device,
-		       const struct life *life, double share)
+		       const struct lifetime *lifetime, double share)
 {
-	uint64_t end =
-		life->freed == LIFE_NO_END ? device->event_count : life->freed;
+	uint64_t end = lifetime->freed == LIFETIME_NO_END ? device->event_count
+							  : lifetime->freed;
 
-	return (double)(end - life->born) >=
+	return (double)(end - lifetime->born) >=
 	       share * (double)device->event_count;
 }
 
 static void put_first(struct gp_draft_device *device, double share,
 		      struct request *moved, size_t *count, uint64_t *bytes)
 {
-	struct life *lives = lives_of(device);
+	struct lifetime *lifetimes = lifetimes_of(device);
 
 	*count = 0;
 	for (size_t i = 0; i < device->event_count; i++) {
 		const struct gp_event *event = &device->events[i];
 
 		if (event->kind == GP_ALLOC && !event->pool &&
-		    lives_long(device, &lives[event->id], share)) {
+		    lives_long(device, &lifetimes[event->id], share)) {
 			moved[(*count)++] = (struct request){ event->size, i };
 			*bytes += event->size;
 		}
@@ -69,7 +69,7 @@ static void put_first(struct gp_draft_device *device, double share,
 		gp_draft_add(device, 0, &device->events[moved[i].event]);
 		gp_draft_leave_out(&device->events[moved[i].event]);
 	}
-	free(lives);
+	free(lifetimes);
 }
 
 enum gp_status preallocate(struct scene *scene)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "trace/scenario/pen.h"
+#include "trace/scenario/writer.h"
 #include "trace/scenario/scenarios.h"
 
 enum { BLOCKS, SIZE, LARGE };
@@ -20,21 +20,21 @@ static const struct gp_parameter parameters[] = {
 		    "the last request; 0: as much as was freed" },
 };
 
-static void write(struct pen *pen, const uint64_t *values,
+static void write(struct trace_writer *writer, const uint64_t *values,
 		  struct gp_budget *budget)
 {
 	struct held *held = gp_mem_alloc(values[BLOCKS], sizeof(*held));
 	uint64_t freed = 0;
 
-	pen_site(pen, "checkerboard.py:3 fill");
+	writer_site(writer, "checkerboard.py:3 fill");
 	for (uint64_t i = 0; i < values[BLOCKS]; i++)
-		held[i] = pen_alloc(pen, values[SIZE]);
+		held[i] = writer_alloc(writer, values[SIZE]);
 	for (uint64_t i = 0; i < values[BLOCKS]; i += 2) {
 		freed += held[i].size;
-		pen_free(pen, &held[i]);
+		writer_free(writer, &held[i]);
 	}
-	pen_site(pen, "checkerboard.py:9 large");
-	pen_alloc(pen, values[LARGE] ? values[LARGE] : freed);
+	writer_site(writer, "checkerboard.py:9 large");
+	writer_alloc(writer, values[LARGE] ? values[LARGE] : freed);
 	budget_add(budget, "freed in pieces", freed);
 	free(held);
 }

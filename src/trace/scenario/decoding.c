@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "trace/scenario/pen.h"
+#include "trace/scenario/writer.h"
 #include "trace/scenario/scenarios.h"
 
 enum { REQUESTS, ACTIVE, SHORTEST, LONGEST, LAYERS, WIDTH, STRIDE };
@@ -35,7 +35,7 @@ struct request {
 	struct held *caches; /* 2 a layer */
 };
 
-static void grow(struct pen *pen, const uint64_t *values,
+static void grow(struct trace_writer *writer, const uint64_t *values,
 		 struct request *request)
 {
 	uint64_t size;
@@ -45,14 +45,14 @@ static void grow(struct pen *pen, const uint64_t *values,
 	for (uint64_t i = 0; i < 2 * values[LAYERS]; i++) {
 		struct held larger;
 
-		pen_site(pen, "cache.py:31 update");
-		larger = pen_alloc(pen, size);
-		pen_free(pen, &request->caches[i]);
+		writer_site(writer, "cache.py:31 update");
+		larger = writer_alloc(writer, size);
+		writer_free(writer, &request->caches[i]);
 		request->caches[i] = larger;
 	}
 }
 
-static void begin(struct pen *pen, const uint64_t *values,
+static void begin(struct trace_writer *writer, const uint64_t *values,
 		  struct request *request)
 {
 	uint64_t longest = values[LONGEST] > values[SHORTEST]
@@ -60,33 +60,33 @@ static void begin(struct pen *pen, const uint64_t *values,
 				   : values[SHORTEST];
 
 	request->tokens = 0;
-	request->end = gp_rng_between(&pen->rng, values[SHORTEST], longest);
+	request->end = gp_rng_between(&writer->rng, values[SHORTEST], longest);
 }
 
-static void finish(struct pen *pen, const uint64_t *values,
+static void finish(struct trace_writer *writer, const uint64_t *values,
 		   struct request *request)
 {
 	for (uint64_t i = 0; i < 2 * values[LAYERS]; i++)
-		pen_free(pen, &request->caches[i]);
+		writer_free(writer, &request->caches[i]);
 }
 
 /* One step for each request; a finished one makes room for the next. */
-static uint64_t serve(struct pen *pen, const uint64_t *values,
+static uint64_t serve(struct trace_writer *writer, const uint64_t *values,
 		      struct request *requests, uint64_t waiting)
 {
 	for (uint64_t i = 0; i < values[ACTIVE]; i++) {
 		struct request *r = &requests[i];
 
 		if (r->end && r->tokens >= r->end) {
-			finish(pen, values, r);
+			finish(writer, values, r);
 			r->end = 0;
 		}
 		if (!r->end && waiting) {
-			begin(pen, values, r);
+			begin(writer, values, r);
 			waiting--;
 		}
 		if (r->end)
-			grow(pen, values, r);
+			grow(writer, values, r);
 	}
 	return waiting;
 }
@@ -99,7 +99,7 @@ static bool is_idle(const struct request *requests, uint64_t n)
 	return true;
 }
 
-static void write(struct pen *pen, const uint64_t *values,
+static void write(struct trace_writer *writer, const uint64_t *values,
 		  struct gp_budget *budget)
 {
 	uint64_t weights = 12 * values[WIDTH] * values[WIDTH] * ELEMENT;
@@ -108,9 +108,9 @@ static void write(struct pen *pen, const uint64_t *values,
 		gp_mem_alloc(values[ACTIVE], sizeof(*requests));
 	struct held *caches = gp_mem_alloc(values[ACTIVE] * n, sizeof(*caches));
 
-	pen_site(pen, "model.py:8 load");
+	writer_site(writer, "model.py:8 load");
 	for (uint64_t i = 0; i < values[LAYERS]; i++)
-		pen_alloc(pen, weights);
+		writer_alloc(writer, weights);
 	budget_add(budget, "weights", values[LAYERS] * weights);
 	budget_add(budget, "all caches at their longest",
 		   values[ACTIVE] * n * values[LONGEST] * values[WIDTH] *
@@ -118,7 +118,7 @@ static void write(struct pen *pen, const uint64_t *values,
 	for (uint64_t i = 0; i < values[ACTIVE]; i++)
 		requests[i].caches = caches + i * n;
 	do
-		waiting = serve(pen, values, requests, waiting);
+		waiting = serve(writer, values, requests, waiting);
 	while (waiting || !is_idle(requests, values[ACTIVE]));
 	free(caches);
 	free(requests);

@@ -2,16 +2,16 @@
 /*
  * Histogram: blocks that come and go at random, as often as those of a real
  * trace do.  What is counted of a block is its stream, its pool, its size and
- * how long it lives, in requests; the order of the program is lost, so peaks
- * that come from phases are flattened.  Blocks that are there from the start or
- * are never freed are laid down first.
+ * how long it lives, in requests; the order of the program is lost, so
+ * peaks that come from phases are flattened.  Blocks that are there from the
+ * start or are never freed are laid down first.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/divisor.h"
 #include "base/mem.h"
-#include "trace/scenario/pen.h"
+#include "trace/scenario/writer.h"
 #include "trace/scenario/scenarios.h"
 
 enum { BLOCKS, DEVICE };
@@ -30,7 +30,7 @@ static const struct gp_parameter parameters[] = {
 /* ---- what is counted ---- */
 
 /* One block of the trace. */
-struct life {
+struct lifetime {
 	uint16_t stream, pool;
 	uint32_t size_class, time_class;
 	uint64_t size, time; /* bytes; requests, or FOR_GOOD */
@@ -46,7 +46,7 @@ struct bin {
 };
 
 struct tally {
-	struct life *lives;
+	struct lifetime *lifetimes;
 	size_t count, room;
 	struct bin *bins;
 	size_t bin_count;
@@ -74,9 +74,10 @@ static void begin(struct tally *tally, const struct gp_event *event,
 {
 	if (!event->size || event->size > MOST_SIZE || open[event->id])
 		return;
-	tally->lives = gp_mem_grow(tally->lives, &tally->room, tally->count + 1,
-				   sizeof(*tally->lives));
-	tally->lives[tally->count] = (struct life){
+	tally->lifetimes =
+		gp_mem_grow(tally->lifetimes, &tally->room, tally->count + 1,
+			    sizeof(*tally->lifetimes));
+	tally->lifetimes[tally->count] = (struct lifetime){
 		.stream = event->stream,
 		.pool = event->pool,
 		.size = event->size,
@@ -90,13 +91,13 @@ static void begin(struct tally *tally, const struct gp_event *event,
 
 static void end(struct tally *tally, uint32_t id, uint64_t time, size_t *open)
 {
-	struct life *life;
+	struct lifetime *lifetime;
 
 	if (!open[id])
 		return;
-	life = &tally->lives[open[id] - 1];
-	life->time = time - life->time;
-	tally->live -= life->size;
+	lifetime = &tally->lifetimes[open[id] - 1];
+	lifetime->time = time - lifetime->time;
+	tally->live -= lifetime->size;
 	open[id] = 0;
 }
 
@@ -139,9 +140,9 @@ static void count_lives(struct tally *tally, const struct gp_device_trace *t)
 	}
 	for (uint32_t id = 0; id < t->block_ids; id++)
 		if (open[id])
-			tally->lives[open[id] - 1].time = FOR_GOOD;
+			tally->lifetimes[open[id] - 1].time = FOR_GOOD;
 	for (size_t i = 0; i < at_start; i++)
-		tally->lives[i].time = FOR_GOOD;
+		tally->lifetimes[i].time = FOR_GOOD;
 	free(open);
 }
 
@@ -154,7 +155,7 @@ static int compare(uint64_t a, uint64_t b)
 
 static int by_class(const void *a, const void *b)
 {
-	const struct life *x = a, *y = b;
+	const struct lifetime *x = a, *y = b;
 	const int keys[] = { compare(x->time == FOR_GOOD, y->time == FOR_GOOD),
 			     compare(x->stream, y->stream),
 			     compare(x->pool, y->pool),
@@ -167,44 +168,44 @@ static int by_class(const void *a, const void *b)
 	return 0;
 }
 
-static void add_life(struct bin *bin, const struct life *life)
+static void add_lifetime(struct bin *bin, const struct lifetime *lifetime)
 {
 	if (!bin->count++) {
-		bin->stream = life->stream;
-		bin->pool = life->pool;
-		bin->is_for_good = life->time == FOR_GOOD;
-		bin->least_size = bin->most_size = life->size;
-		bin->least_time = bin->most_time = life->time;
+		bin->stream = lifetime->stream;
+		bin->pool = lifetime->pool;
+		bin->is_for_good = lifetime->time == FOR_GOOD;
+		bin->least_size = bin->most_size = lifetime->size;
+		bin->least_time = bin->most_time = lifetime->time;
 	}
-	bin->grain = gp_common_divisor(life->size, bin->grain);
-	if (life->size < bin->least_size)
-		bin->least_size = life->size;
-	if (life->size > bin->most_size)
-		bin->most_size = life->size;
-	if (life->time < bin->least_time)
-		bin->least_time = life->time;
-	if (life->time > bin->most_time)
-		bin->most_time = life->time;
+	bin->grain = gp_common_divisor(lifetime->size, bin->grain);
+	if (lifetime->size < bin->least_size)
+		bin->least_size = lifetime->size;
+	if (lifetime->size > bin->most_size)
+		bin->most_size = lifetime->size;
+	if (lifetime->time < bin->least_time)
+		bin->least_time = lifetime->time;
+	if (lifetime->time > bin->most_time)
+		bin->most_time = lifetime->time;
 }
 
 /* Those that are freed come first. */
 static void make_bins(struct tally *tally)
 {
-	struct life *lives = tally->lives;
+	struct lifetime *lifetimes = tally->lifetimes;
 
 	tally->bins = gp_mem_alloc(tally->count + 1, sizeof(*tally->bins));
 	for (size_t i = 0; i < tally->count; i++) {
-		lives[i].size_class = size_class_of(lives[i].size);
-		lives[i].time_class = time_class_of(lives[i].time);
-		tally->lasting += lives[i].time == FOR_GOOD;
+		lifetimes[i].size_class = size_class_of(lifetimes[i].size);
+		lifetimes[i].time_class = time_class_of(lifetimes[i].time);
+		tally->lasting += lifetimes[i].time == FOR_GOOD;
 	}
 	tally->passing = tally->count - tally->lasting;
 	if (tally->count)
-		qsort(lives, tally->count, sizeof(*lives), by_class);
+		qsort(lifetimes, tally->count, sizeof(*lifetimes), by_class);
 	for (size_t i = 0; i < tally->count; i++) {
-		if (!i || by_class(&lives[i - 1], &lives[i]))
+		if (!i || by_class(&lifetimes[i - 1], &lifetimes[i]))
 			tally->bins[tally->bin_count++].before = i;
-		add_life(&tally->bins[tally->bin_count - 1], &lives[i]);
+		add_lifetime(&tally->bins[tally->bin_count - 1], &lifetimes[i]);
 	}
 }
 
@@ -284,50 +285,52 @@ static struct due take_due(struct dues *dues)
 	}
 }
 
-static struct held draw(struct pen *pen, const struct bin *bin)
+static struct held draw(struct trace_writer *writer, const struct bin *bin)
 {
 	uint64_t steps = (bin->most_size - bin->least_size) / bin->grain;
 
-	pen->stream = bin->stream ? pen_stream(pen, bin->stream) : 0;
-	pen->pool = bin->pool ? pen_pool(pen, bin->pool) : 0;
-	return pen_alloc(
-		pen, bin->least_size +
-			     bin->grain * gp_rng_between(&pen->rng, 0, steps));
+	writer->stream = bin->stream ? writer_stream(writer, bin->stream) : 0;
+	writer->pool = bin->pool ? writer_pool(writer, bin->pool) : 0;
+	return writer_alloc(
+		writer,
+		bin->least_size +
+			bin->grain * gp_rng_between(&writer->rng, 0, steps));
 }
 
-static void free_due(struct pen *pen, struct dues *dues, uint64_t time)
+static void free_due(struct trace_writer *writer, struct dues *dues,
+		     uint64_t time)
 {
 	while (dues->count && dues->items[0].time < time) {
 		struct due due = take_due(dues);
 
-		pen_free(pen, &due.held);
+		writer_free(writer, &due.held);
 	}
 }
 
-static void draw_all(struct pen *pen, const struct tally *tally,
+static void draw_all(struct trace_writer *writer, const struct tally *tally,
 		     uint64_t blocks)
 {
 	struct dues dues = { 0 };
 
 	for (uint64_t i = 0; i < tally->lasting; i++)
-		draw(pen, bin_of(tally, tally->passing + i));
+		draw(writer, bin_of(tally, tally->passing + i));
 	for (uint64_t i = 0; i < blocks; i++) {
-		const struct bin *bin =
-			bin_of(tally, gp_rng_below(&pen->rng, tally->passing));
-		uint64_t time = gp_rng_between(&pen->rng, bin->least_time,
+		const struct bin *bin = bin_of(
+			tally, gp_rng_below(&writer->rng, tally->passing));
+		uint64_t time = gp_rng_between(&writer->rng, bin->least_time,
 					       bin->most_time);
 
-		free_due(pen, &dues, i);
-		add_due(&dues, (struct due){ i + time, draw(pen, bin) });
+		free_due(writer, &dues, i);
+		add_due(&dues, (struct due){ i + time, draw(writer, bin) });
 	}
-	free_due(pen, &dues, UINT64_MAX);
+	free_due(writer, &dues, UINT64_MAX);
 	free(dues.items);
 }
 
-static void write(struct pen *pen, const uint64_t *values,
+static void write(struct trace_writer *writer, const uint64_t *values,
 		  struct gp_budget *budget)
 {
-	const struct gp_trace *from = pen->from;
+	const struct gp_trace *from = writer->from;
 	struct tally tally = { 0 };
 
 	if (values[DEVICE] < from->device_count)
@@ -336,11 +339,11 @@ static void write(struct pen *pen, const uint64_t *values,
 	budget_add(budget, "live at the peak of the trace it is from",
 		   tally.peak);
 	if (tally.passing || tally.lasting)
-		draw_all(pen, &tally,
+		draw_all(writer, &tally,
 			 !tally.passing	  ? 0
 			 : values[BLOCKS] ? values[BLOCKS]
 					  : tally.passing);
-	free(tally.lives);
+	free(tally.lifetimes);
 	free(tally.bins);
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "trace/scenario/pen.h"
+#include "trace/scenario/writer.h"
 #include "trace/scenario/scenarios.h"
 
 enum { STEPS, BATCH, SHORTEST, LONGEST, LAYERS, WIDTH };
@@ -35,49 +35,52 @@ static uint64_t kept_size(uint64_t activation, unsigned i)
 	return i == KEPT_A_LAYER - 1 ? 4 * activation : activation;
 }
 
-static void step(struct pen *pen, const uint64_t *values, struct held *kept)
+static void step(struct trace_writer *writer, const uint64_t *values,
+		 struct held *kept)
 {
 	uint64_t longest = values[LONGEST] > values[SHORTEST]
 				   ? values[LONGEST]
 				   : values[SHORTEST];
-	uint64_t tokens = gp_rng_between(&pen->rng, values[SHORTEST], longest);
+	uint64_t tokens =
+		gp_rng_between(&writer->rng, values[SHORTEST], longest);
 	uint64_t size = values[BATCH] * tokens * values[WIDTH] * ELEMENT;
 	uint64_t n = values[LAYERS] * KEPT_A_LAYER;
 
-	pen_mark(pen, "step", GP_MARK_START);
+	writer_mark(writer, "step", GP_MARK_START);
 	for (uint64_t i = 0; i < n; i++) {
 		struct held scratch;
 
-		pen_site(pen, "model.py:21 forward");
-		kept[i] = pen_alloc(pen, kept_size(size, i % KEPT_A_LAYER));
-		pen_site(pen, "model.py:24 scratch");
-		scratch = pen_alloc(pen, size / 2 + 1);
-		pen_free(pen, &scratch);
+		writer_site(writer, "model.py:21 forward");
+		kept[i] =
+			writer_alloc(writer, kept_size(size, i % KEPT_A_LAYER));
+		writer_site(writer, "model.py:24 scratch");
+		scratch = writer_alloc(writer, size / 2 + 1);
+		writer_free(writer, &scratch);
 	}
 	while (n--) {
 		struct held gradient;
 
-		pen_site(pen, "train.py:12 backward");
-		gradient = pen_alloc(pen, kept[n].size);
-		pen_free(pen, &kept[n]);
-		pen_free(pen, &gradient);
+		writer_site(writer, "train.py:12 backward");
+		gradient = writer_alloc(writer, kept[n].size);
+		writer_free(writer, &kept[n]);
+		writer_free(writer, &gradient);
 	}
-	pen_mark(pen, "step", GP_MARK_END);
+	writer_mark(writer, "step", GP_MARK_END);
 }
 
-static void write(struct pen *pen, const uint64_t *values,
+static void write(struct trace_writer *writer, const uint64_t *values,
 		  struct gp_budget *budget)
 {
 	uint64_t weight = 12 * values[WIDTH] * values[WIDTH] * ELEMENT;
 	struct held *kept =
 		gp_mem_alloc(values[LAYERS] * KEPT_A_LAYER, sizeof(*kept));
 
-	pen_site(pen, "model.py:8 __init__");
+	writer_site(writer, "model.py:8 __init__");
 	for (uint64_t i = 0; i < values[LAYERS]; i++)
-		pen_alloc(pen, weight);
+		writer_alloc(writer, weight);
 	budget_add(budget, "weights", values[LAYERS] * weight);
 	for (uint64_t i = 0; i < values[STEPS]; i++)
-		step(pen, values, kept);
+		step(writer, values, kept);
 	free(kept);
 }
 

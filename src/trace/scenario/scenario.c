@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "trace/scenario/pen.h"
+#include "trace/scenario/writer.h"
 #include "trace/scenario/scenarios.h"
 
 static const struct gp_scenario *const table[] = {
@@ -103,24 +103,24 @@ enum gp_status gp_scenario_make(const struct gp_scenario_config *config,
 				struct gp_trace **trace,
 				struct gp_budget *budget, struct gp_diag *diag)
 {
-	struct pen pen = {
+	struct trace_writer writer = {
 		.build = gp_build_create(GP_BUILD_REQUESTS),
 		.rng = { config->seed },
 		.from = config->from,
 		.site = GP_NO_SITE,
 	};
 	enum gp_status status =
-		gp_build_device(pen.build, 0, &pen.device, diag);
+		gp_build_device(writer.build, 0, &writer.device, diag);
 
 	if (status != GP_OK) {
-		gp_build_destroy(pen.build);
+		gp_build_destroy(writer.build);
 		return status;
 	}
-	gp_build_source(pen.build, "gpupool-gen");
-	gp_build_settings(pen.build, "");
-	gp_build_complete(pen.build, true);
+	gp_build_source(writer.build, "gpupool-gen");
+	gp_build_settings(writer.build, "");
+	gp_build_complete(writer.build, true);
 	*budget = (struct gp_budget){ 0 };
-	config->scenario->write(&pen, config->values, budget);
-	budget_add(budget, "live at the peak", pen.peak_bytes);
-	return gp_build_finish(pen.build, trace, diag);
+	config->scenario->write(&writer, config->values, budget);
+	budget_add(budget, "live at the peak", writer.peak_bytes);
+	return gp_build_finish(writer.build, trace, diag);
 }

@@ -46,7 +46,7 @@ struct gp_budget {
 	size_t count;
 };
 
-struct pen;
+struct trace_writer;
 
 struct gp_scenario {
 	const char *name;
@@ -55,7 +55,7 @@ struct gp_scenario {
 	size_t parameter_count;
 	bool needs_trace; /* that it is made after */
 	/* values: one for each parameter, within its range. */
-	void (*write)(struct pen *pen, const uint64_t *values,
+	void (*write)(struct trace_writer *writer, const uint64_t *values,
 		      struct gp_budget *budget);
 };
 

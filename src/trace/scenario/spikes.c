@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "trace/scenario/pen.h"
+#include "trace/scenario/writer.h"
 #include "trace/scenario/scenarios.h"
 
 enum { STEPS, EVERY, STATE, PIECES, WORKING };
@@ -26,47 +26,49 @@ static const struct gp_parameter parameters[] = {
 
 #define ACTIVATIONS 32 /* tensors of a step */
 
-static void step(struct pen *pen, const uint64_t *values)
+static void step(struct trace_writer *writer, const uint64_t *values)
 {
 	struct held held[ACTIVATIONS];
 
-	pen_site(pen, "train.py:18 step");
+	writer_site(writer, "train.py:18 step");
 	for (unsigned i = 0; i < ACTIVATIONS; i++)
-		held[i] = pen_alloc(pen, values[WORKING] / ACTIVATIONS + 1);
+		held[i] =
+			writer_alloc(writer, values[WORKING] / ACTIVATIONS + 1);
 	for (unsigned i = ACTIVATIONS; i--;)
-		pen_free(pen, &held[i]);
+		writer_free(writer, &held[i]);
 }
 
 /* A few results outlive the checkpoint and lie between its pieces. */
-static void checkpoint(struct pen *pen, const uint64_t *values,
+static void checkpoint(struct trace_writer *writer, const uint64_t *values,
 		       struct held *copies)
 {
-	pen_mark(pen, "checkpoint", GP_MARK_START);
+	writer_mark(writer, "checkpoint", GP_MARK_START);
 	for (uint64_t i = 0; i < values[PIECES]; i++) {
-		pen_site(pen, "checkpoint.py:7 save");
-		copies[i] = pen_alloc(pen, values[STATE] / values[PIECES] + 1);
+		writer_site(writer, "checkpoint.py:7 save");
+		copies[i] = writer_alloc(writer,
+					 values[STATE] / values[PIECES] + 1);
 	}
-	pen_site(pen, "checkpoint.py:11 digest");
-	pen_alloc(pen, 2 * MIB);
+	writer_site(writer, "checkpoint.py:11 digest");
+	writer_alloc(writer, 2 * MIB);
 	for (uint64_t i = 0; i < values[PIECES]; i++)
-		pen_free(pen, &copies[i]);
-	pen_mark(pen, "checkpoint", GP_MARK_END);
+		writer_free(writer, &copies[i]);
+	writer_mark(writer, "checkpoint", GP_MARK_END);
 }
 
-static void write(struct pen *pen, const uint64_t *values,
+static void write(struct trace_writer *writer, const uint64_t *values,
 		  struct gp_budget *budget)
 {
 	struct held *copies = gp_mem_alloc(values[PIECES], sizeof(*copies));
 
-	pen_site(pen, "train.py:5 load");
+	writer_site(writer, "train.py:5 load");
 	for (uint64_t i = 0; i < values[PIECES]; i++)
-		pen_alloc(pen, values[STATE] / values[PIECES] + 1);
+		writer_alloc(writer, values[STATE] / values[PIECES] + 1);
 	for (uint64_t i = 1; i <= values[STEPS]; i++) {
-		pen_mark(pen, "step", GP_MARK_START);
-		step(pen, values);
-		pen_mark(pen, "step", GP_MARK_END);
+		writer_mark(writer, "step", GP_MARK_START);
+		step(writer, values);
+		writer_mark(writer, "step", GP_MARK_END);
 		if (i % values[EVERY] == 0)
-			checkpoint(pen, values, copies);
+			checkpoint(writer, values, copies);
 	}
 	budget_add(budget, "state", values[STATE]);
 	budget_add(budget, "a checkpoint's copies", values[STATE]);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "trace/scenario/pen.h"
+#include "trace/scenario/writer.h"
 #include "trace/scenario/scenarios.h"
 
 enum { TENANTS, TURNS, LEAST, MOST, BLOCKS };
@@ -25,33 +25,35 @@ static const struct gp_parameter parameters[] = {
 		     "blocks of a turn" },
 };
 
-static void turn(struct pen *pen, const uint64_t *values, struct held *held)
+static void turn(struct trace_writer *writer, const uint64_t *values,
+		 struct held *held)
 {
 	uint64_t most =
 		values[MOST] > values[LEAST] ? values[MOST] : values[LEAST];
 
-	pen_ask(pen, GP_POOL_BEGIN);
+	writer_ask(writer, GP_POOL_BEGIN);
 	for (uint64_t i = 0; i < values[BLOCKS]; i++)
-		held[i] = pen_alloc(
-			pen, gp_rng_between(&pen->rng, values[LEAST], most));
-	pen_ask(pen, GP_POOL_END);
+		held[i] = writer_alloc(
+			writer,
+			gp_rng_between(&writer->rng, values[LEAST], most));
+	writer_ask(writer, GP_POOL_END);
 	for (uint64_t i = 0; i < values[BLOCKS]; i++)
-		pen_free(pen, &held[i]);
+		writer_free(writer, &held[i]);
 }
 
-static void write(struct pen *pen, const uint64_t *values,
+static void write(struct trace_writer *writer, const uint64_t *values,
 		  struct gp_budget *budget)
 {
 	struct held *held = gp_mem_alloc(values[BLOCKS], sizeof(*held));
 
 	(void)budget;
-	pen_site(pen, "serve.py:14 run");
+	writer_site(writer, "serve.py:14 run");
 	for (uint64_t i = 0; i < values[TURNS]; i++) {
-		uint64_t tenant = gp_rng_below(&pen->rng, values[TENANTS]);
+		uint64_t tenant = gp_rng_below(&writer->rng, values[TENANTS]);
 
-		pen->pool = pen_pool(pen, tenant + 1);
-		pen->stream = pen_stream(pen, tenant + 1);
-		turn(pen, values, held);
+		writer->pool = writer_pool(writer, tenant + 1);
+		writer->stream = writer_stream(writer, tenant + 1);
+		turn(writer, values, held);
 	}
 	free(held);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "trace/scenario/pen.h"
+#include "trace/scenario/writer.h"
 #include "trace/scenario/scenarios.h"
 
 enum {
@@ -94,7 +94,7 @@ static const struct {
 #define BLOCK_KEPT (sizeof(block_kept) / sizeof(*block_kept))
 
 struct model {
-	struct pen *pen;
+	struct trace_writer *writer;
 	const uint64_t *values;
 	uint64_t tokens; /* of a step */
 	uint64_t weight_element, element;
@@ -134,9 +134,9 @@ static uint64_t weights_size(const struct model *m)
 
 static void load(struct model *m)
 {
-	pen_site(m->pen, "model.py:40 __init__");
+	writer_site(m->writer, "model.py:40 __init__");
 	for (uint64_t i = 0; i < m->weight_count; i++)
-		m->weights[i] = pen_alloc(m->pen, weight_size(m, i));
+		m->weights[i] = writer_alloc(m->writer, weight_size(m, i));
 }
 
 /* ---- activations ---- */
@@ -163,32 +163,32 @@ static void forward_block(struct model *m, uint64_t layer)
 	for (size_t i = 0; i < BLOCK_KEPT; i++) {
 		struct held scratch = { 0 };
 
-		pen_site(m->pen, "model.py:61 forward");
+		writer_site(m->writer, "model.py:61 forward");
 		if (i == 6) {
-			pen_site(m->pen, "model.py:58 c_proj");
-			scratch = pen_alloc(m->pen, activation(m, 1));
+			writer_site(m->writer, "model.py:58 c_proj");
+			scratch = writer_alloc(m->writer, activation(m, 1));
 		}
-		kept[i] = pen_alloc(m->pen, kept_size(m, i));
-		pen_free(m->pen, &scratch);
+		kept[i] = writer_alloc(m->writer, kept_size(m, i));
+		writer_free(m->writer, &scratch);
 	}
 }
 
 static void drop_block(struct model *m, uint64_t layer)
 {
 	for (size_t i = BLOCK_KEPT; i--;)
-		pen_free(m->pen, &m->kept[layer * BLOCK_KEPT + i]);
+		writer_free(m->writer, &m->kept[layer * BLOCK_KEPT + i]);
 }
 
 static void forward(struct model *m)
 {
 	bool is_checkpointed = m->values[CHECKPOINTING];
 
-	pen_site(m->pen, "model.py:70 embed");
-	m->inputs[0] = pen_alloc(m->pen, activation(m, 1));
+	writer_site(m->writer, "model.py:70 embed");
+	m->inputs[0] = writer_alloc(m->writer, activation(m, 1));
 	for (uint64_t i = 0; i < m->values[LAYERS]; i++) {
 		forward_block(m, i);
-		pen_site(m->pen, "model.py:63 residual");
-		m->inputs[i + 1] = pen_alloc(m->pen, activation(m, 1));
+		writer_site(m->writer, "model.py:63 residual");
+		m->inputs[i + 1] = writer_alloc(m->writer, activation(m, 1));
 		if (is_checkpointed)
 			drop_block(m, i);
 	}
@@ -199,10 +199,10 @@ static void forward(struct model *m)
 /* The first use makes it; later ones add to it. */
 static void gradient_of(struct model *m, uint64_t weight)
 {
-	pen_site(m->pen, "train.py:33 backward");
+	writer_site(m->writer, "train.py:33 backward");
 	if (!m->gradients[weight].size)
 		m->gradients[weight] =
-			pen_alloc(m->pen, weight_size(m, weight));
+			writer_alloc(m->writer, weight_size(m, weight));
 }
 
 /* Each activation's gradient lives until the next one is there. */
@@ -217,17 +217,17 @@ static struct held backward_block(struct model *m, uint64_t layer,
 	for (size_t i = BLOCK_KEPT; i--;) {
 		struct held next = { 0 };
 
-		pen_site(m->pen, "train.py:33 backward");
+		writer_site(m->writer, "train.py:33 backward");
 		if (block_kept[i].unit == ACTIVATION)
-			next = pen_alloc(m->pen, kept[i].size);
-		pen_free(m->pen, &kept[i]);
+			next = writer_alloc(m->writer, kept[i].size);
+		writer_free(m->writer, &kept[i]);
 		gradient_of(m, --weight);
 		if (next.size) {
-			pen_free(m->pen, &gradient);
+			writer_free(m->writer, &gradient);
 			gradient = next;
 		}
 	}
-	pen_free(m->pen, &m->inputs[layer + 1]);
+	writer_free(m->writer, &m->inputs[layer + 1]);
 	return gradient;
 }
 
@@ -236,35 +236,35 @@ static void backward(struct model *m)
 	uint64_t logits = m->tokens * m->values[VOCABULARY];
 	struct held output, loss, gradient;
 
-	pen_site(m->pen, "model.py:74 lm_head");
-	output = pen_alloc(m->pen, logits * m->element);
-	pen_site(m->pen, "train.py:31 cross_entropy");
-	loss = pen_alloc(m->pen, logits * FULL);
-	pen_site(m->pen, "train.py:33 backward");
-	gradient = pen_alloc(m->pen, logits * m->element);
-	pen_free(m->pen, &loss);
-	pen_free(m->pen, &output);
+	writer_site(m->writer, "model.py:74 lm_head");
+	output = writer_alloc(m->writer, logits * m->element);
+	writer_site(m->writer, "train.py:31 cross_entropy");
+	loss = writer_alloc(m->writer, logits * FULL);
+	writer_site(m->writer, "train.py:33 backward");
+	gradient = writer_alloc(m->writer, logits * m->element);
+	writer_free(m->writer, &loss);
+	writer_free(m->writer, &output);
 	gradient_of(m, m->weight_count - 1);
 	gradient_of(m, m->weight_count - 2);
 	for (uint64_t i = m->values[LAYERS]; i--;)
 		gradient = backward_block(m, i, gradient);
 	gradient_of(m, 1);
 	gradient_of(m, 0);
-	pen_free(m->pen, &gradient);
-	pen_free(m->pen, &m->inputs[0]);
+	writer_free(m->writer, &gradient);
+	writer_free(m->writer, &m->inputs[0]);
 }
 
 /* ---- the optimizer ---- */
 
 static void optimize(struct model *m)
 {
-	pen_site(m->pen, "train.py:35 optimizer.step");
+	writer_site(m->writer, "train.py:35 optimizer.step");
 	for (uint64_t i = 0; !m->has_state && i < m->weight_count; i++)
 		for (uint64_t k = 0; k < m->values[OPTIMIZER]; k++)
-			pen_alloc(m->pen, weight_size(m, i));
+			writer_alloc(m->writer, weight_size(m, i));
 	m->has_state = true;
 	for (uint64_t i = 0; i < m->weight_count; i++)
-		pen_free(m->pen, &m->gradients[i]);
+		writer_free(m->writer, &m->gradients[i]);
 }
 
 static void tell_budget(const struct model *m, struct gp_budget *budget)
@@ -287,11 +287,11 @@ static void tell_budget(const struct model *m, struct gp_budget *budget)
 		   logits * (2 * m->element + FULL));
 }
 
-static void write(struct pen *pen, const uint64_t *values,
+static void write(struct trace_writer *writer, const uint64_t *values,
 		  struct gp_budget *budget)
 {
 	struct model m = {
-		.pen = pen,
+		.writer = writer,
 		.values = values,
 		.tokens = values[BATCH] * values[SEQUENCE],
 		.weight_element = values[PRECISION] == 2 ? HALF : FULL,
@@ -305,11 +305,11 @@ static void write(struct pen *pen, const uint64_t *values,
 	m.kept = gp_mem_alloc(values[LAYERS] * BLOCK_KEPT, sizeof(*m.kept));
 	load(&m);
 	for (uint64_t i = 0; i < values[STEPS]; i++) {
-		pen_mark(pen, "step", GP_MARK_START);
+		writer_mark(writer, "step", GP_MARK_START);
 		forward(&m);
 		backward(&m);
 		optimize(&m);
-		pen_mark(pen, "step", GP_MARK_END);
+		writer_mark(writer, "step", GP_MARK_END);
 	}
 	tell_budget(&m, budget);
 	free(m.kept);

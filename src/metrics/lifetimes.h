@@ -7,14 +7,14 @@
  * event m and its free is.  What was there at the start is there from moment 0
  * on.  A trace without events has one moment.
  */
-#ifndef METRICS_LIVES_H
-#define METRICS_LIVES_H
+#ifndef METRICS_LIFETIMES_H
+#define METRICS_LIFETIMES_H
 
 #include "metrics/film.h"
 
 #define GP_LIFE_NO_END UINT64_MAX /* it lasts as long as the trace */
 
-struct gp_life {
+struct gp_lifetime {
 	uint64_t alloc; /* event; of is_start: 0 */
 	uint64_t freed; /* event that freed it; GP_LIFE_NO_END */
 	uint64_t gone;	/* event behind which its memory is free again */
@@ -24,8 +24,8 @@ struct gp_life {
 	bool is_start;
 };
 
-struct gp_lives {
-	struct gp_life *list; /* in the order of their allocs */
+struct gp_lifetimes {
+	struct gp_lifetime *list; /* in the order of their allocs */
 	size_t count, room;
 	uint64_t moments; /* at least 1 */
 	/* By moment.  Allocated is the sum of the blocks that are there. */
@@ -33,27 +33,29 @@ struct gp_lives {
 };
 
 /* Of a trace of so many events; the film may go then. */
-void gp_lives_init(struct gp_lives *lives, const struct gp_film *film,
-		   uint64_t events);
-void gp_lives_release(struct gp_lives *lives);
+void gp_lifetimes_init(struct gp_lifetimes *lifetimes,
+		       const struct gp_film *film, uint64_t events);
+void gp_lifetimes_release(struct gp_lifetimes *lifetimes);
 
-static inline bool gp_life_is_at(const struct gp_life *life, uint64_t moment)
+static inline bool gp_life_is_at(const struct gp_lifetime *lifetime,
+				 uint64_t moment)
 {
-	return life->alloc <= moment && moment < life->freed;
+	return lifetime->alloc <= moment && moment < lifetime->freed;
 }
 
-/* How many lives begin no later than that moment: the first so many. */
-size_t gp_lives_until(const struct gp_lives *lives, uint64_t moment);
+/* How many lifetimes begin no later than that moment: the first so many. */
+size_t gp_lifetimes_until(const struct gp_lifetimes *lifetimes,
+			  uint64_t moment);
 
 /* The block of an id that is there at the moment, else its last one that began
  * before, else its first; NULL: there is none. */
-const struct gp_life *gp_lives_find(const struct gp_lives *lives, uint32_t id,
-				    uint64_t moment);
+const struct gp_lifetime *gp_lifetimes_find(
+	const struct gp_lifetimes *lifetimes, uint32_t id, uint64_t moment);
 
 /* The block at that byte when those that are there lie one upon another, the
  * oldest at the bottom, and where it begins there; NULL: it is above them. */
-const struct gp_life *gp_lives_stacked(const struct gp_lives *lives,
-				       uint64_t moment, uint64_t byte,
-				       uint64_t *bottom);
+const struct gp_lifetime *gp_lifetimes_stacked(
+	const struct gp_lifetimes *lifetimes, uint64_t moment, uint64_t byte,
+	uint64_t *bottom);
 
 #endif

@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "fuzz/target.h"
-#include "report/book.h"
+#include "report/sweep_report.h"
 
 static enum gp_status read_bytes(const void *data, size_t size,
-				 struct gp_book *book, struct gp_diag *diag)
+				 struct gp_sweep_report *sweep,
+				 struct gp_diag *diag)
 {
 	struct bytes bytes = bytes_of(data, size);
-	enum gp_status status = gp_book_read(book, bytes.path, diag);
+	enum gp_status status = gp_sweep_report_read(sweep, bytes.path, diag);
 
 	close(bytes.fd);
 	must(status == GP_OK || status == GP_INPUT, "neither read nor refused");
@@ -21,36 +22,36 @@ static enum gp_status read_bytes(const void *data, size_t size,
 	return status;
 }
 
-static char *write_part(const struct gp_book *book, size_t *size)
+static char *write_part(const struct gp_sweep_report *sweep, size_t *size)
 {
-	const struct gp_book_style style = { .is_part = true };
+	const struct gp_sweep_report_style style = { .is_part = true };
 	char *text;
 	FILE *out = open_memstream(&text, size);
 
-	gp_book_json(book, &style, out);
+	gp_sweep_report_json(sweep, &style, out);
 	must(!fclose(out), "a part cannot be written");
 	return text;
 }
 
-static void write_all(const struct gp_book *book)
+static void write_all(const struct gp_sweep_report *sweep)
 {
-	const struct gp_book_style style = { .style.columns = 80 };
+	const struct gp_sweep_report_style style = { .style.columns = 80 };
 	FILE *out = fopen("/dev/null", "w");
 
-	gp_book_json(book, &style, out);
-	gp_book_text(book, &style, out);
-	gp_book_csv(book, &style, out);
-	gp_book_markdown(book, &style, out);
+	gp_sweep_report_json(sweep, &style, out);
+	gp_sweep_report_text(sweep, &style, out);
+	gp_sweep_report_csv(sweep, &style, out);
+	gp_sweep_report_markdown(sweep, &style, out);
 	fclose(out);
 }
 
 /* There and back. */
-static void write_and_read(const struct gp_book *book)
+static void write_and_read(const struct gp_sweep_report *sweep)
 {
-	struct gp_book again;
+	struct gp_sweep_report again;
 	struct gp_diag diag = { 0 };
 	size_t size, size_again;
-	char *text = write_part(book, &size), *text_again;
+	char *text = write_part(sweep, &size), *text_again;
 
 	must(read_bytes(text, size, &again, &diag) == GP_OK,
 	     "what was written cannot be read");
@@ -59,25 +60,25 @@ static void write_and_read(const struct gp_book *book)
 	     "what is read is written otherwise");
 	free(text);
 	free(text_again);
-	gp_book_release(&again);
+	gp_sweep_report_release(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct gp_book book, same;
+	struct gp_sweep_report sweep, same;
 	struct gp_diag diag = { 0 };
 
-	if (read_bytes(data, size, &book, &diag) != GP_OK)
+	if (read_bytes(data, size, &sweep, &diag) != GP_OK)
 		return 0;
-	must(gp_book_done(&book) <= gp_book_asked(&book),
+	must(gp_sweep_report_done(&sweep) <= gp_sweep_report_asked(&sweep),
 	     "more is done than was asked for");
-	write_all(&book);
-	write_and_read(&book);
+	write_all(&sweep);
+	write_and_read(&sweep);
 	must(read_bytes(data, size, &same, &diag) == GP_OK,
 	     "it cannot be read twice");
-	must(gp_book_join(&book, &same, &diag) == GP_OK,
+	must(gp_sweep_report_join(&sweep, &same, &diag) == GP_OK,
 	     "it is not the same as itself");
-	gp_book_release(&same);
-	gp_book_release(&book);
+	gp_sweep_report_release(&same);
+	gp_sweep_report_release(&sweep);
 	return 0;
 }

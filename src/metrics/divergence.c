@@ -153,11 +153,11 @@ static struct gp_request request(const struct walk *walk,
 	return r;
 }
 
-static void find(struct walks *w, struct gp_parting *parting)
+static void find(struct walks *w, struct gp_divergence *divergence)
 {
 	const struct gp_event *a, *b;
 
-	for (;; parting->common++) {
+	for (;; divergence->common++) {
 		a = next(&w->a);
 		b = next(&w->b);
 		if (!a || !b || !agree(w, a, b))
@@ -165,9 +165,9 @@ static void find(struct walks *w, struct gp_parting *parting)
 		pass(&w->a, a);
 		pass(&w->b, b);
 	}
-	parting->is_there = a || b;
-	parting->a = request(&w->a, a);
-	parting->b = request(&w->b, b);
+	divergence->is_there = a || b;
+	divergence->a = request(&w->a, a);
+	divergence->b = request(&w->b, b);
 }
 
 static int compare_sizes(const void *a, const void *b)
@@ -201,12 +201,14 @@ static bool starts_differ(const struct gp_state *a, const struct gp_state *b)
 	return differ;
 }
 
-struct gp_parting gp_parting_find(const struct gp_trace *a, uint32_t a_device,
-				  const struct gp_trace *b, uint32_t b_device)
+struct gp_divergence gp_divergence_find(const struct gp_trace *a,
+					uint32_t a_device,
+					const struct gp_trace *b,
+					uint32_t b_device)
 {
 	const struct gp_device_trace *x = &a->devices[a_device];
 	const struct gp_device_trace *y = &b->devices[b_device];
-	struct gp_parting parting = { 0 };
+	struct gp_divergence divergence = { 0 };
 	struct walks w;
 
 	walk_init(&w.a, a, a_device);
@@ -214,13 +216,13 @@ struct gp_parting gp_parting_find(const struct gp_trace *a, uint32_t a_device,
 	names_init(&w.streams, a->stream_count, b->stream_count);
 	names_init(&w.pools, a->pool_count, b->pool_count);
 	names_init(&w.blocks, x->block_ids, y->block_ids);
-	find(&w, &parting);
-	parting.starts_differ = starts_differ(&x->start, &y->start);
-	parting.steps = steps_compare(a, x, b, y);
+	find(&w, &divergence);
+	divergence.starts_differ = starts_differ(&x->start, &y->start);
+	divergence.steps = steps_compare(a, x, b, y);
 	names_release(&w.streams);
 	names_release(&w.pools);
 	names_release(&w.blocks);
 	free(w.a.sizes);
 	free(w.b.sizes);
-	return parting;
+	return divergence;
 }

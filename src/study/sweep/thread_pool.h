@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A crew: threads that do numbered pieces of work.
+ * A thread pool: threads that do numbered pieces of work.
  *
  * Pieces are begun in ascending order, by whoever is free.  What a piece makes
  * belongs in a slot of its own, found by the piece's number, so that no result
  * depends on timing.  The pieces share only what nobody writes.
  */
-#ifndef STUDY_SWEEP_CREW_H
-#define STUDY_SWEEP_CREW_H
+#ifndef STUDY_SWEEP_THREAD_POOL_H
+#define STUDY_SWEEP_THREAD_POOL_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-struct gp_crew_config {
+struct gp_thread_pool_config {
 	size_t threads; /* 0 or 1: the caller does it all */
 	size_t count;	/* pieces: 0 to count - 1 */
 	/* On some thread; calls for different pieces may overlap. */
@@ -29,6 +29,6 @@ struct gp_crew_config {
 
 /* How many pieces were done; less than count only when stopped.  When the
  * system gives fewer threads than asked for, those it gives do the work. */
-size_t gp_crew_run(const struct gp_crew_config *config);
+size_t gp_thread_pool_run(const struct gp_thread_pool_config *config);
 
 #endif

@@ -13,7 +13,7 @@
 struct watched {
 	const struct gp_trace *trace;
 	struct gp_film *film;
-	struct gp_lives lives;
+	struct gp_lifetimes lifetimes;
 	uint64_t *allocated, *reserved;
 };
 
@@ -59,10 +59,10 @@ static struct watched watch(const struct gp_trace *trace, uint32_t device,
 	config.action_arg = config.look_arg = &w;
 	result = played(&config);
 	gp_replay_release(&result);
-	gp_lives_init(&w.lives, w.film, d->event_count);
+	gp_lifetimes_init(&w.lifetimes, w.film, d->event_count);
 	for (size_t i = 0; i < d->event_count; i++) {
-		ck_assert_uint_eq(w.lives.allocated[i], w.allocated[i]);
-		ck_assert_uint_eq(w.lives.reserved[i], w.reserved[i]);
+		ck_assert_uint_eq(w.lifetimes.allocated[i], w.allocated[i]);
+		ck_assert_uint_eq(w.lifetimes.reserved[i], w.reserved[i]);
 	}
 	return w;
 }
@@ -70,7 +70,7 @@ static struct watched watch(const struct gp_trace *trace, uint32_t device,
 static void watched_release(struct watched *w)
 {
 	gp_film_destroy(w->film);
-	gp_lives_release(&w->lives);
+	gp_lifetimes_release(&w->lifetimes);
 	free(w->allocated);
 	free(w->reserved);
 }
@@ -78,17 +78,17 @@ static void watched_release(struct watched *w)
 /* ---- the same, block by block ---- */
 
 static size_t columns_with(const struct gp_bands *bands,
-			   const struct gp_life *life)
+			   const struct gp_lifetime *lifetime)
 {
 	size_t count = 0;
 
 	for (size_t c = 0; c < bands->column_count; c++)
-		count += gp_life_is_at(life, bands->columns[c].moment);
+		count += gp_life_is_at(lifetime, bands->columns[c].moment);
 	return count;
 }
 
 static void check_column(const struct gp_bands *bands, size_t c,
-			 const struct gp_lives *lives)
+			 const struct gp_lifetimes *lifetimes)
 {
 	const struct gp_band_column *column = &bands->columns[c];
 	uint64_t end = c + 1 < bands->column_count ? column[1].from : bands->to;
@@ -99,45 +99,47 @@ static void check_column(const struct gp_bands *bands, size_t c,
 	ck_assert_uint_le(column->from, column->moment);
 	ck_assert_uint_lt(column->moment, end);
 	for (uint64_t m = column->from; m < end; m++) {
-		ck_assert_uint_le(lives->allocated[m], column->allocated);
-		if (lives->reserved[m] > reserved)
-			reserved = lives->reserved[m];
+		ck_assert_uint_le(lifetimes->allocated[m], column->allocated);
+		if (lifetimes->reserved[m] > reserved)
+			reserved = lifetimes->reserved[m];
 	}
 	ck_assert_uint_eq(column->reserved, reserved);
 	for (size_t i = 0; i < bands->count; i++) {
 		bool is_in =
 			c >= bands->list[i].first && c <= bands->list[i].last;
-		const struct gp_life *life = &lives->list[bands->list[i].life];
+		const struct gp_lifetime *lifetime =
+			&lifetimes->list[bands->list[i].lifetime];
 
-		ck_assert_int_eq(is_in, gp_life_is_at(life, column->moment));
-		sum += is_in ? life->size : 0;
+		ck_assert_int_eq(is_in,
+				 gp_life_is_at(lifetime, column->moment));
+		sum += is_in ? lifetime->size : 0;
 		there += is_in;
 	}
-	ck_assert_uint_eq(sum, lives->allocated[column->moment]);
-	for (size_t i = 0; i < lives->count; i++)
-		blocks += gp_life_is_at(&lives->list[i], column->moment);
+	ck_assert_uint_eq(sum, lifetimes->allocated[column->moment]);
+	for (size_t i = 0; i < lifetimes->count; i++)
+		blocks += gp_life_is_at(&lifetimes->list[i], column->moment);
 	ck_assert_uint_eq(there, blocks);
 }
 
-static bool has_band(const struct gp_bands *bands, size_t life)
+static bool has_band(const struct gp_bands *bands, size_t lifetime)
 {
 	for (size_t i = 0; i < bands->count; i++)
-		if (bands->list[i].life == life)
+		if (bands->list[i].lifetime == lifetime)
 			return true;
 	return false;
 }
 
 /* Nobody without a band takes more of the picture than one with a band. */
 static void check_choice(const struct gp_bands *bands,
-			 const struct gp_lives *lives, size_t most)
+			 const struct gp_lifetimes *lifetimes, size_t most)
 {
 	uint64_t least = UINT64_MAX, largest = 0, seen = 0;
 
-	for (size_t i = 0; i < lives->count; i++) {
-		const struct gp_life *life = &lives->list[i];
-		uint64_t area = life->size * columns_with(bands, life);
+	for (size_t i = 0; i < lifetimes->count; i++) {
+		const struct gp_lifetime *lifetime = &lifetimes->list[i];
+		uint64_t area = lifetime->size * columns_with(bands, lifetime);
 
-		seen += columns_with(bands, life) > 0;
+		seen += columns_with(bands, lifetime) > 0;
 		if (has_band(bands, i) && area < least)
 			least = area;
 		if (!has_band(bands, i) && area > largest)
@@ -147,40 +149,41 @@ static void check_choice(const struct gp_bands *bands,
 	ck_assert_uint_eq(bands->blocks, seen);
 	ck_assert_uint_eq(bands->count, seen < most ? seen : most);
 	for (size_t i = 1; i < bands->count; i++)
-		ck_assert_uint_lt(bands->list[i - 1].life, bands->list[i].life);
+		ck_assert_uint_lt(bands->list[i - 1].lifetime,
+				  bands->list[i].lifetime);
 }
 
 /* With a band for each, what lies at a byte is what lies there in memory's
  * order of allocs. */
 static void check_hits(const struct gp_bands *bands,
-		       const struct gp_lives *lives, uint64_t *seed)
+		       const struct gp_lifetimes *lifetimes, uint64_t *seed)
 {
 	for (int i = 0; i < 20; i++) {
 		size_t c = next_random(seed) % bands->column_count;
 		const struct gp_band_column *column = &bands->columns[c];
 		uint64_t byte = next_random(seed) % (column->allocated + 5);
 		uint64_t bottom = UINT64_MAX;
-		uint32_t hit = gp_bands_hit(bands, lives, c, byte);
-		const struct gp_life *life =
-			gp_lives_stacked(lives, column->moment, byte, &bottom);
+		uint32_t hit = gp_bands_hit(bands, lifetimes, c, byte);
+		const struct gp_lifetime *lifetime = gp_lifetimes_stacked(
+			lifetimes, column->moment, byte, &bottom);
 
-		ck_assert_int_eq(life != NULL, byte < column->allocated);
-		if (!life)
+		ck_assert_int_eq(lifetime != NULL, byte < column->allocated);
+		if (!lifetime)
 			continue;
 		ck_assert_uint_le(bottom, byte);
-		ck_assert_uint_lt(byte - bottom, life->size);
-		ck_assert(gp_life_is_at(life, column->moment));
+		ck_assert_uint_lt(byte - bottom, lifetime->size);
+		ck_assert(gp_life_is_at(lifetime, column->moment));
 		if (!column->rest)
-			ck_assert_ptr_eq(life, &lives->list[hit]);
+			ck_assert_ptr_eq(lifetime, &lifetimes->list[hit]);
 	}
 }
 
-static void check_windows(const struct gp_lives *lives, uint64_t seed)
+static void check_windows(const struct gp_lifetimes *lifetimes, uint64_t seed)
 {
 	for (int i = 0; i < 12; i++) {
 		struct gp_bands_window window = {
-			.from = next_random(&seed) % (lives->moments + 2),
-			.to = next_random(&seed) % (lives->moments + 2),
+			.from = next_random(&seed) % (lifetimes->moments + 2),
+			.to = next_random(&seed) % (lifetimes->moments + 2),
 			.columns = next_random(&seed) % 90,
 			.most = i % 3 ? next_random(&seed) % 40 : 20000,
 		};
@@ -189,11 +192,11 @@ static void check_windows(const struct gp_lives *lives, uint64_t seed)
 		if (!i)
 			window = (struct gp_bands_window){ .columns = 33,
 							   .most = 20000 };
-		gp_bands_init(&bands, lives, &window);
+		gp_bands_init(&bands, lifetimes, &window);
 		for (size_t c = 0; c < bands.column_count; c++)
-			check_column(&bands, c, lives);
-		check_choice(&bands, lives, window.most);
-		check_hits(&bands, lives, &seed);
+			check_column(&bands, c, lifetimes);
+		check_choice(&bands, lifetimes, window.most);
+		check_hits(&bands, lifetimes, &seed);
 		gp_bands_release(&bands);
 	}
 }
@@ -207,7 +210,7 @@ START_TEST(random_traces_are_what_they_are_block_by_block)
 			trace, 0, seed % 2 ? "" : "expandable_segments:True",
 			seed % 3 ? GP_UNLIMITED : UINT64_C(100) << 20);
 
-		check_windows(&w.lives, seed);
+		check_windows(&w.lifetimes, seed);
 		watched_release(&w);
 		gp_trace_destroy(trace);
 	}
@@ -221,8 +224,8 @@ static void check_trace(const char *path)
 	for (uint32_t d = 0; trace && d < trace->device_count; d++) {
 		struct watched w = watch(trace, d, "", GP_UNLIMITED);
 
-		if (w.lives.count < 4000)
-			check_windows(&w.lives, d + 1);
+		if (w.lifetimes.count < 4000)
+			check_windows(&w.lifetimes, d + 1);
 		watched_release(&w);
 	}
 	gp_trace_destroy(trace);
@@ -252,7 +255,7 @@ END_TEST
 START_TEST(snapshots_are_what_they_are_block_by_block)
 {
 	if (!check_traces("../shared/snapshots/*.pickle"))
-		skip_test("lives-of-snapshots", "../shared is not there");
+		skip_test("lifetimes-of-snapshots", "../shared is not there");
 }
 END_TEST
 
@@ -266,7 +269,7 @@ START_TEST(a_column_a_moment_shows_each_of_them)
 	const struct gp_bands_window window = { .columns = 99, .most = 1 };
 	struct gp_bands bands;
 
-	gp_bands_init(&bands, &w.lives, &window);
+	gp_bands_init(&bands, &w.lifetimes, &window);
 	ck_assert_uint_eq(bands.column_count, 3);
 	ck_assert_uint_eq(bands.columns[1].allocated, 1536);
 	ck_assert_uint_eq(bands.columns[2].allocated, 512);
@@ -274,8 +277,9 @@ START_TEST(a_column_a_moment_shows_each_of_them)
 	ck_assert_uint_eq(bands.list[0].last, 1);
 	ck_assert_uint_eq(bands.columns[1].rest, 512);
 	ck_assert_uint_eq(bands.columns[1].rest_blocks, 1);
-	ck_assert_uint_eq(gp_bands_hit(&bands, &w.lives, 1, 1023), 0);
-	ck_assert_uint_eq(gp_bands_hit(&bands, &w.lives, 1, 1024), GP_NO_ID);
+	ck_assert_uint_eq(gp_bands_hit(&bands, &w.lifetimes, 1, 1023), 0);
+	ck_assert_uint_eq(gp_bands_hit(&bands, &w.lifetimes, 1, 1024),
+			  GP_NO_ID);
 	gp_bands_release(&bands);
 	watched_release(&w);
 	gp_trace_destroy(trace);
@@ -289,7 +293,7 @@ START_TEST(nothing_at_all_is_one_empty_column)
 	const struct gp_bands_window window = { .from = 7, .columns = 99 };
 	struct gp_bands bands;
 
-	gp_bands_init(&bands, &w.lives, &window);
+	gp_bands_init(&bands, &w.lifetimes, &window);
 	ck_assert_uint_eq(bands.column_count, 1);
 	ck_assert_uint_eq(bands.columns[0].allocated, 0);
 	ck_assert_uint_eq(bands.count, 0);
@@ -309,5 +313,5 @@ int main(void)
 		{ nothing_at_all_is_one_empty_column, 0 },
 	};
 
-	return suite_run("lives", tests, COUNT_OF(tests));
+	return suite_run("lifetimes", tests, COUNT_OF(tests));
 }

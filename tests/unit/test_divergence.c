@@ -51,15 +51,15 @@ START_TEST(lines_that_moved_are_paired_within_their_function)
 }
 END_TEST
 
-static struct gp_parting part(const char *a, const char *b)
+static struct gp_divergence part(const char *a, const char *b)
 {
 	struct gp_trace *x = trace_of(a), *y = trace_of(b);
-	struct gp_parting parting = gp_parting_find(x, 0, y, 0);
+	struct gp_divergence divergence = gp_divergence_find(x, 0, y, 0);
 
 	/* Only numbers are looked at by the tests. */
 	gp_trace_destroy(x);
 	gp_trace_destroy(y);
-	return parting;
+	return divergence;
 }
 
 #define A(id, size) "{\"op\": \"alloc\", \"id\": " #id ", \"size\": " #size "}"
@@ -71,7 +71,7 @@ static struct gp_parting part(const char *a, const char *b)
 
 START_TEST(names_of_blocks_and_streams_do_not_matter)
 {
-	struct gp_parting p =
+	struct gp_divergence p =
 		part(ONE_DEVICE(A(1, 8) "," S(2, 77) "," F(1) "," S(3, 77)),
 		     ONE_DEVICE(A(9, 8) "," S(4, 11) "," F(9) "," S(9, 11)));
 
@@ -82,8 +82,8 @@ END_TEST
 
 START_TEST(another_stream_is_where_they_part)
 {
-	struct gp_parting p = part(ONE_DEVICE(S(1, 77) "," S(2, 77)),
-				   ONE_DEVICE(S(1, 77) "," S(2, 88)));
+	struct gp_divergence p = part(ONE_DEVICE(S(1, 77) "," S(2, 77)),
+				      ONE_DEVICE(S(1, 77) "," S(2, 88)));
 
 	ck_assert(p.is_there);
 	ck_assert_uint_eq(p.common, 1);
@@ -92,8 +92,8 @@ END_TEST
 
 START_TEST(a_free_of_another_block_is_where_they_part)
 {
-	struct gp_parting p = part(ONE_DEVICE(A(1, 8) "," A(2, 8) "," F(1)),
-				   ONE_DEVICE(A(1, 8) "," A(2, 8) "," F(2)));
+	struct gp_divergence p = part(ONE_DEVICE(A(1, 8) "," A(2, 8) "," F(1)),
+				      ONE_DEVICE(A(1, 8) "," A(2, 8) "," F(2)));
 
 	ck_assert_uint_eq(p.common, 2);
 	ck_assert_uint_eq(p.b.event, 2);
@@ -103,7 +103,7 @@ END_TEST
 
 START_TEST(the_end_of_one_is_where_they_part)
 {
-	struct gp_parting p =
+	struct gp_divergence p =
 		part(ONE_DEVICE(A(1, 8)), ONE_DEVICE(A(1, 8) "," A(2, 8)));
 
 	ck_assert(p.is_there);
@@ -114,7 +114,7 @@ END_TEST
 
 START_TEST(steps_are_compared_one_by_one)
 {
-	struct gp_parting p =
+	struct gp_divergence p =
 		part(ONE_DEVICE(A(1, 4) "," M "," A(2, 8) "," M "," A(3, 8)),
 		     ONE_DEVICE(A(1, 5) "," M "," A(2, 8) "," M "," A(
 			     3, 8) "," F(2) "," M));
@@ -140,5 +140,5 @@ int main(void)
 		{ steps_are_compared_one_by_one, 0 },
 	};
 
-	return suite_run("parting", tests, COUNT_OF(tests));
+	return suite_run("divergence", tests, COUNT_OF(tests));
 }

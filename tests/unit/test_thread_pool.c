@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Crews: each piece once, its result in its slot, whatever the threads do. */
-#include "study/sweep/crew.h"
+#include "study/sweep/thread_pool.h"
 
 #include "suite.h"
 
@@ -33,7 +33,7 @@ static void done(void *arg, size_t piece)
 
 static size_t run(struct job *job, size_t threads, size_t count)
 {
-	return gp_crew_run(&(struct gp_crew_config){
+	return gp_thread_pool_run(&(struct gp_thread_pool_config){
 		.threads = threads,
 		.count = count,
 		.work = work,
@@ -97,5 +97,5 @@ int main(void)
 		{ test_a_stop_keeps_what_was_begun, 0 },
 	};
 
-	return suite_run("crew", tests, COUNT_OF(tests));
+	return suite_run("pool", tests, COUNT_OF(tests));
 }

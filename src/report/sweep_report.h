@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A book: all that a sweep's report says, as it is written to a file and read
+ * All that a sweep's report says, as it is written to a file and read
  * back from it.
  *
  * A report in JSON is a head (what was asked for), one line a run, and a
  * ranking.  Every other report is made from what such a file says, so that
  * parts that are merged give the same bytes as a sweep that was not split.
  */
-#ifndef REPORT_BOOK_H
-#define REPORT_BOOK_H
+#ifndef REPORT_SWEEP_REPORT_H
+#define REPORT_SWEEP_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #include "study/sweep/sweep.h"
 
 /* A combination, as the head tells it. */
-struct gp_book_entry {
+struct gp_sweep_report_entry {
 	const char *conf, *torch, *engine;
 	const char *reason; /* why it was not run; NULL: it can be */
 	bool is_undecided;  /* reason: why the traces do not tell */
@@ -31,25 +31,25 @@ struct gp_book_entry {
 };
 
 /* A trace, and its replay as recorded. */
-struct gp_book_trace {
+struct gp_sweep_report_trace {
 	const char *path, *conf, *torch;
 	uint64_t capacity; /* of its first device */
 	uint64_t checked, matched;
 	struct gp_sweep_row row;
 };
 
-struct gp_book_run {
+struct gp_sweep_report_run {
 	char *body; /* the run's JSON but for its end; NULL: not kept */
 	struct gp_sweep_row row;
 	bool is_done;
 };
 
-struct gp_book {
+struct gp_sweep_report {
 	char *head; /* of the JSON, up to the runs */
 	size_t entry_count, trace_count;
 	size_t files, unread; /* of ranks; traces stand for those alike */
-	struct gp_book_entry *entries;
-	struct gp_book_trace *traces;
+	struct gp_sweep_report_entry *entries;
+	struct gp_sweep_report_trace *traces;
 	/* Of each device of each trace, in their order. */
 	struct gp_verdict *verdicts;
 	size_t verdict_count;
@@ -58,14 +58,14 @@ struct gp_book {
 	bool is_cut;
 	struct gp_classes classes;
 	/* By combination, then trace. */
-	struct gp_book_run *runs;
+	struct gp_sweep_report_run *runs;
 	struct gp_arena memory; /* what the texts above live in */
 };
 
 /* ---- made ---- */
 
 /* Writes the head. */
-struct gp_book_setup {
+struct gp_sweep_report_setup {
 	const struct gp_grid *grid;
 	const struct gp_prices *prices;
 	/* By trace: the replay as recorded, one run in each report. */
@@ -79,54 +79,58 @@ struct gp_book_setup {
 	bool is_cut;
 	struct gp_classes classes;
 };
-void gp_book_write_head(const struct gp_book_setup *setup, FILE *out);
+void gp_sweep_report_write_head(const struct gp_sweep_report_setup *setup,
+				FILE *out);
 
 /* Takes over head. */
-enum gp_status gp_book_begin(struct gp_book *book, char *head,
-			     struct gp_diag *diag);
-void gp_book_release(struct gp_book *book);
+enum gp_status gp_sweep_report_begin(struct gp_sweep_report *sweep, char *head,
+				     struct gp_diag *diag);
+void gp_sweep_report_release(struct gp_sweep_report *sweep);
 
 /* The body of a run: the report's first; the caller frees. */
-char *gp_book_body(const struct gp_report *report);
+char *gp_sweep_report_body(const struct gp_report *report);
 /* The same of a run that failed: its settings alone. */
-char *gp_book_failed_body(const struct gp_run *run);
+char *gp_sweep_report_failed_body(const struct gp_run *run);
 
 /* ---- read ---- */
 
 /* GP_INPUT for a file that is no report of a sweep. */
-enum gp_status gp_book_read(struct gp_book *book, const char *path,
-			    struct gp_diag *diag);
+enum gp_status gp_sweep_report_read(struct gp_sweep_report *sweep,
+				    const char *path, struct gp_diag *diag);
 
 /* Takes the runs of other that are not there yet.  GP_INPUT when they are of
  * another sweep. */
-enum gp_status gp_book_join(struct gp_book *book, struct gp_book *other,
-			    struct gp_diag *diag);
+enum gp_status gp_sweep_report_join(struct gp_sweep_report *sweep,
+				    struct gp_sweep_report *other,
+				    struct gp_diag *diag);
 
 /* Runs that are asked for, and those done. */
-size_t gp_book_asked(const struct gp_book *book);
-size_t gp_book_done(const struct gp_book *book);
+size_t gp_sweep_report_asked(const struct gp_sweep_report *sweep);
+size_t gp_sweep_report_done(const struct gp_sweep_report *sweep);
 
 /* ---- reports ---- */
 
-struct gp_book_style {
+struct gp_sweep_report_style {
 	enum gp_rank_by by;
 	bool is_part; /* of a sweep that is split: not ranked */
 	struct gp_report_style style;
 };
 
-void gp_book_json(const struct gp_book *book, const struct gp_book_style *style,
-		  FILE *out);
-void gp_book_text(const struct gp_book *book, const struct gp_book_style *style,
-		  FILE *out);
+void gp_sweep_report_json(const struct gp_sweep_report *sweep,
+			  const struct gp_sweep_report_style *style, FILE *out);
+void gp_sweep_report_text(const struct gp_sweep_report *sweep,
+			  const struct gp_sweep_report_style *style, FILE *out);
 /* What stands above the text's table. */
-void gp_book_answer(const struct gp_book *book,
-		    const struct gp_book_style *style, FILE *out);
+void gp_sweep_report_answer(const struct gp_sweep_report *sweep,
+			    const struct gp_sweep_report_style *style,
+			    FILE *out);
 /* One page that needs nothing else. */
-void gp_book_html(const struct gp_book *book, const struct gp_book_style *style,
-		  FILE *out);
-void gp_book_csv(const struct gp_book *book, const struct gp_book_style *style,
-		 FILE *out);
-void gp_book_markdown(const struct gp_book *book,
-		      const struct gp_book_style *style, FILE *out);
+void gp_sweep_report_html(const struct gp_sweep_report *sweep,
+			  const struct gp_sweep_report_style *style, FILE *out);
+void gp_sweep_report_csv(const struct gp_sweep_report *sweep,
+			 const struct gp_sweep_report_style *style, FILE *out);
+void gp_sweep_report_markdown(const struct gp_sweep_report *sweep,
+			      const struct gp_sweep_report_style *style,
+			      FILE *out);
 
 #endif
