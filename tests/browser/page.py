@@ -25,7 +25,8 @@ failed = []
 
 def native(*argv):
     """What the command line prints, as into a pipe of 80 columns."""
-    env = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
+    env = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1",
+           "LC_ALL": "C.UTF-8"}
     done = subprocess.run(
         [gpupool, *argv], capture_output=True, env=env, check=False
     )

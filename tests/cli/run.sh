@@ -117,13 +117,17 @@ run() {
 # not meet.
 if [ $# -eq 0 ]; then
 	grep -lE -e "${ONLY:-^}" "$here"/*.test |
-		xargs -n 1 -P "${JOBS:-$(nproc 2> /dev/null || echo 2)}" "$0"
+		xargs -r -n 1 -P "${JOBS:-$(nproc 2> /dev/null || echo 2)}" "$0"
 	exit
 fi
 failed=0
 cd "$here" || exit 1
 for file; do
-	[ -e "$file" ] || continue
+	if [ ! -e "$file" ]; then
+		echo "FAIL $file: it is not in tests/cli"
+		failed=1
+		continue
+	fi
 	# Said at once, not line by line between others.
 	run "$file" > "$work/said"
 	cat "$work/said"
