@@ -582,11 +582,11 @@ help: ## this list
 
 .PHONY: all lib docs deb release release-check check check-run \
 	check-offline check-threads gpu gpu-pack gpu-keep browser-test \
-	screenshot viewers-test windows-test tests table \
-	fuzz fuzz-targets fuzz-run fault lint lint-run format coverage coverage-run \
-	mutate mutate-kept mutate-run mutate-kept-run \
-	record-test record-test-run zoo slurm-check wheel wheel-check bench conform conform-record demo demo-run api torch-engine deps install \
-	uninstall clean help FORCE
+	screenshot viewers-test windows-test tests table fuzz fuzz-targets \
+	fuzz-run fault lint lint-run format coverage coverage-run mutate \
+	mutate-kept mutate-run mutate-kept-run record-test record-test-run \
+	zoo slurm-check wheel wheel-check bench conform conform-record demo \
+	demo-run api torch-engine deps install uninstall clean help FORCE
 .DEFAULT_GOAL := all
 
 -include $(OBJ:.o=.d) $(MAIN:.o=.d) $(CHECKS:=.d) $(FUZZERS:=.d) $(TOOLS:=.d) \
