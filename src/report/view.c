@@ -136,12 +136,9 @@ static struct gp_cell event_cell(uint64_t event)
 static struct gp_table table_of(const struct gp_view_style *style,
 				const struct gp_column *columns, size_t count)
 {
-	static const enum gp_table_format formats[] = {
-		[GP_VIEW_TEXT] = GP_TABLE_TEXT,
-		[GP_VIEW_CSV] = GP_TABLE_CSV,
-	};
-
-	return (struct gp_table){ .format = formats[style->format],
+	return (struct gp_table){ .format = style->format == GP_VIEW_CSV
+						    ? GP_TABLE_CSV
+						    : GP_TABLE_TEXT,
 				  .columns = columns,
 				  .count = count,
 				  .out = style->out };

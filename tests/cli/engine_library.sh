@@ -15,6 +15,10 @@ if [ -z "$cc" ]; then
 	exit
 fi
 cd "$work" || exit 1
+# How an engine's process died is what is told, also where a sanitizer would tell
+# of it itself.
+handle=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0
+export ASAN_OPTIONS="${ASAN_OPTIONS-}:$handle"
 
 cat > t.json << 'END'
 {"format": "gpupool-trace", "version": 1, "devices": [{"device": 0, "events": [
