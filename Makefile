@@ -335,7 +335,8 @@ browser-test: $(PROGRAM) ## pages and views of a run in headless Chromium and Fi
 		tests/browser/views.sh tests/browser/page.sh
 
 page-test: ## the page that replays, built and in browsers; skipped without wasm's packages
-	@if scripts/packages.sh wasm; then $(MAKE) wasm || exit 1; fi; \
+	@if scripts/packages.sh wasm && $(MAKE) $(B)/wasm/src/done; then \
+		$(MAKE) wasm || exit 1; fi; \
 		BUILD=$(B) tests/run.sh tests/browser/page.sh
 
 viewers-test: $(PROGRAM) ## what convert --run writes, in other people's viewers
