@@ -131,7 +131,6 @@ enum {
 	PACKING,
 	LIVE,
 	DRAWN,
-	WITH, /* settings */
 	TROUBLE,
 	COLUMNS
 };
@@ -171,7 +170,6 @@ static const struct gp_column columns[COLUMNS] = {
 	[PACKING] = CSV("packing_bytes"),
 	[LIVE] = CSV("live_bytes"),
 	[DRAWN] = { { "" }, -BAR, NULL },
-	[WITH] = { { "" }, 0, NULL },
 	[TROUBLE] = { { NULL, NULL, "trouble", NULL }, 0, NULL },
 };
 
@@ -192,11 +190,10 @@ static void fill_run(const struct gp_engine_run *run, struct texts *texts,
 	cells[DEVICE] = number(GP_CELL_COUNT, run->device);
 	cells[ENGINE] = word(run->engine);
 	cells[CONF] = words(settings(run->conf));
-	cells[WITH] = words(settings(run->conf));
 	cells[PACKING] = number(GP_CELL_BYTES, run->packing);
 	cells[LIVE] = number(GP_CELL_BYTES, run->live);
 	if (run->trouble) {
-		cells[TROUBLE] = cells[DRAWN] = words(run->trouble);
+		cells[TROUBLE] = words(run->trouble);
 		return;
 	}
 	cells[RESERVED] = number(GP_CELL_BYTES, run->reserved);
@@ -220,11 +217,40 @@ static uint64_t most_of(const struct gp_engine_run *runs, size_t count)
 	return most;
 }
 
+#define CONF_TEXT 1024
+
+/* With a blank behind each comma, where a line may end; PyTorch skips it. */
+static const char *spaced(const char *conf, char text[CONF_TEXT])
+{
+	size_t at = 0;
+
+	for (; *conf && at + 2 < CONF_TEXT; conf++) {
+		text[at++] = *conf;
+		if (*conf == ',' && conf[1] != ' ')
+			text[at++] = ' ';
+	}
+	text[at] = '\0';
+	return text;
+}
+
+/* What a row has no room for, below it: settings, or why it has no numbers. */
+static void put_below(const struct gp_page *page, const char *conf,
+		      const char *trouble)
+{
+	char text[CONF_TEXT];
+
+	if (*settings(conf))
+		gp_page_line(page, GP_TONE_PLAIN, 6, "    with %s",
+			     spaced(settings(conf), text));
+	if (trouble)
+		gp_page_line(page, GP_TONE_BAD, 6, "    %s", trouble);
+}
+
+/* In text, page has what is below a row; elsewhere it is NULL. */
 static void put_runs(const struct gp_table *table,
 		     const struct gp_engine_run *runs, size_t count,
-		     bool is_ascii)
+		     const struct gp_page *page, bool is_ascii)
 {
-	bool is_text = table->format == GP_TABLE_TEXT;
 	uint64_t most = most_of(runs, count);
 
 	for (size_t i = 0; i < count; i++) {
@@ -232,26 +258,18 @@ static void put_runs(const struct gp_table *table,
 		struct texts texts;
 
 		fill_run(&runs[i], &texts, cells);
-		if (is_text && !runs[i].trouble)
+		if (page && !runs[i].trouble)
 			cells[DRAWN] = word(bar(runs[i].reserved, most,
 						is_ascii, texts.bar));
 		gp_table_row(table, cells);
+		if (page)
+			put_below(page, runs[i].conf, runs[i].trouble);
 	}
 }
 
 /* ---- engines ---- */
 
-enum {
-	ENTRY,
-	SETTINGS,
-	MEAN,
-	WORST,
-	WINS,
-	TRACES,
-	ALL_OOMS,
-	SUM_WITH,
-	SUM_COLUMNS
-};
+enum { ENTRY, SETTINGS, MEAN, WORST, WINS, TRACES, ALL_OOMS, SUM_COLUMNS };
 
 static const struct gp_column sum_columns[SUM_COLUMNS] = {
 	[ENTRY] = { { "engine", "engine", NULL, "engine" }, -11, NULL },
@@ -263,7 +281,6 @@ static const struct gp_column sum_columns[SUM_COLUMNS] = {
 		     6,
 		     "traces" },
 	[ALL_OOMS] = { { "OOMs", "OOMs", NULL, "OOMs" }, 6, "ooms" },
-	[SUM_WITH] = { { "" }, 0, NULL },
 };
 
 /* None where it served no trace in full. */
@@ -275,7 +292,8 @@ static struct gp_cell mean_of(const struct gp_engine_entry *entry, double value,
 }
 
 static void put_sums(const struct gp_engines_report *report,
-		     enum gp_table_format format, FILE *out)
+		     enum gp_table_format format, const struct gp_page *page,
+		     FILE *out)
 {
 	const struct gp_table table = { format, sum_columns, SUM_COLUMNS, out };
 
@@ -286,7 +304,6 @@ static void put_sums(const struct gp_engines_report *report,
 		const struct gp_cell cells[SUM_COLUMNS] = {
 			[ENTRY] = word(entry->engine),
 			[SETTINGS] = words(settings(entry->conf)),
-			[SUM_WITH] = words(settings(entry->conf)),
 			[MEAN] = mean_of(entry, entry->mean, mean),
 			[WORST] = mean_of(entry, entry->worst, worst),
 			[WINS] = number(GP_CELL_COUNT, entry->wins),
@@ -295,50 +312,91 @@ static void put_sums(const struct gp_engines_report *report,
 		};
 
 		gp_table_row(&table, cells);
+		if (page)
+			put_below(page, entry->conf, NULL);
 	}
 	gp_table_end(&table);
 }
 
 /* ---- reports ---- */
 
+static bool has_need(const struct gp_engines_report *report)
+{
+	for (size_t i = 0; i < report->run_count; i++)
+		if (report->runs[i].need)
+			return true;
+	return false;
+}
+
+static bool has_ooms(const struct gp_engines_report *report)
+{
+	for (size_t i = 0; i < report->run_count; i++)
+		if (report->runs[i].dropped)
+			return true;
+	return false;
+}
+
+/* A line has room for what was asked for or for the drawing. */
+static void choose_columns(const struct gp_engines_report *report,
+			   struct gp_column chosen[COLUMNS])
+{
+	memcpy(chosen, columns, sizeof(columns));
+	if (!has_need(report))
+		return;
+	chosen[NEED].title[GP_TABLE_TEXT] = "need";
+	chosen[NEED].width = 10;
+	chosen[DRAWN].title[GP_TABLE_TEXT] = NULL;
+}
+
+/* One device of a trace. */
+static void put_device(const struct gp_engines_report *report,
+		       const struct gp_engine_run *runs,
+		       const struct gp_report_style *style,
+		       const struct gp_page *page, FILE *out)
+{
+	struct gp_column chosen[COLUMNS];
+	const struct gp_table table = { GP_TABLE_TEXT, chosen, COLUMNS, out };
+	char live[GP_BYTES_TEXT], packing[GP_BYTES_TEXT];
+
+	choose_columns(report, chosen);
+	gp_page_line(page, GP_TONE_TITLE, 2, "%s, device %u",
+		     gp_page_name(runs->path), runs->device);
+	gp_page_line(page, GP_TONE_PLAIN, 2,
+		     "Floor: %s is live at once, and a packing of %s exists.",
+		     gp_bytes_text(runs->live, live),
+		     gp_bytes_text(runs->packing, packing));
+	gp_page_blank(page);
+	gp_table_begin(&table, "runs");
+	put_runs(&table, runs, report->entry_count, page, style->ascii);
+	gp_table_end(&table);
+	gp_page_blank(page);
+}
+
 static void put_text(const struct gp_engines_report *report,
 		     const struct gp_report_style *style, FILE *out)
 {
-	const struct gp_table table = { GP_TABLE_TEXT, columns, COLUMNS, out };
-	struct gp_page page = gp_page_make(style, out);
+	const struct gp_page page = gp_page_make(style, out);
 	size_t n = report->entry_count;
-	char live[GP_BYTES_TEXT], packing[GP_BYTES_TEXT];
 
-	for (size_t r = 0; r < report->run_count; r += n) {
-		const struct gp_engine_run *run = &report->runs[r];
-
-		gp_page_line(&page, GP_TONE_TITLE, 2, "%s, device %u",
-			     gp_page_name(run->path), run->device);
-		gp_page_line(&page, GP_TONE_PLAIN, 2,
-			     "Floor: %s is live at once, and a packing of %s "
-			     "exists.",
-			     gp_bytes_text(run->live, live),
-			     gp_bytes_text(run->packing, packing));
-		gp_page_blank(&page);
-		gp_table_begin(&table, "runs");
-		put_runs(&table, run, n, style->ascii);
-		gp_table_end(&table);
-		gp_page_blank(&page);
-	}
+	for (size_t r = 0; r < report->run_count; r += n)
+		put_device(report, &report->runs[r], style, &page, out);
 	if (report->run_count > n) {
 		gp_page_line(&page, GP_TONE_TITLE, 2,
 			     "All %zu, peak reserved as a multiple of the "
 			     "floor",
 			     report->run_count / n);
 		gp_page_blank(&page);
-		put_sums(report, GP_TABLE_TEXT, out);
+		put_sums(report, GP_TABLE_TEXT, &page, out);
 		gp_page_blank(&page);
 	}
 	gp_page_line(&page, GP_TONE_PLAIN, 2,
 		     "/floor: peak reserved by what the packing takes; frag.: "
 		     "what of it is not allocated then; est.: ms in device "
-		     "calls, by prices: %s.",
-		     report->prices->name);
+		     "calls, by prices: %s.%s",
+		     report->prices->name,
+		     has_ooms(report) ? " With OOMs, the numbers are of what "
+					"was served."
+				      : "");
 }
 
 static void put_tables(const struct gp_engines_report *report,
@@ -348,12 +406,12 @@ static void put_tables(const struct gp_engines_report *report,
 	size_t n = report->entry_count;
 
 	if (format != GP_TABLE_CSV) {
-		put_sums(report, format, out);
+		put_sums(report, format, NULL, out);
 		putc('\n', out);
 	}
 	gp_table_begin(&table, "runs");
 	for (size_t r = 0; r < report->run_count; r += n)
-		put_runs(&table, report->runs + r, n, true);
+		put_runs(&table, report->runs + r, n, NULL, true);
 	gp_table_end(&table);
 }
 
