@@ -69,7 +69,8 @@ enum gp_status gp_vary_parse(struct gp_vary *vary,
 				   "train.py --batch {batch_size}");
 		return gp_diag_set(diag, GP_USAGE,
 				   "--vary %s: it takes a name and two whole "
-				   "numbers, the lesser first: NAME=1..512",
+				   "numbers from 1 on, the lesser first: "
+				   "NAME=1..512",
 				   options->vary);
 	}
 	is_there = place_in(vary, options->from_trace) != NULL;

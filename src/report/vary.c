@@ -87,6 +87,15 @@ static void print_answer(const struct gp_page *page,
 			     gp_bytes_text(largest->need, needed), total);
 }
 
+/* What that means for those between and beyond: where a larger one needs less,
+ * what fits says nothing of its neighbours. */
+static const char *rest_of(const struct gp_vary_report *r)
+{
+	return r->points[r->count - 1].fits
+		       ? "Those that were not tried may not fit."
+		       : "Those that were not tried may fit, or not.";
+}
+
 static void print_order(const struct gp_page *page,
 			const struct gp_vary_report *r)
 {
@@ -95,9 +104,8 @@ static void print_order(const struct gp_page *page,
 	if (odd)
 		gp_page_line(page, GP_TONE_BAD, 0,
 			     "It is not that more needs more: %s=%" PRIu64
-			     " needs less than %" PRIu64
-			     ". Larger ones that were not tried may fit.",
-			     r->name, odd->value, odd[-1].value);
+			     " needs less than %" PRIu64 ". %s",
+			     r->name, odd->value, odd[-1].value, rest_of(r));
 }
 
 #define BAR_LEFT 28 /* columns before a bar */
@@ -258,11 +266,12 @@ static void draw(const struct gp_vary_report *r, FILE *out)
 		HEIGHT - 12, r->points[r->count - 1].value);
 }
 
-void gp_report_vary_html(const struct gp_vary_report *r, FILE *out)
+/* The answer, and what it does not say. */
+static void put_answer(const struct gp_vary_report *r, FILE *out)
 {
 	const struct gp_vary_point *largest = gp_vary_largest(r);
+	const struct gp_vary_point *odd = out_of_order(r);
 
-	gp_html_begin(out, r->program);
 	fputs("<p>", out);
 	if (largest)
 		fprintf(out, "Fits up to <b>%" PRIu64 "</b> of ",
@@ -270,7 +279,20 @@ void gp_report_vary_html(const struct gp_vary_report *r, FILE *out)
 	else
 		fputs("Does not fit with the least of ", out);
 	gp_svg_text(r->name, out);
-	fputs(".</p></header>\n", out);
+	fputs(".</p>\n", out);
+	if (odd) {
+		fputs("<p>It is not that more needs more: ", out);
+		gp_svg_text(r->name, out);
+		fprintf(out, "=%" PRIu64 " needs less than %" PRIu64 ". %s</p>",
+			odd->value, odd[-1].value, rest_of(r));
+	}
+	fputs("</header>\n", out);
+}
+
+void gp_report_vary_html(const struct gp_vary_report *r, FILE *out)
+{
+	gp_html_begin(out, r->program);
+	put_answer(r, out);
 	draw(r, out);
 	gp_html_table(out, "vary", "value|#needs|fits");
 	for (size_t i = 0; i < r->count; i++) {
