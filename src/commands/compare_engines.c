@@ -31,7 +31,8 @@ struct session {
 	struct gp_engines_report report;
 	struct gp_prices *own_prices;
 	size_t entry_room, run_room;
-	enum gp_status worst; /* of runs that could not be */
+	enum gp_status worst;	 /* of runs that could not be */
+	const char *failed_with; /* the engine of the first of these */
 };
 
 /* ---- what is compared ---- */
@@ -87,9 +88,12 @@ static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
 
 /* ---- runs ---- */
 
-static const char *keep_trouble(struct session *s, const struct gp_diag *diag,
+static const char *keep_trouble(struct session *s, const char *engine,
+				const struct gp_diag *diag,
 				enum gp_status status)
 {
+	if (!s->trouble_count)
+		s->failed_with = engine;
 	if (status > s->worst)
 		s->worst = status;
 	s->troubles = gp_mem_grow(s->troubles, &s->trouble_room,
@@ -180,7 +184,7 @@ static void compare_one(struct session *s, const struct gp_trace *trace,
 	if (status != GP_OK)
 		for (size_t d = 0; d < trace->device_count; d++)
 			runs[d * s->report.entry_count].trouble =
-				keep_trouble(s, &diag, status);
+				keep_trouble(s, entry->engine, &diag, status);
 	gp_plan_release(&plan);
 }
 
@@ -267,7 +271,7 @@ static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
 {
 	if (!s->trouble_count)
 		return gp_rank_files_verdict(&s->ranks, diag);
-	gp_diag_file(diag, "compare");
+	gp_diag_file(diag, s->failed_with);
 	return gp_diag_set(diag, s->worst, "%s", s->troubles[0]);
 }
 
