@@ -23,6 +23,7 @@ struct contract {
 	const struct gp_engine *engine;
 	const char *torch_lib;
 	struct gp_promise *promise; /* the one that is tried */
+	bool is_hung;		    /* it kept one of them waiting */
 };
 
 /* ---- made-up programs ---- */
@@ -234,6 +235,7 @@ static bool play(struct contract *c, struct gp_trace *trace, uint64_t capacity,
 	if (gp_replay(&config, result, &diag) == GP_OK)
 		return true;
 	snprintf(c->promise->note, sizeof(c->promise->note), "%s", diag.what);
+	c->is_hung |= strstr(diag.what, "did not answer") != NULL;
 	return false;
 }
 
@@ -398,13 +400,17 @@ static const struct {
 void gp_contract_try(const struct gp_engine *engine, const char *torch_lib,
 		     struct gp_promise out[GP_PROMISES])
 {
-	struct contract c = { engine, torch_lib, NULL };
+	struct contract c = { engine, torch_lib, NULL, false };
 	struct gp_trace *trace = mixed_program(1);
 
 	for (size_t i = 0; i < GP_PROMISES; i++) {
 		out[i] = (struct gp_promise){ promises[i].sentence, false, "" };
 		c.promise = &out[i];
-		promises[i].try(&c, trace);
+		/* To wait once is enough. */
+		if (c.is_hung)
+			keep(&c, false, "not tried, as it did not answer");
+		else
+			promises[i].try(&c, trace);
 	}
 	gp_trace_destroy(trace);
 }

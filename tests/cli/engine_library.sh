@@ -135,6 +135,12 @@ library LEAKS.so "$root/tests/cli/bad_engine.c" -DBAD_LEAKS
 breaks LEAKS "gives all memory back when nothing is in use: [1-9][0-9]* bytes stay"
 library DRAWS.so "$root/tests/cli/bad_engine.c" -DBAD_DRAWS
 breaks DRAWS "decides alike in every run: the second run did"
+# A test of one that hangs ends: it is waited for once.
+COLUMNS=300 timeout 50 "$build/gpupool" check-engine ./HANG.so 2> error |
+	grep -c 'did not answer' > said
+echo "7" > want
+check "check-engine waits once for one that hangs"
+
 "$build/gpupool" check-engine ./LEAKS.so > said 2> error
 echo $? > said
 tail -n 1 error >> said
