@@ -147,6 +147,19 @@ static enum gp_status gather(struct lists *lists,
 	return status;
 }
 
+/* A library has no settings, so that there is nothing to sweep. */
+static enum gp_status no_engine(const char *name, struct gp_diag *diag)
+{
+	if (!strchr(name, '/') && !strchr(name, ','))
+		return gp_diag_set(diag, GP_USAGE, "there is no engine %s",
+				   name);
+	gp_diag_hint(diag, "gpupool compare TRACE --engine %s", name);
+	return gp_diag_set(diag, GP_USAGE,
+			   "--engine %s: it takes one of gpupool's engines, "
+			   "no library and no list",
+			   name);
+}
+
 static enum gp_status make(const struct lists *lists,
 			   const struct gp_options *options, uint8_t release,
 			   struct gp_grid *grid, struct gp_diag *diag)
@@ -164,8 +177,7 @@ static enum gp_status make(const struct lists *lists,
 	};
 
 	if (!config.engine)
-		return gp_diag_set(diag, GP_USAGE, "there is no engine %s",
-				   options->engine);
+		return no_engine(options->engine, diag);
 	if (config.engine->simulated)
 		return gp_diag_set(diag, GP_USAGE,
 				   "the engine %s cannot be ranked without a "
