@@ -7,7 +7,7 @@ threads go on meanwhile.
 
 import ctypes
 import weakref
-from typing import List, NamedTuple, Optional, Sequence, Set
+from typing import List, NamedTuple, NoReturn, Optional, Sequence, Set
 
 from gpupool import _native
 from gpupool._errors import BY_STATUS, Error, MachineError
@@ -162,6 +162,13 @@ class Session:
         )
         # The process's end gives its memory back; threads may still ask.
         self._end.atexit = False
+
+    def __reduce__(self) -> NoReturn:
+        """Its address means nothing in another process, nor in a copy."""
+        raise TypeError(
+            "a gpupool.Trace cannot be pickled: give its path, and load it "
+            "in the process that asks"
+        )
 
     def read(
         self,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Traces and answers, beside what the command line prints."""
 
+import copy
 import doctest
 import gc
 import importlib
@@ -263,6 +264,14 @@ def test_a_fork_asks_too(story):
     if not child:
         os._exit(0 if trace.suggest().json == expected else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_trace_stays_in_its_process(story):
+    trace = gpupool.load(story)
+    for away in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError, match="load it in the process"):
+            away(trace)
+    assert copy.copy(trace).suggest().json == trace.suggest().json
 
 
 @pytest.mark.parametrize("part", ["_answers", "_trace"])
