@@ -132,11 +132,13 @@ def _is_speaker() -> bool:
 
 def _folders() -> List[str]:
     """Where the file may go, the best first."""
-    folders = [_state.folder] if _state.folder else [os.getcwd()]
-    try:
-        folders.append(tempfile.gettempdir())
-    except OSError:
-        pass  # no folder here can be written to
+    folders = [_state.folder] if _state.folder else []
+    here = [] if folders else [os.getcwd]
+    for find in [*here, tempfile.gettempdir]:
+        try:
+            folders.append(find())
+        except OSError:
+            pass  # removed meanwhile, or none can be written to
     return folders
 
 

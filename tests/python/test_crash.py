@@ -172,6 +172,22 @@ def test_no_folder_takes_the_file(job):
     assert "Who holds the" in done.err and job.snapshots() == []
 
 
+def test_a_current_folder_that_was_removed(job):
+    other = job.folder / "other"
+    gone = job.folder / "gone"
+    other.mkdir()
+    gone.mkdir()
+    done = job.run(
+        BEGIN
+        + "import os\n"
+        + "os.chdir({0!r}); os.rmdir({0!r})\n".format(str(gone))
+        + "torch.run_out()\n",
+        TMPDIR=str(other),
+    )
+    assert "its snapshot is {}/gpupool-oom-".format(other) in done.err
+    assert "Who holds the" in done.err
+
+
 def test_ranks_have_a_file_each_and_one_speaks(job):
     text = BEGIN + "import time\ntry:\n    torch.run_out()\nfinally:\n"
     text += "    time.sleep(1)\n"
