@@ -33,6 +33,17 @@ static void tell(const struct gp_diag *diag)
 		gp_tell("%s\n", diag->hint);
 }
 
+/* What the help calls the operands behind those that were given. */
+static const char *operands_behind(const struct gp_command *command,
+				   size_t given)
+{
+	const char *names = command->operands;
+
+	for (const char *space; given && (space = strchr(names, ' ')); given--)
+		names = space + 1;
+	return names;
+}
+
 static enum gp_status check_operands(const struct gp_command *command,
 				     const struct gp_options *options,
 				     struct gp_diag *diag)
@@ -44,7 +55,7 @@ static enum gp_status check_operands(const struct gp_command *command,
 	gp_diag_hint(diag, "see: gpupool help %s", command->name);
 	if (count < command->least)
 		return gp_diag_set(diag, GP_USAGE, "%s is missing",
-				   count ? "OUT" : command->operands);
+				   operands_behind(command, count));
 	return gp_diag_set(diag, GP_USAGE, "%s is one argument too many",
 			   options->operands[command->most]);
 }
