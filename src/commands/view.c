@@ -290,7 +290,10 @@ static enum gp_status at_oom(struct session *s, const char *ordinal,
 				   "--at %s: after oom: stands 1, 2, ...",
 				   s->options->at);
 	if (which > ooms->count) {
-		gp_diag_hint(diag, "use --at peak");
+		if (ooms->count)
+			gp_diag_hint(diag, "use --at oom:%zu", ooms->count);
+		else
+			gp_diag_hint(diag, "use --at peak");
 		return gp_diag_set(diag, GP_USAGE,
 				   "--at %s: requests without memory in this "
 				   "run: %zu",
