@@ -59,13 +59,7 @@ static void set_stat(struct async *a, enum gp_stat_id id, int64_t now)
 {
 	struct gp_stat *stat = &a->stats.by_pool[id][GP_STAT_ALL];
 
-	if (now > stat->current)
-		stat_grow(&stat->allocated, now - stat->current);
-	else
-		stat_grow(&stat->freed, stat->current - now);
-	stat->current = now;
-	if (now > stat->peak)
-		stat->peak = now;
+	gp_stat_change(stat, now - stat->current);
 	a->levels[id] = (struct gp_level){ now, 0 };
 }
 
@@ -233,22 +227,12 @@ static enum gp_answer async_set_fraction(struct gp_allocator *allocator,
 
 static void async_reset_peak(struct gp_allocator *allocator)
 {
-	struct async *a = async_of(allocator);
-
-	for (int i = 0; i < GP_STAT_COUNT; i++)
-		a->stats.by_pool[i][GP_STAT_ALL].peak =
-			a->stats.by_pool[i][GP_STAT_ALL].current;
+	gp_stats_reset_peak(&async_of(allocator)->stats);
 }
 
 static void async_reset_accumulated(struct gp_allocator *allocator)
 {
-	struct async *a = async_of(allocator);
-
-	for (int i = 0; i < GP_STAT_COUNT; i++)
-		a->stats.by_pool[i][GP_STAT_ALL].allocated =
-			a->stats.by_pool[i][GP_STAT_ALL].freed = 0;
-	a->stats.num_ooms = 0;
-	a->stats.num_device_alloc = a->stats.num_device_free = 0;
+	gp_stats_reset_accumulated(&async_of(allocator)->stats);
 }
 
 static const struct gp_stats *async_stats(struct gp_allocator *allocator)

@@ -44,23 +44,13 @@ static const enum gp_stat_id sums[] = { GP_STAT_ALLOCATED_BYTES,
 					GP_STAT_RESERVED_BYTES,
 					GP_STAT_REQUESTED_BYTES };
 
-static void change(struct gp_stat *stat, int64_t amount)
-{
-	stat->current += amount;
-	if (amount > 0)
-		stat_grow(&stat->allocated, amount);
-	else
-		stat_grow(&stat->freed, -amount);
-	if (stat->current > stat->peak)
-		stat->peak = stat->current;
-}
-
 static void count(struct direct *d, int64_t blocks, int64_t bytes)
 {
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-		change(&d->stats.by_pool[counts[i]][GP_STAT_ALL], blocks);
+		gp_stat_change(&d->stats.by_pool[counts[i]][GP_STAT_ALL],
+			       blocks);
 	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
-		change(&d->stats.by_pool[sums[i]][GP_STAT_ALL], bytes);
+		gp_stat_change(&d->stats.by_pool[sums[i]][GP_STAT_ALL], bytes);
 	for (int i = 0; i < GP_STAT_COUNT; i++)
 		d->levels[i] = (struct gp_level){
 			d->stats.by_pool[i][GP_STAT_ALL].current, 0
@@ -133,22 +123,12 @@ static void direct_free(struct gp_allocator *allocator, uint32_t id)
 
 static void direct_reset_peak(struct gp_allocator *allocator)
 {
-	struct direct *d = direct_of(allocator);
-
-	for (int i = 0; i < GP_STAT_COUNT; i++)
-		d->stats.by_pool[i][GP_STAT_ALL].peak =
-			d->stats.by_pool[i][GP_STAT_ALL].current;
+	gp_stats_reset_peak(&direct_of(allocator)->stats);
 }
 
 static void direct_reset_accumulated(struct gp_allocator *allocator)
 {
-	struct direct *d = direct_of(allocator);
-
-	for (int i = 0; i < GP_STAT_COUNT; i++)
-		d->stats.by_pool[i][GP_STAT_ALL].allocated =
-			d->stats.by_pool[i][GP_STAT_ALL].freed = 0;
-	d->stats.num_ooms = 0;
-	d->stats.num_device_alloc = d->stats.num_device_free = 0;
+	gp_stats_reset_accumulated(&direct_of(allocator)->stats);
 }
 
 static const struct gp_stats *direct_stats(struct gp_allocator *allocator)

@@ -32,4 +32,12 @@ static inline void stat_grow(int64_t *sum, int64_t more)
 		*sum = INT64_MAX;
 }
 
+/* ---- statistics of engines that do not tell pools apart: in GP_STAT_ALL ----
+ */
+
+/* By so much more or less in use. */
+void gp_stat_change(struct gp_stat *stat, int64_t amount);
+void gp_stats_reset_peak(struct gp_stats *stats);
+void gp_stats_reset_accumulated(struct gp_stats *stats);
+
 #endif

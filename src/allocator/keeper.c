@@ -62,13 +62,7 @@ void keeper_count(struct keeper *l, enum gp_stat_id id, int64_t amount)
 {
 	struct gp_stat *stat = &l->stats.by_pool[id][GP_STAT_ALL];
 
-	stat->current += amount;
-	if (amount > 0)
-		stat_grow(&stat->allocated, amount);
-	else
-		stat_grow(&stat->freed, -amount);
-	if (stat->current > stat->peak)
-		stat->peak = stat->current;
+	gp_stat_change(stat, amount);
 	l->levels[id].peak = stat->current;
 }
 
@@ -424,23 +418,12 @@ static void keeper_mark(struct gp_allocator *allocator, const char *name)
 
 static void keeper_reset_peak(struct gp_allocator *allocator)
 {
-	struct keeper *l = keeper_of(allocator);
-
-	for (int i = 0; i < GP_STAT_COUNT; i++)
-		l->stats.by_pool[i][GP_STAT_ALL].peak =
-			l->stats.by_pool[i][GP_STAT_ALL].current;
+	gp_stats_reset_peak(&keeper_of(allocator)->stats);
 }
 
 static void keeper_reset_accumulated(struct gp_allocator *allocator)
 {
-	struct keeper *l = keeper_of(allocator);
-
-	for (int i = 0; i < GP_STAT_COUNT; i++)
-		l->stats.by_pool[i][GP_STAT_ALL].allocated =
-			l->stats.by_pool[i][GP_STAT_ALL].freed = 0;
-	l->stats.num_ooms = l->stats.num_alloc_retries = 0;
-	l->stats.num_sync_all_streams = 0;
-	l->stats.num_device_alloc = l->stats.num_device_free = 0;
+	gp_stats_reset_accumulated(&keeper_of(allocator)->stats);
 }
 
 static const struct gp_stats *keeper_stats(struct gp_allocator *allocator)
