@@ -9,6 +9,12 @@
 
 #include "report/report.h"
 
+/* Up to and without the policy of what may run. */
+void gp_html_open(FILE *out);
+/* In that policy: a script or a style of ours, whose element holds a newline
+ * and this text. */
+void gp_html_allow(const char *text, FILE *out);
+
 /* Up to the end of the headline, in <main><header>. */
 void gp_html_begin(FILE *out, const char *title);
 
@@ -37,7 +43,9 @@ void gp_html_explain(const struct gp_explanation *explanation, size_t device,
 
 /* ---- what a page's script reads ---- */
 
-/* JSON that may stand in a script element. */
+/* JSON in a script element: nothing in it may look like the element's end. */
+void gp_html_json(const char *text, size_t length, FILE *out);
+/* What there is to draw of a report's runs. */
 void gp_page_data(const struct gp_report *report, FILE *out);
 
 /* ---- src/report/page, which the build makes part of the program ---- */

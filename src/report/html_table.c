@@ -12,8 +12,7 @@
 #include "base/sha256.h"
 #include "report/svg_parts.h"
 
-/* Of what stands between the tags, which is the text behind a newline. */
-static void put_hash(const char *text, FILE *out)
+void gp_html_allow(const char *text, FILE *out)
 {
 	size_t length = strlen(text) + 1;
 	char *content = gp_mem_alloc(length + 1, 1), hash[GP_SHA256_TEXT];
@@ -29,19 +28,24 @@ static void put_policy(FILE *out)
 	fputs("<meta http-equiv=\"Content-Security-Policy\" "
 	      "content=\"default-src 'none'; style-src",
 	      out);
-	put_hash(gp_page_css, out);
+	gp_html_allow(gp_page_css, out);
 	fputs("; script-src", out);
-	put_hash(gp_page_js, out);
-	put_hash(gp_tables_js, out);
+	gp_html_allow(gp_page_js, out);
+	gp_html_allow(gp_tables_js, out);
 	fputs("; base-uri 'none'; form-action 'none'\">", out);
 }
 
-void gp_html_begin(FILE *out, const char *title)
+void gp_html_open(FILE *out)
 {
 	fputs("<!doctype html>\n<html lang=\"en\"><head><meta "
 	      "charset=\"utf-8\"><meta name=\"viewport\" "
 	      "content=\"width=device-width,initial-scale=1\">",
 	      out);
+}
+
+void gp_html_begin(FILE *out, const char *title)
+{
+	gp_html_open(out);
 	put_policy(out);
 	fputs("<title>", out);
 	gp_svg_text(title, out);

@@ -3,11 +3,8 @@
 #include "report/live_page.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base64.h"
-#include "base/mem.h"
-#include "base/sha256.h"
 #include "base/text_sink.h"
 #include "report/emit.h"
 #include "report/html.h"
@@ -20,17 +17,6 @@ extern const char gp_app_html[];
 extern const char gp_app_bundle_js[];
 extern const char gp_worker_bundle_js[];
 
-/* Of what stands between the tags, which is the text behind a newline. */
-static void put_hash(const char *text, FILE *out)
-{
-	size_t length = strlen(text) + 1;
-	char *content = gp_mem_alloc(length + 1, 1), hash[GP_SHA256_TEXT];
-
-	snprintf(content, length + 1, "\n%s", text);
-	fprintf(out, " 'sha256-%s'", gp_sha256_base64(content, length, hash));
-	free(content);
-}
-
 /* Only this program's own scripts and styles; the worker is made of a text in
  * the page, and nothing is fetched from anywhere. */
 static void put_policy(FILE *out)
@@ -38,22 +24,19 @@ static void put_policy(FILE *out)
 	fputs("<meta http-equiv=\"Content-Security-Policy\" "
 	      "content=\"default-src 'none'; style-src",
 	      out);
-	put_hash(gp_page_css, out);
-	put_hash(gp_views_css, out);
-	put_hash(gp_app_css, out);
+	gp_html_allow(gp_page_css, out);
+	gp_html_allow(gp_views_css, out);
+	gp_html_allow(gp_app_css, out);
 	fputs("; script-src 'wasm-unsafe-eval'", out);
-	put_hash(gp_app_bundle_js, out);
-	put_hash(gp_tables_js, out);
+	gp_html_allow(gp_app_bundle_js, out);
+	gp_html_allow(gp_tables_js, out);
 	fputs("; worker-src blob:; base-uri 'none'; form-action 'none'\">",
 	      out);
 }
 
 static void put_head(const struct gp_live_page *page, FILE *out)
 {
-	fputs("<!doctype html>\n<html lang=\"en\"><head><meta "
-	      "charset=\"utf-8\"><meta name=\"viewport\" "
-	      "content=\"width=device-width,initial-scale=1\">",
-	      out);
+	gp_html_open(out);
 	put_policy(out);
 	fputs("<title>", out);
 	gp_svg_text(page->title, out);
@@ -63,7 +46,6 @@ static void put_head(const struct gp_live_page *page, FILE *out)
 		gp_page_css, gp_views_css, gp_app_css);
 }
 
-/* JSON that may stand in a script element. */
 static void put_start(const struct gp_live_page *page, FILE *out)
 {
 	struct gp_text_sink sink;
@@ -76,11 +58,7 @@ static void put_start(const struct gp_live_page *page, FILE *out)
 	gp_emit_close(&json, '}');
 	gp_text_sink_close(&sink, json.out);
 	fputs("<script type=\"application/json\" id=\"start\">", out);
-	for (const char *at = sink.text; *at; at++)
-		if (*at == '<')
-			fputs("\\u003c", out);
-		else
-			putc(*at, out);
+	gp_html_json(sink.text, sink.size, out);
 	fputs("</script>\n", out);
 	free(sink.text);
 }

@@ -349,8 +349,7 @@ static void emit_sites(struct gp_emit *json, const struct gp_trace *trace,
 	free(frames.list);
 }
 
-/* JSON in a script: nothing in it may look like the script's end. */
-static void write_json(const char *text, size_t length, FILE *out)
+void gp_html_json(const char *text, size_t length, FILE *out)
 {
 	for (size_t i = 0; i < length; i++)
 		if (text[i] == '<')
@@ -494,7 +493,7 @@ void gp_page_data(const struct gp_report *report, FILE *out)
 	emit_sites(&json, report->trace, &sites);
 	gp_emit_close(&json, '}');
 	gp_text_sink_close(&sink, memory);
-	write_json(sink.text, sink.size, out);
+	gp_html_json(sink.text, sink.size, out);
 	free(sink.text);
 	free(sites.shown);
 	free(sites.names);
