@@ -294,6 +294,7 @@ coverage-run: $(BUILT)
 
 CHANGES ?= 200
 mutate: ## changes that no test notices: CHANGES=200 drawn by SEED
+	@mkdir -p build
 	@+$(MAKE) coverage > build/coverage.log || tail -n 5 build/coverage.log
 	@+$(MAKE) WHOLE=1 CFLAGS=-O2 mutate-run DO='draw $(SEED) $(CHANGES)'
 
