@@ -94,7 +94,7 @@ SRC := $(filter-out src/main.c src/wasm/%,$(call find_c,src))
 # Scripts, and the page's files: what is in them becomes part of the program.
 TEXTS := $(addprefix src/report/page/,page.css page.js tables.js app.css \
 	app.html views.css) $(addprefix $(B)/bundle/,app_bundle.js worker_bundle.js) \
-	src/commands/find_torch.py
+	src/commands/find_torch.py $(wildcard src/commands/pages/*.mdoc)
 OBJ := $(SRC:%.c=$(B)/obj/%.o) $(TEXTS:%=$(B)/obj/%.o)
 # WHOLE: the program's parts and its tests' as one shared library, of which one
 # file is exchanged without linking them all.  It is without CUDA's functions,
