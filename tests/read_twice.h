@@ -82,4 +82,30 @@ static inline size_t change(char *text, size_t n, uint64_t *state)
 	}
 }
 
+/* Many texts that make makes, each changed in up to most places.  It is given
+ * room for 64 KiB. */
+static inline void read_changed(size_t (*make)(char *text, size_t room,
+					       uint64_t *state),
+				unsigned most)
+{
+	const size_t room = 1 << 16;
+	const unsigned cases = 1500;
+	uint64_t state = 3;
+	size_t read = 0;
+	char *text = malloc(room);
+
+	for (unsigned i = 0; i < cases; i++) {
+		size_t n = make(text, room, &state);
+
+		for (unsigned k = i % (most + 1); k; k--)
+			n = change(text, n, &state);
+		text[n] = '\0';
+		read += read_twice(text, n);
+	}
+	/* Else nothing was compared. */
+	ck_assert_uint_gt(read, cases / 20);
+	ck_assert_uint_lt(read, cases * 9 / 10);
+	free(text);
+}
+
 #endif
