@@ -23,6 +23,7 @@ extern "C" {
 
 #define GP_UNLIMITED UINT64_MAX
 
+/* How its value is checked. */
 enum gp_knob_id {
 	GP_KNOB_MAX_SPLIT,
 	GP_KNOB_MAX_NON_SPLIT_ROUNDING,
@@ -31,17 +32,13 @@ enum gp_knob_id {
 	GP_KNOB_EXPANDABLE,
 	GP_KNOB_LARGE_SEGMENT,
 	GP_KNOB_FRACTION,
-	GP_KNOB_THROW_ON_OOM,
-	GP_KNOB_CAPTURE_REUSE,
 	GP_KNOB_RESERVE,
 	GP_KNOB_RESERVE_BY_CLASS,
 	GP_KNOB_BACKEND,
-	/* Checked, and then no part of struct gp_settings: they decide nothing
-	 * that is replayed. */
 	GP_KNOB_REGISTER_THREADS,
 	GP_KNOB_PINNED_RESERVE,
 	GP_KNOB_RELEASE_LOCK,
-	GP_KNOB_IGNORED, /* nothing to check but the type */
+	GP_KNOB_PLAIN, /* nothing to check but the type */
 	GP_KNOBS,
 };
 
@@ -60,7 +57,9 @@ struct gp_knob {
 	const char *flag; /* ours, without the dashes; NULL: none */
 	enum gp_knob_id id;
 	enum gp_knob_type type;
-	uint8_t since;	   /* first minor release that accepts it */
+	uint16_t member; /* its offset in struct gp_settings, of the first where
+			  * it has two; 0: it decides nothing */
+	uint8_t since;	 /* first minor release that accepts it */
 	const char *range; /* in words */
 	const char *by_default;
 	const char *sentence; /* what it does */

@@ -426,27 +426,6 @@ static enum gp_status read_fraction(struct gp_conf *conf,
 	return GP_OK;
 }
 
-static enum gp_status read_expandable(struct gp_conf *conf,
-				      const struct gp_knob *knob, size_t at)
-{
-	return gp_conf_bool(conf, at, knob->name,
-			    &conf->settings->expandable_segments);
-}
-
-static enum gp_status read_throw(struct gp_conf *conf,
-				 const struct gp_knob *knob, size_t at)
-{
-	return gp_conf_bool(conf, at, knob->name,
-			    &conf->settings->throw_on_oom);
-}
-
-static enum gp_status read_capture_reuse(struct gp_conf *conf,
-					 const struct gp_knob *knob, size_t at)
-{
-	return gp_conf_bool(conf, at, knob->name,
-			    &conf->settings->capture_reuse);
-}
-
 static enum gp_status read_reserve(struct gp_conf *conf,
 				   const struct gp_knob *knob, size_t at)
 {
@@ -526,35 +505,36 @@ static enum gp_status read_pinned_reserve(struct gp_conf *conf,
 	return status;
 }
 
-static enum gp_status read_ignored(struct gp_conf *conf,
-				   const struct gp_knob *knob, size_t at)
+static enum gp_status read_plain(struct gp_conf *conf,
+				 const struct gp_knob *knob, size_t at)
 {
 	const char *name = knob->alias_of ? knob->alias_of : knob->name;
+	char *member = (char *)conf->settings + knob->member;
 	uint64_t number;
 	bool flag;
 
 	if (knob->type == GP_KNOB_BOOL)
-		return gp_conf_bool(conf, at, name, &flag);
+		return gp_conf_bool(conf, at, name,
+				    knob->member ? (bool *)member : &flag);
 	return gp_conf_integer(conf, conf->tokens[at], &number);
 }
 
+/* By what beside the type there is to check. */
 static enum gp_status (*const readers[GP_KNOBS])(struct gp_conf *conf,
 						 const struct gp_knob *knob,
 						 size_t at) = {
 	[GP_KNOB_MAX_SPLIT] = read_max_split,
 	[GP_KNOB_MAX_NON_SPLIT_ROUNDING] = read_rounding,
 	[GP_KNOB_GC_THRESHOLD] = read_threshold,
-	[GP_KNOB_EXPANDABLE] = read_expandable,
 	[GP_KNOB_LARGE_SEGMENT] = read_segment,
 	[GP_KNOB_FRACTION] = read_fraction,
-	[GP_KNOB_THROW_ON_OOM] = read_throw,
-	[GP_KNOB_CAPTURE_REUSE] = read_capture_reuse,
 	[GP_KNOB_RESERVE] = read_reserve,
 	[GP_KNOB_BACKEND] = read_backend,
 	[GP_KNOB_REGISTER_THREADS] = read_threads,
 	[GP_KNOB_PINNED_RESERVE] = read_pinned_reserve,
-	[GP_KNOB_RELEASE_LOCK] = read_ignored,
-	[GP_KNOB_IGNORED] = read_ignored,
+	[GP_KNOB_EXPANDABLE] = read_plain,
+	[GP_KNOB_RELEASE_LOCK] = read_plain,
+	[GP_KNOB_PLAIN] = read_plain,
 };
 
 /* ---- lists, and all of them ---- */

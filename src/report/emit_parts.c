@@ -85,26 +85,6 @@ void gp_emit_trace_path(struct gp_emit *json, const char *path)
 
 /* ---- settings ---- */
 
-static void mib(struct gp_emit *json, const char *key, uint64_t bytes,
-		uint64_t by_default)
-{
-	if (bytes != by_default)
-		gp_emit_uint(json, key, bytes / MIB);
-}
-
-static void real(struct gp_emit *json, const char *key, double value,
-		 double by_default)
-{
-	if (value != by_default)
-		gp_emit_real(json, key, value);
-}
-
-static void flag(struct gp_emit *json, const char *key, bool value)
-{
-	if (value)
-		gp_emit_bool(json, key, true);
-}
-
 /* One number, or by interval where they differ, named by its start in MiB. */
 static void divisions(struct gp_emit *json, const char *key,
 		      const uint64_t *values)
@@ -126,50 +106,51 @@ static void divisions(struct gp_emit *json, const char *key,
 	gp_emit_close(json, '}');
 }
 
-static void reserve(struct gp_emit *json, const char *key,
-		    const struct gp_settings *settings)
-{
-	real(json, key, settings->reserve_fraction, 0);
-	if (settings->reserve_bytes)
-		gp_emit_uint(json, key, settings->reserve_bytes);
-}
-
+/* Those that are not as they are by default. */
 static void write_knob(struct gp_emit *json, const struct gp_knob *knob,
-		       const struct gp_settings *s)
+		       const struct gp_settings *settings,
+		       const struct gp_settings *by_default)
 {
-	const char *key = knob->name;
+	const void *value = (const char *)settings + knob->member;
+	const void *usual = (const char *)by_default + knob->member;
+	const uint64_t *bytes = value;
 
-	switch (knob->id) {
-	case GP_KNOB_MAX_SPLIT:
-		mib(json, key, s->max_split_size, GP_UNLIMITED);
+	switch (knob->type) {
+	case GP_KNOB_MIB:
+		if (*bytes != *(const uint64_t *)usual)
+			gp_emit_uint(json, knob->name, *bytes / MIB);
 		break;
-	case GP_KNOB_MAX_NON_SPLIT_ROUNDING:
-		mib(json, key, s->max_non_split_rounding,
-		    s->large_segment_size);
+	case GP_KNOB_SIZE:
+		if (settings->reserve_bytes) {
+			gp_emit_uint(json, knob->name, settings->reserve_bytes);
+			break;
+		} /* fall through */
+	case GP_KNOB_RATIO:
+		if (*(const double *)value != *(const double *)usual)
+			gp_emit_real(json, knob->name, *(const double *)value);
 		break;
-	case GP_KNOB_LARGE_SEGMENT:
-		mib(json, key, s->large_segment_size, 20 * MIB);
+	case GP_KNOB_BOOL:
+		if (*(const bool *)value)
+			gp_emit_bool(json, knob->name, true);
 		break;
-	case GP_KNOB_GC_THRESHOLD: real(json, key, s->gc_threshold, 0); break;
-	case GP_KNOB_FRACTION: real(json, key, s->memory_fraction, 1); break;
-	case GP_KNOB_ROUNDUP: divisions(json, key, s->divisions); break;
-	case GP_KNOB_EXPANDABLE: flag(json, key, s->expandable_segments); break;
-	case GP_KNOB_THROW_ON_OOM: flag(json, key, s->throw_on_oom); break;
-	case GP_KNOB_CAPTURE_REUSE: flag(json, key, s->capture_reuse); break;
-	case GP_KNOB_RESERVE: reserve(json, key, s); break;
-	default: break; /* decides nothing */
+	case GP_KNOB_DIVISIONS: divisions(json, knob->name, bytes); break;
+	default: break;
 	}
 }
 
 void gp_emit_settings(struct gp_emit *json, const char *key,
 		      const struct gp_settings *settings)
 {
+	struct gp_settings by_default;
 	size_t count;
 	const struct gp_knob *knobs = gp_knob_table(&count);
 
+	gp_settings_init(&by_default, settings->release);
+	by_default.max_non_split_rounding = settings->large_segment_size;
 	gp_emit_open(json, key, '{', GP_EMIT_FLAT);
 	for (size_t i = 0; i < count; i++)
-		write_knob(json, &knobs[i], settings);
+		if (knobs[i].member)
+			write_knob(json, &knobs[i], settings, &by_default);
 	gp_emit_close(json, '}');
 }
 

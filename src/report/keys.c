@@ -83,7 +83,7 @@ static void tell_knobs(const struct told *to)
 	const struct gp_knob *knobs = gp_knob_table(&count);
 
 	for (size_t i = 0; i < count; i++)
-		if (knobs[i].id <= GP_KNOB_RESERVE) /* else: decides nothing */
+		if (knobs[i].member)
 			to->tell(to->arg,
 				 &(struct gp_key){
 					 .name = knobs[i].name,
