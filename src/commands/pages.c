@@ -66,7 +66,10 @@ static void print_object(const struct gp_key *object, FILE *out)
 		fprintf(out, "Schema\n.Ql %s .\n", object->of);
 	fputs(".Bl -tag -width Ds -compact\n", out);
 	while ((++object)->type != GP_KEY_NEW)
-		gp_key_tell(object, print_key, out);
+		if (object->type == GP_KEY_KNOBS)
+			fputs(".It each of Xr gpupool-settings 7\n", out);
+		else
+			gp_key_tell(object, print_key, out);
 	fputs(".El\n", out);
 }
 

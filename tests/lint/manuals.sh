@@ -18,7 +18,11 @@ else
 fi
 
 flags_of_page() {
-	sed -n 's/^\.It .*Fl -\([a-z0-9-]*\).*/--\1/p' "$1" | sort -u
+	sed -n 's/^\.It .*Fl -\([a-z][a-z0-9-]*\).*/--\1/p' "$1"
+	# Those of the settings, which have a page of their own.
+	if grep -q '^\.It Fl - Ns Ar setting' "$1"; then
+		sed -n '/; flag:$/{n;s/\.Fl -/--/p;}' man/gpupool-settings.7
+	fi
 }
 
 flags_of_help() {
@@ -29,7 +33,7 @@ flags_of_help() {
 for page in man/gpupool-*.1; do
 	command=$(basename "$page" .1)
 	command=${command#gpupool-}
-	flags_of_page "$page" > "$work/page"
+	flags_of_page "$page" | sort -u > "$work/page"
 	flags_of_help "$command" > "$work/help"
 	diff "$work/page" "$work/help" | sed -n 's/^< /only in the page: /p
 		s/^> /only in --help: /p' > "$work/said"
