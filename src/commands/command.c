@@ -6,22 +6,8 @@
 
 #include "commands/nearest.h"
 
-const struct gp_command *const gp_commands[] = {
-	&gp_look_command,	  &gp_replay_command,
-	&gp_suggest_command,	  &gp_sweep_command,
-	&gp_merge_command,	  &gp_headroom_command,
-	&gp_explain_command,	  &gp_view_command,
-	&gp_live_page_command,	  &gp_compare_command,
-	&gp_floor_command,	  &gp_info_command,
-	&gp_convert_command,	  &gp_verify_command,
-	&gp_slice_command,	  &gp_gen_command,
-	&gp_check_command,	  &gp_diff_command,
-	&gp_record_command,	  &gp_fit_command,
-	&gp_bench_command,	  &gp_mcp_command,
-	&gp_check_engine_command, &gp_doctor_command,
-	&gp_completions_command,  &gp_help_command,
-	&gp_version_command,	  NULL,
-};
+#define ROW(name) &gp_##name##_command,
+const struct gp_command *const gp_commands[] = { GP_COMMANDS(ROW) NULL };
 
 /* NULL: it is not among the rows. */
 static const struct gp_option *find(const struct gp_option *rows,

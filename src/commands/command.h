@@ -84,7 +84,43 @@ struct gp_flag {
 size_t gp_command_flags(const struct gp_command *command,
 			struct gp_flag **flags);
 
-/* In the order of the overview; ends with NULL. */
+/* In the order of the overview. */
+/* clang-format off */
+#define GP_COMMANDS(ROW) \
+	ROW(look) \
+	ROW(replay) \
+	ROW(suggest) \
+	ROW(sweep) \
+	ROW(merge) \
+	ROW(headroom) \
+	ROW(explain) \
+	ROW(view) \
+	ROW(live_page) \
+	ROW(compare) \
+	ROW(floor) \
+	ROW(info) \
+	ROW(convert) \
+	ROW(verify) \
+	ROW(slice) \
+	ROW(gen) \
+	ROW(check) \
+	ROW(diff) \
+	ROW(record) \
+	ROW(fit) \
+	ROW(bench) \
+	ROW(mcp) \
+	ROW(check_engine) \
+	ROW(doctor) \
+	ROW(completions) \
+	ROW(help) \
+	ROW(version)
+/* clang-format on */
+
+#define GP_COMMAND_DECLARE(name)                                               \
+	extern const struct gp_command gp_##name##_command;
+GP_COMMANDS(GP_COMMAND_DECLARE)
+
+/* The same as a list; ends with NULL. */
 extern const struct gp_command *const gp_commands[];
 
 /* NULL: there is none of that name. */
@@ -95,15 +131,5 @@ enum gp_status gp_command_unknown(const char *name, struct gp_diag *diag);
 
 /* What is meant where a trace stands in a command's place. */
 #define GP_COMMAND_OF_TRACE "look"
-
-extern const struct gp_command gp_look_command, gp_replay_command,
-	gp_suggest_command, gp_sweep_command, gp_merge_command,
-	gp_headroom_command, gp_explain_command, gp_view_command,
-	gp_compare_command, gp_floor_command, gp_info_command,
-	gp_convert_command, gp_verify_command, gp_slice_command, gp_gen_command,
-	gp_check_command, gp_diff_command, gp_record_command, gp_fit_command,
-	gp_bench_command, gp_mcp_command, gp_check_engine_command,
-	gp_doctor_command, gp_completions_command, gp_help_command,
-	gp_version_command, gp_live_page_command;
 
 #endif
