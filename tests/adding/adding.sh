@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Adding a thing takes few files: on a copy of the tree this adds an engine, an
-# input format, a measure and a release of PyTorch, as CONTRIBUTING.md says,
+# Adding a thing takes few files: on a copy of the tree this adds a command, an
+# engine, an input format, a measure, a release of PyTorch and a setting, as
+# CONTRIBUTING.md says,
 # builds them, and counts the files of each.  What was there before has to pass
 # as it stands, but for what is counted.
 #
@@ -12,6 +13,7 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${BUILD:-$root/build}
 MOST=5 # files of one thing
+things="command engine format measure release setting"
 failed=0
 
 if [ "$build" != "$root/build" ]; then
@@ -87,14 +89,14 @@ answers() {
 	UPDATE=1 tests/cli/run.sh "$1.test" > /dev/null
 }
 
-for thing in engine format measure release; do
+for thing in $things; do
 	# shellcheck source=/dev/null
 	. "$root/tests/adding/$thing.sh"
 done
 
 copy_tree
 : > "$said"
-for thing in engine format measure release; do
+for thing in $things; do
 	"add_$thing"
 done
 verdict "rows have a place"
@@ -107,7 +109,7 @@ verdict "it builds"
 
 BUILD=$tree/build
 export BUILD
-for thing in engine format measure release; do
+for thing in $things; do
 	: > "$said"
 	"say_$thing" > /dev/null
 	"try_$thing" > "$said" 2>&1
