@@ -4,8 +4,8 @@
 #
 #	CC='...' AR='...' scripts/wheel/libraries.sh SOURCES FOLDER
 #
-# SOURCES is the folder that wasm-sources.sh filled.  FOLDER then has include/ and
-# lib/.  Of zstd there is what unpacks and what packs, without the writers of
+# SOURCES is the folder that library-sources.sh filled.  FOLDER then has include/
+# and lib/.  Of zstd there is what unpacks and what packs, without the writers of
 # dictionaries and of formats that nobody has any more.
 set -eu
 

@@ -118,7 +118,7 @@ unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 mkdir -p $out
 command -v "$python" > /dev/null || fail "Python is needed: $python"
 find_zig
-scripts/wasm-sources.sh $out/sources
+scripts/library-sources.sh $out/sources
 [ $# -gt 0 ] || set -- manylinux_x86_64
 for platform; do
 	name_platform "$platform"

@@ -68,9 +68,9 @@ $(WASM_TEXTS:%=$(W)/obj/%.o): $(W)/obj/%.o: $(B)/texts/%.c
 
 # jansson, zlib and zstd, from their sources, with the few lines that their
 # configure scripts would write.
-$(W)/src/done: scripts/wasm-sources.sh | $(W)/.packages
+$(W)/src/done: scripts/library-sources.sh | $(W)/.packages
 	$(call say,FETCH)
-	$(Q)scripts/wasm-sources.sh $(@D)
+	$(Q)scripts/library-sources.sh $(@D)
 
 $(WASM_LIBS)/libs.a: $(W)/src/done src/wasm/libraries.sh
 	$(call say,WASM)

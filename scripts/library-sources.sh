@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Fetches the sources of what gpupool is linked with, for a build to WebAssembly,
-# and unpacks them:
+# Fetches the sources of the libraries that gpupool is linked with, for builds for
+# other systems (make wasm, make wheel), and unpacks them:
 #
-#	scripts/wasm-sources.sh FOLDER
+#	scripts/library-sources.sh FOLDER
 #
 # They are Debian's source packages, by apt, in the version that this release of
 # Debian has; each must be one whose checksum stands below.  FOLDER then holds
@@ -22,7 +22,7 @@ folder=$(cd "$folder" && pwd)
 [ ! -e "$folder/done" ] || exit 0
 
 fail() {
-	echo "wasm-sources.sh: $1" >&2
+	echo "library-sources.sh: $1" >&2
 	exit 1
 }
 
