@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # All that a release is made of, with checksums:
 #
-#	scripts/release.sh FOLDER [source|docs|deb|wheel|page]...
+#	scripts/release.sh FOLDER [source|docs|deb|page|wheel]...
 #
 # source is the last commit, whatever else is in the tree, and the others are
 # made of it in a folder that goes away.  The same commit gives the same bytes
 # with the same compilers and tools, wherever and whenever it is made.  What the
-# tree has no target for, or the machine no tools, is left out, and named, unless
-# it was asked for.  PLATFORMS is the wheels' (make wheel).
+# machine has no tools for is left out, and named, unless it was asked for.
+# PLATFORMS are the wheels' (make wheel), every one unless it is set.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -29,6 +29,8 @@ version=$(git -C "$root" show "$commit:include/gpupool/gpupool.h" |
 	sed -n 's/.*GP_VERSION "\(.*\)"/\1/p')
 name=gpupool-$version
 jobs=$(nproc 2> /dev/null || echo 2)
+platforms=${PLATFORMS:-manylinux_x86_64 manylinux_aarch64 musllinux_x86_64
+	musllinux_aarch64}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -41,10 +43,6 @@ lacks() {
 		exit 1
 	fi
 	echo "left out: $1: $2"
-}
-
-has_target() {
-	grep -q "^$1:" "$work/$name/Makefile"
 }
 
 unpack() {
@@ -99,31 +97,39 @@ make_deb() {
 	mv "$work"/*.deb "$out"
 }
 
-make_wheel() {
-	has_target wheel || {
-		lacks wheel "the tree has no make wheel"
-		return
-	}
+# What both the page and the wheels need: true where it is there.
+make_wasm() {
+	[ ! -f "$work/$name/build/gpupool.wasm" ] || return 0
+	if ! "$root/scripts/packages.sh" wasm > "$work/log" 2>&1; then
+		lacks "$1" "$(sed -n 's/^Packages are missing/missing/p' \
+			"$work/log")"
+		return 1
+	fi
 	unpack
-	run make -C "$work/$name" -j"$jobs" wheel \
-		${PLATFORMS:+PLATFORMS="$PLATFORMS"}
-	mv "$work/$name"/build/wheel/*.whl "$out"
+	run make -C "$work/$name" -j"$jobs" wasm
 }
 
 make_page() {
-	has_target page || {
-		lacks page "the tree has no make page"
+	make_wasm page || return 0
+	cp -R "$work/$name/build/page" "$work/$name-page"
+	cp "$work/$name/build/gpupool.html" "$work/$name-page"
+	pack "$work" "$name-page" > "$out/$name-page.tar.gz"
+}
+
+# They have the program for browsers inside, for gpupool page.
+make_wheel() {
+	command -v python3 > /dev/null || {
+		lacks wheel "python3 is not on this machine"
 		return
 	}
-	unpack
-	run make -C "$work/$name" -j"$jobs" page
-	mv "$work/$name/build/page" "$work/$name-page"
-	pack "$work" "$name-page" > "$out/$name-page.tar.gz"
+	make_wasm wheel || return 0
+	run make -C "$work/$name" -j"$jobs" wheel PLATFORMS="$platforms"
+	mv "$work/$name"/build/wheel/*.whl "$out"
 }
 
 for part in $asked; do
 	case $part in
-	source | docs | deb | wheel | page) ;;
+	source | docs | deb | page | wheel) ;;
 	*)
 		echo "release.sh: there is no part $part" >&2
 		exit 2
@@ -134,7 +140,7 @@ done
 rm -f "$out"/gpupool[-_]* "$out"/libgpupool* "$out/SHA256SUMS"
 make_source
 unpack
-for part in ${asked:-docs deb wheel page}; do
+for part in ${asked:-docs deb page wheel}; do
 	[ "$part" = source ] || "make_$part"
 done
 (cd "$out" && sha256sum -- *gpupool* > SHA256SUMS)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # A release is made twice, in other folders, at other times, by other clones, and
 # is the same bytes.  PARTS are those of scripts/release.sh: the source alone is
-# what fits into make check, make release-check holds what is compiled too.
+# what fits into make check, make release-check holds all of it.  What is compiled
+# is compiled twice: no cache is asked.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -10,6 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 parts=${PARTS-source}
+export CCACHE_DISABLE=1
 
 git -C "$root" rev-parse --verify HEAD > /dev/null 2>&1 || {
 	for test in made same checksums; do
@@ -35,13 +37,19 @@ made() {
 	git clone --quiet --local "$root" "$work/$1" &&
 		(
 			cd "$work/$1" || exit
+			export ZIG_GLOBAL_CACHE_DIR="$work/$1/zig" \
+				ZIG_LOCAL_CACHE_DIR="$work/$1/zig"
 			# Parts are a list.
 			# shellcheck disable=SC2086
 			scripts/release.sh out $parts
 		)
 }
 both() {
-	made one && sleep 1 && (umask 077 && TZ=Asia/Tokyo made far/away/two)
+	made one > "$work/made" 2>&1 || {
+		cat "$work/made"
+		return 1
+	}
+	sleep 1 && (umask 077 && TZ=Asia/Tokyo made far/away/two)
 }
 mkdir -p "$work/far/away"
 ok made both
@@ -50,4 +58,40 @@ sums() {
 	cd "$work/one/out" && sha256sum --check --quiet SHA256SUMS
 }
 ok checksums sums
+
+# Each part is there; what could not be made is not a test that passed.
+set -f
+files() {
+	case $1 in
+	source) echo 'gpupool-*[0-9].tar.gz' ;;
+	docs | page) echo "gpupool-*-$1.tar.gz" ;;
+	deb)
+		for package in gpupool libgpupool0 libgpupool-dev gpupool-doc; do
+			echo "${package}_*.deb"
+		done
+		;;
+	wheel)
+		for platform in ${PLATFORMS:-manylinux_x86_64 manylinux_aarch64 \
+			musllinux_x86_64 musllinux_aarch64}; do
+			echo "*-${platform%%_*}_*_${platform#*_}.whl"
+		done
+		;;
+	esac
+}
+there() {
+	for pattern in $(files "$1"); do
+		find "$work/one/out" -name "$pattern" | grep -q . || {
+			echo "there is no $pattern"
+			return 1
+		}
+	done
+}
+for part in ${parts:-source docs deb page wheel}; do
+	why=$(sed -n "s/^left out: $part: //p" "$work/made")
+	if [ -n "$why" ]; then
+		echo "skip release-$part: $why"
+	else
+		ok "$part" there "$part"
+	fi
+done
 exit "$failed"
