@@ -489,6 +489,17 @@ static enum gp_status take_settings(struct gp_options *options,
 	return status;
 }
 
+/* "--capacity --strict": what stands behind it is a flag, no argument. */
+static bool took_flag(const struct grammar *grammar, const char *word)
+{
+	if (optarg != word || strncmp(word, "--", 2) != 0)
+		return false;
+	for (const struct option *o = grammar->options; o->name; o++)
+		if (!strcmp(o->name, word + 2))
+			return true;
+	return false;
+}
+
 /* getopt's state is the process's. */
 static pthread_mutex_t getopt_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -512,6 +523,10 @@ static enum gp_status parse(struct gp_options *options,
 		else if (code == ':')
 			status = gp_diag_set(diag, GP_USAGE,
 					     "%s needs an argument", given);
+		else if (took_flag(grammar, given))
+			status = gp_diag_set(diag, GP_USAGE,
+					     "%s needs an argument",
+					     argv[optind - 2]);
 		else
 			status = take(options, grammar, code, argc, argv, diag);
 	}

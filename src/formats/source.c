@@ -177,6 +177,9 @@ static enum gp_status open_bytes(struct gp_source *source)
 		source->total = source->config->length;
 		return GP_OK;
 	}
+	if (!*path)
+		return gp_diag_set(diag, GP_INPUT,
+				   "the name of a file is empty");
 	gp_diag_file(diag, is_stdin(source) ? "standard input" : path);
 	source->fd = is_stdin(source) ? STDIN_FILENO
 				      : open(path, O_RDONLY | O_CLOEXEC);
