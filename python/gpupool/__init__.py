@@ -15,10 +15,12 @@ import importlib
 from typing import TYPE_CHECKING, Any, List
 
 if TYPE_CHECKING:
-    from gpupool._answers import Answer, Record, Sweep
+    from gpupool._answers import Answer, Record, Rows, Sweep
     from gpupool._errors import Error, InputError, MachineError, UsageError
     from gpupool._trace import Page, Trace, load
     from gpupool.crash import install
+
+    __version__: str
 
 __all__ = [
     "Answer",
@@ -27,6 +29,7 @@ __all__ = [
     "MachineError",
     "Page",
     "Record",
+    "Rows",
     "Sweep",
     "Trace",
     "UsageError",
@@ -36,7 +39,7 @@ __all__ = [
 
 # Imported when they are asked for: the command gpupool needs none of them.
 _PARTS = {
-    "_answers": ("Answer", "Record", "Sweep"),
+    "_answers": ("Answer", "Record", "Rows", "Sweep"),
     "_errors": ("Error", "InputError", "MachineError", "UsageError"),
     "_trace": ("Page", "Trace", "load"),
     "crash": ("install",),
@@ -44,6 +47,9 @@ _PARTS = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        library = importlib.import_module("gpupool._library")
+        return library.version()
     for part, names in _PARTS.items():
         if name in names:
             module = importlib.import_module("gpupool." + part)

@@ -14,7 +14,16 @@ import csv
 import html
 import io
 import json
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+)
 
 
 def _shown(value: Any) -> Any:
@@ -67,6 +76,9 @@ class Record(Mapping[str, Any]):
         )
         return "{}({})".format(type(self).__name__, shown)
 
+    def _repr_html_(self) -> str:
+        return _html_table([[k, _short(v)] for k, v in self._data.items()])
+
 
 def _short(value: Any) -> str:
     if isinstance(value, (dict, list)) and value:
@@ -109,38 +121,50 @@ class Answer(Record):
 _TEXTS = {"alloc_conf", "torch", "engine", "reason", "op", "pool", "site"}
 
 
-def _value(column: str, text: str) -> Any:
-    if not text:
-        return None
-    if column in _TEXTS:
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        return text
+def _values(column: str, texts: List[str]) -> List[Any]:
+    """All of a column are of one type, as frames want them."""
+    kinds: List[Callable[[str], Any]] = [int, float]
+    for kind in [] if column in _TEXTS else kinds:
+        try:
+            return [kind(text) if text else None for text in texts]
+        except ValueError:
+            pass
+    return [text or None for text in texts]
 
 
 def rows_of(table: str) -> List[Dict[str, Any]]:
     """A table of the command line's, typed.
 
-    >>> rows_of("torch,bytes,share,at\\n2.10,512,0.5,\\n")
-    [{'torch': '2.10', 'bytes': 512, 'share': 0.5, 'at': None}]
+    >>> rows_of("torch,bytes,share,at\\n2.10,512,0.5,\\n2.9,,1,7\\n")[1]
+    {'torch': '2.9', 'bytes': None, 'share': 1.0, 'at': 7}
     """
     # A site may be longer than csv takes by itself.
     csv.field_size_limit(1 << 24)
-    return [
-        {column: _value(column, text or "") for column, text in row.items()}
-        for row in csv.DictReader(io.StringIO(table))
-    ]
+    names, *rows = list(csv.reader(io.StringIO(table))) or [[]]
+    columns = [_values(*column) for column in zip(names, map(list, zip(*rows)))]
+    return [dict(zip(names, row)) for row in zip(*columns)]
 
 
-class Sweep(List[Dict[str, Any]]):
-    """The rows of a sweep, best first: pandas.DataFrame(rows) takes them, and
-    so does polars.DataFrame(rows).
+_MOST_SHOWN = 100  # rows in a notebook
+
+
+class Rows(List[Dict[str, Any]]):
+    """Rows of a table: pandas.DataFrame(rows) takes them, and so does
+    polars.DataFrame(rows)."""
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return "<p>no rows</p>"
+        shown = self[:_MOST_SHOWN]
+        columns = [c for c in self[0] if any(r[c] is not None for r in shown)]
+        left = len(self) - len(shown)
+        return _html_table(
+            [[r[c] for c in columns] for r in shown], columns
+        ) + ("<p>and {:,} more</p>".format(left) if left else "")
+
+
+class Sweep(Rows):
+    """The rows of a sweep, best first.
 
     text    what the command line prints for a person
     notes   what it says beside that, on standard error
@@ -158,20 +182,15 @@ class Sweep(List[Dict[str, Any]]):
     def __str__(self) -> str:
         return self._text()
 
-    def _repr_html_(self) -> str:
-        if not self:
-            return "<p>nothing was tried</p>"
-        columns = [c for c in self[0] if any(r[c] is not None for r in self)]
-        head = "".join("<th>{}</th>".format(html.escape(c)) for c in columns)
-        return "<table><tr>{}</tr>{}</table>".format(
-            head, "".join(_html_row(r, columns) for r in self)
-        )
 
-
-def _html_row(row: Dict[str, Any], columns: List[str]) -> str:
-    cells = ("" if row[c] is None else str(row[c]) for c in columns)
-    return "<tr>{}</tr>".format(
-        "".join("<td>{}</td>".format(html.escape(c)) for c in cells)
+def _html_table(rows: List[List[Any]], names: Sequence[str] = ()) -> str:
+    head = "".join("<th>{}</th>".format(html.escape(n)) for n in names)
+    lines = [head] if head else []
+    for row in rows:
+        cells = ("" if v is None else html.escape(str(v)) for v in row)
+        lines.append("".join("<td>{}</td>".format(c) for c in cells))
+    return "<table>{}</table>".format(
+        "".join("<tr>{}</tr>".format(line) for line in lines)
     )
 
 

@@ -122,6 +122,10 @@ def settings() -> Set[str]:
     return {table[i].name.decode() for i in range(count.value)}
 
 
+def version() -> str:
+    return Session().ask([b"version"]).out.decode().split()[-1]
+
+
 def _safe(text: bytes) -> str:
     """Without what would steer a terminal."""
     return "".join(

@@ -4,13 +4,25 @@
 import html
 import os
 import pickle
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Union,
+)
 
 from gpupool import _library
-from gpupool._answers import Answer, Sweep, rows_of, shown_as_html
+from gpupool._answers import Answer, Rows, Sweep, rows_of, shown_as_html
 from gpupool._errors import InputError, UsageError
 
-Source = Union[str, "os.PathLike[str]", bytes, bytearray, Mapping[str, Any]]
+Source = Union[
+    str, "os.PathLike[str]", bytes, bytearray, memoryview, Mapping[str, Any]
+]
 
 # What keywords are called on the command line, where that differs.
 _OPTIONS = {"release": "torch"}
@@ -24,28 +36,34 @@ def _options(keywords: Mapping[str, Any]) -> List[bytes]:
     """Keywords as the command line has them.
 
     None is not given; True and False are values of a setting, and else an
-    option that is there or not; a list is an option for each.
+    option that is there or not; a list is an option for each.  What is only
+    there comes last: no argument stands behind it that it could take.
     """
     words: List[bytes] = []
+    flags: List[bytes] = []
     for keyword, value in keywords.items():
         name = _OPTIONS.get(keyword, keyword)
         is_setting = name in _library.settings()
         option = b"--" + _text(name if is_setting else name.replace("_", "-"))
-        for one in value if isinstance(value, (list, tuple)) else [value]:
+        for one in _each(value):
             if one is None or (one is False and not is_setting):
                 continue
             if one is True and not is_setting:
-                words.append(option)
+                flags.append(option)
             else:
                 words.append(option + b"=" + _text(one))
-    return words
+    return words + flags
+
+
+def _each(value: Any) -> Iterable[Any]:
+    """A list's values, a range's, an array's; one by itself."""
+    is_one = isinstance(value, (str, bytes, os.PathLike, Mapping))
+    return value if isinstance(value, Iterable) and not is_one else [value]
 
 
 def _axis(name: str, values: Any) -> bytes:
     """A sweep's --set: max_split_size_mb=none,64."""
-    if not isinstance(values, (list, tuple)):
-        values = [values]
-    words = ("none" if v is None else str(v) for v in values)
+    words = ("none" if v is None else str(v) for v in _each(values))
     return _text(
         "--set={}={}".format(_OPTIONS.get(name, name), ",".join(words))
     )
@@ -83,8 +101,13 @@ class Trace:
         session = self._held()
         if isinstance(source, Mapping):
             session.read(self._new("snapshot"), data=_pickled(source))
-        elif isinstance(source, (bytes, bytearray)):
+        elif isinstance(source, (bytes, bytearray, memoryview)):
             session.read(self._new("trace"), data=bytes(source))
+        elif not isinstance(source, (str, os.PathLike)):
+            raise TypeError(
+                "a trace is a path, the bytes of a file or a snapshot's dict, "
+                "not {!r}; several are several arguments".format(type(source))
+            )
         else:
             path = os.fsencode(source)
             if b"\0" in path:
@@ -122,19 +145,19 @@ class Trace:
         return "gpupool.Trace({})".format(names)
 
     def ask(self, command: str, *words: str, **options: Any) -> bytes:
-        """What the command line prints for any command, to the byte."""
+        """What any command that takes traces prints, to the byte."""
         return self._ask(command, [_text(w) for w in words], options).out
 
     def _ask(
         self, command: str, words: List[bytes], options: Mapping[str, Any]
     ) -> _library.Reply:
+        # A name does not begin with "-".
         question = [
             _text(command),
             *words,
-            *_options(options),
-            b"-q",
-            b"--",
             *self._names,
+            b"-q",
+            *_options(options),
         ]
         if any(b"\0" in word for word in question):
             raise UsageError("no option has a NUL in it")
@@ -155,6 +178,11 @@ class Trace:
         picture: Optional[Callable[[], str]] = None,
     ) -> Answer:
         reply = self._ask(command, [b"--format=json"], options)
+        if not reply.out.startswith(b"{"):
+            raise UsageError(
+                "{0}: its report was to be something else than JSON, or "
+                'elsewhere: ask("{0}", ...) is for that'.format(command)
+            )
         return Answer(
             reply.out,
             reply.status,
@@ -236,13 +264,13 @@ class Trace:
             reply.err,
         )
 
-    def events(self, **options: Any) -> List[Dict[str, Any]]:
+    def events(self, **options: Any) -> Rows:
         """The run event by event: reserved and allocated after each."""
         if len(self._names) != 1:
             raise UsageError("events are of one trace")
-        words = [b"convert", b"--run", b"--to=csv", *_options(options), b"-q"]
-        reply = self._held().ask([*words, b"--", *self._names, b"-"])
-        return rows_of(reply.out.decode("utf-8", "replace"))
+        words = [b"convert", b"--run", b"--to=csv", b"-q", *self._names, b"-"]
+        reply = self._held().ask([*words, *_options(options)])
+        return Rows(rows_of(reply.out.decode("utf-8", "replace")))
 
     def page(self, **options: Any) -> "Page":
         """The whole page: shown inline in a notebook, or saved."""

@@ -136,7 +136,8 @@ class _Block:
             options.update(self._settings)
         if not any(snapshot["device_traces"]):
             return  # it asked for nothing
-        rows, trouble = [], ""
+        rows: List[Dict[str, Any]] = []
+        trouble = ""
         try:
             rows = gpupool.load(snapshot).events(**options)
         except gpupool.Error as error:

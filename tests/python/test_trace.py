@@ -93,6 +93,31 @@ def test_frames_take_a_sweep(story, package):
     assert list(frame["num_ooms"]) == [0, 1]
 
 
+def test_a_column_is_of_one_type_however_long(story):
+    # polars goes by the first hundred rows.
+    rows = gpupool.load(story).sweep(
+        max_split_size_mb=range(32, 160), engine=["caching", "best-fit"]
+    )
+    events = gpupool.load(story).events()
+    for table in (rows, events):
+        for column in table[0]:
+            kinds = {type(row[column]) for row in table} - {type(None)}
+            assert len(kinds) <= 1, (column, kinds)
+    assert rows._repr_html_().count("<tr>") == 101
+    assert "more" in rows._repr_html_()
+
+
+def test_what_is_no_report_is_refused(story, tmp_path):
+    trace = gpupool.load(story)
+    for options in (
+        {"format": "text"},
+        {"output": tmp_path / "report"},
+        {"help": True},
+    ):
+        with pytest.raises(gpupool.UsageError, match='ask."replay"'):
+            trace.replay(**options)
+
+
 def test_bytes_paths_and_snapshots_are_read_alike():
     import gzip
 
@@ -130,6 +155,8 @@ def test_events_follow_the_run(story):
 
 def test_what_is_shown_in_a_notebook(story):
     trace = gpupool.load(story)
+    assert "<td>alloc_conf" in trace.replay().runs[0]._repr_html_()
+    assert "<th>site" in trace.events()._repr_html_()
     for shown in (trace, trace.replay()):
         text = shown._repr_html_()
         assert "data:image/svg+xml;base64," in text
@@ -164,14 +191,28 @@ def test_an_error_is_the_command_lines_sentence(story):
             ["replay", "--no-such-thing=1"],
         ),
         (
+            lambda: trace.replay(capacity=True),
+            gpupool.UsageError,
+            ["replay", story, "--capacity"],
+        ),
+        (
+            lambda: trace.replay(output=True, strict=True),
+            gpupool.UsageError,
+            ["replay", "--output", "--strict"],
+        ),
+        (
             lambda: gpupool.load("/no/such.pickle").look(),
             gpupool.InputError,
             ["look", "/no/such.pickle"],
         ),
+        (
+            lambda: gpupool.load(""),
+            gpupool.InputError,
+            ["look", ""],
+        ),
     ]:
-        said = command(*words, story) if len(words) > 1 else command(*words)
-        if words[-1].startswith("/"):
-            said = command(*words)
+        is_whole = words[0] == "look" or story in words
+        said = command(*words) if is_whole else command(*words, story)
         with pytest.raises(kind) as caught:
             ask()
         assert "gpupool: " + str(caught.value) == said.stderr.decode().strip()
@@ -182,6 +223,7 @@ def test_an_error_is_the_command_lines_sentence(story):
 @pytest.mark.parametrize(
     "source",
     [
+        "",
         b"",
         b"not a trace",
         {"a": 1},
@@ -283,6 +325,17 @@ def test_the_examples_of_the_documentation(part, story):
         optionflags=doctest.ELLIPSIS,
     )
     assert done.attempted and not done.failed
+
+
+@pytest.mark.parametrize("source", [None, 3, ["a.pickle"], {1, 2}])
+def test_what_is_no_source_is_a_type_error(source):
+    with pytest.raises(TypeError, match="several are several arguments"):
+        gpupool.load(source)
+
+
+def test_the_version_is_the_programs():
+    said = command("version").stdout.decode()
+    assert said == "gpupool {}\n".format(gpupool.__version__)
 
 
 def test_every_public_name_is_there():
