@@ -11,16 +11,18 @@ has run out, but for what PyTorch's own history costs.
 """
 
 import atexit
+import contextlib
 import errno
 import os
 import pickle
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, Iterator, List, Optional, Tuple
 
 from gpupool import _native
 
@@ -125,6 +127,25 @@ def _is_speaker() -> bool:
         return error.errno != errno.EADDRINUSE
     _state.mark = mark
     return True
+
+
+@contextlib.contextmanager
+def _held_term() -> Iterator[None]:
+    """SIGTERM waits until this is done: torchrun sends it to all ranks as soon
+    as one has ended."""
+    came: List[int] = []
+    before = signal.getsignal(signal.SIGTERM)
+    is_main = threading.current_thread() is threading.main_thread()
+    if before is None or not is_main:
+        yield  # it could not be put back, or not be held
+        return
+    signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        if came:
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 # ---- the snapshot ----
@@ -232,7 +253,8 @@ def _on_out_of_memory(*_: Any) -> None:
         if not _state.where:
             _state.where = _site()
         if _is_affordable():
-            _take()
+            with _held_term():
+                _take()
     except Exception:
         pass
     finally:
@@ -273,6 +295,7 @@ def _verdict(path: str, data: bytes) -> Tuple[bool, str]:
             stderr=subprocess.PIPE,
             env=_environment(),
             timeout=_TIME_LIMIT,
+            start_new_session=True,
         )
     except subprocess.TimeoutExpired:
         return False, "no verdict within {} s".format(_TIME_LIMIT)
@@ -313,7 +336,8 @@ def tell(error: Optional[BaseException]) -> None:
         if not _is_out_of_memory(error):
             return
         _state.is_told = True
-        _tell()
+        with _held_term():
+            _tell()
     except Exception as trouble:
         _say("gpupool: the verdict failed: {!r}\n".format(trouble))
 

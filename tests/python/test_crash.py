@@ -254,6 +254,25 @@ def test_an_interrupted_verdict_ends_the_program(job):
     assert done.returncode != 0 and time.monotonic() - began < 30
 
 
+@pytest.mark.parametrize("part", ["_verdict", "_write"])
+def test_a_launcher_that_ends_the_job_waits_for_it(job, part):
+    # torchrun ends every rank, and what it started, when one has failed.
+    done = job.run(
+        "import os\nos.setsid()\n"
+        + BEGIN
+        + "import gpupool.crash as crash, signal\n"
+        + "real = crash.{}\n".format(part)
+        + "def late(*a):\n    os.killpg(0, signal.SIGTERM)\n"
+        + "    return real(*a)\n"
+        + "crash.{} = late\n".format(part)
+        + "torch.run_out()\n"
+    )
+    assert done.returncode == -signal.SIGTERM
+    (name,) = job.snapshots()
+    assert name.endswith(".pickle")
+    assert part == "_write" or "Who holds the" in done.err
+
+
 def test_without_pytorch_it_says_so(tmp_path):
     done = subprocess.run(
         [

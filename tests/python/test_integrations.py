@@ -30,7 +30,7 @@ def _is_there(request):
 def recorded(tmp_path):
     """Runs a program on a device of 256 MiB."""
 
-    def run(text, *words):
+    def run(text, *words, devices=1):
         (tmp_path / "train.py").write_text(text)
         return subprocess.run(
             [
@@ -38,6 +38,7 @@ def recorded(tmp_path):
                 "record",
                 "-q",
                 "--capacity=256MiB",
+                "--devices={}".format(devices),
                 "-o",
                 "trace.json",
                 "--",
@@ -100,6 +101,24 @@ def test_a_fork_may_begin_cuda_after_install(recorded):
         "print(os.WEXITSTATUS(os.wait()[1]))\n"
     )
     assert done.stdout == "3\n"
+
+
+def test_ranks_of_torchrun(recorded, tmp_path):
+    # All run out; the first to end has torchrun end the others.
+    text = "import gpupool, os\ngpupool.install()\n" + HOLD
+    text += "torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
+    text += "torch.distributed.init_process_group('nccl')\nhold()\n"
+    words = ["-m", "torch.distributed.run", "--nproc-per-node=2"]
+    done = recorded(text, *words, devices=2)
+    assert done.returncode
+    assert done.stderr.count("Who holds the") == 1, done.stderr
+    paths = sorted(tmp_path.glob("gpupool-oom*"))
+    ranks = [path.name.split("-")[2] for path in paths]
+    assert set(ranks) <= {"rank0", "rank1"} and len(ranks) in (1, 2)
+    assert gpupool.load(*paths).look().out_of_memory
+    # What record wrote: a trace of each.
+    kept = [tmp_path / "trace.{}.json".format(i) for i in (1, 2)]
+    assert gpupool.load(*kept).look()
 
 
 MODEL = """
