@@ -29,6 +29,7 @@
 #include "commands/command.h"
 #include "commands/mcp_tools.h"
 #include "commands/progress.h"
+#include "commands/signals.h"
 #include "gpupool/gpupool.h"
 
 #define MOST_LINE  (1 << 20)
@@ -280,6 +281,7 @@ static void end_call(struct server *s)
 	if (read(s->done, &byte, 1) != 1)
 		return;
 	pthread_join(s->thread, NULL);
+	gp_interrupt_set(false);
 	s->running = NULL;
 	if (!call->is_cancelled)
 		message = result_of(call->id, json_incref(call->result),
@@ -308,13 +310,16 @@ static void tell_progress(struct server *s)
 			 "message", text));
 }
 
-/* One that waits is taken out; of the one that runs the answer is dropped. */
+/* One that waits is taken out; of the one that runs the answer is dropped, and
+ * a sweep ends. */
 static void cancel(struct server *s, const json_t *params)
 {
 	const json_t *id = json_object_get(params, "requestId");
 
-	if (s->running && json_equal(s->running->id, id))
+	if (s->running && json_equal(s->running->id, id)) {
 		s->running->is_cancelled = true;
+		gp_interrupt_set(true);
+	}
 	for (size_t i = 0; i < s->count; i++) {
 		struct call *call = s->waiting[i];
 
@@ -426,6 +431,33 @@ static bool is_id(const json_t *id)
 	return json_is_string(id) || json_is_integer(id);
 }
 
+static bool has_nul(const json_t *value)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	if (json_is_string(value))
+		return memchr(json_string_value(value), '\0',
+			      json_string_length(value));
+	json_array_foreach(value, i, item) if (has_nul(item)) return true;
+	/* It reads alone; jansson has no const form. */
+	json_object_foreach((json_t *)(uintptr_t)value, key,
+			    item) if (has_nul(item)) return true;
+	return false;
+}
+
+/* NULL: it has none. */
+static json_t *check_nul(const struct request *r, const json_t *message)
+{
+	if (!has_nul(message))
+		return NULL;
+	return error_of(r->id, INVALID_PARAMS,
+			"a string of this request has \\u0000 in it, which is "
+			"in no name and no value",
+			NULL);
+}
+
 static void take_request(struct server *s, const json_t *message,
 			 struct batch *batch)
 {
@@ -435,8 +467,10 @@ static void take_request(struct server *s, const json_t *message,
 		.method = json_string_value(json_object_get(message, "method")),
 		.batch = batch,
 	};
-	json_t *said = check_version(&r);
+	json_t *said = check_nul(&r, message);
 
+	if (!said)
+		said = check_version(&r);
 	if (!said)
 		said = answer(s, &r);
 	if (said)
@@ -505,15 +539,18 @@ static void take_batch(struct server *s, const json_t *list)
 
 static void take_line(struct server *s, const char *line, size_t length)
 {
+	char text[JSON_ERROR_TEXT_LENGTH + 32], safe[JSON_ERROR_TEXT_LENGTH];
 	json_error_t why;
 	json_t *message, *said;
 
 	if (strspn(line, " \t\r") >= length)
 		return;
-	message = json_loadb(line, length, JSON_DECODE_ANY, &why);
+	message = json_loadb(line, length, JSON_DECODE_ANY | JSON_ALLOW_NUL,
+			     &why);
 	if (!message) {
-		put(s,
-		    error_of(NULL, PARSE_ERROR, "this line is no JSON", NULL));
+		snprintf(text, sizeof(text), "this line is no JSON: %s",
+			 gp_safe_text(why.text, safe, sizeof(safe)));
+		put(s, error_of(NULL, PARSE_ERROR, text, NULL));
 		return;
 	}
 	if (json_is_array(message)) {

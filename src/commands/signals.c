@@ -42,6 +42,11 @@ bool gp_interrupt_came(void)
 	return atomic_load(&came);
 }
 
+void gp_interrupt_set(bool is_interrupted)
+{
+	atomic_store(&came, is_interrupted);
+}
+
 const atomic_bool *gp_interrupt_flag(void)
 {
 	return &came;

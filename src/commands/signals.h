@@ -16,6 +16,8 @@ void gp_signal_catch(int number, void (*handler)(int number));
  * one ends the program. */
 void gp_interrupt_catch(void);
 bool gp_interrupt_came(void);
+/* As if one had come, or none: where nobody wants an answer any more. */
+void gp_interrupt_set(bool is_interrupted);
 /* The same, for threads that look by themselves. */
 const atomic_bool *gp_interrupt_flag(void);
 

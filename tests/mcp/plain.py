@@ -314,6 +314,34 @@ def test_while_it_runs():
         assert [message["id"] for message in server.end()] == [fifth]
 
 
+def test_a_cancelled_sweep_ends():
+    """An hour's work does not stand in the way of the next question."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "t.gpt")
+        said = run("gen", "transformer", "steps=300", "-o", path)
+        assert said.returncode == 0, said.stderr
+        server = Server()
+        for _ in range(2):
+            sweep = server.start("tools/call", {
+                "_meta": {"progressToken": 1},
+                "name": "sweep", "arguments": {"trace": path, "set": [
+                    "max_split_size_mb=21..2020+1",
+                    "garbage_collection_threshold=0.1..0.9+0.1"]}})
+            told = server.get()
+            assert told.get("params", {}).get("progress"), told
+            server.send({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                         "params": {"requestId": sweep}})
+            info = server.start("tools/call", {
+                "name": "info", "arguments": {"trace": SMALL}})
+            while "id" not in (message := server.get()):
+                pass
+            assert message["id"] == info, message
+        # What comes after is whole.
+        told = server.call("sweep", trace=SMALL, set=AXES)
+        assert not told["isError"], told
+        assert server.end() == []
+
+
 def test_batches():
     server = Server()
     two = [{"jsonrpc": "2.0", "id": "a", "method": "ping"},
@@ -376,6 +404,25 @@ def test_hostile_lines():
         overlong += "longer" in message["error"]["message"]
     assert overlong == 2, overlong
     assert server.peak_bytes() < 200 << 20, server.peak_bytes()
+    assert server.end() == []
+
+
+def test_nul_and_other_json():
+    """What JSON allows is answered as JSON; what it does not is told why."""
+    server = Server()
+    for params in (
+            {"name": "info", "arguments": {"trace": SMALL + "\0.pickle"}},
+            {"name": "info\0", "arguments": {"trace": SMALL}},
+            {"name": "info", "arguments": {"trace": SMALL, "x": ["\0"]}}):
+        error = server.ask("tools/call", params)["error"]
+        assert error["code"] == -32602, error
+        assert "\\u0000" in error["message"], error
+    for line, word in ((b'{"a\\u0000":1}', "NUL"), (b'"\\ud800"', "D800"),
+                       (b'{"id":1,}', "expected"), (b"nul", "invalid token")):
+        server.send_bytes(line + b"\n")
+        error = server.get()["error"]
+        assert error["code"] == -32700, error
+        assert word.lower() in error["message"].lower(), error
     assert server.end() == []
 
 
