@@ -33,7 +33,7 @@ output() {
 	printf '%s=%s\n' "$1" "$2" >> "${GITHUB_OUTPUT:-/dev/null}"
 }
 
-# The one comment that later runs change is known by its first line.
+# The one comment that later runs change is known by its author and how it begins.
 mark='<!-- gpupool check -->'
 most=60000
 
@@ -56,6 +56,26 @@ write_comment() {
 	fi
 }
 
+# Whose comments the token writes; a workflow's own may not ask for its user.
+author() {
+	gh api graphql -f query='query { viewer { login } }' \
+		--jq .data.viewer.login 2> /dev/null ||
+		echo 'github-actions[bot]'
+}
+
+# The number of the comment; nothing where there is none.  Others may write the
+# mark, too.
+find_comment() {
+	me=$(author)
+	gh api --paginate "$1" --jq ".[] | [.id, .user.login,
+		.body[:${#mark}]] | @tsv" > "$work/gpupool-comments" || return 1
+	while IFS=$'\t' read -r id login begin; do
+		[ "$login" = "$me" ] && [ "$begin" = "$mark" ] || continue
+		echo "$id"
+		return
+	done < "$work/gpupool-comments"
+}
+
 comment() {
 	pull=${GITHUB_REF-}
 	pull=${pull#refs/pull/}
@@ -68,10 +88,7 @@ comment() {
 	esac
 	write_comment > "$work/gpupool-comment.md"
 	comments="repos/$GITHUB_REPOSITORY/issues/$pull/comments"
-	old=$(gh api --paginate "$comments" --jq \
-		".[] | select(.body | startswith(\"$mark\")) | .id") ||
-		return 1
-	old=${old%%$'\n'*}
+	old=$(find_comment "$comments") || return 1
 	if [ -n "$old" ]; then
 		gh api --silent --method PATCH \
 			"repos/$GITHUB_REPOSITORY/issues/comments/$old" \

@@ -13,8 +13,9 @@ trap 'exit 1' INT TERM
 
 if ! python3 -c 'import yaml' 2> /dev/null; then
 	for test in kept worse summary annotated line outputs quiet-fail error \
-		injection comment comment-again no-pull-request long-comment \
-		junit wheel gitlab schema; do
+		injection comment comment-again comment-of-others \
+		no-pull-request long-comment junit wheel gitlab schema \
+		schema-gitlab; do
 		echo "skip action-$test: python3's yaml is not on this machine"
 	done
 	exit 0
@@ -41,12 +42,13 @@ cat > "$work/bin/gh" <<'END'
 printf '%s\n' "$*" >> "$GH_LOG"
 [ -n "$GH_TOKEN" ] || exit 4
 case $* in
+*graphql*) [ -n "$GH_LOGIN" ] && echo "$GH_LOGIN" ;;
 *--paginate*) cat "$GH_COMMENTS" ;;
 esac
 END
 chmod +x "$work/bin/gh"
 export PATH="$work/bin:$PATH" GH_LOG="$work/gh.log" \
-	GH_COMMENTS="$work/comments" RUNNER_TEMP="$work/temp" \
+	GH_COMMENTS="$work/comments" GH_LOGIN= RUNNER_TEMP="$work/temp" \
 	GITHUB_WORKSPACE="$work/repo" GITHUB_STEP_SUMMARY="$work/summary" \
 	GITHUB_REPOSITORY=owner/name GITHUB_REF=refs/pull/12/merge
 unset GITHUB_PATH GITHUB_OUTPUT GH_TOKEN
@@ -131,11 +133,26 @@ comment() {
 }
 ok comment comment
 comment_again() {
-	echo 4711 > "$GH_COMMENTS"
+	mark='<!-- gpupool check -->'
+	printf '%s\t%s\t%s\n' 1 someone "$mark" \
+		2 'github-actions[bot]' '<!-- other check -->' \
+		4711 'github-actions[bot]' "$mark" 4712 an-app "$mark" \
+		> "$GH_COMMENTS"
 	play comment=true
-	says gh.log '--method PATCH repos/owner/name/issues/comments/4711'
+	says gh.log '--method PATCH repos/owner/name/issues/comments/4711' ||
+		return
+	GH_LOGIN=an-app play comment=true
+	says gh.log '--method PATCH repos/owner/name/issues/comments/4712'
+}
+# Somebody else's comment with the mark is left alone.
+comment_of_others() {
+	printf '%s\t%s\t%s\n' 1 someone '<!-- gpupool check -->' \
+		> "$GH_COMMENTS"
+	play comment=true
+	says gh.log '--method POST repos/owner/name/issues/12/comments'
 }
 ok comment-again comment_again
+ok comment-of-others comment_of_others
 no_pull_request() {
 	GITHUB_REF=refs/heads/main play comment=true
 	[ ! -s "$GH_LOG" ] || { echo "gh was called"; return 1; }
@@ -206,12 +223,17 @@ gitlab() {
 }
 ok gitlab gitlab
 
-# By the schema that editors use.
+# By the schemas that editors use.
 if command -v check-jsonschema > /dev/null; then
 	ok schema check-jsonschema --builtin-schema vendor.github-actions \
 		"$root/action.yml"
+	ok schema-gitlab check-jsonschema --builtin-schema vendor.gitlab-ci \
+		--data-transform gitlab-ci "$root/examples/gitlab-ci.yml"
 else
-	echo "skip action-schema: check-jsonschema is not on this machine"
+	for test in schema schema-gitlab; do
+		echo "skip action-$test: check-jsonschema is not on this" \
+			"machine (pip install check-jsonschema)"
+	done
 fi
 
 exit "$failed"
