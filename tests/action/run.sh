@@ -183,7 +183,13 @@ junit() {
 	python3 - "$work/junit.xml" <<-'END'
 		import sys, xml.etree.ElementTree as tree
 		root = tree.parse(sys.argv[1]).getroot()
-		sys.exit(len(root.findall(".//failure")) != 2)
+		(suite,) = root.findall("testsuite")
+		cases = suite.findall("testcase")
+		assert len(cases) == int(suite.get("tests")), suite.attrib
+		assert all(c.get("name") and c.get("classname") for c in cases)
+		for kind, count in (("failure", 2), ("error", 0)):
+		    assert len(root.findall(f"testsuite/testcase/{kind}")) == count
+		    assert int(suite.get(f"{kind}s")) == count, suite.attrib
 	END
 }
 ok junit junit
@@ -216,6 +222,9 @@ gitlab() {
 		        "location"}
 		assert len(found) == 2, found
 		assert all(set(one) == keys for one in found), found
+		assert len({one["fingerprint"] for one in found}) == 2, found
+		assert {one["severity"] for one in found} <= {
+		    "info", "minor", "major", "critical", "blocker"}, found
 		assert found[0]["location"] == {
 		    "path": "model/train.py", "lines": {"begin": 42}}
 		assert job["artifacts"]["when"] == "always"
