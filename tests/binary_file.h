@@ -5,27 +5,29 @@
 
 #include "trace_text.h"
 
-/* A bit of everything. */
-static const char small_trace[] =
-	"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\": \"\","
-	" \"sites\": [\"main\", \"f\"], \"callers\": [-1, 0],"
-	" \"devices\": [{\"device\": 0,"
-	" \"start\": {\"segments\": [{\"address\": 4096, \"total_size\": 1024,"
-	"   \"segment_type\": \"small\", \"blocks\": ["
-	"  {\"size\": 512, \"state\": \"active_allocated\", \"id\": 7},"
-	"  {\"size\": 512, \"state\": \"inactive\"}]}]},"
-	" \"events\": ["
-	"{\"op\": \"alloc\", \"id\": 8, \"size\": 100, \"stream\": 16,"
-	" \"pool\": [0, 1], \"site\": 1},"
-	"{\"op\": \"mark\", \"name\": \"step\", \"stage\": \"start\"},"
-	"{\"op\": \"set_memory_fraction\", \"fraction\": 0.5},"
-	"{\"op\": \"record_stream\", \"id\": 8, \"stream\": 0},"
-	"{\"op\": \"free\", \"id\": 7},"
-	"{\"op\": \"free\", \"id\": 8},"
-	"{\"op\": \"synchronize\"},"
-	"{\"op\": \"capture_begin\", \"pool\": [0, 1], \"stream\": 16},"
-	"{\"op\": \"synchronize\", \"stream\": 16, \"by\": 0},"
-	"{\"op\": \"free_completed\", \"id\": 8}]}]}";
+/* A bit of everything; owners that it lists, and the one of its first block. */
+#define SMALL_TRACE(owners, owner)                                             \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\": \"\","  \
+	" \"sites\": [\"main\", \"f\"], \"callers\": [-1, 0]," owners          \
+	" \"devices\": [{\"device\": 0,"                                       \
+	" \"start\": {\"segments\": [{\"address\": 4096, \"total_size\": "     \
+	"1024,"                                                                \
+	"   \"segment_type\": \"small\", \"blocks\": ["                        \
+	"  {\"size\": 512, \"state\": \"active_allocated\", \"id\": 7" owner   \
+	"},"                                                                   \
+	"  {\"size\": 512, \"state\": \"inactive\"}]}]},"                      \
+	" \"events\": ["                                                       \
+	"{\"op\": \"alloc\", \"id\": 8, \"size\": 100, \"stream\": 16,"        \
+	" \"pool\": [0, 1], \"site\": 1},"                                     \
+	"{\"op\": \"mark\", \"name\": \"step\", \"stage\": \"start\"},"        \
+	"{\"op\": \"set_memory_fraction\", \"fraction\": 0.5},"                \
+	"{\"op\": \"record_stream\", \"id\": 8, \"stream\": 0},"               \
+	"{\"op\": \"free\", \"id\": 7},"                                       \
+	"{\"op\": \"free\", \"id\": 8},"                                       \
+	"{\"op\": \"synchronize\"},"                                           \
+	"{\"op\": \"capture_begin\", \"pool\": [0, 1], \"stream\": 16},"       \
+	"{\"op\": \"synchronize\", \"stream\": 16, \"by\": 0},"                \
+	"{\"op\": \"free_completed\", \"id\": 8}]}]}"
 
 struct file {
 	struct gp_trace *trace;

@@ -27,6 +27,7 @@ extern "C" {
 
 #define GP_NO_ID       UINT32_MAX	/* an event that is about no block */
 #define GP_NO_SITE     UINT32_MAX	/* no stack was recorded */
+#define GP_NO_OWNER    UINT32_MAX	/* nothing is told of what it is for */
 #define GP_ALL_STREAMS UINT16_MAX	/* GP_SYNCHRONIZE: every stream */
 #define GP_NO_STREAM   (UINT16_MAX - 1) /* GP_RECORD_STREAM: not known which */
 
@@ -133,6 +134,28 @@ struct gp_site {
 	uint32_t caller; /* another site, or GP_NO_SITE */
 };
 
+/* What memory is for. */
+enum gp_category {
+	GP_CATEGORY_UNKNOWN,
+	GP_CATEGORY_PARAMETER,
+	GP_CATEGORY_BUFFER, /* of a module, and no parameter */
+	GP_CATEGORY_GRADIENT,
+	GP_CATEGORY_OPTIMIZER_STATE,
+	GP_CATEGORY_ACTIVATION,
+	GP_CATEGORY_TEMPORARY,
+	GP_CATEGORY_CUBLAS_WORKSPACE,
+	GP_CATEGORY_CUDNN_WORKSPACE,
+	GP_CATEGORY_NCCL, /* what collectives are given */
+	GP_CATEGORIES,
+};
+
+/* What a block is for, as far as its recording tells. */
+struct gp_owner {
+	uint32_t category; /* enum gp_category */
+	uint32_t module;   /* text: "model.layers.3.mlp"; GP_NO_ID: none */
+	uint32_t type;	   /* text: that module's class; GP_NO_ID */
+};
+
 /* Segments and blocks as PyTorch's snapshot lists them. */
 struct gp_segment {
 	uint64_t addr, size;
@@ -196,6 +219,8 @@ struct gp_device_trace {
 	size_t event_count;
 	uint32_t block_ids;    /* every id is below */
 	const uint64_t *names; /* id -> the file's own id; NULL: the same */
+	/* id -> one of the trace's owners or GP_NO_OWNER; NULL: none is told */
+	const uint32_t *owners;
 	struct gp_guesses guesses;
 	const struct gp_counter *counters; /* behind the last event */
 	size_t counter_count;		   /* 0: not known */
@@ -222,6 +247,8 @@ struct gp_trace {
 	size_t text_count;
 	const struct gp_site *sites;
 	size_t site_count;
+	const struct gp_owner *owners;
+	size_t owner_count;
 	const char *source;   /* "pytorch-snapshot", "gpupool-trace", ... */
 	const char *settings; /* PYTORCH_CUDA_ALLOC_CONF; NULL: not known */
 	/* Whether the program took the path that a GPU takes, as its recording
@@ -244,6 +271,12 @@ const char *gp_trace_unknown(const struct gp_trace *trace);
 
 /* Whether its values are not told to be known: false, if it says nothing. */
 bool gp_trace_doubts_path(const struct gp_trace *trace);
+
+/* "optimizer_state", as the format has it. */
+const char *gp_category_name(enum gp_category category);
+/* Of a block, by its id; a category that is not known where none is told. */
+struct gp_owner gp_trace_owner(const struct gp_trace *trace, uint32_t device,
+			       uint32_t id);
 
 /* Whether a device's recording begins with memory in use. */
 bool gp_trace_has_start(const struct gp_trace *trace);

@@ -69,6 +69,33 @@ static void add_caller(struct gp_json_trace *t, const json_t *value)
 	t->callers[t->caller_count++] = (uint32_t)caller;
 }
 
+static uint32_t owner_text(struct gp_json_trace *t, const json_t *value)
+{
+	return json_is_string(value)
+		       ? gp_build_text(t->build, json_string_value(value),
+				       json_string_length(value))
+		       : GP_NO_ID;
+}
+
+/* What a newer gpupool tells apart is not known here. */
+static void add_owner(struct gp_json_trace *t, const json_t *value)
+{
+	const json_t *category = json_object_get(value, "category");
+	struct gp_owner owner = {
+		.category = GP_CATEGORIES,
+		.module = owner_text(t, json_object_get(value, "module")),
+		.type = owner_text(t, json_object_get(value, "class")),
+	};
+
+	if (!gp_json_trace_text(t, "an owner", "category", category))
+		return;
+	while (--owner.category > GP_CATEGORY_UNKNOWN)
+		if (!strcmp(json_string_value(category),
+			    gp_category_name(owner.category)))
+			break;
+	gp_build_owner(t->build, &owner);
+}
+
 static void read_list(struct gp_json_trace *t,
 		      void (*add)(struct gp_json_trace *t, const json_t *value))
 {
@@ -92,6 +119,11 @@ static void read_sites(struct gp_json_trace *t)
 static void read_callers(struct gp_json_trace *t)
 {
 	read_list(t, add_caller);
+}
+
+static void read_owners(struct gp_json_trace *t)
+{
+	read_list(t, add_owner);
 }
 
 /* "2.9", "2.9.1+cu128"; anything else tells nothing. */
@@ -200,6 +232,7 @@ static const struct header_key {
 	{ "callers", read_callers, NULL },   { "source", NULL, read_source },
 	{ "settings", NULL, read_settings }, { "release", NULL, read_release },
 	{ "frees", NULL, read_frees },	     { "values", NULL, read_values },
+	{ "owners", read_owners, NULL },
 };
 
 static const struct header_key *find_key(const char *key)
@@ -235,12 +268,14 @@ void gp_json_trace_key(struct gp_json_trace *t, const char *key)
 /* ---- the end ---- */
 
 /* A line behind the header that is no event adds to it: sites with their
- * callers, counters of devices.  A recorder does not know them before. */
+ * callers, owners, what devices are told of behind events: counters, and whose
+ * a block turned out to be.  A recorder does not know them before. */
 static bool adds_to_header(const json_t *line)
 {
 	return !json_object_get(line, "op") &&
 	       (json_object_get(line, "sites") ||
 		json_object_get(line, "devices") ||
+		json_object_get(line, "owners") ||
 		json_object_get(line, "values"));
 }
 
@@ -260,9 +295,39 @@ static void add_sites(struct gp_json_trace *t, const json_t *sites,
 		add_caller(t, json_array_get(callers, i));
 }
 
+static void add_owners(struct gp_json_trace *t, const json_t *owners)
+{
+	for (size_t i = 0; i < json_array_size(owners) && !t->scan->status; i++)
+		add_owner(t, json_array_get(owners, i));
+}
+
+/* Pairs of an id and an owner. */
+static void add_owned(struct gp_json_trace *t, uint32_t device,
+		      const json_t *owned)
+{
+	for (size_t i = 0; i < json_array_size(owned); i++) {
+		const json_t *pair = json_array_get(owned, i);
+		uint64_t name = 0;
+		uint32_t owner;
+
+		if (json_array_size(pair) != 2) {
+			gp_json_trace_wrong(t, "the device", "owned", pair,
+					    "pairs of an id and an owner");
+			return;
+		}
+		if (!gp_json_trace_number(t, "the device", "owned",
+					  json_array_get(pair, 0), &name) ||
+		    !gp_json_trace_owner(t, "the device",
+					 json_array_get(pair, 1), &owner))
+			return;
+		gp_build_claim(t->build, device, name, owner, false);
+	}
+}
+
 static void add_devices(struct gp_json_trace *t, const json_t *devices)
 {
-	for (size_t i = 0; i < json_array_size(devices); i++) {
+	for (size_t i = 0; i < json_array_size(devices) && !t->scan->status;
+	     i++) {
 		const json_t *d = json_array_get(devices, i);
 		const json_t *stats = json_object_get(d, "memory_stats");
 		uint64_t ordinal = 0;
@@ -275,6 +340,7 @@ static void add_devices(struct gp_json_trace *t, const json_t *devices)
 			return;
 		if (stats && !json_is_null(stats))
 			gp_json_trace_counters(t, device, stats);
+		add_owned(t, device, json_object_get(d, "owned"));
 	}
 }
 
@@ -297,6 +363,7 @@ void gp_json_trace_lines(struct gp_json_trace *t)
 		if (adds_to_header(value)) {
 			add_sites(t, json_object_get(value, "sites"),
 				  json_object_get(value, "callers"));
+			add_owners(t, json_object_get(value, "owners"));
 			add_devices(t, json_object_get(value, "devices"));
 			if (json_object_get(value, "values"))
 				read_values(t,

@@ -75,6 +75,9 @@ bool gp_json_trace_stream(struct gp_json_trace *trace, const char *owner,
 			  const char *key, const json_t *value, uint16_t *to);
 bool gp_json_trace_site(struct gp_json_trace *trace, const char *owner,
 			const json_t *value, uint32_t *to);
+/* An index into "owners"; missing: GP_NO_OWNER. */
+bool gp_json_trace_owner(struct gp_json_trace *trace, const char *owner,
+			 const json_t *value, uint32_t *to);
 bool gp_json_trace_text(struct gp_json_trace *trace, const char *owner,
 			const char *key, const json_t *value);
 /* Fails: key of owner is so, and must be otherwise. */

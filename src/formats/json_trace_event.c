@@ -35,18 +35,19 @@ enum key {
 	REFUSED,
 	RESTORED,
 	BY,
+	OWNER,
 	KEYS,
 };
 
 static const char *const names[KEYS] = {
-	"op",	   "device",   "id",	  "size",     "addr",
-	"stream",  "pool",     "time",	  "site",     "fraction",
-	"bytes",   "conf",     "name",	  "stage",    "device_free",
-	"at_once", "inferred", "refused", "restored", "by",
+	"op",	    "device", "id",	     "size",	 "addr",     "stream",
+	"pool",	    "time",   "site",	     "fraction", "bytes",    "conf",
+	"name",	    "stage",  "device_free", "at_once",	 "inferred", "refused",
+	"restored", "by",     "owner",
 };
 
-static const uint8_t lengths[KEYS] = { 2, 6, 2, 4, 4,  6, 4, 4, 4, 8,
-				       5, 4, 4, 5, 11, 7, 8, 7, 8, 2 };
+static const uint8_t lengths[KEYS] = { 2, 6, 2, 4,  4, 6, 4, 4, 4, 8, 5,
+				       4, 4, 5, 11, 7, 8, 7, 8, 2, 5 };
 
 #define BIT(key) (1u << (key))
 
@@ -157,6 +158,16 @@ static bool take_site(struct gp_json_trace *t, const struct raw *raw,
 		return gp_json_trace_site(t, raw->op, value_of(raw, SITE), to);
 	*to = (uint32_t)raw->numbers[SITE];
 	return raw->numbers[SITE] < GP_NO_SITE;
+}
+
+static bool take_owner(struct gp_json_trace *t, const struct raw *raw,
+		       uint32_t *to)
+{
+	if (!raw->is_plain || !has(raw, OWNER))
+		return gp_json_trace_owner(t, raw->op, value_of(raw, OWNER),
+					   to);
+	*to = (uint32_t)raw->numbers[OWNER];
+	return raw->numbers[OWNER] < GP_NO_OWNER;
 }
 
 static bool take_text(struct gp_json_trace *t, const struct raw *raw,
@@ -363,15 +374,20 @@ static void name_event(const struct gp_json_trace *t, uint32_t device)
 static bool deliver(struct gp_json_trace *t, uint32_t device, struct raw *raw)
 {
 	struct gp_event event = { .id = GP_NO_ID };
+	uint32_t owner;
 	uint64_t name = 0;
 
 	if (find_device(t, raw, &device) && find_kind(t, raw, &event.kind) &&
 	    has_needed(t, raw, event.kind) &&
 	    read_numbers(t, raw, &event, &name) &&
 	    read_stream_pool(t, raw, &event) && read_fraction(t, raw, &event) &&
-	    read_stage(t, raw, &event) && read_text(t, raw, &event)) {
+	    read_stage(t, raw, &event) && read_text(t, raw, &event) &&
+	    take_owner(t, raw, &owner)) {
 		read_flags(raw, &event);
 		gp_build_event(t->build, device, &event, name);
+		if (owner != GP_NO_OWNER &&
+		    (event.kind == GP_ALLOC || event.kind == GP_FREE))
+			gp_build_claim(t->build, device, name, owner, false);
 		t->devices[device].events++;
 		return true;
 	}
@@ -436,7 +452,7 @@ static enum key plain_key(const unsigned char *at)
 					   : KEYS;
 	case 'i': return IS("id") ? ID : IS("inferred") ? INFERRED : KEYS;
 	case 'n': return IS("name") ? NAME : KEYS;
-	case 'o': return IS("op") ? OP : KEYS;
+	case 'o': return IS("op") ? OP : IS("owner") ? OWNER : KEYS;
 	case 'p': return IS("pool") ? POOL : KEYS;
 	case 'r':
 		return IS("refused")	? REFUSED

@@ -65,21 +65,34 @@ bool gp_json_trace_stream(struct gp_json_trace *t, const char *owner,
 	return t->scan->status == GP_OK;
 }
 
+static bool read_index(struct gp_json_trace *t, const char *owner,
+		       const char *key, const json_t *value, uint32_t *to)
+{
+	uint64_t index;
+
+	*to = UINT32_MAX;
+	if (!value)
+		return true;
+	if (!gp_json_number(value, &index) || index >= UINT32_MAX) {
+		gp_json_trace_wrong(t, owner, key, value,
+				    *key == 's' ? "an index into \"sites\""
+						: "an index into \"owners\"");
+		return false;
+	}
+	*to = (uint32_t)index;
+	return true;
+}
+
 bool gp_json_trace_site(struct gp_json_trace *t, const char *owner,
 			const json_t *value, uint32_t *to)
 {
-	uint64_t site;
+	return read_index(t, owner, "site", value, to);
+}
 
-	*to = GP_NO_SITE;
-	if (!value)
-		return true;
-	if (!gp_json_number(value, &site) || site >= GP_NO_SITE) {
-		gp_json_trace_wrong(t, owner, "site", value,
-				    "an index into \"sites\"");
-		return false;
-	}
-	*to = (uint32_t)site;
-	return true;
+bool gp_json_trace_owner(struct gp_json_trace *t, const char *owner,
+			 const json_t *value, uint32_t *to)
+{
+	return read_index(t, owner, "owner", value, to);
 }
 
 bool gp_json_trace_text(struct gp_json_trace *t, const char *owner,

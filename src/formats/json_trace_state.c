@@ -16,7 +16,8 @@ struct segment {
 	bool has_addr, has_size;
 	struct gp_block *blocks;
 	uint64_t *names;
-	size_t block_count, block_room, name_room;
+	uint32_t *owners;
+	size_t block_count, block_room, name_room, owner_room;
 };
 
 static bool read_block_state(struct gp_json_trace *t, const json_t *object,
@@ -40,7 +41,7 @@ static bool read_block_state(struct gp_json_trace *t, const json_t *object,
 }
 
 static bool read_block(struct gp_json_trace *t, const json_t *object,
-		       struct gp_block *block, uint64_t *name)
+		       struct gp_block *block, uint64_t *name, uint32_t *owner)
 {
 	const json_t *id = json_object_get(object, "id");
 	const json_t *size = json_object_get(object, "size");
@@ -59,6 +60,8 @@ static bool read_block(struct gp_json_trace *t, const json_t *object,
 		gp_json_trace_site(t, "a block",
 				   json_object_get(object, "site"),
 				   &block->site) &&
+		gp_json_trace_owner(t, "a block",
+				    json_object_get(object, "owner"), owner) &&
 		read_block_state(t, object, &block->state);
 	block->requested = block->size;
 	block->id = id ? 0 : GP_NO_ID;
@@ -78,15 +81,19 @@ static void read_blocks(struct segment *s)
 		return;
 	while (gp_json_next(scan, &walk) && (value = gp_json_value(scan))) {
 		struct gp_block block = { .site = GP_NO_SITE };
+		uint32_t owner = GP_NO_OWNER;
 		uint64_t name = 0;
 
-		read_block(s->t, value, &block, &name);
+		read_block(s->t, value, &block, &name, &owner);
 		json_decref(value);
 		s->blocks = gp_mem_grow(s->blocks, &s->block_room,
 					s->block_count + 1, sizeof(block));
 		s->names = gp_mem_grow(s->names, &s->name_room,
 				       s->block_count + 1, sizeof(name));
+		s->owners = gp_mem_grow(s->owners, &s->owner_room,
+					s->block_count + 1, sizeof(*s->owners));
 		s->blocks[s->block_count] = block;
+		s->owners[s->block_count] = owner;
 		s->names[s->block_count++] = name;
 	}
 }
@@ -149,6 +156,15 @@ static void read_members(struct segment *s)
 	}
 }
 
+/* An end's blocks are known by then. */
+static void claim(const struct segment *s, uint32_t device, size_t i)
+{
+	if (s->owners[i] != GP_NO_OWNER && s->blocks[i].id != GP_NO_ID &&
+	    s->blocks[i].state != GP_INACTIVE)
+		gp_build_claim(s->t->build, device, s->names[i], s->owners[i],
+			       true);
+}
+
 static void read_segment(struct gp_json_trace *t, uint32_t device,
 			 const char *key, size_t number)
 {
@@ -163,13 +179,17 @@ static void read_segment(struct gp_json_trace *t, uint32_t device,
 		gp_json_trace_wrong(t, "a segment", "total_size", NULL, "");
 	if (!t->scan->status)
 		gp_build_segment(t->build, device, &s.segment);
-	for (i = 0; i < s.block_count && !t->scan->status; i++)
+	for (i = 0; i < s.block_count && !t->scan->status; i++) {
 		t->scan->status = gp_build_block(t->build, device, &s.blocks[i],
 						 s.names[i], t->diag);
+		if (!strcmp(key, "start"))
+			claim(&s, device, i);
+	}
 	if (t->scan->status && !*t->diag->record)
 		gp_diag_record(t->diag, "%s, segment %zu", key, number);
 	free(s.blocks);
 	free(s.names);
+	free(s.owners);
 }
 
 void gp_json_trace_state(struct gp_json_trace *t, uint32_t device, bool is_end)

@@ -228,6 +228,26 @@ static void read_sites(struct reader *r)
 	trace->site_count = count;
 }
 
+static void read_owners(struct reader *r)
+{
+	struct gp_trace *trace = &r->store->trace;
+	struct unpacked in;
+	size_t count = open_section(r, GP_BINARY_OWNERS, 0, &in);
+	struct gp_owner *owners =
+		gp_arena_alloc(&r->store->arena, count, sizeof(*owners));
+
+	for (size_t i = 0; i < count; i++) {
+		owners[i].category = (uint32_t)get_most(&in, UINT32_MAX);
+		if (owners[i].category >= GP_CATEGORIES) /* a newer writer's */
+			owners[i].category = GP_CATEGORY_UNKNOWN;
+		owners[i].module = get_or_none(&in);
+		owners[i].type = get_or_none(&in);
+	}
+	close_section(r, &in);
+	trace->owners = owners;
+	trace->owner_count = count;
+}
+
 static void read_tables(struct reader *r)
 {
 	struct gp_trace *trace = &r->store->trace;
@@ -254,6 +274,7 @@ static void read_tables(struct reader *r)
 	trace->pool_count = count;
 	read_texts(r);
 	read_sites(r);
+	read_owners(r);
 }
 
 static void read_segments(struct reader *r, size_t device,
@@ -325,6 +346,23 @@ static void read_names(struct reader *r, size_t device,
 	close_section(r, &in);
 	r->is_bad |= count != to->block_ids;
 	to->names = names;
+}
+
+static void read_owned(struct reader *r, size_t device,
+		       struct gp_device_trace *to)
+{
+	struct unpacked in;
+	size_t count = open_section(r, GP_BINARY_OWNED, device, &in);
+	uint32_t *owners;
+
+	if (!count)
+		return;
+	owners = gp_arena_alloc(&r->store->arena, count, sizeof(*owners));
+	for (size_t i = 0; i < count; i++)
+		owners[i] = get_or_none(&in);
+	close_section(r, &in);
+	r->is_bad |= count != to->block_ids;
+	to->owners = owners;
 }
 
 static void read_guesses(struct reader *r, size_t device,
@@ -514,6 +552,7 @@ static void read_device(struct reader *r, size_t i, struct gp_device_trace *to)
 {
 	read_guesses(r, i, &to->guesses);
 	read_names(r, i, to);
+	read_owned(r, i, to);
 	read_segments(r, i, GP_BINARY_START_SEGMENTS, &to->start);
 	read_blocks(r, i, GP_BINARY_START_BLOCKS, &to->start);
 	read_segments(r, i, GP_BINARY_END_SEGMENTS, &to->end);

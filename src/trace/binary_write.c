@@ -89,6 +89,13 @@ static void write_tables(struct writer *w)
 		put_or_none(&w->section, trace->sites[i].caller);
 	}
 	emit_section(w, GP_BINARY_SITES, 0, i);
+	for (i = 0; i < trace->owner_count; i++) {
+		put(&w->section, trace->owners[i].category);
+		put_or_none(&w->section, trace->owners[i].module);
+		put_or_none(&w->section, trace->owners[i].type);
+	}
+	if (i)
+		emit_section(w, GP_BINARY_OWNERS, 0, i);
 	for (i = 0; i < trace->device_count; i++) {
 		const struct gp_device_trace *d = &trace->devices[i];
 
@@ -261,6 +268,10 @@ static void write_device(struct writer *w, size_t device)
 				   d->names[i]);
 		emit_section(w, GP_BINARY_NAMES, device, i);
 	}
+	for (i = 0; d->owners && i < d->block_ids; i++)
+		put_or_none(&w->section, d->owners[i]);
+	if (d->owners)
+		emit_section(w, GP_BINARY_OWNED, device, i);
 	write_state(w, device, &d->start, GP_BINARY_START_SEGMENTS);
 	write_events(w, device);
 	write_state(w, device, &d->end, GP_BINARY_END_SEGMENTS);

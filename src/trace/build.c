@@ -258,12 +258,16 @@ void gp_build_destroy(struct gp_build *build)
 		free(build->devices[i].events);
 		free(build->devices[i].names);
 		free(build->devices[i].counters);
+		free(build->devices[i].start_claims.list);
+		free(build->devices[i].claims.list);
+		free(build->devices[i].owners);
 		gp_build_state_release(&build->devices[i].start);
 		gp_build_state_release(&build->devices[i].end);
 	}
 	free(build->devices);
 	free(build->marks);
 	free(build->sites);
+	free(build->owners);
 	free(build->streams);
 	free(build->pools);
 	free(build->scratch);
@@ -331,6 +335,29 @@ void gp_build_counter(struct gp_build *build, uint32_t device, const char *name,
 				  d->counter_count + 1, sizeof(*d->counters));
 	d->counters[d->counter_count++] =
 		(struct gp_counter){ .value = value, .text = text };
+}
+
+void gp_build_owner(struct gp_build *build, const struct gp_owner *owner)
+{
+	build->owners = gp_mem_grow(build->owners, &build->owner_room,
+				    build->owner_count + 1, sizeof(*owner));
+	build->owners[build->owner_count++] = *owner;
+}
+
+void gp_build_claim(struct gp_build *build, uint32_t device, uint64_t name,
+		    uint32_t owner, bool is_at_start)
+{
+	struct gp_build_device *d = at(build, device);
+	struct gp_build_claims *claims =
+		is_at_start ? &d->start_claims : &d->claims;
+
+	claims->list = gp_mem_grow(claims->list, &claims->room,
+				   claims->count + 1, sizeof(*claims->list));
+	claims->list[claims->count++] = (struct gp_build_claim){
+		.name = name,
+		.behind = d->event_count,
+		.owner = owner,
+	};
 }
 
 void gp_build_end_state(struct gp_build *build, uint32_t device, bool is_end)
@@ -555,6 +582,10 @@ static void hand_over_device(struct gp_trace_store *store,
 	if (from->names)
 		to->names = hand_over(store, from->names, from->block_ids,
 				      sizeof(*from->names));
+	if (from->owners)
+		to->owners = hand_over(store, from->owners, from->block_ids,
+				       sizeof(*from->owners));
+	from->owners = NULL;
 	to->guesses = from->guesses;
 	to->counter_count = from->counter_count;
 	to->counters = hand_over(store, from->counters, from->counter_count,
@@ -608,9 +639,13 @@ static void hand_over_tables(struct gp_trace_store *store,
 	trace->site_count = build->site_count;
 	trace->sites = hand_over(store, build->sites, build->site_count,
 				 sizeof(*build->sites));
+	trace->owner_count = build->owner_count;
+	trace->owners = hand_over(store, build->owners, build->owner_count,
+				  sizeof(*build->owners));
 	build->streams = NULL;
 	build->pools = NULL;
 	build->sites = NULL;
+	build->owners = NULL;
 	store->texts = build->texts;
 	build->texts = (struct gp_intern){ 0 };
 	trace->texts = store->texts.texts;

@@ -92,6 +92,13 @@ enum gp_status gp_build_sites(struct gp_build *build, const uint32_t *sites,
 			      size_t count, struct gp_diag *diag);
 void gp_build_frees_at_once(struct gp_build *build);
 
+/* An owner of blocks, by what the file calls its number: they count from 0. */
+void gp_build_owner(struct gp_build *build, const struct gp_owner *owner);
+/* Up to the last event so far, the newest block of that name is of this owner;
+ * at the start: the start state's.  A later one wins. */
+void gp_build_claim(struct gp_build *build, uint32_t device, uint64_t name,
+		    uint32_t owner, bool is_at_start);
+
 /* A counter behind the device's last event, by PyTorch's name. */
 void gp_build_counter(struct gp_build *build, uint32_t device, const char *name,
 		      int64_t value);

@@ -20,6 +20,16 @@ struct gp_build_state {
 	size_t block_count, block_room, name_room;
 };
 
+/* Who the newest block of a name belongs to, behind so many events. */
+struct gp_build_claims {
+	struct gp_build_claim {
+		uint64_t name;
+		size_t behind;
+		uint32_t owner;
+	} * list;
+	size_t count, room, next;
+};
+
 #define GP_WHY_ROOM sizeof(((struct gp_release_range *)0)->why)
 
 /* An annotation of this device; sorted by time, ties in the file's order. */
@@ -53,7 +63,9 @@ struct gp_build_device {
 	struct gp_guesses guesses;
 	struct gp_counter *counters;
 	size_t counter_count, counter_room;
-	bool at_end; /* REQUESTS: segments given now are the end state's */
+	struct gp_build_claims start_claims, claims; /* REQUESTS */
+	uint32_t *owners; /* by id; NULL: nothing is claimed */
+	bool at_end;	  /* REQUESTS: segments given now are the end state's */
 };
 
 struct gp_build {
@@ -65,6 +77,9 @@ struct gp_build {
 	struct gp_site *sites;
 	size_t site_count, site_room;
 	struct gp_map site_of; /* caller << 32 | text */
+
+	struct gp_owner *owners;
+	size_t owner_count, owner_room;
 
 	uint64_t *streams;
 	size_t stream_count, stream_room;

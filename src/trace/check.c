@@ -68,6 +68,29 @@ static bool sites_are_calls(const struct gp_trace *trace)
 	return trace->site_count < GP_NO_SITE;
 }
 
+static bool is_text_or_none(const struct gp_trace *trace, uint32_t text)
+{
+	return text == GP_NO_ID || text < trace->text_count;
+}
+
+static bool owners_are_named(const struct gp_trace *trace)
+{
+	for (size_t i = 0; i < trace->owner_count; i++)
+		if (!is_text_or_none(trace, trace->owners[i].module) ||
+		    !is_text_or_none(trace, trace->owners[i].type))
+			return false;
+	for (size_t d = 0; d < trace->device_count; d++) {
+		const struct gp_device_trace *device = &trace->devices[d];
+
+		for (uint32_t i = 0; device->owners && i < device->block_ids;
+		     i++)
+			if (device->owners[i] != GP_NO_OWNER &&
+			    device->owners[i] >= trace->owner_count)
+				return false;
+	}
+	return true;
+}
+
 static bool devices_are_sorted(const struct gp_trace *trace)
 {
 	size_t i;
@@ -87,6 +110,8 @@ static enum gp_status check_tables(const struct gp_trace *trace,
 		return damaged(diag, "pools out of order");
 	if (!sites_are_calls(trace))
 		return damaged(diag, "a site that nobody can have called");
+	if (!owners_are_named(trace))
+		return damaged(diag, "an owner that is not there");
 	if (!devices_are_sorted(trace))
 		return damaged(diag, "devices out of order");
 	return GP_OK;

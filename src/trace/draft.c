@@ -232,7 +232,9 @@ static uint32_t number(struct numbering *n, struct gp_draft_device *device,
 	return n->numbers[id];
 }
 
-static uint64_t *renumber(struct gp_draft_device *device)
+static uint64_t *renumber(struct gp_arena *arena,
+			  struct gp_draft_device *device,
+			  struct gp_device_trace *trace)
 {
 	struct numbering n = {
 		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*n.numbers)),
@@ -251,6 +253,7 @@ static uint64_t *renumber(struct gp_draft_device *device)
 			device->events[i].id =
 				number(&n, device, device->events[i].id);
 	device->block_ids = n.count;
+	trace->owners = gp_trace_store_owners(arena, trace, n.numbers, n.count);
 	free(n.numbers);
 	gp_map_release(&n.given);
 	return n.names;
@@ -263,7 +266,7 @@ static void finish_device(struct gp_arena *arena, struct gp_draft_device *draft,
 
 	gp_draft_settle(draft);
 	join_free(draft);
-	names = renumber(draft);
+	names = renumber(arena, draft, device);
 	gp_arena_adopt(arena, draft->events);
 	gp_arena_adopt(arena, draft->segments);
 	gp_arena_adopt(arena, draft->blocks);
@@ -325,25 +328,34 @@ struct gp_trace *gp_trace_without(const struct gp_trace *trace, uint32_t device,
 /*
  * ---- without names ----
  *
- * Source lines and marks become "site 17" and "step-B 12".  What a replay does
- * and what explain finds stay the same.
+ * Source lines, marks and modules become "site 17", "step-B 12" and "module 3".
+ * What a replay does and what explain finds stay the same.
  */
 
-enum role { KEPT, SITE, MARK };
+enum role { KEPT, MODULE, SITE, MARK };
 
 struct namer {
 	const struct gp_trace *trace;
 	uint8_t *roles; /* enum role of each text */
 	struct gp_intern stems;
 	struct gp_arena *arena;
-	uint32_t sites;
+	uint32_t sites, modules;
 };
 
-/* A text that is both a source line and a mark is a mark. */
+/* A text that is both a source line and a mark is a mark, and a module's may be
+ * either. */
 static void find_roles(struct namer *n)
 {
 	const struct gp_trace *trace = n->trace;
 
+	for (size_t i = 0; i < trace->owner_count; i++) {
+		const struct gp_owner *owner = &trace->owners[i];
+
+		if (owner->module != GP_NO_ID)
+			n->roles[owner->module] = MODULE;
+		if (owner->type != GP_NO_ID)
+			n->roles[owner->type] = MODULE;
+	}
 	for (size_t i = 0; i < trace->site_count; i++)
 		n->roles[trace->sites[i].text] = SITE;
 	for (size_t d = 0; d < trace->device_count; d++) {
@@ -392,18 +404,20 @@ static const char *mark_name(struct namer *n, const char *text)
 	return gp_arena_text(n->arena, name, strlen(name));
 }
 
-static const char *site_name(struct namer *n)
+static const char *number_name(struct namer *n, const char *what,
+			       uint32_t *count)
 {
 	char name[24];
 
-	snprintf(name, sizeof(name), "site %u", ++n->sites);
+	snprintf(name, sizeof(name), "%s %u", what, ++*count);
 	return gp_arena_text(n->arena, name, strlen(name));
 }
 
 static const char *name_text(struct namer *n, size_t i)
 {
 	switch (n->roles[i]) {
-	case SITE: return site_name(n);
+	case MODULE: return number_name(n, "module", &n->modules);
+	case SITE: return number_name(n, "site", &n->sites);
 	case MARK: return mark_name(n, n->trace->texts[i]);
 	default: return n->trace->texts[i];
 	}

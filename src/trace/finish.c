@@ -406,6 +406,48 @@ static enum gp_status number_end(struct gp_build_device *d,
 	return GP_OK;
 }
 
+/* Claims that stand before so many events have been numbered. */
+static enum gp_status settle_claims(const struct gp_build *build,
+				    struct gp_build_device *d,
+				    struct gp_build_claims *claims,
+				    size_t behind, const struct numbering *n,
+				    struct gp_diag *diag)
+{
+	for (; claims->next < claims->count; claims->next++) {
+		const struct gp_build_claim *claim =
+			&claims->list[claims->next];
+		uint32_t id;
+
+		if (claim->behind > behind)
+			break;
+		id = find(n, claim->name);
+		if (id != GP_MAP_NONE && claim->owner < build->owner_count) {
+			d->owners[id] = claim->owner;
+			continue;
+		}
+		gp_diag_record(diag, "device %u, id %" PRIu64, d->ordinal,
+			       claim->name);
+		gp_diag_hint(diag, "the file's \"owners\" has %zu",
+			     build->owner_count);
+		return id == GP_MAP_NONE ? gp_diag_set(diag, GP_INPUT,
+						       "an owner of no block")
+					 : gp_diag_set(diag, GP_INPUT,
+						       "there is no owner %u",
+						       claim->owner);
+	}
+	return GP_OK;
+}
+
+static void make_owners(struct gp_build_device *d)
+{
+	size_t most = d->start.block_count + d->event_count;
+
+	if (!d->claims.count && !d->start_claims.count)
+		return;
+	d->owners = gp_mem_alloc(most + 1, sizeof(*d->owners));
+	memset(d->owners, 0xff, most * sizeof(*d->owners));
+}
+
 enum gp_status gp_requests_finish_device(struct gp_build *build,
 					 struct gp_build_device *d,
 					 struct gp_diag *diag)
@@ -414,8 +456,16 @@ enum gp_status gp_requests_finish_device(struct gp_build *build,
 	enum gp_status status = number_start(d, &n, diag);
 	size_t i;
 
-	for (i = 0; i < d->event_count && !status; i++)
+	make_owners(d);
+	if (!status)
+		status = settle_claims(build, d, &d->start_claims, SIZE_MAX, &n,
+				       diag);
+	for (i = 0; i < d->event_count && !status; i++) {
 		status = number_event(build, d, i, &n, diag);
+		if (!status)
+			status = settle_claims(build, d, &d->claims, i + 1, &n,
+					       diag);
+	}
 	if (!status)
 		status = number_end(d, &n, diag);
 	free(n.states);

@@ -171,6 +171,8 @@ static void cut(struct cutting *c, struct gp_device_trace *device)
 		if (belongs(c, &events[i]))
 			put(c, &events[i]);
 	device->end = copy_end(c);
+	device->owners =
+		gp_trace_store_owners(c->arena, c->from, c->numbers, c->ids);
 	device->names = c->names;
 	device->block_ids = c->ids;
 	device->events = c->events;

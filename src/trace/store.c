@@ -30,6 +30,23 @@ struct gp_trace_store *gp_trace_store_derive(const struct gp_trace *trace,
 	return store;
 }
 
+const uint32_t *gp_trace_store_owners(struct gp_arena *arena,
+				      const struct gp_device_trace *from,
+				      const uint32_t *numbers, uint32_t count)
+{
+	uint32_t *owners;
+
+	if (!from->owners)
+		return NULL;
+	owners = gp_arena_alloc(arena, count, sizeof(*owners));
+	for (uint32_t i = 0; i < count; i++)
+		owners[i] = GP_NO_OWNER;
+	for (uint32_t i = 0; i < from->block_ids; i++)
+		if (numbers[i] != GP_NO_ID)
+			owners[numbers[i]] = from->owners[i];
+	return owners;
+}
+
 struct gp_trace *gp_trace_share(struct gp_trace *trace)
 {
 	struct gp_trace_store *store = trace->memory;

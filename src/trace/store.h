@@ -30,4 +30,10 @@ struct gp_trace_store *gp_trace_store_create(void);
 struct gp_trace_store *gp_trace_store_derive(const struct gp_trace *trace,
 					     struct gp_device_trace **devices);
 
+/* What a device's blocks are for under other ids: numbers has the new one of
+ * each old id, or GP_NO_ID, so many in all.  NULL: nothing is told. */
+const uint32_t *gp_trace_store_owners(struct gp_arena *arena,
+				      const struct gp_device_trace *from,
+				      const uint32_t *numbers, uint32_t count);
+
 #endif

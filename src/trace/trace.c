@@ -187,6 +187,28 @@ const char *gp_trace_unknown(const struct gp_trace *trace)
 	return NULL;
 }
 
+const char *gp_category_name(enum gp_category category)
+{
+	static const char *const names[GP_CATEGORIES] = {
+		"unknown",   "parameter",	 "buffer",
+		"gradient",  "optimizer_state",	 "activation",
+		"temporary", "cublas_workspace", "cudnn_workspace",
+		"nccl",
+	};
+
+	return names[category < GP_CATEGORIES ? category : 0];
+}
+
+struct gp_owner gp_trace_owner(const struct gp_trace *trace, uint32_t device,
+			       uint32_t id)
+{
+	const uint32_t *owners = trace->devices[device].owners;
+
+	if (owners && owners[id] != GP_NO_OWNER)
+		return trace->owners[owners[id]];
+	return (struct gp_owner){ .module = GP_NO_ID, .type = GP_NO_ID };
+}
+
 bool gp_trace_doubts_path(const struct gp_trace *trace)
 {
 	return trace->values && strcmp(trace->values, GP_VALUES_KNOWN) != 0;
@@ -321,6 +343,31 @@ static bool same_counters(const struct pair *p)
 	return true;
 }
 
+static bool same_name(const struct pair *p, uint32_t a, uint32_t b)
+{
+	return a == GP_NO_ID || b == GP_NO_ID
+		       ? a == b
+		       : !strcmp(p->a->texts[a], p->b->texts[b]);
+}
+
+static bool same_owners(const struct pair *p, uint32_t device)
+{
+	const struct gp_device_trace *d = &p->a->devices[device];
+
+	if (!d->owners && !p->b->devices[device].owners)
+		return true;
+	for (uint32_t id = 0; id < d->block_ids; id++) {
+		struct gp_owner a = gp_trace_owner(p->a, device, id);
+		struct gp_owner b = gp_trace_owner(p->b, device, id);
+
+		if (a.category != b.category ||
+		    !same_name(p, a.module, b.module) ||
+		    !same_name(p, a.type, b.type))
+			return false;
+	}
+	return true;
+}
+
 static bool same_device(struct pair *p, size_t index)
 {
 	const struct gp_device_trace *a = &p->a->devices[index];
@@ -337,7 +384,8 @@ static bool same_device(struct pair *p, size_t index)
 		if (!same_event(p, &a->events[i], &b->events[i]))
 			return false;
 	return same_state(p, &a->start, &b->start) &&
-	       same_state(p, &a->end, &b->end) && same_counters(p);
+	       same_state(p, &a->end, &b->end) && same_counters(p) &&
+	       same_owners(p, (uint32_t)index);
 }
 
 static bool same_head(const struct gp_trace *a, const struct gp_trace *b)

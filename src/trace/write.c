@@ -211,6 +211,15 @@ static void write_rest(struct gp_sink *sink, const struct gp_trace *trace,
 		gp_sink_field(sink, "site", event->site);
 }
 
+/* Of a block, where it is told. */
+static void write_owner(struct gp_sink *sink,
+			const struct gp_device_trace *device, uint32_t id)
+{
+	if (device->owners && id != GP_NO_ID &&
+	    device->owners[id] != GP_NO_OWNER)
+		gp_sink_field(sink, "owner", device->owners[id]);
+}
+
 static void write_flags(struct gp_sink *sink, const struct gp_event *event,
 			const struct gp_event_style *style)
 {
@@ -253,6 +262,8 @@ static void gp_write_events(struct gp_sink *sink, const struct gp_trace *trace,
 		write_addr_size(sink, event, places);
 		write_stream_pool(sink, trace, event);
 		write_rest(sink, trace, event);
+		if (event->kind == GP_ALLOC)
+			write_owner(sink, device, event->id);
 		write_flags(sink, event, style);
 		gp_sink_put(sink, "}");
 		if (event->kind == GP_ALLOC)
@@ -371,6 +382,34 @@ static void write_sites(const struct writer *w)
 		write_callers(w);
 }
 
+static void write_text(const struct writer *w, const char *key, uint32_t text)
+{
+	if (text == GP_NO_ID)
+		return;
+	gp_sink_put(w->sink, key);
+	gp_sink_string(w->sink, w->trace->texts[text]);
+}
+
+static void write_owners(const struct writer *w)
+{
+	if (!w->trace->owner_count)
+		return;
+	gp_sink_put(w->sink, "\"owners\":[");
+	for (size_t i = 0; i < w->trace->owner_count; i++) {
+		const struct gp_owner *owner = &w->trace->owners[i];
+
+		gp_sink_put(w->sink, i ? "," : "");
+		gp_sink_put(w->sink, w->line);
+		gp_sink_put(w->sink, "{\"category\":");
+		gp_sink_string(w->sink, gp_category_name(owner->category));
+		write_text(w, ",\"module\":", owner->module);
+		write_text(w, ",\"class\":", owner->type);
+		gp_sink_put(w->sink, "}");
+	}
+	gp_sink_put(w->sink, "],");
+	gp_sink_put(w->sink, w->line);
+}
+
 static void write_block(const struct writer *w,
 			const struct gp_device_trace *device,
 			const struct gp_block *block)
@@ -393,6 +432,7 @@ static void write_block(const struct writer *w,
 					    : block->id);
 	if (block->site != GP_NO_SITE)
 		gp_sink_field(w->sink, "site", block->site);
+	write_owner(w->sink, device, block->id);
 	gp_sink_put(w->sink, "}");
 }
 
@@ -544,6 +584,7 @@ void gp_write_json(const struct gp_trace *trace, bool is_lines, FILE *out)
 	gp_sink_put(w.sink, w.line);
 	write_provenance(&w);
 	write_sites(&w);
+	write_owners(&w);
 	gp_sink_put(w.sink, "\"devices\":[");
 	for (i = 0; i < trace->device_count; i++) {
 		gp_sink_put(w.sink, i ? "," : "");

@@ -256,6 +256,8 @@ static void write_v1(const struct gp_trace *trace, FILE *out)
 
 /* ---- what is read of it ---- */
 
+static const char small_trace[] = SMALL_TRACE("", "");
+
 static struct file small_file(void)
 {
 	struct file file = { .trace = trace_of(small_trace) };

@@ -12,6 +12,8 @@ static const char *const said =
 	"\"release\": {\"first\": 6, \"last\": 9, \"why\": \"its keys\"}, "
 	"\"settings\": \"max_split_size_mb:64\", "
 	"\"sites\": [\"main\", \"step\", \"loss\"], \"callers\": [-1, 0, 0], "
+	"\"owners\": [{\"category\": \"gradient\", \"module\": \"h.0\", "
+	"\"class\": \"Linear\"}, {\"category\": \"buffer\"}], "
 	"\"devices\": [{\"device\": 2, \"total_memory\": 8589934592, "
 	"\"start\": {\"segments\": [{\"address\": 1073741824, "
 	"\"total_size\": 2097152, \"stream\": 16, \"site\": 1, "
@@ -24,7 +26,7 @@ static const char *const said =
 	"\"memory_stats\": {\"num_ooms\": 3}, "
 	"\"events\": [{\"op\": \"alloc\", \"id\": 1, \"addr\": 1073742336, "
 	"\"size\": 4096, \"stream\": 24, \"pool\": [0, 7], \"site\": 1, "
-	"\"time\": 11}, "
+	"\"time\": 11, \"owner\": 0}, "
 	"{\"op\": \"mark\", \"name\": \"epoch\", \"stage\": \"start\", "
 	"\"time\": 15}, "
 	"{\"op\": \"free\", \"id\": 1}]}]}";
@@ -79,6 +81,12 @@ static const struct {
 	{ "epoch", "batch" },
 	{ "\"stage\": \"start\"", "\"stage\": \"end\"" },
 	{ ", {\"op\": \"free\", \"id\": 1}", "" },
+	/* Owners. */
+	{ "\"time\": 11, \"owner\": 0", "\"time\": 11" },
+	{ "\"time\": 11, \"owner\": 0", "\"time\": 11, \"owner\": 1" },
+	{ "gradient", "parameter" },
+	{ "h.0", "h.1" },
+	{ "Linear", "Conv1D" },
 	/* Counters. */
 	{ "\"num_ooms\": 3", "\"num_ooms\": 4" },
 	{ "num_ooms", "num_alloc_retries" },
