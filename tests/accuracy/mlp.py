@@ -14,7 +14,8 @@ import sys
 import torch
 from torch import nn
 
-STEPS = 2  # whole batches of an epoch; its last batch is smaller
+SAMPLES = 4096  # of an epoch, as the published program draws them
+STEPS = 2  # whole batches of an epoch, at most; its last batch is smaller
 EPOCHS = 2
 ACTIVATIONS = {
     "elu": nn.ELU,
@@ -54,8 +55,11 @@ def train(row):
     optimizer = torch.optim.Adam(model.parameters())
     criterion = nn.CrossEntropyLoss()
     batch = int(row["batch"])
+    batches = [batch] * min(STEPS, SAMPLES // batch)
+    if SAMPLES % batch:
+        batches.append(SAMPLES % batch)
     for _ in range(EPOCHS):
-        for rows in [batch] * STEPS + [max(2, batch // 2)]:
+        for rows in batches:
             # A loader's names are bound anew before the copies are made.
             data, target = torch.rand(rows, features), torch.randint(classes, (rows,))
             data, target = data.cuda(), target.cuda()
