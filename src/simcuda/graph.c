@@ -210,7 +210,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 	process_begin(CALL_cudaGraphLaunch);
 	stream_work((uintptr_t)stream);
 	process_end(cudaSuccess);
-	process_tell_work();
+	process_tell_work(NULL);
 	return cudaSuccess;
 }
 

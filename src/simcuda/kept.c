@@ -36,6 +36,7 @@ static struct {
 	uint32_t age;	     /* how often all was doubted */
 	struct gp_map by_number;
 	struct gp_map chunks; /* number -> its first grain */
+	struct gp_map blocks; /* address -> how many grains */
 } kept;
 
 static struct kept_limits limits = {
@@ -394,6 +395,51 @@ void kept_doubt(uint64_t addr, size_t size)
 void kept_doubt_all(void)
 {
 	kept.age++;
+}
+
+void kept_begin_block(uint64_t addr, uint64_t size)
+{
+	kept_forget(addr, size);
+	gp_map_put(&kept.blocks, addr, (uint32_t)((size + GRAIN - 1) / GRAIN));
+}
+
+void kept_end_block(uint64_t addr)
+{
+	gp_map_take(&kept.blocks, addr);
+}
+
+static bool has_address(const struct grain *grain)
+{
+	uint64_t word;
+
+	for (size_t at = 0; at < GRAIN; at += sizeof(word)) {
+		memcpy(&word, grain->bytes + at, sizeof(word));
+		if (memory_is_device(word))
+			return true;
+	}
+	return false;
+}
+
+bool kept_doubt_block(uint64_t addr)
+{
+	uint32_t grains = gp_map_get(&kept.blocks, addr);
+	uint64_t first = addr / GRAIN, last = first + grains - 1;
+	bool is_all = true;
+
+	if (grains == GP_MAP_NONE || !grains)
+		return false;
+	for (uint64_t chunk = addr / CHUNK; chunk <= last * GRAIN / CHUNK;
+	     chunk++)
+		for (uint32_t i = gp_map_get(&kept.chunks, chunk);
+		     i != NO_GRAIN; i = kept.items[i].next) {
+			struct grain *grain = &kept.items[i];
+
+			if (grain->number < first || grain->number > last)
+				continue;
+			is_all &= !has_address(grain);
+			grain->age = kept.age - 1;
+		}
+	return is_all;
 }
 
 bool kept_has_any(uint64_t addr, size_t size)

@@ -51,6 +51,13 @@ size_t kept_take_or(uint64_t addr, void *bytes, size_t size,
 /* They stay what they are, and are not known any more. */
 void kept_doubt(uint64_t addr, size_t size);
 void kept_doubt_all(void);
+/* A block of memory that the program has from here on, of which nothing is kept
+ * yet, and its end. */
+void kept_begin_block(uint64_t addr, uint64_t size);
+void kept_end_block(uint64_t addr);
+/* Nothing in the block is known any more; false: none begins at the address, or
+ * it has addresses in it, by which a kernel reaches others. */
+bool kept_doubt_block(uint64_t addr);
 /* From one device address to another, with what is known of it. */
 void kept_copy(uint64_t to, uint64_t from, size_t size);
 /* Zeros from here on. */

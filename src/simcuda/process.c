@@ -183,17 +183,19 @@ void process_tell_memory(int device, uint64_t addr, uint64_t bytes)
 		memory_observer(device, addr, bytes);
 }
 
-static void (*work_observer)(bool is_captured);
+static void (*work_observer)(bool is_captured,
+			     const struct process_reach *reach);
 static bool (*read_observer)(void *to, uint64_t from, size_t size);
 
-void process_observe_work(void (*work)(bool is_captured),
+void process_observe_work(void (*work)(bool is_captured,
+				       const struct process_reach *reach),
 			  bool (*read)(void *to, uint64_t from, size_t size))
 {
 	work_observer = work;
 	read_observer = read;
 }
 
-void process_tell_work(void)
+void process_tell_work(const struct process_reach *reach)
 {
 	bool is_captured;
 
@@ -202,7 +204,7 @@ void process_tell_work(void)
 	process_lock();
 	is_captured = streams_are_captured();
 	process_unlock();
-	work_observer(is_captured);
+	work_observer(is_captured, reach);
 }
 
 bool process_ask_read(void *to, uint64_t from, size_t size)

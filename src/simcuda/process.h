@@ -191,15 +191,24 @@ void process_tell_memory(int device, uint64_t addr, uint64_t bytes);
 void process_observe_guesses(void (*observer)(void));
 void process_tell_guess(void);
 
+/* Device addresses that a kernel was given. */
+#define MOST_REACHED 64
+struct process_reach {
+	uint64_t addresses[MOST_REACHED];
+	size_t count;
+};
+
 /*
  * Called, with no lock held, when something that computes was launched: a
- * kernel, a library's call, a graph.  What it wrote is not known here.  It is
- * captured when it goes into a graph instead.  And when a program reads bytes
- * that nobody knows: what it should read may be put there; true, it is known.
+ * kernel, a library's call, a graph.  What it wrote is not known here, nor
+ * where, if reach is NULL.  It is captured when it goes into a graph instead.
+ * And when a program reads bytes that nobody knows: what it should read may be
+ * put there; true, it is known.
  */
-void process_observe_work(void (*work)(bool is_captured),
+void process_observe_work(void (*work)(bool is_captured,
+				       const struct process_reach *reach),
 			  bool (*read)(void *to, uint64_t from, size_t size));
-void process_tell_work(void);
+void process_tell_work(const struct process_reach *reach);
 bool process_ask_read(void *to, uint64_t from, size_t size);
 
 /*

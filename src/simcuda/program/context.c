@@ -166,6 +166,13 @@ CUresult cuModuleGetFunction(struct kernel **kernel, struct module *module,
 	return CUDA_SUCCESS;
 }
 
+const struct kernel *kernel_of(const void *handle)
+{
+	return gp_map_get(&handed_out, (uintptr_t)handle) != GP_MAP_NONE
+		       ? handle
+		       : NULL;
+}
+
 CUresult cuModuleUnload(struct module *module);
 CUresult cuModuleUnload(struct module *module)
 {
@@ -193,7 +200,7 @@ CUresult cuFuncGetAttribute(int *value, int attribute,
 	bool is_known;
 
 	process_lock();
-	is_known = gp_map_get(&handed_out, (uintptr_t)kernel) != GP_MAP_NONE;
+	is_known = kernel_of(kernel) != NULL;
 	*value = 0;
 	if (attribute == THREADS_PER_BLOCK)
 		*value = 1024;

@@ -10,8 +10,6 @@
 #include "simcuda/program/cubin.h"
 
 #include <elf.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +18,7 @@
 struct cubin {
 	const char *bytes;
 	Elf64_Ehdr header;
-	Elf64_Shdr symbols, names, info;
+	Elf64_Shdr symbols, names, sections, info;
 };
 
 /* Like the driver, this is not told how large the image is and believes the
@@ -35,10 +33,16 @@ static Elf64_Shdr section_at(const struct cubin *cubin, size_t index)
 	return section;
 }
 
+#define INFO ".nv.info"
+
+static const char *section_name(const struct cubin *cubin, const Elf64_Shdr *s)
+{
+	return cubin->bytes + cubin->sections.sh_offset + s->sh_name;
+}
+
 static bool open_cubin(struct cubin *cubin, const char *image)
 {
 	const Elf64_Ehdr *header = &cubin->header;
-	Elf64_Shdr names;
 
 	*cubin = (struct cubin){ .bytes = image };
 	/* Text may be shorter than a header. */
@@ -46,9 +50,9 @@ static bool open_cubin(struct cubin *cubin, const char *image)
 		return false;
 	memcpy(&cubin->header, image, sizeof(*header));
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header->e_shentsize != sizeof(names))
+	    header->e_shentsize != sizeof(cubin->sections))
 		return false;
-	names = section_at(cubin, header->e_shstrndx);
+	cubin->sections = section_at(cubin, header->e_shstrndx);
 	for (size_t i = 0; i < header->e_shnum; i++) {
 		Elf64_Shdr s = section_at(cubin, i);
 
@@ -56,7 +60,7 @@ static bool open_cubin(struct cubin *cubin, const char *image)
 			cubin->symbols = s;
 			cubin->names = section_at(cubin, s.sh_link);
 		}
-		if (!strcmp(image + names.sh_offset + s.sh_name, ".nv.info"))
+		if (!strcmp(section_name(cubin, &s), INFO))
 			cubin->info = s;
 	}
 	return cubin->symbols.sh_size && cubin->info.sh_size;
@@ -85,6 +89,31 @@ struct attribute {
 #define FORM_SIZED 4
 #define REGISTERS  0x2f /* EIATTR_REGCOUNT */
 #define FRAME	   0x11 /* EIATTR_FRAME_SIZE */
+#define PARAMETER  0x17 /* EIATTR_KPARAM_INFO: of a kernel's own section */
+
+/* Behind the number that it has in the cubin: which parameter it is, and how
+ * large. */
+struct parameter {
+	uint16_t ordinal, offset;
+	uint32_t flags; /* the size in bytes is above bit 18 */
+};
+
+static void take_parameter(const char *at, struct kernel *kernel)
+{
+	struct parameter p;
+	uint32_t size;
+
+	memcpy(&p, at, sizeof(p));
+	size = p.flags >> 18;
+	if (p.ordinal >= MOST_PARAMETERS || size > sizeof(uint64_t)) {
+		kernel->has_odd_parameters = true;
+		return;
+	}
+	if (size == sizeof(uint64_t))
+		kernel->wide |= UINT64_C(1) << p.ordinal;
+	if (p.ordinal >= kernel->parameters)
+		kernel->parameters = p.ordinal + 1;
+}
 
 static void take(const struct cubin *cubin, const struct attribute *a,
 		 struct kernel **kernels)
@@ -97,29 +126,46 @@ static void take(const struct cubin *cubin, const struct attribute *a,
 		cubin_kernel(kernels, name)->local_bytes = (int)a->number;
 }
 
+/* Of one section of attributes: the cubin's, or with a kernel that kernel's. */
+static void read_section(const struct cubin *cubin, const Elf64_Shdr *section,
+			 struct kernel *kernel, struct kernel **kernels)
+{
+	const char *at = cubin->bytes + section->sh_offset;
+	size_t left = section->sh_size, size;
+	struct attribute a;
+
+	while (left >= sizeof(a)) {
+		size = 4;
+		memcpy(&a, at, sizeof(a));
+		if (a.form == FORM_SIZED)
+			size += a.size;
+		if (size > left)
+			break;
+		if (a.form == FORM_SIZED && !kernel)
+			take(cubin, &a, kernels);
+		else if (a.form == FORM_SIZED && a.what == PARAMETER)
+			take_parameter(at + 8, kernel);
+		at += size;
+		left -= size;
+	}
+}
+
 void cubin_read(const void *image, struct kernel **kernels)
 {
-	const char *at;
+	const size_t prefix = strlen(INFO ".");
 	struct cubin cubin;
-	struct attribute a;
-	size_t left;
 
 	if (!open_cubin(&cubin, image))
 		return;
-	at = cubin.bytes + cubin.info.sh_offset;
-	left = cubin.info.sh_size;
-	while (left >= sizeof(a)) {
-		size_t size = 4;
+	read_section(&cubin, &cubin.info, NULL, kernels);
+	for (size_t i = 0; i < cubin.header.e_shnum; i++) {
+		Elf64_Shdr s = section_at(&cubin, i);
+		const char *name = section_name(&cubin, &s);
 
-		memcpy(&a, at, sizeof(a));
-		if (a.form == FORM_SIZED) {
-			size += a.size;
-			take(&cubin, &a, kernels);
-		}
-		if (size > left)
-			break;
-		at += size;
-		left -= size;
+		if (!strncmp(name, INFO ".", prefix))
+			read_section(&cubin, &s,
+				     cubin_kernel(kernels, name + prefix),
+				     kernels);
 	}
 }
 

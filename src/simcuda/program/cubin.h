@@ -3,13 +3,22 @@
 #ifndef SIMCUDA_PROGRAM_CUBIN_H
 #define SIMCUDA_PROGRAM_CUBIN_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* Handles of such are handed out: they stay where they are. */
 struct kernel {
 	char *name;
 	int registers;	 /* of a thread */
 	int local_bytes; /* of a thread: what registers have no room for */
+	int parameters;	 /* 0: how many is not known */
+	uint64_t wide;	 /* those of eight bytes, a bit each */
+	bool has_odd_parameters; /* larger ones, or too many */
 	struct kernel *next;
 };
+
+/* More of them are as good as not known. */
+#define MOST_PARAMETERS 64
 
 /* What is taken of a kernel of which nothing is known. */
 #define KERNEL_REGISTERS 32
@@ -21,5 +30,8 @@ void cubin_read(const void *image, struct kernel **kernels);
 /* The kernel of that name, made if it is not there. */
 struct kernel *cubin_kernel(struct kernel **kernels, const char *name);
 void cubin_forget(struct kernel **kernels);
+
+/* The kernel whose handle this is; NULL: it is none of these. */
+const struct kernel *kernel_of(const void *handle);
 
 #endif

@@ -139,6 +139,9 @@ static void completed(struct device *d, const struct entry *e)
 	else
 		settle(d, e->device);
 	gp_map_take(&d->ids, e->addr);
+	process_lock();
+	kept_end_block(e->addr);
+	process_unlock();
 	if (is_at_once || id == GP_MAP_NONE)
 		return;
 	begin("synchronize", e->device);
@@ -152,7 +155,7 @@ static void forget_bytes(const struct entry *e)
 {
 	exchange_forget(e->addr, e->size);
 	process_lock();
-	kept_forget(e->addr, e->size);
+	kept_begin_block(e->addr, e->size);
 	process_unlock();
 }
 

@@ -7,6 +7,7 @@
 
 #include "simcuda/program/cubin.h"
 #include "simcuda/device.h"
+#include "simcuda/memory.h"
 #include "simcuda/stream.h"
 
 struct dim3 {
@@ -30,8 +31,44 @@ static void work(const void *stream)
 static cudaError_t launch(const void *stream)
 {
 	work(stream);
-	process_tell_work();
+	process_tell_work(NULL);
 	return cudaSuccess;
+}
+
+/* A kernel that the program brought along writes where its arguments lead it;
+ * false: they may lead anywhere. */
+static bool find_reach(const void *function, void **arguments,
+		       struct process_reach *reach)
+{
+	const struct kernel *kernel = kernel_of(function);
+	uint64_t value;
+
+	reach->count = 0;
+	if (!kernel || !kernel->parameters || kernel->has_odd_parameters ||
+	    !arguments)
+		return false;
+	for (int i = 0; i < kernel->parameters; i++) {
+		if (!(kernel->wide >> i & 1))
+			continue;
+		memcpy(&value, arguments[i], sizeof(value));
+		if (memory_is_device(value))
+			reach->addresses[reach->count++] = value;
+	}
+	return true;
+}
+
+static CUresult launch_kernel(const void *stream, const void *function,
+			      void **arguments)
+{
+	struct process_reach reach;
+	bool is_found;
+
+	process_lock();
+	stream_work((uintptr_t)stream);
+	is_found = find_reach(function, arguments, &reach);
+	process_unlock();
+	process_tell_work(is_found ? &reach : NULL);
+	return CUDA_SUCCESS;
 }
 
 #define LAUNCHES(X)                                                            \
@@ -64,8 +101,7 @@ struct launch_config {
 
 #define CONFIGURED_LAUNCHES(X)                                                 \
 	X(cudaLaunchKernelExC)                                                 \
-	X(cudaLaunchKernelExC_ptsz)                                            \
-	X(cuLaunchKernelEx)
+	X(cudaLaunchKernelExC_ptsz)
 
 #define CONFIGURED_LAUNCH(name)                                                \
 	cudaError_t name(const struct launch_config *config);                  \
@@ -75,6 +111,14 @@ struct launch_config {
 	}
 CONFIGURED_LAUNCHES(CONFIGURED_LAUNCH)
 
+CUresult cuLaunchKernelEx(const struct launch_config *config,
+			  const void *function, void **arguments);
+CUresult cuLaunchKernelEx(const struct launch_config *config,
+			  const void *function, void **arguments)
+{
+	return launch_kernel(config->stream, function, arguments);
+}
+
 #define DRIVER_LAUNCHES(X)                                                     \
 	X(cuLaunchKernel)                                                      \
 	X(cuLaunchCooperativeKernel)
@@ -82,15 +126,16 @@ CONFIGURED_LAUNCHES(CONFIGURED_LAUNCH)
 #define DRIVER_LAUNCH(name)                                                    \
 	CUresult name(const void *function, unsigned grid_x, unsigned grid_y,  \
 		      unsigned grid_z, unsigned block_x, unsigned block_y,     \
-		      unsigned block_z, unsigned shared, const void *stream);  \
+		      unsigned block_z, unsigned shared, const void *stream,   \
+		      void **arguments);                                       \
 	CUresult name(const void *function, unsigned grid_x, unsigned grid_y,  \
 		      unsigned grid_z, unsigned block_x, unsigned block_y,     \
-		      unsigned block_z, unsigned shared, const void *stream)   \
+		      unsigned block_z, unsigned shared, const void *stream,   \
+		      void **arguments)                                        \
 	{                                                                      \
-		(void)function, (void)grid_x, (void)grid_y, (void)grid_z;      \
-		(void)block_x, (void)block_y, (void)block_z, (void)shared;     \
-		launch(stream);                                                \
-		return CUDA_SUCCESS;                                           \
+		(void)grid_x, (void)grid_y, (void)grid_z, (void)block_x;       \
+		(void)block_y, (void)block_z, (void)shared;                    \
+		return launch_kernel(stream, function, arguments);             \
 	}
 DRIVER_LAUNCHES(DRIVER_LAUNCH)
 

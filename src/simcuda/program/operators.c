@@ -421,8 +421,21 @@ static void on_end(const char *record, void *context)
 
 /* ---- what happens while it runs ---- */
 
-/* A kernel that belongs to no operator may have written anything. */
-static void on_work(bool is_captured)
+/* A kernel that belongs to no operator may have written anything it reaches. */
+static void doubt(bool is_captured, const struct process_reach *reach)
+{
+	bool is_all = !reach;
+
+	(void)is_captured;
+	process_lock();
+	for (size_t i = 0; !is_all && i < reach->count; i++)
+		is_all = !kept_doubt_block(reach->addresses[i]);
+	if (is_all)
+		kept_doubt_all();
+	process_unlock();
+}
+
+static void on_work(bool is_captured, const struct process_reach *reach)
 {
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
 
@@ -433,9 +446,7 @@ static void on_work(bool is_captured)
 		doubt_made(f);
 		return;
 	}
-	process_lock();
-	kept_doubt_all();
-	process_unlock();
+	doubt(is_captured, reach);
 }
 
 static void say_number(int64_t number, void *to, size_t size)
@@ -533,14 +544,6 @@ static bool on_read(void *to, uint64_t from, size_t size)
 }
 
 /* Where operators are not watched. */
-static void doubt(bool is_captured)
-{
-	(void)is_captured;
-	process_lock();
-	kept_doubt_all();
-	process_unlock();
-}
-
 void operators_doubt(void)
 {
 	process_observe_work(doubt, NULL);

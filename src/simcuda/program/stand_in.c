@@ -266,7 +266,7 @@ uint64_t simcuda_stand_in(void **first, const char *name, void *third,
 		write_zeros(called.outputs, parameters);
 	}
 	if (called.computes)
-		process_tell_work();
+		process_tell_work(NULL);
 	/* A copy that is not done: whoever reads what it was to bring does not
 	 * read what a GPU would have there. */
 	if (has(name, "Memcpy"))

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""What a kernel in Triton reaches is not known behind it: what its arguments
+point at, and anything where they point at addresses or into a block."""
+
+import sys
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def fill(to, count: tl.constexpr):
+    tl.store(to + tl.arange(0, count), 1.0)
+
+
+@triton.jit
+def fill_indirect(addresses, count: tl.constexpr):
+    to = tl.load(addresses).to(tl.pointer_type(tl.float32))
+    tl.store(to + tl.arange(0, count), 1.0)
+
+
+sizes = torch.tensor([3, 4]).cuda()
+written = torch.tensor([5.0, 6.0, 7.0, 8.0]).cuda()
+if sys.argv[1] == "direct":
+    fill[(1,)](written, 4)
+elif sys.argv[1] == "inside":
+    fill[(1,)](written[2:], 2)
+else:
+    fill_indirect[(1,)](torch.tensor([written.data_ptr()]).cuda(), 4)
+print(sizes.tolist())
+written.tolist()
