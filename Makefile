@@ -456,8 +456,9 @@ record-test-run: all
 	@BUILD=$(B) TORCH=$(TORCH) VENV=$(VENV) tests/run.sh \
 		tests/record/run.sh
 
-zoo: all ## programs over packages that people use, recorded; VENV has them
-	@BUILD=$(B) VENV=$(VENV) tests/record/zoo/run.sh
+zoo: all ## programs over packages that people use; VENV=FOLDER [ZOO=OPTIONS]
+	@tests/record/zoo/run.py --gpupool $(PROGRAM) --kept $(B)/zoo $(ZOO) \
+		--python $(or $(VENV),$(B)/record/venv-zoo)/bin/python
 
 demo: ## replay a real trace, then what one setting would change
 	@CC=$(call quote,$(CC)) scripts/packages.sh build

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The zoo: programs of a few lines over packages that people use, recorded.
+
+Each is recorded with what is known of its values, with everything computed, and,
+where nobody knows its path, with values drawn.  What was recorded is kept, so a
+run that was interrupted goes on where it was.  The table is printed, or put into
+FILE between its two marks.
+"""
+
+import argparse
+import ast
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODES = ("known", "all", "drawn:1")
+ROWS = "rows.jsonl"
+KNOWN = "all values known"
+MARKS = ("<!-- the zoo's table -->\n", "<!-- its end -->\n")
+MISSING = """import importlib.util, sys
+print(*(p for p in sys.argv[1:] if importlib.util.find_spec(p) is None))"""
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", required=True, help="one that has PyTorch")
+    parser.add_argument("--gpupool", default="build/gpupool")
+    parser.add_argument("--kept", default="build/zoo", help="a folder")
+    parser.add_argument("--only", default="", help="a regular expression")
+    parser.add_argument("--modes", default=",".join(MODES))
+    parser.add_argument("--limit", type=int, default=600, help="seconds each")
+    parser.add_argument("--write", metavar="FILE")
+    return parser.parse_args()
+
+
+def programs(only):
+    """Each line: [RANKS] NAME [ARGUMENT...]"""
+    with open(os.path.join(HERE, "programs.txt"), encoding="utf-8") as lines:
+        return [line.strip() for line in lines if re.search(only, line)]
+
+
+def parts(line):
+    words = line.split()
+    ranks = int(words.pop(0)) if words[0].isdigit() else 1
+    return ranks, os.path.join(HERE, words[0] + ".py"), words[1:]
+
+
+def lacking(python, program):
+    """Packages that it imports and that are not there."""
+    with open(program, encoding="utf-8") as source:
+        tree = ast.parse(source.read())
+    wanted = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            wanted |= {name.name.split(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            wanted.add(node.module.split(".")[0])
+    said = subprocess.run(
+        [python, "-c", MISSING, *sorted(wanted)], capture_output=True, text=True
+    )
+    return said.stdout.split()
+
+
+def run(command, limit, **options):
+    """Its status, or None: it was ended because it took too long."""
+    # A session of its own, so that what it started is ended with it.
+    with subprocess.Popen(command, start_new_session=True, **options) as process:
+        try:
+            return process.wait(limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 15)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, 9)
+            return None
+
+
+def traces(gpupool, folder):
+    found = []
+    for name in sorted(glob.glob(os.path.join(folder, "t*.jsonl"))):
+        said = subprocess.run(
+            [gpupool, "info", "--format", "json", name], capture_output=True
+        )
+        if said.returncode == 0:
+            found.append(json.loads(said.stdout))
+    return found
+
+
+def record(args, line, mode):
+    ranks, program, words = parts(line)
+    start = [args.python, program, *words]
+    if ranks > 1:
+        start[1:1] = ["-m", "torch.distributed.run", f"--nproc-per-node={ranks}"]
+    name = re.sub(r"\W", "-", f"{line} {mode}")
+    log = os.path.join(args.kept, name)
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "t.jsonl")
+        with open(log + ".out", "w+") as out, open(log + ".told", "w+") as told:
+            status = run(
+                [args.gpupool, "record", "--values", mode, "-o", trace]
+                + ["--devices", str(ranks), "--", *start],
+                args.limit,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=told,
+            )
+            out.seek(0)
+            told.seek(0)
+            said, text = out.read(), told.read()
+        found = traces(args.gpupool, folder)
+    replays = [d["replayed"] for t in found for d in t["devices"]]
+    replays = [r for r in replays if r and r["checked"]]
+    errors = [e for e in text.splitlines() if re.match(r"\w*(\.\w+)*Error\b", e)]
+    return {
+        "program": line,
+        "mode": mode,
+        "status": status,
+        "error": errors[-1][:200] if status and errors else "",
+        "checked": sum(r["checked"] for r in replays),
+        "matched": sum(r["matched"] for r in replays),
+        "peaks": [r["at_peak"]["reserved_bytes"] for r in replays],
+        "path": [t["values"] for t in found],
+        "arithmetic": re.findall(r"^arithmetic: (.*)", said, re.M),
+    }
+
+
+def kept(folder):
+    path = os.path.join(folder, ROWS)
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as lines:
+        rows = map(json.loads, lines)
+        return {(row["program"], row["mode"]): row for row in rows}
+
+
+def is_known(row):
+    return all(path == KNOWN for path in row["path"])
+
+
+def record_all(args, lines, done):
+    for mode in args.modes.split(","):
+        for line in lines:
+            first = done.get((line, MODES[0]))
+            if (line, mode) in done:
+                continue
+            if mode.startswith("drawn") and first and is_known(first):
+                continue
+            lacks = lacking(args.python, parts(line)[1])
+            if lacks:
+                print(f"skip {line}: no {' '.join(lacks)}", file=sys.stderr)
+                continue
+            row = done[line, mode] = record(args, line, mode)
+            with open(os.path.join(args.kept, ROWS), "a", encoding="utf-8") as rows:
+                print(json.dumps(row), file=rows, flush=True)
+
+
+# ---- the table ----
+
+
+def mib(size):
+    return f"{size / (1 << 20):,.0f}"
+
+
+def peaks(row):
+    """Of each device, or how it ended."""
+    if row is None:
+        return ""
+    if row["status"] is None:
+        return "too long"
+    if row["status"]:
+        return f"exit {row['status']}"
+    return " + ".join(map(mib, row["peaks"])) or "none"
+
+
+def path_of(row):
+    unknown = [path for path in row["path"] if path != KNOWN]
+    # What was read, without where.
+    return unknown[0].split(":")[0] if unknown else KNOWN
+
+
+def table(lines, done):
+    yield "| program | replayed | known | all | drawn | path | arithmetic |\n"
+    yield "|---|--:|--:|--:|--:|---|---|\n"
+    for line in lines:
+        rows = [done.get((line, mode)) for mode in MODES]
+        first = rows[0]
+        if not first:
+            continue
+        cells = [line, f"{first['matched']:,} of {first['checked']:,}"]
+        cells += [peaks(row) for row in rows]
+        cells += [path_of(first) if first["path"] else "no trace"]
+        cells += ["; ".join(first["arithmetic"])]
+        yield "| " + " | ".join(cells) + " |\n"
+
+
+def write(path, text):
+    with open(path, encoding="utf-8") as page:
+        before, rest = page.read().split(MARKS[0])
+    after = rest.split(MARKS[1])[1]
+    with open(path, "w", encoding="utf-8") as page:
+        page.write(before + MARKS[0] + text + MARKS[1] + after)
+
+
+def main():
+    args = arguments()
+    if not os.access(args.python, os.X_OK):
+        print(f"skip zoo: no Python with PyTorch: {args.python}; VENV names one")
+        return
+    os.makedirs(args.kept, exist_ok=True)
+    lines, done = programs(args.only), kept(args.kept)
+    record_all(args, lines, done)
+    text = "".join(table(lines, done))
+    if args.write:
+        write(args.write, text)
+    else:
+        print(text, end="")
+
+
+main()
