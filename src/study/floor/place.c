@@ -13,48 +13,106 @@ struct taken {
 	uint64_t from, to;
 };
 
+/* A span by its lower time. */
+struct ranked {
+	uint64_t lower, upper; /* upper is 0 until it has a place */
+	struct taken taken;
+	uint32_t span;
+};
+
 /*
- * Spans by their lower time are the leaves of a tree; a node knows the latest
- * end of the spans below it that have a place.  So those that meet another are
- * found without looking at the rest.
+ * Spans in the order of their lower times have ranks.  At every so many ranks,
+ * live lists those of lower ranks that are still in use then.  So those that a
+ * span may meet are one list, and the ranks from there up to the span's end.
  */
 struct place {
 	const struct gp_spans *spans;
-	uint32_t *leaf;	    /* of a span */
-	uint32_t *by_lower; /* of a leaf: the span */
-	uint32_t leaves;    /* a power of two */
-	uint64_t *latest;   /* of a node; 1 is the root */
-	struct taken *taken;
-	size_t count, room;
+	uint32_t *rank; /* of a span */
+	struct ranked *ranked;
+	uint32_t *live; /* ranks; those of one list behind another */
+	size_t *lists;	/* of ranks >> shift: where in live it begins */
+	unsigned shift;
+	size_t live_room;
+	struct taken *taken; /* room for all */
+	size_t count;
 };
 
-static int by_lower(const void *a, const void *b, void *spans)
+static int by_lower(const void *a, const void *b)
 {
-	const struct gp_span *items = ((const struct gp_spans *)spans)->items;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct ranked *x = a, *y = b;
 
-	if (items[x].lower != items[y].lower)
-		return items[x].lower < items[y].lower ? -1 : 1;
-	return (x > y) - (x < y);
+	if (x->lower != y->lower)
+		return x->lower < y->lower ? -1 : 1;
+	return (x->span > y->span) - (x->span < y->span);
+}
+
+#define LEAST_SHIFT 6 /* ranks between two lists */
+#define MOST_LIVE   4 /* entries of all lists, for each span */
+
+static uint64_t end_of(const struct place *p, uint32_t rank)
+{
+	return p->spans->items[p->ranked[rank].span].upper;
+}
+
+/* Takes those out that have ended, and adds those before rank to. */
+static size_t next_list(const struct place *p, uint32_t *now, size_t count,
+			uint32_t from, uint32_t to)
+{
+	uint64_t time = p->ranked[to].lower;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (end_of(p, now[i]) > time)
+			now[kept++] = now[i];
+	for (; from < to; from++)
+		if (end_of(p, from) > time)
+			now[kept++] = from;
+	return kept;
+}
+
+/* False: they would be too long. */
+static bool list_live(struct place *p, uint32_t *now)
+{
+	size_t n = p->spans->count, count = 0, end = 0;
+	uint32_t stride = 1U << p->shift;
+
+	for (size_t list = 0; list << p->shift < n; list++) {
+		uint32_t rank = (uint32_t)(list << p->shift);
+
+		if (list)
+			count = next_list(p, now, count, rank - stride, rank);
+		if (end + count > MOST_LIVE * n + stride)
+			return false;
+		p->live = gp_mem_grow(p->live, &p->live_room, end + count + 1,
+				      sizeof(*p->live));
+		memcpy(p->live + end, now, count * sizeof(*now));
+		end += count;
+		p->lists[list + 1] = end;
+	}
+	return true;
 }
 
 struct place *place_create(const struct gp_spans *spans)
 {
 	struct place *p = gp_mem_alloc(1, sizeof(*p));
 	size_t n = spans->count;
+	uint32_t *now = gp_mem_alloc(n + 1, sizeof(*now));
 
 	p->spans = spans;
-	p->leaves = 1;
-	while (p->leaves < n)
-		p->leaves *= 2;
-	p->leaf = gp_mem_alloc(n + 1, sizeof(*p->leaf));
-	p->by_lower = gp_mem_alloc(n + 1, sizeof(*p->by_lower));
-	p->latest = gp_mem_alloc(2 * (size_t)p->leaves, sizeof(*p->latest));
+	p->shift = LEAST_SHIFT;
+	p->rank = gp_mem_alloc(n + 1, sizeof(*p->rank));
+	p->ranked = gp_mem_alloc(n + 1, sizeof(*p->ranked));
+	p->taken = gp_mem_alloc(n + 1, sizeof(*p->taken));
+	p->lists = gp_mem_alloc((n >> LEAST_SHIFT) + 2, sizeof(*p->lists));
 	for (uint32_t i = 0; i < n; i++)
-		p->by_lower[i] = i;
-	qsort_r(p->by_lower, n, sizeof(*p->by_lower), by_lower, (void *)spans);
+		p->ranked[i] = (struct ranked){ .lower = spans->items[i].lower,
+						.span = i };
+	qsort(p->ranked, n, sizeof(*p->ranked), by_lower);
 	for (uint32_t i = 0; i < n; i++)
-		p->leaf[p->by_lower[i]] = i;
+		p->rank[p->ranked[i].span] = i;
+	while (!list_live(p, now))
+		p->shift++;
+	free(now);
 	return p;
 }
 
@@ -62,54 +120,47 @@ void place_destroy(struct place *place)
 {
 	if (!place)
 		return;
-	free(place->leaf);
-	free(place->by_lower);
-	free(place->latest);
+	free(place->rank);
+	free(place->ranked);
+	free(place->live);
+	free(place->lists);
 	free(place->taken);
 	free(place);
 }
 
 /* ---- what is in the way ---- */
 
-static void take(struct place *p, uint32_t span)
+static inline void add(struct place *p, uint32_t span, uint32_t rank)
 {
-	uint64_t upper = p->spans->items[span].upper;
+	const struct ranked *other = &p->ranked[rank];
 
-	for (uint32_t i = p->leaves + p->leaf[span]; i; i /= 2)
-		if (p->latest[i] < upper)
-			p->latest[i] = upper;
+	if (!p->spans->gap_count || spans_meet(p->spans, span, other->span))
+		p->taken[p->count++] = other->taken;
 }
 
-static void add(struct place *p, uint32_t span, uint32_t other,
-		const uint64_t *offsets)
+/* Those that have a place and meet the span. */
+static void collect(struct place *p, uint32_t span)
 {
-	const struct gp_spans *spans = p->spans;
+	const struct gp_span *own = &p->spans->items[span];
+	size_t list = p->rank[span] >> p->shift, n = p->spans->count;
+	uint32_t rank = (uint32_t)(list << p->shift);
 
-	if (spans->gap_count && !spans_meet(spans, span, other))
-		return;
-	p->taken = gp_mem_grow(p->taken, &p->room, p->count + 1,
-			       sizeof(*p->taken));
-	p->taken[p->count++] =
-		(struct taken){ offsets[other],
-				offsets[other] + spans->items[other].size };
+	p->count = 0;
+	for (size_t i = p->lists[list]; i < p->lists[list + 1]; i++)
+		if (p->ranked[p->live[i]].upper > own->lower)
+			add(p, span, p->live[i]);
+	for (; rank < n && p->ranked[rank].lower < own->upper; rank++)
+		if (p->ranked[rank].upper > own->lower)
+			add(p, span, rank);
 }
 
-/* Below node, which is over leaves from first on, width of them. */
-static void collect(struct place *p, uint32_t span, uint32_t node,
-		    uint32_t first, uint32_t width, const uint64_t *offsets)
+static void take(struct place *p, uint32_t span, uint64_t offset)
 {
-	const struct gp_span *items = p->spans->items;
+	const struct gp_span *own = &p->spans->items[span];
+	struct ranked *ranked = &p->ranked[p->rank[span]];
 
-	if (p->latest[node] <= items[span].lower || first >= p->spans->count ||
-	    items[p->by_lower[first]].lower >= items[span].upper)
-		return;
-	if (width == 1) {
-		add(p, span, p->by_lower[first], offsets);
-		return;
-	}
-	width /= 2;
-	collect(p, span, 2 * node, first, width, offsets);
-	collect(p, span, 2 * node + 1, first + width, width, offsets);
+	ranked->upper = own->upper;
+	ranked->taken = (struct taken){ offset, offset + own->size };
 }
 
 static int by_from(const void *a, const void *b)
@@ -140,56 +191,64 @@ static uint64_t middle_of(uint64_t a, uint64_t b, uint64_t c)
 	return a < c ? a : b < c ? c : b;
 }
 
+/* Those up to some offset come first; returns how many. */
+static size_t part(struct taken *taken, size_t count)
+{
+	uint64_t pivot = middle_of(taken[0].from, taken[count / 2].from,
+				   taken[count - 1].from);
+	size_t low = 0, high = count - 1;
+
+	for (;; low++, high--) {
+		struct taken one;
+
+		while (taken[low].from < pivot)
+			low++;
+		while (taken[high].from > pivot)
+			high--;
+		if (low >= high)
+			return high + 1;
+		one = taken[low];
+		taken[low] = taken[high];
+		taken[high] = one;
+	}
+}
+
+/* Whether the span fits below some of these, at *offset or above what of them
+ * is in the way, where *offset is then. */
+static bool walk(const struct taken *taken, size_t count,
+		 const struct gp_span *span, uint64_t *offset)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (*offset + span->size <= taken[i].from)
+			return true;
+		if (taken[i].to > *offset)
+			*offset = align_up(taken[i].to, span->align);
+	}
+	return false;
+}
+
 /*
- * Most of the time of a packing goes into this, so it is a quicksort, without
- * calls; where that does not halve what is left, qsort takes over.  Which of
- * those that begin together comes first does not matter.
+ * The lowest place between what is taken, as walk tells.  Most of the time of a
+ * packing goes into this, so it is a quicksort that sorts no more than what
+ * lies below the place; where that does not halve what is left, qsort takes
+ * over.  Which of those that begin together comes first does not matter.
  */
-static void sort(struct taken *taken, size_t count, unsigned depth)
+static bool find(struct taken *taken, size_t count, const struct gp_span *span,
+		 uint64_t *offset, unsigned depth)
 {
 	while (count > FEW && depth--) {
-		uint64_t pivot = middle_of(taken[0].from, taken[count / 2].from,
-					   taken[count - 1].from);
-		size_t low = 0, high = count - 1;
+		size_t low = part(taken, count);
 
-		for (;; low++, high--) {
-			struct taken one;
-
-			while (taken[low].from < pivot)
-				low++;
-			while (taken[high].from > pivot)
-				high--;
-			if (low >= high)
-				break;
-			one = taken[low];
-			taken[low] = taken[high];
-			taken[high] = one;
-		}
-		high++;
-		sort(taken + high, count - high, depth);
-		count = high;
+		if (find(taken, low, span, offset, depth))
+			return true;
+		taken += low;
+		count -= low;
 	}
 	if (count > FEW)
 		qsort(taken, count, sizeof(*taken), by_from);
 	else
 		insert_all(taken, count);
-}
-
-/* The lowest place between what is taken. */
-static uint64_t find(const struct place *p, const struct gp_span *span)
-{
-	uint64_t offset = 0;
-
-	sort(p->taken, p->count, 64);
-	for (size_t i = 0; i < p->count; i++) {
-		const struct taken *taken = &p->taken[i];
-
-		if (offset + span->size <= taken->from)
-			break;
-		if (taken->to > offset)
-			offset = align_up(taken->to, span->align);
-	}
-	return offset;
+	return walk(taken, count, span, offset);
 }
 
 /* What sorting and walking so many takes. */
@@ -205,22 +264,23 @@ static uint64_t steps(uint64_t count)
 bool place_all(struct place *place, const uint32_t *order, uint64_t *offsets,
 	       uint64_t *work)
 {
-	memset(place->latest, 0,
-	       2 * (size_t)place->leaves * sizeof(*place->latest));
+	for (size_t i = 0; i < place->spans->count; i++)
+		place->ranked[i].upper = 0;
 	for (size_t i = 0; i < place->spans->count; i++) {
 		uint32_t span = order[i];
 		uint64_t cost;
 
-		place->count = 0;
-		collect(place, span, 1, 0, place->leaves, offsets);
+		collect(place, span);
 		cost = steps(place->count);
 		if (cost > *work) {
 			*work = 0;
 			return false;
 		}
 		*work -= cost;
-		offsets[span] = find(place, &place->spans->items[span]);
-		take(place, span);
+		offsets[span] = 0;
+		find(place->taken, place->count, &place->spans->items[span],
+		     &offsets[span], 64);
+		take(place, span, offsets[span]);
 	}
 	return true;
 }
