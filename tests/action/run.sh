@@ -48,7 +48,7 @@ esac
 END
 chmod +x "$work/bin/gh"
 export PATH="$work/bin:$PATH" GH_LOG="$work/gh.log" \
-	GH_COMMENTS="$work/comments" GH_LOGIN= RUNNER_TEMP="$work/temp" \
+	GH_COMMENTS="$work/comments" GH_LOGIN='' RUNNER_TEMP="$work/temp" \
 	GITHUB_WORKSPACE="$work/repo" GITHUB_STEP_SUMMARY="$work/summary" \
 	GITHUB_REPOSITORY=owner/name GITHUB_REF=refs/pull/12/merge
 unset GITHUB_PATH GITHUB_OUTPUT GH_TOKEN
