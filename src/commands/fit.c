@@ -20,6 +20,7 @@
 #include "commands/vary.h"
 #include "report/fit.h"
 #include "report/page.h"
+#include "simcuda/simcuda.h"
 
 /* All that one call of the command holds. */
 struct session {
@@ -28,6 +29,8 @@ struct session {
 	char folder[PATH_MAX];	    /* of traces that are not kept */
 	char output[PATH_MAX];	    /* the trace, as record is told */
 	struct gp_options recorded; /* the options, as record takes them */
+	const char **words;	    /* owned; of it, with ranks */
+	char per_node[40], devices[24];
 	struct gp_recording recording;
 	struct gp_seeds seeds;
 	char *path;    /* owned; the report's, of several seeds */
@@ -40,6 +43,72 @@ struct session {
 };
 
 /* ---- the program ---- */
+
+/* Where torchrun belongs in "python -u train.py": behind the interpreter's own
+ * flags; 0: nowhere. */
+static size_t place_of_torchrun(const struct gp_options *options)
+{
+	const char *const *words = options->operands;
+	size_t at = 1;
+
+	if (strncmp(gp_page_name(words[0]), "python", strlen("python")) != 0)
+		return 0;
+	while (at < options->operand_count && *words[at] == '-' &&
+	       strcmp(words[at], "-m") != 0) {
+		if (!strncmp(words[at], "-c", 2))
+			return 0;
+		at += strcmp(words[at], "-W") && strcmp(words[at], "-X") ? 1
+									 : 2;
+	}
+	return at < options->operand_count ? at : 0;
+}
+
+static enum gp_status check_ranks(const struct gp_options *options,
+				  struct gp_diag *diag)
+{
+	gp_diag_file(diag, "fit");
+	if (options->devices)
+		return gp_diag_set(diag, GP_USAGE,
+				   "--devices: --ranks has one for each rank");
+	if (options->ranks > SIMCUDA_MOST_DEVICES)
+		return gp_diag_set(diag, GP_USAGE,
+				   "--ranks %" PRIu64 ": it takes 1 to %d",
+				   options->ranks, SIMCUDA_MOST_DEVICES);
+	if (place_of_torchrun(options))
+		return GP_OK;
+	gp_diag_hint(diag,
+		     "what starts its ranks by itself, such as torchrun, takes "
+		     "--devices %" PRIu64,
+		     options->ranks);
+	return gp_diag_set(diag, GP_USAGE,
+			   "--ranks: it starts \"python FILE\" or \"python -m "
+			   "MODULE\"");
+}
+
+/* A rank on each device, started as torchrun does it. */
+static void add_ranks(struct session *s)
+{
+	const struct gp_options *options = s->options;
+	size_t at = place_of_torchrun(options), count = 0;
+
+	s->words = gp_mem_alloc(options->operand_count + 4, sizeof(*s->words));
+	snprintf(s->per_node, sizeof(s->per_node), "--nproc-per-node=%" PRIu64,
+		 options->ranks);
+	snprintf(s->devices, sizeof(s->devices), "%" PRIu64, options->ranks);
+	while (count < at) {
+		s->words[count] = options->operands[count];
+		count++;
+	}
+	s->words[count++] = "-m";
+	s->words[count++] = "torch.distributed.run";
+	s->words[count++] = "--standalone";
+	s->words[count++] = s->per_node;
+	for (; at < options->operand_count; at++)
+		s->words[count++] = options->operands[at];
+	s->recorded.operands = s->words;
+	s->recorded.operand_count = count;
+	s->recorded.devices = s->devices;
+}
 
 static enum gp_status record(struct session *s, struct gp_diag *diag)
 {
@@ -68,6 +137,8 @@ static enum gp_status record(struct session *s, struct gp_diag *diag)
 		.is_output_aside = true,
 	};
 	s->seeds.recording = &s->recording;
+	if (s->options->ranks)
+		add_ranks(s);
 	status = gp_record_seeds(&s->seeds, diag);
 	if (s->seeds.count && *s->seeds.output)
 		memcpy(s->output, s->seeds.output, sizeof(s->output));
@@ -249,11 +320,18 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 			diag, GP_USAGE,
 			"--trace %s: it takes the place of a COMMAND",
 			s->options->from_trace);
+	if (s->options->from_trace && (s->options->ranks || s->options->seeds))
+		return gp_diag_set(diag, GP_USAGE,
+				   "--trace %s: nothing is recorded with %s",
+				   s->options->from_trace,
+				   s->options->ranks ? "--ranks" : "--seeds");
 	if (!s->options->from_trace && !s->options->operand_count) {
 		gp_diag_hint(diag, "gpupool fit --gpu a100-40gb -- python "
 				   "train.py");
 		return gp_diag_set(diag, GP_USAGE, "which COMMAND?");
 	}
+	if (s->options->ranks && check_ranks(s->options, diag) != GP_OK)
+		return GP_USAGE;
 	s->gpu = gp_record_gpu(s->options, diag);
 	if (!s->gpu)
 		return GP_USAGE;
@@ -270,6 +348,7 @@ static void release(struct session *s)
 		free(s->traces[i]);
 	free(s->traces);
 	free(s->path);
+	free(s->words);
 	gp_own_remove(s->folder);
 }
 
@@ -299,6 +378,32 @@ struct varied {
 	struct gp_vary_report report;
 };
 
+/* A program that fails may do so with this value alone; what a signal ended is
+ * not begun again. */
+static enum gp_status take(const struct session *s, struct varied *v,
+			   struct gp_vary_point *point, struct gp_diag *diag)
+{
+	const struct gp_fit_report *r = &s->report;
+	char text[48];
+	int length = snprintf(text, sizeof(text), "it ended with status %d",
+			      r->exit);
+
+	if (r->exit > 128) {
+		gp_diag_file(diag, r->program);
+		return gp_diag_set(diag, GP_FAILED, "%s, with %s=%" PRIu64,
+				   text, v->vary.name, point->value);
+	}
+	if (r->exit) {
+		point->failure = gp_mem_copy_text(text, (size_t)length);
+		return GP_OK;
+	}
+	point->need = gp_fit_needs(r);
+	point->fits = gp_fit_is(r);
+	if (r->path)
+		point->path = gp_mem_copy_text(r->path, strlen(r->path));
+	return GP_OK;
+}
+
 static enum gp_status measure(void *arg, struct gp_vary_point *point,
 			      struct gp_diag *diag)
 {
@@ -311,21 +416,9 @@ static enum gp_status measure(void *arg, struct gp_vary_point *point,
 	};
 	enum gp_status status = find_out(&s, diag);
 
-	if (status == GP_OK && s.report.exit) {
-		gp_diag_file(diag, s.report.program);
-		status =
-			gp_diag_set(diag, GP_FAILED,
-				    "it ended with status %d, with %s=%" PRIu64,
-				    s.report.exit, v->vary.name, point->value);
-	}
-	if (status == GP_OK) {
-		point->need = gp_fit_needs(&s.report);
-		point->fits = gp_fit_is(&s.report);
-		if (s.report.path)
-			point->path = gp_mem_copy_text(s.report.path,
-						       strlen(s.report.path));
-		v->report.gpu = s.gpu;
-	}
+	if (status == GP_OK)
+		status = take(&s, v, point, diag);
+	v->report.gpu = s.gpu;
 	release(&s);
 	gp_vary_options_release(&options);
 	return status;
@@ -348,6 +441,9 @@ static enum gp_status vary(const struct gp_options *options,
 			   struct gp_diag *diag)
 {
 	struct varied v = { .options = options };
+	const struct gp_vary_point *failed;
+	struct gp_diag ignored = { 0 };
+	enum gp_status told = GP_OK;
 	enum gp_status status = gp_vary_parse(&v.vary, options, diag);
 
 	if (status == GP_OK)
@@ -358,12 +454,21 @@ static enum gp_status vary(const struct gp_options *options,
 	v.report.last = v.vary.last;
 	v.report.points = v.vary.points;
 	v.report.count = v.vary.count;
+	if (v.vary.count)
+		told = gp_outlet_report(options, write_varied, &v,
+					status == GP_OK ? diag : &ignored);
 	if (status == GP_OK)
-		status = gp_outlet_report(options, write_varied, &v, diag);
-	if (status == GP_OK && !gp_vary_largest(&v.report)) {
+		status = told;
+	failed = gp_vary_failed(&v.report);
+	if (status == GP_OK && (failed || !gp_vary_largest(&v.report))) {
 		gp_diag_file(diag, v.report.program);
-		status = gp_diag_set(diag, GP_FAILED, "it does not fit %s",
-				     v.report.gpu->name);
+		status = failed ? gp_diag_set(diag, GP_FAILED,
+					      "%s, with %s=%" PRIu64,
+					      failed->failure, v.report.name,
+					      failed->value)
+				: gp_diag_set(diag, GP_FAILED,
+					      "it does not fit %s",
+					      v.report.gpu->name);
 	}
 	gp_vary_release(&v.vary);
 	return status;
@@ -403,6 +508,9 @@ static const struct gp_option fit_options[] = {
 	  "usual spelling; help lists them." },
 	{ "devices", 0, GP_OPTION_TEXT, GP_AT(devices), "N",
 	  "How many of them the program sees, 1 to 16; 1 unless given." },
+	{ "ranks", 0, GP_OPTION_SOME, GP_AT(ranks), "N",
+	  "Start N of the program, 1 to 16, each on a device of its own, as "
+	  "torchrun does on a node." },
 	{ "scalar", 0, GP_OPTION_TEXT, GP_AT(scalar), "VALUE",
 	  "What the program reads from a scalar on the device that nobody "
 	  "knows, in place of 0." },
@@ -440,8 +548,9 @@ const struct gp_command gp_fit_command = {
 		"besides PyTorch is added.\n"
 		"What the program prints goes to standard error. Exits with 1 "
 		"where it does not fit, or fails.",
-	.options = "gpu trace devices vary values seeds scalar cudnn keep "
-		   "prices without format output ascii color quiet",
+	.options =
+		"gpu trace devices ranks vary values seeds scalar cudnn keep "
+		"prices without format output ascii color quiet",
 	.own = fit_options,
 	.run = fit_command,
 };

@@ -141,6 +141,9 @@ static enum gp_status set_count(void *member, const struct gp_option *row,
 		return gp_diag_set(diag, GP_USAGE,
 				   "--%s %s: it takes a number up to %u",
 				   row->name, text, MOST_COUNT);
+	if (!count && row->type == GP_OPTION_SOME)
+		return gp_diag_set(diag, GP_USAGE, "--%s 0: it takes 1 or more",
+				   row->name);
 	*(uint64_t *)member = count;
 	return GP_OK;
 }
@@ -181,6 +184,7 @@ static enum gp_status set(struct gp_options *options,
 	case GP_OPTION_CAPACITY:
 		return set_capacity(member, row, argument, diag);
 	case GP_OPTION_BYTES: return set_bytes(member, row, argument, diag);
+	case GP_OPTION_SOME:
 	case GP_OPTION_COUNT: return set_count(member, row, argument, diag);
 	case GP_OPTION_LIST: add_text(member, argument); return GP_OK;
 	}

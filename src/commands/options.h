@@ -63,6 +63,7 @@ struct gp_options {
 	const char *steps_of, *scalar, *cudnn, *context;
 	const char *values; /* of a recorded program: known, drawn:SEED, all */
 	uint64_t seeds;	    /* 0: not given */
+	uint64_t ranks;	    /* 0: not given */
 	const char *vary;   /* NAME=1..512 */
 	bool stacks, times;
 	char *knobs; /* owned: "name:value,..." of the settings' flags */

@@ -41,7 +41,7 @@ void gp_seeds_tell(const struct gp_seeds *seeds);
 	  "knows, and zeros for the others, which is the default; noise for "  \
 	  "the others; or all computed, which takes long." },                  \
 	{                                                                      \
-		"seeds", 0, GP_OPTION_COUNT, GP_AT(seeds), "N",                \
+		"seeds", 0, GP_OPTION_SOME, GP_AT(seeds), "N",                 \
 			"Record N times, with values drawn with a seed each, " \
 			"and tell the "                                        \
 			"range of the peak."                                   \

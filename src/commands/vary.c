@@ -88,10 +88,17 @@ enum gp_status gp_vary_parse(struct gp_vary *vary,
 	return GP_OK;
 }
 
+static void drop(const char *text)
+{
+	free((char *)(uintptr_t)text);
+}
+
 void gp_vary_release(struct gp_vary *vary)
 {
-	for (size_t i = 0; i < vary->count; i++)
-		free((char *)(uintptr_t)vary->points[i].path);
+	for (size_t i = 0; i < vary->count; i++) {
+		drop(vary->points[i].path);
+		drop(vary->points[i].failure);
+	}
 	free(vary->points);
 }
 
@@ -133,11 +140,6 @@ struct gp_options gp_vary_options(const struct gp_vary *vary,
 	if (options->kept)
 		with.kept = put_value(vary, options->kept, value);
 	return with;
-}
-
-static void drop(const char *text)
-{
-	free((char *)(uintptr_t)text);
 }
 
 void gp_vary_options_release(struct gp_options *options)

@@ -29,7 +29,7 @@ void gp_vary_options_release(struct gp_options *options);
 /*
  * Measures the first value and twice as much again and again until one does not
  * fit, and then halves what is between.  measure sets all of the point but its
- * value; its path is owned.
+ * value; its texts are owned.  What was measured stays where it fails.
  */
 enum gp_status gp_vary_search(
 	struct gp_vary *vary,

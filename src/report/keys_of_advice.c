@@ -178,6 +178,9 @@ const struct gp_key keys_of_advice[] = {
 	KEY("bytes", BYTES, NULLABLE,
 	    "What a device must have; null: not known, or none is large "
 	    "enough."),
+	KEY("failure", TEXT, NULLABLE,
+	    "How the program failed, so that what it needs is not known; null: "
+	    "it did not."),
 
 	REPORT("diff", GP_REPORT_SCHEMA, "What changed between two runs."),
 	NAMED("a", MAYBE, "change_ranks", "The first, of several files."),

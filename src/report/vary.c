@@ -22,6 +22,14 @@ const struct gp_vary_point *gp_vary_largest(const struct gp_vary_report *r)
 	return largest;
 }
 
+const struct gp_vary_point *gp_vary_failed(const struct gp_vary_report *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (r->points[i].failure)
+			return &r->points[i];
+	return NULL;
+}
+
 /* A value that needs less than a smaller one, or fits where that does not;
  * NULL: none that was tried. */
 static const struct gp_vary_point *out_of_order(const struct gp_vary_report *r)
@@ -29,7 +37,7 @@ static const struct gp_vary_point *out_of_order(const struct gp_vary_report *r)
 	for (size_t i = 1; i < r->count; i++) {
 		const struct gp_vary_point *p = &r->points[i];
 
-		if ((p->fits && !p[-1].fits) ||
+		if ((p->fits && !p[-1].fits && !p[-1].failure) ||
 		    (p->need && p->need < p[-1].need))
 			return p;
 	}
@@ -68,7 +76,12 @@ static void print_answer(const struct gp_page *page,
 	char needed[GP_BYTES_TEXT], total[GP_BYTES_TEXT];
 
 	gp_bytes_text(r->gpu->capacity, total);
-	if (!largest)
+	if (!largest && r->points[0].failure)
+		gp_page_line(page, GP_TONE_BAD, 0,
+			     "Whether %s fits %s with %s=%" PRIu64
+			     " is not known.",
+			     r->program, r->gpu->name, r->name, r->first);
+	else if (!largest)
 		gp_page_line(page, GP_TONE_BAD, 0,
 			     "%s does not fit %s with %s=%" PRIu64 ".",
 			     r->program, r->gpu->name, r->name, r->first);
@@ -108,6 +121,18 @@ static void print_order(const struct gp_page *page,
 			     r->name, odd->value, odd[-1].value, rest_of(r));
 }
 
+static void print_failure(const struct gp_page *page,
+			  const struct gp_vary_report *r)
+{
+	const struct gp_vary_point *failed = gp_vary_failed(r);
+
+	if (failed)
+		gp_page_line(page, GP_TONE_BAD, 0,
+			     "With %s=%" PRIu64 " %s: what it would need is "
+			     "not known.",
+			     r->name, failed->value, failed->failure);
+}
+
 #define BAR_LEFT 28 /* columns before a bar */
 
 /* "####....|" of what it needs, with the device's end. */
@@ -131,6 +156,10 @@ static void print_point(const struct gp_page *page,
 {
 	char need[GP_BYTES_TEXT];
 
+	if (p->failure) {
+		fprintf(page->out, "%12" PRIu64 "      failed\n", p->value);
+		return;
+	}
 	fprintf(page->out, "%12" PRIu64 "  %10s  ", p->value,
 		p->need ? gp_bytes_text(p->need, need) : "more");
 	print_bar(page, r, p);
@@ -145,6 +174,7 @@ void gp_report_vary_text(const struct gp_vary_report *r,
 
 	print_answer(&page, r);
 	print_order(&page, r);
+	print_failure(&page, r);
 	gp_page_blank(&page);
 	fprintf(out, "%12s  %10s  | is the end of %s, %s\n", r->name, "needs",
 		r->gpu->name, gp_bytes_text(r->gpu->capacity, total));
@@ -184,6 +214,7 @@ void gp_report_vary_json(const struct gp_vary_report *r, FILE *out)
 			gp_emit_uint(&json, "bytes", r->points[i].need);
 		else
 			gp_emit_null(&json, "bytes");
+		gp_emit_text(&json, "failure", r->points[i].failure);
 		gp_emit_close(&json, '}');
 	}
 	gp_emit_close(&json, ']');
@@ -271,6 +302,7 @@ static void put_answer(const struct gp_vary_report *r, FILE *out)
 {
 	const struct gp_vary_point *largest = gp_vary_largest(r);
 	const struct gp_vary_point *odd = out_of_order(r);
+	const struct gp_vary_point *failed = gp_vary_failed(r);
 
 	fputs("<p>", out);
 	if (largest)
@@ -285,6 +317,13 @@ static void put_answer(const struct gp_vary_report *r, FILE *out)
 		gp_svg_text(r->name, out);
 		fprintf(out, "=%" PRIu64 " needs less than %" PRIu64 ". %s</p>",
 			odd->value, odd[-1].value, rest_of(r));
+	}
+	if (failed) {
+		fputs("<p>With ", out);
+		gp_svg_text(r->name, out);
+		fprintf(out,
+			"=%" PRIu64 " %s: what it would need is not known.</p>",
+			failed->value, failed->failure);
 	}
 	fputs("</header>\n", out);
 }
@@ -301,7 +340,9 @@ void gp_report_vary_html(const struct gp_vary_report *r, FILE *out)
 		snprintf(value, sizeof(value), "%" PRIu64, r->points[i].value);
 		gp_html_name(out, value);
 		gp_html_bytes(out, "bytes", r->points[i].need);
-		gp_html_text(out, r->points[i].fits ? "yes" : "no");
+		gp_html_text(out, r->points[i].failure ? "failed"
+				  : r->points[i].fits  ? "yes"
+						       : "no");
 		gp_html_row_end(out);
 	}
 	gp_html_table_end(out);

@@ -15,6 +15,8 @@ struct gp_vary_point {
 	uint64_t value;
 	uint64_t need; /* bytes of the device, in all; 0: not known */
 	bool fits;
+	const char *failure; /* of the program, which tells nothing of its
+			      * memory; NULL: none */
 	const char *path; /* that the program took; NULL: as it was recorded */
 };
 
@@ -29,6 +31,8 @@ struct gp_vary_report {
 /* The largest value that fits and none below it that was tried does not; NULL:
  * the first does not. */
 const struct gp_vary_point *gp_vary_largest(const struct gp_vary_report *r);
+/* The least value with which the program failed; NULL: none. */
+const struct gp_vary_point *gp_vary_failed(const struct gp_vary_report *r);
 void gp_report_vary_text(const struct gp_vary_report *report,
 			 const struct gp_report_style *style, FILE *out);
 void gp_report_vary_json(const struct gp_vary_report *report, FILE *out);
