@@ -3,7 +3,7 @@
 # Installs what building, testing, linting or fuzzing needs and this machine
 # lacks, on Debian and Ubuntu; says what is missing elsewhere.
 #
-#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm|python|browsers...
+#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm|python|browsers|release...
 #
 # Whether something is there is found out by using it, so that a library put
 # there by hand counts.  Nothing is asked of the network when nothing is
@@ -103,11 +103,33 @@ need_fuzz() {
 }
 
 # Debian's own Python gets it, whichever comes first on PATH.
-need_python() {
+has_module() {
 	for python in python3 /usr/bin/python3; do
-		"$python" -c 'import pytest' 2> /dev/null && return
+		"$python" -c "import $1" 2> /dev/null && return
 	done
-	lacks python3 python3-pytest
+	return 1
+}
+
+need_python() {
+	has_module pytest || lacks python3 python3-pytest
+	has_module yaml || lacks python3 python3-yaml
+}
+
+# What make release makes of the tree, and make release-check tries: packages of
+# Debian's, in a system that has nothing else, and wheels for other processors.
+need_release() {
+	need_wasm
+	has_module yaml || lacks python3 python3-yaml
+	has_command mandoc || lacks mandoc
+	has_command dpkg-buildpackage || lacks dpkg-dev
+	has_command dh || lacks debhelper
+	has_command lintian || lacks lintian
+	has_command mmdebstrap || lacks mmdebstrap
+	has_command autopkgtest || lacks autopkgtest
+	has_command qemu-aarch64 || lacks qemu-user
+	[ -e /usr/aarch64-linux-gnu/lib ] || lacks libc6-arm64-cross
+	[ -e /lib/ld-musl-x86_64.so.1 ] || lacks musl
+	has_module venv || lacks python3-venv
 }
 
 as_root() {
@@ -149,7 +171,7 @@ if [ "${1-}" = --no-install ]; then
 fi
 for group; do
 	case $group in
-	build | check | lint | fuzz | wasm | python | browsers) ;;
+	build | check | lint | fuzz | wasm | python | browsers | release) ;;
 	*)
 		echo "packages.sh: no group is called $group" >&2
 		exit 2

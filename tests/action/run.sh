@@ -11,12 +11,21 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-if ! python3 -c 'import yaml' 2> /dev/null; then
+# The first that has yaml: Debian's own may have it where another comes first.
+find_python() {
+	for python in python3 /usr/bin/python3; do
+		"$python" -c 'import yaml' 2> /dev/null && return 0
+	done
+	return 1
+}
+
+if ! find_python; then
 	for test in kept worse summary annotated line outputs quiet-fail error \
 		injection comment comment-again comment-of-others \
 		no-pull-request long-comment junit wheel gitlab schema \
 		schema-gitlab; do
-		echo "skip action-$test: python3's yaml is not on this machine"
+		echo "skip action-$test: python3's yaml is not on this machine" \
+			"(scripts/packages.sh python)"
 	done
 	exit 0
 fi
@@ -37,6 +46,10 @@ ok() {
 
 mkdir "$work/bin" "$work/repo" "$work/temp" "$work/repo/model"
 ln -s "$gpupool" "$work/bin/gpupool"
+cat > "$work/bin/python3" <<END
+#!/bin/sh
+exec $(command -v "$python") "\$@"
+END
 cat > "$work/bin/gh" <<'END'
 #!/bin/sh
 printf '%s\n' "$*" >> "$GH_LOG"
@@ -46,7 +59,7 @@ case $* in
 *--paginate*) cat "$GH_COMMENTS" ;;
 esac
 END
-chmod +x "$work/bin/gh"
+chmod +x "$work/bin/gh" "$work/bin/python3"
 export PATH="$work/bin:$PATH" GH_LOG="$work/gh.log" \
 	GH_COMMENTS="$work/comments" GH_LOGIN='' RUNNER_TEMP="$work/temp" \
 	GITHUB_WORKSPACE="$work/repo" GITHUB_STEP_SUMMARY="$work/summary" \
