@@ -137,12 +137,16 @@ for key in (
     "Functionalize",
     "ZeroTensor",
 ):
-    not_plain |= C.DispatchKeySet(getattr(C.DispatchKey, key)).raw_repr()
+    # c10::DispatchKeySet has a bit for each of 15 backends, and behind them one
+    # for each functionality, which begin at 1.
+    not_plain |= 1 << 15 + int(getattr(C.DispatchKey, key)) - 1
 rows = torch.empty_strided((3, 7), (7, 1), dtype=torch.int16)[1:, :5]
 find_layout = calls.simcuda_find_layout
 find_layout.restype = ctypes.c_bool
 if not find_layout(
-    ctypes.c_void_p(rows._cdata), ctypes.c_uint64(rows.data_ptr())
+    ctypes.c_void_p(rows._cdata),
+    ctypes.c_uint64(rows.data_ptr()),
+    32 if C._GLIBCXX_USE_CXX11_ABI else 8,
 ):
     raise RuntimeError("tensors are not laid out as is known")
 operators = {}

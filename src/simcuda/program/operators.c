@@ -121,7 +121,7 @@ static void add_written(struct frame *f, const struct torch_value *value)
 	struct torch_values list;
 	struct shape *s;
 
-	if (value->kind == VALUE_LIST) {
+	if (tensors_kind(value) == VALUE_LIST) {
 		list = tensors_list(value);
 		for (size_t i = 0; i < list.count; i++)
 			add_written(f, &list.items[i]);
@@ -131,7 +131,8 @@ static void add_written(struct frame *f, const struct torch_value *value)
 				 f->written_count + 1, sizeof(*f->written));
 	s = &f->written[f->written_count++];
 	memset(s, 0, sizeof(*s));
-	if (value->kind == VALUE_TENSOR && !tensors_read(tensors_of(value), s))
+	if (tensors_kind(value) == VALUE_TENSOR &&
+	    !tensors_read(tensors_of(value), s))
 		memset(s, 0, sizeof(*s));
 }
 
@@ -151,8 +152,8 @@ static void find_others(struct frame *f, struct torch_values inputs)
 
 	for (size_t i = 0; i < inputs.count && facts->writes_any; i++)
 		if ((i >= 28 || !(facts->writes >> i & 1)) &&
-		    (inputs.items[i].kind == VALUE_TENSOR ||
-		     inputs.items[i].kind == VALUE_LIST))
+		    (tensors_kind(&inputs.items[i]) == VALUE_TENSOR ||
+		     tensors_kind(&inputs.items[i]) == VALUE_LIST))
 			add_written(f, &inputs.items[i]);
 }
 
@@ -267,11 +268,12 @@ static size_t put_outputs(const struct frame *f, struct torch_values values,
 	for (size_t i = 0; i < values.count; i++) {
 		const struct torch_value *v = &values.items[i];
 
-		if (v->kind == VALUE_LIST) {
+		if (tensors_kind(v) == VALUE_LIST) {
 			result = put_outputs(f, tensors_list(v), result);
 			continue;
 		}
-		if (v->kind == VALUE_TENSOR && tensors_read(tensors_of(v), &s))
+		if (tensors_kind(v) == VALUE_TENSOR &&
+		    tensors_read(tensors_of(v), &s))
 			put(f, result, &s);
 		result++;
 	}
@@ -285,9 +287,10 @@ static bool can_put_outputs(struct torch_values values)
 	for (size_t i = 0; i < values.count; i++) {
 		const struct torch_value *v = &values.items[i];
 
-		if (v->kind == VALUE_LIST && can_put_outputs(tensors_list(v)))
+		if (tensors_kind(v) == VALUE_LIST &&
+		    can_put_outputs(tensors_list(v)))
 			return true;
-		if (v->kind == VALUE_TENSOR &&
+		if (tensors_kind(v) == VALUE_TENSOR &&
 		    tensors_read(tensors_of(v), &s) && arguments_can_write(&s))
 			return true;
 	}
@@ -380,9 +383,9 @@ static void add_made(struct frame *f, struct torch_values values)
 	for (size_t i = 0; i < values.count; i++) {
 		const struct torch_value *v = &values.items[i];
 
-		if (v->kind == VALUE_LIST)
+		if (tensors_kind(v) == VALUE_LIST)
 			add_made(f, tensors_list(v));
-		if (v->kind != VALUE_TENSOR ||
+		if (tensors_kind(v) != VALUE_TENSOR ||
 		    !tensors_read(tensors_of(v), &s) || !s.is_device)
 			continue;
 		f->made = gp_mem_grow(f->made, &f->made_room, f->made_count + 1,
@@ -560,7 +563,7 @@ bool operators_watch(unsigned release, const char *scalar)
 
 	library = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
 	*(void **)&add = library ? dlsym(library, ADD_CALLBACK) : NULL;
-	if (!tensors_are_known_of(release) || !add || !evaluate_prepare())
+	if (!tensors_set_release(release) || !add || !evaluate_prepare())
 		return false;
 	layout = tensors_layout();
 	tensors_set_not_plain(evaluate_not_plain());

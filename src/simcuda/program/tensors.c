@@ -11,23 +11,29 @@
 #include "simcuda/process.h"
 #include "simcuda/program/draws.h"
 
-#define FIRST_RELEASE 9
-#define LAST_RELEASE  15
+#define FIRST_RELEASE  1
+#define LAST_RELEASE   15
+/* The first that knows whole numbers without a sign, and numbers what comes
+ * behind them in an IValue one higher. */
+#define FIRST_UNSIGNED 9
 
-/* Which of these a release has is asked of a tensor: 2.9 to 2.11 the first,
- * 2.13 and later the second. */
-#define LAYOUT(shift)                                                          \
+/* Wheels of up to 2.6 have std::string as it was before C++11, which takes 24
+ * bytes less.  Which shift a release has is asked of a tensor: 2.4 to 2.11 the
+ * first, 2.13 and later the second. */
+#define LAYOUT(shift, string)                                                  \
 	{                                                                      \
-		.record_schema = 160, .record_is_schema = 192,                 \
-		.record_inputs = 208, .record_outputs = 280, .scopes = 10,     \
-		.storage = 16, .sizes = 64 - (shift),                          \
-		.storage_offset = 152 - (shift), .numel = 160 - (shift),       \
-		.dtype = 168 - (shift), .device = 170 - (shift),               \
-		.keys = 176 - (shift), .storage_data = 16,                     \
-		.storage_bytes = 48, .list_items = 16, .overload = 32,         \
+		.record_schema = 160, .record_is_schema = 160 + (string),      \
+		.record_inputs = 176 + (string),                               \
+		.record_outputs = 248 + (string), .scopes = 10, .storage = 16, \
+		.sizes = 64 - (shift), .storage_offset = 152 - (shift),        \
+		.numel = 160 - (shift), .dtype = 168 - (shift),                \
+		.device = 170 - (shift), .keys = 176 - (shift),                \
+		.storage_data = 16, .storage_bytes = 48, .list_items = 16,     \
+		.overload = (string),                                          \
 	}
 
-static const struct torch_layout layouts[] = { LAYOUT(0), LAYOUT(8) };
+static const struct torch_layout layouts[] = { LAYOUT(0, 32), LAYOUT(8, 32),
+					       LAYOUT(0, 8) };
 
 #define CPU	    0
 #define CUDA	    1
@@ -37,11 +43,20 @@ static const struct torch_layout layouts[] = { LAYOUT(0), LAYOUT(8) };
 static struct {
 	const struct torch_layout *layout;
 	uint64_t not_plain;
+	unsigned release;
 } torch;
 
-bool tensors_are_known_of(unsigned release)
+bool tensors_set_release(unsigned release)
 {
+	torch.release = release;
 	return release >= FIRST_RELEASE && release <= LAST_RELEASE;
+}
+
+enum value_kind tensors_kind(const struct torch_value *value)
+{
+	return value->tag > VALUE_INT && torch.release < FIRST_UNSIGNED
+		       ? value->tag + 1
+		       : value->tag;
 }
 
 void tensors_set_not_plain(uint64_t keys)
@@ -157,13 +172,15 @@ bool tensors_read(const void *tensor, struct shape *s)
 }
 
 /* For the Python side: whether a tensor of int16_t, two rows of five that lie
- * seven apart, is read as that. */
-bool simcuda_find_layout(const void *tensor, uint64_t addr);
-bool simcuda_find_layout(const void *tensor, uint64_t addr)
+ * seven apart, is read as that, where std::string has so many bytes. */
+bool simcuda_find_layout(const void *tensor, uint64_t addr, int string);
+bool simcuda_find_layout(const void *tensor, uint64_t addr, int string)
 {
 	struct shape s;
 
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
+		if (layouts[i].overload != string)
+			continue;
 		torch.layout = &layouts[i];
 		if (tensors_read(tensor, &s) && !s.is_opaque && !s.is_device &&
 		    s.addr == addr && s.dims == 2 && s.sizes[0] == 2 &&
@@ -561,7 +578,7 @@ static bool read_value(struct reading *r, const struct torch_value *value,
 		       bool is_read, struct argument *a)
 {
 	memset(a, 0, sizeof(*a));
-	switch (value->kind) {
+	switch (tensors_kind(value)) {
 	case VALUE_NONE:
 	case VALUE_GENERATOR: return true;
 	case VALUE_TENSOR: return read_tensor(r, tensors_of(value), is_read, a);

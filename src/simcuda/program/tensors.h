@@ -33,8 +33,8 @@ struct torch_layout {
 	uint8_t storage_data, storage_bytes;
 	uint8_t list_items, overload; /* in a list, in an operator's name */
 };
-/* 2.x */
-bool tensors_are_known_of(unsigned release);
+/* 2.x; false: it is not known. */
+bool tensors_set_release(unsigned release);
 /* NULL: no tensor was read as it is. */
 const struct torch_layout *tensors_layout(void);
 
@@ -82,8 +82,9 @@ struct torch_value {
 		double real;
 		bool truth;
 	};
-	uint32_t kind, unused;
+	uint32_t tag, unused; /* by release */
 };
+enum value_kind tensors_kind(const struct torch_value *value);
 struct torch_values {
 	const struct torch_value *items;
 	size_t count;
