@@ -61,7 +61,10 @@ def train(row):
     for _ in range(EPOCHS):
         for rows in batches:
             # A loader's names are bound anew before the copies are made.
-            data, target = torch.rand(rows, features), torch.randint(classes, (rows,))
+            data, target = (
+                torch.rand(rows, features),
+                torch.randint(classes, (rows,)),
+            )
             data, target = data.cuda(), target.cuda()
             optimizer.zero_grad()
             output = model(data)  # kept, as programs do, until the next one

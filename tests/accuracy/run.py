@@ -26,7 +26,9 @@ TOGETHER = 25
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", nargs="?", help="gpumemnet-mlp.csv or one like it")
+    parser.add_argument(
+        "table", nargs="?", help="gpumemnet-mlp.csv or one like it"
+    )
     parser.add_argument("--python", help="one that has PyTorch")
     parser.add_argument("--gpupool", default="build/gpupool")
     parser.add_argument("--gpu", default="a100-40gb")
@@ -72,7 +74,10 @@ def done_before(path):
     if not os.path.exists(path):
         return {}
     with open(path, newline="") as kept:
-        return {int(r["row"]): float(r["predicted_mib"]) for r in csv.DictReader(kept)}
+        return {
+            int(r["row"]): float(r["predicted_mib"])
+            for r in csv.DictReader(kept)
+        }
 
 
 def keep(path, shown):
@@ -87,7 +92,9 @@ def keep(path, shown):
 def main():
     args = arguments()
     if not args.table or not args.python:
-        print("skip accuracy: TABLE= names no table, or PYTHON= none with PyTorch")
+        print(
+            "skip accuracy: TABLE= names no table, or PYTHON= none with PyTorch"
+        )
         return
     with open(args.table, newline="") as table:
         rows = list(csv.DictReader(table))
@@ -112,7 +119,9 @@ def main():
         f"mean {statistics.mean(plain):.3%}, largest {plain[0]:.3%}"
     )
     for error, i, measured, predicted in errors[:5]:
-        print(f"  row {i}: measured {measured:.0f} MiB, predicted {predicted:.0f}")
+        print(
+            f"  row {i}: measured {measured:.0f} MiB, predicted {predicted:.0f}"
+        )
 
 
 main()

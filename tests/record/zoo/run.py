@@ -70,7 +70,9 @@ def lacking(python, program):
 def run(command, limit, **options):
     """Its status, or None: it was ended because it took too long."""
     # A session of its own, so that what it started is ended with it.
-    with subprocess.Popen(command, start_new_session=True, **options) as process:
+    with subprocess.Popen(
+        command, start_new_session=True, **options
+    ) as process:
         try:
             return process.wait(limit)
         except subprocess.TimeoutExpired:
@@ -97,7 +99,11 @@ def record(args, line, mode):
     ranks, program, words = parts(line)
     start = [args.python, program, *words]
     if ranks > 1:
-        start[1:1] = ["-m", "torch.distributed.run", f"--nproc-per-node={ranks}"]
+        start[1:1] = [
+            "-m",
+            "torch.distributed.run",
+            f"--nproc-per-node={ranks}",
+        ]
     name = re.sub(r"\W", "-", f"{line} {mode}")
     log = os.path.join(args.kept, name)
     with tempfile.TemporaryDirectory() as folder:
@@ -117,7 +123,9 @@ def record(args, line, mode):
         found = traces(args.gpupool, folder)
     replays = [d["replayed"] for t in found for d in t["devices"]]
     replays = [r for r in replays if r and r["checked"]]
-    errors = [e for e in text.splitlines() if re.match(r"\w*(\.\w+)*Error\b", e)]
+    errors = [
+        e for e in text.splitlines() if re.match(r"\w*(\.\w+)*Error\b", e)
+    ]
     return {
         "program": line,
         "mode": mode,
@@ -157,7 +165,9 @@ def record_all(args, lines, done):
                 print(f"skip {line}: no {' '.join(lacks)}", file=sys.stderr)
                 continue
             row = done[line, mode] = record(args, line, mode)
-            with open(os.path.join(args.kept, ROWS), "a", encoding="utf-8") as rows:
+            with open(
+                os.path.join(args.kept, ROWS), "a", encoding="utf-8"
+            ) as rows:
                 print(json.dumps(row), file=rows, flush=True)
 
 
@@ -211,7 +221,9 @@ def write(path, text):
 def main():
     args = arguments()
     if not os.access(args.python, os.X_OK):
-        print(f"skip zoo: no Python with PyTorch: {args.python}; VENV names one")
+        print(
+            f"skip zoo: no Python with PyTorch: {args.python}; VENV names one"
+        )
         return
     os.makedirs(args.kept, exist_ok=True)
     lines, done = programs(args.only), kept(args.kept)
