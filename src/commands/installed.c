@@ -109,7 +109,7 @@ static enum gp_status find_interpreter(const char *const *command, char *path,
 /* What follows the mark, of all that it prints. */
 static bool read_answer(FILE *answer, char *text, size_t size)
 {
-	char line[PATH_MAX + sizeof(MARK)];
+	char line[5 * PATH_MAX];
 	bool is_found = false;
 
 	while (fgets(line, sizeof(line), answer)) {
@@ -179,19 +179,22 @@ enum gp_status gp_python_find_torch(const char *const *command,
 				    struct gp_python_torch *torch,
 				    struct gp_diag *diag)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], *rest = torch->packages;
 	enum gp_status status =
 		find_interpreter(command, path, sizeof(path), diag);
 
 	if (status != GP_OK)
 		return status;
 	gp_diag_file(diag, path);
-	if (!ask(path, torch->folder, sizeof(torch->folder))) {
+	if (!ask(path, torch->packages, sizeof(torch->packages))) {
 		gp_diag_hint(diag, "give the interpreter: gpupool record -o "
 				   "trace.json -- python3 program.py");
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "this Python cannot be asked for PyTorch");
 	}
+	snprintf(torch->folder, sizeof(torch->folder), "%s",
+		 strsep(&rest, "\t"));
+	memmove(torch->packages, rest ? rest : "", rest ? strlen(rest) + 1 : 1);
 	if (!*torch->folder) {
 		gp_diag_hint(diag, "no GPU and no CUDA is needed for it: pip "
 				   "install torch");

@@ -12,8 +12,10 @@
 
 struct gp_python_torch {
 	char folder[PATH_MAX]; /* .../site-packages/torch */
-	unsigned release;      /* 15 of 2.15 */
-	char version[40];      /* "2.15.0+cu130" */
+	/* Where Python finds packages, a tab between. */
+	char packages[4 * PATH_MAX];
+	unsigned release; /* 15 of 2.15 */
+	char version[40]; /* "2.15.0+cu130" */
 };
 
 /* Where the shell would find a program, or the name where it has a slash.

@@ -388,16 +388,11 @@ static enum gp_status find_simcuda(struct session *s, struct gp_diag *diag)
 /* Packages beside PyTorch may want more of CUDA than it does. */
 static void read_packages(struct session *s)
 {
-	char path[PATH_MAX], *end;
+	char folders[sizeof(s->torch.packages)], *rest = folders, *folder;
 
-	snprintf(path, sizeof(path), "%s", s->torch.folder);
-	end = strrchr(path, '/');
-	if (end)
-		*end = '\0';
-	end = strrchr(path, '/');
-	if (end &&
-	    (!strcmp(end, "/site-packages") || !strcmp(end, "/dist-packages")))
-		gp_wants_read_packages(&s->wants, path);
+	memcpy(folders, s->torch.packages, sizeof(folders));
+	while ((folder = strsep(&rest, "\t")))
+		gp_wants_read_packages(&s->wants, folder);
 }
 
 /* FNV-1a */

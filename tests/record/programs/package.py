@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+"""Loads a library of a package with all that it wants, as Python loads them."""
+
+import ctypes
+import os
+import sys
+
+import torch
+
+torch.ones(2).cuda()
+ctypes.CDLL(sys.argv[1], os.RTLD_NOW)
+print("loaded")
