@@ -3,8 +3,8 @@
 """Predictions beside what was measured on real GPUs.
 
 Rows of a table of measured trainings are recorded without a GPU; what gpupool
-fit says that nvidia-smi would show is compared with what it showed. Rows that an
-earlier run has done are not done again.
+fit says that nvidia-smi would show is compared with what it showed.  Rows that
+an earlier run has done are not done again.
 """
 
 import argparse

@@ -4,7 +4,7 @@ import sys
 import deepspeed
 import torch
 
-stage, offload = int(sys.argv[1]), sys.argv[2] == "offload"
+stage, offload = int(sys.argv[1]), sys.argv[2:] == ["offload"]
 torch.manual_seed(0)
 model = torch.nn.Sequential(*[torch.nn.Linear(1024, 1024) for _ in range(4)])
 settings = {

@@ -9,7 +9,8 @@ model = UNet2DModel(sample_size=32, block_out_channels=(32, 64),
                     up_block_types=("AttnUpBlock2D", "UpBlock2D")).cuda()
 scheduler = DDPMScheduler(num_train_timesteps=20)
 optimizer = torch.optim.AdamW(model.parameters())
-images, noise = torch.rand(4, 3, 32, 32).cuda(), torch.randn(4, 3, 32, 32).cuda()
+images = torch.rand(4, 3, 32, 32).cuda()
+noise = torch.randn(4, 3, 32, 32).cuda()
 steps = torch.randint(0, 20, (4,)).cuda()
 found = model(scheduler.add_noise(images, noise, steps), steps).sample
 torch.nn.functional.mse_loss(found, noise).backward()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mixtral, its experts one by one: who gets tokens is in the router's values."""
+"""Mixtral, its experts one by one: the router's values say who gets tokens."""
 import torch
 from transformers import MixtralConfig, MixtralForCausalLM
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """The zoo: programs of a few lines over packages that people use, recorded.
 
-Each is recorded with what is known of its values, with everything computed, and,
-where nobody knows its path, with values drawn.  What was recorded is kept, so a
-run that was interrupted goes on where it was.  The table is printed, or put into
-FILE between its two marks.
+Each is recorded with what is known of its values, with everything computed,
+and, where nobody knows its path, with values drawn.  What was recorded is kept,
+so a run that was interrupted goes on where it was.  The table is printed, or
+put into FILE between its two marks.
 """
 
 import argparse

@@ -6,7 +6,7 @@ import torch
 
 torch.manual_seed(0)
 torch.backends.cudnn.benchmark = True
-model = timm.create_model("efficientnet_b0", num_classes=10)
+model = timm.create_model("resnet10t", num_classes=10)
 model = model.cuda().to(memory_format=torch.channels_last)
 average = timm.utils.ModelEmaV3(model)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
