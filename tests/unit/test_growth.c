@@ -67,6 +67,16 @@ static void streams_emptied(FILE *out, unsigned n)
 	}
 }
 
+/* Each looks whether any of the free blocks could be given back. */
+static void out_of_memory(FILE *out, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		alloc(out, i, i, 0);
+	fprintf(out, "{\"op\":\"other_memory\",\"bytes\":%llu}\n", 1ULL << 47);
+	for (unsigned i = 0; i < n; i++)
+		alloc(out, n + i, n, 0);
+}
+
 static void pools(FILE *out, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -134,6 +144,7 @@ static const struct {
 } rows[] = {
 	{ "streams", streams },
 	{ "streams, emptied", streams_emptied },
+	{ "out of memory", out_of_memory },
 	{ "pools", pools },
 	{ "captures", captures },
 	{ "streams on a block", streams_on_a_block },

@@ -267,9 +267,12 @@ static enum gp_answer release_available(struct caching *c,
 static enum gp_answer release_blocks(struct caching *c,
 				     struct caching_pool *pool)
 {
-	size_t n = caching_collect(c, pool), expandable = 0;
+	size_t n, expandable = 0;
 	enum gp_answer answer = GP_SERVED;
 
+	if (!pool->may_release)
+		return GP_SERVED;
+	n = caching_collect(c, pool);
 	for (size_t i = 0; i < n; i++) {
 		struct block *b = c->scratch[i];
 
@@ -280,6 +283,7 @@ static enum gp_answer release_blocks(struct caching *c,
 	}
 	for (size_t i = 0; i < expandable && answer == GP_SERVED; i++)
 		answer = expandable_unmap(c, c->scratch[i]);
+	pool->may_release = answer != GP_SERVED;
 	return answer;
 }
 

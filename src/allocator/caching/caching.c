@@ -61,7 +61,10 @@ void block_table_release(struct block_table *table)
 
 inline void caching_shelve(struct block *b)
 {
-	b->gc_base = b->shelf->pool->searches;
+	struct caching_pool *pool = b->shelf->pool;
+
+	b->gc_base = pool->searches;
+	pool->may_release |= b->segment || !block_is_split(b);
 	shelf_insert(b->shelf, b);
 }
 

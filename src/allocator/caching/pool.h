@@ -25,6 +25,9 @@ struct caching_pool {
 	struct pool_pair *pair;
 	struct tally *tally; /* of its kind */
 	bool is_small;
+	/* Since all that could be released was, a block came on a shelf that
+	 * could be: no walk over the free blocks is needed until one does. */
+	bool may_release;
 	uint64_t searches; /* get_free_blocks_call_count */
 	/* By stream, in chunks, so that a pool of few streams is small; NULL:
 	 * nothing yet. */
