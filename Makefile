@@ -92,8 +92,8 @@ LINK = $(CC) $(CFLAGS) $(SANITIZE) $(COUNT) -Wl,--as-needed $(RPATH) $(LDFLAGS)
 find_c = $(sort $(wildcard $(foreach d,* */* */*/* */*/*/*,$(1)/$(d).c)))
 SRC := $(filter-out src/main.c src/wasm/%,$(call find_c,src))
 # Scripts, and the page's files: what is in them becomes part of the program.
-TEXTS := $(addprefix src/report/page/,page.css page.js tables.js app.css \
-	app.html views.css) $(addprefix $(B)/bundle/,app_bundle.js worker_bundle.js) \
+TEXTS := $(addprefix src/report/page/,page.css tables.js app.html) \
+	$(addprefix $(B)/bundle/,app_bundle.js worker_bundle.js) \
 	src/commands/find_torch.py $(wildcard src/commands/pages/*.mdoc)
 OBJ := $(SRC:%.c=$(B)/obj/%.o) $(TEXTS:%=$(B)/obj/%.o)
 # WHOLE: the program's parts and its tests' as one shared library, of which one
@@ -200,7 +200,7 @@ $(B)/texts/%.c: % Makefile
 
 # The page's modules as one script: a module stands behind those it imports.
 PAGE := src/report/page
-APP_MODULES := $(addprefix $(PAGE)/,common.js bands.js events.js \
+APP_MODULES := $(addprefix $(PAGE)/,common.js bands.js events.js judge.js \
 	holders.js map.js chart.js knobs.js asker.js origin.js run.js views.js \
 	app.js)
 WORKER_MODULES := $(addprefix $(PAGE)/,engine.js worker.js)

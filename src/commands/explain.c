@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool explain: why memory that is reserved cannot be used. */
 #include "commands/command.h"
+#include "commands/live_parts.h"
 #include "commands/studying.h"
 #include "commands/output.h"
 #include "commands/plan.h"
@@ -15,6 +16,7 @@ struct session {
 	struct gp_ranking ranking;
 	struct gp_explaining explaining; /* of the worst of the ranks */
 	struct gp_explanation explanation;
+	struct gp_live_parts live; /* for pages */
 	struct gp_progress progress;
 };
 
@@ -44,7 +46,7 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* For the page: what memory looked like. */
+/* For the page: what memory looked like, and what replays. */
 static enum gp_status film_worst(struct session *s, struct gp_diag *diag)
 {
 	struct gp_plan *plan = &s->ranking.plans[worst_of(s)];
@@ -55,6 +57,10 @@ static enum gp_status film_worst(struct session *s, struct gp_diag *diag)
 	gp_plan_track(plan, GP_TRACK_THIN | GP_TRACK_FILM, NULL, 0);
 	status = gp_plan_play(plan, NULL, &s->progress, diag);
 	gp_progress_end(&s->progress);
+	if (status == GP_OK)
+		status = gp_live_parts_make(
+			&s->live, s->options, &s->ranking.ranks,
+			gp_plan_is_asked(s->options) ? plan : NULL, diag);
 	return status;
 }
 
@@ -73,6 +79,7 @@ static void write_report(void *arg, const struct gp_report_style *style,
 		.run_count = 1,
 		.explanations = &s->explanation,
 		.ranks = s->explanation.ranks,
+		.live = &s->live.page,
 	};
 
 	switch (s->options->format) {
@@ -115,6 +122,7 @@ static enum gp_status explain_command(const struct gp_options *options,
 	if (status == GP_OK)
 		status = gp_rank_files_verdict(&s.ranking.ranks, diag);
 	gp_explaining_release(&s.explaining);
+	gp_live_parts_release(&s.live);
 	gp_ranking_release(&s.ranking);
 	return status;
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "commands/command.h"
 #include "commands/installed.h"
+#include "commands/live_parts.h"
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/plan.h"
@@ -172,7 +173,8 @@ struct session {
 	struct keep keep;
 	struct gp_timing timing;
 	struct gp_progress progress;
-	struct gp_explaining explaining[2]; /* for pages: of each run */
+	struct gp_live_parts live;	    /* for pages, as what follows */
+	struct gp_explaining explaining[2]; /* of each run */
 	struct gp_explanation explanations[2];
 	size_t explained;
 };
@@ -414,6 +416,7 @@ static struct gp_report report_of(const struct session *s,
 		.ranks = s->ranks.files + s->ranks.unread_count > 1 ? &s->ranks
 								    : NULL,
 		.rank_runs = s->ranks.count > 1 ? &s->rank_runs : NULL,
+		.live = &s->live.page,
 	};
 
 	if (s->has_base)
@@ -459,14 +462,16 @@ static enum gp_status explain(struct session *s, const struct gp_plan *plan,
 	return status;
 }
 
-/* What a page says besides the run: why, and what would help. */
+/* What a page has besides the run: why, what would help, and what replays. */
 static enum gp_status explain_runs(struct session *s, struct gp_diag *diag)
 {
-	enum gp_status status = GP_OK;
+	enum gp_status status;
 
 	if (s->options->format != GP_FORMAT_HTML)
 		return GP_OK;
-	if (s->has_base)
+	status = gp_live_parts_make(&s->live, s->options, &s->ranks,
+				    s->has_asked ? &s->asked : NULL, diag);
+	if (status == GP_OK && s->has_base)
 		status = explain(s, &s->base, diag);
 	if (status == GP_OK && s->has_asked)
 		status = explain(s, &s->asked, diag);
@@ -541,6 +546,7 @@ static enum gp_status replay_command(const struct gp_options *options,
 		status = run(&s, diag);
 	while (s.explained)
 		gp_explaining_release(&s.explaining[--s.explained]);
+	gp_live_parts_release(&s.live);
 	keep_release(&s.keep);
 	free(s.estimates);
 	gp_plan_release(&s.asked);

@@ -428,9 +428,10 @@ void gp_report_engines(const struct gp_engines_report *report,
 		fputs("</header>\n", out);
 	}
 	put_tables(report, format, out);
-	if (format == GP_TABLE_HTML)
-		fprintf(out, "</main><script>\n%s</script></body></html>\n",
-			gp_tables_js);
+	if (format == GP_TABLE_HTML) {
+		fputs("</main>\n", out);
+		gp_html_end(out);
+	}
 }
 
 void gp_report_engines_json(const struct gp_engines_report *report, FILE *out)

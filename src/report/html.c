@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A page for a browser: whole without scripts, which then draw it anew so that
- * it can be moved through.  What the scripts read stands in it as JSON.
+ * A page for a browser: whole without scripts.  Where they run and can replay
+ * (report/live_page.h), what they show takes the place of what is .replaced.
  */
 #include "report/html.h"
 
@@ -15,6 +15,7 @@
 #include "trace/steps.h"
 #include "report/group.h"
 #include "report/head.h"
+#include "report/live_page.h"
 #include "report/page.h"
 #include "report/ranks.h"
 #include "report/report.h"
@@ -226,7 +227,7 @@ static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
 	const struct gp_run *run = &report->runs[i];
 	char capacity[GP_BYTES_TEXT], text[GP_HEAD_WHAT_IF];
 
-	fputs("<p class=\"settings\">", out);
+	fputs("<p class=\"settings replaced\">", out);
 	if (report->run_count > 1)
 		fprintf(out, "<b>%s</b> ", run_names[i]);
 	gp_svg_text(gp_head_settings(run->conf), out);
@@ -254,6 +255,43 @@ static const char *run_title(const struct gp_report *report, size_t i)
 	return report->run_count > 1 ? names[i] : "";
 }
 
+/* The run that was asked for, against the one before it. */
+static void write_differences(const struct gp_report *report, size_t d,
+			      FILE *out)
+{
+	static const enum gp_measure_id ids[] = {
+		GP_PEAK_RESERVED,  GP_ALLOCATED, GP_GAP,
+		GP_PEAK_ALLOCATED, GP_NUM_OOMS,	 GP_NUM_RETRIES,
+	};
+	struct gp_subject a = gp_at_peak(&report->runs[0].results[d]);
+	struct gp_subject b = gp_at_peak(&report->runs[1].results[d]);
+
+	gp_html_table(out, "differences",
+		      "measure, at the peak|#A|#B|#difference");
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+		const struct gp_measure *measure = &gp_measures[ids[i]];
+		uint64_t was = measure->count(&a), is = measure->count(&b);
+		char text[GP_COUNT_TEXT];
+
+		gp_html_name(out, measure->label);
+		write_value("td", ids[i], &a, out);
+		write_value("td", ids[i], &b, out);
+		fprintf(out, "<td data-value=\"%" PRId64 "\">%s%s</td>",
+			(int64_t)(is - was),
+			is > was   ? "+"
+			: is < was ? "\u2212"
+				   : "",
+			is == was ? "same"
+			: measure->unit == GP_UNIT_BYTES
+				? gp_bytes_text(is > was ? is - was : was - is,
+						text)
+				: gp_count_text(is > was ? is - was : was - is,
+						text));
+		gp_html_row_end(out);
+	}
+	gp_html_table_end(out);
+}
+
 static void write_run(const struct gp_report *report, size_t i, size_t d,
 		      FILE *out)
 {
@@ -270,7 +308,7 @@ static void write_run(const struct gp_report *report, size_t i, size_t d,
 
 static void write_maps(const struct gp_report *report, size_t d, FILE *out)
 {
-	fputs("<div class=\"controls\"></div>\n<h2>Memory map</h2>\n"
+	fputs("<h2>Memory map</h2>\n"
 	      "<p class=\"about\">All reserved memory in the order of its "
 	      "addresses, line after line; outlines are segments.</p>\n"
 	      "<div class=\"maps\">\n",
@@ -280,7 +318,7 @@ static void write_maps(const struct gp_report *report, size_t d, FILE *out)
 			fprintf(out, "<h3>%s</h3>\n", run_names[i]);
 		write_map(report, i, d, out);
 	}
-	fputs("</div>\n<div class=\"pins\"></div>\n", out);
+	fputs("</div>\n", out);
 }
 
 static void write_device(const struct gp_report *report, size_t d, FILE *out)
@@ -290,9 +328,13 @@ static void write_device(const struct gp_report *report, size_t d, FILE *out)
 	if (report->trace->device_count > 1)
 		fprintf(out, "<h2>Device %u</h2>\n",
 			report->trace->devices[d].device);
+	fputs("<div class=\"replaced\">\n", out);
+	if (report->run_count > 1)
+		write_differences(report, d, out);
 	for (size_t i = 0; i < report->run_count; i++)
 		write_run(report, i, d, out);
 	write_maps(report, d, out);
+	fputs("</div>\n", out);
 	for (size_t i = 0; report->explanations && i < report->run_count; i++)
 		gp_html_explain(&report->explanations[i], d,
 				run_title(report, i), out);
@@ -326,22 +368,23 @@ static void write_nothing(FILE *out)
 
 void gp_report_html(const struct gp_report *report, FILE *out)
 {
+	static const struct gp_live_page none;
+	const struct gp_live_page *live = report->live ? report->live : &none;
+
 	gp_html_begin(out, gp_page_name(report->path));
 	for (size_t i = 0; i < report->run_count; i++)
 		write_run_line(report, i, out);
 	ranks_paragraph(report->ranks, report->path, out);
 	fputs("</header>\n", out);
+	gp_live_page_controls(live, out);
+	fputs("<div id=\"still\">\n", out);
 	if (!report->trace->device_count)
 		write_nothing(out);
 	for (size_t d = 0; d < report->trace->device_count; d++)
 		write_device(report, d, out);
-	fputs("<footer>Made by gpupool. Numbers are those of --format json; "
-	      "their definitions are in gpupool-metrics(7).</footer></main>\n"
-	      "<script type=\"application/json\" id=\"data\">\n",
+	fputs("</div>\n<footer>Made by gpupool. Numbers are those of --format "
+	      "json; their definitions are in gpupool-metrics(7).</footer>"
+	      "</main>\n",
 	      out);
-	gp_page_data(report, out);
-	fprintf(out,
-		"</script>\n<script>\n%s</script>\n<script>\n%s</script>\n"
-		"</body></html>\n",
-		gp_page_js, gp_tables_js);
+	gp_live_page_end(live, out);
 }

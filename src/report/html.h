@@ -9,14 +9,10 @@
 
 #include "report/report.h"
 
-/* Up to and without the policy of what may run. */
-void gp_html_open(FILE *out);
-/* In that policy: a script or a style of ours, whose element holds a newline
- * and this text. */
-void gp_html_allow(const char *text, FILE *out);
-
 /* Up to the end of the headline, in <main><header>. */
 void gp_html_begin(FILE *out, const char *title);
+/* Behind </main>, to the end: what makes tables sort. */
+void gp_html_end(FILE *out);
 
 /* columns: names with '|' between; those behind '#' are numbers.  id: as what
  * scripts and tests find it. */
@@ -41,17 +37,12 @@ void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 void gp_html_explain(const struct gp_explanation *explanation, size_t device,
 		     const char *name, FILE *out);
 
-/* ---- what a page's script reads ---- */
-
-/* JSON in a script element: nothing in it may look like the element's end. */
-void gp_html_json(const char *text, size_t length, FILE *out);
-/* What there is to draw of a report's runs. */
-void gp_page_data(const struct gp_report *report, FILE *out);
-
 /* ---- src/report/page, which the build makes part of the program ---- */
 
 extern const char gp_page_css[];
-extern const char gp_page_js[];
+extern const char gp_app_html[];
+extern const char gp_app_bundle_js[];
+extern const char gp_worker_bundle_js[];
 extern const char gp_tables_js[];
 
 #endif

@@ -255,16 +255,39 @@ static void write_gap(const struct finding *f)
 
 /* ---- blocks ---- */
 
-static void culprit_begin(const struct finding *f, const struct gp_culprit *c)
+/* All its frames, below its name. */
+static void culprit_stack(const struct finding *f, const char *name,
+			  uint32_t site)
 {
-	char name[64], least[GP_BYTES_TEXT], site[GP_SITE_TEXT];
+	const struct gp_trace *trace = f->explain->trace;
 
-	snprintf(name, sizeof(name), "blocks of %s",
+	fputs("<tr><th scope=row><details><summary>", f->out);
+	gp_svg_text(name, f->out);
+	fputs("</summary><ol class=stack>", f->out);
+	for (; site != GP_NO_SITE; site = trace->sites[site].caller) {
+		fputs("<li>", f->out);
+		gp_svg_text(trace->texts[trace->sites[site].text], f->out);
+		fputs("</li>", f->out);
+	}
+	fputs("</ol></details></th>", f->out);
+}
+
+static void culprit_begin(const struct finding *f, const struct gp_culprit *c,
+			  bool has_stack)
+{
+	const struct gp_trace *trace = f->explain->trace;
+	char size[64], least[GP_BYTES_TEXT], site[GP_SITE_TEXT];
+	const char *name = size;
+
+	snprintf(size, sizeof(size), "blocks of %s",
 		 gp_bytes_text(c->least, least));
-	gp_html_name(f->out,
-		     c->site == GP_NO_SITE
-			     ? name
-			     : gp_site_text(f->explain->trace, c->site, site));
+	if (c->site != GP_NO_SITE)
+		name = gp_site_text(trace, c->site, site);
+	if (has_stack && c->site != GP_NO_SITE &&
+	    trace->sites[c->site].caller != GP_NO_SITE)
+		culprit_stack(f, name, c->site);
+	else
+		gp_html_name(f->out, name);
 	gp_html_count(f->out, "blocks", c->blocks);
 	gp_html_bytes(f->out, "smallest", c->least);
 	gp_html_bytes(f->out, "largest", c->most);
@@ -272,7 +295,7 @@ static void culprit_begin(const struct finding *f, const struct gp_culprit *c)
 
 static void culprit_row(const struct finding *f, const struct gp_culprit *c)
 {
-	culprit_begin(f, c);
+	culprit_begin(f, c, false);
 	gp_html_bytes(f->out, "bytes", c->bytes);
 	gp_html_count(f->out, "segments", c->units);
 	gp_html_count(f->out, "events", c->events);
@@ -281,7 +304,7 @@ static void culprit_row(const struct finding *f, const struct gp_culprit *c)
 
 static void culprit_run_row(const struct finding *f, const struct gp_culprit *c)
 {
-	culprit_begin(f, c);
+	culprit_begin(f, c, false);
 	gp_html_bytes(f->out, "bytes", c->bytes);
 	gp_html_count(f->out, "events", c->events);
 	gp_html_row_end(f->out);
@@ -289,7 +312,7 @@ static void culprit_run_row(const struct finding *f, const struct gp_culprit *c)
 
 static void live_row(const struct finding *f, const struct gp_culprit *c)
 {
-	culprit_begin(f, c);
+	culprit_begin(f, c, true);
 	gp_html_bytes(f->out, "bytes", c->bytes);
 	gp_html_row_end(f->out);
 }

@@ -12,7 +12,9 @@
 #include "base/sha256.h"
 #include "report/svg_parts.h"
 
-void gp_html_allow(const char *text, FILE *out)
+/* In the policy: a script or a style whose element holds a newline and this
+ * text. */
+static void allow(const char *text, FILE *out)
 {
 	size_t length = strlen(text) + 1;
 	char *content = gp_mem_alloc(length + 1, 1), hash[GP_SHA256_TEXT];
@@ -22,39 +24,41 @@ void gp_html_allow(const char *text, FILE *out)
 	free(content);
 }
 
-/* Only this program's own script and style, whatever a trace brings in. */
+/* Only this program's own scripts and style, whatever a trace brings in; the
+ * worker is made of a text in the page, and nothing is fetched. */
 static void put_policy(FILE *out)
 {
 	fputs("<meta http-equiv=\"Content-Security-Policy\" "
 	      "content=\"default-src 'none'; style-src",
 	      out);
-	gp_html_allow(gp_page_css, out);
-	fputs("; script-src", out);
-	gp_html_allow(gp_page_js, out);
-	gp_html_allow(gp_tables_js, out);
-	fputs("; base-uri 'none'; form-action 'none'\">", out);
-}
-
-void gp_html_open(FILE *out)
-{
-	fputs("<!doctype html>\n<html lang=\"en\"><head><meta "
-	      "charset=\"utf-8\"><meta name=\"viewport\" "
-	      "content=\"width=device-width,initial-scale=1\">",
+	allow(gp_page_css, out);
+	fputs("; script-src 'wasm-unsafe-eval'", out);
+	allow(gp_app_bundle_js, out);
+	allow(gp_tables_js, out);
+	fputs("; worker-src blob:; base-uri 'none'; form-action 'none'\">",
 	      out);
 }
 
 void gp_html_begin(FILE *out, const char *title)
 {
-	gp_html_open(out);
+	fputs("<!doctype html>\n<html lang=\"en\"><head><meta "
+	      "charset=\"utf-8\"><meta name=\"viewport\" "
+	      "content=\"width=device-width,initial-scale=1\">",
+	      out);
 	put_policy(out);
 	fputs("<title>", out);
 	gp_svg_text(title, out);
 	fprintf(out,
-		" - gpupool</title><style>\n%s</style></head>\n<body><main>"
-		"<header><h1>",
-		gp_page_css);
+		"%s</title><style>\n%s</style></head>\n<body><main>"
+		"<header><h1 id=\"title\">",
+		strcmp(title, "gpupool") != 0 ? " - gpupool" : "", gp_page_css);
 	gp_svg_text(title, out);
 	fputs("</h1>\n", out);
+}
+
+void gp_html_end(FILE *out)
+{
+	fprintf(out, "<script>\n%s</script>\n</body></html>\n", gp_tables_js);
 }
 
 void gp_html_table(FILE *out, const char *id, const char *columns)

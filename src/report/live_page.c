@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page that replays, as one file. */
+/* What replays in a page. */
 #include "report/live_page.h"
 
 #include <stdlib.h>
@@ -10,55 +10,33 @@
 #include "report/html.h"
 #include "report/svg_parts.h"
 
-/* What the build makes of src/report/page: see the Makefile. */
-extern const char gp_app_css[];
-extern const char gp_views_css[];
-extern const char gp_app_html[];
-extern const char gp_app_bundle_js[];
-extern const char gp_worker_bundle_js[];
-
-/* Only this program's own scripts and styles; the worker is made of a text in
- * the page, and nothing is fetched from anywhere. */
-static void put_policy(FILE *out)
-{
-	fputs("<meta http-equiv=\"Content-Security-Policy\" "
-	      "content=\"default-src 'none'; style-src",
-	      out);
-	gp_html_allow(gp_page_css, out);
-	gp_html_allow(gp_views_css, out);
-	gp_html_allow(gp_app_css, out);
-	fputs("; script-src 'wasm-unsafe-eval'", out);
-	gp_html_allow(gp_app_bundle_js, out);
-	gp_html_allow(gp_tables_js, out);
-	fputs("; worker-src blob:; base-uri 'none'; form-action 'none'\">",
-	      out);
-}
-
-static void put_head(const struct gp_live_page *page, FILE *out)
-{
-	gp_html_open(out);
-	put_policy(out);
-	fputs("<title>", out);
-	gp_svg_text(page->title, out);
-	fprintf(out,
-		"</title><style>\n%s</style><style>\n%s</style><style>\n%s"
-		"</style></head>\n<body>",
-		gp_page_css, gp_views_css, gp_app_css);
-}
-
 static void put_start(const struct gp_live_page *page, FILE *out)
 {
 	struct gp_text_sink sink;
 	struct gp_emit json = { .out = gp_text_sink_open(&sink) };
+	char flag[64];
 
 	gp_emit_open(&json, NULL, '{', GP_EMIT_FLAT);
 	gp_emit_text(&json, "conf", page->conf);
 	gp_emit_text(&json, "torch", page->torch);
 	gp_emit_text(&json, "capacity", page->capacity);
+	gp_emit_open(&json, "words", '[', GP_EMIT_FLAT);
+	for (size_t i = 0; i < page->flag_count; i++) {
+		snprintf(flag, sizeof(flag), "--%s", page->flags[i].name);
+		gp_emit_text(&json, NULL, flag);
+		if (page->flags[i].argument)
+			gp_emit_text(&json, NULL, page->flags[i].argument);
+	}
+	gp_emit_close(&json, ']');
 	gp_emit_close(&json, '}');
 	gp_text_sink_close(&sink, json.out);
 	fputs("<script type=\"application/json\" id=\"start\">", out);
-	gp_html_json(sink.text, sink.size, out);
+	/* Nothing in it may look like the element's end. */
+	for (size_t i = 0; i < sink.size; i++)
+		if (sink.text[i] == '<')
+			fputs("\\u003c", out);
+		else
+			putc(sink.text[i], out);
 	fputs("</script>\n", out);
 	free(sink.text);
 }
@@ -76,21 +54,38 @@ static void put_part(const char *id, const struct gp_live_part *part, FILE *out)
 	fputs("</script>\n", out);
 }
 
+void gp_live_page_controls(const struct gp_live_page *page, FILE *out)
+{
+	if (page->wasm.bytes) {
+		fputs(gp_app_html, out);
+	} else if (page->why) {
+		fputs("<p class=\"note\">", out);
+		gp_svg_text(page->why, out);
+		fputs("</p>\n", out);
+	}
+}
+
+void gp_live_page_end(const struct gp_live_page *page, FILE *out)
+{
+	if (page->wasm.bytes) {
+		if (page->conf)
+			put_start(page, out);
+		put_part("id=\"gpupool-wasm\"", &page->wasm, out);
+		for (size_t i = 0; i < page->trace_count; i++)
+			put_part("", &page->traces[i], out);
+		fprintf(out,
+			"<script type=\"text/plain\" id=\"gpupool-worker\">%s"
+			"</script>\n<script>\n%s</script>\n",
+			gp_worker_bundle_js, gp_app_bundle_js);
+	}
+	gp_html_end(out);
+}
+
 void gp_live_page_write(const struct gp_live_page *page, FILE *out)
 {
-	put_head(page, out);
-	fprintf(out, "<main>%s", gp_app_html);
-	if (page->still)
-		fprintf(out, "<div id=\"static\">%s</div>", page->still);
+	gp_html_begin(out, "gpupool");
+	fputs("</header>\n", out);
+	gp_live_page_controls(page, out);
 	fputs("</main>\n", out);
-	if (page->conf)
-		put_start(page, out);
-	put_part("id=\"gpupool-wasm\"", &page->wasm, out);
-	for (size_t i = 0; i < page->trace_count; i++)
-		put_part("", &page->traces[i], out);
-	fprintf(out,
-		"<script type=\"text/plain\" id=\"gpupool-worker\">%s</script>"
-		"\n<script>\n%s</script>\n<script>\n%s</script>\n"
-		"</body></html>\n",
-		gp_worker_bundle_js, gp_app_bundle_js, gp_tables_js);
+	gp_live_page_end(page, out);
 }

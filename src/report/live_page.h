@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page that replays, as one file: gpupool itself as WebAssembly, traces,
- * and what can be read without scripts.
+ * What replays in a page: gpupool itself as WebAssembly, traces, and the
+ * controls that ask it.  Without scripts none of it is seen.
  */
 #ifndef REPORT_LIVE_PAGE_H
 #define REPORT_LIVE_PAGE_H
@@ -12,20 +12,32 @@
 /* Bytes that the page unpacks: gzip. */
 struct gp_live_part {
 	const char *name;
-	const void *bytes;
+	const void *bytes; /* NULL: none */
 	size_t size;
 };
 
-struct gp_live_page {
-	const char *title;
-	const char *still; /* HTML of ours, in <main>; NULL: none */
-	struct gp_live_part wasm;
-	const struct gp_live_part *traces;
-	size_t trace_count;
-	/* What its controls begin with; NULL: as recorded. */
-	const char *conf, *torch, *capacity;
+/* "--engine async"; argument NULL: the flag is all. */
+struct gp_live_flag {
+	const char *name, *argument;
 };
 
+struct gp_live_page {
+	struct gp_live_part wasm;
+	const char *why; /* there is no wasm: why the page stands still */
+	const struct gp_live_part *traces;
+	size_t trace_count;
+	/* What its controls begin with; conf NULL: as recorded. */
+	const char *conf, *torch, *capacity;
+	/* What else stands in each of its questions. */
+	const struct gp_live_flag *flags;
+	size_t flag_count;
+};
+
+/* In <main>: the controls, or why there are none. */
+void gp_live_page_controls(const struct gp_live_page *page, FILE *out);
+/* Behind </main>: parts and scripts, to the end. */
+void gp_live_page_end(const struct gp_live_page *page, FILE *out);
+/* A page without a run, which waits for files. */
 void gp_live_page_write(const struct gp_live_page *page, FILE *out);
 
 #endif

@@ -39,6 +39,8 @@ struct gp_run {
 	const struct gp_estimate *estimates; /* per device; NULL: none */
 };
 
+struct gp_live_page;
+
 struct gp_timing {
 	double read_s, replay_s;
 	uint64_t events;
@@ -54,6 +56,8 @@ struct gp_report {
 	const struct gp_explanation *explanations;
 	const struct gp_ranks *ranks; /* of which it is the worst; NULL: none */
 	const struct gp_rank_runs *rank_runs; /* NULL: none */
+	/* report/live_page.h, for pages; NULL: nothing replays in it. */
+	const struct gp_live_page *live;
 };
 
 struct gp_report_style {

@@ -383,8 +383,8 @@ void gp_sweep_report_html(const struct gp_sweep_report *sweep,
 	fprintf(out,
 		"<footer>Made by gpupool sweep. Times are those of calls of "
 		"the device by %s prices; waiting for it is not in them."
-		"</footer></main>\n<script>\n%s</script>\n</body></html>\n",
-		strcmp(sweep->prices, "built in") ? "given" : "built-in",
-		gp_tables_js);
+		"</footer></main>\n",
+		strcmp(sweep->prices, "built in") ? "given" : "built-in");
+	gp_html_end(out);
 	ranking_release(&ranking);
 }

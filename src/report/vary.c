@@ -351,5 +351,6 @@ void gp_report_vary_html(const struct gp_vary_report *r, FILE *out)
 		gp_svg_text(path_of(r), out);
 		fputs("</p>\n", out);
 	}
-	fputs("</main></body></html>\n", out);
+	fputs("</main>\n", out);
+	gp_html_end(out);
 }

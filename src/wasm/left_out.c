@@ -7,9 +7,11 @@
 #include "allocator/engines.h"
 #include "commands/command.h"
 #include "commands/installed.h"
+#include "commands/live_parts.h"
 #include "commands/torch_lib.h"
 #include "device/cuda.h"
 #include "gpupool/allocator.h"
+#include "report/html.h"
 
 static enum gp_status refuse(struct gp_diag *diag, const char *what)
 {
@@ -73,6 +75,26 @@ enum gp_status gp_torch_lib_release(const char *folder, uint8_t *release,
 {
 	(void)folder, (void)release;
 	return refuse(diag, "PyTorch's own allocator");
+}
+
+/* ---- a page in the page: it replays nothing ---- */
+
+const char gp_app_bundle_js[] = "", gp_worker_bundle_js[] = "";
+
+enum gp_status gp_live_parts_make(struct gp_live_parts *parts,
+				  const struct gp_options *options,
+				  const struct gp_ranks *ranks,
+				  const struct gp_plan *asked,
+				  struct gp_diag *diag)
+{
+	(void)options, (void)ranks, (void)asked, (void)diag;
+	*parts = (struct gp_live_parts){ 0 };
+	return GP_OK;
+}
+
+void gp_live_parts_release(struct gp_live_parts *parts)
+{
+	(void)parts;
 }
 
 /* ---- CUDA ---- */

@@ -10,9 +10,8 @@ WASM_CC ?= clang
 WASM_SRC := $(filter-out src/simcuda/% src/record/% src/device/cuda/% \
 	src/allocator/torch/% src/allocator/plugin/% src/allocator/channel.c \
 	$(addprefix src/commands/,bench.c check.c doctor.c \
-	fit.c installed.c mcp.c mcp_tools.c own_folder.c page.c planner.c \
-	record.c recorded.c torch_lib.c \
-	verify.c),$(SRC)) $(wildcard src/wasm/*.c src/wasm/posix/*.c)
+	fit.c installed.c live_parts.c mcp.c mcp_tools.c own_folder.c page.c \
+	planner.c record.c recorded.c torch_lib.c verify.c),$(SRC)) $(wildcard src/wasm/*.c src/wasm/posix/*.c)
 WASM_TEXTS := $(filter src/%,$(TEXTS))
 WASM_OBJ := $(WASM_SRC:%.c=$(W)/obj/%.o) $(WASM_TEXTS:%=$(W)/obj/%.o)
 WASM_LIBS := $(W)/libs
@@ -40,7 +39,7 @@ $(PAGE_FILE): $(PROGRAM) $(WASM)
 	$(Q)$(PROGRAM) page -o $@
 
 $(PAGE_FOLDER)/index.html: $(WASM) $(APP_MODULES) $(WORKER_MODULES) \
-		$(addprefix $(PAGE)/,page.css app.css views.css head.html app.html)
+		$(addprefix $(PAGE)/,page.css head.html app.html)
 	$(call say,PAGE)
 	@mkdir -p $(@D)
 	$(Q)cp $(filter-out %.html,$^) $(@D)

@@ -3,7 +3,7 @@
 
     page.py chromium|firefox BROWSER GPUPOOL FOLDER [PICTURES]
 
-Prints "ok NAME" or "FAIL NAME: why" for each test.
+ONLY="opens knob" runs these alone.  Prints "ok NAME" or "FAIL NAME: why" for each test.
 """
 
 import os
@@ -20,6 +20,7 @@ root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 fsdp = os.path.join(root, "traces/recorded/fsdp-rank0-of-64.default.pickle.gz")
 RUN = "document.getElementById('run')"
 TROUBLE = "document.getElementById('trouble')"
+only = os.environ.get("ONLY", "").split()  # names of tests; none: all
 failed = []
 
 
@@ -42,6 +43,8 @@ def time_native():
 
 def test(name):
     def run(check):
+        if only and name not in only:
+            return
         try:
             check()
             print(f"ok {kind}-{name}", flush=True)
@@ -92,6 +95,20 @@ def number(row, column):
     )
 
 
+def judged():
+    """What the judge says, when it has spoken."""
+    browser.wait(
+        "document.getElementById('verdict').dataset.state === 'answered'", 300
+    )
+    return browser.value("document.querySelector('#verdict .headline').innerText")
+
+
+def check_judged(*argv):
+    """It is what the command line says, behind the head."""
+    said, wanted = judged(), " ".join(native("explain", "-q", *argv).split())
+    assert said and f"; device 0 {said} " in wanted, (said, wanted[:300])
+
+
 def answer(button):
     browser.value(f"document.querySelector('[data-ask={button}]').click()")
     pre = "document.getElementById('answer')"
@@ -118,6 +135,22 @@ def checks():
         assert wanted in report, wanted
         line = browser.value("document.getElementById('line').textContent")
         assert line == "PYTORCH_ALLOC_CONF=expandable_segments:True", line
+
+    @test("verdict")
+    def _():
+        settings = ["--expandable-segments"]
+        check_judged(fsdp, *settings)
+        # Dragged: what is shown is never of another run, and the last wins.
+        for capacity in ("5GiB", "3GiB", "4200MiB"):
+            put("capacity", capacity)
+            state = "document.getElementById('verdict').dataset.state"
+            assert browser.value(state) == "asked", capacity
+        settings += ["--capacity", "4200MiB"]
+        check_judged(fsdp, *settings)
+        assert browser.value(
+            "document.querySelectorAll('#findings table button').length > 8"
+        )
+        put("capacity", "")
 
     @test("link")
     def _():
@@ -151,7 +184,7 @@ def checks():
         empty()
         choose(*[os.path.join(here, n) for n in names[:2]])
         title = browser.value(
-            "document.getElementById('run-title').textContent"
+            "document.getElementById('title').textContent"
         )
         assert all(n in title for n in names[:2]), title
 
@@ -192,7 +225,63 @@ def checks():
         browser.wait("document.documentElement.dataset.ready === 'yes'")
         line = browser.value("document.getElementById('line').textContent")
         assert line == "PYTORCH_ALLOC_CONF=max_split_size_mb:128", line
-        assert browser.value("document.getElementById('static').hidden")
+        assert browser.value(
+            "getComputedStyle(document.getElementById('still')).display"
+            " === 'none'"
+        )
+        check_judged(fsdp, "--max-split-mb", "128")
+
+    @test("compared")
+    def _():
+        browser.open(f"file://{folder}/compared.html")
+        browser.wait("document.documentElement.dataset.ready === 'yes'")
+        browser.wait(f"{RUN}.dataset.took !== undefined")
+        a, b = (
+            int(number("Peak reserved", column)) for column in (1, 2)
+        )
+        assert int(number("Peak reserved", 3)) == b - a
+        report = native(
+            "replay", "-q", fsdp, "--sort-step", "--format", "json"
+        )
+        assert f'"peak_reserved_bytes": {b},' in report, b
+
+    @test("one-page")
+    def _():
+        for name in ("inside", "replayed"):
+            with open(os.path.join(folder, name + ".html")) as page:
+                text = page.read()
+            if name == "inside":
+                first = text
+        assert text == first, "page and replay --format html differ"
+
+    @test("moment")
+    def _():
+        browser.open(f"file://{folder}/inside.html#event=200")
+        browser.wait("document.querySelector('.map-view[data-event]')")
+        wanted = 200
+        for _ in range(2):
+            browser.wait(
+                "document.querySelector('.map-view').dataset.event"
+                f" === '{wanted}'"
+            )
+            view = native(
+                "view", "state", fsdp, "-q", "--max-split-mb", "128",
+                "--at", str(wanted), "--format", "json",
+            )
+            reserved = browser.value(
+                "document.querySelector('.map-view').dataset.reserved"
+            )
+            assert f'"reserved_bytes": {reserved},' in view, reserved
+            middle = browser.value(
+                "(() => { const c = document.getElementById('chart'),"
+                " b = c.getBoundingClientRect();"
+                " c.dispatchEvent(new MouseEvent('click', { bubbles: true,"
+                " clientY: b.top + 99, clientX: b.left + 76 +"
+                " (b.width - 86) / 2 }));"
+                " return c.getAttribute('aria-valuenow') })()"
+            )
+            wanted = int(middle)
+            assert abs(wanted - 6052) < 40, middle
 
     @test("views")
     def _():

@@ -29,6 +29,10 @@ trace=$root/traces/recorded/fsdp-rank0-of-64.default.pickle.gz
 "$gpupool" page -q -o "$work/gpupool.html" &&
 	"$gpupool" page -q "$trace" --max-split-mb 128 \
 		-o "$work/inside.html" &&
+	"$gpupool" replay -q "$trace" --max-split-mb 128 --format html \
+		-o "$work/replayed.html" &&
+	"$gpupool" replay -q "$trace" --sort-step --compare --format html \
+		-o "$work/compared.html" &&
 	"$gpupool" gen -q ragged steps=1724 -o "$work/long.bin" || {
 	echo "FAIL page: it could not be written"
 	exit 1

@@ -2,9 +2,10 @@
 /* The page that replays: files in, a picture and its controls out. */
 import { Asker, Overtaken, sentence } from "./asker.js";
 import { Chart } from "./chart.js";
+import { parsePage, showJudged } from "./judge.js";
 import { Knobs, confOf, element, parseConf } from "./knobs.js";
 import { makeWorker, traces, wasm } from "./origin.js";
-import { fullest, lineOf, showNumbers, showVerdict } from "./run.js";
+import { fullest, lineOf, showNumbers, showOutcome } from "./run.js";
 import { views } from "./views.js";
 
 /** @param {string} id @returns {any} */
@@ -27,9 +28,16 @@ const state = {
 	/** @type {any} */
 	report: null,
 	device: 0,
+	rank: "", /* "": all of them */
 	/** @type {import("./views.js").View[]} */
 	views: [],
 	isEdited: false,
+	/** What stands in each question beside the controls' settings.
+	 * @type {string[]} */
+	flags: [],
+	/** What the judge said of this run.
+	 * @type {ParentNode | null} */
+	judged: null,
 };
 /** @type {Knobs} */
 let knobs;
@@ -55,13 +63,18 @@ function complainOf(error) {
 
 /* ---- settings, as words of a command line ---- */
 
-function args() {
+/** @returns {string[]} */
+const operands = () => state.rank ? [state.rank] : state.names;
+
+function settingArgs() {
 	if (!state.isEdited) return [];
 	const words = ["--alloc-conf", confOf(knobs.settings()),
 		"--torch", by("release").value];
 	const capacity = by("capacity").value.trim();
 	return capacity ? [...words, "--capacity", capacity] : words;
 }
+
+const args = () => [...settingArgs(), ...state.flags];
 
 /** @param {string} release "2.10" */
 function isRenamed(release) {
@@ -88,15 +101,16 @@ function hashText() {
 	return "#" + words;
 }
 
-/* What the page's maker asked for, where the link asks for nothing. */
-function startWords() {
-	const text = by("start")?.textContent;
-	return new URLSearchParams(text ? JSON.parse(text) : {});
-}
+/** What the page's maker asked for. */
+const wanted = JSON.parse(by("start")?.textContent ?? "{}");
 
-function followHash() {
-	const words = location.hash.length > 1
-		? new URLSearchParams(location.hash.slice(1)) : startWords();
+/** Where the link asks for no settings, the page begins as it was made.
+ * @param {boolean} isFirst */
+function followHash(isFirst) {
+	const words = new URLSearchParams(location.hash.slice(1));
+	if (isFirst && !words.has("conf"))
+		for (const name of ["conf", "torch", "capacity"])
+			if (name in wanted) words.set(name, wanted[name]);
 	if (words.has("conf")) {
 		state.isEdited = true;
 		knobs.set(parseConf(words.get("conf") ?? ""));
@@ -105,6 +119,7 @@ function followHash() {
 		if ([...by("release").options].some(o => o.value === release))
 			by("release").value = release;
 	}
+	if (isFirst && state.isEdited) state.flags = wanted.words ?? [];
 	if (/^\d+$/.test(words.get("event") ?? ""))
 		chart.at = Number(words.get("event"));
 }
@@ -136,7 +151,7 @@ function helper(name) {
 
 /** @param {string} name */
 function dismiss(name) {
-	state.helpers.get(name)?.worker?.terminate();
+	state.helpers.get(name)?.end();
 	state.helpers.delete(name);
 }
 
@@ -145,7 +160,7 @@ function dismiss(name) {
 /** @param {string[]} words @param {string} lane */
 async function replay(words, lane) {
 	const asker = /** @type {Asker} */ (state.asker);
-	const answer = await asker.ask(["replay", ...state.names, ...words,
+	const answer = await asker.ask(["replay", ...operands(), ...words,
 		"--format", "json", "--quiet"], lane);
 	if (answer.status && !answer.out.length)
 		throw new Error(sentence(answer));
@@ -161,22 +176,61 @@ function show() {
 	chart.show(lineOf(state.report, run, device), state.isEdited
 		? lineOf(state.recorded, 0, device) : null);
 	showNumbers(by("numbers"), before, now);
-	showVerdict(by("verdict"), now);
+	showMoments(lineOf(state.report, run, device));
+	if (state.judged)
+		showJudged(state.judged, device, by("verdict"), by("findings"));
+	else
+		showOutcome(by("verdict"), now);
+	by("findings").hidden = !state.judged;
 }
 
-/* From a change of a control to the picture of it. */
-async function change() {
+/** @param {import("./chart.js").Line} line */
+function showMoments(line) {
+	/** @type {[string, number | null][]} */
+	const moments = [["Peak", line.peak], ["Out of memory", line.oom],
+		["End", line.events - 1]];
+	by("moments").replaceChildren(...moments.filter(m => m[1] !== null)
+		.map(([text, event]) => {
+			const button = element("button", { type: "button" }, [text]);
+			button.addEventListener("click", () =>
+				chart.choose(Number(event)));
+			return button;
+		}));
+}
+
+/* The judge tries many settings: in a worker of its own, and of a question that
+ * is overtaken nothing is heard again. */
+async function judge() {
+	const argv = ["explain", ...operands(), ...args(), "--format", "html",
+		"--quiet"];
+	try {
+		const answer = await helper("judge").askInstead(argv, "judge");
+		if (!answer.out.length) throw new Error(sentence(answer));
+		state.judged = parsePage(answer.out);
+		show();
+	} catch (error) {
+		if (error instanceof Overtaken) return;
+		by("verdict").dataset.state = "refused";
+		by("verdict").lastElementChild.textContent =
+			error instanceof Error ? error.message : "";
+	}
+}
+
+/** From a change of a control to the picture of it.
+ * @param {ParentNode | null} [judged] what is known of it */
+async function change(judged = null) {
 	const began = performance.now();
 	knobs.offer(Number(by("release").value.split(".")[1]));
 	showLink();
 	try {
 		const { report } = await replay(args(), "live");
 		state.report = report;
+		state.judged = judged;
 		complain("");
 		show();
 		by("run").dataset.took = (performance.now() - began).toFixed(0);
 		by("run").dataset.conf = confOf(knobs.settings());
-		updateViews();
+		settle();
 	} catch (error) {
 		complainOf(error);
 	}
@@ -185,12 +239,19 @@ async function change() {
 const SETTLED_MS = 250; /* since the last change of a control */
 let settling = 0;
 
-function updateViews() {
+function settle() {
 	clearTimeout(settling);
 	settling = setTimeout(() => {
-		for (const view of state.views) view.update({ args: args() });
+		if (!state.judged) judge();
+		for (const view of state.views)
+			view.update({ trace: shownTrace(), args: settingArgs(),
+				device: shownDevice() });
 	}, SETTLED_MS);
 }
+
+/** Of the ranks the one that the numbers are of. */
+const shownTrace = () => state.report.trace.path;
+const shownDevice = () => state.report.trace.devices[state.device].device;
 
 function edited() {
 	state.isEdited = true;
@@ -201,9 +262,29 @@ function asRecorded() {
 	const run = state.recorded.runs[0];
 	const capacity = run.devices[state.device]?.capacity;
 	state.isEdited = false;
+	state.flags = [];
 	knobs.set(parseConf(run.alloc_conf ?? ""));
 	by("capacity").value = capacity ? `${capacity}B` : "";
 	by("release").value = run.torch;
+}
+
+function chooseRank() {
+	by("rank-choice").hidden = state.names.length < 2;
+	by("rank").replaceChildren(element("option", { value: "" },
+		[`all ${state.names.length}: the worst is shown`]),
+	...state.names.map(name => element("option", { value: name }, [name])));
+	by("rank").value = state.rank;
+}
+
+async function takeRank() {
+	state.rank = by("rank").value;
+	try {
+		state.recorded = (await replay([], "live")).report;
+		chooseDevice();
+		await change();
+	} catch (error) {
+		complainOf(error);
+	}
 }
 
 function chooseDevice() {
@@ -230,8 +311,8 @@ function mountViews() {
 		const box = element("div");
 		by("views").append(element("section", {}, [
 			element("h2", {}, [title]), box]));
-		return mount(box, askForView, { trace: state.names[0], args: args(),
-			device: state.recorded.trace.devices[state.device].device });
+		return mount(box, askForView, { trace: shownTrace(),
+			args: settingArgs(), device: shownDevice(), event: chart.at });
 	});
 }
 
@@ -252,22 +333,48 @@ function freeName(name, taken) {
 	return free;
 }
 
-/** @param {import("./asker.js").Source[]} sources */
-async function open(sources) {
+/** Reads a file once, in a worker that ends with it: what the others then read
+ * is small, and a large file's memory is given back.
+ * @param {import("./asker.js").Source} source
+ * @returns {Promise<import("./asker.js").Source>} */
+async function pack(source) {
+	const reader = new Asker(makeWorker,
+		/** @type {WebAssembly.Module} */ (state.module));
+	const size = source.blob.size;
+	try {
+		const answer = await reader.read(source, done => say(
+			`Reading ${source.name}: ` + (done < size
+				? `${Math.floor(done / size * 100)} %`
+				: "all is here; finding the requests ...")));
+		if (answer.status) throw new Error(sentence(answer));
+		const packed = await reader.ask(["convert", source.name, "-",
+			"--to", "binary", "--quiet"]);
+		if (packed.status) throw new Error(sentence(packed));
+		return { name: source.name, blob: new Blob([packed.out]) };
+	} finally {
+		reader.end();
+	}
+}
+
+/** @param {import("./asker.js").Source[]} sources
+ * @param {boolean} isOwn they came with the page */
+async function open(sources, isOwn) {
 	const asker = /** @type {Asker} */ (state.asker);
 	const began = performance.now();
 	/** @type {string[]} */
 	const names = [];
 	complain("");
 	try {
-		for (const source of sources) {
-			const name = freeName(source.name, names);
-			say(`Reading ${source.name} ...`);
-			const answer = await asker.read({ name, blob: source.blob });
+		for (const { name: given, blob } of sources) {
+			const name = freeName(given, names);
+			say(`Reading ${name} ...`);
+			const answer = await asker.read(isOwn ? { name, blob }
+				: await pack({ name, blob }));
 			if (answer.status) throw new Error(sentence(answer));
 			names.push(name);
 		}
 		state.names = names;
+		state.rank = "";
 		say("Replaying ...");
 		state.recorded = state.report = (await replay([], "live")).report;
 	} catch (error) {
@@ -280,39 +387,47 @@ async function open(sources) {
 		say("");
 		return;
 	}
-	begin();
+	begin(isOwn);
 	by("run").dataset.opened = (performance.now() - began).toFixed(0);
 	document.documentElement.dataset.ready = "yes";
 }
 
-/* A trace has been read and replayed as it was recorded. */
-function begin() {
+/** A trace has been read and replayed as it was recorded.
+ * @param {boolean} isOwn */
+function begin(isOwn) {
 	const run = state.recorded.runs[0];
-	const kept = document.getElementById("static");
 	for (const name of [...state.helpers.keys()]) dismiss(name);
-	if (kept) kept.hidden = true;
 	by("run").hidden = false;
-	by("run-title").textContent = state.names.join(", ");
+	by("run").after(by("drop"));
+	by("title").textContent = state.names.join(", ");
 	by("recorded").textContent = `Recorded with ${run.alloc_conf ||
 		"default settings"}; PyTorch ${run.torch}`;
+	chooseRank();
 	chooseDevice();
 	asRecorded();
 	chart.at = lineOf(state.recorded, 0, state.device).oom ??
 		lineOf(state.recorded, 0, state.device).peak ?? 0;
-	followHash();
+	followHash(isOwn);
+	/* The page says itself what it was made to say. */
+	state.judged = isOwn && !location.hash.includes("conf=") ? by("still") : null;
 	by("answer").hidden = true;
 	say("");
 	show();
 	mountViews();
-	if (state.isEdited) change();
-	else showLink();
+	if (state.isEdited) {
+		change(state.judged);
+	} else {
+		showLink();
+		if (!state.judged) judge();
+	}
 	knobs.offer(Number(by("release").value.split(".")[1]));
 }
 
 /** @param {FileList | null | undefined} files */
 function openFiles(files) {
 	if (files?.length)
-		open([...files].map(file => ({ name: file.name, blob: file })));
+		open([...files].map(file => ({ name: file.name, blob: file })),
+			false);
 }
 
 /* ---- questions that take their time ---- */
@@ -320,7 +435,7 @@ function openFiles(files) {
 /** @param {string} command */
 function questionOf(command) {
 	const capacity = by("capacity").value.trim();
-	const words = [command, ...state.names, "--quiet"];
+	const words = [command, ...operands(), "--quiet"];
 	if (command === "explain") return [...words, ...args()];
 	if (command === "headroom") return words;
 	return capacity && state.isEdited ? [...words, "--capacity", capacity]
@@ -372,6 +487,7 @@ function makeControls(table) {
 			? `${Math.ceil(most * part / 2 ** 20)}MiB` : "";
 		edited();
 	});
+	by("rank").addEventListener("change", takeRank);
 	by("reset").addEventListener("click", () => {
 		asRecorded();
 		change();
@@ -379,9 +495,7 @@ function makeControls(table) {
 	by("device").addEventListener("change", () => {
 		state.device = Number(by("device").value);
 		show();
-		for (const view of state.views)
-			view.update({ device:
-				state.recorded.trace.devices[state.device].device });
+		settle();
 	});
 	by("copy").addEventListener("click", copy);
 	by("stop").addEventListener("click", stop);
@@ -417,7 +531,8 @@ function listen() {
 	});
 	addEventListener("hashchange", () => {
 		if (!state.recorded) return;
-		followHash();
+		followHash(false);
+		chosen(chart.at);
 		change();
 	});
 	by("views").addEventListener("gpupool-moment",
@@ -434,7 +549,7 @@ async function start() {
 	makeControls(JSON.parse(decode(answer.out)));
 	document.documentElement.dataset.engine = "ready";
 	const inside = await traces();
-	if (inside.length) await open(inside);
+	if (inside.length) await open(inside, true);
 }
 
 start().catch(error => complain("This browser cannot run the page: " +

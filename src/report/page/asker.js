@@ -50,12 +50,16 @@ export class Asker {
 		this.current = this.queue.shift() ?? null;
 		if (this.current)
 			this.worker?.postMessage({ ...this.current.message,
-				id: ++this.id });
+				progress: undefined, id: ++this.id });
 	}
 	/** @param {any} data */
 	take(data) {
 		const asked = this.current;
 		if (!asked || data.id !== this.id) return;
+		if (data.done !== undefined) {
+			asked.message.progress?.(data.done);
+			return;
+		}
 		this.current = null;
 		if (data.broken === undefined) {
 			asked.resolve({ ...data.reply, ms: data.ms });
@@ -78,9 +82,10 @@ export class Asker {
 			this.send({ what: "read", ...source }).catch(() => {});
 		this.queue.push(...waiting);
 	}
-	/** @param {Source} source */
-	async read(source) {
-		const answer = await this.send({ what: "read", ...source });
+	/** @param {Source} source
+	 * @param {(done: number) => void} [progress] bytes */
+	async read(source, progress) {
+		const answer = await this.send({ what: "read", ...source, progress });
 		if (!answer.status)
 			this.sources = [...this.sources.filter(s =>
 				s.name !== source.name), source];
@@ -91,13 +96,25 @@ export class Asker {
 	ask(argv, lane) {
 		return this.send({ what: "ask", argv }, lane);
 	}
+	/** The same; the lane's question under way is given up.
+	 * @param {string[]} argv @param {string} lane */
+	askInstead(argv, lane) {
+		if (this.current?.lane === lane) this.restart();
+		return this.ask(argv, lane);
+	}
+	end() {
+		this.worker?.terminate();
+		this.current?.reject(new Overtaken());
+		for (const q of this.queue) q.reject(new Overtaken());
+		this.queue = [];
+	}
 }
 
 /** @param {string} broken */
 function tell(broken) {
 	return /memory|status 4|allocat/i.test(broken)
-		? "The page ran out of memory: gpupool on the command line takes " +
-			"files of any size."
+		? "The page ran out of memory, of which a tab has 4 GiB at most: " +
+			"gpupool on the command line takes files of any size."
 		: `gpupool could not go on: ${broken}.`;
 }
 

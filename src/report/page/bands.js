@@ -448,6 +448,7 @@ export function mount(element, ask, options) {
 
 	const unfit = fit(canvas, () => {
 		if (answer) repaint();
+		drawNow(); /* at once: a canvas of another size is empty */
 		refresh();
 	});
 	const unwatch = watchTheme(() => { if (answer) { fillLegend(); repaint(); } });
@@ -458,9 +459,10 @@ export function mount(element, ask, options) {
 		update(changes) {
 			const anew = "trace" in changes || "args" in changes ||
 				"device" in changes;
+			const was = o;
 			o = { ...o, ...changes };
 			by.select.value = o.by;
-			if ("trace" in changes || "device" in changes) from = to = 0;
+			if (o.trace !== was.trace || o.device !== was.device) from = to = 0;
 			if (anew) {
 				teller.end();
 				teller = blockTeller(block, ask, o);

@@ -10,6 +10,7 @@
  */
 
 const NO_FILE = 8; /* WASI's EBADF: there are no files */
+const MOST = 2 ** 32 - 2 ** 16; /* bytes that its memory may have */
 
 /** What WASI's library wants to be there.
  * @param {WebAssembly.Module} module
@@ -52,7 +53,7 @@ export class Engine {
 	}
 	/** @param {number} size */
 	room(size) {
-		const at = this.calls.gp_page_room(size) >>> 0;
+		const at = size < MOST ? this.calls.gp_page_room(size) >>> 0 : 0;
 		if (!at) throw new RangeError("there is not enough memory");
 		return at;
 	}
@@ -81,14 +82,16 @@ export class Engine {
 	/** Holds a trace under its name.
 	 * @param {string} name
 	 * @param {number} size
-	 * @param {AsyncIterable<Uint8Array> | Iterable<Uint8Array>} parts */
-	async read(name, size, parts) {
+	 * @param {AsyncIterable<Uint8Array> | Iterable<Uint8Array>} parts
+	 * @param {(done: number) => void} [progress] bytes */
+	async read(name, size, parts, progress) {
 		const to = this.room(size);
 		let at = 0;
 		for await (const part of parts) {
 			if (at + part.length > size) break;
 			this.write(to + at, part);
 			at += part.length;
+			progress?.(at);
 		}
 		return this.answer(this.calls.gp_page_read(this.text(name), to, at));
 	}

@@ -58,8 +58,10 @@ function cell(tag, text, value) {
 	return made;
 }
 
-/** @param {HTMLTableElement} table @param {Device} before @param {Device} now */
+/** @param {HTMLTableElement} table @param {Device} before
+ * @param {Device} now the same one: there is nothing to compare */
 export function showNumbers(table, before, now) {
+	table.classList.toggle("alone", before === now);
 	table.tBodies[0].replaceChildren(...rows.map(row => {
 		const a = row.of(before), b = row.of(now);
 		const tr = document.createElement("tr");
@@ -73,18 +75,19 @@ export function showNumbers(table, before, now) {
 	}));
 }
 
-/** @param {HTMLElement} box @param {Device} d */
-export function showVerdict(box, d) {
-	const [headline, note] = box.querySelectorAll("p");
+/** What the run itself tells, until the judge has spoken: see judge.js.
+ * @param {HTMLElement} box @param {Device} d */
+export function showOutcome(box, d) {
 	const ooms = d.memory_stats.num_ooms;
-	box.className = "verdict" + (ooms ? " setting" : "");
-	headline.textContent = ooms
+	const headline = cell("p", ooms
 		? `Out of memory: ${countText(ooms)} requests are not served, the ` +
 			`first in event ${countText(d.first_oom.event)}.`
 		: d.capacity ? "It fits." : "No limit is set; it reserves " +
-			`${bytesText(reserved(d))} at the most.`;
-	note.textContent = ooms ? `The cause is ${d.first_oom.cause}. ` +
-		d.first_oom.message.split("\n")[0]
-		: d.estimate ? "Estimated: the trace begins with memory in use " +
-			"that was cached under the recorded settings." : "";
+			`${bytesText(reserved(d))} at the most.`);
+	headline.className = "headline";
+	const note = cell("p", "Other settings are being tried ...");
+	note.className = "note";
+	box.className = "verdict" + (ooms ? " setting" : "");
+	box.dataset.state = "asked";
+	box.replaceChildren(headline, note);
 }

@@ -25,5 +25,10 @@ function makeSortable(table) {
 }
 
 document.querySelectorAll("table.sortable").forEach(makeSortable);
+/* Those that came later. */
+addEventListener("gpupool-tables", e => {
+	for (const table of e.target.querySelectorAll("table.sortable"))
+		if (!table.tHead.querySelector("button")) makeSortable(table);
+});
 document.documentElement.dataset.tables = "ready";
 })();

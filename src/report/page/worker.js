@@ -15,16 +15,17 @@ async function* partsOf(blob) {
 	}
 }
 
-/** @param {{ what: string, module?: WebAssembly.Module, name?: string,
+/** @param {number} id @param {{ what: string, module?: WebAssembly.Module, name?: string,
  *	blob?: Blob, argv?: string[] }} q */
-async function answer(q) {
+async function answer(id, q) {
 	if (q.what === "start") {
 		engine = new Engine(/** @type {WebAssembly.Module} */ (q.module));
 		return {};
 	}
 	if (!engine) throw new Error("the engine has not been started");
 	if (q.what === "read" && q.blob)
-		return engine.read(q.name ?? "", q.blob.size, partsOf(q.blob));
+		return engine.read(q.name ?? "", q.blob.size, partsOf(q.blob),
+			done => postMessage({ id, done }));
 	return engine.ask(q.argv ?? []);
 }
 
@@ -32,7 +33,7 @@ addEventListener("message", async event => {
 	const { id, ...question } = event.data;
 	const began = performance.now();
 	try {
-		const reply = await answer(question);
+		const reply = await answer(id, question);
 		postMessage({ id, reply, ms: performance.now() - began });
 	} catch (error) {
 		/* What it left in memory is not to be trusted any more. */

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* What replays in a page that a command writes. */
+#include "commands/live_parts.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text_sink.h"
+#include "commands/own_folder.h"
+#include "commands/trace_file.h"
+#include "gpupool/write.h"
+#include "report/page.h"
+
+/* ---- gpupool.wasm ---- */
+
+/* Beside the folder's programs and libraries, or where it was installed. */
+static FILE *open_below(const char *folder)
+{
+	static const char *const places[] = { "gpupool.wasm",
+					      "../share/gpupool/gpupool.wasm" };
+	char path[PATH_MAX + 64];
+	FILE *file = NULL;
+
+	for (size_t i = 0; *folder && !file && i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, places[i]);
+		file = fopen(path, "rb");
+	}
+	return file;
+}
+
+/* As seen from this program, or from the library that this is in. */
+static FILE *open_wasm(void)
+{
+	static const char own;
+	char folder[PATH_MAX];
+	Dl_info about;
+	FILE *file;
+	char *end;
+
+	gp_own_program(folder, sizeof(folder));
+	file = open_below(folder);
+	if (file || !dladdr(&own, &about) || !about.dli_fname)
+		return file;
+	snprintf(folder, sizeof(folder), "%s", about.dli_fname);
+	end = strrchr(folder, '/');
+	if (!end)
+		return NULL;
+	*end = '\0';
+	return open_below(folder);
+}
+
+bool gp_live_parts_are_there(void)
+{
+	FILE *file = open_wasm();
+
+	if (file)
+		fclose(file);
+	return file != NULL;
+}
+
+/* ---- parts ---- */
+
+/* write's bytes, packed; the caller frees. */
+static enum gp_status pack(struct gp_live_part *part, char **owned,
+			   enum gp_status (*write)(void *arg, FILE *out,
+						   struct gp_diag *diag),
+			   void *arg, struct gp_diag *diag)
+{
+	struct gp_text_sink sink;
+	FILE *out = gp_text_sink_open(&sink);
+	enum gp_status status =
+		gp_pack_write(out, GP_PACK_GZIP, write, arg, diag);
+
+	part->bytes = *owned = gp_text_sink_close(&sink, out);
+	part->size = sink.size;
+	return status;
+}
+
+static enum gp_status copy(void *arg, FILE *out, struct gp_diag *diag)
+{
+	char bytes[1 << 16];
+	size_t n;
+
+	(void)diag;
+	while ((n = fread(bytes, 1, sizeof(bytes), arg)) > 0)
+		fwrite(bytes, 1, n, out);
+	return GP_OK;
+}
+
+static enum gp_status take_wasm(struct gp_live_parts *parts,
+				struct gp_diag *diag)
+{
+	FILE *file = open_wasm();
+	enum gp_status status;
+
+	if (!file) {
+		parts->page.why =
+			"There is no gpupool.wasm (make wasm builds it), "
+			"without which a page shows the run and replays "
+			"nothing.";
+		return GP_OK;
+	}
+	status = pack(&parts->page.wasm, &parts->wasm, copy, file, diag);
+	fclose(file);
+	return status;
+}
+
+static enum gp_status write_binary(void *arg, FILE *out, struct gp_diag *diag)
+{
+	return gp_trace_write(arg, GP_TRACE_BINARY, out, diag);
+}
+
+/* The last part of the path, told apart from those of other folders. */
+static const char *name_of(const struct gp_live_parts *parts, const char *path)
+{
+	const char *last = gp_page_name(path);
+
+	for (size_t i = 0; i < parts->page.trace_count; i++)
+		if (!strcmp(parts->traces[i].name, last))
+			return path;
+	return last;
+}
+
+/* Of ranks that are alike one. */
+static enum gp_status take_traces(struct gp_live_parts *parts,
+				  const struct gp_ranks *ranks,
+				  struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	parts->traces = gp_mem_alloc(ranks->count + 1, sizeof(*parts->traces));
+	parts->page.traces = parts->traces;
+	for (size_t i = 0; status == GP_OK && i < ranks->count; i++) {
+		const struct gp_rank_class *class = &ranks->classes[i];
+		struct gp_live_part *part = &parts->traces[i];
+		char *bytes;
+
+		part->name = name_of(parts, class->paths[0]);
+		parts->page.trace_count++;
+		status = pack(part, &bytes, write_binary, class->trace, diag);
+	}
+	return status;
+}
+
+/* ---- what was asked ---- */
+
+static void add_flag(struct gp_live_parts *parts, const char *name,
+		     const char *argument)
+{
+	parts->flags[parts->page.flag_count++] =
+		(struct gp_live_flag){ name, argument };
+}
+
+#define SINGLE_FLAGS 5 /* at most, beside what-ifs */
+
+/* Settings, release and capacity are controls; the rest is flags. */
+static void take_question(struct gp_live_parts *parts,
+			  const struct gp_options *options,
+			  const struct gp_plan *asked)
+{
+	struct gp_live_page *page = &parts->page;
+
+	snprintf(parts->release, sizeof(parts->release), "2.%u",
+		 asked->settings.release);
+	if (options->capacity == GP_UNLIMITED)
+		snprintf(parts->capacity, sizeof(parts->capacity), "unlimited");
+	else if (options->capacity)
+		snprintf(parts->capacity, sizeof(parts->capacity), "%lluB",
+			 (unsigned long long)options->capacity);
+	page->conf = asked->conf ? asked->conf : "";
+	page->torch = parts->release;
+	page->capacity = parts->capacity;
+	parts->flags = gp_mem_alloc(options->what_if_count + SINGLE_FLAGS,
+				    sizeof(*parts->flags));
+	page->flags = parts->flags;
+	if (options->engine)
+		add_flag(parts, "engine", options->engine);
+	if (options->pool_threshold)
+		add_flag(parts, "pool-threshold", options->pool_threshold);
+	if (options->pool_reuse)
+		add_flag(parts, "pool-reuse", options->pool_reuse);
+	if (options->pool_keep)
+		add_flag(parts, "pool-keep", options->pool_keep);
+	if (options->on_oom == GP_OOM_STOP)
+		add_flag(parts, "on-oom", "stop");
+	for (size_t i = 0; i < options->what_if_count; i++)
+		add_flag(parts, options->what_ifs[i].row->name,
+			 options->what_ifs[i].argument);
+}
+
+/* A page has neither devices nor programs nor libraries. */
+static bool is_beyond(const struct gp_plan *asked)
+{
+	return asked && (asked->cuda || asked->opened || asked->torch_lib ||
+			 asked->asks_itself);
+}
+
+enum gp_status gp_live_parts_make(struct gp_live_parts *parts,
+				  const struct gp_options *options,
+				  const struct gp_ranks *ranks,
+				  const struct gp_plan *asked,
+				  struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	*parts = (struct gp_live_parts){ 0 };
+	if (is_beyond(asked)) {
+		parts->page.why = "The page shows the run and replays nothing: "
+				  "it has neither a device nor the engine.";
+		return GP_OK;
+	}
+	status = take_wasm(parts, diag);
+	if (status == GP_OK && parts->page.wasm.bytes && ranks)
+		status = take_traces(parts, ranks, diag);
+	if (status == GP_OK && asked)
+		take_question(parts, options, asked);
+	return status;
+}
+
+void gp_live_parts_release(struct gp_live_parts *parts)
+{
+	for (size_t i = 0; i < parts->page.trace_count; i++)
+		free((void *)parts->traces[i].bytes);
+	free(parts->traces);
+	free(parts->flags);
+	free(parts->wasm);
+	*parts = (struct gp_live_parts){ 0 };
+}

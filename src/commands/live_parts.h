@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What replays in a page that a command writes: gpupool.wasm, where it was
+ * built, the traces as they were read, and what was asked of them.
+ */
+#ifndef COMMANDS_LIVE_PARTS_H
+#define COMMANDS_LIVE_PARTS_H
+
+#include "commands/options.h"
+#include "commands/plan.h"
+#include "report/live_page.h"
+#include "trace/ranks.h"
+
+struct gp_live_parts {
+	struct gp_live_page page;
+	char *wasm;		     /* owned */
+	struct gp_live_part *traces; /* owned, and their bytes */
+	struct gp_live_flag *flags;  /* owned */
+	char release[16], capacity[32];
+};
+
+/* ranks NULL: no traces.  asked NULL: the page begins with the run as it was
+ * recorded; else the plan lives as long as this.  Released in any case. */
+enum gp_status gp_live_parts_make(struct gp_live_parts *parts,
+				  const struct gp_options *options,
+				  const struct gp_ranks *ranks,
+				  const struct gp_plan *asked,
+				  struct gp_diag *diag);
+/* Whether gpupool.wasm is there. */
+bool gp_live_parts_are_there(void);
+void gp_live_parts_release(struct gp_live_parts *parts);
+
+#endif
