@@ -216,7 +216,9 @@ static enum gp_status powers_create(const struct gp_allocator_config *config,
 }
 
 static const struct gp_engine powers = {
-	"powers", "blocks of powers of two, kept by size", NULL, powers_create
+	.name = "powers",
+	.sentence = "blocks of powers of two, kept by size",
+	.create = powers_create,
 };
 
 static enum gp_status print_peak(const struct gp_trace *trace,

@@ -30,6 +30,8 @@ rounding cost.
   the program empties the cache: so many maps, at 0.2 ms each.
 - `buddy`, `slab` and `arena` round up to a power of two, keep sizes apart, and
   use nothing again before the next mark of a step.
+- `bfc` is the allocator of JAX and TensorFlow, growing as it needs to, and `cupy`
+  CuPy's pool; both ask cudaMalloc, and cut blocks out of what it gave.
 
 END
 "$program" compare -q --markdown traces/recorded traces/recorded/programs

@@ -226,6 +226,15 @@ struct gp_allocator {
 	const struct gp_level *levels;
 };
 
+/* A setting of an engine's own, as in "bfc:fraction=0.75". */
+struct gp_engine_setting {
+	const char *name;
+	const char *words; /* that it takes: "true|false"; NULL: a number */
+	double least, most;
+	const char *by_default;
+	const char *sentence;
+};
+
 struct gp_engine {
 	const char *name;
 	const char *sentence;
@@ -235,6 +244,16 @@ struct gp_engine {
 	enum gp_status (*create)(const struct gp_allocator_config *config,
 				 struct gp_allocator **allocator,
 				 struct gp_diag *diag);
+	/* What has to be installed for it; NULL: nothing. */
+	const char *needs;
+	/* Why it holds memory that nothing is in; NULL: all goes back when the
+	 * program empties the cache. */
+	const char *keeps;
+	/* The last has no name; NULL: it has none. */
+	const struct gp_engine_setting *settings;
+	/* One for each, NULL: its default; NULL: all by default. */
+	char *const *values;
+	void (*close)(struct gp_engine *engine); /* of an opened one */
 };
 
 /* As PyTorch's backend cudaMallocAsync sets its pool. */
@@ -249,9 +268,11 @@ const struct gp_engine *gp_engine_table(size_t *count);
 const struct gp_engine *gp_engine_find(const char *name);
 
 /*
- * An engine out of a shared library, as gpupool/engine.h has it, in a process
- * of its own for each replay.  path is also its name.  GP_INPUT: it is none.
- * The caller closes it behind the last replay.
+ * An engine by what --engine says: one that comes along, under settings of its
+ * own, "bfc:fraction=0.5:preallocate=true"; or out of a shared library, as
+ * gpupool/engine.h has it, in a process of its own for each replay.  path is
+ * also its name.  GP_USAGE: there is no such engine, setting or value;
+ * GP_INPUT: the library is none.  The caller closes it behind the last replay.
  */
 struct gp_engine_library {
 	const char *path;
@@ -262,6 +283,8 @@ struct gp_engine_library {
 enum gp_status gp_engine_open(const struct gp_engine_library *library,
 			      struct gp_engine **engine, struct gp_diag *diag);
 void gp_engine_close(struct gp_engine *engine); /* takes NULL */
+/* Whether that is a library: it has a slash, or ends as libraries do. */
+bool gp_engine_is_file(const char *name);
 
 void gp_state_release(struct gp_state *state);
 

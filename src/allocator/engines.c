@@ -33,52 +33,84 @@ static enum gp_status create_direct(const struct gp_allocator_config *config,
 static const struct gp_engine_table *const tables[] = {
 	&textbook_first_fit, &textbook_best_fit, &textbook_next_fit,
 	&textbook_tlsf,	     &textbook_buddy,	 &textbook_slab,
-	&textbook_arena,
+	&textbook_arena,     &textbook_bfc,	 &textbook_cupy,
 };
 
-/* The table that is named as the engine. */
+/* The table that is named as the engine, up to its settings. */
 static enum gp_status create_table(const struct gp_allocator_config *config,
 				   struct gp_allocator **allocator,
 				   struct gp_diag *diag)
 {
-	size_t i = 0;
+	size_t length = strcspn(config->engine->name, ":"), i = 0;
 
-	while (strcmp(tables[i]->name, config->engine->name) != 0)
+	while (strlen(tables[i]->name) != length ||
+	       memcmp(tables[i]->name, config->engine->name, length) != 0)
 		i++;
 	return keeper_create(tables[i], config, allocator, diag);
 }
 
+/* ---- the registry ---- */
+
+static const struct gp_engine_setting bfc_settings[] = {
+	{ "fraction", NULL, 0.01, 1, "1",
+	  "Of the device's memory, what it may hold; JAX has 0.75." },
+	{ "preallocate", "true|false", 0, 0, "false",
+	  "It takes all of that at once, as JAX does unless told otherwise." },
+	{ "garbage_collection", "true|false", 0, 0, "true",
+	  "Free regions go back before memory runs out, as in TensorFlow; JAX "
+	  "has false." },
+	{ "fragmentation", NULL, 0, 1, "0",
+	  "A chunk that is larger than asked for by this part of the limit is "
+	  "split; 0: by 128 MiB." },
+	{ 0 },
+};
+
+#define TABLE(called, told, ...)                                               \
+	{                                                                      \
+		.name = called, .sentence = told, .create = create_table,      \
+		__VA_ARGS__                                                    \
+	}
+
 static const struct gp_engine engines[] = {
-	{ "caching", "PyTorch's caching allocator", NULL, create_caching },
-	{ "direct", "one cudaMalloc a request: the baseline", NULL,
-	  create_direct },
-	{ "torch", "PyTorch's own allocator, out of a wheel", NULL,
-	  gp_torch_create },
-	{ "async", "cudaMallocAsync and the device's pool",
-	  "the driver places its memory; reserved is the least that any "
-	  "placement needs, and the pool of a GPU may hold more",
-	  gp_async_create },
-	{ "managed", "one cudaMallocManaged a request",
-	  "the driver moves its pages between host and device, which takes "
-	  "time that only a GPU tells; memory beyond the device's is the "
-	  "host's",
-	  gp_managed_create },
-	{ "first-fit", "one heap: the lowest free range that is long enough",
-	  NULL, create_table },
-	{ "best-fit", "one heap: the smallest free range that is long enough",
-	  NULL, create_table },
-	{ "next-fit",
-	  "one heap: first fit from where the last block was found on", NULL,
-	  create_table },
-	{ "tlsf",
-	  "one heap: two-level segregated fit, a good fit in constant time",
-	  NULL, create_table },
-	{ "buddy", "the buddy system: powers of two, halved and joined", NULL,
-	  create_table },
-	{ "slab", "slabs of 2 MiB by size class up to 1 MiB, first fit beyond",
-	  NULL, create_table },
-	{ "arena", "blocks one behind the other, used again from marks on only",
-	  NULL, create_table },
+	{ .name = "caching",
+	  .sentence = "PyTorch's caching allocator",
+	  .create = create_caching },
+	{ .name = "direct",
+	  .sentence = "one cudaMalloc a request: the baseline",
+	  .create = create_direct },
+	{ .name = "torch",
+	  .sentence = "PyTorch's own allocator, out of a wheel",
+	  .needs = "a wheel of PyTorch",
+	  .create = gp_torch_create },
+	{ .name = "async",
+	  .sentence = "cudaMallocAsync and the device's pool",
+	  .simulated = "the driver places its memory; reserved is the least "
+		       "that any placement needs, and the pool of a GPU may "
+		       "hold more",
+	  .create = gp_async_create },
+	{ .name = "managed",
+	  .sentence = "one cudaMallocManaged a request",
+	  .simulated = "the driver moves its pages between host and device, "
+		       "which takes time that only a GPU tells; memory beyond "
+		       "the device's is the host's",
+	  .create = gp_managed_create },
+	TABLE("first-fit",
+	      "one heap: the lowest free range that is long enough"),
+	TABLE("best-fit",
+	      "one heap: the smallest free range that is long enough"),
+	TABLE("next-fit",
+	      "one heap: first fit from where the last block was found on"),
+	TABLE("tlsf", "one heap: two-level segregated fit, a good fit in "
+		      "constant time"),
+	TABLE("buddy", "the buddy system: powers of two, halved and joined"),
+	TABLE("slab",
+	      "slabs of 2 MiB by size class up to 1 MiB, first fit beyond"),
+	TABLE("arena",
+	      "blocks one behind the other, used again from marks on only"),
+	TABLE("bfc", "best fit with coalescing, of JAX and TensorFlow",
+	      .settings = bfc_settings,
+	      .keeps = "there is no call that gives it back"),
+	TABLE("cupy", "CuPy's memory pool"),
 };
 
 const struct gp_engine *gp_engine_table(size_t *count)

@@ -24,6 +24,19 @@ enum gp_status gp_torch_create(const struct gp_allocator_config *config,
 			       struct gp_allocator **allocator,
 			       struct gp_diag *diag);
 
+/* ---- settings of an engine's own: engine_text.c ---- */
+
+/* One of its rows, by name: what it was set to, or its default. */
+const char *engine_setting(const struct gp_engine *engine, const char *name);
+
+/* An engine that comes along, under the settings behind its name, for
+ * gp_engine_close.  */
+enum gp_status engine_open_named(const char *text, struct gp_engine **engine,
+				 struct gp_diag *diag);
+enum gp_status engine_open_library(const struct gp_engine_library *library,
+				   struct gp_engine **engine,
+				   struct gp_diag *diag);
+
 /* A counter that only grows, such as bytes allocated so far: it stops at the
  * largest number. */
 static inline void stat_grow(int64_t *sum, int64_t more)

@@ -56,6 +56,13 @@ static void begin_about(struct keeper *l, const char *call, uint64_t size,
 	l->call.id = id;
 }
 
+const char *keeper_setting(const struct gp_memory *memory, const char *name)
+{
+	const struct keeper_heap *heap = memory->device;
+
+	return engine_setting(heap->keeper->config.engine, name);
+}
+
 /* ---- what is told ---- */
 
 void keeper_count(struct keeper *l, enum gp_stat_id id, int64_t amount)

@@ -106,6 +106,9 @@ enum gp_status keeper_init(struct keeper *keeper,
 			   const struct gp_allocator_config *config,
 			   struct gp_diag *diag);
 
+/* Of the engine, by its name: what it was set to, or its default. */
+const char *keeper_setting(const struct gp_memory *memory, const char *name);
+
 /* The engine is not to be trusted any more, since the call under way: the first
  * reason stands. */
 void keeper_fail(struct keeper *l, const char *format, ...)

@@ -54,7 +54,7 @@ static void add_all(struct session *s)
 	const struct gp_engine *engines = gp_engine_table(&count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (engines[i].simulated || !strcmp(engines[i].name, "torch"))
+		if (engines[i].simulated || engines[i].needs)
 			continue;
 		add_entry(s, engines[i].name, NULL);
 		if (!i)

@@ -139,6 +139,29 @@ static void print_releases(unsigned columns, FILE *out)
 	      out);
 }
 
+/* Indented below their engine. */
+static void print_engine_settings(const struct gp_engine *engine,
+				  unsigned columns, FILE *out)
+{
+	const struct gp_engine_setting *s = engine->settings;
+	char name[100], text[TEXT];
+
+	for (; s && s->name; s++) {
+		snprintf(name, sizeof(name), "  %s:%s=", engine->name, s->name);
+		if (s->words)
+			snprintf(text, sizeof(text),
+				 "%s Takes %s; %s unless "
+				 "given.",
+				 s->sentence, s->words, s->by_default);
+		else
+			snprintf(text, sizeof(text),
+				 "%s Takes %g to %g; %s "
+				 "unless given.",
+				 s->sentence, s->least, s->most, s->by_default);
+		gp_help_entry(name, text, columns, out);
+	}
+}
+
 static void print_engines(unsigned columns, FILE *out)
 {
 	size_t count;
@@ -155,11 +178,16 @@ static void print_engines(unsigned columns, FILE *out)
 			 e->simulated ? e->simulated : "",
 			 i ? "." : "; the default.");
 		gp_help_entry(e->name, text, columns, out);
+		print_engine_settings(e, columns, out);
 	}
 	gp_help_entry("./mine.so",
 		      "A library of your own, in a process of its own: "
 		      "gpupool/engine.h says what it has, examples/engine/ is "
 		      "one.",
+		      columns, out);
+	gp_help_entry("NAME:SETTING=VALUE",
+		      "An engine under settings of its own, each behind a "
+		      "colon.",
 		      columns, out);
 }
 

@@ -291,12 +291,26 @@ static struct gp_cell mean_of(const struct gp_engine_entry *entry, double value,
 			     : (struct gp_cell){ .kind = GP_CELL_NONE };
 }
 
+/* Names of engines with settings of their own, and of libraries, are long. */
+static int name_width(const struct gp_engines_report *report)
+{
+	size_t width = 11;
+
+	for (size_t e = 0; e < report->entry_count; e++)
+		if (strlen(report->entries[e].engine) > width)
+			width = strlen(report->entries[e].engine);
+	return -(int)width;
+}
+
 static void put_sums(const struct gp_engines_report *report,
 		     enum gp_table_format format, const struct gp_page *page,
 		     FILE *out)
 {
-	const struct gp_table table = { format, sum_columns, SUM_COLUMNS, out };
+	struct gp_column chosen[SUM_COLUMNS];
+	const struct gp_table table = { format, chosen, SUM_COLUMNS, out };
 
+	memcpy(chosen, sum_columns, sizeof(chosen));
+	chosen[ENTRY].width = name_width(report);
 	gp_table_begin(&table, "engines");
 	for (size_t e = 0; e < report->entry_count; e++) {
 		const struct gp_engine_entry *entry = &report->entries[e];
@@ -341,6 +355,7 @@ static void choose_columns(const struct gp_engines_report *report,
 			   struct gp_column chosen[COLUMNS])
 {
 	memcpy(chosen, columns, sizeof(columns));
+	chosen[ENGINE].width = name_width(report);
 	if (!has_need(report))
 		return;
 	chosen[NEED].title[GP_TABLE_TEXT] = "need";

@@ -317,13 +317,14 @@ static void gives_back(struct contract *c, struct gp_trace *trace)
 {
 	struct gp_replay_result result;
 	struct seen seen;
-	char note[100];
+	const char *why = c->engine->keeps;
+	char note[200];
 
 	if (!play(c, trace, GP_UNLIMITED, &seen, &result))
 		return;
-	snprintf(note, sizeof(note), "%" PRIu64 " bytes stay",
-		 reserved_at_end(&result));
-	keep(c, !reserved_at_end(&result), note);
+	snprintf(note, sizeof(note), "%" PRIu64 " bytes stay%s%s",
+		 reserved_at_end(&result), why ? ": " : "", why ? why : "");
+	keep(c, why || !reserved_at_end(&result), note);
 	gp_replay_release(&result);
 }
 
@@ -392,7 +393,8 @@ static const struct {
 	  keeps_apart },
 	{ "decides alike in every run", decides_alike },
 	{ "goes on when memory runs out", goes_on },
-	{ "gives all memory back when nothing is in use", gives_back },
+	{ "gives all memory back when nothing is in use, or says why not",
+	  gives_back },
 	{ "serves one byte, and refuses more than there is", knows_edges },
 	{ "does all this with other programs and capacities", holds_elsewhere },
 };

@@ -127,14 +127,10 @@ struct gp_device *gp_cuda_device_create(struct gp_cuda *cuda, uint32_t ordinal,
 
 /* ---- engines out of libraries ---- */
 
-enum gp_status gp_engine_open(const struct gp_engine_library *library,
-			      struct gp_engine **engine, struct gp_diag *diag)
+enum gp_status engine_open_library(const struct gp_engine_library *library,
+				   struct gp_engine **engine,
+				   struct gp_diag *diag)
 {
 	(void)library, (void)engine;
 	return refuse(diag, "an engine out of a library");
-}
-
-void gp_engine_close(struct gp_engine *engine)
-{
-	(void)engine;
 }

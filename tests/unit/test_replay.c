@@ -279,8 +279,9 @@ static enum gp_status create_least(const struct gp_allocator_config *config,
 
 START_TEST(what_an_engine_leaves_out_means_nothing_to_it)
 {
-	static const struct gp_engine least = { "least", "", NULL,
-						create_least };
+	static const struct gp_engine least = { .name = "least",
+						.sentence = "",
+						.create = create_least };
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
 		"{\"op\": \"alloc\", \"id\": 1, \"size\": 4096, \"stream\": 0},"
 		"{\"op\": \"record_stream\", \"id\": 1, \"stream\": 7},"

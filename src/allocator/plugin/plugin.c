@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "allocator/channel.h"
+#include "allocator/engines.h"
 #include "allocator/keeper.h"
 #include "allocator/plugin/plugin_process.h"
 #include "allocator/plugin/plugin_wire.h"
@@ -23,7 +24,7 @@ struct plugin {
 	struct gp_engine_table table;
 };
 
-/* What gp_engine_open makes. */
+/* What engine_open_library makes. */
 struct opened {
 	struct gp_engine engine;
 	char *library, *program, *const *environment;
@@ -295,8 +296,18 @@ static char *path_of(const char *path)
 	return copy;
 }
 
-enum gp_status gp_engine_open(const struct gp_engine_library *library,
-			      struct gp_engine **engine, struct gp_diag *diag)
+static void close_library(struct gp_engine *engine)
+{
+	struct opened *o = (struct opened *)engine;
+
+	free(o->library);
+	free(o->program);
+	free(o);
+}
+
+enum gp_status engine_open_library(const struct gp_engine_library *library,
+				   struct gp_engine **engine,
+				   struct gp_diag *diag)
 {
 	const char *program = library->program ? library->program : "gpupool";
 	struct opened *o = gp_mem_alloc(1, sizeof(*o));
@@ -310,23 +321,17 @@ enum gp_status gp_engine_open(const struct gp_engine_library *library,
 	status = start(&p, o, &m, diag);
 	channel_close(&p.channel);
 	if (status != GP_OK) {
-		gp_engine_close(&o->engine);
+		close_library(&o->engine);
 		return status;
 	}
 	*diag->file = 0;
 	memcpy(o->sentence, m.text, sizeof(o->sentence));
-	o->engine = (struct gp_engine){ o->library, o->sentence, NULL, create };
+	o->engine = (struct gp_engine){
+		.name = o->library,
+		.sentence = o->sentence,
+		.create = create,
+		.close = close_library,
+	};
 	*engine = &o->engine;
 	return GP_OK;
-}
-
-void gp_engine_close(struct gp_engine *engine)
-{
-	struct opened *o = (struct opened *)engine;
-
-	if (!o)
-		return;
-	free(o->library);
-	free(o->program);
-	free(o);
 }

@@ -22,20 +22,19 @@ uint64_t heap_reserve(const struct gp_memory *memory, uint64_t *addr)
 	return size >= PAGE ? size : 0;
 }
 
-void *heap_create(const struct gp_memory *memory,
-		  const struct heap_index *index, size_t bytes)
+void heap_release(struct heap *heap)
+{
+	free(heap->blocks);
+	free(heap);
+}
+
+void *heap_create_empty(const struct gp_memory *memory,
+			const struct heap_index *index, size_t bytes)
 {
 	struct heap *heap = gp_mem_alloc(1, bytes);
-	uint64_t addresses = heap_reserve(memory, &heap->base);
 
-	if (!addresses) {
-		free(heap);
-		return NULL;
-	}
 	heap->memory = memory;
 	heap->index = index;
-	heap->end = heap->base;
-	heap->limit = heap->base + addresses;
 	heap->count = 1;
 	heap->blocks =
 		gp_mem_grow(NULL, &heap->room, 64, sizeof(*heap->blocks));
@@ -43,10 +42,19 @@ void *heap_create(const struct gp_memory *memory,
 	return heap;
 }
 
-void heap_release(struct heap *heap)
+void *heap_create(const struct gp_memory *memory,
+		  const struct heap_index *index, size_t bytes)
 {
-	free(heap->blocks);
-	free(heap);
+	struct heap *heap = heap_create_empty(memory, index, bytes);
+	uint64_t addresses = heap_reserve(memory, &heap->base);
+
+	if (!addresses) {
+		heap_release(heap);
+		return NULL;
+	}
+	heap->end = heap->base;
+	heap->limit = heap->base + addresses;
+	return heap;
 }
 
 void heap_destroy(void *self)
@@ -160,24 +168,45 @@ static bool grow(struct heap *heap, uint64_t size)
 	return true;
 }
 
+void heap_cut(struct heap *heap, uint32_t block, uint64_t size)
+{
+	uint32_t rest;
+
+	make_used(heap, block);
+	if (at(heap, block)->size == size)
+		return;
+	rest = new_block(heap, at(heap, block)->addr + size,
+			 at(heap, block)->size - size);
+	at(heap, block)->size = size;
+	put_behind(heap, rest, block);
+	make_free(heap, rest);
+}
+
 uint32_t heap_take(struct heap *heap, uint64_t size)
 {
-	uint32_t block = heap->index->find(heap, size), rest;
+	uint32_t block = heap->index->find(heap, size);
 
 	if (!block) {
 		if (!grow(heap, size))
 			return 0;
 		block = heap->last;
 	}
-	make_used(heap, block);
-	if (at(heap, block)->size == size)
-		return block;
-	rest = new_block(heap, at(heap, block)->addr + size,
-			 at(heap, block)->size - size);
-	at(heap, block)->size = size;
-	put_behind(heap, rest, block);
-	make_free(heap, rest);
+	heap_cut(heap, block, size);
 	return block;
+}
+
+uint32_t heap_add_region(struct heap *heap, uint64_t addr, uint64_t size)
+{
+	uint32_t block = new_block(heap, addr, size);
+
+	make_free(heap, block);
+	return block;
+}
+
+void heap_drop_region(struct heap *heap, uint32_t block)
+{
+	make_used(heap, block);
+	take_out(heap, block);
 }
 
 void heap_trim(void *self)

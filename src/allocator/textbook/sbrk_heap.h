@@ -61,11 +61,21 @@ uint64_t heap_reserve(const struct gp_memory *memory, uint64_t *addr);
 /* Zeroed, of that many bytes; NULL: there are no addresses. */
 void *heap_create(const struct gp_memory *memory,
 		  const struct heap_index *index, size_t bytes);
+/* One without addresses, for heap_add_region. */
+void *heap_create_empty(const struct gp_memory *memory,
+			const struct heap_index *index, size_t bytes);
 void heap_release(struct heap *heap);
 
 /* 0: out of memory.  size is a multiple of HEAP_GRAIN. */
 uint32_t heap_take(struct heap *heap, uint64_t size);
+/* Takes that free block; what it has beyond size stays free. */
+void heap_cut(struct heap *heap, uint32_t block, uint64_t size);
 void heap_give(struct heap *heap, uint32_t block);
+
+/* A chain of its own, at first one free block; that block again, free and
+ * whole, may be dropped. */
+uint32_t heap_add_region(struct heap *heap, uint64_t addr, uint64_t size);
+void heap_drop_region(struct heap *heap, uint32_t block);
 
 /* Calls of an engine's table that need nothing else. */
 void heap_destroy(void *self);

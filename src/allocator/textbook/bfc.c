@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * BFC, best fit with coalescing, of XLA (JAX) and TensorFlow: class
+ * BFCAllocator of xla/tsl/framework/bfc_allocator.cc as TensorFlow 2.21 has it.
+ *
+ *   RoundedBytes           sizes are multiples of 256 bytes
+ *   FindChunkPtr           the smallest free chunk, the lowest of one size;
+ *                          its bins are ordered by size, and so is each bin
+ *   the same               is split when it is twice as large, or larger by
+ *                          max_internal_fragmentation_bytes_
+ *   Extend                 regions of 2 MiB, 4 MiB ..., doubled on, within a
+ *                          limit; all of it at once without allow_growth; less
+ *                          by tenths where the device has not so much
+ *   DeallocateFreeRegions  free regions go back before memory runs out
+ *
+ * One allocator serves all streams, for programs of XLA and TensorFlow compute
+ * on one.  TensorFlow compares timestamps of chunks only where it is given a
+ * counter (SetTimingCounter), which it is for several streams in one process.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/keeper.h"
+#include "allocator/textbook/region_heap.h"
+#include "allocator/textbook/textbook.h"
+
+#define GRAIN	     256		   /* kMinAllocationSize */
+#define FIRST_REGION (UINT64_C(2) << 20)   /* bytes */
+#define MOST_WASTE   (UINT64_C(128) << 20) /* bytes */
+#define BACKPEDAL    0.9F		   /* kBackpedalFactor */
+
+struct bfc {
+	struct region_heap regions; /* comes first */
+	uint64_t limit;		    /* bytes that may be held */
+	uint64_t next_region;	    /* bytes */
+	uint64_t most_waste; /* a chunk that is larger by that is split */
+	bool collects;
+};
+
+static uint64_t rounded(uint64_t size)
+{
+	return (size + GRAIN - 1) / GRAIN * GRAIN;
+}
+
+static bool is_true(const struct gp_memory *memory, const char *name)
+{
+	return !strcmp(keeper_setting(memory, name), "true");
+}
+
+static double number(const struct gp_memory *memory, const char *name)
+{
+	return strtod(keeper_setting(memory, name), NULL);
+}
+
+static void *create(const struct gp_memory *memory)
+{
+	struct bfc *b = regions_create(memory, sizeof(*b));
+	double fragmentation = number(memory, "fragmentation");
+	uint64_t unused, total;
+
+	memory->info(memory->device, &unused, &total);
+	if (total > HEAP_ADDRESSES)
+		total = HEAP_ADDRESSES;
+	b->limit = (uint64_t)((double)total * number(memory, "fraction"));
+	b->collects = is_true(memory, "garbage_collection");
+	b->most_waste = fragmentation > 0
+				? (uint64_t)(fragmentation * (double)b->limit)
+				: MOST_WASTE;
+	b->next_region = rounded(b->limit);
+	if (!is_true(memory, "preallocate") && b->limit > FIRST_REGION)
+		b->next_region = FIRST_REGION;
+	return b;
+}
+
+/* The device has not so much: less, down to what is asked for. */
+static bool backpedal(struct bfc *b, uint64_t bytes, uint64_t size)
+{
+	for (;;) {
+		uint64_t less = rounded((uint64_t)((float)bytes * BACKPEDAL));
+
+		bytes = less < bytes ? less : bytes - GRAIN;
+		if (bytes < size)
+			return false;
+		if (regions_add(&b->regions, bytes))
+			return true;
+	}
+}
+
+static bool extend(struct bfc *b, uint64_t size)
+{
+	uint64_t available = (b->limit - b->regions.held) / GRAIN * GRAIN;
+	uint64_t bytes;
+	bool is_doubled = false;
+
+	if (size > available)
+		return false;
+	for (; size > b->next_region; b->next_region *= 2)
+		is_doubled = true;
+	bytes = b->next_region < available ? b->next_region : available;
+	if (!regions_add(&b->regions, bytes) && !backpedal(b, bytes, size))
+		return false;
+	if (!is_doubled)
+		b->next_region *= 2;
+	return true;
+}
+
+static bool collect(struct bfc *b, uint64_t size)
+{
+	uint64_t unused = b->collects ? regions_unused(&b->regions) : 0;
+
+	if (!unused || size > b->limit - b->regions.held + unused)
+		return false;
+	regions_trim(b);
+	return true;
+}
+
+static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
+{
+	struct bfc *b = self;
+	struct heap *heap = &b->regions.heap;
+	uint64_t size = rounded(ask->size), there;
+	uint32_t block;
+
+	if (ask->size > HEAP_ADDRESSES)
+		return false;
+	block = regions_find(&b->regions, size);
+	if (!block &&
+	    (extend(b, size) || (collect(b, size) && extend(b, size))))
+		block = regions_find(&b->regions, size);
+	if (!block)
+		return false;
+	there = heap->blocks[block].size;
+	heap_cut(heap, block,
+		 there >= 2 * size || there - size >= b->most_waste ? size
+								    : there);
+	*piece = regions_piece(&b->regions, block);
+	return true;
+}
+
+const struct gp_engine_table textbook_bfc = {
+	.version = GP_ENGINE_VERSION,
+	.is_shared = true,
+	.name = "bfc",
+	.create = create,
+	.destroy = regions_destroy,
+	.alloc = alloc,
+	.free = heap_free,
+	.largest_free = heap_largest_free,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CuPy's pool: cupy/cuda/memory.pyx of 14.2, class SingleDeviceMemoryPool.
+ * malloc() rounds up to 512 bytes (_round_size), takes a chunk of the smallest
+ * size there is on the stream that is large enough, however much larger, and
+ * splits it (_get_chunk); else it asks cudaMalloc for just as much
+ * (_try_malloc).  free() joins neighbours; free_all_blocks() gives back chunks
+ * that are whole, and is what CuPy does when cudaMalloc has no memory.
+ *
+ * Of several chunks of one size CuPy takes any, as Python's set.pop() has it;
+ * here it is the lowest one.
+ */
+#include "allocator/textbook/region_heap.h"
+#include "allocator/textbook/textbook.h"
+
+static void *create(const struct gp_memory *memory)
+{
+	return regions_create(memory, sizeof(struct region_heap));
+}
+
+static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
+{
+	struct region_heap *r = self;
+	uint64_t size = heap_round(ask->size);
+	uint32_t block;
+
+	if (ask->size > HEAP_ADDRESSES)
+		return false;
+	block = regions_find(r, size);
+	if (!block && regions_add(r, size))
+		block = regions_find(r, size);
+	if (!block)
+		return false;
+	heap_cut(&r->heap, block, size);
+	*piece = regions_piece(r, block);
+	return true;
+}
+
+const struct gp_engine_table textbook_cupy = {
+	.version = GP_ENGINE_VERSION,
+	.name = "cupy",
+	.create = create,
+	.destroy = regions_destroy,
+	.alloc = alloc,
+	.free = heap_free,
+	.trim = regions_trim,
+	.largest_free = heap_largest_free,
+};
