@@ -3,7 +3,7 @@
 # Installs what building, testing, linting or fuzzing needs and this machine
 # lacks, on Debian and Ubuntu; says what is missing elsewhere.
 #
-#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm|python|browsers|release...
+#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm|python|browsers|release|hosts...
 #
 # Whether something is there is found out by using it, so that a library put
 # there by hand counts.  Nothing is asked of the network when nothing is
@@ -98,6 +98,18 @@ need_browsers() {
 	has_command firefox-esr || has_command firefox || lacks firefox-esr
 }
 
+# Allocators of host programs, to be loaded as they are.
+need_hosts() {
+	[ -n "$tmp" ] || tmp=$(mktemp -d)
+	for pair in libjemalloc.so.2:libjemalloc2 \
+		libtcmalloc_minimal.so.4:libtcmalloc-minimal4 \
+		libmimalloc.so.2:libmimalloc2.0; do
+		: > "$tmp/said"
+		LD_PRELOAD=${pair%:*} true 2> "$tmp/said"
+		[ ! -s "$tmp/said" ] || lacks "${pair#*:}"
+	done
+}
+
 need_fuzz() {
 	can_fuzz || lacks clang
 }
@@ -171,7 +183,7 @@ if [ "${1-}" = --no-install ]; then
 fi
 for group; do
 	case $group in
-	build | check | lint | fuzz | wasm | python | browsers | release) ;;
+	build | check | lint | fuzz | wasm | python | browsers | release | hosts) ;;
 	*)
 		echo "packages.sh: no group is called $group" >&2
 		exit 2

@@ -244,7 +244,8 @@ struct gp_engine {
 	enum gp_status (*create)(const struct gp_allocator_config *config,
 				 struct gp_allocator **allocator,
 				 struct gp_diag *diag);
-	/* What has to be installed for it; NULL: nothing. */
+	/* What has to be installed for it, Debian's package where there is
+	 * one; NULL: nothing. */
 	const char *needs;
 	/* Why it holds memory that nothing is in; NULL: all goes back when the
 	 * program empties the cache. */
@@ -253,6 +254,8 @@ struct gp_engine {
 	const struct gp_engine_setting *settings;
 	/* One for each, NULL: its default; NULL: all by default. */
 	char *const *values;
+	/* The command that its process is made of; NULL: gpupool, by PATH. */
+	const char *program;
 	void (*close)(struct gp_engine *engine); /* of an opened one */
 };
 

@@ -12,6 +12,7 @@
 struct named {
 	struct gp_engine engine;
 	char *text;    /* as it is said: the engine's name */
+	char *program; /* owned */
 	char **values; /* owned, as each of them is */
 	size_t count;  /* of settings */
 };
@@ -144,6 +145,7 @@ static void close_named(struct gp_engine *engine)
 		free(n->values[i]);
 	free(n->values);
 	free(n->text);
+	free(n->program);
 	free(n);
 }
 
@@ -159,9 +161,11 @@ static const struct gp_engine *find_engine(const char *name, size_t length)
 	return NULL;
 }
 
-enum gp_status engine_open_named(const char *text, struct gp_engine **engine,
+static enum gp_status open_named(const struct gp_engine_library *library,
+				 struct gp_engine **engine,
 				 struct gp_diag *diag)
 {
+	const char *text = library->path, *program = library->program;
 	size_t length = strcspn(text, ":");
 	const struct gp_engine *of = find_engine(text, length);
 	enum gp_status status = GP_OK;
@@ -177,6 +181,9 @@ enum gp_status engine_open_named(const char *text, struct gp_engine **engine,
 	n->engine.name = n->text;
 	n->engine.values = n->values;
 	n->engine.close = close_named;
+	if (program)
+		n->program = gp_mem_copy_text(program, strlen(program));
+	n->engine.program = n->program;
 	for (text += length; *text && status == GP_OK; text += length) {
 		length = strcspn(++text, ":");
 		status = set(n, of, text, length, diag);
@@ -201,7 +208,7 @@ enum gp_status gp_engine_open(const struct gp_engine_library *library,
 {
 	return gp_engine_is_file(library->path)
 		       ? engine_open_library(library, engine, diag)
-		       : engine_open_named(library->path, engine, diag);
+		       : open_named(library, engine, diag);
 }
 
 void gp_engine_close(struct gp_engine *engine)

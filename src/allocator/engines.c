@@ -71,6 +71,14 @@ static const struct gp_engine_setting bfc_settings[] = {
 		__VA_ARGS__                                                    \
 	}
 
+#define HOST(called, told, package)                                            \
+	{                                                                      \
+		.name = #called, .sentence = told ", in a process of its own", \
+		.needs = package,                                              \
+		.keeps = "its own bookkeeping, and what it cannot give back",  \
+		.settings = host_##called##_settings, .create = gp_host_create \
+	}
+
 static const struct gp_engine engines[] = {
 	{ .name = "caching",
 	  .sentence = "PyTorch's caching allocator",
@@ -111,6 +119,10 @@ static const struct gp_engine engines[] = {
 	      .settings = bfc_settings,
 	      .keeps = "there is no call that gives it back"),
 	TABLE("cupy", "CuPy's memory pool"),
+	HOST(glibc, "malloc of the GNU C library", "libc6"),
+	HOST(jemalloc, "jemalloc's malloc", "libjemalloc2"),
+	HOST(tcmalloc, "gperftools' malloc", "libtcmalloc-minimal4"),
+	HOST(mimalloc, "mimalloc's malloc", "libmimalloc2.0"),
 };
 
 const struct gp_engine *gp_engine_table(size_t *count)

@@ -24,15 +24,20 @@ enum gp_status gp_torch_create(const struct gp_allocator_config *config,
 			       struct gp_allocator **allocator,
 			       struct gp_diag *diag);
 
+/* A host allocator, in a process beside this one.  GP_SYSTEM: it is not there.
+ */
+enum gp_status gp_host_create(const struct gp_allocator_config *config,
+			      struct gp_allocator **allocator,
+			      struct gp_diag *diag);
+extern const struct gp_engine_setting host_glibc_settings[],
+	host_jemalloc_settings[], host_tcmalloc_settings[],
+	host_mimalloc_settings[];
+
 /* ---- settings of an engine's own: engine_text.c ---- */
 
 /* One of its rows, by name: what it was set to, or its default. */
 const char *engine_setting(const struct gp_engine *engine, const char *name);
 
-/* An engine that comes along, under the settings behind its name, for
- * gp_engine_close.  */
-enum gp_status engine_open_named(const char *text, struct gp_engine **engine,
-				 struct gp_diag *diag);
 enum gp_status engine_open_library(const struct gp_engine_library *library,
 				   struct gp_engine **engine,
 				   struct gp_diag *diag);

@@ -82,6 +82,7 @@ struct keeper {
 	size_t route_count, route_room;
 
 	struct keeper_spans memory, reserved;
+	bool is_amount; /* memory is one range, by keeper_hold */
 	uint64_t limit; /* bytes that may be reserved; GP_UNLIMITED */
 	uint32_t *live; /* ids by address, when is_checked */
 	size_t live_count, live_room;
@@ -129,6 +130,9 @@ struct gp_memory keeper_memory(struct keeper_heap *heap);
  */
 bool keeper_place(struct keeper *l, uint32_t id);
 void keeper_displace(struct keeper *l, uint32_t id);
+/* The engine has so many bytes, wherever they are: the device is asked for as
+ * many.  False: it has not so many. */
+bool keeper_hold(struct keeper *l, uint64_t bytes);
 void keeper_state(struct gp_allocator *allocator, struct gp_state *state);
 
 #endif

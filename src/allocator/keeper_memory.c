@@ -361,6 +361,51 @@ static void memory_info(void *device, uint64_t *free_bytes,
 	of->ops->info(of, free_bytes, total_bytes);
 }
 
+#define AMOUNT_PAGE 4096 /* bytes: the host's pages */
+#define ADDRESSES   (UINT64_C(1) << 47)
+
+static bool begin_amount(struct keeper *l)
+{
+	struct gp_device *from = l->config.device;
+	uint64_t size = ADDRESSES, addr;
+
+	while (size && !from->ops->reserve(from, size, &addr))
+		size /= 2;
+	insert(&l->reserved, 0, (struct keeper_span){ addr, size, 0, true });
+	l->is_amount = true;
+	return size;
+}
+
+/* One range that grows and shrinks at its end. */
+bool keeper_hold(struct keeper *l, uint64_t bytes)
+{
+	struct gp_device *from = l->config.device;
+	uint64_t held = (uint64_t)l->levels[GP_STAT_RESERVED_BYTES].peak;
+	uint64_t size, base;
+	bool is_more;
+
+	bytes = (bytes + AMOUNT_PAGE - 1) / AMOUNT_PAGE * AMOUNT_PAGE;
+	if (!l->heap_count || bytes == held)
+		return true;
+	if (!l->is_amount && !begin_amount(l))
+		return false;
+	base = l->reserved.items[0].addr;
+	is_more = bytes > held;
+	size = is_more ? bytes - held : held - bytes;
+	if (is_more && (!has_room(l, size) ||
+			!from->ops->map(from, base + held, size, size)))
+		return false;
+	if (!is_more)
+		from->ops->unmap(from, base + bytes, size, size);
+	l->stats.num_device_alloc += is_more;
+	l->stats.num_device_free += !is_more;
+	keeper_count(l, GP_STAT_SEGMENT, (bytes > 0) - (held > 0));
+	keeper_count(l, GP_STAT_RESERVED_BYTES, (int64_t)bytes - (int64_t)held);
+	keeper_act(l, is_more ? GP_SEGMENT_MAP : GP_SEGMENT_UNMAP, l->heaps[0],
+		   GP_NO_ID, base + (is_more ? held : bytes), size);
+	return true;
+}
+
 struct gp_memory keeper_memory(struct keeper_heap *heap)
 {
 	return (struct gp_memory){
@@ -435,18 +480,60 @@ static size_t fill(struct gp_segment *segment, struct gp_block *blocks,
 	return n;
 }
 
+/* Each block by itself, and in one piece what else is held. */
+static void state_of_amount(const struct keeper *l, struct gp_block *live,
+			    size_t count, struct gp_state *state)
+{
+	struct gp_segment *segments =
+		gp_mem_alloc(count + 1, sizeof(*segments));
+	uint64_t rest = (uint64_t)l->levels[GP_STAT_RESERVED_BYTES].peak;
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct keeper_heap *heap =
+			l->heaps[l->blocks[live[i].id].heap];
+
+		end = live[i].addr + live[i].size;
+		segments[i] = (struct gp_segment){ .addr = live[i].addr,
+						   .size = live[i].size,
+						   .stream = heap->stream,
+						   .pool = heap->pool };
+		rest -= rest < live[i].size ? rest : live[i].size;
+	}
+	if (rest) {
+		live[count] = (struct gp_block){ .addr = end,
+						 .size = rest,
+						 .id = GP_NO_ID,
+						 .site = GP_NO_SITE };
+		segments[count++] =
+			(struct gp_segment){ .addr = end, .size = rest };
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		segments[i].first_block = i;
+		segments[i].blocks = 1;
+		segments[i].site = GP_NO_SITE;
+	}
+	*state = (struct gp_state){ segments, live, count, count };
+}
+
 void keeper_state(struct gp_allocator *allocator, struct gp_state *state)
 {
 	const struct keeper *l = (const struct keeper *)allocator;
 	size_t active = (size_t)l->levels[GP_STAT_ACTIVE].peak, done = 0;
 	struct gp_segment *segments =
 		gp_mem_alloc(l->memory.count, sizeof(*segments));
-	struct gp_block *live = gp_mem_alloc(active, sizeof(*live));
+	struct gp_block *live = gp_mem_alloc(active + 1, sizeof(*live));
 	struct gp_block *blocks =
 		gp_mem_alloc(2 * active + l->memory.count, sizeof(*blocks));
 	uint32_t first = 0;
 
 	list_live(l, live);
+	if (l->is_amount) {
+		free(segments);
+		free(blocks);
+		state_of_amount(l, live, active, state);
+		return;
+	}
 	for (size_t i = 0; i < l->memory.count; i++) {
 		const struct keeper_span *span = &l->memory.items[i];
 

@@ -47,7 +47,16 @@ static void add_entry(struct session *s, const char *engine, const char *conf)
 		(struct gp_engine_entry){ .engine = engine, .conf = conf };
 }
 
-/* Those whose numbers are their own without a GPU and without a wheel. */
+static void add_hosts(struct session *s)
+{
+	static const char *const names[] = { "glibc", "jemalloc", "tcmalloc",
+					     "mimalloc" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		add_entry(s, names[i], NULL);
+}
+
+/* Those whose numbers are their own without a GPU, and that need nothing. */
 static void add_all(struct session *s)
 {
 	size_t count;
@@ -69,14 +78,17 @@ static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
 	char *rest = NULL;
 	size_t count;
 
-	if (!list || !strcmp(list, "all")) {
-		add_all(s);
-	} else {
-		s->names = gp_mem_copy_text(list, strlen(list));
-		for (char *name = strtok_r(s->names, ",", &rest); name;
-		     name = strtok_r(NULL, ",", &rest))
+	if (!list)
+		list = "all";
+	s->names = gp_mem_copy_text(list, strlen(list));
+	for (char *name = strtok_r(s->names, ",", &rest); name;
+	     name = strtok_r(NULL, ",", &rest))
+		if (!strcmp(name, "all"))
+			add_all(s);
+		else if (!strcmp(name, "host"))
+			add_hosts(s);
+		else
 			add_entry(s, name, NULL);
-	}
 	for (size_t i = 0; i < s->options->confs.count; i++)
 		add_entry(s, gp_engine_table(&count)->name,
 			  s->options->confs.items[i]);
@@ -319,7 +331,8 @@ static const struct gp_option compare_options[] = {
 	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME,...",
 	  "The allocators: those of gpupool help engines, and libraries such "
 	  "as ./mine.so; all unless given: those that need neither a GPU nor "
-	  "a wheel, and caching with expandable segments." },
+	  "anything installed, and caching with expandable segments; host: "
+	  "the allocators of host programs." },
 	{ "alloc-conf", 0, GP_OPTION_CONFS, GP_AT(confs), "STRING",
 	  "PyTorch's allocator under these settings, too; may be given more "
 	  "than once." },

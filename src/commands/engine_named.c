@@ -29,8 +29,9 @@ enum gp_status gp_engine_named(const char *name, struct gp_engine **opened,
 {
 	enum gp_status status;
 
+	/* One with settings may need to know where its program is. */
 	*engine = gp_engine_find(name);
-	if (*engine)
+	if (*engine && !(*engine)->settings)
 		return GP_OK;
 	status = open_engine(name, opened, diag);
 	if (status == GP_OK)

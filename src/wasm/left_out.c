@@ -134,3 +134,18 @@ enum gp_status engine_open_library(const struct gp_engine_library *library,
 	(void)library, (void)engine;
 	return refuse(diag, "an engine out of a library");
 }
+
+/* ---- host allocators ---- */
+
+const struct gp_engine_setting host_glibc_settings[] = { { 0 } };
+const struct gp_engine_setting host_jemalloc_settings[] = { { 0 } };
+const struct gp_engine_setting host_tcmalloc_settings[] = { { 0 } };
+const struct gp_engine_setting host_mimalloc_settings[] = { { 0 } };
+
+enum gp_status gp_host_create(const struct gp_allocator_config *config,
+			      struct gp_allocator **allocator,
+			      struct gp_diag *diag)
+{
+	(void)config, (void)allocator;
+	return refuse(diag, "an allocator of the host's");
+}

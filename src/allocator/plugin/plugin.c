@@ -11,6 +11,7 @@
 #include "allocator/channel.h"
 #include "allocator/engines.h"
 #include "allocator/keeper.h"
+#include "allocator/plugin/host.h"
 #include "allocator/plugin/plugin_process.h"
 #include "allocator/plugin/plugin_wire.h"
 #include "base/mem.h"
@@ -22,6 +23,7 @@ struct plugin {
 	struct keeper keeper; /* comes first */
 	struct channel channel;
 	struct gp_engine_table table;
+	bool is_beyond; /* it holds more than the device has, or may have */
 };
 
 /* What engine_open_library makes. */
@@ -80,8 +82,11 @@ static bool call(struct plugin *p, const struct plugin_request *request,
 			return false;
 		}
 		m->text[sizeof(m->text) - 1] = 0;
-		if (m->kind != PLUGIN_DEVICE)
+		if (m->kind != PLUGIN_DEVICE) {
+			p->is_beyond = m->held &&
+				       !keeper_hold(&p->keeper, m->held - 1);
 			return true;
+		}
 		reply = ask_device(p, m);
 		channel_send(&p->channel, &reply, sizeof(reply));
 	}
@@ -138,6 +143,32 @@ static bool far_alloc(void *self, const struct gp_ask *ask,
 		return false;
 	*piece = (struct gp_piece){ m.addr, m.size, m.handle };
 	return true;
+}
+
+/* A host allocator knows nothing of a device's size: what would be beyond it is
+ * given back. */
+static bool host_alloc(void *self, const struct gp_ask *ask,
+		       struct gp_piece *piece)
+{
+	const struct keeper_heap *heap = self;
+	struct plugin *p = plugin_of(heap);
+	uint64_t free_bytes, total;
+
+	heap->memory.info(heap->memory.device, &free_bytes, &total);
+	if (ask->size > total)
+		return false;
+	if (!far_alloc(self, ask, piece)) {
+		keeper_fail(&p->keeper,
+			    "the system refuses so much memory, although "
+			    "nothing is written to it: it is more than this "
+			    "machine has, and sysctl vm.overcommit_memory is "
+			    "not 1");
+		return false;
+	}
+	if (!p->is_beyond)
+		return true;
+	p->table.free(self, piece);
+	return false;
 }
 
 static void far_free(void *self, const struct gp_piece *piece)
@@ -229,27 +260,26 @@ static enum gp_status refuse(const struct plugin_message *m,
 }
 
 /* Starts the process and has it load the library. */
-static enum gp_status start(struct plugin *p, const struct opened *from,
+static enum gp_status start(struct plugin *p, const char *program,
+			    char *library, char *const *environment,
 			    struct plugin_message *m, struct gp_diag *diag)
 {
 	char name[] = PLUGIN_PROCESS;
-	char *nothing[] = { NULL },
-	     *arguments[] = { name, from->library, NULL };
+	char *nothing[] = { NULL }, *arguments[] = { name, library, NULL };
 	const struct channel_start about = {
 		.who = "its process",
-		.program = from->program,
+		.program = program,
 		.arguments = arguments,
-		.environment = from->environment ? from->environment : nothing,
+		.environment = environment ? environment : nothing,
 		.patience_s = PATIENCE_S,
 	};
 	const struct plugin_request hello = { .op = PLUGIN_HELLO };
 	int error = channel_open(&p->channel, &about);
 
-	gp_diag_file(diag, from->library);
 	if (error)
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "no process could be started for it: %s: %s",
-				   from->program, strerror(error));
+				   program, strerror(error));
 	p->keeper.call.name = "its beginning";
 	if (!call(p, &hello, m))
 		return gp_diag_set(diag, GP_INPUT, "%s", p->keeper.trouble);
@@ -261,22 +291,17 @@ static void end_process(struct keeper *keeper)
 	channel_close(&((struct plugin *)keeper)->channel);
 }
 
-static enum gp_status create(const struct gp_allocator_config *config,
-			     struct gp_allocator **allocator,
-			     struct gp_diag *diag)
+/* With a process that was started, or not. */
+static enum gp_status begin(struct plugin *p, enum gp_status status,
+			    const struct gp_allocator_config *config,
+			    struct gp_allocator **allocator,
+			    struct gp_diag *diag)
 {
-	const struct opened *from = (const struct opened *)config->engine;
-	struct plugin *p = gp_mem_alloc(1, sizeof(*p));
-	struct plugin_message m;
-	enum gp_status status = start(p, from, &m, diag);
-
 	if (status != GP_OK) {
 		channel_close(&p->channel);
 		free(p);
 		return status;
 	}
-	p->table = table_of(m.calls);
-	p->keeper.is_checked = true;
 	p->keeper.destroyed = end_process;
 	status = keeper_init(&p->keeper, &p->table, config, diag);
 	if (status != GP_OK)
@@ -284,6 +309,51 @@ static enum gp_status create(const struct gp_allocator_config *config,
 	*diag->file = 0;
 	*allocator = &p->keeper.head;
 	return GP_OK;
+}
+
+static enum gp_status create(const struct gp_allocator_config *config,
+			     struct gp_allocator **allocator,
+			     struct gp_diag *diag)
+{
+	const struct opened *from = (const struct opened *)config->engine;
+	struct plugin *p = gp_mem_alloc(1, sizeof(*p));
+	struct plugin_message m;
+	enum gp_status status;
+
+	gp_diag_file(diag, from->library);
+	status = start(p, from->program, from->library, from->environment, &m,
+		       diag);
+	p->table = table_of(m.calls);
+	p->keeper.is_checked = true;
+	return begin(p, status, config, allocator, diag);
+}
+
+enum gp_status gp_host_create(const struct gp_allocator_config *config,
+			      struct gp_allocator **allocator,
+			      struct gp_diag *diag)
+{
+	const struct gp_engine *engine = config->engine;
+	struct plugin *p = gp_mem_alloc(1, sizeof(*p));
+	char **environment = host_environment(engine);
+	struct plugin_message m = { 0 };
+	char name[32];
+	enum gp_status status;
+
+	snprintf(name, sizeof(name), "%c%.*s", host_mark(engine),
+		 (int)strcspn(engine->name, ":"), engine->name);
+	status = start(p, engine->program ? engine->program : "gpupool", name,
+		       environment, &m, diag);
+	if (m.what == PLUGIN_NO_HOST)
+		status = gp_diag_set(diag, GP_SYSTEM,
+				     "%s cannot be loaded; on Debian: "
+				     "apt-get install %s",
+				     host_library(engine) ? host_library(engine)
+							  : "the GNU C library",
+				     engine->needs);
+	p->table = table_of(m.calls);
+	p->table.alloc = host_alloc;
+	host_free_environment(environment);
+	return begin(p, status, config, allocator, diag);
 }
 
 /* One without a folder is not looked for where the system's libraries are. */
@@ -318,7 +388,8 @@ enum gp_status engine_open_library(const struct gp_engine_library *library,
 	o->library = path_of(library->path);
 	o->program = gp_mem_copy_text(program, strlen(program));
 	o->environment = library->environment;
-	status = start(&p, o, &m, diag);
+	gp_diag_file(diag, o->library);
+	status = start(&p, o->program, o->library, o->environment, &m, diag);
 	channel_close(&p.channel);
 	if (status != GP_OK) {
 		close_library(&o->engine);

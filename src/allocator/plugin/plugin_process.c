@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "allocator/channel.h"
+#include "allocator/plugin/host.h"
 #include "allocator/plugin/plugin_wire.h"
 #include "base/mem.h"
 #include "gpupool/engine.h"
@@ -32,6 +34,7 @@ struct server {
 	const struct gp_engine_table *table;
 	struct heap **heaps;
 	size_t count, room;
+	bool is_host;
 	bool is_lost; /* the engine is gone */
 };
 
@@ -121,6 +124,15 @@ static void far_info(void *device, uint64_t *free_bytes, uint64_t *total_bytes)
 
 /* ---- requests ---- */
 
+static void look_for_host(struct server *s, const char *name,
+			  struct plugin_message *m)
+{
+	s->table = &host_table;
+	s->is_host = host_begin(name);
+	if (!s->is_host)
+		m->what = PLUGIN_NO_HOST;
+}
+
 static void look_for_table(struct server *s, const char *library,
 			   struct plugin_message *m)
 {
@@ -154,7 +166,10 @@ static void hello(struct server *s, const char *library,
 {
 	const struct gp_engine_table *t;
 
-	look_for_table(s, library, m);
+	if (host_is_named(library))
+		look_for_host(s, library, m);
+	else
+		look_for_table(s, library, m);
 	if (m->what != PLUGIN_WELCOME)
 		return;
 	t = s->table;
@@ -222,6 +237,20 @@ static void serve_heap(struct server *s, const struct plugin_request *r,
 	}
 }
 
+/* A host allocator's addresses are alike in every run where the system lets us
+ * have it so, which a process has to begin with. */
+static void begin_again(const char *library)
+{
+	char name[] = PLUGIN_PROCESS;
+	char *const arguments[] = { name, (char *)library, NULL };
+	int now = personality(0xffffffff);
+
+	if (now < 0 || now & ADDR_NO_RANDOMIZE ||
+	    personality((unsigned)now | ADDR_NO_RANDOMIZE) < 0)
+		return;
+	execv("/proc/self/exe", arguments);
+}
+
 int plugin_process(const char *library)
 {
 	const struct rlimit no_core = { 0, 0 };
@@ -229,6 +258,8 @@ int plugin_process(const char *library)
 	struct server s = { 0 };
 
 	setrlimit(RLIMIT_CORE, &no_core);
+	if (host_is_named(library))
+		begin_again(library);
 	while (receive_all(&s, &request, sizeof(request))) {
 		struct plugin_message answer = { .kind = PLUGIN_ANSWER };
 
@@ -238,6 +269,8 @@ int plugin_process(const char *library)
 			create(&s, &answer);
 		else
 			serve_heap(&s, &request, &answer);
+		if (s.is_host)
+			answer.held = host_held() + 1;
 		send_all(&s, &answer, sizeof(answer));
 	}
 	/* Past the library's destructors: nobody waits for them. */

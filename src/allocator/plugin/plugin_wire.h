@@ -38,6 +38,7 @@ enum plugin_hello {
 	PLUGIN_NO_TABLE,
 	PLUGIN_OTHER_VERSION, /* size */
 	PLUGIN_NO_CALLS,
+	PLUGIN_NO_HOST, /* that allocator is not there */
 };
 
 /* Calls that a library may lack. */
@@ -64,6 +65,7 @@ struct plugin_message {
 	uint32_t heap;	     /* that asks */
 	uint32_t calls;
 	uint64_t is_done, addr, size, handle;
+	uint64_t held; /* by a host allocator, in bytes, and 1; 0: not told */
 	char text[PLUGIN_TEXT]; /* of PLUGIN_HELLO; else "" */
 };
 
