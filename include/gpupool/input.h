@@ -33,6 +33,9 @@ struct gp_input_config {
 	 * (0: not known).  May be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
+	/* Of a snapshot, what pinned host memory was asked for (host_traces),
+	 * as the only device. */
+	bool is_of_host;
 	/* JSON by jansson alone: slower, and the same to the letter.  What
 	 * tests hold the readers of the common forms against. */
 	bool by_jansson;

@@ -32,11 +32,11 @@ enum gp_knob_id {
 	GP_KNOB_EXPANDABLE,
 	GP_KNOB_LARGE_SEGMENT,
 	GP_KNOB_FRACTION,
+	GP_KNOB_PINNED_RESERVE,
 	GP_KNOB_RESERVE,
 	GP_KNOB_RESERVE_BY_CLASS,
 	GP_KNOB_BACKEND,
 	GP_KNOB_REGISTER_THREADS,
-	GP_KNOB_PINNED_RESERVE,
 	GP_KNOB_RELEASE_LOCK,
 	GP_KNOB_PLAIN, /* nothing to check but the type */
 	GP_KNOBS,
@@ -88,6 +88,11 @@ struct gp_settings {
 	bool throw_on_oom;
 	double reserve_fraction; /* of the device; 0: not set */
 	uint64_t reserve_bytes;	 /* 0: not set */
+	/* Of pinned host memory, in bytes: requests up to it are rounded up,
+	 * blocks up to it are kept; GP_UNLIMITED: all are. */
+	uint64_t pinned_round_most, pinned_cached_most;
+	uint64_t pinned_reserve;       /* bytes taken at once; 0: none */
+	bool pinned_background_thread; /* asks for events all the time */
 };
 
 /* PyTorch's defaults in that release. */

@@ -498,11 +498,14 @@ static enum gp_status read_pinned_reserve(struct gp_conf *conf,
 	uint64_t mib;
 	enum gp_status status = gp_conf_integer(conf, conf->tokens[at], &mib);
 
-	if (status == GP_OK && !mib)
+	if (status != GP_OK)
+		return status;
+	if (!mib)
 		return refuse(conf, knob,
 			      "Pinned reserve segment size has to be greater "
 			      "than 0");
-	return status;
+	conf->settings->pinned_reserve = bytes_of(mib);
+	return GP_OK;
 }
 
 static enum gp_status read_plain(struct gp_conf *conf,
@@ -510,13 +513,17 @@ static enum gp_status read_plain(struct gp_conf *conf,
 {
 	const char *name = knob->alias_of ? knob->alias_of : knob->name;
 	char *member = (char *)conf->settings + knob->member;
+	enum gp_status status;
 	uint64_t number;
 	bool flag;
 
 	if (knob->type == GP_KNOB_BOOL)
 		return gp_conf_bool(conf, at, name,
 				    knob->member ? (bool *)member : &flag);
-	return gp_conf_integer(conf, conf->tokens[at], &number);
+	status = gp_conf_integer(conf, conf->tokens[at], &number);
+	if (status == GP_OK && knob->type == GP_KNOB_MIB)
+		*(uint64_t *)(void *)member = bytes_of(number);
+	return status;
 }
 
 /* By what beside the type there is to check. */

@@ -102,6 +102,11 @@ static const struct gp_engine engines[] = {
 		       "which takes time that only a GPU tells; memory beyond "
 		       "the device's is the host's",
 	  .create = gp_managed_create },
+	{ .name = "pinned",
+	  .sentence = "PyTorch's allocator of pinned host memory, for the "
+		      "requests of it in a snapshot; the device stands for the "
+		      "host",
+	  .create = gp_pinned_create },
 	TABLE("first-fit",
 	      "one heap: the lowest free range that is long enough"),
 	TABLE("best-fit",
@@ -137,6 +142,11 @@ const struct gp_engine *gp_engine_find(const char *name)
 		if (!strcmp(engines[i].name, name))
 			return &engines[i];
 	return NULL;
+}
+
+bool gp_engine_is_of_host(const struct gp_engine *engine)
+{
+	return engine && engine->create == gp_pinned_create;
 }
 
 void gp_state_release(struct gp_state *state)

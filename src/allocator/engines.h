@@ -18,6 +18,11 @@ enum gp_status gp_managed_create(const struct gp_allocator_config *config,
 				 struct gp_allocator **allocator,
 				 struct gp_diag *diag);
 
+/* Pinned host memory.  GP_SYSTEM: what is there at the start does not fit. */
+enum gp_status gp_pinned_create(const struct gp_allocator_config *config,
+				struct gp_allocator **allocator,
+				struct gp_diag *diag);
+
 /* PyTorch's own, in a process beside this one.  GP_USAGE: no engine, or not of
  * that release; GP_INPUT: PyTorch refuses the settings. */
 enum gp_status gp_torch_create(const struct gp_allocator_config *config,

@@ -24,6 +24,13 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 			    "named interval (before: at it)",
 		.source = "AllocatorConfig.cpp; run",
 	},
+	[GP_CHANGE_PINNED_LISTS] = {
+		.since = 5,
+		.sentence = "pinned host memory: a free block of the same "
+			    "power of two, the last freed (before: the "
+			    "smallest that is large enough)",
+		.source = "ATen/core/CachingHostAllocator.h; run",
+	},
 	[GP_CHANGE_LENIENT_PARSER] = {
 		.since = 10,
 		.sentence = "separators are not checked, errors are ValueError",

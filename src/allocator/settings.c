@@ -24,6 +24,8 @@ void gp_settings_init(struct gp_settings *settings, uint8_t release)
 		.max_non_split_rounding = DEFAULT_LARGE_SEGMENT,
 		.large_segment_size = DEFAULT_LARGE_SEGMENT,
 		.memory_fraction = 1.0,
+		.pinned_round_most = GP_UNLIMITED,
+		.pinned_cached_most = GP_UNLIMITED,
 	};
 }
 

@@ -63,7 +63,8 @@ static void add_all(struct session *s)
 	const struct gp_engine *engines = gp_engine_table(&count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (engines[i].simulated || engines[i].needs)
+		if (engines[i].simulated || engines[i].needs ||
+		    gp_engine_is_of_host(&engines[i]))
 			continue;
 		add_entry(s, engines[i].name, NULL);
 		if (!i)
@@ -75,9 +76,14 @@ static void add_all(struct session *s)
 static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
 {
 	const char *list = s->options->engine;
+	const struct gp_engine *one = list ? gp_engine_find(list) : NULL;
 	char *rest = NULL;
 	size_t count;
 
+	/* Settings are those of PyTorch's allocator, of the memory asked for.
+	 */
+	if (!gp_engine_is_of_host(one))
+		one = gp_engine_table(&count);
 	if (!list)
 		list = "all";
 	s->names = gp_mem_copy_text(list, strlen(list));
@@ -90,8 +96,7 @@ static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
 		else
 			add_entry(s, name, NULL);
 	for (size_t i = 0; i < s->options->confs.count; i++)
-		add_entry(s, gp_engine_table(&count)->name,
-			  s->options->confs.items[i]);
+		add_entry(s, one->name, s->options->confs.items[i]);
 	return s->report.entry_count
 		       ? GP_OK
 		       : gp_diag_set(diag, GP_USAGE,

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "commands/options.h"
 #include "commands/output.h"
+#include "gpupool/allocator.h"
 
 #define PATIENCE 1.0 /* seconds before anything is shown */
 #define PAUSE	 0.1 /* seconds between updates */
@@ -24,10 +25,14 @@ double gp_progress_now(void)
 
 struct gp_progress gp_progress_make(const struct gp_options *options)
 {
+	const struct gp_engine *engine =
+		options->engine ? gp_engine_find(options->engine) : NULL;
+
 	return (struct gp_progress){
 		.is_on = !options->quiet &&
 			 gp_outlet_is_terminal(gp_outlet_stderr()),
 		.max_input = options->max_input,
+		.is_of_host = gp_engine_is_of_host(engine),
 		.start = gp_progress_now(),
 	};
 }

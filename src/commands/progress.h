@@ -12,6 +12,7 @@
 struct gp_progress {
 	bool is_on, is_shown;
 	uint64_t max_input; /* goes along: how much may be read (input.h) */
+	bool is_of_host;    /* and of which memory */
 	double start, last; /* seconds */
 };
 

@@ -178,6 +178,16 @@ static enum gp_status make(const struct lists *lists,
 
 	if (!config.engine)
 		return no_engine(options->engine, diag);
+	if (gp_engine_is_of_host(config.engine)) {
+		gp_diag_hint(diag,
+			     "gpupool compare --engine %s --alloc-conf "
+			     "... puts settings side by side",
+			     options->engine);
+		return gp_diag_set(diag, GP_USAGE,
+				   "sweep is about the memory of devices, and "
+				   "%s about the host's",
+				   options->engine);
+	}
 	if (config.engine->simulated)
 		return gp_diag_set(diag, GP_USAGE,
 				   "the engine %s cannot be ranked without a "

@@ -169,6 +169,7 @@ enum gp_status gp_trace_file_read(const char *path,
 		.most_bytes = progress->max_input,
 		.progress = gp_progress_read,
 		.progress_arg = progress,
+		.is_of_host = progress->is_of_host,
 	};
 
 	return gp_trace_file_input(&config, trace, diag);

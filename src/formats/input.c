@@ -142,6 +142,18 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				       : "it is empty");
 }
 
+/* host_traces may be missing, or empty. */
+static enum gp_status fail_host(struct gp_trace **trace, struct gp_diag *diag)
+{
+	gp_trace_destroy(*trace);
+	*trace = NULL;
+	gp_diag_hint(diag, "PyTorch 2.15 keeps them in a snapshot: "
+			   "torch.cuda.memory._record_memory_history("
+			   "record_pinned_host_memory=True)");
+	return gp_diag_foreign(diag,
+			       "it has no requests for pinned host memory");
+}
+
 enum gp_status gp_input_read(const struct gp_input_config *config,
 			     struct gp_trace **trace, struct gp_diag *diag)
 {
@@ -159,5 +171,7 @@ enum gp_status gp_input_read(const struct gp_input_config *config,
 	status = read ? read(&source, trace, diag)
 		      : fail_unknown(source.at, n, diag);
 	gp_source_close(&source);
+	if (status == GP_OK && config->is_of_host && !(*trace)->device_count)
+		status = fail_host(trace, diag);
 	return status;
 }

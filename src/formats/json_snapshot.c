@@ -622,6 +622,7 @@ struct gp_json_snapshot *gp_json_snapshot_create(struct gp_json_scan *scan,
 	s->build = gp_build_create(GP_BUILD_HISTORY);
 	s->delivery.build = s->build;
 	s->delivery.diag = diag;
+	s->delivery.is_of_host = scan->source->config->is_of_host;
 	number_pair(s, (struct gp_pool_id){ 0, 0 }); /* number 0 */
 	return s;
 }
@@ -752,9 +753,17 @@ void gp_json_snapshot_key(struct gp_json_snapshot *s, const char *key)
 	if (word != GP_WORDS)
 		gp_snapshot_keys_add(&s->delivery.keys, GP_IN_TOP,
 				     GP_WORD_BIT(word));
+	if (s->delivery.is_of_host && word != GP_WORD_ALLOCATOR_SETTINGS)
+		word = word == GP_WORD_HOST_TRACES ? word : GP_WORDS;
 	switch ((unsigned)word) {
 	case GP_WORD_SEGMENTS: read_segments(s); break;
 	case GP_WORD_DEVICE_TRACES: read_traces(s); break;
+	case GP_WORD_HOST_TRACES:
+		if (s->delivery.is_of_host)
+			read_trace(s, 0);
+		else
+			gp_json_skip(s->scan);
+		break;
 	case GP_WORD_ALLOCATOR_SETTINGS: read_settings(s); break;
 	case GP_WORD_EXTERNAL_ANNOTATIONS: read_annotations(s); break;
 	default: gp_json_skip(s->scan);

@@ -79,6 +79,7 @@ enum gp_status gp_machine_init(struct gp_machine *m, struct gp_source *source,
 {
 	*m = (struct gp_machine){ .source = source, .diag = diag };
 	gp_objects_init(&m->objects, build, diag);
+	m->objects.delivery.is_of_host = source->config->is_of_host;
 	m->marks = gp_mem_grow(NULL, &m->mark_room, 1, sizeof(*m->marks));
 	m->marks[m->mark_count++] = 0;
 	return gp_machine_make_room(m);

@@ -58,8 +58,8 @@ static bool is_trace(const struct gp_machine *m, const uint64_t *list,
 	ptrdiff_t outer = first - 1 - m->stack;
 	const struct gp_object_list *traces;
 
-	if (outer < 2 || outer % 2 || m->mark_count > 3 ||
-	    gp_value_tag(m->stack[0]) != GP_VALUE_DICT ||
+	if (m->source->config->is_of_host || outer < 2 || outer % 2 ||
+	    m->mark_count > 3 || gp_value_tag(m->stack[0]) != GP_VALUE_DICT ||
 	    gp_value_tag(m->stack[outer]) != GP_VALUE_LIST ||
 	    gp_value_word(m->stack[outer - 1]) != GP_WORD_DEVICE_TRACES)
 		return false;

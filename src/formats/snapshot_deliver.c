@@ -261,6 +261,8 @@ static enum gp_status deliver_top(struct gp_snapshot_objects *o,
 
 	gp_snapshot_keys_add(&d->keys, GP_IN_TOP, top->keys);
 	deliver_settings(o, d, top->settings);
+	if (d->is_of_host)
+		return deliver_trace(o, d, 0, top->host_traces);
 	status = deliver_traces(o, d, top->traces);
 	if (status == GP_OK)
 		status = deliver_segments(o, d, top->segments);

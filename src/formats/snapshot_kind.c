@@ -209,6 +209,8 @@ static void set_top(struct gp_snapshot_objects *o, uint32_t number)
 		top->segments = value_of(o, GP_WORD_SEGMENTS);
 	if (has(o, GP_WORD_DEVICE_TRACES))
 		top->traces = value_of(o, GP_WORD_DEVICE_TRACES);
+	if (has(o, GP_WORD_HOST_TRACES))
+		top->host_traces = value_of(o, GP_WORD_HOST_TRACES);
 	if (has(o, GP_WORD_ALLOCATOR_SETTINGS))
 		top->settings = value_of(o, GP_WORD_ALLOCATOR_SETTINGS);
 	if (has(o, GP_WORD_EXTERNAL_ANNOTATIONS))

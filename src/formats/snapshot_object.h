@@ -67,6 +67,7 @@ struct gp_object_divisions {
 struct gp_object_top {
 	uint64_t keys;
 	uint64_t segments, traces, settings, annotations; /* values */
+	uint64_t host_traces;
 };
 
 /* Texts of up to 7 bytes, found by their bytes: "N/A" comes with each entry. */

@@ -85,6 +85,7 @@ struct gp_snapshot_delivery {
 	uint32_t last_device;
 	uint16_t last_stream_index;
 	bool has_stream, has_device;
+	bool is_of_host; /* struct gp_input_config's */
 };
 
 /* n entries of the device, the first of which is its number first. */

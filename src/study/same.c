@@ -59,7 +59,11 @@ static bool is_like(const struct gp_settings *a, const struct gp_settings *b)
 	       a->capture_reuse == b->capture_reuse &&
 	       a->throw_on_oom == b->throw_on_oom &&
 	       a->reserve_fraction == b->reserve_fraction &&
-	       a->reserve_bytes == b->reserve_bytes;
+	       a->reserve_bytes == b->reserve_bytes &&
+	       a->pinned_round_most == b->pinned_round_most &&
+	       a->pinned_cached_most == b->pinned_cached_most &&
+	       a->pinned_reserve == b->pinned_reserve &&
+	       a->pinned_background_thread == b->pinned_background_thread;
 }
 
 /* What is set in the course of the trace may leave the rounding as it was. */

@@ -129,7 +129,10 @@ write replay-divisions replay "$story" --alloc-conf \
 write replay-knobs replay "$story" --torch 2.15 --memory-fraction 0.9 \
 	--alloc-conf "$(printf '%s' expandable_segments:True, \
 		max_non_split_rounding_mb:64,large_segment_size_mb:40, \
-		throw_on_cudamalloc_oom:True,graph_capture_record_stream_reuse:True)"
+		throw_on_cudamalloc_oom:True,graph_capture_record_stream_reuse:True, \
+		pinned_max_cached_size_mb:8,pinned_max_round_threshold_mb:1, \
+		pinned_reserve_segment_size_mb:64, \
+		pinned_use_background_threads:True)"
 write replay-reserve replay "$story" --torch 2.15 --expandable-segments \
 	--expandable-segments-reserve 2G
 write replay-device replay "$story" --device cuda --cudart "$cudart"
