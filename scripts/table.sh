@@ -34,4 +34,5 @@ rounding cost.
   CuPy's pool; both ask cudaMalloc, and cut blocks out of what it gave.
 
 END
-"$program" compare -q --markdown traces/recorded traces/recorded/programs
+"$program" compare -q --markdown traces/recorded traces/recorded/programs \
+	traces/recorded/corpus
