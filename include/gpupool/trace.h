@@ -275,7 +275,8 @@ bool gp_trace_doubts_path(const struct gp_trace *trace);
 /* "optimizer_state", as the format has it. */
 const char *gp_category_name(enum gp_category category);
 /* Of a block, by its id; a category that is not known where none is told. */
-struct gp_owner gp_trace_owner(const struct gp_trace *trace, uint32_t device,
+struct gp_owner gp_trace_owner(const struct gp_trace *trace,
+			       const struct gp_device_trace *device,
 			       uint32_t id);
 
 /* Whether a device's recording begins with memory in use. */

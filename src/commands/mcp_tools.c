@@ -144,7 +144,7 @@ static const struct tool tools[] = {
 	  { { "at", STRING, "at", NULL,
 	      "The moment: an event's number, peak, oom, oom:N or end; the "
 	      "first request without memory, or the peak, unless given." },
-	    { "by", WORD, "by", "site|size|stream|pool",
+	    { "by", WORD, "by", "site|size|stream|pool|category|module",
 	      "What belongs together; site unless given." },
 	    { "device", NUMBER, "device", NULL,
 	      "The device, by CUDA's ordinal; the one with the most memory "

@@ -600,8 +600,10 @@ static const struct gp_option view_options[] = {
 	  "given: the first oom, or the peak where there is none." },
 	{ "before", 0, GP_OPTION_FLAG, GP_AT(before), NULL,
 	  "Before that event, not behind it." },
-	{ "by", 0, GP_OPTION_WORD, GP_AT(by), "site|size|stream|pool",
-	  "What belongs together; site unless given." },
+	{ "by", 0, GP_OPTION_WORD, GP_AT(by),
+	  "site|size|stream|pool|category|module",
+	  "What belongs together; site unless given. Categories and modules "
+	  "are known of what record made." },
 	{ "device", 0, GP_OPTION_COUNT, GP_AT(gpu_device), "N",
 	  "The device, by CUDA's ordinal; the one with the most memory unless "
 	  "given." },

@@ -18,6 +18,10 @@ static uint64_t key_of(const struct asker *asker, enum gp_hold_by by)
 		return asker->stream;
 	if (by == GP_HOLD_BY_POOL)
 		return asker->pool;
+	if (by == GP_HOLD_BY_CATEGORY)
+		return asker->owner.category;
+	if (by == GP_HOLD_BY_MODULE)
+		return asker->owner.module;
 	if (asker->site != GP_NO_SITE)
 		return asker->site | UINT64_C(1) << 63;
 	return asker->requested & ~(UINT64_C(1) << 63);
@@ -38,6 +42,7 @@ static void enrol(struct askers *askers, uint32_t id, struct asker asker)
 			(struct gp_culprit){ .site = asker.site,
 					     .stream = asker.stream,
 					     .pool = asker.pool,
+					     .owner = asker.owner,
 					     .index = at,
 					     .least = UINT64_MAX };
 		gp_map_put(&askers->by_key, key, at);
@@ -56,9 +61,12 @@ static uint32_t own(const uint32_t *shown, uint32_t site)
 	return site == GP_NO_SITE ? site : shown[site];
 }
 
-static void enrol_start(struct askers *askers, const struct gp_state *start,
+static void enrol_start(struct askers *askers, const struct gp_trace *trace,
+			const struct gp_device_trace *device,
 			const struct gp_segment *segment, const uint32_t *shown)
 {
+	const struct gp_state *start = &device->start;
+
 	for (uint32_t k = 0; k < segment->blocks; k++) {
 		const struct gp_block *b =
 			&start->blocks[segment->first_block + k];
@@ -69,8 +77,16 @@ static void enrol_start(struct askers *askers, const struct gp_state *start,
 					      .event = GP_FROM_START,
 					      .site = own(shown, b->site),
 					      .stream = segment->stream,
-					      .pool = segment->pool });
+					      .pool = segment->pool,
+					      .owner = gp_trace_owner(
+						      trace, device, b->id) });
 	}
+}
+
+bool askers_can_be(enum gp_hold_by by, const struct gp_trace *trace)
+{
+	return trace->owner_count ||
+	       (by != GP_HOLD_BY_CATEGORY && by != GP_HOLD_BY_MODULE);
 }
 
 void askers_init_by(struct askers *askers, enum gp_hold_by by,
@@ -85,7 +101,7 @@ void askers_init_by(struct askers *askers, enum gp_hold_by by,
 		.by = by,
 	};
 	for (size_t i = 0; i < device->start.segment_count; i++)
-		enrol_start(askers, &device->start, &device->start.segments[i],
+		enrol_start(askers, trace, device, &device->start.segments[i],
 			    shown);
 	for (size_t i = 0; i < device->event_count; i++) {
 		const struct gp_event *e = &device->events[i];
@@ -96,7 +112,9 @@ void askers_init_by(struct askers *askers, enum gp_hold_by by,
 					      .event = i,
 					      .site = own(shown, e->site),
 					      .stream = e->stream,
-					      .pool = e->pool });
+					      .pool = e->pool,
+					      .owner = gp_trace_owner(
+						      trace, device, e->id) });
 	}
 	free(shown);
 }
@@ -128,7 +146,9 @@ static int by_bytes(const void *a, const void *b)
 		return x->least < y->least ? -1 : 1;
 	if (x->stream != y->stream)
 		return x->stream < y->stream ? -1 : 1;
-	return x->pool < y->pool ? -1 : x->pool > y->pool;
+	if (x->pool != y->pool)
+		return x->pool < y->pool ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
 }
 
 struct gp_culprits culprits_rank(struct gp_culprit *culprits, size_t count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks that belong together: those of one site, or of one size, stream or
- * pool. */
+/* Blocks that belong together: those of one site, or of one size, stream,
+ * pool, category or module. */
 #ifndef METRICS_CULPRIT_H
 #define METRICS_CULPRIT_H
 
@@ -14,6 +14,7 @@ struct asker {
 	uint32_t site;	  /* the program's own frame, see site.c */
 	uint32_t culprit; /* index */
 	uint16_t stream, pool;
+	struct gp_owner owner;
 };
 #define GP_FROM_START UINT64_MAX
 
@@ -25,6 +26,10 @@ struct askers {
 	struct gp_map by_key;
 	enum gp_hold_by by;
 };
+
+/* Whether the trace tells what memory is for, else by category and by module
+ * all is one. */
+bool askers_can_be(enum gp_hold_by by, const struct gp_trace *trace);
 
 /* By site. */
 void askers_init(struct askers *askers, const struct gp_trace *trace,

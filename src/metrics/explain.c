@@ -196,6 +196,19 @@ static void stay_at_start(struct gp_explain *explain)
 	explain->result.end = (struct gp_state){ 0 };
 }
 
+static void hold_by(enum gp_hold_by by, const struct gp_explain *explain,
+		    struct gp_culprits *live)
+{
+	struct askers askers;
+
+	if (!askers_can_be(by, explain->trace))
+		return;
+	askers_init_by(&askers, by, explain->trace,
+		       &explain->trace->devices[explain->device]);
+	culprits_live(&askers, &explain->state, explain->event, live);
+	askers_release(&askers);
+}
+
 /* What the state at that moment says. */
 static void look_at_state(const struct askers *askers,
 			  const struct gp_settings *settings,
@@ -205,6 +218,8 @@ static void look_at_state(const struct askers *askers,
 	gp_pins_of(settings, &explain->state, &explain->pins);
 	culprits_now(askers, &explain->pins, explain->event, &explain->now);
 	culprits_live(askers, &explain->state, explain->event, &explain->live);
+	hold_by(GP_HOLD_BY_CATEGORY, explain, &explain->by_category);
+	hold_by(GP_HOLD_BY_MODULE, explain, &explain->by_module);
 	if (!explain->has_requests)
 		forget_time(explain);
 	weigh(explain);
@@ -257,6 +272,8 @@ void gp_explain_release(struct gp_explain *explain)
 	free(explain->now.list);
 	free(explain->over_time.list);
 	free(explain->live.list);
+	free(explain->by_category.list);
+	free(explain->by_module.list);
 	free(explain->retries.list);
 	free(explain->empty_caches.list);
 	free(explain->steps.list);

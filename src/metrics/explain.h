@@ -84,12 +84,15 @@ enum gp_hold_by {
 	GP_HOLD_BY_SIZE, /* as requested, from a power of two to the next */
 	GP_HOLD_BY_STREAM,
 	GP_HOLD_BY_POOL,
+	GP_HOLD_BY_CATEGORY, /* what record tells it is for */
+	GP_HOLD_BY_MODULE,
 	GP_HOLD_BYS,
 };
 
 struct gp_culprit {
 	uint32_t site;	       /* GP_NO_SITE: by size */
 	uint16_t stream, pool; /* of one of its blocks */
+	struct gp_owner owner; /* likewise */
 	uint32_t index;	       /* among all culprits of the run */
 	uint64_t least, most;  /* bytes, as requested */
 	uint64_t blocks;
@@ -172,6 +175,8 @@ struct gp_explain {
 	struct gp_pins pins;
 	struct gp_culprits now, over_time;
 	struct gp_culprits live; /* what is in use; bytes as cut */
+	/* The same; empty where the trace does not tell. */
+	struct gp_culprits by_category, by_module;
 	struct gp_waiting waiting;
 	struct gp_releases retries, empty_caches;
 	struct gp_steps steps;

@@ -521,6 +521,9 @@ static void print_blocks(const struct explain_page *p)
 	gp_report_holders(&p->page, e,
 			  p->explanation->has_details ? HOLDERS_DETAIL
 						      : HOLDERS_SHOWN);
+	gp_report_owners(&p->page, e,
+			 p->explanation->has_details ? HOLDERS_DETAIL
+						     : HOLDERS_SHOWN);
 	/* Too little memory: what takes it matters, not what lies between. */
 	if (is_too_small && !p->explanation->has_details)
 		return;

@@ -206,6 +206,7 @@ static void write_device(struct gp_emit *json, const struct gp_explanation *x,
 	write_gap(json, e);
 	write_pins(json, e);
 	gp_emit_holders(json, "in_use", e->trace, &e->live, MOST_CULPRITS);
+	gp_emit_owners(json, e);
 	gp_emit_holders(json, "pins_now", e->trace, &e->now, MOST_CULPRITS);
 	gp_emit_holders(json, "pins_most", e->trace, &e->over_time,
 			MOST_CULPRITS);

@@ -204,6 +204,7 @@ void gp_report_fit_text(const struct gp_fit_report *r,
 	print_shown(&page, r);
 	gp_page_blank(&page);
 	gp_report_holders_brief(&page, r->explain, MOST_HOLDERS);
+	gp_report_owners(&page, r->explain, MOST_HOLDERS);
 	gp_page_blank(&page);
 	ranks_head(&page, r->ranks, RANKS_BRIEFLY);
 	if (r->path)
@@ -267,8 +268,10 @@ void gp_report_fit_json(const struct gp_fit_report *r, FILE *out)
 		gp_emit_rank_verdicts(&json, r->ranks, r->study);
 	else if (is_used)
 		gp_emit_verdicts(&json, r->trace, r->study);
-	if (is_used)
+	if (is_used) {
 		gp_emit_holders(&json, "in_use", r->explain->trace,
 				&r->explain->live, MOST_HOLDERS_JSON);
+		gp_emit_owners(&json, r->explain);
+	}
 	gp_emit_close(&json, '}');
 }

@@ -3,9 +3,12 @@
 #include "report/holders.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/intern.h"
+#include "base/mem.h"
 #include "trace/site.h"
 #include "report/emit_parts.h"
 #include "report/explain_words.h"
@@ -157,6 +160,151 @@ void gp_report_holders_brief(const struct gp_page *page,
 	print_holders(page, e, most, tell_briefly);
 }
 
+/* ---- what it is for ---- */
+
+const char *gp_category_words(enum gp_category category)
+{
+	static const char *const words[GP_CATEGORIES] = {
+		[GP_CATEGORY_UNKNOWN] = "not known",
+		[GP_CATEGORY_PARAMETER] = "parameters",
+		[GP_CATEGORY_BUFFER] = "buffers of modules",
+		[GP_CATEGORY_GRADIENT] = "gradients",
+		[GP_CATEGORY_OPTIMIZER_STATE] = "optimizer states",
+		[GP_CATEGORY_ACTIVATION] = "activations",
+		[GP_CATEGORY_TEMPORARY] = "temporaries",
+		[GP_CATEGORY_CUBLAS_WORKSPACE] = "cuBLAS workspaces",
+		[GP_CATEGORY_CUDNN_WORKSPACE] = "cuDNN workspaces",
+		[GP_CATEGORY_NCCL] = "NCCL buffers",
+	};
+
+	return words[category];
+}
+
+const char *gp_module_words(const struct gp_trace *trace,
+			    const struct gp_owner *owner,
+			    char text[GP_SITE_TEXT])
+{
+	if (owner->module == GP_NO_ID)
+		return "of no known module";
+	snprintf(text, GP_SITE_TEXT, "%s%s%s%s", trace->texts[owner->module],
+		 owner->type == GP_NO_ID ? "" : " (",
+		 owner->type == GP_NO_ID ? "" : trace->texts[owner->type],
+		 owner->type == GP_NO_ID ? "" : ")");
+	return text;
+}
+
+/* Modules that differ in numbers only. */
+struct layer {
+	uint64_t bytes, modules;
+	const char *words;
+	const struct gp_culprit *first;
+};
+
+/* "h.*.attn (GPT2Attention)" of "h.11.attn (GPT2Attention)". */
+static void hide_numbers(char *text)
+{
+	char *to = text;
+
+	for (const char *at = text; *at; at++) {
+		bool is_number = *at >= '0' && *at <= '9' &&
+				 (at == text || at[-1] == '.');
+
+		if (!is_number) {
+			*to++ = *at;
+			continue;
+		}
+		while (at[1] >= '0' && at[1] <= '9')
+			at++;
+		*to++ = '*';
+	}
+	*to = '\0';
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct layer *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return strcmp(x->words, y->words);
+}
+
+/* Their texts live in the intern. */
+static struct layer *find_layers(const struct gp_explain *e,
+				 struct gp_intern *texts)
+{
+	struct layer *layers =
+		gp_mem_alloc(e->by_module.count + 1, sizeof(*layers));
+
+	for (size_t i = 0; i < e->by_module.count; i++) {
+		const struct gp_culprit *c = &e->by_module.list[i];
+		char text[GP_SITE_TEXT];
+		uint32_t layer;
+
+		snprintf(text, sizeof(text), "%s",
+			 gp_module_words(e->trace, &c->owner,
+					 (char[GP_SITE_TEXT]){ "" }));
+		hide_numbers(text);
+		layer = gp_intern(texts, text, strlen(text));
+		if (!layers[layer].modules++)
+			layers[layer].first = c;
+		layers[layer].bytes += c->bytes;
+	}
+	for (size_t i = 0; i < texts->count; i++)
+		layers[i].words = texts->texts[i];
+	qsort(layers, texts->count, sizeof(*layers), by_bytes);
+	return layers;
+}
+
+static void print_layer(const struct gp_page *page, const struct gp_explain *e,
+			const struct layer *l)
+{
+	char words[GP_SITE_TEXT + GP_PLURAL_TEXT], count[GP_PLURAL_TEXT];
+	char name[GP_SITE_TEXT];
+
+	if (l->modules == 1)
+		snprintf(words, sizeof(words), "%s",
+			 gp_module_words(e->trace, &l->first->owner, name));
+	else
+		snprintf(words, sizeof(words), "%s: %s", l->words,
+			 gp_plural_text(l->modules, "module", count));
+	print_amount(page, e, l->bytes, words);
+}
+
+static void print_layers(const struct gp_page *page, const struct gp_explain *e,
+			 size_t most)
+{
+	struct gp_intern texts = { 0 };
+	struct layer *layers = find_layers(e, &texts);
+	uint64_t rest = 0;
+
+	for (size_t i = 0; i < texts.count; i++)
+		if (i < most)
+			print_layer(page, e, &layers[i]);
+		else
+			rest += layers[i].bytes;
+	if (rest)
+		print_amount(page, e, rest, "other modules");
+	free(layers);
+	gp_intern_release(&texts);
+}
+
+void gp_report_owners(const struct gp_page *page, const struct gp_explain *e,
+		      size_t most)
+{
+	if (!e->by_category.count || !e->gap.allocated)
+		return;
+	gp_page_blank(page);
+	gp_page_line(page, GP_TONE_TITLE, 2, "What it is for");
+	for (size_t i = 0; i < e->by_category.count; i++)
+		print_amount(page, e, e->by_category.list[i].bytes,
+			     gp_category_words(
+				     e->by_category.list[i].owner.category));
+	gp_page_blank(page);
+	gp_page_line(page, GP_TONE_TITLE, 2, "Which modules it is of");
+	print_layers(page, e, most);
+}
+
 /* ---- for a program ---- */
 
 void gp_emit_holders(struct gp_emit *json, const char *key,
@@ -171,6 +319,44 @@ void gp_emit_holders(struct gp_emit *json, const char *key,
 		gp_emit_keys(json, "holder", c);
 		gp_emit_sites(json, trace, c->site);
 		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}
+
+static void emit_use(struct gp_emit *json, const struct gp_culprit *c)
+{
+	gp_emit_uint(json, "bytes", c->bytes);
+	gp_emit_uint(json, "blocks", c->blocks);
+	gp_emit_close(json, '}');
+}
+
+void gp_emit_owners(struct gp_emit *json, const struct gp_explain *e)
+{
+	const char *const *texts = e->trace->texts;
+
+	if (!e->by_category.count)
+		return;
+	gp_emit_open(json, "by_category", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < e->by_category.count; i++) {
+		const struct gp_culprit *c = &e->by_category.list[i];
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_text(json, "category",
+			     gp_category_name(c->owner.category));
+		emit_use(json, c);
+	}
+	gp_emit_close(json, ']');
+	gp_emit_open(json, "by_module", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < e->by_module.count; i++) {
+		const struct gp_culprit *c = &e->by_module.list[i];
+		const struct gp_owner *o = &c->owner;
+
+		gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
+		gp_emit_text(json, "module",
+			     o->module == GP_NO_ID ? NULL : texts[o->module]);
+		gp_emit_text(json, "class",
+			     o->type == GP_NO_ID ? NULL : texts[o->type]);
+		emit_use(json, c);
 	}
 	gp_emit_close(json, ']');
 }

@@ -9,6 +9,7 @@
 #include "metrics/explain.h"
 #include "report/emit.h"
 #include "report/page.h"
+#include "trace/site.h"
 
 /* A title and so many lines, the most bytes first: bytes, share of what is in
  * use, blocks, site and operation, and the step that the oldest is of; then one
@@ -20,6 +21,20 @@ void gp_report_holders(const struct gp_page *page,
 /* The same with a line each, however long a name is: who asked stands first. */
 void gp_report_holders_brief(const struct gp_page *page,
 			     const struct gp_explain *explain, size_t most);
+
+/* What the same memory is for, and of which modules, where the trace tells:
+ * categories, then modules, of which those that differ in numbers are one. */
+void gp_report_owners(const struct gp_page *page,
+		      const struct gp_explain *explain, size_t most);
+/* The same as two lists. */
+void gp_emit_owners(struct gp_emit *json, const struct gp_explain *explain);
+
+/* "optimizer states" */
+const char *gp_category_words(enum gp_category category);
+/* "model.layers.3.mlp (LlamaMLP)" */
+const char *gp_module_words(const struct gp_trace *trace,
+			    const struct gp_owner *owner,
+			    char text[GP_SITE_TEXT]);
 
 /* The same as a list of so many at most. */
 void gp_emit_holders(struct gp_emit *json, const char *key,

@@ -138,6 +138,8 @@ const struct gp_key keys_of_advice[] = {
 	OBJECT("devices", LIST | MAYBE, "device_verdict"),
 	NAMED("in_use", LIST | MAYBE, "holder",
 	      "Who holds the memory in use at the peak, or where it failed."),
+	OBJECT("by_category", LIST | MAYBE, "of_category"),
+	OBJECT("by_module", LIST | MAYBE, "of_module"),
 
 	NEW("fit_gpu", "A device, and what a process holds besides."),
 	KEY("name", TEXT, 0, "As gpupool record --gpu help has it."),
@@ -373,6 +375,8 @@ const struct gp_key keys_of_advice[] = {
 	OBJECT("pinned", LIST, "pinned"),
 	NAMED("in_use", LIST, "holder",
 	      "Who holds the memory in use at that moment."),
+	OBJECT("by_category", LIST | MAYBE, "of_category"),
+	OBJECT("by_module", LIST | MAYBE, "of_module"),
 	NAMED("pins_now", LIST, "holder",
 	      "Whose blocks pin free memory at that moment."),
 	NAMED("pins_most", LIST, "holder",
@@ -510,6 +514,24 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_culprit, from_start, "from_start", BOOL, 0,
 	       "Whether some were there when the trace began."),
 	KEYS_OF("site"),
+
+	NEW("of_category",
+	    "What the memory in use at that moment is for, where the trace "
+	    "tells; they sum to what is allocated."),
+	WORD("category", 0,
+	     "unknown parameter buffer gradient optimizer_state activation "
+	     "temporary cublas_workspace cudnn_workspace nccl",
+	     "As gpupool-record(1) tells them apart."),
+	KEYS_OF("of_use"),
+
+	NEW("of_module", "Likewise which modules it is of."),
+	KEY("module", TEXT, NULLABLE, "Its path; null: none is known."),
+	KEY("class", TEXT, NULLABLE, "Its class."),
+	KEYS_OF("of_use"),
+
+	NEW("of_use", "How much it is."),
+	KEY("bytes", BYTES, 0, "What they take."),
+	KEY("blocks", COUNT, 0, "How many blocks."),
 
 	NEW("given_back", "Memory given back in the course of one request."),
 	KEY_IN(gp_release, event, "event", EVENT, 0, "The request."),

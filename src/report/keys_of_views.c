@@ -76,14 +76,19 @@ const struct gp_key keys_of_views[] = {
 	KEY("allocated_bytes", BYTES, 0, "Allocated then."),
 
 	NEW("view_by", "What belongs together."),
-	WORD("by", 0, "site size stream pool", "What belongs together."),
+	WORD("by", 0, "site size stream pool category module",
+	     "What belongs together."),
+	WORD("bys", LIST, "site size stream pool category module",
+	     "What may, of this trace."),
 
 	NEW("view_groups", "What bands and blocks are coloured by."),
 	KEYS_OF("view_by"),
 	OBJECT("groups", LIST, "view_group"),
 
 	NEW("view_group", "Blocks that belong together."),
-	KEY("name", TEXT, 0, "A line, a range of sizes, a stream or a pool."),
+	KEY("name", TEXT, 0,
+	    "A line, a range of sizes, a stream, a pool, a category or a "
+	    "module."),
 	KEY("rank", COUNT, 0,
 	    "Its place by bytes times events of the whole run, from 0: the "
 	    "same in every window."),

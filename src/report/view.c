@@ -10,13 +10,13 @@
 #include "base/safe.h"
 #include "metrics/page.h"
 #include "report/group.h"
+#include "report/holders.h"
 #include "report/page.h"
 
 const char *const gp_hold_by_names[GP_HOLD_BYS] = {
-	[GP_HOLD_BY_SITE] = "site",
-	[GP_HOLD_BY_SIZE] = "size",
-	[GP_HOLD_BY_STREAM] = "stream",
-	[GP_HOLD_BY_POOL] = "pool",
+	[GP_HOLD_BY_SITE] = "site",	    [GP_HOLD_BY_SIZE] = "size",
+	[GP_HOLD_BY_STREAM] = "stream",	    [GP_HOLD_BY_POOL] = "pool",
+	[GP_HOLD_BY_CATEGORY] = "category", [GP_HOLD_BY_MODULE] = "module",
 };
 
 /* ---- what the parts share ---- */
@@ -74,6 +74,9 @@ const char *gp_view_holder(const struct gp_view *view,
 	case GP_HOLD_BY_POOL:
 		gp_group_label(view->trace, GP_BY_POOL, c->pool, label);
 		break;
+	case GP_HOLD_BY_CATEGORY: return gp_category_words(c->owner.category);
+	case GP_HOLD_BY_MODULE:
+		return gp_module_words(view->trace, &c->owner, text);
 	default:
 		if (*gp_site_text(view->trace, c->site, text))
 			return text;

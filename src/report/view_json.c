@@ -89,12 +89,22 @@ static uint32_t group_of(struct groups *groups, const struct askers *askers,
 	return groups->number[culprit] - 1;
 }
 
+static void emit_by(struct gp_emit *json, const struct gp_view *view)
+{
+	gp_emit_text(json, "by", gp_hold_by_names[view->askers->by]);
+	gp_emit_open(json, "bys", '[', GP_EMIT_FLAT);
+	for (int by = 0; by < GP_HOLD_BYS; by++)
+		if (askers_can_be((enum gp_hold_by)by, view->trace))
+			gp_emit_text(json, NULL, gp_hold_by_names[by]);
+	gp_emit_close(json, ']');
+}
+
 static void emit_groups(struct gp_emit *json, const struct gp_view *view,
 			const struct groups *groups)
 {
 	char text[GP_SITE_TEXT];
 
-	gp_emit_text(json, "by", gp_hold_by_names[view->askers->by]);
+	emit_by(json, view);
 	gp_emit_open(json, "groups", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < groups->count; i++) {
 		uint32_t culprit = groups->culprit[i];
@@ -201,7 +211,7 @@ void gp_view_holders_json(const struct gp_view *view,
 	char text[GP_SITE_TEXT];
 
 	emit_when(&json, view, moment, &total);
-	gp_emit_text(&json, "by", gp_hold_by_names[view->askers->by]);
+	emit_by(&json, view);
 	gp_emit_open(&json, "holders", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < live->count; i++) {
 		const struct gp_culprit *c = &live->list[i];

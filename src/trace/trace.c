@@ -199,13 +199,12 @@ const char *gp_category_name(enum gp_category category)
 	return names[category < GP_CATEGORIES ? category : 0];
 }
 
-struct gp_owner gp_trace_owner(const struct gp_trace *trace, uint32_t device,
+struct gp_owner gp_trace_owner(const struct gp_trace *trace,
+			       const struct gp_device_trace *device,
 			       uint32_t id)
 {
-	const uint32_t *owners = trace->devices[device].owners;
-
-	if (owners && owners[id] != GP_NO_OWNER)
-		return trace->owners[owners[id]];
+	if (device->owners && device->owners[id] != GP_NO_OWNER)
+		return trace->owners[device->owners[id]];
 	return (struct gp_owner){ .module = GP_NO_ID, .type = GP_NO_ID };
 }
 
@@ -350,15 +349,13 @@ static bool same_name(const struct pair *p, uint32_t a, uint32_t b)
 		       : !strcmp(p->a->texts[a], p->b->texts[b]);
 }
 
-static bool same_owners(const struct pair *p, uint32_t device)
+static bool same_owners(const struct pair *p)
 {
-	const struct gp_device_trace *d = &p->a->devices[device];
-
-	if (!d->owners && !p->b->devices[device].owners)
+	if (!p->da->owners && !p->db->owners)
 		return true;
-	for (uint32_t id = 0; id < d->block_ids; id++) {
-		struct gp_owner a = gp_trace_owner(p->a, device, id);
-		struct gp_owner b = gp_trace_owner(p->b, device, id);
+	for (uint32_t id = 0; id < p->da->block_ids; id++) {
+		struct gp_owner a = gp_trace_owner(p->a, p->da, id);
+		struct gp_owner b = gp_trace_owner(p->b, p->db, id);
 
 		if (a.category != b.category ||
 		    !same_name(p, a.module, b.module) ||
@@ -385,7 +382,7 @@ static bool same_device(struct pair *p, size_t index)
 			return false;
 	return same_state(p, &a->start, &b->start) &&
 	       same_state(p, &a->end, &b->end) && same_counters(p) &&
-	       same_owners(p, (uint32_t)index);
+	       same_owners(p);
 }
 
 static bool same_head(const struct gp_trace *a, const struct gp_trace *b)

@@ -68,6 +68,7 @@ each late "$late"
 each pools "$traces/tiny/private-pools-are-expandable.json"
 each program "$program"
 each rmm "$traces/imports/rmm.csv"
+each owners "$root/tests/fuzz/fuzz_input/owners.jsonl"
 each nothing "$traces/tiny/nothing-requested.json"
 
 # ---- traces of what the bundled ones do not have ----
@@ -163,6 +164,7 @@ write headroom-old headroom "$story" --torch 2.0 \
 	--set expandable_segments=none,True
 write suggest-old suggest "$story" --torch 2.0
 write fit-story fit --gpu t4 --trace "$story"
+write fit-owners fit --gpu t4 --trace "$root/tests/fuzz/fuzz_input/owners.jsonl"
 write fit-oom fit --gpu t4 --trace "$out_of_memory"
 mkdir two
 cp "$story" two/0.jsonl
