@@ -32,7 +32,8 @@ export TORCHINDUCTOR_COMPILE_THREADS
 # of a pool that is set back come in the order of a hash of host addresses.
 requests() {
 	grep -E '^\{"op":"(alloc|empty_cache|capture_begin|capture_end)"' |
-		grep -v '"restored":true' | sed 's/,"addr":[0-9]*//'
+		grep -v '"restored":true' |
+		sed 's/,"addr":[0-9]*//; s/,"owner":[0-9]*//'
 }
 
 one() {

@@ -16,6 +16,7 @@
 #include "simcuda/plans.h"
 #include "simcuda/process.h"
 #include "simcuda/program/plans.h"
+#include "simcuda/program/owners.h"
 #include "simcuda/program/stand_in.h"
 #include "simcuda/program/versions.h"
 
@@ -257,6 +258,8 @@ static uint64_t *ids_of(int64_t count, struct descriptor *const *descriptors)
 	return ids;
 }
 
+#define VARIANT_PACK_WORKSPACE 1003
+
 int cudnnBackendSetAttribute(struct descriptor *descriptor, int name, int type,
 			     int64_t count, const void *values);
 int cudnnBackendSetAttribute(struct descriptor *descriptor, int name, int type,
@@ -265,6 +268,8 @@ int cudnnBackendSetAttribute(struct descriptor *descriptor, int name, int type,
 	uint64_t *ids;
 	int status;
 
+	if (name == VARIANT_PACK_WORKSPACE && count == 1)
+		owners_workspace(OWNERS_CUDNN, *(const uint64_t *)values);
 	if (!is_real(descriptor))
 		return SUCCESS;
 	if (type != GP_PLANS_DESCRIPTOR || count < 0)

@@ -17,6 +17,7 @@
 #include "simcuda/program/exchange.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/journal.h"
+#include "simcuda/program/owners.h"
 #include "simcuda/stream.h"
 #include "simcuda/program/journal.h"
 
@@ -27,6 +28,7 @@ struct device {
 	bool has_context;
 	bool has_free; /* a free_requested that is not yet written */
 	uint64_t free_addr;
+	uint32_t free_owner; /* NO_OWNER: none that is not told yet */
 };
 
 static struct device devices[SIMCUDA_MOST_DEVICES];
@@ -102,6 +104,12 @@ static void put_site(const struct entry *e)
 		entries_put(",\"site\":%" PRIu32, e->site - 1);
 }
 
+static void put_owner(uint32_t owner)
+{
+	if (owner != NO_OWNER)
+		entries_put(",\"owner\":%u", owner);
+}
+
 /* A free that does not complete at once is of a block that other streams use,
  * whether or not that was seen; one of such a block does not, even when its
  * completion is the next entry. */
@@ -117,8 +125,9 @@ static void put_free(struct device *d, int device, bool is_at_once)
 		entries_put(",\"id\":%u,\"inferred\":true}\n", id);
 	}
 	begin("free", device);
-	entries_put(",\"id\":%u%s}\n", id,
-		    is_at_once ? "" : ",\"at_once\":false");
+	entries_put(",\"id\":%u%s", id, is_at_once ? "" : ",\"at_once\":false");
+	put_owner(d->free_owner);
+	entries_put("}\n");
 	gp_map_take(&d->on_streams, id);
 }
 
@@ -162,6 +171,7 @@ static void forget_bytes(const struct entry *e)
 static void allocated(struct device *d, const struct entry *e)
 {
 	uint32_t id = d->next_id++;
+	uint32_t owner = owners_made(e->device, id, e->addr);
 
 	forget_bytes(e);
 	gp_map_put(&d->ids, e->addr, id);
@@ -170,6 +180,7 @@ static void allocated(struct device *d, const struct entry *e)
 		    e->size, e->addr);
 	put_request_where(e);
 	put_site(e);
+	put_owner(owner);
 	entries_put(e->is_restored ? ",\"restored\":true}\n" : "}\n");
 }
 
@@ -223,6 +234,7 @@ void entries_write(const struct entry *e)
 	case FREE_REQUESTED:
 		d->has_free = true;
 		d->free_addr = e->addr;
+		d->free_owner = owners_freed(e->addr);
 		break;
 	case SEGMENT_ALLOC: segment("segment_alloc", e); break;
 	case SEGMENT_FREE: segment("segment_free", e); break;

@@ -359,6 +359,8 @@ static int prepare(void *unused)
 	if (!are_followed && program.wishes.scalar)
 		run_script(gp_scalar_py);
 	run_script(gp_objects_py);
+	if (program.wishes.has_owners)
+		run_script(gp_owners_py);
 	if (program.wishes.has_script)
 		run_script(gp_marks_py);
 	if (program.wishes.steps)

@@ -20,6 +20,7 @@ struct interpreter_wishes {
 	const char *steps; /* a function's name; NULL: none */
 	bool has_stacks;
 	bool has_values;    /* what operators write is followed */
+	bool has_owners;    /* what memory is for */
 	const char *scalar; /* what is read in place of what nobody knows */
 };
 void interpreter_wish(const struct interpreter_wishes *wishes);

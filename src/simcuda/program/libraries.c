@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "simcuda/process.h"
+#include "simcuda/program/owners.h"
 #include "simcuda/stream.h"
 
 /* ---- cuBLAS ---- */
@@ -45,6 +46,33 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *operation, void *a,
 	if (requested > 0)
 		memset(results, 0, 80);
 	*returned = requested > 0;
+	return 0;
+}
+
+int cublasSetWorkspace_v2(void *handle, uint64_t workspace, size_t size);
+int cublasSetWorkspace_v2(void *handle, uint64_t workspace, size_t size)
+{
+	(void)handle;
+	(void)size;
+	owners_workspace(OWNERS_CUBLAS, workspace);
+	return 0;
+}
+
+/* As PyTorch calls it: nine arguments more than anybody asks for here. */
+int cublasLtMatmul(void *handle, void *operation, void *alpha, void *a,
+		   void *a_like, void *b, void *b_like, void *beta, void *c,
+		   void *c_like, void *d, void *d_like, void *algorithm,
+		   uint64_t workspace);
+int cublasLtMatmul(void *handle, void *operation, void *alpha, void *a,
+		   void *a_like, void *b, void *b_like, void *beta, void *c,
+		   void *c_like, void *d, void *d_like, void *algorithm,
+		   uint64_t workspace)
+{
+	(void)handle, (void)operation, (void)alpha, (void)a, (void)a_like;
+	(void)b, (void)b_like, (void)beta, (void)c, (void)c_like, (void)d;
+	(void)d_like, (void)algorithm;
+	owners_workspace(OWNERS_CUBLAS, workspace);
+	process_tell_work();
 	return 0;
 }
 

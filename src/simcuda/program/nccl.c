@@ -14,6 +14,7 @@
 #include "simcuda/kept.h"
 #include "simcuda/memory.h"
 #include "simcuda/program/elements.h"
+#include "simcuda/program/owners.h"
 #include "simcuda/program/exchange.h"
 #include "simcuda/program/versions.h"
 #include "simcuda/stream.h"
@@ -378,6 +379,8 @@ static void doubt(const struct comm *comm, const struct exchange *what)
 static int collective(const struct comm *comm, const struct exchange *what,
 		      uint64_t from, size_t size, int copies)
 {
+	owners_collective(what->from);
+	owners_collective(what->to);
 	if (collect_from_all(comm, what))
 		return SUCCESS;
 	collect(what->to, from, size, copies, what->stream);

@@ -18,6 +18,7 @@
 #include "simcuda/process.h"
 #include "simcuda/program/draws.h"
 #include "simcuda/program/evaluate.h"
+#include "simcuda/program/owners.h"
 #include "simcuda/stream.h"
 
 #define ADD_CALLBACK "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
@@ -31,6 +32,8 @@ struct callback {
 	bool choices[16];
 };
 #define SCOPE_FUNCTION 0
+#define SCOPE_BACKWARD 1
+#define THREAD_ID      "_ZN2at14RecordFunction15currentThreadIdEv"
 
 struct operation {
 	struct operator_name name;
@@ -358,6 +361,7 @@ static void *on_begin(void **context, const char *record)
 	*context = NULL;
 	if (evaluate_is_here())
 		return context;
+	owners_operator(tensors_sequence(record));
 	frames.items = gp_mem_grow(frames.items, &frames.room, frames.count + 1,
 				   sizeof(*frames.items));
 	f = &frames.items[frames.count++];
@@ -420,6 +424,23 @@ static void on_end(const char *record, void *context)
 	arena_release(&f.arena);
 	free(f.written);
 	free(f.made);
+}
+
+static void *on_node(void **context, const char *record)
+{
+	*context = NULL;
+	if (!evaluate_is_here())
+		owners_enter_node(tensors_sequence(record),
+				  tensors_forward_thread(record));
+	return context;
+}
+
+static void on_node_end(const char *record, void *context)
+{
+	(void)record;
+	(void)context;
+	if (!evaluate_is_here())
+		owners_leave_node();
 }
 
 /* ---- what happens while it runs ---- */
@@ -558,6 +579,10 @@ bool operators_watch(unsigned release, const char *scalar)
 	struct callback callback = { .begin = on_begin,
 				     .end = on_end,
 				     .probability = 1 };
+	struct callback node = { .begin = on_node,
+				 .end = on_node_end,
+				 .probability = 1 };
+	uint64_t (*thread)(void);
 	uint64_t (*add)(struct callback callback);
 	void *library;
 
@@ -571,6 +596,10 @@ bool operators_watch(unsigned release, const char *scalar)
 	callback.choices[layout->scopes] = true;
 	callback.choices[layout->scopes + 1] = true;
 	add(callback);
+	node.choices[SCOPE_BACKWARD] = true;
+	add(node);
+	*(void **)&thread = dlsym(library, THREAD_ID);
+	owners_set_thread(thread);
 	operations.scalar = scalar;
 	process_observe_work(on_work, on_read);
 	return true;

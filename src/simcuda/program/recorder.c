@@ -20,6 +20,7 @@
 #include "simcuda/program/guesses.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/journal.h"
+#include "simcuda/program/owners.h"
 #include "simcuda/program/stand_in.h"
 #include "simcuda/program/peers.h"
 #include "simcuda/program/plans.h"
@@ -209,6 +210,7 @@ static void finish(void)
 		return;
 	for (int i = 0; i < process.device_count; i++)
 		entries_settle(i);
+	owners_settle();
 	recorder.is_open = false;
 	journal_close();
 	write_called();
@@ -300,6 +302,7 @@ __attribute__((constructor)) static void begin(void)
 		.steps = getenv("SIMCUDA_STEPS"),
 		.has_stacks = getenv("SIMCUDA_STACKS"),
 		.has_values = draws_policy()->follows,
+		.has_owners = !getenv("SIMCUDA_OWNERS"),
 		.scalar = getenv("SIMCUDA_SCALAR"),
 	});
 	process_observe(find_allocator);

@@ -23,8 +23,10 @@
 #define LAYOUT(shift, string)                                                  \
 	{                                                                      \
 		.record_schema = 160, .record_is_schema = 160 + (string),      \
+		.record_sequence = 168 + (string),                             \
 		.record_inputs = 176 + (string),                               \
-		.record_outputs = 248 + (string), .scopes = 10, .storage = 16, \
+		.record_outputs = 248 + (string),                              \
+		.record_thread = 272 + (string), .scopes = 10, .storage = 16,  \
 		.sizes = 64 - (shift), .storage_offset = 152 - (shift),        \
 		.numel = 160 - (shift), .dtype = 168 - (shift),                \
 		.device = 170 - (shift), .keys = 176 - (shift),                \
@@ -237,6 +239,16 @@ struct torch_values tensors_inputs(const char *record)
 struct torch_values tensors_outputs(const char *record)
 {
 	return vector(record + torch.layout->record_outputs);
+}
+
+int64_t tensors_sequence(const char *record)
+{
+	return (int64_t)word(record, torch.layout->record_sequence);
+}
+
+uint64_t tensors_forward_thread(const char *record)
+{
+	return word(record, torch.layout->record_thread);
 }
 
 const char *tensors_schema(const char *record)

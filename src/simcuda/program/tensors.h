@@ -27,7 +27,8 @@ struct shape {
 
 /* at::RecordFunction's and other members' places. */
 struct torch_layout {
-	uint16_t record_schema, record_is_schema, record_inputs, record_outputs;
+	uint16_t record_schema, record_is_schema, record_sequence;
+	uint16_t record_inputs, record_outputs, record_thread;
 	uint8_t scopes; /* of at::RecordFunctionCallback: how many */
 	uint8_t storage, sizes, storage_offset, numel, dtype, device, keys;
 	uint8_t storage_data, storage_bytes;
@@ -95,6 +96,10 @@ const void *tensors_of(const struct torch_value *value);
 
 struct torch_values tensors_inputs(const char *record);
 struct torch_values tensors_outputs(const char *record);
+/* Of the node of the backward pass: its number in the thread of its operator,
+ * and of a node's own record that thread.  Negative: there is none. */
+int64_t tensors_sequence(const char *record);
+uint64_t tensors_forward_thread(const char *record);
 /* Its operator's FunctionSchema, or NULL, and the name of that. */
 const char *tensors_schema(const char *record);
 const char *tensors_name(const char *schema);

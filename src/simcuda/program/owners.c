@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+#include "simcuda/program/owners.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "simcuda/program/entries.h"
+#include "simcuda/program/recorder.h"
+
+/* enum gp_category of gpupool/trace.h, by its names. */
+enum category {
+	UNKNOWN,
+	PARAMETER,
+	BUFFER,
+	GRADIENT,
+	OPTIMIZER_STATE,
+	ACTIVATION,
+	TEMPORARY,
+	CUBLAS_WORKSPACE,
+	CUDNN_WORKSPACE,
+	NCCL,
+	CATEGORIES,
+};
+
+static const char *const names[CATEGORIES] = {
+	"unknown",	   "parameter",	 "buffer",    "gradient",
+	"optimizer_state", "activation", "temporary", "cublas_workspace",
+	"cudnn_workspace", "nccl",
+};
+
+#define NO_MODULE (-1)
+
+struct module {
+	char *path, *type;
+	int is; /* another one, by which it is called since; or itself */
+};
+
+/* A block that is there. */
+struct block {
+	uint64_t addr;
+	uint32_t id;
+	uint32_t told;	/* an owner */
+	uint32_t range; /* what it was made in; 0: nothing that ends */
+	int module;
+	uint8_t category;
+	uint8_t device;
+	bool is_there, is_final;
+};
+
+/* What a thread does: ranges within ranges. */
+enum kind { MODULE, NODE, STEP };
+struct frame {
+	enum kind kind;
+	int module;
+	uint32_t range; /* of the outermost module, or of the step */
+};
+
+static struct {
+	struct module *modules;
+	size_t module_count, module_room;
+	struct gp_map owners; /* category and module -> index */
+	struct gp_map by_addr;
+	struct block *blocks;
+	size_t block_count, block_room;
+	uint32_t *unused; /* of blocks */
+	size_t unused_count, unused_room;
+	struct gp_map open; /* ranges */
+	uint32_t ranges;
+	uint64_t (*thread)(void);
+} all;
+
+static _Thread_local struct {
+	struct frame *items;
+	size_t count, room;
+	uint64_t id; /* PyTorch's; 0: not asked yet */
+	enum { NOT_ASKED, IS_AUTOGRADS, IS_NOT } whose;
+} frames;
+
+static const struct frame *top(void)
+{
+	return frames.count ? &frames.items[frames.count - 1] : NULL;
+}
+
+/* Nodes of the backward pass run in threads of their own, which a release whose
+ * nodes are not known has, too. */
+static bool is_backward(void)
+{
+	const struct frame *f = top();
+	char name[16] = "";
+
+	if (f)
+		return f->kind == NODE;
+	if (frames.whose == NOT_ASKED) {
+		pthread_getname_np(pthread_self(), name, sizeof(name));
+		frames.whose = strncmp(name, "pt_autograd", 11) ? IS_NOT
+								: IS_AUTOGRADS;
+	}
+	return frames.whose == IS_AUTOGRADS;
+}
+
+/* ---- owners, in the order in which the journal has them ---- */
+
+static void put_owner(enum category category, int module)
+{
+	entries_put("{\"owners\":[{\"category\":\"%s\"", names[category]);
+	if (module != NO_MODULE) {
+		entries_put(",\"module\":");
+		recorder_put_text(all.modules[module].path);
+		entries_put(",\"class\":");
+		recorder_put_text(all.modules[module].type);
+	}
+	entries_put("}]}\n");
+}
+
+static uint32_t owner_of(enum category category, int module)
+{
+	uint64_t key;
+	uint32_t owner;
+
+	while (module != NO_MODULE && all.modules[module].is != module)
+		module = all.modules[module].is;
+	if (category == UNKNOWN && module == NO_MODULE)
+		return NO_OWNER;
+	key = (uint64_t)(module + 1) * CATEGORIES + category;
+	owner = gp_map_get(&all.owners, key);
+	if (owner != GP_MAP_NONE)
+		return owner;
+	owner = (uint32_t)all.owners.count;
+	gp_map_put(&all.owners, key, owner);
+	put_owner(category, module);
+	return owner;
+}
+
+/* ---- blocks ---- */
+
+static struct block *block_at(uint64_t addr)
+{
+	uint32_t index = gp_map_get(&all.by_addr, addr);
+
+	return index == GP_MAP_NONE ? NULL : &all.blocks[index];
+}
+
+static struct block *new_block(uint64_t addr)
+{
+	uint32_t index = gp_map_get(&all.by_addr, addr);
+
+	if (index == GP_MAP_NONE && all.unused_count)
+		index = all.unused[--all.unused_count];
+	if (index == GP_MAP_NONE) {
+		index = (uint32_t)all.block_count++;
+		all.blocks = gp_mem_grow(all.blocks, &all.block_room,
+					 all.block_count, sizeof(*all.blocks));
+	}
+	gp_map_put(&all.by_addr, addr, index);
+	return &all.blocks[index];
+}
+
+uint32_t owners_made(int device, uint32_t id, uint64_t addr)
+{
+	static const enum category made_in[] = {
+		[MODULE] = ACTIVATION,
+		[NODE] = TEMPORARY,
+		[STEP] = TEMPORARY,
+	};
+	const struct frame *f = top();
+	struct block *b = new_block(addr);
+
+	*b = (struct block){
+		.addr = addr,
+		.id = id,
+		.device = (uint8_t)device,
+		.range = f ? f->range : 0,
+		.module = f ? f->module : NO_MODULE,
+		.category = (uint8_t)(f		      ? made_in[f->kind]
+				      : is_backward() ? TEMPORARY
+						      : UNKNOWN),
+		.is_there = true,
+	};
+	b->told = owner_of(b->category, b->module);
+	return b->told;
+}
+
+static bool is_open(uint32_t range)
+{
+	return gp_map_get(&all.open, range) != GP_MAP_NONE;
+}
+
+/* What it was for, now that it goes. */
+static enum category turned_out(const struct block *b)
+{
+	if (b->is_final)
+		return b->category;
+	if (b->category == ACTIVATION)
+		return is_open(b->range) ? TEMPORARY : ACTIVATION;
+	if (b->category == TEMPORARY && b->range && !is_open(b->range))
+		return UNKNOWN;
+	if (b->category == UNKNOWN && is_backward())
+		return ACTIVATION;
+	return b->category;
+}
+
+uint32_t owners_freed(uint64_t addr)
+{
+	uint32_t index = gp_map_take(&all.by_addr, addr), owner;
+	struct block *b;
+
+	if (index == GP_MAP_NONE)
+		return NO_OWNER;
+	b = &all.blocks[index];
+	owner = owner_of(turned_out(b), b->module);
+	b->is_there = false;
+	all.unused = gp_mem_grow(all.unused, &all.unused_room,
+				 all.unused_count + 1, sizeof(*all.unused));
+	all.unused[all.unused_count++] = index;
+	return owner == b->told ? NO_OWNER : owner;
+}
+
+/* An owner of nothing is one, too: a step's may turn out to be no one's. */
+static void tell(struct block *b)
+{
+	uint32_t owner = owner_of(b->category, b->module);
+
+	if (owner == b->told || owner == NO_OWNER)
+		return;
+	b->told = owner;
+	entries_put("{\"devices\":[{\"device\":%d,\"owned\":[[%u,%u]]}]}\n",
+		    (int)b->device, b->id, owner);
+}
+
+void owners_settle(void)
+{
+	for (size_t i = 0; i < all.block_count; i++)
+		if (all.blocks[i].is_there)
+			tell(&all.blocks[i]);
+}
+
+static void set(struct block *b, enum category category, int module)
+{
+	b->category = (uint8_t)category;
+	b->module = module;
+	b->is_final = true;
+	tell(b);
+}
+
+/* ---- what threads do ---- */
+
+static void push(enum kind kind, int module)
+{
+	const struct frame *f = top();
+	uint32_t range = f && f->kind == kind ? f->range : 0;
+
+	if (kind != NODE && !range && recorder_enter()) {
+		range = ++all.ranges;
+		gp_map_put(&all.open, range, 1);
+		recorder_leave();
+	}
+	frames.items = gp_mem_grow(frames.items, &frames.room, frames.count + 1,
+				   sizeof(*frames.items));
+	frames.items[frames.count++] = (struct frame){ kind, module, range };
+}
+
+/* What an exception left open within it ends with it. */
+static void pop(enum kind kind)
+{
+	uint32_t range;
+
+	while (frames.count) {
+		enum kind last = frames.items[--frames.count].kind;
+
+		range = frames.items[frames.count].range;
+		if (range && (!top() || top()->range != range) &&
+		    recorder_enter()) {
+			gp_map_take(&all.open, range);
+			recorder_leave();
+		}
+		if (last == kind)
+			return;
+	}
+}
+
+/*
+ * Which module made the nodes of the backward pass: by a hash of the thread and
+ * of the node's number in it, of which the low bits are the module's.  One that
+ * another has taken the place of is not known any more.
+ */
+#define NODES	    (1u << 18)
+#define MODULE_BITS 20
+#define MODULE_MASK ((UINT64_C(1) << MODULE_BITS) - 1)
+
+static _Atomic uint64_t nodes[NODES];
+
+static uint64_t node_of(int64_t sequence, uint64_t thread)
+{
+	return gp_hash64(gp_hash64(thread) ^ (uint64_t)sequence);
+}
+
+void owners_set_thread(uint64_t (*current)(void))
+{
+	all.thread = current;
+}
+
+void owners_operator(int64_t sequence)
+{
+	const struct frame *f = top();
+	uint64_t node;
+
+	if (sequence < 0 || !f || f->kind != MODULE || !all.thread)
+		return;
+	if (!frames.id)
+		frames.id = all.thread();
+	node = node_of(sequence, frames.id);
+	atomic_store_explicit(&nodes[node >> 46],
+			      (node & ~MODULE_MASK) |
+				      ((uint64_t)f->module & MODULE_MASK),
+			      memory_order_relaxed);
+}
+
+void owners_enter_node(int64_t sequence, uint64_t thread)
+{
+	uint64_t node = node_of(sequence, thread);
+	uint64_t found =
+		atomic_load_explicit(&nodes[node >> 46], memory_order_relaxed);
+	uint64_t module = found & MODULE_MASK;
+	bool is_known = sequence >= 0 && !((found ^ node) & ~MODULE_MASK) &&
+			module != MODULE_MASK;
+
+	push(NODE, is_known ? (int)module : NO_MODULE);
+}
+
+void owners_leave_node(void)
+{
+	pop(NODE);
+}
+
+/* ---- what libraries are given ---- */
+
+void owners_workspace(enum owners_library library, uint64_t addr)
+{
+	struct block *b;
+
+	if (!addr || !recorder_enter())
+		return;
+	b = block_at(addr);
+	if (b && !b->is_final)
+		set(b,
+		    library == OWNERS_CUBLAS ? CUBLAS_WORKSPACE
+					     : CUDNN_WORKSPACE,
+		    NO_MODULE);
+	recorder_leave();
+}
+
+void owners_collective(uint64_t addr)
+{
+	struct block *b;
+
+	if (!addr || !recorder_enter())
+		return;
+	b = block_at(addr);
+	if (b && !b->is_final && b->category == UNKNOWN)
+		set(b, NCCL, NO_MODULE);
+	recorder_leave();
+}
+
+/* ---- for owners.py ---- */
+
+/* A module's number, to be called by from here on. */
+int simcuda_owner_module(const char *path, const char *type);
+int simcuda_owner_module(const char *path, const char *type)
+{
+	int module = NO_MODULE;
+
+	if (!recorder_enter())
+		return module;
+	if (all.module_count < MODULE_MASK) {
+		all.modules =
+			gp_mem_grow(all.modules, &all.module_room,
+				    all.module_count + 1, sizeof(*all.modules));
+		module = (int)all.module_count++;
+		all.modules[module] = (struct module){
+			.path = gp_mem_copy_text(path, strlen(path)),
+			.type = gp_mem_copy_text(type, strlen(type)),
+			.is = module,
+		};
+	}
+	recorder_leave();
+	return module;
+}
+
+/* What went by the first number is called as the second is. */
+void simcuda_owner_rename(int from, int to);
+void simcuda_owner_rename(int from, int to)
+{
+	if (from < 0 || to < 0 || !recorder_enter())
+		return;
+	all.modules[from].is = to;
+	recorder_leave();
+}
+
+void simcuda_owner_enter(int is_step, int module);
+void simcuda_owner_enter(int is_step, int module)
+{
+	if (is_step && top() && top()->kind == STEP) /* one was left open */
+		pop(STEP);
+	push(is_step ? STEP : MODULE, module);
+}
+
+void simcuda_owner_leave(int is_step);
+void simcuda_owner_leave(int is_step)
+{
+	pop(is_step ? STEP : MODULE);
+}
+
+/* The block at this address is of that category; its module is what it was
+ * first told to be. */
+void simcuda_owner_is(uint64_t addr, const char *category, int module);
+void simcuda_owner_is(uint64_t addr, const char *category, int module)
+{
+	int c = CATEGORIES - 1;
+	struct block *b;
+
+	while (c > UNKNOWN && strcmp(names[c], category) != 0)
+		c--;
+	if (!addr || !recorder_enter())
+		return;
+	b = block_at(addr);
+	if (b && (!b->is_final || b->category != c || b->module == NO_MODULE))
+		set(b, (enum category)c, module);
+	recorder_leave();
+}
+
+#define NO_PARAMETER (-2)
+
+/* The module of the parameter at this address; -1: none is known. */
+int simcuda_owner_of(uint64_t addr);
+int simcuda_owner_of(uint64_t addr)
+{
+	const struct block *b;
+	int module = NO_PARAMETER;
+
+	if (!addr || !recorder_enter())
+		return module;
+	b = block_at(addr);
+	if (b && b->is_final && b->category == PARAMETER)
+		module = b->module;
+	recorder_leave();
+	return module;
+}

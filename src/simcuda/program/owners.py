@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""What memory is for: which module runs, what its parameters and buffers are,
+and an optimizer's gradients and states.
+
+Tensors are looked at and not held, so that PyTorch allocates what it does
+without.  Modules are called through a function of this file, not by hooks: hooks
+for all modules make PyTorch call them another way, and torch.compile warns.
+"""
+
+import atexit
+import contextlib
+import ctypes
+import sys
+import weakref
+
+import torch
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+calls = ctypes.PyDLL(None)  # keeps the interpreter's lock: no thread runs
+address, text, number = ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int
+calls.simcuda_owner_module.argtypes = text, text
+calls.simcuda_owner_is.argtypes = address, text, number
+calls.simcuda_owner_of.argtypes = (address,)
+enter, leave = calls.simcuda_owner_enter, calls.simcuda_owner_leave
+NO_MODULE, NO_PARAMETER = -1, -2
+
+Module = torch.nn.Module
+is_compiling = torch.compiler.is_compiling
+untouched = torch._C.DisableTorchFunction
+
+# ---- names ----
+
+known = {}  # by id: a weak reference and the module's number
+names = {}  # by path: a weak reference and the number
+
+
+def number_of(module):
+    found = known.get(id(module))
+    if found is None or found[0]() is not module:
+        name_all(module)
+        found = known[id(module)]
+    return found[1]
+
+
+def is_free(path, module):
+    return path not in names or names[path][0]() in (None, module)
+
+
+def own_path(path, module):
+    count = 1
+    name = path
+    while not is_free(name, module):
+        count += 1
+        name = f"{path}#{count}"
+    return name
+
+
+def name_one(module, path):
+    kind = type(module).__name__
+    if path not in names or names[path][2] != kind:
+        number = calls.simcuda_owner_module(path.encode(), kind.encode())
+    else:
+        number = names[path][1]
+    before = known.get(id(module))
+    if before is not None and before[0]() is module and before[1] != number:
+        calls.simcuda_owner_rename(before[1], number)
+    names[path] = weakref.ref(module), number, kind
+    known[id(module)] = names[path]
+
+
+def name_all(root):
+    """A module that no other has called: its own have their paths in it, itself
+    the name of its class."""
+    kind = type(root).__name__
+    title = own_path(kind, root)
+    name_one(root, title)
+    for path, module in root.named_modules():
+        if module is root:
+            continue
+        if not is_free(path, module):
+            path = own_path(f"{title}.{path}", module)
+        name_one(module, path)
+
+
+# ---- tensors ----
+
+
+def pieces(tensor):
+    """What a tensor that is made of others is made of."""
+    flatten = getattr(tensor, "__tensor_flatten__", None)
+    if flatten is None:
+        return [tensor]
+    return [p for name in flatten()[0] for p in pieces(getattr(tensor, name))]
+
+
+def own(tensor, category, module):
+    for piece in pieces(tensor):
+        if not piece.is_cuda:
+            continue
+        storage = piece.untyped_storage()
+        # Of memory that several share nobody is the module.
+        is_part = piece.nbytes + 512 <= storage.nbytes()
+        calls.simcuda_owner_is(
+            storage.data_ptr(), category, NO_MODULE if is_part else module
+        )
+
+
+def own_all(module, number):
+    with contextlib.suppress(Exception), untouched():
+        for tensor in module._parameters.values():
+            if tensor is not None:
+                own(tensor, b"parameter", number)
+        for tensor in module._buffers.values():
+            if tensor is not None:
+                own(tensor, b"buffer", number)
+
+
+# ---- modules ----
+
+
+def call_as(call):
+    def __call__(self, *args, **kwargs):
+        if is_compiling():
+            return call(self, *args, **kwargs)
+        number = number_of(self)
+        enter(0, number)
+        try:
+            return call(self, *args, **kwargs)
+        finally:
+            own_all(self, number)
+            leave(0)
+
+    return __call__
+
+
+def apply_as(apply):
+    def _apply(self, *args, **kwargs):
+        number = number_of(self)
+        try:
+            return apply(self, *args, **kwargs)
+        finally:
+            own_all(self, number)
+
+    return _apply
+
+
+def watch_modules():
+    call, apply = Module.__call__, Module._apply
+    # One may be on its way to the device: the first that is ever used.
+    frame = sys._getframe()
+    root = None
+    while frame:
+        if frame.f_code is apply.__code__:
+            root = frame.f_locals["self"]
+        frame = frame.f_back
+    if root is not None:
+        name_all(root)
+    Module.__call__, Module._apply = call_as(call), apply_as(apply)
+    for function in Module.__call__, Module._apply:
+        function.__code__ = function.__code__.replace(
+            co_filename=call.__code__.co_filename
+        )
+    # torch.compile knows modules that are called as they always are.
+    for name in "torch._dynamo.utils", "torch._dynamo.variables.nn_module":
+        compiler = sys.modules.get(name)
+        if getattr(compiler, "unpatched_nn_module_call", None) is call:
+            compiler.unpatched_nn_module_call = Module.__call__
+
+
+def watch_parameters():
+    def registered(category):
+        def hook(module, name, tensor):
+            if tensor is None or is_compiling():
+                return
+            found = known.get(id(module))
+            number = NO_MODULE
+            if found is not None and found[0]() is module:
+                number = found[1]
+            with contextlib.suppress(Exception), untouched():
+                own(tensor, category, number)
+
+        return hook
+
+    here = torch.nn.modules.module
+    here.register_module_parameter_registration_hook(registered(b"parameter"))
+    here.register_module_buffer_registration_hook(registered(b"buffer"))
+
+
+# ---- optimizers ----
+
+
+def own_gradient(parameter):
+    """The number of the parameter's module."""
+    for piece in pieces(parameter):
+        storage = piece.untyped_storage().data_ptr() if piece.is_cuda else 0
+        module = calls.simcuda_owner_of(storage)
+        if module == NO_PARAMETER:
+            own(parameter, b"parameter", NO_MODULE)
+            module = NO_MODULE
+        if parameter.grad is not None:
+            own(parameter.grad, b"gradient", module)
+        return module
+    return NO_MODULE
+
+
+def own_state(state, module):
+    if isinstance(state, torch.Tensor):
+        own(state, b"optimizer_state", module)
+    elif isinstance(state, dict):
+        for value in state.values():
+            own_state(value, module)
+    elif isinstance(state, (list, tuple)):
+        for value in state:
+            own_state(value, module)
+
+
+def watch_optimizers():
+    def before(optimizer, args, kwargs):
+        if is_compiling():
+            return
+        with contextlib.suppress(Exception), untouched():
+            for group in optimizer.param_groups:
+                for parameter in group["params"]:
+                    own_gradient(parameter)
+        enter(1, NO_MODULE)
+
+    def after(optimizer, args, kwargs):
+        if is_compiling():
+            return
+        with contextlib.suppress(Exception), untouched():
+            for parameter, state in optimizer.state.items():
+                module = NO_MODULE
+                if isinstance(parameter, torch.Tensor):
+                    module = own_gradient(parameter)
+                own_state(state, module)
+        leave(1)
+
+    register_optimizer_step_pre_hook(before)
+    register_optimizer_step_post_hook(after)
+
+
+# ---- the end ----
+
+
+def own_gradients():
+    """Of parameters that no optimizer has."""
+    with contextlib.suppress(Exception), untouched():
+        for reference, *_ in list(known.values()):
+            module = reference()
+            if module is not None:
+                for parameter in module._parameters.values():
+                    if parameter is not None:
+                        own_gradient(parameter)
+
+
+atexit.register(own_gradients)
+for watch in watch_modules, watch_parameters, watch_optimizers:
+    try:
+        watch()
+    except Exception:
+        pass

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Trains models, keeps them, and prints what arithmetic says of the memory that
+they hold: owners.py KIND..."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Tied(nn.Module):
+    """An embedding that is also the last layer's weight, and what is no
+    parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(500, 64)
+        self.body = nn.Sequential(nn.Linear(64, 64), nn.GELU(), nn.LayerNorm(64))
+        self.head = nn.Linear(64, 500, bias=False)
+        self.head.weight = self.embed.weight
+        self.register_buffer("mask", torch.ones(300))
+
+    def forward(self, x):
+        return self.head(self.body(self.embed(x)))
+
+
+def adapted():
+    """Frozen, but for a small part, as LoRA has it."""
+    model = Tied()
+    model.requires_grad_(False)
+    model.body[0] = nn.Sequential(model.body[0], nn.Linear(64, 8), nn.Linear(8, 64))
+    return model
+
+
+def checkpointed():
+    from torch.utils.checkpoint import checkpoint
+
+    class Again(Tied):
+        def forward(self, x):
+            x = checkpoint(self.body, self.embed(x), use_reentrant=False)
+            return self.head(x)
+
+    return Again()
+
+
+def transformer(kind, config, **sizes):
+    import transformers
+
+    return getattr(transformers, kind)(getattr(transformers, config)(**sizes))
+
+
+def gpt2():
+    return transformer(
+        "GPT2LMHeadModel", "GPT2Config", n_layer=2, n_embd=64, n_head=4, vocab_size=500
+    )
+
+
+def llama():
+    return transformer(
+        "LlamaForCausalLM",
+        "LlamaConfig",
+        num_hidden_layers=2,
+        hidden_size=64,
+        intermediate_size=128,
+        num_attention_heads=4,
+        vocab_size=500,
+        tie_word_embeddings=True,
+    )
+
+
+def eight_bits(parameters):
+    import bitsandbytes
+
+    return bitsandbytes.optim.Adam8bit(parameters)
+
+
+optim = torch.optim
+kinds = {
+    "foreach": (Tied, optim.AdamW, {}, torch.float32),
+    "fused": (Tied, optim.AdamW, {"fused": True}, torch.float32),
+    "single": (Tied, optim.AdamW, {"foreach": False}, torch.float32),
+    "sgd": (Tied, optim.SGD, {"lr": 0.1, "momentum": 0.9}, torch.float32),
+    "bfloat16": (Tied, optim.AdamW, {}, torch.bfloat16),
+    "scaled": (Tied, optim.AdamW, {}, torch.float32),
+    "adapted": (adapted, optim.AdamW, {}, torch.float32),
+    "checkpointed": (checkpointed, optim.AdamW, {}, torch.float32),
+    "gpt2": (gpt2, optim.AdamW, {}, torch.float32),
+    "llama": (llama, optim.AdamW, {}, torch.bfloat16),
+}
+
+
+def train(kind):
+    make, optimizer, options, dtype = kinds[kind]
+    model = make().to(dtype).cuda()
+    learned = [p for p in model.parameters() if p.requires_grad]
+    steps = optimizer(learned, **options)
+    scaler = torch.amp.GradScaler("cuda", enabled=kind == "scaled")
+    for _ in range(2):
+        x = torch.randint(0, 500, (2, 16)).cuda()
+        steps.zero_grad()
+        with torch.autocast("cuda", torch.float16, enabled=kind == "scaled"):
+            out = model(x)
+            loss = getattr(out, "logits", out).float().mean()
+        scaler.scale(loss).backward()
+        scaler.step(steps)
+        scaler.update()
+    return model, steps
+
+
+def count(tensors):
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+def main():
+    kept = [train(kind) for kind in sys.argv[1:]]
+    parameters = [p for model, _ in kept for p in model.parameters()]
+    learned = [p for p in parameters if p.requires_grad]
+    states = 0
+    for kind, (model, _) in zip(sys.argv[1:], kept):
+        own = [p for p in model.parameters() if p.requires_grad]
+        states += count(own) * (1 if kind == "sgd" else 2)
+        states += 4 * len(own) * (kind == "fused")  # the step's number
+    print("gradient", count(learned))
+    print("optimizer_state", states)
+    print("parameter", count(parameters))
+    sys.stdout.flush()
+    # What it holds now is what its trace ends with.
+    import os
+
+    os._exit(0)
+
+
+main()
