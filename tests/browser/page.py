@@ -139,6 +139,7 @@ def checks():
     @test("verdict")
     def _():
         settings = ["--expandable-segments"]
+        put("knob-expandable_segments", "True")
         check_judged(fsdp, *settings)
         # Dragged: what is shown is never of another run, and the last wins.
         for capacity in ("5GiB", "3GiB", "4200MiB"):

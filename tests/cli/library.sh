@@ -163,19 +163,23 @@ check_engine() {
 }
 
 # check_ask TRACE QUESTION...: the trace is held under a name that is no file;
-# to the command line the name is a file's.
+# to the command line the name is a file's.  Pages are asked for where neither
+# has gpupool.wasm beside it.
 check_ask() {
 	trace=$1
 	shift
-	mkdir -p "$work/there"
+	mkdir -p "$work/there" "$work/alone"
+	cp "$program" "$work/alone/gpupool"
 	cp "$trace" "$work/there/it"
 	for question in "$@"; do
 		echo "$question" |
 			"$build/examples/ask" "$trace" it > "$work/said" 2>&1
 		echo "exit $?" >> "$work/said"
 		# shellcheck disable=SC2086
-		(cd "$work/there" && "$program" $question) > "$work/want" 2>&1 \
-			< /dev/null
+		(cd "$work/there" && case $question in
+		*html*) "$work/alone/gpupool" $question ;;
+		*) "$program" $question ;;
+		esac) > "$work/want" 2>&1 < /dev/null
 		echo "exit $?" >> "$work/want"
 		differ "ask $question"
 	done
