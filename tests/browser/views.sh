@@ -22,8 +22,8 @@ missing=
 [ -n "$chromium" ] || missing="chromium is"
 command -v python3 > /dev/null || missing="python3 is"
 if [ -n "$missing" ]; then
-	for test in draws zoom click step find end walk destroy hostile others \
-		wrong-trace; do
+	for test in draws by zoom click step find end walk destroy hostile \
+		others wrong-trace; do
 		echo "skip views-$test: $missing not on this machine"
 	done
 	exit 0
@@ -114,6 +114,22 @@ draws() {
 		grep -o '[0-9][0-9]*' | paste -sd+ | bc)
 	[ "$rows" = "$allocated" ] ||
 		{ echo "holders add up to $rows, not $allocated"; return 1; }
+}
+
+# What is coloured by is what the trace knows: modules, where it has them.
+by_what() {
+	owners=$root/tests/fuzz/fuzz_input/owners.jsonl
+	for trace in "$owners" "$gpt2"; do
+		visit "trace=$trace&only=holders" || return 1
+		answer holders "$trace"
+		sed -n 's/^ *"bys": \[\(.*\)\],$/\1/p' "$work/answer" |
+			tr -d '" ' > "$work/want"
+		grep -o '<option value="[a-z]*">[a-z]*<' "$work/dom" |
+			sed 's/.*>\(.*\)</\1/' | paste -sd, |
+			cmp - "$work/want" || return 1
+	done
+	grep -q module "$work/want" && return 1
+	visit "trace=$owners&only=holders" && has '<option value="module">'
 }
 
 # Zoomed in to single events, the band that the keyboard finds is that block.
@@ -226,6 +242,7 @@ wrong_trace() {
 }
 
 ok draws draws
+ok by by_what
 ok zoom zoomed
 ok click clicked
 ok step step

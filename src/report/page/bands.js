@@ -4,7 +4,7 @@
  * window that is seen (gpupool view bands); it is painted once, pixel by pixel,
  * and moved and stretched while another answer is under way.
  */
-import { BY, asker, blockTeller, bytes, choice, colour, count, css, eachFrame,
+import { asker, blockTeller, bytes, choiceOfBy, colour, count, css, eachFrame,
 	fit, make, question, tell, variable, watchTheme } from "./common.js";
 
 const LEFT = 72, TOP = 8, BOTTOM = 24; /* margins of the plot, in CSS pixels */
@@ -74,7 +74,7 @@ function hit(answer, column, byte) {
 /** @param {HTMLElement} element @param {import("./common.js").Ask} ask
  * @param {import("./common.js").Options} options */
 export function mount(element, ask, options) {
-	let o = { by: "site", ...options };
+	const o = { by: "site", ...options };
 	/** @type {any} */
 	let answer = null;
 	/** @type {HTMLCanvasElement|null} */
@@ -98,10 +98,7 @@ export function mount(element, ask, options) {
 	said.setAttribute("aria-live", "polite");
 	const legend = make("ul", "legend");
 	const block = make("aside", "block");
-	const by = choice("Colour by", BY, o.by, value => {
-		o.by = value;
-		refresh();
-	});
+	const by = choiceOfBy("Colour by", o, () => refresh());
 	const reserved = make("input", "");
 	reserved.type = "checkbox";
 	reserved.checked = true;
@@ -140,6 +137,7 @@ export function mount(element, ask, options) {
 		events = Math.max(1, given.events);
 		if (!to) { from = given.from; to = given.to; }
 		answer = given;
+		by.offer(given.bys);
 		if (cursor < 0) {
 			cursor = typeof o.event === "number" ? o.event
 				: o.event === "oom" && given.ooms.length ? given.ooms[0]
@@ -459,9 +457,8 @@ export function mount(element, ask, options) {
 		update(changes) {
 			const anew = "trace" in changes || "args" in changes ||
 				"device" in changes;
-			const was = o;
-			o = { ...o, ...changes };
-			by.select.value = o.by;
+			const was = { ...o };
+			Object.assign(o, changes);
 			if (o.trace !== was.trace || o.device !== was.device) from = to = 0;
 			if (anew) {
 				teller.end();

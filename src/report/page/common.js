@@ -12,8 +12,6 @@
  * @property {string} [by]
  */
 
-export const BY = ["site", "size", "stream", "pool"];
-
 /** @param {number} n */
 export const count = n => n.toLocaleString("en-US");
 
@@ -152,19 +150,28 @@ export function fit(canvas, resized) {
 	return () => observer.disconnect();
 }
 
-/** @param {string} label @param {string[]} values @param {string} value
- * @param {(value: string) => void} chosen */
-export function choice(label, values, value, chosen) {
+/** What a view is coloured or stacked by: what the trace knows of its blocks,
+ * as its answers list it.
+ * @param {string} label @param {Options} options whose by is set
+ * @param {() => void} chosen */
+export function choiceOfBy(label, options, chosen) {
 	const select = make("select", "");
-	for (const v of values) {
-		const option = make("option", "", v);
-		option.value = v;
-		select.append(option);
-	}
-	select.value = value;
-	select.addEventListener("change", () => chosen(select.value));
-	const element = make("label", "choice", label + " ", select);
-	return { element, select };
+	/** @param {string[]} names */
+	const offer = names => {
+		if (names.join() !== [...select.options].map(o => o.value).join())
+			select.replaceChildren(...names.map(name => {
+				const option = make("option", "", name);
+				option.value = name;
+				return option;
+			}));
+		select.value = options.by;
+	};
+	offer([options.by ?? "site"]);
+	select.addEventListener("change", () => {
+		options.by = select.value;
+		chosen();
+	});
+	return { element: make("label", "choice", label + " ", select), offer };
 }
 
 /** Tells the page. @param {Element} element @param {string} name

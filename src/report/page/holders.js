@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who holds the memory at a moment: at the peak, at an OOM, at any event. */
-import { BY, asker, bytes, choice, count, css, make, question, tell,
+import { asker, bytes, choiceOfBy, count, css, make, question, tell,
 	watchTheme } from "./common.js";
 
 const SHOWN = 100; /* rows before the rest is asked for */
@@ -12,7 +12,7 @@ const percent = (part, whole) =>
 /** @param {HTMLElement} element @param {import("./common.js").Ask} ask
  * @param {import("./common.js").Options} options */
 export function mount(element, ask, options) {
-	let o = { by: "site", ...options };
+	const o = { by: "site", ...options };
 	/** @type {any} */
 	let answer = null;
 	let shown = SHOWN;
@@ -20,10 +20,7 @@ export function mount(element, ask, options) {
 	let isReady = () => {};
 	const ready = new Promise(resolve => { isReady = resolve; });
 
-	const by = choice("Stack by", BY, o.by, value => {
-		o.by = value;
-		refresh();
-	});
+	const by = choiceOfBy("Stack by", o, () => refresh());
 	const when = make("select", "");
 	when.addEventListener("change", () => {
 		o.event = when.value;
@@ -84,6 +81,7 @@ export function mount(element, ask, options) {
 	/** @param {any} given */
 	function taken(given) {
 		answer = given;
+		by.offer(given.bys);
 		title.classList.remove("trouble");
 		fillWhen();
 		number.value = given.event;
@@ -164,8 +162,7 @@ export function mount(element, ask, options) {
 		ready,
 		/** @param {Partial<import("./common.js").Options>} changes */
 		update(changes) {
-			o = { ...o, ...changes };
-			by.select.value = o.by;
+			Object.assign(o, changes);
 			refresh();
 		},
 		destroy() {

@@ -3,7 +3,7 @@
  * Segments and blocks at a moment: segments from the largest down, one behind
  * another, and in each its blocks by address; what pins free memory is framed.
  */
-import { BY, asker, blockTeller, bytes, choice, count, css, eachFrame, fit, make,
+import { asker, blockTeller, bytes, choiceOfBy, count, css, eachFrame, fit, make,
 	question, tell, variable, watchTheme } from "./common.js";
 
 const LINES = 26;          /* at least so many for all that is reserved */
@@ -30,7 +30,7 @@ function lay(segments, width) {
 /** @param {HTMLElement} element @param {import("./common.js").Ask} ask
  * @param {import("./common.js").Options} options */
 export function mount(element, ask, options) {
-	let o = { by: "site", ...options };
+	const o = { by: "site", ...options };
 	/** @type {any} */
 	let answer = null;
 	/** @type {any[]} */
@@ -50,10 +50,7 @@ export function mount(element, ask, options) {
 	said.setAttribute("aria-live", "polite");
 	const title = make("p", "said");
 	const block = make("aside", "block");
-	const by = choice("Colour by", BY, o.by, value => {
-		o.by = value;
-		refresh();
-	});
+	const by = choiceOfBy("Colour by", o, () => refresh());
 	const before = make("input", "");
 	before.type = "checkbox";
 	before.checked = !!o.before;
@@ -86,6 +83,7 @@ export function mount(element, ask, options) {
 	/** @param {any} given */
 	function taken(given) {
 		answer = given;
+		by.offer(given.bys);
 		title.classList.remove("trouble");
 		segments = [...given.segments].sort((a, b) => b.bytes - a.bytes ||
 			a.address - b.address);
@@ -268,8 +266,7 @@ export function mount(element, ask, options) {
 		ready,
 		/** @param {Partial<import("./common.js").Options>} changes */
 		update(changes) {
-			o = { ...o, ...changes };
-			by.select.value = o.by;
+			Object.assign(o, changes);
 			before.checked = !!o.before;
 			if ("trace" in changes || "args" in changes ||
 			    "device" in changes) {
