@@ -7,9 +7,8 @@ set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 gpupool=${BUILD:-$root/build}/gpupool
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
+part=action
+. "$root/tests/script.inc"
 
 # The first that has yaml: Debian's own may have it where another comes first.
 find_python() {
@@ -19,28 +18,10 @@ find_python() {
 	return 1
 }
 
-if ! find_python; then
-	for test in kept worse summary annotated line outputs quiet-fail error \
-		injection comment comment-again comment-of-others \
-		no-pull-request long-comment junit wheel gitlab schema \
-		schema-gitlab; do
-		echo "skip action-$test: python3's yaml is not on this machine" \
-			"(scripts/packages.sh python)"
-	done
-	exit 0
-fi
-
-failed=0
-ok() {
-	name=action-$1
-	shift
-	if "$@" > "$work/said" 2>&1; then
-		echo "ok $name"
-	else
-		echo "FAIL $name: $(tail -n 1 "$work/said")"
-		failed=1
-	fi
-}
+find_python || skip_all "python3 has no yaml (scripts/packages.sh python)" \
+	kept worse summary annotated line outputs quiet-fail error injection \
+	comment comment-again comment-of-others no-pull-request long-comment \
+	junit wheel gitlab schema schema-gitlab
 
 # ---- a repository with a trace that got worse ----
 

@@ -8,9 +8,8 @@ set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 built=${BUILD:-$root/build}/gpupool
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
+part=browser
+. "$root/tests/script.inc"
 # Without gpupool.wasm beside it.
 gpupool=$work/gpupool
 cp "$built" "$gpupool"
@@ -19,26 +18,8 @@ chromium=${CHROMIUM-}
 for name in chromium chromium-browser google-chrome; do
 	[ -n "$chromium" ] || chromium=$(command -v "$name")
 done
-if [ -z "$chromium" ]; then
-	for test in renders numbers findings peak compare small sweep stack \
-		hostile no-script policy; do
-		echo "skip browser-$test: chromium is not on this machine"
-	done
-	exit 0
-fi
-
-failed=0
-# ok NAME COMMAND...
-ok() {
-	name=browser-$1
-	shift
-	if "$@" > "$work/said" 2>&1; then
-		echo "ok $name"
-	else
-		echo "FAIL $name: $(tail -n 1 "$work/said")"
-		failed=1
-	fi
-}
+[ -n "$chromium" ] || skip_all "chromium is not on this machine" renders \
+	numbers findings peak compare small sweep stack hostile no-script policy
 
 # What a page looks like when its scripts have run.
 dump() {

@@ -9,10 +9,10 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/tests/browser
 gpupool=${BUILD:-$root/build}/gpupool
-work=$(mktemp -d)
+part=views
+. "$root/tests/script.inc"
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
 
 chromium=${CHROMIUM-}
 for name in chromium chromium-browser google-chrome; do
@@ -21,13 +21,8 @@ done
 missing=
 [ -n "$chromium" ] || missing="chromium is"
 command -v python3 > /dev/null || missing="python3 is"
-if [ -n "$missing" ]; then
-	for test in draws by zoom click step find end walk destroy hostile \
-		others wrong-trace; do
-		echo "skip views-$test: $missing not on this machine"
-	done
-	exit 0
-fi
+[ -z "$missing" ] || skip_all "$missing not on this machine" draws by zoom \
+	click step find end walk destroy hostile others wrong-trace
 
 mkfifo "$work/stdin"
 python3 "$here/serve.py" "$gpupool" "$root/src/report/page" "$here" \
@@ -40,19 +35,6 @@ while [ ! -s "$work/port" ] && [ "$tries" -gt 0 ]; do
 	tries=$((tries - 1))
 done
 port=$(cat "$work/port")
-
-failed=0
-# ok NAME COMMAND...
-ok() {
-	name=views-$1
-	shift
-	if "$@" > "$work/said" 2>&1; then
-		echo "ok $name"
-	else
-		echo "FAIL $name: $(tail -n 1 "$work/said")"
-		failed=1
-	fi
-}
 
 # visit QUERY: what the page looks like when it is done, in $work/dom.
 visit() {

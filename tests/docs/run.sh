@@ -6,29 +6,13 @@ set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 gpupool=${BUILD:-$root/build}/gpupool
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
+part=docs
+. "$root/tests/script.inc"
 
 for need in mandoc python3; do
-	command -v "$need" > /dev/null && continue
-	for test in made links again search; do
-		echo "skip docs-$test: $need is not on this machine"
-	done
-	exit 0
+	command -v "$need" > /dev/null || skip_all \
+		"$need is not on this machine" made links again search
 done
-
-failed=0
-ok() {
-	name=docs-$1
-	shift
-	if "$@" > "$work/said" 2>&1; then
-		echo "ok $name"
-	else
-		echo "FAIL $name: $(tail -n 1 "$work/said")"
-		failed=1
-	fi
-}
 
 ok made "$root/scripts/docs.py" "$gpupool" "$work/docs"
 ok links python3 "$root/tests/docs/links.py" "$work/docs"

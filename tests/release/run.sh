@@ -7,30 +7,13 @@
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
+part=release
+. "$root/tests/script.inc"
 parts=${PARTS-source}
 export CCACHE_DISABLE=1
 
-git -C "$root" rev-parse --verify HEAD > /dev/null 2>&1 || {
-	for test in made same checksums; do
-		echo "skip release-$test: this is no checkout of git"
-	done
-	exit 0
-}
-
-failed=0
-ok() {
-	name=release-$1
-	shift
-	if "$@" > "$work/said" 2>&1; then
-		echo "ok $name"
-	else
-		echo "FAIL $name: $(tail -n 1 "$work/said")"
-		failed=1
-	fi
-}
+git -C "$root" rev-parse --verify HEAD > /dev/null 2>&1 ||
+	skip_all "this is no checkout of git" made same checksums
 
 # made FOLDER: by a clone that lies there.
 made() {
@@ -86,12 +69,12 @@ there() {
 		}
 	done
 }
-for part in ${parts:-source docs deb page wheel}; do
-	why=$(sed -n "s/^left out: $part: //p" "$work/made")
+for piece in ${parts:-source docs deb page wheel}; do
+	why=$(sed -n "s/^left out: $piece: //p" "$work/made")
 	if [ -n "$why" ]; then
-		echo "skip release-$part: $why"
+		echo "skip release-$piece: $why"
 	else
-		ok "$part" there "$part"
+		ok "$piece" there "$piece"
 	fi
 done
 exit "$failed"
