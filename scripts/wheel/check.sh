@@ -7,11 +7,14 @@
 # Each wheel of build/wheel goes into a fresh environment, in a folder whose
 # name has blanks and other letters, with no compiler on PATH.  What is not of
 # this processor runs under qemu's user mode, where that is installed; of
-# musllinux only the program is tried, with the loader that MUSL_LOADER names.
+# musllinux only the program is tried, with the loader that MUSL_LOADER names,
+# else the system's, else, for another processor, Debian's, which apt fetches.
 #
 #	PYTHONS		pythons to install into; else python3
 #	TORCH_PYTHON	one that has PyTorch, for gpupool record; else that of
 #			build/record, which make record-test fetches
+#	UVX		uv's command that runs programs out of wheels; else that
+#			on PATH
 #	AUDITWHEEL	says whether the wheel is what its name says; else that
 #			on PATH
 set -u
@@ -22,6 +25,7 @@ out=$root/build/wheel
 trace=$root/traces/stories/service-drifts-by-night.jsonl
 torch=${TORCH_PYTHON:-$root/build/record/venv-${TORCH:-2.15.0}/bin/python}
 auditwheel=${AUDITWHEEL:-$(command -v auditwheel)}
+uvx=${UVX:-$(command -v uvx)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
@@ -92,11 +96,22 @@ print("%d.%d" % sys.version_info[:2])')"
 		"$own/python" -c "import gpupool, sys
 t = gpupool.load(sys.argv[1])
 print(t.suggest().devices[0].verdict.alloc_conf, t.page()[:1])" "$trace"
+	try_uvx "$1" "$2" "$3"
 	if [ -x "$torch" ]; then
 		try "$3: record" recorded "$own/gpupool"
 	else
 		echo "skip $3: record: there is no PyTorch: $torch"
 	fi
+}
+
+try_uvx() {
+	if [ -z "$uvx" ]; then
+		echo "skip $3: uvx is not here (pip install uv)"
+		return
+	fi
+	try "$3: uvx gpupool" says expandable_segments env \
+		UV_CACHE_DIR="$work/uv" "$uvx" --offline --python "$1" \
+		--from "$2" gpupool "$trace"
 }
 
 recorded() {
@@ -168,12 +183,36 @@ debian_name() {
 	esac
 }
 
+# Debian's package of another processor, beside the machine's own.
+fetch_musl() {
+	arch=$(debian_name "$1")
+	mkdir -p "$work/apt/lists/partial" "$work/musl" && cd "$work/apt" &&
+		set -- -qq -o APT::Architecture="$arch" \
+			-o APT::Architectures::="$arch" \
+			-o Dir::State::lists="$work/apt/lists" \
+			-o APT::Sandbox::User=root &&
+		apt-get "$@" update && apt-get "$@" download musl &&
+		dpkg-deb -x musl_*.deb "$work/musl"
+}
+
 musl() {
 	loader=${MUSL_LOADER:-/lib/ld-musl-$3.so.1}
-	if [ -e "$loader" ] && [ "$3" = "$(uname -m)" ]; then
-		try_program "$loader" "$2" "$1"
+	if [ "$3" = "$(uname -m)" ]; then
+		if [ -e "$loader" ]; then
+			try_program "$loader" "$2" "$1"
+		else
+			echo "skip $1: $loader is not here (apt-get install" \
+				"musl)"
+		fi
+	elif ! command -v "qemu-$3" > /dev/null; then
+		echo "skip $1: qemu-$3 is not here (apt-get install qemu-user)"
+	elif [ -e "$loader" ]; then
+		try_program "qemu-$3 $loader" "$2" "$1"
+	elif (fetch_musl "$3") > "$work/apt.log" 2>&1; then
+		try_program "qemu-$3 $work/musl$loader" "$2" "$1"
 	else
-		echo "skip $1: $loader is not here (apt-get install musl)"
+		echo "skip $1: $loader is not here, and apt could not fetch" \
+			"musl: $(tail -n 1 "$work/apt.log")"
 	fi
 }
 
