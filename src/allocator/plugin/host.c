@@ -25,17 +25,34 @@ struct allocator {
 
 static void *symbol; /* of the one that is loaded */
 
+/* As glibc has it, from 2.33 on; looked up, as musl and older ones have none.
+ */
+struct info {
+	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks,
+		uordblks, fordblks, keepcost;
+};
+typedef struct info info_call(void);
+typedef int trim_call(size_t pad);
+
 /* The main arena's break, the other arenas, and what is mapped by itself. */
 static uint64_t held_by_glibc(void)
 {
-	struct mallinfo2 now = mallinfo2();
+	info_call *call;
+	struct info now;
 
+	memcpy(&call, &symbol, sizeof(call));
+	now = call();
 	return now.arena + now.hblkhd;
 }
 
 static void trim_glibc(void)
 {
-	malloc_trim(0);
+	void *found = dlsym(RTLD_DEFAULT, "malloc_trim");
+	trim_call *call;
+
+	memcpy(&call, &found, sizeof(call));
+	if (call)
+		call(0);
 }
 
 typedef int mallctl_call(const char *name, void *old, size_t *old_size,
