@@ -23,7 +23,15 @@ struct allocator {
 	void (*trim)(void);
 };
 
-static void *symbol; /* of the one that is loaded */
+/* malloc is the process's, so this is, too. */
+static struct {
+	const struct allocator *loaded;
+	void *symbol; /* its */
+	bool is_touched;
+	bool has_main;	   /* its first thread has a heap */
+	uint64_t first;	   /* the first block's address */
+	char rollup[4096]; /* no memory of the allocator's */
+} host_process;
 
 /* As glibc has it, from 2.33 on; looked up, as musl and older ones have none.
  */
@@ -62,7 +70,7 @@ static mallctl_call *mallctl(void)
 {
 	mallctl_call *call;
 
-	memcpy(&call, &symbol, sizeof(call));
+	memcpy(&call, &host_process.symbol, sizeof(call));
 	return call;
 }
 
@@ -91,7 +99,7 @@ static uint64_t property(const char *name)
 	int (*get)(const char *name, size_t *value);
 	size_t value = 0;
 
-	memcpy(&get, &symbol, sizeof(get));
+	memcpy(&get, &host_process.symbol, sizeof(get));
 	get(name, &value);
 	return value;
 }
@@ -126,7 +134,7 @@ static uint64_t held_by_mimalloc(void)
 		     size_t * peak_commit, size_t * faults);
 	size_t commit = 0;
 
-	memcpy(&info, &symbol, sizeof(info));
+	memcpy(&info, &host_process.symbol, sizeof(info));
 	info(NULL, NULL, NULL, NULL, NULL, &commit, NULL, NULL);
 	return commit;
 }
@@ -148,16 +156,15 @@ static const struct allocator allocators[] = {
 	{ "mimalloc", "mi_process_info", held_by_mimalloc, trim_mimalloc },
 };
 
-static const struct allocator *loaded;
-static bool is_touched;
-
 /* Anonymous memory of this process, by the kernel; into a buffer that is none
  * of the allocator's. */
 static uint64_t held_by_smaps(void)
 {
-	static char text[4096];
+	char *text = host_process.rollup;
 	int file = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
-	ssize_t n = file < 0 ? 0 : read(file, text, sizeof(text) - 1);
+	ssize_t n = file < 0
+			    ? 0
+			    : read(file, text, sizeof(host_process.rollup) - 1);
 	const char *found;
 
 	if (file >= 0)
@@ -178,17 +185,21 @@ bool host_begin(const char *marked)
 {
 	const char *name = marked + 1;
 
-	is_touched = *marked == HOST_TOUCHED;
+	host_process.is_touched = *marked == HOST_TOUCHED;
 	for (size_t i = 0; i < sizeof(allocators) / sizeof(*allocators); i++)
 		if (!strcmp(allocators[i].name, name))
-			loaded = &allocators[i];
-	symbol = loaded ? dlsym(RTLD_DEFAULT, loaded->symbol) : NULL;
-	return symbol;
+			host_process.loaded = &allocators[i];
+	host_process.symbol =
+		host_process.loaded
+			? dlsym(RTLD_DEFAULT, host_process.loaded->symbol)
+			: NULL;
+	return host_process.symbol;
 }
 
 uint64_t host_held(void)
 {
-	return is_touched ? held_by_smaps() : loaded->held();
+	return host_process.is_touched ? held_by_smaps()
+				       : host_process.loaded->held();
 }
 
 /* ---- threads ---- */
@@ -209,7 +220,7 @@ static void do_job(struct thread *t)
 	switch (t->job) {
 	case ALLOC: t->block = malloc(t->size); break;
 	case FREE: free(t->block); break;
-	case TRIM: loaded->trim(); break;
+	case TRIM: host_process.loaded->trim(); break;
 	case END: break;
 	}
 }
@@ -241,14 +252,13 @@ static void run(struct thread *t, enum job job)
 
 static void *create(const struct gp_memory *memory)
 {
-	static bool has_main;
 	struct thread *t = calloc(1, sizeof(*t));
 
 	(void)memory;
 	if (!t || sem_init(&t->go, 0, 0) || sem_init(&t->done, 0, 0))
 		return NULL;
-	t->is_main = !has_main;
-	has_main = true;
+	t->is_main = !host_process.has_main;
+	host_process.has_main = true;
 	return t->is_main || !pthread_create(&t->thread, NULL, serve, t) ? t
 									 : NULL;
 }
@@ -266,11 +276,9 @@ static void destroy(void *self)
  * first block's. */
 static uint64_t told(uint64_t addr)
 {
-	static uint64_t first;
-
-	if (!first)
-		first = addr;
-	return (UINT64_C(1) << 47) + addr - first;
+	if (!host_process.first)
+		host_process.first = addr;
+	return (UINT64_C(1) << 47) + addr - host_process.first;
 }
 
 static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
@@ -281,7 +289,7 @@ static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
 	run(t, ALLOC);
 	if (!t->block)
 		return false;
-	if (is_touched)
+	if (host_process.is_touched)
 		touch(t->block, malloc_usable_size(t->block));
 	*piece = (struct gp_piece){ told((uintptr_t)t->block),
 				    malloc_usable_size(t->block),
