@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Builds another framework's own allocator into libraries for gpupool --engine:
+#
+#	scripts/wheel-engine.sh OUT rmm|tensorflow [WHEEL]
+#
+# rmm: RAPIDS's memory resources, out of the wheel librmm-cu12 25.12, whose
+# headers have them: OUT/rmm-pool.so, rmm-grow.so, rmm-arena.so, rmm-binning.so.
+# tensorflow: TensorFlow's BFCAllocator, out of the wheel tensorflow-cpu 2.21:
+# OUT/tensorflow-bfc.so.  Wheels are fetched with pip; WHEEL is one at hand.
+# Nothing of the CUDA toolkit and no device is needed.  OUT holds what was
+# unpacked, too, for the libraries are linked with it.
+set -eu
+
+if [ $# -lt 2 ]; then
+	echo "usage: wheel-engine.sh OUT rmm|tensorflow [WHEEL]" >&2
+	exit 2
+fi
+root=$(cd "$(dirname "$0")/.." && pwd)
+out=$1 which=$2 wheel=${3-}
+cxx=${CXX:-g++}
+
+fail() {
+	echo "wheel-engine.sh: $1" >&2
+	exit 1
+}
+
+for command in "${cxx%% *}" unzip python3; do
+	command -v "$command" > /dev/null ||
+		fail "$command is missing; on Debian: apt-get install g++ unzip python3"
+done
+case $which in
+rmm | tensorflow) ;;
+*) fail "there is no $which: rmm, or tensorflow" ;;
+esac
+mkdir -p "$out/$which"
+out=$(cd "$out" && pwd)
+tree=$out/$which
+
+# fetch REQUIREMENT...: unpacked.
+fetch() {
+	rm -rf "$tree/download"
+	python3 -m pip download --no-deps -q -d "$tree/download" "$@" \
+		> "$tree/log" 2>&1 || {
+		tail -n 3 "$tree/log" >&2
+		fail "pip has no wheel of $* for this machine's python3"
+	}
+	for packed in "$tree"/download/*.whl; do
+		unpack "$packed"
+	done
+	rm -rf "$tree/download"
+}
+
+unpack() {
+	[ -f "$1" ] || fail "there is no $1"
+	# Of TensorFlow one library of several; unzip answers 11 where a wheel
+	# has nothing of that.
+	unzip -q -o "$1" '*/include/*' '*/lib64/*' \
+		'tensorflow/libtensorflow_framework.so.*' -d "$tree" \
+		2> /dev/null || [ $? -eq 11 ] || fail "$1 cannot be unpacked"
+}
+
+# build NAME SOURCE [FLAG...]: its headers have warnings of their own.
+build() {
+	name=$1 source=$2
+	shift 2
+	# $cxx may hold flags of its own.
+	# shellcheck disable=SC2086
+	$cxx -std=c++17 -O1 -w -fPIC -shared -DNDEBUG -I"$root/include" \
+		-o "$out/.$name" "$root/scripts/engines/$source" "$@"
+	mv "$out/.$name" "$out/$name.so"
+}
+
+ready() {
+	echo "ready: gpupool replay TRACE --engine $out/$1.so"
+}
+
+if [ "$which" = rmm ]; then
+	fetch 'nvidia-cuda-runtime-cu12==12.9.*' 'rapids-logger==0.2.*' \
+		"${wheel:-librmm-cu12==25.12.*}"
+	libraries=$tree/librmm/lib64:$tree/rapids_logger/lib64
+	build librmm-engines rmm.cc -isystem "$tree/librmm/include" \
+		-isystem "$tree/librmm/include/rapids" \
+		-isystem "$tree/nvidia/cuda_runtime/include" \
+		-isystem "$tree/rapids_logger/include" \
+		-DLIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE \
+		-L"$tree/librmm/lib64" -lrmm -L"$tree/rapids_logger/lib64" \
+		-lrapids_logger "-Wl,-rpath,$libraries"
+	for kind in pool grow arena binning; do
+		# shellcheck disable=SC2086
+		${CC:-gcc} -shared -fPIC -I"$root/include" \
+			"-DRESOURCE=rmm_$kind" -o "$out/rmm-$kind.so" \
+			"$root/scripts/engines/rmm_one.c" -Wl,--no-as-needed \
+			-L"$out" -l:librmm-engines.so "-Wl,-rpath,\$ORIGIN"
+		ready "rmm-$kind"
+	done
+else
+	if [ -n "$wheel" ]; then
+		unpack "$wheel"
+	else
+		fetch 'tensorflow-cpu==2.21.*'
+	fi
+	build tensorflow-bfc tensorflow_bfc.cc \
+		-isystem "$tree/tensorflow/include" -L"$tree/tensorflow" \
+		-l:libtensorflow_framework.so.2 "-Wl,-rpath,$tree/tensorflow"
+	ready tensorflow-bfc
+fi
