@@ -193,13 +193,25 @@ static enum gp_status play_recorded(struct session *s, size_t t,
 
 /* ---- what is asked ---- */
 
+/* Advice is about PyTorch's allocator: none stands above a table of others. */
+static bool is_of_pytorch(const struct gp_grid *grid)
+{
+	for (size_t i = 0; i < grid->count; i++)
+		if (!strcmp(grid->items[i].engine->name, "caching") ||
+		    !strcmp(grid->items[i].engine->name, "torch"))
+			return true;
+	return false;
+}
+
 static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 {
+	static const struct gp_study no_advice;
 	struct gp_sweep_report_setup setup = {
 		.grid = &s->grid,
 		.prices = s->prices,
 		.recorded = s->reports,
-		.study = &s->studying.study,
+		.study = is_of_pytorch(&s->grid) ? &s->studying.study
+						 : &no_advice,
 		.cases = s->studying.cases,
 		.trace_count = s->ranks.count,
 		.ranks = s->ranks.files + s->ranks.unread_count > 1 ? &s->ranks
