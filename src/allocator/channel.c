@@ -37,6 +37,12 @@ static void last_words(const struct channel *channel, char *text, size_t size)
 			*c = ' ';
 }
 
+/* With what it started, which has its group. */
+static void end(const struct channel *channel)
+{
+	kill(channel->patience_s ? -channel->pid : channel->pid, SIGKILL);
+}
+
 /* The process is gone: finds out how it ended. */
 static bool broken(struct channel *channel)
 {
@@ -49,7 +55,7 @@ static bool broken(struct channel *channel)
 	shutdown(channel->socket, SHUT_RDWR);
 	/* No answer is to come: one that ends by itself has ended. */
 	if (channel->patience_s)
-		kill(channel->pid, SIGKILL);
+		end(channel);
 	waitpid(channel->pid, &status, 0);
 	channel->pid = 0;
 	last_words(channel, words, sizeof(words));
@@ -71,7 +77,7 @@ static bool hung(struct channel *channel)
 	if (channel->is_broken)
 		return false;
 	channel->is_broken = true;
-	kill(channel->pid, SIGKILL);
+	end(channel);
 	waitpid(channel->pid, NULL, 0);
 	channel->pid = 0;
 	snprintf(channel->trouble, sizeof(channel->trouble),
@@ -145,17 +151,22 @@ static int spawn(struct channel *channel, const struct channel_start *start,
 		 int socket)
 {
 	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
 	int error;
 
+	posix_spawnattr_init(&attributes);
+	if (start->patience_s)
+		posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, channel->log, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&files, channel->log, STDERR_FILENO);
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
 					 O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, socket, CHANNEL_FD);
-	error = posix_spawnp(&channel->pid, start->program, &files, NULL,
+	error = posix_spawnp(&channel->pid, start->program, &files, &attributes,
 			     start->arguments, start->environment);
 	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attributes);
 	return error;
 }
 
@@ -202,7 +213,7 @@ void channel_close(struct channel *channel)
 	if (channel->socket >= 0)
 		close(channel->socket);
 	if (channel->pid && channel->patience_s)
-		kill(channel->pid, SIGKILL);
+		end(channel);
 	if (channel->pid)
 		waitpid(channel->pid, NULL, 0);
 	if (channel->log >= 0)

@@ -29,7 +29,7 @@ struct channel_start {
 	const char *program;
 	char *const *arguments, *const *environment;
 	/* Who says nothing for so long is ended, as is who is still there at
-	 * the end; 0: it is waited for. */
+	 * the end, each with the processes it started; 0: it is waited for. */
 	unsigned patience_s;
 };
 

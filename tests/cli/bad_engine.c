@@ -2,6 +2,7 @@
 /* Engines that gpupool must end with a sentence: one for each BAD_. */
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,7 +18,21 @@ static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
 	const struct gp_memory *memory = self;
 	uint64_t size = (ask->size + 511) / 512 * 512;
 
-#if defined BAD_LEAKS || defined BAD_DRAWS
+#if defined BAD_FORKS
+	/* A twin that goes on to answer, and a child that stays. */
+	if (!used++ && !fork() && !fork()) {
+		FILE *file = fopen("writing", "w");
+
+		fprintf(file, "%ld\n", (long)getpid());
+		fclose(file);
+		rename("writing", "left");
+		for (;;)
+			pause();
+	}
+	while (access("left", F_OK))
+		usleep(1000);
+#endif
+#if defined BAD_LEAKS || defined BAD_DRAWS || defined BAD_FORKS
 	/* All of it is well, but for that. */
 	*piece = (struct gp_piece){ 0, size, 7 };
 #if defined BAD_DRAWS

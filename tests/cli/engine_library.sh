@@ -129,6 +129,24 @@ breaks() {
 
 breaks CRASH "serves what is asked for.*: its process died of signal 11"
 breaks OVERLAP "overlap a block of"
+# What a library forks neither answers nor stays.
+library FORKS.so "$root/tests/cli/bad_engine.c" -DBAD_FORKS
+"$build/gpupool" replay t.json --engine ./FORKS.so > said 2> error ||
+	{ echo "FAIL engine_library forks: $(cat error)"; exit 1; }
+# is_there: it runs, and has not only yet to be waited for.
+is_there() {
+	! grep -q '^State:.*[ZX]' "/proc/$(cat left)/status" 2> /dev/null &&
+		kill -0 "$(cat left)" 2> /dev/null
+}
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	is_there || break
+	sleep 0.2
+done
+if is_there; then
+	echo "FAIL engine_library a process that a library started is left"
+	exit 1
+fi
+echo "ok engine_library what a library forks ends with it"
 library NONE.so "$root/tests/cli/bad_engine.c" -DBAD_NONE
 breaks NONE "gives all memory back .* is not memory that it took"
 library LEAKS.so "$root/tests/cli/bad_engine.c" -DBAD_LEAKS

@@ -6,6 +6,7 @@
 #include "allocator/plugin/plugin_process.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,6 +252,12 @@ static void begin_again(const char *library)
 	execv("/proc/self/exe", arguments);
 }
 
+/* What a library forks has no part in what is said here. */
+static void leave_channel(void)
+{
+	close(CHANNEL_FD);
+}
+
 int plugin_process(const char *library)
 {
 	const struct rlimit no_core = { 0, 0 };
@@ -260,6 +267,7 @@ int plugin_process(const char *library)
 	setrlimit(RLIMIT_CORE, &no_core);
 	if (host_is_named(library))
 		begin_again(library);
+	pthread_atfork(NULL, NULL, leave_channel);
 	while (receive_all(&s, &request, sizeof(request))) {
 		struct plugin_message answer = { .kind = PLUGIN_ANSWER };
 
