@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "trace/history.h"
 
@@ -295,7 +296,8 @@ static void push_free(struct gp_build_state *s, struct gp_segment *segment,
 		push_block(s, segment, &block);
 }
 
-/* All blocks of one segment from start block i on; returns the next i. */
+/* All blocks of one segment from start block i on; returns the next i.  One
+ * whose request would not fit before the next one had asked for less. */
 static size_t fill_segment(struct history *h, struct gp_segment *segment,
 			   size_t i)
 {
@@ -312,7 +314,8 @@ static size_t fill_segment(struct history *h, struct gp_segment *segment,
 		push_block(s, segment,
 			   &(struct gp_block){ .addr = b->addr,
 					       .size = b->size,
-					       .requested = b->requested,
+					       .requested = gp_smaller(
+						       b->requested, b->size),
 					       .id = b->id,
 					       .state = b->state,
 					       .site = b->site });

@@ -3,6 +3,7 @@
 #include "gpupool/trace.h"
 
 #include "suite.h"
+#include "trace/check.h"
 #include "trace_text.h"
 
 #define SNAPSHOT(segments, entries)                                            \
@@ -211,6 +212,27 @@ START_TEST(the_first_entry_may_be_half_a_free)
 }
 END_TEST
 
+/* A recording that contradicts itself is still one that can be written. */
+START_TEST(what_does_not_fit_before_the_next_block_had_asked_for_less)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		SEGMENT(2097152, 2097152, "small",
+			BLOCK(2097152, 2097152, 0, INACTIVE)),
+		ENTRY("free_requested", 2097152, 2048) ", " ENTRY(
+			"free_completed", 2097152,
+			2048) ", " ENTRY("free_requested", 2097408,
+					 512) ", " ENTRY("free_completed",
+							 2097408, 512)));
+	const struct gp_state *start = &trace->devices[0].start;
+	struct gp_diag diag = { 0 };
+
+	ck_assert_uint_eq(start->blocks[0].size, 256);
+	ck_assert_uint_eq(start->blocks[0].requested, 256);
+	ck_assert_int_eq(gp_state_check(start, &diag), GP_OK);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(a_snapshot_from_the_start_is_complete)
 {
 	struct gp_trace *trace = whole(
@@ -240,6 +262,8 @@ int main(void)
 		{ slack_behind_a_block_is_the_blocks, 0 },
 		{ a_later_neighbour_shows_where_a_block_ended, 0 },
 		{ the_first_entry_may_be_half_a_free, 0 },
+		{ what_does_not_fit_before_the_next_block_had_asked_for_less,
+		  0 },
 		{ a_snapshot_from_the_start_is_complete, 0 },
 	};
 
