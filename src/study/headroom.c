@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "gpupool/study.h"
 #include "study/known.h"
+#include "study/least.h"
 
 #define GRAIN	 GP_DEVICE_GRAIN
 #define MOST	 (UINT64_C(1) << 46) /* bytes; no device has so much */
@@ -244,6 +245,23 @@ static void find_recorded_oom(const struct gp_device_trace *t,
 	}
 }
 
+/* Capacities at which not every request can be served.  Where some are refused
+ * even without a limit, others than these may be. */
+static void learn_least(struct search *s)
+{
+	const struct gp_headroom_config *config = s->config;
+	const struct gp_headroom *h = s->result;
+	size_t count;
+
+	if (h->refused || config->engine != gp_engine_table(&count))
+		return;
+	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
+		known_add(&s->known[goal], h->least,
+			  least_reserved(config->trace, config->device,
+					 config->settings),
+			  false);
+}
+
 static void begin(struct search *s)
 {
 	const struct gp_headroom_config *config = s->config;
@@ -270,6 +288,8 @@ static void begin(struct search *s)
 	s->unlimited_calls = told->calls;
 	if (h->is_plain)
 		learn(s, h->unlimited, told);
+	if (!told->first_oom.is_there)
+		learn_least(s);
 }
 
 /* ---- the curve ---- */

@@ -10,12 +10,15 @@
 #define MIB   (UINT64_C(1) << 20)
 #define GRAIN GP_DEVICE_GRAIN
 
-/* Blocks of 1 to 48 MiB that come and go, made up from a seed. */
+/* Blocks of 1 to 48 MiB that come and go, made up from a seed: on one stream,
+ * on four, or on one each, where nothing is shared. */
 static struct gp_trace *made_up(unsigned seed)
 {
 	static const char *const head =
 		"{\"format\":\"gpupool-trace\",\"version\":1,"
 		"\"devices\":[{\"device\":0}]}\n";
+	static const unsigned streams_of[] = { 4, 1, 12 };
+	unsigned streams = streams_of[seed % COUNT_OF(streams_of)];
 	bool live[12] = { false };
 	char text[16384];
 	FILE *out = fmemopen(text, sizeof(text), "w");
@@ -29,9 +32,10 @@ static struct gp_trace *made_up(unsigned seed)
 		fprintf(out, "{\"op\":\"%s\",\"id\":%u",
 			live[id] ? "free" : "alloc", id);
 		if (!live[id])
-			fprintf(out, ",\"size\":%llu",
+			fprintf(out, ",\"size\":%llu,\"stream\":%u",
 				(unsigned long long)(((seed >> 8) % 48 + 1) *
-						     MIB));
+						     MIB),
+				id % streams);
 		fputs("}\n", out);
 		live[id] = !live[id];
 	}
