@@ -460,6 +460,19 @@ zoo: all ## programs over packages that people use; VENV=FOLDER [ZOO=OPTIONS]
 	@tests/record/zoo/run.py --gpupool $(PROGRAM) --kept $(B)/zoo $(ZOO) \
 		--python $(or $(VENV),$(B)/record/venv-zoo)/bin/python
 
+# What needs PyTorch alone, in ninety seconds.
+zoo-check: all ## a part of the zoo, held to what arithmetic says of it
+	@rm -rf $(B)/zoo-check
+	@if tests/record/fetch.sh 2.11.0 $(B)/record/venv-2.11.0; then \
+		tests/record/zoo/run.py --gpupool $(PROGRAM) --check \
+			--kept $(B)/zoo-check --modes known,all \
+			--only '^(arithmetic mlp|pools|2 ranks tensor)$$' \
+			--python $(B)/record/venv-2.11.0/bin/python; \
+	else \
+		echo "skip zoo-check: PyTorch 2.11.0 cannot be fetched"; \
+		echo "0 passed, 0 failed, 1 skipped"; \
+	fi
+
 demo: ## replay a real trace, then what one setting would change
 	@CC=$(call quote,$(CC)) scripts/packages.sh build
 	@+$(MAKE) demo-run
@@ -588,8 +601,8 @@ help: ## this list
 	screenshot viewers-test windows-test tests table fuzz fuzz-targets \
 	fuzz-run fault lint lint-run format coverage coverage-run mutate \
 	mutate-kept mutate-run mutate-kept-run record-test record-test-run \
-	zoo slurm-check wheel wheel-check bench conform conform-record demo \
-	demo-run api torch-engine deps install uninstall clean help FORCE
+	zoo zoo-check slurm-check wheel wheel-check bench conform \
+	conform-record demo demo-run api torch-engine deps install uninstall clean help FORCE
 .DEFAULT_GOAL := all
 
 -include $(OBJ:.o=.d) $(MAIN:.o=.d) $(CHECKS:=.d) $(FUZZERS:=.d) $(TOOLS:=.d) \
