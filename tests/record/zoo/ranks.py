@@ -54,5 +54,5 @@ else:
     q, k, v = (torch.rand(2, 4, 128, 32, device=device) for _ in range(3))
     with context_parallel(mesh, buffers=[q, k, v], buffer_seq_dims=[2] * 3):
         torch.nn.functional.scaled_dot_product_attention(
-            q.requires_grad_(), k, v, is_causal=True).sum().backward()
+            q.clone().requires_grad_(), k, v, is_causal=True).sum().backward()
 dist.destroy_process_group()

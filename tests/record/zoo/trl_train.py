@@ -18,7 +18,6 @@ model = LlamaForCausalLM(LlamaConfig(
     vocab_size=128, hidden_size=64, intermediate_size=172,
     num_hidden_layers=2, num_attention_heads=4, pad_token_id=100,
     bos_token_id=101, eos_token_id=101))
-model.config._name_or_path = "tiny"
 common = {"max_steps": 2, "per_device_train_batch_size": 2, "report_to": [],
           "bf16": False, "disable_tqdm": True, "save_strategy": "no"}
 with tempfile.TemporaryDirectory() as folder:
@@ -30,7 +29,8 @@ with tempfile.TemporaryDirectory() as folder:
             processing_class=tokenizer)
     elif sys.argv[1] == "dpo":
         trainer = trl.DPOTrainer(
-            model, args=trl.DPOConfig(**common),
+            model, LlamaForCausalLM(model.config),
+            args=trl.DPOConfig(**common),
             train_dataset=Dataset.from_dict(
                 {"prompt": ["w1 w2"] * 8, "chosen": ["w3"] * 8,
                  "rejected": ["w4 w5"] * 8}), processing_class=tokenizer)
