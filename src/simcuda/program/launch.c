@@ -264,6 +264,14 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
 	return cudaSuccess;
 }
 
+/* Asked for by name, as vLLM does, so that no library is seen to want it; what
+ * the process has stays as it is. */
+cudaError_t cudaDeviceReset(void);
+cudaError_t cudaDeviceReset(void)
+{
+	return cudaSuccess;
+}
+
 typedef void (*stream_callback)(cudaStream_t stream, cudaError_t status,
 				void *data);
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, stream_callback function,
