@@ -34,6 +34,7 @@ static const struct gp_engine_table *const tables[] = {
 	&textbook_first_fit, &textbook_best_fit, &textbook_next_fit,
 	&textbook_tlsf,	     &textbook_buddy,	 &textbook_slab,
 	&textbook_arena,     &textbook_bfc,	 &textbook_cupy,
+	&textbook_stitch,
 };
 
 /* The table that is named as the engine, up to its settings. */
@@ -124,6 +125,8 @@ static const struct gp_engine engines[] = {
 	      .settings = bfc_settings,
 	      .keeps = "there is no call that gives it back"),
 	TABLE("cupy", "CuPy's memory pool"),
+	TABLE("stitch", "pages of 2 MiB out of free blocks, mapped behind "
+			"each other: GMLake"),
 	HOST(glibc, "malloc of the GNU C library", "libc6"),
 	HOST(jemalloc, "jemalloc's malloc", "libjemalloc2"),
 	HOST(tcmalloc, "gperftools' malloc", "libtcmalloc-minimal4"),

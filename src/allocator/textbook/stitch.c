@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stitching: C. Guo et al., GMLake: Efficient and Transparent GPU Memory
+ * Defragmentation for Large-scale DNN Training with Virtual Memory Stitching,
+ * 2024.  Memory comes in pages of 2 MiB.  A request of that or more gets a free
+ * range of as many pages, else the front of the smallest longer one, else pages
+ * of several, the longest first, mapped behind each other, and new pages where
+ * these do not suffice.  Smaller ones share a heap by first fit.
+ *
+ * GMLake leaves pages mapped where they were, too, so that a range that comes
+ * again needs no call; here they move, which takes an unmap a page.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/textbook/sbrk_heap.h"
+#include "allocator/textbook/textbook.h"
+#include "base/mem.h"
+
+#define PAGE GP_ENGINE_PAGE
+
+struct range {
+	uint64_t addr, pages;
+};
+
+struct stitch {
+	const struct gp_memory *memory;
+	struct heap *small; /* NULL: no such request so far */
+	struct range *free; /* the shortest first */
+	size_t count, room;
+};
+
+static void *create(const struct gp_memory *memory)
+{
+	struct stitch *s = gp_mem_alloc(1, sizeof(*s));
+
+	s->memory = memory;
+	return s;
+}
+
+static void destroy(void *self)
+{
+	struct stitch *s = self;
+
+	if (s->small)
+		heap_release(s->small);
+	free(s->free);
+	free(s);
+}
+
+/* The first that is as long, or count. */
+static size_t find(const struct stitch *s, uint64_t pages)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->free[middle].pages < pages)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void add(struct stitch *s, struct range range)
+{
+	size_t at = find(s, range.pages);
+
+	s->free =
+		gp_mem_grow(s->free, &s->room, s->count + 1, sizeof(*s->free));
+	memmove(s->free + at + 1, s->free + at,
+		(s->count++ - at) * sizeof(*s->free));
+	s->free[at] = range;
+}
+
+static struct range take(struct stitch *s, size_t at)
+{
+	struct range range = s->free[at];
+
+	s->count--;
+	memmove(s->free + at, s->free + at + 1,
+		(s->count - at) * sizeof(*s->free));
+	return range;
+}
+
+/* The pages of free ranges are free again, until there are so many. */
+static void unmap_longest(struct stitch *s, uint64_t pages)
+{
+	const struct gp_memory *memory = s->memory;
+
+	while (pages && s->count) {
+		struct range last = take(s, s->count - 1);
+		uint64_t used = last.pages < pages ? last.pages : pages;
+
+		memory->unmap(memory->device, last.addr, used * PAGE);
+		pages -= used;
+		if (used < last.pages)
+			add(s, (struct range){ last.addr + used * PAGE,
+					       last.pages - used });
+	}
+}
+
+static bool alloc_small(struct stitch *s, const struct gp_ask *ask,
+			struct gp_piece *piece)
+{
+	if (!s->small)
+		s->small = heap_create(s->memory, &heap_by_address,
+				       sizeof(*s->small));
+	return s->small && heap_alloc(s->small, ask, piece);
+}
+
+static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
+{
+	struct stitch *s = self;
+	const struct gp_memory *memory = s->memory;
+	uint64_t pages = ask->size / PAGE + (ask->size % PAGE != 0), addr;
+	size_t at = find(s, pages);
+
+	if (ask->size < PAGE)
+		return alloc_small(s, ask, piece);
+	if (pages > HEAP_ADDRESSES / PAGE)
+		return false;
+	if (at < s->count) {
+		struct range found = take(s, at);
+
+		addr = found.addr;
+		if (found.pages > pages)
+			add(s, (struct range){ addr + pages * PAGE,
+					       found.pages - pages });
+	} else {
+		unmap_longest(s, pages);
+		if (!memory->reserve(memory->device, pages * PAGE, &addr) ||
+		    !memory->map(memory->device, addr, pages * PAGE))
+			return false;
+	}
+	*piece = (struct gp_piece){ addr, pages * PAGE, 0 };
+	return true;
+}
+
+static void release(void *self, const struct gp_piece *piece)
+{
+	struct stitch *s = self;
+
+	if (piece->handle)
+		heap_free(s->small, piece);
+	else
+		add(s, (struct range){ piece->addr, piece->size / PAGE });
+}
+
+static void trim(void *self)
+{
+	struct stitch *s = self;
+
+	unmap_longest(s, UINT64_MAX);
+	if (s->small)
+		heap_trim(s->small);
+}
+
+/* All free pages together. */
+static uint64_t largest_free(void *self)
+{
+	const struct stitch *s = self;
+	uint64_t pages = 0, small = s->small ? heap_largest_free(s->small) : 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		pages += s->free[i].pages;
+	return pages * PAGE > small ? pages * PAGE : small;
+}
+
+const struct gp_engine_table textbook_stitch = {
+	.version = GP_ENGINE_VERSION,
+	.name = "stitch",
+	.create = create,
+	.destroy = destroy,
+	.alloc = alloc,
+	.free = release,
+	.trim = trim,
+	.largest_free = largest_free,
+};
