@@ -343,7 +343,8 @@ page-test: ## the page that replays, built and in browsers; skipped without wasm
 viewers-test: $(PROGRAM) ## what convert --run writes, in other people's viewers
 	@BUILD=$(B) tests/run.sh tests/viewers/run.sh
 
-table: $(PROGRAM) ## docs/engines.md: allocators side by side, on the tree's traces
+table: $(PROGRAM) ## docs/engines.md, docs/releases.md: on the tree's traces
+	@scripts/releases.sh $(PROGRAM) > docs/releases.md
 	@scripts/table.sh $(PROGRAM) > docs/engines.md
 
 windows-test: $(PROGRAM) ## estimates for windows, beside the whole programs
