@@ -28,6 +28,13 @@ rounding cost.
 - `first-fit`, `best-fit`, `next-fit` and `tlsf` have one heap for each stream and
   pool, which grows at its end by pages of 2 MiB, and does not shrink but when
   the program empties the cache: so many maps, at 0.2 ms each.
+- `stitch` is GMLake: pages of 2 MiB out of free blocks, mapped behind each other.
+  GMLake leaves pages mapped where they were as well and so calls less often.
+  Against expandable segments it reserves 4 % of the floor less on average (1.140 to
+  1.180), less on 42 of the traces and more on 26, for 25 times as many pages mapped
+  and unmapped: where expandable segments can be set, it is worth little.
+- A plan of all lifetimes, as STAlloc makes one, has the floor itself as its limit:
+  what is more than 1 in the table is the most that it could save.
 - `buddy`, `slab` and `arena` round up to a power of two, keep sizes apart, and
   use nothing again before the next mark of a step.
 - `bfc` is the allocator of JAX and TensorFlow, growing as it needs to, and `cupy`
