@@ -48,7 +48,7 @@ static uint64_t held_by_glibc(void)
 	info_call *call;
 	struct info now;
 
-	memcpy(&call, &symbol, sizeof(call));
+	memcpy(&call, &host_process.symbol, sizeof(call));
 	now = call();
 	return now.arena + now.hblkhd;
 }
