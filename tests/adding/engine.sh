@@ -97,9 +97,10 @@ enum gp_status gp_twin_create(const struct gp_allocator_config *config,
 			       struct gp_diag *diag);
 
 END
-	insert src/allocator/engines.c '^	{ "torch",' << 'END'
-	{ "twin", "what direct does, under another name", NULL,
-	  gp_twin_create },
+	insert src/allocator/engines.c '^	{ .name = "torch",' << 'END'
+	{ .name = "twin",
+	  .sentence = "what direct does, under another name",
+	  .create = gp_twin_create },
 END
 	insert man/gpupool-replay.1 '^Where these two place memory' << 'END'
 .Cm twin
