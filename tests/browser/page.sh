@@ -17,11 +17,6 @@ if [ ! -f "$build/gpupool.wasm" ]; then
 	echo "skip page: there is no gpupool.wasm (make wasm)"
 	exit 0
 fi
-if [ -n "$(find "$root/src" "$root/include" -name '*.[chj]*' \
-	-newer "$build/gpupool.wasm" | head -n 1)" ]; then
-	echo "skip page: gpupool.wasm is older than its sources (make wasm)"
-	exit 0
-fi
 if ! command -v python3 > /dev/null; then
 	echo "skip page: python3 is not on this machine"
 	exit 0

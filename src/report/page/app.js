@@ -198,13 +198,13 @@ function showMoments(line) {
 		}));
 }
 
-/* The judge tries many settings: in a worker of its own, and of a question that
- * is overtaken nothing is heard again. */
+/* The judge tries many settings: in a worker of its own, which ends when the
+ * question changes, so that the controls have the processor to themselves. */
 async function judge() {
 	const argv = ["explain", ...operands(), ...args(), "--format", "html",
 		"--quiet"];
 	try {
-		const answer = await helper("judge").askInstead(argv, "judge");
+		const answer = await helper("judge").ask(argv, "judge");
 		if (!answer.out.length) throw new Error(sentence(answer));
 		state.judged = parsePage(answer.out);
 		show();
@@ -220,6 +220,7 @@ async function judge() {
  * @param {ParentNode | null} [judged] what is known of it */
 async function change(judged = null) {
 	const began = performance.now();
+	if (state.helpers.get("judge")?.current) dismiss("judge");
 	knobs.offer(Number(by("release").value.split(".")[1]));
 	showLink();
 	try {

@@ -33,7 +33,7 @@ export class Asker {
 			this.take({ id: this.id,
 				broken: e.message || "the worker did not start" });
 		});
-		this.send({ what: "start", module: this.module });
+		this.send({ what: "start", module: this.module }).catch(() => {});
 	}
 	/** @param {any} message @param {string} [lane] @returns {Promise<Answer>} */
 	send(message, lane) {
@@ -95,12 +95,6 @@ export class Asker {
 	 * @param {string[]} argv @param {string} [lane] */
 	ask(argv, lane) {
 		return this.send({ what: "ask", argv }, lane);
-	}
-	/** The same; the lane's question under way is given up.
-	 * @param {string[]} argv @param {string} lane */
-	askInstead(argv, lane) {
-		if (this.current?.lane === lane) this.restart();
-		return this.ask(argv, lane);
 	}
 	end() {
 		this.worker?.terminate();
