@@ -244,6 +244,7 @@ static void lie_ids(struct gp_trace *trace)
 {
 	((struct gp_device_trace *)trace->devices)->block_ids = 100;
 	((struct gp_device_trace *)trace->devices)->names = NULL;
+	((struct gp_device_trace *)trace->devices)->owners = NULL;
 }
 
 static void lie_site_caller(struct gp_trace *trace)
