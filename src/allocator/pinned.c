@@ -252,7 +252,7 @@ static void ask_for_events(struct pinned *p, struct pinned_pool *pool)
 		if (!--p->blocks[block].events)
 			complete(p, block);
 	}
-	if (pool->asked * 2 < pool->event_count)
+	if (!pool->asked || pool->asked * 2 < pool->event_count)
 		return;
 	pool->event_count -= pool->asked;
 	memmove(pool->events, pool->events + pool->asked,
