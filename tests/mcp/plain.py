@@ -81,8 +81,8 @@ class Server:
         rest = []
         while (message := self.get()) is not None:
             rest.append(message)
-        assert self.process.wait(LONG) == 0
-        assert self.process.stderr.read() == b""
+        status, said = self.process.wait(LONG), self.process.stderr.read()
+        assert (status, said) == (0, b""), (status, said)
         return rest
 
 
@@ -457,7 +457,9 @@ def test_altered_messages():
             while server.get().get("id") != "last":
                 pass
             assert ping
-    assert server.peak_bytes() < 400 << 20
+    # A sanitizer keeps what was freed, up to 256 MiB.
+    most = 800 << 20 if "address" in GPUPOOL else 400 << 20
+    assert server.peak_bytes() < most, server.peak_bytes()
     server.end()
 
 
