@@ -47,6 +47,22 @@ const char *engine_setting(const struct gp_engine *engine, const char *name)
 		       : engine->settings[i].by_default;
 }
 
+bool engine_is_named(const struct gp_engine *engine, const char *name)
+{
+	size_t length = strcspn(engine->name, ":");
+
+	return strlen(name) == length && !memcmp(name, engine->name, length);
+}
+
+/* One more of those that there are. */
+static void hint(struct gp_diag *diag, const char *name)
+{
+	size_t n = strlen(diag->hint);
+
+	snprintf(diag->hint + n, sizeof(diag->hint) - n, "%s%s",
+		 n ? ", " : "there are: ", name);
+}
+
 /* ---- values ---- */
 
 static bool is_word(const char *words, const char *value)
@@ -90,12 +106,8 @@ static enum gp_status no_setting(const struct gp_engine *engine,
 				 const char *name, size_t length,
 				 struct gp_diag *diag)
 {
-	for (size_t i = 0; i < count_of(engine->settings); i++) {
-		size_t n = strlen(diag->hint);
-
-		snprintf(diag->hint + n, sizeof(diag->hint) - n, "%s%s",
-			 i ? ", " : "there are: ", engine->settings[i].name);
-	}
+	for (size_t i = 0; i < count_of(engine->settings); i++)
+		hint(diag, engine->settings[i].name);
 	return gp_diag_set(diag, GP_USAGE,
 			   "the engine %s has no setting '%.*s'", engine->name,
 			   length > 80 ? 80 : (int)length, name);
@@ -127,12 +139,8 @@ static enum gp_status there_is_none(const char *name, int length,
 	size_t count;
 	const struct gp_engine *engines = gp_engine_table(&count);
 
-	for (size_t i = 0; i < count; i++) {
-		size_t n = strlen(diag->hint);
-
-		snprintf(diag->hint + n, sizeof(diag->hint) - n, "%s%s",
-			 i ? ", " : "there are: ", engines[i].name);
-	}
+	for (size_t i = 0; i < count; i++)
+		hint(diag, engines[i].name);
 	return gp_diag_set(diag, GP_USAGE, "there is no engine %.*s", length,
 			   name);
 }
@@ -149,25 +157,13 @@ static void close_named(struct gp_engine *engine)
 	free(n);
 }
 
-static const struct gp_engine *find_engine(const char *name, size_t length)
-{
-	size_t count;
-	const struct gp_engine *engines = gp_engine_table(&count);
-
-	for (size_t i = 0; i < count; i++)
-		if (strlen(engines[i].name) == length &&
-		    !memcmp(engines[i].name, name, length))
-			return &engines[i];
-	return NULL;
-}
-
 static enum gp_status open_named(const struct gp_engine_library *library,
 				 struct gp_engine **engine,
 				 struct gp_diag *diag)
 {
 	const char *text = library->path, *program = library->program;
 	size_t length = strcspn(text, ":");
-	const struct gp_engine *of = find_engine(text, length);
+	const struct gp_engine *of = engine_find(text, length);
 	enum gp_status status = GP_OK;
 	struct named *n;
 

@@ -37,15 +37,14 @@ static const struct gp_engine_table *const tables[] = {
 	&textbook_stitch,
 };
 
-/* The table that is named as the engine, up to its settings. */
+/* The table that is named as the engine. */
 static enum gp_status create_table(const struct gp_allocator_config *config,
 				   struct gp_allocator **allocator,
 				   struct gp_diag *diag)
 {
-	size_t length = strcspn(config->engine->name, ":"), i = 0;
+	size_t i = 0;
 
-	while (strlen(tables[i]->name) != length ||
-	       memcmp(tables[i]->name, config->engine->name, length) != 0)
+	while (!engine_is_named(config->engine, tables[i]->name))
 		i++;
 	return keeper_create(tables[i], config, allocator, diag);
 }
@@ -139,12 +138,18 @@ const struct gp_engine *gp_engine_table(size_t *count)
 	return engines;
 }
 
-const struct gp_engine *gp_engine_find(const char *name)
+const struct gp_engine *engine_find(const char *name, size_t length)
 {
 	for (size_t i = 0; i < sizeof(engines) / sizeof(*engines); i++)
-		if (!strcmp(engines[i].name, name))
+		if (strlen(engines[i].name) == length &&
+		    !memcmp(engines[i].name, name, length))
 			return &engines[i];
 	return NULL;
+}
+
+const struct gp_engine *gp_engine_find(const char *name)
+{
+	return engine_find(name, strlen(name));
 }
 
 bool gp_engine_is_of_host(const struct gp_engine *engine)

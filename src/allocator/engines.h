@@ -38,7 +38,13 @@ extern const struct gp_engine_setting host_glibc_settings[],
 	host_jemalloc_settings[], host_tcmalloc_settings[],
 	host_mimalloc_settings[];
 
+/* Of those that come along; NULL: there is none of that name. */
+const struct gp_engine *engine_find(const char *name, size_t length);
+
 /* ---- settings of an engine's own: engine_text.c ---- */
+
+/* Whether it has that name, up to its settings. */
+bool engine_is_named(const struct gp_engine *engine, const char *name);
 
 /* One of its rows, by name: what it was set to, or its default. */
 const char *engine_setting(const struct gp_engine *engine, const char *name);

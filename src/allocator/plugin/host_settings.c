@@ -101,18 +101,10 @@ static const char *const libraries[][2] = {
 	{ "mimalloc", "libmimalloc.so.2" },
 };
 
-/* Up to its settings. */
-static bool is_named(const struct gp_engine *engine, const char *name)
-{
-	size_t length = strcspn(engine->name, ":");
-
-	return strlen(name) == length && !memcmp(name, engine->name, length);
-}
-
 const char *host_library(const struct gp_engine *engine)
 {
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
-		if (is_named(engine, libraries[i][0]))
+		if (engine_is_named(engine, libraries[i][0]))
 			return libraries[i][1];
 	return NULL;
 }
@@ -127,7 +119,7 @@ static bool applies(const struct variable *v, const struct gp_engine *engine)
 {
 	const char *value;
 
-	if (!is_named(engine, v->engine))
+	if (!engine_is_named(engine, v->engine))
 		return false;
 	value = engine_setting(engine, v->setting);
 	return v->value ? !strcmp(v->value, value) : strcmp(value, "0") != 0;
