@@ -33,7 +33,9 @@ def job(snapshot, tmp_path):
 
         def start(self, text, *words, **names):
             program = tmp_path / "train.py"
-            program.write_text(text)
+            # Ranks that run already may be about to read it.
+            if not program.exists() or program.read_text() != text:
+                program.write_text(text)
             kept = {
                 k: v
                 for k, v in os.environ.items()
@@ -188,9 +190,23 @@ def test_a_current_folder_that_was_removed(job):
     assert "Who holds the" in done.err
 
 
+# A rank that has told it is there until the others have run out, too.
+TOGETHER = """
+import atexit, os, pathlib, time
+
+def wait():
+    pathlib.Path("over-" + os.environ["RANK"]).touch()
+    end = time.monotonic() + 60
+    while len(list(pathlib.Path().glob("over-*"))) < 3:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+atexit.register(wait)
+"""
+
+
 def test_ranks_have_a_file_each_and_one_speaks(job):
-    text = BEGIN + "import time\ntry:\n    torch.run_out()\nfinally:\n"
-    text += "    time.sleep(1)\n"
+    text = BEGIN + TOGETHER + "torch.run_out()\n"
     ranks = [
         job.start(text, RANK=str(i), WORLD_SIZE="3", MASTER_PORT="1")
         for i in range(3)
