@@ -8,6 +8,7 @@
 
 #include "allocator/engines.h"
 #include "base/mem.h"
+#include "base/word.h"
 
 struct named {
 	struct gp_engine engine;
@@ -65,19 +66,6 @@ static void hint(struct gp_diag *diag, const char *name)
 
 /* ---- values ---- */
 
-static bool is_word(const char *words, const char *value)
-{
-	size_t length = strlen(value), n;
-
-	for (;; words += n + 1) {
-		n = strcspn(words, "|");
-		if (n == length && !memcmp(words, value, n))
-			return true;
-		if (!words[n])
-			return false;
-	}
-}
-
 static bool is_number(const struct gp_engine_setting *row, const char *value)
 {
 	char *end;
@@ -91,7 +79,8 @@ static enum gp_status take(const char *value,
 			   const struct gp_engine_setting *row,
 			   struct gp_diag *diag)
 {
-	if (row->words ? is_word(row->words, value) : is_number(row, value))
+	if (row->words ? gp_word_index(row->words, value) != UINT32_MAX
+		       : is_number(row, value))
 		return GP_OK;
 	if (row->words)
 		return gp_diag_set(diag, GP_USAGE,

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/memfd.h"
 #include "base/safe.h"
+#include "base/word.h"
 #include "commands/nearest.h"
 #include "gpupool/ask.h"
 #include "gpupool/input.h"
@@ -461,20 +462,6 @@ static bool add_number(struct question *q, const char *flag, json_int_t number)
 	return number >= 0 && add_flag(q, flag, text);
 }
 
-static bool is_word(const char *words, const char *text)
-{
-	size_t length = strlen(text);
-
-	while (*words) {
-		size_t n = strcspn(words, "|");
-
-		if (n == length && !strncmp(words, text, n))
-			return true;
-		words += n + (words[n] == '|');
-	}
-	return false;
-}
-
 static bool add_list(struct question *q, const char *flag, const json_t *list)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
@@ -504,7 +491,8 @@ static bool add_argument(struct question *q, const struct argument *argument,
 		return text && add_flag(q, flag, text);
 	case STRING: return text && add_flag(q, flag, text);
 	case WORD:
-		return text && is_word(argument->words, text) &&
+		return text &&
+		       gp_word_index(argument->words, text) != UINT32_MAX &&
 		       add_flag(q, flag, text);
 	case NUMBER:
 		return json_is_integer(value) &&

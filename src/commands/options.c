@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/word.h"
 #include "commands/nearest.h"
 #include "commands/command.h"
 #include "device/gpu.h"
@@ -34,26 +35,10 @@ static enum gp_status usage(struct gp_diag *diag, const char *command)
 	return GP_USAGE;
 }
 
-/* Which of "a|b|c" a word is, or UINT32_MAX. */
-static uint32_t word_index(const char *words, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (uint32_t i = 0;; i++) {
-		size_t end = strcspn(words, "|");
-
-		if (end == length && !strncmp(words, word, length))
-			return i;
-		if (!words[end])
-			return UINT32_MAX;
-		words += end + 1;
-	}
-}
-
 static enum gp_status set_word(void *member, const struct gp_option *row,
 			       const char *word, struct gp_diag *diag)
 {
-	uint32_t index = word_index(row->argument, word);
+	uint32_t index = gp_word_index(row->argument, word);
 
 	if (index == UINT32_MAX)
 		return gp_diag_set(diag, GP_USAGE, "--%s %s: it takes %s",
@@ -85,7 +70,7 @@ static const char *const formats[] = {
 
 static bool takes_format(const struct gp_option *row, enum gp_format format)
 {
-	return word_index(row->argument, formats[format]) != UINT32_MAX;
+	return gp_word_index(row->argument, formats[format]) != UINT32_MAX;
 }
 
 static enum gp_status set_format(enum gp_format *member,
