@@ -66,7 +66,8 @@ bool gp_json_trace_stream(struct gp_json_trace *t, const char *owner,
 }
 
 static bool read_index(struct gp_json_trace *t, const char *owner,
-		       const char *key, const json_t *value, uint32_t *to)
+		       const char *key, const char *wanted, const json_t *value,
+		       uint32_t *to)
 {
 	uint64_t index;
 
@@ -74,9 +75,7 @@ static bool read_index(struct gp_json_trace *t, const char *owner,
 	if (!value)
 		return true;
 	if (!gp_json_number(value, &index) || index >= UINT32_MAX) {
-		gp_json_trace_wrong(t, owner, key, value,
-				    *key == 's' ? "an index into \"sites\""
-						: "an index into \"owners\"");
+		gp_json_trace_wrong(t, owner, key, value, wanted);
 		return false;
 	}
 	*to = (uint32_t)index;
@@ -86,13 +85,15 @@ static bool read_index(struct gp_json_trace *t, const char *owner,
 bool gp_json_trace_site(struct gp_json_trace *t, const char *owner,
 			const json_t *value, uint32_t *to)
 {
-	return read_index(t, owner, "site", value, to);
+	return read_index(t, owner, "site", "an index into \"sites\"", value,
+			  to);
 }
 
 bool gp_json_trace_owner(struct gp_json_trace *t, const char *owner,
 			 const json_t *value, uint32_t *to)
 {
-	return read_index(t, owner, "owner", value, to);
+	return read_index(t, owner, "owner", "an index into \"owners\"", value,
+			  to);
 }
 
 bool gp_json_trace_text(struct gp_json_trace *t, const char *owner,
