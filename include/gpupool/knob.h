@@ -95,6 +95,10 @@ struct gp_settings {
 	bool pinned_background_thread; /* asks for events all the time */
 };
 
+/* Whether both have the same value of it. */
+bool gp_knob_is_equal(const struct gp_knob *knob, const struct gp_settings *a,
+		      const struct gp_settings *b);
+
 /* PyTorch's defaults in that release. */
 void gp_settings_init(struct gp_settings *settings, uint8_t release);
 

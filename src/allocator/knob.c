@@ -245,3 +245,27 @@ const struct gp_knob *gp_knob_by_flag(const char *flag)
 			return &table[i];
 	return NULL;
 }
+
+bool gp_knob_is_equal(const struct gp_knob *knob, const struct gp_settings *a,
+		      const struct gp_settings *b)
+{
+	const void *one = (const char *)a + knob->member;
+	const void *other = (const char *)b + knob->member;
+
+	if (!knob->member)
+		return true;
+	switch (knob->type) {
+	case GP_KNOB_MIB:
+		return *(const uint64_t *)one == *(const uint64_t *)other;
+	case GP_KNOB_BOOL: return *(const bool *)one == *(const bool *)other;
+	case GP_KNOB_DIVISIONS:
+		return !memcmp(one, other, sizeof(a->divisions));
+	case GP_KNOB_SIZE:
+		if (a->reserve_bytes != b->reserve_bytes)
+			return false;
+		/* fall through */
+	case GP_KNOB_RATIO:
+		return *(const double *)one == *(const double *)other;
+	default: return true;
+	}
+}

@@ -50,20 +50,24 @@ void same_release(struct same *same)
 	*same = (struct same){ 0 };
 }
 
-/* Beside those that struct gp_alike tells of, and rounding. */
+/* What struct gp_alike tells of, and rounding, which is looked at by size. */
+static bool is_told(const struct gp_knob *knob)
+{
+	return knob->id == GP_KNOB_MAX_SPLIT || knob->id == GP_KNOB_ROUNDUP ||
+	       knob->id == GP_KNOB_MAX_NON_SPLIT_ROUNDING ||
+	       knob->id == GP_KNOB_GC_THRESHOLD ||
+	       knob->id == GP_KNOB_LARGE_SEGMENT;
+}
+
 static bool is_like(const struct gp_settings *a, const struct gp_settings *b)
 {
-	return a->release == b->release &&
-	       a->memory_fraction == b->memory_fraction &&
-	       a->expandable_segments == b->expandable_segments &&
-	       a->capture_reuse == b->capture_reuse &&
-	       a->throw_on_oom == b->throw_on_oom &&
-	       a->reserve_fraction == b->reserve_fraction &&
-	       a->reserve_bytes == b->reserve_bytes &&
-	       a->pinned_round_most == b->pinned_round_most &&
-	       a->pinned_cached_most == b->pinned_cached_most &&
-	       a->pinned_reserve == b->pinned_reserve &&
-	       a->pinned_background_thread == b->pinned_background_thread;
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (!is_told(&knobs[i]) && !gp_knob_is_equal(&knobs[i], a, b))
+			return false;
+	return a->release == b->release;
 }
 
 /* What is set in the course of the trace may leave the rounding as it was. */
