@@ -272,6 +272,8 @@ const struct gp_engine *gp_engine_find(const char *name);
 /* Its memory is the host's, pinned, and so are its requests: it is compared
  * with no other.  engine may be NULL. */
 bool gp_engine_is_of_host(const struct gp_engine *engine);
+/* It is a malloc that programs on the host use. */
+bool gp_engine_is_malloc(const struct gp_engine *engine);
 
 /*
  * An engine by what --engine says: one that comes along, under settings of its

@@ -157,6 +157,11 @@ bool gp_engine_is_of_host(const struct gp_engine *engine)
 	return engine && engine->create == gp_pinned_create;
 }
 
+bool gp_engine_is_malloc(const struct gp_engine *engine)
+{
+	return engine->create == gp_host_create;
+}
+
 void gp_state_release(struct gp_state *state)
 {
 	free((void *)state->segments);

@@ -49,11 +49,12 @@ static void add_entry(struct session *s, const char *engine, const char *conf)
 
 static void add_hosts(struct session *s)
 {
-	static const char *const names[] = { "glibc", "jemalloc", "tcmalloc",
-					     "mimalloc" };
+	size_t count;
+	const struct gp_engine *engines = gp_engine_table(&count);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		add_entry(s, names[i], NULL);
+	for (size_t i = 0; i < count; i++)
+		if (gp_engine_is_malloc(&engines[i]))
+			add_entry(s, engines[i].name, NULL);
 }
 
 /* Those whose numbers are their own without a GPU, and that need nothing. */
