@@ -67,37 +67,34 @@ static uint64_t most_of(const struct gp_vary_report *r)
 	return most;
 }
 
-/* ---- for a person ---- */
+/* ---- in words ---- */
 
-static void print_answer(const struct gp_page *page,
-			 const struct gp_vary_report *r)
+#define SENTENCE 640 /* what is longer is cut */
+
+static const char *answer_of(const struct gp_vary_report *r, char *text)
 {
 	const struct gp_vary_point *largest = gp_vary_largest(r);
 	char needed[GP_BYTES_TEXT], total[GP_BYTES_TEXT];
 
 	gp_bytes_text(r->gpu->capacity, total);
 	if (!largest && r->points[0].failure)
-		gp_page_line(page, GP_TONE_BAD, 0,
-			     "Whether %s fits %s with %s=%" PRIu64
-			     " is not known.",
-			     r->program, r->gpu->name, r->name, r->first);
+		snprintf(text, SENTENCE,
+			 "Whether %s fits %s with %s=%" PRIu64 " is not known.",
+			 r->program, r->gpu->name, r->name, r->first);
 	else if (!largest)
-		gp_page_line(page, GP_TONE_BAD, 0,
-			     "%s does not fit %s with %s=%" PRIu64 ".",
-			     r->program, r->gpu->name, r->name, r->first);
-	else if (largest->value == r->last)
-		gp_page_line(page, GP_TONE_GOOD, 0,
-			     "%s fits %s up to %s=%" PRIu64
-			     ", the last that was asked for: it needs %s of "
-			     "%s.",
-			     r->program, r->gpu->name, r->name, r->last,
-			     gp_bytes_text(largest->need, needed), total);
+		snprintf(text, SENTENCE,
+			 "%s does not fit %s with %s=%" PRIu64 ".", r->program,
+			 r->gpu->name, r->name, r->first);
 	else
-		gp_page_line(page, GP_TONE_GOOD, 0,
-			     "%s fits %s up to %s=%" PRIu64
-			     ": it needs %s of %s.",
-			     r->program, r->gpu->name, r->name, largest->value,
-			     gp_bytes_text(largest->need, needed), total);
+		snprintf(text, SENTENCE,
+			 "%s fits %s up to %s=%" PRIu64
+			 "%s: it needs %s of %s.",
+			 r->program, r->gpu->name, r->name, largest->value,
+			 largest->value == r->last
+				 ? ", the last that was asked for"
+				 : "",
+			 gp_bytes_text(largest->need, needed), total);
+	return text;
 }
 
 /* What that means for those between and beyond: where a larger one needs less,
@@ -109,28 +106,46 @@ static const char *rest_of(const struct gp_vary_report *r)
 		       : "Those that were not tried may fit, or not.";
 }
 
-static void print_order(const struct gp_page *page,
-			const struct gp_vary_report *r)
+/* NULL, as below: there is nothing to say. */
+static const char *order_of(const struct gp_vary_report *r, char *text)
 {
 	const struct gp_vary_point *odd = out_of_order(r);
 
-	if (odd)
-		gp_page_line(page, GP_TONE_BAD, 0,
-			     "It is not that more needs more: %s=%" PRIu64
-			     " needs less than %" PRIu64 ". %s",
-			     r->name, odd->value, odd[-1].value, rest_of(r));
+	if (!odd)
+		return NULL;
+	snprintf(text, SENTENCE,
+		 "It is not that more needs more: %s=%" PRIu64
+		 " needs less than %" PRIu64 ". %s",
+		 r->name, odd->value, odd[-1].value, rest_of(r));
+	return text;
 }
 
-static void print_failure(const struct gp_page *page,
-			  const struct gp_vary_report *r)
+static const char *failure_of(const struct gp_vary_report *r, char *text)
 {
 	const struct gp_vary_point *failed = gp_vary_failed(r);
 
-	if (failed)
-		gp_page_line(page, GP_TONE_BAD, 0,
-			     "With %s=%" PRIu64 " %s: what it would need is "
-			     "not known.",
-			     r->name, failed->value, failed->failure);
+	if (!failed)
+		return NULL;
+	snprintf(text, SENTENCE,
+		 "With %s=%" PRIu64 " %s: what it would need "
+		 "is not known.",
+		 r->name, failed->value, failed->failure);
+	return text;
+}
+
+/* ---- for a person ---- */
+
+static void print_sentences(const struct gp_page *page,
+			    const struct gp_vary_report *r)
+{
+	char text[SENTENCE];
+
+	gp_page_line(page, gp_vary_largest(r) ? GP_TONE_GOOD : GP_TONE_BAD, 0,
+		     "%s", answer_of(r, text));
+	if (order_of(r, text))
+		gp_page_line(page, GP_TONE_BAD, 0, "%s", text);
+	if (failure_of(r, text))
+		gp_page_line(page, GP_TONE_BAD, 0, "%s", text);
 }
 
 #define BAR_LEFT 28 /* columns before a bar */
@@ -172,9 +187,7 @@ void gp_report_vary_text(const struct gp_vary_report *r,
 	struct gp_page page = gp_page_make(style, out);
 	char total[GP_BYTES_TEXT];
 
-	print_answer(&page, r);
-	print_order(&page, r);
-	print_failure(&page, r);
+	print_sentences(&page, r);
 	gp_page_blank(&page);
 	fprintf(out, "%12s  %10s  | is the end of %s, %s\n", r->name, "needs",
 		r->gpu->name, gp_bytes_text(r->gpu->capacity, total));
@@ -297,41 +310,24 @@ static void draw(const struct gp_vary_report *r, FILE *out)
 		HEIGHT - 12, r->points[r->count - 1].value);
 }
 
-/* The answer, and what it does not say. */
-static void put_answer(const struct gp_vary_report *r, FILE *out)
+static void put_sentence(const char *text, FILE *out)
 {
-	const struct gp_vary_point *largest = gp_vary_largest(r);
-	const struct gp_vary_point *odd = out_of_order(r);
-	const struct gp_vary_point *failed = gp_vary_failed(r);
-
+	if (!text)
+		return;
 	fputs("<p>", out);
-	if (largest)
-		fprintf(out, "Fits up to <b>%" PRIu64 "</b> of ",
-			largest->value);
-	else
-		fputs("Does not fit with the least of ", out);
-	gp_svg_text(r->name, out);
-	fputs(".</p>\n", out);
-	if (odd) {
-		fputs("<p>It is not that more needs more: ", out);
-		gp_svg_text(r->name, out);
-		fprintf(out, "=%" PRIu64 " needs less than %" PRIu64 ". %s</p>",
-			odd->value, odd[-1].value, rest_of(r));
-	}
-	if (failed) {
-		fputs("<p>With ", out);
-		gp_svg_text(r->name, out);
-		fprintf(out,
-			"=%" PRIu64 " %s: what it would need is not known.</p>",
-			failed->value, failed->failure);
-	}
-	fputs("</header>\n", out);
+	gp_svg_text(text, out);
+	fputs("</p>\n", out);
 }
 
 void gp_report_vary_html(const struct gp_vary_report *r, FILE *out)
 {
+	char text[SENTENCE];
+
 	gp_html_begin(out, r->program);
-	put_answer(r, out);
+	put_sentence(answer_of(r, text), out);
+	put_sentence(order_of(r, text), out);
+	put_sentence(failure_of(r, text), out);
+	fputs("</header>\n", out);
 	draw(r, out);
 	gp_html_table(out, "vary", "value|#needs|fits");
 	for (size_t i = 0; i < r->count; i++) {
@@ -347,9 +343,8 @@ void gp_report_vary_html(const struct gp_vary_report *r, FILE *out)
 	}
 	gp_html_table_end(out);
 	if (path_of(r)) {
-		fputs("<p>Path: ", out);
-		gp_svg_text(path_of(r), out);
-		fputs("</p>\n", out);
+		snprintf(text, sizeof(text), "Path: %s", path_of(r));
+		put_sentence(text, out);
 	}
 	fputs("</main>\n", out);
 	gp_html_end(out);
