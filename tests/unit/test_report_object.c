@@ -28,8 +28,9 @@ static json_t *written(const char *object, const void *value)
 
 START_TEST(test_a_verdict_comes_back)
 {
-	char conf[] = "expandable_segments:True";
-	const struct gp_verdict v = {
+	static char conf[] = "expandable_segments:True";
+	/* Static: what lies between members is 0, too. */
+	static const struct gp_verdict v = {
 		.kind = GP_VERDICT_SETTING,
 		.cause = GP_BY_FRAGMENTATION,
 		.conf = conf,
@@ -45,7 +46,7 @@ START_TEST(test_a_verdict_comes_back)
 	};
 	json_t *json = written("verdict", &v);
 	struct gp_arena arena = { 0 };
-	struct gp_verdict back = { 0 };
+	static struct gp_verdict back;
 
 	ck_assert_ptr_null(gp_object_read(json, "verdict", &back, &arena));
 	ck_assert_str_eq(back.conf, conf);
