@@ -293,6 +293,16 @@ enum gp_status gp_engine_open(const struct gp_engine_library *library,
 void gp_engine_close(struct gp_engine *engine); /* takes NULL */
 /* Whether that is a library: it has a slash, or ends as libraries do. */
 bool gp_engine_is_file(const char *name);
+/* Whether an engine of that name, with settings of its own or without, is
+ * an allocator of PyTorch's, and so takes PyTorch's settings. */
+bool gp_engine_is_pytorch(const char *name);
+/* A setting of the engine that is so named; of any where name is NULL.  NULL:
+ * there is none. */
+const struct gp_engine_setting *gp_engine_setting(const char *name,
+						  const char *setting);
+/* The name with that setting, in place of one before; value NULL: without it.
+ * The caller frees it. */
+char *gp_engine_with(const char *name, const char *setting, const char *value);
 
 void gp_state_release(struct gp_state *state);
 

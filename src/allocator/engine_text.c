@@ -196,6 +196,53 @@ enum gp_status gp_engine_open(const struct gp_engine_library *library,
 		       : open_named(library, engine, diag);
 }
 
+bool gp_engine_is_pytorch(const char *name)
+{
+	const struct gp_engine of = { .name = name };
+
+	return engine_is_named(&of, "caching") ||
+	       engine_is_named(&of, "torch") || engine_is_named(&of, "pinned");
+}
+
+const struct gp_engine_setting *gp_engine_setting(const char *name,
+						  const char *setting)
+{
+	size_t length = name ? strcspn(name, ":") : 0, count, i;
+	const struct gp_engine *engines = gp_engine_table(&count);
+
+	for (size_t e = 0; e < count; e++) {
+		const struct gp_engine *of = &engines[e];
+
+		if (name && (strlen(of->name) != length ||
+			     memcmp(of->name, name, length) != 0))
+			continue;
+		i = find(of, setting, strlen(setting));
+		if (i < count_of(of->settings))
+			return &of->settings[i];
+	}
+	return NULL;
+}
+
+char *gp_engine_with(const char *name, const char *setting, const char *value)
+{
+	size_t length = strcspn(name, ":"), named = strlen(setting), used;
+	size_t room = strlen(name) + named + (value ? strlen(value) : 0) + 3;
+	char *made = gp_mem_alloc(room, 1);
+
+	used = (size_t)snprintf(made, room, "%.*s", (int)length, name);
+	for (name += length; *name; name += length) {
+		length = strcspn(++name, ":");
+		if (length > named && name[named] == '=' &&
+		    !memcmp(name, setting, named))
+			continue;
+		used += (size_t)snprintf(made + used, room - used, ":%.*s",
+					 (int)length, name);
+	}
+	if (value)
+		snprintf(made + used, room - used, ":%s=%s", setting, value);
+	return made;
+}
+
 void gp_engine_close(struct gp_engine *engine)
 {
 	if (engine && engine->close)

@@ -6,10 +6,12 @@
 
 #include "base/mem.h"
 #include "commands/command.h"
+#include "commands/engine_named.h"
 #include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/ranking.h"
+#include "commands/sweep_grid.h"
 #include "commands/trace_file.h"
 #include "gpupool/price.h"
 #include "report/engines_report.h"
@@ -23,7 +25,8 @@ struct session {
 	const struct gp_options *options;
 	struct gp_progress progress;
 	struct gp_ranks ranks;
-	char *names; /* owned: what --engine lists, cut up */
+	char *names;	     /* owned: what --engine lists, cut up */
+	struct gp_grid grid; /* of --set, whose texts entries borrow */
 	struct gp_engine_entry *entries;
 	struct gp_engine_run *runs;
 	char **troubles; /* owned; count of them */
@@ -47,30 +50,43 @@ static void add_entry(struct session *s, const char *engine, const char *conf)
 		(struct gp_engine_entry){ .engine = engine, .conf = conf };
 }
 
-static void add_hosts(struct session *s)
+/* Whether the list has the word. */
+static bool lists_all(const char *list)
 {
-	size_t count;
-	const struct gp_engine *engines = gp_engine_table(&count);
+	const char *at;
+	size_t length;
 
-	for (size_t i = 0; i < count; i++)
-		if (gp_engine_is_malloc(&engines[i]))
-			add_entry(s, engines[i].name, NULL);
+	for (at = list; *at; at += length + (at[length] == ',')) {
+		length = strcspn(at, ",");
+		if (length == 3 && !memcmp(at, "all", 3))
+			return true;
+	}
+	return false;
 }
 
-/* Those whose numbers are their own without a GPU, and that need nothing. */
-static void add_all(struct session *s)
+/* Each engine under each value of its settings. */
+static enum gp_status add_sets(struct session *s, struct gp_diag *diag)
 {
-	size_t count;
-	const struct gp_engine *engines = gp_engine_table(&count);
+	enum gp_status status =
+		gp_compare_grid(s->options, s->names, &s->grid, diag);
 
-	for (size_t i = 0; i < count; i++) {
-		if (engines[i].simulated || engines[i].needs ||
-		    gp_engine_is_of_host(&engines[i]))
-			continue;
-		add_entry(s, engines[i].name, NULL);
-		if (!i)
-			add_entry(s, engines[i].name,
-				  "expandable_segments:True");
+	for (size_t i = 0; i < s->grid.count; i++) {
+		const struct gp_combination *c = &s->grid.items[i];
+
+		add_entry(s, c->engine->name, *c->conf ? c->conf : NULL);
+	}
+	return status;
+}
+
+static void add_names(struct session *s, bool is_all)
+{
+	char *rest = NULL;
+
+	for (char *name = strtok_r(s->names, ",", &rest); name;
+	     name = strtok_r(NULL, ",", &rest)) {
+		add_entry(s, name, NULL);
+		if (is_all && !strcmp(name, "caching"))
+			add_entry(s, name, "expandable_segments:True");
 	}
 }
 
@@ -78,7 +94,7 @@ static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
 {
 	const char *list = s->options->engine;
 	const struct gp_engine *one = list ? gp_engine_find(list) : NULL;
-	char *rest = NULL;
+	enum gp_status status = GP_OK;
 	size_t count;
 
 	/* Settings are those of PyTorch's allocator, of the memory asked for.
@@ -87,19 +103,15 @@ static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
 		one = gp_engine_table(&count);
 	if (!list)
 		list = "all";
-	s->names = gp_mem_copy_text(list, strlen(list));
-	for (char *name = strtok_r(s->names, ",", &rest); name;
-	     name = strtok_r(NULL, ",", &rest))
-		if (!strcmp(name, "all"))
-			add_all(s);
-		else if (!strcmp(name, "host"))
-			add_hosts(s);
-		else
-			add_entry(s, name, NULL);
+	s->names = gp_engine_names(list);
+	if (*s->names && s->options->sets.count)
+		status = add_sets(s, diag);
+	else
+		add_names(s, lists_all(list));
 	for (size_t i = 0; i < s->options->confs.count; i++)
 		add_entry(s, one->name, s->options->confs.items[i]);
-	return s->report.entry_count
-		       ? GP_OK
+	return status != GP_OK || s->report.entry_count
+		       ? status
 		       : gp_diag_set(diag, GP_USAGE,
 				     "--engine %s: it names none", list);
 }
@@ -299,6 +311,7 @@ static void release(struct session *s)
 		free(s->troubles[i]);
 	free(s->troubles);
 	free(s->names);
+	gp_grid_release(&s->grid);
 	free(s->entries);
 	free(s->runs);
 	gp_prices_destroy(s->own_prices);
@@ -342,6 +355,10 @@ static const struct gp_option compare_options[] = {
 	{ "alloc-conf", 0, GP_OPTION_CONFS, GP_AT(confs), "STRING",
 	  "PyTorch's allocator under these settings, too; may be given more "
 	  "than once." },
+	{ "set", 0, GP_OPTION_LIST, GP_AT(sets), "NAME=VALUE,...",
+	  "Each engine that has this setting under each of these values, in "
+	  "place of once; none: its default, or of PyTorch's settings as "
+	  "recorded. May be given more than once: all combinations." },
 	{ "need", 0, GP_OPTION_FLAG, GP_AT(details), NULL,
 	  "Find the smallest capacity that serves all, by more replays." },
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
@@ -363,7 +380,8 @@ const struct gp_command gp_compare_command = {
 		 "worst, and how often it did with least.\n"
 		 "TRACE may be a folder: all traces in it; those that are "
 		 "alike are compared once.",
-	.options = "engine alloc-conf need torch capacity prices format output "
+	.options = "engine alloc-conf set need torch capacity prices format "
+		   "output "
 		   "ascii color max-input quiet",
 	.own = compare_options,
 	.run = compare_command,

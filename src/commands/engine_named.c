@@ -2,24 +2,32 @@
 /* What --engine names. */
 #include "commands/engine_named.h"
 
-#include <limits.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/text_sink.h"
+
 extern char **environ;
+
+struct gp_engine_library gp_engine_here(char program[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1);
+
+	program[n > 0 ? n : 0] = 0;
+	return (struct gp_engine_library){
+		.program = n > 0 ? program : NULL,
+		.environment = environ,
+	};
+}
 
 /* In a process that is this program again. */
 static enum gp_status open_engine(const char *path, struct gp_engine **opened,
 				  struct gp_diag *diag)
 {
 	char program[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	const struct gp_engine_library library = {
-		.path = path,
-		.program = n > 0 ? program : NULL,
-		.environment = environ,
-	};
+	struct gp_engine_library library = gp_engine_here(program);
 
-	program[n > 0 ? n : 0] = 0;
+	library.path = path;
 	return gp_engine_open(&library, opened, diag);
 }
 
@@ -29,12 +37,55 @@ enum gp_status gp_engine_named(const char *name, struct gp_engine **opened,
 {
 	enum gp_status status;
 
-	/* One with settings may need to know where its program is. */
+	/* One in a process of its own needs to know of which program. */
 	*engine = gp_engine_find(name);
-	if (*engine && !(*engine)->settings)
+	if (*engine && !((*engine)->settings && (*engine)->needs))
 		return GP_OK;
 	status = open_engine(name, opened, diag);
 	if (status == GP_OK)
 		*engine = *opened;
 	return status;
+}
+
+/* ---- lists ---- */
+
+static bool is_of_all(const struct gp_engine *engine)
+{
+	return !engine->simulated && !engine->needs &&
+	       !gp_engine_is_of_host(engine);
+}
+
+/* Those in a process of their own have settings. */
+static bool is_of_host(const struct gp_engine *engine)
+{
+	return engine->needs && engine->settings;
+}
+
+static void put(FILE *out, const char *name, size_t length, size_t *count)
+{
+	fprintf(out, "%s%.*s", (*count)++ ? "," : "", (int)length, name);
+}
+
+char *gp_engine_names(const char *list)
+{
+	struct gp_text_sink sink;
+	FILE *out = gp_text_sink_open(&sink);
+	size_t engine_count, length, count = 0;
+	const struct gp_engine *engines = gp_engine_table(&engine_count);
+
+	for (; *list; list += length + (list[length] == ',')) {
+		bool is_all, is_host;
+
+		length = strcspn(list, ",");
+		is_all = length == 3 && !memcmp(list, "all", 3);
+		is_host = length == 4 && !memcmp(list, "host", 4);
+		for (size_t i = 0; i < engine_count; i++)
+			if ((is_all && is_of_all(&engines[i])) ||
+			    (is_host && is_of_host(&engines[i])))
+				put(out, engines[i].name,
+				    strlen(engines[i].name), &count);
+		if (length && !is_all && !is_host)
+			put(out, list, length, &count);
+	}
+	return gp_text_sink_close(&sink, out);
 }

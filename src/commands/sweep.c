@@ -197,8 +197,7 @@ static enum gp_status play_recorded(struct session *s, size_t t,
 static bool is_of_pytorch(const struct gp_grid *grid)
 {
 	for (size_t i = 0; i < grid->count; i++)
-		if (!strcmp(grid->items[i].engine->name, "caching") ||
-		    !strcmp(grid->items[i].engine->name, "torch"))
+		if (gp_engine_is_pytorch(grid->items[i].engine->name))
 			return true;
 	return false;
 }

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "commands/engine_named.h"
 #include "commands/plan.h"
 #include "gpupool/study.h"
 #include "gpupool/release.h"
@@ -34,13 +35,32 @@ static void add_conf(struct lists *lists, const char *conf)
 	add_owned(lists, gp_mem_copy_text(conf, strlen(conf)));
 }
 
+/* "engine=" and the names that a list stands for; any other axis as it is. */
+static char *axis_text(const char *text)
+{
+	static const char engine[] = "engine=";
+	size_t length = strlen(engine), size;
+	char *names, *made;
+
+	if (strncmp(text, engine, length) != 0)
+		return gp_mem_copy_text(text, strlen(text));
+	names = gp_engine_names(text + length);
+	size = length + strlen(names) + 1;
+	made = gp_mem_alloc(size, 1);
+	snprintf(made, size, "%s%s", engine, names);
+	free(names);
+	return made;
+}
+
 static enum gp_status add_axis(struct lists *lists, const char *text,
 			       struct gp_diag *diag)
 {
 	struct gp_axis axis;
+	char *said = axis_text(text);
 	enum gp_status status =
-		gp_axis_parse(text, lists->largest, &axis, diag);
+		gp_axis_parse(said, lists->largest, &axis, diag);
 
+	free(said);
 	if (status != GP_OK)
 		return status;
 	lists->axes = gp_mem_grow(lists->axes, &lists->axis_room,
@@ -124,6 +144,20 @@ static enum gp_status add_file(struct lists *lists, const char *path,
 	return status;
 }
 
+/* The engines of --engine; those of a later --set engine in place of them. */
+static enum gp_status add_engines(struct lists *lists, const char *engine,
+				  struct gp_diag *diag)
+{
+	char text[1000];
+
+	if (!engine)
+		return GP_OK;
+	if (snprintf(text, sizeof(text), "engine=%s", engine) >=
+	    (int)sizeof(text))
+		return gp_diag_set(diag, GP_USAGE, "--engine: it is too long");
+	return add_axis(lists, text, diag);
+}
+
 /* The recorded settings, unless anything says what to try. */
 static enum gp_status gather(struct lists *lists,
 			     const struct gp_options *options, const char *base,
@@ -142,29 +176,44 @@ static enum gp_status gather(struct lists *lists,
 		status = add_preset(lists, preset, diag);
 	if (!lists->conf_count)
 		add_conf(lists, base);
+	if (status == GP_OK)
+		status = add_engines(lists, options->engine, diag);
 	for (size_t i = 0; i < options->sets.count && status == GP_OK; i++)
 		status = add_axis(lists, options->sets.items[i], diag);
 	return status;
 }
 
-/* A library has no settings, so that there is nothing to sweep. */
-static enum gp_status no_engine(const char *name, struct gp_diag *diag)
+/* Whether their numbers can be put in order. */
+static enum gp_status check_engines(const struct gp_grid *grid,
+				    struct gp_diag *diag)
 {
-	if (!strchr(name, '/') && !strchr(name, ','))
-		return gp_diag_set(diag, GP_USAGE, "there is no engine %s",
-				   name);
-	gp_diag_hint(diag, "gpupool compare TRACE --engine %s", name);
-	return gp_diag_set(diag, GP_USAGE,
-			   "--engine %s: it takes one of gpupool's engines, "
-			   "no library and no list",
-			   name);
+	for (size_t i = 0; i < grid->count; i++) {
+		const struct gp_engine *engine = grid->items[i].engine;
+
+		if (gp_engine_is_of_host(engine)) {
+			gp_diag_hint(diag,
+				     "gpupool compare --engine %s --alloc-conf "
+				     "... puts settings side by side",
+				     engine->name);
+			return gp_diag_set(diag, GP_USAGE,
+					   "sweep is about the memory of "
+					   "devices, and %s about the host's",
+					   engine->name);
+		}
+		if (engine->simulated)
+			return gp_diag_set(diag, GP_USAGE,
+					   "the engine %s cannot be ranked "
+					   "without a device: %s",
+					   engine->name, engine->simulated);
+	}
+	return GP_OK;
 }
 
 static enum gp_status make(const struct lists *lists,
 			   const struct gp_options *options, uint8_t release,
 			   struct gp_grid *grid, struct gp_diag *diag)
 {
-	size_t count;
+	char program[PATH_MAX];
 	struct gp_grid_config config = {
 		.confs = (const char *const *)lists->confs,
 		.conf_count = lists->conf_count,
@@ -172,27 +221,9 @@ static enum gp_status make(const struct lists *lists,
 		.axis_count = lists->axis_count,
 		.release = release,
 		.capacity = options->capacity,
-		.engine = options->engine ? gp_engine_find(options->engine)
-					  : gp_engine_table(&count),
+		.library = gp_engine_here(program),
 	};
 
-	if (!config.engine)
-		return no_engine(options->engine, diag);
-	if (gp_engine_is_of_host(config.engine)) {
-		gp_diag_hint(diag,
-			     "gpupool compare --engine %s --alloc-conf "
-			     "... puts settings side by side",
-			     options->engine);
-		return gp_diag_set(diag, GP_USAGE,
-				   "sweep is about the memory of devices, and "
-				   "%s about the host's",
-				   options->engine);
-	}
-	if (config.engine->simulated)
-		return gp_diag_set(diag, GP_USAGE,
-				   "the engine %s cannot be ranked without a "
-				   "device: %s",
-				   options->engine, config.engine->simulated);
 	if (options->torch &&
 	    gp_release_parse(options->torch, &config.release, diag) != GP_OK)
 		return GP_USAGE;
@@ -245,6 +276,8 @@ enum gp_status gp_sweep_grid(const struct gp_options *options,
 
 	if (status == GP_OK)
 		status = make(&lists, options, base->release, grid, diag);
+	if (status == GP_OK)
+		status = check_engines(grid, diag);
 	if (status == GP_USAGE)
 		gp_diag_file(diag, "sweep");
 	lists_release(&lists);
@@ -252,6 +285,18 @@ enum gp_status gp_sweep_grid(const struct gp_options *options,
 }
 
 /* ---- headroom's ---- */
+
+/* Of the last one. */
+static bool is_setting_axis(const struct lists *lists)
+{
+	static const char *const others[] = { "torch", "capacity", "engine" };
+	const char *name = lists->axes[lists->axis_count - 1].name;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (!strcmp(name, others[i]))
+			return false;
+	return true;
+}
 
 static enum gp_status add_setting_axis(struct lists *lists, const char *text,
 				       struct gp_diag *diag)
@@ -262,7 +307,7 @@ static enum gp_status add_setting_axis(struct lists *lists, const char *text,
 	if (status != GP_OK)
 		return status;
 	name = lists->axes[lists->axis_count - 1].name;
-	if (strcmp(name, "capacity") != 0 && strcmp(name, "engine") != 0)
+	if (is_setting_axis(lists) || !strcmp(name, "torch"))
 		return GP_OK;
 	return gp_diag_set(diag, GP_USAGE,
 			   "--set %s: it takes a setting, or torch", name);
@@ -287,6 +332,35 @@ enum gp_status gp_headroom_grid(const struct gp_options *options,
 		status = make(&lists, &only, release, grid, diag);
 	if (status == GP_USAGE)
 		gp_diag_file(diag, "headroom");
+	lists_release(&lists);
+	return status;
+}
+
+/* ---- compare's ---- */
+
+enum gp_status gp_compare_grid(const struct gp_options *options,
+			       const char *engines, struct gp_grid *grid,
+			       struct gp_diag *diag)
+{
+	struct lists lists = { 0 };
+	struct gp_options only = { 0 };
+	enum gp_status status = add_engines(&lists, engines, diag);
+
+	add_conf(&lists, "");
+	for (size_t i = 0; i < options->sets.count && status == GP_OK; i++) {
+		const char *text = options->sets.items[i];
+
+		status = add_axis(&lists, text, diag);
+		if (status == GP_OK && !is_setting_axis(&lists))
+			status = gp_diag_set(diag, GP_USAGE,
+					     "--set %.100s: it takes settings "
+					     "alone",
+					     text);
+	}
+	if (status == GP_OK)
+		status = make(&lists, &only, GP_RELEASE_LAST, grid, diag);
+	if (status == GP_USAGE)
+		gp_diag_file(diag, "compare");
 	lists_release(&lists);
 	return status;
 }

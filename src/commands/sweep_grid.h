@@ -23,6 +23,12 @@ enum gp_status gp_headroom_grid(const struct gp_options *options,
 				const char *base, uint8_t release,
 				struct gp_grid *grid, struct gp_diag *diag);
 
+/* The same of compare, for the engines of a list; settings of PyTorch's begin
+ * from its defaults. */
+enum gp_status gp_compare_grid(const struct gp_options *options,
+			       const char *engines, struct gp_grid *grid,
+			       struct gp_diag *diag);
+
 /* --shard I/N, from 1; 1 of 1 when not given. */
 struct gp_shard {
 	size_t index, count;

@@ -169,7 +169,7 @@ static enum gp_status open_cell(struct cell *cell, struct gp_combination *c,
 	*cell = (struct cell){ .of = c, .is_done = c->reason != NULL };
 	if (c->reason)
 		return GP_OK;
-	if (strcmp(c->engine->name, "caching") != 0)
+	if (c->searched && strcmp(c->engine->name, "caching") != 0)
 		return gp_diag_set(diag, GP_USAGE,
 				   "--set with all: the engine %s does not "
 				   "tell which values are alike",
@@ -400,6 +400,11 @@ static void fill_grid(struct search *s, struct gp_grid *grid)
 		for (size_t k = 0; k < cell->count; k++)
 			add(s, &made, &cell->made[k], cell->runs + k * traces);
 	}
+	made.engines = grid->engines;
+	made.engine_count = grid->engine_count;
+	made.engine_room = grid->engine_room;
+	grid->engines = NULL;
+	grid->engine_count = 0;
 	gp_grid_release(grid);
 	*grid = made;
 }

@@ -245,17 +245,24 @@ char *sweep_label(const struct gp_sweep_report *sweep, size_t combination)
 	char capacity[GP_BYTES_TEXT];
 	struct gp_text_sink sink;
 	FILE *out = gp_text_sink_open(&sink);
+	bool is_pytorch = gp_engine_is_pytorch(entry->engine);
 
-	fputs(gp_head_settings(entry->conf), out);
-	put_alike(entry, out);
-	if (varies(sweep, TORCH))
+	/* PyTorch's settings mean nothing to another allocator. */
+	if (is_pytorch || *entry->conf) {
+		fputs(gp_head_settings(entry->conf), out);
+		put_alike(entry, out);
+	}
+	if (!is_pytorch)
+		fprintf(out, "%sengine %s", *entry->conf ? "; " : "",
+			entry->engine);
+	if (varies(sweep, TORCH) && is_pytorch)
 		fprintf(out, "; PyTorch %s", entry->torch);
 	if (varies(sweep, CAPACITY))
 		fprintf(out, "; %s",
 			entry->capacity
 				? gp_head_capacity(entry->capacity, capacity)
 				: "the recorded memory");
-	if (varies(sweep, ENGINE))
+	if (varies(sweep, ENGINE) && is_pytorch)
 		fprintf(out, "; engine %s", entry->engine);
 	return gp_text_sink_close(&sink, out);
 }

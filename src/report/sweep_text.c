@@ -163,9 +163,15 @@ static void tell_verdict(const struct scene *s)
 /* Engines are compared, but are no settings. */
 static bool is_setting(const struct scene *s, size_t combination)
 {
-	const char *engine = s->sweep->entries[combination].engine;
+	return gp_engine_is_pytorch(s->sweep->entries[combination].engine);
+}
 
-	return !strcmp(engine, "caching") || !strcmp(engine, "torch");
+static bool has_others(const struct scene *s)
+{
+	for (size_t i = 0; i < s->ranking.count; i++)
+		if (!is_setting(s, s->ranking.contenders[i].index))
+			return true;
+	return false;
 }
 
 static void tell_first(const struct scene *s, const struct gp_sweep_row *first,
@@ -190,8 +196,9 @@ static void tell_first(const struct scene *s, const struct gp_sweep_row *first,
 			change_text(gp_row_peak(first), was->reserved, change));
 	else
 		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-			     "None of these combinations reserves clearly less "
-			     "than as recorded.");
+			     "None of these combinations%s reserves clearly "
+			     "less than as recorded.",
+			     has_others(s) ? " of PyTorch's settings" : "");
 }
 
 /* The first in the ranking that is a setting, where it is more than noise. */

@@ -109,6 +109,17 @@ free_requested 131941395333120 1000
 free_completed 131941395333120 1000
 END
 check "first fit serves"
+# A sweep takes it beside others, on several threads as on one.
+"$build/gpupool" gen ragged -o ragged.json > gen_said 2>&1
+for jobs in 1 3; do
+	"$build/gpupool" sweep ragged.json -q --jobs $jobs --format csv \
+		--engine "caching,$work/../${work##*/}/first_fit.so,first-fit" |
+		tee "sweep.$jobs" | grep first.fit | cut -d , -f 6-14 | sort -u |
+		wc -l
+done > said
+cmp sweep.1 sweep.3 >> said
+printf '1\n1\n' > want
+check "a sweep takes it"
 # ---- what engines promise ----
 
 "$build/gpupool" check-engine ./first_fit.so | tail -n 1 > said

@@ -60,7 +60,8 @@ START_TEST(test_mistakes_are_named)
 		  "--set max_split_size_mb has no values" },
 		{ "max_split_size_mb=", "--set max_split_size_mb= has no "
 					"values" },
-		{ "max_split=4", "--set: PyTorch has no setting max_split" },
+		{ "max_split=4", "--set: neither PyTorch nor an engine has a "
+				 "setting max_split" },
 		{ "max_split_size_mb=1,,2", "a value is missing" },
 		{ "max_split_size_mb=32..512", "32..512 is not a range" },
 		{ "max_split_size_mb=512..32*2", "512..32*2 is not a range" },

@@ -97,7 +97,6 @@ static void make_grid(const char *const *confs, size_t conf_count,
 {
 	struct gp_axis axes[4];
 	struct gp_diag diag = { 0 };
-	size_t count;
 
 	for (size_t i = 0; i < set_count; i++)
 		ck_assert_int_eq(
@@ -110,7 +109,6 @@ static void make_grid(const char *const *confs, size_t conf_count,
 					 .axes = axes,
 					 .axis_count = set_count,
 					 .release = 9,
-					 .engine = gp_engine_table(&count),
 				 },
 				 grid, &diag),
 			 GP_OK);

@@ -150,22 +150,31 @@ static enum gp_status add_range(struct values *values, const char *text,
 	return GP_OK;
 }
 
-/* PyTorch takes True and False; people type true and false as well. */
-static char *spelled(const char *item, size_t length)
+/* PyTorch takes True and False, engines true and false; people type either. */
+static char *spelled(const struct gp_axis *axis, const char *item,
+		     size_t length)
 {
 	if (length == 4 && !strncasecmp(item, "true", 4))
-		item = "True";
+		item = axis->is_of_engine ? "true" : "True";
 	else if (length == 5 && !strncasecmp(item, "false", 5))
-		item = "False";
+		item = axis->is_of_engine ? "false" : "False";
 	else if (length == 4 && !strncasecmp(item, "none", 4))
 		item = "none";
 	return gp_mem_copy_text(item, length);
 }
 
-static enum gp_status add_value(struct values *values, const char *item,
+/* A path may have two dots, too. */
+static bool is_range(const struct gp_axis *axis, const char *text)
+{
+	return strcmp(axis->name, "engine") != 0 && strstr(text, "..") &&
+	       *text != '[';
+}
+
+static enum gp_status add_value(const struct gp_axis *axis,
+				struct values *values, const char *item,
 				size_t length, struct gp_diag *diag)
 {
-	char *text = spelled(item, length);
+	char *text = spelled(axis, item, length);
 	enum gp_status status;
 
 	if (!strcmp(text, "all")) {
@@ -173,7 +182,7 @@ static enum gp_status add_value(struct values *values, const char *item,
 		return gp_diag_set(diag, GP_USAGE,
 				   "--set: all goes without other values");
 	}
-	if (!length || !strstr(text, "..") || *text == '[') {
+	if (!length || !is_range(axis, text)) {
 		add(values, text);
 		return length ? GP_OK
 			      : gp_diag_set(diag, GP_USAGE,
@@ -271,11 +280,14 @@ enum gp_status gp_axis_parse(const char *text, uint64_t largest,
 				   text);
 	}
 	axis->name = gp_mem_copy_text(text, (size_t)(equals - text));
-	if (!is_axis_name(axis->name)) {
-		gp_diag_hint(diag, "see: gpupool help settings; besides, there "
-				   "are torch, capacity and engine");
+	axis->is_of_engine = !is_axis_name(axis->name);
+	if (axis->is_of_engine && !gp_engine_setting(NULL, axis->name)) {
+		gp_diag_hint(diag, "see: gpupool help settings, and gpupool "
+				   "help engines; besides, there are torch, "
+				   "capacity and engine");
 		status = gp_diag_set(diag, GP_USAGE,
-				     "--set: PyTorch has no setting %.100s",
+				     "--set: neither PyTorch nor an engine has "
+				     "a setting %.100s",
 				     axis->name);
 	}
 	at = equals + 1;
@@ -284,7 +296,7 @@ enum gp_status gp_axis_parse(const char *text, uint64_t largest,
 		at += strlen(at);
 	}
 	while (status == GP_OK && (item = gp_conf_next(&at, &length)))
-		status = add_value(&values, item, length, diag);
+		status = add_value(axis, &values, item, length, diag);
 	axis->values = values.items;
 	axis->count = values.count;
 	if (status != GP_OK)

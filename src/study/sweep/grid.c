@@ -32,6 +32,60 @@ static bool is_same(const struct gp_combination *a,
 	       !strcmp(a->conf, b->conf);
 }
 
+/* ---- engines ---- */
+
+static enum gp_status open_engine(const struct gp_grid_config *config,
+				  struct gp_grid *grid, const char *name,
+				  struct gp_diag *diag)
+{
+	struct gp_engine_library library = config->library;
+	struct gp_engine *engine;
+	enum gp_status status;
+
+	library.path = name;
+	status = gp_engine_open(&library, &engine, diag);
+	if (status != GP_OK)
+		return status;
+	grid->engines =
+		gp_mem_grow(grid->engines, &grid->engine_room,
+			    grid->engine_count + 1, sizeof(*grid->engines));
+	grid->engines[grid->engine_count++] =
+		(struct gp_grid_engine){ gp_mem_copy_text(name, strlen(name)),
+					 engine };
+	return GP_OK;
+}
+
+/* Each is opened once, so that what is alike has the same address. */
+static enum gp_status find_engine(const struct gp_grid_config *config,
+				  struct gp_grid *grid, const char *name,
+				  const struct gp_engine **engine,
+				  struct gp_diag *diag)
+{
+	enum gp_status status;
+
+	/* One in a process of its own needs to know of which program. */
+	*engine = gp_engine_find(name);
+	if (*engine && !((*engine)->settings && (*engine)->needs))
+		return GP_OK;
+	for (size_t i = 0; i < grid->engine_count; i++)
+		if (!strcmp(grid->engines[i].name, name)) {
+			*engine = grid->engines[i].engine;
+			return GP_OK;
+		}
+	status = open_engine(config, grid, name, diag);
+	if (status == GP_OK)
+		*engine = grid->engines[grid->engine_count - 1].engine;
+	return status;
+}
+
+/* ---- values ---- */
+
+/* A combination that is put together. */
+struct draft {
+	struct gp_combination c;
+	char *engine; /* owned: its name, with its settings */
+};
+
 static enum gp_status wrong(const struct gp_axis *axis, const char *value,
 			    struct gp_diag *diag)
 {
@@ -64,11 +118,19 @@ static void apply_setting(struct gp_combination *c, const struct gp_axis *axis,
 				      (unsigned)axis->is_all << i;
 }
 
-/* Applies one value of one axis. */
-static enum gp_status apply(struct gp_combination *c,
-			    const struct gp_axis *axis, const char *value,
-			    struct gp_diag *diag)
+static void rename_engine(struct draft *draft, char *name)
 {
+	free(draft->engine);
+	draft->engine = name;
+}
+
+/* Applies one value of one axis. */
+static enum gp_status apply(struct draft *draft, const struct gp_axis *axis,
+			    const char *value, struct gp_diag *diag)
+{
+	struct gp_combination *c = &draft->c;
+	bool is_set = strcmp(value, "none") != 0;
+
 	if (!strcmp(axis->name, "torch"))
 		return gp_release_parse(value, &c->settings.release, diag) ==
 				       GP_OK
@@ -76,23 +138,44 @@ static enum gp_status apply(struct gp_combination *c,
 			       : wrong(axis, value, diag);
 	if (!strcmp(axis->name, "capacity"))
 		return apply_capacity(c, value, diag);
-	if (!strcmp(axis->name, "engine")) {
-		c->engine = gp_engine_find(value);
-		if (c->engine && c->engine->simulated)
-			return gp_diag_set(diag, GP_USAGE,
-					   "--set engine: %s cannot be ranked "
-					   "without a device: %s",
-					   value, c->engine->simulated);
-		return c->engine ? GP_OK : wrong(axis, value, diag);
-	}
-	apply_setting(c, axis, strcmp(value, "none") != 0 ? value : NULL);
+	if (!strcmp(axis->name, "engine"))
+		rename_engine(draft, gp_mem_copy_text(value, strlen(value)));
+	else if (!axis->is_of_engine)
+		apply_setting(c, axis, is_set ? value : NULL);
+	else if (gp_engine_setting(draft->engine, axis->name))
+		rename_engine(draft, gp_engine_with(draft->engine, axis->name,
+						    is_set ? value : NULL));
 	return GP_OK;
 }
 
+/* Of what is PyTorch's, what an engine of others is held to all the same. */
+static void drop_foreign(struct gp_combination *c, uint8_t release)
+{
+	static const char kept[] = "per_process_memory_fraction";
+	const char *at = c->conf, *item;
+	size_t length;
+	char *conf;
+
+	if (gp_engine_is_pytorch(c->engine->name))
+		return;
+	conf = gp_mem_alloc(strlen(c->conf) + 1, 1);
+	while ((item = gp_conf_next(&at, &length)))
+		if (length > strlen(kept) && !memcmp(item, kept, strlen(kept)))
+			memcpy(conf, item, length);
+	free(c->conf);
+	c->conf = conf;
+	c->settings.release = release;
+	c->searched = 0;
+}
+
 /* The index-th combination; the last axis changes fastest. */
-static enum gp_status combine(const struct gp_grid_config *config, size_t index,
+static enum gp_status combine(const struct gp_grid_config *config,
+			      struct gp_grid *grid, size_t index,
 			      struct gp_combination *c, struct gp_diag *diag)
 {
+	static const char by_default[] = "caching";
+	struct draft draft = { .engine = gp_mem_copy_text(by_default,
+							  strlen(by_default)) };
 	size_t picks[64], rest = index;
 	enum gp_status status = GP_OK;
 	const char *conf;
@@ -102,15 +185,29 @@ static enum gp_status combine(const struct gp_grid_config *config, size_t index,
 		rest /= config->axes[a].count;
 	}
 	conf = config->confs[rest];
-	*c = (struct gp_combination){
+	draft.c = (struct gp_combination){
 		.conf = gp_mem_copy_text(conf, strlen(conf)),
-		.engine = config->engine,
 		.capacity = config->capacity,
 		.settings = { .release = config->release },
 	};
-	for (size_t a = 0; a < config->axis_count && status == GP_OK; a++)
-		status = apply(c, &config->axes[a],
-			       config->axes[a].values[picks[a]], diag);
+	/* Engines before their settings, in whatever order they are asked for.
+	 */
+	for (size_t a = 0; a < 2 * config->axis_count && status == GP_OK; a++) {
+		const struct gp_axis *axis =
+			&config->axes[a % config->axis_count];
+
+		if (axis->is_of_engine == (a >= config->axis_count))
+			status = apply(&draft, axis,
+				       axis->values[picks[axis - config->axes]],
+				       diag);
+	}
+	*c = draft.c;
+	if (status == GP_OK)
+		status = find_engine(config, grid, draft.engine, &c->engine,
+				     diag);
+	if (status == GP_OK)
+		drop_foreign(c, config->release);
+	free(draft.engine);
 	return status;
 }
 
@@ -154,6 +251,27 @@ static void keep(struct gp_grid *grid, struct gp_map *seen,
 	grid->items[grid->count++] = *c;
 }
 
+/* Whether any of them has it. */
+static enum gp_status check_setting(const struct gp_axis *axis,
+				    const struct gp_grid *grid,
+				    struct gp_diag *diag)
+{
+	size_t count;
+	const struct gp_engine *engines = gp_engine_table(&count);
+
+	for (size_t i = 0; i < grid->count; i++)
+		if (gp_engine_setting(grid->items[i].engine->name, axis->name))
+			return GP_OK;
+	for (size_t i = count; i-- > 0;)
+		if (gp_engine_setting(engines[i].name, axis->name))
+			gp_diag_hint(diag, "it is a setting of --engine %s",
+				     engines[i].name);
+	return gp_diag_set(diag, GP_USAGE,
+			   "--set %s: no engine that is asked for has such a "
+			   "setting",
+			   axis->name);
+}
+
 enum gp_status gp_grid_make(const struct gp_grid_config *config,
 			    struct gp_grid *grid, struct gp_diag *diag)
 {
@@ -169,12 +287,15 @@ enum gp_status gp_grid_make(const struct gp_grid_config *config,
 	for (size_t i = 0; i < total && status == GP_OK; i++) {
 		struct gp_combination c;
 
-		status = combine(config, i, &c, diag);
+		status = combine(config, grid, i, &c, diag);
 		if (status == GP_OK)
 			keep(grid, &seen, &c);
 		else
 			free(c.conf);
 	}
+	for (size_t a = 0; a < config->axis_count && status == GP_OK; a++)
+		if (config->axes[a].is_of_engine)
+			status = check_setting(&config->axes[a], grid, diag);
 	gp_map_release(&seen);
 	if (status != GP_OK)
 		gp_grid_release(grid);
@@ -187,6 +308,11 @@ void gp_grid_release(struct gp_grid *grid)
 		free(grid->items[i].conf);
 		free(grid->items[i].reason);
 	}
+	for (size_t i = 0; i < grid->engine_count; i++) {
+		gp_engine_close(grid->engines[i].engine);
+		free(grid->engines[i].name);
+	}
+	free(grid->engines);
 	free(grid->items);
 	*grid = (struct gp_grid){ 0 };
 }

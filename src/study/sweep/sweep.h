@@ -23,9 +23,10 @@
 /* ---- what is tried ---- */
 
 /*
- * An axis: "NAME=VALUE,...".  NAME is PyTorch's name of a setting, or torch,
- * capacity, engine.  A value may be none (not set), a range A..B*F or A..B+S,
- * and has its commas within brackets.  Or there is one value alone, all.
+ * An axis: "NAME=VALUE,...".  NAME is PyTorch's name of a setting, or one of an
+ * engine's own, or torch, capacity, engine.  A value may be none (not set), a
+ * range A..B*F or A..B+S, and has its commas within brackets.  Or there is one
+ * value alone, all.
  */
 struct gp_axis {
 	char *name;
@@ -33,6 +34,7 @@ struct gp_axis {
 	size_t count;
 	/* The only value is "all": every value that makes a difference. */
 	bool is_all;
+	bool is_of_engine; /* a setting of an engine's own */
 };
 
 /* GP_USAGE for what is none.  largest: of the requests, in bytes, which bounds
@@ -62,9 +64,17 @@ struct gp_classes {
 	bool is_complete;  /* every value is stood for */
 };
 
+/* An engine that is opened for a grid, and how it is named there. */
+struct gp_grid_engine {
+	char *name;
+	struct gp_engine *engine;
+};
+
 struct gp_grid {
 	struct gp_combination *items;
 	size_t count;
+	struct gp_grid_engine *engines; /* of the items; owned */
+	size_t engine_count, engine_room;
 };
 
 struct gp_grid_config {
@@ -73,13 +83,21 @@ struct gp_grid_config {
 	size_t conf_count;
 	const struct gp_axis *axes; /* the first changes slowest */
 	size_t axis_count;
-	uint8_t release;		/* unless an axis says */
-	uint64_t capacity;		/* 0: each trace's own */
-	const struct gp_engine *engine; /* unless an axis says */
+	uint8_t release;   /* unless an axis says */
+	uint64_t capacity; /* 0: each trace's own */
+	/* How engines are opened, but for their path: all of it borrowed, as
+	 * long as the grid is there.  An axis says which; else the default. */
+	struct gp_engine_library library;
 };
 
-/* GP_USAGE: too many, or a value of torch, capacity or engine that is none.
- * Combinations with the same settings are there once. */
+/*
+ * GP_USAGE: too many, or a value of torch, capacity or engine that is none, or
+ * a setting that none of the engines has; or why an engine is not opened.
+ *
+ * Combinations with the same settings are there once.  PyTorch's settings are
+ * those of PyTorch's allocator: of the others only
+ * per_process_memory_fraction, which the replay holds every engine to, is kept.
+ */
 enum gp_status gp_grid_make(const struct gp_grid_config *config,
 			    struct gp_grid *grid, struct gp_diag *diag);
 void gp_grid_release(struct gp_grid *grid);
