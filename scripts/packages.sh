@@ -125,6 +125,8 @@ has_module() {
 need_python() {
 	has_module pytest || lacks python3 python3-pytest
 	has_module yaml || lacks python3 python3-yaml
+	# For engines in Python.
+	has_command python3-config || lacks python3-dev
 }
 
 # What make release makes of the tree, and make release-check tries: packages of
