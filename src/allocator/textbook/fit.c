@@ -23,18 +23,9 @@ static void *create_best(const struct gp_memory *memory)
 
 struct next_fit {
 	struct heap heap; /* comes first */
+	struct heap_index index;
 	uint64_t rover;
 };
-
-static void add_next(struct heap *heap, uint32_t block)
-{
-	heap_by_address.add(heap, block);
-}
-
-static void drop_next(struct heap *heap, uint32_t block)
-{
-	heap_by_address.drop(heap, block);
-}
 
 static uint32_t find_next(struct heap *heap, uint64_t size)
 {
@@ -44,20 +35,16 @@ static uint32_t find_next(struct heap *heap, uint64_t size)
 	return block ? block : heap_by_address.find(heap, size);
 }
 
-static uint64_t largest_next(const struct heap *heap)
-{
-	return heap_by_address.largest(heap);
-}
-
-static const struct heap_index by_rover = { add_next, drop_next, find_next,
-					    largest_next };
-
 static void *create_next(const struct gp_memory *memory)
 {
-	struct next_fit *n = heap_create(memory, &by_rover, sizeof(*n));
+	struct next_fit *n = heap_create(memory, &heap_by_address, sizeof(*n));
 
-	if (n)
-		n->rover = n->heap.base;
+	if (!n)
+		return NULL;
+	n->index = heap_by_address;
+	n->index.find = find_next;
+	n->heap.index = &n->index;
+	n->rover = n->heap.base;
 	return n;
 }
 

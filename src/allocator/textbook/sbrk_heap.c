@@ -121,27 +121,53 @@ static void make_used(struct heap *heap, uint32_t block)
 	at(heap, block)->is_free = false;
 }
 
-/* The block takes in the next one, which is not in the index any more. */
-static void swallow(struct heap *heap, uint32_t block, uint32_t next)
+static void replace(struct heap *heap, uint32_t old, uint32_t block)
 {
-	at(heap, block)->size += at(heap, next)->size;
-	take_out(heap, next);
+	at(heap, old)->is_free = false;
+	at(heap, block)->is_free = true;
+	if (heap->index->replace) {
+		heap->index->replace(heap, old, block);
+		return;
+	}
+	heap->index->drop(heap, old);
+	heap->index->add(heap, block);
+}
+
+static void extend(struct heap *heap, uint32_t block, uint64_t more)
+{
+	if (heap->index->extend) {
+		heap->index->extend(heap, block, more);
+		return;
+	}
+	heap->index->drop(heap, block);
+	at(heap, block)->size += more;
+	heap->index->add(heap, block);
+}
+
+static bool is_free(struct heap *heap, uint32_t block)
+{
+	return block && at(heap, block)->is_free;
 }
 
 void heap_give(struct heap *heap, uint32_t block)
 {
 	uint32_t before = at(heap, block)->before, next = at(heap, block)->next;
+	bool joins_next = is_free(heap, next);
 
-	if (next && at(heap, next)->is_free) {
-		make_used(heap, next);
-		swallow(heap, block, next);
+	if (joins_next)
+		at(heap, block)->size += at(heap, next)->size;
+	if (is_free(heap, before)) {
+		if (joins_next)
+			make_used(heap, next);
+		extend(heap, before, at(heap, block)->size);
+		take_out(heap, block);
+	} else if (joins_next) {
+		replace(heap, next, block);
+	} else {
+		make_free(heap, block);
 	}
-	if (before && at(heap, before)->is_free) {
-		make_used(heap, before);
-		swallow(heap, before, block);
-		block = before;
-	}
-	make_free(heap, block);
+	if (joins_next)
+		take_out(heap, next);
 }
 
 /* ---- memory ---- */
@@ -170,16 +196,17 @@ static bool grow(struct heap *heap, uint64_t size)
 
 void heap_cut(struct heap *heap, uint32_t block, uint64_t size)
 {
+	uint64_t more = at(heap, block)->size - size;
 	uint32_t rest;
 
-	make_used(heap, block);
-	if (at(heap, block)->size == size)
+	if (!more) {
+		make_used(heap, block);
 		return;
-	rest = new_block(heap, at(heap, block)->addr + size,
-			 at(heap, block)->size - size);
-	at(heap, block)->size = size;
+	}
+	rest = new_block(heap, at(heap, block)->addr + size, more);
 	put_behind(heap, rest, block);
-	make_free(heap, rest);
+	replace(heap, block, rest);
+	at(heap, block)->size = size;
 }
 
 uint32_t heap_take(struct heap *heap, uint64_t size)

@@ -42,6 +42,10 @@ struct heap_index {
 	void (*drop)(struct heap *heap, uint32_t block);
 	uint32_t (*find)(struct heap *heap, uint64_t size);
 	uint64_t (*largest)(const struct heap *heap);
+	/* A block that takes the place of another between the same neighbours,
+	 * and one that takes in so much behind it.  NULL: dropped and added. */
+	void (*replace)(struct heap *heap, uint32_t old, uint32_t block);
+	void (*extend)(struct heap *heap, uint32_t block, uint64_t more);
 };
 
 /* Engines put theirs behind it. */

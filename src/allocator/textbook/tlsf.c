@@ -126,7 +126,12 @@ static uint64_t largest(const struct heap *heap)
 	return size;
 }
 
-static const struct heap_index by_class = { add, drop, find, largest };
+static const struct heap_index by_class = {
+	.add = add,
+	.drop = drop,
+	.find = find,
+	.largest = largest,
+};
 
 static void *create(const struct gp_memory *memory)
 {

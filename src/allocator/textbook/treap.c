@@ -26,22 +26,19 @@ static void measure(struct heap *heap, uint32_t block)
 			b->largest = at(heap, b->links[side])->largest;
 }
 
-typedef bool (*is_before)(const struct heap_block *a,
-			  const struct heap_block *b);
+/* A tree by size needs no measures: its largest block is its last. */
+enum order { BY_ADDRESS, BY_SIZE };
 
-static bool by_address(const struct heap_block *a, const struct heap_block *b)
+static inline bool is_before(enum order order, const struct heap_block *a,
+			     const struct heap_block *b)
 {
-	return a->addr < b->addr;
-}
-
-static bool by_size(const struct heap_block *a, const struct heap_block *b)
-{
-	return a->size != b->size ? a->size < b->size : a->addr < b->addr;
+	return order == BY_SIZE && a->size != b->size ? a->size < b->size
+						      : a->addr < b->addr;
 }
 
 /* Into what is before the block, and the rest. */
 static void split(struct heap *heap, uint32_t tree, uint32_t block,
-		  is_before before, uint32_t parts[2])
+		  enum order order, uint32_t parts[2])
 {
 	int side;
 
@@ -49,83 +46,137 @@ static void split(struct heap *heap, uint32_t tree, uint32_t block,
 		parts[LEFT] = parts[RIGHT] = 0;
 		return;
 	}
-	side = before(at(heap, tree), at(heap, block)) ? RIGHT : LEFT;
-	split(heap, at(heap, tree)->links[side], block, before, parts);
+	side = is_before(order, at(heap, tree), at(heap, block)) ? RIGHT : LEFT;
+	split(heap, at(heap, tree)->links[side], block, order, parts);
 	at(heap, tree)->links[side] = parts[!side];
-	measure(heap, tree);
+	if (order == BY_ADDRESS)
+		measure(heap, tree);
 	parts[!side] = tree;
 }
 
-static uint32_t insert(struct heap *heap, uint32_t tree, uint32_t block,
-		       is_before before)
+static void insert(struct heap *heap, uint32_t block, enum order order)
 {
-	struct heap_block *b = at(heap, block), *t = at(heap, tree);
+	struct heap_block *b = at(heap, block);
+	uint32_t *link = &heap->root;
 
-	if (!tree || b->order > t->order) {
-		split(heap, tree, block, before, b->links);
-		measure(heap, block);
-		return block;
+	b->order = (uint32_t)gp_hash64(b->addr);
+	while (*link && at(heap, *link)->order >= b->order) {
+		struct heap_block *t = at(heap, *link);
+
+		if (t->largest < b->size)
+			t->largest = b->size;
+		link = &t->links[!is_before(order, b, t)];
 	}
-	t->links[!before(b, t)] =
-		insert(heap, t->links[!before(b, t)], block, before);
-	measure(heap, tree);
-	return tree;
+	split(heap, *link, block, order, b->links);
+	*link = block;
+	if (order == BY_ADDRESS)
+		measure(heap, block);
 }
 
 /* All of left is before all of right. */
-static uint32_t merge(struct heap *heap, uint32_t left, uint32_t right)
+static uint32_t merge(struct heap *heap, uint32_t left, uint32_t right,
+		      enum order order)
 {
+	bool is_left;
+	uint32_t top;
+
 	if (!left || !right)
 		return left ? left : right;
-	if (at(heap, left)->order > at(heap, right)->order) {
-		at(heap, left)->links[RIGHT] =
-			merge(heap, at(heap, left)->links[RIGHT], right);
-		measure(heap, left);
-		return left;
-	}
-	at(heap, right)->links[LEFT] =
-		merge(heap, left, at(heap, right)->links[LEFT]);
-	measure(heap, right);
-	return right;
+	is_left = at(heap, left)->order > at(heap, right)->order;
+	top = is_left ? left : right;
+	if (is_left)
+		at(heap, top)->links[RIGHT] =
+			merge(heap, at(heap, top)->links[RIGHT], right, order);
+	else
+		at(heap, top)->links[LEFT] =
+			merge(heap, left, at(heap, top)->links[LEFT], order);
+	if (order == BY_ADDRESS)
+		measure(heap, top);
+	return top;
 }
 
 static uint32_t erase(struct heap *heap, uint32_t tree, uint32_t block,
-		      is_before before)
+		      enum order order)
 {
-	struct heap_block *t = at(heap, tree);
+	struct heap_block *t = at(heap, tree), *b = at(heap, block);
 	int side;
 
 	if (tree == block)
-		return merge(heap, t->links[LEFT], t->links[RIGHT]);
-	side = before(at(heap, block), t) ? LEFT : RIGHT;
-	t->links[side] = erase(heap, t->links[side], block, before);
-	measure(heap, tree);
+		return merge(heap, t->links[LEFT], t->links[RIGHT], order);
+	side = is_before(order, b, t) ? LEFT : RIGHT;
+	t->links[side] = erase(heap, t->links[side], block, order);
+	if (order == BY_ADDRESS && t->largest == b->size)
+		measure(heap, tree);
 	return tree;
-}
-
-static void add(struct heap *heap, uint32_t block, is_before before)
-{
-	struct heap_block *b = at(heap, block);
-
-	b->order = (uint32_t)gp_hash64(b->addr);
-	heap->root = insert(heap, heap->root, block, before);
-}
-
-static uint64_t largest(const struct heap *heap)
-{
-	return at(heap, heap->root)->largest;
 }
 
 /* ---- by address ---- */
 
 static void add_by_address(struct heap *heap, uint32_t block)
 {
-	add(heap, block, by_address);
+	insert(heap, block, BY_ADDRESS);
 }
 
 static void drop_by_address(struct heap *heap, uint32_t block)
 {
-	heap->root = erase(heap, heap->root, block, by_address);
+	heap->root = erase(heap, heap->root, block, BY_ADDRESS);
+}
+
+/* A block was as large; its own measure is right. */
+static void shrink(struct heap *heap, uint32_t tree, uint32_t block,
+		   uint64_t was)
+{
+	struct heap_block *t = at(heap, tree);
+
+	if (tree == block)
+		return;
+	shrink(heap, t->links[t->addr < at(heap, block)->addr], block, was);
+	if (t->largest == was)
+		measure(heap, tree);
+}
+
+/* Its place in the tree is the same. */
+static void replace_by_address(struct heap *heap, uint32_t old, uint32_t block)
+{
+	struct heap_block *o = at(heap, old), *b = at(heap, block);
+	uint32_t *link = &heap->root;
+
+	while (*link != old) {
+		struct heap_block *t = at(heap, *link);
+
+		if (t->largest < b->size)
+			t->largest = b->size;
+		link = &t->links[t->addr < o->addr];
+	}
+	*link = block;
+	b->links[LEFT] = o->links[LEFT];
+	b->links[RIGHT] = o->links[RIGHT];
+	b->order = o->order;
+	measure(heap, block);
+	if (b->size < o->size)
+		shrink(heap, heap->root, block, o->size);
+}
+
+static void extend_by_address(struct heap *heap, uint32_t block, uint64_t more)
+{
+	struct heap_block *b = at(heap, block);
+	uint32_t tree = heap->root;
+
+	b->size += more;
+	for (;;) {
+		struct heap_block *t = at(heap, tree);
+
+		if (t->largest < b->size)
+			t->largest = b->size;
+		if (tree == block)
+			return;
+		tree = t->links[t->addr < b->addr];
+	}
+}
+
+static uint64_t largest(const struct heap *heap)
+{
+	return at(heap, heap->root)->largest;
 }
 
 static uint32_t leftmost(const struct heap *heap, uint32_t tree, uint64_t size)
@@ -152,7 +203,7 @@ static uint32_t find_lowest(struct heap *heap, uint64_t size)
  * tree to the right of it, is the next one up. */
 uint32_t heap_find_from(const struct heap *heap, uint64_t addr, uint64_t size)
 {
-	uint32_t tree = heap->root, found = 0;
+	uint32_t tree = heap->root, found = 0, above = 0;
 
 	while (tree && at(heap, tree)->largest >= size) {
 		const struct heap_block *t = at(heap, tree);
@@ -161,28 +212,36 @@ uint32_t heap_find_from(const struct heap *heap, uint64_t addr, uint64_t size)
 			tree = t->links[RIGHT];
 			continue;
 		}
-		if (t->size >= size)
+		if (t->size >= size) {
 			found = tree;
-		else if (at(heap, t->links[RIGHT])->largest >= size)
-			found = leftmost(heap, t->links[RIGHT], size);
+		} else if (at(heap, t->links[RIGHT])->largest >= size) {
+			found = 0;
+			above = t->links[RIGHT];
+		}
 		tree = t->links[LEFT];
 	}
-	return found;
+	return found ? found : leftmost(heap, above, size);
 }
 
-const struct heap_index heap_by_address = { add_by_address, drop_by_address,
-					    find_lowest, largest };
+const struct heap_index heap_by_address = {
+	.add = add_by_address,
+	.drop = drop_by_address,
+	.find = find_lowest,
+	.largest = largest,
+	.replace = replace_by_address,
+	.extend = extend_by_address,
+};
 
 /* ---- by size ---- */
 
 static void add_by_size(struct heap *heap, uint32_t block)
 {
-	add(heap, block, by_size);
+	insert(heap, block, BY_SIZE);
 }
 
 static void drop_by_size(struct heap *heap, uint32_t block)
 {
-	heap->root = erase(heap, heap->root, block, by_size);
+	heap->root = erase(heap, heap->root, block, BY_SIZE);
 }
 
 static uint32_t find_smallest(struct heap *heap, uint64_t size)
@@ -199,5 +258,18 @@ static uint32_t find_smallest(struct heap *heap, uint64_t size)
 	return found;
 }
 
-const struct heap_index heap_by_size = { add_by_size, drop_by_size,
-					 find_smallest, largest };
+static uint64_t last_by_size(const struct heap *heap)
+{
+	uint32_t tree = heap->root;
+
+	while (at(heap, tree)->links[RIGHT])
+		tree = at(heap, tree)->links[RIGHT];
+	return at(heap, tree)->size;
+}
+
+const struct heap_index heap_by_size = {
+	.add = add_by_size,
+	.drop = drop_by_size,
+	.find = find_smallest,
+	.largest = last_by_size,
+};
