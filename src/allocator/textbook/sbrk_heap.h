@@ -25,6 +25,10 @@ static inline uint64_t heap_round(uint64_t size)
 	return (size + HEAP_GRAIN - 1) / HEAP_GRAIN * HEAP_GRAIN;
 }
 
+/* Sizes from one power of two to the next are so many classes. */
+#define HEAP_PARTS   8
+#define HEAP_CLASSES (64 * HEAP_PARTS)
+
 struct heap_block {
 	uint64_t addr, size;
 	uint64_t largest;      /* of a tree: free block below it */
@@ -56,7 +60,10 @@ struct heap {
 	struct heap_block *blocks; /* the first is none */
 	size_t count, room;
 	uint32_t spare, last; /* unused numbers; the block at the end */
-	uint32_t root;	      /* of trees */
+	uint32_t root;	      /* of the tree by address */
+	/* Of the trees by size, one for each class, and which there are. */
+	uint32_t roots[HEAP_CLASSES];
+	uint64_t classes[HEAP_CLASSES / 64];
 };
 
 /* As many as the device has, a power of two; 0: there are none. */

@@ -11,7 +11,7 @@
 
 enum { LEFT, RIGHT };
 
-static struct heap_block *at(const struct heap *heap, uint32_t block)
+static inline struct heap_block *at(const struct heap *heap, uint32_t block)
 {
 	return &heap->blocks[block];
 }
@@ -54,10 +54,11 @@ static void split(struct heap *heap, uint32_t tree, uint32_t block,
 	parts[!side] = tree;
 }
 
-static void insert(struct heap *heap, uint32_t block, enum order order)
+/* link: to the root. */
+static void insert(struct heap *heap, uint32_t *link, uint32_t block,
+		   enum order order)
 {
 	struct heap_block *b = at(heap, block);
-	uint32_t *link = &heap->root;
 
 	b->order = (uint32_t)gp_hash64(b->addr);
 	while (*link && at(heap, *link)->order >= b->order) {
@@ -114,7 +115,7 @@ static uint32_t erase(struct heap *heap, uint32_t tree, uint32_t block,
 
 static void add_by_address(struct heap *heap, uint32_t block)
 {
-	insert(heap, block, BY_ADDRESS);
+	insert(heap, &heap->root, block, BY_ADDRESS);
 }
 
 static void drop_by_address(struct heap *heap, uint32_t block)
@@ -232,21 +233,52 @@ const struct heap_index heap_by_address = {
 	.extend = extend_by_address,
 };
 
-/* ---- by size ---- */
+/* ---- by size: a tree for each class, so that trees are small ---- */
+
+static unsigned class_of(uint64_t size)
+{
+	uint64_t units = size / HEAP_GRAIN;
+	unsigned power;
+
+	if (units < HEAP_PARTS)
+		return (unsigned)units;
+	power = 63U - (unsigned)__builtin_clzll(units) -
+		(unsigned)__builtin_ctz(HEAP_PARTS);
+	return (unsigned)(units >> power) + power * HEAP_PARTS;
+}
 
 static void add_by_size(struct heap *heap, uint32_t block)
 {
-	insert(heap, block, BY_SIZE);
+	unsigned class = class_of(at(heap, block)->size);
+
+	insert(heap, &heap->roots[class], block, BY_SIZE);
+	heap->classes[class / 64] |= UINT64_C(1) << class % 64;
 }
 
 static void drop_by_size(struct heap *heap, uint32_t block)
 {
-	heap->root = erase(heap, heap->root, block, BY_SIZE);
+	unsigned class = class_of(at(heap, block)->size);
+	uint32_t *root = &heap->roots[class];
+
+	*root = erase(heap, *root, block, BY_SIZE);
+	if (!*root)
+		heap->classes[class / 64] &= ~(UINT64_C(1) << class % 64);
 }
 
-static uint32_t find_smallest(struct heap *heap, uint64_t size)
+/* The root of the first class from that one on that has a block; 0: none. */
+static uint32_t root_from(const struct heap *heap, unsigned class)
 {
-	uint32_t tree = heap->root, found = 0;
+	size_t i = class / 64;
+	uint64_t bits = heap->classes[i] & UINT64_MAX << class % 64;
+
+	while (!bits && ++i < HEAP_CLASSES / 64)
+		bits = heap->classes[i];
+	return bits ? heap->roots[i * 64 + (size_t)__builtin_ctzll(bits)] : 0;
+}
+
+static uint32_t smallest(const struct heap *heap, uint32_t tree, uint64_t size)
+{
+	uint32_t found = 0;
 
 	while (tree) {
 		bool serves = at(heap, tree)->size >= size;
@@ -258,10 +290,25 @@ static uint32_t find_smallest(struct heap *heap, uint64_t size)
 	return found;
 }
 
+static uint32_t find_smallest(struct heap *heap, uint64_t size)
+{
+	unsigned class = class_of(size);
+	uint32_t found = smallest(heap, heap->roots[class], size);
+
+	return found ? found : smallest(heap, root_from(heap, class + 1), size);
+}
+
 static uint64_t last_by_size(const struct heap *heap)
 {
-	uint32_t tree = heap->root;
+	size_t i = HEAP_CLASSES / 64;
+	uint32_t tree;
 
+	while (i-- > 0 && !heap->classes[i])
+		;
+	if (i == SIZE_MAX)
+		return 0;
+	tree = heap->roots[i * 64 + 63 -
+			   (size_t)__builtin_clzll(heap->classes[i])];
 	while (at(heap, tree)->links[RIGHT])
 		tree = at(heap, tree)->links[RIGHT];
 	return at(heap, tree)->size;
