@@ -89,13 +89,14 @@ static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
 	return true;
 }
 
+/* What is young dies young: from the current buffer down, and around. */
 static void release(void *self, const struct gp_piece *piece)
 {
 	struct arena *a = self;
-	size_t i = 0;
+	size_t i = a->current < a->count ? a->current : a->count - 1;
 
 	while (piece->addr - a->buffers[i].addr >= a->buffers[i].size)
-		i++;
+		i = i ? i - 1 : a->count - 1;
 	a->buffers[i].live--;
 }
 
