@@ -5,6 +5,7 @@
 #include "commands/command.h"
 #include "commands/engine_named.h"
 #include "commands/output.h"
+#include "commands/progress.h"
 #include "report/page.h"
 #include "study/contract.h"
 
@@ -35,12 +36,24 @@ static void write_report(void *arg, const struct gp_report_style *style,
 		     s->kept, GP_PROMISES);
 }
 
+static void step(void *arg, const char *sentence)
+{
+	gp_progress_step(arg, sentence);
+}
+
 static enum gp_status try(struct session *s, const struct gp_options *options,
 			  struct gp_diag *diag)
 {
+	struct gp_progress progress = gp_progress_make(options);
+	const struct gp_contract_config config = {
+		.engine = s->engine,
+		.step = step,
+		.arg = &progress,
+	};
 	enum gp_status status;
 
-	gp_contract_try(s->engine, NULL, s->promises);
+	gp_contract_try(&config, s->promises);
+	gp_progress_end(&progress);
 	for (size_t i = 0; i < GP_PROMISES; i++)
 		s->kept += s->promises[i].is_kept;
 	status = gp_outlet_report(options, write_report, s, diag);
@@ -74,6 +87,6 @@ const struct gp_command gp_check_engine_command = {
 	.about = "ENGINE is a library, ./mine.so, or one that comes along. It "
 		 "serves made-up programs, the same ones each time, with and "
 		 "without enough memory. Exit 1: a promise is not kept.",
-	.options = "output ascii color",
+	.options = "output ascii color quiet",
 	.run = check_engine_command,
 };

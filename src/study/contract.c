@@ -20,8 +20,7 @@
 #define LOOKS	 37 /* events from one look at the state to the next */
 
 struct contract {
-	const struct gp_engine *engine;
-	const char *torch_lib;
+	const struct gp_contract_config *config;
 	struct gp_promise *promise; /* the one that is tried */
 	bool is_hung;		    /* it kept one of them waiting */
 };
@@ -138,6 +137,7 @@ static struct gp_trace *mixed_program(uint64_t seed)
 
 /* What is seen while it runs. */
 struct seen {
+	const struct contract *contract;
 	uint64_t print; /* of all actions */
 	char wrong[300];
 };
@@ -188,6 +188,12 @@ static void expect(struct seen *seen, const char *what, uint64_t told,
 			 told, what, there);
 }
 
+static void tell(const struct contract *c)
+{
+	if (c->config->step)
+		c->config->step(c->config->arg, c->promise->sentence);
+}
+
 static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 {
 	const struct gp_level *levels = allocator->levels;
@@ -197,6 +203,7 @@ static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 
 	if (event % LOOKS)
 		return;
+	tell(seen->contract);
 	allocator->ops->state(allocator, &state);
 	for (size_t i = 0; i < state.segment_count; i++) {
 		reserved += state.segments[i].size;
@@ -220,8 +227,8 @@ static bool play(struct contract *c, struct gp_trace *trace, uint64_t capacity,
 		.trace = trace,
 		.settings = &settings,
 		.conf = "",
-		.engine = c->engine,
-		.torch_lib = c->torch_lib,
+		.engine = c->config->engine,
+		.torch_lib = c->config->torch_lib,
 		.mode = GP_WHAT_IF,
 		.capacity = capacity,
 		.action = hear,
@@ -230,7 +237,8 @@ static bool play(struct contract *c, struct gp_trace *trace, uint64_t capacity,
 		.look_arg = seen,
 	};
 
-	*seen = (struct seen){ 0 };
+	*seen = (struct seen){ .contract = c };
+	tell(c);
 	gp_settings_init(&settings, GP_RELEASE_LAST);
 	if (gp_replay(&config, result, &diag) == GP_OK)
 		return true;
@@ -317,7 +325,7 @@ static void gives_back(struct contract *c, struct gp_trace *trace)
 {
 	struct gp_replay_result result;
 	struct seen seen;
-	const char *why = c->engine->keeps;
+	const char *why = c->config->engine->keeps;
 	char note[200];
 
 	if (!play(c, trace, GP_UNLIMITED, &seen, &result))
@@ -399,10 +407,10 @@ static const struct {
 	{ "does all this with other programs and capacities", holds_elsewhere },
 };
 
-void gp_contract_try(const struct gp_engine *engine, const char *torch_lib,
+void gp_contract_try(const struct gp_contract_config *config,
 		     struct gp_promise out[GP_PROMISES])
 {
-	struct contract c = { engine, torch_lib, NULL, false };
+	struct contract c = { .config = config };
 	struct gp_trace *trace = mixed_program(1);
 
 	for (size_t i = 0; i < GP_PROMISES; i++) {

@@ -19,9 +19,17 @@ struct gp_promise {
 
 #define GP_PROMISES 7
 
-/* As replays of the default settings have it; torch_lib as in struct
- * gp_replay_config. */
-void gp_contract_try(const struct gp_engine *engine, const char *torch_lib,
+struct gp_contract_config {
+	const struct gp_engine *engine;
+	const char *torch_lib; /* as in struct gp_replay_config */
+	/* Called now and then, with the promise that is tried; NULL: nobody
+	 * watches. */
+	void (*step)(void *arg, const char *sentence);
+	void *arg;
+};
+
+/* As replays of the default settings have it. */
+void gp_contract_try(const struct gp_contract_config *config,
 		     struct gp_promise promises[GP_PROMISES]);
 
 #endif

@@ -437,8 +437,12 @@ START_TEST(test_promises_are_kept)
 	skip_unless_there(engine);
 	if (is_torch(engine) && torch_release != GP_RELEASE_LAST)
 		skip_test("torch", "the engine is of another release");
-	gp_contract_try(engine, is_torch(engine) ? torch_folder : NULL,
-			promises);
+	gp_contract_try(
+		&(struct gp_contract_config){
+			.engine = engine,
+			.torch_lib = is_torch(engine) ? torch_folder : NULL,
+		},
+		promises);
 	for (size_t i = 0; i < GP_PROMISES; i++)
 		if (has_limit(engine) || i != 5)
 			ck_assert_msg(promises[i].is_kept, "%s: %s: %s",
