@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Other frameworks' own allocators out of wheels (scripts/wheel-engine.sh): RMM's
 # serve, and the engine bfc does, block for block, what TensorFlow's does.
-# WHEEL_ENGINES is the folder, build/engines unless given.
+# WHEEL_ENGINES is the folder, build/engines unless given.  The engine cupy is
+# held to CuPy's pool; CUPY_PYTHON is a Python that has cupy, python3 unless given.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -74,3 +75,13 @@ for kind in pool grow arena binning; do
 	fi
 	echo "ok wheel_engines rmm-$kind serves"
 done
+
+python=${CUPY_PYTHON:-python3}
+if "$python" -W ignore -c 'import cupy' 2> /dev/null; then
+	"$python" -W ignore "$root/tests/cli/cupy_pool.py" "$build/gpupool" \
+		"$work" 100 > said 2> error ||
+		fail "cupy is not CuPy's: $(tail -n 3 said error)"
+	echo "ok wheel_engines cupy is CuPy's"
+else
+	echo "skip wheel_engines cupy: pip install cupy-cuda12x"
+fi
