@@ -8,20 +8,26 @@
  */
 #include <string.h>
 
+#include "base/map.h"
 #include "simcuda/memory.h"
 #include "simcuda/stream.h"
 
 struct CUmemPoolHandle_st {
 	uint64_t threshold, used, used_high, reserved_high;
 	int device, follow, opportunistic, internal;
+	bool is_made; /* by the program, and not destroyed */
 };
 
-/* Each device has its default pool and no other. */
-static struct CUmemPoolHandle_st pools[SIMCUDA_MOST_DEVICES];
+/* Each device's default pool, and then those that the program makes. */
+#define MOST_POOLS (SIMCUDA_MOST_DEVICES + 64)
+static struct CUmemPoolHandle_st pools[MOST_POOLS];
+/* An address -> which of those that the program made it is from. */
+static struct gp_map owners;
 
 void pools_forget(void)
 {
 	memset(pools, 0, sizeof(pools));
+	gp_map_release(&owners);
 }
 
 static void count(struct CUmemPoolHandle_st *pool, uint64_t size)
@@ -33,24 +39,43 @@ static void count(struct CUmemPoolHandle_st *pool, uint64_t size)
 		pool->reserved_high = pool->used;
 }
 
-cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream)
+/* With the lock held, which it gives up. */
+static cudaError_t take(void **pointer, size_t size, size_t index, int device,
+			cudaStream_t stream)
 {
-	int device = process_current_device();
 	uint64_t addr = 0;
 
-	process_begin(CALL_cudaMallocAsync);
 	stream_work((uintptr_t)stream);
 	*pointer = NULL;
 	if (size && !memory_take(device, size, &addr))
 		return process_end(cudaErrorMemoryAllocation);
-	count(&pools[device], process_grains(size) * GP_DEVICE_GRAIN);
+	count(&pools[index], process_grains(size) * GP_DEVICE_GRAIN);
+	if (size && index >= SIMCUDA_MOST_DEVICES)
+		gp_map_put(&owners, addr, (uint32_t)index);
 	*pointer = (void *)(uintptr_t)addr;
 	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream)
+{
+	int device = process_current_device();
+
+	process_begin(CALL_cudaMallocAsync);
+	return take(pointer, size, (size_t)device, device, stream);
+}
+
+cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t size,
+				    cudaMemPool_t pool, cudaStream_t stream)
+{
+	process_begin(CALL_cudaMallocFromPoolAsync);
+	return take(pointer, size, (size_t)(pool - pools), pool->device,
+		    stream);
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
 	uint64_t size;
+	uint32_t owner;
 	int device;
 
 	process_begin(CALL_cudaFreeAsync);
@@ -59,7 +84,37 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 		return process_end(cudaSuccess);
 	if (!memory_give((uintptr_t)pointer, &device, &size))
 		return process_end(cudaErrorInvalidValue);
-	pools[device].used -= size;
+	owner = gp_map_take(&owners, (uintptr_t)pointer);
+	pools[owner == GP_MAP_NONE ? (uint32_t)device : owner].used -= size;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool,
+			      const struct cudaMemPoolProps *properties)
+{
+	int device = properties->location.id;
+
+	process_begin(CALL_cudaMemPoolCreate);
+	if (!process_has_device(device))
+		return process_end(cudaErrorInvalidDevice);
+	for (size_t i = SIMCUDA_MOST_DEVICES; i < MOST_POOLS; i++) {
+		if (pools[i].is_made)
+			continue;
+		pools[i] = (struct CUmemPoolHandle_st){ .device = device,
+							.is_made = true };
+		*pool = &pools[i];
+		return process_end(cudaSuccess);
+	}
+	return process_end(cudaErrorNotSupported);
+}
+
+/* What is still used of it goes on counting where nobody asks. */
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+	process_begin(CALL_cudaMemPoolDestroy);
+	if (!pool->is_made)
+		return process_end(cudaErrorInvalidValue);
+	pool->is_made = false;
 	return process_end(cudaSuccess);
 }
 

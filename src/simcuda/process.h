@@ -42,6 +42,9 @@
 	X(cudaIpcCloseMemHandle)                                               \
 	X(cudaMallocAsync)                                                     \
 	X(cudaFreeAsync)                                                       \
+	X(cudaMallocFromPoolAsync)                                             \
+	X(cudaMemPoolCreate)                                                   \
+	X(cudaMemPoolDestroy)                                                  \
 	X(cudaDeviceGetDefaultMemPool)                                         \
 	X(cudaDeviceGetMemPool)                                                \
 	X(cudaMemPoolGetAttribute)                                             \

@@ -224,6 +224,35 @@ START_TEST(test_pool_counts_what_is_used)
 }
 END_TEST
 
+/* Each counts its own; what it gave is given back by the address alone. */
+START_TEST(test_pools_of_the_programs_own)
+{
+	struct cudaMemPoolProps properties = { .location = { .id = 0 } };
+	uint64_t used = 1, first = 1;
+	cudaMemPool_t standard, pool;
+	void *pointer;
+
+	simcuda_reset();
+	cudaDeviceGetDefaultMemPool(&standard, 0);
+	ck_assert_int_eq(cudaMemPoolCreate(&pool, &properties), cudaSuccess);
+	ck_assert_int_eq(cudaMallocFromPoolAsync(&pointer, MIB, pool, NULL),
+			 cudaSuccess);
+	cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
+	cudaMemPoolGetAttribute(standard, cudaMemPoolAttrUsedMemCurrent,
+				&first);
+	ck_assert_uint_eq(used, 2 * MIB);
+	ck_assert_uint_eq(first, 0);
+	ck_assert_int_eq(cudaFreeAsync(pointer, NULL), cudaSuccess);
+	cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
+	ck_assert_uint_eq(used, 0);
+	ck_assert_int_eq(cudaMemPoolDestroy(pool), cudaSuccess);
+	ck_assert_int_eq(cudaMemPoolDestroy(standard), cudaErrorInvalidValue);
+	properties.location.id = 7;
+	ck_assert_int_eq(cudaMemPoolCreate(&pool, &properties),
+			 cudaErrorInvalidDevice);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -236,6 +265,7 @@ int main(void)
 		{ test_memory_lives_while_held_or_mapped, 0 },
 		{ test_sizes_and_kinds_that_are_refused, 0 },
 		{ test_pool_counts_what_is_used, 0 },
+		{ test_pools_of_the_programs_own, 0 },
 	};
 
 	return suite_run("simcuda", tests, COUNT_OF(tests));

@@ -139,6 +139,19 @@ struct cudaPointerAttributes {
 struct cudaDeviceProp; /* its layout depends on the version: properties.c */
 struct cudaMemAccessDesc;
 
+struct cudaMemLocation {
+	int type, id;
+};
+
+struct cudaMemPoolProps {
+	int allocation, handles;
+	struct cudaMemLocation location;
+	void *security;
+	size_t most;
+	unsigned short usage;
+	unsigned char reserved[54];
+};
+
 /* memory */
 cudaError_t cudaMalloc(void **pointer, size_t size);
 cudaError_t cudaFree(void *pointer);
@@ -188,6 +201,11 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
 				 const struct cudaMemAccessDesc *access,
 				 size_t count);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t size);
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool,
+			      const struct cudaMemPoolProps *properties);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
+cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t size,
+				    cudaMemPool_t pool, cudaStream_t stream);
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute,
 					   void *value);
 cudaError_t cudaDeviceSetGraphMemAttribute(int device, int attribute,
