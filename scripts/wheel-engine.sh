@@ -5,7 +5,8 @@
 #	scripts/wheel-engine.sh OUT rmm|tensorflow [WHEEL]
 #
 # rmm: RAPIDS's memory resources, out of the wheel librmm-cu12 25.12, whose
-# headers have them: OUT/rmm-pool.so, rmm-grow.so, rmm-arena.so, rmm-binning.so.
+# headers have them: OUT/rmm-pool.so, rmm-grow.so, rmm-arena.so, rmm-binning.so,
+# rmm-async.so; and OUT/rmm-replay, which replays an RMM log through them.
 # tensorflow: TensorFlow's BFCAllocator, out of the wheel tensorflow-cpu 2.21:
 # OUT/tensorflow-bfc.so.  Wheels are fetched with pip; WHEEL is one at hand.
 # Nothing of the CUDA toolkit and no device is needed.  OUT holds what was
@@ -18,7 +19,7 @@ if [ $# -lt 2 ]; then
 fi
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=$1 which=$2 wheel=${3-}
-cxx=${CXX:-g++}
+cc=${CC:-gcc} cxx=${CXX:-g++}
 
 fail() {
 	echo "wheel-engine.sh: $1" >&2
@@ -60,15 +61,28 @@ unpack() {
 		2> /dev/null || [ $? -eq 11 ] || fail "$1 cannot be unpacked"
 }
 
-# build NAME SOURCE [FLAG...]: its headers have warnings of their own.
+# build FILE SOURCE [FLAG...]: its headers have warnings of their own.
 build() {
-	name=$1 source=$2
+	file=$1 source=$2
 	shift 2
 	# $cxx may hold flags of its own.
 	# shellcheck disable=SC2086
-	$cxx -std=c++17 -O1 -w -fPIC -shared -DNDEBUG -I"$root/include" \
-		-o "$out/.$name" "$root/scripts/engines/$source" "$@"
-	mv "$out/.$name" "$out/$name.so"
+	$cxx -std=c++17 -O1 -w -fPIC -DNDEBUG -I"$root/include" \
+		-o "$out/.$file" "$root/scripts/engines/$source" "$@"
+	mv "$out/.$file" "$out/$file"
+}
+
+# The CUDA runtime without a device (src/simcuda), as a library of CUDA's major
+# release.
+build_runtime() {
+	# $cc may hold flags of its own.
+	# shellcheck disable=SC2086
+	$cc -std=c11 -O1 -fPIC -shared -pthread -D_GNU_SOURCE \
+		"-DSIMCUDA_MAJOR=$1" -I"$root/include" -I"$root/src" \
+		-I"$root/src/simcuda/api" -o "$out/libgpupool-runtime.so" \
+		"$root"/src/simcuda/*.c "$root/src/device/sim.c" \
+		"$root/src/device/space.c" "$root/src/base/map.c" \
+		"$root/src/base/mem.c"
 }
 
 ready() {
@@ -78,17 +92,23 @@ ready() {
 if [ "$which" = rmm ]; then
 	fetch 'nvidia-cuda-runtime-cu12==12.9.*' 'rapids-logger==0.2.*' \
 		"${wheel:-librmm-cu12==25.12.*}"
+	build_runtime 12
 	libraries=$tree/librmm/lib64:$tree/rapids_logger/lib64
-	build librmm-engines rmm.cc -isystem "$tree/librmm/include" \
-		-isystem "$tree/librmm/include/rapids" \
-		-isystem "$tree/nvidia/cuda_runtime/include" \
-		-isystem "$tree/rapids_logger/include" \
-		-DLIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE \
-		-L"$tree/librmm/lib64" -lrmm -L"$tree/rapids_logger/lib64" \
-		-lrapids_logger "-Wl,-rpath,$libraries"
-	for kind in pool grow arena binning; do
+	rmm() {
+		build "$@" -isystem "$tree/librmm/include" \
+			-isystem "$tree/librmm/include/rapids" \
+			-isystem "$tree/nvidia/cuda_runtime/include" \
+			-isystem "$tree/rapids_logger/include" -I"$root/src" \
+			-DLIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE \
+			-L"$out" -lgpupool-runtime -L"$tree/librmm/lib64" \
+			-lrmm -L"$tree/rapids_logger/lib64" -lrapids_logger \
+			"-Wl,-rpath,\$ORIGIN:$libraries"
+	}
+	rmm librmm-engines.so rmm.cc -shared
+	rmm rmm-replay rmm_replay.cc
+	for kind in pool grow arena binning async; do
 		# shellcheck disable=SC2086
-		${CC:-gcc} -shared -fPIC -I"$root/include" \
+		$cc -shared -fPIC -I"$root/include" \
 			"-DRESOURCE=rmm_$kind" -o "$out/rmm-$kind.so" \
 			"$root/scripts/engines/rmm_one.c" -Wl,--no-as-needed \
 			-L"$out" -l:librmm-engines.so "-Wl,-rpath,\$ORIGIN"
@@ -100,7 +120,7 @@ else
 	else
 		fetch 'tensorflow-cpu==2.21.*'
 	fi
-	build tensorflow-bfc tensorflow_bfc.cc \
+	build tensorflow-bfc.so tensorflow_bfc.cc -shared \
 		-isystem "$tree/tensorflow/include" -L"$tree/tensorflow" \
 		-l:libtensorflow_framework.so.2 "-Wl,-rpath,$tree/tensorflow"
 	ready tensorflow-bfc

@@ -1,187 +1,151 @@
 // SPDX-License-Identifier: MIT
 //
-// RAPIDS's memory resources as engines of gpupool, out of RMM's own headers: the
-// decisions are RMM's.  Its upstream is the device that gpupool lends.  RMM orders
-// streams by events and never asks whether one is done, so the runtime's calls
-// for these do nothing here; gpupool gives a block back when other streams are
-// done with it.
+// RMM's resources (rmm_resources.hpp) as engines of gpupool.  The device of the
+// runtime without one is here the one that gpupool lends.  RMM orders streams by
+// events and never asks whether one is done; gpupool gives a block back when other
+// streams are done with it.
 //
 //   rmm-pool     pool_memory_resource, begun with half of the device as
 //                Python's rmm.reinitialize(pool_allocator=True) does
 //   rmm-grow     the same, begun with 2 MiB
 //   rmm-arena    arena_memory_resource, with a global arena of half of the device
 //   rmm-binning  bins of 256 KiB to 4 MiB over rmm-grow's pool
+//   rmm-async    cuda_async_memory_resource; what is behind it is the driver's
+//                affair, and here a pool that packs: see below
 #include "gpupool/engine.h"
 
-#include <cstdint>
-#include <memory>
+#include <iterator>
+#include <map>
 #include <new>
-#include <utility>
 
-#include <rmm/mr/arena_memory_resource.hpp>
-#include <rmm/mr/binning_memory_resource.hpp>
-#include <rmm/mr/pool_memory_resource.hpp>
-
-// ---- the runtime, and what librmm.so asks it ----
-
-extern "C" {
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
-{
-	static char all;
-
-	*event = reinterpret_cast<cudaEvent_t>(&all);
-	return cudaSuccess;
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t)
-{
-	return cudaSuccess;
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t)
-{
-	return cudaSuccess;
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t)
-{
-	return cudaSuccess;
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned)
-{
-	return cudaSuccess;
-}
-
-cudaError_t cudaDeviceSynchronize()
-{
-	return cudaSuccess;
-}
-
-cudaError_t cudaGetLastError()
-{
-	return cudaSuccess;
-}
-
-const char *cudaGetErrorName(cudaError_t)
-{
-	return "an error";
-}
-
-const char *cudaGetErrorString(cudaError_t)
-{
-	return "an error";
-}
-
-} // extern "C"
+#include "gpupool/device.h"
+#include "rmm_resources.hpp"
+#include "simcuda/simcuda.h"
 
 namespace {
 
-const gp_memory *lent; // the device of this process
+// ---- the device that gpupool lends, as the runtime has its devices ----
 
-} // namespace
-
-namespace rmm {
-
-std::pair<std::size_t, std::size_t> available_device_memory()
-{
-	uint64_t free_bytes = 0, total = 0;
-
-	lent->info(lent->device, &free_bytes, &total);
-	return { free_bytes, total };
-}
-
-int get_num_cuda_devices()
-{
-	return 1;
-}
-
-cuda_device_id get_current_cuda_device()
-{
-	return cuda_device_id{ 0 };
-}
-
-void cuda_stream_view::synchronize_no_throw() const noexcept {}
-
-} // namespace rmm
-
-namespace {
-
-using rmm::mr::device_memory_resource;
-
-class Device final : public device_memory_resource {
-public:
-	explicit Device(const gp_memory *memory) : memory_(memory) {}
-
-private:
-	void *do_allocate(std::size_t bytes, rmm::cuda_stream_view) override
-	{
-		uint64_t addr = 0;
-
-		if (!bytes || !memory_->malloc(memory_->device, bytes, &addr))
-			throw rmm::out_of_memory("the device has no memory");
-		return reinterpret_cast<void *>(addr);
-	}
-
-	void do_deallocate(void *block, std::size_t,
-			   rmm::cuda_stream_view) noexcept override
-	{
-		memory_->free(memory_->device,
-			      reinterpret_cast<uint64_t>(block));
-	}
-
-	const gp_memory *memory_;
+struct Lent : gp_device {
+	const gp_memory *memory;
 };
 
-using Pool = rmm::mr::pool_memory_resource<Device>;
-using Arena = rmm::mr::arena_memory_resource<Device>;
-using Binning = rmm::mr::binning_memory_resource<Pool>;
+const gp_memory *memory_of(gp_device *device)
+{
+	return static_cast<Lent *>(device)->memory;
+}
 
-constexpr std::size_t mib = std::size_t{1} << 20;
+bool device_malloc(gp_device *device, uint64_t size, uint64_t *addr)
+{
+	return memory_of(device)->malloc(memory_of(device)->device, size,
+					 addr);
+}
+
+void device_free(gp_device *device, uint64_t addr, uint64_t)
+{
+	memory_of(device)->free(memory_of(device)->device, addr);
+}
+
+void device_info(gp_device *device, uint64_t *free_bytes, uint64_t *total)
+{
+	memory_of(device)->info(memory_of(device)->device, free_bytes, total);
+}
+
+// ---- the driver's pool ----
+
+// How the driver places blocks is not known.  Here it is first fit, in units of
+// 512 bytes, in one range of addresses, to which memory is mapped page by page and
+// stays: RMM's release threshold is all of the device.
+struct Packing : Lent {
+	uint64_t range = 0, mapped = 0; // bytes
+	std::map<uint64_t, uint64_t> blocks; // offset -> bytes
+};
+
+constexpr uint64_t unit = 512;
+
+uint64_t first_gap(const Packing &pool, uint64_t size)
+{
+	uint64_t at = 0;
+
+	for (const auto &[offset, bytes] : pool.blocks) {
+		if (offset - at >= size)
+			break;
+		at = offset + bytes;
+	}
+	return at;
+}
+
+bool pool_malloc(gp_device *device, uint64_t size, uint64_t *addr)
+{
+	auto *pool = static_cast<Packing *>(device);
+	const gp_memory *memory = pool->memory;
+	uint64_t unused, total, at, end;
+
+	memory->info(memory->device, &unused, &total);
+	if (!pool->range &&
+	    !memory->reserve(memory->device, total / GP_ENGINE_PAGE *
+						     GP_ENGINE_PAGE,
+			     &pool->range))
+		return false;
+	size = (size + unit - 1) / unit * unit;
+	at = first_gap(*pool, size);
+	end = (at + size + GP_ENGINE_PAGE - 1) / GP_ENGINE_PAGE *
+	      GP_ENGINE_PAGE;
+	if (end > total)
+		return false;
+	if (end > pool->mapped) {
+		if (!memory->map(memory->device, pool->range + pool->mapped,
+				 end - pool->mapped))
+			return false;
+		pool->mapped = end;
+	}
+	pool->blocks[at] = size;
+	*addr = pool->range + at;
+	return true;
+}
+
+void pool_free(gp_device *device, uint64_t addr, uint64_t)
+{
+	auto *pool = static_cast<Packing *>(device);
+
+	pool->blocks.erase(addr - pool->range);
+}
+
+constexpr gp_device_ops ops_of(decltype(gp_device_ops::malloc) malloc,
+			       decltype(gp_device_ops::free) free)
+{
+	gp_device_ops ops = {};
+
+	ops.name = "lent";
+	ops.malloc = malloc;
+	ops.free = free;
+	ops.info = device_info;
+	return ops;
+}
+
+const gp_device_ops lent_ops = ops_of(device_malloc, device_free);
+const gp_device_ops pool_ops = ops_of(pool_malloc, pool_free);
+
+// ---- the engines ----
 
 struct Heap {
-	explicit Heap(const gp_memory *memory) : device(memory)
+	Heap(const gp_memory *memory, Kind kind)
 	{
-		uint64_t unused = 0, total = 0;
-
-		memory->info(memory->device, &unused, &total);
-		half = total / 2 / 256 * 256;
+		simcuda_reset();
+		device.ops = kind == Kind::async ? &pool_ops : &lent_ops;
+		device.memory = memory;
+		simcuda_use_device(0, &device);
+		resource = std::make_unique<Resource>(kind);
 	}
 
-	Device device;
-	std::size_t half = 0;
-	std::unique_ptr<Pool> pool;
-	std::unique_ptr<device_memory_resource> above;
-	device_memory_resource *resource = nullptr;
+	Packing device = {};
+	std::unique_ptr<Resource> resource;
 };
-
-enum class Kind { pool, grow, arena, binning };
-
-void begin(Heap &heap, Kind kind)
-{
-	if (kind == Kind::arena) {
-		heap.above = std::make_unique<Arena>(&heap.device, heap.half);
-		heap.resource = heap.above.get();
-		return;
-	}
-	heap.pool = std::make_unique<Pool>(&heap.device,
-					   kind == Kind::pool ? heap.half : 2 * mib);
-	heap.resource = heap.pool.get();
-	if (kind == Kind::binning) {
-		heap.above = std::make_unique<Binning>(heap.pool.get(), 18, 22);
-		heap.resource = heap.above.get();
-	}
-}
 
 template <Kind kind> void *create(const gp_memory *memory)
 {
-	lent = memory;
 	try {
-		auto heap = std::make_unique<Heap>(memory);
-
-		begin(*heap, kind);
-		return heap.release();
+		return std::make_unique<Heap>(memory, kind).release();
 	} catch (const std::exception &) {
 		return nullptr;
 	}
@@ -190,11 +154,6 @@ template <Kind kind> void *create(const gp_memory *memory)
 void destroy(void *self)
 {
 	delete static_cast<Heap *>(self);
-}
-
-rmm::cuda_stream_view stream_of(uint64_t stream)
-{
-	return rmm::cuda_stream_view(reinterpret_cast<cudaStream_t>(stream));
 }
 
 bool alloc(void *self, const gp_ask *ask, gp_piece *piece)
@@ -206,8 +165,8 @@ bool alloc(void *self, const gp_ask *ask, gp_piece *piece)
 	if (ask->size > UINT64_C(1) << 47)
 		return false;
 	try {
-		void *block = heap->resource->allocate(stream_of(ask->stream),
-						       ask->size);
+		void *block = heap->resource->top->allocate(
+			stream_of(ask->stream), ask->size);
 
 		*piece = { reinterpret_cast<uint64_t>(block), size,
 			   ask->stream };
@@ -219,7 +178,7 @@ bool alloc(void *self, const gp_ask *ask, gp_piece *piece)
 
 void release(void *self, const gp_piece *piece)
 {
-	static_cast<Heap *>(self)->resource->deallocate(
+	static_cast<Heap *>(self)->resource->top->deallocate(
 		stream_of(piece->handle),
 		reinterpret_cast<void *>(piece->addr), piece->size);
 }
@@ -240,3 +199,4 @@ SHOWN const gp_engine_table rmm_grow = table_of<Kind::grow>("rmm-grow");
 SHOWN const gp_engine_table rmm_arena = table_of<Kind::arena>("rmm-arena");
 SHOWN const gp_engine_table rmm_binning =
 	table_of<Kind::binning>("rmm-binning");
+SHOWN const gp_engine_table rmm_async = table_of<Kind::async>("rmm-async");

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Other frameworks' own allocators out of wheels (scripts/wheel-engine.sh): RMM's
-# serve, and the engine bfc does, block for block, what TensorFlow's does.
+# serve, and do what RMM's replay does, pointer for pointer; and the engine bfc
+# does, block for block, what TensorFlow's does.
 # WHEEL_ENGINES is the folder, build/engines unless given.  The engine cupy is
 # held to CuPy's pool; CUPY_PYTHON is a Python that has cupy, python3 unless given.
 set -u
@@ -22,7 +23,7 @@ fail() {
 
 # prepared NAME WHAT
 prepared() {
-	[ -e "$engines/$1.so" ] && return
+	[ -e "$engines/$1.so" ] || [ -x "$engines/$1" ] && return
 	echo "skip wheel_engines $1: scripts/wheel-engine.sh build/engines $2"
 	return 1
 }
@@ -64,7 +65,7 @@ fi
 
 # Each keeps what engines promise but that it gives memory back, for which RMM
 # has no call; and bins take a GiB at once, which a small device has not.
-for kind in pool grow arena binning; do
+for kind in pool grow arena binning async; do
 	prepared rmm-$kind rmm || continue
 	"$build/gpupool" check-engine "$engines/rmm-$kind.so" > said 2> error
 	wrong=$(grep -c '^WRONG' said)
@@ -75,6 +76,14 @@ for kind in pool grow arena binning; do
 	fi
 	echo "ok wheel_engines rmm-$kind serves"
 done
+
+# The pointers of cudaMallocAsync are the driver's.
+if prepared rmm-replay rmm; then
+	python3 "$root/tests/cli/rmm_log.py" "$build/gpupool" "$engines" \
+		"$work" pool grow arena binning > said 2> error ||
+		fail "RMM's log: $(tail -n 3 said error)"
+	echo "ok wheel_engines RMM's replay of its logs is gpupool's"
+fi
 
 python=${CUPY_PYTHON:-python3}
 if "$python" -W ignore -c 'import cupy' 2> /dev/null; then
