@@ -122,7 +122,8 @@ CHECKS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c \
 CONFORM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard \
 	tests/conform/parts/*.c)))
 CONFORM := $(patsubst %,$(B)/tests/conform/%,generate shrink drive)
-TOOLS := $(B)/tests/tools/json $(B)/tests/tools/keys
+TOOLS := $(B)/tests/tools/json $(B)/tests/tools/keys \
+	$(B)/tests/tools/one_change
 EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c))) \
 	$(if $(call has_tool,$(CXX)),$(patsubst %.cc,$(B)/%,$(sort \
 	$(wildcard examples/*.cc))))
@@ -343,8 +344,12 @@ page-test: ## the page that replays, built and in browsers; skipped without wasm
 viewers-test: $(PROGRAM) ## what convert --run writes, in other people's viewers
 	@BUILD=$(B) tests/run.sh tests/viewers/run.sh
 
-table: $(PROGRAM) ## docs/engines.md, docs/releases.md: on the tree's traces
-	@scripts/releases.sh $(PROGRAM) > docs/releases.md
+# A change of a release, taken away.
+$(B)/tests/tools/one_change: LDFLAGS += -Wl,--wrap=gp_release_has
+
+table: $(PROGRAM) $(TOOLS) ## docs/engines.md, docs/releases.md: on the tree's traces
+	@scripts/releases.sh $(PROGRAM) $(B)/tests/tools/one_change \
+		> docs/releases.md
 	@scripts/table.sh $(PROGRAM) > docs/engines.md
 
 windows-test: $(PROGRAM) ## estimates for windows, beside the whole programs

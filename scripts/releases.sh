@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The page docs/releases.md, from the traces of the tree, on standard output:
-# scripts/releases.sh PROGRAM.
+# scripts/releases.sh PROGRAM ONE_CHANGE.  ONE_CHANGE is tests/tools/one_change.c,
+# built: it finds the change of a release that is the reason.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 program=$(cd "$(dirname "$1")" && pwd)/${1##*/}
+one_change=$(cd "$(dirname "$2")" && pwd)/${2##*/}
 cd "$root"
 releases=2.0,2.1,2.2,2.3,2.4,2.5,2.6,2.7,2.8,2.9,2.10,2.11,2.12,2.13,2.14,2.15
 
@@ -13,15 +15,25 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
+# reasons TRACE CONF ROW: a line for each release that begins another amount.
+reasons() {
+	printf '%s\n' "$3" | grep -o '; 2\.[0-9]*' | while IFS=. read -r _ minor; do
+		printf '2.%s | %s\n' "$minor" \
+			"$("$one_change" "$1" "$2" "$minor")"
+	done
+}
+
 for trace in traces/recorded/*.* traces/recorded/programs/* \
 	traces/recorded/corpus/*; do
 	for conf in "" expandable_segments:True; do
-		"$program" sweep -q "$trace" --alloc-conf "$conf" \
+		row=$("$program" sweep -q "$trace" --alloc-conf "$conf" \
 			--set torch=$releases --format csv 2> /dev/null |
 			awk -f scripts/releases.awk -v trace="${trace##*/}" \
-				-v settings="$conf"
+				-v settings="$conf")
+		printf '%s\n' "$row" >> "$work/rows"
+		reasons "$trace" "$conf" "$row" >> "$work/reasons"
 	done
-done > "$work/rows"
+done
 
 cat << END
 # One program, the releases of PyTorch
@@ -40,16 +52,22 @@ END
 grep '^|' "$work/rows" || true
 cat << 'END'
 
-What they come from, as `gpupool help releases` lists it:
+Each of them has one reason. Taken away from the release that it came with, this
+change alone gives what the release before reserves:
 
-- **2.3**: what a thread allocates outside of a capture can be routed to a pool, as
-  torch.compile does around its graphs; up to 2.2 it came out of the common pool.
-- **2.5**: the pools of CUDA graphs have expandable segments; before, a program
-  that captures graphs with this setting had cudaMalloc's segments in them.
-- **2.12** alone takes, of free blocks of the same size, the one whose object was
-  made first, and no longer the lowest address; from 2.13 on it is the segment
-  that is the oldest. Which neighbours stay free, and so how they merge, follows
-  from it: by chance more or less.
+| release | change | runs |
+|---|---|--:|
+END
+sort -t . -k 2n "$work/reasons" | uniq -c |
+	sed 's/^ *\([0-9]*\) \(.*\)/| \2 | \1 |/'
+cat << 'END'
+
+- **2.3**: torch.compile routes what it allocates around its graphs to their pool; up
+  to 2.2 it came out of the common pool.
+- **2.5**: before, a program that captures graphs with expandable segments had
+  cudaMalloc's segments in their pools.
+- **2.12** and **2.13**: which of equal free blocks is taken decides which neighbours
+  stay free, and so how they merge: by chance more or less.
 
 No release reserves more than the one before on all programs.
 END
