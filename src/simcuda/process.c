@@ -169,6 +169,20 @@ void process_tell_event(const void *event, bool is_done)
 		event_observer(event, is_done);
 }
 
+static void (*unfinished_observer)(const struct awaited *what);
+
+void process_observe_unfinished(
+	void (*new_observer)(const struct awaited *what))
+{
+	unfinished_observer = new_observer;
+}
+
+void process_tell_unfinished(const struct awaited *what)
+{
+	if (unfinished_observer)
+		unfinished_observer(what);
+}
+
 static void (*memory_observer)(int device, uint64_t addr, uint64_t bytes);
 
 void process_observe_memory(void (*new_observer)(int device, uint64_t addr,

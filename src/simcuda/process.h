@@ -184,6 +184,11 @@ cudaError_t process_end_waiting(void);
 void process_observe_events(void (*observer)(const void *event, bool is_done));
 void process_tell_event(const void *event, bool is_done);
 
+/* Called, with no lock held, when somebody asked for an event that nobody
+ * waited for yet, and that waits for other processes. */
+void process_observe_unfinished(void (*observer)(const struct awaited *what));
+void process_tell_unfinished(const struct awaited *what);
+
 /* The same of what cudaMalloc took, and of what cudaFree gave back (0 bytes).
  */
 void process_observe_memory(void (*observer)(int device, uint64_t addr,

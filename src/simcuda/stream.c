@@ -369,6 +369,7 @@ struct CUevent_st {
 	unsigned long long capture;
 	struct node_list nodes;
 	struct awaited awaited;
+	bool is_waited_for; /* by a stream or the host */
 };
 
 cudaEvent_t event_create(void)
@@ -422,6 +423,7 @@ static cudaError_t record(enum simcuda_call call, cudaEvent_t event,
 	event->work = s->work = streams_work_done();
 	event->time_ns = streams_time_ns();
 	event->awaited = s->awaited;
+	event->is_waited_for = false;
 	process_end(cudaSuccess);
 	process_tell_event(event, false);
 	return cudaSuccess;
@@ -450,6 +452,7 @@ static void finish_event(cudaEvent_t event)
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
 	bool is_done, is_awaited = process_is_awaited(&event->awaited);
+	bool is_loose;
 
 	process_begin(CALL_cudaEventQuery);
 	if (event->capture)
@@ -461,9 +464,12 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 		is_done = true;
 	}
 	is_done &= !is_awaited;
+	is_loose = is_awaited && !event->is_waited_for;
 	process_end(is_done ? cudaSuccess : cudaErrorNotReady);
 	if (is_done)
 		process_tell_event(event, true);
+	else if (is_loose)
+		process_tell_unfinished(&event->awaited);
 	return is_done ? cudaSuccess : cudaErrorNotReady;
 }
 
@@ -471,6 +477,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
 	process_wait_for(&event->awaited);
 	process_begin(CALL_cudaEventSynchronize);
+	event->is_waited_for = true;
 	if (event->number)
 		finish_event(event);
 	process_end_waiting();
@@ -506,6 +513,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
 		if (!graph)
 			return process_end(cudaErrorCapturedEvent);
 	}
+	event->is_waited_for = true;
 	waited_for = stream_at(event->stream)->handle;
 	stream_join(stream_at(index), &event->awaited);
 	error = process_end(stream_wait(index, graph, &event->nodes));

@@ -495,22 +495,30 @@ static struct line *first_awaited(bool (*is_awaited)(const struct pending *,
 	return NULL;
 }
 
-static void wait_until_none(bool (*is_awaited)(const struct pending *,
-					       const void *),
-			    const void *what)
+/* False: so many naps were not enough. */
+static bool wait_with_patience(bool (*is_awaited)(const struct pending *,
+						  const void *),
+			       const void *what, unsigned most_naps)
 {
 	struct patience patience = { 0 };
 	struct line *line;
 
 	if (!atomic_load(&all.count))
-		return;
+		return true;
 	for (;;) {
 		line = first_awaited(is_awaited, what);
 		pthread_mutex_unlock(&all.lock);
-		if (!line)
-			return;
+		if (!line || patience.naps >= most_naps)
+			return !line;
 		wait_a_little(line, &patience);
 	}
+}
+
+static void wait_until_none(bool (*is_awaited)(const struct pending *,
+					       const void *),
+			    const void *what)
+{
+	wait_with_patience(is_awaited, what, UINT_MAX);
 }
 
 static bool is_among(const struct pending *p, const void *what)
@@ -578,6 +586,26 @@ static bool is_awaited(const struct awaited *what)
 		pthread_mutex_unlock(&all.lock);
 	}
 	return is_there;
+}
+
+bool exchange_wait(const struct awaited *what, unsigned seconds)
+{
+	return wait_with_patience(is_among, what,
+				  seconds * (1000000000 / LONG_NAP_NS));
+}
+
+bool exchange_is_receive(const struct awaited *what)
+{
+	bool is_one = false;
+
+	pthread_mutex_lock(&all.lock);
+	for (size_t i = 0; i < PLACES; i++)
+		is_one |= all.places[i].line &&
+			  is_among(&all.places[i], what) &&
+			  all.places[i].issued == what->issued &&
+			  all.places[i].what.is_silent;
+	pthread_mutex_unlock(&all.lock);
+	return is_one;
 }
 
 __attribute__((constructor)) static void start(void)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct awaited;
 struct mailbox;
 
 /* A mailbox, and how far its work is. */
@@ -57,6 +58,11 @@ bool exchange_values(struct line *line, const void *mine, void *all,
 		     uint64_t size);
 /* A message that nobody waits for here. */
 void exchange_send(struct line *line, uint64_t from, uint64_t size);
+
+/* Waits for what a stream waits for, not longer than this; false: in vain. */
+bool exchange_wait(const struct awaited *what, unsigned seconds);
+/* Whether the last of it is a message from one rank to another (ncclRecv). */
+bool exchange_is_receive(const struct awaited *what);
 
 /* How many lines waited in vain: a rank ended, or nobody did anything. */
 uint64_t exchange_deserted(void);

@@ -12,6 +12,7 @@
 #include "simcuda/program/entries.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/recorder.h"
+#include "simcuda/program/watchdog.h"
 
 /* As gpupool/trace.h has it. */
 #define ALL_KNOWN "all values known"
@@ -85,11 +86,21 @@ static void add_places(struct sentence *s)
 	add_text(s, text);
 }
 
-/* Under the lock. */
-static void describe(struct sentence *s)
+/* Not of values, but the path hangs on it as well. */
+static void add_missed(struct sentence *s)
 {
-	s->length = 0;
-	s->text[0] = '\0';
+	char text[120];
+
+	snprintf(text, sizeof(text),
+		 "; when %" PRIu64 " collectives gave memory back was a matter "
+		 "of chance",
+		 watchdog_missed());
+	if (watchdog_missed())
+		add_text(s, text);
+}
+
+static void add_values(struct sentence *s)
+{
 	if (guesses.reads) {
 		add_places(s);
 		if (guesses.are_followed)
@@ -100,6 +111,15 @@ static void describe(struct sentence *s)
 		return;
 	}
 	add_text(s, "what this PyTorch's kernels write is not followed");
+}
+
+/* Under the lock. */
+static void describe(struct sentence *s)
+{
+	s->length = 0;
+	s->text[0] = '\0';
+	add_values(s);
+	add_missed(s);
 }
 
 /* The journal's last word on it holds. */

@@ -17,6 +17,7 @@
 #include "simcuda/program/owners.h"
 #include "simcuda/program/exchange.h"
 #include "simcuda/program/versions.h"
+#include "simcuda/program/watchdog.h"
 #include "simcuda/stream.h"
 
 #define SUCCESS		 0
@@ -375,10 +376,36 @@ static void doubt(const struct comm *comm, const struct exchange *what)
 	process_unlock();
 }
 
+/* A gather may be made of broadcasts in one group, one from each rank: those
+ * of the others then give what this rank's gives. */
+#define MOST_GROUPED 4096
+
+struct broadcast {
+	uint64_t to;
+	size_t size;
+};
+
+static _Thread_local struct {
+	int depth;
+	uint64_t number;
+	uint64_t sent; /* 0: nothing */
+	size_t size;
+	struct broadcast *waiting;
+	size_t count, room;
+} group;
+
+/* Once for a group. */
+static void look_before(void)
+{
+	if (!group.depth)
+		watchdog_look();
+}
+
 /* With the others, or alone: then `copies` of size bytes of one's own. */
 static int collective(const struct comm *comm, const struct exchange *what,
 		      uint64_t from, size_t size, int copies)
 {
+	look_before();
 	owners_collective(what->from);
 	owners_collective(what->to);
 	if (collect_from_all(comm, what))
@@ -446,24 +473,6 @@ int ncclReduceScatter(uint64_t from, uint64_t to, size_t count, int type,
 	return collective(comm, &what, from + offset, size, 1);
 }
 
-/* A gather may be made of broadcasts in one group, one from each rank: those
- * of the others then give what this rank's gives. */
-#define MOST_GROUPED 4096
-
-struct broadcast {
-	uint64_t to;
-	size_t size;
-};
-
-static _Thread_local struct {
-	int depth;
-	uint64_t number;
-	uint64_t sent; /* 0: nothing */
-	size_t size;
-	struct broadcast *waiting;
-	size_t count, room;
-} group;
-
 static void wait_for_group(uint64_t to, size_t size)
 {
 	if (group.count == MOST_GROUPED)
@@ -492,6 +501,7 @@ int ncclGroupStart(void)
 {
 	static _Atomic uint64_t count;
 
+	look_before();
 	if (!group.depth++)
 		group.number = ++count;
 	return SUCCESS;
@@ -521,6 +531,7 @@ int ncclBroadcast(uint64_t from, uint64_t to, size_t count, int type, int root,
 				       .group =
 					       group.depth ? group.number : 0 };
 
+	look_before();
 	if (collect_from_all(comm, &what))
 		return SUCCESS;
 	if (root == comm->rank && group.depth) {
@@ -642,6 +653,7 @@ int ncclSend(uint64_t from, size_t count, int type, int peer, struct comm *comm,
 {
 	if (peer < 0 || peer >= comm->ranks)
 		return INVALID_ARGUMENT;
+	look_before();
 	exchange_send(comm_send_line(comm, peer), from, bytes_of(count, type));
 	return collect(from, from, 0, 0, stream);
 }
@@ -659,6 +671,7 @@ int ncclRecv(uint64_t to, size_t count, int type, int peer, struct comm *comm,
 
 	if (peer < 0 || peer >= comm->ranks)
 		return INVALID_ARGUMENT;
+	look_before();
 	if (!exchange(comm_receive_line(comm, peer), &what))
 		doubt(comm, &what);
 	return collect(to, to, 0, 0, stream);

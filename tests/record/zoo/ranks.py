@@ -10,7 +10,7 @@ how, rank = sys.argv[1], int(os.environ["LOCAL_RANK"])
 torch.cuda.set_device(rank)
 device = torch.device("cuda", rank)
 dist.init_process_group("nccl", device_id=device)
-mesh = init_device_mesh("cuda", (2,))
+mesh = init_device_mesh("cuda", (dist.get_world_size(),))
 torch.manual_seed(0)
 model = torch.nn.Sequential(
     torch.nn.Linear(512, 2048), torch.nn.ReLU(),

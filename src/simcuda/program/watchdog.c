@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "simcuda/program/watchdog.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "simcuda/process.h"
+#include "simcuda/program/exchange.h"
+
+/* As PyTorch names the thread, from 2.5 on.  Before 2.8 its list of collectives
+ * holds no memory. */
+#define THREAD_NAME "pt_nccl_watchdg"
+
+#define MOST_WATCHDOGS	 64
+/* A look takes microseconds, another rank's steps as long as they take. */
+#define LOOK_PATIENCE_S	 5
+#define RANKS_PATIENCE_S 20
+/* So often in vain: it is not tried any more. */
+#define MOST_MISSED	 3
+
+struct watchdog {
+	bool is_there;
+	uint64_t seen;	 /* the last look that it was asked for */
+	uint64_t looked; /* and that it has finished */
+	/* What collectives wait for that were not complete as it looked, and
+	 * that the program has not waited for. */
+	struct awaited loose;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t asked, looked;
+	struct watchdog all[MOST_WATCHDOGS];
+	_Atomic unsigned count;
+	uint64_t looks;
+	uint64_t missed;
+	/* Of several threads that issue collectives one looks at a time. */
+	pthread_mutex_t one;
+} watchdogs = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.asked = PTHREAD_COND_INITIALIZER,
+	.looked = PTHREAD_COND_INITIALIZER,
+	.one = PTHREAD_MUTEX_INITIALIZER,
+};
+
+static _Thread_local struct watchdog *mine;
+
+/* ---- the C library's own functions ---- */
+
+typedef void (*function)(void);
+
+/* Calls made here would come back here.  The C library has two versions of
+ * some, of which the first is another thing. */
+static function find(const char *name, const char *version)
+{
+	void *at = dlvsym(RTLD_NEXT, name, version);
+	function found = NULL;
+
+	if (!at)
+		at = dlsym(RTLD_NEXT, name);
+	memcpy(&found, &at, sizeof(found));
+	return found;
+}
+
+#define REAL(name, version, type, ...)                                         \
+	((type(*)(__VA_ARGS__))real(&name##_found, #name, version))
+
+static function real(_Atomic(function) *found, const char *name,
+		     const char *version)
+{
+	if (!*found)
+		*found = find(name, version);
+	return *found;
+}
+
+static _Atomic(function) clock_gettime_found, pthread_cond_timedwait_found,
+	pthread_cond_clockwait_found;
+
+static int get_time(clockid_t clock, struct timespec *time)
+{
+	return REAL(clock_gettime, "GLIBC_2.17", int, clockid_t,
+		    struct timespec *)(clock, time);
+}
+
+static int wait_on(pthread_cond_t *condition, pthread_mutex_t *lock,
+		   clockid_t clock, const struct timespec *until)
+{
+	if (clock == CLOCK_REALTIME)
+		return REAL(pthread_cond_timedwait, "GLIBC_2.3.2", int,
+			    pthread_cond_t *, pthread_mutex_t *,
+			    const struct timespec *)(condition, lock, until);
+	return REAL(pthread_cond_clockwait, "GLIBC_2.30", int, pthread_cond_t *,
+		    pthread_mutex_t *, clockid_t,
+		    const struct timespec *)(condition, lock, clock, until);
+}
+
+/* ---- clocks ---- */
+
+/*
+ * A watchdog sleeps until a clock of C++ says that 100 ms are over, however
+ * often it is woken.  The first time that each clock is read by it after it was
+ * woken for a look, it says so; from then on it is right again.
+ */
+static _Thread_local struct timespec ahead[2];
+
+static struct timespec later(struct timespec time, struct timespec by)
+{
+	time.tv_sec += by.tv_sec;
+	time.tv_nsec += by.tv_nsec;
+	if (time.tv_nsec >= 1000000000) {
+		time.tv_sec++;
+		time.tv_nsec -= 1000000000;
+	}
+	return time;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	int status = get_time(clock, time);
+
+	if (!mine || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+		return status;
+	*time = later(*time, ahead[clock == CLOCK_MONOTONIC]);
+	ahead[clock == CLOCK_MONOTONIC] = (struct timespec){ 0 };
+	return status;
+}
+
+/* ---- a watchdog's side ---- */
+
+static pthread_key_t leaving;
+
+static void leave(void *watchdog)
+{
+	pthread_mutex_lock(&watchdogs.lock);
+	((struct watchdog *)watchdog)->is_there = false;
+	atomic_fetch_sub(&watchdogs.count, 1);
+	pthread_cond_broadcast(&watchdogs.looked);
+	pthread_mutex_unlock(&watchdogs.lock);
+}
+
+/* Under the lock. */
+static void enter(void)
+{
+	for (size_t i = 0; i < MOST_WATCHDOGS && !mine; i++)
+		if (!watchdogs.all[i].is_there)
+			mine = &watchdogs.all[i];
+	if (!mine)
+		return;
+	*mine = (struct watchdog){ .is_there = true, .seen = watchdogs.looks };
+	atomic_fetch_add(&watchdogs.count, 1);
+	pthread_setspecific(leaving, mine);
+}
+
+/* What it does between two sleeps is a look. */
+static int sleep_until(clockid_t clock, const struct timespec *until)
+{
+	int status = 0;
+
+	pthread_mutex_lock(&watchdogs.lock);
+	if (!mine)
+		enter();
+	if (mine) {
+		mine->looked = mine->seen;
+		pthread_cond_broadcast(&watchdogs.looked);
+	}
+	while (!status && (!mine || mine->seen == watchdogs.looks))
+		status = wait_on(&watchdogs.asked, &watchdogs.lock, clock,
+				 until);
+	if (mine) {
+		mine->seen = watchdogs.looks;
+		mine->loose = (struct awaited){ 0 };
+	}
+	pthread_mutex_unlock(&watchdogs.lock);
+	for (size_t i = 0; !status && i < 2; i++)
+		ahead[i] = (struct timespec){ .tv_nsec = 200000000 };
+	return status;
+}
+
+static bool is_watchdog(void)
+{
+	static _Thread_local enum { UNKNOWN, IS_ONE, IS_NONE } kind;
+	char name[16] = "";
+
+	if (kind == UNKNOWN) {
+		pthread_getname_np(pthread_self(), name, sizeof(name));
+		kind = strcmp(name, THREAD_NAME) ? IS_NONE : IS_ONE;
+	}
+	return kind == IS_ONE;
+}
+
+/* It is not woken by its own condition any more, which only tells it to end:
+ * it finds out after 100 ms. */
+static int sleep_instead(pthread_mutex_t *lock, clockid_t clock,
+			 const struct timespec *until)
+{
+	int status;
+
+	pthread_mutex_unlock(lock);
+	status = sleep_until(clock, until);
+	pthread_mutex_lock(lock);
+	return status;
+}
+
+int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *lock,
+			   const struct timespec *until)
+{
+	return is_watchdog() ? sleep_instead(lock, CLOCK_REALTIME, until)
+			     : wait_on(condition, lock, CLOCK_REALTIME, until);
+}
+
+/* Declared by the C library from 2.30 on. */
+int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *lock,
+			   clockid_t clock, const struct timespec *until);
+int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *lock,
+			   clockid_t clock, const struct timespec *until)
+{
+	return is_watchdog() ? sleep_instead(lock, clock, until)
+			     : wait_on(condition, lock, clock, until);
+}
+
+/* A collective that it asked about waits for other ranks.  Of messages from one
+ * rank to another several are under way before the program waits for any, and
+ * each holds what the program still has: they are not waited for. */
+static void on_unfinished(const struct awaited *awaited)
+{
+	if (!mine || exchange_is_receive(awaited))
+		return;
+	mine->loose.places |= awaited->places;
+	if (mine->loose.issued < awaited->issued)
+		mine->loose.issued = awaited->issued;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	pthread_key_create(&leaving, leave);
+	process_observe_unfinished(on_unfinished);
+}
+
+/* ---- the program's side ---- */
+
+static bool have_looked(uint64_t look)
+{
+	for (size_t i = 0; i < MOST_WATCHDOGS; i++)
+		if (watchdogs.all[i].is_there && watchdogs.all[i].looked < look)
+			return false;
+	return true;
+}
+
+static struct awaited loose_ends(void)
+{
+	struct awaited loose = { 0 };
+
+	for (size_t i = 0; i < MOST_WATCHDOGS; i++) {
+		const struct watchdog *w = &watchdogs.all[i];
+
+		if (!w->is_there)
+			continue;
+		loose.places |= w->loose.places;
+		if (loose.issued < w->loose.issued)
+			loose.issued = w->loose.issued;
+	}
+	return loose;
+}
+
+/* False: one of them does not look.  What was not complete then. */
+static bool look(struct awaited *loose)
+{
+	struct timespec until;
+	uint64_t number;
+	bool is_done;
+	int status = 0;
+
+	get_time(CLOCK_REALTIME, &until);
+	until.tv_sec += LOOK_PATIENCE_S;
+	pthread_mutex_lock(&watchdogs.lock);
+	number = ++watchdogs.looks;
+	pthread_cond_broadcast(&watchdogs.asked);
+	while (!(is_done = have_looked(number)) && !status)
+		status = wait_on(&watchdogs.looked, &watchdogs.lock,
+				 CLOCK_REALTIME, &until);
+	*loose = loose_ends();
+	pthread_mutex_unlock(&watchdogs.lock);
+	return is_done;
+}
+
+void watchdog_look(void)
+{
+	struct awaited loose;
+	bool is_in_time;
+
+	if (!atomic_load(&watchdogs.count))
+		return;
+	pthread_mutex_lock(&watchdogs.one);
+	if (watchdogs.missed < MOST_MISSED) {
+		is_in_time = look(&loose);
+		if (is_in_time && loose.places)
+			is_in_time = exchange_wait(&loose, RANKS_PATIENCE_S) &&
+				     look(&loose);
+		watchdogs.missed += !is_in_time;
+	}
+	pthread_mutex_unlock(&watchdogs.one);
+}
+
+uint64_t watchdog_missed(void)
+{
+	return watchdogs.missed;
+}

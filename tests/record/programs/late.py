@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""Collectives that nobody waits for, and DDP; the rank that is named is late."""
+
+import os
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+rank = int(os.environ["LOCAL_RANK"])
+device = torch.device("cuda", rank)
+torch.cuda.set_device(device)
+dist.init_process_group("nccl", device_id=device)
+
+
+def be_late():
+    if rank == int(sys.argv[1]):
+        time.sleep(0.15)
+
+
+for i in range(5):
+    be_late()
+    dist.all_reduce(torch.ones(i + 1, 1 << 20, device=device), async_op=True)
+model = DistributedDataParallel(
+    torch.nn.Sequential(
+        torch.nn.Linear(512, 2048), torch.nn.ReLU(), torch.nn.Linear(2048, 512)
+    ).to(device),
+    [rank],
+)
+optimizer = torch.optim.AdamW(model.parameters())
+for i in range(3):
+    be_late()
+    model(torch.ones(16, 512, device=device)).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+dist.destroy_process_group()
