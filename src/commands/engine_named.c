@@ -55,12 +55,6 @@ static bool is_of_all(const struct gp_engine *engine)
 	       !gp_engine_is_of_host(engine);
 }
 
-/* Those in a process of their own have settings. */
-static bool is_of_host(const struct gp_engine *engine)
-{
-	return engine->needs && engine->settings;
-}
-
 static void put(FILE *out, const char *name, size_t length, size_t *count)
 {
 	fprintf(out, "%s%.*s", (*count)++ ? "," : "", (int)length, name);
@@ -81,7 +75,7 @@ char *gp_engine_names(const char *list)
 		is_host = length == 4 && !memcmp(list, "host", 4);
 		for (size_t i = 0; i < engine_count; i++)
 			if ((is_all && is_of_all(&engines[i])) ||
-			    (is_host && is_of_host(&engines[i])))
+			    (is_host && gp_engine_is_malloc(&engines[i])))
 				put(out, engines[i].name,
 				    strlen(engines[i].name), &count);
 		if (length && !is_all && !is_host)
