@@ -130,6 +130,74 @@ static const struct {
 	  "start, block 0x1000: a live block has no id" },
 	{ START(SEGMENT "{\"size\": 256, \"state\": \"inactive\"}]}"),
 	  "segment 0x1000: its blocks do not cover the segment" },
+	{ HEADER "\"release\": {\"first\": \"a\", \"last\": 3}}",
+	  "\"first\" of release is \"a\"; it must be a whole number from 0 to "
+	  "2^64 - 1" },
+	{ HEADER "\"release\": {\"first\": 3, \"last\": []}}",
+	  "\"last\" of release is a list; it must be a whole number from 0 to "
+	  "2^64 - 1" },
+	{ HEADER "\"frees\": 3}",
+	  "\"frees\" of the trace is 3; it must be at_once, or not there" },
+	{ HEADER "\"values\": 7}",
+	  "\"values\" of the trace is 7; it must be a text" },
+	{ HEADER "\"sites\": 7}", "line 1, byte 51: a '[' is missing here" },
+	{ HEADER "\"sites\": [\"a\"], \"callers\": [4294967296]}",
+	  "callers, element 0: site 4294967294 cannot call site 0" },
+	{ HEADER "\"sites\": [\"a\"], \"callers\": [\"x\"]}",
+	  "\"callers\" of the list is \"x\"; it must be a whole number from 0 "
+	  "to 2^64 - 1" },
+	{ HEADER "\"owners\": [7]}", "an owner has no \"category\"" },
+	{ START(SEGMENT "{\"address\": \"x\", \"size\": 4096, \"state\": "
+			"\"inactive\"}]}"),
+	  "start, segment 0: \"address\" of a block is \"x\"; it must be a "
+	  "whole number from 0 to 2^64 - 1" },
+	{ START(SEGMENT "{\"size\": \"x\", \"address\": 4096, \"state\": "
+			"\"inactive\"}]}"),
+	  "start, segment 0: \"size\" of a block is \"x\"; it must be a whole "
+	  "number from 0 to 2^64 - 1" },
+	{ START(SEGMENT "{\"size\": 512, \"state\": \"inactive\", "
+			"\"requested_size\": \"x\"}]}"),
+	  "start, segment 0: \"requested_size\" of a block is \"x\"; it must "
+	  "be a whole number from 0 to 2^64 - 1" },
+	{ START(SEGMENT "{\"size\": 512, \"state\": 3}]}"),
+	  "start, segment 0: \"state\" of a block is 3; it must be "
+	  "active_allocated, active_pending_free or inactive" },
+	{ START(SEGMENT "{\"size\": 512, \"state\": \"active_allocated\", "
+			"\"id\": \"x\"}]}"),
+	  "start, segment 0: \"id\" of a block is \"x\"; it must be a whole "
+	  "number from 0 to 2^64 - 1" },
+	{ START(SEGMENT "{\"size\": 512, \"state\": \"active_allocated\", "
+			"\"id\": 1, \"site\": \"x\"}]}"),
+	  "start, segment 0: \"site\" of a block is \"x\"; it must be an index "
+	  "into \"sites\"" },
+	{ START(SEGMENT "{\"size\": 512, \"state\": \"active_allocated\", "
+			"\"id\": 1, \"owner\": \"x\"}]}"),
+	  "start, segment 0: \"owner\" of a block is \"x\"; it must be an "
+	  "index into \"owners\"" },
+	{ START(SEGMENT "3]}"), "start, segment 0: a block has no \"size\"" },
+	{ START("3"), "line 1, byte 91: a '{' is missing here" },
+	{ HEADER "\"devices\": [{\"device\": 0, \"start\": 3}]}",
+	  "line 1, byte 77: a '{' is missing here" },
+	{ HEADER
+	  "\"devices\": [{\"device\": 0, \"start\": {\"segments\": 3}}]}",
+	  "line 1, byte 90: a '[' is missing here" },
+	{ START("{\"address\": 4096, \"total_size\": 512, \"segment_type\": "
+		"\"medium\"}"),
+	  "start, segment 0: \"segment_type\" of a segment is \"medium\"; it "
+	  "must be small or large" },
+	{ START("{\"address\": 4096, \"total_size\": 512, \"segment_type\": "
+		"3}"),
+	  "start, segment 0: \"segment_type\" of a segment is 3; it must be "
+	  "small or large" },
+	{ HEADER "\"source\": {\"torch\": \"2.x\"}, \"devices\": []}", NULL },
+	{ HEADER "\"source\": {\"torch\": \"2.300\"}, \"devices\": []}", NULL },
+	{ HEADER "\"source\": {\"torch\": 7}, \"devices\": []}", NULL },
+	{ HEADER
+	  "\"release\": {\"first\": 300, \"last\": 400}, \"devices\": []}",
+	  NULL },
+	{ START("{\"address\": 4096, \"total_size\": 512, \"segment_type\": "
+		"null}"),
+	  "segment 0x1000: it has no blocks" },
 	{ "{\"device_traces\": [[{\"action\": \"alloc\", \"addr\": 1}]]}",
 	  "device 0, entry 0: it has no size" },
 	{ "{\"segments\": [{\"address\": 1}]}",
