@@ -84,6 +84,40 @@ START_TEST(test_midnight_passes)
 }
 END_TEST
 
+START_TEST(test_times)
+{
+	static const struct {
+		const char *time;
+		uint64_t us;
+	} rows[] = {
+		{ "01:02:03", 3723000000 },
+		{ "1:2:3.5", 3723500000 },
+		{ "01:02:03:000007", 3723000007 },
+		{ "7", 7000000 },
+		{ "7.25", 7250000 },
+		/* What is not understood is 0, or the number it begins with. */
+		{ "x", 0 },
+		{ "20000000000000000000", 0 },
+		{ "x1:02:03", 0 },
+		{ "01:x2:03", 1000000 },
+		{ "01:02:x3", 1000000 },
+		{ "01-02:03", 1000000 },
+		{ "01:02-03", 1000000 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char text[256];
+		struct gp_trace *t;
+
+		snprintf(text, sizeof(text), HEADER "1,%s,allocate,0x1,7,0x0\n",
+			 rows[i].time);
+		t = trace_of(text);
+		ck_assert_uint_eq(event(t, 0)->time_us, rows[i].us);
+		gp_trace_destroy(t);
+	}
+}
+END_TEST
+
 static const struct {
 	const char *line, *message;
 } bad[] = {
@@ -138,6 +172,7 @@ int main(void)
 		{ test_nothing_is_no_request, 0 },
 		{ test_a_failure_is_tried_and_given_back, 0 },
 		{ test_midnight_passes, 0 },
+		{ test_times, 0 },
 		{ test_bad_lines_are_named, 0 },
 		{ test_a_line_has_an_end, 0 },
 	};
