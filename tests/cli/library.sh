@@ -165,8 +165,8 @@ check_engine() {
 }
 
 # check_ask TRACE QUESTION...: the trace is held under a name that is no file;
-# to the command line the name is a file's.  Pages are asked for where neither
-# has gpupool.wasm beside it.
+# to the command line the name is a file's.  Pages and PyTorch's own allocator are
+# asked for where neither has gpupool.wasm or a prepared engine beside it.
 check_ask() {
 	trace=$1
 	shift
@@ -179,7 +179,7 @@ check_ask() {
 		echo "exit $?" >> "$work/said"
 		# shellcheck disable=SC2086
 		(cd "$work/there" && case $question in
-		*html*) "$work/alone/gpupool" $question ;;
+		*html* | verify*) "$work/alone/gpupool" $question ;;
 		*) "$program" $question ;;
 		esac) > "$work/want" 2>&1 < /dev/null
 		echo "exit $?" >> "$work/want"
