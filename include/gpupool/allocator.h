@@ -100,6 +100,8 @@ struct gp_torch_cuda {
 
 struct gp_engine;
 
+#define GP_NO_PLACE UINT64_MAX
+
 struct gp_allocator_config {
 	const struct gp_engine *engine; /* that is created; NULL: not told */
 	const struct gp_settings *settings;
@@ -119,6 +121,9 @@ struct gp_allocator_config {
 	/* NULL: PyTorch asks config->device, by way of its process; else the
 	 * device itself, and addresses are those of the runtime. */
 	const struct gp_torch_cuda *torch_cuda;
+	/* For the engine plan: by block id, where it is to lie in the memory
+	 * of its stream and pool; GP_NO_PLACE: nobody knows.  NULL: of all. */
+	const uint64_t *places;
 	/* For the engine async; NULL: PyTorch's. */
 	const struct gp_pool_settings *pool_settings;
 	/* Narrowed with each decision, by engines that can: those widen it
@@ -300,6 +305,9 @@ bool gp_engine_is_pytorch(const char *name);
  * there is none. */
 const struct gp_engine_setting *gp_engine_setting(const char *name,
 						  const char *setting);
+/* What a setting of it is set to; NULL: it has no such setting. */
+const char *gp_engine_value(const struct gp_engine *engine,
+			    const char *setting);
 /* The name with that setting, in place of one before; value NULL: without it.
  * The caller frees it. */
 char *gp_engine_with(const char *name, const char *setting, const char *value);

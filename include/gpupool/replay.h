@@ -44,6 +44,7 @@ struct gp_replay_config {
 	const char *conf, *torch_lib;	/* as in struct gp_allocator_config */
 	const struct gp_torch_cuda *torch_cuda; /* likewise */
 	const struct gp_pool_settings *pool_settings;
+	const uint64_t *places; /* likewise */
 	enum gp_replay_mode mode;
 	enum gp_on_oom on_oom;
 	bool until_mismatch; /* a verification ends at the first one */

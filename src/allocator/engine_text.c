@@ -223,6 +223,13 @@ const struct gp_engine_setting *gp_engine_setting(const char *name,
 	return NULL;
 }
 
+const char *gp_engine_value(const struct gp_engine *engine, const char *setting)
+{
+	return gp_engine_setting(engine->name, setting)
+		       ? engine_setting(engine, setting)
+		       : NULL;
+}
+
 char *gp_engine_with(const char *name, const char *setting, const char *value)
 {
 	size_t length = strcspn(name, ":"), named = strlen(setting), used;

@@ -34,7 +34,7 @@ static const struct gp_engine_table *const tables[] = {
 	&textbook_first_fit, &textbook_best_fit, &textbook_next_fit,
 	&textbook_tlsf,	     &textbook_buddy,	 &textbook_slab,
 	&textbook_arena,     &textbook_bfc,	 &textbook_cupy,
-	&textbook_stitch,
+	&textbook_stitch,    &textbook_plan,
 };
 
 /* The table that is named as the engine. */
@@ -62,6 +62,13 @@ static const struct gp_engine_setting bfc_settings[] = {
 	{ "fragmentation", NULL, 0, 1, "0",
 	  "A chunk that is larger than asked for by this part of the limit is "
 	  "split; 0: by 128 MiB." },
+	{ 0 },
+};
+
+static const struct gp_engine_setting plan_settings[] = {
+	{ "known", NULL, 0, 1, "1",
+	  "The share of requests that the plan knows; the others are served "
+	  "first fit." },
 	{ 0 },
 };
 
@@ -126,6 +133,9 @@ static const struct gp_engine engines[] = {
 	TABLE("cupy", "CuPy's memory pool"),
 	TABLE("stitch", "pages of 2 MiB out of free blocks, mapped behind "
 			"each other: GMLake"),
+	TABLE("plan",
+	      "an offline plan of the trace's own lifetimes: STAlloc's idea",
+	      .settings = plan_settings),
 	HOST(glibc, "malloc of the GNU C library", "libc6"),
 	HOST(jemalloc, "jemalloc's malloc", "libjemalloc2"),
 	HOST(tcmalloc, "gperftools' malloc", "libtcmalloc-minimal4"),

@@ -63,6 +63,14 @@ const char *keeper_setting(const struct gp_memory *memory, const char *name)
 	return engine_setting(heap->keeper->config.engine, name);
 }
 
+uint64_t keeper_planned(const struct gp_memory *memory, uint32_t id)
+{
+	const struct keeper_heap *heap = memory->device;
+	const uint64_t *places = heap->keeper->config.places;
+
+	return places ? places[id] : GP_NO_PLACE;
+}
+
 /* ---- what is told ---- */
 
 void keeper_count(struct keeper *l, enum gp_stat_id id, int64_t amount)

@@ -110,6 +110,9 @@ enum gp_status keeper_init(struct keeper *keeper,
 /* Of the engine, by its name: what it was set to, or its default. */
 const char *keeper_setting(const struct gp_memory *memory, const char *name);
 
+/* Where the block is to lie; GP_NO_PLACE. */
+uint64_t keeper_planned(const struct gp_memory *memory, uint32_t id);
+
 /* The engine is not to be trusted any more, since the call under way: the first
  * reason stands. */
 void keeper_fail(struct keeper *l, const char *format, ...)

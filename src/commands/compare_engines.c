@@ -167,6 +167,7 @@ static void find_need(struct gp_plan *plan, uint32_t device,
 		.settings = &plan->settings,
 		.engine = plan->engine,
 		.conf = plan->conf,
+		.places = plan->places ? plan->places[device] : NULL,
 		.tries = NEED_TRIES,
 		.only_need = true,
 	};

@@ -15,6 +15,7 @@
 #include "commands/torch_lib.h"
 #include "metrics/film.h"
 #include "report/number.h"
+#include "study/floor/floor.h"
 
 /* ---- the memory pool of the engine async ---- */
 
@@ -309,6 +310,8 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 		status = parse_conf(plan, release, "settings", diag);
 	if (status == GP_OK)
 		ask_capacity(plan, options->capacity, release);
+	if (status == GP_OK)
+		gp_plan_foresee(plan);
 	return status;
 }
 
@@ -370,12 +373,36 @@ enum gp_status gp_plan_alter(struct gp_plan *plan,
 	if (status == GP_OK) {
 		plan->trace = what_ifs->trace;
 		plan->what_ifs = what_ifs;
+		gp_plan_foresee(plan);
 	}
 	return status;
 }
 
+static void forget(struct gp_plan *plan)
+{
+	for (size_t i = 0; plan->places && i < plan->trace->device_count; i++)
+		free(plan->places[i]);
+	free(plan->places);
+	plan->places = NULL;
+}
+
+void gp_plan_foresee(struct gp_plan *plan)
+{
+	const char *known = gp_engine_value(plan->engine, "known");
+
+	forget(plan);
+	if (!known)
+		return;
+	plan->places = gp_mem_alloc(plan->trace->device_count + 1,
+				    sizeof(*plan->places));
+	for (uint32_t i = 0; i < plan->trace->device_count; i++)
+		plan->places[i] =
+			gp_places_make(plan->trace, i, strtod(known, NULL));
+}
+
 void gp_plan_release(struct gp_plan *plan)
 {
+	forget(plan);
 	for (size_t i = 0; plan->trace && i < plan->trace->device_count; i++)
 		gp_replay_release(&plan->results[i]);
 	for (size_t i = 0; plan->tracks && i < plan->trace->device_count; i++)
@@ -452,6 +479,7 @@ struct gp_replay_config gp_plan_simulated(const struct gp_plan *plan,
 		.torch_lib = plan->torch_lib,
 		.torch_cuda = plan->asks_itself ? &plan->torch_cuda : NULL,
 		.pool_settings = &plan->pool_settings,
+		.places = plan->places ? plan->places[device] : NULL,
 		.mode = plan->mode,
 		.capacity = plan->capacity[device],
 	};

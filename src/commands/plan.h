@@ -37,7 +37,8 @@ struct gp_plan {
 	uint64_t *capacity;		  /* owned; per device */
 	struct gp_replay_result *results; /* owned; per device */
 	const struct gp_replay_cut *cut;  /* borrowed; NULL: runs go on */
-	struct gp_track *tracks;	  /* owned; per device; NULL: none */
+	uint64_t **places; /* owned; per device, of the engine plan; or NULL */
+	struct gp_track *tracks; /* owned; per device; NULL: none */
 };
 
 /* A conf and what the settings' flags add to it; NULL: nothing.  The caller
@@ -72,6 +73,8 @@ enum gp_status gp_plan_alter(struct gp_plan *plan,
 			     struct gp_progress *progress,
 			     struct gp_what_ifs *what_ifs,
 			     struct gp_diag *diag);
+/* Where the engine has to know the trace from the start: what it is to know. */
+void gp_plan_foresee(struct gp_plan *plan);
 /* Also of a zeroed or half-made one. */
 void gp_plan_release(struct gp_plan *plan);
 

@@ -34,6 +34,7 @@ static void make_plan(const struct gp_sweep_run *run, struct gp_plan *plan)
 	for (size_t d = 0; d < trace->device_count; d++)
 		plan->capacity[d] =
 			c->capacity ? c->capacity : run->recorded->capacity[d];
+	gp_plan_foresee(plan);
 }
 
 static void keep(const struct gp_sweep_run *run, const struct gp_plan *plan,

@@ -60,6 +60,7 @@ static enum gp_status start(struct replay *r, struct gp_diag *diag)
 		.torch_lib = r->config->torch_lib,
 		.torch_cuda = r->config->torch_cuda,
 		.pool_settings = r->config->pool_settings,
+		.places = r->config->places,
 	};
 	enum gp_status status;
 

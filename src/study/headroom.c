@@ -364,6 +364,7 @@ static struct runs *own_runs(const struct gp_headroom_config *config)
 		.device = config->device,
 		.engine = config->engine,
 		.torch_lib = config->torch_lib,
+		.places = config->places,
 	});
 }
 

@@ -34,6 +34,7 @@ struct gp_headroom_config {
 	const struct gp_settings *settings;
 	const struct gp_engine *engine;
 	const char *conf, *torch_lib; /* as in struct gp_allocator_config */
+	const uint64_t *places;	      /* likewise */
 	/* Of this device, engine and torch_lib, to be asked and added to; NULL:
 	 * there are none yet. */
 	struct runs *runs;

@@ -40,7 +40,8 @@ struct runs_config {
 	const struct gp_trace *trace;
 	uint32_t device; /* index into trace->devices */
 	const struct gp_engine *engine;
-	const char *torch_lib; /* as in struct gp_allocator_config */
+	const char *torch_lib;	/* as in struct gp_allocator_config */
+	const uint64_t *places; /* likewise */
 };
 
 /* Settings, and the conf that they were parsed from. */

@@ -222,6 +222,41 @@ uint32_t heap_take(struct heap *heap, uint64_t size)
 	return block;
 }
 
+/* What of a free block is before that address stays free, the rest is one of
+ * its own. */
+static uint32_t split_at(struct heap *heap, uint32_t block, uint64_t addr)
+{
+	uint64_t before = addr - at(heap, block)->addr;
+	uint32_t rest = new_block(heap, addr, at(heap, block)->size - before);
+
+	put_behind(heap, rest, block);
+	make_used(heap, block);
+	at(heap, block)->size = before;
+	make_free(heap, block);
+	make_free(heap, rest);
+	return rest;
+}
+
+uint32_t heap_take_at(struct heap *heap, uint64_t addr, uint64_t size)
+{
+	uint32_t block, last = heap->last;
+	uint64_t free_from = last && at(heap, last)->is_free
+				     ? at(heap, last)->addr
+				     : heap->end;
+
+	if (addr + size > heap->end &&
+	    (addr < free_from || !grow(heap, addr + size - free_from)))
+		return 0;
+	block = heap_find_at(heap, addr);
+	if (!block ||
+	    at(heap, block)->addr + at(heap, block)->size < addr + size)
+		return 0;
+	if (at(heap, block)->addr < addr)
+		block = split_at(heap, block, addr);
+	heap_cut(heap, block, size);
+	return block;
+}
+
 uint32_t heap_add_region(struct heap *heap, uint64_t addr, uint64_t size)
 {
 	uint32_t block = new_block(heap, addr, size);

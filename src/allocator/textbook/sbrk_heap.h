@@ -79,6 +79,8 @@ void heap_release(struct heap *heap);
 
 /* 0: out of memory.  size is a multiple of HEAP_GRAIN. */
 uint32_t heap_take(struct heap *heap, uint64_t size);
+/* The same, at that address; 0, also where something lies there. */
+uint32_t heap_take_at(struct heap *heap, uint64_t addr, uint64_t size);
 /* Takes that free block; what it has beyond size stays free. */
 void heap_cut(struct heap *heap, uint32_t block, uint64_t size);
 void heap_give(struct heap *heap, uint32_t block);
@@ -97,6 +99,8 @@ uint64_t heap_largest_free(void *self);
 
 extern const struct heap_index heap_by_address; /* the lowest that serves */
 extern const struct heap_index heap_by_size;	/* the smallest, then lowest */
+/* The free block that the address lies in; 0: there is none. */
+uint32_t heap_find_at(const struct heap *heap, uint64_t addr);
 /* The lowest from that address on that serves; 0: none. */
 uint32_t heap_find_from(const struct heap *heap, uint64_t addr, uint64_t size);
 

@@ -12,6 +12,6 @@ extern const struct gp_engine_table textbook_first_fit, textbook_best_fit,
 	textbook_next_fit; /* fit.c */
 extern const struct gp_engine_table textbook_tlsf, textbook_buddy,
 	textbook_slab, textbook_arena, textbook_bfc, textbook_cupy,
-	textbook_stitch;
+	textbook_stitch, textbook_plan;
 
 #endif

@@ -224,6 +224,22 @@ uint32_t heap_find_from(const struct heap *heap, uint64_t addr, uint64_t size)
 	return found ? found : leftmost(heap, above, size);
 }
 
+uint32_t heap_find_at(const struct heap *heap, uint64_t addr)
+{
+	uint32_t tree = heap->root, found = 0;
+
+	while (tree) {
+		const struct heap_block *t = at(heap, tree);
+
+		if (t->addr <= addr)
+			found = tree;
+		tree = t->links[t->addr <= addr];
+	}
+	return found && addr - at(heap, found)->addr < at(heap, found)->size
+		       ? found
+		       : 0;
+}
+
 const struct heap_index heap_by_address = {
 	.add = add_by_address,
 	.drop = drop_by_address,

@@ -121,4 +121,10 @@ uint64_t gp_floor_bound(const struct gp_spans *spans, uint64_t *time);
  * Takes time for all pairs. */
 bool gp_floor_is_valid(const struct gp_spans *spans, const uint64_t *offsets);
 
+/* What struct gp_allocator_config calls places, of a packing for each stream
+ * and pool of the blocks that are asked for, or of that share of them.  The
+ * caller frees it. */
+uint64_t *gp_places_make(const struct gp_trace *trace, uint32_t device,
+			 double known);
+
 #endif
