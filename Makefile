@@ -430,7 +430,7 @@ fault: $(FAULT) ## memory, files and threads that fail, each in turn; DRAWS=N of
 lint: ## format, layers, headers, manuals, scripts
 	@+$(MAKE) lint-run
 
-lint-run: $(PROGRAM)
+lint-run: $(PROGRAM) $(TOOLS)
 	@BUILD=$(B) tests/run.sh $(sort $(wildcard tests/lint/*.sh))
 
 docs: $(PROGRAM) ## the manual pages as HTML, build/docs/index.html, with mandoc
