@@ -190,6 +190,8 @@ export function mount(element, ask, options) {
 	const plotHeight = () => canvas.clientHeight - TOP - BOTTOM;
 	/** @param {number} event */
 	const xOf = event => LEFT + (event - from) / (to - from) * plotWidth();
+	/** @param {number} value bytes */
+	const y = value => TOP + (1 - value / ceiling) * plotHeight();
 	/** @param {number} x */
 	const eventAt = x => Math.max(0, Math.min(events - 1, Math.floor(
 		from + (x - LEFT) / plotWidth() * (to - from))));
@@ -232,11 +234,15 @@ export function mount(element, ask, options) {
 		c.lineWidth = 1.25;
 		c.beginPath();
 		for (let i = 0; i < n; i++) {
-			const y = TOP + (1 - columns.reserved_bytes[i] / ceiling) *
-				plotHeight();
-			c.lineTo(xOf(columns.from[i]), y);
-			c.lineTo(xOf(i + 1 < n ? columns.from[i + 1] : answer.to), y);
+			/* It is level for long: a point of every column costs most
+			 * of a frame. */
+			if (i && columns.reserved_bytes[i] === columns.reserved_bytes[i - 1])
+				continue;
+			const x = xOf(columns.from[i]);
+			if (i) c.lineTo(x, y(columns.reserved_bytes[i - 1]));
+			c.lineTo(x, y(columns.reserved_bytes[i]));
 		}
+		c.lineTo(xOf(answer.to), y(columns.reserved_bytes[n - 1]));
 		c.stroke();
 	}
 
@@ -254,8 +260,6 @@ export function mount(element, ask, options) {
 			for (let i = Math.max(b.first_column, first); i <= end; i++)
 				bottom[i - first] += b.bytes;
 		}
-		/** @param {number} value */
-		const y = value => TOP + (1 - value / ceiling) * plotHeight();
 		/** @param {number} i */
 		const x = i => xOf(first + i < answer.columns.from.length
 			? answer.columns.from[first + i] : answer.to);
