@@ -33,7 +33,10 @@ trace=$root/traces/recorded/fsdp-rank0-of-64.default.pickle.gz
 		-o "$work/replayed.html" &&
 	"$gpupool" replay -q "$trace" --sort-step --compare --format html \
 		-o "$work/compared.html" &&
-	"$gpupool" gen -q ragged steps=1724 -o "$work/long.bin" || {
+	"$gpupool" gen -q ragged steps=1724 -o "$work/long.bin" &&
+	"$gpupool" gen -q ragged steps=6950 -o "$work/million.bin" &&
+	"$gpupool" gen -q ragged steps=24000 -o "$work/larger.bin" &&
+	"$gpupool" convert -q --run "$work/larger.bin" "$work/large.pickle" || {
 	echo "FAIL page: it could not be written"
 	exit 1
 }
