@@ -162,10 +162,13 @@ export class Chart {
 		g.setLineDash([]);
 	}
 	/** @param {CanvasRenderingContext2D} g @param {number} event
-	 * @param {string} text @param {string} tone */
-	mark(g, event, text, tone) {
+	 * @param {string} text @param {string} tone
+	 * @param {number} [until] another mark's place, which its text must not
+	 * reach */
+	mark(g, event, text, tone, until = Infinity) {
 		const x = this.x(event), wide = g.measureText(text).width;
-		const isLeft = x + wide + 5 > LEFT + (this.width ?? 0);
+		const isLeft = x + wide + 5 >
+			Math.min(until > x ? until : Infinity, LEFT + (this.width ?? 0));
 		g.strokeStyle = g.fillStyle = color(tone);
 		g.beginPath();
 		g.moveTo(x, TOP - 6);
@@ -184,9 +187,11 @@ export class Chart {
 			g.lineTo(LEFT + (this.width ?? 0), this.y(capacity));
 			g.stroke();
 		}
-		this.mark(g, this.at, "event " + countText(this.at), "ink");
-		if (oom !== null && oom !== this.at)
-			this.mark(g, oom, "out of memory", "mark");
+		const isOther = oom !== null && oom !== this.at;
+		this.mark(g, this.at, "event " + countText(this.at), "ink",
+			isOther ? this.x(oom) : Infinity);
+		if (isOther)
+			this.mark(g, oom, "out of memory", "mark", this.x(this.at));
 	}
 	tell() {
 		const now = /** @type {Line} */ (this.now);
