@@ -7,6 +7,7 @@ ONLY="opens knob" runs these alone.  Prints "ok NAME" or "FAIL NAME: why" for ea
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -200,14 +201,22 @@ def checks():
 
     @test("two-ranks")
     def _():
-        os.chdir(here)
-        names = sorted(n for n in os.listdir(".") if n.startswith("fsdp-rank"))
+        names = ["rank0.pickle.gz", "rank1.pickle.gz"]
+        for name in names:
+            shutil.copy(fsdp, os.path.join(folder, name))
+        os.chdir(folder)
         empty()
-        choose(*[os.path.join(here, n) for n in names[:2]])
+        choose(*[os.path.join(folder, n) for n in names])
         title = browser.value(
             "document.getElementById('title').textContent"
         )
-        assert all(n in title for n in names[:2]), title
+        assert title == ", ".join(names), title
+        offered = browser.value(
+            "[...document.getElementById('rank').options].map(o => o.value)"
+        )
+        assert offered == ["", *names], offered
+        wanted, got = native("suggest", *names, "-q"), answer("suggest")
+        assert got == wanted, got[:300]
 
     @test("hostile")
     def _():
@@ -250,7 +259,25 @@ def checks():
             "getComputedStyle(document.getElementById('still')).display"
             " === 'none'"
         )
-        check_judged(fsdp, "--max-split-mb", "128")
+        check_judged(fsdp, "--max-split-mb", "128", "--capacity", "5GiB")
+
+    @test("hidden")
+    def _():
+        # Bands that were out of sight for a while, as while a browser prints.
+        browser.value(
+            "(() => { window.bands = document.querySelector('canvas.bands');"
+            "window.smaller = () => document.querySelector("
+            "'.bands-view .legend').lastChild.textContent;"
+            "})()"
+        )
+        browser.wait("window.smaller().includes('smaller blocks')")
+        browser.value("window.bands.style.display = 'none'")
+        time.sleep(1)
+        said = browser.value("window.smaller()")
+        browser.value("window.bands.style.display = ''")
+        assert "smaller blocks" in said, said
+        capacity = browser.value("document.getElementById('capacity').value")
+        assert capacity == "5GiB", capacity
 
     @test("compared")
     def _():
@@ -287,6 +314,7 @@ def checks():
             )
             view = native(
                 "view", "state", fsdp, "-q", "--max-split-mb", "128",
+                "--capacity", "5GiB",
                 "--at", str(wanted), "--format", "json",
             )
             reserved = browser.value(

@@ -27,10 +27,10 @@ trap 'exit 1' INT TERM
 
 trace=$root/traces/recorded/fsdp-rank0-of-64.default.pickle.gz
 "$gpupool" page -q -o "$work/gpupool.html" &&
-	"$gpupool" page -q "$trace" --max-split-mb 128 \
+	"$gpupool" page -q "$trace" --max-split-mb 128 --capacity 5GiB \
 		-o "$work/inside.html" &&
-	"$gpupool" replay -q "$trace" --max-split-mb 128 --format html \
-		-o "$work/replayed.html" &&
+	"$gpupool" replay -q "$trace" --max-split-mb 128 --capacity 5GiB \
+		--format html -o "$work/replayed.html" &&
 	"$gpupool" replay -q "$trace" --sort-step --compare --format html \
 		-o "$work/compared.html" &&
 	"$gpupool" gen -q ragged steps=1724 -o "$work/long.bin" &&

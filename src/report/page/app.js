@@ -101,6 +101,15 @@ function hashText() {
 	return "#" + words;
 }
 
+/** To the byte, in the largest unit that does it: "4GiB".
+ * @param {number} size */
+function sizeText(size) {
+	const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+	let u = 0;
+	for (; u < units.length - 1 && size % 1024 === 0; u++) size /= 1024;
+	return size + units[u];
+}
+
 /** What the page's maker asked for. */
 const wanted = JSON.parse(by("start")?.textContent ?? "{}");
 
@@ -114,7 +123,9 @@ function followHash(isFirst) {
 	if (words.has("conf")) {
 		state.isEdited = true;
 		knobs.set(parseConf(words.get("conf") ?? ""));
-		by("capacity").value = words.get("capacity") ?? "";
+		const capacity = words.get("capacity") ?? "";
+		by("capacity").value = /^\d+B$/.test(capacity)
+			? sizeText(parseInt(capacity)) : capacity;
 		const release = words.get("torch") ?? "";
 		if ([...by("release").options].some(o => o.value === release))
 			by("release").value = release;
@@ -265,7 +276,7 @@ function asRecorded() {
 	state.isEdited = false;
 	state.flags = [];
 	knobs.set(parseConf(run.alloc_conf ?? ""));
-	by("capacity").value = capacity ? `${capacity}B` : "";
+	by("capacity").value = capacity ? sizeText(capacity) : "";
 	by("release").value = run.torch;
 }
 

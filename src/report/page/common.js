@@ -141,6 +141,7 @@ export function eachFrame(draw) {
  * @param {HTMLCanvasElement} canvas @param {() => void} resized */
 export function fit(canvas, resized) {
 	const observer = new ResizeObserver(() => {
+		if (!canvas.clientWidth) return; /* hidden: it will be back */
 		const scale = window.devicePixelRatio || 1;
 		canvas.width = Math.max(1, Math.round(canvas.clientWidth * scale));
 		canvas.height = Math.max(1, Math.round(canvas.clientHeight * scale));
