@@ -274,7 +274,7 @@ check-run: $(BUILT)
 		tests/browser/run.sh tests/browser/views.sh \
 		tests/browser/page.sh \
 		tests/action/run.sh tests/python/run.sh tests/mcp/run.sh \
-		tests/docs/run.sh tests/release/run.sh \
+		tests/docs/run.sh tests/docs/examples.sh tests/release/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
 		tests/gpu/headers.sh tests/gpu/record.sh
 
