@@ -249,6 +249,16 @@ def checks():
         browser.value(f"{TROUBLE}.hidden = true")
         choose(fsdp)  # it goes on
 
+    @test("last-file")
+    def _():
+        small = os.path.join(root, "traces/tiny/cpp-frames.json")
+        empty()
+        browser.files("#files", [os.path.join(folder, "long.bin")])
+        choose(small)
+        time.sleep(3)
+        title = browser.value("document.getElementById('title').textContent")
+        assert title == os.path.basename(small), title
+
     @test("inside")
     def _():
         browser.open(f"file://{folder}/inside.html")

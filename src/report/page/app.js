@@ -32,6 +32,8 @@ const state = {
 	/** @type {import("./views.js").View[]} */
 	views: [],
 	isEdited: false,
+	/** How often files were chosen: the last ones are shown. */
+	opened: 0,
 	/** What stands in each question beside the controls' settings.
 	 * @type {string[]} */
 	flags: [],
@@ -373,6 +375,7 @@ async function pack(source) {
 async function open(sources, isOwn) {
 	const asker = /** @type {Asker} */ (state.asker);
 	const began = performance.now();
+	const turn = ++state.opened;
 	/** @type {string[]} */
 	const names = [];
 	complain("");
@@ -380,8 +383,10 @@ async function open(sources, isOwn) {
 		for (const { name: given, blob } of sources) {
 			const name = freeName(given, names);
 			say(`Reading ${name} ...`);
-			const answer = await asker.read(isOwn ? { name, blob }
-				: await pack({ name, blob }));
+			const source = isOwn ? { name, blob } : await pack({ name, blob });
+			if (turn !== state.opened) return; /* others came after it */
+			const answer = await asker.read(source);
+			if (turn !== state.opened) return;
 			if (answer.status) throw new Error(sentence(answer));
 			names.push(name);
 		}
@@ -390,6 +395,7 @@ async function open(sources, isOwn) {
 		say("Replaying ...");
 		state.recorded = state.report = (await replay([], "live")).report;
 	} catch (error) {
+		if (turn !== state.opened) return;
 		say("");
 		complainOf(error);
 		return;
