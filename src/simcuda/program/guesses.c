@@ -135,6 +135,21 @@ static void put(const struct sentence *s)
 
 /* ---- listening ---- */
 
+/* What nobody knows is read as 0 each time: a loop that waits for
+ * another value has no end. */
+static void tell_many(const struct place *place)
+{
+	dprintf(STDERR_FILENO,
+		"gpupool: %s has read values that nobody knows %d times by "
+		"now; what follows from them may not be what a GPU does%s\n",
+		place->text, MANY,
+		draws_policy()->draws
+			? ""
+			: ", and a loop that waits for them may not end: "
+			  "--values drawn:1 has noise in their place, --values "
+			  "all computes them");
+}
+
 /* Under the lock; true: the journal is to know of it at once. */
 static bool add(const char *text)
 {
@@ -153,11 +168,7 @@ static bool add(const char *text)
 	}
 	place->reads++;
 	if (place->reads == MANY && !guesses.is_quiet)
-		dprintf(STDERR_FILENO,
-			"gpupool: %s has read values that nobody knows %d "
-			"times by now; what follows from them may not be what "
-			"a GPU does\n",
-			place->text, MANY);
+		tell_many(place);
 	return place->reads == 1 || place->reads % MANY == 0;
 }
 
