@@ -159,9 +159,12 @@ def watch_modules():
     if root is not None:
         name_all(root)
     Module.__call__, Module._apply = call_as(call), apply_as(apply)
-    for function in Module.__call__, Module._apply:
+    for function, original in (Module.__call__, call), (Module._apply, apply):
+        # torch.compile goes by both: what it takes for another function it
+        # compiles as one with all others of the kind.
+        function.__name__ = original.__name__
         function.__code__ = function.__code__.replace(
-            co_filename=call.__code__.co_filename
+            co_filename=original.__code__.co_filename
         )
     # torch.compile knows modules that are called as they always are.
     for name in "torch._dynamo.utils", "torch._dynamo.variables.nn_module":
