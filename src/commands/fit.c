@@ -91,7 +91,8 @@ static void add_ranks(struct session *s)
 	const struct gp_options *options = s->options;
 	size_t at = place_of_torchrun(options), count = 0;
 
-	s->words = gp_mem_alloc(options->operand_count + 4, sizeof(*s->words));
+	/* Four more, and the NULL behind them. */
+	s->words = gp_mem_alloc(options->operand_count + 5, sizeof(*s->words));
 	snprintf(s->per_node, sizeof(s->per_node), "--nproc-per-node=%" PRIu64,
 		 options->ranks);
 	snprintf(s->devices, sizeof(s->devices), "%" PRIu64, options->ranks);
@@ -487,7 +488,7 @@ static enum gp_status fit_command(const struct gp_options *options,
 		gp_record_list_gpus(gp_outlet_stdout());
 		return GP_OK;
 	}
-	if (options->vary)
+	if (options->vary.count)
 		return vary(options, diag);
 	if (options->format == GP_FORMAT_HTML) {
 		gp_diag_file(diag, "fit");
@@ -521,7 +522,7 @@ static const struct gp_option fit_options[] = {
 	{ "trace", 0, GP_OPTION_TEXT, GP_AT(from_trace), "FILE",
 	  "Judge this trace, or this folder of ranks, in place of a program; "
 	  "what was recorded elsewhere, too." },
-	{ "vary", 0, GP_OPTION_TEXT, GP_AT(vary), "NAME=1..512",
+	{ "vary", 0, GP_OPTION_LIST, GP_AT(vary), "NAME=1..512",
 	  "Find the largest number up to which it fits: the command, or what "
 	  "--trace names, has it in place of {NAME}." },
 	{ "keep", 0, GP_OPTION_TEXT, GP_AT(kept), "FILE",

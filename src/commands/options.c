@@ -575,9 +575,10 @@ void gp_options_release(struct gp_options *options)
 	free(options->without.items);
 	free(options->sets.items);
 	free(options->alerts.items);
+	free(options->vary.items);
 	free(options->what_ifs);
 	options->what_ifs = NULL;
 	options->knobs = NULL;
-	options->confs = options->without = options->alerts =
+	options->confs = options->without = options->alerts = options->vary =
 		(struct gp_texts){ 0 };
 }

@@ -64,7 +64,7 @@ struct gp_options {
 	const char *values; /* of a recorded program: known, drawn:SEED, all */
 	uint64_t seeds;	    /* 0: not given */
 	uint64_t ranks;	    /* 0: not given */
-	const char *vary;   /* NAME=1..512 */
+	struct gp_texts vary; /* NAME=1..512, one of them */
 	bool stacks, times;
 	char *knobs; /* owned: "name:value,..." of the settings' flags */
 	struct gp_texts confs;	 /* --alloc-conf where there may be several */

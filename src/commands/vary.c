@@ -61,25 +61,31 @@ enum gp_status gp_vary_parse(struct gp_vary *vary,
 			     const struct gp_options *options,
 			     struct gp_diag *diag)
 {
+	const char *text = options->vary.items[0];
 	bool is_there;
 
 	gp_diag_file(diag, "fit");
-	if (!parse(vary, options->vary)) {
+	if (options->vary.count > 1)
+		return gp_diag_set(diag, GP_USAGE,
+				   "--vary %s and --vary %s: it finds the "
+				   "largest of one number",
+				   text, options->vary.items[1]);
+	if (!parse(vary, text)) {
 		gp_diag_hint(diag, "--vary batch_size=1..512 -- python "
 				   "train.py --batch {batch_size}");
 		return gp_diag_set(diag, GP_USAGE,
 				   "--vary %s: it takes a name and two whole "
 				   "numbers from 1 on, the lesser first: "
 				   "NAME=1..512",
-				   options->vary);
+				   text);
 	}
 	is_there = place_in(vary, options->from_trace) != NULL;
 	for (size_t i = 0; i < options->operand_count; i++)
 		is_there |= place_in(vary, options->operands[i]) != NULL;
 	if (!is_there)
 		return gp_diag_set(diag, GP_USAGE,
-				   "--vary %s: the command has no {%s}",
-				   options->vary, vary->name);
+				   "--vary %s: the command has no {%s}", text,
+				   vary->name);
 	if (options->kept && !place_in(vary, options->kept))
 		return gp_diag_set(diag, GP_USAGE,
 				   "--keep %s: with --vary its name has {%s}, "

@@ -88,7 +88,8 @@ uint64_t gp_fit_needs(const struct gp_fit_report *r)
 
 bool gp_fit_is(const struct gp_fit_report *r)
 {
-	return !r->study->case_count || !verdict_is_bad(verdict_of(r));
+	/* One that failed before it used a device may need any. */
+	return r->study->case_count ? !verdict_is_bad(verdict_of(r)) : !r->exit;
 }
 
 /* What nvidia-smi shows at the peak; 0: the program does not get that far. */
@@ -192,6 +193,13 @@ void gp_report_fit_text(const struct gp_fit_report *r,
 {
 	struct gp_page page = gp_page_make(style, out);
 
+	if (!r->study->case_count && r->exit) {
+		gp_page_line(&page, GP_TONE_BAD, 0,
+			     "Whether %s fits is not known: it ended with "
+			     "status %d before it used a CUDA device.",
+			     r->program, r->exit);
+		return;
+	}
 	if (!r->study->case_count) {
 		gp_page_line(&page, GP_TONE_GOOD, 0,
 			     "%s fits: it used no CUDA device.", r->program);
