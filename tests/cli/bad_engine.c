@@ -59,6 +59,12 @@ static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
 #elif defined BAD_HANG
 	for (;;)
 		raise(0);
+#elif defined BAD_ENDLESS
+	for (uint64_t bytes, total;;)
+		memory->info(memory->device, &bytes, &total);
+#elif defined BAD_TALKS
+	/* As one that writes without end comes to have it. */
+	return !ftruncate(STDOUT_FILENO, INT64_C(1) << 40);
 #elif defined BAD_NOTHING
 	memory->malloc(memory->device, 0, &base);
 #elif defined BAD_PAGES

@@ -58,6 +58,8 @@ bad CRASH "./CRASH.so: alloc of 1000 bytes, block 0: its process died of signal 
 bad EXIT "./EXIT.so: alloc of 1000 bytes, block 0: its process ended with status 3"
 bad FREE_CRASH "./FREE_CRASH.so: free of 1000 bytes, block 0: its process died of signal 6 (Aborted)"
 bad HANG "./HANG.so: alloc of 1000 bytes, block 0: its process did not answer within 10 s"
+bad ENDLESS "./ENDLESS.so: alloc of 1000 bytes, block 0: it asks the device without end"
+bad TALKS "./TALKS.so: alloc of 1000 bytes, block 0: its process died of signal 25 (File size limit exceeded)"
 bad SIZE "./SIZE.so: alloc of 1000 bytes, block 0: it says that the block has 999 bytes"
 bad OVERLAP "./OVERLAP.so: alloc of 600 bytes, block 1: 1024 bytes at 0x700000000000 overlap a block of 1024 at 0x700000000000 that is in use"
 bad OUTSIDE "./OUTSIDE.so: alloc of 1000 bytes, block 0: 0x700003fffe00 to 0x700004000200 is not memory that it took from the device"
@@ -85,6 +87,9 @@ refused() {
 echo text > text.so
 refused ./missing.so 3 "^gpupool: ./missing.so: it cannot be loaded: ./missing.so: "
 refused text.so 3 "^gpupool: ./text.so: it cannot be loaded: ./text.so: "
+# The number of the processor, in the file's header.
+printf '\363\0' | dd of=SIZE.so bs=1 seek=18 conv=notrunc 2> /dev/null
+refused ./SIZE.so 3 "^gpupool: ./SIZE.so: it cannot be loaded: it is for another processor: ELF machine 243, and this is [0-9]*$"
 refused libc.so.6 2 "^gpupool: replay: there is no engine libc.so.6"
 
 # ---- one that serves ----

@@ -16,8 +16,8 @@
 #include "allocator/plugin/plugin_wire.h"
 #include "base/mem.h"
 
-#define PATIENCE_S 10	   /* for one message */
-#define QUESTIONS  1000000 /* of the device, in one call */
+#define PATIENCE_S 10	  /* for one message */
+#define QUESTIONS  200000 /* of the device, in one call */
 
 struct plugin {
 	struct keeper keeper; /* comes first */

@@ -6,6 +6,7 @@
 #include "allocator/plugin/plugin_process.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@
 #include "allocator/plugin/plugin_wire.h"
 #include "base/mem.h"
 #include "gpupool/engine.h"
+
+#define MOST_WRITTEN (UINT64_C(256) << 20) /* bytes of a file, as of stdout */
 
 struct server;
 
@@ -134,6 +137,35 @@ static void look_for_host(struct server *s, const char *name,
 		m->what = PLUGIN_NO_HOST;
 }
 
+/* The processor that a library or a program is for; 0: it is neither. */
+static unsigned machine_of(const char *path)
+{
+	FILE *file = fopen(path, "rb");
+	Elf64_Ehdr head = { 0 };
+
+	if (file && fread(&head, sizeof(head), 1, file) != 1)
+		head.e_machine = 0;
+	if (file)
+		fclose(file);
+	return memcmp(head.e_ident, ELFMAG, SELFMAG) ? 0 : head.e_machine;
+}
+
+/* What dlerror says of another processor's library is that there is none. */
+static void say_not_loaded(const char *library, struct plugin_message *m)
+{
+	unsigned theirs = machine_of(library);
+	unsigned ours = machine_of("/proc/self/exe");
+
+	m->what = PLUGIN_NOT_LOADED;
+	if (theirs && ours && theirs != ours)
+		snprintf(m->text, sizeof(m->text),
+			 "it is for another processor: ELF machine %u, and "
+			 "this is %u",
+			 theirs, ours);
+	else
+		snprintf(m->text, sizeof(m->text), "%s", dlerror());
+}
+
 static void look_for_table(struct server *s, const char *library,
 			   struct plugin_message *m)
 {
@@ -142,8 +174,7 @@ static void look_for_table(struct server *s, const char *library,
 	void *symbol = handle ? dlsym(handle, GP_ENGINE_SYMBOL) : NULL;
 
 	if (!handle) {
-		m->what = PLUGIN_NOT_LOADED;
-		snprintf(m->text, sizeof(m->text), "%s", dlerror());
+		say_not_loaded(library, m);
 		return;
 	}
 	if (!symbol) {
@@ -258,13 +289,28 @@ static void leave_channel(void)
 	close(CHANNEL_FD);
 }
 
-int plugin_process(const char *library)
+/* What it prints is kept in memory: so much of it, and no core.  Where it takes
+ * all of the machine's memory, it is the first one to be ended. */
+static void be_harmless(void)
 {
 	const struct rlimit no_core = { 0, 0 };
+	const struct rlimit files = { MOST_WRITTEN, MOST_WRITTEN };
+	FILE *score = fopen("/proc/self/oom_score_adj", "w");
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	setrlimit(RLIMIT_FSIZE, &files);
+	if (score) {
+		fputs("1000", score);
+		fclose(score);
+	}
+}
+
+int plugin_process(const char *library)
+{
 	struct plugin_request request;
 	struct server s = { 0 };
 
-	setrlimit(RLIMIT_CORE, &no_core);
+	be_harmless();
 	if (host_is_named(library))
 		begin_again(library);
 	pthread_atfork(NULL, NULL, leave_channel);
