@@ -279,6 +279,19 @@ static void add_seeds(struct session *s)
 	s->report.path = s->path;
 }
 
+/* A folder of ranks may be of several nodes; what was recorded here was one. */
+static void look_for_sharers(struct session *s)
+{
+	struct gp_fit_report *r = &s->report;
+	const uint32_t *used_by = s->ranking.ranks.used_by;
+
+	for (uint32_t i = 0; i < GP_RANK_DEVICES && !r->sharers; i++)
+		if (used_by[i] > 1 && !s->options->from_trace) {
+			r->sharers = used_by[i];
+			r->shared = i;
+		}
+}
+
 static void fill_in(struct session *s)
 {
 	struct gp_fit_report *r = &s->report;
@@ -293,6 +306,7 @@ static void fill_in(struct session *s)
 	else if (!s->options->from_trace)
 		r->path = "not known: its Python was not there to follow it";
 	add_seeds(s);
+	look_for_sharers(s);
 	r->gpu = s->gpu;
 	r->ranks = gp_ranking_ranks(&s->ranking);
 	r->study = &s->studying.study;
@@ -311,6 +325,13 @@ static enum gp_status tell(struct session *s, struct gp_diag *diag)
 	if (r->exit)
 		return gp_diag_set(diag, GP_FAILED, "it ended with status %d",
 				   r->exit);
+	if (gp_fit_is_open(r)) {
+		gp_diag_hint(diag, "a rank has a device to itself as "
+				   "cuda:$LOCAL_RANK");
+		return gp_diag_set(diag, GP_FAILED,
+				   "whether it fits %s is not known",
+				   s->gpu->name);
+	}
 	return gp_diag_set(diag, GP_FAILED, "it does not fit %s", s->gpu->name);
 }
 
@@ -384,6 +405,7 @@ struct varied {
 static enum gp_status take(const struct session *s, struct varied *v,
 			   struct gp_vary_point *point, struct gp_diag *diag)
 {
+	static const char shared[] = "its processes share a device";
 	const struct gp_fit_report *r = &s->report;
 	char text[48];
 	int length = snprintf(text, sizeof(text), "it ended with status %d",
@@ -396,6 +418,10 @@ static enum gp_status take(const struct session *s, struct varied *v,
 	}
 	if (r->exit) {
 		point->failure = gp_mem_copy_text(text, (size_t)length);
+		return GP_OK;
+	}
+	if (gp_fit_is_open(r)) {
+		point->failure = gp_mem_copy_text(shared, strlen(shared));
 		return GP_OK;
 	}
 	point->need = gp_fit_needs(r);

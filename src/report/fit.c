@@ -6,6 +6,8 @@
  */
 #include "report/fit.h"
 
+#include <inttypes.h>
+
 #include "base/bytes.h"
 #include "report/emit_parts.h"
 #include "report/holders.h"
@@ -89,7 +91,14 @@ uint64_t gp_fit_needs(const struct gp_fit_report *r)
 bool gp_fit_is(const struct gp_fit_report *r)
 {
 	/* One that failed before it used a device may need any. */
-	return r->study->case_count ? !verdict_is_bad(verdict_of(r)) : !r->exit;
+	if (!r->study->case_count)
+		return !r->exit;
+	return !r->sharers && !verdict_is_bad(verdict_of(r));
+}
+
+bool gp_fit_is_open(const struct gp_fit_report *r)
+{
+	return r->sharers && !verdict_is_bad(verdict_of(r));
 }
 
 /* What nvidia-smi shows at the peak; 0: the program does not get that far. */
@@ -119,6 +128,12 @@ static void print_answer(const struct gp_page *page,
 	else if (gp_fit_is(r))
 		gp_page_line(page, GP_TONE_GOOD, 0, "%s fits %s.", r->program,
 			     r->gpu->name);
+	else if (gp_fit_is_open(r))
+		gp_page_line(page, GP_TONE_BAD, 0,
+			     "Whether %s fits %s is not known: %" PRIu32
+			     " of its processes use cuda:%" PRIu32
+			     ", and each was judged as if it were alone there.",
+			     r->program, r->gpu->name, r->sharers, r->shared);
 	else
 		gp_page_line(page, GP_TONE_BAD, 0, "%s does not fit %s. %s",
 			     r->program, r->gpu->name,
@@ -261,6 +276,7 @@ void gp_report_fit_json(const struct gp_fit_report *r, FILE *out)
 	gp_emit_text(&json, "program", r->program);
 	gp_emit_int(&json, "exit", r->exit);
 	gp_emit_bool(&json, "fits", gp_fit_is(r));
+	gp_emit_uint(&json, "sharers", r->sharers);
 	write_gpu(&json, r);
 	gp_emit_ranks(&json, r->ranks);
 	if (is_used) {

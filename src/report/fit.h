@@ -20,6 +20,9 @@ struct gp_fit_report {
 	uint64_t others; /* of that, what the trace tells of, and so the verdict
 			  * counts; 0: it does not */
 	const struct gp_ranks *ranks; /* NULL: one process is all */
+	uint32_t sharers; /* processes that use one device, each judged as if
+			   * it were its own; 0: none does */
+	uint32_t shared;  /* that device: CUDA's ordinal */
 	const struct gp_trace *trace; /* the worst */
 	const struct gp_study *study; /* a case a device */
 	size_t worst;
@@ -32,6 +35,8 @@ struct gp_fit_report {
 uint64_t gp_fit_needs(const struct gp_fit_report *report);
 /* Whether all of it fits, as it is. */
 bool gp_fit_is(const struct gp_fit_report *report);
+/* Whether that is not known, as processes share a device. */
+bool gp_fit_is_open(const struct gp_fit_report *report);
 void gp_report_fit_text(const struct gp_fit_report *report,
 			const struct gp_report_style *style, FILE *out);
 void gp_report_fit_json(const struct gp_fit_report *report, FILE *out);

@@ -123,6 +123,9 @@ const struct gp_key keys_of_advice[] = {
 	    "How it ended, as a shell has it; not 0: what it would have done "
 	    "after that is not counted."),
 	KEY("fits", BOOL, 0, "Whether it fits as it is."),
+	KEY("sharers", COUNT, 0,
+	    "How many of its processes use one device; not 0: each was judged "
+	    "as if it were alone there, and whether all fit is not known."),
 	NAMED("gpu", 0, "fit_gpu", "The device."),
 	OBJECT("ranks", MAYBE, "ranks"),
 	NAMED("needs", NULLABLE | MAYBE, "fit_need",

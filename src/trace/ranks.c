@@ -303,12 +303,21 @@ static struct gp_rank_class *begin(struct gp_ranks *ranks, uint64_t print,
 	return class;
 }
 
+static void count_users(struct gp_ranks *ranks, const struct gp_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->device_count; i++)
+		if (trace->devices[i].event_count &&
+		    trace->devices[i].device < GP_RANK_DEVICES)
+			ranks->used_by[trace->devices[i].device]++;
+}
+
 void gp_ranks_add(struct gp_ranks *ranks, const char *path,
 		  struct gp_trace *trace)
 {
 	uint64_t print = ranks->count ? gp_trace_print(trace) : 0;
 	struct gp_rank_class *class = find(ranks, print, trace);
 
+	count_users(ranks, trace);
 	if (class)
 		gp_trace_destroy(trace);
 	else

@@ -38,11 +38,15 @@ struct gp_rank_unread {
 	char *path, *reason; /* owned */
 };
 
+#define GP_RANK_DEVICES 64
+
 /* Zeroed is empty. */
 struct gp_ranks {
 	struct gp_rank_class *classes;
 	size_t count, room;
 	size_t files; /* of all classes */
+	/* By CUDA's ordinal, how many files have requests of that device. */
+	uint32_t used_by[GP_RANK_DEVICES];
 	struct gp_rank_unread *unread;
 	size_t unread_count, unread_room;
 };
