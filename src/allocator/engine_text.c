@@ -207,16 +207,16 @@ bool gp_engine_is_pytorch(const char *name)
 const struct gp_engine_setting *gp_engine_setting(const char *name,
 						  const char *setting)
 {
-	size_t length = name ? strcspn(name, ":") : 0, count, i;
-	const struct gp_engine *engines = gp_engine_table(&count);
+	size_t count;
+	const struct gp_engine *of = gp_engine_table(&count);
 
-	for (size_t e = 0; e < count; e++) {
-		const struct gp_engine *of = &engines[e];
+	if (name) {
+		of = engine_find(name, strcspn(name, ":"));
+		count = of != NULL;
+	}
+	for (; count; count--, of++) {
+		size_t i = find(of, setting, strlen(setting));
 
-		if (name && (strlen(of->name) != length ||
-			     memcmp(of->name, name, length) != 0))
-			continue;
-		i = find(of, setting, strlen(setting));
 		if (i < count_of(of->settings))
 			return &of->settings[i];
 	}
@@ -225,7 +225,8 @@ const struct gp_engine_setting *gp_engine_setting(const char *name,
 
 const char *gp_engine_value(const struct gp_engine *engine, const char *setting)
 {
-	return gp_engine_setting(engine->name, setting)
+	return find(engine, setting, strlen(setting)) <
+			       count_of(engine->settings)
 		       ? engine_setting(engine, setting)
 		       : NULL;
 }
