@@ -112,26 +112,22 @@ static void write_knob(struct gp_emit *json, const struct gp_knob *knob,
 		       const struct gp_settings *by_default)
 {
 	const void *value = (const char *)settings + knob->member;
-	const void *usual = (const char *)by_default + knob->member;
 	const uint64_t *bytes = value;
 
+	if (gp_knob_is_equal(knob, settings, by_default))
+		return;
 	switch (knob->type) {
-	case GP_KNOB_MIB:
-		if (*bytes != *(const uint64_t *)usual)
-			gp_emit_uint(json, knob->name, *bytes / MIB);
-		break;
+	case GP_KNOB_MIB: gp_emit_uint(json, knob->name, *bytes / MIB); break;
 	case GP_KNOB_SIZE:
 		if (settings->reserve_bytes) {
 			gp_emit_uint(json, knob->name, settings->reserve_bytes);
 			break;
 		} /* fall through */
 	case GP_KNOB_RATIO:
-		if (*(const double *)value != *(const double *)usual)
-			gp_emit_real(json, knob->name, *(const double *)value);
+		gp_emit_real(json, knob->name, *(const double *)value);
 		break;
 	case GP_KNOB_BOOL:
-		if (*(const bool *)value)
-			gp_emit_bool(json, knob->name, true);
+		gp_emit_bool(json, knob->name, *(const bool *)value);
 		break;
 	case GP_KNOB_DIVISIONS: divisions(json, knob->name, bytes); break;
 	default: break;
