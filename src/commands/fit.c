@@ -405,23 +405,22 @@ struct varied {
 static enum gp_status take(const struct session *s, struct varied *v,
 			   struct gp_vary_point *point, struct gp_diag *diag)
 {
-	static const char shared[] = "its processes share a device";
 	const struct gp_fit_report *r = &s->report;
+	const char *failure = NULL;
 	char text[48];
-	int length = snprintf(text, sizeof(text), "it ended with status %d",
-			      r->exit);
 
+	snprintf(text, sizeof(text), "it ended with status %d", r->exit);
 	if (r->exit > 128) {
 		gp_diag_file(diag, r->program);
 		return gp_diag_set(diag, GP_FAILED, "%s, with %s=%" PRIu64,
 				   text, v->vary.name, point->value);
 	}
-	if (r->exit) {
-		point->failure = gp_mem_copy_text(text, (size_t)length);
-		return GP_OK;
-	}
-	if (gp_fit_is_open(r)) {
-		point->failure = gp_mem_copy_text(shared, strlen(shared));
+	if (r->exit)
+		failure = text;
+	else if (gp_fit_is_open(r))
+		failure = "its processes share a device";
+	if (failure) {
+		point->failure = gp_mem_copy_text(failure, strlen(failure));
 		return GP_OK;
 	}
 	point->need = gp_fit_needs(r);
