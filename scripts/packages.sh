@@ -76,6 +76,7 @@ need_lint() {
 	has_command clang || lacks clang
 	has_command clang-format-14 || lacks clang-format-14
 	has_command mandoc || lacks mandoc
+	has_command musl-gcc || lacks musl-tools
 	has_command shellcheck || lacks shellcheck
 }
 

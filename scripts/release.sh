@@ -53,7 +53,7 @@ unpack() {
 # Quiet unless it fails.
 run() {
 	"$@" > "$work/log" 2>&1 || {
-		tail -n 20 "$work/log" >&2
+		tail -n 40 "$work/log" >&2
 		exit 1
 	}
 }

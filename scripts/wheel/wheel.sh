@@ -106,8 +106,8 @@ fill() {
 			"$native/share/gpupool/LICENSE-$library"
 	done
 	# What gpupool page puts into its pages, where make wasm has built it.
-	[ ! -f build/gpupool.wasm ] || install -m 644 build/gpupool.wasm \
-		"$native/share/gpupool/gpupool.wasm"
+	[ ! -f build/gpupool.wasm.gz ] || install -m 644 build/gpupool.wasm.gz \
+		"$native/share/gpupool/gpupool.wasm.gz"
 }
 
 version=$(sed -n 's/.*GP_VERSION "\(.*\)"/\1/p' include/gpupool/gpupool.h)
@@ -123,7 +123,7 @@ scripts/library-sources.sh $out/sources
 for platform; do
 	name_platform "$platform"
 	compile > "$out/$platform.log" 2>&1 || {
-		tail -n 5 "$out/$platform.log" >&2
+		tail -n 30 "$out/$platform.log" >&2
 		fail "$platform was not built: see $out/$platform.log"
 	}
 	fill
