@@ -1,20 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds another framework's own allocator into libraries for gpupool --engine:
+# Fetches another framework's own allocator, and builds what it can of it into
+# libraries for gpupool --engine:
 #
-#	scripts/wheel-engine.sh OUT rmm|tensorflow [WHEEL]
+#	scripts/wheel-engine.sh OUT rmm|tensorflow|jax|cupy [WHEEL]
 #
 # rmm: RAPIDS's memory resources, out of the wheel librmm-cu12 25.12, whose
 # headers have them: OUT/rmm-pool.so, rmm-grow.so, rmm-arena.so, rmm-binning.so,
 # rmm-async.so; and OUT/rmm-replay, which replays an RMM log through them.
 # tensorflow: TensorFlow's BFCAllocator, out of the wheel tensorflow-cpu 2.21:
-# OUT/tensorflow-bfc.so.  Wheels are fetched with pip; WHEEL is one at hand.
+# OUT/tensorflow-bfc.so.
+# jax, cupy: jaxlib 0.10.2 and CuPy 13.6, which tests/cli/jax_bfc.py and
+# cupy_pool.py run; and for jaxlib OUT/jax-driver/libcuda.so.1.
+# Wheels are fetched with pip; WHEEL is one at hand, of the first two.
 # Nothing of the CUDA toolkit and no device is needed.  OUT holds what was
 # unpacked, too, for the libraries are linked with it.
 set -eu
 
 if [ $# -lt 2 ]; then
-	echo "usage: wheel-engine.sh OUT rmm|tensorflow [WHEEL]" >&2
+	echo "usage: wheel-engine.sh OUT rmm|tensorflow|jax|cupy [WHEEL]" >&2
 	exit 2
 fi
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -31,21 +35,30 @@ for command in "${cxx%% *}" unzip python3; do
 		fail "$command is missing; on Debian: apt-get install g++ unzip python3"
 done
 case $which in
-rmm | tensorflow) ;;
-*) fail "there is no $which: rmm, or tensorflow" ;;
+rmm | tensorflow | jax | cupy) ;;
+*) fail "there is no $which: rmm, tensorflow, jax or cupy" ;;
 esac
 mkdir -p "$out/$which"
 out=$(cd "$out" && pwd)
 tree=$out/$which
 
+# pip REQUIREMENT|OPTION...
+pip() {
+	python3 -m pip "$@" > "$tree/log" 2>&1 || {
+		tail -n 3 "$tree/log" >&2
+		fail "pip has no wheel of $which for this machine's python3"
+	}
+}
+
+# install REQUIREMENT...: for PYTHONPATH.
+install() {
+	pip install --no-deps --no-compile -q --upgrade --target "$tree" "$@"
+}
+
 # fetch REQUIREMENT...: unpacked.
 fetch() {
 	rm -rf "$tree/download"
-	python3 -m pip download --no-deps -q -d "$tree/download" "$@" \
-		> "$tree/log" 2>&1 || {
-		tail -n 3 "$tree/log" >&2
-		fail "pip has no wheel of $* for this machine's python3"
-	}
+	pip download --no-deps -q -d "$tree/download" "$@"
 	for packed in "$tree"/download/*.whl; do
 		unpack "$packed"
 	done
@@ -89,7 +102,7 @@ ready() {
 	echo "ready: gpupool replay TRACE --engine $out/$1.so"
 }
 
-if [ "$which" = rmm ]; then
+make_rmm() {
 	fetch 'nvidia-cuda-runtime-cu12==12.9.*' 'rapids-logger==0.2.*' \
 		"${wheel:-librmm-cu12==25.12.*}"
 	build_runtime 12
@@ -114,7 +127,9 @@ if [ "$which" = rmm ]; then
 			-L"$out" -l:librmm-engines.so "-Wl,-rpath,\$ORIGIN"
 		ready "rmm-$kind"
 	done
-else
+}
+
+make_tensorflow() {
 	if [ -n "$wheel" ]; then
 		unpack "$wheel"
 	else
@@ -124,4 +139,26 @@ else
 		-isystem "$tree/tensorflow/include" -L"$tree/tensorflow" \
 		-l:libtensorflow_framework.so.2 "-Wl,-rpath,$tree/tensorflow"
 	ready tensorflow-bfc
-fi
+}
+
+# It asks for CUDA's libraries by these names.
+make_jax() {
+	driver=$out/jax-driver
+	install 'jax==0.10.2' 'jaxlib==0.10.2' 'jax-cuda12-pjrt==0.10.2' \
+		numpy ml_dtypes opt_einsum
+	mkdir -p "$driver"
+	for name in libcudart.so.12 libnvidia-ml.so.1 libcudnn.so.9; do
+		ln -sf libcuda.so.1 "$driver/$name"
+	done
+	# shellcheck disable=SC2086
+	$cc -std=c11 -O1 -fPIC -shared -o "$driver/libcuda.so.1" \
+		"$root/scripts/engines/xla_driver.c"
+	echo "ready: PYTHONPATH=$tree LD_LIBRARY_PATH=$driver python3"
+}
+
+make_cupy() {
+	install 'cupy-cuda12x==13.6.*' fastrlock numpy
+	echo "ready: PYTHONPATH=$tree python3"
+}
+
+"make_$which"

@@ -13,14 +13,17 @@
 
 #include "xla/tsl/framework/bfc_allocator.h"
 
-namespace {
+namespace
+{
 
 constexpr uint64_t most = UINT64_C(1) << 47;
+constexpr uint64_t page = UINT64_C(2) << 20;
 
-class Device final : public tsl::SubAllocator {
-public:
+class Device final : public tsl::SubAllocator
+{
+      public:
 	explicit Device(const gp_memory *memory)
-		: SubAllocator({}, {}), memory_(memory)
+	    : SubAllocator({}, {}), memory_(memory)
 	{
 	}
 
@@ -46,7 +49,7 @@ public:
 		return false;
 	}
 
-private:
+      private:
 	const gp_memory *memory_;
 };
 
@@ -60,12 +63,13 @@ void *create(const gp_memory *memory)
 	options.allow_growth = !std::getenv("BFC_PREALLOCATE");
 	options.garbage_collection = !std::getenv("BFC_KEEP");
 	options.allow_retry_on_failure = false;
-	return new tsl::BFCAllocator(
-		std::make_unique<Device>(memory),
-		static_cast<size_t>(
-			static_cast<double>(std::min(total, most)) *
-			(fraction ? std::atof(fraction) : 1)),
-		"bfc", options);
+	// Whole pages, which is how jaxlib sets it.
+	const auto bytes = static_cast<size_t>(
+		static_cast<double>(std::min(total, most)) *
+		static_cast<float>(fraction ? std::atof(fraction) : 1));
+	return new tsl::BFCAllocator(std::make_unique<Device>(memory),
+				     (bytes + page - 1) / page * page, "bfc",
+				     options);
 }
 
 bool alloc(void *self, const gp_ask *ask, gp_piece *piece)
@@ -79,8 +83,8 @@ bool alloc(void *self, const gp_ask *ask, gp_piece *piece)
 
 	if (!block)
 		return false;
-	*piece = { reinterpret_cast<uint64_t>(block),
-		   bfc->AllocatedSize(block), 0 };
+	*piece = { reinterpret_cast<uint64_t>(block), bfc->AllocatedSize(block),
+		   0 };
 	return true;
 }
 
@@ -91,9 +95,17 @@ void release(void *self, const gp_piece *piece)
 }
 
 const gp_engine_table table = {
-	GP_ENGINE_VERSION, 1,	    "tensorflow-bfc", "TensorFlow's own",
-	create,		   nullptr, alloc,	      release,
-	nullptr,	   nullptr, nullptr,
+	GP_ENGINE_VERSION,
+	1,
+	"tensorflow-bfc",
+	"TensorFlow's own",
+	create,
+	nullptr,
+	alloc,
+	release,
+	nullptr,
+	nullptr,
+	nullptr,
 };
 
 } // namespace

@@ -9,7 +9,7 @@ compared.  No device is needed: the pool asks for its memory by functions of
 Python, which serve it as gpupool's simulated device does, and what it asks the
 runtime is answered here.
 
-Of free chunks of one size CuPy takes the one whose object in Python lies lowest,
+Of free chunks of one size CuPy takes the one whose Python object lies lowest,
 which is chance.  Where it took another one than gpupool a case ends, after it
 was seen that both were free and of the same size.
 """
@@ -128,13 +128,13 @@ def of_cupy(memory, streams, capacity, events, error):
     return list(device.log)  # the end of the pool is no part of it
 
 
-def of_gpupool(program, work, capacity, events):
-    path = work + "/cupy.json"
+def of_gpupool(program, work, capacity, events, engine="cupy"):
+    path = work + "/trace.json"
     with open(path, "w") as out:
         json.dump({"format": "gpupool-trace", "version": 1, "devices": [
             {"device": 0, "total_memory": capacity, "events": events}]}, out)
     said = subprocess.run(
-        [program, "replay", path, "-q", "--engine", "cupy", "--capacity",
+        [program, "replay", path, "-q", "--engine", engine, "--capacity",
          str(capacity), "--events", "-"],
         stdout=subprocess.PIPE, check=False, text=True).stdout
     log = []

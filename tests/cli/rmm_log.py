@@ -4,9 +4,9 @@
     python3 rmm_log.py GPUPOOL ENGINES WORK KIND...
 
 ENGINES/rmm-replay runs made-up actions through RMM's resource of that kind, and
-RMM's logging_resource_adaptor writes what became of them.  That log, replayed by
-rmm-replay and by gpupool on ENGINES/rmm-KIND.so, has to give itself: each action,
-with its pointer.
+RMM's logging_resource_adaptor writes what became of them.  That log, replayed
+by rmm-replay and by gpupool on ENGINES/rmm-KIND.so, has to give itself: each
+action, with its pointer.
 """
 import csv
 import json

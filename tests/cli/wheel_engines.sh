@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Other frameworks' own allocators out of wheels (scripts/wheel-engine.sh): RMM's
-# serve, and do what RMM's replay does, pointer for pointer; and the engine bfc
-# does, block for block, what TensorFlow's does.
-# WHEEL_ENGINES is the folder, build/engines unless given.  The engine cupy is
-# held to CuPy's pool; CUPY_PYTHON is a Python that has cupy, python3 unless given.
-# WHEELS names what is prepared first, up to FETCH_SECONDS each: "rmm" in CI.
+# serve, and do what RMM's replay does, pointer for pointer; and the engines bfc
+# and cupy do, block for block, what TensorFlow's, jaxlib's and CuPy's do.
+# WHEEL_ENGINES is the folder, build/engines unless given.  JAX_CASES and
+# CUPY_CASES say how many programs are made up for these two.
+# WHEELS names what is prepared first, up to FETCH_SECONDS each: "rmm jax cupy"
+# in CI.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -24,7 +25,7 @@ fail() {
 
 # prepared NAME WHAT
 prepared() {
-	[ -e "$engines/$1.so" ] || [ -x "$engines/$1" ] && return
+	[ -e "$engines/$1" ] || [ -e "$engines/$1.so" ] && return
 	echo "skip wheel_engines $1: scripts/wheel-engine.sh build/engines $2"
 	return 1
 }
@@ -94,12 +95,19 @@ if prepared rmm-replay rmm; then
 	echo "ok wheel_engines RMM's replay of its logs is gpupool's"
 fi
 
-python=${CUPY_PYTHON:-python3}
-if "$python" -W ignore -c 'import cupy' 2> /dev/null; then
-	"$python" -W ignore "$root/tests/cli/cupy_pool.py" "$build/gpupool" \
-		"$work" 100 > said 2> error ||
-		fail "cupy is not CuPy's: $(tail -n 3 said error)"
+# program FOLDER SCRIPT CASES: a Python program that compares.
+program() {
+	PYTHONPATH=$engines/$1 python3 -W ignore "$root/tests/cli/$2" \
+		"$build/gpupool" "$work" "$3" > said 2> error ||
+		fail "$2: $(tail -n 3 said error)"
+}
+
+if prepared jax-driver/libcuda.so.1 jax; then
+	LD_LIBRARY_PATH=$engines/jax-driver program jax jax_bfc.py \
+		"${JAX_CASES:-12}"
+	echo "ok wheel_engines bfc is jaxlib's"
+fi
+if prepared cupy/cupy cupy; then
+	program cupy cupy_pool.py "${CUPY_CASES:-100}"
 	echo "ok wheel_engines cupy is CuPy's"
-else
-	echo "skip wheel_engines cupy: pip install cupy-cuda12x"
 fi

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * BFC, best fit with coalescing, of XLA (JAX) and TensorFlow: class
- * BFCAllocator of xla/tsl/framework/bfc_allocator.cc as TensorFlow 2.21 has it.
+ * BFCAllocator of xla/tsl/framework/bfc_allocator.cc as TensorFlow 2.21 and
+ * jaxlib 0.10.2 have it.
  *
  *   RoundedBytes           sizes are multiples of 256 bytes
  *   FindChunkPtr           the smallest free chunk, the lowest of one size;
@@ -28,6 +29,7 @@
 #define FIRST_REGION (UINT64_C(2) << 20)   /* bytes */
 #define MOST_WASTE   (UINT64_C(128) << 20) /* bytes */
 #define BACKPEDAL    0.9F		   /* kBackpedalFactor */
+#define PAGE	     (UINT64_C(2) << 20)   /* bytes */
 
 struct bfc {
 	struct region_heap regions; /* comes first */
@@ -40,6 +42,14 @@ struct bfc {
 static uint64_t rounded(uint64_t size)
 {
 	return (size + GRAIN - 1) / GRAIN * GRAIN;
+}
+
+/* jaxlib's fraction is a float, and its limit whole pages of the device. */
+static uint64_t limit(uint64_t total, double fraction)
+{
+	uint64_t bytes = (uint64_t)((double)total * (float)fraction);
+
+	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
 static bool is_true(const struct gp_memory *memory, const char *name)
@@ -61,7 +71,7 @@ static void *create(const struct gp_memory *memory)
 	memory->info(memory->device, &unused, &total);
 	if (total > HEAP_ADDRESSES)
 		total = HEAP_ADDRESSES;
-	b->limit = (uint64_t)((double)total * number(memory, "fraction"));
+	b->limit = limit(total, number(memory, "fraction"));
 	b->collects = is_true(memory, "garbage_collection");
 	b->most_waste = fragmentation > 0
 				? (uint64_t)(fragmentation * (double)b->limit)
