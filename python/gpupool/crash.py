@@ -43,6 +43,7 @@ class _State:
         self.rank: Optional[int] = None
         self.lock = threading.Lock()
         self.is_busy = False  # writing a snapshot: what fails then is ours
+        self.taking = threading.RLock()  # several threads may tell
         self.path = ""  # of the snapshot
         self.data = b""  # the snapshot, where no folder takes it
         self.where = ""  # of the first one: "train.py:20 step"
@@ -198,12 +199,13 @@ def _write(data: bytes) -> None:
 def _take() -> None:
     """Takes a snapshot and writes it."""
     torch = _torch()
-    began = time.monotonic()
-    snapshot = torch.cuda.memory._snapshot()
-    _write(pickle.dumps(snapshot, protocol=4))
-    _state.last = time.monotonic()
-    _state.seconds += _state.last - began
-    _state.is_stale = False
+    with _state.taking:
+        began = time.monotonic()
+        snapshot = torch.cuda.memory._snapshot()
+        _write(pickle.dumps(snapshot, protocol=4))
+        _state.last = time.monotonic()
+        _state.seconds += _state.last - began
+        _state.is_stale = False
 
 
 def _is_affordable() -> bool:
@@ -265,17 +267,21 @@ def _on_out_of_memory(*_: Any) -> None:
 
 
 def _is_out_of_memory(error: Optional[BaseException]) -> bool:
-    """The error, or what it was raised from or while handling."""
+    """The error, one of a group, or what it was raised from or while
+    handling."""
     torch = _torch()
     kind = getattr(getattr(torch, "cuda", None), "OutOfMemoryError", None)
+    left = [error]
     for _ in range(20):
+        error = left.pop() if left else None
         if error is None or kind is None:
             return False
         if isinstance(error, kind):
             return True
         if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit)):
-            return False
-        error = error.__cause__ or error.__context__
+            continue
+        left.append(error.__cause__ or error.__context__)
+        left.extend(getattr(error, "exceptions", ()))
     return False
 
 
@@ -335,7 +341,10 @@ def tell(error: Optional[BaseException]) -> None:
     try:
         if not _is_out_of_memory(error):
             return
-        _state.is_told = True
+        with _state.lock:
+            if _state.is_told:
+                return
+            _state.is_told = True
         with _held_term():
             _tell()
     except Exception as trouble:
@@ -349,14 +358,28 @@ def tell_in_child(error: Optional[BaseException]) -> None:
         tell(error)
 
 
+def _on_child_exit() -> None:
+    """In a child of multiprocessing's, while the error that ends it goes up;
+    torch.multiprocessing has made an exit of it."""
+    error = sys.exc_info()[1]
+    if isinstance(error, SystemExit) and error.code:
+        error = error.__context__
+    tell(error)
+
+
 def _on_exit() -> None:
     """The program went on after memory ran out: one line, once."""
-    if _state.process != os.getpid() or _state.is_told or not _state.where:
+    if _state.process != os.getpid() or not _state.where:
         return
-    kept = ": " + _state.path if _state.path else ""
+    # What ended it, where another has put its own sys.excepthook over ours.
+    tell(getattr(sys, "last_value", None))
+    if _state.is_told:
+        return
+    kept = "snapshot: " + _state.path if _state.path else "there is no snapshot"
     _say(
-        "gpupool: memory ran out at {}, and the program went on; "
-        "snapshot{}\n".format(_state.where, kept)
+        "gpupool: memory ran out at {}, and the program went on; {}\n".format(
+            _state.where, kept
+        )
     )
 
 
@@ -446,6 +469,7 @@ def install(
     is_first = not _state.process
     _state.process = os.getpid()
     _state.entries = entries
+    _hook_child()
     if is_first:
         _hook()
         try:
@@ -453,6 +477,15 @@ def install(
         except Exception as error:
             _say("gpupool: PyTorch keeps no history: {}\n".format(error))
     return True
+
+
+def _hook_child() -> None:
+    """multiprocessing shows errors of its children itself."""
+    processes = sys.modules.get("multiprocessing")
+    if processes is not None and processes.parent_process() is not None:
+        from multiprocessing.util import Finalize
+
+        Finalize(None, _on_child_exit, exitpriority=10)
 
 
 def _hook() -> None:

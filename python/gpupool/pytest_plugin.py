@@ -9,9 +9,11 @@ Where there is no GPU, all tests that take the fixture run in one child under
 gpupool record, and are reported as if they had run here.
 """
 
+import contextlib
 import gc
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -26,6 +28,9 @@ from gpupool import _native
 # Set in the child: the file that it writes reports to.
 REPORTS = "GPUPOOL_PYTEST_REPORTS"
 
+# Options of pytest's that the child takes from its parent.
+SHARED = ("importmode", "runxfail", "showlocals", "tbstyle", "verbose")
+
 HISTORY = 1000000  # events of the allocator that are kept within a limit
 
 
@@ -34,9 +39,9 @@ HISTORY = 1000000  # events of the allocator that are kept within a limit
 
 def _bytes(size: Union[int, str]) -> int:
     """A size as the command line takes it: 2GiB, 512MiB, a number."""
-    if isinstance(size, int):
-        return size
-    match = re.fullmatch(r"([0-9.]+) *([KMGT]?)(i?B)?", size.strip(), re.I)
+    match = re.fullmatch(
+        r"([0-9]+\.?[0-9]*) *([KMGT]?)(i?B)?", str(size).strip(), re.I
+    )
     if not match:
         raise ValueError("{!r} is no size: write 2GiB".format(size))
     power = " KMGT".index(match.group(2).upper() or " ")
@@ -192,13 +197,24 @@ def gpu_memory() -> GpuMemory:
 
 
 class _Child:
-    """Writes each report to a file, for the parent to show."""
+    """Runs the tests that are wanted as the parent's options say, and writes
+    each report to a file, for the parent to show."""
 
     def __init__(self, config: Any, path: str) -> None:
         self._config = config
         self._path = path
-        with open(path + ".wanted") as file:
-            self._wanted = set(json.load(file))
+        with open(path + ".wanted", "rb") as file:
+            tests, options = pickle.load(file)
+        self._wanted = set(tests)
+        self._take_options(options)
+
+    def _take_options(self, given: Dict[str, bytes]) -> None:
+        """Those of conftest.py, and of pytest's what changes how tests run
+        or are shown.  Others, as --junitxml, are the parent's alone."""
+        option, early = self._config.option, self._config.known_args_namespace
+        for name in vars(option):
+            if name in given and (name in SHARED or not hasattr(early, name)):
+                setattr(option, name, pickle.loads(given[name]))
 
     def pytest_collection_modifyitems(self, config: Any, items: Any) -> None:
         items[:] = [item for item in items if item.nodeid in self._wanted]
@@ -260,11 +276,11 @@ class _Parent:
     def _run(self, wanted: List[Any]) -> Dict[str, List[Any]]:
         with tempfile.TemporaryDirectory(prefix="gpupool-pytest-") as folder:
             path = os.path.join(folder, "reports")
-            with open(path + ".wanted", "w") as file:
-                json.dump([item.nodeid for item in wanted], file)
+            tests = [item.nodeid for item in wanted]
+            with open(path + ".wanted", "wb") as file:
+                pickle.dump((tests, self._options()), file)
             done = subprocess.run(
                 self._command(wanted, folder),
-                cwd=str(self._config.rootpath),
                 env=dict(os.environ, **{REPORTS: path}),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -272,6 +288,14 @@ class _Parent:
             )
             self._trouble = done.stdout.decode("utf-8", "replace")[-4000:]
             return self._read(path)
+
+    def _options(self) -> Dict[str, bytes]:
+        """Each by itself: a value may be of a class that conftest.py has."""
+        packed = {}
+        for name, value in vars(self._config.option).items():
+            with contextlib.suppress(Exception):
+                packed[name] = pickle.dumps(value)
+        return packed
 
     def _command(self, wanted: List[Any], folder: str) -> List[str]:
         config = self._config
@@ -281,9 +305,13 @@ class _Parent:
             words.append("--gpu=" + gpu)
         words += ["-o", os.path.join(folder, "trace.json"), "--"]
         words += [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
-        # The wheel's entry point has another name; both at once are refused.
-        if config.pluginmanager.has_plugin("gpupool.pytest_plugin"):
-            words += ["-p", "gpupool.pytest_plugin"]
+        for name in config.getoption("plugins"):
+            if name != "no:terminal":  # a worker of pytest-xdist has none
+                words += ["-p", name]
+        for name in config.getoption("pythonwarnings") or ():
+            words += ["-W", name]
+        for name in config.getoption("override_ini") or ():
+            words += ["-o", name]
         words.append("--rootdir=" + str(config.rootpath))
         if config.inipath:
             words += ["-c", str(config.inipath)]

@@ -40,15 +40,14 @@ def _run(program: str, is_module: bool, arguments: List[str]) -> None:
 
 def _without_ours(error: BaseException) -> BaseException:
     """Its traceback begins with the program's own first line."""
-    trace = error.__traceback__
-    first = trace
+    first = error.__traceback__
     while first and first.tb_frame.f_code.co_filename in (
         __file__,
         runpy.__file__,
         "<frozen runpy>",
     ):
         first = first.tb_next
-    return error.with_traceback(first or trace)
+    return error.with_traceback(first)
 
 
 def main(words: Optional[List[str]] = None) -> None:

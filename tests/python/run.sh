@@ -42,6 +42,8 @@ ln -s "$root"/python/gpupool/*.py "$root/python/gpupool/py.typed" \
 	"$stage/gpupool"
 ln -s "$build/gpupool" "$stage/gpupool/_native/bin/gpupool"
 ln -s "$build/libgpupool.so.0" "$stage/gpupool/_native/lib/libgpupool.so.0"
+mkdir "$stage/gpupool/_native/share"
+ln -s "$build" "$stage/gpupool/_native/share/gpupool" # gpupool.wasm
 
 torch=${TORCH_PYTHON:-$root/build/record/venv-${TORCH:-2.15.0}/bin/python}
 [ ! -x "$torch" ] || export TORCH_PYTHON="$torch"

@@ -54,6 +54,10 @@ def job(snapshot, tmp_path):
                     kept, PYTHONPATH=path, SNAPSHOT=str(snapshot), **names
                 ),
                 universal_newlines=True,
+                # What runs in the background may have been told to ignore it.
+                preexec_fn=lambda: signal.signal(
+                    signal.SIGINT, signal.SIG_DFL
+                ),
             )
 
         def run(self, text, *words, **names):
@@ -241,6 +245,71 @@ def test_a_thread_that_runs_out(job):
     assert done.returncode == 0 and "Who holds the" in done.err
 
 
+def test_threads_that_run_out_together_tell_once(job):
+    done = job.run(
+        BEGIN
+        + "import gpupool.crash as crash, threading, time\n"
+        + "real = crash._write\n"
+        + "def slow(data):\n    time.sleep(0.1)\n    real(data)\n"
+        + "crash._write = slow\n"
+        + "ts = [threading.Thread(target=torch.run_out) for _ in range(6)]\n"
+        + "[t.start() for t in ts]\n[t.join() for t in ts]\n"
+    )
+    assert done.returncode == 0 and done.err.count("Who holds the") == 1
+    (name,) = job.snapshots()
+    assert name.endswith(".pickle")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python has no groups")
+def test_one_of_a_group_of_errors(job):
+    done = job.run(
+        BEGIN
+        + "import asyncio\n"
+        + "async def step(): torch.run_out()\n"
+        + "async def main():\n"
+        + "    async with asyncio.TaskGroup() as group:\n"
+        + "        group.create_task(step())\n"
+        + "asyncio.run(main())\n"
+    )
+    assert done.returncode == 1
+    assert "Who holds the" in done.err and "went on" not in done.err
+
+
+# torch.multiprocessing makes an exit of each error.
+@pytest.mark.parametrize(
+    "step",
+    [
+        "torch.run_out()",
+        "try:\n        torch.run_out()\n    except Exception: sys.exit(1)",
+    ],
+)
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_a_child_of_multiprocessing(job, how, step):
+    done = job.run(
+        "import gpupool, torch, sys, multiprocessing\n"
+        + "def step():\n    gpupool.install()\n    {}\n".format(step)
+        + "if __name__ == '__main__':\n"
+        + "    gpupool.install()\n"
+        + "    context = multiprocessing.get_context({!r})\n".format(how)
+        + "    child = context.Process(target=step)\n"
+        + "    child.start()\n    child.join()\n    print(child.exitcode)\n"
+    )
+    assert done.out == "1\n" and done.err.count("Who holds the") == 1
+    assert "went on" not in done.err
+
+
+def test_a_thread_that_the_exit_overtakes(job):
+    done = job.run(
+        BEGIN
+        + "import gpupool.crash as crash, threading, time\n"
+        + "crash._take = lambda: time.sleep(60)\n"
+        + "t = threading.Thread(target=torch.run_out, daemon=True)\n"
+        + "t.start()\ntime.sleep(0.5)\n"
+    )
+    assert done.err.startswith("gpupool: memory ran out at ")
+    assert done.err.endswith("went on; there is no snapshot\n")
+
+
 def test_installing_twice_is_once(job):
     done = job.run(BEGIN + "gpupool.install()\ntorch.run_out()\n")
     assert done.err.count("Who holds the") == 1
@@ -253,6 +322,16 @@ def test_a_hook_that_was_there_is_called(job):
         + "torch.run_out()\n"
     )
     assert done.out == "mine\n" and "Who holds the" in done.err
+
+
+def test_a_hook_that_takes_the_place_of_ours(job):
+    done = job.run(
+        BEGIN
+        + "import sys\nsys.excepthook = lambda *a: print('mine')\n"
+        + "torch.run_out()\n"
+    )
+    assert done.out == "mine\n" and "Who holds the" in done.err
+    assert "went on" not in done.err
 
 
 def test_an_interrupted_verdict_ends_the_program(job):
@@ -334,6 +413,12 @@ def test_watch_is_as_python_is(job):
     assert watched.returncode == plain.returncode
     assert watched.err.startswith(plain.err)
     assert "Who holds the" in watched.err
+
+
+def test_watch_of_what_is_no_python(job):
+    plain = job.run("def (\n")
+    watched = job.run("def (\n", "-m", "gpupool.watch")
+    assert (watched.returncode, watched.err) == (plain.returncode, plain.err)
 
 
 def test_watch_keeps_the_exit_status(job):

@@ -193,7 +193,7 @@ def test_a_framework(recorded, tmp_path, text):
 
 
 LIMITS = """
-import torch
+import os, pytest, torch
 def layer(mib):
     return torch.empty(mib << 20, dtype=torch.uint8, device="cuda")
 def test_within(gpu_memory):
@@ -217,24 +217,41 @@ def test_own_failure(gpu_memory):
     with gpu_memory.limit(reserved="2GiB"):
         print("captured")
         assert layer(3) is None
+def test_as_it_was_asked_for(gpu_memory, request):
+    assert request.config.getoption("--model").name == "a big one"
+    assert os.path.basename(os.getcwd()) == "from here"
+def test_sizes(gpu_memory):
+    for size in ("2.3.4GiB", -1, True, ""):
+        with pytest.raises(ValueError, match="is no size: write 2GiB"):
+            gpu_memory.limit(reserved=size)
 def test_without_the_fixture():
     assert not torch.cuda.is_available()
+"""
+
+# The type of a value is kept as well.
+OPTIONS = """
+import pathlib
+def pytest_addoption(parser):
+    parser.addoption("--model", type=pathlib.Path)
 """
 
 
 @pytest.mark.with_package("pytest")
 def test_limits(tmp_path):
     (tmp_path / "test_limits.py").write_text(LIMITS)
+    (tmp_path / "conftest.py").write_text(OPTIONS)
+    (tmp_path / "from here").mkdir()
+    words = "-q -p gpupool.pytest_plugin -rA --junitxml report.xml --model"
     done = subprocess.run(
-        [PYTHON, "-m", "pytest", "-q", "-p", "gpupool.pytest_plugin", "-rA"],
-        cwd=tmp_path,
+        [PYTHON, "-m", "pytest", *words.split(), "a big one", ".."],
+        cwd=tmp_path / "from here",
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         universal_newlines=True,
     )
-    assert "3 failed, 3 passed" in done.stdout, done.stdout
+    assert "3 failed, 5 passed" in done.stdout, done.stdout
     for name in ("within", "settings", "without_the_fixture"):
-        assert "PASSED test_limits.py::test_" + name in done.stdout
+        assert "PASSED ../test_limits.py::test_" + name in done.stdout
     assert (
         "reserved memory went 50.00 MiB above its limit of 200.00 MiB: "
         "{}/test_limits.py:4 layer asked for 150.00 MiB".format(tmp_path.name)
@@ -243,6 +260,8 @@ def test_limits(tmp_path):
     assert "gpu_memory: settings: CachingAllocator option" in done.stdout
     assert "During handling" not in done.stdout
     assert "captured" in done.stdout
+    report = (tmp_path / "from here/report.xml").read_text()
+    assert report.count("<testcase ") == 8, report
 
 
 @pytest.mark.with_package("pytest")

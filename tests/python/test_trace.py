@@ -4,11 +4,15 @@
 import copy
 import doctest
 import gc
+import gzip
 import importlib
 import json
 import os
+import pathlib
 import pickle
+import re
 import subprocess
+import sys
 import threading
 
 import gpupool
@@ -119,8 +123,6 @@ def test_what_is_no_report_is_refused(story, tmp_path):
 
 
 def test_bytes_paths_and_snapshots_are_read_alike():
-    import gzip
-
     data = gzip.decompress(SNAPSHOT.read_bytes())
     traces = [
         gpupool.load(SNAPSHOT),
@@ -325,6 +327,49 @@ def test_the_examples_of_the_documentation(part, story):
         optionflags=doctest.ELLIPSIS,
     )
     assert done.attempted and not done.failed
+
+
+def test_the_page_is_the_command_lines_and_goes_into_a_frame(story):
+    page = gpupool.load(story).page(max_split_size_mb=128)
+    said = command("page", "-q", "--max-split-mb=128", story).stdout.decode()
+    assert page == said
+    frame = page._repr_html_()
+    assert frame.startswith('<iframe sandbox="allow-scripts" ')
+    assert frame.count("<") == 2  # the page is an attribute's text
+
+
+DOCUMENTS = ["docs/python.md", "python/README.md", "README.md"]
+
+
+def examples():
+    """Blocks of Python of the documents, but for tests with a GPU."""
+    root = pathlib.Path(os.environ["GPUPOOL_ROOT"])
+    for name in DOCUMENTS:
+        text = (root / name).read_text()
+        for code in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S):
+            if "def test_" not in code:
+                yield name, code
+
+
+def test_every_example_of_the_documents_runs(tmp_path):
+    (tmp_path / "snapshot.pickle").write_bytes(
+        gzip.decompress(SNAPSHOT.read_bytes())
+    )
+    shown = list(examples())
+    assert {name for name, _ in shown} >= {DOCUMENTS[0]}
+    (tmp_path / "all.py").write_text("\n".join(code for _, code in shown))
+    stand_in = pathlib.Path(__file__).parent / "stand_in"
+    done = subprocess.run(
+        [sys.executable, "all.py"],
+        cwd=tmp_path,
+        env=dict(
+            os.environ,
+            PYTHONPATH="{}:{}".format(stand_in, os.environ["PYTHONPATH"]),
+        ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert done.returncode == 0, done.stderr.decode()
 
 
 @pytest.mark.parametrize("source", [None, 3, ["a.pickle"], {1, 2}])
