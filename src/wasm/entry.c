@@ -36,7 +36,7 @@ void gp_page_free(void *room)
 }
 
 /* As the command line says it, into err. */
-static void tell(const struct gp_diag *diag)
+static void print_diag(const struct gp_diag *diag)
 {
 	struct gp_text_sink sink;
 	FILE *err = gp_text_sink_open(&sink);
@@ -69,7 +69,7 @@ int gp_page_read(char *name, void *bytes, size_t length)
 	if (reply.status == GP_OK)
 		gp_session_hold(session, name, trace);
 	else
-		tell(&diag);
+		print_diag(&diag);
 	free(name);
 	return (int)reply.status;
 }

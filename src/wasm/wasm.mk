@@ -34,7 +34,11 @@ PAGE_FILE := $(B)/gpupool.html
 
 wasm: $(WASM) $(PAGE_FILE) $(PAGE_FOLDER)/index.html ## the page that replays, build/gpupool.html and build/page
 
-$(PAGE_FILE): $(PROGRAM) $(WASM)
+# What gpupool puts into pages.
+$(WASM).gz: $(WASM)
+	$(Q)gzip -9nc $< > $@
+
+$(PAGE_FILE): $(PROGRAM) $(WASM).gz
 	$(call say,PAGE)
 	$(Q)$(PROGRAM) page -o $@
 

@@ -3,10 +3,11 @@
 
     page.py chromium|firefox BROWSER GPUPOOL FOLDER [PICTURES]
 
-ONLY="opens knob" runs these alone.  Prints "ok NAME" or "FAIL NAME: why" for each test.
+ONLY="opens knob" runs these alone.  Prints "ok NAME" or "FAIL NAME: why".
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -102,7 +103,8 @@ def judged():
     browser.wait(
         "document.getElementById('verdict').dataset.state === 'answered'", 300
     )
-    return browser.value("document.querySelector('#verdict .headline').innerText")
+    headline = "document.querySelector('#verdict .headline')"
+    return browser.value(headline + ".innerText")
 
 
 def check_judged(*argv):
@@ -249,6 +251,105 @@ def checks():
         browser.value(f"{TROUBLE}.hidden = true")
         choose(fsdp)  # it goes on
 
+    @test("no-device")
+    def _():
+        # Whatever cannot be shown leaves what is shown alive, also where it
+        # has the same name.
+        nothing = os.path.join(folder, os.path.basename(fsdp))
+        with open(nothing, "w") as out:
+            out.write(
+                '{"format": "gpupool-trace", "version": 1, "devices": []}'
+            )
+        empty()
+        choose(fsdp)
+        browser.files("#files", [nothing])
+        browser.wait(f"!{TROUBLE}.hidden")
+        said = browser.value(f"{TROUBLE}.textContent")
+        assert "no device" in said, said
+        put("knob-max_split_size_mb", "5")
+        assert not browser.value(f"{TROUBLE}.textContent")
+        report = native(
+            "replay", "-q", fsdp, "--max-split-mb", "64", "--format", "json"
+        )
+        wanted = f'"peak_reserved_bytes": {number("Peak reserved", 2)}'
+        assert wanted in report, wanted
+
+    @test("while-loading")
+    def _():
+        # A control that is moved while another file is read.
+        empty()
+        choose(fsdp)
+        browser.value(f"delete {RUN}.dataset.opened")
+        browser.files("#files", [os.path.join(folder, "million.bin")])
+        browser.wait(
+            "/million/.test(document.getElementById('said').textContent)"
+        )
+        put("knob-max_split_size_mb", "7")
+        browser.wait(f"{RUN}.dataset.opened !== undefined", 120)
+        title = browser.value("document.getElementById('title').textContent")
+        assert title == "million.bin", title
+        put("knob-max_split_size_mb", "5")
+        report = native(
+            "replay", "-q", os.path.join(folder, "million.bin"),
+            "--max-split-mb", "64", "--format", "json",
+        )
+        wanted = f'"peak_reserved_bytes": {number("Peak reserved", 2)}'
+        assert wanted in report, wanted
+
+    @test("odd-links")
+    def _():
+        # A moment behind the end is the end; settings that are none are told.
+        for link, is_told in (
+            ("event=999999999999", False),
+            ("conf=nonsense:1&torch=9.99&capacity=x", True),
+        ):
+            browser.open("about:blank")
+            browser.open(f"file://{folder}/inside.html#{link}")
+            browser.wait("document.documentElement.dataset.ready === 'yes'")
+            browser.wait(
+                f"{RUN}.dataset.took !== undefined || !{TROUBLE}.hidden"
+            )
+            assert browser.value(f"!{TROUBLE}.hidden") == is_told, link
+            if is_told:
+                browser.value("document.getElementById('reset').click()")
+                browser.wait(f"{TROUBLE}.hidden")
+            put("knob-max_split_size_mb", "5")
+            at, last = browser.value(
+                "['aria-valuenow', 'aria-valuemax'].map(name =>"
+                "Number(document.getElementById('chart').getAttribute(name)))"
+            )
+            assert at <= last, (at, last)
+            browser.wait("!document.querySelector('#views .trouble')")
+
+    @test("broken-worker")
+    def _():
+        # One that throws is replaced; where none starts the page says so.
+        page = open(os.path.join(folder, "inside.html")).read()
+        page = re.sub('<meta http-equiv="Content-Security[^>]*>', "", page)
+        worker = re.compile('(id="gpupool-worker">)')
+        once = os.path.join(folder, "once.html")
+        with open(once, "w") as out:
+            out.write(worker.sub(
+                r"\1addEventListener('message', e => { if (JSON.stringify("
+                "e.data.argv ?? '').includes('max_split_size_mb:64'))"
+                "throw new Error('thrown'); });", page))
+        browser.open(f"file://{once}")
+        browser.wait("document.documentElement.dataset.ready === 'yes'")
+        put("knob-max_split_size_mb", "5")
+        said = browser.value(f"{TROUBLE}.textContent")
+        assert "thrown" in said, said
+        put("knob-max_split_size_mb", "7")
+        assert not browser.value(f"{TROUBLE}.textContent")
+        never = os.path.join(folder, "never.html")
+        with open(never, "w") as out:
+            out.write(worker.sub(r"\1throw new Error('no worker');", page))
+        browser.open(f"file://{never}")
+        browser.wait(f"!{TROUBLE}.hidden")
+        said = browser.value(f"{TROUBLE}.textContent")
+        assert said.startswith("This browser cannot run the page"), said
+        browser.said[:] = [s for s in browser.said if "no worker" not in s
+                           and "thrown" not in s]
+
     @test("last-file")
     def _():
         small = os.path.join(root, "traces/tiny/cpp-frames.json")
@@ -298,10 +399,19 @@ def checks():
             int(number("Peak reserved", column)) for column in (1, 2)
         )
         assert int(number("Peak reserved", 3)) == b - a
+        assert browser.value(
+            "document.getElementById('numbers').compareDocumentPosition("
+            "document.getElementById('verdict'))"
+            " === Node.DOCUMENT_POSITION_FOLLOWING"
+        ), "the difference is not first"
         report = native(
             "replay", "-q", fsdp, "--sort-step", "--format", "json"
         )
         assert f'"peak_reserved_bytes": {b},' in report, b
+        also = "document.getElementById('also')"
+        assert browser.value(also + ".innerText").endswith(" --sort-step")
+        browser.value("document.getElementById('reset').click()")
+        browser.wait(also + ".hidden")
 
     @test("one-page")
     def _():

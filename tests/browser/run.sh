@@ -67,12 +67,12 @@ numbers() {
 findings() {
 	"$gpupool" explain -q "$trace" --format json > "$work/why.json"
 	sed -n '/"pins_now": \[/,/\]/s/.*"segments": \([0-9]*\), "bytes": \([0-9]*\),.*/\2/p' \
-		"$work/why.json" | head -n 12 > "$work/strands"
-	[ "$(wc -l < "$work/strands")" -ge 3 ] ||
+		"$work/why.json" | head -n 12 > "$work/pins"
+	[ "$(wc -l < "$work/pins")" -ge 3 ] ||
 		{ echo "explain names too few blocks"; return 1; }
 	sed -n '/data-table="pins_now"/,/<\/table>/p' "$work/dom.html" |
 		grep -o 'data-key="bytes" data-value="[0-9]*"' |
-		grep -o '[0-9][0-9]*' | cmp - "$work/strands" || return 1
+		grep -o '[0-9][0-9]*' | cmp - "$work/pins" || return 1
 	cat > "$work/sort.js" <<-'END'
 	<script>
 	document.querySelector("[data-table=pins_now] th:last-child button")
@@ -205,7 +205,7 @@ without_script() {
 	dump "file://$work/still.html" > "$work/still.dom"
 	[ "$(grep -o '<svg [^>]*>' "$work/still.dom" |
 		grep -vc 'class="bar"')" -eq 2 ] &&
-		grep -q 'class="headline">It fits' "$work/still.dom" &&
+		grep -q 'class="headline">As it is it needs' "$work/still.dom" &&
 		grep -q 'data-table="pins_now"' "$work/still.dom" &&
 		! grep -q '<canvas' "$work/still.dom"
 }

@@ -134,11 +134,20 @@ function followHash(isFirst) {
 	}
 	if (isFirst && state.isEdited) state.flags = wanted.words ?? [];
 	if (/^\d+$/.test(words.get("event") ?? ""))
-		chart.at = Number(words.get("event"));
+		chart.at = Math.min(Number(words.get("event")),
+			Math.max(0, state.recorded.trace.devices[state.device].events - 1));
+}
+
+/* What no control shows: another allocator, or another program. */
+function showFlags() {
+	by("also").hidden = !state.flags.length;
+	by("also").textContent = "The numbers and the verdict are of this, too; " +
+		`the views below are not: ${state.flags.join(" ")}`;
 }
 
 function showLink() {
 	by("line").textContent = lineText();
+	showFlags();
 	by("link").href = hashText();
 	try {
 		history.replaceState(null, "", hashText());
@@ -170,14 +179,23 @@ function dismiss(name) {
 
 /* ---- the run ---- */
 
-/** @param {string[]} words @param {string} lane */
-async function replay(words, lane) {
-	const asker = /** @type {Asker} */ (state.asker);
-	const answer = await asker.ask(["replay", ...operands(), ...words,
-		"--format", "json", "--quiet"], lane);
+/** @param {Asker | null} asker @param {string[]} names
+ * @param {string[]} words */
+async function replay(asker, names, words) {
+	const answer = await /** @type {Asker} */ (asker).ask(["replay", ...names,
+		...words, "--format", "json", "--quiet"], "live");
 	if (answer.status && !answer.out.length)
 		throw new Error(sentence(answer));
-	return { report: JSON.parse(decode(answer.out)), ms: answer.ms ?? 0 };
+	return JSON.parse(decode(answer.out));
+}
+
+/** As it was recorded.
+ * @param {Asker | null} asker @param {string[]} names */
+async function replayRecorded(asker, names) {
+	const report = await replay(asker, names, []);
+	if (report.runs[0].devices.length) return report;
+	throw new Error(`${names.join(", ")}: there is no device in it, and ` +
+		"nothing to replay.");
 }
 
 function show() {
@@ -222,11 +240,15 @@ async function judge() {
 		state.judged = parsePage(answer.out);
 		show();
 	} catch (error) {
-		if (error instanceof Overtaken) return;
-		by("verdict").dataset.state = "refused";
-		by("verdict").lastElementChild.textContent =
-			error instanceof Error ? error.message : "";
+		if (!(error instanceof Overtaken)) refuse(error);
 	}
+}
+
+/** There is no verdict. @param {unknown} error why */
+function refuse(error) {
+	by("verdict").dataset.state = "refused";
+	by("verdict").lastElementChild.textContent =
+		error instanceof Error ? error.message : "";
 }
 
 /** From a change of a control to the picture of it.
@@ -237,8 +259,7 @@ async function change(judged = null) {
 	knobs.offer(Number(by("release").value.split(".")[1]));
 	showLink();
 	try {
-		const { report } = await replay(args(), "live");
-		state.report = report;
+		state.report = await replay(state.asker, operands(), args());
 		state.judged = judged;
 		complain("");
 		show();
@@ -246,7 +267,9 @@ async function change(judged = null) {
 		by("run").dataset.conf = confOf(knobs.settings());
 		settle();
 	} catch (error) {
+		if (error instanceof Overtaken) return;
 		complainOf(error);
+		if (by("verdict").dataset.state === "asked") refuse(null);
 	}
 }
 
@@ -291,13 +314,16 @@ function chooseRank() {
 }
 
 async function takeRank() {
+	const was = state.rank;
 	state.rank = by("rank").value;
 	try {
-		state.recorded = (await replay([], "live")).report;
+		state.recorded = await replayRecorded(state.asker, operands());
 		chooseDevice();
 		await change();
 	} catch (error) {
+		if (error instanceof Overtaken) return;
 		complainOf(error);
+		state.rank = by("rank").value = was;
 	}
 }
 
@@ -370,44 +396,52 @@ async function pack(source) {
 	}
 }
 
-/** @param {import("./asker.js").Source[]} sources
+/** What was chosen last takes the place of what is shown when it has been
+ * replayed; until then, and where that fails, the controls go on with the other.
+ * @param {import("./asker.js").Source[]} sources
  * @param {boolean} isOwn they came with the page */
 async function open(sources, isOwn) {
-	const asker = /** @type {Asker} */ (state.asker);
+	const asker = new Asker(makeWorker,
+		/** @type {WebAssembly.Module} */ (state.module));
 	const began = performance.now();
 	const turn = ++state.opened;
-	/** @type {string[]} */
-	const names = [];
 	complain("");
 	try {
-		for (const { name: given, blob } of sources) {
-			const name = freeName(given, names);
-			say(`Reading ${name} ...`);
-			const source = isOwn ? { name, blob } : await pack({ name, blob });
-			if (turn !== state.opened) return; /* others came after it */
-			const answer = await asker.read(source);
-			if (turn !== state.opened) return;
-			if (answer.status) throw new Error(sentence(answer));
-			names.push(name);
-		}
-		state.names = names;
-		state.rank = "";
+		const names = await readAll(asker, sources, isOwn, turn);
 		say("Replaying ...");
-		state.recorded = state.report = (await replay([], "live")).report;
+		const report = await replayRecorded(asker, names);
+		if (turn !== state.opened) throw new Overtaken();
+		state.asker?.end();
+		Object.assign(state, { asker, names, rank: "", recorded: report,
+			report });
 	} catch (error) {
-		if (turn !== state.opened) return;
+		asker.end();
+		if (turn !== state.opened) return; /* others came after it */
 		say("");
 		complainOf(error);
-		return;
-	}
-	if (!state.recorded.runs[0].devices.length) {
-		complain("The file has no device in it: there is nothing to replay.");
-		say("");
 		return;
 	}
 	begin(isOwn);
 	by("run").dataset.opened = (performance.now() - began).toFixed(0);
 	document.documentElement.dataset.ready = "yes";
+}
+
+/** @param {Asker} asker @param {import("./asker.js").Source[]} sources
+ * @param {boolean} isOwn @param {number} turn of state.opened
+ * @returns {Promise<string[]>} what they are called */
+async function readAll(asker, sources, isOwn, turn) {
+	/** @type {string[]} */
+	const names = [];
+	for (const { name: given, blob } of sources) {
+		const name = freeName(given, names);
+		say(`Reading ${name} ...`);
+		const source = isOwn ? { name, blob } : await pack({ name, blob });
+		if (turn !== state.opened) throw new Overtaken();
+		const answer = await asker.read(source);
+		if (answer.status) throw new Error(sentence(answer));
+		names.push(name);
+	}
+	return names;
 }
 
 /** A trace has been read and replayed as it was recorded.
@@ -559,6 +593,8 @@ function listen() {
 
 async function start() {
 	by("app").hidden = false;
+	if (document.querySelector("#still [data-table=differences]"))
+		by("verdict").before(by("numbers").parentElement);
 	chart = new Chart(by("chart"), chosen);
 	listen();
 	state.module = await wasm();

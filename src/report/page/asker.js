@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions to a worker, in order; of those in one lane only the last. */
 
-/** @typedef {import("./engine.js").Answer & { ms?: number }} Answer */
+/** @typedef {import("./engine.js").Answer} Answer */
 /** @typedef {{ name: string, blob: Blob }} Source */
 /** @typedef {object} Question
  * @property {any} message
@@ -23,6 +23,9 @@ export class Asker {
 		/** @type {Source[]} */
 		this.sources = [];
 		this.id = 0;
+		/** Why no engine starts.
+		 * @type {Error | null} */
+		this.broken = null;
 		this.start();
 	}
 	start() {
@@ -38,6 +41,7 @@ export class Asker {
 	/** @param {any} message @param {string} [lane] @returns {Promise<Answer>} */
 	send(message, lane) {
 		return new Promise((resolve, reject) => {
+			if (this.broken) reject(this.broken);
 			if (lane)
 				this.queue = this.queue.filter(q => q.lane !== lane ||
 					q.reject(new Overtaken()));
@@ -46,7 +50,7 @@ export class Asker {
 		});
 	}
 	next() {
-		if (this.current) return;
+		if (this.current || this.broken) return;
 		this.current = this.queue.shift() ?? null;
 		if (this.current)
 			this.worker?.postMessage({ ...this.current.message,
@@ -62,12 +66,23 @@ export class Asker {
 		}
 		this.current = null;
 		if (data.broken === undefined) {
-			asked.resolve({ ...data.reply, ms: data.ms });
+			asked.resolve(data.reply);
 		} else {
-			asked.reject(new Error(tell(data.broken)));
-			this.restart();
+			this.fail(asked, new Error(tell(data.broken)));
 		}
 		this.next();
+	}
+	/** The next question goes to a new engine, unless none will start.
+	 * @param {Question} asked @param {Error} error */
+	fail(asked, error) {
+		asked.reject(error);
+		if (asked.message.what !== "start") {
+			this.restart();
+			return;
+		}
+		this.broken = error;
+		for (const q of this.queue) q.reject(error);
+		this.queue = [];
 	}
 	/** A new engine, with what the old one held. */
 	restart() {

@@ -4,8 +4,9 @@
  * window that is seen (gpupool view bands); it is painted once, pixel by pixel,
  * and moved and stretched while another answer is under way.
  */
-import { asker, blockTeller, bytes, choiceOfBy, colour, count, css, eachFrame,
-	fit, make, question, tell, variable, watchTheme } from "./common.js";
+import { blockTeller, bytes, choiceOfBy, cleared, colour, count, css, eachFrame,
+	fit, isOtherRun, make, onKeys, placeIn, question, stage, tell, tick, variable,
+	viewAsker, watchTheme } from "./common.js";
 
 const LEFT = 72, TOP = 8, BOTTOM = 24; /* margins of the plot, in CSS pixels */
 const COLUMNS = 2048;                  /* at most */
@@ -84,13 +85,8 @@ export function mount(element, ask, options) {
 	let ceiling = 1, reservedToo = true;
 	/** @type {any} */
 	let chosen = null;
-	/** @type {(value?: unknown) => void} */
-	let isReady = () => {};
-	const ready = new Promise(resolve => { isReady = resolve; });
 
-	const canvas = make("canvas", "bands");
-	canvas.tabIndex = 0;
-	canvas.setAttribute("role", "slider");
+	const canvas = stage("bands", "slider");
 	canvas.setAttribute("aria-label", "Allocations as bands over time. " +
 		"Arrow keys move through events and bands, plus and minus zoom, " +
 		"Enter chooses the band.");
@@ -99,11 +95,8 @@ export function mount(element, ask, options) {
 	const legend = make("ul", "legend");
 	const block = make("aside", "block");
 	const by = choiceOfBy("Colour by", o, () => refresh());
-	const reserved = make("input", "");
-	reserved.type = "checkbox";
-	reserved.checked = true;
-	reserved.addEventListener("change", () => {
-		reservedToo = reserved.checked;
+	const reserved = tick("up to reserved", true, isTicked => {
+		reservedToo = isTicked;
 		repaint();
 	});
 	const zoomOut = make("button", "", "Whole run");
@@ -111,16 +104,12 @@ export function mount(element, ask, options) {
 	zoomOut.addEventListener("click", () => move(0, events));
 	const root = make("div", "view bands-view",
 		make("div", "tools", by.element,
-			make("label", "choice", reserved, " up to reserved"), zoomOut),
+			reserved.element, zoomOut),
 		canvas, said, legend, block);
 	element.replaceChildren(root);
-	let teller = blockTeller(block, ask, o);
+	const teller = blockTeller(block, ask, o);
 
-	const asking = asker(ask, taken, message => {
-		said.textContent = message;
-		said.classList.add("trouble");
-		isReady();
-	});
+	const asking = viewAsker(ask, taken, said);
 
 	/* ---- asked and answered ---- */
 
@@ -133,7 +122,6 @@ export function mount(element, ask, options) {
 
 	/** @param {any} given */
 	function taken(given) {
-		said.classList.remove("trouble");
 		events = Math.max(1, given.events);
 		if (!to) { from = given.from; to = given.to; }
 		answer = given;
@@ -148,7 +136,6 @@ export function mount(element, ask, options) {
 		root.dataset.bands = given.bands.length;
 		root.dataset.from = given.from;
 		root.dataset.to = given.to;
-		isReady();
 	}
 
 	function repaint() {
@@ -201,11 +188,8 @@ export function mount(element, ask, options) {
 	/* ---- drawn ---- */
 
 	function drawNow() {
-		const c = canvas.getContext("2d");
-		const scale = window.devicePixelRatio || 1;
-		if (!c || !answer || !picture) return;
-		c.setTransform(scale, 0, 0, scale, 0, 0);
-		c.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+		if (!answer || !picture) return;
+		const c = cleared(canvas);
 		c.save();
 		c.beginPath();
 		c.rect(LEFT, TOP, plotWidth(), plotHeight());
@@ -359,7 +343,6 @@ export function mount(element, ask, options) {
 			const event = answer.columns.event[columnOf(answer, cursor)];
 			chosen = found.band;
 			teller.show(chosen.id, event);
-			tell(element, "block", { id: chosen.id, event });
 		}
 		tell(element, "moment", { event: cursor });
 		draw();
@@ -384,8 +367,7 @@ export function mount(element, ask, options) {
 				Math.min(middles.length - 1, next))]);
 	}
 
-	/** @type {Record<string, () => void>} */
-	const keys = {
+	onKeys(canvas, {
 		ArrowLeft: () => point(cursor - stride(), byte),
 		ArrowRight: () => point(cursor + stride(), byte),
 		ArrowUp: () => climb(1),
@@ -399,27 +381,16 @@ export function mount(element, ask, options) {
 		"-": () => zoom(2, cursor),
 		0: () => move(0, events),
 		Enter: () => choose(point(cursor, byte)),
-	};
+	}, () => !!answer);
 	const stride = () => Math.max(1, Math.round((to - from) / plotWidth()));
-	canvas.addEventListener("keydown", event => {
-		const does = keys[event.key];
-		if (!does || !answer || event.ctrlKey || event.metaKey) return;
-		event.preventDefault();
-		does();
-	});
 
 	/** @type {{ x: number, from: number, to: number, moved: boolean }|null} */
 	let drag = null;
-	/** @param {MouseEvent} event @returns {[number, number]} */
-	const place = event => {
-		const box = canvas.getBoundingClientRect();
-		return [event.clientX - box.left, event.clientY - box.top];
-	};
 	canvas.addEventListener("pointerdown", event => {
-		drag = { x: place(event)[0], from, to, moved: false };
+		drag = { x: placeIn(canvas, event)[0], from, to, moved: false };
 	});
 	canvas.addEventListener("pointermove", event => {
-		const [x, y] = place(event);
+		const [x, y] = placeIn(canvas, event);
 		if (!drag) {
 			point(eventAt(x), byteAt(y));
 			return;
@@ -431,7 +402,7 @@ export function mount(element, ask, options) {
 		move(drag.from + by, drag.to + by);
 	});
 	canvas.addEventListener("pointerup", event => {
-		const [x, y] = place(event);
+		const [x, y] = placeIn(canvas, event);
 		if (drag && !drag.moved) choose(point(eventAt(x), byteAt(y)));
 		drag = null;
 	});
@@ -439,7 +410,7 @@ export function mount(element, ask, options) {
 	canvas.addEventListener("wheel", event => {
 		if (!answer) return;
 		event.preventDefault();
-		const [x] = place(event);
+		const [x] = placeIn(canvas, event);
 		if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
 			const by = event.deltaX / plotWidth() * (to - from);
 			move(from + by, to + by);
@@ -456,18 +427,15 @@ export function mount(element, ask, options) {
 	const unwatch = watchTheme(() => { if (answer) { fillLegend(); repaint(); } });
 
 	return {
-		ready,
+		ready: asking.ready,
 		/** @param {Partial<import("./common.js").Options>} changes */
 		update(changes) {
-			const anew = "trace" in changes || "args" in changes ||
-				"device" in changes;
+			const anew = isOtherRun(changes);
 			const was = { ...o };
 			Object.assign(o, changes);
 			if (o.trace !== was.trace || o.device !== was.device) from = to = 0;
 			if (anew) {
-				teller.end();
-				teller = blockTeller(block, ask, o);
-				block.replaceChildren();
+				teller.forget();
 				chosen = null;
 			}
 			if (typeof changes.event === "number" && answer && !anew)

@@ -85,10 +85,32 @@ export function asker(ask, take, fail) {
 			next = argv;
 			if (!busy) run();
 		},
-		get waits() { return busy; },
 		end() { gone = true; next = null; },
 	};
 }
+
+/** What a view asks: its answers, or why there is none in said, where all can
+ * read it; ready is when either is shown for the first time.
+ * @param {Ask} ask @param {(answer: any) => void} take @param {any} said */
+export function viewAsker(ask, take, said) {
+	/** @type {(value?: unknown) => void} */
+	let isReady = () => {};
+	const ready = new Promise(resolve => { isReady = resolve; });
+	const asking = asker(ask, answer => {
+		said.classList.remove("trouble");
+		take(answer);
+		isReady();
+	}, message => {
+		said.textContent = message;
+		said.classList.add("trouble");
+		isReady();
+	});
+	return { ...asking, ready };
+}
+
+/** Whether all that was answered is of another run. @param {object} changes */
+export const isOtherRun = changes =>
+	"trace" in changes || "args" in changes || "device" in changes;
 
 /* ---- colours ---- */
 
@@ -175,6 +197,55 @@ export function choiceOfBy(label, options, chosen) {
 	return { element: make("label", "choice", label + " ", select), offer };
 }
 
+/** A box to tick. @param {string} text @param {boolean} isTicked
+ * @param {(isTicked: boolean) => void} changed */
+export function tick(text, isTicked, changed) {
+	const input = make("input", "");
+	input.type = "checkbox";
+	input.checked = isTicked;
+	input.addEventListener("change", () => changed(input.checked));
+	return { element: make("label", "choice", input, " " + text), input };
+}
+
+/* ---- canvases ---- */
+
+/** One that the keyboard reaches. @param {string} name @param {string} role
+ * @returns {HTMLCanvasElement} */
+export function stage(name, role) {
+	const canvas = make("canvas", name);
+	canvas.tabIndex = 0;
+	canvas.setAttribute("role", role);
+	return canvas;
+}
+
+/** Empty, to be drawn on in CSS pixels. @param {HTMLCanvasElement} canvas */
+export function cleared(canvas) {
+	const c = /** @type {CanvasRenderingContext2D} */ (
+		canvas.getContext("2d"));
+	const scale = window.devicePixelRatio || 1;
+	c.setTransform(scale, 0, 0, scale, 0, 0);
+	c.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+	return c;
+}
+
+/** @param {Element} element @param {Record<string, () => void>} keys
+ * @param {() => boolean} isThere whether there is something to move in */
+export function onKeys(element, keys, isThere) {
+	element.addEventListener("keydown", (/** @type {any} */ event) => {
+		const does = keys[event.key];
+		if (!does || !isThere() || event.ctrlKey || event.metaKey) return;
+		event.preventDefault();
+		does();
+	});
+}
+
+/** Where the mouse is, in an element. @param {Element} element
+ * @param {MouseEvent} event @returns {[number, number]} */
+export function placeIn(element, event) {
+	const box = element.getBoundingClientRect();
+	return [event.clientX - box.left, event.clientY - box.top];
+}
+
 /** Tells the page. @param {Element} element @param {string} name
  * @param {object} detail */
 export const tell = (element, name, detail) =>
@@ -210,7 +281,7 @@ function facts(block) {
 /** Fills an element with all that is known of a block.
  * @param {Element} element @param {Ask} ask @param {Options} options */
 export function blockTeller(element, ask, options) {
-	const asking = asker(ask, block => {
+	const begin = () => asker(ask, block => {
 		const list = make("dl", "facts");
 		for (const [name, value] of facts(block))
 			list.append(make("dt", "", name), make("dd", "", value));
@@ -221,11 +292,19 @@ export function blockTeller(element, ask, options) {
 			block.site ? stack : make("p", "soft", "No stack was recorded."));
 		element.setAttribute("data-block", block.id);
 	}, message => element.replaceChildren(make("p", "trouble", message)));
+	let asking = begin();
 	return {
 		/** @param {number} id @param {number} event */
 		show(id, event) {
+			tell(element, "block", { id, event });
 			asking.put(question({ ...options, by: undefined }, "block",
 				"--block", String(id), "--at", String(event)));
+		},
+		/** What was told is of another run. */
+		forget() {
+			asking.end();
+			asking = begin();
+			element.replaceChildren();
 		},
 		end: () => asking.end(),
 	};

@@ -3,7 +3,8 @@
  * The list of events, to step through and to search.  Only the rows that are
  * seen are asked for and built, however many there are.
  */
-import { asker, bytes, count, make, question, tell } from "./common.js";
+import { bytes, count, isOtherRun, make, onKeys, question, tell,
+	viewAsker } from "./common.js";
 
 const ROW = 24;            /* pixels */
 const TALLEST = 8_000_000; /* browsers know no taller element */
@@ -33,9 +34,6 @@ export function mount(element, ask, options) {
 	let current = 0;            /* row that is chosen */
 	let wantsEvent = -1;        /* that is to become current */
 	const id = "events-" + Math.random().toString(36).slice(2);
-	/** @type {(value?: unknown) => void} */
-	let isReady = () => {};
-	const ready = new Promise(resolve => { isReady = resolve; });
 
 	const find = make("input", "");
 	find.type = "search";
@@ -72,19 +70,12 @@ export function mount(element, ask, options) {
 		said, head, scroller);
 	element.replaceChildren(root);
 
-	const asking = asker(ask, taken, fail);
+	const asking = viewAsker(ask, taken, said);
 	/* Which row an event is: those found before it are counted. */
-	const counting = asker(ask, given => {
+	const counting = viewAsker(ask, given => {
 		wantsEvent = -1;
 		if (found) go(Math.min(given.found, found - 1), false);
-	}, fail);
-
-	/** @param {string} message */
-	function fail(message) {
-		said.textContent = message;
-		said.classList.add("trouble");
-		isReady();
-	}
+	}, said);
 
 	/** @returns {string[]} */
 	const filter = () => [
@@ -112,7 +103,6 @@ export function mount(element, ask, options) {
 	/** @param {any} given */
 	function taken(given) {
 		const anew = given.found !== found;
-		said.classList.remove("trouble");
 		found = given.found;
 		first = given.row;
 		rows = given.rows;
@@ -125,7 +115,6 @@ export function mount(element, ask, options) {
 		current = Math.max(0, Math.min(current, found - 1));
 		if (anew && wantsEvent >= 0) seek(wantsEvent);
 		draw();
-		isReady();
 	}
 
 	function draw() {
@@ -199,22 +188,15 @@ export function mount(element, ask, options) {
 			go(0, false);
 	}
 
-	/** @type {Record<string, () => number>} */
-	const keys = {
-		ArrowUp: () => current - 1,
-		ArrowDown: () => current + 1,
-		PageUp: () => current - seen() + 2,
-		PageDown: () => current + seen() - 2,
-		Home: () => 0,
-		End: () => found - 1,
-		Enter: () => current,
-	};
-	scroller.addEventListener("keydown", event => {
-		const to = keys[event.key];
-		if (!to || event.ctrlKey || event.metaKey) return;
-		event.preventDefault();
-		go(to(), true);
-	});
+	onKeys(scroller, {
+		ArrowUp: () => go(current - 1, true),
+		ArrowDown: () => go(current + 1, true),
+		PageUp: () => go(current - seen() + 2, true),
+		PageDown: () => go(current + seen() - 2, true),
+		Home: () => go(0, true),
+		End: () => go(found - 1, true),
+		Enter: () => go(current, true),
+	}, () => found > 0);
 	scroller.addEventListener("scroll", draw);
 	let timer = 0;
 	const searched = () => {
@@ -235,12 +217,11 @@ export function mount(element, ask, options) {
 	refresh(typeof o.event === "number" ? o.event : 0);
 
 	return {
-		ready,
+		ready: asking.ready,
 		/** @param {Partial<import("./common.js").Options>} changes */
 		update(changes) {
 			o = { ...o, ...changes };
-			if ("trace" in changes || "args" in changes ||
-			    "device" in changes) {
+			if (isOtherRun(changes)) {
 				rows = [];
 				refresh(current);
 			}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who holds the memory at a moment: at the peak, at an OOM, at any event. */
-import { asker, bytes, choiceOfBy, count, css, make, question, tell,
+import { bytes, choiceOfBy, count, css, make, question, tell, viewAsker,
 	watchTheme } from "./common.js";
 
 const SHOWN = 100; /* rows before the rest is asked for */
@@ -16,9 +16,6 @@ export function mount(element, ask, options) {
 	/** @type {any} */
 	let answer = null;
 	let shown = SHOWN;
-	/** @type {(value?: unknown) => void} */
-	let isReady = () => {};
-	const ready = new Promise(resolve => { isReady = resolve; });
 
 	const by = choiceOfBy("Stack by", o, () => refresh());
 	const when = make("select", "");
@@ -64,11 +61,7 @@ export function mount(element, ask, options) {
 		title, bar, table, more);
 	element.replaceChildren(root);
 
-	const asking = asker(ask, taken, message => {
-		title.textContent = message;
-		title.classList.add("trouble");
-		isReady();
-	});
+	const asking = viewAsker(ask, taken, title);
 
 	function refresh() {
 		shown = SHOWN;
@@ -82,12 +75,10 @@ export function mount(element, ask, options) {
 	function taken(given) {
 		answer = given;
 		by.offer(given.bys);
-		title.classList.remove("trouble");
 		fillWhen();
 		number.value = given.event;
 		number.max = String(Math.max(0, given.events - 1));
 		draw();
-		isReady();
 	}
 
 	/** The peak, each OOM and the end. */
@@ -159,7 +150,7 @@ export function mount(element, ask, options) {
 	const unwatch = watchTheme(() => { if (answer) draw(); });
 	refresh();
 	return {
-		ready,
+		ready: asking.ready,
 		/** @param {Partial<import("./common.js").Options>} changes */
 		update(changes) {
 			Object.assign(o, changes);

@@ -3,8 +3,9 @@
  * Segments and blocks at a moment: segments from the largest down, one behind
  * another, and in each its blocks by address; what pins free memory is framed.
  */
-import { asker, blockTeller, bytes, choiceOfBy, count, css, eachFrame, fit, make,
-	question, tell, variable, watchTheme } from "./common.js";
+import { blockTeller, bytes, choiceOfBy, cleared, count, css, eachFrame, fit,
+	isOtherRun, make, onKeys, placeIn, question, stage, tick, variable, viewAsker,
+	watchTheme } from "./common.js";
 
 const LINES = 26;          /* at least so many for all that is reserved */
 const LINE = 22, BAR = 15; /* pixels */
@@ -39,40 +40,27 @@ export function mount(element, ask, options) {
 	let layout = { places: [], height: LINE };
 	let pinned = new Set();     /* addresses of segments and pages */
 	let at = [0, 0];            /* segment and block under the cursor */
-	/** @type {(value?: unknown) => void} */
-	let isReady = () => {};
-	const ready = new Promise(resolve => { isReady = resolve; });
 
-	const canvas = make("canvas", "map");
-	canvas.tabIndex = 0;
-	canvas.setAttribute("role", "img");
+	const canvas = stage("map", "img");
 	const said = make("p", "said soft");
 	said.setAttribute("aria-live", "polite");
 	const title = make("p", "said");
 	const block = make("aside", "block");
 	const by = choiceOfBy("Colour by", o, () => refresh());
-	const before = make("input", "");
-	before.type = "checkbox";
-	before.checked = !!o.before;
-	before.addEventListener("change", () => {
-		o.before = before.checked;
+	const before = tick("before the event", !!o.before, isTicked => {
+		o.before = isTicked;
 		refresh();
 	});
 	const pins = make("ol", "pins");
 	const root = make("div", "view map-view",
-		make("div", "tools", by.element,
-			make("label", "choice", before, " before the event")),
+		make("div", "tools", by.element, before.element),
 		title, canvas, said,
 		make("details", "", make("summary", "",
 			"What pins free memory"), pins), block);
 	element.replaceChildren(root);
-	let teller = blockTeller(block, ask, o);
+	const teller = blockTeller(block, ask, o);
 
-	const asking = asker(ask, taken, message => {
-		title.textContent = message;
-		title.classList.add("trouble");
-		isReady();
-	});
+	const asking = viewAsker(ask, taken, title);
 
 	function refresh() {
 		asking.put(question(o, "state",
@@ -84,7 +72,6 @@ export function mount(element, ask, options) {
 	function taken(given) {
 		answer = given;
 		by.offer(given.bys);
-		title.classList.remove("trouble");
 		segments = [...given.segments].sort((a, b) => b.bytes - a.bytes ||
 			a.address - b.address);
 		pinned = new Set(given.pins.map((/** @type {any} */ p) => p.address));
@@ -100,7 +87,6 @@ export function mount(element, ask, options) {
 		root.dataset.event = given.event;
 		root.dataset.reserved = given.reserved_bytes;
 		root.dataset.allocated = given.allocated_bytes;
-		isReady();
 	}
 
 	function fillPins() {
@@ -125,10 +111,8 @@ export function mount(element, ask, options) {
 	}
 
 	function drawNow() {
-		const c = canvas.getContext("2d"), scale = window.devicePixelRatio || 1;
-		if (!c || !answer) return;
-		c.setTransform(scale, 0, 0, scale, 0, 0);
-		c.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+		if (!answer) return;
+		const c = cleared(canvas);
 		c.translate(1, 1);
 		const free = variable(canvas, "free"), held = variable(canvas, "held");
 		const waiting = variable(canvas, "waiting");
@@ -199,10 +183,7 @@ export function mount(element, ask, options) {
 
 	/** @param {number|undefined} id */
 	function choose(id) {
-		if (id === undefined) return;
-		const event = answer.event;
-		teller.show(id, event);
-		tell(element, "block", { id, event });
+		if (id !== undefined) teller.show(id, answer.event);
 	}
 
 	/** The next block, across segments. @param {number} step */
@@ -222,8 +203,7 @@ export function mount(element, ask, options) {
 		point([i, k]);
 	}
 
-	/** @type {Record<string, () => void>} */
-	const keys = {
+	onKeys(canvas, {
 		ArrowLeft: () => walk(-1),
 		ArrowRight: () => walk(1),
 		ArrowUp: () => point([Math.max(0, at[0] - 1), 0]),
@@ -231,19 +211,13 @@ export function mount(element, ask, options) {
 		Home: () => point([0, 0]),
 		End: () => point([segments.length - 1, 0]),
 		Enter: () => choose(segments[at[0]].blocks[at[1]].id),
-	};
-	canvas.addEventListener("keydown", event => {
-		const does = keys[event.key];
-		if (!does || !segments.length || event.ctrlKey || event.metaKey) return;
-		event.preventDefault();
-		does();
-	});
+	}, () => !!segments.length);
 	canvas.addEventListener("focus", draw);
 	canvas.addEventListener("blur", draw);
 	/** @param {MouseEvent} event */
 	const under = event => {
-		const box = canvas.getBoundingClientRect();
-		return find(event.clientX - box.left - 1, event.clientY - box.top - 1);
+		const [x, y] = placeIn(canvas, event);
+		return find(x - 1, y - 1);
 	};
 	canvas.addEventListener("pointermove", event => point(under(event)));
 	canvas.addEventListener("click", event => {
@@ -263,17 +237,12 @@ export function mount(element, ask, options) {
 	refresh();
 
 	return {
-		ready,
+		ready: asking.ready,
 		/** @param {Partial<import("./common.js").Options>} changes */
 		update(changes) {
 			Object.assign(o, changes);
-			before.checked = !!o.before;
-			if ("trace" in changes || "args" in changes ||
-			    "device" in changes) {
-				teller.end();
-				teller = blockTeller(block, ask, o);
-				block.replaceChildren();
-			}
+			before.input.checked = !!o.before;
+			if (isOtherRun(changes)) teller.forget();
 			refresh();
 		},
 		destroy() {
