@@ -17,6 +17,7 @@ struct sim {
 	uint64_t capacity, used, other;
 	uint64_t shown; /* the total, where it is not the capacity; else 0 */
 	struct space memory, reservations;
+	uint64_t lowest; /* chunk; 0: memory is placed upward */
 	struct {
 		uint64_t threshold, reserved, used;
 	} pool;
@@ -66,6 +67,48 @@ static bool sim_grant(struct sim *sim, uint64_t size)
 	return true;
 }
 
+/* ---- where memory is placed ---- */
+
+/* Ranges of addresses that CUDA takes of the system are so long, or a multiple:
+ * in recordings from Linux segments of 20 MiB lie 32 MiB apart, those of 86 MiB
+ * 96 MiB. */
+#define CHUNK (UINT64_C(32) << 20)
+
+/* No room can be taken in a chunk that is not there yet: to begin with all is
+ * taken, up to a last one that never gets free. */
+void gp_sim_place_downward(struct gp_device *device)
+{
+	struct sim *sim = sim_of(device);
+	uint64_t range = UINT64_C(1) << ORDINAL_SHIFT;
+
+	space_adopt(&sim->memory, sim->memory.base, range);
+	sim->lowest = sim->memory.base + range - CHUNK;
+}
+
+bool gp_sim_was_downward(uint64_t addr, uint64_t size)
+{
+	uint64_t range = UINT64_C(1) << ORDINAL_SHIFT;
+	uint64_t chunk = (size + CHUNK - 1) / CHUNK * CHUNK;
+
+	return addr >= GP_SIM_BASE &&
+	       (addr - GP_SIM_BASE) % range == range - CHUNK - chunk;
+}
+
+static uint64_t place(struct sim *sim, uint64_t size)
+{
+	uint64_t end = sim->memory.base + (UINT64_C(1) << ORDINAL_SHIFT);
+	uint64_t chunk = (size + CHUNK - 1) / CHUNK * CHUNK;
+	uint64_t addr = space_take(&sim->memory, size);
+
+	if (!sim->lowest || addr < end ||
+	    chunk > sim->lowest - sim->memory.base)
+		return addr;
+	space_give(&sim->memory, addr, size);
+	sim->lowest -= chunk;
+	space_give(&sim->memory, sim->lowest, chunk);
+	return space_take(&sim->memory, size);
+}
+
 /* ---- what it has in the place of a memory pool ---- */
 
 /*
@@ -93,7 +136,7 @@ static bool pool_take(struct gp_device *device, uint64_t size, uint16_t stream,
 		sim->pool.reserved += size - room;
 	}
 	sim->pool.used += size;
-	*addr = space_take(&sim->memory, size);
+	*addr = place(sim, size);
 	return true;
 }
 
@@ -161,7 +204,7 @@ static bool sim_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
 		return false;
 	}
 	gp_call_malloc(&device->calls, size);
-	*addr = space_take(&sim->memory, size);
+	*addr = place(sim, size);
 	return true;
 }
 
@@ -245,7 +288,7 @@ static bool sim_managed(struct gp_device *device, uint64_t size, uint64_t *addr)
 {
 	if (size > MOST_MEMORY)
 		return false;
-	*addr = space_take(&sim_of(device)->memory, size);
+	*addr = place(sim_of(device), size);
 	return true;
 }
 

@@ -217,8 +217,8 @@ void properties_write(void *prop, int cuda, int device)
 			       places[i].bytes);
 }
 
-static cudaError_t tell(enum simcuda_call call, void *prop, int cuda,
-			int device)
+static cudaError_t properties(enum simcuda_call call, void *prop, int cuda,
+			      int device)
 {
 	process_begin(call);
 	if (!process_has_device(device))
@@ -230,14 +230,14 @@ static cudaError_t tell(enum simcuda_call call, void *prop, int cuda,
 /* In 12 the name without a suffix still has 11's layout. */
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
-	return tell(CALL_cudaGetDeviceProperties, prop,
-		    SIMCUDA_MAJOR >= 13 ? 13 : 11, device);
+	return properties(CALL_cudaGetDeviceProperties, prop,
+			  SIMCUDA_MAJOR >= 13 ? 13 : 11, device);
 }
 
 cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int device)
 {
-	return tell(CALL_cudaGetDeviceProperties_v2, prop,
-		    SIMCUDA_MAJOR >= 13 ? 13 : 12, device);
+	return properties(CALL_cudaGetDeviceProperties_v2, prop,
+			  SIMCUDA_MAJOR >= 13 ? 13 : 12, device);
 }
 
 /* ---- attributes, and which device ---- */
@@ -287,7 +287,7 @@ int properties_attribute(int attribute, int device)
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-	process_tell_observer();
+	process_notify_observer();
 	process_begin(CALL_cudaGetDeviceCount);
 	*count = process.device_count;
 	return process_end(cudaSuccess);

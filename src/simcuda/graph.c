@@ -210,7 +210,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 	process_begin(CALL_cudaGraphLaunch);
 	stream_work((uintptr_t)stream);
 	process_end(cudaSuccess);
-	process_tell_work(NULL);
+	process_notify_work(NULL);
 	return cudaSuccess;
 }
 
@@ -332,8 +332,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 	return process_end(cudaErrorStreamCaptureUnjoined);
 }
 
-static void tell(const struct stream *s, enum cudaStreamCaptureStatus *status,
-		 unsigned long long *id)
+static void capture_info(const struct stream *s,
+			 enum cudaStreamCaptureStatus *status,
+			 unsigned long long *id)
 {
 	*status = s->graph ? cudaStreamCaptureStatusActive
 			   : cudaStreamCaptureStatusNone;
@@ -345,7 +346,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
 				  enum cudaStreamCaptureStatus *status)
 {
 	process_begin(CALL_cudaStreamIsCapturing);
-	tell(of(stream), status, NULL);
+	capture_info(of(stream), status, NULL);
 	return process_end(cudaSuccess);
 }
 
@@ -361,7 +362,7 @@ cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
 
 	process_begin(CALL_cudaStreamGetCaptureInfo_v2);
 	s = of(stream);
-	tell(s, status, id);
+	capture_info(s, status, id);
 	if (graph)
 		*graph = s->graph;
 	if (nodes)

@@ -569,10 +569,10 @@ static bool is_guess(uint64_t to, uint64_t from, size_t size)
 }
 
 /* It may be known all the same, to who knows what is running. */
-static void tell_guess(void *to, uint64_t from, size_t size)
+static void note_guess(void *to, uint64_t from, size_t size)
 {
 	if (!process_ask_read(to, from, size))
-		process_tell_guess();
+		process_notify_guess();
 }
 
 /* What goes into a graph is done when that is launched, if at all. */
@@ -596,7 +596,7 @@ static cudaError_t copy(enum simcuda_call call, void *to, const void *from,
 	doubt_captured((uintptr_t)to, size);
 	process_end(cudaSuccess);
 	if (guesses)
-		tell_guess(to, (uintptr_t)from, size);
+		note_guess(to, (uintptr_t)from, size);
 	return cudaSuccess;
 }
 
@@ -646,7 +646,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
 	}
 	process_end(cudaSuccess);
 	if (guesses)
-		process_tell_guess();
+		process_notify_guess();
 	return cudaSuccess;
 }
 

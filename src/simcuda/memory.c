@@ -18,6 +18,15 @@ static void *pointer_of(uint64_t addr)
 	return (void *)(uintptr_t)addr;
 }
 
+static void note_range(struct simcuda_device *device, uint64_t addr,
+		       uint64_t size)
+{
+	if (!device->highest || addr < device->lowest)
+		device->lowest = addr;
+	if (addr + size > device->highest)
+		device->highest = addr + size;
+}
+
 bool memory_take(int device, uint64_t size, uint64_t *addr)
 {
 	struct gp_device *memory = process_memory(device);
@@ -27,8 +36,7 @@ bool memory_take(int device, uint64_t size, uint64_t *addr)
 	gp_map_put(&process.devices[device].grains, *addr,
 		   (uint32_t)process_grains(size));
 	kept_forget(*addr, size);
-	if (*addr + size > process.devices[device].highest)
-		process.devices[device].highest = *addr + size;
+	note_range(&process.devices[device], *addr, size);
 	return true;
 }
 
@@ -85,7 +93,7 @@ cudaError_t cudaMalloc(void **pointer, size_t size)
 		return process_end(cudaErrorMemoryAllocation);
 	*pointer = pointer_of(addr);
 	process_end(cudaSuccess);
-	process_tell_memory(process_current_device(), addr, size);
+	process_notify_memory(process_current_device(), addr, size);
 	return cudaSuccess;
 }
 
@@ -100,7 +108,7 @@ cudaError_t cudaFree(void *pointer)
 	if (!memory_give((uintptr_t)pointer, &device, &size))
 		return process_end(host_free(pointer)); /* managed */
 	process_end(cudaSuccess);
-	process_tell_memory(device, (uintptr_t)pointer, 0);
+	process_notify_memory(device, (uintptr_t)pointer, 0);
 	return cudaSuccess;
 }
 
@@ -124,7 +132,7 @@ bool memory_is_device(uint64_t addr)
 
 	for (int i = 0; i < process.device_count; i++)
 		if (addr < process.devices[i].highest &&
-		    addr >= GP_SIM_BASE + ((uint64_t)i << ADDRESSES_SHIFT))
+		    addr >= process.devices[i].lowest)
 			return true;
 	return (addr >= GP_SIM_RESERVE_BASE &&
 		addr < process.highest_reserved) ||

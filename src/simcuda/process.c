@@ -79,6 +79,7 @@ static void apply_environment(void)
 			number("SIMCUDA_CAPACITY", process.devices[i].capacity);
 	process.context_bytes = number("SIMCUDA_CONTEXT", 0);
 	process.is_boundless = number("SIMCUDA_BOUNDLESS", 0) != 0;
+	process.is_downward = number("SIMCUDA_DOWNWARD", 0) != 0;
 	if (gpu)
 		apply_gpu(gpu);
 	apply_events(events ? events : "instant");
@@ -134,7 +135,7 @@ void process_observe(void (*new_observer)(void))
 	observer = new_observer;
 }
 
-void process_tell_observer(void)
+void process_notify_observer(void)
 {
 	if (observer)
 		observer();
@@ -163,7 +164,7 @@ void process_observe_events(void (*new_observer)(const void *event,
 	event_observer = new_observer;
 }
 
-void process_tell_event(const void *event, bool is_done)
+void process_notify_event(const void *event, bool is_done)
 {
 	if (event_observer)
 		event_observer(event, is_done);
@@ -177,7 +178,7 @@ void process_observe_unfinished(
 	unfinished_observer = new_observer;
 }
 
-void process_tell_unfinished(const struct awaited *what)
+void process_notify_unfinished(const struct awaited *what)
 {
 	if (unfinished_observer)
 		unfinished_observer(what);
@@ -191,7 +192,7 @@ void process_observe_memory(void (*new_observer)(int device, uint64_t addr,
 	memory_observer = new_observer;
 }
 
-void process_tell_memory(int device, uint64_t addr, uint64_t bytes)
+void process_notify_memory(int device, uint64_t addr, uint64_t bytes)
 {
 	if (memory_observer)
 		memory_observer(device, addr, bytes);
@@ -209,7 +210,7 @@ void process_observe_work(void (*work)(bool is_captured,
 	read_observer = read;
 }
 
-void process_tell_work(const struct process_reach *reach)
+void process_notify_work(const struct process_reach *reach)
 {
 	bool is_captured;
 
@@ -233,7 +234,7 @@ void process_observe_guesses(void (*new_observer)(void))
 	guess_observer = new_observer;
 }
 
-void process_tell_guess(void)
+void process_notify_guess(void)
 {
 	if (guess_observer)
 		guess_observer();
@@ -284,7 +285,7 @@ void process_observe_waits(void (*new_observer)(uint64_t stream, uint64_t by))
 	wait_observer = new_observer;
 }
 
-void process_tell_wait(uint64_t stream, uint64_t by)
+void process_notify_wait(uint64_t stream, uint64_t by)
 {
 	if (wait_observer)
 		wait_observer(stream, by);
@@ -314,6 +315,8 @@ struct gp_device *process_memory(int device)
 	d->memory = process.is_boundless
 			    ? gp_sim_boundless((uint32_t)device, d->capacity)
 			    : gp_sim_create((uint32_t)device, d->capacity);
+	if (process.is_downward)
+		gp_sim_place_downward(d->memory);
 	if (process.context_bytes)
 		d->memory->ops->set_other(d->memory, process.context_bytes);
 	return d->memory;

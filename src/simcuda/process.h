@@ -142,7 +142,7 @@ struct simcuda_device {
 	struct gp_device *memory; /* NULL until it is used */
 	bool is_borrowed;
 	uint64_t capacity;
-	uint64_t highest;     /* end of what cudaMalloc handed out */
+	uint64_t lowest, highest; /* of what cudaMalloc handed out */
 	struct gp_map grains; /* cudaMalloc'd address -> its size in grains */
 	struct simcuda_properties properties;
 	uint32_t peers; /* whose memory it reaches: a bit each */
@@ -153,6 +153,7 @@ struct process {
 	int device_count;
 	uint64_t context_bytes; /* of a device, that no allocation has */
 	bool is_boundless; /* what is shown of a device's memory is no limit */
+	bool is_downward;  /* memory is placed as CUDA does on Linux */
 	int reserving;	   /* whose memory serves reservations: one for all, as
 			    * their addresses belong to the process */
 	uint64_t highest_reserved; /* end of what was */
@@ -173,7 +174,7 @@ void process_unlock(void);
 /* Whoever wants to know that a program is about to use a device; called, with
  * no lock held, whenever one asks how many there are. */
 void process_observe(void (*observer)(void));
-void process_tell_observer(void);
+void process_notify_observer(void);
 
 /* Called, with no lock held, whenever the program waits for its device. */
 void process_on_wait(void (*pause)(void));
@@ -182,22 +183,22 @@ cudaError_t process_end_waiting(void);
 /* Called, with no lock held, when an event was recorded, and when somebody was
  * told that it is done. */
 void process_observe_events(void (*observer)(const void *event, bool is_done));
-void process_tell_event(const void *event, bool is_done);
+void process_notify_event(const void *event, bool is_done);
 
 /* Called, with no lock held, when somebody asked for an event that nobody
  * waited for yet, and that waits for other processes. */
 void process_observe_unfinished(void (*observer)(const struct awaited *what));
-void process_tell_unfinished(const struct awaited *what);
+void process_notify_unfinished(const struct awaited *what);
 
 /* The same of what cudaMalloc took, and of what cudaFree gave back (0 bytes).
  */
 void process_observe_memory(void (*observer)(int device, uint64_t addr,
 					     uint64_t bytes));
-void process_tell_memory(int device, uint64_t addr, uint64_t bytes);
+void process_notify_memory(int device, uint64_t addr, uint64_t bytes);
 
 /* Called, with no lock held, when a program read what nobody knows. */
 void process_observe_guesses(void (*observer)(void));
-void process_tell_guess(void);
+void process_notify_guess(void);
 
 /* Device addresses that a kernel was given. */
 #define MOST_REACHED 64
@@ -216,7 +217,7 @@ struct process_reach {
 void process_observe_work(void (*work)(bool is_captured,
 				       const struct process_reach *reach),
 			  bool (*read)(void *to, uint64_t from, size_t size));
-void process_tell_work(const struct process_reach *reach);
+void process_notify_work(const struct process_reach *reach);
 bool process_ask_read(void *to, uint64_t from, size_t size);
 
 /*
@@ -241,7 +242,7 @@ void process_set_in_allocator(bool is_in_it);
 /* Whoever wants to know that a captured stream is waited for by another, which
  * is then captured too; called with no lock held. */
 void process_observe_waits(void (*observer)(uint64_t stream, uint64_t by));
-void process_tell_wait(uint64_t stream, uint64_t by);
+void process_notify_wait(uint64_t stream, uint64_t by);
 
 /* The thread's. */
 int process_current_device(void);

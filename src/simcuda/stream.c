@@ -425,7 +425,7 @@ static cudaError_t record(enum simcuda_call call, cudaEvent_t event,
 	event->awaited = s->awaited;
 	event->is_waited_for = false;
 	process_end(cudaSuccess);
-	process_tell_event(event, false);
+	process_notify_event(event, false);
 	return cudaSuccess;
 }
 
@@ -467,9 +467,9 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 	is_loose = is_awaited && !event->is_waited_for;
 	process_end(is_done ? cudaSuccess : cudaErrorNotReady);
 	if (is_done)
-		process_tell_event(event, true);
+		process_notify_event(event, true);
 	else if (is_loose)
-		process_tell_unfinished(&event->awaited);
+		process_notify_unfinished(&event->awaited);
 	return is_done ? cudaSuccess : cudaErrorNotReady;
 }
 
@@ -481,7 +481,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 	if (event->number)
 		finish_event(event);
 	process_end_waiting();
-	process_tell_event(event, true);
+	process_notify_event(event, true);
 	return cudaSuccess;
 }
 
@@ -518,7 +518,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
 	stream_join(stream_at(index), &event->awaited);
 	error = process_end(stream_wait(index, graph, &event->nodes));
 	if (graph && error == cudaSuccess)
-		process_tell_wait(waited_for, (uintptr_t)stream);
+		process_notify_wait(waited_for, (uintptr_t)stream);
 	return error;
 }
 

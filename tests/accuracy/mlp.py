@@ -15,7 +15,9 @@ import torch
 from torch import nn
 
 SAMPLES = 4096  # of an epoch, as the published program draws them
-STEPS = 2  # whole batches of an epoch, at most; its last batch is smaller
+# Whole batches of an epoch, at most; its last batch is smaller.  With two the
+# peak of some rows is not reached, which is behind the last batch.
+STEPS = 10
 EPOCHS = 2
 ACTIVATIONS = {
     "elu": nn.ELU,

@@ -100,6 +100,32 @@ START_TEST(test_a_context_takes_memory_that_is_not_given)
 }
 END_TEST
 
+/* As segments lie in recordings from Linux. */
+START_TEST(test_memory_is_placed_as_on_linux)
+{
+	uint64_t first, second, small, large;
+
+	setenv("SIMCUDA_DOWNWARD", "1", 1);
+	simcuda_reset();
+	simcuda_set_capacity(0, UINT64_C(2) << 40);
+	first = allocated(20 * MIB);
+	second = allocated(20 * MIB);
+	ck_assert_uint_eq(first - second, 32 * MIB);
+	large = allocated(86 * MIB);
+	ck_assert_uint_eq(second - large, 96 * MIB);
+	small = allocated(2 * MIB); /* behind the last one */
+	ck_assert_uint_eq(small - large, 86 * MIB);
+	ck_assert_uint_eq(allocated(2 * MIB) - small, 2 * MIB);
+	ck_assert_uint_eq(allocated(12 * MIB) - second, 20 * MIB);
+	ck_assert_int_eq(give_back(large), cudaSuccess);
+	ck_assert_uint_eq(allocated(20 * MIB), large);
+	/* more than there are addresses for below */
+	ck_assert_uint_gt(allocated(UINT64_C(1) << 40), first);
+	unsetenv("SIMCUDA_DOWNWARD");
+	simcuda_reset();
+}
+END_TEST
+
 START_TEST(test_nothing_and_no_pointer)
 {
 	simcuda_reset();
@@ -259,6 +285,7 @@ int main(void)
 		{ test_addresses_are_the_simulated_devices, 0 },
 		{ test_out_of_memory_is_an_answer, 0 },
 		{ test_a_context_takes_memory_that_is_not_given, 0 },
+		{ test_memory_is_placed_as_on_linux, 0 },
 		{ test_nothing_and_no_pointer, 0 },
 		{ test_several_devices, 0 },
 		{ test_reservations_take_no_memory, 0 },

@@ -63,8 +63,8 @@ enum pointer_attribute {
 	DEVICE = 9,
 };
 
-static CUresult tell(void *value, enum pointer_attribute attribute,
-		     const struct cudaPointerAttributes *a)
+static CUresult attribute_of(void *value, enum pointer_attribute attribute,
+			     const struct cudaPointerAttributes *a)
 {
 	uint64_t context = (uint64_t)a->device + 1;
 
@@ -87,7 +87,7 @@ CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr pointer)
 	cudaPointerGetAttributes(&a, (const void *)(uintptr_t)pointer);
 	if (a.type == cudaMemoryTypeUnregistered)
 		return CUDA_ERROR_INVALID_VALUE;
-	return tell(value, (enum pointer_attribute)attribute, &a);
+	return attribute_of(value, (enum pointer_attribute)attribute, &a);
 }
 
 /* ---- modules ---- */

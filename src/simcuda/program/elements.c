@@ -45,7 +45,8 @@ static const struct format *format_of(int type)
 		[FLOAT8_E5M2] = { 1, 5, 2 },
 	};
 
-	return formats[type].bytes ? &formats[type] : NULL;
+	return type >= 0 && type < TYPES && formats[type].bytes ? &formats[type]
+								: NULL;
 }
 
 static double power_of_two(int exponent)

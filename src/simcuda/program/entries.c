@@ -54,7 +54,7 @@ void entries_put(const char *format, ...)
 
 static bool has_times;
 
-void entries_tell_times(void)
+void entries_with_times(void)
 {
 	has_times = true;
 }

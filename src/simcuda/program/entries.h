@@ -36,7 +36,7 @@ struct entry {
 __attribute__((format(printf, 1, 2))) void entries_put(const char *format, ...);
 
 /* From here on each event has the time of the simulated clock. */
-void entries_tell_times(void);
+void entries_with_times(void);
 
 /* Of a device below SIMCUDA_MOST_DEVICES. */
 void entries_write(const struct entry *entry);

@@ -296,8 +296,10 @@ bool evaluate_describe(const struct operator_name *name,
 	facts->is_decisive = task.facts >> 36 & 1;
 	facts->is_check = task.facts >> 37 & 1;
 	facts->is_fresh = task.facts >> 38 & 1;
+	facts->asserts = task.facts >> 39 & 1;
+	facts->counts = task.facts >> 40 & 1;
 	facts->writes = (uint32_t)(task.facts >> 8) & 0xfffffff;
-	facts->unread = (uint32_t)(task.facts >> 39) & 0x1ffffff;
+	facts->unread = (uint32_t)(task.facts >> 41);
 	return task.facts >> 5 & 1;
 }
 

@@ -22,6 +22,7 @@ atexit.register(calls.simcuda_evaluate_stop)
 # What describe() answers: evaluate_describe() takes it apart.
 COMPUTES, SILENT, WRITES_ANY, ASKS_SIZE, SCALAR, FOUND = 1, 2, 4, 8, 16, 32
 LOGIC, RANDOM, DECISIVE, CHECK, FRESH = 64, 128, 1 << 36, 1 << 37, 1 << 38
+ASSERTS, COUNTS = 1 << 39, 1 << 40
 # Whether what nobody knows is drawn: --values.
 DRAWS = os.environ.get("SIMCUDA_VALUES", "known") not in ("known", "0")
 # Collectives tell of what they write.
@@ -93,6 +94,13 @@ DECISIVE_ONES = {
 }
 # They write what a program skips a step by, and seldom does.
 CHECKS = {"_amp_foreach_non_finite_check_and_unscale_"}
+# What they give, or read while they run, is true in a correct program, which
+# ends where it is not: distributions check by it what they are given, and
+# training loops their losses.
+ASSERTIONS = {"_is_all_true", "isfinite", "normal", "normal_"}
+# Of one integer that nobody knows, and reads as 0, they make one that reads as
+# what follows from 0: a loop that goes on by n + 1 does not stand still.
+COUNTING = {"add", "add_", "mul", "mul_", "neg", "rsub", "sub", "sub_"}
 # Spaces whose kernels for the processor compute what those for CUDA do.
 COMPUTED_SPACES = "aten", "prims", "torchvision"
 # Nothing is computed.
@@ -212,6 +220,10 @@ def describe(name, overload):
         flags |= FRESH
     if base in CHECKS:
         flags |= CHECK
+    if base in ASSERTIONS:
+        flags |= ASSERTS
+    if base in COUNTING:
+        flags |= COUNTS
     if space not in COMPUTED_SPACES or any(h in base for h in HIDDEN):
         flags |= WRITES_ANY
     if base in SIZED:
@@ -225,7 +237,7 @@ def describe(name, overload):
     ]
     if len(arguments) > 28:
         flags = (flags | WRITES_ANY) & ~COMPUTES
-    return flags | bits(writes) << 8 | bits(unread, 25) << 39
+    return flags | bits(writes) << 8 | bits(unread, 23) << 41
 
 
 def make(value):

@@ -380,7 +380,7 @@ static void put_in_place(const struct pending *p)
 }
 
 /* What of its messages this rank has done with. */
-static void tell_done(const struct line *line)
+static void notify_done(const struct line *line)
 {
 	uint64_t least = line->issued;
 
@@ -401,7 +401,7 @@ static void finish(size_t place)
 	process_lock();
 	streams_arrived((unsigned)place);
 	process_unlock();
-	tell_done(line);
+	notify_done(line);
 }
 
 static void progress(void)

@@ -36,7 +36,7 @@ static struct {
 	bool are_followed, is_quiet;
 } guesses = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* ---- telling ---- */
+/* ---- what is said ---- */
 
 struct sentence {
 	char text[2400];
@@ -137,7 +137,7 @@ static void put(const struct sentence *s)
 
 /* What nobody knows is read as 0 each time: a loop that waits for
  * another value has no end. */
-static void tell_many(const struct place *place)
+static void warn_of_many(const struct place *place)
 {
 	dprintf(STDERR_FILENO,
 		"gpupool: %s has read values that nobody knows %d times by "
@@ -168,7 +168,7 @@ static bool add(const char *text)
 	}
 	place->reads++;
 	if (place->reads == MANY && !guesses.is_quiet)
-		tell_many(place);
+		warn_of_many(place);
 	return place->reads == 1 || place->reads % MANY == 0;
 }
 
@@ -176,27 +176,27 @@ static void on_guess(void)
 {
 	struct sentence sentence;
 	char text[sizeof(guesses.places->text)];
-	bool is_told;
+	bool is_new;
 
 	if (!interpreter_place(text, sizeof(text)))
 		snprintf(text, sizeof(text), "a thread without Python");
 	pthread_mutex_lock(&guesses.lock);
-	is_told = add(text);
-	if (is_told)
+	is_new = add(text);
+	if (is_new)
 		describe(&sentence);
 	pthread_mutex_unlock(&guesses.lock);
-	if (is_told)
+	if (is_new)
 		put(&sentence);
 }
 
 /* For the Python side. */
-void simcuda_tell_guess(void);
-void simcuda_tell_guess(void)
+void simcuda_notify_guess(void);
+void simcuda_notify_guess(void)
 {
-	process_tell_guess();
+	process_notify_guess();
 }
 
-static void tell(void)
+static void print_all(void)
 {
 	struct sentence sentence;
 
@@ -211,12 +211,12 @@ void guesses_begin(bool are_followed)
 	pthread_mutex_lock(&guesses.lock);
 	guesses.are_followed = are_followed;
 	pthread_mutex_unlock(&guesses.lock);
-	tell();
+	print_all();
 }
 
 void guesses_end(void)
 {
-	tell();
+	print_all();
 }
 
 void guesses_watch(bool is_quiet)

@@ -266,13 +266,23 @@ uint32_t interpreter_site(void)
 
 enum whose { PYTORCHS, A_LIBRARYS, THE_PROGRAMS };
 
+/* Inductor names what it has compiled by a hash of 51 digits behind a "c". */
+static bool is_compiled(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return name && name[1] == 'c' &&
+	       strspn(name + 1, "abcdefghijklmnopqrstuvwxyz234567") == 52 &&
+	       !strcmp(name + 53, ".py");
+}
+
 static enum whose whose_is(const char *path)
 {
 	static const char *const libraries[] = { "/site-packages/",
 						 "/dist-packages/",
 						 "/lib/python" };
 
-	if (strstr(path, "/torch/"))
+	if (strstr(path, "/torch/") || is_compiled(path))
 		return PYTORCHS;
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
 		if (strstr(path, libraries[i]))

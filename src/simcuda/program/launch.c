@@ -31,7 +31,7 @@ static void work(const void *stream)
 static cudaError_t launch(const void *stream)
 {
 	work(stream);
-	process_tell_work(NULL);
+	process_notify_work(NULL);
 	return cudaSuccess;
 }
 
@@ -67,7 +67,7 @@ static CUresult launch_kernel(const void *stream, const void *function,
 	stream_work((uintptr_t)stream);
 	is_found = find_reach(function, arguments, &reach);
 	process_unlock();
-	process_tell_work(is_found ? &reach : NULL);
+	process_notify_work(is_found ? &reach : NULL);
 	return CUDA_SUCCESS;
 }
 

@@ -72,7 +72,7 @@ int cublasLtMatmul(void *handle, void *operation, void *alpha, void *a,
 	(void)b, (void)b_like, (void)beta, (void)c, (void)c_like, (void)d;
 	(void)d_like, (void)algorithm;
 	owners_workspace(OWNERS_CUBLAS, workspace);
-	process_tell_work(NULL);
+	process_notify_work(NULL);
 	return 0;
 }
 

@@ -51,6 +51,7 @@ struct frame {
 	const struct argument *supposed[2];
 	size_t argument_count;
 	bool is_drawn;	       /* something among its arguments or results */
+	bool is_guess;	       /* its results follow from what nobody knows */
 	struct shape *written; /* arguments that it writes, or may */
 	size_t written_count, written_room;
 	/* What operators that it called made: its own kernels may write it. */
@@ -248,7 +249,8 @@ static void put(const struct frame *f, size_t result, const struct shape *s)
 {
 	const struct evaluated *e =
 		result < f->result_count ? &f->results[result] : NULL;
-	struct elements elements = { .is_drawn = f->is_drawn };
+	struct elements elements = { .is_drawn = f->is_drawn,
+				     .is_guess = f->is_guess };
 
 	if (!s->is_device)
 		return;
@@ -320,6 +322,17 @@ static void write_results(struct frame *f, const char *record)
 		put(f, result + i, &f->written[i]);
 }
 
+/* What nobody knows is told all the same when it is read. */
+static void presume_outputs(struct torch_values values)
+{
+	struct shape s;
+
+	for (size_t i = 0; i < values.count; i++)
+		if (tensors_kind(&values.items[i]) == VALUE_TENSOR &&
+		    tensors_read(tensors_of(&values.items[i]), &s))
+			arguments_presume(&s);
+}
+
 /* ---- an operator begins and ends ---- */
 
 static bool writes_integers(const struct frame *f)
@@ -343,6 +356,10 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 	f->argument_count = inputs.count;
 	f->arguments = arguments_read(inputs, &wish, &f->is_drawn);
 	f->is_drawn |= facts->is_random;
+	if (!f->arguments && facts->counts && !draws_policy()->draws) {
+		f->arguments = arguments_guess(inputs, &wish);
+		f->is_guess = f->arguments;
+	}
 	if (!facts->is_logic || (f->arguments && !f->is_drawn))
 		return;
 	f->supposed[0] = arguments_suppose(inputs, &wish, false);
@@ -417,6 +434,8 @@ static void on_end(const char *record, void *context)
 	f = frames.items[frames.count - 1];
 	if (f.has_written)
 		write_results(&f, record);
+	if (f.operation && f.operation->facts.asserts)
+		presume_outputs(tensors_outputs(record));
 	frames.count--;
 	if (frames.count && f.operation && f.operation->facts.is_fresh)
 		add_made(&frames.items[frames.count - 1],
@@ -515,6 +534,15 @@ static void say_scalar(const struct shape *s, void *to, size_t size)
 		say_number((int64_t)real, to, size);
 }
 
+static bool is_asserted(const struct shape *s)
+{
+	for (size_t i = 0; i < frames.count && s->dtype == DTYPE_BOOL; i++)
+		if (frames.items[i].operation &&
+		    frames.items[i].operation->facts.asserts)
+			return true;
+	return false;
+}
+
 /* What is read of it stays a value that nobody knows. */
 static bool read_scalar(const struct frame *f, void *to, uint64_t from,
 			size_t size)
@@ -522,6 +550,10 @@ static bool read_scalar(const struct frame *f, void *to, uint64_t from,
 	if (!f->operation || !f->operation->facts.is_scalar ||
 	    !f->written_count || size != tensors_element(f->written->dtype))
 		return false;
+	if (is_asserted(f->written)) {
+		say_number(true, to, size);
+		return true;
+	}
 	if (operations.scalar) {
 		say_scalar(f->written, to, size);
 		return true;

@@ -221,7 +221,7 @@ uint32_t owners_freed(uint64_t addr)
 }
 
 /* An owner of nothing is one, too: a step's may turn out to be no one's. */
-static void tell(struct block *b)
+static void write_owner(struct block *b)
 {
 	uint32_t owner = owner_of(b->category, b->module);
 
@@ -236,7 +236,7 @@ void owners_settle(void)
 {
 	for (size_t i = 0; i < all.block_count; i++)
 		if (all.blocks[i].is_there)
-			tell(&all.blocks[i]);
+			write_owner(&all.blocks[i]);
 }
 
 static void set(struct block *b, enum category category, int module)
@@ -244,7 +244,7 @@ static void set(struct block *b, enum category category, int module)
 	b->category = (uint8_t)category;
 	b->module = module;
 	b->is_final = true;
-	tell(b);
+	write_owner(b);
 }
 
 /* ---- what threads do ---- */
@@ -354,6 +354,14 @@ void owners_workspace(enum owners_library library, uint64_t addr)
 	recorder_leave();
 }
 
+/* DistributedDataParallel makes its buckets anew as its second forward begins.
+ */
+static bool is_bucket(const struct block *b)
+{
+	return b->category == ACTIVATION && b->module != NO_MODULE &&
+	       !strcmp(all.modules[b->module].type, "DistributedDataParallel");
+}
+
 void owners_collective(uint64_t addr)
 {
 	struct block *b;
@@ -361,7 +369,7 @@ void owners_collective(uint64_t addr)
 	if (!addr || !recorder_enter())
 		return;
 	b = block_at(addr);
-	if (b && !b->is_final && b->category == UNKNOWN)
+	if (b && !b->is_final && (b->category == UNKNOWN || is_bucket(b)))
 		set(b, NCCL, NO_MODULE);
 	recorder_leave();
 }

@@ -3,8 +3,8 @@
 and an optimizer's gradients and states.
 
 Tensors are looked at and not held, so that PyTorch allocates what it does
-without.  Modules are called through a function of this file, not by hooks: hooks
-for all modules make PyTorch call them another way, and torch.compile warns.
+without.  Modules are called through a function of this file, not by hooks: with
+those PyTorch calls all modules another way, and torch.compile warns.
 """
 
 import atexit

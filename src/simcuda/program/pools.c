@@ -88,7 +88,7 @@ static void drop(size_t index)
 
 /* ---- pools that take some threads' requests ---- */
 
-static void tell(const char *op, const struct underway *u)
+static void write_event(const char *op, const struct underway *u)
 {
 	if (!recorder_begin(op, u->device))
 		return;
@@ -103,11 +103,11 @@ static void turn(struct underway *u, bool takes)
 		return;
 	u->is_paused = !takes;
 	if (!takes) {
-		tell("pool_end", u);
+		write_event("pool_end", u);
 		return;
 	}
-	tell("pool_begin", u);
-	tell("pool_release", u);
+	write_event("pool_begin", u);
+	write_event("pool_release", u);
 }
 
 bool pools_end(int device, const uint64_t pool[2])

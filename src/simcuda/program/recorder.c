@@ -294,7 +294,7 @@ __attribute__((constructor)) static void begin(void)
 	memcpy(recorder.path, path, strlen(path) + 1);
 	recorder.layout = layout_of((unsigned)strtoul(release, NULL, 10));
 	if (getenv("SIMCUDA_TIMES"))
-		entries_tell_times();
+		entries_with_times();
 	draws_choose(getenv("SIMCUDA_VALUES"));
 	interpreter_wish(&(struct interpreter_wishes){
 		.release = (unsigned)strtoul(release, NULL, 10),

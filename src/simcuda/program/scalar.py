@@ -8,7 +8,7 @@ import warnings
 
 import torch
 
-tell = ctypes.CDLL(None).simcuda_tell_guess
+tell = ctypes.CDLL(None).simcuda_notify_guess
 
 
 def set_scalar(value):

@@ -151,7 +151,7 @@ struct called {
 	const struct outputs *outputs;
 	uint64_t calls;
 	enum stand_in_kind kind;
-	bool makes_handle, gives_text, is_told, computes;
+	bool makes_handle, gives_text, is_named, computes;
 };
 
 static struct {
@@ -220,7 +220,7 @@ static struct called *find(const char *name)
 		.makes_handle = !outputs && makes_handle(name),
 		.gives_text = gives_text(name),
 		.computes = computes(name),
-		.is_told = outputs || !stand_in_does_nothing(name),
+		.is_named = outputs || !stand_in_does_nothing(name),
 	};
 	gp_map_put(&all.by_name, (uintptr_t)name, index);
 	return &all.items[index];
@@ -266,11 +266,11 @@ uint64_t simcuda_stand_in(void **first, const char *name, void *third,
 		write_zeros(called.outputs, parameters);
 	}
 	if (called.computes)
-		process_tell_work(NULL);
+		process_notify_work(NULL);
 	/* A copy that is not done: whoever reads what it was to bring does not
 	 * read what a GPU would have there. */
 	if (has(name, "Memcpy"))
-		process_tell_guess();
+		process_notify_guess();
 	if (called.gives_text)
 		return (uintptr_t)text;
 	/* Its callers take an answer that is none for one. */
@@ -289,7 +289,7 @@ void stand_in_size(const char *name)
 	called = find(name);
 	called->calls++;
 	called->kind = STAND_IN_SIZE;
-	called->is_told = true;
+	called->is_named = true;
 	process_unlock();
 }
 
@@ -300,7 +300,7 @@ const char *stand_in_called(uint32_t index, enum stand_in_kind *kind,
 
 	process_lock();
 	for (size_t i = 0; i < all.count && !name; i++) {
-		if (!all.items[i].is_told || index--)
+		if (!all.items[i].is_named || index--)
 			continue;
 		name = all.items[i].name;
 		*kind = all.items[i].kind;

@@ -159,7 +159,8 @@ bool tensors_read(const void *tensor, struct shape *s)
 	s->addr = word(storage, l->storage_data);
 	s->is_device = device == CUDA;
 	s->numel = word(at, l->numel);
-	if (s->numel && s->is_device != memory_is_device(s->addr))
+	/* A tensor that only stands for one has no memory. */
+	if (s->numel && (!s->addr || s->is_device != memory_is_device(s->addr)))
 		return false;
 	s->dtype = at[l->dtype];
 	if (dims > MOST_DIMS || !tensors_element(s->dtype) ||
@@ -370,6 +371,12 @@ static bool take_or_ones(struct run *run, uint64_t addr, size_t size)
 	return true;
 }
 
+static bool take_as_read(struct run *run, uint64_t addr, size_t size)
+{
+	kept_read(addr, run->bytes, size);
+	return true;
+}
+
 static bool take_from_host(struct run *run, uint64_t addr, size_t size)
 {
 	memcpy(run->bytes, (const void *)(uintptr_t)addr, size);
@@ -388,6 +395,14 @@ static bool put(struct run *run, uint64_t addr, size_t size)
 			kept_write(addr + i, run->bytes + i, 1);
 		else if (!run->is_drawn)
 			kept_forget(addr + i, 1);
+	return true;
+}
+
+static bool guess(struct run *run, uint64_t addr, size_t size)
+{
+	kept_draw(addr, run->bytes, size);
+	if (!draws_policy()->draws)
+		kept_doubt(addr, size);
 	return true;
 }
 
@@ -447,7 +462,9 @@ void arguments_write(const struct shape *shape, const struct elements *elements)
 	const unsigned char *bytes = elements->bytes;
 	struct shape m = merged(shape);
 	/* Read only: put does not write there. */
-	struct run run = { .each = bytes ? put : forget,
+	struct run run = { .each = !bytes		? forget
+				   : elements->is_guess ? guess
+							: put,
 			   .bytes = (unsigned char *)bytes,
 			   .known = elements->known,
 			   .is_drawn = elements->is_drawn };
@@ -475,6 +492,20 @@ void arguments_doubt(const struct shape *shape)
 	process_unlock();
 }
 
+void arguments_presume(const struct shape *shape)
+{
+	unsigned char truth = 1, found;
+	struct run run = { .bytes = &truth };
+
+	if (!shape->is_device || shape->numel != 1 ||
+	    shape->dtype != DTYPE_BOOL)
+		return;
+	process_lock();
+	if (kept_take(shape->addr, &found, 1) == KEPT_UNKNOWN)
+		guess(&run, shape->addr, 1);
+	process_unlock();
+}
+
 /* ---- arguments ---- */
 
 struct reading {
@@ -483,7 +514,7 @@ struct reading {
 	bool is_drawn;
 	/* What is read in place of a truth that is not known, and of each bit
 	 * of an integer. */
-	enum { NO_TRUTH, SUPPOSED_FALSE, SUPPOSED_TRUE } otherwise;
+	enum { NO_TRUTH, SUPPOSED_FALSE, SUPPOSED_TRUE, AS_READ } otherwise;
 	bool is_any_known;
 };
 
@@ -506,6 +537,8 @@ static bool (*reader(const struct reading *r,
 {
 	if (!s->is_device)
 		return take_from_host;
+	if (r->otherwise == AS_READ)
+		return take_as_read;
 	if (r->otherwise == NO_TRUTH)
 		return draws_policy()->draws ? take_or_draw : take;
 	if (tensors_is_real(s->dtype))
@@ -513,6 +546,12 @@ static bool (*reader(const struct reading *r,
 	if (r->otherwise == SUPPOSED_FALSE)
 		return take_or_0;
 	return s->dtype == DTYPE_BOOL ? take_or_1 : take_or_ones;
+}
+
+static bool is_integer(const struct shape *s)
+{
+	return s->numel == 1 && !tensors_is_real(s->dtype) &&
+	       s->dtype != DTYPE_BOOL;
 }
 
 static bool read_bytes(struct reading *r, struct argument *a)
@@ -524,7 +563,8 @@ static bool read_bytes(struct reading *r, struct argument *a)
 	unsigned char *bytes;
 	bool is_there;
 
-	if (!is_little(r, &a->shape))
+	if (!is_little(r, &a->shape) ||
+	    (r->otherwise == AS_READ && !is_integer(&a->shape)))
 		return false;
 	bytes = arena_take(r->wish->arena,
 			   a->shape.numel * tensors_element(a->shape.dtype));
@@ -652,4 +692,12 @@ const struct argument *arguments_suppose(struct torch_values values,
 	const struct argument *all = read_all(&r, values);
 
 	return r.is_any_known ? all : NULL;
+}
+
+const struct argument *arguments_guess(struct torch_values values,
+				       const struct arguments_wish *wish)
+{
+	struct reading r = { .wish = wish, .otherwise = AS_READ };
+
+	return read_all(&r, values);
 }

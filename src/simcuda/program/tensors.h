@@ -153,6 +153,11 @@ const struct argument *arguments_suppose(struct torch_values values,
 					 const struct arguments_wish *wish,
 					 bool truth);
 
+/* The same with what a program reads of integers that nobody knows; NULL also
+ * where there is more than one in a tensor. */
+const struct argument *arguments_guess(struct torch_values values,
+				       const struct arguments_wish *wish);
+
 /* Whether elements that are written there can be known: not where they lie
  * together in more bytes than are kept of one write. */
 bool arguments_can_write(const struct shape *shape);
@@ -161,11 +166,14 @@ struct elements {
 	/* Where it is not NULL: a 1 for each of those that is known. */
 	const unsigned char *known;
 	bool is_drawn; /* the others: else they are not known any more */
+	bool is_guess; /* they are read as that, and nobody knows them */
 };
 /* They go to where the tensor has them. */
 void arguments_write(const struct shape *shape,
 		     const struct elements *elements);
 /* Its elements stay what they are, and are drawn from then on. */
 void arguments_doubt(const struct shape *shape);
+/* A truth that nobody knows reads as true; it stays one that nobody knows. */
+void arguments_presume(const struct shape *shape);
 
 #endif

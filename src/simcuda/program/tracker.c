@@ -78,7 +78,7 @@ static void write_entry(struct entry *e)
 	recorder_leave();
 }
 
-void tracker_tell(const struct entry *entry)
+void tracker_record(const struct entry *entry)
 {
 	struct entry e = *entry;
 
@@ -190,13 +190,13 @@ static bool take_wait(const void *event, struct wait *wait)
 
 /* ---- events ---- */
 
-static void tell(enum action action, int device, uint64_t addr)
+static void record(enum action action, int device, uint64_t addr)
 {
 	const struct entry entry = { .action = action,
 				     .device = device,
 				     .addr = addr };
 
-	tracker_tell(&entry);
+	tracker_record(&entry);
 }
 
 static void on_event(const void *event, bool is_done)
@@ -215,7 +215,7 @@ static void on_event(const void *event, bool is_done)
 	}
 	process_unlock();
 	if (is_last)
-		tell(FREE_COMPLETED, wait.device, wait.addr);
+		record(FREE_COMPLETED, wait.device, wait.addr);
 }
 
 /* ---- segments ---- */
@@ -254,7 +254,7 @@ static void on_memory(int device, uint64_t addr, uint64_t bytes)
 
 	if (bytes ? now.is_asking && keep_segment(&segment)
 		  : take_segment(addr, &segment))
-		tracker_tell(&segment);
+		tracker_record(&segment);
 }
 
 /* ---- calls ---- */
@@ -283,7 +283,7 @@ void intercepted_settle(void)
 	now.request.addr = free_bytes_of(now.request.device);
 	now.request.size =
 		(now.request.size + ROUNDING - 1) / ROUNDING * ROUNDING;
-	tracker_tell(&now.request);
+	tracker_record(&now.request);
 }
 
 void intercepted_ask(int device, uint64_t bytes, uint64_t stream)
@@ -306,7 +306,7 @@ void intercepted_alloc(uint64_t addr)
 	now.is_asking = false;
 	now.request.addr = addr;
 	put_device(addr, now.request.device);
-	tracker_tell(&now.request);
+	tracker_record(&now.request);
 }
 
 void intercepted_free(uint64_t addr)
@@ -319,7 +319,7 @@ void intercepted_free(uint64_t addr)
 	now.is_freeing = true;
 	now.freeing = addr;
 	now.device = (int)device;
-	tell(FREE_REQUESTED, now.device, addr);
+	record(FREE_REQUESTED, now.device, addr);
 }
 
 void intercepted_freed(void)
@@ -333,7 +333,7 @@ void intercepted_freed(void)
 	is_waiting = is_waited_for(now.freeing);
 	process_unlock();
 	if (!is_waiting)
-		tell(FREE_COMPLETED, now.device, now.freeing);
+		record(FREE_COMPLETED, now.device, now.freeing);
 }
 
 /* ---- the deleter ---- */

@@ -22,7 +22,7 @@ void tracker_attach(const struct layout *layout, void *allocator,
 		    void (*attach)(void));
 
 /* An entry without its pool, of a release that has no trackers. */
-void tracker_tell(const struct entry *entry);
+void tracker_record(const struct entry *entry);
 
 /* This thread asks for so many bytes from here on: what is refused is told with
  * its rounded size only. */

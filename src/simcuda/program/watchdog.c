@@ -38,7 +38,7 @@ static struct {
 	struct watchdog all[MOST_WATCHDOGS];
 	_Atomic unsigned count;
 	uint64_t looks;
-	uint64_t missed;
+	_Atomic uint64_t missed; /* under the lock below; told without it */
 	/* Of several threads that issue collectives one looks at a time. */
 	pthread_mutex_t one;
 } watchdogs = {
@@ -50,17 +50,30 @@ static struct {
 
 static _Thread_local struct watchdog *mine;
 
+/* As of the later of both: it is behind what the other waits for. */
+static void join(struct awaited *all, const struct awaited *more)
+{
+	all->places |= more->places;
+	if (all->issued < more->issued)
+		all->issued = more->issued;
+}
+
 /* ---- the C library's own functions ---- */
 
 typedef void (*function)(void);
 
-/* Calls made here would come back here.  The C library has two versions of
- * some, of which the first is another thing. */
+/* Calls made here would come back here.  The GNU C library has two versions of
+ * some, of which the first is another thing; musl has one of each. */
 static function find(const char *name, const char *version)
 {
-	void *at = dlvsym(RTLD_NEXT, name, version);
+	void *at = NULL;
 	function found = NULL;
 
+#ifdef __GLIBC__
+	at = dlvsym(RTLD_NEXT, name, version);
+#else
+	(void)version;
+#endif
 	if (!at)
 		at = dlsym(RTLD_NEXT, name);
 	memcpy(&found, &at, sizeof(found));
@@ -228,11 +241,8 @@ int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *lock,
  * each holds what the program still has: they are not waited for. */
 static void on_unfinished(const struct awaited *awaited)
 {
-	if (!mine || exchange_is_receive(awaited))
-		return;
-	mine->loose.places |= awaited->places;
-	if (mine->loose.issued < awaited->issued)
-		mine->loose.issued = awaited->issued;
+	if (mine && !exchange_is_receive(awaited))
+		join(&mine->loose, awaited);
 }
 
 __attribute__((constructor)) static void start(void)
@@ -255,15 +265,9 @@ static struct awaited loose_ends(void)
 {
 	struct awaited loose = { 0 };
 
-	for (size_t i = 0; i < MOST_WATCHDOGS; i++) {
-		const struct watchdog *w = &watchdogs.all[i];
-
-		if (!w->is_there)
-			continue;
-		loose.places |= w->loose.places;
-		if (loose.issued < w->loose.issued)
-			loose.issued = w->loose.issued;
-	}
+	for (size_t i = 0; i < MOST_WATCHDOGS; i++)
+		if (watchdogs.all[i].is_there)
+			join(&loose, &watchdogs.all[i].loose);
 	return loose;
 }
 
@@ -296,17 +300,17 @@ void watchdog_look(void)
 	if (!atomic_load(&watchdogs.count))
 		return;
 	pthread_mutex_lock(&watchdogs.one);
-	if (watchdogs.missed < MOST_MISSED) {
+	if (atomic_load(&watchdogs.missed) < MOST_MISSED) {
 		is_in_time = look(&loose);
 		if (is_in_time && loose.places)
 			is_in_time = exchange_wait(&loose, RANKS_PATIENCE_S) &&
 				     look(&loose);
-		watchdogs.missed += !is_in_time;
+		atomic_fetch_add(&watchdogs.missed, !is_in_time);
 	}
 	pthread_mutex_unlock(&watchdogs.one);
 }
 
 uint64_t watchdog_missed(void)
 {
-	return watchdogs.missed;
+	return atomic_load(&watchdogs.missed);
 }

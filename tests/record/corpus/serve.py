@@ -61,9 +61,9 @@ def serve_paged(blocks):
     for _ in range(60):
         lengths = [number(1, 1024) for _ in range(number(1, 8))]
         x = torch.zeros(1, sum(lengths), WIDTH, device="cuda").half()
-        for i, block in enumerate(blocks):
+        for i, b in enumerate(blocks):
             rows = torch.randint(8192, (number(64, 4096),)).cuda()
-            x = step(block, x, pool[i, 0][rows][None], pool[i, 1][rows][None])[0]
+            x = step(b, x, pool[i, 0][rows][None], pool[i, 1][rows][None])[0]
 
 
 @torch.inference_mode()

@@ -34,7 +34,7 @@ elif how == "scaler":
     print("stepped:", len(optimizer.state) > 0, "scale", scaler.get_scale())
 elif how == "loss":
     loss = (hidden @ hidden.T).square().mean()
-    print("finite:", bool(torch.isfinite(loss)), "not below 0:", loss.item() >= 0,
+    print("finite:", bool(loss.isfinite()), "not below 0:", loss.item() >= 0,
           "the same again:", loss.item() == loss.item())
 elif how == "generator":
     before = torch.get_rng_state()

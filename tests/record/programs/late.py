@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Collectives that nobody waits for, and DDP; the rank that is named is late."""
+"""Collectives that nobody waits for, and DDP; the rank named is late."""
 
 import os
 import sys

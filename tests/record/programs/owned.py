@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the memory that a trace ends with is for: owned.py TRACE.json CATEGORY...
+"""What memory that a trace ends with is for: owned.py TRACE.json CATEGORY...
 prints the bytes that were requested of each."""
 
 import collections

@@ -15,7 +15,8 @@ class Tied(nn.Module):
     def __init__(self):
         super().__init__()
         self.embed = nn.Embedding(500, 64)
-        self.body = nn.Sequential(nn.Linear(64, 64), nn.GELU(), nn.LayerNorm(64))
+        layers = nn.Linear(64, 64), nn.GELU(), nn.LayerNorm(64)
+        self.body = nn.Sequential(*layers)
         self.head = nn.Linear(64, 500, bias=False)
         self.head.weight = self.embed.weight
         self.register_buffer("mask", torch.ones(300))
@@ -28,7 +29,8 @@ def adapted():
     """Frozen, but for a small part, as LoRA has it."""
     model = Tied()
     model.requires_grad_(False)
-    model.body[0] = nn.Sequential(model.body[0], nn.Linear(64, 8), nn.Linear(8, 64))
+    adapter = nn.Linear(64, 8), nn.Linear(8, 64)
+    model.body[0] = nn.Sequential(model.body[0], *adapter)
     return model
 
 
@@ -43,6 +45,33 @@ def checkpointed():
     return Again()
 
 
+def distributed():
+    """A group of this process alone."""
+    from torch import distributed
+
+    if not distributed.is_initialized():
+        distributed.init_process_group(
+            "nccl", store=distributed.HashStore(), rank=0, world_size=1
+        )
+
+
+def replicated(model):
+    distributed()
+    return nn.parallel.DistributedDataParallel(model)
+
+
+def sharded(model):
+    from torch.distributed.fsdp import fully_shard
+
+    distributed()
+    fully_shard(model.body)
+    return fully_shard(model)
+
+
+def compiled(model):
+    return torch.compile(model, backend="aot_eager")
+
+
 def transformer(kind, config, **sizes):
     import transformers
 
@@ -51,7 +80,8 @@ def transformer(kind, config, **sizes):
 
 def gpt2():
     return transformer(
-        "GPT2LMHeadModel", "GPT2Config", n_layer=2, n_embd=64, n_head=4, vocab_size=500
+        "GPT2LMHeadModel", "GPT2Config", n_layer=2, n_embd=64, n_head=4,
+        vocab_size=500
     )
 
 
@@ -84,22 +114,31 @@ kinds = {
     "scaled": (Tied, optim.AdamW, {}, torch.float32),
     "adapted": (adapted, optim.AdamW, {}, torch.float32),
     "checkpointed": (checkpointed, optim.AdamW, {}, torch.float32),
+    "accumulated": (Tied, optim.AdamW, {}, torch.float32),
+    "compiled": (Tied, optim.AdamW, {}, torch.float32),
+    "replicated": (Tied, optim.AdamW, {}, torch.float32),
+    "sharded": (Tied, optim.AdamW, {}, torch.float32),
     "gpt2": (gpt2, optim.AdamW, {}, torch.float32),
     "llama": (llama, optim.AdamW, {}, torch.bfloat16),
 }
 
 
+wraps = {"compiled": compiled, "replicated": replicated, "sharded": sharded}
+
+
 def train(kind):
     make, optimizer, options, dtype = kinds[kind]
     model = make().to(dtype).cuda()
+    called = wraps.get(kind, lambda m: m)(model)
     learned = [p for p in model.parameters() if p.requires_grad]
     steps = optimizer(learned, **options)
     scaler = torch.amp.GradScaler("cuda", enabled=kind == "scaled")
-    for _ in range(2):
+    for micro in range(4 if kind == "accumulated" else 2):
         x = torch.randint(0, 500, (2, 16)).cuda()
-        steps.zero_grad()
+        if kind != "accumulated" or micro % 2 == 0:
+            steps.zero_grad()
         with torch.autocast("cuda", torch.float16, enabled=kind == "scaled"):
-            out = model(x)
+            out = called(x)
             loss = getattr(out, "logits", out).float().mean()
         scaler.scale(loss).backward()
         scaler.step(steps)
@@ -108,6 +147,7 @@ def train(kind):
 
 
 def count(tensors):
+    tensors = [getattr(t, "_local_tensor", t) for t in tensors]
     return sum(t.numel() * t.element_size() for t in tensors)
 
 
@@ -120,6 +160,7 @@ def main():
         own = [p for p in model.parameters() if p.requires_grad]
         states += count(own) * (1 if kind == "sgd" else 2)
         states += 4 * len(own) * (kind == "fused")  # the step's number
+    print("activation 0")
     print("gradient", count(learned))
     print("optimizer_state", states)
     print("parameter", count(parameters))

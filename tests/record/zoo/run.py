@@ -10,6 +10,7 @@ put into FILE between its two marks.
 
 import argparse
 import ast
+import datetime
 import glob
 import json
 import os
@@ -23,6 +24,16 @@ MODES = ("known", "all", "drawn:1")
 ROWS = "rows.jsonl"
 KNOWN = "all values known"
 MARKS = ("<!-- the zoo's table -->\n", "<!-- its end -->\n")
+VERSIONS = """import importlib.metadata as m, sys
+for name in sys.argv[1:]:
+    try:
+        print(name, m.version(name))
+    except m.PackageNotFoundError:
+        pass"""
+PACKAGES = (
+    "torch transformers accelerate peft trl lightning diffusers timm "
+    "torchvision torchao bitsandbytes deepspeed vllm"
+).split()
 MISSING = """import importlib.util, sys
 print(*(p for p in sys.argv[1:] if importlib.util.find_spec(p) is None))"""
 
@@ -137,6 +148,7 @@ def record(args, line, mode):
         "peaks": [r["at_peak"]["reserved_bytes"] for r in replays],
         "path": [t["values"] for t in found],
         "arithmetic": re.findall(r"^arithmetic: (.*)", said, re.M),
+        "date": datetime.date.today().isoformat(),
     }
 
 
@@ -190,6 +202,16 @@ def peaks(row):
     return " + ".join(map(mib, row["peaks"])) or "none"
 
 
+def against(row, computed):
+    """How far its peaks are from those with everything computed."""
+    if not row or not computed or row["status"] != 0 or computed["status"] != 0:
+        return ""
+    if len(row["peaks"]) != len(computed["peaks"]):
+        return "other traces"
+    apart = [a / b - 1 for a, b in zip(row["peaks"], computed["peaks"])]
+    return f"{max(apart, key=abs, default=0):+.1%}"
+
+
 def path_of(row):
     unknown = [path for path in row["path"] if path != KNOWN]
     # What was read, without where.
@@ -197,8 +219,11 @@ def path_of(row):
 
 
 def table(lines, done):
-    yield "| program | replayed | known | all | drawn | path | arithmetic |\n"
-    yield "|---|--:|--:|--:|--:|---|---|\n"
+    yield (
+        "| program | replayed | known | all | drawn | known to all "
+        "| drawn to all | path | arithmetic |\n"
+    )
+    yield "|---|--:|--:|--:|--:|--:|--:|---|---|\n"
     for line in lines:
         rows = [done.get((line, mode)) for mode in MODES]
         first = rows[0]
@@ -206,9 +231,20 @@ def table(lines, done):
             continue
         cells = [line, f"{first['matched']:,} of {first['checked']:,}"]
         cells += [peaks(row) for row in rows]
+        cells += [against(rows[0], rows[1]), against(rows[2], rows[1])]
         cells += [path_of(first) if first["path"] else "no trace"]
         cells += ["; ".join(first["arithmetic"])]
         yield "| " + " | ".join(cells) + " |\n"
+
+
+def provenance(python, rows):
+    """When, and with what."""
+    dates = sorted(row["date"] for row in rows if "date" in row)
+    said = subprocess.run(
+        [python, "-c", VERSIONS, *PACKAGES], capture_output=True, text=True
+    )
+    when = " to ".join(dict.fromkeys(dates[:1] + dates[-1:]))
+    return f"\n{when}: {', '.join(said.stdout.splitlines())}.\n"
 
 
 def write(path, text):
@@ -268,6 +304,7 @@ def main():
     text = "".join(table(lines, done))
     if args.check:
         sys.exit(check(lines, done) > 0)
+    text += provenance(args.python, done.values())
     if args.write:
         write(args.write, text)
     else:

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+"""Checks that a correct program passes, of values that nobody knows."""
+import torch
+
+if __name__ == "__main__":
+    network = torch.nn.Linear(4, 3).cuda()
+    scores = network(torch.rand(2, 4, device="cuda"))
+    chosen = torch.distributions.Categorical(logits=scores)
+    drawn = chosen.sample()
+    print("drawn", chosen.log_prob(drawn).shape)
+    spread = torch.distributions.Normal(scores, scores.exp())
+    print("spread", spread.log_prob(spread.sample()).shape)
+    loss = scores.square().mean()
+    print("finite", bool(torch.isfinite(loss)), bool(torch.isnan(loss)))
+    bad = torch.tensor(float("nan")).cuda()
+    print("known", bool(torch.isfinite(bad)), bool(torch.isnan(bad)))
