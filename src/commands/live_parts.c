@@ -3,6 +3,7 @@
 #include "commands/live_parts.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,49 +15,56 @@
 #include "gpupool/write.h"
 #include "report/page.h"
 
-/* ---- gpupool.wasm ---- */
+/* ---- gpupool.wasm.gz ---- */
 
-/* Beside the folder's programs and libraries, or where it was installed. */
-static FILE *open_below(const char *folder)
+/* Beside the folder's programs and libraries, or where it was installed.  NULL
+ * without an error where it is in neither. */
+static FILE *open_below(const char *folder, char path[PATH_MAX + 64])
 {
-	static const char *const places[] = { "gpupool.wasm",
-					      "../share/gpupool/gpupool.wasm" };
-	char path[PATH_MAX + 64];
+	static const char *const places[] = {
+		"gpupool.wasm.gz", "../share/gpupool/gpupool.wasm.gz"
+	};
 	FILE *file = NULL;
 
-	for (size_t i = 0; *folder && !file && i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, places[i]);
+	errno = ENOENT;
+	for (size_t i = 0; *folder && errno == ENOENT && !file && i < 2; i++) {
+		snprintf(path, PATH_MAX + 64, "%s/%s", folder, places[i]);
 		file = fopen(path, "rb");
 	}
 	return file;
 }
 
-/* As seen from this program, or from the library that this is in. */
-static FILE *open_wasm(void)
+/* As seen from this program, or from the library that this is in; *file is NULL
+ * where it is not there. */
+static enum gp_status open_wasm(FILE **file, struct gp_diag *diag)
 {
 	static const char own;
-	char folder[PATH_MAX];
+	char folder[PATH_MAX], path[PATH_MAX + 64];
 	Dl_info about;
-	FILE *file;
 	char *end;
 
 	gp_own_program(folder, sizeof(folder));
-	file = open_below(folder);
-	if (file || !dladdr(&own, &about) || !about.dli_fname)
-		return file;
-	snprintf(folder, sizeof(folder), "%s", about.dli_fname);
-	end = strrchr(folder, '/');
-	if (!end)
-		return NULL;
-	*end = '\0';
-	return open_below(folder);
+	*file = open_below(folder, path);
+	if (!*file && errno == ENOENT && dladdr(&own, &about) &&
+	    about.dli_fname) {
+		snprintf(folder, sizeof(folder), "%s", about.dli_fname);
+		end = strrchr(folder, '/');
+		if (end)
+			*end = '\0';
+		*file = open_below(end ? folder : "", path);
+	}
+	if (*file || errno == ENOENT)
+		return GP_OK;
+	return gp_diag_set(diag, GP_SYSTEM, "cannot read %s: %s", path,
+			   strerror(errno));
 }
 
 bool gp_live_parts_are_there(void)
 {
-	FILE *file = open_wasm();
+	struct gp_diag diag;
+	FILE *file;
 
-	if (file)
+	if (open_wasm(&file, &diag) == GP_OK && file)
 		fclose(file);
 	return file != NULL;
 }
@@ -79,23 +87,34 @@ static enum gp_status pack(struct gp_live_part *part, char **owned,
 	return status;
 }
 
-static enum gp_status copy(void *arg, FILE *out, struct gp_diag *diag)
+/* It is packed already. */
+static enum gp_status read_wasm(struct gp_live_parts *parts, FILE *file,
+				struct gp_diag *diag)
 {
-	char bytes[1 << 16];
-	size_t n;
+	struct gp_live_part *wasm = &parts->page.wasm;
+	size_t room = 0, n;
 
-	(void)diag;
-	while ((n = fread(bytes, 1, sizeof(bytes), arg)) > 0)
-		fwrite(bytes, 1, n, out);
-	return GP_OK;
+	do {
+		parts->wasm = gp_mem_grow(parts->wasm, &room,
+					  wasm->size + (1 << 16), 1);
+		n = fread(parts->wasm + wasm->size, 1, room - wasm->size, file);
+		wasm->size += n;
+	} while (n);
+	wasm->bytes = parts->wasm;
+	return ferror(file) ? gp_diag_set(diag, GP_SYSTEM,
+					  "cannot read gpupool.wasm.gz: %s",
+					  strerror(errno))
+			    : GP_OK;
 }
 
 static enum gp_status take_wasm(struct gp_live_parts *parts,
 				struct gp_diag *diag)
 {
-	FILE *file = open_wasm();
-	enum gp_status status;
+	FILE *file;
+	enum gp_status status = open_wasm(&file, diag);
 
+	if (status != GP_OK)
+		return status;
 	if (!file) {
 		parts->page.why =
 			"There is no gpupool.wasm (make wasm builds it), "
@@ -103,7 +122,7 @@ static enum gp_status take_wasm(struct gp_live_parts *parts,
 			"nothing.";
 		return GP_OK;
 	}
-	status = pack(&parts->page.wasm, &parts->wasm, copy, file, diag);
+	status = read_wasm(parts, file, diag);
 	fclose(file);
 	return status;
 }

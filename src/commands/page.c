@@ -37,14 +37,17 @@ static enum gp_status page_command(const struct gp_options *options,
 {
 	struct gp_options page = *options;
 	enum gp_status status;
+	bool is_live;
 
 	page.format = GP_FORMAT_HTML;
 	if (!page.operand_count)
 		return wait_for_files(&page, diag);
+	/* Asked before the page is in its place: it may fail. */
+	is_live = gp_live_parts_are_there();
 	status = gp_replay_command.run(&page, diag);
-	if (status == GP_OK && !gp_live_parts_are_there())
-		gp_tell("gpupool: there is no gpupool.wasm (make wasm): the "
-			"page shows the run and replays nothing\n");
+	if (status == GP_OK && !is_live)
+		gp_notice("gpupool: there is no gpupool.wasm (make wasm): the "
+			  "page shows the run and replays nothing\n");
 	return status;
 }
 

@@ -69,7 +69,7 @@ static void print_object(const struct gp_key *object, FILE *out)
 		if (object->type == GP_KEY_KNOBS)
 			fputs(".It each of Xr gpupool-settings 7\n", out);
 		else
-			gp_key_tell(object, print_key, out);
+			gp_key_visit(object, print_key, out);
 	fputs(".El\n", out);
 }
 

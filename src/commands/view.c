@@ -45,6 +45,7 @@ struct seen {
 struct session {
 	const struct gp_options *options;
 	struct seen *seen;
+	char *run_name; /* in gp_session_put */
 	struct gp_view view;
 	const struct gp_lifetimes *lifetimes;
 	/* What is asked of it, by what is to be seen. */
@@ -133,13 +134,12 @@ static char *run_name(const struct gp_options *o)
 static enum gp_status take_run(struct session *s, struct gp_diag *diag)
 {
 	struct gp_progress progress = gp_progress_make(s->options);
-	char *name = run_name(s->options);
 	struct gp_trace *trace = NULL;
 	enum gp_status status = gp_trace_file_read(s->options->operands[1],
 						   &progress, &trace, diag);
 
 	if (status == GP_OK) {
-		s->seen = gp_session_take(trace, name);
+		s->seen = gp_session_take(trace, s->run_name);
 		if (s->seen)
 			gp_trace_destroy(trace);
 		else
@@ -147,19 +147,15 @@ static enum gp_status take_run(struct session *s, struct gp_diag *diag)
 				      diag);
 	}
 	gp_progress_end(&progress);
-	free(name);
 	return status;
 }
 
 static void put_run(struct session *s)
 {
-	char *name;
-
-	if (!s->seen)
-		return;
-	name = run_name(s->options);
-	gp_session_put(s->seen->trace, name, s->seen, destroy_seen);
-	free(name);
+	if (s->seen)
+		gp_session_put(s->seen->trace, s->run_name, s->seen,
+			       destroy_seen);
+	free(s->run_name);
 }
 
 /* ---- which device ---- */
@@ -580,6 +576,7 @@ static enum gp_status view_command(const struct gp_options *options,
 		return gp_diag_set(diag, GP_USAGE, "there is no view of %s",
 				   options->operands[0]);
 	}
+	s.run_name = run_name(options);
 	status = take_run(&s, diag);
 	if (status == GP_OK)
 		status = make_view(&s, diag);

@@ -27,7 +27,10 @@ x86_64 | aarch64) ;;
 esac
 
 # What the command lines read.
-gpupool=$BUILD/gpupool
+mkdir "$work/bin"
+cp "$BUILD/gpupool" "$work/bin"
+echo "stands for what replays in a page" > "$work/bin/gpupool.wasm.gz"
+gpupool=$work/bin/gpupool
 tiny=$root/traces/tiny/neighbours-merge.json
 in=$work/in
 mkdir -p "$in/check"
@@ -53,6 +56,12 @@ cp "$in/fits.jsonl" "$in/check/t.jsonl"
 echo '{"runs": [{"name": "base", "trace": "t.jsonl"}]}' \
 	> "$in/check/gpupool.json"
 (cd "$in/check" && "$gpupool" check --update > /dev/null) || exit 1
+# For gpupool mcp.
+cat > "$in/stdin" << EOF
+{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "fault", "version": "1"}}}
+{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "suggest", "arguments": {"trace": "$in/unfit.jsonl"}}}
+EOF
 
 if "$BUILD/tests/fault/drive" "$gpupool" "$BUILD/tests/fault/fault.so" "$in" \
 	"$here/commands" "${DRAWS:-0}" "${SEED:-1}" \
