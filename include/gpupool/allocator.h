@@ -274,6 +274,9 @@ extern const struct gp_pool_settings gp_pool_settings_pytorch;
  */
 const struct gp_engine *gp_engine_table(size_t *count);
 const struct gp_engine *gp_engine_find(const char *name);
+/* What an engine's numbers are without the device it is for, by what --engine
+ * says; NULL: what they are with it. */
+const char *gp_engine_note(const char *name);
 /* Its memory is the host's, pinned, and so are its requests: it is compared
  * with no other.  engine may be NULL. */
 bool gp_engine_is_of_host(const struct gp_engine *engine);

@@ -218,9 +218,18 @@ static enum gp_answer async_set_fraction(struct gp_allocator *allocator,
 	struct async *a = async_of(allocator);
 	uint64_t free_bytes, total;
 
+	if (!(fraction >= 0 && fraction <= 1))
+		return GP_REFUSED_BY_RULE;
 	a->config.device->ops->info(a->config.device, &free_bytes, &total);
 	a->limit = (uint64_t)(fraction * (double)total);
 	return GP_SERVED;
+}
+
+/* Nothing else is refused. */
+static const char *async_refusal(struct gp_allocator *allocator)
+{
+	(void)allocator;
+	return "invalid fraction. Please set within [0, 1].";
 }
 
 /* ---- what there is ---- */
@@ -331,6 +340,7 @@ static const struct gp_allocator_ops async_ops = {
 	.synchronize = async_synchronize,
 	.empty_cache = async_empty_cache,
 	.set_fraction = async_set_fraction,
+	.refusal = async_refusal,
 	.reset_peak = async_reset_peak,
 	.reset_accumulated = async_reset_accumulated,
 	.stats = async_stats,

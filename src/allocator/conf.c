@@ -19,9 +19,10 @@
 /* Behind the words that a shell has before settings, or the same place. */
 static const char *behind_name(const char *text)
 {
-	static const char *const names[] = { "PYTORCH_CUDA_ALLOC_CONF=",
-					     "PYTORCH_ALLOC_CONF=",
-					     "PYTORCH_HIP_ALLOC_CONF=" };
+	static const char *const names[] = {
+		"PYTORCH_CUDA_ALLOC_CONF=", "PYTORCH_ALLOC_CONF=",
+		"PYTORCH_HIP_ALLOC_CONF=", "PYTORCH_NPU_ALLOC_CONF="
+	};
 	const char *at = text + strspn(text, BLANKS);
 	size_t exports = strlen("export");
 

@@ -204,6 +204,19 @@ bool gp_engine_is_pytorch(const char *name)
 	       engine_is_named(&of, "torch") || engine_is_named(&of, "pinned");
 }
 
+const char *gp_engine_note(const char *name)
+{
+	static const char key[] = ":device=";
+	const struct gp_engine *of = engine_find(name, strcspn(name, ":"));
+	const char *device = strstr(name, key);
+
+	if (of && gp_engine_is_pytorch(of->name) && device &&
+	    strncmp(device + strlen(key), "cuda", 4) != 0)
+		return "by that allocator's source, not compared with its "
+		       "runs; device calls and their sizes are CUDA's";
+	return of ? of->simulated : NULL;
+}
+
 const struct gp_engine_setting *gp_engine_setting(const char *name,
 						  const char *setting)
 {

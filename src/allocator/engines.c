@@ -51,6 +51,23 @@ static enum gp_status create_table(const struct gp_allocator_config *config,
 
 /* ---- the registry ---- */
 
+/* caching/variant.c */
+static const struct gp_engine_setting caching_settings[] = {
+	{ "device", "cuda|hip|xpu|npu", 0, 0, "cuda",
+	  "PyTorch's allocator of that device, where it decides otherwise: "
+	  "AMD's, Intel's or Ascend's." },
+	{ "ties", "release|address|object|segment", 0, 0, "release",
+	  "Of equal free blocks, that of the lowest address, the one made "
+	  "first, or that of the oldest segment." },
+	{ "reuse_oversize", "true|false", 0, 0, "false",
+	  "In expandable segments max_split_size_mb keeps no free block from "
+	  "a request: pytorch #193400." },
+	{ "search_again", "true|false", 0, 0, "false",
+	  "Before it fails, a request searches what retrying has freed: "
+	  "pytorch #191302." },
+	{ 0 },
+};
+
 static const struct gp_engine_setting bfc_settings[] = {
 	{ "fraction", NULL, 0.01, 1, "1",
 	  "Of the device's memory, what it may hold; JAX has 0.75." },
@@ -72,15 +89,16 @@ static const struct gp_engine_setting plan_settings[] = {
 	{ 0 },
 };
 
-#define TABLE(called, told, ...)                                               \
+#define TABLE(called, about, ...)                                              \
 	{                                                                      \
-		.name = called, .sentence = told, .create = create_table,      \
+		.name = called, .sentence = about, .create = create_table,     \
 		__VA_ARGS__                                                    \
 	}
 
-#define HOST(called, told, package)                                            \
+#define HOST(called, about, package)                                           \
 	{                                                                      \
-		.name = #called, .sentence = told ", in a process of its own", \
+		.name = #called,                                               \
+		.sentence = about ", in a process of its own",                 \
 		.needs = package,                                              \
 		.keeps = "its own bookkeeping, and what it cannot give back",  \
 		.settings = host_##called##_settings, .create = gp_host_create \
@@ -89,6 +107,7 @@ static const struct gp_engine_setting plan_settings[] = {
 static const struct gp_engine engines[] = {
 	{ .name = "caching",
 	  .sentence = "PyTorch's caching allocator",
+	  .settings = caching_settings,
 	  .create = create_caching },
 	{ .name = "direct",
 	  .sentence = "one cudaMalloc a request: the baseline",

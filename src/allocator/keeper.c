@@ -199,28 +199,28 @@ static void give_back(struct keeper *l, uint32_t id)
 }
 
 /* Gives back those that wait for nothing else. */
-static void end_waiting(struct keeper *l, uint16_t stream)
+static void complete_pending(struct keeper *l, uint16_t stream)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < l->waiting_count; i++) {
-		struct keeper_block *b = &l->blocks[l->waiting[i]];
+	for (size_t i = 0; i < l->pending_count; i++) {
+		struct keeper_block *b = &l->blocks[l->pending[i]];
 
 		end_uses(l, b, stream);
 		if (b->uses)
-			l->waiting[kept++] = l->waiting[i];
+			l->pending[kept++] = l->pending[i];
 		else
-			give_back(l, l->waiting[i]);
+			give_back(l, l->pending[i]);
 	}
-	l->waiting_count = kept;
+	l->pending_count = kept;
 }
 
 static void await(struct keeper *l, uint32_t id)
 {
 	l->blocks[id].state = GP_PENDING_FREE;
-	l->waiting = gp_mem_grow(l->waiting, &l->waiting_room,
-				 l->waiting_count + 1, sizeof(*l->waiting));
-	l->waiting[l->waiting_count++] = id;
+	l->pending = gp_mem_grow(l->pending, &l->pending_room,
+				 l->pending_count + 1, sizeof(*l->pending));
+	l->pending[l->pending_count++] = id;
 }
 
 static void keeper_record_stream(struct gp_allocator *allocator, uint32_t id,
@@ -235,7 +235,7 @@ static void keeper_record_stream(struct gp_allocator *allocator, uint32_t id,
 
 static void keeper_synchronize(struct gp_allocator *allocator, uint16_t stream)
 {
-	end_waiting(keeper_of(allocator), stream);
+	complete_pending(keeper_of(allocator), stream);
 }
 
 static void keeper_complete(struct gp_allocator *allocator, uint32_t id)
@@ -245,12 +245,12 @@ static void keeper_complete(struct gp_allocator *allocator, uint32_t id)
 	if (l->blocks[id].state != GP_PENDING_FREE)
 		return;
 	end_uses(l, &l->blocks[id], GP_ALL_STREAMS);
-	for (size_t i = 0; i < l->waiting_count; i++) {
-		if (l->waiting[i] != id)
+	for (size_t i = 0; i < l->pending_count; i++) {
+		if (l->pending[i] != id)
 			continue;
-		memmove(l->waiting + i, l->waiting + i + 1,
-			(l->waiting_count - i - 1) * sizeof(*l->waiting));
-		l->waiting_count--;
+		memmove(l->pending + i, l->pending + i + 1,
+			(l->pending_count - i - 1) * sizeof(*l->pending));
+		l->pending_count--;
 		break;
 	}
 	give_back(l, id);
@@ -276,8 +276,8 @@ static bool serve(struct keeper *l, struct keeper_heap *heap,
 	if (keeper_is_broken(l))
 		return false;
 	l->stats.num_alloc_retries++;
-	l->stats.num_sync_all_streams += l->waiting_count > 0;
-	end_waiting(l, GP_ALL_STREAMS);
+	l->stats.num_sync_all_streams += l->pending_count > 0;
+	complete_pending(l, GP_ALL_STREAMS);
 	trim(l, 0);
 	return !keeper_is_broken(l) && ask(l, heap, asked, piece);
 }
@@ -374,6 +374,9 @@ static enum gp_answer keeper_set_fraction(struct gp_allocator *allocator,
 	struct keeper *l = keeper_of(allocator);
 	uint64_t free_bytes, total;
 
+	/* What PyTorch refuses changes nothing. */
+	if (!(fraction >= 0 && fraction <= 1))
+		return GP_SERVED;
 	l->config.device->ops->info(l->config.device, &free_bytes, &total);
 	l->limit = fraction < 1 ? (uint64_t)(fraction * (double)total)
 				: GP_UNLIMITED;
@@ -514,7 +517,7 @@ static void keeper_destroy(struct gp_allocator *allocator)
 	free(l->heaps);
 	free(l->blocks);
 	free(l->uses.items);
-	free(l->waiting);
+	free(l->pending);
 	free(l->routes);
 	free(l->memory.items);
 	free(l->reserved.items);

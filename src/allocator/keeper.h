@@ -76,8 +76,8 @@ struct keeper {
 		size_t count, room;
 		uint32_t spare; /* index + 1 */
 	} uses;
-	uint32_t *waiting; /* ids, in the order of their frees */
-	size_t waiting_count, waiting_room;
+	uint32_t *pending; /* ids, in the order of their frees */
+	size_t pending_count, pending_room;
 	struct keeper_route *routes;
 	size_t route_count, route_room;
 

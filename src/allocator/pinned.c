@@ -498,7 +498,7 @@ static int by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static struct gp_block told(const struct pinned_block *b)
+static struct gp_block block_state(const struct pinned_block *b)
 {
 	bool is_cached = b->id == GP_NO_ID;
 
@@ -514,19 +514,19 @@ static struct gp_block told(const struct pinned_block *b)
 	};
 }
 
-struct telling {
+struct listing {
 	struct gp_segment *segments;
 	struct gp_block *blocks;
 	size_t segment_count, block_count;
 };
 
-static void tell_block(struct telling *t, const struct gp_block *block)
+static void list_block(struct listing *t, const struct gp_block *block)
 {
 	t->blocks[t->block_count++] = *block;
 	t->segments[t->segment_count - 1].blocks++;
 }
 
-static void tell_segment(struct telling *t, uint64_t addr, uint64_t size)
+static void list_segment(struct listing *t, uint64_t addr, uint64_t size)
 {
 	t->segments[t->segment_count++] =
 		(struct gp_segment){ .addr = addr,
@@ -536,10 +536,10 @@ static void tell_segment(struct telling *t, uint64_t addr, uint64_t size)
 }
 
 /* What is between the last block and that address. */
-static void tell_gap(struct telling *t, uint64_t from, uint64_t to)
+static void list_gap(struct listing *t, uint64_t from, uint64_t to)
 {
 	if (from < to)
-		tell_block(t, &(struct gp_block){ .addr = from,
+		list_block(t, &(struct gp_block){ .addr = from,
 						  .size = to - from,
 						  .id = GP_NO_ID,
 						  .state = GP_INACTIVE,
@@ -547,7 +547,7 @@ static void tell_gap(struct telling *t, uint64_t from, uint64_t to)
 }
 
 /* The blocks are in address order, those of the reserve segment in a row. */
-static void tell_all(const struct pinned *p, struct telling *t,
+static void list_all(const struct pinned *p, struct listing *t,
 		     const struct gp_block *blocks, size_t n)
 {
 	uint64_t begin = p->reserve.addr, end = begin + p->reserve.size;
@@ -558,18 +558,18 @@ static void tell_all(const struct pinned *p, struct telling *t,
 		uint64_t addr = i < n ? blocks[i].addr : UINT64_MAX;
 
 		if (addr >= begin && !is_open && p->reserve.size) {
-			tell_segment(t, begin, p->reserve.size);
+			list_segment(t, begin, p->reserve.size);
 			is_open = true;
 		}
 		if (is_open && at < end) {
-			tell_gap(t, at, addr < end ? addr : end);
+			list_gap(t, at, addr < end ? addr : end);
 			at = addr < end ? addr + blocks[i].size : end;
 		}
 		if (i == n)
 			break;
 		if (addr < begin || addr >= end)
-			tell_segment(t, addr, blocks[i].size);
-		tell_block(t, &blocks[i]);
+			list_segment(t, addr, blocks[i].size);
+		list_block(t, &blocks[i]);
 	}
 }
 
@@ -577,7 +577,7 @@ static void pinned_state(struct gp_allocator *allocator, struct gp_state *state)
 {
 	struct pinned *p = pinned_of(allocator);
 	struct gp_block *blocks = gp_mem_alloc(p->block_count, sizeof(*blocks));
-	struct telling t = {
+	struct listing t = {
 		gp_mem_alloc(p->block_count + 1, sizeof(*t.segments)),
 		gp_mem_alloc(2 * p->block_count + 1, sizeof(*t.blocks)),
 		0,
@@ -587,9 +587,9 @@ static void pinned_state(struct gp_allocator *allocator, struct gp_state *state)
 
 	for (size_t i = 1; i < p->block_count; i++)
 		if (p->blocks[i].size)
-			blocks[n++] = told(&p->blocks[i]);
+			blocks[n++] = block_state(&p->blocks[i]);
 	qsort(blocks, n, sizeof(*blocks), by_address);
-	tell_all(p, &t, blocks, n);
+	list_all(p, &t, blocks, n);
 	free(blocks);
 	*state = (struct gp_state){ t.segments, t.blocks, t.segment_count,
 				    t.block_count };

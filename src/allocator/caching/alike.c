@@ -88,7 +88,7 @@ void alike_split(struct caching *c, uint64_t rounded)
 
 /* The next one downwards, that one included, that is no part of an expandable
  * segment: those are passed over. */
-static const struct block *releasable(const struct shelf *shelf,
+static const struct block *releasable(struct shelf *shelf,
 				      const struct block *b)
 {
 	while (b && b->segment)
@@ -101,7 +101,7 @@ static const struct block *releasable(const struct shelf *shelf,
  * there.  Whether the sum is enough does not hang on the limit: as soon as one
  * block is released, it is at least as much.
  */
-static void release_downwards(struct caching *c, const struct shelf *shelf,
+static void release_downwards(struct caching *c, struct shelf *shelf,
 			      const struct block *b, uint64_t rounded)
 {
 	uint64_t limit = c->settings.max_split_size, sum = 0;

@@ -43,7 +43,7 @@ static bool grows_less(struct caching *c, const struct block *a,
 }
 
 /* Rather a block in the middle than the end that still can grow. */
-static struct block *prefer_inner(struct caching *c, const struct shelf *shelf,
+static struct block *prefer_inner(struct caching *c, struct shelf *shelf,
 				  struct block *b)
 {
 	while (b->segment) {
@@ -78,8 +78,10 @@ static inline struct block *segment_find_free(struct caching *c,
 	if (!b)
 		return NULL;
 	alike_find(c, b->size, request->rounded);
-	return gp_settings_is_too_large(s, b->size, request->rounded) ? NULL
-								      : b;
+	if (gp_settings_is_too_large(s, b->size, request->rounded) &&
+	    !(b->segment && c->reuses_oversize))
+		return NULL;
+	return b;
 }
 
 /* ---- asking the device ---- */
@@ -447,8 +449,16 @@ static enum gp_answer retry(struct caching *c, const struct request *request,
 	if (pools_are_suspended(c))
 		return GP_OUT_OF_MEMORY;
 	answer = segment_release_cached(c, 0);
-	return answer == GP_SERVED ? ask_device(c, request, true, found)
-				   : answer;
+	if (answer != GP_SERVED)
+		return answer;
+	if (c->searches_again) {
+		*found = segment_find_free(c, request);
+		if (*found) {
+			shelf_remove((*found)->shelf, *found);
+			return GP_SERVED;
+		}
+	}
+	return ask_device(c, request, true, found);
 }
 
 /*
@@ -527,9 +537,9 @@ static struct block *split(struct caching *c, struct block *rest, uint64_t size,
 
 /* Splits if need be, and counts what that does to inactive_split.  Inline, as
  * is hand_out: a restore calls them, too, and calls would cost a replay 3 %. */
-static inline struct block *cut_to_size(struct caching *c, struct block *b,
-					const struct request *request,
-					bool is_shelved)
+static inline __attribute__((always_inline)) struct block *cut_to_size(
+	struct caching *c, struct block *b, const struct request *request,
+	bool is_shelved)
 {
 	struct tally *own = b->shelf->pool->tally;
 	bool was_split = block_is_split(b);
@@ -550,8 +560,10 @@ static inline struct block *cut_to_size(struct caching *c, struct block *b,
 	return b;
 }
 
-static inline void hand_out(struct caching *c, struct block *b, uint32_t id,
-			    uint64_t size)
+static inline __attribute__((always_inline)) void hand_out(struct caching *c,
+							   struct block *b,
+							   uint32_t id,
+							   uint64_t size)
 {
 	struct tally *own = b->shelf->pool->tally;
 
@@ -569,7 +581,7 @@ static inline void hand_out(struct caching *c, struct block *b, uint32_t id,
 		counter_increase(&c->stats.oversize_allocations, 1);
 }
 
-static void tell_oom(struct caching *c, const struct request *request)
+static void notify_oom(struct caching *c, const struct request *request)
 {
 	uint64_t free_bytes, total;
 	struct gp_action action = {
@@ -590,7 +602,7 @@ static void tell_oom(struct caching *c, const struct request *request)
 static uint64_t round_request(const struct caching *c, uint64_t size)
 {
 	return c->rounds_plainly ? round_up(size, GP_MIN_BLOCK_SIZE)
-				 : gp_settings_round(&c->settings, size);
+				 : variant_round(c, size);
 }
 
 /* What the request is to the pools. */
@@ -646,7 +658,7 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 			alike_large(c);
 		answer = segment_obtain(c, &request, &b);
 		if (answer == GP_OUT_OF_MEMORY)
-			tell_oom(c, &request);
+			notify_oom(c, &request);
 		if (answer != GP_SERVED)
 			return answer;
 	}

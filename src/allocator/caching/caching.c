@@ -19,8 +19,8 @@ enum gp_answer caching_refuse(struct caching *c, const char *reason)
 	return GP_REFUSED_BY_RULE;
 }
 
-void caching_tell(struct caching *c, enum gp_event_kind kind,
-		  const struct block *b, uint64_t addr, uint64_t size)
+void caching_notify(struct caching *c, enum gp_event_kind kind,
+		    const struct block *b, uint64_t addr, uint64_t size)
 {
 	struct gp_action action = {
 		.kind = (uint8_t)kind,
@@ -115,7 +115,8 @@ size_t caching_collect(struct caching *c, struct caching_pool *pool)
 
 /* ---- free ---- */
 
-inline void caching_free_block(struct caching *c, struct block *b)
+inline __attribute__((always_inline)) void caching_free_block(struct caching *c,
+							      struct block *b)
 {
 	struct tally *own = b->shelf->pool->tally;
 	uint64_t size = b->size, below, above;
@@ -207,9 +208,10 @@ static enum gp_answer caching_empty_cache(struct gp_allocator *allocator,
 
 static void follow_settings(struct caching *c)
 {
+	c->rounds_plainly = true;
+	variant_keep(c);
 	c->gc_enabled =
 		c->limit != GP_UNLIMITED && c->settings.gc_threshold > 0;
-	c->rounds_plainly = true;
 	for (int i = 0; i < GP_DIVISIONS; i++)
 		c->rounds_plainly &= !c->settings.divisions[i];
 }
@@ -338,7 +340,7 @@ static const struct gp_stats *caching_stats(struct gp_allocator *allocator)
 {
 	struct caching *c = caching_of(allocator);
 
-	counter_tell(c);
+	counter_fill(c);
 	return &c->stats;
 }
 
@@ -446,6 +448,8 @@ struct gp_allocator *gp_caching_create(const struct gp_allocator_config *config)
 	c->device = config->device;
 	c->device->ops->info(c->device, &free_bytes, &c->device_total);
 	c->order = order_of(c->settings.release);
+	if (config->engine && config->engine->values)
+		variant_take(c, config->engine);
 	c->live = gp_mem_alloc(config->block_ids, sizeof(struct block *));
 	c->stats.max_split_size = c->settings.max_split_size == GP_UNLIMITED
 					  ? -1

@@ -11,6 +11,7 @@
  *     expandable.c  segments that grow page by page
  *     events.h      blocks that wait for other streams
  *     counter.c     the statistics
+ *     variant.c     other devices' allocators, and proposed changes
  *     alike.c       settings that lead to the same decisions
  *     state.c       taking over a start state, showing the present one
  */
@@ -61,7 +62,7 @@ struct caching {
 	struct events events;
 	struct captures captures;
 	struct tally tally[3]; /* enum gp_stat_kind */
-	struct gp_stats stats; /* by_pool: only when counter_tell made it */
+	struct gp_stats stats; /* by_pool: only when counter_fill made it */
 
 	uint64_t reserved; /* bytes from the device, all pools */
 	uint64_t limit;	   /* bytes; GP_UNLIMITED: none */
@@ -70,7 +71,12 @@ struct caching {
 	enum block_order order;
 	struct gp_alike *alike; /* config.alike until it is settled */
 	bool gc_enabled;	/* a limit and a threshold are set */
-	bool rounds_plainly;	/* no roundup_power2_divisions: to 512 */
+	bool rounds_plainly;	/* to the next multiple of 512, no more */
+
+	/* The engine's own settings; NULL: CUDA's allocator. */
+	const struct profile *profile;
+	bool reuses_oversize;
+	bool searches_again;
 
 	struct block **scratch; /* blocks to walk while the shelves change */
 	size_t scratch_room;
@@ -156,8 +162,8 @@ static inline void block_destroy(struct block_table *table, struct block *b)
 
 void block_table_release(struct block_table *table);
 
-void caching_tell(struct caching *c, enum gp_event_kind kind,
-		  const struct block *b, uint64_t addr, uint64_t size);
+void caching_notify(struct caching *c, enum gp_event_kind kind,
+		    const struct block *b, uint64_t addr, uint64_t size);
 
 /* Tells the listener, if there is one. */
 static inline void caching_act(struct caching *c, enum gp_event_kind kind,
@@ -165,7 +171,7 @@ static inline void caching_act(struct caching *c, enum gp_event_kind kind,
 			       uint64_t size)
 {
 	if (c->config.action)
-		caching_tell(c, kind, b, addr, size);
+		caching_notify(c, kind, b, addr, size);
 }
 
 /* An error PyTorch raises, in its words. */
@@ -289,7 +295,7 @@ void counter_unreserve(struct caching *c, const struct caching_pool *pool,
 		       uint64_t bytes);
 
 /* Makes c->stats.by_pool what the tallies say. */
-void counter_tell(struct caching *c);
+void counter_fill(struct caching *c);
 
 /* resetPeakStats, resetAccumulatedStats */
 void counter_reset_peak(struct caching *c);
@@ -305,6 +311,16 @@ void state_show(struct caching *c, struct gp_state *state);
 
 size_t state_candidates(struct caching *c, uint64_t size, uint16_t stream,
 			uint16_t pool, struct gp_candidate *out, size_t room);
+
+/* ---- other devices, proposed changes: variant.c ---- */
+
+void variant_take(struct caching *c, const struct gp_engine *engine);
+
+/* What the settings are on that device, whenever they were set. */
+void variant_keep(struct caching *c);
+
+/* A request's size, where it is not just rounded up to 512. */
+uint64_t variant_round(const struct caching *c, uint64_t size);
 
 /*
  * ---- alike: alike.c ----

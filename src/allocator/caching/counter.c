@@ -64,7 +64,7 @@ void counter_unreserve(struct caching *c, const struct caching_pool *pool,
 	}
 }
 
-static struct gp_stat tell(const struct tally *tally, int id)
+static struct gp_stat stat_of(const struct tally *tally, int id)
 {
 	struct gp_stat stat = {
 		.current = gp_level_now(&tally->levels[id]),
@@ -77,13 +77,13 @@ static struct gp_stat tell(const struct tally *tally, int id)
 	return stat;
 }
 
-void counter_tell(struct caching *c)
+void counter_fill(struct caching *c)
 {
 	for (int id = 0; id < GP_STAT_COUNT; id++) {
 		struct gp_stat *stats = c->stats.by_pool[id];
 
 		for (int kind = 0; kind < 3; kind++)
-			stats[kind] = tell(&c->tally[kind], id);
+			stats[kind] = stat_of(&c->tally[kind], id);
 		stats[GP_STAT_ALL].allocated = stats[GP_STAT_SMALL].allocated;
 		stat_grow(&stats[GP_STAT_ALL].allocated,
 			  stats[GP_STAT_LARGE].allocated);

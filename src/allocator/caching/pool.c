@@ -206,7 +206,7 @@ size_t pool_listed(struct caching_pool *pool, struct shelf ***shelves)
 	return kept;
 }
 
-static uint64_t largest_of(const struct shelf *shelf)
+static uint64_t largest_of(struct shelf *shelf)
 {
 	const struct block *b =
 		shelf_is_empty(shelf) ? NULL : shelf_last(shelf);
@@ -215,7 +215,7 @@ static uint64_t largest_of(const struct shelf *shelf)
 }
 
 /* The leaf, and what is above it. */
-static void climb(struct pools *pools, const struct shelf *shelf)
+static void climb(struct pools *pools, struct shelf *shelf)
 {
 	uint64_t *largest = pools->largest;
 	size_t i = pools->leaves + shelf->number;

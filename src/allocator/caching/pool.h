@@ -125,15 +125,6 @@ static inline struct shelf *pool_shelf_make(struct caching_pool *pool,
 	return shelf ? shelf : pool_add_shelf(pool, stream);
 }
 
-void pool_note_new(struct shelf *shelf, uint8_t notes);
-
-/* A block came to the shelf or went, or is another size. */
-static inline void pool_note(struct shelf *shelf, uint8_t notes)
-{
-	if (notes & ~shelf->notes)
-		pool_note_new(shelf, notes);
-}
-
 /* Shelves with blocks, by stream; valid until one gets its first. */
 size_t pool_listed(struct caching_pool *pool, struct shelf ***shelves);
 

@@ -9,9 +9,6 @@
 #include "allocator/caching/pool.h"
 #include "base/mem.h"
 
-/* What every request does is inline: of calls there would be a dozen, and they
- * would cost a replay 4 %. */
-
 /* ---- a bin's tree ---- */
 
 /* Random enough: objects lie 128 bytes apart, the product's high bits mix. */
@@ -331,21 +328,29 @@ static inline struct bin *bin_at(const struct shelf *shelf, unsigned bin)
 	return &shelf->pages[bin >> SHELF_PAGE_SHIFT]->bins[bin % SHELF_PAGE];
 }
 
-static inline void put(struct shelf *shelf, unsigned bin, struct block *b)
+static void add_page(struct shelf *shelf, unsigned n)
 {
-	unsigned n = bin >> SHELF_PAGE_SHIFT;
+	shelf->pages[n] = gp_mem_alloc(1, sizeof(*shelf->pages[n]));
+}
+
+void shelf_put(struct shelf *shelf, struct block *b)
+{
+	unsigned bin = bin_of(b->size), n = bin >> SHELF_PAGE_SHIFT;
 	struct shelf_page *page = shelf->pages[n];
 
-	if (!page)
-		page = shelf->pages[n] = gp_mem_alloc(1, sizeof(*page));
+	if (!page) {
+		add_page(shelf, n);
+		shelf_put(shelf, b);
+		return;
+	}
 	page->holds |= UINT64_C(1) << bin % SHELF_PAGE;
 	shelf->holds |= UINT64_C(1) << n;
 	bin_insert(&page->bins[bin % SHELF_PAGE], b);
 }
 
-static inline void take(struct shelf *shelf, unsigned bin, struct block *b)
+void shelf_take(struct shelf *shelf, struct block *b)
 {
-	unsigned n = bin >> SHELF_PAGE_SHIFT;
+	unsigned bin = bin_of(b->size), n = bin >> SHELF_PAGE_SHIFT;
 	struct shelf_page *page = shelf->pages[n];
 
 	bin_remove(&page->bins[bin % SHELF_PAGE], b);
@@ -408,66 +413,60 @@ void shelf_release(struct shelf *shelf)
 	free(shelf->unmapped);
 }
 
-void shelf_insert(struct shelf *shelf, struct block *b)
+/* The block in hand to its bin. */
+static void lay_down(struct shelf *shelf)
 {
-	pool_note(shelf, SHELF_LISTED | SHELF_CHANGED);
-	put(shelf, bin_of(b->size), b);
-}
-
-void shelf_remove(struct shelf *shelf, struct block *b)
-{
-	pool_note(shelf, SHELF_CHANGED);
-	take(shelf, bin_of(b->size), b);
-}
-
-void shelf_shrink(struct shelf *shelf, struct block *b, uint64_t bytes)
-{
-	unsigned from = bin_of(b->size), to = bin_of(b->size - bytes);
-	bool moves = from != to || bin_at(shelf, from)->first != b;
-
-	pool_note(shelf, SHELF_CHANGED);
-	if (moves)
-		take(shelf, from, b);
-	b->addr += bytes;
-	b->size -= bytes;
-	if (moves)
-		put(shelf, to, b);
+	if (shelf->hand)
+		shelf_put(shelf, shelf->hand);
+	shelf->hand = NULL;
 }
 
 struct block *shelf_best(struct shelf *shelf, uint64_t size)
 {
 	unsigned bin = bin_of(size);
 	struct shelf_page *page = shelf->pages[bin >> SHELF_PAGE_SHIFT];
-	struct block *best = NULL;
+	struct block *best = NULL, *hand = shelf->hand;
 
 	if (page && page->holds >> bin % SHELF_PAGE & 1)
 		best = bin_best(&page->bins[bin % SHELF_PAGE], size);
-	return best ? best : first_behind(shelf, bin);
+	if (!best)
+		best = first_behind(shelf, bin);
+	if (hand && hand->size >= size &&
+	    (!best || block_is_before(hand, best)))
+		best = hand;
+	return best;
 }
 
-struct block *shelf_next(const struct shelf *shelf, const struct block *b)
+struct block *shelf_next(struct shelf *shelf, const struct block *b)
 {
 	unsigned bin = bin_of(b->size);
-	struct block *next = bin_next(bin_at(shelf, bin), b);
+	struct block *next;
 
+	lay_down(shelf);
+	next = bin_next(bin_at(shelf, bin), b);
 	return next ? next : first_behind(shelf, bin);
 }
 
-struct block *shelf_prev(const struct shelf *shelf, const struct block *b)
+struct block *shelf_prev(struct shelf *shelf, const struct block *b)
 {
 	unsigned bin = bin_of(b->size), n = bin >> SHELF_PAGE_SHIFT;
-	const struct shelf_page *page = shelf->pages[n];
-	struct block *prev = bin_prev(&page->bins[bin % SHELF_PAGE], b);
-	uint64_t below = page->holds & ((UINT64_C(1) << bin % SHELF_PAGE) - 1);
+	const struct shelf_page *page;
+	struct block *prev;
+	uint64_t below;
 
+	lay_down(shelf);
+	page = shelf->pages[n];
+	prev = bin_prev(&page->bins[bin % SHELF_PAGE], b);
+	below = page->holds & ((UINT64_C(1) << bin % SHELF_PAGE) - 1);
 	if (prev)
 		return prev;
 	return below ? bin_last(&page->bins[highest(below)])
 		     : last_of_pages(shelf, n);
 }
 
-struct block *shelf_last(const struct shelf *shelf)
+struct block *shelf_last(struct shelf *shelf)
 {
+	lay_down(shelf);
 	return last_of_pages(shelf, SHELF_PAGES);
 }
 

@@ -113,6 +113,10 @@ struct bin {
  * own bin that is large enough, else the first of the next bin that holds any.
  * An octave has 32 bins, so that up to 32 KiB a bin is one multiple of 512.
  *
+ * The block that came last is in no bin but in hand, until another one comes:
+ * what is cut off it or freed beside it then moves nothing.  Two in five never
+ * see a bin.
+ *
  * Bins are in pages, which are there from their first block on: most streams
  * have blocks of few sizes, and programs may have thousands of streams.
  */
@@ -134,8 +138,9 @@ enum shelf_note {
 
 /* Zeroed is empty. */
 struct shelf {
-	uint64_t holds; /* bit i: pages[i] holds any */
-	uint8_t notes;	/* enum shelf_note */
+	uint64_t holds;	    /* bit i: pages[i] holds any */
+	struct block *hand; /* that came last, and is in no bin */
+	uint8_t notes;	    /* enum shelf_note */
 	uint16_t stream;
 	uint32_t number; /* among all shelves, from 0 */
 	struct shelf *next_changed;
@@ -148,23 +153,64 @@ struct shelf {
 
 static inline bool shelf_is_empty(const struct shelf *shelf)
 {
-	return !shelf->holds;
+	return !shelf->holds && !shelf->hand;
 }
 
 void shelf_release(struct shelf *shelf);
 
-void shelf_insert(struct shelf *shelf, struct block *b);
-void shelf_remove(struct shelf *shelf, struct block *b);
+/* Into its bin, and out of it. */
+void shelf_put(struct shelf *shelf, struct block *b);
+void shelf_take(struct shelf *shelf, struct block *b);
+
+void pool_note_new(struct shelf *shelf, uint8_t notes);
+
+/* A block came to the shelf or went, or is another size. */
+static inline void shelf_note(struct shelf *shelf, uint8_t notes)
+{
+	if (notes & ~shelf->notes)
+		pool_note_new(shelf, notes);
+}
+
+/* What every request does is inline: as calls it would cost a replay 10 %. */
+static inline void shelf_insert(struct shelf *shelf, struct block *b)
+{
+	struct block *hand = shelf->hand;
+
+	shelf_note(shelf, SHELF_LISTED | SHELF_CHANGED);
+	shelf->hand = b;
+	if (hand)
+		shelf_put(shelf, hand);
+}
+
+static inline void shelf_remove(struct shelf *shelf, struct block *b)
+{
+	shelf_note(shelf, SHELF_CHANGED);
+	if (b == shelf->hand)
+		shelf->hand = NULL;
+	else
+		shelf_take(shelf, b);
+}
+
 /* Takes bytes off the low end of a shelved block. */
-void shelf_shrink(struct shelf *shelf, struct block *b, uint64_t bytes);
+static inline void shelf_shrink(struct shelf *shelf, struct block *b,
+				uint64_t bytes)
+{
+	if (b != shelf->hand) {
+		shelf_remove(shelf, b);
+		shelf_insert(shelf, b);
+	}
+	shelf_note(shelf, SHELF_CHANGED);
+	b->addr += bytes;
+	b->size -= bytes;
+}
 
 /* The first block of at least size bytes; NULL: none. */
 struct block *shelf_best(struct shelf *shelf, uint64_t size);
 /* The neighbours of a shelved block in the shelf's order; NULL: none. */
-struct block *shelf_next(const struct shelf *shelf, const struct block *b);
-struct block *shelf_prev(const struct shelf *shelf, const struct block *b);
+struct block *shelf_next(struct shelf *shelf, const struct block *b);
+struct block *shelf_prev(struct shelf *shelf, const struct block *b);
 /* The largest block; NULL: none. */
-struct block *shelf_last(const struct shelf *shelf);
+struct block *shelf_last(struct shelf *shelf);
 
 void shelf_insert_unmapped(struct shelf *shelf, struct block *b);
 void shelf_remove_unmapped(struct shelf *shelf, const struct block *b);

@@ -274,7 +274,7 @@ static void destroy(void *self)
 
 /* Some allocators begin at a random address: told are differences from the
  * first block's. */
-static uint64_t told(uint64_t addr)
+static uint64_t from_first(uint64_t addr)
 {
 	if (!host_process.first)
 		host_process.first = addr;
@@ -291,7 +291,7 @@ static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
 		return false;
 	if (host_process.is_touched)
 		touch(t->block, malloc_usable_size(t->block));
-	*piece = (struct gp_piece){ told((uintptr_t)t->block),
+	*piece = (struct gp_piece){ from_first((uintptr_t)t->block),
 				    malloc_usable_size(t->block),
 				    (uintptr_t)t->block };
 	return true;

@@ -39,7 +39,7 @@ void shim_keep_text(const char *text)
 
 // ---- actions ----
 
-static void tell_action(const Entry &entry)
+static void send_action(const Entry &entry)
 {
 	torch_message message{};
 
@@ -67,7 +67,7 @@ static void tell_action(const Entry &entry)
 
 static void watch_actions()
 {
-	allocator::attachAllocatorTraceTracker(tell_action);
+	allocator::attachAllocatorTraceTracker(send_action);
 }
 
 void shim_flush_actions()
@@ -92,7 +92,7 @@ void shim_flush_actions()
 	auto info = allocator::snapshot();
 
 	for (const Entry &entry : info.device_traces.at(shim_device))
-		tell_action(entry);
+		send_action(entry);
 	watch_actions();
 }
 

@@ -40,7 +40,7 @@ void shim_reset_peak(void);
 void shim_reset_accumulated(void);
 void shim_counters(struct torch_counters *counters);
 /* Each segment, and behind it its blocks; no action is told meanwhile. */
-void shim_state(void (*tell)(const struct torch_message *piece));
+void shim_state(void (*send)(const struct torch_message *piece));
 /* Releases that tell of no action while it happens: tells those of the last
  * request now. */
 void shim_flush_actions(void);

@@ -99,7 +99,7 @@ static torch_message segment_message(const Segment &segment)
 	return message;
 }
 
-void shim_state(void (*tell)(const struct torch_message *))
+void shim_state(void (*send)(const struct torch_message *))
 {
 	shim_is_quiet = true;
 	for (const auto &segment : allocator::snapshot().segments) {
@@ -107,10 +107,10 @@ void shim_state(void (*tell)(const struct torch_message *))
 
 		if (segment.device != shim_device)
 			continue;
-		tell(&message);
+		send(&message);
 		for (const auto &block : segment.blocks) {
 			message = block_message(block);
-			tell(&message);
+			send(&message);
 		}
 	}
 	shim_is_quiet = false;

@@ -49,7 +49,7 @@ uint16_t torch_pool_index(const struct torch *t, const uint64_t pool[2])
 /* ---- messages ---- */
 
 /* A page of a range: access is set for the whole range at once, and counted
- * when PyTorch says that it is mapped (mapAndSetAccess; see told.c). */
+ * when PyTorch says that it is mapped (mapAndSetAccess; see translate.c). */
 static bool map_page(struct gp_device *d, const struct torch_message *m)
 {
 	uint64_t access = d->calls.access;
@@ -123,7 +123,7 @@ static bool converse(struct torch *t, struct torch_message *m)
 
 	while (channel_receive(&t->channel, m, sizeof(*m))) {
 		switch (m->kind) {
-		case TORCH_ACTION: deed_tell(t, m); break;
+		case TORCH_ACTION: torch_take_action(t, m); break;
 		case TORCH_SEGMENT:
 		case TORCH_BLOCK: snapshot_add(t, m); break;
 		case TORCH_DEVICE:

@@ -4,7 +4,7 @@
  *
  *     torch.c       the requests, as messages; the counters
  *     route.c       those about pools and captures
- *     told.c        what PyTorch did, and its segments and blocks
+ *     translate.c   what PyTorch did, and its segments and blocks
  *     torch_open.c  starts the process (allocator/channel.h)
  *     wire.h        what travels there
  *     helper.c, shim*.cc  the other end
@@ -86,7 +86,7 @@ enum gp_answer torch_pool_change(struct gp_allocator *allocator, uint16_t pool,
 uint16_t torch_stream_index(const struct torch *t, uint64_t stream);
 uint16_t torch_pool_index(const struct torch *t, const uint64_t pool[2]);
 
-void deed_tell(struct torch *t, const struct torch_message *message);
+void torch_take_action(struct torch *t, const struct torch_message *message);
 
 void snapshot_add(struct torch *t, const struct torch_message *piece);
 void torch_state(struct gp_allocator *allocator, struct gp_state *state);

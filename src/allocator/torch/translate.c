@@ -82,7 +82,7 @@ static void count_call(const struct torch *t, const struct torch_message *m)
 	}
 }
 
-void deed_tell(struct torch *t, const struct torch_message *m)
+void torch_take_action(struct torch *t, const struct torch_message *m)
 {
 	struct gp_action action;
 
