@@ -3,23 +3,25 @@
 """Changes the program in one place and looks whether a test fails.
 
     mutate.py draw [SEED [COUNT]]   COUNT changes, drawn by SEED
+    mutate.py again [SEED [COUNT]]  those of them that were let pass
     mutate.py kept                  those of kept.tsv, each by its one test
 
 Run by make mutate and make mutate-kept, which build the library as a shared
 one: for a change only its file is compiled and the library linked.  A change
 that does not compile, or compiles to the same code, is not one.  It is caught
 when a part of the tests that runs the line (make coverage says which) fails
-and passes without the change; the quickest parts go first.
+and passes without the change; the quickest parts go first.  What is let pass
+is tried again in a build with sanitizers, in which .ci/run has all tests, too.
 
-BUILD/mutants.SEED.tsv keeps what came of each change, and a second run goes on
-from there; delete it to begin anew.  same.tsv lists changes that were looked at
-and change nothing that anybody can see, with the reason.  Exit status 1: a
-twentieth or more of the changes that are not there were let pass, or a kept one
-was.
+build/mutants.SEED.tsv keeps what came of each change, and a second run goes on
+from there; delete it to begin anew.  A draw is the same wherever other lines
+change.  same.tsv lists changes that were looked at and change nothing that
+anybody can see, with the reason.  Exit status 1: a twentieth or more of the
+changes that are not there were let pass, or a kept one was.
 """
 import collections
+import hashlib
 import os
-import random
 import shlex
 import shutil
 import signal
@@ -92,8 +94,11 @@ class Parts:
             return self.passes[part]
 
 
-# So that a size gone wrong hurts nobody: 8 GiB of memory, 1 GiB of file.
-LIMITED = ["sh", "-c", 'ulimit -v 8388608; ulimit -f 2097152; exec "$@"', "sh"]
+# So that a size gone wrong hurts nobody: 8 GiB of memory, 1 GiB of file.  A
+# sanitizer lays out more than that, and counts what is used.
+IS_SANITIZED = "-fsanitize=" in os.environ.get("COMPILE", "")
+LIMITED = ["sh", "-c", 'ulimit -f 2097152; exec "$@"' if IS_SANITIZED else
+           'ulimit -v 8388608; ulimit -f 2097152; exec "$@"', "sh"]
 
 
 def passes(part, seconds, folder):
@@ -103,7 +108,8 @@ def passes(part, seconds, folder):
         built = f"{BUILD}/{part}"
     with tempfile.TemporaryDirectory() as tmp:
         env = dict(os.environ, BUILD=BUILD, JOBS="1", TMPDIR=tmp,
-                   LD_LIBRARY_PATH=folder)
+                   LD_LIBRARY_PATH=folder,
+                   ASAN_OPTIONS="hard_rss_limit_mb=8192")
         run = subprocess.Popen(LIMITED + [f"{ROOT}/tests/run.sh", built],
                                stdout=subprocess.DEVNULL, env=env, cwd=ROOT,
                                stderr=subprocess.DEVNULL,
@@ -153,7 +159,8 @@ def build(change, folder):
 
 
 def try_change(change, parts):
-    """What came of it: no-change, passed, or the part that caught it."""
+    """What came of it: no-change, passed, or the part that caught it; passed
+    by the build with sanitizers, let pass."""
     folder = tempfile.mkdtemp()
     try:
         if not build(change, folder):
@@ -162,15 +169,15 @@ def try_change(change, parts):
             if not passes(part, seconds, folder) and \
                     parts.sound(seconds, part):
                 return os.path.basename(part)
-        return "passed"
+        return "let pass" if IS_SANITIZED else "passed"
     finally:
         shutil.rmtree(folder)
 
 
 def draw(seed):
     found = [c for file in sources() for c in changes.of(file, read(file))]
-    random.Random(seed).shuffle(found)
-    return found
+    return sorted(found, key=lambda c: hashlib.sha256(
+        f"{seed} {c.file} {c.key}".encode()).digest())
 
 
 def told(change):
@@ -180,7 +187,7 @@ def told(change):
 class Run:
     """Tries changes until enough of them are some; keeps what came of each."""
     def __init__(self, seed, count):
-        self.file = f"{BUILD}/mutants.{seed}.tsv"
+        self.file = f"{ROOT}/build/mutants.{seed}.tsv"
         self.done = {}
         if os.path.exists(self.file):
             with open(self.file) as stream:
@@ -197,10 +204,11 @@ class Run:
         if self.is_enough():
             return
         verdict = self.done.get(change.key)
-        if verdict is None:
+        is_open = verdict is None or IS_SANITIZED and verdict == "passed"
+        if is_open:
             verdict = try_change(change, self.parts)
         with self.lock:
-            if change.key not in self.done:
+            if is_open:
                 print(f"{verdict}\t{told(change)}", file=self.out, flush=True)
             if not self.is_enough():
                 self.results[change] = verdict
@@ -224,7 +232,7 @@ def report(results):
     for change, verdict in results.items():
         folder = next(f for f in FOLDERS if change.file.startswith(f + "/"))
         kind = verdict if verdict == "no-change" else \
-            "caught" if verdict != "passed" else \
+            "caught" if verdict not in ("passed", "let pass") else \
             "same" if change.key in same else "let pass"
         sums[folder][kind] += 1
         sums["all"][kind] += 1
@@ -265,8 +273,9 @@ def main(what, seed="0", count="200"):
     if what == "kept":
         sys.exit(kept())
     results = Run(seed, int(count)).all(draw(seed))
-    missed, of = report(results)
-    sys.exit(missed * 20 > of)
+    if what == "again":
+        missed, of = report(results)
+        sys.exit(missed * 20 > of)
 
 
 if __name__ == "__main__":
