@@ -72,6 +72,7 @@ struct gp_study_config {
 	const char *const *without;	/* settings that cannot be used */
 	size_t without_count;
 	uint32_t budget; /* replays at most that search; 0: by default */
+	size_t threads;	 /* that make replays, which change nothing; 0: one */
 	void (*progress)(void *arg, const char *what);
 	void *progress_arg;
 };

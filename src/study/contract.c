@@ -188,7 +188,7 @@ static void expect(struct seen *seen, const char *what, uint64_t told,
 			 told, what, there);
 }
 
-static void tell(const struct contract *c)
+static void notify(const struct contract *c)
 {
 	if (c->config->step)
 		c->config->step(c->config->arg, c->promise->sentence);
@@ -203,7 +203,7 @@ static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 
 	if (event % LOOKS)
 		return;
-	tell(seen->contract);
+	notify(seen->contract);
 	allocator->ops->state(allocator, &state);
 	for (size_t i = 0; i < state.segment_count; i++) {
 		reserved += state.segments[i].size;
@@ -238,7 +238,7 @@ static bool play(struct contract *c, struct gp_trace *trace, uint64_t capacity,
 	};
 
 	*seen = (struct seen){ .contract = c };
-	tell(c);
+	notify(c);
 	gp_settings_init(&settings, GP_RELEASE_LAST);
 	if (gp_replay(&config, result, &diag) == GP_OK)
 		return true;

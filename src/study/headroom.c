@@ -39,8 +39,8 @@ static uint64_t grid_up(uint64_t bytes)
 /* ---- one replay, and what it tells ---- */
 
 /* NULL: it failed. */
-static const struct run_told *play(struct search *s, uint64_t capacity,
-				   enum gp_on_oom on_oom)
+static const struct run_outcome *play(struct search *s, uint64_t capacity,
+				      enum gp_on_oom on_oom)
 {
 	const struct gp_headroom_config *config = s->config;
 	const struct run_asked asked = {
@@ -49,37 +49,39 @@ static const struct run_told *play(struct search *s, uint64_t capacity,
 		.capacity = capacity,
 		.on_oom = on_oom,
 	};
-	const struct run_told *told;
+	const struct run_outcome *outcome;
 
 	if (s->status != GP_OK)
 		return NULL;
 	if (config->progress)
 		config->progress(config->progress_arg,
 				 runs_made(s->runs) - s->made_before);
-	s->status = runs_ask(s->runs, &asked, &told, s->diag);
-	return s->status == GP_OK ? told : NULL;
+	s->status = runs_ask(s->runs, &asked, &outcome, s->diag);
+	return s->status == GP_OK ? outcome : NULL;
 }
 
 /* Refusals by a rule count where they are more than without a limit: some come
  * of what the lack of memory led to. */
-static bool is_fine(const struct search *s, const struct run_told *told,
+static bool is_fine(const struct search *s, const struct run_outcome *outcome,
 		    enum gp_headroom_goal goal)
 {
-	return !told->first_oom.is_there &&
-	       told->refused <= s->result->refused &&
-	       (goal == GP_NO_OOM || !told->retries);
+	return !outcome->first_oom.is_there &&
+	       outcome->refused <= s->result->refused &&
+	       (goal == GP_NO_OOM || !outcome->retries);
 }
 
-/* The capacities that would have gone the same way. */
+/* The capacities on the grid that would have gone the same way.  A run that was
+ * made for somebody else may begin and end between two of them. */
 static void learn(struct search *s, uint64_t capacity,
-		  const struct run_told *told)
+		  const struct run_outcome *outcome)
 {
-	uint64_t from = told->from < capacity ? told->from : capacity;
-	uint64_t to = gp_larger(told->to, capacity + GRAIN);
+	uint64_t from =
+		grid_up(outcome->from < capacity ? outcome->from : capacity);
+	uint64_t to = gp_larger(grid_up(outcome->to), capacity + GRAIN);
 
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
 		known_add(&s->known[goal], from, to,
-			  is_fine(s, told, (enum gp_headroom_goal)goal));
+			  is_fine(s, outcome, (enum gp_headroom_goal)goal));
 }
 
 /* What is known of a capacity, after a replay if need be. */
@@ -88,14 +90,14 @@ static const struct known_range *look(struct search *s,
 				      uint64_t capacity)
 {
 	const struct known_range *range = known_find(&s->known[goal], capacity);
-	const struct run_told *told;
+	const struct run_outcome *outcome;
 
 	if (range)
 		return range;
-	told = play(s, capacity, GP_OOM_STOP);
-	if (!told)
+	outcome = play(s, capacity, GP_OOM_STOP);
+	if (!outcome)
 		return NULL;
-	learn(s, capacity, told);
+	learn(s, capacity, outcome);
 	return known_find(&s->known[goal], capacity);
 }
 
@@ -121,24 +123,53 @@ static uint64_t halve(struct search *s, enum gp_headroom_goal goal,
 	return fine;
 }
 
+#define FORESEEN 8 /* of the runs that come next: each holds memory */
+
+static uint64_t middle_of(const struct known_range *gap)
+{
+	return gap->from + (gap->to - gap->from) / 2 / GRAIN * GRAIN;
+}
+
+/* The widest unknown ranges are looked into one after the other: what comes
+ * next is known, and can be begun. */
+static void foresee(struct search *s, const struct known_range *gaps, size_t n)
+{
+	const struct run_asked asked = {
+		.settings = s->config->settings,
+		.conf = s->config->conf,
+		.on_oom = GP_OOM_STOP,
+	};
+	uint64_t middles[FORESEEN];
+
+	for (size_t i = 0; i < n; i++)
+		middles[i] = middle_of(&gaps[i]);
+	runs_foresee(s->runs, &asked,
+		     &(struct runs_ahead){ middles, n, s->config->threads });
+}
+
 /* Looks into the widest unknown range, until there is none. */
 static void fill(struct search *s, enum gp_headroom_goal goal, uint64_t from,
 		 uint64_t to)
 {
-	struct known_range gap;
+	struct known_range gaps[FORESEEN];
 
-	for (uint32_t i = 0; i < s->config->tries && s->status == GP_OK &&
-			     known_gap(&s->known[goal], from, to, &gap);
-	     i++)
-		look(s, goal,
-		     gap.from + (gap.to - gap.from) / 2 / GRAIN * GRAIN);
+	for (uint32_t i = 0; i < s->config->tries && s->status == GP_OK; i++) {
+		size_t n =
+			known_gaps(&s->known[goal], from, to, gaps, FORESEEN);
+
+		if (!n)
+			break;
+		foresee(s, gaps, n);
+		look(s, goal, middle_of(gaps));
+	}
+	runs_forget(s->runs);
 }
 
 static uint64_t unknown(const struct known *known, uint64_t from, uint64_t to)
 {
 	struct known_range gap;
 
-	return known_gap(known, from, to, &gap) ? gap.to - gap.from : 0;
+	return known_gaps(known, from, to, &gap, 1) ? gap.to - gap.from : 0;
 }
 
 static bool is_known_fine(struct search *s, enum gp_headroom_goal goal,
@@ -211,17 +242,17 @@ static void search(struct search *s, enum gp_headroom_goal goal)
 static void settle(struct search *s)
 {
 	struct gp_headroom *h = s->result;
-	const struct run_told *told;
+	const struct run_outcome *outcome;
 
 	h->is_settled = h->is_plain;
 	if (h->is_plain || s->follows_size)
 		return;
-	told = play(s, h->unlimited, GP_OOM_STOP);
-	if (!told)
+	outcome = play(s, h->unlimited, GP_OOM_STOP);
+	if (!outcome)
 		return;
-	learn(s, h->unlimited, told);
-	h->is_settled =
-		!memcmp(&told->calls, &s->unlimited_calls, sizeof(told->calls));
+	learn(s, h->unlimited, outcome);
+	h->is_settled = !memcmp(&outcome->calls, &s->unlimited_calls,
+				sizeof(outcome->calls));
 }
 
 /* ---- what to begin with ---- */
@@ -257,8 +288,8 @@ static void learn_least(struct search *s)
 		return;
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
 		known_add(&s->known[goal], h->least,
-			  least_reserved(config->trace, config->device,
-					 config->settings),
+			  grid_up(least_reserved(config->trace, config->device,
+						 config->settings)),
 			  false);
 }
 
@@ -268,7 +299,7 @@ static void begin(struct search *s)
 	const struct gp_device_trace *t =
 		&config->trace->devices[config->device];
 	struct gp_headroom *h = s->result;
-	const struct run_told *told;
+	const struct run_outcome *outcome;
 
 	h->live =
 		gp_study_live(config->trace, config->device, GP_MIN_BLOCK_SIZE);
@@ -277,18 +308,18 @@ static void begin(struct search *s)
 	find_recorded_oom(t, h);
 	h->least = gp_larger(grid_up(gp_larger(h->live, h->start_reserved)),
 			     GRAIN);
-	told = play(s, GP_UNLIMITED, GP_OOM_STOP);
-	if (!told)
+	outcome = play(s, GP_UNLIMITED, GP_OOM_STOP);
+	if (!outcome)
 		return;
-	h->is_plain = told->is_plain;
-	s->follows_size = told->follows_size;
-	h->unlimited = gp_larger(told->least_capacity, h->least);
-	h->refused = told->refused;
-	h->peak_allocated = told->peak_allocated;
-	s->unlimited_calls = told->calls;
+	h->is_plain = outcome->is_plain;
+	s->follows_size = outcome->follows_size;
+	h->unlimited = gp_larger(outcome->least_capacity, h->least);
+	h->refused = outcome->refused;
+	h->peak_allocated = outcome->peak_allocated;
+	s->unlimited_calls = outcome->calls;
 	if (h->is_plain)
-		learn(s, h->unlimited, told);
-	if (!told->first_oom.is_there)
+		learn(s, h->unlimited, outcome);
+	if (!outcome->first_oom.is_there)
 		learn_least(s);
 }
 
@@ -343,16 +374,16 @@ static void draw_curve(struct search *s)
 	choose_points(s);
 	for (size_t i = 0; i < h->point_count; i++) {
 		struct gp_headroom_point *point = &h->points[i];
-		const struct run_told *told =
+		const struct run_outcome *outcome =
 			play(s, point->capacity, GP_OOM_GO_ON);
 
-		if (!told)
+		if (!outcome)
 			return;
-		point->ooms = told->ooms;
-		point->retries = told->retries;
-		point->peak_reserved = told->reserved;
-		point->calls = told->calls;
-		point->synchronizes = told->synchronizes;
+		point->ooms = outcome->ooms;
+		point->retries = outcome->retries;
+		point->peak_reserved = outcome->reserved;
+		point->calls = outcome->calls;
+		point->synchronizes = outcome->synchronizes;
 	}
 }
 

@@ -43,6 +43,7 @@ struct gp_headroom_config {
 	/* Only bounds[GP_NO_OOM].capacity is asked for: what is below it, and
 	 * GP_NO_RETRY, are not searched. */
 	bool only_need;
+	size_t threads; /* that make runs; 0: one */
 	/* Called before each replay; NULL: nobody listens. */
 	void (*progress)(void *arg, uint32_t replays);
 	void *progress_arg;

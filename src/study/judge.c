@@ -334,7 +334,7 @@ static void note_facts(const struct gp_study_config *config,
 		v->kind = GP_VERDICT_TOO_SMALL;
 }
 
-static void tell(const struct session *s, const char *what)
+static void notify(const struct session *s, const char *what)
 {
 	if (s->config->progress)
 		s->config->progress(s->config->progress_arg, what);
@@ -430,7 +430,7 @@ static void search_nearest(struct session *s, struct search *search)
 		if (need == GP_UNLIMITED || need <= GP_DEVICE_GRAIN)
 			break;
 		before = v->trial;
-		tell(s, "searching for what is nearest");
+		notify(s, "searching for what is nearest");
 		search_serving(s, need - GP_DEVICE_GRAIN, search);
 		v->trial = choose_nearest(s);
 	} while (v->trial != before && s->status == GP_OK);
@@ -456,7 +456,7 @@ static void search_case(struct session *s, size_t index, struct search *search)
 	if (is_served_by_any(s))
 		return;
 	search->index = index;
-	tell(s, "searching all values");
+	notify(s, "searching all values");
 	search_serving(s, 0, search);
 	if (!is_served_by_any(s)) {
 		v->kind = GP_VERDICT_NO_SETTING;
@@ -522,7 +522,7 @@ static void judge_open(struct session *s, struct search *search)
 			return;
 		best = choose_for_group(s);
 		if (best == study->count) {
-			tell(s, "searching two settings together");
+			notify(s, "searching two settings together");
 			search_pairs(s, search);
 			best = choose_for_group(s);
 		}

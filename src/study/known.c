@@ -76,24 +76,44 @@ const struct known_range *known_find(const struct known *known, uint64_t at)
 		       : NULL;
 }
 
-bool known_gap(const struct known *known, uint64_t from, uint64_t to,
-	       struct known_range *gap)
+static uint64_t width(const struct known_range *range)
 {
-	uint64_t at = from, widest = 0;
+	return range->to - range->from;
+}
+
+/* Into a list that descends; returns how many it holds. */
+static size_t keep_wide(struct known_range *list, size_t count, size_t room,
+			struct known_range gap)
+{
+	size_t at;
+
+	if (count == room && width(&list[count - 1]) >= width(&gap))
+		return count;
+	count -= count == room;
+	for (at = count; at && width(&list[at - 1]) < width(&gap); at--)
+		list[at] = list[at - 1];
+	list[at] = gap;
+	return count + 1;
+}
+
+size_t known_gaps(const struct known *known, uint64_t from, uint64_t to,
+		  struct known_range *gaps, size_t room)
+{
+	uint64_t at = from;
+	size_t n = 0;
 
 	for (size_t i = first_behind(known, from); at < to; i++) {
 		bool is_last = i >= known->count || known->ranges[i].from >= to;
 		uint64_t end = is_last ? to : known->ranges[i].from;
 
-		if (end > at && end - at > widest) {
-			widest = end - at;
-			*gap = (struct known_range){ at, end, false };
-		}
+		if (end > at)
+			n = keep_wide(gaps, n, room,
+				      (struct known_range){ at, end, false });
 		if (is_last)
 			break;
 		at = known->ranges[i].to;
 	}
-	return widest > 0;
+	return n;
 }
 
 uint64_t known_lowest_fine(const struct known *known, uint64_t to)

@@ -28,9 +28,10 @@ void known_add(struct known *known, uint64_t from, uint64_t to, bool is_fine);
 /* The range that holds a capacity; NULL: it is not known. */
 const struct known_range *known_find(const struct known *known, uint64_t at);
 
-/* The widest range between from and to that is not known. false: none. */
-bool known_gap(const struct known *known, uint64_t from, uint64_t to,
-	       struct known_range *gap);
+/* The widest ranges between from and to that are not known, descending, as many
+ * as there is room for; returns how many. */
+size_t known_gaps(const struct known *known, uint64_t from, uint64_t to,
+		  struct known_range *gaps, size_t room);
 
 /* The lowest capacity below to that is fine; UINT64_MAX: none. */
 uint64_t known_lowest_fine(const struct known *known, uint64_t to);

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "study/same.h"
+#include "study/sweep/thread_pool.h"
 
 #define GRAIN	 GP_DEVICE_GRAIN
 #define INFINITE UINT64_MAX
@@ -16,7 +17,14 @@ struct run {
 	char *conf; /* owned; NULL: settings are all that matters */
 	struct gp_alike alike;
 	bool is_whole; /* to the end of the trace */
-	struct run_told told;
+	struct run_outcome outcome;
+};
+
+/* Made, and not asked for yet. */
+struct foreseen {
+	struct run_asked asked;
+	struct gp_replay_result result;
+	bool is_there; /* false: it failed, or was taken */
 };
 
 struct runs {
@@ -24,6 +32,8 @@ struct runs {
 	struct run *list;
 	size_t count, room;
 	uint32_t made;
+	struct foreseen *foreseen;
+	size_t foreseen_count, foreseen_room;
 	struct same same;
 	bool sets_limit; /* the trace, in its course */
 };
@@ -48,6 +58,8 @@ void runs_destroy(struct runs *runs)
 	for (size_t i = 0; i < runs->count; i++)
 		free(runs->list[i].conf);
 	free(runs->list);
+	runs_forget(runs);
+	free(runs->foreseen);
 	same_release(&runs->same);
 	free(runs);
 }
@@ -92,7 +104,7 @@ static bool follows_size(const struct runs *runs,
 }
 
 /* The first engine tells of its reservations (struct gp_device_reach). */
-static bool tells_ranges(const struct runs *runs,
+static bool knows_ranges(const struct runs *runs,
 			 const struct gp_settings *settings)
 {
 	return !settings->expandable_segments || is_default_engine(runs);
@@ -120,23 +132,23 @@ static uint64_t end_at(uint64_t bytes)
 	return bytes == UINT64_MAX ? INFINITE : grid_up(bytes);
 }
 
-static void find_range(struct run_told *told,
+static void find_range(struct run_outcome *outcome,
 		       const struct gp_settings *settings,
 		       const struct gp_device_reach *reach)
 {
-	bool is_unlimited = told->capacity == GP_UNLIMITED;
+	bool is_unlimited = outcome->capacity == GP_UNLIMITED;
 
-	told->from = told->capacity;
-	told->to = is_unlimited ? 0 : told->capacity + GRAIN;
-	told->least_capacity = grid_up(reach->most_granted);
-	if (!told->is_plain)
+	outcome->from = outcome->capacity;
+	outcome->to = is_unlimited ? 0 : outcome->capacity + 1;
+	outcome->least_capacity = grid_up(reach->most_granted);
+	if (!outcome->is_plain)
 		return;
-	told->least_capacity =
-		max(told->least_capacity, with_range(reach->longest_range));
-	told->from = min(told->from, told->least_capacity);
-	told->to =
-		max(told->to, min(end_at(reach->least_refused),
-				  near_range(settings, reach->shortest_range)));
+	outcome->least_capacity =
+		max(outcome->least_capacity, with_range(reach->longest_range));
+	outcome->from = min(outcome->from, outcome->least_capacity);
+	outcome->to = max(outcome->to,
+			  min(end_at(reach->least_refused),
+			      near_range(settings, reach->shortest_range)));
 }
 
 /* ---- finding ---- */
@@ -145,18 +157,18 @@ static void find_range(struct run_told *told,
 static bool speaks_for(const struct run *run, uint64_t capacity,
 		       enum gp_on_oom on_oom)
 {
-	const struct run_told *told = &run->told;
+	const struct run_outcome *outcome = &run->outcome;
 
 	if (!run->is_whole && on_oom == GP_OOM_GO_ON)
 		return false;
-	if (capacity == told->capacity)
+	if (capacity == outcome->capacity)
 		return true;
-	if (told->first_oom.is_there && on_oom == GP_OOM_GO_ON)
+	if (outcome->first_oom.is_there && on_oom == GP_OOM_GO_ON)
 		return false;
 	if (capacity == GP_UNLIMITED)
-		return told->from <= GP_SIM_UNLIMITED_TOTAL &&
-		       told->to == INFINITE;
-	return told->from <= capacity && capacity < told->to;
+		return outcome->from <= GP_SIM_UNLIMITED_TOTAL &&
+		       outcome->to == INFINITE;
+	return outcome->from <= capacity && capacity < outcome->to;
 }
 
 static bool is_of_settings(const struct runs *runs, const struct run *run,
@@ -168,15 +180,15 @@ static bool is_of_settings(const struct runs *runs, const struct run *run,
 			  asked->settings);
 }
 
-const struct run_told *runs_find(const struct runs *runs,
-				 const struct run_asked *asked)
+const struct run_outcome *runs_find(const struct runs *runs,
+				    const struct run_asked *asked)
 {
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct run *run = &runs->list[i];
 
 		if (speaks_for(run, asked->capacity, asked->on_oom) &&
 		    is_of_settings(runs, run, asked))
-			return &run->told;
+			return &run->outcome;
 	}
 	return NULL;
 }
@@ -200,7 +212,7 @@ static struct run *add(struct runs *runs, const struct run_asked *asked,
 		.alike = result->alike,
 		.is_whole = asked->on_oom == GP_OOM_GO_ON ||
 			    !result->first_oom.is_there,
-		.told = {
+		.outcome = {
 			.follows_size = follows_size(runs, asked->settings),
 			.capacity = asked->capacity,
 			.ooms = result->ooms.count,
@@ -213,14 +225,16 @@ static struct run *add(struct runs *runs, const struct run_asked *asked,
 			.first_oom = result->first_oom,
 		},
 	};
-	run->told.is_plain =
-		!run->told.follows_size && tells_ranges(runs, asked->settings);
-	find_range(&run->told, asked->settings, &result->reach);
+	run->outcome.is_plain = !run->outcome.follows_size &&
+				knows_ranges(runs, asked->settings);
+	find_range(&run->outcome, asked->settings, &result->reach);
 	return run;
 }
 
-enum gp_status runs_ask(struct runs *runs, const struct run_asked *asked,
-			const struct run_told **told, struct gp_diag *diag)
+static enum gp_status make(const struct runs *runs,
+			   const struct run_asked *asked,
+			   struct gp_replay_result *result,
+			   struct gp_diag *diag)
 {
 	const struct gp_replay_config replay = {
 		.trace = runs->config.trace,
@@ -235,17 +249,115 @@ enum gp_status runs_ask(struct runs *runs, const struct run_asked *asked,
 		.capacity = asked->capacity,
 		.keep_alike = true,
 	};
-	struct gp_replay_result result;
-	enum gp_status status;
 
-	*told = runs_find(runs, asked);
-	if (*told)
+	return gp_replay(&replay, result, diag);
+}
+
+/* ---- ahead of who asks ---- */
+
+static struct foreseen *find_foreseen(const struct runs *runs,
+				      const struct run_asked *asked)
+{
+	for (size_t i = 0; i < runs->foreseen_count; i++) {
+		struct foreseen *f = &runs->foreseen[i];
+
+		if (f->is_there && f->asked.settings == asked->settings &&
+		    f->asked.capacity == asked->capacity &&
+		    f->asked.on_oom == asked->on_oom)
+			return f;
+	}
+	return NULL;
+}
+
+/* A piece of a thread pool's work. */
+static void make_foreseen(void *arg, size_t piece)
+{
+	struct runs *runs = arg;
+	struct foreseen *f = &runs->foreseen[piece];
+	struct gp_diag ignored = { 0 };
+
+	if (!f->is_there)
+		f->is_there =
+			make(runs, &f->asked, &f->result, &ignored) == GP_OK;
+}
+
+static void drop_taken(struct runs *runs)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < runs->foreseen_count; i++)
+		if (runs->foreseen[i].is_there)
+			runs->foreseen[kept++] = runs->foreseen[i];
+	runs->foreseen_count = kept;
+}
+
+static void add_foreseen(struct runs *runs, const struct run_asked *asked)
+{
+	runs->foreseen =
+		gp_mem_grow(runs->foreseen, &runs->foreseen_room,
+			    runs->foreseen_count + 1, sizeof(*runs->foreseen));
+	runs->foreseen[runs->foreseen_count++] =
+		(struct foreseen){ .asked = *asked };
+}
+
+void runs_foresee(struct runs *runs, const struct run_asked *asked,
+		  const struct runs_ahead *ahead)
+{
+	struct run_asked one = *asked;
+	size_t begun = 0;
+
+	if (ahead->threads < 2 || !is_default_engine(runs))
+		return;
+	drop_taken(runs);
+	for (size_t i = 0; i < ahead->count && begun < ahead->threads; i++) {
+		one.capacity = ahead->capacities[i];
+		if (!runs_find(runs, &one) && !find_foreseen(runs, &one)) {
+			add_foreseen(runs, &one);
+			begun++;
+		} else if (!i) {
+			return;
+		}
+	}
+	gp_thread_pool_run(&(struct gp_thread_pool_config){
+		.threads = ahead->threads,
+		.count = runs->foreseen_count,
+		.work = make_foreseen,
+		.arg = runs,
+	});
+}
+
+void runs_forget(struct runs *runs)
+{
+	for (size_t i = 0; i < runs->foreseen_count; i++)
+		if (runs->foreseen[i].is_there)
+			gp_replay_release(&runs->foreseen[i].result);
+	runs->foreseen_count = 0;
+}
+
+/* ---- asking ---- */
+
+enum gp_status runs_ask(struct runs *runs, const struct run_asked *asked,
+			const struct run_outcome **outcome,
+			struct gp_diag *diag)
+{
+	struct foreseen *foreseen;
+	struct gp_replay_result result;
+	enum gp_status status = GP_OK;
+
+	*outcome = runs_find(runs, asked);
+	if (*outcome)
 		return GP_OK;
-	status = gp_replay(&replay, &result, diag);
+	foreseen = find_foreseen(runs, asked);
+	if (foreseen) {
+		result = foreseen->result;
+		foreseen->is_there = false;
+	} else {
+		status = make(runs, asked, &result, diag);
+	}
 	if (status != GP_OK)
 		return status;
 	runs->made++;
-	*told = &add(runs, asked, &result)->told;
+	*outcome = &add(runs, asked, &result)->outcome;
 	gp_replay_release(&result);
 	return GP_OK;
 }

@@ -18,9 +18,9 @@
 #include "gpupool/trace.h"
 
 /* What a run told. */
-struct run_told {
-	/* Capacities at which it goes the same way: from <= capacity < to, in
-	 * whole granules; UINT64_MAX: no end. */
+struct run_outcome {
+	/* Capacities at which it goes the same way: from <= capacity < to;
+	 * UINT64_MAX: no end. */
 	uint64_t from, to;
 	/* Whether a limit, or a share of the device, is measured by its size:
 	 * then the run tells of its own capacity alone.  is_plain: the size
@@ -60,11 +60,30 @@ struct runs *runs_create(const struct runs_config *config);
 void runs_destroy(struct runs *runs);
 
 /* NULL: no run that was made tells.  Valid until the next that is made. */
-const struct run_told *runs_find(const struct runs *runs,
-				 const struct run_asked *asked);
+const struct run_outcome *runs_find(const struct runs *runs,
+				    const struct run_asked *asked);
 /* Makes it where none tells. */
 enum gp_status runs_ask(struct runs *runs, const struct run_asked *asked,
-			const struct run_told **told, struct gp_diag *diag);
+			const struct run_outcome **outcome,
+			struct gp_diag *diag);
+/* What will be asked for soon, at those capacities. */
+struct runs_ahead {
+	const uint64_t *capacities;
+	size_t count, threads;
+};
+
+/*
+ * Makes such runs on several threads: as soon as the first is neither made nor
+ * foreseen, and with it as many of the others as there are threads.  A run that
+ * is foreseen answers nobody until that very run is asked for, and counts from
+ * then on, so that nothing else depends on it.  asked's parts are borrowed
+ * until runs_forget.
+ */
+void runs_foresee(struct runs *runs, const struct run_asked *asked,
+		  const struct runs_ahead *ahead);
+/* What was foreseen, and was not asked for. */
+void runs_forget(struct runs *runs);
+
 /* How many were made. */
 uint32_t runs_made(const struct runs *runs);
 

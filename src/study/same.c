@@ -51,7 +51,7 @@ void same_release(struct same *same)
 }
 
 /* What struct gp_alike tells of, and rounding, which is looked at by size. */
-static bool is_told(const struct gp_knob *knob)
+static bool is_asked_of_later(const struct gp_knob *knob)
 {
 	return knob->id == GP_KNOB_MAX_SPLIT || knob->id == GP_KNOB_ROUNDUP ||
 	       knob->id == GP_KNOB_MAX_NON_SPLIT_ROUNDING ||
@@ -65,7 +65,8 @@ static bool is_like(const struct gp_settings *a, const struct gp_settings *b)
 	const struct gp_knob *knobs = gp_knob_table(&count);
 
 	for (size_t i = 0; i < count; i++)
-		if (!is_told(&knobs[i]) && !gp_knob_is_equal(&knobs[i], a, b))
+		if (!is_asked_of_later(&knobs[i]) &&
+		    !gp_knob_is_equal(&knobs[i], a, b))
 			return false;
 	return a->release == b->release;
 }

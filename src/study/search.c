@@ -117,7 +117,7 @@ static void take_over(struct session *s, const struct gp_cover *cover,
 	}
 }
 
-static void tell(void *arg, uint32_t runs)
+static void notify(void *arg, uint32_t runs)
 {
 	const struct session *s = arg;
 	char what[64];
@@ -144,7 +144,7 @@ static void search_slice(struct session *s, const struct slice *slice,
 		.refused = s->refused[slice->index],
 		.budget = search->budget - search->runs,
 		.first_only = slice->capacity && !s->config->without_count,
-		.progress = tell,
+		.progress = notify,
 		.progress_arg = s,
 	};
 	struct gp_settings settings;

@@ -64,7 +64,7 @@ static struct gp_settings settings_of(const struct session *s,
 	return settings;
 }
 
-static void tell(const struct session *s, const struct gp_trial *trial)
+static void notify(const struct session *s, const struct gp_trial *trial)
 {
 	char what[96];
 
@@ -77,9 +77,10 @@ static void tell(const struct session *s, const struct gp_trial *trial)
 }
 
 /* The run of that case, or one that tells of it; NULL: it failed. */
-static const struct run_told *play(struct session *s,
-				   const struct gp_trial *trial, size_t index,
-				   uint64_t capacity, enum gp_on_oom on_oom)
+static const struct run_outcome *play(struct session *s,
+				      const struct gp_trial *trial,
+				      size_t index, uint64_t capacity,
+				      enum gp_on_oom on_oom)
 {
 	struct gp_settings settings = settings_of(s, trial);
 	const struct run_asked asked = {
@@ -89,32 +90,33 @@ static const struct run_told *play(struct session *s,
 		.on_oom = on_oom,
 	};
 	uint32_t before = runs_made(s->study->runs[index]);
-	const struct run_told *told;
+	const struct run_outcome *outcome;
 
 	if (s->status != GP_OK)
 		return NULL;
-	tell(s, trial);
-	s->status = runs_ask(s->study->runs[index], &asked, &told, s->diag);
+	notify(s, trial);
+	s->status = runs_ask(s->study->runs[index], &asked, &outcome, s->diag);
 	s->study->replays += runs_made(s->study->runs[index]) - before;
-	return s->status == GP_OK ? told : NULL;
+	return s->status == GP_OK ? outcome : NULL;
 }
 
 static bool is_served(const struct session *s, size_t index,
-		      const struct run_told *told)
+		      const struct run_outcome *outcome)
 {
-	return !told->first_oom.is_there && told->refused <= s->refused[index];
+	return !outcome->first_oom.is_there &&
+	       outcome->refused <= s->refused[index];
 }
 
 static uint64_t refused_without_limit(struct session *s, const char *conf,
 				      size_t index)
 {
 	struct gp_trial trial = { .conf = (char *)conf };
-	const struct run_told *told = NULL;
+	const struct run_outcome *outcome = NULL;
 
 	check_settings(s, &trial);
 	if (trial_is_possible(&trial))
-		told = play(s, &trial, index, GP_UNLIMITED, GP_OOM_STOP);
-	return told ? told->refused : UINT64_MAX;
+		outcome = play(s, &trial, index, GP_UNLIMITED, GP_OOM_STOP);
+	return outcome ? outcome->refused : UINT64_MAX;
 }
 
 /* Of so many that are refused as it is: those that are neither for want of
@@ -135,19 +137,19 @@ static uint64_t refused_anyhow(struct session *s, size_t index, uint64_t most)
 }
 
 static void add_result(struct session *s, struct gp_trial *trial,
-		       uint32_t index, const struct run_told *told)
+		       uint32_t index, const struct run_outcome *outcome)
 {
 	struct gp_trial_case *one = &trial->cases[index];
 
-	one->is_served = is_served(s, index, told);
-	one->ooms = told->ooms;
-	one->retries = told->retries;
-	one->reserved = told->reserved;
-	one->mallocs = told->calls.malloc;
-	one->pages = told->calls.map;
-	one->time_us = gp_price_of(s->config->prices, &told->calls,
-				   told->synchronizes);
-	one->first_oom = told->first_oom;
+	one->is_served = is_served(s, index, outcome);
+	one->ooms = outcome->ooms;
+	one->retries = outcome->retries;
+	one->reserved = outcome->reserved;
+	one->mallocs = outcome->calls.malloc;
+	one->pages = outcome->calls.map;
+	one->time_us = gp_price_of(s->config->prices, &outcome->calls,
+				   outcome->synchronizes);
+	one->first_oom = outcome->first_oom;
 	trial->is_served &= one->is_served;
 	trial->ooms += one->ooms;
 	trial->retries += one->retries;
@@ -173,16 +175,16 @@ void trial_play(struct session *s, struct gp_trial *trial)
 	trial->is_served = true;
 	for (uint32_t i = 0; i < s->config->case_count; i++) {
 		const struct gp_case *c = &s->config->cases[i];
-		const struct run_told *told;
-		struct run_told copy;
+		const struct run_outcome *outcome;
+		struct run_outcome copy;
 
 		if (s->study->verdicts[i].kind == GP_VERDICT_UNDECIDED)
 			continue;
-		told = play(s, trial, i, c->capacity, GP_OOM_GO_ON);
-		if (!told)
+		outcome = play(s, trial, i, c->capacity, GP_OOM_GO_ON);
+		if (!outcome)
 			return;
 		/* Replays that it takes may move what was told. */
-		copy = *told;
+		copy = *outcome;
 		note_refused(s, trial, i, copy.refused);
 		add_result(s, trial, i, &copy);
 	}
@@ -214,10 +216,10 @@ uint64_t trial_need(const struct session *s, const struct gp_trial *trial)
 static bool serves_at(struct session *s, const struct gp_trial *trial,
 		      size_t index, uint64_t capacity)
 {
-	const struct run_told *told =
+	const struct run_outcome *outcome =
 		play(s, trial, index, capacity, GP_OOM_STOP);
 
-	return told && is_served(s, index, told);
+	return outcome && is_served(s, index, outcome);
 }
 
 bool trial_serves_group(struct session *s, const char *conf)
@@ -246,6 +248,7 @@ static uint64_t need_of(struct session *s, const struct gp_trial *trial,
 		.engine = s->config->engine,
 		.conf = trial->conf,
 		.runs = s->study->runs[index],
+		.threads = s->config->threads,
 		.tries = TRIES,
 		.only_need = true,
 	};
@@ -255,7 +258,7 @@ static uint64_t need_of(struct session *s, const struct gp_trial *trial,
 
 	if (s->status != GP_OK)
 		return GP_UNLIMITED;
-	tell(s, trial);
+	notify(s, trial);
 	s->status = gp_headroom(&config, &headroom, s->diag);
 	if (s->status != GP_OK)
 		return GP_UNLIMITED;
@@ -340,7 +343,7 @@ static void estimate(struct session *s, struct gp_trial *trial, size_t index)
 	struct gp_estimate estimate = { 0 };
 
 	one->is_estimated = true;
-	tell(s, trial);
+	notify(s, trial);
 	s->status = gp_estimate(&run, s->config->conf, s->config->release,
 				&estimate, s->diag);
 	if (s->status == GP_OK && estimate.is_there) {

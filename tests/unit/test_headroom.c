@@ -53,21 +53,29 @@ static struct gp_settings settings_of(const char *conf)
 	return settings;
 }
 
-static struct gp_headroom headroom_of(const struct gp_trace *trace,
-				      const struct gp_settings *settings,
-				      uint32_t tries)
+static struct gp_headroom on_threads(const struct gp_trace *trace,
+				     const struct gp_settings *settings,
+				     uint32_t tries, size_t threads)
 {
 	struct gp_headroom_config config = {
 		.trace = trace,
 		.settings = settings,
 		.engine = gp_engine_find("caching"),
 		.tries = tries,
+		.threads = threads,
 	};
 	struct gp_headroom headroom;
 	struct gp_diag diag = { 0 };
 
 	ck_assert_int_eq(gp_headroom(&config, &headroom, &diag), GP_OK);
 	return headroom;
+}
+
+static struct gp_headroom headroom_of(const struct gp_trace *trace,
+				      const struct gp_settings *settings,
+				      uint32_t tries)
+{
+	return on_threads(trace, settings, tries, 0);
 }
 
 static bool is_fine(const struct gp_trace *trace,
@@ -142,6 +150,50 @@ START_TEST(every_capacity_is_as_the_search_says)
 }
 END_TEST
 
+static void check_same(const struct gp_headroom *a, const struct gp_headroom *b)
+{
+	ck_assert_uint_eq(a->replays, b->replays);
+	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++) {
+		const struct gp_headroom_bound *x = &a->bounds[goal];
+		const struct gp_headroom_bound *y = &b->bounds[goal];
+
+		ck_assert_uint_eq(x->capacity, y->capacity);
+		ck_assert_uint_eq(x->failing, y->failing);
+		ck_assert_uint_eq(x->top, y->top);
+		ck_assert_uint_eq(x->unknown_above, y->unknown_above);
+		ck_assert_uint_eq(x->fine_below, y->fine_below);
+		ck_assert_uint_eq(x->unknown_below, y->unknown_below);
+	}
+}
+
+/* Nor how many replays are told of, nor what few tries leave open. */
+START_TEST(threads_change_nothing)
+{
+	static const char *const confs[] = {
+		"",
+		"expandable_segments:True",
+		"max_split_size_mb:21",
+	};
+	static const uint32_t tries[] = { 1000, 4, 1 };
+
+	for (size_t i = 0; i < COUNT_OF(confs); i++)
+		for (unsigned seed = 1; seed <= 12; seed++) {
+			struct gp_settings settings = settings_of(confs[i]);
+			struct gp_trace *trace = made_up(seed);
+			uint32_t most = tries[seed % COUNT_OF(tries)];
+			struct gp_headroom one =
+				headroom_of(trace, &settings, most);
+			struct gp_headroom three =
+				on_threads(trace, &settings, most, 3);
+
+			check_same(&one, &three);
+			gp_headroom_release(&one);
+			gp_headroom_release(&three);
+			gp_trace_destroy(trace);
+		}
+}
+END_TEST
+
 START_TEST(few_tries_leave_something_unknown_and_say_so)
 {
 	struct gp_settings settings =
@@ -188,6 +240,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ every_capacity_is_as_the_search_says, 0 },
+		{ threads_change_nothing, 0 },
 		{ few_tries_leave_something_unknown_and_say_so, 0 },
 		{ what_the_program_holds_is_counted_without_an_allocator, 0 },
 		{ a_request_that_no_device_can_serve_has_no_answer, 0 },

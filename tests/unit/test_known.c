@@ -22,20 +22,35 @@ START_TEST(ranges_do_not_overlap_and_neighbours_join)
 }
 END_TEST
 
-START_TEST(the_widest_gap_is_found)
+START_TEST(the_widest_gaps_are_found)
 {
 	struct known known = { 0 };
-	struct known_range gap;
+	struct known_range gaps[3];
 
-	ck_assert(known_gap(&known, 4, 9, &gap));
-	ck_assert(gap.from == 4 && gap.to == 9);
+	ck_assert_uint_eq(known_gaps(&known, 4, 9, gaps, 3), 1);
+	ck_assert(gaps[0].from == 4 && gaps[0].to == 9);
 	known_add(&known, 10, 20, true);
 	known_add(&known, 23, 30, true);
-	ck_assert(known_gap(&known, 8, 35, &gap));
-	ck_assert(gap.from == 30 && gap.to == 35);
-	ck_assert(known_gap(&known, 12, 32, &gap));
-	ck_assert(gap.from == 20 && gap.to == 23);
-	ck_assert(!known_gap(&known, 12, 20, &gap));
+	ck_assert_uint_eq(known_gaps(&known, 8, 35, gaps, 3), 3);
+	ck_assert(gaps[0].from == 30 && gaps[0].to == 35);
+	ck_assert(gaps[1].from == 20 && gaps[1].to == 23);
+	ck_assert(gaps[2].from == 8 && gaps[2].to == 10);
+	ck_assert_uint_eq(known_gaps(&known, 12, 32, gaps, 1), 1);
+	ck_assert(gaps[0].from == 20 && gaps[0].to == 23);
+	ck_assert_uint_eq(known_gaps(&known, 12, 20, gaps, 3), 0);
+	known_release(&known);
+}
+END_TEST
+
+START_TEST(of_gaps_as_wide_the_lower_comes_first)
+{
+	struct known known = { 0 };
+	struct known_range gaps[2];
+
+	known_add(&known, 2, 4, true);
+	known_add(&known, 6, 8, true);
+	ck_assert_uint_eq(known_gaps(&known, 0, 10, gaps, 2), 2);
+	ck_assert(gaps[0].from == 0 && gaps[1].from == 4);
 	known_release(&known);
 }
 END_TEST
@@ -44,7 +59,8 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ ranges_do_not_overlap_and_neighbours_join, 0 },
-		{ the_widest_gap_is_found, 0 },
+		{ the_widest_gaps_are_found, 0 },
+		{ of_gaps_as_wide_the_lower_comes_first, 0 },
 	};
 
 	return suite_run("known", tests, COUNT_OF(tests));

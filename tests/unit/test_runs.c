@@ -74,7 +74,7 @@ static struct gp_trace *made_up(unsigned seed)
 	return trace_of(text);
 }
 
-static void check_told(const struct run_told *told,
+static void check_told(const struct run_outcome *told,
 		       const struct gp_replay_result *result,
 		       enum gp_on_oom on_oom)
 {
@@ -111,7 +111,7 @@ static void check(struct runs *runs, const struct gp_trace *trace,
 		.capacity = capacity,
 	};
 	const struct run_asked asked = { &settings, conf, capacity, on_oom };
-	const struct run_told *told;
+	const struct run_outcome *told;
 	struct gp_replay_result result;
 	struct gp_diag diag = { 0 };
 

@@ -186,6 +186,58 @@ START_TEST(what_is_not_understood_is_said)
 }
 END_TEST
 
+START_TEST(frees_that_come_earlier_are_counted)
+{
+	struct gp_trace *trace = trace_of(two_blocks);
+	struct gp_what_ifs made = must_make(trace, "free-earlier=id:1");
+
+	ck_assert_uint_eq(made.notes->changes, 1);
+	gp_what_ifs_release(&made);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(a_place_that_helps_nothing_is_not_chosen)
+{
+	struct gp_trace *trace =
+		trace_of(ONE_DEVICE(ALLOC(1, MIB_20) ALLOC(2, MIB_20) END));
+	struct gp_what_ifs made = must_make(trace, "empty-cache-at=best");
+
+	ck_assert_uint_eq(made.notes->changes, 0);
+	ck_assert_ptr_nonnull(strstr(made.notes->text, "no place helps"));
+	gp_what_ifs_release(&made);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* 512, 1024 and so on. */
+static bool takes_classes(const struct gp_trace *trace, int count)
+{
+	char text[4096] = "round-sizes=";
+	const char *asked = text;
+	size_t at = strlen(text);
+	struct gp_what_ifs made;
+	struct gp_diag diag;
+	bool is_taken;
+
+	for (int i = 1; i <= count; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d",
+				       i > 1 ? "," : "", 512 * i);
+	is_taken = make(trace, &asked, 1, &made, &diag) == GP_OK;
+	gp_what_ifs_release(&made);
+	return is_taken;
+}
+
+START_TEST(sizes_are_rounded_to_256_classes_at_most)
+{
+	struct gp_trace *trace = trace_of(two_blocks);
+
+	ck_assert(takes_classes(trace, 256));
+	ck_assert(!takes_classes(trace, 257));
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 static const char *const with_sites =
 	"{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "
 	"[\"train.py:4 main\", \"train.py:42 step\"], \"devices\": "
@@ -354,6 +406,9 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ each_changes_what_it_says, 0 },
 		{ what_is_not_understood_is_said, 0 },
+		{ frees_that_come_earlier_are_counted, 0 },
+		{ a_place_that_helps_nothing_is_not_chosen, 0 },
+		{ sizes_are_rounded_to_256_classes_at_most, 0 },
 		{ sites_are_found_with_their_numbers_whole, 0 },
 		{ checkpointing_shortens_what_waits_for_the_backward_pass, 0 },
 		{ they_are_made_in_the_tables_order, 0 },

@@ -44,8 +44,21 @@ static bool move_stream(uint16_t *stream, uint16_t to)
 	return moves;
 }
 
+/* That one block's uses by other streams are over, where there are none. */
+static bool leave_out_wait(struct gp_event *event)
+{
+	bool is_of_block =
+		event->kind == GP_SYNCHRONIZE && event->id != GP_NO_ID;
+
+	if (is_of_block)
+		gp_draft_leave_out(event);
+	return is_of_block;
+}
+
 static bool on_one_stream(struct gp_event *event)
 {
+	if (leave_out_wait(event))
+		return false;
 	switch (event->kind) {
 	case GP_RECORD_STREAM: gp_draft_leave_out(event); return true;
 	case GP_SYNCHRONIZE:
@@ -53,8 +66,7 @@ static bool on_one_stream(struct gp_event *event)
 			gp_draft_leave_out(event);
 			return true;
 		}
-		return event->id == GP_NO_ID &&
-		       move_stream(&event->stream, GP_ALL_STREAMS);
+		return move_stream(&event->stream, GP_ALL_STREAMS);
 	case GP_ALLOC:
 	case GP_CAPTURE_BEGIN: return move_stream(&event->stream, 0);
 	default: return false;
@@ -113,7 +125,7 @@ enum gp_status merge_streams(struct scene *scene)
 
 static bool without_waiting(struct gp_event *event)
 {
-	if (event->kind != GP_RECORD_STREAM)
+	if (leave_out_wait(event) || event->kind != GP_RECORD_STREAM)
 		return false;
 	gp_draft_leave_out(event);
 	return true;
