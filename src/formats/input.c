@@ -90,7 +90,7 @@ static bool is_rmm(const unsigned char *at, size_t n)
 /* The first that its bytes may be reads a file.  JSON is one for all that are
  * written in it (json.c). */
 static const struct format {
-	struct gp_input_format told;
+	struct gp_input_format named;
 	bool (*is_it)(const unsigned char *at, size_t n);
 	read_format *read;
 } formats[] = {
@@ -118,7 +118,7 @@ static const struct format {
 
 const struct gp_input_format *gp_input_format(size_t index)
 {
-	return index < FORMATS ? &formats[index].told : NULL;
+	return index < FORMATS ? &formats[index].named : NULL;
 }
 
 static bool is_zip(const unsigned char *at, size_t n)

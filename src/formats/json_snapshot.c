@@ -115,8 +115,8 @@ static uint32_t read_frames(struct gp_json_snapshot *s)
 }
 
 /* A list ends by itself: nothing else begins with all of its text. */
-static bool is_foretold(const struct gp_json_snapshot *s,
-			const unsigned char *at, uint32_t number)
+static bool is_announced(const struct gp_json_snapshot *s,
+			 const unsigned char *at, uint32_t number)
 {
 	size_t length = s->stacks[number].length;
 
@@ -133,7 +133,7 @@ static bool plain_frames(struct gp_json_snapshot *s, struct gp_plain *p,
 	if (!s->stack_texts.count)
 		return false;
 	number = s->stacks[s->last_stack].after;
-	if (is_foretold(s, p->at, number)) {
+	if (is_announced(s, p->at, number)) {
 		p->at += s->stacks[number].length;
 	} else {
 		end = gp_json_past(s->scan, p->at);

@@ -344,6 +344,15 @@ static void add_devices(struct gp_json_trace *t, const json_t *devices)
 	}
 }
 
+/* Files put behind one another would be read as one program. */
+static void refuse_second(struct gp_json_trace *t)
+{
+	gp_diag_hint(t->diag, "a file holds one trace; a folder of traces is a "
+			      "job of several ranks");
+	t->scan->status = gp_diag_set(t->diag, GP_INPUT,
+				      "behind its events another trace begins");
+}
+
 /* Events of the header's first device, unless they say otherwise. */
 void gp_json_trace_lines(struct gp_json_trace *t)
 {
@@ -360,7 +369,9 @@ void gp_json_trace_lines(struct gp_json_trace *t)
 		value = gp_json_value(t->scan);
 		if (!value)
 			return;
-		if (adds_to_header(value)) {
+		if (json_object_get(value, "format")) {
+			refuse_second(t);
+		} else if (adds_to_header(value)) {
 			add_sites(t, json_object_get(value, "sites"),
 				  json_object_get(value, "callers"));
 			add_owners(t, json_object_get(value, "owners"));

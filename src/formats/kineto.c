@@ -184,7 +184,7 @@ struct device {
 	uint64_t known;	    /* of these, freed later */
 	uint64_t unknown_at; /* an address of no block */
 	bool has_first;
-	struct gp_recorded told;
+	struct gp_recorded recorded;
 	struct gp_guesses guesses;
 };
 
@@ -217,7 +217,7 @@ static uint64_t time_of(const struct requests *r,
 	return r->profile->base_us + (uint64_t)record->ts;
 }
 
-static void tell_memory(struct requests *r, uint32_t ordinal, uint32_t device)
+static void put_memory(struct requests *r, uint32_t ordinal, uint32_t device)
 {
 	const struct kineto_profile *p = r->profile;
 
@@ -244,7 +244,7 @@ static enum gp_status find_device(struct requests *r, uint32_t ordinal,
 		status = gp_build_device(r->build, ordinal,
 					 &made->ledger.device, r->diag);
 		if (status == GP_OK)
-			tell_memory(r, ordinal, made->ledger.device);
+			put_memory(r, ordinal, made->ledger.device);
 	}
 	*device = &r->devices[index];
 	return status;
@@ -301,35 +301,35 @@ static void raise(bool *has, uint64_t *most, uint64_t value)
 }
 
 /* What the profile itself counts, behind each event. */
-static void note_told(struct gp_recorded *told,
-		      const struct kineto_record *record, bool is_first)
+static void note_recorded(struct gp_recorded *recorded,
+			  const struct kineto_record *record, bool is_first)
 {
-	raise(&told->has_reserved, &told->reserved, record->reserved);
-	raise(&told->has_allocated, &told->allocated, record->total);
+	raise(&recorded->has_reserved, &recorded->reserved, record->reserved);
+	raise(&recorded->has_allocated, &recorded->allocated, record->total);
 	if (!is_first || record->reserved == UINT64_MAX ||
 	    record->total == UINT64_MAX)
 		return;
-	told->has_first = true;
-	told->first_reserved = record->reserved;
-	told->first_allocated = record->total;
+	recorded->has_first = true;
+	recorded->first_reserved = record->reserved;
+	recorded->first_allocated = record->total;
 }
 
-static void tell(const struct requests *r, uint32_t device,
-		 const struct gp_recorded *told)
+static void put_recorded(const struct requests *r, uint32_t device,
+			 const struct gp_recorded *recorded)
 {
 	const struct {
 		const char *name;
 		bool is_there;
 		uint64_t value;
 	} counters[] = {
-		{ GP_RECORDED_RESERVED_PEAK, told->has_reserved,
-		  told->reserved },
-		{ GP_RECORDED_ALLOCATED_PEAK, told->has_allocated,
-		  told->allocated },
-		{ GP_RECORDED_RESERVED_FIRST, told->has_first,
-		  told->first_reserved },
-		{ GP_RECORDED_ALLOCATED_FIRST, told->has_first,
-		  told->first_allocated },
+		{ GP_RECORDED_RESERVED_PEAK, recorded->has_reserved,
+		  recorded->reserved },
+		{ GP_RECORDED_ALLOCATED_PEAK, recorded->has_allocated,
+		  recorded->allocated },
+		{ GP_RECORDED_RESERVED_FIRST, recorded->has_first,
+		  recorded->first_reserved },
+		{ GP_RECORDED_ALLOCATED_FIRST, recorded->has_first,
+		  recorded->first_allocated },
 	};
 
 	for (size_t i = 0; i < sizeof(counters) / sizeof(*counters); i++)
@@ -346,7 +346,7 @@ static enum gp_status look_back(struct requests *r,
 
 	if (status != GP_OK)
 		return status;
-	note_told(&d->told, record, !d->has_first);
+	note_recorded(&d->recorded, record, !d->has_first);
 	note_first(d, record);
 	if (!record->is_free) {
 		gp_map_put(&d->live, record->addr, 1);
@@ -420,7 +420,7 @@ static enum gp_status request(struct requests *r)
 
 		d->guesses.lost_entries = d->ledger.lost;
 		gp_build_guesses(r->build, d->ledger.device, &d->guesses);
-		tell(r, d->ledger.device, &d->told);
+		put_recorded(r, d->ledger.device, &d->recorded);
 	}
 	return GP_OK;
 }

@@ -209,7 +209,7 @@ void gp_alert_end(struct gp_alert *alert, const struct gp_replay_result *result)
 	end_row(alert);
 }
 
-/* ---- telling ---- */
+/* ---- what is said ---- */
 
 static const char *value_text(enum gp_measure_unit unit, double value,
 			      char text[GP_COUNT_TEXT])

@@ -137,5 +137,4 @@ void gp_event_search(const struct gp_trace *trace, uint32_t device,
 void gp_event_rows_release(struct gp_event_rows *rows)
 {
 	free(rows->events);
-	*rows = (struct gp_event_rows){ 0 };
 }

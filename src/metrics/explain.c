@@ -11,7 +11,7 @@
 #include "metrics/failure.h"
 #include "metrics/track.h"
 
-static void tell(const struct gp_explain_config *config, const char *what)
+static void notify(const struct gp_explain_config *config, const char *what)
 {
 	if (config->progress)
 		config->progress(config->progress_arg, what);
@@ -38,7 +38,7 @@ static enum gp_status follow(const struct gp_explain_config *config,
 	struct track *track = track_create(run.trace, run.device, run.settings,
 					   askers, explain);
 
-	tell(config, "following the run");
+	notify(config, "following the run");
 	run.action = track_action;
 	run.action_arg = track;
 	run.look = look;
@@ -236,7 +236,7 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 	*explain = (struct gp_explain){ .trace = run.trace,
 					.device = run.device,
 					.capacity = run.capacity };
-	tell(config, "replaying");
+	notify(config, "replaying");
 	run.keep_ooms = true;
 	status = gp_replay(&run, &explain->result, diag);
 	if (status != GP_OK)
@@ -253,7 +253,7 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 			status = attempts_run(config, explain, diag);
 	}
 	if (status == GP_OK && !config->skip_attempts) {
-		tell(config, "looking for a packing");
+		notify(config, "looking for a packing");
 		find_floor(explain);
 	}
 	failures_judge(explain);

@@ -97,14 +97,14 @@ struct gp_culprit {
 	uint64_t least, most;  /* bytes, as requested */
 	uint64_t blocks;
 	uint64_t units;	    /* that they hold; at one moment only */
-	uint64_t bytes;	    /* that they strand: at the moment, or on average */
+	uint64_t bytes;	    /* that they pin: at the moment, or on average */
 	uint64_t events;    /* over which; the oldest's age at one moment */
 	double byte_events; /* over the whole trace */
 	bool from_start;    /* some were there when the trace began */
 };
 
 struct gp_culprits {
-	struct gp_culprit *list; /* those that strand most first */
+	struct gp_culprit *list; /* those that pin most first */
 	size_t count;
 };
 

@@ -62,7 +62,7 @@ void failures_judge(struct gp_explain *explain)
 	const struct gp_ooms *ooms = &explain->result.ooms;
 	const struct gp_device_trace *device =
 		&explain->trace->devices[explain->device];
-	struct dropped d = { gp_mem_alloc(device->block_ids + 1, 8), 0, 0 };
+	struct dropped d = { .sizes = gp_mem_alloc(device->block_ids + 1, 8) };
 
 	explain->failures =
 		gp_mem_alloc(ooms->kept + 1, sizeof(*explain->failures));

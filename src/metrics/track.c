@@ -13,7 +13,7 @@
 struct holding {
 	uint64_t addr, size;
 	uint64_t freed;	    /* event; while it waits */
-	double first, last; /* stranded by its first and last unit before */
+	double first, last; /* pinned by its first and last unit before */
 	bool is_there, is_waiting;
 };
 
@@ -65,11 +65,11 @@ static void map_pages(struct track *t, const struct gp_action *a,
 
 /* ---- blocks ---- */
 
-static double stranded_at(struct track *t, uint64_t addr, uint64_t event)
+static double pinned_at(struct track *t, uint64_t addr, uint64_t event)
 {
 	struct unit *unit = unit_map_find(&t->units, addr);
 
-	return unit ? unit_stranded(unit, event) : 0;
+	return unit ? unit_pinned(unit, event) : 0;
 }
 
 static bool is_in_one(struct track *t, const struct holding *h)
@@ -86,8 +86,8 @@ static void begin_block(struct track *t, uint32_t id, uint64_t addr,
 
 	*h = (struct holding){ .addr = addr, .size = size, .is_there = true };
 	unit_map_take(&t->units, addr, size, event);
-	h->first = stranded_at(t, addr, event);
-	h->last = stranded_at(t, addr + size - 1, event);
+	h->first = pinned_at(t, addr, event);
+	h->last = pinned_at(t, addr + size - 1, event);
 	t->culprits[culprit].blocks++;
 	if (!t->presences[culprit].live++)
 		t->presences[culprit].since = event;
@@ -100,10 +100,10 @@ static void end_hold(struct track *t, uint32_t id, uint64_t event)
 {
 	struct holding *h = &t->holdings[id];
 	uint32_t culprit = t->askers->list[id].culprit;
-	double sum = stranded_at(t, h->addr, event) - h->first;
+	double sum = pinned_at(t, h->addr, event) - h->first;
 
 	if (!is_in_one(t, h))
-		sum += stranded_at(t, h->addr + h->size - 1, event) - h->last;
+		sum += pinned_at(t, h->addr + h->size - 1, event) - h->last;
 	t->culprits[culprit].byte_events += sum;
 	if (!--t->presences[culprit].live)
 		t->culprits[culprit].events +=

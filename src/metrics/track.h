@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run followed action by action: who strands how much for how long, what
+ * A run followed action by action: who pins how much for how long, what
  * waits, what is given back and asked for again, and the steps' peaks.
  *
  * A block's share of the free bytes of its segment, summed over the events of

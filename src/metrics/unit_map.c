@@ -59,13 +59,13 @@ struct unit *unit_map_find(struct unit_map *map, uint64_t addr)
 	return &map->units[at - 1];
 }
 
-double unit_stranded(struct unit *unit, uint64_t event)
+double unit_pinned(struct unit *unit, uint64_t event)
 {
 	if (unit->holders)
-		unit->stranded += (double)unit->free / (double)unit->holders *
-				  (double)(event - unit->since);
+		unit->pinned += (double)unit->free / (double)unit->holders *
+				(double)(event - unit->since);
 	unit->since = event;
-	return unit->stranded;
+	return unit->pinned;
 }
 
 enum change { TAKE, LET_GO, GIVE };
@@ -81,7 +81,7 @@ static void change(struct unit_map *map, uint64_t addr, uint64_t size,
 
 		if (part > size)
 			part = size;
-		unit_stranded(unit, event);
+		unit_pinned(unit, event);
 		if (change == TAKE) {
 			unit->free -= part < unit->free ? part : unit->free;
 			unit->holders++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Segments, and pages of expandable ones, by address; each with the free bytes
- * in it and the sum of what each of its holders strands. */
+ * in it and the sum of what each of its holders pins. */
 #ifndef METRICS_UNIT_MAP_H
 #define METRICS_UNIT_MAP_H
 
@@ -10,8 +10,8 @@
 struct unit {
 	uint64_t addr, size, free; /* bytes */
 	uint64_t holders;
-	double stranded; /* by each holder so far: bytes x events */
-	uint64_t since;	 /* event up to which that is */
+	double pinned;	/* by each holder so far: bytes x events */
+	uint64_t since; /* event up to which that is */
 };
 
 struct unit_map {
@@ -26,8 +26,8 @@ void unit_map_remove(struct unit_map *map, uint64_t addr, uint64_t size);
 /* The one that an address lies in; NULL: none. */
 struct unit *unit_map_find(struct unit_map *map, uint64_t addr);
 
-/* stranded, brought up to the event. */
-double unit_stranded(struct unit *unit, uint64_t event);
+/* pinned, brought up to the event. */
+double unit_pinned(struct unit *unit, uint64_t event);
 
 /* A block comes; it waits; it is gone. */
 void unit_map_take(struct unit_map *map, uint64_t addr, uint64_t size,

@@ -244,19 +244,19 @@ static uint64_t try_capacity(const struct gp_trace *trace, uint32_t device,
 uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
 				const struct gp_settings *settings)
 {
-	uint64_t told = gp_replay_capacity_of(trace, device);
+	uint64_t known = gp_replay_capacity_of(trace, device);
 	double fraction = settings->memory_fraction;
 	double threshold = settings->gc_threshold;
 	uint64_t low, high, step, best = 0, fitted = GP_UNLIMITED;
 	struct bounds bounds;
 	bool is_exact = false;
 
-	if (told != GP_UNLIMITED || (fraction >= 1 && threshold <= 0) ||
+	if (known != GP_UNLIMITED || (fraction >= 1 && threshold <= 0) ||
 	    fraction <= 0)
-		return told;
+		return known;
 	bounds = find_bounds(&trace->devices[device]);
 	if (bounds.collected == GP_UNLIMITED || threshold <= 0)
-		return told; /* no decision shows a limit */
+		return known; /* no decision shows a limit */
 	low = (uint64_t)((double)bounds.most / fraction) / MIB * MIB;
 	high = (uint64_t)((double)bounds.collected / fraction / threshold);
 	step = high > low ? (high - low) / FIT_TRIES / MIB * MIB : 0;

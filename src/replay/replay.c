@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "replay/recorded.h"
 #include "replay/watch.h"
@@ -31,6 +32,7 @@ struct replay {
 	size_t look;		      /* the next of config->looks, or event */
 	size_t first_outcome;	      /* verification: not yet compared */
 	bool is_verifying, may_end_early;
+	bool is_checked; /* is_verifying, or memory is */
 };
 
 static void pass_action(void *arg, const struct gp_action *action)
@@ -38,6 +40,22 @@ static void pass_action(void *arg, const struct gp_action *action)
 	struct replay *r = arg;
 
 	r->config->action(r->config->action_arg, action, r->event);
+}
+
+/* Where the recording's first segment lies tells it: the first request of a
+ * recording from its beginning made one. */
+static bool was_downward(const struct gp_device_trace *t)
+{
+	size_t allocs = 0;
+
+	for (size_t i = 0; i < t->event_count && allocs < 2; i++) {
+		const struct gp_event *e = &t->events[i];
+
+		if (e->kind == GP_SEGMENT_ALLOC)
+			return gp_sim_was_downward(e->addr, e->size);
+		allocs += e->kind == GP_ALLOC;
+	}
+	return false;
 }
 
 static enum gp_status start(struct replay *r, struct gp_diag *diag)
@@ -76,6 +94,8 @@ static enum gp_status start(struct replay *r, struct gp_diag *diag)
 					       t->device, r->config->capacity);
 	} else {
 		r->device = gp_sim_create(t->device, r->config->capacity);
+		if (was_downward(t))
+			gp_sim_place_downward(r->device);
 	}
 	config.device = r->device;
 	status = r->config->engine->create(&config, &r->allocator, diag);
@@ -87,6 +107,7 @@ static enum gp_status start(struct replay *r, struct gp_diag *diag)
 	if (r->config->check_memory)
 		memory_check_init(&r->check, r->device, t->block_ids,
 				  &r->result->memory);
+	r->is_checked = r->is_verifying || r->check.blocks;
 	return GP_OK;
 }
 
@@ -110,7 +131,7 @@ static void note_oom(struct replay *r, const struct gp_event *event,
 {
 	struct gp_oom oom;
 
-	if (!oom_is_told(r->config, r->result)) {
+	if (!oom_is_described(r->config, r->result)) {
 		oom_add(r->result, r->config, r->event, NULL);
 		return;
 	}
@@ -120,8 +141,8 @@ static void note_oom(struct replay *r, const struct gp_event *event,
 	oom_add(r->result, r->config, r->event, &oom);
 }
 
-static enum gp_answer ask(struct replay *r, const struct gp_event *event,
-			  uint64_t *addr)
+static inline __attribute__((always_inline)) enum gp_answer ask(
+	struct replay *r, const struct gp_event *event, uint64_t *addr)
 {
 	const struct gp_allocator_ops *ops = r->allocator->ops;
 	bool is_restored = event->flags & GP_RESTORED && ops->restore &&
@@ -133,27 +154,48 @@ static enum gp_answer ask(struct replay *r, const struct gp_event *event,
 					  event->stream, event->pool, addr);
 }
 
+static void note_unserved(struct replay *r, const struct gp_event *event,
+			  enum gp_answer answer)
+{
+	r->result->dropped++;
+	if (answer == GP_REFUSED_BY_RULE)
+		note_refusal(r);
+	else
+		note_oom(r, event, answer);
+}
+
+/* An alloc whose answer somebody compares, or writes to. */
+static void do_checked_alloc(struct replay *r, const struct gp_event *event)
+{
+	enum gp_answer answer;
+	uint64_t addr;
+
+	if (r->is_verifying)
+		recorded_aim(&r->recorded, r->first_outcome, r->event);
+	answer = ask(r, event, &addr);
+	if (answer != GP_SERVED)
+		note_unserved(r, event, answer);
+	else if (r->check.blocks)
+		memory_check_write(&r->check, event->id, addr, event->size,
+				   r->event);
+	if (r->is_verifying)
+		fidelity_check(&r->result->fidelity, &r->recorded, event,
+			       r->event, answer, addr);
+}
+
 static void do_alloc(struct replay *r, const struct gp_event *event)
 {
 	enum gp_answer answer;
 	uint64_t addr;
 
 	r->result->allocs++;
-	if (r->is_verifying)
-		recorded_aim(&r->recorded, r->first_outcome, r->event);
+	if (r->is_checked) {
+		do_checked_alloc(r, event);
+		return;
+	}
 	answer = ask(r, event, &addr);
 	if (answer != GP_SERVED)
-		r->result->dropped++;
-	else if (r->check.blocks)
-		memory_check_write(&r->check, event->id, addr, event->size,
-				   r->event);
-	if (answer == GP_OUT_OF_MEMORY || answer == GP_REJECTED)
-		note_oom(r, event, answer);
-	if (answer == GP_REFUSED_BY_RULE)
-		note_refusal(r);
-	if (r->is_verifying)
-		fidelity_check(&r->result->fidelity, &r->recorded, event,
-			       r->event, answer, addr);
+		note_unserved(r, event, answer);
 }
 
 static size_t end_of_outcomes(const struct replay *r)
@@ -348,29 +390,50 @@ static void do_look(struct replay *r)
 		r->look++;
 }
 
+/*
+ * What is to be done behind some events only: the next of them.
+ *
+ * The loop compares each event with this one number.
+ */
+static uint64_t next_pause(const struct replay *r)
+{
+	if (r->is_verifying || r->may_end_early)
+		return 0;
+	return gp_smaller(next_look(r), r->watch.bin_end);
+}
+
+/* False: the run ends here. */
+static bool pause(struct replay *r, const struct gp_event *event)
+{
+	if (r->is_verifying)
+		pass_outcomes(r, event);
+	watch_event(&r->watch, r->event);
+	watch_rise(&r->watch, r->event);
+	if (r->event == next_look(r))
+		do_look(r);
+	return !r->may_end_early || !is_over(r);
+}
+
 /* Runs events up to but not including stop. */
 static void run(struct replay *r, size_t stop)
 {
 	const struct gp_event *events = r->device_trace->events;
-	uint64_t look = next_look(r);
+	uint64_t next = next_pause(r), requests = 0;
 
 	for (r->event = 0; r->event < stop; r->event++) {
 		const struct gp_event *event = &events[r->event];
 
 		do_event(r, event);
-		if (r->is_verifying)
-			pass_outcomes(r, event);
-		r->result->requests += event->kind < GP_FIRST_OUTCOME;
-		watch_event(&r->watch, r->event);
-		if (event->kind != GP_FREE)
+		requests += event->kind < GP_FIRST_OUTCOME;
+		if (r->event >= next) {
+			if (!pause(r, event))
+				break;
+			next = next_pause(r);
+		} else if (event->kind != GP_FREE) {
 			watch_rise(&r->watch, r->event);
-		if (r->event == look) {
-			do_look(r);
-			look = next_look(r);
 		}
-		if (r->may_end_early && is_over(r))
-			break;
 	}
+	r->result->requests = requests;
 }
 
 /* ---- what a run leaves behind ---- */

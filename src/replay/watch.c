@@ -222,8 +222,8 @@ static void walk(struct gp_oom *oom, struct gp_allocator *allocator)
 	gp_state_release(&state);
 }
 
-bool oom_is_told(const struct gp_replay_config *config,
-		 const struct gp_replay_result *result)
+bool oom_is_described(const struct gp_replay_config *config,
+		      const struct gp_replay_result *result)
 {
 	return !result->first_oom.is_there ||
 	       (config->keep_ooms && result->ooms.kept < GP_OOMS_KEPT);

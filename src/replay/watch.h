@@ -77,8 +77,8 @@ struct configured {
 struct configured configured_at_start(const struct gp_settings *settings);
 
 /* Is more to be known of the next one than that it was there? */
-bool oom_is_told(const struct gp_replay_config *config,
-		 const struct gp_replay_result *result);
+bool oom_is_described(const struct gp_replay_config *config,
+		      const struct gp_replay_result *result);
 /* allocator and device are as the request left them. */
 void oom_describe(struct gp_oom *oom, const struct gp_replay_config *config,
 		  struct configured *configured, struct gp_allocator *allocator,

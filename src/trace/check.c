@@ -222,7 +222,7 @@ static bool start_is_born(struct checker *c)
 }
 
 /* Of an id that was born. */
-static bool tells_size(const struct checker *c, const struct gp_event *event)
+static bool has_size(const struct checker *c, const struct gp_event *event)
 {
 	return event->size || !c->has_size[event->id];
 }
@@ -237,7 +237,7 @@ static bool id_is_sound(struct checker *c, const struct gp_event *event)
 		life = &c->lives[event->id];
 	switch (event->kind) {
 	case GP_FREE:
-		if (!life || *life != LIVE || !tells_size(c, event))
+		if (!life || *life != LIVE || !has_size(c, event))
 			return false;
 		*life = FREED;
 		if (c->device->names)
@@ -245,7 +245,7 @@ static bool id_is_sound(struct checker *c, const struct gp_event *event)
 		return true;
 	case GP_RECORD_STREAM: return life && *life == LIVE;
 	case GP_FREE_COMPLETED:
-		return life ? *life == FREED && tells_size(c, event)
+		return life ? *life == FREED && has_size(c, event)
 			    : event->id == GP_NO_ID;
 	default: /* GP_SYNCHRONIZE */
 		return life ? *life != UNBORN : event->id == GP_NO_ID;

@@ -206,6 +206,9 @@ uint64_t gp_trace_print(const struct gp_trace *trace)
 	uint64_t print =
 		gp_hash64(text_word(trace->settings) + trace->device_count);
 
+	print = gp_hash64(print + text_word(trace->source));
+	print = gp_hash64(print + trace->release.first * UINT64_C(256) +
+			  trace->release.last);
 	for (size_t d = 0; d < trace->device_count; d++) {
 		struct view v = view_of(trace, d);
 
@@ -284,7 +287,8 @@ static struct gp_rank_class *find(struct gp_ranks *ranks, uint64_t print,
 {
 	for (size_t i = 0; i < ranks->count; i++)
 		if (print_of(&ranks->classes[i]) == print &&
-		    gp_trace_alike(ranks->classes[i].trace, trace))
+		    (!ranks->classes[i].trace ||
+		     gp_trace_alike(ranks->classes[i].trace, trace)))
 			return &ranks->classes[i];
 	return NULL;
 }
@@ -326,6 +330,13 @@ void gp_ranks_add(struct gp_ranks *ranks, const char *path,
 				   sizeof(*class->paths));
 	class->paths[class->count++] = gp_mem_copy_text(path, strlen(path));
 	ranks->files++;
+}
+
+void gp_rank_class_drop(struct gp_rank_class *class)
+{
+	print_of(class);
+	gp_trace_destroy(class->trace);
+	class->trace = NULL;
 }
 
 /* The others keep their order. */

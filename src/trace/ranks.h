@@ -24,7 +24,7 @@ uint64_t gp_trace_print(const struct gp_trace *trace);
 struct gp_rank_class {
 	char **paths; /* owned; in the order in which they were added */
 	size_t count, room;
-	struct gp_trace *trace; /* owned; of the first path */
+	struct gp_trace *trace; /* owned; of the first path; NULL: dropped */
 	uint64_t print;		/* of the trace, once there is another */
 	bool has_print;
 	/* What it was recorded under, as far as that can be told. */
@@ -70,6 +70,9 @@ struct gp_rank_runs {
 /* Takes the trace, which is destroyed where another one is alike. */
 void gp_ranks_add(struct gp_ranks *ranks, const char *path,
 		  struct gp_trace *trace);
+/* Its trace is no longer needed.  What is added later and has the same print
+ * counts as alike. */
+void gp_rank_class_drop(struct gp_rank_class *class);
 void gp_ranks_add_unread(struct gp_ranks *ranks, const char *path,
 			 const char *reason);
 /* The class of most files first; among such, the one that came first. */

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 
 #define FEWEST_STEPS 3
@@ -157,15 +156,6 @@ static struct requests collect(const struct gp_device_trace *device)
 	return r;
 }
 
-static uint64_t gram_at(const struct requests *r, size_t at)
-{
-	uint64_t hash = 0;
-
-	for (size_t i = 0; i < GRAM; i++)
-		hash = gp_hash64(hash ^ r->sizes[at + i]);
-	return hash;
-}
-
 /* Of the requests in [from, to), how many come again a lag later. */
 static double agreement(const struct requests *r, size_t from, size_t to,
 			size_t lag)
@@ -179,33 +169,39 @@ static double agreement(const struct requests *r, size_t from, size_t to,
 	return all ? (double)same / (double)all : 0;
 }
 
+/* How far back the requests from there on were seen last; 0: not so near. */
+static size_t seen_before(const struct requests *r, size_t at, size_t most)
+{
+	const uint64_t *gram = r->sizes + at;
+
+	for (size_t lag = 1; lag <= most && lag <= at; lag++)
+		if (*gram == *(gram - lag) &&
+		    !memcmp(gram, gram - lag, GRAM * sizeof(*gram)))
+			return lag;
+	return 0;
+}
+
 /* Requests from one step to the next; 0: there is no period. */
 static size_t find_period(const struct requests *r)
 {
-	struct gp_map seen = { 0 };
 	size_t best = 0, half = r->count / 2;
 	size_t stride = half / PROBES + 1;
 	double most = 0.9; /* less is no repetition */
 
-	if (r->count < 8 * GRAM || r->count > UINT32_MAX - 1)
+	if (r->count < 8 * GRAM)
 		return 0;
-	for (size_t i = 0; i + GRAM <= r->count; i++) {
-		uint64_t gram = gram_at(r, i);
-		uint32_t before = gp_map_get(&seen, gram);
-		size_t lag = i - before;
+	for (size_t i = half; i + GRAM <= r->count; i += stride) {
+		size_t lag = seen_before(r, i, r->count / FEWEST_STEPS);
+		double same;
 
-		gp_map_put(&seen, gram, (uint32_t)i);
-		if (before == GP_MAP_NONE || i < half || (i - half) % stride ||
-		    lag < GRAM || lag > r->count / FEWEST_STEPS)
+		if (lag < GRAM)
 			continue;
-		double same =
-			agreement(r, half - half / 4, r->count - lag, lag);
+		same = agreement(r, half - half / 4, r->count - lag, lag);
 		if (same > most || (same == most && lag < best)) {
 			most = same;
 			best = lag;
 		}
 	}
-	gp_map_release(&seen);
 	return best;
 }
 

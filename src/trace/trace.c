@@ -140,30 +140,33 @@ struct gp_recorded gp_trace_recorded(const struct gp_trace *trace,
 				     uint32_t device)
 {
 	const struct gp_device_trace *d = &trace->devices[device];
-	struct gp_recorded told = { 0 };
+	struct gp_recorded recorded = { 0 };
 
 	if (!d->counter_count)
-		return told;
-	told.has_reserved =
-		find(trace, d, GP_RECORDED_RESERVED_PEAK, &told.reserved);
-	told.has_allocated =
-		find(trace, d, GP_RECORDED_ALLOCATED_PEAK, &told.allocated);
-	told.has_first = find(trace, d, GP_RECORDED_RESERVED_FIRST,
-			      &told.first_reserved) &&
-			 find(trace, d, GP_RECORDED_ALLOCATED_FIRST,
-			      &told.first_allocated) &&
-			 told.first_allocated <= told.first_reserved;
+		return recorded;
+	recorded.has_reserved =
+		find(trace, d, GP_RECORDED_RESERVED_PEAK, &recorded.reserved);
+	recorded.has_allocated =
+		find(trace, d, GP_RECORDED_ALLOCATED_PEAK, &recorded.allocated);
+	recorded.has_first =
+		find(trace, d, GP_RECORDED_RESERVED_FIRST,
+		     &recorded.first_reserved) &&
+		find(trace, d, GP_RECORDED_ALLOCATED_FIRST,
+		     &recorded.first_allocated) &&
+		recorded.first_allocated <= recorded.first_reserved;
 	/* PyTorch's peaks are since the program last reset them, and of a
 	 * window also of what was before it. */
 	if (!trace->is_complete || resets_peaks(d))
-		return told;
-	if (!told.has_reserved)
-		told.has_reserved = find(trace, d, "reserved_bytes.all.peak",
-					 &told.reserved);
-	if (!told.has_allocated)
-		told.has_allocated = find(trace, d, "allocated_bytes.all.peak",
-					  &told.allocated);
-	return told;
+		return recorded;
+	if (!recorded.has_reserved)
+		recorded.has_reserved =
+			find(trace, d, "reserved_bytes.all.peak",
+			     &recorded.reserved);
+	if (!recorded.has_allocated)
+		recorded.has_allocated =
+			find(trace, d, "allocated_bytes.all.peak",
+			     &recorded.allocated);
+	return recorded;
 }
 
 /* ---- what recordings cannot tell, by their source ---- */

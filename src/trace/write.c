@@ -160,7 +160,8 @@ static void write_addr_size(struct gp_sink *sink, const struct gp_event *event,
 		gp_sink_field(sink, "size", event->size);
 	if (event->kind == GP_OOM)
 		gp_sink_field(sink, "device_free", event->addr);
-	else if (has & GP_HAS_ADDR && event->addr &&
+	else if (has & GP_HAS_ADDR &&
+		 (event->addr || event->kind >= GP_FIRST_OUTCOME) &&
 		 !(place && place->addr == event->addr))
 		gp_sink_field(sink, "addr", event->addr);
 }

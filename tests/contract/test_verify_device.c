@@ -36,14 +36,15 @@ static struct gp_device *make_elsewhere(void *arg, uint32_t ordinal,
 	return device;
 }
 
-static struct gp_verify_result verify(struct gp_verify_config config)
+static struct gp_verify_result verify_trace(const char *text, uint8_t release,
+					    struct gp_verify_config config)
 {
-	struct gp_trace *trace = trace_of(three_blocks);
+	struct gp_trace *trace = trace_of(text);
 	struct gp_settings settings;
 	struct gp_verify_result result;
 	struct gp_diag diag = { 0 };
 
-	gp_settings_init(&settings, 15);
+	gp_settings_init(&settings, release);
 	if (config.conf)
 		ck_assert_int_eq(
 			gp_settings_parse(&settings, config.conf, &diag),
@@ -51,10 +52,16 @@ static struct gp_verify_result verify(struct gp_verify_config config)
 	config.trace = trace;
 	config.settings = &settings;
 	config.capacity = 1024 * MIB;
-	config.engine = gp_engine_find("caching");
+	if (!config.engine)
+		config.engine = gp_engine_find("caching");
 	ck_assert_int_eq(gp_verify(&config, &result, &diag), GP_OK);
 	gp_trace_destroy(trace);
 	return result;
+}
+
+static struct gp_verify_result verify(struct gp_verify_config config)
+{
+	return verify_trace(three_blocks, 15, config);
 }
 
 START_TEST(test_a_device_that_has_enough_is_equal)
@@ -64,7 +71,8 @@ START_TEST(test_a_device_that_has_enough_is_equal)
 		.make_device = make_smaller, .make_device_arg = &bytes });
 
 	ck_assert(!result.first.is_there);
-	ck_assert_uint_gt(result.actions, 4);
+	/* Three segments, three blocks, a free and its completion. */
+	ck_assert_uint_eq(result.actions, 8);
 	ck_assert_uint_gt(result.counters, 100);
 	ck_assert_uint_eq(result.peak, 120 * MIB);
 }
@@ -82,18 +90,216 @@ START_TEST(test_a_device_that_runs_out_parts_there)
 }
 END_TEST
 
+/* What goes back to the device, others take, and comes again. */
+static const char comes_and_goes[] =
+	ONE_DEVICE("{\"op\": \"alloc\", \"id\": 0, \"size\": 20971520}, "
+		   "{\"op\": \"alloc\", \"id\": 1, \"size\": 41943040}, "
+		   "{\"op\": \"free\", \"id\": 0}, "
+		   "{\"op\": \"empty_cache\"}, "
+		   "{\"op\": \"other_memory\", \"bytes\": 104857600}, "
+		   "{\"op\": \"free\", \"id\": 1}, "
+		   "{\"op\": \"alloc\", \"id\": 2, \"size\": 901775360}, "
+		   "{\"op\": \"alloc\", \"id\": 3, \"size\": 104857600}");
+
 START_TEST(test_addresses_of_a_device_may_be_its_own)
 {
-	struct gp_verify_config config = { .make_device = make_elsewhere };
+	static const char *const traces[] = { three_blocks, comes_and_goes };
+	static const char *const confs[] = { NULL, "expandable_segments:True" };
 	const struct gp_torch_cuda own = { 0 };
 
-	for (int i = 0; i < 2; i++) {
-		config.torch_cuda = NULL;
-		ck_assert(verify(config).first.is_there);
+	for (int i = 0; i < 4; i++) {
+		struct gp_verify_config config = {
+			.make_device = make_elsewhere,
+			.conf = confs[i / 2],
+		};
+
+		ck_assert(
+			verify_trace(traces[i % 2], 15, config).first.is_there);
 		config.torch_cuda = &own;
-		ck_assert(!verify(config).first.is_there);
-		config.conf = "expandable_segments:True";
+		ck_assert(!verify_trace(traces[i % 2], 15, config)
+				   .first.is_there);
 	}
+}
+END_TEST
+
+/* ---- an engine that does something else in the second run ---- */
+
+enum contrary { SWAPS, MISCOUNTS, REFUSES };
+
+static enum contrary contrary;
+static bool is_second;
+
+/* Of the allocator that is being made; one lives at a time. */
+static struct {
+	struct gp_allocator_config config;
+	struct gp_allocator_ops ops;
+	const struct gp_allocator_ops *plain;
+	struct gp_stats stats;
+	struct gp_action held;
+} second;
+
+static struct gp_device *make_second(void *arg, uint32_t ordinal,
+				     uint64_t capacity)
+{
+	(void)arg;
+	is_second = true;
+	return gp_sim_create(ordinal, capacity);
+}
+
+/* Two completions that follow one another, the other way round. */
+static void swap(void *arg, const struct gp_action *action)
+{
+	struct gp_action held = second.held;
+
+	(void)arg;
+	second.held = (struct gp_action){ 0 };
+	if (action->kind == GP_FREE_COMPLETED && !held.size) {
+		second.held = *action;
+		return;
+	}
+	second.config.action(second.config.action_arg, action);
+	if (held.size)
+		second.config.action(second.config.action_arg, &held);
+}
+
+static const struct gp_stats *miscount(struct gp_allocator *allocator)
+{
+	second.stats = *second.plain->stats(allocator);
+	if (second.stats.by_pool[GP_STAT_ALLOCATION][0].current == 3)
+		second.stats.num_alloc_retries = 7;
+	return &second.stats;
+}
+
+static enum gp_answer refuse(struct gp_allocator *allocator, double fraction)
+{
+	(void)allocator;
+	(void)fraction;
+	return GP_REFUSED_BY_RULE;
+}
+
+static const char *refusal(struct gp_allocator *allocator)
+{
+	(void)allocator;
+	return "not today";
+}
+
+static enum gp_status create(const struct gp_allocator_config *config,
+			     struct gp_allocator **allocator,
+			     struct gp_diag *diag)
+{
+	struct gp_allocator_config own = *config;
+	enum gp_status status;
+
+	second.config = *config;
+	if (is_second && contrary == SWAPS)
+		own.action = swap;
+	status = gp_engine_find("caching")->create(&own, allocator, diag);
+	second.plain = (*allocator)->ops;
+	second.ops = *second.plain;
+	if (contrary == MISCOUNTS)
+		second.ops.stats = miscount;
+	if (contrary == REFUSES) {
+		second.ops.set_fraction = refuse;
+		second.ops.refusal = refusal;
+	}
+	if (is_second)
+		(*allocator)->ops = &second.ops;
+	is_second = false;
+	return status;
+}
+
+static struct gp_verify_result differ(const char *text, uint8_t release,
+				      enum contrary what)
+{
+	const struct gp_engine engine = { .name = "contrary",
+					  .sentence = "It is contrary.",
+					  .create = create };
+
+	contrary = what;
+	return verify_trace(
+		text, release,
+		(struct gp_verify_config){ .engine = &engine,
+					   .make_device = make_second });
+}
+
+#define TWO_WAIT_FOR(stream)                                                   \
+	"{\"op\": \"alloc\", \"id\": 0, \"size\": 20971520}, "                 \
+	"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520}, "                 \
+	"{\"op\": \"record_stream\", \"id\": 0" stream "}, "                   \
+	"{\"op\": \"record_stream\", \"id\": 1" stream "}, "                   \
+	"{\"op\": \"free\", \"id\": 0}, {\"op\": \"free\", \"id\": 1}, "       \
+	"{\"op\": \"synchronize\"}, {\"op\": \"alloc\", \"id\": 2, "           \
+	"\"size\": 512}"
+#define CAPTURE                                                                \
+	", {\"op\": \"capture_begin\", \"pool\": [0, 1], \"stream\": 16}, "    \
+	"{\"op\": \"capture_end\", \"pool\": [0, 1]}"
+
+/* PyTorch walks them by the hash of a pointer, in some releases always. */
+START_TEST(test_the_order_of_completions_may_be_open)
+{
+	static const struct {
+		const char *text;
+		uint8_t release;
+		bool is_open;
+	} rows[] = {
+		{ ONE_DEVICE(TWO_WAIT_FOR(", \"stream\": 16")), 8, false },
+		{ ONE_DEVICE(TWO_WAIT_FOR(", \"stream\": 16")), 9, true },
+		{ ONE_DEVICE(TWO_WAIT_FOR(", \"stream\": 16")), 12, true },
+		{ ONE_DEVICE(TWO_WAIT_FOR(", \"stream\": 16")), 13, false },
+		{ ONE_DEVICE(TWO_WAIT_FOR(", \"stream\": 16") CAPTURE), 13,
+		  true },
+		{ ONE_DEVICE(TWO_WAIT_FOR(", \"stream\": 16") CAPTURE), 8,
+		  false },
+		{ ONE_DEVICE(TWO_WAIT_FOR("")), 8, true },
+		{ ONE_DEVICE(TWO_WAIT_FOR("")), 13, true },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_verify_result result =
+			differ(rows[i].text, rows[i].release, SWAPS);
+
+		ck_assert_msg(result.first.is_there == !rows[i].is_open &&
+				      result.permuted ==
+					      (rows[i].is_open ? 2 : 0),
+			      "row %zu: %llu permuted", i,
+			      (unsigned long long)result.permuted);
+	}
+}
+END_TEST
+
+START_TEST(test_the_request_behind_which_a_counter_differs_is_found)
+{
+	struct gp_verify_result result =
+		differ(ONE_DEVICE(TWO_WAIT_FOR(
+			       ", \"stream\": 16") ", "
+						   "{\"op\": \"alloc\", "
+						   "\"id\": 3, \"size\": 512}, "
+						   "{\"op\": \"alloc\", "
+						   "\"id\": 4, \"size\": 512}"),
+		       15, MISCOUNTS);
+
+	ck_assert(result.first.is_there);
+	ck_assert_int_eq(result.first.kind, GP_DIFFERENT_COUNTER);
+	ck_assert_uint_eq(result.first.event, 9);
+	ck_assert_int_eq(result.first.theirs.stats.num_alloc_retries, 7);
+	ck_assert_int_eq(result.first.ours.stats.num_alloc_retries, 0);
+}
+END_TEST
+
+START_TEST(test_the_request_that_one_refuses_is_found)
+{
+	struct gp_verify_result result = differ(
+		ONE_DEVICE(
+			"{\"op\": \"alloc\", \"id\": 0, \"size\": 512}, "
+			"{\"op\": \"set_memory_fraction\", \"fraction\": 1}, "
+			"{\"op\": \"free\", \"id\": 0}"),
+		15, REFUSES);
+
+	ck_assert(result.first.is_there);
+	ck_assert_int_eq(result.first.kind, GP_DIFFERENT_ANSWER);
+	ck_assert_uint_eq(result.first.event, 1);
+	ck_assert_str_eq(result.first.theirs.refusal, "not today");
+	ck_assert_str_eq(result.first.ours.refusal, "");
 }
 END_TEST
 
@@ -123,6 +329,9 @@ int main(void)
 		{ test_a_device_that_has_enough_is_equal, 0 },
 		{ test_a_device_that_runs_out_parts_there, 0 },
 		{ test_addresses_of_a_device_may_be_its_own, 0 },
+		{ test_the_order_of_completions_may_be_open, 0 },
+		{ test_the_request_behind_which_a_counter_differs_is_found, 0 },
+		{ test_the_request_that_one_refuses_is_found, 0 },
 		{ test_what_does_not_fit_is_not_run, 0 },
 	};
 

@@ -258,15 +258,20 @@ static void write_v1(const struct gp_trace *trace, FILE *out)
 
 static const char small_trace[] = SMALL_TRACE("", "");
 
-static struct file small_file(void)
+static struct file file_of(const char *text)
 {
-	struct file file = { .trace = trace_of(small_trace) };
+	struct file file = { .trace = trace_of(text) };
 	FILE *out;
 
 	out = open_memstream(&file.bytes, &file.n);
 	write_v1(file.trace, out);
 	fclose(out);
 	return file;
+}
+
+static struct file small_file(void)
+{
+	return file_of(small_trace);
 }
 
 /* So that what is behind the checksum is looked at as well. */
@@ -282,14 +287,23 @@ static void set_checksum(char *bytes, size_t n)
 
 START_TEST(test_it_reads_back)
 {
-	struct file file = small_file();
-	struct gp_trace *copy = NULL;
-	struct gp_diag diag;
+	static const char *const texts[] = {
+		small_trace,
+		/* Of one release. */
+		SMALL_TRACE(" \"source\": {\"torch\": \"2.11.0\"},", ""),
+	};
 
-	ck_assert_int_eq(try_bytes(file.bytes, file.n, &copy, &diag), GP_OK);
-	ck_assert(gp_trace_equal(file.trace, copy));
-	gp_trace_destroy(copy);
-	release(&file);
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		struct file file = file_of(texts[i]);
+		struct gp_trace *copy = NULL;
+		struct gp_diag diag;
+
+		ck_assert_int_eq(try_bytes(file.bytes, file.n, &copy, &diag),
+				 GP_OK);
+		ck_assert(gp_trace_equal(file.trace, copy));
+		gp_trace_destroy(copy);
+		release(&file);
+	}
 }
 END_TEST
 
@@ -354,6 +368,32 @@ static void *content(struct file *file, enum gp_binary_kind kind)
 	return file->bytes + find(file, kind)->offset;
 }
 
+static struct gp_binary_head *head_of(struct file *file)
+{
+	return content(file, GP_BINARY_HEAD);
+}
+
+static void lie_releases(struct file *file)
+{
+	head_of(file)->release_first = 12;
+	head_of(file)->release_last = 11;
+}
+
+static void lie_complete(struct file *file)
+{
+	head_of(file)->is_complete = 2;
+}
+
+static void lie_why_has_no_end(struct file *file)
+{
+	memset(head_of(file)->why, 'y', sizeof(head_of(file)->why));
+}
+
+static void lie_why_is_no_text(struct file *file)
+{
+	memcpy(head_of(file)->why, "\xff", 2);
+}
+
 static void lie_event_id(struct file *file)
 {
 	((struct gp_event *)content(file, GP_BINARY_EVENTS))[4].id = 9;
@@ -398,6 +438,27 @@ static void lie_event_size(struct file *file)
 static void lie_event_text(struct file *file)
 {
 	((struct gp_event *)content(file, GP_BINARY_EVENTS))[1].text = 1000;
+}
+
+static void lie_who_waits(struct file *file, uint16_t stream, uint16_t by)
+{
+	struct gp_event *event =
+		(struct gp_event *)content(file, GP_BINARY_EVENTS) + 6;
+
+	ck_assert_int_eq(event->kind, GP_SYNCHRONIZE);
+	event->flags |= GP_STREAM_WAITS;
+	event->stream = stream;
+	event->by = by;
+}
+
+static void lie_all_streams_wait(struct file *file)
+{
+	lie_who_waits(file, GP_ALL_STREAMS, 0);
+}
+
+static void lie_waiting_stream(struct file *file)
+{
+	lie_who_waits(file, 0, 1000);
 }
 
 static void lie_ids(struct file *file)
@@ -457,6 +518,10 @@ START_TEST(test_lies_are_told_apart)
 		void (*tell)(struct file *file);
 		const char *message;
 	} rows[] = {
+		{ lie_releases, "its sections do not fit together" },
+		{ lie_complete, "its sections do not fit together" },
+		{ lie_why_has_no_end, "its sections do not fit together" },
+		{ lie_why_is_no_text, "its sections do not fit together" },
 		{ lie_event_id, "an impossible event" },
 		{ lie_event_twice, "an impossible event" },
 		{ lie_name, "an impossible event" },
@@ -465,6 +530,8 @@ START_TEST(test_lies_are_told_apart)
 		{ lie_event_kind, "an impossible event" },
 		{ lie_event_size, "an impossible event" },
 		{ lie_event_text, "an impossible event" },
+		{ lie_all_streams_wait, "an impossible event" },
+		{ lie_waiting_stream, "an impossible event" },
 		{ lie_ids, "its sections do not fit together" },
 		{ lie_site_caller, "a site that nobody can have called" },
 		{ lie_bool, "an impossible segment" },
@@ -483,8 +550,9 @@ START_TEST(test_lies_are_told_apart)
 
 		rows[i].tell(&file);
 		set_checksum(file.bytes, file.n);
-		ck_assert_int_eq(try_bytes(file.bytes, file.n, &trace, &diag),
-				 GP_INPUT);
+		ck_assert_msg(try_bytes(file.bytes, file.n, &trace, &diag) ==
+				      GP_INPUT,
+			      "lie %zu is believed", i);
 		ck_assert_msg(strstr(diag.what, rows[i].message),
 			      "\"%s\" for lie %zu", diag.what, i);
 		release(&file);

@@ -39,9 +39,9 @@ START_TEST(test_a_difference)
 	struct gp_verify_result result = {
 		.first = { .is_there = true, .event = 3 },
 	};
-	struct gp_verify_told all = { .trace = trace,
-				      .result = &result,
-				      .is_on_device = true };
+	struct gp_verify_outcome all = { .trace = trace,
+					 .result = &result,
+					 .is_on_device = true };
 	FILE *out = tell();
 
 	gp_verify_text(&all, out);

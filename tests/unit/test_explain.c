@@ -173,7 +173,7 @@ START_TEST(an_emptied_cache_that_is_asked_for_again_is_paid_again)
 }
 END_TEST
 
-START_TEST(what_a_block_strands_is_summed_over_its_life)
+START_TEST(what_a_block_pins_is_summed_over_its_life)
 {
 	struct gp_trace *trace =
 		trace_of(ONE_DEVICE(HELD_BY_ONE ",{\"op\": \"free\", "
@@ -185,6 +185,34 @@ START_TEST(what_a_block_strands_is_summed_over_its_life)
 		sum += e.over_time.list[i].byte_events;
 	/* After each event but the last: 15, 10, 5, 0, 5, 10, 15 MiB free. */
 	ck_assert(sum > 59.9 * MIB && sum < 60.1 * MIB);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+#define STEP(id)                                                               \
+	"{\"op\": \"mark\", \"name\": \"step " #id "\"},"                      \
+	"{\"op\": \"alloc\", \"id\": " #id ", \"size\": 20971520}"
+#define HELD(addr, id)                                                         \
+	"{\"address\": " #addr ", \"total_size\": 20971520, "                  \
+	"\"segment_type\": \"large\", \"blocks\": [{\"size\": 20971520, "      \
+	"\"state\": \"active_allocated\", \"id\": " #id "}]}"
+
+START_TEST(steps_count_what_a_window_begins_with)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+		"[{\"device\": 0, \"start\": {\"segments\": [" HELD(
+			4194304,
+			7) "," HELD(67108864,
+				    8) "]}, "
+				       "\"events\": [" STEP(1) "," STEP(
+					       2) "," STEP(3) "]}]}");
+	struct gp_explain e = explain_of(trace, GP_UNLIMITED);
+
+	ck_assert_uint_eq(e.steps.count, 3);
+	for (uint64_t i = 0; i < 3; i++)
+		ck_assert_uint_eq(e.steps.list[i].reserved, (i + 3) * 20 * MIB);
 	gp_explain_release(&e);
 	gp_trace_destroy(trace);
 }
@@ -490,7 +518,8 @@ int main(void)
 		{ memory_that_waits_is_counted_with_its_time, 0 },
 		{ pages_beside_a_block_that_waits_are_cached, 0 },
 		{ an_emptied_cache_that_is_asked_for_again_is_paid_again, 0 },
-		{ what_a_block_strands_is_summed_over_its_life, 0 },
+		{ what_a_block_pins_is_summed_over_its_life, 0 },
+		{ steps_count_what_a_window_begins_with, 0 },
 		{ steps_are_found_by_marks_and_their_growth_is_told, 0 },
 		{ steps_are_found_by_the_period_of_requests, 0 },
 		{ bundled_traces_add_up_and_their_pins_hold, 0 },

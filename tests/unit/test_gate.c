@@ -153,6 +153,29 @@ START_TEST(test_a_file_is_read)
 }
 END_TEST
 
+/* Whichever it is, the first and the last of the table too. */
+START_TEST(test_every_number_can_be_limited)
+{
+	number(BYTES);
+	for (size_t n = 0; n < numbers.count; n++) {
+		struct gp_gate *gate;
+		struct gp_diag diag;
+		char text[256];
+		bool is_there = false;
+
+		snprintf(text, sizeof(text),
+			 "{\"runs\": [{\"name\": \"a\", \"trace\": \"t\","
+			 " \"limits\": {\"%s\": null}}]}",
+			 numbers.items[n].name);
+		ck_assert_int_eq(parse(text, &gate, &diag), GP_OK);
+		for (size_t i = 0; i < gate->runs[0].limit_count; i++)
+			is_there |= gate->runs[0].limits[i].number == n;
+		ck_assert_msg(is_there, "%s", numbers.items[n].name);
+		gp_gate_destroy(gate);
+	}
+}
+END_TEST
+
 START_TEST(test_files_that_are_refused)
 {
 #define RUN(more) "{\"runs\": [{\"name\": \"a\", \"trace\": \"t\"" more "}]}"
@@ -335,6 +358,7 @@ int main(void)
 		{ test_limits_have_bounds, 0 },
 		{ test_limits_that_are_none, 0 },
 		{ test_a_file_is_read, 0 },
+		{ test_every_number_can_be_limited, 0 },
 		{ test_files_that_are_refused, 0 },
 		{ test_a_baseline_comes_back_as_it_was_written, 0 },
 		{ test_where_runs_part, 0 },

@@ -130,6 +130,90 @@ START_TEST(what_could_have_served_is_not_given_back_to_make_room)
 }
 END_TEST
 
+START_TEST(what_is_freed_where_nothing_is_was_lost)
+{
+	struct gp_trace *trace = whole(
+		SNAPSHOT("", ENTRY("free_requested", 2097152, 512) ", " ENTRY(
+				     "free_requested", 4194304, 512)));
+
+	ck_assert_uint_eq(trace->devices[0].guesses.lost_entries, 2);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+#define MARK(name, time)                                                       \
+	"{\"device\": 0, \"time_us\": " #time ", \"name\": \"" name            \
+	"\", \"stage\": \"START\"}"
+
+START_TEST(annotations_come_in_the_order_of_their_times)
+{
+	struct gp_trace *trace = whole(
+		"{\"segments\": [], \"device_traces\": [[{\"action\": "
+		"\"segment_alloc\", \"addr\": 2097152, \"size\": 2097152, "
+		"\"stream\": 0, \"time_us\": 1}, {\"action\": \"alloc\", "
+		"\"addr\": 2097152, \"size\": 512, \"stream\": 0, "
+		"\"time_us\": 2}]], \"external_annotations\": [" MARK(
+			"last", 9) ", " MARK("first", 7) ", " MARK("second",
+								   7) "]}");
+	static const char *const names[] = { "first", "second", "last" };
+	const struct gp_device_trace *d = &trace->devices[0];
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->event_count; i++)
+		if (d->events[i].kind == GP_MARK)
+			ck_assert_str_eq(trace->texts[d->events[i].text],
+					 names[n++]);
+	ck_assert_uint_eq(n, 3);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* Of a file that contradicts itself, the end is believed. */
+START_TEST(a_segment_given_back_over_one_that_stays_was_not_there)
+{
+	static const char *const files[] = {
+#define OVER(addr, size)                                                       \
+	SNAPSHOT(SEGMENT(20971520, 20971520, "large",                          \
+			 BLOCK(20971520, 20971520, 20971520, ACTIVE)),         \
+		 ENTRY("segment_free", addr, size))
+		OVER(31457280, 20971520), /* its upper half and more */
+		OVER(10485760, 20971520), /* its lower half and more */
+	};
+
+	for (size_t i = 0; i < COUNT_OF(files); i++) {
+		struct gp_trace *trace = whole(files[i]);
+
+		ck_assert_uint_eq(trace->devices[0].start.segment_count, 1);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
+#define SERVED(addr, size)                                                     \
+	ENTRY("segment_alloc", addr, size) ", " ENTRY("alloc", addr, size)
+#define CAME_AND_WENT(addr, size)                                              \
+	SERVED(addr, size)                                                     \
+	", " ENTRY("free_requested", addr, size) ", " ENTRY(                   \
+		"free_completed", addr, size) ", " ENTRY("segment_free", addr, \
+							 size) ", "
+
+/* 20 MiB cannot serve 30, but 60 were reserved before: there was room. */
+START_TEST(what_is_given_back_while_there_is_room_is_empty_cache)
+{
+	static const char text[] =
+		SNAPSHOT("", CAME_AND_WENT(209715200, 62914560)
+				     CAME_AND_WENT(20971520, 20971520)
+					     SERVED(419430400, 31457280));
+	struct gp_trace *trace = whole(text);
+
+	ck_assert_str_eq(kinds_of(trace),
+			 "segment_alloc alloc free empty_cache segment_free "
+			 "segment_alloc alloc free empty_cache segment_free "
+			 "segment_alloc alloc");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* The request is the refused one, not the small one behind it. */
 START_TEST(what_makes_room_before_a_refusal_stays_the_allocators)
 {
@@ -257,6 +341,10 @@ int main(void)
 		{ segments_given_back_for_nothing_are_empty_cache, 0 },
 		{ segments_given_back_for_a_larger_one_are_the_allocators, 0 },
 		{ what_could_have_served_is_not_given_back_to_make_room, 0 },
+		{ what_is_freed_where_nothing_is_was_lost, 0 },
+		{ annotations_come_in_the_order_of_their_times, 0 },
+		{ a_segment_given_back_over_one_that_stays_was_not_there, 0 },
+		{ what_is_given_back_while_there_is_room_is_empty_cache, 0 },
 		{ what_makes_room_before_a_refusal_stays_the_allocators, 0 },
 		{ a_refused_request_is_one_that_lives_no_time, 0 },
 		{ slack_behind_a_block_is_the_blocks, 0 },

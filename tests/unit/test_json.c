@@ -366,11 +366,14 @@ START_TEST(test_wide_numbers_keep_every_bit)
 		"{\"op\": \"alloc\", \"id\": 9223372036854775807, \"size\": 1,"
 		" \"stream\": 18446744073709551615},"
 		"{\"op\": \"alloc\", \"id\": 9223372036854775808, \"size\": 1,"
-		" \"addr\": 18446744073709551615}"));
+		" \"addr\": 18446744073709551615},"
+		"{\"op\": \"alloc\", \"id\": 10000000000000000000,"
+		" \"size\": 1}"));
 	const struct gp_device_trace *d = &trace->devices[0];
 
 	ck_assert_uint_eq(d->names[0], INT64_MAX);
 	ck_assert_uint_eq(d->names[1], (uint64_t)INT64_MAX + 1);
+	ck_assert_uint_eq(d->names[2], UINT64_C(10000000000000000000));
 	ck_assert_uint_eq(trace->streams[d->events[0].stream], UINT64_MAX);
 	ck_assert_uint_eq(d->events[1].addr, UINT64_MAX);
 	gp_trace_destroy(trace);

@@ -289,7 +289,7 @@ START_TEST(test_many_windows)
 			"\"%*s\", \"args\": {\"Device Type\": 1, \"Device "
 			"Id\": 0, \"Addr\": %u, \"Bytes\": 512}}",
 			i, i == 500 ? 300000 : (int)(i % 200), "", 512 * i);
-	n += (size_t)snprintf(text + n, most, "]}");
+	n += (size_t)snprintf(text + n, room + most - n, "]}");
 	ck_assert(read_twice(text, n));
 	free(text);
 }

@@ -102,6 +102,8 @@ START_TEST(test_times)
 		{ "01:x2:03", 1000000 },
 		{ "01:02:x3", 1000000 },
 		{ "01-02:03", 1000000 },
+		{ "01:0a:03", 1000000 },
+		{ "01:0::03", 1000000 },
 		{ "01:02-03", 1000000 },
 	};
 
@@ -129,6 +131,8 @@ static const struct {
 	{ "1,0,malloc,0x10,7,0x0", "its action is malloc" },
 	{ "1,0,allocate,here,7,0x0", "its pointer is here, not an address" },
 	{ "1,0,allocate,0x10,-7,0x0", "its size is -7, not a number of bytes" },
+	{ "1,0,allocate,0x10,1x12,0x0",
+	  "its size is 1x12, not a number of bytes" },
 	{ "1,0,allocate,0x10,,0x0", "its size is , not a number of bytes" },
 	{ "1,0,allocate,0x10,7,", "its stream is , not an address" },
 	{ "1,0,\033[31mfree,0x10,7,0x0", "it is no line of an RMM log" },

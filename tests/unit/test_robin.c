@@ -65,6 +65,34 @@ START_TEST(walks_in_slot_order)
 }
 END_TEST
 
+/* Where a place of 16 begins for a hash. */
+static uint64_t home_of_16(uint64_t hash)
+{
+	return hash * UINT64_C(11400714819323198485) >> 60;
+}
+
+/* It doubles when an entry would lie four places from home, room or not. */
+START_TEST(five_of_one_home_are_too_many_for_a_small_map)
+{
+	struct robin map = { 0 };
+	uint32_t key = 0, count = 0;
+
+	for (uint32_t k = 0; k < 8; k++)
+		robin_insert(&map, stream_hash(k), k, NULL);
+	robin_clear(&map);
+	ck_assert_uint_eq(map.size, 16);
+	for (; count < 5; key++) {
+		if (home_of_16(stream_hash(key)) != 7)
+			continue;
+		ck_assert_uint_eq(map.size, 16);
+		robin_insert(&map, stream_hash(key), key, NULL);
+		count++;
+	}
+	ck_assert_uint_eq(map.size, 32);
+	robin_release(&map);
+}
+END_TEST
+
 START_TEST(a_cleared_map_keeps_its_size)
 {
 	struct robin map = { 0 };
@@ -84,6 +112,7 @@ int main(void)
 		{ finds_what_was_inserted_and_not_erased, 0 },
 		{ a_walk_meets_each_entry_once, 0 },
 		{ walks_in_slot_order, 0 },
+		{ five_of_one_home_are_too_many_for_a_small_map, 0 },
 		{ a_cleared_map_keeps_its_size, 0 },
 	};
 

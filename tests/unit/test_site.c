@@ -91,6 +91,7 @@ static const struct row rows[] = {
 	{ { UNWINDER, "/usr/local/src/conda/python-3.12.3/Python/c.c:9 f" },
 	  "no line of the program",
 	  NULL },
+	{ { ".py:9 f" }, ".py:9 f", ".py:9" },
 	/* A profiler's. */
 	{ { "aten::empty", "aten::mm", "ProfilerStep#4" }, "aten::mm", NULL },
 	{ { "aten::mm", "MmBackward0",

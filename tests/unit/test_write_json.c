@@ -76,6 +76,7 @@ static const char everything[] =
 	" \"stream\": 16, \"pool\": [1, 2]},"
 	"{\"op\": \"segment_map\", \"addr\": 8192, \"size\": 4096},"
 	"{\"op\": \"segment_unmap\", \"addr\": 8192, \"size\": 4096},"
+	"{\"op\": \"segment_alloc\", \"addr\": 0, \"size\": 4096},"
 	"{\"op\": \"oom\", \"size\": 512, \"device_free\": 100,"
 	" \"stream\": 16},"
 	"{\"op\": \"snapshot\", \"size\": 512}],"

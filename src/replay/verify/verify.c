@@ -89,7 +89,7 @@ static size_t deeds_permuted(const struct deed_terms *terms,
  * allocator takes depends on addresses, and a device chooses its own.
  */
 
-struct told_script {
+struct device_script {
 	const struct gp_deed *deeds; /* borrowed: the other run's */
 	size_t count;
 };
@@ -98,22 +98,22 @@ struct place {
 	uint64_t addr, planned, size;
 };
 
-struct told {
+struct scripted {
 	struct gp_device device;
 	struct gp_device *plan; /* says what there is room for */
-	const struct told_script *script;
+	const struct device_script *script;
 	size_t next_alloc, next_map; /* deeds not yet looked at */
 	struct place *places;
 	size_t count, room;
 };
 
-static struct told *told_of(struct gp_device *device)
+static struct scripted *scripted_of(struct gp_device *device)
 {
-	return (struct told *)device;
+	return (struct scripted *)device;
 }
 
 /* The deed's address, or what is planned where there is none. */
-static uint64_t addr_of(const struct told *t, enum gp_event_kind kind,
+static uint64_t addr_of(const struct scripted *t, enum gp_event_kind kind,
 			size_t *next, uint64_t planned)
 {
 	while (*next < t->script->count &&
@@ -123,7 +123,8 @@ static uint64_t addr_of(const struct told *t, enum gp_event_kind kind,
 					: planned;
 }
 
-static void add(struct told *t, uint64_t addr, uint64_t planned, uint64_t size)
+static void add(struct scripted *t, uint64_t addr, uint64_t planned,
+		uint64_t size)
 {
 	t->places = gp_mem_grow(t->places, &t->room, t->count + 1,
 				sizeof(*t->places));
@@ -131,7 +132,7 @@ static void add(struct told *t, uint64_t addr, uint64_t planned, uint64_t size)
 }
 
 /* The newest that holds the address; NULL: none does. */
-static struct place *find(const struct told *t, uint64_t addr)
+static struct place *find(const struct scripted *t, uint64_t addr)
 {
 	for (size_t i = t->count; i--;)
 		if (addr - t->places[i].addr < t->places[i].size)
@@ -139,14 +140,14 @@ static struct place *find(const struct told *t, uint64_t addr)
 	return NULL;
 }
 
-static uint64_t planned_of(const struct told *t, uint64_t addr)
+static uint64_t planned_of(const struct scripted *t, uint64_t addr)
 {
 	const struct place *place = find(t, addr);
 
 	return place ? place->planned + (addr - place->addr) : addr;
 }
 
-static void drop(struct told *t, uint64_t addr)
+static void drop(struct scripted *t, uint64_t addr)
 {
 	struct place *place = find(t, addr);
 
@@ -154,9 +155,10 @@ static void drop(struct told *t, uint64_t addr)
 		*place = t->places[--t->count];
 }
 
-static bool told_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
+static bool scripted_malloc(struct gp_device *device, uint64_t size,
+			    uint64_t *addr)
 {
-	struct told *t = told_of(device);
+	struct scripted *t = scripted_of(device);
 	uint64_t planned;
 
 	if (!t->plan->ops->malloc(t->plan, size, &planned))
@@ -167,34 +169,35 @@ static bool told_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
 	return true;
 }
 
-static void told_free(struct gp_device *device, uint64_t addr, uint64_t size)
+static void scripted_free(struct gp_device *device, uint64_t addr,
+			  uint64_t size)
 {
-	struct told *t = told_of(device);
+	struct scripted *t = scripted_of(device);
 
 	t->plan->ops->free(t->plan, planned_of(t, addr), size);
 	drop(t, addr);
 }
 
-static void told_info(struct gp_device *device, uint64_t *free_bytes,
-		      uint64_t *total_bytes)
+static void scripted_info(struct gp_device *device, uint64_t *free_bytes,
+			  uint64_t *total_bytes)
 {
-	struct gp_device *plan = told_of(device)->plan;
+	struct gp_device *plan = scripted_of(device)->plan;
 
 	plan->ops->info(plan, free_bytes, total_bytes);
 }
 
-static void told_set_other(struct gp_device *device, uint64_t bytes)
+static void scripted_set_other(struct gp_device *device, uint64_t bytes)
 {
-	struct gp_device *plan = told_of(device)->plan;
+	struct gp_device *plan = scripted_of(device)->plan;
 
 	plan->ops->set_other(plan, bytes);
 }
 
 /* Pages are first mapped where the reservation begins. */
-static bool told_reserve(struct gp_device *device, uint64_t size,
-			 uint64_t *addr)
+static bool scripted_reserve(struct gp_device *device, uint64_t size,
+			     uint64_t *addr)
 {
-	struct told *t = told_of(device);
+	struct scripted *t = scripted_of(device);
 	uint64_t planned;
 
 	if (!t->plan->ops->reserve(t->plan, size, &planned))
@@ -204,19 +207,19 @@ static bool told_reserve(struct gp_device *device, uint64_t size,
 	return true;
 }
 
-static void told_unreserve(struct gp_device *device, uint64_t addr,
-			   uint64_t size)
+static void scripted_unreserve(struct gp_device *device, uint64_t addr,
+			       uint64_t size)
 {
-	struct told *t = told_of(device);
+	struct scripted *t = scripted_of(device);
 
 	t->plan->ops->unreserve(t->plan, planned_of(t, addr), size);
 	drop(t, addr);
 }
 
-static bool told_map(struct gp_device *device, uint64_t addr, uint64_t size,
-		     uint64_t page)
+static bool scripted_map(struct gp_device *device, uint64_t addr, uint64_t size,
+			 uint64_t page)
 {
-	struct told *t = told_of(device);
+	struct scripted *t = scripted_of(device);
 
 	if (!t->plan->ops->map(t->plan, planned_of(t, addr), size, page))
 		return false;
@@ -225,52 +228,52 @@ static bool told_map(struct gp_device *device, uint64_t addr, uint64_t size,
 	return true;
 }
 
-static void told_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
-		       uint64_t page)
+static void scripted_unmap(struct gp_device *device, uint64_t addr,
+			   uint64_t size, uint64_t page)
 {
-	struct told *t = told_of(device);
+	struct scripted *t = scripted_of(device);
 
 	t->plan->ops->unmap(t->plan, planned_of(t, addr), size, page);
 }
 
-static void told_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
-		       bool is_mapped)
+static void scripted_adopt(struct gp_device *device, uint64_t addr,
+			   uint64_t size, bool is_mapped)
 {
-	struct gp_device *plan = told_of(device)->plan;
+	struct gp_device *plan = scripted_of(device)->plan;
 
 	plan->ops->adopt(plan, addr, size, is_mapped);
 }
 
-static void told_destroy(struct gp_device *device)
+static void scripted_destroy(struct gp_device *device)
 {
-	struct told *t = told_of(device);
+	struct scripted *t = scripted_of(device);
 
 	gp_device_destroy(t->plan);
 	free(t->places);
 	free(t);
 }
 
-static const struct gp_device_ops told_ops = {
+static const struct gp_device_ops scripted_ops = {
 	.name = "told",
-	.malloc = told_malloc,
-	.free = told_free,
-	.info = told_info,
-	.set_other = told_set_other,
-	.reserve = told_reserve,
-	.unreserve = told_unreserve,
-	.map = told_map,
-	.unmap = told_unmap,
-	.adopt = told_adopt,
-	.destroy = told_destroy,
+	.malloc = scripted_malloc,
+	.free = scripted_free,
+	.info = scripted_info,
+	.set_other = scripted_set_other,
+	.reserve = scripted_reserve,
+	.unreserve = scripted_unreserve,
+	.map = scripted_map,
+	.unmap = scripted_unmap,
+	.adopt = scripted_adopt,
+	.destroy = scripted_destroy,
 };
 
 /* As struct gp_replay_config's make_device, with a script. */
-static struct gp_device *told_create(void *script, uint32_t ordinal,
-				     uint64_t capacity)
+static struct gp_device *scripted_create(void *script, uint32_t ordinal,
+					 uint64_t capacity)
 {
-	struct told *t = gp_mem_alloc(1, sizeof(*t));
+	struct scripted *t = gp_mem_alloc(1, sizeof(*t));
 
-	t->device.ops = &told_ops;
+	t->device.ops = &scripted_ops;
 	t->device.reach.least_refused = UINT64_MAX;
 	t->script = script;
 	t->plan = gp_sim_create(ordinal, capacity);
@@ -282,7 +285,7 @@ static struct gp_device *told_create(void *script, uint32_t ordinal,
 #define BY_POOL	 (GP_STAT_COUNT * 3 * 4)
 #define OVERSIZE (2 * 4)
 
-static void tell_stat(size_t index, char *name, size_t size,
+static void name_stat(size_t index, char *name, size_t size,
 		      const struct gp_stats *a, const struct gp_stats *b,
 		      int64_t *x, int64_t *y)
 {
@@ -294,7 +297,7 @@ static void tell_stat(size_t index, char *name, size_t size,
 	*y = gp_stat_part(&b->by_pool[stat][pool], value);
 }
 
-static void tell_oversize(size_t index, char *name, size_t size,
+static void name_oversize(size_t index, char *name, size_t size,
 			  const struct gp_stats *a, const struct gp_stats *b,
 			  int64_t *x, int64_t *y)
 {
@@ -336,12 +339,12 @@ bool gp_verify_counter(size_t index, char *name, size_t size,
 		       int64_t *value_a, int64_t *value_b)
 {
 	if (index < BY_POOL) {
-		tell_stat(index, name, size, a, b, value_a, value_b);
+		name_stat(index, name, size, a, b, value_a, value_b);
 		return true;
 	}
 	index -= BY_POOL;
 	if (index < OVERSIZE) {
-		tell_oversize(index, name, size, a, b, value_a, value_b);
+		name_oversize(index, name, size, a, b, value_a, value_b);
 		return true;
 	}
 	index -= OVERSIZE;
@@ -369,7 +372,7 @@ struct verify {
 	struct gp_diag *diag;
 	struct prologue prologue;
 	struct run ours, theirs;
-	struct told_script script; /* what ours follows, if it is to */
+	struct device_script script; /* what ours follows, if it is to */
 };
 
 /* ---- runs ---- */
@@ -426,7 +429,7 @@ static enum gp_status play(struct verify *v, enum side side, size_t events,
 
 	/* PyTorch's addresses are the device's; ours are to be the same. */
 	if (side == OURS && v->script.count) {
-		config.make_device = told_create;
+		config.make_device = scripted_create;
 		config.make_device_arg = &v->script;
 	}
 	if (side == THEIRS) {
@@ -755,7 +758,7 @@ static void weigh(struct verify *v)
 /* The first run again, with memory where the second one's is. */
 static enum gp_status follow(struct verify *v)
 {
-	v->script = (struct told_script){ v->theirs.deeds, v->theirs.count };
+	v->script = (struct device_script){ v->theirs.deeds, v->theirs.count };
 	run_release(&v->ours);
 	return play(v, OURS, v->prologue.count, &v->ours);
 }

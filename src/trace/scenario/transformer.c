@@ -267,7 +267,7 @@ static void optimize(struct model *m)
 		writer_free(m->writer, &m->gradients[i]);
 }
 
-static void tell_budget(const struct model *m, struct gp_budget *budget)
+static void fill_budget(const struct model *m, struct gp_budget *budget)
 {
 	uint64_t weights = weights_size(m), kept = activation(m, 1);
 	uint64_t layers = m->values[LAYERS];
@@ -311,7 +311,7 @@ static void write(struct trace_writer *writer, const uint64_t *values,
 		optimize(&m);
 		writer_mark(writer, "step", GP_MARK_END);
 	}
-	tell_budget(&m, budget);
+	fill_budget(&m, budget);
 	free(m.kept);
 	free(m.inputs);
 	free(m.gradients);
