@@ -50,20 +50,6 @@ static void add_entry(struct session *s, const char *engine, const char *conf)
 		(struct gp_engine_entry){ .engine = engine, .conf = conf };
 }
 
-/* Whether the list has the word. */
-static bool lists_all(const char *list)
-{
-	const char *at;
-	size_t length;
-
-	for (at = list; *at; at += length + (at[length] == ',')) {
-		length = strcspn(at, ",");
-		if (length == 3 && !memcmp(at, "all", 3))
-			return true;
-	}
-	return false;
-}
-
 /* Each engine under each value of its settings. */
 static enum gp_status add_sets(struct session *s, struct gp_diag *diag)
 {
@@ -78,14 +64,14 @@ static enum gp_status add_sets(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-static void add_names(struct session *s, bool is_all)
+static void add_names(struct session *s, bool has_all)
 {
 	char *rest = NULL;
 
 	for (char *name = strtok_r(s->names, ",", &rest); name;
 	     name = strtok_r(NULL, ",", &rest)) {
 		add_entry(s, name, NULL);
-		if (is_all && !strcmp(name, "caching"))
+		if (has_all && !strcmp(name, "caching"))
 			add_entry(s, name, "expandable_segments:True");
 	}
 }
@@ -96,6 +82,7 @@ static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
 	const struct gp_engine *one = list ? gp_engine_find(list) : NULL;
 	enum gp_status status = GP_OK;
 	size_t count;
+	bool has_all;
 
 	/* Settings are those of PyTorch's allocator, of the memory asked for.
 	 */
@@ -103,11 +90,11 @@ static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
 		one = gp_engine_table(&count);
 	if (!list)
 		list = "all";
-	s->names = gp_engine_names(list);
+	s->names = gp_engine_names(list, &has_all);
 	if (*s->names && s->options->sets.count)
 		status = add_sets(s, diag);
 	else
-		add_names(s, lists_all(list));
+		add_names(s, has_all);
 	for (size_t i = 0; i < s->options->confs.count; i++)
 		add_entry(s, one->name, s->options->confs.items[i]);
 	return status != GP_OK || s->report.entry_count
@@ -236,12 +223,14 @@ static void find_floor(struct session *s, const struct gp_trace *trace,
 	gp_spans_release(&spans);
 }
 
-static void compare(struct session *s, const struct gp_rank_class *class)
+static void compare(void *arg, struct gp_rank_class *class)
 {
+	struct session *s = arg;
 	size_t n = s->report.entry_count, first = s->report.run_count;
 	const struct gp_trace *trace = class->trace;
 	struct gp_engine_run *runs;
 
+	class->first_case = first;
 	s->report.run_count += n * trace->device_count;
 	s->runs = gp_mem_grow(s->runs, &s->run_room, s->report.run_count,
 			      sizeof(*s->runs));
@@ -263,7 +252,24 @@ static void compare(struct session *s, const struct gp_rank_class *class)
 		compare_one(s, trace, &s->entries[e], runs + e);
 }
 
-/* ---- told ---- */
+/* In the order of the classes; a run has its class's first path. */
+static void sort_runs(struct session *s)
+{
+	size_t count = s->report.run_count, n = 0;
+	struct gp_engine_run *sorted = gp_mem_alloc(count + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < s->ranks.count; i++) {
+		const struct gp_rank_class *class = &s->ranks.classes[i];
+
+		for (size_t k = class->first_case;
+		     k < count && s->runs[k].path == class->paths[0]; k++)
+			sorted[n++] = s->runs[k];
+	}
+	free(s->runs);
+	s->runs = sorted;
+}
+
+/* ---- the report ---- */
 
 static void write_report(void *arg, const struct gp_report_style *style,
 			 FILE *out)
@@ -281,7 +287,7 @@ static void write_report(void *arg, const struct gp_report_style *style,
 	gp_report_engines(&s->report, format, style, out);
 }
 
-static enum gp_status read_all(struct session *s, struct gp_diag *diag)
+static enum gp_status compare_all(struct session *s, struct gp_diag *diag)
 {
 	const struct gp_options *o = s->options;
 	enum gp_status status = GP_OK;
@@ -292,9 +298,9 @@ static enum gp_status read_all(struct session *s, struct gp_diag *diag)
 		s->report.prices = s->own_prices;
 	}
 	if (status == GP_OK)
-		status = gp_rank_files(o->operands, o->operand_count,
-				       gp_trace_file_read_requests,
-				       &s->progress, &s->ranks, diag);
+		status = gp_rank_each(o->operands, o->operand_count,
+				      gp_trace_file_read_requests, compare, s,
+				      &s->progress, &s->ranks, diag);
 	return status;
 }
 
@@ -329,10 +335,9 @@ static enum gp_status compare_command(const struct gp_options *options,
 	enum gp_status status = add_engines(&s, diag);
 
 	if (status == GP_OK)
-		status = read_all(&s, diag);
+		status = compare_all(&s, diag);
 	if (status == GP_OK) {
-		for (size_t i = 0; i < s.ranks.count; i++)
-			compare(&s, &s.ranks.classes[i]);
+		sort_runs(&s);
 		s.report.entries = s.entries;
 		s.report.runs = s.runs;
 		gp_engines_sum(&s.report);

@@ -225,12 +225,14 @@ static void side_release(struct side *side)
 
 /* ---- reports, paired ---- */
 
-static struct gp_change_side told(const char *path,
-				  const struct gp_report_run *run)
+static struct gp_change_side change_side(const char *path,
+					 const struct gp_report_run *run)
 {
 	return (struct gp_change_side){
 		.path = path,
 		.conf = run->conf,
+		.engine = run->engine,
+		.what_if = run->what_if,
 		.release = run->release,
 		.capacity = run->capacity,
 		.breakdown = run->breakdown,
@@ -241,7 +243,10 @@ static bool is_alike(const struct gp_report_run *a,
 		     const struct gp_report_run *b)
 {
 	return a->device == b->device && a->release == b->release &&
-	       a->capacity == b->capacity && !strcmp(a->conf, b->conf);
+	       a->capacity == b->capacity && !strcmp(a->conf, b->conf) &&
+	       !strcmp(a->engine, b->engine) &&
+	       !strcmp(a->what_if ? a->what_if : "",
+		       b->what_if ? b->what_if : "");
 }
 
 static size_t runs_of(const struct gp_report_run *runs, size_t count,
@@ -287,8 +292,8 @@ static size_t pair_reports(const char *a_path, const struct gp_report_run *a,
 		if (other)
 			changes[count++] = (struct gp_change){
 				.device = a[i].device,
-				.a = told(a_path, &a[i]),
-				.b = told(b_path, other),
+				.a = change_side(a_path, &a[i]),
+				.b = change_side(b_path, other),
 			};
 	}
 	return count;
@@ -465,6 +470,7 @@ static struct gp_change_side side_of(const struct side *side, uint32_t device)
 	return (struct gp_change_side){
 		.path = side->path,
 		.conf = side->plan.conf,
+		.engine = side->plan.engine->name,
 		.release = side->plan.settings.release,
 		.capacity = side->plan.capacity[device],
 		.trace = side->trace,
@@ -638,8 +644,9 @@ static enum gp_status diff(struct session *s, struct gp_diag *diag)
 	if (status == GP_OK && !s->change_count) {
 		gp_diag_file(diag, s->b_path ? s->b_path : s->a_path);
 		status = gp_diag_set(diag, GP_INPUT,
-				     "it has no run of a device and settings "
-				     "that %.200s has",
+				     "none of its runs has the device, "
+				     "allocator, settings, release and memory "
+				     "of one in %.200s",
 				     s->a_path);
 	}
 	return status;

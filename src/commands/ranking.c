@@ -133,64 +133,75 @@ static void paths_release(struct gp_paths *paths)
 
 /* ---- reading them ---- */
 
-static void tell_unread(const struct gp_diag *diag,
-			struct gp_progress *progress, const char *path,
-			const char *fate)
+static void print_unread(const struct gp_diag *diag,
+			 struct gp_progress *progress, const char *path,
+			 const char *fate)
 {
 	gp_progress_end(progress);
-	gp_tell("gpupool: %s: %s%s%s: %s\n", path, diag->record,
-		*diag->record ? ": " : "", fate, diag->what);
+	gp_notice("gpupool: %s: %s%s%s: %s\n", path, diag->record,
+		  *diag->record ? ": " : "", fate, diag->what);
 }
 
-static enum gp_status read_one(const struct gp_paths *paths, size_t index,
-			       gp_trace_file_reader *read,
-			       struct gp_progress *progress,
-			       struct gp_ranks *ranks, struct gp_diag *diag)
+struct reading {
+	struct gp_paths paths;
+	gp_trace_file_reader *read;
+	gp_rank_visitor *visit; /* NULL: the traces stay */
+	void *arg;
+	struct gp_progress *progress;
+	struct gp_ranks *ranks;
+};
+
+static void add(const struct reading *r, const char *path,
+		struct gp_trace *trace)
 {
-	const char *path = paths->items[index];
+	size_t before = r->ranks->count;
+
+	gp_ranks_add(r->ranks, path, trace);
+	if (r->visit && r->ranks->count > before) {
+		r->visit(r->arg, &r->ranks->classes[before]);
+		gp_rank_class_drop(&r->ranks->classes[before]);
+	}
+}
+
+static enum gp_status read_one(const struct reading *r, size_t index,
+			       struct gp_diag *diag)
+{
+	const char *path = r->paths.items[index];
 	struct gp_trace *trace;
-	enum gp_status status = read(path, progress, &trace, diag);
+	enum gp_status status = r->read(path, r->progress, &trace, diag);
 
 	if (status == GP_OK) {
-		gp_ranks_add(ranks, path, trace);
+		add(r, path, trace);
 		return GP_OK;
 	}
 	if (!*diag->file)
 		gp_diag_file(diag, path);
-	if (is_named(paths, index))
+	if (is_named(&r->paths, index))
 		return status;
 	if (!diag->is_foreign)
-		gp_ranks_add_unread(ranks, path, diag->what);
-	tell_unread(diag, progress, path,
-		    diag->is_foreign ? "passed over" : "cannot be read");
+		gp_ranks_add_unread(r->ranks, path, diag->what);
+	print_unread(diag, r->progress, path,
+		     diag->is_foreign ? "passed over" : "cannot be read");
 	*diag = (struct gp_diag){ 0 };
 	return GP_OK;
 }
 
-static enum gp_status read_all(const struct gp_paths *paths,
-			       gp_trace_file_reader *read,
-			       struct gp_progress *progress,
-			       struct gp_ranks *ranks, struct gp_diag *diag)
+enum gp_status gp_rank_each(const char *const *operands, size_t count,
+			    gp_trace_file_reader *read, gp_rank_visitor *visit,
+			    void *arg, struct gp_progress *progress,
+			    struct gp_ranks *ranks, struct gp_diag *diag)
 {
-	enum gp_status status = GP_OK;
-
-	for (size_t i = 0; i < paths->count && status == GP_OK; i++)
-		status = read_one(paths, i, read, progress, ranks, diag);
-	return status;
-}
-
-enum gp_status gp_rank_files(const char *const *operands, size_t count,
-			     gp_trace_file_reader *read,
-			     struct gp_progress *progress,
-			     struct gp_ranks *ranks, struct gp_diag *diag)
-{
-	struct gp_paths paths = { 0 };
+	struct reading r = { .read = read,
+			     .visit = visit,
+			     .arg = arg,
+			     .progress = progress,
+			     .ranks = ranks };
 	enum gp_status status = GP_OK;
 
 	for (size_t i = 0; i < count && status == GP_OK; i++)
-		status = paths_add(&paths, operands[i], diag);
-	if (status == GP_OK)
-		status = read_all(&paths, read, progress, ranks, diag);
+		status = paths_add(&r.paths, operands[i], diag);
+	for (size_t i = 0; i < r.paths.count && status == GP_OK; i++)
+		status = read_one(&r, i, diag);
 	if (status == GP_OK && !ranks->count) {
 		gp_diag_file(diag, operands[0]);
 		status = gp_diag_set(diag, GP_INPUT,
@@ -200,8 +211,17 @@ enum gp_status gp_rank_files(const char *const *operands, size_t count,
 					     : "no traces are in this folder");
 	}
 	gp_ranks_sort(ranks);
-	paths_release(&paths);
+	paths_release(&r.paths);
 	return status;
+}
+
+enum gp_status gp_rank_files(const char *const *operands, size_t count,
+			     gp_trace_file_reader *read,
+			     struct gp_progress *progress,
+			     struct gp_ranks *ranks, struct gp_diag *diag)
+{
+	return gp_rank_each(operands, count, read, NULL, NULL, progress, ranks,
+			    diag);
 }
 
 enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
@@ -219,7 +239,7 @@ enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
 
 /* ---- what came of replays ---- */
 
-static struct gp_rank_run told(const struct gp_replay_result *result)
+static struct gp_rank_run rank_run_of(const struct gp_replay_result *result)
 {
 	return (struct gp_rank_run){
 		.is_there = result->requests,
@@ -242,7 +262,7 @@ void gp_rank_runs_note(struct gp_rank_runs *runs, struct gp_ranks *ranks,
 	c->conf = gp_mem_copy_text(plan->conf, strlen(plan->conf));
 	c->release = plan->settings.release;
 	for (size_t d = 0; d < c->trace->device_count; d++)
-		runs->runs[c->first_case + d] = told(&plan->results[d]);
+		runs->runs[c->first_case + d] = rank_run_of(&plan->results[d]);
 }
 
 void gp_rank_runs_trouble(struct gp_rank_runs *runs, size_t class,

@@ -26,6 +26,14 @@ enum gp_status gp_rank_files(const char *const *operands, size_t count,
 			     struct gp_progress *progress,
 			     struct gp_ranks *ranks, struct gp_diag *diag);
 
+/* The same, with one trace in memory at a time: each class is handed to visit
+ * as it is found, and then has none. */
+typedef void gp_rank_visitor(void *arg, struct gp_rank_class *class);
+enum gp_status gp_rank_each(const char *const *operands, size_t count,
+			    gp_trace_file_reader *read, gp_rank_visitor *visit,
+			    void *arg, struct gp_progress *progress,
+			    struct gp_ranks *ranks, struct gp_diag *diag);
+
 /* GP_INPUT where some could not be read: the report is without them. */
 enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
 				     struct gp_diag *diag);

@@ -37,6 +37,8 @@ static void write_side(struct gp_emit *json, const char *key,
 	gp_emit_text(json, "path", side->path);
 	gp_emit_text(json, "alloc_conf", side->conf);
 	gp_emit_release(json, "torch", side->release);
+	gp_emit_text(json, "engine", side->engine);
+	gp_emit_text(json, "what_if", side->what_if);
 	gp_emit_limit(json, "capacity", side->capacity);
 	write_breakdown(json, &side->breakdown);
 	gp_emit_close(json, '}');

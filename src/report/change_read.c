@@ -8,12 +8,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text_sink.h"
 #include "gpupool/knob.h"
 #include "gpupool/release.h"
 #include "report/schema.h"
@@ -72,12 +74,13 @@ struct reader {
 	size_t run, device; /* under way */
 };
 
-static enum gp_status fail(const struct reader *r, const char *key)
+static enum gp_status fail(const struct reader *r, const char *key,
+			   const char *kind)
 {
 	gp_diag_file(r->diag, r->path);
 	gp_diag_record(r->diag, "run %zu, device %zu", r->run, r->device);
-	return gp_diag_set(r->diag, GP_INPUT,
-			   "%s is missing or no whole number", key);
+	return gp_diag_set(r->diag, GP_INPUT, "%s is missing or no %s", key,
+			   kind);
 }
 
 static enum gp_status number(const struct reader *r, const json_t *object,
@@ -86,7 +89,7 @@ static enum gp_status number(const struct reader *r, const json_t *object,
 	const json_t *found = json_object_get(object, key);
 
 	if (!json_is_integer(found) || json_integer_value(found) < 0)
-		return fail(r, key);
+		return fail(r, key, "whole number");
 	*value = (uint64_t)json_integer_value(found);
 	return GP_OK;
 }
@@ -176,19 +179,46 @@ struct list {
 	size_t count, room;
 };
 
+/* "--merge-streams --without-site train.py:42"; NULL: none.  The caller frees.
+ */
+static char *what_ifs_of(const json_t *run)
+{
+	const json_t *list = json_object_get(run, "what_ifs");
+	struct gp_text_sink sink;
+	FILE *text;
+
+	if (!json_array_size(list))
+		return NULL;
+	text = gp_text_sink_open(&sink);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *one = json_array_get(list, i);
+		const char *name =
+			json_string_value(json_object_get(one, "name"));
+		const char *argument =
+			json_string_value(json_object_get(one, "argument"));
+
+		fprintf(text, "%s--%s%s%s", i ? " " : "", name ? name : "",
+			argument ? " " : "", argument ? argument : "");
+	}
+	return gp_text_sink_close(&sink, text);
+}
+
 static enum gp_status read_run(struct reader *r, const json_t *run,
 			       struct list *list)
 {
 	const char *conf =
 		json_string_value(json_object_get(run, "alloc_conf"));
 	const char *torch = json_string_value(json_object_get(run, "torch"));
+	const char *engine = json_string_value(json_object_get(run, "engine"));
 	const json_t *devices = json_object_get(run, "devices");
 	enum gp_status status = GP_OK;
 	uint8_t release = 0;
 
 	r->device = 0;
 	if (!torch || gp_release_parse(torch, &release, r->diag) != GP_OK)
-		return fail(r, "torch");
+		return fail(r, "torch", "release");
+	if (!engine)
+		return fail(r, "engine", "text");
 	for (; r->device < json_array_size(devices) && status == GP_OK;
 	     r->device++) {
 		struct gp_report_run one = { .release = release };
@@ -199,6 +229,8 @@ static enum gp_status read_run(struct reader *r, const json_t *run,
 			break;
 		one.conf = gp_mem_copy_text(conf ? conf : "",
 					    conf ? strlen(conf) : 0);
+		one.what_if = what_ifs_of(run);
+		one.engine = gp_mem_copy_text(engine, strlen(engine));
 		list->runs = gp_mem_grow(list->runs, &list->room,
 					 list->count + 1, sizeof(one));
 		list->runs[list->count++] = one;
@@ -266,7 +298,10 @@ enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,
 
 void gp_report_runs_release(struct gp_report_run *runs, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		free(runs[i].conf);
+		free(runs[i].engine);
+		free(runs[i].what_if);
+	}
 	free(runs);
 }

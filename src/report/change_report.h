@@ -13,10 +13,11 @@
 #include "metrics/change.h"
 #include "report/report.h"
 
-/* ---- told ---- */
+/* ---- the report ---- */
 
 struct gp_change_side {
-	const char *path, *conf;
+	const char *path, *conf, *engine;
+	const char *what_if; /* as a command line has it; NULL: none */
 	uint8_t release;
 	uint64_t capacity;	      /* GP_UNLIMITED: none */
 	const struct gp_trace *trace; /* NULL: known from a report */
@@ -56,7 +57,8 @@ void gp_change_json(const struct gp_change *changes, size_t count,
 
 /* One device of one run. */
 struct gp_report_run {
-	char *conf; /* owned */
+	char *conf, *engine; /* owned */
+	char *what_if;	     /* owned; NULL: none */
 	uint8_t release;
 	uint32_t device; /* CUDA's ordinal */
 	uint64_t capacity;

@@ -561,12 +561,16 @@ static void print_notes(const struct gp_page *page,
 static void print_side(const struct gp_page *page, const char *name,
 		       const struct gp_change_side *side)
 {
+	const char *engine = gp_head_engine(side->engine);
 	char capacity[GP_BYTES_TEXT];
 
 	gp_page_line(page, GP_TONE_PLAIN, 3,
-		     "%s  %s: %s; PyTorch 2.%u; memory: %s", name,
-		     gp_page_name(side->path), gp_head_settings(side->conf),
-		     side->release, gp_head_capacity(side->capacity, capacity));
+		     "%s  %s: %s%s%s; PyTorch 2.%u; memory: %s%s%.400s", name,
+		     gp_page_name(side->path), engine ? engine : "",
+		     engine ? "; " : "", gp_head_settings(side->conf),
+		     side->release, gp_head_capacity(side->capacity, capacity),
+		     side->what_if ? "; what if: " : "",
+		     side->what_if ? side->what_if : "");
 }
 
 static void print_change(const struct gp_page *page,

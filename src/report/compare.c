@@ -12,7 +12,7 @@
 #include "report/drawing.h"
 #include "report/head.h"
 #include "report/ranks.h"
-#include "report/told.h"
+#include "report/recording.h"
 #include "report/trouble.h"
 
 #define DRAWING_ROWS 5
@@ -223,7 +223,7 @@ static void print_device(const struct gp_page *page,
 	const struct gp_replay_result *b = &report->runs[1].results[device];
 	const struct gp_estimate *estimate =
 		gp_run_estimate(&report->runs[1], device);
-	char text[GP_TOLD_TEXT];
+	char text[GP_RECORDED_TEXT];
 
 	gp_page_blank(page);
 	if (report->trace->device_count > 1)
@@ -235,7 +235,7 @@ static void print_device(const struct gp_page *page,
 			     "this device.");
 		return;
 	}
-	if (gp_told_more(&a->recorded, a->at_peak.reserved, text)) {
+	if (gp_recorded_more(&a->recorded, a->at_peak.reserved, text)) {
 		gp_page_line(page, GP_TONE_BAD, 2, "%s", text);
 		gp_page_blank(page);
 	}
@@ -253,10 +253,13 @@ static void print_device(const struct gp_page *page,
 static void print_key(const struct gp_page *page, const char *name,
 		      const struct gp_run *run)
 {
+	const char *engine = gp_head_engine(run->engine);
 	char capacity[GP_BYTES_TEXT];
 
-	gp_page_line(page, GP_TONE_PLAIN, 3, "%s  %s; PyTorch 2.%u; memory: %s",
-		     name, gp_head_settings(run->conf), run->settings->release,
+	gp_page_line(page, GP_TONE_PLAIN, 3,
+		     "%s  %s%s%s; PyTorch 2.%u; memory: %s", name,
+		     engine ? engine : "", engine ? "; " : "",
+		     gp_head_settings(run->conf), run->settings->release,
 		     gp_head_capacity(run->capacity[0], capacity));
 	gp_head_what_ifs(page, run->what_ifs);
 }
@@ -266,13 +269,16 @@ void gp_compare_print(const struct gp_page *page,
 {
 	char title[RANKS_TITLE];
 
-	gp_page_line(
-		page, GP_TONE_TITLE, 2, "%s: %s (A) and %s (B)",
-		ranks_title(report->ranks, report->path, title),
-		report->runs[0].mode == GP_VERIFY || !report->runs[1].what_ifs
-			? "as recorded"
-			: "as it is",
-		report->runs[1].what_ifs ? "what if" : "with other settings");
+	gp_page_line(page, GP_TONE_TITLE, 2, "%s: %s (A) and %s (B)",
+		     ranks_title(report->ranks, report->path, title),
+		     report->runs[0].mode == GP_VERIFY ||
+				     !report->runs[1].what_ifs
+			     ? "as recorded"
+			     : "as it is",
+		     report->runs[1].what_ifs ? "what if"
+		     : gp_head_engine(report->runs[1].engine)
+			     ? "by another allocator"
+			     : "with other settings");
 	print_key(page, "A", &report->runs[0]);
 	print_key(page, "B", &report->runs[1]);
 	ranks_head(page, report->ranks, RANKS_OWN_SETTINGS);

@@ -13,7 +13,7 @@
 #include "report/head.h"
 #include "report/page.h"
 #include "report/ranks.h"
-#include "report/told.h"
+#include "report/recording.h"
 #include "report/object.h"
 
 /* ---- the events of a device's trace, counted ---- */
@@ -164,7 +164,7 @@ static void print_moments(const struct gp_page *page,
 {
 	struct gp_group start = gp_group_total(&device->start);
 	struct gp_group end = gp_group_total(&device->end);
-	char text[GP_TOLD_TEXT];
+	char text[GP_RECORDED_TEXT];
 
 	fprintf(page->out, "%*s%*s%*s%*s%*s\n", LABEL, "", BYTES, "reserved",
 		BYTES, "allocated", BYTES, "active", BYTES, "requested");
@@ -177,8 +177,8 @@ static void print_moments(const struct gp_page *page,
 			end = sums_of(&result->at_end);
 	}
 	print_moment(page, "at the end", &end);
-	if (result &&
-	    gp_told_more(&result->recorded, result->at_peak.reserved, text)) {
+	if (result && gp_recorded_more(&result->recorded,
+				       result->at_peak.reserved, text)) {
 		gp_page_blank(page);
 		gp_page_line(page, GP_TONE_BAD, 2, "%s", text);
 	}
@@ -326,19 +326,21 @@ static void write_replayed(struct gp_emit *json,
 	gp_emit_close(json, '}');
 }
 
-static void write_recorded(struct gp_emit *json, const struct gp_recorded *told)
+static void write_recorded(struct gp_emit *json,
+			   const struct gp_recorded *recorded)
 {
-	if (!told->has_reserved && !told->has_allocated)
+	if (!recorded->has_reserved && !recorded->has_allocated)
 		return;
 	gp_emit_open(json, "recorded", '{', GP_EMIT_LINES);
-	if (told->has_reserved)
-		gp_emit_count(json, GP_RECORDED_RESERVED, told->reserved);
-	if (told->has_allocated)
-		gp_emit_count(json, GP_RECORDED_ALLOCATED, told->allocated);
-	if (told->has_first) {
-		gp_emit_count(json, GP_RECORDED_START, told->first_reserved);
+	if (recorded->has_reserved)
+		gp_emit_count(json, GP_RECORDED_RESERVED, recorded->reserved);
+	if (recorded->has_allocated)
+		gp_emit_count(json, GP_RECORDED_ALLOCATED, recorded->allocated);
+	if (recorded->has_first) {
+		gp_emit_count(json, GP_RECORDED_START,
+			      recorded->first_reserved);
 		gp_emit_uint(json, "recorded_allocated_at_start_bytes",
-			     told->first_allocated);
+			     recorded->first_allocated);
 	}
 	gp_emit_close(json, '}');
 }
@@ -348,7 +350,7 @@ static void write_device(struct gp_emit *json, const struct gp_info *info,
 {
 	const struct gp_device_trace *device = &info->trace->devices[i];
 	struct census census = take_census(device);
-	struct gp_recorded told;
+	struct gp_recorded recorded;
 
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "device", device->device);
@@ -358,8 +360,8 @@ static void write_device(struct gp_emit *json, const struct gp_info *info,
 	gp_emit_uint(json, "event_count", device->event_count);
 	write_events(json, &census);
 	gp_emit_guesses(json, "guesses", &device->guesses);
-	told = gp_trace_recorded(info->trace, (uint32_t)i);
-	write_recorded(json, &told);
+	recorded = gp_trace_recorded(info->trace, (uint32_t)i);
+	write_recorded(json, &recorded);
 	gp_emit_state(json, "start", info->trace, &device->start);
 	if (info->results && info->results[i].requests)
 		write_replayed(json, &info->results[i]);
