@@ -285,7 +285,8 @@ check-offline: $(BUILT)
 # Each golden by itself, so that what it runs is known; of the scripts those that
 # are about traces, not about how reports look.
 ONE_BY_ONE = $(CHECKS) $(sort $(wildcard tests/cli/*.test)) \
-	$(filter tests/traces/% %/snapshots.sh,$(SCRIPTS))
+	$(filter tests/traces/% %/snapshots.sh %/engine_library.sh \
+	%/gen_engine.sh,$(SCRIPTS))
 
 coverage: ## lines and branches that the tests run, by folder, with clang
 	@+$(MAKE) CC=clang COVERAGE=1 coverage-run
@@ -298,6 +299,8 @@ mutate: ## changes that no test notices: CHANGES=200 drawn by SEED
 	@mkdir -p build
 	@+$(MAKE) coverage > build/coverage.log || tail -n 5 build/coverage.log
 	@+$(MAKE) WHOLE=1 CFLAGS=-O2 mutate-run DO='draw $(SEED) $(CHANGES)'
+	@+$(MAKE) WHOLE=1 SAN=address,undefined mutate-run \
+		DO='again $(SEED) $(CHANGES)'
 
 mutate-kept: ## a few changes, each by the one test that must notice it
 	@+$(MAKE) WHOLE=1 DEBUG=1 mutate-kept-run
@@ -509,8 +512,8 @@ install: all ## program, manuals and licence under DESTDIR and PREFIX
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
 		include/gpupool.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/gpupool.pc
-	[ ! -f $(WASM) ] || install -m 644 $(WASM) \
-		$(DESTDIR)$(PREFIX)/share/gpupool/gpupool.wasm
+	[ ! -f $(WASM).gz ] || install -m 644 $(WASM).gz \
+		$(DESTDIR)$(PREFIX)/share/gpupool/gpupool.wasm.gz
 	$(foreach f,$(wildcard prices/*.json),$(call install_engine,$(f)))
 	$(foreach f,$(ENGINE_FILES),$(call install_engine,$(f)))
 

@@ -178,7 +178,7 @@ static enum gp_status check(const struct gp_options *options,
 				     : "there is nothing to measure");
 }
 
-static void tell(void *arg, const char *call, uint64_t size)
+static void notify(void *arg, const char *call, uint64_t size)
 {
 	char what[80], text[GP_BYTES_TEXT];
 
@@ -194,7 +194,7 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 		.cuda = s->cuda,
 		.repeats = repeat ? (uint32_t)repeat : REPEATS,
 		.row_s = ROW_S,
-		.progress = tell,
+		.progress = notify,
 		.progress_arg = &s->progress,
 	};
 	time_t now = time(NULL);

@@ -535,7 +535,7 @@ static void do_run(void *arg, size_t piece)
 	check_run(&config, result->run, result);
 }
 
-static void tell_done(void *arg, size_t piece)
+static void notify_done(void *arg, size_t piece)
 {
 	struct work *work = arg;
 	char what[64];
@@ -565,7 +565,7 @@ static void run_file(struct session *s, struct file *file)
 		.threads = thread_count(),
 		.count = file->count,
 		.work = do_run,
-		.done = tell_done,
+		.done = notify_done,
 		.arg = &work,
 	};
 
@@ -600,7 +600,7 @@ static void write_baseline(const struct session *s, const struct file *file,
 static enum gp_status update_file(const struct session *s,
 				  const struct file *file, struct gp_diag *diag)
 {
-	struct gp_gate_file told = { file->gate, file->results, file->count };
+	struct gp_gate_file done = { file->gate, file->results, file->count };
 	struct gp_report_style style = gp_terminal_style(s->options);
 	struct gp_output output = { 0 };
 	enum gp_status status =
@@ -610,7 +610,7 @@ static enum gp_status update_file(const struct session *s,
 		write_baseline(s, file, output.stream);
 	status = gp_outlet_close(&output, status, diag);
 	if (status == GP_OK && !s->options->quiet)
-		gp_report_update(&told, &s->numbers, &style,
+		gp_report_update(&done, &s->numbers, &style,
 				 gp_outlet_stdout());
 	return status;
 }

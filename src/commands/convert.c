@@ -132,6 +132,10 @@ static enum gp_status play(struct conversion *s, struct gp_exchange *exchange,
 		gp_progress_step(&s->progress, what);
 		gp_exchange_listen(exchange, &config);
 		status = gp_replay(&config, &s->plan.results[i], diag);
+		if (status == GP_OK && s->format == GP_EXCHANGE_PICKLE)
+			status = gp_plan_check_state(
+				&s->plan, i, s->trace->devices[i].event_count,
+				&s->plan.results[i].end, diag);
 		if (status == GP_OK)
 			gp_exchange_add(exchange, &s->plan.results[i]);
 	}

@@ -15,7 +15,7 @@
 #include "commands/output.h"
 
 /* "gpupool: file: record: what" and the hint below. */
-static void tell(const struct gp_diag *diag)
+static void print_diag(const struct gp_diag *diag)
 {
 	const char *parts[] = { "gpupool", diag->file, diag->record,
 				diag->what };
@@ -30,7 +30,7 @@ static void tell(const struct gp_diag *diag)
 	}
 	putc('\n', gp_outlet_stderr());
 	if (*diag->hint)
-		gp_tell("%s\n", diag->hint);
+		gp_notice("%s\n", diag->hint);
 }
 
 /* What the help calls the operands behind those that were given. */
@@ -157,6 +157,6 @@ enum gp_status gp_command_line(int argc, char **argv, struct gp_diag *diag)
 	if (status == GP_OK)
 		status = flush(diag);
 	if (status != GP_OK)
-		tell(diag);
+		print_diag(diag);
 	return status;
 }

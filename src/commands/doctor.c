@@ -65,7 +65,7 @@ static const char *without_home(struct session *s, const char *text)
 	struct gp_text_sink sink;
 	const char *kept;
 	size_t length;
-	char *told;
+	char *written;
 	FILE *out;
 
 	at = home && home[0] == '/' && home[1] ? find_home(text, home) : NULL;
@@ -74,9 +74,9 @@ static const char *without_home(struct session *s, const char *text)
 	length = strlen(home);
 	out = gp_text_sink_open(&sink);
 	fprintf(out, "%.*s~%s", (int)(at - text), text, at + length);
-	told = gp_text_sink_close(&sink, out);
-	kept = keep(s, told);
-	free(told);
+	written = gp_text_sink_close(&sink, out);
+	kept = keep(s, written);
+	free(written);
 	return kept;
 }
 

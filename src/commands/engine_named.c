@@ -60,19 +60,23 @@ static void put(FILE *out, const char *name, size_t length, size_t *count)
 	fprintf(out, "%s%.*s", (*count)++ ? "," : "", (int)length, name);
 }
 
-char *gp_engine_names(const char *list)
+char *gp_engine_names(const char *list, bool *has_all)
 {
 	struct gp_text_sink sink;
 	FILE *out = gp_text_sink_open(&sink);
 	size_t engine_count, length, count = 0;
 	const struct gp_engine *engines = gp_engine_table(&engine_count);
 
+	if (has_all)
+		*has_all = false;
 	for (; *list; list += length + (list[length] == ',')) {
 		bool is_all, is_host;
 
 		length = strcspn(list, ",");
 		is_all = length == 3 && !memcmp(list, "all", 3);
 		is_host = length == 4 && !memcmp(list, "host", 4);
+		if (is_all && has_all)
+			*has_all = true;
 		for (size_t i = 0; i < engine_count; i++)
 			if ((is_all && is_of_all(&engines[i])) ||
 			    (is_host && gp_engine_is_malloc(&engines[i])))

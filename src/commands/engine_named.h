@@ -20,7 +20,7 @@ struct gp_engine_library gp_engine_here(char program[PATH_MAX]);
 
 /* The list of names with those in place of "all" that need neither a GPU nor
  * anything installed, and of "host" the allocators of host programs.  The
- * caller frees it. */
-char *gp_engine_names(const char *list);
+ * caller frees it.  has_all: whether "all" is among them; NULL: nobody asks. */
+char *gp_engine_names(const char *list, bool *has_all);
 
 #endif

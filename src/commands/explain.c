@@ -64,7 +64,7 @@ static enum gp_status film_worst(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* ---- told ---- */
+/* ---- the report ---- */
 
 static void write_report(void *arg, const struct gp_report_style *style,
 			 FILE *out)

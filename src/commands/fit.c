@@ -298,6 +298,7 @@ static void fill_in(struct session *s)
 
 	r->program = program_of(s->options);
 	r->exit = gp_recording_status(&s->recording);
+	r->runs_on = s->recording.runs_on;
 	r->kept = s->options->from_trace ? s->options->from_trace
 		  : s->recording.count	 ? s->options->kept
 					 : NULL;
@@ -313,7 +314,7 @@ static void fill_in(struct session *s)
 	r->explain = &s->explain;
 }
 
-static enum gp_status tell(struct session *s, struct gp_diag *diag)
+static enum gp_status report(struct session *s, struct gp_diag *diag)
 {
 	struct gp_fit_report *r = &s->report;
 	enum gp_status status =
@@ -326,8 +327,9 @@ static enum gp_status tell(struct session *s, struct gp_diag *diag)
 		return gp_diag_set(diag, GP_FAILED, "it ended with status %d",
 				   r->exit);
 	if (gp_fit_is_open(r)) {
-		gp_diag_hint(diag, "a rank has a device to itself as "
-				   "cuda:$LOCAL_RANK");
+		if (r->sharers)
+			gp_diag_hint(diag, "a rank has a device to itself as "
+					   "cuda:$LOCAL_RANK");
 		return gp_diag_set(diag, GP_FAILED,
 				   "whether it fits %s is not known",
 				   s->gpu->name);
@@ -418,7 +420,8 @@ static enum gp_status take(const struct session *s, struct varied *v,
 	if (r->exit)
 		failure = text;
 	else if (gp_fit_is_open(r))
-		failure = "its processes share a device";
+		failure = r->sharers ? "its processes share a device"
+				     : "it left a process running";
 	if (failure) {
 		point->failure = gp_mem_copy_text(failure, strlen(failure));
 		return GP_OK;
@@ -469,7 +472,7 @@ static enum gp_status vary(const struct gp_options *options,
 	struct varied v = { .options = options };
 	const struct gp_vary_point *failed;
 	struct gp_diag ignored = { 0 };
-	enum gp_status told = GP_OK;
+	enum gp_status shown = GP_OK;
 	enum gp_status status = gp_vary_parse(&v.vary, options, diag);
 
 	if (status == GP_OK)
@@ -481,10 +484,10 @@ static enum gp_status vary(const struct gp_options *options,
 	v.report.points = v.vary.points;
 	v.report.count = v.vary.count;
 	if (v.vary.count)
-		told = gp_outlet_report(options, write_varied, &v,
-					status == GP_OK ? diag : &ignored);
+		shown = gp_outlet_report(options, write_varied, &v,
+					 status == GP_OK ? diag : &ignored);
 	if (status == GP_OK)
-		status = told;
+		status = shown;
 	failed = gp_vary_failed(&v.report);
 	if (status == GP_OK && (failed || !gp_vary_largest(&v.report))) {
 		gp_diag_file(diag, v.report.program);
@@ -523,7 +526,7 @@ static enum gp_status fit_command(const struct gp_options *options,
 	}
 	status = find_out(&s, diag);
 	if (status == GP_OK)
-		status = tell(&s, diag);
+		status = report(&s, diag);
 	release(&s);
 	return status;
 }

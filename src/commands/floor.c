@@ -175,7 +175,7 @@ static enum gp_status do_csv(struct session *s, struct gp_diag *diag)
 	return GP_OK;
 }
 
-/* ---- told ---- */
+/* ---- the report ---- */
 
 /* A packing goes to where the name says so. */
 static bool is_for_csv(const struct gp_options *options)

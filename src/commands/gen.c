@@ -110,7 +110,7 @@ static void list(FILE *out)
 }
 
 /* Beside the trace, not in it. */
-static void tell_budget(const struct gp_budget *budget)
+static void print_budget(const struct gp_budget *budget)
 {
 	char text[GP_BYTES_TEXT];
 
@@ -167,7 +167,7 @@ static enum gp_status make(const struct gp_options *options,
 		status = gp_scenario_make(&config, trace, &budget, diag);
 	gp_trace_destroy(from);
 	if (status == GP_OK && !options->quiet)
-		tell_budget(&budget);
+		print_budget(&budget);
 	return status;
 }
 

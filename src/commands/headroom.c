@@ -188,7 +188,7 @@ static enum gp_status make_plans(struct session *s, struct gp_diag *diag)
 
 /* ---- searching ---- */
 
-static void tell_replay(void *arg, uint32_t replays)
+static void notify_replay(void *arg, uint32_t replays)
 {
 	char what[64];
 
@@ -196,7 +196,7 @@ static void tell_replay(void *arg, uint32_t replays)
 	gp_progress_step(arg, what);
 }
 
-static void tell_piece(void *arg, size_t piece)
+static void notify_piece(void *arg, size_t piece)
 {
 	struct session *s = arg;
 
@@ -247,7 +247,8 @@ static void work(void *arg, size_t piece)
 		.tries = count_or(s->options->tries, TRIES),
 		.points = count_or(s->options->points,
 				   s->options->sets.count ? 0 : POINTS),
-		.progress = s->is_alone ? tell_replay : NULL,
+		.threads = gp_options_threads(s->options) / s->pieces,
+		.progress = s->is_alone ? notify_replay : NULL,
 		.progress_arg = &s->progress,
 	};
 	struct gp_diag diag = { 0 };
@@ -292,7 +293,7 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 		.threads = threads,
 		.count = s->pieces,
 		.work = work,
-		.done = s->is_alone ? NULL : tell_piece,
+		.done = s->is_alone ? NULL : notify_piece,
 		.arg = s,
 		.stop = &s->has_failed,
 	});
@@ -342,7 +343,7 @@ static enum gp_status judge(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* ---- told ---- */
+/* ---- the report ---- */
 
 static void write_report(void *arg, const struct gp_report_style *style,
 			 FILE *out)

@@ -44,7 +44,7 @@ static void play_classes(struct session *s)
 	}
 }
 
-struct told {
+struct answer {
 	const struct gp_options *options;
 	struct gp_info info;
 };
@@ -52,21 +52,21 @@ struct told {
 static void write_info(void *arg, const struct gp_report_style *style,
 		       FILE *out)
 {
-	const struct told *told = arg;
+	const struct answer *answer = arg;
 
-	if (told->options->format == GP_FORMAT_JSON)
-		gp_report_info_json(&told->info, out);
+	if (answer->options->format == GP_FORMAT_JSON)
+		gp_report_info_json(&answer->info, out);
 	else
-		gp_report_info_text(&told->info, style, out);
+		gp_report_info_text(&answer->info, style, out);
 }
 
 /* The worst of the ranks, or the only one. */
-static enum gp_status tell(struct session *s, struct gp_diag *diag)
+static enum gp_status report(struct session *s, struct gp_diag *diag)
 {
 	bool is_one = s->ranks.files + s->ranks.unread_count == 1;
 	size_t worst = s->ranks.count > 1 ? gp_rank_runs_worst(&s->runs) : 0;
 	const struct gp_rank_class *class = &s->ranks.classes[worst];
-	struct told told = {
+	struct answer answer = {
 		.options = s->options,
 		.info.path = class->paths[0],
 		.info.trace = class->trace,
@@ -78,15 +78,15 @@ static enum gp_status tell(struct session *s, struct gp_diag *diag)
 	enum gp_status status = gp_plan_recorded(&plan, class->trace, &reason);
 
 	if (status == GP_OK) {
-		told.info.choice = &plan.choice;
+		answer.info.choice = &plan.choice;
 		status = gp_plan_play(&plan, NULL, &s->progress, &reason);
 	}
 	if (status == GP_OK)
-		told.info.results = plan.results;
+		answer.info.results = plan.results;
 	else
-		told.info.trouble = reason.what;
+		answer.info.trouble = reason.what;
 	gp_progress_end(&s->progress);
-	status = gp_outlet_report(s->options, write_info, &told, diag);
+	status = gp_outlet_report(s->options, write_info, &answer, diag);
 	gp_plan_release(&plan);
 	return status;
 }
@@ -105,7 +105,7 @@ static enum gp_status info_command(const struct gp_options *options,
 	if (status == GP_OK && s.ranks.count > 1)
 		play_classes(&s);
 	if (status == GP_OK)
-		status = tell(&s, diag);
+		status = report(&s, diag);
 	if (status == GP_OK)
 		status = gp_rank_files_verdict(&s.ranks, diag);
 	gp_progress_end(&s.progress);

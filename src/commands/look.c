@@ -179,7 +179,7 @@ static enum gp_status look_at_spans(struct session *s, struct gp_diag *diag)
 	return GP_OK;
 }
 
-/* ---- told ---- */
+/* ---- the report ---- */
 
 static void describe(struct session *s)
 {

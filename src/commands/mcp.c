@@ -18,6 +18,7 @@
 #include <jansson.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,8 @@ struct call {
 	/* While it runs the thread has these. */
 	struct gp_mcp_shelf *shelf;
 	json_t *result;
-	int done; /* a byte is written there at the end */
+	atomic_bool is_done;
+	int done; /* a byte is written there at the end, to wake poll() */
 };
 
 struct server {
@@ -86,6 +88,7 @@ struct server {
 	size_t length;
 	bool is_overlong;    /* the rest of the line is passed over */
 	bool is_over;	     /* nothing more comes */
+	int read_error;	     /* errno that ended the input; 0: none */
 	const char *version; /* agreed upon; NULL: not yet */
 	struct gp_mcp_shelf *shelf;
 	struct call *waiting[MOST_CALLS];
@@ -93,7 +96,7 @@ struct server {
 	struct call *running; /* NULL: none */
 	pthread_t thread;
 	double began;
-	unsigned long told; /* seconds */
+	unsigned long notified; /* seconds */
 };
 
 /* ---- answers ---- */
@@ -237,9 +240,9 @@ static void *run_call(void *arg)
 
 	call->result = gp_mcp_call(call->shelf, name,
 				   json_object_get(call->params, "arguments"));
-	while (write(call->done, "", 1) < 0 && errno == EINTR)
-		;
-	return NULL;
+	atomic_store(&call->is_done, true);
+	/* Without it poll() ends by its time. */
+	return write(call->done, "", 1) == 1 ? NULL : arg;
 }
 
 static void destroy_call(struct call *call)
@@ -263,7 +266,7 @@ static void start_call(struct server *s)
 	call->done = s->done_writes;
 	s->running = call;
 	s->began = gp_progress_now();
-	s->told = 0;
+	s->notified = 0;
 	if (!pthread_create(&s->thread, NULL, run_call, call))
 		return;
 	s->running = NULL;
@@ -276,10 +279,7 @@ static void end_call(struct server *s)
 {
 	struct call *call = s->running;
 	json_t *message = NULL;
-	char byte;
 
-	if (read(s->done, &byte, 1) != 1)
-		return;
 	pthread_join(s->thread, NULL);
 	gp_interrupt_set(false);
 	s->running = NULL;
@@ -291,7 +291,7 @@ static void end_call(struct server *s)
 }
 
 /* Each second, as nobody knows how many there will be. */
-static void tell_progress(struct server *s)
+static void notify_progress(struct server *s)
 {
 	const struct call *call = s->running;
 	unsigned long seconds;
@@ -300,9 +300,9 @@ static void tell_progress(struct server *s)
 	if (!call || !call->token || call->is_cancelled)
 		return;
 	seconds = (unsigned long)(gp_progress_now() - s->began);
-	if (seconds <= s->told)
+	if (seconds <= s->notified)
 		return;
-	s->told = seconds;
+	s->notified = seconds;
 	snprintf(text, sizeof(text), "replaying, %lu s", seconds);
 	put(s, json_pack("{s:s, s:s, s:{s:O, s:i, s:s}}", "jsonrpc", "2.0",
 			 "method", "notifications/progress", "params",
@@ -600,15 +600,28 @@ static void read_some(struct server *s)
 		take_lines(s);
 	} else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
 		s->is_over = true;
+		s->read_error = n ? errno : 0;
 		/* The last line may have no end. */
 		if (s->length && !s->is_overlong)
 			take_line(s, s->line, s->length);
 	}
 }
 
+/* Nobody hears the answers. */
+static void give_up(struct server *s)
+{
+	s->is_over = true;
+	while (s->count)
+		destroy_call(s->waiting[--s->count]);
+	if (s->running)
+		gp_interrupt_set(true);
+}
+
 /* What was asked before the end of the input is answered. */
 static void serve(struct server *s)
 {
+	char byte;
+
 	while (!s->is_over || s->running || s->count) {
 		struct pollfd polled[] = { { s->done, POLLIN, 0 },
 					   { s->in, POLLIN, 0 } };
@@ -617,11 +630,15 @@ static void serve(struct server *s)
 		if (!s->running && s->is_over)
 			continue;
 		poll(polled, s->is_over ? 1 : 2, s->running ? 250 : -1);
-		if (polled[0].revents)
+		if (polled[0].revents && read(s->done, &byte, 1) < 0)
+			byte = 0; /* poll() ends at once, again */
+		if (s->running && atomic_load(&s->running->is_done))
 			end_call(s);
 		if (!s->is_over && polled[1].revents)
 			read_some(s);
-		tell_progress(s);
+		notify_progress(s);
+		if (ferror(s->out))
+			give_up(s);
 	}
 }
 
@@ -676,13 +693,20 @@ static enum gp_status mcp_command(const struct gp_options *options,
 	s.shelf =
 		gp_mcp_shelf_create(options->operands, options->operand_count);
 	serve(&s);
+	if (ferror(s.out))
+		status = gp_diag_set(diag, GP_SYSTEM,
+				     "its answers cannot be written");
+	else if (s.read_error)
+		status = gp_diag_set(diag, GP_SYSTEM,
+				     "standard input cannot be read: %s",
+				     strerror(s.read_error));
 	gp_mcp_shelf_destroy(s.shelf);
 	free(s.line);
 	fclose(s.out);
 	close(s.in);
 	close(s.done);
 	close(s.done_writes);
-	return GP_OK;
+	return status;
 }
 
 const struct gp_command gp_mcp_command = {

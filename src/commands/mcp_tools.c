@@ -236,7 +236,7 @@ static json_t *schema_of(const struct argument *argument)
 	return schema;
 }
 
-static json_t *tell_tool(const struct tool *tool)
+static json_t *describe_tool(const struct tool *tool)
 {
 	json_t *properties = json_object();
 
@@ -260,7 +260,7 @@ json_t *gp_mcp_tools(void)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < TOOLS; i++)
-		json_array_append_new(list, tell_tool(&tools[i]));
+		json_array_append_new(list, describe_tool(&tools[i]));
 	return list;
 }
 

@@ -58,7 +58,7 @@ bool gp_outlet_is_terminal(const FILE *stream)
 }
 
 /* Newlines are ours where they end a text. */
-void gp_tell(const char *format, ...)
+void gp_notice(const char *format, ...)
 {
 	char text[4096], *end;
 	va_list args;

@@ -27,7 +27,7 @@ bool gp_outlet_is_redirected(void);
 
 /* As fprintf to standard error; what strangers named in it is made safe
  * (base/safe.h). */
-void gp_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void gp_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Of standard output's terminal; COLUMNS where it does not tell; 80. */
 unsigned gp_terminal_columns(void);

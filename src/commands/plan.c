@@ -16,6 +16,7 @@
 #include "metrics/film.h"
 #include "report/number.h"
 #include "study/floor/floor.h"
+#include "trace/check.h"
 
 /* ---- the memory pool of the engine async ---- */
 
@@ -225,6 +226,23 @@ enum gp_status gp_plan_recorded(struct gp_plan *plan,
 	return status;
 }
 
+enum gp_status gp_plan_check_state(const struct gp_plan *plan, uint32_t device,
+				   uint64_t event, const struct gp_state *state,
+				   struct gp_diag *diag)
+{
+	struct gp_diag why = { 0 };
+
+	if (plan->mode != GP_VERIFY || gp_state_check(state, &why) == GP_OK)
+		return GP_OK;
+	gp_diag_hint(diag, "gpupool info says how far they agree");
+	return gp_diag_set(diag, GP_INPUT,
+			   "at event %llu of device %u the replay has left "
+			   "the recording: %s: %s",
+			   (unsigned long long)event,
+			   plan->trace->devices[device].device, why.record,
+			   why.what);
+}
+
 static enum gp_status find_engine(struct gp_plan *plan,
 				  const struct gp_options *options,
 				  struct gp_diag *diag)
@@ -343,7 +361,7 @@ void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
 			plan->capacity[i] = total;
 }
 
-static void tell(void *arg, const char *what)
+static void notify(void *arg, const char *what)
 {
 	gp_progress_step(arg, what);
 }
@@ -362,7 +380,7 @@ enum gp_status gp_plan_alter(struct gp_plan *plan,
 		.conf = plan->conf,
 		.torch_lib = plan->torch_lib,
 		.capacity = plan->capacity,
-		.progress = tell,
+		.progress = notify,
 		.progress_arg = progress,
 	};
 	enum gp_status status;

@@ -54,6 +54,11 @@ bool gp_plan_is_asked(const struct gp_options *options);
 enum gp_status gp_plan_recorded(struct gp_plan *plan,
 				const struct gp_trace *trace,
 				struct gp_diag *diag);
+/* Where a replay as recorded has left the recording, its segments may lie one
+ * over another: no state that can be written.  GP_INPUT then. */
+enum gp_status gp_plan_check_state(const struct gp_plan *plan, uint32_t device,
+				   uint64_t event, const struct gp_state *state,
+				   struct gp_diag *diag);
 /* As the options ask, on a simulated device. */
 enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 			     const struct gp_options *options,

@@ -133,8 +133,8 @@ void gp_planner_start(struct gp_planner *planner,
 	if (!planner->pid)
 		listen_on(listener, &source);
 	if (planner->pid < 0)
-		gp_tell("gpupool: cuDNN cannot be asked at %s: %s\n",
-			planner->socket, strerror(errno));
+		gp_notice("gpupool: cuDNN cannot be asked at %s: %s\n",
+			  planner->socket, strerror(errno));
 	else
 		setenv("SIMCUDA_PLANS", planner->socket, 1);
 	if (listener >= 0)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -62,7 +63,7 @@ static enum gp_status make_kernels(struct kernel_cache *cache,
 
 /* Inductor has Triton keep its kernels in a folder within its own, where none
  * is named; kernels that the program itself wrote may come before it. */
-static void tell_kernels(const struct kernel_cache *cache)
+static void print_kernels(const struct kernel_cache *cache)
 {
 	char triton[PATH_MAX + 8];
 
@@ -124,7 +125,7 @@ static void stop_catching(void)
 }
 
 /* Tells through the pipe why it could not. */
-static _Noreturn void become(const struct child *child, int telling)
+static _Noreturn void become(const struct child *child, int report_fd)
 {
 	int error;
 
@@ -132,7 +133,7 @@ static _Noreturn void become(const struct child *child, int telling)
 		child->prepare(child->data);
 	execvp(*child->command, (char *const *)(uintptr_t)child->command);
 	error = errno;
-	if (write(telling, &error, sizeof(error)) < 0)
+	if (write(report_fd, &error, sizeof(error)) < 0)
 		error = 0;
 	_exit(127);
 }
@@ -199,13 +200,13 @@ static enum gp_status child_run(struct child *child, struct gp_diag *diag)
 }
 
 /* Says on standard error that a signal ended it, when one did. */
-static void child_tell_signal(const struct child *child)
+static void child_repeat_signal(const struct child *child)
 {
 	if (WIFSIGNALED(child->ending))
-		gp_tell("gpupool: signal %d (%s) ended the program; what it "
-			"did until then is kept\n",
-			WTERMSIG(child->ending),
-			strsignal(WTERMSIG(child->ending)));
+		gp_notice("gpupool: signal %d (%s) ended the program; what it "
+			  "did until then is kept\n",
+			  WTERMSIG(child->ending),
+			  strsignal(WTERMSIG(child->ending)));
 }
 
 /* Ends this process as a child did.  Without another core file. */
@@ -647,13 +648,14 @@ static void set_environment(const struct session *s)
 		   o->devices ? (uint64_t)atoi(o->devices) : 1);
 	if (s->recording->is_boundless)
 		setenv("SIMCUDA_BOUNDLESS", "1", 1);
+	set_number("SIMCUDA_DOWNWARD", 1);
 	setenv("SIMCUDA_EVENTS", o->complete ? o->complete : "instant", 1);
 	setenv("SIMCUDA_RECORD", s->parts, 1);
 	set_number("SIMCUDA_TORCH", s->torch.release);
 	set_interpreter(o);
 	/* Sets of strings are walked in the order of their hashes. */
 	setenv("PYTHONHASHSEED", "0", 0);
-	tell_kernels(&s->kernels);
+	print_kernels(&s->kernels);
 	/* Triton's launcher is linked with this folder's libcuda.so.1. */
 	setenv("TRITON_LIBCUDA_PATH", s->stand_ins, 0);
 }
@@ -675,6 +677,20 @@ static void prepare_program(const void *data)
 
 /* ---- after ---- */
 
+/* A correct program fails of what it would not read on a GPU. */
+static void print_failure(const struct session *s, const struct child *child)
+{
+	const char *values = s->options->values;
+
+	if (WIFSIGNALED(child->ending) || !child->ending ||
+	    (values && strcmp(values, "known") != 0))
+		return;
+	gp_notice(
+		"gpupool: the program failed after it had read values that "
+		"nobody knows, which may be why: --values drawn:1 has noise in "
+		"their place, --values all computes them\n");
+}
+
 static enum gp_status keep(const struct session *s, const struct child *child,
 			   struct gp_diag *diag)
 {
@@ -685,7 +701,7 @@ static enum gp_status keep(const struct session *s, const struct child *child,
 
 	describe_context(s, context, sizeof(context));
 	if (!s->options->quiet)
-		child_tell_signal(child);
+		child_repeat_signal(child);
 	status = gp_recorded_take(s->parts, s->output,
 				  (struct gp_recorded_options){
 					  .quiet = s->options->quiet,
@@ -693,10 +709,23 @@ static enum gp_status keep(const struct session *s, const struct child *child,
 					  .strict = s->options->strict,
 				  },
 				  &recorded, diag);
+	if (recorded.has_guessed)
+		print_failure(s, child);
 	recording->count = recorded.count;
 	recording->peak_allocated = recorded.peak_allocated;
 	recording->peak_reserved = recorded.peak_reserved;
 	return status;
+}
+
+/* What is left of the program is this process's own since it has ended. */
+static bool does_run_on(void)
+{
+	pid_t ended;
+
+	do
+		ended = waitpid(-1, NULL, WNOHANG);
+	while (ended > 0);
+	return !ended;
 }
 
 static enum gp_status run(struct session *s, struct child *child,
@@ -712,8 +741,10 @@ static enum gp_status run(struct session *s, struct child *child,
 
 	set_gpu(&s->gpu->properties);
 	gp_planner_start(&s->planner, &source);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	status = child_run(child, diag);
 	gp_planner_stop(&s->planner);
+	s->recording->runs_on = does_run_on();
 	if (status == GP_OK)
 		return keep(s, child, diag);
 	rmdir(s->parts);
@@ -771,7 +802,7 @@ static enum gp_status record_command(const struct gp_options *options,
 		return GP_OK;
 	}
 	status = gp_record_seeds(&seeds, diag);
-	gp_seeds_tell(&seeds);
+	gp_seeds_print(&seeds);
 	if ((status == GP_OK || status == GP_FAILED) && recording.ending)
 		end_as(recording.ending);
 	return status;

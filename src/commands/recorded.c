@@ -241,18 +241,18 @@ static void add_name(struct names *names, const char *name, uint64_t calls)
 	}
 }
 
-static void tell_names(const struct names *names, const char *what)
+static void print_names(const struct names *names, const char *what)
 {
 	if (!names->used)
 		return;
-	gp_tell("gpupool: %s: %s", what, names->text);
+	gp_notice("gpupool: %s: %s", what, names->text);
 	if (names->left_out)
 		fprintf(stderr, " and %u more", names->left_out);
 	fprintf(stderr, "\n");
 }
 
 /* cudnnGetVersion: 92600 is 9.26.0, 8902 is 8.9.2. */
-static void tell_version(unsigned version)
+static void print_version(unsigned version)
 {
 	unsigned major = version >= 90000 ? 10000 : 1000;
 
@@ -261,7 +261,7 @@ static void tell_version(unsigned version)
 }
 
 /* "91002" of a cuDNN that plans, or "90100 why it does not". */
-static void tell_plans(uint64_t plans, const char *of)
+static void print_plans(uint64_t plans, const char *of)
 {
 	unsigned version = 0;
 	int n = 0;
@@ -270,7 +270,7 @@ static void tell_plans(uint64_t plans, const char *of)
 	if (!of[n] && !plans)
 		return;
 	if (version)
-		tell_version(version);
+		print_version(version);
 	else
 		fprintf(stderr, "gpupool: cuDNN");
 	if (plans)
@@ -278,7 +278,8 @@ static void tell_plans(uint64_t plans, const char *of)
 			" was asked for the workspace of %" PRIu64 " plans",
 			plans);
 	if (of[n])
-		gp_tell("%s gives none: %s", plans ? ", and now" : "", of + n);
+		gp_notice("%s gives none: %s", plans ? ", and now" : "",
+			  of + n);
 	fprintf(stderr, "\n");
 }
 
@@ -294,7 +295,7 @@ static void hint(const struct names *sizes)
 }
 
 /* Tells on stderr what the recorder counted; no such file, nothing to tell. */
-static void tell_calls(const char *path, const char *context)
+static void print_calls(const char *path, const char *context)
 {
 	struct names sizes = { .text = "" }, answers = { .used = 0 },
 		     refused = { .used = 0 }, deserted = { .used = 0 };
@@ -307,10 +308,10 @@ static void tell_calls(const char *path, const char *context)
 	while (fscanf(file, "%" SCNu64 " %15s %319[^\n]", &calls, kind, name) ==
 	       3)
 		if (!strcmp(kind, "plans"))
-			tell_plans(calls, name);
+			print_plans(calls, name);
 		else if (!strcmp(kind, "context"))
-			gp_tell("gpupool: free memory was asked for: %s\n",
-				context);
+			gp_notice("gpupool: free memory was asked for: %s\n",
+				  context);
 		else
 			add_name(!strcmp(kind, "size")	     ? &sizes
 				 : !strcmp(kind, "answer")   ? &answers
@@ -318,14 +319,14 @@ static void tell_calls(const char *path, const char *context)
 							     : &refused,
 				 name, calls);
 	fclose(file);
-	tell_names(&sizes,
-		   "told as 0, as only the real libraries know these sizes");
+	print_names(&sizes,
+		    "told as 0, as only the real libraries know these sizes");
 	hint(&sizes);
-	tell_names(&answers, "not known, and answered with success");
-	tell_names(&deserted,
-		   "other ranks ended or stood still; from there on what "
-		   "comes from them is what this rank sent");
-	tell_names(&refused, "not known, and refused as not supported");
+	print_names(&answers, "not known, and answered with success");
+	print_names(&deserted,
+		    "other ranks ended or stood still; from there on what "
+		    "comes from them is what this rank sent");
+	print_names(&refused, "not known, and refused as not supported");
 }
 
 /* trace.json -> trace.2.json */
@@ -342,29 +343,30 @@ void gp_recorded_name(const char *output, size_t index, size_t count,
 			 index + 1, dot);
 }
 
-/* ---- telling ---- */
+/* ---- what is said ---- */
 
-static void tell(const char *path, const struct gp_plan *plan, bool quiet)
+static void print_proof(const char *path, const struct gp_plan *plan,
+			bool quiet)
 {
 	char allocs[GP_COUNT_TEXT], text[GP_PROOF_TEXT];
 	const struct gp_proof proof = gp_proof_of(plan);
 
 	if (quiet && gp_proof_is_exact(&proof))
 		return;
-	gp_tell("gpupool: %s: %s allocations; replayed: %s\n", path,
-		gp_count_text(proof.allocs, allocs),
-		gp_proof_text(&proof, text));
+	gp_notice("gpupool: %s: %s allocations; replayed: %s\n", path,
+		  gp_count_text(proof.allocs, allocs),
+		  gp_proof_text(&proof, text));
 }
 
 /* Under the replay's verdict, which says nothing of it: the trace is what the
  * program did here, and on a GPU it may have done something else. */
-static void tell_path(const struct gp_trace *trace, bool quiet)
+static void print_path(const struct gp_trace *trace, bool quiet)
 {
 	if (!trace->values)
-		gp_tell("gpupool: path: not known: this program's "
-			"Python was not there to follow it\n");
+		gp_notice("gpupool: path: not known: this program's "
+			  "Python was not there to follow it\n");
 	else if (!quiet || gp_trace_doubts_path(trace))
-		gp_tell("gpupool: path: %s\n", trace->values);
+		gp_notice("gpupool: path: %s\n", trace->values);
 }
 
 static void add_peaks(struct gp_recorded_result *result,
@@ -395,11 +397,12 @@ static enum gp_status check(const char *path, struct gp_recorded_options how,
 	if (status == GP_OK)
 		status = gp_plan_play(&plan, NULL, NULL, diag);
 	if (status == GP_OK) {
-		tell(path, &plan, how.quiet);
-		tell_path(trace, how.quiet);
+		print_proof(path, &plan, how.quiet);
+		print_path(trace, how.quiet);
 		add_peaks(result, &plan);
 		result->is_doubted |=
 			!trace->values || gp_trace_doubts_path(trace);
+		result->has_guessed |= gp_trace_doubts_path(trace);
 	}
 	gp_plan_release(&plan);
 	gp_trace_destroy(trace);
@@ -434,9 +437,9 @@ static enum gp_status take(const struct gp_part *of, const char *folder,
 	snprintf(calls, sizeof(calls), "%s/%llu-%ld.calls", folder, of->began,
 		 of->number);
 	if (part_finish(of, part))
-		gp_tell("gpupool: %s: process %ld still runs; what it does "
-			"from now on is not kept\n",
-			output, of->number % GP_PART_NEXT);
+		gp_notice("gpupool: %s: process %ld still runs; what it does "
+			  "from now on is not kept\n",
+			  output, of->number % GP_PART_NEXT);
 	status = convert(part, output, diag);
 	if (status != GP_OK) {
 		gp_diag_hint(diag, "what the program did is kept in %s", part);
@@ -445,13 +448,13 @@ static enum gp_status take(const struct gp_part *of, const char *folder,
 	unlink(part);
 	status = check(output, how, result, diag);
 	if (status == GP_OK && !how.quiet)
-		tell_calls(calls, how.context);
+		print_calls(calls, how.context);
 	unlink(calls);
 	return status;
 }
 
 /* The program may have chosen what cannot be recorded. */
-static void tell_why_not(const char *folder)
+static void print_why_not(const char *folder)
 {
 	char path[PATH_MAX], why[64] = "";
 	FILE *file;
@@ -464,12 +467,13 @@ static void tell_why_not(const char *folder)
 		fclose(file);
 	unlink(path);
 	if (*why)
-		gp_tell("gpupool: no trace: the program chose %s, which cannot "
+		gp_notice(
+			"gpupool: no trace: the program chose %s, which cannot "
 			"be recorded; leave it out, and it can\n",
 			why);
 	else
-		gp_tell("gpupool: no trace: the program used no CUDA "
-			"device through PyTorch\n");
+		gp_notice("gpupool: no trace: the program used no CUDA "
+			  "device through PyTorch\n");
 }
 
 enum gp_status gp_recorded_take(const char *folder, const char *output,
@@ -490,7 +494,7 @@ enum gp_status gp_recorded_take(const char *folder, const char *output,
 	}
 	result->count = parts.count;
 	if (!parts.count)
-		tell_why_not(folder);
+		print_why_not(folder);
 	parts_clear(folder);
 	rmdir(folder);
 	parts_release(&parts);

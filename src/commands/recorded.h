@@ -15,7 +15,8 @@ struct gp_recorded_result {
 	size_t count; /* of traces */
 	/* Bytes, of the device and process that had most. */
 	uint64_t peak_allocated, peak_reserved;
-	bool is_doubted; /* some program may take another path on a GPU */
+	bool is_doubted;  /* some program may take another path on a GPU */
+	bool has_guessed; /* for it read values that nobody knows */
 };
 
 /* Writes the trace of each process in the folder to output or, of several,

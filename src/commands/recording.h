@@ -17,7 +17,8 @@ struct gp_recording {
 	size_t count; /* of traces, named by gp_recorded_name */
 	/* Bytes, of the device and process that had most. */
 	uint64_t peak_allocated, peak_reserved;
-	int ending; /* as waitpid has it */
+	int ending;   /* as waitpid has it */
+	bool runs_on; /* a process that it started is there all the same */
 };
 
 enum gp_status gp_record_program(struct gp_recording *recording,

@@ -85,8 +85,9 @@ static enum gp_status record(struct gp_seeds *s, uint64_t seed,
 	if (status != GP_OK && status != GP_FAILED)
 		return status;
 	if (!options.quiet)
-		gp_tell("gpupool: seed %" PRIu64 ": reserved at the peak %s\n",
-			seed, gp_bytes_text(recording.peak_reserved, bytes));
+		gp_notice("gpupool: seed %" PRIu64
+			  ": reserved at the peak %s\n",
+			  seed, gp_bytes_text(recording.peak_reserved, bytes));
 	keep(s, &recording, seed, path);
 	return status;
 }
@@ -122,12 +123,12 @@ void gp_seeds_text(const struct gp_seeds *s, char text[GP_SEEDS_TEXT])
 		 gp_bytes_text(s->most, most), s->worst);
 }
 
-void gp_seeds_tell(const struct gp_seeds *s)
+void gp_seeds_print(const struct gp_seeds *s)
 {
 	char text[GP_SEEDS_TEXT];
 
 	if (is_one(s->recording->options) || s->count < 2)
 		return;
 	gp_seeds_text(s, text);
-	gp_tell("gpupool: %s: %s\n", text, s->output);
+	gp_notice("gpupool: %s: %s\n", text, s->output);
 }

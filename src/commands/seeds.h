@@ -28,7 +28,7 @@ enum gp_status gp_record_seeds(struct gp_seeds *seeds, struct gp_diag *diag);
 #define GP_SEEDS_TEXT 160
 void gp_seeds_text(const struct gp_seeds *seeds, char text[GP_SEEDS_TEXT]);
 /* What several came to, on standard error. */
-void gp_seeds_tell(const struct gp_seeds *seeds);
+void gp_seeds_print(const struct gp_seeds *seeds);
 
 /* Rows of options. */
 #define GP_VALUES_OPTIONS                                                      \

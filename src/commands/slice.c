@@ -32,9 +32,11 @@ static enum gp_status find_start(const struct gp_plan *plan, uint32_t device,
 	config.looks = &last;
 	config.look_count = 1;
 	status = gp_replay(&config, &result, diag);
-	if (status == GP_OK)
-		gp_replay_release(&result);
-	return status;
+	if (status != GP_OK)
+		return status;
+	gp_replay_release(&result);
+	return gp_plan_check_state(plan, device, slice->from, &slice->start,
+				   diag);
 }
 
 static enum gp_status cut_device(const struct gp_plan *plan, uint32_t device,

@@ -93,6 +93,7 @@ enum gp_status gp_studying_of(struct gp_studying *studying,
 		.engine = gp_engine_table(&engines),
 		.without = options->without.items,
 		.without_count = options->without.count,
+		.threads = gp_options_threads(options),
 		.progress = show,
 		.progress_arg = progress,
 	};

@@ -75,24 +75,24 @@ static void mark_undecided(struct gp_grid *grid, struct gp_trace *const *traces,
 
 /* ---- the report ---- */
 
-struct told {
+struct written {
 	const struct gp_sweep_report *sweep;
 	const struct gp_options *options;
 	bool is_part;
 };
 
-static void write_book(void *arg, const struct gp_report_style *terminal,
-		       FILE *out)
+static void write_report(void *arg, const struct gp_report_style *terminal,
+			 FILE *out)
 {
-	const struct told *told = arg;
-	const struct gp_sweep_report *sweep = told->sweep;
+	const struct written *written = arg;
+	const struct gp_sweep_report *sweep = written->sweep;
 	struct gp_sweep_report_style style = {
-		.by = (enum gp_rank_by)told->options->rank_by,
-		.is_part = told->is_part,
+		.by = (enum gp_rank_by)written->options->rank_by,
+		.is_part = written->is_part,
 		.style = *terminal,
 	};
 
-	switch (told->options->format) {
+	switch (written->options->format) {
 	case GP_FORMAT_JSON: gp_sweep_report_json(sweep, &style, out); break;
 	case GP_FORMAT_CSV: gp_sweep_report_csv(sweep, &style, out); break;
 	case GP_FORMAT_MARKDOWN:
@@ -109,7 +109,7 @@ static enum gp_status report(const struct gp_sweep_report *sweep,
 			     struct gp_diag *diag)
 {
 	struct gp_options asked = *options;
-	struct told told = { sweep, &asked, is_part };
+	struct written written = { sweep, &asked, is_part };
 
 	if (is_part)
 		asked.format = GP_FORMAT_JSON;
@@ -119,7 +119,7 @@ static enum gp_status report(const struct gp_sweep_report *sweep,
 				   "runs were cut short by what is reserved, "
 				   "and cannot be ranked by anything else");
 	}
-	return gp_outlet_report_as_is(&asked, write_book, &told, diag);
+	return gp_outlet_report_as_is(&asked, write_report, &written, diag);
 }
 
 /* ---- the sweep ---- */
@@ -522,7 +522,7 @@ static enum gp_status find_cut(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-static void tell(void *arg, size_t piece)
+static void notify(void *arg, size_t piece)
 {
 	struct session *s = arg;
 
@@ -567,7 +567,7 @@ static void sweep_trace(struct session *s, size_t trace)
 		.threads = s->threads,
 		.count = s->piece_count,
 		.work = work,
-		.done = tell,
+		.done = notify,
 		.arg = s,
 		.stop = gp_interrupt_flag(),
 	});

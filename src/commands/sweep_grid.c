@@ -44,7 +44,7 @@ static char *axis_text(const char *text)
 
 	if (strncmp(text, engine, length) != 0)
 		return gp_mem_copy_text(text, strlen(text));
-	names = gp_engine_names(text + length);
+	names = gp_engine_names(text + length, NULL);
 	size = length + strlen(names) + 1;
 	made = gp_mem_alloc(size, 1);
 	snprintf(made, size, "%s%s", engine, names);

@@ -249,7 +249,7 @@ static void work(void *arg, size_t index)
 		gp_sweep_play(&run, &piece->kept, &piece->alike, &piece->diag);
 }
 
-static void tell(void *arg, size_t index)
+static void notify(void *arg, size_t index)
 {
 	struct search *s = arg;
 
@@ -333,7 +333,7 @@ static void play_round(struct search *s)
 		.threads = s->config->threads,
 		.count = s->try_count * count,
 		.work = work,
-		.done = tell,
+		.done = notify,
 		.arg = s,
 		.stop = s->config->stop,
 	});

@@ -97,11 +97,11 @@ static void flush(const struct session *s)
 	fflush(gp_outlet_stdout());
 }
 
-static void tell(const struct subject *j, uint32_t device,
-		 const struct gp_verify_result *result)
+static void print(const struct subject *j, uint32_t device,
+		  const struct gp_verify_result *result)
 {
 	const struct gp_cuda *cuda = j->s->cuda;
-	struct gp_verify_told told = {
+	struct gp_verify_outcome outcome = {
 		.trace = j->trace,
 		.device = device,
 		.result = result,
@@ -114,10 +114,10 @@ static void tell(const struct subject *j, uint32_t device,
 	};
 
 	if (j->s->width)
-		gp_verify_line(gp_page_name(j->path), j->s->width, &told,
+		gp_verify_line(gp_page_name(j->path), j->s->width, &outcome,
 			       j->s->out);
 	else
-		gp_verify_text(&told, j->s->out);
+		gp_verify_text(&outcome, j->s->out);
 	flush(j->s);
 }
 
@@ -137,7 +137,7 @@ static enum gp_status verify_device(struct subject *j, uint32_t device,
 				   "given back");
 	if (status != GP_OK)
 		return status;
-	tell(j, device, &result);
+	print(j, device, &result);
 	j->s->is_different |= result.first.is_there || result.memory.changed;
 	return GP_OK;
 }

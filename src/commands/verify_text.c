@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "report/report.h"
 
-struct telling {
+struct printer {
 	const struct gp_trace *trace;
 	const char *ours, *theirs; /* names of the sides, of one width */
 	FILE *out;
@@ -20,14 +20,14 @@ static const char *action_name(uint8_t kind)
 	return kind == GP_FREE ? "free_requested" : gp_event_kind_name(kind);
 }
 
-static void tell_stream(const struct telling *t, uint16_t stream)
+static void print_stream(const struct printer *t, uint16_t stream)
 {
 	if (stream < t->trace->stream_count && t->trace->streams[stream])
 		fprintf(t->out, " stream 0x%" PRIx64,
 			t->trace->streams[stream]);
 }
 
-static void tell_deed(const struct telling *t, const struct gp_deed *deed)
+static void print_deed(const struct printer *t, const struct gp_deed *deed)
 {
 	const struct gp_action *a = &deed->action;
 
@@ -37,11 +37,11 @@ static void tell_deed(const struct telling *t, const struct gp_deed *deed)
 	else
 		fprintf(t->out, "%-15s 0x%" PRIx64 " size %" PRIu64,
 			action_name(a->kind), a->addr, a->size);
-	tell_stream(t, a->stream);
+	print_stream(t, a->stream);
 	fputc('\n', t->out);
 }
 
-static void tell_request(const struct telling *t, const struct gp_event *e)
+static void print_request(const struct printer *t, const struct gp_event *e)
 {
 	uint8_t fields = gp_event_fields((enum gp_event_kind)e->kind);
 
@@ -51,31 +51,31 @@ static void tell_request(const struct telling *t, const struct gp_event *e)
 	if (e->kind == GP_ALLOC)
 		fprintf(t->out, ", %" PRIu64 " bytes", e->size);
 	if (fields & GP_HAS_STREAM)
-		tell_stream(t, e->stream);
+		print_stream(t, e->stream);
 	fputc('\n', t->out);
 }
 
 /* Both sides' actions: the same up to there, then each its own. */
-static void tell_deeds(const struct telling *t, const struct gp_difference *d)
+static void print_deeds(const struct printer *t, const struct gp_difference *d)
 {
 	fputs("\nThe last actions that are alike:\n", t->out);
 	for (size_t i = 0; i < d->before; i++) {
 		fprintf(t->out, "    %-*s  ", (int)strlen(t->ours), "both");
-		tell_deed(t, &d->ours.deeds[i]);
+		print_deed(t, &d->ours.deeds[i]);
 	}
 	fputs("What follows:\n", t->out);
 	for (size_t i = d->before; i < d->ours.count; i++) {
 		fprintf(t->out, "    %s  ", t->ours);
-		tell_deed(t, &d->ours.deeds[i]);
+		print_deed(t, &d->ours.deeds[i]);
 	}
 	for (size_t i = d->before; i < d->theirs.count; i++) {
 		fprintf(t->out, "    %s  ", t->theirs);
-		tell_deed(t, &d->theirs.deeds[i]);
+		print_deed(t, &d->theirs.deeds[i]);
 	}
 }
 
-static void tell_candidates(const struct telling *t, const char *who,
-			    const struct gp_verify_side *side)
+static void print_candidates(const struct printer *t, const char *who,
+			     const struct gp_verify_side *side)
 {
 	for (size_t i = 0; i < side->candidate_count; i++) {
 		const struct gp_candidate *c = &side->candidates[i];
@@ -88,26 +88,26 @@ static void tell_candidates(const struct telling *t, const char *who,
 	}
 }
 
-static void tell_refusal(const struct telling *t, const char *who,
-			 const struct gp_verify_side *side)
+static void print_refusal(const struct printer *t, const char *who,
+			  const struct gp_verify_side *side)
 {
 	if (*side->refusal)
 		fprintf(t->out, "    %s  at request %" PRIu64 ": %s\n", who,
 			side->refusal_event, side->refusal);
 }
 
-static void tell_refusals(const struct telling *t,
-			  const struct gp_difference *d)
+static void print_refusals(const struct printer *t,
+			   const struct gp_difference *d)
 {
 	if (!*d->ours.refusal && !*d->theirs.refusal)
 		return;
 	fputs("\nThe first error that each raised:\n", t->out);
-	tell_refusal(t, t->ours, &d->ours);
-	tell_refusal(t, t->theirs, &d->theirs);
+	print_refusal(t, t->ours, &d->ours);
+	print_refusal(t, t->theirs, &d->theirs);
 }
 
-static void tell_counters(const struct telling *t,
-			  const struct gp_difference *d)
+static void print_counters(const struct printer *t,
+			   const struct gp_difference *d)
 {
 	int64_t ours, theirs;
 	char name[64];
@@ -131,28 +131,29 @@ static const char *const differing[] = {
 
 /* "PyTorch 2.15", "the device", "PyTorch 2.15 on the device". */
 #define PARTNER_TEXT 48
-static const char *partner(const struct gp_verify_told *told, char *text)
+static const char *partner(const struct gp_verify_outcome *outcome, char *text)
 {
-	const char *device = told->is_stand_in ? "the stand-in" : "the device";
+	const char *device =
+		outcome->is_stand_in ? "the stand-in" : "the device";
 
-	if (told->is_torch && told->is_on_device)
-		snprintf(text, PARTNER_TEXT, "PyTorch 2.%u on %s", told->ran,
+	if (outcome->is_torch && outcome->is_on_device)
+		snprintf(text, PARTNER_TEXT, "PyTorch 2.%u on %s", outcome->ran,
 			 device);
-	else if (told->is_torch)
-		snprintf(text, PARTNER_TEXT, "PyTorch 2.%u", told->ran);
+	else if (outcome->is_torch)
+		snprintf(text, PARTNER_TEXT, "PyTorch 2.%u", outcome->ran);
 	else
 		snprintf(text, PARTNER_TEXT, "%s", device);
 	return text;
 }
 
 /* The event; of the requests that rebuild the start, only its number. */
-static const char *where(const struct gp_verify_told *told,
+static const char *where(const struct gp_verify_outcome *outcome,
 			 char text[GP_EVENT_TEXT])
 {
-	const struct gp_difference *d = &told->result->first;
+	const struct gp_difference *d = &outcome->result->first;
 
 	if (!d->is_in_start)
-		return gp_event_words(told->trace, told->device, d->event,
+		return gp_event_words(outcome->trace, outcome->device, d->event,
 				      text);
 	snprintf(text, GP_EVENT_TEXT,
 		 "event %" PRIu64 " of the requests that rebuild the start",
@@ -160,28 +161,28 @@ static const char *where(const struct gp_verify_told *told,
 	return text;
 }
 
-static void tell_difference(const struct telling *t,
-			    const struct gp_verify_told *told)
+static void print_difference(const struct printer *t,
+			     const struct gp_verify_outcome *outcome)
 {
-	const struct gp_difference *d = &told->result->first;
+	const struct gp_difference *d = &outcome->result->first;
 	char with[PARTNER_TEXT], at[GP_EVENT_TEXT];
 
 	fprintf(t->out, "not equal to %s: %s differs at %s\n",
-		partner(told, with), differing[d->kind], where(told, at));
+		partner(outcome, with), differing[d->kind], where(outcome, at));
 	fputs("    request  ", t->out);
-	tell_request(t, &d->request);
-	tell_deeds(t, d);
+	print_request(t, &d->request);
+	print_deeds(t, d);
 	if (d->ours.candidate_count || d->theirs.candidate_count)
 		fputs("\nFree blocks on its stream that are large enough:\n",
 		      t->out);
-	tell_candidates(t, t->ours, &d->ours);
-	tell_candidates(t, t->theirs, &d->theirs);
-	tell_refusals(t, d);
-	tell_counters(t, d);
+	print_candidates(t, t->ours, &d->ours);
+	print_candidates(t, t->theirs, &d->theirs);
+	print_refusals(t, d);
+	print_counters(t, d);
 }
 
-static void tell_start(const struct telling *t,
-		       const struct gp_verify_result *r)
+static void print_start(const struct printer *t,
+			const struct gp_verify_result *r)
 {
 	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT], c[GP_COUNT_TEXT];
 
@@ -195,7 +196,7 @@ static void tell_start(const struct telling *t,
 		gp_count_text(r->start_requests, c));
 }
 
-static void tell_memory(const struct gp_verify_result *r, FILE *out)
+static void print_memory(const struct gp_verify_result *r, FILE *out)
 {
 	char blocks[GP_COUNT_TEXT], changed[GP_COUNT_TEXT];
 
@@ -208,10 +209,10 @@ static void tell_memory(const struct gp_verify_result *r, FILE *out)
 			gp_count_text(r->memory.blocks, blocks));
 }
 
-static void tell_result(const struct telling *t,
-			const struct gp_verify_told *told)
+static void print_result(const struct printer *t,
+			 const struct gp_verify_outcome *outcome)
 {
-	const struct gp_verify_result *r = told->result;
+	const struct gp_verify_result *r = outcome->result;
 	char a[GP_BYTES_TEXT], b[GP_COUNT_TEXT], with[PARTNER_TEXT];
 	char c[GP_COUNT_TEXT];
 
@@ -219,45 +220,45 @@ static void tell_result(const struct telling *t,
 		fprintf(t->out,
 			"not compared: it reserves %s, more than %s "
 			"has left\n",
-			gp_bytes_text(r->peak, a), partner(told, with));
+			gp_bytes_text(r->peak, a), partner(outcome, with));
 	else if (r->first.is_there)
-		tell_difference(t, told);
+		print_difference(t, outcome);
 	else
 		fprintf(t->out, "equal: %s actions, %s counters (%s)\n",
 			gp_count_text(r->actions, c),
-			gp_count_text(r->counters, b), partner(told, with));
+			gp_count_text(r->counters, b), partner(outcome, with));
 }
 
-void gp_verify_text(const struct gp_verify_told *told, FILE *out)
+void gp_verify_text(const struct gp_verify_outcome *outcome, FILE *out)
 {
-	const struct gp_verify_result *r = told->result;
-	struct telling t = { told->trace, "gpupool", "PyTorch", out };
+	const struct gp_verify_result *r = outcome->result;
+	struct printer t = { outcome->trace, "gpupool", "PyTorch", out };
 	char a[GP_COUNT_TEXT];
 
-	if (told->is_on_device) {
+	if (outcome->is_on_device) {
 		t.ours = "simulated";
 		t.theirs = "device   ";
 	}
-	if (told->trace->device_count > 1)
+	if (outcome->trace->device_count > 1)
 		fprintf(out, "device %u: ",
-			told->trace->devices[told->device].device);
-	tell_result(&t, told);
-	if (told->asked != told->ran)
+			outcome->trace->devices[outcome->device].device);
+	print_result(&t, outcome);
+	if (outcome->asked != outcome->ran)
 		fprintf(out,
 			"    PyTorch 2.%u stands for 2.%u, which decides "
 			"alike\n",
-			told->ran, told->asked);
+			outcome->ran, outcome->asked);
 	if (r->permuted)
 		fprintf(out,
 			"    %s of them in another order than their "
 			"neighbours', which is left to a hash\n",
 			gp_count_text(r->permuted, a));
-	if (told->is_checked) {
+	if (outcome->is_checked) {
 		fputs("    ", out);
-		tell_memory(r, out);
+		print_memory(r, out);
 		fputc('\n', out);
 	}
-	tell_start(&t, r);
+	print_start(&t, r);
 }
 
 /* ---- a table ---- */
@@ -268,9 +269,9 @@ void gp_verify_head(int width, FILE *out)
 }
 
 void gp_verify_line(const char *name, int width,
-		    const struct gp_verify_told *told, FILE *out)
+		    const struct gp_verify_outcome *outcome, FILE *out)
 {
-	const struct gp_verify_result *r = told->result;
+	const struct gp_verify_result *r = outcome->result;
 	const struct gp_difference *d = &r->first;
 	char actions[GP_COUNT_TEXT], counters[GP_COUNT_TEXT];
 	char bytes[GP_BYTES_TEXT], at[GP_EVENT_TEXT];
@@ -287,12 +288,12 @@ void gp_verify_line(const char *name, int width,
 		fputs("equal", out);
 	else
 		fprintf(out, "NOT EQUAL: %s at %s", differing[d->kind],
-			where(told, at));
+			where(outcome, at));
 	if (d->is_there && *d->theirs.refusal)
 		fprintf(out, ": %s", d->theirs.refusal);
-	if (told->is_checked) {
+	if (outcome->is_checked) {
 		fputs("; ", out);
-		tell_memory(r, out);
+		print_memory(r, out);
 	}
 	fputc('\n', out);
 }

@@ -8,7 +8,7 @@
 #include "gpupool/trace.h"
 #include "replay/verify/verify.h"
 
-struct gp_verify_told {
+struct gp_verify_outcome {
 	const struct gp_trace *trace;
 	uint32_t device;
 	const struct gp_verify_result *result;
@@ -21,12 +21,12 @@ struct gp_verify_told {
 };
 
 /* One device's result: "equal", or the first difference. */
-void gp_verify_text(const struct gp_verify_told *told, FILE *out);
+void gp_verify_text(const struct gp_verify_outcome *outcome, FILE *out);
 
 /* The same in a line of a table of traces, whose column of names is that wide;
  * and the line above it. */
 void gp_verify_head(int width, FILE *out);
 void gp_verify_line(const char *name, int width,
-		    const struct gp_verify_told *told, FILE *out);
+		    const struct gp_verify_outcome *outcome, FILE *out);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "trace/site.h"
-#include "report/told.h"
+#include "report/recording.h"
 #include "report/object.h"
 
 #define MIB (UINT64_C(1) << 20)

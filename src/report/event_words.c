@@ -122,7 +122,7 @@ static const char *time_text(const struct gp_device_trace *device,
 	return text;
 }
 
-/* ---- told ---- */
+/* ---- the report ---- */
 
 static void add(char text[GP_EVENT_TEXT], const char *part)
 {

@@ -226,7 +226,7 @@ static void print_stacks(const struct explain_page *p)
 {
 	const struct gp_culprits *live = &p->explain->live;
 	const struct gp_trace *trace = p->explain->trace;
-	bool is_told = false;
+	bool is_shown = false;
 
 	for (size_t i = 0; i < live->count && i < UNITS_SHOWN; i++) {
 		uint32_t site = live->list[i].site;
@@ -234,13 +234,13 @@ static void print_stacks(const struct explain_page *p)
 		if (site == GP_NO_SITE ||
 		    trace->sites[site].caller == GP_NO_SITE)
 			continue;
-		if (!is_told) {
+		if (!is_shown) {
 			gp_page_blank(&p->page);
 			gp_page_line(&p->page, GP_TONE_TITLE, 2,
 				     "Stacks of those who hold the memory, "
 				     "innermost frame first");
 		}
-		is_told = true;
+		is_shown = true;
 		print_stack(p, site);
 	}
 }
@@ -362,20 +362,23 @@ static void print_setting(const struct explain_page *p,
 		    one->reserved, fate);
 }
 
-/* What is possible at all, whatever the settings. */
+/* What is possible at all, whatever the settings.  The packing is the best of a
+ * short search: it says something only where no setting needs as little. */
 static void print_floor(const struct explain_page *p)
 {
+	uint64_t packing = p->explain->floor.packing;
+	uint64_t bound = p->explain->floor.bound, need = p->verdict->need;
 	char bytes[GP_BYTES_TEXT];
 
-	if (!p->explain->floor.packing)
+	if (!packing)
 		return;
 	fprintf(p->page.out, "  %-51s%11s\n",
 		"the least that any allocator needs (gpupool floor)",
-		gp_bytes_text(p->explain->floor.bound, bytes));
-	if (p->explain->floor.packing != p->explain->floor.bound)
+		gp_bytes_text(bound, bytes));
+	if (packing != bound && (!need || packing < need))
 		fprintf(p->page.out, "  %-51s%11s\n",
 			"  and a packing that was found",
-			gp_bytes_text(p->explain->floor.packing, bytes));
+			gp_bytes_text(packing, bytes));
 }
 
 /* Serves what is not served as it is, or reserves less. */
@@ -494,7 +497,7 @@ static void print_culprits(
 	size_t shown = is_all ? CULPRITS_DETAIL : CULPRITS_SHOWN;
 
 	if (!is_all)
-		shown = explain_worth_telling(culprits, shown);
+		shown = explain_worth_showing(culprits, shown);
 	if (culprits->count)
 		gp_page_line(&p->page, GP_TONE_TITLE, 2, "%s", title);
 	for (size_t i = 0; i < culprits->count && i < shown; i++)

@@ -419,7 +419,7 @@ static double weight(const struct gp_culprit *c)
 	return c->byte_events > 0 ? c->byte_events : (double)c->bytes;
 }
 
-size_t explain_worth_telling(const struct gp_culprits *culprits, size_t most)
+size_t explain_worth_showing(const struct gp_culprits *culprits, size_t most)
 {
 	size_t n = 0;
 

@@ -45,7 +45,7 @@ struct explain_words explain_culprit_over_time(
 	const struct gp_trace *trace, const struct gp_culprit *culprit);
 /* How many of the first ones are worth a line each, at most so many: the rest
  * are a twentieth of the first or less. */
-size_t explain_worth_telling(const struct gp_culprits *culprits, size_t most);
+size_t explain_worth_showing(const struct gp_culprits *culprits, size_t most);
 
 /* The what-if that helps most: the command that shows what it does. */
 struct explain_words explain_what_if(const struct gp_explanation *explanation,

@@ -92,12 +92,14 @@ bool gp_fit_is(const struct gp_fit_report *r)
 {
 	/* One that failed before it used a device may need any. */
 	if (!r->study->case_count)
-		return !r->exit;
+		return !r->exit && !r->runs_on;
 	return !r->sharers && !verdict_is_bad(verdict_of(r));
 }
 
 bool gp_fit_is_open(const struct gp_fit_report *r)
 {
+	if (!r->study->case_count)
+		return !r->exit && r->runs_on;
 	return r->sharers && !verdict_is_bad(verdict_of(r));
 }
 
@@ -213,6 +215,13 @@ void gp_report_fit_text(const struct gp_fit_report *r,
 			     "Whether %s fits is not known: it ended with "
 			     "status %d before it used a CUDA device.",
 			     r->program, r->exit);
+		return;
+	}
+	if (!r->study->case_count && r->runs_on) {
+		gp_page_line(&page, GP_TONE_BAD, 0,
+			     "Whether %s fits is not known: a process that it "
+			     "left running had used no CUDA device yet.",
+			     r->program);
 		return;
 	}
 	if (!r->study->case_count) {

@@ -13,6 +13,8 @@ struct gp_fit_report {
 	const char *program; /* its file's name */
 	int exit;	     /* as the shell has it; not 0: what is told is of
 			      * what it did until then */
+	bool runs_on;	     /* it left a process running, which may have used
+			      * no device yet */
 	const char *path;    /* that it took; NULL: as it was recorded */
 	const char *kept;    /* the trace; NULL: it is not kept */
 	const struct gp_gpu *gpu;
@@ -35,7 +37,8 @@ struct gp_fit_report {
 uint64_t gp_fit_needs(const struct gp_fit_report *report);
 /* Whether all of it fits, as it is. */
 bool gp_fit_is(const struct gp_fit_report *report);
-/* Whether that is not known, as processes share a device. */
+/* Whether that is not known, as processes share a device, or nothing used one
+ * and a process goes on. */
 bool gp_fit_is_open(const struct gp_fit_report *report);
 void gp_report_fit_text(const struct gp_fit_report *report,
 			const struct gp_report_style *style, FILE *out);

@@ -43,7 +43,7 @@ static void put_code(const char *text, FILE *out)
 
 /* ---- tables ---- */
 
-static void tell_where(const struct gp_gate_verdict *v, char text[CODE_TEXT])
+static void write_where(const struct gp_gate_verdict *v, char text[CODE_TEXT])
 {
 	char plain[GP_GATE_SENTENCE];
 
@@ -52,8 +52,8 @@ static void tell_where(const struct gp_gate_verdict *v, char text[CODE_TEXT])
 	code(plain, text);
 }
 
-static void tell_run(const struct gp_gate_result *result,
-		     const struct gp_gate_device *device, char text[CODE_TEXT])
+static void write_run(const struct gp_gate_result *result,
+		      const struct gp_gate_device *device, char text[CODE_TEXT])
 {
 	char plain[GP_GATE_SENTENCE];
 
@@ -112,8 +112,8 @@ static void put_row(const struct gp_table *table, const struct row *row)
 	};
 	struct gp_cell cells[COLUMNS];
 
-	tell_run(row->result, row->device, run);
-	tell_where(v, where);
+	write_run(row->result, row->device, run);
+	write_where(v, where);
 	for (size_t i = 0; i < COLUMNS; i++)
 		cells[i] = (struct gp_cell){ GP_CELL_TEXT, 0, texts[i] };
 	gp_table_row(table, cells);
@@ -214,7 +214,7 @@ static void call_bars(void *arg, const struct row *row)
 
 	if (!has_bars(row))
 		return;
-	tell_run(row->result, row->device, run);
+	write_run(row->result, row->device, run);
 	length = strlen(run);
 	fprintf(out, "%.*s: %s\n", length ? (int)length - 2 : 0, run + !!length,
 		row->number->name);

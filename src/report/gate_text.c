@@ -203,10 +203,10 @@ void gp_report_update(const struct gp_gate_file *file,
  * "::error file=gpupool.json,title=train::peak_reserved_bytes: ..." ---- */
 
 /* A message keeps to its line; a property also ends at : and , */
-static void put(FILE *out, const char *told, const char *special)
+static void put(FILE *out, const char *unsafe, const char *special)
 {
 	char safe[GP_GATE_SENTENCE + PATH_MAX];
-	const char *text = gp_safe_text(told, safe, sizeof(safe));
+	const char *text = gp_safe_text(unsafe, safe, sizeof(safe));
 
 	for (; *text; text++)
 		if (*text == '%' || *text == '\r' || *text == '\n' ||

@@ -41,19 +41,17 @@ void gp_head_what_ifs(const struct gp_page *page,
 			     gp_head_what_if(&what_ifs->notes[i], text));
 }
 
-static bool is_default_engine(const char *name)
+const char *gp_head_engine(const char *engine)
 {
 	size_t count;
 
-	return !strcmp(name, gp_engine_table(&count)->name);
+	return strcmp(engine, gp_engine_table(&count)->name) ? engine : NULL;
 }
 
 /* What a simulated device cannot know. */
 static const char *engine_note(const struct gp_run *run)
 {
-	const struct gp_engine *engine = gp_engine_find(run->engine);
-
-	return run->cuda || !engine ? NULL : engine->simulated;
+	return run->cuda ? NULL : gp_engine_note(run->engine);
 }
 
 void gp_head_release(const struct gp_page *page, uint8_t release,
@@ -69,12 +67,13 @@ void gp_head_release(const struct gp_page *page, uint8_t release,
 void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 		 const struct gp_run *run)
 {
-	const char *note = engine_note(run);
+	const char *engine = gp_head_engine(run->engine),
+		   *note = engine_note(run);
 
 	gp_head_release(page, run->settings->release, run->choice);
 	gp_page_field(page, "Settings", "%s", gp_head_settings(run->conf));
-	if (!is_default_engine(run->engine))
-		gp_page_field(page, "Engine", "%s%s%s", run->engine,
+	if (engine)
+		gp_page_field(page, "Engine", "%s%s%s", engine,
 			      note ? ": " : "", note ? note : "");
 	if (run->cuda)
 		gp_page_field(page, "GPU", "%s%s", run->cuda->gpu,

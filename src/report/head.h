@@ -14,6 +14,9 @@
 /* "default settings" or the settings as given. */
 const char *gp_head_settings(const char *conf);
 
+/* NULL: the default one, which is PyTorch's. */
+const char *gp_head_engine(const char *engine);
+
 /* "no limit" or a size. */
 const char *gp_head_capacity(uint64_t capacity, char text[GP_BYTES_TEXT]);
 

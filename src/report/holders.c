@@ -48,8 +48,8 @@ static void print_amount(const struct gp_page *page, const struct gp_explain *e,
 /* What is told of one behind its bytes, in so many columns at most where
  * that is asked. */
 #define WORDS (EXPLAIN_WHO + SINCE)
-static void tell_all(const struct gp_explain *e, const struct gp_culprit *c,
-		     unsigned columns, char words[WORDS])
+static void words_of_all(const struct gp_explain *e, const struct gp_culprit *c,
+			 unsigned columns, char words[WORDS])
 {
 	char who[EXPLAIN_WHO], text[SINCE];
 
@@ -90,14 +90,15 @@ static void put_site(const struct gp_trace *trace, uint32_t site, size_t room,
 	snprintf(name + length, GP_SITE_TEXT - length, "...");
 }
 
-static void tell_briefly(const struct gp_explain *e, const struct gp_culprit *c,
-			 unsigned columns, char words[WORDS])
+static void words_in_brief(const struct gp_explain *e,
+			   const struct gp_culprit *c, unsigned columns,
+			   char words[WORDS])
 {
 	char name[GP_SITE_TEXT], tail[SINCE + GP_PLURAL_TEXT + 4];
 	char text[SINCE], blocks[GP_PLURAL_TEXT];
 
 	if (c->site == GP_NO_SITE) {
-		tell_all(e, c, columns, words);
+		words_of_all(e, c, columns, words);
 		return;
 	}
 	snprintf(tail, sizeof(tail), ": %s%s",
@@ -128,9 +129,9 @@ static void print_rest(const struct gp_page *page, const struct gp_explain *e,
 
 static void print_holders(const struct gp_page *page,
 			  const struct gp_explain *e, size_t most,
-			  void (*tell)(const struct gp_explain *,
-				       const struct gp_culprit *, unsigned,
-				       char[WORDS]))
+			  void (*words_of)(const struct gp_explain *,
+					   const struct gp_culprit *, unsigned,
+					   char[WORDS]))
 {
 	char bytes[GP_BYTES_TEXT], words[WORDS];
 
@@ -142,7 +143,8 @@ static void print_holders(const struct gp_page *page,
 		     : !e->has_requests		  ? "at that moment"
 						  : "at the peak");
 	for (size_t i = 0; i < e->live.count && i < most; i++) {
-		tell(e, &e->live.list[i], page->columns - INDENT + 1, words);
+		words_of(e, &e->live.list[i], page->columns - INDENT + 1,
+			 words);
 		print_amount(page, e, e->live.list[i].bytes, words);
 	}
 	print_rest(page, e, most);
@@ -151,13 +153,13 @@ static void print_holders(const struct gp_page *page,
 void gp_report_holders(const struct gp_page *page, const struct gp_explain *e,
 		       size_t most)
 {
-	print_holders(page, e, most, tell_all);
+	print_holders(page, e, most, words_of_all);
 }
 
 void gp_report_holders_brief(const struct gp_page *page,
 			     const struct gp_explain *e, size_t most)
 {
-	print_holders(page, e, most, tell_briefly);
+	print_holders(page, e, most, words_in_brief);
 }
 
 /* ---- what it is for ---- */

@@ -20,7 +20,7 @@
 #include "report/ranks.h"
 #include "report/report.h"
 #include "report/svg_parts.h"
-#include "report/told.h"
+#include "report/recording.h"
 
 #define WIDTH 1080 /* of drawings, in user units */
 
@@ -37,13 +37,13 @@ static void write_value(const char *tag, enum gp_measure_id id,
 
 	gp_measure_text(measure, subject, text);
 	if (measure->unit == GP_UNIT_RATIO)
-		fprintf(out, "<%s data-key=\"%s\" data-value=\"%.6f\">%s</%s>",
-			tag, measure->key, measure->ratio(subject), text, tag);
+		fprintf(out, "<%s data-key=\"%s\" data-value=\"%.6f\">", tag,
+			measure->key, measure->ratio(subject));
 	else
-		fprintf(out,
-			"<%s data-key=\"%s\" data-value=\"%" PRIu64
-			"\">%s</%s>",
-			tag, measure->key, measure->count(subject), text, tag);
+		fprintf(out, "<%s data-key=\"%s\" data-value=\"%" PRIu64 "\">",
+			tag, measure->key, measure->count(subject));
+	gp_html_text(out, text);
+	fprintf(out, "</%s>", tag);
 }
 
 static void write_tile(const char *label, enum gp_measure_id id,
@@ -88,10 +88,10 @@ static void write_estimate(const struct gp_estimate *estimate, FILE *out)
 static void write_tiles(const struct gp_replay_result *result,
 			const struct gp_estimate *estimate, FILE *out)
 {
-	char text[GP_TOLD_TEXT];
+	char text[GP_RECORDED_TEXT];
 	struct gp_subject end = gp_at_end(result);
 
-	if (gp_told_more(&result->recorded, result->at_peak.reserved, text))
+	if (gp_recorded_more(&result->recorded, result->at_peak.reserved, text))
 		fprintf(out, "<p class=\"told\">%s</p>\n", text);
 	if (estimate)
 		fprintf(out,
@@ -230,6 +230,10 @@ static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
 	fputs("<p class=\"settings replaced\">", out);
 	if (report->run_count > 1)
 		fprintf(out, "<b>%s</b> ", run_names[i]);
+	if (gp_head_engine(run->engine)) {
+		gp_svg_text(gp_head_engine(run->engine), out);
+		fputs("; ", out);
+	}
 	gp_svg_text(gp_head_settings(run->conf), out);
 	fprintf(out, "; PyTorch 2.%u; memory: ", run->settings->release);
 	gp_svg_text(report->trace->device_count

@@ -155,10 +155,10 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 /* Of engines whose numbers are bounds where there is no device. */
 static void emit_engine_note(struct gp_emit *json, const struct gp_run *run)
 {
-	const struct gp_engine *engine = gp_engine_find(run->engine);
+	const char *note = gp_engine_note(run->engine);
 
-	if (engine && engine->simulated && !run->cuda)
-		gp_emit_text(json, "engine_note", engine->simulated);
+	if (note && !run->cuda)
+		gp_emit_text(json, "engine_note", note);
 }
 
 void gp_json_run(struct gp_emit *json, const struct gp_report *report,

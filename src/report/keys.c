@@ -14,7 +14,7 @@
 #include "report/emit.h"
 #include "report/explain_words.h"
 #include "report/schema.h"
-#include "report/told.h"
+#include "report/recording.h"
 
 const struct key_type key_types[GP_KEY_TYPES] = {
 	[GP_KEY_TEXT] = { "string", "text", false },
@@ -44,12 +44,12 @@ const struct key_type key_types[GP_KEY_TYPES] = {
 
 /* ---- rows that stand for others ---- */
 
-struct told {
-	void (*tell)(void *arg, const struct gp_key *key);
+struct visitor {
+	void (*visit)(void *arg, const struct gp_key *key);
 	void *arg;
 };
 
-static void tell_measure(const struct told *to, unsigned flags, int id)
+static void visit_measure(const struct visitor *to, unsigned flags, int id)
 {
 	static const enum gp_key_type of_unit[] = {
 		[GP_UNIT_BYTES] = GP_KEY_BYTES,
@@ -59,7 +59,7 @@ static void tell_measure(const struct told *to, unsigned flags, int id)
 	};
 	const struct gp_measure *measure = &gp_measures[id];
 
-	to->tell(
+	to->visit(
 		to->arg,
 		&(struct gp_key){
 			.name = gp_measure_name(id),
@@ -69,7 +69,7 @@ static void tell_measure(const struct told *to, unsigned flags, int id)
 		});
 }
 
-static void tell_knobs(const struct told *to)
+static void visit_knobs(const struct visitor *to)
 {
 	static const enum gp_key_type of_knob[] = {
 		[GP_KNOB_MIB] = GP_KEY_COUNT,
@@ -84,87 +84,88 @@ static void tell_knobs(const struct told *to)
 
 	for (size_t i = 0; i < count; i++)
 		if (knobs[i].member)
-			to->tell(to->arg,
-				 &(struct gp_key){
-					 .name = knobs[i].name,
-					 .type = of_knob[knobs[i].type],
-					 .flags = GP_KEY_MAYBE,
-					 .sentence = knobs[i].sentence });
+			to->visit(to->arg,
+				  &(struct gp_key){
+					  .name = knobs[i].name,
+					  .type = of_knob[knobs[i].type],
+					  .flags = GP_KEY_MAYBE,
+					  .sentence = knobs[i].sentence });
 }
 
-static void tell_guesses(const struct told *to)
+static void visit_guesses(const struct visitor *to)
 {
 	size_t count;
 	const struct gp_guess_row *rows = gp_guess_table(&count);
 
 	for (size_t i = 0; i < count; i++)
-		to->tell(to->arg,
-			 &(struct gp_key){
-				 .name = rows[i].name,
-				 .type = GP_KEY_COUNT,
-				 .sentence = gp_guess_sentence(&rows[i]) });
+		to->visit(to->arg,
+			  &(struct gp_key){
+				  .name = rows[i].name,
+				  .type = GP_KEY_COUNT,
+				  .sentence = gp_guess_sentence(&rows[i]) });
 }
 
-static void tell_gap_reasons(const struct told *to)
+static void visit_gap_reasons(const struct visitor *to)
 {
 	for (int i = 0; i < GP_GAP_REASONS; i++)
-		to->tell(to->arg, &(struct gp_key)NAMED(
-					  explain_reasons[i].key, 0, "gap_part",
-					  explain_reasons[i].label));
+		to->visit(to->arg,
+			  &(struct gp_key)NAMED(explain_reasons[i].key, 0,
+						"gap_part",
+						explain_reasons[i].label));
 }
 
 /* Of two reports, or of a run that is alone, not all are known. */
-static void tell_parts(const struct told *to)
+static void visit_parts(const struct visitor *to)
 {
 	for (int i = 0; i < GP_PARTS; i++)
-		to->tell(to->arg,
-			 &(struct gp_key)KEY(gp_parts[i].key, MORE_BYTES,
-					     i < GP_PART_STREAMS ? 0 : MAYBE,
-					     gp_parts[i].meaning));
-	to->tell(to->arg,
-		 &(struct gp_key)KEY("free", MORE_BYTES, MAYBE,
-				     "of a report, which does not tell these "
-				     "apart: streams, pools and packing"));
+		to->visit(to->arg,
+			  &(struct gp_key)KEY(gp_parts[i].key, MORE_BYTES,
+					      i < GP_PART_STREAMS ? 0 : MAYBE,
+					      gp_parts[i].meaning));
+	to->visit(to->arg,
+		  &(struct gp_key)KEY("free", MORE_BYTES, MAYBE,
+				      "of a report, which does not tell these "
+				      "apart: streams, pools and packing"));
 }
 
-static void tell_event_kinds(const struct told *to)
+static void visit_event_kinds(const struct visitor *to)
 {
 	for (int i = 0; i < GP_EVENT_KINDS; i++)
-		to->tell(to->arg,
-			 &(struct gp_key)KEY(
-				 gp_event_kind_name((enum gp_event_kind)i),
-				 COUNT, MAYBE,
-				 "events of that kind; see "
-				 "gpupool-trace(5)"));
+		to->visit(to->arg,
+			  &(struct gp_key)KEY(
+				  gp_event_kind_name((enum gp_event_kind)i),
+				  COUNT, MAYBE,
+				  "events of that kind; see "
+				  "gpupool-trace(5)"));
 }
 
-static void tell_axes(const struct told *to)
+static void visit_axes(const struct visitor *to)
 {
 	for (int i = 0; i < GP_SPACE_AXES; i++)
-		to->tell(to->arg,
-			 &(struct gp_key)KEY(gp_space_names[i], RANGE, MAYBE,
-					     "values that make no difference"));
+		to->visit(to->arg, &(struct gp_key)KEY(
+					   gp_space_names[i], RANGE, MAYBE,
+					   "values that make no difference"));
 }
 
-void gp_key_tell(const struct gp_key *row,
-		 void (*tell)(void *arg, const struct gp_key *key), void *arg)
+void gp_key_visit(const struct gp_key *row,
+		  void (*visit)(void *arg, const struct gp_key *key), void *arg)
 {
-	const struct told to = { tell, arg };
+	const struct visitor to = { visit, arg };
 
 	switch (row->type) {
-	case GP_KEY_MEASURE: tell_measure(&to, row->flags, row->id); break;
+	case GP_KEY_MEASURE: visit_measure(&to, row->flags, row->id); break;
 	case GP_KEY_SCOPE:
 		for (int id = 0; id < GP_MEASURES; id++)
 			if ((int)gp_measures[id].scope == row->id)
-				tell_measure(&to, row->flags, id);
+				visit_measure(&to, row->flags, id);
 		break;
-	case GP_KEY_KNOBS: tell_knobs(&to); break;
-	case GP_KEY_GUESSES: tell_guesses(&to); break;
-	case GP_KEY_GAP_REASONS: tell_gap_reasons(&to); break;
-	case GP_KEY_PARTS: tell_parts(&to); break;
-	case GP_KEY_EVENT_KINDS: tell_event_kinds(&to); break;
-	case GP_KEY_AXES: tell_axes(&to); break;
-	default: tell(arg, row); break;
+	case GP_KEY_KNOBS: visit_knobs(&to); break;
+	case GP_KEY_GUESSES: visit_guesses(&to); break;
+	case GP_KEY_GAP_REASONS: visit_gap_reasons(&to); break;
+	case GP_KEY_PARTS: visit_parts(&to); break;
+	case GP_KEY_EVENT_KINDS: visit_event_kinds(&to); break;
+	case GP_KEY_AXES: visit_axes(&to); break;
+	default: visit(arg, row); break;
 	}
 }
 
@@ -203,15 +204,15 @@ const struct gp_key *gp_key_object_next(const char **of)
 }
 
 void gp_keys_each(const struct gp_key *object,
-		  void (*tell)(void *arg, const struct gp_key *key), void *arg)
+		  void (*visit)(void *arg, const struct gp_key *key), void *arg)
 {
 	while ((++object)->type != GP_KEY_NEW) {
 		const char *of = object->of;
 
 		if (object->type == GP_KEY_KEYS_OF)
-			gp_keys_each(gp_key_object_next(&of), tell, arg);
+			gp_keys_each(gp_key_object_next(&of), visit, arg);
 		else
-			gp_key_tell(object, tell, arg);
+			gp_key_visit(object, visit, arg);
 	}
 }
 

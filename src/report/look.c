@@ -20,7 +20,7 @@
 #include "report/page.h"
 #include "report/ranks.h"
 #include "report/report.h"
-#include "report/told.h"
+#include "report/recording.h"
 #include "report/verdict.h"
 
 #define SCREEN_LINES 24
@@ -233,7 +233,8 @@ static void print_trust(const struct look *l)
 	const struct gp_look_report *r = l->report;
 	const struct gp_replay_result *recorded = r->recorded;
 	uint64_t capacity = l->verdict->capacity;
-	char text[GP_BYTES_TEXT], told[GP_TOLD_TEXT], release[16] = "";
+	char text[GP_BYTES_TEXT], recorded_words[GP_RECORDED_TEXT],
+		release[16] = "";
 	bool has_reason = r->choice && l->amount.has_reason;
 
 	print_fidelity(l);
@@ -249,13 +250,14 @@ static void print_trust(const struct look *l)
 			      l->verdict->release, r->choice->why);
 	if (r->trace->values)
 		gp_page_field(&l->page, "Path", "%s", r->trace->values);
-	if (!recorded || !gp_told_more(&recorded->recorded,
-				       recorded->at_peak.reserved, told))
+	if (!recorded ||
+	    !gp_recorded_more(&recorded->recorded, recorded->at_peak.reserved,
+			      recorded_words))
 		return;
 	/* The first of its sentences. */
-	if (strstr(told, ". "))
-		strstr(told, ". ")[1] = '\0';
-	gp_page_field(&l->page, "Recording", "%s", told);
+	if (strstr(recorded_words, ". "))
+		strstr(recorded_words, ". ")[1] = '\0';
+	gp_page_field(&l->page, "Recording", "%s", recorded_words);
 }
 
 /* ---- other devices ---- */

@@ -85,10 +85,10 @@ static size_t word_length(const char *text)
 
 /* Words of text from column at on, going on in column indent; no newline. */
 static void wrap(const struct gp_page *page, unsigned at, unsigned indent,
-		 const char *told)
+		 const char *unsafe)
 {
 	char safe[TEXT];
-	const char *text = gp_safe_text(told, safe, sizeof(safe));
+	const char *text = gp_safe_text(unsafe, safe, sizeof(safe));
 	bool at_start = true;
 
 	while (*text) {
@@ -170,7 +170,7 @@ const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT])
 	if (ratio < 1 && percent >= 99.95)
 		snprintf(text, GP_PERCENT_TEXT, "99.9 %%");
 	else if (ratio > 0 && percent < 0.05)
-		snprintf(text, GP_PERCENT_TEXT, "0.1 %%");
+		snprintf(text, GP_PERCENT_TEXT, "<0.1 %%");
 	else if (ratio == 0 || ratio == 1)
 		snprintf(text, GP_PERCENT_TEXT, "%.0f %%", percent);
 	else

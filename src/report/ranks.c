@@ -384,7 +384,7 @@ static bool is_any_served(const struct gp_study *study)
 }
 
 void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
-		  const struct gp_study *study, size_t told)
+		  const struct gp_study *study, size_t first_case)
 {
 	if (ranks && ranks->files > 1)
 		gp_page_line(page, GP_TONE_PLAIN, 0, "%s.",
@@ -393,7 +393,7 @@ void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
 		gp_page_line(page, GP_TONE_BAD, 0,
 			     "No one setting was found that serves them all; "
 			     "--format json has one for each.");
-	if (!study->is_change || study->verdicts[told].conf)
+	if (!study->is_change || study->verdicts[first_case].conf)
 		return;
 	gp_page_line(page, GP_TONE_PLAIN, 0, "%s",
 		     is_any_served(study)

@@ -40,7 +40,7 @@ void ranks_paragraph(const struct gp_ranks *ranks, const char *path, FILE *out);
 /* Besides the verdict that is told in words: how many of the ranks fit, and
  * what serves the others where nothing serves that one. */
 void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
-		  const struct gp_study *study, size_t told);
+		  const struct gp_study *study, size_t first_case);
 /* What each class needs, the worst one first; nothing for NULL, or where all
  * are alike. */
 void ranks_table(const struct gp_page *page, const struct gp_ranks *ranks,

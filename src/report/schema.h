@@ -111,11 +111,13 @@ const struct gp_key *gp_key_object(const char *name);
 /* The first of the names in of; *of goes behind it. */
 const struct gp_key *gp_key_object_next(const char **of);
 /* A row, or those it stands for; GP_KEY_KEYS_OF as it is. */
-void gp_key_tell(const struct gp_key *row,
-		 void (*tell)(void *arg, const struct gp_key *key), void *arg);
+void gp_key_visit(const struct gp_key *row,
+		  void (*visit)(void *arg, const struct gp_key *key),
+		  void *arg);
 /* All keys of the object, none of them a row that stands for others. */
 void gp_keys_each(const struct gp_key *object,
-		  void (*tell)(void *arg, const struct gp_key *key), void *arg);
+		  void (*visit)(void *arg, const struct gp_key *key),
+		  void *arg);
 const char *gp_key_sentence(const struct gp_key *key);
 /* "bytes; or null", "one of: ..." */
 #define GP_KEY_UNIT 160

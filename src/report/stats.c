@@ -82,7 +82,7 @@ struct listener {
 	void *arg;
 };
 
-static void tell_stat(const struct listener *to, const char *prefix,
+static void list_stat(const struct listener *to, const char *prefix,
 		      const struct gp_stat *stat)
 {
 	char key[128];
@@ -93,14 +93,14 @@ static void tell_stat(const struct listener *to, const char *prefix,
 	}
 }
 
-static void tell_by_pool(const struct listener *to, const char *prefix,
+static void list_by_pool(const struct listener *to, const char *prefix,
 			 const struct gp_stat *stats)
 {
 	char key[112];
 
 	for (size_t i = 0; i < sizeof(pools) / sizeof(*pools); i++) {
 		snprintf(key, sizeof(key), "%s.%s", prefix, pools[i].name);
-		tell_stat(to, key, &stats[pools[i].kind]);
+		list_stat(to, key, &stats[pools[i].kind]);
 	}
 }
 
@@ -118,7 +118,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void tell_private(const struct listener *to,
+static void list_private(const struct listener *to,
 			 const struct gp_trace *trace,
 			 const struct gp_replay_result *result)
 {
@@ -139,24 +139,24 @@ static void tell_private(const struct listener *to,
 	for (size_t i = 0; i < n; i++) {
 		snprintf(key, sizeof(key), "reserved_bytes_by_private_pools.%s",
 			 named[i].name);
-		tell_by_pool(to, key, named[i].stats);
+		list_by_pool(to, key, named[i].stats);
 	}
 	free(named);
 }
 
-static void tell_row(const struct listener *to, const struct row *row,
+static void list_row(const struct listener *to, const struct row *row,
 		     const struct gp_trace *trace,
 		     const struct gp_replay_result *result)
 {
 	const void *at = (const char *)&result->stats + row->offset;
 
 	switch (row->shape) {
-	case BY_POOL: tell_by_pool(to, row->key, at); break;
-	case PLAIN: tell_stat(to, row->key, at); break;
+	case BY_POOL: list_by_pool(to, row->key, at); break;
+	case PLAIN: list_stat(to, row->key, at); break;
 	case SCALAR: to->key(to->arg, row->key, number_at(at, 0)); break;
 	case BY_PRIVATE_POOL:
 		if (trace)
-			tell_private(to, trace, result);
+			list_private(to, trace, result);
 		break;
 	}
 }
@@ -170,7 +170,7 @@ void gp_stats_each(const struct gp_trace *trace,
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (release >= rows[i].since)
-			tell_row(&to, &rows[i], trace, result);
+			list_row(&to, &rows[i], trace, result);
 }
 
 static void emit(void *arg, const char *key, int64_t value)

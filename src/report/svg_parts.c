@@ -315,7 +315,11 @@ static void draw_run(const struct gp_report *report, const struct gp_run *run,
 		top + 18);
 	gp_svg_text(gp_page_name(report->path), out);
 	fputs(": ", out);
-	gp_svg_text(*run->conf ? run->conf : "default settings", out);
+	if (gp_head_engine(run->engine)) {
+		gp_svg_text(gp_head_engine(run->engine), out);
+		fputs(", ", out);
+	}
+	gp_svg_text(gp_head_settings(run->conf), out);
 	for (size_t i = 0; run->what_ifs && i < run->what_ifs->count; i++)
 		fprintf(out, ", --%s", run->what_ifs->notes[i].asked.row->name);
 	fprintf(out, ", PyTorch 2.%u</text>\n", run->settings->release);

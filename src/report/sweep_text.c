@@ -34,7 +34,7 @@ static const char *change_text(uint64_t a, uint64_t b, char text[CHANGE_TEXT])
 
 /* ---- what was asked ---- */
 
-static void tell_recorded(const struct scene *s)
+static void print_recorded(const struct scene *s)
 {
 	const struct gp_sweep_report_trace *trace = &s->sweep->traces[0];
 	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
@@ -77,7 +77,7 @@ static void list_searched(unsigned searched, char *text, size_t room)
 	}
 }
 
-static void tell_classes(const struct scene *s)
+static void print_classes(const struct scene *s)
 {
 	const struct gp_classes *classes = &s->sweep->classes;
 	char runs[GP_PLURAL_TEXT], values[GP_COUNT_TEXT];
@@ -102,7 +102,7 @@ static void tell_classes(const struct scene *s)
 			     names, runs, classes->runs * 4);
 }
 
-static void tell_head(const struct scene *s)
+static void print_head(const struct scene *s)
 {
 	const struct gp_sweep_report *sweep = s->sweep;
 	size_t asked = gp_sweep_report_asked(sweep),
@@ -131,8 +131,8 @@ static void tell_head(const struct scene *s)
 		gp_page_line(&s->page, GP_TONE_BAD, 2,
 			     "%s could not be read: the sweep is without them.",
 			     gp_plural_text(sweep->unread, "trace", unread));
-	tell_recorded(s);
-	tell_classes(s);
+	print_recorded(s);
+	print_classes(s);
 	if (done < asked)
 		gp_page_line(&s->page, GP_TONE_BAD, 2,
 			     "Not finished: %zu of %zu runs are done.", done,
@@ -143,7 +143,7 @@ static void tell_head(const struct scene *s)
 /* ---- the answer ---- */
 
 /* What is advised, whatever was asked for here. */
-static void tell_verdict(const struct scene *s)
+static void print_verdict(const struct scene *s)
 {
 	const struct gp_sweep_report *sweep = s->sweep;
 	const struct gp_verdict *v;
@@ -174,8 +174,8 @@ static bool has_others(const struct scene *s)
 	return false;
 }
 
-static void tell_first(const struct scene *s, const struct gp_sweep_row *first,
-		       const char *label)
+static void print_first(const struct scene *s, const struct gp_sweep_row *first,
+			const char *label)
 {
 	const struct gp_sweep_row *was = &s->ranking.recorded;
 	char bytes[GP_BYTES_TEXT], change[CHANGE_TEXT], count[GP_PLURAL_TEXT];
@@ -202,7 +202,7 @@ static void tell_first(const struct scene *s, const struct gp_sweep_row *first,
 }
 
 /* The first in the ranking that is a setting, where it is more than noise. */
-static void tell_least(const struct scene *s)
+static void print_least(const struct scene *s)
 {
 	const struct ranking *r = &s->ranking;
 	size_t i = 0;
@@ -213,11 +213,11 @@ static void tell_least(const struct scene *s)
 	if (i == r->count)
 		return;
 	label = sweep_label(s->sweep, r->contenders[i].index);
-	tell_first(s, r->contenders[i].row, label);
+	print_first(s, r->contenders[i].row, label);
 	free(label);
 }
 
-static void tell_spread(const struct scene *s)
+static void print_spread(const struct scene *s)
 {
 	const struct gp_sweep_row *row = s->ranking.contenders[0].row;
 	char least[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
@@ -241,7 +241,7 @@ static bool has_estimates(const struct scene *s)
 
 /* Peaks of other settings, from a start that was cached under the recorded
  * ones. */
-static void tell_window(const struct scene *s)
+static void print_window(const struct scene *s)
 {
 	for (size_t i = 0; i < s->sweep->verdict_count; i++) {
 		if (s->sweep->verdicts[i].begins != GP_BEGINS_WINDOW)
@@ -261,18 +261,18 @@ static void tell_window(const struct scene *s)
 	}
 }
 
-static void tell_answer(const struct scene *s)
+static void print_answer(const struct scene *s)
 {
-	tell_verdict(s);
-	tell_least(s);
-	tell_window(s);
-	tell_spread(s);
+	print_verdict(s);
+	print_least(s);
+	print_window(s);
+	print_spread(s);
 	gp_page_blank(&s->page);
 }
 
 /* ---- the table ---- */
 
-static void tell_table(const struct scene *s)
+static void print_table(const struct scene *s)
 {
 	struct gp_table table =
 		sweep_table(s->sweep, GP_TABLE_TEXT, s->page.out);
@@ -309,7 +309,7 @@ static void tell_table(const struct scene *s)
 
 /* ---- what has no place ---- */
 
-static void tell_title(const struct scene *s, enum sweep_other_kind kind)
+static void print_title(const struct scene *s, enum sweep_other_kind kind)
 {
 	gp_page_blank(&s->page);
 	if (kind == SWEEP_CUT)
@@ -325,7 +325,7 @@ static void tell_title(const struct scene *s, enum sweep_other_kind kind)
 			     2, "%s:", sweep_other_titles[kind]);
 }
 
-static void tell_other(const struct scene *s, const struct sweep_other *other)
+static void print_other(const struct scene *s, const struct sweep_other *other)
 {
 	const struct gp_sweep_report_entry *entry =
 		&s->sweep->entries[other->index];
@@ -339,7 +339,7 @@ static void tell_other(const struct scene *s, const struct sweep_other *other)
 	free(label);
 }
 
-static void tell_others(const struct scene *s, enum sweep_other_kind kind)
+static void print_others(const struct scene *s, enum sweep_other_kind kind)
 {
 	const struct ranking *r = &s->ranking;
 	size_t count = 0;
@@ -348,9 +348,9 @@ static void tell_others(const struct scene *s, enum sweep_other_kind kind)
 		if (r->others[i].kind != kind)
 			continue;
 		if (!count++)
-			tell_title(s, kind);
+			print_title(s, kind);
 		if (count <= ROWS)
-			tell_other(s, &r->others[i]);
+			print_other(s, &r->others[i]);
 	}
 	if (count > ROWS)
 		gp_page_line(&s->page, GP_TONE_PLAIN, 4,
@@ -376,9 +376,9 @@ void gp_sweep_report_answer(const struct gp_sweep_report *sweep,
 {
 	struct scene s = scene_of(sweep, style, out);
 
-	tell_head(&s);
+	print_head(&s);
 	if (s.ranking.count)
-		tell_answer(&s);
+		print_answer(&s);
 	ranking_release(&s.ranking);
 }
 
@@ -387,12 +387,12 @@ void gp_sweep_report_text(const struct gp_sweep_report *sweep,
 {
 	struct scene s = scene_of(sweep, style, out);
 
-	tell_head(&s);
+	print_head(&s);
 	if (s.ranking.count) {
-		tell_answer(&s);
-		tell_table(&s);
+		print_answer(&s);
+		print_table(&s);
 	}
 	for (int kind = 0; kind < SWEEP_OTHERS; kind++)
-		tell_others(&s, (enum sweep_other_kind)kind);
+		print_others(&s, (enum sweep_other_kind)kind);
 	ranking_release(&s.ranking);
 }

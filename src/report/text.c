@@ -10,7 +10,7 @@
 #include "report/device_calls.h"
 #include "report/drawing.h"
 #include "report/head.h"
-#include "report/told.h"
+#include "report/recording.h"
 #include "report/page.h"
 #include "report/ranks.h"
 #include "report/group.h"
@@ -56,7 +56,7 @@ static void print_peak(const struct gp_page *page, const struct gp_trace *trace,
 	recorded_row(page, GP_RECORDED_RESERVED, &peak);
 	bytes_row(page, GP_ALLOCATED, "  allocated", &peak,
 		  "in use by tensors at that moment");
-	snprintf(note, sizeof(note), "held but not in use: %s (fragmentation)",
+	snprintf(note, sizeof(note), "held but not in use: %s of the peak",
 		 gp_percent_text(gp_measure_ratio(GP_FRAGMENTATION, &peak),
 				 percent));
 	bytes_row(page, GP_GAP, "  gap", &peak, note);
@@ -188,9 +188,10 @@ static void print_numbers(const struct gp_page *page,
 			  const struct gp_guesses *guesses,
 			  const struct gp_estimate *estimate)
 {
-	char text[GP_TOLD_TEXT];
+	char text[GP_RECORDED_TEXT];
 
-	if (gp_told_more(&result->recorded, result->at_peak.reserved, text)) {
+	if (gp_recorded_more(&result->recorded, result->at_peak.reserved,
+			     text)) {
 		gp_page_blank(page);
 		gp_page_line(page, GP_TONE_BAD, 2, "%s", text);
 	}

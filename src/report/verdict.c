@@ -35,39 +35,59 @@ bool verdict_is_bad(const struct gp_verdict *v)
 
 /* ---- the sentence ---- */
 
+/* How it goes as it is, where another setting does better. */
+static void say_as_it_is(struct verdict_text *words, const struct gp_verdict *v)
+{
+	char need[GP_BYTES_TEXT];
+
+	if (v->capacity != GP_UNLIMITED)
+		say(words, "It fits");
+	else if (v->ends == GP_ENDS_FAILURE)
+		say(words, "It ran out of memory on a device of unknown size");
+	else if (v->need_as_recorded == GP_UNLIMITED)
+		say(words, "As it is no device was found that it fits");
+	else
+		say(words, "As it is it needs %s",
+		    gp_bytes_text(v->need_as_recorded, need));
+}
+
+static void say_keep(struct verdict_text *words, const struct gp_verdict *v)
+{
+	char bytes[GP_BYTES_TEXT];
+
+	if (v->capacity != GP_UNLIMITED)
+		say(words, "Keep the settings: it fits, with %s to spare.",
+		    gp_bytes_text(v->spare, bytes));
+	else
+		say(words,
+		    "%s: it needs %s, and no other setting needs clearly less.",
+		    v->ends == GP_ENDS_FAILURE
+			    ? "It ran out of memory on a device of unknown size"
+			    : "Keep the settings",
+		    gp_bytes_text(v->need, bytes));
+}
+
 static void say_fits(struct verdict_text *words, const struct gp_verdict *v)
 {
 	char need[GP_BYTES_TEXT], more[GP_BYTES_TEXT];
 
-	bool has_failed =
-		v->capacity == GP_UNLIMITED && v->ends == GP_ENDS_FAILURE;
-	const char *so = has_failed ? "It ran out of memory on a device of "
-				      "unknown size"
-				    : "It fits";
-
+	if (!v->conf) {
+		say_keep(words, v);
+		return;
+	}
+	say_as_it_is(words, v);
 	gp_bytes_text(v->need, need);
-	if (v->conf && v->need_as_recorded == GP_UNLIMITED)
-		say(words, "%s; another setting needs %s.", so, need);
-	else if (v->conf && !gp_study_is_less(v->need, v->need_as_recorded))
-		say(words,
-		    "It fits as it is, and with the setting that others need: "
-		    "%s.",
-		    need);
-	else if (v->conf)
-		say(words, "%s; another setting needs %s less: %s.", so,
+	if (v->need_as_recorded == GP_UNLIMITED)
+		say(words, "; another setting needs %s.", need);
+	else if (gp_study_is_less(v->need, v->need_as_recorded))
+		say(words, "; another setting needs %s less: %s.",
 		    gp_bytes_text(v->need_as_recorded - v->need, more), need);
-	else if (has_failed)
+	else if (v->capacity != GP_UNLIMITED)
 		say(words,
-		    "%s: it needs %s, and no other setting needs clearly less.",
-		    so, need);
-	else if (v->capacity == GP_UNLIMITED)
-		say(words,
-		    "Keep the settings: it needs %s, and no other setting "
-		    "needs clearly less.",
+		    " as it is, and with the setting that others need: %s.",
 		    need);
 	else
-		say(words, "Keep the settings: it fits, with %s to spare.",
-		    gp_bytes_text(v->spare, more));
+		say(words, "; with the setting that others need, %s.", need);
 }
 
 /* Why it is not served as it is, where another setting serves it. */
@@ -173,6 +193,13 @@ static void say_search(struct verdict_text *words, const struct gp_verdict *v)
 				    : ": an ideal allocator would fit");
 }
 
+/* A device that serves it below some that do not. */
+static bool is_by_chance(const struct gp_verdict *v)
+{
+	return (v->kind == GP_VERDICT_FITS || v->kind == GP_VERDICT_SETTING) &&
+	       !v->high && v->capacity < v->need && v->need != GP_UNLIMITED;
+}
+
 struct verdict_text verdict_limits(const struct gp_verdict *v)
 {
 	struct verdict_text words = { "" };
@@ -190,6 +217,11 @@ struct verdict_text verdict_limits(const struct gp_verdict *v)
 	if (v->high && v->high != v->low)
 		say(&words, "Need between %s and %s. ",
 		    gp_bytes_text(v->low, a), gp_bytes_text(v->high, b));
+	if (is_by_chance(v))
+		say(&words,
+		    "Not every larger device serves it: all do from %s on. A "
+		    "little more work may not fit. ",
+		    gp_bytes_text(v->need, b));
 	if (v->ends == GP_ENDS_FAILURE && v->kind == GP_VERDICT_FITS)
 		say(&words, "The recorded program ended in a request that "
 			    "failed; what came next is not in the trace. ");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a recording tells of itself, and what it does not tell. */
-#ifndef REPORT_TOLD_H
-#define REPORT_TOLD_H
+#ifndef REPORT_RECORDING_H
+#define REPORT_RECORDING_H
 
 #include <stdint.h>
 
@@ -11,9 +11,9 @@
 /* Sentences for a recording that tells of more reserved than its replay comes
  * to: what is missing, and how little the peak can have been.  NULL: it does
  * not. */
-#define GP_TOLD_TEXT 512
-const char *gp_told_more(const struct gp_recorded *told, uint64_t replayed,
-			 char text[GP_TOLD_TEXT]);
+#define GP_RECORDED_TEXT 512
+const char *gp_recorded_more(const struct gp_recorded *recorded,
+			     uint64_t replayed, char text[GP_RECORDED_TEXT]);
 
 /* ---- what it does not tell, and was guessed (gp_guess_table) ---- */
 
