@@ -7,14 +7,19 @@
 
 #include "commands/output.h"
 
-void gp_signal_catch(int number, void (*handler)(int number))
+static void take(int number, void (*handler)(int number), int flags)
 {
 	struct sigaction before, action = { .sa_handler = handler,
-					    .sa_flags = (int)SA_RESETHAND };
+					    .sa_flags = flags };
 
 	sigemptyset(&action.sa_mask);
 	if (!sigaction(number, NULL, &before) && before.sa_handler != SIG_IGN)
 		sigaction(number, &action, NULL);
+}
+
+void gp_signal_catch(int number, void (*handler)(int number))
+{
+	take(number, handler, (int)SA_RESETHAND);
 }
 
 /* ---- Ctrl-C, for commands that have something to put in order first ---- */
@@ -25,16 +30,19 @@ static atomic_bool came;
 static void note(int number)
 {
 	atomic_store(&came, true);
-	gp_signal_catch(number, gp_outlet_end);
+	if (number == SIGINT)
+		gp_signal_catch(number, gp_outlet_end);
 }
 
+/* timeout(1) and a log-out send theirs twice, at once: only a second Ctrl-C is
+ * somebody who does not want to wait. */
 void gp_interrupt_catch(void)
 {
 	if (gp_outlet_is_redirected())
 		return;
-	gp_signal_catch(SIGINT, note);
-	gp_signal_catch(SIGTERM, note);
-	gp_signal_catch(SIGHUP, note);
+	take(SIGINT, note, 0);
+	take(SIGTERM, note, 0);
+	take(SIGHUP, note, 0);
 }
 
 bool gp_interrupt_came(void)

@@ -12,8 +12,8 @@
 void gp_signal_catch(int number, void (*handler)(int number));
 
 /* Nothing while a question is answered (gpupool/ask.h).  From here on the first
- * SIGINT, SIGTERM or SIGHUP is noted, where they are not ignored; the second
- * one ends the program. */
+ * SIGINT, SIGTERM or SIGHUP is noted, where they are not ignored; a second
+ * SIGINT ends the program. */
 void gp_interrupt_catch(void);
 bool gp_interrupt_came(void);
 /* As if one had come, or none: where nobody wants an answer any more. */

@@ -584,7 +584,9 @@ static void sweep(struct session *s)
 	for (size_t t = 0; t < s->ranks.count; t++)
 		if (!gp_interrupt_came())
 			sweep_trace(s, t);
-	gp_outlet_guard();
+	/* What interrupted it may come again while the report is written. */
+	if (!gp_interrupt_came())
+		gp_outlet_guard();
 }
 
 /* ---- the command ---- */
