@@ -218,7 +218,7 @@ static enum gp_answer async_set_fraction(struct gp_allocator *allocator,
 	struct async *a = async_of(allocator);
 	uint64_t free_bytes, total;
 
-	if (!(fraction >= 0 && fraction <= 1))
+	if (!engine_is_fraction(fraction))
 		return GP_REFUSED_BY_RULE;
 	a->config.device->ops->info(a->config.device, &free_bytes, &total);
 	a->limit = (uint64_t)(fraction * (double)total);
@@ -229,7 +229,7 @@ static enum gp_answer async_set_fraction(struct gp_allocator *allocator,
 static const char *async_refusal(struct gp_allocator *allocator)
 {
 	(void)allocator;
-	return "invalid fraction. Please set within [0, 1].";
+	return ENGINE_NO_FRACTION;
 }
 
 /* ---- what there is ---- */

@@ -61,6 +61,15 @@ static inline void stat_grow(int64_t *sum, int64_t more)
 		*sum = INT64_MAX;
 }
 
+/* c10/cuda/CUDACachingAllocator.cpp, setMemoryFraction: what it refuses (a NaN,
+ * too), and with which words. */
+#define ENGINE_NO_FRACTION "invalid fraction. Please set within [0, 1]."
+
+static inline bool engine_is_fraction(double fraction)
+{
+	return fraction >= 0 && fraction <= 1;
+}
+
 /* ---- statistics of engines that do not tell pools apart: in GP_STAT_ALL ----
  */
 

@@ -375,7 +375,7 @@ static enum gp_answer keeper_set_fraction(struct gp_allocator *allocator,
 	uint64_t free_bytes, total;
 
 	/* What PyTorch refuses changes nothing. */
-	if (!(fraction >= 0 && fraction <= 1))
+	if (!engine_is_fraction(fraction))
 		return GP_SERVED;
 	l->config.device->ops->info(l->config.device, &free_bytes, &total);
 	l->limit = fraction < 1 ? (uint64_t)(fraction * (double)total)

@@ -30,6 +30,7 @@ static inline struct sim *sim_of(struct gp_device *device)
 
 /* A device's cudaMalloc addresses lie 2^40 apart. */
 #define ORDINAL_SHIFT 40
+#define ORDINAL_RANGE (UINT64_C(1) << ORDINAL_SHIFT)
 
 /* More memory than any device has, and few enough units to keep a bit for. */
 #define MOST_MEMORY (UINT64_C(1) << 47)
@@ -74,30 +75,32 @@ static bool sim_grant(struct sim *sim, uint64_t size)
  * 96 MiB. */
 #define CHUNK (UINT64_C(32) << 20)
 
+static uint64_t chunks_up(uint64_t size)
+{
+	return (size + CHUNK - 1) / CHUNK * CHUNK;
+}
+
 /* No room can be taken in a chunk that is not there yet: to begin with all is
  * taken, up to a last one that never gets free. */
 void gp_sim_place_downward(struct gp_device *device)
 {
 	struct sim *sim = sim_of(device);
-	uint64_t range = UINT64_C(1) << ORDINAL_SHIFT;
 
-	space_adopt(&sim->memory, sim->memory.base, range);
-	sim->lowest = sim->memory.base + range - CHUNK;
+	space_adopt(&sim->memory, sim->memory.base, ORDINAL_RANGE);
+	sim->lowest = sim->memory.base + ORDINAL_RANGE - CHUNK;
 }
 
 bool gp_sim_was_downward(uint64_t addr, uint64_t size)
 {
-	uint64_t range = UINT64_C(1) << ORDINAL_SHIFT;
-	uint64_t chunk = (size + CHUNK - 1) / CHUNK * CHUNK;
-
 	return addr >= GP_SIM_BASE &&
-	       (addr - GP_SIM_BASE) % range == range - CHUNK - chunk;
+	       (addr - GP_SIM_BASE) % ORDINAL_RANGE ==
+		       ORDINAL_RANGE - CHUNK - chunks_up(size);
 }
 
 static uint64_t place(struct sim *sim, uint64_t size)
 {
-	uint64_t end = sim->memory.base + (UINT64_C(1) << ORDINAL_SHIFT);
-	uint64_t chunk = (size + CHUNK - 1) / CHUNK * CHUNK;
+	uint64_t end = sim->memory.base + ORDINAL_RANGE;
+	uint64_t chunk = chunks_up(size);
 	uint64_t addr = space_take(&sim->memory, size);
 
 	if (!sim->lowest || addr < end ||

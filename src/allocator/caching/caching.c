@@ -221,9 +221,8 @@ static enum gp_answer caching_set_fraction(struct gp_allocator *allocator,
 {
 	struct caching *c = caching_of(allocator);
 
-	if (!(fraction >= 0 && fraction <= 1))
-		return caching_refuse(c, "invalid fraction. Please set within "
-					 "[0, 1].");
+	if (!engine_is_fraction(fraction))
+		return caching_refuse(c, ENGINE_NO_FRACTION);
 	c->limit = (uint64_t)(fraction * (double)c->device_total);
 	if (fraction == 1 &&
 	    gp_release_has(c->settings.release, GP_CHANGE_FRACTION_ONE))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "simcuda/program/elements.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -22,12 +23,17 @@ enum type {
 };
 enum op { SUM, PRODUCT, MAXIMUM, MINIMUM, AVERAGE };
 
+static bool is_type(int type)
+{
+	return type >= 0 && type < TYPES;
+}
+
 size_t elements_bytes(int type)
 {
 	static const unsigned char sizes[TYPES] = { 1, 1, 4, 4, 8, 8,
 						    2, 4, 8, 2, 1, 1 };
 
-	return type >= 0 && type < TYPES ? sizes[type] : 0;
+	return is_type(type) ? sizes[type] : 0;
 }
 
 /* ---- floating point in fewer bits: exponent and mantissa of each ---- */
@@ -45,8 +51,7 @@ static const struct format *format_of(int type)
 		[FLOAT8_E5M2] = { 1, 5, 2 },
 	};
 
-	return type >= 0 && type < TYPES && formats[type].bytes ? &formats[type]
-								: NULL;
+	return is_type(type) && formats[type].bytes ? &formats[type] : NULL;
 }
 
 static double power_of_two(int exponent)
