@@ -1,223 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line as a function, and the traces that it is asked about. */
-#include "commands/ask.h"
+/* The command line as a function. */
+#include "gpupool/ask.h"
 
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/text_sink.h"
 #include "commands/dispatch.h"
 #include "commands/output.h"
-
-/* ---- traces that are held ---- */
-
-struct held {
-	char *name; /* owned */
-	struct gp_trace *trace;
-};
-
-/* Something that was made of a held trace. */
-struct made {
-	const struct gp_trace *trace;
-	char *what; /* owned */
-	void *made;
-	void (*destroy)(void *made);
-};
-#define MADE_KEPT 2 /* of a run, and of the one it is compared with */
-
-struct gp_session {
-	pthread_mutex_t lock; /* of what is held */
-	struct held *held;    /* few: looked through */
-	size_t count, room;
-	struct made made[MADE_KEPT]; /* the oldest first; made NULL: none */
-};
-
-/* Whose question this thread answers. */
-static _Thread_local struct gp_session *asked;
-
-struct gp_session *gp_session_create(void)
-{
-	struct gp_session *session = gp_mem_alloc(1, sizeof(*session));
-
-	pthread_mutex_init(&session->lock, NULL);
-	return session;
-}
-
-static void made_destroy(struct made *made)
-{
-	free(made->what);
-	if (made->made)
-		made->destroy(made->made);
-}
-
-void gp_session_destroy(struct gp_session *session)
-{
-	if (!session)
-		return;
-	for (size_t i = 0; i < MADE_KEPT; i++)
-		made_destroy(&session->made[i]);
-	for (size_t i = 0; i < session->count; i++) {
-		free(session->held[i].name);
-		gp_trace_destroy(session->held[i].trace);
-	}
-	free(session->held);
-	pthread_mutex_destroy(&session->lock);
-	free(session);
-}
-
-static struct held *find(struct gp_session *session, const char *name)
-{
-	for (size_t i = 0; i < session->count; i++)
-		if (!strcmp(session->held[i].name, name))
-			return &session->held[i];
-	return NULL;
-}
-
-/* Takes out what was made of a trace, to be destroyed without the lock. */
-static void take_made_of(struct gp_session *session,
-			 const struct gp_trace *trace,
-			 struct made out[MADE_KEPT])
-{
-	for (size_t i = 0; i < MADE_KEPT; i++) {
-		if (session->made[i].trace != trace)
-			continue;
-		out[i] = session->made[i];
-		session->made[i] = (struct made){ 0 };
-	}
-}
-
-static void destroy_all(struct made made[MADE_KEPT])
-{
-	for (size_t i = 0; i < MADE_KEPT; i++)
-		made_destroy(&made[i]);
-}
-
-void gp_session_drop(struct gp_session *session, const char *name)
-{
-	struct made made[MADE_KEPT] = { 0 };
-	struct held *held, gone = { 0 };
-
-	pthread_mutex_lock(&session->lock);
-	held = find(session, name);
-	if (held) {
-		gone = *held;
-		*held = session->held[--session->count];
-		take_made_of(session, gone.trace, made);
-	}
-	pthread_mutex_unlock(&session->lock);
-	destroy_all(made);
-	free(gone.name);
-	gp_trace_destroy(gone.trace);
-}
-
-void gp_session_hold(struct gp_session *session, const char *name,
-		     struct gp_trace *trace)
-{
-	struct gp_trace *before = NULL;
-	struct made made[MADE_KEPT] = { 0 };
-	struct held *held;
-
-	pthread_mutex_lock(&session->lock);
-	held = find(session, name);
-	if (held) {
-		before = held->trace;
-		take_made_of(session, before, made);
-	} else {
-		session->held = gp_mem_grow(session->held, &session->room,
-					    session->count + 1, sizeof(*held));
-		held = &session->held[session->count++];
-		held->name = gp_mem_copy_text(name, strlen(name));
-	}
-	held->trace = trace;
-	pthread_mutex_unlock(&session->lock);
-	destroy_all(made);
-	gp_trace_destroy(before);
-}
-
-struct gp_trace *gp_session_held(const char *name)
-{
-	struct gp_trace *trace = NULL;
-	struct held *held;
-
-	if (!asked)
-		return NULL;
-	pthread_mutex_lock(&asked->lock);
-	held = find(asked, name);
-	if (held)
-		trace = gp_trace_share(held->trace);
-	pthread_mutex_unlock(&asked->lock);
-	return trace;
-}
-
-/* ---- what is made of them ---- */
-
-void *gp_session_take(const struct gp_trace *trace, const char *what)
-{
-	void *found = NULL;
-
-	if (!asked)
-		return NULL;
-	pthread_mutex_lock(&asked->lock);
-	for (size_t i = 0; i < MADE_KEPT; i++) {
-		struct made *made = &asked->made[i];
-
-		if (found || !made->made || made->trace != trace ||
-		    strcmp(made->what, what) != 0)
-			continue;
-		found = made->made;
-		free(made->what);
-		*made = (struct made){ 0 };
-	}
-	pthread_mutex_unlock(&asked->lock);
-	return found;
-}
-
-static bool is_held(const struct gp_session *session,
-		    const struct gp_trace *trace)
-{
-	for (size_t i = 0; i < session->count; i++)
-		if (session->held[i].trace == trace)
-			return true;
-	return false;
-}
-
-/* The one that has to go for it, the oldest, or itself. */
-static struct made keep(struct gp_session *session, struct made made)
-{
-	size_t at = MADE_KEPT - 1;
-	struct made gone;
-
-	if (!is_held(session, made.trace))
-		return made;
-	while (at && session->made[at].made)
-		at--;
-	gone = session->made[at];
-	for (; at + 1 < MADE_KEPT; at++)
-		session->made[at] = session->made[at + 1];
-	session->made[MADE_KEPT - 1] = made;
-	return gone;
-}
-
-void gp_session_put(const struct gp_trace *trace, const char *what, void *made,
-		    void (*destroy)(void *made))
-{
-	struct made gone = { trace, NULL, made, destroy };
-
-	if (asked) {
-		gone.what = gp_mem_copy_text(what, strlen(what));
-		pthread_mutex_lock(&asked->lock);
-		gone = keep(asked, gone);
-		pthread_mutex_unlock(&asked->lock);
-	}
-	made_destroy(&gone);
-}
-
-/* ---- a question ---- */
+#include "commands/session.h"
 
 /* argv as main() has it: parsing reorders it, and texts stay as they are. */
 static char **line_of(int argc, const char *const *argv)
@@ -240,11 +33,11 @@ void gp_ask(struct gp_session *session, int argc, const char *const *argv,
 	FILE *err = gp_text_sink_open(&texts[1]);
 
 	*reply = (struct gp_reply){ 0 };
-	asked = session;
+	gp_session_answer(session);
 	gp_outlet_redirect(out, err);
 	reply->status = gp_command_line(argc + 1, line, &reply->diag);
 	gp_outlet_redirect(NULL, NULL);
-	asked = NULL;
+	gp_session_answer(NULL);
 	reply->out = gp_text_sink_close(&texts[0], out);
 	reply->out_length = texts[0].size;
 	reply->err = gp_text_sink_close(&texts[1], err);

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/safe.h"
-#include "commands/ask.h"
 #include "commands/command.h"
 #include "commands/help.h"
 #include "commands/output.h"
+#include "commands/session.h"
 
 /* "gpupool: file: record: what" and the hint below. */
 static void print_diag(const struct gp_diag *diag)

@@ -12,8 +12,8 @@
 #include <zstd.h>
 
 #include "base/mem.h"
-#include "commands/ask.h"
 #include "commands/output.h"
+#include "commands/session.h"
 #include "trace/draft.h"
 
 /* ---- a stream that packs: a stdio stream with its own write (fopencookie)

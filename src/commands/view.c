@@ -8,11 +8,11 @@
 
 #include "base/mem.h"
 #include "base/text_sink.h"
-#include "commands/ask.h"
 #include "commands/command.h"
 #include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
+#include "commands/session.h"
 #include "commands/trace_file.h"
 #include "metrics/culprit.h"
 

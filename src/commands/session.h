@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Traces that a question may name (gpupool/ask.h), for what reads them. */
-#ifndef COMMANDS_ASK_H
-#define COMMANDS_ASK_H
+#ifndef COMMANDS_SESSION_H
+#define COMMANDS_SESSION_H
 
 #include "gpupool/ask.h"
+
+/* Whose question this thread answers from here on; NULL: nobody's. */
+void gp_session_answer(struct gp_session *session);
 
 /* Of the session whose question this thread answers, one more owner's; NULL:
  * none of that name is held. */
