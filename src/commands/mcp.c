@@ -28,9 +28,9 @@
 #include "base/mem.h"
 #include "base/safe.h"
 #include "commands/command.h"
+#include "commands/interrupt.h"
 #include "commands/mcp_tools.h"
 #include "commands/progress.h"
-#include "commands/signals.h"
 #include "gpupool/gpupool.h"
 
 #define MOST_LINE  (1 << 20)

@@ -21,7 +21,6 @@
 
 #include "base/safe.h"
 #include "base/text_sink.h"
-#include "commands/signals.h"
 
 /* ---- standard output and error ---- */
 
@@ -149,17 +148,27 @@ static void remove_unfinished(void)
 			unlink(unfinished[i]);
 }
 
-/* The default action is back: the shell learns the signal. */
+void gp_outlet_catch(int number, void (*handler)(int number))
+{
+	struct sigaction before, action = { .sa_handler = handler };
+
+	sigemptyset(&action.sa_mask);
+	if (!sigaction(number, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(number, &action, NULL);
+}
+
+/* By the default action: the shell learns the signal. */
 void gp_outlet_end(int number)
 {
 	remove_unfinished();
+	gp_outlet_catch(number, SIG_DFL);
 	raise(number);
 }
 
 void gp_outlet_guard(void)
 {
 	for (size_t i = 0; i < SIGNALS; i++)
-		gp_signal_catch(signals[i], gp_outlet_end);
+		gp_outlet_catch(signals[i], gp_outlet_end);
 	at_quick_exit(remove_unfinished);
 }
 

@@ -39,6 +39,10 @@ struct gp_report_style gp_terminal_style(const struct gp_options *options);
 void gp_outlet_guard(void);
 /* What such a signal does. */
 void gp_outlet_end(int number);
+/* From here on it does that, unless it is ignored: nohup and shells that start
+ * a program in the background have it ignore signals, and those stay ignored.
+ */
+void gp_outlet_catch(int number, void (*handler)(int number));
 
 enum gp_status gp_outlet_open(struct gp_output *output, const char *path,
 			      struct gp_diag *diag);

@@ -10,7 +10,7 @@
 #include "commands/command.h"
 #include "commands/output.h"
 #include "commands/installed.h"
-#include "commands/signals.h"
+#include "commands/interrupt.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/torch_lib.h"

@@ -12,12 +12,11 @@ struct sigaction {
 	int sa_flags;
 };
 
-#define SIG_DFL	     ((void (*)(int))0)
-#define SIG_IGN	     ((void (*)(int))1)
-#define SIG_BLOCK    0
-#define SIG_SETMASK  2
-#define SA_RESETHAND 0
-#define SA_RESTART   0
+#define SIG_DFL	    ((void (*)(int))0)
+#define SIG_IGN	    ((void (*)(int))1)
+#define SIG_BLOCK   0
+#define SIG_SETMASK 2
+#define SA_RESTART  0
 
 #define SIGHUP	1
 #define SIGINT	2

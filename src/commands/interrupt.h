@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals that the program takes, where it was not told to ignore them. */
-#ifndef COMMANDS_SIGNALS_H
-#define COMMANDS_SIGNALS_H
+/* Ctrl-C and the like, for commands that have something to put in order first.
+ */
+#ifndef COMMANDS_INTERRUPT_H
+#define COMMANDS_INTERRUPT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
-
-/* nohup and shells that start a program in the background have it ignore
- * signals: those stay ignored.  The handler is called once, then the default
- * action is back. */
-void gp_signal_catch(int number, void (*handler)(int number));
 
 /* Nothing while a question is answered (gpupool/ask.h).  From here on the first
  * SIGINT, SIGTERM or SIGHUP is noted, where they are not ignored; a second
