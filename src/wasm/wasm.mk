@@ -9,9 +9,10 @@ WASM_CC ?= clang
 # rest asks of it is answered in src/wasm/left_out.c.
 WASM_SRC := $(filter-out src/simcuda/% src/record/% src/device/cuda/% \
 	src/allocator/torch/% src/allocator/plugin/% src/allocator/channel.c \
-	$(addprefix src/commands/,bench.c check.c doctor.c \
+	$(addprefix src/commands/,bench.c check.c child.c doctor.c \
 	fit.c installed.c live_parts.c mcp.c mcp_tools.c own_folder.c page.c \
-	planner.c record.c recorded.c torch_lib.c verify.c),$(SRC)) $(wildcard src/wasm/*.c src/wasm/posix/*.c)
+	planner.c record.c recorded.c recording.c torch_lib.c verify.c),$(SRC)) \
+	$(wildcard src/wasm/*.c src/wasm/posix/*.c)
 WASM_TEXTS := $(filter src/%,$(TEXTS))
 WASM_OBJ := $(WASM_SRC:%.c=$(W)/obj/%.o) $(WASM_TEXTS:%=$(W)/obj/%.o)
 WASM_LIBS := $(W)/libs
