@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "simcuda/program/watchdog.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "simcuda/process.h"
 #include "simcuda/program/exchange.h"
@@ -22,9 +28,13 @@
 #define RANKS_PATIENCE_S 20
 /* So often in vain: it is not tried any more. */
 #define MOST_MISSED	 3
+/* Looks at a thread that has just begun, and the time between two: a second. */
+#define MOST_BEGINNINGS	 5000
+#define BEGINNING_NS	 200000
 
 struct watchdog {
 	bool is_there;
+	long thread;	 /* its number in the system */
 	uint64_t seen;	 /* the last look that it was asked for */
 	uint64_t looked; /* and that it has finished */
 	/* What collectives wait for that were not complete as it looked, and
@@ -164,7 +174,9 @@ static void enter(void)
 			mine = &watchdogs.all[i];
 	if (!mine)
 		return;
-	*mine = (struct watchdog){ .is_there = true, .seen = watchdogs.looks };
+	*mine = (struct watchdog){ .is_there = true,
+				   .thread = syscall(SYS_gettid),
+				   .seen = watchdogs.looks };
 	atomic_fetch_add(&watchdogs.count, 1);
 	pthread_setspecific(leaving, mine);
 }
@@ -251,6 +263,85 @@ __attribute__((constructor)) static void start(void)
 	process_observe_unfinished(on_unfinished);
 }
 
+/* ---- watchdogs that have not begun ---- */
+
+/*
+ * A group's first collective may be issued before its watchdog has run at all,
+ * and so before it is known as one.  It gives itself its name at once, so where
+ * there are new threads it is waited until each sleeps, or is a watchdog that
+ * looks.
+ */
+
+#define TASKS "/proc/self/task"
+
+static bool is_looking(long thread)
+{
+	bool is = false;
+
+	pthread_mutex_lock(&watchdogs.lock);
+	for (size_t i = 0; i < MOST_WATCHDOGS; i++)
+		is |= watchdogs.all[i].is_there &&
+		      watchdogs.all[i].thread == thread;
+	pthread_mutex_unlock(&watchdogs.lock);
+	return is;
+}
+
+/* One that has ended has, too. */
+static bool has_begun(long thread)
+{
+	char path[64], name[64] = "", state = 'S';
+	FILE *file;
+	int read;
+
+	snprintf(path, sizeof(path), TASKS "/%ld/stat", thread);
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	read = fscanf(file, "%*d (%63[^)]) %c", name, &state);
+	fclose(file);
+	if (read == 2 && !strcmp(name, THREAD_NAME))
+		return is_looking(thread);
+	return state == 'S';
+}
+
+static bool have_all_begun(void)
+{
+	DIR *folder = opendir(TASKS);
+	long own = syscall(SYS_gettid);
+	const struct dirent *entry;
+	bool have = true;
+
+	while (have && folder && (entry = readdir(folder))) {
+		long thread = strtol(entry->d_name, NULL, 10);
+
+		have = thread <= 0 || thread == own || has_begun(thread);
+	}
+	if (folder)
+		closedir(folder);
+	return have;
+}
+
+/* Under watchdogs.one.  As many threads as the last time are the same ones;
+ * one that works all the time is not waited for again and again. */
+static void await_beginnings(void)
+{
+	static nlink_t before;
+	static unsigned in_vain;
+	const struct timespec pause = { .tv_nsec = BEGINNING_NS };
+	struct stat tasks;
+	int left = MOST_BEGINNINGS;
+
+	if (in_vain == MOST_MISSED || stat(TASKS, &tasks) ||
+	    tasks.st_nlink == before)
+		return;
+	before = tasks.st_nlink;
+	while (left && !have_all_begun()) {
+		nanosleep(&pause, NULL);
+		left--;
+	}
+	in_vain += !left;
+}
+
 /* ---- the program's side ---- */
 
 static bool have_looked(uint64_t look)
@@ -297,10 +388,10 @@ void watchdog_look(void)
 	struct awaited loose;
 	bool is_in_time;
 
-	if (!atomic_load(&watchdogs.count))
-		return;
 	pthread_mutex_lock(&watchdogs.one);
-	if (atomic_load(&watchdogs.missed) < MOST_MISSED) {
+	await_beginnings();
+	if (atomic_load(&watchdogs.count) &&
+	    atomic_load(&watchdogs.missed) < MOST_MISSED) {
 		is_in_time = look(&loose);
 		if (is_in_time && loose.places)
 			is_in_time = exchange_wait(&loose, RANKS_PATIENCE_S) &&
