@@ -75,9 +75,11 @@ need_check() {
 need_lint() {
 	has_command clang || lacks clang
 	has_command clang-format-14 || lacks clang-format-14
+	has_command doxygen || lacks doxygen
 	has_command mandoc || lacks mandoc
 	has_command musl-gcc || lacks musl-tools
 	has_command shellcheck || lacks shellcheck
+	has_command tsc || lacks node-typescript
 }
 
 # A program for a browser, with clang's library for it.
@@ -134,6 +136,7 @@ has_module() {
 need_python() {
 	has_module pytest || lacks python3 python3-pytest
 	has_module yaml || lacks python3 python3-yaml
+	has_module ensurepip || lacks python3-venv
 	# For engines in Python.
 	has_command python3-config || lacks python3-dev
 }
