@@ -382,9 +382,10 @@ bool gp_json_cut(struct gp_json_scan *scan)
 
 json_t *gp_json_parse(struct gp_json_scan *scan)
 {
+	size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL |
+		       (scan->is_strict ? JSON_REJECT_DUPLICATES : 0);
 	json_error_t error;
-	json_t *value = json_loadb(scan->item, scan->length,
-				   JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+	json_t *value = json_loadb(scan->item, scan->length, flags, &error);
 
 	if (!value)
 		fail_at(scan, scan->start, error.text);

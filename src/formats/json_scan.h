@@ -25,6 +25,7 @@ struct gp_json_scan {
 	struct gp_source *source; /* borrowed */
 	struct gp_diag *diag;
 	enum gp_status status;
+	bool is_strict; /* no object has a key twice; others: the last holds */
 	const char *item; /* the value cut out last, until the source moves */
 	size_t length;
 	char *kept; /* where it lies, if not in the window */

@@ -23,6 +23,7 @@ void gp_json_trace_init(struct gp_json_trace *t, struct gp_json_scan *scan,
 		.release_last = -1,
 	};
 	gp_build_source(t->build, "gpupool-trace");
+	scan->is_strict = true;
 }
 
 void gp_json_trace_release(struct gp_json_trace *t)
@@ -253,16 +254,20 @@ bool gp_json_trace_knows(const char *key)
 void gp_json_trace_key(struct gp_json_trace *t, const char *key)
 {
 	const struct header_key *row = find_key(key);
+	uint32_t bit = row ? UINT32_C(1) << (row - header_keys) : 0;
 	json_t *value;
 
 	if (!row) {
 		gp_json_skip(t->scan);
+	} else if (t->keys & bit) {
+		gp_json_trace_twice(t, "the trace", key);
 	} else if (row->walk) {
 		row->walk(t);
 	} else if ((value = gp_json_value(t->scan))) {
 		row->read(t, value);
 		json_decref(value);
 	}
+	t->keys |= bit;
 }
 
 /* ---- the end ---- */

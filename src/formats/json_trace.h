@@ -29,6 +29,7 @@ struct gp_json_trace {
 	int release_first, release_last; /* -1: not told */
 	char why[sizeof(((struct gp_release_range *)0)->why)];
 	bool has_format, has_version, frees_are_at_once;
+	uint32_t keys; /* of the header, that were there: a bit each */
 };
 
 void gp_json_trace_init(struct gp_json_trace *trace, struct gp_json_scan *scan,
@@ -61,6 +62,9 @@ void gp_json_trace_state(struct gp_json_trace *trace, uint32_t device,
 /* The value of "memory_stats". */
 void gp_json_trace_counters(struct gp_json_trace *trace, uint32_t device,
 			    const json_t *object);
+/* That key of owner is there twice: which is meant nobody can tell. */
+void gp_json_trace_twice(struct gp_json_trace *trace, const char *owner,
+			 const char *key);
 /* The device of that ordinal, made if new. */
 bool gp_json_trace_device(struct gp_json_trace *trace, uint64_t ordinal,
 			  uint32_t *device);

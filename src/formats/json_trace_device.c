@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices of a gpupool-trace. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -99,19 +100,37 @@ static void read_device_value(struct gp_json_trace *t, uint32_t device,
 static bool read_ordinal(struct gp_json_trace *t, uint32_t *device)
 {
 	json_t *value = gp_json_value(t->scan);
+	size_t before = t->device_count;
 	uint64_t ordinal = 0;
 	bool is_ok = value && gp_json_trace_number(t, "the device", "device",
 						   value, &ordinal);
 
 	json_decref(value);
-	return is_ok && gp_json_trace_device(t, ordinal, device);
+	if (!is_ok || !gp_json_trace_device(t, ordinal, device))
+		return false;
+	if (*device == before)
+		return true;
+	gp_diag_hint(t->diag, "all that is known of a device is one element");
+	t->scan->status = gp_diag_set(
+		t->diag, GP_INPUT,
+		"device %" PRIu64 " is there twice in \"devices\"", ordinal);
+	return false;
 }
 
-static bool is_about_device(const char *key)
+static const char *const device_keys[] = { "device",	  "events",
+					   "start",	  "end",
+					   "guesses",	  "memory_stats",
+					   "total_memory" };
+#define DEVICE_KEYS (sizeof(device_keys) / sizeof(*device_keys))
+
+/* DEVICE_KEYS: it is none of them. */
+static size_t find_device_key(const char *key)
 {
-	return !strcmp(key, "events") || !strcmp(key, "start") ||
-	       !strcmp(key, "end") || !strcmp(key, "guesses") ||
-	       !strcmp(key, "memory_stats") || !strcmp(key, "total_memory");
+	size_t i = 0;
+
+	while (i < DEVICE_KEYS && strcmp(key, device_keys[i]) != 0)
+		i++;
+	return i;
 }
 
 static void read_device_key(struct gp_json_trace *t, uint32_t device,
@@ -125,29 +144,39 @@ static void read_device_key(struct gp_json_trace *t, uint32_t device,
 		read_device_value(t, device, key);
 }
 
-/* "device" comes first, so that what follows can be told whose it is. */
+/* So that what follows can be told whose it is. */
+static void require_device(struct gp_json_trace *t, size_t number,
+			   const char *key)
+{
+	gp_diag_record(t->diag, "devices, element %zu", number);
+	gp_diag_hint(t->diag, "write {\"device\": 0, ...");
+	t->scan->status = gp_diag_set(
+		t->diag, GP_INPUT, "\"device\" must stand before \"%s\"", key);
+}
+
 void gp_json_trace_read_device(struct gp_json_trace *t, size_t number)
 {
 	char key[GP_JSON_KEY_ROOM];
 	struct gp_json_walk walk;
-	bool has_device = false;
+	bool has[DEVICE_KEYS] = { false };
 	uint32_t device = 0;
 
 	if (!gp_json_enter(t->scan, '{', &walk))
 		return;
 	while (gp_json_next_key(t->scan, &walk, key)) {
-		if (!strcmp(key, "device")) {
-			has_device = read_ordinal(t, &device);
-		} else if (!is_about_device(key)) {
+		size_t known = find_device_key(key);
+
+		if (known == DEVICE_KEYS) {
 			gp_json_skip(t->scan);
-		} else if (has_device) {
-			read_device_key(t, device, key);
+		} else if (has[known]) {
+			gp_json_trace_twice(t, "the device", key);
+		} else if (!known) {
+			has[known] = read_ordinal(t, &device);
+		} else if (!*has) {
+			require_device(t, number, key);
 		} else {
-			gp_diag_record(t->diag, "devices, element %zu", number);
-			gp_diag_hint(t->diag, "write {\"device\": 0, ...");
-			t->scan->status = gp_diag_set(
-				t->diag, GP_INPUT,
-				"\"device\" must stand before \"%s\"", key);
+			has[known] = true;
+			read_device_key(t, device, key);
 		}
 	}
 }

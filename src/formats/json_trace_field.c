@@ -25,6 +25,14 @@ void gp_json_trace_wrong(struct gp_json_trace *t, const char *owner,
 	gp_diag_hint(t->diag, "man 5 gpupool-trace tells what each has");
 }
 
+void gp_json_trace_twice(struct gp_json_trace *t, const char *owner,
+			 const char *key)
+{
+	if (!t->scan->status)
+		t->scan->status = gp_diag_set(
+			t->diag, GP_INPUT, "%s has \"%s\" twice", owner, key);
+}
+
 bool gp_json_trace_number(struct gp_json_trace *t, const char *owner,
 			  const char *key, const json_t *value, uint64_t *to)
 {
