@@ -174,6 +174,8 @@ static enum gp_status play(struct session *s, struct gp_plan *plan,
 	size_t devices = plan->trace->device_count, n = s->report.entry_count;
 	enum gp_status status = gp_plan_play(plan, NULL, NULL, diag);
 
+	for (uint32_t d = 0; d < devices; d++)
+		runs[d * n].capacity = plan->capacity[d];
 	for (uint32_t d = 0; d < devices && status == GP_OK; d++) {
 		note(s, &runs[d * n], &plan->results[d]);
 		if (s->options->details)
@@ -238,7 +240,8 @@ static void compare(void *arg, struct gp_rank_class *class)
 	for (uint32_t d = 0; d < trace->device_count; d++) {
 		struct gp_engine_run about = {
 			.path = class->paths[0],
-			.device = trace->devices[d].device
+			.device = trace->devices[d].device,
+			.capacity = GP_UNLIMITED,
 		};
 
 		find_floor(s, trace, d, &about);

@@ -363,6 +363,16 @@ static void choose_columns(const struct gp_engines_report *report,
 	chosen[DRAWN].title[GP_TABLE_TEXT] = NULL;
 }
 
+/* The same for all that could be run. */
+static uint64_t memory_of(const struct gp_engine_run *runs, size_t count)
+{
+	size_t i = 0;
+
+	while (i + 1 < count && runs[i].trouble)
+		i++;
+	return runs[i].capacity;
+}
+
 /* One device of a trace. */
 static void put_device(const struct gp_engines_report *report,
 		       const struct gp_engine_run *runs,
@@ -372,10 +382,13 @@ static void put_device(const struct gp_engines_report *report,
 	struct gp_column chosen[COLUMNS];
 	const struct gp_table table = { GP_TABLE_TEXT, chosen, COLUMNS, out };
 	char live[GP_BYTES_TEXT], packing[GP_BYTES_TEXT];
+	char capacity[GP_BYTES_TEXT];
 
 	choose_columns(report, chosen);
-	gp_page_line(page, GP_TONE_TITLE, 2, "%s, device %u",
-		     gp_page_name(runs->path), runs->device);
+	gp_page_line(page, GP_TONE_TITLE, 2, "%s, device %u; memory: %s",
+		     gp_page_name(runs->path), runs->device,
+		     gp_head_capacity(memory_of(runs, report->entry_count),
+				      capacity));
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "Floor: %s is live at once, and a packing of %s exists.",
 		     gp_bytes_text(runs->live, live),

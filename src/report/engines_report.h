@@ -24,6 +24,7 @@ struct gp_engine_run {
 	const char *path;
 	uint32_t device;
 	const char *engine, *conf; /* the entry's */
+	uint64_t capacity;	   /* bytes; GP_UNLIMITED: no end */
 	uint64_t reserved, allocated;
 	double fragmentation; /* at the peak of reserved */
 	uint64_t live, packing;

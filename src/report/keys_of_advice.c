@@ -223,6 +223,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_engine_run, engine, "engine", TEXT, 0, "The allocator."),
 	KEY_IN(gp_engine_run, conf, "alloc_conf", TEXT, NULLABLE,
 	       "Its settings; null: as the trace was recorded."),
+	KEY_IN(gp_engine_run, capacity, "capacity", BYTES, NULLABLE | ENDLESS,
+	       "Memory that the device has; null: no limit."),
 	KEY_IN(gp_engine_run, reserved, "peak_reserved_bytes", BYTES, 0,
 	       "The most that it held from the device."),
 	KEY_IN(gp_engine_run, allocated, "allocated_bytes", BYTES, 0,
