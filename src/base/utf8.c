@@ -41,6 +41,19 @@ size_t gp_utf8_character(const char *at, size_t length)
 	return bytes;
 }
 
+size_t gp_utf8_xml_character(const char *text, size_t length)
+{
+	size_t bytes = gp_utf8_character(text, length);
+	unsigned char first = bytes ? (unsigned char)*text : 0;
+
+	if (first < 0x20)
+		return first == '\t' || first == '\n' || first == '\r';
+	if (bytes == 3 && (!memcmp(text, "\xef\xbf\xbe", 3) ||
+			   !memcmp(text, "\xef\xbf\xbf", 3)))
+		return 0;
+	return bytes;
+}
+
 bool gp_utf8_is_clean(const char *text, size_t length)
 {
 	size_t bytes;

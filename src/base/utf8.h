@@ -11,6 +11,10 @@
 /* Bytes of the character that text begins with; 0: it is none, or NUL. */
 size_t gp_utf8_character(const char *text, size_t length);
 
+/* The same, and 0 for what no file of XML may have: control characters but for
+ * tabs and line ends, U+FFFE and U+FFFF. */
+size_t gp_utf8_xml_character(const char *text, size_t length);
+
 /* True for valid UTF-8 (RFC 3629) without NULs. */
 bool gp_utf8_is_clean(const char *text, size_t length);
 

@@ -2,18 +2,34 @@
 /* The gate's verdict as JUnit's XML: a test case for each number. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/gate_report.h"
 
-/* Of XML's characters only those that every reader takes. */
+/* One character: only such as every reader takes; returns its bytes. */
+static size_t put_character(FILE *out, const char *at, size_t length)
+{
+	size_t bytes = gp_utf8_xml_character(at, length);
+
+	if (!bytes || (unsigned char)*at < 0x20) {
+		putc('?', out);
+		bytes = gp_utf8_character(at, length);
+		return bytes ? bytes : 1;
+	}
+	fwrite(at, 1, bytes, out);
+	return bytes;
+}
+
 static void put_text(FILE *out, const char *text)
 {
-	for (; *text; text++)
+	const char *end = text + strlen(text);
+
+	while (text < end)
 		switch (*text) {
-		case '&': fputs("&amp;", out); break;
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		case '"': fputs("&quot;", out); break;
-		default: putc((unsigned char)*text < 0x20 ? '?' : *text, out);
+		case '&': text++, fputs("&amp;", out); break;
+		case '<': text++, fputs("&lt;", out); break;
+		case '>': text++, fputs("&gt;", out); break;
+		case '"': text++, fputs("&quot;", out); break;
+		default: text += put_character(out, text, (size_t)(end - text));
 		}
 }
 

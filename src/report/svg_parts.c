@@ -3,8 +3,10 @@
 #include "report/svg_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 #include "metrics/film.h"
 #include "trace/steps.h"
 #include "report/head.h"
@@ -27,20 +29,34 @@ const char gp_svg_style[] =
 	".edge{fill:none;stroke:#8a8478;stroke-width:.6}"
 	".title{font-size:14px;fill:#222}";
 
+/* One character, or "?" for what makes a reader refuse the file; returns its
+ * bytes. */
+static size_t put_character(const char *at, size_t length, FILE *out)
+{
+	size_t bytes = gp_utf8_xml_character(at, length);
+
+	if (!bytes || *at == '\r') {
+		putc('?', out);
+		bytes = gp_utf8_character(at, length);
+		return bytes ? bytes : 1;
+	}
+	fwrite(at, 1, bytes, out);
+	return bytes;
+}
+
 void gp_svg_text(const char *text, FILE *out)
 {
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
+	const char *end = text + strlen(text);
 
-		switch (c) {
-		case '&': fputs("&amp;", out); break;
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		case '"': fputs("&quot;", out); break;
-		case '\'': fputs("&#39;", out); break;
-		default: putc(c < ' ' && c != '\t' && c != '\n' ? '?' : c, out);
+	while (text < end)
+		switch (*text) {
+		case '&': text++, fputs("&amp;", out); break;
+		case '<': text++, fputs("&lt;", out); break;
+		case '>': text++, fputs("&gt;", out); break;
+		case '"': text++, fputs("&quot;", out); break;
+		case '\'': text++, fputs("&#39;", out); break;
+		default: text += put_character(text, (size_t)(end - text), out);
 		}
-	}
 }
 
 /* ---- over time ---- */
