@@ -19,13 +19,25 @@ struct finding {
 	const char *what, *sentence;
 };
 
+/* GitLab asks for paths in the repository, without "./" in front. */
+static const char *path_of(const struct finding *f)
+{
+	const char *path = f->file->gate->path;
+
+	while (path[0] == '.' && path[1] == '/') {
+		path += 2;
+		path += strspn(path, "/");
+	}
+	return path;
+}
+
 static void emit_fingerprint(struct gp_emit *json, const struct finding *f)
 {
 	char key[2 * GP_GATE_TROUBLE], text[GP_SHA256_TEXT];
 
-	snprintf(key, sizeof(key), "%.500s\n%.500s\n%u\n%.100s",
-		 f->file->gate->path, f->result->run->name,
-		 f->device ? f->device->device : 0, f->what);
+	snprintf(key, sizeof(key), "%.500s\n%.500s\n%u\n%.100s", path_of(f),
+		 f->result->run->name, f->device ? f->device->device : 0,
+		 f->what);
 	gp_emit_text(json, "fingerprint",
 		     gp_sha256_base64(key, strlen(key), text));
 }
@@ -35,8 +47,7 @@ static void emit_place(struct gp_emit *json, const struct finding *f)
 	bool is_here = f->verdict && f->verdict->is_here;
 
 	gp_emit_open(json, "location", '{', GP_EMIT_LINES);
-	gp_emit_text(json, "path",
-		     is_here ? f->verdict->source : f->file->gate->path);
+	gp_emit_text(json, "path", is_here ? f->verdict->source : path_of(f));
 	gp_emit_open(json, "lines", '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "begin", is_here ? f->verdict->line : 1);
 	gp_emit_close(json, '}');
