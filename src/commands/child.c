@@ -44,19 +44,6 @@ static void restore_signals(const struct sigaction before[PASSED_COUNT])
 		sigaction(passed[i], &before[i], NULL);
 }
 
-/* The parent's handlers would remove the parent's files; what is ignored stays
- * so in the program. */
-static void stop_catching(void)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
-	struct sigaction before;
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		if (!sigaction(numbers[i], NULL, &before) &&
-		    before.sa_handler != SIG_IGN)
-			signal(numbers[i], SIG_DFL);
-}
-
 /* Tells through the pipe why it could not. */
 static _Noreturn void become(const struct gp_child *child, int report_fd)
 {
@@ -94,7 +81,7 @@ static pid_t fork_held(const struct gp_child *child, const int ends[2],
 	sigprocmask(SIG_BLOCK, &all, &old);
 	pid = fork();
 	if (!pid) {
-		stop_catching();
+		gp_outlet_unguard();
 		sigprocmask(SIG_SETMASK, &old, NULL);
 		become(child, ends[1]);
 	}

@@ -172,6 +172,12 @@ void gp_outlet_guard(void)
 	at_quick_exit(remove_unfinished);
 }
 
+void gp_outlet_unguard(void)
+{
+	for (size_t i = 0; i < SIGNALS; i++)
+		gp_outlet_catch(signals[i], SIG_DFL);
+}
+
 static void hold_signals(sigset_t *before)
 {
 	sigset_t held;

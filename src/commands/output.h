@@ -37,6 +37,8 @@ struct gp_report_style gp_terminal_style(const struct gp_options *options);
 /* Ends by SIGINT, SIGTERM, SIGHUP and SIGPIPE, and ends for want of host
  * memory, remove unfinished files. */
 void gp_outlet_guard(void);
+/* They only end it again: in a child, before it becomes another program. */
+void gp_outlet_unguard(void);
 /* What such a signal does. */
 void gp_outlet_end(int number);
 /* From here on it does that, unless it is ignored: nohup and shells that start

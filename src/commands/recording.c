@@ -17,7 +17,6 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "commands/child.h"
-#include "commands/command.h"
 #include "commands/installed.h"
 #include "commands/output.h"
 #include "commands/own_folder.h"
