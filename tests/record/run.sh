@@ -28,4 +28,8 @@ XDG_CACHE_HOME=${BUILD:-$root/build}/record/cache
 export PATH programs XDG_CACHE_HOME
 unset PYTHONHASHSEED PYTHONPATH LD_PRELOAD
 [ $# -gt 0 ] || set -- "$here"/*.test
+for file; do
+	shift
+	set -- "$@" "$here/$(basename "$file")"
+done
 "$root/tests/cli/run.sh" "$@"
