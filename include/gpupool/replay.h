@@ -143,6 +143,7 @@ struct gp_oom {
 	uint64_t segment_size; /* that was asked of the device */
 	uint64_t device_total;
 	uint64_t limit;	    /* that may be reserved; GP_UNLIMITED: none */
+	uint64_t room;	    /* device_free, or what the limit leaves of it */
 	uint64_t pool_free; /* free blocks of private pools */
 	uint64_t live;	    /* what allocated blocks need, in whole 512 B */
 	uint64_t reserve;   /* address space a segment reserves;

@@ -389,6 +389,9 @@ json_t *gp_json_parse(struct gp_json_scan *scan)
 
 	if (!value)
 		fail_at(scan, scan->start, error.text);
+	if (!value && json_error_code(&error) == json_error_duplicate_key)
+		gp_diag_hint(scan->diag,
+			     "which of the two is meant nobody can tell");
 	return value;
 }
 

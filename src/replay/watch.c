@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "gpupool/release.h"
+#include "base/larger.h"
 #include "base/mem.h"
 
 static uint64_t level_of(const struct gp_allocator *allocator,
@@ -111,10 +112,6 @@ struct gp_oom watch_oom(struct watch *watch, struct gp_device *device,
 		.allocated = now.allocated,
 	};
 	device->ops->info(device, &oom.device_free, &total);
-	/* Could it have been served, had all that is free been in one piece? */
-	oom.cause = oom.free_bytes + oom.device_free >= event->size
-			    ? GP_CAUSE_FRAGMENTATION
-			    : GP_CAUSE_CAPACITY;
 	return oom;
 }
 
@@ -244,6 +241,13 @@ void oom_describe(struct gp_oom *oom, const struct gp_replay_config *config,
 		&c->settings, gp_settings_round(&c->settings, oom->size));
 	oom->limit = c->has_limit ? (uint64_t)(c->fraction * (double)total)
 				  : GP_UNLIMITED;
+	oom->room = gp_smaller(
+		oom->device_free,
+		oom->limit > oom->reserved ? oom->limit - oom->reserved : 0);
+	/* Could it have been served, had all that is free been in one piece? */
+	oom->cause = oom->free_bytes + oom->room >= oom->size
+			     ? GP_CAUSE_FRAGMENTATION
+			     : GP_CAUSE_CAPACITY;
 	walk(oom, allocator);
 	oom->is_expandable = c->settings.expandable_segments;
 	oom->reserve = reserve_of(&c->settings, total);

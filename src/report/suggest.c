@@ -12,6 +12,7 @@
 #include "report/ranks.h"
 #include "report/report.h"
 #include "report/schema.h"
+#include "report/trouble.h"
 #include "report/verdict.h"
 
 #define LABEL 24
@@ -86,7 +87,7 @@ static void print_oom(const struct gp_page *page,
 	const struct gp_oom *oom =
 		&report->study->trials[0].cases[report->worst].first_oom;
 	char who[RANKS_TITLE];
-	char event[GP_EVENT_TEXT], size[GP_BYTES_TEXT], left[GP_BYTES_TEXT];
+	char event[GP_EVENT_TEXT], size[GP_BYTES_TEXT], left[GP_TROUBLE_LEFT];
 	char allocated[GP_BYTES_TEXT], reserved[GP_BYTES_TEXT];
 	char largest[GP_BYTES_TEXT];
 
@@ -95,8 +96,8 @@ static void print_oom(const struct gp_page *page,
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_PLAIN, 0,
 		     "As recorded %s runs out of memory at %s: no room for "
-		     "%s, with %s reserved, %s allocated, %s left on the "
-		     "device and %s the largest free block%s.",
+		     "%s, with %s reserved, %s allocated, %s and %s the "
+		     "largest free block%s.",
 		     ranks_name(report->ranks, report->worst, who),
 		     gp_event_words(report->trace,
 				    ranks_device(report->ranks, report->worst),
@@ -104,7 +105,7 @@ static void print_oom(const struct gp_page *page,
 		     gp_bytes_text(oom->size, size),
 		     gp_bytes_text(oom->reserved, reserved),
 		     gp_bytes_text(oom->allocated, allocated),
-		     gp_bytes_text(oom->device_free, left),
+		     gp_trouble_left(oom, left),
 		     gp_bytes_text(oom->largest_free, largest),
 		     oom->cause == GP_CAUSE_FRAGMENTATION
 			     ? ": enough in total, but no single block is "

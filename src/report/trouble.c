@@ -105,24 +105,39 @@ void gp_trouble_mismatch(const struct gp_page *page,
 	print_candidates(page, mismatch);
 }
 
+const char *gp_trouble_left(const struct gp_oom *oom,
+			    char text[GP_TROUBLE_LEFT])
+{
+	char bytes[GP_BYTES_TEXT];
+
+	snprintf(text, GP_TROUBLE_LEFT, "%s left %s",
+		 gp_bytes_text(oom->room, bytes),
+		 oom->room < oom->device_free
+			 ? "under the memory fraction that is set"
+			 : "on the device");
+	return text;
+}
+
 static void print_cause(const struct gp_page *page, const struct gp_oom *oom)
 {
-	char held[GP_BYTES_TEXT], left[GP_BYTES_TEXT], largest[GP_BYTES_TEXT];
+	char held[GP_BYTES_TEXT], largest[GP_BYTES_TEXT];
+	char left[GP_TROUBLE_LEFT];
 
 	gp_bytes_text(oom->free_bytes, held);
-	gp_bytes_text(oom->device_free, left);
 	gp_bytes_text(oom->largest_free, largest);
+	gp_trouble_left(oom, left);
 	if (oom->cause == GP_CAUSE_FRAGMENTATION)
 		gp_page_field(page, "  cause",
 			      "enough in total, but no single block is large "
 			      "enough: %s reserved and free, the largest block "
-			      "%s, and %s left on the device (fragmentation)",
+			      "%s, and %s (fragmentation)",
 			      held, largest, left);
 	else
 		gp_page_field(page, "  cause",
-			      "the device is too small: %s reserved and free "
-			      "and %s left on the device are not enough in "
-			      "total",
+			      "the %s is too small: %s reserved and free and "
+			      "%s are not enough in total",
+			      oom->room < oom->device_free ? "memory fraction"
+							   : "device",
 			      held, left);
 }
 

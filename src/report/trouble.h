@@ -23,6 +23,10 @@ void gp_trouble_mismatch(const struct gp_page *page,
 			 const struct gp_mismatch *mismatch);
 void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 		    uint32_t device, const struct gp_oom *oom);
+/* "60.00 MiB left on the device" */
+#define GP_TROUBLE_LEFT 80
+const char *gp_trouble_left(const struct gp_oom *oom,
+			    char text[GP_TROUBLE_LEFT]);
 void gp_trouble_refusal(const struct gp_page *page,
 			const struct gp_trace *trace, uint32_t device,
 			const struct gp_replay_result *result);
