@@ -41,17 +41,26 @@ size_t gp_utf8_character(const char *at, size_t length)
 	return bytes;
 }
 
-size_t gp_utf8_xml_character(const char *text, size_t length)
+/* Of a character: whether XML has it. */
+static bool is_of_xml(const char *text, size_t bytes)
 {
-	size_t bytes = gp_utf8_character(text, length);
-	unsigned char first = bytes ? (unsigned char)*text : 0;
+	unsigned char first = (unsigned char)*text;
 
 	if (first < 0x20)
 		return first == '\t' || first == '\n' || first == '\r';
-	if (bytes == 3 && (!memcmp(text, "\xef\xbf\xbe", 3) ||
-			   !memcmp(text, "\xef\xbf\xbf", 3)))
-		return 0;
-	return bytes;
+	return bytes != 3 || (memcmp(text, "\xef\xbf\xbe", 3) != 0 &&
+			      memcmp(text, "\xef\xbf\xbf", 3) != 0);
+}
+
+size_t gp_utf8_put_xml(const char *text, size_t length, FILE *out)
+{
+	size_t bytes = gp_utf8_character(text, length);
+
+	if (bytes && is_of_xml(text, bytes))
+		fwrite(text, 1, bytes, out);
+	else
+		putc('?', out);
+	return bytes ? bytes : 1;
 }
 
 bool gp_utf8_is_clean(const char *text, size_t length)

@@ -5,20 +5,6 @@
 #include "base/utf8.h"
 #include "report/gate_report.h"
 
-/* One character: only such as every reader takes; returns its bytes. */
-static size_t put_character(FILE *out, const char *at, size_t length)
-{
-	size_t bytes = gp_utf8_xml_character(at, length);
-
-	if (!bytes || (unsigned char)*at < 0x20) {
-		putc('?', out);
-		bytes = gp_utf8_character(at, length);
-		return bytes ? bytes : 1;
-	}
-	fwrite(at, 1, bytes, out);
-	return bytes;
-}
-
 static void put_text(FILE *out, const char *text)
 {
 	const char *end = text + strlen(text);
@@ -29,7 +15,12 @@ static void put_text(FILE *out, const char *text)
 		case '<': text++, fputs("&lt;", out); break;
 		case '>': text++, fputs("&gt;", out); break;
 		case '"': text++, fputs("&quot;", out); break;
-		default: text += put_character(out, text, (size_t)(end - text));
+		case '\t':
+		case '\n':
+		case '\r': text++, putc('?', out); break;
+		default:
+			text += gp_utf8_put_xml(text, (size_t)(end - text),
+						out);
 		}
 }
 

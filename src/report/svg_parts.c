@@ -29,21 +29,6 @@ const char gp_svg_style[] =
 	".edge{fill:none;stroke:#8a8478;stroke-width:.6}"
 	".title{font-size:14px;fill:#222}";
 
-/* One character, or "?" for what makes a reader refuse the file; returns its
- * bytes. */
-static size_t put_character(const char *at, size_t length, FILE *out)
-{
-	size_t bytes = gp_utf8_xml_character(at, length);
-
-	if (!bytes || *at == '\r') {
-		putc('?', out);
-		bytes = gp_utf8_character(at, length);
-		return bytes ? bytes : 1;
-	}
-	fwrite(at, 1, bytes, out);
-	return bytes;
-}
-
 void gp_svg_text(const char *text, FILE *out)
 {
 	const char *end = text + strlen(text);
@@ -55,7 +40,10 @@ void gp_svg_text(const char *text, FILE *out)
 		case '>': text++, fputs("&gt;", out); break;
 		case '"': text++, fputs("&quot;", out); break;
 		case '\'': text++, fputs("&#39;", out); break;
-		default: text += put_character(text, (size_t)(end - text), out);
+		case '\r': text++, putc('?', out); break;
+		default:
+			text += gp_utf8_put_xml(text, (size_t)(end - text),
+						out);
 		}
 }
 
