@@ -8,14 +8,14 @@
 
 #include "base/safe.h"
 #include "commands/command.h"
-#include "commands/output.h"
 #include "commands/installed.h"
 #include "commands/interrupt.h"
+#include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/torch_lib.h"
-#include "commands/verify_text.h"
 #include "commands/trace_file.h"
+#include "commands/verify_text.h"
 #include "replay/verify/verify.h"
 #include "report/page.h"
 

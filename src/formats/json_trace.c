@@ -170,7 +170,6 @@ static void check_version(struct gp_json_trace *t, const json_t *version)
 {
 	char shown[GP_JSON_SHOWN];
 
-	t->has_version = true;
 	if (json_is_integer(version) && json_integer_value(version) == VERSION)
 		return;
 	gp_diag_hint(t->diag,
@@ -186,7 +185,6 @@ static void check_format(struct gp_json_trace *t, const json_t *format)
 {
 	char shown[GP_JSON_SHOWN];
 
-	t->has_format = true;
 	if (json_is_string(format) &&
 	    !strcmp(json_string_value(format), "gpupool-trace"))
 		return;
@@ -251,15 +249,27 @@ bool gp_json_trace_knows(const char *key)
 	return find_key(key) != NULL;
 }
 
+/* A bit of gp_json_trace's keys. */
+static uint32_t bit_of(const struct header_key *row)
+{
+	return UINT32_C(1) << (row - header_keys);
+}
+
+static bool has_key(const struct gp_json_trace *t, const char *key)
+{
+	return t->keys & bit_of(find_key(key));
+}
+
 void gp_json_trace_key(struct gp_json_trace *t, const char *key)
 {
 	const struct header_key *row = find_key(key);
-	uint32_t bit = row ? UINT32_C(1) << (row - header_keys) : 0;
 	json_t *value;
 
 	if (!row) {
 		gp_json_skip(t->scan);
-	} else if (t->keys & bit) {
+		return;
+	}
+	if (t->keys & bit_of(row)) {
 		gp_json_trace_twice(t, "the trace", key);
 	} else if (row->walk) {
 		row->walk(t);
@@ -267,7 +277,7 @@ void gp_json_trace_key(struct gp_json_trace *t, const char *key)
 		row->read(t, value);
 		json_decref(value);
 	}
-	t->keys |= bit;
+	t->keys |= bit_of(row);
 }
 
 /* ---- the end ---- */
@@ -424,9 +434,9 @@ static enum gp_status resolve_sites(struct gp_json_trace *t)
 
 static enum gp_status check_header(struct gp_json_trace *t)
 {
-	const char *missing = !t->has_format ? "format" : "version";
+	const char *missing = !has_key(t, "format") ? "format" : "version";
 
-	if (t->has_format && t->has_version)
+	if (has_key(t, "format") && has_key(t, "version"))
 		return GP_OK;
 	gp_diag_hint(t->diag,
 		     "a gpupool-trace begins {\"format\": "

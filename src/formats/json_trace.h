@@ -28,7 +28,7 @@ struct gp_json_trace {
 	size_t site_count, site_room, caller_count, caller_room;
 	int release_first, release_last; /* -1: not told */
 	char why[sizeof(((struct gp_release_range *)0)->why)];
-	bool has_format, has_version, frees_are_at_once;
+	bool frees_are_at_once;
 	uint32_t keys; /* of the header, that were there: a bit each */
 };
 
