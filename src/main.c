@@ -15,6 +15,7 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[0], PLUGIN_PROCESS))
 		return plugin_process(argv[1]);
+	gp_mem_use_huge_pages();
 	gp_outlet_guard();
 	json_set_alloc_funcs(gp_mem_take, free);
 	return (int)gp_command_line(argc, argv, &diag);

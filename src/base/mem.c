@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#include <sys/mman.h>
+#endif
 
 #include "gpupool/status.h"
 
@@ -35,6 +39,23 @@ _Noreturn void gp_mem_end(void)
 		handler(handler_arg, 0);
 	fputs("gpupool: out of host memory\n", stderr);
 	quick_exit(GP_SYSTEM);
+}
+
+void gp_mem_use_huge_pages(void)
+{
+#if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
+	const int bytes = 32 << 20, page = 4096;
+	char *heap;
+
+	mallopt(M_TRIM_THRESHOLD, 2 * bytes); /* the heap keeps it */
+	mallopt(M_MMAP_THRESHOLD, 2 * bytes); /* and it is of the heap */
+	heap = malloc((size_t)bytes);
+	if (heap)
+		madvise(heap + (page - (uintptr_t)heap % page),
+			(size_t)(bytes - page), MADV_HUGEPAGE);
+	free(heap);
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
 }
 
 void *gp_mem_take(size_t size)

@@ -26,6 +26,13 @@ void *gp_mem_resize(void *items, size_t n, size_t size);
 /* Gives back what gp_mem_grow holds beyond n items; keeps at least one. */
 void *gp_mem_shrink(void *items, size_t n, size_t size);
 
+/*
+ * The first 32 MiB that the program takes come in huge pages, where the C
+ * library and the kernel can: single pages are a quarter of what a read of a
+ * trace takes.
+ */
+void gp_mem_use_huge_pages(void);
+
 /* For libraries that take memory by a function of theirs; not zeroed. */
 void *gp_mem_take(size_t size);
 
