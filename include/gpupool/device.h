@@ -174,7 +174,9 @@ static inline void gp_call_unmap(struct gp_device_calls *calls, uint64_t size,
  * How near the answers came to the capacity, in bytes in use with others'
  * counted: what the largest granted request brought it to, and what the
  * smallest refused one would have.  Any capacity from most_granted to below
- * least_refused gives every request the same answer.
+ * least_refused gives every request the same answer.  What others take more
+ * (set_other) is a request, too, which nothing in the trace tells to fail:
+ * others_short is what the first that there was no room for lacked.
  *
  * Expandable segments also reserve addresses by the capacity, and a request
  * asks whether what is left of them is long enough: any reservation of at least
@@ -185,6 +187,7 @@ struct gp_device_reach {
 	uint64_t least_refused; /* UINT64_MAX: nothing was refused */
 	uint64_t longest_range;
 	uint64_t shortest_range; /* UINT64_MAX: none was too short */
+	uint64_t others_short;	 /* 0: others had room */
 };
 
 /* Bytes that an expandable segment reserves on a device of that capacity: 9/8

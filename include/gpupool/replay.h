@@ -161,6 +161,13 @@ struct gp_ooms {
 	size_t kept, list_room;
 };
 
+/* What others took first of the device that it had no room for. */
+struct gp_no_room {
+	bool is_there;
+	uint64_t event;
+	uint64_t missing; /* bytes */
+};
+
 /* Memory at one moment; the rest is arithmetic. */
 struct gp_moment {
 	uint64_t event;
@@ -178,6 +185,7 @@ struct gp_replay_result {
 	size_t pool_count;
 	struct gp_device_calls calls;
 	struct gp_device_reach reach;
+	struct gp_no_room others;
 	/* Of a device that is there: what its calls took. */
 	struct gp_call_time times[GP_CALL_TIMES];
 	size_t time_count;
@@ -211,6 +219,9 @@ struct gp_replay_result {
 enum gp_status gp_replay(const struct gp_replay_config *config,
 			 struct gp_replay_result *result, struct gp_diag *diag);
 void gp_replay_release(struct gp_replay_result *result);
+
+/* Whether memory was there for every request, and for what others took. */
+bool gp_replay_has_room(const struct gp_replay_result *result);
 
 /* The most that was allocated at any moment of the run.  As at_peak.reserved,
  * and unlike the counters' peaks, whatever the program reset. */

@@ -81,7 +81,8 @@ struct gp_study_config {
 
 /* On one case. */
 struct gp_trial_case {
-	bool is_served; /* every request */
+	bool is_served; /* every request, and what others take */
+	bool has_room;	/* memory was there for them: gp_replay_has_room */
 	uint64_t ooms, retries;
 	uint64_t reserved;	 /* the peak */
 	uint64_t mallocs, pages; /* calls of cudaMalloc; pages mapped */
@@ -131,6 +132,7 @@ enum gp_verdict_cause {
 	GP_BY_LIMIT,	/* the memory fraction, which what is live exceeds */
 	GP_BY_SETTINGS, /* they refuse what the device has memory for */
 	GP_BY_CHOICE,	/* it is served, by what must not be used */
+	GP_BY_OTHERS,	/* what is reserved leaves them no room */
 	GP_VERDICT_CAUSES,
 };
 
@@ -152,6 +154,7 @@ struct gp_verdict {
 	uint8_t release;
 	uint64_t capacity; /* GP_UNLIMITED: not known */
 	uint64_t live;	   /* most at once, each block in whole 512 B */
+	uint64_t others;   /* what gp_study_live_beside has more */
 	uint64_t start;	   /* reserved when the trace begins */
 	/* Of what is advised, else of the best, and as it is; 0: not known. */
 	uint64_t need, need_as_recorded;
@@ -200,6 +203,10 @@ size_t gp_verdict_worst(const struct gp_verdict *verdicts, size_t count);
  * with less. */
 uint64_t gp_study_live(const struct gp_trace *trace, uint32_t device,
 		       uint64_t round);
+
+/* The most that it and others have of the device at once: none that has less
+ * serves both. */
+uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device);
 
 /* The same with each block as large as these settings round it. */
 uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,

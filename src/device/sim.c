@@ -49,23 +49,31 @@ static uint64_t free_bytes_of(const struct sim *sim)
 		       : 0;
 }
 
-/* Whether so much more is there; noted in the device's reach. */
-static bool sim_grant(struct sim *sim, uint64_t size)
+/* In the device's reach: so many bytes in use were granted, or refused. */
+static void note_answer(struct sim *sim, uint64_t would, bool is_granted)
 {
 	struct gp_device_reach *reach = &sim->device.reach;
-	uint64_t would = sim->used + size;
 
-	would = would > UINT64_MAX - sim->other ? UINT64_MAX
-						: would + sim->other;
-	if (size > free_bytes_of(sim)) {
-		if (would < reach->least_refused)
-			reach->least_refused = would;
-		return false;
-	}
-	if (would > reach->most_granted)
+	if (!is_granted && would < reach->least_refused)
+		reach->least_refused = would;
+	if (is_granted && would > reach->most_granted)
 		reach->most_granted = would;
-	sim->used += size;
-	return true;
+}
+
+static uint64_t sum(uint64_t used, uint64_t other)
+{
+	return used > UINT64_MAX - other ? UINT64_MAX : used + other;
+}
+
+/* Whether so much more is there. */
+static bool sim_grant(struct sim *sim, uint64_t size)
+{
+	bool is_granted = size <= free_bytes_of(sim);
+
+	note_answer(sim, sum(sim->used + size, sim->other), is_granted);
+	if (is_granted)
+		sim->used += size;
+	return is_granted;
 }
 
 /* ---- where memory is placed ---- */
@@ -236,9 +244,19 @@ static void sim_info(struct gp_device *device, uint64_t *free_bytes,
 	}
 }
 
+/* They have it even where there is no room: the trace goes on. */
 static void sim_set_other(struct gp_device *device, uint64_t bytes)
 {
-	sim_of(device)->other = bytes;
+	struct sim *sim = sim_of(device);
+	uint64_t would = sum(sim->used, bytes);
+	bool is_granted = would <= sim->capacity;
+
+	if (bytes > sim->other) {
+		note_answer(sim, would, is_granted);
+		if (!is_granted && !device->reach.others_short)
+			device->reach.others_short = would - sim->capacity;
+	}
+	sim->other = bytes;
 }
 
 static bool sim_reserve(struct gp_device *device, uint64_t size, uint64_t *addr)

@@ -265,6 +265,20 @@ static enum gp_answer do_mark(struct replay *r, const struct gp_event *event)
 	return GP_SERVED;
 }
 
+static enum gp_answer set_other(struct replay *r, uint64_t bytes)
+{
+	struct gp_no_room *others = &r->result->others;
+
+	r->device->ops->set_other(r->device, bytes);
+	if (!others->is_there && r->device->reach.others_short)
+		*others = (struct gp_no_room){
+			.is_there = true,
+			.event = r->event,
+			.missing = r->device->reach.others_short,
+		};
+	return GP_SERVED;
+}
+
 static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
 {
 	struct gp_allocator *a = r->allocator;
@@ -288,9 +302,7 @@ static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
 			       : GP_SERVED;
 	case GP_SET_SETTINGS:
 		return set_settings(a, r->trace->texts[event->text]);
-	case GP_OTHER_MEMORY:
-		r->device->ops->set_other(r->device, event->size);
-		return GP_SERVED;
+	case GP_OTHER_MEMORY: return set_other(r, event->size);
 	case GP_RESET_PEAK: return reset(a, ops->reset_peak);
 	case GP_RESET_ACCUMULATED: return reset(a, ops->reset_accumulated);
 	case GP_MARK: return do_mark(r, event);
@@ -481,6 +493,11 @@ static enum gp_status closing_health(struct gp_allocator *allocator,
 	if (status == GP_OK && device->ops->health)
 		status = device->ops->health(device, diag);
 	return status;
+}
+
+bool gp_replay_has_room(const struct gp_replay_result *result)
+{
+	return !result->first_oom.is_there && !result->others.is_there;
 }
 
 uint64_t gp_replay_peak_allocated(const struct gp_replay_result *result)

@@ -246,6 +246,7 @@ static void print_device(const struct gp_page *page,
 	print_drawings(page, report, device);
 	gp_device_calls_print(page, report->trace, (uint32_t)device, b);
 	gp_trouble_oom(page, report->trace, device, &b->first_oom);
+	gp_trouble_no_room(page, report->trace, device, &b->others);
 	gp_trouble_refusal(page, report->trace, device, b);
 	gp_trouble_mismatch(page, report->trace, device, &a->fidelity.first);
 }

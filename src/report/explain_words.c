@@ -14,6 +14,7 @@
 #include "gpupool/price.h"
 #include "report/group.h"
 #include "report/page.h"
+#include "report/trouble.h"
 
 static void say(struct explain_words *words, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -55,14 +56,20 @@ struct explain_words explain_moment(const struct gp_explain *e)
 	struct explain_words words = { 0 };
 	char reserved[GP_BYTES_TEXT], allocated[GP_BYTES_TEXT];
 	char bytes[GP_BYTES_TEXT], percent[GP_PERCENT_TEXT], at[GP_EVENT_TEXT];
+	char others[GP_TROUBLE_OTHERS];
 	double ratio =
 		gap->reserved ? (double)gap->bytes / (double)gap->reserved : 0;
 
 	if (e->result.first_oom.is_there)
 		return words;
 	if (e->has_requests)
-		say(&words, "No request failed. At the peak, %s: ",
-		    event_text(e, e->event, at));
+		say(&words, "No request failed. ");
+	if (e->result.others.is_there)
+		say(&words, "%s. ",
+		    gp_trouble_others(e->trace, e->device, &e->result.others,
+				      others));
+	if (e->has_requests)
+		say(&words, "At the peak, %s: ", event_text(e, e->event, at));
 	say(&words, "%s reserved, %s allocated, a gap of %s (%s).",
 	    gp_bytes_text(gap->reserved, reserved),
 	    gp_bytes_text(gap->allocated, allocated),
@@ -93,7 +100,7 @@ struct explain_words explain_request(const struct gp_explain *e)
 	bool is_elsewhere = e->free_other_stream || e->free_other_pool;
 	struct explain_words words = { 0 };
 	char at[GP_EVENT_TEXT], size[GP_BYTES_TEXT], site[EXPLAIN_SITE];
-	char held[GP_BYTES_TEXT], left[GP_BYTES_TEXT], own[GP_BYTES_TEXT];
+	char held[GP_BYTES_TEXT], left[GP_TROUBLE_LEFT], own[GP_BYTES_TEXT];
 	char largest[GP_BYTES_TEXT];
 	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
 
@@ -109,10 +116,8 @@ struct explain_words explain_request(const struct gp_explain *e)
 		    gp_group_label(e->trace, GP_BY_STREAM, event->stream,
 				   stream),
 		    gp_group_label(e->trace, GP_BY_POOL, event->pool, pool));
-	say(&words,
-	    ". Free: %s left on the device; %s reserved but unallocated",
-	    gp_bytes_text(oom->device_free, left),
-	    gp_bytes_text(e->gap.bytes, held));
+	say(&words, ". Free: %s; %s reserved but unallocated",
+	    gp_trouble_left(oom, left), gp_bytes_text(e->gap.bytes, held));
 	if (is_elsewhere)
 		say(&words, ": %s in that stream and pool",
 		    gp_bytes_text(e->free_its_own, own));

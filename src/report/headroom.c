@@ -232,7 +232,7 @@ static void print_above(const struct gp_page *page,
 }
 
 static void print_below(const struct gp_page *page,
-			const struct gp_headroom_bound *bound)
+			const struct gp_headroom_bound *bound, bool has_others)
 {
 	char fine[MIB_TEXT], gap[GP_BYTES_TEXT];
 
@@ -245,7 +245,8 @@ static void print_below(const struct gp_page *page,
 			     mib_text(bound->fine_below, fine));
 	else if (!bound->unknown_below)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "  An OOM at every smaller one.");
+			     "  An OOM at every smaller one%s.",
+			     has_others ? ", or no room for the others" : "");
 	if (bound->unknown_below)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "  Below, %s in one piece were not tried.",
@@ -260,7 +261,7 @@ static void print_known(const struct gp_page *page, const struct gp_headroom *h)
 		     "How well that is known (%s, in steps of 2 MiB):",
 		     gp_plural_text(h->replays, "replay", replays));
 	print_above(page, &h->bounds[GP_NO_OOM], "OOM", h->is_settled);
-	print_below(page, &h->bounds[GP_NO_OOM]);
+	print_below(page, &h->bounds[GP_NO_OOM], h->other);
 	print_above(page, &h->bounds[GP_NO_RETRY], "retry", h->is_settled);
 }
 
@@ -283,11 +284,14 @@ static double longest(const struct gp_prices *prices,
 	return most;
 }
 
-static const char *note_of(const struct gp_headroom *h, uint64_t capacity)
+static const char *note_of(const struct gp_headroom *h,
+			   const struct gp_headroom_point *point)
 {
-	bool oom = h->bounds[GP_NO_OOM].capacity == capacity;
-	bool retry = h->bounds[GP_NO_RETRY].capacity == capacity;
+	bool oom = h->bounds[GP_NO_OOM].capacity == point->capacity;
+	bool retry = h->bounds[GP_NO_RETRY].capacity == point->capacity;
 
+	if (!point->ooms && !point->has_room)
+		return "no room for others";
 	if (oom && retry)
 		return "no OOM, no retry";
 	return oom ? "no OOM" : retry ? "no retry" : "";
@@ -300,7 +304,7 @@ static void print_point(const struct gp_page *page, const struct gp_headroom *h,
 {
 	const char *ink = page->style->ascii ? "#" : "█";
 	unsigned width = (unsigned)ceil(time_us * BAR / most_us);
-	const char *note = note_of(h, point->capacity);
+	const char *note = note_of(h, point);
 	char capacity[MIB_TEXT], ooms[GP_COUNT_TEXT], retries[GP_COUNT_TEXT];
 
 	fprintf(page->out, "%12s%8s%9s%11.1f ms  ",

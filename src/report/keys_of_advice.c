@@ -254,19 +254,16 @@ const struct gp_key keys_of_advice[] = {
 	WORD_IN(gp_verdict, kind, "kind", 0,
 		"fits setting too-small no-setting undecided",
 		"fits: it is served as it is.\nsetting: another setting serves "
-		"it.\ntoo-small: live is above capacity.\nno-setting: live "
-		"fits, "
-		"and nothing that was searched serves it.\nundecided: the "
-		"trace "
-		"does not tell."),
+		"it.\ntoo-small: live, with what others have then, is above "
+		"capacity.\nno-setting: live fits, and nothing that was "
+		"searched serves it.\nundecided: the trace does not tell."),
 	WORD_IN(gp_verdict, cause, "cause", NULLABLE,
-		"capacity fragmentation memory-limit settings excluded",
+		"capacity fragmentation memory-limit settings excluded others",
 		"Why it is not served as it is.\nmemory-limit: live is above "
-		"the "
-		"memory fraction.\nsettings: they refuse what the device has "
-		"memory for.\nexcluded: it is served, by a setting that must "
-		"not "
-		"be used."),
+		"the memory fraction.\nsettings: they refuse what the device "
+		"has memory for.\nexcluded: it is served, by a setting that "
+		"must not be used.\nothers: what is reserved leaves too little "
+		"of the device to them."),
 	KEY_IN(gp_verdict, conf, "alloc_conf", TEXT, NULLABLE,
 	       "What to use; \"\" are PyTorch's defaults, null: nothing is "
 	       "advised."),
@@ -278,6 +275,8 @@ const struct gp_key keys_of_advice[] = {
 	       "The most that live blocks take at once, each rounded to 512: "
 	       "no "
 	       "allocator that leaves blocks where they are can do with less."),
+	KEY_IN(gp_verdict, others, "others", BYTES, NULLABLE | ZERO | MAYBE,
+	       "What others have of the device besides, where that is most."),
 	KEY_IN(gp_verdict, start, "start", BYTES, 0,
 	       "Reserved when the trace begins."),
 	KEY_IN(gp_verdict, need, "need", BYTES, NULLABLE | ENDLESS | ZERO,

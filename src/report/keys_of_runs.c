@@ -165,6 +165,7 @@ const struct gp_key keys_of_runs[] = {
 	    "The keys of torch.cuda.memory_stats() of that release."),
 	OBJECT("fidelity", 0, "fidelity"),
 	OBJECT("first_oom", NULLABLE, "first_oom"),
+	OBJECT("others_no_room", MAYBE, "others_no_room"),
 	OBJECT("first_refusal", NULLABLE, "first_refusal"),
 	OBJECT("measures", 0, "measures"),
 	OBJECT("at_peak", 0, "at_peak"),
@@ -213,6 +214,12 @@ const struct gp_key keys_of_runs[] = {
 	       "Of its segment."),
 	KEY_IN(gp_candidate, segment_size, "segment_size", BYTES, 0,
 	       "The size of that."),
+
+	NEW("others_no_room",
+	    "What others took first of the device that it had no room for, "
+	    "beside what is reserved; not there: they had room."),
+	KEY_IN(gp_no_room, event, "event", EVENT, 0, "The other_memory."),
+	KEY_IN(gp_no_room, missing, "missing", BYTES, 0, "What is missing."),
 
 	NEW("first_oom", "The first request without memory; null: none."),
 	KEY("alloc", COUNT, 0,

@@ -21,6 +21,7 @@
 #include "report/ranks.h"
 #include "report/report.h"
 #include "report/recording.h"
+#include "report/trouble.h"
 #include "report/verdict.h"
 
 #define SCREEN_LINES 24
@@ -130,12 +131,12 @@ static void print_failure(const struct look *l)
 	if (e->gap.bytes)
 		snprintf(cached, sizeof(cached), ", %s reserved%s",
 			 gp_bytes_text(e->gap.bytes, gap), largest);
-	gp_page_field(&l->page, "Failed",
-		      "%s: no room for %s; free: %s on the device%s",
+	gp_page_field(&l->page, "Failed", "%s: no room for %s; free: %s %s%s",
 		      gp_event_words_in(e->trace, e->device, &e->steps,
 					oom->event, at),
 		      gp_bytes_text(oom->size, size),
-		      gp_bytes_text(oom->device_free, left), cached);
+		      gp_bytes_text(oom->room, left), gp_trouble_where(oom),
+		      cached);
 }
 
 static void print_peak(const struct look *l)
@@ -177,13 +178,17 @@ static void print_moment(const struct look *l)
 {
 	const struct gp_explain *e = l->explain;
 	const struct gp_oom *oom = &e->result.first_oom;
-	char at[GP_EVENT_TEXT];
+	char at[GP_EVENT_TEXT], others[GP_TROUBLE_OTHERS];
 	uint64_t event;
 
 	if (oom->is_there)
 		print_failure(l);
 	else
 		print_peak(l);
+	if (e->result.others.is_there)
+		gp_page_field(&l->page, "Others", "%s",
+			      gp_trouble_others(e->trace, e->device,
+						&e->result.others, others));
 	if (recorded_failure(e, &event) &&
 	    (!oom->is_there || event != oom->event))
 		gp_page_field(&l->page, "Failed", "as recorded, at %s",

@@ -266,6 +266,7 @@ static void print_device(const struct gp_page *page,
 		      device->event_count);
 	gp_device_calls_print(page, report->trace, (uint32_t)i, result);
 	gp_trouble_oom(page, report->trace, (uint32_t)i, &result->first_oom);
+	gp_trouble_no_room(page, report->trace, (uint32_t)i, &result->others);
 	gp_trouble_refusal(page, report->trace, (uint32_t)i, result);
 	gp_trouble_mismatch(page, report->trace, (uint32_t)i,
 			    &result->fidelity.first);

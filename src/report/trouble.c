@@ -105,16 +105,20 @@ void gp_trouble_mismatch(const struct gp_page *page,
 	print_candidates(page, mismatch);
 }
 
+const char *gp_trouble_where(const struct gp_oom *oom)
+{
+	return oom->room < oom->device_free
+		       ? "under the memory fraction that is set"
+		       : "on the device";
+}
+
 const char *gp_trouble_left(const struct gp_oom *oom,
 			    char text[GP_TROUBLE_LEFT])
 {
 	char bytes[GP_BYTES_TEXT];
 
 	snprintf(text, GP_TROUBLE_LEFT, "%s left %s",
-		 gp_bytes_text(oom->room, bytes),
-		 oom->room < oom->device_free
-			 ? "under the memory fraction that is set"
-			 : "on the device");
+		 gp_bytes_text(oom->room, bytes), gp_trouble_where(oom));
 	return text;
 }
 
@@ -162,6 +166,33 @@ void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 		      gp_bytes_text(oom->reserved, reserved));
 	gp_page_field(page, "  PyTorch", "%s", gp_oom_message(oom, message));
 	print_site(page, trace, oom->site);
+}
+
+const char *gp_trouble_others(const struct gp_trace *trace, uint32_t device,
+			      const struct gp_no_room *others,
+			      char text[GP_TROUBLE_OTHERS])
+{
+	char event[GP_EVENT_TEXT], bytes[GP_BYTES_TEXT];
+
+	snprintf(text, GP_TROUBLE_OTHERS,
+		 "At %s others take more of the device than is left: %s are "
+		 "missing",
+		 gp_event_words(trace, device, others->event, event),
+		 gp_bytes_text(others->missing, bytes));
+	return text;
+}
+
+void gp_trouble_no_room(const struct gp_page *page,
+			const struct gp_trace *trace, uint32_t device,
+			const struct gp_no_room *others)
+{
+	char text[GP_TROUBLE_OTHERS];
+
+	if (!others->is_there)
+		return;
+	gp_page_blank(page);
+	gp_page_line(page, GP_TONE_BAD, 2, "%s",
+		     gp_trouble_others(trace, device, others, text));
 }
 
 void gp_trouble_refusal(const struct gp_page *page,

@@ -23,10 +23,19 @@ void gp_trouble_mismatch(const struct gp_page *page,
 			 const struct gp_mismatch *mismatch);
 void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 		    uint32_t device, const struct gp_oom *oom);
-/* "60.00 MiB left on the device" */
+/* "60.00 MiB left on the device"; and where alone */
 #define GP_TROUBLE_LEFT 80
 const char *gp_trouble_left(const struct gp_oom *oom,
 			    char text[GP_TROUBLE_LEFT]);
+const char *gp_trouble_where(const struct gp_oom *oom);
+/* A sentence without its end. */
+#define GP_TROUBLE_OTHERS (GP_EVENT_TEXT + 120)
+const char *gp_trouble_others(const struct gp_trace *trace, uint32_t device,
+			      const struct gp_no_room *others,
+			      char text[GP_TROUBLE_OTHERS]);
+void gp_trouble_no_room(const struct gp_page *page,
+			const struct gp_trace *trace, uint32_t device,
+			const struct gp_no_room *others);
 void gp_trouble_refusal(const struct gp_page *page,
 			const struct gp_trace *trace, uint32_t device,
 			const struct gp_replay_result *result);

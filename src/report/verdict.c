@@ -99,6 +99,9 @@ static const char *why_not(const struct gp_verdict *v)
 	case GP_BY_SETTINGS:
 		return "Refused by the settings, not by the device";
 	case GP_BY_CHOICE: return "It fits, with a setting that cannot be used";
+	case GP_BY_OTHERS:
+		return "What is reserved leaves too little of the device to "
+		       "others";
 	default: return "Out of memory by fragmentation";
 	}
 }
@@ -162,7 +165,7 @@ struct verdict_text verdict_sentence(const struct gp_verdict *v)
 		say(&words,
 		    "Out of memory; no setting helps: the device is too small "
 		    "by %s.",
-		    gp_bytes_text(v->live - v->capacity, bytes));
+		    gp_bytes_text(v->live + v->others - v->capacity, bytes));
 		break;
 	case GP_VERDICT_NO_SETTING: say_no_setting(&words, v); break;
 	case GP_VERDICT_UNDECIDED: say_undecided(&words, v); break;
@@ -175,11 +178,13 @@ struct verdict_text verdict_sentence(const struct gp_verdict *v)
 static void say_search(struct verdict_text *words, const struct gp_verdict *v)
 {
 	char count[GP_COUNT_TEXT], live[GP_BYTES_TEXT];
+	const char *who = v->others ? "The program and others hold"
+				    : "The program itself holds";
 
-	gp_bytes_text(v->live, live);
+	gp_bytes_text(v->live + v->others, live);
 	gp_count_text(v->searched, count);
 	if (v->kind == GP_VERDICT_TOO_SMALL)
-		say(words, "The program itself holds %s at once. ", live);
+		say(words, "%s %s at once. ", who, live);
 	if (v->kind != GP_VERDICT_NO_SETTING)
 		return;
 	say(words,
@@ -188,7 +193,7 @@ static void say_search(struct verdict_text *words, const struct gp_verdict *v)
 			   : "%s settings were searched, which is not all of "
 			     "them. ",
 	    count);
-	say(words, "The program itself holds %s at once%s. ", live,
+	say(words, "%s %s at once%s. ", who, live,
 	    v->cause == GP_BY_LIMIT ? ", more than that fraction is"
 				    : ": an ideal allocator would fit");
 }

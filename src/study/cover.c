@@ -62,7 +62,7 @@ static enum gp_status run(struct search *s, const char *conf)
 		struct gp_box box;
 
 		gp_space_take(s->space, &result.alike, &box);
-		if (!result.first_oom.is_there &&
+		if (gp_replay_has_room(&result) &&
 		    result.refused <= config->refused)
 			keep_box(s, &result.alike, &box);
 	}

@@ -2,6 +2,7 @@
 /* What a trace tells by itself, whatever its allocator does. */
 #include <stdlib.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "gpupool/study.h"
 
@@ -13,6 +14,7 @@ struct live {
 	uint64_t round;
 	uint64_t *sizes; /* by id; 0: not live */
 	uint64_t now, most;
+	uint64_t other, most_beside; /* with what others have then */
 };
 
 static uint64_t rounded(const struct live *live, uint64_t size)
@@ -22,11 +24,26 @@ static uint64_t rounded(const struct live *live, uint64_t size)
 	return (size + live->round - 1) / live->round * live->round;
 }
 
+static void note_most(struct live *live)
+{
+	uint64_t beside = live->now > UINT64_MAX - live->other
+				  ? UINT64_MAX
+				  : live->now + live->other;
+
+	live->most = gp_larger(live->most, live->now);
+	live->most_beside = gp_larger(live->most_beside, beside);
+}
+
 static void grow(struct live *live, uint64_t size)
 {
 	live->now += size;
-	if (live->now > live->most)
-		live->most = live->now;
+	note_most(live);
+}
+
+static void take_beside(struct live *live, uint64_t other)
+{
+	live->other = other;
+	note_most(live);
 }
 
 static void give(struct live *live, uint32_t id)
@@ -53,7 +70,8 @@ static void begin(struct live *live, const struct gp_state *start)
 	}
 }
 
-static uint64_t most_live(const struct gp_trace *trace, uint32_t device,
+/* Returns live, without sizes. */
+static struct live follow(const struct gp_trace *trace, uint32_t device,
 			  struct live live)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
@@ -69,22 +87,33 @@ static uint64_t most_live(const struct gp_trace *trace, uint32_t device,
 			grow(&live, live.sizes[event->id]);
 		} else if (event->kind == GP_FREE) {
 			give(&live, event->id);
+		} else if (event->kind == GP_OTHER_MEMORY) {
+			take_beside(&live, event->size);
 		}
 	}
 	free(live.sizes);
-	return live.most;
+	live.sizes = NULL;
+	return live;
 }
 
 uint64_t gp_study_live(const struct gp_trace *trace, uint32_t device,
 		       uint64_t round)
 {
-	return most_live(trace, device, (struct live){ .round = round });
+	return follow(trace, device, (struct live){ .round = round }).most;
+}
+
+uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device)
+{
+	return follow(trace, device,
+		      (struct live){ .round = GP_MIN_BLOCK_SIZE })
+		.most_beside;
 }
 
 uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,
 			       const struct gp_settings *settings)
 {
-	return most_live(trace, device, (struct live){ .settings = settings });
+	return follow(trace, device, (struct live){ .settings = settings })
+		.most;
 }
 
 /* ---- how it ends ---- */

@@ -65,8 +65,7 @@ static const struct run_outcome *play(struct search *s, uint64_t capacity,
 static bool is_fine(const struct search *s, const struct run_outcome *outcome,
 		    enum gp_headroom_goal goal)
 {
-	return !outcome->first_oom.is_there &&
-	       outcome->refused <= s->result->refused &&
+	return outcome->has_room && outcome->refused <= s->result->refused &&
 	       (goal == GP_NO_OOM || !outcome->retries);
 }
 
@@ -380,6 +379,7 @@ static void draw_curve(struct search *s)
 		if (!outcome)
 			return;
 		point->ooms = outcome->ooms;
+		point->has_room = outcome->has_room;
 		point->retries = outcome->retries;
 		point->peak_reserved = outcome->reserved;
 		point->calls = outcome->calls;

@@ -68,6 +68,7 @@ struct gp_headroom_bound {
 struct gp_headroom_point {
 	uint64_t capacity;
 	uint64_t ooms, retries, peak_reserved;
+	bool has_room; /* gp_replay_has_room */
 	struct gp_device_calls calls;
 	int64_t synchronizes; /* gp_price_of's */
 };

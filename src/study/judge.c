@@ -34,6 +34,7 @@ const char *const gp_verdict_causes[] = {
 	[GP_BY_LIMIT] = "memory-limit",
 	[GP_BY_SETTINGS] = "settings",
 	[GP_BY_CHOICE] = "excluded",
+	[GP_BY_OTHERS] = "others",
 };
 
 /* The least difference that counts. */
@@ -327,10 +328,11 @@ static void note_facts(const struct gp_study_config *config,
 						 : GP_BEGINS_WHOLE,
 		.ends = gp_study_ends(c->trace, c->device),
 	};
+	v->others = gp_study_live_beside(c->trace, c->device) - v->live;
 	if (gp_replay_undecided(c->trace, c->device, c->capacity) ||
 	    !gp_trace_has_allocs(t))
 		v->kind = GP_VERDICT_UNDECIDED;
-	else if (v->live > c->capacity)
+	else if (v->live + v->others > c->capacity)
 		v->kind = GP_VERDICT_TOO_SMALL;
 }
 
@@ -582,7 +584,7 @@ static enum gp_verdict_cause cause_of(const struct gp_trial_case *as_it_is,
 	if (as_it_is->is_served)
 		return GP_BY_CHOICE;
 	if (!oom->is_there)
-		return GP_BY_SETTINGS;
+		return as_it_is->has_room ? GP_BY_SETTINGS : GP_BY_OTHERS;
 	if (oom->limit != GP_UNLIMITED)
 		return oom->live + oom->size > oom->limit ? GP_BY_LIMIT
 							  : GP_BY_FRAGMENTATION;

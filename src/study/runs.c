@@ -222,6 +222,7 @@ static struct run *add(struct runs *runs, const struct run_asked *asked,
 			.peak_allocated = gp_replay_peak_allocated(result),
 			.calls = result->calls,
 			.synchronizes = result->stats.num_sync_all_streams,
+			.has_room = gp_replay_has_room(result),
 			.first_oom = result->first_oom,
 		},
 	};

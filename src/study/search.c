@@ -188,7 +188,7 @@ static uint64_t try_large(struct session *s, const struct slice *slice,
 	search->runs++;
 	s->study->replays++;
 	next = result.alike.large_most;
-	if (!result.first_oom.is_there &&
+	if (gp_replay_has_room(&result) &&
 	    result.refused <= s->refused[slice->index]) {
 		search->is_complete = false;
 		add_found(s, conf);

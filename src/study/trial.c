@@ -103,8 +103,7 @@ static const struct run_outcome *play(struct session *s,
 static bool is_served(const struct session *s, size_t index,
 		      const struct run_outcome *outcome)
 {
-	return !outcome->first_oom.is_there &&
-	       outcome->refused <= s->refused[index];
+	return outcome->has_room && outcome->refused <= s->refused[index];
 }
 
 static uint64_t refused_without_limit(struct session *s, const char *conf,
@@ -149,6 +148,7 @@ static void add_result(struct session *s, struct gp_trial *trial,
 	one->pages = outcome->calls.map;
 	one->time_us = gp_price_of(s->config->prices, &outcome->calls,
 				   outcome->synchronizes);
+	one->has_room = outcome->has_room;
 	one->first_oom = outcome->first_oom;
 	trial->is_served &= one->is_served;
 	trial->ooms += one->ooms;

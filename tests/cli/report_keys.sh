@@ -110,6 +110,15 @@ sed 's/train.py:42/train.py:45/; s/4194304/6291456/g' elsewhere.json > moved.jso
 write replay-mismatch replay elsewhere.json
 write diff-moved diff elsewhere.json moved.json
 
+# Others take what the device has no room for.
+cat > others.json << END
+{$whole, "source": {"complete": true}, "devices": [{"device": 0, "events": [
+  {"op": "alloc", "id": 1, "size": 4194304},
+  {"op": "other_memory", "bytes": 10485760}]}]}
+END
+write replay-others replay others.json --capacity 20MiB
+write explain-others explain others.json --capacity 8MiB
+
 # A window that begins with 20 MiB.
 cat > window.json << END
 {$whole, "devices": [{"device": 0, "start": {"segments": [

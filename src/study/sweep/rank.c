@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which of the settings is best. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,11 @@ void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 	if (serves_nothing(result))
 		snprintf(device.failure, sizeof(device.failure),
 			 "no request was served: %s", result->first_refusal);
+	else if (result->others.is_there && !oom->is_there)
+		snprintf(device.failure, sizeof(device.failure),
+			 "at event %" PRIu64 " the device has no room for what "
+			 "others take",
+			 result->others.event);
 	if (estimate && estimate->is_there) {
 		device.estimated = estimate->reserved;
 		device.estimated_low = estimate->low;
