@@ -130,19 +130,20 @@ static void print_cause(const struct gp_page *page, const struct gp_oom *oom)
 	gp_bytes_text(oom->free_bytes, held);
 	gp_bytes_text(oom->largest_free, largest);
 	gp_trouble_left(oom, left);
+	/* Of this moment: whether a setting helps is the judge's to say. */
 	if (oom->cause == GP_CAUSE_FRAGMENTATION)
 		gp_page_field(page, "  cause",
 			      "enough in total, but no single block is large "
 			      "enough: %s reserved and free, the largest block "
-			      "%s, and %s (fragmentation)",
+			      "%s, and %s",
 			      held, largest, left);
 	else
 		gp_page_field(page, "  cause",
-			      "the %s is too small: %s reserved and free and "
-			      "%s are not enough in total",
-			      oom->room < oom->device_free ? "memory fraction"
-							   : "device",
+			      "not enough in total: %s reserved and free and "
+			      "%s",
 			      held, left);
+	gp_page_field(page, "  more",
+		      "gpupool explain tells whether a setting serves it");
 }
 
 void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
