@@ -97,7 +97,13 @@ CHECKS = {"_amp_foreach_non_finite_check_and_unscale_"}
 # What they give, or read while they run, is true in a correct program, which
 # ends where it is not: distributions check by it what they are given, and
 # training loops their losses.
-ASSERTIONS = {"_is_all_true", "isfinite", "normal", "normal_"}
+ASSERTIONS = {
+    "_is_all_true",
+    "isfinite",
+    "normal",
+    "normal_",
+    "repeat_interleave",
+}
 # Of one integer that nobody knows, and reads as 0, they make one that reads as
 # what follows from 0: a loop that goes on by n + 1 does not stand still.
 COUNTING = {"add", "add_", "mul", "mul_", "neg", "rsub", "sub", "sub_"}

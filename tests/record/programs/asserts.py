@@ -14,3 +14,7 @@ if __name__ == "__main__":
     print("finite", bool(torch.isfinite(loss)), bool(torch.isnan(loss)))
     bad = torch.tensor(float("nan")).cuda()
     print("known", bool(torch.isfinite(bad)), bool(torch.isnan(bad)))
+# That none of the counts is negative.
+counts = torch.randint(0, 4, (3,), device="cuda")
+print("repeated", torch.repeat_interleave(
+    torch.ones(3, 2, device="cuda"), counts, dim=0).shape[1])
