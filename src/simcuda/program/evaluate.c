@@ -299,7 +299,8 @@ bool evaluate_describe(const struct operator_name *name,
 	facts->asserts = task.facts >> 39 & 1;
 	facts->counts = task.facts >> 40 & 1;
 	facts->writes = (uint32_t)(task.facts >> 8) & 0xfffffff;
-	facts->unread = (uint32_t)(task.facts >> 41);
+	facts->is_sparse = task.facts >> 41 & 1;
+	facts->unread = (uint32_t)(task.facts >> 42);
 	return task.facts >> 5 & 1;
 }
 

@@ -22,6 +22,7 @@ struct operator_facts {
 	bool is_check;	  /* looks for numbers that are none, and finds few */
 	bool asserts;	  /* its truths are true in a correct program */
 	bool counts;	  /* goes on from integers that nobody knows */
+	bool is_sparse;	  /* its tensors stand for their indices */
 	bool is_fresh;	  /* its results are none of its arguments */
 	uint32_t writes;  /* arguments that it writes, a bit each */
 	uint32_t unread;  /* of those, what it reads nothing of */

@@ -22,7 +22,7 @@ atexit.register(calls.simcuda_evaluate_stop)
 # What describe() answers: evaluate_describe() takes it apart.
 COMPUTES, SILENT, WRITES_ANY, ASKS_SIZE, SCALAR, FOUND = 1, 2, 4, 8, 16, 32
 LOGIC, RANDOM, DECISIVE, CHECK, FRESH = 64, 128, 1 << 36, 1 << 37, 1 << 38
-ASSERTS, COUNTS = 1 << 39, 1 << 40
+ASSERTS, COUNTS, SPARSE = 1 << 39, 1 << 40, 1 << 41
 # Whether what nobody knows is drawn: --values.
 DRAWS = os.environ.get("SIMCUDA_VALUES", "known") not in ("known", "0")
 # Collectives tell of what they write.
@@ -45,6 +45,7 @@ SIZED = {
     "equal",
     "nms",
     "unique_consecutive",
+    "_coalesce",
 }
 # Each bit that they take makes a bit of a result 1, or makes it 0, whatever the
 # others are: a result that is the same with all unknown bits 0 and with all of
@@ -107,6 +108,8 @@ ASSERTIONS = {
 # Of one integer that nobody knows, and reads as 0, they make one that reads as
 # what follows from 0: a loop that goes on by n + 1 does not stand still.
 COUNTING = {"add", "add_", "mul", "mul_", "neg", "rsub", "sub", "sub_"}
+# Of a sparse tensor they come and go as its indices, of which these are made.
+OF_INDICES = {"_coalesce": lambda indices: torch.unique(indices, dim=1)}
 # Spaces whose kernels for the processor compute what those for CUDA do.
 COMPUTED_SPACES = "aten", "prims", "torchvision"
 # Nothing is computed.
@@ -205,7 +208,7 @@ def describe(name, overload):
     if space in SILENT_SPACES:
         flags |= SILENT
     full = name + "." + overload if overload else name
-    has_kernel = any(
+    has_kernel = base in OF_INDICES or any(
         C._dispatch_has_kernel_for_dispatch_key(full, k) for k in KEYS
     )
     is_random = torch.Tag.nondeterministic_seeded in op.tags
@@ -238,12 +241,14 @@ def describe(name, overload):
         flags |= LOGIC
     if base == "_local_scalar_dense":
         flags |= SCALAR
+    if base in OF_INDICES:
+        flags |= SPARSE
     unread = [
         i for i in writes if arguments[i].is_out or i == 0 and base in FILLS
     ]
     if len(arguments) > 28:
         flags = (flags | WRITES_ANY) & ~COMPUTES
-    return flags | bits(writes) << 8 | bits(unread, 23) << 41
+    return flags | bits(writes) << 8 | bits(unread, 22) << 42
 
 
 def make(value):
@@ -319,7 +324,11 @@ def run(name, overload, values):
         values[0] = PROBABILITIES[name](values[0])
     positional = [v for v, a in zip(values, arguments) if not a.kwarg_only]
     named = {a.name: v for v, a in zip(values, arguments) if a.kwarg_only}
-    returned = compute(op, positional, named)
+    of_indices = OF_INDICES.get(name.split("::")[1])
+    if of_indices:
+        returned = of_indices(*values)
+    else:
+        returned = compute(op, positional, named)
     results = [] if returned is None else list(flat([returned]))
     results += flat(values[i] for i in writes)
     into = [struct.pack("q", len(results))]

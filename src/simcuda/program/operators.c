@@ -265,6 +265,16 @@ static void put(const struct frame *f, size_t result, const struct shape *s)
 	arguments_write(s, &elements);
 }
 
+static bool read_output(const struct frame *f, const struct torch_value *value,
+			struct shape *s)
+{
+	const void *tensor = tensors_of(value);
+
+	if (f->operation && f->operation->facts.is_sparse)
+		tensor = tensors_indices(tensor);
+	return tensor && tensors_read(tensor, s);
+}
+
 static size_t put_outputs(const struct frame *f, struct torch_values values,
 			  size_t result)
 {
@@ -277,8 +287,7 @@ static size_t put_outputs(const struct frame *f, struct torch_values values,
 			result = put_outputs(f, tensors_list(v), result);
 			continue;
 		}
-		if (tensors_kind(v) == VALUE_TENSOR &&
-		    tensors_read(tensors_of(v), &s))
+		if (tensors_kind(v) == VALUE_TENSOR && read_output(f, v, &s))
 			put(f, result, &s);
 		result++;
 	}
@@ -350,6 +359,7 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 	const struct arguments_wish wish = {
 		.unread = facts->unread,
 		.is_decisive = facts->is_decisive || writes_integers(f),
+		.is_sparse = facts->is_sparse,
 		.arena = &f->arena,
 	};
 
@@ -508,7 +518,8 @@ static bool answer(const struct frame *f, void *to, size_t size)
 	if (e->kind == EVALUATED_INT || e->kind == EVALUATED_BOOL)
 		say_number(e->number, to, size);
 	else if (e->kind == EVALUATED_TENSOR && e->shape.dims)
-		say_number(e->shape.sizes[0], to, size);
+		say_number(e->shape.sizes[f->operation->facts.is_sparse], to,
+			   size);
 	else
 		return false;
 	return true;
@@ -565,10 +576,13 @@ static bool read_scalar(const struct frame *f, void *to, uint64_t from,
 	return true;
 }
 
-/* A copy says what it copies. */
+/* A copy says what it copies; else a kernel's own count is read. */
 static void draw(const struct frame *f, void *to, uint64_t from, size_t size)
 {
-	int dtype = f && f->written_count ? f->written->dtype : DTYPE_BYTE;
+	int dtype = f && f->written_count ? f->written->dtype
+		    : size == 8		  ? DTYPE_LONG
+		    : size == 4		  ? DTYPE_INT
+					  : DTYPE_BYTE;
 	size_t element = tensors_element(dtype);
 
 	if (!element || size % element)

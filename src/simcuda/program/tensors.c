@@ -174,6 +174,19 @@ bool tensors_read(const void *tensor, struct shape *s)
 	return true;
 }
 
+/* Behind what all tensors have: how many dimensions are sparse and how many
+ * are not, and the tensors of indices and of values. */
+const void *tensors_indices(const void *tensor)
+{
+	const struct torch_layout *l = torch.layout;
+	const char *at = (const char *)tensor + l->keys + 8;
+
+	if (pointer(tensor, l->storage) || !word(at, 0) ||
+	    word(at, 0) > MOST_DIMS || word(at, 8) > MOST_DIMS)
+		return NULL;
+	return pointer(at, 16);
+}
+
 /* For the Python side: whether a tensor of int16_t, two rows of five that lie
  * seven apart, is read as that, where std::string has so many bytes. */
 bool simcuda_find_layout(const void *tensor, uint64_t addr, int string);
@@ -587,7 +600,9 @@ static bool read_tensor(struct reading *r, const void *tensor, bool is_read,
 			struct argument *a)
 {
 	a->kind = ARGUMENT_TENSOR;
-	if (!tensors_read(tensor, &a->shape) || a->shape.is_opaque)
+	if (r->wish->is_sparse)
+		tensor = tensors_indices(tensor);
+	if (!tensor || !tensors_read(tensor, &a->shape) || a->shape.is_opaque)
 		return false;
 	return !is_read || read_bytes(r, a);
 }

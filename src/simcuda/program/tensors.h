@@ -45,6 +45,9 @@ void tensors_set_not_plain(uint64_t keys);
 
 /* False: it is none that has memory on a device or here. */
 bool tensors_read(const void *tensor, struct shape *shape);
+/* Of a sparse one, c10's SparseTensorImpl: its indices, a row for each of its
+ * sparse dimensions; NULL: it has none. */
+const void *tensors_indices(const void *tensor);
 /* Bytes of an element; 0: of no type that is read here. */
 size_t tensors_element(int dtype);
 bool tensors_is_real(int dtype);
@@ -57,6 +60,8 @@ uint64_t tensors_span(const struct shape *shape, uint64_t *begin);
 enum {
 	DTYPE_BYTE = 0,
 	DTYPE_SHORT = 2,
+	DTYPE_INT = 3,
+	DTYPE_LONG = 4,
 	DTYPE_HALF = 5,
 	DTYPE_FLOAT = 6,
 	DTYPE_DOUBLE = 7,
@@ -139,6 +144,7 @@ void arena_release(struct arena *arena);
 struct arguments_wish {
 	uint32_t unread;  /* arguments that are not looked into, a bit each */
 	bool is_decisive; /* programs go by its result */
+	bool is_sparse;	  /* tensors stand for their indices */
 	struct arena *arena;
 };
 /* NULL: some value is not known and none is drawn in its place, or it is of a
