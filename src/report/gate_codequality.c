@@ -5,6 +5,7 @@
  * is, which therefore knows of no values and no lines.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/sha256.h"
 #include "base/safe.h"
@@ -19,10 +20,24 @@ struct finding {
 	const char *what, *sentence;
 };
 
+/* The rest of an absolute path that lies below the working directory. */
+static const char *below_here(const char *path)
+{
+	char here[4096];
+	size_t length;
+
+	if (path[0] != '/' || !getcwd(here, sizeof(here)))
+		return path;
+	length = strlen(here);
+	if (strncmp(path, here, length) != 0 || path[length] != '/')
+		return path;
+	return path + length + strspn(path + length, "/");
+}
+
 /* GitLab asks for paths in the repository, without "./" in front. */
 static const char *path_of(const struct finding *f)
 {
-	const char *path = f->file->gate->path;
+	const char *path = below_here(f->file->gate->path);
 
 	while (path[0] == '.' && path[1] == '/') {
 		path += 2;
