@@ -31,7 +31,7 @@ struct run_outcome {
 	uint64_t ooms, retries, refused;
 	uint64_t reserved, peak_allocated;
 	uint64_t least_capacity; /* that grants what was granted */
-	bool has_room; /* gp_replay_has_room */
+	bool has_room;		 /* gp_replay_has_room */
 	struct gp_device_calls calls;
 	int64_t synchronizes; /* gp_price_of's */
 	struct gp_oom first_oom;

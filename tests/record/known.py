@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Random programs, whose path line is held against PyTorch on a processor.
+
+Each is a few operators on values that the program has from the host, or draws
+on the device, and requests whose number and size hang on them.  It is recorded
+without a GPU, and run on the processor, with nothing of gpupool: where all
+values are said to be known, both must have made tensors of the same sizes.
+What differs is made shorter, line by line, and printed.
+"""
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+ALL_KNOWN = "all values known"
+LENGTH = 64
+HEAD = [
+    "import sys, torch",
+    "import torch.nn.functional as F",
+    "d = sys.argv[1]",
+    "keep = []",
+]
+TAIL = ["print([k._nnz() if k.is_sparse else k.numel() for k in keep])"]
+# An operator's template: {i}, {f} and {b} are integers, numbers and truths that
+# there are, {k} a small number.  By what it makes.
+MAKERS = {
+    "i": (
+        "torch.where({b}, {i}, {i})",
+        "{i} + {i}",
+        "torch.cumsum({i}, 0) % 10",
+        "torch.sort({i})[0]",
+        "torch.argsort({f}) % 10",
+        "torch.flip({i}, [0])",
+        "torch.roll({i}, {k})",
+        "torch.bincount({i}, minlength=64)[:64] % 10",
+        "torch.clamp({i}, 1, 6)",
+        "{b}.long()",
+        "torch.gather({i}, 0, {i})",
+        "torch.arange(64, device=d) % ({k} + 2)",
+        "{i}.clone()",
+        "{i}.cpu().add(1).remainder(10).to(d)",
+        "({f}.abs() * 3).long() % 10",
+        "torch.tril(torch.ones(64, 64, device=d)).sum(1).long() % 10",
+        "torch.searchsorted(torch.tensor([1, 4, 7], device=d), {i})",
+        "torch.unique({i}).repeat(64)[:64]",
+    ),
+    "f": (
+        "torch.where({b}, {f}, {f})",
+        "{f} * {f}",
+        "{i}.float() * 0.3",
+        "torch.zeros_like({f}).scatter_add_(0, {i}, {f})",
+        "{f}.clone().masked_fill_({b}, 0.5)",
+        "F.one_hot({i} % 10, 10).float().sum(1) * {f}",
+        "torch.softmax({f}, 0)",
+        "torch.full((64,), 0.{k}, device=d)",
+        "torch.cat([{f}[:32], {f}[:32]])",
+        "torch.nan_to_num({f} / {f}, 0.0, 1.0, 0.0)",
+        "torch.index_select({f}, 0, {i})",
+        "{f}.clone().index_copy_(0, torch.arange(10, device=d), {f}[:10])",
+    ),
+    "b": (
+        "{i} > {k}",
+        "{f} > 0.{k}",
+        "{b} & {b}",
+        "{b} | {b}",
+        "~{b}",
+        "torch.isin({i}, torch.tensor([1, 3, 5], device=d))",
+        "torch.eq({i}, {i})",
+        "{f}.isnan()",
+    ),
+}
+WRITERS = (
+    "{f}.mul_(0.5)",
+    "{i}.add_(1).remainder_(10)",
+    "{i}[{k}] = {k}",
+    "{f}[{b}] = 0.25",
+    "{f}.copy_({f})",
+    "torch.add({f}, {f}, out={f})",
+    "{f}.zero_()",
+)
+ASKERS = (
+    "keep.append(torch.empty(int({i}.sum()) * 512 + 1, device=d))",
+    "keep.append(torch.nonzero({b}).repeat(1, 64))",
+    "keep.append(torch.ones(64, 256, device=d)[{b}])",
+    "keep.append(torch.unique({i}).repeat(64))",
+    "keep.append(torch.arange(64, device=d).repeat_interleave({i}))",
+    "if {b}.all(): keep.append(torch.empty(5000, device=d))",
+    "if ({f} > 0.1).any(): keep.append(torch.empty(6000, device=d))",
+    "keep.append(torch.masked_select({f}, {b}).repeat(128))",
+    "for k in {i}.tolist()[:5]: keep.append(torch.empty(k * 600, device=d))",
+    "keep.append(torch.empty(int({f}.abs().max() * 1000) + 1, device=d))",
+    "keep.append(torch.bincount({i}).repeat(128))",
+    "keep.append(F.one_hot({i}).repeat(1, 8))",
+    "keep.append(torch.sparse_coo_tensor({i}[None], {f}, (10,)).coalesce())",
+)
+
+
+def begin(rng):
+    """The program's first values, by kind, and the lines that make them."""
+    digits = [[rng.randrange(10) for _ in range(LENGTH)] for _ in range(2)]
+    numbers = [round(rng.uniform(-2, 2), 2) for _ in range(LENGTH)]
+    truths = [rng.random() < 0.5 for _ in range(LENGTH)]
+    made = {
+        "i": [f"torch.tensor({d}).to(d)" for d in digits],
+        "f": [f"torch.tensor({numbers}).to(d)"],
+        "b": [f"torch.tensor({truths}, device=d)"],
+    }
+    if rng.random() < 0.4:
+        made["f"].append("torch.randn(64, device=d)")
+    if rng.random() < 0.2:
+        made["i"].append("torch.randint(0, 10, (64,), device=d)")
+    lines, values = [], {}
+    for kind, texts in made.items():
+        values[kind] = [f"{kind}{n}" for n in range(len(texts))]
+        lines += map("{} = {}".format, values[kind], texts)
+    return values, lines
+
+
+def program(seed):
+    rng = random.Random(seed)
+    values, lines = begin(rng)
+
+    def fill(template):
+        while "{" in template:
+            at = template.index("{")
+            kind = template[at + 1]
+            names = values.get(kind) or [str(k) for k in range(10)]
+            template = template[:at] + rng.choice(names) + template[at + 3 :]
+        return template
+
+    for _ in range(rng.randrange(8, 20)):
+        kind = rng.choice("iiffbw")
+        if kind == "w":
+            lines.append(fill(rng.choice(WRITERS)))
+        else:
+            name = kind + str(len(values[kind]))
+            lines.append(f"{name} = {fill(rng.choice(MAKERS[kind]))}")
+            values[kind].append(name)
+        if rng.random() < 0.4:
+            lines.append(fill(rng.choice(ASKERS)))
+    return lines
+
+
+class Runner:
+    def __init__(self, options, folder):
+        self.source = os.path.join(folder, "program.py")
+        self.python = [options.python, "-W", "ignore", self.source]
+        self.record = [options.gpupool, "record", "--cudnn", "none", "-o"]
+        self.record += [os.path.join(folder, "trace.jsonl"), "--", *self.python]
+
+    def is_right(self, lines):
+        """None where not all values are said to be known."""
+        with open(self.source, "w") as out:
+            print(*HEAD, *lines, *TAIL, sep="\n", file=out)
+        recorded = said([*self.record, "cuda"])
+        if ALL_KNOWN not in recorded.stderr:
+            return None
+        expected = said([*self.python, "cpu"])
+        return recorded.stdout == expected.stdout
+
+
+def said(command):
+    return subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=300
+    )
+
+
+def shorten(runner, lines):
+    at = len(lines)
+    while at:
+        at -= 1
+        fewer = lines[:at] + lines[at + 1 :]
+        if runner.is_right(fewer) is False:
+            lines = fewer
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", required=True, help="one that has PyTorch")
+    parser.add_argument("--gpupool", default="build/gpupool")
+    parser.add_argument("--seed", type=int, default=1, help="the first")
+    parser.add_argument("--count", type=int, default=20, help="of programs")
+    options = parser.parse_args()
+    passed = failed = 0
+    if not os.path.exists(options.python):
+        print(f"skip known: there is no {options.python}")
+        print("0 passed, 0 failed, 1 skipped")
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(options, folder)
+        for seed in range(options.seed, options.seed + 20 * options.count):
+            lines = program(seed)
+            is_right = runner.is_right(lines)
+            if is_right is False:
+                print(f"FAIL seed {seed}: all values are said to be known of")
+                print(*shorten(runner, lines), sep="\n")
+                failed += 1
+            passed += is_right is True
+            if passed + failed == options.count:
+                break
+        else:
+            print("FAIL too few of the programs are said to be known")
+            failed += 1
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
