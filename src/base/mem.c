@@ -47,14 +47,16 @@ void gp_mem_use_huge_pages(void)
 	const int bytes = 32 << 20, page = 4096;
 	char *heap;
 
-	mallopt(M_TRIM_THRESHOLD, 2 * bytes); /* the heap keeps it */
-	mallopt(M_MMAP_THRESHOLD, 2 * bytes); /* and it is of the heap */
+	/* It comes from the heap, and stays there. */
+	mallopt(M_TRIM_THRESHOLD, 2 * bytes);
+	mallopt(M_MMAP_THRESHOLD, 2 * bytes);
 	heap = malloc((size_t)bytes);
 	if (heap)
 		madvise(heap + (page - (uintptr_t)heap % page),
 			(size_t)(bytes - page), MADV_HUGEPAGE);
 	free(heap);
-	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	/* So does what each replay takes and gives back. */
+	mallopt(M_MMAP_THRESHOLD, 4 << 20);
 #endif
 }
 
