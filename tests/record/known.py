@@ -94,6 +94,8 @@ ASKERS = (
     "for k in {i}.tolist()[:5]: keep.append(torch.empty(k * 600, device=d))",
     "keep.append(torch.empty(int({f}.abs().max() * 1000) + 1, device=d))",
     "keep.append(torch.bincount({i}).repeat(128))",
+    "keep.append(torch.unique({i}.view(8, 8) % 2, dim={k} % 2).repeat(9, 9))",
+    "keep.append(torch.unique_consecutive({i}, dim=0).repeat(64))",
     "keep.append(F.one_hot({i}).repeat(1, 8))",
     "keep.append(torch.sparse_coo_tensor({i}[None], {f}, (10,)).coalesce())",
 )

@@ -46,6 +46,8 @@ SIZED = {
     "nms",
     "unique_consecutive",
     "_coalesce",
+    "unique_dim",
+    "unique_dim_consecutive",
 }
 # Each bit that they take makes a bit of a result 1, or makes it 0, whatever the
 # others are: a result that is the same with all unknown bits 0 and with all of
@@ -153,10 +155,11 @@ for key in (
     "FuncTorchGradWrapper",
     "Functionalize",
     "ZeroTensor",
+    "NestedTensor",
+    "Quantized",
 ):
-    # c10::DispatchKeySet has a bit for each of 15 backends, and behind them one
-    # for each functionality, which begin at 1.
-    not_plain |= 1 << 15 + int(getattr(C.DispatchKey, key)) - 1
+    # c10::DispatchKeySet has a bit for each functionality, which begin at 1.
+    not_plain |= 1 << int(getattr(C.DispatchKey, key)) - 1
 rows = torch.empty_strided((3, 7), (7, 1), dtype=torch.int16)[1:, :5]
 find_layout = calls.simcuda_find_layout
 find_layout.restype = ctypes.c_bool

@@ -508,6 +508,19 @@ static void say_number(int64_t number, void *to, size_t size)
 	memcpy(to, &number, size < sizeof(number) ? size : sizeof(number));
 }
 
+/* Of the first dimension, but of indices, and where an argument names one. */
+static int64_t asked_size(const struct frame *f, const struct shape *s)
+{
+	int64_t dim = f->operation->facts.is_sparse;
+
+	for (size_t i = 0; i < f->argument_count; i++)
+		if (f->arguments[i].kind == ARGUMENT_INT)
+			dim = f->arguments[i].number;
+	if (dim < 0)
+		dim += s->dims;
+	return dim >= 0 && dim < s->dims ? s->sizes[dim] : 0;
+}
+
 /* A read of how large its result is. */
 static bool answer(const struct frame *f, void *to, size_t size)
 {
@@ -518,8 +531,7 @@ static bool answer(const struct frame *f, void *to, size_t size)
 	if (e->kind == EVALUATED_INT || e->kind == EVALUATED_BOOL)
 		say_number(e->number, to, size);
 	else if (e->kind == EVALUATED_TENSOR && e->shape.dims)
-		say_number(e->shape.sizes[f->operation->facts.is_sparse], to,
-			   size);
+		say_number(asked_size(f, &e->shape), to, size);
 	else
 		return false;
 	return true;

@@ -44,6 +44,7 @@ static const struct torch_layout layouts[] = { LAYOUT(0, 32), LAYOUT(8, 32),
 
 static struct {
 	const struct torch_layout *layout;
+	unsigned backends; /* c10::BackendComponent has so many */
 	uint64_t not_plain;
 	unsigned release;
 } torch;
@@ -63,7 +64,7 @@ enum value_kind tensors_kind(const struct torch_value *value)
 
 void tensors_set_not_plain(uint64_t keys)
 {
-	torch.not_plain = keys;
+	torch.not_plain = keys << torch.backends;
 }
 
 const struct torch_layout *tensors_layout(void)
@@ -187,6 +188,17 @@ const void *tensors_indices(const void *tensor)
 	return pointer(at, 16);
 }
 
+/* c10::DispatchKeySet has a bit for each, the processor's first, and behind
+ * them those of functionality, of which the first is that a tensor is dense. */
+static void count_backends(const void *dense)
+{
+	uint64_t keys = word(dense, torch.layout->keys);
+
+	for (torch.backends = 1; torch.backends < 32; torch.backends++)
+		if (keys >> torch.backends & 1)
+			return;
+}
+
 /* For the Python side: whether a tensor of int16_t, two rows of five that lie
  * seven apart, is read as that, where std::string has so many bytes. */
 bool simcuda_find_layout(const void *tensor, uint64_t addr, int string);
@@ -201,8 +213,10 @@ bool simcuda_find_layout(const void *tensor, uint64_t addr, int string)
 		if (tensors_read(tensor, &s) && !s.is_opaque && !s.is_device &&
 		    s.addr == addr && s.dims == 2 && s.sizes[0] == 2 &&
 		    s.sizes[1] == 5 && s.strides[0] == 7 && s.strides[1] == 1 &&
-		    s.numel == 10 && s.dtype == DTYPE_SHORT)
+		    s.numel == 10 && s.dtype == DTYPE_SHORT) {
+			count_backends(tensor);
 			return true;
+		}
 	}
 	torch.layout = NULL;
 	return false;

@@ -39,8 +39,8 @@ bool tensors_set_release(unsigned release);
 /* NULL: no tensor was read as it is. */
 const struct torch_layout *tensors_layout(void);
 
-/* Functionality of PyTorch that has other elements than memory does, as bits of
- * c10::DispatchKeySet. */
+/* Functionality of PyTorch that has other elements than memory does: bits of
+ * c10::DispatchKeySet, from the first of them on.  Once the layout is known. */
 void tensors_set_not_plain(uint64_t keys);
 
 /* False: it is none that has memory on a device or here. */

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a program computes of values that it knows, and reads back."""
+import warnings
+
 import torch
 
 counts = torch.tensor([1, 2, 0, 1]).cuda()
@@ -29,3 +31,15 @@ print("sorted", torch.sort(counts).values.tolist(),
 y = torch.tensor([1.0, 2.0, 3.0], requires_grad=True, device="cuda")
 (y * y).sum().backward()
 print("gradient", y.grad.tolist())
+rows = torch.tensor([[1, 2, 2], [1, 2, 2], [0, 2, 2]]).cuda()
+print("rows", torch.unique(rows, dim=0).tolist(),
+      torch.unique(rows, dim=-1).tolist(),
+      torch.unique_consecutive(rows, dim=1).tolist())
+encoder = torch.nn.TransformerEncoder(
+    torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2,
+    enable_nested_tensor=True).cuda().eval()
+padding = torch.tensor([[False, False, True], [False, True, True]]).cuda()
+warnings.simplefilter("ignore")
+with torch.no_grad():
+    print("nested", encoder(torch.ones(2, 3, 8, device="cuda"),
+                            src_key_padding_mask=padding).shape)
