@@ -49,9 +49,11 @@ MAKERS = {
         "torch.unique({i}).repeat(64)[:64]",
     ),
     "f": (
+        "{f}.view(8, 8)[:, {i}[:8] % 8].reshape(-1)",
         "torch.where({b}, {f}, {f})",
         "{f} * {f}",
         "{i}.float() * 0.3",
+        "{i} * 0.3",
         "torch.zeros_like({f}).scatter_add_(0, {i}, {f})",
         "{f}.clone().masked_fill_({b}, 0.5)",
         "F.one_hot({i} % 10, 10).float().sum(1) * {f}",

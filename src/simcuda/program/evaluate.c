@@ -89,7 +89,7 @@ static object *tensor(const struct argument *a)
 {
 	const struct shape *s = &a->shape;
 	int64_t bytes = (int64_t)(s->numel * tensors_element(s->dtype));
-	object *sizes = py.PyTuple_New(s->dims), *all_of_it = py.PyTuple_New(3);
+	object *sizes = py.PyTuple_New(s->dims), *all_of_it = py.PyTuple_New(4);
 
 	for (int i = 0; i < s->dims; i++)
 		py.PyTuple_SetItem(sizes, i, number(s->sizes[i]));
@@ -99,6 +99,7 @@ static object *tensor(const struct argument *a)
 				    : py.Py_BuildValue(""));
 	py.PyTuple_SetItem(all_of_it, 1, number(s->dtype));
 	py.PyTuple_SetItem(all_of_it, 2, sizes);
+	py.PyTuple_SetItem(all_of_it, 3, number(s->is_device));
 	return all_of_it;
 }
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Describes PyTorch's operators, and computes them on the processor.
 
-evaluate.c runs this in a thread of its own.  A tensor comes as its bytes, type
-and sizes, and a device as (); results go back as words, and bytes filled up to
-words.
+evaluate.c runs this in a thread of its own.  A tensor comes as its bytes, type,
+sizes and whether it is the device's, and a device as (); results go back as
+words, and bytes filled up to words.
 """
 
 import atexit
@@ -261,10 +261,29 @@ def make(value):
         return value
     if not value:
         return CPU
-    data, dtype, sizes = value
+    data, dtype, sizes, _ = value
     if data is None or not len(data):
         return torch.empty(sizes, dtype=DTYPES[dtype])
     return torch.frombuffer(data, dtype=DTYPES[dtype]).reshape(sizes)
+
+
+def is_number(value):
+    """A tensor of one double that is not the device's."""
+    return isinstance(value, tuple) and value[1:] == (7, (), 0)
+
+
+def narrow(values, made):
+    """A number of the program comes as a double, which decides a result's type
+    only where the tensors beside it are no floating-point numbers."""
+    beside = [
+        m
+        for v, m in zip(values, made)
+        if isinstance(m, torch.Tensor) and not is_number(v)
+    ]
+    real = [t for t in beside if t.is_floating_point()]
+    if not beside or any(t.dim() or t.dtype != torch.float32 for t in real):
+        return made
+    return [m.float() if is_number(v) else m for v, m in zip(values, made)]
 
 
 def pack(results, into):
@@ -322,7 +341,8 @@ def compute(op, positional, named):
 
 def run(name, overload, values):
     op, arguments, writes = operators[name, overload]
-    values = [make(v) for v in values]
+    made = [make(v) for v in values]
+    values = made if writes else narrow(values, made)
     if DRAWS and name in PROBABILITIES:
         values[0] = PROBABILITIES[name](values[0])
     positional = [v for v, a in zip(values, arguments) if not a.kwarg_only]

@@ -610,9 +610,20 @@ static bool read_bytes(struct reading *r, struct argument *a)
 	return is_there;
 }
 
+/* c10::UndefinedTensorImpl, as of the first dimension of x[:, mask]. */
+static bool is_undefined(const void *tensor)
+{
+	const struct torch_layout *l = torch.layout;
+
+	return !pointer(tensor, l->storage) &&
+	       !((const char *)tensor)[l->device + 2];
+}
+
 static bool read_tensor(struct reading *r, const void *tensor, bool is_read,
 			struct argument *a)
 {
+	if (is_undefined(tensor))
+		return true;
 	a->kind = ARGUMENT_TENSOR;
 	if (r->wish->is_sparse)
 		tensor = tensors_indices(tensor);

@@ -39,6 +39,9 @@ encoder = torch.nn.TransformerEncoder(
     torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2,
     enable_nested_tensor=True).cuda().eval()
 padding = torch.tensor([[False, False, True], [False, True, True]]).cuda()
+print("columns", rows[:, rows[0] > 1].tolist(), rows[:, counts[:2]].tolist())
+print("numbers", (counts * 0.5).tolist(), (counts[1] + 1.5).item(),
+      ((1 - mask) * -1e4).sum().item())
 warnings.simplefilter("ignore")
 with torch.no_grad():
     print("nested", encoder(torch.ones(2, 3, 8, device="cuda"),
