@@ -513,7 +513,7 @@ static int64_t asked_size(const struct frame *f, const struct shape *s)
 {
 	int64_t dim = f->operation->facts.is_sparse;
 
-	for (size_t i = 0; i < f->argument_count; i++)
+	for (size_t i = 0; f->arguments && i < f->argument_count; i++)
 		if (f->arguments[i].kind == ARGUMENT_INT)
 			dim = f->arguments[i].number;
 	if (dim < 0)
