@@ -205,8 +205,9 @@ uint64_t gp_study_live(const struct gp_trace *trace, uint32_t device,
 		       uint64_t round);
 
 /* The most that it and others have of the device at once: none that has less
- * serves both. */
-uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device);
+ * serves both.  *most: gp_study_live of blocks rounded to 512. */
+uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device,
+			      uint64_t *most);
 
 /* The same with each block as large as these settings round it. */
 uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "device/space.h"
 #include "gpupool/device.h"
@@ -60,17 +61,12 @@ static void note_answer(struct sim *sim, uint64_t would, bool is_granted)
 		reach->most_granted = would;
 }
 
-static uint64_t sum(uint64_t used, uint64_t other)
-{
-	return used > UINT64_MAX - other ? UINT64_MAX : used + other;
-}
-
 /* Whether so much more is there. */
 static bool sim_grant(struct sim *sim, uint64_t size)
 {
 	bool is_granted = size <= free_bytes_of(sim);
 
-	note_answer(sim, sum(sim->used + size, sim->other), is_granted);
+	note_answer(sim, gp_sum(sim->used + size, sim->other), is_granted);
 	if (is_granted)
 		sim->used += size;
 	return is_granted;
@@ -248,7 +244,7 @@ static void sim_info(struct gp_device *device, uint64_t *free_bytes,
 static void sim_set_other(struct gp_device *device, uint64_t bytes)
 {
 	struct sim *sim = sim_of(device);
-	uint64_t would = sum(sim->used, bytes);
+	uint64_t would = gp_sum(sim->used, bytes);
 	bool is_granted = would <= sim->capacity;
 
 	if (bytes > sim->other) {

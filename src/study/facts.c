@@ -26,12 +26,9 @@ static uint64_t rounded(const struct live *live, uint64_t size)
 
 static void note_most(struct live *live)
 {
-	uint64_t beside = live->now > UINT64_MAX - live->other
-				  ? UINT64_MAX
-				  : live->now + live->other;
-
 	live->most = gp_larger(live->most, live->now);
-	live->most_beside = gp_larger(live->most_beside, beside);
+	live->most_beside =
+		gp_larger(live->most_beside, gp_sum(live->now, live->other));
 }
 
 static void grow(struct live *live, uint64_t size)
@@ -102,11 +99,14 @@ uint64_t gp_study_live(const struct gp_trace *trace, uint32_t device,
 	return follow(trace, device, (struct live){ .round = round }).most;
 }
 
-uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device)
+uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device,
+			      uint64_t *most)
 {
-	return follow(trace, device,
-		      (struct live){ .round = GP_MIN_BLOCK_SIZE })
-		.most_beside;
+	struct live live = follow(trace, device,
+				  (struct live){ .round = GP_MIN_BLOCK_SIZE });
+
+	*most = live.most;
+	return live.most_beside;
 }
 
 uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,

@@ -322,13 +322,13 @@ static void note_facts(const struct gp_study_config *config,
 	*v = (struct gp_verdict){
 		.release = config->release,
 		.capacity = c->capacity,
-		.live = gp_study_live(c->trace, c->device, GP_MIN_BLOCK_SIZE),
 		.start = gp_state_reserved(&t->start),
 		.begins = t->start.segment_count ? GP_BEGINS_WINDOW
 						 : GP_BEGINS_WHOLE,
 		.ends = gp_study_ends(c->trace, c->device),
 	};
-	v->others = gp_study_live_beside(c->trace, c->device) - v->live;
+	v->others = gp_study_live_beside(c->trace, c->device, &v->live);
+	v->others -= v->live;
 	if (gp_replay_undecided(c->trace, c->device, c->capacity) ||
 	    !gp_trace_has_allocs(t))
 		v->kind = GP_VERDICT_UNDECIDED;
