@@ -163,9 +163,8 @@ struct gp_ooms {
 
 /* What others took first of the device that it had no room for. */
 struct gp_no_room {
-	bool is_there;
 	uint64_t event;
-	uint64_t missing; /* bytes */
+	uint64_t missing; /* bytes; 0: they had room */
 };
 
 /* Memory at one moment; the rest is arithmetic. */

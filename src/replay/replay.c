@@ -270,9 +270,8 @@ static enum gp_answer set_other(struct replay *r, uint64_t bytes)
 	struct gp_no_room *others = &r->result->others;
 
 	r->device->ops->set_other(r->device, bytes);
-	if (!others->is_there && r->device->reach.others_short)
+	if (!others->missing && r->device->reach.others_short)
 		*others = (struct gp_no_room){
-			.is_there = true,
 			.event = r->event,
 			.missing = r->device->reach.others_short,
 		};
@@ -497,7 +496,7 @@ static enum gp_status closing_health(struct gp_allocator *allocator,
 
 bool gp_replay_has_room(const struct gp_replay_result *result)
 {
-	return !result->first_oom.is_there && !result->others.is_there;
+	return !result->first_oom.is_there && !result->others.missing;
 }
 
 uint64_t gp_replay_peak_allocated(const struct gp_replay_result *result)

@@ -64,7 +64,7 @@ struct explain_words explain_moment(const struct gp_explain *e)
 		return words;
 	if (e->has_requests)
 		say(&words, "No request failed. ");
-	if (e->result.others.is_there)
+	if (e->result.others.missing)
 		say(&words, "%s. ",
 		    gp_trouble_others(e->trace, e->device, &e->result.others,
 				      others));

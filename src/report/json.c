@@ -134,7 +134,7 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 		      run->settings->release);
 	write_fidelity(json, trace, &result->fidelity);
 	write_oom(json, trace, &result->first_oom);
-	if (result->others.is_there)
+	if (result->others.missing)
 		gp_emit_object(json, "others_no_room", "others_no_room",
 			       &result->others, GP_EMIT_LINES);
 	gp_emit_object(json, "first_refusal", "first_refusal",

@@ -185,7 +185,7 @@ static void print_moment(const struct look *l)
 		print_failure(l);
 	else
 		print_peak(l);
-	if (e->result.others.is_there)
+	if (e->result.others.missing)
 		gp_page_field(&l->page, "Others", "%s",
 			      gp_trouble_others(e->trace, e->device,
 						&e->result.others, others));

@@ -189,7 +189,7 @@ void gp_trouble_no_room(const struct gp_page *page,
 {
 	char text[GP_TROUBLE_OTHERS];
 
-	if (!others->is_there)
+	if (!others->missing)
 		return;
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_BAD, 2, "%s",

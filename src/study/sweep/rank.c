@@ -42,7 +42,7 @@ void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 	if (serves_nothing(result))
 		snprintf(device.failure, sizeof(device.failure),
 			 "no request was served: %s", result->first_refusal);
-	else if (result->others.is_there && !oom->is_there)
+	else if (result->others.missing && !oom->is_there)
 		snprintf(device.failure, sizeof(device.failure),
 			 "at event %" PRIu64 " the device has no room for what "
 			 "others take",
