@@ -5,7 +5,6 @@
  * is, which therefore knows of no values and no lines.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/sha256.h"
 #include "base/safe.h"
@@ -20,37 +19,11 @@ struct finding {
 	const char *what, *sentence;
 };
 
-/* The rest of an absolute path that lies below the working directory. */
-static const char *below_here(const char *path)
-{
-	char here[4096];
-	size_t length;
-
-	if (path[0] != '/' || !getcwd(here, sizeof(here)))
-		return path;
-	length = strlen(here);
-	if (strncmp(path, here, length) != 0 || path[length] != '/')
-		return path;
-	return path + length + strspn(path + length, "/");
-}
-
-/* GitLab asks for paths in the repository, without "./" in front. */
-static const char *path_of(const struct finding *f)
-{
-	const char *path = below_here(f->file->gate->path);
-
-	while (path[0] == '.' && path[1] == '/') {
-		path += 2;
-		path += strspn(path, "/");
-	}
-	return path;
-}
-
 static void emit_fingerprint(struct gp_emit *json, const struct finding *f)
 {
 	char key[2 * GP_GATE_TROUBLE], text[GP_SHA256_TEXT];
 
-	snprintf(key, sizeof(key), "%.500s\n%.500s\n%u\n%.100s", path_of(f),
+	snprintf(key, sizeof(key), "%.500s\n%.500s\n%u\n%.100s", gp_gate_repository_path(f->file->gate),
 		 f->result->run->name, f->device ? f->device->device : 0,
 		 f->what);
 	gp_emit_text(json, "fingerprint",
@@ -62,7 +35,7 @@ static void emit_place(struct gp_emit *json, const struct finding *f)
 	bool is_here = f->verdict && f->verdict->is_here;
 
 	gp_emit_open(json, "location", '{', GP_EMIT_LINES);
-	gp_emit_text(json, "path", is_here ? f->verdict->source : path_of(f));
+	gp_emit_text(json, "path", is_here ? f->verdict->source : gp_gate_repository_path(f->file->gate));
 	gp_emit_open(json, "lines", '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "begin", is_here ? f->verdict->line : 1);
 	gp_emit_close(json, '}');

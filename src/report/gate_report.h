@@ -103,6 +103,10 @@ const char *gp_gate_divergence(const struct gp_divergence *divergence,
 const char *gp_gate_trouble(const struct gp_diag *diag,
 			    char text[GP_GATE_TROUBLE]);
 
+/* gpupool.json as forges name it: from the repository's root, which a check
+ * runs in, without "./" in front. */
+const char *gp_gate_repository_path(const struct gp_gate *gate);
+
 void gp_gate_emit_value(struct gp_emit *json, const char *key,
 			const struct gp_number *number, int64_t value);
 void gp_gate_emit_asked(struct gp_emit *json,

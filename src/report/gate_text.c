@@ -227,7 +227,7 @@ static void annotate(FILE *out, const struct gp_gate_file *file,
 		put(out, verdict->source, ":,");
 		fprintf(out, ",line=%" PRIu64, verdict->line);
 	} else {
-		put(out, file->gate->path, ":,");
+		put(out, gp_gate_repository_path(file->gate), ":,");
 	}
 	fputs(",title=gpupool%3A ", out);
 	put(out, result->run->name, ":,");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of the gate in words. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "report/emit_parts.h"
@@ -191,6 +193,31 @@ void gp_gate_emit_asked(struct gp_emit *json, const struct gp_gate_asked *asked)
 	gp_emit_text(json, "settings", asked->settings);
 	gp_emit_text(json, "torch", asked->torch);
 	gp_emit_close(json, '}');
+}
+
+/* The rest of an absolute path that lies below the working directory. */
+static const char *below_here(const char *path)
+{
+	char here[PATH_MAX];
+	size_t length;
+
+	if (path[0] != '/' || !getcwd(here, sizeof(here)))
+		return path;
+	length = strlen(here);
+	if (strncmp(path, here, length) != 0 || path[length] != '/')
+		return path;
+	return path + length + strspn(path + length, "/");
+}
+
+const char *gp_gate_repository_path(const struct gp_gate *gate)
+{
+	const char *path = below_here(gate->path);
+
+	while (path[0] == '.' && path[1] == '/') {
+		path += 2;
+		path += strspn(path, "/");
+	}
+	return path;
 }
 
 size_t gp_gate_count(const struct gp_gate_file *file, enum gp_status status)

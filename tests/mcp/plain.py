@@ -386,6 +386,7 @@ def test_hostile_lines():
                  b'{"jsonrpc":"2.0","id":null,"method":"ping"}',
                  b'{"jsonrpc":"2.0","id":{},"method":"ping"}',
                  b'{"jsonrpc":"2.0","id":1,"method":7}',
+                 b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}',
                  b'{"jsonrpc":"2.0","id":99999999999999999999,"method":"ping"}',
                  b'{"jsonrpc":"2.0","method":"notifications/cancelled"}',
                  b'{"jsonrpc":"2.0","id":1,"result":{}}',
