@@ -90,6 +90,16 @@ struct gp_candidate {
 	uint64_t addr, size, segment_addr, segment_size;
 };
 
+/* Where a request is looked for: among free blocks of its stream in the small
+ * or the large one of a pool's two pools. */
+struct gp_route {
+	uint64_t rounded; /* bytes of the block that it gets at least */
+	uint16_t pool;
+	bool is_small;
+	bool gives_back; /* the cache, before the request fails */
+	bool collects;	 /* old segments of it, before the device is asked */
+};
+
 struct gp_allocator;
 
 /* For engines that run PyTorch itself: where its own calls go to a device. */
@@ -199,6 +209,10 @@ struct gp_allocator_ops {
 	size_t (*candidates)(struct gp_allocator *allocator, uint64_t size,
 			     uint16_t stream, uint16_t pool,
 			     struct gp_candidate *out, size_t room);
+	/* Where such a request is looked for; false: nowhere.  NULL: the engine
+	 * does not tell. */
+	bool (*route)(struct gp_allocator *allocator, uint64_t size,
+		      uint16_t stream, uint16_t pool, struct gp_route *route);
 	/* The largest free block, in bytes; NULL: state() must be asked. */
 	uint64_t (*largest_free)(struct gp_allocator *allocator);
 	/* Why the last request was GP_REFUSED_BY_RULE, in PyTorch's words; from

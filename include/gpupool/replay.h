@@ -133,8 +133,12 @@ struct gp_oom {
 	uint64_t size; /* as requested */
 	uint32_t site;
 	enum gp_oom_cause cause;
-	uint64_t free_bytes;   /* reserved but not allocated, then */
-	uint64_t largest_free; /* largest free block of its pool and stream */
+	uint16_t stream;
+	bool is_routed; /* else of route only the pool that it named is known */
+	struct gp_route route;
+	uint64_t free_bytes; /* reserved but not allocated, then */
+	/* Free blocks of its stream and pool, their largest, and others. */
+	uint64_t free_its_own, largest_free, free_other_stream, free_other_pool;
 	uint64_t device_free;
 	uint64_t reserved, allocated;
 	/* What PyTorch's message tells besides. */
@@ -144,6 +148,8 @@ struct gp_oom {
 	uint64_t device_total;
 	uint64_t limit;	    /* that may be reserved; GP_UNLIMITED: none */
 	uint64_t room;	    /* device_free, or what the limit leaves of it */
+	uint64_t overdrawn; /* what is taken of the device beyond its total, as
+			     * others take what they want */
 	uint64_t pool_free; /* free blocks of private pools */
 	uint64_t live;	    /* what allocated blocks need, in whole 512 B */
 	uint64_t reserve;   /* address space a segment reserves;

@@ -545,9 +545,10 @@ static void take_line(struct server *s, const char *line, size_t length)
 
 	if (strspn(line, " \t\r") >= length)
 		return;
-	message = json_loadb(
-		line, length,
-		JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &why);
+	message = json_loadb(line, length,
+			     JSON_DECODE_ANY | JSON_ALLOW_NUL |
+				     JSON_REJECT_DUPLICATES,
+			     &why);
 	if (!message) {
 		snprintf(text, sizeof(text), "this line is not understood: %s",
 			 gp_safe_text(why.text, safe, sizeof(safe)));

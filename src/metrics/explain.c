@@ -52,87 +52,6 @@ static enum gp_status follow(const struct gp_explain_config *config,
 	return status;
 }
 
-/* ---- what the request could have had ---- */
-
-static void count_free(struct gp_explain *explain,
-		       const struct gp_event *request)
-{
-	const struct gp_state *state = &explain->state;
-
-	for (size_t i = 0; i < state->segment_count; i++) {
-		const struct gp_segment *s = &state->segments[i];
-		uint64_t *sum = s->pool != request->pool
-					? &explain->free_other_pool
-				: s->stream != request->stream
-					? &explain->free_other_stream
-					: &explain->free_its_own;
-
-		for (uint32_t k = 0; k < s->blocks; k++) {
-			const struct gp_block *b =
-				&state->blocks[s->first_block + k];
-
-			if (b->state == GP_INACTIVE)
-				*sum += b->size;
-		}
-	}
-}
-
-/* A unit by what would have to go for it to be given back. */
-struct cost {
-	uint64_t bytes, blocks, gain;
-};
-
-static int by_cost(const void *a, const void *b)
-{
-	const struct cost *x = a, *y = b;
-	/* Live bytes for each byte gained. */
-	double p = (double)x->bytes / (double)x->gain;
-	double q = (double)y->bytes / (double)y->gain;
-
-	if (p != q)
-		return p < q ? -1 : 1;
-	return x->gain > y->gain ? -1 : x->gain < y->gain;
-}
-
-static struct cost cost_of(const struct gp_pins *pins,
-			   const struct gp_unit *unit)
-{
-	struct cost cost = { .blocks = unit->holders, .gain = unit->size };
-
-	for (uint32_t k = 0; k < unit->holders; k++)
-		cost.bytes += pins->holders[unit->first_holder + k].size;
-	return cost;
-}
-
-/* Segments are given back cheapest first, until the device has enough. */
-static void find_release(struct gp_explain *explain)
-{
-	const struct gp_oom *oom = &explain->result.first_oom;
-	const struct gp_pins *pins = &explain->pins;
-	struct cost *costs = gp_mem_alloc(pins->unit_count + 1, sizeof(*costs));
-	uint64_t have = oom->device_free, blocks = 0, bytes = 0;
-	size_t i = 0;
-
-	if (oom->limit != GP_UNLIMITED && oom->limit - oom->reserved < have)
-		have = oom->limit > oom->reserved ? oom->limit - oom->reserved
-						  : 0;
-	for (size_t k = 0; k < pins->unit_count; k++)
-		costs[k] = cost_of(pins, &pins->units[k]);
-	if (pins->unit_count)
-		qsort(costs, pins->unit_count, sizeof(*costs), by_cost);
-	for (; i < pins->unit_count && have < oom->segment_size; i++) {
-		have += costs[i].gain;
-		blocks += costs[i].blocks;
-		bytes += costs[i].bytes;
-	}
-	if (have >= oom->segment_size) {
-		explain->to_release.segments = i;
-		explain->to_release.blocks = blocks;
-		explain->to_release.bytes = bytes;
-	}
-	free(costs);
-}
-
 /* Steps to find a packing: some tenths of a second. */
 #define FLOOR_WORK (UINT64_C(1) << 25)
 
@@ -150,18 +69,6 @@ static void find_floor(struct gp_explain *explain)
 	explain->floor.packing = floor.height;
 	gp_floor_release(&floor);
 	gp_spans_release(&spans);
-}
-
-static void weigh(struct gp_explain *explain)
-{
-	const struct gp_oom *oom = &explain->result.first_oom;
-	const struct gp_device_trace *device =
-		&explain->trace->devices[explain->device];
-
-	if (!oom->is_there)
-		return;
-	count_free(explain, &device->events[oom->event]);
-	find_release(explain);
 }
 
 /* A window may begin at its peak, which nothing in it explains. */
@@ -222,7 +129,9 @@ static void look_at_state(const struct askers *askers,
 	hold_by(GP_HOLD_BY_MODULE, explain, &explain->by_module);
 	if (!explain->has_requests)
 		forget_time(explain);
-	weigh(explain);
+	if (explain->result.first_oom.is_there)
+		gp_relief_find(&explain->result.first_oom, &explain->state,
+			       &explain->relief);
 }
 
 enum gp_status gp_explain(const struct gp_explain_config *config,

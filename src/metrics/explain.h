@@ -43,10 +43,10 @@ struct gp_gap {
 	struct gp_gap_part by_class[GP_SIZE_CLASSES];
 	struct gp_gap_part small, large;	 /* by the pool's kind */
 	struct gp_gap_part *by_stream, *by_pool; /* by the trace's indices */
-	/* allocated = requested + rounding + unsplit. */
-	uint64_t requested; /* of active blocks */
-	uint64_t rounding;  /* sizes rounded up */
-	uint64_t unsplit;   /* blocks larger than that, not cut */
+	uint64_t requested; /* of active blocks: what is pending free is, too */
+	/* Of what is allocated: */
+	uint64_t rounding; /* sizes rounded up */
+	uint64_t unsplit;  /* blocks larger than that, not cut */
 };
 
 /* ---- what holds it, at one moment ---- */
@@ -148,6 +148,17 @@ struct gp_failure {
 	bool is_too_small; /* needed is more: no setting can help */
 };
 
+/* The fewest live bytes whose segments, once free, would have served the first
+ * request that failed; segments 0: no set of segments would. */
+struct gp_relief {
+	/* Not of expandable segments, nor where only old ones are given back,
+	 * as in a capture with a garbage_collection_threshold. */
+	bool is_told;
+	uint64_t segments, blocks, bytes;
+};
+void gp_relief_find(const struct gp_oom *oom, const struct gp_state *state,
+		    struct gp_relief *relief);
+
 struct gp_explain {
 	const struct gp_trace *trace;
 	uint32_t device; /* index */
@@ -158,13 +169,7 @@ struct gp_explain {
 	/* Every OOM, as result.ooms.list. */
 	struct gp_failure *failures;
 	size_t failure_count;
-	/* Free bytes by what the request could have done with them. */
-	uint64_t free_its_own, free_other_stream, free_other_pool;
-	/* Fewest live bytes whose segments, given back, would have served it;
-	 * segments 0: no set of segments would. */
-	struct {
-		uint64_t segments, blocks, bytes;
-	} to_release;
+	struct gp_relief relief;
 	/* Bytes that no allocator could do without, and of a packing of the
 	 * same lifetimes (gpupool/floor.h). */
 	struct {

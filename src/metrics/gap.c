@@ -105,6 +105,10 @@ static void add_segment(struct where *w, const struct gp_block *blocks)
 {
 	uint32_t n = w->segment->blocks, k = 0;
 
+	for (uint32_t i = 0; i < n; i++)
+		if (blocks[i].state == GP_PENDING_FREE)
+			w->gap->requested += blocks[i].requested;
+
 	w->gap->reserved += w->segment->size;
 	while (k < n) {
 		if (blocks[k].state == GP_ACTIVE)

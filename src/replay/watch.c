@@ -14,9 +14,7 @@ static uint64_t level_of(const struct gp_allocator *allocator,
 	return (uint64_t)gp_level_now(&allocator->levels[id]);
 }
 
-/* The largest free block; with event: only of its stream and pool. */
-static uint64_t search_free(struct gp_allocator *allocator,
-			    const struct gp_event *event)
+static uint64_t search_largest(struct gp_allocator *allocator)
 {
 	struct gp_state state;
 	uint64_t largest = 0;
@@ -25,9 +23,6 @@ static uint64_t search_free(struct gp_allocator *allocator,
 	for (size_t i = 0; i < state.segment_count; i++) {
 		const struct gp_segment *segment = &state.segments[i];
 
-		if (event && (segment->stream != event->stream ||
-			      segment->pool != event->pool))
-			continue;
 		for (uint32_t k = 0; k < segment->blocks; k++) {
 			const struct gp_block *b =
 				&state.blocks[segment->first_block + k];
@@ -53,7 +48,7 @@ struct gp_moment gp_moment_of(struct gp_allocator *allocator, uint64_t event)
 		.largest_free =
 			allocator->ops->largest_free
 				? allocator->ops->largest_free(allocator)
-				: search_free(allocator, NULL),
+				: search_largest(allocator),
 	};
 }
 
@@ -107,11 +102,16 @@ struct gp_oom watch_oom(struct watch *watch, struct gp_device *device,
 		.size = event->size,
 		.site = event->site,
 		.free_bytes = now.reserved - now.active,
-		.largest_free = search_free(watch->allocator, event),
+		.stream = event->stream,
+		.route = { .pool = event->pool },
 		.reserved = now.reserved,
 		.allocated = now.allocated,
 	};
 	device->ops->info(device, &oom.device_free, &total);
+	if (watch->allocator->ops->route)
+		oom.is_routed = watch->allocator->ops->route(
+			watch->allocator, event->size, event->stream,
+			event->pool, &oom.route);
 	return oom;
 }
 
@@ -171,6 +171,8 @@ static void configured_move(struct configured *c,
 		if (at->kind == GP_SET_FRACTION && at->fraction >= 0 &&
 		    at->fraction <= 1)
 			set_fraction(c, at->fraction);
+		if (at->kind == GP_OTHER_MEMORY)
+			c->other = at->size;
 		if (at->kind == GP_SET_SETTINGS)
 			gp_settings_set(&c->settings, trace->texts[at->text],
 					&ignored);
@@ -195,8 +197,27 @@ static uint64_t needed_by(const struct gp_block *b)
 	return size < b->size ? size : b->size;
 }
 
-/* Free blocks of private pools, which PyTorch counts as allocated, and what
- * blocks in use need. */
+/* A free block, by what the request could have done with it; those of private
+ * pools PyTorch counts as allocated. */
+static void add_free(struct gp_oom *oom, const struct gp_segment *segment,
+		     uint64_t size)
+{
+	const struct gp_route *route = &oom->route;
+
+	if (segment->pool)
+		oom->pool_free += size;
+	if (segment->pool != route->pool ||
+	    (oom->is_routed && segment->is_small != route->is_small)) {
+		oom->free_other_pool += size;
+	} else if (segment->stream != oom->stream) {
+		oom->free_other_stream += size;
+	} else {
+		oom->free_its_own += size;
+		watch_max(&oom->largest_free, size);
+	}
+}
+
+/* What is free, and what blocks in use need. */
 static void walk(struct gp_oom *oom, struct gp_allocator *allocator)
 {
 	struct gp_state state;
@@ -212,8 +233,8 @@ static void walk(struct gp_oom *oom, struct gp_allocator *allocator)
 
 			if (b->state == GP_ACTIVE)
 				oom->live += needed_by(b);
-			else if (b->state == GP_INACTIVE && segment->pool)
-				oom->pool_free += b->size;
+			else if (b->state == GP_INACTIVE)
+				add_free(oom, segment, b->size);
 		}
 	}
 	gp_state_release(&state);
@@ -244,6 +265,8 @@ void oom_describe(struct gp_oom *oom, const struct gp_replay_config *config,
 	oom->room = gp_smaller(
 		oom->device_free,
 		oom->limit > oom->reserved ? oom->limit - oom->reserved : 0);
+	oom->overdrawn = gp_sum(oom->reserved, c->other) -
+			 gp_smaller(gp_sum(oom->reserved, c->other), total);
 	/* Could it have been served, had all that is free been in one piece? */
 	oom->cause = oom->free_bytes + oom->room >= oom->size
 			     ? GP_CAUSE_FRAGMENTATION

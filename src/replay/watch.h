@@ -72,6 +72,7 @@ struct configured {
 	struct gp_settings settings;
 	double fraction;
 	bool has_limit;
+	uint64_t other; /* bytes that other programs hold */
 	uint64_t events;
 };
 struct configured configured_at_start(const struct gp_settings *settings);

@@ -299,7 +299,7 @@ static void print_verdict(const struct explain_page *p)
 	say(p, "", explain_moment(p->explain));
 	say(p, "", explain_request(p->explain));
 	if (v->kind != GP_VERDICT_TOO_SMALL)
-		say(p, "", explain_release(p->explain));
+		say(p, "", explain_relief(p->explain));
 	say(p, "", explain_others(p->explain));
 	ranks_answer(&p->page, p->explanation->ranks, p->explanation->study,
 		     p->explanation->first_case + p->explain->device);

@@ -141,10 +141,14 @@ static void write_request(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_uint(json, "available", e->failures[0].available);
 	gp_emit_uint(json, "device_free", oom->device_free);
 	gp_emit_uint(json, "largest_free", oom->largest_free);
-	gp_emit_uint(json, "free_in_its_stream_and_pool", e->free_its_own);
-	gp_emit_uint(json, "free_in_other_streams", e->free_other_stream);
-	gp_emit_uint(json, "free_in_other_pools", e->free_other_pool);
-	gp_emit_object(json, "to_release", "to_release", e, GP_EMIT_FLAT);
+	gp_emit_uint(json, "free_in_its_stream_and_pool", oom->free_its_own);
+	gp_emit_uint(json, "free_in_other_streams", oom->free_other_stream);
+	gp_emit_uint(json, "free_in_other_pools", oom->free_other_pool);
+	if (e->relief.is_told)
+		gp_emit_object(json, "to_release", "to_release", &e->relief,
+			       GP_EMIT_FLAT);
+	else
+		gp_emit_null(json, "to_release");
 	gp_emit_close(json, '}');
 }
 

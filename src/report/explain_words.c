@@ -80,68 +80,73 @@ struct explain_words explain_moment(const struct gp_explain *e)
 /* ---- the request ---- */
 
 /* Whose memory there is besides, where there is any. */
-static void say_elsewhere(struct explain_words *words,
-			  const struct gp_explain *e)
+static void say_elsewhere(struct explain_words *words, const struct gp_oom *oom)
 {
 	char bytes[GP_BYTES_TEXT];
 
-	if (e->free_other_stream)
+	if (oom->free_other_stream)
 		say(words, ", %s in other streams",
-		    gp_bytes_text(e->free_other_stream, bytes));
-	if (e->free_other_pool)
+		    gp_bytes_text(oom->free_other_stream, bytes));
+	if (oom->free_other_pool)
 		say(words, ", %s in other pools",
-		    gp_bytes_text(e->free_other_pool, bytes));
+		    gp_bytes_text(oom->free_other_pool, bytes));
+}
+
+/* A pool is two: of small blocks and of large ones. */
+static void say_pool(struct explain_words *words, const struct gp_explain *e)
+{
+	const struct gp_oom *oom = &e->result.first_oom;
+	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
+
+	say(words, ", for %s in the %s",
+	    gp_group_label(e->trace, GP_BY_STREAM, oom->stream, stream),
+	    gp_group_label(e->trace, GP_BY_POOL, oom->route.pool, pool));
+	if (oom->is_routed)
+		say(words, " of %s blocks",
+		    oom->route.is_small ? "small" : "large");
 }
 
 struct explain_words explain_request(const struct gp_explain *e)
 {
 	const struct gp_oom *oom = &e->result.first_oom;
-	const struct gp_event *event;
-	bool is_elsewhere = e->free_other_stream || e->free_other_pool;
+	bool is_elsewhere = oom->free_other_stream || oom->free_other_pool;
 	struct explain_words words = { 0 };
 	char at[GP_EVENT_TEXT], size[GP_BYTES_TEXT], site[EXPLAIN_SITE];
 	char held[GP_BYTES_TEXT], left[GP_TROUBLE_LEFT], own[GP_BYTES_TEXT];
 	char largest[GP_BYTES_TEXT];
-	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
 
 	if (!oom->is_there)
 		return words;
-	event = &e->trace->devices[e->device].events[oom->event];
 	say(&words, "At %s, %s were asked for%s",
 	    gp_event_moment(e->trace, e->device, &e->steps, oom->event, at),
 	    gp_bytes_text(oom->size, size),
 	    explain_site(e->trace, oom->site, site));
 	if (is_elsewhere)
-		say(&words, ", for %s in the %s",
-		    gp_group_label(e->trace, GP_BY_STREAM, event->stream,
-				   stream),
-		    gp_group_label(e->trace, GP_BY_POOL, event->pool, pool));
+		say_pool(&words, e);
 	say(&words, ". Free: %s; %s reserved but unallocated",
 	    gp_trouble_left(oom, left), gp_bytes_text(e->gap.bytes, held));
 	if (is_elsewhere)
 		say(&words, ": %s in that stream and pool",
-		    gp_bytes_text(e->free_its_own, own));
-	if (e->free_its_own)
+		    gp_bytes_text(oom->free_its_own, own));
+	if (oom->free_its_own)
 		say(&words, ", the largest piece %s",
 		    gp_bytes_text(oom->largest_free, largest));
-	say_elsewhere(&words, e);
+	say_elsewhere(&words, oom);
 	say(&words, ".");
 	return words;
 }
 
-struct explain_words explain_release(const struct gp_explain *e)
+struct explain_words explain_relief(const struct gp_explain *e)
 {
 	struct explain_words words = { 0 };
 	char segments[GP_PLURAL_TEXT], blocks[GP_PLURAL_TEXT];
 	char bytes[GP_BYTES_TEXT];
 
-	if (e->to_release.segments)
-		say(&words,
-		    "Without %s (%s) %s would go back to the device: enough.",
-		    gp_plural_text(e->to_release.blocks, "block", blocks),
-		    gp_bytes_text(e->to_release.bytes, bytes),
-		    gp_plural_text(e->to_release.segments, "segment",
-				   segments));
+	if (e->relief.segments)
+		say(&words, "Without %s (%s) in %s it would have been served.",
+		    gp_plural_text(e->relief.blocks, "block", blocks),
+		    gp_bytes_text(e->relief.bytes, bytes),
+		    gp_plural_text(e->relief.segments, "segment", segments));
 	return words;
 }
 

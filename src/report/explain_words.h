@@ -19,7 +19,7 @@ struct explain_words explain_moment(const struct gp_explain *explain);
 /* What was asked for, and what was free. */
 struct explain_words explain_request(const struct gp_explain *explain);
 /* What would have to go for it to be served. */
-struct explain_words explain_release(const struct gp_explain *explain);
+struct explain_words explain_relief(const struct gp_explain *explain);
 /* The requests that failed after the first one. */
 struct explain_words explain_others(const struct gp_explain *explain);
 

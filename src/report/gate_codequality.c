@@ -23,9 +23,9 @@ static void emit_fingerprint(struct gp_emit *json, const struct finding *f)
 {
 	char key[2 * GP_GATE_TROUBLE], text[GP_SHA256_TEXT];
 
-	snprintf(key, sizeof(key), "%.500s\n%.500s\n%u\n%.100s", gp_gate_repository_path(f->file->gate),
-		 f->result->run->name, f->device ? f->device->device : 0,
-		 f->what);
+	snprintf(key, sizeof(key), "%.500s\n%.500s\n%u\n%.100s",
+		 gp_gate_repository_path(f->file->gate), f->result->run->name,
+		 f->device ? f->device->device : 0, f->what);
 	gp_emit_text(json, "fingerprint",
 		     gp_sha256_base64(key, strlen(key), text));
 }
@@ -35,7 +35,9 @@ static void emit_place(struct gp_emit *json, const struct finding *f)
 	bool is_here = f->verdict && f->verdict->is_here;
 
 	gp_emit_open(json, "location", '{', GP_EMIT_LINES);
-	gp_emit_text(json, "path", is_here ? f->verdict->source : gp_gate_repository_path(f->file->gate));
+	gp_emit_text(json, "path",
+		     is_here ? f->verdict->source
+			     : gp_gate_repository_path(f->file->gate));
 	gp_emit_open(json, "lines", '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "begin", is_here ? f->verdict->line : 1);
 	gp_emit_close(json, '}');

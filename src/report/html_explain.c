@@ -410,7 +410,7 @@ void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 	paragraph(&f, "", words_of(verdict_limits(v)));
 	paragraph(&f, "", explain_moment(e));
 	paragraph(&f, "", explain_request(e));
-	paragraph(&f, "", explain_release(e));
+	paragraph(&f, "", explain_relief(e));
 	paragraph(&f, "", explain_others(e));
 	fputs("</div>\n", out);
 }

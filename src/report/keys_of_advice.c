@@ -411,17 +411,18 @@ const struct gp_key keys_of_advice[] = {
 	KEY("free_in_its_stream_and_pool", BYTES, 0,
 	    "Free memory that it may use."),
 	KEY("free_in_other_streams", BYTES, 0, "Free memory of other streams."),
-	KEY("free_in_other_pools", BYTES, 0, "Free memory of other pools."),
-	OBJECT("to_release", 0, "to_release"),
+	KEY("free_in_other_pools", BYTES, 0,
+	    "Free memory of other pools; the small blocks of a pool are one, "
+	    "its large ones another."),
+	OBJECT("to_release", NULLABLE, "to_release"),
 
-	NEW("to_release", "The fewest live bytes whose segments, given back, "
-			  "would have served it."),
-	KEY_IN(gp_explain, to_release.segments, "segments", COUNT, 0,
+	NEW("to_release", "The fewest live bytes whose segments, once free, "
+			  "would have served it; null: not told, as of "
+			  "expandable segments."),
+	KEY_IN(gp_relief, segments, "segments", COUNT, 0,
 	       "Segments; 0: no set of them would have served it."),
-	KEY_IN(gp_explain, to_release.blocks, "blocks", COUNT, 0,
-	       "Live blocks in them."),
-	KEY_IN(gp_explain, to_release.bytes, "bytes", BYTES, 0,
-	       "What these take."),
+	KEY_IN(gp_relief, blocks, "blocks", COUNT, 0, "Live blocks in them."),
+	KEY_IN(gp_relief, bytes, "bytes", BYTES, 0, "What these take."),
 
 	NEW("oom", "A request without memory."),
 	KEY("event", EVENT, 0, "The request."),

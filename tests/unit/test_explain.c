@@ -70,8 +70,8 @@ START_TEST(one_block_holds_a_segment)
 	ck_assert_uint_eq(e.pins.holders[0].id, 1);
 	ck_assert_uint_eq(e.pins.holders[0].share, 15 * MIB);
 	ck_assert_uint_eq(e.now.list[0].events, 6);
-	ck_assert_uint_eq(e.to_release.segments, 1);
-	ck_assert_uint_eq(e.to_release.bytes, 5 * MIB);
+	ck_assert_uint_eq(e.relief.segments, 1);
+	ck_assert_uint_eq(e.relief.bytes, 5 * MIB);
 	gp_explain_release(&e);
 	gp_trace_destroy(trace);
 }
@@ -104,9 +104,53 @@ START_TEST(another_streams_memory_is_told_from_its_own)
 	struct gp_explain e = explain_of(trace, 24 * MIB);
 
 	ck_assert(!e.failures[0].is_too_small);
-	ck_assert_uint_eq(e.free_other_stream, 15 * MIB);
-	ck_assert_uint_eq(e.free_its_own, 0);
+	ck_assert_uint_eq(e.result.first_oom.free_other_stream, 15 * MIB);
+	ck_assert_uint_eq(e.result.first_oom.free_its_own, 0);
 	ck_assert_str_eq(e.attempts[0].name, "all work on one stream");
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* 10 MiB are free among the large blocks, 1 MiB among the small ones. */
+START_TEST(small_blocks_are_told_from_large_ones)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 10485760},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 10485760},"
+		"{\"op\": \"alloc\", \"id\": 3, \"size\": 1048576},"
+		"{\"op\": \"alloc\", \"id\": 4, \"size\": 1572864},"
+		"{\"op\": \"alloc\", \"id\": 5, \"size\": 1048576},"
+		"{\"op\": \"alloc\", \"id\": 6, \"size\": 1048576}"));
+	struct gp_explain e = explain_of(trace, 42 * MIB);
+	const struct gp_oom *oom = &e.result.first_oom;
+
+	ck_assert_uint_eq(oom->event, 5);
+	ck_assert(oom->route.is_small);
+	ck_assert_uint_eq(oom->free_its_own, 0);
+	ck_assert_uint_eq(oom->largest_free, 0);
+	ck_assert_uint_eq(oom->free_other_pool, 18 * MIB + MIB / 2);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* No request names the pool that routing takes them to. */
+START_TEST(a_routed_request_has_its_pools_memory)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 5242880},"
+		"{\"op\": \"pool_begin\", \"pool\": [0, 1]},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 10485760},"
+		"{\"op\": \"free\", \"id\": 2},"
+		"{\"op\": \"alloc\", \"id\": 3, \"size\": 12582912}"));
+	struct gp_explain e = explain_of(trace, 32 * MIB);
+	const struct gp_oom *oom = &e.result.first_oom;
+
+	ck_assert_uint_eq(oom->event, 4);
+	ck_assert_uint_eq(oom->route.pool, 1);
+	ck_assert_uint_eq(oom->largest_free, 10 * MIB);
+	ck_assert_uint_eq(oom->free_other_pool, 15 * MIB);
 	gp_explain_release(&e);
 	gp_trace_destroy(trace);
 }
@@ -283,6 +327,16 @@ static uint64_t sum_of(const struct gp_gap_part *parts, size_t n)
 	return sum;
 }
 
+static uint64_t requested_of_pending(const struct gp_state *state)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < state->block_count; i++)
+		if (state->blocks[i].state == GP_PENDING_FREE)
+			sum += state->blocks[i].requested;
+	return sum;
+}
+
 static void check_sums(const struct gp_explain *e)
 {
 	const struct gp_gap *gap = &e->gap;
@@ -297,7 +351,7 @@ static void check_sums(const struct gp_explain *e)
 			  gap->bytes);
 	ck_assert_uint_eq(gap->small.bytes + gap->large.bytes, gap->bytes);
 	ck_assert_uint_eq(gap->requested + gap->rounding + gap->unsplit,
-			  gap->allocated);
+			  gap->allocated + requested_of_pending(&e->state));
 	for (size_t i = 0; i < e->pins.unit_count; i++)
 		held += e->pins.units[i].free;
 	for (size_t i = 0; i < e->pins.holder_count; i++)
@@ -515,6 +569,8 @@ int main(void)
 		{ one_block_holds_a_segment, 0 },
 		{ too_little_memory_is_not_fragmentation, 0 },
 		{ another_streams_memory_is_told_from_its_own, 0 },
+		{ small_blocks_are_told_from_large_ones, 0 },
+		{ a_routed_request_has_its_pools_memory, 0 },
 		{ memory_that_waits_is_counted_with_its_time, 0 },
 		{ pages_beside_a_block_that_waits_are_cached, 0 },
 		{ an_emptied_cache_that_is_asked_for_again_is_paid_again, 0 },

@@ -669,6 +669,24 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 	return GP_SERVED;
 }
 
+bool alloc_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
+		 uint16_t pool, struct gp_route *route)
+{
+	struct caching *c = caching_of(allocator);
+	struct request request = { .stream = stream };
+
+	if (aim(c, &request, size, pool) != GP_SERVED)
+		return false;
+	*route = (struct gp_route){
+		.rounded = request.rounded,
+		.pool = pool_index(request.pool),
+		.is_small = request.pool->is_small,
+		.gives_back = !pools_are_suspended(c),
+		.collects = c->gc_enabled,
+	};
+	return true;
+}
+
 /* ---- a restore ---- */
 
 /* The free block there, large enough; NULL: there is none. */

@@ -421,6 +421,7 @@ static const struct gp_allocator_ops caching_ops = {
 	.pool_reserved = caching_pool_reserved,
 	.state = caching_state,
 	.candidates = caching_candidates,
+	.route = alloc_route,
 	.largest_free = caching_largest_free,
 	.refusal = caching_refusal,
 	.destroy = caching_destroy,

@@ -214,6 +214,8 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 enum gp_answer alloc_restore(struct gp_allocator *allocator, uint32_t id,
 			     uint64_t size, uint16_t stream, uint16_t pool,
 			     uint64_t *addr);
+bool alloc_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
+		 uint16_t pool, struct gp_route *route);
 
 /* An unsplit free block goes back to the device. */
 void segment_release(struct caching *c, struct block *b);

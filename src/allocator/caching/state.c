@@ -330,13 +330,19 @@ void state_show(struct caching *c, struct gp_state *state)
 size_t state_candidates(struct caching *c, uint64_t size, uint16_t stream,
 			uint16_t pool, struct gp_candidate *out, size_t room)
 {
-	uint64_t rounded = gp_settings_round(&c->settings, size);
-	struct pool_pair *pair = pool_pair_get(c, pool);
-	struct shelf *shelf = pool_shelf(
-		rounded <= SMALL_SIZE ? &pair->small : &pair->large, stream);
-	const struct block *b = shelf ? shelf_best(shelf, rounded) : NULL;
+	struct request request = {
+		.rounded = gp_settings_round(&c->settings, size),
+		.stream = stream,
+	};
+	const struct block *b = NULL;
+	struct shelf *shelf;
 	size_t n = 0;
 
+	if (pool_of_request(c, &request, pool) != GP_SERVED)
+		return 0;
+	shelf = pool_shelf(request.pool, stream);
+	if (shelf)
+		b = shelf_best(shelf, request.rounded);
 	for (; b && n < room; b = shelf_next(shelf, b)) {
 		const struct block *first = b, *last = b;
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/release.h"
 #include "allocator/torch/torch.h"
 #include "base/mem.h"
 
@@ -16,7 +17,7 @@
 #define NEWEST_FIRST  10
 
 /* In 2.1 and 2.2 a capture's pool serves one stream. */
-static bool accepts(const struct torch *t, const struct torch_route *route,
+static bool accepts(const struct torch *t, const struct torch_opened *route,
 		    uint16_t stream)
 {
 	if (route->capture && (t->release == 1 || t->release == 2))
@@ -28,7 +29,7 @@ static bool accepts(const struct torch *t, const struct torch_route *route,
 uint16_t torch_routed_pool(const struct torch *t, uint16_t stream)
 {
 	for (size_t i = 0; i < t->route_count; i++) {
-		const struct torch_route *route =
+		const struct torch_opened *route =
 			&t->routes[t->release >= NEWEST_FIRST
 					   ? t->route_count - 1 - i
 					   : i];
@@ -37,6 +38,33 @@ uint16_t torch_routed_pool(const struct torch *t, uint16_t stream)
 			return route->pool;
 	}
 	return 0;
+}
+
+/* Routes suspend what gives memory back: from 2.13 on those of captures. */
+static bool is_suspended(const struct torch *t)
+{
+	bool goes_on = gp_release_has(t->release, GP_CHANGE_ROUTING_GOES_ON);
+
+	for (size_t i = 0; i < t->route_count; i++)
+		if (!goes_on || t->routes[i].is_capture)
+			return true;
+	return false;
+}
+
+bool torch_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
+		 uint16_t pool, struct gp_route *route)
+{
+	const struct torch *t = torch_of(allocator);
+	uint64_t rounded = gp_settings_round(t->config.settings, size);
+
+	*route = (struct gp_route){
+		.rounded = rounded,
+		.pool = pool ? pool : torch_routed_pool(t, stream),
+		.is_small = rounded <= UINT64_C(1) << 20, /* kSmallSize */
+		.gives_back = !is_suspended(t),
+		.collects = t->config.settings->gc_threshold > 0,
+	};
+	return true;
 }
 
 static bool is_open(const struct torch *t, uint16_t pool)
@@ -69,7 +97,7 @@ bool torch_names_pool(struct torch *t, uint16_t pool, uint16_t stream,
 	return false;
 }
 
-static void add_route(struct torch *t, struct torch_route route)
+static void add_route(struct torch *t, struct torch_opened route)
 {
 	t->routes = gp_mem_grow(t->routes, &t->route_room, t->route_count + 1,
 				sizeof(*t->routes));
@@ -92,7 +120,7 @@ enum gp_answer torch_pool_begin(struct gp_allocator *allocator, uint16_t pool,
 	answer = torch_request(t, torch_about_pool(t, op, pool), NULL, NULL);
 	if (answer != GP_SERVED)
 		return answer;
-	add_route(t, (struct torch_route){ pool, is_capture, 0, 0 });
+	add_route(t, (struct torch_opened){ pool, is_capture, 0, 0 });
 	return GP_SERVED;
 }
 
@@ -108,7 +136,7 @@ enum gp_answer torch_capture(struct gp_allocator *allocator, uint16_t pool,
 	if (answer != GP_SERVED)
 		return answer;
 	t->captures[stream] = ++t->begun;
-	add_route(t, (struct torch_route){ pool, true, t->begun, stream });
+	add_route(t, (struct torch_opened){ pool, true, t->begun, stream });
 	return GP_SERVED;
 }
 

@@ -349,6 +349,7 @@ static const struct gp_allocator_ops torch_ops = {
 	.stats = torch_stats,
 	.state = torch_state,
 	.candidates = torch_candidates,
+	.route = torch_route,
 	.refusal = torch_refusal,
 	.health = torch_health,
 	.destroy = torch_destroy,

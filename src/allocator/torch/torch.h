@@ -17,7 +17,7 @@
 #include "base/map.h"
 #include "gpupool/allocator.h"
 
-struct torch_route {
+struct torch_opened {
 	uint16_t pool;
 	bool is_capture;
 	uint32_t capture; /* only its streams; 0: every request */
@@ -39,9 +39,9 @@ struct torch {
 	uint16_t *pools;
 	struct gp_map segment_pools; /* by address */
 
-	uint32_t id;		    /* of the request under way */
-	uint16_t pool;		    /* it goes there */
-	struct torch_route *routes; /* oldest first */
+	uint32_t id;		     /* of the request under way */
+	uint16_t pool;		     /* it goes there */
+	struct torch_opened *routes; /* oldest first */
 	size_t route_count, route_room;
 	uint32_t *captures; /* by stream: the one it is in; 0: none */
 	uint32_t begun;	    /* captures so far */
@@ -69,6 +69,8 @@ struct torch_request torch_about_pool(const struct torch *t, enum torch_op op,
 
 /* route.c: members of the engine, and where a request without a pool goes. */
 uint16_t torch_routed_pool(const struct torch *t, uint16_t stream);
+bool torch_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
+		 uint16_t pool, struct gp_route *route);
 bool torch_names_pool(struct torch *t, uint16_t pool, uint16_t stream,
 		      struct torch_request *request);
 enum gp_answer torch_pool_begin(struct gp_allocator *allocator, uint16_t pool,

@@ -222,21 +222,20 @@ size_t torch_candidates(struct gp_allocator *allocator, uint64_t size,
 			uint16_t stream, uint16_t pool,
 			struct gp_candidate *out, size_t room)
 {
-	uint64_t rounded =
-		gp_settings_round(torch_of(allocator)->config.settings, size);
-	bool is_small = rounded <= UINT64_C(1) << 20; /* kSmallSize */
 	struct gp_candidate *found;
+	struct gp_route route;
 	struct gp_state state;
 	size_t n = 0;
 
+	torch_route(allocator, size, stream, pool, &route);
 	torch_state(allocator, &state);
 	found = gp_mem_alloc(state.block_count + 1, sizeof(*found));
 	for (size_t i = 0; i < state.segment_count; i++) {
 		const struct gp_segment *s = &state.segments[i];
 
-		if (s->stream == stream && s->pool == pool &&
-		    s->is_small == is_small)
-			n += collect(&state, s, rounded, found + n);
+		if (s->stream == stream && s->pool == route.pool &&
+		    s->is_small == route.is_small)
+			n += collect(&state, s, route.rounded, found + n);
 	}
 	qsort(found, n, sizeof(*found), by_size);
 	if (n > room)
