@@ -12,7 +12,6 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
-#include "gpupool/device.h"
 #include "metrics/explain.h"
 
 /* Live blocks; bytes NO_SUCH: there is no such set. */
@@ -83,7 +82,9 @@ static void find_own(const struct gp_oom *oom, const struct gp_state *state,
 
 /* ---- a set that goes back ---- */
 
-/* At most so many grains are wanted: 8 GiB in cudaMalloc's own.  Of larger
+#define GRAIN (UINT64_C(2) << 20) /* cudaMalloc's */
+
+/* At most so many grains are wanted: 8 GiB of these.  Of larger
  * requests a grain is twice as large, and so on: the set is enough for certain,
  * and may hold more than the fewest bytes. */
 #define MOST_GRAINS 4096
@@ -144,7 +145,7 @@ static void find_set(const struct gp_oom *oom, const struct gp_state *state,
 	uint64_t wanted = oom->segment_size -
 			  gp_smaller(oom->room, oom->segment_size) +
 			  oom->overdrawn;
-	uint64_t grain = GP_DEVICE_GRAIN;
+	uint64_t grain = GRAIN;
 	struct unit *units =
 		gp_mem_alloc(state->segment_count + 1, sizeof(*units));
 	struct hold *fewest;
