@@ -147,8 +147,19 @@ def apply_as(apply):
     return _apply
 
 
+def copied_as(set_state):
+    """Neither copying nor loading a module registers what it has."""
+
+    def __setstate__(self, state):
+        set_state(self, state)
+        own_all(self, NO_MODULE)
+
+    return __setstate__
+
+
 def watch_modules():
     call, apply = Module.__call__, Module._apply
+    Module.__setstate__ = copied_as(Module.__setstate__)
     # One may be on its way to the device: the first that is ever used.
     frame = sys._getframe()
     root = None
@@ -220,14 +231,18 @@ def own_state(state, module):
             own_state(value, module)
 
 
+def own_groups(optimizer):
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            own_gradient(parameter)
+
+
 def watch_optimizers():
     def before(optimizer, args, kwargs):
         if is_compiling():
             return
         with contextlib.suppress(Exception), untouched():
-            for group in optimizer.param_groups:
-                for parameter in group["params"]:
-                    own_gradient(parameter)
+            own_groups(optimizer)
         enter(1, NO_MODULE)
 
     def after(optimizer, args, kwargs):
@@ -239,6 +254,8 @@ def watch_optimizers():
                 if isinstance(parameter, torch.Tensor):
                     module = own_gradient(parameter)
                 own_state(state, module)
+            if len(args) > 1 or kwargs:  # a closure made gradients
+                own_groups(optimizer)
         leave(1)
 
     register_optimizer_step_pre_hook(before)

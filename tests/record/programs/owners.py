@@ -2,6 +2,7 @@
 """Trains models, keeps them, and prints what arithmetic says of the memory that
 they hold: owners.py KIND..."""
 
+import copy
 import sys
 
 import torch
@@ -118,6 +119,8 @@ kinds = {
     "compiled": (Tied, optim.AdamW, {}, torch.float32),
     "replicated": (Tied, optim.AdamW, {}, torch.float32),
     "sharded": (Tied, optim.AdamW, {}, torch.float32),
+    "copied": (Tied, optim.AdamW, {}, torch.float32),
+    "searched": (Tied, optim.LBFGS, {"max_iter": 3}, torch.float32),
     "gpt2": (gpt2, optim.AdamW, {}, torch.float32),
     "llama": (llama, optim.AdamW, {}, torch.bfloat16),
 }
@@ -137,6 +140,16 @@ def train(kind):
         x = torch.randint(0, 500, (2, 16)).cuda()
         if kind != "accumulated" or micro % 2 == 0:
             steps.zero_grad()
+
+        def again(x=x):
+            steps.zero_grad()
+            loss = called(x).mean()
+            loss.backward()
+            return loss
+
+        if kind == "searched":
+            steps.step(again)
+            continue
         with torch.autocast("cuda", torch.float16, enabled=kind == "scaled"):
             out = called(x)
             loss = getattr(out, "logits", out).float().mean()
@@ -151,12 +164,28 @@ def count(tensors):
     return sum(t.numel() * t.element_size() for t in tensors)
 
 
+def vectors(state):
+    """Of an optimizer that keeps lists of them."""
+    if isinstance(state, (dict, list)):
+        values = state.values() if isinstance(state, dict) else state
+        return [v for value in values for v in vectors(value)]
+    return [state] if isinstance(state, torch.Tensor) else []
+
+
 def main():
     kept = [train(kind) for kind in sys.argv[1:]]
     parameters = [p for model, _ in kept for p in model.parameters()]
     learned = [p for p in parameters if p.requires_grad]
+    copies = []
     states = 0
-    for kind, (model, _) in zip(sys.argv[1:], kept):
+    for kind, (model, steps) in zip(sys.argv[1:], kept):
+        if kind == "copied":
+            copies.append(copy.deepcopy(model))
+            parameters += copies[-1].parameters()
+        if kind == "searched":
+            own_states = [vectors(s) for s in steps.state.values()]
+            states += sum(count(own) for own in own_states)
+            continue
         own = [p for p in model.parameters() if p.requires_grad]
         states += count(own) * (1 if kind == "sgd" else 2)
         states += 4 * len(own) * (kind == "fused")  # the step's number
