@@ -227,8 +227,9 @@ const struct gp_key keys_of_runs[] = {
 	KEY("size", BYTES, 0, "What it asked for."),
 	KEY("event", EVENT, 0, "The request."),
 	WORD("cause", 0, "capacity fragmentation",
-	     "fragmentation: what allocated blocks need and the request would "
-	     "fit into the device together."),
+	     "fragmentation: what was free then, reserved or not and in "
+	     "whatever pieces, would have been enough. Whether a setting "
+	     "serves it is the verdict's to say."),
 	KEY("free", BYTES, 0, "Reserved and not allocated when it failed."),
 	KEY("largest_free", BYTES, 0,
 	    "The largest free block of its stream and pool."),
