@@ -11,11 +11,40 @@
 #include "commands/progress.h"
 #include "commands/trace_file.h"
 
-/* Keeps the allocator's state when it is looked at. */
+/* The replay that a slice is cut from. */
+struct watching {
+	struct gp_slice *slice;
+	bool *is_pending; /* by id: from the slice's start on */
+	struct gp_completed *completed;
+	size_t count, room;
+};
+
+/* The allocator's state before the slice. */
 static void keep(void *arg, struct gp_allocator *allocator, uint64_t event)
 {
+	struct watching *w = arg;
+	struct gp_state *start = &w->slice->start;
+
 	(void)event;
-	allocator->ops->state(allocator, arg);
+	allocator->ops->state(allocator, start);
+	for (size_t i = 0; i < start->block_count; i++)
+		if (start->blocks[i].state == GP_PENDING_FREE &&
+		    start->blocks[i].id != GP_NO_ID)
+			w->is_pending[start->blocks[i].id] = true;
+}
+
+static void note_completed(void *arg, const struct gp_action *action,
+			   uint64_t event)
+{
+	struct watching *w = arg;
+
+	if (action->kind != GP_FREE_COMPLETED || action->id == GP_NO_ID ||
+	    event < w->slice->from || !w->is_pending[action->id])
+		return;
+	w->is_pending[action->id] = false;
+	w->completed = gp_mem_grow(w->completed, &w->room, w->count + 1,
+				   sizeof(*w->completed));
+	w->completed[w->count++] = (struct gp_completed){ event, action->id };
 }
 
 /* Memory before the first event of the slice, from a replay as recorded. */
@@ -23,15 +52,25 @@ static enum gp_status find_start(const struct gp_plan *plan, uint32_t device,
 				 struct gp_slice *slice, struct gp_diag *diag)
 {
 	uint64_t last = slice->from - 1;
+	size_t ids = plan->trace->devices[device].block_ids;
+	struct watching watching = {
+		.slice = slice,
+		.is_pending = gp_mem_alloc(ids + 1, sizeof(bool)),
+	};
 	struct gp_replay_result result;
 	struct gp_replay_config config = gp_plan_simulated(plan, device);
 	enum gp_status status;
 
 	config.look = keep;
-	config.look_arg = &slice->start;
+	config.look_arg = &watching;
 	config.looks = &last;
 	config.look_count = 1;
+	config.action = note_completed;
+	config.action_arg = &watching;
 	status = gp_replay(&config, &result, diag);
+	free(watching.is_pending);
+	slice->completed = watching.completed;
+	slice->completed_count = watching.count;
 	if (status != GP_OK)
 		return status;
 	gp_replay_release(&result);
@@ -56,9 +95,11 @@ static enum gp_status cut_device(const struct gp_plan *plan, uint32_t device,
 
 static void release(struct gp_slice *slices, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		if (slices[i].from)
 			gp_state_release(&slices[i].start);
+		free((void *)slices[i].completed);
+	}
 	free(slices);
 }
 

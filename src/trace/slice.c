@@ -15,6 +15,8 @@ struct cutting {
 	struct gp_arena *arena;
 	uint32_t *sites;   /* by id: where it was allocated last */
 	bool *is_live;	   /* by id */
+	bool *is_told;	   /* by id: what it waits for is done */
+	size_t completed;  /* of the slice's, so many are passed */
 	uint32_t *numbers; /* by id: in the slice, or GP_NO_ID */
 	uint64_t *names;   /* by number */
 	uint32_t ids;	   /* numbers so far */
@@ -128,6 +130,10 @@ static bool belongs(struct cutting *c, const struct gp_event *event)
 	switch (event->kind) {
 	case GP_ALLOC: c->is_live[event->id] = true; return true;
 	case GP_RECORD_STREAM: return c->is_live[event->id];
+	case GP_SYNCHRONIZE:
+		if (event->id != GP_NO_ID)
+			c->is_told[event->id] = true;
+		return true;
 	case GP_FREE:
 		if (!c->is_live[event->id])
 			return false;
@@ -157,19 +163,38 @@ static struct gp_state copy_end(struct cutting *c)
 	return end;
 }
 
+/* Unless the trace itself has told of that block's own work. */
+static void put_completed(struct cutting *c, uint64_t event)
+{
+	const struct gp_slice *slice = c->slice;
+
+	for (; c->completed < slice->completed_count &&
+	       slice->completed[c->completed].event == event;
+	     c->completed++)
+		if (!c->is_told[slice->completed[c->completed].id])
+			put(c, &(struct gp_event){
+				       .kind = GP_SYNCHRONIZE,
+				       .id = slice->completed[c->completed].id,
+				       .stream = GP_ALL_STREAMS,
+				       .site = GP_NO_SITE });
+}
+
 static void cut(struct cutting *c, struct gp_device_trace *device)
 {
 	const struct gp_event *events = c->from->events;
 
-	c->events =
-		gp_arena_alloc(c->arena, c->slice->to + 1, sizeof(*c->events));
+	c->events = gp_arena_alloc(c->arena,
+				   c->slice->to + c->slice->completed_count + 1,
+				   sizeof(*c->events));
 	note_sites(c);
 	device->start = copy_start(c);
 	for (uint64_t i = 0; i < c->slice->from; i++)
 		put_before(c, &events[i]);
-	for (uint64_t i = c->slice->from; i < c->slice->to; i++)
+	for (uint64_t i = c->slice->from; i < c->slice->to; i++) {
+		put_completed(c, i);
 		if (belongs(c, &events[i]))
 			put(c, &events[i]);
+	}
 	device->end = copy_end(c);
 	device->owners =
 		gp_trace_store_owners(c->arena, c->from, c->numbers, c->ids);
@@ -192,6 +217,7 @@ static void cut_device(struct gp_arena *arena,
 		.arena = arena,
 		.sites = gp_mem_alloc(n, sizeof(*c.sites)),
 		.is_live = gp_mem_alloc(n, sizeof(*c.is_live)),
+		.is_told = gp_mem_alloc(n, sizeof(*c.is_told)),
 	};
 
 	c.numbers = gp_mem_alloc(n, sizeof(*c.numbers));
@@ -203,6 +229,7 @@ static void cut_device(struct gp_arena *arena,
 	cut(&c, device);
 	free(c.sites);
 	free(c.is_live);
+	free(c.is_told);
 	free(c.numbers);
 }
 

@@ -4,7 +4,9 @@
  *
  * What the part needs of what came before is put in front of it: memory as it
  * was then, as the start state; settings, limits and pools that were changed by
- * then; and which of the live blocks other streams used.  Counters begin anew.
+ * then; and which of the live blocks other streams used.  What a block that is
+ * freed already waits for is not in a start state, so that it is told when it
+ * is done.  Counters begin anew.
  */
 #ifndef TRACE_SLICE_H
 #define TRACE_SLICE_H
@@ -13,10 +15,19 @@
 
 #include "gpupool/trace.h"
 
-/* Of one device: events from <= number < to, and its memory before from. */
+/* A block that is pending free at the start was free from that event on. */
+struct gp_completed {
+	uint64_t event;
+	uint32_t id;
+};
+
+/* Of one device: events from <= number < to, its memory before from, and what
+ * waited then, by event.  Memory is borrowed until the slice is made. */
 struct gp_slice {
 	uint64_t from, to;
-	struct gp_state start; /* borrowed until the slice is made */
+	struct gp_state start;
+	const struct gp_completed *completed;
+	size_t completed_count;
 };
 
 /* slices: one for each device, from <= to <= its events.  Borrows texts, sites
