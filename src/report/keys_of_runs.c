@@ -456,7 +456,10 @@ const struct gp_key keys_of_runs[] = {
 	KEY("value", NUMBER, NULLABLE, "Now."),
 	KEY("limit", TEXT, 0, "As gpupool.json has it."),
 	KEY("bound", NUMBER, 0, "The value that is allowed."),
-	KEY("event", EVENT, NULLABLE, "Where it is first beyond."),
+	KEY("event", EVENT, NULLABLE,
+	    "Where it is first beyond; of fidelity, the first address that is "
+	    "not as "
+	    "recorded."),
 
 	NEW("check_divergence",
 	    "Where the run is not the baseline's; null: it is."),

@@ -214,6 +214,7 @@ enum gp_watched {
 	GP_WATCH_ALLOCATED, /* the counter's peak, which may be reset */
 	GP_WATCH_PEAK_ALLOCATED,
 	GP_WATCH_RETRIES,
+	GP_WATCH_OOMS,
 	GP_WATCHES
 };
 struct gp_gate_watch {

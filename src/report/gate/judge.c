@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/larger.h"
 #include "report/gate/gate.h"
 #include "report/report.h"
 #include "trace/site.h"
@@ -248,12 +249,12 @@ enum gp_status gp_gate_judge(const struct gp_gate_run *run,
 
 enum clue {
 	CLUE_RESERVED,	/* the first moment beyond the bound */
-	CLUE_OOM,	/* the first of them */
-	CLUE_DROPPED,	/* the first oom or refusal */
+	CLUE_DROPPED,	/* the first request beyond the bound */
 	CLUE_FIDELITY,	/* the first mismatch */
 	CLUE_ALLOCATED, /* since when the counter has been beyond the bound */
 	CLUE_PEAK_ALLOCATED, /* the first moment beyond the bound */
 	CLUE_RETRIES,	     /* as CLUE_ALLOCATED */
+	CLUE_OOMS,	     /* likewise */
 };
 
 static const struct {
@@ -265,22 +266,28 @@ static const struct {
 	{ "peak_allocated_bytes", CLUE_PEAK_ALLOCATED },
 	{ "allocated_bytes.all.peak", CLUE_ALLOCATED },
 	{ "num_alloc_retries", CLUE_RETRIES },
-	{ "num_ooms", CLUE_OOM },
+	{ "num_ooms", CLUE_OOMS },
 	{ "dropped", CLUE_DROPPED },
 	{ "fidelity", CLUE_FIDELITY },
 };
 
-static uint64_t first_dropped(const struct gp_replay_result *result)
+/* Of requests that PyTorch refuses only the first is known. */
+static uint64_t dropped_beyond(const struct gp_replay_result *result,
+			       int64_t bound)
 {
-	uint64_t oom = result->first_oom.is_there ? result->first_oom.event
-						  : GP_EVENT_NONE;
-	uint64_t refusal =
-		result->refused ? result->first_refusal_event : GP_EVENT_NONE;
+	size_t n = bound > 0 ? (size_t)bound : 0;
+	uint64_t oom =
+		n < result->ooms.count ? result->ooms.events[n] : GP_EVENT_NONE;
 
-	return oom < refusal ? oom : refusal;
+	if (!result->refused)
+		return oom;
+	if (n)
+		return GP_EVENT_NONE;
+	return gp_smaller(oom, result->first_refusal_event);
 }
 
-static uint64_t event_of(enum clue clue, const struct gp_replay_result *result,
+static uint64_t event_of(enum clue clue, int64_t bound,
+			 const struct gp_replay_result *result,
 			 const struct gp_print_maker *maker,
 			 const struct gp_gate_watch *watch)
 {
@@ -289,10 +296,8 @@ static uint64_t event_of(enum clue clue, const struct gp_replay_result *result,
 	case CLUE_PEAK_ALLOCATED: return watch->event[GP_WATCH_PEAK_ALLOCATED];
 	case CLUE_RETRIES: return watch->event[GP_WATCH_RETRIES];
 	case CLUE_RESERVED: return maker->reserved_event;
-	case CLUE_OOM:
-		return result->first_oom.is_there ? result->first_oom.event
-						  : GP_EVENT_NONE;
-	case CLUE_DROPPED: return first_dropped(result);
+	case CLUE_OOMS: return watch->event[GP_WATCH_OOMS];
+	case CLUE_DROPPED: return dropped_beyond(result, bound);
 	case CLUE_FIDELITY:
 		return result->fidelity.first.is_there
 			       ? result->fidelity.first.event
@@ -390,6 +395,8 @@ static int64_t watched(const struct gp_stats *stats, enum gp_watched which)
 
 	if (which == GP_WATCH_RETRIES)
 		return stats->num_alloc_retries;
+	if (which == GP_WATCH_OOMS)
+		return stats->num_ooms;
 	if (which == GP_WATCH_PEAK_ALLOCATED)
 		return allocated->current;
 	return allocated->peak;
@@ -403,6 +410,7 @@ bool gp_gate_watch_begin(struct gp_gate_watch *watch,
 		[GP_WATCH_ALLOCATED] = CLUE_ALLOCATED,
 		[GP_WATCH_PEAK_ALLOCATED] = CLUE_PEAK_ALLOCATED,
 		[GP_WATCH_RETRIES] = CLUE_RETRIES,
+		[GP_WATCH_OOMS] = CLUE_OOMS,
 	};
 	bool any = false;
 
@@ -457,8 +465,8 @@ void gp_verdict_locate(struct gp_gate_verdict *verdict,
 		return;
 	for (size_t i = 0; i < sizeof(clues) / sizeof(*clues); i++)
 		if (!strcmp(clues[i].name, name))
-			verdict->event =
-				event_of(clues[i].clue, result, maker, watch);
+			verdict->event = event_of(clues[i].clue, verdict->bound,
+						  result, maker, watch);
 	if (verdict->event < maker->device->event_count)
 		describe(verdict, maker);
 }
