@@ -213,7 +213,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_engine_entry, traces, "served", COUNT, 0,
 	       "Traces that are served in full."),
 	KEY_IN(gp_engine_entry, wins, "wins", COUNT, 0,
-	       "Traces of which it reserves least, alone or with others."),
+	       "Traces of which it reserves least, alone or with others; "
+	       "direct wins none."),
 	KEY_IN(gp_engine_entry, ooms, "dropped", COUNT, 0,
 	       "Requests that it did not serve."),
 
