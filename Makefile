@@ -358,6 +358,10 @@ table: $(PROGRAM) $(TOOLS) ## docs/engines.md, docs/releases.md: on the tree's t
 windows-test: $(PROGRAM) ## estimates for windows, beside the whole programs
 	@BUILD=$(B) tests/run.sh tests/windows/run.sh
 
+reports-test: $(PROGRAM) ## what reports say, beside another model
+	@tests/reports/held.py --gpupool $(PROGRAM) \
+		--seed $(or $(SEED),1) --count $(or $(CASES),100)
+
 screenshot: $(PROGRAM) ## the picture in README.md, with headless Chromium
 	@scripts/screenshot.sh $(PROGRAM) man/images/page.png
 
@@ -607,7 +611,7 @@ help: ## this list
 
 .PHONY: all lib docs deb release release-check check check-run \
 	check-offline check-threads gpu gpu-pack gpu-keep browser-test \
-	screenshot viewers-test windows-test tests table fuzz fuzz-targets \
+	screenshot viewers-test windows-test reports-test tests table fuzz fuzz-targets \
 	fuzz-run fault lint lint-run format coverage coverage-run mutate \
 	mutate-kept mutate-run mutate-kept-run record-test record-test-run \
 	zoo zoo-check slurm-check wheel wheel-check bench conform \

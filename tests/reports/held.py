@@ -1,0 +1,615 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What reports say of a run, held against another model of PyTorch's allocator.
+
+Each seed is a made-up program.  The model runs it event by event, and what it
+sees is worked out again, plainly: what was free to a request, what segments
+were made of, who held memory, and when a limit was first exceeded.  The reports
+must say the same.  The model and the programs are oracle/model.py and gen.py in
+GPUPOOL_SHARED, or in ../shared beside the checkout; without them it is skipped.
+"""
+
+import argparse
+import collections
+import dataclasses
+import importlib.util
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+SHARED = os.environ.get("GPUPOOL_SHARED", os.path.join(ROOT, "..", "shared"))
+CLASSES = (
+    "oom",
+    "oomsplit",
+    "oomgc",
+    "oomfrac",
+    "oomexpand",
+    "streams",
+    "pools",
+    "poolsexpand",
+    "default",
+    "split",
+    "expand",
+    "mixed",
+    "gc",
+    "large",
+)
+RELEASES = "2.15.0", "2.11.0"
+SITES = [f"train.py:{10 + k} f{k}" for k in range(6)]
+OPS = {
+    "pb": "pool_begin",
+    "pe": "pool_end",
+    "pr": "pool_release",
+    "e": "empty_cache",
+    "ra": "reset_accumulated_memory_stats",
+    "rp": "reset_peak_memory_stats",
+}
+LEVELS = (
+    "allocated_bytes",
+    "active_bytes",
+    "requested_bytes",
+    "inactive_split_bytes",
+)
+
+
+def load(name):
+    path = os.path.join(SHARED, "oracle", f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# ---- a program ----
+
+
+@dataclasses.dataclass
+class Program:
+    lines: list
+    release: str
+    capacity: int
+    conf: str
+    events: list = dataclasses.field(default_factory=list)
+    site_of: dict = dataclasses.field(default_factory=dict)
+
+    def options(self):
+        return (
+            "--torch", self.release.rsplit(".", 1)[0],
+            "--alloc-conf", self.conf,
+            "--capacity", str(self.capacity),
+        )  # fmt: skip
+
+
+def event_of(program, line, dice):
+    op, *words = line.split()
+    if op == "a":
+        site = dice.randrange(len(SITES))
+        program.site_of[int(words[0])] = SITES[site]
+        return {
+            "op": "alloc",
+            "id": int(words[0]),
+            "size": int(words[1]),
+            "stream": int(words[2]),
+            "site": site,
+        }
+    if op == "f":
+        return {"op": "free", "id": int(words[0])}
+    if op == "r":
+        return {
+            "op": "record_stream",
+            "id": int(words[0]),
+            "stream": int(words[1]),
+        }
+    if op == "d":
+        return {"op": "synchronize", "stream": int(words[0])}
+    if op == "l":
+        return {"op": "set_memory_fraction", "fraction": float(words[0])}
+    if op == "o":
+        return {"op": "other_memory", "bytes": int(words[0])}
+    event = {"op": OPS[op]}
+    if words:
+        event["pool"] = [0, int(words[0])]
+    return event
+
+
+def make_program(gen, seed):
+    dice = random.Random(seed)
+    text = gen.gen(seed, dice.choice(CLASSES), dice.choice([60, 120, 200]))
+    env = {}
+    for line in text.splitlines():
+        if line.startswith("# env"):
+            env = dict(word.split("=", 1) for word in line.split()[2:])
+    lines = [at for at in text.splitlines() if at and not at.startswith("#")]
+    program = Program(
+        lines, dice.choice(RELEASES),
+        int(env.get("FAKECUDA_CAPACITY", 80 << 30)),
+        env.get("PYTORCH_CUDA_ALLOC_CONF", ""),
+    )  # fmt: skip
+    for line in lines:
+        program.events.append(event_of(program, line, dice))
+    return program
+
+
+def write_trace(program, path):
+    device = {
+        "device": 0,
+        "total_memory": program.capacity,
+        "events": program.events,
+    }
+    with open(path, "w", encoding="utf-8") as out:
+        minor = int(program.release.split(".")[1])
+        json.dump(
+            {
+                "format": "gpupool-trace",
+                "version": 1,
+                "sites": SITES,
+                "settings": program.conf,
+                "devices": [device],
+                "release": {"first": minor, "last": minor},
+            },
+            out,
+        )
+
+
+# ---- what the model sees ----
+
+
+@dataclasses.dataclass
+class Block:
+    id: int | None
+    size: int
+    requested: int
+    state: str  # allocated, free or pending_free
+
+
+@dataclasses.dataclass
+class Segment:
+    address: int
+    stream: int
+    pool: object  # the model's
+    blocks: list
+
+    def size(self):
+        return sum(block.size for block in self.blocks)
+
+
+@dataclasses.dataclass
+class Moment:
+    """Behind an event."""
+
+    reserved: int
+    levels: dict
+    segments: list
+    retries: int
+    ooms: int
+    oom: dict | None  # of the request, if it failed
+    released: int  # bytes given back in its course
+
+    def blocks(self, state):
+        return [
+            (segment, block)
+            for segment in self.segments
+            for block in segment.blocks
+            if block.state == state
+        ]
+
+
+def chains(allocator):
+    """The first block of each segment that cudaMalloc gave, or of each range of
+    addresses."""
+    blocks = [block for block in allocator.live.values() if block]
+    pools = [allocator.large, allocator.small]
+    for private in list(allocator.private.values()):
+        pools += [private.large, private.small]
+    for pool in pools:
+        blocks += pool.free.blocks
+    for stream in list(allocator.events.keys()):
+        blocks += [block for _, block in allocator.events[stream]]
+    blocks += allocator.deferred
+    heads = {}
+    for block in blocks:
+        while block.prev:
+            block = block.prev
+        heads[id(block)] = block
+    return heads.values()
+
+
+def state_of(block):
+    if block.allocated:
+        return "allocated"
+    return "free" if block.usable() else "pending_free"
+
+
+def segments_of(allocator):
+    """As a snapshot has them: each run of mapped blocks is one."""
+    ids = {id(b): int(name) for name, b in allocator.live.items() if b}
+    segments = []
+    for block in chains(allocator):
+        run = None
+        while block:
+            if not block.mapped:
+                run = None
+            else:
+                if run is None:
+                    run = Segment(block.ptr, block.stream, block.pool, [])
+                    segments.append(run)
+                run.blocks.append(
+                    Block(
+                        ids.get(id(block)),
+                        block.size,
+                        block.requested,
+                        state_of(block),
+                    )
+                )
+            block = block.next
+    return sorted(segments, key=lambda segment: segment.address)
+
+
+def watch(model, program):
+    """A moment for each event; None where PyTorch raises another error."""
+    allocator = model.Allocator(
+        program.release, model.Device(program.capacity), program.conf
+    )
+    moments = []
+    wanted = {}  # what the program holds, or failed to get
+    for line in program.lines:
+        op, *words = line.split()
+        told = len(allocator.trace)
+        oom = None
+        if op == "a" and int(words[1]):
+            wanted[words[0]] = model.up(int(words[1]), 512)
+        try:
+            allocator.step(op, words)
+        except model.OutOfMemory:
+            pool = allocator.get_pool(allocator.conf.round_size(int(words[1])))
+            room = max(
+                allocator.total,
+                allocator.device.capacity - allocator.device.other,
+            )
+            oom = {
+                "pool": pool, "stream": int(words[2]),
+                "device_free": allocator.device.free(),
+                "needed": sum(wanted.values()),
+                "available": room if allocator.limit is None
+                else min(room, allocator.limit),
+            }  # fmt: skip
+        except model.Refused:
+            return None
+        if op == "f":
+            wanted.pop(words[0], None)
+        stats = allocator.stats
+        moments.append(Moment(
+            allocator.total,
+            {name: stats[name, "all"].current for name in LEVELS},
+            segments_of(allocator),
+            allocator.count["num_alloc_retries"], allocator.count["num_ooms"],
+            oom,
+            sum(entry[2] for entry in allocator.trace[told:]
+                if entry[0] in ("segment_free", "segment_unmap")),
+        ))  # fmt: skip
+    return moments
+
+
+# ---- reports ----
+
+
+class Held:
+    """Runs gpupool on a trace, and notes what is said otherwise."""
+
+    def __init__(self, gpupool, program, moments, path):
+        self.gpupool, self.program, self.path = gpupool, program, path
+        self.moments = moments
+        self.wrong = []
+
+    def report(self, command, *words):
+        done = subprocess.run(
+            [self.gpupool, *command.split(), *map(str, words),
+             "--format", "json"],
+            capture_output=True, text=True, check=False)  # fmt: skip
+        if done.returncode not in (0, 1):
+            raise RuntimeError(f"{command}: {done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+    def is_as(self, what, said, seen):
+        if said != seen:
+            self.wrong.append(f"{what}: {said} is said, {seen} is so")
+
+
+def sizes(blocks):
+    return sum(block.size for _, block in blocks)
+
+
+def first_most(moments, value):
+    """The first moment at which that is largest, and how much it is."""
+    values = [value(moment) for moment in moments]
+    return values.index(max(values)), max(values)
+
+
+def moment_numbers(moment):
+    free = [block.size for _, block in moment.blocks("free")]
+    return [
+        moment.reserved,
+        *(moment.levels[name] for name in LEVELS),
+        max(free, default=0),
+    ]
+
+
+def hold_replay(held):
+    """Peaks, moments and the timeline."""
+    told = held.report("replay", held.path, *held.program.options())
+    device = told["runs"][0]["devices"][0]
+    measures, line = device["measures"], device["timeline"]
+    keys = ("reserved_bytes", *LEVELS, "largest_free_bytes")
+    peak, reserved = first_most(held.moments, lambda m: m.reserved)
+    held.is_as("peak", measures["at_peak"]["event"], peak)
+    for name, at in ("at_peak", peak), ("at_end", -1):
+        held.is_as(
+            name,
+            [measures[name][key] for key in keys],
+            moment_numbers(held.moments[at]),
+        )
+    fullest, _ = first_most(
+        held.moments,
+        lambda m: (m.reserved == reserved) * (1 + m.levels["allocated_bytes"]),
+    )
+    held.is_as("fullest", measures["at_fullest"]["event"], fullest)
+    count, bins = len(held.moments), line["bins"]
+    for k in range(bins):
+        part = held.moments[-(-k * count // bins) : -(-(k + 1) * count // bins)]
+        held.is_as(
+            f"timeline {k}",
+            line["reserved_bytes"][k],
+            max(moment.reserved for moment in part),
+        )
+
+
+def hold_request(held, told, moment):
+    """What the first request without memory could have had."""
+    oom, said = moment.oom, told["request"]
+    free = moment.blocks("free")
+    pool = [(s, b) for s, b in free if s.pool is oom["pool"]]
+    own = [(s, b) for s, b in pool if s.stream == oom["stream"]]
+    held.is_as("device free", said["device_free"], oom["device_free"])
+    held.is_as(
+        "largest free",
+        said["largest_free"],
+        max((block.size for _, block in own), default=0),
+    )
+    held.is_as("its own", said["free_in_its_stream_and_pool"], sizes(own))
+    held.is_as(
+        "other streams", said["free_in_other_streams"], sizes(pool) - sizes(own)
+    )
+    held.is_as(
+        "other pools", said["free_in_other_pools"], sizes(free) - sizes(pool)
+    )
+
+
+def hold_explain(held):
+    """The first request without memory, and what the moment is made of."""
+    told = held.report("explain", held.path, *held.program.options())
+    told = told["devices"][0]
+    failed = [k for k, m in enumerate(held.moments) if m.oom]
+    held.is_as("OOMs", [oom["event"] for oom in told["ooms"]], failed)
+    for said, at in zip(told["ooms"], failed):
+        oom = held.moments[at].oom
+        held.is_as(
+            f"needed {at}",
+            (said["needed"], said["available"]),
+            (oom["needed"], oom["available"]),
+        )
+    moment = held.moments[told["event"]]
+    if failed:
+        held.is_as("first OOM", told["event"], failed[0])
+        hold_request(held, told, moment)
+    gap = told["gap"]
+    held.is_as("reserved", gap["reserved_bytes"], moment.reserved)
+    held.is_as(
+        "allocated", gap["allocated_bytes"], sizes(moment.blocks("allocated"))
+    )
+    held.is_as(
+        "requested", gap["requested_bytes"], moment.levels["requested_bytes"]
+    )
+    by_stream = collections.Counter()
+    for state in "free", "pending_free":
+        for segment, block in moment.blocks(state):
+            by_stream[segment.stream] += block.size
+    held.is_as(
+        "by stream",
+        {s["stream"]: s["bytes"] for s in gap["by_stream"]},
+        dict(by_stream),
+    )
+    held.is_as(
+        "pending",
+        told["pending_free"]["peak_bytes"],
+        max(sizes(m.blocks("pending_free")) for m in held.moments),
+    )
+    for given in told["released_to_serve"]:
+        held.is_as(
+            f"released {given['event']}",
+            given["bytes"],
+            held.moments[given["event"]].released,
+        )
+    hold_holders(held, told["in_use"], moment)
+
+
+def hold_holders(held, said, moment):
+    seen = collections.defaultdict(lambda: [0, 0])
+    for _, block in moment.blocks("allocated"):
+        seen[held.program.site_of[block.id]][0] += 1
+        seen[held.program.site_of[block.id]][1] += block.size
+    held.is_as(
+        "holders",
+        {s["site_name"]: [s["blocks"], s["bytes"]] for s in said},
+        dict(seen),
+    )
+
+
+def hold_view(held):
+    """Segments and blocks at some moments."""
+    dice = random.Random(len(held.moments))
+    for at in dice.sample(range(len(held.moments)), 3):
+        told = held.report(
+            "view state", held.path, "--at", at, *held.program.options()
+        )
+        said = [
+            (
+                s["address"],
+                s["stream"],
+                s["small"],
+                [(b["bytes"], b["state"]) for b in s["blocks"]],
+            )
+            for s in told["segments"]
+        ]
+        seen = [
+            (
+                s.address,
+                s.stream,
+                s.pool.small,
+                [(b.size, b.state) for b in s.blocks],
+            )
+            for s in held.moments[at].segments
+        ]
+        held.is_as(f"state {at}", said, seen)
+
+
+def hold_slice(held):
+    """A part ends as the whole does, where nothing matters that a start state
+    cannot hold: collections, expandable segments, and from 2.12 on the order in
+    which segments were made."""
+    program = held.program
+    if program.release != "2.11.0" or program.conf:
+        return
+    part = f"{held.path}.part.jsonl"
+    at = random.Random(len(held.moments)).randrange(1, len(held.moments))
+    subprocess.run(
+        [held.gpupool, "slice", held.path, part, "--from", str(at)], check=True
+    )
+    told = held.report("view state", part, "--at", "end", *program.options())
+    held.is_as(
+        f"slice from {at}",
+        [[b["bytes"] for b in s["blocks"]] for s in told["segments"]],
+        [[b.size for b in s.blocks] for s in held.moments[-1].segments],
+    )
+
+
+def hold_diff(held):
+    """What both peaks are made of."""
+    told = held.report("diff", held.path, *held.program.options())
+    said = told["changes"][0]["b"]
+    moment, parts = held.moments[said["event"]], said["parts"]
+    live = moment.blocks("allocated")
+    asked = sum(block.requested for _, block in live)
+    held.is_as("live set", parts["live_set"], asked)
+    held.is_as("rounding", parts["rounding"], sizes(live) - asked)
+    held.is_as(
+        "diff's pending",
+        parts["pending_free"],
+        sizes(moment.blocks("pending_free")),
+    )
+    _, peak = first_most(held.moments, lambda m: m.reserved)
+    held.is_as("parts", sum(parts.values()), peak)
+
+
+def hold_check(held):
+    """Where limits of a third of what is are first exceeded."""
+    values = {
+        "peak_reserved_bytes": lambda m: m.reserved,
+        "peak_allocated_bytes": lambda m: m.levels["allocated_bytes"],
+        "num_ooms": lambda m: m.ooms,
+        "num_alloc_retries": lambda m: m.retries,
+    }
+    if any(event["op"].startswith("reset") for event in held.program.events):
+        return
+    bounds = {
+        name: first_most(held.moments, value)[1] // 3
+        for name, value in values.items()
+    }
+    folder, name = os.path.split(held.path)
+    run = {
+        "name": "run",
+        "trace": name,
+        "limits": bounds,
+        "torch": held.program.release.rsplit(".", 1)[0],
+        "capacity": str(held.program.capacity),
+    }
+    gate = os.path.join(folder, "gpupool.json")
+    with open(gate, "w", encoding="utf-8") as out:
+        json.dump({"limits": {"fidelity": None}, "runs": [run]}, out)
+    subprocess.run([held.gpupool, "check", "-q", "--update", gate], check=True)
+    told = held.report("check -q", gate)
+    for limit in told["files"][0]["runs"][0]["devices"][0]["limits"]:
+        value = values.get(limit["number"])
+        if value is None:
+            continue
+        beyond = [
+            k
+            for k, moment in enumerate(held.moments)
+            if value(moment) > bounds[limit["number"]]
+        ]
+        held.is_as(
+            limit["number"], limit["event"], beyond[0] if beyond else None
+        )
+
+
+HOLDS = (
+    hold_replay,
+    hold_explain,
+    hold_view,
+    hold_slice,
+    hold_diff,
+    hold_check,
+)
+
+
+def hold_all(args, model, gen, seed):
+    """None: PyTorch refuses something; else what is said otherwise."""
+    try:
+        program = make_program(gen, seed)
+        moments = watch(model, program)
+    except model.Refused:
+        return None
+    if moments is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace.json")
+        write_trace(program, path)
+        held = Held(args.gpupool, program, moments, path)
+        for hold in HOLDS:
+            hold(held)
+    return held.wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--gpupool", default="build/gpupool")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=30)
+    args = parser.parse_args()
+    args.gpupool = os.path.abspath(args.gpupool)
+    try:
+        model, gen = load("model"), load("gen")
+    except FileNotFoundError:
+        print("skip reports-held: the model is in $GPUPOOL_SHARED or ../shared")
+        print("0 passed, 0 failed, 1 skipped")
+        return 0
+    passed = failed = 0
+    for seed in range(args.seed, args.seed + args.count):
+        wrong = hold_all(args, model, gen, seed)
+        if wrong is None:
+            continue
+        failed += bool(wrong)
+        passed += not wrong
+        if wrong:
+            print(f"FAIL reports of program {seed}")
+            for line in wrong[:5]:
+                print(f"    {line[:400]}")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
