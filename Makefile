@@ -360,7 +360,7 @@ windows-test: $(PROGRAM) ## estimates for windows, beside the whole programs
 
 reports-test: $(PROGRAM) ## what reports say, beside another model
 	@tests/reports/held.py --gpupool $(PROGRAM) \
-		--seed $(or $(SEED),1) --count $(or $(CASES),100)
+		--seed $(SEED) --count $(CASES)
 
 screenshot: $(PROGRAM) ## the picture in README.md, with headless Chromium
 	@scripts/screenshot.sh $(PROGRAM) man/images/page.png
