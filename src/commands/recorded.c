@@ -309,6 +309,11 @@ static void print_calls(const char *path, const char *context)
 	       3)
 		if (!strcmp(kind, "plans"))
 			print_plans(calls, name);
+		else if (!strcmp(kind, "device"))
+			gp_notice("gpupool: the program asked for device %s, "
+				  "which is not there: --devices %lu is the "
+				  "fewest that has it\n",
+				  name, strtoul(name, NULL, 10) + 1);
 		else if (!strcmp(kind, "context"))
 			gp_notice("gpupool: free memory was asked for: %s\n",
 				  context);

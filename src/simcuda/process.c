@@ -303,6 +303,8 @@ void process_set_current_device(int device)
 
 bool process_has_device(int device)
 {
+	if (device >= process.device_count && device > process.most_wanted)
+		process.most_wanted = device;
 	return device >= 0 && device < process.device_count;
 }
 

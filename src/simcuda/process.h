@@ -151,6 +151,7 @@ struct simcuda_device {
 struct process {
 	struct simcuda_device devices[SIMCUDA_MOST_DEVICES];
 	int device_count;
+	int most_wanted; /* the largest ordinal that there is no device of */
 	uint64_t context_bytes; /* of a device, that no allocation has */
 	bool is_boundless; /* what is shown of a device's memory is no limit */
 	bool is_downward;  /* memory is placed as CUDA does on Linux */
@@ -248,6 +249,7 @@ void process_notify_wait(uint64_t stream, uint64_t by);
 int process_current_device(void);
 void process_set_current_device(int device);
 
+/* What is asked for beyond those is kept in most_wanted. */
 bool process_has_device(int device);
 /* Of a device that is there. */
 struct gp_device *process_memory(int device);

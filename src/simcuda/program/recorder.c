@@ -197,6 +197,9 @@ static void write_called(void)
 	if (process.context_bytes && simcuda_calls("cudaMemGetInfo"))
 		fprintf(file, "%" PRIu64 " context %" PRIu64 "\n",
 			simcuda_calls("cudaMemGetInfo"), process.context_bytes);
+	if (process.most_wanted)
+		fprintf(file, "%d device %d\n", process.device_count,
+			process.most_wanted);
 	if (exchange_deserted())
 		fprintf(file, "%" PRIu64 " deserted communicators\n",
 			exchange_deserted());
