@@ -122,15 +122,13 @@ static void print_failure(const struct look *l)
 	const struct gp_explain *e = l->explain;
 	const struct gp_oom *oom = &e->result.first_oom;
 	char at[GP_EVENT_TEXT], size[GP_BYTES_TEXT], left[GP_BYTES_TEXT];
-	char gap[GP_BYTES_TEXT], bytes[GP_BYTES_TEXT], cached[96] = "";
-	char largest[48] = "";
+	char gap[GP_BYTES_TEXT], cached[160] = "";
+	char largest[GP_TROUBLE_LARGEST];
 
-	if (oom->largest_free)
-		snprintf(largest, sizeof(largest), " (largest %s)",
-			 gp_bytes_text(oom->largest_free, bytes));
 	if (e->gap.bytes)
-		snprintf(cached, sizeof(cached), ", %s reserved%s",
-			 gp_bytes_text(e->gap.bytes, gap), largest);
+		snprintf(cached, sizeof(cached), ", %s reserved (%s)",
+			 gp_bytes_text(e->gap.bytes, gap),
+			 gp_trouble_largest(oom, largest));
 	gp_page_field(&l->page, "Failed", "%s: no room for %s; free: %s %s%s",
 		      gp_event_words_in(e->trace, e->device, &e->steps,
 					oom->event, at),

@@ -122,20 +122,36 @@ const char *gp_trouble_left(const struct gp_oom *oom,
 	return text;
 }
 
+const char *gp_trouble_largest(const struct gp_oom *oom,
+			       char text[GP_TROUBLE_LARGEST])
+{
+	char bytes[GP_BYTES_TEXT];
+
+	if (oom->largest_free)
+		snprintf(text, GP_TROUBLE_LARGEST, "largest %s",
+			 gp_bytes_text(oom->largest_free, bytes));
+	else
+		snprintf(text, GP_TROUBLE_LARGEST,
+			 "none in its stream and pool%s",
+			 !oom->is_routed       ? ""
+			 : oom->route.is_small ? " of small blocks"
+					       : " of large blocks");
+	return text;
+}
+
 static void print_cause(const struct gp_page *page, const struct gp_oom *oom)
 {
-	char held[GP_BYTES_TEXT], largest[GP_BYTES_TEXT];
+	char held[GP_BYTES_TEXT], largest[GP_TROUBLE_LARGEST];
 	char left[GP_TROUBLE_LEFT];
 
 	gp_bytes_text(oom->free_bytes, held);
-	gp_bytes_text(oom->largest_free, largest);
+	gp_trouble_largest(oom, largest);
 	gp_trouble_left(oom, left);
 	/* Of this moment: whether a setting helps is the judge's to say. */
 	if (oom->cause == GP_CAUSE_FRAGMENTATION)
 		gp_page_field(page, "  cause",
 			      "enough in total, but no single block is large "
-			      "enough: %s reserved and free, the largest block "
-			      "%s, and %s",
+			      "enough: %s reserved and free (%s), and %s",
 			      held, largest, left);
 	else
 		gp_page_field(page, "  cause",

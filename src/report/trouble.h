@@ -23,6 +23,12 @@ void gp_trouble_mismatch(const struct gp_page *page,
 			 const struct gp_mismatch *mismatch);
 void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 		    uint32_t device, const struct gp_oom *oom);
+/* "largest 950 MiB", of the free blocks of its stream and pool, or that there
+ * are none. */
+#define GP_TROUBLE_LARGEST 64
+const char *gp_trouble_largest(const struct gp_oom *oom,
+			       char text[GP_TROUBLE_LARGEST]);
+
 /* "60.00 MiB left on the device"; and where alone */
 #define GP_TROUBLE_LEFT 80
 const char *gp_trouble_left(const struct gp_oom *oom,
