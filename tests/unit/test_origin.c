@@ -3,6 +3,7 @@
 #include "gpupool/replay.h"
 
 #include "played.h"
+#include "replay/recorded.h"
 #include "suite.h"
 #include "trace_text.h"
 
@@ -233,6 +234,50 @@ START_TEST(what_was_taken_tells_which_segment_is_older)
 }
 END_TEST
 
+/* Two segments of which each has a free block of 20, and the second one more.
+ */
+static const struct gp_segment two[] = { { .addr = 100, .size = 50 },
+					 { .addr = 200, .size = 50 } };
+static const struct {
+	int kind; /* of struct gp_mismatch */
+	uint64_t chosen, recorded;
+	bool shows_age;
+} lessons[] = {
+	{ GP_WRONG_ADDRESS, 100, 200, true },
+	{ GP_WRONG_ADDRESS, 200, 100, true },
+	{ GP_UNEXPECTED_OOM, 100, 200, false },
+	{ GP_WRONG_ADDRESS, 200, 230, false }, /* of one segment */
+	{ GP_WRONG_ADDRESS, 90, 200, false },  /* of none */
+	{ GP_WRONG_ADDRESS, 100, 300, false },
+	{ GP_WRONG_ADDRESS, 110, 200, false }, /* no free block */
+	{ GP_WRONG_ADDRESS, 100, 230, false }, /* of another size */
+};
+
+START_TEST(what_shows_no_age_is_not_learned)
+{
+	static struct candidates candidates = {
+		.list = { { 100, 20, 100, 50 },
+			  { 200, 20, 200, 50 },
+			  { 230, 10, 200, 50 } },
+		.count = 3,
+	};
+	const struct gp_state start = { .segments = two, .segment_count = 2 };
+	const struct gp_mismatch mismatch = {
+		.is_there = true,
+		.kind = lessons[_i].kind,
+		.chosen = lessons[_i].chosen,
+		.recorded = lessons[_i].recorded,
+	};
+	struct order order = { 0 };
+
+	ck_assert(order_learn(&order, &start, &mismatch, &candidates) ==
+		  lessons[_i].shows_age);
+	/* That much is known by now. */
+	ck_assert(!order_learn(&order, &start, &mismatch, &candidates));
+	order_release(&order);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("origin");
@@ -249,5 +294,7 @@ int main(void)
 	tcase_add_test(tcase, a_size_that_is_told_is_not_fitted);
 	tcase_add_loop_test(tcase, what_was_taken_tells_which_segment_is_older,
 			    0, COUNT_OF(ages));
+	tcase_add_loop_test(tcase, what_shows_no_age_is_not_learned, 0,
+			    COUNT_OF(lessons));
 	return suite_play("origin", tcase);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests that rebuild a start state: what they lead to is that state. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpupool/allocator.h"
 #include "gpupool/release.h"
@@ -30,8 +31,9 @@ static uint64_t some_size(uint64_t *seed)
 	}
 }
 
-/* Allocations of any size, half of them freed in any order. */
-static size_t make_events(uint64_t seed, struct gp_event *events)
+/* Allocations of any size, half of them freed in any order; some of these are
+ * still used on the other stream. */
+static size_t make_events(uint64_t seed, bool waits, struct gp_event *events)
 {
 	uint32_t live[EVENTS], ids = 0;
 	size_t count = 0, n = 0;
@@ -43,6 +45,13 @@ static size_t make_events(uint64_t seed, struct gp_event *events)
 		if (count && next(&seed) % 100 < 45) {
 			size_t i = next(&seed) % count;
 
+			if (waits && next(&seed) % 4 == 0 && n < EVENTS) {
+				e->kind = GP_RECORD_STREAM;
+				e->id = live[i];
+				e->stream = (uint16_t)(next(&seed) % 2);
+				e = &events[n++];
+				*e = (struct gp_event){ .site = GP_NO_SITE };
+			}
 			e->kind = GP_FREE;
 			e->id = live[i];
 			live[i] = live[--count];
@@ -75,7 +84,7 @@ static void replay(const struct gp_trace *trace,
 }
 
 /* The state that a run ends in, as another's start, and rebuilt. */
-static void check(const char *conf, uint64_t seed)
+static void check(const char *conf, bool waits, uint64_t seed)
 {
 	static const uint64_t streams[] = { 0, 0x1010 };
 	static const struct gp_pool_id pools[] = { { 0, 0 } };
@@ -97,7 +106,7 @@ static void check(const char *conf, uint64_t seed)
 
 	gp_settings_init(&settings, GP_RELEASE_LAST);
 	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
-	device.event_count = make_events(seed, events);
+	device.event_count = make_events(seed, waits, events);
 	replay(&trace, &settings, &first);
 
 	device.start = first.end;
@@ -117,21 +126,67 @@ static void check(const char *conf, uint64_t seed)
 START_TEST(test_default_settings)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++)
-		check("", seed);
+		check("", false, seed);
 }
 END_TEST
 
 START_TEST(test_expandable_segments)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++)
-		check("expandable_segments:True", seed);
+		check("expandable_segments:True", false, seed);
 }
 END_TEST
 
 START_TEST(test_blocks_that_may_not_be_split)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++)
-		check("max_split_size_mb:32", seed);
+		check("max_split_size_mb:32", false, seed);
+}
+END_TEST
+
+START_TEST(test_blocks_that_wait)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		check("", true, seed);
+}
+END_TEST
+
+/* A segment of three blocks, and each way to be another. */
+START_TEST(test_what_differs_is_not_alike)
+{
+	const struct gp_block blocks[] = {
+		{ .size = 512, .id = 1, .state = GP_ACTIVE },
+		{ .size = 1024, .id = 7, .state = GP_INACTIVE },
+		{ .size = 512, .id = 2, .state = GP_PENDING_FREE },
+	};
+	const struct gp_segment segment = { .size = 2048, .blocks = 3 };
+	const struct gp_state one = { &segment, blocks, 1, 3 };
+	struct gp_segment others[] = { segment, segment, segment,
+				       segment, segment, segment };
+	struct gp_block pieces[3];
+	struct gp_state other = { &segment, pieces, 1, 3 };
+
+	others[1].size = 4096;
+	others[2].stream = 1;
+	others[3].pool = 1;
+	others[4].is_small = true;
+	others[5].blocks = 2;
+	for (size_t i = 0; i < COUNT_OF(others); i++) {
+		other = (struct gp_state){ &others[i], blocks, 1, 3 };
+		ck_assert_uint_eq(prologue_alike(&one, &other), !i);
+	}
+	other = (struct gp_state){ &segment, pieces, 1, 3 };
+	for (size_t i = 0; i < 4; i++) {
+		memcpy(pieces, blocks, sizeof(pieces));
+		pieces[2].size += i == 0;
+		pieces[2].state = i == 1 ? GP_ACTIVE : GP_PENDING_FREE;
+		pieces[2].id += i == 2;
+		pieces[1].id += i == 3; /* whose it was is not asked */
+		ck_assert_uint_eq(prologue_alike(&one, &other), i == 3);
+	}
+	other.segment_count = 0;
+	ck_assert_uint_eq(prologue_alike(&one, &other), 0);
+	ck_assert_uint_eq(prologue_alike(&other, &one), 0);
 }
 END_TEST
 
@@ -157,6 +212,8 @@ int main(void)
 		{ test_default_settings, 0 },
 		{ test_expandable_segments, 0 },
 		{ test_blocks_that_may_not_be_split, 0 },
+		{ test_blocks_that_wait, 0 },
+		{ test_what_differs_is_not_alike, 0 },
 		{ test_an_empty_start_has_no_prologue, 0 },
 	};
 
