@@ -278,6 +278,47 @@ START_TEST(what_shows_no_age_is_not_learned)
 }
 END_TEST
 
+/* No release gives that address; those without the setting are not tried. */
+START_TEST(a_release_without_the_setting_is_none_of_these)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(GROW(
+		2,
+		30) ", {\"op\": \"other_memory\", \"bytes\": 5}, " ALLOC(1, 9,
+									 30)));
+	struct gp_release_choice choice;
+	struct gp_diag diag = { 0 };
+
+	ck_assert_int_eq(gp_replay_release_of(trace, "large_segment_size_mb:64",
+					      &choice, &diag),
+			 GP_OK);
+	ck_assert_uint_eq(choice.release, GP_RELEASE_LAST);
+	ck_assert_uint_eq(choice.checked, 1);
+	ck_assert_uint_eq(choice.matched, 0);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* The first segment below the top of the addresses, as gpupool record places
+ * it: a what-if has it there, and the next one below it. */
+START_TEST(memory_is_placed_as_where_the_first_segment_lies)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"segment_alloc\", \"addr\": 124244746829824, "
+		"\"size\": 20971520}, {\"op\": \"alloc\", \"id\": 1, \"size\": "
+		"2097152, \"addr\": 124244746829824}, {\"op\": \"alloc\", "
+		"\"id\": 2, \"size\": 33554432}"));
+	struct gp_replay_result result = replayed(trace);
+
+	ck_assert_uint_eq(result.end.segment_count, 2);
+	ck_assert_uint_eq(result.end.segments[0].addr,
+			  UINT64_C(124244746829824) - (UINT64_C(32) << 20));
+	ck_assert_uint_eq(result.end.segments[1].addr,
+			  UINT64_C(124244746829824));
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("origin");
@@ -294,6 +335,8 @@ int main(void)
 	tcase_add_test(tcase, a_size_that_is_told_is_not_fitted);
 	tcase_add_loop_test(tcase, what_was_taken_tells_which_segment_is_older,
 			    0, COUNT_OF(ages));
+	tcase_add_test(tcase, memory_is_placed_as_where_the_first_segment_lies);
+	tcase_add_test(tcase, a_release_without_the_setting_is_none_of_these);
 	tcase_add_loop_test(tcase, what_shows_no_age_is_not_learned, 0,
 			    COUNT_OF(lessons));
 	return suite_play("origin", tcase);
