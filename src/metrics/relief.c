@@ -84,9 +84,10 @@ static void find_own(const struct gp_oom *oom, const struct gp_state *state,
 
 #define GRAIN (UINT64_C(2) << 20) /* cudaMalloc's */
 
-/* At most so many grains are wanted: 8 GiB of these.  Of larger
- * requests a grain is twice as large, and so on: the set is enough for certain,
- * and may hold more than the fewest bytes. */
+/* At most so many grains are wanted: 8 GiB of these.  Of larger requests a
+ * grain is twice as large, and so on: the set is enough for certain, may hold
+ * more than the fewest bytes, and where there seems to be none there may be
+ * one. */
 #define MOST_GRAINS 4096
 
 static int by_gain(const void *a, const void *b)
@@ -139,12 +140,13 @@ static void add_group(struct hold *fewest, size_t want,
 	}
 }
 
-static void find_set(const struct gp_oom *oom, const struct gp_state *state,
+/* False: nobody knows whether there is one. */
+static bool find_set(const struct gp_oom *oom, const struct gp_state *state,
 		     struct hold *best)
 {
-	uint64_t wanted = oom->segment_size -
-			  gp_smaller(oom->room, oom->segment_size) +
-			  oom->overdrawn;
+	uint64_t lacking =
+		oom->segment_size - gp_smaller(oom->room, oom->segment_size);
+	uint64_t wanted = gp_sum(lacking, oom->overdrawn);
 	uint64_t grain = GRAIN;
 	struct unit *units =
 		gp_mem_alloc(state->segment_count + 1, sizeof(*units));
@@ -153,7 +155,7 @@ static void find_set(const struct gp_oom *oom, const struct gp_state *state,
 
 	while (wanted / grain >= MOST_GRAINS)
 		grain *= 2;
-	want = (size_t)((wanted + grain - 1) / grain);
+	want = (size_t)(wanted / grain + (wanted % grain != 0));
 	fewest = gp_mem_alloc(want + 1, sizeof(*fewest));
 	for (size_t d = 1; d <= want; d++)
 		fewest[d].bytes = NO_SUCH;
@@ -168,6 +170,7 @@ static void find_set(const struct gp_oom *oom, const struct gp_state *state,
 		*best = fewest[want];
 	free(fewest);
 	free(units);
+	return best->bytes != NO_SUCH || grain == GRAIN;
 }
 
 static bool has_expandable(const struct gp_state *state)
@@ -187,10 +190,8 @@ void gp_relief_find(const struct gp_oom *oom, const struct gp_state *state,
 	if (!oom->is_routed || oom->is_expandable || has_expandable(state) ||
 	    (oom->route.collects && !oom->route.gives_back))
 		return;
-	relief->is_told = true;
 	find_own(oom, state, &best);
-	if (oom->route.gives_back)
-		find_set(oom, state, &best);
+	relief->is_told = !oom->route.gives_back || find_set(oom, state, &best);
 	if (best.bytes == NO_SUCH)
 		return;
 	relief->segments = best.segments;
