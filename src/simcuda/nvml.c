@@ -16,6 +16,11 @@ int nvmlInit_v2(void)
 	return NVML_SUCCESS;
 }
 
+int nvmlInit(void)
+{
+	return nvmlInit_v2();
+}
+
 int nvmlInitWithFlags(unsigned flags)
 {
 	(void)flags;
@@ -31,6 +36,7 @@ const char *nvmlErrorString(int error)
 {
 	return error == NVML_SUCCESS		   ? "Success"
 	       : error == NVML_ERROR_NOT_SUPPORTED ? "Not Supported"
+	       : error == NVML_ERROR_NOT_FOUND	   ? "Not Found"
 						   : "Invalid Argument";
 }
 
@@ -40,12 +46,22 @@ int nvmlDeviceGetCount_v2(unsigned *count)
 	return NVML_SUCCESS;
 }
 
+int nvmlDeviceGetCount(unsigned *count)
+{
+	return nvmlDeviceGetCount_v2(count);
+}
+
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device)
 {
 	if (index >= (unsigned)process.device_count)
 		return NVML_ERROR_INVALID;
 	*device = &process.devices[index];
 	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetHandleByIndex(unsigned index, void **device)
+{
+	return nvmlDeviceGetHandleByIndex_v2(index, device);
 }
 
 /* The first, where another call named it. */
@@ -78,6 +94,24 @@ int nvmlDeviceGetUUID(void *device, char *uuid, unsigned length)
 	return NVML_SUCCESS;
 }
 
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
+{
+	char own[64];
+
+	for (int i = 0; i < process.device_count; i++) {
+		nvmlDeviceGetUUID(&process.devices[i], own, sizeof(own));
+		if (!strcmp(uuid, own))
+			return nvmlDeviceGetHandleByIndex_v2((unsigned)i,
+							     device);
+	}
+	return NVML_ERROR_NOT_FOUND;
+}
+
+int nvmlDeviceGetMinorNumber(void *device, unsigned *minor)
+{
+	return nvmlDeviceGetIndex(device, minor);
+}
+
 int nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor)
 {
 	const struct simcuda_properties *p;
@@ -105,13 +139,62 @@ int nvmlDeviceGetMemoryInfo(void *device, struct nvml_memory *memory)
 	return NVML_SUCCESS;
 }
 
+int nvmlDeviceGetMemoryInfo_v2(void *device, struct nvml_memory_v2 *memory)
+{
+	struct nvml_memory plain;
+
+	nvmlDeviceGetMemoryInfo(device, &plain);
+	memory->total = plain.total;
+	memory->reserved = 0;
+	memory->free = plain.free;
+	memory->used = plain.used;
+	return NVML_SUCCESS;
+}
+
+/* ---- on the bus: the first is 0000:01:00.0, as cudaDeviceGetPCIBusId says
+ * ----
+ */
+
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device)
 {
-	(void)bus_id;
+	unsigned domain, bus, number;
+
 	process_begin(CALL_nvmlDeviceGetHandleByPciBusId_v2);
-	*device = &process;
 	process_end(cudaSuccess);
+	if (sscanf(bus_id, "%x:%x:%x", &domain, &bus, &number) != 3 || !bus)
+		return NVML_ERROR_INVALID;
+	return nvmlDeviceGetHandleByIndex_v2(bus - 1, device);
+}
+
+int nvmlDeviceGetHandleByPciBusId(const char *bus_id, void **device)
+{
+	return nvmlDeviceGetHandleByPciBusId_v2(bus_id, device);
+}
+
+/* The second version ends before the longer name. */
+int nvmlDeviceGetPciInfo_v2(void *device, struct nvml_pci *pci)
+{
+	unsigned bus = ((unsigned)ordinal(device) + 1) & 0xff;
+
+	snprintf(pci->bus_id_legacy, sizeof(pci->bus_id_legacy),
+		 "0000:%02X:00.0", bus);
+	pci->domain = pci->device = 0;
+	pci->bus = bus;
+	pci->pci_device_id = pci->pci_subsystem_id = 0;
 	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetPciInfo_v3(void *device, struct nvml_pci *pci)
+{
+	nvmlDeviceGetPciInfo_v2(device, pci);
+	snprintf(pci->bus_id, sizeof(pci->bus_id), "00000000:%02X:00.0",
+		 pci->bus);
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetPciInfo(void *device, struct nvml_pci *pci)
+{
+	return nvmlDeviceGetPciInfo_v2(device, pci);
 }
 
 int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count,
@@ -123,6 +206,50 @@ int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count,
 	*count = 0;
 	process_end(cudaSuccess);
 	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v2(void *device, unsigned *count,
+					    void *infos)
+{
+	return nvmlDeviceGetComputeRunningProcesses(device, count, infos);
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count,
+					    void *infos)
+{
+	return nvmlDeviceGetComputeRunningProcesses(device, count, infos);
+}
+
+int nvmlDeviceGetGraphicsRunningProcesses_v2(void *device, unsigned *count,
+					     void *infos)
+{
+	return nvmlDeviceGetComputeRunningProcesses(device, count, infos);
+}
+
+int nvmlDeviceGetGraphicsRunningProcesses_v3(void *device, unsigned *count,
+					     void *infos)
+{
+	return nvmlDeviceGetComputeRunningProcesses(device, count, infos);
+}
+
+/* Of each capability that may be asked for: what cudaDeviceCanAccessPeer says.
+ */
+int nvmlDeviceGetP2PStatus(void *device, void *other, int what, int *status)
+{
+	int reaches = 0;
+
+	(void)what;
+	cudaDeviceCanAccessPeer(&reaches, ordinal(device), ordinal(other));
+	*status = reaches ? NVML_P2P_STATUS_OK : NVML_P2P_STATUS_NOT_SUPPORTED;
+	return NVML_SUCCESS;
+}
+
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, int *is_active)
+{
+	(void)device;
+	(void)link;
+	(void)is_active;
+	return NVML_ERROR_NOT_SUPPORTED;
 }
 
 int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type)
@@ -164,5 +291,25 @@ int nvmlDeviceGetGpuFabricInfoV(void *device, void *info)
 int nvmlSystemGetCudaDriverVersion_v2(int *version)
 {
 	*version = CUDART_VERSION;
+	return NVML_SUCCESS;
+}
+
+int nvmlSystemGetCudaDriverVersion(int *version)
+{
+	return nvmlSystemGetCudaDriverVersion_v2(version);
+}
+
+/* The first drivers of CUDA 12.4 and 13.0. */
+#define DRIVER (CUDART_VERSION < 13000 ? "550.54.14" : "580.65.06")
+
+int nvmlSystemGetDriverVersion(char *version, unsigned length)
+{
+	snprintf(version, length, "%s", DRIVER);
+	return NVML_SUCCESS;
+}
+
+int nvmlSystemGetNVMLVersion(char *version, unsigned length)
+{
+	snprintf(version, length, "%d.%s", CUDART_VERSION / 1000, DRIVER);
 	return NVML_SUCCESS;
 }
