@@ -24,6 +24,26 @@ union address {
 		}                                                              \
 	}
 
+/* What is set for kernels changes nothing; the families of such calls are
+ * answered by stand-ins where PyTorch's libraries want them, and Triton wants
+ * them too. */
+#define SETTINGS(X)                                                            \
+	X(cuFuncSetAttribute)                                                  \
+	X(cuFuncSetCacheConfig)                                                \
+	X(cuCtxSetLimit)                                                       \
+	X(cuTensorMapEncodeTiled)                                              \
+	X(cuTensorMapEncodeIm2col)                                             \
+	X(cuTensorMapEncodeIm2colWide)                                         \
+	X(cuTensorMapReplaceAddress)
+
+#define SETTING(name)                                                          \
+	CUresult name(void);                                                   \
+	CUresult name(void)                                                    \
+	{                                                                      \
+		return CUDA_SUCCESS;                                           \
+	}
+SETTINGS(SETTING)
+
 static const struct {
 	const char *name;
 	union address address;
@@ -46,6 +66,13 @@ static const struct {
 	FUNCTION(cuMemSetAccess),
 	FUNCTION(cuMemGetAllocationGranularity),
 	FUNCTION(cuMemGetAddressRange),
+	FUNCTION(cuFuncSetAttribute),
+	FUNCTION(cuFuncSetCacheConfig),
+	FUNCTION(cuCtxSetLimit),
+	FUNCTION(cuTensorMapEncodeTiled),
+	FUNCTION(cuTensorMapEncodeIm2col),
+	FUNCTION(cuTensorMapEncodeIm2colWide),
+	FUNCTION(cuTensorMapReplaceAddress),
 };
 
 #define STAND_INS 64

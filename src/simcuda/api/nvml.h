@@ -78,6 +78,10 @@ struct nvml_utilization {
 	unsigned gpu, memory; /* percent */
 };
 int nvmlDeviceGetUtilizationRates(void *device, struct nvml_utilization *rates);
+int nvmlDeviceGetEncoderUtilization(void *device, unsigned *percent,
+				    unsigned *over_us);
+int nvmlDeviceGetDecoderUtilization(void *device, unsigned *percent,
+				    unsigned *over_us);
 int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius);
 int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts);
 int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts);

@@ -211,21 +211,3 @@ CUresult cuFuncGetAttribute(int *value, int attribute,
 	process_unlock();
 	return CUDA_SUCCESS;
 }
-
-/* What is set for kernels changes nothing; the families of such calls are
- * answered by stand-ins where PyTorch's libraries want them, and Triton wants
- * them too. */
-#define SETTINGS(X)                                                            \
-	X(cuFuncSetAttribute)                                                  \
-	X(cuFuncSetCacheConfig)                                                \
-	X(cuCtxSetLimit)                                                       \
-	X(cuTensorMapEncodeTiled)                                              \
-	X(cuTensorMapEncodeIm2col)
-
-#define SETTING(name)                                                          \
-	CUresult name(void);                                                   \
-	CUresult name(void)                                                    \
-	{                                                                      \
-		return CUDA_SUCCESS;                                           \
-	}
-SETTINGS(SETTING)
