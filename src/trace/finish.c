@@ -572,9 +572,11 @@ static void tidy(struct gp_event *event, const uint16_t *streams,
 	event->pool = pools[event->pool];
 }
 
-/* A free's are its alloc's; the history still needs the recorded ones. */
-static void tidy_places(struct gp_build_device *d)
+/* A free's are its alloc's; the history still needs the recorded ones.  Whether
+ * each free says what it gives back. */
+static bool tidy_places(struct gp_build_device *d)
 {
+	bool all_say = true;
 	size_t i;
 
 	for (i = 0; i < d->event_count; i++) {
@@ -585,7 +587,10 @@ static void tidy_places(struct gp_build_device *d)
 		if (!(has & GP_HAS_POOL))
 			d->events[i].pool = 0;
 		d->events[i].flags &= (uint8_t)~GP_BUILD_LATE;
+		if (!d->events[i].size && has & GP_HAS_ID && has & GP_HAS_SIZE)
+			all_say = false;
 	}
+	return all_say;
 }
 
 static enum gp_status prepare_events(struct gp_build *build,
@@ -679,8 +684,8 @@ static enum gp_status finish_device(struct gp_build *build,
 				 : gp_history_finish_device(build, d, diag);
 	if (status)
 		return status;
-	tidy_places(d);
-	if (build->kind == GP_BUILD_REQUESTS) /* a history's entries all say */
+	/* A history's do, but in a damaged file. */
+	if (!tidy_places(d) || build->kind == GP_BUILD_REQUESTS)
 		fill_frees(d);
 	return GP_OK;
 }
