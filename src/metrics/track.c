@@ -240,11 +240,10 @@ static void move_to(struct track *t, uint64_t event)
 
 	settle(t);
 	t->event = event;
+	settle(t); /* a step has what there is when it begins */
 	while (t->step < steps->count && event >= steps->list[t->step].end) {
 		end_step(t, &steps->list[t->step++]);
-		if (t->step < steps->count &&
-		    steps->list[t->step].first <= event)
-			settle(t);
+		settle(t);
 	}
 }
 

@@ -559,7 +559,7 @@ const struct gp_key keys_of_advice[] = {
 	       "Bytes, by how long they waited."),
 
 	NEW("step", "A step of the program."),
-	KEY_IN(gp_step, first, "event", EVENT, 0, "Its first request."),
+	KEY_IN(gp_step, first, "event", EVENT, 0, "Where it begins."),
 	MEASURE_IN(gp_step, reserved, GP_PEAK_RESERVED),
 	MEASURE_IN(gp_step, allocated, GP_PEAK_ALLOCATED),
 	KEY_IN(gp_step, gap, "largest_gap_bytes", BYTES, 0,

@@ -40,6 +40,7 @@ CLASSES = (
 )
 RELEASES = "2.15.0", "2.11.0"
 SITES = [f"train.py:{10 + k} f{k}" for k in range(6)]
+MARK = "mark"
 OPS = {
     "pb": "pool_begin",
     "pe": "pool_end",
@@ -86,6 +87,8 @@ class Program:
 
 def event_of(program, line, dice):
     op, *words = line.split()
+    if op == MARK:
+        return {"op": "mark", "name": "step"}
     if op == "a":
         site = dice.randrange(len(SITES))
         program.site_of[int(words[0])] = SITES[site]
@@ -124,6 +127,8 @@ def make_program(gen, seed):
         if line.startswith("# env"):
             env = dict(word.split("=", 1) for word in line.split()[2:])
     lines = [at for at in text.splitlines() if at and not at.startswith("#")]
+    for at in sorted(dice.sample(range(1, len(lines)), 5), reverse=True):
+        lines.insert(at, MARK)
     program = Program(
         lines, dice.choice(RELEASES),
         int(env.get("FAKECUDA_CAPACITY", 80 << 30)),
@@ -263,7 +268,8 @@ def watch(model, program):
         if op == "a" and int(words[1]):
             wanted[words[0]] = model.up(int(words[1]), 512)
         try:
-            allocator.step(op, words)
+            if op != MARK:
+                allocator.step(op, words)
         except model.OutOfMemory:
             pool = allocator.get_pool(allocator.conf.round_size(int(words[1])))
             room = max(
@@ -434,6 +440,31 @@ def hold_explain(held):
             held.moments[given["event"]].released,
         )
     hold_holders(held, told["in_use"], moment)
+    if told["steps_by"] == "marks":
+        hold_steps(held, told["steps"])
+
+
+def hold_steps(held, steps):
+    """A step has what there is behind its mark, and up to the next."""
+    begins = [step["event"] for step in steps]
+    for step, begin, end in zip(steps, begins, begins[1:] + [None]):
+        part = held.moments[begin:end]
+        allocated = [moment.levels["allocated_bytes"] for moment in part]
+        held.is_as(
+            f"step {begin}",
+            (
+                step["peak_reserved_bytes"],
+                step["peak_allocated_bytes"],
+                step["largest_gap_bytes"],
+                step["allocated_at_end_bytes"],
+            ),
+            (
+                max(moment.reserved for moment in part),
+                max(allocated),
+                max(m.reserved - a for m, a in zip(part, allocated)),
+                allocated[-1],
+            ),
+        )
 
 
 def hold_holders(held, said, moment):

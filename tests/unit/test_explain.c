@@ -262,6 +262,30 @@ START_TEST(steps_count_what_a_window_begins_with)
 }
 END_TEST
 
+/* Before the first step there was more than in it. */
+START_TEST(a_step_has_what_there_is_when_it_begins)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
+			   "{\"op\": \"mark\", \"name\": \"step\"},"
+			   "{\"op\": \"free\", \"id\": 1},"
+			   "{\"op\": \"mark\", \"name\": \"step\"},"
+			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 1024},"
+			   "{\"op\": \"mark\", \"name\": \"step\"},"
+			   "{\"op\": \"free\", \"id\": 2}"));
+	struct gp_explain e = explain_of(trace, GP_UNLIMITED);
+
+	ck_assert_uint_eq(e.steps.count, 3);
+	ck_assert_uint_eq(e.steps.list[0].allocated, 20 * MIB);
+	ck_assert_uint_eq(e.steps.list[0].live_at_end, 0);
+	ck_assert_uint_eq(e.steps.list[1].allocated, 1024);
+	ck_assert_uint_eq(e.steps.list[2].allocated, 1024);
+	ck_assert_uint_eq(e.steps.list[1].gap, 22 * MIB - 1024);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(steps_are_found_by_marks_and_their_growth_is_told)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -576,6 +600,7 @@ int main(void)
 		{ an_emptied_cache_that_is_asked_for_again_is_paid_again, 0 },
 		{ what_a_block_pins_is_summed_over_its_life, 0 },
 		{ steps_count_what_a_window_begins_with, 0 },
+		{ a_step_has_what_there_is_when_it_begins, 0 },
 		{ steps_are_found_by_marks_and_their_growth_is_told, 0 },
 		{ steps_are_found_by_the_period_of_requests, 0 },
 		{ bundled_traces_add_up_and_their_pins_hold, 0 },
