@@ -254,6 +254,21 @@ def segments_of(allocator):
     return sorted(segments, key=lambda segment: segment.address)
 
 
+def run_behind(model, program, event):
+    """The allocator behind that event."""
+    allocator = model.Allocator(
+        program.release, model.Device(program.capacity), program.conf
+    )
+    for line in program.lines[: event + 1]:
+        op, *words = line.split()
+        try:
+            if op != MARK:
+                allocator.step(op, words)
+        except model.OutOfMemory:
+            pass
+    return allocator
+
+
 def watch(model, program):
     """A moment for each event; None where PyTorch raises another error."""
     allocator = model.Allocator(
@@ -306,9 +321,9 @@ def watch(model, program):
 class Held:
     """Runs gpupool on a trace, and notes what is said otherwise."""
 
-    def __init__(self, gpupool, program, moments, path):
-        self.gpupool, self.program, self.path = gpupool, program, path
-        self.moments = moments
+    def __init__(self, gpupool, model, program, moments, path):
+        self.gpupool, self.model, self.path = gpupool, model, path
+        self.program, self.moments = program, moments
         self.wrong = []
 
     def report(self, command, *words):
@@ -440,8 +455,15 @@ def hold_explain(held):
             held.moments[given["event"]].released,
         )
     hold_holders(held, told["in_use"], moment)
+    if not moment_has_pools(moment):
+        hold_pins(held, told["pinned"], told["event"])
     if told["steps_by"] == "marks":
         hold_steps(held, told["steps"])
+
+
+def moment_has_pools(moment):
+    """Memory of private pools does not go back."""
+    return any(segment.pool.private for segment in moment.segments)
 
 
 def hold_steps(held, steps):
@@ -465,6 +487,35 @@ def hold_steps(held, steps):
                 allocated[-1],
             ),
         )
+
+
+def is_there(allocator, unit):
+    """Whether any of its bytes are still held from the device."""
+    for segment in segments_of(allocator):
+        begin, end = segment.address, segment.address + segment.size()
+        if begin < unit["addr"] + unit["size"] and unit["addr"] < end:
+            return True
+    return False
+
+
+def hold_pins(held, units, event):
+    """Without the blocks that pin it, a segment or page goes back; without all
+    of them but one it does not."""
+    for unit in units[:3]:
+        for left in range(min(2, len(unit["by"]))):
+            allocator = run_behind(held.model, held.program, event)
+            if allocator.routes:
+                return
+            for name in map(str, unit["by"][left:]):
+                block, allocator.live[name] = allocator.live[name], None
+                block.stream_uses = None
+                allocator.free(block)
+            allocator.release_cached((0, 0))
+            held.is_as(
+                f"pins of {unit['addr']:#x}, {left} left",
+                is_there(allocator, unit),
+                left > 0,
+            )
 
 
 def hold_holders(held, said, moment):
@@ -608,7 +659,7 @@ def hold_all(args, model, gen, seed):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace.json")
         write_trace(program, path)
-        held = Held(args.gpupool, program, moments, path)
+        held = Held(args.gpupool, model, program, moments, path)
         for hold in HOLDS:
             hold(held)
     return held.wrong
