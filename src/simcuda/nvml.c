@@ -232,14 +232,14 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(void *device, unsigned *count,
 	return nvmlDeviceGetComputeRunningProcesses(device, count, infos);
 }
 
-/* Of each capability that may be asked for: what cudaDeviceCanAccessPeer says.
- */
+/* What cudaDeviceCanAccessPeer says, but not over NVLink, which is not here. */
 int nvmlDeviceGetP2PStatus(void *device, void *other, int what, int *status)
 {
 	int reaches = 0;
 
-	(void)what;
-	cudaDeviceCanAccessPeer(&reaches, ordinal(device), ordinal(other));
+	if (what != NVML_P2P_CAPS_INDEX_NVLINK)
+		cudaDeviceCanAccessPeer(&reaches, ordinal(device),
+					ordinal(other));
 	*status = reaches ? NVML_P2P_STATUS_OK : NVML_P2P_STATUS_NOT_SUPPORTED;
 	return NVML_SUCCESS;
 }
