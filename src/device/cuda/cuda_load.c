@@ -204,13 +204,14 @@ static enum gp_status start(struct gp_cuda *cuda, struct gp_diag *diag)
 	return error ? cuda_fail(cuda, "cudaSetDevice", 0, error, diag) : GP_OK;
 }
 
+/* A stand-in tells programs of a driver, but has none. */
 static void describe_driver(struct gp_cuda *cuda)
 {
 	const struct cuda_calls *calls = &cuda->calls;
 	char *driver = cuda->about.driver;
 
-	if (calls->nvmlInit_v2 && calls->nvmlSystemGetDriverVersion &&
-	    !calls->nvmlInit_v2() &&
+	if (!cuda->about.is_stand_in && calls->nvmlInit_v2 &&
+	    calls->nvmlSystemGetDriverVersion && !calls->nvmlInit_v2() &&
 	    calls->nvmlSystemGetDriverVersion(driver,
 					      sizeof(cuda->about.driver)))
 		*driver = 0;

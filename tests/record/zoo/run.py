@@ -114,6 +114,7 @@ def record(args, line, mode):
         start[1:1] = [
             "-m",
             "torch.distributed.run",
+            "--standalone",
             f"--nproc-per-node={ranks}",
         ]
     name = re.sub(r"\W", "-", f"{line} {mode}")
