@@ -73,7 +73,10 @@ static uint32_t add_run(struct where *w, const struct gp_block *first,
 
 	w->is_waiting = false;
 	for (; n < most && first[n].state != GP_ACTIVE; n++) {
-		w->is_waiting |= first[n].state == GP_PENDING_FREE;
+		if (first[n].state == GP_PENDING_FREE) {
+			w->is_waiting = true;
+			w->gap->requested += first[n].requested;
+		}
 		size += first[n].size;
 	}
 	w->whole = whole_pages(w->segment,
@@ -104,10 +107,6 @@ static void add_live(const struct where *w, const struct gp_block *block)
 static void add_segment(struct where *w, const struct gp_block *blocks)
 {
 	uint32_t n = w->segment->blocks, k = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (blocks[i].state == GP_PENDING_FREE)
-			w->gap->requested += blocks[i].requested;
 
 	w->gap->reserved += w->segment->size;
 	while (k < n) {

@@ -72,10 +72,12 @@ static void find_own(const struct gp_oom *oom, const struct gp_state *state,
 		     struct hold *best)
 {
 	for (size_t i = 0; i < state->segment_count; i++) {
-		struct hold hold = hold_of(state, &state->segments[i]);
+		struct hold hold;
 
-		if (is_its_own(oom, &state->segments[i]) &&
-		    is_better(&hold, best))
+		if (!is_its_own(oom, &state->segments[i]))
+			continue;
+		hold = hold_of(state, &state->segments[i]);
+		if (is_better(&hold, best))
 			*best = hold;
 	}
 }

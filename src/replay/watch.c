@@ -251,7 +251,7 @@ void oom_describe(struct gp_oom *oom, const struct gp_replay_config *config,
 		  struct configured *c, struct gp_allocator *allocator,
 		  struct gp_device *device)
 {
-	uint64_t free_bytes, total;
+	uint64_t free_bytes, total, taken;
 
 	configured_move(c, config, oom->event);
 	device->ops->info(device, &free_bytes, &total);
@@ -265,8 +265,8 @@ void oom_describe(struct gp_oom *oom, const struct gp_replay_config *config,
 	oom->room = gp_smaller(
 		oom->device_free,
 		oom->limit > oom->reserved ? oom->limit - oom->reserved : 0);
-	oom->overdrawn = gp_sum(oom->reserved, c->other) -
-			 gp_smaller(gp_sum(oom->reserved, c->other), total);
+	taken = gp_sum(oom->reserved, c->other);
+	oom->overdrawn = taken - gp_smaller(taken, total);
 	/* Could it have been served, had all that is free been in one piece? */
 	oom->cause = oom->free_bytes + oom->room >= oom->size
 			     ? GP_CAUSE_FRAGMENTATION

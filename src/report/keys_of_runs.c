@@ -458,8 +458,7 @@ const struct gp_key keys_of_runs[] = {
 	KEY("bound", NUMBER, 0, "The value that is allowed."),
 	KEY("event", EVENT, NULLABLE,
 	    "Where it is first beyond; of fidelity, the first address that is "
-	    "not as "
-	    "recorded."),
+	    "not as recorded."),
 
 	NEW("check_divergence",
 	    "Where the run is not the baseline's; null: it is."),

@@ -16,11 +16,6 @@ int nvmlInit_v2(void)
 	return NVML_SUCCESS;
 }
 
-int nvmlInit(void)
-{
-	return nvmlInit_v2();
-}
-
 int nvmlInitWithFlags(unsigned flags)
 {
 	(void)flags;
@@ -46,22 +41,12 @@ int nvmlDeviceGetCount_v2(unsigned *count)
 	return NVML_SUCCESS;
 }
 
-int nvmlDeviceGetCount(unsigned *count)
-{
-	return nvmlDeviceGetCount_v2(count);
-}
-
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device)
 {
 	if (index >= (unsigned)process.device_count)
 		return NVML_ERROR_INVALID;
 	*device = &process.devices[index];
 	return NVML_SUCCESS;
-}
-
-int nvmlDeviceGetHandleByIndex(unsigned index, void **device)
-{
-	return nvmlDeviceGetHandleByIndex_v2(index, device);
 }
 
 /* The first, where another call named it. */
@@ -151,9 +136,7 @@ int nvmlDeviceGetMemoryInfo_v2(void *device, struct nvml_memory_v2 *memory)
 	return NVML_SUCCESS;
 }
 
-/* ---- on the bus: the first is 0000:01:00.0, as cudaDeviceGetPCIBusId says
- * ----
- */
+/* ---- on the bus: the first is 01:00.0, as cudaDeviceGetPCIBusId says ---- */
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device)
 {
@@ -164,11 +147,6 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device)
 	if (sscanf(bus_id, "%x:%x:%x", &domain, &bus, &number) != 3 || !bus)
 		return NVML_ERROR_INVALID;
 	return nvmlDeviceGetHandleByIndex_v2(bus - 1, device);
-}
-
-int nvmlDeviceGetHandleByPciBusId(const char *bus_id, void **device)
-{
-	return nvmlDeviceGetHandleByPciBusId_v2(bus_id, device);
 }
 
 /* The second version ends before the longer name. */
@@ -192,11 +170,6 @@ int nvmlDeviceGetPciInfo_v3(void *device, struct nvml_pci *pci)
 	return NVML_SUCCESS;
 }
 
-int nvmlDeviceGetPciInfo(void *device, struct nvml_pci *pci)
-{
-	return nvmlDeviceGetPciInfo_v2(device, pci);
-}
-
 int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count,
 					 void *infos)
 {
@@ -206,30 +179,6 @@ int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count,
 	*count = 0;
 	process_end(cudaSuccess);
 	return NVML_SUCCESS;
-}
-
-int nvmlDeviceGetComputeRunningProcesses_v2(void *device, unsigned *count,
-					    void *infos)
-{
-	return nvmlDeviceGetComputeRunningProcesses(device, count, infos);
-}
-
-int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count,
-					    void *infos)
-{
-	return nvmlDeviceGetComputeRunningProcesses(device, count, infos);
-}
-
-int nvmlDeviceGetGraphicsRunningProcesses_v2(void *device, unsigned *count,
-					     void *infos)
-{
-	return nvmlDeviceGetComputeRunningProcesses(device, count, infos);
-}
-
-int nvmlDeviceGetGraphicsRunningProcesses_v3(void *device, unsigned *count,
-					     void *infos)
-{
-	return nvmlDeviceGetComputeRunningProcesses(device, count, infos);
 }
 
 /* What cudaDeviceCanAccessPeer says, but not over NVLink, which is not here. */
@@ -294,11 +243,6 @@ int nvmlSystemGetCudaDriverVersion_v2(int *version)
 	return NVML_SUCCESS;
 }
 
-int nvmlSystemGetCudaDriverVersion(int *version)
-{
-	return nvmlSystemGetCudaDriverVersion_v2(version);
-}
-
 /* The first drivers of CUDA 12.4 and 13.0. */
 #define DRIVER (CUDART_VERSION < 13000 ? "550.54.14" : "580.65.06")
 
@@ -313,3 +257,30 @@ int nvmlSystemGetNVMLVersion(char *version, unsigned length)
 	snprintf(version, length, "%d.%s", CUDART_VERSION / 1000, DRIVER);
 	return NVML_SUCCESS;
 }
+
+/* ---- other versions that tell the same ---- */
+
+#define SAME(of) __attribute__((alias(#of)))
+
+int nvmlInit(void) SAME(nvmlInit_v2);
+int nvmlDeviceGetCount(unsigned *count) SAME(nvmlDeviceGetCount_v2);
+int nvmlDeviceGetHandleByIndex(unsigned index, void **device)
+	SAME(nvmlDeviceGetHandleByIndex_v2);
+int nvmlDeviceGetHandleByPciBusId(const char *bus_id, void **device)
+	SAME(nvmlDeviceGetHandleByPciBusId_v2);
+int nvmlDeviceGetPciInfo(void *device, struct nvml_pci *pci)
+	SAME(nvmlDeviceGetPciInfo_v2);
+int nvmlDeviceGetComputeRunningProcesses_v2(void *device, unsigned *count,
+					    void *infos)
+	SAME(nvmlDeviceGetComputeRunningProcesses);
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count,
+					    void *infos)
+	SAME(nvmlDeviceGetComputeRunningProcesses);
+int nvmlDeviceGetGraphicsRunningProcesses_v2(void *device, unsigned *count,
+					     void *infos)
+	SAME(nvmlDeviceGetComputeRunningProcesses);
+int nvmlDeviceGetGraphicsRunningProcesses_v3(void *device, unsigned *count,
+					     void *infos)
+	SAME(nvmlDeviceGetComputeRunningProcesses);
+int nvmlSystemGetCudaDriverVersion(int *version)
+	SAME(nvmlSystemGetCudaDriverVersion_v2);

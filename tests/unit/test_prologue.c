@@ -123,31 +123,33 @@ static void check(const char *conf, bool waits, uint64_t seed)
 	gp_replay_release(&second);
 }
 
-START_TEST(test_default_settings)
+static void check_all(const char *conf, bool waits)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++)
-		check("", false, seed);
+		check(conf, waits, seed);
+}
+
+START_TEST(test_default_settings)
+{
+	check_all("", false);
 }
 END_TEST
 
 START_TEST(test_expandable_segments)
 {
-	for (uint64_t seed = 1; seed <= 20; seed++)
-		check("expandable_segments:True", false, seed);
+	check_all("expandable_segments:True", false);
 }
 END_TEST
 
 START_TEST(test_blocks_that_may_not_be_split)
 {
-	for (uint64_t seed = 1; seed <= 20; seed++)
-		check("max_split_size_mb:32", false, seed);
+	check_all("max_split_size_mb:32", false);
 }
 END_TEST
 
 START_TEST(test_blocks_that_wait)
 {
-	for (uint64_t seed = 1; seed <= 20; seed++)
-		check("", true, seed);
+	check_all("", true);
 }
 END_TEST
 

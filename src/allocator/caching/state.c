@@ -330,19 +330,19 @@ void state_show(struct caching *c, struct gp_state *state)
 size_t state_candidates(struct caching *c, uint64_t size, uint16_t stream,
 			uint16_t pool, struct gp_candidate *out, size_t room)
 {
-	struct request request = {
-		.rounded = gp_settings_round(&c->settings, size),
-		.stream = stream,
-	};
 	const struct block *b = NULL;
+	struct gp_route route;
+	struct pool_pair *pair;
 	struct shelf *shelf;
 	size_t n = 0;
 
-	if (pool_of_request(c, &request, pool) != GP_SERVED)
+	if (!alloc_route(&c->head, size, stream, pool, &route))
 		return 0;
-	shelf = pool_shelf(request.pool, stream);
+	pair = pool_pair_get(c, route.pool);
+	shelf = pool_shelf(route.is_small ? &pair->small : &pair->large,
+			   stream);
 	if (shelf)
-		b = shelf_best(shelf, request.rounded);
+		b = shelf_best(shelf, route.rounded);
 	for (; b && n < room; b = shelf_next(shelf, b)) {
 		const struct block *first = b, *last = b;
 
