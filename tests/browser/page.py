@@ -383,6 +383,11 @@ def checks():
         )
         browser.wait("window.smaller().includes('smaller blocks')")
         browser.value("window.bands.style.display = 'none'")
+        # What is asked meanwhile is asked for the width that there was.
+        browser.value(
+            "(() => { const by = document.querySelector('.bands-view select');"
+            "by.value = 'size'; by.dispatchEvent(new Event('change')); })()"
+        )
         time.sleep(1)
         said = browser.value("window.smaller()")
         browser.value("window.bands.style.display = ''")

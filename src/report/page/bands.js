@@ -81,6 +81,7 @@ export function mount(element, ask, options) {
 	/** @type {HTMLCanvasElement|null} */
 	let picture = null;
 	let from = 0, to = 0, events = 1;   /* the window that is wanted */
+	let shown = COLUMNS;
 	let cursor = -1, byte = -1;         /* where the keyboard or the mouse is */
 	let ceiling = 1, reservedToo = true;
 	/** @type {any} */
@@ -114,10 +115,12 @@ export function mount(element, ask, options) {
 	/* ---- asked and answered ---- */
 
 	function refresh() {
-		const columns = Math.min(COLUMNS, Math.max(1, plotWidth()));
+		/* Out of sight there is no width: what was seen is kept. */
+		if (plotWidth() > 0)
+			shown = Math.max(1, Math.round(Math.min(COLUMNS, plotWidth())));
 		asking.put(question(o, "bands", "--from", String(from),
 			...to ? ["--to", String(to)] : [],
-			"--columns", String(Math.round(columns)), "--bands", "800"));
+			"--columns", String(shown), "--bands", "800"));
 	}
 
 	/** @param {any} given */
