@@ -571,7 +571,8 @@ release: ## all that is released, build/release, with checksums
 	@scripts/release.sh build/release
 
 release-check: ## a release, made twice: the same bytes
-	@PARTS='$(PARTS)' tests/run.sh tests/release/run.sh
+	@mkdir -p $(B) && BUILD=$(B) PARTS='$(PARTS)' \
+		tests/run.sh tests/release/run.sh
 
 uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpupool $(foreach m,$(MANUALS),\

@@ -564,7 +564,7 @@ def take_pictures():
     for name, width, dark in (
         ("light", 1200, False),
         ("dark", 1200, True),
-        ("narrow", 400, False),
+        ("narrow", 360, False),
     ):
         browser.dark(dark)
         browser.size(width, 1000)
