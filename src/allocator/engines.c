@@ -84,8 +84,10 @@ static const struct gp_engine_setting bfc_settings[] = {
 
 static const struct gp_engine_setting plan_settings[] = {
 	{ "known", NULL, 0, 1, "1",
-	  "The share of requests that the plan knows; the others are served "
-	  "first fit." },
+	  "The share of requests that the plan knows." },
+	{ "rest", "first-fit|idle", 0, 0, "first-fit",
+	  "The others: first fit; or, as in STAlloc, where the plan leaves "
+	  "memory idle for as long as each lives, which profiles tell." },
 	{ 0 },
 };
 

@@ -407,6 +407,7 @@ static void forget(struct gp_plan *plan)
 void gp_plan_foresee(struct gp_plan *plan)
 {
 	const char *known = gp_engine_value(plan->engine, "known");
+	const char *rest = gp_engine_value(plan->engine, "rest");
 
 	forget(plan);
 	if (!known)
@@ -415,7 +416,8 @@ void gp_plan_foresee(struct gp_plan *plan)
 				    sizeof(*plan->places));
 	for (uint32_t i = 0; i < plan->trace->device_count; i++)
 		plan->places[i] =
-			gp_places_make(plan->trace, i, strtod(known, NULL));
+			gp_places_make(plan->trace, i, strtod(known, NULL),
+				       !strcmp(rest, "idle"));
 }
 
 void gp_plan_release(struct gp_plan *plan)

@@ -3,9 +3,11 @@
  * spans let all ways be tried. */
 #include "study/floor/floor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpupool/allocator.h"
 #include "study/floor/place.h"
 #include "suite.h"
 #include "trace_text.h"
@@ -252,6 +254,71 @@ START_TEST(a_trace_is_its_lifetimes_whatever_its_streams)
 }
 END_TEST
 
+#define EVENTS 400
+
+/* Blocks that are asked for and given back in any order. */
+static char *random_events(uint64_t *seed)
+{
+	static char text[EVENTS * 64];
+	unsigned live[EVENTS], count = 0;
+	size_t used = 0;
+
+	for (unsigned id = 1, n = 0; n < EVENTS; n++) {
+		unsigned at = count ? (unsigned)(next_random(seed) % count) : 0;
+
+		if (count && next_random(seed) % 2) {
+			used += (size_t)sprintf(text + used,
+						",{\"op\":\"free\",\"id\":%u}",
+						live[at]);
+			live[at] = live[--count];
+			continue;
+		}
+		used += (size_t)sprintf(text + used,
+					",{\"op\":\"alloc\",\"id\":%u,"
+					"\"size\":%u}",
+					id,
+					1 + (unsigned)next_random(seed) % 9999);
+		live[count++] = id++;
+	}
+	return text;
+}
+
+/* Each block has a place, and none is another's while both live; what the plan
+ * knows lies where it would lie without the others. */
+START_TEST(what_a_plan_does_not_know_lies_where_it_is_idle)
+{
+	uint64_t seed = 7;
+
+	for (unsigned i = 0; i < 60; i++) {
+		char text[EVENTS * 64 + 200];
+		struct gp_trace *trace;
+		struct gp_spans spans;
+		uint64_t *known, *all, offsets[EVENTS];
+
+		snprintf(text, sizeof(text),
+			 ONE_DEVICE("{\"op\":\"empty_cache\"}%s"),
+			 random_events(&seed));
+		trace = trace_of(text);
+		known = gp_places_make(trace, 0, i % 5 / 4.0, false);
+		all = gp_places_make(trace, 0, i % 5 / 4.0, true);
+		gp_spans_of_trace(trace, 0, GP_FLOOR_ROUND, &spans);
+		for (size_t s = 0; s < spans.count; s++) {
+			uint32_t id = spans.items[s].id;
+
+			offsets[s] = all[id];
+			ck_assert_uint_ne(all[id], GP_NO_PLACE);
+			if (known[id] != GP_NO_PLACE)
+				ck_assert_uint_eq(all[id], known[id]);
+		}
+		ck_assert(gp_floor_is_valid(&spans, offsets));
+		gp_spans_release(&spans);
+		gp_trace_destroy(trace);
+		free(known);
+		free(all);
+	}
+}
+END_TEST
+
 /* ---- minimalloc's own ---- */
 
 #define CHALLENGES "../shared/snapshots/minimalloc-"
@@ -309,6 +376,7 @@ int main(void)
 		{ nothing_needs_nothing, 0 },
 		{ what_lies_in_a_gap_takes_no_room_of_its_own, 0 },
 		{ a_trace_is_its_lifetimes_whatever_its_streams, 0 },
+		{ what_a_plan_does_not_know_lies_where_it_is_idle, 0 },
 		{ challenge_a_fits_a_mebibyte, 0 },
 		{ challenge_c_fits_a_mebibyte, 0 },
 		{ challenge_f_fits_a_mebibyte, 0 },

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An offline plan: each block has its place from the start, by a packing of the
- * lifetimes of the same trace, and what the plan does not know is served first
- * fit, in its gaps and behind it.  So does STAlloc (Z. Huang et al.: STAlloc:
+ * lifetimes of the same trace.  So does STAlloc (Z. Huang et al.: STAlloc:
  * Enhancing Memory Efficiency in Large-Scale Model Training with
  * Spatio-Temporal Planning, 2025), which plans from one step of training that
- * it profiled, and serves dynamic requests in what its plan leaves idle, else
- * from PyTorch's cache; and so do idealloc and minimalloc, for programs that
- * are known.
+ * it profiled; and so do idealloc and minimalloc, for programs that are known.
+ *
+ * What the plan does not know is served first fit, in its gaps and behind it;
+ * or (rest=idle) at the lowest place that the plan leaves idle for as long as
+ * the block lives.  STAlloc has that for requests whose sizes change from step
+ * to step: it groups them by the layers in which they are asked for and given
+ * back, and looks for what is idle between these, else asks PyTorch's cache.  A
+ * group lives longer than each of its blocks, so that its groups leave no less.
  *
  * Each stream and pool has a plan of its own, as a block that is freed serves
  * its own stream.  A block that finds its place taken, by one that waits for

@@ -122,9 +122,11 @@ uint64_t gp_floor_bound(const struct gp_spans *spans, uint64_t *time);
 bool gp_floor_is_valid(const struct gp_spans *spans, const uint64_t *offsets);
 
 /* What struct gp_allocator_config calls places, of a packing for each stream
- * and pool of the blocks that are asked for, or of that share of them.  The
- * caller frees it. */
+ * and pool of the blocks that are asked for, or of that share of them; with
+ * rest_idle of the others as well, each where the packing and those before it
+ * leave memory idle for as long as it lives, if that is found in a second or
+ * so. The caller frees it. */
 uint64_t *gp_places_make(const struct gp_trace *trace, uint32_t device,
-			 double known);
+			 double known, bool rest_idle);
 
 #endif

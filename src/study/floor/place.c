@@ -154,7 +154,7 @@ static void collect(struct place *p, uint32_t span)
 			add(p, span, rank);
 }
 
-static void take(struct place *p, uint32_t span, uint64_t offset)
+void place_put(struct place *p, uint32_t span, uint64_t offset)
 {
 	const struct gp_span *own = &p->spans->items[span];
 	struct ranked *ranked = &p->ranked[p->rank[span]];
@@ -261,13 +261,11 @@ static uint64_t steps(uint64_t count)
 	return steps;
 }
 
-bool place_all(struct place *place, const uint32_t *order, uint64_t *offsets,
-	       uint64_t *work)
+bool place_more(struct place *place, const uint32_t *order, size_t count,
+		uint64_t *offsets, uint64_t *work, size_t *placed)
 {
-	for (size_t i = 0; i < place->spans->count; i++)
-		place->ranked[i].upper = 0;
-	for (size_t i = 0; i < place->spans->count; i++) {
-		uint32_t span = order[i];
+	for (*placed = 0; *placed < count; ++*placed) {
+		uint32_t span = order[*placed];
 		uint64_t cost;
 
 		collect(place, span);
@@ -280,7 +278,17 @@ bool place_all(struct place *place, const uint32_t *order, uint64_t *offsets,
 		offsets[span] = 0;
 		find(place->taken, place->count, &place->spans->items[span],
 		     &offsets[span], 64);
-		take(place, span, offsets[span]);
+		place_put(place, span, offsets[span]);
 	}
 	return true;
+}
+
+bool place_all(struct place *place, const uint32_t *order, uint64_t *offsets,
+	       uint64_t *work)
+{
+	size_t n = place->spans->count, placed;
+
+	for (size_t i = 0; i < n; i++)
+		place->ranked[i].upper = 0;
+	return place_more(place, order, n, offsets, work, &placed);
 }

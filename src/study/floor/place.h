@@ -19,4 +19,11 @@ void place_destroy(struct place *place);
 bool place_all(struct place *place, const uint32_t *order, uint64_t *offsets,
 	       uint64_t *work);
 
+/* Each span of a plan lies where it is put, at its offset; then the others, in
+ * an order, are placed between.  False as above: those from *placed on have no
+ * offset. */
+void place_put(struct place *place, uint32_t span, uint64_t offset);
+bool place_more(struct place *place, const uint32_t *order, size_t count,
+		uint64_t *offsets, uint64_t *work, size_t *placed);
+
 #endif

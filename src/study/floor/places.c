@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The places of an offline plan: a packing for each stream and pool. */
+/* The places of an offline plan: a packing for each stream and pool, and what
+ * it leaves idle. */
 #include <stdlib.h>
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "gpupool/allocator.h"
 #include "study/floor/floor.h"
+#include "study/floor/place.h"
 
 #define WORK UINT64_C(100000000) /* steps; a second or so */
 
 struct group {
-	struct gp_spans spans;
-	size_t room;
+	struct gp_spans spans, rest; /* what the plan knows, and what not */
+	size_t room, rest_room;
 };
 
 struct groups {
@@ -43,6 +45,14 @@ static bool is_known(uint32_t id, double known)
 	return (double)(gp_hash64(id + UINT64_C(1)) >> 11) * 0x1p-53 < known;
 }
 
+static void add_span(struct gp_spans *spans, size_t *room,
+		     const struct gp_span *span)
+{
+	spans->items = gp_mem_grow(spans->items, room, spans->count + 1,
+				   sizeof(*spans->items));
+	spans->items[spans->count++] = *span;
+}
+
 static void sort_spans(const struct gp_device_trace *t,
 		       const struct gp_spans *all, double known,
 		       struct groups *groups)
@@ -53,19 +63,65 @@ static void sort_spans(const struct gp_device_trace *t,
 		struct group *group;
 
 		/* What was there before lies where it lay. */
-		if (!span->lower || !is_known(span->id, known))
+		if (!span->lower)
 			continue;
 		event = &t->events[span->lower - 1];
 		group = group_of(groups, event->stream, event->pool);
-		group->spans.items = gp_mem_grow(
-			group->spans.items, &group->room,
-			group->spans.count + 1, sizeof(*group->spans.items));
-		group->spans.items[group->spans.count++] = *span;
+		if (is_known(span->id, known))
+			add_span(&group->spans, &group->room, span);
+		else
+			add_span(&group->rest, &group->rest_room, span);
 	}
 }
 
+static void plan(const struct gp_spans *spans, uint64_t work, uint64_t *places)
+{
+	const struct gp_floor_config config = { .spans = spans, .work = work };
+	struct gp_floor floor;
+
+	gp_floor_find(&config, &floor);
+	for (size_t i = 0; i < spans->count; i++)
+		places[spans->items[i].id] = floor.offsets[i];
+	gp_floor_release(&floor);
+}
+
+static int by_lower(const void *a, const void *b)
+{
+	const struct gp_span *x = a, *y = b;
+
+	return (x->lower > y->lower) - (x->lower < y->lower);
+}
+
+/* One after another as they are asked for, as an allocator would that knows the
+ * plan and for how long a request will live. */
+static void place_rest(struct group *group, uint64_t work, uint64_t *places)
+{
+	struct gp_spans *spans = &group->spans, *rest = &group->rest;
+	size_t planned = spans->count, placed;
+	uint64_t *offsets;
+	uint32_t *order;
+	struct place *place;
+
+	qsort(rest->items, rest->count, sizeof(*rest->items), by_lower);
+	for (size_t i = 0; i < rest->count; i++)
+		add_span(spans, &group->room, &rest->items[i]);
+	offsets = gp_mem_alloc(spans->count + 1, sizeof(*offsets));
+	order = gp_mem_alloc(rest->count + 1, sizeof(*order));
+	place = place_create(spans);
+	for (size_t i = 0; i < planned; i++)
+		place_put(place, (uint32_t)i, places[spans->items[i].id]);
+	for (size_t i = 0; i < rest->count; i++)
+		order[i] = (uint32_t)(planned + i);
+	place_more(place, order, rest->count, offsets, &work, &placed);
+	for (size_t i = 0; i < placed; i++)
+		places[rest->items[i].id] = offsets[order[i]];
+	place_destroy(place);
+	free(order);
+	free(offsets);
+}
+
 uint64_t *gp_places_make(const struct gp_trace *trace, uint32_t device,
-			 double known)
+			 double known, bool rest_idle)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
 	uint64_t *places =
@@ -78,18 +134,14 @@ uint64_t *gp_places_make(const struct gp_trace *trace, uint32_t device,
 	gp_spans_of_trace(trace, device, GP_FLOOR_ROUND, &all);
 	sort_spans(t, &all, known, &groups);
 	for (size_t g = 0; g < groups.count; g++) {
-		struct gp_spans *spans = &groups.items[g].spans;
-		const struct gp_floor_config config = {
-			.spans = spans,
-			.work = 1 + WORK / all.count * spans->count,
-		};
-		struct gp_floor floor;
+		struct group *group = &groups.items[g];
+		uint64_t work = WORK / all.count;
 
-		gp_floor_find(&config, &floor);
-		for (size_t i = 0; i < spans->count; i++)
-			places[spans->items[i].id] = floor.offsets[i];
-		gp_floor_release(&floor);
-		gp_spans_release(spans);
+		plan(&group->spans, 1 + work * group->spans.count, places);
+		if (rest_idle)
+			place_rest(group, 1 + work * group->rest.count, places);
+		gp_spans_release(&group->spans);
+		gp_spans_release(&group->rest);
 	}
 	gp_map_release(&groups.of);
 	free(groups.items);
