@@ -225,7 +225,7 @@ $(B)/simcuda/%/libgpupool-simcuda.so: $(SIMCUDA_SRC) $(B)/.compile \
 	@mkdir -p $(@D)
 	$(Q)$(filter-out $(IN_OTHERS),$(COMPILE)) -fPIC -shared \
 		-fvisibility=default -DSIMCUDA_MAJOR=$* \
-		-Wl,-soname,$(@F) -Dsimcuda_exit=_exit \
+		-Wl,-soname,$(@F) -Dsimcuda_exit=_exit $(LDFLAGS) \
 		-o $@ $(SIMCUDA_SRC) -ldl -lm
 
 # Files that say how things were made.  Each is written anew only when it would
