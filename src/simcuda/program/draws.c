@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
+#include "base/mem.h"
 #include "simcuda/kept.h"
 #include "simcuda/program/tensors.h"
 
@@ -72,10 +74,82 @@ static uint64_t next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-uint64_t draws_seed(void)
+/* ---- where a thread draws ---- */
+
+struct part {
+	uint64_t id;
+	struct gp_map begun; /* operators -> how often */
+	struct draws_place before;
+	struct part *outer;
+};
+
+static _Thread_local struct part *inside;
+static _Thread_local struct draws_place here;
+
+struct draws_place *draws_place(void)
+{
+	return &here;
+}
+
+uint64_t simcuda_draws_part(void)
+{
+	return draws_seed(&here) | 1;
+}
+
+void simcuda_draws_enter(uint64_t id)
+{
+	struct part *part = gp_mem_alloc(1, sizeof(*part));
+
+	*part = (struct part){ .id = id, .before = here, .outer = inside };
+	inside = part;
+	here = (struct draws_place){ .of = id };
+}
+
+/* A part whose function raised may be left late, or with its outer one. */
+void simcuda_draws_leave(uint64_t id)
+{
+	const struct part *of = inside;
+
+	while (of && of->id != id)
+		of = of->outer;
+	while (of) {
+		struct part *part = inside;
+
+		if (part == of)
+			of = NULL;
+		inside = part->outer;
+		here = part->before;
+		gp_map_release(&part->begun);
+		free(part);
+	}
+}
+
+void draws_begin(uint64_t operator)
+{
+	uint32_t times;
+
+	if (!inside)
+		return;
+	times = gp_map_get(&inside->begun, operator) + 1; /* from NONE to 0 */
+	gp_map_put(&inside->begun, operator, times);
+	here = (struct draws_place){
+		.of = gp_hash64(inside->id ^ gp_hash64(operator+ times)) | 1
+	};
+}
+
+void draws_end(struct draws_place before)
+{
+	here = before;
+}
+
+/* ---- numbers ---- */
+
+uint64_t draws_seed(struct draws_place *place)
 {
 	uint64_t seed;
 
+	if (place->of)
+		return gp_hash64(place->of + ++place->taken);
 	pthread_mutex_lock(&draws.lock);
 	seed = next(&draws.state);
 	pthread_mutex_unlock(&draws.lock);
@@ -116,7 +190,7 @@ static void put(int dtype, float real, uint64_t bits, char *to)
 void draws_fill(int dtype, uint64_t count, void *to)
 {
 	size_t size = tensors_element(dtype);
-	uint64_t state = draws_seed();
+	uint64_t state = draws_seed(&here);
 	char *at = to;
 
 	memset(to, 0, count * size);
@@ -129,7 +203,7 @@ void draws_fill(int dtype, uint64_t count, void *to)
 
 void draws_fill_scalar(int dtype, void *to)
 {
-	uint64_t state = draws_seed();
+	uint64_t state = draws_seed(&here);
 
 	memset(to, 0, tensors_element(dtype));
 	/* A truth of much, as whether any is not a number, is false. */

@@ -56,6 +56,7 @@ struct task {
 	unsigned long long facts;
 	struct evaluated *results;
 	size_t result_count;
+	struct draws_place *draws; /* of who asks */
 };
 
 static struct {
@@ -312,7 +313,8 @@ struct evaluated *evaluate(const struct operator_name *name,
 	struct task task = { .name = name,
 			     .arguments = arguments,
 			     .count = count,
-			     .arena = arena };
+			     .arena = arena,
+			     .draws = draws_place() };
 
 	*result_count = 0;
 	if (!all.is_ready)
@@ -353,10 +355,11 @@ static bool find_interpreter(void)
 	return is_there;
 }
 
+/* Asked for by the thread, of its task. */
 uint64_t simcuda_draws_seed(void);
 uint64_t simcuda_draws_seed(void)
 {
-	return draws_seed();
+	return draws_seed(all.task->draws);
 }
 
 /* Lines of a file that is PyTorch's, for who looks for the program's own. */

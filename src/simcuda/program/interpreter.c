@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "simcuda/kept.h"
 #include "simcuda/process.h"
+#include "simcuda/program/draws.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/guesses.h"
 #include "simcuda/program/operators.h"
@@ -369,6 +370,8 @@ static int prepare(void *unused)
 	if (!are_followed && program.wishes.scalar)
 		run_script(gp_scalar_py);
 	run_script(gp_objects_py);
+	if (are_followed && draws_policy()->draws)
+		run_script(gp_again_py);
 	if (program.wishes.has_owners)
 		run_script(gp_owners_py);
 	if (program.wishes.has_script)

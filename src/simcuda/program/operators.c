@@ -38,6 +38,7 @@ struct callback {
 struct operation {
 	struct operator_name name;
 	struct operator_facts facts;
+	uint64_t number; /* of its name, the same in every run */
 	bool is_known;
 };
 
@@ -62,6 +63,7 @@ struct frame {
 	bool is_evaluated;
 	bool has_written;
 	bool is_captured; /* into a graph: it is run later, if at all */
+	struct draws_place drawn_before;
 };
 
 static _Thread_local struct {
@@ -92,6 +94,15 @@ static const struct operation *known(const char *schema)
 	return found;
 }
 
+static uint64_t number_of(const char *name)
+{
+	uint64_t number = 0;
+
+	for (; *name; name++)
+		number = gp_hash64(number + (unsigned char)*name);
+	return number;
+}
+
 static const struct operation *operation_of(const char *schema)
 {
 	const struct operation *found = known(schema);
@@ -104,6 +115,7 @@ static const struct operation *operation_of(const char *schema)
 					  strlen(tensors_name(schema)));
 	new->name.overload = gp_mem_copy_text(tensors_overload(schema),
 					      strlen(tensors_overload(schema)));
+	new->number = number_of(new->name.name);
 	new->is_known = evaluate_describe(&new->name, &new->facts);
 	if (!new->is_known)
 		new->facts.writes_any = true;
@@ -393,10 +405,12 @@ static void *on_begin(void **context, const char *record)
 				   sizeof(*frames.items));
 	f = &frames.items[frames.count++];
 	memset(f, 0, sizeof(*f));
+	f->drawn_before = *draws_place();
 	schema = tensors_schema(record);
 	if (!schema)
 		return context;
 	f->operation = operation_of(schema);
+	draws_begin(f->operation->number);
 	inputs = tensors_inputs(record);
 	find_written(f, inputs);
 	if (f->operation->facts.is_scalar && inputs.count)
@@ -447,6 +461,7 @@ static void on_end(const char *record, void *context)
 	if (f.operation && f.operation->facts.asserts)
 		presume_outputs(tensors_outputs(record));
 	frames.count--;
+	draws_end(f.drawn_before);
 	if (frames.count && f.operation && f.operation->facts.is_fresh)
 		add_made(&frames.items[frames.count - 1],
 			 tensors_outputs(record));

@@ -4,6 +4,7 @@
 #ifndef SIMCUDA_PROGRAM_SCRIPTS_H
 #define SIMCUDA_PROGRAM_SCRIPTS_H
 
+extern const char gp_again_py[];
 extern const char gp_evaluate_py[];
 extern const char gp_marks_py[];
 extern const char gp_objects_py[];
