@@ -257,30 +257,36 @@ END_TEST
 #define EVENTS 400
 
 /* Blocks that are asked for and given back in any order. */
-static char *random_events(uint64_t *seed)
+static void write_random_events(uint64_t *seed, FILE *out)
 {
-	static char text[EVENTS * 64];
 	unsigned live[EVENTS], count = 0;
-	size_t used = 0;
 
 	for (unsigned id = 1, n = 0; n < EVENTS; n++) {
 		unsigned at = count ? (unsigned)(next_random(seed) % count) : 0;
 
 		if (count && next_random(seed) % 2) {
-			used += (size_t)sprintf(text + used,
-						",{\"op\":\"free\",\"id\":%u}",
-						live[at]);
+			fprintf(out, ",{\"op\":\"free\",\"id\":%u}", live[at]);
 			live[at] = live[--count];
 			continue;
 		}
-		used += (size_t)sprintf(text + used,
-					",{\"op\":\"alloc\",\"id\":%u,"
-					"\"size\":%u}",
-					id,
-					1 + (unsigned)next_random(seed) % 9999);
+		fprintf(out, ",{\"op\":\"alloc\",\"id\":%u,\"size\":%u}", id,
+			1 + (unsigned)next_random(seed) % 9999);
 		live[count++] = id++;
 	}
-	return text;
+}
+
+static struct gp_trace *random_trace(uint64_t *seed)
+{
+	char text[EVENTS * 64];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	fputs("{\"format\":\"gpupool-trace\",\"version\":1,\"devices\":"
+	      "[{\"device\":0,\"events\":[{\"op\":\"empty_cache\"}",
+	      out);
+	write_random_events(seed, out);
+	fputs("]}]}", out);
+	fclose(out);
+	return trace_of(text);
 }
 
 /* Each block has a place, and none is another's while both live; what the plan
@@ -290,15 +296,10 @@ START_TEST(what_a_plan_does_not_know_lies_where_it_is_idle)
 	uint64_t seed = 7;
 
 	for (unsigned i = 0; i < 60; i++) {
-		char text[EVENTS * 64 + 200];
-		struct gp_trace *trace;
+		struct gp_trace *trace = random_trace(&seed);
 		struct gp_spans spans;
 		uint64_t *known, *all, offsets[EVENTS];
 
-		snprintf(text, sizeof(text),
-			 ONE_DEVICE("{\"op\":\"empty_cache\"}%s"),
-			 random_events(&seed));
-		trace = trace_of(text);
 		known = gp_places_make(trace, 0, i % 5 / 4.0, false);
 		all = gp_places_make(trace, 0, i % 5 / 4.0, true);
 		gp_spans_of_trace(trace, 0, GP_FLOOR_ROUND, &spans);
