@@ -29,9 +29,12 @@ version=$(git -C "$root" show "$commit:include/gpupool/gpupool.h" |
 	sed -n 's/.*GP_VERSION "\(.*\)"/\1/p')
 name=gpupool-$version
 jobs=$(nproc 2> /dev/null || echo 2)
-# One line: make takes it as one word of a recipe.
-platforms=${PLATFORMS:-$(echo manylinux_x86_64 manylinux_aarch64 \
-	musllinux_x86_64 musllinux_aarch64)}
+# One line: make takes it as one of a recipe.
+platforms=${PLATFORMS:-}
+for platform in manylinux_x86_64 manylinux_aarch64 musllinux_x86_64 \
+	musllinux_aarch64; do
+	[ -n "${PLATFORMS:-}" ] || platforms="$platforms $platform"
+done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,17 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The corpus: records the programs of this folder into traces/recorded/corpus.
+# The corpus: records the programs of this folder into traces/recorded/corpus,
+# and those of papers, which are large, into traces/recorded/papers.
 #
 #	VENV=/path/of/a/venv tests/record/corpus/run.sh
 #
-# The venv has PyTorch and transformers.  What is there already is kept: remove
+# The venv has PyTorch, transformers and peft.  What is there already is kept: remove
 # a trace to have it recorded anew.  ONLY='regex' chooses programs.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 build=${BUILD:-$root/build}
-kept=$root/traces/recorded/corpus
+kept=$root/traces/recorded
 python=${VENV:-$build/record/venv-zoo}/bin/python
 
 for command in "$build/gpupool" "$python" zstd; do
@@ -23,24 +24,35 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
-mkdir -p "$kept"
+mkdir -p "$kept/corpus" "$kept/papers"
 
 failed=0
 while read -r program arguments; do
 	name=$(echo "$program $arguments" | sed 's/ *$//; s/ /-/g')
 	echo "$name" | grep -qE "${ONLY:-.}" || continue
-	[ ! -e "$kept/$name.jsonl.zst" ] || continue
-	events=instant
-	[ "$name" != serve-offload ] || events=lag:60
-	# arguments are words
+	to=corpus/$name kind=jsonl gpu=h100-80gb how=
+	case $name in
+	papers-*) to=papers/${name#papers-} kind=bin gpu=a100-80gb ;;
+	esac
+	case $name in
+	serve-offload) how='--events lag:60' ;;
+	papers-qwen-moe*) how='--values drawn:1' ;;
+	esac
+	to=$kept/$to.$kind.zst
+	[ ! -e "$to" ] || continue
+	# how and arguments are words
 	# shellcheck disable=SC2086
-	if "$build/gpupool" record --gpu h100-80gb --cudnn none \
-		--events $events -o "$work/trace.jsonl" -- "$python" \
+	if "$build/gpupool" record --gpu $gpu --cudnn none $how \
+		-o "$work/trace.jsonl" -- "$python" \
 		"$here/$program.py" $arguments > "$work/log" 2>&1 \
 		< /dev/null &&
 		"$build/gpupool" replay -q --strict "$work/trace.jsonl" \
-			>> "$work/log" 2>&1; then
-		zstd -q -19 "$work/trace.jsonl" -o "$kept/$name.jsonl.zst"
+			>> "$work/log" 2>&1 &&
+		{
+			[ $kind = jsonl ] || "$build/gpupool" convert -q \
+				"$work/trace.jsonl" "$work/trace.$kind"
+		}; then
+		zstd -q -19 "$work/trace.$kind" -o "$to"
 		echo "$name: recorded, and replayed to the same addresses"
 	else
 		failed=1
