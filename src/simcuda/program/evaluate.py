@@ -161,9 +161,15 @@ for key in (
     # c10::DispatchKeySet has a bit for each functionality, which begin at 1.
     not_plain |= 1 << int(getattr(C.DispatchKey, key)) - 1
 # The program may be in a mode by now that makes other tensors: of a device, as
-# set_default_device() does, or fake ones.
-with C.DisableTorchFunction(), C._DisableTorchDispatch():
-    rows = torch.empty_strided((3, 7), (7, 1), dtype=torch.int16)[1:, :5]
+# set_default_device() does, fake ones, or wrapped ones as torch.func does.
+with (
+    C.DisableTorchFunction(),
+    C._DisableTorchDispatch(),
+    C._DisableFuncTorch(),
+):
+    rows = torch.empty_strided((3, 7), (7, 1), dtype=torch.int16, device=CPU)[
+        1:, :5
+    ]
 find_layout = calls.simcuda_find_layout
 find_layout.restype = ctypes.c_bool
 if not find_layout(
@@ -266,7 +272,7 @@ def make(value):
         return CPU
     data, dtype, sizes, _ = value
     if data is None or not len(data):
-        return torch.empty(sizes, dtype=DTYPES[dtype])
+        return torch.empty(sizes, dtype=DTYPES[dtype], device=CPU)
     return torch.frombuffer(data, dtype=DTYPES[dtype]).reshape(sizes)
 
 

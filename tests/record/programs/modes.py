@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The device is begun within a mode that makes other tensors: modes.py
-default|device|fake."""
+default|device|type|func|fake."""
 import sys
 
 import torch
@@ -13,6 +13,11 @@ if how == "default":
 elif how == "device":
     with torch.device("cuda"):
         torch.cuda.init()
+elif how == "type":
+    torch.set_default_tensor_type(torch.cuda.FloatTensor)
+    torch.cuda.init()
+elif how == "func":
+    torch.func.grad(lambda x: x.cuda().sum())(torch.ones(3))
 else:
     with FakeTensorMode():
         torch.cuda.init()
