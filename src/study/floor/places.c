@@ -138,7 +138,7 @@ uint64_t *gp_places_make(const struct gp_trace *trace, uint32_t device,
 		uint64_t work = WORK / all.count;
 
 		plan(&group->spans, 1 + work * group->spans.count, places);
-		if (rest_idle)
+		if (rest_idle && group->rest.count)
 			place_rest(group, 1 + work * group->rest.count, places);
 		gp_spans_release(&group->spans);
 		gp_spans_release(&group->rest);
