@@ -162,14 +162,12 @@ for key in (
     not_plain |= 1 << int(getattr(C.DispatchKey, key)) - 1
 # The program may be in a mode by now that makes other tensors: of a device, as
 # set_default_device() does, fake ones, or wrapped ones as torch.func does.
-with (
-    C.DisableTorchFunction(),
-    C._DisableTorchDispatch(),
-    C._DisableFuncTorch(),
-):
-    rows = torch.empty_strided((3, 7), (7, 1), dtype=torch.int16, device=CPU)[
-        1:, :5
-    ]
+no_function = C.DisableTorchFunction()
+no_dispatch = C._DisableTorchDispatch()
+no_functorch = C._DisableFuncTorch()
+with no_function, no_dispatch, no_functorch:
+    rows = torch.empty_strided((3, 7), (7, 1), dtype=torch.int16, device=CPU)
+    rows = rows[1:, :5]
 find_layout = calls.simcuda_find_layout
 find_layout.restype = ctypes.c_bool
 if not find_layout(
