@@ -108,7 +108,8 @@ need_hosts() {
 		libtcmalloc_minimal.so.4:libtcmalloc-minimal4 \
 		libmimalloc.so.2:libmimalloc2.0; do
 		: > "$tmp/said"
-		LD_PRELOAD=${pair%:*} true 2> "$tmp/said"
+		# A program of its own: sh has a true that loads nothing.
+		LD_PRELOAD=${pair%:*} env true 2> "$tmp/said"
 		[ ! -s "$tmp/said" ] || lacks "${pair#*:}"
 	done
 }
