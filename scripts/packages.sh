@@ -3,7 +3,7 @@
 # Installs what building, testing, linting or fuzzing needs and this machine
 # lacks, on Debian and Ubuntu; says what is missing elsewhere.
 #
-#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm|python|browsers|release|hosts|wheels...
+#	scripts/packages.sh [--no-install] build|check|lint|fuzz|wasm|python|shells|browsers|processors|release|hosts|wheels...
 #
 # Whether something is there is found out by using it, so that a library put
 # there by hand counts.  Nothing is asked of the network when nothing is
@@ -142,6 +142,20 @@ need_python() {
 	has_command python3-config || lacks python3-dev
 }
 
+# Shells whose completions are tried.
+need_shells() {
+	has_command bash || lacks bash
+	has_command zsh || lacks zsh
+	has_command fish || lacks fish
+}
+
+# What runs programs of other wheels than this machine's: make wheel-check.
+need_processors() {
+	has_command qemu-aarch64 || lacks qemu-user
+	[ -e /usr/aarch64-linux-gnu/lib ] || lacks libc6-arm64-cross
+	[ -e /lib/ld-musl-x86_64.so.1 ] || lacks musl
+}
+
 # What make release makes of the tree, and make release-check tries: packages of
 # Debian's, in a system that has nothing else, and wheels for other processors.
 need_release() {
@@ -153,9 +167,7 @@ need_release() {
 	has_command lintian || lacks lintian
 	has_command mmdebstrap || lacks mmdebstrap
 	has_command autopkgtest || lacks autopkgtest
-	has_command qemu-aarch64 || lacks qemu-user
-	[ -e /usr/aarch64-linux-gnu/lib ] || lacks libc6-arm64-cross
-	[ -e /lib/ld-musl-x86_64.so.1 ] || lacks musl
+	need_processors
 	has_module venv || lacks python3-venv
 }
 
@@ -198,8 +210,8 @@ if [ "${1-}" = --no-install ]; then
 fi
 for group; do
 	case $group in
-	build | check | lint | fuzz | wasm | python | browsers | release | hosts | \
-		wheels) ;;
+	build | check | lint | fuzz | wasm | python | shells | browsers | \
+		processors | release | hosts | wheels) ;;
 	*)
 		echo "packages.sh: no group is called $group" >&2
 		exit 2

@@ -65,8 +65,8 @@ is_what_it_says() {
 needs_musl() {
 	rm -rf "$work/needs"
 	python3 -m zipfile -e "$1" "$work/needs"
-	find "$work/needs/gpupool/_native" -type f -size +64k \
-		-exec readelf -d {} + > "$work/read" 2>&1 || return 1
+	find "$work/needs/gpupool/_native/bin" "$work/needs/gpupool/_native/lib" \
+		-type f -exec readelf -d {} + > "$work/read" 2>&1 || return 1
 	grep -q 'NEEDED.*\[libc\.so\]' "$work/read" &&
 		! grep 'NEEDED' "$work/read" | grep -v '\[libc\.so\]'
 }
