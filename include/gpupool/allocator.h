@@ -269,6 +269,8 @@ struct gp_engine {
 	/* Why it holds memory that nothing is in; NULL: all goes back when the
 	 * program empties the cache. */
 	const char *keeps;
+	/* Whose memory it has when the device's is used up; NULL: nobody's. */
+	const char *beyond;
 	/* The last has no name; NULL: it has none. */
 	const struct gp_engine_setting *settings;
 	/* One for each, NULL: its default; NULL: all by default. */

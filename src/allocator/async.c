@@ -295,15 +295,22 @@ static void put_blocks(struct gp_state *state)
 	state->block_count = state->segment_count;
 }
 
-/* Each live block by itself, and what the pool holds besides in one piece. */
+/* What the pool holds besides live blocks is in one piece. */
+static uint64_t async_largest_free(struct gp_allocator *allocator)
+{
+	const struct gp_level *levels = async_of(allocator)->levels;
+	int64_t rest = gp_level_now(&levels[GP_STAT_RESERVED_BYTES]) -
+		       gp_level_now(&levels[GP_STAT_ACTIVE_BYTES]);
+
+	return rest > 0 ? (uint64_t)rest : 0;
+}
+
+/* Each live block by itself, and the free piece. */
 static void async_state(struct gp_allocator *allocator, struct gp_state *state)
 {
 	struct async *a = async_of(allocator);
-	const struct gp_stats *stats = &a->stats;
-	size_t n = (size_t)stats->by_pool[GP_STAT_ACTIVE][0].current + 1;
-	int64_t rest = stats->by_pool[GP_STAT_RESERVED_BYTES][0].current -
-		       stats->by_pool[GP_STAT_ACTIVE_BYTES][0].current;
-	uint64_t end = 0;
+	size_t n = (size_t)gp_level_now(&a->levels[GP_STAT_ACTIVE]) + 1;
+	uint64_t rest = async_largest_free(allocator), end = 0;
 
 	*state = (struct gp_state){
 		.segments = gp_mem_alloc(n, sizeof(*state->segments)),
@@ -318,8 +325,8 @@ static void async_state(struct gp_allocator *allocator, struct gp_state *state)
 		if (b->addr + b->size > end)
 			end = b->addr + b->size;
 	}
-	if (rest > 0)
-		put(state, end, (uint64_t)rest, GP_NO_ID, NULL);
+	if (rest)
+		put(state, end, rest, GP_NO_ID, NULL);
 	put_blocks(state);
 }
 
@@ -345,6 +352,7 @@ static const struct gp_allocator_ops async_ops = {
 	.reset_accumulated = async_reset_accumulated,
 	.stats = async_stats,
 	.state = async_state,
+	.largest_free = async_largest_free,
 	.destroy = async_destroy,
 };
 

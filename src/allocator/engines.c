@@ -129,6 +129,7 @@ static const struct gp_engine engines[] = {
 	  .simulated = "the driver moves its pages between host and device, "
 		       "which takes time that only a GPU tells; memory beyond "
 		       "the device's is the host's",
+	  .beyond = "the host's",
 	  .create = gp_managed_create },
 	{ .name = "pinned",
 	  .sentence = "PyTorch's allocator of pinned host memory, for the "

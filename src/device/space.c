@@ -207,15 +207,34 @@ static uint32_t first_fit(const struct space *space, uint64_t units)
 	}
 }
 
+/* The gap, which is below node, loses its first units; some are left, so that
+ * it stays where it is in the tree. */
+static void shorten(struct space *space, uint32_t node, const struct gap *gap,
+		    uint64_t units)
+{
+	struct gap *here = &space->gaps[node];
+
+	if (here == gap)
+		here->start += units;
+	else
+		shorten(space,
+			gap->start < here->start ? here->left : here->right,
+			gap, units);
+	measure(space, node);
+}
+
 uint64_t space_take(struct space *space, uint64_t size)
 {
 	uint64_t units = units_of(size), at = space->end, end;
 
 	if (units && space->root && space->gaps[space->root].longest >= units) {
-		at = space->gaps[first_fit(space, units)].start;
-		end = at;
-		cut_out(space, &at, &end);
-		add(space, at + units, end);
+		const struct gap *gap = &space->gaps[first_fit(space, units)];
+
+		at = end = gap->start;
+		if (gap->end - gap->start > units)
+			shorten(space, space->root, gap, units);
+		else
+			cut_out(space, &at, &end);
 	} else {
 		space->end += units;
 	}

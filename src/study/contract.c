@@ -353,16 +353,21 @@ static struct gp_trace *edge_program(void)
 static void knows_edges(struct contract *c, struct gp_trace *unused)
 {
 	struct gp_trace *trace = edge_program();
+	const char *beyond = c->config->engine->beyond;
 	struct gp_replay_result result;
 	struct seen seen;
 	char note[100];
 
 	(void)unused;
 	if (play(c, trace, 1024 * MIB, &seen, &result)) {
+		/* No host has more than 2^62 bytes. */
+		uint64_t refused = beyond ? 1 : 2;
+
 		snprintf(note, sizeof(note),
-			 "%" PRIu64 " of 5 without memory, in 1 GiB",
-			 result.dropped);
-		keep(c, result.dropped == 2 && !*seen.wrong,
+			 "%" PRIu64 " of 5 without memory, in 1 GiB%s%s",
+			 result.dropped, beyond ? " and " : "",
+			 beyond ? beyond : "");
+		keep(c, result.dropped == refused && !*seen.wrong,
 		     *seen.wrong ? seen.wrong : note);
 		gp_replay_release(&result);
 	}

@@ -5,8 +5,8 @@
 # and cupy do, block for block, what TensorFlow's, jaxlib's and CuPy's do.
 # WHEEL_ENGINES is the folder, build/engines unless given.  JAX_CASES and
 # CUPY_CASES say how many programs are made up for these two.
-# WHEELS names what is prepared first, up to FETCH_SECONDS each: "rmm jax cupy"
-# in CI.
+# WHEELS names what is prepared first, up to FETCH_SECONDS each: in CI "rmm
+# tensorflow jax cupy".
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
