@@ -454,9 +454,11 @@ format: ## clang-format every source file in place
 
 TORCH ?= 2.15.0
 
-torch-engine: ## fetch PyTorch's own allocator, TORCH=2.15.0, for verify
-	@CC=$(call quote,$(CC)) scripts/torch-engine.sh build/torch/$(TORCH) \
-		$(TORCH)
+torch-engine: ## fetch PyTorch's own allocator, TORCH="2.15.0 2.11.0"
+	@for release in $(TORCH); do \
+		CC=$(call quote,$(CC)) scripts/torch-engine.sh \
+			"build/torch/$$release" "$$release" || exit; \
+	done
 
 # ---- for people -----------------------------------------------------------
 
