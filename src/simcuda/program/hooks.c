@@ -513,15 +513,19 @@ void set_settings(const char *const *string)
 }
 
 /* From 2.9 on it is a member, and libc10.so's; PyTorch's libraries call it too
- * when they read the environment, which the header tells already. */
+ * when they read the environment, which the header tells already.  A program
+ * that puts the same back has changed it before. */
 void parse_settings(void *self, const char *const *string) __asm__(PARSE);
 void parse_settings(void *self, const char *const *string)
 {
+	static _Atomic bool is_changed;
 	void *lib = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
 	void (*parse)(void *, const char *const *) =
 		(void (*)(void *, const char *const *))dlsym(lib, PARSE);
 
 	if (strcmp(*string, recorder_settings()) != 0)
+		is_changed = true;
+	if (is_changed)
 		note_settings(string);
 	if (parse)
 		parse(self, string);
