@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the writer and the reader of the binary form, version 2, share: packed
+ * What the writer and the reader of the binary form share: packed
  * numbers, and what of an event follows from those before it.
  *
  * Numbers have seven bits a byte, the low ones first, and the eighth bit set in

@@ -5,6 +5,7 @@
  * cannot be guarded against.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -585,9 +586,31 @@ static void read_devices(struct reader *r)
 	r->store->trace.device_count = count;
 }
 
-static enum gp_status read_v2(const char *bytes, uint64_t length,
-			      struct gp_trace_store *store,
-			      struct gp_diag *diag)
+static enum gp_status check_head(const char *bytes, uint64_t size,
+				 struct gp_diag *diag)
+{
+	const size_t magic = sizeof(GP_BINARY_MAGIC) - 1;
+	uint32_t version;
+
+	if (size < GP_BINARY_HEADER_BYTES || size > SIZE_MAX)
+		return damaged(diag, "it is too short to be a binary trace");
+	if (memcmp(bytes, GP_BINARY_MAGIC, magic) != 0 ||
+	    get_32(bytes + GP_BINARY_ORDER_AT) != GP_BINARY_ORDER)
+		return damaged(diag, "it does not begin as a binary trace");
+	version = get_32(bytes + GP_BINARY_VERSION_AT);
+	if (version == GP_BINARY_VERSION)
+		return GP_OK;
+	gp_diag_hint(diag,
+		     "this gpupool reads version %d; convert it to JSON with "
+		     "the one that wrote it",
+		     GP_BINARY_VERSION);
+	return gp_diag_set(diag, GP_INPUT, "binary trace version %" PRIu32,
+			   version);
+}
+
+static enum gp_status read_sections(const char *bytes, uint64_t length,
+				    struct gp_trace_store *store,
+				    struct gp_diag *diag)
 {
 	struct reader r = {
 		.bytes = bytes, .length = length, .store = store, .diag = diag
@@ -607,90 +630,6 @@ static enum gp_status read_v2(const char *bytes, uint64_t length,
 	return status ? status : gp_trace_check(&store->trace, diag);
 }
 
-/* Of a machine of the other order, version 1 has neither number. */
-static bool is_v2(const char *bytes)
-{
-	return get_32(bytes + GP_BINARY_ORDER_AT) == GP_BINARY_ORDER &&
-	       get_32(bytes + GP_BINARY_VERSION_AT) == GP_BINARY_VERSION;
-}
-
-static enum gp_status check_head(const void *bytes, uint64_t size,
-				 struct gp_diag *diag)
-{
-	const size_t magic = sizeof(GP_BINARY_MAGIC) - 1;
-
-	if (size < GP_BINARY_HEADER_BYTES || size > SIZE_MAX)
-		return damaged(diag, "it is too short to be a binary trace");
-	if (memcmp(bytes, GP_BINARY_MAGIC, magic) != 0)
-		return damaged(diag, "it does not begin as a binary trace");
-	return GP_OK;
-}
-
-/* Version 1 lies in memory as it lies in the file, which stays mapped. */
-static enum gp_status keep_v1(void *mapping, uint64_t size,
-			      struct gp_trace_store *store,
-			      struct gp_diag *diag)
-{
-	store->mapping = mapping;
-	store->mapping_bytes = size;
-	return gp_binary_read_v1(mapping, size, store, diag);
-}
-
-static enum gp_status read_mapped(void *bytes, uint64_t size,
-				  struct gp_trace_store *store,
-				  struct gp_diag *diag)
-{
-	enum gp_status status = check_head(bytes, size, diag);
-
-	if (status == GP_OK && !is_v2(bytes))
-		return keep_v1(bytes, size, store, diag);
-	if (status == GP_OK)
-		status = read_v2(bytes, size, store, diag);
-	munmap(bytes, size);
-	return status;
-}
-
-static enum gp_status copy_v1(const void *bytes, uint64_t size,
-			      struct gp_trace_store *store,
-			      struct gp_diag *diag)
-{
-	void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (copy == MAP_FAILED)
-		return gp_diag_set(diag, GP_SYSTEM, "cannot unpack it: %s",
-				   strerror(errno));
-	memcpy(copy, bytes, size);
-	return keep_v1(copy, size, store, diag);
-}
-
-static enum gp_status hand_over(enum gp_status status,
-				struct gp_trace_store *store,
-				struct gp_trace **trace)
-{
-	if (status == GP_OK)
-		*trace = &store->trace;
-	else
-		gp_trace_destroy(&store->trace);
-	return status;
-}
-
-enum gp_status gp_trace_map(int fd, uint64_t size, struct gp_trace **trace,
-			    struct gp_diag *diag)
-{
-	struct gp_trace_store *store;
-	void *bytes;
-
-	if (size < GP_BINARY_HEADER_BYTES || size > SIZE_MAX)
-		return damaged(diag, "it is too short to be a binary trace");
-	bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (bytes == MAP_FAILED)
-		return gp_diag_set(diag, GP_SYSTEM, "cannot map it: %s",
-				   strerror(errno));
-	store = gp_trace_store_create();
-	return hand_over(read_mapped(bytes, size, store, diag), store, trace);
-}
-
 enum gp_status gp_trace_from_bytes(const void *bytes, uint64_t size,
 				   struct gp_trace **trace,
 				   struct gp_diag *diag)
@@ -701,7 +640,27 @@ enum gp_status gp_trace_from_bytes(const void *bytes, uint64_t size,
 	if (status)
 		return status;
 	store = gp_trace_store_create();
-	status = is_v2(bytes) ? read_v2(bytes, size, store, diag)
-			      : copy_v1(bytes, size, store, diag);
-	return hand_over(status, store, trace);
+	status = read_sections(bytes, size, store, diag);
+	if (status == GP_OK)
+		*trace = &store->trace;
+	else
+		gp_trace_destroy(&store->trace);
+	return status;
+}
+
+enum gp_status gp_trace_map(int fd, uint64_t size, struct gp_trace **trace,
+			    struct gp_diag *diag)
+{
+	enum gp_status status;
+	void *bytes;
+
+	if (size < GP_BINARY_HEADER_BYTES || size > SIZE_MAX)
+		return damaged(diag, "it is too short to be a binary trace");
+	bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return gp_diag_set(diag, GP_SYSTEM, "cannot map it: %s",
+				   strerror(errno));
+	status = gp_trace_from_bytes(bytes, size, trace, diag);
+	munmap(bytes, size);
+	return status;
 }

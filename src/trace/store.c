@@ -3,7 +3,6 @@
 #include "trace/store.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "base/mem.h"
 
@@ -66,7 +65,5 @@ void gp_trace_destroy(struct gp_trace *trace)
 		return;
 	gp_arena_release(&store->arena);
 	gp_intern_release(&store->texts);
-	if (store->mapping)
-		munmap(store->mapping, store->mapping_bytes);
 	free(store);
 }

@@ -17,9 +17,7 @@
 struct gp_trace_store {
 	struct gp_trace trace; /* trace.memory is this store */
 	struct gp_arena arena;
-	struct gp_intern texts; /* empty when the trace is a mapping */
-	void *mapping;		/* NULL: not mapped */
-	size_t mapping_bytes;
+	struct gp_intern texts;
 	atomic_uint shares; /* owners beside the first */
 };
 
