@@ -87,9 +87,12 @@ struct gp_device_ops {
 		    uint64_t page);
 	void (*unmap)(struct gp_device *device, uint64_t addr, uint64_t size,
 		      uint64_t page);
-	/* Memory that is there when a replay begins. */
+	/* Memory, and reserved addresses, that are there when a replay begins.
+	 */
 	void (*adopt)(struct gp_device *device, uint64_t addr, uint64_t size,
 		      bool is_mapped);
+	void (*adopt_range)(struct gp_device *device, uint64_t addr,
+			    uint64_t size);
 	void (*destroy)(struct gp_device *device);
 	const struct gp_pool_ops *pool; /* NULL: there is none */
 	/* cudaMallocManaged, which may have more than the device; false is out

@@ -163,6 +163,9 @@ struct gp_segment {
 	bool is_small, is_expandable;
 	uint32_t first_block, blocks; /* range of the state's blocks */
 	uint32_t site;
+	/* Bytes of an expandable segment's reservation that lie below it, as
+	 * far as is known; PyTorch's snapshots do not say. */
+	uint64_t offset;
 };
 
 enum gp_block_state { GP_INACTIVE, GP_ACTIVE, GP_PENDING_FREE };

@@ -300,6 +300,12 @@ static void sim_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
 	space_adopt(is_mapped ? &sim->reservations : &sim->memory, addr, size);
 }
 
+static void sim_adopt_range(struct gp_device *device, uint64_t addr,
+			    uint64_t size)
+{
+	space_adopt(&sim_of(device)->reservations, addr, size);
+}
+
 /* Pages of it may be the host's: the device's size is no limit. */
 static bool sim_managed(struct gp_device *device, uint64_t size, uint64_t *addr)
 {
@@ -335,6 +341,7 @@ static const struct gp_device_ops sim_ops = {
 	.map = sim_map,
 	.unmap = sim_unmap,
 	.adopt = sim_adopt,
+	.adopt_range = sim_adopt_range,
 	.destroy = sim_destroy,
 	.pool = &sim_pool_ops,
 	.managed = sim_managed,

@@ -130,6 +130,9 @@ static void read_member(struct segment *s, const char *key, const json_t *value)
 		gp_json_trace_pool(s->t, owner, key, value, &s->segment.pool);
 	} else if (!strcmp(key, "is_expandable")) {
 		s->segment.is_expandable = json_is_true(value);
+	} else if (!strcmp(key, "reservation_offset")) {
+		gp_json_trace_number(s->t, owner, key, value,
+				     &s->segment.offset);
 	} else if (!strcmp(key, "site")) {
 		gp_json_trace_site(s->t, owner, value, &s->segment.site);
 	}

@@ -187,6 +187,14 @@ static void recorded_adopt(struct gp_device *device, uint64_t addr,
 	(void)is_mapped;
 }
 
+static void recorded_adopt_range(struct gp_device *device, uint64_t addr,
+				 uint64_t size)
+{
+	(void)device;
+	(void)addr;
+	(void)size;
+}
+
 /* Embedded in its owner. */
 static void recorded_destroy(struct gp_device *device)
 {
@@ -204,6 +212,7 @@ static const struct gp_device_ops recorded_ops = {
 	.map = recorded_map,
 	.unmap = recorded_unmap,
 	.adopt = recorded_adopt,
+	.adopt_range = recorded_adopt_range,
 	.destroy = recorded_destroy,
 };
 

@@ -289,13 +289,16 @@ static void read_segments(struct reader *r, size_t device,
 
 	for (size_t i = 0; i < count; i++) {
 		struct gp_segment *segment = &segments[i];
+		uint64_t expandable;
 
 		segment->addr = get_change(&in, end);
 		segment->size = get(&in);
 		segment->stream = (uint16_t)get_most(&in, UINT16_MAX);
 		segment->pool = (uint16_t)get_most(&in, UINT16_MAX);
 		segment->is_small = get_most(&in, 1);
-		segment->is_expandable = get_most(&in, 1);
+		expandable = get_most(&in, 2);
+		segment->is_expandable = expandable != 0;
+		segment->offset = expandable == 2 ? get(&in) : 0;
 		segment->blocks = (uint32_t)get_most(&in, UINT32_MAX);
 		segment->site = get_or_none(&in);
 		segment->first_block = (uint32_t)blocks;

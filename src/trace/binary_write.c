@@ -122,7 +122,9 @@ static void write_state(struct writer *w, size_t device,
 		put(&w->section, segment->stream);
 		put(&w->section, segment->pool);
 		put(&w->section, segment->is_small);
-		put(&w->section, segment->is_expandable);
+		put(&w->section, segment->offset ? 2u : segment->is_expandable);
+		if (segment->offset)
+			put(&w->section, segment->offset);
 		put(&w->section, segment->blocks);
 		put_or_none(&w->section, segment->site);
 		end = segment->addr + segment->size;

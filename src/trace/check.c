@@ -139,7 +139,10 @@ static bool segment_is_sound(const struct checker *c,
 	return segment->stream < c->trace->stream_count &&
 	       segment->pool < c->trace->pool_count &&
 	       is_bool(&segment->is_small) &&
-	       is_bool(&segment->is_expandable) && has_site(c, segment->site);
+	       is_bool(&segment->is_expandable) &&
+	       segment->offset <=
+		       (segment->is_expandable ? segment->addr : 0) &&
+	       has_site(c, segment->site);
 }
 
 static bool block_is_sound(const struct checker *c,

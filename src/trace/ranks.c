@@ -104,7 +104,7 @@ static void segment_words(const struct view *v, size_t index,
 	words[4] = (uint64_t)s->is_small << 1 | s->is_expandable;
 	words[5] = s->first_block;
 	words[6] = s->blocks;
-	words[7] = 0;
+	words[7] = s->offset;
 }
 
 static void block_words(const struct view *v, size_t index,

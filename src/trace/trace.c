@@ -299,7 +299,7 @@ static bool same_segment(const struct pair *p, const struct gp_segment *a,
 {
 	return a->addr == b->addr && a->size == b->size &&
 	       a->is_small == b->is_small &&
-	       a->is_expandable == b->is_expandable &&
+	       a->is_expandable == b->is_expandable && a->offset == b->offset &&
 	       a->first_block == b->first_block && a->blocks == b->blocks &&
 	       same_stream(p, a->stream, b->stream) &&
 	       same_pool(p, a->pool, b->pool) && same_site(p, a->site, b->site);

@@ -455,6 +455,8 @@ static void write_segment(const struct writer *w,
 	gp_sink_put(w->sink, segment->is_expandable
 				     ? ",\"is_expandable\":true"
 				     : ",\"is_expandable\":false");
+	if (segment->offset)
+		gp_sink_field(w->sink, "reservation_offset", segment->offset);
 	if (segment->site != GP_NO_SITE)
 		gp_sink_field(w->sink, "site", segment->site);
 	gp_sink_put(w->sink, ",\"blocks\":[");

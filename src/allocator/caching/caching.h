@@ -95,6 +95,7 @@ static inline struct caching *caching_of(struct gp_allocator *allocator)
 #define MIB		(UINT64_C(1) << 20)
 #define SMALL_SIZE	MIB	   /* kSmallSize: largest of the small pool */
 #define SMALL_BUFFER	(2 * MIB)  /* kSmallBuffer */
+#define LARGE_BUFFER	(20 * MIB) /* kLargeBuffer */
 #define MIN_LARGE_ALLOC (10 * MIB) /* kMinLargeAlloc */
 #define ROUND_LARGE	(2 * MIB)  /* kRoundLarge */
 /* Larger requests are cut to this, so that sums of sizes cannot overflow; no
@@ -229,6 +230,10 @@ struct expandable_segment {
 	uint64_t addr, size, page;		 /* bytes */
 	struct expandable_segment *next, **link; /* all of an allocator */
 };
+
+/* Bytes that a segment of such pages reserves: 9/8 of the device, or what
+ * expandable_segments_reserve says if less. */
+uint64_t expandable_range(const struct caching *c, uint64_t page);
 
 /* What a decision showed of a segment's reservation, in bytes from its start
  * on (struct gp_device_reach): there were so many, or with so many it would

@@ -20,8 +20,7 @@ static uint64_t page_of(struct caching *c, const struct caching_pool *pool)
 	return c->settings.large_segment_size;
 }
 
-/* 9/8 of the device, or what expandable_segments_reserve says if less. */
-static uint64_t reservation_of(const struct caching *c, uint64_t page)
+uint64_t expandable_range(const struct caching *c, uint64_t page)
 {
 	const struct gp_settings *s = &c->settings;
 	uint64_t size = gp_device_range(c->device_total);
@@ -57,7 +56,7 @@ static struct block *add_segment(struct caching *c,
 
 	if (page > MOST_PAGE)
 		return NULL;
-	size = reservation_of(c, page);
+	size = expandable_range(c, page);
 	expandable_note_range(c, request->rounded, request->rounded <= size);
 	if (request->rounded > size &&
 	    gp_release_has(c->settings.release, GP_CHANGE_RESERVE_CHECKED))

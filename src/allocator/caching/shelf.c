@@ -504,7 +504,10 @@ void shelf_remove_unmapped(struct shelf *shelf, const struct block *b)
 {
 	size_t at = unmapped_at(shelf, b->addr);
 
-	assert(at < shelf->unmapped_count && shelf->unmapped[at] == b);
+	/* Reservations of a recording that is not followed may overlap. */
+	while (shelf->unmapped[at] != b)
+		at++;
+	assert(at < shelf->unmapped_count);
 	shelf->unmapped_count--;
 	memmove(shelf->unmapped + at, shelf->unmapped + at + 1,
 		(shelf->unmapped_count - at) * sizeof(*shelf->unmapped));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "allocator/caching/caching.h"
+#include "base/larger.h"
 #include "base/mem.h"
 
 /* ---- taking one over ---- */
@@ -123,70 +124,150 @@ static void count_segment(struct caching *c, const struct gp_segment *segment)
 		counter_increase(&c->stats.oversize_segments, 1);
 }
 
+/* ---- reservations ---- */
+
+/* Segments of a state that are mapped runs of one reservation. */
+struct runs {
+	const struct gp_segment *first;
+	size_t count;
+	uint64_t page;
+};
+
+static uint64_t end_of(const struct gp_segment *segment)
+{
+	return segment->addr + segment->size;
+}
+
+static uint64_t begin_of(const struct gp_segment *segment)
+{
+	return segment->addr - segment->offset;
+}
+
+static bool is_made_of(const struct runs *runs, uint64_t page)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		if ((runs->first[i].addr - begin_of(runs->first)) % page ||
+		    runs->first[i].size % page)
+			return false;
+	return true;
+}
+
+/* large_segment_size_mb may have been another when the reservation was made. */
+static uint64_t page_of(struct caching *c, const struct runs *runs)
+{
+	if (runs->first->is_small)
+		return SMALL_BUFFER;
+	alike_large(c);
+	if (is_made_of(runs, c->settings.large_segment_size))
+		return c->settings.large_segment_size;
+	return is_made_of(runs, LARGE_BUFFER) ? LARGE_BUFFER : GP_DEVICE_GRAIN;
+}
+
+static bool may_follow(const struct gp_segment *a, const struct gp_segment *b)
+{
+	return b->is_expandable && a->stream == b->stream &&
+	       a->pool == b->pool && a->is_small == b->is_small &&
+	       (!b->offset || begin_of(a) == begin_of(b)) &&
+	       (b->addr - a->addr) % GP_DEVICE_GRAIN == 0 &&
+	       b->size % GP_DEVICE_GRAIN == 0;
+}
+
+/* Runs of one pool and stream lie in one reservation as far as it reaches:
+ * another is only made when the first is full. */
+static struct runs find_runs(struct caching *c, const struct gp_state *start,
+			     size_t at)
+{
+	struct runs runs = { .first = &start->segments[at], .count = 1 };
+	size_t n = start->segment_count - at;
+	uint64_t range;
+
+	while (runs.count < n &&
+	       may_follow(runs.first, &runs.first[runs.count]))
+		runs.count++;
+	runs.page = page_of(c, &runs);
+	range = expandable_range(c, runs.page);
+	n = runs.count;
+	for (runs.count = 1; runs.count < n; runs.count++) {
+		uint64_t bytes =
+			end_of(&runs.first[runs.count]) - begin_of(runs.first);
+
+		expandable_note_range(c, bytes, bytes <= range);
+		if (bytes > range)
+			break;
+	}
+	return runs;
+}
+
 /* Addresses that belong to a reservation but have no memory. */
 static struct block *add_unmapped(struct caching *c,
 				  const struct gp_segment *segment,
+				  struct expandable_segment *expandable,
 				  struct block *prev, uint64_t addr,
 				  uint64_t stop)
 {
-	struct block *b = make_block(c, segment, addr, stop - addr);
+	struct block *b;
 
-	b->segment = prev->segment;
+	if (addr >= stop)
+		return prev;
+	b = make_block(c, segment, addr, stop - addr);
+	b->segment = expandable;
 	b->is_mapped = false;
 	link_behind(prev, b);
 	shelf_insert_unmapped(b->shelf, b);
 	return b;
 }
 
-static bool same_reservation(const struct gp_segment *a,
-			     const struct gp_segment *b)
+static struct expandable_segment *add_expandable(struct caching *c,
+						 uint64_t addr, uint64_t stop,
+						 uint64_t page)
 {
-	return b->is_expandable && a->stream == b->stream &&
-	       a->pool == b->pool && a->is_small == b->is_small;
+	struct expandable_segment *made = gp_mem_alloc(1, sizeof(*made));
+
+	*made = (struct expandable_segment){ .addr = addr,
+					     .size = stop - addr,
+					     .page = page,
+					     .next = c->expandable,
+					     .link = &c->expandable };
+	if (c->expandable)
+		c->expandable->link = &made->next;
+	c->expandable = made;
+	c->device->ops->adopt_range(c->device, addr, stop - addr);
+	return made;
 }
 
 /*
- * All runs of one pool and stream lie in one reservation, since none is ever
- * filled.  Where it begins is not known: at the first run, as if nothing below
- * had been unmapped.
+ * A reservation between those below, which end at low, and the next segment's.
+ * Where it begins is known if its segments say so; else it begins with them, as
+ * if nothing below had been unmapped.  Returns where it ends.
  */
-static void adopt_expandable(struct caching *c, const struct gp_state *start,
-			     size_t at, bool *done)
+static uint64_t adopt_runs(struct caching *c, const struct gp_state *start,
+			   const struct runs *runs, uint64_t low)
 {
-	const struct gp_segment *first = &start->segments[at];
-	struct expandable_segment *expandable =
-		gp_mem_alloc(1, sizeof(*expandable));
-	struct block *last = NULL;
-	uint64_t stop;
+	const struct gp_segment *first = runs->first;
+	const struct gp_segment *last = &first[runs->count - 1];
+	bool is_last = last + 1 == &start->segments[start->segment_count];
+	uint64_t high = is_last ? UINT64_MAX : begin_of(last + 1);
+	uint64_t front = gp_smaller(first->offset, first->addr - low) /
+			 runs->page * runs->page;
+	uint64_t addr = first->addr - front;
+	uint64_t stop = gp_sum(addr, expandable_range(c, runs->page));
+	struct expandable_segment *expandable;
+	struct block *b;
 
-	expandable->page =
-		first->is_small ? SMALL_BUFFER : c->settings.large_segment_size;
-	if (!first->is_small)
-		alike_large(c);
-	expandable->addr = first->addr;
-	expandable->link = &c->expandable;
-	expandable->next = c->expandable;
-	if (c->expandable)
-		c->expandable->link = &expandable->next;
-	c->expandable = expandable;
-	stop = first->addr +
-	       round_up(gp_device_range(c->device_total), expandable->page);
-	for (size_t i = at; i < start->segment_count; i++) {
-		const struct gp_segment *run = &start->segments[i];
-
-		if (done[i] || !same_reservation(first, run))
-			continue;
-		done[i] = true;
-		count_segment(c, run);
-		if (last && run->addr > last->addr + last->size)
-			last = add_unmapped(c, run, last,
-					    last->addr + last->size, run->addr);
-		last = adopt_blocks(c, start, run, expandable, last);
+	stop = end_of(last) < gp_smaller(stop, high) ? gp_smaller(stop, high)
+						     : end_of(last);
+	stop -= (stop - end_of(last)) % runs->page;
+	expandable = add_expandable(c, addr, stop, runs->page);
+	b = add_unmapped(c, first, expandable, NULL, addr, first->addr);
+	for (size_t i = 0; i < runs->count; i++) {
+		count_segment(c, &first[i]);
+		if (i)
+			b = add_unmapped(c, &first[i], expandable, b,
+					 end_of(&first[i - 1]), first[i].addr);
+		b = adopt_blocks(c, start, &first[i], expandable, b);
 	}
-	if (last->addr + last->size < stop)
-		last = add_unmapped(c, first, last, last->addr + last->size,
-				    stop);
-	expandable->size = last->addr + last->size - expandable->addr;
+	add_unmapped(c, last, expandable, b, end_of(last), stop);
+	return stop;
 }
 
 /* From 2.13 on a segment's blocks carry its age. */
@@ -201,25 +282,27 @@ static void take_rank(struct caching *c, size_t segment, uint32_t base)
 
 void state_adopt(struct caching *c, const struct gp_state *start)
 {
-	bool *done = gp_mem_alloc(start->segment_count, sizeof(*done));
 	uint32_t base = c->counter;
+	uint64_t low = 0;
 
-	for (size_t i = 0; i < start->segment_count; i++) {
+	for (size_t i = 0; i < start->segment_count;) {
 		const struct gp_segment *segment = &start->segments[i];
 
-		if (done[i])
-			continue;
 		take_rank(c, i, base);
 		if (segment->is_expandable) {
-			adopt_expandable(c, start, i, done);
+			struct runs runs = find_runs(c, start, i);
+
+			low = adopt_runs(c, start, &runs, low);
+			i += runs.count;
 			continue;
 		}
 		count_segment(c, segment);
 		adopt_blocks(c, start, segment, NULL, NULL);
+		low = end_of(segment);
+		i++;
 	}
 	if (c->order == BY_SEGMENT)
 		c->counter = base + (uint32_t)start->segment_count;
-	free(done);
 }
 
 /* ---- showing ---- */
@@ -298,6 +381,7 @@ static void show_segment(struct showing *s, const struct block *b)
 		.pool = pool_index(b->shelf->pool),
 		.is_small = b->shelf->pool->is_small,
 		.is_expandable = b->segment != NULL,
+		.offset = b->segment ? b->addr - b->segment->addr : 0,
 		.first_block = (uint32_t)s->block_count,
 		.site = GP_NO_SITE,
 	};

@@ -149,6 +149,14 @@ static void far_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
 	(void)is_mapped;
 }
 
+static void far_adopt_range(struct gp_device *device, uint64_t addr,
+			    uint64_t size)
+{
+	(void)device;
+	(void)addr;
+	(void)size;
+}
+
 static void far_destroy(struct gp_device *device)
 {
 	(void)device;
@@ -165,6 +173,7 @@ static const struct gp_device_ops far_ops = {
 	.map = far_map,
 	.unmap = far_unmap,
 	.adopt = far_adopt,
+	.adopt_range = far_adopt_range,
 	.destroy = far_destroy,
 };
 

@@ -422,6 +422,15 @@ static void cuda_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
 	ranges_add(&d->ranges, &range);
 }
 
+/* What is mapped of it has addresses of its own. */
+static void cuda_adopt_range(struct gp_device *device, uint64_t addr,
+			     uint64_t size)
+{
+	struct gp_device *plan = cuda_device_of(device)->plan;
+
+	plan->ops->adopt_range(plan, addr, size);
+}
+
 static size_t cuda_times(struct gp_device *device, struct gp_call_time *times,
 			 size_t room)
 {
@@ -498,6 +507,7 @@ static const struct gp_device_ops cuda_ops = {
 	.map = cuda_map,
 	.unmap = cuda_unmap,
 	.adopt = cuda_adopt,
+	.adopt_range = cuda_adopt_range,
 	.destroy = cuda_destroy,
 	.pool = &cuda_pool_ops,
 	.managed = cuda_managed,

@@ -244,6 +244,14 @@ static void scripted_adopt(struct gp_device *device, uint64_t addr,
 	plan->ops->adopt(plan, addr, size, is_mapped);
 }
 
+static void scripted_adopt_range(struct gp_device *device, uint64_t addr,
+				 uint64_t size)
+{
+	struct gp_device *plan = scripted_of(device)->plan;
+
+	plan->ops->adopt_range(plan, addr, size);
+}
+
 static void scripted_destroy(struct gp_device *device)
 {
 	struct scripted *t = scripted_of(device);
@@ -264,6 +272,7 @@ static const struct gp_device_ops scripted_ops = {
 	.map = scripted_map,
 	.unmap = scripted_unmap,
 	.adopt = scripted_adopt,
+	.adopt_range = scripted_adopt_range,
 	.destroy = scripted_destroy,
 };
 
