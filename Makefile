@@ -259,9 +259,10 @@ check: ## every test; the last line counts them
 	@CC=$(call quote,$(CC)) scripts/packages.sh build check
 	@+$(MAKE) check-run
 
-BUILT = $(PROGRAM) lib $(SIMCUDA) $(CHECKS) $(TOOLS) $(EXAMPLES)
+BUILT = $(PROGRAM) lib $(SIMCUDA) $(CHECKS) $(CONFORM) $(TOOLS) $(EXAMPLES)
 SCRIPTS := tests/traces/bad.sh tests/traces/tiny.sh \
-	tests/traces/round_trip.sh tests/viewers/run.sh \
+	tests/traces/round_trip.sh tests/traces/slices.sh \
+	tests/viewers/run.sh \
 	tests/cli/snapshots.sh tests/cli/width.sh \
 	tests/cli/first_screen.sh tests/cli/report_keys.sh \
 	tests/cli/sweep_engine.sh tests/cli/sweep_all.sh \

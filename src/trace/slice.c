@@ -8,19 +8,28 @@
 #include "base/mem.h"
 #include "trace/store.h"
 
+/* A pool, before the slice. */
+struct past {
+	uint64_t holders;
+	uint64_t first; /* the event that made it, anew if it had ended */
+	uint64_t last;	/* the event of its last holder, of those it has */
+	bool is_counted_twice, has_memory;
+};
+
 /* While one device is cut. */
 struct cutting {
 	const struct gp_device_trace *from;
 	const struct gp_slice *slice;
 	struct gp_arena *arena;
-	uint32_t *sites;   /* by id: where it was allocated last */
-	bool *is_live;	   /* by id */
-	bool *is_told;	   /* by id: what it waits for is done */
-	size_t completed;  /* of the slice's, so many are passed */
-	uint32_t *numbers; /* by id: in the slice, or GP_NO_ID */
-	uint64_t *names;   /* by number */
-	uint32_t ids;	   /* numbers so far */
-	uint64_t captures; /* open, of those before the slice */
+	uint32_t *sites;    /* by id: where it was allocated last */
+	bool *is_live;	    /* by id */
+	bool *is_told;	    /* by id: what it waits for is done */
+	size_t completed;   /* of the slice's, so many are passed */
+	uint32_t *numbers;  /* by id: in the slice, or GP_NO_ID */
+	uint64_t *names;    /* by number */
+	uint32_t ids;	    /* numbers so far */
+	uint64_t captures;  /* open, of those before the slice */
+	struct past *pasts; /* by pool */
 	struct gp_event *events;
 	size_t count;
 };
@@ -113,12 +122,88 @@ static bool lasts(const struct cutting *c, const struct gp_event *event)
 	}
 }
 
-static void put_before(struct cutting *c, const struct gp_event *event)
+/* A pool that has memory at the start of a trace has one holder then, so that
+ * the one who made it would be counted twice.  One that nobody holds and that
+ * has no memory at the start is taken to have ended with its last holder. */
+static void note_holder(struct past *past, const struct gp_event *event,
+			uint64_t at)
 {
+	bool is_new = !past->holders;
+
+	switch (event->kind) {
+	case GP_ALLOC:
+		if (!is_new)
+			return;
+		past->holders = 1;
+		past->is_counted_twice = false;
+		break;
+	case GP_POOL_CREATE:
+	case GP_POOL_BEGIN:
+	case GP_CAPTURE_BEGIN:
+		past->holders++;
+		past->last = at;
+		past->is_counted_twice |= is_new;
+		break;
+	case GP_POOL_RELEASE:
+		if (is_new || --past->holders || past->has_memory)
+			return;
+		at++;
+		is_new = true;
+		break;
+	default: return;
+	}
+	if (is_new)
+		past->first = at;
+}
+
+static void note_pools(struct cutting *c)
+{
+	const struct gp_state *was = &c->from->start;
+	const struct gp_state *start = &c->slice->start;
+
+	for (size_t i = 0; i < start->segment_count; i++)
+		c->pasts[start->segments[i].pool].has_memory = true;
+	for (size_t i = 0; i < was->segment_count; i++)
+		c->pasts[was->segments[i].pool].holders = 1;
+	for (uint64_t i = 0; i < c->slice->from; i++) {
+		const struct gp_event *event = &c->from->events[i];
+
+		if (event->pool)
+			note_holder(&c->pasts[event->pool], event, i);
+	}
+}
+
+/* What was said of a pool that was there before, under the same name. */
+static bool is_of_ended_pool(const struct past *past,
+			     const struct gp_event *event, uint64_t at)
+{
+	switch (event->kind) {
+	case GP_POOL_CREATE:
+	case GP_POOL_BEGIN:
+	case GP_POOL_END:
+	case GP_POOL_RELEASE:
+	case GP_CAPTURE_BEGIN:
+	case GP_CAPTURE_END: return event->pool && at < past->first;
+	default: return false;
+	}
+}
+
+static void put_before(struct cutting *c, uint64_t at)
+{
+	const struct gp_event *event = &c->from->events[at];
+	const struct past *past = &c->pasts[event->pool];
+
 	c->captures += event->kind == GP_CAPTURE_BEGIN;
 	c->captures -= event->kind == GP_CAPTURE_END && c->captures;
-	if (lasts(c, event))
-		put(c, event);
+	if (!lasts(c, event) || is_of_ended_pool(past, event, at))
+		return;
+	put(c, event);
+	if (event->pool && past->has_memory && past->is_counted_twice &&
+	    past->last == at)
+		put(c, &(struct gp_event){ .kind = GP_POOL_RELEASE,
+					   .pool = event->pool,
+					   .id = GP_NO_ID,
+					   .site = GP_NO_SITE });
 }
 
 /* ---- the part itself ---- */
@@ -179,17 +264,18 @@ static void put_completed(struct cutting *c, uint64_t event)
 				       .site = GP_NO_SITE });
 }
 
-static void cut(struct cutting *c, struct gp_device_trace *device)
+static void cut(struct cutting *c, size_t pools, struct gp_device_trace *device)
 {
 	const struct gp_event *events = c->from->events;
 
-	c->events = gp_arena_alloc(c->arena,
-				   c->slice->to + c->slice->completed_count + 1,
-				   sizeof(*c->events));
+	c->events = gp_arena_alloc(
+		c->arena, c->slice->to + c->slice->completed_count + pools + 1,
+		sizeof(*c->events));
 	note_sites(c);
+	note_pools(c);
 	device->start = copy_start(c);
 	for (uint64_t i = 0; i < c->slice->from; i++)
-		put_before(c, &events[i]);
+		put_before(c, i);
 	for (uint64_t i = c->slice->from; i < c->slice->to; i++) {
 		put_completed(c, i);
 		if (belongs(c, &events[i]))
@@ -205,7 +291,7 @@ static void cut(struct cutting *c, struct gp_device_trace *device)
 	device->counter_count = 0; /* they count from the first event on */
 }
 
-static void cut_device(struct gp_arena *arena,
+static void cut_device(struct gp_arena *arena, const struct gp_trace *trace,
 		       const struct gp_device_trace *from,
 		       const struct gp_slice *slice,
 		       struct gp_device_trace *device)
@@ -218,6 +304,7 @@ static void cut_device(struct gp_arena *arena,
 		.sites = gp_mem_alloc(n, sizeof(*c.sites)),
 		.is_live = gp_mem_alloc(n, sizeof(*c.is_live)),
 		.is_told = gp_mem_alloc(n, sizeof(*c.is_told)),
+		.pasts = gp_mem_alloc(trace->pool_count, sizeof(*c.pasts)),
 	};
 
 	c.numbers = gp_mem_alloc(n, sizeof(*c.numbers));
@@ -226,7 +313,8 @@ static void cut_device(struct gp_arena *arena,
 		c.sites[i] = GP_NO_SITE;
 		c.numbers[i] = GP_NO_ID;
 	}
-	cut(&c, device);
+	cut(&c, trace->pool_count, device);
+	free(c.pasts);
 	free(c.sites);
 	free(c.is_live);
 	free(c.is_told);
@@ -240,7 +328,7 @@ struct gp_trace *gp_trace_slice(const struct gp_trace *trace,
 	struct gp_trace_store *store = gp_trace_store_derive(trace, &devices);
 
 	for (size_t i = 0; i < trace->device_count; i++) {
-		cut_device(&store->arena, &trace->devices[i], &slices[i],
+		cut_device(&store->arena, trace, &trace->devices[i], &slices[i],
 			   &devices[i]);
 		if (slices[i].from)
 			store->trace.is_complete = false;
