@@ -155,6 +155,13 @@ struct gp_allocator_ops {
 	enum gp_answer (*alloc)(struct gp_allocator *allocator, uint32_t id,
 				uint64_t size, uint16_t stream, uint16_t pool,
 				uint64_t *addr);
+	/* alloc, and free of what it gave, in one: the block's bytes; 0:
+	 * nothing was done, as the two calls would do more than hand out a free
+	 * block and take it back, or as there would be more than most bytes
+	 * allocated between them.  NULL: the two calls are made. */
+	uint64_t (*alloc_and_free)(struct gp_allocator *allocator,
+				   uint64_t size, uint16_t stream,
+				   uint16_t pool, uint64_t most);
 	/* As setCheckpointPoolState has it, a block of size bytes at *addr
 	 * where that is free in its pool, and else as alloc, as if NULL. */
 	enum gp_answer (*restore)(struct gp_allocator *allocator, uint32_t id,

@@ -354,11 +354,9 @@ static void do_record_stream(struct replay *r, const struct gp_event *event)
 		ops->record_stream(r->allocator, event->id, event->stream);
 }
 
-static void do_event(struct replay *r, const struct gp_event *event)
+static void do_other(struct replay *r, const struct gp_event *event)
 {
 	switch (event->kind) {
-	case GP_ALLOC: do_alloc(r, event); break;
-	case GP_FREE: do_free(r, event); break;
 	case GP_RECORD_STREAM: do_record_stream(r, event); break;
 	case GP_SYNCHRONIZE: do_synchronize(r, event); break;
 	default:
@@ -366,6 +364,18 @@ static void do_event(struct replay *r, const struct gp_event *event)
 			note_refusal(r);
 		break;
 	}
+}
+
+/* Most are one of two, and the next is a coin's toss: no jump through a table,
+ * which is foretold less often. */
+static inline void do_event(struct replay *r, const struct gp_event *event)
+{
+	if (event->kind == GP_FREE)
+		do_free(r, event);
+	else if (event->kind == GP_ALLOC)
+		do_alloc(r, event);
+	else
+		do_other(r, event);
 }
 
 static bool is_over(const struct replay *r)
@@ -425,21 +435,58 @@ static bool pause(struct replay *r, const struct gp_event *event)
 	return !r->may_end_early || !is_over(r);
 }
 
+/* An alloc, and behind it the free of its block.  One branch: they come as they
+ * like. */
+static inline bool is_both(const struct gp_event *event)
+{
+	return (event->kind == GP_ALLOC) & (event[1].kind == GP_FREE) &
+	       (event[1].id == event->id) & !(event->flags & GP_RESTORED);
+}
+
+static inline bool do_both(struct replay *r, const struct gp_event *event)
+{
+	uint64_t bytes = r->allocator->ops->alloc_and_free(
+		r->allocator, event->size, event->stream, event->pool,
+		watch_most(&r->watch));
+
+	if (!bytes)
+		return false;
+	watch_touch(&r->watch, bytes);
+	r->result->allocs++;
+	return true;
+}
+
+/* The event before which they are tried, where nothing is done between them. */
+static uint64_t end_of_both(const struct replay *r, uint64_t next, size_t stop)
+{
+	if (!r->allocator->ops->alloc_and_free || r->is_checked || !stop)
+		return 0;
+	return gp_smaller(next, stop - 1);
+}
+
 /* Runs events up to but not including stop. */
 static void run(struct replay *r, size_t stop)
 {
 	const struct gp_event *events = r->device_trace->events;
 	uint64_t next = next_pause(r), requests = 0;
+	uint64_t both = end_of_both(r, next, stop);
 
 	for (r->event = 0; r->event < stop; r->event++) {
 		const struct gp_event *event = &events[r->event];
 
-		do_event(r, event);
+		if (r->event < both && is_both(event) && do_both(r, event)) {
+			requests++;
+			r->event++;
+			event++;
+		} else {
+			do_event(r, event);
+		}
 		requests += event->kind < GP_FIRST_OUTCOME;
 		if (r->event >= next) {
 			if (!pause(r, event))
 				break;
 			next = next_pause(r);
+			both = end_of_both(r, next, stop);
 		} else if (event->kind != GP_FREE) {
 			watch_rise(&r->watch, r->event);
 		}

@@ -65,6 +65,28 @@ static inline void watch_rise(struct watch *watch, uint64_t event)
 		watch_fullest(watch, event);
 }
 
+/* What may be allocated at most for watch_rise to see no more than a level. */
+static inline uint64_t watch_most(const struct watch *watch)
+{
+	const struct gp_replay_result *result = watch->result;
+
+	return watch_current(watch, GP_STAT_RESERVED_BYTES) ==
+			       result->at_peak.reserved
+		       ? result->at_fullest.allocated
+		       : UINT64_MAX;
+}
+
+/* So many bytes were allocated, and are no more. */
+static inline void watch_touch(struct watch *watch, uint64_t bytes)
+{
+	struct gp_timeline *line = &watch->result->timeline;
+
+	watch_max(&line->allocated[watch->bin],
+		  watch_current(watch, GP_STAT_ALLOCATED_BYTES) + bytes);
+	watch_max(&line->active[watch->bin],
+		  watch_current(watch, GP_STAT_ACTIVE_BYTES) + bytes);
+}
+
 /* ---- requests without memory: what PyTorch's message tells of them ---- */
 
 /* What a device's allocator is configured with after so many events. */

@@ -492,22 +492,22 @@ static enum gp_answer segment_obtain(struct caching *c, struct request *request,
 
 /* ---- cutting and handing out ---- */
 
-static bool should_split(struct caching *c, const struct block *b,
-			 const struct request *request)
+static inline bool should_split(struct caching *c, const struct block *b,
+				const struct request *request)
 {
 	uint64_t rest = b->size - request->rounded;
 
 	if (request->is_restored)
 		return rest > 0;
-	if (c->pools.no_split[pool_index(b->shelf->pool)])
+	if (c->pools.has_no_split &&
+	    c->pools.no_split[pool_index(b->shelf->pool)])
 		return false;
-	if (b->shelf->pool->is_small || request->is_expandable)
+	if (request->pool->is_small | request->is_expandable)
 		return rest >= GP_MIN_BLOCK_SIZE;
-	if (rest <= SMALL_SIZE)
-		return false;
-	if (c->alike)
+	if (c->alike && rest > SMALL_SIZE)
 		alike_split(c, request->rounded);
-	return request->rounded < c->settings.max_split_size;
+	return (rest > SMALL_SIZE) &
+	       (request->rounded < c->settings.max_split_size);
 }
 
 /*
@@ -606,8 +606,8 @@ static uint64_t round_request(const struct caching *c, uint64_t size)
 }
 
 /* What the request is to the pools. */
-static enum gp_answer aim(struct caching *c, struct request *request,
-			  uint64_t size, uint16_t pool)
+static inline enum gp_answer aim(struct caching *c, struct request *request,
+				 uint64_t size, uint16_t pool)
 {
 	if (size > LARGEST_REQUEST)
 		size = LARGEST_REQUEST;
@@ -669,6 +669,74 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 	return GP_SERVED;
 }
 
+/* ---- a request whose block is freed at once ---- */
+
+/* Whether alloc and free do more than find a block and give it back. */
+static bool has_more_to_do(const struct caching *c)
+{
+	return (c->config.action != NULL) | c->gc_enabled | c->has_cuts |
+	       (c->captures.open != 0) | (c->order == BY_OBJECT) |
+	       events_are_pending(&c->events);
+}
+
+static inline void count_both(struct caching *c, const struct block *b,
+			      struct tally *own, uint64_t allocated,
+			      uint64_t size)
+{
+	int64_t bytes = (int64_t)allocated, whole = (int64_t)b->size;
+
+	if (!b->segment) {
+		/* Free bytes beside it, while it is there and before. */
+		int64_t was_split = block_is_split(b), is_cut = bytes < whole;
+		int64_t more = whole - bytes - was_split * whole;
+
+		counter_touch(c, GP_STAT_INACTIVE_SPLIT, own,
+			      is_cut - was_split, is_cut ^ was_split);
+		counter_touch(c, GP_STAT_INACTIVE_SPLIT_BYTES, own, more,
+			      more < 0 ? -more : more);
+	}
+	counter_touch(c, GP_STAT_ALLOCATION, own, 1, 1);
+	counter_touch(c, GP_STAT_ALLOCATED_BYTES, own, bytes, bytes);
+	counter_touch(c, GP_STAT_ACTIVE, own, 1, 1);
+	counter_touch(c, GP_STAT_ACTIVE_BYTES, own, bytes, bytes);
+	counter_touch(c, GP_STAT_REQUESTED_BYTES, own, (int64_t)size,
+		      (int64_t)size);
+}
+
+/*
+ * One in seven of a training's requests, and more where it has temporaries: the
+ * block is cut off a free one and joins it again, so that in the end only the
+ * counters have moved.
+ */
+uint64_t alloc_and_free(struct gp_allocator *allocator, uint64_t size,
+			uint16_t stream, uint16_t pool, uint64_t most)
+{
+	struct caching *c = caching_of(allocator);
+	struct request request = { .stream = stream };
+	uint64_t allocated;
+	struct block *b;
+	bool is_cut;
+
+	if (!size || has_more_to_do(c) ||
+	    aim(c, &request, size, pool) != GP_SERVED)
+		return 0;
+	b = segment_find_free(c, &request);
+	if (!b)
+		return 0;
+	is_cut = should_split(c, b, &request);
+	allocated = is_cut ? request.rounded : b->size;
+	if (allocated >= c->settings.max_split_size ||
+	    (uint64_t)gp_level_now(
+		    &c->tally[GP_STAT_ALL].levels[GP_STAT_ALLOCATED_BYTES]) +
+			    allocated >
+		    most)
+		return 0;
+	count_both(c, b, request.pool->tally, allocated, size);
+	b->requested = size;
+	b->gc_base = request.pool->searches;
+	return allocated;
+}
+
 bool alloc_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 		 uint16_t pool, struct gp_route *route)
 {
@@ -690,7 +758,7 @@ bool alloc_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 /* ---- a restore ---- */
 
 /* The free block there, large enough; NULL: there is none. */
-static struct block *find_at(const struct caching_pool *pool, uint16_t stream,
+static struct block *find_at(struct caching_pool *pool, uint16_t stream,
 			     uint64_t addr, uint64_t size)
 {
 	struct shelf *shelf = pool_shelf(pool, stream);
@@ -706,7 +774,7 @@ enum gp_answer alloc_restore(struct gp_allocator *allocator, uint32_t id,
 			     uint64_t *addr)
 {
 	struct caching *c = caching_of(allocator);
-	const struct pool_pair *pair = c->pools.pairs[pool];
+	struct pool_pair *pair = c->pools.pairs[pool];
 	struct request request = { .rounded = size,
 				   .stream = stream,
 				   .is_restored = true };

@@ -401,6 +401,7 @@ static void caching_destroy(struct gp_allocator *allocator)
 static const struct gp_allocator_ops caching_ops = {
 	.name = "caching",
 	.alloc = alloc_serve,
+	.alloc_and_free = alloc_and_free,
 	.restore = alloc_restore,
 	.free = caching_free,
 	.record_stream = caching_record_stream,

@@ -72,6 +72,7 @@ struct caching {
 	struct gp_alike *alike; /* config.alike until it is settled */
 	bool gc_enabled;	/* a limit and a threshold are set */
 	bool rounds_plainly;	/* to the next multiple of 512, no more */
+	bool has_cuts; /* a start state with free blocks beside each other */
 
 	/* The engine's own settings; NULL: CUDA's allocator. */
 	const struct profile *profile;
@@ -212,6 +213,8 @@ size_t caching_collect(struct caching *c, struct caching_pool *pool);
 enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 			   uint64_t size, uint16_t stream, uint16_t pool,
 			   uint64_t *addr);
+uint64_t alloc_and_free(struct gp_allocator *allocator, uint64_t size,
+			uint16_t stream, uint16_t pool, uint64_t most);
 enum gp_answer alloc_restore(struct gp_allocator *allocator, uint32_t id,
 			     uint64_t size, uint16_t stream, uint16_t pool,
 			     uint64_t *addr);
@@ -289,6 +292,25 @@ static inline void counter_net(struct caching *c, enum gp_stat_id id,
 	counter_raise(&c->tally[GP_STAT_ALL].levels[id], amount);
 	counter_raise(&own->levels[id], amount);
 	stat_grow(&own->allocated[id], amount > 0 ? amount : 0);
+}
+
+/* Up by the amount, and down again. */
+static inline void counter_touch_level(struct gp_level *level, int64_t amount)
+{
+	if (__builtin_expect(level->below < amount, false)) {
+		level->peak += amount - level->below;
+		level->below = amount;
+	}
+}
+
+/* A net change and the opposite one, of which one is up by rise. */
+static inline void counter_touch(struct caching *c, enum gp_stat_id id,
+				 struct tally *own, int64_t amount,
+				 int64_t rise)
+{
+	counter_touch_level(&c->tally[GP_STAT_ALL].levels[id], amount);
+	counter_touch_level(&own->levels[id], amount);
+	stat_grow(&own->allocated[id], rise);
 }
 
 /* The single ones: oversize_allocations and oversize_segments. */

@@ -162,8 +162,8 @@ bool events_hold(struct caching *c, struct block *b);
 /* Whether there is anything for events_process to do. */
 static inline bool events_are_pending(const struct events *events)
 {
-	return events->deferred.count || events->ready_count ||
-	       events->touched.count;
+	return (events->deferred.count | events->ready_count |
+		events->touched.count) != 0;
 }
 
 /* Before each malloc: frees the blocks whose events are complete. */

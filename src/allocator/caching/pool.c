@@ -412,6 +412,7 @@ enum gp_answer pool_change(struct caching *c, uint16_t index,
 	case GP_POOL_NO_SPLIT:
 		c->pools.no_split[index] = gp_release_has(
 			c->settings.release, GP_CHANGE_POOL_NO_SPLIT);
+		c->pools.has_no_split |= c->pools.no_split[index];
 		return GP_SERVED;
 	default:
 		set_use_on_oom(c, index, change == GP_POOL_USE_ON_OOM);

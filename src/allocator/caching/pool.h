@@ -32,6 +32,7 @@ struct caching_pool {
 	/* By stream, in chunks, so that a pool of few streams is small; NULL:
 	 * nothing yet. */
 	struct shelf ***shelves;
+	struct shelf *recent; /* the one that was asked for last; or NULL */
 	/* Those that may hold blocks, in any order. */
 	struct shelf **listed;
 	size_t listed_count, listed_room;
@@ -68,7 +69,8 @@ struct pools {
 	struct pool_pair **pairs; /* by index; made when first used */
 	size_t pair_count;
 	struct pool_reserved *reserved; /* by index */
-	bool *no_split; /* by index: PyTorch has a set beside the pools */
+	bool *no_split;	   /* by index: PyTorch has a set beside the pools */
+	bool has_no_split; /* any of them is, or was */
 	struct pool_route *routes; /* oldest first */
 	size_t route_count, route_room;
 	size_t captures;	  /* of the routes */
@@ -106,12 +108,15 @@ void pools_release(struct caching *c);
 struct pool_pair *pool_pair_get(struct caching *c, uint16_t index);
 
 /* The shelf of a stream; NULL: nothing was ever there. */
-static inline struct shelf *pool_shelf(const struct caching_pool *pool,
+static inline struct shelf *pool_shelf(struct caching_pool *pool,
 				       uint16_t stream)
 {
-	struct shelf **chunk = pool->shelves[stream >> SHELVES_SHIFT];
+	struct shelf **chunk;
 
-	return chunk ? chunk[stream % SHELVES] : NULL;
+	if (pool->recent && pool->recent->stream == stream)
+		return pool->recent;
+	chunk = pool->shelves[stream >> SHELVES_SHIFT];
+	return pool->recent = chunk ? chunk[stream % SHELVES] : NULL;
 }
 
 struct shelf *pool_add_shelf(struct caching_pool *pool, uint16_t stream);

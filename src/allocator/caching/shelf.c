@@ -311,18 +311,6 @@ static inline struct block *bin_best(struct bin *bin, uint64_t size)
 
 /* ---- which bins hold any ---- */
 
-/* A double's exponent and the first bits of its mantissa.  The lowest bit,
- * which no size needs, keeps 0 from being special. */
-static inline unsigned bin_of(uint64_t size)
-{
-	double number = (double)(int64_t)(size | 1);
-	uint64_t bits;
-
-	memcpy(&bits, &number, sizeof(bits));
-	return (unsigned)(bits >> (52 - SHELF_STEPS_SHIFT)) -
-	       (1023u << SHELF_STEPS_SHIFT);
-}
-
 static inline struct bin *bin_at(const struct shelf *shelf, unsigned bin)
 {
 	return &shelf->pages[bin >> SHELF_PAGE_SHIFT]->bins[bin % SHELF_PAGE];
@@ -335,7 +323,7 @@ static void add_page(struct shelf *shelf, unsigned n)
 
 void shelf_put(struct shelf *shelf, struct block *b)
 {
-	unsigned bin = bin_of(b->size), n = bin >> SHELF_PAGE_SHIFT;
+	unsigned bin = shelf_bin(b->size), n = bin >> SHELF_PAGE_SHIFT;
 	struct shelf_page *page = shelf->pages[n];
 
 	if (!page) {
@@ -350,7 +338,7 @@ void shelf_put(struct shelf *shelf, struct block *b)
 
 void shelf_take(struct shelf *shelf, struct block *b)
 {
-	unsigned bin = bin_of(b->size), n = bin >> SHELF_PAGE_SHIFT;
+	unsigned bin = shelf_bin(b->size), n = bin >> SHELF_PAGE_SHIFT;
 	struct shelf_page *page = shelf->pages[n];
 
 	bin_remove(&page->bins[bin % SHELF_PAGE], b);
@@ -421,25 +409,19 @@ static void lay_down(struct shelf *shelf)
 	shelf->hand = NULL;
 }
 
-struct block *shelf_best(struct shelf *shelf, uint64_t size)
+struct block *shelf_search(struct shelf *shelf, unsigned bin, uint64_t size)
 {
-	unsigned bin = bin_of(size);
 	struct shelf_page *page = shelf->pages[bin >> SHELF_PAGE_SHIFT];
-	struct block *best = NULL, *hand = shelf->hand;
+	struct block *best = NULL;
 
 	if (page && page->holds >> bin % SHELF_PAGE & 1)
 		best = bin_best(&page->bins[bin % SHELF_PAGE], size);
-	if (!best)
-		best = first_behind(shelf, bin);
-	if (hand && hand->size >= size &&
-	    (!best || block_is_before(hand, best)))
-		best = hand;
-	return best;
+	return best ? best : first_behind(shelf, bin);
 }
 
 struct block *shelf_next(struct shelf *shelf, const struct block *b)
 {
-	unsigned bin = bin_of(b->size);
+	unsigned bin = shelf_bin(b->size);
 	struct block *next;
 
 	lay_down(shelf);
@@ -449,7 +431,7 @@ struct block *shelf_next(struct shelf *shelf, const struct block *b)
 
 struct block *shelf_prev(struct shelf *shelf, const struct block *b)
 {
-	unsigned bin = bin_of(b->size), n = bin >> SHELF_PAGE_SHIFT;
+	unsigned bin = shelf_bin(b->size), n = bin >> SHELF_PAGE_SHIFT;
 	const struct shelf_page *page;
 	struct block *prev;
 	uint64_t below;

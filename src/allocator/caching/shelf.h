@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "gpupool/trace.h"
 
@@ -66,7 +67,7 @@ struct block {
 
 static inline bool block_is_split(const struct block *b)
 {
-	return b->prev || b->next;
+	return (b->prev != NULL) | (b->next != NULL);
 }
 
 /* The shelf's order. */
@@ -204,8 +205,56 @@ static inline void shelf_shrink(struct shelf *shelf, struct block *b,
 	b->size -= bytes;
 }
 
+/* A double's exponent and the first bits of its mantissa.  The lowest bit,
+ * which no size needs, keeps 0 from being special. */
+static inline unsigned shelf_bin(uint64_t size)
+{
+	double number = (double)(int64_t)(size | 1);
+	uint64_t bits;
+
+	memcpy(&bits, &number, sizeof(bits));
+	return (unsigned)(bits >> (52 - SHELF_STEPS_SHIFT)) -
+	       (1023u << SHELF_STEPS_SHIFT);
+}
+
+/* The first block of at least size bytes in that bin or behind it; NULL: none.
+ * What is in hand does not count. */
+struct block *shelf_search(struct shelf *shelf, unsigned bin, uint64_t size);
+
+/* The first of the first of these bins that holds any, where that is large
+ * enough; NULL: a search has to tell. */
+static inline struct block *shelf_look(const struct shelf *shelf, unsigned bin,
+				       uint64_t size)
+{
+	const struct shelf_page *page = shelf->pages[bin >> SHELF_PAGE_SHIFT];
+	uint64_t bins = page ? page->holds >> bin % SHELF_PAGE : 0;
+	struct block *first;
+
+	if (!bins)
+		return NULL;
+	first = page->bins[bin % SHELF_PAGE + (unsigned)__builtin_ctzll(bins)]
+			.first;
+	return first && first->size >= size ? first : NULL;
+}
+
 /* The first block of at least size bytes; NULL: none. */
-struct block *shelf_best(struct shelf *shelf, uint64_t size);
+static inline struct block *shelf_best(struct shelf *shelf, uint64_t size)
+{
+	unsigned bin = shelf_bin(size);
+	struct block *hand = shelf->hand, *best = shelf_look(shelf, bin, size);
+	/* How much too large; of none, and of too small ones, more than any. */
+	uint64_t over = INT64_MAX, over_hand;
+
+	if (!best)
+		best = shelf_search(shelf, bin, size);
+	if (best)
+		over = best->size - size;
+	over_hand = hand ? hand->size - size : UINT64_MAX;
+	if (over_hand == over && best)
+		return block_is_before(hand, best) ? hand : best;
+	return over_hand < over ? hand : best;
+}
+
 /* The neighbours of a shelved block in the shelf's order; NULL: none. */
 struct block *shelf_next(struct shelf *shelf, const struct block *b);
 struct block *shelf_prev(struct shelf *shelf, const struct block *b);

@@ -66,6 +66,8 @@ static void adopt_live(struct caching *c, struct block *b,
 
 static void adopt_free(struct caching *c, struct block *b)
 {
+	c->has_cuts |=
+		b->prev && b->prev->use == BLOCK_IDLE && b->prev->is_mapped;
 	struct tally *own = b->shelf->pool->tally;
 
 	caching_shelve(b);
