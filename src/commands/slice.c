@@ -82,11 +82,14 @@ static enum gp_status cut_device(const struct gp_plan *plan, uint32_t device,
 				 const struct gp_options *options,
 				 struct gp_slice *slice, struct gp_diag *diag)
 {
-	uint64_t count = plan->trace->devices[device].event_count;
+	const struct gp_device_trace *t = &plan->trace->devices[device];
+	uint64_t count = t->event_count;
 
 	slice->to = options->to_event ? gp_smaller(options->to_event, count)
 				      : count;
-	slice->from = gp_smaller(options->from_event, slice->to);
+	slice->to = gp_slice_place(t, slice->to);
+	slice->from = gp_slice_place(t, gp_smaller(options->from_event, count));
+	slice->from = gp_smaller(slice->from, slice->to);
 	if (slice->from)
 		return find_start(plan, device, slice, diag);
 	slice->start = plan->trace->devices[device].start;
@@ -179,7 +182,7 @@ const struct gp_command gp_slice_command = {
 	.sentence = "Cut out a part that replays on its own.",
 	.about = "Events from --from up to, but not including, --to, numbered "
 		 "as in reports. Memory as it is by then becomes the part's "
-		 "start state.",
+		 "start state. A request is not parted from its outcomes.",
 	.options = "from to format anonymous max-input quiet",
 	.own = slice_options,
 	.run = slice_command,

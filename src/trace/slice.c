@@ -321,6 +321,36 @@ static void cut_device(struct gp_arena *arena, const struct gp_trace *trace,
 	free(c.numbers);
 }
 
+/* ---- where to cut ---- */
+
+static bool is_request(const struct gp_event *event)
+{
+	return event->kind < GP_FIRST_OUTCOME && event->kind != GP_MARK &&
+	       event->kind != GP_SYNCHRONIZE;
+}
+
+static bool is_of_alloc(const struct gp_event *event)
+{
+	return gp_event_is_growth(event->kind) ||
+	       gp_event_is_release(event->kind) || event->kind == GP_OOM;
+}
+
+uint64_t gp_slice_place(const struct gp_device_trace *device, uint64_t event)
+{
+	const struct gp_event *events = device->events;
+	uint64_t at = event;
+
+	while (at && !is_request(&events[at - 1]))
+		at--;
+	if (at && events[at - 1].kind == GP_EMPTY_CACHE)
+		while (at < device->event_count &&
+		       gp_event_is_release(events[at].kind))
+			at++;
+	while (at < event && !is_of_alloc(&events[at]))
+		at++;
+	return at;
+}
+
 struct gp_trace *gp_trace_slice(const struct gp_trace *trace,
 				const struct gp_slice *slices)
 {

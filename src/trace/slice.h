@@ -30,6 +30,12 @@ struct gp_slice {
 	size_t completed_count;
 };
 
+/*
+ * Where a part may begin, or end, nearest to that event: outcomes stand in
+ * front of the alloc that they are of, and behind the empty_cache.
+ */
+uint64_t gp_slice_place(const struct gp_device_trace *device, uint64_t event);
+
 /* slices: one for each device, from <= to <= its events.  Borrows texts, sites
  * and tables of trace, which must outlive it. */
 struct gp_trace *gp_trace_slice(const struct gp_trace *trace,
