@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool check: runs held to their limits and their baseline. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "commands/command.h"
 #include "commands/nearest.h"
 #include "commands/output.h"
@@ -16,6 +18,8 @@
 #include "gpupool/input.h"
 #include "report/gate_report.h"
 #include "study/sweep/thread_pool.h"
+
+#define DEFAULT_GATE "gpupool.json"
 
 /* What a run is held to. */
 struct holding {
@@ -320,6 +324,24 @@ static void forget_others(struct held_run *s)
 	}
 }
 
+/* A hint to write the baseline anew is of this file's, which the command has to
+ * be told unless it is the one by default. */
+static void name_gate(struct gp_diag *diag, const char *path)
+{
+	static const char update[] = "check --update";
+	char hint[sizeof(diag->hint)], quoted[PATH_MAX + 8];
+	char *at = strstr(diag->hint, update);
+	int head;
+
+	if (!at || !strcmp(path, DEFAULT_GATE) || strstr(at, path))
+		return;
+	at += sizeof(update) - 1;
+	head = (int)(at - diag->hint);
+	gp_quote_shell(path, quoted, sizeof(quoted));
+	memcpy(hint, diag->hint, sizeof(hint));
+	gp_diag_hint(diag, "%.*s %s%s", head, hint, quoted, hint + head);
+}
+
 /* On any thread.  Fills result, whose status and diag say what did not go well.
  */
 static void check_run(const struct holding *config,
@@ -352,6 +374,7 @@ static void check_run(const struct holding *config,
 	}
 	if (status > GP_FAILED && !*result->diag.file)
 		gp_diag_file(&result->diag, run->path);
+	name_gate(&result->diag, config->gate->path);
 	result->status = status;
 	gp_plan_release(&s.plan);
 	gp_trace_destroy(s.trace);
@@ -391,6 +414,8 @@ static enum gp_status read_baseline(struct session *s, struct file *file,
 		status = gp_baseline_read("", &s->numbers, true,
 					  &file->baseline, diag);
 	}
+	if (status != GP_OK)
+		name_gate(diag, file->gate->path);
 	return status;
 }
 
@@ -432,7 +457,7 @@ static enum gp_status read_file(struct session *s, const char *path,
 
 static enum gp_status read_files(struct session *s, struct gp_diag *diag)
 {
-	static const char *const by_default[] = { "gpupool.json" };
+	static const char *const by_default[] = { DEFAULT_GATE };
 	const char *const *paths = s->options->operands;
 	enum gp_status status = GP_OK;
 

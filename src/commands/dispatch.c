@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/safe.h"
@@ -60,6 +61,61 @@ static enum gp_status check_operands(const struct gp_command *command,
 			   options->operands[command->most]);
 }
 
+/* ---- what is written must not be what is read ---- */
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) &&
+	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The operand that the command writes, as its help has it; NULL: none. */
+static const char *written_operand(const struct gp_command *command,
+				   const struct gp_options *options)
+{
+	const char *names = command->operands;
+	const char *out = names ? strstr(names, "OUT") : NULL;
+	size_t at = 0;
+
+	if (!out)
+		return NULL;
+	for (; names < out; names++)
+		at += *names == ' ';
+	return at < options->operand_count ? options->operands[at] : NULL;
+}
+
+static enum gp_status check_outputs(const struct gp_command *command,
+				    const struct gp_options *options,
+				    struct gp_diag *diag)
+{
+	const char *operand = written_operand(command, options);
+	const char *outputs[] = { options->output,   options->events,
+				  options->timeline, options->prices_out,
+				  options->kept,     operand };
+	size_t count = sizeof(outputs) / sizeof(*outputs);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!outputs[i])
+			continue;
+		for (size_t k = 0; k < options->operand_count; k++)
+			if (options->operands[k] != operand &&
+			    is_same_file(outputs[i], options->operands[k]))
+				return gp_diag_set(diag, GP_USAGE,
+						   "%s would be written over, "
+						   "and is what is read",
+						   outputs[i]);
+		for (size_t k = 0; k < i; k++)
+			if (outputs[k] && strcmp(outputs[i], "-") != 0 &&
+			    !strcmp(outputs[i], outputs[k]))
+				return gp_diag_set(diag, GP_USAGE,
+						   "%s would be written twice",
+						   outputs[i]);
+	}
+	return GP_OK;
+}
+
 static enum gp_status run(const struct gp_command *command, int argc,
 			  char **argv, struct gp_diag *diag)
 {
@@ -72,6 +128,8 @@ static enum gp_status run(const struct gp_command *command, int argc,
 			      gp_outlet_stdout());
 	} else if (status == GP_OK) {
 		status = check_operands(command, &options, diag);
+		if (status == GP_OK)
+			status = check_outputs(command, &options, diag);
 		if (status == GP_OK)
 			status = command->run(&options, diag);
 		/* What help does not know is a command by itself. */
@@ -101,12 +159,14 @@ static const char *command_name(const char *given)
 	return given;
 }
 
+/* Or a mistyped one: no command has such a name. */
 static bool is_trace(const char *argument)
 {
 	struct gp_trace *held = gp_session_held(argument);
 
 	gp_trace_destroy(held);
-	return held || !strcmp(argument, "-") || !access(argument, F_OK);
+	return held || !strcmp(argument, "-") || !access(argument, F_OK) ||
+	       (*argument != '-' && strpbrk(argument, "/."));
 }
 
 /* "gpupool TRACE", also with options in front of it. */

@@ -618,6 +618,25 @@ static enum gp_status begin(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
+/* Where PyTorch takes none of them, the question was a wrong one. */
+static enum gp_status check_possible(const struct session *s,
+				     struct gp_diag *diag)
+{
+	const char *reason = NULL;
+
+	for (size_t i = 0; i < s->grid.count; i++) {
+		reason = s->grid.items[i].reason;
+		if (!reason || s->grid.items[i].is_undecided)
+			return GP_OK;
+	}
+	gp_diag_hint(diag, "see: gpupool help settings");
+	return reason ? gp_diag_set(diag, GP_INPUT,
+				    "none of the settings is possible; the "
+				    "last: %.200s",
+				    reason)
+		      : GP_OK;
+}
+
 /* What is finished, or failed, is kept, and the exit code says that not all is.
  */
 static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
@@ -659,6 +678,8 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 				s->options->shard != NULL, diag);
 	if (status == GP_OK)
 		status = verdict(s, diag);
+	if (status == GP_OK)
+		status = check_possible(s, diag);
 	return status == GP_OK ? gp_rank_files_verdict(&s->ranks, diag)
 			       : status;
 }

@@ -100,6 +100,24 @@ static const char *where(const struct gp_gate_verdict *verdict, char text[32])
 	return text;
 }
 
+/* Two that look alike are told apart by what one has more. */
+static void tell_apart(const struct gp_number *number,
+		       const struct gp_gate_verdict *verdict, const char *now,
+		       char limit[GP_GATE_LIMIT])
+{
+	int64_t more = verdict->now.value - verdict->bound;
+	char bound[GP_GATE_TEXT], count[GP_COUNT_TEXT];
+	size_t length = strlen(limit);
+
+	gp_gate_value_text(number, verdict->bound, bound);
+	if (number->unit != GP_NUMBER_BYTES || !more || strcmp(now, bound) != 0)
+		return;
+	snprintf(limit + length, GP_GATE_LIMIT - length,
+		 ", which is %s bytes %s",
+		 gp_count_text(magnitude(more), count),
+		 more < 0 ? "more" : "less");
+}
+
 const char *gp_gate_sentence(const struct gp_gate_report *report,
 			     const struct gp_gate_verdict *verdict,
 			     char text[GP_GATE_SENTENCE])
@@ -113,6 +131,8 @@ const char *gp_gate_sentence(const struct gp_gate_report *report,
 	gp_gate_reading_text(number, &verdict->baseline, from);
 	gp_gate_reading_text(number, &verdict->now, to);
 	gp_gate_limit_text(number, verdict, limit);
+	if (!verdict->limit->is_default)
+		tell_apart(number, verdict, to, limit);
 	if (is_same(&verdict->baseline, &verdict->now))
 		snprintf(text, GP_GATE_SENTENCE,
 			 "%s: %s, as in the baseline; limit: %s", number->name,

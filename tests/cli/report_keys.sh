@@ -36,7 +36,8 @@ write() {
 	[ $? -le 1 ] || { cat err && rm -f "out/$name.json"; }
 } >> refused 2>&1
 
-# partly NAME ARGUMENT...: the same of files that cannot all be read, exit 3.
+# partly NAME ARGUMENT...: the same of files that cannot all be read, or of
+# settings that cannot be, exit 3.
 partly() {
 	name=$1
 	shift
@@ -188,7 +189,7 @@ write sweep-grid sweep "$story" "$out_of_memory" --torch 2.4 \
 write sweep-all sweep "$story" --set max_split_size_mb=all \
 	--set garbage_collection_threshold=all --set large_segment_size_mb=all
 write sweep-part sweep "$story" --set max_split_size_mb=none,64 --shard 1/2
-write sweep-old sweep "$story" --torch 2.0 \
+partly sweep-old sweep "$story" --torch 2.0 \
 	--set expandable_segments=False,True
 asserts=$traces/tiny/routing-asserts-in-2.9.json
 write replay-refused replay "$asserts" --torch 2.9 --alloc-conf \
@@ -201,6 +202,8 @@ write sweep-cut sweep "$traces/recorded/opt-finetune-2.9.jsonl.gz" \
 write replay-estimate replay sliced.jsonl --expandable-segments
 "$build/gpupool" convert --run "$window" tight.pickle --capacity 4600MiB -q
 write suggest-tight suggest tight.pickle
+"$build/gpupool" slice -q --from 143 "$traces/stories/service-drifts-by-night.jsonl" late.jsonl
+write suggest-late suggest late.jsonl
 write replay-checked replay "$story" --device cuda --cudart "$cudart" \
 	--check-memory
 cp elsewhere.json gated.json
