@@ -49,6 +49,10 @@ const struct gp_candidate_conf *gp_candidate_table(size_t *count);
 /* The settings of base that no candidate is about, then those of conf; the
  * caller frees. */
 char *gp_candidate_apply(const char *base, const char *conf);
+/* base without its memory fraction, in *conf, which the caller frees; NULL: it
+ * has none. */
+const struct gp_candidate_conf *gp_candidate_whole(const char *base,
+						   char **conf);
 
 /* ---- what is studied ---- */
 
@@ -149,7 +153,10 @@ extern const char *const gp_ends_names[];
 struct gp_verdict {
 	enum gp_verdict_kind kind;
 	enum gp_verdict_cause cause;
-	char *conf;   /* owned: what to use; NULL: nothing is advised */
+	char *conf; /* owned: what to use; NULL: nothing is advised */
+	/* Owned: of a window that fails as it is and whose replays under other
+	 * settings prove nothing, what is estimated to need least; or NULL. */
+	char *likely;
 	size_t trial; /* the study's that is advised, or lacks least */
 	uint8_t release;
 	uint64_t capacity; /* GP_UNLIMITED: not known */
@@ -168,11 +175,18 @@ struct gp_verdict {
 	bool is_complete;
 	enum gp_begins begins;
 	enum gp_ends ends;
+	bool is_failure; /* undecided, but that it fails as it is */
 	/* Of need, where it is an estimate, as a window does not tell what else
 	 * would have been cached before it: what is live, and what may be
 	 * reserved at most; else 0. */
 	uint64_t low, high;
 };
+
+/* Nothing is known of it, not even how it goes as it is. */
+static inline bool gp_verdict_is_open(const struct gp_verdict *verdict)
+{
+	return verdict->kind == GP_VERDICT_UNDECIDED && !verdict->is_failure;
+}
 
 struct gp_study {
 	struct gp_trial *trials; /* the first is as it is */

@@ -32,9 +32,11 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	size_t worst = worst_of(s);
 	const struct gp_rank_class *class = &s->ranking.ranks.classes[worst];
 	const struct gp_plan *plan = &s->ranking.plans[worst];
-	enum gp_status status =
-		gp_explaining_devices(&s->explaining, plan, &s->progress, diag);
+	enum gp_status status;
 
+	s->explaining.first_case = class->first_case;
+	status =
+		gp_explaining_devices(&s->explaining, plan, &s->progress, diag);
 	s->explanation =
 		gp_explaining_of(&s->explaining, plan, s->options, true);
 	s->explanation.path = class->paths[0];

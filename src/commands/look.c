@@ -124,6 +124,7 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	struct gp_explain_config config = {
 		.run = &run,
 		.skip_attempts = true,
+		.look_at_fullest = true,
 		.progress = show,
 		.progress_arg = &s->progress,
 	};
@@ -134,8 +135,9 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	report->device = (uint32_t)(report->worst - class->first_case);
 	if (!study->case_count)
 		return GP_OK;
-	run = gp_plan_simulated(&s->ranking.plans[worst_class(s)],
-				report->device);
+	run = gp_explaining_run(&s->ranking.plans[worst_class(s)],
+				report->device,
+				&study->verdicts[report->worst]);
 	return gp_explain(&config, &s->explain, diag);
 }
 
@@ -189,6 +191,10 @@ static void describe(struct session *s)
 	const struct recorded *recorded = recorded_of(s, class->trace);
 	struct gp_look_report *r = &s->report;
 
+	r->study = &s->studying.study;
+	r->given = gp_explaining_given(
+		s->options, r->study->case_count ? plan : NULL, r->device,
+		r->study->verdicts + r->worst, s->given);
 	s->given_explain = make_given(s, plan, true);
 	s->given_suggest = make_given(s, plan, false);
 	r->path = class->paths[0];
@@ -196,7 +202,6 @@ static void describe(struct session *s)
 	r->ranks = gp_ranking_ranks(&s->ranking);
 	r->trace = class->trace;
 	r->conf = plan->conf;
-	r->study = &s->studying.study;
 	r->explain = &s->explain;
 	r->choice = plan->has_choice ? &plan->choice : NULL;
 	r->trouble = recorded->trouble.what;
@@ -211,7 +216,6 @@ static void write_report(void *arg, const struct gp_report_style *style,
 {
 	struct session *s = arg;
 
-	s->report.given = gp_explaining_given(s->options, s->given);
 	s->report.path = s->report.operand = s->options->operands[0];
 	if (s->ranking.ranks.count)
 		describe(s);

@@ -124,13 +124,27 @@ void gp_studying_release(struct gp_studying *studying)
 
 /* ---- an explanation ---- */
 
-static enum gp_status explain_device(const struct gp_plan *plan,
+struct gp_replay_config gp_explaining_run(const struct gp_plan *plan,
+					  uint32_t device,
+					  const struct gp_verdict *verdict)
+{
+	struct gp_replay_config run = gp_plan_simulated(plan, device);
+
+	run.capacity =
+		gp_verdict_is_open(verdict) ? GP_UNLIMITED : verdict->capacity;
+	return run;
+}
+
+static enum gp_status explain_device(const struct gp_explaining *explaining,
+				     const struct gp_plan *plan,
 				     uint32_t device,
 				     struct gp_progress *progress,
 				     struct gp_explain *explain,
 				     struct gp_diag *diag)
 {
-	struct gp_replay_config run = gp_plan_simulated(plan, device);
+	const struct gp_verdict *verdicts = explaining->studying.study.verdicts;
+	struct gp_replay_config run = gp_explaining_run(
+		plan, device, &verdicts[explaining->first_case + device]);
 	struct gp_explain_config config = {
 		.run = &run,
 		.progress = show,
@@ -153,7 +167,7 @@ enum gp_status gp_explaining_devices(struct gp_explaining *explaining,
 	for (; explaining->count < count; explaining->count++) {
 		uint32_t d = (uint32_t)explaining->count;
 
-		status = explain_device(plan, d, progress,
+		status = explain_device(explaining, plan, d, progress,
 					&explaining->explains[d], diag);
 		if (status != GP_OK)
 			break;
@@ -172,11 +186,11 @@ enum gp_status gp_explaining_make(struct gp_explaining *explaining,
 	enum gp_status status;
 
 	*explaining = (struct gp_explaining){ 0 };
-	status = gp_explaining_devices(explaining, plan, progress, diag);
+	status = gp_studying_of(&explaining->studying, plan, 1,
+				options ? options : &none, progress, diag);
 	if (status == GP_OK)
-		status = gp_studying_of(&explaining->studying, plan, 1,
-					options ? options : &none, progress,
-					diag);
+		status =
+			gp_explaining_devices(explaining, plan, progress, diag);
 	gp_progress_end(progress);
 	return status;
 }
@@ -194,13 +208,28 @@ static int add_capacity(uint64_t capacity, char text[GP_GIVEN_TEXT])
 				: gp_bytes_exact(capacity, bytes));
 }
 
+/* What only requests tell that were refused; 0: it is known otherwise. */
+static uint64_t concluded(const struct gp_plan *plan, uint32_t device,
+			  const struct gp_verdict *verdict)
+{
+	return plan->capacity[device] == GP_UNLIMITED &&
+			       verdict->capacity != GP_UNLIMITED
+		       ? verdict->capacity
+		       : 0;
+}
+
 const char *gp_explaining_given(const struct gp_options *options,
+				const struct gp_plan *plan, uint32_t device,
+				const struct gp_verdict *verdict,
 				char text[GP_GIVEN_TEXT])
 {
+	uint64_t capacity = options->capacity;
 	size_t length;
 
 	*text = '\0';
-	length = (size_t)add_capacity(options->capacity, text);
+	if (!capacity && plan)
+		capacity = concluded(plan, device, verdict);
+	length = (size_t)add_capacity(capacity, text);
 	if (options->torch)
 		snprintf(text + length, GP_GIVEN_TEXT - length,
 			 " --torch %.32s", options->torch);
@@ -221,8 +250,12 @@ struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
 				       const struct gp_options *options,
 				       bool is_asked)
 {
+	const struct gp_verdict *verdicts = explaining->studying.study.verdicts;
+
 	if (is_asked)
-		gp_explaining_given(options, explaining->given);
+		gp_explaining_given(options, explaining->count ? plan : NULL, 0,
+				    verdicts + explaining->first_case,
+				    explaining->given);
 	return (struct gp_explanation){
 		.path = options->operands[0],
 		.conf = plan->conf,

@@ -39,16 +39,26 @@ void gp_studying_release(struct gp_studying *studying);
 enum gp_status gp_studying_check(const struct gp_options *options,
 				 struct gp_diag *diag);
 
-/* What the options ask for besides settings, for other commands:
- * " --capacity 80GiB --torch 2.9", or "". */
+/* What the options ask for besides settings, or where they leave it open what
+ * the verdict concluded of the plan's device, for other commands:
+ * " --capacity 80GiB --torch 2.9", or "".  plan NULL: nothing was. */
 #define GP_GIVEN_TEXT 128
 const char *gp_explaining_given(const struct gp_options *options,
+				const struct gp_plan *plan, uint32_t device,
+				const struct gp_verdict *verdict,
 				char text[GP_GIVEN_TEXT]);
+
+/* What the verdict is of: at its capacity, which may be concluded; where it is
+ * open, without a limit. */
+struct gp_replay_config gp_explaining_run(const struct gp_plan *plan,
+					  uint32_t device,
+					  const struct gp_verdict *verdict);
 
 struct gp_explaining {
 	struct gp_explain *explains; /* owned; per device */
 	size_t count;		     /* made */
 	struct gp_studying studying;
+	size_t first_case; /* the study's, of the plan's first device */
 	char given[GP_GIVEN_TEXT];
 };
 
@@ -59,7 +69,7 @@ enum gp_status gp_explaining_make(struct gp_explaining *explaining,
 				  const struct gp_options *options,
 				  struct gp_progress *progress,
 				  struct gp_diag *diag);
-/* The devices alone: the study is the caller's to make. */
+/* The devices alone: the study, and first_case, are there. */
 enum gp_status gp_explaining_devices(struct gp_explaining *explaining,
 				     const struct gp_plan *plan,
 				     struct gp_progress *progress,

@@ -17,8 +17,13 @@
 static void note(struct gp_explain *explain, struct gp_attempt *trial,
 		 const struct gp_replay_result *result)
 {
-	trial->no_oom = !result->first_oom.is_there;
-	trial->oom_event = result->first_oom.event;
+	const struct gp_oom *oom = &result->first_oom;
+	const struct gp_no_room *others = &result->others;
+
+	trial->no_oom = gp_replay_has_room(result);
+	trial->oom_event = oom->event;
+	if (others->missing && (!oom->is_there || others->event < oom->event))
+		trial->oom_event = others->event;
 	trial->serves = trial->no_oom || trial->oom_event > explain->event;
 	trial->peak_reserved = result->at_peak.reserved;
 	trial->peak_allocated = gp_replay_peak_allocated(result);

@@ -439,7 +439,7 @@ static void print_trials(const struct explain_page *p)
 {
 	char capacity[GP_BYTES_TEXT];
 
-	if (p->verdict->kind == GP_VERDICT_UNDECIDED)
+	if (gp_verdict_is_open(p->verdict))
 		return;
 	gp_page_blank(&p->page);
 	gp_page_line(&p->page, GP_TONE_TITLE, 2,

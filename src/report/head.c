@@ -64,6 +64,48 @@ void gp_head_release(const struct gp_page *page, uint8_t release,
 		gp_page_field(page, "PyTorch", "2.%u, as asked for", release);
 }
 
+/* The first of them, and how many there are. */
+static const struct gp_event *find_change(const struct gp_trace *trace,
+					  size_t *count)
+{
+	const struct gp_event *first = NULL;
+
+	*count = 0;
+	for (size_t d = 0; d < trace->device_count; d++)
+		for (size_t i = 0; i < trace->devices[d].event_count; i++) {
+			const struct gp_event *e = &trace->devices[d].events[i];
+
+			if (e->kind != GP_SET_SETTINGS &&
+			    e->kind != GP_SET_FRACTION)
+				continue;
+			first = first ? first : e;
+			++*count;
+		}
+	return first;
+}
+
+void gp_head_changes(const struct gp_page *page, const struct gp_trace *trace)
+{
+	char what[128], more[64] = "";
+	size_t count;
+	const struct gp_event *first = find_change(trace, &count);
+
+	if (!first)
+		return;
+	if (first->kind == GP_SET_SETTINGS)
+		snprintf(what, sizeof(what), "sets %.80s itself",
+			 trace->texts[first->text]);
+	else
+		snprintf(what, sizeof(what),
+			 "sets a memory fraction of %g itself",
+			 first->fraction);
+	if (count > 1)
+		snprintf(more, sizeof(more), ", and changes settings %zu times",
+			 count);
+	gp_page_field(page, "Program", "%s%s, whatever is set before it starts",
+		      what, more);
+}
+
 void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 		 const struct gp_run *run)
 {
@@ -72,6 +114,7 @@ void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 
 	gp_head_release(page, run->settings->release, run->choice);
 	gp_page_field(page, "Settings", "%s", gp_head_settings(run->conf));
+	gp_head_changes(page, report->trace);
 	if (engine)
 		gp_page_field(page, "Engine", "%s%s%s", engine,
 			      note ? ": " : "", note ? note : "");

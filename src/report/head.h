@@ -28,6 +28,10 @@ void gp_head_release(const struct gp_page *page, uint8_t release,
 void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 		 const struct gp_run *run);
 
+/* Settings that the program changes while it runs, which are not in the head's;
+ * nothing where it changes none. */
+void gp_head_changes(const struct gp_page *page, const struct gp_trace *trace);
+
 /* Capacity and length of one device's trace. */
 void gp_head_device(const struct gp_page *page, const struct gp_report *report,
 		    const struct gp_run *run, size_t device);

@@ -145,7 +145,7 @@ static void write_trials(const struct finding *f)
 		&study->verdicts[f->explanation->first_case + e->device];
 	char capacity[GP_BYTES_TEXT];
 
-	if (v->kind == GP_VERDICT_UNDECIDED)
+	if (gp_verdict_is_open(v))
 		return;
 	title(f, "What was tried, with memory: %s",
 	      gp_head_capacity(v->capacity, capacity));

@@ -268,6 +268,10 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_verdict, conf, "alloc_conf", TEXT, NULLABLE,
 	       "What to use; \"\" are PyTorch's defaults, null: nothing is "
 	       "advised."),
+	KEY_IN(gp_verdict, likely, "likely", TEXT, NULLABLE | MAYBE,
+	       "Of a window that is undecided and runs out of memory as it is: "
+	       "what is estimated to need least, which need, low and high are "
+	       "of."),
 	KEY_IN(gp_verdict, release, "torch", RELEASE, 0,
 	       "The release it is said of."),
 	KEY_IN(gp_verdict, capacity, "capacity", BYTES, NULLABLE | ENDLESS,

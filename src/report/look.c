@@ -251,6 +251,13 @@ static void print_trust(const struct look *l)
 	if (has_reason)
 		gp_page_field(&l->page, "PyTorch", "2.%u; %s",
 			      l->verdict->release, r->choice->why);
+	gp_head_changes(&l->page, r->trace);
+	if (l->verdict->others)
+		gp_page_field(
+			&l->page, "Others",
+			"hold %s of the device at the worst moment, which "
+			"is part of the need",
+			gp_bytes_text(l->verdict->others, text));
 	if (r->trace->values)
 		gp_page_field(&l->page, "Path", "%s", r->trace->values);
 	if (!recorded ||
@@ -306,7 +313,7 @@ static void print_replay(const struct look *l)
 	if (l->verdict->conf)
 		fprintf(l->page.out, "  %s\n",
 			explain_command(&explanation, l->verdict).text);
-	else if (l->verdict->kind != GP_VERDICT_UNDECIDED)
+	else if (!gp_verdict_is_open(l->verdict))
 		print_command(l, "suggest", l->report->given_suggest);
 	else
 		print_command(l, "info", "");
@@ -321,8 +328,7 @@ static void print_commands(const struct look *l)
 	print_replay(l);
 	/* What is undecided cannot be replayed as asked. */
 	snprintf(rest, sizeof(rest), "%s --format html -o page.html",
-		 l->verdict->kind == GP_VERDICT_UNDECIDED ? ""
-							  : l->report->given);
+		 gp_verdict_is_open(l->verdict) ? "" : l->report->given);
 	print_command(l, "replay", rest);
 }
 

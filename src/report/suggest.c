@@ -285,6 +285,7 @@ static void print_head(const struct gp_page *page,
 	gp_head_release(page, verdict_of(report)->release, report->choice);
 	gp_page_field(page, "Settings", "%s, as recorded",
 		      gp_head_settings(report->study->trials[0].conf));
+	gp_head_changes(page, report->trace);
 	if (report->capacity_below)
 		gp_page_field(page, "Memory",
 			      "less than %s, as a request was refused; the "
@@ -305,7 +306,7 @@ void gp_report_suggest_text(const struct gp_suggest_report *report,
 
 	print_head(&page, report);
 	print_answer(&page, report);
-	if (verdict_of(report)->kind == GP_VERDICT_UNDECIDED)
+	if (gp_verdict_is_open(verdict_of(report)))
 		return;
 	print_constraint(&page, report);
 	print_oom(&page, report);

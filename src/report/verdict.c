@@ -134,11 +134,31 @@ static void say_no_setting(struct verdict_text *words,
 		    gp_bytes_text(v->missing, missing));
 }
 
+/* A window that is not served as it is, nor by any replay from its start. */
+static void say_failing_window(struct verdict_text *words,
+			       const struct gp_verdict *v)
+{
+	char need[GP_BYTES_TEXT];
+
+	say(words,
+	    "%s as it is; what other settings would do is undecided, as what "
+	    "they would have cached before the trace began is not in it.",
+	    v->cause == GP_BY_CHOICE ? "It fits" : "Out of memory");
+	if (v->likely)
+		say(words, " %s: %s, estimated to need %s.",
+		    v->need <= v->capacity ? "Worth a try" : "The nearest",
+		    verdict_line(v->likely).text, gp_bytes_text(v->need, need));
+}
+
 static void say_undecided(struct verdict_text *words,
 			  const struct gp_verdict *v)
 {
 	char start[GP_BYTES_TEXT], capacity[GP_BYTES_TEXT];
 
+	if (v->is_failure) {
+		say_failing_window(words, v);
+		return;
+	}
 	say(words, "Undecided: ");
 	if (v->start > v->capacity)
 		say(words,
@@ -199,16 +219,18 @@ static void say_search(struct verdict_text *words, const struct gp_verdict *v)
 }
 
 /* A device that serves it below some that do not. */
-static bool is_by_chance(const struct gp_verdict *v)
+static bool is_by_chance(const struct gp_verdict *v, uint64_t *need)
 {
+	*need = v->kind == GP_VERDICT_FITS ? v->need_as_recorded : v->need;
 	return (v->kind == GP_VERDICT_FITS || v->kind == GP_VERDICT_SETTING) &&
-	       !v->high && v->capacity < v->need && v->need != GP_UNLIMITED;
+	       !v->high && v->capacity < *need && *need != GP_UNLIMITED;
 }
 
 struct verdict_text verdict_limits(const struct gp_verdict *v)
 {
 	struct verdict_text words = { "" };
 	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
+	uint64_t need;
 
 	say_search(&words, v);
 	if (v->begins == GP_BEGINS_WINDOW && v->kind != GP_VERDICT_UNDECIDED)
@@ -222,11 +244,15 @@ struct verdict_text verdict_limits(const struct gp_verdict *v)
 	if (v->high && v->high != v->low)
 		say(&words, "Need between %s and %s. ",
 		    gp_bytes_text(v->low, a), gp_bytes_text(v->high, b));
-	if (is_by_chance(v))
+	if (v->is_failure)
+		say(&words, "To decide it, record from the start of the "
+			    "program. ");
+	if (is_by_chance(v, &need))
 		say(&words,
-		    "Not every larger device serves it: all do from %s on. A "
+		    "Not every larger device serves it%s: all do from %s on. A "
 		    "little more work may not fit. ",
-		    gp_bytes_text(v->need, b));
+		    v->kind == GP_VERDICT_FITS && v->conf ? " as it is" : "",
+		    gp_bytes_text(need, b));
 	if (v->ends == GP_ENDS_FAILURE && v->kind == GP_VERDICT_FITS)
 		say(&words, "The recorded program ended in a request that "
 			    "failed; what came next is not in the trace. ");

@@ -79,16 +79,45 @@ static bool is_subject(const char *item, size_t length)
 	return false;
 }
 
-char *gp_candidate_apply(const char *base, const char *conf)
+static bool is_fraction(const char *item, size_t length)
+{
+	static const char name[] = "per_process_memory_fraction:";
+
+	return length >= sizeof(name) - 1 &&
+	       !strncmp(item, name, sizeof(name) - 1);
+}
+
+static char *replace(const char *base, const char *conf,
+		     bool (*is_replaced)(const char *item, size_t length))
 {
 	size_t n = 0, length, size = strlen(base) + strlen(conf) + 2;
 	char *made = gp_mem_alloc(size, 1);
 	const char *item;
 
 	while ((item = gp_conf_next(&base, &length)))
-		if (length && !is_subject(item, length))
+		if (length && !is_replaced(item, length))
 			n += (size_t)snprintf(made + n, size - n, "%s%.*s",
 					      n ? "," : "", (int)length, item);
 	snprintf(made + n, size - n, "%s%s", n && *conf ? "," : "", conf);
 	return made;
+}
+
+char *gp_candidate_apply(const char *base, const char *conf)
+{
+	return replace(base, conf, is_subject);
+}
+
+const struct gp_candidate_conf *gp_candidate_whole(const char *base,
+						   char **conf)
+{
+	static const struct gp_candidate_conf whole = {
+		"per_process_memory_fraction:1",
+		"all of the device may be used",
+		"others that share the device have less of it",
+	};
+
+	if (!gp_conf_names(base, "per_process_memory_fraction"))
+		return NULL;
+	*conf = replace(base, whole.conf, is_fraction);
+	return &whole;
 }

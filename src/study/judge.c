@@ -81,6 +81,23 @@ struct field {
 	size_t count;
 };
 
+/* Clearly more than as it is, on a device where that fits: whoever pastes it
+ * would see it grow, however little it could do with. */
+static bool is_growth(const struct session *s, const struct gp_trial *trial)
+{
+	const struct gp_trial *as_it_is = s->study->trials;
+
+	if (!trial_is_served(s, as_it_is))
+		return false;
+	for (size_t i = 0; i < s->study->case_count; i++)
+		if (s->is_in[i] &&
+		    s->study->verdicts[i].capacity != GP_UNLIMITED &&
+		    trial->cases[i].reserved >
+			    about(as_it_is->cases[i].reserved))
+			return true;
+	return false;
+}
+
 static struct field field_of(const struct session *s, enum who who,
 			     bool hazards)
 {
@@ -93,7 +110,7 @@ static struct field field_of(const struct session *s, enum who who,
 		const struct gp_trial *trial = &study->trials[i];
 
 		if (takes_part(trial, who) && trial_is_served(s, trial) &&
-		    is_hazard(trial) == hazards)
+		    is_hazard(trial) == hazards && !is_growth(s, trial))
 			field.items[field.count++] = i;
 	}
 	return field;
@@ -448,6 +465,53 @@ static bool is_served_by_any(const struct session *s)
 	return false;
 }
 
+/* What is estimated to need least, of those that programs do not suffer from;
+ * the study's count: none could be estimated. */
+static size_t choose_likely(struct session *s, size_t index)
+{
+	struct gp_study *study = s->study;
+	uint64_t least = GP_UNLIMITED;
+	size_t best = study->count;
+
+	for (size_t i = 1; i < study->count; i++) {
+		struct gp_trial *trial = &study->trials[i];
+
+		if (!takes_part(trial, ALLOWED) || is_hazard(trial))
+			continue;
+		trial_estimate(s, trial);
+		if (trial->cases[index].estimated &&
+		    trial->cases[index].estimated < least) {
+			least = trial->cases[index].estimated;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* What other settings would have cached before a window is not in it: that
+ * replays from its start fail proves nothing of them. */
+static void judge_window(struct session *s, size_t index)
+{
+	struct gp_verdict *v = &s->study->verdicts[index];
+	size_t likely = choose_likely(s, index);
+
+	v->kind = GP_VERDICT_UNDECIDED;
+	v->is_failure = true;
+	v->trial = likely < s->study->count ? likely : 0;
+}
+
+/* Only where nothing else serves it, as somebody had a reason for the limit. */
+static void try_whole_device(struct session *s)
+{
+	char *conf;
+	const struct gp_candidate_conf *whole =
+		gp_candidate_whole(s->config->conf, &conf);
+	struct gp_trial *trial = whole ? trial_add(s, conf, whole) : NULL;
+
+	if (trial)
+		trial_play(s, trial);
+}
+
 /* Nothing of the table serves it: any other value of its settings. */
 static void search_case(struct session *s, size_t index, struct search *search)
 {
@@ -457,10 +521,17 @@ static void search_case(struct session *s, size_t index, struct search *search)
 	take_only(s, index);
 	if (is_served_by_any(s))
 		return;
+	try_whole_device(s);
+	if (is_served_by_any(s))
+		return;
 	search->index = index;
 	notify(s, "searching all values");
 	search_serving(s, 0, search);
-	if (!is_served_by_any(s)) {
+	if (is_served_by_any(s)) {
+		/* The group chooses. */
+	} else if (v->begins == GP_BEGINS_WINDOW) {
+		judge_window(s, index);
+	} else {
 		v->kind = GP_VERDICT_NO_SETTING;
 		search_nearest(s, search);
 	}
@@ -557,7 +628,7 @@ static void note_bounds(const struct gp_trial_case *best, struct gp_verdict *v)
 {
 	if (!best->high)
 		return;
-	if (!best->need)
+	if (!v->need)
 		v->need = best->estimated;
 	if (v->need == GP_UNLIMITED)
 		return;
@@ -607,22 +678,25 @@ static void fill_verdict(struct session *s, size_t index)
 	struct gp_trial *best = &study->trials[v->trial];
 
 	v->searched += tried(study);
-	if (v->kind == GP_VERDICT_UNDECIDED)
+	if (gp_verdict_is_open(v))
 		return;
 	v->cause = cause_of(&study->trials[0].cases[index], v->kind);
 	take_only(s, index);
 	trial_measure(s, &study->trials[0]);
 	trial_estimate(s, best);
-	v->need = best->cases[index].need;
+	v->need = v->is_failure ? 0 : best->cases[index].need;
 	note_bounds(&best->cases[index], v);
 	v->need_as_recorded = study->trials[0].cases[index].need;
 	if (is_advised(v))
 		v->conf = gp_mem_copy_text(best->conf, strlen(best->conf));
+	if (v->is_failure && v->high)
+		v->likely = gp_mem_copy_text(best->conf, strlen(best->conf));
 	if (v->kind == GP_VERDICT_NO_SETTING || v->kind == GP_VERDICT_TOO_SMALL)
 		v->missing = missing(v);
-	else if (v->capacity != GP_UNLIMITED && v->need < v->capacity)
+	else if (v->capacity != GP_UNLIMITED && v->need < v->capacity &&
+		 !v->is_failure)
 		v->spare = v->capacity - v->need;
-	if (v->kind != GP_VERDICT_NO_SETTING)
+	if (v->kind != GP_VERDICT_NO_SETTING && !v->is_failure)
 		v->is_complete = true;
 }
 
@@ -755,6 +829,7 @@ void gp_study_release(struct gp_study *study)
 	}
 	for (size_t i = 0; i < study->case_count; i++) {
 		free(study->verdicts[i].conf);
+		free(study->verdicts[i].likely);
 		runs_destroy(study->runs[i]);
 	}
 	free(study->runs);
@@ -771,8 +846,7 @@ static int gravity(const struct gp_verdict *v)
 		[GP_VERDICT_UNDECIDED] = 2, [GP_VERDICT_SETTING] = 3,
 		[GP_VERDICT_FITS] = 4,
 	};
-	bool is_still =
-		v->kind == GP_VERDICT_UNDECIDED && v->start <= v->capacity;
+	bool is_still = gp_verdict_is_open(v) && v->start <= v->capacity;
 
 	return is_still ? 5 : order[v->kind];
 }
