@@ -8,15 +8,19 @@ A part is what tests/run.sh takes.  Each runs by itself, over a build whose
 library counts (make coverage); the table adds up what they ran, by folder.
 BUILD/coverage/ keeps for each part how long it took and what it ran, for
 tests/mutate, and a part that is younger there than the library and itself is
-not run again.  What no part ran is in BUILD/coverage.missing, a line or branch
-a line.
+not run again.  Processes that get nothing of a part's environment, as those of host
+allocators, count in BUILD/away, for all parts together.  What no part ran is in
+BUILD/coverage.missing, a line or branch a line.
 
 The counting is clang's: of each condition that a person wrote, both ways; what
-follows from a constant is not counted.  assert() is not in the build.  Nothing
-else is left out.
+follows from a constant is not counted.  assert() is not in the build.  Folders of
+ELSEWHERE are not in the table, nor are PyTorch's own engine where none is
+prepared (make torch-engine) and the helper that it runs in.  Nothing else is
+left out.
 """
 import collections
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,8 +34,10 @@ BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 LIBRARY = os.path.join(BUILD, "obj/gpupool.so")
 ASKED = {"src/trace": (95, 90), "src/replay": (95, 90),
          "src/allocator": (95, 90), "src/formats": (95, 90)}
-# In processes of their own, on machines that few have.
-ELSEWHERE = ("src/simcuda", "src/device/cuda", "src/allocator/torch")
+# In other people's programs, and on machines that few have.
+ELSEWHERE = ("src/simcuda", "src/device/cuda") + (
+    () if os.path.exists(f"{BUILD}/torch") else ("src/allocator/torch",))
+AWAY = f"{BUILD}/away"
 
 
 def kept(part):
@@ -45,31 +51,42 @@ def is_kept(part):
         os.path.getmtime(LIBRARY), os.path.getmtime(part))
 
 
+def records_of(folder, merged):
+    """What the profiles of a folder count, as lcov's records."""
+    profiles = [f"{folder}/{name}" for name in os.listdir(folder)]
+    if not profiles:
+        return ""
+    subprocess.run(["llvm-profdata", "merge", "-sparse", "-o", merged]
+                   + profiles, check=True)
+    return subprocess.run(
+        ["llvm-cov", "export", "-format=lcov", LIBRARY,
+         f"-instr-profile={merged}"], check=True, stdout=subprocess.PIPE,
+        text=True).stdout
+
+
+def has_failed(run):
+    """One of which all tests are skipped has not."""
+    return run.returncode != 0 and not re.search(
+        r"^0 passed, 0 failed, \d+ skipped$", run.stdout, re.M)
+
+
 def count(part):
     """Runs a part; keeps how that went, and records as lcov's."""
     if is_kept(part):
         return
     with tempfile.TemporaryDirectory() as folder:
         env = dict(os.environ, JOBS="1", BUILD=BUILD,
-                   LLVM_PROFILE_FILE=f"{folder}/%4m.profraw")
+                   LLVM_PROFILE_FILE=f"{folder}/%c%m.profraw")
         began = time.monotonic()
         run = subprocess.run([f"{ROOT}/tests/run.sh", part], env=env,
                              stdout=subprocess.PIPE, text=True)
         seconds = time.monotonic() - began
-        if run.returncode:
+        failed = has_failed(run)
+        if failed:
             print(f"{part} fails:\n{run.stdout}", file=sys.stderr)
-        profiles = [f"{folder}/{name}" for name in os.listdir(folder)]
-        merged = f"{folder}/merged"
-        text = ""
-        if profiles:
-            subprocess.run(["llvm-profdata", "merge", "-sparse", "-o", merged]
-                           + profiles, check=True)
-            text = subprocess.run(
-                ["llvm-cov", "export", "-format=lcov", LIBRARY,
-                 f"-instr-profile={merged}"], check=True,
-                stdout=subprocess.PIPE, text=True).stdout
+        text = records_of(folder, f"{folder}/merged")
     with open(f"{folder}.kept", "w") as out:
-        print(f"seconds:{seconds:.3f}\nfailed:{run.returncode}\n{text}",
+        print(f"seconds:{seconds:.3f}\nfailed:{failed:d}\n{text}",
               file=out)
     shutil.move(f"{folder}.kept", kept(part))
 
@@ -147,8 +164,17 @@ def write_missing(counts):
                           file=out)
 
 
+def empty_away():
+    """Drops what an older library has counted."""
+    os.makedirs(AWAY, exist_ok=True)
+    for name in os.listdir(AWAY):
+        if os.path.getmtime(f"{AWAY}/{name}") < os.path.getmtime(LIBRARY):
+            os.remove(f"{AWAY}/{name}")
+
+
 def main(parts):
     os.makedirs(f"{BUILD}/coverage", exist_ok=True)
+    empty_away()
     with ThreadPoolExecutor(int(os.environ.get("JOBS", 0))
                             or os.cpu_count()) as pool:
         list(pool.map(count, parts))
@@ -156,6 +182,7 @@ def main(parts):
     for part in parts:
         with open(kept(part)) as stream:
             counts.add(stream)
+    counts.add(records_of(AWAY, f"{BUILD}/away.merged").splitlines())
     write_missing(counts)
     short = table(counts)
     print("\n".join(short))
