@@ -273,7 +273,7 @@ SCRIPTS := tests/traces/bad.sh tests/traces/tiny.sh \
 	tests/cli/first_screen.sh tests/cli/report_keys.sh \
 	tests/cli/sweep_engine.sh tests/cli/sweep_all.sh \
 	tests/cli/completions.sh tests/cli/gen_engine.sh \
-	tests/cli/engine_library.sh
+	tests/traces/tiny_engine.sh tests/cli/engine_library.sh
 
 check-run: $(BUILT)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh $(SCRIPTS) \
