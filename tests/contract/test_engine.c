@@ -521,6 +521,223 @@ START_TEST(test_promises_are_kept)
 }
 END_TEST
 
+/* ---- what programs do seldom ---- */
+
+/* "alloc ID SIZE; use ID STREAM; free ID; ..." as events. */
+static const char *const words[][2] = {
+	{ "alloc", "{\"op\": \"alloc\", \"id\": %s, \"size\": %s}" },
+	{ "free", "{\"op\": \"free\", \"id\": %s}" },
+	{ "use", "{\"op\": \"record_stream\", \"id\": %s, \"stream\": %s}" },
+	{ "stream", "{\"op\": \"synchronize\", \"stream\": %s}" },
+	{ "block", "{\"op\": \"synchronize\", \"id\": %s}" },
+	{ "all", "{\"op\": \"synchronize\"}" },
+	{ "fraction", "{\"op\": \"set_memory_fraction\", \"fraction\": %s}" },
+	{ "peak", "{\"op\": \"reset_peak_stats\"}" },
+	{ "accumulated", "{\"op\": \"reset_accumulated_stats\"}" },
+};
+
+/* A trace of them on a device of 1 GiB; start: a key of the device, or "". */
+static const char *trace_from(const char *start, const char *events)
+{
+	static char text[4096];
+	char word[16], first[16], second[16];
+	size_t n = (size_t)snprintf(
+		text, sizeof(text),
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+		"[{\"device\": 0, \"total_memory\": 1073741824, %s"
+		"\"events\": [",
+		start);
+
+	for (const char *at = events; at; at = strchr(at, ';')) {
+		at += *at == ';';
+		sscanf(at, " %15[a-z] %15[^ ;] %15[^ ;]", word, first, second);
+		for (size_t i = 0; i < COUNT_OF(words); i++)
+			if (!strcmp(words[i][0], word))
+				n += (size_t)snprintf(
+					text + n, sizeof(text) - n, words[i][1],
+					first, second);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s",
+				      strchr(at, ';') ? "," : "]}]}");
+	}
+	return text;
+}
+
+/* What it can, of calls that need not be there. */
+static const struct gp_allocator_ops *ops_of(const struct gp_engine *engine)
+{
+	const uint64_t stream = 0;
+	const struct gp_pool_id pool = { 0, 0 };
+	struct gp_settings settings;
+	struct gp_allocator_config config = {
+		.engine = engine,
+		.settings = &settings,
+		.torch_lib = is_torch(engine) ? torch_folder : NULL,
+		.device = gp_sim_create(0, GP_UNLIMITED),
+		.streams = &stream,
+		.stream_count = 1,
+		.pools = &pool,
+		.pool_count = 1,
+	};
+	const struct gp_allocator_ops *ops;
+	struct gp_allocator *allocator;
+	struct gp_diag diag = { 0 };
+
+	gp_settings_init(&settings,
+			 is_torch(engine) ? torch_release : GP_RELEASE_LAST);
+	ck_assert_int_eq(engine->create(&config, &allocator, &diag), GP_OK);
+	ops = allocator->ops;
+	ops->destroy(allocator);
+	gp_device_destroy(config.device);
+	return ops;
+}
+
+static const struct gp_stat *allocated(const struct gp_replay_result *result)
+{
+	return &result->stats.by_pool[GP_STAT_ALLOCATED_BYTES][GP_STAT_ALL];
+}
+
+START_TEST(test_counters_begin_anew)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	result = run(engine,
+		     trace_from("", "alloc 1 30000000; free 1; peak;"
+				    "accumulated; alloc 2 3000000"),
+		     GP_UNLIMITED, &log);
+	ck_assert_int_ge(allocated(&result)->current, 3000000);
+	ck_assert_int_lt(allocated(&result)->current, 30000000);
+	if (ops_of(engine)->reset_peak)
+		ck_assert_int_eq(allocated(&result)->peak,
+				 allocated(&result)->current);
+	if (ops_of(engine)->reset_accumulated) {
+		ck_assert_int_eq(allocated(&result)->allocated,
+				 allocated(&result)->current);
+		ck_assert_int_eq(allocated(&result)->freed, 0);
+	}
+	gp_replay_release(&result);
+}
+END_TEST
+
+/* Half of the device, then more than all of it, which is no fraction. */
+START_TEST(test_fraction_is_a_limit)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	result = run(engine,
+		     trace_from("", "fraction 0.5; alloc 1 629145600; free 1;"
+				    "fraction 2; alloc 2 629145600; free 2;"
+				    "fraction 1; alloc 3 629145600"),
+		     1 << 30, &log);
+	ck_assert_int_eq(result.stats.num_ooms,
+			 ops_of(engine)->set_fraction ? 2 : 0);
+	ck_assert_uint_eq(result.dropped, result.stats.num_ooms);
+	ck_assert_int_ge(allocated(&result)->current, 629145600);
+	gp_replay_release(&result);
+}
+END_TEST
+
+/* The event by which a block was free, or SIZE_MAX. */
+static size_t completed_by(const struct log *log, uint32_t id)
+{
+	for (size_t i = 0; i < log->count; i++)
+		if (log->actions[i].kind == GP_FREE_COMPLETED &&
+		    log->actions[i].id == id)
+			return log->events[i];
+	return SIZE_MAX;
+}
+
+/* Where the free itself does not wait, as cudaFree does.  Allocators look at
+ * the next request whether the work is done. */
+START_TEST(test_a_block_waits_for_each_stream)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	result = run(engine,
+		     trace_from("", "alloc 1 1000; use 1 16; use 1 32; free 1;"
+				    "stream 16; alloc 2 1000;"
+				    "stream 32; alloc 3 1000"),
+		     GP_UNLIMITED, &log);
+	if (completed_by(&log, 0) != 3) {
+		ck_assert_uint_ge(completed_by(&log, 0), 6);
+		ck_assert_uint_le(completed_by(&log, 0), 7);
+	}
+	check_state(&result);
+	gp_replay_release(&result);
+}
+END_TEST
+
+START_TEST(test_a_wait_for_one_block_frees_it)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	result = run(engine,
+		     trace_from("", "alloc 1 1000; use 1 16;"
+				    "alloc 2 1000; use 2 32; free 1; free 2;"
+				    "block 1; alloc 3 1000"),
+		     GP_UNLIMITED, &log);
+	ck_assert_uint_le(completed_by(&log, 0), 7);
+	ck_assert_uint_eq(completed_by(&log, 1),
+			  completed_by(&log, 0) == 4 ? 5 : SIZE_MAX);
+	check_state(&result);
+	gp_replay_release(&result);
+}
+END_TEST
+
+/* A block in use, one that waits for another stream, and free memory. */
+#define START                                                                  \
+	"\"start\": {\"segments\": [{\"address\": 1073741824, "                \
+	"\"total_size\": 20971520, \"blocks\": ["                              \
+	"{\"size\": 8388608, \"state\": \"active_allocated\", \"id\": 1}, "    \
+	"{\"size\": 4194304, \"state\": \"active_pending_free\"}, "            \
+	"{\"size\": 8388608, \"state\": \"inactive\"}]}]}, "
+
+/* Engines that place a start's blocks anew may have no room for them. */
+START_TEST(test_a_start_that_does_not_fit)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	const char *why = is_torch(engine)
+				  ? "PyTorch's allocator cannot begin from a "
+				    "recorded state"
+				  : "the memory that the trace begins with "
+				    "does not fit";
+	struct gp_settings settings;
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+	struct gp_replay_config config = {
+		.settings = &settings,
+		.engine = engine,
+		.torch_lib = is_torch(engine) ? torch_folder : NULL,
+		.mode = GP_WHAT_IF,
+		.capacity = 8 * MIB - 1,
+	};
+	struct gp_trace *trace;
+
+	skip_unless_there(engine);
+	config.trace = trace = trace_of(trace_from(START, "free 1"));
+	gp_settings_init(&settings,
+			 is_torch(engine) ? torch_release : GP_RELEASE_LAST);
+	if (gp_replay(&config, &result, &diag) == GP_OK) {
+		ck_assert(!is_torch(engine));
+		gp_replay_release(&result);
+	} else {
+		ck_assert_str_eq(diag.what, why);
+	}
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -534,6 +751,11 @@ int main(void)
 		test_sums_of_sizes_do_not_overflow,
 		test_largest_free_block_is_in_its_state,
 		test_promises_are_kept,
+		test_counters_begin_anew,
+		test_fraction_is_a_limit,
+		test_a_block_waits_for_each_stream,
+		test_a_wait_for_one_block_frees_it,
+		test_a_start_that_does_not_fit,
 	};
 	const char *build = getenv("BUILD");
 	TCase *tcase = tcase_create("engine");
