@@ -356,7 +356,8 @@ static const struct gp_allocator_ops async_ops = {
 	.destroy = async_destroy,
 };
 
-/* The live blocks of a start state, each asked for anew. */
+/* The live blocks of a start state, each asked for anew.  One that waits for
+ * other streams was free here when the program freed it. */
 static enum gp_status adopt(struct async *a, const struct gp_state *start,
 			    struct gp_diag *diag)
 {
@@ -370,7 +371,7 @@ static enum gp_status adopt(struct async *a, const struct gp_state *start,
 							      : from->size;
 			struct async_block *b;
 
-			if (from->state == GP_INACTIVE)
+			if (from->state != GP_ACTIVE)
 				continue;
 			if (!pool_of(a)->malloc(a->config.device, size,
 						segment->stream, &addr))

@@ -210,7 +210,8 @@ static const struct gp_allocator_ops direct_ops = {
 	.destroy = direct_destroy,
 };
 
-/* The live blocks of a start state, each as if it had been asked for. */
+/* The live blocks of a start state, each as if it had been asked for.  One that
+ * waits for other streams went back when the program freed it. */
 static void adopt(struct direct *d, const struct gp_state *start)
 {
 	struct gp_device *device = d->config.device;
@@ -224,7 +225,7 @@ static void adopt(struct direct *d, const struct gp_state *start)
 				&start->blocks[segment->first_block + k];
 			uint64_t addr = b->addr;
 
-			if (b->state == GP_INACTIVE)
+			if (b->state != GP_ACTIVE)
 				continue;
 			if (!is_managed)
 				device->ops->adopt(device, addr, b->size,

@@ -703,6 +703,25 @@ END_TEST
 	"{\"size\": 4194304, \"state\": \"active_pending_free\"}, "            \
 	"{\"size\": 8388608, \"state\": \"inactive\"}]}]}, "
 
+START_TEST(test_a_start_is_given_back)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	if (is_torch(engine)) /* which refuses it, see below */
+		return;
+	result = run(engine, trace_from(START, "free 1; all; alloc 2 1000"),
+		     GP_UNLIMITED, &log);
+	ck_assert_int_ge(allocated(&result)->peak, 8388608);
+	ck_assert_int_eq(current(&result, GP_STAT_ACTIVE), 1);
+	ck_assert_int_eq(current(&result, GP_STAT_REQUESTED_BYTES), 1000);
+	check_state(&result);
+	gp_replay_release(&result);
+}
+END_TEST
+
 /* Engines that place a start's blocks anew may have no room for them. */
 START_TEST(test_a_start_that_does_not_fit)
 {
@@ -755,6 +774,7 @@ int main(void)
 		test_fraction_is_a_limit,
 		test_a_block_waits_for_each_stream,
 		test_a_wait_for_one_block_frees_it,
+		test_a_start_is_given_back,
 		test_a_start_that_does_not_fit,
 	};
 	const char *build = getenv("BUILD");
