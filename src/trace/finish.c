@@ -73,6 +73,13 @@ static enum gp_status check_segment(const struct gp_segment *segment,
 	if (segment->size > UINT64_MAX - segment->addr ||
 	    segment->size > INT64_MAX)
 		return bad_state(segment, diag, "it ends beyond 2^64");
+	if (segment->offset && !segment->is_expandable)
+		return bad_state(segment, diag,
+				 "it has a reservation_offset, and is not "
+				 "expandable");
+	if (segment->offset > segment->addr)
+		return bad_state(segment, diag,
+				 "its reservation would begin below address 0");
 	if (segment->addr < end)
 		return bad_state(segment, diag,
 				 "it overlaps the segment before it");
