@@ -394,6 +394,7 @@ static bool same_head(const struct gp_trace *a, const struct gp_trace *b)
 	       a->is_complete == b->is_complete &&
 	       same_text(a->source, b->source) &&
 	       same_text(a->settings, b->settings) &&
+	       same_text(a->values, b->values) &&
 	       a->release.first == b->release.first &&
 	       a->release.last == b->release.last &&
 	       same_text(a->release.why, b->release.why);

@@ -11,6 +11,7 @@ static const char *const said =
 	"{\"kind\": \"a recorder\", \"complete\": false}, "
 	"\"release\": {\"first\": 6, \"last\": 9, \"why\": \"its keys\"}, "
 	"\"settings\": \"max_split_size_mb:64\", "
+	"\"values\": \"reads 2 unknown values\", "
 	"\"sites\": [\"main\", \"step\", \"loss\"], \"callers\": [-1, 0, 0], "
 	"\"owners\": [{\"category\": \"gradient\", \"module\": \"h.0\", "
 	"\"class\": \"Linear\"}, {\"category\": \"buffer\"}], "
@@ -22,7 +23,9 @@ static const char *const said =
 	"{\"address\": 1073741824, \"size\": 512, \"requested_size\": 500, "
 	"\"state\": \"active_allocated\", \"id\": 70, \"site\": 2}, "
 	"{\"address\": 1073742336, \"size\": 2096640, \"requested_size\": 0, "
-	"\"state\": \"inactive\"}]}]}, "
+	"\"state\": \"inactive\"}]}, {\"address\": 2147483648, "
+	"\"total_size\": 2097152, \"is_expandable\": true, \"blocks\": ["
+	"{\"size\": 2097152, \"state\": \"inactive\"}]}]}, "
 	"\"memory_stats\": {\"num_ooms\": 3}, "
 	"\"events\": [{\"op\": \"alloc\", \"id\": 1, \"addr\": 1073742336, "
 	"\"size\": 4096, \"stream\": 24, \"pool\": [0, 7], \"site\": 1, "
@@ -42,6 +45,10 @@ static const struct {
 	{ "\"why\": \"its keys\"", "\"what\": 1" },
 	{ "max_split_size_mb:64", "max_split_size_mb:65" },
 	{ "\"settings\":", "\"setting\":" },
+	{ "reads 2 unknown", "reads 3 unknown" },
+	{ "\"values\":", "\"value\":" },
+	{ "\"memory_stats\": {", "\"guesses\": {\"late_frees\": 1}, "
+				 "\"memory_stats\": {" },
 	{ "[{\"device\": 2",
 	  "[{\"device\": 1, \"events\": []}, {\"device\": 2" },
 	{ "\"device\": 2", "\"device\": 3" },
@@ -55,10 +62,12 @@ static const struct {
 	{ "\"segment_pool_id\": [0, 7]", "\"segment_pool_id\": [0, 8]" },
 	{ "\"segment_pool_id\": [0, 7]", "\"segment_pool_id\": [1, 7]" },
 	{ "\"is_expandable\": false", "\"is_expandable\": true" },
-	{ "2096640, \"requested_size\": 0, \"state\": \"inactive\"}]}]",
+	{ "\"is_expandable\": true",
+	  "\"is_expandable\": true, \"reservation_offset\": 4096" },
+	{ "2096640, \"requested_size\": 0, \"state\": \"inactive\"}]}",
 	  "2096640, \"requested_size\": 0, \"state\": \"inactive\"}]}, "
-	  "{\"address\": 4294967296, \"total_size\": 2097152, \"blocks\": ["
-	  "{\"size\": 2097152, \"state\": \"inactive\"}]}]" },
+	  "{\"address\": 1610612736, \"total_size\": 2097152, \"blocks\": ["
+	  "{\"size\": 2097152, \"state\": \"inactive\"}]}" },
 	/* Blocks. */
 	{ "\"size\": 512, \"requested_size\": 500",
 	  "\"size\": 512, \"requested_size\": 501" },
