@@ -69,6 +69,21 @@ static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
 	memory->malloc(memory->device, 0, &base);
 #elif defined BAD_PAGES
 	memory->map(memory->device, base, 2 * MIB);
+#elif defined BAD_MAPS_TWICE || defined BAD_UNMAPS ||                          \
+	defined BAD_UNMAPS_USED || defined BAD_FREES_PAGES
+	uint64_t pages;
+
+	memory->reserve(memory->device, 8 * MIB, &pages);
+	memory->map(memory->device, pages, 4 * MIB);
+#if defined BAD_MAPS_TWICE
+	memory->map(memory->device, pages + 2 * MIB, 2 * MIB);
+#elif defined BAD_UNMAPS
+	memory->unmap(memory->device, pages + 4 * MIB, 2 * MIB);
+#elif defined BAD_FREES_PAGES
+	memory->free(memory->device, pages);
+#endif
+	piece->addr = pages + 2 * MIB;
+	base = pages;
 #elif defined BAD_TOO_EARLY
 	memory->free(memory->device, base);
 #endif
@@ -85,6 +100,11 @@ static void release(void *self, const struct gp_piece *piece)
 	const struct gp_memory *memory = self;
 
 	memory->free(memory->device, base);
+#elif defined BAD_UNMAPS_USED
+	const struct gp_memory *memory = self;
+
+	memory->unmap(memory->device, base, 2 * MIB);
+	memory->unmap(memory->device, base + 2 * MIB, 2 * MIB);
 #elif defined BAD_FREE_CRASH
 	raise(SIGABRT);
 #elif defined BAD_DRAWS
@@ -96,6 +116,24 @@ static void release(void *self, const struct gp_piece *piece)
 	if (piece->handle != 7)
 		abort();
 }
+
+/* Says what it was told of, and has nothing free. */
+#if defined BAD_MARKS
+static void mark(void *self, const char *name)
+{
+	FILE *file = fopen("marks", "a");
+
+	(void)self;
+	fprintf(file, "%s\n", name);
+	fclose(file);
+}
+
+static uint64_t largest_free(void *self)
+{
+	(void)self;
+	return 12345;
+}
+#endif
 
 #if defined BAD_CREATE
 static void *create(const struct gp_memory *memory)
@@ -115,6 +153,10 @@ static const struct gp_engine_table table = {
 	.is_shared = true,
 #if defined BAD_CREATE
 	.create = create,
+#endif
+#if defined BAD_MARKS
+	.mark = mark,
+	.largest_free = largest_free,
 #endif
 	.alloc = alloc,
 #if !defined BAD_CALLS

@@ -66,6 +66,10 @@ bad OUTSIDE "./OUTSIDE.so: alloc of 1000 bytes, block 0: 0x700003fffe00 to 0x700
 bad WRAPS "./WRAPS.so: alloc of 1000 bytes, block 0: 0x700000000000 to 0x6ffffffffe00 is not memory that it took from the device"
 bad NOTHING "./NOTHING.so: alloc of 1000 bytes, block 0: it asks the device for 0 bytes"
 bad PAGES "./PAGES.so: alloc of 1000 bytes, block 0: 2097152 bytes at 0x700000000000 are no whole pages of addresses that it reserved"
+bad MAPS_TWICE "./MAPS_TWICE.so: alloc of 1000 bytes, block 0: 0x780000200000 has memory already"
+bad UNMAPS "./UNMAPS.so: alloc of 1000 bytes, block 0: it unmaps 0x780000400000, which has no memory"
+bad UNMAPS_USED "./UNMAPS_USED.so: free of 1000 bytes, block 0: it gives back memory with a block of 1024 bytes at 0x780000a00000 that is in use"
+bad FREES_PAGES "./FREES_PAGES.so: alloc of 1000 bytes, block 0: it gives back 0x780000000000, which it did not get from the device"
 bad TOO_EARLY "./TOO_EARLY.so: alloc of 1000 bytes, block 0: 0x700000000000 to 0x700000000400 is not memory that it took from the device"
 bad FREE "./FREE.so: free of 1000 bytes, block 0: it gives back 0x700000000200, which it did not get from the device"
 bad GIVES_USED "./GIVES_USED.so: free of 1000 bytes, block 0: it gives back memory with a block of 1024 bytes at 0x700000000400 that is in use"
@@ -102,6 +106,19 @@ check() {
 		cat differ
 	fi
 }
+
+# What it is told of marks, and what it says of its largest free block.
+library MARKS.so "$root/tests/cli/bad_engine.c" -DBAD_MARKS
+cat > m.json << 'END'
+{"format": "gpupool-trace", "version": 1, "devices": [{"device": 0, "events": [
+{"op": "alloc", "id": 1, "size": 1000}, {"op": "mark", "name": "step 1"},
+{"op": "alloc", "id": 2, "size": 70000000}, {"op": "mark", "name": "step 2"}]}]}
+END
+"$build/gpupool" replay m.json --engine ./MARKS.so --capacity 32MiB \
+	--format json | sed -n 's/.*"largest_free_bytes": \([1-9]\)/\1/p' > said
+cat marks >> said
+printf '12345,\nstep 1\nstep 2\n' > want
+check "one that takes marks and knows its largest free block"
 
 library first_fit.so "$root/examples/engine/first_fit.c" -Wall -Wextra -Werror
 "$build/gpupool" replay t.json --engine first_fit.so --events - |
