@@ -534,13 +534,22 @@ static const char *const words[][2] = {
 	{ "fraction", "{\"op\": \"set_memory_fraction\", \"fraction\": %s}" },
 	{ "peak", "{\"op\": \"reset_peak_stats\"}" },
 	{ "accumulated", "{\"op\": \"reset_accumulated_stats\"}" },
+	{ "empty", "{\"op\": \"empty_cache\"}" },
+	{ "work", "{\"op\": \"alloc\", \"id\": %s, \"size\": 1000, "
+		  "\"stream\": %s}" },
+	{ "capture", "{\"op\": \"capture_begin\", \"pool\": [0, %s], "
+		     "\"stream\": %s}" },
+	{ "end", "{\"op\": \"capture_end\", \"pool\": [0, %s]}" },
+	{ "release", "{\"op\": \"pool_release\", \"pool\": [0, %s]}" },
+	{ "settings",
+	  "{\"op\": \"set_allocator_settings\", \"conf\": \"%s\"}" },
 };
 
 /* A trace of them on a device of 1 GiB; start: a key of the device, or "". */
 static const char *trace_from(const char *start, const char *events)
 {
 	static char text[4096];
-	char word[16], first[16], second[16];
+	char word[16], first[64], second[64];
 	size_t n = (size_t)snprintf(
 		text, sizeof(text),
 		"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
@@ -550,7 +559,7 @@ static const char *trace_from(const char *start, const char *events)
 
 	for (const char *at = events; at; at = strchr(at, ';')) {
 		at += *at == ';';
-		sscanf(at, " %15[a-z] %15[^ ;] %15[^ ;]", word, first, second);
+		sscanf(at, " %15[a-z] %63[^ ;] %63[^ ;]", word, first, second);
 		for (size_t i = 0; i < COUNT_OF(words); i++)
 			if (!strcmp(words[i][0], word))
 				n += (size_t)snprintf(
@@ -722,6 +731,52 @@ START_TEST(test_a_start_is_given_back)
 }
 END_TEST
 
+/* What is captured has a pool of its own, which goes back when no graph needs
+ * it any more; two graphs may be captured one behind the other. */
+START_TEST(test_a_graphs_pool_goes_back)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	if (is_torch(engine) && torch_release < 3)
+		skip_test("torch", "a capture is told by its pool before 2.3");
+	result = run(engine,
+		     trace_from("", "capture 1 16; work 1 16; end 1;"
+				    "capture 2 16; work 2 16; end 2;"
+				    "work 3 16; free 1; free 2; empty;"
+				    "release 1; release 2; empty"),
+		     GP_UNLIMITED, &log);
+	ck_assert_uint_eq(result.refused, 0);
+	ck_assert_int_eq(current(&result, GP_STAT_REQUESTED_BYTES), 1000);
+	for (size_t i = 0; i < result.end.segment_count && !engine->keeps; i++)
+		ck_assert_uint_eq(result.end.segments[i].pool, 0);
+	check_state(&result);
+	gp_replay_release(&result);
+}
+END_TEST
+
+/* Settings that an engine has no use for are none of its business. */
+START_TEST(test_settings_change_while_it_runs)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	result = run(engine,
+		     trace_from("", "alloc 1 1000; settings "
+				    "max_split_size_mb:64; alloc 2 1000;"
+				    "settings no_such_thing:1; alloc 3 1000"),
+		     GP_UNLIMITED, &log);
+	ck_assert_uint_eq(count_of(&log, GP_ALLOC), 3);
+	ck_assert_uint_le(result.refused, 1);
+	ck_assert_int_eq(current(&result, GP_STAT_REQUESTED_BYTES), 3000);
+	gp_replay_release(&result);
+}
+END_TEST
+
 /* Engines that place a start's blocks anew may have no room for them. */
 START_TEST(test_a_start_that_does_not_fit)
 {
@@ -776,6 +831,8 @@ int main(void)
 		test_a_wait_for_one_block_frees_it,
 		test_a_start_is_given_back,
 		test_a_start_that_does_not_fit,
+		test_a_graphs_pool_goes_back,
+		test_settings_change_while_it_runs,
 	};
 	const char *build = getenv("BUILD");
 	TCase *tcase = tcase_create("engine");
