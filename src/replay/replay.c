@@ -31,8 +31,10 @@ struct replay {
 	size_t event;		      /* the one under way */
 	size_t look;		      /* the next of config->looks, or event */
 	size_t first_outcome;	      /* verification: not yet compared */
+	uint64_t next;		      /* next_pause; 0: this one */
 	bool is_verifying, may_end_early;
-	bool is_checked; /* is_verifying, or memory is */
+	bool may_end_anywhere; /* not only where memory runs out */
+	bool is_checked;       /* is_verifying, or memory is */
 };
 
 static void pass_action(void *arg, const struct gp_action *action)
@@ -131,6 +133,8 @@ static void note_oom(struct replay *r, const struct gp_event *event,
 {
 	struct gp_oom oom;
 
+	if (r->config->on_oom == GP_OOM_STOP)
+		r->next = 0;
 	if (!oom_is_described(r->config, r->result)) {
 		oom_add(r->result, r->config, r->event, NULL);
 		return;
@@ -418,7 +422,7 @@ static void do_look(struct replay *r)
  */
 static uint64_t next_pause(const struct replay *r)
 {
-	if (r->is_verifying || r->may_end_early)
+	if (r->is_verifying || r->may_end_anywhere)
 		return 0;
 	return gp_smaller(next_look(r), r->watch.bin_end);
 }
@@ -468,9 +472,10 @@ static uint64_t end_of_both(const struct replay *r, uint64_t next, size_t stop)
 static void run(struct replay *r, size_t stop)
 {
 	const struct gp_event *events = r->device_trace->events;
-	uint64_t next = next_pause(r), requests = 0;
-	uint64_t both = end_of_both(r, next, stop);
+	uint64_t requests = 0, both;
 
+	r->next = next_pause(r);
+	both = end_of_both(r, r->next, stop);
 	for (r->event = 0; r->event < stop; r->event++) {
 		const struct gp_event *event = &events[r->event];
 
@@ -482,11 +487,11 @@ static void run(struct replay *r, size_t stop)
 			do_event(r, event);
 		}
 		requests += event->kind < GP_FIRST_OUTCOME;
-		if (r->event >= next) {
+		if (r->event >= r->next) {
 			if (!pause(r, event))
 				break;
-			next = next_pause(r);
-			both = end_of_both(r, next, stop);
+			r->next = next_pause(r);
+			both = end_of_both(r, r->next, stop);
 		} else if (event->kind != GP_FREE) {
 			watch_rise(&r->watch, r->event);
 		}
@@ -591,10 +596,10 @@ static void replay_init(struct replay *r, const struct gp_replay_config *config,
 		.order = order,
 		.result = result,
 		.configured = configured_at_start(config->settings),
-		.may_end_early = config->on_oom == GP_OOM_STOP ||
-				 config->until_mismatch ||
-				 config->is_interrupted || config->cut,
+		.may_end_anywhere = config->until_mismatch ||
+				    config->is_interrupted || config->cut,
 	};
+	r->may_end_early = r->may_end_anywhere || config->on_oom == GP_OOM_STOP;
 	*result = (struct gp_replay_result){ 0 };
 	result->alike = gp_alike_of(config->settings);
 }
