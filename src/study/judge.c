@@ -816,6 +816,7 @@ enum gp_status gp_study(const struct gp_study_config *given,
 	study_cases(&s);
 	free(s.refused);
 	free(s.is_in);
+	free(s.lives);
 	if (s.status != GP_OK)
 		gp_study_release(study);
 	return s.status;

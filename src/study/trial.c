@@ -279,16 +279,38 @@ void trial_measure(struct session *s, struct gp_trial *trial)
 			trial->cases[i].need = need_of(s, trial, i);
 }
 
-/* What is live, as the settings round it: where every request is to be served,
- * no device with less does. */
-static bool is_below_live(const struct session *s, const struct gp_trial *trial,
-			  size_t index, uint64_t capacity)
+/* Most settings round alike. */
+static uint64_t live_rounded(struct session *s, size_t index,
+			     const struct gp_settings *settings)
 {
 	const struct gp_case *c = &s->config->cases[index];
+	struct rounded_live *live;
+
+	for (size_t i = 0; i < s->live_count; i++) {
+		live = &s->lives[i];
+		if (live->index == index &&
+		    !memcmp(live->divisions, settings->divisions,
+			    sizeof(live->divisions)))
+			return live->bytes;
+	}
+	s->lives = gp_mem_grow(s->lives, &s->live_room, s->live_count + 1,
+			       sizeof(*s->lives));
+	live = &s->lives[s->live_count++];
+	live->index = index;
+	memcpy(live->divisions, settings->divisions, sizeof(live->divisions));
+	live->bytes = gp_study_live_rounded(c->trace, c->device, settings);
+	return live->bytes;
+}
+
+/* What is live, as the settings round it: where every request is to be served,
+ * no device with less does. */
+static bool is_below_live(struct session *s, const struct gp_trial *trial,
+			  size_t index, uint64_t capacity)
+{
 	struct gp_settings settings = settings_of(s, trial);
 
 	return !s->refused[index] &&
-	       capacity < gp_study_live_rounded(c->trace, c->device, &settings);
+	       capacity < live_rounded(s, index, &settings);
 }
 
 /* Whether one case shows that it needs more, by what is known or by a replay.

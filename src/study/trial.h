@@ -5,6 +5,12 @@
 
 #include "gpupool/study.h"
 
+/* What is live of a case as settings with such a rounding round it. */
+struct rounded_live {
+	size_t index;
+	uint64_t divisions[GP_DIVISIONS], bytes;
+};
+
 /* What all parts of a study share. */
 struct session {
 	const struct gp_study_config *config;
@@ -15,6 +21,8 @@ struct session {
 	 * them. */
 	uint64_t *refused;
 	bool *is_in; /* by case: it is of the group that is judged now */
+	struct rounded_live *lives; /* that were asked for */
+	size_t live_count, live_room;
 	struct gp_diag *diag;
 	enum gp_status status; /* once not GP_OK, nothing more is played */
 };
