@@ -170,6 +170,22 @@ START_TEST(test_every_length_is_noticed)
 }
 END_TEST
 
+START_TEST(test_a_cut_end_is_told)
+{
+	struct file file = file_of(small_trace);
+	struct gp_trace *trace;
+	struct gp_diag diag;
+
+	for (size_t cut = 1; cut <= 5; cut++) {
+		ck_assert_int_eq(
+			try_bytes(file.bytes, file.n - cut, &trace, &diag),
+			GP_INPUT);
+		ck_assert_str_eq(diag.what, "it ends too early");
+	}
+	release(&file);
+}
+END_TEST
+
 /* As above, by somebody who means it: the checksum is right. */
 START_TEST(test_no_byte_is_believed)
 {
@@ -340,6 +356,7 @@ int main(void)
 		{ test_many_events_are_the_same, 0 },
 		{ test_every_flipped_byte_is_noticed, 0 },
 		{ test_every_length_is_noticed, 0 },
+		{ test_a_cut_end_is_told, 0 },
 		{ test_no_byte_is_believed, 0 },
 		{ test_lies_are_told_apart, 0 },
 		{ test_other_versions_are_told, 0 },
