@@ -465,27 +465,33 @@ static bool is_served_by_any(const struct session *s)
 	return false;
 }
 
-/* What is estimated to need least, of those that programs do not suffer from;
- * the study's count: none could be estimated. */
+/* What it is estimated to need; GP_UNLIMITED: not known, or not to be advised.
+ */
+static uint64_t likely_need(struct session *s, size_t i, size_t index)
+{
+	struct gp_trial *trial = &s->study->trials[i];
+	uint64_t need;
+
+	if (!takes_part(trial, ALLOWED) || is_hazard(trial))
+		return GP_UNLIMITED;
+	trial_estimate(s, trial);
+	need = trial->cases[index].estimated;
+	return need ? need : GP_UNLIMITED;
+}
+
+/* The least unusual of what is estimated to need about as little as any; the
+ * study's count: none could be estimated. */
 static size_t choose_likely(struct session *s, size_t index)
 {
 	struct gp_study *study = s->study;
 	uint64_t least = GP_UNLIMITED;
-	size_t best = study->count;
 
-	for (size_t i = 1; i < study->count; i++) {
-		struct gp_trial *trial = &study->trials[i];
-
-		if (!takes_part(trial, ALLOWED) || is_hazard(trial))
-			continue;
-		trial_estimate(s, trial);
-		if (trial->cases[index].estimated &&
-		    trial->cases[index].estimated < least) {
-			least = trial->cases[index].estimated;
-			best = i;
-		}
-	}
-	return best;
+	for (size_t i = 1; i < study->count; i++)
+		least = gp_smaller(least, likely_need(s, i, index));
+	for (size_t i = 1; i < study->count && least != GP_UNLIMITED; i++)
+		if (likely_need(s, i, index) <= about(least))
+			return i;
+	return study->count;
 }
 
 /* What other settings would have cached before a window is not in it: that
