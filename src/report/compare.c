@@ -138,14 +138,14 @@ static void print_verdict(const struct gp_page *page,
 	uint64_t ra = a->at_peak.reserved;
 	uint64_t rb = estimate ? estimate->reserved : b->at_peak.reserved;
 	uint64_t oa = a->ooms.count, ob = b->ooms.count;
-	char bytes[GP_BYTES_TEXT];
+	char bytes[GP_BYTES_TEXT], ooms[GP_PLURAL_TEXT];
 
 	if (oa != ob)
-		gp_page_line(
-			page, ob > oa ? GP_TONE_BAD : GP_TONE_GOOD, 2,
-			"%s runs out of memory %lld times, %s %lld.",
-			ob > oa ? "B" : "A", (long long)(ob > oa ? ob : oa),
-			ob > oa ? "A" : "B", (long long)(ob > oa ? oa : ob));
+		gp_page_line(page, ob > oa ? GP_TONE_BAD : GP_TONE_GOOD, 2,
+			     "%s has %s, %s %lld.", ob > oa ? "B" : "A",
+			     gp_plural_text(ob > oa ? ob : oa, "OOM", ooms),
+			     ob > oa ? "A" : "B",
+			     (long long)(ob > oa ? oa : ob));
 	else if (ra == rb)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Both reserve the same at their peaks.");

@@ -86,6 +86,22 @@ static void print_candidate(const struct look *l)
 			     candidate->about);
 }
 
+/* More than the replay shows: what is said of it is of a part. */
+static void print_recording(const struct look *l)
+{
+	const struct gp_replay_result *recorded = l->report->recorded;
+	char words[GP_RECORDED_TEXT];
+
+	if (!recorded || !gp_recorded_more(&recorded->recorded,
+					   recorded->at_peak.reserved, words))
+		return;
+	/* The first of its sentences. */
+	if (strstr(words, ". "))
+		strstr(words, ". ")[1] = '\0';
+	gp_page_line(&l->page, GP_TONE_BAD, 0,
+		     "That is of the part that can be replayed. %s", words);
+}
+
 static void print_verdict(const struct look *l)
 {
 	const struct gp_verdict *v = l->verdict;
@@ -98,6 +114,7 @@ static void print_verdict(const struct look *l)
 			ranks_title(l->report->ranks, l->report->path, title));
 	gp_page_line(&l->page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_TITLE,
 		     0, "%s", verdict_sentence(v).text);
+	print_recording(l);
 	if (v->conf) {
 		print_blank(l);
 		fprintf(l->page.out, "    %s\n", verdict_line(v->conf).text);
@@ -234,10 +251,8 @@ static const char *coverage(const struct look *l)
 static void print_trust(const struct look *l)
 {
 	const struct gp_look_report *r = l->report;
-	const struct gp_replay_result *recorded = r->recorded;
 	uint64_t capacity = l->verdict->capacity;
-	char text[GP_BYTES_TEXT], recorded_words[GP_RECORDED_TEXT],
-		release[16] = "";
+	char text[GP_BYTES_TEXT], release[16] = "";
 	bool has_reason = r->choice && l->amount.has_reason;
 
 	print_fidelity(l);
@@ -260,14 +275,6 @@ static void print_trust(const struct look *l)
 			gp_bytes_text(l->verdict->others, text));
 	if (r->trace->values)
 		gp_page_field(&l->page, "Path", "%s", r->trace->values);
-	if (!recorded ||
-	    !gp_recorded_more(&recorded->recorded, recorded->at_peak.reserved,
-			      recorded_words))
-		return;
-	/* The first of its sentences. */
-	if (strstr(recorded_words, ". "))
-		strstr(recorded_words, ". ")[1] = '\0';
-	gp_page_field(&l->page, "Recording", "%s", recorded_words);
 }
 
 /* ---- other devices ---- */
