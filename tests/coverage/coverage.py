@@ -8,13 +8,13 @@ A part is what tests/run.sh takes.  Each runs by itself, over a build whose
 library counts (make coverage); the table adds up what they ran, by folder.
 BUILD/coverage/ keeps for each part how long it took and what it ran, for
 tests/mutate, and a part that is younger there than the library and itself is
-not run again.  Processes that get nothing of a part's environment, as those of host
-allocators, count in BUILD/away, for all parts together.  What no part ran is in
-BUILD/coverage.missing, a line or branch a line.
+not run again.  Processes that get nothing of a part's environment, as those of
+host allocators, count in BUILD/away, for all parts together.  What no part ran
+is in BUILD/coverage.missing, a line or branch a line.
 
 The counting is clang's: of each condition that a person wrote, both ways; what
-follows from a constant is not counted.  assert() is not in the build.  Folders of
-ELSEWHERE are not in the table, nor are PyTorch's own engine where none is
+follows from a constant is not counted.  assert() is not in the build.  Folders
+of ELSEWHERE are not in the table, nor are PyTorch's own engine where none is
 prepared (make torch-engine) and the helper that it runs in.  Nothing else is
 left out.
 """
