@@ -223,7 +223,10 @@ uint64_t gp_study_live(const struct gp_trace *trace, uint32_t device,
 uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device,
 			      uint64_t *most);
 
-/* The same with each block as large as these settings round it. */
+/* The event behind which that is first so; 0: or when the trace begins. */
+uint64_t gp_study_fullest(const struct gp_trace *trace, uint32_t device);
+
+/* gp_study_live with each block as large as these settings round it. */
 uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,
 			       const struct gp_settings *settings);
 

@@ -171,9 +171,13 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	size_t index = gp_ranks_class_of(ranks, r->worst);
 	const struct gp_rank_class *class = &ranks->classes[index];
 	struct gp_replay_config run;
-	const struct gp_explain_config config = { .run = &run,
-						  .skip_attempts = true,
-						  .look_at_fullest = true };
+	const struct gp_explain_config config = {
+		.run = &run,
+		.skip_attempts = true,
+		.look_at_fullest = true,
+		.is_too_small = s->studying.study.verdicts[r->worst].kind ==
+				GP_VERDICT_TOO_SMALL,
+	};
 
 	r->trace = class->trace;
 	r->device = (uint32_t)(r->worst - class->first_case);

@@ -135,6 +135,8 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	report->device = (uint32_t)(report->worst - class->first_case);
 	if (!study->case_count)
 		return GP_OK;
+	config.is_too_small =
+		study->verdicts[report->worst].kind == GP_VERDICT_TOO_SMALL;
 	run = gp_explaining_run(&s->ranking.plans[worst_class(s)],
 				report->device,
 				&study->verdicts[report->worst]);

@@ -142,11 +142,13 @@ static enum gp_status explain_device(const struct gp_explaining *explaining,
 				     struct gp_explain *explain,
 				     struct gp_diag *diag)
 {
-	const struct gp_verdict *verdicts = explaining->studying.study.verdicts;
-	struct gp_replay_config run = gp_explaining_run(
-		plan, device, &verdicts[explaining->first_case + device]);
+	const struct gp_verdict *verdict =
+		&explaining->studying.study
+			 .verdicts[explaining->first_case + device];
+	struct gp_replay_config run = gp_explaining_run(plan, device, verdict);
 	struct gp_explain_config config = {
 		.run = &run,
+		.is_too_small = verdict->kind == GP_VERDICT_TOO_SMALL,
 		.progress = show,
 		.progress_arg = progress,
 	};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "gpupool/study.h"
 #include "study/floor/floor.h"
 #include "metrics/attempt.h"
 #include "metrics/culprit.h"
@@ -104,7 +105,7 @@ static void stay_at_start(struct gp_explain *explain)
 }
 
 static void hold_by(enum gp_hold_by by, const struct gp_explain *explain,
-		    struct gp_culprits *live)
+		    const struct gp_state *state, struct gp_culprits *live)
 {
 	struct askers askers;
 
@@ -112,8 +113,54 @@ static void hold_by(enum gp_hold_by by, const struct gp_explain *explain,
 		return;
 	askers_init_by(&askers, by, explain->trace,
 		       &explain->trace->devices[explain->device]);
-	culprits_live(&askers, &explain->state, explain->event, live);
+	culprits_live(&askers, state, explain->live_event, live);
 	askers_release(&askers);
+}
+
+static void look_at_use(const struct askers *askers,
+			const struct gp_state *state, uint64_t event,
+			struct gp_explain *explain)
+{
+	explain->live_event = event;
+	culprits_live(askers, state, event, &explain->live);
+	hold_by(GP_HOLD_BY_CATEGORY, explain, state, &explain->by_category);
+	hold_by(GP_HOLD_BY_MODULE, explain, state, &explain->by_module);
+	for (size_t i = 0; i < explain->live.count; i++)
+		explain->live_bytes += explain->live.list[i].bytes;
+}
+
+static void take_state(void *arg, struct gp_allocator *allocator,
+		       uint64_t event)
+{
+	(void)event;
+	allocator->ops->state(allocator, arg);
+}
+
+/* What is in use when that is most, had the device no end. */
+static enum gp_status look_at_most_use(const struct gp_explain_config *config,
+				       const struct askers *askers,
+				       struct gp_explain *explain,
+				       struct gp_diag *diag)
+{
+	struct gp_replay_config run = *config->run;
+	uint64_t event = gp_study_fullest(run.trace, run.device);
+	struct gp_replay_result endless;
+	struct gp_state state = { 0 };
+	enum gp_status status;
+
+	notify(config, "looking for the fullest moment");
+	run.capacity = GP_UNLIMITED;
+	run.look = take_state;
+	run.look_arg = &state;
+	run.looks = &event;
+	run.look_count = 1;
+	status = gp_replay(&run, &endless, diag);
+	if (status != GP_OK)
+		return status;
+	look_at_use(askers, &state, event, explain);
+	gp_state_release(&state);
+	gp_replay_release(&endless);
+	return GP_OK;
 }
 
 /* What the state at that moment says. */
@@ -124,9 +171,6 @@ static void look_at_state(const struct askers *askers,
 	gp_gap_of(explain->trace, settings, &explain->state, &explain->gap);
 	gp_pins_of(settings, &explain->state, &explain->pins);
 	culprits_now(askers, &explain->pins, explain->event, &explain->now);
-	culprits_live(askers, &explain->state, explain->event, &explain->live);
-	hold_by(GP_HOLD_BY_CATEGORY, explain, &explain->by_category);
-	hold_by(GP_HOLD_BY_MODULE, explain, &explain->by_module);
 	if (!explain->has_requests)
 		forget_time(explain);
 	if (explain->result.first_oom.is_there)
@@ -158,7 +202,13 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 	if (status == GP_OK) {
 		stay_at_start(explain);
 		look_at_state(&askers, run.settings, explain);
-		if (!config->skip_attempts)
+		if (config->is_too_small && explain->has_requests)
+			status = look_at_most_use(config, &askers, explain,
+						  diag);
+		else
+			look_at_use(&askers, &explain->state, explain->event,
+				    explain);
+		if (status == GP_OK && !config->skip_attempts)
 			status = attempts_run(config, explain, diag);
 	}
 	if (status == GP_OK && !config->skip_attempts) {

@@ -182,6 +182,9 @@ struct gp_explain {
 	struct gp_culprits live; /* what is in use; bytes as cut */
 	/* The same; empty where the trace does not tell. */
 	struct gp_culprits by_category, by_module;
+	/* When that is, and its sum: the event that is looked at, unless
+	 * is_too_small was asked. */
+	uint64_t live_event, live_bytes;
 	struct gp_waiting waiting;
 	struct gp_releases retries, empty_caches;
 	struct gp_steps steps;
@@ -198,6 +201,9 @@ struct gp_explain_config {
 	/* Where no request fails, the moment is not that at which reserved
 	 * comes to its peak, but the fullest with as much reserved. */
 	bool look_at_fullest;
+	/* No setting serves it: what is in use is that of the moment when it is
+	 * most, had the device no end, not of the first failure. */
+	bool is_too_small;
 	/* Told before each replay; NULL: nobody listens. */
 	void (*progress)(void *arg, const char *what);
 	void *progress_arg;

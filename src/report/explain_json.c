@@ -209,6 +209,7 @@ static void write_device(struct gp_emit *json, const struct gp_explanation *x,
 	gp_emit_object(json, "floor", "floor_sum", e, GP_EMIT_FLAT);
 	write_gap(json, e);
 	write_pins(json, e);
+	gp_emit_uint(json, "in_use_event", e->live_event);
 	gp_emit_holders(json, "in_use", e->trace, &e->live, MOST_CULPRITS);
 	gp_emit_owners(json, e);
 	gp_emit_holders(json, "pins_now", e->trace, &e->now, MOST_CULPRITS);

@@ -27,7 +27,7 @@ static const char *since(const struct gp_explain *e, const struct gp_culprit *c,
 	if (c->from_start)
 		snprintf(text, SINCE, ", since before the trace");
 	else if (*gp_event_step(e->trace, e->device, &e->steps,
-				e->event - c->events, step))
+				e->live_event - c->events, step))
 		snprintf(text, SINCE, ", %s %s",
 			 c->blocks == 1 ? "of" : "since", step);
 	return text;
@@ -38,11 +38,11 @@ static void print_amount(const struct gp_page *page, const struct gp_explain *e,
 {
 	char amount[GP_BYTES_TEXT], percent[GP_PERCENT_TEXT];
 
-	gp_page_line(page, GP_TONE_PLAIN, INDENT, "%11s %7s  %s",
-		     gp_bytes_text(bytes, amount),
-		     gp_percent_text((double)bytes / (double)e->gap.allocated,
-				     percent),
-		     words);
+	gp_page_line(
+		page, GP_TONE_PLAIN, INDENT, "%11s %7s  %s",
+		gp_bytes_text(bytes, amount),
+		gp_percent_text((double)bytes / (double)e->live_bytes, percent),
+		words);
 }
 
 /* What is told of one behind its bytes, in so many columns at most where
@@ -135,13 +135,14 @@ static void print_holders(const struct gp_page *page,
 {
 	char bytes[GP_BYTES_TEXT], words[WORDS];
 
-	if (!e->live.count || !e->gap.allocated)
+	if (!e->live_bytes)
 		return;
 	gp_page_line(page, GP_TONE_TITLE, 2, "Who holds the %s in use %s",
-		     gp_bytes_text(e->gap.allocated, bytes),
-		     e->result.first_oom.is_there ? "when memory ran out"
-		     : !e->has_requests		  ? "at that moment"
-						  : "at the peak");
+		     gp_bytes_text(e->live_bytes, bytes),
+		     e->live_bytes != e->gap.allocated ? "at the fullest moment"
+		     : e->result.first_oom.is_there    ? "when memory ran out"
+		     : !e->has_requests		       ? "at that moment"
+						       : "at the peak");
 	for (size_t i = 0; i < e->live.count && i < most; i++) {
 		words_of(e, &e->live.list[i], page->columns - INDENT + 1,
 			 words);
@@ -294,7 +295,7 @@ static void print_layers(const struct gp_page *page, const struct gp_explain *e,
 void gp_report_owners(const struct gp_page *page, const struct gp_explain *e,
 		      size_t most)
 {
-	if (!e->by_category.count || !e->gap.allocated)
+	if (!e->by_category.count || !e->live_bytes)
 		return;
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_TITLE, 2, "What it is for");

@@ -336,12 +336,13 @@ static void write_blocks(const struct finding *f)
 	const struct gp_explain *e = f->explain;
 	char event[GP_EVENT_TEXT];
 
-	gp_event_moment(e->trace, e->device, &e->steps, e->event, event);
+	gp_event_moment(e->trace, e->device, &e->steps, e->live_event, event);
 	if (e->live.count) {
 		title(f, "Who holds the memory at %s", event);
 		write_culprits(f, "in_use", BLOCKS "#bytes", &e->live,
 			       live_row);
 	}
+	gp_event_moment(e->trace, e->device, &e->steps, e->event, event);
 	if (e->now.count) {
 		title(f, "What pins free memory at %s", event);
 		write_culprits(f, "pins_now",

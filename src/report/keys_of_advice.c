@@ -67,8 +67,11 @@ const struct gp_key keys_of_advice[] = {
 	KEY("reserved_bytes", BYTES, MAYBE, "Reserved at that moment."),
 	KEY("allocated_bytes", BYTES, MAYBE, "Allocated at that moment."),
 	OBJECT("fidelity", NULLABLE | MAYBE, "fidelity_sum"),
+	KEY("in_use_event", EVENT, MAYBE,
+	    "When in_use is of: of a device that is too small the moment when "
+	    "most is in use, else the one that is looked at."),
 	NAMED("in_use", LIST | MAYBE, "holder",
-	      "Who holds the memory in use at that moment."),
+	      "Who holds the memory in use then."),
 
 	REPORT("look_spans", GP_REPORT_SCHEMA, "The same of minimalloc's CSV."),
 	OBJECT("trace", 0, "trace_path"),
@@ -139,8 +142,11 @@ const struct gp_key keys_of_advice[] = {
 	    "Which values that nobody knows the program read; null: it was "
 	    "recorded elsewhere, on a GPU perhaps."),
 	OBJECT("devices", LIST | MAYBE, "device_verdict"),
+	KEY("in_use_event", EVENT, MAYBE,
+	    "When in_use is of: of a device that is too small the moment when "
+	    "most is in use, else the one that is looked at."),
 	NAMED("in_use", LIST | MAYBE, "holder",
-	      "Who holds the memory in use at the peak, or where it failed."),
+	      "Who holds the memory in use then."),
 	OBJECT("by_category", LIST | MAYBE, "of_category"),
 	OBJECT("by_module", LIST | MAYBE, "of_module"),
 
@@ -382,8 +388,10 @@ const struct gp_key keys_of_advice[] = {
 	OBJECT("floor", 0, "floor_sum"),
 	OBJECT("gap", 0, "gap"),
 	OBJECT("pinned", LIST, "pinned"),
-	NAMED("in_use", LIST, "holder",
-	      "Who holds the memory in use at that moment."),
+	KEY("in_use_event", EVENT, 0,
+	    "When in_use is of: of a device that is too small the moment when "
+	    "most is in use, else the one that is looked at."),
+	NAMED("in_use", LIST, "holder", "Who holds the memory in use then."),
 	OBJECT("by_category", LIST | MAYBE, "of_category"),
 	OBJECT("by_module", LIST | MAYBE, "of_module"),
 	NAMED("pins_now", LIST, "holder",

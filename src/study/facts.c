@@ -15,6 +15,7 @@ struct live {
 	uint64_t *sizes; /* by id; 0: not live */
 	uint64_t now, most;
 	uint64_t other, most_beside; /* with what others have then */
+	uint64_t event, fullest; /* the first behind which that is reached */
 };
 
 static uint64_t rounded(const struct live *live, uint64_t size)
@@ -26,9 +27,13 @@ static uint64_t rounded(const struct live *live, uint64_t size)
 
 static void note_most(struct live *live)
 {
+	uint64_t beside = gp_sum(live->now, live->other);
+
 	live->most = gp_larger(live->most, live->now);
-	live->most_beside =
-		gp_larger(live->most_beside, gp_sum(live->now, live->other));
+	if (beside > live->most_beside) {
+		live->most_beside = beside;
+		live->fullest = live->event;
+	}
 }
 
 static void grow(struct live *live, uint64_t size)
@@ -79,6 +84,7 @@ static struct live follow(const struct gp_trace *trace, uint32_t device,
 	for (size_t i = 0; i < t->event_count; i++) {
 		const struct gp_event *event = &t->events[i];
 
+		live.event = i;
 		if (event->kind == GP_ALLOC) {
 			live.sizes[event->id] = rounded(&live, event->size);
 			grow(&live, live.sizes[event->id]);
@@ -107,6 +113,13 @@ uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device,
 
 	*most = live.most;
 	return live.most_beside;
+}
+
+uint64_t gp_study_fullest(const struct gp_trace *trace, uint32_t device)
+{
+	return follow(trace, device,
+		      (struct live){ .round = GP_MIN_BLOCK_SIZE })
+		.fullest;
 }
 
 uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,
