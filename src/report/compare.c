@@ -252,16 +252,16 @@ static void print_device(const struct gp_page *page,
 }
 
 static void print_key(const struct gp_page *page, const char *name,
-		      const struct gp_run *run)
+		      const struct gp_run *run, size_t devices)
 {
 	const char *engine = gp_head_engine(run->engine);
-	char capacity[GP_BYTES_TEXT];
+	char memory[GP_HEAD_MEMORY];
 
 	gp_page_line(page, GP_TONE_PLAIN, 3,
 		     "%s  %s%s%s; PyTorch 2.%u; memory: %s", name,
 		     engine ? engine : "", engine ? "; " : "",
 		     gp_head_settings(run->conf), run->settings->release,
-		     gp_head_capacity(run->capacity[0], capacity));
+		     gp_head_memory(run->capacity, devices, memory));
 	gp_head_what_ifs(page, run->what_ifs);
 }
 
@@ -280,8 +280,9 @@ void gp_compare_print(const struct gp_page *page,
 		     : gp_head_engine(report->runs[1].engine)
 			     ? "by another allocator"
 			     : "with other settings");
-	print_key(page, "A", &report->runs[0]);
-	print_key(page, "B", &report->runs[1]);
+	for (int i = 0; i < 2; i++)
+		print_key(page, i ? "B" : "A", &report->runs[i],
+			  report->trace->device_count);
 	ranks_head(page, report->ranks, RANKS_OWN_SETTINGS);
 	ranks_runs(page, report->rank_runs);
 	for (size_t i = 0; i < report->trace->device_count; i++)

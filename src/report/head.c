@@ -6,12 +6,30 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/larger.h"
 #include "gpupool/allocator.h"
 
 const char *gp_head_capacity(uint64_t capacity, char text[GP_BYTES_TEXT])
 {
 	return capacity == GP_UNLIMITED ? "no limit"
 					: gp_bytes_text(capacity, text);
+}
+
+const char *gp_head_memory(const uint64_t *capacity, size_t devices,
+			   char text[GP_HEAD_MEMORY])
+{
+	uint64_t least = devices ? capacity[0] : GP_UNLIMITED, most = least;
+	char low[GP_BYTES_TEXT], high[GP_BYTES_TEXT];
+
+	for (size_t i = 1; i < devices; i++) {
+		least = gp_smaller(least, capacity[i]);
+		most = gp_larger(most, capacity[i]);
+	}
+	snprintf(text, GP_HEAD_MEMORY, "%s%s%s%s", gp_head_capacity(least, low),
+		 least == most ? "" : " to ",
+		 least == most ? "" : gp_head_capacity(most, high),
+		 least == most ? "" : ", by device");
+	return text;
 }
 
 const char *gp_head_settings(const char *conf)

@@ -20,6 +20,11 @@ const char *gp_head_engine(const char *engine);
 /* "no limit" or a size. */
 const char *gp_head_capacity(uint64_t capacity, char text[GP_BYTES_TEXT]);
 
+/* The same of several devices: "40.00 GiB to 80.00 GiB, by device". */
+#define GP_HEAD_MEMORY (2 * GP_BYTES_TEXT + 16)
+const char *gp_head_memory(const uint64_t *capacity, size_t devices,
+			   char text[GP_HEAD_MEMORY]);
+
 /* choice NULL: the user chose. */
 void gp_head_release(const struct gp_page *page, uint8_t release,
 		     const struct gp_release_choice *choice);

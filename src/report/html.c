@@ -225,7 +225,7 @@ static void write_measures(const struct gp_report *report, size_t device,
 static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
 {
 	const struct gp_run *run = &report->runs[i];
-	char capacity[GP_BYTES_TEXT], text[GP_HEAD_WHAT_IF];
+	char memory[GP_HEAD_MEMORY], text[GP_HEAD_WHAT_IF];
 
 	fputs("<p class=\"settings replaced\">", out);
 	if (report->run_count > 1)
@@ -237,7 +237,9 @@ static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
 	gp_svg_text(gp_head_settings(run->conf), out);
 	fprintf(out, "; PyTorch 2.%u; memory: ", run->settings->release);
 	gp_svg_text(report->trace->device_count
-			    ? gp_head_capacity(run->capacity[0], capacity)
+			    ? gp_head_memory(run->capacity,
+					     report->trace->device_count,
+					     memory)
 			    : "none",
 		    out);
 	fprintf(out, "; %s",

@@ -122,6 +122,7 @@ const struct gp_key keys_of_views[] = {
 	NEW("view_row", "An event."),
 	KEY("event", EVENT, 0, "Its number."),
 	KEY("op", TEXT, 0, "What it is, as gpupool-trace(5) names it."),
+	KEY("refused", BOOL, MAYBE, "true: there was no memory for it."),
 	KEY("id", COUNT, MAYBE, "Its block."),
 	KEY("bytes", BYTES, MAYBE, "Its size."),
 	KEY("stream", ADDRESS, MAYBE, "Its stream."),

@@ -385,6 +385,7 @@ enum {
 	E_ALLOCATED,
 	E_RESERVED,
 	E_SITE,
+	E_REFUSED,
 	E_COUNT
 };
 
@@ -397,6 +398,7 @@ static const struct gp_column event_columns[E_COUNT] = {
 	[E_ALLOCATED] = COLUMN("allocated", "allocated_bytes", 11),
 	[E_RESERVED] = COLUMN("reserved", "reserved_bytes", 11),
 	[E_SITE] = COLUMN("where", "site_name", 0),
+	[E_REFUSED] = ONLY_CSV("refused"),
 };
 
 /* Its own stack; else that of its block's alloc. */
@@ -409,17 +411,35 @@ static uint32_t site_of(const struct gp_event *event, uint8_t fields,
 	return sites[event->id];
 }
 
-static void event_row(const struct gp_view *view, const struct gp_table *table,
-		      uint64_t at)
+bool gp_view_is_refused(const struct gp_view *view, uint64_t event)
+{
+	const struct gp_lifetimes *lifetimes = view->lifetimes;
+	const struct gp_event *e =
+		&view->trace->devices[view->device].events[event];
+	size_t count = gp_lifetimes_until(lifetimes, event);
+
+	/* What is served has a lifetime, which begins there. */
+	return e->kind == GP_ALLOC && e->size &&
+	       (!count || lifetimes->list[count - 1].is_start ||
+		lifetimes->list[count - 1].alloc != event);
+}
+
+static void event_row(const struct gp_view *view,
+		      const struct gp_view_style *style,
+		      const struct gp_table *table, uint64_t at)
 {
 	const struct gp_event *e =
 		&view->trace->devices[view->device].events[at];
 	uint8_t fields = gp_event_fields((enum gp_event_kind)e->kind);
 	bool has_id = fields & GP_HAS_ID && e->id != GP_NO_ID;
+	bool is_refused = gp_view_is_refused(view, at);
 	char site[GP_SITE_TEXT], safe[SAFE_TEXT];
 	struct gp_cell cells[E_COUNT] = {
 		[E_EVENT] = number(GP_CELL_COUNT, at),
-		[E_OP] = text_cell(gp_event_kind_name(e->kind)),
+		[E_OP] = text_cell(is_refused && style->format == GP_VIEW_TEXT
+					   ? "alloc, refused"
+					   : gp_event_kind_name(e->kind)),
+		[E_REFUSED] = number(GP_CELL_COUNT, is_refused),
 		[E_ALLOCATED] =
 			number(GP_CELL_BYTES, view->lifetimes->allocated[at]),
 		[E_RESERVED] =
@@ -475,7 +495,7 @@ void gp_view_events(const struct gp_view *view,
 		events_title(search, &rows, style);
 		gp_table_begin(&table, "events");
 		for (size_t i = 0; i < rows.count; i++)
-			event_row(view, &table, rows.events[i]);
+			event_row(view, style, &table, rows.events[i]);
 		gp_table_end(&table);
 	}
 	gp_event_rows_release(&rows);

@@ -75,6 +75,9 @@ void gp_view_state_at(const struct gp_view *view,
 		      const struct gp_view_moment *moment,
 		      struct gp_state *state);
 
+/* An alloc for which there was no memory. */
+bool gp_view_is_refused(const struct gp_view *view, uint64_t event);
+
 /* "train.py:42 forward", "2.00 MiB to 4.00 MiB", "stream 7", a pool,
  * "activations", "model.layers.3.mlp (LlamaMLP)". */
 const char *gp_view_holder(const struct gp_view *view,

@@ -244,6 +244,8 @@ static void emit_row(struct gp_emit *json, const struct gp_view *view,
 	gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
 	gp_emit_uint(json, "event", at);
 	gp_emit_text(json, "op", gp_event_kind_name(e->kind));
+	if (gp_view_is_refused(view, at))
+		gp_emit_bool(json, "refused", true);
 	if (has_id)
 		gp_emit_uint(json, "id", gp_view_id(view, e->id));
 	if (fields & GP_HAS_SIZE)
