@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "allocator/release.h"
 #include "base/larger.h"
 #include "base/mem.h"
 #include "commands/command.h"
@@ -90,6 +91,8 @@ static enum gp_status cut_device(const struct gp_plan *plan, uint32_t device,
 	slice->to = gp_slice_place(t, slice->to);
 	slice->from = gp_slice_place(t, gp_smaller(options->from_event, count));
 	slice->from = gp_smaller(slice->from, slice->to);
+	slice->no_split_ends = gp_release_has(plan->settings.release,
+					      GP_CHANGE_NO_SPLIT_ENDS);
 	if (slice->from)
 		return find_start(plan, device, slice, diag);
 	slice->start = plan->trace->devices[device].start;

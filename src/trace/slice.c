@@ -13,6 +13,7 @@ struct past {
 	uint64_t holders;
 	uint64_t first; /* the event that made it, anew if it had ended */
 	uint64_t last;	/* the event of its last holder, of those it has */
+	uint64_t let_go; /* the event behind that when nobody held it any more */
 	bool is_counted_twice, has_memory;
 };
 
@@ -145,7 +146,10 @@ static void note_holder(struct past *past, const struct gp_event *event,
 		past->is_counted_twice |= is_new;
 		break;
 	case GP_POOL_RELEASE:
-		if (is_new || --past->holders || past->has_memory)
+		if (is_new || --past->holders)
+			return;
+		past->let_go = at + 1;
+		if (past->has_memory)
 			return;
 		at++;
 		is_new = true;
@@ -174,10 +178,12 @@ static void note_pools(struct cutting *c)
 }
 
 /* What was said of a pool that was there before, under the same name. */
-static bool is_of_ended_pool(const struct past *past,
+static bool is_of_ended_pool(const struct cutting *c, const struct past *past,
 			     const struct gp_event *event, uint64_t at)
 {
 	switch (event->kind) {
+	case GP_POOL_NO_SPLIT:
+		return c->slice->no_split_ends && at < past->let_go;
 	case GP_POOL_CREATE:
 	case GP_POOL_BEGIN:
 	case GP_POOL_END:
@@ -195,7 +201,7 @@ static void put_before(struct cutting *c, uint64_t at)
 
 	c->captures += event->kind == GP_CAPTURE_BEGIN;
 	c->captures -= event->kind == GP_CAPTURE_END && c->captures;
-	if (!lasts(c, event) || is_of_ended_pool(past, event, at))
+	if (!lasts(c, event) || is_of_ended_pool(c, past, event, at))
 		return;
 	put(c, event);
 	if (event->pool && past->has_memory && past->is_counted_twice &&

@@ -11,6 +11,7 @@
 #ifndef TRACE_SLICE_H
 #define TRACE_SLICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "gpupool/trace.h"
@@ -28,6 +29,7 @@ struct gp_slice {
 	struct gp_state start;
 	const struct gp_completed *completed;
 	size_t completed_count;
+	bool no_split_ends; /* with a pool's last holder, as from 2.14 on */
 };
 
 /*
