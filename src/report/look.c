@@ -245,7 +245,7 @@ static const char *coverage(const struct look *l)
 	if (l->verdict->begins == GP_BEGINS_WINDOW)
 		return "a window";
 	return l->report->trace->is_complete ? "whole"
-					     : "begins with nothing in use";
+					     : "tells of nothing in use before it";
 }
 
 static void print_trust(const struct look *l)

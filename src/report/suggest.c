@@ -264,6 +264,12 @@ static void print_trials(const struct gp_page *page,
 		     "all; measured where it decides.%s%s",
 		     study->is_change ? " * to be used." : "",
 		     is_any_excluded ? " x not to be used." : "");
+	if (study->case_count > 1)
+		gp_page_line(page, GP_TONE_PLAIN, 0,
+			     "Of %zu %s: OOMs, retries and time are sums, "
+			     "reserved and need are of the one that has most.",
+			     study->case_count,
+			     report->ranks ? "that differ" : "devices");
 }
 
 /* ---- the whole ---- */
