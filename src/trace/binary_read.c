@@ -105,8 +105,11 @@ static enum gp_status find_sections(struct reader *r)
 static struct section *next_section(struct reader *r, struct section *from,
 				    enum gp_binary_kind kind, size_t device)
 {
-	struct section *end = r->sections + r->section_count;
+	struct section *end;
 
+	if (!r->section_count)
+		return NULL;
+	end = r->sections + r->section_count;
 	for (; from < end; from++)
 		if (from->kind == kind && from->device == device)
 			return from;

@@ -186,6 +186,21 @@ START_TEST(test_a_cut_end_is_told)
 }
 END_TEST
 
+START_TEST(test_a_file_of_nothing_is_told)
+{
+	struct file file = file_of(small_trace);
+	size_t n = GP_BINARY_HEADER_BYTES + GP_BINARY_END_BYTES;
+	struct gp_trace *trace;
+	struct gp_diag diag;
+
+	memset(file.bytes + GP_BINARY_HEADER_BYTES, 0, GP_BINARY_END_BYTES);
+	set_checksum(file.bytes, n);
+	ck_assert_int_eq(try_bytes(file.bytes, n, &trace, &diag), GP_INPUT);
+	ck_assert_ptr_nonnull(strstr(diag.what, "it is damaged"));
+	release(&file);
+}
+END_TEST
+
 /* As above, by somebody who means it: the checksum is right. */
 START_TEST(test_no_byte_is_believed)
 {
@@ -357,6 +372,7 @@ int main(void)
 		{ test_every_flipped_byte_is_noticed, 0 },
 		{ test_every_length_is_noticed, 0 },
 		{ test_a_cut_end_is_told, 0 },
+		{ test_a_file_of_nothing_is_told, 0 },
 		{ test_no_byte_is_believed, 0 },
 		{ test_lies_are_told_apart, 0 },
 		{ test_other_versions_are_told, 0 },
