@@ -94,7 +94,7 @@ LINK = $(CC) $(CFLAGS) $(SANITIZE) $(COUNT) -Wl,--as-needed $(RPATH) $(LDFLAGS)
 # ---- what there is --------------------------------------------------------
 
 find_c = $(sort $(wildcard $(foreach d,* */* */*/* */*/*/*,$(1)/$(d).c)))
-SRC := $(filter-out src/main.c src/wasm/%,$(call find_c,src))
+SRC := $(filter-out src/commands/main.c src/commands/wasm/%,$(call find_c,src))
 # Scripts, and the page's files: what is in them becomes part of the program.
 TEXTS := $(addprefix src/report/page/,page.css tables.js app.html) \
 	$(addprefix $(B)/bundle/,app_bundle.js worker_bundle.js) \
@@ -107,7 +107,7 @@ OBJ := $(SRC:%.c=$(B)/obj/%.o) $(TEXTS:%=$(B)/obj/%.o)
 SIM_OBJ := $(filter $(B)/obj/src/simcuda/%,$(OBJ))
 WHOLE_OBJ := $(filter-out $(SIM_OBJ) %/allocator/torch/helper.o,$(OBJ))
 SIM_LIB := $(if $(WHOLE),$(B)/obj/simcuda.a)
-MAIN := $(B)/obj/src/main.o
+MAIN := $(B)/obj/src/commands/main.o
 LIB := $(B)/obj/gpupool.$(if $(WHOLE),so,a)
 PROGRAM := $(B)/gpupool
 
@@ -116,7 +116,7 @@ PROGRAM := $(B)/gpupool
 # be compiled again.
 PUBLIC_SRC := $(filter-out src/allocator/torch/helper.c,$(filter $(addprefix \
 	src/,base/% device/% allocator/% trace/% formats/% replay/% study/% \
-	metrics/% report/% commands/% record/%),$(SRC)))
+	report/% commands/% record/%),$(SRC)))
 PUBLIC_OBJ := $(PUBLIC_SRC:%.c=$(B)/obj/%.o) $(TEXTS:%=$(B)/obj/%.o)
 SONAME := libgpupool.so.0
 STATIC := $(B)/libgpupool.a
@@ -255,7 +255,7 @@ $(B)/.packages:
 
 FORCE:
 
-include src/wasm/wasm.mk
+include src/commands/wasm/wasm.mk
 
 # ---- tests ----------------------------------------------------------------
 

@@ -14,7 +14,7 @@
 #include "commands/progress.h"
 #include "commands/ranking.h"
 #include "commands/trace_file.h"
-#include "metrics/explain.h"
+#include "study/metrics/explain.h"
 #include "study/floor/floor.h"
 #include "report/report.h"
 

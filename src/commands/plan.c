@@ -13,7 +13,7 @@
 #include "commands/engine_named.h"
 #include "commands/options.h"
 #include "commands/torch_lib.h"
-#include "metrics/film.h"
+#include "study/metrics/film.h"
 #include "report/number.h"
 #include "study/floor/floor.h"
 #include "trace/check.h"

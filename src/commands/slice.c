@@ -91,8 +91,8 @@ static enum gp_status cut_device(const struct gp_plan *plan, uint32_t device,
 	slice->to = gp_slice_place(t, slice->to);
 	slice->from = gp_slice_place(t, gp_smaller(options->from_event, count));
 	slice->from = gp_smaller(slice->from, slice->to);
-	slice->no_split_ends = gp_release_has(plan->settings.release,
-					      GP_CHANGE_NO_SPLIT_ENDS);
+	slice->no_split_ends =
+		gp_release_has(plan->settings.release, GP_CHANGE_NO_SPLIT_ENDS);
 	if (slice->from)
 		return find_start(plan, device, slice, diag);
 	slice->start = plan->trace->devices[device].start;

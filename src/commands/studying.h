@@ -10,7 +10,7 @@
 #include "gpupool/status.h"
 #include "gpupool/study.h"
 #include "gpupool/trace.h"
-#include "metrics/explain.h"
+#include "study/metrics/explain.h"
 #include "report/report.h"
 #include "study/estimate.h"
 

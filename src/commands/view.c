@@ -14,7 +14,7 @@
 #include "commands/progress.h"
 #include "commands/session.h"
 #include "commands/trace_file.h"
-#include "metrics/culprit.h"
+#include "study/metrics/culprit.h"
 
 #define COLUMNS_BY_DEFAULT 1200
 #define BANDS_IN_JSON	   500

@@ -10,7 +10,7 @@
 
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
-#include "metrics/change.h"
+#include "study/metrics/change.h"
 #include "report/report.h"
 
 /* ---- the report ---- */

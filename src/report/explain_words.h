@@ -3,7 +3,7 @@
 #ifndef REPORT_EXPLAIN_WORDS_H
 #define REPORT_EXPLAIN_WORDS_H
 
-#include "metrics/explain.h"
+#include "study/metrics/explain.h"
 #include "report/report.h"
 #include "trace/site.h"
 #include "report/page.h"

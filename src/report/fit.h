@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "device/gpu.h"
-#include "metrics/explain.h"
+#include "study/metrics/explain.h"
 #include "report/report.h"
 
 struct gp_fit_report {

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "metrics/change.h"
+#include "study/metrics/change.h"
 #include "study/floor/floor.h"
 #include "report/report.h"
 

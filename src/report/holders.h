@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "metrics/explain.h"
+#include "study/metrics/explain.h"
 #include "report/emit.h"
 #include "report/page.h"
 #include "trace/site.h"

@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/text_sink.h"
-#include "metrics/film.h"
+#include "study/metrics/film.h"
 #include "trace/steps.h"
 #include "report/group.h"
 #include "report/head.h"

@@ -9,7 +9,7 @@
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
 #include "gpupool/trace.h"
-#include "metrics/change.h"
+#include "study/metrics/change.h"
 #include "study/space.h"
 #include "report/emit.h"
 #include "report/explain_words.h"

@@ -10,13 +10,13 @@
 #include <stddef.h>
 
 #include "gpupool/metrics.h"
-#include "metrics/explain.h"
+#include "study/metrics/explain.h"
 #include "report/bench_report.h"
 #include "report/engines_report.h"
 #include "report/floor_report.h"
 #include "report/report.h"
 #include "gpupool/study.h"
-#include "metrics/change.h"
+#include "study/metrics/change.h"
 #include "report/sweep_report.h"
 
 static uint64_t gap_of(const void *row)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "gpupool/metrics.h"
-#include "metrics/explain.h"
+#include "study/metrics/explain.h"
 #include "report/bench_report.h"
 #include "report/doctor.h"
 #include "report/floor_report.h"

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "base/text_sink.h"
-#include "metrics/explain.h"
+#include "study/metrics/explain.h"
 #include "report/emit.h"
 #include "report/emit_parts.h"
 #include "report/explain_words.h"
@@ -244,8 +244,9 @@ static const char *coverage(const struct look *l)
 		return "a state only, without requests";
 	if (l->verdict->begins == GP_BEGINS_WINDOW)
 		return "a window";
-	return l->report->trace->is_complete ? "whole"
-					     : "tells of nothing in use before it";
+	return l->report->trace->is_complete
+		       ? "whole"
+		       : "tells of nothing in use before it";
 }
 
 static void print_trust(const struct look *l)

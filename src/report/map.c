@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "metrics/film.h"
+#include "study/metrics/film.h"
 #include "report/group.h"
 #include "report/page.h"
 #include "report/report.h"

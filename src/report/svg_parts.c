@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/utf8.h"
-#include "metrics/film.h"
+#include "study/metrics/film.h"
 #include "trace/steps.h"
 #include "report/head.h"
 #include "report/page.h"

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/safe.h"
-#include "metrics/page.h"
+#include "study/metrics/page.h"
 #include "report/group.h"
 #include "report/holders.h"
 #include "report/page.h"

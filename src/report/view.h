@@ -7,8 +7,8 @@
 #ifndef REPORT_VIEW_H
 #define REPORT_VIEW_H
 
-#include "metrics/bands.h"
-#include "metrics/event_search.h"
+#include "study/metrics/bands.h"
+#include "study/metrics/event_search.h"
 #include "report/report.h"
 #include "report/table.h"
 #include "trace/site.h"

@@ -13,7 +13,8 @@ struct past {
 	uint64_t holders;
 	uint64_t first; /* the event that made it, anew if it had ended */
 	uint64_t last;	/* the event of its last holder, of those it has */
-	uint64_t let_go; /* the event behind that when nobody held it any more */
+	uint64_t
+		let_go; /* the event behind that when nobody held it any more */
 	bool is_counted_twice, has_memory;
 };
 

@@ -6,14 +6,14 @@ add_measure() {
 	insert include/gpupool/metrics.h '^	GP_FIRST_OOM_ALLOC,' << 'END'
 	GP_PEAK_IDLE,
 END
-	insert src/metrics/measure.c '^/. ---- the table ---- ./' << 'END'
+	insert src/study/metrics/measure.c '^/. ---- the table ---- ./' << 'END'
 static uint64_t measure_peak_idle(const struct gp_subject *s)
 {
 	return minus(s->result->at_peak.reserved, s->result->at_peak.active);
 }
 
 END
-	insert src/metrics/measure.c '^	.GP_FIRST_OOM_ALLOC. = .$' << 'END'
+	insert src/study/metrics/measure.c '^	.GP_FIRST_OOM_ALLOC. = .$' << 'END'
 	[GP_PEAK_IDLE] = {
 		.key = "peak_idle_bytes",
 		.label = "Idle at the peak",

@@ -230,6 +230,7 @@ for sight in bands holders events state; do
 	write "view_$sight-window" view "$sight" window.json --before --at 0
 	write "view_$sight-program" view "$sight" "$program" --by pool
 done
+write view_events-refused view events "$out_of_memory" --capacity 40MiB
 write view_events-timed view events "$window" --op alloc --rows 5
 write view_events-sites view events \
 	"$traces/stories/service-drifts-by-night.jsonl" --rows 5

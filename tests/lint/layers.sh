@@ -87,7 +87,7 @@ uses_in() {
 }
 
 calls=$(words_of calls '')
-find src -name '*.[ch]' ! -path 'src/commands/*' ! -path src/main.c | sort |
+find src -name '*.[ch]' ! -path 'src/commands/*' ! -path src/commands/main.c | sort |
 	while read -r file; do
 		excepted=$(words_of except "${file#src/}" | tr '\n' ' ')
 		names=
@@ -115,7 +115,7 @@ verdict unsafe "a function that does not know how much room there is"
 	grep -nE 'gp_outlet_open\(.*options->output' src/commands/*.c |
 		grep -v '^src/commands/output\.c:'
 	grep -rnE '\bopen_memstream\(' src --include='*.c'
-	find src/commands src/main.c -name '*.c' -print | sort | xargs awk '
+	find src/commands src/commands/main.c -name '*.c' -print | sort | xargs awk '
 		/fprintf\(stderr/ { statement = ""; at = FILENAME ":" FNR; open = 1 }
 		open { statement = statement $0 }
 		open && /;/ {

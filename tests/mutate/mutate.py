@@ -38,7 +38,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build/gcc-whole"))
 COUNTED = f"{ROOT}/build/clang-coverage/coverage"
 FOLDERS = ("src/allocator/caching", "src/replay", "src/trace",
-           "src/report/gate", "src/metrics", "src/study/what_if",
+           "src/report/gate", "src/study/metrics", "src/study/what_if",
            "src/study/floor", "src/report/exchange", "src/formats")
 
 

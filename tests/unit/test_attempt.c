@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What explain tries that is no setting. */
-#include "metrics/explain.h"
+#include "study/metrics/explain.h"
 
 #include "gpupool/release.h"
 #include "suite.h"

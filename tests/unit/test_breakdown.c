@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a peak is made of: it adds up, and each cause is told by its name. */
-#include "metrics/change.h"
+#include "study/metrics/change.h"
 
 #include <glob.h>
 

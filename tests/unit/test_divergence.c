@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who holds the live set, and where two programs part. */
-#include "metrics/change.h"
+#include "study/metrics/change.h"
 
 #include "suite.h"
 #include "trace_text.h"

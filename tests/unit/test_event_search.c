@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Searches, compared with a plain walk over the events. */
-#include "metrics/event_search.h"
+#include "study/metrics/event_search.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Why memory is reserved and not allocated: the parts, and what holds it. */
-#include "metrics/explain.h"
+#include "study/metrics/explain.h"
 
 #include <glob.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Films: at every moment they show what the allocator itself shows. */
-#include "metrics/film.h"
+#include "study/metrics/film.h"
 
 #include <glob.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lives, and bands made of them, compared with the allocator's own numbers and
  * with what is counted block by block. */
-#include "metrics/bands.h"
+#include "study/metrics/bands.h"
 
 #include <glob.h>
 #include <stdlib.h>

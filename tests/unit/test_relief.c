@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What would have to go for a request to be served, against a replay of each
  * set of segments that could go. */
-#include "metrics/explain.h"
+#include "study/metrics/explain.h"
 
 #include <stdlib.h>
 #include <string.h>

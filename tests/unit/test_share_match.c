@@ -2,7 +2,7 @@
 /* Who held memory in two runs, side by side: the largest change first. */
 #include <stdlib.h>
 
-#include "metrics/change.h"
+#include "study/metrics/change.h"
 #include "suite.h"
 
 START_TEST(the_largest_change_comes_first)

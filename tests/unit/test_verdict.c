@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The verdict, held against what PyTorch did with the same memory under other
  * settings; and what each request without memory would have needed. */
-#include "metrics/explain.h"
+#include "study/metrics/explain.h"
 #include "gpupool/study.h"
 
 #include <glob.h>

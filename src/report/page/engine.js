@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool as WebAssembly: files go in as bytes, a question gives bytes back.
- * See src/wasm/entry.c. */
+ * See src/commands/wasm/entry.c. */
 
 /**
  * @typedef {object} Answer

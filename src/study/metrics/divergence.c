@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Where two programs' requests part. */
+#include "study/metrics/change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/site.h"
+#include "study/metrics/steps.h"
+
+/* What one side's number is called on the other: streams, pools, blocks. */
+struct names {
+	uint32_t *forth, *back;
+	size_t forth_count, back_count;
+};
+
+struct walk {
+	const struct gp_trace *trace;
+	const struct gp_device_trace *device;
+	size_t at;
+	const char *step;
+	uint64_t *sizes; /* by id, as requested */
+};
+
+struct walks {
+	struct walk a, b;
+	struct names streams, pools, blocks;
+};
+
+static uint32_t *unnamed(size_t count)
+{
+	uint32_t *names = gp_mem_alloc(count + 1, sizeof(*names));
+
+	memset(names, 0xff, (count + 1) * sizeof(*names));
+	return names;
+}
+
+static void names_init(struct names *names, size_t a, size_t b)
+{
+	*names = (struct names){ unnamed(a), unnamed(b), a, b };
+}
+
+static void names_release(struct names *names)
+{
+	free(names->forth);
+	free(names->back);
+}
+
+/* Whether a and b are the same, or may be from here on. */
+static bool names_agree(struct names *names, uint32_t a, uint32_t b)
+{
+	if (a >= names->forth_count || b >= names->back_count)
+		return (a >= names->forth_count) == (b >= names->back_count);
+	if (names->forth[a] == UINT32_MAX && names->back[b] == UINT32_MAX) {
+		names->forth[a] = b;
+		names->back[b] = a;
+	}
+	return names->forth[a] == b && names->back[b] == a;
+}
+
+static void walk_init(struct walk *walk, const struct gp_trace *trace,
+		      uint32_t device)
+{
+	const struct gp_device_trace *d = &trace->devices[device];
+
+	*walk = (struct walk){
+		.trace = trace,
+		.device = d,
+		.sizes = gp_mem_alloc((size_t)d->block_ids + 1,
+				      sizeof(*walk->sizes)),
+	};
+	for (size_t i = 0; i < d->start.block_count; i++)
+		if (d->start.blocks[i].id < d->block_ids)
+			walk->sizes[d->start.blocks[i].id] =
+				d->start.blocks[i].requested;
+}
+
+/* The next request, past marks and outcomes; NULL at the end. */
+static const struct gp_event *next(struct walk *walk)
+{
+	for (; walk->at < walk->device->event_count; walk->at++) {
+		const struct gp_event *event = &walk->device->events[walk->at];
+
+		if (event->kind == GP_MARK && event->mark != GP_MARK_END)
+			walk->step = walk->trace->texts[event->text];
+		if (event->kind < GP_FIRST_OUTCOME && event->kind != GP_MARK)
+			return event;
+	}
+	return NULL;
+}
+
+static uint64_t size_of(const struct walk *walk, const struct gp_event *event)
+{
+	uint8_t fields = gp_event_fields(event->kind);
+
+	if (event->kind != GP_ALLOC && (fields & GP_HAS_ID) &&
+	    event->id < walk->device->block_ids)
+		return walk->sizes[event->id];
+	return fields & GP_HAS_SIZE ? event->size : 0;
+}
+
+static bool texts_agree(const struct walks *w, const struct gp_event *a,
+			const struct gp_event *b)
+{
+	return !strcmp(w->a.trace->texts[a->text], w->b.trace->texts[b->text]);
+}
+
+static bool agree(struct walks *w, const struct gp_event *a,
+		  const struct gp_event *b)
+{
+	uint8_t fields = gp_event_fields(a->kind);
+
+	if (a->kind != b->kind || size_of(&w->a, a) != size_of(&w->b, b))
+		return false;
+	if ((fields & GP_HAS_STREAM) &&
+	    !names_agree(&w->streams, a->stream, b->stream))
+		return false;
+	if ((fields & GP_HAS_POOL) && !names_agree(&w->pools, a->pool, b->pool))
+		return false;
+	if ((fields & GP_HAS_ID) && !names_agree(&w->blocks, a->id, b->id))
+		return false;
+	if ((fields & GP_HAS_FRACTION) && a->fraction != b->fraction)
+		return false;
+	return !(fields & GP_HAS_TEXT) || texts_agree(w, a, b);
+}
+
+static void pass(struct walk *walk, const struct gp_event *event)
+{
+	if (event->kind == GP_ALLOC && event->id < walk->device->block_ids)
+		walk->sizes[event->id] = event->size;
+	walk->at++;
+}
+
+static struct gp_request request(const struct walk *walk,
+				 const struct gp_event *event)
+{
+	const struct gp_trace *trace = walk->trace;
+	struct gp_request r = { .event = walk->at, .step = walk->step };
+	uint8_t fields;
+
+	if (!event)
+		return r;
+	fields = gp_event_fields(event->kind);
+	r.is_there = true;
+	r.kind = event->kind;
+	r.size = size_of(walk, event);
+	if ((fields & GP_HAS_STREAM) && event->stream < trace->stream_count)
+		r.stream = trace->streams[event->stream];
+	if ((fields & GP_HAS_POOL) && event->pool < trace->pool_count)
+		r.pool = trace->pools[event->pool];
+	gp_site_text(trace, event->site, r.site);
+	return r;
+}
+
+static void find(struct walks *w, struct gp_divergence *divergence)
+{
+	const struct gp_event *a, *b;
+
+	for (;; divergence->common++) {
+		a = next(&w->a);
+		b = next(&w->b);
+		if (!a || !b || !agree(w, a, b))
+			break;
+		pass(&w->a, a);
+		pass(&w->b, b);
+	}
+	divergence->is_there = a || b;
+	divergence->a = request(&w->a, a);
+	divergence->b = request(&w->b, b);
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Requested sizes of the blocks that are live at the start, in order. */
+static size_t start_sizes(const struct gp_state *start, uint64_t **sizes)
+{
+	size_t n = 0;
+
+	*sizes = gp_mem_alloc(start->block_count + 1, sizeof(**sizes));
+	for (size_t i = 0; i < start->block_count; i++)
+		if (start->blocks[i].state == GP_ACTIVE)
+			(*sizes)[n++] = start->blocks[i].requested;
+	qsort(*sizes, n, sizeof(**sizes), compare_sizes);
+	return n;
+}
+
+static bool starts_differ(const struct gp_state *a, const struct gp_state *b)
+{
+	uint64_t *x, *y;
+	size_t n = start_sizes(a, &x);
+	bool differ = n != start_sizes(b, &y) || memcmp(x, y, n * sizeof(*x));
+
+	free(x);
+	free(y);
+	return differ;
+}
+
+struct gp_divergence gp_divergence_find(const struct gp_trace *a,
+					uint32_t a_device,
+					const struct gp_trace *b,
+					uint32_t b_device)
+{
+	const struct gp_device_trace *x = &a->devices[a_device];
+	const struct gp_device_trace *y = &b->devices[b_device];
+	struct gp_divergence divergence = { 0 };
+	struct walks w;
+
+	walk_init(&w.a, a, a_device);
+	walk_init(&w.b, b, b_device);
+	names_init(&w.streams, a->stream_count, b->stream_count);
+	names_init(&w.pools, a->pool_count, b->pool_count);
+	names_init(&w.blocks, x->block_ids, y->block_ids);
+	find(&w, &divergence);
+	divergence.starts_differ = starts_differ(&x->start, &y->start);
+	divergence.steps = steps_compare(a, x, b, y);
+	names_release(&w.streams);
+	names_release(&w.pools);
+	names_release(&w.blocks);
+	free(w.a.sizes);
+	free(w.b.sizes);
+	return divergence;
+}

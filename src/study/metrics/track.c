@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* A run followed action by action. */
+#include "study/metrics/track.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "study/metrics/page.h"
+#include "study/metrics/unit_map.h"
+
+/* A block that is live or waits. */
+struct holding {
+	uint64_t addr, size;
+	uint64_t freed;	    /* event; while it waits */
+	double first, last; /* pinned by its first and last unit before */
+	bool is_there, is_waiting;
+};
+
+/* A culprit's time: from when the first of its blocks is there until none is.
+ */
+struct presence {
+	uint64_t live, since;
+};
+
+struct track {
+	const struct gp_trace *trace;
+	const struct gp_device_trace *device;
+	const struct gp_settings *settings;
+	const struct askers *askers;
+	struct gp_explain *explain;
+	struct unit_map units;
+	struct holding *holdings;    /* by id */
+	struct gp_culprit *culprits; /* as askers' */
+	struct presence *presences;  /* beside them */
+	uint64_t event;		     /* of the last action */
+	size_t step;		     /* index; the one under way */
+	uint64_t window; /* events in which a release is paid again */
+	uint64_t reserved, allocated, waiting, waiting_since;
+	uint64_t by_class[GP_SIZE_CLASSES];
+};
+
+/* ---- segments ---- */
+
+static void add_pages(struct track *t, uint64_t addr, uint64_t size,
+		      uint64_t page, uint64_t event)
+{
+	if (!page || size % page)
+		page = METRICS_SMALL_PAGE;
+	for (uint64_t at = 0; at < size; at += page)
+		unit_map_add(&t->units, addr + at,
+			     size - at < page ? size - at : page, event);
+}
+
+/* The small pool maps one small page at a time, the large one never so few. */
+static void map_pages(struct track *t, const struct gp_action *a,
+		      uint64_t event)
+{
+	add_pages(t, a->addr, a->size,
+		  a->size == METRICS_SMALL_PAGE
+			  ? METRICS_SMALL_PAGE
+			  : t->settings->large_segment_size,
+		  event);
+}
+
+/* ---- blocks ---- */
+
+static double pinned_at(struct track *t, uint64_t addr, uint64_t event)
+{
+	struct unit *unit = unit_map_find(&t->units, addr);
+
+	return unit ? unit_pinned(unit, event) : 0;
+}
+
+static bool is_in_one(struct track *t, const struct holding *h)
+{
+	return unit_map_find(&t->units, h->addr) ==
+	       unit_map_find(&t->units, h->addr + h->size - 1);
+}
+
+static void begin_block(struct track *t, uint32_t id, uint64_t addr,
+			uint64_t size, uint64_t event)
+{
+	struct holding *h = &t->holdings[id];
+	uint32_t culprit = t->askers->list[id].culprit;
+
+	*h = (struct holding){ .addr = addr, .size = size, .is_there = true };
+	unit_map_take(&t->units, addr, size, event);
+	h->first = pinned_at(t, addr, event);
+	h->last = pinned_at(t, addr + size - 1, event);
+	t->culprits[culprit].blocks++;
+	if (!t->presences[culprit].live++)
+		t->presences[culprit].since = event;
+	t->allocated += size;
+	t->by_class[size_class(size)] += size;
+}
+
+/* It holds nothing any more. */
+static void end_hold(struct track *t, uint32_t id, uint64_t event)
+{
+	struct holding *h = &t->holdings[id];
+	uint32_t culprit = t->askers->list[id].culprit;
+	double sum = pinned_at(t, h->addr, event) - h->first;
+
+	if (!is_in_one(t, h))
+		sum += pinned_at(t, h->addr + h->size - 1, event) - h->last;
+	t->culprits[culprit].byte_events += sum;
+	if (!--t->presences[culprit].live)
+		t->culprits[culprit].events +=
+			event - t->presences[culprit].since;
+	unit_map_let_go(&t->units, h->addr, h->size, event);
+}
+
+/* ---- waiting ---- */
+
+static void change_waiting(struct track *t, uint64_t waiting, uint64_t event)
+{
+	struct gp_waiting *w = &t->explain->waiting;
+
+	w->byte_events +=
+		(double)t->waiting * (double)(event - t->waiting_since);
+	t->waiting_since = event;
+	t->waiting = waiting;
+}
+
+static void begin_free(struct track *t, uint32_t id, uint64_t event)
+{
+	struct holding *h = &t->holdings[id];
+
+	if (!h->is_there || h->is_waiting)
+		return;
+	end_hold(t, id, event);
+	h->freed = event;
+	h->is_waiting = true;
+	t->allocated -= h->size;
+	t->by_class[size_class(h->size)] -= h->size;
+	change_waiting(t, t->waiting + h->size, event);
+}
+
+static void end_free(struct track *t, uint32_t id, uint64_t event)
+{
+	struct holding *h = &t->holdings[id];
+
+	if (!h->is_there)
+		return;
+	begin_free(t, id, event);
+	t->explain->waiting.frees += h->freed != event;
+	change_waiting(t, t->waiting - h->size, event);
+	unit_map_give(&t->units, h->addr, h->size, event);
+	h->is_there = false;
+}
+
+/* ---- given back, and asked for again ---- */
+
+static void note_release(struct track *t, uint64_t bytes, uint64_t event)
+{
+	const struct gp_event *e = &t->device->events[event];
+	struct gp_releases *r = e->kind == GP_EMPTY_CACHE
+					? &t->explain->empty_caches
+					: &t->explain->retries;
+	struct gp_release *last = r->count ? &r->list[r->count - 1] : NULL;
+
+	if (e->kind != GP_EMPTY_CACHE && e->kind != GP_ALLOC)
+		return;
+	if (!last || last->event != event) {
+		r->list = gp_mem_grow(r->list, &r->room, r->count + 1,
+				      sizeof(*r->list));
+		last = &r->list[r->count++];
+		*last = (struct gp_release){ .event = event, .site = e->site };
+	}
+	last->bytes += bytes;
+	last->segments++;
+	r->bytes += bytes;
+}
+
+static void note_paid(struct track *t, struct gp_releases *r, uint64_t bytes,
+		      uint64_t event)
+{
+	struct gp_release *last = r->count ? &r->list[r->count - 1] : NULL;
+
+	if (!last || event - last->event >= t->window || event == last->event)
+		return;
+	if (bytes > last->bytes - last->paid_again)
+		bytes = last->bytes - last->paid_again;
+	last->paid_again += bytes;
+	r->paid_again += bytes;
+}
+
+static void note_device(struct track *t, const struct gp_action *a,
+			uint64_t event, bool is_more)
+{
+	if (is_more) {
+		t->reserved += a->size;
+		note_paid(t, &t->explain->empty_caches, a->size, event);
+		note_paid(t, &t->explain->retries, a->size, event);
+	} else {
+		t->reserved -= a->size;
+		note_release(t, a->size, event);
+	}
+}
+
+/* ---- steps ---- */
+
+static void raise_to(uint64_t *most, uint64_t value)
+{
+	if (value > *most)
+		*most = value;
+}
+
+static void end_step(struct track *t, struct gp_step *step)
+{
+	step->live_at_end = t->allocated;
+	memcpy(step->by_class, t->by_class, sizeof(t->by_class));
+}
+
+/* How things are after the event that has the last actions. */
+static void settle(struct track *t)
+{
+	struct gp_steps *steps = &t->explain->steps;
+	struct gp_waiting *w = &t->explain->waiting;
+	struct gp_step *step;
+
+	if (t->waiting > w->peak) {
+		w->peak = t->waiting;
+		w->peak_event = t->event;
+	}
+	if (t->step >= steps->count)
+		return;
+	step = &steps->list[t->step];
+	if (t->event < step->first)
+		return;
+	raise_to(&step->reserved, t->reserved);
+	raise_to(&step->allocated, t->allocated);
+	raise_to(&step->gap, t->reserved - t->allocated);
+}
+
+static void move_to(struct track *t, uint64_t event)
+{
+	struct gp_steps *steps = &t->explain->steps;
+
+	settle(t);
+	t->event = event;
+	settle(t); /* a step has what there is when it begins */
+	while (t->step < steps->count && event >= steps->list[t->step].end) {
+		end_step(t, &steps->list[t->step++]);
+		settle(t);
+	}
+}
+
+/* ---- the run ---- */
+
+void track_action(void *arg, const struct gp_action *a, uint64_t event)
+{
+	struct track *t = arg;
+
+	if (event != t->event)
+		move_to(t, event);
+	switch (a->kind) {
+	case GP_SEGMENT_ALLOC:
+		unit_map_add(&t->units, a->addr, a->size, event);
+		note_device(t, a, event, true);
+		break;
+	case GP_SEGMENT_MAP:
+		map_pages(t, a, event);
+		note_device(t, a, event, true);
+		break;
+	case GP_SEGMENT_FREE:
+	case GP_SEGMENT_UNMAP:
+		unit_map_remove(&t->units, a->addr, a->size);
+		note_device(t, a, event, false);
+		break;
+	case GP_ALLOC: begin_block(t, a->id, a->addr, a->block, event); break;
+	case GP_FREE: begin_free(t, a->id, event); break;
+	case GP_FREE_COMPLETED: end_free(t, a->id, event); break;
+	default: break;
+	}
+}
+
+static void adopt_start(struct track *t)
+{
+	const struct gp_state *start = &t->device->start;
+
+	for (size_t i = 0; i < start->segment_count; i++) {
+		const struct gp_segment *s = &start->segments[i];
+
+		t->reserved += s->size;
+		if (s->is_expandable)
+			add_pages(t, s->addr, s->size,
+				  page_of_segment(t->settings, s), 0);
+		else
+			unit_map_add(&t->units, s->addr, s->size, 0);
+	}
+	for (size_t i = 0; i < start->block_count; i++) {
+		const struct gp_block *b = &start->blocks[i];
+
+		if (b->state == GP_INACTIVE)
+			continue;
+		begin_block(t, b->id, b->addr, b->size, 0);
+		t->culprits[t->askers->list[b->id].culprit].from_start = true;
+		if (b->state == GP_PENDING_FREE)
+			begin_free(t, b->id, 0);
+	}
+}
+
+/* A step's length, or without steps until the next empty_cache. */
+static uint64_t window_of(const struct gp_steps *steps)
+{
+	const struct gp_step *list = steps->list;
+
+	return steps->count ? (list[steps->count - 1].end - list[0].first) /
+				      steps->count
+			    : UINT64_MAX;
+}
+
+struct track *track_create(const struct gp_trace *trace, uint32_t device,
+			   const struct gp_settings *settings,
+			   const struct askers *askers,
+			   struct gp_explain *explain)
+{
+	struct track *t = gp_mem_alloc(1, sizeof(*t));
+	size_t n = askers->culprit_count;
+
+	*t = (struct track){
+		.trace = trace,
+		.device = &trace->devices[device],
+		.settings = settings,
+		.askers = askers,
+		.explain = explain,
+		.holdings = gp_mem_alloc(askers->count, sizeof(*t->holdings)),
+		.culprits = gp_mem_alloc(n + 1, sizeof(*t->culprits)),
+		.presences = gp_mem_alloc(n + 1, sizeof(*t->presences)),
+		.window = window_of(&explain->steps),
+	};
+	for (size_t i = 0; i < n; i++)
+		t->culprits[i] = askers->culprits[i];
+	adopt_start(t);
+	return t;
+}
+
+static void finish_culprits(struct track *t)
+{
+	for (size_t i = 0; i < t->askers->culprit_count; i++) {
+		struct gp_culprit *c = &t->culprits[i];
+
+		if (c->events)
+			c->bytes =
+				(uint64_t)(c->byte_events / (double)c->events);
+	}
+	t->explain->over_time =
+		culprits_rank(t->culprits, t->askers->culprit_count);
+}
+
+void track_end(struct track *t)
+{
+	uint64_t end = t->device->event_count;
+
+	move_to(t, end);
+	if (t->step < t->explain->steps.count)
+		end_step(t, &t->explain->steps.list[t->step]);
+	change_waiting(t, 0, end);
+	for (uint32_t id = 0; id < t->askers->count; id++)
+		if (t->holdings[id].is_there && !t->holdings[id].is_waiting)
+			end_hold(t, id, end);
+	finish_culprits(t);
+	free(t->units.units);
+	free(t->holdings);
+	free(t->presences);
+	free(t);
+}
