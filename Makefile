@@ -94,7 +94,7 @@ LINK = $(CC) $(CFLAGS) $(SANITIZE) $(COUNT) -Wl,--as-needed $(RPATH) $(LDFLAGS)
 # ---- what there is --------------------------------------------------------
 
 find_c = $(sort $(wildcard $(foreach d,* */* */*/* */*/*/*,$(1)/$(d).c)))
-SRC := $(filter-out src/commands/main.c src/commands/wasm/%,$(call find_c,src))
+SRC := $(filter-out src/commands/main.c src/commands/wasm/% src/base/wasi/%,$(call find_c,src))
 # Scripts, and the page's files: what is in them becomes part of the program.
 TEXTS := $(addprefix src/report/page/,page.css tables.js app.html) \
 	$(addprefix $(B)/bundle/,app_bundle.js worker_bundle.js) \

@@ -12,7 +12,7 @@ WASM_SRC := $(filter-out src/simcuda/% src/record/% src/device/cuda/% \
 	$(addprefix src/commands/,bench.c check.c child.c doctor.c \
 	fit.c installed.c live_parts.c mcp.c mcp_tools.c own_folder.c page.c \
 	planner.c record.c recorded.c recording.c torch_lib.c verify.c),$(SRC)) \
-	$(wildcard src/commands/wasm/*.c src/commands/wasm/posix/*.c)
+	$(wildcard src/commands/wasm/*.c src/base/wasi/*.c)
 WASM_TEXTS := $(filter src/%,$(TEXTS))
 WASM_OBJ := $(WASM_SRC:%.c=$(W)/obj/%.o) $(WASM_TEXTS:%=$(W)/obj/%.o)
 WASM_LIBS := $(W)/libs
@@ -20,7 +20,7 @@ WASM_TARGET := --target=wasm32-wasi -O2 -msign-ext \
 	-mnontrapping-fptoint -fno-math-errno \
 	-D_WASI_EMULATED_MMAN -Wno-deprecated-declarations
 WASM_COMPILE = $(WASM_CC) $(WASM_TARGET) -std=c11 -D_GNU_SOURCE -Iinclude \
-	-Isrc -isystem src/commands/wasm/posix -isystem $(WASM_LIBS) \
+	-Isrc -isystem src/base/wasi -isystem $(WASM_LIBS) \
 	$(WARNINGS) -Wno-sign-compare
 WASM_FOREIGN = $(WASM_CC) $(WASM_TARGET) -w -I$(WASM_LIBS) \
 	-DHAVE_STDINT_H -DHAVE_UNISTD_H -DHAVE_SYS_TYPES_H -DZSTD_DISABLE_ASM \
