@@ -2,6 +2,7 @@
 /* Host memory that ends the run when there is none. */
 #include "base/mem.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,24 +42,49 @@ _Noreturn void gp_mem_end(void)
 	quick_exit(GP_SYSTEM);
 }
 
+#if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
+/* What is larger is mapped by itself.  Only lists that are filled from front to
+ * back are told of below: of others much is never touched. */
+#define MAPPED_LEAST ((size_t)4 << 20)
+/* What grows beyond is moved, and huge pages are split for that. */
+#define HUGE_MOST    ((size_t)64 << 20)
+
+static bool uses_huge_pages; /* set once, before there are threads */
+
+static void *in_huge_pages(void *bytes, size_t size)
+{
+	const size_t page = 4096;
+	size_t before = page - (uintptr_t)bytes % page;
+
+	if (uses_huge_pages && bytes && size >= MAPPED_LEAST &&
+	    size <= HUGE_MOST)
+		madvise((char *)bytes + before, size - before, MADV_HUGEPAGE);
+	return bytes;
+}
+
 void gp_mem_use_huge_pages(void)
 {
-#if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
-	const int bytes = 32 << 20, page = 4096;
-	char *heap;
+	const int bytes = 32 << 20;
 
 	/* It comes from the heap, and stays there. */
 	mallopt(M_TRIM_THRESHOLD, 2 * bytes);
 	mallopt(M_MMAP_THRESHOLD, 2 * bytes);
-	heap = malloc((size_t)bytes);
-	if (heap)
-		madvise(heap + (page - (uintptr_t)heap % page),
-			(size_t)(bytes - page), MADV_HUGEPAGE);
-	free(heap);
+	uses_huge_pages = true;
+	free(in_huge_pages(malloc((size_t)bytes), (size_t)bytes));
 	/* So does what each replay takes and gives back. */
-	mallopt(M_MMAP_THRESHOLD, 4 << 20);
-#endif
+	mallopt(M_MMAP_THRESHOLD, (int)MAPPED_LEAST);
 }
+#else
+static void *in_huge_pages(void *bytes, size_t size)
+{
+	(void)size;
+	return bytes;
+}
+
+void gp_mem_use_huge_pages(void)
+{
+}
+#endif
 
 void *gp_mem_take(size_t size)
 {
@@ -93,7 +119,7 @@ void *gp_mem_grow(void *items, size_t *room, size_t need, size_t size)
 	if (!items)
 		end_run(n, size);
 	*room = n;
-	return items;
+	return in_huge_pages(items, n * size);
 }
 
 void *gp_mem_resize(void *items, size_t n, size_t size)
@@ -103,7 +129,7 @@ void *gp_mem_resize(void *items, size_t n, size_t size)
 	items = realloc(items, (n ? n : 1) * size);
 	if (!items)
 		end_run(n, size);
-	return items;
+	return in_huge_pages(items, n * size);
 }
 
 void *gp_mem_shrink(void *items, size_t n, size_t size)

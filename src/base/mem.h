@@ -27,9 +27,9 @@ void *gp_mem_resize(void *items, size_t n, size_t size);
 void *gp_mem_shrink(void *items, size_t n, size_t size);
 
 /*
- * The first 32 MiB that the program takes come in huge pages, where the C
- * library and the kernel can: single pages are a quarter of what a read of a
- * trace takes.
+ * The first 32 MiB that the program takes come in huge pages, and so do lists
+ * that grow up to 64 MiB, where the C library and the kernel can: single pages
+ * are a quarter of what a read of a trace takes.
  */
 void gp_mem_use_huge_pages(void);
 

@@ -32,8 +32,8 @@ struct gp_plain_text {
 /* The next character that is not space. */
 static inline unsigned char gp_plain_next(struct gp_plain *p)
 {
-	while (*p->at == ' ' || *p->at == '\n' || *p->at == '\t' ||
-	       *p->at == '\r')
+	while (*p->at <= ' ' && (*p->at == ' ' || *p->at == '\n' ||
+				 *p->at == '\t' || *p->at == '\r'))
 		p->lines += *p->at++ == '\n';
 	return *p->at;
 }
@@ -47,33 +47,47 @@ static inline bool gp_plain_step(struct gp_plain *p, unsigned char expected)
 	return true;
 }
 
-/* Eight digits at once, two by two and so on; false where there are fewer. */
-static inline bool gp_plain_eight_digits(const unsigned char *at, uint64_t *to)
+/*
+ * The digits that come next, eight at the most, all at once: their number and
+ * how many they are.  A branch for each would not be foretold.
+ */
+static inline unsigned gp_plain_digits(const unsigned char *at, uint32_t *to)
 {
-	uint64_t v;
+	const uint64_t high = UINT64_C(0x8080808080808080);
+	unsigned digits = 8;
+	uint64_t v, others;
 
 	memcpy(&v, at, sizeof(v));
 	v = le64toh(v) - UINT64_C(0x3030303030303030);
-	if ((v | (v + UINT64_C(0x7676767676767676))) &
-	    UINT64_C(0x8080808080808080))
-		return false;
+	others = (v | (v + UINT64_C(0x7676767676767676))) & high;
+	if (others) {
+		/* Their places are those of the last of eight. */
+		digits = (unsigned)__builtin_ctzll(others) >> 3;
+		v = digits ? v << (64 - 8 * digits) : 0;
+	}
+	/* Two by two, and so on. */
 	v = (v * 10 + (v >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
 	v = (v * 100 + (v >> 16)) & UINT64_C(0x0000ffff0000ffff);
-	*to = *to * 100000000 + (uint32_t)(v * 10000 + (v >> 32));
-	return true;
+	*to = (uint32_t)(v * 10000 + (v >> 32));
+	return digits;
 }
 
 /* 19 digits at the most, which no overflow comes of. */
 static inline bool gp_plain_number(struct gp_plain *p, uint64_t *to)
 {
+	static const uint32_t powers[] = { 1,	    10,	      100,
+					   1000,    10000,    100000,
+					   1000000, 10000000, 100000000 };
 	const unsigned char *from = p->at;
-	uint64_t number = 0;
+	unsigned digits;
+	uint32_t part;
 
-	while (p->at - from < 16 && gp_plain_eight_digits(p->at, &number))
-		p->at += 8;
-	while (*p->at >= '0' && *p->at <= '9')
-		number = number * 10 + (*p->at++ - '0');
-	*to = number;
+	*to = 0;
+	do {
+		digits = gp_plain_digits(p->at, &part);
+		*to = *to * powers[digits] + part;
+		p->at += digits;
+	} while (digits == 8 && p->at - from < 20);
 	return p->at > from && p->at - from < 20 &&
 	       (*from != '0' || p->at == from + 1);
 }

@@ -154,8 +154,11 @@ static bool take_pool(struct gp_json_trace *t, const struct raw *raw,
 static bool take_site(struct gp_json_trace *t, const struct raw *raw,
 		      uint32_t *to)
 {
-	if (!raw->is_plain || !has(raw, SITE))
-		return gp_json_trace_site(t, raw->op, value_of(raw, SITE), to);
+	*to = GP_NO_SITE;
+	if (!has(raw, SITE))
+		return true;
+	if (!raw->is_plain)
+		return gp_json_trace_site(t, raw->op, raw->values[SITE], to);
 	*to = (uint32_t)raw->numbers[SITE];
 	return raw->numbers[SITE] < GP_NO_SITE;
 }
@@ -163,9 +166,11 @@ static bool take_site(struct gp_json_trace *t, const struct raw *raw,
 static bool take_owner(struct gp_json_trace *t, const struct raw *raw,
 		       uint32_t *to)
 {
-	if (!raw->is_plain || !has(raw, OWNER))
-		return gp_json_trace_owner(t, raw->op, value_of(raw, OWNER),
-					   to);
+	*to = GP_NO_OWNER;
+	if (!has(raw, OWNER))
+		return true;
+	if (!raw->is_plain)
+		return gp_json_trace_owner(t, raw->op, raw->values[OWNER], to);
 	*to = (uint32_t)raw->numbers[OWNER];
 	return raw->numbers[OWNER] < GP_NO_OWNER;
 }
@@ -198,6 +203,22 @@ static bool is_false(const struct raw *raw, enum key key)
 
 /* ---- what they mean ---- */
 
+/* GP_EVENT_KINDS: there is none of that name. */
+static uint8_t kind_of(struct gp_plain_text op)
+{
+	uint8_t kind = 0;
+
+	/* Nearly all. */
+	if (op.length == 5 && !memcmp(op.bytes, "alloc", 5))
+		return GP_ALLOC;
+	if (op.length == 4 && !memcmp(op.bytes, "free", 4))
+		return GP_FREE;
+	while (kind < GP_EVENT_KINDS &&
+	       !gp_plain_is(op, gp_event_kind_name(kind)))
+		kind++;
+	return kind;
+}
+
 static bool find_kind(struct gp_json_trace *t, struct raw *raw, uint8_t *kind)
 {
 	char shown[GP_JSON_SHOWN];
@@ -209,12 +230,12 @@ static bool find_kind(struct gp_json_trace *t, struct raw *raw, uint8_t *kind)
 	}
 	if (!op.bytes)
 		return wrong(t, raw, OP, "a text");
-	for (*kind = 0; *kind < GP_EVENT_KINDS; ++*kind)
-		if (gp_plain_is(op, gp_event_kind_name(*kind))) {
-			raw->op = gp_event_kind_name(*kind);
-			raw->fields = gp_event_fields(*kind);
-			return true;
-		}
+	*kind = kind_of(op);
+	if (*kind < GP_EVENT_KINDS) {
+		raw->op = gp_event_kind_name(*kind);
+		raw->fields = gp_event_fields(*kind);
+		return true;
+	}
 	if (raw->is_plain)
 		return false;
 	gp_diag_hint(t->diag, "man 5 gpupool-trace lists them all; is the file "

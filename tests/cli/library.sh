@@ -60,14 +60,14 @@ check_names() {
 	differ "libgpupool.a shows what the headers declare"
 }
 
-# What threads share is const, but for what gp_memory_handle sets, a lock around
-# getopt, and what the program's signal handlers and children have, and
+# What threads share is const, but for what gp_memory_handle sets, and the program
+# before all else (gp_mem_use_huge_pages), a lock around getopt, and what the program's signal handlers and children have, and
 # what the process of a host allocator knows of that.
 check_const() {
 	objdump -t "$build/libgpupool.a" |
 		awk 'NF >= 4 && $(NF - 2) ~ /^\.(data|bss)(\.|$)/ &&
 			$(NF - 2) !~ /^\.data\.rel\.ro/ && $(NF - 1) !~ /^0+$/ &&
-			$NF !~ /^(handler(_arg)?$|__odr_asan)/ &&
+			$NF !~ /^(handler(_arg)?$|uses_huge_pages$|__odr_asan)/ &&
 			$NF !~ /^(getopt_lock|unfinished|came|running|none.0)$/ &&
 			$NF !~ /^host_process$/ {
 				print $NF
