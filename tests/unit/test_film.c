@@ -9,6 +9,7 @@
 #include "gpupool/release.h"
 #include "gpupool/replay.h"
 #include "suite.h"
+#include "trace_text.h"
 
 struct onlooker {
 	struct gp_film *film;
@@ -85,10 +86,9 @@ static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 	o->looks++;
 }
 
-static void film(const char *path, const char *conf, uint64_t capacity,
-		 uint64_t every)
+static void film_trace(struct gp_trace *trace, const char *conf,
+		       uint64_t capacity, uint64_t every)
 {
-	struct gp_input_config input = { .path = path };
 	struct onlooker o = { .every = every };
 	struct gp_settings settings;
 	struct gp_replay_config config = {
@@ -103,11 +103,9 @@ static void film(const char *path, const char *conf, uint64_t capacity,
 	};
 	struct gp_replay_result result;
 	struct gp_diag diag = { 0 };
-	struct gp_trace *trace;
 
 	gp_settings_init(&settings, GP_RELEASE_LAST);
 	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
-	ck_assert_int_eq(gp_input_read(&input, &trace, &diag), GP_OK);
 	config.trace = trace;
 	o.film = gp_film_create(&trace->devices[0]);
 	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
@@ -115,6 +113,17 @@ static void film(const char *path, const char *conf, uint64_t capacity,
 	gp_film_destroy(o.film);
 	gp_replay_release(&result);
 	gp_trace_destroy(trace);
+}
+
+static void film(const char *path, const char *conf, uint64_t capacity,
+		 uint64_t every)
+{
+	struct gp_input_config input = { .path = path };
+	struct gp_diag diag = { 0 };
+	struct gp_trace *trace;
+
+	ck_assert_int_eq(gp_input_read(&input, &trace, &diag), GP_OK);
+	film_trace(trace, conf, capacity, every);
 }
 
 #define FSDP "traces/recorded/fsdp-rank0-of-64.default.pickle.gz"
@@ -165,9 +174,27 @@ START_TEST(films_of_all_tiny_traces_show_what_the_allocator_shows)
 }
 END_TEST
 
+/* The one is behind the other, with nothing between: two changes all the same.
+ */
+START_TEST(a_wait_and_its_free_are_of_different_moments)
+{
+	film_trace(
+		trace_of("{\"format\": \"gpupool-trace\", \"version\": 1,"
+			 "\"devices\": [{\"device\": 0, \"events\": ["
+			 "{\"op\": \"alloc\", \"id\": 1, \"size\": 512},"
+			 "{\"op\": \"record_stream\", \"id\": 1,"
+			 " \"stream\": 16},"
+			 "{\"op\": \"free\", \"id\": 1},"
+			 "{\"op\": \"synchronize\", \"stream\": 16},"
+			 "{\"op\": \"alloc\", \"id\": 2, \"size\": 512}]}]}"),
+		"", GP_UNLIMITED, 1);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
+		{ a_wait_and_its_free_are_of_different_moments, 0 },
 		{ a_film_shows_what_the_allocator_shows, 0 },
 		{ films_of_all_tiny_traces_show_what_the_allocator_shows, 0 },
 	};

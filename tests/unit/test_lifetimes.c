@@ -100,6 +100,9 @@ static void check_column(const struct gp_bands *bands, size_t c,
 	ck_assert_uint_lt(column->moment, end);
 	for (uint64_t m = column->from; m < end; m++) {
 		ck_assert_uint_le(lifetimes->allocated[m], column->allocated);
+		/* The first of those at which there is as much. */
+		ck_assert(m >= column->moment ||
+			  lifetimes->allocated[m] < column->allocated);
 		if (lifetimes->reserved[m] > reserved)
 			reserved = lifetimes->reserved[m];
 	}

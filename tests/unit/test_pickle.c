@@ -258,6 +258,12 @@ static const struct {
 	{ SNAPSHOT("'segments'](" SEGMENT GROW "e"),
 	  "segments: element 1 of the list is none of the segments that it "
 	  "should hold" },
+	/* ten bytes are more than a number */
+	{ SNAPSHOT(TRACE("}('action''alloc' 'addr'65536 'stream'0 'size'"
+			 "$8a$0a$00$02$00$00$00$00$00$00$00$01u")),
+	  "device 0, entry 0: its size is not what it should be: a whole "
+	  "number of "
+	  "0 or more, or one of PyTorch's words" },
 	/* one list in two places would unpack to any size */
 	{ SNAPSHOT("'x'](" ALLOC "e$94 'device_traces' ](h$00h$00e"),
 	  "device 1: the same list of trace entries is in two places" },
