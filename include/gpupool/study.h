@@ -49,10 +49,11 @@ const struct gp_candidate_conf *gp_candidate_table(size_t *count);
 /* The settings of base that no candidate is about, then those of conf; the
  * caller frees. */
 char *gp_candidate_apply(const char *base, const char *conf);
-/* base without its memory fraction, in *conf, which the caller frees; NULL: it
- * has none. */
-const struct gp_candidate_conf *gp_candidate_whole(const char *base,
-						   char **conf);
+/* base without a limit that it sets (a memory fraction, requests refused before
+ * the cache is given back), in *conf, which the caller frees.  *next: 0 at first;
+ * NULL: there are no more. */
+const struct gp_candidate_conf *gp_candidate_lifted(const char *base,
+						    size_t *next, char **conf);
 
 /* ---- what is studied ---- */
 

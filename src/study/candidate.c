@@ -65,37 +65,55 @@ const struct gp_candidate_conf *gp_candidate_table(size_t *count)
 	return table;
 }
 
-/* Whether a setting is one that some candidate sets. */
-static bool is_subject(const char *item, size_t length)
+/* What was set to have less than the device, lifted: nobody set it without a
+ * reason.  Each where all of its settings are there. */
+#define OTHERS "others that share the device have less of it"
+static const struct gp_candidate_conf lifted[] = {
+	{ "throw_on_cudamalloc_oom:False",
+	  "what is cached is given back before a request is refused", NULL },
+	{ "per_process_memory_fraction:1", "all of the device may be used",
+	  OTHERS },
+	{ "per_process_memory_fraction:1,throw_on_cudamalloc_oom:False",
+	  "all of the device may be used, and what is cached is given back "
+	  "before a request is refused",
+	  OTHERS },
+};
+
+static bool names(const char *conf, const char *item, size_t length)
 {
 	const char *colon = memchr(item, ':', length);
 	char name[64];
 
 	snprintf(name, sizeof(name), "%.*s",
 		 (int)(colon ? colon - item : (long)length), item);
+	return gp_conf_names(conf, name);
+}
+
+/* Whether a setting is one that some candidate sets. */
+static bool is_subject(const char *item, size_t length, const char *conf)
+{
+	(void)conf;
 	for (size_t i = 0; i < CANDIDATES; i++)
-		if (gp_conf_names(table[i].conf, name))
+		if (names(table[i].conf, item, length))
 			return true;
 	return false;
 }
 
-static bool is_fraction(const char *item, size_t length)
+static bool is_in(const char *item, size_t length, const char *conf)
 {
-	static const char name[] = "per_process_memory_fraction:";
-
-	return length >= sizeof(name) - 1 &&
-	       !strncmp(item, name, sizeof(name) - 1);
+	return names(conf, item, length);
 }
 
 static char *replace(const char *base, const char *conf,
-		     bool (*is_replaced)(const char *item, size_t length))
+		     bool (*is_replaced)(const char *item, size_t length,
+					 const char *conf))
 {
 	size_t n = 0, length, size = strlen(base) + strlen(conf) + 2;
 	char *made = gp_mem_alloc(size, 1);
 	const char *item;
 
 	while ((item = gp_conf_next(&base, &length)))
-		if (length && !is_replaced(item, length))
+		if (length && !is_replaced(item, length, conf))
 			n += (size_t)snprintf(made + n, size - n, "%s%.*s",
 					      n ? "," : "", (int)length, item);
 	snprintf(made + n, size - n, "%s%s", n && *conf ? "," : "", conf);
@@ -107,17 +125,29 @@ char *gp_candidate_apply(const char *base, const char *conf)
 	return replace(base, conf, is_subject);
 }
 
-const struct gp_candidate_conf *gp_candidate_whole(const char *base,
-						   char **conf)
+/* Whether base has all that conf sets. */
+static bool has_all(const char *base, const char *conf)
 {
-	static const struct gp_candidate_conf whole = {
-		"per_process_memory_fraction:1",
-		"all of the device may be used",
-		"others that share the device have less of it",
-	};
+	const char *item;
+	size_t length;
 
-	if (!gp_conf_names(base, "per_process_memory_fraction"))
-		return NULL;
-	*conf = replace(base, whole.conf, is_fraction);
-	return &whole;
+	while ((item = gp_conf_next(&conf, &length)))
+		if (!names(base, item, length))
+			return false;
+	return true;
+}
+
+const struct gp_candidate_conf *gp_candidate_lifted(const char *base,
+						    size_t *next, char **conf)
+{
+	const struct gp_candidate_conf *candidate;
+
+	while (*next < sizeof(lifted) / sizeof(*lifted)) {
+		candidate = &lifted[(*next)++];
+		if (!has_all(base, candidate->conf))
+			continue;
+		*conf = replace(base, candidate->conf, is_in);
+		return candidate;
+	}
+	return NULL;
 }

@@ -507,15 +507,19 @@ static void judge_window(struct session *s, size_t index)
 }
 
 /* Only where nothing else serves it, as somebody had a reason for the limit. */
-static void try_whole_device(struct session *s)
+static void try_without_limits(struct session *s)
 {
+	const struct gp_candidate_conf *lifted;
+	struct gp_trial *trial;
+	size_t next = 0;
 	char *conf;
-	const struct gp_candidate_conf *whole =
-		gp_candidate_whole(s->config->conf, &conf);
-	struct gp_trial *trial = whole ? trial_add(s, conf, whole) : NULL;
 
-	if (trial)
-		trial_play(s, trial);
+	while (!is_served_by_any(s) &&
+	       (lifted = gp_candidate_lifted(s->config->conf, &next, &conf))) {
+		trial = trial_add(s, conf, lifted);
+		if (trial)
+			trial_play(s, trial);
+	}
 }
 
 /* Nothing of the table serves it: any other value of its settings. */
@@ -527,7 +531,7 @@ static void search_case(struct session *s, size_t index, struct search *search)
 	take_only(s, index);
 	if (is_served_by_any(s))
 		return;
-	try_whole_device(s);
+	try_without_limits(s);
 	if (is_served_by_any(s))
 		return;
 	search->index = index;
