@@ -50,8 +50,8 @@ const struct gp_candidate_conf *gp_candidate_table(size_t *count);
  * caller frees. */
 char *gp_candidate_apply(const char *base, const char *conf);
 /* base without a limit that it sets (a memory fraction, requests refused before
- * the cache is given back), in *conf, which the caller frees.  *next: 0 at first;
- * NULL: there are no more. */
+ * the cache is given back), in *conf, which the caller frees.  *next: 0 at
+ * first; NULL: there are no more. */
 const struct gp_candidate_conf *gp_candidate_lifted(const char *base,
 						    size_t *next, char **conf);
 

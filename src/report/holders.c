@@ -113,6 +113,8 @@ static void print_rest(const struct gp_page *page, const struct gp_explain *e,
 		       size_t shown)
 {
 	uint64_t bytes = 0, blocks = 0;
+	const char *what = e->trace->site_count ? "sites or sizes" : "sizes";
+	const char *one = e->trace->site_count ? "site or size" : "size";
 	char words[2 * GP_PLURAL_TEXT], text[GP_PLURAL_TEXT];
 
 	for (size_t i = shown; i < e->live.count; i++) {
@@ -123,7 +125,7 @@ static void print_rest(const struct gp_page *page, const struct gp_explain *e,
 		return;
 	snprintf(words, sizeof(words), "%s of %zu other %s",
 		 gp_plural_text(blocks, "block", text), e->live.count - shown,
-		 e->trace->site_count ? "sites or sizes" : "sizes");
+		 e->live.count - shown > 1 ? what : one);
 	print_amount(page, e, bytes, words);
 }
 

@@ -101,6 +101,19 @@ START_TEST(a_free_of_another_block_is_where_they_part)
 }
 END_TEST
 
+/* What other streams do with a block does not change its size. */
+START_TEST(a_block_is_as_large_as_it_was_asked_for)
+{
+#define R "{\"op\": \"record_stream\", \"id\": 2, \"stream\": 7}"
+	struct gp_divergence p =
+		part(ONE_DEVICE(A(1, 8) "," A(2, 8) "," R "," F(1)),
+		     ONE_DEVICE(A(1, 8) "," A(2, 8) "," R "," F(2)));
+
+	ck_assert_uint_eq(p.common, 3);
+	ck_assert_uint_eq(p.b.size, 8);
+}
+END_TEST
+
 START_TEST(the_end_of_one_is_where_they_part)
 {
 	struct gp_divergence p =
@@ -136,6 +149,7 @@ int main(void)
 		{ names_of_blocks_and_streams_do_not_matter, 0 },
 		{ another_stream_is_where_they_part, 0 },
 		{ a_free_of_another_block_is_where_they_part, 0 },
+		{ a_block_is_as_large_as_it_was_asked_for, 0 },
 		{ the_end_of_one_is_where_they_part, 0 },
 		{ steps_are_compared_one_by_one, 0 },
 	};

@@ -153,6 +153,22 @@ START_TEST(test_all_bytes_arrive)
 }
 END_TEST
 
+/* The next file that is opened has the number that the last one had. */
+START_TEST(test_files_are_closed)
+{
+	struct reader reader = { .file = NULL };
+	int before = dup(STDERR_FILENO), behind;
+
+	close(before);
+	ck_assert_int_eq(open_bytes(&reader, (const unsigned char *)"abc", 3),
+			 GP_OK);
+	close_bytes(&reader);
+	behind = dup(STDERR_FILENO);
+	close(behind);
+	ck_assert_int_eq(behind, before);
+}
+END_TEST
+
 START_TEST(test_members_and_frames_follow_each_other)
 {
 	unsigned char *plain = plain_bytes(PLAIN_BYTES);
@@ -412,6 +428,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_all_bytes_arrive, 0 },
+		{ test_files_are_closed, 0 },
 		{ test_members_and_frames_follow_each_other, 0 },
 		{ test_zeros_behind_gzip_are_left_out, 0 },
 		{ test_cut_streams_are_errors, 0 },
