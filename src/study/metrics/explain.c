@@ -85,13 +85,12 @@ static uint64_t moment_of(const struct gp_explain_config *config,
 		       : result->at_fullest.event;
 }
 
-/* Nothing is known of time. */
-static void forget_time(struct gp_explain *explain)
+/* Of a state alone nothing is known of time. */
+static void forget_times(struct gp_culprits *culprits)
 {
-	explain->over_time.count = 0;
-	for (size_t i = 0; i < explain->now.count; i++) {
-		explain->now.list[i].from_start = false;
-		explain->now.list[i].events = 0;
+	for (size_t i = 0; i < culprits->count; i++) {
+		culprits->list[i].from_start = false;
+		culprits->list[i].events = 0;
 	}
 }
 
@@ -172,7 +171,7 @@ static void look_at_state(const struct askers *askers,
 	gp_pins_of(settings, &explain->state, &explain->pins);
 	culprits_now(askers, &explain->pins, explain->event, &explain->now);
 	if (!explain->has_requests)
-		forget_time(explain);
+		explain->over_time.count = 0;
 	if (explain->result.first_oom.is_there)
 		gp_relief_find(&explain->result.first_oom, &explain->state,
 			       &explain->relief);
@@ -208,6 +207,10 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 		else
 			look_at_use(&askers, &explain->state, explain->event,
 				    explain);
+		if (!explain->has_requests) {
+			forget_times(&explain->now);
+			forget_times(&explain->live);
+		}
 		if (status == GP_OK && !config->skip_attempts)
 			status = attempts_run(config, explain, diag);
 	}
