@@ -130,6 +130,29 @@ START_TEST(what_could_have_served_is_not_given_back_to_make_room)
 }
 END_TEST
 
+/* What is waited for meanwhile lies elsewhere. */
+START_TEST(what_was_free_before_the_wait_is_not_given_back_to_make_room)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		SEGMENT(20971520, 20971520, "large",
+			BLOCK(20971520, 20971520, 20971520, ACTIVE)),
+		ENTRY("free_requested", 314572800, 2097152) ", " ENTRY("alloc", 4194304, 512) ", " ENTRY(
+			"free_completed", 314572800,
+			2097152) ", " ENTRY("segment_free", 209715200,
+					    25165824) ", " ENTRY("segment_"
+								 "alloc",
+								 20971520,
+								 20971520) ","
+									   " " ENTRY("alloc",
+										     20971520,
+										     20971520)));
+
+	ck_assert_str_eq(kinds_of(trace), "alloc empty_cache segment_free "
+					  "segment_alloc alloc");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(what_is_freed_where_nothing_is_was_lost)
 {
 	struct gp_trace *trace = whole(
@@ -341,6 +364,8 @@ int main(void)
 		{ segments_given_back_for_nothing_are_empty_cache, 0 },
 		{ segments_given_back_for_a_larger_one_are_the_allocators, 0 },
 		{ what_could_have_served_is_not_given_back_to_make_room, 0 },
+		{ what_was_free_before_the_wait_is_not_given_back_to_make_room,
+		  0 },
 		{ what_is_freed_where_nothing_is_was_lost, 0 },
 		{ annotations_come_in_the_order_of_their_times, 0 },
 		{ a_segment_given_back_over_one_that_stays_was_not_there, 0 },
