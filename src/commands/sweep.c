@@ -23,7 +23,8 @@
 #include "report/sweep_report.h"
 #include "study/same.h"
 #include "study/sweep/thread_pool.h"
-#include "study/sweep/sweep.h"
+#include "study/sweep/grid.h"
+#include "study/sweep/rank.h"
 
 /* ---- combinations that are not run ---- */
 

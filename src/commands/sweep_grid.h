@@ -4,7 +4,7 @@
 #define COMMANDS_SWEEP_GRID_H
 
 #include "commands/options.h"
-#include "study/sweep/sweep.h"
+#include "study/sweep/grid.h"
 
 /* What the traces have. */
 struct gp_sweep_base {

@@ -18,7 +18,8 @@
 #include "base/arena.h"
 #include "report/report.h"
 #include "gpupool/status.h"
-#include "study/sweep/sweep.h"
+#include "study/sweep/grid.h"
+#include "study/sweep/rank.h"
 
 /* A combination, as the head tells it. */
 struct gp_sweep_report_entry {

@@ -9,7 +9,7 @@
 #include "study/cover.h"
 #include "gpupool/release.h"
 #include "gpupool/replay.h"
-#include "study/sweep/sweep.h"
+#include "study/sweep/grid.h"
 #include "suite.h"
 
 #define SEEDS	   2 /* of each class */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Axes: names, values, ranges. */
-#include "study/sweep/sweep.h"
+#include "gpupool/knob.h"
+#include "study/sweep/axis.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -133,19 +133,16 @@ END_TEST
 /* What is waited for meanwhile lies elsewhere. */
 START_TEST(what_was_free_before_the_wait_is_not_given_back_to_make_room)
 {
-	struct gp_trace *trace = whole(SNAPSHOT(
-		SEGMENT(20971520, 20971520, "large",
-			BLOCK(20971520, 20971520, 20971520, ACTIVE)),
-		ENTRY("free_requested", 314572800, 2097152) ", " ENTRY("alloc", 4194304, 512) ", " ENTRY(
-			"free_completed", 314572800,
-			2097152) ", " ENTRY("segment_free", 209715200,
-					    25165824) ", " ENTRY("segment_"
-								 "alloc",
-								 20971520,
-								 20971520) ","
-									   " " ENTRY("alloc",
-										     20971520,
-										     20971520)));
+#define ASKED ENTRY("free_requested", 314572800, 2097152) ", "
+#define OTHER ENTRY("alloc", 4194304, 512) ", "
+#define DONE  ENTRY("free_completed", 314572800, 2097152) ", "
+#define GIVEN ENTRY("segment_free", 209715200, 25165824) ", "
+#define GROWN ENTRY("segment_alloc", 20971520, 20971520) ", "
+#define TAKEN ENTRY("alloc", 20971520, 20971520)
+	struct gp_trace *trace = whole(
+		SNAPSHOT(SEGMENT(20971520, 20971520, "large",
+				 BLOCK(20971520, 20971520, 20971520, ACTIVE)),
+			 ASKED OTHER DONE GIVEN GROWN TAKEN));
 
 	ck_assert_str_eq(kinds_of(trace), "alloc empty_cache segment_free "
 					  "segment_alloc alloc");

@@ -2,7 +2,8 @@
 /* Grids and rankings: what is tried, and which is best. */
 #include "gpupool/release.h"
 #include "gpupool/study.h"
-#include "study/sweep/sweep.h"
+#include "study/sweep/grid.h"
+#include "study/sweep/rank.h"
 
 #include <string.h>
 

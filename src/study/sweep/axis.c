@@ -8,7 +8,10 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "study/sweep/sweep.h"
+#include "gpupool/allocator.h"
+#include "gpupool/knob.h"
+#include "study/space.h"
+#include "study/sweep/axis.h"
 
 #define MOST_VALUES 10000
 #define MOST_DIGITS 15 /* so that a value fits 64 bits, and adds up */

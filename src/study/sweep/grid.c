@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "device/gpu.h"
-#include "study/sweep/sweep.h"
+#include "study/sweep/grid.h"
 
 #define MOST_COMBINATIONS 1000000
 

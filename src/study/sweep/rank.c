@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/sweep/sweep.h"
+#include "study/sweep/rank.h"
 
 #include "base/larger.h"
 
