@@ -41,6 +41,7 @@ CLASSES = (
 RELEASES = "2.15.0", "2.11.0"
 SITES = [f"train.py:{10 + k} f{k}" for k in range(6)]
 MARK = "mark"
+ENDLESS = 1 << 50
 OPS = {
     "pb": "pool_begin",
     "pe": "pool_end",
@@ -192,6 +193,8 @@ class Moment:
     retries: int
     ooms: int
     oom: dict | None  # of the request, if it failed
+    # Bytes of what the program holds, or failed to get, and of others.
+    wanted: int
     released: int  # bytes given back in its course
 
     def blocks(self, state):
@@ -308,7 +311,7 @@ def watch(model, program):
             {name: stats[name, "all"].current for name in LEVELS},
             segments_of(allocator),
             allocator.count["num_alloc_retries"], allocator.count["num_ooms"],
-            oom,
+            oom, sum(wanted.values()) + allocator.device.other,
             sum(entry[2] for entry in allocator.trace[told:]
                 if entry[0] in ("segment_free", "segment_unmap")),
         ))  # fmt: skip
@@ -454,7 +457,7 @@ def hold_explain(held):
             given["bytes"],
             held.moments[given["event"]].released,
         )
-    hold_holders(held, told["in_use"], moment)
+    hold_holders(held, told)
     if not moment_has_pools(moment):
         hold_pins(held, told["pinned"], told["event"])
     if told["steps_by"] == "marks":
@@ -518,14 +521,25 @@ def hold_pins(held, units, event):
             )
 
 
-def hold_holders(held, said, moment):
+def hold_holders(held, told):
+    """Of a device that is too small, when most is wanted; there it is all had
+    from a device without an end."""
+    at, moments = told["in_use_event"], held.moments
+    if told.get("verdict", {}).get("kind") == "too-small":
+        fullest, most = first_most(moments, lambda m: m.wanted)
+        held.is_as("fullest of the program", at, fullest)
+        held.is_as("too small", most > held.program.capacity, True)
+        endless = dataclasses.replace(held.program, capacity=ENDLESS)
+        moments = watch(held.model, endless)
+    else:
+        held.is_as("looked at", at, told["event"])
     seen = collections.defaultdict(lambda: [0, 0])
-    for _, block in moment.blocks("allocated"):
+    for _, block in moments[at].blocks("allocated"):
         seen[held.program.site_of[block.id]][0] += 1
         seen[held.program.site_of[block.id]][1] += block.size
     held.is_as(
         "holders",
-        {s["site_name"]: [s["blocks"], s["bytes"]] for s in said},
+        {s["site_name"]: [s["blocks"], s["bytes"]] for s in told["in_use"]},
         dict(seen),
     )
 
