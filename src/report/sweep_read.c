@@ -287,17 +287,34 @@ static const char *last_of(const char *line, const char *mark)
 	return found;
 }
 
+/* What stands behind the body of "{...}" as an object of its own; NULL where
+ * the line is none, or is cut there inside another object. */
+static json_t *read_tail(const char *line, const char *tail)
+{
+	json_t *whole = json_loads(line, 0, NULL), *object = NULL;
+
+	if (whole && tail) {
+		char *text = gp_mem_copy_text(tail + 1, strlen(tail + 1));
+
+		*text = '{';
+		object = json_loads(text, 0, NULL);
+		free(text);
+	}
+	json_decref(whole);
+	return object;
+}
+
 /* line: "{...}", without what parts it from the next. */
 static enum gp_status read_run(struct gp_sweep_report *sweep, const char *line,
 			       struct gp_diag *diag)
 {
 	const char *tail = last_of(line, TAIL_MARK);
-	json_t *object = json_loads(line, 0, NULL);
+	json_t *object = read_tail(line, tail);
 	uint64_t combination = 0, trace = 0;
 	struct gp_sweep_row row;
 	enum gp_status status;
 
-	if (!tail || !read_count(object, "combination", &combination) ||
+	if (!read_count(object, "combination", &combination) ||
 	    !read_count(object, "trace", &trace) ||
 	    combination >= sweep->entry_count || trace >= sweep->trace_count)
 		status = gp_diag_set(diag, GP_INPUT, "it is no run of a sweep");
