@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "base/text_sink.h"
 #include "report/sweep_report.h"
@@ -35,6 +36,24 @@ static const char *release_text(uint8_t release, char text[RELEASE_TEXT])
 	return text;
 }
 
+static void range_of_memory(const struct gp_report *report,
+			    struct gp_sweep_report_trace *trace)
+{
+	uint64_t least = GP_UNLIMITED, most = 0;
+
+	for (size_t d = 0; d < report->trace->device_count; d++) {
+		uint64_t capacity = report->runs->capacity[d];
+
+		least = gp_smaller(least, capacity);
+		if (capacity != GP_UNLIMITED)
+			most = gp_larger(most, capacity);
+	}
+	if (least < most) {
+		trace->least_capacity = least;
+		trace->most_capacity = most;
+	}
+}
+
 static void write_recorded(struct gp_emit *json, const struct gp_report *report,
 			   const struct gp_prices *prices)
 {
@@ -47,6 +66,7 @@ static void write_recorded(struct gp_emit *json, const struct gp_report *report,
 							: GP_UNLIMITED,
 	};
 
+	range_of_memory(report, &trace);
 	for (size_t d = 0; d < report->trace->device_count; d++) {
 		trace.checked += run->results[d].fidelity.checked;
 		trace.matched += run->results[d].fidelity.matched;

@@ -35,6 +35,8 @@ struct gp_sweep_report_entry {
 struct gp_sweep_report_trace {
 	const char *path, *conf, *torch;
 	uint64_t capacity; /* of its first device */
+	/* Of the devices whose memory is known, where they differ; else 0. */
+	uint64_t least_capacity, most_capacity;
 	uint64_t checked, matched;
 	struct gp_sweep_row row;
 };

@@ -34,11 +34,22 @@ static const char *change_text(uint64_t a, uint64_t b, char text[CHANGE_TEXT])
 
 /* ---- what was asked ---- */
 
+static const char *memory_text(const struct gp_sweep_report_trace *trace,
+			       char text[GP_HEAD_MEMORY])
+{
+	const uint64_t range[] = { trace->least_capacity,
+				   trace->most_capacity };
+
+	return trace->most_capacity
+		       ? gp_head_memory(range, 2, text)
+		       : gp_head_memory(&trace->capacity, 1, text);
+}
+
 static void print_recorded(const struct scene *s)
 {
 	const struct gp_sweep_report_trace *trace = &s->sweep->traces[0];
 	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
-	char capacity[GP_BYTES_TEXT];
+	char memory[GP_HEAD_MEMORY];
 	uint64_t all_checked = 0, all_matched = 0;
 
 	for (size_t t = 0; t < s->sweep->trace_count; t++) {
@@ -48,7 +59,7 @@ static void print_recorded(const struct scene *s)
 	gp_page_line(&s->page, GP_TONE_PLAIN, 2,
 		     "Recorded: %s; PyTorch %s; memory: %s.",
 		     gp_head_settings(trace->conf), trace->torch,
-		     gp_head_capacity(trace->capacity, capacity));
+		     memory_text(trace, memory));
 	if (all_checked)
 		gp_page_line(&s->page,
 			     all_checked == all_matched ? GP_TONE_PLAIN
