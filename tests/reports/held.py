@@ -20,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 
+import answers
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 SHARED = os.environ.get("GPUPOOL_SHARED", os.path.join(ROOT, "..", "shared"))
 CLASSES = (
@@ -658,6 +660,7 @@ HOLDS = (
     hold_slice,
     hold_diff,
     hold_check,
+    *answers.HOLDS,
 )
 
 

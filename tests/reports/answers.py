@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: MIT
+"""What is answered from many replays, held against the other model: the least
+memory, what other settings would do, and the packing that floor finds."""
+
+import csv
+import dataclasses
+import io
+import random
+import subprocess
+
+GRAIN = 2 << 20
+CONFS = (
+    "",
+    "max_split_size_mb:32",
+    "garbage_collection_threshold:0.5",
+    "expandable_segments:True",
+    "roundup_power2_divisions:4",
+)
+
+
+@dataclasses.dataclass
+class Outcome:
+    peak: int
+    retries: int
+    ooms: list  # events
+    fits: bool  # others have all that they hold, too
+
+
+def outcome(held, capacity, conf=None):
+    """None: PyTorch refuses something."""
+    model, program = held.model, held.program
+    device = model.Device(capacity)
+    conf = program.conf if conf is None else conf
+    ran = Outcome(0, 0, [], True)
+    try:
+        allocator = model.Allocator(program.release, device, conf)
+    except model.Refused:
+        return None
+    for event, line in enumerate(program.lines):
+        op, *words = line.split()
+        try:
+            if op != "mark":
+                allocator.step(op, words)
+        except model.OutOfMemory:
+            ran.ooms.append(event)
+        except model.Refused:
+            return None
+        ran.peak = max(ran.peak, allocator.total)
+        ran.fits = ran.fits and device.used + device.other <= capacity
+    ran.retries = allocator.count["num_alloc_retries"]
+    return ran
+
+
+def numbers(ran):
+    return ran.peak, ran.retries, len(ran.ooms)
+
+
+def said_numbers(told):
+    return (
+        told["peak_reserved_bytes"],
+        told["num_alloc_retries"],
+        told["num_ooms"],
+    )
+
+
+# ---- headroom ----
+
+
+def is_fine(held, capacity, conf, name):
+    ran = outcome(held, capacity, conf)
+    served = not ran.ooms and (name == "no_oom" or not ran.retries)
+    return served and ran.fits
+
+
+def hold_bound(held, conf, name, bound, dice):
+    """Fine from there on, and not just below."""
+    least, top = bound["capacity"], bound["known_to"]
+    tried = {least, top}
+    if not bound["unknown_above"]:
+        for _ in range(4):
+            steps = (top - least) // GRAIN
+            tried.add(least + dice.randint(0, steps) * GRAIN)
+    for capacity in sorted(tried):
+        held.is_as(
+            f"{name} at {capacity}",
+            True,
+            is_fine(held, capacity, conf, name),
+        )
+    for key, fine in ("failing", False), ("fine_below", True):
+        if bound[key]:
+            held.is_as(
+                f"{name} {key}", fine, is_fine(held, bound[key], conf, name)
+            )
+    if bound["fine_below"] and not bound["unknown_below"]:
+        below = bound["fine_below"] - GRAIN
+        held.is_as(
+            f"{name} below all", False, is_fine(held, below, conf, name)
+        )
+
+
+def hold_headroom(held):
+    told = held.report("headroom", held.path, *held.program.options())
+    device = told["headroom"][0]["devices"][0]
+    dice = random.Random(len(held.moments))
+    for name in "no_oom", "no_retry":
+        if device[name]:
+            hold_bound(held, None, name, device[name], dice)
+    for point in device["curve"]:
+        ran = outcome(held, point["capacity"])
+        held.is_as(
+            f"at {point['capacity']}", said_numbers(point), numbers(ran)
+        )
+
+
+# ---- other settings ----
+
+
+def hold_tried(held):
+    """What explain and suggest tried, and what each would need."""
+    program = held.program
+    told = held.report("explain", held.path, *program.options())
+    dice = random.Random(len(held.moments))
+    tried = [t for t in told["tried"] if not t["refusal"]]
+    for trial in dice.sample(tried, min(4, len(tried))):
+        conf = trial["alloc_conf"]
+        ran = outcome(held, program.capacity, conf)
+        held.is_as(f"tried {conf}", said_numbers(trial), numbers(ran))
+        need = trial.get("need")
+        if not need:
+            continue
+        held.is_as(
+            f"need of {conf}", True, is_fine(held, need, conf, "no_oom")
+        )
+        held.is_as(
+            f"below the need of {conf}",
+            False,
+            is_fine(held, need - GRAIN, conf, "no_oom"),
+        )
+
+
+def hold_sweep(held):
+    """Each run, and the order of them."""
+    program = held.program
+    words = [word for conf in CONFS for word in ("--alloc-conf", conf)]
+    told = held.report(
+        "sweep", held.path, "--torch", program.release.rsplit(".", 1)[0],
+        "--capacity", program.capacity, *words,
+    )  # fmt: skip
+    for run in told["runs"]:
+        ran = outcome(held, program.capacity, run["alloc_conf"])
+        if ran is None or not run["summary"]:
+            continue
+        held.is_as(
+            f"sweep {run['alloc_conf']}",
+            said_numbers(run["summary"]),
+            numbers(ran),
+        )
+    order = [
+        (row["summary"]["dropped"], row["summary"]["peak_reserved_bytes"])
+        for row in told["ranking"]
+    ]
+    held.is_as("order", order, sorted(order))
+
+
+def hold_verdict(held):
+    """What is advised serves all and needs what is said; where nothing is
+    said to help, nothing does."""
+    program = held.program
+    told = held.report("explain", held.path, *program.options())
+    verdict = told["devices"][0]["verdict"]
+    kind, conf = verdict["kind"], verdict["alloc_conf"]
+    fine = is_fine(held, program.capacity, None, "no_oom")
+    held.is_as("fits", kind == "fits", fine)
+    if kind in ("too-small", "no-setting"):
+        for other in CONFS:
+            ran = outcome(held, program.capacity, other)
+            if ran:
+                held.is_as(f"{other} helps", False, not ran.ooms and ran.fits)
+        return
+    if conf is not None:
+        served = is_fine(held, program.capacity, conf, "no_oom")
+        held.is_as(f"{conf} serves", True, served)
+    for below, served in (0, True), (GRAIN, False):
+        need = verdict["need"] - below
+        held.is_as(f"at {need}", served, is_fine(held, need, conf, "no_oom"))
+
+
+# ---- floor ----
+
+
+def hold_packing(held, text, most):
+    """No two blocks that are there at once share a byte."""
+    blocks = [
+        {key: int(value) for key, value in row.items()}
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+    shared = [
+        (a["id"], b["id"])
+        for i, a in enumerate(blocks)
+        for b in blocks[:i]
+        if a["lower"] < b["upper"]
+        and b["lower"] < a["upper"]
+        and a["offset"] < b["offset"] + b["size"]
+        and b["offset"] < a["offset"] + a["size"]
+    ]
+    held.is_as("packed over another", shared, [])
+    ends = [block["offset"] + block["size"] for block in blocks]
+    held.is_as("packing", most, max(ends, default=0))
+
+
+def hold_floor(held):
+    program = held.program
+    options = program.options()
+    told = held.report("floor", held.path, *options)["floor"]["devices"][0]
+    live = most = 0
+    sizes = {}
+    for event in program.events:
+        if event["op"] == "alloc":
+            sizes[event["id"]] = -(-event["size"] // 512) * 512
+            live += sizes[event["id"]]
+        elif event["op"] == "free":
+            live -= sizes.pop(event["id"], 0)
+        most = max(most, live)
+    held.is_as("bound", told["bound"], most)
+    ran = outcome(held, program.capacity)
+    if ran.ooms:
+        ran = outcome(held, 1 << 50)  # all requests are counted
+    held.is_as("beside the packing", told["peak_reserved_bytes"], ran.peak)
+    beyond = told["beyond_packing"]
+    held.is_as(
+        "parts beyond the packing",
+        told["packing"] + sum(beyond.values()),
+        ran.peak,
+    )
+    text = subprocess.run(
+        [held.gpupool, "floor", held.path, *options, "--format", "csv"],
+        capture_output=True, text=True, check=False,
+    ).stdout  # fmt: skip
+    hold_packing(held, text, told["packing"])
+
+
+# ---- what is in it ----
+
+
+def hold_info(held):
+    told = held.report("info", held.path)["devices"][0]
+    seen = {}
+    for event in held.program.events:
+        seen[event["op"]] = seen.get(event["op"], 0) + 1
+    held.is_as("events", told["events"], seen)
+
+
+def hold_events(held):
+    """What is there behind each."""
+    told = held.report(
+        "view events", held.path, "--rows", 1000, *held.program.options()
+    )
+    held.is_as("rows", told["found"], len(held.moments))
+    for row, moment in zip(told["rows"], held.moments):
+        held.is_as(
+            f"row {row['event']}",
+            (row["allocated_bytes"], row["reserved_bytes"]),
+            (moment.levels["allocated_bytes"], moment.reserved),
+        )
+    refused = [row["event"] for row in told["rows"] if row.get("refused")]
+    failed = [k for k, moment in enumerate(held.moments) if moment.oom]
+    held.is_as("refused", refused, failed)
+
+
+HOLDS = (
+    hold_headroom,
+    hold_tried,
+    hold_verdict,
+    hold_sweep,
+    hold_floor,
+    hold_info,
+    hold_events,
+)
