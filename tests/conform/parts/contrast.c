@@ -235,6 +235,7 @@ static enum verdict judge_crash(struct contrast *contrast, struct pair *pair,
 				const struct gp_device_trace *trace)
 {
 	const struct outcome *theirs = &pair->theirs;
+	struct horizon horizon;
 	size_t i;
 
 	outcome_settle(&pair->ours);
@@ -249,7 +250,9 @@ static enum verdict judge_crash(struct contrast *contrast, struct pair *pair,
 	if (i >= theirs->count ||
 	    theirs->deeds[i].event == theirs->deeds[theirs->count - 1].event)
 		return VERDICT_CRASHES;
-	return VERDICT_DIFFERENT;
+	horizon = horizon_find(trace, &pair->ours, theirs);
+	return horizon.event <= contrast->event ? horizon.verdict
+						: VERDICT_DIFFERENT;
 }
 
 static void contrast_device(struct contrast *contrast, struct outcome_of *of,
