@@ -40,9 +40,8 @@ static const char *memory_text(const struct gp_sweep_report_trace *trace,
 	const uint64_t range[] = { trace->least_capacity,
 				   trace->most_capacity };
 
-	return trace->most_capacity
-		       ? gp_head_memory(range, 2, text)
-		       : gp_head_memory(&trace->capacity, 1, text);
+	return trace->most_capacity ? gp_head_memory(range, 2, text)
+				    : gp_head_memory(&trace->capacity, 1, text);
 }
 
 static void print_recorded(const struct scene *s)
