@@ -120,6 +120,16 @@ END
 write replay-others replay others.json --capacity 20MiB
 write explain-others explain others.json --capacity 8MiB
 
+# Devices whose memory differs.
+cat > unlike.json << END
+{$whole, "devices": [
+ {"device": 0, "total_memory": 41943040,
+  "events": [{"op": "alloc", "id": 1, "size": 4096}]},
+ {"device": 1, "total_memory": 83886080,
+  "events": [{"op": "alloc", "id": 1, "size": 4096}]}]}
+END
+write sweep-unlike sweep unlike.json --set expandable_segments=False,True
+
 # A window that begins with 20 MiB.
 cat > window.json << END
 {$whole, "devices": [{"device": 0, "start": {"segments": [

@@ -26,7 +26,7 @@ class Outcome:
     fits: bool  # others have all that they hold, too
 
 
-def outcome(held, capacity, conf=None):
+def outcome(held, capacity, conf=None, lines=None):
     """None: PyTorch refuses something."""
     model, program = held.model, held.program
     device = model.Device(capacity)
@@ -36,7 +36,7 @@ def outcome(held, capacity, conf=None):
         allocator = model.Allocator(program.release, device, conf)
     except model.Refused:
         return None
-    for event, line in enumerate(program.lines):
+    for event, line in enumerate(lines or program.lines):
         op, *words = line.split()
         try:
             if op != "mark":

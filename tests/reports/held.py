@@ -21,6 +21,7 @@ import sys
 import tempfile
 
 import answers
+import what_ifs
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 SHARED = os.environ.get("GPUPOOL_SHARED", os.path.join(ROOT, "..", "shared"))
@@ -661,6 +662,7 @@ HOLDS = (
     hold_diff,
     hold_check,
     *answers.HOLDS,
+    what_ifs.hold_what_ifs,
 )
 
 

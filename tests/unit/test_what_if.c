@@ -81,6 +81,13 @@ static const char *const private_pool = ONE_DEVICE(ALLOC(1, MIB_20) FREE(
 	   "{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520, "
 	   "\"pool\": [0, 1]},"
 	   "{\"op\": \"pool_end\", \"pool\": [0, 1]}");
+/* Whose requests do not tell it: the last one stays where it is. */
+static const char *const untold_pool = ONE_DEVICE(
+	ALLOC(1, MIB_20) FREE(
+		1) "{\"op\": \"pool_begin\", \"pool\": [0, 1]}," ALLOC(2,
+								       MIB_20)
+		FREE(2) ALLOC(
+			3, MIB_20) "{\"op\": \"pool_end\", \"pool\": [0, 1]}");
 static const char *const recorded_stream = ONE_DEVICE(
 	ALLOC(1, MIB_20) "{\"op\": \"record_stream\", \"id\": 1, "
 			 "\"stream\": 7}," FREE(1) ALLOC(2, MIB_20) END);
@@ -121,6 +128,7 @@ static const struct {
 	{ &two_blocks, "empty-cache-at=best", 90, 50 },
 	{ &rising, "sort-step", 80, 60 },
 	{ &rising, "preallocate=25%", 80, 100 },
+	{ &untold_pool, "preallocate=25%", 40, 40 },
 	{ &emptied, "no-empty-cache", 40, 60 },
 };
 

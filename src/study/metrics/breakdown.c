@@ -157,10 +157,15 @@ static struct places places_of(const struct gp_device_trace *device)
 {
 	struct places places = { 0 };
 
-	for (size_t i = 0; i < device->event_count; i++)
-		if (device->events[i].kind == GP_ALLOC)
-			add_place(&places, device->events[i].stream,
-				  device->events[i].pool);
+	for (size_t i = 0; i < device->event_count; i++) {
+		const struct gp_event *event = &device->events[i];
+
+		if (event->kind == GP_ALLOC)
+			add_place(&places, event->stream, event->pool);
+		/* Not every trace tells the pool of each request. */
+		places.pools |= event->kind == GP_POOL_BEGIN ||
+				event->kind == GP_CAPTURE_BEGIN;
+	}
 	for (size_t i = 0; i < device->start.segment_count; i++)
 		add_place(&places, device->start.segments[i].stream,
 			  device->start.segments[i].pool);

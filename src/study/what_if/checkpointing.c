@@ -114,13 +114,12 @@ static void shorten(struct pass *p, uint64_t first, uint64_t end)
 		const struct gp_event *event = &p->device->events[i];
 		const struct lifetime *lifetime;
 
-		if (event->kind != GP_ALLOC || event->pool ||
-		    !p->marked[event->id])
+		if (event->kind != GP_ALLOC || !p->marked[event->id])
 			continue;
 		lifetime = &p->lifetimes[event->id];
 		if (is_within(lifetime, end) && lifetime->is_plain &&
-		    i + usual < turn && lifetime->freed > turn &&
-		    lifetime->freed - usual > turn)
+		    !lifetime->is_private && i + usual < turn &&
+		    lifetime->freed > turn && lifetime->freed - usual > turn)
 			split_life(p, i, lifetime->freed, usual);
 	}
 }

@@ -12,6 +12,9 @@ struct lifetime {
 	uint64_t born, freed; /* events */
 	uint64_t size;
 	bool is_plain; /* nothing is asked of it between */
+	/* It is of a private pool, or was asked for while one was in use: not
+	 * every trace tells the pool of each request. */
+	bool is_private;
 };
 
 /* By id; the caller frees. */

@@ -57,7 +57,8 @@ static void put_first(struct gp_draft_device *device, double share,
 	for (size_t i = 0; i < device->event_count; i++) {
 		const struct gp_event *event = &device->events[i];
 
-		if (event->kind == GP_ALLOC && !event->pool &&
+		if (event->kind == GP_ALLOC &&
+		    !lifetimes[event->id].is_private &&
 		    lives_long(device, &lifetimes[event->id], share)) {
 			moved[(*count)++] = (struct request){ event->size, i };
 			*bytes += event->size;
