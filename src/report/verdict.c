@@ -195,6 +195,23 @@ struct verdict_text verdict_sentence(const struct gp_verdict *v)
 
 /* ---- what else there is to know ---- */
 
+/* What would do: more than what is live, which must also find its places. */
+static void say_need(struct verdict_text *words, const struct gp_verdict *v)
+{
+	char best[GP_BYTES_TEXT], as_it_is[GP_BYTES_TEXT];
+
+	if (!v->need || v->need == GP_UNLIMITED || v->high)
+		return;
+	say(words, "It needs a device of %s", gp_bytes_text(v->need, best));
+	if (v->need != v->need_as_recorded)
+		say(words, " with the best setting");
+	if (v->need < v->need_as_recorded &&
+	    v->need_as_recorded != GP_UNLIMITED)
+		say(words, ", of %s as it is",
+		    gp_bytes_text(v->need_as_recorded, as_it_is));
+	say(words, ". ");
+}
+
 static void say_search(struct verdict_text *words, const struct gp_verdict *v)
 {
 	char count[GP_COUNT_TEXT], live[GP_BYTES_TEXT];
@@ -203,8 +220,10 @@ static void say_search(struct verdict_text *words, const struct gp_verdict *v)
 
 	gp_bytes_text(v->live + v->others, live);
 	gp_count_text(v->searched, count);
-	if (v->kind == GP_VERDICT_TOO_SMALL)
+	if (v->kind == GP_VERDICT_TOO_SMALL) {
 		say(words, "%s %s at once. ", who, live);
+		say_need(words, v);
+	}
 	if (v->kind != GP_VERDICT_NO_SETTING)
 		return;
 	say(words,

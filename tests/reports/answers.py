@@ -176,6 +176,12 @@ def hold_verdict(held):
             ran = outcome(held, program.capacity, other)
             if ran:
                 held.is_as(f"{other} helps", False, not ran.ooms and ran.fits)
+        tried = [
+            trial["need"]
+            for trial in told["tried"]
+            if trial.get("need") and not trial["excluded"]
+        ]
+        held.is_as("least need", verdict["need"], min(tried))
         return
     if conf is not None:
         served = is_fine(held, program.capacity, conf, "no_oom")

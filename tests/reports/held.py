@@ -662,7 +662,7 @@ HOLDS = (
     hold_diff,
     hold_check,
     *answers.HOLDS,
-    what_ifs.hold_what_ifs,
+    *what_ifs.HOLDS,
 )
 
 

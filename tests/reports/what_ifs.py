@@ -171,3 +171,21 @@ def hold_what_ifs(held):
                 "num_ooms": stats["num_ooms"],
             }  # fmt: skip
             held.is_as(" ".join(words), said_numbers(said), numbers(ran))
+
+
+def hold_attempts(held):
+    """What explain tried of them."""
+    program = held.program
+    told = held.report("explain", held.path, *program.options())
+    changes = {flag: change for flag, _, change in WHAT_IFS}
+    for attempt in told["devices"][0]["attempts"]:
+        flag, _, argument = attempt["what_if"].partition(" ")
+        if flag not in changes or "," in argument:
+            continue
+        lines = changes[flag](program, argument.strip("'\""))
+        ran = outcome(held, program.capacity, lines=lines)
+        if ran:
+            held.is_as(attempt["what_if"], said_numbers(attempt), numbers(ran))
+
+
+HOLDS = hold_what_ifs, hold_attempts
