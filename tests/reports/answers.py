@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 import random
+import re
 import subprocess
 
 GRAIN = 2 << 20
@@ -191,6 +192,64 @@ def hold_verdict(held):
         held.is_as(f"at {need}", served, is_fine(held, need, conf, "no_oom"))
 
 
+# ---- every value of a setting ----
+
+SPLIT, GC = "max_split_size_mb", "garbage_collection_threshold"
+
+
+def is_within(value, least, most, is_gc):
+    """Whether a class stands for that value; None: it is not set."""
+    if is_gc and least is None:
+        return value is None  # collections are off
+    if value is None:
+        return most is None
+    return least <= value and (most is None or value <= most)
+
+
+def hold_classes(held):
+    """Each value is of a class, and goes the way of its class's run."""
+    program = held.program
+    dice = random.Random(len(held.moments))
+    axes = dice.choice([[SPLIT], [GC], [SPLIT, GC]])
+    words = [word for axis in axes for word in ("--set", f"{axis}=all")]
+    told = held.report(
+        "sweep", held.path, "--torch", program.release.rsplit(".", 1)[0],
+        "--capacity", program.capacity, "--most-runs", 400, *words,
+    )  # fmt: skip
+    kept = [
+        word
+        for word in re.split(r",(?![^\[]*\])", program.conf)
+        if word and word.split(":")[0] not in axes
+    ]
+    values = {
+        SPLIT: lambda: dice.choice([None, dice.randint(21, 1024)]),
+        GC: lambda: dice.choice([None, dice.randint(1, 99) / 100]),
+    }
+    for _ in range(6):
+        point = {axis: values[axis]() for axis in axes}
+        conf = ",".join(
+            kept + [f"{a}:{v}" for a, v in point.items() if v is not None]
+        )
+        own = [
+            at
+            for at, entry in enumerate(told["combinations"])
+            if all(
+                is_within(point[axis], *entry["alike"][axis], axis == GC)
+                for axis in axes
+            )
+        ]
+        if told["classes"]["complete"]:
+            held.is_as(f"a class for {conf}", True, bool(own))
+        ran = outcome(held, program.capacity, conf)
+        for run in told["runs"]:
+            if ran and run["combination"] in own and run["summary"]:
+                held.is_as(
+                    f"the class of {conf}",
+                    said_numbers(run["summary"]),
+                    numbers(ran),
+                )
+
+
 # ---- floor ----
 
 
@@ -278,6 +337,7 @@ HOLDS = (
     hold_tried,
     hold_verdict,
     hold_sweep,
+    hold_classes,
     hold_floor,
     hold_info,
     hold_events,
