@@ -461,10 +461,26 @@ def hold_explain(held):
             held.moments[given["event"]].released,
         )
     hold_holders(held, told)
+    hold_cached(held, told)
     if not moment_has_pools(moment):
         hold_pins(held, told["pinned"], told["event"])
     if told["steps_by"] == "marks":
         hold_steps(held, told["steps"])
+
+
+def hold_cached(held, told):
+    """What is cached goes back, and with it only what was pending free."""
+    allocator = run_behind(held.model, held.program, told["event"])
+    if allocator.routes:
+        return
+    reserved = allocator.total
+    allocator.release_cached((0, 0))
+    released = reserved - allocator.total
+    reasons = told["gap"]["by_reason"]
+    least = reasons["cached"]["bytes"]
+    most = least + reasons["pending_free"]["bytes"]
+    held.is_as("least released", min(released, least), least)
+    held.is_as("most released", max(released, most), most)
 
 
 def moment_has_pools(moment):
