@@ -21,6 +21,7 @@ import sys
 import tempfile
 
 import answers
+import views
 import what_ifs
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
@@ -678,6 +679,7 @@ HOLDS = (
     hold_diff,
     hold_check,
     *answers.HOLDS,
+    *views.HOLDS,
     *what_ifs.HOLDS,
 )
 

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""What views show, beside the moments that the other model sees."""
+
+import collections
+import random
+
+
+def block_of(moment, name):
+    """The live block of that id, and its segment."""
+    for segment, block in moment.blocks("allocated"):
+        if block.id == name:
+            return segment, block
+    return None, None
+
+
+def lives_of(held):
+    """By id of those that were served: the events of request and free."""
+    lives = {}
+    for at, line in enumerate(held.program.lines):
+        op, *words = line.split()
+        if op == "a" and int(words[1]) and not held.moments[at].oom:
+            lives[int(words[0])] = [at, None]
+        elif op == "f" and int(words[0]) in lives:
+            lives[int(words[0])][1] = at
+    return lives
+
+
+def hold_holders(held):
+    """By site, at some moments."""
+    dice = random.Random(len(held.moments))
+    for at in dice.sample(range(len(held.moments)), 3):
+        told = held.report(
+            "view holders", held.path, "--at", at, *held.program.options()
+        )
+        seen = collections.defaultdict(lambda: [0, 0])
+        for _, block in held.moments[at].blocks("allocated"):
+            site = held.program.site_of[block.id]
+            seen[site][0] += 1
+            seen[site][1] += block.size
+        held.is_as(
+            f"holders at {at}",
+            {
+                row["site_name"]: [row["blocks"], row["bytes"]]
+                for row in told["holders"]
+            },
+            dict(seen),
+        )
+
+
+def hold_bands(held):
+    """A column an event, and a band for each block."""
+    told = held.report("view bands", held.path, *held.program.options())
+    columns = told["columns"]
+    for k, at in enumerate(columns["event"]):
+        moment = held.moments[at]
+        held.is_as(
+            f"column of {at}",
+            (columns["allocated_bytes"][k], columns["reserved_bytes"][k]),
+            (moment.levels["allocated_bytes"], moment.reserved),
+        )
+    lives = lives_of(held)
+    for band in told["bands"]:
+        begin, end = lives[band["id"]]
+        _, block = block_of(held.moments[begin], band["id"])
+        held.is_as(
+            f"band of {band['id']}",
+            (band["bytes"], band["alloc_event"], band["free_event"]),
+            (block.size, begin, end),
+        )
+
+
+def hold_block(held):
+    """Where some block is."""
+    lives = lives_of(held)
+    dice = random.Random(len(held.moments))
+    for name in dice.sample(sorted(lives), min(2, len(lives))):
+        begin, end = lives[name]
+        told = held.report(
+            "view block", held.path, "--block", name, *held.program.options()
+        )
+        segment, block = block_of(held.moments[begin], name)
+        held.is_as(
+            f"block {name}",
+            [
+                told[key]
+                for key in (
+                    "bytes",
+                    "requested_bytes",
+                    "alloc_event",
+                    "free_event",
+                    "stream",
+                )
+            ],
+            [block.size, block.requested, begin, end, segment.stream],
+        )
+
+
+HOLDS = hold_holders, hold_bands, hold_block
