@@ -70,20 +70,45 @@ static size_t cut(const char *name, size_t room)
 	return length;
 }
 
-/* As much of a site's name as so many columns hold: its line is more than what
- * runs there, and its file more than its folder. */
-static void put_site(const struct gp_trace *trace, uint32_t site, size_t room,
-		     char name[GP_SITE_TEXT])
+/* Whether another holder asked in the same line. */
+static bool is_shared(const struct gp_explain *e, const struct gp_culprit *c,
+		      const char *line)
 {
-	const char *folder;
+	char other[GP_SITE_TEXT];
+
+	for (size_t i = 0; i < e->live.count; i++) {
+		uint32_t site = e->live.list[i].site;
+
+		if (site != GP_NO_SITE && site != c->site &&
+		    !strcmp(gp_site_place(e->trace, site, other), line))
+			return true;
+	}
+	return false;
+}
+
+/* As much of a site's name as so many columns hold: its line is more than what
+ * runs there, where that does not tell it from another, and its file more than
+ * its folder. */
+static void put_site(const struct gp_explain *e, const struct gp_culprit *c,
+		     size_t room, char name[GP_SITE_TEXT])
+{
+	char line[GP_SITE_TEXT], runs[GP_SITE_TEXT] = "";
+	const char *folder, *operation;
 	size_t length;
 
-	if (strlen(gp_site_text(trace, site, name)) <= room)
+	if (strlen(gp_site_text(e->trace, c->site, name)) <= room)
 		return;
-	gp_site_place(trace, site, name);
-	folder = strrchr(name, '/');
-	if (strlen(name) > room && folder)
-		memmove(name, folder + 1, strlen(folder));
+	gp_site_place(e->trace, c->site, line);
+	length = strlen(line);
+	if (!strncmp(name, line, length) && is_shared(e, c, line))
+		snprintf(runs, sizeof(runs), "%s", name + length);
+	folder = strrchr(line, '/');
+	if (folder && (*runs || length > room))
+		memmove(line, folder + 1, strlen(folder));
+	operation = strstr(runs, " (");
+	if (operation && strlen(line) + strlen(runs) > room)
+		memmove(runs, operation, strlen(operation) + 1);
+	snprintf(name, GP_SITE_TEXT, "%s%s", line, runs);
 	if (strlen(name) <= room)
 		return;
 	length = cut(name, room - 3);
@@ -104,8 +129,8 @@ static void words_in_brief(const struct gp_explain *e,
 	snprintf(tail, sizeof(tail), ": %s%s",
 		 gp_plural_text(c->blocks, "block", blocks),
 		 c->from_start ? ", before the trace" : since(e, c, text));
-	put_site(e->trace, c->site,
-		 columns > strlen(tail) + 3 ? columns - strlen(tail) : 3, name);
+	put_site(e, c, columns > strlen(tail) + 3 ? columns - strlen(tail) : 3,
+		 name);
 	snprintf(words, WORDS, "%s%s", name, tail);
 }
 
