@@ -22,9 +22,11 @@ struct lifetime *lifetimes_of(const struct gp_draft_device *device)
 	uint32_t in_use = 0;
 
 	for (uint32_t id = 0; id < device->block_ids; id++)
-		lifetimes[id] =
-			(struct lifetime){ LIFETIME_FROM_START, LIFETIME_NO_END,
-					   0, true, false };
+		lifetimes[id] = (struct lifetime){
+			.born = LIFETIME_FROM_START,
+			.freed = LIFETIME_NO_END,
+			.is_plain = true,
+		};
 	for (size_t i = 0; i < device->block_count; i++)
 		if (device->blocks[i].id != GP_NO_ID)
 			lifetimes[device->blocks[i].id].size =
