@@ -3,11 +3,12 @@
 memory, what other settings would do, and the packing that floor finds."""
 
 import csv
-import dataclasses
 import io
 import random
 import re
 import subprocess
+
+from runs import ENDLESS, outcome
 
 GRAIN = 2 << 20
 CONFS = (
@@ -17,43 +18,6 @@ CONFS = (
     "expandable_segments:True",
     "roundup_power2_divisions:4",
 )
-
-
-@dataclasses.dataclass
-class Outcome:
-    peak: int
-    retries: int
-    ooms: list  # events
-    fits: bool  # others have all that they hold, too
-
-
-def outcome(held, capacity, conf=None, lines=None):
-    """None: PyTorch refuses something."""
-    model, program = held.model, held.program
-    device = model.Device(capacity)
-    conf = program.conf if conf is None else conf
-    ran = Outcome(0, 0, [], True)
-    try:
-        allocator = model.Allocator(program.release, device, conf)
-    except model.Refused:
-        return None
-    for event, line in enumerate(lines or program.lines):
-        op, *words = line.split()
-        try:
-            if op != "mark":
-                allocator.step(op, words)
-        except model.OutOfMemory:
-            ran.ooms.append(event)
-        except model.Refused:
-            return None
-        ran.peak = max(ran.peak, allocator.total)
-        ran.fits = ran.fits and device.used + device.other <= capacity
-    ran.retries = allocator.count["num_alloc_retries"]
-    return ran
-
-
-def numbers(ran):
-    return ran.peak, ran.retries, len(ran.ooms)
 
 
 def said_numbers(told):
@@ -73,7 +37,7 @@ def is_fine(held, capacity, conf, name):
     return served and ran.fits
 
 
-def hold_bound(held, conf, name, bound, dice):
+def hold_bound(held, name, bound, dice):
     """Fine from there on, and not just below."""
     least, top = bound["capacity"], bound["known_to"]
     tried = {least, top}
@@ -85,17 +49,17 @@ def hold_bound(held, conf, name, bound, dice):
         held.is_as(
             f"{name} at {capacity}",
             True,
-            is_fine(held, capacity, conf, name),
+            is_fine(held, capacity, None, name),
         )
     for key, fine in ("failing", False), ("fine_below", True):
         if bound[key]:
             held.is_as(
-                f"{name} {key}", fine, is_fine(held, bound[key], conf, name)
+                f"{name} {key}", fine, is_fine(held, bound[key], None, name)
             )
     if bound["fine_below"] and not bound["unknown_below"]:
         below = bound["fine_below"] - GRAIN
         held.is_as(
-            f"{name} below all", False, is_fine(held, below, conf, name)
+            f"{name} below all", False, is_fine(held, below, None, name)
         )
 
 
@@ -105,11 +69,11 @@ def hold_headroom(held):
     dice = random.Random(len(held.moments))
     for name in "no_oom", "no_retry":
         if device[name]:
-            hold_bound(held, None, name, device[name], dice)
+            hold_bound(held, name, device[name], dice)
     for point in device["curve"]:
         ran = outcome(held, point["capacity"])
         held.is_as(
-            f"at {point['capacity']}", said_numbers(point), numbers(ran)
+            f"at {point['capacity']}", said_numbers(point), ran.numbers()
         )
 
 
@@ -117,7 +81,7 @@ def hold_headroom(held):
 
 
 def hold_tried(held):
-    """What explain and suggest tried, and what each would need."""
+    """What was tried, and what each would need."""
     program = held.program
     told = held.report("explain", held.path, *program.options())
     dice = random.Random(len(held.moments))
@@ -125,7 +89,7 @@ def hold_tried(held):
     for trial in dice.sample(tried, min(4, len(tried))):
         conf = trial["alloc_conf"]
         ran = outcome(held, program.capacity, conf)
-        held.is_as(f"tried {conf}", said_numbers(trial), numbers(ran))
+        held.is_as(f"tried {conf}", said_numbers(trial), ran.numbers())
         need = trial.get("need")
         if not need:
             continue
@@ -144,7 +108,7 @@ def hold_sweep(held):
     program = held.program
     words = [word for conf in CONFS for word in ("--alloc-conf", conf)]
     told = held.report(
-        "sweep", held.path, "--torch", program.release.rsplit(".", 1)[0],
+        "sweep", held.path, "--torch", program.torch(),
         "--capacity", program.capacity, *words,
     )  # fmt: skip
     for run in told["runs"]:
@@ -154,7 +118,7 @@ def hold_sweep(held):
         held.is_as(
             f"sweep {run['alloc_conf']}",
             said_numbers(run["summary"]),
-            numbers(ran),
+            ran.numbers(),
         )
     order = [
         (row["summary"]["dropped"], row["summary"]["peak_reserved_bytes"])
@@ -213,7 +177,7 @@ def hold_classes(held):
     axes = dice.choice([[SPLIT], [GC], [SPLIT, GC]])
     words = [word for axis in axes for word in ("--set", f"{axis}=all")]
     told = held.report(
-        "sweep", held.path, "--torch", program.release.rsplit(".", 1)[0],
+        "sweep", held.path, "--torch", program.torch(),
         "--capacity", program.capacity, "--most-runs", 400, *words,
     )  # fmt: skip
     kept = [
@@ -246,7 +210,7 @@ def hold_classes(held):
                 held.is_as(
                     f"the class of {conf}",
                     said_numbers(run["summary"]),
-                    numbers(ran),
+                    ran.numbers(),
                 )
 
 
@@ -289,7 +253,7 @@ def hold_floor(held):
     held.is_as("bound", told["bound"], most)
     ran = outcome(held, program.capacity)
     if ran.ooms:
-        ran = outcome(held, 1 << 50)  # all requests are counted
+        ran = outcome(held, ENDLESS)  # all requests are counted
     held.is_as("beside the packing", told["peak_reserved_bytes"], ran.peak)
     beyond = told["beyond_packing"]
     held.is_as(
@@ -315,23 +279,6 @@ def hold_info(held):
     held.is_as("events", told["events"], seen)
 
 
-def hold_events(held):
-    """What is there behind each."""
-    told = held.report(
-        "view events", held.path, "--rows", 1000, *held.program.options()
-    )
-    held.is_as("rows", told["found"], len(held.moments))
-    for row, moment in zip(told["rows"], held.moments):
-        held.is_as(
-            f"row {row['event']}",
-            (row["allocated_bytes"], row["reserved_bytes"]),
-            (moment.levels["allocated_bytes"], moment.reserved),
-        )
-    refused = [row["event"] for row in told["rows"] if row.get("refused")]
-    failed = [k for k, moment in enumerate(held.moments) if moment.oom]
-    held.is_as("refused", refused, failed)
-
-
 HOLDS = (
     hold_headroom,
     hold_tried,
@@ -340,5 +287,4 @@ HOLDS = (
     hold_classes,
     hold_floor,
     hold_info,
-    hold_events,
 )

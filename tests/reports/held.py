@@ -23,6 +23,7 @@ import tempfile
 import answers
 import views
 import what_ifs
+from runs import ENDLESS, MARK, run_behind
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 SHARED = os.environ.get("GPUPOOL_SHARED", os.path.join(ROOT, "..", "shared"))
@@ -44,8 +45,6 @@ CLASSES = (
 )
 RELEASES = "2.15.0", "2.11.0"
 SITES = [f"train.py:{10 + k} f{k}" for k in range(6)]
-MARK = "mark"
-ENDLESS = 1 << 50
 OPS = {
     "pb": "pool_begin",
     "pe": "pool_end",
@@ -82,9 +81,12 @@ class Program:
     events: list = dataclasses.field(default_factory=list)
     site_of: dict = dataclasses.field(default_factory=dict)
 
+    def torch(self):
+        return self.release.rsplit(".", 1)[0]
+
     def options(self):
         return (
-            "--torch", self.release.rsplit(".", 1)[0],
+            "--torch", self.torch(),
             "--alloc-conf", self.conf,
             "--capacity", str(self.capacity),
         )  # fmt: skip
@@ -261,21 +263,6 @@ def segments_of(allocator):
     return sorted(segments, key=lambda segment: segment.address)
 
 
-def run_behind(model, program, event):
-    """The allocator behind that event."""
-    allocator = model.Allocator(
-        program.release, model.Device(program.capacity), program.conf
-    )
-    for line in program.lines[: event + 1]:
-        op, *words = line.split()
-        try:
-            if op != MARK:
-                allocator.step(op, words)
-        except model.OutOfMemory:
-            pass
-    return allocator
-
-
 def watch(model, program):
     """A moment for each event; None where PyTorch raises another error."""
     allocator = model.Allocator(
@@ -332,15 +319,18 @@ class Held:
         self.gpupool, self.model, self.path = gpupool, model, path
         self.program, self.moments = program, moments
         self.wrong = []
+        self.told = {}  # what was said, by the command
 
     def report(self, command, *words):
-        done = subprocess.run(
-            [self.gpupool, *command.split(), *map(str, words),
-             "--format", "json"],
-            capture_output=True, text=True, check=False)  # fmt: skip
-        if done.returncode not in (0, 1):
-            raise RuntimeError(f"{command}: {done.stderr.strip()}")
-        return json.loads(done.stdout)
+        asked = (*command.split(), *map(str, words), "--format", "json")
+        if asked not in self.told:
+            done = subprocess.run(
+                [self.gpupool, *asked],
+                capture_output=True, text=True, check=False)  # fmt: skip
+            if done.returncode not in (0, 1):
+                raise RuntimeError(f"{command}: {done.stderr.strip()}")
+            self.told[asked] = json.loads(done.stdout)
+        return self.told[asked]
 
     def is_as(self, what, said, seen):
         if said != seen:
@@ -553,14 +543,10 @@ def hold_holders(held, told):
         moments = watch(held.model, endless)
     else:
         held.is_as("looked at", at, told["event"])
-    seen = collections.defaultdict(lambda: [0, 0])
-    for _, block in moments[at].blocks("allocated"):
-        seen[held.program.site_of[block.id]][0] += 1
-        seen[held.program.site_of[block.id]][1] += block.size
     held.is_as(
         "holders",
-        {s["site_name"]: [s["blocks"], s["bytes"]] for s in told["in_use"]},
-        dict(seen),
+        views.said_by_site(told["in_use"]),
+        views.by_site(held, moments[at]),
     )
 
 
@@ -649,7 +635,7 @@ def hold_check(held):
         "name": "run",
         "trace": name,
         "limits": bounds,
-        "torch": held.program.release.rsplit(".", 1)[0],
+        "torch": held.program.torch(),
         "capacity": str(held.program.capacity),
     }
     gate = os.path.join(folder, "gpupool.json")

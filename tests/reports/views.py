@@ -25,6 +25,20 @@ def lives_of(held):
     return lives
 
 
+def by_site(held, moment):
+    """Blocks and bytes of each site that holds memory then."""
+    seen = collections.defaultdict(lambda: [0, 0])
+    for _, block in moment.blocks("allocated"):
+        site = held.program.site_of[block.id]
+        seen[site][0] += 1
+        seen[site][1] += block.size
+    return dict(seen)
+
+
+def said_by_site(holders):
+    return {row["site_name"]: [row["blocks"], row["bytes"]] for row in holders}
+
+
 def hold_holders(held):
     """By site, at some moments."""
     dice = random.Random(len(held.moments))
@@ -32,18 +46,10 @@ def hold_holders(held):
         told = held.report(
             "view holders", held.path, "--at", at, *held.program.options()
         )
-        seen = collections.defaultdict(lambda: [0, 0])
-        for _, block in held.moments[at].blocks("allocated"):
-            site = held.program.site_of[block.id]
-            seen[site][0] += 1
-            seen[site][1] += block.size
         held.is_as(
             f"holders at {at}",
-            {
-                row["site_name"]: [row["blocks"], row["bytes"]]
-                for row in told["holders"]
-            },
-            dict(seen),
+            said_by_site(told["holders"]),
+            by_site(held, held.moments[at]),
         )
 
 
@@ -95,4 +101,21 @@ def hold_block(held):
         )
 
 
-HOLDS = hold_holders, hold_bands, hold_block
+def hold_events(held):
+    """What is there behind each."""
+    told = held.report(
+        "view events", held.path, "--rows", 1000, *held.program.options()
+    )
+    held.is_as("rows", told["found"], len(held.moments))
+    for row, moment in zip(told["rows"], held.moments):
+        held.is_as(
+            f"row {row['event']}",
+            (row["allocated_bytes"], row["reserved_bytes"]),
+            (moment.levels["allocated_bytes"], moment.reserved),
+        )
+    refused = [row["event"] for row in told["rows"] if row.get("refused")]
+    failed = [k for k, moment in enumerate(held.moments) if moment.oom]
+    held.is_as("refused", refused, failed)
+
+
+HOLDS = hold_holders, hold_bands, hold_block, hold_events

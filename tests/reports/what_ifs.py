@@ -4,9 +4,9 @@ with those is what replay says of the same flags."""
 
 import random
 
-from answers import numbers, outcome, said_numbers
+from answers import said_numbers
+from runs import MARK, outcome
 
-GONE = "mark"  # an event that asks for nothing
 SHARE = 0.5  # of the trace, for --preallocate
 
 
@@ -25,7 +25,7 @@ def ids_of(program, site):
 
 
 def without(lines, is_gone):
-    return [GONE if is_gone(line) else line for line in lines]
+    return [MARK if is_gone(line) else line for line in lines]
 
 
 def without_site(program, site):
@@ -72,7 +72,7 @@ def merge_streams(program, _):
             line = f"a {words[0]} {words[1]} 0"
         elif op == "d":
             line = "d 0"
-        lines.append(GONE if op == "r" else line)
+        lines.append(MARK if op == "r" else line)
     return lines
 
 
@@ -105,7 +105,7 @@ def preallocate(program, _):
         life = freed.get(id_of(line), len(lines)) - at
         if life >= SHARE * len(lines):
             moved.append(line)
-            lines[at] = GONE
+            lines[at] = MARK
     moved.sort(key=lambda line: -int(line.split()[2]))
     return moved + lines
 
@@ -113,7 +113,7 @@ def preallocate(program, _):
 def sort_step(program, _):
     """Runs of requests, the largest of each first."""
     lines, run = [], []
-    for line in [*program.lines, GONE]:
+    for line in [*program.lines, MARK]:
         if op_of(line) == "a":
             run.append(line)
             continue
@@ -126,7 +126,7 @@ def sort_step(program, _):
 def empty_cache_at(program, _):
     lines = []
     for line in program.lines:
-        lines += ["e", line] if line == "mark" else [line]
+        lines += ["e", line] if line == MARK else [line]
     return lines
 
 
@@ -164,13 +164,12 @@ def hold_what_ifs(held):
                 continue
             device = run["devices"][0]
             stats = device["memory_stats"]
-            said = {
-                "peak_reserved_bytes":
-                    device["measures"]["peak_reserved_bytes"],
-                "num_alloc_retries": stats["num_alloc_retries"],
-                "num_ooms": stats["num_ooms"],
-            }  # fmt: skip
-            held.is_as(" ".join(words), said_numbers(said), numbers(ran))
+            said = (
+                device["measures"]["peak_reserved_bytes"],
+                stats["num_alloc_retries"],
+                stats["num_ooms"],
+            )
+            held.is_as(" ".join(words), said, ran.numbers())
 
 
 def hold_attempts(held):
@@ -185,7 +184,7 @@ def hold_attempts(held):
         lines = changes[flag](program, argument.strip("'\""))
         ran = outcome(held, program.capacity, lines=lines)
         if ran:
-            held.is_as(attempt["what_if"], said_numbers(attempt), numbers(ran))
+            held.is_as(attempt["what_if"], said_numbers(attempt), ran.numbers())
 
 
 HOLDS = hold_what_ifs, hold_attempts
