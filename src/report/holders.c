@@ -108,7 +108,9 @@ static void put_site(const struct gp_explain *e, const struct gp_culprit *c,
 	operation = strstr(runs, " (");
 	if (operation && strlen(line) + strlen(runs) > room)
 		memmove(runs, operation, strlen(operation) + 1);
-	snprintf(name, GP_SITE_TEXT, "%s%s", line, runs);
+	length = strlen(line);
+	memcpy(name, line, length);
+	snprintf(name + length, GP_SITE_TEXT - length, "%s", runs);
 	if (strlen(name) <= room)
 		return;
 	length = cut(name, room - 3);
