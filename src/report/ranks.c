@@ -236,10 +236,14 @@ static struct words how_recorded(const struct gp_ranks *ranks,
 		say_others(&words, ranks);
 	if (others > NAMED && settings != RANKS_BRIEFLY)
 		say(&words, "; and %zu more", others - NAMED);
-	if (settings != RANKS_OWN_SETTINGS)
-		say(&words,
-		    ". All are replayed by 2.%u with %.120s, as most were",
-		    first->release, gp_head_settings(first->conf));
+	if (settings == RANKS_OWN_SETTINGS)
+		return words;
+	say(&words, ". All are replayed by 2.%u with %.120s, as ",
+	    first->release, gp_head_settings(first->conf));
+	if (2 * files < ranks->files)
+		say(&words, "most were");
+	else
+		say(&words, "%.80s was", name_of(ranks, first->paths[0]));
 	return words;
 }
 
