@@ -185,8 +185,11 @@ def hold_classes(held):
         for word in re.split(r",(?![^\[]*\])", program.conf)
         if word and word.split(":")[0] not in axes
     ]
+    # PyTorch takes no smaller ones (2.9 on).
+    large = re.search(r"large_segment_size_mb:(\d+)", program.conf)
+    least = int(large[1]) if large else 21
     values = {
-        SPLIT: lambda: dice.choice([None, dice.randint(21, 1024)]),
+        SPLIT: lambda: dice.choice([None, dice.randint(least, 1024)]),
         GC: lambda: dice.choice([None, dice.randint(1, 99) / 100]),
     }
     for _ in range(6):

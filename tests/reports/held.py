@@ -21,6 +21,7 @@ import sys
 import tempfile
 
 import answers
+import ranks
 import views
 import what_ifs
 from runs import ENDLESS, MARK, run_behind
@@ -665,6 +666,7 @@ HOLDS = (
     hold_diff,
     hold_check,
     *answers.HOLDS,
+    *ranks.HOLDS,
     *views.HOLDS,
     *what_ifs.HOLDS,
 )
