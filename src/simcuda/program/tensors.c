@@ -16,6 +16,10 @@
 /* The first that knows whole numbers without a sign, and numbers what comes
  * behind them in an IValue one higher. */
 #define FIRST_UNSIGNED 9
+/* The first that keeps named inputs, too: at::RecordFunction::kwinputs_, a
+ * std::unordered_map before the outputs. */
+#define FIRST_NAMED_INPUTS 4
+#define NAMED_INPUTS	   56 /* bytes */
 
 /* Wheels of up to 2.6 have std::string as it was before C++11, which takes 24
  * bytes less.  Which shift a release has is asked of a tensor: 2.4 to 2.11 the
@@ -264,9 +268,15 @@ struct torch_values tensors_inputs(const char *record)
 	};
 }
 
+static size_t behind_inputs(size_t offset)
+{
+	return torch.release < FIRST_NAMED_INPUTS ? offset - NAMED_INPUTS
+						  : offset;
+}
+
 struct torch_values tensors_outputs(const char *record)
 {
-	return vector(record + torch.layout->record_outputs);
+	return vector(record + behind_inputs(torch.layout->record_outputs));
 }
 
 int64_t tensors_sequence(const char *record)
@@ -276,7 +286,7 @@ int64_t tensors_sequence(const char *record)
 
 uint64_t tensors_forward_thread(const char *record)
 {
-	return word(record, torch.layout->record_thread);
+	return word(record, behind_inputs(torch.layout->record_thread));
 }
 
 const char *tensors_schema(const char *record)
