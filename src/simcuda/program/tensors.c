@@ -11,11 +11,11 @@
 #include "simcuda/process.h"
 #include "simcuda/program/draws.h"
 
-#define FIRST_RELEASE  1
-#define LAST_RELEASE   15
+#define FIRST_RELEASE	   1
+#define LAST_RELEASE	   15
 /* The first that knows whole numbers without a sign, and numbers what comes
  * behind them in an IValue one higher. */
-#define FIRST_UNSIGNED 9
+#define FIRST_UNSIGNED	   9
 /* The first that keeps named inputs, too: at::RecordFunction::kwinputs_, a
  * std::unordered_map before the outputs. */
 #define FIRST_NAMED_INPUTS 4
