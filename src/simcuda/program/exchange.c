@@ -41,7 +41,7 @@
 struct message {
 	uint64_t at; /* bytes that were written before it */
 	uint64_t size;
-	bool is_known;
+	enum kept_state state; /* the least of its bytes */
 };
 
 struct head {
@@ -163,7 +163,7 @@ static void take_from_ring(const char *ring, uint64_t at, char *bytes,
 /* The next message of this rank; bytes NULL: one that says nothing.  False: not
  * before others have read what is there. */
 static bool mailbox_post(struct mailbox *c, const void *bytes, uint64_t size,
-			 bool is_known)
+			 enum kept_state state)
 {
 	struct head *head = &c->heads[c->rank];
 	uint64_t posted = atomic_load(&head->posted);
@@ -175,7 +175,7 @@ static bool mailbox_post(struct mailbox *c, const void *bytes, uint64_t size,
 	    bytes_in_use(head, done, posted) + size > RING)
 		return false;
 	head->messages[posted % MESSAGES] =
-		(struct message){ head->end, size, is_known };
+		(struct message){ head->end, size, state };
 	if (size)
 		put_in_ring(c->rings + (size_t)c->rank * RING, head->end, bytes,
 			    size);
@@ -204,10 +204,11 @@ static bool mailbox_read(const struct mailbox *c, int rank, uint64_t number,
 	return true;
 }
 
-/* Whether all of its bytes are known, as its sender says. */
-static bool mailbox_is_known(const struct mailbox *c, int rank, uint64_t number)
+/* What all of its bytes are at least, as its sender says. */
+static enum kept_state mailbox_state(const struct mailbox *c, int rank,
+				     uint64_t number)
 {
-	return c->heads[rank].messages[number % MESSAGES].is_known;
+	return c->heads[rank].messages[number % MESSAGES].state;
 }
 
 /* This rank needs none of the messages before this number any more. */
@@ -292,9 +293,15 @@ static bool find_own(const struct pending *p, uint64_t *number)
 	return group && SENT(l, group).group == group;
 }
 
-/* False: nothing is there.  Clears is_known where some of it is not. */
+static void lower(enum kept_state *state, enum kept_state to)
+{
+	if (*state > to)
+		*state = to;
+}
+
+/* False: nothing is there.  Lowers the state to that of what is. */
 static bool read_part(const struct pending *p, int rank, void *bytes,
-		      bool *is_known)
+		      enum kept_state *state)
 {
 	const struct line *l = p->line;
 	uint64_t number = p->number;
@@ -305,24 +312,27 @@ static bool read_part(const struct pending *p, int rank, void *bytes,
 	if (l->is_alone)
 		rank = l->rank;
 	if (mailbox_posted(l->mailbox, rank) <= number) {
-		*is_known = false;
+		*state = KEPT_UNKNOWN;
 		return false;
 	}
-	*is_known &= !l->is_alone || rank == p->what.root;
-	*is_known &= mailbox_is_known(l->mailbox, rank, number);
+	if (l->is_alone && rank != p->what.root)
+		*state = KEPT_UNKNOWN;
+	lower(state, mailbox_state(l->mailbox, rank, number));
 	return mailbox_read(l->mailbox, rank, number, p->what.offset, bytes,
 			    p->what.part);
 }
 
 static void put(uint64_t to, const void *bytes, uint64_t size, bool is_there,
-		bool is_known)
+		enum kept_state state)
 {
 	process_lock();
-	if (is_there)
-		kept_write(to, bytes, size);
-	else
+	if (!is_there)
 		kept_forget(to, size);
-	if (!is_known)
+	else if (state == KEPT_DRAWN)
+		kept_draw(to, bytes, size);
+	else
+		kept_write(to, bytes, size);
+	if (state == KEPT_UNKNOWN)
 		kept_doubt(to, size);
 	process_unlock();
 }
@@ -333,12 +343,12 @@ static void gather(const struct pending *p, void *bytes)
 	bool from_all = e->root == EXCHANGE_ALL;
 
 	for (int i = 0; i < (from_all ? p->line->ranks : 1); i++) {
-		bool is_known = true;
+		enum kept_state state = KEPT_KNOWN;
 		bool is_there =
-			read_part(p, from_all ? i : e->root, bytes, &is_known);
+			read_part(p, from_all ? i : e->root, bytes, &state);
 
 		put(e->to + (uint64_t)i * e->part, bytes, e->part, is_there,
-		    is_known);
+		    state);
 	}
 }
 
@@ -348,18 +358,20 @@ static void combine(const struct pending *p, char *bytes)
 	size_t step = elements_bytes(e->type);
 	size_t count = step ? e->part / step : 0;
 	char *other = gp_mem_alloc(e->part, 1);
-	bool is_known = true, is_there = read_part(p, 0, bytes, &is_known);
+	enum kept_state state = KEPT_KNOWN;
+	bool is_there = read_part(p, 0, bytes, &state);
 
 	for (int i = 1; i < p->line->ranks && !p->line->is_alone; i++) {
-		bool has_part = read_part(p, i, other, &is_known);
+		bool has_part = read_part(p, i, other, &state);
 
-		is_known &= is_there == has_part;
+		if (is_there != has_part)
+			state = KEPT_UNKNOWN;
 		is_there |= has_part;
 		elements_reduce(bytes, other, count, e->type, e->op);
 	}
 	if (!p->line->is_alone)
 		elements_finish(bytes, count, e->type, e->op, p->line->ranks);
-	put(e->to, bytes, e->part, is_there, is_known && is_there);
+	put(e->to, bytes, e->part, is_there, is_there ? state : KEPT_UNKNOWN);
 	free(other);
 }
 
@@ -649,19 +661,20 @@ void line_close(struct line *line)
 /* ---- exchanges ---- */
 
 /* What is kept of it, or NULL; released by the caller. */
-static void *bytes_at(uint64_t from, uint64_t size, bool *are_known)
+static void *bytes_at(uint64_t from, uint64_t size, enum kept_state *state)
 {
 	void *bytes = NULL;
 
-	*are_known = false;
+	*state = KEPT_UNKNOWN;
 	if (!size || size > MAILBOX_MOST)
 		return NULL;
 	process_before_read(from, size);
 	process_lock();
 	if (kept_has_any(from, size)) {
 		bytes = gp_mem_alloc(size, 1);
-		kept_read(from, bytes, size);
-		*are_known = kept_has(from, size);
+		*state = kept_take(from, bytes, size);
+		if (*state == KEPT_UNKNOWN)
+			kept_read(from, bytes, size);
 	}
 	process_unlock();
 	return bytes;
@@ -692,7 +705,7 @@ static void note(struct line *line, const struct exchange *what, int place)
 
 /* Waits until there is room for it.  False: alone. */
 static bool post(struct line *line, const struct exchange *what,
-		 const void *bytes, bool are_known)
+		 const void *bytes, enum kept_state state)
 {
 	struct patience patience = { 0 };
 	bool is_posted = false;
@@ -705,7 +718,7 @@ static bool post(struct line *line, const struct exchange *what,
 		place = free_place();
 		is_posted = place >= 0 && (what->is_silent ||
 					   mailbox_post(line->mailbox, bytes,
-							what->sent, are_known));
+							what->sent, state));
 		if (is_posted)
 			note(line, what, place);
 		progress();
@@ -718,13 +731,14 @@ static bool post(struct line *line, const struct exchange *what,
 
 bool exchange(struct line *line, const struct exchange *what)
 {
+	enum kept_state state;
 	void *bytes;
-	bool is_posted, are_known;
+	bool is_posted;
 
 	if (line->is_alone)
 		return false;
-	bytes = bytes_at(what->from, what->sent, &are_known);
-	is_posted = post(line, what, bytes, are_known);
+	bytes = bytes_at(what->from, what->sent, &state);
+	is_posted = post(line, what, bytes, state);
 	free(bytes);
 	return is_posted;
 }
@@ -741,7 +755,7 @@ bool exchange_values(struct line *line, const void *mine, void *to,
 	const struct exchange what = { .sent = size, .root = EXCHANGE_ALL };
 	uint64_t number = line->issued;
 
-	if (!post(line, &what, mine, true))
+	if (!post(line, &what, mine, KEPT_KNOWN))
 		return false;
 	wait_until_none(is_of_line, line);
 	for (int i = 0; i < line->ranks && !line->is_alone; i++)
@@ -753,13 +767,14 @@ bool exchange_values(struct line *line, const void *mine, void *to,
 void exchange_send(struct line *line, uint64_t from, uint64_t size)
 {
 	struct patience patience = { 0 };
-	bool is_posted = false, are_known = false;
-	void *bytes = line->is_alone ? NULL : bytes_at(from, size, &are_known);
+	enum kept_state state = KEPT_UNKNOWN;
+	bool is_posted = false;
+	void *bytes = line->is_alone ? NULL : bytes_at(from, size, &state);
 
 	while (!line->is_alone && !is_posted) {
 		pthread_mutex_lock(&all.lock);
 		progress();
-		is_posted = mailbox_post(line->mailbox, bytes, size, are_known);
+		is_posted = mailbox_post(line->mailbox, bytes, size, state);
 		if (is_posted)
 			mailbox_done(line->mailbox, ++line->issued);
 		pthread_mutex_unlock(&all.lock);
