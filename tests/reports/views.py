@@ -25,32 +25,54 @@ def lives_of(held):
     return lives
 
 
-def by_site(held, moment):
-    """Blocks and bytes of each site that holds memory then."""
+def held_by(moment, group):
+    """Blocks and bytes of each that holds memory then."""
     seen = collections.defaultdict(lambda: [0, 0])
-    for _, block in moment.blocks("allocated"):
-        site = held.program.site_of[block.id]
-        seen[site][0] += 1
-        seen[site][1] += block.size
+    for segment, block in moment.blocks("allocated"):
+        name = group(segment, block)
+        seen[name][0] += 1
+        seen[name][1] += block.size
     return dict(seen)
+
+
+def by_site(held, moment):
+    """Who asked for what is held."""
+    site_of = held.program.site_of
+    return held_by(moment, lambda _, block: site_of[block.id])
 
 
 def said_by_site(holders):
     return {row["site_name"]: [row["blocks"], row["bytes"]] for row in holders}
 
 
+def hold_sites(held, at):
+    told = held.report(
+        "view holders", held.path, "--at", at, *held.program.options()
+    )
+    held.is_as(
+        f"holders at {at}",
+        said_by_site(told["holders"]),
+        by_site(held, held.moments[at]),
+    )
+
+
+def hold_pools(held, at):
+    """The pools that it lies in, which a request need not name."""
+    told = held.report(
+        "view holders", held.path, "--at", at, "--by", "pool",
+        *held.program.options(),
+    )
+    said = [[row["blocks"], row["bytes"]] for row in told["holders"]]
+    real = held_by(held.moments[at], lambda segment, _: segment.pool.private)
+    held.is_as(f"pools at {at}", sorted(said), sorted(real.values()))
+
+
 def hold_holders(held):
-    """By site, at some moments."""
+    """At some moments."""
     dice = random.Random(len(held.moments))
     for at in dice.sample(range(len(held.moments)), 3):
-        told = held.report(
-            "view holders", held.path, "--at", at, *held.program.options()
-        )
-        held.is_as(
-            f"holders at {at}",
-            said_by_site(told["holders"]),
-            by_site(held, held.moments[at]),
-        )
+        hold_sites(held, at)
+        hold_pools(held, at)
 
 
 def hold_bands(held):

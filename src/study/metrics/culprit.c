@@ -29,10 +29,14 @@ static uint64_t key_of(const struct asker *asker, enum gp_hold_by by)
 
 static void enrol(struct askers *askers, uint32_t id, struct asker asker)
 {
-	uint64_t key = key_of(&asker, askers->by);
-	uint32_t at = gp_map_get(&askers->by_key, key);
 	struct gp_culprit *culprit;
+	uint64_t key;
+	uint32_t at;
 
+	if (askers->pools)
+		asker.pool = askers->pools[id];
+	key = key_of(&asker, askers->by);
+	at = gp_map_get(&askers->by_key, key);
 	if (at == GP_MAP_NONE) {
 		at = (uint32_t)askers->culprit_count++;
 		askers->culprits =
@@ -91,13 +95,14 @@ bool askers_can_be(enum gp_hold_by by, const struct gp_trace *trace)
 
 void askers_init_by(struct askers *askers, enum gp_hold_by by,
 		    const struct gp_trace *trace,
-		    const struct gp_device_trace *device)
+		    const struct gp_device_trace *device, const uint16_t *pools)
 {
 	uint32_t *shown = gp_sites_shown(trace);
 
 	*askers = (struct askers){
 		.list = gp_mem_alloc(device->block_ids, sizeof(struct asker)),
 		.count = device->block_ids,
+		.pools = pools,
 		.by = by,
 	};
 	for (size_t i = 0; i < device->start.segment_count; i++)
@@ -122,7 +127,7 @@ void askers_init_by(struct askers *askers, enum gp_hold_by by,
 void askers_init(struct askers *askers, const struct gp_trace *trace,
 		 const struct gp_device_trace *device)
 {
-	askers_init_by(askers, GP_HOLD_BY_SITE, trace, device);
+	askers_init_by(askers, GP_HOLD_BY_SITE, trace, device, NULL);
 }
 
 void askers_release(struct askers *askers)

@@ -24,6 +24,7 @@ struct askers {
 	struct gp_culprit *culprits; /* nothing but who they are */
 	size_t culprit_count, culprit_room;
 	struct gp_map by_key;
+	const uint16_t *pools; /* see askers_init_by */
 	enum gp_hold_by by;
 };
 
@@ -34,9 +35,12 @@ bool askers_can_be(enum gp_hold_by by, const struct gp_trace *trace);
 /* By site. */
 void askers_init(struct askers *askers, const struct gp_trace *trace,
 		 const struct gp_device_trace *device);
+/* pools: the pool that each block lay in, by id, borrowed.  A capture and a pool
+ * in use take requests that name none.  NULL: the one that the request names. */
 void askers_init_by(struct askers *askers, enum gp_hold_by by,
 		    const struct gp_trace *trace,
-		    const struct gp_device_trace *device);
+		    const struct gp_device_trace *device,
+		    const uint16_t *pools);
 void askers_release(struct askers *askers);
 
 /* Those who hold something at the moment, with what they hold. */

@@ -111,7 +111,7 @@ static void hold_by(enum gp_hold_by by, const struct gp_explain *explain,
 	if (!askers_can_be(by, explain->trace))
 		return;
 	askers_init_by(&askers, by, explain->trace,
-		       &explain->trace->devices[explain->device]);
+		       &explain->trace->devices[explain->device], NULL);
 	culprits_live(&askers, state, explain->live_event, live);
 	askers_release(&askers);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Filming a run: see gpupool/film.h. */
+/* Filming a run: see film.h. */
 #include "study/metrics/film.h"
 
 #include <stdlib.h>
