@@ -243,15 +243,15 @@ static bool cut_bracket(struct cut *cut, int c)
 static bool cut_token(struct cut *cut)
 {
 	struct gp_json_scan *scan = cut->scan;
-	bool is_first = scan->source->at < scan->source->end &&
-			!is_space(*scan->source->at);
+	uint64_t before = gp_source_offset(scan->source);
 	int c = gp_json_peek(scan);
+	bool has_space = gp_source_offset(scan->source) != before;
 
 	if (c < 0) {
 		gp_json_fail(scan, "it ends inside a value");
 		return false;
 	}
-	if (!is_first && cut->depth && !keep(cut, " ", 1))
+	if (has_space && cut->depth && !keep(cut, " ", 1))
 		return false;
 	switch (c) {
 	case '"': return cut_string(cut);

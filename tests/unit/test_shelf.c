@@ -197,6 +197,20 @@ START_TEST(a_shrunk_block_finds_its_new_place)
 }
 END_TEST
 
+/* What requests are rounded to: 2^63 at most. */
+START_TEST(no_request_is_too_large_to_look_for)
+{
+	static struct model model;
+
+	fill(&model, 1, &spreads[0]);
+	ck_assert_uint_lt(shelf_bin(UINT64_C(1) << 63) >> SHELF_PAGE_SHIFT,
+			  SHELF_PAGES);
+	ck_assert_ptr_null(shelf_best(&model.shelf, UINT64_C(1) << 63));
+	ck_assert_ptr_null(shelf_best(&model.shelf, INT64_MAX));
+	shelf_release(&model.shelf);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -205,6 +219,7 @@ int main(void)
 		{ order_holds_while_blocks_leave, 0 },
 		{ order_holds_while_blocks_leave_and_return, 0 },
 		{ a_shrunk_block_finds_its_new_place, 0 },
+		{ no_request_is_too_large_to_look_for, 0 },
 	};
 
 	return suite_run("shelf", tests, COUNT_OF(tests));

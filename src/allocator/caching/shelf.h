@@ -206,14 +206,15 @@ static inline void shelf_shrink(struct shelf *shelf, struct block *b,
 }
 
 /* A double's exponent and the first bits of its mantissa.  The lowest bit,
- * which no size needs, keeps 0 from being special. */
+ * which no size needs, keeps 0 from being special.  2^63, to which the largest
+ * request is rounded, is a negative number: its sign goes. */
 static inline unsigned shelf_bin(uint64_t size)
 {
 	double number = (double)(int64_t)(size | 1);
 	uint64_t bits;
 
 	memcpy(&bits, &number, sizeof(bits));
-	return (unsigned)(bits >> (52 - SHELF_STEPS_SHIFT)) -
+	return (unsigned)(bits << 1 >> (53 - SHELF_STEPS_SHIFT)) -
 	       (1023u << SHELF_STEPS_SHIFT);
 }
 
