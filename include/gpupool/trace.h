@@ -258,6 +258,9 @@ struct gp_trace {
 	 * says (GP_VALUES_KNOWN, or what it read that nobody knows); NULL: it
 	 * says nothing. */
 	const char *values;
+	/* What this recording, other than all of its source, cannot tell; NULL:
+	 * nothing.  See gp_trace_unknown. */
+	const char *not_told;
 	struct gp_release_range release;
 	bool is_complete; /* covers the whole process; else a window */
 	void *memory;	  /* owned: everything above lives there */
@@ -268,12 +271,14 @@ void gp_trace_destroy(struct gp_trace *trace);
 /* One owner more, of any thread: each destroys it. */
 struct gp_trace *gp_trace_share(struct gp_trace *trace);
 
-/* What recordings of its source cannot tell, in a few words; NULL where that is
- * said in other ways. */
+/* What it cannot tell, or recordings of its source cannot, in a few words; NULL
+ * where that is said in other ways. */
 const char *gp_trace_unknown(const struct gp_trace *trace);
 
 /* Whether its values are not told to be known: false, if it says nothing. */
 bool gp_trace_doubts_path(const struct gp_trace *trace);
+/* The same of its values alone, which may be NULL. */
+bool gp_values_are_doubted(const char *values);
 
 /* "optimizer_state", as the format has it. */
 const char *gp_category_name(enum gp_category category);

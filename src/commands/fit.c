@@ -406,6 +406,22 @@ struct varied {
 	struct gp_vary_report report;
 };
 
+/* With what the trace does not tell; NULL: as it was recorded. */
+static char *path_of(const struct gp_fit_report *r)
+{
+	const char *rest = r->trace ? r->trace->not_told : NULL;
+	char *text;
+	size_t size;
+
+	if (!r->path && !rest)
+		return NULL;
+	size = (r->path ? strlen(r->path) : 0) + (rest ? strlen(rest) : 0) + 3;
+	text = gp_mem_alloc(size, 1);
+	snprintf(text, size, "%s%s%s", r->path ? r->path : "",
+		 r->path && rest ? "; " : "", rest ? rest : "");
+	return text;
+}
+
 /* A program that fails may do so with this value alone; what a signal ended is
  * not begun again. */
 static enum gp_status take(const struct session *s, struct varied *v,
@@ -432,8 +448,7 @@ static enum gp_status take(const struct session *s, struct varied *v,
 	}
 	point->need = gp_fit_needs(r);
 	point->fits = gp_fit_is(r);
-	if (r->path)
-		point->path = gp_mem_copy_text(r->path, strlen(r->path));
+	point->path = path_of(r);
 	return GP_OK;
 }
 

@@ -120,6 +120,7 @@ static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, s->options->operands[0]);
 	s->report.conf = s->plan.conf;
+	s->report.trace = s->trace;
 	s->report.settings = &s->plan.settings;
 	return status;
 }

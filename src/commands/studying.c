@@ -260,6 +260,7 @@ struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
 				    explaining->given);
 	return (struct gp_explanation){
 		.path = options->operands[0],
+		.trace = plan->trace,
 		.conf = plan->conf,
 		.given = explaining->given,
 		.settings = &plan->settings,

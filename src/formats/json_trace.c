@@ -210,6 +210,13 @@ static void read_values(struct gp_json_trace *t, const json_t *values)
 		gp_build_values(t->build, json_string_value(values));
 }
 
+static void read_not_told(struct gp_json_trace *t, const json_t *text)
+{
+	if (!json_is_null(text) &&
+	    gp_json_trace_text(t, "the trace", "not_told", text))
+		gp_build_not_told(t->build, json_string_value(text));
+}
+
 static void read_frees(struct gp_json_trace *t, const json_t *frees)
 {
 	const char *text = json_string_value(frees);
@@ -226,12 +233,18 @@ static const struct header_key {
 	void (*walk)(struct gp_json_trace *t);
 	void (*read)(struct gp_json_trace *t, const json_t *value);
 } header_keys[] = {
-	{ "format", NULL, check_format },    { "version", NULL, check_version },
-	{ "devices", read_devices, NULL },   { "sites", read_sites, NULL },
-	{ "callers", read_callers, NULL },   { "source", NULL, read_source },
-	{ "settings", NULL, read_settings }, { "release", NULL, read_release },
-	{ "frees", NULL, read_frees },	     { "values", NULL, read_values },
+	{ "format", NULL, check_format },
+	{ "version", NULL, check_version },
+	{ "devices", read_devices, NULL },
+	{ "sites", read_sites, NULL },
+	{ "callers", read_callers, NULL },
+	{ "source", NULL, read_source },
+	{ "settings", NULL, read_settings },
+	{ "release", NULL, read_release },
+	{ "frees", NULL, read_frees },
+	{ "values", NULL, read_values },
 	{ "owners", read_owners, NULL },
+	{ "not_told", NULL, read_not_told },
 };
 
 static const struct header_key *find_key(const char *key)
@@ -291,7 +304,8 @@ static bool adds_to_header(const json_t *line)
 	       (json_object_get(line, "sites") ||
 		json_object_get(line, "devices") ||
 		json_object_get(line, "owners") ||
-		json_object_get(line, "values"));
+		json_object_get(line, "values") ||
+		json_object_get(line, "not_told"));
 }
 
 static void add_sites(struct gp_json_trace *t, const json_t *sites,
@@ -394,6 +408,9 @@ void gp_json_trace_lines(struct gp_json_trace *t)
 			if (json_object_get(value, "values"))
 				read_values(t,
 					    json_object_get(value, "values"));
+			if (json_object_get(value, "not_told"))
+				read_not_told(
+					t, json_object_get(value, "not_told"));
 		} else {
 			gp_json_trace_event(t, 0, value);
 		}

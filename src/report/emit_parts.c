@@ -76,10 +76,21 @@ void gp_emit_matched(struct gp_emit *json, uint64_t checked, uint64_t matched)
 	gp_emit_close(json, '}');
 }
 
-void gp_emit_trace_path(struct gp_emit *json, const char *path)
+void gp_emit_told(struct gp_emit *json, const struct gp_trace *trace)
+{
+	if (trace->values)
+		gp_emit_text(json, "values", trace->values);
+	if (gp_trace_unknown(trace))
+		gp_emit_text(json, "not_told", gp_trace_unknown(trace));
+}
+
+void gp_emit_trace_path(struct gp_emit *json, const char *path,
+			const struct gp_trace *trace)
 {
 	gp_emit_open(json, "trace", '{', GP_EMIT_LINES);
 	gp_emit_text(json, "path", path);
+	if (trace)
+		gp_emit_told(json, trace);
 	gp_emit_close(json, '}');
 }
 

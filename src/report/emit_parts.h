@@ -37,8 +37,12 @@ void gp_emit_calls(struct gp_emit *json, const struct gp_device_calls *calls);
 /* "fidelity", in two numbers. */
 void gp_emit_matched(struct gp_emit *json, uint64_t checked, uint64_t matched);
 
-/* "trace", of which the report says no more than where it lies. */
-void gp_emit_trace_path(struct gp_emit *json, const char *path);
+/* What the recording says of how far it can be relied upon, if anything. */
+void gp_emit_told(struct gp_emit *json, const struct gp_trace *trace);
+/* "trace", of which the report says no more than that and where it lies; trace
+ * NULL: nothing is known of it. */
+void gp_emit_trace_path(struct gp_emit *json, const char *path,
+			const struct gp_trace *trace);
 /* PyTorch's names to values: those that are not that release's default. */
 void gp_emit_settings(struct gp_emit *json, const char *key,
 		      const struct gp_settings *settings);

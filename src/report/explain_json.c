@@ -224,7 +224,7 @@ void gp_report_explain_json(const struct gp_explanation *explanation, FILE *out)
 {
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_trace_path(&json, explanation->path);
+	gp_emit_trace_path(&json, explanation->path, explanation->trace);
 	gp_emit_ranks(&json, explanation->ranks);
 	gp_emit_settings(&json, "settings", explanation->settings);
 	gp_emit_release(&json, "torch", explanation->settings->release);

@@ -124,8 +124,9 @@ static void print_answer(const struct gp_page *page,
 	gp_bytes_text(r->gpu->capacity, total);
 	if (gp_fit_is(r) && need.all)
 		gp_page_line(page, GP_TONE_GOOD, 0,
-			     "%s fits: it needs %s of the %s that %s has.",
-			     r->program, gp_bytes_text(need.all, needed), total,
+			     "%s fits: it needs %s%s of the %s that %s has.",
+			     r->program, r->trace->not_told ? "at least " : "",
+			     gp_bytes_text(need.all, needed), total,
 			     r->gpu->name);
 	else if (gp_fit_is(r))
 		gp_page_line(page, GP_TONE_GOOD, 0, "%s fits %s.", r->program,
@@ -241,6 +242,9 @@ void gp_report_fit_text(const struct gp_fit_report *r,
 	ranks_head(&page, r->ranks, RANKS_BRIEFLY);
 	if (r->path)
 		gp_page_field(&page, "Path", "%s", r->path);
+	if (gp_trace_unknown(r->trace))
+		gp_page_field(&page, "Not told", "%s",
+			      gp_trace_unknown(r->trace));
 	print_besides(&page, r);
 	if (r->kept)
 		gp_page_field(&page, "Trace", "%s", r->kept);
@@ -296,6 +300,9 @@ void gp_report_fit_json(const struct gp_fit_report *r, FILE *out)
 		else
 			gp_emit_null(&json, "nvidia_smi_bytes");
 		gp_emit_text(&json, "path", r->path);
+		if (gp_trace_unknown(r->trace))
+			gp_emit_text(&json, "not_told",
+				     gp_trace_unknown(r->trace));
 	}
 	if (r->ranks)
 		gp_emit_rank_verdicts(&json, r->ranks, r->study);

@@ -226,6 +226,9 @@ void gp_report_floor_text(const struct gp_floor_report *report,
 		else
 			gp_page_line(&page, GP_TONE_TITLE, 2, "%s",
 				     gp_page_name(report->path));
+		if (report->trace)
+			gp_head_doubts(&page, report->trace->values,
+				       gp_trace_unknown(report->trace));
 		gp_page_blank(&page);
 		if (report->settings)
 			print_sentence(&page, report, d);
@@ -301,6 +304,8 @@ void gp_report_floor_json(const struct gp_floor_report *report, FILE *out)
 
 	gp_emit_open(&json, "floor", '{', GP_EMIT_LINES);
 	gp_emit_text(&json, "path", report->path);
+	if (report->trace)
+		gp_emit_told(&json, report->trace);
 	if (report->settings) {
 		gp_emit_text(&json, "alloc_conf", report->conf);
 		gp_emit_release(&json, "torch", report->settings->release);

@@ -40,6 +40,7 @@ struct gp_floor_parts gp_floor_parts_of(const struct gp_floor_device *device);
 
 struct gp_floor_report {
 	const char *path;
+	const struct gp_trace *trace; /* NULL: spans of a CSV */
 	const char *conf;
 	const struct gp_settings *settings; /* NULL: spans of a CSV */
 	uint64_t round;

@@ -152,6 +152,15 @@ void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 			"a window; what was live at its start is rebuilt");
 }
 
+void gp_head_doubts(const struct gp_page *page, const char *values,
+		    const char *not_told)
+{
+	if (gp_values_are_doubted(values))
+		gp_page_field(page, "Path", "%s", values);
+	if (not_told)
+		gp_page_field(page, "Not told", "%s", not_told);
+}
+
 /* Not told by the trace, but by how its decisions come out. */
 static bool is_fitted(const struct gp_report *report, const struct gp_run *run,
 		      size_t device)

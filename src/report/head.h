@@ -37,6 +37,11 @@ void gp_head_run(const struct gp_page *page, const struct gp_report *report,
  * nothing where it changes none. */
 void gp_head_changes(const struct gp_page *page, const struct gp_trace *trace);
 
+/* Path and what is not told, where the recording may not be what a GPU would
+ * do; texts as in a trace. */
+void gp_head_doubts(const struct gp_page *page, const char *values,
+		    const char *not_told);
+
 /* Capacity and length of one device's trace. */
 void gp_head_device(const struct gp_page *page, const struct gp_report *report,
 		    const struct gp_run *run, size_t device);

@@ -390,6 +390,8 @@ static void print_head(const struct gp_page *page,
 		     "%s: the smallest device it runs on",
 		     ranks_title(report->ranks, report->path, title));
 	ranks_head(page, report->ranks, RANKS_ONE_SETTING);
+	gp_head_doubts(page, report->trace->values,
+		       gp_trace_unknown(report->trace));
 	if (has_releases(report))
 		return;
 	gp_head_release(page, run->settings->release, run->choice);
@@ -489,7 +491,7 @@ void gp_report_headroom_json(const struct gp_headroom_report *report, FILE *out)
 {
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_trace_path(&json, report->path);
+	gp_emit_trace_path(&json, report->path, report->trace);
 	gp_emit_ranks(&json, report->ranks);
 	if (report->ranks)
 		gp_emit_rank_verdicts(&json, report->ranks, report->study);

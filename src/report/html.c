@@ -253,6 +253,23 @@ static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
 	fputs("</p>\n", out);
 }
 
+static void write_doubt(const char *title, const char *text, FILE *out)
+{
+	if (!text)
+		return;
+	fprintf(out, "<p class=\"settings\"><b>%s</b> ", title);
+	gp_svg_text(text, out);
+	fputs("</p>\n", out);
+}
+
+/* How far the recording may not be what a GPU would do. */
+static void write_doubts(const struct gp_trace *trace, FILE *out)
+{
+	if (gp_trace_doubts_path(trace))
+		write_doubt("Path:", trace->values, out);
+	write_doubt("Not told:", gp_trace_unknown(trace), out);
+}
+
 /* What stands before titles, where there are two runs. */
 static const char *run_title(const struct gp_report *report, size_t i)
 {
@@ -380,6 +397,7 @@ void gp_report_html(const struct gp_report *report, FILE *out)
 	gp_html_begin(out, gp_page_name(report->path));
 	for (size_t i = 0; i < report->run_count; i++)
 		write_run_line(report, i, out);
+	write_doubts(report->trace, out);
 	ranks_paragraph(report->ranks, report->path, out);
 	fputs("</header>\n", out);
 	gp_live_page_controls(live, out);

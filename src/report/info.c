@@ -406,10 +406,7 @@ void gp_report_info_json(const struct gp_info *info, FILE *out)
 	gp_emit_text(&json, "source", trace->source);
 	gp_emit_text(&json, "settings", trace->settings);
 	gp_emit_bool(&json, "complete", trace->is_complete);
-	if (trace->values)
-		gp_emit_text(&json, "values", trace->values);
-	if (gp_trace_unknown(trace))
-		gp_emit_text(&json, "not_told", gp_trace_unknown(trace));
+	gp_emit_told(&json, trace);
 	write_release(&json, info);
 	gp_emit_text(&json, "trouble", info->trouble);
 	write_tables(&json, trace);

@@ -195,10 +195,7 @@ void gp_json_trace(struct gp_emit *json, const struct gp_report *report)
 	gp_emit_text(json, "source", trace->source);
 	gp_emit_text(json, "settings", trace->settings);
 	gp_emit_bool(json, "complete", trace->is_complete);
-	if (trace->values)
-		gp_emit_text(json, "values", trace->values);
-	if (gp_trace_unknown(trace))
-		gp_emit_text(json, "not_told", gp_trace_unknown(trace));
+	gp_emit_told(json, trace);
 	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < trace->device_count; i++) {
 		const struct gp_device_trace *device = &trace->devices[i];

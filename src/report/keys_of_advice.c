@@ -141,6 +141,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY("path", TEXT, NULLABLE | MAYBE,
 	    "Which values that nobody knows the program read; null: it was "
 	    "recorded elsewhere, on a GPU perhaps."),
+	KEY("not_told", TEXT, MAYBE,
+	    "What the recording cannot tell, and so is not counted."),
 	OBJECT("devices", LIST | MAYBE, "device_verdict"),
 	KEY("in_use_event", EVENT, MAYBE,
 	    "When in_use is of: of a device that is too small the moment when "

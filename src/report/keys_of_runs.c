@@ -42,6 +42,10 @@ const struct gp_key keys_of_runs[] = {
 
 	NEW("trace_path", "The trace."),
 	KEY("path", TEXT, 0, "The trace's file, as given."),
+	KEY("values", TEXT, MAYBE,
+	    "Which values that nobody knows a recorded program read."),
+	KEY("not_told", TEXT, MAYBE,
+	    "What the file, or one of its kind, does not tell."),
 
 	NEW("trace_about", "What the file says of itself."),
 	KEY("source", TEXT, NULLABLE, "What kind of file it was."),
@@ -49,7 +53,6 @@ const struct gp_key keys_of_runs[] = {
 	    "Settings that it was recorded with; null: not known."),
 	KEY("complete", BOOL, 0,
 	    "Whether it begins with the first request of the program."),
-	KEY("not_told", TEXT, MAYBE, "What a file of that kind does not tell."),
 
 	NEW("trace_device", "A device of the trace."),
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
@@ -363,7 +366,7 @@ const struct gp_key keys_of_runs[] = {
 	OBJECT("speed", LIST, "speed_row"),
 
 	NEW("speed_trace", "The trace."),
-	KEYS_OF("trace_path"),
+	KEY("path", TEXT, 0, "The trace's file, as given."),
 	KEY("events", COUNT, 0, "Its events."),
 
 	NEW("speed_row", "What one part takes."),

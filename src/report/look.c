@@ -276,6 +276,9 @@ static void print_trust(const struct look *l)
 			gp_bytes_text(l->verdict->others, text));
 	if (r->trace->values)
 		gp_page_field(&l->page, "Path", "%s", r->trace->values);
+	if (gp_trace_unknown(r->trace))
+		gp_page_field(&l->page, "Not told", "%s",
+			      gp_trace_unknown(r->trace));
 }
 
 /* ---- other devices ---- */
@@ -455,7 +458,7 @@ void gp_report_look_json(const struct gp_look_report *report, FILE *out)
 {
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 
-	gp_emit_trace_path(&json, report->path);
+	gp_emit_trace_path(&json, report->path, report->trace);
 	if (!report->trace) {
 		gp_emit_uint(&json, "blocks", report->spans);
 		gp_emit_uint(&json, "live", report->spans_live);

@@ -150,6 +150,7 @@ void gp_report_headroom_csv(const struct gp_headroom_report *report, FILE *out);
 /* Why memory that is reserved cannot be used: `gpupool explain`. */
 struct gp_explanation {
 	const char *path, *conf;
+	const struct gp_trace *trace;
 	const char *operand;	      /* for commands; NULL: path */
 	const struct gp_ranks *ranks; /* NULL: one file is all */
 	/* Other options as given, for commands: " --capacity 80GiB"; NULL: none

@@ -292,6 +292,8 @@ static void print_head(const struct gp_page *page,
 	gp_page_field(page, "Settings", "%s, as recorded",
 		      gp_head_settings(report->study->trials[0].conf));
 	gp_head_changes(page, report->trace);
+	gp_head_doubts(page, report->trace->values,
+		       gp_trace_unknown(report->trace));
 	if (report->capacity_below)
 		gp_page_field(page, "Memory",
 			      "less than %s, as a request was refused; the "
@@ -332,7 +334,7 @@ void gp_report_suggest_json(const struct gp_suggest_report *report, FILE *out)
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
 	const struct gp_study *study = report->study;
 
-	gp_emit_trace_path(&json, report->path);
+	gp_emit_trace_path(&json, report->path, report->trace);
 	gp_emit_ranks(&json, report->ranks);
 	if (report->ranks)
 		gp_emit_rank_verdicts(&json, report->ranks, study);

@@ -74,6 +74,7 @@ static void write_recorded(struct gp_emit *json, const struct gp_report *report,
 	}
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_text(json, "path", report->path);
+	gp_emit_told(json, report->trace);
 	gp_emit_settings(json, "settings", run->settings);
 	gp_emit_keys(json, "sweep_trace", &trace);
 	write_row(json, &trace.row);

@@ -170,6 +170,8 @@ static enum gp_status read_trace(struct gp_sweep_report *sweep,
 				 struct gp_diag *diag)
 {
 	trace->path = keep_text(sweep, json_object_get(object, "path"));
+	trace->values = keep_text(sweep, json_object_get(object, "values"));
+	trace->not_told = keep_text(sweep, json_object_get(object, "not_told"));
 	if (trace->path &&
 	    !gp_object_read(object, "sweep_trace", trace, &sweep->memory))
 		return read_row(object, &trace->row, diag);

@@ -34,7 +34,8 @@ struct gp_sweep_report_entry {
 /* A trace, and its replay as recorded. */
 struct gp_sweep_report_trace {
 	const char *path, *conf, *torch;
-	uint64_t capacity; /* of its first device */
+	const char *values, *not_told; /* as in a trace; NULL: nothing */
+	uint64_t capacity;	       /* of its first device */
 	/* Of the devices whose memory is known, where they differ; else 0. */
 	uint64_t least_capacity, most_capacity;
 	uint64_t checked, matched;

@@ -68,6 +68,20 @@ static void print_recorded(const struct scene *s)
 			     gp_count_text(all_checked, checked));
 }
 
+/* Of the first trace that has any. */
+static void print_doubts(const struct scene *s)
+{
+	for (size_t t = 0; t < s->sweep->trace_count; t++) {
+		const struct gp_sweep_report_trace *trace =
+			&s->sweep->traces[t];
+
+		if (!gp_values_are_doubted(trace->values) && !trace->not_told)
+			continue;
+		gp_head_doubts(&s->page, trace->values, trace->not_told);
+		return;
+	}
+}
+
 /* "max_split_size_mb and garbage_collection_threshold" */
 static void list_searched(unsigned searched, char *text, size_t room)
 {
@@ -142,6 +156,7 @@ static void print_head(const struct scene *s)
 			     "%s could not be read: the sweep is without them.",
 			     gp_plural_text(sweep->unread, "trace", unread));
 	print_recorded(s);
+	print_doubts(s);
 	print_classes(s);
 	if (done < asked)
 		gp_page_line(&s->page, GP_TONE_BAD, 2,

@@ -27,7 +27,7 @@ static struct gp_emit begin(const struct gp_view *view, FILE *out)
 	const struct gp_replay_result *result = view->result;
 	struct gp_emit json = gp_emit_begin(GP_VIEW_SCHEMA, out);
 
-	gp_emit_trace_path(&json, view->path);
+	gp_emit_trace_path(&json, view->path, view->trace);
 	gp_emit_uint(&json, "device",
 		     view->trace->devices[view->device].device);
 	gp_emit_open(&json, "devices", '[', GP_EMIT_FLAT);

@@ -39,9 +39,10 @@ enum gp_binary_kind {
 	GP_BINARY_END_SEGMENTS,
 	GP_BINARY_END_BLOCKS,
 	GP_BINARY_COUNTERS,
-	GP_BINARY_VALUES, /* text, of no device; not there: not told */
-	GP_BINARY_OWNERS, /* of no device */
-	GP_BINARY_OWNED,  /* of a device: each id's owner, or none */
+	GP_BINARY_VALUES,   /* text, of no device; not there: not told */
+	GP_BINARY_OWNERS,   /* of no device */
+	GP_BINARY_OWNED,    /* of a device: each id's owner, or none */
+	GP_BINARY_NOT_TOLD, /* text, of no device; not there: nothing */
 };
 
 /* It begins with the magic number and four numbers of 32 bits, the least byte

@@ -176,6 +176,7 @@ static void read_head(struct reader *r)
 	trace->source = read_text(r, GP_BINARY_SOURCE);
 	trace->settings = read_text(r, GP_BINARY_SETTINGS);
 	trace->values = read_text(r, GP_BINARY_VALUES);
+	trace->not_told = read_text(r, GP_BINARY_NOT_TOLD);
 	if (!why || strlen(why) >= sizeof(release->why) ||
 	    release->first > release->last || !trace->source)
 		r->is_bad = true;

@@ -64,6 +64,7 @@ static void write_head(struct writer *w)
 	write_text(w, GP_BINARY_SOURCE, trace->source);
 	write_text(w, GP_BINARY_SETTINGS, trace->settings);
 	write_text(w, GP_BINARY_VALUES, trace->values);
+	write_text(w, GP_BINARY_NOT_TOLD, trace->not_told);
 }
 
 static void write_tables(struct writer *w)

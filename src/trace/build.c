@@ -222,6 +222,11 @@ void gp_build_values(struct gp_build *build, const char *values)
 	set_text(&build->values, values);
 }
 
+void gp_build_not_told(struct gp_build *build, const char *text)
+{
+	set_text(&build->not_told, text);
+}
+
 /* ---- devices and their events ---- */
 
 struct gp_build *gp_build_create(enum gp_build_kind kind)
@@ -274,6 +279,7 @@ void gp_build_destroy(struct gp_build *build)
 	free(build->source);
 	free(build->settings);
 	free(build->values);
+	free(build->not_told);
 	gp_intern_release(&build->texts);
 	gp_intern_release(&build->pool_of);
 	gp_map_release(&build->site_of);
@@ -674,6 +680,9 @@ struct gp_trace *gp_build_assemble(struct gp_build *build)
 	if (build->values)
 		trace->values = gp_arena_text(&store->arena, build->values,
 					      strlen(build->values));
+	if (build->not_told)
+		trace->not_told = gp_arena_text(&store->arena, build->not_told,
+						strlen(build->not_told));
 	set_release(&trace->release, build);
 	trace->is_complete = build->is_complete;
 	return trace;

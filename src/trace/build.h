@@ -113,6 +113,7 @@ void gp_build_annotation(struct gp_build *build, uint64_t ordinal,
 void gp_build_source(struct gp_build *build, const char *source);
 void gp_build_settings(struct gp_build *build, const char *conf);
 void gp_build_values(struct gp_build *build, const char *values);
+void gp_build_not_told(struct gp_build *build, const char *text);
 void gp_build_complete(struct gp_build *build, bool is_complete);
 void gp_build_release_from(struct gp_build *build, uint8_t minor,
 			   const char *why);

@@ -98,6 +98,7 @@ struct gp_build {
 
 	char *source, *settings; /* settings NULL: not known */
 	char *values;		 /* NULL: not told */
+	char *not_told;		 /* NULL: nothing */
 	uint8_t release_first, release_last;
 	/* Either may be all that a written trace said. */
 	char why_first[GP_WHY_ROOM], why_last[GP_WHY_ROOM];

@@ -184,6 +184,8 @@ static const struct {
 
 const char *gp_trace_unknown(const struct gp_trace *trace)
 {
+	if (trace->not_told)
+		return trace->not_told;
 	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)
 		if (trace->source && !strcmp(trace->source, sources[i].source))
 			return sources[i].unknown;
@@ -211,9 +213,14 @@ struct gp_owner gp_trace_owner(const struct gp_trace *trace,
 	return (struct gp_owner){ .module = GP_NO_ID, .type = GP_NO_ID };
 }
 
+bool gp_values_are_doubted(const char *values)
+{
+	return values && strcmp(values, GP_VALUES_KNOWN) != 0;
+}
+
 bool gp_trace_doubts_path(const struct gp_trace *trace)
 {
-	return trace->values && strcmp(trace->values, GP_VALUES_KNOWN) != 0;
+	return gp_values_are_doubted(trace->values);
 }
 
 /* ---- whether two traces say the same, whatever their tables' order ---- */
@@ -395,6 +402,7 @@ static bool same_head(const struct gp_trace *a, const struct gp_trace *b)
 	       same_text(a->source, b->source) &&
 	       same_text(a->settings, b->settings) &&
 	       same_text(a->values, b->values) &&
+	       same_text(a->not_told, b->not_told) &&
 	       a->release.first == b->release.first &&
 	       a->release.last == b->release.last &&
 	       same_text(a->release.why, b->release.why);

@@ -338,6 +338,12 @@ static void write_provenance(const struct writer *w)
 		gp_sink_put(w->sink, ",");
 		gp_sink_put(w->sink, w->line);
 	}
+	if (w->trace->not_told) {
+		gp_sink_put(w->sink, "\"not_told\":");
+		gp_sink_string(w->sink, w->trace->not_told);
+		gp_sink_put(w->sink, ",");
+		gp_sink_put(w->sink, w->line);
+	}
 	if (w->frees_are_at_once) {
 		gp_sink_put(w->sink, "\"frees\":\"at_once\",");
 		gp_sink_put(w->sink, w->line);

@@ -120,6 +120,17 @@ END
 write replay-others replay others.json --capacity 20MiB
 write explain-others explain others.json --capacity 8MiB
 
+# A recording that is not sure to be what a GPU would do.
+cat > doubtful.json << END
+{$whole, "values": "1 read of values that nobody knows: train.py:7",
+ "not_told": "workspaces, counted as 0", "devices": [{"device": 0, "events": [
+  {"op": "alloc", "id": 1, "size": 4194304}]}]}
+END
+each doubtful doubtful.json
+write sweep-doubtful sweep doubtful.json --set max_split_size_mb=none,64
+write floor-doubtful floor doubtful.json
+write fit-doubtful fit --gpu h100 --trace doubtful.json
+
 # Devices whose memory differs.
 cat > unlike.json << END
 {$whole, "devices": [

@@ -21,7 +21,6 @@
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/journal.h"
 #include "simcuda/program/owners.h"
-#include "simcuda/program/stand_in.h"
 #include "simcuda/program/peers.h"
 #include "simcuda/program/plans.h"
 #include "simcuda/program/stand_in.h"
@@ -206,9 +205,34 @@ static void write_called(void)
 	fclose(file);
 }
 
+/* The journal's last word on it holds; a program that is killed has none. */
+static void tell_sizes(void)
+{
+	char text[600] = "";
+	enum stand_in_kind kind;
+	const char *name;
+	uint64_t calls;
+
+	for (uint32_t i = 0; (name = stand_in_called(i, &kind, &calls)); i++) {
+		size_t used = strlen(text);
+
+		if (kind == STAND_IN_SIZE)
+			snprintf(text + used, sizeof(text) - used, "%s%s",
+				 used ? ", " : "", name);
+	}
+	if (!*text || !recorder_enter())
+		return;
+	entries_put("{\"not_told\":\"workspaces, counted as 0, that only "
+		    "CUDA's libraries know: ");
+	entries_put("%s", text);
+	entries_put("\"}\n");
+	recorder_leave();
+}
+
 static void finish(void)
 {
 	guesses_end();
+	tell_sizes();
 	if (!recorder_enter())
 		return;
 	for (int i = 0; i < process.device_count; i++)
@@ -248,8 +272,10 @@ void recorder_start(void)
 	if (is_new)
 		open_journal();
 	pthread_mutex_unlock(&recorder.lock);
-	if (is_new)
+	if (is_new) {
+		stand_in_watch(tell_sizes);
 		atexit(finish_at_exit);
+	}
 }
 
 /* ---- the process ---- */

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "simcuda/api/nvml.h"
 #include "simcuda/process.h"
-#include "simcuda/program/stand_in.h"
 
 /*
  * ---- what calls write through their parameters ----
@@ -281,16 +280,26 @@ uint64_t simcuda_stand_in(void **first, const char *name, void *third,
 	return 0;
 }
 
+static void (*notify_size)(void); /* NULL: nobody is to know at once */
+
+void stand_in_watch(void (*notify)(void))
+{
+	notify_size = notify;
+}
+
 void stand_in_size(const char *name)
 {
 	struct called *called;
+	bool is_new;
 
 	process_lock();
 	called = find(name);
-	called->calls++;
+	is_new = !called->calls++;
 	called->kind = STAND_IN_SIZE;
 	called->is_named = true;
 	process_unlock();
+	if (is_new && notify_size)
+		notify_size();
 }
 
 const char *stand_in_called(uint32_t index, enum stand_in_kind *kind,

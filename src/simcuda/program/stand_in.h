@@ -17,6 +17,8 @@ uint64_t simcuda_stand_in(void **first, const char *name, void *third,
 
 /* A size that only the real library knows was told as 0 by this call. */
 void stand_in_size(const char *name);
+/* Calls that, when the first size of a name was told so; outside locks. */
+void stand_in_watch(void (*notify)(void));
 
 /* What the program's user should know of: sizes told as 0, and calls whose
  * answers nobody gave.  Those that compute or set something, and so may well do

@@ -35,8 +35,9 @@ bool askers_can_be(enum gp_hold_by by, const struct gp_trace *trace);
 /* By site. */
 void askers_init(struct askers *askers, const struct gp_trace *trace,
 		 const struct gp_device_trace *device);
-/* pools: the pool that each block lay in, by id, borrowed.  A capture and a pool
- * in use take requests that name none.  NULL: the one that the request names. */
+/* pools: the pool that each block lay in, by id, borrowed.  A capture and a
+ * pool in use take requests that name none.  NULL: the one that the request
+ * names. */
 void askers_init_by(struct askers *askers, enum gp_hold_by by,
 		    const struct gp_trace *trace,
 		    const struct gp_device_trace *device,
