@@ -560,6 +560,7 @@ static enum gp_status run(struct session *s, struct gp_child *child,
 {
 	const struct gp_plans_source source = {
 		.simcuda = s->simcuda,
+		.torch = s->torch.folder,
 		.folder = s->parts,
 		.gpu = s->gpu,
 		.cuda = s->wants.cuda,

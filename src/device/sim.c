@@ -291,19 +291,26 @@ static void sim_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
 	sim_of(device)->used -= size;
 }
 
+/* Recorded addresses may lie where either space has its own. */
+static void take_range(struct sim *sim, uint64_t addr, uint64_t size)
+{
+	space_adopt(&sim->memory, addr, size);
+	space_adopt(&sim->reservations, addr, size);
+}
+
 static void sim_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
 		      bool is_mapped)
 {
 	struct sim *sim = sim_of(device);
 
 	sim->used += is_mapped ? size : physical(size);
-	space_adopt(is_mapped ? &sim->reservations : &sim->memory, addr, size);
+	take_range(sim, addr, size);
 }
 
 static void sim_adopt_range(struct gp_device *device, uint64_t addr,
 			    uint64_t size)
 {
-	space_adopt(&sim_of(device)->reservations, addr, size);
+	take_range(sim_of(device), addr, size);
 }
 
 /* Pages of it may be the host's: the device's size is no limit. */

@@ -58,26 +58,41 @@ static bool find(struct gp_plans_library *library, void *handle)
 	       finalize.object && version.object;
 }
 
-/* It ends the process when it does not find cuBLASLt, and leaves out engines
- * when it does not find NVRTC: both are loaded first, from the places where
- * wheels have them or where the system finds them. */
-static bool load(const char *name, const struct gp_plans_source *source)
+/* From where the wheels that this folder is of have it; "": from where the
+ * system finds it. */
+static bool load_from(const char *folder, const char *name, unsigned cuda)
 {
-	static const char *const places[] = { "/../../cublas/lib/",
-					      "/../../cuda_nvrtc/lib/",
-					      "/../../cu13/lib/", NULL };
-	const char *end = strrchr(source->cudnn, '/');
+	static const char *const places[] = { "cublas/lib", "cuda_nvrtc/lib",
+					      "cu13/lib" };
 	char path[PATH_MAX];
 
+	if (!*folder) {
+		snprintf(path, sizeof(path), "%s.so.%u", name, cuda);
+		return dlopen(path, RTLD_NOW | RTLD_GLOBAL) != NULL;
+	}
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(path, sizeof(path), "%.*s%s%s.so.%u",
-			 places[i] && end ? (int)(end - source->cudnn) : 0,
-			 source->cudnn, places[i] ? places[i] : "", name,
-			 source->cuda);
+		snprintf(path, sizeof(path), "%s/%s/%s.so.%u", folder,
+			 places[i], name, cuda);
 		if (dlopen(path, RTLD_NOW | RTLD_GLOBAL))
 			return true;
 	}
 	return false;
+}
+
+/* It ends the process when it does not find cuBLASLt, and leaves out engines
+ * when it does not find NVRTC: both are loaded first, from wheels beside it,
+ * from those of PyTorch where it is another's, or from the system. */
+static bool load(const char *name, const struct gp_plans_source *source)
+{
+	const char *end = strrchr(source->cudnn, '/');
+	char beside[PATH_MAX], of_torch[PATH_MAX];
+
+	snprintf(beside, sizeof(beside), "%.*s/../..",
+		 end ? (int)(end - source->cudnn) : 0, source->cudnn);
+	snprintf(of_torch, sizeof(of_torch), "%s/../nvidia", source->torch);
+	return load_from(beside, name, source->cuda) ||
+	       load_from(of_torch, name, source->cuda) ||
+	       load_from("", name, source->cuda);
 }
 
 static bool load_needed(struct gp_plans_library *library,

@@ -55,6 +55,7 @@ enum gp_status gp_stand_ins_write(const struct gp_wants *wants,
 /* What plans are made with; all borrowed. */
 struct gp_plans_source {
 	const char *cudnn;   /* the library */
+	const char *torch;   /* PyTorch's folder, wheels beside it */
 	const char *simcuda; /* libgpupool-simcuda.so of this version of CUDA */
 	const char *folder;  /* for a file that is soon gone */
 	const struct gp_gpu *gpu;

@@ -205,6 +205,15 @@ static void write_called(void)
 	fclose(file);
 }
 
+/* What users know these workspaces by. */
+static const char *words_of(const char *call)
+{
+	if (!strcmp(call, "cudnnBackendGetAttribute"))
+		return "those of cuDNN's convolutions and attention (cuDNN 9.8 "
+		       "and later are asked for them: --cudnn)";
+	return call;
+}
+
 /* The journal's last word on it holds; a program that is killed has none. */
 static void tell_sizes(void)
 {
@@ -218,7 +227,7 @@ static void tell_sizes(void)
 
 		if (kind == STAND_IN_SIZE)
 			snprintf(text + used, sizeof(text) - used, "%s%s",
-				 used ? ", " : "", name);
+				 used ? ", " : "", words_of(name));
 	}
 	if (!*text || !recorder_enter())
 		return;
