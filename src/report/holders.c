@@ -156,6 +156,20 @@ static void print_rest(const struct gp_page *page, const struct gp_explain *e,
 	print_amount(page, e, bytes, words);
 }
 
+/* The moment that is looked at. */
+static const char *moment_words(const struct gp_explain *e)
+{
+	if (e->live_bytes != e->gap.allocated)
+		return "at the fullest moment";
+	if (e->result.first_oom.is_there)
+		return "when memory ran out";
+	if (!e->has_requests)
+		return "at that moment";
+	return e->event > e->result.at_peak.event
+		       ? "at the peak, when it is fullest"
+		       : "at the peak";
+}
+
 static void print_holders(const struct gp_page *page,
 			  const struct gp_explain *e, size_t most,
 			  void (*words_of)(const struct gp_explain *,
@@ -167,11 +181,7 @@ static void print_holders(const struct gp_page *page,
 	if (!e->live_bytes)
 		return;
 	gp_page_line(page, GP_TONE_TITLE, 2, "Who holds the %s in use %s",
-		     gp_bytes_text(e->live_bytes, bytes),
-		     e->live_bytes != e->gap.allocated ? "at the fullest moment"
-		     : e->result.first_oom.is_there    ? "when memory ran out"
-		     : !e->has_requests		       ? "at that moment"
-						       : "at the peak");
+		     gp_bytes_text(e->live_bytes, bytes), moment_words(e));
 	for (size_t i = 0; i < e->live.count && i < most; i++) {
 		words_of(e, &e->live.list[i], page->columns - INDENT + 1,
 			 words);

@@ -154,21 +154,40 @@ static void print_failure(const struct look *l)
 		      cached);
 }
 
+/* The moment is the fullest with so much reserved; explain and replay tell of
+ * the first one. */
+static const char *gap_before(const struct gp_explain *e, char *text,
+			      size_t size)
+{
+	const struct gp_moment *peak = &e->result.at_peak;
+	char at[GP_EVENT_TEXT], gap[GP_BYTES_TEXT];
+
+	*text = '\0';
+	if (peak->event < e->event && peak->reserved == e->gap.reserved)
+		snprintf(text, size, "; %s when the peak was reached, %s",
+			 gp_bytes_text(peak->reserved - peak->allocated, gap),
+			 gp_event_words_in(e->trace, e->device, &e->steps,
+					   peak->event, at));
+	return text;
+}
+
 static void print_peak(const struct look *l)
 {
 	const struct gp_explain *e = l->explain;
 	char at[GP_EVENT_TEXT], reserved[GP_BYTES_TEXT];
 	char allocated[GP_BYTES_TEXT], gap[GP_BYTES_TEXT];
+	char before[GP_EVENT_TEXT + GP_BYTES_TEXT + 40];
 
 	gp_bytes_text(e->gap.reserved, reserved);
 	gp_bytes_text(e->gap.allocated, allocated);
 	gp_bytes_text(e->gap.bytes, gap);
 	if (e->has_requests)
 		gp_page_field(&l->page, "Peak",
-			      "%s: %s reserved, %s allocated, a gap of %s",
+			      "%s: %s reserved, %s allocated, a gap of %s%s",
 			      gp_event_words_in(e->trace, e->device, &e->steps,
 						e->event, at),
-			      reserved, allocated, gap);
+			      reserved, allocated, gap,
+			      gap_before(e, before, sizeof(before)));
 	else
 		gp_page_field(&l->page, "Memory",
 			      "%s reserved, %s allocated, a gap of %s",
