@@ -1,24 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Trainings of MLPs as GPUMemNet (arXiv 2602.17817) measured them, a process
-each: every row of a table that is asked for is forked from one that has
-imported PyTorch.
+"""Trainings of MLPs as GPUMemNet (arXiv 2602.17817) measured them.
 
     mlp.py TABLE ROW...
 """
 
 import ast
-import csv
-import os
-import sys
 
+import rows
 import torch
 from torch import nn
 
 SAMPLES = 4096  # of an epoch, as the published program draws them
-# Whole batches of an epoch, at most; its last batch is smaller.  With two the
-# peak of some rows is not reached, which is behind the last batch.
-STEPS = 10
-EPOCHS = 2
 ACTIVATIONS = {
     "elu": nn.ELU,
     "gelu": nn.GELU,
@@ -50,25 +42,25 @@ def build(row):
     return nn.Sequential(*modules)
 
 
+def draw(row, count):
+    """Data and targets."""
+    return (
+        torch.rand(count, int(row["input"])),
+        torch.randint(int(row["output"]), (count,)),
+    )
+
+
 def train(row):
-    features, classes = int(row["input"]), int(row["output"])
     model = build(row).cuda()
-    model(torch.rand(2, features).cuda())  # the summary's
+    model(draw(row, 2)[0].cuda())  # the summary's
     optimizer = torch.optim.Adam(model.parameters())
     criterion = nn.CrossEntropyLoss()
-    batch = int(row["batch"])
-    batches = [batch] * min(STEPS, SAMPLES // batch)
-    if SAMPLES % batch:
-        batches.append(SAMPLES % batch)
-    for _ in range(EPOCHS):
-        for rows in batches:
-            if rows == 1 and row["batchnorm"] == "True":
+    for _ in range(rows.EPOCHS):
+        for count in rows.batches(SAMPLES, int(row["batch"])):
+            if count == 1 and row["batchnorm"] == "True":
                 return  # there is no variance in one: the program fails
             # A loader's names are bound anew before the copies are made.
-            data, target = (
-                torch.rand(rows, features),
-                torch.randint(classes, (rows,)),
-            )
+            data, target = draw(row, count)
             data, target = data.cuda(), target.cuda()
             optimizer.zero_grad()
             output = model(data)  # kept, as programs do, until the next one
@@ -78,17 +70,5 @@ def train(row):
             loss.item()
 
 
-def main():
-    with open(sys.argv[1], newline="") as table:
-        rows = list(csv.DictReader(table))
-    for index in map(int, sys.argv[2:]):
-        child = os.fork()
-        if child == 0:
-            train(rows[index])
-            return 0
-        if os.waitpid(child, 0)[1]:
-            return 1
-    return 0
-
-
-sys.exit(main())
+if __name__ == "__main__":
+    rows.main(train)

@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+import rows
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 MIB = 1 << 20
 # Rows that one recording takes: importing PyTorch is most of a row's time.
@@ -50,11 +52,12 @@ def shown_mib(args, trace):
 
 def record(args, indices):
     """What nvidia-smi would show, by row."""
+    program = os.path.join(HERE, rows.kind_of(args.table) + ".py")
     with tempfile.TemporaryDirectory() as folder:
         pattern = os.path.join(folder, "t.json")
         subprocess.run(
             [args.gpupool, "record", "-q", "--gpu", args.gpu, "-o", pattern]
-            + ["--", args.python, os.path.join(HERE, "mlp.py"), args.table]
+            + ["--", args.python, program, args.table]
             + [str(i) for i in indices],
             check=True,
             stderr=subprocess.DEVNULL,
@@ -96,11 +99,10 @@ def main():
             "skip accuracy: TABLE= names no table, or PYTHON= none with PyTorch"
         )
         return
-    with open(args.table, newline="") as table:
-        rows = list(csv.DictReader(table))
-    chosen = list(range(len(rows)))
+    table = rows.read(args.table)
+    chosen = list(range(len(table)))
     random.Random(args.seed).shuffle(chosen)
-    chosen = sorted(chosen[: args.rows or len(rows)])
+    chosen = sorted(chosen[: args.rows or len(table)])
     shown = done_before(args.keep)
     left = [i for i in chosen if i not in shown]
     for begin in range(0, len(left), TOGETHER):
@@ -109,7 +111,7 @@ def main():
         shown.update(part)
     errors = []
     for i in chosen:
-        measured = float(rows[i]["max_gpu_memory_mib"])
+        measured = float(table[i]["max_gpu_memory_mib"])
         predicted = shown[i]
         errors.append((abs(predicted / measured - 1), i, measured, predicted))
     errors.sort(reverse=True)
