@@ -35,6 +35,8 @@ static void write_side(struct gp_emit *json, const char *key,
 {
 	gp_emit_open(json, key, '{', GP_EMIT_LINES);
 	gp_emit_text(json, "path", side->path);
+	if (side->trace)
+		gp_emit_told(json, side->trace);
 	gp_emit_text(json, "alloc_conf", side->conf);
 	gp_emit_release(json, "torch", side->release);
 	gp_emit_text(json, "engine", side->engine);

@@ -129,6 +129,7 @@ END
 each doubtful doubtful.json
 write sweep-doubtful sweep doubtful.json --set max_split_size_mb=none,64
 write floor-doubtful floor doubtful.json
+write diff-doubtful diff doubtful.json others.json
 write fit-doubtful fit --gpu h100 --trace doubtful.json
 
 # Devices whose memory differs.
