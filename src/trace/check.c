@@ -199,7 +199,7 @@ static bool is_born(struct checker *c, uint32_t id, enum life life,
 {
 	if (id >= c->device->block_ids || c->lives[id] != UNBORN)
 		return false;
-	if (life == LIVE && !name_is_free(c, id))
+	if (!name_is_free(c, id))
 		return false;
 	c->lives[id] = (uint8_t)life;
 	c->has_size[id] = size != 0;
@@ -207,12 +207,20 @@ static bool is_born(struct checker *c, uint32_t id, enum life life,
 	return true;
 }
 
+static void free_name(struct checker *c, uint32_t id)
+{
+	if (c->device->names)
+		gp_map_take(&c->live, c->device->names[id]);
+}
+
+/* Names of the start are each another's; those of blocks whose free is pending
+ * may come again behind it. */
 static bool start_is_born(struct checker *c)
 {
-	size_t i;
+	const struct gp_state *start = &c->device->start;
 
-	for (i = 0; i < c->device->start.block_count; i++) {
-		const struct gp_block *block = &c->device->start.blocks[i];
+	for (size_t i = 0; i < start->block_count; i++) {
+		const struct gp_block *block = &start->blocks[i];
 
 		if (block->state == GP_INACTIVE)
 			continue;
@@ -221,6 +229,9 @@ static bool start_is_born(struct checker *c)
 			     block->requested))
 			return false;
 	}
+	for (size_t i = 0; i < start->block_count; i++)
+		if (start->blocks[i].state == GP_PENDING_FREE)
+			free_name(c, start->blocks[i].id);
 	return true;
 }
 
@@ -243,8 +254,7 @@ static bool id_is_sound(struct checker *c, const struct gp_event *event)
 		if (!life || *life != LIVE || !has_size(c, event))
 			return false;
 		*life = FREED;
-		if (c->device->names)
-			gp_map_take(&c->live, c->device->names[event->id]);
+		free_name(c, event->id);
 		return true;
 	case GP_RECORD_STREAM: return life && *life == LIVE;
 	case GP_FREE_COMPLETED:
