@@ -277,8 +277,6 @@ const char *gp_trace_unknown(const struct gp_trace *trace);
 
 /* Whether its values are not told to be known: false, if it says nothing. */
 bool gp_trace_doubts_path(const struct gp_trace *trace);
-/* The same of its values alone, which may be NULL. */
-bool gp_values_are_doubted(const char *values);
 
 /* "optimizer_state", as the format has it. */
 const char *gp_category_name(enum gp_category category);

@@ -572,8 +572,7 @@ static void print_side(const struct gp_page *page, const char *name,
 		     side->what_if ? "; what if: " : "",
 		     side->what_if ? side->what_if : "");
 	if (side->trace)
-		gp_head_doubts(page, side->trace->values,
-			       gp_trace_unknown(side->trace));
+		gp_head_doubts(page, side->trace);
 }
 
 static void print_change(const struct gp_page *page,

@@ -283,8 +283,7 @@ void gp_compare_print(const struct gp_page *page,
 	for (int i = 0; i < 2; i++)
 		print_key(page, i ? "B" : "A", &report->runs[i],
 			  report->trace->device_count);
-	gp_head_doubts(page, report->trace->values,
-		       gp_trace_unknown(report->trace));
+	gp_head_doubts(page, report->trace);
 	ranks_head(page, report->ranks, RANKS_OWN_SETTINGS);
 	ranks_runs(page, report->rank_runs);
 	for (size_t i = 0; i < report->trace->device_count; i++)

@@ -607,8 +607,7 @@ void gp_report_explain_text(const struct gp_explanation *explanation,
 			     p.explain->trace->devices[i].device);
 		gp_head_what_ifs(&p.page, explanation->what_ifs);
 		ranks_head(&p.page, explanation->ranks, RANKS_ONE_SETTING);
-		gp_head_doubts(&p.page, explanation->trace->values,
-			       gp_trace_unknown(explanation->trace));
+		gp_head_doubts(&p.page, explanation->trace);
 		print_device(&p);
 	}
 	if (explanation->count > 1 && !explanation->has_details)

@@ -227,8 +227,7 @@ void gp_report_floor_text(const struct gp_floor_report *report,
 			gp_page_line(&page, GP_TONE_TITLE, 2, "%s",
 				     gp_page_name(report->path));
 		if (report->trace)
-			gp_head_doubts(&page, report->trace->values,
-				       gp_trace_unknown(report->trace));
+			gp_head_doubts(&page, report->trace);
 		gp_page_blank(&page);
 		if (report->settings)
 			print_sentence(&page, report, d);

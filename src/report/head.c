@@ -152,13 +152,12 @@ void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 			"a window; what was live at its start is rebuilt");
 }
 
-void gp_head_doubts(const struct gp_page *page, const char *values,
-		    const char *not_told)
+void gp_head_doubts(const struct gp_page *page, const struct gp_trace *trace)
 {
-	if (gp_values_are_doubted(values))
-		gp_page_field(page, "Path", "%s", values);
-	if (not_told)
-		gp_page_field(page, "Not told", "%s", not_told);
+	if (gp_trace_doubts_path(trace))
+		gp_page_field(page, "Path", "%s", trace->values);
+	if (gp_trace_unknown(trace))
+		gp_page_field(page, "Not told", "%s", gp_trace_unknown(trace));
 }
 
 /* Not told by the trace, but by how its decisions come out. */

@@ -38,9 +38,8 @@ void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 void gp_head_changes(const struct gp_page *page, const struct gp_trace *trace);
 
 /* Path and what is not told, where the recording may not be what a GPU would
- * do; texts as in a trace. */
-void gp_head_doubts(const struct gp_page *page, const char *values,
-		    const char *not_told);
+ * do. */
+void gp_head_doubts(const struct gp_page *page, const struct gp_trace *trace);
 
 /* Capacity and length of one device's trace. */
 void gp_head_device(const struct gp_page *page, const struct gp_report *report,

@@ -390,8 +390,7 @@ static void print_head(const struct gp_page *page,
 		     "%s: the smallest device it runs on",
 		     ranks_title(report->ranks, report->path, title));
 	ranks_head(page, report->ranks, RANKS_ONE_SETTING);
-	gp_head_doubts(page, report->trace->values,
-		       gp_trace_unknown(report->trace));
+	gp_head_doubts(page, report->trace);
 	if (has_releases(report))
 		return;
 	gp_head_release(page, run->settings->release, run->choice);

@@ -292,8 +292,7 @@ static void print_head(const struct gp_page *page,
 	gp_page_field(page, "Settings", "%s, as recorded",
 		      gp_head_settings(report->study->trials[0].conf));
 	gp_head_changes(page, report->trace);
-	gp_head_doubts(page, report->trace->values,
-		       gp_trace_unknown(report->trace));
+	gp_head_doubts(page, report->trace);
 	if (report->capacity_below)
 		gp_page_field(page, "Memory",
 			      "less than %s, as a request was refused; the "

@@ -72,12 +72,14 @@ static void print_recorded(const struct scene *s)
 static void print_doubts(const struct scene *s)
 {
 	for (size_t t = 0; t < s->sweep->trace_count; t++) {
-		const struct gp_sweep_report_trace *trace =
-			&s->sweep->traces[t];
+		const struct gp_trace told = {
+			.values = s->sweep->traces[t].values,
+			.not_told = s->sweep->traces[t].not_told,
+		};
 
-		if (!gp_values_are_doubted(trace->values) && !trace->not_told)
+		if (!gp_trace_doubts_path(&told) && !told.not_told)
 			continue;
-		gp_head_doubts(&s->page, trace->values, trace->not_told);
+		gp_head_doubts(&s->page, &told);
 		return;
 	}
 }

@@ -213,14 +213,9 @@ struct gp_owner gp_trace_owner(const struct gp_trace *trace,
 	return (struct gp_owner){ .module = GP_NO_ID, .type = GP_NO_ID };
 }
 
-bool gp_values_are_doubted(const char *values)
-{
-	return values && strcmp(values, GP_VALUES_KNOWN) != 0;
-}
-
 bool gp_trace_doubts_path(const struct gp_trace *trace)
 {
-	return gp_values_are_doubted(trace->values);
+	return trace->values && strcmp(trace->values, GP_VALUES_KNOWN) != 0;
 }
 
 /* ---- whether two traces say the same, whatever their tables' order ---- */
