@@ -26,9 +26,9 @@ struct seen_device {
 	struct gp_lifetimes lifetimes; /* list NULL: not yet */
 	struct gp_steps steps;
 	uint32_t *sites; /* of allocs, by id */
+	uint16_t *pools; /* that blocks lay in, by id */
 	struct seen_by {
 		struct askers askers; /* ranks NULL: not yet */
-		uint16_t *pools;
 		uint32_t *ranks;
 	} by[GP_HOLD_BYS];
 	bool is_made;
@@ -73,11 +73,11 @@ static void release_device(struct seen_device *device)
 			continue;
 		askers_release(&device->by[by].askers);
 		free(device->by[by].ranks);
-		free(device->by[by].pools);
 	}
 	gp_lifetimes_release(&device->lifetimes);
 	free(device->steps.list);
 	free(device->sites);
+	free(device->pools);
 }
 
 static void destroy_seen(void *made)
@@ -209,6 +209,15 @@ static enum gp_status choose_device(struct session *s, uint32_t *device,
 
 /* ---- what is known of it ---- */
 
+static uint16_t *pools_of(const struct gp_lifetimes *lifetimes, uint32_t ids)
+{
+	uint16_t *pools = gp_mem_alloc(ids + (size_t)1, sizeof(*pools));
+
+	for (size_t i = 0; i < lifetimes->count; i++)
+		pools[lifetimes->list[i].id] = lifetimes->list[i].pool;
+	return pools;
+}
+
 static void make_device(const struct seen *seen, uint32_t d)
 {
 	struct seen_device *device = &seen->devices[d];
@@ -220,31 +229,22 @@ static void make_device(const struct seen *seen, uint32_t d)
 			  trace->devices[d].event_count);
 	gp_steps_find(trace, d, &device->steps);
 	device->sites = gp_alloc_sites(&trace->devices[d]);
+	device->pools =
+		pools_of(&device->lifetimes, trace->devices[d].block_ids);
 	device->is_made = true;
-}
-
-/* The pool that each block lay in, by id. */
-static uint16_t *pools_of(const struct gp_lifetimes *lifetimes, uint32_t ids)
-{
-	uint16_t *pools = gp_mem_alloc(ids + (size_t)1, sizeof(*pools));
-
-	for (size_t i = 0; i < lifetimes->count; i++)
-		pools[lifetimes->list[i].id] = lifetimes->list[i].pool;
-	return pools;
 }
 
 static void make_by(const struct seen *seen, uint32_t d, enum gp_hold_by by)
 {
 	struct seen_by *made = &seen->devices[d].by[by];
-	const struct gp_lifetimes *lifetimes = &seen->devices[d].lifetimes;
 	const struct gp_trace *trace = seen->plan.trace;
 
 	if (made->ranks)
 		return;
-	made->pools = pools_of(lifetimes, trace->devices[d].block_ids);
 	askers_init_by(&made->askers, by, trace, &trace->devices[d],
-		       made->pools);
-	made->ranks = gp_bands_ranks(lifetimes, &made->askers);
+		       seen->devices[d].pools);
+	made->ranks =
+		gp_bands_ranks(&seen->devices[d].lifetimes, &made->askers);
 }
 
 static enum gp_status make_view(struct session *s, struct gp_diag *diag)
