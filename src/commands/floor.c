@@ -196,7 +196,7 @@ static void write_report(void *arg, const struct gp_report_style *style,
 	if (s->options->format == GP_FORMAT_JSON)
 		gp_report_floor_json(&s->report, out);
 	else if (is_for_csv(s->options))
-		gp_report_floor_csv(&s->report, s->trace, out);
+		gp_report_floor_csv(&s->report, out);
 	else
 		gp_report_floor_text(&s->report, style, out);
 }

@@ -245,9 +245,10 @@ void gp_report_floor_text(const struct gp_floor_report *report,
 
 /* ---- as minimalloc's CSV ---- */
 
-void gp_report_floor_csv(const struct gp_floor_report *report,
-			 const struct gp_trace *trace, FILE *out)
+void gp_report_floor_csv(const struct gp_floor_report *report, FILE *out)
 {
+	const struct gp_trace *trace = report->trace;
+
 	for (size_t i = 0; i < report->count; i++) {
 		const struct gp_floor_device *d = &report->devices[i];
 

@@ -52,9 +52,7 @@ struct gp_floor_report {
 void gp_report_floor_text(const struct gp_floor_report *report,
 			  const struct gp_report_style *style, FILE *out);
 void gp_report_floor_json(const struct gp_floor_report *report, FILE *out);
-/* minimalloc's CSV, with offsets. trace: that its blocks' names are of, or
- * NULL. */
-void gp_report_floor_csv(const struct gp_floor_report *report,
-			 const struct gp_trace *trace, FILE *out);
+/* minimalloc's CSV, with offsets. */
+void gp_report_floor_csv(const struct gp_floor_report *report, FILE *out);
 
 #endif
