@@ -196,25 +196,29 @@ static void check_format(struct gp_json_trace *t, const json_t *format)
 				      gp_json_show(format, shown));
 }
 
+/* A text; null tells nothing. */
+static void read_told(struct gp_json_trace *t, const char *key,
+		      const json_t *text,
+		      void (*tell)(struct gp_build *build, const char *text))
+{
+	if (!json_is_null(text) &&
+	    gp_json_trace_text(t, "the trace", key, text))
+		tell(t->build, json_string_value(text));
+}
+
 static void read_settings(struct gp_json_trace *t, const json_t *settings)
 {
-	if (!json_is_null(settings) &&
-	    gp_json_trace_text(t, "the trace", "settings", settings))
-		gp_build_settings(t->build, json_string_value(settings));
+	read_told(t, "settings", settings, gp_build_settings);
 }
 
 static void read_values(struct gp_json_trace *t, const json_t *values)
 {
-	if (!json_is_null(values) &&
-	    gp_json_trace_text(t, "the trace", "values", values))
-		gp_build_values(t->build, json_string_value(values));
+	read_told(t, "values", values, gp_build_values);
 }
 
 static void read_not_told(struct gp_json_trace *t, const json_t *text)
 {
-	if (!json_is_null(text) &&
-	    gp_json_trace_text(t, "the trace", "not_told", text))
-		gp_build_not_told(t->build, json_string_value(text));
+	read_told(t, "not_told", text, gp_build_not_told);
 }
 
 static void read_frees(struct gp_json_trace *t, const json_t *frees)

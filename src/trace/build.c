@@ -658,6 +658,12 @@ static void hand_over_tables(struct gp_trace_store *store,
 	trace->text_count = store->texts.count;
 }
 
+/* NULL: none. */
+static const char *keep_text(struct gp_trace_store *store, const char *text)
+{
+	return text ? gp_arena_text(&store->arena, text, strlen(text)) : NULL;
+}
+
 struct gp_trace *gp_build_assemble(struct gp_build *build)
 {
 	struct gp_trace_store *store = gp_trace_store_create();
@@ -674,15 +680,9 @@ struct gp_trace *gp_build_assemble(struct gp_build *build)
 	trace->device_count = build->device_count;
 	hand_over_tables(store, build);
 	trace->source = gp_arena_text(&store->arena, source, strlen(source));
-	if (build->settings)
-		trace->settings = gp_arena_text(&store->arena, build->settings,
-						strlen(build->settings));
-	if (build->values)
-		trace->values = gp_arena_text(&store->arena, build->values,
-					      strlen(build->values));
-	if (build->not_told)
-		trace->not_told = gp_arena_text(&store->arena, build->not_told,
-						strlen(build->not_told));
+	trace->settings = keep_text(store, build->settings);
+	trace->values = keep_text(store, build->values);
+	trace->not_told = keep_text(store, build->not_told);
 	set_release(&trace->release, build);
 	trace->is_complete = build->is_complete;
 	return trace;

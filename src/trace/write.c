@@ -304,6 +304,18 @@ static bool most_frees_are_at_once(const struct gp_trace *trace)
 	return at_once > late;
 }
 
+/* NULL: nothing. */
+static void write_told(const struct writer *w, const char *key,
+		       const char *text)
+{
+	if (!text)
+		return;
+	gp_sink_put(w->sink, key);
+	gp_sink_string(w->sink, text);
+	gp_sink_put(w->sink, ",");
+	gp_sink_put(w->sink, w->line);
+}
+
 static void write_provenance(const struct writer *w)
 {
 	const struct gp_release_range *release = &w->trace->release;
@@ -326,24 +338,9 @@ static void write_provenance(const struct writer *w)
 	gp_sink_string(w->sink, release->why);
 	gp_sink_put(w->sink, "},");
 	gp_sink_put(w->sink, w->line);
-	if (w->trace->settings) {
-		gp_sink_put(w->sink, "\"settings\":");
-		gp_sink_string(w->sink, w->trace->settings);
-		gp_sink_put(w->sink, ",");
-		gp_sink_put(w->sink, w->line);
-	}
-	if (w->trace->values) {
-		gp_sink_put(w->sink, "\"values\":");
-		gp_sink_string(w->sink, w->trace->values);
-		gp_sink_put(w->sink, ",");
-		gp_sink_put(w->sink, w->line);
-	}
-	if (w->trace->not_told) {
-		gp_sink_put(w->sink, "\"not_told\":");
-		gp_sink_string(w->sink, w->trace->not_told);
-		gp_sink_put(w->sink, ",");
-		gp_sink_put(w->sink, w->line);
-	}
+	write_told(w, "\"settings\":", w->trace->settings);
+	write_told(w, "\"values\":", w->trace->values);
+	write_told(w, "\"not_told\":", w->trace->not_told);
 	if (w->frees_are_at_once) {
 		gp_sink_put(w->sink, "\"frees\":\"at_once\",");
 		gp_sink_put(w->sink, w->line);
