@@ -268,18 +268,32 @@ static void write_report(void *arg, const struct gp_report_style *style,
 		gp_report_fit_text(&s->report, style, out);
 }
 
+/* "one; other"; NULL: neither is there. */
+static char *join(const char *one, const char *other)
+{
+	const char *between = one && other ? "; " : "";
+	size_t size;
+	char *text;
+
+	if (!one && !other)
+		return NULL;
+	one = one ? one : "";
+	other = other ? other : "";
+	size = strlen(one) + strlen(between) + strlen(other) + 1;
+	text = gp_mem_alloc(size, 1);
+	snprintf(text, size, "%s%s%s", one, between, other);
+	return text;
+}
+
 /* How far the drawn values may lead it. */
 static void add_seeds(struct session *s)
 {
 	char range[GP_SEEDS_TEXT];
-	size_t size;
 
 	if (s->seeds.count < 2 || !s->report.path)
 		return;
 	gp_seeds_text(&s->seeds, range);
-	size = strlen(s->report.path) + sizeof(range) + 3;
-	s->path = gp_mem_alloc(size, 1);
-	snprintf(s->path, size, "%s; %s", s->report.path, range);
+	s->path = join(s->report.path, range);
 	s->report.path = s->path;
 }
 
@@ -406,22 +420,6 @@ struct varied {
 	struct gp_vary_report report;
 };
 
-/* With what the trace does not tell; NULL: as it was recorded. */
-static char *path_of(const struct gp_fit_report *r)
-{
-	const char *rest = r->trace ? r->trace->not_told : NULL;
-	char *text;
-	size_t size;
-
-	if (!r->path && !rest)
-		return NULL;
-	size = (r->path ? strlen(r->path) : 0) + (rest ? strlen(rest) : 0) + 3;
-	text = gp_mem_alloc(size, 1);
-	snprintf(text, size, "%s%s%s", r->path ? r->path : "",
-		 r->path && rest ? "; " : "", rest ? rest : "");
-	return text;
-}
-
 /* A program that fails may do so with this value alone; what a signal ended is
  * not begun again. */
 static enum gp_status take(const struct session *s, struct varied *v,
@@ -448,7 +446,7 @@ static enum gp_status take(const struct session *s, struct varied *v,
 	}
 	point->need = gp_fit_needs(r);
 	point->fits = gp_fit_is(r);
-	point->path = path_of(r);
+	point->path = join(r->path, r->trace ? r->trace->not_told : NULL);
 	return GP_OK;
 }
 
