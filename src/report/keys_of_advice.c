@@ -826,10 +826,7 @@ const struct gp_key keys_of_advice[] = {
 
 	NEW("change_side", "One of the two runs."),
 	KEY("path", TEXT, 0, "The trace, or the report."),
-	KEY("values", TEXT, MAYBE,
-	    "Which values that nobody knows a recorded program read."),
-	KEY("not_told", TEXT, MAYBE,
-	    "What the file, or one of its kind, does not tell."),
+	KEYS_OF("trace_told"),
 	KEYS_OF("configuration"),
 	KEY("engine", TEXT, 0, "As gpupool help engines has it."),
 	KEY("what_if", TEXT, NULLABLE,

@@ -42,6 +42,9 @@ const struct gp_key keys_of_runs[] = {
 
 	NEW("trace_path", "The trace."),
 	KEY("path", TEXT, 0, "The trace's file, as given."),
+	KEYS_OF("trace_told"),
+
+	NEW("trace_told", "How far a trace can be relied upon."),
 	KEY("values", TEXT, MAYBE,
 	    "Which values that nobody knows a recorded program read."),
 	KEY("not_told", TEXT, MAYBE,
