@@ -5,9 +5,11 @@
 """
 
 import ast
+import itertools
 
 import rows
 import torch
+import training
 from torch import nn
 
 SAMPLES = 4096  # of an epoch, as the published program draws them
@@ -50,24 +52,19 @@ def draw(row, count):
     )
 
 
+def can_train(row, count):
+    """There is no variance in one row: the program fails."""
+    return count > 1 or row["batchnorm"] != "True"
+
+
 def train(row):
     model = build(row).cuda()
     model(draw(row, 2)[0].cuda())  # the summary's
-    optimizer = torch.optim.Adam(model.parameters())
-    criterion = nn.CrossEntropyLoss()
-    for _ in range(rows.EPOCHS):
-        for count in rows.batches(SAMPLES, int(row["batch"])):
-            if count == 1 and row["batchnorm"] == "True":
-                return  # there is no variance in one: the program fails
-            # A loader's names are bound anew before the copies are made.
-            data, target = draw(row, count)
-            data, target = data.cuda(), target.cuda()
-            optimizer.zero_grad()
-            output = model(data)  # kept, as programs do, until the next one
-            loss = criterion(output, target)
-            loss.backward()
-            optimizer.step()
-            loss.item()
+    counts = itertools.takewhile(
+        lambda count: can_train(row, count),
+        rows.batches(SAMPLES, int(row["batch"])),
+    )
+    training.train(model, (draw(row, count) for count in counts))
 
 
 if __name__ == "__main__":

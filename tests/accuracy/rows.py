@@ -16,9 +16,9 @@ EPOCHS = 2
 
 
 def batches(samples, batch):
-    """How many rows those of an epoch have."""
+    """How many rows those of all epochs have."""
     whole = [batch] * min(STEPS, samples // batch)
-    return whole + [samples % batch] * (samples % batch > 0)
+    return EPOCHS * (whole + [samples % batch] * (samples % batch > 0))
 
 
 def kind_of(table):

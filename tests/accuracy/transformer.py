@@ -7,6 +7,7 @@ them.
 
 import rows
 import torch
+import training
 from torch import nn
 
 
@@ -50,25 +51,20 @@ def draw(row, count):
     )
 
 
+def score(output, target):
+    """How many are right, of which the program keeps a sum."""
+    best = torch.max(output, 1)
+    (best.indices == target).sum().item()
+    return best
+
+
 def train(row):
     model = build(row).cuda()
     words = draw(row, int(row["batch"]))[0].cuda()
     for _ in range(2):  # a check, and the summary's
         model(words)
-    criterion = nn.CrossEntropyLoss()
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
-    for _ in range(rows.EPOCHS):
-        for count in rows.batches(int(row["samples"]), int(row["batch"])):
-            data, target = draw(row, count)
-            data, target = data.cuda(), target.cuda()
-            optimizer.zero_grad()
-            output = model(data)  # kept, as programs do, until the next one
-            loss = criterion(output, target)
-            loss.backward()
-            optimizer.step()
-            loss.item()
-            _, predicted = torch.max(output, 1)
-            (predicted == target).sum().item()
+    counts = rows.batches(int(row["samples"]), int(row["batch"]))
+    training.train(model, (draw(row, count) for count in counts), score)
 
 
 if __name__ == "__main__":
