@@ -25,11 +25,24 @@
 /* Symbols before those that are defined: none, and the stand-in. */
 #define BEFORE	  2
 
+enum section {
+	NO_SECTION,
+	TEXT,
+	DYNSYM,
+	DYNSTR,
+	HASH,
+	RELA,
+	DATA,
+	DYNAMIC,
+	SHSTRTAB,
+	SECTIONS
+};
+
 struct image {
 	char *bytes;
 	size_t used, room;
 	size_t symbols, names, names_size, hash, relocation, code;
-	size_t data, dynamic;
+	size_t data, dynamic, end;
 };
 
 static size_t add(struct image *image, const void *bytes, size_t size)
@@ -97,7 +110,7 @@ static void set_symbol(struct image *image, size_t index, uint32_t name,
 	Elf64_Sym symbol = {
 		.st_name = name,
 		.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-		.st_shndx = value ? 1 : SHN_UNDEF,
+		.st_shndx = value ? TEXT : SHN_UNDEF,
 		.st_value = value,
 		.st_size = value ? CODE_SIZE : 0,
 	};
@@ -160,9 +173,71 @@ static void add_data(struct image *image, uint32_t soname,
 	add_dynamic(image, DT_RELASZ, sizeof(Elf64_Rela));
 	add_dynamic(image, DT_RELAENT, sizeof(Elf64_Rela));
 	add_dynamic(image, DT_NULL, 0);
+	image->end = image->used;
 }
 
-static void set_headers(struct image *image)
+/* ---- sections: what linkers read; loaders read the segments ---- */
+
+static const struct {
+	const char *name;
+	uint32_t type, flags, link, info, entry;
+} sections[SECTIONS] = {
+	[NO_SECTION] = { "", SHT_NULL, 0, 0, 0, 0 },
+	[TEXT] = { ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0, 0, 0 },
+	/* The first global symbol is the one behind none. */
+	[DYNSYM] = { ".dynsym", SHT_DYNSYM, SHF_ALLOC, DYNSTR, 1,
+		     sizeof(Elf64_Sym) },
+	[DYNSTR] = { ".dynstr", SHT_STRTAB, SHF_ALLOC, 0, 0, 0 },
+	[HASH] = { ".hash", SHT_HASH, SHF_ALLOC, DYNSYM, 0, 4 },
+	[RELA] = { ".rela.dyn", SHT_RELA, SHF_ALLOC, DYNSYM, 0,
+		   sizeof(Elf64_Rela) },
+	[DATA] = { ".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 0, 0, 0 },
+	[DYNAMIC] = { ".dynamic", SHT_DYNAMIC, SHF_ALLOC | SHF_WRITE, DYNSTR, 0,
+		      sizeof(Elf64_Dyn) },
+	[SHSTRTAB] = { ".shstrtab", SHT_STRTAB, 0, 0, 0, 0 },
+};
+
+/* Their places in the file; the last one's names are written here.  Returns
+ * where their headers are. */
+static size_t add_sections(struct image *image, size_t symbol_count)
+{
+	size_t names = image->used;
+	const size_t at[SECTIONS][2] = {
+		[TEXT] = { image->code, symbol_count * CODE_SIZE },
+		[DYNSYM] = { image->symbols,
+			     (symbol_count + BEFORE) * sizeof(Elf64_Sym) },
+		[DYNSTR] = { image->names, image->names_size },
+		[HASH] = { image->hash, (2 + 2 * (symbol_count + BEFORE)) * 4 },
+		[RELA] = { image->relocation, sizeof(Elf64_Rela) },
+		[DATA] = { image->data, image->dynamic - image->data },
+		[DYNAMIC] = { image->dynamic, image->end - image->dynamic },
+		[SHSTRTAB] = { names, 0 },
+	};
+	Elf64_Shdr headers[SECTIONS] = { 0 };
+
+	for (int i = 0; i < SECTIONS; i++) {
+		bool is_loaded = sections[i].flags & SHF_ALLOC;
+
+		headers[i] = (Elf64_Shdr){
+			.sh_name = (uint32_t)(image->used - names),
+			.sh_type = sections[i].type,
+			.sh_flags = sections[i].flags,
+			.sh_addr = is_loaded ? at[i][0] : 0,
+			.sh_offset = at[i][0],
+			.sh_size = at[i][1],
+			.sh_link = sections[i].link,
+			.sh_info = sections[i].info,
+			.sh_addralign = i ? 1 : 0,
+			.sh_entsize = sections[i].entry,
+		};
+		add(image, sections[i].name, strlen(sections[i].name) + 1);
+	}
+	headers[SHSTRTAB].sh_size = image->used - names;
+	align(image, 8);
+	return add(image, headers, sizeof(headers));
+}
+
+static void set_headers(struct image *image, size_t section_headers)
 {
 	Elf64_Ehdr header = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
@@ -174,9 +249,13 @@ static void set_headers(struct image *image)
 		.e_ehsize = sizeof(Elf64_Ehdr),
 		.e_phentsize = sizeof(Elf64_Phdr),
 		.e_phnum = 4,
+		.e_shoff = section_headers,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = SECTIONS,
+		.e_shstrndx = SHSTRTAB,
 	};
-	size_t data_size = image->used - image->data;
-	size_t dynamic_size = image->used - image->dynamic;
+	size_t data_size = image->end - image->data;
+	size_t dynamic_size = image->end - image->dynamic;
 	Elf64_Phdr segments[4] = {
 		{ PT_LOAD, PF_R | PF_X, 0, 0, 0, image->data, image->data,
 		  PAGE },
@@ -223,7 +302,7 @@ static void build(struct image *image, const struct gp_object *object)
 	memcpy(image->bytes + image->relocation, &relocation,
 	       sizeof(relocation));
 	add_data(image, soname, needed, object->needed_count);
-	set_headers(image);
+	set_headers(image, add_sections(image, object->symbol_count));
 	free(names);
 }
 

@@ -2,6 +2,7 @@
 /* Libraries that are written here: the system's loader takes them, and each
  * symbol leads to the stand-in with its own name. */
 #include <dlfcn.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,49 @@ START_TEST(test_an_empty_library_leads_to_what_it_needs)
 }
 END_TEST
 
+/* Linkers of binutils 2.42 and later refuse one without sections: Triton links
+ * its launchers with such a libcuda. */
+START_TEST(test_linkers_find_the_symbols)
+{
+	char name[] = "cuInit", *names[] = { name };
+	const struct gp_object object = { .soname = "libcuda.so.1",
+					  .symbols = names,
+					  .symbol_count = 1 };
+	struct gp_diag diag = { 0 };
+	const char *path = path_of(object.soname);
+	char bytes[16384];
+	Elf64_Ehdr header;
+	Elf64_Shdr section = { 0 };
+	Elf64_Sym symbol;
+	size_t size;
+	FILE *file;
+
+	ck_assert_int_eq(gp_object_write(&object, path, &diag), GP_OK);
+	file = fopen(path, "rb");
+	ck_assert_ptr_nonnull(file);
+	size = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	unlink(path);
+	memcpy(&header, bytes, sizeof(header));
+	ck_assert_uint_eq(header.e_shoff + header.e_shnum * sizeof(section),
+			  size);
+	for (size_t i = 0; i < header.e_shnum; i++) {
+		memcpy(&section, bytes + header.e_shoff + i * sizeof(section),
+		       sizeof(section));
+		if (section.sh_type == SHT_DYNSYM)
+			break;
+	}
+	ck_assert_uint_eq(section.sh_type, SHT_DYNSYM);
+	memcpy(&symbol,
+	       bytes + section.sh_offset + section.sh_size - sizeof(symbol),
+	       sizeof(symbol));
+	memcpy(&section,
+	       bytes + header.e_shoff + section.sh_link * sizeof(section),
+	       sizeof(section));
+	ck_assert_str_eq(bytes + section.sh_offset + symbol.st_name, name);
+}
+END_TEST
+
 START_TEST(test_a_folder_that_is_not_there_is_told)
 {
 	const struct gp_object object = { .soname = "libx.so" };
@@ -132,6 +176,7 @@ int main(void)
 		{ test_each_symbol_calls_the_stand_in_with_its_name, 0 },
 		{ test_many_symbols_are_found, 0 },
 		{ test_an_empty_library_leads_to_what_it_needs, 0 },
+		{ test_linkers_find_the_symbols, 0 },
 		{ test_a_folder_that_is_not_there_is_told, 0 },
 	};
 	int failed;
