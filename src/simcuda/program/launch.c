@@ -227,22 +227,53 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
 	return cudaSuccess;
 }
 
-#define BLOCKS_PER_SM 2
+/*
+ * How many blocks of a kernel a multiprocessor runs at once, by its threads and
+ * the shared memory that its launch asks for; what the kernel itself needs, as
+ * its registers, is not known.  CUB sizes the partial sums of a reduction by
+ * it: on an H200 those of nonzero() are of 8 blocks of 256 threads, as told
+ * here.
+ */
+static int blocks_per_sm(int threads, size_t shared)
+{
+	const struct simcuda_properties *p;
+	int most, by_threads;
+
+	process_lock();
+	p = properties_of(process_current_device());
+	most = properties_blocks(p);
+	by_threads = properties_threads(p) / (threads > 0 ? threads : 1);
+	if (by_threads < most)
+		most = by_threads;
+	if (shared && (size_t)p->shared_per_sm / shared < (size_t)most)
+		most = (int)((size_t)p->shared_per_sm / shared);
+	process_unlock();
+	return most;
+}
 
 #define OCCUPANCIES(X)                                                         \
 	X(cudaOccupancyMaxActiveBlocksPerMultiprocessor)                       \
 	X(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)              \
-	X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                         \
-	X(cuOccupancyMaxActiveClusters)
+	X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
 
 #define OCCUPANCY(name)                                                        \
-	cudaError_t name(int *blocks);                                         \
-	cudaError_t name(int *blocks)                                          \
+	cudaError_t name(int *blocks, const void *function, int threads,       \
+			 size_t shared);                                       \
+	cudaError_t name(int *blocks, const void *function, int threads,       \
+			 size_t shared)                                        \
 	{                                                                      \
-		*blocks = BLOCKS_PER_SM;                                       \
+		(void)function;                                                \
+		*blocks = blocks_per_sm(threads, shared);                      \
 		return cudaSuccess;                                            \
 	}
 OCCUPANCIES(OCCUPANCY)
+
+CUresult cuOccupancyMaxActiveClusters(int *clusters);
+CUresult cuOccupancyMaxActiveClusters(int *clusters)
+{
+	*clusters = 2;
+	return CUDA_SUCCESS;
+}
 
 /* A variable on the device: an address that nobody else has. */
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol);
