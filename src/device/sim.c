@@ -120,9 +120,16 @@ static uint64_t place(struct sim *sim, uint64_t size)
 
 /*
  * The least a pool can do with: it packs without a gap, so that it holds more
- * only when all that it holds is used.  CUDA's own places memory by rules that
- * are not public, and needs as much or more.
+ * only when all that it holds is used, and grows by 32 MiB, as CUDA's own does
+ * (tests/gpu/results, driver 580).  That one places memory by rules that are
+ * not public, and needs as much or more.
  */
+#define POOL_GRAIN (UINT64_C(32) << 20)
+
+static uint64_t grains_up(uint64_t size)
+{
+	return (size + POOL_GRAIN - 1) / POOL_GRAIN * POOL_GRAIN;
+}
 
 static void pool_set(struct gp_device *device,
 		     const struct gp_pool_settings *settings)
@@ -138,9 +145,14 @@ static bool pool_take(struct gp_device *device, uint64_t size, uint16_t stream,
 
 	(void)stream;
 	if (size > room) {
-		if (!sim_grant(sim, size - room))
-			return false;
-		sim->pool.reserved += size - room;
+		uint64_t more = grains_up(size - room);
+
+		if (!sim_grant(sim, more)) {
+			more = size - room;
+			if (!sim_grant(sim, more))
+				return false;
+		}
+		sim->pool.reserved += more;
 	}
 	sim->pool.used += size;
 	*addr = place(sim, size);
@@ -169,6 +181,7 @@ static void pool_trim(struct gp_device *device, uint64_t keep)
 	struct sim *sim = sim_of(device);
 	uint64_t least = keep > sim->pool.used ? keep : sim->pool.used;
 
+	least = least < GP_UNLIMITED - POOL_GRAIN ? grains_up(least) : least;
 	if (sim->pool.reserved <= least)
 		return;
 	sim->used -= sim->pool.reserved - least;
