@@ -120,6 +120,20 @@ enum gp_status gp_replay_release_of(const struct gp_trace *trace,
 
 #define MIB UINT64_C(1048576)
 
+/* More than any segment that a request of a size gets, under any settings. */
+static uint64_t segment_at_most(uint64_t size)
+{
+	return size + 32 * MIB;
+}
+
+/* A request failed that the device had room for: PyTorch itself refused it, as
+ * set_per_process_memory_fraction has it do, which a snapshot does not tell. */
+static bool is_refused_by_limit(const struct gp_event *event)
+{
+	return event->kind == GP_OOM &&
+	       event->addr >= segment_at_most(event->size);
+}
+
 /* An oom tells what was free then; the rest was reserved, or others' from the
  * first event to the last. */
 uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
@@ -134,6 +148,8 @@ uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
 			reserved += t->events[i].size;
 		else if (gp_event_is_release(t->events[i].kind))
 			reserved -= t->events[i].size;
+		else if (is_refused_by_limit(&t->events[i]))
+			return GP_UNLIMITED;
 		else if (t->events[i].kind == GP_OOM)
 			return reserved + t->events[i].addr;
 	}
@@ -203,6 +219,12 @@ bool gp_replay_refused_room(const struct gp_trace *trace, uint32_t device,
 			reserved += event->size;
 			if (reserved > room->least)
 				room->least = reserved;
+		} else if (is_refused_by_limit(event)) {
+			/* Collected or not: nothing more is given back then. */
+			if (reserved + segment_at_most(event->size) <
+			    room->below)
+				room->below =
+					reserved + segment_at_most(event->size);
 		}
 		if (event->kind < GP_FIRST_OUTCOME) {
 			is_given_back = gives_back(event);

@@ -107,9 +107,13 @@ void gp_trouble_mismatch(const struct gp_page *page,
 
 const char *gp_trouble_where(const struct gp_oom *oom)
 {
-	return oom->room < oom->device_free
-		       ? "under the memory fraction that is set"
-		       : "on the device";
+	if (oom->room < oom->device_free)
+		return "under the memory fraction that is set";
+	/* A snapshot does not tell which limit PyTorch had. */
+	if (oom->segment_size && oom->room >= oom->segment_size)
+		return "on the device, which a limit such as a memory fraction "
+		       "kept from it";
+	return "on the device";
 }
 
 const char *gp_trouble_left(const struct gp_oom *oom,

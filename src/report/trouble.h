@@ -30,7 +30,7 @@ const char *gp_trouble_largest(const struct gp_oom *oom,
 			       char text[GP_TROUBLE_LARGEST]);
 
 /* "60.00 MiB left on the device"; and where alone */
-#define GP_TROUBLE_LEFT 80
+#define GP_TROUBLE_LEFT 120
 const char *gp_trouble_left(const struct gp_oom *oom,
 			    char text[GP_TROUBLE_LEFT]);
 const char *gp_trouble_where(const struct gp_oom *oom);
