@@ -283,7 +283,7 @@ check-run: $(BUILT)
 		tests/action/run.sh tests/python/run.sh tests/mcp/run.sh \
 		tests/docs/run.sh tests/docs/examples.sh tests/release/run.sh \
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
-		tests/gpu/headers.sh tests/gpu/record.sh
+		tests/gpu/headers.sh
 
 # What neither installs packages nor asks a network: for builds of packages.
 check-offline: $(BUILT)

@@ -27,7 +27,7 @@ name=$(sed -n 's/^GPU  *\([^,]*\),.*/\1/p' "$from/log.txt" | head -n 1 |
 }
 kept=tests/gpu/results/$name
 mkdir -p "$kept"
-for file in log.txt compare.txt bench.txt record.txt reports.txt; do
+for file in log.txt compare.txt bench.txt programs.log reports.txt; do
 	[ ! -s "$from/$file" ] ||
 		install -m 644 "$from/$file" "$kept/$file"
 done
@@ -35,10 +35,19 @@ if [ -s "$from/prices.json" ]; then
 	mkdir -p prices
 	install -m 644 "$from/prices.json" "prices/$name.json"
 fi
+# Each program's snapshot; recorded ones can be made again.
 if [ -s "$from/traces.tar" ]; then
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	tar -xf "$from/traces.tar" -C "$work"
+	cp "$work/pool.jsonl.gz" "$work/proof.txt" "$kept"
+	tar -xf "$work/device.tar" -C "$work"
 	mkdir -p "traces/recorded/$name"
-	tar -xf "$from/traces.tar" -C "traces/recorded/$name"
-	find "traces/recorded/$name" -size +1024k |
-		sed 's/$/: too large for the tree, leave it out/'
+	for file in "$work"/*.snapshot.pickle.gz; do
+		program=$(basename "$file" .snapshot.pickle.gz)
+		install -m 644 "$file" "traces/recorded/$name/$program.pickle.gz"
+	done
+	find "traces/recorded/$name" -size +128k |
+		sed 's/$/: large for the tree, leave it out?/'
 fi
 git status --short "$kept" prices "traces/recorded/$name" 2> /dev/null || true

@@ -18,7 +18,7 @@ out=${1:-build/gpu}
 engines=${GPU_TORCH:-2.11.0 2.15.0}
 cc=${CC:-gcc}
 
-make all build/tests/tools/json build/obj/src/main.o
+make all build/tests/tools/json build/obj/src/commands/main.o
 rm -rf "$out"
 mkdir -p "$out/tests/tools" "$out/simcuda" "$out/torch"
 
@@ -26,7 +26,7 @@ mkdir -p "$out/tests/tools" "$out/simcuda" "$out/torch"
 static="-Wl,-Bstatic -ljansson -lz -lzstd -Wl,-Bdynamic -lm -ldl -pthread"
 # The libraries are a list.
 # shellcheck disable=SC2086
-$cc -s -o "$out/gpupool" build/obj/src/main.o build/obj/gpupool.a $static || {
+$cc -s -o "$out/gpupool" build/obj/src/commands/main.o build/obj/gpupool.a $static || {
 	echo "gpu-pack.sh: libjansson.a, libz.a and libzstd.a are needed" >&2
 	exit 1
 }

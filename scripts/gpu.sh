@@ -10,9 +10,10 @@
 #	log.txt		the machine, and a line for each test
 #	compare.txt	each trace and setting: the same as simulated?
 #	prices.json bench.txt	what calls take, as sweep and as people read it
-#	record.txt	programs on the GPU beside recorded ones
+#	programs.log	the pool; what replays say, proven; programs on the GPU
+#			beside recorded ones
 #	reports.txt	replays: out of memory, the pool, managed memory
-#	traces.tar	what PyTorch itself wrote on the GPU
+#	traces.tar	what these kept: what PyTorch itself wrote on the GPU
 #
 # scripts/gpu-keep.sh FOLDER then puts them into the tree.
 #
@@ -74,7 +75,6 @@ if ! works; then
 	found=$(find_runtime)
 	if [ -z "$found" ]; then
 		tests/gpu/run.sh
-		tests/gpu/record.sh
 		exit 4
 	fi
 	GPUPOOL_CUDART=$found
@@ -85,6 +85,7 @@ RESULTS=$(cd "$folder" && pwd)
 export RESULTS
 log=$RESULTS/log.txt
 rm -f "$RESULTS/reports.txt" "$RESULTS/compare.txt"
+python=${VENV:+$VENV/bin/}python3
 
 say() {
 	echo "$*" | tee -a "$log"
@@ -136,19 +137,47 @@ machine() {
 	"$BUILD/gpupool" bench --device cuda --about -q --ascii | head -n 8
 }
 
+# What needs a PyTorch, beside what does not.
+programs() {
+	gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
+	kept=$(mktemp -d)
+	{
+		for script in pool proof programs; do
+			echo "== $script"
+			case $script in
+			pool) set -- "$kept/pool.jsonl.gz" --gpupool "$BUILD/gpupool" \
+				traces/recorded/programs/gpt2-2.11.jsonl.gz \
+				traces/recorded/programs/cnn-2.11.jsonl.gz \
+				traces/recorded/programs/decode-2.11.jsonl.gz \
+				traces/recorded/programs/loader-2.11.jsonl.gz ;;
+			proof) set -- --results "$kept" --gpu "$gpu" \
+				--gpupool "$BUILD/gpupool" --workers 9 ;;
+			programs) set -- --results "$kept" --gpu "$gpu" \
+				--gpupool "$BUILD/gpupool" --workers 7 \
+				--seconds $((end - $(now) - 25)) ;;
+			esac
+			limited 300 "$python" "tests/gpu/$script.py" "$@"
+		done
+		tar -C "$kept" -cf "$RESULTS/traces.tar" .
+		rm -rf "$kept"
+	} > "$RESULTS/programs.log" 2>&1
+}
+
 : > "$log"
 machine 2>&1 | tee -a "$log"
-for test in replay:60 prices:100 expandable:40 out-of-memory:30 interrupt:40 \
-	torch:60; do
+# Alone on the device, as they measure it or fill it.
+for test in prices:90 out-of-memory:30 interrupt:40; do
 	step "${test#*:}" "${test%:*}" tests/gpu/run.sh "${test%:*}"
 	report "${test%:*}"
 done
-step 200 record tests/gpu/record.sh
-for test in memory:60 split:40 direct:60 pool:20; do
+programs &
+for test in replay:60 expandable:60 torch:60 pool:20 split:60 direct:60 memory:60; do
 	step "${test#*:}" "${test%:*}" tests/gpu/run.sh "${test%:*}"
 	report "${test%:*}"
 done
 step 20 headers tests/gpu/headers.sh
+wait
+tee -a "$log" < "$RESULTS/programs.log"
 # The last one: where managed memory goes wrong, the device may hang.
 step 20 managed tests/gpu/run.sh managed
 report managed
