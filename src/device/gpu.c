@@ -165,14 +165,8 @@ const struct gp_gpu *gp_gpu_table(size_t *count)
  * A100-40GB's nvidia-smi: 1,500 trainings of GPUMemNet (arXiv 2602.17817),
  * measured less what the same programs reserve; nvidia-smi counts there what
  * the driver keeps for itself.
- *
- * The H200's: what NVML tells of each of 100 processes, less what it reserved:
- * 518 MiB with a context alone, 610 with PyTorch's kernels, 742 with cuBLASLt,
- * 758 with cuDNN, 828 with more streams; NCCL is not in it, 1,168 with it.
- * It is all that was seen of a device larger than most, and stands for no
- * other.
  */
-static const struct {
+static const struct non_pytorch {
 	const char *gpu;
 	uint64_t low_mib, high_mib, shown_mib; /* 0: as high */
 	const char *source;
@@ -185,7 +179,6 @@ static const struct {
 	{ "rtx-3060", 287, 287, 0, "FireRedTeam/FireRedTTS2#17" },
 	{ "rtx-3080", 257, 257, 0, "bcmi/libcom#54" },
 	{ "rtx-a4000", 210, 210, 0, "DengKaiCQ/VGGT-Long#6" },
-	{ "h200", 518, 828, 837, "tests/gpu/results/nvidia-h200" },
 	{ "l40s", 507, 507, 0, "QwenLM/Qwen3-VL#2097 (an L40)" },
 	{ "rtx-4090", 473, 503, 0,
 	  "pinokiofactory/flux-webui#11, 3DTopia/Phidias-Diffusion#8" },
@@ -193,25 +186,38 @@ static const struct {
 	{ "rtx-5090", 307, 595, 0, "murong-xu/CADS#4, Wan-Video/Wan2.1#465" },
 };
 
+/*
+ * What NVML tells of each of 100 processes, less what it reserved: 518 MiB with
+ * a context alone, 610 with PyTorch's kernels, 742 with cuBLASLt, 758 with
+ * cuDNN, 828 with more streams; NCCL is not in it, 1,168 with it.  It is all
+ * that was seen of a device larger than most, and stands for no other.
+ */
+static const struct non_pytorch measured = { "h200", 518, 828, 837,
+					     "tests/gpu/results/nvidia-h200" };
+
+static struct gp_non_pytorch range_of(const struct non_pytorch *row)
+{
+	return (struct gp_non_pytorch){
+		.low = row->low_mib * MIB,
+		.high = row->high_mib * MIB,
+		.shown =
+			(row->shown_mib ? row->shown_mib : row->high_mib) * MIB,
+		.source = row->source,
+	};
+}
+
 struct gp_non_pytorch gp_gpu_non_pytorch(const struct gp_gpu *gpu)
 {
 	struct gp_non_pytorch all = { .low = UINT64_MAX };
 
+	if (!strcmp(measured.gpu, gpu->name))
+		return range_of(&measured);
 	for (size_t i = 0; i < sizeof(non_pytorch) / sizeof(*non_pytorch);
 	     i++) {
-		struct gp_non_pytorch row = {
-			.low = non_pytorch[i].low_mib * MIB,
-			.high = non_pytorch[i].high_mib * MIB,
-			.shown = non_pytorch[i].shown_mib * MIB,
-			.source = non_pytorch[i].source,
-		};
+		struct gp_non_pytorch row = range_of(&non_pytorch[i]);
 
-		if (!row.shown)
-			row.shown = row.high;
 		if (!strcmp(non_pytorch[i].gpu, gpu->name))
 			return row;
-		if (!strcmp(non_pytorch[i].gpu, "h200"))
-			continue;
 		if (row.low < all.low)
 			all.low = row.low;
 		if (row.high > all.high)
