@@ -22,54 +22,59 @@ struct outputs {
 	const char *pattern; /* of names, as fnmatch has it */
 	unsigned char first; /* which parameter, from 1; not the second */
 	unsigned char count, bytes;
-	bool is_state; /* that all went well, and no size of a workspace */
 };
 
-static const struct outputs table[] = {
-	{ "cublas?geqrfBatched", 7, 1, 4, true },
-	{ "cublas?gelsBatched", 10, 1, 4, true },
-	{ "cusolverDn?gesvd_bufferSize", 4, 1, 4, false },
-	{ "cusolverDn?sytrf_bufferSize", 5, 1, 4, false },
-	{ "cusolverDnXgeqrf_bufferSize", 11, 2, 8, false },
-	{ "cusolverDn?geqrf_bufferSize", 6, 1, 4, false },
-	{ "cusolverDn?getrf_bufferSize", 6, 1, 4, false },
-	{ "cusolverDnXpotrf_bufferSize", 9, 2, 8, false },
-	{ "cusolverDn?potrf_bufferSize", 6, 1, 4, false },
-	{ "cusolverDn*gqr_bufferSize", 8, 1, 4, false },
-	{ "cusolverDn*mqr_bufferSize", 12, 1, 4, false },
-	{ "cusolverDnXsyevd_bufferSize", 12, 2, 8, false },
-	{ "cusolverDnXsyevBatched_bufferSize", 12, 2, 8, false },
-	{ "cusolverDn??yev*_bufferSize", 8, 1, 4, false },
-	{ "cusolverDn?heev*_bufferSize", 8, 1, 4, false },
-	{ "cusolverDn?gesvdj_bufferSize", 13, 1, 4, false },
-	{ "cusolverDn?gesvdjBatched_bufferSize", 12, 1, 4, false },
-	{ "cusolverDn?gesvdaStridedBatched_bufferSize", 17, 1, 4, false },
-	{ "cusolverDnXgeev_bufferSize", 18, 2, 8, false },
-	{ "cusolverDnXsytrs_bufferSize", 12, 2, 8, false },
-	{ "cusparseSpMM_bufferSize", 11, 1, 8, false },
-	{ "cusparseSDDMM_bufferSize", 11, 1, 8, false },
-	{ "cusparseSpSM_bufferSize", 11, 1, 8, false },
-	{ "cusparseSpMV_bufferSize", 10, 1, 8, false },
-	{ "cusparseSpSV_bufferSize", 10, 1, 8, false },
-	{ "cusparse?bsrsm2_bufferSize", 14, 1, 4, false },
-	{ "cusparse?bsrsv2_bufferSize", 12, 1, 4, false },
-	{ "cusparse?csrgeam2_bufferSizeExt", 20, 1, 8, false },
-	{ "cusparseXcoosort_bufferSizeExt", 7, 1, 8, false },
-	{ "cusparseXcsrsort_bufferSizeExt", 7, 1, 8, false },
-	{ "cusparseSpGEMM_workEstimation", 11, 1, 8, false },
-	{ "cusparseSpGEMM_compute", 11, 1, 8, false },
-	{ "cusparseLtMatmulGetWorkspace", 3, 1, 8, false },
-	{ "cusparseLtSpMMACompressedSize2", 3, 2, 8, false },
-	{ "cufftMakePlanMany64", 12, 1, 8, false },
-	{ "cufftXtMakePlanMany", 13, 1, 8, false },
-	{ "cuptiActivityGetNumDroppedRecords", 3, 1, 8, false },
-	{ "cudaGraphConditionalHandleCreate", 1, 1, 8, false },
+/* That all went well: no size of a workspace. */
+static const struct outputs states[] = {
+	{ "cublas?geqrfBatched", 7, 1, 4 },
+	{ "cublas?gelsBatched", 10, 1, 4 },
+};
+
+static const struct outputs sizes[] = {
+	{ "cusolverDn?gesvd_bufferSize", 4, 1, 4 },
+	{ "cusolverDn?sytrf_bufferSize", 5, 1, 4 },
+	{ "cusolverDnXgeqrf_bufferSize", 11, 2, 8 },
+	{ "cusolverDn?geqrf_bufferSize", 6, 1, 4 },
+	{ "cusolverDn?getrf_bufferSize", 6, 1, 4 },
+	{ "cusolverDnXpotrf_bufferSize", 9, 2, 8 },
+	{ "cusolverDn?potrf_bufferSize", 6, 1, 4 },
+	{ "cusolverDn*gqr_bufferSize", 8, 1, 4 },
+	{ "cusolverDn*mqr_bufferSize", 12, 1, 4 },
+	{ "cusolverDnXsyevd_bufferSize", 12, 2, 8 },
+	{ "cusolverDnXsyevBatched_bufferSize", 12, 2, 8 },
+	{ "cusolverDn??yev*_bufferSize", 8, 1, 4 },
+	{ "cusolverDn?heev*_bufferSize", 8, 1, 4 },
+	{ "cusolverDn?gesvdj_bufferSize", 13, 1, 4 },
+	{ "cusolverDn?gesvdjBatched_bufferSize", 12, 1, 4 },
+	{ "cusolverDn?gesvdaStridedBatched_bufferSize", 17, 1, 4 },
+	{ "cusolverDnXgeev_bufferSize", 18, 2, 8 },
+	{ "cusolverDnXsytrs_bufferSize", 12, 2, 8 },
+	{ "cusparseSpMM_bufferSize", 11, 1, 8 },
+	{ "cusparseSDDMM_bufferSize", 11, 1, 8 },
+	{ "cusparseSpSM_bufferSize", 11, 1, 8 },
+	{ "cusparseSpMV_bufferSize", 10, 1, 8 },
+	{ "cusparseSpSV_bufferSize", 10, 1, 8 },
+	{ "cusparse?bsrsm2_bufferSize", 14, 1, 4 },
+	{ "cusparse?bsrsv2_bufferSize", 12, 1, 4 },
+	{ "cusparse?csrgeam2_bufferSizeExt", 20, 1, 8 },
+	{ "cusparseXcoosort_bufferSizeExt", 7, 1, 8 },
+	{ "cusparseXcsrsort_bufferSizeExt", 7, 1, 8 },
+	{ "cusparseSpGEMM_workEstimation", 11, 1, 8 },
+	{ "cusparseSpGEMM_compute", 11, 1, 8 },
+	{ "cusparseLtMatmulGetWorkspace", 3, 1, 8 },
+	{ "cusparseLtSpMMACompressedSize2", 3, 2, 8 },
+	{ "cufftMakePlanMany64", 12, 1, 8 },
+	{ "cufftXtMakePlanMany", 13, 1, 8 },
+	{ "cuptiActivityGetNumDroppedRecords", 3, 1, 8 },
+	{ "cudaGraphConditionalHandleCreate", 1, 1, 8 },
 };
 
 /* NULL: none is known. */
-static const struct outputs *outputs_of(const char *name)
+static const struct outputs *outputs_of(const char *name,
+					const struct outputs *table,
+					size_t count)
 {
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+	for (size_t i = 0; i < count; i++)
 		if (!fnmatch(table[i].pattern, name, 0))
 			return &table[i];
 	return NULL;
@@ -207,24 +212,25 @@ static bool computes(const char *name)
 static struct called *find(const char *name)
 {
 	uint32_t index = gp_map_get(&all.by_name, (uintptr_t)name);
-	const struct outputs *outputs;
+	const struct outputs *size, *outputs;
 
 	if (index != GP_MAP_NONE)
 		return &all.items[index];
-	outputs = outputs_of(name);
+	size = outputs_of(name, sizes, sizeof(sizes) / sizeof(*sizes));
+	outputs = size ? size
+		       : outputs_of(name, states,
+				    sizeof(states) / sizeof(*states));
 	index = (uint32_t)all.count++;
 	all.items = gp_mem_grow(all.items, &all.room, all.count,
 				sizeof(*all.items));
 	all.items[index] = (struct called){
 		.name = name,
 		.outputs = outputs,
-		.kind = outputs && !outputs->is_state ? STAND_IN_SIZE
-						      : STAND_IN_ANSWER,
+		.kind = size ? STAND_IN_SIZE : STAND_IN_ANSWER,
 		.makes_handle = !outputs && makes_handle(name),
 		.gives_text = gives_text(name),
 		.computes = computes(name),
-		.is_named = (outputs && !outputs->is_state) ||
-			    !stand_in_does_nothing(name),
+		.is_named = size || !stand_in_does_nothing(name),
 	};
 	gp_map_put(&all.by_name, (uintptr_t)name, index);
 	return &all.items[index];
