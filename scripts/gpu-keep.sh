@@ -27,7 +27,7 @@ name=$(sed -n 's/^GPU  *\([^,]*\),.*/\1/p' "$from/log.txt" | head -n 1 |
 }
 kept=tests/gpu/results/$name
 mkdir -p "$kept"
-for file in log.txt compare.txt bench.txt programs.log reports.txt; do
+for file in log.txt compare.txt bench.txt programs.txt reports.txt; do
 	[ ! -s "$from/$file" ] ||
 		install -m 644 "$from/$file" "$kept/$file"
 done

@@ -10,7 +10,7 @@
 #	log.txt		the machine, and a line for each test
 #	compare.txt	each trace and setting: the same as simulated?
 #	prices.json bench.txt	what calls take, as sweep and as people read it
-#	programs.log	the pool; what replays say, proven; programs on the GPU
+#	programs.txt	the pool; what replays say, proven; programs on the GPU
 #			beside recorded ones
 #	reports.txt	replays: out of memory, the pool, managed memory
 #	traces.tar	what these kept: what PyTorch itself wrote on the GPU
@@ -160,7 +160,7 @@ programs() {
 		done
 		tar -C "$kept" -cf "$RESULTS/traces.tar" .
 		rm -rf "$kept"
-	} > "$RESULTS/programs.log" 2>&1
+	} > "$RESULTS/programs.txt" 2>&1
 }
 
 : > "$log"
@@ -177,7 +177,7 @@ for test in replay:60 expandable:60 torch:60 pool:20 split:60 direct:60 memory:6
 done
 step 20 headers tests/gpu/headers.sh
 wait
-tee -a "$log" < "$RESULTS/programs.log"
+tee -a "$log" < "$RESULTS/programs.txt"
 # The last one: where managed memory goes wrong, the device may hang.
 step 20 managed tests/gpu/run.sh managed
 report managed

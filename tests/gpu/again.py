@@ -22,7 +22,7 @@ KEPT = os.path.join(programs.ROOT, "traces", "recorded")
 
 
 def again(args, program, snapshot):
-    """A row as programs.py has it, without counters, which are not kept."""
+    """Without counters, which are not kept."""
     name, path, arguments = program
     keep = os.path.join(programs.HERE, "keep.py")
     with tempfile.TemporaryDirectory() as work:
@@ -33,17 +33,10 @@ def again(args, program, snapshot):
         )
         if ended:
             return f"it ended with {ended}: {programs.last_line(folder)}"
-        there = programs.entries(programs.unpacked(snapshot))
-        here = programs.entries(programs.load(folder)[0])
-    if there == here:
-        return f"{len(there)} entries, all equal"
-    if programs.in_order(there) == programs.in_order(here):
-        return f"{len(there)} entries, equal but for the order of frees"
-    first = programs.first_difference(
-        programs.in_order(there), programs.in_order(here)
-    )
-    others = programs.multiset(there, here)
-    return f"DIFFERS at {first['at']} of {len(there)} entries, {others} others"
+        row = programs.compare_entries(
+            programs.unpacked(snapshot), programs.load(folder)[0]
+        )
+    return f"{programs.verdict(row)}: {row['entries']} entries"
 
 
 def has_torch(python, release):
@@ -69,7 +62,7 @@ def main():
     if not has_torch(args.python, "2.11.0"):
         sys.exit("again.py: the kept ones are of PyTorch 2.11.0")
     for program in programs.programs():
-        file = re.sub(r"\W+", "-", program[0]) + ".pickle.gz"
+        file = programs.file_name(program[0]) + ".pickle.gz"
         for snapshot in glob.glob(os.path.join(KEPT, "nvidia-h200", file)):
             if re.search(args.only, program[0]):
                 print(

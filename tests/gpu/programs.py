@@ -161,9 +161,13 @@ def last_line(folder):
     return (errors or lines or [""])[-1][:300]
 
 
+def file_name(program):
+    return re.sub(r"\W+", "-", program)
+
+
 def both(args, sampler, program):
     name, path, arguments = program
-    folder = os.path.join(args.work, re.sub(r"\W+", "-", name))
+    folder = os.path.join(args.work, file_name(name))
     command = [args.python, os.path.join(HERE, "keep.py"), path, *arguments]
     began = time.monotonic()
     limit = min(args.limit, args.end - began)
@@ -192,19 +196,11 @@ def both(args, sampler, program):
     return row
 
 
-def record(args, command):
+def record(args, command, trace="trace.jsonl"):
     """The device that it has, or is to have."""
     gpu = ["--gpu", args.gpu] if args.gpu else []
-    return [
-        args.gpupool,
-        "record",
-        "-q",
-        *gpu,
-        "-o",
-        "trace.jsonl",
-        "--",
-        *command,
-    ]
+    recorder = [args.gpupool, "record", "-q", *gpu, "-o", trace]
+    return [*recorder, "--", *command]
 
 
 def path_line(folder):
@@ -285,19 +281,24 @@ def multiset(there, here):
     return sum(((a - b) + (b - a)).values())
 
 
+def compare_entries(there, here):
+    a, b = entries(there), entries(here)
+    row = {
+        "entries": len(a),
+        "entries_here": len(b),
+        "equal": a == b,
+        "others": multiset(a, b),
+    }
+    a, b = in_order(a), in_order(b)
+    row["equal_in_order"] = a == b
+    if a != b:
+        row["first"] = first_difference(a, b)
+    return row
+
+
 def compare(there, here):
     (a, told), (b, told_here) = load(there), load(here)
-    raw_a, raw_b = entries(a), entries(b)
-    sorted_a, sorted_b = in_order(raw_a), in_order(raw_b)
-    row = {
-        "entries": len(raw_a),
-        "entries_here": len(raw_b),
-        "equal": raw_a == raw_b,
-        "equal_in_order": sorted_a == sorted_b,
-        "others": multiset(raw_a, raw_b),
-    }
-    if sorted_a != sorted_b:
-        row["first"] = first_difference(sorted_a, sorted_b)
+    row = compare_entries(a, b)
     at_a, at_b = places(a), places(b)
     row["placed"] = len(at_a)
     row["same_place"] = sum(x == y for x, y in zip(at_a, at_b))
@@ -332,6 +333,14 @@ def pack(args, side):
                     tar.add(path + ".gz", f"{name}.{file}.gz")
 
 
+def verdict(row):
+    if row["equal"]:
+        return "equal"
+    if row["equal_in_order"]:
+        return "in order"
+    return f"PARTS at {row['first']['at']}, {row['others']} others"
+
+
 def say(row, out):
     name = row["program"]
     if row.get("there") or row.get("here"):
@@ -342,16 +351,10 @@ def say(row, out):
     elif "error" in row:
         result = "ERROR " + row["error"]
     else:
+        differ = len(row["counters_differ"])
         result = (
-            "equal"
-            if row["equal"]
-            else "in order"
-            if row["equal_in_order"]
-            else f"PARTS at {row['first']['at']}, {row['others']} others"
-        )
-        result = (
-            f"{result}: {row['entries']} entries, {len(row['counters_differ'])}"
-            f" of {row['counters']} counters differ, placed alike"
+            f"{verdict(row)}: {row['entries']} entries, {differ} of"
+            f" {row['counters']} counters differ, placed alike"
             f" {row['same_place']} of {row['placed']}, reserved"
             f" {row['reserved_peak'] // MIB} MiB, shown"
             f" {(row['shown'] or 0) // MIB} MiB"
@@ -359,22 +362,28 @@ def say(row, out):
     print(f"{name}: {row.get('seconds')} s: {result}", file=out, flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def argument_parser(description):
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--results", required=True)
     parser.add_argument(
-        "--gpupool", default=os.path.join(ROOT, "build", "gpupool")
+        "--gpupool",
+        type=os.path.abspath,
+        default=os.path.join(ROOT, "build", "gpupool"),
     )
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--gpu", default="")
     parser.add_argument("--only", default="")
     parser.add_argument("--workers", type=int, default=5)
+    parser.add_argument("--stand-in", action="store_true")
+    return parser
+
+
+def main():
+    parser = argument_parser(__doc__)
     parser.add_argument("--limit", type=int, default=100, help="seconds each")
     parser.add_argument("--seconds", type=int, default=3600, help="all of them")
-    parser.add_argument("--stand-in", action="store_true")
     args = parser.parse_args()
     os.makedirs(args.results, exist_ok=True)
-    args.gpupool = os.path.abspath(args.gpupool)
     args.end = time.monotonic() + args.seconds
     chosen = [p for p in programs() if re.search(args.only, p[0])]
     sampler = Sampler()

@@ -12,19 +12,17 @@ that it gives the program is to run in the same capacity.  FOLDER/proof.txt has
 the outcome, and proof.tar the snapshots.
 """
 
-import argparse
 import concurrent.futures
 import json
 import os
 import re
 import subprocess
-import sys
 import tarfile
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-MIB = 1 << 20
+import programs
+from programs import MIB
+
 # The program, and a capacity in MiB that is too small for it as it is and not
 # with another setting, where there is one.
 PROGRAMS = (
@@ -44,13 +42,12 @@ SETTINGS = (
 )
 
 
-def gpupool(args, *words, **options):
+def gpupool(args, *words):
     return subprocess.run(
         [args.gpupool, *words, "-q"],
         capture_output=True,
         text=True,
         check=False,
-        **options,
     )
 
 
@@ -59,17 +56,9 @@ def runs(args, folder, program, settings, capacity):
     os.makedirs(folder)
     env = dict(os.environ, KEEP=folder, CAPACITY=str(capacity))
     env["PYTORCH_CUDA_ALLOC_CONF"] = settings
-    command = [args.python, os.path.join(HERE, "keep.py"), program]
+    command = [args.python, os.path.join(programs.HERE, "keep.py"), program]
     if args.stand_in:
-        command = [
-            args.gpupool,
-            "record",
-            "-q",
-            "-o",
-            "t.jsonl",
-            "--",
-            *command,
-        ]
+        command = programs.record(args, command)
     done = subprocess.run(
         command,
         cwd=folder,
@@ -88,9 +77,16 @@ def runs(args, folder, program, settings, capacity):
 
 def recorded(args, folder, program, name):
     trace = os.path.join(folder, name + ".jsonl")
-    gpu = ["--gpu", args.gpu] if args.gpu else []
-    gpupool(args, "record", *gpu, "-o", trace, "--", args.python, program)
+    subprocess.run(
+        programs.record(args, [args.python, program], trace),
+        capture_output=True,
+        check=False,
+    )
     return trace
+
+
+def program_of(name):
+    return os.path.join(programs.SUITE, name + ".py")
 
 
 def replayed(args, trace, settings, *more):
@@ -129,7 +125,7 @@ def least(args, trace, settings):
 
 def edges(args, folder, name):
     """The least capacity and 2 MiB less, with each of the settings."""
-    program = os.path.join(ROOT, "tests", "record", "programs", name + ".py")
+    program = program_of(name)
     trace = recorded(args, folder, program, name)
     for number, settings in enumerate(SETTINGS):
         capacity = least(args, trace, settings)
@@ -153,7 +149,7 @@ def edges(args, folder, name):
 
 def cure(args, folder, name, capacity):
     """suggest's line, of the snapshot that PyTorch wrote when it was full."""
-    program = os.path.join(ROOT, "tests", "record", "programs", name + ".py")
+    program = program_of(name)
     before, after = (
         os.path.join(folder, f"{name}-{n}") for n in ("full", "cured")
     )
@@ -195,19 +191,8 @@ def one(args, job):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--results", required=True)
-    parser.add_argument(
-        "--gpupool", default=os.path.join(ROOT, "build", "gpupool")
-    )
-    parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--gpu", default="")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--stand-in", action="store_true")
-    args = parser.parse_args()
+    args = programs.argument_parser(__doc__).parse_args()
     args.total = 0
-    args.gpupool = os.path.abspath(args.gpupool)
     os.makedirs(args.results, exist_ok=True)
     jobs = [p for p in PROGRAMS if p[1]] + [(name, 0) for name, _ in PROGRAMS]
     jobs = [job for job in jobs if re.search(args.only, job[0])]
