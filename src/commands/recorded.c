@@ -297,8 +297,9 @@ static void hint(const struct names *sizes)
 /* Tells on stderr what the recorder counted; no such file, nothing to tell. */
 static void print_calls(const char *path, const char *context)
 {
-	struct names sizes = { .text = "" }, answers = { .used = 0 },
-		     refused = { .used = 0 }, deserted = { .used = 0 };
+	struct names sizes = { .text = "" }, measured = { .used = 0 },
+		     answers = { .used = 0 }, refused = { .used = 0 },
+		     deserted = { .used = 0 };
 	char name[320], kind[16];
 	uint64_t calls;
 	FILE *file = fopen(path, "r");
@@ -319,6 +320,7 @@ static void print_calls(const char *path, const char *context)
 				  context);
 		else
 			add_name(!strcmp(kind, "size")	     ? &sizes
+				 : !strcmp(kind, "measured") ? &measured
 				 : !strcmp(kind, "answer")   ? &answers
 				 : !strcmp(kind, "deserted") ? &deserted
 							     : &refused,
@@ -327,6 +329,7 @@ static void print_calls(const char *path, const char *context)
 	print_names(&sizes,
 		    "told as 0, as only the real libraries know these sizes");
 	hint(&sizes);
+	print_names(&measured, "told as measured on an H200");
 	print_names(&answers, "not known, and answered with success");
 	print_names(&deserted,
 		    "other ranks ended or stood still; from there on what "

@@ -7,6 +7,7 @@
 #include "report/fit.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "report/emit_parts.h"
@@ -114,6 +115,14 @@ static uint64_t shown(const struct gp_fit_report *r)
 
 /* ---- for a person ---- */
 
+/* As the recorder says what it could not tell (recorder.c, tell_sizes). */
+static const char *how_exactly(const struct gp_trace *trace)
+{
+	if (!trace->not_told)
+		return "";
+	return strstr(trace->not_told, "counted as 0") ? "at least " : "about ";
+}
+
 static void print_answer(const struct gp_page *page,
 			 const struct gp_fit_report *r)
 {
@@ -125,7 +134,7 @@ static void print_answer(const struct gp_page *page,
 	if (gp_fit_is(r) && need.all)
 		gp_page_line(page, GP_TONE_GOOD, 0,
 			     "%s fits: it needs %s%s of the %s that %s has.",
-			     r->program, r->trace->not_told ? "at least " : "",
+			     r->program, how_exactly(r->trace),
 			     gp_bytes_text(need.all, needed), total,
 			     r->gpu->name);
 	else if (gp_fit_is(r))

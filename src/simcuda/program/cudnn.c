@@ -154,13 +154,6 @@ int cudnnGetBatchNormalizationBackwardExWorkspaceSize(
 	return no_size(size, __func__);
 }
 
-int cudnnDropoutGetStatesSize(void *handle, size_t *size);
-int cudnnDropoutGetStatesSize(void *handle, size_t *size)
-{
-	(void)handle;
-	return no_size(size, __func__);
-}
-
 int cudnnGetCTCLossWorkspaceSize(void *handle, void *probabilities,
 				 void *gradients, const int *labels,
 				 const int *label_lengths,

@@ -171,6 +171,11 @@ static void open_journal(void)
 
 static void write_called(void)
 {
+	static const char *const kinds[] = {
+		[STAND_IN_SIZE] = "size",
+		[STAND_IN_MEASURED] = "measured",
+		[STAND_IN_ANSWER] = "answer",
+	};
 	enum stand_in_kind kind;
 	char path[sizeof(recorder.path) + sizeof(recorder.file) + 8];
 	const char *name;
@@ -183,8 +188,7 @@ static void write_called(void)
 	if (!file)
 		return;
 	for (uint32_t i = 0; (name = stand_in_called(i, &kind, &calls)); i++)
-		fprintf(file, "%" PRIu64 " %s %s\n", calls,
-			kind == STAND_IN_SIZE ? "size" : "answer", name);
+		fprintf(file, "%" PRIu64 " %s %s\n", calls, kinds[kind], name);
 	for (size_t i = 0; (name = simcuda_unknown(i, &calls)); i++)
 		if (calls && !stand_in_does_nothing(name))
 			fprintf(file, "%" PRIu64 " refused %s\n", calls, name);
@@ -214,26 +218,60 @@ static const char *words_of(const char *call)
 	return call;
 }
 
-/* The journal's last word on it holds; a program that is killed has none. */
-static void tell_sizes(void)
+/* Workspaces counted as 0; the number of calls that asked for them. */
+static unsigned tell_unknown(void)
 {
-	char text[600] = "";
 	enum stand_in_kind kind;
 	const char *name;
 	uint64_t calls;
+	unsigned told = 0;
+
+	for (uint32_t i = 0; (name = stand_in_called(i, &kind, &calls)); i++)
+		if (kind == STAND_IN_SIZE)
+			entries_put("%s%s",
+				    told++ ? ", "
+					   : "workspaces, counted as 0, that "
+					     "only CUDA's libraries know: ",
+				    words_of(name));
+	return told;
+}
+
+/* And those that are another device's. */
+static void tell_measured(bool has_others)
+{
+	enum stand_in_kind kind;
+	const char *name;
+	uint64_t calls;
+	bool is_rnn = false, is_solver = false;
 
 	for (uint32_t i = 0; (name = stand_in_called(i, &kind, &calls)); i++) {
-		size_t used = strlen(text);
-
-		if (kind == STAND_IN_SIZE)
-			snprintf(text + used, sizeof(text) - used, "%s%s",
-				 used ? ", " : "", words_of(name));
+		is_rnn |=
+			kind == STAND_IN_MEASURED && !strncmp(name, "cudnn", 5);
+		is_solver |= kind == STAND_IN_MEASURED &&
+			     !strncmp(name, "cusolver", 8);
 	}
-	if (!*text || !recorder_enter())
+	if (is_rnn || is_solver)
+		entries_put("%sworkspaces of %s%s%s, counted as an H200 has "
+			    "them",
+			    has_others ? "; and " : "",
+			    is_rnn ? "recurrent networks" : "",
+			    is_rnn && is_solver ? " and " : "",
+			    is_solver ? "linear algebra" : "");
+}
+
+/* The journal's last word on it holds; a program that is killed has none. */
+static void tell_sizes(void)
+{
+	enum stand_in_kind kind;
+	uint64_t calls;
+	bool has_size = false;
+
+	for (uint32_t i = 0; stand_in_called(i, &kind, &calls); i++)
+		has_size |= kind != STAND_IN_ANSWER;
+	if (!has_size || !recorder_enter())
 		return;
-	entries_put("{\"not_told\":\"workspaces, counted as 0, that only "
-		    "CUDA's libraries know: ");
-	entries_put("%s", text);
+	entries_put("{\"not_told\":\"");
+	tell_measured(tell_unknown() > 0);
 	entries_put("\"}\n");
 	recorder_leave();
 }

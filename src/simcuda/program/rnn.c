@@ -1,35 +1,80 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * cuDNN's recurrent networks: what describes one, where its weights lie in
+ * their buffer, and what memory it needs while it runs.
+ */
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
+#include "simcuda/device.h"
+#include "simcuda/process.h"
 #include "simcuda/program/stand_in.h"
 
-#define SUCCESS 0
+#define SUCCESS	  0
+#define BAD_PARAM 2000
 
-/* ---- recurrent networks ---- */
+/* ---- descriptors ---- */
 
-/*
- * Where in one buffer the weights lie.  PyTorch packs a network's weights into
- * a buffer of the size told here and asks for the place of each.
- *
- * cudnnRNNMode_t and cudnnGetRNNWeightParams, cudnn_adv.h of cuDNN 9: layer by
- * layer and direction by direction, first all matrices, then all biases; of
- * each, the gates' for the input, the gates' for what was before, and with a
- * projection one matrix more.
- */
-
+/* cudnnRNNMode_t, cudnnRNNBiasMode_t, cudnnRNNAlgo_t and cudnnDataType_t, as
+ * far as they make a difference here: cudnn_adv.h and cudnn_graph.h of cuDNN
+ * 9. */
 enum cell { RELU, TANH, LSTM, GRU };
 enum bias { NO_BIAS, INPUT_BIAS, BOTH_BIASES, RECURRENT_BIAS };
+enum algorithm { STANDARD, PERSIST_STATIC };
+enum type { FLOAT = 0, DOUBLE = 1, BFLOAT16 = 9 };
+
+struct dropout {
+	float probability;
+};
 
 struct rnn {
-	int cell, bias, directions, type, inputs, hidden, projection, layers;
+	bool has_dropout;
+	int algorithm, cell, bias, directions, type;
+	int inputs, hidden, projection, layers;
+};
+
+/* Steps of the longest, and how many there are. */
+struct sequences {
+	int steps, batch;
 };
 
 struct tensor {
 	int type, count, dims[3];
 };
+
+int cudnnCreateDropoutDescriptor(struct dropout **dropout);
+int cudnnCreateDropoutDescriptor(struct dropout **dropout)
+{
+	*dropout = gp_mem_alloc(1, sizeof(**dropout));
+	return SUCCESS;
+}
+
+int cudnnDestroyDropoutDescriptor(struct dropout *dropout);
+int cudnnDestroyDropoutDescriptor(struct dropout *dropout)
+{
+	free(dropout);
+	return SUCCESS;
+}
+
+#define DROPOUTS(X)                                                            \
+	X(cudnnSetDropoutDescriptor)                                           \
+	X(cudnnRestoreDropoutDescriptor)
+
+#define DROPOUT(name)                                                          \
+	int name(struct dropout *dropout, void *handle, float probability,     \
+		 void *states, size_t size, unsigned long long seed);          \
+	int name(struct dropout *dropout, void *handle, float probability,     \
+		 void *states, size_t size, unsigned long long seed)           \
+	{                                                                      \
+		(void)handle, (void)states, (void)size, (void)seed;            \
+		dropout->probability = probability;                            \
+		return SUCCESS;                                                \
+	}
+DROPOUTS(DROPOUT)
 
 int cudnnCreateRNNDescriptor(struct rnn **rnn);
 int cudnnCreateRNNDescriptor(struct rnn **rnn)
@@ -48,15 +93,20 @@ int cudnnDestroyRNNDescriptor(struct rnn *rnn)
 int cudnnSetRNNDescriptor_v8(struct rnn *rnn, int algorithm, int cell, int bias,
 			     int direction, int input, int type, int precision,
 			     int math, int inputs, int hidden, int projection,
-			     int layers, void *dropout, unsigned flags);
+			     int layers, const struct dropout *dropout,
+			     unsigned flags);
 int cudnnSetRNNDescriptor_v8(struct rnn *rnn, int algorithm, int cell, int bias,
 			     int direction, int input, int type, int precision,
 			     int math, int inputs, int hidden, int projection,
-			     int layers, void *dropout, unsigned flags)
+			     int layers, const struct dropout *dropout,
+			     unsigned flags)
 {
-	(void)algorithm, (void)input, (void)precision, (void)math;
-	(void)dropout, (void)flags;
+	(void)input, (void)precision, (void)math, (void)flags;
+	if (cell < RELU || cell > GRU)
+		return BAD_PARAM;
 	*rnn = (struct rnn){
+		.has_dropout = dropout && dropout->probability > 0,
+		.algorithm = algorithm,
 		.cell = cell,
 		.bias = bias,
 		.directions = direction + 1,
@@ -69,7 +119,43 @@ int cudnnSetRNNDescriptor_v8(struct rnn *rnn, int algorithm, int cell, int bias,
 	return SUCCESS;
 }
 
-/* ---- the places of weights ---- */
+int cudnnCreateRNNDataDescriptor(struct sequences **sequences);
+int cudnnCreateRNNDataDescriptor(struct sequences **sequences)
+{
+	*sequences = gp_mem_alloc(1, sizeof(**sequences));
+	return SUCCESS;
+}
+
+int cudnnDestroyRNNDataDescriptor(struct sequences *sequences);
+int cudnnDestroyRNNDataDescriptor(struct sequences *sequences)
+{
+	free(sequences);
+	return SUCCESS;
+}
+
+int cudnnSetRNNDataDescriptor(struct sequences *sequences, int type, int layout,
+			      int steps, int batch, int width,
+			      const int *lengths, void *padding);
+int cudnnSetRNNDataDescriptor(struct sequences *sequences, int type, int layout,
+			      int steps, int batch, int width,
+			      const int *lengths, void *padding)
+{
+	(void)type, (void)layout, (void)width, (void)lengths, (void)padding;
+	*sequences = (struct sequences){ steps, batch };
+	return SUCCESS;
+}
+
+/*
+ * ---- the places of weights ----
+ *
+ * PyTorch packs a network's weights into a buffer of the size told here and
+ * asks for the place of each.
+ *
+ * cudnnGetRNNWeightParams, cudnn_adv.h of cuDNN 9: layer by layer and direction
+ * by direction, first all matrices, then all biases; of each, the gates' for
+ * the input, the gates' for what was before, and with a projection one matrix
+ * more.
+ */
 
 static int gates(const struct rnn *rnn)
 {
@@ -87,10 +173,9 @@ static int outputs(const struct rnn *rnn)
 	return is_projected(rnn) ? rnn->projection : rnn->hidden;
 }
 
-/* cudnnDataType_t: float, double, half, ..., bfloat16 */
 static size_t element(const struct rnn *rnn)
 {
-	return rnn->type == 0 ? 4 : rnn->type == 1 ? 8 : 2;
+	return rnn->type == FLOAT ? 4 : rnn->type == DOUBLE ? 8 : 2;
 }
 
 /* Matrix number id of a layer in one direction; false: there is none. */
@@ -196,18 +281,195 @@ int cudnnGetRNNWeightParams(void *handle, const struct rnn *rnn, int layer,
 	return SUCCESS;
 }
 
-/* What a network needs while it runs is cuDNN's secret: none, and counted. */
-int cudnnGetRNNTempSpaceSizes(void *handle, const struct rnn *rnn, int mode,
-			      void *x, size_t *work, size_t *reserve);
-int cudnnGetRNNTempSpaceSizes(void *handle, const struct rnn *rnn, int mode,
-			      void *x, size_t *work, size_t *reserve)
+/*
+ * ---- memory while a network runs ----
+ *
+ * How much is cuDNN's secret.  What follows was read from what cuDNN 9.19 asked
+ * for on an H200 (tests/gpu/networks.py holds it against that): all 1,183
+ * reserve spaces, and of 1,688 workspaces 1,652 to the byte, 35 but for 304
+ * bytes, as small parts are aligned, and one not.  Of networks with dropout one
+ * was measured; of double or with a projection none, and no batches but 1, 4,
+ * 8, 16, 32, 64 and 128.
+ *
+ * In elements: for each step of a sequence, by unit that is hidden, with those
+ * that are given beside; and for each sequence, by layer and unit that is
+ * hidden.  Training needs what the larger of its two ways, forward and
+ * backward, does.
+ */
+
+struct costs {
+	size_t forward, forward_state, backward, backward_state;
+};
+
+static const struct costs plain[] = {
+	[RELU] = { 2, 3, 3, 5 },
+	[TANH] = { 2, 3, 3, 5 },
+	[LSTM] = { 5, 10, 3, 11 },
+	[GRU] = { 4, 5, 3, 5 },
+};
+
+/* Where gates are computed apart, besides those by step of plain. */
+static const struct costs apart[] = {
+	[RELU] = { 4, 4, 9, 6 },
+	[TANH] = { 4, 4, 9, 6 },
+	[LSTM] = { 16, 8, 12, 12 },
+	[GRU] = { 12, 4, 14, 6 },
+};
+
+/* Of small matrices, and where one kernel stays for all steps.  The limit lies
+ * between 64 Ki elements and 192 Ki. */
+#define SMALL_WEIGHTS 100000
+
+static bool is_apart(const struct rnn *rnn)
 {
-	(void)handle, (void)rnn, (void)mode, (void)x;
+	int n = gates(rnn);
+
+	return rnn->type != BFLOAT16 &&
+	       ((size_t)n * (size_t)rnn->hidden * (size_t)rnn->hidden <
+			SMALL_WEIGHTS ||
+		rnn->algorithm == PERSIST_STATIC);
+}
+
+/* Layers that wait for each other go through time by pieces of so many steps,
+ * and keep some pieces only. */
+static size_t kept_steps(const struct rnn *rnn, const struct sequences *x)
+{
+	static const struct {
+		int batch;
+		size_t piece;
+	} pieces[] = {
+		{ 1, 32 }, { 8, 16 }, { 16, 8 }, { 64, 4 }, { INT_MAX, 2 },
+	};
+	size_t i = 0, steps = (size_t)x->steps, kept;
+
+	while (x->batch > pieces[i].batch)
+		i++;
+	kept = (size_t)rnn->layers * pieces[i].piece +
+	       gp_larger(pieces[i].piece, 8);
+	return kept < steps ? kept : steps;
+}
+
+/* Given from layer to layer, with some units left out. */
+static size_t dropped(const struct rnn *rnn)
+{
+	bool is_given = rnn->has_dropout && rnn->layers > 1;
+
+	return is_given ? (size_t)rnn->directions * (size_t)rnn->hidden : 0;
+}
+
+static size_t forward_elements(const struct rnn *rnn, const struct sequences *x)
+{
+	size_t d = (size_t)rnn->directions, hidden = (size_t)rnn->hidden;
+	const struct costs *costs = &plain[rnn->cell];
+	size_t step = (d * costs->forward + (d - 1) * 4) * hidden;
+	size_t state = d * costs->forward_state + (d - 1) * 4;
+
+	if (is_apart(rnn)) {
+		step += apart[rnn->cell].forward * hidden;
+		state = d * apart[rnn->cell].forward_state + (d - 1) * 2;
+	}
+	step += (size_t)rnn->inputs + dropped(rnn);
+	return (size_t)x->batch *
+	       ((size_t)x->steps * step + (size_t)rnn->layers * state * hidden);
+}
+
+static size_t backward_elements(const struct rnn *rnn,
+				const struct sequences *x)
+{
+	size_t d = (size_t)rnn->directions, hidden = (size_t)rnn->hidden;
+	size_t inputs = (size_t)rnn->inputs, steps = (size_t)x->steps;
+	const struct costs *costs = &plain[rnn->cell];
+	size_t step = d * costs->backward * hidden + 2 * inputs +
+		      d * d * gp_larger(inputs, hidden);
+	size_t state = d * costs->backward_state + (d - 1) * 4;
+	size_t saved = 0;
+
+	if (is_apart(rnn)) {
+		step += apart[rnn->cell].backward * hidden;
+		state = d * apart[rnn->cell].backward_state + (d - 1) * 2;
+	} else if (rnn->layers > 1 && d == 1) {
+		saved = (steps - kept_steps(rnn, x)) * hidden;
+	}
+	if (rnn->layers > 1 && (is_apart(rnn) || d > 1))
+		step += d * hidden;
+	step += dropped(rnn);
+	return (size_t)x->batch *
+	       (steps * step + (size_t)rnn->layers * state * hidden - saved);
+}
+
+/* Of a matrix product, by layer and direction; at the beginning; and of two
+ * numbers for each sequence. */
+#define PRODUCT_BYTES  ((size_t)8 << 20)
+#define HEADER_BYTES   256
+#define SEQUENCE_BYTES 8
+#define ALIGNMENT      32
+
+static size_t aligned(size_t bytes)
+{
+	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static size_t workspace(const struct rnn *rnn, const struct sequences *x,
+			bool is_training)
+{
+	size_t all = (size_t)(rnn->layers * rnn->directions);
+	size_t most = forward_elements(rnn, x);
+
+	if (is_training)
+		most = gp_larger(most, backward_elements(rnn, x));
+	return all * PRODUCT_BYTES + HEADER_BYTES +
+	       aligned((size_t)x->batch * SEQUENCE_BYTES) +
+	       element(rnn) * (matrices_before(rnn, (int)all, 0) + most);
+}
+
+/* What backward needs of forward: of each layer, between layers, and which
+ * units were left out there, a bit each. */
+static size_t reserve_space(const struct rnn *rnn, const struct sequences *x)
+{
+	size_t by_layer = rnn->cell == LSTM ? 5 : rnn->cell == GRU ? 6 : 1;
+	size_t layers = (size_t)rnn->layers;
+	size_t units = (size_t)x->steps * (size_t)x->batch *
+		       (size_t)rnn->hidden * (size_t)rnn->directions;
+	size_t bits = rnn->has_dropout ? units * (layers - 1) : 0;
+
+	return HEADER_BYTES +
+	       aligned(units * (by_layer * layers + layers - 1) *
+		       element(rnn)) +
+	       aligned((bits + 7) / 8);
+}
+
+int cudnnGetRNNTempSpaceSizes(void *handle, const struct rnn *rnn,
+			      int is_training, const struct sequences *x,
+			      size_t *work, size_t *reserve);
+int cudnnGetRNNTempSpaceSizes(void *handle, const struct rnn *rnn,
+			      int is_training, const struct sequences *x,
+			      size_t *work, size_t *reserve)
+{
+	(void)handle;
 	if (work)
-		*work = 0;
+		*work = workspace(rnn, x, is_training);
 	if (reserve)
-		*reserve = 0;
-	stand_in_size(__func__);
+		*reserve = is_training ? reserve_space(rnn, x) : 0;
+	stand_in_measured(__func__);
+	return SUCCESS;
+}
+
+/* Of the random numbers that leave units out, for 1,024 threads of each
+ * multiprocessor: 6,488,064 bytes on the H200's 132. */
+#define STATE_BYTES	    48
+#define STATES_BY_PROCESSOR 1024
+
+int cudnnDropoutGetStatesSize(void *handle, size_t *size);
+int cudnnDropoutGetStatesSize(void *handle, size_t *size)
+{
+	const struct simcuda_properties *p;
+
+	(void)handle;
+	process_lock();
+	p = properties_of(process_current_device());
+	*size = (size_t)p->multiprocessors * STATES_BY_PROCESSOR * STATE_BYTES;
+	process_unlock();
+	stand_in_measured(__func__);
 	return SUCCESS;
 }
 

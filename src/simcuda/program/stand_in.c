@@ -33,15 +33,11 @@ static const struct outputs states[] = {
 static const struct outputs sizes[] = {
 	{ "cusolverDn?gesvd_bufferSize", 4, 1, 4 },
 	{ "cusolverDn?sytrf_bufferSize", 5, 1, 4 },
-	{ "cusolverDnXgeqrf_bufferSize", 11, 2, 8 },
 	{ "cusolverDn?geqrf_bufferSize", 6, 1, 4 },
 	{ "cusolverDn?getrf_bufferSize", 6, 1, 4 },
-	{ "cusolverDnXpotrf_bufferSize", 9, 2, 8 },
 	{ "cusolverDn?potrf_bufferSize", 6, 1, 4 },
 	{ "cusolverDn*gqr_bufferSize", 8, 1, 4 },
 	{ "cusolverDn*mqr_bufferSize", 12, 1, 4 },
-	{ "cusolverDnXsyevd_bufferSize", 12, 2, 8 },
-	{ "cusolverDnXsyevBatched_bufferSize", 12, 2, 8 },
 	{ "cusolverDn??yev*_bufferSize", 8, 1, 4 },
 	{ "cusolverDn?heev*_bufferSize", 8, 1, 4 },
 	{ "cusolverDn?gesvdj_bufferSize", 13, 1, 4 },
@@ -298,7 +294,7 @@ void stand_in_watch(void (*notify)(void))
 	notify_size = notify;
 }
 
-void stand_in_size(const char *name)
+static void tell(const char *name, enum stand_in_kind kind)
 {
 	struct called *called;
 	bool is_new;
@@ -306,11 +302,21 @@ void stand_in_size(const char *name)
 	process_lock();
 	called = find(name);
 	is_new = !called->calls++;
-	called->kind = STAND_IN_SIZE;
+	called->kind = kind;
 	called->is_named = true;
 	process_unlock();
 	if (is_new && notify_size)
 		notify_size();
+}
+
+void stand_in_size(const char *name)
+{
+	tell(name, STAND_IN_SIZE);
+}
+
+void stand_in_measured(const char *name)
+{
+	tell(name, STAND_IN_MEASURED);
 }
 
 const char *stand_in_called(uint32_t index, enum stand_in_kind *kind,

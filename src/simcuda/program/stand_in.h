@@ -17,13 +17,15 @@ uint64_t simcuda_stand_in(void **first, const char *name, void *third,
 
 /* A size that only the real library knows was told as 0 by this call. */
 void stand_in_size(const char *name);
+/* One was told as it was measured on an H200. */
+void stand_in_measured(const char *name);
 /* Calls that, when the first size of a name was told so; outside locks. */
 void stand_in_watch(void (*notify)(void));
 
-/* What the program's user should know of: sizes told as 0, and calls whose
- * answers nobody gave.  Those that compute or set something, and so may well do
- * nothing, are left out. */
-enum stand_in_kind { STAND_IN_SIZE, STAND_IN_ANSWER };
+/* What the program's user should know of: sizes told as 0 or as measured, and
+ * calls whose answers nobody gave.  Those that compute or set something, and so
+ * may well do nothing, are left out. */
+enum stand_in_kind { STAND_IN_SIZE, STAND_IN_MEASURED, STAND_IN_ANSWER };
 
 /* In the order they were first made: the index-th name, or NULL; how often. */
 const char *stand_in_called(uint32_t index, enum stand_in_kind *kind,
