@@ -41,7 +41,7 @@ enum section {
 struct image {
 	char *bytes;
 	size_t used, room;
-	size_t symbols, names, names_size, hash, relocation, code;
+	size_t symbols, names, names_size, hash, hash_size, relocation, code;
 	size_t data, dynamic, end;
 };
 
@@ -100,7 +100,8 @@ static void add_hash(struct image *image, const struct gp_object *object)
 		chains[i + BEFORE] = buckets[b];
 		buckets[b] = i + BEFORE;
 	}
-	image->hash = add(image, words, (2 + 2 * (size_t)count) * 4);
+	image->hash_size = (2 + 2 * (size_t)count) * sizeof(*words);
+	image->hash = add(image, words, image->hash_size);
 	free(words);
 }
 
@@ -207,7 +208,7 @@ static size_t add_sections(struct image *image, size_t symbol_count)
 		[DYNSYM] = { image->symbols,
 			     (symbol_count + BEFORE) * sizeof(Elf64_Sym) },
 		[DYNSTR] = { image->names, image->names_size },
-		[HASH] = { image->hash, (2 + 2 * (symbol_count + BEFORE)) * 4 },
+		[HASH] = { image->hash, image->hash_size },
 		[RELA] = { image->relocation, sizeof(Elf64_Rela) },
 		[DATA] = { image->data, image->dynamic - image->data },
 		[DYNAMIC] = { image->dynamic, image->end - image->dynamic },

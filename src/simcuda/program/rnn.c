@@ -6,12 +6,14 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/larger.h"
 #include "base/mem.h"
 #include "simcuda/device.h"
 #include "simcuda/process.h"
+#include "simcuda/program/owners.h"
 #include "simcuda/program/stand_in.h"
 
 #define SUCCESS	  0
@@ -66,12 +68,13 @@ int cudnnDestroyDropoutDescriptor(struct dropout *dropout)
 
 #define DROPOUT(name)                                                          \
 	int name(struct dropout *dropout, void *handle, float probability,     \
-		 void *states, size_t size, unsigned long long seed);          \
+		 uint64_t states, size_t size, unsigned long long seed);       \
 	int name(struct dropout *dropout, void *handle, float probability,     \
-		 void *states, size_t size, unsigned long long seed)           \
+		 uint64_t states, size_t size, unsigned long long seed)        \
 	{                                                                      \
-		(void)handle, (void)states, (void)size, (void)seed;            \
+		(void)handle, (void)size, (void)seed;                          \
 		dropout->probability = probability;                            \
+		owners_workspace(OWNERS_CUDNN, states);                        \
 		return SUCCESS;                                                \
 	}
 DROPOUTS(DROPOUT)
@@ -505,4 +508,75 @@ int cudnnGetTensorNdDescriptor(const struct tensor *tensor, int room, int *type,
 		strides[i] = stride;
 	}
 	return SUCCESS;
+}
+
+/* ---- running ---- */
+
+/* A kernel, which only has that memory. */
+static int run(uint64_t workspace)
+{
+	owners_workspace(OWNERS_CUDNN, workspace);
+	process_notify_work(NULL);
+	return SUCCESS;
+}
+
+int cudnnRNNForward(void *handle, const struct rnn *rnn, int is_training,
+		    const int *lengths, void *x, const void *x_at, void *y,
+		    void *y_at, void *h, const void *hx, void *hy, void *c,
+		    const void *cx, void *cy, size_t weights, const void *w,
+		    size_t size, uint64_t workspace, size_t reserve,
+		    void *reserved);
+int cudnnRNNForward(void *handle, const struct rnn *rnn, int is_training,
+		    const int *lengths, void *x, const void *x_at, void *y,
+		    void *y_at, void *h, const void *hx, void *hy, void *c,
+		    const void *cx, void *cy, size_t weights, const void *w,
+		    size_t size, uint64_t workspace, size_t reserve,
+		    void *reserved)
+{
+	(void)handle, (void)rnn, (void)is_training, (void)lengths, (void)x;
+	(void)x_at, (void)y, (void)y_at, (void)h, (void)hx, (void)hy, (void)c;
+	(void)cx, (void)cy, (void)weights, (void)w, (void)size, (void)reserve;
+	(void)reserved;
+	return run(workspace);
+}
+
+int cudnnRNNBackwardData_v8(void *handle, const struct rnn *rnn,
+			    const int *lengths, void *y, const void *y_at,
+			    const void *dy, void *x, void *dx, void *h,
+			    const void *hx, const void *dhy, void *dhx, void *c,
+			    const void *cx, const void *dcy, void *dcx,
+			    size_t weights, const void *w, size_t size,
+			    uint64_t workspace, size_t reserve, void *reserved);
+int cudnnRNNBackwardData_v8(void *handle, const struct rnn *rnn,
+			    const int *lengths, void *y, const void *y_at,
+			    const void *dy, void *x, void *dx, void *h,
+			    const void *hx, const void *dhy, void *dhx, void *c,
+			    const void *cx, const void *dcy, void *dcx,
+			    size_t weights, const void *w, size_t size,
+			    uint64_t workspace, size_t reserve, void *reserved)
+{
+	(void)handle, (void)rnn, (void)lengths, (void)y, (void)y_at, (void)dy;
+	(void)x, (void)dx, (void)h, (void)hx, (void)dhy, (void)dhx, (void)c;
+	(void)cx, (void)dcy, (void)dcx, (void)weights, (void)w, (void)size;
+	(void)reserve, (void)reserved;
+	return run(workspace);
+}
+
+int cudnnRNNBackwardWeights_v8(void *handle, const struct rnn *rnn, int how,
+			       const int *lengths, void *x, const void *x_at,
+			       void *h, const void *hx, void *y,
+			       const void *y_at, size_t weights, void *dw,
+			       size_t size, uint64_t workspace, size_t reserve,
+			       void *reserved);
+int cudnnRNNBackwardWeights_v8(void *handle, const struct rnn *rnn, int how,
+			       const int *lengths, void *x, const void *x_at,
+			       void *h, const void *hx, void *y,
+			       const void *y_at, size_t weights, void *dw,
+			       size_t size, uint64_t workspace, size_t reserve,
+			       void *reserved)
+{
+	(void)handle, (void)rnn, (void)how, (void)lengths, (void)x, (void)x_at;
+	(void)h, (void)hx, (void)y, (void)y_at, (void)weights, (void)dw;
+	(void)size, (void)reserve, (void)reserved;
+	return run(workspace);
 }

@@ -24,10 +24,13 @@ struct outputs {
 	unsigned char count, bytes;
 };
 
-/* That all went well: no size of a workspace. */
+/* That all went well, that nothing was dropped, a handle: no size of a
+ * workspace. */
 static const struct outputs states[] = {
 	{ "cublas?geqrfBatched", 7, 1, 4 },
 	{ "cublas?gelsBatched", 10, 1, 4 },
+	{ "cudaGraphConditionalHandleCreate", 1, 1, 8 },
+	{ "cuptiActivityGetNumDroppedRecords", 3, 1, 8 },
 };
 
 static const struct outputs sizes[] = {
@@ -61,8 +64,6 @@ static const struct outputs sizes[] = {
 	{ "cusparseLtSpMMACompressedSize2", 3, 2, 8 },
 	{ "cufftMakePlanMany64", 12, 1, 8 },
 	{ "cufftXtMakePlanMany", 13, 1, 8 },
-	{ "cuptiActivityGetNumDroppedRecords", 3, 1, 8 },
-	{ "cudaGraphConditionalHandleCreate", 1, 1, 8 },
 };
 
 /* NULL: none is known. */
