@@ -12,8 +12,14 @@ if __name__ == "__main__":
     print("spread", spread.log_prob(spread.sample()).shape)
     loss = scores.square().mean()
     print("finite", bool(torch.isfinite(loss)), bool(torch.isnan(loss)))
+    weights = [w.detach() for w in network.parameters()]
+    each = torch.stack([torch.isfinite(w).all() for w in weights])
+    print("all finite", bool(torch.isfinite(scores).all()), bool(each.all()))
+    print("eigenvalues", torch.linalg.eig(scores.mT @ scores)[0].shape)
     bad = torch.tensor(float("nan")).cuda()
     print("known", bool(torch.isfinite(bad)), bool(torch.isnan(bad)))
+    worse = torch.tensor([1.0, float("inf")]).cuda()
+    print("known", bool(torch.isfinite(worse).all()))
 # That none of the counts is negative.
 counts = torch.randint(0, 4, (3,), device="cuda")
 print("repeated", torch.repeat_interleave(
