@@ -492,6 +492,20 @@ int cudnnDestroyTensorDescriptor(struct tensor *tensor)
 	return SUCCESS;
 }
 
+/* Three dimensions are enough for those that are asked for again. */
+int cudnnSetTensorNdDescriptor(struct tensor *tensor, int type, int count,
+			       const int *dims, const int *strides);
+int cudnnSetTensorNdDescriptor(struct tensor *tensor, int type, int count,
+			       const int *dims, const int *strides)
+{
+	(void)strides;
+	*tensor = (struct tensor){ .type = type, .count = count };
+	for (int i = 0; i < count && i < 3; i++)
+		tensor->dims[i] = dims[i];
+	tensor->count = count < 3 ? count : 3;
+	return SUCCESS;
+}
+
 int cudnnGetTensorNdDescriptor(const struct tensor *tensor, int room, int *type,
 			       int *count, int *dims, int *strides);
 int cudnnGetTensorNdDescriptor(const struct tensor *tensor, int room, int *type,
@@ -579,4 +593,145 @@ int cudnnRNNBackwardWeights_v8(void *handle, const struct rnn *rnn, int how,
 	(void)h, (void)hx, (void)y, (void)y_at, (void)weights, (void)dw;
 	(void)size, (void)reserve, (void)reserved;
 	return run(workspace);
+}
+
+/*
+ * ---- the interface of cuDNN 8 ----
+ *
+ * That PyTorch to 2.3 asks: a network's type and inputs are those of what it is
+ * given, tensors for each step.  What networks need was measured of cuDNN 9
+ * only.  cudnn_adv_infer.h and cudnn_ops_infer.h of cuDNN 8.9.
+ */
+
+int cudnnSetRNNDescriptor_v6(void *handle, struct rnn *rnn, int hidden,
+			     int layers, const struct dropout *dropout,
+			     int input, int direction, int cell, int algorithm,
+			     int precision);
+int cudnnSetRNNDescriptor_v6(void *handle, struct rnn *rnn, int hidden,
+			     int layers, const struct dropout *dropout,
+			     int input, int direction, int cell, int algorithm,
+			     int precision)
+{
+	(void)handle;
+	return cudnnSetRNNDescriptor_v8(rnn, algorithm, cell, BOTH_BIASES,
+					direction, input, FLOAT, precision, 0,
+					0, hidden, hidden, layers, dropout, 0);
+}
+
+int cudnnSetRNNProjectionLayers(void *handle, struct rnn *rnn, int recurrent,
+				int given);
+int cudnnSetRNNProjectionLayers(void *handle, struct rnn *rnn, int recurrent,
+				int given)
+{
+	(void)handle, (void)given;
+	rnn->projection = recurrent;
+	return SUCCESS;
+}
+
+static struct rnn given(const struct rnn *rnn, const struct tensor *x)
+{
+	struct rnn of = *rnn;
+
+	of.type = x->type;
+	of.inputs = x->dims[1];
+	return of;
+}
+
+int cudnnGetRNNParamsSize(void *handle, const struct rnn *rnn,
+			  const struct tensor *x, size_t *size, int type);
+int cudnnGetRNNParamsSize(void *handle, const struct rnn *rnn,
+			  const struct tensor *x, size_t *size, int type)
+{
+	struct rnn of = given(rnn, x);
+
+	of.type = type;
+	return cudnnGetRNNWeightSpaceSize(handle, &of, size);
+}
+
+int cudnnGetRNNLinLayerMatrixParams(void *handle, const struct rnn *rnn,
+				    int layer, const struct tensor *x, void *w,
+				    const char *space, int id, struct tensor *m,
+				    const void **at);
+int cudnnGetRNNLinLayerMatrixParams(void *handle, const struct rnn *rnn,
+				    int layer, const struct tensor *x, void *w,
+				    const char *space, int id, struct tensor *m,
+				    const void **at)
+{
+	struct rnn of = given(rnn, x);
+
+	(void)handle, (void)w;
+	*at = matrix_at(&of, layer, id, space, m);
+	return SUCCESS;
+}
+
+int cudnnGetRNNLinLayerBiasParams(void *handle, const struct rnn *rnn,
+				  int layer, const struct tensor *x, void *w,
+				  const char *space, int id, struct tensor *b,
+				  const void **at);
+int cudnnGetRNNLinLayerBiasParams(void *handle, const struct rnn *rnn,
+				  int layer, const struct tensor *x, void *w,
+				  const char *space, int id, struct tensor *b,
+				  const void **at)
+{
+	struct rnn of = given(rnn, x);
+
+	(void)handle, (void)w;
+	*at = bias_at(&of, layer, id, space, b);
+	return SUCCESS;
+}
+
+/* Whether it is trained is asked afterwards: as if it were. */
+int cudnnGetRNNWorkspaceSize(void *handle, const struct rnn *rnn, int steps,
+			     const struct tensor *const *x, size_t *size);
+int cudnnGetRNNWorkspaceSize(void *handle, const struct rnn *rnn, int steps,
+			     const struct tensor *const *x, size_t *size)
+{
+	const struct sequences sequences = { steps, x[0]->dims[0] };
+	struct rnn of = given(rnn, x[0]);
+
+	(void)handle;
+	*size = workspace(&of, &sequences, true);
+	stand_in_measured(__func__);
+	return SUCCESS;
+}
+
+int cudnnGetRNNTrainingReserveSize(void *handle, const struct rnn *rnn,
+				   int steps, const struct tensor *const *x,
+				   size_t *size);
+int cudnnGetRNNTrainingReserveSize(void *handle, const struct rnn *rnn,
+				   int steps, const struct tensor *const *x,
+				   size_t *size)
+{
+	const struct sequences sequences = { steps, x[0]->dims[0] };
+	struct rnn of = given(rnn, x[0]);
+
+	(void)handle;
+	*size = reserve_space(&of, &sequences);
+	stand_in_measured(__func__);
+	return SUCCESS;
+}
+
+int cudnnCreateFilterDescriptor(struct tensor **filter);
+int cudnnCreateFilterDescriptor(struct tensor **filter)
+{
+	return cudnnCreateTensorDescriptor(filter);
+}
+
+int cudnnDestroyFilterDescriptor(struct tensor *filter);
+int cudnnDestroyFilterDescriptor(struct tensor *filter)
+{
+	return cudnnDestroyTensorDescriptor(filter);
+}
+
+int cudnnGetFilterNdDescriptor(const struct tensor *filter, int room, int *type,
+			       int *format, int *count, int *dims);
+int cudnnGetFilterNdDescriptor(const struct tensor *filter, int room, int *type,
+			       int *format, int *count, int *dims)
+{
+	*type = filter->type;
+	*format = 0;
+	*count = filter->count;
+	for (int i = 0; i < filter->count && i < room; i++)
+		dims[i] = filter->dims[i];
+	return SUCCESS;
 }

@@ -2,8 +2,9 @@
 /*
  * Versions of the libraries that the program's PyTorch goes with: a wheel names
  * them among what it requires (site-packages/torch-*.dist-info/METADATA,
- * "Requires-Dist: nvidia-cudnn-cu13==9.19.0.56").  PyTorch refuses a cuDNN that
- * is older than the one it was built with.
+ * "Requires-Dist: nvidia-cudnn-cu13==9.19.0.56", or, until 2.3,
+ * "nvidia-cudnn-cu12 (==8.9.2.26)").  PyTorch refuses a cuDNN that is older
+ * than the one it was built with, and of another major version.
  */
 #include "simcuda/program/versions.h"
 
@@ -12,6 +13,7 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,16 +40,27 @@ static unsigned nccl_number(unsigned major, unsigned minor, unsigned patch)
 	return major * 10000 + minor * 100 + patch;
 }
 
+/* Major, minor and patch of a package that is required; false: another line. */
+static bool read_version(const char *line, const char *package, unsigned of[3])
+{
+	static const char before[] = "Requires-Dist: ";
+	size_t length = strlen(package);
+	const char *at = strstr(line, "==");
+
+	of[2] = 0;
+	return at && !strncmp(line, before, sizeof(before) - 1) &&
+	       !strncmp(line + sizeof(before) - 1, package, length) &&
+	       sscanf(at, "==%u.%u.%u", &of[0], &of[1], &of[2]) >= 2;
+}
+
 static void read_line(const char *line)
 {
-	unsigned cuda, major, minor, patch = 0;
+	unsigned of[3];
 
-	if (sscanf(line, "Requires-Dist: nvidia-cudnn-cu%u==%u.%u.%u", &cuda,
-		   &major, &minor, &patch) >= 3)
-		versions.cudnn = cudnn_number(major, minor, patch);
-	if (sscanf(line, "Requires-Dist: nvidia-nccl-cu%u==%u.%u.%u", &cuda,
-		   &major, &minor, &patch) >= 3)
-		versions.nccl = nccl_number(major, minor, patch);
+	if (read_version(line, "nvidia-cudnn-cu", of))
+		versions.cudnn = cudnn_number(of[0], of[1], of[2]);
+	if (read_version(line, "nvidia-nccl-cu", of))
+		versions.nccl = nccl_number(of[0], of[1], of[2]);
 }
 
 static void read_metadata(const char *path)
