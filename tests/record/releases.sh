@@ -5,8 +5,8 @@
 #	PATH=$PWD/build:$PATH tests/record/releases.sh [RELEASE...]
 #
 # Each wheel is fetched, and removed again.  The trace must be replayed as it was
-# recorded, and what follows from the host's values must be known from 2.3 on; and
-# what asks CUDA's libraries, as recurrent networks do, must run.
+# recorded, and what follows from the host's values must be known from 2.3 on.  Calls
+# of CUDA's libraries must run, and checks that a correct program passes.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,17 +20,22 @@ trap 'exit 1' INT TERM
 # The program itself is checked where values are followed.
 is_right() {
 	case $1 in
-	2.[12].*) program=training.py path=. ;;
-	*) program=follows.py path='path: all values known$' ;;
+	2.[12].*) program=training.py path=. checks=calls.py ;;
+	*)
+		program=follows.py path='path: all values known$'
+		checks='calls.py asserts.py'
+		;;
 	esac
 	gpupool record -o "$work/trace.jsonl" -- "$work/venv/bin/python" \
 		"$here/programs/$program" > "$work/log" 2>&1 &&
 		grep -q "$path" "$work/log" &&
-		gpupool replay -q "$work/trace.jsonl" --strict >> "$work/log" 2>&1 &&
+		gpupool replay -q "$work/trace.jsonl" --strict >> "$work/log" 2>&1 ||
+		return 1
+	for program in $checks; do
 		gpupool record -o "$work/trace.jsonl" -- \
-			"$work/venv/bin/python" "$here/programs/calls.py" \
-			> "$work/log" 2>&1 &&
-		gpupool replay -q "$work/trace.jsonl" --strict >> "$work/log" 2>&1
+			"$work/venv/bin/python" "$here/programs/$program" \
+			> "$work/log" 2>&1 || return 1
+	done
 }
 
 for release; do

@@ -291,11 +291,20 @@ static enum whose whose_is(const char *path)
 	return *path == '<' ? A_LIBRARYS : THE_PROGRAMS;
 }
 
-/* "train.py:12" */
-static enum whose describe_line(object *frame, char *text, size_t size)
+/* A new reference; NULL: it has none. */
+static object *file_of(object *frame)
 {
 	object *code = py.PyFrame_GetCode(frame);
 	object *file = py.PyObject_GetAttrString(code, "co_filename");
+
+	py.Py_DecRef(code);
+	return file;
+}
+
+/* "train.py:12" */
+static enum whose describe_line(object *frame, char *text, size_t size)
+{
+	object *file = file_of(frame);
 	const char *path = file ? py.PyUnicode_AsUTF8(file) : NULL;
 	const char *name = path ? strrchr(path, '/') : NULL;
 	enum whose whose = path ? whose_is(path) : PYTORCHS;
@@ -308,7 +317,6 @@ static enum whose describe_line(object *frame, char *text, size_t size)
 	py.PyErr_Clear();
 	if (file)
 		py.Py_DecRef(file);
-	py.Py_DecRef(code);
 	return whose;
 }
 
@@ -352,6 +360,35 @@ bool interpreter_place(char *text, size_t size)
 			 : *library_line ? library_line
 					 : "PyTorch");
 	return true;
+}
+
+static bool is_in(object *frame, const char *part)
+{
+	object *file = file_of(frame);
+	const char *path = file ? py.PyUnicode_AsUTF8(file) : NULL;
+	bool is = path && strstr(path, part);
+
+	py.PyErr_Clear();
+	if (file)
+		py.Py_DecRef(file);
+	return is;
+}
+
+bool interpreter_is_in(const char *part)
+{
+	object *frame;
+	bool is;
+	int state;
+
+	if (!program.is_there || !py.PyGILState_GetThisThreadState())
+		return false;
+	state = py.PyGILState_Ensure();
+	frame = py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
+	is = frame && is_in(frame, part);
+	if (frame)
+		py.Py_DecRef(frame);
+	py.PyGILState_Release(state);
+	return is;
 }
 
 /* ---- the beginning ---- */

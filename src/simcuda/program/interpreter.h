@@ -38,6 +38,10 @@ uint32_t interpreter_site(void);
  */
 bool interpreter_place(char *text, size_t size);
 
+/* Whether the innermost line under way in this thread is of a file with this in
+ * its path.  No lock may be held. */
+bool interpreter_is_in(const char *part);
+
 /* For the Python side: a mark, stage 0 a point, 1 a start, 2 an end. */
 void simcuda_mark(const char *name, int stage);
 

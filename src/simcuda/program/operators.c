@@ -18,6 +18,7 @@
 #include "simcuda/process.h"
 #include "simcuda/program/draws.h"
 #include "simcuda/program/evaluate.h"
+#include "simcuda/program/interpreter.h"
 #include "simcuda/program/owners.h"
 #include "simcuda/stream.h"
 
@@ -41,6 +42,7 @@ struct operation {
 	uint64_t number; /* of its name, the same in every run */
 	bool is_known, is_all;
 	bool finds_errors; /* in what a library says: a correct program none */
+	bool draws_lots;   /* old releases check its probabilities first */
 };
 
 struct frame {
@@ -65,6 +67,7 @@ struct frame {
 	bool has_written;
 	bool is_captured; /* into a graph: it is run later, if at all */
 	bool is_presumed; /* true of all that were presumed to be */
+	unsigned truths;  /* read in it */
 	struct draws_place drawn_before;
 };
 
@@ -129,6 +132,7 @@ static const struct operation *operation_of(const char *schema)
 	new->is_all = !strcmp(new->name.name, "aten::all");
 	new->finds_errors =
 		!strcmp(new->name.name, "aten::_linalg_check_errors");
+	new->draws_lots = !strcmp(new->name.name, "aten::multinomial");
 	new->is_known = evaluate_describe(&new->name, &new->facts);
 	if (!new->is_known)
 		new->facts.writes_any = true;
@@ -602,32 +606,41 @@ static void say_scalar(const struct shape *s, void *to, size_t size)
 		say_number((int64_t)real, to, size);
 }
 
-/* What a truth is that a correct program reads; false: nobody knows. */
-static bool is_asserted(const struct shape *s, bool *truth)
+static bool is_scalar(const struct frame *f, size_t size)
 {
-	for (size_t i = 0; i < frames.count && s->dtype == DTYPE_BOOL; i++) {
-		const struct operation *in = frames.items[i].operation;
+	return f && f->operation && f->operation->facts.is_scalar &&
+	       f->written_count && size == tensors_element(f->written->dtype);
+}
 
-		*truth = in && in->facts.asserts;
-		if (*truth || (in && in->finds_errors))
+/* What a truth is that a correct program reads while the operator runs; false:
+ * nobody knows.  multinomial asks whether its probabilities are valid, and then
+ * whether they are all 0. */
+static bool is_asserted_in(struct frame *f, bool *truth)
+{
+	const struct operation *of = f->operation;
+
+	if (!of)
+		return false;
+	*truth = of->draws_lots ? !f->truths++ : of->facts.asserts;
+	return of->facts.asserts || of->finds_errors || of->draws_lots;
+}
+
+/* Until 2.8 distributions ask all() of what they check, as anybody does. */
+static bool is_asserted(const struct frame *f, bool *truth)
+{
+	if (f->written->dtype != DTYPE_BOOL)
+		return false;
+	for (size_t i = 0; i < frames.count; i++)
+		if (is_asserted_in(&frames.items[i], truth))
 			return true;
-	}
-	return false;
+	*truth = true;
+	return interpreter_is_in("/torch/distributions/");
 }
 
 /* What is read of it stays a value that nobody knows. */
 static bool read_scalar(const struct frame *f, void *to, uint64_t from,
 			size_t size)
 {
-	bool truth;
-
-	if (!f->operation || !f->operation->facts.is_scalar ||
-	    !f->written_count || size != tensors_element(f->written->dtype))
-		return false;
-	if (is_asserted(f->written, &truth)) {
-		say_number(truth, to, size);
-		return true;
-	}
 	if (operations.scalar) {
 		say_scalar(f->written, to, size);
 		return true;
@@ -657,6 +670,7 @@ static void draw(const struct frame *f, void *to, uint64_t from, size_t size)
 static bool on_read(void *to, uint64_t from, size_t size)
 {
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
+	bool is_alone, truth;
 
 	/* One that is called by another asks for the same. */
 	for (size_t i = 0; i < frames.count; i++) {
@@ -669,8 +683,14 @@ static bool on_read(void *to, uint64_t from, size_t size)
 		if (answer(asking, to, size))
 			return !asking->is_drawn;
 	}
+	is_alone = is_scalar(f, size);
+	if (is_alone && is_asserted(f, &truth)) {
+		say_number(truth, to, size);
+		return false;
+	}
 	process_lock();
-	if ((!f || !read_scalar(f, to, from, size)) && draws_policy()->draws)
+	if ((!is_alone || !read_scalar(f, to, from, size)) &&
+	    draws_policy()->draws)
 		draw(f, to, from, size);
 	process_unlock();
 	return false;

@@ -10,6 +10,8 @@ if __name__ == "__main__":
     print("drawn", chosen.log_prob(drawn).shape)
     spread = torch.distributions.Normal(scores, scores.exp())
     print("spread", spread.log_prob(spread.sample()).shape)
+    lots = torch.multinomial(torch.softmax(scores, -1), 2)
+    print("lots", lots.shape)
     loss = scores.square().mean()
     print("finite", bool(torch.isfinite(loss)), bool(torch.isnan(loss)))
     weights = [w.detach() for w in network.parameters()]
