@@ -305,8 +305,8 @@ void gp_wants_read_packages(struct gp_wants *wants, const char *folder)
 static void add_loaded(struct gp_wants *wants)
 {
 	static const char *const loaded[] = {
-		"libcuda.so.1",
-		"libnvidia-ml.so.1",
+		"libcuda.so.1", "libnvidia-ml.so.1",
+		"libcudnn_cnn_infer.so.8", /* PyTorch 2.1 to 2.3 look for it */
 	};
 
 	for (size_t i = 0; i < sizeof(loaded) / sizeof(*loaded); i++)
