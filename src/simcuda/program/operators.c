@@ -625,7 +625,7 @@ static bool is_asserted_in(struct frame *f, bool *truth)
 	return of->facts.asserts || of->finds_errors || of->draws_lots;
 }
 
-/* Until 2.8 distributions ask all() of what they check, as anybody does. */
+/* Old releases' distributions ask all() of what they check, as anybody does. */
 static bool is_asserted(const struct frame *f, bool *truth)
 {
 	if (f->written->dtype != DTYPE_BOOL)

@@ -288,7 +288,7 @@ int cudnnGetRNNWeightParams(void *handle, const struct rnn *rnn, int layer,
  * ---- memory while a network runs ----
  *
  * How much is cuDNN's secret.  What follows was read from what cuDNN 9.19 asked
- * for on an H200 (tests/gpu/networks.py holds it against that): all 1,183
+ * for on an H200 (tests/gpu/workspaces.py holds it against that): all 1,183
  * reserve spaces, and of 1,688 workspaces 1,652 to the byte, 35 but for 304
  * bytes, as small parts are aligned, and one not.  Of networks with dropout one
  * was measured; of double or with a projection none, and no batches but 1, 4,

@@ -303,7 +303,9 @@ static void tell(const char *name, enum stand_in_kind kind)
 	process_lock();
 	called = find(name);
 	is_new = !called->calls++;
-	called->kind = kind;
+	/* One size that is told as 0 is enough to say so. */
+	if (called->kind != STAND_IN_SIZE)
+		called->kind = kind;
 	called->is_named = true;
 	process_unlock();
 	if (is_new && notify_size)
