@@ -304,7 +304,7 @@ static void tell(const char *name, enum stand_in_kind kind)
 	called = find(name);
 	is_new = !called->calls++;
 	/* One size that is told as 0 is enough to say so. */
-	if (called->kind != STAND_IN_SIZE)
+	if (is_new || kind == STAND_IN_SIZE)
 		called->kind = kind;
 	called->is_named = true;
 	process_unlock();
