@@ -302,7 +302,10 @@ bool evaluate_describe(const struct operator_name *name,
 	facts->counts = task.facts >> 40 & 1;
 	facts->writes = (uint32_t)(task.facts >> 8) & 0xfffffff;
 	facts->is_sparse = task.facts >> 41 & 1;
-	facts->unread = (uint32_t)(task.facts >> 42);
+	facts->is_of_all = task.facts >> 42 & 1;
+	facts->denies = task.facts >> 43 & 1;
+	facts->samples = task.facts >> 44 & 1;
+	facts->unread = (uint32_t)(task.facts >> 45);
 	return task.facts >> 5 & 1;
 }
 

@@ -21,6 +21,9 @@ struct operator_facts {
 	bool is_decisive; /* integers or truths of floating-point numbers */
 	bool is_check;	  /* looks for numbers that are none, and finds few */
 	bool asserts;	  /* its truths are true in a correct program */
+	bool denies;	  /* the truths that it reads are false there */
+	bool samples;	  /* the first is true there, the others false */
+	bool is_of_all;	  /* all() */
 	bool counts;	  /* goes on from integers that nobody knows */
 	bool is_sparse;	  /* its tensors stand for their indices */
 	bool is_fresh;	  /* its results are none of its arguments */

@@ -23,6 +23,7 @@ atexit.register(calls.simcuda_evaluate_stop)
 COMPUTES, SILENT, WRITES_ANY, ASKS_SIZE, SCALAR, FOUND = 1, 2, 4, 8, 16, 32
 LOGIC, RANDOM, DECISIVE, CHECK, FRESH = 64, 128, 1 << 36, 1 << 37, 1 << 38
 ASSERTS, COUNTS, SPARSE = 1 << 39, 1 << 40, 1 << 41
+OF_ALL, DENIES, SAMPLES = 1 << 42, 1 << 43, 1 << 44
 # Whether what nobody knows is drawn: --values.
 DRAWS = os.environ.get("SIMCUDA_VALUES", "known") not in ("known", "0")
 # Collectives tell of what they write.
@@ -107,6 +108,11 @@ ASSERTIONS = {
     "normal_",
     "repeat_interleave",
 }
+# What they read while they run is false there: whether a library found errors.
+DENIALS = {"_linalg_check_errors"}
+# The first that old releases' read there is true, and the others are false:
+# whether probabilities are valid, and whether all are 0.
+SAMPLERS = {"multinomial"}
 # Of one integer that nobody knows, and reads as 0, they make one that reads as
 # what follows from 0: a loop that goes on by n + 1 does not stand still.
 COUNTING = {"add", "add_", "mul", "mul_", "neg", "rsub", "sub", "sub_"}
@@ -241,6 +247,12 @@ def describe(name, overload):
         flags |= CHECK
     if base in ASSERTIONS:
         flags |= ASSERTS
+    if base in DENIALS:
+        flags |= DENIES
+    if base in SAMPLERS:
+        flags |= SAMPLES
+    if base == "all":
+        flags |= OF_ALL
     if base in COUNTING:
         flags |= COUNTS
     if space not in COMPUTED_SPACES or any(h in base for h in HIDDEN):
@@ -258,7 +270,7 @@ def describe(name, overload):
     ]
     if len(arguments) > 28:
         flags = (flags | WRITES_ANY) & ~COMPUTES
-    return flags | bits(writes) << 8 | bits(unread, 22) << 42
+    return flags | bits(writes) << 8 | bits(unread, 19) << 45
 
 
 def make(value):

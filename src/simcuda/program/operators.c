@@ -40,9 +40,7 @@ struct operation {
 	struct operator_name name;
 	struct operator_facts facts;
 	uint64_t number; /* of its name, the same in every run */
-	bool is_known, is_all;
-	bool finds_errors; /* in what a library says: a correct program none */
-	bool draws_lots;   /* old releases check its probabilities first */
+	bool is_known;
 };
 
 struct frame {
@@ -129,10 +127,6 @@ static const struct operation *operation_of(const char *schema)
 	new->name.overload = gp_mem_copy_text(tensors_overload(schema),
 					      strlen(tensors_overload(schema)));
 	new->number = number_of(new->name.name);
-	new->is_all = !strcmp(new->name.name, "aten::all");
-	new->finds_errors =
-		!strcmp(new->name.name, "aten::_linalg_check_errors");
-	new->draws_lots = !strcmp(new->name.name, "aten::multinomial");
 	new->is_known = evaluate_describe(&new->name, &new->facts);
 	if (!new->is_known)
 		new->facts.writes_any = true;
@@ -380,8 +374,8 @@ static bool asks_for_presumed(const struct frame *f, struct torch_values inputs)
 {
 	struct shape s;
 
-	return f->operation->is_all && presumed.begun <= SOON && inputs.count &&
-	       tensors_kind(&inputs.items[0]) == VALUE_TENSOR &&
+	return f->operation->facts.is_of_all && presumed.begun <= SOON &&
+	       inputs.count && tensors_kind(&inputs.items[0]) == VALUE_TENSOR &&
 	       tensors_read(tensors_of(&inputs.items[0]), &s) && s.is_device &&
 	       s.addr == presumed.addr && s.numel == presumed.numel;
 }
@@ -613,16 +607,16 @@ static bool is_scalar(const struct frame *f, size_t size)
 }
 
 /* What a truth is that a correct program reads while the operator runs; false:
- * nobody knows.  multinomial asks whether its probabilities are valid, and then
- * whether they are all 0. */
+ * nobody knows. */
 static bool is_asserted_in(struct frame *f, bool *truth)
 {
-	const struct operation *of = f->operation;
+	const struct operator_facts *facts;
 
-	if (!of)
+	if (!f->operation)
 		return false;
-	*truth = of->draws_lots ? !f->truths++ : of->facts.asserts;
-	return of->facts.asserts || of->finds_errors || of->draws_lots;
+	facts = &f->operation->facts;
+	*truth = facts->samples ? !f->truths++ : facts->asserts;
+	return facts->asserts || facts->denies || facts->samples;
 }
 
 /* Old releases' distributions ask all() of what they check, as anybody does. */
