@@ -12,6 +12,7 @@
 
 #include "allocator/conf.h"
 #include "allocator/release.h"
+#include "base/larger.h"
 #include "gpupool/knob.h"
 
 #define DEFAULT_LARGE_SEGMENT (UINT64_C(20) << 20) /* bytes: kLargeBuffer */
@@ -335,7 +336,7 @@ uint64_t gp_settings_segment(const struct gp_settings *settings,
 		return SEGMENT_STEP;
 	if (rounded < 10 * MIB)
 		return settings->large_segment_size;
-	return (rounded + SEGMENT_STEP - 1) / SEGMENT_STEP * SEGMENT_STEP;
+	return gp_round_up(rounded, SEGMENT_STEP);
 }
 
 /* ---- settings whose decisions are the same ---- */

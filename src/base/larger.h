@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The larger and the smaller of two numbers, and their sum. */
+/* The larger and the smaller of two numbers, their sum, and the next multiple.
+ */
 #ifndef BASE_LARGER_H
 #define BASE_LARGER_H
 
@@ -19,6 +20,12 @@ static inline uint64_t gp_smaller(uint64_t a, uint64_t b)
 static inline uint64_t gp_sum(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* x itself where it is one. */
+static inline uint64_t gp_round_up(uint64_t x, uint64_t unit)
+{
+	return (x + unit - 1) / unit * unit;
 }
 
 #endif

@@ -38,7 +38,7 @@ static inline struct sim *sim_of(struct gp_device *device)
 
 static uint64_t physical(uint64_t size)
 {
-	return (size + GP_DEVICE_GRAIN - 1) / GP_DEVICE_GRAIN * GP_DEVICE_GRAIN;
+	return gp_round_up(size, GP_DEVICE_GRAIN);
 }
 
 static uint64_t free_bytes_of(const struct sim *sim)
@@ -79,11 +79,6 @@ static bool sim_grant(struct sim *sim, uint64_t size)
  * 96 MiB. */
 #define CHUNK (UINT64_C(32) << 20)
 
-static uint64_t chunks_up(uint64_t size)
-{
-	return (size + CHUNK - 1) / CHUNK * CHUNK;
-}
-
 /* No room can be taken in a chunk that is not there yet: to begin with all is
  * taken, up to a last one that never gets free. */
 void gp_sim_place_downward(struct gp_device *device)
@@ -98,13 +93,13 @@ bool gp_sim_was_downward(uint64_t addr, uint64_t size)
 {
 	return addr >= GP_SIM_BASE &&
 	       (addr - GP_SIM_BASE) % ORDINAL_RANGE ==
-		       ORDINAL_RANGE - CHUNK - chunks_up(size);
+		       ORDINAL_RANGE - CHUNK - gp_round_up(size, CHUNK);
 }
 
 static uint64_t place(struct sim *sim, uint64_t size)
 {
 	uint64_t end = sim->memory.base + ORDINAL_RANGE;
-	uint64_t chunk = chunks_up(size);
+	uint64_t chunk = gp_round_up(size, CHUNK);
 	uint64_t addr = space_take(&sim->memory, size);
 
 	if (!sim->lowest || addr < end ||
@@ -126,11 +121,6 @@ static uint64_t place(struct sim *sim, uint64_t size)
  */
 #define POOL_GRAIN (UINT64_C(32) << 20)
 
-static uint64_t grains_up(uint64_t size)
-{
-	return (size + POOL_GRAIN - 1) / POOL_GRAIN * POOL_GRAIN;
-}
-
 static void pool_set(struct gp_device *device,
 		     const struct gp_pool_settings *settings)
 {
@@ -145,7 +135,7 @@ static bool pool_take(struct gp_device *device, uint64_t size, uint16_t stream,
 
 	(void)stream;
 	if (size > room) {
-		uint64_t more = grains_up(size - room);
+		uint64_t more = gp_round_up(size - room, POOL_GRAIN);
 
 		if (!sim_grant(sim, more)) {
 			more = size - room;
@@ -181,7 +171,9 @@ static void pool_trim(struct gp_device *device, uint64_t keep)
 	struct sim *sim = sim_of(device);
 	uint64_t least = keep > sim->pool.used ? keep : sim->pool.used;
 
-	least = least < GP_UNLIMITED - POOL_GRAIN ? grains_up(least) : least;
+	least = least < GP_UNLIMITED - POOL_GRAIN
+			? gp_round_up(least, POOL_GRAIN)
+			: least;
 	if (sim->pool.reserved <= least)
 		return;
 	sim->used -= sim->pool.reserved - least;

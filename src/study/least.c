@@ -28,7 +28,7 @@ struct sum {
 
 static uint64_t whole(uint64_t bytes)
 {
-	return (bytes + GRAIN - 1) / GRAIN * GRAIN;
+	return gp_round_up(bytes, GRAIN);
 }
 
 static uint64_t reserved(const struct sum *sum, const uint64_t *share)

@@ -601,7 +601,7 @@ static void notify_oom(struct caching *c, const struct request *request)
 
 static uint64_t round_request(const struct caching *c, uint64_t size)
 {
-	return c->rounds_plainly ? round_up(size, GP_MIN_BLOCK_SIZE)
+	return c->rounds_plainly ? gp_round_up(size, GP_MIN_BLOCK_SIZE)
 				 : variant_round(c, size);
 }
 

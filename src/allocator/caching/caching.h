@@ -26,6 +26,7 @@
 #include "allocator/caching/pool.h"
 #include "allocator/caching/shelf.h"
 #include "allocator/engines.h"
+#include "base/larger.h"
 #include "gpupool/allocator.h"
 #include "gpupool/knob.h"
 
@@ -103,11 +104,6 @@ static inline struct caching *caching_of(struct gp_allocator *allocator)
  * trace has them. */
 #define LARGEST_REQUEST ((uint64_t)INT64_MAX)
 
-static inline uint64_t round_up(uint64_t x, uint64_t unit)
-{
-	return (x + unit - 1) / unit * unit;
-}
-
 /* Bytes of the segment that a request of that rounded size asks for. */
 static inline uint64_t size_of_segment(const struct gp_settings *settings,
 				       uint64_t rounded)
@@ -116,7 +112,7 @@ static inline uint64_t size_of_segment(const struct gp_settings *settings,
 		return SMALL_BUFFER;
 	if (rounded < MIN_LARGE_ALLOC)
 		return settings->large_segment_size;
-	return round_up(rounded, ROUND_LARGE);
+	return gp_round_up(rounded, ROUND_LARGE);
 }
 
 /* What one malloc asks for. */

@@ -28,7 +28,7 @@ uint64_t expandable_range(const struct caching *c, uint64_t page)
 
 	if (s->reserve_fraction > 0)
 		set = (uint64_t)(s->reserve_fraction * (double)c->device_total);
-	return round_up(set && set < size ? set : size, page);
+	return gp_round_up(set && set < size ? set : size, page);
 }
 
 /* large_segment_size_mb:-1 is accepted and means nearly 2^64 bytes: no device
@@ -149,7 +149,7 @@ static enum gp_answer map_block(struct caching *c, struct block *b,
 
 	if (page % GP_DEVICE_GRAIN)
 		return caching_refuse(c, "CUDA driver error: invalid argument");
-	size = round_up(size, page);
+	size = gp_round_up(size, page);
 	if (!c->device->ops->map(c->device, addr, size, page))
 		return GP_OUT_OF_MEMORY;
 	/* Whether anything is left behind it, to be found by the next. */
@@ -230,7 +230,7 @@ static bool whole_pages(const struct block *b, uint64_t *start, uint64_t *stop)
 	const struct expandable_segment *segment = b->segment;
 	uint64_t offset = b->addr - segment->addr;
 
-	*start = segment->addr + round_up(offset, segment->page);
+	*start = segment->addr + gp_round_up(offset, segment->page);
 	*stop = segment->addr +
 		(offset + b->size) / segment->page * segment->page;
 	return *start < *stop;

@@ -24,6 +24,7 @@
 #include "allocator/keeper.h"
 #include "allocator/textbook/region_heap.h"
 #include "allocator/textbook/textbook.h"
+#include "base/larger.h"
 
 #define GRAIN	     256		   /* kMinAllocationSize */
 #define FIRST_REGION (UINT64_C(2) << 20)   /* bytes */
@@ -41,7 +42,7 @@ struct bfc {
 
 static uint64_t rounded(uint64_t size)
 {
-	return (size + GRAIN - 1) / GRAIN * GRAIN;
+	return gp_round_up(size, GRAIN);
 }
 
 /* jaxlib's fraction is a float, and its limit whole pages of the device. */
@@ -49,7 +50,7 @@ static uint64_t limit(uint64_t total, double fraction)
 {
 	uint64_t bytes = (uint64_t)((double)total * (float)fraction);
 
-	return (bytes + PAGE - 1) / PAGE * PAGE;
+	return gp_round_up(bytes, PAGE);
 }
 
 static bool is_true(const struct gp_memory *memory, const char *name)

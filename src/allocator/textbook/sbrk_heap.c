@@ -183,7 +183,7 @@ static bool grow(struct heap *heap, uint64_t size)
 	/* An index by classes may have passed it over. */
 	if (there >= size)
 		return true;
-	more = (size - there + PAGE - 1) / PAGE * PAGE;
+	more = gp_round_up(size - there, PAGE);
 	if (more > heap->limit - heap->end ||
 	    !heap->memory->map(heap->memory->device, heap->end, more))
 		return false;

@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 
+#include "base/larger.h"
 #include "gpupool/engine.h"
 
 #define HEAP_GRAIN     512 /* bytes: sizes of blocks are multiples */
@@ -22,7 +23,7 @@
 
 static inline uint64_t heap_round(uint64_t size)
 {
-	return (size + HEAP_GRAIN - 1) / HEAP_GRAIN * HEAP_GRAIN;
+	return gp_round_up(size, HEAP_GRAIN);
 }
 
 /* Sizes from one power of two to the next are so many classes. */

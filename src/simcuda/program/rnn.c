@@ -407,11 +407,6 @@ static size_t backward_elements(const struct rnn *rnn,
 #define SEQUENCE_BYTES 8
 #define ALIGNMENT      32
 
-static size_t aligned(size_t bytes)
-{
-	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 static size_t workspace(const struct rnn *rnn, const struct sequences *x,
 			bool is_training)
 {
@@ -421,7 +416,7 @@ static size_t workspace(const struct rnn *rnn, const struct sequences *x,
 	if (is_training)
 		most = gp_larger(most, backward_elements(rnn, x));
 	return all * PRODUCT_BYTES + HEADER_BYTES +
-	       aligned((size_t)x->batch * SEQUENCE_BYTES) +
+	       gp_round_up((size_t)x->batch * SEQUENCE_BYTES, ALIGNMENT) +
 	       element(rnn) * (matrices_before(rnn, (int)all, 0) + most);
 }
 
@@ -436,9 +431,10 @@ static size_t reserve_space(const struct rnn *rnn, const struct sequences *x)
 	size_t bits = rnn->has_dropout ? units * (layers - 1) : 0;
 
 	return HEADER_BYTES +
-	       aligned(units * (by_layer * layers + layers - 1) *
-		       element(rnn)) +
-	       aligned((bits + 7) / 8);
+	       gp_round_up(units * (by_layer * layers + layers - 1) *
+				   element(rnn),
+			   ALIGNMENT) +
+	       gp_round_up((bits + 7) / 8, ALIGNMENT);
 }
 
 int cudnnGetRNNTempSpaceSizes(void *handle, const struct rnn *rnn,

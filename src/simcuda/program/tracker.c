@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/larger.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "simcuda/process.h"
@@ -281,8 +282,7 @@ void intercepted_settle(void)
 	now.is_asking = false;
 	now.request.action = OOM;
 	now.request.addr = free_bytes_of(now.request.device);
-	now.request.size =
-		(now.request.size + ROUNDING - 1) / ROUNDING * ROUNDING;
+	now.request.size = gp_round_up(now.request.size, ROUNDING);
 	tracker_record(&now.request);
 }
 
