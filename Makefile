@@ -127,7 +127,7 @@ CONFORM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard \
 	tests/conform/parts/*.c)))
 CONFORM := $(patsubst %,$(B)/tests/conform/%,generate shrink drive)
 TOOLS := $(B)/tests/tools/json $(B)/tests/tools/keys \
-	$(B)/tests/tools/one_change
+	$(B)/tests/tools/one_change $(B)/tests/tools/plans
 EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c))) \
 	$(if $(call has_tool,$(CXX)),$(patsubst %.cc,$(B)/%,$(sort \
 	$(wildcard examples/*.cc))))

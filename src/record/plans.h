@@ -16,8 +16,9 @@ struct gp_plans_library {
 		   int64_t *count, void *values);
 	int (*finalize)(void *descriptor);
 	size_t (*version)(void);
-	void *device;  /* the description it plans for */
-	char why[256]; /* there is none */
+	void *device;	/* the description it plans for */
+	bool is_hopper; /* that device */
+	char why[256];	/* there is none */
 };
 
 /* The description's length without its end, 0 if it finds no room. */
@@ -30,6 +31,13 @@ bool gp_plans_load_driver(const char *simcuda, const char *folder);
 /* Of what could not be loaded, all is NULL and `why` says so. */
 void gp_plans_load(struct gp_plans_library *library,
 		   const struct gp_plans_source *source);
+
+/* What a plan asks for where the Hopper is there that it was made for without,
+ * given its description as CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION and
+ * what it asks for here.  The first plan that heuristics name is another where
+ * the convolution is a product of matrices. */
+int64_t gp_plans_beside_hopper(const char *plan, size_t size, bool is_first,
+			       int64_t bytes);
 
 /* Until the other end is closed or talks nonsense. */
 void gp_plans_answer(const struct gp_plans_library *library, int socket);

@@ -22,12 +22,22 @@ static const struct {
 	{ 5, 407 },  /* plan */
 };
 
+enum {
+	PLAN = 5,
+	PLAN_CONFIG = 401,
+	PLAN_WORKSPACE = 402,
+	PLAN_JSON = 405,
+	HEURISTICS_RESULTS = 202,
+	TYPE_CHAR = 24,
+};
+
 /* More than any program has. */
 #define MOST_DESCRIPTORS (1u << 24)
 
 struct descriptor {
 	void *object;
 	int type;
+	bool is_first; /* configuration of what heuristics gave, or its plan */
 };
 
 struct conversation {
@@ -42,6 +52,7 @@ static struct descriptor *find(const struct conversation *c, uint64_t id)
 {
 	static struct descriptor none;
 
+	none = (struct descriptor){ 0 };
 	return id < c->count ? &c->items[id] : &none;
 }
 
@@ -65,6 +76,7 @@ static int create(struct conversation *c, const struct gp_plans_request *r)
 	}
 	d = &c->items[r->id];
 	d->type = r->name;
+	d->is_first = false;
 	return c->library->create(r->name, &d->object);
 }
 
@@ -80,14 +92,26 @@ static void name_descriptors(struct conversation *c, int64_t count)
 	}
 }
 
+/* The first descriptor of those that are named. */
+static struct descriptor *named(const struct conversation *c, int64_t count)
+{
+	uint64_t id = UINT64_MAX;
+
+	if (count > 0)
+		memcpy(&id, c->bytes, sizeof(id));
+	return find(c, id);
+}
+
 static int set(struct conversation *c, const struct gp_plans_request *r,
-	       void *object)
+	       struct descriptor *d)
 {
 	if (r->type == GP_PLANS_HANDLE)
 		return 0;
+	if (r->type == GP_PLANS_DESCRIPTOR && r->name == PLAN_CONFIG)
+		d->is_first = named(c, r->count)->is_first;
 	if (r->type == GP_PLANS_DESCRIPTOR)
 		name_descriptors(c, r->count);
-	return c->library->set(object, r->name, r->type, r->count, c->bytes);
+	return c->library->set(d->object, r->name, r->type, r->count, c->bytes);
 }
 
 static int finalize(const struct conversation *c, const struct descriptor *d)
@@ -100,24 +124,50 @@ static int finalize(const struct conversation *c, const struct descriptor *d)
 	return c->library->finalize(d->object);
 }
 
+/* A plan's workspace as it is beside the device. */
+static void correct(const struct conversation *c, const struct descriptor *d)
+{
+	const struct gp_plans_library *library = c->library;
+	int64_t size = 0, told, bytes;
+	char *text;
+
+	if (library->get(d->object, PLAN_JSON, TYPE_CHAR, 0, &size, NULL) ||
+	    size <= 0 || (uint64_t)size > GP_PLANS_MOST_BYTES)
+		return;
+	text = gp_mem_alloc((size_t)size, 1);
+	memcpy(&bytes, c->bytes, sizeof(bytes));
+	if (!library->get(d->object, PLAN_JSON, TYPE_CHAR, size, &told, text)) {
+		bytes = gp_plans_beside_hopper(
+			text, strnlen(text, (size_t)size), d->is_first, bytes);
+		memcpy(c->bytes, &bytes, sizeof(bytes));
+	}
+	free(text);
+}
+
 /* Descriptors are filled where they are; all else is sent. */
 static void get(struct conversation *c, const struct gp_plans_request *r,
-		void *object, struct gp_plans_reply *reply)
+		const struct descriptor *d, struct gp_plans_reply *reply)
 {
 	size_t element = gp_plans_element(r->type);
 	int64_t sent;
 
 	if (r->type == GP_PLANS_DESCRIPTOR) {
+		if (r->name == HEURISTICS_RESULTS && r->count > 0)
+			named(c, r->count)->is_first = true;
 		name_descriptors(c, r->count);
 	} else {
 		make_room(c, (size_t)r->count * element);
 		memset(c->bytes, 0, (size_t)r->count * element);
 	}
 	reply->status =
-		c->library->get(object, r->name, r->type, r->count,
+		c->library->get(d->object, r->name, r->type, r->count,
 				&reply->count, r->count ? c->bytes : NULL);
 	if (reply->status || r->type == GP_PLANS_DESCRIPTOR)
 		return;
+	if (c->library->is_hopper && d->type == PLAN &&
+	    r->name == PLAN_WORKSPACE && reply->count == 1 && r->count == 1 &&
+	    element == sizeof(int64_t))
+		correct(c, d);
 	sent = reply->count < r->count ? reply->count : r->count;
 	reply->bytes = sent > 0 ? (uint32_t)((size_t)sent * element) : 0;
 }
@@ -150,9 +200,9 @@ static void answer(struct conversation *c, const struct gp_plans_request *r,
 	if (!d->object)
 		return;
 	switch (r->ask) {
-	case GP_PLANS_SET: reply->status = set(c, r, d->object); break;
+	case GP_PLANS_SET: reply->status = set(c, r, d); break;
 	case GP_PLANS_FINALIZE: reply->status = finalize(c, d); break;
-	case GP_PLANS_GET: get(c, r, d->object, reply); break;
+	case GP_PLANS_GET: get(c, r, d, reply); break;
 	case GP_PLANS_DESTROY:
 		reply->status = c->library->destroy(d->object);
 		d->object = NULL;

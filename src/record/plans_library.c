@@ -146,4 +146,5 @@ void gp_plans_load(struct gp_plans_library *library,
 		return;
 	}
 	describe(library, source);
+	library->is_hopper = source->gpu->properties.major == 9;
 }

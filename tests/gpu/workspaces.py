@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Workspaces that are told without a GPU, beside those that one showed.
 
-workspaces.py --library libgpupool-simcuda.so [results/GPU/libraries.jsonl.gz]
+workspaces.py --library libgpupool-simcuda.so --plans build/tests/tools/plans
 
 The simulated cuDNN is asked for workspace and reserve space of each recurrent
 network that libraries.jsonl.gz has, and the simulated cuSOLVER for the
 workspace of what torch.linalg does with one matrix, or with batches of small
 ones.  A network whose parts are not aligned may differ by a few hundred bytes.
+What cuDNN plans for a convolution without the device is corrected, and is to be
+what it plans beside it: for most, and for products of matrices about.
 """
 
 import argparse
@@ -16,14 +18,22 @@ import ctypes
 import gzip
 import json
 import pathlib
+import subprocess
 import sys
 
-RESULTS = pathlib.Path(__file__).parent / "results/nvidia-h200"
+RESULTS = pathlib.Path(__file__).parent / "results"
+LIBRARIES = RESULTS / "nvidia-h200" / "libraries.jsonl.gz"
+CONVOLUTIONS = RESULTS / "nvidia-h100" / "convolutions.jsonl.gz"
 CELLS = {"RNN": 1, "LSTM": 2, "GRU": 3}
 TYPES = {"torch.float32": 0, "torch.float16": 2, "torch.bfloat16": 9}
 STANDARD, PERSIST_STATIC = 0, 1
+MIB = 1 << 20
 # Alignment, and the one network that is not understood.
 MOST_BYTES, MOST_ALIGNED, MOST_APART = 304, 40, 1
+
+# Of convolutions in clusters, how many are the same; of products of matrices,
+# how far the mean is away.
+LEAST_SAME, MOST_MEAN = 0.94, 8 * MIB
 
 Network = collections.namedtuple(
     "Network",
@@ -140,11 +150,13 @@ class Simulated:
         ]
 
 
-def rows(path, kind):
+def rows(path, kind=None):
     with gzip.open(path, "rt") as lines:
         for line in lines:
             row = json.loads(line)
-            if row[0] == kind:
+            if not kind:
+                yield row
+            elif row[0] == kind:
                 yield row[1:]
 
 
@@ -198,17 +210,94 @@ def matrices(path, simulated):
     return total and not apart
 
 
+Convolution = collections.namedtuple(
+    "Convolution",
+    "direction type is_last images inputs outputs pixels filter pad stride"
+    " dilation result kernel without beside",
+)
+KNOBS = "TILE_SIZE WORKSPACE TILE_CGA_M TILE_CGA_N".split()
+ROLES = {
+    "forward": ("X", "W", "Y"),
+    "backward_data": ("dX", "W", "dY"),
+    "backward_filter": ("X", "dW", "dY"),
+}
+
+
+def plan_of(c):
+    """As cuDNN writes it, as far as it is read."""
+    spatial = len(c.pixels)
+    dims = (
+        [c.images, c.inputs, *c.pixels],
+        [c.outputs, c.inputs] + spatial * [c.filter],
+        [c.images, c.outputs, *c.result],
+    )
+    node = {
+        "operation": "CUDNN_BACKEND_OPERATION_CONVOLUTION_"
+        + c.direction.upper()
+        + "_DESCRIPTOR",
+        "pad": spatial * [c.pad],
+        "stride": spatial * [c.stride],
+    }
+    tensors = []
+    for role, dim in zip(ROLES[c.direction], dims):
+        node[role] = role
+        tensors.append(
+            {
+                "name": role,
+                "dataType": "CUDNN_DATA_" + c.type,
+                "dim": dim,
+                "stride": [0, 1 if c.is_last else 2],
+            }
+        )
+    knobs = {
+        "CUDNN_KNOB_TYPE_" + knob: value
+        for knob, value in zip(KNOBS, c.kernel or ())
+    }
+    graph = {"tensors": tensors, "nodes": [node]}
+    engine = {"knobChoices": knobs}
+    return json.dumps({"operationGraph": graph, "engine": engine})
+
+
+def convolutions(path, tool):
+    found = [Convolution(*row) for row in rows(path)]
+    lines = "".join(f"{c.without} {plan_of(c)}\n" for c in found)
+    answers = subprocess.run(
+        [tool], input=lines, capture_output=True, text=True, check=True
+    )
+    is_right = True
+    for is_product in (False, True):
+        of = [
+            (c, int(answer))
+            for c, answer in zip(found, answers.stdout.split())
+            if (c.filter == 1 and c.pad == 0 and c.stride == 1) == is_product
+        ]
+        same = sum(answer == c.beside for c, answer in of)
+        before, after = (
+            sum(distances) / len(of)
+            for distances in (
+                [abs(c.without - c.beside) for c, _ in of],
+                [abs(answer - c.beside) for c, answer in of],
+            )
+        )
+        print(
+            f"{len(of):,} {'products' if is_product else 'convolutions'}:"
+            f" {same:,} to the byte, {after / MIB:.2f} MiB away in the mean,"
+            f" {before / MIB:.2f} uncorrected"
+        )
+        is_right &= (
+            after < MOST_MEAN if is_product else same > LEAST_SAME * len(of)
+        )
+    return is_right
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--library", required=True)
-    parser.add_argument(
-        "results", nargs="?", default=RESULTS / "libraries.jsonl.gz"
-    )
+    parser.add_argument("--plans", required=True)
     arguments = parser.parse_args()
     simulated = Simulated(arguments.library)
-    is_right = [
-        held(arguments.results, simulated) for held in (networks, matrices)
-    ]
+    is_right = [held(LIBRARIES, simulated) for held in (networks, matrices)]
+    is_right.append(convolutions(CONVOLUTIONS, arguments.plans))
     sys.exit(not all(is_right))
 
 

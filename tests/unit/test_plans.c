@@ -410,9 +410,62 @@ START_TEST(test_every_device_is_described)
 }
 END_TEST
 
+/* ---- beside a Hopper ---- */
+
+/* The gradient of a filter of 3 by 3 between 128 channels. */
+#define GRADIENT(type, knobs)                                                  \
+	"{\"operationGraph\":{\"tensors\":["                                   \
+	"{\"name\":\"1\",\"dataType\":\"CUDNN_DATA_" type                      \
+	"\",\"dim\":[32,128,28,28],\"stride\":[100352,1,3584,128]},"           \
+	"{\"name\":\"2\",\"dim\":[128,128,3,3]},"                              \
+	"{\"name\":\"3\",\"dim\":[32,128,28,28]}],\"nodes\":[{\"operation\":"  \
+	"\"CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR\","  \
+	"\"pad\":[1,1],\"stride\":[1,1],"                                      \
+	"\"X\":\"1\",\"dW\":\"2\",\"dY\":\"3\"}]},"                            \
+	"\"engine\":{\"knobChoices\":{" knobs "}}}"
+#define KNOBS(size, n, workspace)                                              \
+	"\"CUDNN_KNOB_TYPE_TILE_SIZE\":" #size                                 \
+	",\"CUDNN_KNOB_TYPE_TILE_CGA_M\":1,\"CUDNN_KNOB_TYPE_TILE_CGA_N\":" #n \
+	",\"CUDNN_KNOB_TYPE_WORKSPACE\":" #workspace
+
+START_TEST(test_a_plan_is_that_beside_a_hopper)
+{
+	/* As an H100 answered, and cuDNN 9.19 without it. */
+	static const struct {
+		const char *plan;
+		int64_t without, beside;
+	} rows[] = {
+		{ GRADIENT("FLOAT", KNOBS(0, 1, 0)), 1179843, 8258199 },
+		{ GRADIENT("FLOAT", KNOBS(0, 2, 0)), 0, 8520399 },
+		{ GRADIENT("HALF", KNOBS(1, 3, 0)), 0, 3539535 },
+		{ GRADIENT("BFLOAT16", KNOBS(1, 3, 0)), 0, 2359671 },
+		{ GRADIENT("BFLOAT16", KNOBS(1, 3, 1)), 0, 0 },
+		/* Other engines', types and sizes. */
+		{ GRADIENT("HALF", KNOBS(99, 3, 0)), 7, 7 },
+		{ GRADIENT("HALF", KNOBS(1, 17, 0)), 7, 7 },
+		{ GRADIENT("HALF", KNOBS(-1, 1, 0)), 7, 7 },
+		{ GRADIENT("HALF", ""), 7, 7 },
+		{ GRADIENT("DOUBLE", KNOBS(1, 3, 0)), 7, 7 },
+		{ "", 7, 7 },
+		{ "[]", 7, 7 },
+		{ "{\"operationGraph\":{\"nodes\":[{}]}}", 7, 7 },
+		{ "{\"operationGraph\":{\"nodes\":[{\"operation\":"
+		  "\"CONVOLUTION_FORWARD\"}]}}",
+		  7, 7 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		ck_assert_int_eq(gp_plans_beside_hopper(rows[i].plan,
+							strlen(rows[i].plan),
+							true, rows[i].without),
+				 rows[i].beside);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
+		{ test_a_plan_is_that_beside_a_hopper, 0 },
 		{ test_a_plan_has_the_librarys_workspace, 0 },
 		{ test_the_librarys_refusals_come_back, 0 },
 		{ test_variant_packs_stay_here, 0 },
