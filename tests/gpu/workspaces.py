@@ -23,7 +23,7 @@ import sys
 
 RESULTS = pathlib.Path(__file__).parent / "results"
 LIBRARIES = RESULTS / "nvidia-h200" / "libraries.jsonl.gz"
-CONVOLUTIONS = RESULTS / "nvidia-h100" / "convolutions.jsonl.gz"
+CONVOLUTIONS = RESULTS / "nvidia-h100-80gb-hbm3" / "convolutions.jsonl.gz"
 CELLS = {"RNN": 1, "LSTM": 2, "GRU": 3}
 TYPES = {"torch.float32": 0, "torch.float16": 2, "torch.bfloat16": 9}
 STANDARD, PERSIST_STATIC = 0, 1
