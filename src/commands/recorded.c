@@ -329,7 +329,7 @@ static void print_calls(const char *path, const char *context)
 	print_names(&sizes,
 		    "told as 0, as only the real libraries know these sizes");
 	hint(&sizes);
-	print_names(&measured, "told as measured on an H200");
+	print_names(&measured, "told as measured on a Hopper");
 	print_names(&answers, "not known, and answered with success");
 	print_names(&deserted,
 		    "other ranks ended or stood still; from there on what "

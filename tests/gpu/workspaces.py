@@ -8,7 +8,7 @@ The simulated cuDNN is asked for workspace and reserve space of each recurrent
 network that libraries.jsonl.gz has, and the simulated cuSOLVER for the
 workspace of what torch.linalg does with one matrix, or with batches of small
 ones.  A network whose parts are not aligned may differ by a few hundred bytes.
-What cuDNN plans for a convolution without the device is corrected, and is to be
+So are the work areas of Fourier transforms, of most.  What cuDNN plans for a convolution without the device is corrected, and is to be
 what it plans beside it: for most, and for products of matrices about.
 """
 
@@ -23,6 +23,7 @@ import sys
 
 RESULTS = pathlib.Path(__file__).parent / "results"
 LIBRARIES = RESULTS / "nvidia-h200" / "libraries.jsonl.gz"
+FFTS = RESULTS / "nvidia-h100-80gb-hbm3" / "fft.jsonl.gz"
 CONVOLUTIONS = RESULTS / "nvidia-h100-80gb-hbm3" / "convolutions.jsonl.gz"
 CELLS = {"RNN": 1, "LSTM": 2, "GRU": 3}
 TYPES = {"torch.float32": 0, "torch.float16": 2, "torch.bfloat16": 9}
@@ -31,6 +32,8 @@ MIB = 1 << 20
 # Alignment, and the one network that is not understood.
 MOST_BYTES, MOST_ALIGNED, MOST_APART = 304, 40, 1
 
+# Of Fourier transforms of one dimension, and of several, how many are the same.
+LEAST_ALIKE = {1: 0.95, 2: 0.85, 3: 0.85}
 # Of convolutions in clusters, how many are the same; of products of matrices,
 # how far the mean is away.
 LEAST_SAME, MOST_MEAN = 0.94, 8 * MIB
@@ -210,6 +213,43 @@ def matrices(path, simulated):
     return total and not apart
 
 
+REAL, COMPLEX = {"s": 0, "d": 1, "h": 2}, {"s": 4, "d": 5, "h": 6}
+
+
+def transform(simulated, kind, precision, sizes, batch):
+    there, back = (
+        REAL[precision] if letter == "r" else COMPLEX[precision]
+        for letter in (kind[0], kind[2])
+    )
+    plan, work = ctypes.c_int(), ctypes.c_size_t()
+    long = ctypes.c_longlong
+    simulated.calls.cufftXtMakePlanMany(
+        *(plan, len(sizes), (long * len(sizes))(*sizes)),
+        *(None, long(1), long(1), there),
+        *(None, long(1), long(1), back),
+        *(long(batch), ctypes.byref(work), COMPLEX[precision]),
+    )
+    return work.value
+
+
+def transforms(path, simulated):
+    total, same = collections.Counter(), collections.Counter()
+    asked = collections.Counter()
+    for kind, precision, sizes, batch, shown in rows(path):
+        size = transform(simulated, kind, precision, sizes, batch)
+        total[len(sizes)] += 1
+        same[len(sizes)] += size == shown
+        asked["here"] += size
+        asked["there"] += shown
+    for rank in sorted(total):
+        print(
+            f"{total[rank]:,} Fourier transforms of rank {rank}:"
+            f" {same[rank]:,} to the byte"
+        )
+    print(f"{asked['here']:,} bytes together, {asked['there']:,} there")
+    return all(same[r] > LEAST_ALIKE[r] * total[r] for r in total)
+
+
 Convolution = collections.namedtuple(
     "Convolution",
     "direction type is_last images inputs outputs pixels filter pad stride"
@@ -297,6 +337,7 @@ def main():
     arguments = parser.parse_args()
     simulated = Simulated(arguments.library)
     is_right = [held(LIBRARIES, simulated) for held in (networks, matrices)]
+    is_right.append(transforms(FFTS, simulated))
     is_right.append(convolutions(CONVOLUTIONS, arguments.plans))
     sys.exit(not all(is_right))
 

@@ -109,19 +109,6 @@ int cuptiGetVersion(uint32_t *version)
 	return 0;
 }
 
-/* ---- cuFFT: a plan is a number ---- */
-
-int cufftCreate(int *plan);
-int cufftCreate(int *plan)
-{
-	static int last;
-
-	process_lock();
-	*plan = ++last;
-	process_unlock();
-	return 0;
-}
-
 /* ---- cuSPARSE ---- */
 
 /* Sums have no elements: how many there are is computed on the device. */

@@ -239,24 +239,37 @@ static unsigned tell_unknown(void)
 /* And those that are another device's. */
 static void tell_measured(bool has_others)
 {
+	static const struct {
+		const char *prefix, *words;
+	} families[] = {
+		{ "cudnn", "recurrent networks" },
+		{ "cusolver", "linear algebra" },
+		{ "cufft", "Fourier transforms" },
+	};
+	const char *told[sizeof(families) / sizeof(*families)], *name;
 	enum stand_in_kind kind;
-	const char *name;
+	size_t count = 0;
 	uint64_t calls;
-	bool is_rnn = false, is_solver = false;
 
-	for (uint32_t i = 0; (name = stand_in_called(i, &kind, &calls)); i++) {
-		is_rnn |=
-			kind == STAND_IN_MEASURED && !strncmp(name, "cudnn", 5);
-		is_solver |= kind == STAND_IN_MEASURED &&
-			     !strncmp(name, "cusolver", 8);
+	for (size_t f = 0; f < sizeof(families) / sizeof(*families); f++) {
+		size_t length = strlen(families[f].prefix);
+		bool is_told = false;
+
+		for (uint32_t i = 0; (name = stand_in_called(i, &kind, &calls));
+		     i++)
+			is_told |= kind == STAND_IN_MEASURED &&
+				   !strncmp(name, families[f].prefix, length);
+		if (is_told)
+			told[count++] = families[f].words;
 	}
-	if (is_rnn || is_solver)
-		entries_put("%sworkspaces of %s%s%s, counted as an H200 has "
-			    "them",
-			    has_others ? "; and " : "",
-			    is_rnn ? "recurrent networks" : "",
-			    is_rnn && is_solver ? " and " : "",
-			    is_solver ? "linear algebra" : "");
+	for (size_t i = 0; i < count; i++)
+		entries_put("%s%s",
+			    i		 ? (i + 1 < count ? ", " : " and ")
+			    : has_others ? "; and workspaces of "
+					 : "workspaces of ",
+			    told[i]);
+	if (count)
+		entries_put(", counted as a Hopper has them");
 }
 
 /* The journal's last word on it holds; a program that is killed has none. */

@@ -63,7 +63,6 @@ static const struct outputs sizes[] = {
 	{ "cusparseLtMatmulGetWorkspace", 3, 1, 8 },
 	{ "cusparseLtSpMMACompressedSize2", 3, 2, 8 },
 	{ "cufftMakePlanMany64", 12, 1, 8 },
-	{ "cufftXtMakePlanMany", 13, 1, 8 },
 };
 
 /* NULL: none is known. */

@@ -17,7 +17,7 @@ uint64_t simcuda_stand_in(void **first, const char *name, void *third,
 
 /* A size that only the real library knows was told as 0 by this call. */
 void stand_in_size(const char *name);
-/* One was told as it was measured on an H200. */
+/* One was told as it was measured on an H100 or H200. */
 void stand_in_measured(const char *name);
 /* Calls that, when the first size of a name was told so; outside locks. */
 void stand_in_watch(void (*notify)(void));
