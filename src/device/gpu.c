@@ -190,10 +190,13 @@ static const struct non_pytorch {
  * What NVML tells of each of 100 processes, less what it reserved: 518 MiB with
  * a context alone, 610 with PyTorch's kernels, 742 with cuBLASLt, 758 with
  * cuDNN, 828 with more streams; NCCL is not in it, 1,168 with it.  It is all
- * that was seen of a device larger than most, and stands for no other.
+ * that was seen of devices larger than most, and stands for no others.
  */
-static const struct non_pytorch measured = { "h200", 518, 828, 837,
-					     "tests/gpu/results/nvidia-h200" };
+static const struct non_pytorch measured[] = {
+	{ "h100-80gb", 518, 828, 837,
+	  "tests/gpu/results/nvidia-h100-80gb-hbm3" },
+	{ "h200", 518, 828, 837, "tests/gpu/results/nvidia-h200" },
+};
 
 static struct gp_non_pytorch range_of(const struct non_pytorch *row)
 {
@@ -210,8 +213,9 @@ struct gp_non_pytorch gp_gpu_non_pytorch(const struct gp_gpu *gpu)
 {
 	struct gp_non_pytorch all = { .low = UINT64_MAX };
 
-	if (!strcmp(measured.gpu, gpu->name))
-		return range_of(&measured);
+	for (size_t i = 0; i < sizeof(measured) / sizeof(*measured); i++)
+		if (!strcmp(measured[i].gpu, gpu->name))
+			return range_of(&measured[i]);
 	for (size_t i = 0; i < sizeof(non_pytorch) / sizeof(*non_pytorch);
 	     i++) {
 		struct gp_non_pytorch row = range_of(&non_pytorch[i]);

@@ -17,7 +17,7 @@ struct gp_plans_library {
 	int (*finalize)(void *descriptor);
 	size_t (*version)(void);
 	void *device;	/* the description it plans for */
-	bool is_hopper; /* that device */
+	bool is_hopper; /* that device, as large as an H100 SXM */
 	char why[256];	/* there is none */
 };
 

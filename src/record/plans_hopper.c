@@ -349,10 +349,20 @@ static int64_t in_clusters(const struct convolution *c, const struct kernel *k,
 
 /* ---- a product of matrices ---- */
 
+/* The gradients of each picture take twice what input and output take. */
+static bool is_wide(const struct convolution *c)
+{
+	double gradients = 4.0 * (double)c->inputs * (double)c->outputs;
+	double copied = (double)(c->inputs + c->outputs) *
+			(double)c->pixels_in * (c->is_float ? 4 : 2);
+
+	return c->images > 4 && gradients > 2 * copied;
+}
+
 /*
  * Nine in ten of these are cuBLASLt's on the device.  Of the others most are
  * gradients of filters, which an engine without workspace has, or which are
- * wide and of small pictures, or of large ones in 16 bits.
+ * wide, or of large pictures in 16 bits.
  */
 static bool is_of_cublas(const struct convolution *c, const json_t *knobs,
 			 int64_t bytes)
@@ -366,8 +376,7 @@ static bool is_of_cublas(const struct convolution *c, const json_t *knobs,
 	/* Parts of the one sum, then: as many as without it. */
 	if (c->is_channels_last)
 		return false;
-	return bytes > 0 &&
-	       !(c->inputs * c->outputs > 650000 && c->pixels_in <= 520) &&
+	return bytes > 0 && !is_wide(c) &&
 	       !(c->pixels_in > 18000 && !c->is_float);
 }
 

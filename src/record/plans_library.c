@@ -146,5 +146,6 @@ void gp_plans_load(struct gp_plans_library *library,
 		return;
 	}
 	describe(library, source);
-	library->is_hopper = source->gpu->properties.major == 9;
+	library->is_hopper = source->gpu->properties.major == 9 &&
+			     source->gpu->properties.multiprocessors == 132;
 }

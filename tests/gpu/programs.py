@@ -61,10 +61,16 @@ def programs():
                         arguments,
                     )
                 )
-    with open(os.path.join(HERE, "libraries.py"), encoding="utf-8") as source:
+    found += named("library", "libraries.py")
+    return found + named("vision", "vision.py")
+
+
+def named(word, file):
+    """What a file's table has, each a program of its own."""
+    path = os.path.join(HERE, file)
+    with open(path, encoding="utf-8") as source:
         names = re.findall(r'^    "([a-z0-9-]+)": ', source.read(), re.M)
-    library = os.path.join(HERE, "libraries.py")
-    return found + [("library " + n, library, [n]) for n in names]
+    return [(f"{word} {name}", path, [name]) for name in names]
 
 
 class Sampler(threading.Thread):

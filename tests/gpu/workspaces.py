@@ -8,8 +8,9 @@ The simulated cuDNN is asked for workspace and reserve space of each recurrent
 network that libraries.jsonl.gz has, and the simulated cuSOLVER for the
 workspace of what torch.linalg does with one matrix, or with batches of small
 ones.  A network whose parts are not aligned may differ by a few hundred bytes.
-So are the work areas of Fourier transforms, of most.  What cuDNN plans for a convolution without the device is corrected, and is to be
-what it plans beside it: for most, and for products of matrices about.
+So are the work areas of Fourier transforms, of most.  What cuDNN plans for a
+convolution without the device is corrected, and is to be what it plans beside
+it: for most, and for products of matrices about.
 """
 
 import argparse

@@ -54,6 +54,21 @@ static const struct measured dgetrf = {
 };
 
 /* Elements. */
+/* Of geev: with an H100, and the orders 300 and 513 between others. */
+static const struct measured sgeev = {
+	0,
+	16,
+	{ 33152, 33408, 34176, 34176, 34304, 37376, 46592, 65664, 93952, 115712,
+	  132736, 264320, 265360, 1004032, 1052800, 4202624 },
+};
+
+static const struct measured dgeev = {
+	0,
+	16,
+	{ 33152, 33408, 34112, 34176, 34240, 37312, 46528, 65664, 93888, 115648,
+	  132736, 264256, 265300, 1004032, 1052736, 4202560 },
+};
+
 static const struct measured orgqr = {
 	0,
 	16,
@@ -201,6 +216,29 @@ int cusolverDnXsyevd_bufferSize(void *handle, void *parameters, int vectors,
 	(void)a, (void)rows, (void)type_of_w, (void)w, (void)computed;
 	*host = 0;
 	return tell(device, element(type) * at(&syevd, n) + besides,
+		    element(type), __func__);
+}
+
+/* Of the left and right vectors, PyTorch asks for the right ones. */
+int cusolverDnXgeev_bufferSize(void *handle, void *parameters, int left,
+			       int right, int64_t n, int type, void *a,
+			       int64_t rows, int type_of_w, void *w,
+			       int type_of_left, void *vl, int64_t left_rows,
+			       int type_of_right, void *vr, int64_t right_rows,
+			       int computed, size_t *device, size_t *host);
+int cusolverDnXgeev_bufferSize(void *handle, void *parameters, int left,
+			       int right, int64_t n, int type, void *a,
+			       int64_t rows, int type_of_w, void *w,
+			       int type_of_left, void *vl, int64_t left_rows,
+			       int type_of_right, void *vr, int64_t right_rows,
+			       int computed, size_t *device, size_t *host)
+{
+	(void)handle, (void)parameters, (void)left, (void)right, (void)a;
+	(void)rows, (void)type_of_w, (void)w, (void)type_of_left, (void)vl;
+	(void)left_rows, (void)type_of_right, (void)vr, (void)right_rows;
+	(void)computed;
+	*host = 0;
+	return tell(device, element(type) * at(type ? &dgeev : &sgeev, n),
 		    element(type), __func__);
 }
 

@@ -46,7 +46,6 @@ static const struct outputs sizes[] = {
 	{ "cusolverDn?gesvdj_bufferSize", 13, 1, 4 },
 	{ "cusolverDn?gesvdjBatched_bufferSize", 12, 1, 4 },
 	{ "cusolverDn?gesvdaStridedBatched_bufferSize", 17, 1, 4 },
-	{ "cusolverDnXgeev_bufferSize", 18, 2, 8 },
 	{ "cusolverDnXsytrs_bufferSize", 12, 2, 8 },
 	{ "cusparseSpMM_bufferSize", 11, 1, 8 },
 	{ "cusparseSDDMM_bufferSize", 11, 1, 8 },
