@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A device as cuDNN describes it to itself: CUDNN_ATTR_DEVICEPROP_JSON_-
- * REPRESENTATION.  Names: what cuDNN 9.10 and 9.26 say is missing of a
+ * REPRESENTATION.  Names: what cuDNN 9.10 to 9.28 say is missing of a
  * description that lacks them; their values are CUDA's attributes of these
  * names, which a device of the table has.
  */
@@ -33,7 +33,8 @@ size_t gp_plans_describe(const struct gp_gpu *gpu, unsigned cuda, char *text,
 		"{\"cudaDeviceId\":0,\"deviceName\":\"%s\",\"deviceVer\":%d,"
 		"\"driverVer\":%d,\"totalGlobalMem\":%" PRIu64
 		",\"multiProcessorCount\":%d,\"smClockRateKHz\":%d,"
-		"\"memClockRateKHz\":%d,\"l2CacheSize\":%d,\"warpSize\":32,"
+		"\"memClockRateKHz\":%d,\"memoryBusWidth\":%d,"
+		"\"l2CacheSize\":%d,\"warpSize\":32,"
 		"\"maxGridSize\":[2147483647,65535,65535],"
 		"\"maxBlockSize\":[1024,1024,64],\"maxThreadsPerBlock\":1024,"
 		"\"maxThreadsPerSM\":%d,\"maxCtasPerSM\":%d,"
@@ -45,8 +46,8 @@ size_t gp_plans_describe(const struct gp_gpu *gpu, unsigned cuda, char *text,
 		"\"isTccDriver\":0,\"supportCoopLaunch\":1}",
 		p->name, p->major * 100 + p->minor * 10, driver_of(cuda),
 		gpu->capacity, p->multiprocessors, p->clock_khz,
-		p->memory_clock_khz, p->l2_bytes, p->threads_per_sm,
-		p->blocks_per_sm, p->shared_per_block,
+		p->memory_clock_khz, p->bus_width_bits, p->l2_bytes,
+		p->threads_per_sm, p->blocks_per_sm, p->shared_per_block,
 		p->shared_per_block_optin, reserved(p));
 
 	return n > 0 && (size_t)n < size ? (size_t)n : 0;

@@ -380,6 +380,7 @@ static const char *const described[] = {
 	"totalGlobalMem",
 	"smClockRateKHz",
 	"memClockRateKHz",
+	"memoryBusWidth",
 	"l2CacheSize",
 	"cudaDeviceId",
 	"deviceVer",
