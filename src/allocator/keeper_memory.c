@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 
 #define PAGE GP_ENGINE_PAGE
@@ -384,7 +385,7 @@ bool keeper_hold(struct keeper *l, uint64_t bytes)
 	uint64_t size, base;
 	bool is_more;
 
-	bytes = (bytes + AMOUNT_PAGE - 1) / AMOUNT_PAGE * AMOUNT_PAGE;
+	bytes = gp_round_up(bytes, AMOUNT_PAGE);
 	if (!l->heap_count || bytes == held)
 		return true;
 	if (!l->is_amount && !begin_amount(l))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 
 #define CHUNK_BYTES 16384
@@ -46,7 +47,7 @@ void *gp_arena_alloc(struct gp_arena *arena, size_t n, size_t size)
 
 	if (size && n > (SIZE_MAX / 2 - align) / size)
 		return gp_mem_alloc(n, size); /* ends the run */
-	bytes = (n * size + align - 1) / align * align;
+	bytes = gp_round_up(n * size, align);
 	if (!arena->chunks || bytes > arena->room - arena->used) {
 		arena->room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
 		arena->used = 0;

@@ -28,7 +28,6 @@ enum {
 	PLAN_WORKSPACE = 402,
 	PLAN_JSON = 405,
 	HEURISTICS_RESULTS = 202,
-	TYPE_CHAR = 24,
 };
 
 /* More than any program has. */
@@ -52,7 +51,6 @@ static struct descriptor *find(const struct conversation *c, uint64_t id)
 {
 	static struct descriptor none;
 
-	none = (struct descriptor){ 0 };
 	return id < c->count ? &c->items[id] : &none;
 }
 
@@ -92,8 +90,9 @@ static void name_descriptors(struct conversation *c, int64_t count)
 	}
 }
 
-/* The first descriptor of those that are named. */
-static struct descriptor *named(const struct conversation *c, int64_t count)
+/* The first descriptor of those that are named; without an object: none is. */
+static struct descriptor *first_named(const struct conversation *c,
+				      int64_t count)
 {
 	uint64_t id = UINT64_MAX;
 
@@ -108,7 +107,7 @@ static int set(struct conversation *c, const struct gp_plans_request *r,
 	if (r->type == GP_PLANS_HANDLE)
 		return 0;
 	if (r->type == GP_PLANS_DESCRIPTOR && r->name == PLAN_CONFIG)
-		d->is_first = named(c, r->count)->is_first;
+		d->is_first = first_named(c, r->count)->is_first;
 	if (r->type == GP_PLANS_DESCRIPTOR)
 		name_descriptors(c, r->count);
 	return c->library->set(d->object, r->name, r->type, r->count, c->bytes);
@@ -131,12 +130,13 @@ static void correct(const struct conversation *c, const struct descriptor *d)
 	int64_t size = 0, told, bytes;
 	char *text;
 
-	if (library->get(d->object, PLAN_JSON, TYPE_CHAR, 0, &size, NULL) ||
+	if (library->get(d->object, PLAN_JSON, GP_PLANS_CHAR, 0, &size, NULL) ||
 	    size <= 0 || (uint64_t)size > GP_PLANS_MOST_BYTES)
 		return;
 	text = gp_mem_alloc((size_t)size, 1);
 	memcpy(&bytes, c->bytes, sizeof(bytes));
-	if (!library->get(d->object, PLAN_JSON, TYPE_CHAR, size, &told, text)) {
+	if (!library->get(d->object, PLAN_JSON, GP_PLANS_CHAR, size, &told,
+			  text)) {
 		bytes = gp_plans_beside_hopper(
 			text, strnlen(text, (size_t)size), d->is_first, bytes);
 		memcpy(c->bytes, &bytes, sizeof(bytes));
@@ -152,8 +152,10 @@ static void get(struct conversation *c, const struct gp_plans_request *r,
 	int64_t sent;
 
 	if (r->type == GP_PLANS_DESCRIPTOR) {
-		if (r->name == HEURISTICS_RESULTS && r->count > 0)
-			named(c, r->count)->is_first = true;
+		struct descriptor *first = first_named(c, r->count);
+
+		if (r->name == HEURISTICS_RESULTS && first->object)
+			first->is_first = true;
 		name_descriptors(c, r->count);
 	} else {
 		make_room(c, (size_t)r->count * element);

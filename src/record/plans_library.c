@@ -14,7 +14,6 @@
 enum {
 	DEVICEPROP_DESCRIPTOR = 38,
 	DEVICEPROP_JSON = 2702,
-	TYPE_CHAR = 24,
 };
 
 /* ISO C has no conversion between the two. */
@@ -121,7 +120,7 @@ static void describe(struct gp_plans_library *library,
 					sizeof(text));
 
 	if (library->create(DEVICEPROP_DESCRIPTOR, &library->device) ||
-	    library->set(library->device, DEVICEPROP_JSON, TYPE_CHAR,
+	    library->set(library->device, DEVICEPROP_JSON, GP_PLANS_CHAR,
 			 (int64_t)size, text) ||
 	    library->finalize(library->device))
 		refuse(library, "it plans for no device that is not there, as "

@@ -10,11 +10,11 @@
 size_t gp_plans_element(int type)
 {
 	enum { BOOLEAN = 2, INT64, FLOAT, DOUBLE, VOID_PTR };
-	enum { CHAR = 24, FRACTION = 26 };
+	enum { FRACTION = 26 };
 
 	switch (type) {
 	case BOOLEAN:
-	case CHAR: return 1;
+	case GP_PLANS_CHAR: return 1;
 	case GP_PLANS_HANDLE:
 	case INT64:
 	case DOUBLE:

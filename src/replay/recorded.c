@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "gpupool/knob.h"
 
@@ -40,8 +41,7 @@ static uint64_t spare_addresses(struct recorded *r, uint64_t size)
 {
 	uint64_t addr = r->spare;
 
-	r->spare += (size + GP_DEVICE_GRAIN - 1) / GP_DEVICE_GRAIN *
-		    GP_DEVICE_GRAIN;
+	r->spare += gp_round_up(size, GP_DEVICE_GRAIN);
 	return addr;
 }
 

@@ -191,10 +191,9 @@ static uint64_t reserve_of(const struct gp_settings *settings, uint64_t total)
 /* What no allocator could do without: its request, in whole 512 bytes. */
 static uint64_t needed_by(const struct gp_block *b)
 {
-	uint64_t size = (b->requested + GP_MIN_BLOCK_SIZE - 1) /
-			GP_MIN_BLOCK_SIZE * GP_MIN_BLOCK_SIZE;
+	uint64_t size = gp_round_up(b->requested, GP_MIN_BLOCK_SIZE);
 
-	return size < b->size ? size : b->size;
+	return gp_smaller(size, b->size);
 }
 
 /* A free block, by what the request could have done with it; those of private

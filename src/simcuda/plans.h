@@ -49,6 +49,7 @@ struct gp_plans_reply {
 enum gp_plans_type {
 	GP_PLANS_HANDLE = 0,
 	GP_PLANS_DESCRIPTOR = 15,
+	GP_PLANS_CHAR = 24,
 };
 
 /* The library refused to answer: its status codes of these names. */

@@ -22,7 +22,7 @@ static uint64_t rounded(const struct live *live, uint64_t size)
 {
 	if (live->settings)
 		return gp_settings_round(live->settings, size);
-	return (size + live->round - 1) / live->round * live->round;
+	return gp_round_up(size, live->round);
 }
 
 static void note_most(struct live *live)

@@ -30,12 +30,6 @@ struct search {
 	struct gp_device_calls unlimited_calls;
 };
 
-static uint64_t grid_up(uint64_t bytes)
-{
-	return bytes > INFINITE - GRAIN ? INFINITE / GRAIN * GRAIN
-					: (bytes + GRAIN - 1) / GRAIN * GRAIN;
-}
-
 /* ---- one replay, and what it tells ---- */
 
 /* NULL: it failed. */
@@ -74,9 +68,8 @@ static bool is_fine(const struct search *s, const struct run_outcome *outcome,
 static void learn(struct search *s, uint64_t capacity,
 		  const struct run_outcome *outcome)
 {
-	uint64_t from =
-		grid_up(outcome->from < capacity ? outcome->from : capacity);
-	uint64_t to = gp_larger(grid_up(outcome->to), capacity + GRAIN);
+	uint64_t from = runs_grid_up(gp_smaller(outcome->from, capacity));
+	uint64_t to = gp_larger(runs_grid_up(outcome->to), capacity + GRAIN);
 
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
 		known_add(&s->known[goal], from, to,
@@ -188,7 +181,7 @@ static uint64_t find_fine(struct search *s, enum gp_headroom_goal goal)
 	uint64_t at = h->unlimited > h->least ? h->unlimited : h->least;
 
 	for (; at <= MOST && s->status == GP_OK; at *= 2) {
-		uint64_t beyond = grid_up(at + at / 4);
+		uint64_t beyond = runs_grid_up(at + at / 4);
 		bool is_fine = is_known_fine(s, goal, at);
 
 		if (h->is_settled)
@@ -287,8 +280,9 @@ static void learn_least(struct search *s)
 		return;
 	for (unsigned goal = 0; goal < GP_HEADROOM_GOALS; goal++)
 		known_add(&s->known[goal], h->least,
-			  grid_up(least_reserved(config->trace, config->device,
-						 config->settings)),
+			  runs_grid_up(least_reserved(config->trace,
+						      config->device,
+						      config->settings)),
 			  false);
 }
 
@@ -305,8 +299,8 @@ static void begin(struct search *s)
 	h->other = gp_trace_others(t);
 	h->start_reserved = gp_state_reserved(&t->start);
 	find_recorded_oom(t, h);
-	h->least = gp_larger(grid_up(gp_larger(h->live, h->start_reserved)),
-			     GRAIN);
+	h->least = gp_larger(
+		runs_grid_up(gp_larger(h->live, h->start_reserved)), GRAIN);
 	outcome = play(s, GP_UNLIMITED, GP_OOM_STOP);
 	if (!outcome)
 		return;

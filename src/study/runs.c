@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "study/same.h"
 #include "study/sweep/thread_pool.h"
@@ -71,22 +72,6 @@ uint32_t runs_made(const struct runs *runs)
 
 /* ---- capacities that go alike ---- */
 
-static uint64_t max(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t min(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t grid_up(uint64_t bytes)
-{
-	return bytes > INFINITE - GRAIN ? INFINITE / GRAIN * GRAIN
-					: (bytes + GRAIN - 1) / GRAIN * GRAIN;
-}
-
 static bool is_default_engine(const struct runs *runs)
 {
 	size_t count;
@@ -114,7 +99,7 @@ static bool knows_ranges(const struct runs *runs,
  * at which it could have them, as it is rounded up to a page. */
 static uint64_t with_range(uint64_t bytes)
 {
-	return grid_up(bytes / 9 * 8 + 8);
+	return runs_grid_up(bytes / 9 * 8 + 8);
 }
 
 static uint64_t near_range(const struct gp_settings *settings, uint64_t bytes)
@@ -129,7 +114,7 @@ static uint64_t near_range(const struct gp_settings *settings, uint64_t bytes)
 /* INFINITE stays so. */
 static uint64_t end_at(uint64_t bytes)
 {
-	return bytes == UINT64_MAX ? INFINITE : grid_up(bytes);
+	return bytes == UINT64_MAX ? INFINITE : runs_grid_up(bytes);
 }
 
 static void find_range(struct run_outcome *outcome,
@@ -140,15 +125,16 @@ static void find_range(struct run_outcome *outcome,
 
 	outcome->from = outcome->capacity;
 	outcome->to = is_unlimited ? 0 : outcome->capacity + 1;
-	outcome->least_capacity = grid_up(reach->most_granted);
+	outcome->least_capacity = runs_grid_up(reach->most_granted);
 	if (!outcome->is_plain)
 		return;
-	outcome->least_capacity =
-		max(outcome->least_capacity, with_range(reach->longest_range));
-	outcome->from = min(outcome->from, outcome->least_capacity);
-	outcome->to = max(outcome->to,
-			  min(end_at(reach->least_refused),
-			      near_range(settings, reach->shortest_range)));
+	outcome->least_capacity = gp_larger(outcome->least_capacity,
+					    with_range(reach->longest_range));
+	outcome->from = gp_smaller(outcome->from, outcome->least_capacity);
+	outcome->to = gp_larger(
+		outcome->to,
+		gp_smaller(end_at(reach->least_refused),
+			   near_range(settings, reach->shortest_range)));
 }
 
 /* ---- finding ---- */

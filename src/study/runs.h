@@ -11,11 +11,23 @@
 #ifndef STUDY_RUNS_H
 #define STUDY_RUNS_H
 
+#include "base/larger.h"
 #include "gpupool/allocator.h"
 #include "gpupool/knob.h"
 #include "gpupool/replay.h"
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
+
+/* The next capacity that is a whole multiple of GP_DEVICE_GRAIN, or the last.
+ */
+static inline uint64_t runs_grid_up(uint64_t bytes)
+{
+	const uint64_t last = UINT64_MAX / GP_DEVICE_GRAIN * GP_DEVICE_GRAIN;
+
+	return bytes > UINT64_MAX - GP_DEVICE_GRAIN
+		       ? last
+		       : gp_round_up(bytes, GP_DEVICE_GRAIN);
+}
 
 /* What a run told. */
 struct run_outcome {

@@ -133,7 +133,7 @@ static struct region_box whole_space(const struct gp_space *s)
 static uint64_t round_number(uint64_t least, uint64_t most)
 {
 	for (uint64_t unit = ROUNDEST; unit > 1; unit /= 2) {
-		uint64_t at = (least + unit - 1) / unit * unit;
+		uint64_t at = gp_round_up(least, unit);
 
 		if (at <= most)
 			return at;

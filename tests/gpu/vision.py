@@ -8,7 +8,7 @@ import torch
 import torchvision
 
 
-def train(model, images, autocast=None, last=False, size=160):
+def train(model, images, autocast=None, last=False):
     torch.manual_seed(0)
     model = getattr(torchvision.models, model)(num_classes=10).cuda()
     layout = torch.channels_last if last else torch.contiguous_format
@@ -16,7 +16,7 @@ def train(model, images, autocast=None, last=False, size=160):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     kind = autocast or torch.float32
     for _ in range(2):
-        x = torch.rand(images, 3, size, size).cuda()
+        x = torch.rand(images, 3, 160, 160).cuda()
         x = x.to(memory_format=layout)
         y = torch.zeros(images, dtype=torch.long).cuda()
         with torch.autocast("cuda", kind, enabled=autocast is not None):
@@ -28,9 +28,9 @@ def train(model, images, autocast=None, last=False, size=160):
     torch.cuda.synchronize()
 
 
-def predict(model, images, half=False, size=224):
+def predict(model, images, half=False):
     model = getattr(torchvision.models, model)(num_classes=10).cuda().eval()
-    x = torch.rand(images, 3, size, size).cuda()
+    x = torch.rand(images, 3, 224, 224).cuda()
     if half:
         model, x = model.half(), x.half()
     with torch.inference_mode():
@@ -64,7 +64,7 @@ NAMES = {
     "vgg": lambda: train("vgg11_bn", 16),
     "vgg-last": lambda: train("vgg16", 16, **LAST),
     "regnet": lambda: train("regnet_y_800mf", 16),
-    "inception": lambda: predict("googlenet", 16, size=224),
+    "googlenet": lambda: predict("googlenet", 16),
     "squeezenet": lambda: train("squeezenet1_1", 32),
     "shufflenet": lambda: train("shufflenet_v2_x1_0", 32),
     "mnasnet-mixed": lambda: train("mnasnet1_0", 32, **HALF),

@@ -12,6 +12,7 @@
 
 #include "allocator/textbook/sbrk_heap.h"
 #include "allocator/textbook/textbook.h"
+#include "base/larger.h"
 #include "base/mem.h"
 
 #define FIRST_BUFFER (UINT64_C(20) << 20)
@@ -51,8 +52,7 @@ static bool add_buffer(struct arena *a, uint64_t size)
 {
 	struct buffer buffer = { .size = size > a->next ? size : a->next };
 
-	buffer.size = (buffer.size + GP_ENGINE_PAGE - 1) / GP_ENGINE_PAGE *
-		      GP_ENGINE_PAGE;
+	buffer.size = gp_round_up(buffer.size, GP_ENGINE_PAGE);
 	if (!a->memory->malloc(a->memory->device, buffer.size, &buffer.addr))
 		return false;
 	a->buffers = gp_mem_grow(a->buffers, &a->room, a->count + 1,

@@ -118,6 +118,20 @@ SAMPLERS = {"multinomial"}
 COUNTING = {"add", "add_", "mul", "mul_", "neg", "rsub", "sub", "sub_"}
 # Of a sparse tensor they come and go as its indices, of which these are made.
 OF_INDICES = {"_coalesce": lambda indices: torch.unique(indices, dim=1)}
+# What C is told of operators by their names.
+CLASSES = (
+    (SIZED, ASKS_SIZE),
+    (LOGICAL, LOGIC),
+    (DECISIVE_ONES, DECISIVE),
+    (CHECKS, CHECK),
+    (ASSERTIONS, ASSERTS),
+    (DENIALS, DENIES),
+    (SAMPLERS, SAMPLES),
+    (COUNTING, COUNTS),
+    (OF_INDICES, SPARSE),
+    ({"all"}, OF_ALL),
+    ({"_local_scalar_dense"}, SCALAR),
+)
 # Spaces whose kernels for the processor compute what those for CUDA do.
 COMPUTED_SPACES = "aten", "prims", "torchvision"
 # Nothing is computed.
@@ -238,33 +252,14 @@ def describe(name, overload):
         flags |= COMPUTES
     if is_random:
         flags |= RANDOM
-    if base in DECISIVE_ONES:
-        flags |= DECISIVE
+    for names, flag in CLASSES:
+        if base in names:
+            flags |= flag
     returns = op._schema.returns
     if returns and all(r.alias_info is None for r in returns):
         flags |= FRESH
-    if base in CHECKS:
-        flags |= CHECK
-    if base in ASSERTIONS:
-        flags |= ASSERTS
-    if base in DENIALS:
-        flags |= DENIES
-    if base in SAMPLERS:
-        flags |= SAMPLES
-    if base == "all":
-        flags |= OF_ALL
-    if base in COUNTING:
-        flags |= COUNTS
     if space not in COMPUTED_SPACES or any(h in base for h in HIDDEN):
         flags |= WRITES_ANY
-    if base in SIZED:
-        flags |= ASKS_SIZE
-    if base in LOGICAL:
-        flags |= LOGIC
-    if base == "_local_scalar_dense":
-        flags |= SCALAR
-    if base in OF_INDICES:
-        flags |= SPARSE
     unread = [
         i for i in writes if arguments[i].is_out or i == 0 and base in FILLS
     ]

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/larger.h"
 #include "simcuda/process.h"
 #include "simcuda/program/stand_in.h"
 
@@ -98,9 +99,8 @@ static int64_t longest_alone(int64_t element)
 
 static int64_t aligned(int64_t numbers, int64_t element)
 {
-	int64_t grain = ALIGNMENT / element;
-
-	return (numbers + grain - 1) / grain * grain;
+	return (int64_t)gp_round_up((uint64_t)numbers,
+				    ALIGNMENT / (uint64_t)element);
 }
 
 /* By convolution (Bluestein's algorithm): two buffers of a length that has

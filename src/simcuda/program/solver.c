@@ -53,8 +53,8 @@ static const struct measured dgetrf = {
 	  8704, 12544, 12544, 86272 },
 };
 
-/* Elements. */
-/* Of geev: with an H100, and the orders 300 and 513 between others. */
+/* Elements; of geev as an H100 has them, those of 300 and 513 between others'.
+ */
 static const struct measured sgeev = {
 	0,
 	16,

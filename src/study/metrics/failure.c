@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 
 static uint64_t available(const struct gp_oom *oom)
@@ -15,8 +16,7 @@ static uint64_t available(const struct gp_oom *oom)
 
 static uint64_t rounded(uint64_t size)
 {
-	return (size + GP_MIN_BLOCK_SIZE - 1) / GP_MIN_BLOCK_SIZE *
-	       GP_MIN_BLOCK_SIZE;
+	return gp_round_up(size, GP_MIN_BLOCK_SIZE);
 }
 
 /* What failed earlier and would be live by now. */

@@ -4,6 +4,7 @@
 #ifndef STUDY_METRICS_PAGE_H
 #define STUDY_METRICS_PAGE_H
 
+#include "base/larger.h"
 #include "gpupool/knob.h"
 #include "gpupool/trace.h"
 
@@ -33,7 +34,7 @@ static inline struct page_range whole_pages(const struct gp_segment *segment,
 					    uint64_t size)
 {
 	uint64_t from = addr - segment->addr, to = from + size;
-	uint64_t first = (from + page - 1) / page * page;
+	uint64_t first = gp_round_up(from, page);
 	uint64_t last = to / page * page;
 
 	if (first >= last)
