@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The larger and the smaller of two numbers, their sum, and the next multiple.
- */
+/* The larger and the smaller of two numbers, one of them, their sum, and the
+ * next multiple. */
 #ifndef BASE_LARGER_H
 #define BASE_LARGER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 static inline uint64_t gp_larger(uint64_t a, uint64_t b)
@@ -14,6 +15,12 @@ static inline uint64_t gp_larger(uint64_t a, uint64_t b)
 static inline uint64_t gp_smaller(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
+}
+
+/* a or b without a branch, where which of them it is is a coin's toss. */
+static inline uint64_t gp_pick(bool is_a, uint64_t a, uint64_t b)
+{
+	return b ^ ((a ^ b) & -(uint64_t)is_a);
 }
 
 /* UINT64_MAX: it is no less. */

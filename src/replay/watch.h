@@ -6,6 +6,7 @@
 #ifndef REPLAY_WATCH_H
 #define REPLAY_WATCH_H
 
+#include "base/larger.h"
 #include "gpupool/replay.h"
 
 struct watch {
@@ -36,8 +37,7 @@ static inline uint64_t watch_current(const struct watch *watch,
 
 static inline void watch_max(uint64_t *most, uint64_t value)
 {
-	if (value > *most)
-		*most = value;
+	*most = gp_larger(*most, value);
 }
 
 /* After each event: the next bin begins with what there is now. */

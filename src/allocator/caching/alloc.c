@@ -495,19 +495,20 @@ static enum gp_answer segment_obtain(struct caching *c, struct request *request,
 static inline bool should_split(struct caching *c, const struct block *b,
 				const struct request *request)
 {
-	uint64_t rest = b->size - request->rounded;
+	uint64_t rest = b->size - request->rounded, least;
+	bool cuts_all;
 
 	if (request->is_restored)
 		return rest > 0;
 	if (c->pools.has_no_split &&
 	    c->pools.no_split[pool_index(b->shelf->pool)])
 		return false;
-	if (request->pool->is_small | request->is_expandable)
-		return rest >= GP_MIN_BLOCK_SIZE;
-	if (c->alike && rest > SMALL_SIZE)
+	cuts_all = request->pool->is_small | request->is_expandable;
+	if (c->alike && !cuts_all && rest > SMALL_SIZE)
 		alike_split(c, request->rounded);
-	return (rest > SMALL_SIZE) &
-	       (request->rounded < c->settings.max_split_size);
+	least = gp_pick(cuts_all, GP_MIN_BLOCK_SIZE, SMALL_SIZE + 1);
+	return (rest >= least) &
+	       (cuts_all | (request->rounded < c->settings.max_split_size));
 }
 
 /*
@@ -724,7 +725,7 @@ uint64_t alloc_and_free(struct gp_allocator *allocator, uint64_t size,
 	if (!b)
 		return 0;
 	is_cut = should_split(c, b, &request);
-	allocated = is_cut ? request.rounded : b->size;
+	allocated = gp_pick(is_cut, request.rounded, b->size);
 	if (allocated >= c->settings.max_split_size ||
 	    (uint64_t)gp_level_now(
 		    &c->tally[GP_STAT_ALL].levels[GP_STAT_ALLOCATED_BYTES]) +

@@ -133,9 +133,8 @@ inline __attribute__((always_inline)) void caching_free_block(struct caching *c,
 
 		counter_net(c, GP_STAT_INACTIVE_SPLIT, own,
 			    is_split - (below != 0) - (above != 0));
-		counter_net(
-			c, GP_STAT_INACTIVE_SPLIT_BYTES, own,
-			(int64_t)((is_split ? b->size : 0) - below - above));
+		counter_net(c, GP_STAT_INACTIVE_SPLIT_BYTES, own,
+			    (int64_t)(is_split * b->size - below - above));
 	}
 	counter_sub(c, GP_STAT_ACTIVE, own, 1);
 	counter_sub(c, GP_STAT_ACTIVE_BYTES, own, size);

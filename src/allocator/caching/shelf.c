@@ -311,11 +311,6 @@ static inline struct block *bin_best(struct bin *bin, uint64_t size)
 
 /* ---- which bins hold any ---- */
 
-static inline struct bin *bin_at(const struct shelf *shelf, unsigned bin)
-{
-	return &shelf->pages[bin >> SHELF_PAGE_SHIFT]->bins[bin % SHELF_PAGE];
-}
-
 static void add_page(struct shelf *shelf, unsigned n)
 {
 	shelf->pages[n] = gp_mem_alloc(1, sizeof(*shelf->pages[n]));
@@ -331,7 +326,7 @@ void shelf_put(struct shelf *shelf, struct block *b)
 		shelf_put(shelf, b);
 		return;
 	}
-	page->holds |= UINT64_C(1) << bin % SHELF_PAGE;
+	shelf->held[n] |= UINT64_C(1) << bin % SHELF_PAGE;
 	shelf->holds |= UINT64_C(1) << n;
 	bin_insert(&page->bins[bin % SHELF_PAGE], b);
 }
@@ -344,8 +339,8 @@ void shelf_take(struct shelf *shelf, struct block *b)
 	bin_remove(&page->bins[bin % SHELF_PAGE], b);
 	if (!bin_is_empty(&page->bins[bin % SHELF_PAGE]))
 		return;
-	page->holds &= ~(UINT64_C(1) << bin % SHELF_PAGE);
-	shelf->holds &= ~((uint64_t)!page->holds << n);
+	shelf->held[n] &= ~(UINT64_C(1) << bin % SHELF_PAGE);
+	shelf->holds &= ~((uint64_t)!shelf->held[n] << n);
 }
 
 /* The first block of the pages from there on; NULL: none. */
@@ -353,12 +348,12 @@ static inline struct block *first_of_pages(const struct shelf *shelf,
 					   unsigned n)
 {
 	uint64_t pages = n < SHELF_PAGES ? shelf->holds >> n : 0;
-	const struct shelf_page *page;
 
 	if (!pages)
 		return NULL;
-	page = shelf->pages[n + (unsigned)__builtin_ctzll(pages)];
-	return bin_first(&page->bins[__builtin_ctzll(page->holds)]);
+	n += (unsigned)__builtin_ctzll(pages);
+	return bin_first(
+		&shelf->pages[n]->bins[__builtin_ctzll(shelf->held[n])]);
 }
 
 /* The first block of the bins behind that one; NULL: none. */
@@ -366,13 +361,12 @@ static inline struct block *first_behind(const struct shelf *shelf,
 					 unsigned bin)
 {
 	unsigned n = bin >> SHELF_PAGE_SHIFT;
-	const struct shelf_page *page = shelf->pages[n];
-	uint64_t bins = page ? page->holds >> bin % SHELF_PAGE >> 1 : 0;
+	uint64_t bins = shelf->held[n] >> bin % SHELF_PAGE >> 1;
 
 	if (!bins)
 		return first_of_pages(shelf, n + 1);
 	return bin_first(
-		bin_at(shelf, bin + 1 + (unsigned)__builtin_ctzll(bins)));
+		shelf_bin_at(shelf, bin + 1 + (unsigned)__builtin_ctzll(bins)));
 }
 
 static unsigned highest(uint64_t bits)
@@ -384,12 +378,11 @@ static unsigned highest(uint64_t bits)
 static struct block *last_of_pages(const struct shelf *shelf, unsigned n)
 {
 	uint64_t pages = shelf->holds & ((UINT64_C(1) << n) - 1);
-	const struct shelf_page *page;
 
 	if (!pages)
 		return NULL;
-	page = shelf->pages[highest(pages)];
-	return bin_last(&page->bins[highest(page->holds)]);
+	n = highest(pages);
+	return bin_last(&shelf->pages[n]->bins[highest(shelf->held[n])]);
 }
 
 /* ---- the shelf ---- */
@@ -411,11 +404,10 @@ static void lay_down(struct shelf *shelf)
 
 struct block *shelf_search(struct shelf *shelf, unsigned bin, uint64_t size)
 {
-	struct shelf_page *page = shelf->pages[bin >> SHELF_PAGE_SHIFT];
 	struct block *best = NULL;
 
-	if (page && page->holds >> bin % SHELF_PAGE & 1)
-		best = bin_best(&page->bins[bin % SHELF_PAGE], size);
+	if (shelf->held[bin >> SHELF_PAGE_SHIFT] >> bin % SHELF_PAGE & 1)
+		best = bin_best(shelf_bin_at(shelf, bin), size);
 	return best ? best : first_behind(shelf, bin);
 }
 
@@ -425,7 +417,7 @@ struct block *shelf_next(struct shelf *shelf, const struct block *b)
 	struct block *next;
 
 	lay_down(shelf);
-	next = bin_next(bin_at(shelf, bin), b);
+	next = bin_next(shelf_bin_at(shelf, bin), b);
 	return next ? next : first_behind(shelf, bin);
 }
 
@@ -439,7 +431,7 @@ struct block *shelf_prev(struct shelf *shelf, const struct block *b)
 	lay_down(shelf);
 	page = shelf->pages[n];
 	prev = bin_prev(&page->bins[bin % SHELF_PAGE], b);
-	below = page->holds & ((UINT64_C(1) << bin % SHELF_PAGE) - 1);
+	below = shelf->held[n] & ((UINT64_C(1) << bin % SHELF_PAGE) - 1);
 	if (prev)
 		return prev;
 	return below ? bin_last(&page->bins[highest(below)])

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "gpupool/trace.h"
 
 struct caching_pool;
@@ -125,9 +126,10 @@ struct bin {
 #define SHELF_PAGE_SHIFT  6 /* two octaves */
 #define SHELF_PAGE	  (1 << SHELF_PAGE_SHIFT)
 #define SHELF_PAGES	  ((64 << SHELF_STEPS_SHIFT) / SHELF_PAGE)
+/* Behind the first page, the bit of the one behind the last. */
+#define SHELF_NO_PAGE	  (UINT64_C(1) << (SHELF_PAGES - 1))
 
 struct shelf_page {
-	uint64_t holds; /* bit i: bins[i] is not empty */
 	struct bin bins[SHELF_PAGE];
 };
 
@@ -139,7 +141,9 @@ enum shelf_note {
 
 /* Zeroed is empty. */
 struct shelf {
-	uint64_t holds;	    /* bit i: pages[i] holds any */
+	uint64_t holds; /* bit i: pages[i] holds any */
+	/* By page, bit i: its bins[i] is not empty; behind the last none is. */
+	uint64_t held[SHELF_PAGES + 1];
 	struct block *hand; /* that came last, and is in no bin */
 	uint8_t notes;	    /* enum shelf_note */
 	uint16_t stream;
@@ -218,23 +222,33 @@ static inline unsigned shelf_bin(uint64_t size)
 	       (1023u << SHELF_STEPS_SHIFT);
 }
 
+static inline struct bin *shelf_bin_at(const struct shelf *shelf, unsigned bin)
+{
+	return &shelf->pages[bin >> SHELF_PAGE_SHIFT]->bins[bin % SHELF_PAGE];
+}
+
 /* The first block of at least size bytes in that bin or behind it; NULL: none.
  * What is in hand does not count. */
 struct block *shelf_search(struct shelf *shelf, unsigned bin, uint64_t size);
 
 /* The first of the first of these bins that holds any, where that is large
- * enough; NULL: a search has to tell. */
+ * enough; NULL: a search has to tell.  Both pages are looked at, because which
+ * of them it is no processor foretells. */
 static inline struct block *shelf_look(const struct shelf *shelf, unsigned bin,
 				       uint64_t size)
 {
-	const struct shelf_page *page = shelf->pages[bin >> SHELF_PAGE_SHIFT];
-	uint64_t bins = page ? page->holds >> bin % SHELF_PAGE : 0;
+	unsigned n = bin >> SHELF_PAGE_SHIFT;
+	uint64_t behind = shelf->holds >> n >> 1 | SHELF_NO_PAGE >> n;
+	unsigned next = n + 1 + (unsigned)__builtin_ctzll(behind);
+	uint64_t here = shelf->held[n] >> bin % SHELF_PAGE;
+	uint64_t bins = gp_pick(here, here, shelf->held[next]);
 	struct block *first;
 
 	if (!bins)
 		return NULL;
-	first = page->bins[bin % SHELF_PAGE + (unsigned)__builtin_ctzll(bins)]
-			.first;
+	bin = (unsigned)gp_pick(here, bin, next << SHELF_PAGE_SHIFT) +
+	      (unsigned)__builtin_ctzll(bins);
+	first = shelf_bin_at(shelf, bin)->first;
 	return first && first->size >= size ? first : NULL;
 }
 
@@ -253,7 +267,8 @@ static inline struct block *shelf_best(struct shelf *shelf, uint64_t size)
 	over_hand = hand ? hand->size - size : UINT64_MAX;
 	if (over_hand == over && best)
 		return block_is_before(hand, best) ? hand : best;
-	return over_hand < over ? hand : best;
+	return (struct block *)gp_pick(over_hand < over, (uintptr_t)hand,
+				       (uintptr_t)best);
 }
 
 /* The neighbours of a shelved block in the shelf's order; NULL: none. */
