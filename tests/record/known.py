@@ -47,6 +47,19 @@ MAKERS = {
         "torch.tril(torch.ones(64, 64, device=d)).sum(1).long() % 10",
         "torch.searchsorted(torch.tensor([1, 4, 7], device=d), {i})",
         "torch.unique({i}).repeat(64)[:64]",
+        "torch.cat([{i}[:32], {i}[32:]])",
+        "torch.empty_like({i}).scatter_(0, torch.argsort({i}), {i})",
+        "{i}.scatter(0, {i}, {k})",
+        "{i}.index_fill(0, {i}[:4], {k})",
+        "{i}.index_copy(0, torch.argsort({i}), {i})",
+        "{i}.index_put((torch.argsort({i}),), {i})",
+        "{i}.masked_fill({b}, {k})",
+        "torch.stack([{i}, {i}])[{k} % 2]",
+        "{i}[torch.argsort({i})]",
+        "{i}[::2].repeat(2)",
+        "{i}.take({i})",
+        "torch.tril({i}.view(8, 8)).view(64)",
+        "{i}.view(8, 8).T.reshape(64)",
     ),
     "f": (
         "{f}.view(8, 8)[:, {i}[:8] % 8].reshape(-1)",
@@ -73,12 +86,18 @@ MAKERS = {
         "torch.isin({i}, torch.tensor([1, 3, 5], device=d))",
         "torch.eq({i}, {i})",
         "{f}.isnan()",
+        "torch.where({b}, {b}, {b})",
+        "{b}.masked_fill({b}, {k} > 4)",
+        "torch.cat([{b}[:32], {b}[32:]])",
+        "{b}.scatter(0, torch.argsort({i}), {b})",
     ),
 }
 WRITERS = (
     "{f}.mul_(0.5)",
     "{i}.add_(1).remainder_(10)",
     "{i}[{k}] = {k}",
+    "{i}[:32] = {i}[32:]",
+    "{i}[{b}] = {k}",
     "{f}[{b}] = 0.25",
     "{f}.copy_({f})",
     "torch.add({f}, {f}, out={f})",
@@ -96,6 +115,9 @@ ASKERS = (
     "for k in {i}.tolist()[:5]: keep.append(torch.empty(k * 600, device=d))",
     "keep.append(torch.empty(int({f}.abs().max() * 1000) + 1, device=d))",
     "keep.append(torch.bincount({i}).repeat(128))",
+    "for k in {i}[:8].tolist(): keep.append(torch.empty(k * 600, device=d))",
+    "keep.append(torch.empty(int({i}[{k} :: 9].sum()) * 512 + 1, device=d))",
+    "keep.append(torch.ones(32, 256, device=d)[{b}[::2]])",
     "keep.append(torch.unique({i}.view(8, 8) % 2, dim={k} % 2).repeat(9, 9))",
     "keep.append(torch.unique_consecutive({i}, dim=0).repeat(64))",
     "keep.append(F.one_hot({i}).repeat(1, 8))",
@@ -115,7 +137,7 @@ def begin(rng):
     }
     if rng.random() < 0.4:
         made["f"].append("torch.randn(64, device=d)")
-    if rng.random() < 0.2:
+    if rng.random() < 0.4:
         made["i"].append("torch.randint(0, 10, (64,), device=d)")
     lines, values = [], {}
     for kind, texts in made.items():

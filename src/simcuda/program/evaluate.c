@@ -293,7 +293,6 @@ bool evaluate_describe(const struct operator_name *name,
 	facts->writes_any = task.facts >> 2 & 1;
 	facts->asks_size = task.facts >> 3 & 1;
 	facts->is_scalar = task.facts >> 4 & 1;
-	facts->is_logic = task.facts >> 6 & 1;
 	facts->is_random = task.facts >> 7 & 1;
 	facts->is_decisive = task.facts >> 36 & 1;
 	facts->is_check = task.facts >> 37 & 1;
@@ -305,7 +304,8 @@ bool evaluate_describe(const struct operator_name *name,
 	facts->is_of_all = task.facts >> 42 & 1;
 	facts->denies = task.facts >> 43 & 1;
 	facts->samples = task.facts >> 44 & 1;
-	facts->unread = (uint32_t)(task.facts >> 45);
+	facts->unread = (uint32_t)(task.facts >> 45) & 0x7fff;
+	facts->partly = (uint32_t)(task.facts >> 60);
 	return task.facts >> 5 & 1;
 }
 

@@ -16,7 +16,6 @@ struct operator_facts {
 	bool writes_any;  /* what it does not say that it writes */
 	bool asks_size;	  /* reads how large its result is while it runs */
 	bool is_scalar;	  /* _local_scalar_dense */
-	bool is_logic;	  /* each bit given changes a result one way only */
 	bool is_random;	  /* its results are drawn */
 	bool is_decisive; /* integers or truths of floating-point numbers */
 	bool is_check;	  /* looks for numbers that are none, and finds few */
@@ -29,6 +28,8 @@ struct operator_facts {
 	bool is_fresh;	  /* its results are none of its arguments */
 	uint32_t writes;  /* arguments that it writes, a bit each */
 	uint32_t unread;  /* of those, what it reads nothing of */
+	uint32_t partly;  /* arguments that may be known in part: where they are
+			   * not, each bit changes a result one way only */
 };
 
 struct operator_name {

@@ -21,7 +21,7 @@ calls = ctypes.PyDLL(None)
 atexit.register(calls.simcuda_evaluate_stop)
 # What describe() answers: evaluate_describe() takes it apart.
 COMPUTES, SILENT, WRITES_ANY, ASKS_SIZE, SCALAR, FOUND = 1, 2, 4, 8, 16, 32
-LOGIC, RANDOM, DECISIVE, CHECK, FRESH = 64, 128, 1 << 36, 1 << 37, 1 << 38
+RANDOM, DECISIVE, CHECK, FRESH = 128, 1 << 36, 1 << 37, 1 << 38
 ASSERTS, COUNTS, SPARSE = 1 << 39, 1 << 40, 1 << 41
 OF_ALL, DENIES, SAMPLES = 1 << 42, 1 << 43, 1 << 44
 # Whether what nobody knows is drawn: --values.
@@ -70,6 +70,33 @@ LOGICAL = {
     "logical_not_",
     "logical_or",
     "logical_or_",
+}
+# They put elements of these arguments where others say, and change none: what is
+# known of them is known of the result.
+MOVES = {
+    "_index_put_impl_": (0, 2),
+    "cat": (0,),
+    "copy_": (1,),
+    "flip": (0,),
+    "gather": (0,),
+    "index": (0,),
+    "index_copy": (0, 3),
+    "index_copy_": (0, 3),
+    "index_fill": (0, 3),
+    "index_fill_": (0, 3),
+    "index_put": (0, 2),
+    "index_put_": (0, 2),
+    "index_select": (0,),
+    "masked_fill": (0, 2),
+    "masked_fill_": (0, 2),
+    "roll": (0,),
+    "scatter": (0, 3),
+    "scatter_": (0, 3),
+    "stack": (0,),
+    "take": (0,),
+    "tril": (0,),
+    "triu": (0,),
+    "where": (1, 2),
 }
 # Of floating-point numbers they make the integers and truths that programs go
 # by: with values drawn they are computed of more bytes than others.
@@ -121,7 +148,6 @@ OF_INDICES = {"_coalesce": lambda indices: torch.unique(indices, dim=1)}
 # What C is told of operators by their names.
 CLASSES = (
     (SIZED, ASKS_SIZE),
-    (LOGICAL, LOGIC),
     (DECISIVE_ONES, DECISIVE),
     (CHECKS, CHECK),
     (ASSERTIONS, ASSERTS),
@@ -231,6 +257,13 @@ def bits(indices, most=28):
     return sum(1 << i for i in indices if i < most)
 
 
+def partly(base, overload):
+    """Which arguments may be known in part."""
+    if base in LOGICAL:
+        return range(4)
+    return () if "reduce" in overload else MOVES.get(base, ())
+
+
 def describe(name, overload):
     op, arguments, writes = find(name, overload)
     space, base = name.split("::")
@@ -265,7 +298,8 @@ def describe(name, overload):
     ]
     if len(arguments) > 28:
         flags = (flags | WRITES_ANY) & ~COMPUTES
-    return flags | bits(writes) << 8 | bits(unread, 19) << 45
+    flags |= bits(partly(base, overload)) << 60
+    return flags | bits(writes) << 8 | bits(unread, 15) << 45
 
 
 def make(value):

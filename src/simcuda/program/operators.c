@@ -396,6 +396,7 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 	const struct operator_facts *facts = &f->operation->facts;
 	const struct arguments_wish wish = {
 		.unread = facts->unread,
+		.partly = facts->partly,
 		.is_decisive = facts->is_decisive || writes_integers(f),
 		.is_sparse = facts->is_sparse,
 		.arena = &f->arena,
@@ -408,7 +409,7 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 		f->arguments = arguments_guess(inputs, &wish);
 		f->is_guess = f->arguments;
 	}
-	if (!facts->is_logic || (f->arguments && !f->is_drawn))
+	if (!facts->partly || (f->arguments && !f->is_drawn))
 		return;
 	f->supposed[0] = arguments_suppose(inputs, &wish, false);
 	if (f->supposed[0])

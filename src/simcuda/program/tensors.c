@@ -552,6 +552,7 @@ struct reading {
 	/* What is read in place of a truth that is not known, and of each bit
 	 * of an integer. */
 	enum { NO_TRUTH, SUPPOSED_FALSE, SUPPOSED_TRUE, AS_READ } otherwise;
+	bool is_partly; /* in this argument; in others all has to be known */
 	bool is_any_known;
 };
 
@@ -578,7 +579,7 @@ static bool (*reader(const struct reading *r,
 		return take_as_read;
 	if (r->otherwise == NO_TRUTH)
 		return draws_policy()->draws ? take_or_draw : take;
-	if (tensors_is_real(s->dtype))
+	if (tensors_is_real(s->dtype) || !r->is_partly)
 		return take;
 	if (r->otherwise == SUPPOSED_FALSE)
 		return take_or_0;
@@ -685,15 +686,17 @@ static bool read_value(struct reading *r, const struct torch_value *value,
 	case VALUE_GENERATOR: return true;
 	case VALUE_TENSOR: return read_tensor(r, tensors_of(value), is_read, a);
 	case VALUE_DOUBLE:
+		r->is_any_known |= r->is_partly;
 		a->kind = ARGUMENT_REAL;
 		a->real = value->real;
 		return true;
 	case VALUE_INT:
+		r->is_any_known |= r->is_partly;
 		a->kind = ARGUMENT_INT;
 		a->number = value->number;
 		return true;
 	case VALUE_BOOL:
-		r->is_any_known = true;
+		r->is_any_known |= r->is_partly;
 		a->kind = ARGUMENT_BOOL;
 		a->number = value->truth;
 		return true;
@@ -713,10 +716,12 @@ static const struct argument *read_all(struct reading *r,
 	struct argument *all =
 		arena_take(r->wish->arena, (values.count + 1) * sizeof(*all));
 
-	for (size_t i = 0; i < values.count; i++)
+	for (size_t i = 0; i < values.count; i++) {
+		r->is_partly = i < 32 && r->wish->partly >> i & 1;
 		if (!read_value(r, &values.items[i],
 				i > 31 || !(r->wish->unread >> i & 1), &all[i]))
 			return NULL;
+	}
 	return all;
 }
 

@@ -143,6 +143,7 @@ void arena_release(struct arena *arena);
 
 struct arguments_wish {
 	uint32_t unread;  /* arguments that are not looked into, a bit each */
+	uint32_t partly;  /* those of which arguments_suppose supposes any */
 	bool is_decisive; /* programs go by its result */
 	bool is_sparse;	  /* tensors stand for their indices */
 	struct arena *arena;
@@ -154,7 +155,8 @@ const struct argument *arguments_read(struct torch_values values,
 				      bool *is_drawn);
 
 /* The same with a value in place of each truth that is not known, and of each
- * bit of an integer; NULL also where nothing at all is. */
+ * bit of an integer, in arguments that may be known in part; NULL also where
+ * nothing at all is. */
 const struct argument *arguments_suppose(struct torch_values values,
 					 const struct arguments_wish *wish,
 					 bool truth);
