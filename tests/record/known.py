@@ -32,6 +32,7 @@ MAKERS = {
         "torch.where({b}, {i}, {i})",
         "{i} + {i}",
         "torch.cumsum({i}, 0) % 10",
+        "torch.cummax({i}, 0)[{k} % 2] % 10",
         "torch.sort({i})[0]",
         "torch.argsort({f}) % 10",
         "torch.flip({i}, [0])",

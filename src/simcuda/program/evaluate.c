@@ -293,6 +293,7 @@ bool evaluate_describe(const struct operator_name *name,
 	facts->writes_any = task.facts >> 2 & 1;
 	facts->asks_size = task.facts >> 3 & 1;
 	facts->is_scalar = task.facts >> 4 & 1;
+	facts->orders = task.facts >> 6 & 1;
 	facts->is_random = task.facts >> 7 & 1;
 	facts->is_decisive = task.facts >> 36 & 1;
 	facts->is_check = task.facts >> 37 & 1;

@@ -20,16 +20,17 @@ struct operator_facts {
 	bool is_decisive; /* integers or truths of floating-point numbers */
 	bool is_check;	  /* looks for numbers that are none, and finds few */
 	bool asserts;	  /* its truths are true in a correct program */
-	bool denies;	  /* the truths that it reads are false there */
-	bool samples;	  /* the first is true there, the others false */
-	bool is_of_all;	  /* all() */
-	bool counts;	  /* goes on from integers that nobody knows */
-	bool is_sparse;	  /* its tensors stand for their indices */
-	bool is_fresh;	  /* its results are none of its arguments */
-	uint32_t writes;  /* arguments that it writes, a bit each */
-	uint32_t unread;  /* of those, what it reads nothing of */
-	uint32_t partly;  /* arguments that may be known in part: where they are
-			   * not, each bit changes a result one way only */
+	bool orders;	 /* where all its truths are asked for, they are true */
+	bool denies;	 /* the truths that it reads are false there */
+	bool samples;	 /* the first is true there, the others false */
+	bool is_of_all;	 /* all() */
+	bool counts;	 /* goes on from integers that nobody knows */
+	bool is_sparse;	 /* its tensors stand for their indices */
+	bool is_fresh;	 /* its results are none of its arguments */
+	uint32_t writes; /* arguments that it writes, a bit each */
+	uint32_t unread; /* of those, what it reads nothing of */
+	uint32_t partly; /* arguments that may be known in part: where they are
+			  * not, each bit changes a result one way only */
 };
 
 struct operator_name {

@@ -21,7 +21,7 @@ calls = ctypes.PyDLL(None)
 atexit.register(calls.simcuda_evaluate_stop)
 # What describe() answers: evaluate_describe() takes it apart.
 COMPUTES, SILENT, WRITES_ANY, ASKS_SIZE, SCALAR, FOUND = 1, 2, 4, 8, 16, 32
-RANDOM, DECISIVE, CHECK, FRESH = 128, 1 << 36, 1 << 37, 1 << 38
+ORDERS, RANDOM, DECISIVE, CHECK, FRESH = 64, 128, 1 << 36, 1 << 37, 1 << 38
 ASSERTS, COUNTS, SPARSE = 1 << 39, 1 << 40, 1 << 41
 OF_ALL, DENIES, SAMPLES = 1 << 42, 1 << 43, 1 << 44
 # Whether what nobody knows is drawn: --values.
@@ -35,8 +35,9 @@ SILENT_SPACES = (
 )
 # What they write besides is not in their schema.
 HIDDEN = "batch_norm", "instance_norm", "cudnn_rnn", "init_dropout"
-# They read nothing of what they write.
+# They read nothing of what they write: the first argument, or each.
 FILLS = {"copy_", "fill_", "zero_", "_foreach_zero_", "_foreach_copy_"}
+HELPERS = {"_cummax_helper", "_cummin_helper"}
 # They read on the device how many there are, and then make room for them.
 SIZED = {
     "nonzero",
@@ -135,6 +136,9 @@ ASSERTIONS = {
     "normal_",
     "repeat_interleave",
 }
+# Whether all of what they give is true is asked of what a program checks, as that
+# boxes end behind where they begin.
+COMPARISONS = {"ge", "gt", "le", "lt"}
 # What they read while they run is false there: whether a library found errors.
 DENIALS = {"_linalg_check_errors"}
 # The first that old releases' read there is true, and the others are false:
@@ -151,6 +155,7 @@ CLASSES = (
     (DECISIVE_ONES, DECISIVE),
     (CHECKS, CHECK),
     (ASSERTIONS, ASSERTS),
+    (COMPARISONS, ORDERS),
     (DENIALS, DENIES),
     (SAMPLERS, SAMPLES),
     (COUNTING, COUNTS),
@@ -294,7 +299,11 @@ def describe(name, overload):
     if space not in COMPUTED_SPACES or any(h in base for h in HIDDEN):
         flags |= WRITES_ANY
     unread = [
-        i for i in writes if arguments[i].is_out or i == 0 and base in FILLS
+        i
+        for i in writes
+        if arguments[i].is_out
+        or (i == 0 and base in FILLS)
+        or base in HELPERS
     ]
     if len(arguments) > 28:
         flags = (flags | WRITES_ANY) & ~COMPUTES

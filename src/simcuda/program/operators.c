@@ -65,6 +65,7 @@ struct frame {
 	bool has_written;
 	bool is_captured; /* into a graph: it is run later, if at all */
 	bool is_presumed; /* true of all that were presumed to be */
+	bool is_order;	  /* it compares floating-point numbers */
 	unsigned truths;  /* read in it */
 	struct draws_place drawn_before;
 };
@@ -74,7 +75,7 @@ static _Thread_local struct {
 	size_t count, room;
 } frames;
 
-/* Truths that were presumed last, where they are more than one: whether all are
+/* Truths that were presumed last, or are if somebody asks for all of them: that
  * is asked at once, or of others. */
 #define SOON 4
 static _Thread_local struct {
@@ -354,8 +355,9 @@ static void write_results(struct frame *f, const char *record)
 		put(f, result + i, &f->written[i]);
 }
 
-/* What nobody knows is told all the same when it is read. */
-static void presume_outputs(struct torch_values values)
+/* What nobody knows is told all the same when it is read.  Only_all: one alone
+ * is not presumed to be true. */
+static void presume_outputs(struct torch_values values, bool only_all)
 {
 	struct shape s;
 
@@ -363,7 +365,8 @@ static void presume_outputs(struct torch_values values)
 		if (tensors_kind(&values.items[i]) != VALUE_TENSOR ||
 		    !tensors_read(tensors_of(&values.items[i]), &s))
 			continue;
-		arguments_presume(&s);
+		if (!only_all)
+			arguments_presume(&s);
 		presumed.addr = s.addr;
 		presumed.numel = s.numel;
 		presumed.begun = 0;
@@ -378,6 +381,16 @@ static bool asks_for_presumed(const struct frame *f, struct torch_values inputs)
 	       inputs.count && tensors_kind(&inputs.items[0]) == VALUE_TENSOR &&
 	       tensors_read(tensors_of(&inputs.items[0]), &s) && s.is_device &&
 	       s.addr == presumed.addr && s.numel == presumed.numel;
+}
+
+static bool compares_reals(const struct frame *f, struct torch_values inputs)
+{
+	struct shape s;
+
+	return f->operation->facts.orders && inputs.count &&
+	       tensors_kind(&inputs.items[0]) == VALUE_TENSOR &&
+	       tensors_read(tensors_of(&inputs.items[0]), &s) &&
+	       tensors_is_real(s.dtype);
 }
 
 /* ---- an operator begins and ends ---- */
@@ -441,6 +454,7 @@ static void *on_begin(void **context, const char *record)
 	inputs = tensors_inputs(record);
 	presumed.begun++;
 	f->is_presumed = asks_for_presumed(f, inputs);
+	f->is_order = compares_reals(f, inputs);
 	find_written(f, inputs);
 	if (f->operation->facts.is_scalar && inputs.count)
 		add_written(f, &inputs.items[0]);
@@ -487,8 +501,9 @@ static void on_end(const char *record, void *context)
 	f = frames.items[frames.count - 1];
 	if (f.has_written)
 		write_results(&f, record);
-	if (f.operation && (f.operation->facts.asserts || f.is_presumed))
-		presume_outputs(tensors_outputs(record));
+	if (f.operation &&
+	    (f.operation->facts.asserts || f.is_presumed || f.is_order))
+		presume_outputs(tensors_outputs(record), f.is_order);
 	frames.count--;
 	draws_end(f.drawn_before);
 	if (frames.count && f.operation && f.operation->facts.is_fresh)

@@ -18,6 +18,9 @@ if __name__ == "__main__":
     each = torch.stack([torch.isfinite(w).all() for w in weights])
     print("all finite", bool(torch.isfinite(scores).all()), bool(each.all()))
     print("eigenvalues", torch.linalg.eig(scores.mT @ scores)[0].shape)
+    ends = scores + 1 >= scores
+    print("ordered", bool(ends.all()), bool((scores < 9).all()))
+    print("one", bool(loss > 0.5), bool(ends[0, 0]), bool(ends.any()))
     bad = torch.tensor(float("nan")).cuda()
     print("known", bool(torch.isfinite(bad)), bool(torch.isnan(bad)))
     worse = torch.tensor([1.0, float("inf")]).cuda()
