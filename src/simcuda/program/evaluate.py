@@ -72,8 +72,8 @@ LOGICAL = {
     "logical_or",
     "logical_or_",
 }
-# They put elements of these arguments where others say, and change none: what is
-# known of them is known of the result.
+# They put elements of these arguments where others say, and change none: what
+# is known of them is known of the result.
 MOVES = {
     "_index_put_impl_": (0, 2),
     "cat": (0,),
@@ -136,8 +136,8 @@ ASSERTIONS = {
     "normal_",
     "repeat_interleave",
 }
-# Whether all of what they give is true is asked of what a program checks, as that
-# boxes end behind where they begin.
+# Whether all of what they give is true is asked of what a program checks, as
+# that boxes end behind where they begin.
 COMPARISONS = {"ge", "gt", "le", "lt"}
 # What they read while they run is false there: whether a library found errors.
 DENIALS = {"_linalg_check_errors"}
@@ -301,9 +301,7 @@ def describe(name, overload):
     unread = [
         i
         for i in writes
-        if arguments[i].is_out
-        or (i == 0 and base in FILLS)
-        or base in HELPERS
+        if arguments[i].is_out or (i == 0 and base in FILLS) or base in HELPERS
     ]
     if len(arguments) > 28:
         flags = (flags | WRITES_ANY) & ~COMPUTES

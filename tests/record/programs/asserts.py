@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Checks that a correct program passes, of values that nobody knows."""
+
 import torch
 
 if __name__ == "__main__":
@@ -27,5 +28,9 @@ if __name__ == "__main__":
     print("known", bool(torch.isfinite(worse).all()))
 # That none of the counts is negative.
 counts = torch.randint(0, 4, (3,), device="cuda")
-print("repeated", torch.repeat_interleave(
-    torch.ones(3, 2, device="cuda"), counts, dim=0).shape[1])
+print(
+    "repeated",
+    torch.repeat_interleave(
+        torch.ones(3, 2, device="cuda"), counts, dim=0
+    ).shape[1],
+)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Integers that are known go to where others are not, and come back."""
 
 import torch
