@@ -653,7 +653,7 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 	if (!b) {
 		is_shelved = false;
 		request.segment_size =
-			size_of_segment(&c->settings, request.rounded);
+			gp_settings_segment(&c->settings, request.rounded);
 		if (request.rounded > SMALL_SIZE &&
 		    request.rounded < MIN_LARGE_ALLOC)
 			alike_large(c);

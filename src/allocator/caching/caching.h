@@ -99,21 +99,9 @@ static inline struct caching *caching_of(struct gp_allocator *allocator)
 #define SMALL_BUFFER	(2 * MIB)  /* kSmallBuffer */
 #define LARGE_BUFFER	(20 * MIB) /* kLargeBuffer */
 #define MIN_LARGE_ALLOC (10 * MIB) /* kMinLargeAlloc */
-#define ROUND_LARGE	(2 * MIB)  /* kRoundLarge */
 /* Larger requests are cut to this, so that sums of sizes cannot overflow; no
  * trace has them. */
 #define LARGEST_REQUEST ((uint64_t)INT64_MAX)
-
-/* Bytes of the segment that a request of that rounded size asks for. */
-static inline uint64_t size_of_segment(const struct gp_settings *settings,
-				       uint64_t rounded)
-{
-	if (rounded <= SMALL_SIZE)
-		return SMALL_BUFFER;
-	if (rounded < MIN_LARGE_ALLOC)
-		return settings->large_segment_size;
-	return gp_round_up(rounded, ROUND_LARGE);
-}
 
 /* What one malloc asks for. */
 struct request {
