@@ -17,7 +17,7 @@ static inline uint64_t gp_smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* a or b without a branch, where which of them it is is a coin's toss. */
+/* a or b without a branch, for choices that no processor foretells. */
 static inline uint64_t gp_pick(bool is_a, uint64_t a, uint64_t b)
 {
 	return b ^ ((a ^ b) & -(uint64_t)is_a);

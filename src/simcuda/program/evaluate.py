@@ -35,9 +35,16 @@ SILENT_SPACES = (
 )
 # What they write besides is not in their schema.
 HIDDEN = "batch_norm", "instance_norm", "cudnn_rnn", "init_dropout"
-# They read nothing of what they write: the first argument, or each.
-FILLS = {"copy_", "fill_", "zero_", "_foreach_zero_", "_foreach_copy_"}
-HELPERS = {"_cummax_helper", "_cummin_helper"}
+# They read nothing of what they write.
+FILLS = {
+    "_cummax_helper",
+    "_cummin_helper",
+    "_foreach_copy_",
+    "_foreach_zero_",
+    "copy_",
+    "fill_",
+    "zero_",
+}
 # They read on the device how many there are, and then make room for them.
 SIZED = {
     "nonzero",
@@ -298,11 +305,7 @@ def describe(name, overload):
         flags |= FRESH
     if space not in COMPUTED_SPACES or any(h in base for h in HIDDEN):
         flags |= WRITES_ANY
-    unread = [
-        i
-        for i in writes
-        if arguments[i].is_out or (i == 0 and base in FILLS) or base in HELPERS
-    ]
+    unread = [i for i in writes if arguments[i].is_out or base in FILLS]
     if len(arguments) > 28:
         flags = (flags | WRITES_ANY) & ~COMPUTES
     flags |= bits(partly(base, overload)) << 60

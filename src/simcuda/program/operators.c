@@ -373,13 +373,19 @@ static void presume_outputs(struct torch_values values, bool only_all)
 	}
 }
 
+/* False: the first argument is no tensor. */
+static bool read_first(struct torch_values inputs, struct shape *s)
+{
+	return inputs.count && tensors_kind(&inputs.items[0]) == VALUE_TENSOR &&
+	       tensors_read(tensors_of(&inputs.items[0]), s);
+}
+
 static bool asks_for_presumed(const struct frame *f, struct torch_values inputs)
 {
 	struct shape s;
 
 	return f->operation->facts.is_of_all && presumed.begun <= SOON &&
-	       inputs.count && tensors_kind(&inputs.items[0]) == VALUE_TENSOR &&
-	       tensors_read(tensors_of(&inputs.items[0]), &s) && s.is_device &&
+	       read_first(inputs, &s) && s.is_device &&
 	       s.addr == presumed.addr && s.numel == presumed.numel;
 }
 
@@ -387,9 +393,7 @@ static bool compares_reals(const struct frame *f, struct torch_values inputs)
 {
 	struct shape s;
 
-	return f->operation->facts.orders && inputs.count &&
-	       tensors_kind(&inputs.items[0]) == VALUE_TENSOR &&
-	       tensors_read(tensors_of(&inputs.items[0]), &s) &&
+	return f->operation->facts.orders && read_first(inputs, &s) &&
 	       tensors_is_real(s.dtype);
 }
 
