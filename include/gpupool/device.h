@@ -229,8 +229,9 @@ struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity);
  * that asks how large the device is, and is to go on where it is full. */
 struct gp_device *gp_sim_boundless(uint32_t ordinal, uint64_t shown);
 /* Before its first allocation: cudaMalloc places memory as CUDA does on Linux,
- * in the lowest room of the ranges of addresses that it has, or in a new one
- * below them.  Which of equal free blocks an allocator takes hangs on it. */
+ * in the lowest room of the ranges of addresses that it has, or in a new one as
+ * high as the system has room; one that is empty goes back to the system. Which
+ * of equal free blocks an allocator takes hangs on it. */
 void gp_sim_place_downward(struct gp_device *device);
 /* Whether the first allocation of such a device was placed here. */
 bool gp_sim_was_downward(uint64_t addr, uint64_t size);

@@ -18,7 +18,8 @@ struct sim {
 	uint64_t capacity, used, other;
 	uint64_t shown; /* the total, where it is not the capacity; else 0 */
 	struct space memory, reservations;
-	uint64_t lowest; /* chunk; 0: memory is placed upward */
+	struct chunk *chunks; /* from the lowest; NULL: placed upward */
+	struct space system;  /* which of them are its, from the highest */
 	struct {
 		uint64_t threshold, reserved, used;
 	} pool;
@@ -74,19 +75,30 @@ static bool sim_grant(struct sim *sim, uint64_t size)
 
 /* ---- where memory is placed ---- */
 
-/* Ranges of addresses that CUDA takes of the system are so long, or a multiple:
- * in recordings from Linux segments of 20 MiB lie 32 MiB apart, those of 86 MiB
- * 96 MiB. */
-#define CHUNK (UINT64_C(32) << 20)
+/*
+ * As CUDA does on Linux.  A range of addresses that it takes of the system is a
+ * multiple of 32 MiB and lies as high as there is room: in recordings segments
+ * of 20 MiB lie 32 MiB apart, each below the last, those of 86 MiB 96 MiB. What
+ * fits between others in one range is placed there, as low as it can be; and a
+ * range that nothing is left in goes back to the system.
+ */
+#define CHUNK  (UINT64_C(32) << 20)
+#define CHUNKS (ORDINAL_RANGE / CHUNK)
 
-/* No room can be taken in a chunk that is not there yet: to begin with all is
- * taken, up to a last one that never gets free. */
+struct chunk {
+	uint32_t first; /* of its range, from 1; 0: of none */
+	uint32_t count; /* of the first: how many the range has */
+	uint64_t used;	/* of the first: bytes that are allocated */
+};
+
+/* To begin with all is taken, up to a last chunk that never gets free. */
 void gp_sim_place_downward(struct gp_device *device)
 {
 	struct sim *sim = sim_of(device);
 
 	space_adopt(&sim->memory, sim->memory.base, ORDINAL_RANGE);
-	sim->lowest = sim->memory.base + ORDINAL_RANGE - CHUNK;
+	space_take(&sim->system, CHUNK);
+	sim->chunks = gp_mem_alloc(CHUNKS, sizeof(*sim->chunks));
 }
 
 bool gp_sim_was_downward(uint64_t addr, uint64_t size)
@@ -96,19 +108,83 @@ bool gp_sim_was_downward(uint64_t addr, uint64_t size)
 		       ORDINAL_RANGE - CHUNK - gp_round_up(size, CHUNK);
 }
 
+/* The first chunk of the range that has the address; NULL: none has. */
+static struct chunk *range_of(const struct sim *sim, uint64_t addr)
+{
+	uint64_t at = (addr - sim->memory.base) / CHUNK;
+
+	if (!sim->chunks || at >= CHUNKS || !sim->chunks[at].first)
+		return NULL;
+	return &sim->chunks[sim->chunks[at].first - 1];
+}
+
+static uint64_t start_of(const struct sim *sim, const struct chunk *range)
+{
+	return sim->memory.base + (uint64_t)(range - sim->chunks) * CHUNK;
+}
+
+/* A range with room for so much; false: there are no addresses left. */
+static bool add_range(struct sim *sim, uint64_t size)
+{
+	uint64_t length = gp_round_up(size, CHUNK);
+	uint64_t above = space_take(&sim->system, length);
+	struct chunk *range;
+
+	if (length > ORDINAL_RANGE || above > ORDINAL_RANGE - length) {
+		space_give(&sim->system, above, length);
+		return false;
+	}
+	range = &sim->chunks[(ORDINAL_RANGE - above - length) / CHUNK];
+	range->count = (uint32_t)(length / CHUNK);
+	range->used = 0;
+	for (uint32_t i = 0; i < range->count; i++)
+		range[i].first = (uint32_t)(range - sim->chunks) + 1;
+	space_give_within(&sim->memory, start_of(sim, range), length,
+			  start_of(sim, range), length);
+	return true;
+}
+
+static void drop_range(struct sim *sim, struct chunk *range)
+{
+	uint64_t start = start_of(sim, range), length = range->count * CHUNK;
+
+	for (uint32_t i = 0; i < range->count; i++)
+		range[i].first = 0;
+	space_adopt(&sim->memory, start, length);
+	space_give(&sim->system,
+		   ORDINAL_RANGE - (start - sim->memory.base) - length, length);
+}
+
 static uint64_t place(struct sim *sim, uint64_t size)
 {
 	uint64_t end = sim->memory.base + ORDINAL_RANGE;
-	uint64_t chunk = gp_round_up(size, CHUNK);
 	uint64_t addr = space_take(&sim->memory, size);
+	struct chunk *range;
 
-	if (!sim->lowest || addr < end ||
-	    chunk > sim->lowest - sim->memory.base)
-		return addr;
-	space_give(&sim->memory, addr, size);
-	sim->lowest -= chunk;
-	space_give(&sim->memory, sim->lowest, chunk);
-	return space_take(&sim->memory, size);
+	if (sim->chunks && addr >= end) {
+		space_give(&sim->memory, addr, size);
+		add_range(sim, size);
+		addr = space_take(&sim->memory, size);
+	}
+	range = range_of(sim, addr);
+	if (range)
+		range->used += physical(size);
+	return addr;
+}
+
+static void unplace(struct sim *sim, uint64_t addr, uint64_t size)
+{
+	struct chunk *range = range_of(sim, addr);
+
+	if (!range) {
+		space_give(&sim->memory, addr, size);
+		return;
+	}
+	space_give_within(&sim->memory, addr, size, start_of(sim, range),
+			  range->count * CHUNK);
+	range->used -= physical(size);
+	if (!range->used)
+		drop_range(sim, range);
 }
 
 /* ---- what it has in the place of a memory pool ---- */
@@ -156,7 +232,7 @@ static void pool_give(struct gp_device *device, uint64_t addr, uint64_t size,
 
 	(void)stream;
 	sim->pool.used -= size;
-	space_give(&sim->memory, addr, size);
+	unplace(sim, addr, size);
 }
 
 static void pool_wait(struct gp_device *device, uint16_t stream, uint16_t by)
@@ -226,7 +302,7 @@ static void sim_free(struct gp_device *device, uint64_t addr, uint64_t size)
 
 	gp_call_free(&device->calls, size);
 	sim->used -= physical(size);
-	space_give(&sim->memory, addr, size);
+	unplace(sim, addr, size);
 }
 
 static void sim_info(struct gp_device *device, uint64_t *free_bytes,
@@ -330,7 +406,7 @@ static bool sim_managed(struct gp_device *device, uint64_t size, uint64_t *addr)
 static void sim_managed_free(struct gp_device *device, uint64_t addr,
 			     uint64_t size)
 {
-	space_give(&sim_of(device)->memory, addr, size);
+	unplace(sim_of(device), addr, size);
 }
 
 static void sim_destroy(struct gp_device *device)
@@ -339,6 +415,8 @@ static void sim_destroy(struct gp_device *device)
 
 	space_release(&sim->memory);
 	space_release(&sim->reservations);
+	space_release(&sim->system);
+	free(sim->chunks);
 	free(sim);
 }
 

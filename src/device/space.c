@@ -127,15 +127,24 @@ static uint32_t last_of(const struct space *space, uint32_t node)
 
 /* ---- ranges ---- */
 
-/* Takes what overlaps the range, or lies beside it, out of the tree; *start and
- * *end become where that began and ended, if farther out. */
-static void cut_out(struct space *space, uint64_t *start, uint64_t *end)
+/* Gaps on two sides of a bound stay two; in units. */
+struct bounds {
+	uint64_t start, end;
+};
+
+static const struct bounds unbounded = { 0, UINT64_MAX };
+
+/* Takes what overlaps the range, or lies beside it and not beyond the bounds,
+ * out of the tree; *start and *end become where that began and ended, if
+ * farther out. */
+static void cut_out(struct space *space, const struct bounds *bounds,
+		    uint64_t *start, uint64_t *end)
 {
 	uint32_t low, middle, high, last;
 
 	split(space, space->root, *start, &low, &high);
 	last = last_of(space, low);
-	if (last && space->gaps[last].end >= *start) {
+	if (last && *start > bounds->start && space->gaps[last].end >= *start) {
 		uint32_t only;
 
 		*start = space->gaps[last].start;
@@ -143,7 +152,7 @@ static void cut_out(struct space *space, uint64_t *start, uint64_t *end)
 		split(space, low, *start, &low, &only);
 		drop(space, only);
 	}
-	split(space, high, *end + 1, &middle, &high);
+	split(space, high, *end + (*end < bounds->end), &middle, &high);
 	last = last_of(space, middle);
 	if (last)
 		*end = larger(*end, space->gaps[last].end);
@@ -162,9 +171,10 @@ static void add(struct space *space, uint64_t start, uint64_t end)
 	space->root = join(space, join(space, low, node), high);
 }
 
-static void set_free(struct space *space, uint64_t start, uint64_t end)
+static void set_free(struct space *space, const struct bounds *bounds,
+		     uint64_t start, uint64_t end)
 {
-	cut_out(space, &start, &end);
+	cut_out(space, bounds, &start, &end);
 	if (end < space->end)
 		add(space, start, end);
 	else
@@ -175,7 +185,7 @@ static void set_taken(struct space *space, uint64_t start, uint64_t end)
 {
 	uint64_t first = start, last = end;
 
-	cut_out(space, &first, &last);
+	cut_out(space, &unbounded, &first, &last);
 	add(space, first, start);
 	add(space, end, last);
 	add(space, space->end, start);
@@ -234,14 +244,16 @@ uint64_t space_take(struct space *space, uint64_t size)
 		if (gap->end - gap->start > units)
 			shorten(space, space->root, gap, units);
 		else
-			cut_out(space, &at, &end);
+			cut_out(space, &(struct bounds){ at, at + units }, &at,
+				&end);
 	} else {
 		space->end += units;
 	}
 	return space->base + at * GP_DEVICE_GRAIN;
 }
 
-void space_give(struct space *space, uint64_t addr, uint64_t size)
+static void give(struct space *space, const struct bounds *bounds,
+		 uint64_t addr, uint64_t size)
 {
 	uint64_t at = (addr - space->base) / GP_DEVICE_GRAIN;
 	uint64_t units = units_of(size);
@@ -250,7 +262,20 @@ void space_give(struct space *space, uint64_t addr, uint64_t size)
 		return; /* adopted from elsewhere */
 	if (units > space->end - at)
 		units = space->end - at;
-	set_free(space, at, at + units);
+	set_free(space, bounds, at, at + units);
+}
+
+void space_give(struct space *space, uint64_t addr, uint64_t size)
+{
+	give(space, &unbounded, addr, size);
+}
+
+void space_give_within(struct space *space, uint64_t addr, uint64_t size,
+		       uint64_t range, uint64_t length)
+{
+	uint64_t at = (range - space->base) / GP_DEVICE_GRAIN;
+
+	give(space, &(struct bounds){ at, at + units_of(length) }, addr, size);
 }
 
 /* Farther than any device reaches: such addresses are somebody else's. */

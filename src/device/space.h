@@ -22,6 +22,9 @@ struct space {
 /* size is rounded up to whole units. */
 uint64_t space_take(struct space *space, uint64_t size);
 void space_give(struct space *space, uint64_t addr, uint64_t size);
+/* Part of a range that nothing is taken across the ends of. */
+void space_give_within(struct space *space, uint64_t addr, uint64_t size,
+		       uint64_t range, uint64_t length);
 /* Marks what lies in the range as taken; the rest is not this space's. */
 void space_adopt(struct space *space, uint64_t addr, uint64_t size);
 void space_release(struct space *space);

@@ -119,6 +119,10 @@ START_TEST(test_memory_is_placed_as_on_linux)
 	ck_assert_uint_eq(allocated(12 * MIB) - second, 20 * MIB);
 	ck_assert_int_eq(give_back(large), cudaSuccess);
 	ck_assert_uint_eq(allocated(20 * MIB), large);
+	/* the range of the first goes back to the system, which has it anew */
+	ck_assert_uint_eq(allocated(66 * MIB) - large, 20 * MIB);
+	ck_assert_int_eq(give_back(first), cudaSuccess);
+	ck_assert_uint_eq(allocated(30 * MIB), first);
 	/* more than there are addresses for below */
 	ck_assert_uint_gt(allocated(UINT64_C(1) << 40), first);
 	unsetenv("SIMCUDA_DOWNWARD");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* First fit in an address range, against a plain list of units. */
+/* Where memory is placed, against plain lists of units. */
 #include "device/space.h"
 
 #include <string.h>
@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "gpupool/device.h"
+#include "gpupool/knob.h"
 #include "suite.h"
 
 #define UNITS 400
@@ -97,6 +98,104 @@ static double time_of(uint64_t size)
 }
 
 /* 64 TiB are 2^25 units. */
+/* ---- as CUDA does on Linux ---- */
+
+#define CHUNK  16 /* grains */
+#define GRAINS (256 * CHUNK)
+
+/* By grain below the highest address, from below: whose range it is, 0 being
+ * none's, and whether it is allocated. */
+struct plain {
+	int range[GRAINS];
+	bool is_taken[GRAINS];
+	int ranges;
+};
+
+/* The lowest so many free grains of one range, or the highest of none. */
+static int plain_run(const struct plain *plain, int count, bool is_in_range)
+{
+	int found = -1;
+
+	for (int at = 0; at + count <= GRAINS; at += is_in_range ? 1 : CHUNK) {
+		int n = 0;
+
+		while (n < count && !plain->is_taken[at + n] &&
+		       plain->range[at + n] == plain->range[at] &&
+		       (plain->range[at] != 0) == is_in_range)
+			n++;
+		if (n < count)
+			continue;
+		found = at;
+		if (is_in_range)
+			break;
+	}
+	return found;
+}
+
+static int plain_take(struct plain *plain, int count)
+{
+	int at = plain_run(plain, count, true);
+
+	if (at < 0) {
+		int length = (count + CHUNK - 1) / CHUNK * CHUNK;
+
+		at = plain_run(plain, length, false);
+		ck_assert_int_ge(at, 0);
+		plain->ranges++;
+		for (int i = 0; i < length; i++)
+			plain->range[at + i] = plain->ranges;
+	}
+	memset(plain->is_taken + at, true, (size_t)count);
+	return at;
+}
+
+static void plain_give(struct plain *plain, int at, int count)
+{
+	int range = plain->range[at];
+
+	memset(plain->is_taken + at, false, (size_t)count);
+	for (int i = 0; i < GRAINS; i++)
+		if (plain->range[i] == range && plain->is_taken[i])
+			return;
+	for (int i = 0; i < GRAINS; i++)
+		if (plain->range[i] == range)
+			plain->range[i] = 0;
+}
+
+/* A range is of the memory that asked for it, and the system's again when that
+ * and all that came to it is freed. */
+START_TEST(takes_ranges_of_the_system_and_gives_them_back)
+{
+	static struct plain plain;
+	struct gp_device *device = gp_sim_create(0, GP_UNLIMITED);
+	uint64_t addr[ROOM], seed = 9, base = 0;
+	int at[ROOM], count[ROOM] = { 0 };
+
+	gp_sim_place_downward(device);
+	for (int i = 0; i < 20000; i++) {
+		size_t k = next_random(&seed) % (i % 1000 < 500 ? 6 : ROOM);
+
+		if (count[k]) {
+			device->ops->free(device, addr[k],
+					  (uint64_t)count[k] * GP_DEVICE_GRAIN);
+			plain_give(&plain, at[k], count[k]);
+			count[k] = 0;
+			continue;
+		}
+		count[k] = 1 + (int)(next_random(&seed) % (i % 3 ? 12 : 50));
+		at[k] = plain_take(&plain, count[k]);
+		ck_assert(device->ops->malloc(
+			device, (uint64_t)count[k] * GP_DEVICE_GRAIN - 1,
+			&addr[k]));
+		if (!base)
+			base = addr[k] - (uint64_t)at[k] * GP_DEVICE_GRAIN;
+		ck_assert_uint_eq(addr[k] - base,
+				  (uint64_t)at[k] * GP_DEVICE_GRAIN);
+	}
+	gp_device_destroy(device);
+}
+END_TEST
+
 START_TEST(takes_no_longer_for_more)
 {
 	double small = time_of(GP_DEVICE_GRAIN);
@@ -133,6 +232,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ takes_the_lowest_run_that_fits, 0 },
 		{ adopts_and_gives_back_what_overlaps, 0 },
+		{ takes_ranges_of_the_system_and_gives_them_back, 0 },
 		{ takes_no_longer_for_more, 0 },
 		{ does_not_hand_out_what_was_adopted, 0 },
 		{ leaves_foreign_addresses_alone, 0 },
