@@ -245,6 +245,17 @@ static bool is_by_chance(const struct gp_verdict *v, uint64_t *need)
 	       !v->high && v->capacity < *need && *need != GP_UNLIMITED;
 }
 
+/* Of a trace that ends in a request that failed. */
+static void say_end(struct verdict_text *words, const struct gp_verdict *v)
+{
+	if (v->kind == GP_VERDICT_FITS)
+		say(words, "The recorded program ended in a request that "
+			   "failed; what came next is not in the trace. ");
+	if (v->kind == GP_VERDICT_TOO_SMALL || v->kind == GP_VERDICT_NO_SETTING)
+		say(words, "What came after the request that failed is not in "
+			   "the trace, and may need more. ");
+}
+
 struct verdict_text verdict_limits(const struct gp_verdict *v)
 {
 	struct verdict_text words = { "" };
@@ -272,9 +283,8 @@ struct verdict_text verdict_limits(const struct gp_verdict *v)
 		    "little more work may not fit. ",
 		    v->kind == GP_VERDICT_FITS && v->conf ? " as it is" : "",
 		    gp_bytes_text(need, b));
-	if (v->ends == GP_ENDS_FAILURE && v->kind == GP_VERDICT_FITS)
-		say(&words, "The recorded program ended in a request that "
-			    "failed; what came next is not in the trace. ");
+	if (v->ends == GP_ENDS_FAILURE)
+		say_end(&words, v);
 	if (*words.text)
 		words.text[strlen(words.text) - 1] = '\0';
 	return words;
