@@ -66,16 +66,18 @@ static void print_answer(const struct gp_page *page,
 static void print_verdict(const struct gp_page *page,
 			  const struct gp_verdict *v)
 {
+	bool is_on_one = v->capacity != GP_UNLIMITED;
 	char capacity[GP_BYTES_TEXT];
 
-	if (v->capacity == GP_UNLIMITED)
-		return;
-	gp_page_line(page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_PLAIN, 2,
-		     "On %s: %s", gp_bytes_text(v->capacity, capacity),
-		     verdict_sentence(v).text);
-	if (v->conf)
-		verdict_print_line(page, "    ", v);
-	if (*verdict_limits(v).text)
+	if (is_on_one) {
+		gp_page_line(page,
+			     verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_PLAIN, 2,
+			     "On %s: %s", gp_bytes_text(v->capacity, capacity),
+			     verdict_sentence(v).text);
+		if (v->conf)
+			verdict_print_line(page, "    ", v);
+	}
+	if ((is_on_one || v->ends == GP_ENDS_FAILURE) && *verdict_limits(v).text)
 		gp_page_line(page, GP_TONE_PLAIN, 2, "%s",
 			     verdict_limits(v).text);
 }
