@@ -121,15 +121,26 @@ const struct gp_input_format *gp_input_format(size_t index)
 	return index < FORMATS ? &formats[index].named : NULL;
 }
 
-static bool is_zip(const unsigned char *at, size_t n)
+static bool begins_with(const unsigned char *at, size_t n, const char *text)
 {
-	return n >= 4 && !memcmp(at, "PK\003\004", 4);
+	return n >= strlen(text) && !memcmp(at, text, strlen(text));
 }
 
+/* What people have in a trace's place is told by name. */
 static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				   struct gp_diag *diag)
 {
-	if (is_zip(at, n)) {
+	if (begins_with(at, n, "version https://git-lfs")) {
+		gp_diag_hint(diag, "git lfs pull fetches the file");
+		return gp_diag_foreign(diag, "it is a pointer to a file that "
+					     "Git LFS has, and no trace");
+	}
+	if (begins_with(at, n, "<")) {
+		gp_diag_hint(diag, "a repository's page about a file is not "
+				   "the file: fetch the raw one");
+		return gp_diag_foreign(diag, "it is HTML or XML, and no trace");
+	}
+	if (begins_with(at, n, "PK\003\004")) {
 		gp_diag_hint(diag, "torch.cuda.memory._dump_snapshot("
 				   "\"file.pickle\") writes a memory snapshot");
 		return gp_diag_foreign(diag,

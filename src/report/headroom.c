@@ -77,7 +77,8 @@ static void print_verdict(const struct gp_page *page,
 		if (v->conf)
 			verdict_print_line(page, "    ", v);
 	}
-	if ((is_on_one || v->ends == GP_ENDS_FAILURE) && *verdict_limits(v).text)
+	if ((is_on_one || v->ends == GP_ENDS_FAILURE) &&
+	    *verdict_limits(v).text)
 		gp_page_line(page, GP_TONE_PLAIN, 2, "%s",
 			     verdict_limits(v).text);
 }
