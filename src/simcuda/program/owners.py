@@ -157,8 +157,23 @@ def copied_as(set_state):
     return __setstate__
 
 
+def replicated_as(replicate):
+    """What DataParallel runs on each device is the module itself, whichever of
+    its threads is first."""
+
+    def _replicate_for_data_parallel(self):
+        replica = replicate(self)
+        known[id(replica)] = weakref.ref(replica), number_of(self)
+        return replica
+
+    return _replicate_for_data_parallel
+
+
 def watch_modules():
     call, apply = Module.__call__, Module._apply
+    Module._replicate_for_data_parallel = replicated_as(
+        Module._replicate_for_data_parallel
+    )
     Module.__setstate__ = copied_as(Module.__setstate__)
     # One may be on its way to the device: the first that is ever used.
     frame = sys._getframe()
