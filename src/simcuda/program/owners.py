@@ -158,12 +158,14 @@ def copied_as(set_state):
 
 
 def replicated_as(replicate):
-    """What DataParallel runs on each device is the module itself, whichever of
-    its threads is first."""
+    """What DataParallel runs on each device is the module, whichever of its
+    threads is first; the module itself is not called."""
 
     def _replicate_for_data_parallel(self):
         replica = replicate(self)
-        known[id(replica)] = weakref.ref(replica), number_of(self)
+        number = number_of(self)
+        known[id(replica)] = weakref.ref(replica), number
+        own_all(self, number)
         return replica
 
     return _replicate_for_data_parallel
