@@ -33,7 +33,7 @@ static struct {
 	struct place places[MOST_PLACES];
 	uint32_t count;
 	uint64_t reads;
-	bool are_followed, is_quiet;
+	bool are_followed, is_quiet, are_saved;
 } guesses = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- what is said ---- */
@@ -172,6 +172,19 @@ static bool add(const char *text)
 	return place->reads == 1 || place->reads % MANY == 0;
 }
 
+static _Thread_local int saves; /* under way */
+
+/* Under the lock.  A file is no decision; but it is not what it would be. */
+static void add_saved(const char *place)
+{
+	if (!guesses.are_saved && !guesses.is_quiet)
+		dprintf(STDERR_FILENO,
+			"gpupool: %s saves values that nobody knows: what the "
+			"file has of them is not what it has on a GPU\n",
+			place);
+	guesses.are_saved = true;
+}
+
 static void on_guess(void)
 {
 	struct sentence sentence;
@@ -181,6 +194,11 @@ static void on_guess(void)
 	if (!interpreter_place(text, sizeof(text)))
 		snprintf(text, sizeof(text), "a thread without Python");
 	pthread_mutex_lock(&guesses.lock);
+	if (saves) {
+		add_saved(text);
+		pthread_mutex_unlock(&guesses.lock);
+		return;
+	}
 	is_new = add(text);
 	if (is_new)
 		describe(&sentence);
@@ -190,6 +208,31 @@ static void on_guess(void)
 }
 
 /* For the Python side. */
+void simcuda_save_begin(void);
+void simcuda_save_begin(void)
+{
+	saves++;
+}
+
+void simcuda_save_end(void);
+void simcuda_save_end(void)
+{
+	saves--;
+}
+
+/* What was saved may come back. */
+void simcuda_load_begin(void);
+void simcuda_load_begin(void)
+{
+	bool are_saved;
+
+	pthread_mutex_lock(&guesses.lock);
+	are_saved = guesses.are_saved;
+	pthread_mutex_unlock(&guesses.lock);
+	if (are_saved)
+		process_notify_guess();
+}
+
 void simcuda_notify_guess(void);
 void simcuda_notify_guess(void)
 {

@@ -407,6 +407,7 @@ static int prepare(void *unused)
 	if (!are_followed && program.wishes.scalar)
 		run_script(gp_scalar_py);
 	run_script(gp_objects_py);
+	run_script(gp_saves_py);
 	if (are_followed && draws_policy()->draws)
 		run_script(gp_again_py);
 	if (program.wishes.has_owners)
