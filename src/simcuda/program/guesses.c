@@ -33,7 +33,7 @@ static struct {
 	struct place places[MOST_PLACES];
 	uint32_t count;
 	uint64_t reads;
-	bool are_followed, is_quiet, are_saved;
+	bool are_followed, is_quiet, are_saved, are_loads_watched;
 } guesses = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- what is said ---- */
@@ -173,32 +173,40 @@ static bool add(const char *text)
 }
 
 static _Thread_local int saves; /* under way */
+static _Thread_local bool is_loading;
 
-/* Under the lock.  A file is no decision; but it is not what it would be. */
-static void add_saved(const char *place)
+/* A file is no decision; but it is not what it would be. */
+static void on_save(const char *place, bool is_writer)
 {
+	bool is_unwatched;
+
+	pthread_mutex_lock(&guesses.lock);
 	if (!guesses.are_saved && !guesses.is_quiet)
 		dprintf(STDERR_FILENO,
 			"gpupool: %s saves values that nobody knows: what the "
 			"file has of them is not what it has on a GPU\n",
 			place);
 	guesses.are_saved = true;
+	is_unwatched = is_writer && !guesses.are_loads_watched;
+	guesses.are_loads_watched |= is_writer;
+	pthread_mutex_unlock(&guesses.lock);
+	if (is_unwatched)
+		interpreter_watch_loads();
 }
 
 static void on_guess(void)
 {
 	struct sentence sentence;
 	char text[sizeof(guesses.places->text)];
-	bool is_new;
+	bool is_new, is_writer;
 
-	if (!interpreter_place(text, sizeof(text)))
+	if (!interpreter_place(text, sizeof(text), &is_writer))
 		snprintf(text, sizeof(text), "a thread without Python");
-	pthread_mutex_lock(&guesses.lock);
-	if (saves) {
-		add_saved(text);
-		pthread_mutex_unlock(&guesses.lock);
+	if (saves || (is_writer && !is_loading)) {
+		on_save(text, is_writer);
 		return;
 	}
+	pthread_mutex_lock(&guesses.lock);
 	is_new = add(text);
 	if (is_new)
 		describe(&sentence);
@@ -229,8 +237,10 @@ void simcuda_load_begin(void)
 	pthread_mutex_lock(&guesses.lock);
 	are_saved = guesses.are_saved;
 	pthread_mutex_unlock(&guesses.lock);
+	is_loading = true;
 	if (are_saved)
 		process_notify_guess();
+	is_loading = false;
 }
 
 void simcuda_notify_guess(void);

@@ -265,7 +265,7 @@ uint32_t interpreter_site(void)
 
 /* ---- the line under way ---- */
 
-enum whose { PYTORCHS, A_LIBRARYS, THE_PROGRAMS };
+enum whose { PYTORCHS, A_LIBRARYS, A_WRITERS, THE_PROGRAMS };
 
 /* Inductor names what it has compiled by a hash of 51 digits behind a "c". */
 static bool is_compiled(const char *path)
@@ -283,6 +283,8 @@ static enum whose whose_is(const char *path)
 						 "/dist-packages/",
 						 "/lib/python" };
 
+	if (strstr(path, "/safetensors/torch.py"))
+		return A_WRITERS;
 	if (strstr(path, "/torch/") || is_compiled(path))
 		return PYTORCHS;
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
@@ -320,12 +322,14 @@ static enum whose describe_line(object *frame, char *text, size_t size)
 	return whose;
 }
 
-/* The program's innermost line, and the library's that it is in, if any. */
-static void find_lines(char program_line[64], char library_line[64])
+/* The program's innermost line, and the library's that it is in, if any; true:
+ * that writes a file. */
+static bool find_lines(char program_line[64], char library_line[64])
 {
 	object *frame =
 		py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
 	char line[64];
+	bool is_writer = false;
 
 	while (frame && !*program_line) {
 		object *back = py.PyFrame_GetBack(frame);
@@ -333,24 +337,28 @@ static void find_lines(char program_line[64], char library_line[64])
 
 		if (whose == THE_PROGRAMS)
 			memcpy(program_line, line, sizeof(line));
-		else if (whose == A_LIBRARYS && !*library_line)
+		else if (whose != PYTORCHS && !*library_line) {
 			memcpy(library_line, line, sizeof(line));
+			is_writer = whose == A_WRITERS;
+		}
 		py.Py_DecRef(frame);
 		frame = back;
 	}
 	if (frame)
 		py.Py_DecRef(frame);
+	return is_writer;
 }
 
-bool interpreter_place(char *text, size_t size)
+bool interpreter_place(char *text, size_t size, bool *is_writer)
 {
 	char program_line[64] = "", library_line[64] = "";
 	int state;
 
+	*is_writer = false;
 	if (!program.is_there || !py.PyGILState_GetThisThreadState())
 		return false;
 	state = py.PyGILState_Ensure();
-	find_lines(program_line, library_line);
+	*is_writer = find_lines(program_line, library_line);
 	py.PyGILState_Release(state);
 	if (*program_line && *library_line)
 		snprintf(text, size, "%s (via %s)", program_line, library_line);
@@ -360,6 +368,14 @@ bool interpreter_place(char *text, size_t size)
 			 : *library_line ? library_line
 					 : "PyTorch");
 	return true;
+}
+
+void interpreter_watch_loads(void)
+{
+	int state = py.PyGILState_Ensure();
+
+	run_script(gp_loads_py);
+	py.PyGILState_Release(state);
 }
 
 static bool is_in(object *frame, const char *part)

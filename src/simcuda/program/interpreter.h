@@ -35,8 +35,10 @@ uint32_t interpreter_site(void);
 /* "train.py:12 (via modeling_x.py:78)", the program's own line under way in
  * this thread, and a library's that it is in, not one of PyTorch's.  False: the
  * thread runs no Python.  No lock may be held: it waits for the interpreter's.
- */
-bool interpreter_place(char *text, size_t size);
+ * *is_writer: the library writes a file, safetensors. */
+bool interpreter_place(char *text, size_t size, bool *is_writer);
+/* Has it told, by simcuda_load_begin, that safetensors reads. */
+void interpreter_watch_loads(void);
 
 /* Whether the innermost line under way in this thread is of a file with this in
  * its path.  No lock may be held. */

@@ -10,11 +10,18 @@ model = nn.Linear(256, 256).cuda()
 optimizer = torch.optim.Adam(model.parameters())
 model(torch.randn(8, 256, device="cuda")).sum().backward()
 optimizer.step()
-for zipped in True, False:
-    torch.save(
-        {"model": model.state_dict(), "optimizer": optimizer.state_dict()},
-        "checkpoint.pt",
-        _use_new_zipfile_serialization=zipped,
-    )
+if "safetensors" in sys.argv:
+    from safetensors.torch import load_file, save_file
+
+    save_file(model.state_dict(), "checkpoint")
+    load = load_file
+else:
+    for zipped in True, False:
+        torch.save(
+            {"model": model.state_dict(), "optimizer": optimizer.state_dict()},
+            "checkpoint",
+            _use_new_zipfile_serialization=zipped,
+        )
+    load = torch.load
 if "load" in sys.argv:
-    torch.load("checkpoint.pt")
+    load("checkpoint")
