@@ -89,7 +89,8 @@ static void parts_clear(const char *folder)
 
 	while (list && (entry = readdir(list)))
 		if ((ends_as(entry->d_name, ".rank") ||
-		     ends_as(entry->d_name, ".ranks")) &&
+		     ends_as(entry->d_name, ".ranks") ||
+		     ends_as(entry->d_name, ".saved")) &&
 		    (size_t)snprintf(path, sizeof(path), "%s/%s", folder,
 				     entry->d_name) < sizeof(path))
 			unlink(path);

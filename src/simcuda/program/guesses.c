@@ -11,6 +11,7 @@
 #include "simcuda/program/draws.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/interpreter.h"
+#include "simcuda/program/peers.h"
 #include "simcuda/program/recorder.h"
 #include "simcuda/program/watchdog.h"
 
@@ -178,18 +179,21 @@ static _Thread_local bool is_loading;
 /* A file is no decision; but it is not what it would be. */
 static void on_save(const char *place, bool is_writer)
 {
-	bool is_unwatched;
+	bool is_first, is_unwatched;
 
 	pthread_mutex_lock(&guesses.lock);
-	if (!guesses.are_saved && !guesses.is_quiet)
-		dprintf(STDERR_FILENO,
-			"gpupool: %s saves values that nobody knows: what the "
-			"file has of them is not what it has on a GPU\n",
-			place);
+	is_first = !guesses.are_saved;
 	guesses.are_saved = true;
 	is_unwatched = is_writer && !guesses.are_loads_watched;
 	guesses.are_loads_watched |= is_writer;
 	pthread_mutex_unlock(&guesses.lock);
+	if (is_first)
+		peers_note_saved();
+	if (is_first && !guesses.is_quiet)
+		dprintf(STDERR_FILENO,
+			"gpupool: %s saves values that nobody knows: what the "
+			"file has of them is not what it has on a GPU\n",
+			place);
 	if (is_unwatched)
 		interpreter_watch_loads();
 }
@@ -228,17 +232,12 @@ void simcuda_save_end(void)
 	saves--;
 }
 
-/* What was saved may come back. */
+/* What was saved may come back, from another process, too. */
 void simcuda_load_begin(void);
 void simcuda_load_begin(void)
 {
-	bool are_saved;
-
-	pthread_mutex_lock(&guesses.lock);
-	are_saved = guesses.are_saved;
-	pthread_mutex_unlock(&guesses.lock);
 	is_loading = true;
-	if (are_saved)
+	if (peers_have_saved())
 		process_notify_guess();
 	is_loading = false;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each leaves an empty file, "4711.rank", in the folder of the recording. */
+/* Each leaves an empty file, "4711.rank", in the folder of the recording; who
+ * saves values that nobody knows, "values.saved". */
 #include "simcuda/program/peers.h"
 
 #include <dirent.h>
@@ -17,18 +18,45 @@ const char *peers_folder(void)
 	return getenv("SIMCUDA_RECORD");
 }
 
-void peers_announce(void)
+/* An empty file of that name in the folder. */
+static void leave(const char *name)
 {
 	const char *folder = peers_folder();
 	char path[PATH_MAX];
 	int file;
 
-	if (!folder || (size_t)snprintf(path, sizeof(path), "%s/%ld.rank",
-					folder, (long)getpid()) >= sizeof(path))
+	if (!folder || (size_t)snprintf(path, sizeof(path), "%s/%s", folder,
+					name) >= sizeof(path))
 		return;
 	file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (file >= 0)
 		close(file);
+}
+
+void peers_announce(void)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%ld.rank", (long)getpid());
+	leave(name);
+}
+
+#define SAVED "values.saved"
+
+void peers_note_saved(void)
+{
+	leave(SAVED);
+}
+
+bool peers_have_saved(void)
+{
+	const char *folder = peers_folder();
+	char path[PATH_MAX];
+
+	return folder &&
+	       (size_t)snprintf(path, sizeof(path), "%s/" SAVED, folder) <
+		       sizeof(path) &&
+	       !access(path, F_OK);
 }
 
 bool peers_is_alive(int64_t process)

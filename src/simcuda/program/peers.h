@@ -17,4 +17,8 @@ int peers_count(void);
 
 bool peers_is_alive(int64_t process);
 
+/* This one saved values that nobody knows; whether one of them has. */
+void peers_note_saved(void);
+bool peers_have_saved(void);
+
 #endif
