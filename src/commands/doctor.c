@@ -41,8 +41,8 @@ static const char *keep(struct session *s, const char *text)
 	return gp_arena_text(&s->arena, text, strlen(text));
 }
 
-/* Where the folder's name stands for itself: /root is not in /srv/root/x, nor
- * in /rooted. */
+/* Where the folder's name stands for itself, neither as the end of a longer
+ * path nor as the beginning of a longer name. */
 static const char *find_home(const char *text, const char *home)
 {
 	size_t length = strlen(home);

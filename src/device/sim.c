@@ -123,8 +123,8 @@ static uint64_t start_of(const struct sim *sim, const struct chunk *range)
 	return sim->memory.base + (uint64_t)(range - sim->chunks) * CHUNK;
 }
 
-/* A range with room for so much; false: there are no addresses left. */
-static bool add_range(struct sim *sim, uint64_t size)
+/* A range with room for so much, unless there are no addresses left. */
+static void add_range(struct sim *sim, uint64_t size)
 {
 	uint64_t length = gp_round_up(size, CHUNK);
 	uint64_t above = space_take(&sim->system, length);
@@ -132,7 +132,7 @@ static bool add_range(struct sim *sim, uint64_t size)
 
 	if (length > ORDINAL_RANGE || above > ORDINAL_RANGE - length) {
 		space_give(&sim->system, above, length);
-		return false;
+		return;
 	}
 	range = &sim->chunks[(ORDINAL_RANGE - above - length) / CHUNK];
 	range->count = (uint32_t)(length / CHUNK);
@@ -141,7 +141,6 @@ static bool add_range(struct sim *sim, uint64_t size)
 		range[i].first = (uint32_t)(range - sim->chunks) + 1;
 	space_give_within(&sim->memory, start_of(sim, range), length,
 			  start_of(sim, range), length);
-	return true;
 }
 
 static void drop_range(struct sim *sim, struct chunk *range)

@@ -18,15 +18,21 @@ const char *peers_folder(void)
 	return getenv("SIMCUDA_RECORD");
 }
 
-/* An empty file of that name in the folder. */
-static void leave(const char *name)
+/* Of what has that name in the folder; false: it has no path. */
+static bool path_of(const char *name, char path[PATH_MAX])
 {
 	const char *folder = peers_folder();
+
+	return folder && (size_t)snprintf(path, PATH_MAX, "%s/%s", folder,
+					  name) < PATH_MAX;
+}
+
+static void leave(const char *name)
+{
 	char path[PATH_MAX];
 	int file;
 
-	if (!folder || (size_t)snprintf(path, sizeof(path), "%s/%s", folder,
-					name) >= sizeof(path))
+	if (!path_of(name, path))
 		return;
 	file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (file >= 0)
@@ -50,13 +56,9 @@ void peers_note_saved(void)
 
 bool peers_have_saved(void)
 {
-	const char *folder = peers_folder();
 	char path[PATH_MAX];
 
-	return folder &&
-	       (size_t)snprintf(path, sizeof(path), "%s/" SAVED, folder) <
-		       sizeof(path) &&
-	       !access(path, F_OK);
+	return path_of(SAVED, path) && !access(path, F_OK);
 }
 
 bool peers_is_alive(int64_t process)
