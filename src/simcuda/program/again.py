@@ -3,15 +3,11 @@
 
 torch.utils.checkpoint runs a function again in backward, where it must make the
 same tensors: on a device it does, as its values are the same ones.  Programs
-may have taken its functions by now, so what these call is changed; and may
-import it later.  Nothing is imported here: this runs at any point of a program,
-in the midst of an import, too.
+may take its functions, so what these call is changed.
 """
 
 import ctypes
-import sys
 
-NAME = "torch.utils.checkpoint"
 calls = ctypes.CDLL(None)
 part = calls.simcuda_draws_part
 part.restype = ctypes.c_uint64
@@ -55,29 +51,4 @@ def change(module):
     module._checkpoint_without_reentrant_generator = around_drawn
 
 
-class Finder:
-    def find_spec(self, name, path, target=None):
-        if name != NAME:
-            return None
-        sys.meta_path.remove(self)
-        for finder in sys.meta_path:
-            spec = finder.find_spec(name, path, target)
-            if spec is not None:
-                break
-        else:
-            return None
-        load = spec.loader.exec_module
-
-        def exec_module(module):
-            load(module)
-            change(module)
-
-        spec.loader.exec_module = exec_module
-        return spec
-
-
-module = sys.modules.get(NAME)
-if hasattr(module, "checkpoint_sequential"):
-    change(module)
-else:
-    sys.meta_path.insert(0, Finder())
+when_imported("torch.utils.checkpoint", change)

@@ -34,7 +34,7 @@ static struct {
 	struct place places[MOST_PLACES];
 	uint32_t count;
 	uint64_t reads;
-	bool are_followed, is_quiet, are_saved, are_loads_watched;
+	bool are_followed, is_quiet, are_saved;
 } guesses = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- what is said ---- */
@@ -173,41 +173,37 @@ static bool add(const char *text)
 	return place->reads == 1 || place->reads % MANY == 0;
 }
 
-static _Thread_local int saves; /* under way */
-static _Thread_local bool is_loading;
+static _Thread_local int loads; /* under way */
 
 /* A file is no decision; but it is not what it would be. */
-static void on_save(const char *place, bool is_writer)
+static void on_save(const char *place)
 {
-	bool is_first, is_unwatched;
+	bool is_first;
 
 	pthread_mutex_lock(&guesses.lock);
 	is_first = !guesses.are_saved;
 	guesses.are_saved = true;
-	is_unwatched = is_writer && !guesses.are_loads_watched;
-	guesses.are_loads_watched |= is_writer;
 	pthread_mutex_unlock(&guesses.lock);
-	if (is_first)
-		peers_note_saved();
-	if (is_first && !guesses.is_quiet)
+	if (!is_first)
+		return;
+	peers_note_saved();
+	if (!guesses.is_quiet)
 		dprintf(STDERR_FILENO,
 			"gpupool: %s saves values that nobody knows: what the "
 			"file has of them is not what it has on a GPU\n",
 			place);
-	if (is_unwatched)
-		interpreter_watch_loads();
 }
 
 static void on_guess(void)
 {
 	struct sentence sentence;
 	char text[sizeof(guesses.places->text)];
-	bool is_new, is_writer;
+	bool is_new, writes;
 
-	if (!interpreter_place(text, sizeof(text), &is_writer))
+	if (!interpreter_place(text, sizeof(text), &writes))
 		snprintf(text, sizeof(text), "a thread without Python");
-	if (saves || (is_writer && !is_loading)) {
-		on_save(text, is_writer);
+	if (writes && !loads) {
+		on_save(text);
 		return;
 	}
 	pthread_mutex_lock(&guesses.lock);
@@ -219,27 +215,20 @@ static void on_guess(void)
 		put(&sentence);
 }
 
-/* For the Python side. */
-void simcuda_save_begin(void);
-void simcuda_save_begin(void)
-{
-	saves++;
-}
-
-void simcuda_save_end(void);
-void simcuda_save_end(void)
-{
-	saves--;
-}
-
-/* What was saved may come back, from another process, too. */
+/* For the Python side: what was saved, here or in another process, may come
+ * back. */
 void simcuda_load_begin(void);
 void simcuda_load_begin(void)
 {
-	is_loading = true;
+	loads++;
 	if (peers_have_saved())
 		process_notify_guess();
-	is_loading = false;
+}
+
+void simcuda_load_end(void);
+void simcuda_load_end(void)
+{
+	loads--;
 }
 
 void simcuda_notify_guess(void);

@@ -28,6 +28,7 @@ typedef void object; /* PyObject and its like */
 
 /* Of CPython 3.9 and later. */
 #define FUNCTIONS(X)                                                           \
+	X(int, Py_IsInitialized, void)                                         \
 	X(int, PyGILState_Check, void)                                         \
 	X(int, PyGILState_Ensure, void)                                        \
 	X(void, PyGILState_Release, int)                                       \
@@ -92,9 +93,8 @@ void simcuda_mark(const char *name, int stage)
 	}
 }
 
-static void run_script(const char *text)
+static void run_in(object *globals, const char *text)
 {
-	object *globals = py.PyDict_New();
 	object *result = py.PyRun_String(text, FILE_INPUT, globals, globals);
 
 	if (!result)
@@ -102,6 +102,11 @@ static void run_script(const char *text)
 	if (result)
 		py.Py_DecRef(result);
 	/* globals stay: the functions in them are used. */
+}
+
+static void run_script(const char *text)
+{
+	run_in(py.PyDict_New(), text);
 }
 
 /* ---- steps: calls of one function ---- */
@@ -265,7 +270,7 @@ uint32_t interpreter_site(void)
 
 /* ---- the line under way ---- */
 
-enum whose { PYTORCHS, A_LIBRARYS, A_WRITERS, THE_PROGRAMS };
+enum whose { PYTORCHS, A_LIBRARYS, THE_PROGRAMS };
 
 /* Inductor names what it has compiled by a hash of 51 digits behind a "c". */
 static bool is_compiled(const char *path)
@@ -283,8 +288,6 @@ static enum whose whose_is(const char *path)
 						 "/dist-packages/",
 						 "/lib/python" };
 
-	if (strstr(path, "/safetensors/torch.py"))
-		return A_WRITERS;
 	if (strstr(path, "/torch/") || is_compiled(path))
 		return PYTORCHS;
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
@@ -303,14 +306,32 @@ static object *file_of(object *frame)
 	return file;
 }
 
-/* "train.py:12" */
-static enum whose describe_line(object *frame, char *text, size_t size)
+/* What these read goes to a file. */
+static bool is_writer(const char *path)
+{
+	static const char *const writers[] = {
+		"/torch/serialization.py",
+		"/torch/distributed/checkpoint/state_dict_saver.py",
+		"/torch/distributed/checkpoint/filesystem.py",
+		"/safetensors/torch.py",
+	};
+
+	for (size_t i = 0; i < sizeof(writers) / sizeof(*writers); i++)
+		if (strstr(path, writers[i]))
+			return true;
+	return false;
+}
+
+/* "train.py:12"; *writes: or it is a writer's. */
+static enum whose describe_line(object *frame, char *text, size_t size,
+				bool *writes)
 {
 	object *file = file_of(frame);
 	const char *path = file ? py.PyUnicode_AsUTF8(file) : NULL;
 	const char *name = path ? strrchr(path, '/') : NULL;
 	enum whose whose = path ? whose_is(path) : PYTORCHS;
 
+	*writes |= path && is_writer(path);
 	snprintf(text, size, "%s:%d",
 		 name	? name + 1
 		 : path ? path
@@ -323,42 +344,41 @@ static enum whose describe_line(object *frame, char *text, size_t size)
 }
 
 /* The program's innermost line, and the library's that it is in, if any; true:
- * that writes a file. */
+ * what is read there is written to a file. */
 static bool find_lines(char program_line[64], char library_line[64])
 {
 	object *frame =
 		py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
 	char line[64];
-	bool is_writer = false;
+	bool writes = false;
 
 	while (frame && !*program_line) {
 		object *back = py.PyFrame_GetBack(frame);
-		enum whose whose = describe_line(frame, line, sizeof(line));
+		enum whose whose =
+			describe_line(frame, line, sizeof(line), &writes);
 
 		if (whose == THE_PROGRAMS)
 			memcpy(program_line, line, sizeof(line));
-		else if (whose != PYTORCHS && !*library_line) {
+		else if (whose != PYTORCHS && !*library_line)
 			memcpy(library_line, line, sizeof(line));
-			is_writer = whose == A_WRITERS;
-		}
 		py.Py_DecRef(frame);
 		frame = back;
 	}
 	if (frame)
 		py.Py_DecRef(frame);
-	return is_writer;
+	return writes;
 }
 
-bool interpreter_place(char *text, size_t size, bool *is_writer)
+bool interpreter_place(char *text, size_t size, bool *writes)
 {
 	char program_line[64] = "", library_line[64] = "";
 	int state;
 
-	*is_writer = false;
+	*writes = false;
 	if (!program.is_there || !py.PyGILState_GetThisThreadState())
 		return false;
 	state = py.PyGILState_Ensure();
-	*is_writer = find_lines(program_line, library_line);
+	*writes = find_lines(program_line, library_line);
 	py.PyGILState_Release(state);
 	if (*program_line && *library_line)
 		snprintf(text, size, "%s (via %s)", program_line, library_line);
@@ -368,14 +388,6 @@ bool interpreter_place(char *text, size_t size, bool *is_writer)
 			 : *library_line ? library_line
 					 : "PyTorch");
 	return true;
-}
-
-void interpreter_watch_loads(void)
-{
-	int state = py.PyGILState_Ensure();
-
-	run_script(gp_loads_py);
-	py.PyGILState_Release(state);
 }
 
 static bool is_in(object *frame, const char *part)
@@ -423,9 +435,6 @@ static int prepare(void *unused)
 	if (!are_followed && program.wishes.scalar)
 		run_script(gp_scalar_py);
 	run_script(gp_objects_py);
-	run_script(gp_saves_py);
-	if (are_followed && draws_policy()->draws)
-		run_script(gp_again_py);
 	if (program.wishes.has_owners)
 		run_script(gp_owners_py);
 	if (program.wishes.has_script)
@@ -438,6 +447,25 @@ static int prepare(void *unused)
 void interpreter_wish(const struct interpreter_wishes *wishes)
 {
 	program.wishes = *wishes;
+}
+
+/* What is changed in modules before a program has them: PyTorch's are imported
+ * after its kernels are registered. */
+void interpreter_watch_imports(void)
+{
+	static bool is_done;
+	object *globals;
+
+	if (is_done || !program.wishes.release || !find_interpreter() ||
+	    !py.Py_IsInitialized() || !py.PyGILState_Check())
+		return;
+	is_done = true;
+	program.is_there = true;
+	globals = py.PyDict_New();
+	run_in(globals, gp_imports_py);
+	run_in(globals, gp_loads_py);
+	if (program.wishes.has_values && draws_policy()->draws)
+		run_in(globals, gp_again_py);
 }
 
 /* Where this thread has no right to run Python, the main one does it soon. */

@@ -25,6 +25,9 @@ struct interpreter_wishes {
 };
 void interpreter_wish(const struct interpreter_wishes *wishes);
 
+/* When kernels are registered, of which PyTorch has many. */
+void interpreter_watch_imports(void);
+
 /* Once, when PyTorch's allocator is initialised. */
 void interpreter_prepare(void);
 
@@ -35,10 +38,8 @@ uint32_t interpreter_site(void);
 /* "train.py:12 (via modeling_x.py:78)", the program's own line under way in
  * this thread, and a library's that it is in, not one of PyTorch's.  False: the
  * thread runs no Python.  No lock may be held: it waits for the interpreter's.
- * *is_writer: the library writes a file, safetensors. */
-bool interpreter_place(char *text, size_t size, bool *is_writer);
-/* Has it told, by simcuda_load_begin, that safetensors reads. */
-void interpreter_watch_loads(void);
+ * *writes: what is read goes to a file, a checkpoint's. */
+bool interpreter_place(char *text, size_t size, bool *writes);
 
 /* Whether the innermost line under way in this thread is of a file with this in
  * its path.  No lock may be held. */

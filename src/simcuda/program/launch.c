@@ -5,9 +5,10 @@
  */
 #include <string.h>
 
-#include "simcuda/program/cubin.h"
 #include "simcuda/device.h"
 #include "simcuda/memory.h"
+#include "simcuda/program/cubin.h"
+#include "simcuda/program/interpreter.h"
 #include "simcuda/stream.h"
 
 struct dim3 {
@@ -178,6 +179,7 @@ void **__cudaRegisterFatBinary(const void *binary);
 void **__cudaRegisterFatBinary(const void *binary)
 {
 	(void)binary;
+	interpreter_watch_imports();
 	return &fat_binary;
 }
 

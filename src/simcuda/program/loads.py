@@ -1,35 +1,61 @@
 # SPDX-License-Identifier: MIT
-"""What safetensors saved of values that nobody knows may come back.
+"""What was saved of values that nobody knows may come back: each load is told.
 
-Run when it saves such values first: who imports its functions later gets those
-of this file, and who has them by now as well.
+Run while torch is imported.  Programs may have safetensors by then, and what
+they have taken of it is changed, too.
 """
 
 import ctypes
 import sys
 
-import safetensors
-import torch
-
-begin = ctypes.CDLL(None).simcuda_load_begin
+calls = ctypes.CDLL(None)
+begin, end = calls.simcuda_load_begin, calls.simcuda_load_end
 
 
-def loading(load):
+def loading(load, file):
     def loaded(*items, **named):
         begin()
-        return load(*items, **named)
+        try:
+            return load(*items, **named)
+        finally:
+            end()
 
-    # A line of this is nobody's but PyTorch's.
-    loaded.__code__ = loaded.__code__.replace(co_filename=torch.__file__)
+    # A line of it is nobody's but PyTorch's.
+    loaded.__code__ = loaded.__code__.replace(co_filename=file)
     return loaded
 
 
-for name in "safe_open", "deserialize":
-    original = getattr(safetensors, name, None)
-    if original is None:
-        continue
-    function = loading(original)
-    for module in list(sys.modules.values()):
-        names = getattr(module, "__dict__", {})
-        if names.get(name) is original:
-            names[name] = function
+def change_torch(module):
+    for name in "_load", "_legacy_load":
+        original = getattr(module, name, None)
+        if original is not None:
+            setattr(module, name, loading(original, module.__file__))
+
+
+def opening(original, file):
+    """A class: annotations and isinstance go by it."""
+
+    class Kind(type):
+        __call__ = loading(lambda cls, *i, **n: original(*i, **n), file)
+
+        def __instancecheck__(cls, item):
+            return isinstance(item, original)
+
+    return Kind(original.__name__, (), {"__doc__": original.__doc__})
+
+
+def change_safetensors(package):
+    file = sys.modules["torch"].__file__
+    for name, change in ("deserialize", loading), ("safe_open", opening):
+        original = getattr(package, name, None)
+        if original is None:
+            continue
+        mine = change(original, file)
+        for module in list(sys.modules.values()):
+            names = getattr(module, "__dict__", {})
+            if names.get(name) is original:
+                names[name] = mine
+
+
+when_imported("torch.serialization", change_torch)
+when_imported("safetensors", change_safetensors)

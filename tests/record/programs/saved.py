@@ -10,7 +10,7 @@ model = nn.Linear(256, 256).cuda()
 optimizer = torch.optim.Adam(model.parameters())
 model(torch.randn(8, 256, device="cuda")).sum().backward()
 optimizer.step()
-if "safetensors" in sys.argv:
+if {"safetensors", "bytes"} & set(sys.argv):
     from safetensors.torch import load_file, save_file
 
     save_file(model.state_dict(), "checkpoint")
