@@ -189,10 +189,17 @@ static void put(int dtype, float real, uint64_t bits, char *to)
 
 void draws_fill(int dtype, uint64_t count, void *to)
 {
-	size_t size = tensors_element(dtype);
+	bool is_complex =
+		dtype == DTYPE_COMPLEX || dtype == DTYPE_COMPLEX_DOUBLE;
 	uint64_t state = draws_seed(&here);
 	char *at = to;
+	size_t size;
 
+	if (is_complex) {
+		dtype = dtype == DTYPE_COMPLEX ? DTYPE_FLOAT : DTYPE_DOUBLE;
+		count *= 2;
+	}
+	size = tensors_element(dtype);
 	memset(to, 0, count * size);
 	for (uint64_t i = 0; i < count; i++, at += size)
 		if (tensors_is_real(dtype))

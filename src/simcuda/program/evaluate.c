@@ -300,7 +300,9 @@ bool evaluate_describe(const struct operator_name *name,
 	facts->is_fresh = task.facts >> 38 & 1;
 	facts->asserts = task.facts >> 39 & 1;
 	facts->counts = task.facts >> 40 & 1;
-	facts->writes = (uint32_t)(task.facts >> 8) & 0xfffffff;
+	facts->writes = (uint32_t)(task.facts >> 8) & 0x3ffffff;
+	facts->is_by_element = task.facts >> 34 & 1;
+	facts->scales = task.facts >> 35 & 1;
 	facts->is_sparse = task.facts >> 41 & 1;
 	facts->is_of_all = task.facts >> 42 & 1;
 	facts->denies = task.facts >> 43 & 1;
@@ -374,23 +376,31 @@ uint64_t evaluate_not_plain(void)
 	return all.not_plain;
 }
 
+static bool run_in(object *globals, const char *text)
+{
+	object *code = py.Py_CompileString(text, SCRIPT_NAME, FILE_INPUT);
+	bool is_done = code && py.PyEval_EvalCode(code, globals, globals);
+
+	py.PyErr_Clear();
+	return is_done;
+}
+
 bool evaluate_prepare(void)
 {
-	object *globals, *code, *result = NULL, *not_plain;
+	object *globals, *not_plain;
+	bool are_run;
 
 	if (!find_interpreter())
 		return false;
 	globals = py.PyDict_New();
-	code = py.Py_CompileString(gp_evaluate_py, SCRIPT_NAME, FILE_INPUT);
-	if (code)
-		result = py.PyEval_EvalCode(code, globals, globals);
-	py.PyErr_Clear();
+	are_run = run_in(globals, gp_evaluate_py) &&
+		  run_in(globals, gp_device_only_py);
 	all.describe = py.PyDict_GetItemString(globals, "describe");
 	all.run = py.PyDict_GetItemString(globals, "run");
 	all.begin = py.PyDict_GetItemString(globals, "begin");
 	not_plain = py.PyDict_GetItemString(globals, "not_plain");
 	all.is_ready =
-		result && all.describe && all.run && all.begin && not_plain;
+		are_run && all.describe && all.run && all.begin && not_plain;
 	if (!all.is_ready)
 		return false;
 	all.not_plain = py.PyLong_AsUnsignedLongLong(not_plain);

@@ -9,6 +9,9 @@
 
 #include "simcuda/program/tensors.h"
 
+/* Of an operator, of which there is a bit each. */
+#define MOST_ARGUMENTS 26
+
 /* What an operator does, by its schema. */
 struct operator_facts {
 	bool computes;	  /* something that arguments decide */
@@ -20,13 +23,15 @@ struct operator_facts {
 	bool is_decisive; /* integers or truths of floating-point numbers */
 	bool is_check;	  /* looks for numbers that are none, and finds few */
 	bool asserts;	  /* its truths are true in a correct program */
-	bool orders;	 /* where all its truths are asked for, they are true */
-	bool denies;	 /* the truths that it reads are false there */
-	bool samples;	 /* the first is true there, the others false */
-	bool is_of_all;	 /* all() */
-	bool counts;	 /* goes on from integers that nobody knows */
-	bool is_sparse;	 /* its tensors stand for their indices */
-	bool is_fresh;	 /* its results are none of its arguments */
+	bool orders;	/* where all its truths are asked for, they are true */
+	bool denies;	/* the truths that it reads are false there */
+	bool samples;	/* the first is true there, the others false */
+	bool is_of_all; /* all() */
+	bool counts;	/* goes on from integers that nobody knows */
+	bool is_sparse; /* its tensors stand for their indices */
+	bool is_by_element; /* its own kernels write no more than results */
+	bool scales;   /* adds to beta, the fourth argument, times the first */
+	bool is_fresh; /* its results are none of its arguments */
 	uint32_t writes; /* arguments that it writes, a bit each */
 	uint32_t unread; /* of those, what it reads nothing of */
 	uint32_t partly; /* arguments that may be known in part: where they are

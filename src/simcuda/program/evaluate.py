@@ -24,6 +24,9 @@ COMPUTES, SILENT, WRITES_ANY, ASKS_SIZE, SCALAR, FOUND = 1, 2, 4, 8, 16, 32
 ORDERS, RANDOM, DECISIVE, CHECK, FRESH = 64, 128, 1 << 36, 1 << 37, 1 << 38
 ASSERTS, COUNTS, SPARSE = 1 << 39, 1 << 40, 1 << 41
 OF_ALL, DENIES, SAMPLES = 1 << 42, 1 << 43, 1 << 44
+SCALES, BY_ELEMENT = 1 << 35, 1 << 34
+# Arguments that there are bits for.
+MOST = 26
 # Whether what nobody knows is drawn: --values.
 DRAWS = os.environ.get("SIMCUDA_VALUES", "known") not in ("known", "0")
 # Collectives tell of what they write.
@@ -33,8 +36,9 @@ SILENT_SPACES = (
     "_c10d_functional_autograd",
     "symm_mem",
 )
-# What they write besides is not in their schema.
-HIDDEN = "batch_norm", "instance_norm", "cudnn_rnn", "init_dropout"
+# What they write besides is not in their schema: nobody knows what, or these.
+HIDDEN = "instance_norm", "cudnn_rnn", "init_dropout"
+RUNNING = "running_mean", "running_var"
 # They read nothing of what they write.
 FILLS = {
     "_cummax_helper",
@@ -156,6 +160,20 @@ SAMPLERS = {"multinomial"}
 COUNTING = {"add", "add_", "mul", "mul_", "neg", "rsub", "sub", "sub_"}
 # Of a sparse tensor they come and go as its indices, of which these are made.
 OF_INDICES = {"_coalesce": lambda indices: torch.unique(indices, dim=1)}
+# They add to beta times their first argument, and where that is 0 do not read
+# it, which may be memory that nobody has written: so a matrix times a vector.
+SCALING = {
+    "addbmm",
+    "addbmm_",
+    "addmm",
+    "addmm_",
+    "addmv",
+    "addmv_",
+    "addr",
+    "addr_",
+    "baddbmm",
+    "baddbmm_",
+}
 # What C is told of operators by their names.
 CLASSES = (
     (SIZED, ASKS_SIZE),
@@ -166,6 +184,7 @@ CLASSES = (
     (DENIALS, DENIES),
     (SAMPLERS, SAMPLES),
     (COUNTING, COUNTS),
+    (SCALING, SCALES),
     (OF_INDICES, SPARSE),
     ({"all"}, OF_ALL),
     ({"_local_scalar_dense"}, SCALAR),
@@ -199,9 +218,23 @@ DTYPES = {
     5: torch.float16,
     6: torch.float32,
     7: torch.float64,
+    9: torch.complex64,
+    10: torch.complex128,
     11: torch.bool,
     15: torch.bfloat16,
 }
+# Those that not every release has.
+for number, dtype in (
+    (23, "float8_e5m2"),
+    (24, "float8_e4m3fn"),
+    (25, "float8_e5m2fnuz"),
+    (26, "float8_e4m3fnuz"),
+    (27, "uint16"),
+    (28, "uint32"),
+    (29, "uint64"),
+):
+    if hasattr(torch, dtype):
+        DTYPES[number] = getattr(torch, dtype)
 NUMBERS = {d: n for n, d in DTYPES.items()}
 CPU = torch.device("cpu")
 not_plain = 0
@@ -249,10 +282,12 @@ def find(name, overload):
     packet = getattr(getattr(torch.ops, space), base)
     op = getattr(packet, overload or "default")
     arguments = op._schema.arguments
+    hidden = () if "backward" in base or "no_training" in base else RUNNING
     writes = [
         i
         for i, a in enumerate(arguments)
-        if a.alias_info is not None and a.alias_info.is_write
+        if a.name in hidden
+        or (a.alias_info is not None and a.alias_info.is_write)
     ]
     operators[name, overload] = op, arguments, writes
     return op, arguments, writes
@@ -265,7 +300,7 @@ def is_view(schema):
     )
 
 
-def bits(indices, most=28):
+def bits(indices, most=MOST):
     return sum(1 << i for i in indices if i < most)
 
 
@@ -286,7 +321,9 @@ def describe(name, overload):
     has_kernel = base in OF_INDICES or any(
         C._dispatch_has_kernel_for_dispatch_key(full, k) for k in KEYS
     )
-    is_random = torch.Tag.nondeterministic_seeded in op.tags
+    is_random = (
+        torch.Tag.nondeterministic_seeded in op.tags and base not in INSTEAD
+    )
     if (
         space in COMPUTED_SPACES
         and has_kernel
@@ -297,6 +334,8 @@ def describe(name, overload):
         flags |= COMPUTES
     if is_random:
         flags |= RANDOM
+    if torch.Tag.pointwise in op.tags:
+        flags |= BY_ELEMENT
     for names, flag in CLASSES:
         if base in names:
             flags |= flag
@@ -306,7 +345,9 @@ def describe(name, overload):
     if space not in COMPUTED_SPACES or any(h in base for h in HIDDEN):
         flags |= WRITES_ANY
     unread = [i for i in writes if arguments[i].is_out or base in FILLS]
-    if len(arguments) > 28:
+    if base in INSTEAD:
+        unread += [i for i, a in enumerate(arguments) if a.name in UNREAD]
+    if len(arguments) > MOST:
         flags = (flags | WRITES_ANY) & ~COMPUTES
     flags |= bits(partly(base, overload)) << 60
     return flags | bits(writes) << 8 | bits(unread, 15) << 45
@@ -389,8 +430,10 @@ PROBABILITIES = {
 }
 
 
-def compute(op, positional, named):
+def compute(op, arguments, values):
     """The program's generator stays as it is."""
+    positional = [v for v, a in zip(values, arguments) if not a.kwarg_only]
+    named = {a.name: v for v, a in zip(values, arguments) if a.kwarg_only}
     if torch.Tag.nondeterministic_seeded not in op.tags:
         return op(*positional, **named)
     state = generator.get_state()
@@ -407,13 +450,15 @@ def run(name, overload, values):
     values = made if writes else narrow(values, made)
     if DRAWS and name in PROBABILITIES:
         values[0] = PROBABILITIES[name](values[0])
-    positional = [v for v, a in zip(values, arguments) if not a.kwarg_only]
-    named = {a.name: v for v, a in zip(values, arguments) if a.kwarg_only}
-    of_indices = OF_INDICES.get(name.split("::")[1])
-    if of_indices:
-        returned = of_indices(*values)
+    base = name.split("::")[1]
+    if base in OF_INDICES:
+        returned = OF_INDICES[base](*values)
+    elif base in INSTEAD:
+        named = {a.name: v for v, a in zip(values, arguments)}
+        returned = list(INSTEAD[base](**named))
+        returned += [None] * (len(op._schema.returns) - len(returned))
     else:
-        returned = compute(op, positional, named)
+        returned = compute(op, arguments, values)
     results = [] if returned is None else list(flat([returned]))
     results += flat(values[i] for i in writes)
     into = [struct.pack("q", len(results))]

@@ -169,7 +169,7 @@ static void find_written(struct frame *f, struct torch_values inputs)
 	const struct operator_facts *facts = &f->operation->facts;
 
 	for (size_t i = 0; i < inputs.count; i++)
-		if (i < 28 && facts->writes >> i & 1)
+		if (i < MOST_ARGUMENTS && facts->writes >> i & 1)
 			add_written(f, &inputs.items[i]);
 }
 
@@ -179,7 +179,7 @@ static void find_others(struct frame *f, struct torch_values inputs)
 	const struct operator_facts *facts = &f->operation->facts;
 
 	for (size_t i = 0; i < inputs.count && facts->writes_any; i++)
-		if ((i >= 28 || !(facts->writes >> i & 1)) &&
+		if ((i >= MOST_ARGUMENTS || !(facts->writes >> i & 1)) &&
 		    (tensors_kind(&inputs.items[i]) == VALUE_TENSOR ||
 		     tensors_kind(&inputs.items[i]) == VALUE_LIST))
 			add_written(f, &inputs.items[i]);
@@ -408,11 +408,24 @@ static bool writes_integers(const struct frame *f)
 	return false;
 }
 
+/* Whether it adds to 0 times what is there, which is not read. */
+static bool scales_by_0(const struct frame *f, struct torch_values inputs)
+{
+	const struct torch_value *beta;
+
+	if (!f->operation->facts.scales || inputs.count < 4)
+		return false;
+	beta = &inputs.items[3];
+	return tensors_kind(beta) == VALUE_INT	    ? !beta->number
+	       : tensors_kind(beta) == VALUE_DOUBLE ? beta->real == 0
+						    : false;
+}
+
 static void read_arguments(struct frame *f, struct torch_values inputs)
 {
 	const struct operator_facts *facts = &f->operation->facts;
 	const struct arguments_wish wish = {
-		.unread = facts->unread,
+		.unread = facts->unread | scales_by_0(f, inputs),
 		.partly = facts->partly,
 		.is_decisive = facts->is_decisive || writes_integers(f),
 		.is_sparse = facts->is_sparse,
@@ -559,7 +572,9 @@ static void on_work(bool is_captured, const struct process_reach *reach)
 	    !f->operation->facts.is_silent) {
 		f->has_written = true;
 		f->is_captured |= is_captured;
-		doubt_made(f);
+		/* In place, what was there is kept for backward in a clone. */
+		if (!f->operation->facts.is_by_element)
+			doubt_made(f);
 		return;
 	}
 	doubt(is_captured, reach);

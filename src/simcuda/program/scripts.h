@@ -5,6 +5,7 @@
 #define SIMCUDA_PROGRAM_SCRIPTS_H
 
 extern const char gp_again_py[];
+extern const char gp_device_only_py[];
 extern const char gp_evaluate_py[];
 extern const char gp_imports_py[];
 extern const char gp_loads_py[];

@@ -95,8 +95,8 @@ static const char *pointer(const char *from, size_t offset)
 size_t tensors_element(int dtype)
 {
 	static const uint8_t bytes[] = {
-		1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 1, 0, 0, 0,
-		2, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 4, 8,
+		1, 1, 2, 4, 8, 2, 4, 8, 0, 8, 16, 1, 0, 0, 0,
+		2, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1,  1, 2, 4, 8,
 	};
 
 	return dtype >= 0 && (size_t)dtype < sizeof(bytes) ? bytes[dtype] : 0;
@@ -105,6 +105,7 @@ size_t tensors_element(int dtype)
 bool tensors_is_real(int dtype)
 {
 	return (dtype >= DTYPE_HALF && dtype <= DTYPE_DOUBLE) ||
+	       dtype == DTYPE_COMPLEX || dtype == DTYPE_COMPLEX_DOUBLE ||
 	       dtype == DTYPE_BFLOAT16 || dtype > 22;
 }
 

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""Operators that only a device has, computed by those that a processor has.
+
+Run in evaluate.py's names.  Each takes the arguments by the schema's names and
+gives the first results; the others are not known.
+"""
+
+import math
+
+import torch
+
+
+# ---- convolutions ----
+
+
+def convolution(
+    self, weight, padding, stride, dilation, groups, bias=None, **more
+):
+    """A convolution, or a transposed one, which has an output_padding."""
+    added = more.get("output_padding")
+    out = torch.convolution(
+        self,
+        weight,
+        bias,
+        stride,
+        padding,
+        dilation,
+        added is not None,
+        added or [0] * len(padding),
+        groups,
+    )
+    return (out,)
+
+
+def depthwise(self, **named):
+    return convolution(self, groups=self.shape[1], **named)
+
+
+def convolution_relu(**named):
+    return (convolution(**named)[0].relu(),)
+
+
+def convolution_add_relu(z, alpha, **named):
+    added = z if alpha is None else alpha * z
+    return ((convolution(**named)[0] + added).relu(),)
+
+
+# ---- places in an image ----
+
+
+def grid_sampler(self, grid):
+    return (torch.grid_sampler_2d(self, grid, 0, 0, True),)
+
+
+def grid_sampler_backward(self, grid, grad_output):
+    return torch.ops.aten.grid_sampler_2d_backward(
+        grad_output, self, grid, 0, 0, True, [True, True]
+    )
+
+
+# ---- norms ----
+
+
+def batch_norm(input, exponential_average_factor, epsilon, training, **tensors):
+    return torch.native_batch_norm(
+        input,
+        training=training,
+        momentum=exponential_average_factor,
+        eps=epsilon,
+        **tensors,
+    )
+
+
+def batch_norm_backward(
+    input, grad_output, save_var, epsilon, reserveSpace, **tensors
+):
+    return torch.ops.aten.native_batch_norm_backward(
+        grad_output,
+        input,
+        save_invstd=save_var,
+        train=True,
+        eps=epsilon,
+        output_mask=[True, True, True],
+        **tensors,
+    )
+
+
+def rms_norm_backward(
+    grad_out, input, normalized_shape, rstd, weight, output_mask
+):
+    grad, normal = grad_out.float(), input.float() * rstd
+    scaled = grad if weight is None else grad * weight.float()
+    inner = tuple(range(-len(normalized_shape), 0))
+    outer = tuple(range(input.dim() - len(normalized_shape)))
+    by_input = rstd * (scaled - normal * (scaled * normal).mean(inner, True))
+    by_weight = (grad * normal).sum(outer) if outer else grad * normal
+    return (
+        by_input.to(input.dtype),
+        None if weight is None else by_weight.to(weight.dtype),
+    )
+
+
+# ---- attention: batch, heads, positions, width ----
+
+
+class Attention:
+    def __init__(
+        self, query, key, value, bias, is_causal, scale, dropout_p, lengths
+    ):
+        if dropout_p:
+            raise ValueError("what is dropped is not known")
+        if any(of is not None and of.numel() for of in lengths):
+            raise ValueError("sequences of different lengths")
+        self.type, self.heads = query.dtype, key.shape[1]
+        each = query.shape[1] // self.heads
+        self.query = query.float()
+        self.key = key.float().repeat_interleave(each, 1)
+        self.value = value.float().repeat_interleave(each, 1)
+        self.scale = scale or 1 / math.sqrt(query.shape[-1])
+        scores = self.query @ self.key.mT * self.scale
+        if bias is not None and bias.numel():
+            scores = scores + bias.float()
+        if is_causal:
+            later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(later, -math.inf)
+        self.sums = scores.logsumexp(-1)
+        self.weights = scores.softmax(-1)
+
+    def forward(self):
+        return (self.weights @ self.value).to(self.type)
+
+    def backward(self, grad):
+        """By query, key, value and bias."""
+        grad = grad.float()
+        by_weights = grad @ self.value.mT
+        mean = (by_weights * self.weights).sum(-1, True)
+        by_bias = self.weights * (by_weights - mean)
+        by_scores = by_bias * self.scale
+        return [
+            t.to(self.type)
+            for t in (
+                by_scores @ self.key,
+                self.of_groups(by_scores.mT @ self.query),
+                self.of_groups(self.weights.mT @ grad),
+                by_bias,
+            )
+        ]
+
+    def of_groups(self, by_head):
+        return by_head.unflatten(1, (self.heads, -1)).sum(2)
+
+
+def swap(*tensors):
+    """Heads before positions, or the other way round."""
+    return [t.transpose(1, 2) for t in tensors]
+
+
+def efficient_of(named):
+    return Attention(
+        *swap(named["query"], named["key"], named["value"]),
+        named["bias"],
+        named["custom_mask_type"],
+        named["scale"],
+        named["dropout_p"],
+        (named["cu_seqlens_q"], named["cu_seqlens_k"]),
+    )
+
+
+def efficient(compute_log_sumexp, **named):
+    attention = efficient_of(named)
+    sums = attention.sums[..., :0]
+    if compute_log_sumexp:
+        rest = -attention.sums.shape[-1] % 32
+        sums = torch.nn.functional.pad(attention.sums, (0, rest))
+    return *swap(attention.forward()), sums
+
+
+def efficient_backward(grad_out_, **named):
+    *by, by_bias = efficient_of(named).backward(*swap(grad_out_))
+    return *swap(*by), by_bias
+
+
+def flash_of(named):
+    return Attention(
+        *swap(named["query"], named["key"], named["value"]),
+        None,
+        named["is_causal"],
+        named["scale"],
+        named["dropout_p"],
+        (named["cum_seq_q"], named["cum_seq_k"]),
+    )
+
+
+def flash(**named):
+    attention = flash_of(named)
+    return *swap(attention.forward()), attention.sums
+
+
+def flash_backward(grad_out, **named):
+    return swap(*flash_of(named).backward(*swap(grad_out))[:3])
+
+
+def cudnn_of(query, key, value, attn_bias, is_causal, scale, dropout_p, **more):
+    lengths = more.get("cum_seq_q"), more.get("cum_seq_k")
+    return Attention(
+        query, key, value, attn_bias, is_causal, scale, dropout_p, lengths
+    )
+
+
+def cudnn(**named):
+    attention = cudnn_of(**named)
+    return attention.forward(), attention.sums.unsqueeze(-1)
+
+
+def cudnn_backward(grad_out, **named):
+    return cudnn_of(**named).backward(grad_out)[:3]
+
+
+# ---- all of them ----
+
+INSTEAD = {
+    "_conv_depthwise2d": depthwise,
+    "_cudnn_attention_backward": cudnn_backward,
+    "_cudnn_attention_forward": cudnn,
+    "_efficient_attention_backward": efficient_backward,
+    "_efficient_attention_forward": efficient,
+    "_flash_attention_backward": flash_backward,
+    "_flash_attention_forward": flash,
+    "_fused_rms_norm_backward": rms_norm_backward,
+    "_scaled_dot_product_cudnn_attention": cudnn,
+    "_scaled_dot_product_cudnn_attention_backward": cudnn_backward,
+    "conv_depthwise3d": depthwise,
+    "cudnn_batch_norm": batch_norm,
+    "cudnn_batch_norm_backward": batch_norm_backward,
+    "cudnn_convolution": convolution,
+    "cudnn_convolution_add_relu": convolution_add_relu,
+    "cudnn_convolution_relu": convolution_relu,
+    "cudnn_convolution_transpose": convolution,
+    "cudnn_grid_sampler": grid_sampler,
+    "cudnn_grid_sampler_backward": grid_sampler_backward,
+}
+# They are not read: how the device came to its random numbers, of which there
+# are none here, and what a library keeps for itself.
+UNREAD = {"philox_seed", "philox_offset", "rng_state", "reserveSpace", "unused"}
