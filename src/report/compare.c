@@ -271,7 +271,8 @@ void gp_compare_print(const struct gp_page *page,
 	char title[RANKS_TITLE];
 
 	gp_page_line(page, GP_TONE_TITLE, 2, "%s: %s (A) and %s (B)",
-		     ranks_title(report->ranks, report->path, title),
+		     ranks_run_title(report->ranks, report->rank_runs,
+				     report->path, title),
 		     report->runs[0].mode == GP_VERIFY ||
 				     !report->runs[1].what_ifs
 			     ? "as recorded"

@@ -62,7 +62,8 @@ static void print_title(const struct gp_page *page, const struct gp_info *info)
 	for (size_t i = 0; i < trace->device_count; i++)
 		count += trace->devices[i].event_count;
 	gp_page_line(page, GP_TONE_TITLE, 2, "%s: %s, %s, %s",
-		     ranks_title(info->ranks, info->path, title),
+		     ranks_run_title(info->ranks, info->rank_runs, info->path,
+				     title),
 		     trace->source ? trace->source : "a trace",
 		     gp_plural_text(count, "event", events),
 		     gp_plural_text(trace->device_count, "device", devices));

@@ -61,8 +61,8 @@ static size_t like(const struct gp_ranks *ranks, const char *path)
 	return 0;
 }
 
-const char *ranks_title(const struct gp_ranks *ranks, const char *path,
-			char text[RANKS_TITLE])
+static const char *title_of(const struct gp_ranks *ranks, const char *path,
+			    const char *one, char text[RANKS_TITLE])
 {
 	char others[48] = "";
 
@@ -74,9 +74,32 @@ const char *ranks_title(const struct gp_ranks *ranks, const char *path,
 		snprintf(others, sizeof(others), " and %zu like it",
 			 like(ranks, path));
 	snprintf(text, RANKS_TITLE, "%.200s%s, %s of %zu ranks",
-		 name_of(ranks, path), others,
-		 ranks->count == 1 ? "one" : "the worst", ranks->files);
+		 name_of(ranks, path), others, ranks->count == 1 ? "one" : one,
+		 ranks->files);
 	return text;
+}
+
+const char *ranks_title(const struct gp_ranks *ranks, const char *path,
+			char text[RANKS_TITLE])
+{
+	return title_of(ranks, path, "the worst", text);
+}
+
+static bool any_fails(const struct gp_rank_runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->runs[i].ooms || runs->runs[i].dropped)
+			return true;
+	return false;
+}
+
+const char *ranks_run_title(const struct gp_ranks *ranks,
+			    const struct gp_rank_runs *runs, const char *path,
+			    char text[RANKS_TITLE])
+{
+	return title_of(ranks, path,
+			runs && any_fails(runs) ? "fails most" : "largest",
+			text);
 }
 
 const char *ranks_name(const struct gp_ranks *ranks, size_t index,

@@ -13,6 +13,11 @@
 #define RANKS_TITLE 320
 const char *ranks_title(const struct gp_ranks *ranks, const char *path,
 			char text[RANKS_TITLE]);
+/* Of a report that tells of the replays, by which gp_rank_runs_worst chose it:
+ * "a.pickle, largest of 64 ranks", or "fails most of 64 ranks". */
+const char *ranks_run_title(const struct gp_ranks *ranks,
+			    const struct gp_rank_runs *runs, const char *path,
+			    char text[RANKS_TITLE]);
 
 /* The file that a study's case is of; "it" for NULL. */
 const char *ranks_name(const struct gp_ranks *ranks, size_t index,

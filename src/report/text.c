@@ -288,7 +288,8 @@ static void print_run(const struct gp_page *page,
 	char title[RANKS_TITLE];
 
 	gp_page_line(page, GP_TONE_TITLE, 2, "%s: %s",
-		     ranks_title(report->ranks, report->path, title),
+		     ranks_run_title(report->ranks, report->rank_runs,
+				     report->path, title),
 		     mode_words(report->runs));
 	ranks_head(page, report->ranks, RANKS_OWN_SETTINGS);
 	gp_head_run(page, report, report->runs);
