@@ -216,12 +216,86 @@ def cudnn_backward(grad_out, **named):
     return cudnn_of(**named).backward(grad_out)[:3]
 
 
+# ---- recurrent networks ----
+
+
+def recurrent(
+    input, weight, weight_stride0, hx, cx, mode, batch_sizes, **named
+):
+    """Forward; what backward would need, only the library has."""
+    if named["dropout"] and named["train"]:
+        raise ValueError("what is dropped is not known")
+    run = (torch.rnn_relu, torch.rnn_tanh, torch.lstm, torch.gru)[mode]
+    state = hx if cx is None else (hx, cx)
+    rest = (
+        state,
+        weight,
+        weight_stride0 > 3,
+        named["num_layers"],
+        0.0,
+        False,
+        named["bidirectional"],
+    )
+    if batch_sizes:
+        return run(input, torch.tensor(batch_sizes), *rest)
+    return run(input, *rest, named["batch_first"])
+
+
+def add_bias(gates, bias):
+    return gates if bias is None else gates + bias
+
+
+def lstm_cell(input_gates, hidden_gates, cx, input_bias, hidden_bias):
+    gates = add_bias(input_gates + hidden_gates, input_bias)
+    i, f, c, o = add_bias(gates, hidden_bias).chunk(4, 1)
+    i, f, c, o = i.sigmoid(), f.sigmoid(), c.tanh(), o.sigmoid()
+    cy = f * cx + i * c
+    return o * cy.tanh(), cy, torch.cat((i, f, c, o), 1)
+
+
+def lstm_cell_backward(grad_hy, grad_cy, cx, cy, workspace, has_bias):
+    i, f, c, o = workspace.chunk(4, 1)
+    by_hy = torch.zeros_like(cy) if grad_hy is None else grad_hy
+    by_cy = by_hy * o * (1 - cy.tanh() ** 2)
+    by_cy = by_cy if grad_cy is None else by_cy + grad_cy
+    by_gates = torch.cat(
+        (
+            by_cy * c * i * (1 - i),
+            by_cy * cx * f * (1 - f),
+            by_cy * i * (1 - c**2),
+            by_hy * cy.tanh() * o * (1 - o),
+        ),
+        1,
+    )
+    return by_gates, by_cy * f, by_gates.sum(0) if has_bias else None
+
+
+def gru_cell(input_gates, hidden_gates, hx, input_bias, hidden_bias):
+    ir, ii, new = add_bias(input_gates, input_bias).chunk(3, 1)
+    hr, hi, hidden = add_bias(hidden_gates, hidden_bias).chunk(3, 1)
+    r, i = (ir + hr).sigmoid(), (ii + hi).sigmoid()
+    new = (new + r * hidden).tanh()
+    return new + i * (hx - new), torch.cat((r, i, new, hx, hidden), 1)
+
+
+def gru_cell_backward(grad_hy, workspace, has_bias):
+    r, i, new, hx, hidden = workspace.chunk(5, 1)
+    by_i = grad_hy * (hx - new) * i * (1 - i)
+    by_new = grad_hy * (1 - i) * (1 - new**2)
+    by_r = by_new * hidden * r * (1 - r)
+    by_input = torch.cat((by_r, by_i, by_new), 1)
+    by_hidden = torch.cat((by_r, by_i, by_new * r), 1)
+    by_bias = [t.sum(0) if has_bias else None for t in (by_input, by_hidden)]
+    return by_input, by_hidden, grad_hy * i, *by_bias
+
+
 # ---- all of them ----
 
 INSTEAD = {
     "_conv_depthwise2d": depthwise,
     "_cudnn_attention_backward": cudnn_backward,
     "_cudnn_attention_forward": cudnn,
+    "_cudnn_rnn": recurrent,
     "_efficient_attention_backward": efficient_backward,
     "_efficient_attention_forward": efficient,
     "_flash_attention_backward": flash_backward,
@@ -229,6 +303,10 @@ INSTEAD = {
     "_fused_rms_norm_backward": rms_norm_backward,
     "_scaled_dot_product_cudnn_attention": cudnn,
     "_scaled_dot_product_cudnn_attention_backward": cudnn_backward,
+    "_thnn_fused_gru_cell": gru_cell,
+    "_thnn_fused_gru_cell_backward": gru_cell_backward,
+    "_thnn_fused_lstm_cell": lstm_cell,
+    "_thnn_fused_lstm_cell_backward_impl": lstm_cell_backward,
     "conv_depthwise3d": depthwise,
     "cudnn_batch_norm": batch_norm,
     "cudnn_batch_norm_backward": batch_norm_backward,
@@ -241,4 +319,11 @@ INSTEAD = {
 }
 # They are not read: how the device came to its random numbers, of which there
 # are none here, and what a library keeps for itself.
-UNREAD = {"philox_seed", "philox_offset", "rng_state", "reserveSpace", "unused"}
+UNREAD = {
+    "philox_seed",
+    "philox_offset",
+    "reserveSpace",
+    "rng_state",
+    "unused",
+    "weight_buf",
+}

@@ -37,7 +37,7 @@ SILENT_SPACES = (
     "symm_mem",
 )
 # What they write besides is not in their schema: nobody knows what, or these.
-HIDDEN = "instance_norm", "cudnn_rnn", "init_dropout"
+HIDDEN = "instance_norm", "init_dropout"
 RUNNING = "running_mean", "running_var"
 # They read nothing of what they write.
 FILLS = {

@@ -34,6 +34,7 @@ def run(module, inputs, device):
     module = copy.deepcopy(module).to(device)
     mine = [t.clone().to(device).requires_grad_() for t in inputs]
     out = module(*mine)
+    out = torch.cat(out) if isinstance(out, tuple) else out
     (out * out).sum().backward()
     tensors = [out, *(t.grad for t in mine), *module.buffers()]
     tensors += [p.grad for p in module.parameters()]
@@ -62,6 +63,13 @@ sample = nn.functional.grid_sample
 compare(
     "places", Of(lambda x, at: sample(x, at, align_corners=True)), image, grid
 )
+lines = torch.randn(3, 5, 6)
+compare("lstm cell", nn.LSTMCell(6, 4), lines[0])
+compare("gru cell", nn.GRUCell(6, 4), lines[0])
+with torch.no_grad():
+    for of in nn.LSTM(6, 4, 2, bidirectional=True), nn.GRU(6, 4), nn.RNN(6, 4):
+        on = copy.deepcopy(of).cuda()(lines.cuda())[0].cpu()
+        print(type(of).__name__, torch.allclose(on, of(lines)[0], 0.01, 0.01))
 for backend, dtype in (
     (KINDS.EFFICIENT_ATTENTION, torch.float32),
     (KINDS.FLASH_ATTENTION, torch.bfloat16),
