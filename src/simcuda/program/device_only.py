@@ -103,28 +103,53 @@ def rms_norm_backward(
 # ---- attention: batch, heads, positions, width ----
 
 
+# Where one of these is there, it is attention of another kind.
+OTHER_KINDS = (
+    "alibi_slopes",
+    "cu_seqlens_k",
+    "cu_seqlens_q",
+    "cum_seq_k",
+    "cum_seq_q",
+    "seqlen_k",
+    "seqused_k",
+    "window_size",
+    "window_size_left",
+    "window_size_right",
+)
+
+
+def refuse_others(named):
+    if named["dropout_p"]:
+        raise ValueError("what is dropped is not known")
+    for name in OTHER_KINDS:
+        value = named.get(name)
+        is_there = value is not None and (
+            value.numel() > 0 if isinstance(value, torch.Tensor) else value >= 0
+        )
+        if is_there:
+            raise ValueError(name)
+
+
 class Attention:
-    def __init__(
-        self, query, key, value, bias, is_causal, scale, dropout_p, lengths
-    ):
-        if dropout_p:
-            raise ValueError("what is dropped is not known")
-        if any(of is not None and of.numel() for of in lengths):
-            raise ValueError("sequences of different lengths")
+    def __init__(self, named, query, key, value, bias, is_causal):
+        refuse_others(named)
         self.type, self.heads = query.dtype, key.shape[1]
         each = query.shape[1] // self.heads
         self.query = query.float()
         self.key = key.float().repeat_interleave(each, 1)
         self.value = value.float().repeat_interleave(each, 1)
-        self.scale = scale or 1 / math.sqrt(query.shape[-1])
+        self.scale = named["scale"] or 1 / math.sqrt(query.shape[-1])
         scores = self.query @ self.key.mT * self.scale
         if bias is not None and bias.numel():
             scores = scores + bias.float()
         if is_causal:
+            if query.shape[2] != key.shape[2]:
+                raise ValueError("the last of which positions are the same")
             later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
             scores = scores.masked_fill(later, -math.inf)
         self.sums = scores.logsumexp(-1)
-        self.weights = scores.softmax(-1)
+        sees_none = (self.sums == -math.inf).unsqueeze(-1)
+        self.weights = scores.softmax(-1).masked_fill(sees_none, 0)
 
     def forward(self):
         return (self.weights @ self.value).to(self.type)
@@ -157,12 +182,10 @@ def swap(*tensors):
 
 def efficient_of(named):
     return Attention(
+        named,
         *swap(named["query"], named["key"], named["value"]),
         named["bias"],
         named["custom_mask_type"],
-        named["scale"],
-        named["dropout_p"],
-        (named["cu_seqlens_q"], named["cu_seqlens_k"]),
     )
 
 
@@ -182,12 +205,10 @@ def efficient_backward(grad_out_, **named):
 
 def flash_of(named):
     return Attention(
+        named,
         *swap(named["query"], named["key"], named["value"]),
         None,
         named["is_causal"],
-        named["scale"],
-        named["dropout_p"],
-        (named["cum_seq_q"], named["cum_seq_k"]),
     )
 
 
@@ -200,20 +221,24 @@ def flash_backward(grad_out, **named):
     return swap(*flash_of(named).backward(*swap(grad_out))[:3])
 
 
-def cudnn_of(query, key, value, attn_bias, is_causal, scale, dropout_p, **more):
-    lengths = more.get("cum_seq_q"), more.get("cum_seq_k")
+def cudnn_of(named):
     return Attention(
-        query, key, value, attn_bias, is_causal, scale, dropout_p, lengths
+        named,
+        named["query"],
+        named["key"],
+        named["value"],
+        named["attn_bias"],
+        named["is_causal"],
     )
 
 
 def cudnn(**named):
-    attention = cudnn_of(**named)
+    attention = cudnn_of(named)
     return attention.forward(), attention.sums.unsqueeze(-1)
 
 
 def cudnn_backward(grad_out, **named):
-    return cudnn_of(**named).backward(grad_out)[:3]
+    return cudnn_of(named).backward(grad_out)[:3]
 
 
 # ---- recurrent networks ----
