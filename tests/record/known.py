@@ -23,6 +23,15 @@ HEAD = [
     "import torch.nn.functional as F",
     "d = sys.argv[1]",
     "keep = []",
+    "def near(x):",
+    "    return (torch.nan_to_num(x) * 64).round().clamp(-999, 999) / 64",
+    "def grad(x):",
+    "    x = x.clone().requires_grad_()",
+    "    (x * 2).clamp_(0).pow_(2).sum().backward()",
+    "    return x.grad",
+    "def attend(*x):",
+    "    x = [near(t).view(1, 1, 8, 8) for t in x]",
+    "    return near(F.scaled_dot_product_attention(*x)).view(64)",
 ]
 TAIL = ["print([k._nnz() if k.is_sparse else k.numel() for k in keep])"]
 # An operator's template: {i}, {f} and {b} are integers, numbers and truths that
@@ -77,6 +86,21 @@ MAKERS = {
         "torch.nan_to_num({f} / {f}, 0.0, 1.0, 0.0)",
         "torch.index_select({f}, 0, {i})",
         "{f}.clone().index_copy_(0, torch.arange(10, device=d), {f}[:10])",
+        "near(F.conv1d({f}.view(1, 4, 16), {f}.view(4, 4, 4))).view(-1)",
+        "near(F.conv_transpose1d({f}.view(1, 4, 16), {f}.view(4, 4, 4))[0])",
+        "near(F.conv2d({f}.view(1, 4, 4, 4), {f}[:4].view(4, 1, 1, 1), None, 1,"
+        " 0, 1, 4))",
+        "near(F.batch_norm({f}.view(4, 16), {f}[:16].clone(), {f}[16:32].abs(),"
+        " {f}[:16], {f}[:16], True))",
+        "near({f}.view(8, 8) @ {f}[:8])",
+        "near(torch.empty(8, device=d).addmv_({f}.view(8, 8), {f}[:8],"
+        " beta=0))",
+        "near({f}[:8].clone().addmv_({f}.view(8, 8), {f}[:8]))",
+        "near(torch.baddbmm(torch.empty(1, 8, 8, device=d), {f}.view(1, 8, 8),"
+        " {f}.view(1, 8, 8), beta=0))",
+        "near(torch.fft.rfft({f}).abs())",
+        "attend({f}, {f}, {f})",
+        "grad({f})",
     ),
     "b": (
         "{i} > {k}",
@@ -103,6 +127,7 @@ WRITERS = (
     "{f}.copy_({f})",
     "torch.add({f}, {f}, out={f})",
     "{f}.zero_()",
+    "F.batch_norm({f}.view(4, 16), {f}[:16], {f}[16:32], training=True)",
 )
 ASKERS = (
     "keep.append(torch.empty(int({i}.sum()) * 512 + 1, device=d))",
@@ -165,7 +190,10 @@ def program(seed):
             lines.append(fill(rng.choice(WRITERS)))
         else:
             name = kind + str(len(values[kind]))
-            lines.append(f"{name} = {fill(rng.choice(MAKERS[kind]))}")
+            made = fill(rng.choice(MAKERS[kind]))
+            if made.startswith("near"):
+                made += ".reshape(-1).repeat(8)[:64]"
+            lines.append(f"{name} = {made}")
             values[kind].append(name)
         if rng.random() < 0.4:
             lines.append(fill(rng.choice(ASKERS)))
