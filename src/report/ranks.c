@@ -62,7 +62,7 @@ static size_t like(const struct gp_ranks *ranks, const char *path)
 }
 
 static const char *title_of(const struct gp_ranks *ranks, const char *path,
-			    const char *one, char text[RANKS_TITLE])
+			    const char *which, char text[RANKS_TITLE])
 {
 	char others[48] = "";
 
@@ -74,8 +74,8 @@ static const char *title_of(const struct gp_ranks *ranks, const char *path,
 		snprintf(others, sizeof(others), " and %zu like it",
 			 like(ranks, path));
 	snprintf(text, RANKS_TITLE, "%.200s%s, %s of %zu ranks",
-		 name_of(ranks, path), others, ranks->count == 1 ? "one" : one,
-		 ranks->files);
+		 name_of(ranks, path), others,
+		 ranks->count == 1 ? "one" : which, ranks->files);
 	return text;
 }
 

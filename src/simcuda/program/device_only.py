@@ -119,8 +119,6 @@ OTHER_KINDS = (
 
 
 def refuse_others(named):
-    if named["dropout_p"]:
-        raise ValueError("what is dropped is not known")
     for name in OTHER_KINDS:
         value = named.get(name)
         is_there = value is not None and (
@@ -131,14 +129,26 @@ def refuse_others(named):
 
 
 class Attention:
-    def __init__(self, named, query, key, value, bias, is_causal):
+    def __init__(
+        self,
+        query,
+        key,
+        value,
+        scale,
+        dropout_p,
+        bias=None,
+        is_causal=False,
+        **named,
+    ):
+        if dropout_p:
+            raise ValueError("what is dropped is not known")
         refuse_others(named)
         self.type, self.heads = query.dtype, key.shape[1]
         each = query.shape[1] // self.heads
         self.query = query.float()
         self.key = key.float().repeat_interleave(each, 1)
         self.value = value.float().repeat_interleave(each, 1)
-        self.scale = named["scale"] or 1 / math.sqrt(query.shape[-1])
+        self.scale = scale or 1 / math.sqrt(query.shape[-1])
         scores = self.query @ self.key.mT * self.scale
         if bias is not None and bias.numel():
             scores = scores + bias.float()
@@ -180,17 +190,17 @@ def swap(*tensors):
     return [t.transpose(1, 2) for t in tensors]
 
 
-def efficient_of(named):
-    return Attention(
-        named,
-        *swap(named["query"], named["key"], named["value"]),
-        named["bias"],
-        named["custom_mask_type"],
-    )
+def by_position(query, key, value, **named):
+    """Of arguments that have positions before heads."""
+    return Attention(*swap(query, key, value), **named)
+
+
+def efficient_of(custom_mask_type, **named):
+    return by_position(is_causal=custom_mask_type, **named)
 
 
 def efficient(compute_log_sumexp, **named):
-    attention = efficient_of(named)
+    attention = efficient_of(**named)
     sums = attention.sums[..., :0]
     if compute_log_sumexp:
         rest = -attention.sums.shape[-1] % 32
@@ -199,46 +209,30 @@ def efficient(compute_log_sumexp, **named):
 
 
 def efficient_backward(grad_out_, **named):
-    *by, by_bias = efficient_of(named).backward(*swap(grad_out_))
+    *by, by_bias = efficient_of(**named).backward(*swap(grad_out_))
     return *swap(*by), by_bias
 
 
-def flash_of(named):
-    return Attention(
-        named,
-        *swap(named["query"], named["key"], named["value"]),
-        None,
-        named["is_causal"],
-    )
-
-
 def flash(**named):
-    attention = flash_of(named)
+    attention = by_position(**named)
     return *swap(attention.forward()), attention.sums
 
 
 def flash_backward(grad_out, **named):
-    return swap(*flash_of(named).backward(*swap(grad_out))[:3])
+    return swap(*by_position(**named).backward(*swap(grad_out))[:3])
 
 
-def cudnn_of(named):
-    return Attention(
-        named,
-        named["query"],
-        named["key"],
-        named["value"],
-        named["attn_bias"],
-        named["is_causal"],
-    )
+def cudnn_of(attn_bias, **named):
+    return Attention(bias=attn_bias, **named)
 
 
 def cudnn(**named):
-    attention = cudnn_of(named)
+    attention = cudnn_of(**named)
     return attention.forward(), attention.sums.unsqueeze(-1)
 
 
 def cudnn_backward(grad_out, **named):
-    return cudnn_of(named).backward(grad_out)[:3]
+    return cudnn_of(**named).backward(grad_out)[:3]
 
 
 # ---- recurrent networks ----

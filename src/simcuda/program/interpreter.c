@@ -282,18 +282,24 @@ static bool is_compiled(const char *path)
 	       !strcmp(name + 53, ".py");
 }
 
+/* The parts end with NULL. */
+static bool has_any(const char *path, const char *const *parts)
+{
+	while (*parts && !strstr(path, *parts))
+		parts++;
+	return *parts;
+}
+
 static enum whose whose_is(const char *path)
 {
 	static const char *const libraries[] = { "/site-packages/",
 						 "/dist-packages/",
-						 "/lib/python" };
+						 "/lib/python", NULL };
 
 	if (strstr(path, "/torch/") || is_compiled(path))
 		return PYTORCHS;
-	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
-		if (strstr(path, libraries[i]))
-			return A_LIBRARYS;
-	return *path == '<' ? A_LIBRARYS : THE_PROGRAMS;
+	return *path == '<' || has_any(path, libraries) ? A_LIBRARYS
+							: THE_PROGRAMS;
 }
 
 /* A new reference; NULL: it has none. */
@@ -314,12 +320,10 @@ static bool is_writer(const char *path)
 		"/torch/distributed/checkpoint/state_dict_saver.py",
 		"/torch/distributed/checkpoint/filesystem.py",
 		"/safetensors/torch.py",
+		NULL,
 	};
 
-	for (size_t i = 0; i < sizeof(writers) / sizeof(*writers); i++)
-		if (strstr(path, writers[i]))
-			return true;
-	return false;
+	return has_any(path, writers);
 }
 
 /* "train.py:12"; *writes: or it is a writer's. */
