@@ -164,7 +164,11 @@ def begin(rng):
     if rng.random() < 0.4:
         made["f"].append("torch.randn(64, device=d)")
     if rng.random() < 0.4:
+        made["f"].append("torch.empty(64, device=d).cauchy_()")
+    if rng.random() < 0.4:
         made["i"].append("torch.randint(0, 10, (64,), device=d)")
+    if rng.random() < 0.4:
+        made["i"].append("torch.empty(64, device=d).cauchy_().long() % 10")
     lines, values = [], {}
     for kind, texts in made.items():
         values[kind] = [f"{kind}{n}" for n in range(len(texts))]

@@ -5,9 +5,22 @@ Run in evaluate.py's names.  Each takes the arguments by the schema's names and
 gives the first results; the others are not known.
 """
 
+import ctypes
 import math
+import zlib
 
 import torch
+
+
+# ---- what is dropped ----
+
+
+def seed_by(tensor):
+    """Drawn; the same for backward, which is given the tensor as well."""
+    draw_seed()
+    tensor = tensor.contiguous()
+    size = tensor.numel() * tensor.element_size()
+    return zlib.crc32(ctypes.string_at(tensor.data_ptr(), size))
 
 
 # ---- convolutions ----
@@ -85,6 +98,67 @@ def batch_norm_backward(
     )
 
 
+def channels(tensor, like):
+    """Of a vector, beside the channels of that."""
+    return tensor.reshape(1, -1, *[1] * (like.dim() - 2))
+
+
+def but_channels(tensor):
+    return [d for d in range(tensor.dim()) if d != 1]
+
+
+def batch_norm_stats(input, eps):
+    real = input.float()
+    var = real.var(but_channels(real), correction=0)
+    return real.mean(but_channels(real)), (var + eps).rsqrt()
+
+
+def batch_norm_gather(
+    mean, invstd, running_mean, running_var, momentum, eps, counts, **more
+):
+    """Of all processes: a row each."""
+    counts = counts.reshape(-1, 1).float()
+    total = counts.sum()
+    of_all = (mean * counts).sum(0) / total
+    var = invstd**-2 - eps + (mean - of_all) ** 2
+    var = (var * counts).sum(0)
+    if running_mean is not None:
+        running_mean.lerp_(of_all.to(running_mean.dtype), momentum)
+    if running_var is not None:
+        unbiased = var / (total - 1)
+        running_var.lerp_(unbiased.to(running_var.dtype), momentum)
+    return of_all, (var / total + eps).rsqrt()
+
+
+def batch_norm_elemt(input, weight, bias, mean, invstd, eps):
+    scale = invstd if weight is None else invstd * weight.float()
+    out = (input.float() - channels(mean, input)) * channels(scale, input)
+    if bias is not None:
+        out = out + channels(bias.float(), input)
+    return (out.to(input.dtype),)
+
+
+def batch_norm_reduce(
+    grad_out, input, mean, invstd, weight, input_g, weight_g, bias_g
+):
+    grad, dims = grad_out.float(), but_channels(input)
+    by_mean = grad.sum(dims)
+    by_var = (grad * (input.float() - channels(mean, input))).sum(dims)
+    of = weight.dtype if weight is not None else torch.float32
+    return by_mean, by_var, (by_var * invstd).to(of), by_mean.to(of)
+
+
+def batch_norm_elemt_backward(
+    grad_out, input, mean, invstd, weight, sum_dy, sum_dy_xmu, count
+):
+    total = count.sum()
+    scale = invstd if weight is None else invstd * weight.float()
+    by_var = channels(invstd**2 * sum_dy_xmu / total, input)
+    by_var = (input.float() - channels(mean, input)) * by_var
+    grad = grad_out.float() - channels(sum_dy / total, input) - by_var
+    return ((grad * channels(scale, input)).to(input.dtype),)
+
+
 def rms_norm_backward(
     grad_out, input, normalized_shape, rstd, weight, output_mask
 ):
@@ -140,8 +214,6 @@ class Attention:
         is_causal=False,
         **named,
     ):
-        if dropout_p:
-            raise ValueError("what is dropped is not known")
         refuse_others(named)
         self.type, self.heads = query.dtype, key.shape[1]
         each = query.shape[1] // self.heads
@@ -160,14 +232,19 @@ class Attention:
         self.sums = scores.logsumexp(-1)
         sees_none = (self.sums == -math.inf).unsqueeze(-1)
         self.weights = scores.softmax(-1).masked_fill(sees_none, 0)
+        self.kept = 1
+        if dropout_p:
+            drawn = torch.Generator().manual_seed(seed_by(query))
+            kept = torch.rand(scores.shape, generator=drawn) >= dropout_p
+            self.kept = kept / (1 - dropout_p)
 
     def forward(self):
-        return (self.weights @ self.value).to(self.type)
+        return (self.weights * self.kept @ self.value).to(self.type)
 
     def backward(self, grad):
         """By query, key, value and bias."""
         grad = grad.float()
-        by_weights = grad @ self.value.mT
+        by_weights = grad @ self.value.mT * self.kept
         mean = (by_weights * self.weights).sum(-1, True)
         by_bias = self.weights * (by_weights - mean)
         by_scores = by_bias * self.scale
@@ -176,7 +253,7 @@ class Attention:
             for t in (
                 by_scores @ self.key,
                 self.of_groups(by_scores.mT @ self.query),
-                self.of_groups(self.weights.mT @ grad),
+                self.of_groups((self.weights * self.kept).mT @ grad),
                 by_bias,
             )
         ]
@@ -238,26 +315,57 @@ def cudnn_backward(grad_out, **named):
 # ---- recurrent networks ----
 
 
-def recurrent(
-    input, weight, weight_stride0, hx, cx, mode, batch_sizes, **named
-):
-    """Forward; what backward would need, only the library has."""
-    if named["dropout"] and named["train"]:
-        raise ValueError("what is dropped is not known")
-    run = (torch.rnn_relu, torch.rnn_tanh, torch.lstm, torch.gru)[mode]
-    state = hx if cx is None else (hx, cx)
+def run_recurrent(input, weight, weight_stride0, hx, cx, named):
+    run = (torch.rnn_relu, torch.rnn_tanh, torch.lstm, torch.gru)[named["mode"]]
+    drops = named["dropout"] and named["train"]
     rest = (
-        state,
+        hx if cx is None else (hx, cx),
         weight,
         weight_stride0 > 3,
         named["num_layers"],
-        0.0,
-        False,
+        named["dropout"] if drops else 0.0,
+        bool(drops),
         named["bidirectional"],
     )
-    if batch_sizes:
-        return run(input, torch.tensor(batch_sizes), *rest)
-    return run(input, *rest, named["batch_first"])
+    with seeded(seed_by(input) if drops else 0):
+        if named["batch_sizes"]:
+            return run(input, torch.tensor(named["batch_sizes"]), *rest)
+        return run(input, *rest, named["batch_first"])
+
+
+def recurrent(input, weight, weight_stride0, weight_buf, hx, cx, **named):
+    """What is kept for backward, only the library has; weights lie in their
+    buffer, if there is one."""
+    out, *states = run_recurrent(input, weight, weight_stride0, hx, cx, named)
+    states += [None] * (2 - len(states))
+    return out, *states, None, None if weight_buf is None else KEPT
+
+
+def recurrent_backward(
+    input,
+    weight,
+    weight_stride0,
+    hx,
+    cx,
+    grad_output,
+    grad_hy,
+    grad_cy,
+    **named,
+):
+    inputs = [input, hx, *([] if cx is None else [cx]), *weight]
+    inputs = [t.detach().requires_grad_() for t in inputs]
+    input, hx, *rest = inputs
+    cx = None if cx is None else rest.pop(0)
+    with torch.enable_grad():
+        out = run_recurrent(input, rest, weight_stride0, hx, cx, named)
+    given = [g is not None for g in (grad_output, grad_hy, grad_cy)]
+    by_input, by_hx, *by = torch.autograd.grad(
+        [o for o, is_given in zip(out, given) if is_given],
+        inputs,
+        [g for g in (grad_output, grad_hy, grad_cy) if g is not None],
+        allow_unused=True,
+    )
+    return by_input, by_hx, None if cx is None else by.pop(0), by
 
 
 def add_bias(gates, bias):
@@ -315,6 +423,7 @@ INSTEAD = {
     "_cudnn_attention_backward": cudnn_backward,
     "_cudnn_attention_forward": cudnn,
     "_cudnn_rnn": recurrent,
+    "_cudnn_rnn_backward": recurrent_backward,
     "_efficient_attention_backward": efficient_backward,
     "_efficient_attention_forward": efficient,
     "_flash_attention_backward": flash_backward,
@@ -326,6 +435,11 @@ INSTEAD = {
     "_thnn_fused_gru_cell_backward": gru_cell_backward,
     "_thnn_fused_lstm_cell": lstm_cell,
     "_thnn_fused_lstm_cell_backward_impl": lstm_cell_backward,
+    "batch_norm_backward_elemt": batch_norm_elemt_backward,
+    "batch_norm_backward_reduce": batch_norm_reduce,
+    "batch_norm_elemt": batch_norm_elemt,
+    "batch_norm_gather_stats_with_counts": batch_norm_gather,
+    "batch_norm_stats": batch_norm_stats,
     "conv_depthwise3d": depthwise,
     "cudnn_batch_norm": batch_norm,
     "cudnn_batch_norm_backward": batch_norm_backward,
@@ -339,8 +453,10 @@ INSTEAD = {
 # They are not read: how the device came to its random numbers, of which there
 # are none here, and what a library keeps for itself.
 UNREAD = {
+    "dropout_state",
     "philox_seed",
     "philox_offset",
+    "reserve",
     "reserveSpace",
     "rng_state",
     "unused",

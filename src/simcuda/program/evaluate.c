@@ -49,13 +49,9 @@ static struct {
 
 /* What the thread is to do: run, or describe where arguments are NULL. */
 struct task {
-	const struct operator_name *name;
-	const struct argument *arguments;
-	size_t count;
-	struct arena *arena;
-	unsigned long long facts;
-	struct evaluated *results;
-	size_t result_count;
+	struct evaluation *of;
+	struct operator_facts *facts;
+	bool is_found;
 	struct draws_place *draws; /* of who asks */
 };
 
@@ -90,10 +86,14 @@ static object *tensor(const struct argument *a)
 {
 	const struct shape *s = &a->shape;
 	int64_t bytes = (int64_t)(s->numel * tensors_element(s->dtype));
-	object *sizes = py.PyTuple_New(s->dims), *all_of_it = py.PyTuple_New(4);
+	object *sizes = py.PyTuple_New(s->dims);
+	object *strides = py.PyTuple_New(s->dims);
+	object *all_of_it = py.PyTuple_New(6);
 
-	for (int i = 0; i < s->dims; i++)
+	for (int i = 0; i < s->dims; i++) {
 		py.PyTuple_SetItem(sizes, i, number(s->sizes[i]));
+		py.PyTuple_SetItem(strides, i, number(s->strides[i]));
+	}
 	py.PyTuple_SetItem(all_of_it, 0,
 			   a->bytes ? py.PyByteArray_FromStringAndSize(
 					      (const char *)a->bytes, bytes)
@@ -101,6 +101,8 @@ static object *tensor(const struct argument *a)
 	py.PyTuple_SetItem(all_of_it, 1, number(s->dtype));
 	py.PyTuple_SetItem(all_of_it, 2, sizes);
 	py.PyTuple_SetItem(all_of_it, 3, number(s->is_device));
+	py.PyTuple_SetItem(all_of_it, 4, strides);
+	py.PyTuple_SetItem(all_of_it, 5, number((int64_t)s->addr));
 	return all_of_it;
 }
 
@@ -171,37 +173,61 @@ static bool read_result(struct words *w, struct evaluated *e)
 	return w->at <= w->end;
 }
 
-static void read_results(struct task *task, const char *bytes, int64_t size)
+static void read_results(struct evaluation *e, const char *bytes, int64_t size)
 {
-	char *copy = arena_take(task->arena, (size_t)size + 8);
+	char *copy = arena_take(e->arena, (size_t)size + 8);
 	struct words w = { copy, copy + size };
 	struct evaluated *results;
 	size_t count;
 
 	memcpy(copy, bytes, (size_t)size);
 	count = (size_t)next(&w);
-	results = arena_take(task->arena, (count + 1) * sizeof(*results));
+	results = arena_take(e->arena, (count + 1) * sizeof(*results));
 	memset(results, 0, (count + 1) * sizeof(*results));
 	for (size_t i = 0; i < count; i++)
 		if (!read_result(&w, &results[i]))
 			return;
-	task->results = results;
-	task->result_count = count;
+	e->results = results;
+	e->result_count = count;
+}
+
+/* False: there is no such operator.  In the order of evaluate.py's flags. */
+static bool read_facts(struct operator_facts *facts, const char *bytes,
+		       int64_t size)
+{
+	struct words w = { bytes, bytes + size };
+	bool is_found, *const flags[] = {
+		&is_found,	    &facts->computes,	   &facts->is_silent,
+		&facts->writes_any, &facts->asks_size,	   &facts->is_scalar,
+		&facts->is_random,  &facts->is_decisive,   &facts->is_check,
+		&facts->asserts,    &facts->orders,	   &facts->denies,
+		&facts->samples,    &facts->is_of_all,	   &facts->counts,
+		&facts->is_sparse,  &facts->is_by_element, &facts->scales,
+		&facts->is_fresh,
+	};
+	uint64_t set = (uint64_t)next(&w);
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		*flags[i] = set >> i & 1;
+	facts->writes = (uint32_t)next(&w);
+	facts->unread = (uint32_t)next(&w);
+	facts->partly = (uint32_t)next(&w);
+	return is_found;
 }
 
 /* ---- the thread ---- */
 
-static object *call(object *function, const struct task *task)
+static object *call(object *function, const struct evaluation *e)
 {
-	object *parameters = py.PyTuple_New(task->arguments ? 3 : 2), *result;
+	object *parameters = py.PyTuple_New(e->arguments ? 3 : 2), *result;
 
 	py.PyTuple_SetItem(parameters, 0,
-			   py.PyUnicode_FromString(task->name->name));
+			   py.PyUnicode_FromString(e->name->name));
 	py.PyTuple_SetItem(parameters, 1,
-			   py.PyUnicode_FromString(task->name->overload));
-	if (task->arguments)
+			   py.PyUnicode_FromString(e->name->overload));
+	if (e->arguments)
 		py.PyTuple_SetItem(parameters, 2,
-				   list(task->arguments, task->count));
+				   list(e->arguments, e->argument_count));
 	result = py.PyObject_CallObject(function, parameters);
 	if (!result)
 		py.PyErr_Clear();
@@ -214,14 +240,17 @@ static object *call(object *function, const struct task *task)
 static void work(struct task *task)
 {
 	int collects = py.PyGC_Disable();
-	object *result = call(task->arguments ? all.run : all.describe, task);
+	bool runs = task->of->arguments;
+	object *result = call(runs ? all.run : all.describe, task->of);
 	char *bytes;
 	int64_t size;
 
-	if (result && !task->arguments)
-		task->facts = py.PyLong_AsUnsignedLongLong(result);
-	else if (result && !py.PyBytes_AsStringAndSize(result, &bytes, &size))
-		read_results(task, bytes, size);
+	if (result && !py.PyBytes_AsStringAndSize(result, &bytes, &size)) {
+		if (runs)
+			read_results(task->of, bytes, size);
+		else
+			task->is_found = read_facts(task->facts, bytes, size);
+	}
 	py.PyErr_Clear();
 	if (result)
 		py.Py_DecRef(result);
@@ -281,53 +310,24 @@ static void wait_for(struct task *task)
 bool evaluate_describe(const struct operator_name *name,
 		       struct operator_facts *facts)
 {
-	struct task task = { .name = name };
+	struct evaluation evaluation = { .name = name };
+	struct task task = { .of = &evaluation, .facts = facts };
 
 	memset(facts, 0, sizeof(*facts));
-	if (!all.is_ready)
-		return false;
-	wait_for(&task);
-	/* As evaluate.py's flags are. */
-	facts->computes = task.facts & 1;
-	facts->is_silent = task.facts >> 1 & 1;
-	facts->writes_any = task.facts >> 2 & 1;
-	facts->asks_size = task.facts >> 3 & 1;
-	facts->is_scalar = task.facts >> 4 & 1;
-	facts->orders = task.facts >> 6 & 1;
-	facts->is_random = task.facts >> 7 & 1;
-	facts->is_decisive = task.facts >> 36 & 1;
-	facts->is_check = task.facts >> 37 & 1;
-	facts->is_fresh = task.facts >> 38 & 1;
-	facts->asserts = task.facts >> 39 & 1;
-	facts->counts = task.facts >> 40 & 1;
-	facts->writes = (uint32_t)(task.facts >> 8) & 0x3ffffff;
-	facts->is_by_element = task.facts >> 34 & 1;
-	facts->scales = task.facts >> 35 & 1;
-	facts->is_sparse = task.facts >> 41 & 1;
-	facts->is_of_all = task.facts >> 42 & 1;
-	facts->denies = task.facts >> 43 & 1;
-	facts->samples = task.facts >> 44 & 1;
-	facts->unread = (uint32_t)(task.facts >> 45) & 0x7fff;
-	facts->partly = (uint32_t)(task.facts >> 60);
-	return task.facts >> 5 & 1;
+	if (all.is_ready)
+		wait_for(&task);
+	return task.is_found;
 }
 
-struct evaluated *evaluate(const struct operator_name *name,
-			   const struct argument *arguments, size_t count,
-			   struct arena *arena, size_t *result_count)
+void evaluate(struct evaluation *evaluation)
 {
-	struct task task = { .name = name,
-			     .arguments = arguments,
-			     .count = count,
-			     .arena = arena,
-			     .draws = draws_place() };
+	struct task task = { .of = evaluation, .draws = draws_place() };
 
-	*result_count = 0;
-	if (!all.is_ready)
-		return NULL;
-	wait_for(&task);
-	*result_count = task.result_count;
-	return task.results;
+	evaluation->results = NULL;
+	evaluation->result_count = 0;
+	evaluation->is_drawn = false;
+	if (all.is_ready)
+		wait_for(&task);
 }
 
 /* ---- the beginning and the end ---- */
@@ -365,7 +365,19 @@ static bool find_interpreter(void)
 uint64_t simcuda_draws_seed(void);
 uint64_t simcuda_draws_seed(void)
 {
+	all.task->of->is_drawn = true;
 	return draws_seed(all.task->draws);
+}
+
+/* False: nobody knows the generator. */
+bool simcuda_random_numbers(const struct random_numbers *numbers, void *to);
+bool simcuda_random_numbers(const struct random_numbers *numbers, void *to)
+{
+	const struct generator *generator = all.task->of->generator;
+
+	if (generator->is_known)
+		random_numbers(generator, numbers, to);
+	return generator->is_known;
 }
 
 /* Lines of a file that is PyTorch's, for who looks for the program's own. */
@@ -394,7 +406,8 @@ bool evaluate_prepare(void)
 		return false;
 	globals = py.PyDict_New();
 	are_run = run_in(globals, gp_evaluate_py) &&
-		  run_in(globals, gp_device_only_py);
+		  run_in(globals, gp_device_only_py) &&
+		  run_in(globals, gp_random_numbers_py);
 	all.describe = py.PyDict_GetItemString(globals, "describe");
 	all.run = py.PyDict_GetItemString(globals, "run");
 	all.begin = py.PyDict_GetItemString(globals, "begin");

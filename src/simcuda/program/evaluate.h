@@ -7,6 +7,7 @@
 #ifndef SIMCUDA_PROGRAM_EVALUATE_H
 #define SIMCUDA_PROGRAM_EVALUATE_H
 
+#include "simcuda/program/philox.h"
 #include "simcuda/program/tensors.h"
 
 /* Of an operator, of which there is a bit each. */
@@ -19,7 +20,7 @@ struct operator_facts {
 	bool writes_any;  /* what it does not say that it writes */
 	bool asks_size;	  /* reads how large its result is while it runs */
 	bool is_scalar;	  /* _local_scalar_dense */
-	bool is_random;	  /* its results are drawn */
+	bool is_random;	  /* it takes numbers of a generator */
 	bool is_decisive; /* integers or truths of floating-point numbers */
 	bool is_check;	  /* looks for numbers that are none, and finds few */
 	bool asserts;	  /* its truths are true in a correct program */
@@ -53,6 +54,7 @@ struct evaluated {
 		EVALUATED_REAL,
 		EVALUATED_BOOL,
 		EVALUATED_TENSOR,
+		EVALUATED_KEPT, /* an argument that it does not change */
 	} kind;
 	int64_t number;
 	double real;
@@ -61,11 +63,19 @@ struct evaluated {
 	const unsigned char *known; /* a 1 for each byte that is; NULL: all */
 };
 
-/* Its results, those that are tensors in lists one by one, and then the
- * arguments that it wrote; NULL: it cannot be done. */
-struct evaluated *evaluate(const struct operator_name *name,
-			   const struct argument *arguments, size_t count,
-			   struct arena *arena, size_t *result_count);
+struct evaluation {
+	const struct operator_name *name;
+	const struct argument *arguments;
+	size_t argument_count;
+	const struct generator *generator; /* as it was before */
+	struct arena *arena;		   /* of the results */
+	/* Those that are tensors in lists one by one, and then the arguments
+	 * that it wrote; NULL: it cannot be done. */
+	struct evaluated *results;
+	size_t result_count;
+	bool is_drawn; /* with random numbers that are not the generator's */
+};
+void evaluate(struct evaluation *evaluation);
 
 /* Whether this is that thread. */
 bool evaluate_is_here(void);

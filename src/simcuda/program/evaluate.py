@@ -8,6 +8,7 @@ words, and bytes filled up to words.
 
 import atexit
 import builtins
+import contextlib
 import ctypes
 import os
 import struct
@@ -19,12 +20,28 @@ import torch  # noqa: E402
 C = torch._C
 calls = ctypes.PyDLL(None)
 atexit.register(calls.simcuda_evaluate_stop)
-# What describe() answers: evaluate_describe() takes it apart.
-COMPUTES, SILENT, WRITES_ANY, ASKS_SIZE, SCALAR, FOUND = 1, 2, 4, 8, 16, 32
-ORDERS, RANDOM, DECISIVE, CHECK, FRESH = 64, 128, 1 << 36, 1 << 37, 1 << 38
-ASSERTS, COUNTS, SPARSE = 1 << 39, 1 << 40, 1 << 41
-OF_ALL, DENIES, SAMPLES = 1 << 42, 1 << 43, 1 << 44
-SCALES, BY_ELEMENT = 1 << 35, 1 << 34
+# What describe() answers, in evaluate_describe()'s order.
+(
+    FOUND,
+    COMPUTES,
+    SILENT,
+    WRITES_ANY,
+    ASKS_SIZE,
+    SCALAR,
+    RANDOM,
+    DECISIVE,
+    CHECK,
+    ASSERTS,
+    ORDERS,
+    DENIES,
+    SAMPLES,
+    OF_ALL,
+    COUNTS,
+    SPARSE,
+    BY_ELEMENT,
+    SCALES,
+    FRESH,
+) = (1 << i for i in range(19))
 # Arguments that there are bits for.
 MOST = 26
 # Whether what nobody knows is drawn: --values.
@@ -300,8 +317,8 @@ def is_view(schema):
     )
 
 
-def bits(indices, most=MOST):
-    return sum(1 << i for i in indices if i < most)
+def bits(indices):
+    return sum(1 << i for i in indices if i < MOST)
 
 
 def partly(base, overload):
@@ -327,7 +344,7 @@ def describe(name, overload):
     if (
         space in COMPUTED_SPACES
         and has_kernel
-        and (DRAWS or not is_random)
+        and (DRAWS or not is_random or base in FROM_GENERATOR)
         and not is_view(op._schema)
         and base not in NOTHING
     ):
@@ -344,13 +361,15 @@ def describe(name, overload):
         flags |= FRESH
     if space not in COMPUTED_SPACES or any(h in base for h in HIDDEN):
         flags |= WRITES_ANY
-    unread = [i for i in writes if arguments[i].is_out or base in FILLS]
+    fills = base in FILLS or base in FROM_GENERATOR
+    unread = [i for i in writes if arguments[i].is_out or fills]
     if base in INSTEAD:
         unread += [i for i, a in enumerate(arguments) if a.name in UNREAD]
     if len(arguments) > MOST:
         flags = (flags | WRITES_ANY) & ~COMPUTES
-    flags |= bits(partly(base, overload)) << 60
-    return flags | bits(writes) << 8 | bits(unread, 15) << 45
+    return struct.pack(
+        "4q", flags, bits(writes), bits(unread), bits(partly(base, overload))
+    )
 
 
 def make(value):
@@ -360,15 +379,18 @@ def make(value):
         return value
     if not value:
         return CPU
-    data, dtype, sizes, _ = value
+    data, dtype, sizes, _, strides, address = value
     if data is None or not len(data):
-        return torch.empty(sizes, dtype=DTYPES[dtype], device=CPU)
-    return torch.frombuffer(data, dtype=DTYPES[dtype]).reshape(sizes)
+        made = torch.empty(sizes, dtype=DTYPES[dtype], device=CPU)
+    else:
+        made = torch.frombuffer(data, dtype=DTYPES[dtype]).reshape(sizes)
+    made.strides_there, made.address = strides, address
+    return made
 
 
 def is_number(value):
     """A tensor of one double that is not the device's."""
-    return isinstance(value, tuple) and value[1:] == (
+    return isinstance(value, tuple) and value[1:4] == (
         NUMBERS[torch.float64],
         (),
         False,
@@ -387,6 +409,10 @@ def narrow(values, made):
     if not beside or any(t.dim() or t.dtype != torch.float32 for t in real):
         return made
     return [m.float() if is_number(v) else m for v, m in zip(values, made)]
+
+
+# Among results: an argument that an operator gives back as it was.
+KEPT = object()
 
 
 def pack(results, into):
@@ -411,6 +437,8 @@ def pack(results, into):
             into.append(struct.pack("2q", 1, r))
         elif isinstance(r, float):
             into.append(struct.pack("qd", 2, r))
+        elif r is KEPT:
+            into.append(struct.pack("2q", 5, 0))
         else:
             into.append(struct.pack("2q", 0, 0))
 
@@ -430,18 +458,40 @@ PROBABILITIES = {
 }
 
 
-def compute(op, arguments, values):
+def draw_seed():
+    if not DRAWS:
+        raise ValueError("nothing is drawn")
+    return new_seed()
+
+
+@contextlib.contextmanager
+def seeded(seed):
     """The program's generator stays as it is."""
+    state = generator.get_state()
+    generator.manual_seed(seed)
+    try:
+        yield
+    finally:
+        generator.set_state(state)
+
+
+def compute(op, arguments, values):
     positional = [v for v, a in zip(values, arguments) if not a.kwarg_only]
     named = {a.name: v for v, a in zip(values, arguments) if a.kwarg_only}
     if torch.Tag.nondeterministic_seeded not in op.tags:
         return op(*positional, **named)
-    state = generator.get_state()
-    generator.manual_seed(new_seed())
-    try:
+    with seeded(draw_seed()):
         return op(*positional, **named)
-    finally:
-        generator.set_state(state)
+
+
+def take_from_generator(op, base, arguments, values):
+    """As the device does, or, where that is not known and values are drawn, as
+    the processor."""
+    named = {a.name: v for v, a in zip(values, arguments)}
+    try:
+        return FROM_GENERATOR[base](**named)
+    except ValueError:
+        return compute(op, arguments, values)
 
 
 def run(name, overload, values):
@@ -457,6 +507,8 @@ def run(name, overload, values):
         named = {a.name: v for v, a in zip(values, arguments)}
         returned = list(INSTEAD[base](**named))
         returned += [None] * (len(op._schema.returns) - len(returned))
+    elif base in FROM_GENERATOR:
+        returned = take_from_generator(op, base, arguments, values)
     else:
         returned = compute(op, arguments, values)
     results = [] if returned is None else list(flat([returned]))

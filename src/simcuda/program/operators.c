@@ -20,6 +20,7 @@
 #include "simcuda/program/evaluate.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/owners.h"
+#include "simcuda/program/philox.h"
 #include "simcuda/stream.h"
 
 #define ADD_CALLBACK "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
@@ -67,6 +68,7 @@ struct frame {
 	bool is_presumed; /* true of all that were presumed to be */
 	bool is_order;	  /* it compares floating-point numbers */
 	unsigned truths;  /* read in it */
+	struct generator generator;
 	struct draws_place drawn_before;
 };
 
@@ -219,8 +221,16 @@ static const unsigned char *meet(struct frame *f, const struct evaluated *one,
 static struct evaluated *run(struct frame *f, const struct argument *arguments,
 			     size_t *count)
 {
-	return evaluate(&f->operation->name, arguments, f->argument_count,
-			&f->arena, count);
+	struct evaluation e = { .name = &f->operation->name,
+				.arguments = arguments,
+				.argument_count = f->argument_count,
+				.generator = &f->generator,
+				.arena = &f->arena };
+
+	evaluate(&e);
+	f->is_drawn |= e.is_drawn;
+	*count = e.result_count;
+	return e.results;
 }
 
 /* Where nothing is drawn, results are those with the bits 0. */
@@ -276,7 +286,7 @@ static void put(const struct frame *f, size_t result, const struct shape *s)
 	struct elements elements = { .is_drawn = f->is_drawn,
 				     .is_guess = f->is_guess };
 
-	if (!s->is_device)
+	if (!s->is_device || (e && e->kind == EVALUATED_KEPT))
 		return;
 	if (e && !f->is_captured && is_like(e, s)) {
 		elements.bytes = e->bytes;
@@ -429,12 +439,12 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 		.partly = facts->partly,
 		.is_decisive = facts->is_decisive || writes_integers(f),
 		.is_sparse = facts->is_sparse,
+		.is_random = facts->is_random,
 		.arena = &f->arena,
 	};
 
 	f->argument_count = inputs.count;
 	f->arguments = arguments_read(inputs, &wish, &f->is_drawn);
-	f->is_drawn |= facts->is_random;
 	if (!f->arguments && facts->counts && !draws_policy()->draws) {
 		f->arguments = arguments_guess(inputs, &wish);
 		f->is_guess = f->arguments;
@@ -446,6 +456,26 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 		f->supposed[1] = arguments_suppose(inputs, &wish, true);
 	if (!f->supposed[1])
 		f->supposed[0] = NULL;
+}
+
+/* Of a generator that is not told it takes the device's own; where it has no
+ * tensor of a device, it may be a generator of the processor's. */
+static void read_generator(struct frame *f, struct torch_values inputs)
+{
+	const void *impl = NULL;
+	bool is_device = false;
+	struct shape s;
+
+	for (size_t i = 0; i < inputs.count; i++) {
+		const struct torch_value *v = &inputs.items[i];
+
+		if (tensors_kind(v) == VALUE_GENERATOR)
+			impl = v->object;
+		is_device |= tensors_kind(v) == VALUE_TENSOR &&
+			     tensors_read(tensors_of(v), &s) && s.is_device;
+	}
+	if (is_device)
+		f->generator = generator_read(impl);
 }
 
 static void *on_begin(void **context, const char *record)
@@ -477,6 +507,8 @@ static void *on_begin(void **context, const char *record)
 		add_written(f, &inputs.items[0]);
 	if (f->operation->facts.computes)
 		read_arguments(f, inputs);
+	if (f->operation->facts.is_random)
+		read_generator(f, inputs);
 	find_others(f, inputs);
 	return context;
 }

@@ -12,6 +12,7 @@ extern const char gp_loads_py[];
 extern const char gp_marks_py[];
 extern const char gp_objects_py[];
 extern const char gp_owners_py[];
+extern const char gp_random_numbers_py[];
 extern const char gp_scalar_py[];
 
 #endif

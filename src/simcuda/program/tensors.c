@@ -641,7 +641,9 @@ static bool read_tensor(struct reading *r, const void *tensor, bool is_read,
 		tensor = tensors_indices(tensor);
 	if (!tensor || !tensors_read(tensor, &a->shape) || a->shape.is_opaque)
 		return false;
-	return !is_read || read_bytes(r, a);
+	if (!is_read)
+		return !r->wish->is_random || is_little(r, &a->shape);
+	return read_bytes(r, a);
 }
 
 static bool read_value(struct reading *r, const struct torch_value *value,

@@ -148,6 +148,7 @@ struct arguments_wish {
 	uint32_t partly;  /* those of which arguments_suppose supposes any */
 	bool is_decisive; /* programs go by its result */
 	bool is_sparse;	  /* tensors stand for their indices */
+	bool is_random;	  /* each element that it writes costs something */
 	struct arena *arena;
 };
 /* NULL: some value is not known and none is drawn in its place, or it is of a

@@ -5,7 +5,7 @@ import torch
 
 if __name__ == "__main__":
     network = torch.nn.Linear(4, 3).cuda()
-    scores = network(torch.rand(2, 4, device="cuda"))
+    scores = network(torch.empty(2, 4, device="cuda").cauchy_())
     chosen = torch.distributions.Categorical(logits=scores)
     drawn = chosen.sample()
     print("drawn", chosen.log_prob(drawn).shape)
@@ -27,7 +27,7 @@ if __name__ == "__main__":
     worse = torch.tensor([1.0, float("inf")]).cuda()
     print("known", bool(torch.isfinite(worse).all()))
 # That none of the counts is negative.
-counts = torch.randint(0, 4, (3,), device="cuda")
+counts = torch.empty(3, device="cuda").cauchy_().long() % 4
 print(
     "repeated",
     torch.repeat_interleave(

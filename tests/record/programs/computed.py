@@ -30,6 +30,17 @@ class Of(nn.Module):
         self.forward = function
 
 
+class First(nn.Module):
+    """Of what another gives."""
+
+    def __init__(self, of):
+        super().__init__()
+        self.of = of
+
+    def forward(self, *inputs):
+        return self.of(*inputs)[0]
+
+
 def run(module, inputs, device):
     module = copy.deepcopy(module).to(device)
     mine = [t.clone().to(device).requires_grad_() for t in inputs]
@@ -54,6 +65,56 @@ compare("line", nn.Conv1d(9, 4, 3), image[0])
 compare("space", nn.Conv3d(2, 4, 3), image.reshape(1, 2, 4, 9, 9))
 compare("batch norm", nn.BatchNorm2d(4), image)
 compare("in use", nn.BatchNorm2d(4).eval(), image)
+
+
+def halves(x, weight, bias):
+    """Batch norm as two processes do it, and its gradient for x * x."""
+    eps, parts = 1e-5, x.detach().chunk(2)
+    stats = [torch.batch_norm_stats(part, eps) for part in parts]
+    mean, invstd = (torch.stack(s) for s in zip(*stats))
+    counts = torch.full((2,), len(parts[0]) * 81.0, device=x.device)
+    kept = torch.zeros(4, device=x.device), torch.ones(4, device=x.device)
+    mean, invstd = torch.batch_norm_gather_stats_with_counts(
+        x, mean, invstd, *kept, 0.1, eps, counts
+    )
+    out = [
+        torch.batch_norm_elemt(part, weight, bias, mean, invstd, eps)
+        for part in parts
+    ]
+    sums = [
+        torch.batch_norm_backward_reduce(
+            2 * o, part, mean, invstd, weight, True, True, True
+        )
+        for o, part in zip(out, parts)
+    ]
+    by_mean, by_var, by_weight, by_bias = (sum(s) for s in zip(*sums))
+    by_input = [
+        torch.batch_norm_backward_elemt(
+            2 * o, part, mean, invstd, weight, by_mean, by_var, counts.int()
+        )
+        for o, part in zip(out, parts)
+    ]
+    return torch.cat(out), torch.cat(by_input), by_weight, by_bias, *kept
+
+
+def compare_halves():
+    one = nn.BatchNorm2d(4)
+    nn.init.normal_(one.weight)
+    nn.init.normal_(one.bias)
+    affine = one.weight.detach().cuda(), one.bias.detach().cuda()
+    found = halves(image.cuda(), *affine)
+    x = image.clone().requires_grad_()
+    out = one(x)
+    (out * out).sum().backward()
+    right = out, x.grad, one.weight.grad, one.bias.grad
+    right += one.running_mean, one.running_var
+    same = (
+        torch.allclose(a.cpu(), b, 1e-3, 1e-3) for a, b in zip(found, right)
+    )
+    print("in halves", *same)
+
+
+compare_halves()
 compare("rms norm", nn.RMSNorm(9), image)
 compare("vector", Of(lambda a, v: a @ v), image[0, 0], image[1, 0, 0])
 compare("in place", Of(lambda x: (2 * x).clamp_(0).pow_(2)), image)
@@ -66,10 +127,13 @@ compare(
 lines = torch.randn(3, 5, 6)
 compare("lstm cell", nn.LSTMCell(6, 4), lines[0])
 compare("gru cell", nn.GRUCell(6, 4), lines[0])
-with torch.no_grad():
-    for of in nn.LSTM(6, 4, 2, bidirectional=True), nn.GRU(6, 4), nn.RNN(6, 4):
-        on = copy.deepcopy(of).cuda()(lines.cuda())[0].cpu()
-        print(type(of).__name__, torch.allclose(on, of(lines)[0], 0.01, 0.01))
+for of in (
+    nn.LSTM(6, 4, 2, bidirectional=True),
+    nn.LSTM(6, 4, proj_size=2),
+    nn.GRU(6, 4, 2, batch_first=True),
+    nn.RNN(6, 4, bias=False),
+):
+    compare(type(of).__name__, First(of), lines)
 for backend, dtype in (
     (KINDS.EFFICIENT_ATTENTION, torch.float32),
     (KINDS.FLASH_ATTENTION, torch.bfloat16),

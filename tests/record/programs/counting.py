@@ -5,8 +5,8 @@ import torch
 if __name__ == "__main__":
     tokens, steps = torch.zeros(1, 4, dtype=torch.long, device="cuda"), 0
     while tokens.shape[1] < 12:
-        drafted = torch.rand(1, 5, device="cuda").argsort()
-        chosen = torch.rand(1, 5, device="cuda").argsort()
+        drafted = torch.empty(1, 5, device="cuda").cauchy_().argsort()
+        chosen = torch.empty(1, 5, device="cuda").cauchy_().argsort()
         matches = (~(drafted == chosen)).cumsum(-1).eq(0).sum()
         tokens = torch.cat((tokens, chosen[:, : matches + 1]), -1)
         steps += 1

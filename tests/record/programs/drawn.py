@@ -6,7 +6,7 @@ import torch
 
 torch.manual_seed(0)
 tokens, experts = 4096, 8
-hidden = torch.randn(tokens, 512, device="cuda")
+hidden = torch.empty(tokens, 512, device="cuda").log_normal_()
 gate = torch.nn.Linear(512, experts, bias=False, device="cuda")
 how = sys.argv[1]
 if how == "experts":
@@ -38,7 +38,7 @@ elif how == "loss":
           "the same again:", loss.item() == loss.item())
 elif how == "generator":
     before = torch.get_rng_state()
-    torch.rand(8, device="cuda").tolist()
+    torch.empty(8, device="cuda").cauchy_().tolist()
     torch.randperm(8, device="cuda").tolist()
     print("the program's own:", torch.equal(before, torch.get_rng_state()))
 elif how == "exact":

@@ -4,7 +4,7 @@ import torch
 
 sent = torch.tensor([3.0, 4.0]).cuda()
 print(sent[0].item())
-computed = torch.randn(100, device="cuda")
+computed = torch.empty(100, device="cuda").cauchy_()
 chosen = computed[computed > 0]
 for _ in range(2):
     print(computed.sum().item())

@@ -5,7 +5,7 @@ import sys
 
 import torch
 
-drawn = torch.randn(4, device="cuda") > 0
+drawn = torch.empty(4, device="cuda").cauchy_() > 0
 known = torch.tensor([True, False, True, False]).cuda()
 either, both = drawn | known, drawn & known
 print("or", either[0].item(), either[::2].tolist(), either.any().item())

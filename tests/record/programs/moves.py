@@ -5,7 +5,7 @@ import torch
 
 order = torch.tensor([2, 0, 3, 1]).cuda()
 where = torch.arange(4, device="cuda")
-unknown = (torch.randn(4, device="cuda") * 100).long()
+unknown = (torch.empty(4, device="cuda").cauchy_() * 100).long()
 mask = torch.tensor([True, False, True, False]).cuda()
 print("scatter_", torch.empty_like(order).scatter_(0, order, where).tolist())
 made = torch.empty_like(order)
@@ -21,7 +21,7 @@ print("where", torch.where(mask, where, unknown)[::2].tolist())
 print("masked_fill_", unknown.masked_fill(mask, 7)[::2].tolist())
 print("index_fill_", unknown.index_fill(0, order[:2], 9)[order[:2]].tolist())
 packed = torch.nn.utils.rnn.pack_padded_sequence(
-    torch.randn(4, 7, 8, device="cuda"),
+    torch.empty(4, 7, 8, device="cuda").cauchy_(),
     torch.tensor([3, 7, 2, 5]),
     batch_first=True,
     enforce_sorted=False,

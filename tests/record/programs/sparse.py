@@ -11,6 +11,6 @@ if __name__ == "__main__":
         print("rows", gradient._nnz(), gradient.coalesce().indices().tolist())
         optimizer.step()
         optimizer.zero_grad()
-    drawn = torch.randint(0, 50, (1, 6), device="cuda")
+    drawn = torch.empty(1, 6, device="cuda").cauchy_().long() % 50
     print("drawn", torch.sparse_coo_tensor(
         drawn, torch.ones(6, device="cuda"), (50,)).coalesce()._nnz() <= 6)

@@ -3,7 +3,7 @@
 import sys
 import torch
 
-drawn = torch.randn(8, device="cuda")
+drawn = torch.empty(8, device="cuda").cauchy_()
 x = torch.tensor([5.0, 6.0]).cuda()
 if sys.argv[1] == "stale":
     x += drawn[0]

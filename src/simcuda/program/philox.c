@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "simcuda/program/philox.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <string.h>
+
+#include "simcuda/device.h"
+
+#define BLOCK 256 /* threads */
+
+/* ---- the generator ---- */
+
+/* Members of at::CUDAGeneratorImpl, and who gives a device's own. */
+#define SEED	"_ZNK2at17CUDAGeneratorImpl12current_seedEv"
+#define OFFSET	"_ZNK2at17CUDAGeneratorImpl24philox_offset_per_threadEv"
+#define DEFAULT "_ZN2at4cuda6detail23getDefaultCUDAGeneratorEa"
+
+static uint64_t blocks_at_once(void)
+{
+	const struct simcuda_properties *p;
+	uint64_t blocks;
+
+	process_lock();
+	p = properties_of(process_current_device());
+	blocks = (uint64_t)p->multiprocessors *
+		 (uint64_t)(properties_threads(p) / BLOCK);
+	process_unlock();
+	return blocks;
+}
+
+struct generator generator_read(const void *impl)
+{
+	struct generator g = { .is_known = false };
+	uint64_t (*seed)(const void *);
+	uint64_t (*offset)(const void *);
+	const void *const *(*own)(signed char device);
+	void *library = dlopen("libtorch_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
+
+	if (!library)
+		return g;
+	*(void **)&seed = dlsym(library, SEED);
+	*(void **)&offset = dlsym(library, OFFSET);
+	*(void **)&own = dlsym(library, DEFAULT);
+	if (seed && offset && own) {
+		impl = impl ? impl : *own(-1);
+		g = (struct generator){ true, seed(impl), offset(impl),
+					blocks_at_once() };
+	}
+	dlclose(library);
+	return g;
+}
+
+/* ---- Philox4x32-10 (Salmon et al. 2011) ---- */
+
+static void multiply(uint32_t a, uint32_t b, uint32_t *high, uint32_t *low)
+{
+	uint64_t product = (uint64_t)a * b;
+
+	*high = (uint32_t)(product >> 32);
+	*low = (uint32_t)product;
+}
+
+static void philox(uint64_t seed, uint64_t counter, uint64_t thread,
+		   uint32_t n[4])
+{
+	uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
+	uint32_t high[2], low[2];
+
+	n[0] = (uint32_t)counter;
+	n[1] = (uint32_t)(counter >> 32);
+	n[2] = (uint32_t)thread;
+	n[3] = (uint32_t)(thread >> 32);
+	for (int round = 0; round < 10; round++) {
+		multiply(0xd2511f53, n[0], &high[0], &low[0]);
+		multiply(0xcd9e8d57, n[2], &high[1], &low[1]);
+		n[0] = high[1] ^ n[1] ^ key[0];
+		n[1] = low[1];
+		n[2] = high[0] ^ n[3] ^ key[1];
+		n[3] = low[0];
+		key[0] += 0x9e3779b9;
+		key[1] += 0xbb67ae85;
+	}
+}
+
+/* ---- what is made of four numbers: curand_uniform.h, curand_normal.h ---- */
+
+#define PI 3.14159265358979323846
+
+union number {
+	uint64_t bits;
+	float real;
+	double wide_real;
+};
+
+static float uniform(uint32_t n)
+{
+	return (float)n * 0x1p-32f + 0x1p-33f;
+}
+
+static uint64_t of_53_bits(const uint32_t n[2])
+{
+	return n[0] ^ (uint64_t)n[1] << 21;
+}
+
+static double wide_uniform(const uint32_t n[2])
+{
+	return (double)of_53_bits(n) * 0x1p-53 + 0x1p-54;
+}
+
+static void make_bits(const uint32_t n[4], uint64_t range, union number to[4])
+{
+	for (int i = 0; i < 4; i++)
+		to[i].bits = n[i] % range;
+}
+
+static void make_wide_bits(const uint32_t n[4], uint64_t range,
+			   union number to[2])
+{
+	for (int i = 0; i < 2; i++)
+		to[i].bits = ((uint64_t)n[2 * i] << 32 | n[2 * i + 1]) % range;
+}
+
+static void make_uniform(const uint32_t n[4], uint64_t range,
+			 union number to[4])
+{
+	(void)range;
+	for (int i = 0; i < 4; i++)
+		to[i].real = uniform(n[i]);
+}
+
+static void make_wide_uniform(const uint32_t n[4], uint64_t range,
+			      union number to[2])
+{
+	(void)range;
+	for (int i = 0; i < 2; i++)
+		to[i].wide_real = wide_uniform(n + 2 * i);
+}
+
+static void make_normal(const uint32_t n[4], uint64_t range, union number to[4])
+{
+	float angle, length;
+
+	(void)range;
+	for (int i = 0; i < 4; i += 2) {
+		angle = (float)n[i + 1] * (float)(0x1p-32 * 2 * PI) +
+			(float)(0x1p-33 * 2 * PI);
+		length = sqrtf(-2 * logf(uniform(n[i])));
+		to[i].real = length * sinf(angle);
+		to[i + 1].real = length * cosf(angle);
+	}
+}
+
+static void make_wide_normal(const uint32_t n[4], uint64_t range,
+			     union number to[2])
+{
+	double angle = (double)of_53_bits(n + 2) * 0x1p-52 + 0x1p-53;
+	double length = sqrt(-2 * log(wide_uniform(n)));
+
+	(void)range;
+	to[0].wide_real = length * sin(angle * PI);
+	to[1].wide_real = length * cos(angle * PI);
+}
+
+static const struct maker {
+	void (*make)(const uint32_t n[4], uint64_t range, union number to[]);
+	size_t size;
+	uint64_t count; /* of four numbers */
+} makers[] = {
+	[RANDOM_BITS] = { make_bits, sizeof(int64_t), 4 },
+	[RANDOM_WIDE_BITS] = { make_wide_bits, sizeof(int64_t), 2 },
+	[RANDOM_UNIFORM] = { make_uniform, sizeof(float), 4 },
+	[RANDOM_WIDE_UNIFORM] = { make_wide_uniform, sizeof(double), 2 },
+	[RANDOM_NORMAL] = { make_normal, sizeof(float), 4 },
+	[RANDOM_WIDE_NORMAL] = { make_wide_normal, sizeof(double), 2 },
+};
+
+/* ---- which thread takes which ---- */
+
+/* Elements that a thread takes of one counter. */
+struct share {
+	uint64_t first, step, count;
+};
+
+static struct share share_of(const struct random_numbers *r, uint64_t threads,
+			     uint64_t turn, uint64_t thread)
+{
+	uint64_t each = makers[r->kind].count;
+
+	if (r->neighbours)
+		return (struct share){ (turn * threads + thread) *
+					       r->neighbours,
+				       1, r->neighbours };
+	return (struct share){ turn * threads * each + thread, threads, each };
+}
+
+void random_numbers(const struct generator *generator,
+		    const struct random_numbers *r, void *to)
+{
+	const struct maker *maker = &makers[r->kind];
+	uint64_t blocks = (r->count + BLOCK - 1) / BLOCK;
+	uint64_t threads, taken = 0, at;
+	uint32_t n[4];
+	union number made[4];
+	struct share share;
+
+	if (!r->is_alone && blocks > generator->blocks)
+		blocks = generator->blocks;
+	threads = blocks * BLOCK;
+	for (uint64_t turn = 0; taken < r->count; turn++) {
+		for (uint64_t thread = 0; thread < threads; thread++) {
+			share = share_of(r, threads, turn, thread);
+			if (share.first >= r->count)
+				break;
+			philox(generator->seed, generator->offset / 4 + turn,
+			       thread, n);
+			maker->make(n, r->range, made);
+			for (uint64_t i = 0; i < share.count; i++) {
+				at = share.first + i * share.step;
+				if (at >= r->count)
+					break;
+				memcpy((char *)to + at * maker->size, &made[i],
+				       maker->size);
+				taken++;
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Operators whose kernels take random numbers of the device's generator.
+
+Run in evaluate.py's names.  Each takes the arguments by the schema's names and
+gives the results, as those in device_only.py; one that writes its argument puts
+them there.  Where it is not known how a kernel deals its numbers out, or what
+the generator is, they raise a ValueError.
+"""
+
+import ctypes
+
+import torch
+
+BITS, WIDE_BITS, UNIFORM, WIDE_UNIFORM, NORMAL, WIDE_NORMAL = range(6)
+MADE = {
+    BITS: torch.int64,
+    WIDE_BITS: torch.int64,
+    UNIFORM: torch.float32,
+    WIDE_UNIFORM: torch.float64,
+    NORMAL: torch.float32,
+    WIDE_NORMAL: torch.float64,
+}
+# Since then randint() takes 64 bits where 32 would be 5 % askew.
+FIRST_EVEN = 2, 7
+release = tuple(int(n) for n in torch.__version__.split(".")[:2])
+
+
+class Numbers(ctypes.Structure):
+    """A struct random_numbers."""
+
+    _fields_ = [
+        ("kind", ctypes.c_uint64),
+        ("count", ctypes.c_uint64),
+        ("neighbours", ctypes.c_uint64),
+        ("is_alone", ctypes.c_bool),
+        ("range", ctypes.c_uint64),
+    ]
+
+
+fill = calls.simcuda_random_numbers
+fill.restype = ctypes.c_bool
+
+
+def draw(kind, count, neighbours=0, is_alone=False, below=1):
+    """So many, in the order in which a kernel counts elements."""
+    made = torch.empty(count, dtype=MADE[kind])
+    wish = Numbers(kind, count, neighbours, is_alone, below)
+    if not fill(ctypes.byref(wish), ctypes.c_void_p(made.data_ptr())):
+        raise ValueError("the generator is not known")
+    return made
+
+
+def is_dense(tensor):
+    """Whether elements lie side by side, in whichever order."""
+    next_one = 1
+    for stride, size in sorted(zip(tensor.strides_there, tensor.shape)):
+        if size > 1 and stride != next_one:
+            return False
+        next_one = stride * size if size > 1 else next_one
+    return True
+
+
+def by_memory(tensor, made):
+    """Dimensions as at::TensorIterator orders them, by their strides."""
+    strides = tensor.strides_there
+    order = sorted(range(tensor.dim()), key=lambda d: -strides[d])
+    back = sorted(range(tensor.dim()), key=lambda d: order[d])
+    return made.reshape([tensor.shape[d] for d in order]).permute(back)
+
+
+def write(tensor, made):
+    return (tensor.copy_(by_memory(tensor, made)),)
+
+
+def of_type(tensor, kind):
+    """Doubles are made of more bits."""
+    return kind + (tensor.dtype == torch.float64)
+
+
+def uniform(self, **named):
+    low = torch.tensor(named["from"], dtype=self.dtype)
+    high = torch.tensor(named["to"], dtype=self.dtype)
+    made = draw(of_type(self, UNIFORM), self.numel())
+    values = made.double() * (high - low).double() + low.double()
+    values = values.to(made.dtype).to(self.dtype)
+    return write(self, torch.where(values == high, low, values))
+
+
+def normal(self, mean, std, **more):
+    made = draw(of_type(self, NORMAL), self.numel())
+    return write(self, (made.double() * std + mean).to(made.dtype))
+
+
+def exponential(self, lambd, **more):
+    made = draw(of_type(self, UNIFORM), self.numel())
+    least = torch.finfo(made.dtype).eps / 2
+    logarithm = torch.where(made >= 1 - least, -least, made.log())
+    return write(self, -1 / lambd * logarithm)
+
+
+def integers(self, **named):
+    low, high = named.get("from", 0), named.get("to")
+    if high is None:
+        raise ValueError("up to the largest number")
+    below = high - low
+    if release >= FIRST_EVEN:
+        is_wide = below >= 1 << 28
+    else:
+        is_wide = below >= 1 << 32 and (
+            self.dtype in (torch.int64, torch.bfloat16, torch.float32)
+            or self.dtype == torch.float64
+        )
+    kind = WIDE_BITS if is_wide else BITS
+    return write(self, draw(kind, self.numel(), below=below) + low)
+
+
+def bernoulli(self, p, **more):
+    if not isinstance(p, torch.Tensor):
+        made = draw(of_type(self, UNIFORM), self.numel())
+        return write(self, made < torch.tensor(p, dtype=made.dtype))
+    if not self.is_contiguous() or tuple(self.strides_there) != self.stride():
+        raise ValueError("in which order elements are taken")
+    if self.dtype == torch.float64:
+        raise ValueError("of which numbers")
+    made = draw(UNIFORM, self.numel(), neighbours=4, is_alone=True)
+    return (self.copy_(made.reshape(self.shape) <= p.float()),)
+
+
+def at_once(tensor):
+    """How many elements dropout takes at a time, at::native's vector size."""
+    if not is_dense(tensor):
+        return 1
+    for count in 4, 2:
+        size = count * tensor.element_size()
+        if tensor.numel() % count == 0 and tensor.address % size == 0:
+            return count
+    return 1
+
+
+def dropout(input, p, truth):
+    """Kept with probability p."""
+    neighbours = at_once(input)
+    real = input.double() if input.dtype == torch.float64 else input.float()
+    p = torch.tensor(p, dtype=real.dtype)
+    if neighbours > 1:
+        made = draw(UNIFORM, input.numel(), neighbours)
+        mask = by_memory(input, made.to(p.dtype) < p)
+    else:
+        made = draw(UNIFORM, input.numel())
+        mask = (made.to(p.dtype) < p).reshape(input.shape)
+    return (real * mask * (1 / p)).to(input.dtype), mask.to(truth)
+
+
+def native_dropout(input, p, train):
+    if train is False:
+        return input, torch.ones_like(input, dtype=torch.bool)
+    if p == 1:
+        return torch.zeros_like(input), torch.zeros_like(input).bool()
+    return dropout(input, 1 - p, torch.bool)
+
+
+def fused_dropout(self, p, **more):
+    return dropout(self, p, torch.uint8)
+
+
+FROM_GENERATOR = {
+    "_fused_dropout": fused_dropout,
+    "bernoulli_": bernoulli,
+    "exponential_": exponential,
+    "native_dropout": native_dropout,
+    "normal_": normal,
+    "random_": integers,
+    "uniform_": uniform,
+}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Random numbers of a device, as others' programs printed them on GPUs."""
+
+import sys
+
+import torch
+
+on = {"device": "cuda"}
+if sys.argv[1] == "matrix":
+    # On a T4.
+    torch.manual_seed(0)
+    of_t4 = torch.rand(10000, 10000, **on)
+    print(of_t4[:3, -3:], of_t4[-3:, -3:])
+    sys.exit()
+torch.manual_seed(0)
+print(torch.rand(8, **on))
+torch.manual_seed(0)
+print(torch.randn(2, 4, **on))
+torch.manual_seed(10)
+print(torch.randn(3, **on))
+torch.manual_seed(0)
+print(torch.randint(0, 100, (8,), **on))
+print(torch.rand(3, 4, generator=torch.Generator(**on).manual_seed(42), **on))
+
+# Where one goes on with the other, and the same again.
+torch.manual_seed(3)
+state = torch.cuda.get_rng_state()
+parts = [torch.rand(1000, **on), torch.randn(1000, **on)]
+parts += [torch.randint(0, 9, (1000,), **on), torch.rand(99, **on)]
+torch.cuda.set_rng_state(state)
+again = [torch.rand(1000, **on), torch.randn(1000, **on)]
+print([torch.equal(a, b) for a, b in zip(parts, again)])
+
+# A mask decides how many rows there are.
+chosen = torch.rand(4096, **on) < 0.15
+print(len(torch.ones(4096, 512, **on)[chosen]))
+
+# In which order they are put does not hang on how dimensions are called.
+a, b = torch.empty(6, 5, **on), torch.empty(5, 6, **on)
+torch.manual_seed(1)
+a.uniform_(-1, 1)
+torch.manual_seed(1)
+b.t().uniform_(-1, 1)
+print(torch.equal(a.flatten(), b.flatten()), a.min().item() >= -1)
+torch.manual_seed(1)
+print(torch.equal(torch.rand(30, **on) * 2 - 1, a.flatten()))
+
+# Those of dropout are those of its gradient.
+x = torch.ones(64, 33, requires_grad=True, **on)
+y = torch.nn.functional.dropout(x, 0.3)
+y.sum().backward()
+print(torch.equal(x.grad, y), (y == 0).sum().item())
+for p in torch.full((4, 8), 0.3, **on), 0.3:
+    drawn = torch.empty(4, 8, **on).bernoulli_(p)
+    print(drawn.sum().item(), drawn.unique().tolist())
