@@ -20,6 +20,22 @@ MADE = {
     NORMAL: torch.float32,
     WIDE_NORMAL: torch.float64,
 }
+# Of integers that are wanted without an end.
+BELOW = {
+    torch.bool: 2,
+    torch.uint8: 1 << 8,
+    torch.int8: 1 << 7,
+    torch.int16: 1 << 15,
+    torch.int32: 1 << 31,
+    torch.int64: 1 << 63,
+    torch.float16: (1 << 11) + 1,
+    torch.bfloat16: (1 << 8) + 1,
+    torch.float32: (1 << 24) + 1,
+    torch.float64: (1 << 53) + 1,
+}
+WIDE = torch.int64, torch.float64
+# Of which randint() took 64 bits where the range wants them.
+LONG = torch.int64, torch.float64, torch.float32, torch.bfloat16
 # Since then randint() takes 64 bits where 32 would be 5 % askew.
 FIRST_EVEN = 2, 7
 release = tuple(int(n) for n in torch.__version__.split(".")[:2])
@@ -98,18 +114,22 @@ def exponential(self, lambd, **more):
     return write(self, -1 / lambd * logarithm)
 
 
+def any_integers(self):
+    kind = WIDE_BITS if self.dtype in WIDE else BITS
+    return write(self, draw(kind, self.numel(), below=BELOW[self.dtype]))
+
+
 def integers(self, **named):
-    low, high = named.get("from", 0), named.get("to")
+    if "to" not in named:
+        return any_integers(self)
+    low, high = named.get("from", 0), named["to"]
     if high is None:
         raise ValueError("up to the largest number")
     below = high - low
     if release >= FIRST_EVEN:
         is_wide = below >= 1 << 28
     else:
-        is_wide = below >= 1 << 32 and (
-            self.dtype in (torch.int64, torch.bfloat16, torch.float32)
-            or self.dtype == torch.float64
-        )
+        is_wide = below >= 1 << 32 and self.dtype in LONG
     kind = WIDE_BITS if is_wide else BITS
     return write(self, draw(kind, self.numel(), below=below) + low)
 

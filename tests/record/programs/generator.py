@@ -53,3 +53,6 @@ print(torch.equal(x.grad, y), (y == 0).sum().item())
 for p in torch.full((4, 8), 0.3, **on), 0.3:
     drawn = torch.empty(4, 8, **on).bernoulli_(p)
     print(drawn.sum().item(), drawn.unique().tolist())
+for dtype in torch.int64, torch.int32, torch.float16, torch.bool:
+    drawn = torch.empty(50, dtype=dtype, **on).random_()
+    print(dtype, drawn.min().item() >= 0, len(drawn.unique()) > 1)
