@@ -162,11 +162,7 @@ def begin(rng):
         "b": [f"torch.tensor({truths}, device=d)"],
     }
     if rng.random() < 0.4:
-        made["f"].append("torch.randn(64, device=d)")
-    if rng.random() < 0.4:
         made["f"].append("torch.empty(64, device=d).cauchy_()")
-    if rng.random() < 0.4:
-        made["i"].append("torch.randint(0, 10, (64,), device=d)")
     if rng.random() < 0.4:
         made["i"].append("torch.empty(64, device=d).cauchy_().long() % 10")
     lines, values = [], {}

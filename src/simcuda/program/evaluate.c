@@ -203,7 +203,7 @@ static bool read_facts(struct operator_facts *facts, const char *bytes,
 		&facts->asserts,    &facts->orders,	   &facts->denies,
 		&facts->samples,    &facts->is_of_all,	   &facts->counts,
 		&facts->is_sparse,  &facts->is_by_element, &facts->scales,
-		&facts->is_fresh,
+		&facts->is_costly,  &facts->multiplies,	   &facts->is_fresh,
 	};
 	uint64_t set = (uint64_t)next(&w);
 

@@ -31,8 +31,10 @@ struct operator_facts {
 	bool counts;	/* goes on from integers that nobody knows */
 	bool is_sparse; /* its tensors stand for their indices */
 	bool is_by_element; /* its own kernels write no more than results */
-	bool scales;   /* adds to beta, the fourth argument, times the first */
-	bool is_fresh; /* its results are none of its arguments */
+	bool scales;	/* adds to beta, the fourth argument, times the first */
+	bool is_costly; /* takes longer than its elements are many */
+	bool multiplies; /* takes as long as that of two arguments */
+	bool is_fresh;	 /* its results are none of its arguments */
 	uint32_t writes; /* arguments that it writes, a bit each */
 	uint32_t unread; /* of those, what it reads nothing of */
 	uint32_t partly; /* arguments that may be known in part: where they are

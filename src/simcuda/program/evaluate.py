@@ -40,8 +40,10 @@ atexit.register(calls.simcuda_evaluate_stop)
     SPARSE,
     BY_ELEMENT,
     SCALES,
+    COSTLY,
+    MULTIPLIES,
     FRESH,
-) = (1 << i for i in range(19))
+) = (1 << i for i in range(21))
 # Arguments that there are bits for.
 MOST = 26
 # Whether what nobody knows is drawn: --values.
@@ -191,6 +193,8 @@ SCALING = {
     "baddbmm",
     "baddbmm_",
 }
+# They take as long as one is large, and the other.
+PRODUCTS = {"addmm", "baddbmm", "bmm", "mm"}
 # What C is told of operators by their names.
 CLASSES = (
     (SIZED, ASKS_SIZE),
@@ -202,9 +206,22 @@ CLASSES = (
     (SAMPLERS, SAMPLES),
     (COUNTING, COUNTS),
     (SCALING, SCALES),
+    (PRODUCTS, MULTIPLIES),
     (OF_INDICES, SPARSE),
     ({"all"}, OF_ALL),
     ({"_local_scalar_dense"}, SCALAR),
+)
+# Parts of names: they take longer than their elements are many.
+COSTS = (
+    "attention",
+    "cdist",
+    "conv",
+    "gru",
+    "linalg",
+    "lstm",
+    "rnn",
+    "sort",
+    "unique",
 )
 # Spaces whose kernels for the processor compute what those for CUDA do.
 COMPUTED_SPACES = "aten", "prims", "torchvision"
@@ -356,6 +373,8 @@ def describe(name, overload):
     for names, flag in CLASSES:
         if base in names:
             flags |= flag
+    if is_random or any(c in base for c in COSTS):
+        flags |= COSTLY
     returns = op._schema.returns
     if returns and all(r.alias_info is None for r in returns):
         flags |= FRESH

@@ -439,7 +439,9 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 		.partly = facts->partly,
 		.is_decisive = facts->is_decisive || writes_integers(f),
 		.is_sparse = facts->is_sparse,
-		.is_random = facts->is_random,
+		.is_costly = facts->is_costly,
+		.multiplies = facts->multiplies,
+		.counts_all = facts->is_random,
 		.arena = &f->arena,
 	};
 

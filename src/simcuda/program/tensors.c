@@ -548,7 +548,7 @@ void arguments_presume(const struct shape *shape)
 
 struct reading {
 	const struct arguments_wish *wish;
-	uint64_t bytes, real_bytes;
+	uint64_t bytes, real_bytes, largest_real;
 	bool is_drawn;
 	/* What is read in place of a truth that is not known, and of each bit
 	 * of an integer. */
@@ -563,11 +563,23 @@ static bool is_little(struct reading *r, const struct shape *s)
 	uint64_t size = s->numel * tensors_element(s->dtype);
 
 	r->bytes += size;
-	if (tensors_is_real(s->dtype))
+	if (tensors_is_real(s->dtype)) {
 		r->real_bytes += size;
+		if (size > r->largest_real)
+			r->largest_real = size;
+	}
 	if (policy->draws && r->wish->is_decisive)
 		return r->bytes <= policy->most_decisive;
-	return r->bytes <= policy->most && r->real_bytes <= policy->most_real;
+	if (r->bytes > policy->most)
+		return false;
+	if (r->real_bytes <= policy->most_real)
+		return true;
+	if (policy->draws || r->wish->is_costly)
+		return false;
+	/* As if those were two of the same size. */
+	return !r->wish->multiplies ||
+	       r->largest_real * (r->real_bytes - r->largest_real) <=
+		       policy->most_real / 2 * (policy->most_real / 2);
 }
 
 static bool (*reader(const struct reading *r,
@@ -642,7 +654,7 @@ static bool read_tensor(struct reading *r, const void *tensor, bool is_read,
 	if (!tensor || !tensors_read(tensor, &a->shape) || a->shape.is_opaque)
 		return false;
 	if (!is_read)
-		return !r->wish->is_random || is_little(r, &a->shape);
+		return !r->wish->counts_all || is_little(r, &a->shape);
 	return read_bytes(r, a);
 }
 

@@ -148,7 +148,9 @@ struct arguments_wish {
 	uint32_t partly;  /* those of which arguments_suppose supposes any */
 	bool is_decisive; /* programs go by its result */
 	bool is_sparse;	  /* tensors stand for their indices */
-	bool is_random;	  /* each element that it writes costs something */
+	bool is_costly;	  /* floating-point numbers may be fewer than others */
+	bool multiplies;  /* so may the product of two */
+	bool counts_all;  /* also what is not looked into */
 	struct arena *arena;
 };
 /* NULL: some value is not known and none is drawn in its place, or it is of a

@@ -10,7 +10,7 @@ from torch.distributed.checkpoint.state_dict import get_state_dict
 
 model = nn.Linear(256, 256).cuda()
 optimizer = torch.optim.Adam(model.parameters())
-model(torch.randn(8, 256, device="cuda")).sum().backward()
+model(torch.empty(8, 256, device="cuda").cauchy_()).sum().backward()
 optimizer.step()
 states = get_state_dict(model, optimizer)
 state = {"model": states[0], "optimizer": states[1]}
