@@ -20,6 +20,8 @@ MADE = {
     NORMAL: torch.float32,
     WIDE_NORMAL: torch.float64,
 }
+OF_DOUBLES = {UNIFORM: WIDE_UNIFORM, NORMAL: WIDE_NORMAL}
+MOST_BYTES = (1 << 31) - 1
 # Of integers that are wanted without an end.
 BELOW = {
     torch.bool: 2,
@@ -66,6 +68,15 @@ def draw(kind, count, neighbours=0, is_alone=False, below=1):
     return made
 
 
+def draw_for(tensor, kind, below=1):
+    """Above so many bytes a kernel is launched for each part."""
+    if tensor.numel() * tensor.element_size() > MOST_BYTES:
+        raise ValueError("in which parts")
+    if kind in OF_DOUBLES and tensor.dtype == torch.float64:
+        kind = OF_DOUBLES[kind]
+    return draw(kind, tensor.numel(), below=below)
+
+
 def is_dense(tensor):
     """Whether elements lie side by side, in whichever order."""
     next_one = 1
@@ -88,27 +99,22 @@ def write(tensor, made):
     return (tensor.copy_(by_memory(tensor, made)),)
 
 
-def of_type(tensor, kind):
-    """Doubles are made of more bits."""
-    return kind + (tensor.dtype == torch.float64)
-
-
 def uniform(self, **named):
     low = torch.tensor(named["from"], dtype=self.dtype)
     high = torch.tensor(named["to"], dtype=self.dtype)
-    made = draw(of_type(self, UNIFORM), self.numel())
+    made = draw_for(self, UNIFORM)
     values = made.double() * (high - low).double() + low.double()
     values = values.to(made.dtype).to(self.dtype)
     return write(self, torch.where(values == high, low, values))
 
 
 def normal(self, mean, std, **more):
-    made = draw(of_type(self, NORMAL), self.numel())
+    made = draw_for(self, NORMAL)
     return write(self, (made.double() * std + mean).to(made.dtype))
 
 
 def exponential(self, lambd, **more):
-    made = draw(of_type(self, UNIFORM), self.numel())
+    made = draw_for(self, UNIFORM)
     least = torch.finfo(made.dtype).eps / 2
     logarithm = torch.where(made >= 1 - least, -least, made.log())
     return write(self, -1 / lambd * logarithm)
@@ -116,7 +122,7 @@ def exponential(self, lambd, **more):
 
 def any_integers(self):
     kind = WIDE_BITS if self.dtype in WIDE else BITS
-    return write(self, draw(kind, self.numel(), below=BELOW[self.dtype]))
+    return write(self, draw_for(self, kind, BELOW[self.dtype]))
 
 
 def integers(self, **named):
@@ -131,12 +137,12 @@ def integers(self, **named):
     else:
         is_wide = below >= 1 << 32 and self.dtype in LONG
     kind = WIDE_BITS if is_wide else BITS
-    return write(self, draw(kind, self.numel(), below=below) + low)
+    return write(self, draw_for(self, kind, below) + low)
 
 
 def bernoulli(self, p, **more):
     if not isinstance(p, torch.Tensor):
-        made = draw(of_type(self, UNIFORM), self.numel())
+        made = draw_for(self, UNIFORM)
         return write(self, made < torch.tensor(p, dtype=made.dtype))
     if not self.is_contiguous() or tuple(self.strides_there) != self.stride():
         raise ValueError("in which order elements are taken")
