@@ -3,7 +3,7 @@
 """Programs whose snapshots of a GPU are kept, recorded again without one: each
 entry of the allocator's trace is to be the same.
 
-    again.py --python /path/of/a/venv/bin/python [--only REGEX]
+    again.py --python /path/of/a/venv/bin/python [--only REGEX] [--values all]
 
 The venv has the packages that the GPU's had (results/GPU/packages.txt).
 """
@@ -56,6 +56,7 @@ def main():
         "--gpupool", default=os.path.join(programs.ROOT, "build/gpupool")
     )
     parser.add_argument("--only", default="")
+    parser.add_argument("--values", default="known", help="as record's")
     parser.add_argument("--limit", type=int, default=200, help="seconds each")
     args = parser.parse_args()
     args.gpupool, args.gpu = os.path.abspath(args.gpupool), "NVIDIA H200"

@@ -204,8 +204,9 @@ def both(args, sampler, program):
 
 def record(args, command, trace="trace.jsonl"):
     """The device that it has, or is to have."""
-    gpu = ["--gpu", args.gpu] if args.gpu else []
-    recorder = [args.gpupool, "record", "-q", *gpu, "-o", trace]
+    recorder = [args.gpupool, "record", "-q", "-o", trace]
+    recorder += ["--gpu", args.gpu] if args.gpu else []
+    recorder += ["--values", args.values]
     return [*recorder, "--", *command]
 
 
@@ -378,6 +379,7 @@ def argument_parser(description):
     )
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--gpu", default="")
+    parser.add_argument("--values", default="known")
     parser.add_argument("--only", default="")
     parser.add_argument("--workers", type=int, default=5)
     parser.add_argument("--stand-in", action="store_true")
