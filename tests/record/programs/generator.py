@@ -6,11 +6,10 @@ import sys
 import torch
 
 on = {"device": "cuda"}
-if sys.argv[1] == "matrix":
-    # On a T4.
-    torch.manual_seed(0)
-    of_t4 = torch.rand(10000, 10000, **on)
-    print(of_t4[:3, -3:], of_t4[-3:, -3:])
+if sys.argv[1] == "latents":
+    # On a device that takes them in four turns: pytorch#158398.
+    of_42 = torch.Generator(**on).manual_seed(42)
+    print(torch.randn([1, 64, 2048], generator=of_42, **on))
     sys.exit()
 torch.manual_seed(0)
 print(torch.rand(8, **on))
