@@ -14,8 +14,9 @@ struct draws_policy {
 	bool follows; /* what operators write is followed */
 	bool draws;   /* what nobody knows of it is drawn */
 	/* The most bytes of an operator's arguments for which it is computed:
-	 * of all, of floating-point numbers where it is costly; and of all where its result is
-	 * integers or truths, which programs go by, and nobody knows them. */
+	 * of all; of floating-point numbers, where values are drawn or it is
+	 * costly; and of all where its result is integers or truths, which
+	 * programs go by, and nobody knows them. */
 	uint64_t most, most_real, most_decisive;
 };
 
