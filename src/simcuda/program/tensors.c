@@ -22,24 +22,31 @@
 #define NAMED_INPUTS	   56 /* bytes */
 
 /* Wheels of up to 2.6 have std::string as it was before C++11, which takes 24
- * bytes less.  Which shift a release has is asked of a tensor: 2.4 to 2.11 the
- * first, 2.13 and later the second. */
-#define LAYOUT(shift, string)                                                  \
+ * bytes less; up to 2.2 an object's two counts take 8 bytes more; and 2.1's
+ * optional device says first that it is there.  Which shift a release has is
+ * asked of a tensor: up to 2.11 the first, 2.13 and later the second. */
+#define LAYOUT(shift, string, counts, optional)                                \
 	{                                                                      \
 		.record_schema = 160, .record_is_schema = 160 + (string),      \
 		.record_sequence = 168 + (string),                             \
 		.record_inputs = 176 + (string),                               \
 		.record_outputs = 248 + (string),                              \
-		.record_thread = 272 + (string), .scopes = 10, .storage = 16,  \
-		.sizes = 64 - (shift), .storage_offset = 152 - (shift),        \
-		.numel = 160 - (shift), .dtype = 168 - (shift),                \
-		.device = 170 - (shift), .keys = 176 - (shift),                \
-		.storage_data = 16, .storage_bytes = 48, .list_items = 16,     \
-		.overload = (string),                                          \
+		.record_thread = 272 + (string), .scopes = 10,                 \
+		.storage = 16 + (counts), .sizes = 64 + (counts) - (shift),    \
+		.storage_offset = 152 + (counts) - (shift),                    \
+		.numel = 160 + (counts) - (shift),                             \
+		.dtype = 168 + (counts) - (shift),                             \
+		.device = 170 + (counts) - (shift) + (optional),               \
+		.has_device = 172 + (counts) - (shift)-2 * (optional),         \
+		.keys = 176 + (counts) - (shift),                              \
+		.storage_data = 16 + (counts), .storage_bytes = 48 + (counts), \
+		.in_object = 16 + (counts), .overload = (string),              \
 	}
 
-static const struct torch_layout layouts[] = { LAYOUT(0, 32), LAYOUT(8, 32),
-					       LAYOUT(0, 8) };
+static const struct torch_layout layouts[] = {
+	LAYOUT(0, 32, 0, 0), LAYOUT(8, 32, 0, 0), LAYOUT(0, 8, 0, 0),
+	LAYOUT(0, 8, 8, 0),  LAYOUT(0, 8, 8, 1),
+};
 
 #define CPU	    0
 #define CUDA	    1
@@ -160,7 +167,7 @@ bool tensors_read(const void *tensor, struct shape *s)
 	int device = at[l->device];
 
 	memset(s, 0, sizeof(*s));
-	if (!storage || !at[l->device + 2] || (device != CPU && device != CUDA))
+	if (!storage || !at[l->has_device] || (device != CPU && device != CUDA))
 		return false;
 	s->addr = word(storage, l->storage_data);
 	s->is_device = device == CUDA;
@@ -257,7 +264,7 @@ static struct torch_values vector(const char *at)
 
 struct torch_values tensors_list(const struct torch_value *list)
 {
-	return vector((const char *)list->object + torch.layout->list_items);
+	return vector((const char *)list->object + torch.layout->in_object);
 }
 
 struct torch_values tensors_inputs(const char *record)
@@ -640,7 +647,7 @@ static bool is_undefined(const void *tensor)
 	const struct torch_layout *l = torch.layout;
 
 	return !pointer(tensor, l->storage) &&
-	       !((const char *)tensor)[l->device + 2];
+	       !((const char *)tensor)[l->has_device];
 }
 
 static bool read_tensor(struct reading *r, const void *tensor, bool is_read,
@@ -677,15 +684,13 @@ static bool read_list(struct reading *r, const struct torch_value *list,
 	return true;
 }
 
-/* A std::string is held by an object with a count, behind its functions. */
-#define TEXT_IN_OBJECT 16
-
+/* A std::string is held by an object, behind its functions and its counts. */
 static const char *text_of(struct reading *r, const struct torch_value *value)
 {
 	const char *text;
 	char *copy;
 
-	memcpy(&text, (const char *)value->object + TEXT_IN_OBJECT,
+	memcpy(&text, (const char *)value->object + torch.layout->in_object,
 	       sizeof(text));
 	copy = arena_take(r->wish->arena, strlen(text) + 1);
 	memcpy(copy, text, strlen(text) + 1);

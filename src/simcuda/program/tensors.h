@@ -30,9 +30,9 @@ struct torch_layout {
 	uint16_t record_schema, record_is_schema, record_sequence;
 	uint16_t record_inputs, record_outputs, record_thread;
 	uint8_t scopes; /* of at::RecordFunctionCallback: how many */
-	uint8_t storage, sizes, storage_offset, numel, dtype, device, keys;
-	uint8_t storage_data, storage_bytes;
-	uint8_t list_items, overload; /* in a list, in an operator's name */
+	uint8_t storage, sizes, storage_offset, numel, dtype, keys;
+	uint8_t device, has_device, storage_data, storage_bytes;
+	uint8_t in_object, overload; /* of a list or a text, of a name */
 };
 /* 2.x; false: it is not known. */
 bool tensors_set_release(unsigned release);
