@@ -139,7 +139,7 @@ bool memory_is_device(uint64_t addr)
 	       ipc_has(addr, &device);
 }
 
-static int device_of(uint64_t addr)
+int memory_device_of(uint64_t addr)
 {
 	uint64_t at = (addr - GP_SIM_BASE) >> ADDRESSES_SHIFT;
 	int device;
@@ -161,7 +161,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 	if (memory_is_device(addr))
 		*attributes = (struct cudaPointerAttributes){
 			.type = cudaMemoryTypeDevice,
-			.device = device_of(addr),
+			.device = memory_device_of(addr),
 			.devicePointer = pointer_of(addr),
 		};
 	else if (host_has(addr))

@@ -16,6 +16,8 @@ bool memory_find(uint64_t addr, int *device, uint64_t *base, uint64_t *size);
 
 /* An address that was handed out for a device, or reserved. */
 bool memory_is_device(uint64_t addr);
+/* Of such an address: which. */
+int memory_device_of(uint64_t addr);
 
 /* Whose memory is mapped at an address; false: none is. */
 bool virtual_device(uint64_t addr, int *device);

@@ -460,12 +460,12 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 		f->supposed[0] = NULL;
 }
 
-/* Of a generator that is not told it takes the device's own; where it has no
- * tensor of a device, it may be a generator of the processor's. */
+/* Of a generator that is not told it takes that of the tensors' device; where
+ * none is a device's, it may be a generator of the processor's. */
 static void read_generator(struct frame *f, struct torch_values inputs)
 {
 	const void *impl = NULL;
-	bool is_device = false;
+	uint64_t addr = 0;
 	struct shape s;
 
 	for (size_t i = 0; i < inputs.count; i++) {
@@ -473,11 +473,12 @@ static void read_generator(struct frame *f, struct torch_values inputs)
 
 		if (tensors_kind(v) == VALUE_GENERATOR)
 			impl = v->object;
-		is_device |= tensors_kind(v) == VALUE_TENSOR &&
-			     tensors_read(tensors_of(v), &s) && s.is_device;
+		else if (tensors_kind(v) == VALUE_TENSOR &&
+			 tensors_read(tensors_of(v), &s) && s.is_device)
+			addr = s.addr;
 	}
-	if (is_device)
-		f->generator = generator_read(impl);
+	if (addr)
+		f->generator = generator_read(impl, addr);
 }
 
 static void *on_begin(void **context, const char *record)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "simcuda/device.h"
+#include "simcuda/memory.h"
 
 #define BLOCK 256 /* threads */
 
@@ -16,36 +17,35 @@
 #define OFFSET	"_ZNK2at17CUDAGeneratorImpl24philox_offset_per_threadEv"
 #define DEFAULT "_ZN2at4cuda6detail23getDefaultCUDAGeneratorEa"
 
-static uint64_t blocks_at_once(void)
+static uint64_t blocks_at_once(const struct simcuda_properties *p)
 {
-	const struct simcuda_properties *p;
-	uint64_t blocks;
-
-	process_lock();
-	p = properties_of(process_current_device());
-	blocks = (uint64_t)p->multiprocessors *
-		 (uint64_t)(properties_threads(p) / BLOCK);
-	process_unlock();
-	return blocks;
+	return (uint64_t)p->multiprocessors *
+	       (uint64_t)(properties_threads(p) / BLOCK);
 }
 
-struct generator generator_read(const void *impl)
+struct generator generator_read(const void *impl, uint64_t addr)
 {
 	struct generator g = { .is_known = false };
 	uint64_t (*seed)(const void *);
 	uint64_t (*offset)(const void *);
 	const void *const *(*own)(signed char device);
 	void *library = dlopen("libtorch_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
+	int device;
 
 	if (!library)
 		return g;
 	*(void **)&seed = dlsym(library, SEED);
 	*(void **)&offset = dlsym(library, OFFSET);
 	*(void **)&own = dlsym(library, DEFAULT);
+	process_lock();
+	device = memory_device_of(addr);
+	g.blocks = blocks_at_once(properties_of(device));
+	process_unlock();
 	if (seed && offset && own) {
-		impl = impl ? impl : *own(-1);
-		g = (struct generator){ true, seed(impl), offset(impl),
-					blocks_at_once() };
+		impl = impl ? impl : *own((signed char)device);
+		g.seed = seed(impl);
+		g.offset = offset(impl);
+		g.is_known = true;
 	}
 	dlclose(library);
 	return g;

@@ -17,8 +17,8 @@ struct generator {
 	uint64_t blocks; /* of 256 threads, that a device has at once */
 };
 
-/* Of an at::CUDAGeneratorImpl; NULL: the current device's own. */
-struct generator generator_read(const void *impl);
+/* Of an at::CUDAGeneratorImpl; NULL: that of the device with the address. */
+struct generator generator_read(const void *impl, uint64_t addr);
 
 /* What a kernel makes of numbers. */
 enum {

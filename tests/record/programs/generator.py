@@ -11,6 +11,12 @@ if sys.argv[1] == "latents":
     of_42 = torch.Generator(**on).manual_seed(42)
     print(torch.randn([1, 64, 2048], generator=of_42, **on))
     sys.exit()
+if sys.argv[1] == "devices":
+    # Each has its own.
+    torch.manual_seed(0)
+    drawn = [torch.rand(4, device=f"cuda:{d}").tolist() for d in (0, 1, 1, 0)]
+    print(drawn[0] == drawn[1], drawn[2] == drawn[3], drawn[0] == drawn[3])
+    sys.exit()
 torch.manual_seed(0)
 print(torch.rand(8, **on))
 torch.manual_seed(0)
