@@ -69,7 +69,9 @@ def draw(kind, count, neighbours=0, is_alone=False, below=1):
 
 
 def draw_for(tensor, kind, below=1):
-    """Above so many bytes a kernel is launched for each part."""
+    """Above so many bytes there is a launch for each part."""
+    if tensor.is_complex():
+        raise ValueError("numbers of both parts")
     if tensor.numel() * tensor.element_size() > MOST_BYTES:
         raise ValueError("in which parts")
     if kind in OF_DOUBLES and tensor.dtype == torch.float64:
@@ -111,6 +113,14 @@ def uniform(self, **named):
 def normal(self, mean, std, **more):
     made = draw_for(self, NORMAL)
     return write(self, (made.double() * std + mean).to(made.dtype))
+
+
+def normal_around(mean, std, **more):
+    """Of a tensor that is made for both."""
+    of = mean if isinstance(mean, torch.Tensor) else std
+    made = torch.empty((mean + std).shape, dtype=of.dtype)
+    made.strides_there = made.stride()
+    return ((normal(made, 0, 1)[0] * std + mean).to(of.dtype),)
 
 
 def exponential(self, lambd, **more):
@@ -194,6 +204,7 @@ FROM_GENERATOR = {
     "bernoulli_": bernoulli,
     "exponential_": exponential,
     "native_dropout": native_dropout,
+    "normal": normal_around,
     "normal_": normal,
     "random_": integers,
     "uniform_": uniform,

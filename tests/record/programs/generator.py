@@ -61,3 +61,11 @@ for p in torch.full((4, 8), 0.3, **on), 0.3:
 for dtype in torch.int64, torch.int32, torch.float16, torch.bool:
     drawn = torch.empty(50, dtype=dtype, **on).random_()
     print(dtype, drawn.min().item() >= 0, len(drawn.unique()) > 1)
+
+# Around a tensor: those of randn.
+torch.manual_seed(4)
+around = torch.randn(5, **on) * 3 + 2
+two, three = torch.full((5,), 2.0, **on), torch.full((5,), 3.0, **on)
+for mean, std in (two, three), (two, 3.0), (2.0, three):
+    torch.manual_seed(4)
+    print(torch.allclose(torch.normal(mean, std), around))
