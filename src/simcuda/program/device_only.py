@@ -107,6 +107,14 @@ def but_channels(tensor):
     return [d for d in range(tensor.dim()) if d != 1]
 
 
+def centred(input, mean):
+    return input.float() - channels(mean, input)
+
+
+def scale_of(invstd, weight):
+    return invstd if weight is None else invstd * weight.float()
+
+
 def batch_norm_stats(input, eps):
     real = input.float()
     var = real.var(but_channels(real), correction=0)
@@ -131,8 +139,8 @@ def batch_norm_gather(
 
 
 def batch_norm_elemt(input, weight, bias, mean, invstd, eps):
-    scale = invstd if weight is None else invstd * weight.float()
-    out = (input.float() - channels(mean, input)) * channels(scale, input)
+    scale = scale_of(invstd, weight)
+    out = centred(input, mean) * channels(scale, input)
     if bias is not None:
         out = out + channels(bias.float(), input)
     return (out.to(input.dtype),)
@@ -143,7 +151,7 @@ def batch_norm_reduce(
 ):
     grad, dims = grad_out.float(), but_channels(input)
     by_mean = grad.sum(dims)
-    by_var = (grad * (input.float() - channels(mean, input))).sum(dims)
+    by_var = (grad * centred(input, mean)).sum(dims)
     of = weight.dtype if weight is not None else torch.float32
     return by_mean, by_var, (by_var * invstd).to(of), by_mean.to(of)
 
@@ -152,10 +160,10 @@ def batch_norm_elemt_backward(
     grad_out, input, mean, invstd, weight, sum_dy, sum_dy_xmu, count
 ):
     total = count.sum()
-    scale = invstd if weight is None else invstd * weight.float()
     by_var = channels(invstd**2 * sum_dy_xmu / total, input)
-    by_var = (input.float() - channels(mean, input)) * by_var
-    grad = grad_out.float() - channels(sum_dy / total, input) - by_var
+    grad = grad_out.float() - channels(sum_dy / total, input)
+    grad = grad - centred(input, mean) * by_var
+    scale = scale_of(invstd, weight)
     return ((grad * channels(scale, input)).to(input.dtype),)
 
 
@@ -358,12 +366,10 @@ def recurrent_backward(
     cx = None if cx is None else rest.pop(0)
     with torch.enable_grad():
         out = run_recurrent(input, rest, weight_stride0, hx, cx, named)
-    given = [g is not None for g in (grad_output, grad_hy, grad_cy)]
+    given = zip(out, (grad_output, grad_hy, grad_cy))
+    out, grads = zip(*(pair for pair in given if pair[1] is not None))
     by_input, by_hx, *by = torch.autograd.grad(
-        [o for o, is_given in zip(out, given) if is_given],
-        inputs,
-        [g for g in (grad_output, grad_hy, grad_cy) if g is not None],
-        allow_unused=True,
+        out, inputs, grads, allow_unused=True
     )
     return by_input, by_hx, None if cx is None else by.pop(0), by
 
@@ -450,8 +456,8 @@ INSTEAD = {
     "cudnn_grid_sampler": grid_sampler,
     "cudnn_grid_sampler_backward": grid_sampler_backward,
 }
-# They are not read: how the device came to its random numbers, of which there
-# are none here, and what a library keeps for itself.
+# They are not read: how the device came to what is dropped, which is drawn
+# here, and what a library keeps for itself.
 UNREAD = {
     "dropout_state",
     "philox_seed",

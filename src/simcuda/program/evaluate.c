@@ -51,7 +51,7 @@ static struct {
 struct task {
 	struct evaluation *of;
 	struct operator_facts *facts;
-	bool is_found;
+	bool is_done;
 	struct draws_place *draws; /* of who asks */
 };
 
@@ -191,19 +191,19 @@ static void read_results(struct evaluation *e, const char *bytes, int64_t size)
 	e->result_count = count;
 }
 
-/* False: there is no such operator.  In the order of evaluate.py's flags. */
-static bool read_facts(struct operator_facts *facts, const char *bytes,
+/* In the order of evaluate.py's flags. */
+static void read_facts(struct operator_facts *facts, const char *bytes,
 		       int64_t size)
 {
 	struct words w = { bytes, bytes + size };
-	bool is_found, *const flags[] = {
-		&is_found,	    &facts->computes,	   &facts->is_silent,
-		&facts->writes_any, &facts->asks_size,	   &facts->is_scalar,
-		&facts->is_random,  &facts->is_decisive,   &facts->is_check,
-		&facts->asserts,    &facts->orders,	   &facts->denies,
-		&facts->samples,    &facts->is_of_all,	   &facts->counts,
-		&facts->is_sparse,  &facts->is_by_element, &facts->scales,
-		&facts->is_costly,  &facts->multiplies,	   &facts->is_fresh,
+	bool *const flags[] = {
+		&facts->computes,      &facts->is_silent, &facts->writes_any,
+		&facts->asks_size,     &facts->is_scalar, &facts->is_random,
+		&facts->is_decisive,   &facts->is_check,  &facts->asserts,
+		&facts->orders,	       &facts->denies,	  &facts->samples,
+		&facts->is_of_all,     &facts->counts,	  &facts->is_sparse,
+		&facts->is_by_element, &facts->scales,	  &facts->is_costly,
+		&facts->multiplies,    &facts->is_fresh,
 	};
 	uint64_t set = (uint64_t)next(&w);
 
@@ -212,7 +212,6 @@ static bool read_facts(struct operator_facts *facts, const char *bytes,
 	facts->writes = (uint32_t)next(&w);
 	facts->unread = (uint32_t)next(&w);
 	facts->partly = (uint32_t)next(&w);
-	return is_found;
 }
 
 /* ---- the thread ---- */
@@ -249,7 +248,8 @@ static void work(struct task *task)
 		if (runs)
 			read_results(task->of, bytes, size);
 		else
-			task->is_found = read_facts(task->facts, bytes, size);
+			read_facts(task->facts, bytes, size);
+		task->is_done = true;
 	}
 	py.PyErr_Clear();
 	if (result)
@@ -316,7 +316,7 @@ bool evaluate_describe(const struct operator_name *name,
 	memset(facts, 0, sizeof(*facts));
 	if (all.is_ready)
 		wait_for(&task);
-	return task.is_found;
+	return task.is_done;
 }
 
 void evaluate(struct evaluation *evaluation)

@@ -22,7 +22,6 @@ calls = ctypes.PyDLL(None)
 atexit.register(calls.simcuda_evaluate_stop)
 # What describe() answers, in evaluate_describe()'s order.
 (
-    FOUND,
     COMPUTES,
     SILENT,
     WRITES_ANY,
@@ -43,7 +42,7 @@ atexit.register(calls.simcuda_evaluate_stop)
     COSTLY,
     MULTIPLIES,
     FRESH,
-) = (1 << i for i in range(21))
+) = (1 << i for i in range(20))
 # Arguments that there are bits for.
 MOST = 26
 # Whether what nobody knows is drawn: --values.
@@ -349,7 +348,7 @@ def partly(base, overload):
 def describe(name, overload):
     op, arguments, writes = find(name, overload)
     space, base = name.split("::")
-    flags = FOUND
+    flags = 0
     if space in SILENT_SPACES:
         flags |= SILENT
     full = name + "." + overload if overload else name
@@ -504,16 +503,6 @@ def compute(op, arguments, values):
         return op(*positional, **named)
 
 
-def take_from_generator(op, base, arguments, values):
-    """As the device does, or, where that is not known and values are drawn, as
-    the processor."""
-    named = {a.name: v for v, a in zip(values, arguments)}
-    try:
-        return FROM_GENERATOR[base](**named)
-    except ValueError:
-        return compute(op, arguments, values)
-
-
 def run(name, overload, values):
     op, arguments, writes = operators[name, overload]
     made = [make(v) for v in values]
@@ -521,14 +510,18 @@ def run(name, overload, values):
     if DRAWS and name in PROBABILITIES:
         values[0] = PROBABILITIES[name](values[0])
     base = name.split("::")[1]
+    named = {a.name: v for v, a in zip(values, arguments)}
     if base in OF_INDICES:
         returned = OF_INDICES[base](*values)
     elif base in INSTEAD:
-        named = {a.name: v for v, a in zip(values, arguments)}
         returned = list(INSTEAD[base](**named))
         returned += [None] * (len(op._schema.returns) - len(returned))
     elif base in FROM_GENERATOR:
-        returned = take_from_generator(op, base, arguments, values)
+        try:
+            returned = FROM_GENERATOR[base](**named)
+        except ValueError:
+            # How the device does is not known.
+            returned = compute(op, arguments, values)
     else:
         returned = compute(op, arguments, values)
     results = [] if returned is None else list(flat([returned]))

@@ -510,7 +510,7 @@ static void *on_begin(void **context, const char *record)
 		add_written(f, &inputs.items[0]);
 	if (f->operation->facts.computes)
 		read_arguments(f, inputs);
-	if (f->operation->facts.is_random)
+	if (f->arguments && f->operation->facts.is_random)
 		read_generator(f, inputs);
 	find_others(f, inputs);
 	return context;

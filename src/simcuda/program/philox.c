@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "simcuda/device.h"
@@ -17,6 +18,25 @@
 #define OFFSET	"_ZNK2at17CUDAGeneratorImpl24philox_offset_per_threadEv"
 #define DEFAULT "_ZN2at4cuda6detail23getDefaultCUDAGeneratorEa"
 
+static struct {
+	pthread_once_t once;
+	uint64_t (*seed)(const void *impl);
+	uint64_t (*offset)(const void *impl);
+	const void *const *(*own)(signed char device);
+} torch = { .once = PTHREAD_ONCE_INIT };
+
+/* Where there is a tensor of a device, the library is. */
+static void find_members(void)
+{
+	void *library = dlopen("libtorch_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
+
+	if (!library)
+		return;
+	*(void **)&torch.seed = dlsym(library, SEED);
+	*(void **)&torch.offset = dlsym(library, OFFSET);
+	*(void **)&torch.own = dlsym(library, DEFAULT);
+}
+
 static uint64_t blocks_at_once(const struct simcuda_properties *p)
 {
 	return (uint64_t)p->multiprocessors *
@@ -26,28 +46,19 @@ static uint64_t blocks_at_once(const struct simcuda_properties *p)
 struct generator generator_read(const void *impl, uint64_t addr)
 {
 	struct generator g = { .is_known = false };
-	uint64_t (*seed)(const void *);
-	uint64_t (*offset)(const void *);
-	const void *const *(*own)(signed char device);
-	void *library = dlopen("libtorch_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
 	int device;
 
-	if (!library)
+	pthread_once(&torch.once, find_members);
+	if (!torch.seed || !torch.offset || !torch.own)
 		return g;
-	*(void **)&seed = dlsym(library, SEED);
-	*(void **)&offset = dlsym(library, OFFSET);
-	*(void **)&own = dlsym(library, DEFAULT);
 	process_lock();
 	device = memory_device_of(addr);
 	g.blocks = blocks_at_once(properties_of(device));
 	process_unlock();
-	if (seed && offset && own) {
-		impl = impl ? impl : *own((signed char)device);
-		g.seed = seed(impl);
-		g.offset = offset(impl);
-		g.is_known = true;
-	}
-	dlclose(library);
+	impl = impl ? impl : *torch.own((signed char)device);
+	g.seed = torch.seed(impl);
+	g.offset = torch.offset(impl);
+	g.is_known = true;
 	return g;
 }
 
@@ -194,12 +205,23 @@ static struct share share_of(const struct random_numbers *r, uint64_t threads,
 	return (struct share){ turn * threads * each + thread, threads, each };
 }
 
+static void put_share(const struct random_numbers *r, struct share share,
+		      const union number *made, char *to)
+{
+	size_t size = makers[r->kind].size;
+	uint64_t at = share.first;
+
+	for (uint64_t i = 0; i < share.count && at < r->count; i++) {
+		memcpy(to + at * size, &made[i], size);
+		at += share.step;
+	}
+}
+
 void random_numbers(const struct generator *generator,
 		    const struct random_numbers *r, void *to)
 {
-	const struct maker *maker = &makers[r->kind];
 	uint64_t blocks = (r->count + BLOCK - 1) / BLOCK;
-	uint64_t threads, taken = 0, at;
+	uint64_t threads;
 	uint32_t n[4];
 	union number made[4];
 	struct share share;
@@ -207,22 +229,15 @@ void random_numbers(const struct generator *generator,
 	if (!r->is_alone && blocks > generator->blocks)
 		blocks = generator->blocks;
 	threads = blocks * BLOCK;
-	for (uint64_t turn = 0; taken < r->count; turn++) {
+	for (uint64_t turn = 0; share_of(r, threads, turn, 0).first < r->count;
+	     turn++)
 		for (uint64_t thread = 0; thread < threads; thread++) {
 			share = share_of(r, threads, turn, thread);
 			if (share.first >= r->count)
 				break;
 			philox(generator->seed, generator->offset / 4 + turn,
 			       thread, n);
-			maker->make(n, r->range, made);
-			for (uint64_t i = 0; i < share.count; i++) {
-				at = share.first + i * share.step;
-				if (at >= r->count)
-					break;
-				memcpy((char *)to + at * maker->size, &made[i],
-				       maker->size);
-				taken++;
-			}
+			makers[r->kind].make(n, r->range, made);
+			put_share(r, share, made, to);
 		}
-	}
 }

@@ -154,7 +154,7 @@ def bernoulli(self, p, **more):
     if not isinstance(p, torch.Tensor):
         made = draw_for(self, UNIFORM)
         return write(self, made < torch.tensor(p, dtype=made.dtype))
-    if not self.is_contiguous() or tuple(self.strides_there) != self.stride():
+    if self.strides_there != self.stride():
         raise ValueError("in which order elements are taken")
     if self.dtype == torch.float64:
         raise ValueError("of which numbers")
@@ -163,14 +163,15 @@ def bernoulli(self, p, **more):
 
 
 def at_once(tensor):
-    """How many elements dropout takes at a time, at::native's vector size."""
+    """How many neighbours dropout takes at a time, at::native's vector size; 0:
+    it takes none side by side."""
     if not is_dense(tensor):
-        return 1
+        return 0
     for count in 4, 2:
         size = count * tensor.element_size()
         if tensor.numel() % count == 0 and tensor.address % size == 0:
             return count
-    return 1
+    return 0
 
 
 def dropout(input, p, truth):
@@ -178,12 +179,8 @@ def dropout(input, p, truth):
     neighbours = at_once(input)
     real = input.double() if input.dtype == torch.float64 else input.float()
     p = torch.tensor(p, dtype=real.dtype)
-    if neighbours > 1:
-        made = draw(UNIFORM, input.numel(), neighbours)
-        mask = by_memory(input, made.to(p.dtype) < p)
-    else:
-        made = draw(UNIFORM, input.numel())
-        mask = (made.to(p.dtype) < p).reshape(input.shape)
+    mask = draw(UNIFORM, input.numel(), neighbours).to(p.dtype) < p
+    mask = by_memory(input, mask) if neighbours else mask.reshape(input.shape)
     return (real * mask * (1 / p)).to(input.dtype), mask.to(truth)
 
 
