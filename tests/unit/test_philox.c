@@ -87,6 +87,25 @@ START_TEST(test_dropout)
 }
 END_TEST
 
+/* Eight side by side are those of two counters. */
+START_TEST(test_two_counters)
+{
+	struct generator generator = { true, 1, 8, 132 * 8 };
+	struct random_numbers numbers = { RANDOM_UNIFORM, 64, 8, false, 1 };
+	float eight[64], four[2][32];
+
+	random_numbers(&generator, &numbers, eight);
+	numbers.neighbours = 4;
+	numbers.count = 32;
+	random_numbers(&generator, &numbers, four[0]);
+	generator.offset += 4;
+	random_numbers(&generator, &numbers, four[1]);
+	for (int i = 0; i < 64; i++)
+		ck_assert_float_eq(eight[i],
+				   four[i / 4 % 2][i / 8 * 4 + i % 4]);
+}
+END_TEST
+
 /* Of one seed and offset, whatever is made of them. */
 START_TEST(test_wide_numbers)
 {
@@ -109,7 +128,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ test_uniform, 0 },	  { test_normal, 0 },
 		{ test_integers, 0 },	  { test_dropout, 0 },
-		{ test_wide_numbers, 0 },
+		{ test_two_counters, 0 }, { test_wide_numbers, 0 },
 	};
 
 	return suite_run("philox", tests, COUNT_OF(tests));

@@ -196,13 +196,16 @@ struct share {
 static struct share share_of(const struct random_numbers *r, uint64_t threads,
 			     uint64_t turn, uint64_t thread)
 {
-	uint64_t each = makers[r->kind].count;
+	uint64_t each = makers[r->kind].count, turns, first;
 
-	if (r->neighbours)
-		return (struct share){ (turn * threads + thread) *
-					       r->neighbours,
-				       1, r->neighbours };
-	return (struct share){ turn * threads * each + thread, threads, each };
+	if (!r->neighbours)
+		return (struct share){ turn * threads * each + thread, threads,
+				       each };
+	/* More neighbours than one counter gives take several turns. */
+	turns = (r->neighbours + each - 1) / each;
+	first = (turn / turns * threads + thread) * r->neighbours;
+	return (struct share){ first + turn % turns * each, 1,
+			       turns > 1 ? each : r->neighbours };
 }
 
 static void put_share(const struct random_numbers *r, struct share share,

@@ -32,9 +32,9 @@ enum {
 
 struct random_numbers {
 	uint64_t kind, count;
-	/* A thread takes so many elements side by side, and of each four
-	 * numbers no more than these; 0: it takes every so manyth, as many as
-	 * there are threads. */
+	/* A thread takes so many elements side by side, of one counter or of as
+	 * many as they want, and leaves the rest; 0: it takes every so manyth,
+	 * as many as there are threads. */
 	uint64_t neighbours;
 	bool is_alone; /* as many threads as elements want */
 	uint64_t range;

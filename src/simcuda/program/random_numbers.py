@@ -40,6 +40,8 @@ WIDE = torch.int64, torch.float64
 LONG = torch.int64, torch.float64, torch.float32, torch.bfloat16
 # Since then randint() takes 64 bits where 32 would be 5 % askew.
 FIRST_EVEN = 2, 7
+# Since then dropout takes 16 bytes at a time.
+FIRST_OF_16_BYTES = 2, 7
 release = tuple(int(n) for n in torch.__version__.split(".")[:2])
 
 
@@ -167,9 +169,16 @@ def at_once(tensor):
     it takes none side by side."""
     if not is_dense(tensor):
         return 0
-    for count in 4, 2:
+    most = 4
+    if release >= FIRST_OF_16_BYTES:
+        most = min(16 // tensor.element_size(), 8)
+    for count in 8, 4, 2:
         size = count * tensor.element_size()
-        if tensor.numel() % count == 0 and tensor.address % size == 0:
+        if (
+            count <= most
+            and tensor.numel() % count == 0
+            and tensor.address % size == 0
+        ):
             return count
     return 0
 
