@@ -270,21 +270,24 @@ for number, dtype in (
         DTYPES[number] = getattr(torch, dtype)
 NUMBERS = {d: n for n, d in DTYPES.items()}
 CPU = torch.device("cpu")
-# Behind Functionalize lie Named, Conjugate, Negative and ZeroTensor, for which
-# PyTorch 2.1 has no names here.
-keys = [int(C.DispatchKey.Functionalize) + behind for behind in (0, 2, 3, 4)]
-keys += [
-    int(getattr(C.DispatchKey, key))
-    for key in (
-        "Python",
-        "FuncTorchBatched",
-        "FuncTorchGradWrapper",
-        "NestedTensor",
-        "Quantized",
-    )
-]
-# c10::DispatchKeySet has a bit for each functionality, which begin at 1.
-not_plain = sum(1 << key - 1 for key in keys)
+# PyTorch 2.1 and 2.2 have no names here for three that lie behind others.
+keys = dict(C.DispatchKey.__members__)
+for behind, key in (2, "Conjugate"), (3, "Negative"), (4, "ZeroTensor"):
+    keys.setdefault(key, int(C.DispatchKey.Functionalize) + behind)
+not_plain = 0
+for key in (
+    "Negative",
+    "Conjugate",
+    "Python",
+    "FuncTorchBatched",
+    "FuncTorchGradWrapper",
+    "Functionalize",
+    "ZeroTensor",
+    "NestedTensor",
+    "Quantized",
+):
+    # c10::DispatchKeySet has a bit for each functionality, which begin at 1.
+    not_plain |= 1 << int(keys[key]) - 1
 # The program may be in a mode by now that makes other tensors: of a device, as
 # set_default_device() does, fake ones, or wrapped ones as torch.func does.
 no_function = C.DisableTorchFunction()

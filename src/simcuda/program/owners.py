@@ -89,10 +89,11 @@ def name_all(root):
 
 
 def pieces(tensor):
-    """What a tensor that is made of others is made of."""
+    """What a tensor that is made of others is made of; since PyTorch 2.13 one
+    that is sharded is made of its mesh, too."""
     flatten = getattr(tensor, "__tensor_flatten__", None)
     if flatten is None:
-        return [tensor]
+        return [tensor] if isinstance(tensor, torch.Tensor) else []
     return [p for name in flatten()[0] for p in pieces(getattr(tensor, name))]
 
 
