@@ -170,18 +170,16 @@ void process_notify_event(const void *event, bool is_done)
 		event_observer(event, is_done);
 }
 
-static void (*unfinished_observer)(const struct awaited *what);
+static unfinished_observer *on_unfinished;
 
-void process_observe_unfinished(
-	void (*new_observer)(const struct awaited *what))
+void process_observe_unfinished(unfinished_observer *new_observer)
 {
-	unfinished_observer = new_observer;
+	on_unfinished = new_observer;
 }
 
-void process_notify_unfinished(const struct awaited *what)
+bool process_notify_unfinished(const struct awaited *what, bool is_waited_for)
 {
-	if (unfinished_observer)
-		unfinished_observer(what);
+	return on_unfinished && on_unfinished(what, is_waited_for);
 }
 
 static void (*memory_observer)(int device, uint64_t addr, uint64_t bytes);

@@ -186,10 +186,13 @@ cudaError_t process_end_waiting(void);
 void process_observe_events(void (*observer)(const void *event, bool is_done));
 void process_notify_event(const void *event, bool is_done);
 
-/* Called, with no lock held, when somebody asked for an event that nobody
- * waited for yet, and that waits for other processes. */
-void process_observe_unfinished(void (*observer)(const struct awaited *what));
-void process_notify_unfinished(const struct awaited *what);
+/* Called, with no lock held, when somebody asked for an event that waits for
+ * other processes, and that a stream or the host waited for already or nobody
+ * did; true: what it waited for is there now. */
+typedef bool unfinished_observer(const struct awaited *what,
+				 bool is_waited_for);
+void process_observe_unfinished(unfinished_observer *observer);
+bool process_notify_unfinished(const struct awaited *what, bool is_waited_for);
 
 /* The same of what cudaMalloc took, and of what cudaFree gave back (0 bytes).
  */

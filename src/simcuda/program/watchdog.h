@@ -5,7 +5,8 @@
  * collective lets go of the memory of those that it has seen, unless the
  * program waited for them itself.  When memory is free again would follow from
  * when a thread of the process ran; here the watchdogs look before each
- * collective, as if the steps of the program took a GPU long enough.
+ * collective, as if the steps of the program took a GPU long enough.  From 2.15
+ * on the group looks itself, and waits here for the other ranks.
  */
 #ifndef SIMCUDA_PROGRAM_WATCHDOG_H
 #define SIMCUDA_PROGRAM_WATCHDOG_H
