@@ -170,16 +170,18 @@ void process_notify_event(const void *event, bool is_done)
 		event_observer(event, is_done);
 }
 
-static unfinished_observer *on_unfinished;
+static void (*unfinished_observer)(const struct awaited *what);
 
-void process_observe_unfinished(unfinished_observer *new_observer)
+void process_observe_unfinished(
+	void (*new_observer)(const struct awaited *what))
 {
-	on_unfinished = new_observer;
+	unfinished_observer = new_observer;
 }
 
-bool process_notify_unfinished(const struct awaited *what, bool is_waited_for)
+void process_notify_unfinished(const struct awaited *what)
 {
-	return on_unfinished && on_unfinished(what, is_waited_for);
+	if (unfinished_observer)
+		unfinished_observer(what);
 }
 
 static void (*memory_observer)(int device, uint64_t addr, uint64_t bytes);
@@ -263,16 +265,16 @@ void process_wait_for(const struct awaited *what)
 		arrivals->wait(what);
 }
 
-static _Thread_local bool is_in_allocator;
+static _Thread_local bool ignores_others;
 
-void process_set_in_allocator(bool is_in_it)
+void process_ignore_others(bool ignores)
 {
-	is_in_allocator = is_in_it;
+	ignores_others = ignores;
 }
 
 bool process_is_awaited(const struct awaited *what)
 {
-	return arrivals && what->places && !is_in_allocator &&
+	return arrivals && what->places && !ignores_others &&
 	       arrivals->is_awaited(what);
 }
 

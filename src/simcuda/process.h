@@ -186,13 +186,10 @@ cudaError_t process_end_waiting(void);
 void process_observe_events(void (*observer)(const void *event, bool is_done));
 void process_notify_event(const void *event, bool is_done);
 
-/* Called, with no lock held, when somebody asked for an event that waits for
- * other processes, and that a stream or the host waited for already or nobody
- * did; true: what it waited for is there now. */
-typedef bool unfinished_observer(const struct awaited *what,
-				 bool is_waited_for);
-void process_observe_unfinished(unfinished_observer *observer);
-bool process_notify_unfinished(const struct awaited *what, bool is_waited_for);
+/* Called, with no lock held, when somebody asked for an event that nobody
+ * waited for yet, and that waits for other processes. */
+void process_observe_unfinished(void (*observer)(const struct awaited *what));
+void process_notify_unfinished(const struct awaited *what);
 
 /* The same of what cudaMalloc took, and of what cudaFree gave back (0 bytes).
  */
@@ -239,9 +236,9 @@ void process_before_read(uint64_t addr, uint64_t size);
 void process_before_write(uint64_t addr, uint64_t size);
 void process_wait_for(const struct awaited *what);
 bool process_is_awaited(const struct awaited *what);
-/* Of this thread.  What PyTorch's allocator does must not depend on when other
- * processes do something: what it asks for has come. */
-void process_set_in_allocator(bool is_in_it);
+/* Of this thread.  Which memory PyTorch takes for free must not depend on when
+ * other processes do something: what it asks for has come. */
+void process_ignore_others(bool ignores);
 
 /* Whoever wants to know that a captured stream is waited for by another, which
  * is then captured too; called with no lock held. */

@@ -452,10 +452,8 @@ static void finish_event(cudaEvent_t event)
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
 	bool is_done, is_awaited = process_is_awaited(&event->awaited);
+	bool is_loose;
 
-	if (is_awaited)
-		is_awaited = !process_notify_unfinished(&event->awaited,
-							event->is_waited_for);
 	process_begin(CALL_cudaEventQuery);
 	if (event->capture)
 		return process_end(cudaErrorCapturedEvent);
@@ -466,9 +464,12 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 		is_done = true;
 	}
 	is_done &= !is_awaited;
+	is_loose = is_awaited && !event->is_waited_for;
 	process_end(is_done ? cudaSuccess : cudaErrorNotReady);
 	if (is_done)
 		process_notify_event(event, true);
+	else if (is_loose)
+		process_notify_unfinished(&event->awaited);
 	return is_done ? cudaSuccess : cudaErrorNotReady;
 }
 

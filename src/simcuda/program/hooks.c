@@ -72,7 +72,7 @@ static void ask(size_t bytes)
 {
 	int device = process_current_device();
 
-	process_set_in_allocator(true);
+	process_ignore_others(true);
 	tracker_ask(bytes);
 	if (pools_are_any())
 		pools_turn_for_request(device,
@@ -84,7 +84,7 @@ static void ask(size_t bytes)
 
 static void answer(uint64_t addr)
 {
-	process_set_in_allocator(false);
+	process_ignore_others(false);
 	if (!has_trackers())
 		intercepted_alloc(addr);
 }
@@ -111,7 +111,7 @@ static void *on_raw_alloc_with_stream(void *self, size_t bytes, void *stream)
 {
 	void *addr;
 
-	process_set_in_allocator(true);
+	process_ignore_others(true);
 	tracker_ask(bytes);
 	pools_turn_for_request(process_current_device(), (uintptr_t)stream);
 	if (!has_trackers())

@@ -94,7 +94,7 @@ static void track(const void *functor, const void *from)
 	(void)functor;
 	read_entry(from, &e);
 	if (e.action == OOM) /* an exception leaves it */
-		process_set_in_allocator(false);
+		process_ignore_others(false);
 	write_entry(&e);
 }
 

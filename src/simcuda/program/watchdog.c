@@ -248,76 +248,39 @@ int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *lock,
 			     : wait_on(condition, lock, clock, until);
 }
 
-/* ---- groups that look themselves ---- */
-
-/*
- * From 2.15 on ("nccl2") a group looks itself before each collective, in the
- * thread that issues it, which of its collectives are complete, one behind the
- * other, and lets go of their memory.  The functions of PyTorch are called by
- * the names that stand here, and so come here first.
- */
-#define CHECK_WORK  _ZN4c10d5nccl216ProcessGroupNCCL14checkWorkQueueEv
-#define KEEP_WATCH  _ZN4c10d5nccl216ProcessGroupNCCL15timeoutWatchdogEv
-#define NAME_OF(x)  NAME_OF_(x)
-#define NAME_OF_(x) #x
-
-/* A watchdog looks each second, and finds what the group finds by itself. */
-static _Thread_local bool watches, collects;
-
-static bool await_collected(const struct awaited *awaited, bool is_waited_for)
-{
-	bool is_there;
-
-	if (watches || atomic_load(&watchdogs.missed) >= MOST_MISSED ||
-	    (!is_waited_for && exchange_is_receive(awaited)))
-		return false;
-	is_there = exchange_wait(awaited, RANKS_PATIENCE_S);
-	atomic_fetch_add(&watchdogs.missed, !is_there);
-	return is_there;
-}
-
-static void call_theirs(const char *name, void *group)
-{
-	void *library = dlopen("libtorch_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
-	void (*theirs)(void *group) = NULL;
-
-	if (library)
-		*(void **)&theirs = dlsym(library, name);
-	if (theirs)
-		theirs(group);
-}
-
-void CHECK_WORK(void *group);
-void CHECK_WORK(void *group)
-{
-	collects = true;
-	call_theirs(NAME_OF(CHECK_WORK), group);
-	collects = false;
-}
-
-void KEEP_WATCH(void *group);
-void KEEP_WATCH(void *group)
-{
-	watches = true;
-	call_theirs(NAME_OF(KEEP_WATCH), group);
-}
-
 /* A collective that it asked about waits for other ranks.  Of messages from one
  * rank to another several are under way before the program waits for any, and
  * each holds what the program still has: they are not waited for. */
-static bool on_unfinished(const struct awaited *awaited, bool is_waited_for)
+static void on_unfinished(const struct awaited *awaited)
 {
-	if (collects)
-		return await_collected(awaited, is_waited_for);
-	if (mine && !is_waited_for && !exchange_is_receive(awaited))
+	if (mine && !exchange_is_receive(awaited))
 		join(&mine->loose, awaited);
-	return false;
 }
 
 __attribute__((constructor)) static void start(void)
 {
 	pthread_key_create(&leaving, leave);
 	process_observe_unfinished(on_unfinished);
+}
+
+/* ---- groups that look themselves: c10d::nccl2, 2.15's ---- */
+
+#define LOOK "_ZN4c10d5nccl216ProcessGroupNCCL14checkWorkQueueEv"
+
+/* PyTorch calls it by its name, which is found here first. */
+void checks_work(void *group) __asm__(LOOK);
+void checks_work(void *group)
+{
+	void *library = dlopen("libtorch_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
+	void (*look)(void *group) = NULL;
+
+	if (library)
+		*(void **)&look = dlsym(library, LOOK);
+	if (!look)
+		return;
+	process_ignore_others(true);
+	look(group);
+	process_ignore_others(false);
 }
 
 /* ---- watchdogs that have not begun ---- */

@@ -6,7 +6,7 @@
  * program waited for them itself.  When memory is free again would follow from
  * when a thread of the process ran; here the watchdogs look before each
  * collective, as if the steps of the program took a GPU long enough.  From 2.15
- * on the group looks itself, and waits here for the other ranks.
+ * on a group looks itself before it issues one, to the same end.
  */
 #ifndef SIMCUDA_PROGRAM_WATCHDOG_H
 #define SIMCUDA_PROGRAM_WATCHDOG_H

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Collectives that nobody waits for, and DDP; the rank named is late."""
+"""Collectives that nobody waits for, messages that are waited for late, and DDP;
+the rank named is late."""
 
 import os
 import sys
@@ -20,9 +21,31 @@ def be_late():
         time.sleep(0.15)
 
 
+def messages():
+    """Both ways at once, and one way."""
+    other = 1 - rank
+    mine = [torch.ones(1 << 20, device=device) for _ in range(3)]
+    theirs = [torch.empty(1 << 20, device=device) for _ in range(3)]
+    both = [dist.P2POp(dist.isend, x, other) for x in mine]
+    both += [dist.P2POp(dist.irecv, x, other) for x in theirs]
+    works = dist.batch_isend_irecv(both)
+    del mine, theirs, both
+    be_late()
+    dist.all_reduce(torch.ones(1 << 19, device=device), async_op=True)
+    for work in works:
+        work.wait()
+    be_late()
+    move = dist.irecv if rank else dist.isend
+    works = [move(torch.ones(i << 18, device=device), other) for i in (1, 2)]
+    dist.all_reduce(torch.ones(2 << 20, device=device))
+    for work in works:
+        work.wait()
+
+
 for i in range(5):
     be_late()
     dist.all_reduce(torch.ones(i + 1, 1 << 20, device=device), async_op=True)
+messages()
 model = DistributedDataParallel(
     torch.nn.Sequential(
         torch.nn.Linear(512, 2048), torch.nn.ReLU(), torch.nn.Linear(2048, 512)
