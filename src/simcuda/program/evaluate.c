@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "simcuda/program/draws.h"
+#include "simcuda/program/interpreter.h"
 #include "simcuda/program/scripts.h"
-
-#define FILE_INPUT 257 /* Py_file_input */
 
 typedef void object; /* PyObject and its like */
 
@@ -22,8 +21,6 @@ typedef void object; /* PyObject and its like */
 	X(int, PyGC_Disable, void)                                             \
 	X(int, PyGC_Enable, void)                                              \
 	X(object *, PyDict_New, void)                                          \
-	X(object *, Py_CompileString, const char *, const char *, int)         \
-	X(object *, PyEval_EvalCode, object *, object *, object *)             \
 	X(object *, PyDict_GetItemString, object *, const char *)              \
 	X(void, PyErr_Clear, void)                                             \
 	X(object *, PyObject_CallObject, object *, object *)                   \
@@ -380,21 +377,9 @@ bool simcuda_random_numbers(const struct random_numbers *numbers, void *to)
 	return generator->is_known;
 }
 
-/* Lines of a file that is PyTorch's, for who looks for the program's own. */
-#define SCRIPT_NAME "/torch/gpupool"
-
 uint64_t evaluate_not_plain(void)
 {
 	return all.not_plain;
-}
-
-static bool run_in(object *globals, const char *text)
-{
-	object *code = py.Py_CompileString(text, SCRIPT_NAME, FILE_INPUT);
-	bool is_done = code && py.PyEval_EvalCode(code, globals, globals);
-
-	py.PyErr_Clear();
-	return is_done;
 }
 
 bool evaluate_prepare(void)
@@ -405,9 +390,9 @@ bool evaluate_prepare(void)
 	if (!find_interpreter())
 		return false;
 	globals = py.PyDict_New();
-	are_run = run_in(globals, gp_evaluate_py) &&
-		  run_in(globals, gp_device_only_py) &&
-		  run_in(globals, gp_random_numbers_py);
+	are_run = interpreter_run(globals, gp_evaluate_py) &&
+		  interpreter_run(globals, gp_device_only_py) &&
+		  interpreter_run(globals, gp_random_numbers_py);
 	all.describe = py.PyDict_GetItemString(globals, "describe");
 	all.run = py.PyDict_GetItemString(globals, "run");
 	all.begin = py.PyDict_GetItemString(globals, "begin");

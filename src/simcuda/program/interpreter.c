@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <link.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +36,10 @@ typedef void object; /* PyObject and its like */
 	X(object *, PyGILState_GetThisThreadState, void)                       \
 	X(int, Py_AddPendingCall, int (*)(void *), void *)                     \
 	X(object *, PyDict_New, void)                                          \
-	X(object *, PyRun_String, const char *, int, object *, object *)       \
+	X(object *, Py_CompileString, const char *, const char *, int)         \
+	X(object *, PyEval_EvalCode, object *, object *, object *)             \
+	X(object *, PyEval_GetBuiltins, void)                                  \
+	X(int, PyDict_SetItemString, object *, const char *, object *)         \
 	X(void, PyErr_Clear, void)                                             \
 	X(void, PyEval_SetProfile, int (*)(object *, object *, int, object *), \
 	  object *)                                                            \
@@ -93,20 +97,49 @@ void simcuda_mark(const char *name, int stage)
 	}
 }
 
-static void run_in(object *globals, const char *text)
-{
-	object *result = py.PyRun_String(text, FILE_INPUT, globals, globals);
+/* ---- scripts ---- */
 
-	if (!result)
-		py.PyErr_Clear();
-	if (result)
-		py.Py_DecRef(result);
-	/* globals stay: the functions in them are used. */
+#define LIBRARY "lib/libtorch_cpu.so"
+
+/* In a folder of PyTorch's, which is passed over where the program's own line
+ * is looked for; torch.compile leaves alone what is in this one. */
+static const char *script_file(void)
+{
+	static char file[4096] = "/torch/cuda/gpupool";
+	struct link_map *map = NULL;
+	void *library = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
+	const char *within = NULL;
+
+	if (library && !dlinfo(library, RTLD_DI_LINKMAP, &map))
+		within = strstr(map->l_name, LIBRARY);
+	if (within && strlen(map->l_name) < sizeof(file))
+		snprintf(file, sizeof(file), "%.*scuda/gpupool",
+			 (int)(within - map->l_name), map->l_name);
+	return file;
 }
 
-static void run_script(const char *text)
+bool interpreter_run(void *globals, const char *script)
 {
-	run_in(py.PyDict_New(), text);
+	object *code = py.Py_CompileString(script, script_file(), FILE_INPUT);
+	object *result = NULL;
+
+	if (code) {
+		/* As a module has them: torch.compile looks for them. */
+		py.PyDict_SetItemString(globals, "__builtins__",
+					py.PyEval_GetBuiltins());
+		result = py.PyEval_EvalCode(code, globals, globals);
+		py.Py_DecRef(code);
+	}
+	py.PyErr_Clear();
+	if (result)
+		py.Py_DecRef(result);
+	return result != NULL;
+}
+
+/* The names stay: the functions among them are used. */
+static void run_script(const char *script)
+{
+	interpreter_run(py.PyDict_New(), script);
 }
 
 /* ---- steps: calls of one function ---- */
@@ -466,10 +499,10 @@ void interpreter_watch_imports(void)
 	is_done = true;
 	program.is_there = true;
 	globals = py.PyDict_New();
-	run_in(globals, gp_imports_py);
-	run_in(globals, gp_loads_py);
+	interpreter_run(globals, gp_imports_py);
+	interpreter_run(globals, gp_loads_py);
 	if (program.wishes.has_values && draws_policy()->draws)
-		run_in(globals, gp_again_py);
+		interpreter_run(globals, gp_again_py);
 }
 
 /* Where this thread has no right to run Python, the main one does it soon. */

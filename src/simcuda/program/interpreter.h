@@ -31,6 +31,10 @@ void interpreter_watch_imports(void);
 /* Once, when PyTorch's allocator is initialised. */
 void interpreter_prepare(void);
 
+/* Once it is prepared: a script of scripts.h, in a dict of names; false: it
+ * failed. */
+bool interpreter_run(void *globals, const char *script);
+
 /* The Python stack of this thread, told to the journal where it is new.  No
  * lock may be held: it waits for the interpreter's. */
 uint32_t interpreter_site(void);
