@@ -16,6 +16,8 @@
  * them; the rest of these are NVIDIA's architecture whitepapers'.  B200's bus,
  * L2 and memory clock: github.com/pytorch/ao, pull request 4002.  No output had
  * the clocks of the A10G and B200's core clock: they are the A10's and H200's.
+ * Bus and clocks of the RTX 4070 Ti SUPER and RTX PRO 6000 are NVIDIA's data
+ * sheets'.
  *
  * What a multiprocessor and a block have follows from the compute capability:
  * CUDA C++ Programming Guide, technical specifications per compute capability.
@@ -119,6 +121,9 @@ static const struct gp_gpu table[] = {
 	GPU("rtx-4060-laptop", 8325824512, "deviceQuery 12.3",
 	    "NVIDIA GeForce RTX 4060 Laptop GPU",
 	    CC_8_9, 24, 32768, 128, 2250, 8001),
+	GPU("rtx-4070-ti-super", 15974 * MIB, "torch",
+	    "NVIDIA GeForce RTX 4070 Ti SUPER",
+	    CC_8_9, 66, 49152, 256, 2610, 10501),
 	GPU("rtx-4080", 16049 * MIB, "torch",
 	    "NVIDIA GeForce RTX 4080", CC_8_9, 76, 65536, 256, 2505, 11201),
 	GPU("rtx-4090", 25250627584, "deviceQuery 13.0",
@@ -143,6 +148,9 @@ static const struct gp_gpu table[] = {
 	    CC_12_0, 84, 65536, 256, 2617, 15001),
 	GPU("rtx-5090", 33677180928, "deviceQuery 12.8",
 	    "NVIDIA GeForce RTX 5090", CC_12_0, 170, 98304, 512, 2655, 14001),
+	GPU("rtx-pro-6000", 97250 * MIB, "torch 2.7",
+	    "NVIDIA RTX PRO 6000 Blackwell Server Edition",
+	    CC_12_0, 188, 131072, 512, 2617, 12481),
 };
 /* clang-format on */
 
