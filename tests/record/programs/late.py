@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Collectives that nobody waits for, messages that are waited for late, and DDP;
-the rank named is late."""
+"""Collectives that nobody waits for, messages that are waited for late, and
+DDP; the rank named is late."""
 
 import os
 import sys
