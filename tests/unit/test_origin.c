@@ -88,6 +88,12 @@ static const struct {
 	/* More was reserved later than what was refused. */
 	{ ONE_DEVICE(MADE_ROOM ", " GROW(400, 30) ", " ALLOC(4, 400, 30)),
 	  false, M(120), M(120) },
+	/* Refused where there was room, by a limit: no segment is larger than
+	 * the request and 32 MiB. */
+	{ ONE_DEVICE(GROW(100, 30) ", " ALLOC(1, 100, 30) ", " OOM(934)), true,
+	  M(30), M(930) + MIB(32) },
+	{ ONE_DEVICE(GROW(100, 30) ", " ALLOC(1, 100, 30) ", " OOM(933)), false,
+	  M(30), GP_UNLIMITED },
 	/* Of two the smaller. */
 	{ ONE_DEVICE(MADE_ROOM ", " FREE(3) ", " DROP(300, 50) ", " GROW(
 		  500, 10) ", " ALLOC(5, 500, 10)),
