@@ -47,6 +47,7 @@ START_TEST(what_is_not_is_refused)
 		"fragmentation>",
 		"fragmentation>high",
 		"fragmentation>-1",
+		"num_ooms>1e18",
 		"fragmentation>0.3 for",
 		"fragmentation>0.3 for 0 events",
 		"fragmentation>0.3 for 10 seconds",

@@ -94,6 +94,12 @@ static const char *const others[] = {
 	      "5},"
 	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
 	      "{\"op\": \"free\", \"id\": 1}"),
+	/* the program that wrote it, which says what is not told */
+	TRACE("\"source\": {\"kind\": \"gpupool-gen\"}, ", "\"device\": 0,",
+	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": "
+	      "5},"
+	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
+	      "{\"op\": \"free\", \"id\": 1}"),
 	/* the settings */
 	TRACE("\"settings\": \"expandable_segments:True\", ", "\"device\": 0,",
 	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": "

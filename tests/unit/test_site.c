@@ -101,6 +101,9 @@ static const struct row rows[] = {
 	{ { "aten::add", "Optimizer.step#SGD.step" },
 	  "Optimizer.step#SGD.step (aten::add)",
 	  NULL },
+	{ { "aten::mm", "nn.Module: Linear_0" },
+	  "nn.Module: Linear_0 (aten::mm)",
+	  NULL },
 	/* Nothing is known of them. */
 	{ { "site 17", "site 3" }, "site 17", "site 17" },
 };
