@@ -12,7 +12,7 @@ calls = ctypes.CDLL(None)
 begin, end = calls.simcuda_load_begin, calls.simcuda_load_end
 
 
-def loading(load, file):
+def loading(load):
     def loaded(*items, **named):
         begin()
         try:
@@ -20,8 +20,6 @@ def loading(load, file):
         finally:
             end()
 
-    # A line of it is nobody's but PyTorch's.
-    loaded.__code__ = loaded.__code__.replace(co_filename=file)
     return loaded
 
 
@@ -29,14 +27,14 @@ def change_torch(module):
     for name in "_load", "_legacy_load":
         original = getattr(module, name, None)
         if original is not None:
-            setattr(module, name, loading(original, module.__file__))
+            setattr(module, name, loading(original))
 
 
-def opening(original, file):
+def opening(original):
     """A class: annotations and isinstance go by it."""
 
     class Kind(type):
-        __call__ = loading(lambda cls, *i, **n: original(*i, **n), file)
+        __call__ = loading(lambda cls, *i, **n: original(*i, **n))
 
         def __instancecheck__(cls, item):
             return isinstance(item, original)
@@ -45,12 +43,11 @@ def opening(original, file):
 
 
 def change_safetensors(package):
-    file = sys.modules["torch"].__file__
     for name, change in ("deserialize", loading), ("safe_open", opening):
         original = getattr(package, name, None)
         if original is None:
             continue
-        mine = change(original, file)
+        mine = change(original)
         for module in list(sys.modules.values()):
             names = getattr(module, "__dict__", {})
             if names.get(name) is original:

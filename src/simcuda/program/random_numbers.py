@@ -8,6 +8,7 @@ the generator is, they raise a ValueError.
 """
 
 import ctypes
+import math
 
 import torch
 
@@ -172,15 +173,9 @@ def at_once(tensor):
     most = 4
     if release >= FIRST_OF_16_BYTES:
         most = min(16 // tensor.element_size(), 8)
-    for count in 8, 4, 2:
-        size = count * tensor.element_size()
-        if (
-            count <= most
-            and tensor.numel() % count == 0
-            and tensor.address % size == 0
-        ):
-            return count
-    return 0
+    elements = tensor.address // tensor.element_size()
+    count = math.gcd(most, tensor.numel(), elements)
+    return count if count > 1 else 0
 
 
 def dropout(input, p, truth):

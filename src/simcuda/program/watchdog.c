@@ -265,21 +265,29 @@ __attribute__((constructor)) static void start(void)
 
 /* ---- groups that look themselves: c10d::nccl2, 2.15's ---- */
 
-#define LOOK "_ZN4c10d5nccl216ProcessGroupNCCL14checkWorkQueueEv"
+#define CHECK_WORK "_ZN4c10d5nccl216ProcessGroupNCCL14checkWorkQueueEv"
 
-/* PyTorch calls it by its name, which is found here first. */
-void checks_work(void *group) __asm__(LOOK);
-void checks_work(void *group)
+static void (*torchs_check_work)(void *group);
+
+static void find_torchs(void)
 {
 	void *library = dlopen("libtorch_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
-	void (*look)(void *group) = NULL;
 
 	if (library)
-		*(void **)&look = dlsym(library, LOOK);
-	if (!look)
+		*(void **)&torchs_check_work = dlsym(library, CHECK_WORK);
+}
+
+/* PyTorch calls it by its name, which is found here first. */
+void check_work(void *group) __asm__(CHECK_WORK);
+void check_work(void *group)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, find_torchs);
+	if (!torchs_check_work)
 		return;
 	process_ignore_others(true);
-	look(group);
+	torchs_check_work(group);
 	process_ignore_others(false);
 }
 
