@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kept bytes: grains of 256, found by their number; and for each chunk of 2 MiB
- * a list of its grains, so that a large range is forgotten without looking at
- * every one of its addresses.  A bit for each byte says whether it is known,
- * another whether it was drawn.
+ * a bit for each of its grains, so that a large range is forgotten without
+ * looking for every one.  A bit for each byte says whether it is known, another
+ * whether it was drawn.
  */
 #include "simcuda/kept.h"
 
@@ -17,15 +17,20 @@
 
 #define GRAIN	 UINT64_C(256)
 #define CHUNK	 (UINT64_C(2) << 20)
-#define NO_GRAIN GP_MAP_NONE
+#define IN_CHUNK (CHUNK / GRAIN)
 
 struct grain {
 	uint64_t number; /* of the address, in grains */
-	uint32_t next;	 /* of its chunk, or of those that are free */
+	uint32_t next;	 /* of those that are free, + 1 */
 	uint32_t age;	 /* known is of this age of all; else nothing is */
 	uint64_t known[GRAIN / 64];
 	uint64_t drawn[GRAIN / 64]; /* of this age, too; no byte is both */
 	unsigned char bytes[GRAIN];
+};
+
+struct chunk {
+	uint32_t count;
+	uint64_t has[IN_CHUNK / 64]; /* a bit for each grain */
 };
 
 static struct {
@@ -35,7 +40,9 @@ static struct {
 	uint32_t oldest;     /* of those in use, when all are */
 	uint32_t age;	     /* how often all was doubted */
 	struct gp_map by_number;
-	struct gp_map chunks; /* number -> its first grain */
+	struct chunk *chunks;
+	size_t chunk_count, chunk_room;
+	struct gp_map chunk_by_number;
 	struct gp_map blocks; /* address -> how many grains */
 } kept;
 
@@ -58,11 +65,6 @@ const struct kept_limits *kept_limits(void)
 static uint32_t most_grains(void)
 {
 	return (uint32_t)(limits.most_of_all / GRAIN);
-}
-
-static uint64_t chunk_of(uint64_t number)
-{
-	return number / (CHUNK / GRAIN);
 }
 
 /* ---- which bytes of a grain are known ---- */
@@ -123,6 +125,61 @@ static enum kept_state state_of(const struct grain *grain, size_t at,
 	return state;
 }
 
+/* ---- which grains a chunk has ---- */
+
+static void mark(uint64_t number)
+{
+	uint64_t key = number / IN_CHUNK, bit = number % IN_CHUNK;
+	uint32_t index = gp_map_get(&kept.chunk_by_number, key);
+
+	if (index == GP_MAP_NONE) {
+		kept.chunks =
+			gp_mem_grow(kept.chunks, &kept.chunk_room,
+				    kept.chunk_count + 1, sizeof(*kept.chunks));
+		index = (uint32_t)kept.chunk_count++;
+		kept.chunks[index] = (struct chunk){ 0 };
+		gp_map_put(&kept.chunk_by_number, key, index);
+	}
+	kept.chunks[index].has[bit / 64] |= UINT64_C(1) << bit % 64;
+	kept.chunks[index].count++;
+}
+
+static struct chunk *chunk_of(uint64_t number)
+{
+	uint32_t index = gp_map_get(&kept.chunk_by_number, number / IN_CHUNK);
+
+	return index == GP_MAP_NONE ? NULL : &kept.chunks[index];
+}
+
+static void unmark(uint64_t number)
+{
+	struct chunk *chunk = chunk_of(number);
+	uint64_t bit = number % IN_CHUNK;
+
+	chunk->has[bit / 64] &= ~(UINT64_C(1) << bit % 64);
+	chunk->count--;
+}
+
+/* The first grain of [number, last] of which anything is kept; one behind the
+ * last: there is none. */
+static uint64_t next_kept(uint64_t number, uint64_t last)
+{
+	while (number <= last) {
+		const struct chunk *chunk = chunk_of(number);
+		uint64_t bit = number % IN_CHUNK, word;
+
+		if (!chunk || !chunk->count) {
+			number += IN_CHUNK - bit;
+			continue;
+		}
+		word = chunk->has[bit / 64] >> bit % 64;
+		if (word)
+			return number + (uint64_t)__builtin_ctzll(word);
+		number += 64 - bit % 64;
+	}
+	return number;
+}
+
 /* ---- grains ---- */
 
 /* Clears what the range has of a grain; true: nothing is left of it. */
@@ -139,37 +196,29 @@ static bool clear(struct grain *grain, uint64_t addr, uint64_t end)
 	return from == begin && to == begin + GRAIN;
 }
 
-static void forget_in_chunk(uint64_t chunk, uint64_t addr, uint64_t end)
+static void drop(uint32_t index)
 {
-	uint32_t index = gp_map_take(&kept.chunks, chunk), first = NO_GRAIN;
+	struct grain *grain = &kept.items[index];
 
-	while (index != NO_GRAIN) {
-		struct grain *grain = &kept.items[index];
-		uint32_t next = grain->next;
-
-		if (clear(grain, addr, end)) {
-			gp_map_take(&kept.by_number, grain->number);
-			grain->next = kept.first_free;
-			kept.first_free = index + 1;
-		} else {
-			grain->next = first;
-			first = index;
-		}
-		index = next;
-	}
-	if (first != NO_GRAIN)
-		gp_map_put(&kept.chunks, chunk, first);
+	unmark(grain->number);
+	gp_map_take(&kept.by_number, grain->number);
+	grain->next = kept.first_free;
+	kept.first_free = index + 1;
 }
 
 void kept_forget(uint64_t addr, uint64_t size)
 {
-	uint64_t end = addr + size;
+	uint64_t end = addr + size, last = (end - 1) / GRAIN;
 
-	if (!kept.chunks.count || !size)
+	if (!size)
 		return;
-	for (uint64_t chunk = addr / CHUNK; chunk <= (end - 1) / CHUNK; chunk++)
-		if (gp_map_get(&kept.chunks, chunk) != GP_MAP_NONE)
-			forget_in_chunk(chunk, addr, end);
+	for (uint64_t i = next_kept(addr / GRAIN, last); i <= last;
+	     i = next_kept(i + 1, last)) {
+		uint32_t index = gp_map_get(&kept.by_number, i);
+
+		if (clear(&kept.items[index], addr, end))
+			drop(index);
+	}
 }
 
 /* All grains are in use. */
@@ -217,8 +266,7 @@ static struct grain *make(uint64_t number)
 	memset(grain, 0, sizeof(*grain));
 	grain->number = number;
 	grain->age = kept.age;
-	grain->next = gp_map_get(&kept.chunks, chunk_of(number));
-	gp_map_put(&kept.chunks, chunk_of(number), index);
+	mark(number);
 	gp_map_put(&kept.by_number, number, index);
 	return grain;
 }
@@ -428,31 +476,21 @@ bool kept_doubt_block(uint64_t addr)
 
 	if (grains == GP_MAP_NONE || !grains)
 		return false;
-	for (uint64_t chunk = addr / CHUNK; chunk <= last * GRAIN / CHUNK;
-	     chunk++)
-		for (uint32_t i = gp_map_get(&kept.chunks, chunk);
-		     i != NO_GRAIN; i = kept.items[i].next) {
-			struct grain *grain = &kept.items[i];
+	for (uint64_t i = next_kept(first, last); i <= last;
+	     i = next_kept(i + 1, last)) {
+		struct grain *grain = find(i);
 
-			if (grain->number < first || grain->number > last)
-				continue;
-			is_all &= !has_address(grain);
-			grain->age = kept.age - 1;
-		}
+		is_all &= !has_address(grain);
+		grain->age = kept.age - 1;
+	}
 	return is_all;
 }
 
 bool kept_has_any(uint64_t addr, size_t size)
 {
-	uint64_t last = (addr + size - 1) / CHUNK;
+	uint64_t last = (addr + size - 1) / GRAIN;
 
-	for (uint64_t chunk = addr / CHUNK; size && chunk <= last; chunk++)
-		for (uint32_t i = gp_map_get(&kept.chunks, chunk);
-		     i != NO_GRAIN; i = kept.items[i].next)
-			if (kept.items[i].number >= addr / GRAIN &&
-			    kept.items[i].number <= (addr + size - 1) / GRAIN)
-				return true;
-	return false;
+	return size && next_kept(addr / GRAIN, last) <= last;
 }
 
 /* The next bytes of a range that are alike, as many as lie in one grain. */
@@ -521,8 +559,9 @@ void kept_fill(uint64_t addr, unsigned char value, size_t size)
 void kept_forget_all(void)
 {
 	free(kept.items);
+	free(kept.chunks);
 	gp_map_release(&kept.by_number);
-	gp_map_release(&kept.chunks);
+	gp_map_release(&kept.chunk_by_number);
 	memset(&kept, 0, sizeof(kept));
 }
 

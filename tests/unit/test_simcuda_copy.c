@@ -128,6 +128,62 @@ END_TEST
 
 /* Drawn bytes are there and not known, also where they are copied to; those
  * that are known stay what they are. */
+/* Against one state and value a byte; what lies far apart in the same chunks
+ * and in others. */
+START_TEST(test_any_order_is_kept_as_byte_by_byte)
+{
+	enum { PLACES = 3, SIZE = 2048, STEPS = 4000 };
+	static unsigned char model[PLACES][SIZE], state[PLACES][SIZE];
+	static unsigned char bytes[SIZE], read[SIZE];
+	const uint64_t places[PLACES] = { MIB * 7, MIB * 8 - SIZE / 2,
+					  MIB * 512 };
+	uint64_t random = 3;
+
+	kept_forget_all();
+	memset(model, 0, sizeof(model));
+	memset(state, KEPT_UNKNOWN, sizeof(state));
+	for (size_t step = 0; step < STEPS; step++) {
+		size_t place = next_random(&random) % PLACES;
+		size_t at = next_random(&random) % SIZE;
+		size_t size = next_random(&random) % (SIZE - at + 1);
+		uint64_t addr = places[place] + at;
+
+		memset(bytes, 1 + (int)(next_random(&random) % 255), size);
+		switch (next_random(&random) % 5) {
+		case 0:
+			kept_write(addr, bytes, size);
+			memcpy(model[place] + at, bytes, size);
+			memset(state[place] + at, KEPT_KNOWN, size);
+			break;
+		case 1:
+			kept_draw(addr, bytes, size);
+			memcpy(model[place] + at, bytes, size);
+			memset(state[place] + at, KEPT_DRAWN, size);
+			break;
+		case 2:
+			kept_doubt(addr, size);
+			memset(state[place] + at, KEPT_UNKNOWN, size);
+			break;
+		case 3:
+			kept_forget(addr, size);
+			memset(model[place] + at, 0, size);
+			memset(state[place] + at, KEPT_UNKNOWN, size);
+			break;
+		default:
+			kept_read(addr, read, size);
+			ck_assert_mem_eq(read, model[place] + at, size);
+			for (size_t i = 0; i < size; i++)
+				ck_assert_int_eq(kept_take(addr + i, read, 1),
+						 state[place][at + i]);
+		}
+	}
+	kept_forget(0, UINT64_C(1) << 40);
+	for (size_t i = 0; i < PLACES; i++)
+		ck_assert(!kept_has_any(places[i], SIZE));
+	kept_forget_all();
+}
+END_TEST
+
 START_TEST(test_what_is_drawn_is_not_known)
 {
 	uint64_t at = UINT64_C(5) * 2 * MIB - 300;
@@ -278,6 +334,7 @@ int main(void)
 		{ test_large_copies_come_back_as_zeros, 0 },
 		{ test_memory_that_is_used_anew_is_zeros, 0 },
 		{ test_part_of_what_is_kept_is_forgotten, 0 },
+		{ test_any_order_is_kept_as_byte_by_byte, 0 },
 		{ test_the_oldest_is_forgotten_first, 0 },
 		{ test_what_is_drawn_is_not_known, 0 },
 		{ test_what_is_known_is_told_byte_by_byte, 0 },
