@@ -106,6 +106,55 @@ START_TEST(test_two_counters)
 }
 END_TEST
 
+/* A thread's numbers of seed 42, one after the other: the first is the first
+ * that torch.rand() prints. */
+START_TEST(test_weights_are_dropped_in_their_order)
+{
+	const struct generator generator = { true, 42, 0, 0 };
+	const struct attention_weights weights = { false, 2, 3, 5 };
+	float made[30], alone[4];
+
+	random_attention(&generator, &weights, made);
+	ck_assert_float_eq_tol(made[0], 0.6130F, 0.5e-4F);
+	for (uint64_t i = 0; i < 28; i += 4) {
+		const struct generator later = { true, 42, i, 0 };
+		const struct attention_weights four = { false, 1, 1, 4 };
+
+		random_attention(&later, &four, alone);
+		ck_assert_mem_eq(alone, made + i, sizeof(alone));
+	}
+}
+END_TEST
+
+/* Philox4x32-7 of zeros gives 5f6fb709 0d893f64 4f121f81 4f730a48 (Random123's
+ * known answers): the first thread's of the first tile. */
+START_TEST(test_flash_attention_drops_by_tiles)
+{
+	const struct generator generator = { true, 0, 0, 0 };
+	const struct attention_weights weights = { true, 2, 16, 32 };
+	static const unsigned char first[] = { 0x09, 0xb7, 0x6f, 0x5f,
+					       0x64, 0x3f, 0x89, 0x0d,
+					       0x81, 0x1f, 0x12, 0x4f,
+					       0x48, 0x0a, 0x73, 0x4f };
+	const struct generator next = { true, 0, 32, 0 };
+	const struct attention_weights odd = { true, 1, 20, 40 };
+	unsigned char made[2][16][32], one[16][32], of_odd[20][40];
+
+	random_attention(&generator, &weights, made);
+	for (int i = 0; i < 16; i++)
+		ck_assert_uint_eq(made[0][i / 2 % 2 * 8][i / 4 * 8 + i % 2],
+				  first[i]);
+	/* Each matrix has counters of its own. */
+	random_attention(&next, &(struct attention_weights){ true, 1, 16, 32 },
+			 one);
+	ck_assert_mem_eq(one, made[1], sizeof(one));
+	/* What goes over the edge of a matrix is left out. */
+	random_attention(&generator, &odd, of_odd);
+	for (int row = 0; row < 16; row++)
+		ck_assert_mem_eq(of_odd[row], made[0][row], 32);
+}
+END_TEST
+
 /* Of one seed and offset, whatever is made of them. */
 START_TEST(test_wide_numbers)
 {
@@ -126,9 +175,14 @@ END_TEST
 int main(void)
 {
 	const struct suite_test tests[] = {
-		{ test_uniform, 0 },	  { test_normal, 0 },
-		{ test_integers, 0 },	  { test_dropout, 0 },
-		{ test_two_counters, 0 }, { test_wide_numbers, 0 },
+		{ test_uniform, 0 },
+		{ test_normal, 0 },
+		{ test_integers, 0 },
+		{ test_dropout, 0 },
+		{ test_two_counters, 0 },
+		{ test_wide_numbers, 0 },
+		{ test_weights_are_dropped_in_their_order, 0 },
+		{ test_flash_attention_drops_by_tiles, 0 },
 	};
 
 	return suite_run("philox", tests, COUNT_OF(tests));

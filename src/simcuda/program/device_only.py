@@ -220,6 +220,7 @@ class Attention:
         dropout_p,
         bias=None,
         is_causal=False,
+        keeps=None,
         **named,
     ):
         refuse_others(named)
@@ -242,8 +243,10 @@ class Attention:
         self.weights = scores.softmax(-1).masked_fill(sees_none, 0)
         self.kept = 1
         if dropout_p:
-            drawn = torch.Generator().manual_seed(seed_by(query))
-            kept = torch.rand(scores.shape, generator=drawn) >= dropout_p
+            kept = keeps and keeps(scores.shape, dropout_p, named)
+            if kept is None:
+                drawn = torch.Generator().manual_seed(seed_by(query))
+                kept = torch.rand(scores.shape, generator=drawn) >= dropout_p
             self.kept = kept / (1 - dropout_p)
 
     def forward(self):
@@ -281,7 +284,9 @@ def by_position(query, key, value, **named):
 
 
 def efficient_of(custom_mask_type, **named):
-    return by_position(is_causal=custom_mask_type, **named)
+    return by_position(
+        is_causal=custom_mask_type, keeps=efficient_keeps, **named
+    )
 
 
 def efficient(compute_log_sumexp, **named):
@@ -298,13 +303,18 @@ def efficient_backward(grad_out_, **named):
     return *swap(*by), by_bias
 
 
-def flash(**named):
-    attention = by_position(**named)
-    return *swap(attention.forward()), attention.sums
+def flash_of(**named):
+    return by_position(keeps=flash_keeps, **named)
+
+
+def flash(dropout_p, **named):
+    attention = flash_of(dropout_p=dropout_p, **named)
+    state = rng_state() if dropout_p else None
+    return *swap(attention.forward()), attention.sums, state
 
 
 def flash_backward(grad_out, **named):
-    return swap(*by_position(**named).backward(*swap(grad_out))[:3])
+    return swap(*flash_of(**named).backward(*swap(grad_out))[:3])
 
 
 def cudnn_of(attn_bias, **named):
@@ -456,15 +466,14 @@ INSTEAD = {
     "cudnn_grid_sampler": grid_sampler,
     "cudnn_grid_sampler_backward": grid_sampler_backward,
 }
-# They are not read: how the device came to what is dropped, which is drawn
-# here, and what a library keeps for itself.
+# What is dropped hangs on it.
+STATE = {"philox_offset", "philox_seed", "rng_state"}
+# They are not read: how a library came to what it dropped, which is drawn here,
+# and what it keeps for itself.
 UNREAD = {
     "dropout_state",
-    "philox_seed",
-    "philox_offset",
     "reserve",
     "reserveSpace",
-    "rng_state",
     "unused",
     "weight_buf",
 }

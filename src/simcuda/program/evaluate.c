@@ -208,6 +208,7 @@ static void read_facts(struct operator_facts *facts, const char *bytes,
 		*flags[i] = set >> i & 1;
 	facts->writes = (uint32_t)next(&w);
 	facts->unread = (uint32_t)next(&w);
+	facts->if_known = (uint32_t)next(&w);
 	facts->partly = (uint32_t)next(&w);
 }
 
@@ -364,6 +365,22 @@ uint64_t simcuda_draws_seed(void)
 {
 	all.task->of->is_drawn = true;
 	return draws_seed(all.task->draws);
+}
+
+void simcuda_generator(struct generator *to);
+void simcuda_generator(struct generator *to)
+{
+	*to = *all.task->of->generator;
+}
+
+void simcuda_attention_numbers(const struct generator *generator,
+			       const struct attention_weights *weights,
+			       void *to);
+void simcuda_attention_numbers(const struct generator *generator,
+			       const struct attention_weights *weights,
+			       void *to)
+{
+	random_attention(generator, weights, to);
 }
 
 /* False: nobody knows the generator. */

@@ -33,10 +33,11 @@ struct operator_facts {
 	bool is_by_element; /* its own kernels write no more than results */
 	bool scales;	/* adds to beta, the fourth argument, times the first */
 	bool is_costly; /* takes longer than its elements are many */
-	bool multiplies; /* takes as long as that of two arguments */
-	bool is_fresh;	 /* its results are none of its arguments */
-	uint32_t writes; /* arguments that it writes, a bit each */
-	uint32_t unread; /* of those, what it reads nothing of */
+	bool multiplies;   /* takes as long as that of two arguments */
+	bool is_fresh;	   /* its results are none of its arguments */
+	uint32_t writes;   /* arguments that it writes, a bit each */
+	uint32_t unread;   /* of those, what it reads nothing of */
+	uint32_t if_known; /* arguments that it does without, if need be */
 	uint32_t partly; /* arguments that may be known in part: where they are
 			  * not, each bit changes a result one way only */
 };

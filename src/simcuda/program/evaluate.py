@@ -358,13 +358,12 @@ def describe(name, overload):
     has_kernel = base in OF_INDICES or any(
         C._dispatch_has_kernel_for_dispatch_key(full, k) for k in KEYS
     )
-    is_random = (
-        torch.Tag.nondeterministic_seeded in op.tags and base not in INSTEAD
-    )
+    is_random = torch.Tag.nondeterministic_seeded in op.tags
+    is_ours = base in FROM_GENERATOR or base in INSTEAD
     if (
         space in COMPUTED_SPACES
         and has_kernel
-        and (DRAWS or not is_random or base in FROM_GENERATOR)
+        and (DRAWS or not is_random or is_ours)
         and not is_view(op._schema)
         and base not in NOTHING
     ):
@@ -385,12 +384,19 @@ def describe(name, overload):
         flags |= WRITES_ANY
     fills = base in FILLS or base in FROM_GENERATOR
     unread = [i for i in writes if arguments[i].is_out or fills]
+    if_known = []
     if base in INSTEAD:
         unread += [i for i, a in enumerate(arguments) if a.name in UNREAD]
+        if_known += [i for i, a in enumerate(arguments) if a.name in STATE]
     if len(arguments) > MOST:
         flags = (flags | WRITES_ANY) & ~COMPUTES
     return struct.pack(
-        "4q", flags, bits(writes), bits(unread), bits(partly(base, overload))
+        "5q",
+        flags,
+        bits(writes),
+        bits(unread),
+        bits(if_known),
+        bits(partly(base, overload)),
     )
 
 
@@ -402,11 +408,13 @@ def make(value):
     if not value:
         return CPU
     data, dtype, sizes, _, strides, address = value
+    is_read = data is not None
     if data is None or not len(data):
         made = torch.empty(sizes, dtype=DTYPES[dtype], device=CPU)
     else:
         made = torch.frombuffer(data, dtype=DTYPES[dtype]).reshape(sizes)
     made.strides_there, made.address = strides, address
+    made.is_read = is_read
     return made
 
 

@@ -436,6 +436,7 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 	const struct operator_facts *facts = &f->operation->facts;
 	const struct arguments_wish wish = {
 		.unread = facts->unread | scales_by_0(f, inputs),
+		.if_known = facts->if_known,
 		.partly = facts->partly,
 		.is_decisive = facts->is_decisive || writes_integers(f),
 		.is_sparse = facts->is_sparse,

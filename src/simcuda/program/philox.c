@@ -72,8 +72,8 @@ static void multiply(uint32_t a, uint32_t b, uint32_t *high, uint32_t *low)
 	*low = (uint32_t)product;
 }
 
-static void philox(uint64_t seed, uint64_t counter, uint64_t thread,
-		   uint32_t n[4])
+static void philox_of(uint64_t seed, uint64_t counter, uint64_t thread,
+		      int rounds, uint32_t n[4])
 {
 	uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
 	uint32_t high[2], low[2];
@@ -82,7 +82,7 @@ static void philox(uint64_t seed, uint64_t counter, uint64_t thread,
 	n[1] = (uint32_t)(counter >> 32);
 	n[2] = (uint32_t)thread;
 	n[3] = (uint32_t)(thread >> 32);
-	for (int round = 0; round < 10; round++) {
+	for (int round = 0; round < rounds; round++) {
 		multiply(0xd2511f53, n[0], &high[0], &low[0]);
 		multiply(0xcd9e8d57, n[2], &high[1], &low[1]);
 		n[0] = high[1] ^ n[1] ^ key[0];
@@ -92,6 +92,12 @@ static void philox(uint64_t seed, uint64_t counter, uint64_t thread,
 		key[0] += 0x9e3779b9;
 		key[1] += 0xbb67ae85;
 	}
+}
+
+static void philox(uint64_t seed, uint64_t counter, uint64_t thread,
+		   uint32_t n[4])
+{
+	philox_of(seed, counter, thread, 10, n);
 }
 
 /* ---- what is made of four numbers: curand_uniform.h, curand_normal.h ---- */
@@ -243,4 +249,79 @@ void random_numbers(const struct generator *generator,
 			makers[r->kind].make(n, r->range, made);
 			put_share(r, share, made, to);
 		}
+}
+
+/* ---- attention ---- */
+
+/* One thread's numbers, one after the other. */
+static void fill_efficient(const struct generator *generator,
+			   const struct attention_weights *w, float *to)
+{
+	uint64_t count = w->matrices * w->queries * w->keys;
+	uint32_t n[4];
+
+	for (uint64_t i = 0; i < count; i++) {
+		if (i % 4 == 0)
+			philox(generator->seed, generator->offset / 4 + i / 4,
+			       0, n);
+		to[i] = uniform(n[i % 4]);
+	}
+}
+
+/* A warp takes tiles of a matrix, of which each thread has what the tensor
+ * cores give it (mma.m16n8k16): two neighbours in a row and those eight rows
+ * below, in each eighth column. */
+enum { WARP = 32, TILE_ROWS = 16, TILE_COLUMNS = 32, FLASH_ROUNDS = 7 };
+
+static void put_in_tile(const struct attention_weights *w, uint64_t row,
+			uint64_t column, unsigned lane, const uint32_t n[4],
+			unsigned char *matrix)
+{
+	for (unsigned i = 0; i < 16; i++) {
+		uint64_t r = row + lane / 4 + i / 2 % 2 * 8;
+		uint64_t c = column + i / 4 * 8 + lane % 4 * 2 + i % 2;
+
+		if (r < w->queries && c < w->keys)
+			matrix[r * w->keys + c] =
+				(unsigned char)(n[i / 4] >> i % 4 * 8);
+	}
+}
+
+static void fill_matrix(const struct generator *generator,
+			const struct attention_weights *w,
+			unsigned char *matrix)
+{
+	uint32_t n[4];
+
+	for (uint64_t row = 0; row < w->queries; row += TILE_ROWS)
+		for (uint64_t column = 0; column < w->keys;
+		     column += TILE_COLUMNS)
+			for (unsigned lane = 0; lane < WARP; lane++) {
+				philox_of(generator->seed,
+					  generator->offset + lane,
+					  row / TILE_ROWS |
+						  column / TILE_COLUMNS << 32,
+					  FLASH_ROUNDS, n);
+				put_in_tile(w, row, column, lane, n, matrix);
+			}
+}
+
+static void fill_flash(const struct generator *generator,
+		       const struct attention_weights *w, unsigned char *to)
+{
+	struct generator of_matrix = *generator;
+
+	for (uint64_t i = 0; i < w->matrices; i++) {
+		fill_matrix(&of_matrix, w, to + i * w->queries * w->keys);
+		of_matrix.offset += WARP;
+	}
+}
+
+void random_attention(const struct generator *generator,
+		      const struct attention_weights *weights, void *to)
+{
+	if (weights->is_flash)
+		fill_flash(generator, weights, to);
+	else
+		fill_efficient(generator, weights, to);
 }

@@ -44,4 +44,16 @@ struct random_numbers {
 void random_numbers(const struct generator *generator,
 		    const struct random_numbers *numbers, void *to);
 
+/* What attention drops weights by, in the order of elements. */
+struct attention_weights {
+	/* FlashAttention 2 goes by bytes (dropout.h and philox.cuh of ATen's
+	 * flash_attn), the kernel that saves memory by float, above 0 to 1
+	 * (kernel_forward.h of its mem_eff_attention). */
+	bool is_flash;
+	/* Of each head of each of a batch there is a matrix. */
+	uint64_t matrices, queries, keys;
+};
+void random_attention(const struct generator *generator,
+		      const struct attention_weights *weights, void *to);
+
 #endif

@@ -43,6 +43,8 @@ LONG = torch.int64, torch.float64, torch.float32, torch.bfloat16
 FIRST_EVEN = 2, 7
 # Since then dropout takes 16 bytes at a time.
 FIRST_OF_16_BYTES = 2, 7
+# Since then FlashAttention leaves its state on the device.
+FIRST_RNG_STATE = 2, 7
 release = tuple(int(n) for n in torch.__version__.split(".")[:2])
 
 
@@ -55,6 +57,28 @@ class Numbers(ctypes.Structure):
         ("neighbours", ctypes.c_uint64),
         ("is_alone", ctypes.c_bool),
         ("range", ctypes.c_uint64),
+    ]
+
+
+class Generator(ctypes.Structure):
+    """A struct generator."""
+
+    _fields_ = [
+        ("is_known", ctypes.c_bool),
+        ("seed", ctypes.c_uint64),
+        ("offset", ctypes.c_uint64),
+        ("blocks", ctypes.c_uint64),
+    ]
+
+
+class Weights(ctypes.Structure):
+    """A struct attention_weights."""
+
+    _fields_ = [
+        ("is_flash", ctypes.c_bool),
+        ("matrices", ctypes.c_uint64),
+        ("queries", ctypes.c_uint64),
+        ("keys", ctypes.c_uint64),
     ]
 
 
@@ -198,6 +222,61 @@ def native_dropout(input, p, train):
 
 def fused_dropout(self, p, **more):
     return dropout(self, p, torch.uint8)
+
+
+# ---- what attention drops ----
+
+
+def generator_of(named):
+    """That of the device; of a backward as it was before the forward."""
+    state = Generator()
+    if "rng_state" in named:
+        tensors = [named["rng_state"]]
+    elif "philox_seed" in named:
+        tensors = [named["philox_seed"], named["philox_offset"]]
+    else:
+        calls.simcuda_generator(ctypes.byref(state))
+        return state
+    state.is_known = all(t.is_read for t in tensors)
+    if state.is_known:
+        numbers = torch.cat([t.flatten() for t in tensors]).tolist()
+        state.seed, state.offset = numbers
+    return state
+
+
+def attention_numbers(named, shape, made):
+    """None: nobody knows them."""
+    state = generator_of(named)
+    if not state.is_known:
+        return None
+    matrices = shape[0] * shape[1]
+    of = Weights(made.dtype == torch.uint8, matrices, *shape[2:])
+    calls.simcuda_attention_numbers(
+        ctypes.byref(state),
+        ctypes.byref(of),
+        ctypes.c_void_p(made.data_ptr()),
+    )
+    return made
+
+
+def efficient_keeps(shape, p, named):
+    made = attention_numbers(named, shape, torch.empty(shape))
+    return None if made is None else made > torch.tensor(p)
+
+
+def flash_keeps(shape, p, named):
+    made = torch.empty(shape, dtype=torch.uint8)
+    made = attention_numbers(named, shape, made)
+    most = math.floor((1 - torch.tensor(p)).item() * 255)
+    return None if made is None else made <= most
+
+
+def rng_state():
+    """As FlashAttention leaves it, since it leaves it on the device."""
+    state = generator_of({})
+    if release < FIRST_RNG_STATE or not state.is_known:
+        return None
+    return torch.tensor([state.seed, state.offset], dtype=torch.uint64)
 
 
 FROM_GENERATOR = {

@@ -560,8 +560,10 @@ struct reading {
 	/* What is read in place of a truth that is not known, and of each bit
 	 * of an integer. */
 	enum { NO_TRUTH, SUPPOSED_FALSE, SUPPOSED_TRUE, AS_READ } otherwise;
-	bool is_partly; /* in this argument; in others all has to be known */
 	bool is_any_known;
+	/* Of this argument. */
+	enum { READ, READ_IF_KNOWN, UNREAD } reads;
+	bool is_partly; /* in others all has to be known */
 };
 
 static bool is_little(struct reading *r, const struct shape *s)
@@ -597,6 +599,8 @@ static bool (*reader(const struct reading *r,
 		return take_from_host;
 	if (r->otherwise == AS_READ)
 		return take_as_read;
+	if (r->reads == READ_IF_KNOWN)
+		return take;
 	if (r->otherwise == NO_TRUTH)
 		return draws_policy()->draws ? take_or_draw : take;
 	if (tensors_is_real(s->dtype) || !r->is_partly)
@@ -650,7 +654,7 @@ static bool is_undefined(const void *tensor)
 	       !((const char *)tensor)[l->has_device];
 }
 
-static bool read_tensor(struct reading *r, const void *tensor, bool is_read,
+static bool read_tensor(struct reading *r, const void *tensor,
 			struct argument *a)
 {
 	if (is_undefined(tensor))
@@ -660,16 +664,19 @@ static bool read_tensor(struct reading *r, const void *tensor, bool is_read,
 		tensor = tensors_indices(tensor);
 	if (!tensor || !tensors_read(tensor, &a->shape) || a->shape.is_opaque)
 		return false;
-	if (!is_read)
+	if (r->reads == UNREAD)
 		return !r->wish->counts_all || is_little(r, &a->shape);
-	return read_bytes(r, a);
+	if (read_bytes(r, a))
+		return true;
+	a->bytes = NULL;
+	return r->reads == READ_IF_KNOWN;
 }
 
 static bool read_value(struct reading *r, const struct torch_value *value,
-		       bool is_read, struct argument *a);
+		       struct argument *a);
 
 static bool read_list(struct reading *r, const struct torch_value *list,
-		      bool is_read, struct argument *a)
+		      struct argument *a)
 {
 	struct torch_values values = tensors_list(list);
 	struct argument *items =
@@ -679,7 +686,7 @@ static bool read_list(struct reading *r, const struct torch_value *list,
 	a->items = items;
 	a->count = values.count;
 	for (size_t i = 0; i < values.count; i++)
-		if (!read_value(r, &values.items[i], is_read, &items[i]))
+		if (!read_value(r, &values.items[i], &items[i]))
 			return false;
 	return true;
 }
@@ -698,13 +705,13 @@ static const char *text_of(struct reading *r, const struct torch_value *value)
 }
 
 static bool read_value(struct reading *r, const struct torch_value *value,
-		       bool is_read, struct argument *a)
+		       struct argument *a)
 {
 	memset(a, 0, sizeof(*a));
 	switch (tensors_kind(value)) {
 	case VALUE_NONE:
 	case VALUE_GENERATOR: return true;
-	case VALUE_TENSOR: return read_tensor(r, tensors_of(value), is_read, a);
+	case VALUE_TENSOR: return read_tensor(r, tensors_of(value), a);
 	case VALUE_DOUBLE:
 		r->is_any_known |= r->is_partly;
 		a->kind = ARGUMENT_REAL;
@@ -725,9 +732,14 @@ static bool read_value(struct reading *r, const struct torch_value *value,
 		a->text = text_of(r, value);
 		return true;
 	case VALUE_DEVICE: a->kind = ARGUMENT_DEVICE; return true;
-	case VALUE_LIST: return read_list(r, value, is_read, a);
+	case VALUE_LIST: return read_list(r, value, a);
 	default: return false;
 	}
+}
+
+static bool is_among(size_t i, uint32_t bits)
+{
+	return i < 32 && bits >> i & 1;
 }
 
 static const struct argument *read_all(struct reading *r,
@@ -737,9 +749,11 @@ static const struct argument *read_all(struct reading *r,
 		arena_take(r->wish->arena, (values.count + 1) * sizeof(*all));
 
 	for (size_t i = 0; i < values.count; i++) {
-		r->is_partly = i < 32 && r->wish->partly >> i & 1;
-		if (!read_value(r, &values.items[i],
-				i > 31 || !(r->wish->unread >> i & 1), &all[i]))
+		r->is_partly = is_among(i, r->wish->partly);
+		r->reads = is_among(i, r->wish->unread)	    ? UNREAD
+			   : is_among(i, r->wish->if_known) ? READ_IF_KNOWN
+							    : READ;
+		if (!read_value(r, &values.items[i], &all[i]))
 			return NULL;
 	}
 	return all;

@@ -144,13 +144,14 @@ void *arena_take(struct arena *arena, size_t size);
 void arena_release(struct arena *arena);
 
 struct arguments_wish {
-	uint32_t unread;  /* arguments that are not looked into, a bit each */
-	uint32_t partly;  /* those of which arguments_suppose supposes any */
-	bool is_decisive; /* programs go by its result */
-	bool is_sparse;	  /* tensors stand for their indices */
-	bool is_costly;	  /* floating-point numbers may be fewer than others */
-	bool multiplies;  /* so may the product of two */
-	bool counts_all;  /* also what is not looked into */
+	uint32_t unread;   /* arguments that are not looked into, a bit each */
+	uint32_t if_known; /* those that are read only where they are known */
+	uint32_t partly;   /* those of which arguments_suppose supposes any */
+	bool is_decisive;  /* programs go by its result */
+	bool is_sparse;	   /* tensors stand for their indices */
+	bool is_costly;	   /* floating-point numbers may be fewer than others */
+	bool multiplies;   /* so may the product of two */
+	bool counts_all;   /* also what is not looked into */
 	struct arena *arena;
 };
 /* NULL: some value is not known and none is drawn in its place, or it is of a
