@@ -200,7 +200,8 @@ static void read_facts(struct operator_facts *facts, const char *bytes,
 		&facts->orders,	       &facts->denies,	  &facts->samples,
 		&facts->is_of_all,     &facts->counts,	  &facts->is_sparse,
 		&facts->is_by_element, &facts->scales,	  &facts->is_costly,
-		&facts->multiplies,    &facts->is_fresh,
+		&facts->multiplies,    &facts->is_fresh,  &facts->succeeds,
+		&facts->finds_any,
 	};
 	uint64_t set = (uint64_t)next(&w);
 
@@ -371,6 +372,14 @@ void simcuda_generator(struct generator *to);
 void simcuda_generator(struct generator *to)
 {
 	*to = *all.task->of->generator;
+}
+
+void simcuda_thread_numbers(const struct generator *generator, uint64_t thread,
+			    uint64_t count, uint32_t *to);
+void simcuda_thread_numbers(const struct generator *generator, uint64_t thread,
+			    uint64_t count, uint32_t *to)
+{
+	random_of_thread(generator, thread, count, to);
 }
 
 void simcuda_attention_numbers(const struct generator *generator,

@@ -26,6 +26,8 @@ struct operator_facts {
 	bool asserts;	  /* its truths are true in a correct program */
 	bool orders;	/* where all its truths are asked for, they are true */
 	bool denies;	/* the truths that it reads are false there */
+	bool succeeds;	/* what it reads is 0 where it can be computed */
+	bool finds_any; /* how many it finds is no less than 1 */
 	bool samples;	/* the first is true there, the others false */
 	bool is_of_all; /* all() */
 	bool counts;	/* goes on from integers that nobody knows */

@@ -42,7 +42,9 @@ atexit.register(calls.simcuda_evaluate_stop)
     COSTLY,
     MULTIPLIES,
     FRESH,
-) = (1 << i for i in range(20))
+    SUCCEEDS,
+    FINDS_ANY,
+) = (1 << i for i in range(22))
 # Arguments that there are bits for.
 MOST = 26
 # Whether what nobody knows is drawn: --values.
@@ -68,18 +70,14 @@ FILLS = {
     "zero_",
 }
 # They read on the device how many there are, and then make room for them.
-SIZED = {
-    "nonzero",
-    "masked_select",
+UNIQUE = {
     "_unique",
     "_unique2",
-    "equal",
-    "nms",
     "unique_consecutive",
-    "_coalesce",
     "unique_dim",
     "unique_dim_consecutive",
 }
+SIZED = UNIQUE | {"nonzero", "masked_select", "equal", "nms", "_coalesce"}
 # Each bit that they take makes a bit of a result 1, or makes it 0, whatever the
 # others are: a result that is the same with all unknown bits 0 and with all of
 # them 1 is known.  Not so with xor.
@@ -170,6 +168,9 @@ ASSERTIONS = {
 COMPARISONS = {"ge", "gt", "le", "lt"}
 # What they read while they run is false there: whether a library found errors.
 DENIALS = {"_linalg_check_errors"}
+# What they read while they run is what a library says of errors, and is 0 where
+# the processor's finds none.
+SUCCESSES = {"_linalg_eigh", "_linalg_eigvals", "_linalg_svd", "linalg_eig"}
 # The first that old releases' read there is true, and the others are false:
 # whether probabilities are valid, and whether all are 0.
 SAMPLERS = {"multinomial"}
@@ -202,6 +203,8 @@ CLASSES = (
     (ASSERTIONS, ASSERTS),
     (COMPARISONS, ORDERS),
     (DENIALS, DENIES),
+    (SUCCESSES, SUCCEEDS),
+    (UNIQUE, FINDS_ANY),
     (SAMPLERS, SAMPLES),
     (COUNTING, COUNTS),
     (SCALING, SCALES),

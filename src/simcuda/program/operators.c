@@ -635,14 +635,27 @@ static int64_t asked_size(const struct frame *f, const struct shape *s)
 	return dim >= 0 && dim < s->dims ? s->sizes[dim] : 0;
 }
 
-/* A read of how large its result is. */
+/* Whether what is read in it follows from what it computes. */
+static bool asks(const struct frame *f, size_t size)
+{
+	const struct operator_facts *facts;
+
+	if (!f->operation)
+		return false;
+	facts = &f->operation->facts;
+	return facts->succeeds || (facts->asks_size && size <= 8);
+}
+
+/* A read of how large its result is, or of errors. */
 static bool answer(const struct frame *f, void *to, size_t size)
 {
 	const struct evaluated *e = f->result_count ? f->results : NULL;
 
 	if (!e)
 		return false;
-	if (e->kind == EVALUATED_INT || e->kind == EVALUATED_BOOL)
+	if (f->operation->facts.succeeds)
+		memset(to, 0, size);
+	else if (e->kind == EVALUATED_INT || e->kind == EVALUATED_BOOL)
 		say_number(e->number, to, size);
 	else if (e->kind == EVALUATED_TENSOR && e->shape.dims)
 		say_number(asked_size(f, &e->shape), to, size);
@@ -735,18 +748,22 @@ static void draw(const struct frame *f, void *to, uint64_t from, size_t size)
 static bool on_read(void *to, uint64_t from, size_t size)
 {
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
-	bool is_alone, truth;
+	bool finds_any = false, is_alone, truth;
 
 	/* One that is called by another asks for the same. */
 	for (size_t i = 0; i < frames.count; i++) {
 		struct frame *asking = &frames.items[i];
 
-		if (!asking->operation || !asking->operation->facts.asks_size ||
-		    size > 8)
+		if (!asks(asking, size))
 			continue;
 		evaluate_frame(asking);
 		if (answer(asking, to, size))
 			return !asking->is_drawn;
+		finds_any |= asking->operation->facts.finds_any;
+	}
+	if (finds_any && !operations.scalar && !draws_policy()->draws) {
+		say_number(1, to, size);
+		return false;
 	}
 	is_alone = is_scalar(f, size);
 	if (is_alone && is_asserted(f, &truth)) {

@@ -251,19 +251,34 @@ void random_numbers(const struct generator *generator,
 		}
 }
 
-/* ---- attention ---- */
-
-/* One thread's numbers, one after the other. */
-static void fill_efficient(const struct generator *generator,
-			   const struct attention_weights *w, float *to)
+void random_of_thread(const struct generator *generator, uint64_t thread,
+		      uint64_t count, uint32_t *to)
 {
-	uint64_t count = w->matrices * w->queries * w->keys;
 	uint32_t n[4];
 
 	for (uint64_t i = 0; i < count; i++) {
 		if (i % 4 == 0)
 			philox(generator->seed, generator->offset / 4 + i / 4,
-			       0, n);
+			       thread, n);
+		to[i] = n[i % 4];
+	}
+}
+
+/* ---- attention ---- */
+
+/* All are one thread's. */
+static void fill_efficient(const struct generator *generator,
+			   const struct attention_weights *w, float *to)
+{
+	uint64_t count = w->matrices * w->queries * w->keys;
+	struct generator g = *generator;
+	uint32_t n[4];
+
+	for (uint64_t i = 0; i < count; i++) {
+		if (i % 4 == 0) {
+			random_of_thread(&g, 0, 4, n);
+			g.offset += 4;
+		}
 		to[i] = uniform(n[i % 4]);
 	}
 }

@@ -44,6 +44,10 @@ struct random_numbers {
 void random_numbers(const struct generator *generator,
 		    const struct random_numbers *numbers, void *to);
 
+/* Of one thread, one after the other, 32 bits each. */
+void random_of_thread(const struct generator *generator, uint64_t thread,
+		      uint64_t count, uint32_t *to);
+
 /* What attention drops weights by, in the order of elements. */
 struct attention_weights {
 	/* FlashAttention 2 goes by bytes (dropout.h and philox.cuh of ATen's

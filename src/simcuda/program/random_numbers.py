@@ -23,6 +23,7 @@ MADE = {
 }
 OF_DOUBLES = {UNIFORM: WIDE_UNIFORM, NORMAL: WIDE_NORMAL}
 MOST_BYTES = (1 << 31) - 1
+BLOCK = 256  # threads
 # Of integers that are wanted without an end.
 BELOW = {
     torch.bool: 2,
@@ -224,6 +225,58 @@ def fused_dropout(self, p, **more):
     return dropout(self, p, torch.uint8)
 
 
+# ---- permutations ----
+
+
+def bits_of_keys(n):
+    """So many that all differ nine times in ten."""
+    return math.ceil(math.log2(n - (6 * n * n + 1) / (12 * math.log(0.9))))
+
+
+def next_generator(count, numbers_of_turn):
+    """As it is after a kernel drew so many."""
+    state = Generator()
+    calls.simcuda_generator(ctypes.byref(state))
+    threads = min(state.blocks, -(-count // BLOCK)) * BLOCK
+    turns = -(-count // (threads * numbers_of_turn))
+    state.offset += 4 * turns
+    return state
+
+
+def shuffle_alike(order, keys, state):
+    """Places whose keys are alike, each lot by its first one's thread."""
+    begins = (keys[1:] != keys[:-1]).nonzero().flatten().add(1).tolist()
+    for begin, end in zip([0, *begins], [*begins, len(keys)]):
+        numbers = (ctypes.c_uint32 * (end - begin - 1))()
+        calls.simcuda_thread_numbers(
+            ctypes.byref(state),
+            ctypes.c_uint64(begin),
+            ctypes.c_uint64(len(numbers)),
+            numbers,
+        )
+        for last, number in zip(range(end - begin - 1, 0, -1), numbers):
+            places = torch.tensor([last, number % (last + 1)]) + begin
+            order[places] = order[places.flip(0)]
+
+
+def permutation(n, out=None, **more):
+    """By random keys, of which as many bits are sorted as are enough."""
+    if out is None:
+        raise ValueError("its kernel is that of the overload with out")
+    bits = bits_of_keys(n) if n else 0
+    keys = torch.empty(n, dtype=torch.int32 if bits <= 32 else torch.int64)
+    keys.strides_there = keys.stride()
+    limits = torch.iinfo(keys.dtype)
+    named = {"from": limits.min, "to": limits.max}
+    keys = integers(keys, **named)[0].long()
+    if bits != 32:
+        keys &= (1 << bits) - 1
+    keys, order = keys.sort(stable=True)
+    is_wide = bits > 32 or release >= FIRST_EVEN
+    shuffle_alike(order, keys, next_generator(n, 2 if is_wide else 4))
+    return (out.copy_(order),)
+
+
 # ---- what attention drops ----
 
 
@@ -287,5 +340,6 @@ FROM_GENERATOR = {
     "normal": normal_around,
     "normal_": normal,
     "random_": integers,
+    "randperm": permutation,
     "uniform_": uniform,
 }

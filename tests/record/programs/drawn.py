@@ -39,7 +39,7 @@ elif how == "loss":
 elif how == "generator":
     before = torch.get_rng_state()
     torch.empty(8, device="cuda").cauchy_().tolist()
-    torch.randperm(8, device="cuda").tolist()
+    torch.empty(8, device="cuda").geometric_(0.3).tolist()
     print("the program's own:", torch.equal(before, torch.get_rng_state()))
 elif how == "exact":
     x = torch.arange(6.0, device="cuda").reshape(2, 3).requires_grad_()

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+"""Permutations of the device, by keys of 32 bits and of 64, some of which are
+alike."""
+
+import torch
+
+torch.manual_seed(3)
+for n in (0, 1, 2, 10, 25000, 30000, 31000, 60000):
+    for _ in range(5):
+        mixed = torch.randperm(n, device="cuda").tolist()
+        if n > 2 and mixed == list(range(n)) or len(set(mixed)) < n:
+            print(n, "is no permutation")
+print(max(mixed))
+mixed = torch.empty(12, device="cuda", dtype=torch.float16)[::2]
+torch.randperm(6, out=mixed, generator=torch.Generator("cuda").manual_seed(3))
+print(sorted(mixed.tolist()))
