@@ -170,7 +170,7 @@ COMPARISONS = {"ge", "gt", "le", "lt"}
 DENIALS = {"_linalg_check_errors"}
 # What they read while they run is what a library says of errors, and is 0 where
 # the processor's finds none.
-SUCCESSES = {"_linalg_eigh", "_linalg_eigvals", "_linalg_svd", "linalg_eig"}
+SUCCESSES = {"_linalg_eigh", "_linalg_svd"}
 # The first that old releases' read there is true, and the others are false:
 # whether probabilities are valid, and whether all are 0.
 SAMPLERS = {"multinomial"}
