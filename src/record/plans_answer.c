@@ -36,6 +36,7 @@ enum {
 struct descriptor {
 	void *object;
 	int type;
+	int status;    /* of the first that was set in vain */
 	bool is_first; /* configuration of what heuristics gave, or its plan */
 };
 
@@ -74,6 +75,7 @@ static int create(struct conversation *c, const struct gp_plans_request *r)
 	}
 	d = &c->items[r->id];
 	d->type = r->name;
+	d->status = 0;
 	d->is_first = false;
 	return c->library->create(r->name, &d->object);
 }
@@ -120,7 +122,7 @@ static int finalize(const struct conversation *c, const struct descriptor *d)
 			c->library->set(d->object, wanting[i].attribute,
 					GP_PLANS_DESCRIPTOR, 1,
 					&c->library->device);
-	return c->library->finalize(d->object);
+	return d->status ? d->status : c->library->finalize(d->object);
 }
 
 /* A plan's workspace as it is beside the device. */
@@ -202,7 +204,10 @@ static void answer(struct conversation *c, const struct gp_plans_request *r,
 	if (!d->object)
 		return;
 	switch (r->ask) {
-	case GP_PLANS_SET: reply->status = set(c, r, d); break;
+	case GP_PLANS_SET:
+		reply->status = set(c, r, d);
+		d->status = d->status ? d->status : reply->status;
+		break;
 	case GP_PLANS_FINALIZE: reply->status = finalize(c, d); break;
 	case GP_PLANS_GET: get(c, r, d, reply); break;
 	case GP_PLANS_DESTROY:
@@ -239,8 +244,9 @@ void gp_plans_answer(const struct gp_plans_library *library, int socket)
 		if (!gp_plans_read(socket, c.bytes, request.bytes))
 			break;
 		answer(&c, &request, &reply);
-		if (!gp_plans_write(socket, &reply, sizeof(reply)) ||
-		    !gp_plans_write(socket, c.bytes, reply.bytes))
+		if (gp_plans_has_reply(&request) &&
+		    (!gp_plans_write(socket, &reply, sizeof(reply)) ||
+		     !gp_plans_write(socket, c.bytes, reply.bytes)))
 			break;
 	}
 	for (size_t i = 0; i < c.count; i++)

@@ -6,6 +6,12 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+bool gp_plans_has_reply(const struct gp_plans_request *request)
+{
+	return request->ask != GP_PLANS_CREATE &&
+	       request->ask != GP_PLANS_SET && request->ask != GP_PLANS_DESTROY;
+}
+
 /* Types that are no enumeration of four bytes. */
 size_t gp_plans_element(int type)
 {

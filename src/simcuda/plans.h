@@ -5,8 +5,9 @@
  * Since 9.8 cuDNN plans for a device that is not there, from a description of
  * it ("deviceless ahead-of-time compilation").  That is done in a process of
  * its own: whatever the library does there, the program is not touched by it.
- * The two speak over a stream socket, one reply to each request; descriptors
- * are numbers that the program chooses, from 1 on.
+ * The two speak over a stream socket; descriptors are numbers that the program
+ * chooses, from 1 on.  What makes, fills and ends them is told, many at once,
+ * and has no reply: whether that failed is said when they are finalized.
  */
 #ifndef SIMCUDA_PLANS_H
 #define SIMCUDA_PLANS_H
@@ -20,11 +21,11 @@
 enum gp_plans_ask {
 	GP_PLANS_HELLO,	 /* reply: count is the version, text why there is none
 			  */
-	GP_PLANS_CREATE, /* name: the descriptor's type */
-	GP_PLANS_SET,	 /* the elements follow */
+	GP_PLANS_CREATE, /* name: the descriptor's type; no reply */
+	GP_PLANS_SET,	 /* the elements follow; no reply */
 	GP_PLANS_FINALIZE,
-	GP_PLANS_GET, /* reply: the elements follow */
-	GP_PLANS_DESTROY,
+	GP_PLANS_GET,	  /* reply: the elements follow */
+	GP_PLANS_DESTROY, /* no reply */
 };
 
 /* Elements that are descriptors are numbers of 8 bytes, 0 for none; those to
@@ -55,6 +56,8 @@ enum gp_plans_type {
 /* The library refused to answer: its status codes of these names. */
 #define GP_PLANS_BAD_PARAM     2000
 #define GP_PLANS_NOT_SUPPORTED 3000
+
+bool gp_plans_has_reply(const struct gp_plans_request *request);
 
 /* Bytes of an element. */
 size_t gp_plans_element(int type);

@@ -211,6 +211,8 @@ START_TEST(test_a_plan_has_the_librarys_workspace)
 	cudnnBackendDestroyDescriptor(configs[0]);
 	cudnnBackendDestroyDescriptor(configs[1]);
 	cudnnBackendDestroyDescriptor(plan);
+	/* They are told with the next that has a reply. */
+	ck_assert_int_eq(cudnnBackendFinalize(made(51)), GP_PLANS_BAD_PARAM);
 	ck_assert_int_eq(live, 0);
 	clean_up();
 }
@@ -218,22 +220,50 @@ END_TEST
 
 START_TEST(test_the_librarys_refusals_come_back)
 {
-	void *plan, *none = NULL;
+	void *plan, *none;
 	int64_t count, two[2] = { 0 };
 
 	listen_here();
 	plan = made(PLAN);
-	ck_assert_int_eq(cudnnBackendSetAttribute(plan, 1, INT64, 2, two),
-			 GP_PLANS_BAD_PARAM);
 	ck_assert_int_eq(cudnnBackendGetAttribute(plan, WORKSPACE, INT64, 1,
 						  &count, two),
 			 GP_PLANS_BAD_PARAM);
 	ck_assert_int_eq(cudnnBackendFinalize(plan), 0);
 	ck_assert_int_eq(cudnnBackendFinalize(plan), GP_PLANS_BAD_PARAM);
-	ck_assert_int_eq(cudnnBackendCreateDescriptor(51, &none),
-			 GP_PLANS_BAD_PARAM);
-	ck_assert_ptr_null(none);
 	ck_assert_int_eq(cudnnBackendDestroyDescriptor(plan), 0);
+	/* What was made or filled in vain is told at the end. */
+	plan = made(PLAN);
+	ck_assert_int_eq(cudnnBackendSetAttribute(plan, 1, INT64, 2, two), 0);
+	ck_assert_int_eq(cudnnBackendSetAttribute(plan, 1, INT64, 1, two), 0);
+	ck_assert_int_eq(cudnnBackendFinalize(plan), GP_PLANS_BAD_PARAM);
+	none = made(51);
+	ck_assert_int_eq(cudnnBackendFinalize(none), GP_PLANS_BAD_PARAM);
+	cudnnBackendDestroyDescriptor(none);
+	cudnnBackendDestroyDescriptor(plan);
+	clean_up();
+}
+END_TEST
+
+/* More than is told at once, some of it in one piece. */
+START_TEST(test_much_is_told)
+{
+	enum { PLANS = 5000, LARGE = 100000 };
+	static char large[LARGE];
+	void *plan, *last = NULL;
+
+	listen_here();
+	for (int i = 0; i < PLANS; i++) {
+		plan = made(PLAN);
+		if (last)
+			cudnnBackendDestroyDescriptor(last);
+		last = plan;
+	}
+	ck_assert_int_eq(
+		cudnnBackendSetAttribute(last, 1, GP_PLANS_CHAR, LARGE, large),
+		0);
+	ck_assert_int_eq(cudnnBackendFinalize(last), GP_PLANS_BAD_PARAM);
+	ck_assert_int_eq(live, 1);
+	cudnnBackendDestroyDescriptor(last);
 	clean_up();
 }
 END_TEST
@@ -304,8 +334,8 @@ END_TEST
 
 /* ---- requests that no program makes ---- */
 
-static bool is_answered(const struct gp_plans_request *request,
-			struct gp_plans_reply *reply)
+static bool are_answered(const struct gp_plans_request *requests, size_t count,
+			 struct gp_plans_reply *reply)
 {
 	int ends[2];
 	bool is_good;
@@ -319,7 +349,7 @@ static bool is_answered(const struct gp_plans_request *request,
 		_exit(0);
 	}
 	close(ends[1]);
-	ck_assert(gp_plans_write(ends[0], request, sizeof(*request)));
+	ck_assert(gp_plans_write(ends[0], requests, count * sizeof(*requests)));
 	is_good = gp_plans_read(ends[0], reply, sizeof(*reply));
 	close(ends[0]);
 	return is_good;
@@ -341,17 +371,20 @@ START_TEST(test_nonsense_is_hung_up_on_or_refused)
 		  .count = INT64_MAX },
 		{ .ask = GP_PLANS_CREATE, .bytes = UINT64_MAX },
 	};
-	static const struct gp_plans_request refused[] = {
-		{ .ask = GP_PLANS_CREATE, .id = UINT32_MAX, .name = PLAN },
-		{ .ask = GP_PLANS_FINALIZE, .id = 7 },
-		{ .ask = 99, .id = 0 },
+	static const struct gp_plans_request refused[][2] = {
+		{ { .ask = GP_PLANS_CREATE, .id = UINT32_MAX, .name = PLAN },
+		  { .ask = GP_PLANS_FINALIZE, .id = UINT32_MAX } },
+		{ { .ask = GP_PLANS_DESTROY, .id = 7 },
+		  { .ask = GP_PLANS_FINALIZE, .id = 7 } },
+		{ { .ask = GP_PLANS_CREATE, .id = 1, .name = PLAN },
+		  { .ask = 99, .id = 1 } },
 	};
 	struct gp_plans_reply reply;
 
 	for (size_t i = 0; i < COUNT_OF(nonsense); i++)
-		ck_assert(!is_answered(&nonsense[i], &reply));
+		ck_assert(!are_answered(&nonsense[i], 1, &reply));
 	for (size_t i = 0; i < COUNT_OF(refused); i++) {
-		ck_assert(is_answered(&refused[i], &reply));
+		ck_assert(are_answered(refused[i], 2, &reply));
 		ck_assert_int_eq(reply.status, GP_PLANS_BAD_PARAM);
 	}
 }
@@ -469,6 +502,7 @@ int main(void)
 		{ test_a_plan_is_that_beside_a_hopper, 0 },
 		{ test_a_plan_has_the_librarys_workspace, 0 },
 		{ test_the_librarys_refusals_come_back, 0 },
+		{ test_much_is_told, 0 },
 		{ test_variant_packs_stay_here, 0 },
 		{ test_a_library_that_ends_gives_way_to_the_stand_in, 0 },
 		{ test_without_a_library_the_stand_in_answers, 0 },

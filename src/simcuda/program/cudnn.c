@@ -206,15 +206,10 @@ int cudnnBackendCreateDescriptor(int type, struct descriptor **descriptor);
 int cudnnBackendCreateDescriptor(int type, struct descriptor **descriptor)
 {
 	struct descriptor *d = gp_mem_alloc(1, sizeof(*d));
-	int status = SUCCESS;
 
 	d->type = type;
 	if (type != VARIANT_PACK && plans_can())
-		status = plans_create(type, &d->id);
-	if (status && plans_can()) {
-		free(d);
-		return status;
-	}
+		d->id = plans_create(type);
 	*descriptor = d;
 	return SUCCESS;
 }

@@ -25,6 +25,8 @@ static struct {
 	uint32_t last;
 	uint64_t given;
 	char why[256];
+	char told[64 << 10]; /* and not sent yet */
+	size_t told_size;
 } plans = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.socket = -1,
@@ -59,11 +61,36 @@ static int open_socket(const char *path)
 	return made;
 }
 
+static bool send_told(void)
+{
+	size_t size = plans.told_size;
+
+	plans.told_size = 0;
+	return gp_plans_write(plans.socket, plans.told, size);
+}
+
+static bool tell_part(const void *bytes, size_t size)
+{
+	if (size > sizeof(plans.told) - plans.told_size && !send_told())
+		return false;
+	if (size > sizeof(plans.told))
+		return gp_plans_write(plans.socket, bytes, size);
+	if (size)
+		memcpy(plans.told + plans.told_size, bytes, size);
+	plans.told_size += size;
+	return true;
+}
+
+static bool tell_all(const struct gp_plans_request *request, const void *bytes)
+{
+	return tell_part(request, sizeof(*request)) &&
+	       tell_part(bytes, request->bytes);
+}
+
 static bool exchange(const struct gp_plans_request *request, const void *bytes,
 		     struct gp_plans_reply *reply)
 {
-	return gp_plans_write(plans.socket, request, sizeof(*request)) &&
-	       gp_plans_write(plans.socket, bytes, request->bytes) &&
+	return tell_all(request, bytes) && send_told() &&
 	       gp_plans_read(plans.socket, reply, sizeof(*reply));
 }
 
@@ -101,6 +128,7 @@ static void begin(void)
 	plans.socket = path && *path ? open_socket(path) : -1;
 	plans.can = false;
 	plans.given = 0;
+	plans.told_size = 0;
 	if (plans.socket >= 0)
 		greet();
 	plans.owner = getpid();
@@ -181,22 +209,32 @@ static int ask(const struct gp_plans_request *request, const void *in,
 	return reply.status;
 }
 
-int plans_create(int type, uint32_t *id)
+/* Nobody waits for what comes of it. */
+static void tell(const struct gp_plans_request *request, const void *bytes)
+{
+	lock();
+	if (plans.can && !tell_all(request, bytes))
+		lose();
+	unlock();
+}
+
+uint32_t plans_create(int type)
 {
 	struct gp_plans_request request = { .ask = GP_PLANS_CREATE,
 					    .name = type };
 
 	lock();
-	request.id = *id = ++plans.last;
+	request.id = ++plans.last;
 	unlock();
-	return ask(&request, NULL, NULL, 0, NULL);
+	tell(&request, NULL);
+	return request.id;
 }
 
-int plans_destroy(uint32_t id)
+void plans_destroy(uint32_t id)
 {
 	struct gp_plans_request request = { .ask = GP_PLANS_DESTROY, .id = id };
 
-	return ask(&request, NULL, NULL, 0, NULL);
+	tell(&request, NULL);
 }
 
 int plans_finalize(uint32_t id)
@@ -228,7 +266,8 @@ int plans_set(uint32_t id, int name, int type, int64_t count,
 	request.bytes = (uint64_t)request.count * gp_plans_element(type);
 	if (request.bytes > GP_PLANS_MOST_BYTES || (request.bytes && !values))
 		return GP_PLANS_BAD_PARAM;
-	return ask(&request, values, NULL, 0, NULL);
+	tell(&request, values);
+	return 0;
 }
 
 int plans_get(uint32_t id, int name, int type, int64_t room, int64_t *count,

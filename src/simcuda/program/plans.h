@@ -17,9 +17,10 @@ bool plans_can(void);
 unsigned plans_version(void);
 
 /* As cuDNN's functions of graphs: descriptors are numbers from 1 on, 0 for
- * none; those among the values too. */
-int plans_create(int type, uint32_t *id);
-int plans_destroy(uint32_t id);
+ * none; those among the values too.  Whether one was made and filled well is
+ * said when it is finalized. */
+uint32_t plans_create(int type);
+void plans_destroy(uint32_t id);
 int plans_set(uint32_t id, int name, int type, int64_t count,
 	      const void *values);
 int plans_finalize(uint32_t id);
