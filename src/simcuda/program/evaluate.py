@@ -313,8 +313,25 @@ new_seed = calls.simcuda_draws_seed
 new_seed.restype = ctypes.c_uint64
 
 
+# Bytes of which an operator is shared among processors: after less the others
+# of OpenMP's threads would be in the program's way, as they wait busily.
+SHARED_FROM = 1 << 18
+set_threads = getattr(calls, "omp_set_num_threads", None)
+processors = 1
+
+
 def begin():
+    global processors
     torch.set_grad_enabled(False)
+    processors = torch.get_num_threads()
+
+
+def share(values):
+    """Of this thread alone."""
+    tensors = [v for v in flat(values) if isinstance(v, torch.Tensor)]
+    size = sum(t.numel() * t.element_size() for t in tensors)
+    if set_threads:
+        set_threads(processors if size >= SHARED_FROM else 1)
 
 
 def find(name, overload):
@@ -521,6 +538,7 @@ def run(name, overload, values):
     op, arguments, writes = operators[name, overload]
     made = [make(v) for v in values]
     values = made if writes else narrow(values, made)
+    share(values)
     if DRAWS and name in PROBABILITIES:
         values[0] = PROBABILITIES[name](values[0])
     base = name.split("::")[1]
