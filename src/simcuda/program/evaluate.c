@@ -201,7 +201,8 @@ static void read_facts(struct operator_facts *facts, const char *bytes,
 		&facts->is_of_all,     &facts->counts,	  &facts->is_sparse,
 		&facts->is_by_element, &facts->scales,	  &facts->is_costly,
 		&facts->multiplies,    &facts->is_fresh,  &facts->succeeds,
-		&facts->finds_any,
+		&facts->finds_any,     &facts->is_each,	  &facts->takes_as_read,
+		&facts->gives_places,
 	};
 	uint64_t set = (uint64_t)next(&w);
 

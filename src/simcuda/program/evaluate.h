@@ -33,6 +33,10 @@ struct operator_facts {
 	bool counts;	/* goes on from integers that nobody knows */
 	bool is_sparse; /* its tensors stand for their indices */
 	bool is_by_element; /* its own kernels write no more than results */
+	bool is_each; /* an element of its result hangs on those of its place,
+		       * and some may be known */
+	bool takes_as_read; /* of what nobody knows it makes what it reads */
+	bool gives_places;  /* which are none twice, whatever it reads */
 	bool scales;	/* adds to beta, the fourth argument, times the first */
 	bool is_costly; /* takes longer than its elements are many */
 	bool multiplies;   /* takes as long as that of two arguments */

@@ -10,6 +10,7 @@ import atexit
 import builtins
 import contextlib
 import ctypes
+import math
 import os
 import struct
 
@@ -44,7 +45,10 @@ atexit.register(calls.simcuda_evaluate_stop)
     FRESH,
     SUCCEEDS,
     FINDS_ANY,
-) = (1 << i for i in range(22))
+    EACH,
+    AS_READ,
+    GIVES_PLACES,
+) = (1 << i for i in range(25))
 # Arguments that there are bits for.
 MOST = 26
 # Whether what nobody knows is drawn: --values.
@@ -177,6 +181,9 @@ SAMPLERS = {"multinomial"}
 # Of one integer that nobody knows, and reads as 0, they make one that reads as
 # what follows from 0: a loop that goes on by n + 1 does not stand still.
 COUNTING = {"add", "add_", "mul", "mul_", "neg", "rsub", "sub", "sub_"}
+# Places that they give are none twice: of what nobody knows, the first ones.
+PLACES = {"sort", "topk"}
+MOST_PLACES = 1 << 17
 # Of a sparse tensor they come and go as its indices, of which these are made.
 OF_INDICES = {"_coalesce": lambda indices: torch.unique(indices, dim=1)}
 # They add to beta times their first argument, and where that is 0 do not read
@@ -207,6 +214,8 @@ CLASSES = (
     (UNIQUE, FINDS_ANY),
     (SAMPLERS, SAMPLES),
     (COUNTING, COUNTS),
+    ({"nonzero"}, AS_READ),
+    (PLACES, GIVES_PLACES),
     (SCALING, SCALES),
     (PRODUCTS, MULTIPLIES),
     (OF_INDICES, SPARSE),
@@ -361,9 +370,17 @@ def bits(indices):
     return sum(1 << i for i in indices if i < MOST)
 
 
-def partly(base, overload):
+def is_each(op, base):
+    return (
+        torch.Tag.pointwise in op.tags
+        and torch.Tag.nondeterministic_seeded not in op.tags
+        and not any(base in names for names in (FILLS, LOGICAL, MOVES))
+    )
+
+
+def partly(op, base, overload):
     """Which arguments may be known in part."""
-    if base in LOGICAL:
+    if base in LOGICAL or is_each(op, base):
         return range(4)
     return () if "reduce" in overload else MOVES.get(base, ())
 
@@ -392,6 +409,8 @@ def describe(name, overload):
         flags |= RANDOM
     if torch.Tag.pointwise in op.tags:
         flags |= BY_ELEMENT
+    if is_each(op, base):
+        flags |= EACH
     for names, flag in CLASSES:
         if base in names:
             flags |= flag
@@ -416,7 +435,7 @@ def describe(name, overload):
         bits(writes),
         bits(unread),
         bits(if_known),
-        bits(partly(base, overload)),
+        bits(partly(op, base, overload)),
     )
 
 
@@ -534,6 +553,17 @@ def compute(op, arguments, values):
         return op(*positional, **named)
 
 
+def first_places(self, dim, k=None, **more):
+    """Those of topk() and sort(), where nobody knows what they are given."""
+    sizes = list(self.shape)
+    if k is not None and sizes:
+        sizes[dim] = k
+    if math.prod(sizes) > MOST_PLACES:
+        raise ValueError("too many")
+    places = torch.ones(sizes, dtype=torch.long)
+    return None, places.cumsum(dim) - 1
+
+
 def run(name, overload, values):
     op, arguments, writes = operators[name, overload]
     made = [make(v) for v in values]
@@ -545,6 +575,8 @@ def run(name, overload, values):
     named = {a.name: v for v, a in zip(values, arguments)}
     if base in OF_INDICES:
         returned = OF_INDICES[base](*values)
+    elif base in PLACES and not writes and not values[0].is_read:
+        returned = first_places(**named)
     elif base in INSTEAD:
         returned = list(INSTEAD[base](**named))
         returned += [None] * (len(op._schema.returns) - len(returned))

@@ -189,6 +189,16 @@ static void find_others(struct frame *f, struct torch_values inputs)
 
 /* ---- its results ---- */
 
+static bool is_like_in_size(const struct shape *a, const struct shape *b)
+{
+	if (a->dims != b->dims)
+		return false;
+	for (int i = 0; i < a->dims; i++)
+		if (a->sizes[i] != b->sizes[i])
+			return false;
+	return true;
+}
+
 static bool are_alike(const struct evaluated *a, const struct evaluated *b)
 {
 	return a->kind == EVALUATED_TENSOR && b->kind == EVALUATED_TENSOR &&
@@ -233,6 +243,58 @@ static struct evaluated *run(struct frame *f, const struct argument *arguments,
 	return e.results;
 }
 
+/* Of one argument, with the bits that are not known 0 and with them 1: those
+ * elements of a result of such a size that hang on others than known ones are
+ * not known.  False: nobody knows which. */
+static bool doubt_each(const struct argument *zeros,
+		       const struct argument *ones, const struct evaluated *e,
+		       unsigned char *known)
+{
+	size_t size = tensors_element(zeros->shape.dtype);
+	size_t to = tensors_element(e->shape.dtype);
+
+	if (zeros->kind == ARGUMENT_LIST)
+		return false;
+	if (zeros->kind != ARGUMENT_TENSOR || !zeros->bytes ||
+	    !memcmp(zeros->bytes, ones->bytes, zeros->shape.numel * size))
+		return true;
+	if (!is_like_in_size(&zeros->shape, &e->shape))
+		return false;
+	for (uint64_t i = 0; i < e->shape.numel; i++)
+		if (memcmp(zeros->bytes + i * size, ones->bytes + i * size,
+			   size))
+			memset(known + i * to, 0, to);
+	return true;
+}
+
+static const unsigned char *known_of_each(struct frame *f,
+					  const struct evaluated *e)
+{
+	size_t size = e->shape.numel * tensors_element(e->shape.dtype);
+	unsigned char *known;
+
+	if (e->kind != EVALUATED_TENSOR)
+		return NULL;
+	known = arena_take(&f->arena, size + 1);
+	memset(known, 1, size);
+	for (size_t i = 0; i < f->argument_count; i++)
+		if (!doubt_each(&f->supposed[0][i], &f->supposed[1][i], e,
+				known))
+			return NULL;
+	return known;
+}
+
+static void evaluate_each(struct frame *f)
+{
+	if (!f->arguments)
+		f->results = run(f, f->supposed[0], &f->result_count);
+	for (size_t i = 0; i < f->result_count; i++) {
+		f->results[i].known = known_of_each(f, &f->results[i]);
+		if (!f->results[i].known && !f->arguments)
+			f->results[i].kind = EVALUATED_NOTHING;
+	}
+}
+
 /* Where nothing is drawn, results are those with the bits 0. */
 static void evaluate_supposed(struct frame *f)
 {
@@ -264,19 +326,16 @@ static void evaluate_frame(struct frame *f)
 		return;
 	if (f->arguments)
 		f->results = run(f, f->arguments, &f->result_count);
-	if (f->supposed[0])
+	if (f->supposed[0] && f->operation->facts.is_each)
+		evaluate_each(f);
+	else if (f->supposed[0])
 		evaluate_supposed(f);
 }
 
 static bool is_like(const struct evaluated *e, const struct shape *s)
 {
-	if (e->kind != EVALUATED_TENSOR || s->is_opaque ||
-	    e->shape.dims != s->dims || e->shape.dtype != s->dtype)
-		return false;
-	for (int i = 0; i < s->dims; i++)
-		if (e->shape.sizes[i] != s->sizes[i])
-			return false;
-	return true;
+	return e->kind == EVALUATED_TENSOR && !s->is_opaque &&
+	       e->shape.dtype == s->dtype && is_like_in_size(&e->shape, s);
 }
 
 static void put(const struct frame *f, size_t result, const struct shape *s)
@@ -434,7 +493,7 @@ static bool scales_by_0(const struct frame *f, struct torch_values inputs)
 static void read_arguments(struct frame *f, struct torch_values inputs)
 {
 	const struct operator_facts *facts = &f->operation->facts;
-	const struct arguments_wish wish = {
+	struct arguments_wish wish = {
 		.unread = facts->unread | scales_by_0(f, inputs),
 		.if_known = facts->if_known,
 		.partly = facts->partly,
@@ -443,12 +502,16 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 		.is_costly = facts->is_costly,
 		.multiplies = facts->multiplies,
 		.counts_all = facts->is_random,
+		.as_read = facts->takes_as_read,
 		.arena = &f->arena,
 	};
 
 	f->argument_count = inputs.count;
 	f->arguments = arguments_read(inputs, &wish, &f->is_drawn);
-	if (!f->arguments && facts->counts && !draws_policy()->draws) {
+	if (facts->gives_places)
+		wish.unread = UINT32_MAX;
+	if (!f->arguments && !draws_policy()->draws &&
+	    (facts->counts || facts->takes_as_read || facts->gives_places)) {
 		f->arguments = arguments_guess(inputs, &wish);
 		f->is_guess = f->arguments;
 	}
@@ -758,7 +821,7 @@ static bool on_read(void *to, uint64_t from, size_t size)
 			continue;
 		evaluate_frame(asking);
 		if (answer(asking, to, size))
-			return !asking->is_drawn;
+			return !asking->is_drawn && !asking->is_guess;
 		finds_any |= asking->operation->facts.finds_any;
 	}
 	if (finds_any && !operations.scalar && !draws_policy()->draws) {

@@ -626,7 +626,8 @@ static bool read_bytes(struct reading *r, struct argument *a)
 	bool is_there;
 
 	if (!is_little(r, &a->shape) ||
-	    (r->otherwise == AS_READ && !is_integer(&a->shape)))
+	    (r->otherwise == AS_READ && !r->wish->as_read &&
+	     !is_integer(&a->shape)))
 		return false;
 	bytes = arena_take(r->wish->arena,
 			   a->shape.numel * tensors_element(a->shape.dtype));

@@ -152,6 +152,7 @@ struct arguments_wish {
 	bool is_costly;	   /* floating-point numbers may be fewer than others */
 	bool multiplies;   /* so may the product of two */
 	bool counts_all;   /* also what is not looked into */
+	bool as_read; /* arguments_guess reads all, not one integer alone */
 	struct arena *arena;
 };
 /* NULL: some value is not known and none is drawn in its place, or it is of a
@@ -167,8 +168,8 @@ const struct argument *arguments_suppose(struct torch_values values,
 					 const struct arguments_wish *wish,
 					 bool truth);
 
-/* The same with what a program reads of integers that nobody knows; NULL also
- * where there is more than one in a tensor. */
+/* The same with what a program reads of what nobody knows, of one integer in a
+ * tensor; NULL also where there are more or others. */
 const struct argument *arguments_guess(struct torch_values values,
 				       const struct arguments_wish *wish);
 

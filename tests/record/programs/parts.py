@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""Elements that follow from known ones are known beside others; where truths
+are that nobody knows, and places that nobody knows, read as if the unknown were
+zeros, and as places that differ."""
+
+import torch
+
+large = torch.randn(3000, 3000, device="cuda")
+large = large @ large
+best = large[0].argmax()  # nobody knows
+tokens = torch.cat([torch.tensor([7, 8, 9]).cuda(), best[None] % 50 + 1])
+tokens = torch.nn.functional.pad(tokens, (0, 1), value=99)
+ends = tokens == 99
+print("known", ends[4].item(), ends[0].item(), (tokens != 7)[1].item())
+print(
+    "known",
+    (tokens + 1)[0].item(),
+    (tokens * 2.0)[4].item(),
+    (-tokens)[2].item(),
+)
+tokens.add_(1)
+print("known", tokens[4].item(), tokens[:3].tolist())
+print("unknown", tokens[3].item() > 0)
+print("unknown", tokens[: ends.nonzero()[0, 0]].shape)
+places = large[:2].topk(3).indices
+print("unknown", places.tolist(), large[0, :4].argsort().tolist())
