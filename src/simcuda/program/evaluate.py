@@ -73,7 +73,6 @@ FILLS = {
     "fill_",
     "zero_",
 }
-# They read on the device how many there are, and then make room for them.
 UNIQUE = {
     "_unique",
     "_unique2",
@@ -81,6 +80,7 @@ UNIQUE = {
     "unique_dim",
     "unique_dim_consecutive",
 }
+# They read on the device how many there are, and then make room for them.
 SIZED = UNIQUE | {"nonzero", "masked_select", "equal", "nms", "_coalesce"}
 # Each bit that they take makes a bit of a result 1, or makes it 0, whatever the
 # others are: a result that is the same with all unknown bits 0 and with all of

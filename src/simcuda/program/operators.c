@@ -508,10 +508,10 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 
 	f->argument_count = inputs.count;
 	f->arguments = arguments_read(inputs, &wish, &f->is_drawn);
-	if (facts->gives_places)
-		wish.unread = UINT32_MAX;
 	if (!f->arguments && !draws_policy()->draws &&
 	    (facts->counts || facts->takes_as_read || facts->gives_places)) {
+		if (facts->gives_places)
+			wish.unread = UINT32_MAX;
 		f->arguments = arguments_guess(inputs, &wish);
 		f->is_guess = f->arguments;
 	}

@@ -243,18 +243,28 @@ def next_generator(count, numbers_of_turn):
     return state
 
 
+def lots(keys):
+    """Where keys that are alike begin, and how many follow the first."""
+    found = {}
+    begin = last = -1
+    for place in (keys[1:] == keys[:-1]).nonzero().flatten().tolist():
+        begin = begin if place == last + 1 and found else place
+        found[begin] = found.get(begin, 0) + 1
+        last = place
+    return found
+
+
 def shuffle_alike(order, keys, state):
-    """Places whose keys are alike, each lot by its first one's thread."""
-    begins = (keys[1:] != keys[:-1]).nonzero().flatten().add(1).tolist()
-    for begin, end in zip([0, *begins], [*begins, len(keys)]):
-        numbers = (ctypes.c_uint32 * (end - begin - 1))()
+    """Each lot by its first one's thread."""
+    for begin, rest in lots(keys).items():
+        numbers = (ctypes.c_uint32 * rest)()
         calls.simcuda_thread_numbers(
             ctypes.byref(state),
             ctypes.c_uint64(begin),
-            ctypes.c_uint64(len(numbers)),
+            ctypes.c_uint64(rest),
             numbers,
         )
-        for last, number in zip(range(end - begin - 1, 0, -1), numbers):
+        for last, number in zip(range(rest, 0, -1), numbers):
             places = torch.tensor([last, number % (last + 1)]) + begin
             order[places] = order[places.flip(0)]
 
