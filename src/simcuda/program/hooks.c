@@ -23,6 +23,7 @@
 #include "simcuda/program/tracker.h"
 #include "simcuda/program/pools.h"
 #include "simcuda/program/recorder.h"
+#include "simcuda/program/torch.h"
 #include "simcuda/program/tracker.h"
 
 #define ALLOCATOR "_ZN3c104cuda20CUDACachingAllocator9allocatorE"
@@ -419,7 +420,7 @@ void hooks_set(const struct layout *layout)
 
 	if (hooks.slots || strstr(recorder_settings(), ASYNC))
 		return;
-	hooks.lib = dlopen("libc10_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
+	hooks.lib = torch_library("c10_cuda");
 	if (!hooks.lib)
 		return;
 	allocator = dlsym(hooks.lib, ALLOCATOR);
@@ -491,10 +492,9 @@ static void note_settings(const char *const *string)
 
 static void pass_settings(const char *name, const char *const *string)
 {
-	void *lib = dlopen("libc10_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
-	void (*set)(const char *const *) =
-		(void (*)(const char *const *))dlsym(lib, name);
+	void (*set)(const char *const *);
 
+	*(void **)&set = torch_symbol("c10_cuda", name);
 	note_settings(string);
 	if (set)
 		set(string);
@@ -519,10 +519,9 @@ void parse_settings(void *self, const char *const *string) __asm__(PARSE);
 void parse_settings(void *self, const char *const *string)
 {
 	static _Atomic bool is_changed;
-	void *lib = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
-	void (*parse)(void *, const char *const *) =
-		(void (*)(void *, const char *const *))dlsym(lib, PARSE);
+	void (*parse)(void *, const char *const *);
 
+	*(void **)&parse = torch_symbol("c10", PARSE);
 	if (strcmp(*string, recorder_settings()) != 0)
 		is_changed = true;
 	if (is_changed)

@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
-#include <link.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +19,7 @@
 #include "simcuda/program/operators.h"
 #include "simcuda/program/recorder.h"
 #include "simcuda/program/scripts.h"
+#include "simcuda/program/torch.h"
 
 #define FILE_INPUT   257 /* Py_file_input */
 #define TRACE_CALL   0	 /* PyTrace_CALL, PyTrace_RETURN */
@@ -99,22 +100,16 @@ void simcuda_mark(const char *name, int stage)
 
 /* ---- scripts ---- */
 
-#define LIBRARY "lib/libtorch_cpu.so"
-
 /* In a folder of PyTorch's, which is passed over where the program's own line
  * is looked for; torch.compile leaves alone what is in this one. */
 static const char *script_file(void)
 {
-	static char file[4096] = "/torch/cuda/gpupool";
-	struct link_map *map = NULL;
-	void *library = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
-	const char *within = NULL;
+	static char file[PATH_MAX + 32];
+	char folder[PATH_MAX];
 
-	if (library && !dlinfo(library, RTLD_DI_LINKMAP, &map))
-		within = strstr(map->l_name, LIBRARY);
-	if (within && strlen(map->l_name) < sizeof(file))
-		snprintf(file, sizeof(file), "%.*scuda/gpupool",
-			 (int)(within - map->l_name), map->l_name);
+	if (!torch_folder(folder, sizeof(folder)))
+		snprintf(folder, sizeof(folder), "/torch");
+	snprintf(file, sizeof(file), "%s/cuda/gpupool", folder);
 	return file;
 }
 

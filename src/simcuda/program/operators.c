@@ -7,7 +7,6 @@
  */
 #include "simcuda/program/operators.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/owners.h"
 #include "simcuda/program/philox.h"
+#include "simcuda/program/torch.h"
 #include "simcuda/stream.h"
 
 #define ADD_CALLBACK "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
@@ -858,10 +858,8 @@ bool operators_watch(unsigned release, const char *scalar)
 				 .probability = 1 };
 	uint64_t (*thread)(void);
 	uint64_t (*add)(struct callback callback);
-	void *library;
 
-	library = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
-	*(void **)&add = library ? dlsym(library, ADD_CALLBACK) : NULL;
+	*(void **)&add = torch_symbol("torch_cpu", ADD_CALLBACK);
 	if (!tensors_set_release(release) || !add || !evaluate_prepare())
 		return false;
 	layout = tensors_layout();
@@ -872,7 +870,7 @@ bool operators_watch(unsigned release, const char *scalar)
 	add(callback);
 	node.choices[SCOPE_BACKWARD] = true;
 	add(node);
-	*(void **)&thread = dlsym(library, THREAD_ID);
+	*(void **)&thread = torch_symbol("torch_cpu", THREAD_ID);
 	owners_set_thread(thread);
 	operations.scalar = scalar;
 	process_observe_work(on_work, on_read);

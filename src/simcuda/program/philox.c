@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "simcuda/program/philox.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "simcuda/device.h"
 #include "simcuda/memory.h"
+#include "simcuda/program/torch.h"
 
 #define BLOCK 256 /* threads */
 
@@ -28,13 +28,9 @@ static struct {
 /* Where there is a tensor of a device, the library is. */
 static void find_members(void)
 {
-	void *library = dlopen("libtorch_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
-
-	if (!library)
-		return;
-	*(void **)&torch.seed = dlsym(library, SEED);
-	*(void **)&torch.offset = dlsym(library, OFFSET);
-	*(void **)&torch.own = dlsym(library, DEFAULT);
+	*(void **)&torch.seed = torch_symbol("torch_cuda", SEED);
+	*(void **)&torch.offset = torch_symbol("torch_cuda", OFFSET);
+	*(void **)&torch.own = torch_symbol("torch_cuda", DEFAULT);
 }
 
 static uint64_t blocks_at_once(const struct simcuda_properties *p)

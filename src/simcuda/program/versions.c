@@ -8,10 +8,8 @@
  */
 #include "simcuda/program/versions.h"
 
-#include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,6 +18,7 @@
 
 #include "simcuda/process.h"
 #include "simcuda/program/plans.h"
+#include "simcuda/program/torch.h"
 
 /* Of a build that names none: those of PyTorch 2.11 and 2.4 on PyPI. */
 static struct {
@@ -74,34 +73,14 @@ static void read_metadata(const char *path)
 		fclose(file);
 }
 
-/* site-packages/torch/lib/libc10_cuda.so -> site-packages */
-static bool find_packages(char *path, size_t size)
-{
-	void *lib = dlopen("libc10_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
-	struct link_map *map;
-
-	if (!lib || dlinfo(lib, RTLD_DI_LINKMAP, &map) ||
-	    (size_t)snprintf(path, size, "%s", map->l_name) >= size)
-		return false;
-	for (int i = 0; i < 3; i++) {
-		char *end = strrchr(path, '/');
-
-		if (!end)
-			return false;
-		*end = 0;
-	}
-	return true;
-}
-
 static void find_wheel(void)
 {
 	char path[PATH_MAX], pattern[PATH_MAX + 32];
 	glob_t found;
 
-	if (!find_packages(path, sizeof(path)))
+	if (!torch_folder(path, sizeof(path)))
 		return;
-	snprintf(pattern, sizeof(pattern), "%s/torch-*.dist-info/METADATA",
-		 path);
+	snprintf(pattern, sizeof(pattern), "%s-*.dist-info/METADATA", path);
 	if (glob(pattern, 0, NULL, &found))
 		return;
 	read_metadata(found.gl_pathv[0]);

@@ -17,6 +17,7 @@
 
 #include "simcuda/process.h"
 #include "simcuda/program/exchange.h"
+#include "simcuda/program/torch.h"
 
 /* As PyTorch names the thread, from 2.5 on.  Before 2.8 its list of collectives
  * holds no memory. */
@@ -271,10 +272,7 @@ static void (*torchs_check_work)(void *group);
 
 static void find_torchs(void)
 {
-	void *library = dlopen("libtorch_cuda.so", RTLD_NOLOAD | RTLD_LAZY);
-
-	if (library)
-		*(void **)&torchs_check_work = dlsym(library, CHECK_WORK);
+	*(void **)&torchs_check_work = torch_symbol("torch_cuda", CHECK_WORK);
 }
 
 /* PyTorch calls it by its name, which is found here first. */
