@@ -178,7 +178,7 @@ static void *made(int type)
 
 START_TEST(test_a_plan_has_the_librarys_workspace)
 {
-	void *heuristics, *configs[2], *plan;
+	void *heuristics, *configs[2], *plan, *none;
 	int64_t count = 0, workspace = -1;
 
 	listen_here();
@@ -212,7 +212,9 @@ START_TEST(test_a_plan_has_the_librarys_workspace)
 	cudnnBackendDestroyDescriptor(configs[1]);
 	cudnnBackendDestroyDescriptor(plan);
 	/* They are told with the next that has a reply. */
-	ck_assert_int_eq(cudnnBackendFinalize(made(51)), GP_PLANS_BAD_PARAM);
+	none = made(51);
+	ck_assert_int_eq(cudnnBackendFinalize(none), GP_PLANS_BAD_PARAM);
+	cudnnBackendDestroyDescriptor(none);
 	ck_assert_int_eq(live, 0);
 	clean_up();
 }

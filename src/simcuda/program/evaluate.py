@@ -181,6 +181,9 @@ SAMPLERS = {"multinomial"}
 # Of one integer that nobody knows, and reads as 0, they make one that reads as
 # what follows from 0: a loop that goes on by n + 1 does not stand still.
 COUNTING = {"add", "add_", "mul", "mul_", "neg", "rsub", "sub", "sub_"}
+# What they make of what nobody knows goes with what is read of that: a mask and
+# its opposite do not both select nothing.
+CONSISTENT = {"bitwise_not", "logical_not", "nonzero"}
 # Places that they give are none twice: of what nobody knows, the first ones.
 PLACES = {"sort", "topk"}
 MOST_PLACES = 1 << 17
@@ -214,7 +217,7 @@ CLASSES = (
     (UNIQUE, FINDS_ANY),
     (SAMPLERS, SAMPLES),
     (COUNTING, COUNTS),
-    ({"nonzero"}, AS_READ),
+    (CONSISTENT, AS_READ),
     (PLACES, GIVES_PLACES),
     (SCALING, SCALES),
     (PRODUCTS, MULTIPLIES),

@@ -515,7 +515,8 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 		f->arguments = arguments_guess(inputs, &wish);
 		f->is_guess = f->arguments;
 	}
-	if (!facts->partly || (f->arguments && !f->is_drawn))
+	if (!facts->partly || (f->arguments && !f->is_drawn &&
+			       !(f->is_guess && facts->takes_as_read)))
 		return;
 	f->supposed[0] = arguments_suppose(inputs, &wish, false);
 	if (f->supposed[0])

@@ -448,6 +448,9 @@ static bool guess(struct run *run, uint64_t addr, size_t size)
 	kept_draw(addr, run->bytes, size);
 	if (!draws_policy()->draws)
 		kept_doubt(addr, size);
+	for (size_t i = 0; run->known && i < size; i++)
+		if (run->known[i])
+			kept_write(addr + i, run->bytes + i, 1);
 	return true;
 }
 

@@ -24,3 +24,7 @@ print("unknown", tokens[3].item() > 0)
 print("unknown", tokens[: ends.nonzero()[0, 0]].shape)
 places = large[:2].topk(3).indices
 print("unknown", places.tolist(), large[0, :4].argsort().tolist())
+lost = large[0, :6]
+print("unknown", lost[~lost.isnan()].shape, lost[lost.isnan()].shape)
+mixed = torch.cat([torch.tensor([True, False]).cuda(), lost[:2] > 0])
+print("known", (~mixed)[:2].tolist())
