@@ -429,17 +429,22 @@ static bool take_from_host(struct run *run, uint64_t addr, size_t size)
 	return true;
 }
 
+static void put_known(const struct run *run, uint64_t addr, size_t size)
+{
+	for (size_t i = 0; run->known && i < size; i++)
+		if (run->known[i])
+			kept_write(addr + i, run->bytes + i, 1);
+}
+
 static bool put(struct run *run, uint64_t addr, size_t size)
 {
 	if (run->is_drawn)
 		kept_draw(addr, run->bytes, size);
+	else if (run->known)
+		kept_forget(addr, size);
 	else
 		kept_write(addr, run->bytes, size);
-	for (size_t i = 0; run->known && i < size; i++)
-		if (run->known[i])
-			kept_write(addr + i, run->bytes + i, 1);
-		else if (!run->is_drawn)
-			kept_forget(addr + i, 1);
+	put_known(run, addr, size);
 	return true;
 }
 
@@ -448,9 +453,7 @@ static bool guess(struct run *run, uint64_t addr, size_t size)
 	kept_draw(addr, run->bytes, size);
 	if (!draws_policy()->draws)
 		kept_doubt(addr, size);
-	for (size_t i = 0; run->known && i < size; i++)
-		if (run->known[i])
-			kept_write(addr + i, run->bytes + i, 1);
+	put_known(run, addr, size);
 	return true;
 }
 
