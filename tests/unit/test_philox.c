@@ -91,7 +91,9 @@ END_TEST
 START_TEST(test_two_counters)
 {
 	struct generator generator = { true, 1, 8, 132 * 8 };
-	struct random_numbers numbers = { RANDOM_UNIFORM, 64, 8, false, 1 };
+	struct random_numbers numbers = { .kind = RANDOM_UNIFORM,
+					  .count = 64,
+					  .neighbours = 8 };
 	float eight[64], four[2][32];
 
 	random_numbers(&generator, &numbers, eight);
@@ -111,16 +113,18 @@ END_TEST
 START_TEST(test_weights_are_dropped_in_their_order)
 {
 	const struct generator generator = { true, 42, 0, 0 };
-	const struct attention_weights weights = { false, 2, 3, 5 };
+	struct random_numbers numbers = { .kind = RANDOM_UNIFORM,
+					  .count = 30,
+					  .is_one = true };
 	float made[30], alone[4];
 
-	random_attention(&generator, &weights, made);
+	random_numbers(&generator, &numbers, made);
 	ck_assert_float_eq_tol(made[0], 0.6130F, 0.5e-4F);
+	numbers.count = 4;
 	for (uint64_t i = 0; i < 28; i += 4) {
 		const struct generator later = { true, 42, i, 0 };
-		const struct attention_weights four = { false, 1, 1, 4 };
 
-		random_attention(&later, &four, alone);
+		random_numbers(&later, &numbers, alone);
 		ck_assert_mem_eq(alone, made + i, sizeof(alone));
 	}
 }
@@ -131,25 +135,24 @@ END_TEST
 START_TEST(test_flash_attention_drops_by_tiles)
 {
 	const struct generator generator = { true, 0, 0, 0 };
-	const struct attention_weights weights = { true, 2, 16, 32 };
+	const struct flash_weights weights = { 2, 16, 32 };
 	static const unsigned char first[] = { 0x09, 0xb7, 0x6f, 0x5f,
 					       0x64, 0x3f, 0x89, 0x0d,
 					       0x81, 0x1f, 0x12, 0x4f,
 					       0x48, 0x0a, 0x73, 0x4f };
 	const struct generator next = { true, 0, 32, 0 };
-	const struct attention_weights odd = { true, 1, 20, 40 };
+	const struct flash_weights odd = { 1, 20, 40 };
 	unsigned char made[2][16][32], one[16][32], of_odd[20][40];
 
-	random_attention(&generator, &weights, made);
+	random_flash(&generator, &weights, **made);
 	for (int i = 0; i < 16; i++)
 		ck_assert_uint_eq(made[0][i / 2 % 2 * 8][i / 4 * 8 + i % 2],
 				  first[i]);
 	/* Each matrix has counters of its own. */
-	random_attention(&next, &(struct attention_weights){ true, 1, 16, 32 },
-			 one);
+	random_flash(&next, &(struct flash_weights){ 1, 16, 32 }, *one);
 	ck_assert_mem_eq(one, made[1], sizeof(one));
 	/* What goes over the edge of a matrix is left out. */
-	random_attention(&generator, &odd, of_odd);
+	random_flash(&generator, &odd, *of_odd);
 	for (int row = 0; row < 16; row++)
 		ck_assert_mem_eq(of_odd[row], made[0][row], 32);
 }

@@ -375,33 +375,20 @@ void simcuda_generator(struct generator *to)
 	*to = *all.task->of->generator;
 }
 
-void simcuda_thread_numbers(const struct generator *generator, uint64_t thread,
-			    uint64_t count, uint32_t *to);
-void simcuda_thread_numbers(const struct generator *generator, uint64_t thread,
-			    uint64_t count, uint32_t *to)
+void simcuda_random_numbers(const struct generator *generator,
+			    const struct random_numbers *numbers, void *to);
+void simcuda_random_numbers(const struct generator *generator,
+			    const struct random_numbers *numbers, void *to)
 {
-	random_of_thread(generator, thread, count, to);
+	random_numbers(generator, numbers, to);
 }
 
-void simcuda_attention_numbers(const struct generator *generator,
-			       const struct attention_weights *weights,
-			       void *to);
-void simcuda_attention_numbers(const struct generator *generator,
-			       const struct attention_weights *weights,
-			       void *to)
+void simcuda_flash_numbers(const struct generator *generator,
+			   const struct flash_weights *weights, void *to);
+void simcuda_flash_numbers(const struct generator *generator,
+			   const struct flash_weights *weights, void *to)
 {
-	random_attention(generator, weights, to);
-}
-
-/* False: nobody knows the generator. */
-bool simcuda_random_numbers(const struct random_numbers *numbers, void *to);
-bool simcuda_random_numbers(const struct random_numbers *numbers, void *to)
-{
-	const struct generator *generator = all.task->of->generator;
-
-	if (generator->is_known)
-		random_numbers(generator, numbers, to);
-	return generator->is_known;
+	random_flash(generator, weights, to);
 }
 
 uint64_t evaluate_not_plain(void)

@@ -233,7 +233,7 @@ void random_numbers(const struct generator *generator,
 
 	if (!r->is_alone && blocks > generator->blocks)
 		blocks = generator->blocks;
-	threads = blocks * BLOCK;
+	threads = r->is_one ? 1 : blocks * BLOCK;
 	for (uint64_t turn = 0; share_of(r, threads, turn, 0).first < r->count;
 	     turn++)
 		for (uint64_t thread = 0; thread < threads; thread++) {
@@ -241,50 +241,20 @@ void random_numbers(const struct generator *generator,
 			if (share.first >= r->count)
 				break;
 			philox(generator->seed, generator->offset / 4 + turn,
-			       thread, n);
+			       r->thread + thread, n);
 			makers[r->kind].make(n, r->range, made);
 			put_share(r, share, made, to);
 		}
 }
 
-void random_of_thread(const struct generator *generator, uint64_t thread,
-		      uint64_t count, uint32_t *to)
-{
-	uint32_t n[4];
-
-	for (uint64_t i = 0; i < count; i++) {
-		if (i % 4 == 0)
-			philox(generator->seed, generator->offset / 4 + i / 4,
-			       thread, n);
-		to[i] = n[i % 4];
-	}
-}
-
 /* ---- attention ---- */
-
-/* All are one thread's. */
-static void fill_efficient(const struct generator *generator,
-			   const struct attention_weights *w, float *to)
-{
-	uint64_t count = w->matrices * w->queries * w->keys;
-	struct generator g = *generator;
-	uint32_t n[4];
-
-	for (uint64_t i = 0; i < count; i++) {
-		if (i % 4 == 0) {
-			random_of_thread(&g, 0, 4, n);
-			g.offset += 4;
-		}
-		to[i] = uniform(n[i % 4]);
-	}
-}
 
 /* A warp takes tiles of a matrix, of which each thread has what the tensor
  * cores give it (mma.m16n8k16): two neighbours in a row and those eight rows
  * below, in each eighth column. */
 enum { WARP = 32, TILE_ROWS = 16, TILE_COLUMNS = 32, FLASH_ROUNDS = 7 };
 
-static void put_in_tile(const struct attention_weights *w, uint64_t row,
+static void put_in_tile(const struct flash_weights *w, uint64_t row,
 			uint64_t column, unsigned lane, const uint32_t n[4],
 			unsigned char *matrix)
 {
@@ -299,8 +269,7 @@ static void put_in_tile(const struct attention_weights *w, uint64_t row,
 }
 
 static void fill_matrix(const struct generator *generator,
-			const struct attention_weights *w,
-			unsigned char *matrix)
+			const struct flash_weights *w, unsigned char *matrix)
 {
 	uint32_t n[4];
 
@@ -317,8 +286,8 @@ static void fill_matrix(const struct generator *generator,
 			}
 }
 
-static void fill_flash(const struct generator *generator,
-		       const struct attention_weights *w, unsigned char *to)
+void random_flash(const struct generator *generator,
+		  const struct flash_weights *w, unsigned char *to)
 {
 	struct generator of_matrix = *generator;
 
@@ -326,13 +295,4 @@ static void fill_flash(const struct generator *generator,
 		fill_matrix(&of_matrix, w, to + i * w->queries * w->keys);
 		of_matrix.offset += WARP;
 	}
-}
-
-void random_attention(const struct generator *generator,
-		      const struct attention_weights *weights, void *to)
-{
-	if (weights->is_flash)
-		fill_flash(generator, weights, to);
-	else
-		fill_efficient(generator, weights, to);
 }

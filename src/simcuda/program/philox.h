@@ -37,6 +37,8 @@ struct random_numbers {
 	 * as many as there are threads. */
 	uint64_t neighbours;
 	bool is_alone; /* as many threads as elements want */
+	bool is_one;   /* one thread takes all, one after the other: this */
+	uint64_t thread;
 	uint64_t range;
 };
 
@@ -44,20 +46,13 @@ struct random_numbers {
 void random_numbers(const struct generator *generator,
 		    const struct random_numbers *numbers, void *to);
 
-/* Of one thread, one after the other, 32 bits each. */
-void random_of_thread(const struct generator *generator, uint64_t thread,
-		      uint64_t count, uint32_t *to);
-
-/* What attention drops weights by, in the order of elements. */
-struct attention_weights {
-	/* FlashAttention 2 goes by bytes (dropout.h and philox.cuh of ATen's
-	 * flash_attn), the kernel that saves memory by float, above 0 to 1
-	 * (kernel_forward.h of its mem_eff_attention). */
-	bool is_flash;
-	/* Of each head of each of a batch there is a matrix. */
+/* What FlashAttention 2 drops weights by, bytes in the order of elements
+ * (dropout.h and philox.cuh of ATen's flash_attn): of each head of each of a
+ * batch there is a matrix. */
+struct flash_weights {
 	uint64_t matrices, queries, keys;
 };
-void random_attention(const struct generator *generator,
-		      const struct attention_weights *weights, void *to);
+void random_flash(const struct generator *generator,
+		  const struct flash_weights *weights, unsigned char *to);
 
 #endif

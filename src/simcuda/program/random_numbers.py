@@ -57,6 +57,8 @@ class Numbers(ctypes.Structure):
         ("count", ctypes.c_uint64),
         ("neighbours", ctypes.c_uint64),
         ("is_alone", ctypes.c_bool),
+        ("is_one", ctypes.c_bool),
+        ("thread", ctypes.c_uint64),
         ("range", ctypes.c_uint64),
     ]
 
@@ -73,27 +75,45 @@ class Generator(ctypes.Structure):
 
 
 class Weights(ctypes.Structure):
-    """A struct attention_weights."""
+    """A struct flash_weights."""
 
     _fields_ = [
-        ("is_flash", ctypes.c_bool),
         ("matrices", ctypes.c_uint64),
         ("queries", ctypes.c_uint64),
         ("keys", ctypes.c_uint64),
     ]
 
 
-fill = calls.simcuda_random_numbers
-fill.restype = ctypes.c_bool
+def generator_now():
+    """As it was before the operator."""
+    state = Generator()
+    calls.simcuda_generator(ctypes.byref(state))
+    return state
+
+
+def take(state, made, **wish):
+    """Fills it in the order in which a kernel counts elements."""
+    calls.simcuda_random_numbers(
+        ctypes.byref(state),
+        ctypes.byref(Numbers(count=made.numel(), **wish)),
+        ctypes.c_void_p(made.data_ptr()),
+    )
+    return made
 
 
 def draw(kind, count, neighbours=0, is_alone=False, below=1):
-    """So many, in the order in which a kernel counts elements."""
-    made = torch.empty(count, dtype=MADE[kind])
-    wish = Numbers(kind, count, neighbours, is_alone, below)
-    if not fill(ctypes.byref(wish), ctypes.c_void_p(made.data_ptr())):
+    """So many of the generator."""
+    state = generator_now()
+    if not state.is_known:
         raise ValueError("the generator is not known")
-    return made
+    return take(
+        state,
+        torch.empty(count, dtype=MADE[kind]),
+        kind=kind,
+        neighbours=neighbours,
+        is_alone=is_alone,
+        range=below,
+    )
 
 
 def draw_for(tensor, kind, below=1):
@@ -235,8 +255,7 @@ def bits_of_keys(n):
 
 def next_generator(count, numbers_of_turn):
     """As it is after a kernel drew so many."""
-    state = Generator()
-    calls.simcuda_generator(ctypes.byref(state))
+    state = generator_now()
     threads = min(state.blocks, -(-count // BLOCK)) * BLOCK
     turns = -(-count // (threads * numbers_of_turn))
     state.offset += 4 * turns
@@ -257,14 +276,10 @@ def lots(keys):
 def shuffle_alike(order, keys, state):
     """Each lot by its first one's thread."""
     for begin, rest in lots(keys).items():
-        numbers = (ctypes.c_uint32 * rest)()
-        calls.simcuda_thread_numbers(
-            ctypes.byref(state),
-            ctypes.c_uint64(begin),
-            ctypes.c_uint64(rest),
-            numbers,
-        )
-        for last, number in zip(range(rest, 0, -1), numbers):
+        numbers = torch.empty(rest, dtype=MADE[BITS])
+        wish = {"kind": BITS, "range": 1 << 32, "is_one": True}
+        take(state, numbers, thread=begin, **wish)
+        for last, number in zip(range(rest, 0, -1), numbers.tolist()):
             places = torch.tensor([last, number % (last + 1)]) + begin
             order[places] = order[places.flip(0)]
 
@@ -292,51 +307,45 @@ def permutation(n, out=None, **more):
 
 def generator_of(named):
     """That of the device; of a backward as it was before the forward."""
-    state = Generator()
     if "rng_state" in named:
         tensors = [named["rng_state"]]
     elif "philox_seed" in named:
         tensors = [named["philox_seed"], named["philox_offset"]]
     else:
-        calls.simcuda_generator(ctypes.byref(state))
-        return state
-    state.is_known = all(t.is_read for t in tensors)
+        return generator_now()
+    state = Generator(is_known=all(t.is_read for t in tensors))
     if state.is_known:
         numbers = torch.cat([t.flatten() for t in tensors]).tolist()
         state.seed, state.offset = numbers
     return state
 
 
-def attention_numbers(named, shape, made):
-    """None: nobody knows them."""
+def efficient_keeps(shape, p, named):
+    """One thread's numbers, one after the other (kernel_forward.h of ATen's
+    mem_eff_attention); None: nobody knows them."""
     state = generator_of(named)
     if not state.is_known:
         return None
-    matrices = shape[0] * shape[1]
-    of = Weights(made.dtype == torch.uint8, matrices, *shape[2:])
-    calls.simcuda_attention_numbers(
-        ctypes.byref(state),
-        ctypes.byref(of),
-        ctypes.c_void_p(made.data_ptr()),
-    )
-    return made
-
-
-def efficient_keeps(shape, p, named):
-    made = attention_numbers(named, shape, torch.empty(shape))
-    return None if made is None else made > torch.tensor(p)
+    made = take(state, torch.empty(shape), kind=UNIFORM, is_one=True)
+    return made > torch.tensor(p)
 
 
 def flash_keeps(shape, p, named):
+    state = generator_of(named)
+    if not state.is_known:
+        return None
     made = torch.empty(shape, dtype=torch.uint8)
-    made = attention_numbers(named, shape, made)
-    most = math.floor((1 - torch.tensor(p)).item() * 255)
-    return None if made is None else made <= most
+    calls.simcuda_flash_numbers(
+        ctypes.byref(state),
+        ctypes.byref(Weights(shape[0] * shape[1], *shape[2:])),
+        ctypes.c_void_p(made.data_ptr()),
+    )
+    return made <= math.floor((1 - torch.tensor(p)).item() * 255)
 
 
 def rng_state():
     """As FlashAttention leaves it, since it leaves it on the device."""
-    state = generator_of({})
+    state = generator_now()
     if release < FIRST_RNG_STATE or not state.is_known:
         return None
     return torch.tensor([state.seed, state.offset], dtype=torch.uint64)
