@@ -14,10 +14,14 @@
 /* An allocator asks once a request: so many are a waiting loop's. */
 #define MOST_POLLS 10000
 
-/* The simulated clock: what a launch takes, and a copy over PCI Express 5.0.
- * Nothing follows from it but that time passes. */
+/*
+ * The simulated clock: what any work takes, a copy over PCI Express 5.0, and
+ * the threads of a launch, as those that fill memory on an A100.  Nothing
+ * follows from it but that time passes.
+ */
 #define WORK_NS		    5000
 #define COPIED_BYTES_PER_NS 50
+#define THREADS_PER_NS	    100
 
 static struct {
 	struct stream *items;
@@ -116,6 +120,12 @@ void stream_work(uint64_t handle)
 {
 	streams_work();
 	stream_node(handle);
+}
+
+void stream_launch(uint64_t handle, uint64_t threads)
+{
+	stream_work(handle);
+	streams.time_ns += threads / THREADS_PER_NS;
 }
 
 cudaError_t stream_wait(uint32_t index, cudaGraph_t graph,

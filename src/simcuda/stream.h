@@ -39,6 +39,7 @@ void streams_copy(uint64_t size);
 uint64_t streams_time_ns(void);
 /* The same on a stream: a node, if it is captured. */
 void stream_work(uint64_t handle);
+void stream_launch(uint64_t handle, uint64_t threads);
 void stream_node(uint64_t handle); /* no more than that */
 /* What it does next comes behind these nodes of a graph being captured; CUDA
  * refuses what is of another graph, or of none. */
