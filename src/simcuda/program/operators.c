@@ -490,6 +490,23 @@ static bool scales_by_0(const struct frame *f, struct torch_values inputs)
 						    : false;
 }
 
+/* What nobody knows is read as something all the same, and what is read later
+ * goes with it. */
+static void guess_arguments(struct frame *f, struct torch_values inputs,
+			    struct arguments_wish *wish)
+{
+	const struct operator_facts *facts = &f->operation->facts;
+
+	if (!facts->is_random)
+		f->arguments = arguments_follow(inputs, wish);
+	if (!f->arguments && facts->gives_places)
+		wish->unread = UINT32_MAX;
+	if (!f->arguments &&
+	    (facts->counts || facts->takes_as_read || facts->gives_places))
+		f->arguments = arguments_guess(inputs, wish);
+	f->is_guess = f->arguments;
+}
+
 static void read_arguments(struct frame *f, struct torch_values inputs)
 {
 	const struct operator_facts *facts = &f->operation->facts;
@@ -508,15 +525,9 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 
 	f->argument_count = inputs.count;
 	f->arguments = arguments_read(inputs, &wish, &f->is_drawn);
-	if (!f->arguments && !draws_policy()->draws &&
-	    (facts->counts || facts->takes_as_read || facts->gives_places)) {
-		if (facts->gives_places)
-			wish.unread = UINT32_MAX;
-		f->arguments = arguments_guess(inputs, &wish);
-		f->is_guess = f->arguments;
-	}
-	if (!facts->partly || (f->arguments && !f->is_drawn &&
-			       !(f->is_guess && facts->takes_as_read)))
+	if (!f->arguments && !draws_policy()->draws)
+		guess_arguments(f, inputs, &wish);
+	if (!facts->partly || (f->arguments && !f->is_drawn && !f->is_guess))
 		return;
 	f->supposed[0] = arguments_suppose(inputs, &wish, false);
 	if (f->supposed[0])

@@ -353,7 +353,7 @@ struct run {
 	unsigned char *bytes;	    /* NULL: none */
 	const unsigned char *known; /* of those; NULL: all are */
 	int dtype;
-	bool is_drawn;
+	bool is_drawn, is_guess;
 	uint64_t taken; /* bytes that are known, of those read */
 };
 
@@ -420,6 +420,20 @@ static bool take_as_read(struct run *run, uint64_t addr, size_t size)
 {
 	kept_read(addr, run->bytes, size);
 	return true;
+}
+
+/* Something is read of it, though nobody knows it; of floating-point numbers
+ * nothing else is of use. */
+static bool take_or_follow(struct run *run, uint64_t addr, size_t size)
+{
+	bool has_any;
+
+	if (kept_take(addr, run->bytes, size) == KEPT_KNOWN)
+		return true;
+	kept_read(addr, run->bytes, size);
+	has_any = kept_has_any(addr, size);
+	run->is_guess |= has_any;
+	return has_any || !tensors_is_real(run->dtype);
 }
 
 static bool take_from_host(struct run *run, uint64_t addr, size_t size)
@@ -562,10 +576,16 @@ void arguments_presume(const struct shape *shape)
 struct reading {
 	const struct arguments_wish *wish;
 	uint64_t bytes, real_bytes, largest_real;
-	bool is_drawn;
+	bool is_drawn, is_guess;
 	/* What is read in place of a truth that is not known, and of each bit
 	 * of an integer. */
-	enum { NO_TRUTH, SUPPOSED_FALSE, SUPPOSED_TRUE, AS_READ } otherwise;
+	enum {
+		NO_TRUTH,
+		SUPPOSED_FALSE,
+		SUPPOSED_TRUE,
+		AS_READ,
+		FOLLOWED
+	} otherwise;
 	bool is_any_known;
 	/* Of this argument. */
 	enum { READ, READ_IF_KNOWN, UNREAD } reads;
@@ -605,6 +625,8 @@ static bool (*reader(const struct reading *r,
 		return take_from_host;
 	if (r->otherwise == AS_READ)
 		return take_as_read;
+	if (r->otherwise == FOLLOWED)
+		return take_or_follow;
 	if (r->reads == READ_IF_KNOWN)
 		return take;
 	if (r->otherwise == NO_TRUTH)
@@ -649,6 +671,7 @@ static bool read_bytes(struct reading *r, struct argument *a)
 		process_unlock();
 	r->is_any_known |= run.taken > 0;
 	r->is_drawn |= run.is_drawn;
+	r->is_guess |= run.is_guess;
 	return is_there;
 }
 
@@ -796,4 +819,13 @@ const struct argument *arguments_guess(struct torch_values values,
 	struct reading r = { .wish = wish, .otherwise = AS_READ };
 
 	return read_all(&r, values);
+}
+
+const struct argument *arguments_follow(struct torch_values values,
+					const struct arguments_wish *wish)
+{
+	struct reading r = { .wish = wish, .otherwise = FOLLOWED };
+	const struct argument *all = read_all(&r, values);
+
+	return r.is_guess ? all : NULL;
 }

@@ -173,6 +173,12 @@ const struct argument *arguments_suppose(struct torch_values values,
 const struct argument *arguments_guess(struct torch_values values,
 				       const struct arguments_wish *wish);
 
+/* The same where something that nobody knows reads as other than nothing, as
+ * places that topk() gave: what is counted of them goes with them.  NULL also
+ * where floating-point numbers read as nothing. */
+const struct argument *arguments_follow(struct torch_values values,
+					const struct arguments_wish *wish);
+
 /* Whether elements that are written there can be known: not where they lie
  * together in more bytes than are kept of one write. */
 bool arguments_can_write(const struct shape *shape);

@@ -28,3 +28,10 @@ lost = large[0, :6]
 print("unknown", lost[~lost.isnan()].shape, lost[lost.isnan()].shape)
 mixed = torch.cat([torch.tensor([True, False]).cuda(), lost[:2] > 0])
 print("known", (~mixed)[:2].tolist())
+# Routed by scores that nobody knows, each token goes somewhere.
+experts = large[:6, :4].topk(2).indices
+chosen = torch.zeros(6, 4, dtype=torch.bool, device="cuda")
+counts = chosen.scatter_(1, experts, True).sum(0)
+print("unknown", counts.tolist(), experts.flatten().bincount().tolist())
+print("unknown", torch.histc(experts.float(), 4, 0, 3).tolist())
+print("unknown", [len(x) for x in large[:12].split(counts.tolist())])
