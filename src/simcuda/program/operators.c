@@ -778,7 +778,8 @@ static bool is_asserted_in(struct frame *f, bool *truth)
 	return facts->asserts || facts->denies || facts->samples;
 }
 
-/* Old releases' distributions ask all() of what they check, as anybody does. */
+/* Old releases' distributions ask all() of what they check, as anybody does;
+ * and trunc_normal_(), from 2.13 on, whether it draws any number again. */
 static bool is_asserted(const struct frame *f, bool *truth)
 {
 	if (f->written->dtype != DTYPE_BOOL)
@@ -786,8 +787,8 @@ static bool is_asserted(const struct frame *f, bool *truth)
 	for (size_t i = 0; i < frames.count; i++)
 		if (is_asserted_in(&frames.items[i], truth))
 			return true;
-	*truth = true;
-	return interpreter_is_in("/torch/distributions/");
+	*truth = !interpreter_is_in("/torch/nn/init.py");
+	return !*truth || interpreter_is_in("/torch/distributions/");
 }
 
 /* What is read of it stays a value that nobody knows. */
