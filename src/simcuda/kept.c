@@ -3,7 +3,8 @@
  * Kept bytes: grains of 256, found by their number; and for each chunk of 2 MiB
  * a bit for each of its grains, so that a large range is forgotten without
  * looking for every one.  A bit for each byte says whether it is known, another
- * whether it was drawn.
+ * whether it was drawn.  A chunk that was filled with one byte stands for all
+ * the grains that it does not have: buffers are cleared often, and seldom read.
  */
 #include "simcuda/kept.h"
 
@@ -30,6 +31,9 @@ struct grain {
 
 struct chunk {
 	uint32_t count;
+	uint32_t age; /* as a grain's, of what it is filled with */
+	bool is_filled;
+	unsigned char filling;
 	uint64_t has[IN_CHUNK / 64]; /* a bit for each grain */
 };
 
@@ -42,6 +46,7 @@ static struct {
 	struct gp_map by_number;
 	struct chunk *chunks;
 	size_t chunk_count, chunk_room;
+	size_t filled; /* chunks that are */
 	struct gp_map chunk_by_number;
 	struct gp_map blocks; /* address -> how many grains */
 } kept;
@@ -127,28 +132,33 @@ static enum kept_state state_of(const struct grain *grain, size_t at,
 
 /* ---- which grains a chunk has ---- */
 
-static void mark(uint64_t number)
-{
-	uint64_t key = number / IN_CHUNK, bit = number % IN_CHUNK;
-	uint32_t index = gp_map_get(&kept.chunk_by_number, key);
-
-	if (index == GP_MAP_NONE) {
-		kept.chunks =
-			gp_mem_grow(kept.chunks, &kept.chunk_room,
-				    kept.chunk_count + 1, sizeof(*kept.chunks));
-		index = (uint32_t)kept.chunk_count++;
-		kept.chunks[index] = (struct chunk){ 0 };
-		gp_map_put(&kept.chunk_by_number, key, index);
-	}
-	kept.chunks[index].has[bit / 64] |= UINT64_C(1) << bit % 64;
-	kept.chunks[index].count++;
-}
-
 static struct chunk *chunk_of(uint64_t number)
 {
 	uint32_t index = gp_map_get(&kept.chunk_by_number, number / IN_CHUNK);
 
 	return index == GP_MAP_NONE ? NULL : &kept.chunks[index];
+}
+
+static struct chunk *make_chunk(uint64_t number)
+{
+	struct chunk *chunk = chunk_of(number);
+	uint32_t index = (uint32_t)kept.chunk_count;
+
+	if (chunk)
+		return chunk;
+	kept.chunks = gp_mem_grow(kept.chunks, &kept.chunk_room,
+				  ++kept.chunk_count, sizeof(*kept.chunks));
+	kept.chunks[index] = (struct chunk){ 0 };
+	gp_map_put(&kept.chunk_by_number, number / IN_CHUNK, index);
+	return &kept.chunks[index];
+}
+
+static void mark(struct chunk *chunk, uint64_t number)
+{
+	uint64_t bit = number % IN_CHUNK;
+
+	chunk->has[bit / 64] |= UINT64_C(1) << bit % 64;
+	chunk->count++;
 }
 
 static void unmark(uint64_t number)
@@ -206,12 +216,58 @@ static void drop(uint32_t index)
 	kept.first_free = index + 1;
 }
 
+static struct grain *make(uint64_t number);
+
+static void unfill(struct chunk *chunk)
+{
+	chunk->is_filled = false;
+	kept.filled--;
+}
+
+/* All of its grains stand for themselves from here on. */
+static void make_all(uint64_t first)
+{
+	for (uint64_t i = 0; i < IN_CHUNK; i++)
+		make(first + i);
+	if (chunk_of(first)->is_filled)
+		unfill(chunk_of(first));
+}
+
+/* Of filled chunks, gives those that lie in the range to each, and makes the
+ * grains of those that lie in it in part. */
+static bool for_filled(uint64_t addr, uint64_t size,
+		       bool (*each)(struct chunk *chunk))
+{
+	uint64_t end = addr + size;
+	bool is_all = true;
+
+	for (uint64_t at = addr / CHUNK * CHUNK; kept.filled && at < end;
+	     at += CHUNK) {
+		struct chunk *chunk = chunk_of(at / GRAIN);
+
+		if (!chunk || !chunk->is_filled)
+			continue;
+		if (at < addr || at + CHUNK > end)
+			make_all(at / GRAIN);
+		else
+			is_all &= each(chunk);
+	}
+	return is_all;
+}
+
+static bool empty(struct chunk *chunk)
+{
+	unfill(chunk);
+	return true;
+}
+
 void kept_forget(uint64_t addr, uint64_t size)
 {
 	uint64_t end = addr + size, last = (end - 1) / GRAIN;
 
 	if (!size)
 		return;
+	for_filled(addr, size, empty);
 	for (uint64_t i = next_kept(addr / GRAIN, last); i <= last;
 	     i = next_kept(i + 1, last)) {
 		uint32_t index = gp_map_get(&kept.by_number, i);
@@ -254,19 +310,51 @@ static struct grain *find(uint64_t number)
 	return index == GP_MAP_NONE ? NULL : &kept.items[index];
 }
 
+/* As the chunk's others are that it does not have. */
+static void fill_grain(struct grain *grain, const struct chunk *chunk)
+{
+	memset(grain->bytes, chunk->filling, GRAIN);
+	memset(grain->known, 0xff, sizeof(grain->known));
+	memset(grain->drawn, 0, sizeof(grain->drawn));
+	grain->age = chunk->age;
+}
+
+static bool is_in_filled(uint64_t number)
+{
+	const struct chunk *chunk = kept.filled ? chunk_of(number) : NULL;
+
+	return chunk && chunk->is_filled;
+}
+
+/* Until the next look; NULL: nothing is kept. */
+static const struct grain *look(uint64_t number)
+{
+	static struct grain filled;
+	const struct grain *grain = find(number);
+
+	if (grain || !is_in_filled(number))
+		return grain;
+	fill_grain(&filled, chunk_of(number));
+	return &filled;
+}
+
 static struct grain *make(uint64_t number)
 {
 	struct grain *grain = find(number);
+	struct chunk *chunk;
 	uint32_t index;
 
 	if (grain)
 		return grain;
 	index = new_grain();
+	chunk = make_chunk(number);
 	grain = &kept.items[index];
 	memset(grain, 0, sizeof(*grain));
 	grain->number = number;
 	grain->age = kept.age;
-	mark(number);
+	if (chunk->is_filled)
+		fill_grain(grain, chunk);
+	mark(chunk, number);
 	gp_map_put(&kept.by_number, number, index);
 	return grain;
 }
@@ -329,7 +417,7 @@ void kept_read(uint64_t addr, void *bytes, size_t size)
 		return;
 	while (size) {
 		struct part part = part_of(addr, size);
-		const struct grain *grain = find(part.number);
+		const struct grain *grain = look(part.number);
 
 		if (grain)
 			memcpy(to, grain->bytes + part.at, part.size);
@@ -351,7 +439,7 @@ bool kept_has(uint64_t addr, size_t size)
 	while (size) {
 		struct part part = part_of(addr, size);
 
-		if (state_of(find(part.number), part.at, part.size) !=
+		if (state_of(look(part.number), part.at, part.size) !=
 		    KEPT_KNOWN)
 			return false;
 		addr += part.size;
@@ -367,7 +455,7 @@ enum kept_state kept_take(uint64_t addr, void *bytes, size_t size)
 
 	while (size) {
 		struct part part = part_of(addr, size);
-		const struct grain *grain = find(part.number);
+		const struct grain *grain = look(part.number);
 
 		state = lesser(state, state_of(grain, part.at, part.size));
 		if (state == KEPT_UNKNOWN)
@@ -413,7 +501,7 @@ size_t kept_take_or(uint64_t addr, void *bytes, size_t size,
 	memset(to, otherwise, size);
 	while (size) {
 		struct part part = part_of(addr, size);
-		const struct grain *grain = find(part.number);
+		const struct grain *grain = look(part.number);
 
 		for (size_t i = 0; grain && i < part.size; i++)
 			if (state_of(grain, part.at + i, 1) == KEPT_KNOWN) {
@@ -431,7 +519,9 @@ void kept_doubt(uint64_t addr, size_t size)
 {
 	while (size && size <= limits.most) {
 		struct part part = part_of(addr, size);
-		struct grain *grain = find(part.number);
+		struct grain *grain = is_in_filled(part.number)
+					      ? make(part.number)
+					      : find(part.number);
 
 		if (grain)
 			set_state(grain, part.at, part.size, KEPT_UNKNOWN);
@@ -468,14 +558,24 @@ static bool has_address(const struct grain *grain)
 	return false;
 }
 
+static bool doubt_filled(struct chunk *chunk)
+{
+	struct grain grain;
+
+	fill_grain(&grain, chunk);
+	chunk->age = kept.age - 1;
+	return !has_address(&grain);
+}
+
 bool kept_doubt_block(uint64_t addr)
 {
 	uint32_t grains = gp_map_get(&kept.blocks, addr);
 	uint64_t first = addr / GRAIN, last = first + grains - 1;
-	bool is_all = true;
+	bool is_all;
 
 	if (grains == GP_MAP_NONE || !grains)
 		return false;
+	is_all = for_filled(addr, grains * GRAIN, doubt_filled);
 	for (uint64_t i = next_kept(first, last); i <= last;
 	     i = next_kept(i + 1, last)) {
 		struct grain *grain = find(i);
@@ -488,16 +588,22 @@ bool kept_doubt_block(uint64_t addr)
 
 bool kept_has_any(uint64_t addr, size_t size)
 {
-	uint64_t last = (addr + size - 1) / GRAIN;
+	uint64_t first = addr / GRAIN, last = (addr + size - 1) / GRAIN;
 
-	return size && next_kept(addr / GRAIN, last) <= last;
+	if (!size)
+		return false;
+	for (uint64_t i = first; kept.filled && i <= last;
+	     i += IN_CHUNK - i % IN_CHUNK)
+		if (is_in_filled(i))
+			return true;
+	return next_kept(first, last) <= last;
 }
 
 /* The next bytes of a range that are alike, as many as lie in one grain. */
 static size_t alike(uint64_t addr, size_t size, enum kept_state *state)
 {
 	struct part part = part_of(addr, size);
-	const struct grain *grain = find(part.number);
+	const struct grain *grain = look(part.number);
 	size_t n = 1;
 
 	*state = state_of(grain, part.at, part.size);
@@ -542,18 +648,39 @@ void kept_copy(uint64_t to, uint64_t from, size_t size)
 	free(bytes);
 }
 
+static void fill_chunk(uint64_t addr, unsigned char value)
+{
+	struct chunk *chunk;
+
+	kept_forget(addr, CHUNK);
+	chunk = make_chunk(addr / GRAIN);
+	chunk->is_filled = true;
+	chunk->filling = value;
+	chunk->age = kept.age;
+	kept.filled++;
+}
+
 void kept_fill(uint64_t addr, unsigned char value, size_t size)
 {
-	void *bytes;
+	unsigned char bytes[GRAIN];
+	size_t n;
 
 	if (size > limits.most) {
 		kept_forget(addr, size);
 		return;
 	}
-	bytes = gp_mem_alloc(size, 1);
-	memset(bytes, value, size);
-	kept_write(addr, bytes, size);
-	free(bytes);
+	memset(bytes, value, sizeof(bytes));
+	for (uint64_t end = addr + size; addr < end; addr += n) {
+		n = end - addr;
+		if (!(addr % CHUNK) && n >= CHUNK) {
+			fill_chunk(addr, value);
+			n = CHUNK;
+			continue;
+		}
+		if (n > GRAIN - addr % GRAIN)
+			n = GRAIN - addr % GRAIN;
+		kept_write(addr, bytes, n);
+	}
 }
 
 void kept_forget_all(void)
@@ -562,6 +689,7 @@ void kept_forget_all(void)
 	free(kept.chunks);
 	gp_map_release(&kept.by_number);
 	gp_map_release(&kept.chunk_by_number);
+	gp_map_release(&kept.blocks);
 	memset(&kept, 0, sizeof(kept));
 }
 
