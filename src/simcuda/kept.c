@@ -665,10 +665,6 @@ void kept_fill(uint64_t addr, unsigned char value, size_t size)
 	unsigned char bytes[GRAIN];
 	size_t n;
 
-	if (size > limits.most) {
-		kept_forget(addr, size);
-		return;
-	}
 	memset(bytes, value, sizeof(bytes));
 	for (uint64_t end = addr + size; addr < end; addr += n) {
 		n = end - addr;

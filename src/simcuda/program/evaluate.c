@@ -194,15 +194,19 @@ static void read_facts(struct operator_facts *facts, const char *bytes,
 {
 	struct words w = { bytes, bytes + size };
 	bool *const flags[] = {
-		&facts->computes,      &facts->is_silent, &facts->writes_any,
-		&facts->asks_size,     &facts->is_scalar, &facts->is_random,
-		&facts->is_decisive,   &facts->is_check,  &facts->asserts,
-		&facts->orders,	       &facts->denies,	  &facts->samples,
-		&facts->is_of_all,     &facts->counts,	  &facts->is_sparse,
-		&facts->is_by_element, &facts->scales,	  &facts->is_costly,
-		&facts->multiplies,    &facts->is_fresh,  &facts->succeeds,
-		&facts->finds_any,     &facts->is_each,	  &facts->takes_as_read,
-		&facts->gives_places,
+		&facts->computes,     &facts->is_silent,
+		&facts->writes_any,   &facts->asks_size,
+		&facts->is_scalar,    &facts->is_random,
+		&facts->is_decisive,  &facts->is_check,
+		&facts->asserts,      &facts->orders,
+		&facts->denies,	      &facts->samples,
+		&facts->is_of_all,    &facts->counts,
+		&facts->is_sparse,    &facts->is_by_element,
+		&facts->scales,	      &facts->is_costly,
+		&facts->multiplies,   &facts->is_fresh,
+		&facts->succeeds,     &facts->finds_any,
+		&facts->is_each,      &facts->takes_as_read,
+		&facts->gives_places, &facts->is_one_number,
 	};
 	uint64_t set = (uint64_t)next(&w);
 

@@ -37,6 +37,7 @@ struct operator_facts {
 		       * and some may be known */
 	bool takes_as_read; /* of what nobody knows it makes what it reads */
 	bool gives_places;  /* which are none twice, whatever it reads */
+	bool is_one_number; /* its second argument, or else 0, everywhere */
 	bool scales;	/* adds to beta, the fourth argument, times the first */
 	bool is_costly; /* takes longer than its elements are many */
 	bool multiplies;   /* takes as long as that of two arguments */

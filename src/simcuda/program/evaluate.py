@@ -48,7 +48,8 @@ atexit.register(calls.simcuda_evaluate_stop)
     EACH,
     AS_READ,
     GIVES_PLACES,
-) = (1 << i for i in range(25))
+    ONE_NUMBER,
+) = (1 << i for i in range(26))
 # Arguments that there are bits for.
 MOST = 26
 # Whether what nobody knows is drawn: --values.
@@ -80,6 +81,8 @@ UNIQUE = {
     "unique_dim",
     "unique_dim_consecutive",
 }
+# Of those, what writes one number everywhere, which is often 0.
+ONE_NUMBERS = {"fill_", "zero_"}
 # They read on the device how many there are, and then make room for them.
 SIZED = UNIQUE | {"nonzero", "masked_select", "equal", "nms", "_coalesce"}
 # Each bit that they take makes a bit of a result 1, or makes it 0, whatever the
@@ -219,6 +222,7 @@ CLASSES = (
     (COUNTING, COUNTS),
     (CONSISTENT, AS_READ),
     (PLACES, GIVES_PLACES),
+    (ONE_NUMBERS, ONE_NUMBER),
     (SCALING, SCALES),
     (PRODUCTS, MULTIPLIES),
     (OF_INDICES, SPARSE),

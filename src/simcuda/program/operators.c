@@ -64,6 +64,7 @@ struct frame {
 	size_t result_count;
 	bool is_evaluated;
 	bool has_written;
+	bool is_clear;	  /* it writes zeros */
 	bool is_captured; /* into a graph: it is run later, if at all */
 	bool is_presumed; /* true of all that were presumed to be */
 	bool is_order;	  /* it compares floating-point numbers */
@@ -417,6 +418,10 @@ static void write_results(struct frame *f, const char *record)
 {
 	size_t result;
 
+	if (f->is_clear && !f->is_captured) {
+		arguments_clear(&f->written[0]);
+		return;
+	}
 	if (can_put_any(f, record))
 		evaluate_frame(f);
 	result = put_outputs(f, tensors_outputs(record), 0);
@@ -536,6 +541,17 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 		f->supposed[0] = NULL;
 }
 
+/* What gradients and a device's cache are cleared by. */
+static bool is_zero(const struct frame *f, struct torch_values inputs)
+{
+	const struct torch_value *number = &inputs.items[1];
+
+	if (!f->operation->facts.is_one_number || !f->written_count)
+		return false;
+	return inputs.count == 1 ||
+	       (tensors_kind(number) == VALUE_INT && !number->number);
+}
+
 /* Of a generator that is not told it takes that of the tensors' device; where
  * none is a device's, it may be a generator of the processor's. */
 static void read_generator(struct frame *f, struct torch_values inputs)
@@ -584,7 +600,8 @@ static void *on_begin(void **context, const char *record)
 	find_written(f, inputs);
 	if (f->operation->facts.is_scalar && inputs.count)
 		add_written(f, &inputs.items[0]);
-	if (f->operation->facts.computes)
+	f->is_clear = is_zero(f, inputs);
+	if (f->operation->facts.computes && !f->is_clear)
 		read_arguments(f, inputs);
 	if (f->arguments && f->operation->facts.is_random)
 		read_generator(f, inputs);

@@ -489,6 +489,13 @@ static bool forget(struct run *run, uint64_t addr, size_t size)
 	return true;
 }
 
+static bool clear(struct run *run, uint64_t addr, size_t size)
+{
+	(void)run;
+	kept_fill(addr, 0, size);
+	return true;
+}
+
 /* Without the dimensions that the next one goes on in. */
 static struct shape merged(const struct shape *s)
 {
@@ -539,6 +546,22 @@ void arguments_write(const struct shape *shape, const struct elements *elements)
 		return;
 	process_lock();
 	if (!bytes && (m.dims <= 1 || m.numel > MOST_SINGLE_RUNS))
+		kept_forget(begin, span);
+	else
+		walk(&m, 0, m.addr, &run);
+	process_unlock();
+}
+
+void arguments_clear(const struct shape *shape)
+{
+	struct shape m = merged(shape);
+	struct run run = { .each = clear };
+	uint64_t begin, span = tensors_span(shape, &begin);
+
+	if (!shape->is_device || !span)
+		return;
+	process_lock();
+	if (m.dims > 1 && m.numel > MOST_SINGLE_RUNS)
 		kept_forget(begin, span);
 	else
 		walk(&m, 0, m.addr, &run);

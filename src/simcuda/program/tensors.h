@@ -192,6 +192,8 @@ struct elements {
 /* They go to where the tensor has them. */
 void arguments_write(const struct shape *shape,
 		     const struct elements *elements);
+/* They are all 0, and no work for that is done that grows with their number. */
+void arguments_clear(const struct shape *shape);
 /* Its elements stay what they are, and are drawn from then on. */
 void arguments_doubt(const struct shape *shape);
 /* A truth that nobody knows reads as true; it stays one that nobody knows. */
