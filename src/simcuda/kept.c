@@ -224,10 +224,11 @@ static void unfill(struct chunk *chunk)
 	kept.filled--;
 }
 
-/* All of its grains stand for themselves from here on. */
+/* All of its grains stand for themselves from here on; or nothing is known of
+ * them, where no more would be kept of one copy. */
 static void make_all(uint64_t first)
 {
-	for (uint64_t i = 0; i < IN_CHUNK; i++)
+	for (uint64_t i = 0; i < IN_CHUNK && CHUNK <= limits.most; i++)
 		make(first + i);
 	if (chunk_of(first)->is_filled)
 		unfill(chunk_of(first));
@@ -662,20 +663,23 @@ static void fill_chunk(uint64_t addr, unsigned char value)
 
 void kept_fill(uint64_t addr, unsigned char value, size_t size)
 {
+	bool is_small = size <= limits.most;
 	unsigned char bytes[GRAIN];
 	size_t n;
 
 	memset(bytes, value, sizeof(bytes));
 	for (uint64_t end = addr + size; addr < end; addr += n) {
-		n = end - addr;
-		if (!(addr % CHUNK) && n >= CHUNK) {
+		uint64_t in_chunk = CHUNK - addr % CHUNK;
+
+		n = end - addr < in_chunk ? end - addr : in_chunk;
+		if (n == CHUNK) {
 			fill_chunk(addr, value);
-			n = CHUNK;
-			continue;
+		} else if (!is_small) {
+			kept_forget(addr, n);
+		} else {
+			n = part_of(addr, n).size;
+			kept_write(addr, bytes, n);
 		}
-		if (n > GRAIN - addr % GRAIN)
-			n = GRAIN - addr % GRAIN;
-		kept_write(addr, bytes, n);
 	}
 }
 

@@ -33,7 +33,8 @@ void kept_write(uint64_t addr, const void *bytes, size_t size);
 /* It is drawn from then on. */
 void kept_draw(uint64_t addr, const void *bytes, size_t size);
 void kept_read(uint64_t addr, void *bytes, size_t size);
-/* Known, however much it is. */
+/* Of more than the most bytes of one copy those are known that lie in whole
+ * chunks of 2 MiB. */
 void kept_fill(uint64_t addr, unsigned char value, size_t size);
 /* Whether anything was kept of any of it. */
 bool kept_has_any(uint64_t addr, size_t size);
