@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,9 @@ typedef void object; /* PyObject and its like */
 	X(int, PyFrame_GetLineNumber, object *)                                \
 	X(object *, PyObject_GetAttrString, object *, const char *)            \
 	X(const char *, PyUnicode_AsUTF8, object *)                            \
+	X(object *, PyMapping_GetItemString, object *, const char *)           \
+	X(double, PyFloat_AsDouble, object *)                                  \
+	X(void, PyDict_Clear, object *)                                        \
 	X(void, Py_DecRef, object *)
 
 static struct {
@@ -445,6 +449,53 @@ bool interpreter_is_in(const char *part)
 	state = py.PyGILState_Ensure();
 	frame = py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
 	is = frame && is_in(frame, part);
+	if (frame)
+		py.Py_DecRef(frame);
+	py.PyGILState_Release(state);
+	return is;
+}
+
+static double number_in(object *locals, const char *name)
+{
+	object *value = py.PyMapping_GetItemString(locals, name);
+	double number = value ? py.PyFloat_AsDouble(value) : NAN;
+
+	if (value)
+		py.Py_DecRef(value);
+	return number;
+}
+
+/* Up to CPython 3.12 they are a dict that the frame keeps, and tensors in it
+ * would live longer. */
+static void read_locals(object *frame, const char *const *names, size_t count,
+			double *values)
+{
+	object *locals = py.PyObject_GetAttrString(frame, "f_locals");
+
+	for (size_t i = 0; i < count; i++)
+		values[i] = locals ? number_in(locals, names[i]) : NAN;
+	py.PyErr_Clear();
+	if (!locals)
+		return;
+	py.PyDict_Clear(locals);
+	py.PyErr_Clear();
+	py.Py_DecRef(locals);
+}
+
+bool interpreter_locals(const char *part, const char *const *names,
+			size_t count, double *values)
+{
+	object *frame;
+	bool is;
+	int state;
+
+	if (!program.is_there || !py.PyGILState_GetThisThreadState())
+		return false;
+	state = py.PyGILState_Ensure();
+	frame = py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
+	is = frame && is_in(frame, part);
+	if (is)
+		read_locals(frame, names, count, values);
 	if (frame)
 		py.Py_DecRef(frame);
 	py.PyGILState_Release(state);

@@ -49,6 +49,11 @@ bool interpreter_place(char *text, size_t size, bool *writes);
  * its path.  No lock may be held. */
 bool interpreter_is_in(const char *part);
 
+/* The same, and the numbers that its function has under these names; NaN: it
+ * has none. */
+bool interpreter_locals(const char *part, const char *const *names,
+			size_t count, double *values);
+
 /* For the Python side: a mark, stage 0 a point, 1 a start, 2 an end. */
 void simcuda_mark(const char *name, int stage);
 

@@ -25,6 +25,9 @@
 
 #define ADD_CALLBACK "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
 
+/* In standard deviations: sqrt(-2 ln(2 ** -54)) is 8.7. */
+#define FARTHEST 9
+
 /* at::RecordFunctionCallback; behind the scopes are three choices: whether it
  * is told of inputs, of outputs, and of numbers. */
 struct callback {
@@ -795,8 +798,7 @@ static bool is_asserted_in(struct frame *f, bool *truth)
 	return facts->asserts || facts->denies || facts->samples;
 }
 
-/* Old releases' distributions ask all() of what they check, as anybody does;
- * and trunc_normal_(), from 2.13 on, whether it draws any number again. */
+/* Old releases' distributions ask all() of what they check, as anybody does. */
 static bool is_asserted(const struct frame *f, bool *truth)
 {
 	if (f->written->dtype != DTYPE_BOOL)
@@ -804,8 +806,25 @@ static bool is_asserted(const struct frame *f, bool *truth)
 	for (size_t i = 0; i < frames.count; i++)
 		if (is_asserted_in(&frames.items[i], truth))
 			return true;
-	*truth = !interpreter_is_in("/torch/nn/init.py");
-	return !*truth || interpreter_is_in("/torch/distributions/");
+	*truth = true;
+	return interpreter_is_in("/torch/distributions/");
+}
+
+/* From 2.13 on trunc_normal_() asks whether it has to draw a number again that
+ * lies too far out: no, as it is taken.  Is_sure: no generator draws one so far
+ * out, which is of as many bits as a double has at most. */
+static bool draws_again(const struct frame *f, bool *is_sure)
+{
+	static const char *const names[] = { "mean", "std", "a", "b" };
+	enum { MEAN, STD, LEAST, MOST, NUMBERS };
+	double n[NUMBERS];
+
+	if (f->written->dtype != DTYPE_BOOL ||
+	    !interpreter_locals("/torch/nn/init.py", names, NUMBERS, n))
+		return false;
+	*is_sure = n[LEAST] < n[MEAN] - FARTHEST * n[STD] &&
+		   n[MOST] > n[MEAN] + FARTHEST * n[STD];
+	return true;
 }
 
 /* What is read of it stays a value that nobody knows. */
@@ -841,7 +860,7 @@ static void draw(const struct frame *f, void *to, uint64_t from, size_t size)
 static bool on_read(void *to, uint64_t from, size_t size)
 {
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
-	bool finds_any = false, is_alone, truth;
+	bool finds_any = false, is_alone, is_sure, truth;
 
 	/* One that is called by another asks for the same. */
 	for (size_t i = 0; i < frames.count; i++) {
@@ -859,6 +878,10 @@ static bool on_read(void *to, uint64_t from, size_t size)
 		return false;
 	}
 	is_alone = is_scalar(f, size);
+	if (is_alone && draws_again(f, &is_sure)) {
+		say_number(false, to, size);
+		return is_sure;
+	}
 	if (is_alone && is_asserted(f, &truth)) {
 		say_number(truth, to, size);
 		return false;
