@@ -2,7 +2,8 @@
 /*
  * Bytes of small copies to a device, kept so that what goes there and comes
  * back survives; all others are zeros.  Of those that are kept some are known:
- * what a GPU would have there; others are drawn: something that it might have.
+ * what a GPU would have there; others are drawn: something that it might have,
+ * which where nothing is drawn is a guess.
  * Called under the lock.
  */
 #ifndef SIMCUDA_KEPT_H

@@ -422,18 +422,16 @@ static bool take_as_read(struct run *run, uint64_t addr, size_t size)
 	return true;
 }
 
-/* Something is read of it, though nobody knows it; of floating-point numbers
- * nothing else is of use. */
+/* Where nothing was guessed, floating-point numbers are of no use. */
 static bool take_or_follow(struct run *run, uint64_t addr, size_t size)
 {
-	bool has_any;
+	enum kept_state state = kept_take(addr, run->bytes, size);
 
-	if (kept_take(addr, run->bytes, size) == KEPT_KNOWN)
+	run->is_guess |= state == KEPT_DRAWN;
+	if (state != KEPT_UNKNOWN)
 		return true;
 	kept_read(addr, run->bytes, size);
-	has_any = kept_has_any(addr, size);
-	run->is_guess |= has_any;
-	return has_any || !tensors_is_real(run->dtype);
+	return !tensors_is_real(run->dtype);
 }
 
 static bool take_from_host(struct run *run, uint64_t addr, size_t size)
@@ -465,8 +463,6 @@ static bool put(struct run *run, uint64_t addr, size_t size)
 static bool guess(struct run *run, uint64_t addr, size_t size)
 {
 	kept_draw(addr, run->bytes, size);
-	if (!draws_policy()->draws)
-		kept_doubt(addr, size);
 	put_known(run, addr, size);
 	return true;
 }
