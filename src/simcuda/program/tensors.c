@@ -2,6 +2,8 @@
 /* The places are those of the wheels of PyPI on x86-64, of libstdc++. */
 #include "simcuda/program/tensors.h"
 
+#include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -422,16 +424,14 @@ static bool take_as_read(struct run *run, uint64_t addr, size_t size)
 	return true;
 }
 
-/* Where nothing was guessed, floating-point numbers are of no use. */
 static bool take_or_follow(struct run *run, uint64_t addr, size_t size)
 {
 	enum kept_state state = kept_take(addr, run->bytes, size);
 
 	run->is_guess |= state == KEPT_DRAWN;
-	if (state != KEPT_UNKNOWN)
-		return true;
-	kept_read(addr, run->bytes, size);
-	return !tensors_is_real(run->dtype);
+	if (state == KEPT_UNKNOWN)
+		kept_read(addr, run->bytes, size);
+	return true;
 }
 
 static bool take_from_host(struct run *run, uint64_t addr, size_t size)
@@ -460,8 +460,39 @@ static bool put(struct run *run, uint64_t addr, size_t size)
 	return true;
 }
 
+/* A number that is none, as 0 / 0, is not what a program would have. */
+static bool is_none(int dtype, const unsigned char *at)
+{
+	double wide;
+	float single;
+	uint16_t half;
+
+	switch (dtype) {
+	case DTYPE_DOUBLE: return isnan((memcpy(&wide, at, 8), wide));
+	case DTYPE_FLOAT: return isnan((memcpy(&single, at, 4), single));
+	case DTYPE_HALF: return (memcpy(&half, at, 2), half & 0x7fff) > 0x7c00;
+	case DTYPE_BFLOAT16:
+		return (memcpy(&half, at, 2), half & 0x7fff) > 0x7f80;
+	default: return false;
+	}
+}
+
+static void clear_none(const struct run *run, size_t size)
+{
+	size_t element = tensors_element(run->dtype);
+
+	for (size_t at = 0; at < size; at += element)
+		if (is_none(run->dtype, run->bytes + at))
+			memset(run->bytes + at, 0, element);
+}
+
+/* Most programs never need one, and lose no time by what follows from them. */
+static atomic_bool has_guessed;
+
 static bool guess(struct run *run, uint64_t addr, size_t size)
 {
+	has_guessed = true;
+	clear_none(run, size);
 	kept_draw(addr, run->bytes, size);
 	put_known(run, addr, size);
 	return true;
@@ -535,6 +566,7 @@ void arguments_write(const struct shape *shape, const struct elements *elements)
 							: put,
 			   .bytes = (unsigned char *)bytes,
 			   .known = elements->known,
+			   .dtype = shape->dtype,
 			   .is_drawn = elements->is_drawn };
 	uint64_t begin, span = tensors_span(shape, &begin);
 
@@ -579,13 +611,16 @@ void arguments_doubt(const struct shape *shape)
 void arguments_presume(const struct shape *shape)
 {
 	unsigned char truth = 1, found;
-	struct run run = { .bytes = &truth };
+	enum kept_state state;
+	struct run run = { .bytes = &truth, .dtype = DTYPE_BOOL };
 
 	if (!shape->is_device || shape->numel != 1 ||
 	    shape->dtype != DTYPE_BOOL)
 		return;
 	process_lock();
-	if (kept_take(shape->addr, &found, 1) == KEPT_UNKNOWN)
+	state = kept_take(shape->addr, &found, 1);
+	if (state == KEPT_UNKNOWN ||
+	    (state == KEPT_DRAWN && !draws_policy()->draws))
 		guess(&run, shape->addr, 1);
 	process_unlock();
 }
@@ -844,7 +879,7 @@ const struct argument *arguments_follow(struct torch_values values,
 					const struct arguments_wish *wish)
 {
 	struct reading r = { .wish = wish, .otherwise = FOLLOWED };
-	const struct argument *all = read_all(&r, values);
+	const struct argument *all = has_guessed ? read_all(&r, values) : NULL;
 
 	return r.is_guess ? all : NULL;
 }

@@ -173,9 +173,9 @@ const struct argument *arguments_suppose(struct torch_values values,
 const struct argument *arguments_guess(struct torch_values values,
 				       const struct arguments_wish *wish);
 
-/* The same where something that nobody knows reads as other than nothing, as
- * places that topk() gave: what is counted of them goes with them.  NULL also
- * where floating-point numbers read as nothing. */
+/* The same where any of it was guessed, as places that topk() gave: what is
+ * made of that goes with it, and all else that nobody knows reads as it does.
+ * NULL where nothing was. */
 const struct argument *arguments_follow(struct torch_values values,
 					const struct arguments_wish *wish);
 
