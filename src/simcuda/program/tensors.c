@@ -482,7 +482,8 @@ static void clear_none(const struct run *run, size_t size)
 	size_t element = tensors_element(run->dtype);
 
 	for (size_t at = 0; at < size; at += element)
-		if (is_none(run->dtype, run->bytes + at))
+		if (!(run->known && run->known[at]) &&
+		    is_none(run->dtype, run->bytes + at))
 			memset(run->bytes + at, 0, element);
 }
 

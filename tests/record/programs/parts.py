@@ -39,3 +39,7 @@ print("unknown", [len(x) for x in large[:12].split(counts.tolist())])
 marks = torch.where(experts > 0, lost[0], -1e9)
 better = lost[:1] > marks[0]
 print("unknown", bool(better.any()), bool((marks / marks.abs()).isnan().any()))
+# 0 / 0 is none where it is known, and of what nobody knows is a number.
+zeros = torch.cat([torch.tensor([0]).cuda(), experts[0]]) / 0
+print("known", zeros[0].item())
+print("unknown", zeros[1].item())
