@@ -35,7 +35,7 @@ counts = chosen.scatter_(1, experts, True).sum(0)
 print("unknown", counts.tolist(), experts.flatten().bincount().tolist())
 print("unknown", torch.histc(experts.float(), 4, 0, 3).tolist())
 print("unknown", [len(x) for x in large[:12].split(counts.tolist())])
-# Scores that nobody knows, beside a mark that follows from places, as beams have.
+# Scores that nobody knows, beside marks that follow from places: beams.
 marks = torch.where(experts > 0, lost[0], -1e9)
 better = lost[:1] > marks[0]
 print("unknown", bool(better.any()), bool((marks / marks.abs()).isnan().any()))
