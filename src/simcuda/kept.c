@@ -216,68 +216,6 @@ static void drop(uint32_t index)
 	kept.first_free = index + 1;
 }
 
-static struct grain *make(uint64_t number);
-
-static void unfill(struct chunk *chunk)
-{
-	chunk->is_filled = false;
-	kept.filled--;
-}
-
-/* All of its grains stand for themselves from here on; or nothing is known of
- * them, where no more would be kept of one copy. */
-static void make_all(uint64_t first)
-{
-	for (uint64_t i = 0; i < IN_CHUNK && CHUNK <= limits.most; i++)
-		make(first + i);
-	if (chunk_of(first)->is_filled)
-		unfill(chunk_of(first));
-}
-
-/* Of filled chunks, gives those that lie in the range to each, and makes the
- * grains of those that lie in it in part. */
-static bool for_filled(uint64_t addr, uint64_t size,
-		       bool (*each)(struct chunk *chunk))
-{
-	uint64_t end = addr + size;
-	bool is_all = true;
-
-	for (uint64_t at = addr / CHUNK * CHUNK; kept.filled && at < end;
-	     at += CHUNK) {
-		struct chunk *chunk = chunk_of(at / GRAIN);
-
-		if (!chunk || !chunk->is_filled)
-			continue;
-		if (at < addr || at + CHUNK > end)
-			make_all(at / GRAIN);
-		else
-			is_all &= each(chunk);
-	}
-	return is_all;
-}
-
-static bool empty(struct chunk *chunk)
-{
-	unfill(chunk);
-	return true;
-}
-
-void kept_forget(uint64_t addr, uint64_t size)
-{
-	uint64_t end = addr + size, last = (end - 1) / GRAIN;
-
-	if (!size)
-		return;
-	for_filled(addr, size, empty);
-	for (uint64_t i = next_kept(addr / GRAIN, last); i <= last;
-	     i = next_kept(i + 1, last)) {
-		uint32_t index = gp_map_get(&kept.by_number, i);
-
-		if (clear(&kept.items[index], addr, end))
-			drop(index);
-	}
-}
-
 /* All grains are in use. */
 static void forget_oldest(void)
 {
@@ -358,6 +296,66 @@ static struct grain *make(uint64_t number)
 	mark(chunk, number);
 	gp_map_put(&kept.by_number, number, index);
 	return grain;
+}
+
+static void unfill(struct chunk *chunk)
+{
+	chunk->is_filled = false;
+	kept.filled--;
+}
+
+/* All of its grains stand for themselves from here on; or nothing is known of
+ * them, where no more would be kept of one copy. */
+static void make_all(uint64_t first)
+{
+	for (uint64_t i = 0; i < IN_CHUNK && CHUNK <= limits.most; i++)
+		make(first + i);
+	if (chunk_of(first)->is_filled)
+		unfill(chunk_of(first));
+}
+
+/* Of filled chunks, gives those that lie in the range to each, and makes the
+ * grains of those that lie in it in part. */
+static bool for_filled(uint64_t addr, uint64_t size,
+		       bool (*each)(struct chunk *chunk))
+{
+	uint64_t end = addr + size;
+	bool is_all = true;
+
+	for (uint64_t at = addr / CHUNK * CHUNK; kept.filled && at < end;
+	     at += CHUNK) {
+		struct chunk *chunk = chunk_of(at / GRAIN);
+
+		if (!chunk || !chunk->is_filled)
+			continue;
+		if (at < addr || at + CHUNK > end)
+			make_all(at / GRAIN);
+		else
+			is_all &= each(chunk);
+	}
+	return is_all;
+}
+
+static bool empty(struct chunk *chunk)
+{
+	unfill(chunk);
+	return true;
+}
+
+void kept_forget(uint64_t addr, uint64_t size)
+{
+	uint64_t end = addr + size, last = (end - 1) / GRAIN;
+
+	if (!size)
+		return;
+	for_filled(addr, size, empty);
+	for (uint64_t i = next_kept(addr / GRAIN, last); i <= last;
+	     i = next_kept(i + 1, last)) {
+		uint32_t index = gp_map_get(&kept.by_number, i);
+
+		if (clear(&kept.items[index], addr, end))
+			drop(index);
+	}
 }
 
 /* The part of one grain that a range has. */

@@ -438,23 +438,6 @@ static bool is_in(object *frame, const char *part)
 	return is;
 }
 
-bool interpreter_is_in(const char *part)
-{
-	object *frame;
-	bool is;
-	int state;
-
-	if (!program.is_there || !py.PyGILState_GetThisThreadState())
-		return false;
-	state = py.PyGILState_Ensure();
-	frame = py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
-	is = frame && is_in(frame, part);
-	if (frame)
-		py.Py_DecRef(frame);
-	py.PyGILState_Release(state);
-	return is;
-}
-
 static double number_in(object *locals, const char *name)
 {
 	object *value = py.PyMapping_GetItemString(locals, name);
@@ -494,12 +477,17 @@ bool interpreter_locals(const char *part, const char *const *names,
 	state = py.PyGILState_Ensure();
 	frame = py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
 	is = frame && is_in(frame, part);
-	if (is)
+	if (is && count)
 		read_locals(frame, names, count, values);
 	if (frame)
 		py.Py_DecRef(frame);
 	py.PyGILState_Release(state);
 	return is;
+}
+
+bool interpreter_is_in(const char *part)
+{
+	return interpreter_locals(part, NULL, 0, NULL);
 }
 
 /* ---- the beginning ---- */

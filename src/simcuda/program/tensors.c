@@ -420,12 +420,6 @@ static bool take_or_ones(struct run *run, uint64_t addr, size_t size)
 
 static bool take_as_read(struct run *run, uint64_t addr, size_t size)
 {
-	kept_read(addr, run->bytes, size);
-	return true;
-}
-
-static bool take_or_follow(struct run *run, uint64_t addr, size_t size)
-{
 	enum kept_state state = kept_take(addr, run->bytes, size);
 
 	run->is_guess |= state == KEPT_DRAWN;
@@ -634,13 +628,7 @@ struct reading {
 	bool is_drawn, is_guess;
 	/* What is read in place of a truth that is not known, and of each bit
 	 * of an integer. */
-	enum {
-		NO_TRUTH,
-		SUPPOSED_FALSE,
-		SUPPOSED_TRUE,
-		AS_READ,
-		FOLLOWED
-	} otherwise;
+	enum { NO_TRUTH, SUPPOSED_FALSE, SUPPOSED_TRUE, AS_READ } otherwise;
 	bool is_any_known;
 	/* Of this argument. */
 	enum { READ, READ_IF_KNOWN, UNREAD } reads;
@@ -680,8 +668,6 @@ static bool (*reader(const struct reading *r,
 		return take_from_host;
 	if (r->otherwise == AS_READ)
 		return take_as_read;
-	if (r->otherwise == FOLLOWED)
-		return take_or_follow;
 	if (r->reads == READ_IF_KNOWN)
 		return take;
 	if (r->otherwise == NO_TRUTH)
@@ -879,8 +865,11 @@ const struct argument *arguments_guess(struct torch_values values,
 const struct argument *arguments_follow(struct torch_values values,
 					const struct arguments_wish *wish)
 {
-	struct reading r = { .wish = wish, .otherwise = FOLLOWED };
-	const struct argument *all = has_guessed ? read_all(&r, values) : NULL;
+	struct arguments_wish all_of_them = *wish;
+	struct reading r = { .wish = &all_of_them, .otherwise = AS_READ };
+	const struct argument *all;
 
+	all_of_them.as_read = true;
+	all = has_guessed ? read_all(&r, values) : NULL;
 	return r.is_guess ? all : NULL;
 }
