@@ -224,6 +224,9 @@ uint64_t gp_study_live(const struct gp_trace *trace, uint32_t device,
 uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device,
 			      uint64_t *most);
 
+/* The most that others have of the device at any moment, in bytes. */
+uint64_t gp_study_others(const struct gp_trace *trace, uint32_t device);
+
 /* The event behind which that is first so; 0: or when the trace begins. */
 uint64_t gp_study_fullest(const struct gp_trace *trace, uint32_t device);
 

@@ -382,15 +382,20 @@ static void print_floor(const struct explain_page *p)
 }
 
 /* Serves what is not served as it is, or reserves less. */
+static bool is_served(const struct explain_page *p,
+		      const struct gp_trial *trial)
+{
+	return case_of(p, trial)->is_served;
+}
+
 static bool setting_helps(const struct explain_page *p,
 			  const struct gp_trial *trial)
 {
-	const struct gp_trial_case *one = case_of(p, trial);
-	const struct gp_trial_case *base =
-		case_of(p, p->explanation->study->trials);
+	const struct gp_trial *base = p->explanation->study->trials;
 
-	return one->is_served &&
-	       (!base->is_served || one->reserved < base->reserved);
+	return is_served(p, trial) &&
+	       (!is_served(p, base) ||
+		case_of(p, trial)->reserved < case_of(p, base)->reserved);
 }
 
 /* The advised setting, and the first of those that help besides. */
@@ -416,8 +421,11 @@ static void print_settings(const struct explain_page *p)
 	}
 	if (useless && !is_all)
 		gp_page_line(&p->page, GP_TONE_PLAIN, 4,
-			     "  %zu other setting%s no less", useless,
-			     useless == 1 ? " needs" : "s need");
+			     "  %zu other setting%s %s", useless,
+			     useless == 1 ? "" : "s",
+			     is_served(p, study->trials)
+				     ? "with no lower peak"
+				     : "that run out of memory as well");
 }
 
 static void print_attempts(const struct explain_page *p)

@@ -83,6 +83,16 @@ static void print_verdict(const struct gp_page *page,
 			     verdict_limits(v).text);
 }
 
+static bool asks_other_settings(const struct gp_headroom_report *report)
+{
+	const char *recorded = report->trace->settings;
+
+	for (size_t i = 0; i < report->run_count; i++)
+		if (strcmp(report->runs[i].conf, recorded ? recorded : "") != 0)
+			return true;
+	return false;
+}
+
 static void print_floor(const struct gp_page *page,
 			const struct gp_headroom_report *report, size_t device)
 {
@@ -98,6 +108,13 @@ static void print_floor(const struct gp_page *page,
 			     "The trace begins with %s reserved, below which "
 			     "nothing was tried.",
 			     gp_bytes_text(h->start_reserved, live));
+	if (h->start_reserved && asks_other_settings(report))
+		gp_page_line(
+			page, GP_TONE_BAD, 2,
+			"What it begins with was cached under the recorded "
+			"settings: under others these capacities are of "
+			"the recorded part alone, and the whole program "
+			"may need more or less.");
 	if (h->goes_on_after_oom)
 		gp_page_line(page, GP_TONE_BAD, 2,
 			     "The recorded program ran out of memory at "

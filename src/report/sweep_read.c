@@ -186,13 +186,18 @@ static enum gp_status read_verdicts(struct gp_sweep_report *sweep,
 
 	sweep->verdicts = gp_mem_alloc(count + 1, sizeof(*sweep->verdicts));
 	sweep->verdict_count = count;
-	for (size_t i = 0; i < count; i++)
-		if (gp_object_read(json_object_get(json_array_get(devices, i),
-						   "verdict"),
-				   "verdict", &sweep->verdicts[i],
-				   &sweep->memory))
+	for (size_t i = 0; i < count; i++) {
+		const json_t *device = json_array_get(devices, i);
+		struct gp_verdict *v = &sweep->verdicts[i];
+
+		if (gp_object_read(json_object_get(device, "verdict"),
+				   "verdict", v, &sweep->memory))
 			return gp_diag_set(diag, GP_INPUT,
 					   "a verdict is not complete");
+		/* Where the trace tells nothing there is no cause. */
+		v->is_failure = v->kind == GP_VERDICT_UNDECIDED &&
+				v->cause != GP_BY_NONE;
+	}
 	return GP_OK;
 }
 

@@ -59,12 +59,13 @@ static void say_keep(struct verdict_text *words, const struct gp_verdict *v)
 		say(words, "Keep the settings: it fits, with %s to spare.",
 		    gp_bytes_text(v->spare, bytes));
 	else
-		say(words,
-		    "%s: it needs %s, and no other setting needs clearly less.",
+		say(words, "%s: it needs %s, and no setting tried %s less.",
 		    v->ends == GP_ENDS_FAILURE
 			    ? "It ran out of memory on a device of unknown size"
 			    : "Keep the settings",
-		    gp_bytes_text(v->need, bytes));
+		    gp_bytes_text(v->need, bytes),
+		    v->begins == GP_BEGINS_WINDOW ? "is sure to need"
+						  : "needs clearly");
 }
 
 static void say_fits(struct verdict_text *words, const struct gp_verdict *v)
@@ -134,7 +135,7 @@ static void say_no_setting(struct verdict_text *words,
 		    gp_bytes_text(v->missing, missing));
 }
 
-/* A window that is not served as it is, nor by any replay from its start. */
+/* A window that is not served as it is, nor by another setting for sure. */
 static void say_failing_window(struct verdict_text *words,
 			       const struct gp_verdict *v)
 {
@@ -229,8 +230,8 @@ static void say_search(struct verdict_text *words, const struct gp_verdict *v)
 	say(words,
 	    v->is_complete ? "All values of the settings were searched (%s "
 			     "runs stand for them). "
-			   : "%s settings were searched, which is not all of "
-			     "them. ",
+			   : "%s runs searched the settings, which is not all "
+			     "of their values together. ",
 	    count);
 	say(words, "%s %s at once%s. ", who, live,
 	    v->cause == GP_BY_LIMIT ? ", more than that fraction is"

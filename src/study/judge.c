@@ -98,8 +98,7 @@ static bool is_growth(const struct session *s, const struct gp_trial *trial)
 	return false;
 }
 
-static struct field field_of(const struct session *s, enum who who,
-			     bool hazards)
+static struct field field_of(struct session *s, enum who who, bool hazards)
 {
 	const struct gp_study *study = s->study;
 	struct field field = {
@@ -107,10 +106,11 @@ static struct field field_of(const struct session *s, enum who who,
 	};
 
 	for (size_t i = 0; i < study->count; i++) {
-		const struct gp_trial *trial = &study->trials[i];
+		struct gp_trial *trial = &study->trials[i];
 
 		if (takes_part(trial, who) && trial_is_served(s, trial) &&
-		    is_hazard(trial) == hazards && !is_growth(s, trial))
+		    is_hazard(trial) == hazards && !is_growth(s, trial) &&
+		    trial_is_sure(s, trial))
 			field.items[field.count++] = i;
 	}
 	return field;
@@ -226,23 +226,6 @@ static size_t best_of(struct session *s, struct field *field, uint64_t limit)
 
 /* ---- what is advised ---- */
 
-/* Of those that serve everything and need at most limit.  What programs are
- * known to suffer from comes only where nothing else does.  The study's count:
- * none. */
-static size_t choose_by_need(struct session *s, enum who who, uint64_t limit)
-{
-	size_t best = s->study->count;
-
-	for (int hazards = 0; hazards < 2 && best == s->study->count;
-	     hazards++) {
-		struct field field = field_of(s, who, hazards);
-
-		best = best_of(s, &field, limit);
-		free(field.items);
-	}
-	return best;
-}
-
 /* Where it fits as it is, a change has to spare something: what it may need. */
 static uint64_t worth_changing(struct session *s)
 {
@@ -258,31 +241,29 @@ static uint64_t worth_changing(struct session *s)
 /* A window's start was cached under the recorded settings, and no replay from
  * there shows what others would have spared: the most that they may reserve
  * does.  The study's count: none needs at most limit for sure. */
-static size_t choose_by_estimate(struct session *s, enum who who,
-				 uint64_t limit)
+static size_t best_by_estimate(struct session *s, const struct field *field,
+			       uint64_t limit)
 {
 	struct gp_study *study = s->study;
-	struct field field = field_of(s, who, false);
 	uint64_t least = limit;
 	size_t best = study->count;
 
-	for (size_t i = 0; i < field.count; i++) {
-		uint64_t high = trial_high(s, &study->trials[field.items[i]]);
+	for (size_t i = 0; i < field->count; i++) {
+		uint64_t high = trial_high(s, &study->trials[field->items[i]]);
 
 		if (high && high < least)
 			least = high;
 	}
-	for (size_t i = 0; i < field.count; i++) {
-		struct gp_trial *trial = &study->trials[field.items[i]];
+	for (size_t i = 0; i < field->count; i++) {
+		struct gp_trial *trial = &study->trials[field->items[i]];
 		uint64_t high = trial_high(s, trial);
 
 		if (!high || high > gp_smaller(about(least), limit))
 			continue;
 		if (best == study->count ||
 		    by_merit(s, trial, &study->trials[best]) < 0)
-			best = field.items[i];
+			best = field->items[i];
 	}
-	free(field.items);
 	return best;
 }
 
@@ -297,12 +278,23 @@ static bool has_window(const struct session *s)
 	return false;
 }
 
-/* What serves everything, and needs at most limit where one is given. */
+/* Of those that serve everything for sure and need at most limit.  What
+ * programs are known to suffer from comes only where nothing else does.  The
+ * study's count: none. */
 static size_t choose(struct session *s, enum who who, uint64_t limit)
 {
-	return limit != GP_UNLIMITED && has_window(s)
-		       ? choose_by_estimate(s, who, limit)
-		       : choose_by_need(s, who, limit);
+	bool is_estimate = has_window(s);
+	size_t best = s->study->count;
+
+	for (int hazards = 0; hazards < 2 && best == s->study->count;
+	     hazards++) {
+		struct field field = field_of(s, who, hazards);
+
+		best = is_estimate ? best_by_estimate(s, &field, limit)
+				   : best_of(s, &field, limit);
+		free(field.items);
+	}
+	return best;
 }
 
 /* Of a group of one that nothing serves: what lacks least, to one granule. */
@@ -465,6 +457,16 @@ static bool is_served_by_any(const struct session *s)
 	return false;
 }
 
+static bool is_surely_served(struct session *s)
+{
+	for (size_t i = 0; i < s->study->count; i++)
+		if (takes_part(&s->study->trials[i], ALLOWED) &&
+		    trial_is_served(s, &s->study->trials[i]) &&
+		    trial_is_sure(s, &s->study->trials[i]))
+			return true;
+	return false;
+}
+
 /* What it is estimated to need; GP_UNLIMITED: not known, or not to be advised.
  */
 static uint64_t likely_need(struct session *s, size_t i, size_t index)
@@ -494,8 +496,9 @@ static size_t choose_likely(struct session *s, size_t index)
 	return study->count;
 }
 
-/* What other settings would have cached before a window is not in it: that
- * replays from its start fail proves nothing of them. */
+/* What other settings would have cached before a window is not in it: neither
+ * that replays from its start fail proves anything of them, nor that they do
+ * not. */
 static void judge_window(struct session *s, size_t index)
 {
 	struct gp_verdict *v = &s->study->verdicts[index];
@@ -529,15 +532,15 @@ static void search_case(struct session *s, size_t index, struct search *search)
 	uint32_t before = search->runs;
 
 	take_only(s, index);
-	if (is_served_by_any(s))
-		return;
 	try_without_limits(s);
-	if (is_served_by_any(s))
-		return;
 	search->index = index;
-	notify(s, "searching all values");
-	search_serving(s, 0, search);
-	if (is_served_by_any(s)) {
+	if (!is_served_by_any(s)) {
+		notify(s, "searching all values");
+		search_serving(s, 0, search);
+	}
+	if (!is_served_by_any(s) && v->begins == GP_BEGINS_WHOLE)
+		search_together(s, search);
+	if (is_surely_served(s)) {
 		/* The group chooses. */
 	} else if (v->begins == GP_BEGINS_WINDOW) {
 		judge_window(s, index);
@@ -638,11 +641,8 @@ static void note_bounds(const struct gp_trial_case *best, struct gp_verdict *v)
 {
 	if (!best->high)
 		return;
-	if (!v->need)
-		v->need = best->estimated;
-	if (v->need == GP_UNLIMITED)
-		return;
-	v->low = v->live < v->need ? v->live : v->need;
+	v->need = best->estimated;
+	v->low = gp_smaller(v->live + v->others, v->need);
 	v->high = best->high > v->need ? best->high : v->need;
 }
 

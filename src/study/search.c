@@ -4,9 +4,9 @@
  *
  * Slices of the space of all settings: with and without expandable segments, by
  * each of the roundings that there are.  Within a slice every max_split_size_mb
- * and every garbage_collection_threshold is covered by few replays
- * (gpupool/cover.h).  Besides, where sizes are only rounded to 512 bytes, every
- * large_segment_size_mb up to 1024 by itself.
+ * and every garbage_collection_threshold is covered by few replays (cover.h).
+ * Besides, every large_segment_size_mb up to 1024: by itself where sizes are
+ * only rounded to 512 bytes, and then together with all the others.
  */
 #include "study/search.h"
 
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "study/cover.h"
 
@@ -22,11 +23,14 @@
 #define LEAST_LARGE    11 /* MiB of large_segment_size_mb */
 #define MOST_LARGE     1024
 #define MOST_FOUND     16 /* that a slice adds */
+#define SLICES	       16 /* two by none and 1 to MOST_DIVISIONS */
+#define TOGETHER       32 /* part of the budget */
 
 struct slice {
 	bool is_expandable;
 	unsigned divisions;   /* 0: none */
 	uint64_t large_bytes; /* 0: as it is by default */
+	uint64_t large_most;  /* MiB of it that are covered; 0: none */
 	uint64_t capacity;    /* 0: the case's own */
 	size_t index;	      /* the case that is searched */
 };
@@ -141,9 +145,11 @@ static void search_slice(struct session *s, const struct slice *slice,
 		.conf = conf,
 		.engine = s->config->engine,
 		.capacity = capacity_of(s, slice),
+		.large_most = slice->large_most,
 		.refused = s->refused[slice->index],
 		.budget = search->budget - search->runs,
-		.first_only = slice->capacity && !s->config->without_count,
+		.first_only = (slice->capacity || slice->large_most) &&
+			      !s->config->without_count,
 		.progress = notify,
 		.progress_arg = s,
 	};
@@ -233,6 +239,42 @@ void search_serving(struct session *s, uint64_t capacity, struct search *search)
 		slice.divisions = 0;
 		search_large(s, slice, search);
 	}
+}
+
+/* The release has the setting, and it may be used. */
+static bool may_vary_large(const struct session *s, const struct search *search)
+{
+	const struct slice slice = { .large_bytes = LEAST_LARGE * MIB,
+				     .index = search->index };
+	struct gp_settings settings;
+	char *conf = conf_of(s, &slice);
+	bool may = is_open(s, &slice, conf, &settings);
+
+	free(conf);
+	return may;
+}
+
+void search_together(struct session *s, struct search *search)
+{
+	uint32_t whole = search->budget, before = search->runs, slices = SLICES;
+	uint64_t most = before + gp_larger(before, whole / TOGETHER);
+
+	if (!may_vary_large(s, search))
+		return;
+	most = gp_smaller(most, whole);
+	for (int e = 0; e < 2; e++)
+		for (unsigned d = 0; d <= MOST_DIVISIONS; d = d ? d * 2 : 1) {
+			const struct slice slice = { .is_expandable = e,
+						     .divisions = d,
+						     .large_most = MOST_LARGE,
+						     .index = search->index };
+
+			search->budget =
+				search->runs +
+				(uint32_t)(most - search->runs) / slices--;
+			search_slice(s, &slice, search);
+		}
+	search->budget = whole;
 }
 
 /* ---- two settings together ---- */

@@ -21,6 +21,12 @@ struct search {
 void search_serving(struct session *s, uint64_t capacity,
 		    struct search *search);
 
+/* The same at its own capacity, with large_segment_size_mb beside the other
+ * settings: far more than there are without, so that a part of the budget is
+ * spent on them at most, or as much as so far, and each slice ends with the
+ * first that serves.  Where a release has no such setting nothing is left. */
+void search_together(struct session *s, struct search *search);
+
 /* Of the group, where each is served but no setting serves all: adds a trial,
  * played, for each two settings that do so together. */
 void search_pairs(struct session *s, struct search *search);

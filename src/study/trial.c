@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "study/estimate.h"
 #include "study/headroom.h"
@@ -369,8 +370,10 @@ static void estimate(struct session *s, struct gp_trial *trial, size_t index)
 	s->status = gp_estimate(&run, s->config->conf, s->config->release,
 				&estimate, s->diag);
 	if (s->status == GP_OK && estimate.is_there) {
-		one->high = estimate.high;
-		one->estimated = estimate.reserved;
+		uint64_t others = gp_study_others(run.trace, run.device);
+
+		one->high = gp_sum(estimate.high, others);
+		one->estimated = gp_sum(estimate.reserved, others);
 	}
 }
 
@@ -389,12 +392,13 @@ void trial_estimate(struct session *s, struct gp_trial *trial)
 			estimate(s, trial, i);
 }
 
-/* What a case that is whole needs is exact. */
+/* Without an estimate the need is exact: the case is whole, or the setting
+ * caches as the recorded one did. */
 static uint64_t high_of(struct session *s, struct gp_trial *trial, size_t index)
 {
 	struct gp_trial_case *one = &trial->cases[index];
 
-	if (is_window(s, index))
+	if (one->high)
 		return one->high;
 	if (!one->need)
 		one->need = need_of(s, trial, index);
@@ -417,4 +421,18 @@ uint64_t trial_high(struct session *s, struct gp_trial *trial)
 			most = high;
 	}
 	return most;
+}
+
+bool trial_is_sure(struct session *s, struct gp_trial *trial)
+{
+	for (size_t i = 0; i < s->config->case_count; i++) {
+		uint64_t capacity = s->config->cases[i].capacity;
+
+		if (!s->is_in[i] || capacity == GP_UNLIMITED)
+			continue;
+		trial_estimate(s, trial);
+		if (trial->cases[i].high > capacity)
+			return false;
+	}
+	return true;
 }

@@ -53,6 +53,10 @@ void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most);
 void trial_estimate(struct session *s, struct gp_trial *trial);
 /* The most that it may need: of windows as estimated.  0: not known. */
 uint64_t trial_high(struct session *s, struct gp_trial *trial);
+/* Whether a trial that is served would have been, had the program run with it
+ * from its start: a replay of a window begins with what other settings cached.
+ */
+bool trial_is_sure(struct session *s, struct gp_trial *trial);
 
 /* That release takes it. */
 static inline bool trial_is_possible(const struct gp_trial *trial)

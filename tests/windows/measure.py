@@ -7,8 +7,10 @@
 Whole programs are written as PyTorch would have recorded them under some
 settings, cut as its ring of entries cuts, and asked about under others.  The
 truth is the whole program's replay under those, from the same request on.
-Without --all few programs, cuts and settings are taken.  Prints a table, and
-"ok NAME" or "FAIL NAME: WHY" for each kind of what-if.
+What suggest advises for a window that runs out of memory is replayed of the
+whole program on the same device.  Without --all few programs, cuts and settings
+are taken.  Prints a table, and "ok NAME" or "FAIL NAME: WHY" for each kind of
+what-if, and for what is advised.
 """
 
 import collections
@@ -41,6 +43,11 @@ ALL_SETTINGS = FEW_SETTINGS + [
     "max_split_size_mb:64", "max_split_size_mb:512",
     "roundup_power2_divisions:4",
     EXPANDABLE + ",roundup_power2_divisions:8"]
+GRAIN = 2 << 20
+PARTS = 1, 0.8, 0.6, 0.3  # of the way from what is live to the need
+# Of what is advised, the most that may not serve.
+MOST_WRONG = {"sure": 0.05, "worth a try": 0.25}
+
 FEW_KEPT, ALL_KEPT = [0.6, 0.35], [0.8, 0.65, 0.5, 0.35]
 
 # Of each kind, what must hold: the most that the median error may be, and the
@@ -143,6 +150,53 @@ def measure(gpupool, program, settings, kept, folder):
                     yield kind_of(recorded, conf), device["estimate"], truth
 
 
+def verdict_of(gpupool, window, release, *more):
+    report = json.loads(run(gpupool, "suggest", window, "--torch", release,
+                            "--format", "json", *more))
+    return report["devices"][0]["verdict"]
+
+
+def advised(verdict):
+    """(which promise, setting) of a window that runs out of memory."""
+    if verdict["kind"] == "setting":
+        return "sure", verdict["alloc_conf"]
+    if verdict.get("likely") and verdict["need"] <= verdict["capacity"]:
+        return "worth a try", verdict["likely"]
+    return None, None
+
+
+def serves(gpupool, program, capacity, conf):
+    _, path, release = program
+    report = json.loads(run(
+        gpupool, "replay", path, "--torch", release, "--capacity", capacity,
+        "--alloc-conf", conf, "--format", "json"))
+    return not report["runs"][0]["devices"][0]["memory_stats"]["num_ooms"]
+
+
+def advice(gpupool, program, kept, folder):
+    """(promise, whether the whole program is served on the same device with
+    it) of each window that runs out of memory on one."""
+    _, path, release = program
+    for window, _ in windows(gpupool, path, "", release, kept, folder):
+        base = verdict_of(gpupool, window, release, "--capacity", "unlimited")
+        need = base["need_as_recorded"]
+        for part in PARTS:
+            capacity = int(base["live"] + (need - base["live"]) * part)
+            capacity = str(capacity // GRAIN * GRAIN - GRAIN)
+            promise, conf = advised(verdict_of(
+                gpupool, window, release, "--capacity", capacity))
+            if promise:
+                yield promise, serves(gpupool, program, capacity, conf)
+
+
+def judge_advice(promise, results):
+    wrong = results.count(False)
+    print("%-25s %5d  %d do not serve" % (promise, len(results), wrong))
+    if wrong > len(results) * MOST_WRONG[promise]:
+        return "%d of %d do not serve" % (wrong, len(results))
+    return None
+
+
 def judge(kind, results):
     most_median, least_within = KINDS[kind]
     given = [(e, t) for e, t in results if e]
@@ -171,16 +225,23 @@ def main():
     settings = ALL_SETTINGS if is_all else FEW_SETTINGS
     kept = ALL_KEPT if is_all else FEW_KEPT
     by_kind = collections.defaultdict(list)
+    by_promise = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
         for program in programs(gpupool, wanted, is_all, folder):
             for kind, estimate, truth in measure(gpupool, program, settings,
                                                  kept, folder):
                 by_kind[kind].append((estimate, truth))
+            for promise, is_kept in advice(gpupool, program, ALL_KEPT,
+                                           folder):
+                by_promise[promise].append(is_kept)
     for kind in KINDS:
         if not by_kind[kind]:
             continue
         why = judge(kind, by_kind[kind])
         print("FAIL %s: %s" % (kind, why) if why else "ok " + kind)
+    for promise in MOST_WRONG:
+        why = judge_advice(promise, by_promise[promise])
+        print("FAIL %s: %s" % (promise, why) if why else "ok " + promise)
 
 
 main()
