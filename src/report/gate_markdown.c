@@ -304,11 +304,15 @@ static void put_file(const struct gp_gate_report *report,
 		put_table(report, file, ALL, out);
 		fputs("</details>\n\n", out);
 	}
-	if (worse) {
+	if (gp_gate_is_relative(file)) {
 		fputs("If that is meant: `gpupool check --update` with ", out);
 		put_code(file->gate->path, out);
 		fputs(", and commit ", out);
 		put_code(file->gate->baseline_path, out);
+		fputs(".\n\n", out);
+	} else if (worse) {
+		fputs("If that is meant: change the limit in ", out);
+		put_code(file->gate->path, out);
 		fputs(".\n\n", out);
 	}
 }

@@ -114,5 +114,7 @@ void gp_gate_emit_asked(struct gp_emit *json,
 
 /* How many results have that status; GP_INPUT: or worse. */
 size_t gp_gate_count(const struct gp_gate_file *file, enum gp_status status);
+/* Whether what got worse would pass with another baseline. */
+bool gp_gate_is_relative(const struct gp_gate_file *file);
 
 #endif

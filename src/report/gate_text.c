@@ -109,23 +109,6 @@ static void write_title(const struct gp_page *page,
 			     file->gate->path, wrong, runs, worse);
 }
 
-/* Whether what got worse would pass with another baseline. */
-static bool is_relative(const struct gp_gate_file *file)
-{
-	for (size_t i = 0; i < file->count; i++)
-		for (size_t d = 0; d < file->results[i].device_count; d++) {
-			const struct gp_gate_device *device =
-				&file->results[i].devices[d];
-
-			for (size_t k = 0; k < device->verdict_count; k++)
-				if (device->verdicts[k].is_worse &&
-				    device->verdicts[k].limit->kind !=
-					    GP_LIMIT_VALUE)
-					return true;
-		}
-	return false;
-}
-
 static void write_file(const struct gp_page *page,
 		       const struct gp_gate_report *report,
 		       const struct gp_gate_file *file)
@@ -133,11 +116,15 @@ static void write_file(const struct gp_page *page,
 	write_title(page, file);
 	for (size_t i = 0; i < file->count; i++)
 		write_result(page, report, &file->results[i]);
-	if (is_relative(file))
+	if (gp_gate_is_relative(file))
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "If that is meant: gpupool check --update %s, and "
 			     "commit %s.",
 			     file->gate->path, file->gate->baseline_path);
+	else if (gp_gate_count(file, GP_FAILED))
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "If that is meant: change the limit in %s.",
+			     file->gate->path);
 }
 
 void gp_report_gate_text(const struct gp_gate_report *report,

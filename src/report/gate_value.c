@@ -240,6 +240,22 @@ const char *gp_gate_repository_path(const struct gp_gate *gate)
 	return path;
 }
 
+bool gp_gate_is_relative(const struct gp_gate_file *file)
+{
+	for (size_t i = 0; i < file->count; i++)
+		for (size_t d = 0; d < file->results[i].device_count; d++) {
+			const struct gp_gate_device *device =
+				&file->results[i].devices[d];
+
+			for (size_t k = 0; k < device->verdict_count; k++)
+				if (device->verdicts[k].is_worse &&
+				    device->verdicts[k].limit->kind !=
+					    GP_LIMIT_VALUE)
+					return true;
+		}
+	return false;
+}
+
 size_t gp_gate_count(const struct gp_gate_file *file, enum gp_status status)
 {
 	size_t count = 0;

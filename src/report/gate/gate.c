@@ -53,20 +53,23 @@ static bool knows(const char *key, const char *const *words, size_t count)
 	return false;
 }
 
-/*
- * Nothing may get worse: what holds for a number until a limit is given for
- * it, or for its twin.  The first two count what a program's reset of its
- * peaks hides from the twins.
- */
+/* A program that resets its peaks hides from PyTorch's counters what the
+ * measures see: a limit for the counter is one for the measure, too. */
+static const struct {
+	const char *name, *counter;
+} peaks[] = {
+	{ "peak_reserved_bytes", "reserved_bytes.all.peak" },
+	{ "peak_allocated_bytes", "allocated_bytes.all.peak" },
+};
+
+/* Nothing may get worse: what holds for a number until a limit is given for
+ * it, or for its twin. */
 static const struct {
 	const char *name, *twin;
 } defaults[] = {
-	{ "peak_reserved_bytes", "reserved_bytes.all.peak" },
-	{ "peak_allocated_bytes", "allocated_bytes.all.peak" },
-	{ "num_alloc_retries", NULL },
-	{ "num_ooms", NULL },
-	{ "dropped", "num_ooms" },
-	{ "fidelity", NULL },
+	{ "peak_reserved_bytes", NULL }, { "peak_allocated_bytes", NULL },
+	{ "num_alloc_retries", NULL },	 { "num_ooms", NULL },
+	{ "dropped", "num_ooms" },	 { "fidelity", NULL },
 };
 
 static enum gp_status limit_text(const struct reading *r, const json_t *value,
@@ -143,6 +146,19 @@ static bool is_given(const struct reading *r, const struct gp_limit *limits,
 	return name && *limits[gp_numbers_find(r->config->numbers, name)].text;
 }
 
+static void limit_peaks(const struct reading *r, struct gp_limit *limits)
+{
+	for (size_t i = 0; i < COUNT_OF(peaks); i++) {
+		size_t n = gp_numbers_find(r->config->numbers, peaks[i].name);
+
+		if (*limits[n].text || !is_given(r, limits, peaks[i].counter))
+			continue;
+		limits[n] = limits[gp_numbers_find(r->config->numbers,
+						   peaks[i].counter)];
+		limits[n].number = n;
+	}
+}
+
 static void add_defaults(const struct reading *r, struct gp_limit *limits)
 {
 	bool add[COUNT_OF(defaults)];
@@ -175,6 +191,7 @@ static enum gp_status read_run_limits(const struct reading *r,
 	if (status == GP_OK)
 		status = read_limits(r, own, all);
 	if (status == GP_OK) {
+		limit_peaks(r, all);
 		add_defaults(r, all);
 		run->limits =
 			gp_arena_alloc(&r->store->arena, count, sizeof(*all));
