@@ -6,9 +6,12 @@
 #include "gpupool/replay.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "gpupool/release.h"
 #include "base/bytes.h"
+#include "base/larger.h"
+#include "base/mem.h"
 
 /* ---- the release ---- */
 
@@ -134,8 +137,33 @@ static bool is_refused_by_limit(const struct gp_event *event)
 	       event->addr >= segment_at_most(event->size);
 }
 
+/* The least that a device has that served a program up to an oom: what was
+ * live at any moment, and what was live and free in the end. */
+static uint64_t least_up_to(const struct gp_device_trace *t, size_t oom)
+{
+	uint64_t *sizes =
+		gp_mem_alloc(t->block_ids + (size_t)1, sizeof(*sizes));
+	uint64_t live = 0, most = 0;
+
+	for (size_t i = 0; i < oom; i++) {
+		const struct gp_event *event = &t->events[i];
+
+		if (event->kind == GP_ALLOC && !(event->flags & GP_REFUSED)) {
+			sizes[event->id] = event->size;
+			live += event->size;
+			most = gp_larger(most, live);
+		} else if (event->kind == GP_FREE) {
+			live -= sizes[event->id];
+			sizes[event->id] = 0;
+		}
+	}
+	free(sizes);
+	return gp_larger(most, gp_sum(live, t->events[oom].addr));
+}
+
 /* An oom tells what was free then; the rest was reserved, or others' from the
- * first event to the last. */
+ * first event to the last.  Of a recording without segments nobody knows what
+ * was reserved. */
 uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
@@ -151,7 +179,8 @@ uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
 		else if (is_refused_by_limit(&t->events[i]))
 			return GP_UNLIMITED;
 		else if (t->events[i].kind == GP_OOM)
-			return reserved + t->events[i].addr;
+			return reserved ? reserved + t->events[i].addr
+					: least_up_to(t, i);
 	}
 	return GP_UNLIMITED;
 }

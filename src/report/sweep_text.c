@@ -169,6 +169,33 @@ static void print_head(const struct scene *s)
 
 /* ---- the answer ---- */
 
+/* Whether combinations are of another release or device than the advice. */
+static bool varies_beside(const struct gp_sweep_report *sweep,
+			  const struct gp_verdict *v)
+{
+	char release[16];
+
+	snprintf(release, sizeof(release), "2.%u", v->release);
+	for (size_t i = 0; i < sweep->entry_count; i++) {
+		const struct gp_sweep_report_entry *entry = &sweep->entries[i];
+
+		if (gp_engine_is_pytorch(entry->engine) &&
+		    (strcmp(entry->torch, release) != 0 ||
+		     (entry->capacity && entry->capacity != v->capacity)))
+			return true;
+	}
+	return false;
+}
+
+static void print_of_which(const struct scene *s, const struct gp_verdict *v)
+{
+	char capacity[GP_BYTES_TEXT];
+
+	gp_page_line(&s->page, GP_TONE_PLAIN, 2,
+		     "Advice for PyTorch 2.%u with memory: %s", v->release,
+		     gp_head_capacity(v->capacity, capacity));
+}
+
 /* What is advised, whatever was asked for here. */
 static void print_verdict(const struct scene *s)
 {
@@ -179,6 +206,8 @@ static void print_verdict(const struct scene *s)
 		return;
 	v = &sweep->verdicts[gp_verdict_worst(sweep->verdicts,
 					      sweep->verdict_count)];
+	if (varies_beside(sweep, v))
+		print_of_which(s, v);
 	gp_page_line(&s->page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_TITLE,
 		     2, "%s", verdict_sentence(v).text);
 	verdict_print_line(&s->page, "    ", v);

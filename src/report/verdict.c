@@ -130,6 +130,11 @@ static void say_no_setting(struct verdict_text *words,
 				    : "");
 	if (v->missing == GP_UNLIMITED)
 		say(words, "a request fails however much memory there is.");
+	else if (v->cause == GP_BY_LIMIT)
+		say(words,
+		    "with the best of them a device of %s is needed at "
+		    "that fraction.",
+		    gp_bytes_text(v->need, missing));
 	else
 		say(words, "with the best of them %s are missing.",
 		    gp_bytes_text(v->missing, missing));

@@ -652,23 +652,26 @@ static bool is_advised(const struct gp_verdict *v)
 	       (v->kind == GP_VERDICT_FITS || v->kind == GP_VERDICT_SETTING);
 }
 
-/* Of what is not served as it is: the first failure tells. */
+/* Of what is not served as it is: the first failure tells; and a program that
+ * holds more than the memory fraction fails at that, wherever it fails first.
+ */
 static enum gp_verdict_cause cause_of(const struct gp_trial_case *as_it_is,
-				      enum gp_verdict_kind kind)
+				      const struct gp_verdict *v)
 {
 	const struct gp_oom *oom = &as_it_is->first_oom;
 
-	if (kind == GP_VERDICT_FITS)
+	if (v->kind == GP_VERDICT_FITS)
 		return GP_BY_NONE;
-	if (kind == GP_VERDICT_TOO_SMALL)
+	if (v->kind == GP_VERDICT_TOO_SMALL)
 		return GP_BY_CAPACITY;
 	if (as_it_is->is_served)
 		return GP_BY_CHOICE;
 	if (!oom->is_there)
 		return as_it_is->has_room ? GP_BY_SETTINGS : GP_BY_OTHERS;
 	if (oom->limit != GP_UNLIMITED)
-		return oom->live + oom->size > oom->limit ? GP_BY_LIMIT
-							  : GP_BY_FRAGMENTATION;
+		return gp_larger(v->live, oom->live + oom->size) > oom->limit
+			       ? GP_BY_LIMIT
+			       : GP_BY_FRAGMENTATION;
 	return oom->device_free < oom->segment_size ? GP_BY_FRAGMENTATION
 						    : GP_BY_SETTINGS;
 }
@@ -690,7 +693,7 @@ static void fill_verdict(struct session *s, size_t index)
 	v->searched += tried(study);
 	if (gp_verdict_is_open(v))
 		return;
-	v->cause = cause_of(&study->trials[0].cases[index], v->kind);
+	v->cause = cause_of(&study->trials[0].cases[index], v);
 	take_only(s, index);
 	trial_measure(s, &study->trials[0]);
 	trial_estimate(s, best);

@@ -48,10 +48,25 @@ static bool lives_long(const struct gp_draft_device *device,
 	       share * (double)device->event_count;
 }
 
+/* Behind what the program sets before its first request. */
+static size_t beginning(const struct gp_draft_device *device)
+{
+	size_t i = 0;
+
+	while (i < device->event_count &&
+	       (device->events[i].kind == GP_SET_FRACTION ||
+		device->events[i].kind == GP_SET_SETTINGS ||
+		device->events[i].kind == GP_OTHER_MEMORY ||
+		device->events[i].kind == GP_MARK))
+		i++;
+	return i;
+}
+
 static void put_first(struct gp_draft_device *device, double share,
 		      struct request *moved, size_t *count, uint64_t *bytes)
 {
 	struct lifetime *lifetimes = lifetimes_of(device);
+	size_t first = beginning(device);
 
 	*count = 0;
 	for (size_t i = 0; i < device->event_count; i++) {
@@ -67,7 +82,7 @@ static void put_first(struct gp_draft_device *device, double share,
 	if (*count)
 		qsort(moved, *count, sizeof(*moved), by_size);
 	for (size_t i = 0; i < *count; i++) {
-		gp_draft_add(device, 0, &device->events[moved[i].event]);
+		gp_draft_add(device, first, &device->events[moved[i].event]);
 		gp_draft_leave_out(&device->events[moved[i].event]);
 	}
 	free(lifetimes);
