@@ -93,7 +93,8 @@ def no_empty_cache(program, _):
 
 
 def preallocate(program, _):
-    """Blocks that live for that long come first, the largest before all."""
+    """Blocks that live for that long come first, the largest before all, but
+    behind a memory fraction, others' memory and marks."""
     lines = list(program.lines)
     freed = {id_of(x): at for at, x in enumerate(lines) if op_of(x) == "f"}
     moved, pool = [], None
@@ -107,7 +108,10 @@ def preallocate(program, _):
             moved.append(line)
             lines[at] = MARK
     moved.sort(key=lambda line: -int(line.split()[2]))
-    return moved + lines
+    first = 0
+    while op_of(program.lines[first]) in ("l", "o", MARK.split()[0]):
+        first += 1
+    return lines[:first] + moved + lines[first:]
 
 
 def sort_step(program, _):
