@@ -95,8 +95,9 @@ static void print_oom(const struct gp_page *page,
 		return;
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_PLAIN, 0,
-		     "As recorded %s runs out of memory at %s: no room for "
-		     "%s, with %s reserved, %s allocated, %s and %s the "
+		     "With the settings as they are %s runs out of memory at "
+		     "%s: no room for %s, with %s reserved, %s allocated, %s "
+		     "and %s the "
 		     "largest free block%s.",
 		     ranks_name(report->ranks, report->worst, who),
 		     gp_event_words(report->trace,
