@@ -125,6 +125,7 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 		.run = &run,
 		.skip_attempts = true,
 		.look_at_fullest = true,
+		.look_at_most_use = true,
 		.progress = show,
 		.progress_arg = &s->progress,
 	};

@@ -55,6 +55,7 @@ static enum gp_status follow(const struct gp_explain_config *config,
 
 /* Steps to find a packing: some tenths of a second. */
 #define FLOOR_WORK (UINT64_C(1) << 25)
+#define TENTH	   10
 
 static void find_floor(struct gp_explain *explain)
 {
@@ -162,6 +163,20 @@ static enum gp_status look_at_most_use(const struct gp_explain_config *config,
 	return GP_OK;
 }
 
+/* Whether another moment tells more of what is in use. */
+static bool is_use_elsewhere(const struct gp_explain_config *config,
+			     const struct gp_explain *explain)
+{
+	const struct gp_replay_result *result = &explain->result;
+	uint64_t peak = gp_replay_peak_allocated(result);
+
+	if (!explain->has_requests)
+		return false;
+	return config->is_too_small ||
+	       (config->look_at_most_use && !result->first_oom.is_there &&
+		explain->gap.allocated < peak - peak / TENTH);
+}
+
 /* What the state at that moment says. */
 static void look_at_state(const struct askers *askers,
 			  const struct gp_settings *settings,
@@ -201,7 +216,7 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 	if (status == GP_OK) {
 		stay_at_start(explain);
 		look_at_state(&askers, run.settings, explain);
-		if (config->is_too_small && explain->has_requests)
+		if (is_use_elsewhere(config, explain))
 			status = look_at_most_use(config, &askers, explain,
 						  diag);
 		else

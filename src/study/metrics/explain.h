@@ -183,7 +183,7 @@ struct gp_explain {
 	/* The same; empty where the trace does not tell. */
 	struct gp_culprits by_category, by_module;
 	/* When that is, and its sum: the event that is looked at, unless
-	 * is_too_small was asked. */
+	 * another was asked for (is_too_small, look_at_most_use). */
 	uint64_t live_event, live_bytes;
 	struct gp_waiting waiting;
 	struct gp_releases retries, empty_caches;
@@ -204,6 +204,9 @@ struct gp_explain_config {
 	/* No setting serves it: what is in use is that of the moment when it is
 	 * most, had the device no end, not of the first failure. */
 	bool is_too_small;
+	/* The same where no request fails and clearly less is in use at the
+	 * moment than at another. */
+	bool look_at_most_use;
 	/* Told before each replay; NULL: nobody listens. */
 	void (*progress)(void *arg, const char *what);
 	void *progress_arg;
