@@ -8,7 +8,7 @@
 
 #include "commands/options.h"
 #include "commands/plan.h"
-#include "report/live_page.h"
+#include "report/html.h"
 #include "trace/ranks.h"
 
 struct gp_live_parts {

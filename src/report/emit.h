@@ -12,7 +12,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "gpupool/knob.h"
+#include "gpupool/metrics.h"
+#include "gpupool/replay.h"
+#include "gpupool/trace.h"
+#include "report/report.h"
 #include "report/schema.h"
+#include "study/what_if/what_if.h"
 
 struct gp_emit {
 	FILE *out;
@@ -39,5 +45,68 @@ void gp_emit_bool(struct gp_emit *json, const char *key, bool value);
 /* Bytes that are not UTF-8 become U+FFFD; NULL is null. */
 void gp_emit_text(struct gp_emit *json, const char *key, const char *text);
 void gp_emit_null(struct gp_emit *json, const char *key);
+
+/* ---- what several reports have ---- */
+
+/* A number under its measure's name. */
+void gp_emit_count(struct gp_emit *json, enum gp_measure_id id, uint64_t count);
+/* The same of a subject; nothing where it does not know it. */
+void gp_emit_measure(struct gp_emit *json, enum gp_measure_id id,
+		     const struct gp_subject *subject);
+/* All measures of a scope. */
+void gp_emit_measures(struct gp_emit *json, enum gp_measure_scope scope,
+		      const struct gp_subject *subject);
+/* "event", and all measures of that moment. */
+void gp_emit_moment(struct gp_emit *json, const char *key,
+		    const struct gp_moment *moment);
+/* What a run came to, in a row of runs. */
+void gp_emit_outcome(struct gp_emit *json, uint64_t peak_reserved,
+		     uint64_t retries, uint64_t ooms);
+/* "device_calls" */
+void gp_emit_calls(struct gp_emit *json, const struct gp_device_calls *calls);
+
+/* "fidelity", in two numbers. */
+void gp_emit_matched(struct gp_emit *json, uint64_t checked, uint64_t matched);
+
+/* What the recording says of how far it can be relied upon, if anything. */
+void gp_emit_told(struct gp_emit *json, const struct gp_trace *trace);
+/* "trace", of which the report says no more than that and where it lies; trace
+ * NULL: nothing is known of it. */
+void gp_emit_trace_path(struct gp_emit *json, const char *path,
+			const struct gp_trace *trace);
+/* PyTorch's names to values: those that are not that release's default. */
+void gp_emit_settings(struct gp_emit *json, const char *key,
+		      const struct gp_settings *settings);
+/* "2.15" */
+void gp_emit_release(struct gp_emit *json, const char *key, uint8_t release);
+void gp_emit_choice(struct gp_emit *json, const char *key,
+		    const struct gp_release_choice *choice);
+void gp_emit_pool(struct gp_emit *json, const char *key,
+		  struct gp_pool_id pool);
+/* "site_name", and "site": the frames, innermost first; null without a site. */
+void gp_emit_site(struct gp_emit *json, const struct gp_trace *trace,
+		  uint32_t site);
+/* The same of all sites of one name: the frames from the one that names it. */
+void gp_emit_sites(struct gp_emit *json, const struct gp_trace *trace,
+		   uint32_t site);
+void gp_emit_guesses(struct gp_emit *json, const char *key,
+		     const struct gp_guesses *guesses);
+/* Totals, and the same by size class, stream and pool. */
+void gp_emit_state(struct gp_emit *json, const char *key,
+		   const struct gp_trace *trace, const struct gp_state *state);
+/* GP_UNLIMITED is null. */
+void gp_emit_limit(struct gp_emit *json, const char *key, uint64_t bytes);
+
+/* What-ifs, and what each changed. */
+void gp_emit_what_ifs(struct gp_emit *json, const char *key,
+		      const struct gp_what_ifs *what_ifs);
+
+/* ---- objects that replay's report and a sweep's share ---- */
+
+/* "trace": what is replayed. */
+void gp_json_trace(struct gp_emit *json, const struct gp_report *report);
+/* One run, in an array. */
+void gp_json_run(struct gp_emit *json, const struct gp_report *report,
+		 const struct gp_run *run, enum gp_emit_shape shape);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "report/emit.h"
-#include "report/emit_parts.h"
 #include "report/head.h"
 #include "report/html.h"
 #include "report/object.h"

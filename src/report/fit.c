@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "report/emit_parts.h"
+#include "report/emit.h"
 #include "report/holders.h"
 #include "report/page.h"
 #include "report/ranks.h"

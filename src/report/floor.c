@@ -7,7 +7,6 @@
 
 #include "base/bytes.h"
 #include "report/emit.h"
-#include "report/emit_parts.h"
 #include "report/head.h"
 #include "report/page.h"
 #include "report/schema.h"

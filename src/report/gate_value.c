@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "report/emit_parts.h"
+#include "report/emit.h"
 #include "report/gate_report.h"
 #include "report/page.h"
 

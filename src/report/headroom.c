@@ -8,7 +8,6 @@
 #include "base/quote.h"
 #include "gpupool/price.h"
 #include "report/emit.h"
-#include "report/emit_parts.h"
 #include "report/head.h"
 #include "report/page.h"
 #include "report/ranks.h"

@@ -10,7 +10,7 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "trace/site.h"
-#include "report/emit_parts.h"
+#include "report/emit.h"
 #include "report/explain_words.h"
 #include "report/object.h"
 

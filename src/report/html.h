@@ -4,6 +4,7 @@
 #ifndef REPORT_HTML_H
 #define REPORT_HTML_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -25,6 +26,38 @@ void gp_html_text(FILE *out, const char *text);
 void gp_html_bytes(FILE *out, const char *key, uint64_t bytes);
 void gp_html_count(FILE *out, const char *key, uint64_t count);
 void gp_html_row_end(FILE *out);
+
+/*
+ * ---- what replays in a page: gpupool itself as WebAssembly, traces, and the
+ * controls that ask it.  Without scripts none of it is seen. ----
+ */
+
+/* Bytes that the page unpacks: gzip. */
+struct gp_live_part {
+	const char *name;
+	const void *bytes; /* NULL: none */
+	size_t size;
+};
+
+/* "--engine async"; argument NULL: the flag is all. */
+struct gp_live_flag {
+	const char *name, *argument;
+};
+
+struct gp_live_page {
+	struct gp_live_part wasm;
+	const char *why; /* there is no wasm: why the page stands still */
+	const struct gp_live_part *traces;
+	size_t trace_count;
+	/* What its controls begin with; conf NULL: as recorded. */
+	const char *conf, *torch, *capacity;
+	/* What else stands in each of its questions. */
+	const struct gp_live_flag *flags;
+	size_t flag_count;
+};
+
+/* A page without a run, which waits for files. */
+void gp_live_page_write(const struct gp_live_page *page, FILE *out);
 
 /* ---- what gpupool explain finds, on a page: words and tables ---- */
 

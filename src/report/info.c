@@ -8,7 +8,6 @@
 
 #include "base/bytes.h"
 #include "report/emit.h"
-#include "report/emit_parts.h"
 #include "report/group.h"
 #include "report/head.h"
 #include "report/page.h"

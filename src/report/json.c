@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs for a program. */
+/* Runs for a program: the report, the measures over time, and each action of
+ * the allocator as a line. */
 #include "report/report.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "gpupool/metrics.h"
 #include "report/device_calls.h"
 #include "report/emit.h"
-#include "report/emit_parts.h"
+#include "report/number.h"
 #include "report/head.h"
 #include "report/object.h"
 #include "report/oom_message.h"
@@ -85,6 +89,20 @@ static void write_oom(struct gp_emit *json, const struct gp_trace *trace,
 
 /* ---- numbers ---- */
 
+static void write_stat(void *arg, const char *key, int64_t value)
+{
+	gp_emit_int(arg, key, value);
+}
+
+/* torch.cuda.memory_stats(), key for key, in that function's order. */
+static void write_stats(struct gp_emit *json, const struct gp_trace *trace,
+			const struct gp_replay_result *result, uint8_t release)
+{
+	gp_emit_open(json, "memory_stats", '{', GP_EMIT_LINES);
+	gp_stats_each(trace, result, release, write_stat, json);
+	gp_emit_close(json, '}');
+}
+
 static void write_measures(struct gp_emit *json,
 			   const struct gp_replay_result *result)
 {
@@ -130,8 +148,7 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "device", device->device);
 	gp_emit_limit(json, "capacity", run->capacity[i]);
-	gp_emit_stats(json, "memory_stats", trace, result,
-		      run->settings->release);
+	write_stats(json, trace, result, run->settings->release);
 	write_fidelity(json, trace, &result->fidelity);
 	write_oom(json, trace, &result->first_oom);
 	if (result->others.missing)
@@ -227,4 +244,182 @@ void gp_report_json(const struct gp_report *report, FILE *out)
 		gp_json_run(&json, report, &report->runs[i], GP_EMIT_LINES);
 	gp_emit_close(&json, ']');
 	gp_emit_close(&json, '}');
+}
+
+/* ---- the measures over time, as a table for other programs ---- */
+
+static bool is_column(unsigned id)
+{
+	return gp_measures[id].scope == GP_SCOPE_MOMENT;
+}
+
+static void write_csv_row(uint32_t device, const struct gp_moment *moment,
+			  FILE *out)
+{
+	struct gp_subject subject = { .moment = moment };
+
+	fprintf(out, "%u,%" PRIu64, device, moment->event);
+	for (unsigned id = 0; id < GP_MEASURES; id++) {
+		if (!is_column(id))
+			continue;
+		if (gp_measures[id].unit == GP_UNIT_RATIO)
+			fprintf(out, ",%.6f", gp_measure_ratio(id, &subject));
+		else
+			fprintf(out, ",%" PRIu64,
+				gp_measure_count(id, &subject));
+	}
+	putc('\n', out);
+}
+
+void gp_report_timeline_csv(const struct gp_report *report, FILE *out)
+{
+	const struct gp_run *run = &report->runs[report->run_count - 1];
+
+	fputs("device,event", out);
+	for (unsigned id = 0; id < GP_MEASURES; id++)
+		if (is_column(id))
+			fprintf(out, ",%s", gp_measures[id].key);
+	putc('\n', out);
+	for (size_t d = 0; d < report->trace->device_count; d++) {
+		struct gp_moment *moments;
+		size_t count = gp_thin_moments(run->tracks[d].thin, &moments);
+
+		for (size_t i = 0; i < count; i++)
+			write_csv_row(report->trace->devices[d].device,
+				      &moments[i], out);
+		free(moments);
+	}
+}
+
+/* A measure at all moments. */
+static void write_column(struct gp_emit *json, unsigned id,
+			 const struct gp_moment *moments, size_t count)
+{
+	gp_emit_open(json, gp_measures[id].key, '[', GP_EMIT_FLAT);
+	for (size_t i = 0; i < count; i++) {
+		struct gp_subject subject = { .moment = &moments[i] };
+
+		if (gp_measures[id].unit == GP_UNIT_RATIO)
+			gp_emit_ratio(json, NULL,
+				      gp_measure_ratio(id, &subject));
+		else
+			gp_emit_uint(json, NULL,
+				     gp_measure_count(id, &subject));
+	}
+	gp_emit_close(json, ']');
+}
+
+static void write_track(struct gp_emit *json, uint32_t device,
+			const struct gp_track *track)
+{
+	struct gp_moment *moments;
+	size_t count = gp_thin_moments(track->thin, &moments);
+
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "device", device);
+	gp_emit_open(json, "event", '[', GP_EMIT_FLAT);
+	for (size_t i = 0; i < count; i++)
+		gp_emit_uint(json, NULL, moments[i].event);
+	gp_emit_close(json, ']');
+	for (unsigned id = 0; id < GP_MEASURES; id++)
+		if (is_column(id))
+			write_column(json, id, moments, count);
+	gp_emit_close(json, '}');
+	free(moments);
+}
+
+void gp_report_timeline_json(const struct gp_report *report, FILE *out)
+{
+	const struct gp_run *run = &report->runs[report->run_count - 1];
+	struct gp_emit json = gp_emit_begin("gpupool-timeline/1", out);
+
+	gp_emit_open(&json, "devices", '[', GP_EMIT_LINES);
+	for (size_t d = 0; d < report->trace->device_count; d++)
+		write_track(&json, report->trace->devices[d].device,
+			    &run->tracks[d]);
+	gp_emit_close(&json, ']');
+	gp_emit_close(&json, '}');
+}
+
+/* ---- a line of --events: there may be millions, so numbers are set by hand
+ * into one buffer and written at once ---- */
+
+/* PyTorch's names; NULL: not something an allocator does. */
+static const char *const action_names[GP_EVENT_KINDS] = {
+	[GP_ALLOC] = "alloc",
+	[GP_FREE] = "free_requested",
+	[GP_SEGMENT_ALLOC] = "segment_alloc",
+	[GP_SEGMENT_FREE] = "segment_free",
+	[GP_SEGMENT_MAP] = "segment_map",
+	[GP_SEGMENT_UNMAP] = "segment_unmap",
+	[GP_FREE_COMPLETED] = "free_completed",
+	[GP_OOM] = "oom",
+	[GP_SNAPSHOT] = "snapshot",
+};
+
+static char *put_text(char *at, const char *text)
+{
+	size_t length = strlen(text);
+
+	memcpy(at, text, length);
+	return at + length;
+}
+
+static char *put_number(char *at, uint64_t number)
+{
+	char digits[20];
+	size_t first = sizeof(digits);
+
+	do {
+		digits[--first] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	memcpy(at, digits + first, sizeof(digits) - first);
+	return at + sizeof(digits) - first;
+}
+
+static char *put(char *at, const char *key, uint64_t number)
+{
+	return put_number(put_text(at, key), number);
+}
+
+/* Where it happened: everything that carries a stream carries a pool. */
+static char *put_place(char *at, const struct gp_trace *trace,
+		       const struct gp_action *action)
+{
+	uint64_t stream = 0;
+	struct gp_pool_id pool = { 0, 0 };
+
+	if (action->stream < trace->stream_count)
+		stream = trace->streams[action->stream];
+	if (action->pool < trace->pool_count)
+		pool = trace->pools[action->pool];
+	at = put(at, ",\"stream\":", stream);
+	at = put(at, ",\"pool\":[", pool.first);
+	at = put(at, ",", pool.second);
+	return put_text(at, "]");
+}
+
+void gp_report_action(const struct gp_trace *trace,
+		      const struct gp_device_trace *device,
+		      const struct gp_action *action, uint64_t event, FILE *out)
+{
+	char line[384]; /* at most nine numbers of 20 digits, and the keys */
+	char *at = put_text(line, "{\"action\":\"");
+
+	at = put_text(at, action_names[action->kind]);
+	at = put(at,
+		 action->kind == GP_OOM ? "\",\"device_free\":"
+					: "\",\"addr\":",
+		 action->addr);
+	at = put(at, ",\"size\":", action->size);
+	at = put_place(at, trace, action);
+	at = put(at, ",\"device\":", device->device);
+	if (action->id != GP_NO_ID)
+		at = put(at, ",\"id\":",
+			 device->names ? device->names[action->id]
+				       : action->id);
+	at = put(at, ",\"event\":", event);
+	at = put_text(at, "}\n");
+	fwrite(line, 1, (size_t)(at - line), out);
 }

@@ -16,7 +16,11 @@
 #include "report/schema.h"
 #include "report/recording.h"
 
-const struct key_type key_types[GP_KEY_TYPES] = {
+static const struct {
+	const char *json; /* JSON Schema's type */
+	const char *unit; /* for a person */
+	bool has_sign;
+} types[GP_KEY_TYPES] = {
 	[GP_KEY_TEXT] = { "string", "text", false },
 	[GP_KEY_WORD] = { "string", "one of:", false },
 	[GP_KEY_RELEASE] = { "string", "release of PyTorch", false },
@@ -179,9 +183,7 @@ const struct gp_key *gp_key_object_after(const struct gp_key *object)
 		;
 	if (object->name)
 		return object;
-	if (object == keys_of_runs_end)
-		return keys_of_views;
-	return object == keys_of_views_end ? keys_of_advice : NULL;
+	return object == keys_of_runs_end ? keys_of_advice : NULL;
 }
 
 const struct gp_key *gp_key_object(const char *name)
@@ -231,7 +233,7 @@ const char *gp_key_unit(const struct gp_key *key, char text[GP_KEY_UNIT])
 	snprintf(text, GP_KEY_UNIT, "%s%s%s%s%s%s%s",
 		 key->flags & GP_KEY_LIST ? "list of " : "",
 		 key->flags & GP_KEY_MAP ? "object; values: " : "",
-		 key_types[key->type].unit, is_named ? " " : "",
+		 types[key->type].unit, is_named ? " " : "",
 		 is_named ? key->of : "",
 		 key->flags & GP_KEY_NULL ? "; or null" : "",
 		 key->flags & GP_KEY_MAYBE ? "; not always there" : "");
@@ -332,7 +334,7 @@ static void write_two(struct gp_emit *json, const char *type, bool is_nullable)
 static void write_plain(struct gp_emit *json, const struct gp_key *key,
 			bool is_nullable)
 {
-	const char *type = key_types[key->type].json;
+	const char *type = types[key->type].json;
 	bool is_number = !strcmp(type, "integer") || !strcmp(type, "number");
 
 	write_type(json, type,
@@ -340,7 +342,7 @@ static void write_plain(struct gp_emit *json, const struct gp_key *key,
 		   : key->type == GP_KEY_DIVISIONS ? "object"
 						   : NULL,
 		   is_nullable);
-	if (is_number && !key_types[key->type].has_sign)
+	if (is_number && !types[key->type].has_sign)
 		gp_emit_uint(json, "minimum", 0);
 	if (key->type == GP_KEY_WORD)
 		write_words(json, key->of, is_nullable);

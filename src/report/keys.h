@@ -133,15 +133,8 @@ void gp_emit_same(struct gp_emit *json, const struct gp_key *key,
 
 /* ---- the table ---- */
 
-struct key_type {
-	const char *json; /* JSON Schema's type */
-	const char *unit; /* for a person */
-	bool has_sign;
-};
-extern const struct key_type key_types[GP_KEY_TYPES];
-
-/* In this order, each behind the end of the one before. */
-extern const struct gp_key keys_of_runs[], keys_of_views[], keys_of_advice[];
-extern const struct gp_key *const keys_of_runs_end, *const keys_of_views_end;
+/* In this order. */
+extern const struct gp_key keys_of_runs[], keys_of_advice[];
+extern const struct gp_key *const keys_of_runs_end;
 
 #endif

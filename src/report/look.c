@@ -13,7 +13,6 @@
 #include "base/text_sink.h"
 #include "study/metrics/explain.h"
 #include "report/emit.h"
-#include "report/emit_parts.h"
 #include "report/explain_words.h"
 #include "report/head.h"
 #include "report/holders.h"

@@ -8,7 +8,7 @@
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
 #include "gpupool/release.h"
-#include "report/emit_parts.h"
+#include "report/emit.h"
 #include "report/keys.h"
 
 #define WORD_TEXT 64

@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "report/emit_parts.h"
+#include "report/emit.h"
 #include "report/head.h"
 #include "report/svg_parts.h"
 #include "report/verdict.h"

@@ -56,7 +56,7 @@ struct gp_report {
 	const struct gp_explanation *explanations;
 	const struct gp_ranks *ranks; /* of which it is the worst; NULL: none */
 	const struct gp_rank_runs *rank_runs; /* NULL: none */
-	/* report/live_page.h, for pages; NULL: nothing replays in it. */
+	/* For pages; NULL: nothing replays in it. */
 	const struct gp_live_page *live;
 };
 

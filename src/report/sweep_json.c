@@ -10,7 +10,6 @@
 #include "report/sweep_report.h"
 #include "report/schema.h"
 #include "report/emit.h"
-#include "report/emit_parts.h"
 #include "report/keys.h"
 #include "report/object.h"
 #include "report/sweep_rank.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The combinations of a sweep that are done, best first. */
+/* The combinations of a sweep that are done, best first, and the table of
+ * them. */
 #ifndef REPORT_SWEEP_RANK_H
 #define REPORT_SWEEP_RANK_H
 
@@ -44,7 +45,7 @@ char *sweep_alike(const struct gp_sweep_report *sweep, size_t combination);
 /* "max_split_size_mb:128; PyTorch 2.9": what differs between combinations. */
 char *sweep_label(const struct gp_sweep_report *sweep, size_t combination);
 
-/* ---- src/report/sweep_table.c ---- */
+/* ---- as a table ---- */
 
 struct gp_table sweep_table(const struct gp_sweep_report *sweep,
 			    enum gp_table_format format, FILE *out);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* A run for a person: most important first, a screen before the details. */
+/* A run for a person, most important first, a screen before the details; or two
+ * side by side. */
 #include "report/report.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "gpupool/metrics.h"
-#include "report/compare.h"
 #include "report/device_calls.h"
 #include "report/drawing.h"
+#include "report/group.h"
 #include "report/head.h"
-#include "report/recording.h"
 #include "report/page.h"
 #include "report/ranks.h"
-#include "report/group.h"
+#include "report/recording.h"
 #include "report/trouble.h"
 
 #define DRAWING_ROWS 6 /* a report's first screen is 24 lines */
@@ -302,13 +304,292 @@ static void print_run(const struct gp_page *page,
 		print_device(page, report, i);
 }
 
+/* ---- two runs of one trace, side by side: a column each, and the difference
+ * ---- */
+
+#define PAIR_ROWS  5
+#define LABEL	   22
+#define VALUE	   13
+#define DIFFERENCE 13
+
+enum when { PEAK, END };
+
+static const struct {
+	const char *label;
+	const struct gp_measure *measure;
+	enum when when;
+} rows[] = {
+	{ "Peak reserved", &gp_measures[GP_PEAK_RESERVED], PEAK },
+	{ "  allocated then", &gp_measures[GP_ALLOCATED], PEAK },
+	{ "  gap", &gp_measures[GP_GAP], PEAK },
+	{ "  fragmentation", &gp_measures[GP_FRAGMENTATION], PEAK },
+	{ "  inactive_split", &gp_measures[GP_INACTIVE_SPLIT], PEAK },
+	{ "Peak allocated", &gp_measures[GP_PEAK_ALLOCATED], PEAK },
+	{ "Alloc retries", &gp_measures[GP_NUM_RETRIES], END },
+	{ "OOMs", &gp_measures[GP_NUM_OOMS], END },
+	{ "cudaMalloc calls", &gp_measures[GP_CALLS_MALLOC], END },
+	{ "cudaFree calls", &gp_measures[GP_CALLS_FREE], END },
+	{ "Pages mapped", &gp_measures[GP_CALLS_MAP], END },
+	{ "Served from cache", &gp_measures[GP_HIT_RATE], END },
+	{ "At the end: reserved", &gp_measures[GP_RESERVED], END },
+	{ "  allocated", &gp_measures[GP_ALLOCATED], END },
+};
+
+/* One row of two runs. */
+struct pair {
+	const struct gp_measure *measure;
+	struct gp_subject a, b;
+};
+
+/* "+4.59 GiB" and "+42 %"; nothing where both are the same. */
+static void difference_of_counts(const struct pair *pair, char *text,
+				 char *percent)
+{
+	uint64_t a = pair->measure->count(&pair->a);
+	uint64_t b = pair->measure->count(&pair->b);
+	uint64_t by = a > b ? a - b : b - a;
+	char size[GP_COUNT_TEXT];
+
+	if (!by)
+		return;
+	if (pair->measure->unit == GP_UNIT_BYTES)
+		gp_bytes_text(by, size);
+	else
+		gp_count_text(by, size);
+	snprintf(text, GP_COUNT_TEXT + 1, "%c%s", b > a ? '+' : '-', size);
+	if (a)
+		snprintf(percent, GP_PERCENT_TEXT, "%+.1f %%",
+			 ((double)b - (double)a) / (double)a * 100);
+}
+
+static void difference_of_ratios(const struct pair *pair, char *text)
+{
+	double by =
+		pair->measure->ratio(&pair->b) - pair->measure->ratio(&pair->a);
+
+	if (fabs(by) >= 0.0005)
+		snprintf(text, GP_COUNT_TEXT, "%+.1f points", by * 100);
+}
+
+static void print_pair(const struct gp_page *page, const char *label,
+		       const struct pair *pair)
+{
+	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
+	char difference[GP_COUNT_TEXT + 1] = "=", percent[GP_PERCENT_TEXT] = "";
+
+	gp_measure_text(pair->measure, &pair->a, a);
+	gp_measure_text(pair->measure, &pair->b, b);
+	if (pair->measure->unit == GP_UNIT_RATIO)
+		difference_of_ratios(pair, difference);
+	else
+		difference_of_counts(pair, difference, percent);
+	fprintf(page->out, "%-*s%*s%*s%*s", LABEL, label, VALUE, a, VALUE, b,
+		DIFFERENCE, difference);
+	if (*percent && page->columns >= 72)
+		fprintf(page->out, "  %9s", percent);
+	putc('\n', page->out);
+}
+
+/* Of a replay that begins with what other settings had cached. */
+static bool is_estimated(const struct gp_measure *measure, enum when when)
+{
+	return (when == PEAK && measure != &gp_measures[GP_PEAK_ALLOCATED]) ||
+	       measure == &gp_measures[GP_RESERVED];
+}
+
+static void compare_numbers(const struct gp_page *page,
+			    const struct gp_replay_result *a,
+			    const struct gp_replay_result *b,
+			    const struct gp_estimate *estimate)
+{
+	gp_page_blank(page);
+	fprintf(page->out, "%-*s%*s%*s%*s\n", LABEL, "", VALUE, "A", VALUE, "B",
+		DIFFERENCE, "B - A");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		bool at_peak = rows[i].when == PEAK;
+		struct pair pair = {
+			rows[i].measure,
+			at_peak ? gp_at_peak(a) : gp_at_end(a),
+			at_peak ? gp_at_peak(b) : gp_at_end(b),
+		};
+
+		if (rows[i].measure == &gp_measures[GP_CALLS_MAP] &&
+		    !a->calls.map && !b->calls.map)
+			continue;
+		if (estimate && is_estimated(rows[i].measure, rows[i].when))
+			continue;
+		print_pair(page, rows[i].label, &pair);
+	}
+}
+
+static void print_verdict(const struct gp_page *page,
+			  const struct gp_replay_result *a,
+			  const struct gp_replay_result *b,
+			  const struct gp_estimate *estimate)
+{
+	uint64_t ra = a->at_peak.reserved;
+	uint64_t rb = estimate ? estimate->reserved : b->at_peak.reserved;
+	uint64_t oa = a->ooms.count, ob = b->ooms.count;
+	char bytes[GP_BYTES_TEXT], ooms[GP_PLURAL_TEXT];
+
+	if (oa != ob)
+		gp_page_line(page, ob > oa ? GP_TONE_BAD : GP_TONE_GOOD, 2,
+			     "%s has %s, %s %lld.", ob > oa ? "B" : "A",
+			     gp_plural_text(ob > oa ? ob : oa, "OOM", ooms),
+			     ob > oa ? "A" : "B",
+			     (long long)(ob > oa ? oa : ob));
+	else if (ra == rb)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "Both reserve the same at their peaks.");
+	else
+		gp_page_line(page, rb > ra ? GP_TONE_BAD : GP_TONE_GOOD, 2,
+			     "B reserves %s %s than A at the peak (%+.1f %%).",
+			     gp_bytes_text(rb > ra ? rb - ra : ra - rb, bytes),
+			     rb > ra ? "more" : "less",
+			     ra ? ((double)rb - (double)ra) / (double)ra * 100
+				: 0.0);
+}
+
+static void print_estimate_of_b(const struct gp_page *page,
+				const struct gp_estimate *estimate)
+{
+	char text[GP_ESTIMATE_TEXT];
+
+	if (estimate)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "B's peak is %s; the trace begins with memory in "
+			     "use, cached under other settings: %s.",
+			     gp_estimate_text(estimate, text), estimate->how);
+}
+
+static void print_matched(const struct gp_page *page, const char *name,
+			  const struct gp_run *run, size_t device)
+{
+	const struct gp_fidelity *f = &run->results[device].fidelity;
+	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
+
+	if (f->checked)
+		gp_page_line(page,
+			     f->matched == f->checked ? GP_TONE_GOOD
+						      : GP_TONE_BAD,
+			     2, "%s: %s of %s addresses as recorded.", name,
+			     gp_count_text(f->matched, matched),
+			     gp_count_text(f->checked, checked));
+}
+
+/* Both on one scale. */
+static void print_drawings(const struct gp_page *page,
+			   const struct gp_report *report, size_t device)
+{
+	static const char *const names[] = { "A", "B" };
+	const struct gp_replay_result *results[] = {
+		&report->runs[0].results[device],
+		&report->runs[1].results[device],
+	};
+	uint64_t a = gp_drawing_top(&results[0]->timeline);
+	uint64_t b = gp_drawing_top(&results[1]->timeline);
+
+	for (size_t i = 0; i < 2; i++) {
+		char peak[GP_EVENT_TEXT];
+		struct gp_drawing drawing = {
+			.timeline = &results[i]->timeline,
+			.events = gp_head_events(report, &report->runs[i],
+						 device),
+			.peak_event = results[i]->at_peak.event,
+			.peak = gp_event_when(report->trace, (uint32_t)device,
+					      results[i]->at_peak.event, peak),
+			.top = a > b ? a : b,
+			.rows = PAIR_ROWS,
+		};
+
+		gp_page_blank(page);
+		gp_page_line(page, GP_TONE_TITLE, 0, "%s", names[i]);
+		gp_drawing_print(&drawing, page->style, page->out);
+	}
+}
+
+static void compare_device(const struct gp_page *page,
+			   const struct gp_report *report, size_t device)
+{
+	const struct gp_replay_result *a = &report->runs[0].results[device];
+	const struct gp_replay_result *b = &report->runs[1].results[device];
+	const struct gp_estimate *estimate =
+		gp_run_estimate(&report->runs[1], device);
+	char text[GP_RECORDED_TEXT];
+
+	gp_page_blank(page);
+	if (report->trace->device_count > 1)
+		gp_page_line(page, GP_TONE_TITLE, 0, "Device %u",
+			     report->trace->devices[device].device);
+	if (!a->requests) {
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "Nothing to replay: the file has no requests of "
+			     "this device.");
+		return;
+	}
+	if (gp_recorded_more(&a->recorded, a->at_peak.reserved, text)) {
+		gp_page_line(page, GP_TONE_BAD, 2, "%s", text);
+		gp_page_blank(page);
+	}
+	print_verdict(page, a, b, estimate);
+	print_estimate_of_b(page, estimate);
+	compare_numbers(page, a, b, estimate);
+	print_matched(page, "A", &report->runs[0], device);
+	print_drawings(page, report, device);
+	gp_device_calls_print(page, report->trace, (uint32_t)device, b);
+	gp_trouble_oom(page, report->trace, device, &b->first_oom);
+	gp_trouble_no_room(page, report->trace, device, &b->others);
+	gp_trouble_refusal(page, report->trace, device, b);
+	gp_trouble_mismatch(page, report->trace, device, &a->fidelity.first);
+}
+
+static void print_side(const struct gp_page *page, const char *name,
+		       const struct gp_run *run, size_t devices)
+{
+	const char *engine = gp_head_engine(run->engine);
+	char memory[GP_HEAD_MEMORY];
+
+	gp_page_line(page, GP_TONE_PLAIN, 3,
+		     "%s  %s%s%s; PyTorch 2.%u; memory: %s", name,
+		     engine ? engine : "", engine ? "; " : "",
+		     gp_head_settings(run->conf), run->settings->release,
+		     gp_head_memory(run->capacity, devices, memory));
+	gp_head_what_ifs(page, run->what_ifs);
+}
+
+static void print_both(const struct gp_page *page,
+		       const struct gp_report *report)
+{
+	char title[RANKS_TITLE];
+
+	gp_page_line(page, GP_TONE_TITLE, 2, "%s: %s (A) and %s (B)",
+		     ranks_run_title(report->ranks, report->rank_runs,
+				     report->path, title),
+		     report->runs[0].mode == GP_VERIFY ||
+				     !report->runs[1].what_ifs
+			     ? "as recorded"
+			     : "as it is",
+		     report->runs[1].what_ifs ? "what if"
+		     : gp_head_engine(report->runs[1].engine)
+			     ? "by another allocator"
+			     : "with other settings");
+	for (int i = 0; i < 2; i++)
+		print_side(page, i ? "B" : "A", &report->runs[i],
+			   report->trace->device_count);
+	gp_head_doubts(page, report->trace);
+	ranks_head(page, report->ranks, RANKS_OWN_SETTINGS);
+	ranks_runs(page, report->rank_runs);
+	for (size_t i = 0; i < report->trace->device_count; i++)
+		compare_device(page, report, i);
+}
+
 void gp_report_text(const struct gp_report *report,
 		    const struct gp_report_style *style, FILE *out)
 {
 	struct gp_page page = gp_page_make(style, out);
 
 	if (report->run_count == 2)
-		gp_compare_print(&page, report);
+		print_both(&page, report);
 	else
 		print_run(&page, report);
 	gp_head_timing(&page, report->timing);

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/larger.h"
-#include "report/emit_parts.h"
+#include "report/emit.h"
 #include "report/html.h"
 #include "report/page.h"
 #include "report/svg_parts.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "report/emit_parts.h"
+#include "report/emit.h"
 #include "report/object.h"
 
 #define OTHER_NAME 10 /* 2.10: the first that has two names for it */

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "report/emit_parts.h"
+#include "report/emit.h"
+#include "report/group.h"
 #include "report/object.h"
 #include "report/view.h"
 

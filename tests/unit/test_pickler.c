@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/exchange/writer.h"
+#include "report/exchange/exchange.h"
 #include "suite.h"
 
 struct written {

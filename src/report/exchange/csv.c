@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
-#include "report/exchange/writer.h"
+#include "report/exchange/exchange.h"
 #include "trace/site.h"
 
 struct csv {

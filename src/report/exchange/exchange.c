@@ -3,9 +3,192 @@
 #include "report/exchange/exchange.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
-#include "report/exchange/writer.h"
+#include "trace/site.h"
+
+/* ---- frames of stacks ---- */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* ":42 " with a number that a reader would write the same; its length. */
+static size_t line_at(const char *at, uint64_t *line)
+{
+	size_t n = 1;
+
+	if (*at != ':' || at[1] == '0')
+		return 0;
+	for (*line = 0; is_digit(at[n]); n++) {
+		if (*line > (UINT64_MAX - 9) / 10)
+			return 0;
+		*line = *line * 10 + (uint64_t)(at[n] - '0');
+	}
+	return n > 1 && at[n] == ' ' ? n + 1 : 0;
+}
+
+struct frame frame_of(const char *text)
+{
+	struct frame frame = { .file = text, .name = text };
+
+	for (const char *at = text; (at = strchr(at, ':')); at++) {
+		uint64_t line;
+		size_t n = line_at(at, &line);
+
+		if (!n)
+			continue;
+		frame.file_length = (size_t)(at - text);
+		frame.line = line;
+		frame.name = at + n;
+		break;
+	}
+	frame.name_length = strlen(frame.name);
+	return frame;
+}
+
+size_t frame_stack(const struct gp_trace *trace, uint32_t site,
+		   uint32_t texts[MOST_FRAMES])
+{
+	size_t n = 0;
+
+	for (; site != GP_NO_SITE && n < MOST_FRAMES;
+	     site = trace->sites[site].caller)
+		texts[n++] = trace->sites[site].text;
+	return n;
+}
+
+size_t frame_stack_shown(const struct gp_trace *trace, uint32_t site,
+			 uint32_t texts[MOST_FRAMES])
+{
+	size_t n = 0;
+
+	for (uint32_t at = site; at != GP_NO_SITE && n < MOST_FRAMES;
+	     at = trace->sites[at].caller)
+		if (!gp_site_is_machinery(trace, at))
+			texts[n++] = trace->sites[at].text;
+	return n ? n : frame_stack(trace, site, texts);
+}
+
+uint32_t *frame_sites(const struct gp_device_trace *device)
+{
+	uint32_t *sites =
+		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*sites));
+
+	for (uint32_t i = 0; i < device->block_ids; i++)
+		sites[i] = GP_NO_SITE;
+	for (size_t i = 0; i < device->start.block_count; i++) {
+		const struct gp_block *block = &device->start.blocks[i];
+
+		if (block->id != GP_NO_ID)
+			sites[block->id] = block->site;
+	}
+	for (size_t i = 0; i < device->event_count; i++)
+		if (device->events[i].kind == GP_ALLOC)
+			sites[device->events[i].id] = device->events[i].site;
+	return sites;
+}
+
+/* ---- when things happened ---- */
+
+/* The least of a device's times; 0: it has none. */
+static uint64_t first_time(const struct gp_device_trace *device)
+{
+	for (size_t i = 0; i < device->event_count; i++)
+		if (device->events[i].time_us)
+			return device->events[i].time_us;
+	return 0;
+}
+
+void ticks_begin(struct ticks *ticks, const struct gp_device_trace *device)
+{
+	uint64_t first = first_time(device);
+
+	*ticks = (struct ticks){ device, first != 0, first };
+}
+
+uint64_t ticks_of(struct ticks *ticks, uint64_t event)
+{
+	uint64_t time_us = ticks->has_times
+				   ? ticks->device->events[event].time_us
+				   : event + 1;
+
+	if (time_us > ticks->now_us)
+		ticks->now_us = time_us;
+	return ticks->now_us;
+}
+
+uint64_t ticks_first(const struct gp_trace *trace)
+{
+	uint64_t first = 0;
+
+	for (size_t i = 0; i < trace->device_count; i++) {
+		uint64_t time_us = first_time(&trace->devices[i]);
+
+		if (time_us && (!first || time_us < first))
+			first = time_us;
+	}
+	return first;
+}
+
+/* ---- texts inside JSON (RFC 8259) ---- */
+
+void text_json(FILE *out, const char *text, size_t length)
+{
+	putc('"', out);
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			fprintf(out, "\\u%04x", c);
+		else
+			putc(c, out);
+	}
+	putc('"', out);
+}
+
+/* ---- memory at the peak, by stack ---- */
+
+static void add_block(struct peak *peak, const struct gp_trace *trace,
+		      const struct gp_block *block, const uint32_t *sites)
+{
+	uint32_t site = block->id == GP_NO_ID ? block->site : sites[block->id];
+	size_t at = site == GP_NO_SITE ? trace->site_count : site;
+
+	if (block->state == GP_ACTIVE)
+		peak->allocated[at] += block->size;
+	else if (block->state == GP_PENDING_FREE)
+		peak->waiting[at] += block->size;
+	else
+		peak->not_allocated += block->size;
+}
+
+void peak_init(struct peak *peak, const struct gp_trace *trace, uint32_t device,
+	       const struct gp_replay_result *result)
+{
+	uint32_t *sites = frame_sites(&trace->devices[device]);
+	size_t n = trace->site_count + 1;
+
+	*peak = (struct peak){
+		.allocated = gp_mem_alloc(n, sizeof(*peak->allocated)),
+		.waiting = gp_mem_alloc(n, sizeof(*peak->waiting)),
+	};
+	for (size_t i = 0; i < result->peak.block_count; i++)
+		add_block(peak, trace, &result->peak.blocks[i], sites);
+	free(sites);
+}
+
+void peak_release(struct peak *peak)
+{
+	free(peak->allocated);
+	free(peak->waiting);
+}
+
+/* ---- a run ---- */
 
 /* PyTorch numbers devices in one byte (c10::DeviceIndex), and a snapshot lists
  * every one below the last. */

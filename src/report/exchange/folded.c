@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "report/exchange/writer.h"
+#include "report/exchange/exchange.h"
 
 struct folded {
 	const struct gp_trace *trace;

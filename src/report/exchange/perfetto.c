@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/exchange/writer.h"
+#include "report/exchange/exchange.h"
 #include "trace/site.h"
 
 enum thread { THREAD_STEPS = 1, THREAD_CALLS };

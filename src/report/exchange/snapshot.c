@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "report/exchange/pickler.h"
-#include "report/exchange/writer.h"
+#include "report/exchange/exchange.h"
 
 /* Texts that come again and again: written once, then by number. */
 enum word {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/exchange/writer.h"
+#include "report/exchange/exchange.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
