@@ -16,7 +16,7 @@
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "gpupool/input.h"
-#include "report/gate_report.h"
+#include "report/gate/gate_report.h"
 #include "study/sweep/thread_pool.h"
 
 #define DEFAULT_GATE "gpupool.json"
@@ -40,7 +40,7 @@ struct held_run {
 	struct gp_trace *trace;
 	struct gp_plan plan;
 	struct gp_record *record;
-	struct gp_print_maker *makers; /* per device */
+	struct gp_fingerprint_maker *makers; /* per device */
 };
 
 static enum gp_status read_trace(struct held_run *s)
@@ -82,19 +82,20 @@ static enum gp_status play_device(struct held_run *s, uint32_t d)
 {
 	struct gp_record_device *now = &s->record->devices[d];
 	const struct gp_record_device *then;
-	struct gp_print_maker *maker = &s->makers[d];
+	struct gp_fingerprint_maker *maker = &s->makers[d];
 	struct gp_replay_config config = gp_plan_config(&s->plan, d);
 
 	now->device = s->trace->devices[d].device;
 	then = gp_record_find(s->result->baseline, now->device);
-	gp_print_begin(maker, s->trace, d,
-		       then && !s->config->is_update ? then->print.spacing : 0,
-		       &now->print);
+	gp_fingerprint_begin(
+		maker, s->trace, d,
+		then && !s->config->is_update ? then->fingerprint.spacing : 0,
+		&now->fingerprint);
 	maker->has_addresses = s->plan.mode == GP_WHAT_IF;
 	if (then)
 		maker->reserved_bound = gp_gate_reserved_bound(
 			s->run, s->config->numbers, then->readings);
-	config.action = gp_print_action;
+	config.action = gp_fingerprint_action;
 	config.action_arg = maker;
 	return gp_replay(&config, &s->plan.results[d], &s->result->diag);
 }
@@ -112,7 +113,7 @@ static enum gp_status play(struct held_run *s)
 	s->makers = gp_arena_alloc(arena, count, sizeof(*s->makers));
 	for (uint32_t d = 0; d < count && status == GP_OK; d++) {
 		status = play_device(s, d);
-		gp_print_end(&s->makers[d]);
+		gp_fingerprint_end(&s->makers[d]);
 	}
 	return status;
 }
@@ -275,7 +276,8 @@ static enum gp_status judge_device(struct held_run *s, size_t d)
 	status = look_again(s, d, device, &watch);
 	if (status != GP_OK)
 		return status;
-	device->divergence = gp_print_part(&then->print, &now->print);
+	device->divergence =
+		gp_fingerprint_compare(&then->fingerprint, &now->fingerprint);
 	for (size_t i = 0; i < device->verdict_count; i++) {
 		gp_verdict_locate(&device->verdicts[i], s->config->numbers,
 				  &s->plan.results[d], &s->makers[d], &watch);
@@ -618,7 +620,7 @@ static void write_baseline(const struct session *s, const struct file *file,
 		if (record)
 			records[count++] = record;
 	}
-	gp_report_baseline(records, count, &s->numbers, out);
+	gp_baseline_write(records, count, &s->numbers, out);
 	free(records);
 }
 

@@ -4,7 +4,7 @@
  * with a reason; a baseline that is understood is written and read again.
  */
 #include "fuzz/target.h"
-#include "report/gate_report.h"
+#include "report/gate/gate_report.h"
 
 static struct gp_numbers numbers;
 
@@ -40,7 +40,7 @@ static void write_again(const struct gp_baseline *baseline)
 
 	for (size_t i = 0; i < count; i++)
 		records[i] = &baseline->records[i];
-	gp_report_baseline(records, count, &numbers, out);
+	gp_baseline_write(records, count, &numbers, out);
 	fclose(out);
 	must(gp_baseline_parse(text, size, &numbers, &again, &diag) == GP_OK,
 	     "a baseline that was written cannot be read");
@@ -65,8 +65,8 @@ static void read_baseline(const char *text, size_t size)
 		const struct gp_record *record = &baseline->records[i];
 
 		for (size_t k = 0; k < record->device_count; k++)
-			gp_print_part(&record->devices[0].print,
-				      &record->devices[k].print);
+			gp_fingerprint_compare(&record->devices[0].fingerprint,
+					       &record->devices[k].fingerprint);
 	}
 	gp_baseline_destroy(baseline);
 }

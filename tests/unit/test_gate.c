@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Limits, gpupool.json and its baseline: what is meant, or a reason. */
-#include "report/gate_report.h"
+#include "report/gate/gate_report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -246,11 +246,11 @@ START_TEST(test_a_baseline_comes_back_as_it_was_written)
 	struct gp_record_device device = {
 		.device = 3,
 		.readings = readings,
-		.print = { .requests = 7,
-			   .spacing = 1,
-			   .count = 7,
-			   .marks = { { 1, 2 }, { 0xffffff, 0xabcdef } },
-			   .digest = UINT64_MAX },
+		.fingerprint = { .requests = 7,
+				 .spacing = 1,
+				 .count = 7,
+				 .marks = { { 1, 2 }, { 0xffffff, 0xabcdef } },
+				 .digest = UINT64_MAX },
 	};
 	struct gp_record record = {
 		.name = "a \"b\"",
@@ -269,7 +269,7 @@ START_TEST(test_a_baseline_comes_back_as_it_was_written)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	gp_report_baseline(records, 1, &numbers, out);
+	gp_baseline_write(records, 1, &numbers, out);
 	fclose(out);
 	ck_assert_int_eq(
 		gp_baseline_parse(text, size, &numbers, &baseline, &diag),
@@ -280,8 +280,8 @@ START_TEST(test_a_baseline_comes_back_as_it_was_written)
 	ck_assert_uint_eq(back->devices[0].device, 3);
 	ck_assert_mem_eq(back->devices[0].readings, readings,
 			 numbers.count * sizeof(*readings));
-	ck_assert_mem_eq(&back->devices[0].print, &device.print,
-			 sizeof(device.print));
+	ck_assert_mem_eq(&back->devices[0].fingerprint, &device.fingerprint,
+			 sizeof(device.fingerprint));
 	/* Of another run it is stale. */
 	run.asked.torch = "2.10";
 	ck_assert_int_eq(gp_record_check(back, &run, &diag), GP_INPUT);
@@ -301,10 +301,10 @@ END_TEST
 /* ---- where runs part ---- */
 
 /* Of so many requests, the mark of every second; from one on, otherwise. */
-static struct gp_print print_of(uint64_t requests, uint64_t other_from,
-				bool is_program)
+static struct gp_fingerprint print_of(uint64_t requests, uint64_t other_from,
+				      bool is_program)
 {
-	struct gp_print print = { .requests = requests, .spacing = 2 };
+	struct gp_fingerprint print = { .requests = requests, .spacing = 2 };
 
 	for (uint64_t r = 1; r <= requests; r++) {
 		uint32_t own = r > other_from ? 1000 : 0;
@@ -312,7 +312,8 @@ static struct gp_print print_of(uint64_t requests, uint64_t other_from,
 		if (r % 2 && r != requests)
 			continue;
 		if (r == requests || r % 2 == 0) {
-			struct gp_print_mark *mark = &print.marks[print.count];
+			struct gp_fingerprint_mark *mark =
+				&print.marks[print.count];
 
 			mark->program = (uint32_t)r + (is_program ? own : 0);
 			mark->allocator = (uint32_t)r + own;
@@ -335,14 +336,14 @@ START_TEST(test_where_runs_part)
 		{ 9, 8, false, true, 80, 89 }, { 20, 20, true, true, 80, 99 },
 		{ 6, 6, true, true, 60, 60 },
 	};
-	struct gp_print baseline = print_of(9, 9, false);
+	struct gp_fingerprint baseline = print_of(9, 9, false);
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct gp_print now =
+		struct gp_fingerprint now =
 			print_of(rows[i].requests, rows[i].other_from,
 				 rows[i].is_program);
-		struct gp_divergence divergence =
-			gp_print_part(&baseline, &now);
+		struct gp_gate_divergence divergence =
+			gp_fingerprint_compare(&baseline, &now);
 
 		ck_assert_int_eq(divergence.is_there, rows[i].is_there);
 		if (!divergence.is_there)

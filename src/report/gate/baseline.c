@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool.baseline.json: what each run came to when --update wrote it. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "report/emit.h"
+#include "report/gate/gate_report.h"
 #include "report/gate/load.h"
-#include "report/gate/gate.h"
 
 #define SCHEMA	     "gpupool-baseline/1"
 #define MOST_TEXT    8000
@@ -60,25 +62,26 @@ static bool parse_hex(const char *text, size_t length, uint64_t *value)
 	return true;
 }
 
-static bool read_row(const char *row, struct gp_print *print)
+static bool read_row(const char *row, struct gp_fingerprint *fingerprint)
 {
 	uint64_t mark;
 
 	for (; *row; row += MARK_DIGITS) {
-		if (print->count > GP_PRINT_MARKS ||
+		if (fingerprint->count > GP_FINGERPRINT_MARKS ||
 		    strlen(row) < MARK_DIGITS ||
 		    !parse_hex(row, MARK_DIGITS, &mark))
 			return false;
-		print->marks[print->count++] = (struct gp_print_mark){
-			(uint32_t)(mark >> 24),
-			(uint32_t)(mark & 0xffffff),
-		};
+		fingerprint->marks[fingerprint->count++] =
+			(struct gp_fingerprint_mark){
+				(uint32_t)(mark >> 24),
+				(uint32_t)(mark & 0xffffff),
+			};
 	}
 	return true;
 }
 
 static enum gp_status read_print(const struct reading *r, const json_t *object,
-				 struct gp_print *print)
+				 struct gp_fingerprint *fingerprint)
 {
 	const json_t *rows = json_object_get(object, "marks");
 	const char *digest =
@@ -89,14 +92,14 @@ static enum gp_status read_print(const struct reading *r, const json_t *object,
 		json_integer_value(json_object_get(object, "requests"));
 
 	if (spacing <= 0 || requests < 0 || !digest || strlen(digest) != 16 ||
-	    !parse_hex(digest, 16, &print->digest))
+	    !parse_hex(digest, 16, &fingerprint->digest))
 		return bad(r, "its fingerprint is damaged");
-	print->spacing = (uint64_t)spacing;
-	print->requests = (uint64_t)requests;
+	fingerprint->spacing = (uint64_t)spacing;
+	fingerprint->requests = (uint64_t)requests;
 	for (size_t i = 0; i < json_array_size(rows); i++) {
 		const char *row = json_string_value(json_array_get(rows, i));
 
-		if (!row || !read_row(row, print))
+		if (!row || !read_row(row, fingerprint))
 			return bad(r, "its fingerprint is damaged");
 	}
 	return GP_OK;
@@ -170,7 +173,7 @@ static enum gp_status read_devices(const struct reading *r,
 		if (status == GP_OK)
 			status = read_print(
 				r, json_object_get(object, "fingerprint"),
-				&device->print);
+				&device->fingerprint);
 	}
 	return status;
 }
@@ -378,4 +381,118 @@ enum gp_status gp_record_check(const struct gp_record *record,
 		     "--update --only '%s'",
 		     run->name);
 	return gp_diag_set(diag, GP_INPUT, "%s", what);
+}
+
+/* ---- written: sorted, one number a line, for diffs ---- */
+
+#define MARKS_A_ROW 5
+
+static void write_row(struct gp_emit *json,
+		      const struct gp_fingerprint_mark *marks, size_t count)
+{
+	char row[MARKS_A_ROW * MARK_DIGITS + 1] = "";
+
+	for (size_t i = 0; i < count; i++)
+		snprintf(row + i * MARK_DIGITS, MARK_DIGITS + 1,
+			 "%06" PRIx32 "%06" PRIx32, marks[i].program,
+			 marks[i].allocator);
+	gp_emit_text(json, NULL, row);
+}
+
+static void write_fingerprint(struct gp_emit *json,
+			      const struct gp_fingerprint *fingerprint)
+{
+	char digest[17];
+
+	snprintf(digest, sizeof(digest), "%016" PRIx64, fingerprint->digest);
+	gp_emit_open(json, "fingerprint", '{', GP_EMIT_LINES);
+	gp_emit_open(json, "marks", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < fingerprint->count; i += MARKS_A_ROW)
+		write_row(json, fingerprint->marks + i,
+			  fingerprint->count - i < MARKS_A_ROW
+				  ? fingerprint->count - i
+				  : MARKS_A_ROW);
+	gp_emit_close(json, ']');
+	gp_emit_text(json, "program", digest);
+	gp_emit_uint(json, "requests", fingerprint->requests);
+	gp_emit_uint(json, "spacing", fingerprint->spacing);
+	gp_emit_close(json, '}');
+}
+
+static void write_record_device(struct gp_emit *json,
+				const struct gp_record *record,
+				const struct gp_numbers *numbers, size_t d)
+{
+	const struct gp_record_device *device = &record->devices[d];
+
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_uint(json, "device", device->device);
+	write_fingerprint(json, &device->fingerprint);
+	gp_emit_open(json, "numbers", '{', GP_EMIT_LINES);
+	for (size_t i = 0; i < numbers->count; i++)
+		if (device->readings[i].is_there)
+			gp_gate_emit_value(json, numbers->items[i].name,
+					   &numbers->items[i],
+					   device->readings[i].value);
+	gp_emit_close(json, '}');
+	gp_emit_close(json, '}');
+}
+
+static void write_asked(struct gp_emit *json, const struct gp_gate_asked *asked)
+{
+	gp_emit_open(json, "asked", '{', GP_EMIT_LINES);
+	if (asked->capacity == GP_UNLIMITED)
+		gp_emit_text(json, "capacity", "unlimited");
+	else if (asked->capacity)
+		gp_emit_uint(json, "capacity", asked->capacity);
+	else
+		gp_emit_null(json, "capacity");
+	gp_emit_text(json, "engine", asked->engine);
+	gp_emit_text(json, "settings", asked->settings);
+	gp_emit_text(json, "torch", asked->torch);
+	gp_emit_close(json, '}');
+}
+
+static void write_record(struct gp_emit *json, const struct gp_record *record,
+			 const struct gp_numbers *numbers)
+{
+	gp_emit_open(json, record->name, '{', GP_EMIT_LINES);
+	write_asked(json, &record->asked);
+	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < record->device_count; i++)
+		write_record_device(json, record, numbers, i);
+	gp_emit_close(json, ']');
+	gp_emit_open(json, "played", '{', GP_EMIT_LINES);
+	gp_emit_text(json, "alloc_conf", record->conf);
+	gp_emit_text(json, "torch", record->torch);
+	gp_emit_close(json, '}');
+	gp_emit_text(json, "trace", record->trace);
+	gp_emit_close(json, '}');
+}
+
+static int by_record_name(const void *a, const void *b)
+{
+	const struct gp_record *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+void gp_baseline_write(const struct gp_record *const *records, size_t count,
+		       const struct gp_numbers *numbers, FILE *out)
+{
+	const struct gp_record **sorted = gp_mem_alloc(count, sizeof(*sorted));
+	struct gp_emit json = { .out = out };
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = records[i];
+	if (count)
+		qsort(sorted, count, sizeof(*sorted), by_record_name);
+	gp_emit_open(&json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_open(&json, "runs", '{', GP_EMIT_LINES);
+	for (size_t i = 0; i < count; i++)
+		write_record(&json, sorted[i], numbers);
+	gp_emit_close(&json, '}');
+	gp_emit_text(&json, "schema", SCHEMA);
+	gp_emit_close(&json, '}');
+	free(sorted);
 }

@@ -86,59 +86,61 @@ enum gp_status gp_gate_parse(const struct gp_gate_config *config,
 			     struct gp_gate **gate, struct gp_diag *diag);
 void gp_gate_destroy(struct gp_gate *gate);
 
-/* ---- fingerprints: where two runs part ---- */
+/* ---- fingerprints: where two runs diverge ---- */
 
 /*
  * Rolling digests of a run, at every spacing-th request: of what the program
  * asked for, and of what the allocator did.  The last pair is of the end.
  */
-#define GP_PRINT_MARKS 256
-struct gp_print_mark {
+#define GP_FINGERPRINT_MARKS 256
+struct gp_fingerprint_mark {
 	uint32_t program, allocator; /* 24 bits */
 };
-struct gp_print {
+struct gp_fingerprint {
 	uint64_t requests, spacing;
 	uint32_t count; /* of marks */
-	struct gp_print_mark marks[GP_PRINT_MARKS + 1];
+	struct gp_fingerprint_mark marks[GP_FINGERPRINT_MARKS + 1];
 	/* Index of the event behind each mark; not in a baseline. */
-	uint64_t events[GP_PRINT_MARKS + 1];
+	uint64_t events[GP_FINGERPRINT_MARKS + 1];
 	uint64_t digest; /* of all that the program asked for */
 };
 
 /* Makes one while a run plays; also finds where memory passes a bound. */
-struct gp_print_maker {
+struct gp_fingerprint_maker {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *device;
 	bool has_addresses; /* they are the simulated device's */
 	uint64_t program, allocator, request, event;
-	struct gp_print *print;
+	struct gp_fingerprint *fingerprint;
 	int64_t reserved, reserved_bound; /* bytes */
 	uint64_t reserved_event; /* first beyond the bound; GP_EVENT_NONE */
 };
 #define GP_EVENT_NONE UINT64_MAX
 
 /* spacing 0: as fits the trace; else a baseline's. */
-void gp_print_begin(struct gp_print_maker *maker, const struct gp_trace *trace,
-		    size_t device, uint64_t spacing, struct gp_print *print);
+void gp_fingerprint_begin(struct gp_fingerprint_maker *maker,
+			  const struct gp_trace *trace, size_t device,
+			  uint64_t spacing, struct gp_fingerprint *fingerprint);
 /* struct gp_replay_config's action. */
-void gp_print_action(void *maker, const struct gp_action *action,
-		     uint64_t event);
-void gp_print_end(struct gp_print_maker *maker);
+void gp_fingerprint_action(void *maker, const struct gp_action *action,
+			   uint64_t event);
+void gp_fingerprint_end(struct gp_fingerprint_maker *maker);
 
-struct gp_divergence {
+struct gp_gate_divergence {
 	bool is_there;
 	bool is_program;      /* else the allocator decided otherwise */
 	uint64_t first, last; /* events of the new run; it lies in between */
 };
-struct gp_divergence gp_print_part(const struct gp_print *baseline,
-				   const struct gp_print *now);
+struct gp_gate_divergence gp_fingerprint_compare(
+	const struct gp_fingerprint *baseline,
+	const struct gp_fingerprint *now);
 
 /* ---- the baseline: gpupool.baseline.json ---- */
 
 struct gp_record_device {
 	uint32_t device;	     /* CUDA's ordinal */
 	struct gp_reading *readings; /* one for each name */
-	struct gp_print print;
+	struct gp_fingerprint fingerprint;
 };
 
 /* What a run came to, then. */
@@ -168,6 +170,9 @@ enum gp_status gp_baseline_parse(const char *text, size_t size,
 				 const struct gp_numbers *numbers,
 				 struct gp_baseline **baseline,
 				 struct gp_diag *diag);
+/* Sorted by name, one number a line, for diffs. */
+void gp_baseline_write(const struct gp_record *const *records, size_t count,
+		       const struct gp_numbers *numbers, FILE *out);
 void gp_baseline_destroy(struct gp_baseline *baseline);
 
 /* NULL: there is none of that name. */
@@ -235,7 +240,7 @@ void gp_gate_watch_look(void *watch, struct gp_allocator *allocator,
 void gp_verdict_locate(struct gp_gate_verdict *verdict,
 		       const struct gp_numbers *numbers,
 		       const struct gp_replay_result *result,
-		       const struct gp_print_maker *maker,
+		       const struct gp_fingerprint_maker *maker,
 		       const struct gp_gate_watch *watch);
 
 /* Of one device; room for run->limit_count.  GP_INPUT where a limit that was

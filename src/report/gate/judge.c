@@ -288,7 +288,7 @@ static uint64_t dropped_beyond(const struct gp_replay_result *result,
 
 static uint64_t event_of(enum clue clue, int64_t bound,
 			 const struct gp_replay_result *result,
-			 const struct gp_print_maker *maker,
+			 const struct gp_fingerprint_maker *maker,
 			 const struct gp_gate_watch *watch)
 {
 	switch (clue) {
@@ -343,7 +343,7 @@ static void find_line(struct gp_gate_verdict *verdict,
 }
 
 static void describe(struct gp_gate_verdict *verdict,
-		     const struct gp_print_maker *maker)
+		     const struct gp_fingerprint_maker *maker)
 {
 	const struct gp_event *event = &maker->device->events[verdict->event];
 	const char *kind = gp_event_kind_name(event->kind);
@@ -456,7 +456,7 @@ void gp_gate_watch_look(void *arg, struct gp_allocator *allocator,
 void gp_verdict_locate(struct gp_gate_verdict *verdict,
 		       const struct gp_numbers *numbers,
 		       const struct gp_replay_result *result,
-		       const struct gp_print_maker *maker,
+		       const struct gp_fingerprint_maker *maker,
 		       const struct gp_gate_watch *watch)
 {
 	const char *name = numbers->items[verdict->limit->number].name;

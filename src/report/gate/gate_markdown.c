@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "report/gate_report.h"
+#include "report/gate/gate_report.h"
 #include "report/page.h"
 #include "report/table.h"
 
@@ -254,8 +254,8 @@ static void put_notes(const struct gp_gate_file *file, FILE *out)
 			any = true;
 		}
 		for (size_t d = 0; d < result->device_count; d++) {
-			gp_gate_divergence(&result->devices[d].divergence,
-					   text);
+			gp_gate_divergence_text(&result->devices[d].divergence,
+						text);
 			if (result->status != GP_FAILED || !*text)
 				continue;
 			fputs("- ", out);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the gate has to say, as text, JSON, JUnit's XML, Markdown, GitHub's
- * annotations and GitLab's findings; and the baseline, which is a report of
- * what runs came to.
+ * annotations and GitLab's findings.
  */
-#ifndef REPORT_GATE_REPORT_H
-#define REPORT_GATE_REPORT_H
+#ifndef REPORT_GATE_GATE_REPORT_H
+#define REPORT_GATE_GATE_REPORT_H
 
 #include <stdio.h>
 
@@ -17,7 +16,7 @@ struct gp_gate_device {
 	uint32_t device; /* CUDA's ordinal */
 	struct gp_gate_verdict *verdicts;
 	size_t verdict_count;
-	struct gp_divergence divergence;
+	struct gp_gate_divergence divergence;
 };
 
 /* One run.  GP_OK: all limits are kept; GP_FAILED: some are not; else it could
@@ -58,9 +57,6 @@ void gp_report_gate_markdown(const struct gp_gate_report *report, FILE *out);
 /* GitLab's code quality report: a finding for each limit that is not kept. */
 void gp_report_gate_codequality(const struct gp_gate_report *report, FILE *out);
 
-void gp_report_baseline(const struct gp_record *const *records, size_t count,
-			const struct gp_numbers *numbers, FILE *out);
-
 /* What --update wrote: each number that is not as it was. */
 void gp_report_update(const struct gp_gate_file *file,
 		      const struct gp_numbers *numbers,
@@ -70,9 +66,7 @@ void gp_report_update(const struct gp_gate_file *file,
 
 #define GP_GATE_TEXT 48
 
-/* "40.00 MiB", "12,345", "98.5 %". */
-const char *gp_gate_value_text(const struct gp_number *number, int64_t value,
-			       char text[GP_GATE_TEXT]);
+/* "40.00 MiB", "12,345", "98.5 %", or "none". */
 const char *gp_gate_reading_text(const struct gp_number *number,
 				 const struct gp_reading *reading,
 				 char text[GP_GATE_TEXT]);
@@ -94,9 +88,9 @@ const char *gp_gate_limit_text(const struct gp_number *number,
 			       const struct gp_gate_verdict *verdict,
 			       char text[GP_GATE_LIMIT]);
 
-/* The same of where two runs part; "" when they do not. */
-const char *gp_gate_divergence(const struct gp_divergence *divergence,
-			       char text[GP_GATE_SENTENCE]);
+/* The same of where two runs diverge; "" when they do not. */
+const char *gp_gate_divergence_text(const struct gp_gate_divergence *divergence,
+				    char text[GP_GATE_SENTENCE]);
 
 /* "file: record: what; hint". */
 #define GP_GATE_TROUBLE 1024
@@ -109,8 +103,6 @@ const char *gp_gate_repository_path(const struct gp_gate *gate);
 
 void gp_gate_emit_value(struct gp_emit *json, const char *key,
 			const struct gp_number *number, int64_t value);
-void gp_gate_emit_asked(struct gp_emit *json,
-			const struct gp_gate_asked *asked);
 
 /* How many results have that status; GP_INPUT: or worse. */
 size_t gp_gate_count(const struct gp_gate_file *file, enum gp_status status);

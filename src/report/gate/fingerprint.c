@@ -3,7 +3,7 @@
  * Fingerprints.  Two digests roll over a run: one over its requests, one over
  * the allocator's actions.  Each is noted at requests that are evenly spaced,
  * so that a later run, which makes its own at the same ones, shows between
- * which two it parted from this one, and who parted: program or allocator.
+ * which two it diverged from this one, and which did: program or allocator.
  *
  * Requests are counted, not events: between them a recording has outcomes,
  * which are not the program's.  Streams and pools count by their order of
@@ -82,44 +82,46 @@ static uint64_t fit_spacing(uint64_t requests)
 {
 	uint64_t spacing = 1;
 
-	while (requests / spacing >= GP_PRINT_MARKS)
+	while (requests / spacing >= GP_FINGERPRINT_MARKS)
 		spacing *= 2;
 	return spacing;
 }
 
-void gp_print_begin(struct gp_print_maker *maker, const struct gp_trace *trace,
-		    size_t device, uint64_t spacing, struct gp_print *print)
+void gp_fingerprint_begin(struct gp_fingerprint_maker *maker,
+			  const struct gp_trace *trace, size_t device,
+			  uint64_t spacing, struct gp_fingerprint *fingerprint)
 {
-	*maker = (struct gp_print_maker){
+	*maker = (struct gp_fingerprint_maker){
 		.trace = trace,
 		.device = &trace->devices[device],
-		.print = print,
+		.fingerprint = fingerprint,
 		.reserved_bound = INT64_MAX,
 		.reserved_event = GP_EVENT_NONE,
 	};
-	*print = (struct gp_print){ 0 };
-	print->requests = count_requests(maker->device);
-	print->spacing = spacing ? spacing : fit_spacing(print->requests);
+	*fingerprint = (struct gp_fingerprint){ 0 };
+	fingerprint->requests = count_requests(maker->device);
+	fingerprint->spacing =
+		spacing ? spacing : fit_spacing(fingerprint->requests);
 	maker->program = mix_start(1, &maker->device->start);
 	maker->allocator = 1;
 	maker->reserved += (int64_t)gp_state_reserved(&maker->device->start);
 }
 
-static void note_mark(struct gp_print_maker *maker)
+static void note_mark(struct gp_fingerprint_maker *maker)
 {
-	struct gp_print *print = maker->print;
+	struct gp_fingerprint *fingerprint = maker->fingerprint;
 
-	if (print->count > GP_PRINT_MARKS)
+	if (fingerprint->count > GP_FINGERPRINT_MARKS)
 		return;
-	print->events[print->count] = maker->event;
-	print->marks[print->count++] = (struct gp_print_mark){
+	fingerprint->events[fingerprint->count] = maker->event;
+	fingerprint->marks[fingerprint->count++] = (struct gp_fingerprint_mark){
 		maker->program & MARK_MASK,
 		maker->allocator & MARK_MASK,
 	};
 }
 
 /* Requests up to but not including event stop. */
-static void pass_requests(struct gp_print_maker *maker, uint64_t stop)
+static void pass_requests(struct gp_fingerprint_maker *maker, uint64_t stop)
 {
 	for (; maker->event < stop; maker->event++) {
 		const struct gp_event *event =
@@ -128,15 +130,15 @@ static void pass_requests(struct gp_print_maker *maker, uint64_t stop)
 		if (!is_request(event))
 			continue;
 		if (maker->request &&
-		    maker->request % maker->print->spacing == 0)
+		    maker->request % maker->fingerprint->spacing == 0)
 			note_mark(maker);
 		maker->program = mix_event(maker->program, maker->trace, event);
 		maker->request++;
 	}
 }
 
-static void add_up(struct gp_print_maker *maker, const struct gp_action *action,
-		   uint64_t event)
+static void add_up(struct gp_fingerprint_maker *maker,
+		   const struct gp_action *action, uint64_t event)
 {
 	if (gp_event_is_growth(action->kind))
 		maker->reserved += (int64_t)action->size;
@@ -147,9 +149,10 @@ static void add_up(struct gp_print_maker *maker, const struct gp_action *action,
 		maker->reserved_event = event;
 }
 
-void gp_print_action(void *arg, const struct gp_action *action, uint64_t event)
+void gp_fingerprint_action(void *arg, const struct gp_action *action,
+			   uint64_t event)
 {
-	struct gp_print_maker *maker = arg;
+	struct gp_fingerprint_maker *maker = arg;
 	uint64_t digest;
 
 	pass_requests(maker, event + 1);
@@ -164,19 +167,19 @@ void gp_print_action(void *arg, const struct gp_action *action, uint64_t event)
 	add_up(maker, action, event);
 }
 
-void gp_print_end(struct gp_print_maker *maker)
+void gp_fingerprint_end(struct gp_fingerprint_maker *maker)
 {
 	pass_requests(maker, maker->device->event_count);
 	note_mark(maker);
-	maker->print->digest = maker->program;
+	maker->fingerprint->digest = maker->program;
 }
 
 /* The interval before that mark of now; behind its last: its end. */
-static struct gp_divergence before(const struct gp_print *now, uint32_t mark,
-				   bool is_program)
+static struct gp_gate_divergence before(const struct gp_fingerprint *now,
+					uint32_t mark, bool is_program)
 {
 	uint64_t end = now->count ? now->events[now->count - 1] : 0;
-	struct gp_divergence divergence = {
+	struct gp_gate_divergence divergence = {
 		.is_there = true,
 		.is_program = is_program,
 		.first = end,
@@ -191,8 +194,8 @@ static struct gp_divergence before(const struct gp_print *now, uint32_t mark,
 	return divergence;
 }
 
-static bool same_mark(const struct gp_print *a, const struct gp_print *b,
-		      uint32_t i)
+static bool same_mark(const struct gp_fingerprint *a,
+		      const struct gp_fingerprint *b, uint32_t i)
 {
 	return a->marks[i].program == b->marks[i].program &&
 	       a->marks[i].allocator == b->marks[i].allocator;
@@ -200,7 +203,8 @@ static bool same_mark(const struct gp_print *a, const struct gp_print *b,
 
 /* The mark up to which all marks of both are at the same requests.  The last
  * of each is at its end, which the other passes somewhere. */
-static uint32_t common_marks(const struct gp_print *a, const struct gp_print *b)
+static uint32_t common_marks(const struct gp_fingerprint *a,
+			     const struct gp_fingerprint *b)
 {
 	uint64_t shorter =
 		a->requests < b->requests ? a->requests : b->requests;
@@ -213,8 +217,8 @@ static uint32_t common_marks(const struct gp_print *a, const struct gp_print *b)
 	return (uint32_t)(marks > b->count ? b->count : marks);
 }
 
-struct gp_divergence gp_print_part(const struct gp_print *baseline,
-				   const struct gp_print *now)
+struct gp_gate_divergence gp_fingerprint_compare(
+	const struct gp_fingerprint *baseline, const struct gp_fingerprint *now)
 {
 	uint32_t common = common_marks(baseline, now), i = 0;
 
@@ -227,5 +231,5 @@ struct gp_divergence gp_print_part(const struct gp_print *baseline,
 	if (baseline->requests != now->requests ||
 	    baseline->digest != now->digest)
 		return before(now, i, true);
-	return (struct gp_divergence){ 0 };
+	return (struct gp_gate_divergence){ 0 };
 }
