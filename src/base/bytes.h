@@ -11,6 +11,11 @@
 #define GP_BYTES_TEXT 24
 const char *gp_bytes_text(uint64_t bytes, char text[GP_BYTES_TEXT]);
 
+/* What has changed: "+1.2 GiB", "-512 B" or "=". */
+#define GP_BYTES_CHANGE (GP_BYTES_TEXT + 1)
+const char *gp_bytes_change(uint64_t from, uint64_t to,
+			    char text[GP_BYTES_CHANGE]);
+
 /* "48GiB", "1536MiB", "1000": the same number for the command line. */
 const char *gp_bytes_exact(uint64_t bytes, char text[GP_BYTES_TEXT]);
 

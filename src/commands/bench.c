@@ -16,7 +16,7 @@
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/trace_file.h"
-#include "report/bench_report.h"
+#include "report/report.h"
 
 /* ---- gpupool, for a trace ---- */
 

@@ -14,7 +14,7 @@
 #include "commands/sweep_grid.h"
 #include "commands/trace_file.h"
 #include "gpupool/price.h"
-#include "report/engines_report.h"
+#include "report/report.h"
 #include "study/floor/floor.h"
 #include "study/headroom.h"
 

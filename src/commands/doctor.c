@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool doctor: what is on this machine, and what is missing for what. */
-#include "report/doctor.h"
+#include "report/report.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -18,7 +18,7 @@
 #include "commands/seeds.h"
 #include "commands/trace_file.h"
 #include "commands/vary.h"
-#include "report/fit.h"
+#include "report/report.h"
 #include "report/page.h"
 #include "simcuda/simcuda.h"
 

@@ -13,7 +13,7 @@
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/trace_file.h"
-#include "report/floor_report.h"
+#include "report/report.h"
 #include "device/gpu.h"
 #include "gpupool/study.h"
 

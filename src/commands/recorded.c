@@ -25,13 +25,13 @@
 #include "commands/plan.h"
 #include "gpupool/input.h"
 
-struct gp_part {
+struct part {
 	unsigned long long began;
 	long number;
 };
 
 struct gp_parts {
-	struct gp_part *items; /* in the order in which they began */
+	struct part *items; /* in the order in which they began */
 	size_t count, room;
 };
 
@@ -43,7 +43,7 @@ struct gp_parts {
 
 static int compare(const void *a, const void *b)
 {
-	const struct gp_part *x = a, *y = b;
+	const struct part *x = a, *y = b;
 
 	if (x->began != y->began)
 		return x->began > y->began ? 1 : -1;
@@ -54,7 +54,7 @@ static void parts_find(struct gp_parts *parts, const char *folder)
 {
 	DIR *list = opendir(folder);
 	struct dirent *entry;
-	struct gp_part part;
+	struct part part;
 
 	while (list && (entry = readdir(list))) {
 		const char *dot = strchr(entry->d_name, '.');
@@ -104,14 +104,14 @@ static void parts_release(struct gp_parts *parts)
 	*parts = (struct gp_parts){ 0 };
 }
 
-static void path_of(const struct gp_part *part, const char *folder,
+static void path_of(const struct part *part, const char *folder,
 		    const char *suffix, char path[PATH_MAX])
 {
 	snprintf(path, PATH_MAX, "%.4000s/%llu-%ld.%s", folder, part->began,
 		 part->number, suffix);
 }
 
-static bool has_allocations(const struct gp_part *part, const char *folder)
+static bool has_allocations(const struct part *part, const char *folder)
 {
 	static const char alloc[] = "{\"op\":\"alloc\"";
 	char path[PATH_MAX], *line = NULL;
@@ -129,7 +129,7 @@ static bool has_allocations(const struct gp_part *part, const char *folder)
 	return is_there;
 }
 
-static void drop(const struct gp_part *part, const char *folder)
+static void drop(const struct part *part, const char *folder)
 {
 	char path[PATH_MAX];
 
@@ -147,7 +147,7 @@ static void parts_drop_idle(struct gp_parts *parts, const char *folder)
 
 	/* Those that are busy come first, in their order. */
 	for (size_t i = 0; i < parts->count; i++) {
-		struct gp_part part = parts->items[i];
+		struct part part = parts->items[i];
 
 		if (!has_allocations(&part, folder))
 			continue;
@@ -200,7 +200,7 @@ static void replace(const char *path, int file, off_t end)
 /* Cuts off what follows the last whole line: a writer that was killed, or that
  * still runs, leaves half of one, and zeros.  True: it still runs; what it
  * writes from now on is lost. */
-static bool part_finish(const struct gp_part *part, const char *path)
+static bool part_finish(const struct part *part, const char *path)
 {
 	bool is_running = !kill((pid_t)(part->number % GP_PART_NEXT), 0);
 	int file = open(path, O_RDWR | O_CLOEXEC);
@@ -433,7 +433,7 @@ static enum gp_status convert(const char *part, const char *output,
 	return gp_convert_command.run(&options, diag);
 }
 
-static enum gp_status take(const struct gp_part *of, const char *folder,
+static enum gp_status take(const struct part *of, const char *folder,
 			   const char *output, struct gp_recorded_options how,
 			   struct gp_recorded_result *result,
 			   struct gp_diag *diag)

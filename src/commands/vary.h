@@ -5,7 +5,7 @@
 #define COMMANDS_VARY_H
 
 #include "commands/options.h"
-#include "report/vary.h"
+#include "report/report.h"
 
 struct gp_vary {
 	char name[64];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a device's calls take: a table, JSON, and a list of prices; and what
  * gpupool itself takes. */
-#include "report/bench_report.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -23,19 +23,6 @@ static const char *const fate_words[] = {
 	[GP_SHARE_GONE] = "gone",
 };
 
-/* "+1.2 GiB", "-512 B" or "=". */
-#define SIGNED_TEXT (GP_BYTES_TEXT + 1)
-static const char *signed_text(uint64_t a, uint64_t b, char text[SIGNED_TEXT])
-{
-	char bytes[GP_BYTES_TEXT];
-
-	if (a == b)
-		return "=";
-	snprintf(text, SIGNED_TEXT, "%c%s", b > a ? '+' : '-',
-		 gp_bytes_text(a > b ? a - b : b - a, bytes));
-	return text;
-}
-
 /* Powers of two need no digits behind the point. */
 static void power_text(uint64_t bytes, char *text, size_t size)
 {
@@ -109,11 +96,11 @@ static const char *side_text(const struct gp_share *share,
 static void put_amounts(const struct gp_page *page,
 			const struct gp_share_pair *pair)
 {
-	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], by[SIGNED_TEXT];
+	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], by[GP_BYTES_CHANGE];
 
 	fprintf(page->out, "%*s%*s%*s  ", VALUE, side_text(&pair->a, a), VALUE,
 		side_text(&pair->b, b), VALUE,
-		signed_text(pair->a.requested, pair->b.requested, by));
+		gp_bytes_change(pair->a.requested, pair->b.requested, by));
 }
 
 /* The digits of "train.py:42 forward". */
@@ -374,7 +361,7 @@ static void list_causes(const struct gp_change *change, char *text, size_t size)
 	const uint64_t *a = change->a.breakdown.part,
 		       *b = change->b.breakdown.part;
 	enum gp_part_id order[GP_PARTS];
-	char bytes[SIGNED_TEXT];
+	char bytes[GP_BYTES_CHANGE];
 	size_t length = 0;
 
 	*text = 0;
@@ -386,7 +373,7 @@ static void list_causes(const struct gp_change *change, char *text, size_t size)
 			break;
 		length += (size_t)snprintf(text + length, size - length,
 					   "%s%s %s", length ? ", " : "",
-					   signed_text(a[id], b[id], bytes),
+					   gp_bytes_change(a[id], b[id], bytes),
 					   part_label(change, id));
 	}
 }
@@ -431,11 +418,11 @@ static void print_bar(const struct gp_page *page, uint64_t part, uint64_t most)
 static void print_row(const struct gp_page *page, const char *label, uint64_t a,
 		      uint64_t b, uint64_t most)
 {
-	char x[GP_BYTES_TEXT], y[GP_BYTES_TEXT], by[SIGNED_TEXT];
+	char x[GP_BYTES_TEXT], y[GP_BYTES_TEXT], by[GP_BYTES_CHANGE];
 
 	fprintf(page->out, "%-*s%*s%*s%*s", LABEL, label, VALUE,
 		gp_bytes_text(a, x), VALUE, gp_bytes_text(b, y), VALUE,
-		signed_text(a, b, by));
+		gp_bytes_change(a, b, by));
 	print_bar(page, distance(a, b), most);
 	putc('\n', page->out);
 }
@@ -609,18 +596,16 @@ static void print_pair(const struct gp_page *page, const struct gp_change *c)
 {
 	uint64_t a = c->a.breakdown.reserved, b = c->b.breakdown.reserved;
 	const char *name = gp_page_name(c->b.path);
-	char text[GP_BYTES_TEXT], other[GP_BYTES_TEXT], more[GP_BYTES_TEXT];
-	char change[GP_BYTES_TEXT + 2];
+	char text[GP_BYTES_TEXT], other[GP_BYTES_TEXT];
+	char change[GP_BYTES_CHANGE];
 
-	snprintf(change, sizeof(change), "%c%s", b < a ? '-' : '+',
-		 gp_bytes_text(b < a ? a - b : b - a, more));
 	if (strlen(name) < NAME)
 		fprintf(page->out, "%-*s", NAME, name);
 	else
 		fprintf(page->out, "%s\n%*s", name, NAME, "");
 	fprintf(page->out, "%6zu%12s%12s%13s\n", c->files,
 		gp_bytes_text(a, text), gp_bytes_text(b, other),
-		a == b ? "the same" : change);
+		a == b ? "the same" : gp_bytes_change(a, b, change));
 }
 
 static void print_ranks(const struct gp_page *page,

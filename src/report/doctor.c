@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What gpupool doctor finds on a machine. */
-#include "report/doctor.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The same traces under several allocators: text, Markdown, CSV, HTML, JSON. */
-#include "report/engines_report.h"
+#include "report/report.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -273,7 +273,7 @@ static void print_details(const struct explain_page *p)
 
 /* Under a headline; what has nothing to say is no line. */
 static void say(const struct explain_page *p, const char *before,
-		struct explain_words words)
+		struct gp_words words)
 {
 	if (*words.text)
 		gp_page_line(&p->page, GP_TONE_PLAIN, 4, "  %s%s", before,
@@ -281,7 +281,7 @@ static void say(const struct explain_page *p, const char *before,
 }
 
 static void print_command(const struct explain_page *p, const char *before,
-			  struct explain_words words)
+			  struct gp_words words)
 {
 	if (*words.text)
 		gp_page_command(&p->page, before, words.text);
@@ -292,7 +292,7 @@ static void print_command(const struct explain_page *p, const char *before,
 static void print_verdict(const struct explain_page *p)
 {
 	const struct gp_verdict *v = p->verdict;
-	struct verdict_text limits = verdict_limits(v);
+	struct gp_words limits = verdict_limits(v);
 
 	gp_page_line(&p->page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_TITLE,
 		     2, "%s", verdict_sentence(v).text);
@@ -346,21 +346,17 @@ static void print_setting(const struct explain_page *p,
 	const struct gp_trial *first = p->explanation->study->trials;
 	const struct gp_trial_case *base = case_of(p, first);
 	const struct gp_trial_case *one = case_of(p, trial);
-	char text[GP_PLURAL_TEXT], fate[GP_PLURAL_TEXT + 2] = "";
+	char text[GP_PLURAL_TEXT];
+	const char *fate = "";
 
 	if (*trial->refusal)
 		return;
 	if (!one->is_served)
-		gp_plural_text(one->ooms, "OOM", fate);
+		fate = gp_plural_text(one->ooms, "OOM", text);
 	else if (!base->is_served)
-		snprintf(fate, sizeof(fate), "no OOM");
+		fate = "no OOM";
 	else if (one->reserved != base->reserved)
-		snprintf(fate, sizeof(fate), "%c%s",
-			 one->reserved > base->reserved ? '+' : '-',
-			 gp_bytes_text(one->reserved > base->reserved
-					       ? one->reserved - base->reserved
-					       : base->reserved - one->reserved,
-				       text));
+		fate = gp_bytes_change(base->reserved, one->reserved, text);
 	print_tried(p,
 		    trial == first ? "as it is" : gp_head_settings(trial->conf),
 		    one->reserved, fate);
@@ -471,7 +467,7 @@ static void print_trials(const struct explain_page *p)
 static void print_reason(const struct explain_page *p, enum gp_gap_reason i)
 {
 	const struct gp_gap *gap = &p->explain->gap;
-	struct explain_words words = explain_reason(gap, i);
+	struct gp_words words = explain_reason(gap, i);
 	char bytes[GP_BYTES_TEXT], label[EXPLAIN_REASON];
 
 	if (gap->by_reason[i].bytes)
@@ -499,11 +495,10 @@ static void print_gap(const struct explain_page *p)
 
 /* ---- what holds it, and what is in use ---- */
 
-static void print_culprits(
-	const struct explain_page *p, const char *title,
-	const struct gp_culprits *culprits,
-	struct explain_words (*words)(const struct gp_trace *,
-				      const struct gp_culprit *))
+static void print_culprits(const struct explain_page *p, const char *title,
+			   const struct gp_culprits *culprits,
+			   struct gp_words (*words)(const struct gp_trace *,
+						    const struct gp_culprit *))
 {
 	bool is_all = p->explanation->has_details;
 	size_t shown = is_all ? CULPRITS_DETAIL : CULPRITS_SHOWN;
@@ -554,7 +549,7 @@ static void print_blocks(const struct explain_page *p)
 /* ---- the whole run ---- */
 
 static void print_field(const struct explain_page *p, const char *label,
-			struct explain_words words)
+			struct gp_words words)
 {
 	if (*words.text)
 		gp_page_field(&p->page, label, "%s", words.text);

@@ -3,7 +3,6 @@
 #include "report/explain_words.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +14,6 @@
 #include "report/group.h"
 #include "report/page.h"
 #include "report/trouble.h"
-
-static void say(struct explain_words *words, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* Adds to what is said. */
-static void say(struct explain_words *words, const char *format, ...)
-{
-	size_t n = strlen(words->text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(words->text + n, sizeof(words->text) - n, format, args);
-	va_end(args);
-}
 
 const char *explain_site(const struct gp_trace *trace, uint32_t site,
 			 char text[EXPLAIN_SITE])
@@ -50,10 +35,10 @@ static const char *event_text(const struct gp_explain *e, uint64_t event,
 
 /* ---- the moment ---- */
 
-struct explain_words explain_moment(const struct gp_explain *e)
+struct gp_words explain_moment(const struct gp_explain *e)
 {
 	const struct gp_gap *gap = &e->gap;
-	struct explain_words words = { 0 };
+	struct gp_words words = { 0 };
 	char reserved[GP_BYTES_TEXT], allocated[GP_BYTES_TEXT];
 	char bytes[GP_BYTES_TEXT], percent[GP_PERCENT_TEXT], at[GP_EVENT_TEXT];
 	char others[GP_TROUBLE_OTHERS];
@@ -63,98 +48,101 @@ struct explain_words explain_moment(const struct gp_explain *e)
 	if (e->result.first_oom.is_there)
 		return words;
 	if (e->has_requests)
-		say(&words, "No request failed. ");
+		gp_say(&words, "No request failed. ");
 	if (e->result.others.missing)
-		say(&words, "%s. ",
-		    gp_trouble_others(e->trace, e->device, &e->result.others,
-				      others));
+		gp_say(&words, "%s. ",
+		       gp_trouble_others(e->trace, e->device, &e->result.others,
+					 others));
 	if (e->has_requests)
-		say(&words, "At the peak, %s: ", event_text(e, e->event, at));
-	say(&words, "%s reserved, %s allocated, a gap of %s (%s).",
-	    gp_bytes_text(gap->reserved, reserved),
-	    gp_bytes_text(gap->allocated, allocated),
-	    gp_bytes_text(gap->bytes, bytes), gp_percent_text(ratio, percent));
+		gp_say(&words,
+		       "At the peak, %s: ", event_text(e, e->event, at));
+	gp_say(&words, "%s reserved, %s allocated, a gap of %s (%s).",
+	       gp_bytes_text(gap->reserved, reserved),
+	       gp_bytes_text(gap->allocated, allocated),
+	       gp_bytes_text(gap->bytes, bytes),
+	       gp_percent_text(ratio, percent));
 	return words;
 }
 
 /* ---- the request ---- */
 
 /* Whose memory there is besides, where there is any. */
-static void say_elsewhere(struct explain_words *words, const struct gp_oom *oom)
+static void say_elsewhere(struct gp_words *words, const struct gp_oom *oom)
 {
 	char bytes[GP_BYTES_TEXT];
 
 	if (oom->free_other_stream)
-		say(words, ", %s in other streams",
-		    gp_bytes_text(oom->free_other_stream, bytes));
+		gp_say(words, ", %s in other streams",
+		       gp_bytes_text(oom->free_other_stream, bytes));
 	if (oom->free_other_pool)
-		say(words, ", %s in other pools",
-		    gp_bytes_text(oom->free_other_pool, bytes));
+		gp_say(words, ", %s in other pools",
+		       gp_bytes_text(oom->free_other_pool, bytes));
 }
 
 /* A pool is two: of small blocks and of large ones. */
-static void say_pool(struct explain_words *words, const struct gp_explain *e)
+static void say_pool(struct gp_words *words, const struct gp_explain *e)
 {
 	const struct gp_oom *oom = &e->result.first_oom;
 	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
 
-	say(words, ", for %s in the %s",
-	    gp_group_label(e->trace, GP_BY_STREAM, oom->stream, stream),
-	    gp_group_label(e->trace, GP_BY_POOL, oom->route.pool, pool));
+	gp_say(words, ", for %s in the %s",
+	       gp_group_label(e->trace, GP_BY_STREAM, oom->stream, stream),
+	       gp_group_label(e->trace, GP_BY_POOL, oom->route.pool, pool));
 	if (oom->is_routed)
-		say(words, " of %s blocks",
-		    oom->route.is_small ? "small" : "large");
+		gp_say(words, " of %s blocks",
+		       oom->route.is_small ? "small" : "large");
 }
 
-struct explain_words explain_request(const struct gp_explain *e)
+struct gp_words explain_request(const struct gp_explain *e)
 {
 	const struct gp_oom *oom = &e->result.first_oom;
 	bool is_elsewhere = oom->free_other_stream || oom->free_other_pool;
-	struct explain_words words = { 0 };
+	struct gp_words words = { 0 };
 	char at[GP_EVENT_TEXT], size[GP_BYTES_TEXT], site[EXPLAIN_SITE];
 	char held[GP_BYTES_TEXT], left[GP_TROUBLE_LEFT], own[GP_BYTES_TEXT];
 	char largest[GP_BYTES_TEXT];
 
 	if (!oom->is_there)
 		return words;
-	say(&words, "At %s, %s were asked for%s",
-	    gp_event_moment(e->trace, e->device, &e->steps, oom->event, at),
-	    gp_bytes_text(oom->size, size),
-	    explain_site(e->trace, oom->site, site));
+	gp_say(&words, "At %s, %s were asked for%s",
+	       gp_event_moment(e->trace, e->device, &e->steps, oom->event, at),
+	       gp_bytes_text(oom->size, size),
+	       explain_site(e->trace, oom->site, site));
 	if (is_elsewhere)
 		say_pool(&words, e);
-	say(&words, ". Free: %s; %s reserved but unallocated",
-	    gp_trouble_left(oom, left), gp_bytes_text(e->gap.bytes, held));
+	gp_say(&words, ". Free: %s; %s reserved but unallocated",
+	       gp_trouble_left(oom, left), gp_bytes_text(e->gap.bytes, held));
 	if (is_elsewhere)
-		say(&words, ": %s in that stream and pool",
-		    gp_bytes_text(oom->free_its_own, own));
+		gp_say(&words, ": %s in that stream and pool",
+		       gp_bytes_text(oom->free_its_own, own));
 	if (oom->free_its_own)
-		say(&words, ", the largest piece %s",
-		    gp_bytes_text(oom->largest_free, largest));
+		gp_say(&words, ", the largest piece %s",
+		       gp_bytes_text(oom->largest_free, largest));
 	say_elsewhere(&words, oom);
-	say(&words, ".");
+	gp_say(&words, ".");
 	return words;
 }
 
-struct explain_words explain_relief(const struct gp_explain *e)
+struct gp_words explain_relief(const struct gp_explain *e)
 {
-	struct explain_words words = { 0 };
+	struct gp_words words = { 0 };
 	char segments[GP_PLURAL_TEXT], blocks[GP_PLURAL_TEXT];
 	char bytes[GP_BYTES_TEXT];
 
 	if (e->relief.segments)
-		say(&words, "Without %s (%s) in %s it would have been served.",
-		    gp_plural_text(e->relief.blocks, "block", blocks),
-		    gp_bytes_text(e->relief.bytes, bytes),
-		    gp_plural_text(e->relief.segments, "segment", segments));
+		gp_say(&words,
+		       "Without %s (%s) in %s it would have been served.",
+		       gp_plural_text(e->relief.blocks, "block", blocks),
+		       gp_bytes_text(e->relief.bytes, bytes),
+		       gp_plural_text(e->relief.segments, "segment", segments));
 	return words;
 }
 
 /* ---- the other requests that failed ---- */
 
-struct explain_words explain_others(const struct gp_explain *e)
+struct gp_words explain_others(const struct gp_explain *e)
 {
-	struct explain_words words = { 0 };
+	struct gp_words words = { 0 };
 	uint64_t others = e->result.ooms.count - 1;
 	size_t small = 0;
 	char count[GP_PLURAL_TEXT], text[GP_COUNT_TEXT];
@@ -163,48 +151,48 @@ struct explain_words explain_others(const struct gp_explain *e)
 		return words;
 	for (size_t i = 1; i < e->failure_count; i++)
 		small += e->failures[i].is_too_small;
-	say(&words, "%s after it fail%s, too",
-	    gp_plural_text(others, "request", count), others == 1 ? "s" : "");
+	gp_say(&words, "%s after it fail%s, too",
+	       gp_plural_text(others, "request", count),
+	       others == 1 ? "s" : "");
 	if (e->failure_count - 1 < others)
-		say(&words, "; of the first %s",
-		    gp_count_text(e->failure_count - 1, text));
+		gp_say(&words, "; of the first %s",
+		       gp_count_text(e->failure_count - 1, text));
 	if (small)
-		say(&words, ", for %s of them even what is live is too much",
-		    gp_count_text(small, text));
-	say(&words, ".");
+		gp_say(&words, ", for %s of them even what is live is too much",
+		       gp_count_text(small, text));
+	gp_say(&words, ".");
 	return words;
 }
 
 /* ---- what to do ---- */
 
 /* What else the command was given. */
-static void say_given(struct explain_words *words,
-		      const struct gp_explanation *x)
+static void say_given(struct gp_words *words, const struct gp_explanation *x)
 {
 	for (size_t i = 0; x->what_ifs && i < x->what_ifs->count; i++) {
 		const struct gp_what_if *asked = &x->what_ifs->notes[i].asked;
 
-		say(words, " --%s%s%s", asked->row->name,
-		    asked->argument ? " " : "",
-		    asked->argument ? asked->argument : "");
+		gp_say(words, " --%s%s%s", asked->row->name,
+		       asked->argument ? " " : "",
+		       asked->argument ? asked->argument : "");
 	}
-	say(words, "%s", x->given ? x->given : "");
+	gp_say(words, "%s", x->given ? x->given : "");
 }
 
-struct explain_words explain_command(const struct gp_explanation *x,
-				     const struct gp_verdict *v)
+struct gp_words explain_command(const struct gp_explanation *x,
+				const struct gp_verdict *v)
 {
-	struct explain_words words = { 0 };
-	char path[EXPLAIN_WORDS / 2], conf[EXPLAIN_WORDS / 4];
+	struct gp_words words = { 0 };
+	char path[GP_WORDS / 2], conf[GP_WORDS / 4];
 
 	if (!v->conf)
 		return words;
-	say(&words, "gpupool replay %s --alloc-conf %s",
-	    gp_quote_shell(x->operand ? x->operand : x->path, path,
-			   sizeof(path)),
-	    gp_quote_shell(v->conf, conf, sizeof(conf)));
+	gp_say(&words, "gpupool replay %s --alloc-conf %s",
+	       gp_quote_shell(x->operand ? x->operand : x->path, path,
+			      sizeof(path)),
+	       gp_quote_shell(v->conf, conf, sizeof(conf)));
 	say_given(&words, x);
-	say(&words, " --compare");
+	gp_say(&words, " --compare");
 	return words;
 }
 
@@ -228,19 +216,19 @@ static const struct gp_attempt *what_if_of(const struct gp_explain *e)
 	return NULL;
 }
 
-struct explain_words explain_what_if(const struct gp_explanation *x,
-				     const struct gp_explain *e)
+struct gp_words explain_what_if(const struct gp_explanation *x,
+				const struct gp_explain *e)
 {
 	const struct gp_attempt *best = what_if_of(e);
-	struct explain_words words = { 0 };
-	char path[EXPLAIN_WORDS / 2];
+	struct gp_words words = { 0 };
+	char path[GP_WORDS / 2];
 
 	if (!best)
 		return words;
-	say(&words, "gpupool replay %s %s",
-	    gp_quote_shell(x->operand ? x->operand : x->path, path,
-			   sizeof(path)),
-	    best->flag);
+	gp_say(&words, "gpupool replay %s %s",
+	       gp_quote_shell(x->operand ? x->operand : x->path, path,
+			      sizeof(path)),
+	       best->flag);
 	say_given(&words, x);
 	return words;
 }
@@ -271,7 +259,6 @@ const char *explain_fate(const struct gp_attempt *base,
 			 char text[EXPLAIN_FATE])
 {
 	uint64_t was = base->peak_reserved, is = trial->peak_reserved;
-	char part[GP_COUNT_TEXT];
 
 	*text = '\0';
 	if (!trial->no_oom)
@@ -279,8 +266,7 @@ const char *explain_fate(const struct gp_attempt *base,
 	else if (!base->no_oom)
 		snprintf(text, EXPLAIN_FATE, "no OOM");
 	else if (is != was)
-		snprintf(text, EXPLAIN_FATE, "%s%s", is > was ? "+" : "-",
-			 gp_bytes_text(is > was ? is - was : was - is, part));
+		gp_bytes_change(was, is, text);
 	return text;
 }
 
@@ -300,14 +286,14 @@ const struct gp_explain_reason_row explain_reasons[GP_GAP_REASONS] = {
 			     "freed; another stream may still use it" },
 };
 
-struct explain_words explain_reason(const struct gp_gap *gap,
-				    enum gp_gap_reason reason)
+struct gp_words explain_reason(const struct gp_gap *gap,
+			       enum gp_gap_reason reason)
 {
 	const struct gp_gap_part *part = &gap->by_reason[reason];
-	struct explain_words words;
+	struct gp_words words;
 	char largest[GP_BYTES_TEXT], pieces[GP_PLURAL_TEXT];
 
-	snprintf(words.text, EXPLAIN_WORDS, "%s, largest %s; %s",
+	snprintf(words.text, GP_WORDS, "%s, largest %s; %s",
 		 gp_plural_text(part->blocks, "piece", pieces),
 		 gp_bytes_text(part->largest, largest),
 		 explain_reasons[reason].note);
@@ -361,13 +347,13 @@ const char *explain_reason_label(const struct gp_explain *e,
 	return text;
 }
 
-struct explain_words explain_within(const struct gp_gap *gap)
+struct gp_words explain_within(const struct gp_gap *gap)
 {
-	struct explain_words words = { 0 };
+	struct gp_words words = { 0 };
 	char rounding[GP_BYTES_TEXT], unsplit[GP_BYTES_TEXT];
 
 	if (gap->rounding + gap->unsplit)
-		snprintf(words.text, EXPLAIN_WORDS,
+		snprintf(words.text, GP_WORDS,
 			 "and within what is allocated: %s by rounding up, %s "
 			 "by blocks not cut",
 			 gp_bytes_text(gap->rounding, rounding),
@@ -392,15 +378,15 @@ const char *explain_who(const struct gp_trace *trace,
 	return text;
 }
 
-struct explain_words explain_culprit_now(const struct gp_trace *trace,
-					 const struct gp_culprit *c)
+struct gp_words explain_culprit_now(const struct gp_trace *trace,
+				    const struct gp_culprit *c)
 {
-	struct explain_words words;
+	struct gp_words words;
 	char text[EXPLAIN_WHO], bytes[GP_BYTES_TEXT], units[GP_PLURAL_TEXT];
 	char events[GP_PLURAL_TEXT];
 
 	gp_plural_text(c->events, "event", events);
-	snprintf(words.text, EXPLAIN_WORDS, "%s %s %s in %s%s%s",
+	snprintf(words.text, GP_WORDS, "%s %s %s in %s%s%s",
 		 explain_who(trace, c, text), c->blocks == 1 ? "pins" : "pin",
 		 gp_bytes_text(c->bytes, bytes),
 		 gp_plural_text(c->units, "segment", units),
@@ -411,13 +397,13 @@ struct explain_words explain_culprit_now(const struct gp_trace *trace,
 	return words;
 }
 
-struct explain_words explain_culprit_over_time(const struct gp_trace *trace,
-					       const struct gp_culprit *c)
+struct gp_words explain_culprit_over_time(const struct gp_trace *trace,
+					  const struct gp_culprit *c)
 {
-	struct explain_words words;
+	struct gp_words words;
 	char text[EXPLAIN_WHO], bytes[GP_BYTES_TEXT], events[GP_PLURAL_TEXT];
 
-	snprintf(words.text, EXPLAIN_WORDS, "%s %s %s on average, for %s",
+	snprintf(words.text, GP_WORDS, "%s %s %s on average, for %s",
 		 explain_who(trace, c, text), c->blocks == 1 ? "pins" : "pin",
 		 gp_bytes_text(c->bytes, bytes),
 		 gp_plural_text(c->events, "event", events));
@@ -441,16 +427,16 @@ size_t explain_worth_showing(const struct gp_culprits *culprits, size_t most)
 
 /* ---- streams and pools ---- */
 
-struct explain_words explain_waiting(const struct gp_explain *e)
+struct gp_words explain_waiting(const struct gp_explain *e)
 {
-	struct explain_words words = { 0 };
+	struct gp_words words = { 0 };
 	const struct gp_waiting *w = &e->waiting;
 	char frees[GP_PLURAL_TEXT], peak[GP_BYTES_TEXT], each[GP_COUNT_TEXT];
 	char at[GP_EVENT_TEXT];
 
 	if (!w->frees)
 		return words;
-	snprintf(words.text, EXPLAIN_WORDS,
+	snprintf(words.text, GP_WORDS,
 		 "%s pending, for another stream (record_stream): up to %s "
 		 "at once, at %s; %s MiB x events in all.",
 		 gp_plural_text(w->frees, "free", frees),
@@ -463,9 +449,9 @@ struct explain_words explain_waiting(const struct gp_explain *e)
 
 /* ---- driver calls ---- */
 
-struct explain_words explain_calls(const struct gp_explain *e)
+struct gp_words explain_calls(const struct gp_explain *e)
 {
-	struct explain_words words = { 0 };
+	struct gp_words words = { 0 };
 	/* A verification's device is the recording: it makes no calls. */
 	const struct gp_device_calls *calls = &e->base_calls;
 	double us = gp_price_of(gp_prices_built_in(), calls,
@@ -475,7 +461,7 @@ struct explain_words explain_calls(const struct gp_explain *e)
 	uint64_t given = e->retries.bytes;
 
 	snprintf(
-		words.text, EXPLAIN_WORDS,
+		words.text, GP_WORDS,
 		"%s cudaMalloc or map, %s cudaFree or unmap: driver calls of "
 		"about %.1f ms; %s retried%s%s%s.",
 		gp_count_text((uint64_t)e->result.stats.num_device_alloc,
@@ -489,15 +475,15 @@ struct explain_words explain_calls(const struct gp_explain *e)
 	return words;
 }
 
-struct explain_words explain_caches(const struct gp_explain *e)
+struct gp_words explain_caches(const struct gp_explain *e)
 {
-	struct explain_words words = { 0 };
+	struct gp_words words = { 0 };
 	const struct gp_releases *r = &e->empty_caches;
 	char calls[GP_PLURAL_TEXT], bytes[GP_BYTES_TEXT], paid[GP_BYTES_TEXT];
 
 	if (!r->count)
 		return words;
-	snprintf(words.text, EXPLAIN_WORDS,
+	snprintf(words.text, GP_WORDS,
 		 "%s of empty_cache gave back %s, of which %s were asked "
 		 "for anew %s.",
 		 gp_plural_text(r->count, "call", calls),
@@ -539,9 +525,9 @@ static unsigned grown_class(const struct gp_step *from,
 	return class;
 }
 
-struct explain_words explain_growth(const struct gp_explain *e)
+struct gp_words explain_growth(const struct gp_explain *e)
 {
-	struct explain_words words = { 0 };
+	struct gp_words words = { 0 };
 	const struct gp_steps *steps = &e->steps;
 	const struct gp_step *from, *to;
 	uint64_t grown = 0, by_class;
@@ -558,7 +544,7 @@ struct explain_words explain_growth(const struct gp_explain *e)
 		grown = to->live_at_end - from->live_at_end;
 	if (!grown)
 		return words;
-	snprintf(words.text, EXPLAIN_WORDS,
+	snprintf(words.text, GP_WORDS,
 		 "What is live at a step's end grew by %s from step %" PRIu64
 		 " to %" PRIu64 " (%s to %s), most in blocks of %s and up: %s.",
 		 gp_bytes_text(grown, bytes),
@@ -571,16 +557,16 @@ struct explain_words explain_growth(const struct gp_explain *e)
 	return words;
 }
 
-struct explain_words explain_drift(const struct gp_explain *e)
+struct gp_words explain_drift(const struct gp_explain *e)
 {
-	struct explain_words words = { 0 };
+	struct gp_words words = { 0 };
 	const struct gp_steps *steps = &e->steps;
 	const struct gp_step *first, *last;
 	char from[2][GP_BYTES_TEXT], to[2][GP_BYTES_TEXT];
 	size_t risen;
 
 	if (!steps->count) {
-		snprintf(words.text, EXPLAIN_WORDS,
+		snprintf(words.text, GP_WORDS,
 			 "no steps found: no marks that come again, and "
 			 "the requests have no period.");
 		return words;
@@ -588,7 +574,7 @@ struct explain_words explain_drift(const struct gp_explain *e)
 	risen = risen_by(steps);
 	first = &steps->list[0];
 	last = &steps->list[steps->count - 1];
-	snprintf(words.text, EXPLAIN_WORDS,
+	snprintf(words.text, GP_WORDS,
 		 "%zu steps by %s%s: reserved %s in the first, %s in the "
 		 "last, last raised in step %" PRIu64
 		 "; largest gap %s and %s.",

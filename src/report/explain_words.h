@@ -8,24 +8,20 @@
 #include "trace/site.h"
 #include "report/page.h"
 
-/* Each is cut to this; "" when there is nothing to say. */
-#define EXPLAIN_WORDS 1024
-struct explain_words {
-	char text[EXPLAIN_WORDS];
-};
+/* Each is "" when there is nothing to say. */
 
 /* How full it is at the peak, where no request failed. */
-struct explain_words explain_moment(const struct gp_explain *explain);
+struct gp_words explain_moment(const struct gp_explain *explain);
 /* What was asked for, and what was free. */
-struct explain_words explain_request(const struct gp_explain *explain);
+struct gp_words explain_request(const struct gp_explain *explain);
 /* What would have to go for it to be served. */
-struct explain_words explain_relief(const struct gp_explain *explain);
+struct gp_words explain_relief(const struct gp_explain *explain);
 /* The requests that failed after the first one. */
-struct explain_words explain_others(const struct gp_explain *explain);
+struct gp_words explain_others(const struct gp_explain *explain);
 
 /* The command that shows what the advised setting does. */
-struct explain_words explain_command(const struct gp_explanation *explanation,
-				     const struct gp_verdict *verdict);
+struct gp_words explain_command(const struct gp_explanation *explanation,
+				const struct gp_verdict *verdict);
 
 #define EXPLAIN_SITE (GP_SITE_TEXT + 8)
 /* " from train.py:42 forward (aten::mul)", or "" */
@@ -39,17 +35,17 @@ const char *explain_who(const struct gp_trace *trace,
 			char text[EXPLAIN_WHO]);
 
 /* "3 blocks of 2.00 KiB from optimizer.py:88 pin 1.90 GiB in ..." */
-struct explain_words explain_culprit_now(const struct gp_trace *trace,
-					 const struct gp_culprit *culprit);
-struct explain_words explain_culprit_over_time(
-	const struct gp_trace *trace, const struct gp_culprit *culprit);
+struct gp_words explain_culprit_now(const struct gp_trace *trace,
+				    const struct gp_culprit *culprit);
+struct gp_words explain_culprit_over_time(const struct gp_trace *trace,
+					  const struct gp_culprit *culprit);
 /* How many of the first ones are worth a line each, at most so many: the rest
  * are a twentieth of the first or less. */
 size_t explain_worth_showing(const struct gp_culprits *culprits, size_t most);
 
 /* The what-if that helps most: the command that shows what it does. */
-struct explain_words explain_what_if(const struct gp_explanation *explanation,
-				     const struct gp_explain *explain);
+struct gp_words explain_what_if(const struct gp_explanation *explanation,
+				const struct gp_explain *explain);
 
 /* Does it serve what was not served, or reserve less? */
 bool explain_helps(const struct gp_attempt *base,
@@ -66,22 +62,22 @@ const char *explain_fate(const struct gp_attempt *base,
 			 char text[EXPLAIN_FATE]);
 
 /* "3 pieces, largest 2.00 MiB: only their stream and pool can use it" */
-struct explain_words explain_reason(const struct gp_gap *gap,
-				    enum gp_gap_reason reason);
+struct gp_words explain_reason(const struct gp_gap *gap,
+			       enum gp_gap_reason reason);
 /* "pending free (waits for stream 7)", where it is one stream. */
 #define EXPLAIN_REASON 64
 const char *explain_reason_label(const struct gp_explain *explain,
 				 enum gp_gap_reason reason,
 				 char text[EXPLAIN_REASON]);
 /* What is lost within what is allocated. */
-struct explain_words explain_within(const struct gp_gap *gap);
+struct gp_words explain_within(const struct gp_gap *gap);
 
 /* The whole run. */
-struct explain_words explain_waiting(const struct gp_explain *explain);
-struct explain_words explain_calls(const struct gp_explain *explain);
-struct explain_words explain_caches(const struct gp_explain *explain);
-struct explain_words explain_drift(const struct gp_explain *explain);
-struct explain_words explain_growth(const struct gp_explain *explain);
+struct gp_words explain_waiting(const struct gp_explain *explain);
+struct gp_words explain_calls(const struct gp_explain *explain);
+struct gp_words explain_caches(const struct gp_explain *explain);
+struct gp_words explain_drift(const struct gp_explain *explain);
+struct gp_words explain_growth(const struct gp_explain *explain);
 
 struct gp_explain_reason_row {
 	const char *key, *label, *note;

@@ -4,7 +4,7 @@
  * the process holds besides, in all, as the program is and with the best
  * setting.
  */
-#include "report/fit.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How little memory would do: for a person, as JSON, and as minimalloc's
  * CSV. */
-#include "report/floor_report.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 
@@ -22,7 +22,14 @@ static int64_t minus(uint64_t a, uint64_t b)
 	return (int64_t)(a - b);
 }
 
-struct gp_floor_parts gp_floor_parts_of(const struct gp_floor_device *device)
+/*
+ * What the run reserves and the packing does not need:
+ *	reserved - height = shape + rounding + waiting + streams + pools +
+ *			    packing - (height - bound)
+ * shape: live at the run's peak less the bound, so not above 0; rounding: of
+ * blocks, beyond that of the bound.
+ */
+static struct gp_floor_parts parts_of(const struct gp_floor_device *device)
 {
 	const uint64_t *part = device->breakdown.part;
 	const struct gp_floor *floor = &device->floor;
@@ -65,7 +72,7 @@ static void print_part(const struct gp_page *page, const char *label,
 static void print_parts(const struct gp_page *page,
 			const struct gp_floor_device *d)
 {
-	struct gp_floor_parts parts = gp_floor_parts_of(d);
+	struct gp_floor_parts parts = parts_of(d);
 	char text[SIGNED_TEXT];
 
 	gp_page_blank(page);
@@ -270,7 +277,7 @@ static void write_floor(struct gp_emit *json, const struct gp_floor_device *d)
 
 static void write_parts(struct gp_emit *json, const struct gp_floor_device *d)
 {
-	struct gp_floor_parts parts = gp_floor_parts_of(d);
+	struct gp_floor_parts parts = parts_of(d);
 
 	gp_emit_object(json, "beyond_packing", "beyond_packing", &parts,
 		       GP_EMIT_LINES);

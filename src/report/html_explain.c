@@ -27,7 +27,7 @@ struct finding {
 /* ---- pieces ---- */
 
 static void paragraph(const struct finding *f, const char *class,
-		      struct explain_words words)
+		      struct gp_words words)
 {
 	if (!*words.text)
 		return;
@@ -38,7 +38,7 @@ static void paragraph(const struct finding *f, const char *class,
 
 /* To be copied. */
 static void code(const struct finding *f, const char *before,
-		 struct explain_words words)
+		 struct gp_words words)
 {
 	if (!*words.text)
 		return;
@@ -360,7 +360,7 @@ static void write_blocks(const struct finding *f)
 /* ---- the whole run ---- */
 
 static void field(const struct finding *f, const char *label,
-		  struct explain_words words)
+		  struct gp_words words)
 {
 	if (!*words.text)
 		return;
@@ -386,14 +386,6 @@ static void write_run(const struct finding *f)
 	fputs("</dl>\n", f->out);
 }
 
-static struct explain_words words_of(struct verdict_text text)
-{
-	struct explain_words words;
-
-	snprintf(words.text, sizeof(words.text), "%s", text.text);
-	return words;
-}
-
 void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 		     FILE *out)
 {
@@ -403,12 +395,12 @@ void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 	const struct finding f = { explanation, e, "", out };
 
 	fprintf(out, "<div class=\"verdict %s\">\n", gp_verdict_kinds[v->kind]);
-	paragraph(&f, "headline", words_of(verdict_sentence(v)));
+	paragraph(&f, "headline", verdict_sentence(v));
 	if (v->conf)
-		code(&f, "Use:", words_of(verdict_line(v->conf)));
+		code(&f, "Use:", verdict_line(v->conf));
 	if (v->conf)
-		paragraph(&f, "about", words_of(verdict_other_name(v)));
-	paragraph(&f, "", words_of(verdict_limits(v)));
+		paragraph(&f, "about", verdict_other_name(v));
+	paragraph(&f, "", verdict_limits(v));
 	paragraph(&f, "", explain_moment(e));
 	paragraph(&f, "", explain_request(e));
 	paragraph(&f, "", explain_relief(e));

@@ -11,9 +11,6 @@
 
 #include "gpupool/metrics.h"
 #include "study/metrics/explain.h"
-#include "report/bench_report.h"
-#include "report/engines_report.h"
-#include "report/floor_report.h"
 #include "report/report.h"
 #include "gpupool/study.h"
 #include "study/metrics/change.h"

@@ -10,9 +10,6 @@
 
 #include "gpupool/metrics.h"
 #include "study/metrics/explain.h"
-#include "report/bench_report.h"
-#include "report/doctor.h"
-#include "report/floor_report.h"
 #include "report/report.h"
 #include "report/view.h"
 

@@ -104,7 +104,7 @@ static void print_recording(const struct look *l)
 static void print_verdict(const struct look *l)
 {
 	const struct gp_verdict *v = l->verdict;
-	struct verdict_text limits = verdict_limits(v);
+	struct gp_words limits = verdict_limits(v);
 	char title[RANKS_TITLE];
 
 	if (l->report->ranks)
@@ -326,7 +326,7 @@ static void print_devices(const struct look *l)
 static void print_command(const struct look *l, const char *command,
 			  const char *rest)
 {
-	char path[EXPLAIN_WORDS];
+	char path[GP_WORDS];
 
 	fprintf(l->page.out, "  gpupool %s %s%s\n", command,
 		gp_quote_shell(l->report->operand, path, sizeof(path)), rest);
@@ -350,7 +350,7 @@ static void print_replay(const struct look *l)
 
 static void print_commands(const struct look *l)
 {
-	char rest[EXPLAIN_WORDS];
+	char rest[GP_WORDS];
 
 	print_blank(l);
 	print_command(l, "explain", l->report->given_explain);

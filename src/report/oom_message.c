@@ -7,8 +7,9 @@
 #include "report/oom_message.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
+
+#include "report/page.h"
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
@@ -51,86 +52,63 @@ static const struct wording {
 #define HINT_IF_OFF    14 /* expandable segments are hinted at where off */
 #define RESERVE_HINT   15 /* with what to do about address space where on */
 
-/* ---- a text that grows ---- */
-
-struct text {
-	char *at;
-	size_t room;
-};
-
-static void say(struct text *text, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void say(struct text *text, const char *format, ...)
-{
-	va_list args;
-	int length;
-
-	va_start(args, format);
-	length = vsnprintf(text->at, text->room, format, args);
-	va_end(args);
-	if (length < 0 || (size_t)length >= text->room)
-		length = text->room ? (int)text->room - 1 : 0;
-	text->at += length;
-	text->room -= (size_t)length;
-}
-
 /* c10's format_size. */
-static void say_size(struct text *text, uint64_t size)
+static void say_size(struct gp_words *text, uint64_t size)
 {
 	if (size <= KIB)
-		say(text, "%" PRIu64 " bytes", size);
+		gp_say(text, "%" PRIu64 " bytes", size);
 	else if (size <= MIB)
-		say(text, "%.2f KiB", (double)size / (double)KIB);
+		gp_say(text, "%.2f KiB", (double)size / (double)KIB);
 	else if (size <= GIB)
-		say(text, "%.2f MiB", (double)size / (double)MIB);
+		gp_say(text, "%.2f MiB", (double)size / (double)MIB);
 	else
-		say(text, "%.2f GiB", (double)size / (double)GIB);
+		gp_say(text, "%.2f GiB", (double)size / (double)GIB);
 }
 
 /* "of which %s is free": the size, between its words. */
-static void say_with(struct text *text, const char *before, uint64_t size,
+static void say_with(struct gp_words *text, const char *before, uint64_t size,
 		     const char *behind)
 {
-	say(text, "%s", before);
+	gp_say(text, "%s", before);
 	say_size(text, size);
-	say(text, "%s", behind);
+	gp_say(text, "%s", behind);
 }
 
 /* ---- the message ---- */
 
-static void say_limit(struct text *text, const struct gp_oom *oom)
+static void say_limit(struct gp_words *text, const struct gp_oom *oom)
 {
 	if (oom->limit != GP_UNLIMITED)
 		say_with(text, "", oom->limit, " allowed; ");
 }
 
-static void say_as_before(struct text *text, const struct gp_oom *oom)
+static void say_as_before(struct gp_words *text, const struct gp_oom *oom)
 {
 	say_with(text, "CUDA out of memory. Tried to allocate ",
 		 oom->segment_size, " (GPU ");
-	say(text, "%u; ", oom->device);
+	gp_say(text, "%u; ", oom->device);
 	say_with(text, "", oom->device_total, " total capacity; ");
 	say_with(text, "", oom->allocated, " already allocated; ");
 	say_with(text, "", oom->device_free, " free; ");
 	say_limit(text, oom);
 	say_with(text, "", oom->reserved, " reserved in total by PyTorch)");
-	say(text, " If reserved memory is >> allocated memory try setting "
-		  "max_split_size_mb to avoid fragmentation.  See "
-		  "documentation for Memory Management and "
-		  "PYTORCH_CUDA_ALLOC_CONF");
+	gp_say(text, " If reserved memory is >> allocated memory try setting "
+		     "max_split_size_mb to avoid fragmentation.  See "
+		     "documentation for Memory Management and "
+		     "PYTORCH_CUDA_ALLOC_CONF");
 }
 
-static void say_fragmentation(struct text *text, const struct wording *w)
+static void say_fragmentation(struct gp_words *text, const struct wording *w)
 {
-	say(text,
-	    " If reserved but unallocated memory is large try setting %s to "
-	    "avoid fragmentation.  See documentation for Memory Management%s",
-	    w->setting, w->documentation);
+	gp_say(text,
+	       " If reserved but unallocated memory is large try setting %s to "
+	       "avoid fragmentation.  See documentation for Memory "
+	       "Management%s",
+	       w->setting, w->documentation);
 }
 
 /* A request that would fit the device, but no segment. */
-static void say_reserve(struct text *text, const struct gp_oom *oom)
+static void say_reserve(struct gp_words *text, const struct gp_oom *oom)
 {
 	say_with(text,
 		 " This allocation exceeds the expandable-segment "
@@ -144,17 +122,18 @@ static void say_reserve(struct text *text, const struct gp_oom *oom)
 	say_with(text, "", oom->segment_size, ".");
 }
 
-static void say_address_space(struct text *text)
+static void say_address_space(struct gp_words *text)
 {
-	say(text, " expandable_segments is enabled. If instead the process is "
-		  "running out of virtual address space (VSZ), expandable "
-		  "segments may be over-reserving VA (each segment reserves "
-		  "~9/8 of device memory, times the number of streams); reduce "
-		  "it via PYTORCH_CUDA_ALLOC_CONF expandable_segments_reserve "
-		  "/ expandable_segments_reserve_by_class.");
+	gp_say(text,
+	       " expandable_segments is enabled. If instead the process is "
+	       "running out of virtual address space (VSZ), expandable "
+	       "segments may be over-reserving VA (each segment reserves "
+	       "~9/8 of device memory, times the number of streams); reduce "
+	       "it via PYTORCH_CUDA_ALLOC_CONF expandable_segments_reserve "
+	       "/ expandable_segments_reserve_by_class.");
 }
 
-static void say_hint(struct text *text, const struct gp_oom *oom,
+static void say_hint(struct gp_words *text, const struct gp_oom *oom,
 		     const struct wording *w)
 {
 	if (oom->release < HINT_IF_OFF || !oom->is_expandable)
@@ -168,7 +147,7 @@ static void say_hint(struct text *text, const struct gp_oom *oom,
 		say_address_space(text);
 }
 
-static void say_held(struct text *text, const struct gp_oom *oom,
+static void say_held(struct gp_words *text, const struct gp_oom *oom,
 		     const struct wording *w)
 {
 	uint64_t pools = w->has_pools ? oom->pool_free : 0;
@@ -183,7 +162,7 @@ static void say_held(struct text *text, const struct gp_oom *oom,
 		 " is reserved by PyTorch but unallocated.");
 }
 
-static void say_rejection(struct text *text, const struct gp_oom *oom)
+static void say_rejection(struct gp_words *text, const struct gp_oom *oom)
 {
 	say_with(text,
 		 "CUDA out of memory. Allocation was preemptively rejected "
@@ -201,7 +180,7 @@ static const struct wording *wording_of(uint8_t release)
 	return &wordings[i];
 }
 
-static void say_now(struct text *text, const struct gp_oom *oom)
+static void say_now(struct gp_words *text, const struct gp_oom *oom)
 {
 	const struct wording *w = wording_of(oom->release);
 	bool as_char = oom->release == DEVICE_AS_CHAR;
@@ -210,8 +189,8 @@ static void say_now(struct text *text, const struct gp_oom *oom)
 		 oom->segment_size, ". GPU ");
 	if (as_char && !oom->device)
 		return; /* the character is a 0: the message ends there */
-	say(text, as_char ? "%c" : "%u", oom->device);
-	say(text, " has a total %s of ", w->capacity);
+	gp_say(text, as_char ? "%c" : "%u", oom->device);
+	gp_say(text, " has a total %s of ", w->capacity);
 	say_with(text, "", oom->device_total, " of which ");
 	say_with(text, "", oom->device_free, " is free. ");
 	if (w->has_limit)
@@ -223,7 +202,7 @@ static void say_now(struct text *text, const struct gp_oom *oom)
 const char *gp_oom_message(const struct gp_oom *oom,
 			   char message[GP_OOM_MESSAGE])
 {
-	struct text text = { message, GP_OOM_MESSAGE };
+	struct gp_words text = { "" };
 
 	if (oom->is_rejected)
 		say_rejection(&text, oom);
@@ -231,5 +210,6 @@ const char *gp_oom_message(const struct gp_oom *oom,
 		say_as_before(&text, oom);
 	else
 		say_now(&text, oom);
+	snprintf(message, GP_OOM_MESSAGE, "%s", text.text);
 	return message;
 }

@@ -162,6 +162,16 @@ void gp_page_row(const struct gp_page *page, const struct gp_page_row *row)
 	putc('\n', page->out);
 }
 
+void gp_say(struct gp_words *words, const char *format, ...)
+{
+	size_t n = strlen(words->text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(words->text + n, sizeof(words->text) - n, format, args);
+	va_end(args);
+}
+
 const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT])
 {
 	double percent = ratio * 100;

@@ -46,6 +46,15 @@ struct gp_page_row {
 };
 void gp_page_row(const struct gp_page *page, const struct gp_page_row *row);
 
+/* Sentences that are put together; what is longer is cut off. */
+#define GP_WORDS 1024
+struct gp_words {
+	char text[GP_WORDS];
+};
+/* Adds to them. */
+void gp_say(struct gp_words *words, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* "37.4 %"; whole and nearly whole ones are told apart. */
 #define GP_PERCENT_TEXT 16
 const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT]);

@@ -3,7 +3,6 @@
 #include "report/ranks.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,24 +17,6 @@
 
 #define NAMED	   4  /* that differ, in a sentence */
 #define ROWS_SHOWN 12 /* of the table */
-
-struct words {
-	char text[1024];
-};
-
-static void say(struct words *words, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* Adds to what is said. */
-static void say(struct words *words, const char *format, ...)
-{
-	size_t n = strlen(words->text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(words->text + n, sizeof(words->text) - n, format, args);
-	va_end(args);
-}
 
 /* ---- names ---- */
 
@@ -135,7 +116,7 @@ static size_t largest(const struct gp_ranks *ranks)
 	return most;
 }
 
-static void say_groups(struct words *words, const struct gp_ranks *ranks,
+static void say_groups(struct gp_words *words, const struct gp_ranks *ranks,
 		       size_t most)
 {
 	size_t named = 0, groups = 0;
@@ -147,15 +128,16 @@ static void say_groups(struct words *words, const struct gp_ranks *ranks,
 
 		if (i == most || class->count < 2)
 			continue;
-		say(words, ", %zu are as %.80s", class->count,
-		    name_of(ranks, class->paths[0]));
+		gp_say(words, ", %zu are as %.80s", class->count,
+		       name_of(ranks, class->paths[0]));
 		named++;
 	}
 	if (groups > named)
-		say(words, ", and there are %zu more groups", groups - named);
+		gp_say(words, ", and there are %zu more groups",
+		       groups - named);
 }
 
-static void say_single(struct words *words, const struct gp_ranks *ranks)
+static void say_single(struct gp_words *words, const struct gp_ranks *ranks)
 {
 	size_t count = 0, named = 0;
 
@@ -169,27 +151,28 @@ static void say_single(struct words *words, const struct gp_ranks *ranks)
 
 		if (class->count > 1)
 			continue;
-		say(words, "%s%.80s", before, name_of(ranks, class->paths[0]));
+		gp_say(words, "%s%.80s", before,
+		       name_of(ranks, class->paths[0]));
 		named++;
 	}
 	if (count > named)
-		say(words, " and %zu more", count - named);
+		gp_say(words, " and %zu more", count - named);
 	if (count)
-		say(words, count > 1 ? " differ" : " differs");
+		gp_say(words, count > 1 ? " differ" : " differs");
 }
 
-static struct words how_alike(const struct gp_ranks *ranks)
+static struct gp_words how_alike(const struct gp_ranks *ranks)
 {
-	struct words words = { "" };
+	struct gp_words words = { "" };
 	size_t most = largest(ranks);
 	size_t alike = ranks->classes[most].count;
 
 	if (ranks->count == 1)
-		say(&words, "all %zu are alike", ranks->files);
+		gp_say(&words, "all %zu are alike", ranks->files);
 	else if (alike == 1)
-		say(&words, "no two of %zu are alike", ranks->files);
+		gp_say(&words, "no two of %zu are alike", ranks->files);
 	else
-		say(&words, "%zu of %zu are alike", alike, ranks->files);
+		gp_say(&words, "%zu of %zu are alike", alike, ranks->files);
 	if (ranks->count > 1 && alike > 1) {
 		say_groups(&words, ranks, most);
 		say_single(&words, ranks);
@@ -222,7 +205,7 @@ static size_t count_others(const struct gp_ranks *ranks, size_t *files)
 	return others;
 }
 
-static void say_others(struct words *words, const struct gp_ranks *ranks)
+static void say_others(struct gp_words *words, const struct gp_ranks *ranks)
 {
 	size_t named = 0;
 
@@ -231,62 +214,62 @@ static void say_others(struct words *words, const struct gp_ranks *ranks)
 
 		if (is_as_first(ranks, i))
 			continue;
-		say(words, "%s%.80s by 2.%u with %.120s", named++ ? "; " : "",
-		    name_of(ranks, class->paths[0]), class->release,
-		    gp_head_settings(class->conf));
+		gp_say(words, "%s%.80s by 2.%u with %.120s",
+		       named++ ? "; " : "", name_of(ranks, class->paths[0]),
+		       class->release, gp_head_settings(class->conf));
 	}
 }
 
-static struct words how_recorded(const struct gp_ranks *ranks,
-				 enum ranks_settings settings)
+static struct gp_words how_recorded(const struct gp_ranks *ranks,
+				    enum ranks_settings settings)
 {
 	const struct gp_rank_class *first = ranks->classes;
-	struct words words = { "" };
+	struct gp_words words = { "" };
 	size_t files, others = count_others(ranks, &files);
 
 	if (!others)
 		return words;
 	if (settings == RANKS_OWN_SETTINGS)
-		say(&words, "%.80s by 2.%u with %.120s; ",
-		    name_of(ranks, first->paths[0]), first->release,
-		    gp_head_settings(first->conf));
+		gp_say(&words, "%.80s by 2.%u with %.120s; ",
+		       name_of(ranks, first->paths[0]), first->release,
+		       gp_head_settings(first->conf));
 	if (settings == RANKS_BRIEFLY)
-		say(&words,
-		    "%zu of %zu by another release or with other "
-		    "settings",
-		    files, ranks->files);
+		gp_say(&words,
+		       "%zu of %zu by another release or with other "
+		       "settings",
+		       files, ranks->files);
 	else
 		say_others(&words, ranks);
 	if (others > NAMED && settings != RANKS_BRIEFLY)
-		say(&words, "; and %zu more", others - NAMED);
+		gp_say(&words, "; and %zu more", others - NAMED);
 	if (settings == RANKS_OWN_SETTINGS)
 		return words;
-	say(&words, ". All are replayed by 2.%u with %.120s, as ",
-	    first->release, gp_head_settings(first->conf));
+	gp_say(&words, ". All are replayed by 2.%u with %.120s, as ",
+	       first->release, gp_head_settings(first->conf));
 	if (2 * files < ranks->files)
-		say(&words, "most were");
+		gp_say(&words, "most were");
 	else
-		say(&words, "%.80s was", name_of(ranks, first->paths[0]));
+		gp_say(&words, "%.80s was", name_of(ranks, first->paths[0]));
 	return words;
 }
 
-static struct words how_unread(const struct gp_ranks *ranks)
+static struct gp_words how_unread(const struct gp_ranks *ranks)
 {
-	struct words words = { "" };
+	struct gp_words words = { "" };
 
 	for (size_t i = 0; i < ranks->unread_count && i < NAMED; i++)
-		say(&words, "%s%.80s: %.160s", i ? "; " : "",
-		    gp_page_name(ranks->unread[i].path),
-		    ranks->unread[i].reason);
+		gp_say(&words, "%s%.80s: %.160s", i ? "; " : "",
+		       gp_page_name(ranks->unread[i].path),
+		       ranks->unread[i].reason);
 	if (ranks->unread_count > NAMED)
-		say(&words, "; and %zu more", ranks->unread_count - NAMED);
+		gp_say(&words, "; and %zu more", ranks->unread_count - NAMED);
 	return words;
 }
 
 void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
 		enum ranks_settings settings)
 {
-	struct words words;
+	struct gp_words words;
 
 	if (!ranks)
 		return;
@@ -303,7 +286,7 @@ void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
 void ranks_side(const struct gp_page *page, const char *label,
 		const struct gp_ranks *ranks)
 {
-	struct words alike = how_alike(ranks), unread = how_unread(ranks);
+	struct gp_words alike = how_alike(ranks), unread = how_unread(ranks);
 
 	if (ranks->files == 1)
 		snprintf(alike.text, sizeof(alike.text), "%.200s",
@@ -315,7 +298,7 @@ void ranks_side(const struct gp_page *page, const char *label,
 void ranks_paragraph(const struct gp_ranks *ranks, const char *path, FILE *out)
 {
 	char title[RANKS_TITLE];
-	struct words words;
+	struct gp_words words;
 
 	if (!ranks)
 		return;
@@ -377,10 +360,10 @@ static size_t files_of(const struct gp_ranks *ranks,
 	return files;
 }
 
-static struct words how_judged(const struct gp_ranks *ranks,
-			       const struct gp_study *study)
+static struct gp_words how_judged(const struct gp_ranks *ranks,
+				  const struct gp_study *study)
 {
-	struct words words = { "" };
+	struct gp_words words = { "" };
 	size_t left = ranks->files;
 
 	for (size_t k = 0; k < KINDS; k++) {
@@ -389,13 +372,14 @@ static struct words how_judged(const struct gp_ranks *ranks,
 		if (!files)
 			continue;
 		if (files == ranks->files)
-			say(&words, "All %zu ranks", files);
+			gp_say(&words, "All %zu ranks", files);
 		else if (left == ranks->files)
-			say(&words, "Of %zu ranks %zu", left, files);
+			gp_say(&words, "Of %zu ranks %zu", left, files);
 		else
-			say(&words, "%s%zu", left == files ? " and " : ", ",
-			    files);
-		say(&words, " %s", files > 1 ? kinds[k].several : kinds[k].one);
+			gp_say(&words, "%s%zu", left == files ? " and " : ", ",
+			       files);
+		gp_say(&words, " %s",
+		       files > 1 ? kinds[k].several : kinds[k].one);
 		left -= files;
 	}
 	return words;

@@ -13,15 +13,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "device/bench.h"
 #include "device/cuda.h"
-#include "study/estimate.h"
-#include "study/headroom.h"
+#include "device/gpu.h"
 #include "gpupool/metrics.h"
-#include "trace/ranks.h"
 #include "gpupool/replay.h"
 #include "gpupool/study.h"
 #include "gpupool/trace.h"
+#include "report/table.h"
+#include "study/estimate.h"
+#include "study/floor/floor.h"
+#include "study/headroom.h"
+#include "study/metrics/change.h"
+#include "study/metrics/explain.h"
 #include "study/what_if/what_if.h"
+#include "trace/ranks.h"
 
 /* One replay of a whole trace: all its devices under one set of settings. */
 struct gp_run {
@@ -208,6 +214,217 @@ struct gp_suggest_report {
 void gp_report_suggest_text(const struct gp_suggest_report *report,
 			    const struct gp_report_style *style, FILE *out);
 void gp_report_suggest_json(const struct gp_suggest_report *report, FILE *out);
+
+/* ---- compare: the same traces under several allocators, and how far
+ * each is from what a packing of the same lifetimes takes ---- */
+
+/* One engine under one set of settings. */
+struct gp_engine_entry {
+	const char *engine, *conf; /* conf NULL: as each trace was recorded */
+	double mean, worst;    /* of reserved / packing, where all is served */
+	uint64_t traces, wins; /* served in full; with the least reserved */
+	uint64_t ooms;	       /* of all traces */
+};
+
+/* One device of a trace under one entry. */
+struct gp_engine_run {
+	const char *path;
+	uint32_t device;
+	const char *engine, *conf; /* the entry's */
+	uint64_t capacity;	   /* bytes; GP_UNLIMITED: no end */
+	uint64_t reserved, allocated;
+	double fragmentation; /* at the peak of reserved */
+	uint64_t live, packing;
+	uint64_t device_calls, time_us;
+	uint64_t dropped, retries;
+	uint64_t need;	     /* 0: not asked, or not known */
+	const char *trouble; /* why there is no run; NULL: there is */
+};
+
+struct gp_engines_report {
+	struct gp_engine_entry *entries;
+	size_t entry_count;
+	const struct gp_engine_run *runs; /* entry_count for each device */
+	size_t run_count;
+	const struct gp_prices *prices;
+};
+
+/* Fills in the entries' sums. */
+void gp_engines_sum(struct gp_engines_report *report);
+
+void gp_report_engines(const struct gp_engines_report *report,
+		       enum gp_table_format format,
+		       const struct gp_report_style *style, FILE *out);
+void gp_report_engines_json(const struct gp_engines_report *report, FILE *out);
+
+/* ---- floor: how little memory would do, and what makes up the rest of
+ * what a run reserves ---- */
+
+/* One device of a trace. */
+struct gp_floor_device {
+	uint32_t device; /* CUDA's ordinal */
+	struct gp_spans spans;
+	struct gp_floor floor;
+	uint64_t requested; /* most that is live at once, not rounded */
+	/* The run, as told by its settings: of all requests, also when memory
+	 * ran out, which is then another run, without an end of memory. */
+	struct gp_breakdown breakdown;
+	uint64_t capacity;  /* of the run; GP_UNLIMITED */
+	uint64_t dropped;   /* requests that it did not serve there */
+	uint64_t live_then; /* bytes live at the breakdown's event, rounded */
+};
+
+/* What the run reserves and the packing does not need. */
+struct gp_floor_parts {
+	int64_t shape, rounding, waiting, streams, pools, packing, height;
+};
+
+struct gp_floor_report {
+	const char *path;
+	const struct gp_trace *trace; /* NULL: spans of a CSV */
+	const char *conf;
+	const struct gp_settings *settings; /* NULL: spans of a CSV */
+	uint64_t round;
+	uint64_t capacity; /* asked of spans of a CSV; 0: none */
+	const struct gp_floor_device *devices;
+	size_t count;
+};
+
+void gp_report_floor_text(const struct gp_floor_report *report,
+			  const struct gp_report_style *style, FILE *out);
+void gp_report_floor_json(const struct gp_floor_report *report, FILE *out);
+/* minimalloc's CSV, with offsets. */
+void gp_report_floor_csv(const struct gp_floor_report *report, FILE *out);
+
+/* ---- fit: whether a recorded program fits a device ---- */
+
+struct gp_fit_report {
+	const char *program; /* its file's name */
+	int exit;	     /* as the shell has it; not 0: what is told is of
+			      * what it did until then */
+	bool runs_on;	     /* it left a process running, which may have used
+			      * no device yet */
+	const char *path;    /* that it took; NULL: as it was recorded */
+	const char *kept;    /* the trace; NULL: it is not kept */
+	const struct gp_gpu *gpu;
+	struct gp_non_pytorch besides; /* its high is not PyTorch's to use */
+	uint64_t others; /* of that, what the trace tells of, and so the verdict
+			  * counts; 0: it does not */
+	const struct gp_ranks *ranks; /* NULL: one process is all */
+	uint32_t sharers; /* processes that use one device, each judged as if
+			   * it were its own; 0: none does */
+	uint32_t shared;  /* that device: CUDA's ordinal */
+	const struct gp_trace *trace; /* the worst */
+	const struct gp_study *study; /* a case a device */
+	size_t worst;
+	uint32_t device; /* its index */
+	const struct gp_explain *explain;
+};
+
+/* Bytes of a device that it needs in all, as it is; 0: not known, or none is
+ * large enough. */
+uint64_t gp_fit_needs(const struct gp_fit_report *report);
+/* Whether all of it fits, as it is. */
+bool gp_fit_is(const struct gp_fit_report *report);
+/* Whether that is not known, as processes share a device, or nothing used one
+ * and a process goes on. */
+bool gp_fit_is_open(const struct gp_fit_report *report);
+void gp_report_fit_text(const struct gp_fit_report *report,
+			const struct gp_report_style *style, FILE *out);
+void gp_report_fit_json(const struct gp_fit_report *report, FILE *out);
+
+/* ---- fit --vary: up to which value of something a program fits ---- */
+
+struct gp_vary_point {
+	uint64_t value;
+	uint64_t need; /* bytes of the device, in all; 0: not known */
+	bool fits;
+	const char *failure; /* of the program, which tells nothing of its
+			      * memory; NULL: none */
+	const char *path; /* that the program took; NULL: as it was recorded */
+};
+
+struct gp_vary_report {
+	const char *program, *name; /* of what varies */
+	uint64_t first, last;
+	const struct gp_gpu *gpu;
+	const struct gp_vary_point *points; /* by value */
+	size_t count;
+};
+
+/* The largest value that fits and none below it that was tried does not; NULL:
+ * the first does not. */
+const struct gp_vary_point *gp_vary_largest(const struct gp_vary_report *r);
+/* The least value with which the program failed; NULL: none. */
+const struct gp_vary_point *gp_vary_failed(const struct gp_vary_report *r);
+void gp_report_vary_text(const struct gp_vary_report *report,
+			 const struct gp_report_style *style, FILE *out);
+void gp_report_vary_json(const struct gp_vary_report *report, FILE *out);
+/* A page with a drawing. */
+void gp_report_vary_html(const struct gp_vary_report *report, FILE *out);
+
+/* ---- bench: for a person, for a program, and as prices ---- */
+
+struct gp_bench_report {
+	const struct gp_cuda_about *about;
+	const struct gp_bench *bench;
+	const char *date; /* of the measurement: 2026-11-21 */
+};
+
+/* What gpupool itself takes for a trace: nanoseconds an event. */
+struct gp_speed {
+	const char *what; /* "read", "replay: caching" */
+	uint32_t runs;
+	double p10_ns, median_ns, p90_ns;
+};
+struct gp_speed_report {
+	const char *path;
+	uint64_t events;
+	const struct gp_speed *rows;
+	size_t count;
+};
+void gp_report_speed_text(const struct gp_speed_report *report,
+			  const struct gp_report_style *style, FILE *out);
+void gp_report_speed_json(const struct gp_speed_report *report, FILE *out);
+
+void gp_report_bench_text(const struct gp_bench_report *report,
+			  const struct gp_report_style *style, FILE *out);
+void gp_report_bench_json(const struct gp_bench_report *report, FILE *out);
+
+/* A file as gp_prices_read takes it; how each price was measured stands in
+ * it. */
+void gp_report_bench_prices(const struct gp_bench_report *report, FILE *out);
+
+/* ---- doctor: what it finds on a machine ---- */
+
+struct gp_doctor_library {
+	const char *name, *version;
+};
+
+/* Something beside gpupool that a part of it needs. */
+struct gp_doctor_check {
+	const char *name;
+	bool is_there;
+	const char *found;	/* what it is, or why it is not there */
+	const char *needed_for; /* "gpupool record" */
+	const char *hint;	/* how to have it; NULL: none */
+};
+
+/* All of it borrowed. */
+struct gp_doctor {
+	const char *version, *compiler, *architecture, *system;
+	uint32_t processors;
+	const struct gp_doctor_library *libraries;
+	size_t library_count;
+	const struct gp_doctor_check *checks;
+	size_t check_count;
+};
+
+void gp_report_doctor_text(const struct gp_doctor *doctor,
+			   const struct gp_report_style *style, FILE *out);
+void gp_report_doctor_json(const struct gp_doctor *doctor, FILE *out);
+
+/* ---- --events ---- */
 
 /* One line of --events: JSON, as trace-format.md's. */
 void gp_report_action(const struct gp_trace *trace,

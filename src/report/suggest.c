@@ -62,7 +62,7 @@ static void print_answer(const struct gp_page *page,
 			 const struct gp_suggest_report *report)
 {
 	const struct gp_verdict *v = verdict_of(report);
-	struct verdict_text limits = verdict_limits(v);
+	struct gp_words limits = verdict_limits(v);
 
 	gp_page_line(page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_GOOD, 0,
 		     "%s", verdict_sentence(v).text);

@@ -18,7 +18,8 @@
 #define LINE	  20 /* height of one, with what is between */
 #define BAR	  14
 
-const char gp_svg_style[] =
+/* Colours by class, for files without a style sheet. */
+static const char style_sheet[] =
 	".reserved{fill:#eae2cf;stroke:#8a8478;stroke-width:1}"
 	".active{fill:#b08fc7;stroke:#b08fc7;stroke-width:.8}"
 	".allocated{fill:#3b6ea8;stroke:#3b6ea8;stroke-width:.8}"
@@ -385,7 +386,7 @@ void gp_report_svg(const struct gp_report *report,
 		"<title>Memory over time</title><style>%s</style>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
 		WIDTH, pictures * (PLOT + AROUND + MAP) + 30, WIDTH,
-		gp_svg_style);
+		style_sheet);
 	for (size_t d = 0; d < report->trace->device_count; d++)
 		for (size_t i = 0; i < report->run_count; i++) {
 			const struct gp_run *run = &report->runs[i];

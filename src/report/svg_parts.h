@@ -35,9 +35,6 @@ void gp_svg_timeline(const struct gp_svg_plot *plot,
 double gp_svg_map(const struct gp_state *state, double left, double top,
 		  double width, FILE *out);
 
-/* Colours by class, for files without a style sheet. */
-extern const char gp_svg_style[];
-
 /* Text for HTML and XML. */
 void gp_svg_text(const char *text, FILE *out);
 

@@ -20,18 +20,6 @@ struct scene {
 	enum gp_rank_by by;
 };
 
-#define CHANGE_TEXT 40
-static const char *change_text(uint64_t a, uint64_t b, char text[CHANGE_TEXT])
-{
-	char bytes[GP_BYTES_TEXT];
-
-	if (a == b)
-		return "=";
-	gp_bytes_text(a > b ? a - b : b - a, bytes);
-	snprintf(text, CHANGE_TEXT, "%c%s", a > b ? '+' : '-', bytes);
-	return text;
-}
-
 /* ---- what was asked ---- */
 
 static const char *memory_text(const struct gp_sweep_report_trace *trace,
@@ -234,7 +222,8 @@ static void print_first(const struct scene *s, const struct gp_sweep_row *first,
 			const char *label)
 {
 	const struct gp_sweep_row *was = &s->ranking.recorded;
-	char bytes[GP_BYTES_TEXT], change[CHANGE_TEXT], count[GP_PLURAL_TEXT];
+	char bytes[GP_BYTES_TEXT], change[GP_BYTES_CHANGE],
+		count[GP_PLURAL_TEXT];
 
 	if (first->dropped)
 		gp_page_line(&s->page, GP_TONE_BAD, 2,
@@ -244,12 +233,12 @@ static void print_first(const struct scene *s, const struct gp_sweep_row *first,
 			     gp_plural_text(first->dropped, "request", count));
 	else if (was->dropped ||
 		 gp_study_is_less(gp_row_peak(first), was->reserved))
-		gp_page_line(
-			&s->page, GP_TONE_GOOD, 2,
-			"First of these combinations: %s, which reserves "
-			"%s at the peak (to recorded: %s).",
-			label, gp_bytes_text(gp_row_peak(first), bytes),
-			change_text(gp_row_peak(first), was->reserved, change));
+		gp_page_line(&s->page, GP_TONE_GOOD, 2,
+			     "First of these combinations: %s, which reserves "
+			     "%s at the peak (to recorded: %s).",
+			     label, gp_bytes_text(gp_row_peak(first), bytes),
+			     gp_bytes_change(was->reserved, gp_row_peak(first),
+					     change));
 	else
 		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
 			     "None of these combinations%s reserves clearly "

@@ -27,14 +27,8 @@ static const char *time_text(uint64_t us, char text[VALUE_TEXT])
 
 static const char *more_text(int64_t more, char text[VALUE_TEXT])
 {
-	char bytes[GP_BYTES_TEXT];
-
-	if (!more)
-		return "=";
-	snprintf(text, VALUE_TEXT, "%c%s", more > 0 ? '+' : '-',
-		 gp_bytes_text(more > 0 ? (uint64_t)more : -(uint64_t)more,
-			       bytes));
-	return text;
+	return more > 0 ? gp_bytes_change(0, (uint64_t)more, text)
+			: gp_bytes_change(-(uint64_t)more, 0, text);
 }
 
 static const char *text_of(const struct gp_table *table,

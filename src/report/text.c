@@ -353,10 +353,10 @@ static void difference_of_counts(const struct pair *pair, char *text,
 	if (!by)
 		return;
 	if (pair->measure->unit == GP_UNIT_BYTES)
-		gp_bytes_text(by, size);
+		gp_bytes_change(a, b, text);
 	else
-		gp_count_text(by, size);
-	snprintf(text, GP_COUNT_TEXT + 1, "%c%s", b > a ? '+' : '-', size);
+		snprintf(text, GP_COUNT_TEXT + 1, "%c%s", b > a ? '+' : '-',
+			 gp_count_text(by, size));
 	if (a)
 		snprintf(percent, GP_PERCENT_TEXT, "%+.1f %%",
 			 ((double)b - (double)a) / (double)a * 100);

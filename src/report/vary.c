@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a program needs at some values of something, and the largest that fits:
  * in words, as bars beside the device's memory, for programs, and drawn. */
-#include "report/vary.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <string.h>

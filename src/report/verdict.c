@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,20 +13,6 @@
 
 #define OTHER_NAME 10 /* 2.10: the first that has two names for it */
 
-static void say(struct verdict_text *words, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* Adds to what is said. */
-static void say(struct verdict_text *words, const char *format, ...)
-{
-	size_t n = strlen(words->text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(words->text + n, sizeof(words->text) - n, format, args);
-	va_end(args);
-}
-
 bool verdict_is_bad(const struct gp_verdict *v)
 {
 	return v->kind != GP_VERDICT_FITS;
@@ -36,39 +21,40 @@ bool verdict_is_bad(const struct gp_verdict *v)
 /* ---- the sentence ---- */
 
 /* How it goes as it is, where another setting does better. */
-static void say_as_it_is(struct verdict_text *words, const struct gp_verdict *v)
+static void say_as_it_is(struct gp_words *words, const struct gp_verdict *v)
 {
 	char need[GP_BYTES_TEXT];
 
 	if (v->capacity != GP_UNLIMITED)
-		say(words, "It fits");
+		gp_say(words, "It fits");
 	else if (v->ends == GP_ENDS_FAILURE)
-		say(words, "It ran out of memory on a device of unknown size");
+		gp_say(words,
+		       "It ran out of memory on a device of unknown size");
 	else if (v->need_as_recorded == GP_UNLIMITED)
-		say(words, "As it is no device was found that it fits");
+		gp_say(words, "As it is no device was found that it fits");
 	else
-		say(words, "As it is it needs %s",
-		    gp_bytes_text(v->need_as_recorded, need));
+		gp_say(words, "As it is it needs %s",
+		       gp_bytes_text(v->need_as_recorded, need));
 }
 
-static void say_keep(struct verdict_text *words, const struct gp_verdict *v)
+static void say_keep(struct gp_words *words, const struct gp_verdict *v)
 {
 	char bytes[GP_BYTES_TEXT];
 
 	if (v->capacity != GP_UNLIMITED)
-		say(words, "Keep the settings: it fits, with %s to spare.",
-		    gp_bytes_text(v->spare, bytes));
+		gp_say(words, "Keep the settings: it fits, with %s to spare.",
+		       gp_bytes_text(v->spare, bytes));
 	else
-		say(words, "%s: it needs %s, and no setting tried %s less.",
-		    v->ends == GP_ENDS_FAILURE
-			    ? "It ran out of memory on a device of unknown size"
-			    : "Keep the settings",
-		    gp_bytes_text(v->need, bytes),
-		    v->begins == GP_BEGINS_WINDOW ? "is sure to need"
-						  : "needs clearly");
+		gp_say(words, "%s: it needs %s, and no setting tried %s less.",
+		       v->ends == GP_ENDS_FAILURE ? "It ran out of memory on a "
+						    "device of unknown size"
+						  : "Keep the settings",
+		       gp_bytes_text(v->need, bytes),
+		       v->begins == GP_BEGINS_WINDOW ? "is sure to need"
+						     : "needs clearly");
 }
 
-static void say_fits(struct verdict_text *words, const struct gp_verdict *v)
+static void say_fits(struct gp_words *words, const struct gp_verdict *v)
 {
 	char need[GP_BYTES_TEXT], more[GP_BYTES_TEXT];
 
@@ -79,16 +65,17 @@ static void say_fits(struct verdict_text *words, const struct gp_verdict *v)
 	say_as_it_is(words, v);
 	gp_bytes_text(v->need, need);
 	if (v->need_as_recorded == GP_UNLIMITED)
-		say(words, "; another setting needs %s.", need);
+		gp_say(words, "; another setting needs %s.", need);
 	else if (gp_study_is_less(v->need, v->need_as_recorded))
-		say(words, "; another setting needs %s less: %s.",
-		    gp_bytes_text(v->need_as_recorded - v->need, more), need);
+		gp_say(words, "; another setting needs %s less: %s.",
+		       gp_bytes_text(v->need_as_recorded - v->need, more),
+		       need);
 	else if (v->capacity != GP_UNLIMITED)
-		say(words,
-		    " as it is, and with the setting that others need: %s.",
-		    need);
+		gp_say(words,
+		       " as it is, and with the setting that others need: %s.",
+		       need);
 	else
-		say(words, "; with the setting that others need, %s.", need);
+		gp_say(words, "; with the setting that others need, %s.", need);
 }
 
 /* Why it is not served as it is, where another setting serves it. */
@@ -107,57 +94,58 @@ static const char *why_not(const struct gp_verdict *v)
 	}
 }
 
-static void say_setting(struct verdict_text *words, const struct gp_verdict *v)
+static void say_setting(struct gp_words *words, const struct gp_verdict *v)
 {
 	char spare[GP_BYTES_TEXT];
 	bool is_failure = v->ends == GP_ENDS_FAILURE;
 
-	say(words, "%s; another setting serves %s", why_not(v),
-	    is_failure ? "the request that failed" : "every request");
+	gp_say(words, "%s; another setting serves %s", why_not(v),
+	       is_failure ? "the request that failed" : "every request");
 	if (v->spare)
-		say(words, ", with %s to spare",
-		    gp_bytes_text(v->spare, spare));
-	say(words, is_failure ? "; what came next is not in the trace." : ".");
+		gp_say(words, ", with %s to spare",
+		       gp_bytes_text(v->spare, spare));
+	gp_say(words,
+	       is_failure ? "; what came next is not in the trace." : ".");
 }
 
-static void say_no_setting(struct verdict_text *words,
-			   const struct gp_verdict *v)
+static void say_no_setting(struct gp_words *words, const struct gp_verdict *v)
 {
 	char missing[GP_BYTES_TEXT];
 
-	say(words, "Out of memory%s; no setting helps: ",
-	    v->cause == GP_BY_LIMIT ? " at the memory fraction that is set"
-				    : "");
+	gp_say(words, "Out of memory%s; no setting helps: ",
+	       v->cause == GP_BY_LIMIT ? " at the memory fraction that is set"
+				       : "");
 	if (v->missing == GP_UNLIMITED)
-		say(words, "a request fails however much memory there is.");
+		gp_say(words, "a request fails however much memory there is.");
 	else if (v->cause == GP_BY_LIMIT)
-		say(words,
-		    "with the best of them a device of %s is needed at "
-		    "that fraction.",
-		    gp_bytes_text(v->need, missing));
+		gp_say(words,
+		       "with the best of them a device of %s is needed at "
+		       "that fraction.",
+		       gp_bytes_text(v->need, missing));
 	else
-		say(words, "with the best of them %s are missing.",
-		    gp_bytes_text(v->missing, missing));
+		gp_say(words, "with the best of them %s are missing.",
+		       gp_bytes_text(v->missing, missing));
 }
 
 /* A window that is not served as it is, nor by another setting for sure. */
-static void say_failing_window(struct verdict_text *words,
+static void say_failing_window(struct gp_words *words,
 			       const struct gp_verdict *v)
 {
 	char need[GP_BYTES_TEXT];
 
-	say(words,
-	    "%s as it is; what other settings would do is undecided, as what "
-	    "they would have cached before the trace began is not in it.",
-	    v->cause == GP_BY_CHOICE ? "It fits" : "Out of memory");
+	gp_say(words,
+	       "%s as it is; what other settings would do is undecided, as "
+	       "what "
+	       "they would have cached before the trace began is not in it.",
+	       v->cause == GP_BY_CHOICE ? "It fits" : "Out of memory");
 	if (v->likely)
-		say(words, " %s: %s, estimated to need %s.",
-		    v->need <= v->capacity ? "Worth a try" : "The nearest",
-		    verdict_line(v->likely).text, gp_bytes_text(v->need, need));
+		gp_say(words, " %s: %s, estimated to need %s.",
+		       v->need <= v->capacity ? "Worth a try" : "The nearest",
+		       verdict_line(v->likely).text,
+		       gp_bytes_text(v->need, need));
 }
 
-static void say_undecided(struct verdict_text *words,
-			  const struct gp_verdict *v)
+static void say_undecided(struct gp_words *words, const struct gp_verdict *v)
 {
 	char start[GP_BYTES_TEXT], capacity[GP_BYTES_TEXT];
 
@@ -165,33 +153,36 @@ static void say_undecided(struct verdict_text *words,
 		say_failing_window(words, v);
 		return;
 	}
-	say(words, "Undecided: ");
+	gp_say(words, "Undecided: ");
 	if (v->start > v->capacity)
-		say(words,
-		    "the trace begins with %s reserved, more than the %s asked "
-		    "about; record from the start of the program to decide it.",
-		    gp_bytes_text(v->start, start),
-		    gp_bytes_text(v->capacity, capacity));
+		gp_say(words,
+		       "the trace begins with %s reserved, more than the %s "
+		       "asked "
+		       "about; record from the start of the program to decide "
+		       "it.",
+		       gp_bytes_text(v->start, start),
+		       gp_bytes_text(v->capacity, capacity));
 	else
-		say(words,
-		    "nothing is requested in the trace; to record requests, "
-		    "call torch.cuda.memory._record_memory_history() before "
-		    "the first step.");
+		gp_say(words,
+		       "nothing is requested in the trace; to record requests, "
+		       "call torch.cuda.memory._record_memory_history() before "
+		       "the first step.");
 }
 
-struct verdict_text verdict_sentence(const struct gp_verdict *v)
+struct gp_words verdict_sentence(const struct gp_verdict *v)
 {
-	struct verdict_text words = { "" };
+	struct gp_words words = { "" };
 	char bytes[GP_BYTES_TEXT];
 
 	switch (v->kind) {
 	case GP_VERDICT_FITS: say_fits(&words, v); break;
 	case GP_VERDICT_SETTING: say_setting(&words, v); break;
 	case GP_VERDICT_TOO_SMALL:
-		say(&words,
-		    "Out of memory; no setting helps: the device is too small "
-		    "by %s.",
-		    gp_bytes_text(v->live + v->others - v->capacity, bytes));
+		gp_say(&words,
+		       "Out of memory; no setting helps: the device is too "
+		       "small "
+		       "by %s.",
+		       gp_bytes_text(v->live + v->others - v->capacity, bytes));
 		break;
 	case GP_VERDICT_NO_SETTING: say_no_setting(&words, v); break;
 	case GP_VERDICT_UNDECIDED: say_undecided(&words, v); break;
@@ -202,23 +193,23 @@ struct verdict_text verdict_sentence(const struct gp_verdict *v)
 /* ---- what else there is to know ---- */
 
 /* What would do: more than what is live, which must also find its places. */
-static void say_need(struct verdict_text *words, const struct gp_verdict *v)
+static void say_need(struct gp_words *words, const struct gp_verdict *v)
 {
 	char best[GP_BYTES_TEXT], as_it_is[GP_BYTES_TEXT];
 
 	if (!v->need || v->need == GP_UNLIMITED || v->high)
 		return;
-	say(words, "It needs a device of %s", gp_bytes_text(v->need, best));
+	gp_say(words, "It needs a device of %s", gp_bytes_text(v->need, best));
 	if (v->need != v->need_as_recorded)
-		say(words, " with the best setting");
+		gp_say(words, " with the best setting");
 	if (v->need < v->need_as_recorded &&
 	    v->need_as_recorded != GP_UNLIMITED)
-		say(words, ", of %s as it is",
-		    gp_bytes_text(v->need_as_recorded, as_it_is));
-	say(words, ". ");
+		gp_say(words, ", of %s as it is",
+		       gp_bytes_text(v->need_as_recorded, as_it_is));
+	gp_say(words, ". ");
 }
 
-static void say_search(struct verdict_text *words, const struct gp_verdict *v)
+static void say_search(struct gp_words *words, const struct gp_verdict *v)
 {
 	char count[GP_COUNT_TEXT], live[GP_BYTES_TEXT];
 	const char *who = v->others ? "The program and others hold"
@@ -227,20 +218,21 @@ static void say_search(struct verdict_text *words, const struct gp_verdict *v)
 	gp_bytes_text(v->live + v->others, live);
 	gp_count_text(v->searched, count);
 	if (v->kind == GP_VERDICT_TOO_SMALL) {
-		say(words, "%s %s at once. ", who, live);
+		gp_say(words, "%s %s at once. ", who, live);
 		say_need(words, v);
 	}
 	if (v->kind != GP_VERDICT_NO_SETTING)
 		return;
-	say(words,
-	    v->is_complete ? "All values of the settings were searched (%s "
-			     "runs stand for them). "
-			   : "%s runs searched the settings, which is not all "
-			     "of their values together. ",
-	    count);
-	say(words, "%s %s at once%s. ", who, live,
-	    v->cause == GP_BY_LIMIT ? ", more than that fraction is"
-				    : ": an ideal allocator would fit");
+	gp_say(words,
+	       v->is_complete
+		       ? "All values of the settings were searched (%s "
+			 "runs stand for them). "
+		       : "%s runs searched the settings, which is not all "
+			 "of their values together. ",
+	       count);
+	gp_say(words, "%s %s at once%s. ", who, live,
+	       v->cause == GP_BY_LIMIT ? ", more than that fraction is"
+				       : ": an ideal allocator would fit");
 }
 
 /* A device that serves it below some that do not. */
@@ -252,43 +244,45 @@ static bool is_by_chance(const struct gp_verdict *v, uint64_t *need)
 }
 
 /* Of a trace that ends in a request that failed. */
-static void say_end(struct verdict_text *words, const struct gp_verdict *v)
+static void say_end(struct gp_words *words, const struct gp_verdict *v)
 {
 	if (v->kind == GP_VERDICT_FITS)
-		say(words, "The recorded program ended in a request that "
-			   "failed; what came next is not in the trace. ");
+		gp_say(words, "The recorded program ended in a request that "
+			      "failed; what came next is not in the trace. ");
 	if (v->kind == GP_VERDICT_TOO_SMALL || v->kind == GP_VERDICT_NO_SETTING)
-		say(words, "What came after the request that failed is not in "
-			   "the trace, and may need more. ");
+		gp_say(words,
+		       "What came after the request that failed is not in "
+		       "the trace, and may need more. ");
 }
 
-struct verdict_text verdict_limits(const struct gp_verdict *v)
+struct gp_words verdict_limits(const struct gp_verdict *v)
 {
-	struct verdict_text words = { "" };
+	struct gp_words words = { "" };
 	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
 	uint64_t need;
 
 	say_search(&words, v);
 	if (v->begins == GP_BEGINS_WINDOW && v->kind != GP_VERDICT_UNDECIDED)
-		say(&words,
-		    "The trace is a window that begins with %s reserved, "
-		    "cached under the recorded settings%s. ",
-		    gp_bytes_text(v->start, a),
-		    v->conf || v->kind != GP_VERDICT_FITS
-			    ? ": what is said of others is an estimate"
-			    : "");
+		gp_say(&words,
+		       "The trace is a window that begins with %s reserved, "
+		       "cached under the recorded settings%s. ",
+		       gp_bytes_text(v->start, a),
+		       v->conf || v->kind != GP_VERDICT_FITS
+			       ? ": what is said of others is an estimate"
+			       : "");
 	if (v->high && v->high != v->low)
-		say(&words, "Need between %s and %s. ",
-		    gp_bytes_text(v->low, a), gp_bytes_text(v->high, b));
+		gp_say(&words, "Need between %s and %s. ",
+		       gp_bytes_text(v->low, a), gp_bytes_text(v->high, b));
 	if (v->is_failure)
-		say(&words, "To decide it, record from the start of the "
-			    "program. ");
+		gp_say(&words, "To decide it, record from the start of the "
+			       "program. ");
 	if (is_by_chance(v, &need))
-		say(&words,
-		    "Not every larger device serves it%s: all do from %s on. A "
-		    "little more work may not fit. ",
-		    v->kind == GP_VERDICT_FITS && v->conf ? " as it is" : "",
-		    gp_bytes_text(need, b));
+		gp_say(&words,
+		       "Not every larger device serves it%s: all do from %s "
+		       "on. A "
+		       "little more work may not fit. ",
+		       v->kind == GP_VERDICT_FITS && v->conf ? " as it is" : "",
+		       gp_bytes_text(need, b));
 	if (v->ends == GP_ENDS_FAILURE)
 		say_end(&words, v);
 	if (*words.text)
@@ -296,29 +290,29 @@ struct verdict_text verdict_limits(const struct gp_verdict *v)
 	return words;
 }
 
-struct verdict_text verdict_line(const char *conf)
+struct gp_words verdict_line(const char *conf)
 {
-	struct verdict_text words = { "" };
+	struct gp_words words = { "" };
 	const char *quote = !*conf || strpbrk(conf, "[]<>*? ") ? "'" : "";
 
-	say(&words, "PYTORCH_CUDA_ALLOC_CONF=%s%s%s", quote, conf, quote);
+	gp_say(&words, "PYTORCH_CUDA_ALLOC_CONF=%s%s%s", quote, conf, quote);
 	return words;
 }
 
-struct verdict_text verdict_other_name(const struct gp_verdict *v)
+struct gp_words verdict_other_name(const struct gp_verdict *v)
 {
-	struct verdict_text words = { "" };
+	struct gp_words words = { "" };
 
 	if (v->release >= OTHER_NAME)
-		say(&words, "(PyTorch 2.10 and newer also read it from "
-			    "PYTORCH_ALLOC_CONF)");
+		gp_say(&words, "(PyTorch 2.10 and newer also read it from "
+			       "PYTORCH_ALLOC_CONF)");
 	return words;
 }
 
 void verdict_print_line(const struct gp_page *page, const char *before,
 			const struct gp_verdict *v)
 {
-	struct verdict_text other = verdict_other_name(v);
+	struct gp_words other = verdict_other_name(v);
 	int indent = (int)strlen(before);
 
 	if (!v->conf)

@@ -7,22 +7,17 @@
 #include "report/emit.h"
 #include "report/page.h"
 
-#define VERDICT_TEXT 512
-struct verdict_text {
-	char text[VERDICT_TEXT];
-};
-
 /* What it comes to, in a sentence. */
-struct verdict_text verdict_sentence(const struct gp_verdict *verdict);
+struct gp_words verdict_sentence(const struct gp_verdict *verdict);
 /* What a reader has to know besides, in sentences; "": nothing. */
-struct verdict_text verdict_limits(const struct gp_verdict *verdict);
+struct gp_words verdict_limits(const struct gp_verdict *verdict);
 /* Whether it is bad news. */
 bool verdict_is_bad(const struct gp_verdict *verdict);
 
 /* "PYTORCH_CUDA_ALLOC_CONF=...", as a shell takes it. */
-struct verdict_text verdict_line(const char *conf);
+struct gp_words verdict_line(const char *conf);
 /* Which other name the variable has in that release; "": none. */
-struct verdict_text verdict_other_name(const struct gp_verdict *verdict);
+struct gp_words verdict_other_name(const struct gp_verdict *verdict);
 /* Both, each on a line that begins so; nothing where nothing is advised. */
 void verdict_print_line(const struct gp_page *page, const char *before,
 			const struct gp_verdict *verdict);

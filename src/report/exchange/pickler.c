@@ -30,7 +30,7 @@ enum opcode {
 #define PROTOCOL 4
 #define BATCH	 1000 /* items, as pickle.dump's */
 
-void pickler_flush(struct pickler *p)
+static void flush(struct pickler *p)
 {
 	fwrite(p->buffer, 1, p->count, p->out);
 	p->count = 0;
@@ -39,7 +39,7 @@ void pickler_flush(struct pickler *p)
 static void put(struct pickler *p, const void *bytes, size_t n)
 {
 	if (n > PICKLER_BUFFER - p->count)
-		pickler_flush(p);
+		flush(p);
 	if (n > PICKLER_BUFFER) {
 		fwrite(bytes, 1, n, p->out);
 		return;
@@ -77,7 +77,7 @@ void pickler_begin(struct pickler *p, FILE *out)
 void pickler_end(struct pickler *p)
 {
 	put_op(p, OP_STOP);
-	pickler_flush(p);
+	flush(p);
 }
 
 /* In two's complement, in as few bytes as keep the sign. */

@@ -28,7 +28,6 @@ struct pickler_list {
 
 void pickler_begin(struct pickler *pickler, FILE *out);
 void pickler_end(struct pickler *pickler); /* the object put is the pickle */
-void pickler_flush(struct pickler *pickler);
 
 void pickler_uint(struct pickler *pickler, uint64_t value);
 void pickler_int(struct pickler *pickler, int64_t value);
