@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "commands/command.h"
-#include "commands/nearest.h"
+#include "commands/options.h"
 #include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"

@@ -28,7 +28,7 @@ enum gp_option_type {
 	GP_OPTION_CONFS,    /* struct gp_texts of settings */
 };
 
-/* Those that several commands take are in a catalogue, common_options.c; what
+/* Those that several commands take are in a catalogue, gp_common_options; what
  * only one takes, or takes in another sense, is in its file. */
 struct gp_option {
 	const char *name;

@@ -17,7 +17,6 @@
 #include "commands/command.h"
 #include "commands/installed.h"
 #include "commands/output.h"
-#include "commands/torch_lib.h"
 #include "gpupool/gpupool.h"
 #include "gpupool/knob.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool explain: why memory that is reserved cannot be used. */
 #include "commands/command.h"
-#include "commands/live_parts.h"
+#include "commands/live_page.h"
 #include "commands/studying.h"
 #include "commands/output.h"
 #include "commands/plan.h"

@@ -15,7 +15,6 @@
 #include "commands/ranking.h"
 #include "commands/recorded.h"
 #include "commands/recording.h"
-#include "commands/seeds.h"
 #include "commands/trace_file.h"
 #include "commands/vary.h"
 #include "report/report.h"

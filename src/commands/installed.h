@@ -3,6 +3,7 @@
 #ifndef COMMANDS_INSTALLED_H
 #define COMMANDS_INSTALLED_H
 
+#include <stdint.h>
 #include <limits.h>
 #include <stdbool.h>
 
@@ -38,6 +39,22 @@ bool gp_simcuda_find(unsigned cuda, char path[PATH_MAX]);
  * what python3's PyTorch has. */
 enum gp_status gp_cuda_runtime_open(const struct gp_options *options,
 				    struct gp_cuda **cuda,
+				    struct gp_diag *diag);
+
+/* ---- PyTorch's own allocator ---- */
+
+/* A prepared engine of that release, or of one that decides alike, beside the
+ * program or in the cache.  The caller frees *folder. */
+enum gp_status gp_torch_lib_find(uint8_t release, char **folder,
+				 struct gp_diag *diag);
+
+/* What the user named: a prepared engine as it is; a wheel or a folder with
+ * PyTorch is prepared, once, in the cache. */
+enum gp_status gp_torch_lib_prepare(const char *path, char **folder,
+				    struct gp_diag *diag);
+
+/* The release of a prepared engine. */
+enum gp_status gp_torch_lib_release(const char *folder, uint8_t *release,
 				    struct gp_diag *diag);
 
 #endif

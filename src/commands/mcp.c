@@ -28,7 +28,7 @@
 #include "base/mem.h"
 #include "base/safe.h"
 #include "commands/command.h"
-#include "commands/interrupt.h"
+#include "commands/output.h"
 #include "commands/mcp_tools.h"
 #include "commands/progress.h"
 #include "gpupool/gpupool.h"

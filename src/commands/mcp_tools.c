@@ -20,7 +20,7 @@
 #include "base/memfd.h"
 #include "base/safe.h"
 #include "base/word.h"
-#include "commands/nearest.h"
+#include "commands/options.h"
 #include "gpupool/ask.h"
 #include "gpupool/input.h"
 

@@ -113,4 +113,9 @@ enum gp_status gp_options_parse(struct gp_options *options,
 size_t gp_options_threads(const struct gp_options *options);
 void gp_options_release(struct gp_options *options);
 
+/* "Did you mean": the one of the words that is nearest to one that is not
+ * known; NULL when none is near enough to be meant. */
+const char *gp_nearest(const char *word, const char *const *words,
+		       size_t count);
+
 #endif

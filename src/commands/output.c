@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a command writes: its report, other files, and words on standard error.
+ * What a command writes: its report, other files, and words on standard error;
+ * and what signals do to it.
  *
  * A signal handler knows only globals: the two paths here are the one mutable
  * state of the program, beside where a thread's standard output goes.  They
@@ -365,4 +366,42 @@ enum gp_status gp_outlet_report_as_is(const struct gp_options *options,
 		return status;
 	write(arg, &style, output.stream);
 	return gp_outlet_close(&output, status, diag);
+}
+
+/* ---- Ctrl-C and the like ---- */
+
+/* A signal handler knows only globals. */
+static atomic_bool came;
+
+static void note(int number)
+{
+	atomic_store(&came, true);
+	if (number == SIGINT)
+		gp_outlet_catch(number, gp_outlet_end);
+}
+
+/* timeout(1) and a log-out send theirs twice, at once: only a second Ctrl-C is
+ * somebody who does not want to wait. */
+void gp_interrupt_catch(void)
+{
+	if (gp_outlet_is_redirected())
+		return;
+	gp_outlet_catch(SIGINT, note);
+	gp_outlet_catch(SIGTERM, note);
+	gp_outlet_catch(SIGHUP, note);
+}
+
+bool gp_interrupt_came(void)
+{
+	return atomic_load(&came);
+}
+
+void gp_interrupt_set(bool is_interrupted)
+{
+	atomic_store(&came, is_interrupted);
+}
+
+const atomic_bool *gp_interrupt_flag(void)
+{
+	return &came;
 }

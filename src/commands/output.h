@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a command writes: its report, in the style that the terminal asks for,
- * other files, and words on standard error.
+ * other files, and words on standard error; and what signals do to it.
  */
 #ifndef COMMANDS_OUTPUT_H
 #define COMMANDS_OUTPUT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/file.h"
@@ -72,5 +73,18 @@ void gp_outlet_write(const struct gp_options *options, gp_outlet_writer *write,
  * committed one. */
 enum gp_status gp_outlet_close(struct gp_output *output, enum gp_status status,
 			       struct gp_diag *diag);
+
+/* ---- Ctrl-C and the like, for commands that have something to put in order
+ * first ---- */
+
+/* Nothing while a question is answered (gpupool/ask.h).  From here on the first
+ * SIGINT, SIGTERM or SIGHUP is noted, where they are not ignored; a second
+ * SIGINT ends the program. */
+void gp_interrupt_catch(void);
+bool gp_interrupt_came(void);
+/* As if one had come, or none: where nobody wants an answer any more. */
+void gp_interrupt_set(bool is_interrupted);
+/* The same, for threads that look by themselves. */
+const atomic_bool *gp_interrupt_flag(void);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "commands/engine_named.h"
 #include "commands/options.h"
-#include "commands/torch_lib.h"
+#include "commands/installed.h"
 #include "study/metrics/film.h"
 #include "report/number.h"
 #include "study/floor/floor.h"

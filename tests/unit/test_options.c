@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "commands/command.h"
-#include "commands/nearest.h"
 #include "suite.h"
 
 #define MOST 8 /* arguments of a row, with the NULL behind them */

@@ -10,8 +10,8 @@ WASM_CC ?= clang
 WASM_SRC := $(filter-out src/simcuda/% src/record/% src/device/cuda/% \
 	src/allocator/torch/% src/allocator/plugin/% src/allocator/channel.c \
 	$(addprefix src/commands/,bench.c check.c child.c doctor.c \
-	fit.c installed.c live_parts.c mcp.c mcp_tools.c own_folder.c page.c \
-	planner.c record.c recorded.c recording.c torch_lib.c verify.c),$(SRC)) \
+	fit.c installed.c live_page.c mcp.c mcp_tools.c own_folder.c planner.c \
+	record.c recorded.c recording.c verify.c),$(SRC)) \
 	$(wildcard src/commands/wasm/*.c src/base/wasi/*.c)
 WASM_TEXTS := $(filter src/%,$(TEXTS))
 WASM_OBJ := $(WASM_SRC:%.c=$(W)/obj/%.o) $(WASM_TEXTS:%=$(W)/obj/%.o)

@@ -3,8 +3,8 @@
  * What replays in a page that a command writes: gpupool.wasm, where it was
  * built, the traces as they were read, and what was asked of them.
  */
-#ifndef COMMANDS_LIVE_PARTS_H
-#define COMMANDS_LIVE_PARTS_H
+#ifndef COMMANDS_LIVE_PAGE_H
+#define COMMANDS_LIVE_PAGE_H
 
 #include "commands/options.h"
 #include "commands/plan.h"
