@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "report/group.h"
 #include "report/object.h"
-#include "report/recording.h"
+#include "report/head.h"
 #include "trace/site.h"
 
 static void put_code(FILE *out, uint32_t code)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands above a report: which run this is, and how the release and the
- * settings came about. */
+/* What stands above a report: which run this is, how the release and the
+ * settings came about, and how far the recording can be relied upon. */
 #ifndef REPORT_HEAD_H
 #define REPORT_HEAD_H
 
@@ -74,5 +74,27 @@ const struct gp_estimate *gp_run_estimate(const struct gp_run *run,
 #define GP_ESTIMATE_TEXT (2 * GP_BYTES_TEXT + 24)
 const char *gp_estimate_text(const struct gp_estimate *estimate,
 			     char text[GP_ESTIMATE_TEXT]);
+
+/* ---- what a recording says of itself ---- */
+
+/* Sentences for a recording that tells of more reserved than its replay comes
+ * to: what is missing, and how little the peak can have been.  NULL: it does
+ * not. */
+#define GP_RECORDED_TEXT 512
+const char *gp_recorded_more(const struct gp_recorded *recorded,
+			     uint64_t replayed, char text[GP_RECORDED_TEXT]);
+
+/* ---- what it does not tell, and was guessed (gp_guess_table) ---- */
+
+/* What was guessed, in the plural. */
+const char *gp_guess_sentence(const struct gp_guess_row *row);
+
+uint64_t gp_guess_count(const struct gp_guesses *guesses,
+			const struct gp_guess_row *row);
+uint64_t gp_guess_total(const struct gp_guesses *guesses);
+
+/* One line a kind that occurs; nothing without guesses. */
+void gp_guess_print(const struct gp_page *page,
+		    const struct gp_guesses *guesses);
 
 #endif

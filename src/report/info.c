@@ -12,7 +12,6 @@
 #include "report/head.h"
 #include "report/page.h"
 #include "report/ranks.h"
-#include "report/recording.h"
 #include "report/object.h"
 
 /* ---- the events of a device's trace, counted ---- */

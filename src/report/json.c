@@ -14,10 +14,9 @@
 #include "report/number.h"
 #include "report/head.h"
 #include "report/object.h"
-#include "report/oom_message.h"
+#include "report/trouble.h"
 #include "report/ranks.h"
 #include "report/schema.h"
-#include "report/trouble.h"
 
 static const char *const modes[] = {
 	[GP_VERIFY] = "verify",

@@ -14,7 +14,7 @@
 #include "report/emit.h"
 #include "report/explain_words.h"
 #include "report/schema.h"
-#include "report/recording.h"
+#include "report/head.h"
 
 static const struct {
 	const char *json; /* JSON Schema's type */

@@ -19,7 +19,6 @@
 #include "report/page.h"
 #include "report/ranks.h"
 #include "report/report.h"
-#include "report/recording.h"
 #include "report/trouble.h"
 #include "report/verdict.h"
 

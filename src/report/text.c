@@ -15,7 +15,6 @@
 #include "report/head.h"
 #include "report/page.h"
 #include "report/ranks.h"
-#include "report/recording.h"
 #include "report/trouble.h"
 
 #define DRAWING_ROWS 6 /* a report's first screen is 24 lines */

@@ -46,4 +46,10 @@ void gp_trouble_refusal(const struct gp_page *page,
 			const struct gp_trace *trace, uint32_t device,
 			const struct gp_replay_result *result);
 
+/* The text of PyTorch's OutOfMemoryError, to the letter, as its release words
+ * it. */
+#define GP_OOM_MESSAGE 1024
+const char *gp_oom_message(const struct gp_oom *oom,
+			   char message[GP_OOM_MESSAGE]);
+
 #endif

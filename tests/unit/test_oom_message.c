@@ -3,7 +3,7 @@
  * The OutOfMemoryError as PyTorch's own allocator worded it:
  * tests/conform/oom.tsv, every row in every release that it names.
  */
-#include "report/oom_message.h"
+#include "report/trouble.h"
 
 #include <stdlib.h>
 #include <string.h>
