@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool help, --help and version. */
+/* gpupool help, --help and version; pages of the manual and what programs read
+ * that are made of tables. */
 #include "commands/help.h"
 
 #include <stdbool.h>
@@ -7,7 +8,6 @@
 #include <string.h>
 
 #include "commands/output.h"
-#include "commands/pages.h"
 #include "gpupool/allocator.h"
 #include "gpupool/gpupool.h"
 #include "gpupool/input.h"
@@ -15,8 +15,225 @@
 #include "gpupool/metrics.h"
 #include "gpupool/release.h"
 #include "gpupool/trace.h"
+#include "report/emit.h"
 #include "report/schema.h"
 #include "study/what_if/what_if.h"
+
+/* ---- pages of the manual that are made of tables: the words of each are a
+ * file in pages/, in which a line "@name" stands for a table ---- */
+
+#define LINE 78 /* columns of a page's source */
+
+extern const char gp_report_mdoc[];
+extern const char gp_metrics_mdoc[];
+extern const char gp_settings_mdoc[];
+extern const char gp_what_if_mdoc[];
+
+static void put_words(const char *text, FILE *out)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t length = strcspn(text, " ");
+		bool is_end = length && text[length - 1] == '.';
+
+		if (column && column + 1 + length > LINE) {
+			putc('\n', out);
+			column = 0;
+		}
+		fprintf(out, "%s%.*s", column ? " " : "", (int)length, text);
+		column += length + (column != 0);
+		text += length + (text[length] != 0);
+		if (is_end && *text) { /* a sentence starts a line */
+			putc('\n', out);
+			column = 0;
+		}
+	}
+	putc('\n', out);
+}
+
+/* ---- the tables ---- */
+
+static void put_key(void *arg, const struct gp_key *key)
+{
+	FILE *out = arg;
+	char unit[GP_KEY_UNIT];
+
+	if (key->type == GP_KEY_KEYS_OF) {
+		fprintf(out, ".It the keys of Cm %s\n", key->of);
+		return;
+	}
+	fprintf(out, ".It Cm %s Pq %s\n", key->name, gp_key_unit(key, unit));
+	put_words(gp_key_sentence(key), out);
+}
+
+static void put_object(const struct gp_key *object, FILE *out)
+{
+	fprintf(out, ".Ss %s\n", object->name);
+	put_words(object->sentence, out);
+	if (object->of)
+		fprintf(out, "Schema\n.Ql %s .\n", object->of);
+	fputs(".Bl -tag -width Ds -compact\n", out);
+	while ((++object)->type != GP_KEY_NEW)
+		if (object->type == GP_KEY_KNOBS)
+			fputs(".It each of Xr gpupool-settings 7\n", out);
+		else
+			gp_key_visit(object, put_key, out);
+	fputs(".El\n", out);
+}
+
+/* Those that are a schema's, or those that are a part of others. */
+static void put_objects(int of_schema, FILE *out)
+{
+	const struct gp_key *object = NULL;
+
+	while ((object = gp_key_object_after(object)))
+		if (!object->of == !of_schema)
+			put_object(object, out);
+}
+
+static void put_measure(const struct gp_measure *measure, FILE *out)
+{
+	char formula[256];
+
+	fprintf(out, ".It Cm %s\n", measure->key);
+	put_words(measure->reading, out);
+	fputs(".br\n", out);
+	snprintf(formula, sizeof(formula), "Formula: %s", measure->formula);
+	put_words(formula, out);
+	fprintf(out, ".br\nUnit: %s; in text: %s\n",
+		gp_unit_name(measure->unit), measure->label);
+}
+
+static void put_scope(int scope, FILE *out)
+{
+	fputs(".Bl -tag -width Ds\n", out);
+	for (unsigned id = 0; id < GP_MEASURES; id++)
+		if ((int)gp_measures[id].scope == scope)
+			put_measure(&gp_measures[id], out);
+	fputs(".El\n", out);
+}
+
+static void put_knob(const struct gp_knob *knob, FILE *out)
+{
+	fprintf(out, ".It Cm %s\n", knob->name);
+	put_words(knob->sentence, out);
+	fputs(".br\nTakes: ", out);
+	put_words(knob->range, out);
+	fputs(".br\nDefault: ", out);
+	put_words(knob->by_default, out);
+	fprintf(out, ".br\nSince 2.%u", knob->since);
+	if (knob->flag)
+		fprintf(out, "; flag:\n.Fl -%s", knob->flag);
+	putc('\n', out);
+}
+
+static void put_settings(int which, FILE *out)
+{
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+
+	(void)which;
+	for (size_t i = 0; i < count; i++)
+		put_knob(&knobs[i], out);
+}
+
+static void put_what_ifs(int which, FILE *out)
+{
+	size_t count;
+	const struct gp_what_if_row *rows = gp_what_if_table(&count);
+
+	(void)which;
+	for (size_t i = 0; i < count; i++) {
+		fprintf(out, ".It Fl -%s%s%s\n", rows[i].name,
+			rows[i].argument ? " Ar " : "",
+			rows[i].argument ? rows[i].argument : "");
+		put_words(rows[i].sentence, out);
+		put_words(rows[i].method, out);
+	}
+}
+
+/* ---- the pages ---- */
+
+static const struct table {
+	const char *name;
+	void (*print)(int which, FILE *out);
+	int which; /* of several that are alike */
+} tables[] = {
+	{ "reports", put_objects, true },
+	{ "objects", put_objects, false },
+	{ "measures of a moment", put_scope, GP_SCOPE_MOMENT },
+	{ "measures of a run", put_scope, GP_SCOPE_RUN },
+	{ "counters", put_scope, GP_SCOPE_COUNTER },
+	{ "measures of the device", put_scope, GP_SCOPE_CALLS },
+	{ "measures of runs as rows", put_scope, GP_SCOPE_SUMMARY },
+	{ "settings", put_settings, 0 },
+	{ "what-ifs", put_what_ifs, 0 },
+};
+
+static void put_table(const char *name, size_t length, FILE *out)
+{
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		if (strlen(tables[i].name) == length &&
+		    !memcmp(tables[i].name, name, length))
+			tables[i].print(tables[i].which, out);
+}
+
+static void put_page(const char *words, FILE *out)
+{
+	while (*words) {
+		size_t length = strcspn(words, "\n");
+
+		if (*words == '@')
+			put_table(words + 1, length - 1, out);
+		else
+			fprintf(out, "%.*s\n", (int)length, words);
+		words += length + (words[length] != 0);
+	}
+}
+
+/* ---- the table of settings for programs: gpupool help settings.json, of which
+ * the page makes its controls ---- */
+
+static const char *const types[] = {
+	[GP_KNOB_MIB] = "MiB",
+	[GP_KNOB_RATIO] = "ratio",
+	[GP_KNOB_BOOL] = "bool",
+	[GP_KNOB_SIZE] = "size",
+	[GP_KNOB_DIVISIONS] = "divisions",
+	[GP_KNOB_INTEGER] = "integer",
+	[GP_KNOB_WORD] = "word",
+};
+
+static void emit_knob(struct gp_emit *json, const struct gp_knob *knob)
+{
+	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+	gp_emit_text(json, "name", knob->name);
+	gp_emit_text(json, "flag", knob->flag);
+	gp_emit_text(json, "type", types[knob->type]);
+	gp_emit_uint(json, "since", knob->since);
+	gp_emit_text(json, "takes", knob->range);
+	gp_emit_text(json, "default", knob->by_default);
+	gp_emit_text(json, "alias_of", knob->alias_of);
+	gp_emit_text(json, "sentence", knob->sentence);
+	gp_emit_close(json, '}');
+}
+
+static void print_settings_json(FILE *out)
+{
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+	struct gp_emit json = gp_emit_begin("gpupool-settings/1", out);
+
+	gp_emit_uint(&json, "first_release", GP_RELEASE_FIRST);
+	gp_emit_uint(&json, "last_release", GP_RELEASE_LAST);
+	gp_emit_open(&json, "settings", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < count; i++)
+		emit_knob(&json, &knobs[i]);
+	gp_emit_close(&json, ']');
+	gp_emit_close(&json, '}');
+	fputc('\n', out);
+}
 
 /* ---- gpupool help formats ---- */
 
@@ -208,11 +425,22 @@ static void print_metrics(unsigned columns, FILE *out)
 	}
 }
 
+/* "-o, --output FILE"; letter 0: none, argument NULL: none */
+#define FLAG_TEXT 80
+static void flag_text(char letter, const char *name, const char *argument,
+		      char text[FLAG_TEXT])
+{
+	const char before[] = { '-', letter, ',', ' ', 0 };
+
+	snprintf(text, FLAG_TEXT, "%s--%s%s%s", letter ? before : "", name,
+		 argument ? " " : "", argument ? argument : "");
+}
+
 static void print_what_ifs(unsigned columns, FILE *out)
 {
 	size_t count;
 	const struct gp_what_if_row *rows = gp_what_if_table(&count);
-	char flag[80], text[TEXT];
+	char flag[FLAG_TEXT], text[TEXT];
 
 	fputs("The same program, had it asked otherwise: flags of replay, "
 	      "explain and convert,\nmade in this order. BLOCKS are "
@@ -221,9 +449,7 @@ static void print_what_ifs(unsigned columns, FILE *out)
 	      "gpupool-what-if(7).\n\n",
 	      out);
 	for (size_t i = 0; i < count; i++) {
-		snprintf(flag, sizeof(flag), "--%s%s%s", rows[i].name,
-			 rows[i].argument ? " " : "",
-			 rows[i].argument ? rows[i].argument : "");
+		flag_text(0, rows[i].name, rows[i].argument, flag);
 		snprintf(text, sizeof(text), "%s %s", rows[i].sentence,
 			 rows[i].method);
 		gp_help_entry(flag, text, columns, out);
@@ -233,30 +459,31 @@ static void print_what_ifs(unsigned columns, FILE *out)
 static const struct topic {
 	const char *name;
 	const char *sentence; /* NULL: not listed */
-	/* One of them; a page is what it is on every terminal. */
+	/* One of them; the others are the same on every terminal. */
 	void (*print)(unsigned columns, FILE *out);
-	void (*print_page)(FILE *out);
+	void (*print_plain)(FILE *out);
+	const char *page; /* of the manual */
 } topics[] = {
-	{ "settings", "The allocator's settings.", print_settings, NULL },
+	{ "settings", "The allocator's settings.", .print = print_settings },
 	{ "releases", "What differs between releases of PyTorch.",
-	  print_releases, NULL },
-	{ "metrics", "The numbers, and how to read them.", print_metrics,
-	  NULL },
+	  .print = print_releases },
+	{ "metrics", "The numbers, and how to read them.",
+	  .print = print_metrics },
 	{ "engines", "The allocators that a trace can be replayed with.",
-	  print_engines, NULL },
-	{ "formats", "What is read, and what is written.", print_formats,
-	  NULL },
+	  .print = print_engines },
+	{ "formats", "What is read, and what is written.",
+	  .print = print_formats },
 	{ "what-if", "What a program could have asked otherwise.",
-	  print_what_ifs, NULL },
-	{ "report-schema", "What --format json writes, as a JSON Schema.", NULL,
-	  gp_key_schema },
+	  .print = print_what_ifs },
+	{ "report-schema", "What --format json writes, as a JSON Schema.",
+	  .print_plain = gp_key_schema },
 	/* Source of the manual page, for man/. */
-	{ "metrics.7", NULL, NULL, gp_metrics_page },
-	{ "report.5", NULL, NULL, gp_report_page },
-	{ "settings.7", NULL, NULL, gp_settings_page },
-	{ "what-if.7", NULL, NULL, gp_what_if_page },
+	{ "metrics.7", .page = gp_metrics_mdoc },
+	{ "report.5", .page = gp_report_mdoc },
+	{ "settings.7", .page = gp_settings_mdoc },
+	{ "what-if.7", .page = gp_what_if_mdoc },
 	/* For the page's controls. */
-	{ "settings.json", NULL, NULL, gp_settings_json },
+	{ "settings.json", .print_plain = print_settings_json },
 };
 
 #define TOPICS (sizeof(topics) / sizeof(*topics))
@@ -269,8 +496,10 @@ static bool print_topic(const char *name, unsigned columns, FILE *out)
 			continue;
 		if (topics[i].print)
 			topics[i].print(columns, out);
+		else if (topics[i].print_plain)
+			topics[i].print_plain(out);
 		else
-			topics[i].print_page(out);
+			put_page(topics[i].page, out);
 		return true;
 	}
 	return false;
@@ -396,13 +625,11 @@ static void explain_what_ifs(unsigned columns, FILE *out)
 {
 	size_t count;
 	const struct gp_what_if_row *rows = gp_what_if_table(&count);
-	char flag[80];
+	char flag[FLAG_TEXT];
 
 	fputs("\nWhat-ifs, made in this order (gpupool help what-if):\n", out);
 	for (size_t i = 0; i < count; i++) {
-		snprintf(flag, sizeof(flag), "--%s%s%s", rows[i].name,
-			 rows[i].argument ? " " : "",
-			 rows[i].argument ? rows[i].argument : "");
+		flag_text(0, rows[i].name, rows[i].argument, flag);
 		gp_help_entry(flag, rows[i].sentence, columns, out);
 	}
 }
@@ -411,16 +638,11 @@ static void explain_options(const struct gp_command *command, unsigned columns,
 			    FILE *out)
 {
 	const struct gp_option *row;
-	char flag[80];
+	char flag[FLAG_TEXT];
 
 	fputs("\nOptions:\n", out);
 	for (size_t i = 0; (row = gp_command_option(command, i)); i++) {
-		char letter[] = { '-', row->letter, ',', ' ', 0 };
-
-		snprintf(flag, sizeof(flag), "%s--%s%s%s",
-			 row->letter ? letter : "", row->name,
-			 row->argument ? " " : "",
-			 row->argument ? row->argument : "");
+		flag_text(row->letter, row->name, row->argument, flag);
 		gp_help_entry(flag, row->sentence, columns, out);
 	}
 	if (command->takes_what_ifs)

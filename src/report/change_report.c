@@ -599,10 +599,7 @@ static void print_pair(const struct gp_page *page, const struct gp_change *c)
 	char text[GP_BYTES_TEXT], other[GP_BYTES_TEXT];
 	char change[GP_BYTES_CHANGE];
 
-	if (strlen(name) < NAME)
-		fprintf(page->out, "%-*s", NAME, name);
-	else
-		fprintf(page->out, "%s\n%*s", name, NAME, "");
+	gp_page_cell(page, NAME, name);
 	fprintf(page->out, "%6zu%12s%12s%13s\n", c->files,
 		gp_bytes_text(a, text), gp_bytes_text(b, other),
 		a == b ? "the same" : gp_bytes_change(a, b, change));

@@ -164,10 +164,7 @@ static void print_row(const struct gp_page *page,
 	char text[LABEL_TEXT];
 	const char *name = label_of(report, run, text);
 
-	if (strlen(name) < NAME)
-		fprintf(page->out, "%-*s", NAME, name);
-	else
-		fprintf(page->out, "%s\n%*s", name, NAME, "");
+	gp_page_cell(page, NAME, name);
 	fprintf(page->out, "%12s%12s%12s\n",
 		bound_text(&h->bounds[GP_NO_OOM], oom),
 		bound_text(&h->bounds[GP_NO_RETRY], retry),

@@ -126,6 +126,15 @@ void gp_page_line(const struct gp_page *page, enum gp_tone tone,
 	fprintf(page->out, "%s\n", tone_off(page, tone));
 }
 
+void gp_page_cell(const struct gp_page *page, unsigned columns,
+		  const char *text)
+{
+	if (strlen(text) < columns)
+		fprintf(page->out, "%-*s", (int)columns, text);
+	else
+		fprintf(page->out, "%s\n%*s", text, (int)columns, "");
+}
+
 void gp_page_field(const struct gp_page *page, const char *label,
 		   const char *format, ...)
 {

@@ -34,6 +34,11 @@ void gp_page_line(const struct gp_page *page, enum gp_tone tone,
 void gp_page_command(const struct gp_page *page, const char *before,
 		     const char *command);
 
+/* A row's first cell in its column; one that is too long for it on a line of its
+ * own above. */
+void gp_page_cell(const struct gp_page *page, unsigned columns,
+		  const char *text);
+
 /* "label        text", the text wrapped in its column. */
 void gp_page_field(const struct gp_page *page, const char *label,
 		   const char *format, ...)

@@ -451,10 +451,7 @@ static void print_name(const struct gp_page *page, const struct gp_ranks *ranks,
 		snprintf(name + strlen(name), sizeof(name) - strlen(name),
 			 ", device %u",
 			 trace->devices[ranks_device(ranks, index)].device);
-	if (strlen(name) < NAME)
-		fprintf(page->out, "%-*s", NAME, name);
-	else
-		fprintf(page->out, "%s\n%*s", name, NAME, "");
+	gp_page_cell(page, NAME, name);
 	fprintf(page->out, "%6zu", class->count);
 }
 

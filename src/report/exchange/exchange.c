@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "study/metrics/event_search.h"
 #include "trace/site.h"
 
 /* ---- frames of stacks ---- */
@@ -70,25 +71,6 @@ size_t frame_stack_shown(const struct gp_trace *trace, uint32_t site,
 		if (!gp_site_is_machinery(trace, at))
 			texts[n++] = trace->sites[at].text;
 	return n ? n : frame_stack(trace, site, texts);
-}
-
-uint32_t *frame_sites(const struct gp_device_trace *device)
-{
-	uint32_t *sites =
-		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*sites));
-
-	for (uint32_t i = 0; i < device->block_ids; i++)
-		sites[i] = GP_NO_SITE;
-	for (size_t i = 0; i < device->start.block_count; i++) {
-		const struct gp_block *block = &device->start.blocks[i];
-
-		if (block->id != GP_NO_ID)
-			sites[block->id] = block->site;
-	}
-	for (size_t i = 0; i < device->event_count; i++)
-		if (device->events[i].kind == GP_ALLOC)
-			sites[device->events[i].id] = device->events[i].site;
-	return sites;
 }
 
 /* ---- when things happened ---- */
@@ -170,7 +152,7 @@ static void add_block(struct peak *peak, const struct gp_trace *trace,
 void peak_init(struct peak *peak, const struct gp_trace *trace, uint32_t device,
 	       const struct gp_replay_result *result)
 {
-	uint32_t *sites = frame_sites(&trace->devices[device]);
+	uint32_t *sites = gp_alloc_sites(&trace->devices[device]);
 	size_t n = trace->site_count + 1;
 
 	*peak = (struct peak){

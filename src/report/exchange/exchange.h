@@ -108,9 +108,6 @@ size_t frame_stack(const struct gp_trace *trace, uint32_t site,
 size_t frame_stack_shown(const struct gp_trace *trace, uint32_t site,
 			 uint32_t texts[MOST_FRAMES]);
 
-/* By id of a block, the site that allocated it; the caller frees it. */
-uint32_t *frame_sites(const struct gp_device_trace *device);
-
 /* ---- when things happened: the recorded times, or one microsecond an event
  * where there are none ---- */
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "report/exchange/pickler.h"
 #include "report/exchange/exchange.h"
+#include "study/metrics/event_search.h"
 
 /* Texts that come again and again: written once, then by number. */
 enum word {
@@ -599,7 +600,7 @@ static void put_segments(struct run *r)
 	list = pickler_open_list(p);
 	for (size_t i = 0; i < r->s.trace->device_count; i++) {
 		const struct gp_device_trace *d = &r->s.trace->devices[i];
-		uint32_t *sites = frame_sites(d);
+		uint32_t *sites = gp_alloc_sites(d);
 
 		snapshot_segments(&r->s, &list, d->device, r->ended[i].state,
 				  sites, r->ended[i].segment_sites);
