@@ -150,7 +150,7 @@ static enum gp_status bench_trace(const struct gp_options *options,
 #define REPEATS 200
 #define ROW_S	2.0 /* seconds: all of it ends within a minute or two */
 
-/* All that one call of the command holds. */
+/* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
 	struct gp_cuda *cuda;
@@ -206,7 +206,8 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 				 : gp_bench_run(&config, &s->bench, diag);
 }
 
-/* Before anything is measured: a file that cannot be written is told first. */
+/* Opened before measuring, so that a file that cannot be written is reported
+ * first. */
 static enum gp_status open_outputs(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status =
@@ -264,7 +265,7 @@ static enum gp_status bench_device(const struct gp_options *options,
 		status = measure(&s, diag);
 	gp_progress_end(&s.progress);
 	measured = status;
-	/* What was measured before a call failed is worth keeping. */
+	/* Report what was measured before a call failed. */
 	if (s.bench.count || (options->about && status == GP_OK)) {
 		report(&s);
 		status = GP_OK;

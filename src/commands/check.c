@@ -21,7 +21,7 @@
 
 #define DEFAULT_GATE "gpupool.json"
 
-/* What a run is held to. */
+/* What a run is checked against. */
 struct holding {
 	const struct gp_gate *gate;
 	const struct gp_numbers *numbers;
@@ -70,7 +70,7 @@ static enum gp_status make_plan(struct held_run *s)
 	if (status == GP_OK && asked->capacity)
 		status = gp_replay_decides(s->trace, asked->capacity, diag);
 
-	/* No flag, but a file has it wrong. */
+	/* The error is in the file, not in a flag. */
 	if (status == GP_USAGE) {
 		gp_diag_file(diag, s->config->gate->path);
 		status = GP_INPUT;
@@ -118,8 +118,8 @@ static enum gp_status play(struct held_run *s)
 	return status;
 }
 
-/* A what-if compares no addresses: the trace's fidelity is that of the run as
- * recorded, where there is one. */
+/* A what-if compares no addresses: fidelity is read from a replay as recorded,
+ * if there is one. */
 static void read_fidelity(struct held_run *s, size_t d,
 			  struct gp_plan *recorded)
 {
@@ -199,7 +199,7 @@ static enum gp_status check_devices(const struct held_run *s)
 			   "than then");
 }
 
-/* What the run's own actions do not tell is looked for in a second one. */
+/* Finds, in a second replay, what the actions of the first do not show. */
 static enum gp_status look_again(struct held_run *s, size_t d,
 				 const struct gp_gate_device *device,
 				 struct gp_gate_watch *watch)
@@ -234,9 +234,9 @@ static bool is_plain_path(const char *path)
 	}
 }
 
-/* A recorded path is another machine's.  Where an end of it is a file below
- * this folder, it is taken for that file, the longest one first; installed
- * packages are nobody's repository. */
+/* A recorded path may be of another machine. It is taken for the file below the
+ * working directory that matches the longest end of it; installed packages are
+ * skipped. */
 static void find_source(struct gp_gate_verdict *v)
 {
 	const char *at = v->source;
@@ -305,7 +305,8 @@ static enum gp_status judge(struct held_run *s)
 	return worst;
 }
 
-/* A baseline keeps the numbers that have limits; it is read in diffs. */
+/* Drops numbers without limits from a record: baselines are short, for reading
+ * diffs. */
 static void forget_others(struct held_run *s)
 {
 	const struct gp_numbers *numbers = s->config->numbers;
@@ -326,8 +327,8 @@ static void forget_others(struct held_run *s)
 	}
 }
 
-/* A hint to write the baseline anew is of this file's, which the command has to
- * be told unless it is the one by default. */
+/* Adds the file's name to a hint to write the baseline anew, unless it is the
+ * default one. */
 static void name_gate(struct gp_diag *diag, const char *path)
 {
 	static const char update[] = "check --update";
@@ -344,8 +345,7 @@ static void name_gate(struct gp_diag *diag, const char *path)
 	gp_diag_hint(diag, "%.*s %s%s", head, hint, quoted, hint + head);
 }
 
-/* On any thread.  Fills result, whose status and diag say what did not go well.
- */
+/* Runs on any thread. Fills result; its status and diag say what failed. */
 static void check_run(const struct holding *config,
 		      const struct gp_gate_run *run,
 		      struct gp_gate_result *result)
@@ -391,7 +391,7 @@ struct file {
 	size_t count;
 };
 
-/* All that one call of the command holds. */
+/* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
 	struct gp_numbers numbers;
@@ -410,7 +410,8 @@ static enum gp_status read_baseline(struct session *s, struct file *file,
 	enum gp_status status = gp_baseline_read(
 		path, &s->numbers, options->update, &file->baseline, diag);
 
-	/* What is not understood is written anew, unless a part is kept. */
+	/* With --update, an invalid baseline is replaced, unless only some runs
+	 * are. */
 	if (status == GP_INPUT && options->update && !options->only) {
 		*diag = (struct gp_diag){ 0 };
 		status = gp_baseline_read("", &s->numbers, true,
@@ -509,7 +510,7 @@ static enum gp_status check_only(const struct session *s, struct gp_diag *diag)
 	return no_such_run(s, diag);
 }
 
-/* A run that was taken out, or renamed, is not passed over in silence. */
+/* Reports runs of the baseline that the file no longer lists. */
 static enum gp_status check_leftovers(const struct session *s,
 				      struct gp_diag *diag)
 {
@@ -573,7 +574,7 @@ static void notify_done(void *arg, size_t piece)
 	gp_progress_step(work->progress, what);
 }
 
-/* Each run under way holds a trace, which may be large. */
+/* Each running job holds a trace, which may be large. */
 #define MOST_THREADS 8
 
 static size_t thread_count(void)
@@ -601,7 +602,7 @@ static void run_file(struct session *s, struct file *file)
 
 /* ---- --update ---- */
 
-/* Runs that were not played keep their record. */
+/* Runs that were not replayed keep their old record. */
 static void write_baseline(const struct session *s, const struct file *file,
 			   FILE *out)
 {
@@ -670,7 +671,7 @@ static void write_report(void *arg, const struct gp_report_style *style,
 	free(files);
 }
 
-/* The worst of all runs; an error's diag is the first one's. */
+/* The worst status of all runs, with the diag of the first error. */
 static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
 {
 	enum gp_status worst = GP_OK;
@@ -705,7 +706,7 @@ static enum gp_status finish(struct session *s, struct gp_diag *diag)
 	struct gp_diag trouble = { 0 };
 	enum gp_status found = verdict(s, &trouble), status = GP_OK;
 
-	/* All of it or nothing: a baseline is never of half the runs. */
+	/* Baselines are written only if every run was replayed. */
 	if (s->options->update && found == GP_OK)
 		for (size_t i = 0; i < s->count && status == GP_OK; i++)
 			status = update_file(s, &s->files[i], diag);

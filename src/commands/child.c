@@ -21,7 +21,8 @@ static const int passed[] = { SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
 
 static volatile sig_atomic_t running;
 
-/* What the terminal sends reaches the child as well. */
+/* Passes a signal on, unless it is the terminal's, which reaches the child as
+ * well. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -44,7 +45,7 @@ static void restore_signals(const struct sigaction before[PASSED_COUNT])
 		sigaction(passed[i], &before[i], NULL);
 }
 
-/* Tells through the pipe why it could not. */
+/* Runs the program in the child; writes errno to the pipe if that fails. */
 static _Noreturn void become(const struct gp_child *child, int report_fd)
 {
 	int error;
@@ -70,7 +71,7 @@ static enum gp_status started(struct gp_child *child, int listening,
 			   strerror(error));
 }
 
-/* Signals wait until the child is there to pass them on to. */
+/* Signals are blocked until there is a child to pass them on to. */
 static pid_t fork_held(const struct gp_child *child, const int ends[2],
 		       struct sigaction before[PASSED_COUNT])
 {

@@ -74,7 +74,7 @@ const struct gp_option gp_common_options[] = {
 #define ROW(name) &gp_##name##_command,
 const struct gp_command *const gp_commands[] = { GP_COMMANDS(ROW) NULL };
 
-/* NULL: it is not among the rows. */
+/* The row of that name; NULL: there is none. */
 static const struct gp_option *find(const struct gp_option *rows,
 				    const char *name, size_t length)
 {

@@ -50,7 +50,7 @@ static void add_entry(struct session *s, const char *engine, const char *conf)
 		(struct gp_engine_entry){ .engine = engine, .conf = conf };
 }
 
-/* Each engine under each value of its settings. */
+/* Adds each engine under each value of its settings. */
 static enum gp_status add_sets(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status =
@@ -84,8 +84,7 @@ static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
 	size_t count;
 	bool has_all;
 
-	/* Settings are those of PyTorch's allocator, of the memory asked for.
-	 */
+	/* --alloc-conf is for PyTorch's allocator of devices, or of the host. */
 	if (!gp_engine_is_of_host(one))
 		one = gp_engine_table(&count);
 	if (!list)
@@ -184,8 +183,7 @@ static enum gp_status play(struct session *s, struct gp_plan *plan,
 	return status;
 }
 
-/* All devices of a trace under one entry; what goes wrong is told in its rows.
- */
+/* Replays all devices of a trace under one entry; errors go into its rows. */
 static void compare_one(struct session *s, const struct gp_trace *trace,
 			const struct gp_engine_entry *entry,
 			struct gp_engine_run *runs)
@@ -255,7 +253,7 @@ static void compare(void *arg, struct gp_rank_class *class)
 		compare_one(s, trace, &s->entries[e], runs + e);
 }
 
-/* In the order of the classes; a run has its class's first path. */
+/* Sorts the runs by class; a run has the first path of its class. */
 static void sort_runs(struct session *s)
 {
 	size_t count = s->report.run_count, n = 0;

@@ -91,7 +91,7 @@ static void put_help(FILE *out)
 	gp_help_topics(out);
 }
 
-/* Of options, and of commands whose operands are not files. */
+/* The words of some options, and of commands whose operands are not files. */
 static const struct {
 	const char *name;
 	void (*put)(FILE *out);
@@ -102,7 +102,7 @@ static const struct {
 	{ "gen", put_scenarios },      { "help", put_help },
 };
 
-/* Those of "auto|always" or "FILE|none" that are typed as they stand. */
+/* The words of "auto|always" or "FILE|none" that are typed literally. */
 static void put_literal(const char *argument, FILE *out)
 {
 	static const char typed[] = "abcdefghijklmnopqrstuvwxyz-";
@@ -116,7 +116,7 @@ static void put_literal(const char *argument, FILE *out)
 	}
 }
 
-/* Between spaces; "" where nothing is known.  The caller frees. */
+/* The words, separated by spaces; "" if none are known. The caller frees. */
 static char *words_of(const char *name, const char *argument)
 {
 	struct gp_text_sink sink;
@@ -195,14 +195,14 @@ static void each_flag(const struct gp_command *command, flag_writer *write,
 	free(flags);
 }
 
-/* A stop, and not one within a name. */
+/* Whether a sentence or part ends here: a dot within a name does not count. */
 static bool ends_part(const char *text)
 {
 	return strchr(".;:", *text) && (!text[1] || text[1] == ' ');
 }
 
-/* What a list beside the cursor has room for, for a text between single quotes;
- * what its shell takes for more than a letter there has a backslash. */
+/* A short form of a sentence, for a text in single quotes; characters in
+ * special are escaped with a backslash. */
 static void put_brief(const char *sentence, const char *special, FILE *out)
 {
 	for (size_t i = 0; sentence[i] && !ends_part(sentence + i); i++) {
@@ -299,7 +299,7 @@ static void put_bash(FILE *out)
 
 /* ---- zsh ---- */
 
-/* Texts stand between single quotes. */
+/* Texts are in single quotes. */
 static void zsh_flag(const struct flag *flag, const struct gp_command *command,
 		     FILE *out)
 {
@@ -387,7 +387,8 @@ static void put_zsh(FILE *out)
 
 /* ---- fish ---- */
 
-/* Where an option of the command may stand.  What follows a trace is look's. */
+/* The condition for an option of the command. After a trace, the options are
+ * those of look. */
 static void fish_condition(const struct gp_command *command, FILE *out)
 {
 	if (command == &gp_look_command)

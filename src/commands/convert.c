@@ -42,7 +42,7 @@ struct conversion {
 	struct gp_progress progress;
 };
 
-/* FORMS: it is of traces. */
+/* The index of a format of runs; FORMS: it is one of traces. */
 static size_t form_of(enum gp_format asked)
 {
 	size_t i = 0;
@@ -52,7 +52,7 @@ static size_t form_of(enum gp_format asked)
 	return i;
 }
 
-/* Whether --run writes it, and nothing else does. */
+/* Whether the format is written only with --run. */
 static bool is_of_runs(enum gp_format format)
 {
 	return form_of(format) < FORMS;
@@ -208,7 +208,7 @@ static enum gp_status convert_run(const struct gp_options *options,
 
 /* ---- a trace ---- */
 
-/* OUT, or what -o names in its place. */
+/* The output: OUT, or -o FILE. */
 static enum gp_status find_out(const struct gp_options *options,
 			       const char **out, struct gp_diag *diag)
 {
@@ -225,7 +225,7 @@ static enum gp_status find_out(const struct gp_options *options,
 	return GP_OK;
 }
 
-/* What only makes sense for a run. */
+/* Refuses options that need --run. */
 static enum gp_status check(const struct gp_options *options,
 			    struct gp_diag *diag)
 {
@@ -245,8 +245,8 @@ static enum gp_status check(const struct gp_options *options,
 	return GP_OK;
 }
 
-/* The trace as the what-ifs alter it, with the release and the memory that a
- * replay of it would otherwise have to learn from what was recorded. */
+/* Writes the trace as altered by the what-ifs, with release and memory filled
+ * in: a replay could not infer them from recorded outcomes any more. */
 static enum gp_status write_altered(const struct gp_options *options,
 				    const struct gp_trace *trace,
 				    const struct gp_trace_form *form,

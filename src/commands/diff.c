@@ -112,7 +112,7 @@ static void note_single(size_t *count, const char **name,
 		*name = file->name;
 }
 
-/* Both are sorted. */
+/* Pairs files of the same name; both lists are sorted. */
 static void pair_by_name(const struct rank_file *a, size_t a_count,
 			 const struct rank_file *b, size_t b_count,
 			 struct class_pairs *pairs)
@@ -150,9 +150,9 @@ static void pair_files(const struct rank_file *a, size_t a_count,
 			 &b[b_count > 1 ? i : 0]);
 }
 
-/* By the names of their files; where no name is the same and there are as many,
- * in the order of the names; a single file is compared with all.  b NULL: each
- * with itself.  GP_INPUT where no two belong together. */
+/* Pairs ranks by file name. If no name matches and the counts are equal, in
+ * order of names; a single file is paired with all. b NULL: each with itself.
+ * GP_INPUT: nothing matches. */
 static enum gp_status pair_ranks(const struct gp_ranks *a,
 				 const struct gp_ranks *b,
 				 struct class_pairs *pairs,
@@ -259,8 +259,8 @@ static size_t runs_of(const struct gp_report_run *runs, size_t count,
 	return n;
 }
 
-/* Its counterpart: the only run there is, else the one under the same
- * settings. */
+/* The counterpart of a run: the only one, else the one under the same settings.
+ */
 static const struct gp_report_run *find_run(const struct gp_report_run *a,
 					    size_t a_count,
 					    const struct gp_report_run *b,
@@ -276,8 +276,8 @@ static const struct gp_report_run *find_run(const struct gp_report_run *a,
 	return NULL;
 }
 
-/* Reports, paired by what their runs were made under; *changes borrows from
- * both. */
+/* Pairs the runs of two reports by their settings; *changes borrows from both.
+ */
 static size_t pair_reports(const char *a_path, const struct gp_report_run *a,
 			   size_t a_count, const char *b_path,
 			   const struct gp_report_run *b, size_t b_count,
@@ -332,7 +332,7 @@ static bool is_over(const struct limit *limit, uint64_t a, uint64_t b)
 	return b - a > limit->bytes;
 }
 
-/* GP_FAILED when some device reserves more than that. */
+/* GP_FAILED if some device reserves more than the limit allows. */
 static enum gp_status limit_hold(const struct limit *limit,
 				 const struct gp_change *changes, size_t count,
 				 struct gp_diag *diag)
@@ -365,7 +365,7 @@ struct pair {
 	struct side a, b;
 };
 
-/* All that one call of the command holds. */
+/* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
 	const char *a_path, *b_path; /* b: NULL when there is one */
@@ -384,7 +384,7 @@ struct session {
 
 /* ---- two traces, or one under other settings ---- */
 
-/* The only ones, or those of the same ordinal. */
+/* Whether two devices are compared: the only ones, or of the same ordinal. */
 static bool is_pair(const struct pair *p, uint32_t i, uint32_t k)
 {
 	const struct gp_trace *a = p->a.trace, *b = p->b.trace;
@@ -413,8 +413,8 @@ static uint64_t *unset(const struct gp_trace *trace)
 	return moments;
 }
 
-/* Runs of the same requests are looked at where the program holds most, each of
- * others where it reserves most. */
+/* Runs of the same requests are compared where the program holds most; other
+ * runs each where it reserves most. */
 static void choose_moments(struct pair *p)
 {
 	const struct gp_trace *a = p->a.trace, *b = p->b.trace;
@@ -520,7 +520,7 @@ static void compare_devices(struct session *s, size_t index, uint32_t i,
 	change->divergence = divergence;
 }
 
-/* What it reserves more, and what it does not serve. */
+/* Whether change a is worse: fewer requests served, or more reserved. */
 static bool is_worse(const struct gp_change *a, const struct gp_change *b)
 {
 	int64_t more =

@@ -34,7 +34,7 @@ static void print_diag(const struct gp_diag *diag)
 		gp_notice("%s\n", diag->hint);
 }
 
-/* What the help calls the operands behind those that were given. */
+/* The names of the operands that are missing. */
 static const char *operands_behind(const struct gp_command *command,
 				   size_t given)
 {
@@ -132,7 +132,8 @@ static enum gp_status run(const struct gp_command *command, int argc,
 			status = check_outputs(command, &options, diag);
 		if (status == GP_OK)
 			status = command->run(&options, diag);
-		/* What help does not know is a command by itself. */
+		/* The argument of help is a command, so the message is not
+		 * about help. */
 		if (status == GP_USAGE && !*diag->file &&
 		    command != &gp_help_command)
 			gp_diag_file(diag, command->name);
@@ -141,7 +142,7 @@ static enum gp_status run(const struct gp_command *command, int argc,
 	return status;
 }
 
-/* What stands in a command's place. */
+/* Flags in place of a command. */
 static const struct {
 	const char *flag, *command;
 } aliases[] = {
@@ -159,7 +160,8 @@ static const char *command_name(const char *given)
 	return given;
 }
 
-/* Or a mistyped one: no command has such a name. */
+/* Whether the argument is a trace, or a mistyped path of one: no command has a
+ * name like that. */
 static bool is_trace(const char *argument)
 {
 	struct gp_trace *held = gp_session_held(argument);
@@ -194,7 +196,7 @@ static enum gp_status dispatch(int argc, char **argv, struct gp_diag *diag)
 	return run(gp_command_find(look), argc, argv, diag);
 }
 
-/* What was left in stdio's hands: a full disk must not pass for success. */
+/* Flushes standard output: a full disk must be reported. */
 static enum gp_status flush(struct gp_diag *diag)
 {
 	FILE *out = gp_outlet_stdout();

@@ -29,7 +29,7 @@ struct session {
 	struct gp_doctor doctor;
 };
 
-/* What is there, or why not; a hint "" is none. */
+/* What was found, or why nothing was; hint "": none. */
 struct finding {
 	bool is_there;
 	char text[1024], hint[256];
@@ -40,8 +40,7 @@ static const char *keep(struct session *s, const char *text)
 	return gp_arena_text(&s->arena, text, strlen(text));
 }
 
-/* Where the folder's name stands for itself, neither as the end of a longer
- * path nor as the beginning of a longer name. */
+/* Finds the home folder in a text, not as a part of a longer path or name. */
 static const char *find_home(const char *text, const char *home)
 {
 	size_t length = strlen(home);
@@ -57,7 +56,7 @@ static const char *find_home(const char *text, const char *home)
 	return NULL;
 }
 
-/* A report goes to others, who need not know what the user is called. */
+/* Replaces the home folder by ~: reports are shown to others. */
 static const char *without_home(struct session *s, const char *text)
 {
 	const char *home = getenv("HOME"), *at;
@@ -149,7 +148,7 @@ static void find_stand_ins(struct session *s)
 	}
 }
 
-/* Releases whose decisions a prepared engine makes. */
+/* Finds prepared engines, and the releases that they decide as. */
 static void find_engine(struct session *s)
 {
 	struct finding finding = { .is_there = false };

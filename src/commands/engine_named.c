@@ -20,7 +20,7 @@ struct gp_engine_library gp_engine_here(char program[PATH_MAX])
 	};
 }
 
-/* In a process that is this program again. */
+/* Opens the engine in a process of its own, which is this program again. */
 static enum gp_status open_engine(const char *path, struct gp_engine **opened,
 				  struct gp_diag *diag)
 {
@@ -37,7 +37,8 @@ enum gp_status gp_engine_named(const char *name, struct gp_engine **opened,
 {
 	enum gp_status status;
 
-	/* One in a process of its own needs to know of which program. */
+	/* An engine in a process of its own has to be opened with this
+	 * program's path. */
 	*engine = gp_engine_find(name);
 	if (*engine && !((*engine)->settings && (*engine)->needs))
 		return GP_OK;

@@ -10,7 +10,7 @@
 #include "commands/trace_file.h"
 #include "report/report.h"
 
-/* All that one call of the command holds. */
+/* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
 	struct gp_ranking ranking;
@@ -48,7 +48,8 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* For the page: what memory looked like, and what replays. */
+/* For a page: replays the worst with a film, and adds what replays in the page.
+ */
 static enum gp_status film_worst(struct session *s, struct gp_diag *diag)
 {
 	struct gp_plan *plan = &s->ranking.plans[worst_of(s)];

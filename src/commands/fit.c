@@ -21,7 +21,7 @@
 #include "report/page.h"
 #include "simcuda/simcuda.h"
 
-/* All that one call of the command holds. */
+/* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
 	const struct gp_gpu *gpu;
@@ -43,8 +43,8 @@ struct session {
 
 /* ---- the program ---- */
 
-/* Where torchrun belongs in "python -u train.py": behind the interpreter's own
- * flags; 0: nowhere. */
+/* The index in "python -u train.py" where torchrun is inserted, after the
+ * interpreter's flags; 0: nowhere. */
 static size_t place_of_torchrun(const struct gp_options *options)
 {
 	const char *const *words = options->operands;
@@ -84,13 +84,13 @@ static enum gp_status check_ranks(const struct gp_options *options,
 			   "MODULE\"");
 }
 
-/* A rank on each device, started as torchrun does it. */
+/* Starts a rank on each device, with torchrun. */
 static void add_ranks(struct session *s)
 {
 	const struct gp_options *options = s->options;
 	size_t at = place_of_torchrun(options), count = 0;
 
-	/* Four more, and the NULL behind them. */
+	/* Room for four more words and NULL. */
 	s->words = gp_mem_alloc(options->operand_count + 5, sizeof(*s->words));
 	snprintf(s->per_node, sizeof(s->per_node), "--nproc-per-node=%" PRIu64,
 		 options->ranks);
@@ -184,8 +184,8 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	return gp_explain(&config, &s->explain, diag);
 }
 
-/* What PyTorch cannot have of the device may be in the trace, as record puts it
- * there, and is not taken off twice. */
+/* Memory that PyTorch cannot use may already be in the trace, where record
+ * writes it; it is not subtracted twice. */
 static void limit(struct session *s, struct gp_options *options)
 {
 	const struct gp_ranks *ranks = &s->ranking.ranks;
@@ -284,7 +284,7 @@ static char *join(const char *one, const char *other)
 	return text;
 }
 
-/* How far the drawn values may lead it. */
+/* Adds the range of the seeds' peaks. */
 static void add_seeds(struct session *s)
 {
 	char range[GP_SEEDS_TEXT];
@@ -296,7 +296,7 @@ static void add_seeds(struct session *s)
 	s->report.path = s->path;
 }
 
-/* A folder of ranks may be of several nodes; what was recorded here was one. */
+/* Ranks in a folder may be of several nodes; a recording is of one. */
 static void look_for_sharers(struct session *s)
 {
 	struct gp_fit_report *r = &s->report;
@@ -393,7 +393,7 @@ static void release(struct session *s)
 	gp_own_remove(s->folder);
 }
 
-/* All but the answer. */
+/* Does everything but write the report. */
 static enum gp_status find_out(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status = check(s, diag);
@@ -419,8 +419,8 @@ struct varied {
 	struct gp_vary_report report;
 };
 
-/* A program that fails may do so with this value alone; what a signal ended is
- * not begun again. */
+/* A failing program may fail with this value only, so the search goes on; not
+ * after a signal. */
 static enum gp_status take(const struct session *s, struct varied *v,
 			   struct gp_vary_point *point, struct gp_diag *diag)
 {

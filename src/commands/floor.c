@@ -43,8 +43,7 @@ static void find(struct session *s, struct gp_floor_device *device,
 
 /* ---- of a trace ---- */
 
-/* Bytes of the spans that are live at a peak: behind its event, or before the
- * first one. */
+/* Bytes of spans live at a peak: after its event, or before the first event. */
 static uint64_t live_at(const struct gp_spans *spans,
 			const struct gp_breakdown *peak)
 {
@@ -71,8 +70,8 @@ static enum gp_status replay(const struct gp_replay_config *config,
 	return status;
 }
 
-/* The run as asked; when memory runs out the one that has enough, since only
- * that one holds what the packing holds. */
+/* Replays as asked; if memory runs out, with unlimited memory, since only then
+ * the run holds what the packing holds. */
 static enum gp_status run_device(struct session *s, uint32_t i,
 				 struct gp_floor_device *device,
 				 struct gp_diag *diag)
@@ -125,7 +124,7 @@ static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* Spans may be of a few bytes; a device has more. */
+/* Spans may be a few bytes, but a device may not. */
 static enum gp_status check_capacity(uint64_t capacity, struct gp_diag *diag)
 {
 	struct gp_diag why = { 0 };
@@ -178,7 +177,7 @@ static enum gp_status do_csv(struct session *s, struct gp_diag *diag)
 
 /* ---- the report ---- */
 
-/* A packing goes to where the name says so. */
+/* Whether the packing is written, by the format or the file's name. */
 static bool is_for_csv(const struct gp_options *options)
 {
 	size_t n = options->output ? strlen(options->output) : 0;
@@ -201,7 +200,7 @@ static void write_report(void *arg, const struct gp_report_style *style,
 		gp_report_floor_text(&s->report, style, out);
 }
 
-/* GP_FAILED when a capacity was asked for that no packing was found for. */
+/* GP_FAILED if no packing was found for the capacity that was asked for. */
 static enum gp_status judge(const struct session *s, struct gp_diag *diag)
 {
 	if (!s->report.capacity ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool gen: a trace that was made up. */
+/* gpupool gen: writes a synthetic trace. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static void list(FILE *out)
 	list_parameter(&seed_parameter, out);
 }
 
-/* Beside the trace, not in it. */
+/* Printed to standard error, not into the trace. */
 static void print_budget(const struct gp_budget *budget)
 {
 	char text[GP_BYTES_TEXT];
@@ -120,7 +120,7 @@ static void print_budget(const struct gp_budget *budget)
 			budget->rows[i].name);
 }
 
-/* What it is made after; nothing where the scenario needs none. */
+/* Reads the file that a scenario is modelled on; nothing if it needs none. */
 static enum gp_status read_from(const struct gp_options *options,
 				const struct gp_scenario *scenario,
 				struct gp_trace **from, struct gp_diag *diag)

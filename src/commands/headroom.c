@@ -20,8 +20,8 @@
 #define POINTS 12
 #define TRIES  4000 /* all capacities of most traces, in seconds */
 
-/* All that one call of the command holds: of each run its plan, and what came
- * of it on each device. */
+/* The state of one run of the command: the plan of each run, and its result on
+ * each device. */
 struct session {
 	const struct gp_options *options;
 	struct gp_ranking ranking; /* for what most were recorded under */
@@ -65,7 +65,7 @@ static void take_class(struct session *s, size_t index)
 	s->trace = class->trace;
 }
 
-/* The first class is the one whose release and settings most have. */
+/* The first class has the most common release and settings. */
 static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
 {
 	const struct gp_ranking_config config = {
@@ -91,8 +91,8 @@ static struct gp_plan *new_plan(struct session *s)
 	return &s->plans[s->run_count++];
 }
 
-/* conf NULL: the recorded settings, to which the flags add; torch NULL: as the
- * flags say. */
+/* conf NULL: the recorded settings, to which the flags add; torch NULL: as
+ * given by the flags. */
 static enum gp_status add_plan(struct session *s, const char *conf,
 			       const char *knobs, const char *torch,
 			       struct gp_diag *diag)
@@ -141,7 +141,7 @@ static enum gp_status make_grid(struct session *s, uint8_t *release,
 	return status;
 }
 
-/* --set: each combination; what cannot be is told. */
+/* Adds each combination of --set; impossible ones are reported as refused. */
 static enum gp_status add_grid(struct session *s, struct gp_diag *diag)
 {
 	uint8_t release;
@@ -218,8 +218,8 @@ static size_t first_case_of(const struct session *s)
 	return class->first_case;
 }
 
-/* What the judge played of that device: of the first plan, whose settings it
- * judged.  Others have their own, as they may be at work meanwhile. */
+/* The judge's replays of that device, which are of the first plan's settings.
+ * Other plans have their own, as they may run at the same time. */
 static struct runs *judged_runs(const struct session *s, size_t run,
 				uint32_t device)
 {
@@ -230,7 +230,7 @@ static struct runs *judged_runs(const struct session *s, size_t run,
 		       : s->studying.study.runs[first_case_of(s) + device];
 }
 
-/* On some thread: one device of one run, into its own place. */
+/* Runs on any thread: measures one device of one run. */
 static void work(void *arg, size_t piece)
 {
 	struct session *s = arg;
@@ -307,7 +307,7 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 
 /* ---- judged ---- */
 
-/* Each class under the first plan's settings. */
+/* Plans of each class under the first plan's settings. */
 static enum gp_status make_judged(struct session *s, struct gp_diag *diag)
 {
 	const struct gp_ranks *ranks = &s->ranking.ranks;
@@ -328,7 +328,7 @@ static enum gp_status make_judged(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* And goes on with the worst one. */
+/* Judges all classes, and continues with the worst one. */
 static enum gp_status judge(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status = make_judged(s, diag);

@@ -82,7 +82,8 @@ static void put_object(const struct gp_key *object, FILE *out)
 	fputs(".El\n", out);
 }
 
-/* Those that are a schema's, or those that are a part of others. */
+/* Describes the objects that are whole reports, or those that are parts of
+ * others. */
 static void put_objects(int of_schema, FILE *out)
 {
 	const struct gp_key *object = NULL;
@@ -248,7 +249,7 @@ static const struct row written[] = {
 	  "gpupool-trace: as one document, one event a line, or binary." },
 };
 
-/* With --run. */
+/* Formats written with --run. */
 static const struct row runs[] = {
 	{ ".pickle .pkl",
 	  "A PyTorch snapshot of the run: memory_viz shows it, gpupool replays "
@@ -356,7 +357,7 @@ static void print_releases(unsigned columns, FILE *out)
 	      out);
 }
 
-/* Indented below their engine. */
+/* Settings of an engine, indented below it. */
 static void print_engine_settings(const struct gp_engine *engine,
 				  unsigned columns, FILE *out)
 {
@@ -528,7 +529,7 @@ static void list_topics(unsigned columns, FILE *out)
 #define INDENT 2
 #define NAME   28 /* columns of a flag, with the indent */
 
-/* Words of text from column indent on. */
+/* Prints text wrapped to columns, indented. */
 static void wrap(const char *text, unsigned at, unsigned indent,
 		 unsigned columns, FILE *out)
 {

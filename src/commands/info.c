@@ -10,7 +10,7 @@
 #include "commands/trace_file.h"
 #include "report/report.h"
 
-/* All that one call of the command holds. */
+/* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
 	struct gp_ranks ranks;
@@ -18,7 +18,8 @@ struct session {
 	struct gp_progress progress;
 };
 
-/* Played as recorded, for the peak; what a trace holds can be told without. */
+/* Replays as recorded, for the peak; the rest of the report does not need it.
+ */
 static enum gp_status play(struct session *s, const struct gp_trace *trace,
 			   struct gp_plan *plan, struct gp_diag *reason)
 {

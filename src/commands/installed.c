@@ -28,7 +28,7 @@
 
 extern char **environ;
 
-/* find_torch.py, which the build makes part of the program. */
+/* find_torch.py, embedded by the build. */
 extern const char gp_find_torch_py[];
 
 #define MARK "gpupool-torch:"
@@ -113,7 +113,7 @@ static enum gp_status find_interpreter(const char *const *command, char *path,
 			   "there is no python3 here");
 }
 
-/* What follows the mark, of all that it prints. */
+/* Reads what follows the mark in the interpreter's output. */
 static bool read_answer(FILE *answer, char *text, size_t size)
 {
 	char line[5 * PATH_MAX];
@@ -214,7 +214,7 @@ enum gp_status gp_python_find_torch(const char *const *command,
 
 /* ---- the CUDA runtime ---- */
 
-/* The first of such a name beside PyTorch's own folder. */
+/* The first file that matches pattern, relative to PyTorch's folder. */
 static bool find_beside(const char *torch, const char *pattern, char *path,
 			size_t size)
 {
@@ -230,14 +230,15 @@ static bool find_beside(const char *torch, const char *pattern, char *path,
 	return is_there;
 }
 
-/* The one that python3's PyTorch brings along; false: there is none. */
+/* Finds the CUDA runtime that comes with python3's PyTorch; false: there is
+ * none. */
 static bool find_pytorchs(char *path, size_t size)
 {
 	static const char *const python[] = { "python3", NULL };
 	struct gp_python_torch torch;
 	struct gp_diag ignored = { 0 };
 
-	/* Wheels of packages of NVIDIA's, and those that hold all of it. */
+	/* In NVIDIA's own packages, or in the one that has all of CUDA. */
 	return gp_python_find_torch(python, &torch, &ignored) == GP_OK &&
 	       (find_beside(torch.folder, "../nvidia/*/lib/libcudart.so.[0-9]*",
 			    path, size) ||
@@ -255,7 +256,8 @@ enum gp_status gp_cuda_runtime_open(const struct gp_options *options,
 
 	if (!config.path)
 		config.path = getenv("GPUPOOL_CUDART");
-	/* Set to nothing is not set; dlopen would take it for this program. */
+	/* An empty variable counts as not set; dlopen("") opens this program.
+	 */
 	if (config.path && !*config.path)
 		config.path = NULL;
 	if (!config.path && !gp_cuda_is_found() &&
@@ -323,7 +325,8 @@ enum gp_status gp_torch_lib_release(const char *folder, uint8_t *release,
 
 /* ---- looking ---- */
 
-/* How well a folder serves: 0 not at all, 2 is that very release. */
+/* How well a folder fits: 0 not at all, 1 a release that decides alike, 2 the
+ * release itself. */
 static int fitness(const char *folder, uint8_t release)
 {
 	struct gp_diag ignored = { 0 };
@@ -343,8 +346,8 @@ struct search {
 	char folder[PATH_MAX];
 };
 
-/* Of those that serve as well, the last by name, so that the order in which a
- * file system lists them does not matter. */
+/* Of equally good ones, the last by name, so that the result does not depend on
+ * the order of the directory. */
 static void consider(struct search *search, const char *folder)
 {
 	int fit = fitness(folder, search->release);
@@ -385,7 +388,8 @@ enum gp_status gp_torch_lib_find(uint8_t release, char **folder,
 	snprintf(path, sizeof(path), "%s/torch", program);
 	look_in(&search, path);
 	if (search.best < 2) {
-		/* What lies there is run. */
+		/* The engines there are executed, so the folder must be safe.
+		 */
 		if (gp_own_cache("torch", cache) && gp_own_is_safe(cache))
 			look_in(&search, cache);
 	}
@@ -414,8 +418,8 @@ enum gp_status gp_torch_lib_find(uint8_t release, char **folder,
 
 /* ---- preparing ---- */
 
-/* Names what was at a path at a time, so that another wheel there is prepared
- * anew. */
+/* The name depends on path and modification time, so that a new wheel at the
+ * same path is prepared again. */
 static bool cache_entry(const char *path, char *entry, size_t size)
 {
 	char real[PATH_MAX], library[PATH_MAX + 64], cache[PATH_MAX];
@@ -435,7 +439,7 @@ static bool cache_entry(const char *path, char *entry, size_t size)
 				(unsigned long long)key) < size;
 }
 
-/* As it lies in a checkout, and as make install puts it. */
+/* Finds the script in a checkout, or where make install puts it. */
 static bool find_script(char *path, size_t size)
 {
 	static const char *const places[] = {
@@ -456,7 +460,7 @@ static bool find_script(char *path, size_t size)
 
 extern char **environ;
 
-/* Its standard output is for people: it goes where messages go. */
+/* Runs the script with its standard output sent to standard error. */
 static int run_script(const char *script, const char *entry, const char *path)
 {
 	char *const arguments[] = { (char *)script, (char *)entry, (char *)path,
@@ -495,7 +499,8 @@ static enum gp_status prepare(const char *path, const char *entry,
 			   "PyTorch's allocator could not be prepared");
 }
 
-/* What is prepared there is run: nobody else may have a hand in it. */
+/* Makes the cache folder. Its content is executed, so no other user may write
+ * there. */
 static bool make_cache(struct gp_diag *diag)
 {
 	char cache[PATH_MAX];

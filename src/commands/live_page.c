@@ -20,8 +20,8 @@
 
 /* ---- gpupool.wasm.gz ---- */
 
-/* Beside the folder's programs and libraries, or where it was installed.  NULL
- * without an error where it is in neither. */
+/* Opens the file next to the programs in folder, or where it was installed.
+ * NULL with errno ENOENT: it is in neither place. */
 static FILE *open_below(const char *folder, char path[PATH_MAX + 64])
 {
 	static const char *const places[] = {
@@ -37,8 +37,8 @@ static FILE *open_below(const char *folder, char path[PATH_MAX + 64])
 	return file;
 }
 
-/* As seen from this program, or from the library that this is in; *file is NULL
- * where it is not there. */
+/* Looks relative to this program, then to the library that contains this code;
+ * *file NULL: not found. */
 static enum gp_status open_wasm(FILE **file, struct gp_diag *diag)
 {
 	static const char own;
@@ -74,7 +74,7 @@ bool gp_live_parts_are_there(void)
 
 /* ---- parts ---- */
 
-/* write's bytes, packed; the caller frees. */
+/* What write writes, compressed; the caller frees. */
 static enum gp_status pack(struct gp_live_part *part, char **owned,
 			   enum gp_status (*write)(void *arg, FILE *out,
 						   struct gp_diag *diag),
@@ -90,7 +90,7 @@ static enum gp_status pack(struct gp_live_part *part, char **owned,
 	return status;
 }
 
-/* It is packed already. */
+/* Reads the file, which is already compressed. */
 static enum gp_status read_wasm(struct gp_live_parts *parts, FILE *file,
 				struct gp_diag *diag)
 {
@@ -135,7 +135,7 @@ static enum gp_status write_binary(void *arg, FILE *out, struct gp_diag *diag)
 	return gp_trace_write(arg, GP_TRACE_BINARY, out, diag);
 }
 
-/* The last part of the path, told apart from those of other folders. */
+/* The file's name without folders, unless another trace has the same. */
 static const char *name_of(const struct gp_live_parts *parts, const char *path)
 {
 	const char *last = gp_page_name(path);
@@ -146,7 +146,7 @@ static const char *name_of(const struct gp_live_parts *parts, const char *path)
 	return last;
 }
 
-/* Of ranks that are alike one. */
+/* Adds one trace for each class of ranks. */
 static enum gp_status take_traces(struct gp_live_parts *parts,
 				  const struct gp_ranks *ranks,
 				  struct gp_diag *diag)
@@ -213,7 +213,8 @@ static void take_question(struct gp_live_parts *parts,
 			 options->what_ifs[i].argument);
 }
 
-/* A page has neither devices nor programs nor libraries. */
+/* Whether the run needs what a page does not have: devices, programs or
+ * libraries. */
 static bool is_beyond(const struct gp_plan *asked)
 {
 	return asked && (asked->cuda || asked->opened || asked->torch_lib ||
@@ -291,7 +292,7 @@ static enum gp_status page_command(const struct gp_options *options,
 	page.format = GP_FORMAT_HTML;
 	if (!page.operand_count)
 		return wait_for_files(&page, diag);
-	/* Asked before the page is in its place: it may fail. */
+	/* Checked before the page is written, as it may fail. */
 	is_live = gp_live_parts_are_there();
 	status = gp_replay_command.run(&page, diag);
 	if (status == GP_OK && !is_live)

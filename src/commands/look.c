@@ -18,7 +18,7 @@
 #include "study/floor/floor.h"
 #include "report/report.h"
 
-/* A trace, replayed as it was recorded: for its fidelity. */
+/* A trace replayed as recorded, for its fidelity. */
 struct recorded {
 	const struct gp_trace *trace;
 	struct gp_plan plan;
@@ -26,7 +26,7 @@ struct recorded {
 	struct gp_diag trouble; /* why not */
 };
 
-/* All that one call of the command holds. */
+/* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
 	struct gp_ranking ranking; /* as asked, or as recorded */
@@ -42,8 +42,8 @@ struct session {
 
 /* ---- what is asked ---- */
 
-/* All options that change the answer, for commands that take settings, as
- * gpupool explain does, or do not, as suggest. */
+/* The options that change the answer, as text for other commands: those that
+ * take settings (explain), or those that do not (suggest). */
 static char *make_given(const struct session *s, const struct gp_plan *asked,
 			bool takes_settings)
 {
@@ -68,7 +68,7 @@ static char *make_given(const struct session *s, const struct gp_plan *asked,
 	return gp_text_sink_close(&sink, out);
 }
 
-/* As far as it can be replayed as recorded: that it cannot is no failure. */
+/* Replays as recorded, as far as possible; failure is not an error. */
 static const struct recorded *replay_recorded(struct session *s,
 					      const struct gp_trace *trace)
 {
@@ -94,7 +94,8 @@ static const struct recorded *recorded_of(const struct session *s,
 	return &s->recorded[i];
 }
 
-/* As recorded, or as asked; what cannot be replayed as recorded is asked. */
+/* Makes the plan; a trace that cannot be replayed as recorded is replayed as a
+ * what-if. */
 static enum gp_status make_plan(void *arg, struct gp_plan *plan,
 				const struct gp_trace *trace,
 				const struct gp_options *options,
@@ -110,7 +111,7 @@ static void show(void *arg, const char *what)
 	gp_progress_step(arg, what);
 }
 
-/* The one of all ranks and devices that decides. */
+/* The class whose verdict is the worst. */
 static size_t worst_class(const struct session *s)
 {
 	return gp_ranks_class_of(&s->ranking.ranks, s->report.worst);

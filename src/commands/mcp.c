@@ -61,7 +61,7 @@ enum error {
 
 /* ---- what a session holds ---- */
 
-/* Messages in one array are answered in one. */
+/* The messages of one array, which are answered in one array. */
 struct batch {
 	json_t *answers; /* an array */
 	size_t open;	 /* requests that are not answered yet */
@@ -73,7 +73,7 @@ struct call {
 	struct batch *batch; /* NULL: none */
 	bool is_modern;	     /* it named its revision */
 	bool is_cancelled;
-	/* While it runs the thread has these. */
+	/* Owned by the thread while the call runs. */
 	struct gp_mcp_shelf *shelf;
 	json_t *result;
 	atomic_bool is_done;
@@ -123,8 +123,8 @@ static void end_batch(const struct server *s, struct batch *batch)
 	free(batch);
 }
 
-/* An answer to a request; takes the message, which may be NULL: none is given.
- */
+/* Sends the answer to a request, or adds it to its batch; takes over message.
+ * NULL: there is none. */
 static void reply(const struct server *s, struct batch *batch, json_t *message)
 {
 	if (!batch) {
@@ -241,7 +241,7 @@ static void *run_call(void *arg)
 	call->result = gp_mcp_call(call->shelf, name,
 				   json_object_get(call->params, "arguments"));
 	atomic_store(&call->is_done, true);
-	/* Without it poll() ends by its time. */
+	/* Without this byte, poll() ends by timeout. */
 	return write(call->done, "", 1) == 1 ? NULL : arg;
 }
 
@@ -290,7 +290,7 @@ static void end_call(struct server *s)
 	destroy_call(call);
 }
 
-/* Each second, as nobody knows how many there will be. */
+/* Sends progress once a second; the total is unknown. */
 static void notify_progress(struct server *s)
 {
 	const struct call *call = s->running;
@@ -310,8 +310,8 @@ static void notify_progress(struct server *s)
 			 "message", text));
 }
 
-/* One that waits is taken out; of the one that runs the answer is dropped, and
- * a sweep ends. */
+/* Removes a waiting call; the answer of a running one is dropped, and a sweep
+ * stops. */
 static void cancel(struct server *s, const json_t *params)
 {
 	const json_t *id = json_object_get(params, "requestId");
@@ -342,7 +342,7 @@ struct request {
 	bool is_modern;
 };
 
-/* NULL: it waits, and is answered later. */
+/* Queues a call. NULL: it is answered later. */
 static json_t *add_call(struct server *s, const struct request *r)
 {
 	const json_t *name = json_object_get(r->params, "name");
@@ -407,7 +407,7 @@ static json_t *answer(struct server *s, const struct request *r)
 	return result_of(r->id, result, r->is_modern);
 }
 
-/* NULL: the revision that a request names, if any, is known. */
+/* NULL: the request names no revision, or a known one. */
 static json_t *check_version(struct request *r)
 {
 	const json_t *meta = json_object_get(r->params, "_meta");
@@ -441,13 +441,13 @@ static bool has_nul(const json_t *value)
 		return memchr(json_string_value(value), '\0',
 			      json_string_length(value));
 	json_array_foreach(value, i, item) if (has_nul(item)) return true;
-	/* It reads alone; jansson has no const form. */
+	/* Not modified; jansson has no const version. */
 	json_object_foreach((json_t *)(uintptr_t)value, key,
 			    item) if (has_nul(item)) return true;
 	return false;
 }
 
-/* NULL: it has none. */
+/* An error if the message contains a NUL character; NULL: it does not. */
 static json_t *check_nul(const struct request *r, const json_t *message)
 {
 	if (!has_nul(message))
@@ -487,8 +487,8 @@ static bool is_request(const json_t *message)
 	       is_id(json_object_get(message, "id"));
 }
 
-/* A notification, an answer to what was never asked, or none of the protocol's
- * messages, which alone is answered. */
+/* Handles a notification or a stray response; only an invalid message is
+ * answered. */
 static json_t *take_other(struct server *s, const json_t *message)
 {
 	const char *method =
@@ -518,7 +518,7 @@ static void take_batch(struct server *s, const json_t *list)
 	}
 	batch = gp_mem_alloc(1, sizeof(*batch));
 	batch->answers = json_array();
-	/* It stays open until all of it is read. */
+	/* Keep the batch open until all of it is read. */
 	batch->open = 1;
 	for (size_t i = 0; i < count; i++) {
 		const json_t *message = json_array_get(list, i);
@@ -603,13 +603,13 @@ static void read_some(struct server *s)
 	} else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
 		s->is_over = true;
 		s->read_error = n ? errno : 0;
-		/* The last line may have no end. */
+		/* The last line may lack a newline. */
 		if (s->length && !s->is_overlong)
 			take_line(s, s->line, s->length);
 	}
 }
 
-/* Nobody hears the answers. */
+/* Output has failed: drop all calls. */
 static void give_up(struct server *s)
 {
 	s->is_over = true;
@@ -619,7 +619,7 @@ static void give_up(struct server *s)
 		gp_interrupt_set(true);
 }
 
-/* What was asked before the end of the input is answered. */
+/* Serves until the input ends and all calls are answered. */
 static void serve(struct server *s)
 {
 	char byte;
@@ -646,8 +646,8 @@ static void serve(struct server *s)
 
 /* ---- the command ---- */
 
-/* The protocol's input and output are kept from everybody else: what is written
- * by mistake goes to standard error, and nothing reads. */
+/* Reserves the protocol's streams: anything else that writes to standard output
+ * reaches standard error, and standard input is empty. */
 static enum gp_status take_streams(struct server *s, struct gp_diag *diag)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), out, pipes[2];

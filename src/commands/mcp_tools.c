@@ -47,10 +47,11 @@ struct argument {
 struct tool {
 	const char *name, *title, *sentence;
 	const char *command[3]; /* ends with NULL */
-	/* Keys of its JSON that are for programs alone: too much to be read. */
+	/* Keys of the JSON answer that are left out, as too long for a model to
+	 * read. */
 	const char *left_out;
-	/* Whether merge tells its JSON as text: a sweep takes too long to be
-	 * run twice. */
+	/* Whether the text is made from the JSON by merge, as a sweep takes too
+	 * long to be run twice. */
 	bool is_merged;
 	struct argument arguments[MOST_ARGUMENTS]; /* beside the trace */
 };
@@ -183,7 +184,7 @@ bool gp_mcp_has_tool(const char *name)
 	return find_tool(name) != NULL;
 }
 
-/* NULL: it takes none of that name. */
+/* The argument of that name; NULL: there is none. */
 static const struct argument *find_argument(const struct tool *tool,
 					    const char *name)
 {
@@ -311,7 +312,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Of that path, else the one that was not used for longest. */
+/* The slot of that path, else the least recently used one. */
 static struct kept *place_for(struct gp_mcp_shelf *shelf, const char *path)
 {
 	struct kept *oldest = &shelf->kept[0];
@@ -335,8 +336,8 @@ static void forget(struct gp_mcp_shelf *shelf, struct kept *kept)
 	*kept = (struct kept){ 0 };
 }
 
-/* Reads it where it is not read yet, or has changed.  What cannot be read is
- * told by who asks for it. */
+/* Reads the trace if it is not kept yet or has changed. Errors are reported by
+ * the command that needs it. */
 static void keep(struct gp_mcp_shelf *shelf, const char *path,
 		 const struct stat *file)
 {
@@ -390,7 +391,7 @@ static json_t *result_of(const char *text, size_t length, bool is_error)
 	json_t *whole;
 	char *copy;
 
-	/* No character is cut in two. */
+	/* Do not cut within a character. */
 	while (shown < length && shown &&
 	       ((unsigned char)text[shown] & 0xc0) == 0x80)
 		shown--;
@@ -407,7 +408,8 @@ static json_t *result_of(const char *text, size_t length, bool is_error)
 			 "text", whole, "isError", is_error);
 }
 
-/* What gpupool's own sentences look like; texts of strangers are made safe. */
+/* An error in the form of gpupool's messages; names from outside are made safe.
+ */
 static json_t *refuse(const struct tool *tool, const char *what,
 		      const char *name, const char *hint)
 {
@@ -474,7 +476,7 @@ static bool add_list(struct question *q, const char *flag, const json_t *list)
 	return json_is_array(list);
 }
 
-/* false: the value is none that the argument takes. */
+/* False: the argument does not accept the value. */
 static bool add_argument(struct question *q, const struct argument *argument,
 			 const json_t *value)
 {
@@ -509,7 +511,7 @@ static bool add_argument(struct question *q, const struct argument *argument,
 	return false;
 }
 
-/* NULL: all of them are understood; else the result that says what is not. */
+/* NULL: all arguments are valid; else the result that says what is wrong. */
 static json_t *add_arguments(struct question *q, const json_t *arguments)
 {
 	const struct tool *tool = q->tool;
@@ -550,8 +552,8 @@ static void release(struct question *q)
 		free(q->made[i]);
 }
 
-/* NULL: the trace may be read.  Standard input is the protocol's, and a pipe or
- * a device has no end. */
+/* NULL: the trace may be read. Not standard input, which is the protocol's, and
+ * no pipes or devices, which may not end. */
 static json_t *check_trace(const struct question *q,
 			   const struct gp_mcp_shelf *shelf, struct stat *file)
 {
@@ -610,7 +612,7 @@ static json_t *structured(const struct tool *tool, const struct gp_reply *reply)
 	return NULL;
 }
 
-/* A sweep's JSON as merge tells it; false: it could not be handed over. */
+/* Turns a sweep's JSON into text with gpupool merge; false: it failed. */
 static bool merge(const struct gp_reply *json, struct gp_reply *text)
 {
 	const char *words[] = { "merge", "--quiet", "--color=never", NULL };
@@ -633,8 +635,7 @@ static bool merge(const struct gp_reply *json, struct gp_reply *text)
 	return n >= 0;
 }
 
-/* An exit status of 1 is an answer: a condition that was asked for is not met.
- */
+/* An exit status of 1 is an answer: a limit that was asked for is not met. */
 static bool is_error(const struct gp_reply *reply)
 {
 	return reply->status > GP_FAILED;

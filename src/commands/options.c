@@ -60,7 +60,7 @@ const char *gp_nearest(const char *word, const char *const *words, size_t count)
 			near = words[i];
 		}
 	}
-	/* Not near, but begun: --max-split-size-mb. */
+	/* No word is near, but one may begin alike: --max-split-size-mb. */
 	for (size_t i = 0; i < count && !near && length >= 4; i++)
 		if (!strncmp(word, words[i], length < 8 ? length : 8))
 			near = words[i];
@@ -71,7 +71,7 @@ const char *gp_nearest(const char *word, const char *const *words, size_t count)
 
 #define MOST_COUNT UINT32_MAX /* of anything a flag asks for */
 
-/* getopt_long answers with a letter, or FIRST and the index of a flag. */
+/* getopt_long returns a letter, or FIRST plus the index of a flag. */
 #define FIRST 256
 
 /* ---- parsing ---- */
@@ -189,7 +189,8 @@ static void add_text(struct gp_texts *texts, const char *text)
 	texts->items[texts->count++] = text;
 }
 
-/* Settings, without what a shell has around them; cut off in place. */
+/* Settings as pasted from a shell: strips the variable's name and quotes, in
+ * place. */
 static const char *pasted(char *argument)
 {
 	size_t length;
@@ -383,7 +384,7 @@ static void add_name(struct grammar *grammar, const char *name, size_t index)
 		(struct option){ name, argument, NULL, (int)(FIRST + index) };
 }
 
-/* In a flag _ is -: people copy max_split_size_mb. */
+/* Replaces _ by - in a flag, as people copy names such as max_split_size_mb. */
 static void put_dashes(char *name)
 {
 	for (; *name && *name != '='; name++)
@@ -391,7 +392,7 @@ static void put_dashes(char *name)
 			*name = '-';
 }
 
-/* By PyTorch's name, too. */
+/* Also accepts a setting by PyTorch's name. */
 static void add_spelling(struct grammar *grammar, size_t index)
 {
 	char *name = grammar->spellings[index].name;
@@ -446,7 +447,7 @@ static const struct gp_flag *flag_of_letter(const struct grammar *grammar,
 	return flag;
 }
 
-/* What getopt_long could not make sense of. */
+/* Reports an argument that getopt_long rejects. */
 static enum gp_status unknown(const struct grammar *grammar, const char *given,
 			      struct gp_diag *diag)
 {
@@ -504,7 +505,7 @@ static bool is_settings(const char *operand)
 	return false;
 }
 
-/* Takes settings out of the operands: they are --alloc-conf's. */
+/* Moves settings among the operands to --alloc-conf. */
 static enum gp_status take_settings(struct gp_options *options,
 				    const struct gp_option *conf, int *argc,
 				    char **argv, struct gp_diag *diag)
@@ -538,7 +539,7 @@ static bool took_flag(const struct grammar *grammar, const char *word)
 	return false;
 }
 
-/* getopt's state is the process's. */
+/* getopt keeps global state. */
 static pthread_mutex_t getopt_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static enum gp_status parse(struct gp_options *options,

@@ -57,7 +57,7 @@ bool gp_outlet_is_terminal(const FILE *stream)
 	return stream == stderr && isatty(STDERR_FILENO);
 }
 
-/* Newlines are ours where they end a text. */
+/* A newline at the end is ours; others in the text are made safe. */
 void gp_notice(const char *format, ...)
 {
 	char text[4096], *end;
@@ -98,8 +98,8 @@ unsigned gp_terminal_columns(void)
 	return is_width(columns) ? (unsigned)columns : 80;
 }
 
-/* Only a locale that says it is not UTF-8 keeps Unicode away: containers have
- * none at all, and their terminals show it well. */
+/* ASCII only if the locale names another encoding than UTF-8: containers often
+ * have no locale, but terminals that show Unicode. */
 static bool is_ascii_locale(void)
 {
 	static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
@@ -158,7 +158,7 @@ void gp_outlet_catch(int number, void (*handler)(int number))
 		sigaction(number, &action, NULL);
 }
 
-/* By the default action: the shell learns the signal. */
+/* Ends by the default action, so that the shell sees the signal. */
 void gp_outlet_end(int number)
 {
 	remove_unfinished();
@@ -256,8 +256,8 @@ static enum gp_status finish(struct gp_output *output, bool commit,
 	enum gp_status status = GP_OK;
 	sigset_t before;
 
-	/* The reader of a pipe or a terminal may be slow or gone, and a signal
-	 * must still get through. */
+	/* Signals stay unblocked here: the reader of a pipe or terminal may be
+	 * slow or gone. */
 	if (output->way == GP_OUTPUT_DIRECT) {
 		if (commit)
 			return gp_output_commit(output, diag);
@@ -307,7 +307,7 @@ static void put_fence(size_t length, const char *word, FILE *out)
 	fprintf(out, "%s\n", word);
 }
 
-/* Between fences a text stays aligned, and nothing in it is markup or a
+/* A fenced block keeps the alignment, and nothing in it is taken as markup or a
  * mention. */
 static void write_fenced(const struct gp_options *options,
 			 gp_outlet_writer *write, void *arg, FILE *out)
@@ -380,8 +380,8 @@ static void note(int number)
 		gp_outlet_catch(number, gp_outlet_end);
 }
 
-/* timeout(1) and a log-out send theirs twice, at once: only a second Ctrl-C is
- * somebody who does not want to wait. */
+/* Only a second Ctrl-C ends at once: timeout(1) and logging out send their
+ * signal twice. */
 void gp_interrupt_catch(void)
 {
 	if (gp_outlet_is_redirected())

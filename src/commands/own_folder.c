@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders of this user's alone. */
+/* Folders that belong to this user alone. */
 #include "commands/own_folder.h"
 
 #include <errno.h>

@@ -85,7 +85,7 @@ static enum gp_status reuse(const char *text, struct gp_pool_settings *settings,
 	return GP_OK;
 }
 
-/* PyTorch's unless given.  GP_USAGE: a flag is not understood. */
+/* Pool settings, PyTorch's by default. GP_USAGE: invalid flag. */
 static enum gp_status parse_pool(const struct gp_options *options,
 				 struct gp_pool_settings *settings,
 				 struct gp_diag *diag)
@@ -160,7 +160,7 @@ static void begin(struct gp_plan *plan, const struct gp_trace *trace)
 	};
 }
 
-/* The device that the trace was recorded on. */
+/* Capacities as recorded, or concluded from the recording. */
 static void fit_capacity(struct gp_plan *plan,
 			 const struct gp_settings *recorded)
 {
@@ -176,7 +176,7 @@ static enum gp_status choose_release(struct gp_plan *plan, struct gp_diag *diag)
 				    &plan->choice, diag);
 }
 
-/* A what-if does not need the recording to be replayable as it was. */
+/* For a what-if the recording need not be replayable. */
 static void choose_release_anyhow(struct gp_plan *plan)
 {
 	struct gp_diag reason = { 0 };
@@ -260,7 +260,8 @@ static bool runs_torch(const struct gp_plan *plan)
 	return !strcmp(plan->engine->name, "torch");
 }
 
-/* As asked for, else that of the PyTorch at hand, else the recording's. */
+/* The release that is asked for, else that of the PyTorch at hand, else the
+ * recorded one. */
 static enum gp_status ask_release(struct gp_plan *plan,
 				  const struct gp_options *options,
 				  uint8_t *release, struct gp_diag *diag)
@@ -282,7 +283,8 @@ static enum gp_status ask_release(struct gp_plan *plan,
 	return GP_USAGE;
 }
 
-/* As asked for, or the recording's under its own settings. */
+/* The capacity that is asked for, else the one of the recording under its own
+ * settings. */
 static void ask_capacity(struct gp_plan *plan, uint64_t capacity,
 			 uint8_t release)
 {
@@ -291,7 +293,8 @@ static void ask_capacity(struct gp_plan *plan, uint64_t capacity,
 
 	gp_settings_init(&recorded, release);
 	if (!capacity) {
-		/* Left at the defaults when that release refuses them. */
+		/* Stays at the defaults if that release refuses the settings.
+		 */
 		gp_settings_parse(&recorded, recorded_conf(plan->trace),
 				  &ignored);
 		fit_capacity(plan, &recorded);
@@ -353,7 +356,8 @@ void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
 	plan->check_memory = options->check_memory;
 	plan->torch_cuda =
 		(struct gp_torch_cuda){ gp_cuda_about(cuda)->library, environ };
-	/* Else gpupool asks in its name, and can write and refuse. */
+	/* PyTorch calls the device itself; otherwise gpupool does, and can
+	 * check memory and limit it. */
 	plan->asks_itself = runs_torch(plan) && !options->check_memory &&
 			    !options->capacity;
 	for (size_t i = 0; i < plan->trace->device_count; i++)
@@ -455,7 +459,7 @@ void gp_plan_track(struct gp_plan *plan, unsigned parts,
 	}
 }
 
-/* Where the actions of one device go. */
+/* The receivers of the actions of one device. */
 struct listener {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *device;
@@ -635,7 +639,7 @@ static const struct gp_counter *find_counter(const struct counting *c,
 	return NULL;
 }
 
-/* What the recording does not have is not compared. */
+/* Compares a counter with the recorded one, if it was recorded. */
 static void compare(void *arg, const char *key, int64_t value)
 {
 	const struct counting *c = arg;

@@ -18,10 +18,11 @@
 #include "commands/output.h"
 
 #define SOCKET_NAME "plans"
-/* Ranks of a job begin at once. */
+/* The ranks of a job connect at the same time. */
 #define BACKLOG	    64
 
-/* Wheels of NVIDIA lie beside PyTorch's: site-packages/nvidia/cudnn/lib. */
+/* NVIDIA's wheels are installed next to PyTorch:
+ * site-packages/nvidia/cudnn/lib. */
 static void find_cudnn(struct gp_planner *planner, const char *torch)
 {
 	int n = snprintf(planner->library, sizeof(planner->library),
@@ -41,7 +42,8 @@ enum gp_status gp_planner_find(struct gp_planner *planner, const char *wanted,
 	if (wanted && !strcmp(wanted, "none"))
 		return GP_OK;
 	if (!wanted) {
-		/* Another version than the one that is installed is wanted. */
+		/* SIMCUDA_CUDNN asks for another version than the installed
+		 * one. */
 		if (!getenv("SIMCUDA_CUDNN"))
 			find_cudnn(planner, torch);
 		return GP_OK;
@@ -60,7 +62,8 @@ enum gp_status gp_planner_find(struct gp_planner *planner, const char *wanted,
 
 /* ---- the listening process ---- */
 
-/* It says nothing, and the terminal's signals are the program's. */
+/* Detaches from the terminal: no output, and its signals go to the program
+ * only. */
 static void leave_terminal(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -92,7 +95,8 @@ static _Noreturn void listen_on(int listener,
 	}
 }
 
-/* Addresses of sockets are short, and paths are not: the folder is opened. */
+/* A socket's address is limited in length, so the path goes through the opened
+ * folder. */
 static int listen_in(const char *folder)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };

@@ -25,7 +25,7 @@ struct gp_paths {
 
 /* ---- files that operands name ---- */
 
-/* More files than any job has ranks: it is another folder that is meant. */
+/* More files than any job has ranks: probably the wrong folder. */
 #define MOST_FILES 100000
 
 static void add_path(struct gp_paths *paths, char *path)
@@ -35,7 +35,7 @@ static void add_path(struct gp_paths *paths, char *path)
 	paths->items[paths->count++] = path;
 }
 
-/* Named by itself, and not found in a folder. */
+/* Adds a path that the user named. */
 static void add_named(struct gp_paths *paths, char *path)
 {
 	add_path(paths, path);
@@ -47,7 +47,7 @@ static void add_named(struct gp_paths *paths, char *path)
 	paths->named_count = paths->count;
 }
 
-/* Whether a path was named by itself: what was found in a folder need be no
+/* Whether the user named the path; a file found in a folder need not be a
  * trace. */
 static bool is_named(const struct gp_paths *paths, size_t index)
 {
@@ -81,7 +81,8 @@ static void add_files(struct gp_paths *paths, const char *folder, DIR *dir)
 		if (*entry->d_name == '.')
 			continue;
 		path = join(folder, entry->d_name);
-		/* Reading will tell of a link that leads nowhere. */
+		/* A dangling link is added, too: reading it reports the error.
+		 */
 		if (stat(path, &info) || S_ISREG(info.st_mode))
 			add_path(paths, path);
 		else
@@ -92,7 +93,8 @@ static void add_files(struct gp_paths *paths, const char *folder, DIR *dir)
 		      sizeof(char *), by_name);
 }
 
-/* Those of a folder by name, without hidden ones and folders. */
+/* Adds a file, or the files of a folder by name, without hidden files and
+ * subfolders. */
 static enum gp_status paths_add(struct gp_paths *paths, const char *path,
 				struct gp_diag *diag)
 {
@@ -314,8 +316,7 @@ static void put_first(struct gp_ranking *ranking, size_t index)
 	ranking->plans[0] = plan;
 }
 
-/* One that was recorded under another release, or other settings, is replayed
- * as the first. */
+/* Replays a class under the release and settings of the first one. */
 static enum gp_status join_first(struct gp_ranking *ranking, size_t index,
 				 const struct gp_options *asked,
 				 struct gp_diag *diag)

@@ -35,8 +35,8 @@ struct gp_parts {
 	size_t count, room;
 };
 
-/* What a process was before it became another program has its number, what it
- * was after has one that is larger by this or a multiple of it. */
+/* A process that calls exec leaves several parts: the first has its pid, later
+ * ones the pid plus multiples of this. */
 #define GP_PART_NEXT (1L << 22)
 
 /* ---- files that processes leave ---- */
@@ -80,7 +80,7 @@ static bool ends_as(const char *name, const char *ending)
 	return dot && !strcmp(dot, ending);
 }
 
-/* Removes what the processes of a job left to talk to each other. */
+/* Removes the files with which the processes of a job communicated. */
 static void parts_clear(const char *folder)
 {
 	DIR *list = opendir(folder);
@@ -139,13 +139,13 @@ static void drop(const struct part *part, const char *folder)
 	unlink(path);
 }
 
-/* Those of processes that allocated nothing go, unless none did: torch.compile
- * has processes that only ask what the device is. */
+/* Drops parts without allocations, unless all are: torch.compile starts
+ * processes that only query the device. */
 static void parts_drop_idle(struct gp_parts *parts, const char *folder)
 {
 	size_t busy = 0;
 
-	/* Those that are busy come first, in their order. */
+	/* Keep the parts with allocations, in their order. */
 	for (size_t i = 0; i < parts->count; i++) {
 		struct part part = parts->items[i];
 
@@ -161,7 +161,7 @@ static void parts_drop_idle(struct gp_parts *parts, const char *folder)
 		parts->count = busy;
 }
 
-/* Where the last line ends. */
+/* The offset at which the last whole line ends. */
 static off_t end_of_lines(int file, off_t size)
 {
 	char *bytes =
@@ -177,8 +177,8 @@ static off_t end_of_lines(int file, off_t size)
 	return end;
 }
 
-/* Its writer has the file mapped, and would die of its being cut off: a copy
- * takes its place. */
+/* Replaces the file by a shortened copy: its writer may have it mapped, and
+ * truncating it would crash the writer. */
 static void replace(const char *path, int file, off_t end)
 {
 	char name[PATH_MAX];
@@ -197,9 +197,9 @@ static void replace(const char *path, int file, off_t end)
 		unlink(name);
 }
 
-/* Cuts off what follows the last whole line: a writer that was killed, or that
- * still runs, leaves half of one, and zeros.  True: it still runs; what it
- * writes from now on is lost. */
+/* Cuts off an incomplete last line and zeros, left by a writer that was killed
+ * or still runs. True: it still runs, and what it writes from now on is lost.
+ */
 static bool part_finish(const struct part *part, const char *path)
 {
 	bool is_running = !kill((pid_t)(part->number % GP_PART_NEXT), 0);
@@ -284,7 +284,8 @@ static void print_plans(uint64_t plans, const char *of)
 	fprintf(stderr, "\n");
 }
 
-/* Plans that nobody gave have no workspace; what would give them. */
+/* Plans that no library gave have no workspace: says what would provide them.
+ */
 static void hint(const struct names *sizes)
 {
 	if (strstr(sizes->text, "cudnnBackendGetAttribute"))
@@ -295,7 +296,8 @@ static void hint(const struct names *sizes)
 			"named by --cudnn\n");
 }
 
-/* Tells on stderr what the recorder counted; no such file, nothing to tell. */
+/* Prints to stderr what the recorder counted; nothing if there is no such file.
+ */
 static void print_calls(const char *path, const char *context)
 {
 	struct names sizes = { .text = "" }, measured = { .used = 0 },
@@ -367,8 +369,8 @@ static void print_proof(const char *path, const struct gp_plan *plan,
 		  gp_proof_text(&proof, text));
 }
 
-/* Under the replay's verdict, which says nothing of it: the trace is what the
- * program did here, and on a GPU it may have done something else. */
+/* A note below the replay's verdict: on a GPU the program may have taken
+ * another path. */
 static void print_path(const struct gp_trace *trace, bool quiet)
 {
 	if (!trace->values)
@@ -462,7 +464,8 @@ static enum gp_status take(const struct part *of, const char *folder,
 	return status;
 }
 
-/* The program may have chosen what cannot be recorded. */
+/* Says why nothing was recorded, if the program chose an allocator that cannot
+ * be. */
 static void print_why_not(const char *folder)
 {
 	char path[PATH_MAX], why[64] = "";

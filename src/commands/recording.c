@@ -29,7 +29,8 @@
 
 #define DEFAULT_GPU "h100-80gb"
 
-/* Releases whose allocator can be listened to (simcuda/program/layout.c). */
+/* Releases whose allocator's calls can be intercepted
+ * (simcuda/program/layout.c). */
 #define FIRST_RELEASE 1
 #define LAST_RELEASE  15
 
@@ -121,7 +122,8 @@ static bool is_of_values(const char *text)
 	return length && length < 20 && !text[length];
 }
 
-/* Where the driver places memory there is nothing to record. */
+/* With cudaMallocAsync the driver manages memory, and there is nothing to
+ * record. */
 static enum gp_status check_backend(struct gp_diag *diag)
 {
 	static const char *const names[] = { "PYTORCH_CUDA_ALLOC_CONF",
@@ -225,7 +227,7 @@ static enum gp_status find_simcuda(struct session *s, struct gp_diag *diag)
 			   s->wants.cuda);
 }
 
-/* Packages beside PyTorch may want more of CUDA than it does. */
+/* Other packages may need CUDA libraries that PyTorch does not. */
 static void read_packages(struct session *s)
 {
 	char folders[sizeof(s->torch.packages)], *rest = folders, *folder;
@@ -244,7 +246,7 @@ static uint64_t hash(uint64_t key, const char *text)
 	return key;
 }
 
-/* The loader takes a path with one of these for several. */
+/* The loader splits paths at these characters. */
 static bool is_one_word(const char *path)
 {
 	return !path[strcspn(path, " :")];
@@ -306,8 +308,7 @@ static enum gp_status make_stand_ins(struct session *s, const char *lib,
 	return gp_own_fresh("record", s->stand_ins, diag);
 }
 
-/* Calls on PyTorch's allocator are led here as this processor passes
- * arguments. */
+/* Intercepted calls depend on how this processor passes arguments. */
 #ifdef __x86_64__
 #define IS_X86_64 1
 #else

@@ -152,7 +152,7 @@ static enum gp_status keep_verdict(const struct gp_plan *plan,
 
 #define EVENTS_BUFFER (1 << 20) /* bytes; lines are short and many */
 
-/* All that one call of the command holds. */
+/* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
 	struct gp_ranks ranks;

@@ -12,7 +12,7 @@
 #include "commands/progress.h"
 #include "commands/trace_file.h"
 
-/* The replay that a slice is cut from. */
+/* The replay from which the state before a slice is taken. */
 struct watching {
 	struct gp_slice *slice;
 	bool *is_pending; /* by id: from the slice's start on */
@@ -20,7 +20,7 @@ struct watching {
 	size_t count, room;
 };
 
-/* The allocator's state before the slice. */
+/* Keeps the allocator's state before the slice. */
 static void keep(void *arg, struct gp_allocator *allocator, uint64_t event)
 {
 	struct watching *w = arg;

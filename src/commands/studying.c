@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What plans are asked besides: studied, explained and estimated. */
+/* Studies, explanations and estimates of plans. */
 #include "commands/studying.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ enum gp_status gp_studying_check(const struct gp_options *options,
 	return GP_OK;
 }
 
-/* Where no capacity is known, a request that was refused tells of one. */
+/* The capacity; if none is known, the one concluded from a refused request. */
 static uint64_t capacity_of(struct gp_studying *studying,
 			    const struct gp_plan *plan,
 			    const struct gp_options *options, uint32_t device)
@@ -89,7 +89,8 @@ enum gp_status gp_studying_of(struct gp_studying *studying,
 	struct gp_study_config config = {
 		.conf = plans->conf,
 		.release = plans->settings.release,
-		/* What is advised is a setting of PyTorch's allocator. */
+		/* Advice is about PyTorch's allocator, whatever engine is
+		   replayed. */
 		.engine = gp_engine_table(&engines),
 		.without = options->without.items,
 		.without_count = options->without.count,
@@ -210,7 +211,7 @@ static int add_capacity(uint64_t capacity, char text[GP_GIVEN_TEXT])
 				: gp_bytes_exact(capacity, bytes));
 }
 
-/* What only requests tell that were refused; 0: it is known otherwise. */
+/* The capacity if it is concluded from refused requests only; else 0. */
 static uint64_t concluded(const struct gp_plan *plan, uint32_t device,
 			  const struct gp_verdict *verdict)
 {

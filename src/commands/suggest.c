@@ -7,7 +7,7 @@
 #include "commands/trace_file.h"
 #include "report/report.h"
 
-/* All that one call of the command holds. */
+/* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
 	struct gp_ranking ranking; /* release and capacity as asked for */
@@ -29,7 +29,7 @@ static enum gp_status plan_as_asked(void *arg, struct gp_plan *plan,
 	return gp_plan_asked(plan, trace, &options, diag);
 }
 
-/* As far as it can be replayed as recorded: that it cannot is no failure. */
+/* Replays as recorded, as far as possible; failure is not an error. */
 static void replay_recorded(struct session *s, const struct gp_trace *trace)
 {
 	struct gp_diag ignored = { 0 };

@@ -64,7 +64,7 @@ static void ask(struct gp_combination *c, const struct gp_trace *trace)
 	c->is_undecided = true;
 }
 
-/* A window may begin with more than a combination has. */
+/* A window may begin with more memory than a combination's capacity. */
 static void mark_undecided(struct gp_grid *grid, struct gp_trace *const *traces,
 			   size_t count)
 {
@@ -124,7 +124,7 @@ static enum gp_status report(const struct gp_sweep_report *sweep,
 
 /* ---- the sweep ---- */
 
-/* All that one call of the command holds. */
+/* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
 	struct gp_ranks ranks; /* a class is one trace of the sweep */
@@ -133,7 +133,7 @@ struct session {
 	struct gp_prices *own_prices; /* from a file */
 	struct gp_progress progress;
 
-	/* One a class. */
+	/* One for each class of ranks. */
 	struct gp_trace **traces; /* borrowed */
 	struct gp_plan *recorded;
 	struct gp_run *recorded_runs;
@@ -150,7 +150,7 @@ struct session {
 	struct gp_replay_cut cut; /* where runs end with --cut */
 	bool is_cut;		  /* it is known */
 
-	/* Of the trace that is swept. */
+	/* Of the current trace. */
 	size_t trace;
 	size_t *pieces; /* combinations to run */
 	size_t piece_count;
@@ -170,7 +170,7 @@ static const char *path_of(const struct session *s, size_t t)
 	return s->ranks.classes[t].paths[0];
 }
 
-/* Where no release replays as recorded, what the newest would have done. */
+/* If no release replays as recorded, the newest one is used. */
 static enum gp_status play_recorded(struct session *s, size_t t,
 				    struct gp_diag *diag)
 {
@@ -193,7 +193,7 @@ static enum gp_status play_recorded(struct session *s, size_t t,
 
 /* ---- what is asked ---- */
 
-/* Advice is about PyTorch's allocator: none stands above a table of others. */
+/* Advice is about PyTorch's allocator: a sweep of other engines has none. */
 static bool is_of_pytorch(const struct gp_grid *grid)
 {
 	for (size_t i = 0; i < grid->count; i++)
@@ -226,7 +226,8 @@ static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 				     diag);
 }
 
-/* The recorded runs, under the release and the capacity that are asked for. */
+/* Studies the recorded runs under the release and capacity that are asked for.
+ */
 static enum gp_status study(struct session *s, struct gp_diag *diag)
 {
 	struct gp_options options = *s->options;
@@ -273,7 +274,8 @@ static void note_recorded(struct session *s, size_t t)
 	class->conf = gp_mem_copy_text(conf, strlen(conf));
 }
 
-/* Grid and advice begin from what most were recorded under. */
+/* Puts the most common release and settings first: grid and advice start from
+ * them. */
 static void put_lead_first(struct session *s)
 {
 	size_t lead = gp_ranks_lead(&s->ranks);
@@ -332,7 +334,7 @@ static enum gp_status make_grid(struct session *s, struct gp_diag *diag)
 	return gp_sweep_grid(s->options, &base, &s->grid, diag);
 }
 
-/* Every value of some settings, where that is asked for. */
+/* Tries every value of the settings given as =all. */
 static enum gp_status try_all(struct session *s, struct gp_diag *diag)
 {
 	struct gp_sweep_all_config config = {
@@ -354,7 +356,7 @@ static enum gp_status try_all(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* The runs that are made go into the report. */
+/* Moves the finished runs into the report. */
 static void take_runs(struct session *s)
 {
 	for (size_t i = 0; i < s->all.run_count; i++) {
@@ -404,7 +406,7 @@ static enum gp_status resume(struct session *s, struct gp_diag *diag)
 
 /* ---- runs ---- */
 
-/* Of the trace that is swept. */
+/* The run of a combination for the current trace. */
 static struct gp_sweep_run run_of(const struct session *s, size_t combination)
 {
 	struct gp_sweep_run run = s->runs[s->trace];
@@ -415,7 +417,7 @@ static struct gp_sweep_run run_of(const struct session *s, size_t combination)
 	return run;
 }
 
-/* Whether the run of one is the run of the other. */
+/* Whether one combination's run is also the run of the other. */
 static bool is_same_run(const struct session *s, const struct gp_alike *alike,
 			size_t one, size_t other)
 {
@@ -426,7 +428,8 @@ static bool is_same_run(const struct session *s, const struct gp_alike *alike,
 	       same_holds(&s->same, alike, &a->settings, &b->settings);
 }
 
-/* Those behind it that nobody has begun and that go the same way. */
+/* Copies the run to later combinations that would run alike and are not
+ * started. */
 static void share(struct session *s, size_t piece, const struct gp_alike *alike)
 {
 	size_t count = s->ranks.count, one = s->pieces[piece];
@@ -443,7 +446,7 @@ static void share(struct session *s, size_t piece, const struct gp_alike *alike)
 	}
 }
 
-/* On some thread: writes only the runs that it has taken, or that one failed.
+/* Runs on any thread: writes only the runs that it has taken, or the failure.
  */
 static void work(void *arg, size_t piece)
 {
@@ -473,7 +476,7 @@ static void work(void *arg, size_t piece)
 
 /* ---- cutting short ---- */
 
-/* One trace of the combination that the others are held to. */
+/* Replays one trace of the combination that sets the limit for the others. */
 static enum gp_status play_first(struct session *s, size_t first,
 				 struct gp_sweep_row *row, struct gp_diag *diag)
 {
@@ -494,9 +497,9 @@ static enum gp_status play_first(struct session *s, size_t first,
 	return status;
 }
 
-/* What the first combination that is possible comes to, over all traces: who is
- * worse than that at any moment cannot be best.  The order in which the others
- * run changes nothing. */
+/* Replays the first possible combination over all traces: a run that exceeds
+ * its result at any moment cannot be the best and is cut short. The limit does
+ * not depend on the order of the other runs. */
 static enum gp_status find_cut(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
@@ -516,7 +519,7 @@ static enum gp_status find_cut(struct session *s, struct gp_diag *diag)
 			gp_row_join(&row, &one, 0);
 	}
 	s->cut.dropped = row.dropped;
-	/* Who serves more requests may reserve more. */
+	/* A run that serves more requests may reserve more: no limit then. */
 	s->cut.reserved = row.dropped ? UINT64_MAX : row.reserved;
 	s->is_cut = status == GP_OK;
 	return status;
@@ -559,8 +562,8 @@ static void sweep_trace(struct session *s, size_t trace)
 	for (size_t i = 0; i < s->grid.count; i++)
 		atomic_init(&s->taken[i], false);
 	same_init(&s->same, s->traces[trace], SAME_ALL_DEVICES);
-	/* What a body tells of the settings themselves is the run's own, and
-	 * estimates come from other runs. */
+	/* Runs are not shared if their JSON is kept, which names the settings,
+	 * nor if they are estimated. */
 	s->is_shared =
 		!s->keeps_bodies && !gp_trace_has_start(s->traces[trace]);
 	gp_thread_pool_run(&(struct gp_thread_pool_config){
@@ -584,7 +587,8 @@ static void sweep(struct session *s)
 	for (size_t t = 0; t < s->ranks.count; t++)
 		if (!gp_interrupt_came())
 			sweep_trace(s, t);
-	/* What interrupted it may come again while the report is written. */
+	/* Restore the usual signal handling, unless interrupted: the signal may
+	 * be repeated while the report is written. */
 	if (!gp_interrupt_came())
 		gp_outlet_guard();
 }
@@ -618,7 +622,7 @@ static enum gp_status begin(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* Where PyTorch takes none of them, the question was a wrong one. */
+/* GP_USAGE if PyTorch accepts none of the combinations. */
 static enum gp_status check_possible(const struct session *s,
 				     struct gp_diag *diag)
 {
@@ -637,7 +641,7 @@ static enum gp_status check_possible(const struct session *s,
 		      : GP_OK;
 }
 
-/* What is finished, or failed, is kept, and the exit code says that not all is.
+/* The exit status after an interruption or failures; what is done was written.
  */
 static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
 {
@@ -719,7 +723,7 @@ static enum gp_status sweep_command(const struct gp_options *options,
 	return status;
 }
 
-/* Of both commands. */
+/* For sweep and merge. */
 #define FORMATS                                                                \
 	"format", 0, GP_OPTION_FORMAT, GP_AT(format),                          \
 		"text|json|csv|markdown|html",                                 \

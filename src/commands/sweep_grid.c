@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the options of a sweep to its grid. */
+/* Makes a sweep's grid from its options. */
 #include "commands/sweep_grid.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static enum gp_status add_axis(struct lists *lists, const char *text,
 	return GP_OK;
 }
 
-/* The settings that are judged everywhere. */
+/* The table of candidates, which the judge tries, too. */
 static void add_quick(struct lists *lists)
 {
 	size_t count;
@@ -110,7 +110,7 @@ static enum gp_status add_preset(struct lists *lists, const char *name,
 	return gp_diag_set(diag, GP_USAGE, "there is no preset %s", name);
 }
 
-/* One conf a line; # begins a remark. */
+/* One conf per line; # begins a comment. */
 static enum gp_status add_file(struct lists *lists, const char *path,
 			       struct gp_diag *diag)
 {
@@ -144,7 +144,7 @@ static enum gp_status add_file(struct lists *lists, const char *path,
 	return status;
 }
 
-/* The engines of --engine; those of a later --set engine in place of them. */
+/* Adds the engines of --engine; a later --set engine replaces them. */
 static enum gp_status add_engines(struct lists *lists, const char *engine,
 				  struct gp_diag *diag)
 {
@@ -158,7 +158,7 @@ static enum gp_status add_engines(struct lists *lists, const char *engine,
 	return add_axis(lists, text, diag);
 }
 
-/* The recorded settings, unless anything says what to try. */
+/* Collects the axes; the recorded settings alone if nothing is given. */
 static enum gp_status gather(struct lists *lists,
 			     const struct gp_options *options, const char *base,
 			     struct gp_diag *diag)
@@ -183,7 +183,7 @@ static enum gp_status gather(struct lists *lists,
 	return status;
 }
 
-/* Whether their numbers can be put in order. */
+/* Refuses engines whose numbers cannot be compared. */
 static enum gp_status check_engines(const struct gp_grid *grid,
 				    struct gp_diag *diag)
 {
@@ -286,7 +286,7 @@ enum gp_status gp_sweep_grid(const struct gp_options *options,
 
 /* ---- headroom's ---- */
 
-/* Of the last one. */
+/* Whether the last axis is a setting. */
 static bool is_setting_axis(const struct lists *lists)
 {
 	static const char *const others[] = { "torch", "capacity", "engine" };

@@ -57,7 +57,7 @@ static void keep(const struct gp_sweep_run *run, const struct gp_plan *plan,
 		kept->body = gp_sweep_report_body(&report);
 }
 
-/* It has no numbers; the others go on. */
+/* A failed run has no numbers; the other runs continue. */
 static void keep_failure(const struct gp_sweep_run *run,
 			 const struct gp_plan *plan, const struct gp_diag *why,
 			 struct gp_sweep_report_run *kept)
@@ -70,7 +70,7 @@ static void keep_failure(const struct gp_sweep_run *run,
 		kept->body = gp_sweep_report_failed_body(&played);
 }
 
-/* The devices are under the same settings. */
+/* The values for which all devices of the plan would run alike. */
 static struct gp_alike alike_of(const struct gp_plan *plan)
 {
 	struct gp_alike alike = plan->results[0].alike;
@@ -91,8 +91,8 @@ enum gp_status gp_sweep_play(const struct gp_sweep_run *run,
 	make_plan(run, &plan);
 	plan.keep_alike = alike != NULL;
 	status = gp_plan_play(&plan, NULL, NULL, diag);
-	/* Values that are alike from the recorded start may not be so from
-	 * another, where estimates come from. */
+	/* Estimates replay from another start, for which other values may be
+	 * alike: only without --set =all. */
 	if (status == GP_OK && !alike)
 		status =
 			gp_estimating_make(&plan, run->trace, &estimates, diag);
@@ -110,24 +110,25 @@ enum gp_status gp_sweep_play(const struct gp_sweep_run *run,
 
 /* ---- every value of a setting ---- */
 
-/* Segments beyond are as unusual as they are many. */
+/* Larger segment sizes are unusual and many. */
 #define MOST_LARGE 1024 /* MiB */
 #define MOST_RUNS  2000 /* unless the options say */
 
-/* A combination of the other axes, and what of its values is left. */
+/* A combination of the other axes, and the values that are still to be tried.
+ */
 struct cell {
 	struct gp_combination *of;
 	struct gp_space *space; /* NULL: it is not possible */
 	bool is_done;		/* nothing is left, or a run failed */
 	bool is_complete;
 	uint64_t top_mb; /* where the highest class of max_split begins */
-	/* Its classes, and their runs by trace. */
+	/* The combinations made for its classes, and their runs by trace. */
 	struct gp_combination *made;
 	struct gp_sweep_report_run *runs;
 	size_t count, room, run_room;
 };
 
-/* One value of a cell: a run of each trace. */
+/* One value of a cell, with a run for each trace. */
 struct
 try {
 	struct cell *cell;
@@ -148,7 +149,7 @@ struct search {
 	uint64_t most_runs; /* of traces */
 	struct cell *cells;
 	size_t cell_count;
-	/* Of this round; pieces are by try, then trace. */
+	/* The tries of this round; pieces are ordered by try, then trace. */
 	struct try *tries;
 	size_t try_count;
 	struct piece *pieces;
@@ -207,7 +208,7 @@ static struct gp_combination combination_of(const struct gp_combination *of,
 	return c;
 }
 
-/* False: the runs that may be made do not go further. */
+/* Whether another run may be made. */
 static bool may_try(const struct search *s)
 {
 	const struct gp_sweep_all_config *config = s->config;
@@ -236,7 +237,7 @@ static void begin_round(struct search *s)
 	}
 }
 
-/* On some thread: writes only its own piece. */
+/* Runs on any thread: writes only its own piece. */
 static void work(void *arg, size_t index)
 {
 	struct search *s = arg;
@@ -287,7 +288,7 @@ static void keep_try(struct search *s, const struct try *t,
 	cell->made[cell->count++].box = *box;
 }
 
-/* Not all of its traces were begun. */
+/* Drops a try of which not all traces were started. */
 static void drop_try(struct search *s, struct try *t, struct piece *pieces)
 {
 	for (size_t i = 0; i < s->config->trace_count; i++)
@@ -296,8 +297,8 @@ static void drop_try(struct search *s, struct try *t, struct piece *pieces)
 	t->cell->is_done = true;
 }
 
-/* Takes off what the runs of all traces stand for.  One that failed stands for
- * itself alone. */
+/* Removes the values that the runs of all traces stand for; a failed run stands
+ * for its own value only. */
 static void end_try(struct search *s, struct try *t, struct piece *pieces)
 {
 	struct gp_alike alike = pieces[0].alike;
@@ -365,7 +366,7 @@ static void count_values(struct search *s)
 		classes->values = 0;
 }
 
-/* The runs of a combination go behind those that are there. */
+/* Appends a combination and its runs. */
 static void add(struct search *s, struct gp_grid *grid,
 		const struct gp_combination *c,
 		const struct gp_sweep_report_run *runs)
@@ -379,8 +380,8 @@ static void add(struct search *s, struct gp_grid *grid,
 	grid->items[grid->count++] = *c;
 }
 
-/* Cells in the order of the grid, each with its classes as they were found;
- * those that are not possible stay as they are. */
+/* Fills the grid with the cells in order, each with its classes; impossible
+ * combinations stay. */
 static void fill_grid(struct search *s, struct gp_grid *grid)
 {
 	size_t total = 0, traces = s->config->trace_count;
@@ -423,7 +424,7 @@ static void release(struct search *s)
 
 /* ---- the whole ---- */
 
-/* What cannot go with runs of which each hangs on those before. */
+/* Refuses options that do not work if each run depends on the ones before. */
 static enum gp_status refuse(const struct gp_options *options,
 			     struct gp_diag *diag)
 {

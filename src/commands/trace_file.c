@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace as a file of the user's. */
+/* A trace in a user's file. */
 #include "commands/trace_file.h"
 
 #include <stdbool.h>
@@ -108,7 +108,7 @@ static bool begin(struct pack *pack)
 						    ZSTD_c_checksumFlag, 1));
 }
 
-/* Closing it writes the rest to under; errors are the stream's. */
+/* A stream that compresses into under; closing it writes the rest. */
 static FILE *open_packed(FILE *under, enum gp_packing packing)
 {
 	static const cookie_io_functions_t calls = { .write = write_packed,
@@ -283,7 +283,7 @@ static enum gp_status by_name(const struct gp_options *options,
 			   path);
 }
 
-/* Nobody wants that on a screen. */
+/* Refuses to write binary data to a terminal. */
 static enum gp_status check_terminal(const char *path,
 				     const struct gp_trace_form *form,
 				     struct gp_diag *diag)

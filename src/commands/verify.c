@@ -17,7 +17,7 @@
 #include "replay/verify/verify.h"
 #include "report/page.h"
 
-/* A run's own needs beside what it reserves: what a call holds meanwhile. */
+/* Device memory left free for temporary needs of the calls. */
 #define SPARE (UINT64_C(64) << 20)
 
 struct session {
@@ -29,7 +29,7 @@ struct session {
 	bool is_different;
 };
 
-/* One trace of them. */
+/* One of the traces. */
 struct subject {
 	struct session *s;
 	const char *path;
@@ -43,7 +43,7 @@ static bool runs_torch(const struct subject *j)
 	return !strcmp(j->plan.engine->name, "torch");
 }
 
-/* The plan of a replay with that engine tells release, settings and memory. */
+/* Makes a plan, for its release, settings and memory. */
 static enum gp_status make_plan(struct subject *j, struct gp_diag *diag)
 {
 	struct gp_options asked = *j->s->options;
@@ -88,7 +88,7 @@ static struct gp_verify_config config_of(const struct subject *j,
 	return config;
 }
 
-/* What is compared may take long: each result is shown at once. */
+/* Flushes, as each comparison may take long. */
 static void flush(const struct session *s)
 {
 	fflush(s->out);
@@ -159,7 +159,7 @@ static enum gp_status verify_trace(struct session *s, const char *path,
 	return status;
 }
 
-/* A trace that cannot be compared does not keep the others from it. */
+/* Verifies all traces; one that cannot be compared does not stop the others. */
 static enum gp_status verify_all(struct session *s, struct gp_diag *diag)
 {
 	size_t count = s->options->operand_count;

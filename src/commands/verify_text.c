@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verification, told: "equal", or the first difference. */
+/* The result of a verification as text: "equal", or the first difference. */
 #include "commands/verify_text.h"
 
 #include <inttypes.h>
@@ -55,7 +55,7 @@ static void print_request(const struct printer *t, const struct gp_event *e)
 	fputc('\n', t->out);
 }
 
-/* Both sides' actions: the same up to there, then each its own. */
+/* Prints both sides' actions: the common ones, then each side's own. */
 static void print_deeds(const struct printer *t, const struct gp_difference *d)
 {
 	fputs("\nThe last actions that are alike:\n", t->out);
@@ -146,7 +146,8 @@ static const char *partner(const struct gp_verify_outcome *outcome, char *text)
 	return text;
 }
 
-/* The event; of the requests that rebuild the start, only its number. */
+/* The event; only its number if it is one of the requests that rebuild the
+ * start. */
 static const char *where(const struct gp_verify_outcome *outcome,
 			 char text[GP_EVENT_TEXT])
 {

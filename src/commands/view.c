@@ -21,7 +21,7 @@
 #define ROWS_FOR_A_PERSON  20 /* of bands and holders, in text */
 #define ROWS_BY_DEFAULT	   100
 
-/* A device of a run, as far as it was asked about. */
+/* A device of a run, with what was computed for earlier questions. */
 struct seen_device {
 	struct gp_lifetimes lifetimes; /* list NULL: not yet */
 	struct gp_steps steps;
@@ -34,31 +34,31 @@ struct seen_device {
 	bool is_made;
 };
 
-/* A run with all that is known of it: kept for the next question where the
- * trace is held (commands/ask.h). */
+/* A run with all that was computed of it; kept for the next question if the
+ * trace is held (gpupool/ask.h). */
 struct seen {
 	struct gp_trace *trace; /* an owner */
 	struct gp_plan plan;
 	struct seen_device *devices;
 };
 
-/* All that one call of the command holds. */
+/* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
 	struct seen *seen;
 	char *run_name; /* in gp_session_put */
 	struct gp_view view;
 	const struct gp_lifetimes *lifetimes;
-	/* What is asked of it, by what is to be seen. */
+	/* What is asked, by kind of view. */
 	struct gp_view_moment moment;
 	struct gp_event_search search;
 	const struct gp_lifetime *lifetime;
 };
 
-/* What may be seen. */
+/* A kind of view. */
 struct sight {
 	const char *name;
-	/* GP_USAGE or GP_INPUT where it is not there. */
+	/* GP_USAGE or GP_INPUT: there is no such thing. */
 	enum gp_status (*find)(struct session *s, struct gp_diag *diag);
 	void (*show)(const struct session *s,
 		     const struct gp_view_style *style);
@@ -92,7 +92,7 @@ static void destroy_seen(void *made)
 	free(seen);
 }
 
-/* Takes the trace over, also on failure. */
+/* Takes over the trace, also on failure. */
 static enum gp_status play(const struct gp_options *options,
 			   struct gp_trace *trace, struct gp_progress *progress,
 			   struct seen **out, struct gp_diag *diag)
@@ -118,7 +118,7 @@ static enum gp_status play(const struct gp_options *options,
 	return GP_OK;
 }
 
-/* What tells one run of a trace from another; the caller frees. */
+/* A text that identifies a run of a trace; the caller frees. */
 static char *run_name(const struct gp_options *o)
 {
 	struct gp_text_sink sink;
@@ -132,7 +132,7 @@ static char *run_name(const struct gp_options *o)
 	return gp_text_sink_close(&sink, out);
 }
 
-/* The run that is asked about: kept, or played. */
+/* Takes the run from the session, or replays it. */
 static enum gp_status take_run(struct session *s, struct gp_diag *diag)
 {
 	struct gp_progress progress = gp_progress_make(s->options);
@@ -179,7 +179,7 @@ static enum gp_status no_device(const struct session *s, struct gp_diag *diag)
 			   (unsigned long long)s->options->gpu_device);
 }
 
-/* As asked; else the one with the most reserved at its peak. */
+/* The device that is asked for, else the one with the largest peak. */
 static enum gp_status choose_device(struct session *s, uint32_t *device,
 				    struct gp_diag *diag)
 {
@@ -330,8 +330,8 @@ static enum gp_status at_event(struct session *s, struct gp_diag *diag)
 			   (unsigned long long)s->lifetimes->moments - 1);
 }
 
-/* The moment that an explanation looks at: the first request without memory,
- * else the peak, which a window may begin with. */
+/* The moment that explain looks at: the first failed request, else the peak,
+ * which may be the start of a window. */
 static void at_what_matters(struct session *s, bool is_peak)
 {
 	const struct gp_replay_result *r = s->view.result;
@@ -439,7 +439,7 @@ static enum gp_status find_kinds(const char *words, uint32_t *kinds,
 	return GP_OK;
 }
 
-/* As the trace has it: 0 is the default one. */
+/* The stream by its handle in the trace; 0 is the default one. */
 static enum gp_status find_stream(const struct session *s, uint16_t *stream,
 				  struct gp_diag *diag)
 {
@@ -455,7 +455,7 @@ static enum gp_status find_stream(const struct session *s, uint16_t *stream,
 			   s->options->stream);
 }
 
-/* From the file's own id. */
+/* The internal id of an id in the file. */
 static enum gp_status find_id(const struct session *s, uint32_t *id,
 			      struct gp_diag *diag)
 {
@@ -502,7 +502,7 @@ static void show_events(const struct session *s,
 	gp_view_events(&s->view, &s->search, style);
 }
 
-/* By its id, or by what lies at a byte of the stack of bands. */
+/* Finds a block by id, or by a byte of the stack of bands. */
 static enum gp_status find_block(struct session *s, struct gp_diag *diag)
 {
 	const struct gp_options *o = s->options;

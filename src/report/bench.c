@@ -94,13 +94,13 @@ static void write_about(struct gp_emit *json,
 	gp_emit_bool(json, "is_stand_in", about->is_stand_in);
 }
 
-/* Hundredths of a microsecond: what a clock tells. */
+/* To hundredths of a microsecond, which is as fine as the clock is. */
 static double rounded(double us)
 {
 	return (double)(uint64_t)(us * 100 + 0.5) / 100;
 }
 
-/* source NULL: left out. */
+/* source: where the price is from; NULL: not written. */
 static void write_row(struct gp_emit *json, const struct gp_bench_row *row,
 		      unsigned call, const char *source)
 {
@@ -148,13 +148,14 @@ static void write_source(const struct gp_bench_report *report,
 		 row->count);
 }
 
-/* A refused cudaMalloc is one of no bytes. */
+/* The call whose price a measured call is: a refused cudaMalloc is one of 0
+ * bytes. */
 static unsigned priced_as(unsigned call)
 {
 	return call == GP_BENCH_REFUSED ? GP_PRICE_MALLOC : call;
 }
 
-/* Calls that prices know, or the others. */
+/* The calls that the price list has, or those that it has not. */
 static void write_prices(struct gp_emit *json,
 			 const struct gp_bench_report *report, const char *key,
 			 bool has_price)

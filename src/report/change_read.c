@@ -39,7 +39,7 @@ enum gp_status gp_report_is_one(const char *path, bool *is_one,
 		close(fd);
 	head[n > 0 ? n : 0] = 0;
 	*is_one = strstr(head, "\"" GP_REPORT_FAMILY) != NULL;
-	/* Who reads all of it says what else is wrong with it. */
+	/* Other errors are reported by what reads the whole file. */
 	if (gp_file_status(error) != GP_SYSTEM)
 		return GP_OK;
 	gp_diag_file(diag, path);
@@ -118,7 +118,7 @@ static enum gp_status read_moment(const struct reader *r,
 				  const json_t *measures,
 				  struct gp_moment *moment)
 {
-	/* Reports of the first gpupools have only the first moment. */
+	/* Reports of early versions have only at_peak. */
 	const json_t *fullest = json_object_get(measures, "at_fullest");
 	const json_t *peak =
 		fullest ? fullest : json_object_get(measures, "at_peak");

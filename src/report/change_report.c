@@ -57,13 +57,13 @@ static const char *class_text(uint64_t floor, char text[CLASS_TEXT])
 #define NAME_COLUMN (3 * VALUE + 2) /* column of a name */
 #define LEAST	    24		    /* columns for a name */
 
-/* Of a C++ function without what it takes. */
+/* Length of the name of a C++ function without its parameters. */
 static size_t length_of(const char *name)
 {
 	return strstr(name, ".py:") ? strlen(name) : strcspn(name, "(");
 }
 
-/* As much of the end of a name as fits: the line and the function are there. */
+/* The end of a name, as much as fits: it has the line and the function. */
 static void put_name(const struct gp_page *page, const char *name,
 		     const char *note)
 {
@@ -152,7 +152,7 @@ static void print_size(const struct gp_page *page,
 			gp_count_text(pair->b.blocks, b));
 }
 
-/* What the rows after the first ones come to. */
+/* The sum of the rows that are not shown. */
 static void print_rest(const struct gp_page *page,
 		       const struct gp_share_pair *pairs, size_t count)
 {
@@ -338,7 +338,7 @@ static const char *part_label(const struct gp_change *change,
 	return gp_parts[id].label;
 }
 
-/* Parts by how much they changed, the most first. */
+/* Parts sorted by how much they changed, the largest change first. */
 static void rank(const struct gp_change *change, enum gp_part_id order[])
 {
 	const uint64_t *a = change->a.breakdown.part,
@@ -477,7 +477,8 @@ static void print_table(const struct gp_page *page,
 	" It begins with all that it reserves; what made that is not in the "  \
 	"trace."
 
-/* device: CUDA's ordinal; a side may have but one of another. */
+/* device: CUDA's ordinal. A side with a single device may number it
+ * differently. */
 static const char *event_words(const struct gp_change_side *side,
 			       uint32_t device, char text[GP_EVENT_TEXT])
 {
@@ -517,7 +518,7 @@ static void print_moment(const struct gp_page *page, const char *name,
 					    requests));
 }
 
-/* Runs of one program differ in when they peak. */
+/* Two runs of one program may peak at different events. */
 static void print_notes(const struct gp_page *page,
 			const struct gp_change *change)
 {

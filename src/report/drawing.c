@@ -14,7 +14,7 @@
 #define MAX_WIDTH   GP_BINS
 #define TOP_COLUMNS 80
 
-/* What a cell, or an edge, is drawn with. */
+/* The characters that cells and edges are drawn with. */
 struct ink {
 	const char *full[8]; /* by filled eighths; [0] is all of it */
 	const char *gap;     /* reserved, not allocated */
@@ -58,7 +58,7 @@ static uint64_t largest_of(const uint64_t *values, uint32_t first,
 	return largest;
 }
 
-/* Something is never nothing: at least an eighth. */
+/* A value above 0 is drawn as at least one eighth. */
 static unsigned eighths(const struct canvas *canvas, uint64_t value)
 {
 	double part = (double)value / (double)canvas->top;
@@ -89,7 +89,7 @@ static void fill_columns(struct canvas *canvas,
 	}
 }
 
-/* What stands in a cell: NULL for nothing. */
+/* The character of a cell; NULL: it is empty. */
 static const char *cell(const struct canvas *canvas, unsigned x, unsigned row,
 			const char **color)
 {
@@ -103,7 +103,7 @@ static const char *cell(const struct canvas *canvas, unsigned x, unsigned row,
 	    *canvas->ink->full[column->allocated - floor] != ' ')
 		return canvas->ink->full[column->allocated - floor];
 	*color = YELLOW;
-	/* Half a cell of gap, or the only cell of a low column. */
+	/* At least half of the cell is gap, or the column has no other cell. */
 	if (column->reserved >= floor + 4 || (column->reserved && !floor))
 		return canvas->ink->gap;
 	return NULL;
@@ -137,7 +137,7 @@ static void print_row(const struct canvas *canvas, unsigned row, FILE *out)
 {
 	char label[GP_BYTES_TEXT] = "";
 
-	/* The upper edge, and the middle where it is an edge of cells. */
+	/* Label the upper edge, and the middle if it lies between two rows. */
 	if (!row)
 		gp_bytes_text(canvas->top, label);
 	else if (row * 2 == canvas->rows)
@@ -160,8 +160,8 @@ static void place(char *line, unsigned at, const char *text)
 	memcpy(line + at, text, strlen(text));
 }
 
-/* The first and last event, and the peak's under its mark, as far as the two
- * ends leave room. */
+/* The first and the last event, and the peak's below its mark if there is room
+ * between them. */
 static void print_events(const struct canvas *canvas,
 			 const struct gp_drawing *drawing, FILE *out)
 {

@@ -25,7 +25,8 @@ static void put_code(FILE *out, uint32_t code)
 		0xdc00 | (code & 0x3ff));
 }
 
-/* What a terminal or a log would act on is escaped. */
+/* Escapes what a terminal or a log would interpret, such as control characters.
+ */
 static void put_string(FILE *out, const char *text)
 {
 	size_t left = strlen(text), bytes;
@@ -63,7 +64,7 @@ static void new_line(struct gp_emit *json)
 		putc(' ', json->out);
 }
 
-/* What stands before a value. */
+/* The comma, line break and key before a value. */
 static void put_key(struct gp_emit *json, const char *key)
 {
 	if (json->has_items)
@@ -252,7 +253,8 @@ void gp_emit_trace_path(struct gp_emit *json, const char *path,
 
 /* ---- settings ---- */
 
-/* One number, or by interval where they differ, named by its start in MiB. */
+/* A single number if all intervals have the same; else an object whose keys are
+ * the intervals' first MiB. */
 static void divisions(struct gp_emit *json, const char *key,
 		      const uint64_t *values)
 {
@@ -273,7 +275,7 @@ static void divisions(struct gp_emit *json, const char *key,
 	gp_emit_close(json, '}');
 }
 
-/* Those that are not as they are by default. */
+/* Nothing for a setting that has its default value. */
 static void write_knob(struct gp_emit *json, const struct gp_knob *knob,
 		       const struct gp_settings *settings,
 		       const struct gp_settings *by_default)

@@ -15,8 +15,8 @@
 
 /* ---- sums ---- */
 
-/* It has no cache, so no gap either: what it reserves is what is live, and what
- * that costs is in its calls. */
+/* The baseline has no cache and so no gap: it reserves what is live, and its
+ * cost is in the number of calls. */
 static bool is_baseline(const char *engine)
 {
 	return !strcmp(engine, "direct");
@@ -90,13 +90,13 @@ static struct gp_cell ratio(double value, char text[RATIO_TEXT])
 				 .number = (uint64_t)(value * 1000) };
 }
 
-/* Settings that were asked for. */
+/* The settings column: what was asked for. */
 static const char *settings(const char *conf)
 {
 	return !conf ? "" : *conf ? conf : "(defaults)";
 }
 
-/* What is reserved, as a part of the most. */
+/* A bar: reserved as a share of the most that any engine reserves. */
 static const char *bar(uint64_t value, uint64_t most, bool is_ascii,
 		       char text[3 * BAR + 1])
 {
@@ -218,7 +218,8 @@ static uint64_t most_of(const struct gp_engine_run *runs, size_t count)
 
 #define CONF_TEXT 1024
 
-/* With a blank behind each comma, where a line may end; PyTorch skips it. */
+/* Adds a space after each comma, so that lines can be wrapped there; PyTorch
+ * ignores the space. */
 static const char *spaced(const char *conf, char text[CONF_TEXT])
 {
 	size_t at = 0;
@@ -232,7 +233,8 @@ static const char *spaced(const char *conf, char text[CONF_TEXT])
 	return text;
 }
 
-/* What a row has no room for, below it: settings, or why it has no numbers. */
+/* Prints below a row what does not fit in it: settings, or why it has no
+ * numbers. */
 static void put_below(const struct gp_page *page, const char *conf,
 		      const char *trouble)
 {
@@ -245,7 +247,8 @@ static void put_below(const struct gp_page *page, const char *conf,
 		gp_page_line(page, GP_TONE_BAD, 6, "    %s", trouble);
 }
 
-/* In text, page has what is below a row; elsewhere it is NULL. */
+/* page: where to print what goes below a row, in text; NULL in other formats.
+ */
 static void put_runs(const struct gp_table *table,
 		     const struct gp_engine_run *runs, size_t count,
 		     const struct gp_page *page, bool is_ascii)
@@ -282,7 +285,7 @@ static const struct gp_column sum_columns[SUM_COLUMNS] = {
 	[ALL_OOMS] = { { "OOMs", "OOMs", NULL, "OOMs" }, 6, "ooms" },
 };
 
-/* None where it served no trace in full. */
+/* An empty cell if the engine served no trace in full. */
 static struct gp_cell mean_of(const struct gp_engine_entry *entry, double value,
 			      char text[RATIO_TEXT])
 {
@@ -290,7 +293,8 @@ static struct gp_cell mean_of(const struct gp_engine_entry *entry, double value,
 			     : (struct gp_cell){ .kind = GP_CELL_NONE };
 }
 
-/* Names of engines with settings of their own, and of libraries, are long. */
+/* Width of the name column: engines with settings, and libraries, have long
+ * names. */
 static int name_width(const struct gp_engines_report *report)
 {
 	size_t width = 11;
@@ -349,7 +353,7 @@ static bool has_ooms(const struct gp_engines_report *report)
 	return false;
 }
 
-/* A line has room for what was asked for or for the drawing. */
+/* A line has room for either the settings or the bar. */
 static void choose_columns(const struct gp_engines_report *report,
 			   struct gp_column chosen[COLUMNS])
 {
@@ -362,7 +366,7 @@ static void choose_columns(const struct gp_engines_report *report,
 	chosen[DRAWN].title[GP_TABLE_TEXT] = NULL;
 }
 
-/* The same for all that could be run. */
+/* The capacity of the first run that could be made. */
 static uint64_t memory_of(const struct gp_engine_run *runs, size_t count)
 {
 	size_t i = 0;
@@ -372,7 +376,7 @@ static uint64_t memory_of(const struct gp_engine_run *runs, size_t count)
 	return runs[i].capacity;
 }
 
-/* One device of a trace. */
+/* The rows of one device of a trace. */
 static void put_device(const struct gp_engines_report *report,
 		       const struct gp_engine_run *runs,
 		       const struct gp_report_style *style,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An event as a person is told of it: its step, its time and its line. */
+/* How an event is described to a person: by its step, time and source line. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 /* ---- the step ---- */
 
-/* The last digits of "ProfilerStep#12"; false: it has none. */
+/* Reads the digits at the end of "ProfilerStep#12"; false: there are none. */
 static bool number_in(const char *text, uint64_t *number)
 {
 	size_t end = strlen(text), first;
@@ -39,7 +39,7 @@ static bool mark_number(const struct gp_trace *trace, uint32_t device,
 	       number_in(trace->texts[mark->text], number);
 }
 
-/* Do the program's own numbers rise from step to step? */
+/* Whether the program numbers its steps in rising order. */
 static bool has_numbers(const struct gp_trace *trace, uint32_t device,
 			const struct gp_steps *steps)
 {
@@ -67,7 +67,7 @@ uint64_t gp_step_number(const struct gp_trace *trace, uint32_t device,
 	return step + 1;
 }
 
-/* steps->count: in none. */
+/* The step that the event is in; steps->count: in none. */
 static size_t step_at(const struct gp_steps *steps, uint64_t event)
 {
 	size_t low = 0, high = steps->count;
@@ -102,7 +102,7 @@ const char *gp_event_step(const struct gp_trace *trace, uint32_t device,
 
 #define TIME_TEXT 32
 
-/* Since the first event whose time is known; "" where its own is not. */
+/* Time since the first event that has one; "" if this event has none. */
 static const char *time_text(const struct gp_device_trace *device,
 			     uint64_t event, char text[TIME_TEXT])
 {
@@ -133,7 +133,7 @@ static void add(char text[GP_EVENT_TEXT], const char *part)
 			 length ? ", " : "", part);
 }
 
-/* The step and the time. */
+/* Appends the step and the time. */
 static void add_moment(const struct gp_trace *trace, uint32_t device,
 		       const struct gp_steps *steps, uint64_t event,
 		       char text[GP_EVENT_TEXT])

@@ -195,7 +195,8 @@ static void print_failures(const struct explain_page *p)
 		print_failure(p, i);
 }
 
-/* Names of templates have no end: cut at the edge, between characters. */
+/* Names of templates can be very long: they are cut at the edge, between
+ * characters. */
 static void print_frame(const struct explain_page *p, const char *text)
 {
 	size_t length = strlen(text), most = p->page.columns - FRAME_INDENT;
@@ -212,7 +213,7 @@ static void print_frame(const struct explain_page *p, const char *text)
 	gp_page_command(&p->page, "    ", line);
 }
 
-/* The whole stack, where it says more than its site. */
+/* Prints the whole stack if it has more than the site's own frame. */
 static void print_stack(const struct explain_page *p, uint32_t site)
 {
 	const struct gp_trace *trace = p->explain->trace;
@@ -271,7 +272,7 @@ static void print_details(const struct explain_page *p)
 #define HOLDERS_DETAIL	20
 #define CULPRITS_DETAIL 20
 
-/* Under a headline; what has nothing to say is no line. */
+/* Prints a line below a headline; nothing for empty words. */
 static void say(const struct explain_page *p, const char *before,
 		struct gp_words words)
 {
@@ -333,7 +334,7 @@ static void print_attempt(const struct explain_page *p,
 		    explain_fate(&p->explain->base, attempt, text));
 }
 
-/* What came of a setting on the device that is told of. */
+/* The result of a trial on the device that is explained. */
 static const struct gp_trial_case *case_of(const struct explain_page *p,
 					   const struct gp_trial *trial)
 {
@@ -362,8 +363,8 @@ static void print_setting(const struct explain_page *p,
 		    one->reserved, fate);
 }
 
-/* What is possible at all, whatever the settings.  The packing is the best of a
- * short search: it says something only where no setting needs as little. */
+/* What any allocator could reach. The packing comes from a short search, so it
+ * is shown only if no setting needs as little. */
 static void print_floor(const struct explain_page *p)
 {
 	uint64_t packing = p->explain->floor.packing;
@@ -381,13 +382,14 @@ static void print_floor(const struct explain_page *p)
 			gp_bytes_text(packing, bytes));
 }
 
-/* Serves what is not served as it is, or reserves less. */
 static bool is_served(const struct explain_page *p,
 		      const struct gp_trial *trial)
 {
 	return case_of(p, trial)->is_served;
 }
 
+/* Whether the setting serves all requests where the current ones do not, or
+ * reserves less. */
 static bool setting_helps(const struct explain_page *p,
 			  const struct gp_trial *trial)
 {
@@ -398,7 +400,7 @@ static bool setting_helps(const struct explain_page *p,
 		case_of(p, trial)->reserved < case_of(p, base)->reserved);
 }
 
-/* The advised setting, and the first of those that help besides. */
+/* The advised setting, and the first few others that help. */
 static void print_settings(const struct explain_page *p)
 {
 	const struct gp_study *study = p->explanation->study;
@@ -511,7 +513,8 @@ static void print_culprits(const struct explain_page *p, const char *title,
 		say(p, "", words(p->explain->trace, &culprits->list[i]));
 }
 
-/* Do those who pin most at the moment do so over the whole trace? */
+/* Whether the sites that pin most at this moment also pin most over the whole
+ * trace. */
 static bool is_as_ever(const struct gp_explain *e)
 {
 	const struct gp_culprit *now = e->now.list;
@@ -534,7 +537,8 @@ static void print_blocks(const struct explain_page *p)
 	gp_report_owners(&p->page, e,
 			 p->explanation->has_details ? HOLDERS_DETAIL
 						     : HOLDERS_SHOWN);
-	/* Too little memory: what takes it matters, not what lies between. */
+	/* If there is too little memory, its holders matter, and fragmentation
+	 * does not. */
 	if (is_too_small && !p->explanation->has_details)
 		return;
 	if (e->live.count && e->now.count)

@@ -66,7 +66,7 @@ struct gp_words explain_moment(const struct gp_explain *e)
 
 /* ---- the request ---- */
 
-/* Whose memory there is besides, where there is any. */
+/* Free memory of other streams and pools, if any. */
 static void say_elsewhere(struct gp_words *words, const struct gp_oom *oom)
 {
 	char bytes[GP_BYTES_TEXT];
@@ -79,7 +79,8 @@ static void say_elsewhere(struct gp_words *words, const struct gp_oom *oom)
 		       gp_bytes_text(oom->free_other_pool, bytes));
 }
 
-/* A pool is two: of small blocks and of large ones. */
+/* Names the pool: each is divided into one for small and one for large blocks.
+ */
 static void say_pool(struct gp_words *words, const struct gp_explain *e)
 {
 	const struct gp_oom *oom = &e->result.first_oom;
@@ -166,7 +167,7 @@ struct gp_words explain_others(const struct gp_explain *e)
 
 /* ---- what to do ---- */
 
-/* What else the command was given. */
+/* Appends the other options that the user gave. */
 static void say_given(struct gp_words *words, const struct gp_explanation *x)
 {
 	for (size_t i = 0; x->what_ifs && i < x->what_ifs->count; i++) {
@@ -196,7 +197,8 @@ struct gp_words explain_command(const struct gp_explanation *x,
 	return words;
 }
 
-/* Runs where it did not, or saves a hundredth. */
+/* Whether a what-if avoids the OOMs of the run as it is, or reserves at least 1
+ * % less. */
 static bool is_worth_it(const struct gp_attempt *base,
 			const struct gp_attempt *trial)
 {
@@ -206,7 +208,7 @@ static bool is_worth_it(const struct gp_attempt *base,
 	       (!base->no_oom || trial->peak_reserved <= least);
 }
 
-/* The best one, if it helps. */
+/* The first what-if that is worth showing, which is the best; NULL: none is. */
 static const struct gp_attempt *what_if_of(const struct gp_explain *e)
 {
 	for (size_t i = 0; i < e->attempt_count; i++)
@@ -300,8 +302,8 @@ struct gp_words explain_reason(const struct gp_gap *gap,
 	return words;
 }
 
-/* The only stream that pending blocks wait for; GP_NO_STREAM: none, several, or
- * not known. */
+/* The stream that all pending blocks wait for; GP_NO_STREAM: none, several, or
+ * unknown. */
 static uint16_t awaited_stream(const struct gp_explain *e)
 {
 	const struct gp_device_trace *device = &e->trace->devices[e->device];
@@ -452,7 +454,8 @@ struct gp_words explain_waiting(const struct gp_explain *e)
 struct gp_words explain_calls(const struct gp_explain *e)
 {
 	struct gp_words words = { 0 };
-	/* A verification's device is the recording: it makes no calls. */
+	/* A verification makes no device calls: the recording stands in for the
+	 * device. */
 	const struct gp_device_calls *calls = &e->base_calls;
 	double us = gp_price_of(gp_prices_built_in(), calls,
 				e->result.stats.num_sync_all_streams);
@@ -495,7 +498,7 @@ struct gp_words explain_caches(const struct gp_explain *e)
 
 /* ---- drift ---- */
 
-/* From which step on nothing rises any more. */
+/* The step from which on the peak no longer rises. */
 static size_t risen_by(const struct gp_steps *steps)
 {
 	uint64_t most = 0;
@@ -509,7 +512,7 @@ static size_t risen_by(const struct gp_steps *steps)
 	return at;
 }
 
-/* The size class whose live bytes grew most in the second half. */
+/* The size class whose live bytes grew most between two steps. */
 static unsigned grown_class(const struct gp_step *from,
 			    const struct gp_step *to, uint64_t *bytes)
 {

@@ -19,7 +19,7 @@
 #define MOST_HOLDERS	  5
 #define MOST_HOLDERS_JSON 20
 
-/* What a device must have, one way or another. */
+/* How much memory a device must have. */
 struct need {
 	uint64_t pytorch; /* 0: not known; GP_UNLIMITED: none is enough */
 	uint64_t all;
@@ -36,7 +36,7 @@ static bool is_known(uint64_t bytes)
 	return bytes && bytes != GP_UNLIMITED;
 }
 
-/* What PyTorch's allocator can have of a device. */
+/* Memory of a device that is left for PyTorch's allocator. */
 static uint64_t room_of(const struct gp_gpu *gpu)
 {
 	return gpu->capacity - gp_gpu_non_pytorch(gpu).high;
@@ -76,7 +76,7 @@ static struct need as_it_is(const struct gp_fit_report *r)
 	return need_of(r, pytorch_of(r, verdict_of(r)->need_as_recorded));
 }
 
-/* Nothing where no setting is advised. */
+/* The need with the advised setting; zero if none is advised. */
 static struct need with_setting(const struct gp_fit_report *r)
 {
 	const struct gp_verdict *v = verdict_of(r);
@@ -91,7 +91,8 @@ uint64_t gp_fit_needs(const struct gp_fit_report *r)
 
 bool gp_fit_is(const struct gp_fit_report *r)
 {
-	/* One that failed before it used a device may need any. */
+	/* No device was used: the program fits if it ended well, else its need
+	 * is unknown. */
 	if (!r->study->case_count)
 		return !r->exit && !r->runs_on;
 	return !r->sharers && !verdict_is_bad(verdict_of(r));
@@ -104,7 +105,7 @@ bool gp_fit_is_open(const struct gp_fit_report *r)
 	return r->sharers && !verdict_is_bad(verdict_of(r));
 }
 
-/* What nvidia-smi shows at the peak; 0: the program does not get that far. */
+/* What nvidia-smi would show at the peak; 0: the program fails before. */
 static uint64_t shown(const struct gp_fit_report *r)
 {
 	const struct gp_trial *trial = &r->study->trials[0];
@@ -115,7 +116,7 @@ static uint64_t shown(const struct gp_fit_report *r)
 
 /* ---- for a person ---- */
 
-/* As the recorder says what it could not tell (recorder.c, tell_sizes). */
+/* By what the recorder says that it could not know (recorder.c, tell_sizes). */
 static const char *how_exactly(const struct gp_trace *trace)
 {
 	if (!trace->not_told)

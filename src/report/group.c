@@ -132,7 +132,7 @@ enum { LABEL, RESERVED, ALLOCATED, UNUSED, LARGEST_FREE, SEGMENTS, COLUMNS };
 		name, NULL, NULL, name                                         \
 	}
 
-/* The first ones are there however narrow the page is. */
+/* On a narrow page, the last columns are left out. */
 static const struct gp_column columns[COLUMNS] = {
 	[LABEL] = { { "", NULL, NULL, "memory" }, -26, NULL },
 	[RESERVED] = { BOTH("reserved"), 9, "" },
@@ -169,7 +169,7 @@ static void put_group(const struct gp_table *table, const char *label,
 	gp_table_row(table, cells);
 }
 
-/* What is all in one group has no line of its own in text. */
+/* In text, a grouping with a single group is left out: it equals the total. */
 static void put_grouping(const struct gp_table *table,
 			 const struct gp_trace *trace,
 			 const struct gp_state *state,

@@ -173,7 +173,7 @@ const char *gp_head_engine(const char *engine)
 	return strcmp(engine, gp_engine_table(&count)->name) ? engine : NULL;
 }
 
-/* What a simulated device cannot know. */
+/* A note on what a simulated device does not know. */
 static const char *engine_note(const struct gp_run *run)
 {
 	return run->cuda ? NULL : gp_engine_note(run->engine);
@@ -189,7 +189,7 @@ void gp_head_release(const struct gp_page *page, uint8_t release,
 		gp_page_field(page, "PyTorch", "2.%u, as asked for", release);
 }
 
-/* The first of them, and how many there are. */
+/* The first event that changes settings, and how many do. */
 static const struct gp_event *find_change(const struct gp_trace *trace,
 					  size_t *count)
 {
@@ -267,7 +267,8 @@ void gp_head_doubts(const struct gp_page *page, const struct gp_trace *trace)
 		gp_page_field(page, "Not told", "%s", gp_trace_unknown(trace));
 }
 
-/* Not told by the trace, but by how its decisions come out. */
+/* Whether the capacity was not recorded, but follows from the recorded
+ * decisions. */
 static bool is_fitted(const struct gp_report *report, const struct gp_run *run,
 		      size_t device)
 {

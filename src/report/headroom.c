@@ -19,7 +19,7 @@
 #define MIB (UINT64_C(1) << 20)
 #define BAR 16 /* columns of the longest */
 
-/* Capacities are whole MiB, and are shown to be typed again. */
+/* Capacities are whole MiB, in a form that can be used on a command line. */
 #define MIB_TEXT 24
 static const char *mib_text(uint64_t bytes, char text[MIB_TEXT])
 {
@@ -61,7 +61,8 @@ static void print_answer(const struct gp_page *page,
 			     gp_bytes_text(retry->capacity, y));
 }
 
-/* Where a capacity is asked about, or known. */
+/* The verdict on the capacity that was asked for or recorded; nothing without
+ * one. */
 static void print_verdict(const struct gp_page *page,
 			  const struct gp_verdict *v)
 {
@@ -142,7 +143,7 @@ static bool has_releases(const struct gp_headroom_report *report)
 	return false;
 }
 
-/* The settings, and the release where they are of several. */
+/* The settings, and the release if there are several. */
 #define LABEL_TEXT 512
 static const char *label_of(const struct gp_headroom_report *report, size_t run,
 			    char text[LABEL_TEXT])
@@ -181,7 +182,7 @@ static void print_rows(const struct gp_page *page,
 		print_row(page, report, i, &report->runs[i].devices[device]);
 }
 
-/* Of those that need least, the first. */
+/* Prints which settings need the least memory. */
 static void print_best(const struct gp_page *page,
 		       const struct gp_headroom_report *report, size_t device)
 {
@@ -313,7 +314,7 @@ static const char *note_of(const struct gp_headroom *h,
 	return oom ? "no OOM" : retry ? "no retry" : "";
 }
 
-/* A point, and its bar against the longest. */
+/* A point of the curve, with a bar relative to the longest. */
 static void print_point(const struct gp_page *page, const struct gp_headroom *h,
 			const struct gp_headroom_point *point, double time_us,
 			double most_us)

@@ -45,8 +45,7 @@ static void print_amount(const struct gp_page *page, const struct gp_explain *e,
 		words);
 }
 
-/* What is told of one behind its bytes, in so many columns at most where
- * that is asked. */
+/* The words behind a holder's bytes, however many columns they take. */
 #define WORDS (EXPLAIN_WHO + SINCE)
 static void words_of_all(const struct gp_explain *e, const struct gp_culprit *c,
 			 unsigned columns, char words[WORDS])
@@ -58,7 +57,7 @@ static void words_of_all(const struct gp_explain *e, const struct gp_culprit *c,
 		 since(e, c, text));
 }
 
-/* A name is cut in front of its characters, not within one. */
+/* Cuts a name between characters, not within one. */
 static size_t cut(const char *name, size_t room)
 {
 	size_t length = strlen(name);
@@ -70,7 +69,7 @@ static size_t cut(const char *name, size_t room)
 	return length;
 }
 
-/* Whether another holder asked in the same line. */
+/* Whether another holder has the same source line. */
 static bool is_shared(const struct gp_explain *e, const struct gp_culprit *c,
 		      const char *line)
 {
@@ -86,9 +85,8 @@ static bool is_shared(const struct gp_explain *e, const struct gp_culprit *c,
 	return false;
 }
 
-/* As much of a site's name as so many columns hold: its line is more than what
- * runs there, where that does not tell it from another, and its file more than
- * its folder. */
+/* Fits a site's name into so many columns: without what runs there, unless
+ * another holder is at the same line, and without folders. */
 static void put_site(const struct gp_explain *e, const struct gp_culprit *c,
 		     size_t room, char name[GP_SITE_TEXT])
 {
@@ -156,7 +154,7 @@ static void print_rest(const struct gp_page *page, const struct gp_explain *e,
 	print_amount(page, e, bytes, words);
 }
 
-/* The moment that is looked at. */
+/* The moment that the explanation is of. */
 static const char *moment_words(const struct gp_explain *e)
 {
 	if (e->live_bytes != e->gap.allocated)
@@ -235,7 +233,7 @@ const char *gp_module_words(const struct gp_trace *trace,
 	return text;
 }
 
-/* Modules that differ in numbers only. */
+/* Modules whose names differ in numbers only, as one. */
 struct layer {
 	uint64_t bytes, modules;
 	const char *words;
@@ -271,7 +269,7 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(x->words, y->words);
 }
 
-/* Their texts live in the intern. */
+/* Sums the modules by name without numbers; the names live in texts. */
 static struct layer *find_layers(const struct gp_explain *e,
 				 struct gp_intern *texts)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages for a browser, and that of a run: whole without scripts.  Where they run and can replay
- * (struct gp_live_page), what they show takes the place of what is .replaced.
+ * Pages for a browser, and that of a run: whole without scripts.  Where they
+ * run and can replay (struct gp_live_page), what they show takes the place of
+ * what is .replaced.
  */
 #include "report/html.h"
 
@@ -28,7 +29,7 @@
 /* ---- the beginning of a page, and tables: cells that tell scripts and tests
  * their value ---- */
 
-/* In the policy: a script or a style whose element holds a newline and this
+/* Allows, in the policy, a script or style whose content is a newline and this
  * text. */
 static void allow(const char *text, FILE *out)
 {
@@ -40,8 +41,9 @@ static void allow(const char *text, FILE *out)
 	free(content);
 }
 
-/* Only this program's own scripts and style, whatever a trace brings in; the
- * worker is made of a text in the page, and nothing is fetched. */
+/* The content security policy: only this program's own scripts and style run,
+ * whatever a trace contains. The worker is made from a text in the page, and
+ * nothing is fetched. */
 static void put_policy(FILE *out)
 {
 	fputs("<meta http-equiv=\"Content-Security-Policy\" "
@@ -166,7 +168,7 @@ static void put_start(const struct gp_live_page *page, FILE *out)
 	gp_emit_close(&json, '}');
 	gp_text_sink_close(&sink, json.out);
 	fputs("<script type=\"application/json\" id=\"start\">", out);
-	/* Nothing in it may look like the element's end. */
+	/* '<' is escaped, so that nothing ends the element early. */
 	for (size_t i = 0; i < sink.size; i++)
 		if (sink.text[i] == '<')
 			fputs("\\u003c", out);
@@ -189,7 +191,7 @@ static void put_part(const char *id, const struct gp_live_part *part, FILE *out)
 	fputs("</script>\n", out);
 }
 
-/* In <main>: the controls, or why there are none. */
+/* Writes, in <main>, the controls, or why there are none. */
 static void put_controls(const struct gp_live_page *page, FILE *out)
 {
 	if (page->wasm.bytes) {
@@ -201,7 +203,7 @@ static void put_controls(const struct gp_live_page *page, FILE *out)
 	}
 }
 
-/* Behind </main>: parts and scripts, to the end. */
+/* Writes, behind </main>, the parts and scripts, up to the end. */
 static void put_end(const struct gp_live_page *page, FILE *out)
 {
 	if (page->wasm.bytes) {
@@ -233,7 +235,7 @@ static const char *const run_names[] = { "A", "B" };
 
 /* ---- numbers ---- */
 
-/* The number as it is, for scripts and tests, and as people read it. */
+/* A value, in full for scripts and tests, and formatted for people. */
 static void write_value(const char *tag, enum gp_measure_id id,
 			const struct gp_subject *subject, FILE *out)
 {
@@ -276,7 +278,7 @@ static void write_peak(const struct gp_replay_result *result, FILE *out)
 		   "gap / reserved, at the peak", out);
 }
 
-/* What a replay from this start reserves would be taken for exact. */
+/* In place of the replay's peak, which would be taken for exact. */
 static void write_estimate(const struct gp_estimate *estimate, FILE *out)
 {
 	char bytes[GP_BYTES_TEXT], bounds[GP_ESTIMATE_TEXT];
@@ -289,7 +291,7 @@ static void write_estimate(const struct gp_estimate *estimate, FILE *out)
 		gp_estimate_text(estimate, bounds));
 }
 
-/* estimate NULL: the run's own numbers are the answer. */
+/* estimate NULL: the replay's own numbers are exact. */
 static void write_tiles(const struct gp_replay_result *result,
 			const struct gp_estimate *estimate, FILE *out)
 {
@@ -467,7 +469,7 @@ static void write_doubt(const char *title, const char *text, FILE *out)
 	fputs("</p>\n", out);
 }
 
-/* How far the recording may not be what a GPU would do. */
+/* Notes on where the recording may differ from a run on a GPU. */
 static void write_doubts(const struct gp_trace *trace, FILE *out)
 {
 	if (gp_trace_doubts_path(trace))
@@ -475,7 +477,7 @@ static void write_doubts(const struct gp_trace *trace, FILE *out)
 	write_doubt("Not told:", gp_trace_unknown(trace), out);
 }
 
-/* What stands before titles, where there are two runs. */
+/* The prefix of titles if there are two runs: "A: ". */
 static const char *run_title(const struct gp_report *report, size_t i)
 {
 	static const char *const names[] = { "A: ", "B: " };
@@ -483,7 +485,7 @@ static const char *run_title(const struct gp_report *report, size_t i)
 	return report->run_count > 1 ? names[i] : "";
 }
 
-/* The run that was asked for, against the one before it. */
+/* The differences between the two runs. */
 static void write_differences(const struct gp_report *report, size_t d,
 			      FILE *out)
 {
@@ -576,7 +578,7 @@ static void write_device(const struct gp_report *report, size_t d, FILE *out)
 	fputs("</section>\n", out);
 }
 
-/* As the text says it. */
+/* The same words as in the text report. */
 static void write_nothing(FILE *out)
 {
 	struct gp_report_style style = { 0 };

@@ -36,7 +36,7 @@ static void paragraph(const struct finding *f, const char *class,
 	fputs("</p>\n", f->out);
 }
 
-/* To be copied. */
+/* A line of code for copying. */
 static void code(const struct finding *f, const char *before,
 		 struct gp_words words)
 {
@@ -163,7 +163,7 @@ static void write_trials(const struct finding *f)
 
 /* ---- the gap ---- */
 
-/* From 0 to 100 %; at is where the part in front ends. */
+/* One part of the bar; at: where the part before it ends, 0 to 100. */
 static void bar_part(const struct finding *f, const char *class, uint64_t bytes,
 		     double *at)
 {
@@ -177,7 +177,7 @@ static void bar_part(const struct finding *f, const char *class, uint64_t bytes,
 	*at += bytes ? width : 0;
 }
 
-/* All that is reserved: in use, and each reason why not. */
+/* A bar of all reserved bytes: those in use, and the others by reason. */
 static void write_bar(const struct finding *f)
 {
 	const struct gp_gap *gap = &f->explain->gap;
@@ -209,7 +209,7 @@ static void part_row(const struct finding *f, const char *class,
 	gp_html_row_end(f->out);
 }
 
-/* By stream and by pool, where there is more than one of them. */
+/* The gap by stream and by pool, if there are several. */
 static void write_parts(const struct finding *f)
 {
 	const struct gp_trace *trace = f->explain->trace;
@@ -255,7 +255,7 @@ static void write_gap(const struct finding *f)
 
 /* ---- blocks ---- */
 
-/* All its frames, below its name. */
+/* The name, and below it all frames of the stack. */
 static void culprit_stack(const struct finding *f, const char *name,
 			  uint32_t site)
 {

@@ -183,7 +183,8 @@ static void print_moments(const struct gp_page *page,
 	}
 }
 
-/* Kinds that occur among first..last-1, from *kind on; false: no more. */
+/* Moves *kind on to the next kind below last that occurs; false: there is none.
+ */
 static bool next_kind(const struct census *census, unsigned *kind,
 		      unsigned last)
 {
@@ -201,7 +202,7 @@ static void print_count(const struct gp_page *page, const struct census *census,
 		gp_count_text(census->by_kind[kind], count));
 }
 
-/* Two columns: what the program asked, what the allocator did. */
+/* Two columns: the program's requests, and the allocator's actions. */
 static void print_events(const struct gp_page *page,
 			 const struct census *census)
 {
@@ -314,7 +315,7 @@ static void write_events(struct gp_emit *json, const struct census *census)
 	gp_emit_uint(json, "last_us", census->last_us);
 }
 
-/* What only a replay tells. */
+/* Keys that come from a replay. */
 static void write_replayed(struct gp_emit *json,
 			   const struct gp_replay_result *result)
 {

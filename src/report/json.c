@@ -156,7 +156,7 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_object(json, "first_refusal", "first_refusal",
 		       result->refused ? result : NULL, GP_EMIT_LINES);
 	write_measures(json, result);
-	/* Also where programs look that want nothing else. */
+	/* The same again in a place that is easy to find for simple scripts. */
 	gp_emit_object(json, "at_peak", "at_peak", &result->at_peak,
 		       GP_EMIT_FLAT);
 	gp_emit_object(json, "estimate", "estimate", gp_run_estimate(run, i),
@@ -164,14 +164,14 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_calls(json, &result->calls);
 	gp_device_calls_emit(json, result);
 	gp_emit_guesses(json, "guesses", &device->guesses);
-	/* Of a file without requests: the state it has. */
+	/* For a device without requests, the recorded state. */
 	gp_emit_state(json, "end", trace,
 		      result->requests ? &result->end : &device->end);
 	write_timeline(json, &result->timeline);
 	gp_emit_close(json, '}');
 }
 
-/* Of engines whose numbers are bounds where there is no device. */
+/* A note for engines whose numbers are only bounds without a real device. */
 static void emit_engine_note(struct gp_emit *json, const struct gp_run *run)
 {
 	const char *note = gp_engine_note(run->engine);
@@ -290,7 +290,7 @@ void gp_report_timeline_csv(const struct gp_report *report, FILE *out)
 	}
 }
 
-/* A measure at all moments. */
+/* One measure at all moments. */
 static void write_column(struct gp_emit *json, unsigned id,
 			 const struct gp_moment *moments, size_t count)
 {
@@ -382,7 +382,7 @@ static char *put(char *at, const char *key, uint64_t number)
 	return put_number(put_text(at, key), number);
 }
 
-/* Where it happened: everything that carries a stream carries a pool. */
+/* Stream and pool of an action. */
 static char *put_place(char *at, const struct gp_trace *trace,
 		       const struct gp_action *action)
 {

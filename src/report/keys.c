@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of keys, told one by one. */
+/* Walks the table of keys. */
 #include "report/keys.h"
 
 #include <stdbool.h>
@@ -118,7 +118,8 @@ static void visit_gap_reasons(const struct visitor *to)
 						explain_reasons[i].label));
 }
 
-/* Of two reports, or of a run that is alone, not all are known. */
+/* The parts may be absent: not all are known of two reports or of a single run.
+ */
 static void visit_parts(const struct visitor *to)
 {
 	for (int i = 0; i < GP_PARTS; i++)
@@ -245,7 +246,7 @@ const char *gp_key_unit(const struct gp_key *key, char text[GP_KEY_UNIT])
 static void write_values(struct gp_emit *json, const struct gp_key *key,
 			 unsigned flags);
 
-/* A schema that stands under name. */
+/* Writes the schema of a key under name. */
 static void write_part(struct gp_emit *json, const char *name,
 		       const struct gp_key *key, unsigned flags)
 {

@@ -43,7 +43,7 @@ static uint64_t growth_of(const void *pair)
 	return p->b.requested - p->a.requested;
 }
 
-/* Known where the capacity is. */
+/* Unknown if the capacity is. */
 static uint64_t spare_of(const void *verdict)
 {
 	const struct gp_verdict *v = verdict;

@@ -24,7 +24,8 @@
 
 #define SCREEN_LINES 24
 
-/* What is shown; the first that fits the screen is taken. */
+/* How much is shown, from most to least; the first that fits the screen is
+ * used. */
 static const struct amount {
 	unsigned holders;
 	bool has_notes;	 /* what a setting does, and what a recording tells */
@@ -53,7 +54,7 @@ static void print_blank(const struct look *l)
 
 /* ---- the verdict, and the line to paste ---- */
 
-/* The advised setting, where it is one that people use. */
+/* The advised setting, if it is in the table of candidates. */
 static const struct gp_candidate_conf *candidate_of(const struct look *l)
 {
 	const struct gp_study *study = l->report->study;
@@ -69,7 +70,7 @@ static bool has_candidate(const struct look *l)
 	return candidate && (candidate->warning || l->amount.has_notes);
 }
 
-/* What it does, or what to beware of. */
+/* What the advised setting does, or its drawbacks. */
 static void print_candidate(const struct look *l)
 {
 	const struct gp_candidate_conf *candidate = candidate_of(l);
@@ -84,7 +85,7 @@ static void print_candidate(const struct look *l)
 			     candidate->about);
 }
 
-/* More than the replay shows: what is said of it is of a part. */
+/* Warns that the recording had more reserved than the replay shows. */
 static void print_recording(const struct look *l)
 {
 	const struct gp_replay_result *recorded = l->report->recorded;
@@ -93,7 +94,7 @@ static void print_recording(const struct look *l)
 	if (!recorded || !gp_recorded_more(&recorded->recorded,
 					   recorded->at_peak.reserved, words))
 		return;
-	/* The first of its sentences. */
+	/* Keep only the first sentence. */
 	if (strstr(words, ". "))
 		strstr(words, ". ")[1] = '\0';
 	gp_page_line(&l->page, GP_TONE_BAD, 0,
@@ -152,8 +153,8 @@ static void print_failure(const struct look *l)
 		      cached);
 }
 
-/* The moment is the fullest with so much reserved; explain and replay tell of
- * the first one. */
+/* Of several peaks with as much reserved, this is the one with the most in use;
+ * explain and replay show the first. */
 static const char *gap_before(const struct gp_explain *e, char *text,
 			      size_t size)
 {
@@ -192,7 +193,7 @@ static void print_peak(const struct look *l)
 			      reserved, allocated, gap);
 }
 
-/* Where the program failed that was recorded; false: it did not. */
+/* Where the recorded program ran out of memory; false: it did not. */
 static bool recorded_failure(const struct gp_explain *e, uint64_t *event)
 {
 	const struct gp_device_trace *d = &e->trace->devices[e->device];
@@ -254,7 +255,8 @@ static void print_fidelity(const struct look *l)
 				      : ": what is said here is an estimate");
 }
 
-/* That it is a window the verdict says, where there is one. */
+/* What the trace covers. That it is a window is left to the verdict, if there
+ * is one. */
 static const char *coverage(const struct look *l)
 {
 	if (!l->explain->has_requests)
@@ -354,7 +356,7 @@ static void print_commands(const struct look *l)
 	print_blank(l);
 	print_command(l, "explain", l->report->given_explain);
 	print_replay(l);
-	/* What is undecided cannot be replayed as asked. */
+	/* An undecided verdict has no setting to replay with. */
 	snprintf(rest, sizeof(rest), "%s --format html -o page.html",
 		 gp_verdict_is_open(l->verdict) ? "" : l->report->given);
 	print_command(l, "replay", rest);
@@ -378,7 +380,7 @@ static void print_screen(const struct look *l)
 	print_commands(l);
 }
 
-/* As text of its own, so that its lines can be counted; the caller frees. */
+/* Writes the screen into a text, to count its lines; the caller frees it. */
 static char *make_screen(struct look *l, const struct gp_report_style *style)
 {
 	struct gp_text_sink sink;
@@ -450,7 +452,7 @@ void gp_report_look_text(const struct gp_look_report *report,
 
 #define MOST_HOLDERS 20
 
-/* The device that decides: the moment that is looked at. */
+/* The device that decides the verdict, at the moment shown. */
 static void write_worst(struct gp_emit *json,
 			const struct gp_look_report *report)
 {

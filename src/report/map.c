@@ -76,7 +76,7 @@ static enum fill fill_of(const struct gp_block *block)
 						 : FREE;
 }
 
-/* Bytes by fill in each column of a bar. */
+/* The bytes of one column of a bar, by kind of fill. */
 struct column {
 	uint64_t bytes[FILLS];
 };
@@ -114,7 +114,7 @@ static void pour_segment(const struct map *map, struct column *columns,
 	}
 }
 
-/* What a column is mostly; something in use shows among much that is free. */
+/* The fill that a column shows: free only if less than a quarter is in use. */
 static int fill_of_column(const struct column *column)
 {
 	uint64_t used = column->bytes[ALLOCATED] + column->bytes[WAITING];
@@ -177,7 +177,7 @@ static const char *kind_text(const struct gp_segment *segment, char text[16])
 	return text;
 }
 
-/* Segments [first, last) of the order, which share a row. */
+/* Prints one row for segments [first, last). */
 static void print_row(const struct map *map, size_t first, size_t last)
 {
 	const struct gp_segment *segment = map->order[first];
@@ -204,7 +204,7 @@ static void print_row(const struct map *map, size_t first, size_t last)
 	free(columns);
 }
 
-/* How many from there on look alike and fit one bar. */
+/* How many segments from first on are alike and fit into one bar. */
 static size_t alike(const struct map *map, size_t first)
 {
 	const struct gp_segment *a = map->order[first];
@@ -239,7 +239,7 @@ static void print_rest(const struct map *map, size_t first)
 		     gp_bytes_text(all, a), gp_bytes_text(used, b));
 }
 
-/* What s1 and the others are. */
+/* The legend of streams: s1, s2, ... */
 static void print_streams(const struct map *map)
 {
 	char label[GP_GROUP_LABEL];
@@ -329,7 +329,7 @@ static void print_title(const struct gp_page *page, const char *name,
 		     gp_bytes_text(total.allocated, allocated));
 }
 
-/* Which run, and which device, where there are several. */
+/* The name of the run and the device, if there are several. */
 static const char *name_of(const struct gp_report *report, size_t run,
 			   size_t device, char name[32])
 {
@@ -344,7 +344,7 @@ static const char *name_of(const struct gp_report *report, size_t run,
 	return name;
 }
 
-/* Both runs on one scale. */
+/* The maps of both runs, on the same scale. */
 static void print_device(const struct gp_page *page,
 			 const struct gp_report *report,
 			 const struct gp_map_choice *choice, size_t device)

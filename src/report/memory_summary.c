@@ -9,7 +9,7 @@
 
 #define WIDTH 75 /* of a line, between its bars */
 
-/* How numbers of a kind are shortened. */
+/* The units in which a kind of number is shown. */
 struct scale {
 	const char *const *units;
 	unsigned count;
@@ -51,7 +51,8 @@ static void write_rule(char c, FILE *out)
 	fputs("|\n", out);
 }
 
-/* In the unit that suits `like`: rows of pools share that of their sum. */
+/* Writes value in the unit that suits `like`: rows of pools use the unit of
+ * their sum. */
 static void write_cell(const struct scale *scale, int64_t value, int64_t like,
 		       FILE *out)
 {

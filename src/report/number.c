@@ -80,7 +80,7 @@ static int64_t number_at(const void *base, size_t offset)
 	return *(const int64_t *)((const char *)base + offset);
 }
 
-/* Who is told the keys. */
+/* Who is called with each key. */
 struct listener {
 	void (*key)(void *arg, const char *key, int64_t value);
 	void *arg;
@@ -197,7 +197,7 @@ struct growing {
 	size_t *room;
 };
 
-/* max_split_size is a setting; all the others are better when less. */
+/* max_split_size is a setting and left out; of all others, less is better. */
 static void add_stat(void *arg, const char *key, int64_t value)
 {
 	const struct growing *growing = arg;
@@ -220,8 +220,8 @@ static enum gp_number_unit unit_of(const struct gp_measure *measure)
 	return GP_NUMBER_RATIO;
 }
 
-/* A measure of a moment is there at the peak of reserved, where its plain name
- * means it, and at the end. */
+/* A measure of a moment is read at the peak of reserved, under its own name and
+ * as at_peak, and at the end. */
 static const char *const moments[] = { "", "at_peak.", "at_end." };
 
 static bool has_moment(const struct gp_measure *measure, size_t moment)
@@ -346,7 +346,7 @@ static void put_measure(const struct reader *reader, enum gp_measure_id id,
 	}
 }
 
-/* Almost all is not all: rounded down. */
+/* Rounded down, so that only a complete match is 100 %. */
 static void put_fidelity(const struct reader *reader,
 			 const struct gp_fidelity *fidelity)
 {

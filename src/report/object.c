@@ -43,7 +43,7 @@ static uint64_t number_at(const struct gp_key *key, const void *at)
 	}
 }
 
-/* GP_INPUT: it has no room. */
+/* GP_INPUT: the number does not fit the member. */
 static enum gp_status put_number(const struct gp_key *key, void *at,
 				 uint64_t number)
 {

@@ -45,7 +45,7 @@ static const char *tone_off(const struct gp_page *page, enum gp_tone tone)
 	return page->style->color && tone ? "\033[0m" : "";
 }
 
-/* Columns that a text takes: its characters, not its bytes. */
+/* The columns that a text takes: the number of its characters. */
 static unsigned width_of(const char *text, size_t length)
 {
 	unsigned width = 0;
@@ -55,7 +55,7 @@ static unsigned width_of(const char *text, size_t length)
 	return width;
 }
 
-/* Whether a unit of measure begins the text. */
+/* Whether the text begins with a unit of measure. */
 static bool is_unit(const char *text)
 {
 	static const char *const units[] = { "B",   "KiB", "MiB", "GiB",
@@ -72,7 +72,7 @@ static bool is_unit(const char *text)
 	return false;
 }
 
-/* Up to where a line may end: a number stays with its unit. */
+/* Length of what must stay on one line: a word, or a number with its unit. */
 static size_t word_length(const char *text)
 {
 	size_t length = strcspn(text, " ");
@@ -83,7 +83,8 @@ static size_t word_length(const char *text)
 	return length;
 }
 
-/* Words of text from column at on, going on in column indent; no newline. */
+/* Wraps text, beginning at column at, with further lines indented; no newline
+ * at the end. */
 static void wrap(const struct gp_page *page, unsigned at, unsigned indent,
 		 const char *unsafe)
 {
@@ -185,7 +186,7 @@ const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT])
 {
 	double percent = ratio * 100;
 
-	/* Almost all is not all, almost nothing is not nothing. */
+	/* 99.96 % is not shown as 100 %, nor 0.04 % as 0 %. */
 	if (ratio < 1 && percent >= 99.95)
 		snprintf(text, GP_PERCENT_TEXT, "99.9 %%");
 	else if (ratio > 0 && percent < 0.05)

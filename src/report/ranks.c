@@ -20,7 +20,7 @@
 
 /* ---- names ---- */
 
-/* Without its folders, unless another one is called the same. */
+/* The file's name without folders, unless another file has the same name. */
 static const char *name_of(const struct gp_ranks *ranks, const char *path)
 {
 	const char *name = gp_page_name(path);
@@ -33,7 +33,7 @@ static const char *name_of(const struct gp_ranks *ranks, const char *path)
 	return same > 1 ? path : name;
 }
 
-/* Of files, those that are alike with that one, besides it. */
+/* How many other files are alike with this one. */
 static size_t like(const struct gp_ranks *ranks, const char *path)
 {
 	for (size_t i = 0; i < ranks->count; i++)
@@ -191,7 +191,7 @@ static bool is_as_first(const struct gp_ranks *ranks, size_t index)
 	       (a->release == b->release && !strcmp(a->conf, b->conf));
 }
 
-/* How many classes, and how many files of these. */
+/* How many classes were recorded with other settings; *files: their files. */
 static size_t count_others(const struct gp_ranks *ranks, size_t *files)
 {
 	size_t others = 0;
@@ -319,7 +319,7 @@ void ranks_paragraph(const struct gp_ranks *ranks, const char *path, FILE *out)
 
 /* ---- what comes of them ---- */
 
-/* Kinds of verdicts, the worst first, in the words of one and of several. */
+/* Kinds of verdicts, the worst first, in the singular and the plural. */
 static const struct {
 	enum gp_verdict_kind kind;
 	const char *one, *several, *brief;
@@ -336,7 +336,7 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
-/* Of the class's devices the worst. */
+/* The worst verdict among the class's devices. */
 static enum gp_verdict_kind kind_of(const struct gp_ranks *ranks, size_t class,
 				    const struct gp_study *study)
 {
@@ -385,7 +385,7 @@ static struct gp_words how_judged(const struct gp_ranks *ranks,
 	return words;
 }
 
-/* Whether some need another setting to be served, not only to need less. */
+/* Whether some rank is served only with another setting. */
 static bool is_any_served(const struct gp_study *study)
 {
 	for (size_t i = 0; i < study->case_count; i++)
@@ -470,7 +470,7 @@ static void print_row(const struct gp_page *page, const struct gp_ranks *ranks,
 	fprintf(page->out, "  %s\n", kind_text(v->kind));
 }
 
-/* The cases, the worst first; the caller frees. */
+/* Indices of the cases, the worst first; the caller frees. */
 static size_t *by_need(const struct gp_study *study)
 {
 	size_t *order = gp_mem_alloc(study->case_count + 1, sizeof(*order));
@@ -486,7 +486,7 @@ static size_t *by_need(const struct gp_study *study)
 		struct gp_verdict verdict = left[worst];
 		size_t index = order[worst];
 
-		/* Those that are as bad stay as they stood. */
+		/* A stable sort: equal cases keep their order. */
 		memmove(left + i + 1, left + i, (worst - i) * sizeof(*left));
 		memmove(order + i + 1, order + i, (worst - i) * sizeof(*order));
 		left[i] = verdict;

@@ -17,7 +17,7 @@
 #define LABEL 24
 #define VALUE 15
 
-/* Milliseconds, as few digits as say something. */
+/* Milliseconds, with as few digits as are useful. */
 static const char *time_text(double us, char text[GP_COUNT_TEXT])
 {
 	if (us < 1e6)
@@ -138,7 +138,7 @@ static const char *need_text(uint64_t need, char text[GP_BYTES_TEXT])
 	return need == GP_UNLIMITED ? "none" : gp_bytes_text(need, text);
 }
 
-/* b NULL: there is only one. */
+/* b NULL: there is one run only. */
 static void print_numbers(const struct gp_page *page,
 			  const struct gp_trial_case *a,
 			  const struct gp_trial_case *b)
@@ -210,7 +210,7 @@ static void print_constraint(const struct gp_page *page,
 
 #define NAME 35
 
-/* A count that needs more room takes it from the name. */
+/* Wide counts take columns from the name. */
 static int name_width(const struct gp_trial *trial)
 {
 	int digits = snprintf(NULL, 0, "%" PRIu64, trial->ooms);

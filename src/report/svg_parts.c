@@ -183,7 +183,7 @@ static void draw_mark(const struct gp_svg_plot *plot, const char *what,
 		gp_event_when(plot->trace, plot->device, event, text));
 }
 
-/* Their texts stand below the axis, to the right where there is room for it. */
+/* Labels are below the axis, to the right of the mark if there is room. */
 static void draw_marks(const struct gp_svg_plot *plot, uint64_t peak,
 		       const struct gp_oom *oom, FILE *out)
 {
@@ -225,7 +225,7 @@ struct sheet {
 	FILE *out;
 };
 
-/* Bytes [from, to) of the sheet, one rectangle a line. */
+/* Bytes [from, to) of the map, a rectangle for each line that they touch. */
 static void draw_span(const struct sheet *sheet, const char *class,
 		      uint64_t from, uint64_t to)
 {
@@ -253,7 +253,7 @@ static const char *class_of(const struct gp_block *block)
 	return block->state == GP_ACTIVE ? "used" : "waiting";
 }
 
-/* Blocks in use that touch are one shape. */
+/* Adjacent blocks in use are drawn as one shape. */
 static void draw_segment(const struct sheet *sheet,
 			 const struct gp_state *state,
 			 const struct gp_segment *segment, uint64_t at)

@@ -44,8 +44,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A few that are far from most, and from the recorded one, do not set the
- * scale. */
+/* The scale ignores a few outliers far from the other runs and from the
+ * recorded one. */
 static struct span span_of(double *values, size_t count, double recorded)
 {
 	struct span span = { recorded, recorded, recorded * FAR };
@@ -68,7 +68,7 @@ static void widen(struct span *span, double value)
 		span->most = value;
 }
 
-/* Room around the points. */
+/* Adds a margin around the points. */
 static void pad(struct span *span)
 {
 	double room = (span->most - span->least) * .08;
@@ -79,7 +79,7 @@ static void pad(struct span *span)
 	span->least = span->least > room ? span->least - room : 0;
 }
 
-/* At the edge, if it is beyond. */
+/* Moves a value beyond the scale to its edge. */
 static double within(const struct span *span, uint64_t value)
 {
 	return (double)value > span->most ? span->most : (double)value;
@@ -158,7 +158,7 @@ static void draw_times(const struct plot *plot)
 		LEFT, RIGHT, FLOOR, FLOOR, RIGHT, FLOOR + 38);
 }
 
-/* Nothing has less of both: steps from point to point. */
+/* The Pareto front, as steps: no run has less of both. */
 static void draw_front(const struct plot *plot)
 {
 	const struct ranking *r = plot->ranking;
@@ -196,7 +196,7 @@ static void draw_point(const struct plot *plot, const char *class,
 		(double)row->device_time_us / 1e3, row->ooms);
 }
 
-/* What stands at the edge says where it is. */
+/* A point moved to the edge is labelled with its values. */
 static void draw_beyond(const struct plot *plot, const struct gp_sweep_row *row)
 {
 	char bytes[GP_BYTES_TEXT];
@@ -236,7 +236,7 @@ static void draw_contender(const struct plot *plot, size_t i)
 	free(label);
 }
 
-/* The scales, for the recorded run and all others. */
+/* Sets the scales for all runs, the recorded one included. */
 static void set_spans(struct plot *plot)
 {
 	const struct ranking *r = plot->ranking;
@@ -347,7 +347,7 @@ static void write_others(const struct gp_sweep_report *sweep,
 
 /* ---- the whole ---- */
 
-/* As the text says it. */
+/* The same words as in the text report. */
 static void write_answer(const struct gp_sweep_report *sweep,
 			 const struct gp_sweep_report_style *style, FILE *out)
 {

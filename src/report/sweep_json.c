@@ -191,7 +191,7 @@ static void write_combination(struct gp_emit *json,
 	gp_emit_object(json, NULL, "combination", &entry, GP_EMIT_FLAT);
 }
 
-/* A case is a device of a trace, which stand in their order. */
+/* There is a case for each device of each trace, in their order. */
 static void write_verdicts(struct gp_emit *json,
 			   const struct gp_sweep_report_setup *setup)
 {
@@ -213,7 +213,7 @@ static void write_verdicts(struct gp_emit *json,
 	gp_emit_close(json, ']');
 }
 
-/* Ends behind the bracket that opens the runs. */
+/* The head ends after the bracket that opens the runs. */
 void gp_sweep_report_write_head(const struct gp_sweep_report_setup *setup,
 				FILE *out)
 {
@@ -263,7 +263,8 @@ char *gp_sweep_report_body(const struct gp_report *report)
 	gp_json_run(&json, report, &report->runs[0], GP_EMIT_FLAT);
 	text = gp_text_sink_close(&sink, json.out);
 	start = strchr(text, '{');
-	/* Its closing brace comes with what stands behind. */
+	/* Without its closing brace, which is written after the keys that
+	 * follow. */
 	size = sink.size - (size_t)(start - text) - 1;
 	memmove(text, start, size);
 	text[size] = 0;
@@ -274,7 +275,7 @@ static void write_run(const struct gp_sweep_report *sweep, size_t index,
 		      size_t place, FILE *out)
 {
 	const struct gp_sweep_report_run *run = &sweep->runs[index];
-	/* Goes on in the line of the body. */
+	/* Continues on the line of the body. */
 	struct gp_emit json = {
 		.out = out, .depth = 3, .flat_depth = 3, .has_items = true
 	};
@@ -350,9 +351,10 @@ void gp_sweep_report_json(const struct gp_sweep_report *sweep,
 /* ---- read back: the head by jansson, then one line a run ---- */
 
 #define RUNS_MARK "\n \"runs\": ["
-/* What stands behind a run's body; the last one counts. */
+/* The first key behind a run's body; its last occurrence in the line counts. */
 #define TAIL_MARK ", \"combination\": "
-/* More runs than a sweep can have make no sense, and cost memory. */
+/* More runs than any sweep has: such a file is refused, as it would cost
+ * memory. */
 #define MOST_RUNS (UINT64_C(1) << 26)
 
 static const char *keep_text(struct gp_sweep_report *sweep, const json_t *text)
@@ -399,7 +401,7 @@ static enum gp_status read_row(const json_t *object, struct gp_sweep_row *row,
 
 /* ---- the head ---- */
 
-/* The place of a name in a list; count: it is none of them. */
+/* The index of a name in a list; count: it is not in it. */
 static unsigned name_at(const json_t *text, const char *const *names,
 			unsigned count)
 {
@@ -426,7 +428,7 @@ static bool read_capacity(const json_t *value, uint64_t none, uint64_t *bytes)
 	return true;
 }
 
-/* Both ends of a range; null is not set. */
+/* Reads both ends of a range; null: not set. */
 static bool read_range(const json_t *range, struct gp_sweep_report_entry *entry,
 		       enum gp_space_axis axis)
 {
@@ -625,8 +627,8 @@ static const char *last_of(const char *line, const char *mark)
 	return found;
 }
 
-/* What stands behind the body of "{...}" as an object of its own; NULL where
- * the line is none, or is cut there inside another object. */
+/* Parses the keys behind a run's body as an object of their own; NULL: the line
+ * is not a run, or the mark is inside another object. */
 static json_t *read_tail(const char *line, const char *tail)
 {
 	json_t *whole = json_loads(line, 0, NULL), *object = NULL;
@@ -642,7 +644,7 @@ static json_t *read_tail(const char *line, const char *tail)
 	return object;
 }
 
-/* line: "{...}", without what parts it from the next. */
+/* line: "{...}", without the comma or bracket behind it. */
 static enum gp_status read_run(struct gp_sweep_report *sweep, const char *line,
 			       struct gp_diag *diag)
 {
@@ -773,7 +775,8 @@ enum gp_status gp_sweep_report_join(struct gp_sweep_report *sweep,
 	for (size_t i = 0; i < sweep->entry_count * sweep->trace_count; i++) {
 		struct gp_sweep_report_run *run = &sweep->runs[i];
 
-		/* What failed is tried again. */
+		/* Runs that failed are not taken over, so that they are tried
+		 * again. */
 		if (run->is_done || !other->runs[i].is_done ||
 		    *other->runs[i].row.failure)
 			continue;

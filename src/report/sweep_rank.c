@@ -18,7 +18,8 @@
 
 #define ROUND_TO 10000. /* ends of a threshold's range */
 
-/* The worst of all traces; false: one is missing. */
+/* Combines the runs of all traces into one row, taking the worst of each;
+ * false: a run is missing. */
 static bool join(const struct gp_sweep_report *sweep, size_t combination,
 		 struct gp_sweep_row *row)
 {
@@ -55,7 +56,7 @@ static const char *cut_text(const struct gp_sweep_row *row,
 	return text;
 }
 
-/* NULL: it has a place, is not done, or is of another kind. */
+/* Why a combination has no place, if for that kind of reason; else NULL. */
 static const char *why_not(const struct gp_sweep_report_entry *entry,
 			   const struct gp_sweep_row *row,
 			   enum sweep_other_kind kind,
@@ -145,7 +146,7 @@ static void put_mib(uint64_t least, uint64_t most, FILE *out)
 		fprintf(out, "%" PRIu64 "..%" PRIu64, least, most);
 }
 
-/* Rounded into the range, where there is room for it. */
+/* Writes a range of ratios, its ends rounded to within it if there is room. */
 static void put_ratio(const struct gp_box *box, FILE *out)
 {
 	double least = ceil(box->gc_least * ROUND_TO) / ROUND_TO;
@@ -178,7 +179,7 @@ static void put_range(const struct gp_sweep_report_entry *entry,
 		put_ratio(box, out);
 }
 
-/* The name goes without saying where is_named says so. */
+/* is_named: the setting's name is already written, and left out here. */
 static char *alike_text(const struct gp_sweep_report_entry *entry,
 			bool is_named)
 {
@@ -203,8 +204,8 @@ char *sweep_alike(const struct gp_sweep_report *sweep, size_t combination)
 	return alike_text(&sweep->entries[combination], false);
 }
 
-/* Behind the settings: " (52..71)", where the only setting that is searched is
- * there; nothing, where it is alone. */
+/* Appends the range to the settings, as in " (52..71)"; nothing if the
+ * combination stands for itself alone. */
 static void put_alike(const struct gp_sweep_report_entry *entry, FILE *out)
 {
 	bool is_named = false;
@@ -250,7 +251,7 @@ char *sweep_label(const struct gp_sweep_report *sweep, size_t combination)
 	FILE *out = gp_text_sink_open(&sink);
 	bool is_pytorch = gp_engine_is_pytorch(entry->engine);
 
-	/* PyTorch's settings mean nothing to another allocator. */
+	/* Other allocators have no PyTorch settings. */
 	if (is_pytorch || *entry->conf) {
 		fputs(gp_head_settings(entry->conf), out);
 		put_alike(entry, out);
@@ -272,7 +273,7 @@ char *sweep_label(const struct gp_sweep_report *sweep, size_t combination)
 
 /* ---- as a table ---- */
 
-/* In the order of every format that has them. */
+/* Columns, in the order that they have in each format. */
 enum {
 	MARKED_PLACE,
 	PLACE,
@@ -419,7 +420,7 @@ static void fill_entry(const struct gp_sweep_report *sweep, size_t index,
 	cells[ALIKE] = text(GP_CELL_TEXT, alike);
 }
 
-/* Behind the settings in text, which has no columns for it. */
+/* Text has no column for these notes: they follow the settings. */
 static char *noted(const char *label, const struct gp_sweep_row *row)
 {
 	char low[GP_BYTES_TEXT], high[GP_BYTES_TEXT];
@@ -485,7 +486,7 @@ void sweep_table_recorded(const struct gp_table *table,
 	put_row(table, "as recorded", &ranking->recorded, cells);
 }
 
-/* Those that cannot be, or were cut short, have a reason and no numbers. */
+/* A combination without a place: the reason, and no numbers. */
 static void put_other(const struct gp_table *table,
 		      const struct gp_sweep_report *sweep,
 		      const struct sweep_other *other)
@@ -518,7 +519,8 @@ void gp_sweep_report_csv(const struct gp_sweep_report *sweep,
 	ranking_release(&ranking);
 }
 
-/* Behind the table, a paragraph each: "Cut short: SETTINGS (WHY)". */
+/* After the table, a paragraph for each without a place: "Cut short: SETTINGS
+ * (WHY)". */
 void gp_sweep_report_markdown(const struct gp_sweep_report *sweep,
 			      const struct gp_sweep_report_style *style,
 			      FILE *out)

@@ -56,7 +56,7 @@ static void print_recorded(const struct scene *s)
 			     gp_count_text(all_checked, checked));
 }
 
-/* Of the first trace that has any. */
+/* Doubts about the recording, of the first trace that has any. */
 static void print_doubts(const struct scene *s)
 {
 	for (size_t t = 0; t < s->sweep->trace_count; t++) {
@@ -184,7 +184,7 @@ static void print_of_which(const struct scene *s, const struct gp_verdict *v)
 		     gp_head_capacity(v->capacity, capacity));
 }
 
-/* What is advised, whatever was asked for here. */
+/* The judge's verdict, which does not depend on the sweep's grid. */
 static void print_verdict(const struct scene *s)
 {
 	const struct gp_sweep_report *sweep = s->sweep;
@@ -204,7 +204,7 @@ static void print_verdict(const struct scene *s)
 			     verdict_limits(v).text);
 }
 
-/* Engines are compared, but are no settings. */
+/* Whether the combination can be advised: another engine cannot. */
 static bool is_setting(const struct scene *s, size_t combination)
 {
 	return gp_engine_is_pytorch(s->sweep->entries[combination].engine);
@@ -246,7 +246,7 @@ static void print_first(const struct scene *s, const struct gp_sweep_row *first,
 			     has_others(s) ? " of PyTorch's settings" : "");
 }
 
-/* The first in the ranking that is a setting, where it is more than noise. */
+/* The best setting of the ranking. */
 static void print_least(const struct scene *s)
 {
 	const struct ranking *r = &s->ranking;
@@ -284,8 +284,8 @@ static bool has_estimates(const struct scene *s)
 	return false;
 }
 
-/* Peaks of other settings, from a start that was cached under the recorded
- * ones. */
+/* A note for windows: the memory at their start was cached under the recorded
+ * settings. */
 static void print_window(const struct scene *s)
 {
 	for (size_t i = 0; i < s->sweep->verdict_count; i++) {

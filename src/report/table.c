@@ -44,7 +44,8 @@ static const char *text_of(const struct gp_table *table,
 	case GP_CELL_TIME:
 		if (table->format == GP_TABLE_TEXT)
 			return time_text(cell->number, text);
-		/* The title says that it is ms, and columns compare. */
+		/* The column's title has the unit, and all values have the
+		 * same. */
 		snprintf(text, VALUE_TEXT, "%.1f", (double)cell->number / 1e3);
 		return text;
 	case GP_CELL_FLAG: return cell->number ? "yes" : "";
@@ -94,12 +95,12 @@ static void put_csv(const struct gp_table *table, const struct gp_cell *cell)
 		fprintf(table->out, "%" PRIu64, cell->number);
 }
 
-/* What has no value stands behind all that have. */
+/* Cells without a value sort after all others. */
 static void put_html(const struct gp_table *table,
 		     const struct gp_column *column, const struct gp_cell *cell,
 		     const char *text)
 {
-	/* A text in front names its row. */
+	/* A text in the first column names the row. */
 	bool is_name = column == table->columns && !column->key;
 
 	fputs(is_name ? "<th scope=row" : "<td", table->out);

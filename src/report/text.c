@@ -19,7 +19,7 @@
 
 #define DRAWING_ROWS 6 /* a report's first screen is 24 lines */
 
-/* What a row's note is put together in. */
+/* Room for a row's note. */
 #define NOTE_TEXT 192
 
 static void bytes_row(const struct gp_page *page, enum gp_measure_id id,
@@ -35,7 +35,7 @@ static void bytes_row(const struct gp_page *page, enum gp_measure_id id,
 			    note, GP_TONE_PLAIN });
 }
 
-/* Beside the replay's. */
+/* A value of the recording, next to that of the replay. */
 static void recorded_row(const struct gp_page *page, enum gp_measure_id id,
 			 const struct gp_subject *subject)
 {
@@ -68,7 +68,7 @@ static void print_peak(const struct gp_page *page, const struct gp_trace *trace,
 	recorded_row(page, GP_RECORDED_ALLOCATED, &peak);
 }
 
-/* What a replay from this start reserves would be taken for exact. */
+/* In place of the replay's peak, which would be taken for exact. */
 static void print_estimate(const struct gp_page *page,
 			   const struct gp_replay_result *result,
 			   const struct gp_estimate *estimate)
@@ -162,7 +162,7 @@ static void print_fidelity(const struct gp_page *page,
 			is_faithful(fidelity) ? GP_TONE_GOOD : GP_TONE_BAD });
 }
 
-/* A verification that failed is the first thing to know. */
+/* A failed verification is reported first. */
 static void print_alarm(const struct gp_page *page,
 			const struct gp_fidelity *fidelity)
 {
@@ -334,7 +334,7 @@ static const struct {
 	{ "  allocated", &gp_measures[GP_ALLOCATED], END },
 };
 
-/* One row of two runs. */
+/* A measure of both runs. */
 struct pair {
 	const struct gp_measure *measure;
 	struct gp_subject a, b;
@@ -389,7 +389,8 @@ static void print_pair(const struct gp_page *page, const char *label,
 	putc('\n', page->out);
 }
 
-/* Of a replay that begins with what other settings had cached. */
+/* Whether the measure is only estimated, because the replay begins with memory
+ * cached under other settings. */
 static bool is_estimated(const struct gp_measure *measure, enum when when)
 {
 	return (when == PEAK && measure != &gp_measures[GP_PEAK_ALLOCATED]) ||
@@ -476,7 +477,7 @@ static void print_matched(const struct gp_page *page, const char *name,
 			     gp_count_text(f->checked, checked));
 }
 
-/* Both on one scale. */
+/* Draws both runs on the same scale. */
 static void print_drawings(const struct gp_page *page,
 			   const struct gp_report *report, size_t device)
 {

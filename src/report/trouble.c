@@ -11,16 +11,17 @@
 #include "trace/site.h"
 
 /*
- * ---- the text of PyTorch's OutOfMemoryError: DeviceCachingAllocator::malloc in
- * c10/cuda/CUDACachingAllocator.cpp, and what each release said when run.  Left
- * out is what NVML tells of other processes, which a replay has none of ----
+ * ---- the text of PyTorch's OutOfMemoryError: DeviceCachingAllocator::malloc
+ * in c10/cuda/CUDACachingAllocator.cpp, and what each release said when run.
+ * Left out is what NVML tells of other processes, which a replay has none of
+ * ----
  */
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 
-/* How releases word it; each row serves up to the next one's. */
+/* The wording by release; a row is valid until the next row's release. */
 static const struct wording {
 	uint8_t since;
 	const char *capacity; /* how "capacity" is spelled */
@@ -112,7 +113,7 @@ static void say_fragmentation(struct gp_words *text, const struct wording *w)
 	       w->setting, w->documentation);
 }
 
-/* A request that would fit the device, but no segment. */
+/* The request would fit the device, but not into an expandable segment. */
 static void say_reserve(struct gp_words *text, const struct gp_oom *oom)
 {
 	say_with(text,
@@ -278,7 +279,7 @@ static void print_candidates(const struct gp_page *page,
 	}
 }
 
-/* Addresses, or sizes where the mismatch is about a segment. */
+/* Prints addresses, or sizes if the mismatch is about a segment. */
 static void print_choice(const struct gp_page *page,
 			 const struct gp_mismatch *mismatch)
 {
@@ -321,7 +322,7 @@ const char *gp_trouble_where(const struct gp_oom *oom)
 {
 	if (oom->room < oom->device_free)
 		return "under the memory fraction that is set";
-	/* A snapshot does not tell which limit PyTorch had. */
+	/* A snapshot does not record PyTorch's memory limit. */
 	if (oom->segment_size && oom->room >= oom->segment_size)
 		return "on the device, which a limit such as a memory fraction "
 		       "kept from it";
@@ -363,7 +364,8 @@ static void print_cause(const struct gp_page *page, const struct gp_oom *oom)
 	gp_bytes_text(oom->free_bytes, held);
 	gp_trouble_largest(oom, largest);
 	gp_trouble_left(oom, left);
-	/* Of this moment: whether a setting helps is the judge's to say. */
+	/* The cause at this moment; whether a setting helps is decided by the
+	 * judge. */
 	if (oom->cause == GP_CAUSE_FRAGMENTATION)
 		gp_page_field(page, "  cause",
 			      "enough in total, but no single block is large "

@@ -30,8 +30,8 @@ const struct gp_vary_point *gp_vary_failed(const struct gp_vary_report *r)
 	return NULL;
 }
 
-/* A value that needs less than a smaller one, or fits where that does not;
- * NULL: none that was tried. */
+/* A tried value that needs less than a smaller one, or fits where a smaller one
+ * does not; NULL: there is none. */
 static const struct gp_vary_point *out_of_order(const struct gp_vary_report *r)
 {
 	for (size_t i = 1; i < r->count; i++) {
@@ -44,7 +44,8 @@ static const struct gp_vary_point *out_of_order(const struct gp_vary_report *r)
 	return NULL;
 }
 
-/* The path of the first that did not know all, or else of the first. */
+/* The path of the first point whose program read unknown values, else of the
+ * first point. */
 static const char *path_of(const struct gp_vary_report *r)
 {
 	const char *path = NULL;
@@ -97,8 +98,8 @@ static const char *answer_of(const struct gp_vary_report *r, char *text)
 	return text;
 }
 
-/* What that means for those between and beyond: where a larger one needs less,
- * what fits says nothing of its neighbours. */
+/* What can be concluded for values that were not tried: nothing, if a larger
+ * value can need less. */
 static const char *rest_of(const struct gp_vary_report *r)
 {
 	return r->points[r->count - 1].fits
@@ -106,7 +107,7 @@ static const char *rest_of(const struct gp_vary_report *r)
 		       : "Those that were not tried may fit, or not.";
 }
 
-/* NULL, as below: there is nothing to say. */
+/* NULL, here and below: nothing to say. */
 static const char *order_of(const struct gp_vary_report *r, char *text)
 {
 	const struct gp_vary_point *odd = out_of_order(r);

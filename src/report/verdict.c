@@ -20,7 +20,7 @@ bool verdict_is_bad(const struct gp_verdict *v)
 
 /* ---- the sentence ---- */
 
-/* How it goes as it is, where another setting does better. */
+/* How the current setting does, if another one does better. */
 static void say_as_it_is(struct gp_words *words, const struct gp_verdict *v)
 {
 	char need[GP_BYTES_TEXT];
@@ -78,7 +78,7 @@ static void say_fits(struct gp_words *words, const struct gp_verdict *v)
 		gp_say(words, "; with the setting that others need, %s.", need);
 }
 
-/* Why it is not served as it is, where another setting serves it. */
+/* Why the current setting does not serve the trace, if another one does. */
 static const char *why_not(const struct gp_verdict *v)
 {
 	switch (v->cause) {
@@ -127,7 +127,7 @@ static void say_no_setting(struct gp_words *words, const struct gp_verdict *v)
 		       gp_bytes_text(v->missing, missing));
 }
 
-/* A window that is not served as it is, nor by another setting for sure. */
+/* A window that runs out of memory, and that no other setting surely serves. */
 static void say_failing_window(struct gp_words *words,
 			       const struct gp_verdict *v)
 {
@@ -192,7 +192,8 @@ struct gp_words verdict_sentence(const struct gp_verdict *v)
 
 /* ---- what else there is to know ---- */
 
-/* What would do: more than what is live, which must also find its places. */
+/* The memory that would suffice: more than what is live, which must also be
+ * placed. */
 static void say_need(struct gp_words *words, const struct gp_verdict *v)
 {
 	char best[GP_BYTES_TEXT], as_it_is[GP_BYTES_TEXT];
@@ -235,7 +236,7 @@ static void say_search(struct gp_words *words, const struct gp_verdict *v)
 				       : ": an ideal allocator would fit");
 }
 
-/* A device that serves it below some that do not. */
+/* Whether a smaller device serves the trace while some larger ones do not. */
 static bool is_by_chance(const struct gp_verdict *v, uint64_t *need)
 {
 	*need = v->kind == GP_VERDICT_FITS ? v->need_as_recorded : v->need;
@@ -243,7 +244,7 @@ static bool is_by_chance(const struct gp_verdict *v, uint64_t *need)
 	       !v->high && v->capacity < *need && *need != GP_UNLIMITED;
 }
 
-/* Of a trace that ends in a request that failed. */
+/* A note if the trace ends with a failed request. */
 static void say_end(struct gp_words *words, const struct gp_verdict *v)
 {
 	if (v->kind == GP_VERDICT_FITS)

@@ -117,8 +117,8 @@ static struct gp_cell text_cell(const char *text)
 				 .text = text };
 }
 
-/* A name of a stranger's: for a person no colours either, which a report for a
- * terminal may have. */
+/* A name from the trace, made safe; for a person also without colour codes,
+ * which reports for a terminal may contain. */
 #define SAFE_TEXT 512
 static struct gp_cell name_cell(const struct gp_table *table, const char *name,
 				char safe[SAFE_TEXT])
@@ -128,7 +128,7 @@ static struct gp_cell name_cell(const struct gp_table *table, const char *name,
 				 : gp_safe_text(name, safe, SAFE_TEXT));
 }
 
-/* An event, or nothing where it is none. */
+/* An event, or an empty cell. */
 static struct gp_cell event_cell(uint64_t event)
 {
 	if (event == GP_LIFE_NO_END)
@@ -147,7 +147,7 @@ static struct gp_table table_of(const struct gp_view_style *style,
 				  .out = style->out };
 }
 
-/* What stands above a table for a person. */
+/* The title above a table, in text. */
 static void title(const struct gp_view_style *style, const char *words)
 {
 	struct gp_page page = gp_page_make(style->report, style->out);
@@ -197,7 +197,7 @@ static void band_row(const struct gp_view *view, const struct gp_table *table,
 	gp_table_row(table, cells);
 }
 
-/* Bands by their bytes, the largest first. */
+/* Sorts bands by size, the largest first. */
 struct ordered {
 	uint64_t size;
 	uint32_t lifetime;
@@ -297,7 +297,7 @@ static void holder_row(const struct gp_table *table, uint64_t allocated,
 	gp_table_row(table, cells);
 }
 
-/* Those behind the first ones, as one: rows add up to what is allocated. */
+/* A row for all others, so that the rows add up to what is allocated. */
 static void rest_row(const struct gp_table *table, uint64_t allocated,
 		     const struct gp_culprits *live, size_t shown)
 {
@@ -401,7 +401,7 @@ static const struct gp_column event_columns[E_COUNT] = {
 	[E_REFUSED] = ONLY_CSV("refused"),
 };
 
-/* Its own stack; else that of its block's alloc. */
+/* The event's own stack, else that of the alloc of its block. */
 static uint32_t site_of(const struct gp_event *event, uint8_t fields,
 			const uint32_t *sites)
 {
@@ -418,7 +418,7 @@ bool gp_view_is_refused(const struct gp_view *view, uint64_t event)
 		&view->trace->devices[view->device].events[event];
 	size_t count = gp_lifetimes_until(lifetimes, event);
 
-	/* What is served has a lifetime, which begins there. */
+	/* An alloc that was served begins a lifetime. */
 	return e->kind == GP_ALLOC && e->size &&
 	       (!count || lifetimes->list[count - 1].is_start ||
 		lifetimes->list[count - 1].alloc != event);

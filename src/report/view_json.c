@@ -55,7 +55,7 @@ static void emit_event(struct gp_emit *json, const char *key, uint64_t event)
 
 /* ---- groups: what bands and blocks are coloured by ---- */
 
-/* Those that some block has, numbered in the order in which they come. */
+/* The groups that have a block, numbered in order of appearance. */
 struct groups {
 	uint32_t *number;  /* by culprit, and 1; 0: it has none yet */
 	uint32_t *culprit; /* by number */
@@ -184,7 +184,7 @@ void gp_view_bands_json(const struct gp_view *view,
 
 /* ---- holders ---- */
 
-/* At which moment, and how much there is. */
+/* The moment, and the totals at it. */
 static void emit_when(struct gp_emit *json, const struct gp_view *view,
 		      const struct gp_view_moment *moment,
 		      const struct gp_group *total)
@@ -388,7 +388,7 @@ void gp_view_state_json(const struct gp_view *view,
 
 /* ---- one block ---- */
 
-/* The segment that it lay in when it was given out. */
+/* The segment that the block was allocated in. */
 static void emit_home(struct gp_emit *json, const struct gp_view *view,
 		      const struct gp_lifetime *lifetime)
 {

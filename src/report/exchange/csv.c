@@ -48,7 +48,7 @@ static void add_action(void *state, const struct gp_action *action,
 	csv->ooms += action->kind == GP_OOM;
 }
 
-/* A number, or nothing where there is none. */
+/* A number, or an empty field. */
 static void put(FILE *out, uint64_t value, bool is_there)
 {
 	if (is_there)
@@ -109,7 +109,7 @@ static void put_memory(const struct csv *csv, struct gp_allocator *allocator)
 	put(csv->out, csv->ooms, true);
 }
 
-/* Behind each event; what was recorded beside the requests is passed over. */
+/* Called after each event; recorded outcomes are skipped. */
 static void look(void *state, struct gp_allocator *allocator, uint64_t event)
 {
 	struct csv *csv = state;

@@ -16,7 +16,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* ":42 " with a number that a reader would write the same; its length. */
+/* Length of ":42 " with a number in canonical form (no leading zero); 0: it is
+ * none. */
 static size_t line_at(const char *at, uint64_t *line)
 {
 	size_t n = 1;
@@ -75,7 +76,7 @@ size_t frame_stack_shown(const struct gp_trace *trace, uint32_t site,
 
 /* ---- when things happened ---- */
 
-/* The least of a device's times; 0: it has none. */
+/* The first of a device's times; 0: it has none. */
 static uint64_t first_time(const struct gp_device_trace *device)
 {
 	for (size_t i = 0; i < device->event_count; i++)
@@ -172,8 +173,8 @@ void peak_release(struct peak *peak)
 
 /* ---- a run ---- */
 
-/* PyTorch numbers devices in one byte (c10::DeviceIndex), and a snapshot lists
- * every one below the last. */
+/* PyTorch's device index is one signed byte (c10::DeviceIndex), and a snapshot
+ * lists all devices up to the last. */
 #define MOST_DEVICE 127
 
 struct gp_exchange {

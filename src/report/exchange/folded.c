@@ -31,7 +31,7 @@ static void begin_device(void *state, uint32_t device)
 	f->device = device;
 }
 
-/* Some names of templates have no end. */
+/* Names of templates can be very long. */
 #define FRAME_BYTES 1024
 
 static bool continues_character(char c)
@@ -39,7 +39,7 @@ static bool continues_character(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* What separates frames and lines cannot be in one. */
+/* Replaces the characters that separate frames and lines. */
 static void put_frame(FILE *out, const char *text)
 {
 	const char *end = text + FRAME_BYTES;
@@ -51,7 +51,7 @@ static void put_frame(FILE *out, const char *text)
 		     out);
 }
 
-/* leaf NULL: none. */
+/* leaf: a frame added at the end; NULL: none. */
 static void put_line(const struct folded *f, uint32_t site, const char *leaf,
 		     uint64_t bytes)
 {

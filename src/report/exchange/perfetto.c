@@ -48,7 +48,7 @@ struct perfetto {
 
 /* ---- one event ---- */
 
-/* Up to and with its time; what is its own follows, then "}". */
+/* Writes an event up to its time; the caller adds its other keys and "}". */
 static void open_event(struct perfetto *p, const char *phase, uint64_t time_us)
 {
 	fprintf(p->out, "%s{\"ph\":\"%s\",\"pid\":%" PRIu64 ",\"ts\":%" PRIu64,
@@ -106,7 +106,7 @@ static void begin_device(void *state, uint32_t device)
 	put_label(p, "thread_name", THREAD_CALLS, "device calls", 0);
 }
 
-/* The first that the trace knows may be later than an event without time. */
+/* Not before the trace's first time: an event without a time may precede it. */
 static uint64_t time_of(struct perfetto *p, uint64_t event)
 {
 	uint64_t time_us = ticks_of(&p->ticks, event);
@@ -153,7 +153,7 @@ static void end_step(struct perfetto *p, uint64_t time_us)
 	fprintf(p->out, ",\"tid\":%d}", THREAD_STEPS);
 }
 
-/* A mark that is a point begins a step, which the next one ends. */
+/* A mark without a duration begins a step; the next mark ends it. */
 static void put_step(struct perfetto *p, const char *name, uint64_t time_us)
 {
 	end_step(p, time_us);
@@ -164,7 +164,7 @@ static void put_step(struct perfetto *p, const char *name, uint64_t time_us)
 	p->is_in_step = true;
 }
 
-/* Phases may overlap, so they have tracks of their own. */
+/* Phases may overlap, so each has its own track. */
 static void put_phase(struct perfetto *p, const struct gp_event *mark,
 		      uint64_t time_us)
 {

@@ -55,7 +55,7 @@ static void put_op(struct pickler *p, enum opcode opcode)
 	put(p, &byte, 1);
 }
 
-/* An opcode and its argument, the least of its bytes first. */
+/* An opcode and its argument of n bytes, little endian. */
 static void put_number(struct pickler *p, enum opcode opcode, uint64_t value,
 		       unsigned n)
 {
@@ -80,7 +80,7 @@ void pickler_end(struct pickler *p)
 	flush(p);
 }
 
-/* In two's complement, in as few bytes as keep the sign. */
+/* LONG1: two's complement in as few bytes as possible. */
 static void put_long(struct pickler *p, uint64_t value)
 {
 	unsigned char bytes[2 + sizeof(value) + 1] = { OP_LONG1 };

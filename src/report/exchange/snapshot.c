@@ -15,7 +15,7 @@
 #include "report/exchange/exchange.h"
 #include "study/metrics/event_search.h"
 
-/* Texts that come again and again: written once, then by number. */
+/* Frequent texts: written once, then referred to by number. */
 enum word {
 	WORD_ACTION,
 	WORD_ADDR,
@@ -251,7 +251,7 @@ static void snapshot_stack(struct snapshot *s, uint32_t site)
 
 /* ---- segments ---- */
 
-/* 2.0's way to tell a block's stack. */
+/* A block's stack as release 2.0 writes it. */
 static void put_history(struct snapshot *s, const struct gp_block *block,
 			uint32_t site)
 {
@@ -422,7 +422,7 @@ static void put_annotation(struct snapshot *s, struct pickler_list *list,
 	pickler_close_dict(p);
 }
 
-/* PyTorch knows no points: what begins there ends there. */
+/* PyTorch has no instant marks: such a mark begins and ends at once. */
 static void put_mark(struct snapshot *s, struct pickler_list *list,
 		     uint32_t device, const struct gp_event *mark,
 		     uint64_t time_us)
@@ -464,7 +464,7 @@ static void snapshot_annotations(struct snapshot *s)
 #define SINCE_USER_METADATA   10
 #define SINCE_POOL_ID	      12
 
-/* What is kept of a device until its segments are written. */
+/* The end state of a device, kept until its segments are written. */
 struct ended {
 	const struct gp_state *state;
 	uint32_t *segment_sites; /* by segment; owned */
@@ -561,7 +561,7 @@ static void begin_device(void *state, uint32_t index)
 	struct pickler *p = &r->s.pickler;
 	const struct gp_device_trace *device = &r->s.trace->devices[index];
 
-	/* Those between are there and did nothing. */
+	/* Devices in between are listed with empty traces. */
 	for (; r->next <= device->device; r->next++) {
 		pickler_item(p, &r->traces);
 		r->entries = pickler_open_list(p);

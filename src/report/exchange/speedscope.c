@@ -12,7 +12,7 @@
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
-/* Frames that are no texts of the trace come first. */
+/* Frames that are not in the trace come first. */
 enum { FRAME_WAITING, FRAME_NOT_ALLOCATED, FRAME_NO_STACK, OWN_FRAMES };
 static const char *const own_frames[OWN_FRAMES] = {
 	[FRAME_WAITING] = PEAK_WAITING,

@@ -34,7 +34,7 @@ static enum gp_status bad(const struct reading *r, const char *what)
 	return gp_diag_set(r->diag, GP_INPUT, "%s", what);
 }
 
-/* Absent and null: NULL. */
+/* NULL if the key is absent or null. */
 static enum gp_status read_text(const struct reading *r, const json_t *object,
 				const char *key, const char **text)
 {
@@ -126,7 +126,8 @@ static bool read_value(const struct gp_number *number, const json_t *value,
 	return true;
 }
 
-/* Numbers that are not known any more are nobody's limit. */
+/* Numbers that this release does not know are skipped: no limit can name them.
+ */
 static enum gp_status read_numbers(const struct reading *r, json_t *object,
 				   struct gp_record_device *device)
 {

@@ -57,7 +57,7 @@ static uint64_t mix_event(uint64_t digest, const struct gp_trace *trace,
 	return digest;
 }
 
-/* What the program had when the trace begins. */
+/* Mixes in the blocks that are live when the trace begins. */
 static uint64_t mix_start(uint64_t digest, const struct gp_state *start)
 {
 	for (size_t i = 0; i < start->segment_count; i++)
@@ -77,7 +77,8 @@ static uint64_t count_requests(const struct gp_device_trace *device)
 	return count;
 }
 
-/* Powers of two: a trace that grows a little keeps its marks. */
+/* A power of two, so that the marks stay in place when a trace grows a little.
+ */
 static uint64_t fit_spacing(uint64_t requests)
 {
 	uint64_t spacing = 1;
@@ -120,7 +121,7 @@ static void note_mark(struct gp_fingerprint_maker *maker)
 	};
 }
 
-/* Requests up to but not including event stop. */
+/* Mixes in the requests before event stop. */
 static void pass_requests(struct gp_fingerprint_maker *maker, uint64_t stop)
 {
 	for (; maker->event < stop; maker->event++) {
@@ -174,7 +175,8 @@ void gp_fingerprint_end(struct gp_fingerprint_maker *maker)
 	maker->fingerprint->digest = maker->program;
 }
 
-/* The interval before that mark of now; behind its last: its end. */
+/* The events between that mark and the one before it; up to the end behind the
+ * last mark. */
 static struct gp_gate_divergence before(const struct gp_fingerprint *now,
 					uint32_t mark, bool is_program)
 {
@@ -201,8 +203,8 @@ static bool same_mark(const struct gp_fingerprint *a,
 	       a->marks[i].allocator == b->marks[i].allocator;
 }
 
-/* The mark up to which all marks of both are at the same requests.  The last
- * of each is at its end, which the other passes somewhere. */
+/* How many marks of both are at the same requests. The last mark of each is at
+ * its end, and need not match. */
 static uint32_t common_marks(const struct gp_fingerprint *a,
 			     const struct gp_fingerprint *b)
 {

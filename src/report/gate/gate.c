@@ -29,8 +29,8 @@ struct reading {
 
 /* ---- limits, and names that are not known ---- */
 
-/* A key that is not known is never passed over: a limit that is misspelled
- * would hold for ever. */
+/* An unknown key is an error: a misspelled limit would otherwise always be
+ * kept. */
 static enum gp_status unknown(const struct reading *r, const char *what,
 			      const char *key, const char *const *words,
 			      size_t count)
@@ -54,7 +54,7 @@ static bool knows(const char *key, const char *const *words, size_t count)
 }
 
 /* A program that resets its peaks hides from PyTorch's counters what the
- * measures see: a limit for the counter is one for the measure, too. */
+ * measures count: a limit for the counter also holds for the measure. */
 static const struct {
 	const char *name, *counter;
 } peaks[] = {
@@ -62,8 +62,8 @@ static const struct {
 	{ "peak_allocated_bytes", "allocated_bytes.all.peak" },
 };
 
-/* Nothing may get worse: what holds for a number until a limit is given for
- * it, or for its twin. */
+/* The default limits, "nothing may get worse", which apply until a limit is
+ * given for the number or its twin. */
 static const struct {
 	const char *name, *twin;
 } defaults[] = {
@@ -358,7 +358,7 @@ static const char *beside(struct gp_arena *arena, const char *file,
 	return path;
 }
 
-/* Texts of a run: which key goes where. */
+/* Reads the texts of a run. */
 static enum gp_status read_texts(const struct reading *r, const json_t *object,
 				 struct gp_gate_run *run)
 {

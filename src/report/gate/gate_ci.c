@@ -16,7 +16,8 @@
 /* ---- as GitHub's workflow commands, which it shows at the file:
  * "::error file=gpupool.json,title=train::peak_reserved_bytes: ..." ---- */
 
-/* A message keeps to its line; a property also ends at : and , */
+/* Escapes line ends in a message, and also the characters in special in a
+ * property. */
 static void put_property(FILE *out, const char *unsafe, const char *special)
 {
 	char safe[GP_GATE_SENTENCE + PATH_MAX];
@@ -30,7 +31,7 @@ static void put_property(FILE *out, const char *unsafe, const char *special)
 			putc(*text, out);
 }
 
-/* verdict NULL: of the run. */
+/* verdict NULL: the annotation is of the run. */
 static void annotate(FILE *out, const struct gp_gate_file *file,
 		     const struct gp_gate_result *result,
 		     const struct gp_gate_verdict *verdict, const char *message,

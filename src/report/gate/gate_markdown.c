@@ -119,7 +119,8 @@ static void put_row(const struct gp_table *table, const struct row *row)
 	gp_table_row(table, cells);
 }
 
-/* Calls for each verdict of a file, or for each that is worse. */
+/* Calls call for each verdict of a file, or for each that is worse; returns how
+ * many. */
 enum which { ALL, WORSE };
 static size_t each(const struct gp_gate_report *report,
 		   const struct gp_gate_file *file, enum which which,
@@ -187,7 +188,8 @@ static void put_bar(const char *label, const struct row *row,
 		gp_gate_reading_text(row->number, reading, value));
 }
 
-/* Of bytes that there were before, below what a product with BAR holds. */
+/* Bars are drawn for bytes that the baseline has, too; above the limit, value *
+ * BAR would overflow. */
 static bool has_bars(const struct row *row)
 {
 	const struct gp_reading *from = &row->verdict->baseline;

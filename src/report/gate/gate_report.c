@@ -103,7 +103,7 @@ static const char *where(const struct gp_gate_verdict *verdict, char text[32])
 	return text;
 }
 
-/* Two that look alike are told apart by what one has more. */
+/* If the bound and the value print alike, adds the difference in bytes. */
 static void tell_apart(const struct gp_number *number,
 		       const struct gp_gate_verdict *verdict, const char *now,
 		       char limit[GP_GATE_LIMIT])
@@ -203,7 +203,7 @@ void gp_gate_emit_value(struct gp_emit *json, const char *key,
 		gp_emit_int(json, key, value);
 }
 
-/* The rest of an absolute path that lies below the working directory. */
+/* An absolute path below the working directory, relative to it. */
 static const char *below_here(const char *path)
 {
 	char here[PATH_MAX];
@@ -264,7 +264,7 @@ static void write_failures(const struct gp_page *page,
 	}
 }
 
-/* A baseline can be brought down to what is now. */
+/* What is better than the baseline, which could be lowered. */
 static void write_gains(const struct gp_page *page,
 			const struct gp_gate_report *report,
 			const struct gp_gate_result *result)

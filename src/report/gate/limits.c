@@ -234,7 +234,8 @@ enum gp_status gp_gate_judge(const struct gp_gate_run *run,
 
 		if (limit->kind == GP_LIMIT_NONE)
 			continue;
-		/* Nothing then, nothing now: nothing to hold. */
+		/* The number is absent in both: a default limit does not apply.
+		 */
 		if (limit->is_default && !v.now.is_there &&
 		    !v.baseline.is_there)
 			continue;
@@ -271,7 +272,7 @@ static const struct {
 	{ "fidelity", CLUE_FIDELITY },
 };
 
-/* Of requests that PyTorch refuses only the first is known. */
+/* Only the first request that PyTorch refuses is known. */
 static uint64_t dropped_beyond(const struct gp_replay_result *result,
 			       int64_t bound)
 {
@@ -445,7 +446,7 @@ void gp_gate_watch_look(void *arg, struct gp_allocator *allocator,
 
 		if (!watch->is_worse[w])
 			continue;
-		/* A reset of the counters begins anew. */
+		/* The program has reset the counter: forget the event. */
 		if (!is_beyond && w != GP_WATCH_PEAK_ALLOCATED)
 			watch->event[w] = GP_EVENT_NONE;
 		else if (is_beyond && watch->event[w] == GP_EVENT_NONE)

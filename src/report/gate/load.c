@@ -62,7 +62,8 @@ enum gp_status load_json(const char *text, size_t size, json_t **root,
 	const char *near;
 
 	if (!value) {
-		/* What follows is the file's own text. */
+		/* jansson's message goes on with text of the file: cut it off.
+		 */
 		near = strstr(error.text, " near ");
 		gp_diag_record(diag, "line %d column %d", error.line,
 			       error.column);
