@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that is run, and ends as it likes. */
+/* Running a program and waiting for its end. */
 #ifndef COMMANDS_CHILD_H
 #define COMMANDS_CHILD_H
 
@@ -14,19 +14,19 @@ struct gp_child {
 	int ending; /* as waitpid has it */
 };
 
-/* Waits for its end.  Its input and output are ours; signals that are sent to
- * us are passed on to it.  GP_SYSTEM: it could not be run. */
+/* Runs it and waits for its end. It shares our input and output; signals sent
+ * to us are passed on to it. GP_SYSTEM: it could not be run. */
 enum gp_status gp_child_run(struct gp_child *child, struct gp_diag *diag);
 
-/* Says on standard error that a signal ended it, when one did. */
+/* Prints to standard error if a signal ended it. */
 void gp_child_repeat_signal(const struct gp_child *child);
 
-/* Whether something that it started is there all the same: what a program
- * leaves is this process's own once gp_child_adopt was called. */
+/* Whether a process that it started is still running: after gp_child_adopt,
+ * orphans become children of this process. */
 void gp_child_adopt(void);
 bool gp_child_left_one(void);
 
-/* Ends this process as a child did.  Without another core file. */
+/* Ends this process as the child ended, without another core file. */
 _Noreturn void gp_child_end_as(int ending);
 
 #endif

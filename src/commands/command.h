@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The commands.  Each is declared in a file of its own: what it takes, what its
- * help says and what it does.  Help, parsing, suggestions and the lint of the
- * manual pages read these declarations.
- */
+/* The commands. Each is declared in its own file: its options, its help and
+ * what it runs. Help, parsing, suggestions and the lint of the manual pages
+ * read these declarations. */
 #ifndef COMMANDS_COMMAND_H
 #define COMMANDS_COMMAND_H
 
@@ -20,7 +18,7 @@ enum gp_option_type {
 	GP_OPTION_FORMAT,   /* enum gp_format: one of the argument's words */
 	GP_OPTION_BYTES,    /* uint64_t */
 	GP_OPTION_CAPACITY, /* uint64_t */
-	GP_OPTION_ROOM,	    /* the same, or a few bytes */
+	GP_OPTION_ROOM,	    /* the same; may be a few bytes */
 	GP_OPTION_COUNT,    /* uint64_t */
 	GP_OPTION_SOME,	    /* uint64_t, 1 or more */
 	GP_OPTION_LIST,	    /* struct gp_texts */
@@ -28,8 +26,8 @@ enum gp_option_type {
 	GP_OPTION_CONFS,    /* struct gp_texts of settings */
 };
 
-/* Those that several commands take are in a catalogue, gp_common_options; what
- * only one takes, or takes in another sense, is in its file. */
+/* An option that several commands take is a row of gp_common_options; one that
+ * a single command takes, or takes in another sense, is a row in its file. */
 struct gp_option {
 	const char *name;
 	char letter; /* 0: none */
@@ -49,39 +47,40 @@ struct gp_command {
 	/* Names of those that it takes, in the order of its help, before
 	 * --help; NULL: none.  See gp_command_option. */
 	const char *options;
-	const struct gp_option *own; /* not of the catalogue; ends with { 0 } */
-	bool takes_settings;	     /* each by a flag: gp_knob_table */
-	bool takes_what_ifs;	     /* gp_what_if_table */
-	/* The status is the exit code; GP_USAGE with no file in the diag is of
-	 * the command. */
+	const struct gp_option
+		*own;	     /* not in gp_common_options; ends with { 0 } */
+	bool takes_settings; /* each by a flag: gp_knob_table */
+	bool takes_what_ifs; /* gp_what_if_table */
+	/* Returns the exit status. With GP_USAGE, a diag without a file is
+	 * about the command. */
 	enum gp_status (*run)(const struct gp_options *options,
 			      struct gp_diag *diag);
 };
 
-/* Of commands that take several traces. */
+/* For commands that take several traces. */
 #define GP_ABOUT_RANKS                                                         \
 	"TRACE may be a folder: all traces in it. Several traces are ranks "   \
 	"of one job: those that are alike are replayed once, and the worst "   \
 	"of them is told in full."
 
 extern const struct gp_option gp_common_options[]; /* ends with { 0 } */
-/* By index, --help being the last; NULL behind that. */
+/* The option of that index; --help is the last; NULL behind it. */
 const struct gp_option *gp_command_option(const struct gp_command *command,
 					  size_t index);
 
-/* All that may stand behind -- on a command's line. */
+/* A flag of a command: one of its options, a setting, a what-if or a format. */
 struct gp_flag {
 	const char *name;
 	const char *argument; /* NULL: none */
 	bool is_optional;     /* the argument: it may be left out */
 	const char *sentence;
-	/* What it is: one of them, or a format by its own name. */
+	/* What the flag is: one of these, or a format by its own name. */
 	const struct gp_option *option;
 	const struct gp_knob *knob;
 	const struct gp_what_if_row *what_if;
 	enum gp_format format;
 };
-/* Returns how many; the caller frees the list. */
+/* All flags of a command: returns how many; the caller frees the list. */
 size_t gp_command_flags(const struct gp_command *command,
 			struct gp_flag **flags);
 
@@ -127,10 +126,10 @@ extern const struct gp_command *const gp_commands[];
 /* NULL: there is none of that name. */
 const struct gp_command *gp_command_find(const char *name);
 
-/* GP_USAGE, with what the name may have been meant to be. */
+/* GP_USAGE, with a hint at the name that was probably meant. */
 enum gp_status gp_command_unknown(const char *name, struct gp_diag *diag);
 
-/* What is meant where a trace stands in a command's place. */
+/* The command that runs if a trace is given in place of a command. */
 #define GP_COMMAND_OF_TRACE "look"
 
 #endif

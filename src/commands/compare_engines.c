@@ -84,7 +84,8 @@ static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
 	size_t count;
 	bool has_all;
 
-	/* --alloc-conf is for PyTorch's allocator of devices, or of the host. */
+	/* --alloc-conf is for PyTorch's allocator of devices, or of the host.
+	 */
 	if (!gp_engine_is_of_host(one))
 		one = gp_engine_table(&count);
 	if (!list)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A command line, from its first word to its exit status: finds the command,
- * parses its flags, runs it and says on standard error what did not end well.
- */
+/* Runs a command line: finds the command, parses its flags, runs it, and prints
+ * an error to standard error. */
 #ifndef COMMANDS_DISPATCH_H
 #define COMMANDS_DISPATCH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool help, and the pieces that flags are explained with. */
+/* gpupool help, and its parts that other commands use. */
 #ifndef COMMANDS_HELP_H
 #define COMMANDS_HELP_H
 

@@ -23,16 +23,15 @@ struct gp_python_torch {
  * False: nowhere. */
 bool gp_program_find(const char *name, char *path, size_t size);
 
-/* Asks the command's interpreter: itself when it is a python, the one that a
- * script's first line names, one among the command's words, else python3.
- * PyTorch is not imported.  The command ends with NULL. */
+/* Asks the command's interpreter: the command if it is a python, else the one
+ * in a script's first line, else one among the command's words, else python3.
+ * PyTorch is not imported. The command ends with NULL. */
 enum gp_status gp_python_find_torch(const char *const *command,
 				    struct gp_python_torch *torch,
 				    struct gp_diag *diag);
 
-/* The library that stands in for a CUDA of that version, in programs that are
- * recorded: beside this one, or where it was installed.  False: there is none.
- */
+/* The library that stands in for CUDA of that version in recorded programs:
+ * next to this program, or where it was installed. False: there is none. */
 bool gp_simcuda_find(unsigned cuda, char path[PATH_MAX]);
 
 /* --cudart, else what GPUPOOL_CUDART names, else what the loader finds, else
@@ -43,13 +42,13 @@ enum gp_status gp_cuda_runtime_open(const struct gp_options *options,
 
 /* ---- PyTorch's own allocator ---- */
 
-/* A prepared engine of that release, or of one that decides alike, beside the
- * program or in the cache.  The caller frees *folder. */
+/* A prepared engine of that release, or of one that decides alike, next to the
+ * program or in the cache. The caller frees *folder. */
 enum gp_status gp_torch_lib_find(uint8_t release, char **folder,
 				 struct gp_diag *diag);
 
-/* What the user named: a prepared engine as it is; a wheel or a folder with
- * PyTorch is prepared, once, in the cache. */
+/* Prepares what the user named: a prepared engine is used as it is; a wheel or
+ * a folder with PyTorch is prepared once, in the cache. */
 enum gp_status gp_torch_lib_prepare(const char *path, char **folder,
 				    struct gp_diag *diag);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What replays in a page that a command writes: gpupool.wasm, where it was
- * built, the traces as they were read, and what was asked of them.
- */
+/* What replays in a page that a command writes: gpupool.wasm, if it was built,
+ * the traces as they were read, and the flags that were given. */
 #ifndef COMMANDS_LIVE_PAGE_H
 #define COMMANDS_LIVE_PAGE_H
 
@@ -19,8 +17,8 @@ struct gp_live_parts {
 	char release[16], capacity[32];
 };
 
-/* ranks NULL: no traces.  asked NULL: the page begins with the run as it was
- * recorded; else the plan lives as long as this.  Released in any case. */
+/* ranks NULL: no traces. asked NULL: the page begins with the run as recorded;
+ * else the plan must outlive parts. Released in any case. */
 enum gp_status gp_live_parts_make(struct gp_live_parts *parts,
 				  const struct gp_options *options,
 				  const struct gp_ranks *ranks,

@@ -43,7 +43,7 @@ enum gp_color { GP_COLOR_AUTO, GP_COLOR_ALWAYS, GP_COLOR_NEVER };
 
 #define GP_COUNT_BY_DEFAULT UINT64_MAX
 
-/* Of a flag that may be given more than once, in order. */
+/* The values of a flag that may be given more than once, in order. */
 struct gp_texts {
 	const char **items; /* the array is owned, the texts are not */
 	size_t count, room;
@@ -108,7 +108,7 @@ struct gp_command;
 enum gp_status gp_options_parse(struct gp_options *options,
 				const struct gp_command *command, int argc,
 				char **argv, struct gp_diag *diag);
-/* As many threads as --jobs says, else as this process may run on processors.
+/* The number of threads: --jobs, else the processors that this process may use.
  */
 size_t gp_options_threads(const struct gp_options *options);
 void gp_options_release(struct gp_options *options);

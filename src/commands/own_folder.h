@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Folders of this user's alone: what lies in them is run or loaded, so nobody
- * else may have put it there.
- */
+/* Folders that belong to this user alone: their content is executed or loaded,
+ * so no other user may write there. */
 #ifndef COMMANDS_OWN_FOLDER_H
 #define COMMANDS_OWN_FOLDER_H
 
@@ -16,22 +14,22 @@
  * neither is set. */
 bool gp_own_cache(const char *name, char path[PATH_MAX]);
 
-/* The folder that holds this program; "" where that is not known. */
+/* The folder of this program; "" if unknown. */
 void gp_own_program(char *path, size_t size);
 
-/* It and the one that holds it belong to this user, and no other may write
+/* Whether the path and its parent belong to this user, and no other may write
  * there. */
 bool gp_own_is_safe(const char *path);
 
-/* Makes it and what is above it, for this user only, where they are not there;
- * false: cannot be made, or is not safe. */
+/* Makes the folder and its missing parents, for this user only; false: they
+ * cannot be made, or are not safe. */
 bool gp_own_make(const char *path);
 
 /* An empty folder in the one for temporary files. */
 enum gp_status gp_own_fresh(const char *name, char path[PATH_MAX],
 			    struct gp_diag *diag);
 
-/* With all that is in it; nothing for "". */
+/* Removes a folder with its content; nothing for "". */
 void gp_own_remove(const char *path);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A plan: a run that is to be made of a whole trace, all its devices one after
- * the other, and then what came of it.
- */
+/* A plan: a run of a whole trace that is to be made, all devices one after the
+ * other, and then its results. */
 #ifndef COMMANDS_PLAN_H
 #define COMMANDS_PLAN_H
 
@@ -26,7 +24,7 @@ struct gp_plan {
 	struct gp_engine *opened; /* owned: that engine, out of a library */
 	struct gp_cuda *cuda;	  /* borrowed; NULL: the device is simulated */
 	struct gp_torch_cuda torch_cuda;
-	bool check_memory, asks_itself; /* PyTorch, the device */
+	bool check_memory, asks_itself; /* PyTorch calls the device itself */
 	bool keep_alike;		/* in the results */
 	struct gp_pool_settings pool_settings;
 	bool (*is_interrupted)(void); /* NULL: it is not asked */
@@ -41,50 +39,49 @@ struct gp_plan {
 	struct gp_track *tracks; /* owned; per device; NULL: none */
 };
 
-/* A conf and what the settings' flags add to it; NULL: nothing.  The caller
- * frees. */
+/* A conf with what the settings' flags add to it; knobs NULL: nothing. The
+ * caller frees. */
 char *gp_plan_conf(const char *conf, const char *knobs);
 
-/* Whether anything asks for other than what was recorded. */
+/* Whether the options ask for anything other than what was recorded. */
 bool gp_plan_has_settings(const struct gp_options *options);
-/* The same, or what-ifs. */
+/* The same, or for what-ifs. */
 bool gp_plan_is_asked(const struct gp_options *options);
 
-/* As recorded: verified where the trace has addresses. */
+/* A plan as recorded: verified if the trace has addresses. */
 enum gp_status gp_plan_recorded(struct gp_plan *plan,
 				const struct gp_trace *trace,
 				struct gp_diag *diag);
-/* Where a replay as recorded has left the recording, its segments may lie one
- * over another: no state that can be written.  GP_INPUT then. */
+/* GP_INPUT if segments overlap, so that the state cannot be written: this
+ * happens when a replay as recorded diverges from the recording. */
 enum gp_status gp_plan_check_state(const struct gp_plan *plan, uint32_t device,
 				   uint64_t event, const struct gp_state *state,
 				   struct gp_diag *diag);
-/* As the options ask, on a simulated device. */
+/* A plan as the options ask, on a simulated device. */
 enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 			     const struct gp_options *options,
 			     struct gp_diag *diag);
-/* As the options ask; as recorded where they ask nothing. */
+/* A plan as the options ask; as recorded if they ask for nothing. */
 enum gp_status gp_plan_make(struct gp_plan *plan, const struct gp_trace *trace,
 			    const struct gp_options *options,
 			    struct gp_diag *diag);
-/* On the device of that runtime: a capacity that was not asked for is its
- * own. */
+/* Moves the plan to the device of that runtime, with its capacity unless
+ * another was asked for. */
 void gp_plan_on_cuda(struct gp_plan *plan, struct gp_cuda *cuda,
 		     const struct gp_options *options);
-/* Replays the trace as the options' what-ifs alter it; the caller releases them
- * behind the plan. */
+/* Replaces the plan's trace by one that the options' what-ifs alter; the caller
+ * releases what_ifs after the plan. */
 enum gp_status gp_plan_alter(struct gp_plan *plan,
 			     const struct gp_options *options,
 			     struct gp_progress *progress,
 			     struct gp_what_ifs *what_ifs,
 			     struct gp_diag *diag);
-/* Where the engine has to know the trace from the start: what it is to know. */
+/* Computes what an engine needs to know of the whole trace, if it does. */
 void gp_plan_foresee(struct gp_plan *plan);
-/* Also of a zeroed or half-made one. */
+/* Also for a zeroed or half-made plan. */
 void gp_plan_release(struct gp_plan *plan);
 
-/* Before it is played: what is kept on the way.  The alerts, count of them, are
- * copied. */
+/* Sets, before the replay, what is kept during it. The alerts are copied. */
 enum gp_track_part { GP_TRACK_THIN = 1 << 0, GP_TRACK_FILM = 1 << 1 };
 void gp_plan_track(struct gp_plan *plan, unsigned parts,
 		   const struct gp_alert *alerts, size_t count);
@@ -93,25 +90,26 @@ void gp_plan_track(struct gp_plan *plan, unsigned parts,
 enum gp_status gp_plan_play(struct gp_plan *plan, FILE *events,
 			    struct gp_progress *progress, struct gp_diag *diag);
 
-/* The plan's run of one device, all of it and on a simulated one, for those
- * who want to know more of it. */
+/* The configuration to replay one device of the plan in full on a simulated
+ * device, for further analysis. */
 struct gp_replay_config gp_plan_simulated(const struct gp_plan *plan,
 					  uint32_t device);
-/* How gp_plan_play replays one device, for those who listen in themselves. */
+/* The configuration with which gp_plan_play replays one device, for callers
+ * with callbacks of their own. */
 struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
 				       uint32_t device);
 
-/* The plan, played, as reports take it; borrows all of it. */
+/* The replayed plan, as reports take it; borrows from the plan. */
 struct gp_run gp_plan_run(const struct gp_plan *plan);
 
-/* GP_FAILED when memory did not hold what was written there. */
+/* GP_FAILED: a memory check found changed memory. */
 enum gp_status gp_plan_memory(const struct gp_plan *plan, struct gp_diag *diag);
 
-/* GP_FAILED when recorded addresses differ, or there are none. */
+/* GP_FAILED: recorded addresses differ, or there are none. */
 enum gp_status gp_plan_verdict(const struct gp_plan *plan,
 			       struct gp_diag *diag);
 
-/* Of all devices together. */
+/* How far a replay matches the recording, of all devices together. */
 struct gp_proof {
 	uint64_t allocs;
 	uint64_t addresses, same_addresses; /* that were recorded */
@@ -120,7 +118,7 @@ struct gp_proof {
 	int64_t recorded, replayed;
 };
 
-/* The plan has been played. */
+/* The plan must have been replayed. */
 struct gp_proof gp_proof_of(const struct gp_plan *plan);
 
 bool gp_proof_is_exact(const struct gp_proof *proof);

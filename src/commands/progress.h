@@ -11,8 +11,8 @@
 
 struct gp_progress {
 	bool is_on, is_shown;
-	uint64_t max_input; /* goes along: how much may be read (input.h) */
-	bool is_of_host;    /* and of which memory */
+	uint64_t max_input; /* passed along: how much may be read (input.h) */
+	bool is_of_host;    /* passed along: of which memory */
 	double start, last; /* seconds */
 };
 
@@ -25,15 +25,15 @@ void gp_progress_read(void *arg, uint64_t done, uint64_t total);
 /* A longer step begins. */
 void gp_progress_step(struct gp_progress *progress, const char *what);
 
-/* Many equal steps: how many are done, how fast, and how long it will take from
- * here. The clock runs from the restart. */
+/* Many equal steps: how many are done, how fast, and the time left. Time counts
+ * from the restart. */
 void gp_progress_restart(struct gp_progress *progress);
 void gp_progress_count(struct gp_progress *progress, uint64_t done,
 		       uint64_t total);
 
 void gp_progress_end(struct gp_progress *progress);
 
-/* Seconds, from a clock that never goes back. */
+/* Seconds, from a monotonic clock. */
 double gp_progress_now(void);
 
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The traces that a command's operands name, read as the ranks of a job: files,
- * and all files of folders.  What is found in a folder and is no trace is
- * passed over, with a word on standard error; and so is a trace that cannot be
- * read, which the report and the exit status tell, too.
- */
+/* The traces that a command's operands name, read as the ranks of a job: files,
+ * and all files of folders. Files in a folder that are not traces are skipped,
+ * with a message on standard error. So are traces that cannot be read, which
+ * the report and the exit status show, too. */
 #ifndef COMMANDS_RANKING_H
 #define COMMANDS_RANKING_H
 
@@ -19,29 +17,29 @@ typedef enum gp_status gp_trace_file_reader(const char *path,
 					    struct gp_trace **trace,
 					    struct gp_diag *diag);
 
-/* Operands, each a file or a folder, sorted into classes, one of them at least.
- * Released in any case. */
+/* Reads operands, each a file or a folder, and sorts them into classes, at
+ * least one. Released in any case. */
 enum gp_status gp_rank_files(const char *const *operands, size_t count,
 			     gp_trace_file_reader *read,
 			     struct gp_progress *progress,
 			     struct gp_ranks *ranks, struct gp_diag *diag);
 
-/* The same, with one trace in memory at a time: each class is handed to visit
- * as it is found, and then has none. */
+/* The same with one trace in memory at a time: each new class is passed to
+ * visit, and then loses its trace. */
 typedef void gp_rank_visitor(void *arg, struct gp_rank_class *class);
 enum gp_status gp_rank_each(const char *const *operands, size_t count,
 			    gp_trace_file_reader *read, gp_rank_visitor *visit,
 			    void *arg, struct gp_progress *progress,
 			    struct gp_ranks *ranks, struct gp_diag *diag);
 
-/* GP_INPUT where some could not be read: the report is without them. */
+/* GP_INPUT: some could not be read, and the report is without them. */
 enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
 				     struct gp_diag *diag);
 
-/* A plan of the class, played. */
+/* Notes the result of a replayed plan of the class. */
 void gp_rank_runs_note(struct gp_rank_runs *runs, struct gp_ranks *ranks,
 		       size_t class, const struct gp_plan *plan);
-/* It could not be played. */
+/* Notes that it could not be replayed. */
 void gp_rank_runs_trouble(struct gp_rank_runs *runs, size_t class,
 			  const struct gp_diag *why);
 
@@ -61,21 +59,23 @@ struct gp_ranking_config {
 	gp_trace_file_reader *read;
 	gp_plan_maker *make; /* NULL: gp_plan_make */
 	void *arg;
-	bool is_each_its_own; /* no plan is made like the first */
+	bool is_each_its_own; /* plans are not made under the first one's
+				 settings */
 	struct gp_progress *progress;
 };
 
-/* Reads them and makes the plans; the first class is the one whose release and
- * settings are everybody's.  Released in any case. */
+/* Reads the traces and makes the plans; all are under the release and settings
+ * of the first class. Released in any case. */
 enum gp_status gp_ranking_make(struct gp_ranking *ranking,
 			       const struct gp_ranking_config *config,
 			       struct gp_diag *diag);
-/* Every plan's trace as the options' what-ifs alter it. */
+/* Alters every plan's trace by the options' what-ifs. */
 enum gp_status gp_ranking_alter(struct gp_ranking *ranking,
 				const struct gp_options *options,
 				struct gp_progress *progress,
 				struct gp_diag *diag);
-/* Judges plans, one a class, together: a case a class and device. */
+/* Judges plans, one for each class, together: there is a case for each class
+ * and device. */
 enum gp_status gp_ranking_study(struct gp_ranking *ranking,
 				const struct gp_plan *plans,
 				const struct gp_options *options,
@@ -84,12 +84,12 @@ enum gp_status gp_ranking_study(struct gp_ranking *ranking,
 				struct gp_diag *diag);
 void gp_ranking_release(struct gp_ranking *ranking);
 
-/* The class that decides, of a study made by gp_ranking_study. */
+/* The class with the worst verdict, in a study by gp_ranking_study. */
 size_t gp_ranking_worst(const struct gp_ranking *ranking,
 			const struct gp_studying *studying);
-/* For reports: NULL where one file is all. */
+/* The ranks, for reports; NULL: there is a single file. */
 const struct gp_ranks *gp_ranking_ranks(const struct gp_ranking *ranking);
-/* What stands for a class in commands: the only operand, else its first file.
+/* How suggested commands name a class: the only operand, else its first file.
  */
 const char *gp_ranking_operand(const struct gp_options *options,
 			       const struct gp_rank_class *class);

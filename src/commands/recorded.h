@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recorded program left: one file of events a process. */
+/* The files that a recorded program left: one of events for each process. */
 #ifndef COMMANDS_RECORDED_H
 #define COMMANDS_RECORDED_H
 
 #include "commands/options.h"
 
 struct gp_recorded_options {
-	bool quiet;	     /* only what is not as it should be is told */
-	const char *context; /* what is told where free memory was asked for */
+	bool quiet;	     /* print problems only */
+	const char *context; /* printed if the program asked for free memory */
 	bool strict; /* GP_FAILED where values that nobody knows were read */
 };
 
@@ -19,8 +19,9 @@ struct gp_recorded_result {
 	bool has_guessed; /* for it read values that nobody knows */
 };
 
-/* Writes the trace of each process in the folder to output or, of several,
- * output.N; replays it and tells on standard error.  The folder is removed. */
+/* Writes the trace of each process in the folder to output or, if there are
+ * several, output.N; replays it and prints a summary to standard error. Removes
+ * the folder. */
 enum gp_status gp_recorded_take(const char *folder, const char *output,
 				struct gp_recorded_options how,
 				struct gp_recorded_result *result,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program, run over CUDA without a device, and its traces. */
+/* Running a program on a CUDA without a device, and keeping its traces. */
 #ifndef COMMANDS_RECORDING_H
 #define COMMANDS_RECORDING_H
 
@@ -12,25 +12,24 @@
 
 struct gp_recording {
 	const struct gp_options *options; /* as gpupool record takes them */
-	bool is_boundless;    /* what is shown of a device is no limit */
-	bool is_output_aside; /* what the program prints is no answer: it goes
-			       * to standard error */
+	bool is_boundless; /* the size of device memory that the program sees is
+			      not a limit */
+	bool is_output_aside; /* the program's output goes to standard error */
 	/* After it: */
-	size_t count; /* of traces, named by gp_recorded_name */
+	size_t count; /* of traces; gp_recorded_name names them */
 	/* Bytes, of the device and process that had most. */
 	uint64_t peak_allocated, peak_reserved;
 	int ending;   /* as waitpid has it */
-	bool runs_on; /* a process that it started is there all the same */
+	bool runs_on; /* a process that it started is still running */
 };
 
 enum gp_status gp_record_program(struct gp_recording *recording,
 				 struct gp_diag *diag);
-/* How the program ended, as a shell has it: its status, or 128 and the signal.
- */
+/* The program's exit status as in a shell: its own, or 128 plus the signal. */
 int gp_recording_status(const struct gp_recording *recording);
 
-/* The device of --gpu, or the default one; NULL: there is none of that name,
- * and diag says so, with GP_USAGE. */
+/* The device of --gpu, or the default one; NULL with GP_USAGE in diag: there is
+ * none of that name. */
 const struct gp_gpu *gp_record_gpu(const struct gp_options *options,
 				   struct gp_diag *diag);
 /* What --gpu help shows. */
@@ -40,24 +39,24 @@ void gp_record_list_gpus(FILE *out);
  * values is drawn with another seed each time ---- */
 
 struct gp_seeds {
-	struct gp_recording *recording; /* what is to be recorded; then that of
-					 * the largest peak */
+	struct gp_recording *recording; /* what to record; afterwards the one
+					   with the largest peak */
 	/* After it: */
 	uint64_t count;	       /* of recordings; 1 where none are asked for */
 	uint64_t first;	       /* seed */
 	uint64_t worst;	       /* seed, of the largest peak */
 	uint64_t least, most;  /* bytes reserved at the peak, of all seeds */
-	char output[PATH_MAX]; /* the worst's trace, as it was named */
+	char output[PATH_MAX]; /* the file name of the worst one's trace */
 };
 
-/* Each seed's trace has its number in its name: trace.seed2.json.  Stops at the
- * first that fails, as its status says, or that ends with another status than
- * 0. */
+/* Each trace has its seed in its name: trace.seed2.json. Stops at the first
+ * recording that fails, or whose program exits with another status than 0. */
 enum gp_status gp_record_seeds(struct gp_seeds *seeds, struct gp_diag *diag);
 /* "5 seeds: reserved at the peak 1.2 GiB to 1.4 GiB, the most with seed 3" */
 #define GP_SEEDS_TEXT 160
 void gp_seeds_text(const struct gp_seeds *seeds, char text[GP_SEEDS_TEXT]);
-/* What several came to, on standard error. */
+/* Prints the range of the peaks to standard error, if there were several seeds.
+ */
 void gp_seeds_print(const struct gp_seeds *seeds);
 
 /* Rows of options. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a command asks of plans besides their runs: a study, for every command
- * that judges; why; and estimates. */
+/* What commands compute of plans besides their runs: studies, explanations and
+ * estimates. */
 #ifndef COMMANDS_STUDYING_H
 #define COMMANDS_STUDYING_H
 
@@ -19,14 +19,14 @@ struct gp_studying {
 	struct gp_case *cases;
 	struct gp_prices *own_prices; /* from a file; NULL: built in */
 	const struct gp_prices *prices;
-	/* The first device's memory is concluded to be its capacity or more,
-	 * and less than this; 0: it is known, or nothing tells. */
+	/* The first device's memory is concluded to be at least its capacity
+	 * and less than this; 0: it is known, or not bounded. */
 	uint64_t capacity_below;
 };
 
-/* Studies the traces of plans, which one setting is to serve, under the first
- * plan's conf and release, each at the capacity that the options ask for, else
- * the plan's, else what requests tell that were refused. */
+/* Studies the traces of plans together, for one setting, under the first plan's
+ * conf and release; each at the capacity that the options ask for, else the
+ * plan's, else one concluded from refused requests. */
 enum gp_status gp_studying_of(struct gp_studying *studying,
 			      const struct gp_plan *plans, size_t count,
 			      const struct gp_options *options,
@@ -39,17 +39,17 @@ void gp_studying_release(struct gp_studying *studying);
 enum gp_status gp_studying_check(const struct gp_options *options,
 				 struct gp_diag *diag);
 
-/* What the options ask for besides settings, or where they leave it open what
- * the verdict concluded of the plan's device, for other commands:
- * " --capacity 80GiB --torch 2.9", or "".  plan NULL: nothing was. */
+/* What the options ask for besides settings, or else what the verdict concluded
+ * of the plan's device, as text for suggested commands: " --capacity 80GiB
+ * --torch 2.9", or "". plan NULL: nothing was concluded. */
 #define GP_GIVEN_TEXT 128
 const char *gp_explaining_given(const struct gp_options *options,
 				const struct gp_plan *plan, uint32_t device,
 				const struct gp_verdict *verdict,
 				char text[GP_GIVEN_TEXT]);
 
-/* What the verdict is of: at its capacity, which may be concluded; where it is
- * open, without a limit. */
+/* The run that the verdict is about: at its capacity, which may be concluded;
+ * without a limit if that is unknown. */
 struct gp_replay_config gp_explaining_run(const struct gp_plan *plan,
 					  uint32_t device,
 					  const struct gp_verdict *verdict);
@@ -62,22 +62,22 @@ struct gp_explaining {
 	char given[GP_GIVEN_TEXT];
 };
 
-/* options: where the plan is what they ask for; NULL: it is as recorded.
- * Released in any case. */
+/* options: which the plan was made from; NULL: it is as recorded. Released in
+ * any case. */
 enum gp_status gp_explaining_make(struct gp_explaining *explaining,
 				  const struct gp_plan *plan,
 				  const struct gp_options *options,
 				  struct gp_progress *progress,
 				  struct gp_diag *diag);
-/* The devices alone: the study, and first_case, are there. */
+/* The devices alone: the study and first_case are already set. */
 enum gp_status gp_explaining_devices(struct gp_explaining *explaining,
 				     const struct gp_plan *plan,
 				     struct gp_progress *progress,
 				     struct gp_diag *diag);
 void gp_explaining_release(struct gp_explaining *explaining);
 
-/* As reports take it, borrowing all of it and the plan's; is_asked: the plan is
- * what the options ask for. */
+/* As reports take it; borrows from both. is_asked: the plan is what the options
+ * ask for. */
 struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
 				       const struct gp_plan *plan,
 				       const struct gp_options *options,

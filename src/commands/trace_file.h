@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A trace as a file of the user's: reading it with progress, which form its
- * name asks for, and writing it whole or not at all.
- */
+/* Trace files: reading with progress, the format by the file's name, and
+ * writing whole or not at all. */
 #ifndef COMMANDS_TRACE_FILE_H
 #define COMMANDS_TRACE_FILE_H
 
@@ -17,15 +15,15 @@
 
 enum gp_packing { GP_PACK_NONE, GP_PACK_GZIP, GP_PACK_ZSTD };
 
-/* Has write write what is packed into under, which stays open.  The same bytes
- * in give the same bytes out. */
+/* Calls write with a stream that compresses into under, which stays open. The
+ * result is reproducible. */
 enum gp_status gp_pack_write(FILE *under, enum gp_packing packing,
 			     enum gp_status (*write)(void *arg, FILE *out,
 						     struct gp_diag *diag),
 			     void *arg, struct gp_diag *diag);
 
-/* As gp_input_read; one that is held (gpupool/ask.h) comes before a file.  The
- * caller destroys the trace. */
+/* As gp_input_read; a held trace (gpupool/ask.h) of that name comes before a
+ * file. The caller destroys the trace. */
 enum gp_status gp_trace_file_input(const struct gp_input_config *config,
 				   struct gp_trace **trace,
 				   struct gp_diag *diag);
@@ -34,8 +32,7 @@ enum gp_status gp_trace_file_read(const char *path,
 				  struct gp_progress *progress,
 				  struct gp_trace **trace,
 				  struct gp_diag *diag);
-/* For questions that only requests can answer: a snapshot without history is
- * GP_INPUT. */
+/* For commands that need requests: GP_INPUT for a snapshot without history. */
 enum gp_status gp_trace_file_read_requests(const char *path,
 					   struct gp_progress *progress,
 					   struct gp_trace **trace,
@@ -56,16 +53,16 @@ struct gp_trace_form {
 	bool is_anonymous; /* see gp_trace_anonymous */
 };
 
-/* By --format where given, else by the name; "-" is JSON.  The binary form does
- * not go to a terminal.  */
+/* By --format if given, else by the name; "-" is JSON. Binary is not written to
+ * a terminal. */
 enum gp_status gp_trace_form_of(const struct gp_options *options,
 				const char *path, struct gp_trace_form *form,
 				struct gp_diag *diag);
 
-/* Cuts the suffix of a packing off the length of a path. */
+/* The packing that a path's suffix names; shortens *length by the suffix. */
 enum gp_packing gp_packing_of(const char *path, size_t *length);
 
-/* Whether the first length bytes of a path end so. */
+/* Whether the first length bytes of a path end with suffix. */
 bool gp_path_ends(const char *path, size_t length, const char *suffix);
 
 enum gp_status gp_trace_file_write(const struct gp_trace *trace,

@@ -14,7 +14,8 @@ struct gp_vary {
 	size_t count, room;
 };
 
-/* Of the text, and what it is to take the place of in the options. */
+/* Parses the options' --vary, and checks that the command has a place for the
+ * value. */
 enum gp_status gp_vary_parse(struct gp_vary *vary,
 			     const struct gp_options *options,
 			     struct gp_diag *diag);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What gpupool verify says, for a person. */
+/* The result of gpupool verify as text. */
 #ifndef COMMANDS_VERIFY_TEXT_H
 #define COMMANDS_VERIFY_TEXT_H
 
@@ -12,19 +12,18 @@ struct gp_verify_outcome {
 	const struct gp_trace *trace;
 	uint32_t device;
 	const struct gp_verify_result *result;
-	/* PyTorch 2.ran was run where 2.asked was asked for, which decides
-	 * alike. */
+	/* The release that was asked for, and the one that was run, which
+	 * decides alike. */
 	uint8_t asked, ran;
 	bool is_torch, is_on_device; /* what the second run was */
 	bool is_checked;	     /* its memory */
-	bool is_stand_in;	     /* nothing is behind that device */
+	bool is_stand_in; /* the CUDA runtime has no device behind it */
 };
 
 /* One device's result: "equal", or the first difference. */
 void gp_verify_text(const struct gp_verify_outcome *outcome, FILE *out);
 
-/* The same in a line of a table of traces, whose column of names is that wide;
- * and the line above it. */
+/* The head and a line of a table of traces; width: of the column of names. */
 void gp_verify_head(int width, FILE *out);
 void gp_verify_line(const char *name, int width,
 		    const struct gp_verify_outcome *outcome, FILE *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What changed between two runs, told, and read back from reports. */
+/* What changed between two runs, and runs that are read back from reports. */
 #ifndef REPORT_CHANGE_REPORT_H
 #define REPORT_CHANGE_REPORT_H
 
@@ -28,19 +28,19 @@ struct gp_change_side {
 struct gp_change {
 	uint32_t device; /* CUDA's ordinal */
 	struct gp_change_side a, b;
-	/* Both make the same requests, and are looked at at one moment. */
+	/* Both make the same requests, and are compared at the same moment. */
 	bool is_same;
 	const struct gp_share_pair *sites, *sizes;
 	size_t site_count, size_count;
 	const struct gp_divergence *divergence; /* NULL: both are of one trace,
 						 * or of reports */
-	size_t files; /* of ranks, pairs that are so; 0: there are none */
+	size_t files; /* of ranks: how many pairs are alike; 0: not of ranks */
 };
 
 /* Ranks of two jobs, pair by pair. */
 struct gp_change_ranks {
 	const struct gp_ranks *a, *b; /* b NULL: it is a */
-	size_t first, count;	      /* changes of the pair that grows most */
+	size_t first, count; /* the changes of the pair that grows most */
 	/* Files without a counterpart, and one of them; NULL: none. */
 	size_t only_a, only_b;
 	const char *a_name, *b_name;

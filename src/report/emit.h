@@ -48,18 +48,18 @@ void gp_emit_null(struct gp_emit *json, const char *key);
 
 /* ---- what several reports have ---- */
 
-/* A number under its measure's name. */
+/* A number under its measure's key. */
 void gp_emit_count(struct gp_emit *json, enum gp_measure_id id, uint64_t count);
-/* The same of a subject; nothing where it does not know it. */
+/* A measure of a subject; nothing if it is unknown there. */
 void gp_emit_measure(struct gp_emit *json, enum gp_measure_id id,
 		     const struct gp_subject *subject);
-/* All measures of a scope. */
+/* All measures of a scope that are known. */
 void gp_emit_measures(struct gp_emit *json, enum gp_measure_scope scope,
 		      const struct gp_subject *subject);
 /* "event", and all measures of that moment. */
 void gp_emit_moment(struct gp_emit *json, const char *key,
 		    const struct gp_moment *moment);
-/* What a run came to, in a row of runs. */
+/* The result of a run, in a list of runs. */
 void gp_emit_outcome(struct gp_emit *json, uint64_t peak_reserved,
 		     uint64_t retries, uint64_t ooms);
 /* "device_calls" */
@@ -68,13 +68,12 @@ void gp_emit_calls(struct gp_emit *json, const struct gp_device_calls *calls);
 /* "fidelity", in two numbers. */
 void gp_emit_matched(struct gp_emit *json, uint64_t checked, uint64_t matched);
 
-/* What the recording says of how far it can be relied upon, if anything. */
+/* What the recording says of how reliable it is, if anything. */
 void gp_emit_told(struct gp_emit *json, const struct gp_trace *trace);
-/* "trace", of which the report says no more than that and where it lies; trace
- * NULL: nothing is known of it. */
+/* "trace": its path and how reliable it is; trace NULL: the path alone. */
 void gp_emit_trace_path(struct gp_emit *json, const char *path,
 			const struct gp_trace *trace);
-/* PyTorch's names to values: those that are not that release's default. */
+/* Settings by PyTorch's names: those that are not the release's default. */
 void gp_emit_settings(struct gp_emit *json, const char *key,
 		      const struct gp_settings *settings);
 /* "2.15" */
@@ -86,7 +85,7 @@ void gp_emit_pool(struct gp_emit *json, const char *key,
 /* "site_name", and "site": the frames, innermost first; null without a site. */
 void gp_emit_site(struct gp_emit *json, const struct gp_trace *trace,
 		  uint32_t site);
-/* The same of all sites of one name: the frames from the one that names it. */
+/* The same for all sites of one name: the frames from the naming one on. */
 void gp_emit_sites(struct gp_emit *json, const struct gp_trace *trace,
 		   uint32_t site);
 void gp_emit_guesses(struct gp_emit *json, const char *key,

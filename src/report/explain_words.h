@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What gpupool explain says, in words: for a terminal and for a page. */
+/* The sentences of gpupool explain, for the terminal and for pages. */
 #ifndef REPORT_EXPLAIN_WORDS_H
 #define REPORT_EXPLAIN_WORDS_H
 
@@ -8,15 +8,15 @@
 #include "trace/site.h"
 #include "report/page.h"
 
-/* Each is "" when there is nothing to say. */
+/* Each is "" if there is nothing to say. */
 
 /* How full it is at the peak, where no request failed. */
 struct gp_words explain_moment(const struct gp_explain *explain);
 /* What was asked for, and what was free. */
 struct gp_words explain_request(const struct gp_explain *explain);
-/* What would have to go for it to be served. */
+/* What would have to be freed for it to be served. */
 struct gp_words explain_relief(const struct gp_explain *explain);
-/* The requests that failed after the first one. */
+/* The later requests that failed, too. */
 struct gp_words explain_others(const struct gp_explain *explain);
 
 /* The command that shows what the advised setting does. */
@@ -39,23 +39,23 @@ struct gp_words explain_culprit_now(const struct gp_trace *trace,
 				    const struct gp_culprit *culprit);
 struct gp_words explain_culprit_over_time(const struct gp_trace *trace,
 					  const struct gp_culprit *culprit);
-/* How many of the first ones are worth a line each, at most so many: the rest
- * are a twentieth of the first or less. */
+/* How many culprits are shown, at most so many: those with more than a
+ * twentieth of the first one's bytes. */
 size_t explain_worth_showing(const struct gp_culprits *culprits, size_t most);
 
-/* The what-if that helps most: the command that shows what it does. */
+/* The command that shows the what-if that helps most. */
 struct gp_words explain_what_if(const struct gp_explanation *explanation,
 				const struct gp_explain *explain);
 
-/* Does it serve what was not served, or reserve less? */
+/* Whether it serves what was not served, or reserves less. */
 bool explain_helps(const struct gp_attempt *base,
 		   const struct gp_attempt *trial);
-/* "all work on one stream (--merge-streams)"; without the flag where that is
- * too long for a table. */
+/* "all work on one stream (--merge-streams)"; without the flag if that is too
+ * long for a table. */
 #define EXPLAIN_NAME 132
 const char *explain_name(const struct gp_attempt *trial,
 			 char text[EXPLAIN_NAME]);
-/* "3 OOMs", "no OOM", "-1.20 GiB" beside the run as it is, or "". */
+/* "3 OOMs", "no OOM", "-1.20 GiB" compared with the run as it is, or "". */
 #define EXPLAIN_FATE GP_PLURAL_TEXT
 const char *explain_fate(const struct gp_attempt *base,
 			 const struct gp_attempt *trial,
@@ -64,12 +64,12 @@ const char *explain_fate(const struct gp_attempt *base,
 /* "3 pieces, largest 2.00 MiB: only their stream and pool can use it" */
 struct gp_words explain_reason(const struct gp_gap *gap,
 			       enum gp_gap_reason reason);
-/* "pending free (waits for stream 7)", where it is one stream. */
+/* "pending free (waits for stream 7)", if it is a single stream. */
 #define EXPLAIN_REASON 64
 const char *explain_reason_label(const struct gp_explain *explain,
 				 enum gp_gap_reason reason,
 				 char text[EXPLAIN_REASON]);
-/* What is lost within what is allocated. */
+/* What is lost within allocated blocks, by rounding. */
 struct gp_words explain_within(const struct gp_gap *gap);
 
 /* The whole run. */

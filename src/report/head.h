@@ -14,13 +14,13 @@
 /* "default settings" or the settings as given. */
 const char *gp_head_settings(const char *conf);
 
-/* NULL: the default one, which is PyTorch's. */
+/* The engine's name; NULL: it is the default one, PyTorch's. */
 const char *gp_head_engine(const char *engine);
 
 /* "no limit" or a size. */
 const char *gp_head_capacity(uint64_t capacity, char text[GP_BYTES_TEXT]);
 
-/* The same of several devices: "40.00 GiB to 80.00 GiB, by device". */
+/* The same for several devices: "40.00 GiB to 80.00 GiB, by device". */
 #define GP_HEAD_MEMORY (2 * GP_BYTES_TEXT + 16)
 const char *gp_head_memory(const uint64_t *capacity, size_t devices,
 			   char text[GP_HEAD_MEMORY]);
@@ -33,12 +33,12 @@ void gp_head_release(const struct gp_page *page, uint8_t release,
 void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 		 const struct gp_run *run);
 
-/* Settings that the program changes while it runs, which are not in the head's;
- * nothing where it changes none. */
+/* Says if the program changes settings while it runs: these are not in the
+ * head. */
 void gp_head_changes(const struct gp_page *page, const struct gp_trace *trace);
 
-/* Path and what is not told, where the recording may not be what a GPU would
- * do. */
+/* Where the recording may differ from a run on a GPU, and what it does not
+ * have. */
 void gp_head_doubts(const struct gp_page *page, const struct gp_trace *trace);
 
 /* Capacity and length of one device's trace. */
@@ -55,18 +55,18 @@ const char *gp_head_what_if(const struct gp_what_if_note *note,
 void gp_head_what_ifs(const struct gp_page *page,
 		      const struct gp_what_ifs *what_ifs);
 
-/* Events of a run's trace, which what-ifs may have added to; of the run with
- * most. */
+/* The events of a run's trace, which what-ifs may have changed; and the most of
+ * all runs. */
 uint64_t gp_head_events(const struct gp_report *report,
 			const struct gp_run *run, size_t device);
 uint64_t gp_head_most_events(const struct gp_report *report, size_t device);
 
-/* That a file without devices holds nothing, and how to record another. */
+/* Says that a file without devices is empty, and how to record one. */
 void gp_head_nothing(const struct gp_page *page);
 
 /* ---- estimates ---- */
 
-/* NULL where the run's own numbers are the answer. */
+/* The estimate; NULL: the run's own numbers are exact. */
 const struct gp_estimate *gp_run_estimate(const struct gp_run *run,
 					  size_t device);
 
@@ -77,23 +77,22 @@ const char *gp_estimate_text(const struct gp_estimate *estimate,
 
 /* ---- what a recording says of itself ---- */
 
-/* Sentences for a recording that tells of more reserved than its replay comes
- * to: what is missing, and how little the peak can have been.  NULL: it does
- * not. */
+/* Sentences for a recording that had more reserved than its replay has: what is
+ * missing, and the least that the peak can have been. NULL: it had not. */
 #define GP_RECORDED_TEXT 512
 const char *gp_recorded_more(const struct gp_recorded *recorded,
 			     uint64_t replayed, char text[GP_RECORDED_TEXT]);
 
 /* ---- what it does not tell, and was guessed (gp_guess_table) ---- */
 
-/* What was guessed, in the plural. */
+/* What was guessed, as a plural noun. */
 const char *gp_guess_sentence(const struct gp_guess_row *row);
 
 uint64_t gp_guess_count(const struct gp_guesses *guesses,
 			const struct gp_guess_row *row);
 uint64_t gp_guess_total(const struct gp_guesses *guesses);
 
-/* One line a kind that occurs; nothing without guesses. */
+/* A line for each kind of guess that occurs; nothing without guesses. */
 void gp_guess_print(const struct gp_page *page,
 		    const struct gp_guesses *guesses);
 

@@ -12,18 +12,18 @@
 #include "trace/site.h"
 
 /* A title and so many lines, the most bytes first: bytes, share of what is in
- * use, blocks, site and operation, and the step that the oldest is of; then one
- * line for all others, so that they add up.  Nothing where nothing is in use.
- */
+ * use, blocks, site and operation, and the step of the oldest block; then a
+ * line for all others, so that the sum is complete. Nothing if nothing is in
+ * use. */
 void gp_report_holders(const struct gp_page *page,
 		       const struct gp_explain *explain, size_t most);
 
-/* The same with a line each, however long a name is: who asked stands first. */
+/* The same with one line for each, whatever the length of its name. */
 void gp_report_holders_brief(const struct gp_page *page,
 			     const struct gp_explain *explain, size_t most);
 
-/* What the same memory is for, and of which modules, where the trace tells:
- * categories, then modules, of which those that differ in numbers are one. */
+/* What the same memory is used for, if the trace has it: by category, then by
+ * module. Modules whose names differ in numbers only are one line. */
 void gp_report_owners(const struct gp_page *page,
 		      const struct gp_explain *explain, size_t most);
 /* The same as two lists. */
@@ -36,7 +36,7 @@ const char *gp_module_words(const struct gp_trace *trace,
 			    const struct gp_owner *owner,
 			    char text[GP_SITE_TEXT]);
 
-/* The same as a list of so many at most. */
+/* The holders as a JSON list of at most so many. */
 void gp_emit_holders(struct gp_emit *json, const char *key,
 		     const struct gp_trace *trace,
 		     const struct gp_culprits *culprits, size_t most);

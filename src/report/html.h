@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages for a browser: their beginning, and tables whose cells tell scripts and
- * tests their value. */
+/* Pages for a browser: their beginning, and tables whose cells have their
+ * values as attributes, for scripts and tests. */
 #ifndef REPORT_HTML_H
 #define REPORT_HTML_H
 
@@ -10,13 +10,13 @@
 
 #include "report/report.h"
 
-/* Up to the end of the headline, in <main><header>. */
+/* Writes up to the end of the headline, in <main><header>. */
 void gp_html_begin(FILE *out, const char *title);
-/* Behind </main>, to the end: what makes tables sort. */
+/* Writes from behind </main> to the end, with the script that sorts tables. */
 void gp_html_end(FILE *out);
 
-/* columns: names with '|' between; those behind '#' are numbers.  id: as what
- * scripts and tests find it. */
+/* columns: names separated by '|'; '#' marks numbers. id: for scripts and
+ * tests. */
 void gp_html_table(FILE *out, const char *id, const char *columns);
 void gp_html_table_end(FILE *out);
 
@@ -32,7 +32,7 @@ void gp_html_row_end(FILE *out);
  * controls that ask it.  Without scripts none of it is seen. ----
  */
 
-/* Bytes that the page unpacks: gzip. */
+/* Bytes compressed with gzip, which the page unpacks. */
 struct gp_live_part {
 	const char *name;
 	const void *bytes; /* NULL: none */
@@ -46,17 +46,17 @@ struct gp_live_flag {
 
 struct gp_live_page {
 	struct gp_live_part wasm;
-	const char *why; /* there is no wasm: why the page stands still */
+	const char *why; /* why there is no wasm, and nothing replays */
 	const struct gp_live_part *traces;
 	size_t trace_count;
-	/* What its controls begin with; conf NULL: as recorded. */
+	/* The initial values of its controls; conf NULL: as recorded. */
 	const char *conf, *torch, *capacity;
-	/* What else stands in each of its questions. */
+	/* Further flags of each command line that it asks. */
 	const struct gp_live_flag *flags;
 	size_t flag_count;
 };
 
-/* A page without a run, which waits for files. */
+/* A page without a run, which waits for files to be dropped. */
 void gp_live_page_write(const struct gp_live_page *page, FILE *out);
 
 /* ---- what gpupool explain finds, on a page: words and tables ---- */
@@ -65,8 +65,8 @@ void gp_live_page_write(const struct gp_live_page *page, FILE *out);
 void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 		     FILE *out);
 
-/* What was tried, the parts of the gap and what holds it; name stands before
- * each title: "", or "A: " where there are two runs. */
+/* What was tried, the parts of the gap and what holds it; name is the prefix of
+ * each title: "", or "A: " if there are two runs. */
 void gp_html_explain(const struct gp_explanation *explanation, size_t device,
 		     const char *name, FILE *out);
 

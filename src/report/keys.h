@@ -37,12 +37,10 @@
 		.of = choices, .sentence = words                               \
 	}
 
-/*
- * The same of a value that lies in a struct, from where it is written and into
- * which it is read back (object.h).  What may be null or absent is so where it
- * is 0, false or no text; with ENDLESS where it is GP_UNLIMITED.  The words
- * are those of an enum, in its order.
- */
+/* The same for a member of a struct, which is written from there and read back
+ * into it (object.h). A key that may be null or absent is so if the member is
+ * 0, false or NULL; with ENDLESS, if it is GP_UNLIMITED. Words are those of an
+ * enum, in its order. */
 #define KEY_IN(owner, member, key, kind, bits, words)                          \
 	{                                                                      \
 		.name = key, .type = GP_KEY_##kind, .flags = bits,             \
@@ -57,7 +55,7 @@
 	{                                                                      \
 		.type = GP_KEY_MEASURE, .id = measure, HELD_IN(owner, member)  \
 	}
-/* The same of one that is made of others by a uint64_t (*)(const void *). */
+/* The same for a value that a uint64_t (*)(const void *) computes. */
 #define KEY_BY(function, key, kind, bits, words)                               \
 	{                                                                      \
 		.name = key, .type = GP_KEY_##kind, .flags = bits,             \
@@ -68,13 +66,14 @@
 		.type = GP_KEY_MEASURE, .id = measure, .held = GP_HELD_MADE,   \
 		.number = function                                             \
 	}
-/* The same of one that is read back, but is not always what lies there. */
+/* The same for a member that is read back, but written as function computes it.
+ */
 #define KEY_AS(function, owner, member, key, kind, bits, words)                \
 	{                                                                      \
 		.name = key, .type = GP_KEY_##kind, .flags = bits,             \
 		.sentence = words, .number = function, HELD_IN(owner, member)  \
 	}
-/* The same of what a function writes, which gets the struct. */
+/* The same for an object that a function writes, which gets the struct. */
 #define OBJECT_BY(function, key, bits, object)                                 \
 	{                                                                      \
 		.name = key, .type = GP_KEY_OBJECT, .flags = bits,             \
@@ -95,7 +94,7 @@
 		char *: sizeof(value) == sizeof(char *) ? GP_HELD_TEXT         \
 							: GP_HELD_CHARS)
 
-/* Told by the object's own sentence, or by another. */
+/* An object, described by its own sentence, or by another one. */
 #define NAMED(key, bits, object, words)                                        \
 	{                                                                      \
 		.name = key, .type = GP_KEY_OBJECT, .flags = bits,             \

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The numbers of a run's device, by name: PyTorch's memory_stats under
- * PyTorch's keys, and the derived ones of the report.  For limits, ranks and
- * tables, which are told names by people.
- */
+/* The numbers of a run's device, by name: PyTorch's memory_stats under
+ * PyTorch's keys, and the report's measures. For limits, rankings and tables,
+ * in which people name them. */
 #ifndef REPORT_NUMBER_H
 #define REPORT_NUMBER_H
 
@@ -32,9 +30,9 @@ struct gp_numbers {
 	size_t count;
 };
 
-/* A number's value in one run. */
+/* The value of a number in one run. */
 struct gp_reading {
-	bool is_there; /* that release counts it; there is something to count */
+	bool is_there; /* the release has it, and there is something to count */
 	int64_t value;
 };
 
@@ -51,10 +49,10 @@ void gp_stats_each(const struct gp_trace *trace,
 void gp_numbers_init(struct gp_numbers *numbers);
 void gp_numbers_release(struct gp_numbers *numbers);
 
-/* GP_NUMBER_NONE: there is no such name. */
+/* The index of a name; GP_NUMBER_NONE: there is none. */
 size_t gp_numbers_find(const struct gp_numbers *numbers, const char *name);
 
-/* readings: one for each name, written. */
+/* Fills readings, one for each name. */
 void gp_numbers_read(const struct gp_numbers *numbers,
 		     const struct gp_trace *trace, const struct gp_run *run,
 		     size_t device, struct gp_reading *readings);

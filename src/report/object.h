@@ -13,18 +13,19 @@
 #include "base/arena.h"
 #include "report/emit.h"
 
-/* Those keys that lie in the struct, in their order. */
+/* Writes the keys that are members of the struct, in the table's order. */
 void gp_emit_keys(struct gp_emit *json, const char *object, const void *value);
-/* An object that has no others; value NULL: null. */
+/* Writes an object that has no other keys; value NULL: null. */
 void gp_emit_object(struct gp_emit *json, const char *key, const char *object,
 		    const void *value, enum gp_emit_shape shape);
-/* A list of them, each on a line: of structs of that size. */
+/* Writes a list of such objects, one on each line, from structs of that size.
+ */
 void gp_emit_objects(struct gp_emit *json, const char *key, const char *object,
 		     const void *values, size_t count, size_t size);
 
-/* Into *value, texts into the arena; what the table does not know to lie in it
- * stays.  The name of a key that is missing or not as the table has it; NULL:
- * there is none. */
+/* Reads into *value, texts into the arena; members that the table does not have
+ * stay as they are. Returns the key that is missing or of another type; NULL:
+ * none is. */
 const char *gp_object_read(const json_t *json, const char *object, void *value,
 			   struct gp_arena *arena);
 

@@ -25,17 +25,17 @@ struct gp_page gp_page_make(const struct gp_report_style *style, FILE *out);
 
 void gp_page_blank(const struct gp_page *page);
 
-/* A line of its own, wrapped; a hanging indent of so many columns. */
+/* A wrapped line; its further lines are indented by so many columns. */
 void gp_page_line(const struct gp_page *page, enum gp_tone tone,
 		  unsigned indent, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* A line of its own to be pasted into a shell: never wrapped. */
+/* A line to paste into a shell, which is never wrapped. */
 void gp_page_command(const struct gp_page *page, const char *before,
 		     const char *command);
 
-/* A row's first cell in its column; one that is too long for it on a line of its
- * own above. */
+/* A row's first cell in its column; one that is too long for it on a line of
+ * its own above. */
 void gp_page_cell(const struct gp_page *page, unsigned columns,
 		  const char *text);
 
@@ -51,20 +51,20 @@ struct gp_page_row {
 };
 void gp_page_row(const struct gp_page *page, const struct gp_page_row *row);
 
-/* Sentences that are put together; what is longer is cut off. */
+/* A text that is put together; what does not fit is cut off. */
 #define GP_WORDS 1024
 struct gp_words {
 	char text[GP_WORDS];
 };
-/* Adds to them. */
+/* Appends to it. */
 void gp_say(struct gp_words *words, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* "37.4 %"; whole and nearly whole ones are told apart. */
+/* "37.4 %"; only 1 is "100 %", and only 0 is "0 %". */
 #define GP_PERCENT_TEXT 16
 const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT]);
 
-/* A measure's value, by its unit. */
+/* A measure's value, formatted by its unit. */
 const char *gp_measure_text(const struct gp_measure *measure,
 			    const struct gp_subject *subject,
 			    char text[GP_COUNT_TEXT]);

@@ -8,46 +8,46 @@
 #include "report/emit.h"
 #include "report/page.h"
 
-/* What a report is of: the file's name; of ranks "a.pickle, the worst of 64
+/* The subject of a report: the file's name, or "a.pickle, the worst of 64
  * ranks". */
 #define RANKS_TITLE 320
 const char *ranks_title(const struct gp_ranks *ranks, const char *path,
 			char text[RANKS_TITLE]);
-/* Of a report that tells of the replays, by which gp_rank_runs_worst chose it:
+/* The same where the worst was chosen by the replays (gp_rank_runs_worst):
  * "a.pickle, largest of 64 ranks", or "fails most of 64 ranks". */
 const char *ranks_run_title(const struct gp_ranks *ranks,
 			    const struct gp_rank_runs *runs, const char *path,
 			    char text[RANKS_TITLE]);
 
-/* The file that a study's case is of; "it" for NULL. */
+/* The file of a study's case; "it" if ranks is NULL. */
 const char *ranks_name(const struct gp_ranks *ranks, size_t index,
 		       char text[RANKS_TITLE]);
 
 /* The index of its device in its own trace. */
 uint32_t ranks_device(const struct gp_ranks *ranks, size_t index);
 
-/* Whether they are replayed as the first class was recorded, or each as it was
- * itself; briefly, as the first, and without what differs. */
+/* Replayed under the first class's settings, or each under its own. BRIEFLY:
+ * under the first class's, and differences are not listed. */
 enum ranks_settings { RANKS_ONE_SETTING, RANKS_OWN_SETTINGS, RANKS_BRIEFLY };
 
-/* How many are alike, what could not be read, and what was recorded otherwise;
- * nothing for NULL. */
+/* How many ranks are alike, which could not be read, and which were recorded
+ * under other settings; nothing for NULL. */
 void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
 		enum ranks_settings settings);
-/* The same of one of two jobs, in a field of that name. */
+/* The same for one of two jobs, in a field of that name. */
 void ranks_side(const struct gp_page *page, const char *label,
 		const struct gp_ranks *ranks);
-/* What came of a replay of each class, in as many lines as have room; nothing
- * for NULL, or where all are alike. */
+/* The replay of each class, in as many lines as fit; nothing for NULL, or if
+ * all are alike. */
 void ranks_runs(const struct gp_page *page, const struct gp_rank_runs *runs);
 /* For a page of HTML, the same in a paragraph. */
 void ranks_paragraph(const struct gp_ranks *ranks, const char *path, FILE *out);
-/* Besides the verdict that is told in words: how many of the ranks fit, and
- * what serves the others where nothing serves that one. */
+/* In addition to the worst rank's verdict: how many ranks fit, and what serves
+ * the others if nothing serves that one. */
 void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
 		  const struct gp_study *study, size_t first_case);
-/* What each class needs, the worst one first; nothing for NULL, or where all
- * are alike. */
+/* What each class needs, the worst one first; nothing for NULL, or if all are
+ * alike. */
 void ranks_table(const struct gp_page *page, const struct gp_ranks *ranks,
 		 const struct gp_study *study);
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The reports that programs read: their name, with the number that rises where
- * a key changes its name or meaning, and every key they have (man 5
- * gpupool-report).
- */
+/* The reports that programs read: the name of their schema, whose number is
+ * raised when a key changes its name or meaning, and all their keys (man 5
+ * gpupool-report). */
 #ifndef REPORT_SCHEMA_H
 #define REPORT_SCHEMA_H
 
@@ -17,9 +15,8 @@
 #define GP_REPORT_FAMILY "gpupool-report/"
 #define GP_REPORT_SCHEMA GP_REPORT_FAMILY "2"
 
-/* schema: of a report, as it stands there, up to a quote or its end.
- * GP_INPUT with what to do in diag: another gpupool's, which names the numbers
- * otherwise. */
+/* schema: a report's, up to a quote or its end. GP_INPUT, with what to do in
+ * diag: it is of a gpupool whose keys have other names. */
 enum gp_status gp_report_check(const char *schema, struct gp_diag *diag);
 
 /* ---- every key of every report, described once ---- */
@@ -48,7 +45,8 @@ enum gp_key_type {
 	GP_KEY_DIVISIONS, /* a number, or one by interval */
 	GP_KEY_OBJECT,	  /* of: its name, or those it may have */
 	GP_KEY_TYPES,
-	/* Rows that stand for others, which gp_keys_each tells instead. */
+	/* Rows that stand for several keys; gp_keys_each visits those instead.
+	 */
 	GP_KEY_MEASURE = GP_KEY_TYPES, /* id: enum gp_measure_id */
 	GP_KEY_SCOPE,		       /* id: enum gp_measure_scope */
 	GP_KEY_KEYS_OF,		       /* of: another object */
@@ -58,7 +56,7 @@ enum gp_key_type {
 	GP_KEY_PARTS,
 	GP_KEY_EVENT_KINDS,
 	GP_KEY_AXES,
-	GP_KEY_NEW, /* an object, whose keys follow */
+	GP_KEY_NEW, /* begins an object, whose keys follow */
 };
 
 enum gp_key_flag {
@@ -66,12 +64,13 @@ enum gp_key_flag {
 	GP_KEY_MAYBE = 2, /* may be absent */
 	GP_KEY_LIST = 4,  /* a list of it */
 	GP_KEY_MAP = 8,	  /* an object with such values, under any names */
-	/* Null, or absent, is GP_UNLIMITED; with GP_KEY_ZERO also 0. */
+	/* Null or absent means GP_UNLIMITED; with GP_KEY_ZERO, 0 is written so,
+	   too. */
 	GP_KEY_ENDLESS = 16,
 	GP_KEY_ZERO = 32,
 };
 
-/* As what the struct that an object is written from has a value. */
+/* The type of the member that a key is written from. */
 enum gp_key_held {
 	GP_HELD_NOWHERE, /* code writes it */
 	GP_HELD_U64,
@@ -82,7 +81,7 @@ enum gp_key_held {
 	GP_HELD_BOOL,
 	GP_HELD_TEXT,  /* a pointer; NULL: none */
 	GP_HELD_CHARS, /* in the struct itself; empty: none */
-	GP_HELD_MADE,  /* made of others: number tells it; not read back */
+	GP_HELD_MADE,  /* computed by number; not read back */
 	GP_HELD_CODE,  /* write writes it */
 };
 
@@ -103,18 +102,18 @@ struct gp_key {
 		      const void *value);
 };
 
-/* The objects, one after the other, from NULL to NULL: rows of type GP_KEY_NEW.
- * Of a whole report's, of is its schema, of others NULL. */
+/* The next object; NULL: the first, or no more. Objects are rows of type
+ * GP_KEY_NEW; for a whole report, of is its schema, else NULL. */
 const struct gp_key *gp_key_object_after(const struct gp_key *object);
-/* By its name; it is there. */
+/* The object of that name, which must exist. */
 const struct gp_key *gp_key_object(const char *name);
-/* The first of the names in of; *of goes behind it. */
+/* The object of the first name in *of, which is moved behind it. */
 const struct gp_key *gp_key_object_next(const char **of);
-/* A row, or those it stands for; GP_KEY_KEYS_OF as it is. */
+/* Visits a row, or the keys that it stands for; GP_KEY_KEYS_OF as it is. */
 void gp_key_visit(const struct gp_key *row,
 		  void (*visit)(void *arg, const struct gp_key *key),
 		  void *arg);
-/* All keys of the object, none of them a row that stands for others. */
+/* Visits all keys of the object, with rows that stand for others resolved. */
 void gp_keys_each(const struct gp_key *object,
 		  void (*visit)(void *arg, const struct gp_key *key),
 		  void *arg);

@@ -19,7 +19,7 @@ struct gp_svg_plot {
 	uint32_t device; /* index */
 };
 
-/* A little more than the value, in a round number of the axis' unit. */
+/* The value rounded up to a round number of the axis' unit. */
 uint64_t gp_svg_ceiling(uint64_t bytes);
 
 /* The most that any run of that device reserves. */
@@ -31,7 +31,7 @@ void gp_svg_timeline(const struct gp_svg_plot *plot,
 		     const struct gp_track *track,
 		     const struct gp_replay_result *result, FILE *out);
 
-/* Memory in address order, on lines as text is; returns the height used. */
+/* Memory in address order, wrapped into lines; returns the height used. */
 double gp_svg_map(const struct gp_state *state, double left, double top,
 		  double width, FILE *out);
 

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * All that a sweep's report says, as it is written to a file and read
- * back from it.
- *
- * A report in JSON is a head (what was asked for), one line a run, and a
- * ranking.  Every other report is made from what such a file says, so that
- * parts that are merged give the same bytes as a sweep that was not split.
- */
+/* The content of a sweep's report, as it is written to a file and read back. A
+ * report in JSON is a head (what was asked for), a line for each run, and a
+ * ranking. All other forms are made from the content of such a file, so that
+ * merged parts give the same bytes as a sweep that was not split. */
 #ifndef REPORT_SWEEP_REPORT_H
 #define REPORT_SWEEP_REPORT_H
 
@@ -21,13 +17,14 @@
 #include "study/sweep/grid.h"
 #include "study/sweep/rank.h"
 
-/* A combination, as the head tells it. */
+/* A combination, as the head has it. */
 struct gp_sweep_report_entry {
 	const char *conf, *torch, *engine;
 	const char *reason; /* why it was not run; NULL: it can be */
-	bool is_undecided;  /* reason: why the traces do not tell */
+	bool is_undecided;  /* reason says why the traces do not tell */
 	uint64_t capacity;  /* GP_UNLIMITED; 0: each trace's own */
-	unsigned searched;  /* of these settings, box: what it stands for */
+	unsigned searched;  /* bits of settings; box: the values that it stands
+			       for */
 	struct gp_box box;
 };
 
@@ -36,14 +33,14 @@ struct gp_sweep_report_trace {
 	const char *path, *conf, *torch;
 	const char *values, *not_told; /* as in a trace; NULL: nothing */
 	uint64_t capacity;	       /* of its first device */
-	/* Of the devices whose memory is known, where they differ; else 0. */
+	/* Of the devices whose memory is known, if they differ; else 0. */
 	uint64_t least_capacity, most_capacity;
 	uint64_t checked, matched;
 	struct gp_sweep_row row;
 };
 
 struct gp_sweep_report_run {
-	char *body; /* the run's JSON but for its end; NULL: not kept */
+	char *body; /* the run's JSON without its end; NULL: not kept */
 	struct gp_sweep_row row;
 	bool is_done;
 };
@@ -51,14 +48,14 @@ struct gp_sweep_report_run {
 struct gp_sweep_report {
 	char *head; /* of the JSON, up to the runs */
 	size_t entry_count, trace_count;
-	size_t files, unread; /* of ranks; traces stand for those alike */
+	size_t files, unread; /* of ranks; a trace stands for those alike */
 	struct gp_sweep_report_entry *entries;
 	struct gp_sweep_report_trace *traces;
 	/* Of each device of each trace, in their order. */
 	struct gp_verdict *verdicts;
 	size_t verdict_count;
 	const char *prices; /* name of the list */
-	/* Runs that cannot be best, by reserved, were cut short. */
+	/* Runs that cannot be the best by reserved bytes were cut short. */
 	bool is_cut;
 	struct gp_classes classes;
 	/* By combination, then trace. */
@@ -75,9 +72,9 @@ struct gp_sweep_report_setup {
 	/* By trace: the replay as recorded, one run in each report. */
 	const struct gp_report *recorded;
 	size_t trace_count;
-	const struct gp_ranks *ranks; /* that the traces stand for; NULL: each
-				       * for itself */
-	/* One setting for all of them, and its cases. */
+	const struct gp_ranks *ranks; /* whose classes the traces are; NULL:
+					 each trace stands for itself */
+	/* A study of one setting for all of them, and its cases. */
 	const struct gp_study *study;
 	const struct gp_case *cases;
 	bool is_cut;
@@ -91,19 +88,19 @@ enum gp_status gp_sweep_report_begin(struct gp_sweep_report *sweep, char *head,
 				     struct gp_diag *diag);
 void gp_sweep_report_release(struct gp_sweep_report *sweep);
 
-/* The body of a run: the report's first; the caller frees. */
+/* The body of the report's first run; the caller frees. */
 char *gp_sweep_report_body(const struct gp_report *report);
-/* The same of a run that failed: its settings alone. */
+/* The same for a run that failed: its settings alone. */
 char *gp_sweep_report_failed_body(const struct gp_run *run);
 
 /* ---- read ---- */
 
-/* GP_INPUT for a file that is no report of a sweep. */
+/* GP_INPUT: the file is not a report of a sweep. */
 enum gp_status gp_sweep_report_read(struct gp_sweep_report *sweep,
 				    const char *path, struct gp_diag *diag);
 
-/* Takes the runs of other that are not there yet.  GP_INPUT when they are of
- * another sweep. */
+/* Takes over the runs of other that are missing. GP_INPUT: they are of another
+ * sweep. */
 enum gp_status gp_sweep_report_join(struct gp_sweep_report *sweep,
 				    struct gp_sweep_report *other,
 				    struct gp_diag *diag);
@@ -124,11 +121,11 @@ void gp_sweep_report_json(const struct gp_sweep_report *sweep,
 			  const struct gp_sweep_report_style *style, FILE *out);
 void gp_sweep_report_text(const struct gp_sweep_report *sweep,
 			  const struct gp_sweep_report_style *style, FILE *out);
-/* What stands above the text's table. */
+/* The text above the table. */
 void gp_sweep_report_answer(const struct gp_sweep_report *sweep,
 			    const struct gp_sweep_report_style *style,
 			    FILE *out);
-/* One page that needs nothing else. */
+/* A self-contained page. */
 void gp_sweep_report_html(const struct gp_sweep_report *sweep,
 			  const struct gp_sweep_report_style *style, FILE *out);
 void gp_sweep_report_csv(const struct gp_sweep_report *sweep,

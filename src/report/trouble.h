@@ -17,24 +17,24 @@ struct gp_mismatch_row {
 /* By the kind of struct gp_mismatch. */
 extern const struct gp_mismatch_row gp_mismatch_rows[];
 
-/* They print nothing when there is none; device is an index. */
+/* Each prints nothing if there is no such trouble; device is an index. */
 void gp_trouble_mismatch(const struct gp_page *page,
 			 const struct gp_trace *trace, uint32_t device,
 			 const struct gp_mismatch *mismatch);
 void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 		    uint32_t device, const struct gp_oom *oom);
-/* "largest 950 MiB", of the free blocks of its stream and pool, or that there
- * are none. */
+/* "largest 950 MiB": the largest free block of the request's stream and pool,
+ * or that there is none. */
 #define GP_TROUBLE_LARGEST 64
 const char *gp_trouble_largest(const struct gp_oom *oom,
 			       char text[GP_TROUBLE_LARGEST]);
 
-/* "60.00 MiB left on the device"; and where alone */
+/* "60.00 MiB left on the device"; gp_trouble_where: "on the device" alone. */
 #define GP_TROUBLE_LEFT 120
 const char *gp_trouble_left(const struct gp_oom *oom,
 			    char text[GP_TROUBLE_LEFT]);
 const char *gp_trouble_where(const struct gp_oom *oom);
-/* A sentence without its end. */
+/* A sentence without its full stop. */
 #define GP_TROUBLE_OTHERS (GP_EVENT_TEXT + 120)
 const char *gp_trouble_others(const struct gp_trace *trace, uint32_t device,
 			      const struct gp_no_room *others,
@@ -46,8 +46,8 @@ void gp_trouble_refusal(const struct gp_page *page,
 			const struct gp_trace *trace, uint32_t device,
 			const struct gp_replay_result *result);
 
-/* The text of PyTorch's OutOfMemoryError, to the letter, as its release words
- * it. */
+/* The text of PyTorch's OutOfMemoryError, byte for byte as the release has it.
+ */
 #define GP_OOM_MESSAGE 1024
 const char *gp_oom_message(const struct gp_oom *oom,
 			   char message[GP_OOM_MESSAGE]);

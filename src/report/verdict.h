@@ -7,18 +7,19 @@
 #include "report/emit.h"
 #include "report/page.h"
 
-/* What it comes to, in a sentence. */
+/* The verdict in a sentence. */
 struct gp_words verdict_sentence(const struct gp_verdict *verdict);
-/* What a reader has to know besides, in sentences; "": nothing. */
+/* Further sentences that a reader has to know; "": none. */
 struct gp_words verdict_limits(const struct gp_verdict *verdict);
-/* Whether it is bad news. */
+/* Whether the trace does not fit as it is. */
 bool verdict_is_bad(const struct gp_verdict *verdict);
 
 /* "PYTORCH_CUDA_ALLOC_CONF=...", as a shell takes it. */
 struct gp_words verdict_line(const char *conf);
-/* Which other name the variable has in that release; "": none. */
+/* The variable's other name in that release; "": none. */
 struct gp_words verdict_other_name(const struct gp_verdict *verdict);
-/* Both, each on a line that begins so; nothing where nothing is advised. */
+/* Prints both, each on a line with that prefix; nothing if nothing is advised.
+ */
 void verdict_print_line(const struct gp_page *page, const char *before,
 			const struct gp_verdict *verdict);
 

@@ -32,7 +32,7 @@ struct gp_view {
 	const uint32_t *sites; /* gp_alloc_sites */
 };
 
-/* Which moment is meant: behind an event, or before it. */
+/* A moment: after an event, or before it. */
 struct gp_view_moment {
 	uint64_t event;
 	const char *what; /* "the peak of reserved" */
@@ -54,7 +54,7 @@ struct gp_view_style {
 void gp_view_bands(const struct gp_view *view,
 		   const struct gp_bands_window *window,
 		   const struct gp_view_style *style);
-/* So many at most, and the rest as one. */
+/* At most so many, and the others in one row. */
 void gp_view_holders(const struct gp_view *view,
 		     const struct gp_view_moment *moment, size_t most,
 		     const struct gp_view_style *style);
@@ -70,7 +70,7 @@ void gp_view_block(const struct gp_view *view,
 
 /* ---- what the parts share ---- */
 
-/* Memory at that moment; gp_state_release. */
+/* Memory at that moment; the caller calls gp_state_release. */
 void gp_view_state_at(const struct gp_view *view,
 		      const struct gp_view_moment *moment,
 		      struct gp_state *state);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The gate: runs that a file in the user's repository lists, the limits their
- * numbers must keep, and the baseline that limits such as "+2%" count from.
- *
- * The caller makes the runs; here is what is asked for, what the baseline
- * says, and what follows from the two.  See man/gpupool-check.1.
- */
+/* The gate: the runs that a file in the user's repository lists, the limits
+ * that their numbers must keep, and the baseline to which limits such as "+2%"
+ * refer. The caller replays; this reads the file and the baseline, and
+ * compares. See man/gpupool-check.1. */
 #ifndef REPORT_GATE_GATE_H
 #define REPORT_GATE_GATE_H
 
@@ -32,7 +29,7 @@ struct gp_limit {
 	enum gp_limit_kind kind;
 	int64_t amount; /* of the number's unit */
 	double share;
-	bool is_default; /* nobody asked: "nothing may get worse" */
+	bool is_default; /* not given by the user: "nothing may get worse" */
 	char text[32];	 /* as written */
 };
 
@@ -47,7 +44,8 @@ int64_t gp_limit_bound(const struct gp_limit *limit,
 
 /* ---- what is asked for: gpupool.json ---- */
 
-/* As the file says; a run whose own are other ones is another run. */
+/* As the file has it. Part of a run's identity: with other values it is another
+ * run. */
 struct gp_gate_asked {
 	const char *settings;	    /* NULL: the recorded ones */
 	const char *torch, *engine; /* NULL: not given */
@@ -59,7 +57,7 @@ struct gp_gate_run {
 	const char *trace; /* as written */
 	const char *path;  /* to open */
 	struct gp_gate_asked asked;
-	struct gp_limit *limits; /* one a number, in the numbers' order */
+	struct gp_limit *limits; /* one for each number, in their order */
 	size_t limit_count;
 };
 
@@ -73,7 +71,7 @@ struct gp_gate {
 struct gp_gate_config {
 	const char *path;
 	const struct gp_numbers *numbers;
-	/* Of those words, what one may have been meant to be; NULL: none. */
+	/* The one of the words that was probably meant; NULL: none. */
 	const char *(*nearest)(const char *word, const char *const *words,
 			       size_t count);
 };
@@ -160,7 +158,7 @@ struct gp_baseline {
 	void *memory; /* owned: everything above lives there */
 };
 
-/* Into an empty one, if the file is not there. */
+/* may_be_missing: without a file, the baseline is empty. */
 enum gp_status gp_baseline_read(const char *path,
 				const struct gp_numbers *numbers,
 				bool may_be_missing,

@@ -19,8 +19,8 @@ struct gp_gate_device {
 	struct gp_gate_divergence divergence;
 };
 
-/* One run.  GP_OK: all limits are kept; GP_FAILED: some are not; else it could
- * not be judged, and diag says why. */
+/* The result of a run. GP_OK: all limits are kept; GP_FAILED: some are not;
+ * else it could not be judged, and diag says why. */
 struct gp_gate_result {
 	const struct gp_gate_run *run;
 	enum gp_status status;
@@ -48,7 +48,7 @@ void gp_report_gate_text(const struct gp_gate_report *report,
 /* gpupool-check/1: man/gpupool-check.1. */
 void gp_report_gate_json(const struct gp_gate_report *report, FILE *out);
 void gp_report_gate_junit(const struct gp_gate_report *report, FILE *out);
-/* Workflow commands that GitHub shows at the file, then the text. */
+/* Workflow commands, which GitHub shows at the file, then the text. */
 void gp_report_gate_github(const struct gp_gate_report *report,
 			   const struct gp_report_style *style, FILE *out);
 
@@ -57,7 +57,7 @@ void gp_report_gate_markdown(const struct gp_gate_report *report, FILE *out);
 /* GitLab's code quality report: a finding for each limit that is not kept. */
 void gp_report_gate_codequality(const struct gp_gate_report *report, FILE *out);
 
-/* What --update wrote: each number that is not as it was. */
+/* What --update wrote: each number that has changed. */
 void gp_report_update(const struct gp_gate_file *file,
 		      const struct gp_numbers *numbers,
 		      const struct gp_report_style *style, FILE *out);
@@ -71,18 +71,19 @@ const char *gp_gate_reading_text(const struct gp_number *number,
 				 const struct gp_reading *reading,
 				 char text[GP_GATE_TEXT]);
 
-/* "+80.00 MiB (+200.0 %)", "" where there is nothing to compare. */
+/* "+80.00 MiB (+200.0 %)", or "" if there is nothing to compare. */
 const char *gp_gate_change_text(const struct gp_number *number,
 				const struct gp_reading *from,
 				const struct gp_reading *to,
 				char text[2 * GP_GATE_TEXT]);
 
-/* One sentence without a full stop: what a verdict says. */
+/* A verdict as a sentence without a full stop. */
 #define GP_GATE_SENTENCE 512
 const char *gp_gate_sentence(const struct gp_gate_report *report,
 			     const struct gp_gate_verdict *verdict,
 			     char text[GP_GATE_SENTENCE]);
-/* What it allows: "no worse than the baseline", "+2%, at most 80.00 MiB". */
+/* What the limit allows: "no worse than the baseline", "+2%, at most 80.00
+ * MiB". */
 #define GP_GATE_LIMIT 128
 const char *gp_gate_limit_text(const struct gp_number *number,
 			       const struct gp_gate_verdict *verdict,
@@ -97,8 +98,8 @@ const char *gp_gate_divergence_text(const struct gp_gate_divergence *divergence,
 const char *gp_gate_trouble(const struct gp_diag *diag,
 			    char text[GP_GATE_TROUBLE]);
 
-/* gpupool.json as forges name it: from the repository's root, which a check
- * runs in, without "./" in front. */
+/* The path of gpupool.json from the repository's root, in which a check runs,
+ * without a leading "./". */
 const char *gp_gate_repository_path(const struct gp_gate *gate);
 
 void gp_gate_emit_value(struct gp_emit *json, const char *key,

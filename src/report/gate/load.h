@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Files of the gate, as JSON: of bounded size, no key twice, texts that can be
- * shown as they are, no key that is not known.
- */
+/* Loads the gate's JSON files: of bounded size, without duplicate keys, with
+ * texts that can be printed as they are. */
 #ifndef REPORT_GATE_LOAD_H
 #define REPORT_GATE_LOAD_H
 
@@ -15,12 +13,12 @@
 
 #define GATE_MOST_BYTES ((size_t)64 << 20)
 
-/* *text is the caller's (free).  *missing: there is no such file; NULL: that
- * is an error like others. */
+/* The caller frees *text.  *missing: there is no such file; missing NULL: that
+ * is an error, too. */
 enum gp_status load_file(const char *path, char **text, size_t *size,
 			 bool *missing, struct gp_diag *diag);
 
-/* *root is the caller's (json_decref), an object. */
+/* The caller releases *root, an object (json_decref). */
 enum gp_status load_json(const char *text, size_t size, json_t **root,
 			 struct gp_diag *diag);
 
