@@ -90,6 +90,40 @@ START_TEST(test_a_device_that_runs_out_parts_there)
 }
 END_TEST
 
+/* At most four that are alike, and four from the first difference on. */
+START_TEST(test_what_both_did_around_the_difference_is_kept)
+{
+	static const struct {
+		uint64_t mib, event;
+		size_t before, ours;
+	} rows[] = { { 10, 0, 0, 4 }, { 30, 1, 2, 6 }, { 80, 3, 4, 6 } };
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		uint64_t bytes = rows[i].mib * MIB;
+		struct gp_verify_result result = verify(
+			(struct gp_verify_config){ .make_device = make_smaller,
+						   .make_device_arg = &bytes });
+		const struct gp_difference *d = &result.first;
+		const struct gp_deed *ours = d->ours.deeds;
+		const struct gp_deed *theirs = d->theirs.deeds;
+
+		ck_assert_uint_eq(d->event, rows[i].event);
+		ck_assert_uint_eq(d->before, rows[i].before);
+		ck_assert_uint_eq(d->ours.count, rows[i].ours);
+		for (size_t k = 0; k < d->before; k++) {
+			ck_assert_int_eq(ours[k].action.kind,
+					 theirs[k].action.kind);
+			ck_assert_uint_eq(ours[k].action.addr,
+					  theirs[k].action.addr);
+		}
+		ck_assert_int_eq(ours[d->before].action.kind, GP_SEGMENT_ALLOC);
+		ck_assert_uint_eq(ours[d->before].event, d->event);
+		ck_assert_int_ne(theirs[d->before].action.kind,
+				 GP_SEGMENT_ALLOC);
+	}
+}
+END_TEST
+
 /* What goes back to the device, others take, and comes again. */
 static const char comes_and_goes[] =
 	ONE_DEVICE("{\"op\": \"alloc\", \"id\": 0, \"size\": 20971520}, "
@@ -328,6 +362,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ test_a_device_that_has_enough_is_equal, 0 },
 		{ test_a_device_that_runs_out_parts_there, 0 },
+		{ test_what_both_did_around_the_difference_is_kept, 0 },
 		{ test_addresses_of_a_device_may_be_its_own, 0 },
 		{ test_the_order_of_completions_may_be_open, 0 },
 		{ test_the_request_behind_which_a_counter_differs_is_found, 0 },

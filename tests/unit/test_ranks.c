@@ -2,6 +2,8 @@
 /* Ranks: which traces are one class, and that such replay alike. */
 #include "trace/ranks.h"
 
+#include <stddef.h>
+
 #include "played.h"
 #include "suite.h"
 #include "trace_text.h"
@@ -133,6 +135,90 @@ START_TEST(test_the_memory_at_the_start_may_lie_elsewhere)
 }
 END_TEST
 
+/* ---- each member of a trace, changed by one ---- */
+
+struct copy {
+	struct gp_trace trace;
+	struct gp_device_trace device;
+	struct gp_segment segment;
+	struct gp_block blocks[3];
+	struct gp_event events[4]; /* alloc, mark, synchronize, alloc */
+};
+
+static const char whole[] = TRACE(
+	"", WINDOW("4194304", "2097152"),
+	LARGE
+	", {\"op\": \"mark\", \"name\": \"a\"},"
+	"{\"op\": \"synchronize\", \"stream\": 7},"
+	"{\"op\": \"alloc\", \"id\": 3, \"size\": 512, \"pool\": [0, 1]}");
+
+static const struct gp_trace *copy_init(struct copy *c,
+					const struct gp_trace *from)
+{
+	const struct gp_device_trace *d = from->devices;
+
+	c->trace = *from;
+	c->device = *d;
+	c->segment = d->start.segments[0];
+	memcpy(c->blocks, d->start.blocks, sizeof(c->blocks));
+	memcpy(c->events, d->events, sizeof(c->events));
+	c->trace.devices = &c->device;
+	c->device.start.segments = &c->segment;
+	c->device.start.blocks = c->blocks;
+	c->device.events = c->events;
+	return &c->trace;
+}
+
+/* A member, and whether a replay reads it. */
+#define MEMBER(member, is_read)                                                \
+	{                                                                      \
+#member, offsetof(struct copy, member), is_read                \
+	}
+
+static const struct member {
+	const char *name;
+	size_t at;
+	bool is_read;
+} members[] = {
+	MEMBER(trace.release.first, true), MEMBER(trace.release.last, true),
+	MEMBER(trace.is_complete, true),   MEMBER(device.total_memory, true),
+	MEMBER(device.block_ids, true),	   MEMBER(device.device, true),
+	MEMBER(segment.addr, true),	   MEMBER(segment.size, true),
+	MEMBER(segment.stream, true),	   MEMBER(segment.pool, true),
+	MEMBER(segment.is_small, true),	   MEMBER(segment.is_expandable, true),
+	MEMBER(segment.first_block, true), MEMBER(segment.blocks, true),
+	MEMBER(segment.offset, true),	   MEMBER(segment.site, false),
+	MEMBER(blocks[1].addr, true),	   MEMBER(blocks[1].size, true),
+	MEMBER(blocks[1].requested, true), MEMBER(blocks[1].id, true),
+	MEMBER(blocks[1].state, true),	   MEMBER(blocks[1].site, false),
+	MEMBER(events[0].kind, true),	   MEMBER(events[0].flags, true),
+	MEMBER(events[0].size, true),	   MEMBER(events[0].id, true),
+	MEMBER(events[0].stream, true),	   MEMBER(events[0].pool, true),
+	MEMBER(events[0].addr, false),	   MEMBER(events[0].time_us, false),
+	MEMBER(events[0].site, false),	   MEMBER(events[1].mark, true),
+	MEMBER(events[1].text, false),	   MEMBER(events[2].stream, true),
+};
+
+START_TEST(test_each_member_that_a_replay_reads_makes_another_class)
+{
+	struct gp_trace *trace = trace_of(whole);
+	uint64_t print = gp_trace_print(trace);
+
+	for (size_t i = 0; i < COUNT_OF(members); i++) {
+		const struct member *m = &members[i];
+		struct copy copy;
+		const struct gp_trace *other = copy_init(&copy, trace);
+
+		((unsigned char *)&copy)[m->at] ^= 1;
+		ck_assert_msg(gp_trace_alike(trace, other) != m->is_read, "%s",
+			      m->name);
+		ck_assert_msg((gp_trace_print(other) == print) != m->is_read,
+			      "%s", m->name);
+	}
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 static void count_files(bool drops)
 {
 	struct gp_ranks ranks = { 0 };
@@ -191,6 +277,7 @@ int main(void)
 		{ test_what_no_replay_reads_makes_no_difference, 0 },
 		{ test_whatever_a_replay_reads_makes_another_class, 0 },
 		{ test_the_memory_at_the_start_may_lie_elsewhere, 0 },
+		{ test_each_member_that_a_replay_reads_makes_another_class, 0 },
 		{ test_classes_count_their_files, 0 },
 		{ test_classes_know_a_trace_that_they_dropped, 0 },
 		{ test_the_release_of_most_files_leads, 0 },

@@ -135,10 +135,111 @@ START_TEST(no_fewer_live_bytes_would_do)
 }
 END_TEST
 
+/* ---- by hand ---- */
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+/* A request for a segment of the default pool, and what of the cache is given
+ * back for it. */
+#define ASKS(bytes, gives)                                                     \
+	.segment_size = (bytes), .route.rounded = (bytes),                     \
+	.route.gives_back = (gives)
+#define KNOWN(bytes)   .is_routed = true, ASKS(bytes, true)
+#define NOTHING(bytes) .is_routed = true, ASKS(bytes, false)
+
+/* Segments that hold a live block of 1 MiB each; what would have to go. */
+static const struct row {
+	struct gp_oom oom;
+	struct gp_segment segments[2];
+	bool is_told;
+	uint64_t count;
+} rows[] = {
+	{ { KNOWN(20 * MIB) }, { { .size = 20 * MIB } }, true, 1 },
+	{ { KNOWN(20 * MIB) }, { { .size = 18 * MIB } }, true, 0 },
+	{ { KNOWN(20 * MIB) },
+	  { { .size = 18 * MIB }, { .size = 2 * MIB } },
+	  true,
+	  2 },
+	/* What the device has is not wanted; what it has too little is. */
+	{ { KNOWN(20 * MIB), .room = 10 * MIB },
+	  { { .size = 10 * MIB } },
+	  true,
+	  1 },
+	{ { KNOWN(20 * MIB), .room = 10 * MIB, .overdrawn = MIB },
+	  { { .size = 10 * MIB } },
+	  true,
+	  0 },
+	/* A private pool's serves its own requests, and no others. */
+	{ { KNOWN(20 * MIB) }, { { .size = 20 * MIB, .pool = 1 } }, true, 0 },
+	{ { KNOWN(20 * MIB), .route.pool = 1 },
+	  { { .size = 20 * MIB, .pool = 1 } },
+	  true,
+	  1 },
+	/* Nothing goes back: one of another stream does not help. */
+	{ { NOTHING(20 * MIB) }, { { .size = 20 * MIB } }, true, 1 },
+	{ { NOTHING(20 * MIB) },
+	  { { .size = 20 * MIB, .stream = 1 } },
+	  true,
+	  0 },
+	/* Where it is not told. */
+	{ { ASKS(20 * MIB, true) }, { { .size = 20 * MIB } }, false, 0 },
+	{ { KNOWN(20 * MIB), .is_expandable = true },
+	  { { .size = 20 * MIB } },
+	  false,
+	  0 },
+	{ { KNOWN(20 * MIB) },
+	  { { .size = 20 * MIB, .is_expandable = true } },
+	  false,
+	  0 },
+	{ { NOTHING(20 * MIB), .route.collects = true },
+	  { { .size = 20 * MIB } },
+	  false,
+	  0 },
+	/* Of much memory small segments are not counted. */
+	{ { KNOWN(16 * GIB) },
+	  { { .size = 8 * GIB }, { .size = 8 * GIB } },
+	  true,
+	  2 },
+	{ { KNOWN(16 * GIB) },
+	  { { .size = 16 * GIB - 2 * MIB }, { .size = 2 * MIB } },
+	  false,
+	  0 },
+};
+
+START_TEST(what_would_have_to_go_is_told_where_it_is_known)
+{
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_segment segments[2];
+		const struct gp_block blocks[2] = {
+			{ .size = MIB, .state = GP_ACTIVE },
+			{ .size = MIB, .state = GP_ACTIVE },
+		};
+		struct gp_state state = { segments, blocks, 0, 0 };
+		struct gp_relief relief;
+
+		memcpy(segments, rows[i].segments, sizeof(segments));
+		for (uint32_t k = 0; k < 2 && segments[k].size; k++) {
+			segments[k].first_block = k;
+			segments[k].blocks = 1;
+			state.segment_count = state.block_count = k + 1;
+		}
+		gp_relief_find(&rows[i].oom, &state, &relief);
+		ck_assert_msg(relief.is_told == rows[i].is_told &&
+				      relief.segments == rows[i].count &&
+				      relief.blocks == rows[i].count &&
+				      relief.bytes == rows[i].count * MIB,
+			      "row %zu: %d, %llu segments", i, relief.is_told,
+			      (unsigned long long)relief.segments);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ no_fewer_live_bytes_would_do, 0 },
+		{ what_would_have_to_go_is_told_where_it_is_known, 0 },
 	};
 
 	return suite_run("relief", tests, COUNT_OF(tests));

@@ -116,6 +116,39 @@ START_TEST(an_oom_of_more_than_there_is_is_capacity)
 }
 END_TEST
 
+/* On a device of 1 GiB, of which 20 MiB are reserved when a limit is set. */
+START_TEST(a_limit_leaves_the_room_above_what_is_reserved)
+{
+	static const struct {
+		const char *fraction;
+		uint64_t room_mib;
+	} rows[] = { { "0.03125", 12 },
+		     { "0.01953125", 0 },
+		     { "0.0078125", 0 } };
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_replay_result result;
+		struct gp_trace *trace;
+		char text[512];
+
+		snprintf(text, sizeof(text),
+			 ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": "
+				    "20971520}, {\"op\": "
+				    "\"set_memory_fraction\", \"fraction\": "
+				    "%s}, {\"op\": \"alloc\", \"id\": 2, "
+				    "\"size\": 20971520}"),
+			 rows[i].fraction);
+		trace = trace_of(text);
+		result = replay(trace, GP_WHAT_IF, UINT64_C(1) << 30);
+		ck_assert(result.first_oom.is_there);
+		ck_assert_uint_eq(result.first_oom.room,
+				  rows[i].room_mib << 20);
+		gp_replay_release(&result);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 START_TEST(the_peak_is_the_first_moment_of_the_most_reserved)
 {
 	struct gp_trace *trace = trace_of(
@@ -322,6 +355,7 @@ int main(void)
 		{ a_what_if_does_not_look_at_what_was_recorded, 0 },
 		{ an_oom_says_whether_it_was_fragmentation, 0 },
 		{ an_oom_of_more_than_there_is_is_capacity, 0 },
+		{ a_limit_leaves_the_room_above_what_is_reserved, 0 },
 		{ the_peak_is_the_first_moment_of_the_most_reserved, 0 },
 		{ memory_at_the_peak_is_kept, 0 },
 		{ the_peak_is_kept_where_most_is_allocated, 0 },

@@ -3,6 +3,7 @@
 #include "trace/site.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/report.h"
 #include "trace/steps.h"
@@ -192,6 +193,37 @@ START_TEST(stacks_of_one_place_and_operation_are_one)
 }
 END_TEST
 
+/* Room for what closes an operation is left in a text, and none in a place. */
+static void cut(const char *folder, char last)
+{
+	char name[301] = "", source[600];
+	char text[GP_SITE_TEXT + 2] = { [GP_SITE_TEXT] = '!' };
+	struct gp_trace *trace;
+
+	for (size_t i = 0; i < sizeof(name) - 1; i += 2)
+		memcpy(name + i, "\u00e4", 2);
+	snprintf(source, sizeof(source),
+		 "{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "
+		 "[\"/%s/%s.py:7 f\"], \"devices\": [{\"device\": 0}]}",
+		 folder, name);
+	trace = trace_of(source);
+	ck_assert_uint_eq(strlen(gp_site_text(trace, 0, text)),
+			  GP_SITE_TEXT - 3);
+	ck_assert_int_eq(text[GP_SITE_TEXT - 4], last);
+	ck_assert_uint_eq(strlen(gp_site_place(trace, 0, text)),
+			  GP_SITE_TEXT - 1);
+	ck_assert_int_eq(text[GP_SITE_TEXT - 2], last);
+	ck_assert_int_eq(text[GP_SITE_TEXT], '!');
+	gp_trace_destroy(trace);
+}
+
+START_TEST(what_is_too_long_is_cut_behind_a_whole_character)
+{
+	cut("xy", '\xa4');
+	cut("x", ':'); /* of which half has room, and what follows all */
+}
+END_TEST
+
 #define STEP(n, t)                                                             \
 	"{\"op\": \"mark\", \"name\": \"step " #n "\"},"                       \
 	"{\"op\": \"alloc\", \"id\": " #n ", \"size\": 512, \"time\": " #t     \
@@ -224,6 +256,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ a_stack_is_the_programs_line_and_the_operation, 0 },
 		{ stacks_of_one_place_and_operation_are_one, 0 },
+		{ what_is_too_long_is_cut_behind_a_whole_character, 0 },
 		{ an_event_is_told_by_its_step_its_time_and_its_line, 0 },
 	};
 

@@ -149,6 +149,15 @@ START_TEST(the_order_of_tables_says_nothing)
 }
 END_TEST
 
+START_TEST(a_category_has_the_formats_name)
+{
+	ck_assert_str_eq(gp_category_name(GP_CATEGORY_UNKNOWN), "unknown");
+	ck_assert_str_eq(gp_category_name(GP_CATEGORIES - 1), "nccl");
+	/* of a program that knows more of them */
+	ck_assert_str_eq(gp_category_name(GP_CATEGORIES), "unknown");
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("trace");
@@ -157,5 +166,6 @@ int main(void)
 			    COUNT_OF(others));
 	tcase_add_loop_test(tcase, the_order_of_tables_says_nothing, 0,
 			    COUNT_OF(alike));
+	tcase_add_test(tcase, a_category_has_the_formats_name);
 	return suite_play("trace", tcase);
 }
