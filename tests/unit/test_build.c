@@ -367,6 +367,9 @@ START_TEST(test_states_must_fit_together)
 		{ 4096, 1024, 3072, 4096 + 512, "its blocks overlap" },
 		{ 4096, 4096, 0, 0, "a block of 0 bytes" },
 		{ UINT64_MAX, 1024, 1024, 0, "it ends beyond 2^64" },
+		{ UINT64_C(1) << 63, 1024, 1024, 0, "it ends beyond 2^64" },
+		{ INT64_MAX, 1024, INT64_MAX - 1024, 0,
+		  "more memory than a device can address" },
 		{ 0, 1024, 1024, 0, "a segment of 0 bytes" },
 	};
 
