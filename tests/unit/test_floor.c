@@ -9,6 +9,7 @@
 
 #include "gpupool/allocator.h"
 #include "study/floor/place.h"
+#include "study/floor/spans.h"
 #include "suite.h"
 #include "trace_text.h"
 
@@ -227,6 +228,86 @@ START_TEST(what_lies_in_a_gap_takes_no_room_of_its_own)
 }
 END_TEST
 
+/* Spans of a few times, with up to two gaps each, of which some are in use in
+ * part. */
+static struct gp_spans random_gaps(uint64_t *seed)
+{
+	static struct gp_span items[6];
+	static struct gp_span_gap gaps[12];
+	struct gp_spans spans = { .items = items, .count = 6, .gaps = gaps };
+
+	for (size_t i = 0; i < spans.count; i++) {
+		struct gp_span *span = &items[i];
+		uint64_t at = next_random(seed) % 6;
+
+		*span = (struct gp_span){ at, .size = 1 + i, .align = 1 };
+		span->first_gap = (uint32_t)spans.gap_count;
+		while (span->gaps < 2 && next_random(seed) % 3) {
+			struct gp_span_gap *gap = &gaps[spans.gap_count++];
+
+			gap->lower = at + next_random(seed) % 2;
+			gap->upper = gap->lower + 1 + next_random(seed) % 4;
+			gap->to = next_random(seed) % 3 == 0;
+			at = gap->upper;
+			span->gaps++;
+		}
+		span->upper = at + 1 + next_random(seed) % 3;
+	}
+	return spans;
+}
+
+static bool is_in_use(const struct gp_spans *spans, size_t i, uint64_t time)
+{
+	const struct gp_span *span = &spans->items[i];
+	const struct gp_span_gap *gap = &spans->gaps[span->first_gap];
+
+	for (uint32_t k = 0; k < span->gaps; k++, gap++)
+		if (!gap->to && gap->lower <= time && time < gap->upper)
+			return false;
+	return span->lower <= time && time < span->upper;
+}
+
+static bool meet(const struct gp_spans *spans, size_t i, size_t k)
+{
+	for (uint64_t time = 0; time < 24; time++)
+		if (is_in_use(spans, i, time) && is_in_use(spans, k, time))
+			return true;
+	return false;
+}
+
+/* The first time at which so many bytes are in use. */
+static uint64_t time_of(const struct gp_spans *spans, uint64_t bytes)
+{
+	for (uint64_t time = 0; time < 24; time++) {
+		uint64_t sum = 0;
+
+		for (size_t i = 0; i < spans->count; i++)
+			if (is_in_use(spans, i, time))
+				sum += spans->items[i].size;
+		ck_assert_uint_le(sum, bytes);
+		if (sum == bytes)
+			return time;
+	}
+	ck_abort_msg("never are so many in use");
+}
+
+START_TEST(spans_meet_where_both_are_in_use)
+{
+	uint64_t seed = 5, time;
+
+	for (int round = 0; round < 1000; round++) {
+		struct gp_spans spans = random_gaps(&seed);
+		uint64_t bound = gp_floor_bound(&spans, &time);
+
+		ck_assert_uint_eq(time, time_of(&spans, bound));
+		for (uint32_t i = 0; i < spans.count; i++)
+			for (uint32_t k = 0; k < i; k++)
+				ck_assert_int_eq(spans_meet(&spans, i, k),
+						 meet(&spans, i, k));
+	}
+}
+END_TEST
+
 /* ---- of traces ---- */
 
 START_TEST(a_trace_is_its_lifetimes_whatever_its_streams)
@@ -376,6 +457,7 @@ int main(void)
 		{ the_same_spans_give_the_same_offsets, 0 },
 		{ nothing_needs_nothing, 0 },
 		{ what_lies_in_a_gap_takes_no_room_of_its_own, 0 },
+		{ spans_meet_where_both_are_in_use, 0 },
 		{ a_trace_is_its_lifetimes_whatever_its_streams, 0 },
 		{ what_a_plan_does_not_know_lies_where_it_is_idle, 0 },
 		{ challenge_a_fits_a_mebibyte, 0 },

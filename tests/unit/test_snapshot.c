@@ -183,6 +183,21 @@ START_TEST(test_equal_stacks_are_one_site)
 }
 END_TEST
 
+START_TEST(test_what_is_no_frame_is_left_out_of_a_stack)
+{
+	struct gp_trace *trace = unpickled(SNAPSHOT(
+		TRACE("}('action''segment_alloc' 'addr'65536 'size'2097152 "
+		      "'frames'](" FRAME(1) "N 7 'x' ](e" FRAME(
+			      2) "eu"
+				 "}('action''alloc'" PLACE "'frames'](" FRAME(1)
+					 FRAME(2) "eu")));
+	const struct gp_event *events = trace->devices[0].events;
+
+	ck_assert_uint_eq(events[0].site, events[1].site);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* Python appends a thousand at a time. */
 START_TEST(test_a_long_stack_keeps_all_its_frames)
 {
@@ -277,6 +292,7 @@ int main(void)
 		{ test_keys_bound_the_release, 0 },
 		{ test_settings_are_a_string, 0 },
 		{ test_equal_stacks_are_one_site, 0 },
+		{ test_what_is_no_frame_is_left_out_of_a_stack, 0 },
 		{ test_a_long_stack_keeps_all_its_frames, 0 },
 		{ test_blocks_of_2_0_lie_behind_each_other, 0 },
 		{ test_wide_numbers_keep_every_bit, 0 },

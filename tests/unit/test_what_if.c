@@ -4,6 +4,8 @@
 #include "study/what_if/what_if.h"
 
 #include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "gpupool/release.h"
 #include "played.h"
@@ -19,7 +21,11 @@
 #define MIB_20	 "20971520"
 #define MIB_30	 "31457280"
 #define MIB_40	 "41943040"
-#define END	 "{\"op\": \"mark\", \"name\": \"end\"}"
+#define WAIT	 "{\"op\": \"synchronize\"},"
+#define HEAD                                                                   \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "        \
+	"[{\"device\": 0, \"events\": ["
+#define END "{\"op\": \"mark\", \"name\": \"end\"}"
 
 /* "merge-streams" or "without-site=size:2MiB". */
 static enum gp_status make(const struct gp_trace *trace,
@@ -105,31 +111,54 @@ static const struct {
 	const char *const *trace;
 	const char *asked;
 	uint64_t before, after; /* MiB of reserved at the peak */
+	const char *note;
 } rows[] = {
-	{ &two_streams, "merge-streams", 40, 20 },
-	{ &two_streams, "no-delay", 40, 40 },
-	{ &private_pool, "no-private-pools", 40, 20 },
-	{ &recorded_stream, "no-delay", 40, 20 },
-	{ &recorded_stream, "merge-streams", 40, 20 },
-	{ &two_blocks, "without-site=id:1", 90, 60 },
-	{ &two_blocks, "without-site=event:0", 90, 60 },
-	{ &two_blocks, "without-site=size:30MiB", 90, 60 },
-	{ &two_blocks, "without-site=size:25MiB..35MiB", 90, 60 },
-	{ &two_blocks, "keep-site=id:2", 90, 110 },
-	{ &two_blocks, "free-earlier=id:1", 90, 70 },
-	{ &two_blocks, "free-earlier=all", 90, 70 },
-	{ &two_blocks, "free-earlier=id:4", 90, 90 },
-	{ &rising, "free-earlier=id:2", 80, 40 },
-	{ &rising, "free-earlier=id:2,1", 80, 80 },
-	{ &two_blocks, "round-sizes=64MiB", 90, 128 },
-	{ &two_blocks, "round-sizes=pow2", 90, 128 },
-	{ &two_blocks, "round-sizes=40MiB,80MiB", 90, 80 },
-	{ &two_blocks, "empty-cache-at=6", 90, 50 },
-	{ &two_blocks, "empty-cache-at=best", 90, 50 },
-	{ &rising, "sort-step", 80, 60 },
-	{ &rising, "preallocate=25%", 80, 100 },
-	{ &untold_pool, "preallocate=25%", 40, 40 },
-	{ &emptied, "no-empty-cache", 40, 60 },
+	{ &two_streams, "merge-streams", 40, 20,
+	  "1 change of stream, and waits left out" },
+	{ &two_streams, "no-delay", 40, 40,
+	  "0 waits for another stream left out" },
+	{ &private_pool, "no-private-pools", 40, 20,
+	  "3 changes of pool, and uses of pools left out" },
+	{ &recorded_stream, "no-delay", 40, 20,
+	  "1 wait for another stream left out" },
+	{ &recorded_stream, "merge-streams", 40, 20,
+	  "1 change of stream, and waits left out" },
+	{ &two_blocks, "without-site=id:1", 90, 60,
+	  "1 block never asked for, 30.00 MiB in all" },
+	{ &two_blocks, "without-site=event:0", 90, 60,
+	  "1 block never asked for, 30.00 MiB in all" },
+	{ &two_blocks, "without-site=size:30MiB", 90, 60,
+	  "1 block never asked for, 30.00 MiB in all" },
+	{ &two_blocks, "without-site=size:25MiB..35MiB", 90, 60,
+	  "1 block never asked for, 30.00 MiB in all" },
+	{ &two_blocks, "keep-site=id:2", 90, 110,
+	  "1 free left out; blocks meant: 1, 20.00 MiB in all" },
+	{ &two_blocks, "free-earlier=id:1", 90, 70,
+	  "1 free moved; blocks meant: 1, 30.00 MiB in all" },
+	{ &two_blocks, "free-earlier=all", 90, 70,
+	  "3 frees moved; blocks meant: 4, 110.0 MiB in all" },
+	{ &two_blocks, "free-earlier=id:4", 90, 90,
+	  "1 free moved; blocks meant: 1, 40.00 MiB in all" },
+	{ &rising, "free-earlier=id:2", 80, 40,
+	  "1 free moved; blocks meant: 1, 20.00 MiB in all" },
+	{ &rising, "free-earlier=id:2,1", 80, 80,
+	  "1 free moved; blocks meant: 1, 20.00 MiB in all" },
+	{ &two_blocks, "round-sizes=64MiB", 90, 128,
+	  "4 requests rounded up, by 146.0 MiB in all" },
+	{ &two_blocks, "round-sizes=pow2", 90, 128,
+	  "4 requests rounded up, by 50.00 MiB in all" },
+	{ &two_blocks, "round-sizes=40MiB,80MiB", 90, 80,
+	  "3 requests rounded up, by 50.00 MiB in all" },
+	{ &two_blocks, "empty-cache-at=6", 90, 50, "1 call of empty_cache" },
+	{ &two_blocks, "empty-cache-at=best", 90, 50,
+	  "called before event 6; 6 replays of up to 24 places" },
+	{ &rising, "sort-step", 80, 60, "2 requests in another place" },
+	{ &rising, "preallocate=25%", 80, 100,
+	  "2 blocks asked for first, 60.00 MiB in all" },
+	{ &untold_pool, "preallocate=25%", 40, 40,
+	  "0 blocks asked for first, 0 B in all" },
+	{ &emptied, "no-empty-cache", 40, 60,
+	  "1 call of empty_cache left out" },
 };
 
 START_TEST(each_changes_what_it_says)
@@ -144,6 +173,7 @@ START_TEST(each_changes_what_it_says)
 			      "%s: %llu to %llu MiB", rows[i].asked,
 			      (unsigned long long)(peak_of(trace) / MIB),
 			      (unsigned long long)(peak_of(made.trace) / MIB));
+		ck_assert_str_eq(made.notes->text, rows[i].note);
 		gp_what_ifs_release(&made);
 		gp_trace_destroy(trace);
 	}
@@ -301,6 +331,74 @@ START_TEST(checkpointing_shortens_what_waits_for_the_backward_pass)
 }
 END_TEST
 
+/* Block 1 is held across the turn, where most is live.  Block 2 says how long
+ * it takes to make it again: one event, not the four of what is asked for then.
+ */
+START_TEST(what_is_asked_for_at_the_turn_has_no_usual_life)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		ALLOC(1, MIB_20) ALLOC(2, MIB_2) FREE(2) ALLOC(3, MIB_20)
+			WAIT WAIT WAIT FREE(3) FREE(1) END));
+	struct gp_what_ifs made = must_make(trace, "checkpointing=all");
+
+	ck_assert_uint_eq(made.notes->changes, 1);
+	ck_assert_uint_eq(made.trace->devices[0].events[1].kind, GP_FREE);
+	gp_what_ifs_release(&made);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+static void put_alloc(FILE *out, unsigned id, uint64_t size)
+{
+	fprintf(out, "{\"op\": \"alloc\", \"id\": %u, \"size\": %llu},", id,
+		(unsigned long long)size);
+}
+
+static void put_free(FILE *out, unsigned id)
+{
+	fprintf(out, "{\"op\": \"free\", \"id\": %u},", id);
+}
+
+/* Its first block is held until behind the turn; what is left at its end makes
+ * the next step's first the most that is live. */
+static void put_step(FILE *out, unsigned step)
+{
+	unsigned id = 100 * step;
+
+	put_alloc(out, id, 20 * MIB);
+	for (unsigned i = 1; i <= 13; i++) {
+		put_alloc(out, id + i, 512 * i);
+		put_free(out, id + i);
+	}
+	put_alloc(out, id + 14, 22 * MIB);
+	put_free(out, id + 14);
+	put_free(out, id);
+	put_alloc(out, id + 15, 30 * MIB);
+}
+
+START_TEST(a_turn_is_within_its_step)
+{
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct gp_trace *trace;
+	struct gp_what_ifs made;
+
+	fputs(HEAD, out);
+	for (unsigned step = 0; step < 10; step++)
+		put_step(out, step);
+	fputs(END "]}]}", out);
+	fclose(out);
+	trace = trace_of(text);
+	made = must_make(trace, "checkpointing=all");
+	ck_assert_str_eq(made.notes->text, "10 blocks dropped and made again, "
+					   "200.0 MiB in all, in 10 steps");
+	gp_what_ifs_release(&made);
+	gp_trace_destroy(trace);
+	free(text);
+}
+END_TEST
+
 /* ---- several ---- */
 
 START_TEST(they_are_made_in_the_tables_order)
@@ -419,6 +517,8 @@ int main(void)
 		{ sizes_are_rounded_to_256_classes_at_most, 0 },
 		{ sites_are_found_with_their_numbers_whole, 0 },
 		{ checkpointing_shortens_what_waits_for_the_backward_pass, 0 },
+		{ what_is_asked_for_at_the_turn_has_no_usual_life, 0 },
+		{ a_turn_is_within_its_step, 0 },
 		{ they_are_made_in_the_tables_order, 0 },
 		{ altered_traces_survive_being_written, 0 },
 	};
