@@ -320,6 +320,40 @@ START_TEST(test_the_request_behind_which_a_counter_differs_is_found)
 }
 END_TEST
 
+/* Those of its stream that are large enough, the smallest first: not the rest
+ * of the small segment, and not what another stream left. */
+START_TEST(test_free_blocks_that_a_request_could_take_are_kept)
+{
+	struct gp_verify_result result = differ(
+		ONE_DEVICE(
+			"{\"op\": \"alloc\", \"id\": 0, \"size\": 41943040}, "
+			"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520}, "
+			"{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520, "
+			"\"stream\": 16}, "
+			"{\"op\": \"free\", \"id\": 0}, "
+			"{\"op\": \"free\", \"id\": 1}, "
+			"{\"op\": \"free\", \"id\": 2}, "
+			"{\"op\": \"alloc\", \"id\": 3, \"size\": 512}, "
+			"{\"op\": \"alloc\", \"id\": 4, \"size\": 31457280}, "
+			"{\"op\": \"alloc\", \"id\": 5, \"size\": 5242880}"),
+		15, MISCOUNTS);
+	const struct gp_verify_side *sides[] = { &result.first.ours,
+						 &result.first.theirs };
+
+	ck_assert_uint_eq(result.first.event, 8);
+	for (int i = 0; i < 2; i++) {
+		const struct gp_candidate *c = sides[i]->candidates;
+
+		ck_assert_uint_eq(sides[i]->candidate_count, 2);
+		ck_assert_uint_eq(c[0].size, 10 * MIB);
+		ck_assert_uint_eq(c[0].segment_size, 40 * MIB);
+		ck_assert_uint_eq(c[0].addr, c[0].segment_addr + 30 * MIB);
+		ck_assert_uint_eq(c[1].size, 20 * MIB);
+		ck_assert_uint_eq(c[1].addr, c[1].segment_addr);
+	}
+}
+END_TEST
+
 START_TEST(test_the_request_that_one_refuses_is_found)
 {
 	struct gp_verify_result result = differ(
@@ -366,6 +400,7 @@ int main(void)
 		{ test_addresses_of_a_device_may_be_its_own, 0 },
 		{ test_the_order_of_completions_may_be_open, 0 },
 		{ test_the_request_behind_which_a_counter_differs_is_found, 0 },
+		{ test_free_blocks_that_a_request_could_take_are_kept, 0 },
 		{ test_the_request_that_one_refuses_is_found, 0 },
 		{ test_what_does_not_fit_is_not_run, 0 },
 	};

@@ -281,25 +281,35 @@ START_TEST(slack_behind_a_block_is_the_blocks)
 }
 END_TEST
 
+#define LATER(first, second, third)                                            \
+	SNAPSHOT(                                                              \
+		SEGMENT(first, 20971520, "large",                              \
+			BLOCK(first, 2621440, 0, INACTIVE) ", " BLOCK(         \
+				second, 3145728, 3145728,                      \
+				ACTIVE) ", " BLOCK(third, 15204352, 0,         \
+						   INACTIVE)),                 \
+		ENTRY("alloc", second, 3145728) ", " ENTRY(                    \
+			"free_requested", first,                               \
+			2097152) ", " ENTRY("free_completed", first, 2097152))
+
 /* A block of 2 MiB asked, before a long free run; what is allocated next
  * behind it begins 512 KiB later, so that is where it ended. */
 START_TEST(a_later_neighbour_shows_where_a_block_ended)
 {
-	struct gp_trace *trace = whole(SNAPSHOT(
-		SEGMENT(20971520, 20971520, "large",
-			BLOCK(20971520, 2621440, 0, INACTIVE) ", " BLOCK(
-				23592960, 3145728, 3145728,
-				ACTIVE) ", " BLOCK(26738688, 15204352, 0,
-						   INACTIVE)),
-		ENTRY("alloc", 23592960, 3145728) ", " ENTRY(
-			"free_requested", 20971520,
-			2097152) ", " ENTRY("free_completed", 20971520,
-					    2097152)));
-	const struct gp_state *start = &trace->devices[0].start;
+	static const char *const texts[] = {
+		LATER(20971520, 23592960, 26738688),
+		/* below its size */
+		LATER(1048576, 3670016, 6815744),
+	};
 
-	ck_assert_uint_eq(start->block_count, 2);
-	ck_assert_uint_eq(start->blocks[0].size, 2621440);
-	gp_trace_destroy(trace);
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		struct gp_trace *trace = whole(texts[i]);
+		const struct gp_state *start = &trace->devices[0].start;
+
+		ck_assert_uint_eq(start->block_count, 2);
+		ck_assert_uint_eq(start->blocks[0].size, 2621440);
+		gp_trace_destroy(trace);
+	}
 }
 END_TEST
 

@@ -152,6 +152,30 @@ START_TEST(test_entries_may_be_alike)
 }
 END_TEST
 
+/* Short texts that differ in one bit, at either end. */
+#define FRAME(file, name) "}$94(h$00'" file "'$94h$01K$01h$02'" name "'$94u"
+#define FRAMES                                                                 \
+	FRAME("b", "fa") FRAME("c", "ga") FRAME("b", "fb") FRAME("c", "gb")
+
+START_TEST(test_short_texts_are_told_apart)
+{
+	static const char *const texts[] = { "b:1 fa", "c:1 ga", "b:1 fb",
+					     "c:1 gb" };
+	struct gp_trace *trace = unpickled(
+		"'filename'$94$30'line'$94$30'name'$94$30"
+		"}('device_traces' ](](" GROW "}('action''alloc'" PLACE
+		"'frames'](" FRAMES FRAMES "euee" TAIL "u.");
+	uint32_t site = trace->devices[0].events[1].site;
+
+	for (size_t i = 0; i < 2 * COUNT_OF(texts); i++) {
+		ck_assert_str_eq(trace->texts[trace->sites[site].text],
+				 texts[i % COUNT_OF(texts)]);
+		site = trace->sites[site].caller;
+	}
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(test_lists_by_themselves_are_traces)
 {
 	static const struct {
@@ -244,6 +268,8 @@ static const struct {
 	{ "}.", "it is a pickle, but not of a PyTorch memory snapshot" },
 	{ "](K$01K$02e.", "it is a pickle, but not of a PyTorch memory "
 			  "snapshot" },
+	{ "(}]'device_traces'](](}('action''dance'" PLACE "ueet.",
+	  "it is a pickle, but not of a PyTorch memory snapshot" },
 	{ "](](K$01ee.", "device 0: element 0 of the list is none of the trace "
 			 "entries that it should hold" },
 	{ "](](K$01K$02ee.", "device 0: it is not a list of trace entries" },
@@ -336,6 +362,7 @@ int main(void)
 		{ test_a_snapshot_is_a_trace, 0 },
 		{ test_other_pickles_say_the_same, 0 },
 		{ test_entries_may_be_alike, 0 },
+		{ test_short_texts_are_told_apart, 0 },
 		{ test_lists_by_themselves_are_traces, 0 },
 		{ test_bad_pickles_are_explained, 0 },
 		{ test_each_cut_is_an_error, 0 },

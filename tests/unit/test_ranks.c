@@ -3,6 +3,7 @@
 #include "trace/ranks.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "played.h"
 #include "suite.h"
@@ -219,6 +220,25 @@ START_TEST(test_each_member_that_a_replay_reads_makes_another_class)
 }
 END_TEST
 
+/* In memory of its own, so that a sanitizer sees what is read behind it. */
+START_TEST(test_a_start_may_have_more_blocks_than_there_are_events)
+{
+	struct gp_trace *trace =
+		trace_of(TRACE("", WINDOW("4194304", "2097152"), LARGE));
+	struct gp_device_trace device = trace->devices[0];
+	struct gp_event *event = malloc(sizeof(*event));
+	struct gp_trace other = *trace;
+
+	ck_assert_uint_eq(device.event_count, 1);
+	*event = device.events[0];
+	device.events = event;
+	other.devices = &device;
+	ck_assert(gp_trace_alike(&other, trace));
+	gp_trace_destroy(trace);
+	free(event);
+}
+END_TEST
+
 static void count_files(bool drops)
 {
 	struct gp_ranks ranks = { 0 };
@@ -278,6 +298,7 @@ int main(void)
 		{ test_whatever_a_replay_reads_makes_another_class, 0 },
 		{ test_the_memory_at_the_start_may_lie_elsewhere, 0 },
 		{ test_each_member_that_a_replay_reads_makes_another_class, 0 },
+		{ test_a_start_may_have_more_blocks_than_there_are_events, 0 },
 		{ test_classes_count_their_files, 0 },
 		{ test_classes_know_a_trace_that_they_dropped, 0 },
 		{ test_the_release_of_most_files_leads, 0 },

@@ -247,6 +247,32 @@ START_TEST(test_blocks_of_2_0_lie_behind_each_other)
 }
 END_TEST
 
+/* Keys may be set one after another, by any number of SETITEMS. */
+START_TEST(test_an_entry_may_come_in_parts)
+{
+	static const char *const entries[] = {
+		"}('action''alloc' 'addr'66048 u('size'1024 'stream'0 u",
+		"}('action''alloc'u('addr'66048 'size'1024 u('stream'0 u",
+		"}'action''alloc's'addr'66048 s'size'1024 s'stream'0 s",
+	};
+
+	for (size_t i = 0; i < COUNT_OF(entries); i++) {
+		char notation[1024];
+		struct gp_trace *trace;
+		const struct gp_event *alloc;
+
+		snprintf(notation, sizeof(notation), SNAPSHOT(TRACE(GROW "%s")),
+			 entries[i]);
+		trace = unpickled(notation);
+		alloc = &trace->devices[0].events[1];
+		ck_assert_int_eq(alloc->kind, GP_ALLOC);
+		ck_assert_uint_eq(alloc->addr, 66048);
+		ck_assert_uint_eq(alloc->size, 1024);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 START_TEST(test_wide_numbers_keep_every_bit)
 {
 	struct gp_trace *trace = unpickled(SNAPSHOT(TRACE(
@@ -295,6 +321,7 @@ int main(void)
 		{ test_what_is_no_frame_is_left_out_of_a_stack, 0 },
 		{ test_a_long_stack_keeps_all_its_frames, 0 },
 		{ test_blocks_of_2_0_lie_behind_each_other, 0 },
+		{ test_an_entry_may_come_in_parts, 0 },
 		{ test_wide_numbers_keep_every_bit, 0 },
 		{ test_annotations_are_marks, 0 },
 	};

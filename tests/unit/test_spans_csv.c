@@ -69,6 +69,13 @@ START_TEST(what_was_read_is_written_with_its_offsets)
 		  "0,5,10,15,1,0,\n1,6,12,18,2,-1,7-8 9-10@1:17\n",
 		  "id,lower,upper,size,alignment,hint,gaps,offset\n"
 		  "0,5,10,15,1,0,,1\n1,6,12,18,2,-1,7-8 9-10@1:17,21\n" },
+		/* Gaps and numbers that are the most there can be. */
+		{ "id,lower,upper,size,alignment,gaps\n"
+		  "0,2,9,4,17592186044416,2-5 5-9@0:4\n"
+		  "1,0,4611686018427387904,17592186044416,1,\n",
+		  "id,lower,upper,size,alignment,gaps,offset\n"
+		  "0,2,9,4,17592186044416,2-5 5-9@0:4,1\n"
+		  "1,0,4611686018427387904,17592186044416,1,,21\n" },
 		/* What an answer says is not asked again. */
 		{ "id,lower,upper,size,offset\nLittle,5,10,15,99\nBig,6,12,18,"
 		  "0\n",
@@ -118,6 +125,18 @@ START_TEST(what_is_wrong_is_told_with_its_line)
 		  "gap 2 is not within what it is a gap of" },
 		{ "id,lower,upper,size,gaps\n1,2,9,4,3-5@0:5\n", "line 2",
 		  "gap 1 is not within what it is a gap of" },
+		{ "id,lower,upper,size,gaps\n1,2,9,4,1-5\n", "line 2",
+		  "gap 1 is not within what it is a gap of" },
+		{ "id,lower,upper,size,gaps\n1,2,9,4,3-10\n", "line 2",
+		  "gap 1 is not within what it is a gap of" },
+		{ "id,lower,upper,size,gaps\n1,2,9,4,3-3\n", "line 2",
+		  "that is no gap such as 7-9: 3-3" },
+		{ "id,lower,upper,size,gaps\n1,2,9,4,3-5@2:2\n", "line 2",
+		  "that is no gap such as 7-9: 3-5@2:2" },
+		{ "id,lower,upper,size\n1,4611686018427387905,9,4\n", "line 2",
+		  "that is not a number it can be: 4611686018427387905" },
+		{ "id,lower,upper,size\n1,2,9,17592186044417\n", "line 2",
+		  "that is not a number it can be: 17592186044417" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
