@@ -63,11 +63,13 @@ SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer)
 # What input may never reach, assert() and unreachable(), is not counted.  Counters
 # lie in their file themselves, so that processes that are killed have counted,
-# too; those that get no environment in this one.
+# too; those that get no environment in this one.  A file is named with its
+# folder: static functions of one name in two files of one name are counted as
+# one otherwise, and only one of them is told.
 COUNT := $(if $(COVERAGE),-fprofile-instr-generate=$(CURDIR)/$(B)/away/%c%m \
 	-fcoverage-mapping)
-COUNTED := $(if $(COVERAGE),-mllvm -runtime-counter-relocation -DNDEBUG \
-	-Wno-unused)
+COUNTED = $(if $(COVERAGE),-mllvm -runtime-counter-relocation -DNDEBUG \
+	-Wno-unused -Xclang -main-file-name -Xclang $<)
 
 pkg_libs = $(shell pkg-config --libs $(1) 2>/dev/null)
 LIBS := $(or $(call pkg_libs,jansson zlib libzstd),-ljansson -lz -lzstd) \
@@ -222,8 +224,8 @@ $(TEXTS:%=$(B)/obj/%.o): $(B)/obj/%.o: $(B)/texts/%.c $(B)/.compile
 	$(Q)$(COMPILE) $(FOR_LIBRARY) -c -o $@ $<
 
 # In other people's programs, so without sanitizers and counts.
-IN_OTHERS := -fsanitize% -fno-sanitize% -fprofile% -fcoverage% \
-	-mllvm -runtime-counter%
+IN_OTHERS = -fsanitize% -fno-sanitize% -fprofile% -fcoverage% \
+	-mllvm -runtime-counter% -Xclang -main-file-name $<
 $(B)/simcuda/%/libgpupool-simcuda.so: $(SIMCUDA_SRC) $(B)/.compile \
 		$(wildcard src/simcuda/*.h src/simcuda/*/*.h include/gpupool/*.h)
 	$(call say,SO)
