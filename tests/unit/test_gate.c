@@ -298,6 +298,104 @@ START_TEST(test_a_baseline_comes_back_as_it_was_written)
 }
 END_TEST
 
+static const char *const kept =
+	"{\"schema\": \"gpupool-baseline/1\", \"runs\": {\"a\": {"
+	"\"asked\": {\"torch\": \"2.9\", \"capacity\": 1024}, \"trace\": "
+	"\"t\", "
+	"\"played\": {\"alloc_conf\": \"\", \"torch\": \"2.9\"}, \"devices\": "
+	"[{\"device\": 3, \"numbers\": {\"num_ooms\": 5, \"fragmentation\": "
+	"0.25}, \"fingerprint\": {\"requests\": 7, \"spacing\": 2, "
+	"\"program\": \"0123456789abcdef\", \"marks\": "
+	"[\"000001000002abcdefffffff\"]}}]}}}";
+
+/* With something else in it; NULL: that can be, too. */
+static const struct {
+	const char *this, *that, *what;
+} mistakes[] = {
+	{ "gpupool-baseline/1", "gpupool-baseline/2", "its schema is not" },
+	{ "\"runs\": {\"a\": {", "\"runs\": 7, \"b\": {\"a\": {",
+	  "it has no runs" },
+	{ "{\"a\": {", "{\"a\\u0007\": {", "a name has control characters" },
+	{ "{\"a\": {", "{\"b\": 7, \"a\": {", "it is not an object" },
+	{ "1024", "0", NULL },
+	{ "1024", "-1", "its capacity is none" },
+	{ "\"trace\": \"t\"", "\"trace\": 7", "trace is not a text" },
+	{ "\"numbers\"", "\"digits\"", "a device has no numbers" },
+	{ "\"num_ooms\": 5", "\"num_ooms\": null", NULL },
+	{ "\"num_ooms\": 5", "\"num_ooms\": 0.5", "a number of it is none" },
+	{ "\"num_ooms\": 5", "\"no_more\": \"x\"", NULL },
+	{ "0.25", "-0.25", NULL },
+	{ "0.25", "\"x\"", "a number of it is none" },
+	{ "0.25", "1e6", "a number of it is none" },
+	{ "0.25", "-1e6", "a number of it is none" },
+	{ "7,", "0,", NULL },
+	{ "7,", "-1,", "damaged" },
+	{ "\"spacing\": 2", "\"spacing\": 1", NULL },
+	{ "\"spacing\": 2", "\"spacing\": 0", "damaged" },
+	{ "\"spacing\": 2", "\"spacing\": -1", "damaged" },
+	{ "\"program\"", "\"programs\"", "damaged" },
+	{ "9abcdef", "9abcde", "damaged" },
+	{ "9abcdef", "9abcdef0", "damaged" },
+	{ "9abcdef", "9abcdeg", "damaged" },
+	{ "[\"000001000002abcdefffffff\"]", "[]", NULL },
+	{ "[\"000001000002abcdefffffff\"]", "[\"\"]", NULL },
+	{ "000001000002", "00000100000", "damaged" },
+	{ "000001000002", "000001 00002", "damaged" },
+	{ "\"000001000002", "7, \"000001000002", "damaged" },
+};
+
+START_TEST(test_damaged_baselines_are_refused)
+{
+	number(BYTES);
+	for (size_t i = 0; i < COUNT_OF(mistakes); i++) {
+		const char *this = mistakes[i].this;
+		const char *at = strstr(kept, this);
+		struct gp_baseline *baseline;
+		struct gp_diag diag = { 0 };
+		enum gp_status status;
+		char text[1024];
+
+		ck_assert_msg(at != NULL, "%s", this);
+		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - kept), kept,
+			 mistakes[i].that, at + strlen(this));
+		status = gp_baseline_parse(text, strlen(text), &numbers,
+					   &baseline, &diag);
+		ck_assert_msg(
+			mistakes[i].what
+				? status == GP_INPUT &&
+					  strstr(diag.what, mistakes[i].what)
+				: status == GP_OK,
+			"%s: %s", mistakes[i].that, diag.what);
+		if (status == GP_OK)
+			gp_baseline_destroy(baseline);
+	}
+}
+END_TEST
+
+START_TEST(test_a_baseline_is_what_it_says)
+{
+	const struct gp_record_device *device;
+	struct gp_baseline *baseline;
+	struct gp_diag diag = { 0 };
+
+	number(BYTES);
+	ck_assert_int_eq(gp_baseline_parse(kept, strlen(kept), &numbers,
+					   &baseline, &diag),
+			 GP_OK);
+	device = gp_record_find(gp_baseline_find(baseline, "a"), 3);
+	ck_assert_ptr_nonnull(device);
+	ck_assert_uint_eq(device->print.requests, 7);
+	ck_assert_uint_eq(device->print.spacing, 2);
+	ck_assert_uint_eq(device->print.digest, UINT64_C(0x0123456789abcdef));
+	ck_assert_uint_eq(device->print.count, 2);
+	ck_assert_uint_eq(device->print.marks[0].program, 1);
+	ck_assert_uint_eq(device->print.marks[0].allocator, 2);
+	ck_assert_uint_eq(device->print.marks[1].program, 0xabcdef);
+	ck_assert_uint_eq(device->print.marks[1].allocator, 0xffffff);
+	gp_baseline_destroy(baseline);
+}
+END_TEST
+
 /* ---- where runs part ---- */
 
 /* Of so many requests, the mark of every second; from one on, otherwise. */
@@ -364,6 +462,8 @@ int main(void)
 		{ test_every_number_can_be_limited, 0 },
 		{ test_files_that_are_refused, 0 },
 		{ test_a_baseline_comes_back_as_it_was_written, 0 },
+		{ test_damaged_baselines_are_refused, 0 },
+		{ test_a_baseline_is_what_it_says, 0 },
 		{ test_where_runs_part, 0 },
 	};
 
