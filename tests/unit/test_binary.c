@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The binary form: small, the same on every machine, and hostile files are
  * refused, never believed. */
+#include <stddef.h>
+
 #include "base/crc32c.h"
 #include "binary_file.h"
 #include "suite.h"
 #include "trace/binary.h"
+#include "trace/check.h"
 
 static const char small_trace[] = SMALL_TRACE(
 	" \"owners\": [{\"category\": \"gradient\", \"module\": \"h.0\"}],",
@@ -348,6 +351,175 @@ START_TEST(test_lies_are_told_apart)
 }
 END_TEST
 
+/* ---- each index, at what it can be and one beyond ---- */
+
+enum part { STREAMS, POOLS, SITES, OWNERS, OWNED, SEGMENTS, BLOCKS, EVENTS_OF };
+
+static void *part_of(const struct gp_trace *trace, enum part part)
+{
+	const struct gp_device_trace *d = trace->devices;
+	const void *const parts[] = {
+		[STREAMS] = trace->streams, [POOLS] = trace->pools,
+		[SITES] = trace->sites,	    [OWNERS] = trace->owners,
+		[OWNED] = d->owners,	    [SEGMENTS] = d->start.segments,
+		[BLOCKS] = d->start.blocks, [EVENTS_OF] = d->events,
+	};
+
+	return (void *)(uintptr_t)parts[part];
+}
+
+/* A member of the index-th of a part, and a value. */
+#define SAYS(part, type, index, member, value)                                 \
+	part, (index) * sizeof(type) + offsetof(type, member),                 \
+		sizeof(((type *)0)->member), value
+#define POOL(i, member, value) SAYS(POOLS, struct gp_pool_id, i, member, value)
+#define SITE(i, member, value) SAYS(SITES, struct gp_site, i, member, value)
+#define OWNER(member, value)   SAYS(OWNERS, struct gp_owner, 0, member, value)
+#define SEGMENT(member, value)                                                 \
+	SAYS(SEGMENTS, struct gp_segment, 0, member, value)
+#define BLOCK(i, member, value) SAYS(BLOCKS, struct gp_block, i, member, value)
+#define EVENT(i, member, value)                                                \
+	SAYS(EVENTS_OF, struct gp_event, i, member, value)
+
+#define TEXTS	     4 /* main, f, h.0 and step */
+#define EVENT_IS_BAD "an impossible event"
+#define BLOCK_IS_BAD "an impossible block"
+#define STATE_IS_BAD "an impossible segment"
+#define SITE_IS_BAD  "a site that nobody can have called"
+#define OWNER_IS_BAD "an owner that is not there"
+
+/* what: NULL, that can be. */
+static const struct says {
+	enum part part;
+	size_t at, size;
+	uint64_t value;
+	const char *what;
+} says[] = {
+	{ STREAMS, 8, 8, 1, NULL },
+	{ STREAMS, 8, 8, 0, "streams out of order" },
+	{ POOL(0, second, 1), "pools out of order" },
+	{ POOL(0, first, 1), "pools out of order" },
+	{ POOL(1, second, 0), "pools out of order" },
+	{ POOL(1, first, 1), NULL },
+	{ SITE(1, caller, 1), SITE_IS_BAD },
+	{ SITE(1, caller, GP_NO_SITE), NULL },
+	{ SITE(1, text, TEXTS - 1), NULL },
+	{ SITE(1, text, TEXTS), SITE_IS_BAD },
+	{ OWNER(module, TEXTS - 1), NULL },
+	{ OWNER(module, TEXTS), OWNER_IS_BAD },
+	{ OWNER(module, GP_NO_ID), NULL },
+	{ OWNER(type, TEXTS - 1), NULL },
+	{ OWNER(type, TEXTS), OWNER_IS_BAD },
+	{ OWNED, 0, 4, GP_NO_OWNER, NULL },
+	{ OWNED, 0, 4, 1, OWNER_IS_BAD },
+	{ SEGMENT(stream, 1), NULL },
+	{ SEGMENT(stream, 2), STATE_IS_BAD },
+	{ SEGMENT(pool, 1), NULL },
+	{ SEGMENT(pool, 2), STATE_IS_BAD },
+	{ SEGMENT(is_small, 2), STATE_IS_BAD },
+	{ SEGMENT(is_expandable, 1), NULL },
+	{ SEGMENT(is_expandable, 2), STATE_IS_BAD },
+	{ SEGMENT(offset, 1), STATE_IS_BAD },
+	{ SEGMENT(first_block, 1), STATE_IS_BAD },
+	{ SEGMENT(blocks, 1), "a block without a segment" },
+	{ SEGMENT(blocks, 3), STATE_IS_BAD },
+	{ SEGMENT(site, 1), NULL },
+	{ SEGMENT(site, 2), STATE_IS_BAD },
+	{ SEGMENT(addr, 0), "a segment at address 0" },
+	{ BLOCK(0, state, GP_INACTIVE), BLOCK_IS_BAD },
+	{ BLOCK(0, state, GP_PENDING_FREE), EVENT_IS_BAD }, /* its free */
+	{ BLOCK(1, state, GP_PENDING_FREE + 1), BLOCK_IS_BAD },
+	{ BLOCK(0, id, 1), EVENT_IS_BAD }, /* the alloc's */
+	{ BLOCK(0, id, 2), BLOCK_IS_BAD },
+	{ BLOCK(0, id, GP_NO_ID), "two blocks of one id" },
+	{ BLOCK(1, id, 1), BLOCK_IS_BAD },
+	{ BLOCK(1, site, 1), NULL },
+	{ BLOCK(1, site, 2), BLOCK_IS_BAD },
+	/* alloc, of what lives from there on */
+	{ EVENT(0, stream, 0), NULL },
+	{ EVENT(0, stream, 2), EVENT_IS_BAD },
+	{ EVENT(0, stream, GP_NO_STREAM), EVENT_IS_BAD },
+	{ EVENT(0, stream, GP_ALL_STREAMS), EVENT_IS_BAD },
+	{ EVENT(0, pool, 0), NULL },
+	{ EVENT(0, pool, 2), EVENT_IS_BAD },
+	{ EVENT(0, site, GP_NO_SITE), NULL },
+	{ EVENT(0, site, 2), EVENT_IS_BAD },
+	{ EVENT(0, size, INT64_MAX), NULL },
+	{ EVENT(0, size, UINT64_C(1) << 63), EVENT_IS_BAD },
+	{ EVENT(0, id, 0), EVENT_IS_BAD },
+	{ EVENT(0, id, 2), EVENT_IS_BAD },
+	{ EVENT(0, id, GP_NO_ID), EVENT_IS_BAD },
+	{ EVENT(0, flags, GP_INFERRED | GP_REFUSED), NULL },
+	{ EVENT(0, flags, GP_RESTORED), NULL },
+	{ EVENT(0, flags, GP_STREAM_WAITS), EVENT_IS_BAD },
+	{ EVENT(0, flags, GP_NAMES_STREAM), EVENT_IS_BAD },
+	{ EVENT(0, flags, 0x80), EVENT_IS_BAD },
+	{ EVENT(0, mark, GP_MARK_END + 1), EVENT_IS_BAD },
+	/* a mark, and a fraction */
+	{ EVENT(1, text, TEXTS - 1), NULL },
+	{ EVENT(1, text, TEXTS), EVENT_IS_BAD },
+	{ EVENT(1, mark, GP_MARK_END), NULL },
+	{ EVENT(1, mark, GP_MARK_END + 1), EVENT_IS_BAD },
+	{ EVENT(2, addr, UINT64_C(0x7fefffffffffffff)), NULL },
+	{ EVENT(2, addr, UINT64_C(0x7ff0000000000000)), EVENT_IS_BAD },
+	{ EVENT(2, addr, UINT64_C(0x7ff8000000000000)), EVENT_IS_BAD },
+	{ EVENT(2, id, 0), EVENT_IS_BAD },
+	{ EVENT(2, stream, 1), EVENT_IS_BAD },
+	{ EVENT(2, kind, GP_EVENT_KINDS), EVENT_IS_BAD },
+	/* record_stream, free, free */
+	{ EVENT(3, stream, 1), NULL },
+	{ EVENT(3, stream, GP_NO_STREAM), NULL },
+	{ EVENT(3, stream, GP_ALL_STREAMS), EVENT_IS_BAD },
+	{ EVENT(3, id, 0), NULL },
+	{ EVENT(3, id, 2), EVENT_IS_BAD },
+	{ EVENT(4, id, 1), EVENT_IS_BAD },
+	{ EVENT(4, size, 0), EVENT_IS_BAD },
+	{ EVENT(4, flags, GP_AT_ONCE), NULL },
+	{ EVENT(4, flags, GP_RESTORED), EVENT_IS_BAD },
+	{ EVENT(5, id, 0), EVENT_IS_BAD },
+	{ EVENT(5, id, 2), EVENT_IS_BAD },
+	/* synchronize, capture_begin, a stream that waits */
+	{ EVENT(6, stream, 1), NULL },
+	{ EVENT(6, stream, 2), EVENT_IS_BAD },
+	{ EVENT(6, stream, GP_NO_STREAM), EVENT_IS_BAD },
+	{ EVENT(6, flags, GP_STREAM_WAITS), EVENT_IS_BAD },
+	{ EVENT(6, id, 1), NULL },
+	{ EVENT(6, id, 2), EVENT_IS_BAD },
+	{ EVENT(7, mark, 1), EVENT_IS_BAD },
+	{ EVENT(7, flags, 0), NULL },
+	{ EVENT(7, flags, GP_STREAM_WAITS), EVENT_IS_BAD },
+	{ EVENT(8, by, 1), NULL },
+	{ EVENT(8, by, 2), EVENT_IS_BAD },
+	{ EVENT(8, id, 1), EVENT_IS_BAD },
+	{ EVENT(8, stream, GP_ALL_STREAMS), EVENT_IS_BAD },
+	/* free_completed */
+	{ EVENT(9, id, 0), NULL },
+	{ EVENT(9, id, 2), EVENT_IS_BAD },
+	{ EVENT(9, id, GP_NO_ID), NULL },
+	{ EVENT(9, size, 0), EVENT_IS_BAD },
+};
+
+START_TEST(test_each_index_is_in_its_range)
+{
+	for (size_t i = 0; i < COUNT_OF(says); i++) {
+		struct gp_trace *trace = trace_of(small_trace);
+		struct gp_diag diag = { 0 };
+		enum gp_status status;
+
+		ck_assert_uint_eq(trace->text_count, TEXTS);
+		memcpy((char *)part_of(trace, says[i].part) + says[i].at,
+		       &says[i].value, says[i].size);
+		status = gp_trace_check(trace, &diag);
+		ck_assert_msg(says[i].what
+				      ? status == GP_INPUT &&
+						strstr(diag.what, says[i].what)
+				      : status == GP_OK,
+			      "row %zu: %s", i, diag.what);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 START_TEST(test_other_versions_are_told)
 {
 	struct file file = file_of(small_trace);
@@ -375,6 +547,7 @@ int main(void)
 		{ test_a_file_of_nothing_is_told, 0 },
 		{ test_no_byte_is_believed, 0 },
 		{ test_lies_are_told_apart, 0 },
+		{ test_each_index_is_in_its_range, 0 },
 		{ test_other_versions_are_told, 0 },
 	};
 

@@ -114,6 +114,32 @@ START_TEST(a_block_is_as_large_as_it_was_asked_for)
 }
 END_TEST
 
+/* All streams, or one; a block's own work, or a stream's. */
+START_TEST(what_is_waited_for_is_where_they_part)
+{
+	static const char *const waits[] = {
+		"{\"op\": \"synchronize\"}",
+		"{\"op\": \"synchronize\", \"stream\": 7}",
+		"{\"op\": \"synchronize\", \"id\": 1}",
+	};
+
+	for (size_t i = 0; i < COUNT_OF(waits); i++)
+		for (size_t k = 0; k < COUNT_OF(waits); k++) {
+			char a[512], b[512];
+			struct gp_divergence p;
+
+			snprintf(a, sizeof(a), ONE_DEVICE(A(1, 8) ",%s"),
+				 waits[i]);
+			snprintf(b, sizeof(b), ONE_DEVICE(A(1, 8) ",%s"),
+				 waits[k]);
+			p = part(a, b);
+			ck_assert_msg(p.is_there == (i != k), "%s, %s",
+				      waits[i], waits[k]);
+			ck_assert_uint_eq(p.common, i == k ? 2 : 1);
+		}
+}
+END_TEST
+
 START_TEST(the_end_of_one_is_where_they_part)
 {
 	struct gp_divergence p =
@@ -150,6 +176,7 @@ int main(void)
 		{ another_stream_is_where_they_part, 0 },
 		{ a_free_of_another_block_is_where_they_part, 0 },
 		{ a_block_is_as_large_as_it_was_asked_for, 0 },
+		{ what_is_waited_for_is_where_they_part, 0 },
 		{ the_end_of_one_is_where_they_part, 0 },
 		{ steps_are_compared_one_by_one, 0 },
 	};
