@@ -152,6 +152,28 @@ START_TEST(test_entries_may_be_alike)
 }
 END_TEST
 
+/* A list that was a pool id when it was first used, and then grows. */
+START_TEST(test_a_pool_id_is_what_it_is_when_it_is_used)
+{
+#define POOLED "}$94(h$00h$04h$01J$00$00$01$00h$02M$00$02h$03K$00h$06h$07u"
+	static const char *const grows =
+		KEYS "'pool_id'$94$30](K$00K$01e$94$30"
+		     "}('device_traces' ](](" POOLED "%s" POOLED "ee" TAIL "u.";
+	char notation[4096];
+	struct gp_trace *trace;
+
+	snprintf(notation, sizeof(notation), grows, "");
+	trace = unpickled(notation);
+	ck_assert_uint_eq(trace->devices[0].events[1].pool, 1);
+	gp_trace_destroy(trace);
+	snprintf(notation, sizeof(notation), grows, "h$07K$05a$30");
+	ck_assert_str_eq(refusal_of(notation),
+			 "device 0, entry 1: its pool_id is not what it should "
+			 "be: a whole number of 0 or more, or one of PyTorch's "
+			 "words");
+}
+END_TEST
+
 /* Short texts that differ in one bit, at either end. */
 #define FRAME(file, name) "}$94(h$00'" file "'$94h$01K$01h$02'" name "'$94u"
 #define FRAMES                                                                 \
@@ -362,6 +384,7 @@ int main(void)
 		{ test_a_snapshot_is_a_trace, 0 },
 		{ test_other_pickles_say_the_same, 0 },
 		{ test_entries_may_be_alike, 0 },
+		{ test_a_pool_id_is_what_it_is_when_it_is_used, 0 },
 		{ test_short_texts_are_told_apart, 0 },
 		{ test_lists_by_themselves_are_traces, 0 },
 		{ test_bad_pickles_are_explained, 0 },
