@@ -33,8 +33,9 @@ static enum gp_status make(const struct gp_trace *trace,
 			   struct gp_what_ifs *made, struct gp_diag *diag)
 {
 	static struct gp_settings settings;
-	static const uint64_t capacity[4] = { GP_UNLIMITED, GP_UNLIMITED,
-					      GP_UNLIMITED, GP_UNLIMITED };
+	/* As many as there are devices: a sanitizer sees what is read behind.
+	 */
+	uint64_t *capacity = malloc(trace->device_count * sizeof(*capacity));
 	struct gp_what_if list[16];
 	struct gp_what_if_config config = {
 		.trace = trace,
@@ -47,6 +48,7 @@ static enum gp_status make(const struct gp_trace *trace,
 	};
 	size_t rows;
 	const struct gp_what_if_row *table = gp_what_if_table(&rows);
+	enum gp_status status;
 
 	gp_settings_init(&settings, GP_RELEASE_LAST);
 	for (size_t i = 0; i < count; i++) {
@@ -61,8 +63,12 @@ static enum gp_status make(const struct gp_trace *trace,
 				list[i].row = &table[k];
 		ck_assert_ptr_nonnull(list[i].row);
 	}
+	for (size_t d = 0; d < trace->device_count; d++)
+		capacity[d] = GP_UNLIMITED;
 	*diag = (struct gp_diag){ 0 };
-	return gp_what_ifs_make(&config, made, diag);
+	status = gp_what_ifs_make(&config, made, diag);
+	free(capacity);
+	return status;
 }
 
 static struct gp_what_ifs must_make(const struct gp_trace *trace,
