@@ -313,6 +313,32 @@ START_TEST(a_later_neighbour_shows_where_a_block_ended)
 }
 END_TEST
 
+/* Which no entry is about: it was there before, with the stack that the
+ * snapshot still has of it. */
+START_TEST(a_block_that_is_only_in_the_end_was_there_from_the_start)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		SEGMENT(2097152, 2097152, "small",
+			"{\"address\": 2097152, \"size\": 1024, "
+			"\"requested_size\": 600, \"state\": "
+			"\"active_allocated\", \"frames\": [{\"filename\": "
+			"\"a.py\", \"line\": 7, \"name\": \"f\"}]}, " BLOCK(
+				2098176, 2096128, 0, INACTIVE)),
+		ENTRY("alloc", 2098176, 512)));
+	const struct gp_block *block = trace->devices[0].start.blocks;
+
+	ck_assert_uint_eq(trace->devices[0].start.block_count, 2);
+	ck_assert_uint_eq(block->size, 1024);
+	ck_assert_uint_eq(block->requested, 600);
+	ck_assert_int_eq(block->state, GP_ACTIVE);
+	ck_assert_uint_eq(block->id, trace->devices[0].end.blocks[0].id);
+	ck_assert_str_eq(trace->texts[trace->sites[block->site].text],
+			 "a.py:7 f");
+	ck_assert_uint_eq(trace->devices[0].guesses.start_blocks, 0);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(the_first_entry_may_be_half_a_free)
 {
 	struct gp_trace *trace =
@@ -381,6 +407,7 @@ int main(void)
 		{ a_refused_request_is_one_that_lives_no_time, 0 },
 		{ slack_behind_a_block_is_the_blocks, 0 },
 		{ a_later_neighbour_shows_where_a_block_ended, 0 },
+		{ a_block_that_is_only_in_the_end_was_there_from_the_start, 0 },
 		{ the_first_entry_may_be_half_a_free, 0 },
 		{ what_does_not_fit_before_the_next_block_had_asked_for_less,
 		  0 },
