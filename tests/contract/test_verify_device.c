@@ -371,6 +371,40 @@ START_TEST(test_the_request_that_one_refuses_is_found)
 }
 END_TEST
 
+#define NUMBERS (sizeof(struct gp_stats) / sizeof(int64_t))
+
+/* Each number of the statistics is told once, under its own name. */
+START_TEST(test_every_counter_has_a_name_of_its_own)
+{
+	union {
+		struct gp_stats stats;
+		int64_t numbers[NUMBERS];
+	} all, none = { .numbers = { 0 } };
+	char names[NUMBERS][64] = { "" }, name[64];
+	int64_t ours, theirs;
+	size_t count = 0;
+
+	for (size_t i = 0; i < NUMBERS; i++)
+		all.numbers[i] = (int64_t)i;
+	for (; gp_verify_counter(count, name, sizeof(name), &all.stats,
+				 &none.stats, &ours, &theirs);
+	     count++) {
+		ck_assert_int_eq(theirs, 0);
+		ck_assert_str_eq(names[ours], "");
+		snprintf(names[ours], sizeof(names[ours]), "%s", name);
+	}
+	ck_assert_uint_eq(count, NUMBERS);
+	ck_assert_str_eq(
+		names[all.stats.by_pool[GP_STAT_SEGMENT][GP_STAT_LARGE].peak],
+		"segment.large_pool.peak");
+	ck_assert_str_eq(names[all.stats.oversize_allocations.freed],
+			 "oversize_allocations.freed");
+	ck_assert_str_eq(names[all.stats.oversize_segments.current],
+			 "oversize_segments.current");
+	ck_assert_str_eq(names[all.stats.num_device_free], "num_device_free");
+}
+END_TEST
+
 static struct gp_device *make_none(void *arg, uint32_t ordinal,
 				   uint64_t capacity)
 {
@@ -402,6 +436,7 @@ int main(void)
 		{ test_the_request_behind_which_a_counter_differs_is_found, 0 },
 		{ test_free_blocks_that_a_request_could_take_are_kept, 0 },
 		{ test_the_request_that_one_refuses_is_found, 0 },
+		{ test_every_counter_has_a_name_of_its_own, 0 },
 		{ test_what_does_not_fit_is_not_run, 0 },
 	};
 
