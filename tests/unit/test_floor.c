@@ -380,6 +380,7 @@ START_TEST(what_a_plan_does_not_know_lies_where_it_is_idle)
 		struct gp_trace *trace = random_trace(&seed);
 		struct gp_spans spans;
 		uint64_t *known, *all, offsets[EVENTS];
+		size_t places = 0;
 
 		known = gp_places_make(trace, 0, i % 5 / 4.0, false);
 		all = gp_places_make(trace, 0, i % 5 / 4.0, true);
@@ -391,8 +392,12 @@ START_TEST(what_a_plan_does_not_know_lies_where_it_is_idle)
 			ck_assert_uint_ne(all[id], GP_NO_PLACE);
 			if (known[id] != GP_NO_PLACE)
 				ck_assert_uint_eq(all[id], known[id]);
+			places += known[id] != GP_NO_PLACE;
 		}
 		ck_assert(gp_floor_is_valid(&spans, offsets));
+		/* None, some or all of them are known. */
+		ck_assert_int_eq(places > 0, i % 5 > 0);
+		ck_assert_int_eq(places < spans.count, i % 5 < 4);
 		gp_spans_release(&spans);
 		gp_trace_destroy(trace);
 		free(known);

@@ -67,6 +67,21 @@ START_TEST(a_free_and_its_completion_are_one_event)
 }
 END_TEST
 
+/* Where nothing is told of completions, a free is one at once. */
+START_TEST(a_free_without_any_completion_is_one_at_once)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		"", ENTRY("segment_alloc", 2097152, 2097152) ", " ENTRY(
+			    "alloc", 2097152,
+			    4) ", " ENTRY("free_requested", 2097152,
+					  4) ", " ENTRY("alloc", 2097152, 4)));
+
+	ck_assert_str_eq(kinds_of(trace), "segment_alloc alloc free alloc");
+	ck_assert_uint_eq(trace->devices[0].guesses.late_frees, 0);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(a_late_completion_means_another_stream)
 {
 	struct gp_trace *trace = whole(SNAPSHOT(
@@ -393,6 +408,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ a_free_and_its_completion_are_one_event, 0 },
+		{ a_free_without_any_completion_is_one_at_once, 0 },
 		{ a_late_completion_means_another_stream, 0 },
 		{ segments_given_back_for_nothing_are_empty_cache, 0 },
 		{ segments_given_back_for_a_larger_one_are_the_allocators, 0 },

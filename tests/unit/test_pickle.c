@@ -36,6 +36,12 @@ static const char *const same[] = {
 		 "}('action''alloc' 'addr'65536 j$00$00$00$00 512 ueeh$00 N"),
 	SNAPSHOT("'size'r$03$00$00$00 0" SEGMENTS "'device_traces' ](](" GROW
 		 "}('action''alloc' 'addr'65536 h$03 512 ueeh$03 N"),
+	/* what is memoized again is something else */
+	SNAPSHOT("'addr'q$00'size'q$00 0 0" SEGMENTS "'device_traces' ](](" GROW
+		 "}('action''alloc' 'addr'65536 h$00 512 ueeh$00 N"),
+	SNAPSHOT("'addr'r$00$00$00$00'size'r$00$00$00$00 0 0" SEGMENTS
+		 "'device_traces' ](](" GROW
+		 "}('action''alloc' 'addr'65536 j$00$00$00$00 512 ueeh$00 N"),
 	/* in batches, with the marks moved */
 	SNAPSHOT(SEGMENTS "'device_traces' ](](" GROW "e(" ALLOC "ee"),
 	/* short integers */
@@ -63,12 +69,33 @@ static const char *const same[] = {
 				     "u}('action''annotate'u" ALLOC)),
 };
 
+/* With bytes behind it, so that no value is near the end: such are read one
+ * opcode at a time. */
+static struct gp_trace *unpickled_far_from_the_end(const char *notation)
+{
+	struct pickle pickle = { .n = 0 };
+	struct gp_trace *trace;
+	struct gp_diag diag;
+
+	add_notation(&pickle, "$80$04");
+	add_notation(&pickle, notation);
+	for (int i = 0; i < 300; i++)
+		add(&pickle, 0);
+	ck_assert_msg(try_bytes(pickle.bytes, pickle.n, &trace, &diag) == GP_OK,
+		      "%s: %s in %s", diag.record, diag.what, notation);
+	return trace;
+}
+
 START_TEST(test_other_pickles_say_the_same)
 {
 	struct gp_trace *first = unpickled(same[0]);
 
-	for (size_t i = 1; i < COUNT_OF(same); i++) {
-		struct gp_trace *trace = unpickled(same[i]);
+	for (size_t i = 1; i < 2 * COUNT_OF(same); i++) {
+		const char *notation = same[i % COUNT_OF(same)];
+		struct gp_trace *trace =
+			i < COUNT_OF(same)
+				? unpickled(notation)
+				: unpickled_far_from_the_end(notation);
 
 		ck_assert_uint_eq(trace->device_count, 1);
 		ck_assert_uint_eq(trace->devices[0].event_count,
@@ -348,7 +375,7 @@ START_TEST(test_each_cut_is_an_error)
 	struct gp_diag diag;
 
 	add_notation(&pickle, "$80$04");
-	add_notation(&pickle, same[10]);
+	add_notation(&pickle, same[12]);
 	for (size_t n = 0; n < pickle.n; n++) {
 		ck_assert_int_eq(try_bytes(pickle.bytes, n, &trace, &diag),
 				 GP_INPUT);
