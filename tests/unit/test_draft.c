@@ -2,6 +2,9 @@
 /* Drafts: what changes, and that the rest does not. */
 #include "trace/draft.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "played.h"
 #include "suite.h"
 #include "trace_text.h"
@@ -153,8 +156,9 @@ START_TEST(marks_without_their_names_are_lettered)
 	};
 	char text[64 * 1024] = "";
 	size_t n = 0;
-	struct gp_trace *trace, *anonymous;
+	struct gp_trace *trace, *anonymous, exact;
 	const struct gp_event *events;
+	const char **texts;
 
 	for (int i = 0; i < 703; i++)
 		n += (size_t)snprintf(
@@ -167,7 +171,12 @@ START_TEST(marks_without_their_names_are_lettered)
 			'a' + i / 27, 'A' + i % 27);
 	snprintf(text + n, sizeof(text) - n, "]}]}");
 	trace = trace_of(text);
-	anonymous = gp_trace_anonymous(trace);
+	/* In memory of their own: a sanitizer sees what is read behind it. */
+	exact = *trace;
+	exact.texts = texts = malloc(trace->text_count * sizeof(*texts));
+	memcpy(texts, trace->texts, trace->text_count * sizeof(*texts));
+	anonymous = gp_trace_anonymous(&exact);
+	free(texts);
 	events = anonymous->devices[0].events;
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
 		ck_assert_str_eq(anonymous->texts[events[rows[i].mark].text],

@@ -217,6 +217,25 @@ START_TEST(an_emptied_cache_that_is_asked_for_again_is_paid_again)
 }
 END_TEST
 
+/* No more than was given back. */
+START_TEST(what_is_asked_for_beyond_an_emptied_cache_is_new)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 41943040},"
+		"{\"op\": \"free\", \"id\": 1},"
+		"{\"op\": \"empty_cache\"},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 31457280},"
+		"{\"op\": \"alloc\", \"id\": 3, \"size\": 20971520},"
+		"{\"op\": \"alloc\", \"id\": 4, \"size\": 20971520}"));
+	struct gp_explain e = explain_of(trace, GP_UNLIMITED);
+
+	ck_assert_uint_eq(e.empty_caches.bytes, 40 * MIB);
+	ck_assert_uint_eq(e.empty_caches.paid_again, 40 * MIB);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(what_a_block_pins_is_summed_over_its_life)
 {
 	struct gp_trace *trace =
@@ -598,6 +617,7 @@ int main(void)
 		{ memory_that_waits_is_counted_with_its_time, 0 },
 		{ pages_beside_a_block_that_waits_are_cached, 0 },
 		{ an_emptied_cache_that_is_asked_for_again_is_paid_again, 0 },
+		{ what_is_asked_for_beyond_an_emptied_cache_is_new, 0 },
 		{ what_a_block_pins_is_summed_over_its_life, 0 },
 		{ steps_count_what_a_window_begins_with, 0 },
 		{ a_step_has_what_there_is_when_it_begins, 0 },
