@@ -2,6 +2,8 @@
 /* Replays: verification, what-if, and what is noted on the way. */
 #include "gpupool/replay.h"
 
+#include <stdlib.h>
+
 #include "played.h"
 #include "suite.h"
 #include "trace_text.h"
@@ -347,6 +349,108 @@ START_TEST(what_an_engine_leaves_out_means_nothing_to_it)
 }
 END_TEST
 
+/* ---- an engine that does not say which is its largest free block ---- */
+
+static const struct gp_allocator_ops *whole_ops;
+
+/* With a segment behind those that there are, which nobody may look at. */
+static void state_and_more(struct gp_allocator *allocator,
+			   struct gp_state *state)
+{
+	struct gp_segment *segments;
+	struct gp_block *blocks;
+	size_t n, k;
+
+	whole_ops->state(allocator, state);
+	n = state->segment_count;
+	k = state->block_count;
+	segments = realloc((void *)(uintptr_t)state->segments,
+			   (n + 1) * sizeof(*segments));
+	blocks = realloc((void *)(uintptr_t)state->blocks,
+			 (k + 1) * sizeof(*blocks));
+	segments[n] =
+		(struct gp_segment){ .first_block = (uint32_t)k, .blocks = 1 };
+	blocks[k] = (struct gp_block){ .size = UINT64_C(1) << 40,
+				       .state = GP_INACTIVE };
+	state->segments = segments;
+	state->blocks = blocks;
+}
+
+static enum gp_status create_silent(const struct gp_allocator_config *config,
+				    struct gp_allocator **allocator,
+				    struct gp_diag *diag)
+{
+	enum gp_status status =
+		gp_engine_find("caching")->create(config, allocator, diag);
+
+	whole_ops = (*allocator)->ops;
+	least_ops = *whole_ops;
+	least_ops.largest_free = NULL;
+	least_ops.state = state_and_more;
+	(*allocator)->ops = &least_ops;
+	return status;
+}
+
+/* Of 20 MiB 5 are in use, of 30 MiB 20. */
+START_TEST(the_largest_free_block_is_looked_for)
+{
+	static const struct gp_engine silent = { .name = "silent",
+						 .sentence = "",
+						 .create = create_silent };
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 31457280},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 5242880},"
+		"{\"op\": \"free\", \"id\": 1},"
+		"{\"op\": \"alloc\", \"id\": 3, \"size\": 20971520}"));
+	struct gp_settings settings;
+	struct gp_replay_config config = run_of(trace, &settings);
+	struct gp_replay_result result;
+
+	config.engine = &silent;
+	result = played(&config);
+	ck_assert_uint_eq(result.at_end.largest_free, 15 << 20);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* ---- what is noted of a run ---- */
+
+START_TEST(the_first_that_others_had_no_room_for_is_kept)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"other_memory\", \"bytes\": 536870912},"
+			   "{\"op\": \"other_memory\", \"bytes\": 1610612736},"
+			   "{\"op\": \"other_memory\", \"bytes\": 2147483648},"
+			   "{\"op\": \"other_memory\", \"bytes\": 0}"));
+	struct gp_replay_result result =
+		replay(trace, GP_WHAT_IF, UINT64_C(1) << 30);
+
+	ck_assert_uint_eq(result.others.event, 1);
+	ck_assert_uint_eq(result.others.missing, 536870912);
+	ck_assert(!gp_replay_has_room(&result));
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(the_most_that_was_allocated_is_of_all_bins)
+{
+	static struct gp_replay_result result;
+
+	result.timeline.bins = GP_BINS;
+	for (int i = 0; i < GP_BINS; i++)
+		result.timeline.active[i] = 9;
+	ck_assert_uint_eq(gp_replay_peak_allocated(&result), 0);
+	result.timeline.allocated[0] = 3;
+	ck_assert_uint_eq(gp_replay_peak_allocated(&result), 3);
+	result.timeline.allocated[GP_BINS - 1] = 5;
+	ck_assert_uint_eq(gp_replay_peak_allocated(&result), 5);
+	result.at_end.allocated = 7;
+	ck_assert_uint_eq(gp_replay_peak_allocated(&result), 7);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -363,6 +467,9 @@ int main(void)
 		{ what_a_config_leaves_out_is_as_it_was_recorded, 0 },
 		{ a_conf_that_is_not_understood_leaves_nothing, 0 },
 		{ what_an_engine_leaves_out_means_nothing_to_it, 0 },
+		{ the_largest_free_block_is_looked_for, 0 },
+		{ the_first_that_others_had_no_room_for_is_kept, 0 },
+		{ the_most_that_was_allocated_is_of_all_bins, 0 },
 	};
 
 	return suite_run("replay", tests, COUNT_OF(tests));
