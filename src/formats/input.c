@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading traces: which format it is, by its first bytes. */
+/*
+ * Reading traces: which format it is, by its first bytes, and where it is
+ * JSON, by the keys of the outer object.
+ */
 #include "gpupool/input.h"
 
 #include <ctype.h>
@@ -8,14 +11,9 @@
 
 #include "base/mem.h"
 #include "gpupool/write.h"
-#include "formats/json.h"
-#include "formats/pickle.h"
-#include "formats/rmm.h"
-#include "formats/source.h"
+#include "formats/readers.h"
 
-typedef enum gp_status read_format(struct gp_source *source,
-				   struct gp_trace **trace,
-				   struct gp_diag *diag);
+/* ---- the binary form ---- */
 
 /* Packed and piped bytes, as a whole. */
 static enum gp_status read_unmapped(struct gp_source *source,
@@ -52,18 +50,14 @@ static enum gp_status read_binary(struct gp_source *source,
 	return gp_trace_map(fd, size, trace, diag);
 }
 
-static bool is_pickle(const unsigned char *at, size_t n)
-{
-	return n >= 2 && at[0] == 0x80 && at[1] >= GP_PICKLE_FIRST_PROTOCOL &&
-	       at[1] <= GP_PICKLE_LAST_PROTOCOL;
-}
-
 static bool is_binary(const unsigned char *at, size_t n)
 {
 	size_t length = strlen(GP_BINARY_MAGIC);
 
 	return n >= length && !memcmp(at, GP_BINARY_MAGIC, length);
 }
+
+/* ---- what is JSON ---- */
 
 static bool is_json(const unsigned char *at, size_t n)
 {
@@ -80,25 +74,82 @@ static bool is_json(const unsigned char *at, size_t n)
 	return n && (*at == '{' || *at == '[');
 }
 
-static bool is_rmm(const unsigned char *at, size_t n)
+static void skip_byte_order_mark(struct gp_source *source)
 {
-	size_t length = strlen(GP_RMM_HEADER);
-
-	return n >= length && !memcmp(at, GP_RMM_HEADER, length);
+	if (source->end - source->at >= 3 &&
+	    !memcmp(source->at, "\xef\xbb\xbf", 3))
+		source->at += 3;
 }
 
+static enum gp_status fail_json(struct gp_json_scan *scan)
+{
+	if (scan->status)
+		return scan->status;
+	gp_diag_hint(scan->diag,
+		     "a gpupool-trace has \"format\" in its header, "
+		     "a PyTorch snapshot has \"device_traces\", a profile "
+		     "\"traceEvents\"");
+	return gp_diag_foreign(scan->diag, "it is JSON, but not a trace");
+}
+
+static const struct json_format {
+	gp_json_knows *knows;
+	gp_json_read *read;
+} json_formats[] = {
+	{ gp_json_trace_knows, gp_json_trace_read },
+	{ gp_json_snapshot_knows, gp_json_snapshot_read },
+	{ gp_kineto_knows, gp_kineto_read },
+};
+
+#define JSON_FORMATS (sizeof(json_formats) / sizeof(*json_formats))
+
+static enum gp_status read_object(struct gp_json_scan *scan,
+				  struct gp_trace **trace)
+{
+	char key[GP_JSON_KEY_ROOM];
+	struct gp_json_walk walk;
+
+	if (!gp_json_enter(scan, '{', &walk))
+		return scan->status;
+	while (gp_json_next_key(scan, &walk, key)) {
+		for (size_t i = 0; i < JSON_FORMATS; i++)
+			if (json_formats[i].knows(key))
+				return json_formats[i].read(scan, &walk, key,
+							    trace);
+		gp_json_skip(scan);
+	}
+	return fail_json(scan);
+}
+
+static enum gp_status read_json(struct gp_source *source,
+				struct gp_trace **trace, struct gp_diag *diag)
+{
+	struct gp_json_scan scan;
+	enum gp_status status;
+
+	gp_json_scan_init(&scan, source, diag);
+	skip_byte_order_mark(source);
+	status = gp_json_peek(&scan) == '['
+			 ? gp_json_snapshot_read_list(&scan, trace)
+			 : read_object(&scan, trace);
+	gp_json_scan_release(&scan);
+	return status;
+}
+
+/* ---- all of them ---- */
+
 /* The first that its bytes may be reads a file.  JSON is one for all that are
- * written in it (json.c). */
+ * written in it. */
 static const struct format {
 	struct gp_input_format named;
-	bool (*is_it)(const unsigned char *at, size_t n);
-	read_format *read;
+	gp_reader_is *is_it;
+	gp_reader_read *read;
 } formats[] = {
 	{ { "PyTorch snapshot",
 	    "torch.cuda.memory._dump_snapshot(), pickle of protocol 2 to 5, or "
 	    "the same as JSON. An answer key: every address is compared.",
 	    NULL },
-	  is_pickle,
+	  gp_pickle_is,
 	  gp_pickle_read },
 	{ { "gpupool-trace", "JSON, JSON Lines or binary: gpupool-trace(5).",
 	    NULL },
@@ -108,9 +159,9 @@ static const struct format {
 	    "export_chrome_trace() of a profile with profile_memory=True.",
 	    "torch-profiler" },
 	  is_json,
-	  gp_json_read },
+	  read_json },
 	{ { "RMM log", "rmm::mr::logging_resource_adaptor's CSV.", "rmm-log" },
-	  is_rmm,
+	  gp_rmm_is,
 	  gp_rmm_read },
 };
 
@@ -170,7 +221,7 @@ enum gp_status gp_input_read(const struct gp_input_config *config,
 {
 	struct gp_source source;
 	enum gp_status status = gp_source_open(&source, config, diag);
-	read_format *read = NULL;
+	gp_reader_read *read = NULL;
 	size_t n, i;
 
 	if (status != GP_OK)

@@ -3,11 +3,11 @@
 #include "formats/json_scan.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "formats/json_value.h"
 
 #define ITEM_BYTES (16u << 20) /* of one event, segment or text */
 #define DEPTH	   200	       /* brackets in brackets */
@@ -82,6 +82,12 @@ const unsigned char *gp_json_ahead(struct gp_json_scan *scan)
 	return gp_json_peek(scan) < 0 ? NULL : s->at;
 }
 
+void gp_json_expect_end(struct gp_json_scan *scan)
+{
+	if (gp_json_peek(scan) >= 0)
+		gp_json_fail(scan, "there is more behind its end");
+}
+
 /* ---- walking ---- */
 
 static bool expect(struct gp_json_scan *scan, char c)
@@ -117,6 +123,49 @@ bool gp_json_next(struct gp_json_scan *scan, struct gp_json_walk *walk)
 	if (scan->status)
 		return false;
 	return is_first || expect(scan, ',');
+}
+
+/* ---- what values of jansson mean ---- */
+
+bool gp_json_number(const json_t *value, uint64_t *number)
+{
+	if (json_is_integer(value) && json_integer_value(value) >= 0) {
+		*number = (uint64_t)json_integer_value(value);
+		return true;
+	}
+	if (!json_is_string(value) ||
+	    json_string_value(value)[0] != GP_JSON_WIDE)
+		return false;
+	*number = strtoull(json_string_value(value) + 1, NULL, 10);
+	return true;
+}
+
+bool gp_json_pool(const json_t *value, struct gp_pool_id *pool)
+{
+	return json_is_array(value) && json_array_size(value) == 2 &&
+	       gp_json_number(json_array_get(value, 0), &pool->first) &&
+	       gp_json_number(json_array_get(value, 1), &pool->second);
+}
+
+const char *gp_json_show(const json_t *value, char text[GP_JSON_SHOWN])
+{
+	uint64_t number;
+	char *dump;
+
+	if (gp_json_number(value, &number)) {
+		snprintf(text, GP_JSON_SHOWN, "%llu",
+			 (unsigned long long)number);
+		return text;
+	}
+	if (json_is_object(value) || json_is_array(value))
+		return json_is_object(value) ? "an object" : "a list";
+	dump = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+	if (dump && strlen(dump) < GP_JSON_SHOWN)
+		snprintf(text, GP_JSON_SHOWN, "%s", dump);
+	else
+		snprintf(text, GP_JSON_SHOWN, "a long text");
+	free(dump);
+	return text;
 }
 
 /* ---- cutting ---- */

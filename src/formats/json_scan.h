@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "gpupool/status.h"
+#include "gpupool/trace.h"
 #include "formats/json_plain.h"
 #include "formats/source.h"
 
@@ -106,5 +107,20 @@ void gp_json_skip(struct gp_json_scan *scan);
 
 /* Fails with record "line L, byte N": where the source stands. */
 void gp_json_fail(struct gp_json_scan *scan, const char *what);
+/* Fails where anything but space is left. */
+void gp_json_expect_end(struct gp_json_scan *scan);
+
+/*
+ * What values of jansson mean: each answers false for anything else;
+ * gp_json_show says what it was, for the message.
+ */
+
+/* 0 to 2^64 - 1; see GP_JSON_WIDE. */
+bool gp_json_number(const json_t *value, uint64_t *number);
+/* [first, second] */
+bool gp_json_pool(const json_t *value, struct gp_pool_id *pool);
+
+#define GP_JSON_SHOWN 48
+const char *gp_json_show(const json_t *value, char text[GP_JSON_SHOWN]);
 
 #endif

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch snapshots as JSON: entries, segments and blocks are read key by key,
- * and delivered one by one.  Stacks of frames, which are most of such a file
- * and come again and again, are recognised by their text and parsed once.
+ * PyTorch snapshots as json.dump writes them: entries, segments and blocks are
+ * read key by key, and delivered one by one (snapshot_record.h).  Stacks of
+ * frames, which are most of such a file and come again and again, are
+ * recognised by their text and parsed once.
  */
-#include "formats/json_snapshot.h"
+#include "formats/readers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/intern.h"
 #include "base/mem.h"
-#include "formats/json_value.h"
 #include "formats/snapshot_record.h"
 
 /* The text of a list of frames. */
-struct gp_json_stack {
+struct stack {
 	size_t length; /* 0: it does not end by itself */
 	uint32_t site;
 	uint32_t after; /* the stack that came next, the last time */
 };
 
-struct gp_json_snapshot {
+struct json_snapshot {
 	struct gp_json_scan *scan; /* borrowed */
 	struct gp_diag *diag;
 	struct gp_build *build;
@@ -29,7 +29,7 @@ struct gp_json_snapshot {
 	struct gp_intern pair_of; /* the bytes of a struct gp_pool_id */
 	size_t pair_room;
 	struct gp_intern stack_texts; /* of frames, up to a limit */
-	struct gp_json_stack *stacks; /* by number of the text */
+	struct stack *stacks;	      /* by number of the text */
 	size_t stack_room, stack_bytes;
 	uint32_t last_stack;
 	uint8_t key_after[GP_WORDS + 1]; /* of an entry, the last time */
@@ -43,7 +43,7 @@ struct gp_json_snapshot {
 /* Texts of stacks that are kept; a program has some thousands of some KiB. */
 #define STACK_BYTES (64u << 20)
 
-static uint32_t frame_of(struct gp_json_snapshot *s, const json_t *object)
+static uint32_t frame_of(struct json_snapshot *s, const json_t *object)
 {
 	const char *file =
 		json_string_value(json_object_get(object, "filename"));
@@ -56,7 +56,7 @@ static uint32_t frame_of(struct gp_json_snapshot *s, const json_t *object)
 			      function ? function : "");
 }
 
-static uint32_t frames_of(struct gp_json_snapshot *s, const json_t *list)
+static uint32_t frames_of(struct json_snapshot *s, const json_t *list)
 {
 	size_t count = json_array_size(list), i;
 
@@ -67,7 +67,7 @@ static uint32_t frames_of(struct gp_json_snapshot *s, const json_t *list)
 	return gp_build_site(s->build, s->frames, count);
 }
 
-static uint32_t parse(struct gp_json_snapshot *s)
+static uint32_t parse(struct json_snapshot *s)
 {
 	json_t *list = gp_json_parse(s->scan);
 	uint32_t site = list ? frames_of(s, list) : GP_NO_SITE;
@@ -77,14 +77,14 @@ static uint32_t parse(struct gp_json_snapshot *s)
 }
 
 /* A program's stacks come in the order of the step before. */
-static uint32_t follow(struct gp_json_snapshot *s, uint32_t number)
+static uint32_t follow(struct json_snapshot *s, uint32_t number)
 {
 	s->stacks[s->last_stack].after = number;
 	s->last_stack = number;
 	return s->stacks[number].site;
 }
 
-static void add_stack(struct gp_json_snapshot *s, uint32_t number)
+static void add_stack(struct json_snapshot *s, uint32_t number)
 {
 	const struct gp_json_scan *scan = s->scan;
 	bool is_list = scan->item[scan->length - 1] == ']';
@@ -95,11 +95,10 @@ static void add_stack(struct gp_json_snapshot *s, uint32_t number)
 	s->stacks = gp_mem_grow(s->stacks, &s->stack_room, number + 1,
 				sizeof(*s->stacks));
 	s->stacks[number] =
-		(struct gp_json_stack){ .length = is_list ? length : 0,
-					.site = site };
+		(struct stack){ .length = is_list ? length : 0, .site = site };
 }
 
-static uint32_t read_frames(struct gp_json_snapshot *s)
+static uint32_t read_frames(struct json_snapshot *s)
 {
 	size_t known = s->stack_texts.count;
 	uint32_t number;
@@ -115,8 +114,8 @@ static uint32_t read_frames(struct gp_json_snapshot *s)
 }
 
 /* A list ends by itself: nothing else begins with all of its text. */
-static bool is_announced(const struct gp_json_snapshot *s,
-			 const unsigned char *at, uint32_t number)
+static bool is_announced(const struct json_snapshot *s, const unsigned char *at,
+			 uint32_t number)
 {
 	size_t length = s->stacks[number].length;
 
@@ -124,7 +123,7 @@ static bool is_announced(const struct gp_json_snapshot *s,
 	       !memcmp(s->stack_texts.texts[number], at, length);
 }
 
-static bool plain_frames(struct gp_json_snapshot *s, struct gp_plain *p,
+static bool plain_frames(struct json_snapshot *s, struct gp_plain *p,
 			 uint32_t *site)
 {
 	const unsigned char *end;
@@ -149,7 +148,7 @@ static bool plain_frames(struct gp_json_snapshot *s, struct gp_plain *p,
 	return true;
 }
 
-static uint32_t number_pair(struct gp_json_snapshot *s, struct gp_pool_id id)
+static uint32_t number_pair(struct json_snapshot *s, struct gp_pool_id id)
 {
 	size_t known = s->pair_of.count;
 	uint32_t number = gp_intern(&s->pair_of, (const char *)&id, sizeof(id));
@@ -194,7 +193,7 @@ static void take_stream(const struct gp_json_scalar *value, uint64_t *to,
 		take_number(value, GP_WORD_STREAM, to, bad);
 }
 
-static void take_pair(struct gp_json_snapshot *s,
+static void take_pair(struct json_snapshot *s,
 		      const struct gp_json_scalar *value, enum gp_word key,
 		      uint32_t *to, uint64_t *bad)
 {
@@ -223,11 +222,10 @@ static void take_word(const struct gp_json_scalar *value, enum gp_word key,
 
 /* ---- objects, key by key ---- */
 
-typedef void set_key(struct gp_json_snapshot *s, void *record,
-		     enum gp_word key);
+typedef void set_key(struct json_snapshot *s, void *record, enum gp_word key);
 
 /* Reads an object whose walk has come to its first key. */
-static void read_keys(struct gp_json_snapshot *s, struct gp_json_walk *walk,
+static void read_keys(struct json_snapshot *s, struct gp_json_walk *walk,
 		      char *key, set_key *set, void *record)
 {
 	do {
@@ -242,7 +240,7 @@ static void read_keys(struct gp_json_snapshot *s, struct gp_json_walk *walk,
 	} while (gp_json_next_key(s->scan, walk, key));
 }
 
-static void read_object(struct gp_json_snapshot *s, set_key *set, void *record)
+static void read_object(struct json_snapshot *s, set_key *set, void *record)
 {
 	char key[GP_JSON_KEY_ROOM];
 	struct gp_json_walk walk;
@@ -254,7 +252,7 @@ static void read_object(struct gp_json_snapshot *s, set_key *set, void *record)
 
 /* ---- entries ---- */
 
-static void set_entry_value(struct gp_json_snapshot *s,
+static void set_entry_value(struct json_snapshot *s,
 			    struct gp_snapshot_entry *entry, enum gp_word key,
 			    const struct gp_json_scalar *value)
 {
@@ -281,8 +279,7 @@ static void set_entry_value(struct gp_json_snapshot *s,
 	entry->bad |= (uint16_t)bad;
 }
 
-static void set_entry(struct gp_json_snapshot *s, void *record,
-		      enum gp_word key)
+static void set_entry(struct json_snapshot *s, void *record, enum gp_word key)
 {
 	struct gp_snapshot_entry *entry = record;
 	struct gp_json_scalar value;
@@ -297,7 +294,7 @@ static void set_entry(struct gp_json_snapshot *s, void *record,
 	json_decref(value.json);
 }
 
-static void deliver_entry(struct gp_json_snapshot *s, uint64_t ordinal,
+static void deliver_entry(struct json_snapshot *s, uint64_t ordinal,
 			  const struct gp_snapshot_entry *entry, size_t number)
 {
 	if (!s->scan->status)
@@ -310,8 +307,8 @@ static const struct gp_snapshot_entry no_entry = { .site = GP_NO_SITE,
 
 /* Keys come in one order, entry by entry: the one that followed the last time
  * is looked at first. */
-static enum gp_word find_key(struct gp_json_snapshot *s,
-			     struct gp_plain_text text, enum gp_word before)
+static enum gp_word find_key(struct json_snapshot *s, struct gp_plain_text text,
+			     enum gp_word before)
 {
 	enum gp_word key = s->key_after[before];
 
@@ -324,7 +321,7 @@ static enum gp_word find_key(struct gp_json_snapshot *s,
 }
 
 /* The value of a key; false: it is not plain. */
-static bool plain_value(struct gp_json_snapshot *s, struct gp_plain *p,
+static bool plain_value(struct json_snapshot *s, struct gp_plain *p,
 			struct gp_snapshot_entry *entry, enum gp_word key)
 {
 	struct gp_json_scalar value;
@@ -345,7 +342,7 @@ static bool plain_value(struct gp_json_snapshot *s, struct gp_plain *p,
 
 /* The entry that comes next, read where it stands: most of them.  False: it is
  * not plain, or not all in the window, and nothing is read. */
-static bool plain_entry(struct gp_json_snapshot *s,
+static bool plain_entry(struct json_snapshot *s,
 			struct gp_snapshot_entry *entry)
 {
 	struct gp_plain p = { .at = gp_json_ahead(s->scan) };
@@ -369,8 +366,7 @@ static bool plain_entry(struct gp_json_snapshot *s,
 	return true;
 }
 
-static void read_entry(struct gp_json_snapshot *s, uint64_t ordinal,
-		       size_t number)
+static void read_entry(struct json_snapshot *s, uint64_t ordinal, size_t number)
 {
 	struct gp_snapshot_entry entry = no_entry;
 
@@ -384,7 +380,7 @@ static void read_entry(struct gp_json_snapshot *s, uint64_t ordinal,
 /* ---- blocks ---- */
 
 /* 2.0: the newest allocation comes first. */
-static uint32_t history_site(struct gp_json_snapshot *s, const json_t *value)
+static uint32_t history_site(struct json_snapshot *s, const json_t *value)
 {
 	const json_t *frames =
 		json_object_get(json_array_get(value, 0), "frames");
@@ -392,8 +388,7 @@ static uint32_t history_site(struct gp_json_snapshot *s, const json_t *value)
 	return frames ? frames_of(s, frames) : GP_NO_SITE;
 }
 
-static void set_block(struct gp_json_snapshot *s, void *record,
-		      enum gp_word key)
+static void set_block(struct json_snapshot *s, void *record, enum gp_word key)
 {
 	struct gp_snapshot_block *block = record;
 	struct gp_json_scalar value;
@@ -433,7 +428,7 @@ struct segment {
 	size_t block_count, block_room;
 };
 
-static void read_blocks(struct gp_json_snapshot *s, struct segment *segment)
+static void read_blocks(struct json_snapshot *s, struct segment *segment)
 {
 	struct gp_json_walk walk;
 
@@ -450,8 +445,7 @@ static void read_blocks(struct gp_json_snapshot *s, struct segment *segment)
 	}
 }
 
-static void set_segment(struct gp_json_snapshot *s, void *record,
-			enum gp_word key)
+static void set_segment(struct json_snapshot *s, void *record, enum gp_word key)
 {
 	struct segment *segment = record;
 	struct gp_snapshot_segment *r = &segment->record;
@@ -493,7 +487,7 @@ static void set_segment(struct gp_json_snapshot *s, void *record,
 	json_decref(value.json);
 }
 
-static void deliver_segment(struct gp_json_snapshot *s,
+static void deliver_segment(struct json_snapshot *s,
 			    const struct segment *segment, size_t number)
 {
 	if (!s->scan->status)
@@ -509,7 +503,7 @@ static const struct segment no_segment = {
 	.record = { .site = GP_NO_SITE, .blocks = GP_NO_LIST },
 };
 
-static void read_segment(struct gp_json_snapshot *s, size_t number)
+static void read_segment(struct json_snapshot *s, size_t number)
 {
 	struct segment segment = no_segment;
 
@@ -519,7 +513,7 @@ static void read_segment(struct gp_json_snapshot *s, size_t number)
 }
 
 /* PyTorch writes an entry's action first. */
-static void read_entry_or_segment(struct gp_json_snapshot *s, size_t number)
+static void read_entry_or_segment(struct json_snapshot *s, size_t number)
 {
 	struct gp_snapshot_entry entry = no_entry;
 	struct segment segment = no_segment;
@@ -546,7 +540,7 @@ struct annotation {
 	json_t *name;
 };
 
-static void set_annotation(struct gp_json_snapshot *s, void *record,
+static void set_annotation(struct json_snapshot *s, void *record,
 			   enum gp_word key)
 {
 	struct annotation *a = record;
@@ -576,7 +570,7 @@ static void set_annotation(struct gp_json_snapshot *s, void *record,
 	json_decref(value.json);
 }
 
-static void read_annotation(struct gp_json_snapshot *s, size_t number)
+static void read_annotation(struct json_snapshot *s, size_t number)
 {
 	struct annotation a = { .record = { .stage = GP_WORDS } };
 	const char *name;
@@ -612,34 +606,8 @@ bool gp_json_snapshot_knows(const char *key)
 	return find_top(key) != GP_WORDS;
 }
 
-struct gp_json_snapshot *gp_json_snapshot_create(struct gp_json_scan *scan,
-						 struct gp_diag *diag)
-{
-	struct gp_json_snapshot *s = gp_mem_alloc(1, sizeof(*s));
-
-	s->scan = scan;
-	s->diag = diag;
-	s->build = gp_build_create(GP_BUILD_HISTORY);
-	s->delivery.build = s->build;
-	s->delivery.diag = diag;
-	s->delivery.is_of_host = scan->source->config->is_of_host;
-	number_pair(s, (struct gp_pool_id){ 0, 0 }); /* number 0 */
-	return s;
-}
-
-void gp_json_snapshot_destroy(struct gp_json_snapshot *s)
-{
-	gp_build_destroy(s->build);
-	gp_intern_release(&s->pair_of);
-	gp_intern_release(&s->stack_texts);
-	free(s->delivery.pairs);
-	free(s->stacks);
-	free(s->frames);
-	free(s);
-}
-
 /* A list, or null where there is nothing. */
-static bool enter_list(struct gp_json_snapshot *s, struct gp_json_walk *walk)
+static bool enter_list(struct json_snapshot *s, struct gp_json_walk *walk)
 {
 	if (gp_json_peek(s->scan) == 'n') {
 		gp_json_skip(s->scan);
@@ -648,7 +616,7 @@ static bool enter_list(struct gp_json_snapshot *s, struct gp_json_walk *walk)
 	return gp_json_enter(s->scan, '[', walk);
 }
 
-static void read_trace(struct gp_json_snapshot *s, uint64_t ordinal)
+static void read_trace(struct json_snapshot *s, uint64_t ordinal)
 {
 	struct gp_json_walk walk;
 	size_t number = 0;
@@ -659,7 +627,7 @@ static void read_trace(struct gp_json_snapshot *s, uint64_t ordinal)
 		read_entry(s, ordinal, number++);
 }
 
-static void read_traces(struct gp_json_snapshot *s)
+static void read_traces(struct json_snapshot *s)
 {
 	struct gp_json_walk walk;
 	uint64_t ordinal = 0;
@@ -670,7 +638,7 @@ static void read_traces(struct gp_json_snapshot *s)
 		read_trace(s, ordinal++);
 }
 
-static void read_segments(struct gp_json_snapshot *s)
+static void read_segments(struct json_snapshot *s)
 {
 	struct gp_json_walk walk;
 	size_t number = 0;
@@ -681,7 +649,7 @@ static void read_segments(struct gp_json_snapshot *s)
 		read_segment(s, number++);
 }
 
-static void read_annotations(struct gp_json_snapshot *s)
+static void read_annotations(struct json_snapshot *s)
 {
 	struct gp_json_walk walk;
 	size_t number = 0;
@@ -713,7 +681,7 @@ static bool read_divisions(const json_t *object, uint32_t *divisions)
 	return is_one;
 }
 
-static void read_settings(struct gp_json_snapshot *s)
+static void read_settings(struct json_snapshot *s)
 {
 	struct gp_snapshot_settings settings = { 0 };
 	json_t *object = gp_json_value(s->scan);
@@ -746,7 +714,7 @@ static void read_settings(struct gp_json_snapshot *s)
 	json_decref(object);
 }
 
-void gp_json_snapshot_key(struct gp_json_snapshot *s, const char *key)
+static void read_top_key(struct json_snapshot *s, const char *key)
 {
 	enum gp_word word = find_top(key);
 
@@ -771,7 +739,7 @@ void gp_json_snapshot_key(struct gp_json_snapshot *s, const char *key)
 	s->has_something |= word != GP_WORDS;
 }
 
-void gp_json_snapshot_list(struct gp_json_snapshot *s)
+static void read_list(struct json_snapshot *s)
 {
 	struct gp_json_walk walk;
 	size_t number = 0;
@@ -788,8 +756,20 @@ void gp_json_snapshot_list(struct gp_json_snapshot *s)
 	}
 }
 
-enum gp_status gp_json_snapshot_finish(struct gp_json_snapshot *s,
-				       struct gp_trace **trace)
+static void begin(struct json_snapshot *s, struct gp_json_scan *scan)
+{
+	*s = (struct json_snapshot){
+		.scan = scan,
+		.diag = scan->diag,
+		.build = gp_build_create(GP_BUILD_HISTORY),
+	};
+	s->delivery.build = s->build;
+	s->delivery.diag = s->diag;
+	s->delivery.is_of_host = scan->source->config->is_of_host;
+	number_pair(s, (struct gp_pool_id){ 0, 0 }); /* number 0 */
+}
+
+static enum gp_status deliver(struct json_snapshot *s, struct gp_trace **trace)
 {
 	struct gp_build *build = s->build;
 
@@ -802,4 +782,42 @@ enum gp_status gp_json_snapshot_finish(struct gp_json_snapshot *s,
 	gp_snapshot_keys_bound(&s->delivery.keys, build);
 	s->build = NULL;
 	return gp_build_finish(build, trace, s->diag);
+}
+
+static enum gp_status finish(struct json_snapshot *s, struct gp_trace **trace)
+{
+	enum gp_status status;
+
+	gp_json_expect_end(s->scan);
+	status = deliver(s, trace);
+	gp_build_destroy(s->build);
+	gp_intern_release(&s->pair_of);
+	gp_intern_release(&s->stack_texts);
+	free(s->delivery.pairs);
+	free(s->stacks);
+	free(s->frames);
+	return status;
+}
+
+enum gp_status gp_json_snapshot_read(struct gp_json_scan *scan,
+				     struct gp_json_walk *walk, char *key,
+				     struct gp_trace **trace)
+{
+	struct json_snapshot s;
+
+	begin(&s, scan);
+	do
+		read_top_key(&s, key);
+	while (gp_json_next_key(scan, walk, key));
+	return finish(&s, trace);
+}
+
+enum gp_status gp_json_snapshot_read_list(struct gp_json_scan *scan,
+					  struct gp_trace **trace)
+{
+	struct json_snapshot s;
+
+	begin(&s, scan);
+	read_list(&s);
+	return finish(&s, trace);
 }

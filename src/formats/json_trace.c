@@ -8,30 +8,118 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "formats/json_value.h"
+#include "formats/readers.h"
 
 #define VERSION 1
 
-void gp_json_trace_init(struct gp_json_trace *t, struct gp_json_scan *scan,
-			struct gp_diag *diag)
+/* ---- fields of its objects: checked, or refused by name ---- */
+
+#define WHOLE "a whole number from 0 to 2^64 - 1"
+
+void gp_json_trace_wrong(struct gp_json_trace *t, const char *owner,
+			 const char *key, const json_t *value,
+			 const char *must_be)
 {
-	*t = (struct gp_json_trace){
-		.scan = scan,
-		.diag = diag,
-		.build = gp_build_create(GP_BUILD_REQUESTS),
-		.release_first = -1,
-		.release_last = -1,
-	};
-	gp_build_source(t->build, "gpupool-trace");
-	scan->is_strict = true;
+	char shown[GP_JSON_SHOWN];
+
+	if (t->scan->status)
+		return;
+	if (value)
+		t->scan->status = gp_diag_set(
+			t->diag, GP_INPUT, "\"%s\" of %s is %s; it must be %s",
+			key, owner, gp_json_show(value, shown), must_be);
+	else
+		t->scan->status = gp_diag_set(t->diag, GP_INPUT,
+					      "%s has no \"%s\"", owner, key);
+	gp_diag_hint(t->diag, "man 5 gpupool-trace tells what each has");
 }
 
-void gp_json_trace_release(struct gp_json_trace *t)
+void gp_json_trace_twice(struct gp_json_trace *t, const char *owner,
+			 const char *key)
 {
-	gp_build_destroy(t->build);
-	free(t->devices);
-	free(t->site_texts);
-	free(t->callers);
+	if (!t->scan->status)
+		t->scan->status = gp_diag_set(
+			t->diag, GP_INPUT, "%s has \"%s\" twice", owner, key);
+}
+
+bool gp_json_trace_number(struct gp_json_trace *t, const char *owner,
+			  const char *key, const json_t *value, uint64_t *to)
+{
+	if (!value || gp_json_number(value, to))
+		return true;
+	gp_json_trace_wrong(t, owner, key, value, WHOLE);
+	return false;
+}
+
+bool gp_json_trace_pool(struct gp_json_trace *t, const char *owner,
+			const char *key, const json_t *value, uint16_t *to)
+{
+	struct gp_pool_id pool;
+
+	if (!value)
+		return true;
+	if (!gp_json_pool(value, &pool)) {
+		gp_json_trace_wrong(t, owner, key, value,
+				    "two whole numbers, as [0, 1]");
+		return false;
+	}
+	t->scan->status = gp_build_pool(t->build, pool, to, t->diag);
+	return t->scan->status == GP_OK;
+}
+
+bool gp_json_trace_stream(struct gp_json_trace *t, const char *owner,
+			  const char *key, const json_t *value, uint16_t *to)
+{
+	uint64_t handle;
+
+	if (!value)
+		return true;
+	if (!gp_json_number(value, &handle)) {
+		gp_json_trace_wrong(t, owner, key, value, WHOLE);
+		return false;
+	}
+	t->scan->status = gp_build_stream(t->build, handle, to, t->diag);
+	return t->scan->status == GP_OK;
+}
+
+static bool read_index(struct gp_json_trace *t, const char *owner,
+		       const char *key, const char *wanted, const json_t *value,
+		       uint32_t *to)
+{
+	uint64_t index;
+
+	*to = UINT32_MAX;
+	if (!value)
+		return true;
+	if (!gp_json_number(value, &index) || index >= UINT32_MAX) {
+		gp_json_trace_wrong(t, owner, key, value, wanted);
+		return false;
+	}
+	*to = (uint32_t)index;
+	return true;
+}
+
+bool gp_json_trace_site(struct gp_json_trace *t, const char *owner,
+			const json_t *value, uint32_t *to)
+{
+	return read_index(t, owner, "site", "an index into \"sites\"", value,
+			  to);
+}
+
+bool gp_json_trace_owner(struct gp_json_trace *t, const char *owner,
+			 const json_t *value, uint32_t *to)
+{
+	return read_index(t, owner, "owner", "an index into \"owners\"", value,
+			  to);
+}
+
+bool gp_json_trace_text(struct gp_json_trace *t, const char *owner,
+			const char *key, const json_t *value)
+{
+	if (json_is_string(value))
+		return true;
+	gp_json_trace_wrong(t, owner, key, value, "a text");
+	return false;
 }
 
 /* ---- the header ---- */
@@ -277,7 +365,7 @@ static bool has_key(const struct gp_json_trace *t, const char *key)
 	return t->keys & bit_of(find_key(key));
 }
 
-void gp_json_trace_key(struct gp_json_trace *t, const char *key)
+static void read_key(struct gp_json_trace *t, const char *key)
 {
 	const struct header_key *row = find_key(key);
 	json_t *value;
@@ -387,7 +475,7 @@ static void refuse_second(struct gp_json_trace *t)
 }
 
 /* Events of the header's first device, unless they say otherwise. */
-void gp_json_trace_lines(struct gp_json_trace *t)
+static void read_lines(struct gp_json_trace *t)
 {
 	uint32_t device = 0;
 	json_t *value;
@@ -467,8 +555,8 @@ static enum gp_status check_header(struct gp_json_trace *t)
 			   missing);
 }
 
-enum gp_status gp_json_trace_finish(struct gp_json_trace *t,
-				    struct gp_trace **trace)
+/* The trace; also ends the build when the scan has failed. */
+static enum gp_status finish(struct gp_json_trace *t, struct gp_trace **trace)
 {
 	enum gp_status status = t->scan->status;
 	struct gp_build *build = t->build;
@@ -487,4 +575,31 @@ enum gp_status gp_json_trace_finish(struct gp_json_trace *t,
 	}
 	t->build = NULL;
 	return gp_build_finish(build, trace, t->diag);
+}
+
+enum gp_status gp_json_trace_read(struct gp_json_scan *scan,
+				  struct gp_json_walk *walk, char *key,
+				  struct gp_trace **trace)
+{
+	struct gp_json_trace t = {
+		.scan = scan,
+		.diag = scan->diag,
+		.build = gp_build_create(GP_BUILD_REQUESTS),
+		.release_first = -1,
+		.release_last = -1,
+	};
+	enum gp_status status;
+
+	gp_build_source(t.build, "gpupool-trace");
+	scan->is_strict = true;
+	do
+		read_key(&t, key);
+	while (gp_json_next_key(scan, walk, key));
+	read_lines(&t);
+	status = finish(&t, trace);
+	gp_build_destroy(t.build);
+	free(t.devices);
+	free(t.site_texts);
+	free(t.callers);
+	return status;
 }

@@ -32,22 +32,6 @@ struct gp_json_trace {
 	uint32_t keys; /* of the header, that were there: a bit each */
 };
 
-void gp_json_trace_init(struct gp_json_trace *trace, struct gp_json_scan *scan,
-			struct gp_diag *diag);
-void gp_json_trace_release(struct gp_json_trace *trace);
-
-/* True for a key that only gpupool-trace has. */
-bool gp_json_trace_knows(const char *key);
-/* Reads, or skips, the value of a key of the header. */
-void gp_json_trace_key(struct gp_json_trace *trace, const char *key);
-/* Events behind the header, if there are any; then all is read. */
-void gp_json_trace_lines(struct gp_json_trace *trace);
-/* The trace; also ends the build when the scan has failed. */
-enum gp_status gp_json_trace_finish(struct gp_json_trace *reader,
-				    struct gp_trace **trace);
-
-/* ---- between the files ---- */
-
 /* The object that comes next in "devices". */
 void gp_json_trace_read_device(struct gp_json_trace *trace, size_t number);
 /* One event; device: an index, unless it names one itself. */
@@ -56,9 +40,6 @@ void gp_json_trace_event(struct gp_json_trace *trace, uint32_t device,
 /* The same of the event that comes next, if it is all in the window and of the
  * form that is read without jansson; else false, and nothing is read. */
 bool gp_json_trace_plain_event(struct gp_json_trace *trace, uint32_t device);
-/* The value of "start" or "end". */
-void gp_json_trace_state(struct gp_json_trace *trace, uint32_t device,
-			 bool is_end);
 /* The value of "memory_stats". */
 void gp_json_trace_counters(struct gp_json_trace *trace, uint32_t device,
 			    const json_t *object);

@@ -1,11 +1,222 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices of a gpupool-trace. */
+/* Devices of a gpupool-trace: their states and their events. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "formats/json_trace.h"
-#include "formats/json_value.h"
+
+/* ---- "start" and "end": PyTorch's segments and blocks ---- */
+
+/* A segment while its keys are read, which may come behind its blocks. */
+struct segment {
+	struct gp_json_trace *t;
+	const char *key; /* "start" or "end" */
+	struct gp_segment segment;
+	bool has_addr, has_size;
+	struct gp_block *blocks;
+	uint64_t *names;
+	uint32_t *owners;
+	size_t block_count, block_room, name_room, owner_room;
+};
+
+static bool read_block_state(struct gp_json_trace *t, const json_t *object,
+			     uint8_t *state)
+{
+	static const char *const words[] = {
+		[GP_INACTIVE] = "inactive",
+		[GP_ACTIVE] = "active_allocated",
+		[GP_PENDING_FREE] = "active_pending_free",
+	};
+	const json_t *value = json_object_get(object, "state");
+
+	for (*state = 0; *state <= GP_PENDING_FREE; ++*state)
+		if (json_is_string(value) &&
+		    !strcmp(json_string_value(value), words[*state]))
+			return true;
+	gp_json_trace_wrong(t, "a block", "state", value,
+			    "active_allocated, active_pending_free or "
+			    "inactive");
+	return false;
+}
+
+static bool read_block(struct gp_json_trace *t, const json_t *object,
+		       struct gp_block *block, uint64_t *name, uint32_t *owner)
+{
+	const json_t *id = json_object_get(object, "id");
+	const json_t *size = json_object_get(object, "size");
+	bool is_ok;
+
+	if (!size) {
+		gp_json_trace_wrong(t, "a block", "size", NULL, "");
+		return false;
+	}
+	is_ok = gp_json_trace_number(t, "a block", "address",
+				     json_object_get(object, "address"),
+				     &block->addr) &&
+		gp_json_trace_number(t, "a block", "size", size,
+				     &block->size) &&
+		gp_json_trace_number(t, "a block", "id", id, name) &&
+		gp_json_trace_site(t, "a block",
+				   json_object_get(object, "site"),
+				   &block->site) &&
+		gp_json_trace_owner(t, "a block",
+				    json_object_get(object, "owner"), owner) &&
+		read_block_state(t, object, &block->state);
+	block->requested = block->size;
+	block->id = id ? 0 : GP_NO_ID;
+	return is_ok &&
+	       gp_json_trace_number(t, "a block", "requested_size",
+				    json_object_get(object, "requested_size"),
+				    &block->requested);
+}
+
+static void read_blocks(struct segment *s)
+{
+	struct gp_json_scan *scan = s->t->scan;
+	struct gp_json_walk walk;
+	json_t *value;
+
+	if (!gp_json_enter(scan, '[', &walk))
+		return;
+	while (gp_json_next(scan, &walk) && (value = gp_json_value(scan))) {
+		struct gp_block block = { .site = GP_NO_SITE };
+		uint32_t owner = GP_NO_OWNER;
+		uint64_t name = 0;
+
+		read_block(s->t, value, &block, &name, &owner);
+		json_decref(value);
+		s->blocks = gp_mem_grow(s->blocks, &s->block_room,
+					s->block_count + 1, sizeof(block));
+		s->names = gp_mem_grow(s->names, &s->name_room,
+				       s->block_count + 1, sizeof(name));
+		s->owners = gp_mem_grow(s->owners, &s->owner_room,
+					s->block_count + 1, sizeof(*s->owners));
+		s->blocks[s->block_count] = block;
+		s->owners[s->block_count] = owner;
+		s->names[s->block_count++] = name;
+	}
+}
+
+static void read_type(struct segment *s, const json_t *value)
+{
+	const char *type = json_string_value(value);
+
+	if (type && (!strcmp(type, "small") || !strcmp(type, "large")))
+		s->segment.is_small = *type == 's';
+	else
+		gp_json_trace_wrong(s->t, "a segment", "segment_type", value,
+				    "small or large");
+}
+
+static void read_member(struct segment *s, const char *key, const json_t *value)
+{
+	static const char owner[] = "a segment";
+
+	if (json_is_null(value))
+		return;
+	if (!strcmp(key, "address")) {
+		s->has_addr = gp_json_trace_number(s->t, owner, key, value,
+						   &s->segment.addr);
+	} else if (!strcmp(key, "total_size")) {
+		s->has_size = gp_json_trace_number(s->t, owner, key, value,
+						   &s->segment.size);
+	} else if (!strcmp(key, "stream")) {
+		gp_json_trace_stream(s->t, owner, "stream", value,
+				     &s->segment.stream);
+	} else if (!strcmp(key, "segment_type")) {
+		read_type(s, value);
+	} else if (!strcmp(key, "segment_pool_id")) {
+		gp_json_trace_pool(s->t, owner, key, value, &s->segment.pool);
+	} else if (!strcmp(key, "is_expandable")) {
+		s->segment.is_expandable = json_is_true(value);
+	} else if (!strcmp(key, "reservation_offset")) {
+		gp_json_trace_number(s->t, owner, key, value,
+				     &s->segment.offset);
+	} else if (!strcmp(key, "site")) {
+		gp_json_trace_site(s->t, owner, value, &s->segment.site);
+	}
+}
+
+static void read_members(struct segment *s)
+{
+	struct gp_json_scan *scan = s->t->scan;
+	char key[GP_JSON_KEY_ROOM];
+	struct gp_json_walk walk;
+	json_t *value;
+
+	if (!gp_json_enter(scan, '{', &walk))
+		return;
+	while (gp_json_next_key(scan, &walk, key)) {
+		if (!strcmp(key, "blocks")) {
+			read_blocks(s);
+		} else if (!strcmp(key, "frames")) {
+			gp_json_skip(scan);
+		} else if ((value = gp_json_value(scan))) {
+			read_member(s, key, value);
+			json_decref(value);
+		}
+	}
+}
+
+/* An end's blocks are known by then. */
+static void claim(const struct segment *s, uint32_t device, size_t i)
+{
+	if (s->owners[i] != GP_NO_OWNER && s->blocks[i].id != GP_NO_ID &&
+	    s->blocks[i].state != GP_INACTIVE)
+		gp_build_claim(s->t->build, device, s->names[i], s->owners[i],
+			       true);
+}
+
+static void read_segment(struct gp_json_trace *t, uint32_t device,
+			 const char *key, size_t number)
+{
+	struct segment s = { .t = t, .key = key };
+	size_t i;
+
+	s.segment.site = GP_NO_SITE;
+	read_members(&s);
+	if (!s.has_addr)
+		gp_json_trace_wrong(t, "a segment", "address", NULL, "");
+	if (!s.has_size)
+		gp_json_trace_wrong(t, "a segment", "total_size", NULL, "");
+	if (!t->scan->status)
+		gp_build_segment(t->build, device, &s.segment);
+	for (i = 0; i < s.block_count && !t->scan->status; i++) {
+		t->scan->status = gp_build_block(t->build, device, &s.blocks[i],
+						 s.names[i], t->diag);
+		if (!strcmp(key, "start"))
+			claim(&s, device, i);
+	}
+	if (t->scan->status && !*t->diag->record)
+		gp_diag_record(t->diag, "%s, segment %zu", key, number);
+	free(s.blocks);
+	free(s.names);
+	free(s.owners);
+}
+
+/* The value of "start" or "end". */
+static void read_state(struct gp_json_trace *t, uint32_t device, bool is_end)
+{
+	const char *name = is_end ? "end" : "start";
+	struct gp_json_walk walk, list;
+	char key[GP_JSON_KEY_ROOM];
+	size_t number = 0;
+
+	gp_build_end_state(t->build, device, is_end);
+	if (!gp_json_enter(t->scan, '{', &walk))
+		return;
+	while (gp_json_next_key(t->scan, &walk, key)) {
+		if (strcmp(key, "segments") != 0)
+			gp_json_skip(t->scan);
+		else if (gp_json_enter(t->scan, '[', &list))
+			while (gp_json_next(t->scan, &list))
+				read_segment(t, device, name, number++);
+	}
+}
+
+/* ---- a device ---- */
 
 bool gp_json_trace_device(struct gp_json_trace *t, uint64_t ordinal,
 			  uint32_t *device)
@@ -139,7 +350,7 @@ static void read_device_key(struct gp_json_trace *t, uint32_t device,
 	if (!strcmp(key, "events"))
 		read_events(t, device);
 	else if (!strcmp(key, "start") || !strcmp(key, "end"))
-		gp_json_trace_state(t, device, *key == 'e');
+		read_state(t, device, *key == 'e');
 	else
 		read_device_value(t, device, key);
 }

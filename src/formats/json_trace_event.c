@@ -12,7 +12,6 @@
 
 #include "formats/json_plain.h"
 #include "formats/json_trace.h"
-#include "formats/json_value.h"
 
 enum key {
 	OP,

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Profiles: what matters of their many events is kept; when all are read, each
- * memory event gets the operators that it happened in, and becomes a request.
+ * Profiles of torch.profiler with profile_memory=True, as export_chrome_trace
+ * writes them: an object whose traceEvents hold "[memory]" instants among
+ * operators and kernels (libkineto/src/output_json.cpp).  Each instant is an
+ * allocation or a free of a block of the caching allocator: address, size, and
+ * the sums behind it.
+ *
+ * What matters of the many events is kept; when all are read, each memory event
+ * gets the operators that it happened in, and becomes a request.
  */
-#include "formats/kineto.h"
+#include "formats/readers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "formats/json_value.h"
 #include "formats/ledger.h"
 
 #define CPU	0 /* c10::DeviceType */
@@ -450,7 +455,7 @@ static enum gp_status kineto_request(struct gp_build *build,
 
 /* ---- reading ---- */
 
-struct gp_kineto {
+struct kineto {
 	struct gp_json_scan *scan; /* borrowed */
 	struct gp_diag *diag;
 	struct gp_build *build;
@@ -470,28 +475,7 @@ bool gp_kineto_knows(const char *key)
 	return !strcmp(key, "traceEvents") || !strcmp(key, "deviceProperties");
 }
 
-struct gp_kineto *gp_kineto_create(struct gp_json_scan *scan,
-				   struct gp_diag *diag)
-{
-	struct gp_kineto *k = gp_mem_alloc(1, sizeof(*k));
-
-	k->scan = scan;
-	k->diag = diag;
-	k->build = gp_build_create(GP_BUILD_REQUESTS);
-	return k;
-}
-
-void gp_kineto_destroy(struct gp_kineto *k)
-{
-	gp_build_destroy(k->build);
-	free(k->records);
-	free(k->spans);
-	free(k);
-}
-
-/* ---- events ---- */
-
-static void fail(struct gp_kineto *k, const char *key)
+static void fail(struct kineto *k, const char *key)
 {
 	if (k->scan->status)
 		return;
@@ -501,7 +485,7 @@ static void fail(struct gp_kineto *k, const char *key)
 				      "its %s is not what it should be", key);
 }
 
-static struct kineto_record *add_record(struct gp_kineto *k)
+static struct kineto_record *add_record(struct kineto *k)
 {
 	k->records = gp_mem_grow(k->records, &k->record_room,
 				 k->record_count + 1, sizeof(*k->records));
@@ -611,7 +595,7 @@ static bool is_text(const struct event *e, enum key key, const char *text)
 
 /* ---- events that matter ---- */
 
-static void read_memory(struct gp_kineto *k, const struct event *e)
+static void read_memory(struct kineto *k, const struct event *e)
 {
 	struct kineto_record *r;
 	uint64_t device = 0, type = CPU, addr = 0;
@@ -647,7 +631,7 @@ static void read_memory(struct gp_kineto *k, const struct event *e)
 		r->reserved = UINT64_MAX;
 }
 
-static void add_step(struct gp_kineto *k, double ts, uint32_t text,
+static void add_step(struct kineto *k, double ts, uint32_t text,
 		     enum kineto_kind kind)
 {
 	struct kineto_record *r = add_record(k);
@@ -657,7 +641,7 @@ static void add_step(struct gp_kineto *k, double ts, uint32_t text,
 	r->text = text;
 }
 
-static void read_span(struct gp_kineto *k, const struct event *e)
+static void read_span(struct kineto *k, const struct event *e)
 {
 	const struct gp_plain_text *name = &e->text[NAME];
 	double from, to;
@@ -686,7 +670,7 @@ static void read_span(struct gp_kineto *k, const struct event *e)
 	k->span_count++;
 }
 
-static void take_event(struct gp_kineto *k, const struct event *e)
+static void take_event(struct kineto *k, const struct event *e)
 {
 	if (is_text(e, NAME, "[memory]"))
 		read_memory(k, e);
@@ -727,7 +711,7 @@ static bool holds(const struct gp_json_scan *scan, const char *word)
 }
 
 /* Most events are neither: they are not worth parsing. */
-static void parse_event(struct gp_kineto *k)
+static void parse_event(struct kineto *k)
 {
 	struct gp_json_scan *scan = k->scan;
 	struct event e;
@@ -814,7 +798,7 @@ static bool plain_object(struct gp_plain *p, struct event *e, enum key first,
 }
 
 /* False: it is not plain, or not all of it is in the window. */
-static bool plain_event(struct gp_kineto *k)
+static bool plain_event(struct kineto *k)
 {
 	struct gp_plain p = { .at = gp_json_ahead(k->scan) };
 	struct event e;
@@ -828,7 +812,7 @@ static bool plain_event(struct gp_kineto *k)
 	return true;
 }
 
-static void read_event(struct gp_kineto *k)
+static void read_event(struct kineto *k)
 {
 	if (!plain_event(k))
 		parse_event(k);
@@ -836,7 +820,7 @@ static void read_event(struct gp_kineto *k)
 
 /* ---- the outer object ---- */
 
-static void read_device(struct gp_kineto *k)
+static void read_device(struct kineto *k)
 {
 	json_t *properties = gp_json_value(k->scan);
 	struct kineto_memory memory;
@@ -850,7 +834,7 @@ static void read_device(struct gp_kineto *k)
 	json_decref(properties);
 }
 
-static void read_list(struct gp_kineto *k, void (*read)(struct gp_kineto *k))
+static void read_list(struct kineto *k, void (*read)(struct kineto *k))
 {
 	struct gp_json_walk walk;
 
@@ -863,7 +847,7 @@ static void read_list(struct gp_kineto *k, void (*read)(struct gp_kineto *k))
 		read(k);
 }
 
-static void read_base(struct gp_kineto *k)
+static void read_base(struct kineto *k)
 {
 	json_t *value = gp_json_value(k->scan);
 	uint64_t ns;
@@ -873,7 +857,7 @@ static void read_base(struct gp_kineto *k)
 	json_decref(value);
 }
 
-void gp_kineto_key(struct gp_kineto *k, const char *key)
+static void read_key(struct kineto *k, const char *key)
 {
 	if (!strcmp(key, "traceEvents"))
 		read_list(k, read_event);
@@ -885,7 +869,7 @@ void gp_kineto_key(struct gp_kineto *k, const char *key)
 		gp_json_skip(k->scan);
 }
 
-enum gp_status gp_kineto_finish(struct gp_kineto *k, struct gp_trace **trace)
+static enum gp_status finish(struct kineto *k, struct gp_trace **trace)
 {
 	enum gp_status status = k->scan->status;
 	struct gp_build *build = k->build;
@@ -915,4 +899,26 @@ enum gp_status gp_kineto_finish(struct gp_kineto *k, struct gp_trace **trace)
 	gp_build_source(build, "torch-profiler");
 	k->build = NULL;
 	return gp_build_finish(build, trace, k->diag);
+}
+
+enum gp_status gp_kineto_read(struct gp_json_scan *scan,
+			      struct gp_json_walk *walk, char *key,
+			      struct gp_trace **trace)
+{
+	struct kineto k = {
+		.scan = scan,
+		.diag = scan->diag,
+		.build = gp_build_create(GP_BUILD_REQUESTS),
+	};
+	enum gp_status status;
+
+	do
+		read_key(&k, key);
+	while (gp_json_next_key(scan, walk, key));
+	gp_json_expect_end(scan);
+	status = finish(&k, trace);
+	gp_build_destroy(k.build);
+	free(k.records);
+	free(k.spans);
+	return status;
 }

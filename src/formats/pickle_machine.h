@@ -12,10 +12,111 @@
 #define FORMATS_PICKLE_MACHINE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-#include "formats/pickle_stencil.h"
 #include "formats/snapshot_object.h"
 #include "formats/source.h"
+
+/* The opcodes of protocols 0 to 5, under pickletools' names. */
+enum gp_pickle_opcode {
+	GP_OP_MARK = '(',
+	GP_OP_STOP = '.',
+	GP_OP_POP = '0',
+	GP_OP_POP_MARK = '1',
+	GP_OP_DUP = '2',
+	GP_OP_BINBYTES = 'B',
+	GP_OP_SHORT_BINBYTES = 'C',
+	GP_OP_BINFLOAT = 'G',
+	GP_OP_BININT = 'J',
+	GP_OP_BININT1 = 'K',
+	GP_OP_BININT2 = 'M',
+	GP_OP_NONE = 'N',
+	GP_OP_BINSTRING = 'T',
+	GP_OP_SHORT_BINSTRING = 'U',
+	GP_OP_BINUNICODE = 'X',
+	GP_OP_EMPTY_LIST = ']',
+	GP_OP_APPEND = 'a',
+	GP_OP_DICT = 'd',
+	GP_OP_APPENDS = 'e',
+	GP_OP_BINGET = 'h',
+	GP_OP_LONG_BINGET = 'j',
+	GP_OP_LIST = 'l',
+	GP_OP_BINPUT = 'q',
+	GP_OP_LONG_BINPUT = 'r',
+	GP_OP_SETITEM = 's',
+	GP_OP_TUPLE = 't',
+	GP_OP_EMPTY_TUPLE = ')',
+	GP_OP_SETITEMS = 'u',
+	GP_OP_EMPTY_DICT = '}',
+	GP_OP_PROTO = 0x80,
+	GP_OP_TUPLE1 = 0x85,
+	GP_OP_TUPLE2 = 0x86,
+	GP_OP_TUPLE3 = 0x87,
+	GP_OP_NEWTRUE = 0x88,
+	GP_OP_NEWFALSE = 0x89,
+	GP_OP_LONG1 = 0x8a,
+	GP_OP_LONG4 = 0x8b,
+	GP_OP_SHORT_BINUNICODE = 0x8c,
+	GP_OP_BINUNICODE8 = 0x8d,
+	GP_OP_BINBYTES8 = 0x8e,
+	GP_OP_EMPTY_SET = 0x8f,
+	GP_OP_ADDITEMS = 0x90,
+	GP_OP_FROZENSET = 0x91,
+	GP_OP_MEMOIZE = 0x94,
+	GP_OP_FRAME = 0x95,
+	GP_OP_BYTEARRAY8 = 0x96,
+};
+
+/*
+ * A stencil: a trace entry's bytes in the pickle, with holes where its numbers
+ * are.
+ *
+ * The entries of a trace have the same keys in the same order, so most are
+ * byte for byte what another was before, except for their numbers and their
+ * references to what the pickle already has.  One that is so needs no opcode
+ * looked at: what lies in the holes and the entry that the stencil was made
+ * from are all there is to it.
+ */
+
+#define GP_STENCIL_BYTES 128 /* the longest */
+#define GP_STENCIL_GETS	 4   /* references whose index may be another */
+#define GP_STENCIL_MADE	 4   /* texts and pairs memoized */
+
+enum gp_stencil_number {
+	GP_STENCIL_ADDR,
+	GP_STENCIL_SIZE,
+	GP_STENCIL_STREAM,
+	GP_STENCIL_TIME_US,
+	GP_STENCIL_NUMBERS
+};
+
+/* Up to 8 bytes, little-endian, under a mask; a mask of 0 for no hole. */
+struct gp_stencil_hole {
+	uint64_t mask;
+	uint64_t sign; /* the bit that says negative, or 0 */
+	uint8_t at;
+};
+
+struct gp_stencil {
+	/* Bytes in the host's order; a mask of 0: any byte may stand there. */
+	uint64_t bytes[GP_STENCIL_BYTES / 8];
+	uint64_t mask[GP_STENCIL_BYTES / 8];
+	struct gp_stencil_hole numbers[GP_STENCIL_NUMBERS];
+	struct gp_stencil_hole gets[GP_STENCIL_GETS];
+	uint64_t made[GP_STENCIL_MADE]; /* values, in the memo's order */
+	struct gp_snapshot_entry entry; /* what the holes do not say */
+	uint8_t length, get_count, made_count;
+	uint8_t action_get, frames_get; /* GP_STENCIL_GETS: the entry's own */
+};
+
+/* Those of a pickle so far.  Zeroed is none. */
+#define GP_STENCILS 8
+struct gp_stencils {
+	struct gp_stencil all[GP_STENCILS];
+	unsigned count;
+	unsigned last;	 /* the one that fitted last */
+	unsigned misses; /* entries that none fitted, once there are all */
+};
 
 /* The longest opcode with an argument of fixed size, LONG1 of 8 bytes. */
 #define GP_LOOKAHEAD GP_SOURCE_SLACK
@@ -34,18 +135,6 @@ struct gp_machine {
 	struct gp_stencils stencils;
 };
 
-/* The source at its first byte; nothing is read yet. */
-enum gp_status gp_machine_init(struct gp_machine *machine,
-			       struct gp_source *source, struct gp_build *build,
-			       struct gp_diag *diag);
-void gp_machine_release(struct gp_machine *machine);
-
-/* Room for all that the window's bytes can make; after each change of it. */
-enum gp_status gp_machine_make_room(struct gp_machine *machine);
-
-/* At least GP_LOOKAHEAD bytes in the window, or all that are left. */
-enum gp_status gp_machine_refill(struct gp_machine *machine);
-
 /* More than gp_machine_read_dicts uses of the window for one dict. */
 #define GP_DICT_BYTES 256
 
@@ -55,26 +144,6 @@ static inline uint64_t *gp_machine_fence(const struct gp_machine *machine)
 	return machine->stack + machine->marks[machine->mark_count - 1];
 }
 
-/* The container under items, or NULL. */
-static inline uint64_t *gp_machine_under(const struct gp_machine *machine,
-					 uint64_t *items)
-{
-	return items && items > gp_machine_fence(machine) ? items - 1 : NULL;
-}
-
-/* The items above the newest mark, which goes; NULL: there is none. */
-uint64_t *gp_machine_pop_mark(struct gp_machine *machine);
-
-/* SETITEMS for the items up to the top; NULL is an error told. */
-enum gp_status gp_machine_set_items(struct gp_machine *machine,
-				    uint64_t *items);
-
-/* Does one opcode, whose byte is passed, if it is rare or its argument is of
- * any length; fails for what is no opcode, and for those that are not done
- * (pickle_step.c). */
-enum gp_status gp_machine_step(struct gp_machine *machine,
-			       unsigned char opcode);
-
 /*
  * Does a run of dicts as protocols 4 and 5 write them: EMPTY_DICT, MEMOIZE,
  * MARK, items, SETITEMS.  Stops before whatever is anything else, with the
@@ -82,14 +151,9 @@ enum gp_status gp_machine_step(struct gp_machine *machine,
  */
 void gp_machine_read_dicts(struct gp_machine *machine);
 
-/* Names the opcode's byte as the record that is at fault. */
-void gp_machine_name_opcode(struct gp_machine *machine);
-
-/* Each returns GP_INPUT, or what the source failed with. */
-enum gp_status gp_machine_fail_early(struct gp_machine *machine);
-enum gp_status gp_machine_fail_damaged(struct gp_machine *machine,
-				       const char *what);
-enum gp_status gp_machine_fail_stack(struct gp_machine *machine);
+/* For when a memo entry is replaced: a stencil knows the keys by their place
+ * in the memo. */
+void gp_stencils_forget(struct gp_stencils *stencils);
 
 /* For what the fast path is made of, many times over. */
 #define GP_ALWAYS_INLINE static inline __attribute__((always_inline))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RMM's log (rmm/mr/logging_resource_adaptor.hpp).  Pointers and streams are
- * hexadecimal; the time is the time of day, or seconds since the epoch.
+ * RMM's log: what rmm::mr::logging_resource_adaptor writes, one request a line
+ * behind a header (rmm/mr/logging_resource_adaptor.hpp).  Pointers and streams
+ * are hexadecimal; the time is the time of day, or seconds since the epoch.
  */
-#include "formats/rmm.h"
+#include "formats/readers.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include "formats/json_plain.h"
 #include "formats/ledger.h"
 
+#define HEADER	   "Thread,Time,Action,Pointer,Size,Stream"
 #define FIELDS	   6
 #define LINE_BYTES 1024 /* that a line may have; real ones have about 80 */
 #define SECOND	   UINT64_C(1000000) /* microseconds */
@@ -104,7 +106,7 @@ static enum gp_status split(struct rmm *rmm)
 	if (n == FIELDS && !at)
 		return GP_OK;
 	gp_diag_hint(rmm->diag, "is it cut off?");
-	return fail(rmm, "it has not the six fields of " GP_RMM_HEADER);
+	return fail(rmm, "it has not the six fields of " HEADER);
 }
 
 /* ---- fields ---- */
@@ -303,12 +305,17 @@ static enum gp_status read_rows(struct rmm *rmm)
 	enum gp_status status;
 
 	while (next_line(rmm, &status)) {
-		if (*rmm->text && strcmp(rmm->text, GP_RMM_HEADER) != 0)
+		if (*rmm->text && strcmp(rmm->text, HEADER) != 0)
 			status = read_row(rmm);
 		if (status != GP_OK)
 			break;
 	}
 	return status;
+}
+
+bool gp_rmm_is(const unsigned char *at, size_t n)
+{
+	return n >= strlen(HEADER) && !memcmp(at, HEADER, strlen(HEADER));
 }
 
 enum gp_status gp_rmm_read(struct gp_source *source, struct gp_trace **trace,

@@ -12,10 +12,81 @@
 #ifndef FORMATS_SNAPSHOT_OBJECT_H
 #define FORMATS_SNAPSHOT_OBJECT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/intern.h"
 #include "base/map.h"
-#include "formats/pickle_value.h"
 #include "formats/snapshot_record.h"
+
+/*
+ * A value on the stack or in the memo of the pickle reader: 64 bits, of which
+ * the low 8 say what it is and the others hold it.
+ *
+ * A text's low byte also says which word it is, so that keys are recognised
+ * when they are first seen and never compared again.  Dicts and lists are
+ * numbers of objects, so that all references to one see what becomes of it.
+ */
+enum gp_value_tag {
+	GP_VALUE_UNSET,	 /* a memo entry that is not there */
+	GP_VALUE_OPAQUE, /* anything else: costs nothing, means nothing */
+	GP_VALUE_NONE,
+	GP_VALUE_FALSE,
+	GP_VALUE_TRUE,
+	GP_VALUE_INT,	/* payload signed */
+	GP_VALUE_WIDE,	/* an integer beyond that, a number of wides */
+	GP_VALUE_FLOAT, /* payload: the high 56 bits of a double */
+	GP_VALUE_PAIR,	/* two integers, a number of pairs */
+	GP_VALUE_DICT,
+	GP_VALUE_LIST,
+	GP_VALUE_WORD = 64,  /* + enum gp_word; payload: the text's number */
+	GP_VALUE_TEXT = 255, /* a text that is no word */
+};
+_Static_assert(GP_VALUE_WORD + GP_WORDS < GP_VALUE_TEXT, "one byte");
+
+/* Integers of 56 bits, sign and all, fit in the payload. */
+#define GP_VALUE_INT_BITS 56
+
+static inline uint64_t gp_value(enum gp_value_tag tag, uint64_t payload)
+{
+	return payload << 8 | tag;
+}
+
+static inline unsigned gp_value_tag(uint64_t value)
+{
+	return value & 255;
+}
+
+static inline uint64_t gp_value_payload(uint64_t value)
+{
+	return value >> 8;
+}
+
+static inline bool gp_value_is_text(uint64_t value)
+{
+	return gp_value_tag(value) >= GP_VALUE_WORD;
+}
+
+/* GP_WORDS if it is none. */
+static inline enum gp_word gp_value_word(uint64_t value)
+{
+	unsigned word = gp_value_tag(value) - GP_VALUE_WORD;
+
+	return word < GP_WORDS ? (enum gp_word)word : GP_WORDS;
+}
+
+static inline bool gp_value_fits(int64_t integer)
+{
+	int64_t limit = INT64_C(1) << (GP_VALUE_INT_BITS - 1);
+
+	return integer >= -limit && integer < limit;
+}
+
+/* An integer of 0 or more that fits: the case that is nearly every case. */
+static inline bool gp_value_is_small(uint64_t value)
+{
+	return (value & (UINT64_C(1) << 63 | 255)) == GP_VALUE_INT;
+}
 
 enum gp_object_kind {
 	GP_OBJECT_EMPTY,
@@ -155,7 +226,7 @@ static inline uint64_t gp_objects_entry_dict(
 	return gp_value(GP_VALUE_DICT, objects->dicts_count++);
 }
 
-/* Scalars (snapshot_scalar.c). */
+/* Scalars. */
 uint64_t gp_objects_text(struct gp_snapshot_objects *objects, const char *text,
 			 size_t length);
 uint64_t gp_objects_integer(struct gp_snapshot_objects *objects,
@@ -189,7 +260,7 @@ static inline __attribute__((always_inline)) bool gp_objects_is_last_pair(
 	       second == gp_value(GP_VALUE_INT, id->second);
 }
 
-/* items: keys and values by turns (snapshot_dict.c). */
+/* items: keys and values by turns. */
 void gp_objects_set(struct gp_snapshot_objects *objects, uint64_t dict,
 		    const uint64_t *items, const uint64_t *end);
 /*
@@ -216,7 +287,6 @@ _Static_assert(GP_VALUE_WORD == 64, "a key's low 6 bits are its word");
 /* What a dict is; waits no longer for more parts. */
 uint64_t gp_objects_settle(struct gp_snapshot_objects *objects, uint64_t dict);
 
-/* (snapshot_list.c) */
 void gp_objects_append(struct gp_snapshot_objects *objects, uint64_t list,
 		       const uint64_t *items, const uint64_t *end);
 /* The site of a list of frames; GP_NO_SITE if it is none. */

@@ -2,10 +2,157 @@
 /* Records of a PyTorch snapshot, checked and delivered to a build. */
 #include "formats/snapshot_record.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/snapshot_conf.h"
+#include "base/mem.h"
+
+const char *const gp_word_texts[GP_WORDS] = {
+	[GP_WORD_ACTION] = "action",
+	[GP_WORD_ADDR] = "addr",
+	[GP_WORD_SIZE] = "size",
+	[GP_WORD_STREAM] = "stream",
+	[GP_WORD_TIME_US] = "time_us",
+	[GP_WORD_COMPILE_CONTEXT] = "compile_context",
+	[GP_WORD_USER_METADATA] = "user_metadata",
+	[GP_WORD_POOL_ID] = "pool_id",
+	[GP_WORD_FRAMES] = "frames",
+	[GP_WORD_DEVICE_FREE] = "device_free",
+	[GP_WORD_FILENAME] = "filename",
+	[GP_WORD_LINE] = "line",
+	[GP_WORD_NAME] = "name",
+	[GP_WORD_STATE] = "state",
+	[GP_WORD_ADDRESS] = "address",
+	[GP_WORD_REQUESTED_SIZE] = "requested_size",
+	[GP_WORD_HISTORY] = "history",
+	[GP_WORD_REAL_SIZE] = "real_size",
+	[GP_WORD_DEVICE] = "device",
+	[GP_WORD_TOTAL_SIZE] = "total_size",
+	[GP_WORD_SEGMENT_TYPE] = "segment_type",
+	[GP_WORD_SEGMENT_POOL_ID] = "segment_pool_id",
+	[GP_WORD_IS_EXPANDABLE] = "is_expandable",
+	[GP_WORD_BLOCKS] = "blocks",
+	[GP_WORD_STAGE] = "stage",
+	[GP_WORD_SEGMENTS] = "segments",
+	[GP_WORD_DEVICE_TRACES] = "device_traces",
+	[GP_WORD_ALLOCATOR_SETTINGS] = "allocator_settings",
+	[GP_WORD_EXTERNAL_ANNOTATIONS] = "external_annotations",
+	[GP_WORD_HOST_SEGMENTS] = "host_segments",
+	[GP_WORD_HOST_TRACES] = "host_traces",
+	[GP_WORD_CONF] = "PYTORCH_CUDA_ALLOC_CONF",
+	[GP_WORD_MAX_SPLIT_SIZE] = "max_split_size",
+	[GP_WORD_GC_THRESHOLD] = "garbage_collection_threshold",
+	[GP_WORD_EXPANDABLE_SEGMENTS] = "expandable_segments",
+	[GP_WORD_RELEASE_LOCK] = "release_lock_on_cudamalloc",
+	[GP_WORD_CAPTURE_REUSE] = "graph_capture_record_stream_reuse",
+	[GP_WORD_ROUNDUP] = "roundup_power2_divisions",
+	[GP_WORD_MAX_ROUND_THRESHOLD] = "max_round_threshold",
+	[GP_WORD_ALLOC] = "alloc",
+	[GP_WORD_FREE_REQUESTED] = "free_requested",
+	[GP_WORD_FREE_COMPLETED] = "free_completed",
+	[GP_WORD_SEGMENT_ALLOC] = "segment_alloc",
+	[GP_WORD_SEGMENT_FREE] = "segment_free",
+	[GP_WORD_SEGMENT_MAP] = "segment_map",
+	[GP_WORD_SEGMENT_UNMAP] = "segment_unmap",
+	[GP_WORD_SNAPSHOT] = "snapshot",
+	[GP_WORD_OOM] = "oom",
+	[GP_WORD_USER_DEFINED] = "user_defined",
+	[GP_WORD_ANNOTATE] = "annotate",
+	[GP_WORD_ACTIVE_ALLOCATED] = "active_allocated",
+	[GP_WORD_ACTIVE_PENDING_FREE] = "active_pending_free",
+	[GP_WORD_ACTIVE_AWAITING_FREE] = "active_awaiting_free",
+	[GP_WORD_INACTIVE] = "inactive",
+	[GP_WORD_SMALL] = "small",
+	[GP_WORD_LARGE] = "large",
+	[GP_WORD_START] = "START",
+	[GP_WORD_END] = "END",
+	[GP_WORD_DIVISION] = "1",
+	[GP_WORD_DIVISION + 1] = "2",
+	[GP_WORD_DIVISION + 2] = "4",
+	[GP_WORD_DIVISION + 3] = "8",
+	[GP_WORD_DIVISION + 4] = "16",
+	[GP_WORD_DIVISION + 5] = "32",
+	[GP_WORD_DIVISION + 6] = "64",
+	[GP_WORD_DIVISION + 7] = "128",
+	[GP_WORD_DIVISION + 8] = "256",
+	[GP_WORD_DIVISION + 9] = "512",
+	[GP_WORD_DIVISION + 10] = "1024",
+	[GP_WORD_DIVISION + 11] = "2048",
+	[GP_WORD_DIVISION + 12] = "4096",
+	[GP_WORD_DIVISION + 13] = "8192",
+	[GP_WORD_DIVISION + 14] = "16384",
+	[GP_WORD_DIVISION_LAST] = "32768",
+};
+
+/* ---- which release wrote it ---- */
+
+/*
+ * Keys to releases: sections 7 and 11 of the allocator's description, whose
+ * source is torch/csrc/cuda/Module.cpp and torch/cuda/memory.py per release.
+ */
+
+/* A key first written by 2.since; 0: it does not bound that way. */
+struct row {
+	enum gp_key_place place;
+	enum gp_word key;
+	uint8_t since;
+	const char *is_there;
+	const char *is_missing; /* NULL: not everybody writes it */
+};
+
+static const struct row rows[] = {
+	{ GP_IN_BLOCK, GP_WORD_ADDRESS, 1,
+	  "blocks have an address: 2.1 or later",
+	  "blocks have no address: 2.0" },
+	{ GP_IN_SEGMENT, GP_WORD_IS_EXPANDABLE, 1,
+	  "segments have is_expandable: 2.1 or later",
+	  "segments have no is_expandable: 2.0" },
+	{ GP_IN_ENTRY, GP_WORD_TIME_US, 2, "entries have time_us: 2.2 or later",
+	  "entries have no time_us: 2.1 or earlier" },
+	{ GP_IN_TOP, GP_WORD_ALLOCATOR_SETTINGS, 3,
+	  "allocator_settings is there: 2.3 or later", NULL },
+	{ GP_IN_TOP, GP_WORD_EXTERNAL_ANNOTATIONS, 5,
+	  "external_annotations is there: 2.5 or later", NULL },
+	{ GP_IN_ENTRY, GP_WORD_COMPILE_CONTEXT, 8,
+	  "entries have compile_context: 2.8 or later",
+	  "entries have no compile_context: 2.7 or earlier" },
+	{ GP_IN_SETTINGS, GP_WORD_CAPTURE_REUSE, 9,
+	  "settings have graph_capture_record_stream_reuse: 2.9 or later",
+	  "settings have no graph_capture_record_stream_reuse: "
+	  "2.8 or earlier" },
+	{ GP_IN_ENTRY, GP_WORD_USER_METADATA, 10,
+	  "entries have user_metadata: 2.10 or later",
+	  "entries have no user_metadata: 2.9 or earlier" },
+	{ GP_IN_ENTRY, GP_WORD_POOL_ID, 12,
+	  "entries have a pool_id: 2.12 or later",
+	  "entries have no pool_id: 2.11 or earlier" },
+	{ GP_IN_SETTINGS, GP_WORD_MAX_ROUND_THRESHOLD, 12,
+	  "settings have max_round_threshold: 2.12 or later", NULL },
+	{ GP_IN_TOP, GP_WORD_HOST_SEGMENTS, 13,
+	  "host_segments is there: 2.13 or later", NULL },
+	{ GP_IN_TOP, GP_WORD_HOST_TRACES, 13,
+	  "host_traces is there: 2.13 or later", NULL },
+};
+
+void gp_snapshot_keys_bound(const struct gp_snapshot_keys *keys,
+			    struct gp_build *build)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct row *row = &rows[i];
+
+		if (!keys->is_there[row->place])
+			continue;
+		if (keys->seen[row->place] & GP_WORD_BIT(row->key))
+			gp_build_release_from(build, row->since, row->is_there);
+		else if (row->is_missing)
+			gp_build_release_to(build, row->since - 1,
+					    row->is_missing);
+	}
+}
+
+/* ---- delivery ---- */
 
 /* What an action becomes, and the keys it cannot do without. */
 struct action {
@@ -257,6 +404,98 @@ enum gp_status gp_snapshot_deliver_annotation(
 	return GP_OK;
 }
 
+/* ---- settings ---- */
+
+#define MIB 1048576
+
+/* More than all knobs with the longest values take. */
+#define CONF_BYTES 1024
+
+struct conf {
+	char text[CONF_BYTES];
+	size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct conf *conf,
+						      const char *format, ...)
+{
+	size_t room = sizeof(conf->text) - conf->length;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(conf->text + conf->length, room, format, args);
+	va_end(args);
+	if (n > 0)
+		conf->length += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+static void add_knob(struct conf *conf, const char *name)
+{
+	add(conf, "%s%s:", conf->length ? "," : "", name);
+}
+
+static void add_true(struct conf *conf, const char *name, bool is_set)
+{
+	if (!is_set)
+		return;
+	add_knob(conf, name);
+	add(conf, "True");
+}
+
+/*
+ * One number when all intervals have it; else the list form.  Its first pair
+ * would also fill the intervals below, so the lowest one is always named.
+ */
+static void add_divisions(struct conf *conf, const uint32_t *divisions)
+{
+	bool is_uniform = true, is_default = true;
+
+	for (int i = 0; i < GP_DIVISIONS; i++) {
+		is_uniform &= divisions[i] == divisions[0];
+		is_default &= !divisions[i];
+	}
+	if (is_default)
+		return;
+	add_knob(conf, "roundup_power2_divisions");
+	if (is_uniform) {
+		add(conf, "%u", divisions[0]);
+		return;
+	}
+	add(conf, "[1:%u", divisions[0]);
+	for (int i = 1; i < GP_DIVISIONS; i++)
+		if (divisions[i])
+			add(conf, ",%d:%u", 1 << i, divisions[i]);
+	add(conf, "]");
+}
+
+/*
+ * The PYTORCH_CUDA_ALLOC_CONF that gives the values in a snapshot's
+ * allocator_settings, for snapshots that hold values but no such string.  ""
+ * when all values are the defaults.  The caller frees it.
+ */
+static char *compose_conf(const struct gp_snapshot_settings *settings)
+{
+	struct conf conf = { .length = 0 };
+
+	if (settings->max_split_size) {
+		add_knob(&conf, "max_split_size_mb");
+		add(&conf, "%llu",
+		    (unsigned long long)settings->max_split_size / MIB);
+	}
+	if (settings->gc_threshold > 0) {
+		add_knob(&conf, "garbage_collection_threshold");
+		add(&conf, "%g", settings->gc_threshold);
+	}
+	if (settings->divisions)
+		add_divisions(&conf, settings->divisions);
+	add_true(&conf, "expandable_segments", settings->is_expandable);
+	add_true(&conf, "release_lock_on_cudamalloc", settings->releases_lock);
+	add_true(&conf, "graph_capture_record_stream_reuse",
+		 settings->reuses_in_capture);
+	return gp_mem_copy_text(conf.text, conf.length);
+}
+
 void gp_snapshot_deliver_settings(struct gp_snapshot_delivery *d,
 				  const struct gp_snapshot_settings *settings)
 {
@@ -267,7 +506,7 @@ void gp_snapshot_deliver_settings(struct gp_snapshot_delivery *d,
 		gp_build_settings(d->build, settings->conf);
 		return;
 	}
-	composed = gp_snapshot_conf(settings);
+	composed = compose_conf(settings);
 	gp_build_settings(d->build, composed);
 	free(composed);
 }

@@ -1,30 +1,12 @@
 # SPDX-License-Identifier: MIT
-# An input format: a file with its header, a row, a paragraph, a test.
+# An input format: a file, its two functions in a header, a row, a paragraph, a test.
 # shellcheck shell=sh disable=SC2154
 
 add_format() {
-	add src/formats/ops.h << 'END'
-/* SPDX-License-Identifier: MIT */
-/* Lines "+NAME SIZE" and "-NAME" behind the line "ops". */
-#ifndef FORMATS_OPS_H
-#define FORMATS_OPS_H
-
-#include <stdbool.h>
-
-#include "gpupool/status.h"
-#include "gpupool/trace.h"
-#include "formats/source.h"
-
-bool gp_ops_is(const unsigned char *at, size_t n);
-enum gp_status gp_ops_read(struct gp_source *source, struct gp_trace **trace,
-			   struct gp_diag *diag);
-
-#endif
-END
 	add src/formats/ops.c << 'END'
 /* SPDX-License-Identifier: MIT */
 /* Lines "+NAME SIZE" and "-NAME" behind the line "ops". */
-#include "formats/ops.h"
+#include "formats/readers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,8 +76,11 @@ enum gp_status gp_ops_read(struct gp_source *source, struct gp_trace **trace,
 	return status;
 }
 END
-	insert src/formats/input.c '^#include "formats/pickle.h"' << 'END'
-#include "formats/ops.h"
+	insert src/formats/readers.h '^/[*] RMM' << 'END'
+/* Lines "+NAME SIZE" and "-NAME" behind the line "ops". */
+gp_reader_is gp_ops_is;
+gp_reader_read gp_ops_read;
+
 END
 	insert src/formats/input.c '^	{ { "RMM log"' << 'END'
 	{ { "ops", "Lines +NAME SIZE and -NAME.", NULL }, gp_ops_is,

@@ -114,7 +114,7 @@ END_TEST
 
 /*
  * Entries as Python writes them, keys by reference, so alike that one is read
- * by the bytes of another (pickle_stencil.h).  Memo: 0 action, 1 addr, 2 size,
+ * by the bytes of another (pickle_machine.h).  Memo: 0 action, 1 addr, 2 size,
  * 3 stream, 4 alloc, 5 free_requested, then the entries' own.
  */
 #define KEYS                                                                   \

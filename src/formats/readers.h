@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The readers of files: each gets bytes (source.h) and hands over events
+ * (trace/build.h), which are checked there.  input.c tells whose a file is.
+ */
+#ifndef FORMATS_READERS_H
+#define FORMATS_READERS_H
+
+#include "gpupool/status.h"
+#include "gpupool/trace.h"
+#include "formats/json_scan.h"
+#include "formats/source.h"
+
+/* Whether a file may begin with those bytes. */
+typedef bool gp_reader_is(const unsigned char *at, size_t n);
+typedef enum gp_status gp_reader_read(struct gp_source *source,
+				      struct gp_trace **trace,
+				      struct gp_diag *diag);
+
+/* PyTorch's snapshots as Python's pickle writes them. */
+gp_reader_is gp_pickle_is;
+gp_reader_read gp_pickle_read;
+
+/* RMM's log. */
+gp_reader_is gp_rmm_is;
+gp_reader_read gp_rmm_read;
+
+/*
+ * What is written in JSON is one object, known by the first of its keys that
+ * only such a file has.  The reader goes on at that key's value.
+ */
+typedef bool gp_json_knows(const char *key);
+typedef enum gp_status gp_json_read(struct gp_json_scan *scan,
+				    struct gp_json_walk *walk,
+				    char key[GP_JSON_KEY_ROOM],
+				    struct gp_trace **trace);
+
+/* gpupool-trace, one document or JSON Lines. */
+gp_json_knows gp_json_trace_knows;
+gp_json_read gp_json_trace_read;
+
+/* torch.profiler's profiles. */
+gp_json_knows gp_kineto_knows;
+gp_json_read gp_kineto_read;
+
+/* PyTorch's snapshots as json.dump writes them. */
+gp_json_knows gp_json_snapshot_knows;
+gp_json_read gp_json_snapshot_read;
+/* The same without the outer object: a list of device traces, entries or
+ * segments. */
+enum gp_status gp_json_snapshot_read_list(struct gp_json_scan *scan,
+					  struct gp_trace **trace);
+
+#endif
