@@ -21,12 +21,10 @@ struct gp_plans_library {
 	char why[256];	/* there is none */
 };
 
-/* The description's length without its end, 0 if it finds no room. */
+/* The device as cuDNN describes it to itself; the length without its end, 0 if
+ * it finds no room. */
 size_t gp_plans_describe(const struct gp_gpu *gpu, unsigned cuda, char *text,
 			 size_t size);
-
-/* False: there is none. */
-bool gp_plans_load_driver(const char *simcuda, const char *folder);
 
 /* Of what could not be loaded, all is NULL and `why` says so. */
 void gp_plans_load(struct gp_plans_library *library,

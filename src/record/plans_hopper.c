@@ -262,23 +262,14 @@ static int64_t count_tiles(const struct convolution *c, const struct kernel *k,
 	return rows * columns * k->cluster_rows * k->cluster_columns;
 }
 
-static int levels(int64_t count)
+/* Parts that are added by twos: levels of sums, and how many sums these are. */
+static int levels(int64_t count, int64_t *sums)
 {
 	int n = 0;
 
-	for (; count > 1; count = parts(count, 2))
-		n++;
-	return n;
-}
-
-/* Parts that are added by twos: how many sums that is, all levels together. */
-static int64_t sums(int64_t count)
-{
-	int64_t n = 0;
-
-	while (count > 1) {
+	for (*sums = 0; count > 1; n++) {
 		count = parts(count, 2);
-		n += count;
+		*sums += count;
 	}
 	return n;
 }
@@ -295,7 +286,7 @@ static int64_t choose_split(const struct convolution *c, const struct kernel *k,
 	double cost = c->is_bfloat ? (is_behind ? 1300 : 3450)
 				   : (is_behind ? 150 : 440);
 	double product = sqrt((double)(k->rows * k->columns)) / 128;
-	int64_t steps = parts(depth, 32), deep = steps / 33, split = 1;
+	int64_t steps = parts(depth, 32), deep = steps / 33, split = 1, sums;
 	double least = INFINITY;
 
 	if (deep > most)
@@ -306,7 +297,7 @@ static int64_t choose_split(const struct convolution *c, const struct kernel *k,
 		for (int64_t s = 1; s <= most && s <= 8; s++) {
 			double one = (double)parts(parts(depth, 64), s) * 64 *
 					     product +
-				     cost * levels(s);
+				     cost * levels(s, &sums);
 
 			if (one < least) {
 				least = one;
@@ -322,16 +313,18 @@ static int64_t choose_split(const struct convolution *c, const struct kernel *k,
 static int64_t of_parts(const struct convolution *c, const struct kernel *k,
 			int64_t wave)
 {
-	int64_t depth, count = count_tiles(c, k, &depth), split;
+	int64_t depth, count = count_tiles(c, k, &depth), split, sums;
 	bool has_counter = parts(count, wave) > 2;
 	int64_t last = count <= wave ? count : count % wave;
 
 	if (!k->is_never_split && last && wave / last > 1) {
 		split = choose_split(c, k, wave / last, depth, count > wave);
-		if (split > 1)
+		if (split > 1) {
+			levels(split, &sums);
 			return last * (split * k->rows * k->columns * 4 +
-				       sums(split) * 4) +
+				       sums * 4) +
 			       32 + 127 + 4 * has_counter;
+		}
 	}
 	return has_counter ? 4 + 127 : 0;
 }
