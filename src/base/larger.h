@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The larger and the smaller of two numbers, one of them, their sum, and the
- * next multiple. */
+/* The larger and the smaller of two numbers, one of them, their sum, the next
+ * multiple, and what both are multiples of. */
 #ifndef BASE_LARGER_H
 #define BASE_LARGER_H
 
@@ -33,6 +33,18 @@ static inline uint64_t gp_sum(uint64_t a, uint64_t b)
 static inline uint64_t gp_round_up(uint64_t x, uint64_t unit)
 {
 	return (x + unit - 1) / unit * unit;
+}
+
+/* The greatest, by Euclid; of 0 and another it is the other. */
+static inline uint64_t gp_common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
 }
 
 #endif

@@ -3,17 +3,20 @@
  * The compact binary form; gpupool-trace(5) describes it.
  *
  * It is a stream of sections of packed numbers, read on any machine, and ends
- * with a checksum.
+ * with a checksum.  Here is what its writer and its reader share.
  */
 #ifndef TRACE_BINARY_H
 #define TRACE_BINARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "gpupool/status.h"
+#include "base/mem.h"
 #include "gpupool/trace.h"
-#include "trace/store.h"
 
 #define GP_BINARY_VERSION 2
 #define GP_BINARY_ORDER	  0x01020304u
@@ -51,5 +54,191 @@ enum gp_binary_kind {
 #define GP_BINARY_VERSION_AT   16
 #define GP_BINARY_HEADER_BYTES 24
 #define GP_BINARY_END_BYTES    5 /* a section's kind, 0, and the checksum */
+
+/* Errors are the stream's. */
+void gp_write_binary(const struct gp_trace *trace, FILE *out);
+
+/* ---- numbers ---- */
+
+/*
+ * Numbers have seven bits a byte, the low ones first, and the eighth bit set in
+ * all bytes but the last (LEB128); signed ones are folded by zigzag, so that
+ * small ones of both signs are short.
+ */
+struct packed {
+	unsigned char *bytes;
+	size_t length, room;
+};
+
+static inline void put(struct packed *to, uint64_t number)
+{
+	if (to->room - to->length < 10)
+		to->bytes =
+			gp_mem_grow(to->bytes, &to->room, to->length + 10, 1);
+	for (; number > 0x7f; number >>= 7)
+		to->bytes[to->length++] = (unsigned char)(number | 0x80);
+	to->bytes[to->length++] = (unsigned char)number;
+}
+
+/* The difference of two numbers, whatever they are. */
+static inline void put_change(struct packed *to, uint64_t from, uint64_t number)
+{
+	uint64_t change = number - from;
+
+	put(to, change << 1 ^ (change >> 63 ? UINT64_MAX : 0));
+}
+
+static inline void put_bytes(struct packed *to, const void *bytes, size_t n)
+{
+	if (!n)
+		return;
+	to->bytes = gp_mem_grow(to->bytes, &to->room, to->length + n, 1);
+	memcpy(to->bytes + to->length, bytes, n);
+	to->length += n;
+}
+
+struct unpacked {
+	const unsigned char *at, *end;
+	bool is_bad; /* it ended too early, or held what no number is */
+};
+
+static inline uint64_t get_long(struct unpacked *from)
+{
+	uint64_t number = 0;
+
+	for (unsigned shift = 0; shift < 64 && from->at < from->end;
+	     shift += 7) {
+		unsigned char byte = *from->at++;
+
+		number |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte <= 0x7f)
+			return number;
+	}
+	from->is_bad = true;
+	return 0;
+}
+
+static inline uint64_t get(struct unpacked *from)
+{
+	if (from->at < from->end && *from->at <= 0x7f)
+		return *from->at++;
+	return get_long(from);
+}
+
+static inline uint64_t get_change(struct unpacked *from, uint64_t before)
+{
+	uint64_t zigzag = get(from);
+
+	return before + (zigzag >> 1 ^ (zigzag & 1 ? UINT64_MAX : 0));
+}
+
+/* A number up to most, or a bad one. */
+static inline uint64_t get_most(struct unpacked *from, uint64_t most)
+{
+	uint64_t number = get(from);
+
+	if (number <= most)
+		return number;
+	from->is_bad = true;
+	return 0;
+}
+
+/* Sites and ids, of which the highest number means none. */
+static inline void put_or_none(struct packed *to, uint32_t number)
+{
+	put(to, (uint32_t)(number + 1));
+}
+
+static inline uint32_t get_or_none(struct unpacked *from)
+{
+	return (uint32_t)get_most(from, UINT32_MAX) - 1;
+}
+
+/* ---- events ---- */
+
+/*
+ * An event is its shape, which few events do not share, and the numbers that it
+ * tells, each in a column of its own.  What is not told follows from the events
+ * before it: most of a free from its alloc.
+ */
+enum told {
+	TOLD_ID = 1 << 0,   /* else GP_NO_ID, or as IS_NEXT says */
+	IS_NEXT = 1 << 1,   /* the id behind the highest so far */
+	TOLD_SIZE = 1 << 2, /* else that of the id's alloc, or 0 */
+	TOLD_ADDR = 1 << 3, /* likewise */
+	IN_PAGES = 1 << 4,  /* the change of the address, by PAGE */
+	TOLD_TIME = 1 << 5, /* else that of the event before */
+	TOLD_SITE = 1 << 6, /* likewise */
+	TOLD_MARK = 1 << 7, /* else 0 */
+};
+
+#define PAGE	 512
+#define PART	 8192 /* events of a section */
+#define NO_ALLOC UINT32_MAX
+
+enum column { SHAPES, IDS, SIZES, ADDRS, TIMES, SITES, MARKS, COLUMNS };
+
+/* Kind, flags, what is told, stream and pool. */
+static inline uint64_t shape_of(const struct gp_event *event, unsigned told)
+{
+	return event->kind | (uint64_t)event->flags << 8 |
+	       (uint64_t)told << 16 | (uint64_t)event->stream << 24 |
+	       (uint64_t)event->pool << 40;
+}
+
+/* What both sides know of the events before one. */
+struct past {
+	const struct gp_event *events;
+	size_t count;
+	uint32_t ids;	    /* of the device */
+	uint64_t next_id;   /* behind the highest so far */
+	uint64_t addr;	    /* told last */
+	uint64_t time_us;   /* of the event before */
+	uint32_t site;	    /* likewise */
+	uint32_t *alloc_of; /* each id's, by number of the event */
+};
+
+static inline void begin_past(struct past *past, const struct gp_event *events,
+			      uint32_t ids)
+{
+	*past = (struct past){ .events = events,
+			       .ids = ids,
+			       .site = GP_NO_SITE,
+			       .alloc_of =
+				       gp_mem_alloc(ids, sizeof(uint32_t)) };
+	memset(past->alloc_of, 0xff, ids * sizeof(uint32_t));
+}
+
+static inline bool names_text(uint8_t kind)
+{
+	return kind < GP_EVENT_KINDS && gp_event_fields(kind) & GP_HAS_TEXT;
+}
+
+static const struct gp_event no_alloc;
+
+/* The alloc of an event's block, or one of no bytes. */
+static inline const struct gp_event *alloc_of(const struct past *past,
+					      const struct gp_event *event)
+{
+	if (event->kind == GP_ALLOC || names_text(event->kind) ||
+	    event->id >= past->ids || past->alloc_of[event->id] == NO_ALLOC)
+		return &no_alloc;
+	return &past->events[past->alloc_of[event->id]];
+}
+
+/* The event is now the last one. */
+static inline void pass(struct past *past, const struct gp_event *event)
+{
+	past->time_us = event->time_us;
+	past->site = event->site;
+	if (!names_text(event->kind) && event->id != GP_NO_ID) {
+		if (event->kind == GP_ALLOC && event->id < past->ids &&
+		    past->count < NO_ALLOC)
+			past->alloc_of[event->id] = (uint32_t)past->count;
+		if (event->id >= past->next_id)
+			past->next_id = (uint64_t)event->id + 1;
+	}
+	past->count++;
+}
 
 #endif

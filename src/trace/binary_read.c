@@ -14,8 +14,9 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "gpupool/write.h"
-#include "trace/binary_pack.h"
+#include "trace/binary.h"
 #include "trace/check.h"
+#include "trace/store.h"
 
 static uint32_t get_32(const char *from)
 {

@@ -7,8 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "gpupool/write.h"
-#include "trace/binary_pack.h"
-#include "trace/write.h"
+#include "trace/binary.h"
 
 struct writer {
 	const struct gp_trace *trace;

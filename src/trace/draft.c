@@ -305,26 +305,6 @@ struct gp_trace *gp_draft_finish(struct gp_draft *draft)
 	return &store->trace;
 }
 
-/* ---- without some blocks ---- */
-
-struct gp_trace *gp_trace_without(const struct gp_trace *trace, uint32_t device,
-				  const bool *marked)
-{
-	struct gp_draft draft;
-	struct gp_draft_device *d;
-
-	gp_draft_init(&draft, trace);
-	d = &draft.devices[device];
-	for (size_t i = 0; i < d->block_count; i++)
-		if (d->blocks[i].id != GP_NO_ID && marked[d->blocks[i].id])
-			gp_draft_set_free(&d->blocks[i]);
-	for (size_t i = 0; i < d->event_count; i++)
-		if (gp_draft_has_block(&d->events[i]) &&
-		    marked[d->events[i].id])
-			gp_draft_leave_out(&d->events[i]);
-	return gp_draft_finish(&draft);
-}
-
 /*
  * ---- without names ----
  *

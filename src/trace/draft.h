@@ -68,10 +68,6 @@ void gp_draft_settle(struct gp_draft_device *device);
  * The draft is empty then. */
 struct gp_trace *gp_draft_finish(struct gp_draft *draft);
 
-/* Without the blocks that are marked, by id, of one device. */
-struct gp_trace *gp_trace_without(const struct gp_trace *trace, uint32_t device,
-				  const bool *marked);
-
 /* The same trace without its names: source lines and marks are numbered. */
 struct gp_trace *gp_trace_anonymous(const struct gp_trace *trace);
 

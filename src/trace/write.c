@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "trace/write.h"
+#include "trace/binary.h"
 
 /*
  * ---- characters out ----
@@ -20,26 +20,25 @@
  * stream's; ask it at the end.
  */
 
-#define GP_SINK_BYTES 65536
+#define SINK_BYTES 65536
 
-struct gp_sink {
+struct sink {
 	FILE *out;
 	size_t used;
-	char buffer[GP_SINK_BYTES];
+	char buffer[SINK_BYTES];
 };
 
-static void gp_sink_flush(struct gp_sink *sink)
+static void sink_flush(struct sink *sink)
 {
 	fwrite(sink->buffer, 1, sink->used, sink->out);
 	sink->used = 0;
 }
 
-static void gp_sink_bytes(struct gp_sink *sink, const char *bytes,
-			  size_t length)
+static void sink_bytes(struct sink *sink, const char *bytes, size_t length)
 {
-	if (length > GP_SINK_BYTES - sink->used)
-		gp_sink_flush(sink);
-	if (length > GP_SINK_BYTES) {
+	if (length > SINK_BYTES - sink->used)
+		sink_flush(sink);
+	if (length > SINK_BYTES) {
 		fwrite(bytes, 1, length, sink->out);
 		return;
 	}
@@ -47,12 +46,12 @@ static void gp_sink_bytes(struct gp_sink *sink, const char *bytes,
 	sink->used += length;
 }
 
-static void gp_sink_put(struct gp_sink *sink, const char *text)
+static void sink_put(struct sink *sink, const char *text)
 {
-	gp_sink_bytes(sink, text, strlen(text));
+	sink_bytes(sink, text, strlen(text));
 }
 
-static void gp_sink_number(struct gp_sink *sink, uint64_t number)
+static void sink_number(struct sink *sink, uint64_t number)
 {
 	char text[20]; /* digits of 2^64 - 1 */
 	size_t at = sizeof(text);
@@ -61,52 +60,51 @@ static void gp_sink_number(struct gp_sink *sink, uint64_t number)
 		text[--at] = (char)('0' + number % 10);
 		number /= 10;
 	} while (number);
-	gp_sink_bytes(sink, text + at, sizeof(text) - at);
+	sink_bytes(sink, text + at, sizeof(text) - at);
 }
 
-static void gp_sink_ratio(struct gp_sink *sink, double ratio)
+static void sink_ratio(struct sink *sink, double ratio)
 {
 	char text[40];
 	int length = snprintf(text, sizeof(text), "%.17g", ratio);
 
-	gp_sink_bytes(sink, text, (size_t)length);
+	sink_bytes(sink, text, (size_t)length);
 }
 
-static void gp_sink_string(struct gp_sink *sink, const char *text)
+static void sink_string(struct sink *sink, const char *text)
 {
 	static const char hex[] = "0123456789abcdef";
 	char escape[] = "\\u0000";
 	const char *from = text;
 
-	gp_sink_bytes(sink, "\"", 1);
+	sink_bytes(sink, "\"", 1);
 	for (; *text; text++) {
 		if ((unsigned char)*text >= ' ' && *text != '"' &&
 		    *text != '\\')
 			continue;
-		gp_sink_bytes(sink, from, (size_t)(text - from));
+		sink_bytes(sink, from, (size_t)(text - from));
 		from = text + 1;
 		escape[4] = hex[(unsigned char)*text >> 4];
 		escape[5] = hex[(unsigned char)*text & 15];
-		gp_sink_bytes(sink, escape, 6);
+		sink_bytes(sink, escape, 6);
 	}
-	gp_sink_bytes(sink, from, (size_t)(text - from));
-	gp_sink_bytes(sink, "\"", 1);
+	sink_bytes(sink, from, (size_t)(text - from));
+	sink_bytes(sink, "\"", 1);
 }
 
 /* ,"key":number */
-static void gp_sink_field(struct gp_sink *sink, const char *key,
-			  uint64_t number)
+static void sink_field(struct sink *sink, const char *key, uint64_t number)
 {
-	gp_sink_bytes(sink, ",\"", 2);
-	gp_sink_put(sink, key);
-	gp_sink_bytes(sink, "\":", 2);
-	gp_sink_number(sink, number);
+	sink_bytes(sink, ",\"", 2);
+	sink_put(sink, key);
+	sink_bytes(sink, "\":", 2);
+	sink_number(sink, number);
 }
 
 /* ---- the events of a device, one object each ---- */
 
 /* What the events of a device are written with. */
-struct gp_event_style {
+struct event_style {
 	const char *separator;	/* between two events */
 	bool names_device;	/* each event says which device it is of */
 	bool frees_are_at_once; /* unless they say otherwise */
@@ -133,19 +131,19 @@ static struct place *start_places(const struct gp_device_trace *device)
 }
 
 /* "key":[first,second] of a pool, with a comma before it. */
-static void gp_write_pool(struct gp_sink *sink, const char *key,
-			  struct gp_pool_id pool)
+static void write_pool(struct sink *sink, const char *key,
+		       struct gp_pool_id pool)
 {
-	gp_sink_bytes(sink, ",\"", 2);
-	gp_sink_put(sink, key);
-	gp_sink_bytes(sink, "\":[", 3);
-	gp_sink_number(sink, pool.first);
-	gp_sink_bytes(sink, ",", 1);
-	gp_sink_number(sink, pool.second);
-	gp_sink_bytes(sink, "]", 1);
+	sink_bytes(sink, ",\"", 2);
+	sink_put(sink, key);
+	sink_bytes(sink, "\":[", 3);
+	sink_number(sink, pool.first);
+	sink_bytes(sink, ",", 1);
+	sink_number(sink, pool.second);
+	sink_bytes(sink, "]", 1);
 }
 
-static void write_addr_size(struct gp_sink *sink, const struct gp_event *event,
+static void write_addr_size(struct sink *sink, const struct gp_event *event,
 			    const struct place *places)
 {
 	const struct place *place = NULL;
@@ -155,21 +153,20 @@ static void write_addr_size(struct gp_sink *sink, const struct gp_event *event,
 	    event->id != GP_NO_ID)
 		place = &places[event->id];
 	if (event->kind == GP_OTHER_MEMORY)
-		gp_sink_field(sink, "bytes", event->size);
+		sink_field(sink, "bytes", event->size);
 	else if (has & GP_HAS_SIZE && !(place && place->size == event->size))
-		gp_sink_field(sink, "size", event->size);
+		sink_field(sink, "size", event->size);
 	if (event->kind == GP_OOM)
-		gp_sink_field(sink, "device_free", event->addr);
+		sink_field(sink, "device_free", event->addr);
 	else if (has & GP_HAS_ADDR &&
 		 (event->addr || event->kind >= GP_FIRST_OUTCOME) &&
 		 !(place && place->addr == event->addr))
-		gp_sink_field(sink, "addr", event->addr);
+		sink_field(sink, "addr", event->addr);
 }
 
 /* Stream 0 and pool [0, 0] go without saying, except where none would mean
  * another thing. */
-static void write_stream_pool(struct gp_sink *sink,
-			      const struct gp_trace *trace,
+static void write_stream_pool(struct sink *sink, const struct gp_trace *trace,
 			      const struct gp_event *event)
 {
 	uint8_t has = gp_event_fields(event->kind);
@@ -181,65 +178,65 @@ static void write_stream_pool(struct gp_sink *sink,
 
 	if (has & GP_HAS_STREAM && event->stream < GP_NO_STREAM &&
 	    (!is_plain || trace->streams[event->stream]))
-		gp_sink_field(sink, "stream", trace->streams[event->stream]);
+		sink_field(sink, "stream", trace->streams[event->stream]);
 	if (event->flags & GP_STREAM_WAITS)
-		gp_sink_field(sink, "by", trace->streams[event->by]);
+		sink_field(sink, "by", trace->streams[event->by]);
 	if (has & GP_HAS_POOL && (is_about_pool || event->pool))
-		gp_write_pool(sink, "pool", trace->pools[event->pool]);
+		write_pool(sink, "pool", trace->pools[event->pool]);
 }
 
-static void write_rest(struct gp_sink *sink, const struct gp_trace *trace,
+static void write_rest(struct sink *sink, const struct gp_trace *trace,
 		       const struct gp_event *event)
 {
 	uint8_t has = gp_event_fields(event->kind);
 
 	if (has & GP_HAS_FRACTION) {
-		gp_sink_put(sink, ",\"fraction\":");
-		gp_sink_ratio(sink, event->fraction);
+		sink_put(sink, ",\"fraction\":");
+		sink_ratio(sink, event->fraction);
 	}
 	if (has & GP_HAS_TEXT) {
-		gp_sink_put(sink, event->kind == GP_MARK ? ",\"name\":"
-							 : ",\"conf\":");
-		gp_sink_string(sink, trace->texts[event->text]);
+		sink_put(sink,
+			 event->kind == GP_MARK ? ",\"name\":" : ",\"conf\":");
+		sink_string(sink, trace->texts[event->text]);
 	}
 	if (event->kind == GP_MARK && event->mark)
-		gp_sink_put(sink, event->mark == GP_MARK_START
-					  ? ",\"stage\":\"start\""
-					  : ",\"stage\":\"end\"");
+		sink_put(sink, event->mark == GP_MARK_START
+				       ? ",\"stage\":\"start\""
+				       : ",\"stage\":\"end\"");
 	if (event->time_us)
-		gp_sink_field(sink, "time", event->time_us);
+		sink_field(sink, "time", event->time_us);
 	if (event->site != GP_NO_SITE)
-		gp_sink_field(sink, "site", event->site);
+		sink_field(sink, "site", event->site);
 }
 
 /* Of a block, where it is told. */
-static void write_owner(struct gp_sink *sink,
-			const struct gp_device_trace *device, uint32_t id)
+static void write_owner(struct sink *sink, const struct gp_device_trace *device,
+			uint32_t id)
 {
 	if (device->owners && id != GP_NO_ID &&
 	    device->owners[id] != GP_NO_OWNER)
-		gp_sink_field(sink, "owner", device->owners[id]);
+		sink_field(sink, "owner", device->owners[id]);
 }
 
-static void write_flags(struct gp_sink *sink, const struct gp_event *event,
-			const struct gp_event_style *style)
+static void write_flags(struct sink *sink, const struct gp_event *event,
+			const struct event_style *style)
 {
 	bool is_at_once = event->flags & GP_AT_ONCE;
 
 	if (event->flags & GP_INFERRED)
-		gp_sink_put(sink, ",\"inferred\":true");
+		sink_put(sink, ",\"inferred\":true");
 	if (event->flags & GP_REFUSED)
-		gp_sink_put(sink, ",\"refused\":true");
+		sink_put(sink, ",\"refused\":true");
 	if (event->flags & GP_RESTORED)
-		gp_sink_put(sink, ",\"restored\":true");
+		sink_put(sink, ",\"restored\":true");
 	if (event->kind == GP_FREE && is_at_once != style->frees_are_at_once)
-		gp_sink_put(sink, is_at_once ? ",\"at_once\":true"
-					     : ",\"at_once\":false");
+		sink_put(sink, is_at_once ? ",\"at_once\":true"
+					  : ",\"at_once\":false");
 }
 
-static void gp_write_events(struct gp_sink *sink, const struct gp_trace *trace,
-			    const struct gp_device_trace *device,
-			    const struct gp_event_style *style)
+static void write_events(struct sink *sink, const struct gp_trace *trace,
+			 const struct gp_device_trace *device,
+			 const struct event_style *style)
 {
 	struct place *places = start_places(device);
 	size_t i;
@@ -250,23 +247,23 @@ static void gp_write_events(struct gp_sink *sink, const struct gp_trace *trace,
 			      event->id != GP_NO_ID;
 
 		if (i)
-			gp_sink_put(sink, style->separator);
-		gp_sink_put(sink, "{\"op\":\"");
-		gp_sink_put(sink, gp_event_kind_name(event->kind));
-		gp_sink_put(sink, "\"");
+			sink_put(sink, style->separator);
+		sink_put(sink, "{\"op\":\"");
+		sink_put(sink, gp_event_kind_name(event->kind));
+		sink_put(sink, "\"");
 		if (style->names_device)
-			gp_sink_field(sink, "device", device->device);
+			sink_field(sink, "device", device->device);
 		if (has_id)
-			gp_sink_field(sink, "id",
-				      device->names ? device->names[event->id]
-						    : event->id);
+			sink_field(sink, "id",
+				   device->names ? device->names[event->id]
+						 : event->id);
 		write_addr_size(sink, event, places);
 		write_stream_pool(sink, trace, event);
 		write_rest(sink, trace, event);
 		if (event->kind == GP_ALLOC)
 			write_owner(sink, device, event->id);
 		write_flags(sink, event, style);
-		gp_sink_put(sink, "}");
+		sink_put(sink, "}");
 		if (event->kind == GP_ALLOC)
 			places[event->id] =
 				(struct place){ event->addr, event->size };
@@ -277,7 +274,7 @@ static void gp_write_events(struct gp_sink *sink, const struct gp_trace *trace,
 /* ---- a whole trace ---- */
 
 struct writer {
-	struct gp_sink *sink;
+	struct sink *sink;
 	const struct gp_trace *trace;
 	const char *line; /* between items: a line break, or nothing */
 	bool is_lines;
@@ -310,40 +307,40 @@ static void write_told(const struct writer *w, const char *key,
 {
 	if (!text)
 		return;
-	gp_sink_put(w->sink, key);
-	gp_sink_string(w->sink, text);
-	gp_sink_put(w->sink, ",");
-	gp_sink_put(w->sink, w->line);
+	sink_put(w->sink, key);
+	sink_string(w->sink, text);
+	sink_put(w->sink, ",");
+	sink_put(w->sink, w->line);
 }
 
 static void write_provenance(const struct writer *w)
 {
 	const struct gp_release_range *release = &w->trace->release;
 
-	gp_sink_put(w->sink, "\"source\":{\"kind\":");
-	gp_sink_string(w->sink, w->trace->source);
+	sink_put(w->sink, "\"source\":{\"kind\":");
+	sink_string(w->sink, w->trace->source);
 	if (release->first == release->last) {
-		gp_sink_put(w->sink, ",\"torch\":\"2.");
-		gp_sink_number(w->sink, release->first);
-		gp_sink_put(w->sink, "\"");
+		sink_put(w->sink, ",\"torch\":\"2.");
+		sink_number(w->sink, release->first);
+		sink_put(w->sink, "\"");
 	}
-	gp_sink_put(w->sink, w->trace->is_complete ? ",\"complete\":true}"
-						   : ",\"complete\":false}");
-	gp_sink_put(w->sink, ",");
-	gp_sink_put(w->sink, w->line);
-	gp_sink_put(w->sink, "\"release\":{\"first\":");
-	gp_sink_number(w->sink, release->first);
-	gp_sink_field(w->sink, "last", release->last);
-	gp_sink_put(w->sink, ",\"why\":");
-	gp_sink_string(w->sink, release->why);
-	gp_sink_put(w->sink, "},");
-	gp_sink_put(w->sink, w->line);
+	sink_put(w->sink, w->trace->is_complete ? ",\"complete\":true}"
+						: ",\"complete\":false}");
+	sink_put(w->sink, ",");
+	sink_put(w->sink, w->line);
+	sink_put(w->sink, "\"release\":{\"first\":");
+	sink_number(w->sink, release->first);
+	sink_field(w->sink, "last", release->last);
+	sink_put(w->sink, ",\"why\":");
+	sink_string(w->sink, release->why);
+	sink_put(w->sink, "},");
+	sink_put(w->sink, w->line);
 	write_told(w, "\"settings\":", w->trace->settings);
 	write_told(w, "\"values\":", w->trace->values);
 	write_told(w, "\"not_told\":", w->trace->not_told);
 	if (w->frees_are_at_once) {
-		gp_sink_put(w->sink, "\"frees\":\"at_once\",");
-		gp_sink_put(w->sink, w->line);
+		sink_put(w->sink, "\"frees\":\"at_once\",");
+		sink_put(w->sink, w->line);
 	}
 }
 
@@ -351,17 +348,17 @@ static void write_callers(const struct writer *w)
 {
 	size_t i;
 
-	gp_sink_put(w->sink, "\"callers\":[");
+	sink_put(w->sink, "\"callers\":[");
 	for (i = 0; i < w->trace->site_count; i++) {
 		if (i)
-			gp_sink_put(w->sink, ",");
+			sink_put(w->sink, ",");
 		if (w->trace->sites[i].caller == GP_NO_SITE)
-			gp_sink_put(w->sink, "-1");
+			sink_put(w->sink, "-1");
 		else
-			gp_sink_number(w->sink, w->trace->sites[i].caller);
+			sink_number(w->sink, w->trace->sites[i].caller);
 	}
-	gp_sink_put(w->sink, "],");
-	gp_sink_put(w->sink, w->line);
+	sink_put(w->sink, "],");
+	sink_put(w->sink, w->line);
 }
 
 static void write_sites(const struct writer *w)
@@ -371,17 +368,17 @@ static void write_sites(const struct writer *w)
 
 	if (!w->trace->site_count)
 		return;
-	gp_sink_put(w->sink, "\"sites\":[");
+	sink_put(w->sink, "\"sites\":[");
 	for (i = 0; i < w->trace->site_count; i++) {
 		const struct gp_site *site = &w->trace->sites[i];
 
-		gp_sink_put(w->sink, i ? "," : "");
-		gp_sink_put(w->sink, w->line);
-		gp_sink_string(w->sink, w->trace->texts[site->text]);
+		sink_put(w->sink, i ? "," : "");
+		sink_put(w->sink, w->line);
+		sink_string(w->sink, w->trace->texts[site->text]);
 		have_callers |= site->caller != GP_NO_SITE;
 	}
-	gp_sink_put(w->sink, "],");
-	gp_sink_put(w->sink, w->line);
+	sink_put(w->sink, "],");
+	sink_put(w->sink, w->line);
 	if (have_callers)
 		write_callers(w);
 }
@@ -390,28 +387,28 @@ static void write_text(const struct writer *w, const char *key, uint32_t text)
 {
 	if (text == GP_NO_ID)
 		return;
-	gp_sink_put(w->sink, key);
-	gp_sink_string(w->sink, w->trace->texts[text]);
+	sink_put(w->sink, key);
+	sink_string(w->sink, w->trace->texts[text]);
 }
 
 static void write_owners(const struct writer *w)
 {
 	if (!w->trace->owner_count)
 		return;
-	gp_sink_put(w->sink, "\"owners\":[");
+	sink_put(w->sink, "\"owners\":[");
 	for (size_t i = 0; i < w->trace->owner_count; i++) {
 		const struct gp_owner *owner = &w->trace->owners[i];
 
-		gp_sink_put(w->sink, i ? "," : "");
-		gp_sink_put(w->sink, w->line);
-		gp_sink_put(w->sink, "{\"category\":");
-		gp_sink_string(w->sink, gp_category_name(owner->category));
+		sink_put(w->sink, i ? "," : "");
+		sink_put(w->sink, w->line);
+		sink_put(w->sink, "{\"category\":");
+		sink_string(w->sink, gp_category_name(owner->category));
 		write_text(w, ",\"module\":", owner->module);
 		write_text(w, ",\"class\":", owner->type);
-		gp_sink_put(w->sink, "}");
+		sink_put(w->sink, "}");
 	}
-	gp_sink_put(w->sink, "],");
-	gp_sink_put(w->sink, w->line);
+	sink_put(w->sink, "],");
+	sink_put(w->sink, w->line);
 }
 
 static void write_block(const struct writer *w,
@@ -424,20 +421,20 @@ static void write_block(const struct writer *w,
 		[GP_PENDING_FREE] = "active_pending_free",
 	};
 
-	gp_sink_put(w->sink, "{\"address\":");
-	gp_sink_number(w->sink, block->addr);
-	gp_sink_field(w->sink, "size", block->size);
-	gp_sink_field(w->sink, "requested_size", block->requested);
-	gp_sink_put(w->sink, ",\"state\":");
-	gp_sink_string(w->sink, states[block->state]);
+	sink_put(w->sink, "{\"address\":");
+	sink_number(w->sink, block->addr);
+	sink_field(w->sink, "size", block->size);
+	sink_field(w->sink, "requested_size", block->requested);
+	sink_put(w->sink, ",\"state\":");
+	sink_string(w->sink, states[block->state]);
 	if (block->id != GP_NO_ID)
-		gp_sink_field(w->sink, "id",
-			      device->names ? device->names[block->id]
-					    : block->id);
+		sink_field(w->sink, "id",
+			   device->names ? device->names[block->id]
+					 : block->id);
 	if (block->site != GP_NO_SITE)
-		gp_sink_field(w->sink, "site", block->site);
+		sink_field(w->sink, "site", block->site);
 	write_owner(w->sink, device, block->id);
-	gp_sink_put(w->sink, "}");
+	sink_put(w->sink, "}");
 }
 
 static void write_segment(const struct writer *w,
@@ -447,28 +444,26 @@ static void write_segment(const struct writer *w,
 {
 	uint32_t i;
 
-	gp_sink_put(w->sink, "{\"address\":");
-	gp_sink_number(w->sink, segment->addr);
-	gp_sink_field(w->sink, "total_size", segment->size);
-	gp_sink_field(w->sink, "stream", w->trace->streams[segment->stream]);
-	gp_sink_put(w->sink, segment->is_small ? ",\"segment_type\":\"small\""
-					       : ",\"segment_type\":\"large\"");
-	gp_write_pool(w->sink, "segment_pool_id",
-		      w->trace->pools[segment->pool]);
-	gp_sink_put(w->sink, segment->is_expandable
-				     ? ",\"is_expandable\":true"
-				     : ",\"is_expandable\":false");
+	sink_put(w->sink, "{\"address\":");
+	sink_number(w->sink, segment->addr);
+	sink_field(w->sink, "total_size", segment->size);
+	sink_field(w->sink, "stream", w->trace->streams[segment->stream]);
+	sink_put(w->sink, segment->is_small ? ",\"segment_type\":\"small\""
+					    : ",\"segment_type\":\"large\"");
+	write_pool(w->sink, "segment_pool_id", w->trace->pools[segment->pool]);
+	sink_put(w->sink, segment->is_expandable ? ",\"is_expandable\":true"
+						 : ",\"is_expandable\":false");
 	if (segment->offset)
-		gp_sink_field(w->sink, "reservation_offset", segment->offset);
+		sink_field(w->sink, "reservation_offset", segment->offset);
 	if (segment->site != GP_NO_SITE)
-		gp_sink_field(w->sink, "site", segment->site);
-	gp_sink_put(w->sink, ",\"blocks\":[");
+		sink_field(w->sink, "site", segment->site);
+	sink_put(w->sink, ",\"blocks\":[");
 	for (i = 0; i < segment->blocks; i++) {
 		if (i)
-			gp_sink_put(w->sink, ",");
+			sink_put(w->sink, ",");
 		write_block(w, device, &blocks[segment->first_block + i]);
 	}
-	gp_sink_put(w->sink, "]}");
+	sink_put(w->sink, "]}");
 }
 
 static void write_state(const struct writer *w, const char *key,
@@ -479,16 +474,16 @@ static void write_state(const struct writer *w, const char *key,
 
 	if (!state->segment_count)
 		return;
-	gp_sink_put(w->sink, ",");
-	gp_sink_put(w->sink, w->line);
-	gp_sink_string(w->sink, key);
-	gp_sink_put(w->sink, ":{\"segments\":[");
+	sink_put(w->sink, ",");
+	sink_put(w->sink, w->line);
+	sink_string(w->sink, key);
+	sink_put(w->sink, ":{\"segments\":[");
 	for (i = 0; i < state->segment_count; i++) {
-		gp_sink_put(w->sink, i ? "," : "");
-		gp_sink_put(w->sink, w->line);
+		sink_put(w->sink, i ? "," : "");
+		sink_put(w->sink, w->line);
 		write_segment(w, device, &state->segments[i], state->blocks);
 	}
-	gp_sink_put(w->sink, "]}");
+	sink_put(w->sink, "]}");
 }
 
 static void write_guesses(const struct writer *w,
@@ -503,13 +498,13 @@ static void write_guesses(const struct writer *w,
 
 		if (!value)
 			continue;
-		gp_sink_put(w->sink, written++ ? "," : ",\"guesses\":{");
-		gp_sink_string(w->sink, rows[i].name);
-		gp_sink_put(w->sink, ":");
-		gp_sink_number(w->sink, value);
+		sink_put(w->sink, written++ ? "," : ",\"guesses\":{");
+		sink_string(w->sink, rows[i].name);
+		sink_put(w->sink, ":");
+		sink_number(w->sink, value);
 	}
 	if (written)
-		gp_sink_put(w->sink, "}");
+		sink_put(w->sink, "}");
 }
 
 static void write_counters(const struct writer *w,
@@ -519,40 +514,40 @@ static void write_counters(const struct writer *w,
 		const struct gp_counter *counter = &device->counters[i];
 		char number[24];
 
-		gp_sink_put(w->sink, ",");
-		gp_sink_put(w->sink, w->line);
-		gp_sink_put(w->sink, i ? "" : "\"memory_stats\":{");
-		gp_sink_string(w->sink, w->trace->texts[counter->text]);
+		sink_put(w->sink, ",");
+		sink_put(w->sink, w->line);
+		sink_put(w->sink, i ? "" : "\"memory_stats\":{");
+		sink_string(w->sink, w->trace->texts[counter->text]);
 		snprintf(number, sizeof(number), ":%" PRId64, counter->value);
-		gp_sink_put(w->sink, number);
+		sink_put(w->sink, number);
 	}
 	if (device->counter_count)
-		gp_sink_put(w->sink, "}");
+		sink_put(w->sink, "}");
 }
 
 static void write_device(const struct writer *w,
 			 const struct gp_device_trace *device)
 {
-	const struct gp_event_style style = {
+	const struct event_style style = {
 		.separator = ",\n",
 		.frees_are_at_once = w->frees_are_at_once,
 	};
 
-	gp_sink_put(w->sink, "{\"device\":");
-	gp_sink_number(w->sink, device->device);
+	sink_put(w->sink, "{\"device\":");
+	sink_number(w->sink, device->device);
 	if (device->total_memory)
-		gp_sink_field(w->sink, "total_memory", device->total_memory);
+		sink_field(w->sink, "total_memory", device->total_memory);
 	write_guesses(w, &device->guesses);
 	write_state(w, "start", device, &device->start);
 	write_state(w, "end", device, &device->end);
 	write_counters(w, device);
 	if (!w->is_lines) {
-		gp_sink_put(w->sink, ",\n\"events\":[");
-		gp_sink_put(w->sink, device->event_count ? "\n" : "");
-		gp_write_events(w->sink, w->trace, device, &style);
-		gp_sink_put(w->sink, "]");
+		sink_put(w->sink, ",\n\"events\":[");
+		sink_put(w->sink, device->event_count ? "\n" : "");
+		write_events(w->sink, w->trace, device, &style);
+		sink_put(w->sink, "]");
 	}
-	gp_sink_put(w->sink, "}");
+	sink_put(w->sink, "}");
 }
 
 /* JSON Lines: events of all but the first device say which they are of. */
@@ -561,20 +556,19 @@ static void write_lines(const struct writer *w)
 	size_t i;
 
 	for (i = 0; i < w->trace->device_count; i++) {
-		const struct gp_event_style style = {
+		const struct event_style style = {
 			.separator = "\n",
 			.names_device = i > 0,
 			.frees_are_at_once = w->frees_are_at_once,
 		};
 
-		gp_write_events(w->sink, w->trace, &w->trace->devices[i],
-				&style);
+		write_events(w->sink, w->trace, &w->trace->devices[i], &style);
 		if (w->trace->devices[i].event_count)
-			gp_sink_put(w->sink, "\n");
+			sink_put(w->sink, "\n");
 	}
 }
 
-void gp_write_json(const struct gp_trace *trace, bool is_lines, FILE *out)
+static void write_json(const struct gp_trace *trace, bool is_lines, FILE *out)
 {
 	struct writer w = {
 		.sink = gp_mem_alloc(1, sizeof(*w.sink)),
@@ -586,21 +580,21 @@ void gp_write_json(const struct gp_trace *trace, bool is_lines, FILE *out)
 	size_t i;
 
 	w.sink->out = out;
-	gp_sink_put(w.sink, "{\"format\":\"gpupool-trace\",\"version\":1,");
-	gp_sink_put(w.sink, w.line);
+	sink_put(w.sink, "{\"format\":\"gpupool-trace\",\"version\":1,");
+	sink_put(w.sink, w.line);
 	write_provenance(&w);
 	write_sites(&w);
 	write_owners(&w);
-	gp_sink_put(w.sink, "\"devices\":[");
+	sink_put(w.sink, "\"devices\":[");
 	for (i = 0; i < trace->device_count; i++) {
-		gp_sink_put(w.sink, i ? "," : "");
-		gp_sink_put(w.sink, w.line);
+		sink_put(w.sink, i ? "," : "");
+		sink_put(w.sink, w.line);
 		write_device(&w, &trace->devices[i]);
 	}
-	gp_sink_put(w.sink, "]}\n");
+	sink_put(w.sink, "]}\n");
 	if (is_lines)
 		write_lines(&w);
-	gp_sink_flush(w.sink);
+	sink_flush(w.sink);
 	free(w.sink);
 }
 
@@ -614,7 +608,7 @@ enum gp_status gp_trace_write(const struct gp_trace *trace,
 	if (format == GP_TRACE_BINARY)
 		gp_write_binary(trace, out);
 	else
-		gp_write_json(trace, format == GP_TRACE_JSONL, out);
+		write_json(trace, format == GP_TRACE_JSONL, out);
 	if (fflush(out) == 0 && !ferror(out))
 		return GP_OK;
 	return gp_diag_set(diag, GP_SYSTEM, "cannot write: %s",

@@ -8,6 +8,7 @@
 #include "suite.h"
 #include "trace/binary.h"
 #include "trace/check.h"
+#include "trace/store.h"
 
 static const char small_trace[] = SMALL_TRACE(
 	" \"owners\": [{\"category\": \"gradient\", \"module\": \"h.0\"}],",

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/divisor.h"
+#include "base/larger.h"
 #include "base/mem.h"
 #include "study/floor/heap.h"
 #include "study/floor/orders.h"

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/divisor.h"
+#include "base/larger.h"
 #include "base/mem.h"
-#include "trace/scenario/writer.h"
 #include "trace/scenario/scenarios.h"
 
 enum { BLOCKS, DEVICE };

@@ -2,12 +2,12 @@
 /* Scenarios: the registry, their parameters, and how a trace is made of one. */
 #include "trace/scenario/scenario.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "trace/scenario/writer.h"
 #include "trace/scenario/scenarios.h"
 
 static const struct gp_scenario *const table[] = {
@@ -98,6 +98,101 @@ enum gp_status gp_parameter_parse(const struct gp_parameter *parameter,
 	return gp_diag_set(diag, GP_USAGE, "%s=%s is not possible",
 			   parameter->name, text);
 }
+
+/* ---- what scenarios write with ---- */
+
+/* Streams of a real program have handles that look like this. */
+#define STREAM_HANDLE UINT64_C(0x5500000000)
+
+void writer_site(struct trace_writer *writer, const char *text)
+{
+	writer->site = gp_build_call(
+		writer->build, gp_build_text(writer->build, text, strlen(text)),
+		GP_NO_SITE);
+}
+
+static struct gp_event make_event(const struct trace_writer *writer,
+				  enum gp_event_kind kind)
+{
+	return (struct gp_event){
+		.kind = (uint8_t)kind,
+		.id = GP_NO_ID,
+		.site = GP_NO_SITE,
+		.stream = writer->stream,
+		.pool = writer->pool,
+	};
+}
+
+struct held writer_alloc(struct trace_writer *writer, uint64_t size)
+{
+	struct gp_event event = make_event(writer, GP_ALLOC);
+	struct held held = { writer->blocks++, size };
+
+	event.id = 0;
+	event.size = size;
+	event.site = writer->site;
+	gp_build_event(writer->build, writer->device, &event, held.name);
+	writer->live_bytes += size;
+	if (writer->live_bytes > writer->peak_bytes)
+		writer->peak_bytes = writer->live_bytes;
+	return held;
+}
+
+void writer_free(struct trace_writer *writer, struct held *held)
+{
+	struct gp_event event = make_event(writer, GP_FREE);
+
+	if (!held->size)
+		return;
+	event.id = 0;
+	gp_build_event(writer->build, writer->device, &event, held->name);
+	writer->live_bytes -= held->size;
+	*held = (struct held){ 0 };
+}
+
+void writer_mark(struct trace_writer *writer, const char *name,
+		 enum gp_mark_stage stage)
+{
+	struct gp_event event = make_event(writer, GP_MARK);
+
+	event.text = gp_build_text(writer->build, name, strlen(name));
+	event.mark = (uint16_t)stage;
+	gp_build_event(writer->build, writer->device, &event, 0);
+}
+
+void writer_ask(struct trace_writer *writer, enum gp_event_kind kind)
+{
+	struct gp_event event = make_event(writer, kind);
+
+	gp_build_event(writer->build, writer->device, &event, 0);
+}
+
+/* The tables have room for many more than a scenario's parameters allow. */
+uint16_t writer_stream(struct trace_writer *writer, uint64_t n)
+{
+	struct gp_diag diag = { 0 };
+	uint16_t stream = 0;
+	enum gp_status status = gp_build_stream(
+		writer->build, STREAM_HANDLE + n * 16, &stream, &diag);
+
+	assert(status == GP_OK);
+	(void)status;
+	return stream;
+}
+
+uint16_t writer_pool(struct trace_writer *writer, uint64_t n)
+{
+	struct gp_diag diag = { 0 };
+	uint16_t pool = 0;
+	enum gp_status status = gp_build_pool(
+		writer->build, (struct gp_pool_id){ 0, n }, &pool, &diag);
+
+	assert(status == GP_OK);
+	(void)status;
+	return pool;
+}
+
+/* ---- making a trace ---- */
 
 enum gp_status gp_scenario_make(const struct gp_scenario_config *config,
 				struct gp_trace **trace,

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The scenarios, one file each; registered in scenario.c. */
+/* The scenarios, one file each, and what they write their requests with. */
 #ifndef TRACE_SCENARIO_SCENARIOS_H
 #define TRACE_SCENARIO_SCENARIOS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "trace/build.h"
 #include "trace/scenario/scenario.h"
 
 extern const struct gp_scenario checkerboard_scenario;
@@ -12,6 +17,43 @@ extern const struct gp_scenario spikes_scenario;
 extern const struct gp_scenario tenants_scenario;
 extern const struct gp_scenario transformer_scenario;
 extern const struct gp_scenario histogram_scenario;
+
+/* ---- writing ---- */
+
+#define KIB (UINT64_C(1) << 10)
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+struct trace_writer {
+	struct gp_build *build;
+	struct gp_rng rng;
+	uint32_t device;
+	uint32_t site; /* of what is allocated from here on */
+	uint16_t stream, pool;
+	uint64_t blocks; /* so far; the next one's name */
+	uint64_t live_bytes, peak_bytes;
+	const struct gp_trace *from; /* that it is made after; or NULL */
+};
+
+/* A live allocation; size 0: none, and freeing it does nothing. */
+struct held {
+	uint64_t name, size;
+};
+
+/* From here on allocations come from this line of the made-up program. */
+void writer_site(struct trace_writer *writer, const char *text);
+
+struct held writer_alloc(struct trace_writer *writer, uint64_t size);
+void writer_free(struct trace_writer *writer, struct held *held);
+void writer_mark(struct trace_writer *writer, const char *name,
+		 enum gp_mark_stage stage);
+
+/* A request without operands, or about the writer's pool. */
+void writer_ask(struct trace_writer *writer, enum gp_event_kind kind);
+
+/* The index of the n-th further stream, or private pool, from 1. */
+uint16_t writer_stream(struct trace_writer *writer, uint64_t n);
+uint16_t writer_pool(struct trace_writer *writer, uint64_t n);
 
 /* A budget's next row; nothing for 0 bytes. */
 static inline void budget_add(struct gp_budget *budget, const char *name,

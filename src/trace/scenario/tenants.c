@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "trace/scenario/writer.h"
 #include "trace/scenario/scenarios.h"
 
 enum { TENANTS, TURNS, LEAST, MOST, BLOCKS };

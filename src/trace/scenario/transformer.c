@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "trace/scenario/writer.h"
 #include "trace/scenario/scenarios.h"
 
 enum {
