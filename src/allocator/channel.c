@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
-#include "base/memfd.h"
 
 #define BUFFER	   65536
 #define LAST_WORDS 400 /* bytes of its output that are told */

@@ -8,7 +8,7 @@
 
 #include "allocator/engines.h"
 #include "base/mem.h"
-#include "base/word.h"
+#include "base/text.h"
 
 struct named {
 	struct gp_engine engine;

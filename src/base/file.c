@@ -10,9 +10,25 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/memfd.h>
+#include <sys/syscall.h>
+#endif
 
 #include "base/mem.h"
 #include "base/safe.h"
+
+/* memfd_create, which C libraries before glibc 2.27 do not have. */
+int gp_memfd(const char *name)
+{
+#ifdef __linux__
+	return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC);
+#else
+	(void)name;
+	errno = ENOSYS;
+	return -1;
+#endif
+}
 
 /* As many as Linux follows. */
 #define MOST_LINKS 40

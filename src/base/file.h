@@ -35,6 +35,10 @@ struct gp_output {
  * that the system cannot open or read now is not. */
 enum gp_status gp_file_status(int error);
 
+/* A file in memory, without a name in any folder; programs that are started do
+ * not get it.  -1 and errno: there is none. */
+int gp_memfd(const char *name);
+
 /* path "-" or NULL: standard output. */
 enum gp_status gp_output_open(struct gp_output *output, const char *path,
 			      struct gp_diag *diag);

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #define HIDDEN '?'
 

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
-#include "base/quote.h"
+#include "base/text.h"
 #include "commands/command.h"
 #include "commands/options.h"
 #include "commands/output.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/quote.h"
+#include "base/text.h"
 #include "base/text_sink.h"
 #include "commands/command.h"
 #include "commands/studying.h"

@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
-#include "base/memfd.h"
 #include "base/safe.h"
-#include "base/word.h"
+#include "base/text.h"
 #include "commands/options.h"
 #include "gpupool/ask.h"
 #include "gpupool/input.h"

@@ -13,7 +13,7 @@
 #include "base/bytes.h"
 #include "base/larger.h"
 #include "base/mem.h"
-#include "base/word.h"
+#include "base/text.h"
 #include "commands/command.h"
 #include "device/gpu.h"
 #include "gpupool/knob.h"

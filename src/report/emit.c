@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/safe.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "report/group.h"
 #include "report/object.h"
 #include "report/head.h"

@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "base/quote.h"
+#include "base/text.h"
 #include "gpupool/price.h"
 #include "report/group.h"
 #include "report/page.h"

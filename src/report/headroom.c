@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/quote.h"
+#include "base/text.h"
 #include "gpupool/price.h"
 #include "report/emit.h"
 #include "report/head.h"

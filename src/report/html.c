@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/text.h"
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/sha256.h"

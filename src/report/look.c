@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/quote.h"
+#include "base/text.h"
 #include "base/text_sink.h"
 #include "study/metrics/explain.h"
 #include "report/emit.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "study/metrics/film.h"
 #include "trace/steps.h"
 #include "report/head.h"

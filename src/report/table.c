@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/bytes.h"
-#include "base/quote.h"
+#include "base/text.h"
 #include "report/html.h"
 #include "report/svg_parts.h"
 

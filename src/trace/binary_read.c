@@ -12,7 +12,7 @@
 
 #include "base/crc32c.h"
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "gpupool/write.h"
 #include "trace/binary.h"
 #include "trace/check.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "gpupool/knob.h"
 #include "gpupool/release.h"
 #include "trace/build_internal.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/quote.h"
+#include "base/text.h"
 #include "report/exchange/exchange.h"
 #include "trace/site.h"
 

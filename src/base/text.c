@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts: UTF-8, quotes for CSV and for shells, Base64, words to choose from. */
+#include "base/text.h"
+
+#include <string.h>
+
+/* ---- UTF-8 as RFC 3629 has it: no overlong forms, no surrogates ---- */
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+static bool is_in(unsigned char byte, unsigned char low, unsigned char high)
+{
+	return byte >= low && byte <= high;
+}
+
+size_t gp_utf8_character(const char *at, size_t length)
+{
+	const unsigned char *text = (const unsigned char *)at;
+	unsigned char lead = text[0], low = 0x80, high = 0xbf;
+	size_t bytes, i;
+
+	if (is_in(lead, 0x01, 0x7f))
+		return 1;
+	bytes = is_in(lead, 0xc2, 0xdf)	  ? 2
+		: is_in(lead, 0xe0, 0xef) ? 3
+		: is_in(lead, 0xf0, 0xf4) ? 4
+					  : 0;
+	if (!bytes || length < bytes)
+		return 0;
+	if (lead == 0xe0)
+		low = 0xa0;
+	else if (lead == 0xed)
+		high = 0x9f;
+	else if (lead == 0xf0)
+		low = 0x90;
+	else if (lead == 0xf4)
+		high = 0x8f;
+	if (!is_in(text[1], low, high))
+		return 0;
+	for (i = 2; i < bytes; i++)
+		if (!is_in(text[i], 0x80, 0xbf))
+			return 0;
+	return bytes;
+}
+
+/* Of a character: whether XML has it. */
+static bool is_of_xml(const char *text, size_t bytes)
+{
+	unsigned char first = (unsigned char)*text;
+
+	if (first < 0x20)
+		return first == '\t' || first == '\n' || first == '\r';
+	return bytes != 3 || (memcmp(text, "\xef\xbf\xbe", 3) != 0 &&
+			      memcmp(text, "\xef\xbf\xbf", 3) != 0);
+}
+
+size_t gp_utf8_put_xml(const char *text, size_t length, FILE *out)
+{
+	size_t bytes = gp_utf8_character(text, length);
+
+	if (bytes && is_of_xml(text, bytes))
+		fwrite(text, 1, bytes, out);
+	else
+		putc('?', out);
+	return bytes ? bytes : 1;
+}
+
+bool gp_utf8_is_clean(const char *text, size_t length)
+{
+	size_t bytes;
+
+	for (; length; text += bytes, length -= bytes) {
+		bytes = gp_utf8_character(text, length);
+		if (!bytes)
+			return false;
+	}
+	return true;
+}
+
+size_t gp_utf8_clean(const char *text, size_t length, char *out)
+{
+	const size_t mark = sizeof(replacement) - 1;
+	const char *end = text + length;
+	char *to = out;
+	size_t bytes;
+
+	while (text < end) {
+		bytes = gp_utf8_character(text, (size_t)(end - text));
+		memcpy(to, bytes ? text : replacement, bytes ? bytes : mark);
+		to += bytes ? bytes : mark;
+		text += bytes ? bytes : 1;
+	}
+	return (size_t)(to - out);
+}
+
+/* ---- quotes ---- */
+
+/* A spreadsheet takes such a field for a formula, which may do anything. */
+static bool is_formula(const char *text)
+{
+	return *text && strchr("=+-@\t\r", *text);
+}
+
+void gp_quote_csv(const char *text, FILE *out)
+{
+	putc('"', out);
+	if (is_formula(text))
+		putc('\'', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', out);
+		putc(*text, out);
+	}
+	putc('"', out);
+}
+
+void gp_quote_csv_field(const char *text, FILE *out)
+{
+	if (text[strcspn(text, ",\"\r\n")] || is_formula(text))
+		gp_quote_csv(text, out);
+	else
+		fputs(text, out);
+}
+
+static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+			    "_-./:,=+@%";
+
+const char *gp_quote_shell(const char *text, char *word, size_t size)
+{
+	size_t n = 0;
+
+	if (*text && !text[strspn(text, plain)]) {
+		snprintf(word, size, "%s", text);
+		return word;
+	}
+	/* A quote ends what is quoted, stands by itself and begins it anew. */
+	word[n++] = '\'';
+	for (; *text && n + 6 < size; text++) {
+		if (*text == '\'')
+			n += (size_t)snprintf(word + n, size - n, "'\\''");
+		else
+			word[n++] = *text;
+	}
+	word[n++] = '\'';
+	word[n] = '\0';
+	return word;
+}
+
+/* ---- Base64 ---- */
+
+void gp_base64_put(const void *bytes, size_t count, FILE *out)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghij"
+				     "klmnopqrstuvwxyz0123456789+/";
+	const uint8_t *at = bytes;
+
+	for (size_t i = 0; i < count; i += 3) {
+		size_t left = count - i;
+		uint32_t word = (uint32_t)at[i] << 16;
+
+		word |= left > 1 ? (uint32_t)at[i + 1] << 8 : 0;
+		word |= left > 2 ? at[i + 2] : 0;
+		putc(digits[word >> 18], out);
+		putc(digits[word >> 12 & 63], out);
+		putc(left > 1 ? digits[word >> 6 & 63] : '=', out);
+		putc(left > 2 ? digits[word & 63] : '=', out);
+	}
+}
+
+/* ---- words ---- */
+
+uint32_t gp_word_index(const char *words, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (uint32_t i = 0;; i++) {
+		size_t end = strcspn(words, "|");
+
+		if (end == length && !memcmp(words, word, length))
+			return i;
+		if (!words[end])
+			return UINT32_MAX;
+		words += end + 1;
+	}
+}
