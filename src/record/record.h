@@ -62,7 +62,7 @@ struct gp_plans_source {
 	unsigned cuda; /* major version */
 };
 
-/* Answers a recorded program (gpupool/plans.h) until its end of the socket is
+/* Answers a recorded program (simcuda/plans.h) until its end of the socket is
  * closed.  The library may end the process. */
 void gp_plans_work(int socket, const struct gp_plans_source *source);
 

@@ -3,12 +3,11 @@
  * Graphs, and streams being captured into them.  A node has an order and no
  * work: launching a graph does nothing.
  */
-#include "simcuda/graph.h"
+#include "simcuda/stream.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "simcuda/stream.h"
 
 struct CUgraphExec_st {
 	unsigned long long capture;
@@ -54,7 +53,7 @@ void node_list_clear(struct node_list *list)
 	*list = (struct node_list){ 0 };
 }
 
-cudaGraph_t graph_create(unsigned long long capture)
+static cudaGraph_t graph_create(unsigned long long capture)
 {
 	cudaGraph_t graph = gp_mem_alloc(1, sizeof(*graph));
 
@@ -85,7 +84,9 @@ cudaGraphNode_t graph_add(cudaGraph_t graph, const struct node_list *behind,
 	return node;
 }
 
-bool graph_reaches(const struct node_list *from, const struct node_list *to)
+/* Whether each of the second's nodes is one of the first's, or before it. */
+static bool graph_reaches(const struct node_list *from,
+			  const struct node_list *to)
 {
 	struct node_list seen = { 0 };
 	size_t i;

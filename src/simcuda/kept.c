@@ -709,7 +709,7 @@ static void *host(uint64_t addr)
 	return (void *)(uintptr_t)addr;
 }
 
-void memory_move(uint64_t to, uint64_t from, size_t size)
+void kept_move(uint64_t to, uint64_t from, size_t size)
 {
 	bool is_to_device = memory_is_device(to);
 
@@ -757,7 +757,7 @@ static cudaError_t copy(enum simcuda_call call, void *to, const void *from,
 	process_begin(call);
 	streams_copy(size);
 	guesses = is_guess((uintptr_t)to, (uintptr_t)from, size);
-	memory_move((uintptr_t)to, (uintptr_t)from, size);
+	kept_move((uintptr_t)to, (uintptr_t)from, size);
 	doubt_captured((uintptr_t)to, size);
 	process_end(cudaSuccess);
 	if (guesses)
@@ -807,7 +807,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
 		uint64_t source = (uintptr_t)from + row * from_pitch;
 
 		guesses |= is_guess((uintptr_t)to, source, width);
-		memory_move((uintptr_t)to + row * to_pitch, source, width);
+		kept_move((uintptr_t)to + row * to_pitch, source, width);
 	}
 	process_end(cudaSuccess);
 	if (guesses)

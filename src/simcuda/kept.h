@@ -63,6 +63,8 @@ void kept_end_block(uint64_t addr);
 bool kept_doubt_block(uint64_t addr);
 /* From one device address to another, with what is known of it. */
 void kept_copy(uint64_t to, uint64_t from, size_t size);
+/* The same between any two addresses, of devices or not. */
+void kept_move(uint64_t to, uint64_t from, size_t size);
 /* Zeros from here on. */
 void kept_forget(uint64_t addr, uint64_t size);
 void kept_forget_all(void);

@@ -1,22 +1,395 @@
 /* SPDX-License-Identifier: MIT */
-/* Device memory: cudaMalloc and cudaFree; what an address is; host memory. */
+/* Memory: the host's, mapped, cudaMalloc's and of pools; what an address is. */
 #include "simcuda/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "simcuda/kept.h"
-#include "simcuda/peer.h"
 #include "simcuda/stream.h"
 
-/* A device's cudaMalloc addresses lie so far from the next one's. */
-#define ADDRESSES_SHIFT 40
+/* ---- host memory ---- */
+
+/*
+ * Host memory that the device can reach: allocated here, or registered.  Its
+ * ranges are kept in order, as programs ask of any address what it is.
+ */
+
+struct range {
+	uint64_t addr, size;
+};
+
+static struct {
+	struct range *items;
+	size_t count, room;
+} ranges;
+
+/* The first range behind an address. */
+static size_t after(uint64_t addr)
+{
+	size_t low = 0, high = ranges.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges.items[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool host_has(uint64_t addr)
+{
+	size_t i = after(addr);
+
+	return i && addr - ranges.items[i - 1].addr < ranges.items[i - 1].size;
+}
+
+static void add(void *pointer, uint64_t size)
+{
+	uint64_t addr = (uintptr_t)pointer;
+	size_t i = after(addr);
+
+	ranges.items = gp_mem_grow(ranges.items, &ranges.room, ranges.count + 1,
+				   sizeof(*ranges.items));
+	memmove(&ranges.items[i + 1], &ranges.items[i],
+		(ranges.count++ - i) * sizeof(*ranges.items));
+	ranges.items[i] = (struct range){ addr, size };
+}
+
+static bool drop(const void *pointer)
+{
+	uint64_t addr = (uintptr_t)pointer;
+	size_t i = after(addr);
+
+	if (!i || ranges.items[i - 1].addr != addr)
+		return false;
+	memmove(&ranges.items[i - 1], &ranges.items[i],
+		(ranges.count-- - i) * sizeof(*ranges.items));
+	return true;
+}
+
+static void forget_host(void)
+{
+	free(ranges.items);
+	memset(&ranges, 0, sizeof(ranges));
+}
+
+static cudaError_t allocate(enum simcuda_call call, void **pointer, size_t size)
+{
+	process_begin(call);
+	*pointer = size ? calloc(1, size) : NULL;
+	if (*pointer)
+		add(*pointer, size);
+	return process_end(size && !*pointer ? cudaErrorMemoryAllocation
+					     : cudaSuccess);
+}
+
+cudaError_t cudaMallocHost(void **pointer, size_t size)
+{
+	return allocate(CALL_cudaMallocHost, pointer, size);
+}
+
+cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned flags)
+{
+	(void)flags;
+	return allocate(CALL_cudaHostAlloc, pointer, size);
+}
+
+/* Both sides reach it: it is on the host. */
+cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned flags)
+{
+	(void)flags;
+	return allocate(CALL_cudaMallocManaged, pointer, size);
+}
+
+static cudaError_t host_free(void *pointer)
+{
+	if (!drop(pointer))
+		return cudaErrorInvalidValue;
+	free(pointer);
+	return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void *pointer)
+{
+	process_begin(CALL_cudaFreeHost);
+	return process_end(pointer ? host_free(pointer) : cudaSuccess);
+}
+
+cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags)
+{
+	(void)flags;
+	process_begin(CALL_cudaHostRegister);
+	add(pointer, size);
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaHostUnregister(void *pointer)
+{
+	process_begin(CALL_cudaHostUnregister);
+	return process_end(drop(pointer) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *pointer,
+				     unsigned flags)
+{
+	(void)flags;
+	process_begin(CALL_cudaHostGetDevicePointer);
+	*device = pointer;
+	return process_end(cudaSuccess);
+}
+
+/*
+ * ---- virtual memory ----
+ *
+ * Reservations, physical memory by handle, and mappings.
+ *
+ * Memory is taken when a handle is created and given back when it is released
+ * and no longer mapped, whichever comes last, as the driver does.
+ */
+
+struct handle {
+	uint64_t size;
+	int device;
+	uint32_t mappings;
+	bool is_held; /* not yet released */
+};
+
+/* A driver's handle is the index + 1; a slot is used anew when it is free. */
+static struct {
+	struct handle *items;
+	uint32_t *spare;
+	size_t count, room, spare_count, spare_room;
+	struct gp_map mapped; /* address -> index */
+} handles;
+
+static void forget_handles(void)
+{
+	free(handles.items);
+	free(handles.spare);
+	gp_map_release(&handles.mapped);
+	handles.items = NULL;
+	handles.spare = NULL;
+	handles.count = handles.room = 0;
+	handles.spare_count = handles.spare_room = 0;
+}
+
+static uint32_t new_handle(void)
+{
+	if (handles.spare_count)
+		return handles.spare[--handles.spare_count];
+	handles.items = gp_mem_grow(handles.items, &handles.room,
+				    handles.count + 1, sizeof(*handles.items));
+	return (uint32_t)handles.count++;
+}
+
+/* Gives the memory back when nobody holds or maps it any more. */
+static void settle(uint32_t index)
+{
+	struct handle *h = &handles.items[index];
+	struct gp_device *memory;
+
+	if (h->is_held || h->mappings)
+		return;
+	memory = process_memory(h->device);
+	memory->ops->unmap(memory, 0, h->size, h->size);
+	handles.spare =
+		gp_mem_grow(handles.spare, &handles.spare_room,
+			    handles.spare_count + 1, sizeof(*handles.spare));
+	handles.spare[handles.spare_count++] = index;
+	h->size = 0;
+}
+
+static struct handle *find(CUmemGenericAllocationHandle handle)
+{
+	if (!handle || handle > handles.count ||
+	    !handles.items[handle - 1].size)
+		return NULL;
+	return &handles.items[handle - 1];
+}
+
+/* So large a mapping is still found from its last grain. */
+#define MOST_GRAINS 65536
+
+/* Whose memory is mapped at an address; false: none is. */
+static bool virtual_device(uint64_t addr, int *device)
+{
+	uint64_t at = addr / GP_DEVICE_GRAIN * GP_DEVICE_GRAIN;
+	uint32_t index = GP_MAP_NONE;
+
+	if (!handles.mapped.count)
+		return false;
+	for (int i = 0; i < MOST_GRAINS && at >= GP_SIM_RESERVE_BASE &&
+			index == GP_MAP_NONE;
+	     i++, at -= GP_DEVICE_GRAIN)
+		index = gp_map_get(&handles.mapped, at);
+	if (index == GP_MAP_NONE ||
+	    addr >= at + GP_DEVICE_GRAIN + handles.items[index].size)
+		return false;
+	*device = handles.items[index].device;
+	return true;
+}
+
+CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t align,
+			     CUdeviceptr wanted, unsigned long long flags)
+{
+	struct gp_device *memory;
+	uint64_t addr;
+
+	(void)align;
+	(void)wanted;
+	(void)flags;
+	process_begin(CALL_cuMemAddressReserve);
+	memory = process_memory(process.reserving);
+	if (!size || !memory->ops->reserve(memory, size, &addr))
+		return process_end_driver(CUDA_ERROR_INVALID_VALUE);
+	*address = addr;
+	if (addr + size > process.highest_reserved)
+		process.highest_reserved = addr + size;
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
+{
+	struct gp_device *memory;
+
+	process_begin(CALL_cuMemAddressFree);
+	memory = process_memory(process.reserving);
+	memory->ops->unreserve(memory, address, size);
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+static bool is_wanted_kind(const CUmemAllocationProp *prop)
+{
+	return !(prop->requestedHandleTypes & CU_MEM_HANDLE_TYPE_FABRIC);
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+		     const CUmemAllocationProp *prop, unsigned long long flags)
+{
+	int device = prop->location.id;
+	struct gp_device *memory;
+	uint32_t index;
+
+	(void)flags;
+	process_begin(CALL_cuMemCreate);
+	if (!is_wanted_kind(prop))
+		return process_end_driver(CUDA_ERROR_NOT_SUPPORTED);
+	if (!process_has_device(device))
+		return process_end_driver(CUDA_ERROR_INVALID_DEVICE);
+	if (!size || size % GP_DEVICE_GRAIN)
+		return process_end_driver(CUDA_ERROR_INVALID_VALUE);
+	memory = process_memory(device);
+	if (!memory->ops->map(memory, 0, size, size))
+		return process_end_driver(CUDA_ERROR_OUT_OF_MEMORY);
+	index = new_handle();
+	handles.items[index] = (struct handle){ size, device, 0, true };
+	*handle = (CUmemGenericAllocationHandle)index + 1;
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+	struct handle *h;
+
+	process_begin(CALL_cuMemRelease);
+	h = find(handle);
+	if (!h || !h->is_held)
+		return process_end_driver(CUDA_ERROR_INVALID_VALUE);
+	h->is_held = false;
+	settle((uint32_t)(handle - 1));
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
+		  CUmemGenericAllocationHandle handle, unsigned long long flags)
+{
+	struct handle *h;
+
+	(void)flags;
+	process_begin(CALL_cuMemMap);
+	h = find(handle);
+	if (!h || offset + size > h->size ||
+	    gp_map_get(&handles.mapped, address) != GP_MAP_NONE)
+		return process_end_driver(CUDA_ERROR_INVALID_VALUE);
+	h->mappings++;
+	gp_map_put(&handles.mapped, address, (uint32_t)(handle - 1));
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+/* A range may hold several mappings; they begin on grains. */
+CUresult cuMemUnmap(CUdeviceptr address, size_t size)
+{
+	uint32_t index;
+	bool found = false;
+
+	process_begin(CALL_cuMemUnmap);
+	for (uint64_t at = 0; at < size; at += GP_DEVICE_GRAIN) {
+		index = gp_map_take(&handles.mapped, address + at);
+		if (index == GP_MAP_NONE)
+			continue;
+		found = true;
+		handles.items[index].mappings--;
+		settle(index);
+	}
+	return process_end_driver(found ? CUDA_SUCCESS
+					: CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuMemSetAccess(CUdeviceptr address, size_t size,
+			const CUmemAccessDesc *access, size_t count)
+{
+	(void)address;
+	(void)size;
+	(void)access;
+	(void)count;
+	process_begin(CALL_cuMemSetAccess);
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+CUresult cuMemGetAllocationGranularity(size_t *granularity,
+				       const CUmemAllocationProp *prop,
+				       int option)
+{
+	(void)prop;
+	(void)option;
+	process_begin(CALL_cuMemGetAllocationGranularity);
+	*granularity = GP_DEVICE_GRAIN;
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+/* Nobody who asks needs more than the beginning. */
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size,
+				 CUdeviceptr address)
+{
+	process_begin(CALL_cuMemGetAddressRange);
+	if (base)
+		*base = address;
+	if (size)
+		*size = 0;
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *size,
+			      CUdeviceptr address)
+{
+	return cuMemGetAddressRange_v2(base, size, address);
+}
+
+/* ---- cudaMalloc, and what an address is ---- */
 
 static void *pointer_of(uint64_t addr)
 {
 	return (void *)(uintptr_t)addr;
 }
+
+/* A device's cudaMalloc addresses lie so far from the next one's. */
+#define ADDRESSES_SHIFT 40
 
 static void note_range(struct simcuda_device *device, uint64_t addr,
 		       uint64_t size)
@@ -180,136 +553,238 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 	return process_end(cudaSuccess);
 }
 
-/* ---- host memory ---- */
-
 /*
- * Host memory that the device can reach: allocated here, or registered.  Its
- * ranges are kept in order, as programs ask of any address what it is.
+ * ---- pools ----
+ *
+ * cudaMallocAsync and what is asked of its pool.
+ *
+ * A pool here holds nothing back: memory comes from the device and returns to
+ * it at once, so what is reserved is what is used, whatever the release
+ * threshold says.
  */
 
-struct range {
-	uint64_t addr, size;
+struct CUmemPoolHandle_st {
+	uint64_t threshold, used, used_high, reserved_high;
+	int device, follow, opportunistic, internal;
+	bool is_made; /* by the program, and not destroyed */
 };
 
-static struct {
-	struct range *items;
-	size_t count, room;
-} ranges;
+/* Each device's default pool, and then those that the program makes. */
+#define MOST_POOLS (SIMCUDA_MOST_DEVICES + 64)
+static struct CUmemPoolHandle_st pools[MOST_POOLS];
+/* An address -> which of those that the program made it is from. */
+static struct gp_map owners;
 
-/* The first range behind an address. */
-static size_t after(uint64_t addr)
+static void count(struct CUmemPoolHandle_st *pool, uint64_t size)
 {
-	size_t low = 0, high = ranges.count;
+	pool->used += size;
+	if (pool->used > pool->used_high)
+		pool->used_high = pool->used;
+	if (pool->used > pool->reserved_high)
+		pool->reserved_high = pool->used;
+}
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+/* With the lock held, which it gives up. */
+static cudaError_t take(void **pointer, size_t size, size_t index, int device,
+			cudaStream_t stream)
+{
+	uint64_t addr = 0;
 
-		if (ranges.items[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
+	stream_work((uintptr_t)stream);
+	*pointer = NULL;
+	if (size && !memory_take(device, size, &addr))
+		return process_end(cudaErrorMemoryAllocation);
+	count(&pools[index], process_grains(size) * GP_DEVICE_GRAIN);
+	if (size && index >= SIMCUDA_MOST_DEVICES)
+		gp_map_put(&owners, addr, (uint32_t)index);
+	*pointer = (void *)(uintptr_t)addr;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream)
+{
+	int device = process_current_device();
+
+	process_begin(CALL_cudaMallocAsync);
+	return take(pointer, size, (size_t)device, device, stream);
+}
+
+cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t size,
+				    cudaMemPool_t pool, cudaStream_t stream)
+{
+	process_begin(CALL_cudaMallocFromPoolAsync);
+	return take(pointer, size, (size_t)(pool - pools), pool->device,
+		    stream);
+}
+
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
+{
+	uint64_t size;
+	uint32_t owner;
+	int device;
+
+	process_begin(CALL_cudaFreeAsync);
+	stream_work((uintptr_t)stream);
+	if (!pointer)
+		return process_end(cudaSuccess);
+	if (!memory_give((uintptr_t)pointer, &device, &size))
+		return process_end(cudaErrorInvalidValue);
+	owner = gp_map_take(&owners, (uintptr_t)pointer);
+	pools[owner == GP_MAP_NONE ? (uint32_t)device : owner].used -= size;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool,
+			      const struct cudaMemPoolProps *properties)
+{
+	int device = properties->location.id;
+
+	process_begin(CALL_cudaMemPoolCreate);
+	if (!process_has_device(device))
+		return process_end(cudaErrorInvalidDevice);
+	for (size_t i = SIMCUDA_MOST_DEVICES; i < MOST_POOLS; i++) {
+		if (pools[i].is_made)
+			continue;
+		pools[i] = (struct CUmemPoolHandle_st){ .device = device,
+							.is_made = true };
+		*pool = &pools[i];
+		return process_end(cudaSuccess);
 	}
-	return low;
+	return process_end(cudaErrorNotSupported);
 }
 
-bool host_has(uint64_t addr)
+/* What is still used of it goes on counting where nobody asks. */
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
-	size_t i = after(addr);
-
-	return i && addr - ranges.items[i - 1].addr < ranges.items[i - 1].size;
+	process_begin(CALL_cudaMemPoolDestroy);
+	if (!pool->is_made)
+		return process_end(cudaErrorInvalidValue);
+	pool->is_made = false;
+	return process_end(cudaSuccess);
 }
 
-static void add(void *pointer, uint64_t size)
-{
-	uint64_t addr = (uintptr_t)pointer;
-	size_t i = after(addr);
-
-	ranges.items = gp_mem_grow(ranges.items, &ranges.room, ranges.count + 1,
-				   sizeof(*ranges.items));
-	memmove(&ranges.items[i + 1], &ranges.items[i],
-		(ranges.count++ - i) * sizeof(*ranges.items));
-	ranges.items[i] = (struct range){ addr, size };
-}
-
-static bool drop(const void *pointer)
-{
-	uint64_t addr = (uintptr_t)pointer;
-	size_t i = after(addr);
-
-	if (!i || ranges.items[i - 1].addr != addr)
-		return false;
-	memmove(&ranges.items[i - 1], &ranges.items[i],
-		(ranges.count-- - i) * sizeof(*ranges.items));
-	return true;
-}
-
-void host_forget(void)
-{
-	free(ranges.items);
-	memset(&ranges, 0, sizeof(ranges));
-}
-
-static cudaError_t allocate(enum simcuda_call call, void **pointer, size_t size)
+static cudaError_t default_pool(enum simcuda_call call, cudaMemPool_t *pool,
+				int device)
 {
 	process_begin(call);
-	*pointer = size ? calloc(1, size) : NULL;
-	if (*pointer)
-		add(*pointer, size);
-	return process_end(size && !*pointer ? cudaErrorMemoryAllocation
-					     : cudaSuccess);
-}
-
-cudaError_t cudaMallocHost(void **pointer, size_t size)
-{
-	return allocate(CALL_cudaMallocHost, pointer, size);
-}
-
-cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned flags)
-{
-	(void)flags;
-	return allocate(CALL_cudaHostAlloc, pointer, size);
-}
-
-/* Both sides reach it: it is on the host. */
-cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned flags)
-{
-	(void)flags;
-	return allocate(CALL_cudaMallocManaged, pointer, size);
-}
-
-cudaError_t host_free(void *pointer)
-{
-	if (!drop(pointer))
-		return cudaErrorInvalidValue;
-	free(pointer);
-	return cudaSuccess;
-}
-
-cudaError_t cudaFreeHost(void *pointer)
-{
-	process_begin(CALL_cudaFreeHost);
-	return process_end(pointer ? host_free(pointer) : cudaSuccess);
-}
-
-cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags)
-{
-	(void)flags;
-	process_begin(CALL_cudaHostRegister);
-	add(pointer, size);
+	if (!process_has_device(device))
+		return process_end(cudaErrorInvalidDevice);
+	pools[device].device = device;
+	*pool = &pools[device];
 	return process_end(cudaSuccess);
 }
 
-cudaError_t cudaHostUnregister(void *pointer)
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
-	process_begin(CALL_cudaHostUnregister);
-	return process_end(drop(pointer) ? cudaSuccess : cudaErrorInvalidValue);
+	return default_pool(CALL_cudaDeviceGetDefaultMemPool, pool, device);
 }
 
-cudaError_t cudaHostGetDevicePointer(void **device, void *pointer,
-				     unsigned flags)
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
 {
-	(void)flags;
-	process_begin(CALL_cudaHostGetDevicePointer);
-	*device = pointer;
+	return default_pool(CALL_cudaDeviceGetMemPool, pool, device);
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool,
+				    enum cudaMemPoolAttr attribute, void *value)
+{
+	uint64_t *bytes = value;
+	int *flag = value;
+
+	process_begin(CALL_cudaMemPoolGetAttribute);
+	switch (attribute) {
+	case cudaMemPoolReuseFollowEventDependencies:
+		*flag = pool->follow;
+		break;
+	case cudaMemPoolReuseAllowOpportunistic:
+		*flag = pool->opportunistic;
+		break;
+	case cudaMemPoolReuseAllowInternalDependencies:
+		*flag = pool->internal;
+		break;
+	case cudaMemPoolAttrReleaseThreshold: *bytes = pool->threshold; break;
+	case cudaMemPoolAttrReservedMemCurrent:
+	case cudaMemPoolAttrUsedMemCurrent: *bytes = pool->used; break;
+	case cudaMemPoolAttrReservedMemHigh:
+		*bytes = pool->reserved_high;
+		break;
+	case cudaMemPoolAttrUsedMemHigh: *bytes = pool->used_high; break;
+	default: return process_end(cudaErrorInvalidValue);
+	}
 	return process_end(cudaSuccess);
+}
+
+/* High marks can only be set to where they begin anew. */
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool,
+				    enum cudaMemPoolAttr attribute, void *value)
+{
+	const uint64_t *bytes = value;
+	const int *flag = value;
+
+	process_begin(CALL_cudaMemPoolSetAttribute);
+	switch (attribute) {
+	case cudaMemPoolReuseFollowEventDependencies:
+		pool->follow = *flag;
+		break;
+	case cudaMemPoolReuseAllowOpportunistic:
+		pool->opportunistic = *flag;
+		break;
+	case cudaMemPoolReuseAllowInternalDependencies:
+		pool->internal = *flag;
+		break;
+	case cudaMemPoolAttrReleaseThreshold: pool->threshold = *bytes; break;
+	case cudaMemPoolAttrReservedMemHigh:
+		pool->reserved_high = pool->used;
+		break;
+	case cudaMemPoolAttrUsedMemHigh: pool->used_high = pool->used; break;
+	default: return process_end(cudaErrorInvalidValue);
+	}
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
+				 const struct cudaMemAccessDesc *access,
+				 size_t n)
+{
+	(void)pool;
+	(void)access;
+	(void)n;
+	process_begin(CALL_cudaMemPoolSetAccess);
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t size)
+{
+	(void)pool;
+	(void)size;
+	process_begin(CALL_cudaMemPoolTrimTo);
+	return process_end(cudaSuccess);
+}
+
+/* Graphs hold no memory. */
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute,
+					   void *value)
+{
+	(void)device;
+	(void)attribute;
+	process_begin(CALL_cudaDeviceGetGraphMemAttribute);
+	*(uint64_t *)value = 0;
+	return process_end(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, int attribute,
+					   void *value)
+{
+	(void)device;
+	(void)attribute;
+	(void)value;
+	process_begin(CALL_cudaDeviceSetGraphMemAttribute);
+	return process_end(cudaSuccess);
+}
+
+void memory_forget(void)
+{
+	forget_host();
+	forget_handles();
+	memset(pools, 0, sizeof(pools));
+	gp_map_release(&owners);
 }

@@ -19,15 +19,12 @@ bool memory_is_device(uint64_t addr);
 /* Of such an address: which. */
 int memory_device_of(uint64_t addr);
 
-/* Whose memory is mapped at an address; false: none is. */
-bool virtual_device(uint64_t addr, int *device);
+void memory_forget(void);
 
-/* Between any two addresses, of devices or not. */
-void memory_move(uint64_t to, uint64_t from, size_t size);
+/* ---- memory of other processes that this one has opened: peer.c ---- */
 
-/* Host memory that was allocated or registered here. */
-bool host_has(uint64_t addr);
-cudaError_t host_free(void *pointer);
-void host_forget(void);
+/* Whether the address is of such memory, and of which device it is. */
+bool ipc_has(uint64_t addr, int *device);
+void ipc_forget(void);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What devices and processes reach of each other. */
-#include "simcuda/peer.h"
-
 #include <string.h>
 #include <unistd.h>
 

@@ -10,7 +10,6 @@
 
 #include "simcuda/kept.h"
 #include "simcuda/memory.h"
-#include "simcuda/peer.h"
 #include "simcuda/stream.h"
 
 /* As the simulated device of gpupool has it when nothing is said. */
@@ -409,10 +408,8 @@ void simcuda_reset(void)
 	for (int i = 0; i < SIMCUDA_MOST_DEVICES; i++)
 		forget_device(&process.devices[i]);
 	streams_forget();
-	handles_forget();
-	pools_forget();
+	memory_forget();
 	unknown_forget();
-	host_forget();
 	kept_forget_all();
 	ipc_forget();
 	process = (struct process){ 0 };

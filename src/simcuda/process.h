@@ -261,8 +261,6 @@ static inline uint64_t process_grains(uint64_t size)
 
 /* What the other files hold, forgotten. */
 void streams_forget(void);
-void handles_forget(void);
-void pools_forget(void);
 void unknown_forget(void);
 
 #endif

@@ -1,10 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams, events, and the work on them; called under the lock. */
+/* Streams, events, the work on them, and graphs that it is captured into;
+ * called under the lock. */
 #ifndef SIMCUDA_STREAM_H
 #define SIMCUDA_STREAM_H
 
-#include "simcuda/graph.h"
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "simcuda/process.h"
+
+/* ---- graphs: nodes, and what each comes behind (graph.c) ---- */
+
+/* Some nodes of a graph, each once; zeroed is none. */
+struct node_list {
+	cudaGraphNode_t *nodes;
+	size_t count, room;
+};
+
+struct CUgraphNode_st {
+	struct node_list behind;
+	bool is_empty; /* else a kernel, a copy or the like */
+};
+
+struct CUgraph_st {
+	unsigned long long capture; /* id of what it came from */
+	struct node_list all;	    /* owned */
+};
+
+void node_list_add(struct node_list *list, cudaGraphNode_t node);
+void node_list_join(struct node_list *to, const struct node_list *from);
+void node_list_clear(struct node_list *list);
+
+void graph_destroy(cudaGraph_t graph);
+/* A node behind those. */
+cudaGraphNode_t graph_add(cudaGraph_t graph, const struct node_list *behind,
+			  bool is_empty);
+
+/* ---- streams ---- */
 
 /* How often it was asked whether something is done, while there was no other
  * work than this. */

@@ -73,7 +73,7 @@ int nvmlSystemGetCudaDriverVersion_v2(int *version);
 int nvmlSystemGetDriverVersion(char *version, unsigned length);
 int nvmlSystemGetNVMLVersion(char *version, unsigned length);
 
-/* ---- what is logged: nvml_log.c ---- */
+/* ---- what is logged ---- */
 
 struct nvml_utilization {
 	unsigned gpu, memory; /* percent */

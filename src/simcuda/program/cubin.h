@@ -31,7 +31,4 @@ void cubin_read(const void *image, struct kernel **kernels);
 struct kernel *cubin_kernel(struct kernel **kernels, const char *name);
 void cubin_forget(struct kernel **kernels);
 
-/* The kernel whose handle this is; NULL: it is none of these. */
-const struct kernel *kernel_of(const void *handle);
-
 #endif

@@ -17,7 +17,7 @@
 #include "simcuda/program/plans.h"
 #include "simcuda/program/owners.h"
 #include "simcuda/program/stand_in.h"
-#include "simcuda/program/versions.h"
+#include "simcuda/program/torch.h"
 
 #define SUCCESS 0
 

@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What other scripts change in a module: at once, or when it is imported."""
+"""What is changed in a module: at once, or when it is imported.
 
+What was saved of values that nobody knows may come back, so each load is told.
+Run while torch is imported.  Programs may have safetensors by then, and what
+they have taken of it is changed, too.
+"""
+
+import ctypes
 import sys
+
+calls = ctypes.CDLL(None)
+begin, end = calls.simcuda_load_begin, calls.simcuda_load_end
 
 
 def changed(module, change):
@@ -42,3 +51,49 @@ def when_imported(name, change):
         changed(sys.modules[name], change)
     else:
         sys.meta_path.insert(0, Finder(name, change))
+
+
+def loading(load):
+    def loaded(*items, **named):
+        begin()
+        try:
+            return load(*items, **named)
+        finally:
+            end()
+
+    return loaded
+
+
+def change_torch(module):
+    for name in "_load", "_legacy_load":
+        original = getattr(module, name, None)
+        if original is not None:
+            setattr(module, name, loading(original))
+
+
+def opening(original):
+    """A class: annotations and isinstance go by it."""
+
+    class Kind(type):
+        __call__ = loading(lambda cls, *i, **n: original(*i, **n))
+
+        def __instancecheck__(cls, item):
+            return isinstance(item, original)
+
+    return Kind(original.__name__, (), {"__doc__": original.__doc__})
+
+
+def change_safetensors(package):
+    for name, change in ("deserialize", loading), ("safe_open", opening):
+        original = getattr(package, name, None)
+        if original is None:
+            continue
+        mine = change(original)
+        for module in list(sys.modules.values()):
+            names = getattr(module, "__dict__", {})
+            if names.get(name) is original:
+                names[name] = mine
+
+
+when_imported("torch.serialization", change_torch)
+when_imported("safetensors", change_safetensors)

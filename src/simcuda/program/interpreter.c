@@ -534,7 +534,6 @@ void interpreter_watch_imports(void)
 	program.is_there = true;
 	globals = py.PyDict_New();
 	interpreter_run(globals, gp_imports_py);
-	interpreter_run(globals, gp_loads_py);
 	if (program.wishes.has_values && draws_policy()->draws)
 		interpreter_run(globals, gp_again_py);
 }

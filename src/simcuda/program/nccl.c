@@ -16,7 +16,7 @@
 #include "simcuda/program/elements.h"
 #include "simcuda/program/owners.h"
 #include "simcuda/program/exchange.h"
-#include "simcuda/program/versions.h"
+#include "simcuda/program/torch.h"
 #include "simcuda/program/watchdog.h"
 #include "simcuda/stream.h"
 
@@ -345,7 +345,7 @@ static int collect(uint64_t to, uint64_t from, size_t size, int copies,
 	stream_work((uintptr_t)stream);
 	for (int i = 0; i < copies; i++)
 		if (to + (uint64_t)i * size != from)
-			memory_move(to + (uint64_t)i * size, from, size);
+			kept_move(to + (uint64_t)i * size, from, size);
 	process_unlock();
 	return SUCCESS;
 }
@@ -487,8 +487,7 @@ static void end_group(void)
 	process_lock();
 	for (size_t i = 0; group.sent && i < group.count; i++)
 		if (group.waiting[i].size == group.size) {
-			memory_move(group.waiting[i].to, group.sent,
-				    group.size);
+			kept_move(group.waiting[i].to, group.sent, group.size);
 			kept_doubt(group.waiting[i].to, group.size);
 		}
 	process_unlock();

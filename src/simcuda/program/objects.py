@@ -4,7 +4,7 @@
 torch.distributed computes them on the device: the largest one, their sum,
 several in one tensor.  Kernels compute nothing here, so what this one module
 calls for that does what PyTorch's does, and then the result is put in place,
-from the bytes that are kept (objects.c).
+from the bytes that are kept (interpreter.c).
 """
 
 import atexit

@@ -8,7 +8,6 @@ extern const char gp_again_py[];
 extern const char gp_device_only_py[];
 extern const char gp_evaluate_py[];
 extern const char gp_imports_py[];
-extern const char gp_loads_py[];
 extern const char gp_marks_py[];
 extern const char gp_objects_py[];
 extern const char gp_owners_py[];

@@ -16,4 +16,9 @@ void *torch_symbol(const char *library, const char *name);
  * not loaded, or the path is longer. */
 bool torch_folder(char *path, size_t size);
 
+/* Versions of the libraries that it goes with, as cudnnGetVersion and
+ * ncclGetVersion say them. */
+unsigned versions_cudnn(void);
+unsigned versions_nccl(void);
+
 #endif
