@@ -287,7 +287,7 @@ int properties_attribute(int attribute, int device)
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-	process_notify_observer();
+	process_notify_count();
 	process_begin(CALL_cudaGetDeviceCount);
 	*count = process.device_count;
 	return process_end(cudaSuccess);

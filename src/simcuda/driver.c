@@ -10,6 +10,9 @@
 #include "base/mem.h"
 #include "simcuda/process.h"
 
+/* Programs call these by CUDA's own declarations. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 /* dlsym's and CUDA's way to hand out functions. */
 union address {
 	void *object;
@@ -37,7 +40,6 @@ union address {
 	X(cuTensorMapReplaceAddress)
 
 #define SETTING(name)                                                          \
-	CUresult name(void);                                                   \
 	CUresult name(void)                                                    \
 	{                                                                      \
 		return CUDA_SUCCESS;                                           \
@@ -235,7 +237,6 @@ cudaError_t cudaGetDriverEntryPointByVersion(
 	X(cuStreamWriteValue32)
 
 #define REFUSE_DRIVER(name)                                                    \
-	CUresult name(void);                                                   \
 	CUresult name(void)                                                    \
 	{                                                                      \
 		return CUDA_ERROR_NOT_SUPPORTED;                               \

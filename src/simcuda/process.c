@@ -127,141 +127,87 @@ CUresult process_end_driver(CUresult error)
 	return error;
 }
 
-static void (*observer)(void);
+/* ---- what the rest of the library wants to know ---- */
 
-void process_observe(void (*new_observer)(void))
+struct process_hooks process_hooks;
+
+void process_notify_count(void)
 {
-	observer = new_observer;
-}
-
-void process_notify_observer(void)
-{
-	if (observer)
-		observer();
-}
-
-static void (*pause_waiting)(void);
-
-void process_on_wait(void (*new_pause)(void))
-{
-	pause_waiting = new_pause;
+	if (process_hooks.count)
+		process_hooks.count();
 }
 
 cudaError_t process_end_waiting(void)
 {
 	process_unlock();
-	if (pause_waiting)
-		pause_waiting();
+	if (process_hooks.pause)
+		process_hooks.pause();
 	return cudaSuccess;
-}
-
-static void (*event_observer)(const void *event, bool is_done);
-
-void process_observe_events(void (*new_observer)(const void *event,
-						 bool is_done))
-{
-	event_observer = new_observer;
 }
 
 void process_notify_event(const void *event, bool is_done)
 {
-	if (event_observer)
-		event_observer(event, is_done);
-}
-
-static void (*unfinished_observer)(const struct awaited *what);
-
-void process_observe_unfinished(
-	void (*new_observer)(const struct awaited *what))
-{
-	unfinished_observer = new_observer;
+	if (process_hooks.event)
+		process_hooks.event(event, is_done);
 }
 
 void process_notify_unfinished(const struct awaited *what)
 {
-	if (unfinished_observer)
-		unfinished_observer(what);
-}
-
-static void (*memory_observer)(int device, uint64_t addr, uint64_t bytes);
-
-void process_observe_memory(void (*new_observer)(int device, uint64_t addr,
-						 uint64_t bytes))
-{
-	memory_observer = new_observer;
+	if (process_hooks.unfinished)
+		process_hooks.unfinished(what);
 }
 
 void process_notify_memory(int device, uint64_t addr, uint64_t bytes)
 {
-	if (memory_observer)
-		memory_observer(device, addr, bytes);
+	if (process_hooks.memory)
+		process_hooks.memory(device, addr, bytes);
 }
 
-static void (*work_observer)(bool is_captured,
-			     const struct process_reach *reach);
-static bool (*read_observer)(void *to, uint64_t from, size_t size);
-
-void process_observe_work(void (*work)(bool is_captured,
-				       const struct process_reach *reach),
-			  bool (*read)(void *to, uint64_t from, size_t size))
+void process_notify_guess(void)
 {
-	work_observer = work;
-	read_observer = read;
+	if (process_hooks.guess)
+		process_hooks.guess();
 }
 
 void process_notify_work(const struct process_reach *reach)
 {
 	bool is_captured;
 
-	if (!work_observer)
+	if (!process_hooks.work)
 		return;
 	process_lock();
 	is_captured = streams_are_captured();
 	process_unlock();
-	work_observer(is_captured, reach);
+	process_hooks.work(is_captured, reach);
 }
 
 bool process_ask_read(void *to, uint64_t from, size_t size)
 {
-	return read_observer && read_observer(to, from, size);
+	return process_hooks.read && process_hooks.read(to, from, size);
 }
 
-static void (*guess_observer)(void);
-
-void process_observe_guesses(void (*new_observer)(void))
+void process_notify_wait(uint64_t stream, uint64_t by)
 {
-	guess_observer = new_observer;
-}
-
-void process_notify_guess(void)
-{
-	if (guess_observer)
-		guess_observer();
-}
-
-static const struct arrivals *arrivals;
-
-void process_expect_arrivals(const struct arrivals *new_arrivals)
-{
-	arrivals = new_arrivals;
+	if (process_hooks.wait)
+		process_hooks.wait(stream, by);
 }
 
 void process_before_read(uint64_t addr, uint64_t size)
 {
-	if (arrivals)
-		arrivals->before(addr, size, false);
+	if (process_hooks.before)
+		process_hooks.before(addr, size, false);
 }
 
 void process_before_write(uint64_t addr, uint64_t size)
 {
-	if (arrivals)
-		arrivals->before(addr, size, true);
+	if (process_hooks.before)
+		process_hooks.before(addr, size, true);
 }
 
 void process_wait_for(const struct awaited *what)
 {
-	if (arrivals && what->places)
-		arrivals->wait(what);
+	if (process_hooks.await && what->places)
+		process_hooks.await(what);
 }
 
 static _Thread_local bool ignores_others;
@@ -273,22 +219,11 @@ void process_ignore_others(bool ignores)
 
 bool process_is_awaited(const struct awaited *what)
 {
-	return arrivals && what->places && !ignores_others &&
-	       arrivals->is_awaited(what);
+	return process_hooks.is_awaited && what->places && !ignores_others &&
+	       process_hooks.is_awaited(what);
 }
 
-static void (*wait_observer)(uint64_t stream, uint64_t by);
-
-void process_observe_waits(void (*new_observer)(uint64_t stream, uint64_t by))
-{
-	wait_observer = new_observer;
-}
-
-void process_notify_wait(uint64_t stream, uint64_t by)
-{
-	if (wait_observer)
-		wait_observer(stream, by);
-}
+/* ---- devices ---- */
 
 int process_current_device(void)
 {

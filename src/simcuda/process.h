@@ -172,35 +172,6 @@ CUresult process_end_driver(CUresult error);
 void process_lock(void);
 void process_unlock(void);
 
-/* Whoever wants to know that a program is about to use a device; called, with
- * no lock held, whenever one asks how many there are. */
-void process_observe(void (*observer)(void));
-void process_notify_observer(void);
-
-/* Called, with no lock held, whenever the program waits for its device. */
-void process_on_wait(void (*pause)(void));
-cudaError_t process_end_waiting(void);
-
-/* Called, with no lock held, when an event was recorded, and when somebody was
- * told that it is done. */
-void process_observe_events(void (*observer)(const void *event, bool is_done));
-void process_notify_event(const void *event, bool is_done);
-
-/* Called, with no lock held, when somebody asked for an event that nobody
- * waited for yet, and that waits for other processes. */
-void process_observe_unfinished(void (*observer)(const struct awaited *what));
-void process_notify_unfinished(const struct awaited *what);
-
-/* The same of what cudaMalloc took, and of what cudaFree gave back (0 bytes).
- */
-void process_observe_memory(void (*observer)(int device, uint64_t addr,
-					     uint64_t bytes));
-void process_notify_memory(int device, uint64_t addr, uint64_t bytes);
-
-/* Called, with no lock held, when a program read what nobody knows. */
-void process_observe_guesses(void (*observer)(void));
-void process_notify_guess(void);
-
 /* Device addresses that a kernel was given. */
 #define MOST_REACHED 64
 struct process_reach {
@@ -208,30 +179,52 @@ struct process_reach {
 	size_t count;
 };
 
-/*
- * Called, with no lock held, when something that computes was launched: a
- * kernel, a library's call, a graph.  What it wrote is not known here, nor
- * where, if reach is NULL.  It is captured when it goes into a graph instead.
- * And when a program reads bytes that nobody knows: what it should read may be
- * put there; true, it is known.
- */
-void process_observe_work(void (*work)(bool is_captured,
-				       const struct process_reach *reach),
-			  bool (*read)(void *to, uint64_t from, size_t size));
-void process_notify_work(const struct process_reach *reach);
-bool process_ask_read(void *to, uint64_t from, size_t size);
+/* What the rest of the library wants to know; each is called with no lock held,
+ * and NULL where nobody does. */
+struct process_hooks {
+	/* A program is about to use a device: it asks how many there are. */
+	void (*count)(void);
+	/* The program waits for its device. */
+	void (*pause)(void);
+	/* An event was recorded, or somebody was told that it is done. */
+	void (*event)(const void *event, bool is_done);
+	/* Somebody asked for an event that nobody waited for yet, and that
+	 * waits for other processes. */
+	void (*unfinished)(const struct awaited *what);
+	/* What cudaMalloc took, or what cudaFree gave back (0 bytes). */
+	void (*memory)(int device, uint64_t addr, uint64_t bytes);
+	/* A program read what nobody knows. */
+	void (*guess)(void);
+	/* Something that computes was launched: a kernel, a library's call, a
+	 * graph.  What it wrote is not known here, nor where, if reach is NULL.
+	 * It is captured when it goes into a graph instead. */
+	void (*work)(bool is_captured, const struct process_reach *reach);
+	/* A program reads bytes that nobody knows: what it should read may be
+	 * put there; true, it is known. */
+	bool (*read)(void *to, uint64_t from, size_t size);
+	/* A captured stream is waited for by another, which is then captured
+	 * too. */
+	void (*wait)(uint64_t stream, uint64_t by);
 
-/*
- * Whoever brings bytes from other processes; called with no lock held.  Two may
- * wait: before the program reads or writes device memory, and before it waits
- * for its device, with what a stream's work waits for (stream.h).
- */
-struct arrivals {
+	/* Bytes from other processes.  Two may wait: before the program reads
+	 * or writes device memory, and before it waits for its device, with
+	 * what a stream's work waits for (stream.h). */
 	void (*before)(uint64_t addr, uint64_t size, bool is_written);
-	void (*wait)(const struct awaited *what);
+	void (*await)(const struct awaited *what);
 	bool (*is_awaited)(const struct awaited *what);
 };
-void process_expect_arrivals(const struct arrivals *arrivals);
+extern struct process_hooks process_hooks;
+
+void process_notify_count(void);
+cudaError_t process_end_waiting(void);
+void process_notify_event(const void *event, bool is_done);
+void process_notify_unfinished(const struct awaited *what);
+void process_notify_memory(int device, uint64_t addr, uint64_t bytes);
+void process_notify_guess(void);
+void process_notify_work(const struct process_reach *reach);
+bool process_ask_read(void *to, uint64_t from, size_t size);
+void process_notify_wait(uint64_t stream, uint64_t by);
+
 void process_before_read(uint64_t addr, uint64_t size);
 void process_before_write(uint64_t addr, uint64_t size);
 void process_wait_for(const struct awaited *what);
@@ -239,11 +232,6 @@ bool process_is_awaited(const struct awaited *what);
 /* Of this thread.  Which memory PyTorch takes for free must not depend on when
  * other processes do something: what it asks for has come. */
 void process_ignore_others(bool ignores);
-
-/* Whoever wants to know that a captured stream is waited for by another, which
- * is then captured too; called with no lock held. */
-void process_observe_waits(void (*observer)(uint64_t stream, uint64_t by));
-void process_notify_wait(uint64_t stream, uint64_t by);
 
 /* The thread's. */
 int process_current_device(void);

@@ -19,15 +19,16 @@
 #include "simcuda/program/stand_in.h"
 #include "simcuda/program/torch.h"
 
+/* Programs call these by CUDA's own declarations. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 #define SUCCESS 0
 
-size_t cudnnGetVersion(void);
 size_t cudnnGetVersion(void)
 {
 	return versions_cudnn();
 }
 
-size_t cudnnGetCudartVersion(void);
 size_t cudnnGetCudartVersion(void)
 {
 	return CUDART_VERSION;
@@ -35,7 +36,6 @@ size_t cudnnGetCudartVersion(void)
 
 /* libraryPropertyType: major, minor, patch.  From 9 on 90100 is 9.1.0; before,
  * 8902 is 8.9.2. */
-int cudnnGetProperty(int property, int *value);
 int cudnnGetProperty(int property, int *value)
 {
 	int version = (int)versions_cudnn();
@@ -59,8 +59,6 @@ int cudnnGetProperty(int property, int *value)
 
 #define ALGORITHM(name)                                                        \
 	int name(void *handle, void *a, void *b, void *c, void *d, int room,   \
-		 int *count, void *perf);                                      \
-	int name(void *handle, void *a, void *b, void *c, void *d, int room,   \
 		 int *count, void *perf)                                       \
 	{                                                                      \
 		(void)handle, (void)a, (void)b, (void)c, (void)d;              \
@@ -77,8 +75,6 @@ ALGORITHMS(ALGORITHM)
 	X(cudnnFindConvolutionBackwardFilterAlgorithmEx)
 
 #define TRIAL(name)                                                            \
-	int name(void *handle, void *a, void *b, void *c, void *d, void *e,    \
-		 void *f, void *g, int room, int *count, void *perf);          \
 	int name(void *handle, void *a, void *b, void *c, void *d, void *e,    \
 		 void *f, void *g, int room, int *count, void *perf)           \
 	{                                                                      \
@@ -107,8 +103,6 @@ static int no_size(size_t *size, const char *of)
 
 #define CONVOLUTION_SIZE(name)                                                 \
 	int name(void *handle, void *a, void *b, void *c, void *d,             \
-		 int algorithm, size_t *size);                                 \
-	int name(void *handle, void *a, void *b, void *c, void *d,             \
 		 int algorithm, size_t *size)                                  \
 	{                                                                      \
 		(void)handle, (void)a, (void)b, (void)c, (void)d;              \
@@ -117,9 +111,6 @@ static int no_size(size_t *size, const char *of)
 	}
 CONVOLUTION_SIZES(CONVOLUTION_SIZE)
 
-int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(
-	void *handle, int mode, int ops, void *x, void *z, void *y, void *scale,
-	void *activation, size_t *size);
 int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(
 	void *handle, int mode, int ops, void *x, void *z, void *y, void *scale,
 	void *activation, size_t *size)
@@ -132,19 +123,12 @@ int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(
 int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void *handle, int mode,
 							 int ops,
 							 void *activation,
-							 void *x, size_t *size);
-int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void *handle, int mode,
-							 int ops,
-							 void *activation,
 							 void *x, size_t *size)
 {
 	(void)handle, (void)mode, (void)ops, (void)activation, (void)x;
 	return no_size(size, __func__);
 }
 
-int cudnnGetBatchNormalizationBackwardExWorkspaceSize(
-	void *handle, int mode, int ops, void *x, void *y, void *dy, void *dz,
-	void *dx, void *scale, void *activation, size_t *size);
 int cudnnGetBatchNormalizationBackwardExWorkspaceSize(
 	void *handle, int mode, int ops, void *x, void *y, void *dy, void *dz,
 	void *dx, void *scale, void *activation, size_t *size)
@@ -158,11 +142,6 @@ int cudnnGetCTCLossWorkspaceSize(void *handle, void *probabilities,
 				 void *gradients, const int *labels,
 				 const int *label_lengths,
 				 const int *input_lengths, int algorithm,
-				 void *descriptor, size_t *size);
-int cudnnGetCTCLossWorkspaceSize(void *handle, void *probabilities,
-				 void *gradients, const int *labels,
-				 const int *label_lengths,
-				 const int *input_lengths, int algorithm,
 				 void *descriptor, size_t *size)
 {
 	(void)handle, (void)probabilities, (void)gradients, (void)labels;
@@ -171,9 +150,6 @@ int cudnnGetCTCLossWorkspaceSize(void *handle, void *probabilities,
 	return no_size(size, __func__);
 }
 
-int cudnnGetCTCLossWorkspaceSize_v8(void *handle, int algorithm,
-				    void *descriptor, void *probabilities,
-				    void *gradients, size_t *size);
 int cudnnGetCTCLossWorkspaceSize_v8(void *handle, int algorithm,
 				    void *descriptor, void *probabilities,
 				    void *gradients, size_t *size)
@@ -202,7 +178,6 @@ struct descriptor {
 	uint32_t id; /* the real library's, 0: it has none */
 };
 
-int cudnnBackendCreateDescriptor(int type, struct descriptor **descriptor);
 int cudnnBackendCreateDescriptor(int type, struct descriptor **descriptor)
 {
 	struct descriptor *d = gp_mem_alloc(1, sizeof(*d));
@@ -214,7 +189,6 @@ int cudnnBackendCreateDescriptor(int type, struct descriptor **descriptor)
 	return SUCCESS;
 }
 
-int cudnnBackendDestroyDescriptor(struct descriptor *descriptor);
 int cudnnBackendDestroyDescriptor(struct descriptor *descriptor)
 {
 	if (descriptor && descriptor->id)
@@ -228,7 +202,6 @@ static bool is_real(const struct descriptor *descriptor)
 	return descriptor && descriptor->id && plans_can();
 }
 
-int cudnnBackendFinalize(struct descriptor *descriptor);
 int cudnnBackendFinalize(struct descriptor *descriptor)
 {
 	return is_real(descriptor) ? plans_finalize(descriptor->id) : SUCCESS;
@@ -247,8 +220,6 @@ static uint64_t *ids_of(int64_t count, struct descriptor *const *descriptors)
 
 #define VARIANT_PACK_WORKSPACE 1003
 
-int cudnnBackendSetAttribute(struct descriptor *descriptor, int name, int type,
-			     int64_t count, const void *values);
 int cudnnBackendSetAttribute(struct descriptor *descriptor, int name, int type,
 			     int64_t count, const void *values)
 {
@@ -330,8 +301,6 @@ static int ask(const struct descriptor *descriptor, int name, int type,
 	return status;
 }
 
-int cudnnBackendGetAttribute(struct descriptor *descriptor, int name, int type,
-			     int64_t room, int64_t *count, void *values);
 int cudnnBackendGetAttribute(struct descriptor *descriptor, int name, int type,
 			     int64_t room, int64_t *count, void *values)
 {

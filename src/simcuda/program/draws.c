@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "simcuda/kept.h"
+#include "simcuda/program/scripts.h"
 #include "simcuda/program/tensors.h"
 
 #define MIB ((uint64_t)1 << 20)

@@ -30,17 +30,6 @@ void draws_fill(int dtype, uint64_t count, void *to);
 /* One that a program reads alone, as a loss or a norm is: not below 0. */
 void draws_fill_scalar(int dtype, void *to);
 
-/*
- * A part of the program that is run again, as checkpointed layers are, draws
- * what it drew before.  What an operator draws hangs there on the part, on the
- * operator and on how many of its kind began before it in this run of the part;
- * not on what was drawn before, as by then some of it may be known.  again.py
- * calls these.
- */
-uint64_t simcuda_draws_part(void); /* another one each time; never 0 */
-void simcuda_draws_enter(uint64_t part);
-void simcuda_draws_leave(uint64_t part); /* and those entered within */
-
 /* Where a thread draws. */
 struct draws_place {
 	uint64_t of; /* 0: in no such part */

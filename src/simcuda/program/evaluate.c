@@ -336,8 +336,6 @@ void evaluate(struct evaluation *evaluation)
 
 /* ---- the beginning and the end ---- */
 
-/* The interpreter ends: what is not computed by now stays unknown. */
-void simcuda_evaluate_stop(void);
 void simcuda_evaluate_stop(void)
 {
 	all.is_ready = false;
@@ -365,30 +363,23 @@ static bool find_interpreter(void)
 	return is_there;
 }
 
-/* Asked for by the thread, of its task. */
-uint64_t simcuda_draws_seed(void);
 uint64_t simcuda_draws_seed(void)
 {
 	all.task->of->is_drawn = true;
 	return draws_seed(all.task->draws);
 }
 
-void simcuda_generator(struct generator *to);
 void simcuda_generator(struct generator *to)
 {
 	*to = *all.task->of->generator;
 }
 
 void simcuda_random_numbers(const struct generator *generator,
-			    const struct random_numbers *numbers, void *to);
-void simcuda_random_numbers(const struct generator *generator,
 			    const struct random_numbers *numbers, void *to)
 {
 	random_numbers(generator, numbers, to);
 }
 
-void simcuda_flash_numbers(const struct generator *generator,
-			   const struct flash_weights *weights, void *to);
 void simcuda_flash_numbers(const struct generator *generator,
 			   const struct flash_weights *weights, void *to)
 {

@@ -622,9 +622,9 @@ bool exchange_is_receive(const struct awaited *what)
 
 __attribute__((constructor)) static void start(void)
 {
-	static const struct arrivals arrivals = { before, await, is_awaited };
-
-	process_expect_arrivals(&arrivals);
+	process_hooks.before = before;
+	process_hooks.await = await;
+	process_hooks.is_awaited = is_awaited;
 }
 
 /* ---- lines ---- */

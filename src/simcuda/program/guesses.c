@@ -13,6 +13,7 @@
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/peers.h"
 #include "simcuda/program/recorder.h"
+#include "simcuda/program/scripts.h"
 #include "simcuda/program/watchdog.h"
 
 /* As gpupool/trace.h has it. */
@@ -217,7 +218,6 @@ static void on_guess(void)
 
 /* For the Python side: what was saved, here or in another process, may come
  * back. */
-void simcuda_load_begin(void);
 void simcuda_load_begin(void)
 {
 	loads++;
@@ -225,13 +225,11 @@ void simcuda_load_begin(void)
 		process_notify_guess();
 }
 
-void simcuda_load_end(void);
 void simcuda_load_end(void)
 {
 	loads--;
 }
 
-void simcuda_notify_guess(void);
 void simcuda_notify_guess(void)
 {
 	process_notify_guess();
@@ -263,5 +261,5 @@ void guesses_end(void)
 void guesses_watch(bool is_quiet)
 {
 	guesses.is_quiet = is_quiet;
-	process_observe_guesses(on_guess);
+	process_hooks.guess = on_guess;
 }

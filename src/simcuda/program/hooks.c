@@ -433,7 +433,7 @@ void hooks_set(const struct layout *layout)
 	hooks.handle = (uint64_t(*)(const struct torch_stream *))dlsym(
 		hooks.lib, "_ZNK3c104cuda10CUDAStream6streamEv");
 	exchange_all();
-	process_observe_waits(on_wait);
+	process_hooks.wait = on_wait;
 }
 
 const char *hooks_why_not(void)

@@ -554,7 +554,6 @@ void interpreter_prepare(void)
 
 /* ---- what objects.py calls: the bytes that are kept ---- */
 
-void simcuda_read_kept(uint64_t addr, void *bytes, size_t size);
 void simcuda_read_kept(uint64_t addr, void *bytes, size_t size)
 {
 	process_before_read(addr, size);
@@ -563,7 +562,6 @@ void simcuda_read_kept(uint64_t addr, void *bytes, size_t size)
 	process_unlock();
 }
 
-void simcuda_write_kept(uint64_t addr, const void *bytes, size_t size);
 void simcuda_write_kept(uint64_t addr, const void *bytes, size_t size)
 {
 	process_lock();
@@ -571,7 +569,6 @@ void simcuda_write_kept(uint64_t addr, const void *bytes, size_t size)
 	process_unlock();
 }
 
-void simcuda_copy_kept(uint64_t to, uint64_t from, size_t size);
 void simcuda_copy_kept(uint64_t to, uint64_t from, size_t size)
 {
 	process_before_read(from, size);

@@ -54,7 +54,4 @@ bool interpreter_is_in(const char *part);
 bool interpreter_locals(const char *part, const char *const *names,
 			size_t count, double *values);
 
-/* For the Python side: a mark, stage 0 a point, 1 a start, 2 an end. */
-void simcuda_mark(const char *name, int stage);
-
 #endif

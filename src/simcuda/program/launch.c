@@ -17,6 +17,9 @@
 #include "simcuda/program/interpreter.h"
 #include "simcuda/stream.h"
 
+/* Programs call these by CUDA's own declarations. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 /* ---- modules ---- */
 
 /*
@@ -31,7 +34,6 @@ struct module {
 /* Kernels that were handed out, by their address: other handles come too. */
 static struct gp_map handed_out;
 
-CUresult cuModuleLoadData(struct module **module, const void *image);
 CUresult cuModuleLoadData(struct module **module, const void *image)
 {
 	*module = gp_mem_alloc(1, sizeof(**module));
@@ -39,8 +41,6 @@ CUresult cuModuleLoadData(struct module **module, const void *image)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuModuleLoadDataEx(struct module **module, const void *image,
-			    unsigned count, void *options, void **values);
 CUresult cuModuleLoadDataEx(struct module **module, const void *image,
 			    unsigned count, void *options, void **values)
 {
@@ -69,7 +69,6 @@ static char *read_file(const char *path)
 	return bytes;
 }
 
-CUresult cuModuleLoad(struct module **module, const char *path);
 CUresult cuModuleLoad(struct module **module, const char *path)
 {
 	char *image = read_file(path);
@@ -81,8 +80,6 @@ CUresult cuModuleLoad(struct module **module, const char *path)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuModuleGetFunction(struct kernel **kernel, struct module *module,
-			     const char *name);
 CUresult cuModuleGetFunction(struct kernel **kernel, struct module *module,
 			     const char *name)
 {
@@ -100,7 +97,6 @@ static const struct kernel *kernel_of(const void *handle)
 		       : NULL;
 }
 
-CUresult cuModuleUnload(struct module *module);
 CUresult cuModuleUnload(struct module *module)
 {
 	process_lock();
@@ -119,8 +115,6 @@ enum function_attribute {
 	REGISTERS = 4,
 };
 
-CUresult cuFuncGetAttribute(int *value, int attribute,
-			    const struct kernel *kernel);
 CUresult cuFuncGetAttribute(int *value, int attribute,
 			    const struct kernel *kernel)
 {
@@ -225,9 +219,6 @@ static CUresult launch_kernel(const void *stream, const void *function,
 #define LAUNCH(name)                                                           \
 	cudaError_t name(const void *function, struct dim3 grid,               \
 			 struct dim3 block, void **arguments, size_t shared,   \
-			 const void *stream);                                  \
-	cudaError_t name(const void *function, struct dim3 grid,               \
-			 struct dim3 block, void **arguments, size_t shared,   \
 			 const void *stream)                                   \
 	{                                                                      \
 		(void)function, (void)arguments, (void)shared;                 \
@@ -249,15 +240,12 @@ struct launch_config {
 	X(cudaLaunchKernelExC_ptsz)
 
 #define CONFIGURED_LAUNCH(name)                                                \
-	cudaError_t name(const struct launch_config *config);                  \
 	cudaError_t name(const struct launch_config *config)                   \
 	{                                                                      \
 		return launch(config->stream, config->grid, config->block);    \
 	}
 CONFIGURED_LAUNCHES(CONFIGURED_LAUNCH)
 
-CUresult cuLaunchKernelEx(const struct launch_config *config,
-			  const void *function, void **arguments);
 CUresult cuLaunchKernelEx(const struct launch_config *config,
 			  const void *function, void **arguments)
 {
@@ -269,10 +257,6 @@ CUresult cuLaunchKernelEx(const struct launch_config *config,
 	X(cuLaunchCooperativeKernel)
 
 #define DRIVER_LAUNCH(name)                                                    \
-	CUresult name(const void *function, unsigned grid_x, unsigned grid_y,  \
-		      unsigned grid_z, unsigned block_x, unsigned block_y,     \
-		      unsigned block_z, unsigned shared, const void *stream,   \
-		      void **arguments);                                       \
 	CUresult name(const void *function, unsigned grid_x, unsigned grid_y,  \
 		      unsigned grid_z, unsigned block_x, unsigned block_y,     \
 		      unsigned block_z, unsigned shared, const void *stream,   \
@@ -294,8 +278,6 @@ static _Thread_local struct {
 } pushed;
 
 unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block,
-				     size_t shared, void *stream);
-unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block,
 				     size_t shared, void *stream)
 {
 	pushed.grid = grid;
@@ -305,8 +287,6 @@ unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block,
 	return 0;
 }
 
-cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block,
-				       size_t *shared, void **stream);
 cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block,
 				       size_t *shared, void **stream)
 {
@@ -319,7 +299,6 @@ cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block,
 
 static void *fat_binary;
 
-void **__cudaRegisterFatBinary(const void *binary);
 void **__cudaRegisterFatBinary(const void *binary)
 {
 	(void)binary;
@@ -328,7 +307,6 @@ void **__cudaRegisterFatBinary(const void *binary)
 }
 
 #define NOTHING(name)                                                          \
-	void name(void);                                                       \
 	void name(void)                                                        \
 	{                                                                      \
 	}
@@ -337,14 +315,12 @@ NOTHING(__cudaUnregisterFatBinary)
 NOTHING(__cudaRegisterFunction)
 NOTHING(__cudaRegisterVar)
 
-char __cudaInitModule(void **binary);
 char __cudaInitModule(void **binary)
 {
 	(void)binary;
 	return 1;
 }
 
-cudaError_t __cudaGetKernel(const void **kernel, const void *function);
 cudaError_t __cudaGetKernel(const void **kernel, const void *function)
 {
 	*kernel = function;
@@ -353,8 +329,6 @@ cudaError_t __cudaGetKernel(const void **kernel, const void *function)
 
 /* ---- what is asked about kernels ---- */
 
-cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
-				  const void *function);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
 				  const void *function)
 {
@@ -404,8 +378,6 @@ static int blocks_per_sm(int threads, size_t shared)
 
 #define OCCUPANCY(name)                                                        \
 	cudaError_t name(int *blocks, const void *function, int threads,       \
-			 size_t shared);                                       \
-	cudaError_t name(int *blocks, const void *function, int threads,       \
 			 size_t shared)                                        \
 	{                                                                      \
 		(void)function;                                                \
@@ -414,7 +386,6 @@ static int blocks_per_sm(int threads, size_t shared)
 	}
 OCCUPANCIES(OCCUPANCY)
 
-CUresult cuOccupancyMaxActiveClusters(int *clusters);
 CUresult cuOccupancyMaxActiveClusters(int *clusters)
 {
 	*clusters = 2;
@@ -422,7 +393,6 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters)
 }
 
 /* A variable on the device: an address that nobody else has. */
-cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol);
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
 {
 	(void)symbol;
@@ -431,8 +401,6 @@ cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
 }
 
 /* The callbacks of a stream's work run at once, as the work does. */
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
-			       void *data);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
 			       void *data)
 {
@@ -443,7 +411,6 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
 
 /* Asked for by name, as vLLM does, so that no library is seen to want it; what
  * the process has stays as it is. */
-cudaError_t cudaDeviceReset(void);
 cudaError_t cudaDeviceReset(void)
 {
 	return cudaSuccess;
@@ -451,8 +418,6 @@ cudaError_t cudaDeviceReset(void)
 
 typedef void (*stream_callback)(cudaStream_t stream, cudaError_t status,
 				void *data);
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, stream_callback function,
-				  void *data, unsigned flags);
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, stream_callback function,
 				  void *data, unsigned flags)
 {
@@ -465,8 +430,6 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, stream_callback function,
 /* ---- contexts of the driver ---- */
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags,
-				    int *active);
-CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags,
 				    int *active)
 {
 	(void)device;
@@ -475,14 +438,12 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
 	*context = (CUcontext)(uintptr_t)(device + 1);
 	return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetDevice(CUdevice *device);
 CUresult cuCtxGetDevice(CUdevice *device)
 {
 	*device = process_current_device();
@@ -491,15 +452,12 @@ CUresult cuCtxGetDevice(CUdevice *device)
 
 /* CUlimit 1: bytes for what kernels print, of which the first MiB is there
  * unless more is asked for. */
-CUresult cuCtxGetLimit(size_t *value, int limit);
 CUresult cuCtxGetLimit(size_t *value, int limit)
 {
 	*value = limit == 1 ? 1 << 20 : 0;
 	return CUDA_SUCCESS;
 }
 
-CUresult cuStreamIsCapturing(cudaStream_t stream,
-			     enum cudaStreamCaptureStatus *status);
 CUresult cuStreamIsCapturing(cudaStream_t stream,
 			     enum cudaStreamCaptureStatus *status)
 {
@@ -531,7 +489,6 @@ static CUresult attribute_of(void *value, enum pointer_attribute attribute,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr pointer);
 CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr pointer)
 {
 	struct cudaPointerAttributes a;

@@ -13,11 +13,13 @@
 #include "simcuda/program/owners.h"
 #include "simcuda/program/stand_in.h"
 
+/* Programs call these by CUDA's own declarations. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 #define SUCCESS 0
 
 /* ---- cuBLAS ---- */
 
-int cublasGetVersion_v2(void *handle, int *version);
 int cublasGetVersion_v2(void *handle, int *version)
 {
 	(void)handle;
@@ -25,7 +27,6 @@ int cublasGetVersion_v2(void *handle, int *version)
 	return SUCCESS;
 }
 
-size_t cublasLtGetVersion(void);
 size_t cublasLtGetVersion(void)
 {
 	return SIMCUDA_MAJOR * 10000;
@@ -33,9 +34,6 @@ size_t cublasLtGetVersion(void)
 
 /* One algorithm, with no workspace.  cublasLtMatmulHeuristicResult_t is 96
  * bytes: the algorithm (64), its workspace (8), its status, and so on. */
-int cublasLtMatmulAlgoGetHeuristic(void *handle, void *operation, void *a,
-				   void *b, void *c, void *d, void *preference,
-				   int requested, void *results, int *returned);
 int cublasLtMatmulAlgoGetHeuristic(void *handle, void *operation, void *a,
 				   void *b, void *c, void *d, void *preference,
 				   int requested, void *results, int *returned)
@@ -53,7 +51,6 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *operation, void *a,
 	return SUCCESS;
 }
 
-int cublasSetWorkspace_v2(void *handle, uint64_t workspace, size_t size);
 int cublasSetWorkspace_v2(void *handle, uint64_t workspace, size_t size)
 {
 	(void)handle;
@@ -63,10 +60,6 @@ int cublasSetWorkspace_v2(void *handle, uint64_t workspace, size_t size)
 }
 
 /* As PyTorch calls it: nine arguments more than anybody asks for here. */
-int cublasLtMatmul(void *handle, void *operation, void *alpha, void *a,
-		   void *a_like, void *b, void *b_like, void *beta, void *c,
-		   void *c_like, void *d, void *d_like, void *algorithm,
-		   uint64_t workspace);
 int cublasLtMatmul(void *handle, void *operation, void *alpha, void *a,
 		   void *a_like, void *b, void *b_like, void *beta, void *c,
 		   void *c_like, void *d, void *d_like, void *algorithm,
@@ -82,7 +75,6 @@ int cublasLtMatmul(void *handle, void *operation, void *alpha, void *a,
 
 /* ---- what is set for a handle stays what it is unless it is set ---- */
 
-int cublasGetMathMode(void *handle, int *mode);
 int cublasGetMathMode(void *handle, int *mode)
 {
 	(void)handle;
@@ -90,7 +82,6 @@ int cublasGetMathMode(void *handle, int *mode)
 	return SUCCESS;
 }
 
-int cublasGetPointerMode_v2(void *handle, int *mode);
 int cublasGetPointerMode_v2(void *handle, int *mode)
 {
 	(void)handle;
@@ -98,7 +89,6 @@ int cublasGetPointerMode_v2(void *handle, int *mode)
 	return SUCCESS;
 }
 
-int cudnnGetStream(void *handle, void **stream);
 int cudnnGetStream(void *handle, void **stream)
 {
 	(void)handle;
@@ -106,7 +96,6 @@ int cudnnGetStream(void *handle, void **stream)
 	return SUCCESS;
 }
 
-int cuptiGetVersion(uint32_t *version);
 int cuptiGetVersion(uint32_t *version)
 {
 	*version = SIMCUDA_MAJOR * 10000;
@@ -117,8 +106,6 @@ int cuptiGetVersion(uint32_t *version)
 
 /* Sums have no elements: how many there are is computed on the device. */
 int cusparseSpMatGetSize(void *matrix, int64_t *rows, int64_t *columns,
-			 int64_t *elements);
-int cusparseSpMatGetSize(void *matrix, int64_t *rows, int64_t *columns,
 			 int64_t *elements)
 {
 	(void)matrix;
@@ -128,7 +115,6 @@ int cusparseSpMatGetSize(void *matrix, int64_t *rows, int64_t *columns,
 
 /* ---- NVRTC: programs are compiled to nothing ---- */
 
-int nvrtcVersion(int *major, int *minor);
 int nvrtcVersion(int *major, int *minor)
 {
 	*major = SIMCUDA_MAJOR;
@@ -142,7 +128,6 @@ int nvrtcVersion(int *major, int *minor)
 	X(nvrtcGetProgramLogSize)
 
 #define SIZE(name)                                                             \
-	int name(void *program, size_t *size);                                 \
 	int name(void *program, size_t *size)                                  \
 	{                                                                      \
 		(void)program;                                                 \
@@ -157,7 +142,6 @@ SIZES(SIZE)
 	X(nvrtcGetProgramLog)
 
 #define TEXT(name)                                                             \
-	int name(void *program, char *text);                                   \
 	int name(void *program, char *text)                                    \
 	{                                                                      \
 		(void)program;                                                 \
@@ -167,8 +151,6 @@ SIZES(SIZE)
 TEXTS(TEXT)
 
 /* The name that was asked for has as long a life as the program. */
-int nvrtcGetLoweredName(void *program, const char *expression,
-			const char **name);
 int nvrtcGetLoweredName(void *program, const char *expression,
 			const char **name)
 {
@@ -206,7 +188,6 @@ enum {
 /* Products of sizes stay below, so that none overflows. */
 #define MOST_NUMBERS (INT64_C(1) << 48)
 
-int cufftCreate(int *plan);
 int cufftCreate(int *plan)
 {
 	static int last;
@@ -400,12 +381,6 @@ int cufftXtMakePlanMany(int plan, int rank, long long *sizes, long long *inputs,
 			int input_type, long long *outputs,
 			long long output_stride, long long output_distance,
 			int output_type, long long batch, size_t *work,
-			int type);
-int cufftXtMakePlanMany(int plan, int rank, long long *sizes, long long *inputs,
-			long long input_stride, long long input_distance,
-			int input_type, long long *outputs,
-			long long output_stride, long long output_distance,
-			int output_type, long long batch, size_t *work,
 			int type)
 {
 	int64_t element = element_of(type);
@@ -583,9 +558,6 @@ static int tell_elements(int *size, size_t elements, bool is_measured,
 
 int cusolverDnXpotrf_bufferSize(void *handle, void *parameters, int triangle,
 				int64_t n, int type, void *a, int64_t rows,
-				int computed, size_t *device, size_t *host);
-int cusolverDnXpotrf_bufferSize(void *handle, void *parameters, int triangle,
-				int64_t n, int type, void *a, int64_t rows,
 				int computed, size_t *device, size_t *host)
 {
 	(void)handle, (void)parameters, (void)triangle, (void)a, (void)rows;
@@ -603,10 +575,6 @@ static size_t geqrf(int64_t n, size_t bytes)
 int cusolverDnXgeqrf_bufferSize(void *handle, void *parameters, int64_t m,
 				int64_t n, int type, void *a, int64_t rows,
 				int type_of_tau, void *tau, int computed,
-				size_t *device, size_t *host);
-int cusolverDnXgeqrf_bufferSize(void *handle, void *parameters, int64_t m,
-				int64_t n, int type, void *a, int64_t rows,
-				int type_of_tau, void *tau, int computed,
 				size_t *device, size_t *host)
 {
 	(void)handle, (void)parameters, (void)a, (void)rows;
@@ -616,10 +584,6 @@ int cusolverDnXgeqrf_bufferSize(void *handle, void *parameters, int64_t m,
 		    __func__);
 }
 
-int cusolverDnXsyevd_bufferSize(void *handle, void *parameters, int vectors,
-				int triangle, int64_t n, int type, void *a,
-				int64_t rows, int type_of_w, void *w,
-				int computed, size_t *device, size_t *host);
 int cusolverDnXsyevd_bufferSize(void *handle, void *parameters, int vectors,
 				int triangle, int64_t n, int type, void *a,
 				int64_t rows, int type_of_w, void *w,
@@ -641,12 +605,6 @@ int cusolverDnXgeev_bufferSize(void *handle, void *parameters, int left,
 			       int64_t rows, int type_of_w, void *w,
 			       int type_of_left, void *vl, int64_t left_rows,
 			       int type_of_right, void *vr, int64_t right_rows,
-			       int computed, size_t *device, size_t *host);
-int cusolverDnXgeev_bufferSize(void *handle, void *parameters, int left,
-			       int right, int64_t n, int type, void *a,
-			       int64_t rows, int type_of_w, void *w,
-			       int type_of_left, void *vl, int64_t left_rows,
-			       int type_of_right, void *vr, int64_t right_rows,
 			       int computed, size_t *device, size_t *host)
 {
 	(void)handle, (void)parameters, (void)left, (void)right, (void)a;
@@ -658,12 +616,6 @@ int cusolverDnXgeev_bufferSize(void *handle, void *parameters, int left,
 		    element(type), __func__);
 }
 
-int cusolverDnXsyevBatched_bufferSize(void *handle, void *parameters,
-				      int vectors, int triangle, int64_t n,
-				      int type, void *a, int64_t rows,
-				      int type_of_w, void *w, int computed,
-				      size_t *device, size_t *host,
-				      int64_t batch);
 int cusolverDnXsyevBatched_bufferSize(void *handle, void *parameters,
 				      int vectors, int triangle, int64_t n,
 				      int type, void *a, int64_t rows,
@@ -686,7 +638,6 @@ int cusolverDnXsyevBatched_bufferSize(void *handle, void *parameters,
 /* ---- sizes in elements, of float and of double ---- */
 
 #define GETRF(name, sizes, bytes)                                              \
-	int name(void *handle, int m, int n, void *a, int rows, int *size);    \
 	int name(void *handle, int m, int n, void *a, int rows, int *size)     \
 	{                                                                      \
 		(void)handle, (void)a, (void)rows;                             \
@@ -697,8 +648,6 @@ GETRF(cusolverDnSgetrf_bufferSize, &sgetrf, sizeof(float))
 GETRF(cusolverDnDgetrf_bufferSize, &dgetrf, sizeof(double))
 
 #define ORGQR(name)                                                            \
-	int name(void *handle, int m, int n, int k, void *a, int rows,         \
-		 void *tau, int *size);                                        \
 	int name(void *handle, int m, int n, int k, void *a, int rows,         \
 		 void *tau, int *size)                                         \
 	{                                                                      \
@@ -711,9 +660,6 @@ ORGQR(cusolverDnDorgqr_bufferSize)
 
 #define ORMQR(name)                                                            \
 	int name(void *handle, int side, int how, int m, int n, int k,         \
-		 void *a, int rows, void *tau, void *c, int c_rows,            \
-		 int *size);                                                   \
-	int name(void *handle, int side, int how, int m, int n, int k,         \
 		 void *a, int rows, void *tau, void *c, int c_rows, int *size) \
 	{                                                                      \
 		(void)handle, (void)side, (void)how, (void)a, (void)rows;      \
@@ -725,9 +671,6 @@ ORMQR(cusolverDnSormqr_bufferSize)
 ORMQR(cusolverDnDormqr_bufferSize)
 
 #define GESVDJ(name)                                                           \
-	int name(void *handle, int vectors, int few, int m, int n, void *a,    \
-		 int rows, void *s, void *u, int u_rows, void *v, int v_rows,  \
-		 int *size, void *parameters);                                 \
 	int name(void *handle, int vectors, int few, int m, int n, void *a,    \
 		 int rows, void *s, void *u, int u_rows, void *v, int v_rows,  \
 		 int *size, void *parameters)                                  \
@@ -744,9 +687,6 @@ GESVDJ(cusolverDnDgesvdj_bufferSize)
 #define GESVDJ_BATCHED(name)                                                   \
 	int name(void *handle, int vectors, int m, int n, void *a, int rows,   \
 		 void *s, void *u, int u_rows, void *v, int v_rows, int *size, \
-		 void *parameters, int batch);                                 \
-	int name(void *handle, int vectors, int m, int n, void *a, int rows,   \
-		 void *s, void *u, int u_rows, void *v, int v_rows, int *size, \
 		 void *parameters, int batch)                                  \
 	{                                                                      \
 		(void)handle, (void)vectors, (void)a, (void)rows, (void)s;     \
@@ -759,9 +699,6 @@ GESVDJ_BATCHED(cusolverDnSgesvdjBatched_bufferSize)
 GESVDJ_BATCHED(cusolverDnDgesvdjBatched_bufferSize)
 
 /* PyTorch takes it for float of orders from 32 to 512. */
-int cusolverDnSsyevj_bufferSize(void *handle, int vectors, int triangle, int n,
-				void *a, int rows, void *w, int *size,
-				void *parameters);
 int cusolverDnSsyevj_bufferSize(void *handle, int vectors, int triangle, int n,
 				void *a, int rows, void *w, int *size,
 				void *parameters)

@@ -20,6 +20,9 @@
 #include "simcuda/program/watchdog.h"
 #include "simcuda/stream.h"
 
+/* Programs call these by CUDA's own declarations. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 #define SUCCESS		 0
 #define SYSTEM_ERROR	 2
 #define INVALID_ARGUMENT 4
@@ -40,7 +43,6 @@ struct unique_id {
 	char bytes[128];
 };
 
-int ncclGetVersion(int *version);
 int ncclGetVersion(int *version)
 {
 	*version = (int)versions_nccl();
@@ -51,7 +53,6 @@ int ncclGetVersion(int *version)
 
 static const char id_prefix[] = "gpupool-";
 
-int ncclGetUniqueId(struct unique_id *id);
 int ncclGetUniqueId(struct unique_id *id)
 {
 	static _Atomic unsigned count;
@@ -137,15 +138,11 @@ static int init(struct comm **comm, int ranks, const struct unique_id *id,
 }
 
 int ncclCommInitRank(struct comm **comm, int ranks, struct unique_id id,
-		     int rank);
-int ncclCommInitRank(struct comm **comm, int ranks, struct unique_id id,
 		     int rank)
 {
 	return init(comm, ranks, &id, rank);
 }
 
-int ncclCommInitRankConfig(struct comm **comm, int ranks, struct unique_id id,
-			   int rank, void *config);
 int ncclCommInitRankConfig(struct comm **comm, int ranks, struct unique_id id,
 			   int rank, void *config)
 {
@@ -153,8 +150,6 @@ int ncclCommInitRankConfig(struct comm **comm, int ranks, struct unique_id id,
 	return init(comm, ranks, &id, rank);
 }
 
-int ncclCommInitRankScalable(struct comm **comm, int ranks, int rank,
-			     int id_count, struct unique_id *ids, void *config);
 int ncclCommInitRankScalable(struct comm **comm, int ranks, int rank,
 			     int id_count, struct unique_id *ids, void *config)
 {
@@ -164,7 +159,6 @@ int ncclCommInitRankScalable(struct comm **comm, int ranks, int rank,
 }
 
 /* All of them are this process's. */
-int ncclCommInitAll(struct comm **comms, int count, const int *devices);
 int ncclCommInitAll(struct comm **comms, int count, const int *devices)
 {
 	for (int i = 0; i < count; i++) {
@@ -196,8 +190,6 @@ static void place_among(const struct choice *all, const struct comm *from,
 }
 
 int ncclCommSplit(struct comm *from, int color, int key, struct comm **comm,
-		  void *config);
-int ncclCommSplit(struct comm *from, int color, int key, struct comm **comm,
 		  void *config)
 {
 	struct choice mine = { color, key }, *all;
@@ -216,8 +208,6 @@ int ncclCommSplit(struct comm *from, int color, int key, struct comm **comm,
 	return SUCCESS;
 }
 
-int ncclCommShrink(struct comm *from, int *excluded, int excluded_count,
-		   struct comm **comm, void *config, int flags);
 int ncclCommShrink(struct comm *from, int *excluded, int excluded_count,
 		   struct comm **comm, void *config, int flags)
 {
@@ -251,40 +241,34 @@ static int end(struct comm *comm)
 	return SUCCESS;
 }
 
-int ncclCommDestroy(struct comm *comm);
 int ncclCommDestroy(struct comm *comm)
 {
 	return end(comm);
 }
 
-int ncclCommAbort(struct comm *comm);
 int ncclCommAbort(struct comm *comm)
 {
 	return end(comm);
 }
 
-int ncclCommCount(const struct comm *comm, int *count);
 int ncclCommCount(const struct comm *comm, int *count)
 {
 	*count = comm->ranks;
 	return SUCCESS;
 }
 
-int ncclCommUserRank(const struct comm *comm, int *rank);
 int ncclCommUserRank(const struct comm *comm, int *rank)
 {
 	*rank = comm->rank;
 	return SUCCESS;
 }
 
-int ncclCommCuDevice(const struct comm *comm, int *device);
 int ncclCommCuDevice(const struct comm *comm, int *device)
 {
 	*device = comm->device;
 	return SUCCESS;
 }
 
-int ncclCommGetAsyncError(const struct comm *comm, int *error);
 int ncclCommGetAsyncError(const struct comm *comm, int *error)
 {
 	(void)comm;
@@ -294,14 +278,12 @@ int ncclCommGetAsyncError(const struct comm *comm, int *error)
 
 /* ---- memory ---- */
 
-int ncclMemAlloc(void **pointer, size_t size);
 int ncclMemAlloc(void **pointer, size_t size)
 {
 	return cudaMalloc(pointer, size) == cudaSuccess ? SUCCESS
 							: SYSTEM_ERROR;
 }
 
-int ncclMemFree(void *pointer);
 int ncclMemFree(void *pointer)
 {
 	return cudaFree(pointer) == cudaSuccess ? SUCCESS : SYSTEM_ERROR;
@@ -312,7 +294,6 @@ int ncclMemFree(void *pointer)
 	X(ncclCommWindowRegister)
 
 #define REGISTRATION(name)                                                     \
-	int name(void *comm, void *buffer, size_t size, void **handle);        \
 	int name(void *comm, void *buffer, size_t size, void **handle)         \
 	{                                                                      \
 		(void)size;                                                    \
@@ -416,8 +397,6 @@ static int collective(const struct comm *comm, const struct exchange *what,
 }
 
 int ncclAllGather(uint64_t from, uint64_t to, size_t count, int type,
-		  const struct comm *comm, void *stream);
-int ncclAllGather(uint64_t from, uint64_t to, size_t count, int type,
 		  const struct comm *comm, void *stream)
 {
 	size_t size = bytes_of(count, type);
@@ -432,8 +411,6 @@ int ncclAllGather(uint64_t from, uint64_t to, size_t count, int type,
 	return collective(comm, &what, from, size, comm->ranks);
 }
 
-int ncclAllReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
-		  const struct comm *comm, void *stream);
 int ncclAllReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
 		  const struct comm *comm, void *stream)
 {
@@ -452,8 +429,6 @@ int ncclAllReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
 }
 
 /* This rank's part of what was sent. */
-int ncclReduceScatter(uint64_t from, uint64_t to, size_t count, int type,
-		      int op, const struct comm *comm, void *stream);
 int ncclReduceScatter(uint64_t from, uint64_t to, size_t count, int type,
 		      int op, const struct comm *comm, void *stream)
 {
@@ -495,7 +470,6 @@ static void end_group(void)
 	memset(&group, 0, sizeof(group));
 }
 
-int ncclGroupStart(void);
 int ncclGroupStart(void)
 {
 	static _Atomic uint64_t count;
@@ -506,7 +480,6 @@ int ncclGroupStart(void)
 	return SUCCESS;
 }
 
-int ncclGroupEnd(void);
 int ncclGroupEnd(void)
 {
 	if (--group.depth <= 0)
@@ -514,8 +487,6 @@ int ncclGroupEnd(void)
 	return SUCCESS;
 }
 
-int ncclBroadcast(uint64_t from, uint64_t to, size_t count, int type, int root,
-		  const struct comm *comm, void *stream);
 int ncclBroadcast(uint64_t from, uint64_t to, size_t count, int type, int root,
 		  const struct comm *comm, void *stream)
 {
@@ -546,8 +517,6 @@ int ncclBroadcast(uint64_t from, uint64_t to, size_t count, int type, int root,
 }
 
 int ncclBcast(uint64_t buffer, size_t count, int type, int root,
-	      const struct comm *comm, void *stream);
-int ncclBcast(uint64_t buffer, size_t count, int type, int root,
 	      const struct comm *comm, void *stream)
 {
 	size_t size = bytes_of(count, type);
@@ -564,8 +533,6 @@ int ncclBcast(uint64_t buffer, size_t count, int type, int root,
 	return collective(comm, &what, buffer, 0, 0);
 }
 
-int ncclReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
-	       int root, const struct comm *comm, void *stream);
 int ncclReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
 	       int root, const struct comm *comm, void *stream)
 {
@@ -586,8 +553,6 @@ int ncclReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
 }
 
 int ncclGather(uint64_t from, uint64_t to, size_t count, int type, int root,
-	       const struct comm *comm, void *stream);
-int ncclGather(uint64_t from, uint64_t to, size_t count, int type, int root,
 	       const struct comm *comm, void *stream)
 {
 	size_t size = bytes_of(count, type);
@@ -605,8 +570,6 @@ int ncclGather(uint64_t from, uint64_t to, size_t count, int type, int root,
 			  root == comm->rank ? comm->ranks : 0);
 }
 
-int ncclScatter(uint64_t from, uint64_t to, size_t count, int type, int root,
-		const struct comm *comm, void *stream);
 int ncclScatter(uint64_t from, uint64_t to, size_t count, int type, int root,
 		const struct comm *comm, void *stream)
 {
@@ -628,8 +591,6 @@ int ncclScatter(uint64_t from, uint64_t to, size_t count, int type, int root,
 }
 
 int ncclAlltoAll(uint64_t from, uint64_t to, size_t count, int type,
-		 const struct comm *comm, void *stream);
-int ncclAlltoAll(uint64_t from, uint64_t to, size_t count, int type,
 		 const struct comm *comm, void *stream)
 {
 	size_t size = bytes_of(count, type), ranks = (size_t)comm->ranks;
@@ -646,8 +607,6 @@ int ncclAlltoAll(uint64_t from, uint64_t to, size_t count, int type,
 }
 
 int ncclSend(uint64_t from, size_t count, int type, int peer, struct comm *comm,
-	     void *stream);
-int ncclSend(uint64_t from, size_t count, int type, int peer, struct comm *comm,
 	     void *stream)
 {
 	if (peer < 0 || peer >= comm->ranks)
@@ -657,8 +616,6 @@ int ncclSend(uint64_t from, size_t count, int type, int peer, struct comm *comm,
 	return collect(from, from, 0, 0, stream);
 }
 
-int ncclRecv(uint64_t to, size_t count, int type, int peer, struct comm *comm,
-	     void *stream);
 int ncclRecv(uint64_t to, size_t count, int type, int peer, struct comm *comm,
 	     void *stream)
 {

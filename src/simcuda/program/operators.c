@@ -897,7 +897,7 @@ static bool on_read(void *to, uint64_t from, size_t size)
 /* Where operators are not watched. */
 void operators_doubt(void)
 {
-	process_observe_work(doubt, NULL);
+	process_hooks.work = doubt;
 }
 
 bool operators_watch(unsigned release, const char *scalar)
@@ -926,6 +926,7 @@ bool operators_watch(unsigned release, const char *scalar)
 	*(void **)&thread = torch_symbol("torch_cpu", THREAD_ID);
 	owners_set_thread(thread);
 	operations.scalar = scalar;
-	process_observe_work(on_work, on_read);
+	process_hooks.work = on_work;
+	process_hooks.read = on_read;
 	return true;
 }

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/recorder.h"
+#include "simcuda/program/scripts.h"
 
 /* enum gp_category of gpupool/trace.h, by its names. */
 enum category {
@@ -377,7 +378,6 @@ void owners_collective(uint64_t addr)
 /* ---- for owners.py ---- */
 
 /* A module's number, to be called by from here on. */
-int simcuda_owner_module(const char *path, const char *type);
 int simcuda_owner_module(const char *path, const char *type)
 {
 	int module = NO_MODULE;
@@ -400,7 +400,6 @@ int simcuda_owner_module(const char *path, const char *type)
 }
 
 /* What went by the first number is called as the second is. */
-void simcuda_owner_rename(int from, int to);
 void simcuda_owner_rename(int from, int to)
 {
 	if (from < 0 || to < 0 || !recorder_enter())
@@ -409,7 +408,6 @@ void simcuda_owner_rename(int from, int to)
 	recorder_leave();
 }
 
-void simcuda_owner_enter(int is_step, int module);
 void simcuda_owner_enter(int is_step, int module)
 {
 	if (is_step && top() && top()->kind == STEP) /* one was left open */
@@ -417,7 +415,6 @@ void simcuda_owner_enter(int is_step, int module)
 	push(is_step ? STEP : MODULE, module);
 }
 
-void simcuda_owner_leave(int is_step);
 void simcuda_owner_leave(int is_step)
 {
 	pop(is_step ? STEP : MODULE);
@@ -425,7 +422,6 @@ void simcuda_owner_leave(int is_step)
 
 /* The block at this address is of that category; its module is what it was
  * first told to be. */
-void simcuda_owner_is(uint64_t addr, const char *category, int module);
 void simcuda_owner_is(uint64_t addr, const char *category, int module)
 {
 	int c = CATEGORIES - 1;
@@ -444,7 +440,6 @@ void simcuda_owner_is(uint64_t addr, const char *category, int module)
 #define NO_PARAMETER (-2)
 
 /* The module of the parameter at this address; -1: none is known. */
-int simcuda_owner_of(uint64_t addr);
 int simcuda_owner_of(uint64_t addr)
 {
 	const struct block *b;

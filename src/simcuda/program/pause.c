@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "simcuda/process.h"
+#include "simcuda/program/scripts.h"
 
 static void pause_briefly(void)
 {
@@ -22,7 +23,7 @@ static void pause_briefly(void)
 
 __attribute__((constructor)) static void start(void)
 {
-	process_on_wait(pause_briefly);
+	process_hooks.pause = pause_briefly;
 }
 
 /* ---- before the interpreter ends ---- */
@@ -62,9 +63,6 @@ static bool others_are_running(void)
 	return is_any;
 }
 
-/* Until no other thread has had anything to do for some moments, or a second
- * and more is over. */
-void simcuda_settle(void);
 void simcuda_settle(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };

@@ -394,7 +394,7 @@ __attribute__((constructor)) static void begin(void)
 		.has_owners = !getenv("SIMCUDA_OWNERS"),
 		.scalar = getenv("SIMCUDA_SCALAR"),
 	});
-	process_observe(find_allocator);
+	process_hooks.count = find_allocator;
 	guesses_watch(getenv("SIMCUDA_QUIET"));
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }

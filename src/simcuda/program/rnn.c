@@ -16,6 +16,9 @@
 #include "simcuda/program/owners.h"
 #include "simcuda/program/stand_in.h"
 
+/* Programs call these by CUDA's own declarations. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 #define SUCCESS	  0
 #define BAD_PARAM 2000
 
@@ -48,14 +51,12 @@ struct tensor {
 	int type, count, dims[3];
 };
 
-int cudnnCreateDropoutDescriptor(struct dropout **dropout);
 int cudnnCreateDropoutDescriptor(struct dropout **dropout)
 {
 	*dropout = gp_mem_alloc(1, sizeof(**dropout));
 	return SUCCESS;
 }
 
-int cudnnDestroyDropoutDescriptor(struct dropout *dropout);
 int cudnnDestroyDropoutDescriptor(struct dropout *dropout)
 {
 	free(dropout);
@@ -68,8 +69,6 @@ int cudnnDestroyDropoutDescriptor(struct dropout *dropout)
 
 #define DROPOUT(name)                                                          \
 	int name(struct dropout *dropout, void *handle, float probability,     \
-		 uint64_t states, size_t size, unsigned long long seed);       \
-	int name(struct dropout *dropout, void *handle, float probability,     \
 		 uint64_t states, size_t size, unsigned long long seed)        \
 	{                                                                      \
 		(void)handle, (void)size, (void)seed;                          \
@@ -79,25 +78,18 @@ int cudnnDestroyDropoutDescriptor(struct dropout *dropout)
 	}
 DROPOUTS(DROPOUT)
 
-int cudnnCreateRNNDescriptor(struct rnn **rnn);
 int cudnnCreateRNNDescriptor(struct rnn **rnn)
 {
 	*rnn = gp_mem_alloc(1, sizeof(**rnn));
 	return SUCCESS;
 }
 
-int cudnnDestroyRNNDescriptor(struct rnn *rnn);
 int cudnnDestroyRNNDescriptor(struct rnn *rnn)
 {
 	free(rnn);
 	return SUCCESS;
 }
 
-int cudnnSetRNNDescriptor_v8(struct rnn *rnn, int algorithm, int cell, int bias,
-			     int direction, int input, int type, int precision,
-			     int math, int inputs, int hidden, int projection,
-			     int layers, const struct dropout *dropout,
-			     unsigned flags);
 int cudnnSetRNNDescriptor_v8(struct rnn *rnn, int algorithm, int cell, int bias,
 			     int direction, int input, int type, int precision,
 			     int math, int inputs, int hidden, int projection,
@@ -122,23 +114,18 @@ int cudnnSetRNNDescriptor_v8(struct rnn *rnn, int algorithm, int cell, int bias,
 	return SUCCESS;
 }
 
-int cudnnCreateRNNDataDescriptor(struct sequences **sequences);
 int cudnnCreateRNNDataDescriptor(struct sequences **sequences)
 {
 	*sequences = gp_mem_alloc(1, sizeof(**sequences));
 	return SUCCESS;
 }
 
-int cudnnDestroyRNNDataDescriptor(struct sequences *sequences);
 int cudnnDestroyRNNDataDescriptor(struct sequences *sequences)
 {
 	free(sequences);
 	return SUCCESS;
 }
 
-int cudnnSetRNNDataDescriptor(struct sequences *sequences, int type, int layout,
-			      int steps, int batch, int width,
-			      const int *lengths, void *padding);
 int cudnnSetRNNDataDescriptor(struct sequences *sequences, int type, int layout,
 			      int steps, int batch, int width,
 			      const int *lengths, void *padding)
@@ -234,8 +221,6 @@ static size_t biases_before(const struct rnn *rnn, int layer, int id)
 }
 
 int cudnnGetRNNWeightSpaceSize(void *handle, const struct rnn *rnn,
-			       size_t *size);
-int cudnnGetRNNWeightSpaceSize(void *handle, const struct rnn *rnn,
 			       size_t *size)
 {
 	int all = rnn->layers * rnn->directions;
@@ -267,10 +252,6 @@ static const void *bias_at(const struct rnn *rnn, int layer, int id,
 }
 
 /* Callers leave out the half that they do not ask for. */
-int cudnnGetRNNWeightParams(void *handle, const struct rnn *rnn, int layer,
-			    size_t size, const char *space, int id,
-			    struct tensor *m, const void **m_at,
-			    struct tensor *b, const void **b_at);
 int cudnnGetRNNWeightParams(void *handle, const struct rnn *rnn, int layer,
 			    size_t size, const char *space, int id,
 			    struct tensor *m, const void **m_at,
@@ -439,9 +420,6 @@ static size_t reserve_space(const struct rnn *rnn, const struct sequences *x)
 
 int cudnnGetRNNTempSpaceSizes(void *handle, const struct rnn *rnn,
 			      int is_training, const struct sequences *x,
-			      size_t *work, size_t *reserve);
-int cudnnGetRNNTempSpaceSizes(void *handle, const struct rnn *rnn,
-			      int is_training, const struct sequences *x,
 			      size_t *work, size_t *reserve)
 {
 	(void)handle;
@@ -458,7 +436,6 @@ int cudnnGetRNNTempSpaceSizes(void *handle, const struct rnn *rnn,
 #define STATE_BYTES	    48
 #define STATES_BY_PROCESSOR 1024
 
-int cudnnDropoutGetStatesSize(void *handle, size_t *size);
 int cudnnDropoutGetStatesSize(void *handle, size_t *size)
 {
 	const struct simcuda_properties *p;
@@ -474,14 +451,12 @@ int cudnnDropoutGetStatesSize(void *handle, size_t *size)
 
 /* ---- tensors, as far as they are asked for again ---- */
 
-int cudnnCreateTensorDescriptor(struct tensor **tensor);
 int cudnnCreateTensorDescriptor(struct tensor **tensor)
 {
 	*tensor = gp_mem_alloc(1, sizeof(**tensor));
 	return SUCCESS;
 }
 
-int cudnnDestroyTensorDescriptor(struct tensor *tensor);
 int cudnnDestroyTensorDescriptor(struct tensor *tensor)
 {
 	free(tensor);
@@ -489,8 +464,6 @@ int cudnnDestroyTensorDescriptor(struct tensor *tensor)
 }
 
 /* Three dimensions are enough for those that are asked for again. */
-int cudnnSetTensorNdDescriptor(struct tensor *tensor, int type, int count,
-			       const int *dims, const int *strides);
 int cudnnSetTensorNdDescriptor(struct tensor *tensor, int type, int count,
 			       const int *dims, const int *strides)
 {
@@ -502,8 +475,6 @@ int cudnnSetTensorNdDescriptor(struct tensor *tensor, int type, int count,
 	return SUCCESS;
 }
 
-int cudnnGetTensorNdDescriptor(const struct tensor *tensor, int room, int *type,
-			       int *count, int *dims, int *strides);
 int cudnnGetTensorNdDescriptor(const struct tensor *tensor, int room, int *type,
 			       int *count, int *dims, int *strides)
 {
@@ -535,12 +506,6 @@ int cudnnRNNForward(void *handle, const struct rnn *rnn, int is_training,
 		    void *y_at, void *h, const void *hx, void *hy, void *c,
 		    const void *cx, void *cy, size_t weights, const void *w,
 		    size_t size, uint64_t workspace, size_t reserve,
-		    void *reserved);
-int cudnnRNNForward(void *handle, const struct rnn *rnn, int is_training,
-		    const int *lengths, void *x, const void *x_at, void *y,
-		    void *y_at, void *h, const void *hx, void *hy, void *c,
-		    const void *cx, void *cy, size_t weights, const void *w,
-		    size_t size, uint64_t workspace, size_t reserve,
 		    void *reserved)
 {
 	(void)handle, (void)rnn, (void)is_training, (void)lengths, (void)x;
@@ -556,13 +521,6 @@ int cudnnRNNBackwardData_v8(void *handle, const struct rnn *rnn,
 			    const void *hx, const void *dhy, void *dhx, void *c,
 			    const void *cx, const void *dcy, void *dcx,
 			    size_t weights, const void *w, size_t size,
-			    uint64_t workspace, size_t reserve, void *reserved);
-int cudnnRNNBackwardData_v8(void *handle, const struct rnn *rnn,
-			    const int *lengths, void *y, const void *y_at,
-			    const void *dy, void *x, void *dx, void *h,
-			    const void *hx, const void *dhy, void *dhx, void *c,
-			    const void *cx, const void *dcy, void *dcx,
-			    size_t weights, const void *w, size_t size,
 			    uint64_t workspace, size_t reserve, void *reserved)
 {
 	(void)handle, (void)rnn, (void)lengths, (void)y, (void)y_at, (void)dy;
@@ -572,12 +530,6 @@ int cudnnRNNBackwardData_v8(void *handle, const struct rnn *rnn,
 	return run(workspace);
 }
 
-int cudnnRNNBackwardWeights_v8(void *handle, const struct rnn *rnn, int how,
-			       const int *lengths, void *x, const void *x_at,
-			       void *h, const void *hx, void *y,
-			       const void *y_at, size_t weights, void *dw,
-			       size_t size, uint64_t workspace, size_t reserve,
-			       void *reserved);
 int cudnnRNNBackwardWeights_v8(void *handle, const struct rnn *rnn, int how,
 			       const int *lengths, void *x, const void *x_at,
 			       void *h, const void *hx, void *y,
@@ -602,10 +554,6 @@ int cudnnRNNBackwardWeights_v8(void *handle, const struct rnn *rnn, int how,
 int cudnnSetRNNDescriptor_v6(void *handle, struct rnn *rnn, int hidden,
 			     int layers, const struct dropout *dropout,
 			     int input, int direction, int cell, int algorithm,
-			     int precision);
-int cudnnSetRNNDescriptor_v6(void *handle, struct rnn *rnn, int hidden,
-			     int layers, const struct dropout *dropout,
-			     int input, int direction, int cell, int algorithm,
 			     int precision)
 {
 	(void)handle;
@@ -614,8 +562,6 @@ int cudnnSetRNNDescriptor_v6(void *handle, struct rnn *rnn, int hidden,
 					0, hidden, hidden, layers, dropout, 0);
 }
 
-int cudnnSetRNNProjectionLayers(void *handle, struct rnn *rnn, int recurrent,
-				int given);
 int cudnnSetRNNProjectionLayers(void *handle, struct rnn *rnn, int recurrent,
 				int given)
 {
@@ -634,8 +580,6 @@ static struct rnn given(const struct rnn *rnn, const struct tensor *x)
 }
 
 int cudnnGetRNNParamsSize(void *handle, const struct rnn *rnn,
-			  const struct tensor *x, size_t *size, int type);
-int cudnnGetRNNParamsSize(void *handle, const struct rnn *rnn,
 			  const struct tensor *x, size_t *size, int type)
 {
 	struct rnn of = given(rnn, x);
@@ -644,10 +588,6 @@ int cudnnGetRNNParamsSize(void *handle, const struct rnn *rnn,
 	return cudnnGetRNNWeightSpaceSize(handle, &of, size);
 }
 
-int cudnnGetRNNLinLayerMatrixParams(void *handle, const struct rnn *rnn,
-				    int layer, const struct tensor *x, void *w,
-				    const char *space, int id, struct tensor *m,
-				    const void **at);
 int cudnnGetRNNLinLayerMatrixParams(void *handle, const struct rnn *rnn,
 				    int layer, const struct tensor *x, void *w,
 				    const char *space, int id, struct tensor *m,
@@ -663,10 +603,6 @@ int cudnnGetRNNLinLayerMatrixParams(void *handle, const struct rnn *rnn,
 int cudnnGetRNNLinLayerBiasParams(void *handle, const struct rnn *rnn,
 				  int layer, const struct tensor *x, void *w,
 				  const char *space, int id, struct tensor *b,
-				  const void **at);
-int cudnnGetRNNLinLayerBiasParams(void *handle, const struct rnn *rnn,
-				  int layer, const struct tensor *x, void *w,
-				  const char *space, int id, struct tensor *b,
 				  const void **at)
 {
 	struct rnn of = given(rnn, x);
@@ -677,8 +613,6 @@ int cudnnGetRNNLinLayerBiasParams(void *handle, const struct rnn *rnn,
 }
 
 /* Whether it is trained is asked afterwards: as if it were. */
-int cudnnGetRNNWorkspaceSize(void *handle, const struct rnn *rnn, int steps,
-			     const struct tensor *const *x, size_t *size);
 int cudnnGetRNNWorkspaceSize(void *handle, const struct rnn *rnn, int steps,
 			     const struct tensor *const *x, size_t *size)
 {
@@ -693,9 +627,6 @@ int cudnnGetRNNWorkspaceSize(void *handle, const struct rnn *rnn, int steps,
 
 int cudnnGetRNNTrainingReserveSize(void *handle, const struct rnn *rnn,
 				   int steps, const struct tensor *const *x,
-				   size_t *size);
-int cudnnGetRNNTrainingReserveSize(void *handle, const struct rnn *rnn,
-				   int steps, const struct tensor *const *x,
 				   size_t *size)
 {
 	const struct sequences sequences = { steps, x[0]->dims[0] };
@@ -707,20 +638,16 @@ int cudnnGetRNNTrainingReserveSize(void *handle, const struct rnn *rnn,
 	return SUCCESS;
 }
 
-int cudnnCreateFilterDescriptor(struct tensor **filter);
 int cudnnCreateFilterDescriptor(struct tensor **filter)
 {
 	return cudnnCreateTensorDescriptor(filter);
 }
 
-int cudnnDestroyFilterDescriptor(struct tensor *filter);
 int cudnnDestroyFilterDescriptor(struct tensor *filter)
 {
 	return cudnnDestroyTensorDescriptor(filter);
 }
 
-int cudnnGetFilterNdDescriptor(const struct tensor *filter, int room, int *type,
-			       int *format, int *count, int *dims);
 int cudnnGetFilterNdDescriptor(const struct tensor *filter, int room, int *type,
 			       int *format, int *count, int *dims)
 {

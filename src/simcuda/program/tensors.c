@@ -12,6 +12,7 @@
 #include "simcuda/memory.h"
 #include "simcuda/process.h"
 #include "simcuda/program/draws.h"
+#include "simcuda/program/scripts.h"
 
 #define FIRST_RELEASE	   1
 #define LAST_RELEASE	   15
@@ -213,9 +214,6 @@ static void count_backends(const void *dense)
 			return;
 }
 
-/* For the Python side: whether a tensor of int16_t, two rows of five that lie
- * seven apart, is read as that, where std::string has so many bytes. */
-bool simcuda_find_layout(const void *tensor, uint64_t addr, int string);
 bool simcuda_find_layout(const void *tensor, uint64_t addr, int string)
 {
 	struct shape s;

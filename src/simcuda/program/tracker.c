@@ -359,6 +359,6 @@ static void lead(void (*function)(void *), void (*mine)(void *))
 void intercepted_start(void (*deleter)(void *), void (*mine)(void *))
 {
 	lead(deleter, mine);
-	process_observe_events(on_event);
-	process_observe_memory(on_memory);
+	process_hooks.event = on_event;
+	process_hooks.memory = on_memory;
 }

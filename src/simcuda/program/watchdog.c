@@ -261,7 +261,7 @@ static void on_unfinished(const struct awaited *awaited)
 __attribute__((constructor)) static void start(void)
 {
 	pthread_key_create(&leaving, leave);
-	process_observe_unfinished(on_unfinished);
+	process_hooks.unfinished = on_unfinished;
 }
 
 /* ---- groups that look themselves: c10d::nccl2, 2.15's ---- */
