@@ -10,8 +10,9 @@
 #include "base/mem.h"
 #include "simcuda/process.h"
 
-/* Programs call these by CUDA's own declarations. */
+/* Programs call these by CUDA's own declarations, and few arguments matter. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /* dlsym's and CUDA's way to hand out functions. */
 union address {
@@ -175,7 +176,6 @@ cudaError_t cudaGetDriverEntryPoint(
 	const char *name, void **function, unsigned long long flags,
 	enum cudaDriverEntryPointQueryResult *result)
 {
-	(void)flags;
 	return look_up(CALL_cudaGetDriverEntryPoint, name, function, result);
 }
 
@@ -183,8 +183,6 @@ cudaError_t cudaGetDriverEntryPoint(
 CUresult cuGetProcAddress(const char *name, void **function, int version,
 			  uint64_t flags)
 {
-	(void)version;
-	(void)flags;
 	process_lock();
 	*function = find(name).object;
 	process_unlock();
@@ -202,7 +200,6 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
 /* Tables that nobody documents: there are none. */
 CUresult cuGetExportTable(const void **table, const void *id)
 {
-	(void)id;
 	*table = NULL;
 	return CUDA_ERROR_NOT_FOUND;
 }
@@ -211,8 +208,6 @@ cudaError_t cudaGetDriverEntryPointByVersion(
 	const char *name, void **function, unsigned version,
 	unsigned long long flags, enum cudaDriverEntryPointQueryResult *result)
 {
-	(void)version;
-	(void)flags;
 	return look_up(CALL_cudaGetDriverEntryPointByVersion, name, function,
 		       result);
 }

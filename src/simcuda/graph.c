@@ -9,6 +9,9 @@
 
 #include "base/mem.h"
 
+/* Of the arguments of CUDA's functions few matter. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 struct CUgraphExec_st {
 	unsigned long long capture;
 };
@@ -193,7 +196,6 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec,
 					  cudaGraph_t graph,
 					  unsigned long long flags)
 {
-	(void)flags;
 	return instantiate(CALL_cudaGraphInstantiateWithFlags, exec, graph);
 }
 
@@ -201,13 +203,11 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec,
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
 				 unsigned long long flags)
 {
-	(void)flags;
 	return instantiate(CALL_cudaGraphInstantiate, exec, graph);
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
-	(void)exec;
 	process_begin(CALL_cudaGraphLaunch);
 	stream_work((uintptr_t)stream);
 	process_end(cudaSuccess);
@@ -228,7 +228,6 @@ cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *data,
 				 cudaHostFn_t destroy, unsigned references,
 				 unsigned flags)
 {
-	(void)flags;
 	process_begin(CALL_cudaUserObjectCreate);
 	*object = gp_mem_alloc(1, sizeof(**object));
 	**object = (struct CUuserObject_st){ data, destroy, references };
@@ -258,7 +257,6 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph,
 				      cudaUserObject_t object, unsigned count,
 				      unsigned flags)
 {
-	(void)graph;
 	process_begin(CALL_cudaGraphRetainUserObject);
 	if (!(flags & cudaGraphUserObjectMove))
 		object->references += count;
@@ -286,7 +284,6 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
 {
 	struct stream *s;
 
-	(void)mode;
 	process_begin(CALL_cudaStreamBeginCapture);
 	s = of(stream);
 	if (s->graph)
@@ -417,7 +414,6 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
 						const cudaGraphEdgeData *edges,
 						size_t count, unsigned flags)
 {
-	(void)edges;
 	return update(stream, nodes, count, flags);
 }
 #else

@@ -10,6 +10,9 @@
 #include "simcuda/kept.h"
 #include "simcuda/stream.h"
 
+/* Of the arguments of CUDA's functions few matter. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* ---- host memory ---- */
 
 /*
@@ -96,14 +99,12 @@ cudaError_t cudaMallocHost(void **pointer, size_t size)
 
 cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned flags)
 {
-	(void)flags;
 	return allocate(CALL_cudaHostAlloc, pointer, size);
 }
 
 /* Both sides reach it: it is on the host. */
 cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned flags)
 {
-	(void)flags;
 	return allocate(CALL_cudaMallocManaged, pointer, size);
 }
 
@@ -123,7 +124,6 @@ cudaError_t cudaFreeHost(void *pointer)
 
 cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags)
 {
-	(void)flags;
 	process_begin(CALL_cudaHostRegister);
 	add(pointer, size);
 	return process_end(cudaSuccess);
@@ -138,7 +138,6 @@ cudaError_t cudaHostUnregister(void *pointer)
 cudaError_t cudaHostGetDevicePointer(void **device, void *pointer,
 				     unsigned flags)
 {
-	(void)flags;
 	process_begin(CALL_cudaHostGetDevicePointer);
 	*device = pointer;
 	return process_end(cudaSuccess);
@@ -241,9 +240,6 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t align,
 	struct gp_device *memory;
 	uint64_t addr;
 
-	(void)align;
-	(void)wanted;
-	(void)flags;
 	process_begin(CALL_cuMemAddressReserve);
 	memory = process_memory(process.reserving);
 	if (!size || !memory->ops->reserve(memory, size, &addr))
@@ -276,7 +272,6 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 	struct gp_device *memory;
 	uint32_t index;
 
-	(void)flags;
 	process_begin(CALL_cuMemCreate);
 	if (!is_wanted_kind(prop))
 		return process_end_driver(CUDA_ERROR_NOT_SUPPORTED);
@@ -311,7 +306,6 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 {
 	struct handle *h;
 
-	(void)flags;
 	process_begin(CALL_cuMemMap);
 	h = find(handle);
 	if (!h || offset + size > h->size ||
@@ -344,10 +338,6 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 CUresult cuMemSetAccess(CUdeviceptr address, size_t size,
 			const CUmemAccessDesc *access, size_t count)
 {
-	(void)address;
-	(void)size;
-	(void)access;
-	(void)count;
 	process_begin(CALL_cuMemSetAccess);
 	return process_end_driver(CUDA_SUCCESS);
 }
@@ -356,8 +346,6 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity,
 				       const CUmemAllocationProp *prop,
 				       int option)
 {
-	(void)prop;
-	(void)option;
 	process_begin(CALL_cuMemGetAllocationGranularity);
 	*granularity = GP_DEVICE_GRAIN;
 	return process_end_driver(CUDA_SUCCESS);
@@ -745,17 +733,12 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
 				 const struct cudaMemAccessDesc *access,
 				 size_t n)
 {
-	(void)pool;
-	(void)access;
-	(void)n;
 	process_begin(CALL_cudaMemPoolSetAccess);
 	return process_end(cudaSuccess);
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t size)
 {
-	(void)pool;
-	(void)size;
 	process_begin(CALL_cudaMemPoolTrimTo);
 	return process_end(cudaSuccess);
 }
@@ -764,8 +747,6 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t size)
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute,
 					   void *value)
 {
-	(void)device;
-	(void)attribute;
 	process_begin(CALL_cudaDeviceGetGraphMemAttribute);
 	*(uint64_t *)value = 0;
 	return process_end(cudaSuccess);
@@ -774,9 +755,6 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute,
 cudaError_t cudaDeviceSetGraphMemAttribute(int device, int attribute,
 					   void *value)
 {
-	(void)device;
-	(void)attribute;
-	(void)value;
 	process_begin(CALL_cudaDeviceSetGraphMemAttribute);
 	return process_end(cudaSuccess);
 }

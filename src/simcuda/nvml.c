@@ -9,6 +9,9 @@
 #include "simcuda/device.h"
 #include "simcuda/process.h"
 
+/* Of the arguments of CUDA's functions few matter. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 int nvmlInit_v2(void)
 {
 	process_begin(CALL_nvmlInit_v2);
@@ -18,7 +21,6 @@ int nvmlInit_v2(void)
 
 int nvmlInitWithFlags(unsigned flags)
 {
-	(void)flags;
 	return nvmlInit_v2();
 }
 
@@ -173,8 +175,6 @@ int nvmlDeviceGetPciInfo_v3(void *device, struct nvml_pci *pci)
 int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count,
 					 void *infos)
 {
-	(void)device;
-	(void)infos;
 	process_begin(CALL_nvmlDeviceGetComputeRunningProcesses);
 	*count = 0;
 	process_end(cudaSuccess);
@@ -195,25 +195,16 @@ int nvmlDeviceGetP2PStatus(void *device, void *other, int what, int *status)
 
 int nvmlDeviceGetNvLinkState(void *device, unsigned link, int *is_active)
 {
-	(void)device;
-	(void)link;
-	(void)is_active;
 	return NVML_ERROR_NOT_SUPPORTED;
 }
 
 int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type)
 {
-	(void)device;
-	(void)link;
-	(void)type;
 	return NVML_ERROR_NOT_SUPPORTED;
 }
 
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, void *info)
 {
-	(void)device;
-	(void)link;
-	(void)info;
 	return NVML_ERROR_NOT_SUPPORTED;
 }
 
@@ -229,7 +220,6 @@ int nvmlDeviceGetGpuFabricInfoV(void *device, void *info)
 		unsigned char state; /* 0: NOT_SUPPORTED */
 	} *fabric = info;
 
-	(void)device;
 	memset(fabric->cluster, 0, sizeof(fabric->cluster));
 	fabric->status = 0;
 	fabric->clique = 0;
@@ -294,7 +284,6 @@ int nvmlSystemGetCudaDriverVersion(int *version)
 
 int nvmlDeviceGetUtilizationRates(void *device, struct nvml_utilization *rates)
 {
-	(void)device;
 	*rates = (struct nvml_utilization){ .gpu = 100, .memory = 50 };
 	return NVML_SUCCESS;
 }
@@ -302,7 +291,6 @@ int nvmlDeviceGetUtilizationRates(void *device, struct nvml_utilization *rates)
 int nvmlDeviceGetEncoderUtilization(void *device, unsigned *percent,
 				    unsigned *over_us)
 {
-	(void)device;
 	*percent = 1;
 	*over_us = 1000000;
 	return NVML_SUCCESS;
@@ -316,8 +304,6 @@ int nvmlDeviceGetDecoderUtilization(void *device, unsigned *percent,
 
 int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
 {
-	(void)device;
-	(void)sensor;
 	*celsius = 50;
 	return NVML_SUCCESS;
 }
@@ -326,14 +312,12 @@ int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
 
 int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
 {
-	(void)device;
 	*milliwatts = 300 * WATT;
 	return NVML_SUCCESS;
 }
 
 int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts)
 {
-	(void)device;
 	*milliwatts = 400 * WATT;
 	return NVML_SUCCESS;
 }
@@ -349,7 +333,6 @@ int nvmlDeviceGetTotalEnergyConsumption(void *device,
 {
 	static unsigned long long used;
 
-	(void)device;
 	process_lock();
 	*millijoules = used += WATT;
 	process_unlock();
@@ -382,7 +365,6 @@ int nvmlDeviceGetClockInfo(void *device, int clock, unsigned *mhz)
 
 int nvmlDeviceGetPerformanceState(void *device, int *state)
 {
-	(void)device;
 	*state = 0; /* P0: the fastest */
 	return NVML_SUCCESS;
 }
@@ -390,8 +372,6 @@ int nvmlDeviceGetPerformanceState(void *device, int *state)
 int nvmlDeviceGetPcieThroughput(void *device, int counter,
 				unsigned *kb_a_second)
 {
-	(void)device;
-	(void)counter;
 	*kb_a_second = 1000;
 	return NVML_SUCCESS;
 }
@@ -411,23 +391,15 @@ int nvmlDeviceGetMemoryBusWidth(void *device, unsigned *bits)
  * instances. */
 int nvmlDeviceGetFanSpeed(void *device, unsigned *percent)
 {
-	(void)device;
-	(void)percent;
 	return NVML_ERROR_NOT_SUPPORTED;
 }
 
 int nvmlDeviceGetEccMode(void *device, int *now, int *pending)
 {
-	(void)device;
-	(void)now;
-	(void)pending;
 	return NVML_ERROR_NOT_SUPPORTED;
 }
 
 int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *pending)
 {
-	(void)device;
-	(void)now;
-	(void)pending;
 	return NVML_ERROR_NOT_SUPPORTED;
 }

@@ -17,8 +17,9 @@
 #include "simcuda/program/interpreter.h"
 #include "simcuda/stream.h"
 
-/* Programs call these by CUDA's own declarations. */
+/* Programs call these by CUDA's own declarations, and few arguments matter. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /* ---- modules ---- */
 
@@ -44,9 +45,6 @@ CUresult cuModuleLoadData(struct module **module, const void *image)
 CUresult cuModuleLoadDataEx(struct module **module, const void *image,
 			    unsigned count, void *options, void **values)
 {
-	(void)count;
-	(void)options;
-	(void)values;
 	return cuModuleLoadData(module, image);
 }
 
@@ -221,7 +219,6 @@ static CUresult launch_kernel(const void *stream, const void *function,
 			 struct dim3 block, void **arguments, size_t shared,   \
 			 const void *stream)                                   \
 	{                                                                      \
-		(void)function, (void)arguments, (void)shared;                 \
 		return launch(                                                 \
 			stream, (const unsigned[]){ grid.x, grid.y, grid.z },  \
 			(const unsigned[]){ block.x, block.y, block.z });      \
@@ -262,8 +259,6 @@ CUresult cuLaunchKernelEx(const struct launch_config *config,
 		      unsigned block_z, unsigned shared, const void *stream,   \
 		      void **arguments)                                        \
 	{                                                                      \
-		(void)grid_x, (void)grid_y, (void)grid_z, (void)block_x;       \
-		(void)block_y, (void)block_z, (void)shared;                    \
 		return launch_kernel(stream, function, arguments);             \
 	}
 DRIVER_LAUNCHES(DRIVER_LAUNCH)
@@ -301,7 +296,6 @@ static void *fat_binary;
 
 void **__cudaRegisterFatBinary(const void *binary)
 {
-	(void)binary;
 	interpreter_watch_imports();
 	return &fat_binary;
 }
@@ -317,7 +311,6 @@ NOTHING(__cudaRegisterVar)
 
 char __cudaInitModule(void **binary)
 {
-	(void)binary;
 	return 1;
 }
 
@@ -334,7 +327,6 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
 {
 	const struct simcuda_properties *p;
 
-	(void)function;
 	process_lock();
 	p = properties_of(process_current_device());
 	memset(attributes, 0, sizeof(*attributes));
@@ -380,7 +372,6 @@ static int blocks_per_sm(int threads, size_t shared)
 	cudaError_t name(int *blocks, const void *function, int threads,       \
 			 size_t shared)                                        \
 	{                                                                      \
-		(void)function;                                                \
 		*blocks = blocks_per_sm(threads, shared);                      \
 		return cudaSuccess;                                            \
 	}
@@ -395,7 +386,6 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters)
 /* A variable on the device: an address that nobody else has. */
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
 {
-	(void)symbol;
 	*pointer = (void *)(uintptr_t)GP_SIM_BASE;
 	return cudaSuccess;
 }
@@ -421,7 +411,6 @@ typedef void (*stream_callback)(cudaStream_t stream, cudaError_t status,
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, stream_callback function,
 				  void *data, unsigned flags)
 {
-	(void)flags;
 	work(stream);
 	function(stream, cudaSuccess, data);
 	return cudaSuccess;
@@ -432,7 +421,6 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, stream_callback function,
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags,
 				    int *active)
 {
-	(void)device;
 	*flags = 0;
 	*active = 1;
 	return CUDA_SUCCESS;

@@ -13,8 +13,9 @@
 #include "simcuda/program/owners.h"
 #include "simcuda/program/stand_in.h"
 
-/* Programs call these by CUDA's own declarations. */
+/* Programs call these by CUDA's own declarations, and few arguments matter. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #define SUCCESS 0
 
@@ -22,7 +23,6 @@
 
 int cublasGetVersion_v2(void *handle, int *version)
 {
-	(void)handle;
 	*version = SIMCUDA_MAJOR * 10000;
 	return SUCCESS;
 }
@@ -38,13 +38,6 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *operation, void *a,
 				   void *b, void *c, void *d, void *preference,
 				   int requested, void *results, int *returned)
 {
-	(void)handle;
-	(void)operation;
-	(void)a;
-	(void)b;
-	(void)c;
-	(void)d;
-	(void)preference;
 	if (requested > 0)
 		memset(results, 0, 80);
 	*returned = requested > 0;
@@ -53,8 +46,6 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *operation, void *a,
 
 int cublasSetWorkspace_v2(void *handle, uint64_t workspace, size_t size)
 {
-	(void)handle;
-	(void)size;
 	owners_workspace(OWNERS_CUBLAS, workspace);
 	return SUCCESS;
 }
@@ -65,9 +56,6 @@ int cublasLtMatmul(void *handle, void *operation, void *alpha, void *a,
 		   void *c_like, void *d, void *d_like, void *algorithm,
 		   uint64_t workspace)
 {
-	(void)handle, (void)operation, (void)alpha, (void)a, (void)a_like;
-	(void)b, (void)b_like, (void)beta, (void)c, (void)c_like, (void)d;
-	(void)d_like, (void)algorithm;
 	owners_workspace(OWNERS_CUBLAS, workspace);
 	process_notify_work(NULL);
 	return SUCCESS;
@@ -77,21 +65,18 @@ int cublasLtMatmul(void *handle, void *operation, void *alpha, void *a,
 
 int cublasGetMathMode(void *handle, int *mode)
 {
-	(void)handle;
 	*mode = 0; /* CUBLAS_DEFAULT_MATH */
 	return SUCCESS;
 }
 
 int cublasGetPointerMode_v2(void *handle, int *mode)
 {
-	(void)handle;
 	*mode = 0; /* CUBLAS_POINTER_MODE_HOST */
 	return SUCCESS;
 }
 
 int cudnnGetStream(void *handle, void **stream)
 {
-	(void)handle;
 	*stream = NULL;
 	return SUCCESS;
 }
@@ -108,7 +93,6 @@ int cuptiGetVersion(uint32_t *version)
 int cusparseSpMatGetSize(void *matrix, int64_t *rows, int64_t *columns,
 			 int64_t *elements)
 {
-	(void)matrix;
 	*rows = *columns = *elements = 0;
 	return SUCCESS;
 }
@@ -130,7 +114,6 @@ int nvrtcVersion(int *major, int *minor)
 #define SIZE(name)                                                             \
 	int name(void *program, size_t *size)                                  \
 	{                                                                      \
-		(void)program;                                                 \
 		*size = 1;                                                     \
 		return SUCCESS;                                                \
 	}
@@ -144,7 +127,6 @@ SIZES(SIZE)
 #define TEXT(name)                                                             \
 	int name(void *program, char *text)                                    \
 	{                                                                      \
-		(void)program;                                                 \
 		*text = 0;                                                     \
 		return SUCCESS;                                                \
 	}
@@ -154,7 +136,6 @@ TEXTS(TEXT)
 int nvrtcGetLoweredName(void *program, const char *expression,
 			const char **name)
 {
-	(void)program;
 	*name = expression;
 	return SUCCESS;
 }
@@ -385,8 +366,6 @@ int cufftXtMakePlanMany(int plan, int rank, long long *sizes, long long *inputs,
 {
 	int64_t element = element_of(type);
 
-	(void)plan, (void)inputs, (void)input_stride, (void)input_distance;
-	(void)outputs, (void)output_stride, (void)output_distance;
 	*work = 0;
 	if (!are_sizes(sizes, rank, batch) || !element)
 		return INVALID_SIZE;
@@ -560,8 +539,6 @@ int cusolverDnXpotrf_bufferSize(void *handle, void *parameters, int triangle,
 				int64_t n, int type, void *a, int64_t rows,
 				int computed, size_t *device, size_t *host)
 {
-	(void)handle, (void)parameters, (void)triangle, (void)a, (void)rows;
-	(void)computed;
 	*host = 0;
 	return tell(device, at(&potrf, n), element(type), __func__);
 }
@@ -577,8 +554,6 @@ int cusolverDnXgeqrf_bufferSize(void *handle, void *parameters, int64_t m,
 				int type_of_tau, void *tau, int computed,
 				size_t *device, size_t *host)
 {
-	(void)handle, (void)parameters, (void)a, (void)rows;
-	(void)type_of_tau, (void)tau, (void)computed;
 	*host = 0;
 	return tell(device, geqrf(n, element(type)), element(type) && m == n,
 		    __func__);
@@ -592,8 +567,6 @@ int cusolverDnXsyevd_bufferSize(void *handle, void *parameters, int vectors,
 	/* As much besides for float as for double. */
 	size_t besides = type == 0 ? 64 : 0;
 
-	(void)handle, (void)parameters, (void)vectors, (void)triangle;
-	(void)a, (void)rows, (void)type_of_w, (void)w, (void)computed;
 	*host = 0;
 	return tell(device, element(type) * at(&syevd, n) + besides,
 		    element(type), __func__);
@@ -607,10 +580,6 @@ int cusolverDnXgeev_bufferSize(void *handle, void *parameters, int left,
 			       int type_of_right, void *vr, int64_t right_rows,
 			       int computed, size_t *device, size_t *host)
 {
-	(void)handle, (void)parameters, (void)left, (void)right, (void)a;
-	(void)rows, (void)type_of_w, (void)w, (void)type_of_left, (void)vl;
-	(void)left_rows, (void)type_of_right, (void)vr, (void)right_rows;
-	(void)computed;
 	*host = 0;
 	return tell(device, element(type) * at(type ? &dgeev : &sgeev, n),
 		    element(type), __func__);
@@ -627,8 +596,6 @@ int cusolverDnXsyevBatched_bufferSize(void *handle, void *parameters,
 	int64_t of_16 = (int64_t)at(&syev_of_16, n) - 128;
 	int64_t of_floats = of_2 + (of_16 - of_2) * (batch - 2) / 14;
 
-	(void)handle, (void)parameters, (void)vectors, (void)triangle;
-	(void)a, (void)rows, (void)type_of_w, (void)w, (void)computed;
 	*host = 0;
 	return tell(device,
 		    element(type) / sizeof(float) * (size_t)of_floats + 128,
@@ -640,7 +607,6 @@ int cusolverDnXsyevBatched_bufferSize(void *handle, void *parameters,
 #define GETRF(name, sizes, bytes)                                              \
 	int name(void *handle, int m, int n, void *a, int rows, int *size)     \
 	{                                                                      \
-		(void)handle, (void)a, (void)rows;                             \
 		return tell_elements(size, at(sizes, n) / (bytes), m == n,     \
 				     __func__);                                \
 	}
@@ -651,7 +617,6 @@ GETRF(cusolverDnDgetrf_bufferSize, &dgetrf, sizeof(double))
 	int name(void *handle, int m, int n, int k, void *a, int rows,         \
 		 void *tau, int *size)                                         \
 	{                                                                      \
-		(void)handle, (void)a, (void)rows, (void)tau;                  \
 		return tell_elements(size, at(&orgqr, n), m == n && n == k,    \
 				     __func__);                                \
 	}
@@ -662,8 +627,6 @@ ORGQR(cusolverDnDorgqr_bufferSize)
 	int name(void *handle, int side, int how, int m, int n, int k,         \
 		 void *a, int rows, void *tau, void *c, int c_rows, int *size) \
 	{                                                                      \
-		(void)handle, (void)side, (void)how, (void)a, (void)rows;      \
-		(void)tau, (void)c, (void)c_rows;                              \
 		return tell_elements(size, at(&ormqr, n), m == n && n == k,    \
 				     __func__);                                \
 	}
@@ -675,9 +638,6 @@ ORMQR(cusolverDnDormqr_bufferSize)
 		 int rows, void *s, void *u, int u_rows, void *v, int v_rows,  \
 		 int *size, void *parameters)                                  \
 	{                                                                      \
-		(void)handle, (void)vectors, (void)few, (void)a, (void)rows;   \
-		(void)s, (void)u, (void)u_rows, (void)v, (void)v_rows;         \
-		(void)parameters;                                              \
 		return tell_elements(size, at(&gesvdj, n), m == n, __func__);  \
 	}
 GESVDJ(cusolverDnSgesvdj_bufferSize)
@@ -689,9 +649,6 @@ GESVDJ(cusolverDnDgesvdj_bufferSize)
 		 void *s, void *u, int u_rows, void *v, int v_rows, int *size, \
 		 void *parameters, int batch)                                  \
 	{                                                                      \
-		(void)handle, (void)vectors, (void)a, (void)rows, (void)s;     \
-		(void)u, (void)u_rows, (void)v, (void)v_rows;                  \
-		(void)parameters, (void)batch;                                 \
 		return tell_elements(size, at(&gesvdj, n), m == n && n <= 32,  \
 				     __func__);                                \
 	}
@@ -703,8 +660,6 @@ int cusolverDnSsyevj_bufferSize(void *handle, int vectors, int triangle, int n,
 				void *a, int rows, void *w, int *size,
 				void *parameters)
 {
-	(void)handle, (void)vectors, (void)triangle, (void)a, (void)rows;
-	(void)w, (void)parameters;
 	return tell_elements(size, at(&syevj, n), n >= 32 && n <= 512,
 			     __func__);
 }

@@ -16,8 +16,9 @@
 #include "simcuda/program/owners.h"
 #include "simcuda/program/stand_in.h"
 
-/* Programs call these by CUDA's own declarations. */
+/* Programs call these by CUDA's own declarations, and few arguments matter. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #define SUCCESS	  0
 #define BAD_PARAM 2000
@@ -71,7 +72,6 @@ int cudnnDestroyDropoutDescriptor(struct dropout *dropout)
 	int name(struct dropout *dropout, void *handle, float probability,     \
 		 uint64_t states, size_t size, unsigned long long seed)        \
 	{                                                                      \
-		(void)handle, (void)size, (void)seed;                          \
 		dropout->probability = probability;                            \
 		owners_workspace(OWNERS_CUDNN, states);                        \
 		return SUCCESS;                                                \
@@ -96,7 +96,6 @@ int cudnnSetRNNDescriptor_v8(struct rnn *rnn, int algorithm, int cell, int bias,
 			     int layers, const struct dropout *dropout,
 			     unsigned flags)
 {
-	(void)input, (void)precision, (void)math, (void)flags;
 	if (cell < RELU || cell > GRU)
 		return BAD_PARAM;
 	*rnn = (struct rnn){
@@ -130,7 +129,6 @@ int cudnnSetRNNDataDescriptor(struct sequences *sequences, int type, int layout,
 			      int steps, int batch, int width,
 			      const int *lengths, void *padding)
 {
-	(void)type, (void)layout, (void)width, (void)lengths, (void)padding;
 	*sequences = (struct sequences){ steps, batch };
 	return SUCCESS;
 }
@@ -225,7 +223,6 @@ int cudnnGetRNNWeightSpaceSize(void *handle, const struct rnn *rnn,
 {
 	int all = rnn->layers * rnn->directions;
 
-	(void)handle;
 	*size = element(rnn) *
 		(matrices_before(rnn, all, 0) + biases_before(rnn, all, 0));
 	return SUCCESS;
@@ -257,7 +254,6 @@ int cudnnGetRNNWeightParams(void *handle, const struct rnn *rnn, int layer,
 			    struct tensor *m, const void **m_at,
 			    struct tensor *b, const void **b_at)
 {
-	(void)handle, (void)size;
 	if (m && m_at)
 		*m_at = matrix_at(rnn, layer, id, space, m);
 	if (b && b_at)
@@ -422,7 +418,6 @@ int cudnnGetRNNTempSpaceSizes(void *handle, const struct rnn *rnn,
 			      int is_training, const struct sequences *x,
 			      size_t *work, size_t *reserve)
 {
-	(void)handle;
 	if (work)
 		*work = workspace(rnn, x, is_training);
 	if (reserve)
@@ -440,7 +435,6 @@ int cudnnDropoutGetStatesSize(void *handle, size_t *size)
 {
 	const struct simcuda_properties *p;
 
-	(void)handle;
 	process_lock();
 	p = properties_of(process_current_device());
 	*size = (size_t)p->multiprocessors * STATES_BY_PROCESSOR * STATE_BYTES;
@@ -467,7 +461,6 @@ int cudnnDestroyTensorDescriptor(struct tensor *tensor)
 int cudnnSetTensorNdDescriptor(struct tensor *tensor, int type, int count,
 			       const int *dims, const int *strides)
 {
-	(void)strides;
 	*tensor = (struct tensor){ .type = type, .count = count };
 	for (int i = 0; i < count && i < 3; i++)
 		tensor->dims[i] = dims[i];
@@ -508,10 +501,6 @@ int cudnnRNNForward(void *handle, const struct rnn *rnn, int is_training,
 		    size_t size, uint64_t workspace, size_t reserve,
 		    void *reserved)
 {
-	(void)handle, (void)rnn, (void)is_training, (void)lengths, (void)x;
-	(void)x_at, (void)y, (void)y_at, (void)h, (void)hx, (void)hy, (void)c;
-	(void)cx, (void)cy, (void)weights, (void)w, (void)size, (void)reserve;
-	(void)reserved;
 	return run(workspace);
 }
 
@@ -523,10 +512,6 @@ int cudnnRNNBackwardData_v8(void *handle, const struct rnn *rnn,
 			    size_t weights, const void *w, size_t size,
 			    uint64_t workspace, size_t reserve, void *reserved)
 {
-	(void)handle, (void)rnn, (void)lengths, (void)y, (void)y_at, (void)dy;
-	(void)x, (void)dx, (void)h, (void)hx, (void)dhy, (void)dhx, (void)c;
-	(void)cx, (void)dcy, (void)dcx, (void)weights, (void)w, (void)size;
-	(void)reserve, (void)reserved;
 	return run(workspace);
 }
 
@@ -537,9 +522,6 @@ int cudnnRNNBackwardWeights_v8(void *handle, const struct rnn *rnn, int how,
 			       size_t size, uint64_t workspace, size_t reserve,
 			       void *reserved)
 {
-	(void)handle, (void)rnn, (void)how, (void)lengths, (void)x, (void)x_at;
-	(void)h, (void)hx, (void)y, (void)y_at, (void)weights, (void)dw;
-	(void)size, (void)reserve, (void)reserved;
 	return run(workspace);
 }
 
@@ -556,7 +538,6 @@ int cudnnSetRNNDescriptor_v6(void *handle, struct rnn *rnn, int hidden,
 			     int input, int direction, int cell, int algorithm,
 			     int precision)
 {
-	(void)handle;
 	return cudnnSetRNNDescriptor_v8(rnn, algorithm, cell, BOTH_BIASES,
 					direction, input, FLOAT, precision, 0,
 					0, hidden, hidden, layers, dropout, 0);
@@ -565,7 +546,6 @@ int cudnnSetRNNDescriptor_v6(void *handle, struct rnn *rnn, int hidden,
 int cudnnSetRNNProjectionLayers(void *handle, struct rnn *rnn, int recurrent,
 				int given)
 {
-	(void)handle, (void)given;
 	rnn->projection = recurrent;
 	return SUCCESS;
 }
@@ -595,7 +575,6 @@ int cudnnGetRNNLinLayerMatrixParams(void *handle, const struct rnn *rnn,
 {
 	struct rnn of = given(rnn, x);
 
-	(void)handle, (void)w;
 	*at = matrix_at(&of, layer, id, space, m);
 	return SUCCESS;
 }
@@ -607,7 +586,6 @@ int cudnnGetRNNLinLayerBiasParams(void *handle, const struct rnn *rnn,
 {
 	struct rnn of = given(rnn, x);
 
-	(void)handle, (void)w;
 	*at = bias_at(&of, layer, id, space, b);
 	return SUCCESS;
 }
@@ -619,7 +597,6 @@ int cudnnGetRNNWorkspaceSize(void *handle, const struct rnn *rnn, int steps,
 	const struct sequences sequences = { steps, x[0]->dims[0] };
 	struct rnn of = given(rnn, x[0]);
 
-	(void)handle;
 	*size = workspace(&of, &sequences, true);
 	stand_in_measured(__func__);
 	return SUCCESS;
@@ -632,7 +609,6 @@ int cudnnGetRNNTrainingReserveSize(void *handle, const struct rnn *rnn,
 	const struct sequences sequences = { steps, x[0]->dims[0] };
 	struct rnn of = given(rnn, x[0]);
 
-	(void)handle;
 	*size = reserve_space(&of, &sequences);
 	stand_in_measured(__func__);
 	return SUCCESS;
