@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "simcuda/kept.h"
 #include "simcuda/program/scripts.h"
 #include "simcuda/program/tensors.h"
@@ -41,7 +42,7 @@ static const struct draws_policy nothing = { .follows = false };
 static struct {
 	const struct draws_policy *policy;
 	pthread_mutex_t lock;
-	uint64_t state; /* of the generator */
+	struct gp_rng rng;
 } draws = { .policy = &known, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void draws_choose(const char *values)
@@ -55,7 +56,8 @@ void draws_choose(const char *values)
 		kept_set_limits(&(struct kept_limits){ TIB, TIB / 2 });
 	} else if (values && !strncmp(values, with_seed, strlen(with_seed))) {
 		draws.policy = &drawn;
-		draws.state = strtoull(values + strlen(with_seed), NULL, 10);
+		draws.rng.state =
+			strtoull(values + strlen(with_seed), NULL, 10);
 		kept_set_limits(&(struct kept_limits){ 64 * MIB, 1024 * MIB });
 	}
 }
@@ -63,16 +65,6 @@ void draws_choose(const char *values)
 const struct draws_policy *draws_policy(void)
 {
 	return draws.policy;
-}
-
-/* SplitMix64 (Steele, Lea and Flood 2014). */
-static uint64_t next(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
 }
 
 /* ---- where a thread draws ---- */
@@ -152,17 +144,17 @@ uint64_t draws_seed(struct draws_place *place)
 	if (place->of)
 		return gp_hash64(place->of + ++place->taken);
 	pthread_mutex_lock(&draws.lock);
-	seed = next(&draws.state);
+	seed = gp_rng_next(&draws.rng);
 	pthread_mutex_unlock(&draws.lock);
 	return seed;
 }
 
 /* Four uniform ones have a sum that is near enough to normal, and cost no
  * logarithm: mean 0, variance 1. */
-static float normal(uint64_t *state)
+static float normal(struct gp_rng *rng)
 {
 	static const float scale = 1.7320508f / 65536; /* sqrt(3) */
-	uint64_t bits = next(state);
+	uint64_t bits = gp_rng_next(rng);
 	float sum = 0;
 
 	for (int i = 0; i < 4; i++)
@@ -192,7 +184,7 @@ void draws_fill(int dtype, uint64_t count, void *to)
 {
 	bool is_complex =
 		dtype == DTYPE_COMPLEX || dtype == DTYPE_COMPLEX_DOUBLE;
-	uint64_t state = draws_seed(&here);
+	struct gp_rng rng = { draws_seed(&here) };
 	char *at = to;
 	size_t size;
 
@@ -204,17 +196,17 @@ void draws_fill(int dtype, uint64_t count, void *to)
 	memset(to, 0, count * size);
 	for (uint64_t i = 0; i < count; i++, at += size)
 		if (tensors_is_real(dtype))
-			put(dtype, normal(&state), 0, at);
+			put(dtype, normal(&rng), 0, at);
 		else
-			put(dtype, 0, next(&state), at);
+			put(dtype, 0, gp_rng_next(&rng), at);
 }
 
 void draws_fill_scalar(int dtype, void *to)
 {
-	uint64_t state = draws_seed(&here);
+	struct gp_rng rng = { draws_seed(&here) };
 
 	memset(to, 0, tensors_element(dtype));
 	/* A truth of much, as whether any is not a number, is false. */
 	if (dtype != DTYPE_BOOL)
-		put(dtype, fabsf(normal(&state)), next(&state), to);
+		put(dtype, fabsf(normal(&rng)), gp_rng_next(&rng), to);
 }

@@ -194,28 +194,41 @@ static void read_facts(struct operator_facts *facts, const char *bytes,
 {
 	struct words w = { bytes, bytes + size };
 	bool *const flags[] = {
-		&facts->computes,     &facts->is_silent,
-		&facts->writes_any,   &facts->asks_size,
-		&facts->is_scalar,    &facts->is_random,
-		&facts->is_decisive,  &facts->is_check,
-		&facts->asserts,      &facts->orders,
-		&facts->denies,	      &facts->samples,
-		&facts->is_of_all,    &facts->counts,
-		&facts->is_sparse,    &facts->is_by_element,
-		&facts->scales,	      &facts->is_costly,
-		&facts->multiplies,   &facts->is_fresh,
-		&facts->succeeds,     &facts->finds_any,
-		&facts->is_each,      &facts->takes_as_read,
-		&facts->gives_places, &facts->is_one_number,
+		&facts->computes,
+		&facts->is_silent,
+		&facts->writes_any,
+		&facts->asks_size,
+		&facts->is_scalar,
+		&facts->is_random,
+		&facts->reads.is_decisive,
+		&facts->is_check,
+		&facts->asserts,
+		&facts->orders,
+		&facts->denies,
+		&facts->samples,
+		&facts->is_of_all,
+		&facts->counts,
+		&facts->reads.is_sparse,
+		&facts->is_by_element,
+		&facts->scales,
+		&facts->reads.is_costly,
+		&facts->reads.multiplies,
+		&facts->is_fresh,
+		&facts->succeeds,
+		&facts->finds_any,
+		&facts->is_each,
+		&facts->reads.takes_as_read,
+		&facts->gives_places,
+		&facts->is_one_number,
 	};
 	uint64_t set = (uint64_t)next(&w);
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
 		*flags[i] = set >> i & 1;
 	facts->writes = (uint32_t)next(&w);
-	facts->unread = (uint32_t)next(&w);
-	facts->if_known = (uint32_t)next(&w);
-	facts->partly = (uint32_t)next(&w);
+	facts->reads.unread = (uint32_t)next(&w);
+	facts->reads.if_known = (uint32_t)next(&w);
+	facts->reads.partly = (uint32_t)next(&w);
 }
 
 /* ---- the thread ---- */

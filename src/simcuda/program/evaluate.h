@@ -15,38 +15,30 @@
 
 /* What an operator does, by its schema. */
 struct operator_facts {
-	bool computes;	  /* something that arguments decide */
-	bool is_silent;	  /* what it writes is told by others: collectives */
-	bool writes_any;  /* what it does not say that it writes */
-	bool asks_size;	  /* reads how large its result is while it runs */
-	bool is_scalar;	  /* _local_scalar_dense */
-	bool is_random;	  /* it takes numbers of a generator */
-	bool is_decisive; /* integers or truths of floating-point numbers */
-	bool is_check;	  /* looks for numbers that are none, and finds few */
-	bool asserts;	  /* its truths are true in a correct program */
-	bool orders;	/* where all its truths are asked for, they are true */
-	bool denies;	/* the truths that it reads are false there */
-	bool succeeds;	/* what it reads is 0 where it can be computed */
-	bool finds_any; /* how many it finds is no less than 1 */
-	bool samples;	/* the first is true there, the others false */
-	bool is_of_all; /* all() */
-	bool counts;	/* goes on from integers that nobody knows */
-	bool is_sparse; /* its tensors stand for their indices */
+	bool computes;	 /* something that arguments decide */
+	bool is_silent;	 /* what it writes is told by others: collectives */
+	bool writes_any; /* what it does not say that it writes */
+	bool asks_size;	 /* reads how large its result is while it runs */
+	bool is_scalar;	 /* _local_scalar_dense */
+	bool is_random;	 /* it takes numbers of a generator */
+	bool is_check;	 /* looks for numbers that are none, and finds few */
+	bool asserts;	 /* its truths are true in a correct program */
+	bool orders;	 /* where all its truths are asked for, they are true */
+	bool denies;	 /* the truths that it reads are false there */
+	bool succeeds;	 /* what it reads is 0 where it can be computed */
+	bool finds_any;	 /* how many it finds is no less than 1 */
+	bool samples;	 /* the first is true there, the others false */
+	bool is_of_all;	 /* all() */
+	bool counts;	 /* goes on from integers that nobody knows */
 	bool is_by_element; /* its own kernels write no more than results */
 	bool is_each; /* an element of its result hangs on those of its place,
 		       * and some may be known */
-	bool takes_as_read; /* of what nobody knows it makes what it reads */
 	bool gives_places;  /* which are none twice, whatever it reads */
 	bool is_one_number; /* its second argument, or else 0, everywhere */
-	bool scales;	/* adds to beta, the fourth argument, times the first */
-	bool is_costly; /* takes longer than its elements are many */
-	bool multiplies;   /* takes as long as that of two arguments */
-	bool is_fresh;	   /* its results are none of its arguments */
-	uint32_t writes;   /* arguments that it writes, a bit each */
-	uint32_t unread;   /* of those, what it reads nothing of */
-	uint32_t if_known; /* arguments that it does without, if need be */
-	uint32_t partly; /* arguments that may be known in part: where they are
-			  * not, each bit changes a result one way only */
+	bool scales;   /* adds to beta, the fourth argument, times the first */
+	bool is_fresh; /* its results are none of its arguments */
+	uint32_t writes; /* arguments that it writes, a bit each */
+	struct operator_reads reads;
 };
 
 struct operator_name {

@@ -367,7 +367,7 @@ static bool read_output(const struct frame *f, const struct torch_value *value,
 {
 	const void *tensor = tensors_of(value);
 
-	if (f->operation && f->operation->facts.is_sparse)
+	if (f->operation && f->operation->facts.reads.is_sparse)
 		tensor = tensors_indices(tensor);
 	return tensor && tensors_read(tensor, s);
 }
@@ -508,9 +508,9 @@ static void guess_arguments(struct frame *f, struct torch_values inputs,
 	if (!facts->is_random)
 		f->arguments = arguments_follow(inputs, wish);
 	if (!f->arguments && facts->gives_places)
-		wish->unread = UINT32_MAX;
-	if (!f->arguments &&
-	    (facts->counts || facts->takes_as_read || facts->gives_places))
+		wish->of.unread = UINT32_MAX;
+	if (!f->arguments && (facts->counts || facts->reads.takes_as_read ||
+			      facts->gives_places))
 		f->arguments = arguments_guess(inputs, wish);
 	f->is_guess = f->arguments;
 }
@@ -519,23 +519,19 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 {
 	const struct operator_facts *facts = &f->operation->facts;
 	struct arguments_wish wish = {
-		.unread = facts->unread | scales_by_0(f, inputs),
-		.if_known = facts->if_known,
-		.partly = facts->partly,
-		.is_decisive = facts->is_decisive || writes_integers(f),
-		.is_sparse = facts->is_sparse,
-		.is_costly = facts->is_costly,
-		.multiplies = facts->multiplies,
+		.of = facts->reads,
 		.counts_all = facts->is_random,
-		.as_read = facts->takes_as_read,
 		.arena = &f->arena,
 	};
 
+	wish.of.unread |= scales_by_0(f, inputs);
+	wish.of.is_decisive |= writes_integers(f);
 	f->argument_count = inputs.count;
 	f->arguments = arguments_read(inputs, &wish, &f->is_drawn);
 	if (!f->arguments && !draws_policy()->draws)
 		guess_arguments(f, inputs, &wish);
-	if (!facts->partly || (f->arguments && !f->is_drawn && !f->is_guess))
+	if (!facts->reads.partly ||
+	    (f->arguments && !f->is_drawn && !f->is_guess))
 		return;
 	f->supposed[0] = arguments_suppose(inputs, &wish, false);
 	if (f->supposed[0])
@@ -720,7 +716,7 @@ static void say_number(int64_t number, void *to, size_t size)
 /* Of the first dimension, but of indices, and where an argument names one. */
 static int64_t asked_size(const struct frame *f, const struct shape *s)
 {
-	int64_t dim = f->operation->facts.is_sparse;
+	int64_t dim = f->operation->facts.reads.is_sparse;
 
 	for (size_t i = 0; f->arguments && i < f->argument_count; i++)
 		if (f->arguments[i].kind == ARGUMENT_INT)

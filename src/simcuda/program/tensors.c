@@ -549,56 +549,54 @@ bool arguments_can_write(const struct shape *shape)
 		       kept_limits()->most_of_all;
 }
 
-void arguments_write(const struct shape *shape, const struct elements *elements)
+/* Whether all that lies between its elements is forgotten with them. */
+static bool is_at_once(const struct shape *merged, const struct run *run)
 {
-	const unsigned char *bytes = elements->bytes;
+	bool is_many = merged->numel > MOST_SINGLE_RUNS;
+
+	if (run->each == forget)
+		return merged->dims <= 1 || is_many;
+	return run->each == clear && merged->dims > 1 && is_many;
+}
+
+/* The elements of a device's tensor. */
+static void change(const struct shape *shape, struct run run)
+{
 	struct shape m = merged(shape);
-	/* Read only: put does not write there. */
-	struct run run = { .each = !bytes		? forget
-				   : elements->is_guess ? guess
-							: put,
-			   .bytes = (unsigned char *)bytes,
-			   .known = elements->known,
-			   .dtype = shape->dtype,
-			   .is_drawn = elements->is_drawn };
 	uint64_t begin, span = tensors_span(shape, &begin);
 
 	if (!shape->is_device || !span)
 		return;
 	process_lock();
-	if (!bytes && (m.dims <= 1 || m.numel > MOST_SINGLE_RUNS))
+	if (is_at_once(&m, &run))
 		kept_forget(begin, span);
 	else
 		walk(&m, 0, m.addr, &run);
 	process_unlock();
+}
+
+void arguments_write(const struct shape *shape, const struct elements *elements)
+{
+	change(shape, (struct run){
+			      .each = !elements->bytes	   ? forget
+				      : elements->is_guess ? guess
+							   : put,
+			      /* Read only: put does not write there. */
+			      .bytes = (unsigned char *)elements->bytes,
+			      .known = elements->known,
+			      .dtype = shape->dtype,
+			      .is_drawn = elements->is_drawn,
+		      });
 }
 
 void arguments_clear(const struct shape *shape)
 {
-	struct shape m = merged(shape);
-	struct run run = { .each = clear };
-	uint64_t begin, span = tensors_span(shape, &begin);
-
-	if (!shape->is_device || !span)
-		return;
-	process_lock();
-	if (m.dims > 1 && m.numel > MOST_SINGLE_RUNS)
-		kept_forget(begin, span);
-	else
-		walk(&m, 0, m.addr, &run);
-	process_unlock();
+	change(shape, (struct run){ .each = clear });
 }
 
 void arguments_doubt(const struct shape *shape)
 {
-	struct shape m = merged(shape);
-	struct run run = { .each = doubt };
-
-	if (!shape->is_device || !shape->numel)
-		return;
-	process_lock();
-	walk(&m, 0, m.addr, &run);
-	process_unlock();
+	change(shape, (struct run){ .each = doubt });
 }
 
 void arguments_presume(const struct shape *shape)
@@ -644,16 +642,16 @@ static bool is_little(struct reading *r, const struct shape *s)
 		if (size > r->largest_real)
 			r->largest_real = size;
 	}
-	if (policy->draws && r->wish->is_decisive)
+	if (policy->draws && r->wish->of.is_decisive)
 		return r->bytes <= policy->most_decisive;
 	if (r->bytes > policy->most)
 		return false;
 	if (r->real_bytes <= policy->most_real)
 		return true;
-	if (policy->draws || r->wish->is_costly)
+	if (policy->draws || r->wish->of.is_costly)
 		return false;
 	/* As if those were two of the same size. */
-	return !r->wish->multiplies ||
+	return !r->wish->of.multiplies ||
 	       r->largest_real * (r->real_bytes - r->largest_real) <=
 		       policy->most_real / 2 * (policy->most_real / 2);
 }
@@ -693,7 +691,7 @@ static bool read_bytes(struct reading *r, struct argument *a)
 	bool is_there;
 
 	if (!is_little(r, &a->shape) ||
-	    (r->otherwise == AS_READ && !r->wish->as_read &&
+	    (r->otherwise == AS_READ && !r->wish->of.takes_as_read &&
 	     !is_integer(&a->shape)))
 		return false;
 	bytes = arena_take(r->wish->arena,
@@ -729,7 +727,7 @@ static bool read_tensor(struct reading *r, const void *tensor,
 	if (is_undefined(tensor))
 		return true;
 	a->kind = ARGUMENT_TENSOR;
-	if (r->wish->is_sparse)
+	if (r->wish->of.is_sparse)
 		tensor = tensors_indices(tensor);
 	if (!tensor || !tensors_read(tensor, &a->shape) || a->shape.is_opaque)
 		return false;
@@ -818,10 +816,10 @@ static const struct argument *read_all(struct reading *r,
 		arena_take(r->wish->arena, (values.count + 1) * sizeof(*all));
 
 	for (size_t i = 0; i < values.count; i++) {
-		r->is_partly = is_among(i, r->wish->partly);
-		r->reads = is_among(i, r->wish->unread)	    ? UNREAD
-			   : is_among(i, r->wish->if_known) ? READ_IF_KNOWN
-							    : READ;
+		r->is_partly = is_among(i, r->wish->of.partly);
+		r->reads = is_among(i, r->wish->of.unread)     ? UNREAD
+			   : is_among(i, r->wish->of.if_known) ? READ_IF_KNOWN
+							       : READ;
 		if (!read_value(r, &values.items[i], &all[i]))
 			return NULL;
 	}
@@ -867,7 +865,7 @@ const struct argument *arguments_follow(struct torch_values values,
 	struct reading r = { .wish = &all_of_them, .otherwise = AS_READ };
 	const struct argument *all;
 
-	all_of_them.as_read = true;
+	all_of_them.of.takes_as_read = true;
 	all = has_guessed ? read_all(&r, values) : NULL;
 	return r.is_guess ? all : NULL;
 }

@@ -143,16 +143,22 @@ struct arena {
 void *arena_take(struct arena *arena, size_t size);
 void arena_release(struct arena *arena);
 
+/* How an operator reads its arguments; each mask has a bit for each of them. */
+struct operator_reads {
+	uint32_t unread;   /* those that it reads nothing of */
+	uint32_t if_known; /* those that it does without, if need be */
+	uint32_t partly; /* those that may be known in part: where they are not,
+			  * each bit changes a result one way only */
+	bool is_decisive;   /* programs go by its result: integers or truths */
+	bool is_sparse;	    /* its tensors stand for their indices */
+	bool is_costly;	    /* takes longer than its elements are many */
+	bool multiplies;    /* takes as long as that of two arguments */
+	bool takes_as_read; /* of what nobody knows it makes what it reads */
+};
+
 struct arguments_wish {
-	uint32_t unread;   /* arguments that are not looked into, a bit each */
-	uint32_t if_known; /* those that are read only where they are known */
-	uint32_t partly;   /* those of which arguments_suppose supposes any */
-	bool is_decisive;  /* programs go by its result */
-	bool is_sparse;	   /* tensors stand for their indices */
-	bool is_costly;	   /* floating-point numbers may be fewer than others */
-	bool multiplies;   /* so may the product of two */
-	bool counts_all;   /* also what is not looked into */
-	bool as_read; /* arguments_guess reads all, not one integer alone */
+	struct operator_reads of;
+	bool counts_all; /* also what is not looked into */
 	struct arena *arena;
 };
 /* NULL: some value is not known and none is drawn in its place, or it is of a
