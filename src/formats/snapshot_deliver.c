@@ -4,33 +4,6 @@
 
 #define DAMAGED "is it damaged, or changed by another tool?"
 
-/* The ranges of a list's records, one after the other. */
-struct walk {
-	const struct gp_snapshot_objects *objects;
-	uint32_t first, n; /* this range */
-	uint32_t next;	   /* the run behind it */
-	size_t passed;	   /* elements before it */
-};
-
-static struct walk walk_start(const struct gp_snapshot_objects *o,
-			      const struct gp_object_list *list)
-{
-	return (struct walk){ o, list->first, list->n, list->head, 0 };
-}
-
-static bool walk_next(struct walk *walk)
-{
-	const struct gp_object_run *run = &walk->objects->runs[walk->next];
-
-	if (!walk->next)
-		return false;
-	walk->passed += walk->n;
-	walk->first = run->first;
-	walk->n = run->n;
-	walk->next = run->next;
-	return true;
-}
-
 /*
  * The list that a value is, if it is one of that kind; NULL if it is empty or
  * absent.  A list has one place: a file that has it twice would otherwise
@@ -38,9 +11,9 @@ static bool walk_next(struct walk *walk)
  */
 static enum gp_status open_list(struct gp_snapshot_objects *o, uint64_t value,
 				enum gp_object_kind kind, const char *what,
-				struct gp_object_list **list,
-				struct gp_diag *diag)
+				struct gp_object_list **list)
 {
+	struct gp_diag *diag = o->delivery.diag;
 	unsigned tag = gp_value_tag(value);
 
 	*list = NULL;
@@ -99,140 +72,133 @@ enum gp_status gp_objects_deliver_early(struct gp_snapshot_objects *o,
 	return status;
 }
 
-static enum gp_status deliver_trace(struct gp_snapshot_objects *o,
-				    struct gp_snapshot_delivery *d,
-				    uint64_t ordinal, uint64_t value)
+/*
+ * Hands over a list's records range by range: the first of n is number first of
+ * the objects', and the list's element number passed.  of: whose list it is.
+ */
+static enum gp_status deliver_list(
+	struct gp_snapshot_objects *o, uint64_t value, enum gp_object_kind kind,
+	const char *what, uint64_t of,
+	enum gp_status (*deliver)(struct gp_snapshot_objects *o, uint64_t of,
+				  uint32_t first, uint32_t n, size_t passed))
 {
 	struct gp_object_list *list;
-	enum gp_status status;
-	struct walk walk;
+	enum gp_status status = open_list(o, value, kind, what, &list);
+	struct gp_object_run run;
+	size_t passed = 0;
 
-	gp_diag_record(d->diag, "device %llu", (unsigned long long)ordinal);
-	status = open_list(o, value, GP_OBJECT_ENTRY, "trace entries", &list,
-			   d->diag);
 	if (status != GP_OK || !list)
 		return status;
-	if (list->is_early && list->early_ordinal == ordinal)
+	if (list->is_early && list->early_ordinal == of)
 		o->early_lists--;
-	walk = walk_start(o, list);
-	do
-		status = gp_snapshot_deliver_entries(d, ordinal,
-						     o->entries + walk.first,
-						     walk.n, walk.passed);
-	while (status == GP_OK && walk_next(&walk));
+	run = (struct gp_object_run){ list->first, list->n, list->head };
+	for (;;) {
+		status = deliver(o, of, run.first, run.n, passed);
+		if (status != GP_OK || !run.next)
+			return status;
+		passed += run.n;
+		run = o->runs[run.next];
+	}
+}
+
+static enum gp_status deliver_entries(struct gp_snapshot_objects *o,
+				      uint64_t ordinal, uint32_t first,
+				      uint32_t n, size_t passed)
+{
+	return gp_snapshot_deliver_entries(&o->delivery, ordinal,
+					   o->entries + first, n, passed);
+}
+
+static enum gp_status deliver_trace(struct gp_snapshot_objects *o,
+				    uint64_t ordinal, uint64_t value)
+{
+	gp_diag_record(o->delivery.diag, "device %llu",
+		       (unsigned long long)ordinal);
+	return deliver_list(o, value, GP_OBJECT_ENTRY, "trace entries", ordinal,
+			    deliver_entries);
+}
+
+static enum gp_status deliver_traces(struct gp_snapshot_objects *o, uint64_t of,
+				     uint32_t first, uint32_t n, size_t passed)
+{
+	enum gp_status status = GP_OK;
+
+	(void)of;
+	for (uint32_t i = 0; i < n && status == GP_OK; i++)
+		status = deliver_trace(o, passed + i,
+				       gp_value(GP_VALUE_LIST, first + i));
 	return status;
 }
 
-static enum gp_status deliver_traces(struct gp_snapshot_objects *o,
-				     struct gp_snapshot_delivery *d,
-				     uint64_t value)
+static enum gp_status deliver_device_traces(struct gp_snapshot_objects *o,
+					    uint64_t value)
 {
-	struct gp_object_list *list;
-	enum gp_status status;
-	struct walk walk;
-
-	gp_diag_record(d->diag, "device_traces");
-	status = open_list(o, value, GP_OBJECT_LIST, "lists of trace entries",
-			   &list, d->diag);
-	if (status != GP_OK || !list)
-		return status;
-	walk = walk_start(o, list);
-	do
-		for (uint32_t i = 0; i < walk.n && status == GP_OK; i++)
-			status = deliver_trace(
-				o, d, walk.passed + i,
-				gp_value(GP_VALUE_LIST, walk.first + i));
-	while (status == GP_OK && walk_next(&walk));
-	return status;
+	gp_diag_record(o->delivery.diag, "device_traces");
+	return deliver_list(o, value, GP_OBJECT_LIST, "lists of trace entries",
+			    0, deliver_traces);
 }
 
 static enum gp_status deliver_blocks(struct gp_snapshot_objects *o,
-				     struct gp_snapshot_delivery *d,
-				     uint32_t blocks, size_t segment)
+				     uint64_t segment, uint32_t first,
+				     uint32_t n, size_t passed)
 {
-	struct gp_object_list *list;
-	enum gp_status status;
-	struct walk walk;
-
-	if (blocks == GP_NO_LIST)
-		return GP_OK;
-	gp_diag_record(d->diag, "segment %zu", segment);
-	status = open_list(o, gp_value(GP_VALUE_LIST, blocks), GP_OBJECT_BLOCK,
-			   "blocks", &list, d->diag);
-	if (status != GP_OK || !list)
-		return status;
-	walk = walk_start(o, list);
-	do
-		status = gp_snapshot_deliver_blocks(d, o->blocks + walk.first,
-						    walk.n, segment,
-						    walk.passed);
-	while (status == GP_OK && walk_next(&walk));
-	return status;
+	return gp_snapshot_deliver_blocks(&o->delivery, o->blocks + first, n,
+					  segment, passed);
 }
 
 static enum gp_status deliver_segment(struct gp_snapshot_objects *o,
-				      struct gp_snapshot_delivery *d,
-				      uint32_t number, size_t segment)
+				      const struct gp_snapshot_segment *segment,
+				      size_t number)
 {
 	enum gp_status status =
-		gp_snapshot_deliver_segment(d, &o->segments[number], segment);
+		gp_snapshot_deliver_segment(&o->delivery, segment, number);
 
-	if (status == GP_OK)
-		status = deliver_blocks(o, d, o->segments[number].blocks,
-					segment);
-	return status;
+	if (status != GP_OK || segment->blocks == GP_NO_LIST)
+		return status;
+	gp_diag_record(o->delivery.diag, "segment %zu", number);
+	return deliver_list(o, gp_value(GP_VALUE_LIST, segment->blocks),
+			    GP_OBJECT_BLOCK, "blocks", number, deliver_blocks);
 }
 
 static enum gp_status deliver_segments(struct gp_snapshot_objects *o,
-				       struct gp_snapshot_delivery *d,
-				       uint64_t value)
+				       uint64_t of, uint32_t first, uint32_t n,
+				       size_t passed)
 {
-	struct gp_object_list *list;
-	enum gp_status status;
-	struct walk walk;
+	enum gp_status status = GP_OK;
 
-	gp_diag_record(d->diag, "segments");
-	status = open_list(o, value, GP_OBJECT_SEGMENT, "segments", &list,
-			   d->diag);
-	if (status != GP_OK || !list)
-		return status;
-	walk = walk_start(o, list);
-	do
-		for (uint32_t i = 0; i < walk.n && status == GP_OK; i++)
-			status = deliver_segment(o, d, walk.first + i,
-						 walk.passed + i);
-	while (status == GP_OK && walk_next(&walk));
+	(void)of;
+	for (uint32_t i = 0; i < n && status == GP_OK; i++)
+		status =
+			deliver_segment(o, &o->segments[first + i], passed + i);
 	return status;
+}
+
+static enum gp_status deliver_all_segments(struct gp_snapshot_objects *o,
+					   uint64_t value)
+{
+	gp_diag_record(o->delivery.diag, "segments");
+	return deliver_list(o, value, GP_OBJECT_SEGMENT, "segments", 0,
+			    deliver_segments);
 }
 
 static enum gp_status deliver_annotations(struct gp_snapshot_objects *o,
-					  struct gp_snapshot_delivery *d,
-					  uint64_t value)
+					  uint64_t of, uint32_t first,
+					  uint32_t n, size_t passed)
 {
-	struct gp_object_list *list;
-	enum gp_status status;
-	struct walk walk;
+	enum gp_status status = GP_OK;
 
-	gp_diag_record(d->diag, "external_annotations");
-	status = open_list(o, value, GP_OBJECT_ANNOTATION, "annotations", &list,
-			   d->diag);
-	if (status != GP_OK || !list)
-		return status;
-	walk = walk_start(o, list);
-	do
-		for (uint32_t i = 0; i < walk.n && status == GP_OK; i++) {
-			const struct gp_snapshot_annotation *a =
-				&o->annotations[walk.first + i];
+	(void)of;
+	for (uint32_t i = 0; i < n && status == GP_OK; i++) {
+		const struct gp_snapshot_annotation *a =
+			&o->annotations[first + i];
 
-			status = gp_snapshot_deliver_annotation(
-				d, a, o->texts.texts[a->text], walk.passed + i);
-		}
-	while (status == GP_OK && walk_next(&walk));
+		status = gp_snapshot_deliver_annotation(
+			&o->delivery, a, o->texts.texts[a->text], passed + i);
+	}
 	return status;
 }
 
-static void deliver_settings(struct gp_snapshot_objects *o,
-			     struct gp_snapshot_delivery *d, uint64_t value)
+static void deliver_settings(struct gp_snapshot_objects *o, uint64_t value)
 {
 	struct gp_object_settings *object;
 	uint64_t dict;
@@ -250,25 +216,26 @@ static void deliver_settings(struct gp_snapshot_objects *o,
 			object->settings.divisions =
 				o->divisions[dict >> 8].divisions;
 	}
-	gp_snapshot_deliver_settings(d, &object->settings);
+	gp_snapshot_deliver_settings(&o->delivery, &object->settings);
 }
 
 static enum gp_status deliver_top(struct gp_snapshot_objects *o,
-				  struct gp_snapshot_delivery *d,
 				  const struct gp_object_top *top)
 {
 	enum gp_status status;
 
-	gp_snapshot_keys_add(&d->keys, GP_IN_TOP, top->keys);
-	deliver_settings(o, d, top->settings);
-	if (d->is_of_host)
-		return deliver_trace(o, d, 0, top->host_traces);
-	status = deliver_traces(o, d, top->traces);
+	gp_snapshot_keys_add(&o->delivery.keys, GP_IN_TOP, top->keys);
+	deliver_settings(o, top->settings);
+	if (o->delivery.is_of_host)
+		return deliver_trace(o, 0, top->host_traces);
+	status = deliver_device_traces(o, top->traces);
 	if (status == GP_OK)
-		status = deliver_segments(o, d, top->segments);
-	if (status == GP_OK)
-		status = deliver_annotations(o, d, top->annotations);
-	return status;
+		status = deliver_all_segments(o, top->segments);
+	if (status != GP_OK)
+		return status;
+	gp_diag_record(o->delivery.diag, "external_annotations");
+	return deliver_list(o, top->annotations, GP_OBJECT_ANNOTATION,
+			    "annotations", 0, deliver_annotations);
 }
 
 static enum gp_status fail_role(struct gp_diag *diag)
@@ -283,7 +250,6 @@ static enum gp_status fail_role(struct gp_diag *diag)
 
 /* A whole snapshot, or one of its lists by itself. */
 static enum gp_status deliver_role(struct gp_snapshot_objects *o,
-				   struct gp_snapshot_delivery *d,
 				   uint64_t value)
 {
 	uint64_t number = gp_value_payload(value), dict;
@@ -291,16 +257,16 @@ static enum gp_status deliver_role(struct gp_snapshot_objects *o,
 	if (gp_value_tag(value) == GP_VALUE_DICT) {
 		dict = gp_objects_settle(o, value);
 		if ((dict & 255) == GP_OBJECT_TOP)
-			return deliver_top(o, d, &o->tops[dict >> 8]);
+			return deliver_top(o, &o->tops[dict >> 8]);
 	}
 	if (gp_value_tag(value) == GP_VALUE_LIST) {
 		switch (o->lists[number].kind) {
-		case GP_OBJECT_LIST: return deliver_traces(o, d, value);
-		case GP_OBJECT_ENTRY: return deliver_trace(o, d, 0, value);
-		case GP_OBJECT_SEGMENT: return deliver_segments(o, d, value);
+		case GP_OBJECT_LIST: return deliver_device_traces(o, value);
+		case GP_OBJECT_ENTRY: return deliver_trace(o, 0, value);
+		case GP_OBJECT_SEGMENT: return deliver_all_segments(o, value);
 		}
 	}
-	return fail_role(d->diag);
+	return fail_role(o->delivery.diag);
 }
 
 enum gp_status gp_objects_deliver(struct gp_snapshot_objects *o, uint64_t value)
@@ -309,7 +275,7 @@ enum gp_status gp_objects_deliver(struct gp_snapshot_objects *o, uint64_t value)
 	enum gp_status status;
 
 	o->delivery.pairs = o->pairs;
-	status = deliver_role(o, &o->delivery, value);
+	status = deliver_role(o, value);
 	if (status != GP_OK)
 		return status;
 	if (o->early_lists) {
