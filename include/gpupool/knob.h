@@ -144,7 +144,9 @@ bool gp_conf_names(const char *conf, const char *name);
  * caller frees. */
 char *gp_conf_with(const char *conf, const char *name, const char *value);
 
-#define GP_MIN_BLOCK_SIZE 512 /* bytes: kMinBlockSize */
+#define GP_MIN_BLOCK_SIZE  512 /* bytes: kMinBlockSize */
+/* kMinLargeAlloc: the smallest request whose segment is as large as it. */
+#define GP_MIN_LARGE_ALLOC (UINT64_C(10) << 20)
 
 /* The size of the block a request gets, if it is not given a larger one. */
 uint64_t gp_settings_round(const struct gp_settings *settings, uint64_t size);

@@ -655,7 +655,7 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 		request.segment_size =
 			gp_settings_segment(&c->settings, request.rounded);
 		if (request.rounded > SMALL_SIZE &&
-		    request.rounded < MIN_LARGE_ALLOC)
+		    request.rounded < GP_MIN_LARGE_ALLOC)
 			alike_large(c);
 		answer = segment_obtain(c, &request, &b);
 		if (answer == GP_OUT_OF_MEMORY)

@@ -98,7 +98,6 @@ static inline struct caching *caching_of(struct gp_allocator *allocator)
 #define SMALL_SIZE	MIB	   /* kSmallSize: largest of the small pool */
 #define SMALL_BUFFER	(2 * MIB)  /* kSmallBuffer */
 #define LARGE_BUFFER	(20 * MIB) /* kLargeBuffer */
-#define MIN_LARGE_ALLOC (10 * MIB) /* kMinLargeAlloc */
 /* Larger requests are cut to this, so that sums of sizes cannot overflow; no
  * trace has them. */
 #define LARGEST_REQUEST ((uint64_t)INT64_MAX)

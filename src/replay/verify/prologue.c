@@ -7,10 +7,8 @@
 
 #include "base/mem.h"
 
-/* PyTorch's kSmallSize and kMinLargeAlloc: the largest request of the small
- * pool, and the smallest whose segment is as large as it. */
-#define SMALL_SIZE	(UINT64_C(1) << 20)
-#define MIN_LARGE_ALLOC (UINT64_C(10) << 20)
+/* PyTorch's kSmallSize: the largest request of the small pool. */
+#define SMALL_SIZE (UINT64_C(1) << 20)
 
 /* What a block's place is held by while others are cut. */
 struct piece {
@@ -97,7 +95,7 @@ static uint32_t fill(struct prologue *p, const struct gp_segment *s)
 	if (s->is_small) {
 		for (uint64_t at = 0; at < s->size; at += SMALL_SIZE)
 			hold(p, s, SMALL_SIZE);
-	} else if (s->size >= MIN_LARGE_ALLOC &&
+	} else if (s->size >= GP_MIN_LARGE_ALLOC &&
 		   gp_settings_round(p->settings, s->size) == s->size) {
 		hold(p, s, s->size);
 	}
