@@ -245,7 +245,7 @@ cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int device)
 /* Numbers of cudaDeviceAttr and CUdevice_attribute, which are the same: CUDA
  * Toolkit 13.0, driver_types.h. Kernels' launchers go by them: cub divides a
  * grid by the largest one. */
-int properties_attribute(int attribute, int device)
+static int properties_attribute(int attribute, int device)
 {
 	const struct simcuda_properties *p = properties_of(device);
 

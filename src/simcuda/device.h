@@ -14,8 +14,4 @@ int properties_blocks(const struct simcuda_properties *p);
 /* A struct cudaDeviceProp as CUDA 11, 12 or 13 lays it out. */
 void properties_write(void *prop, int cuda, int device);
 
-/* A device attribute by the number that runtime and driver share; 0 for those
- * that nobody here asks about. */
-int properties_attribute(int attribute, int device);
-
 #endif

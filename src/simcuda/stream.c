@@ -87,7 +87,8 @@ size_t streams_count(void)
 	return streams.count;
 }
 
-void streams_work(void)
+/* Something was launched, copied or recorded. */
+static void streams_work(void)
 {
 	streams.work++;
 	streams.time_ns += WORK_NS;
@@ -128,8 +129,10 @@ void stream_launch(uint64_t handle, uint64_t threads)
 	streams.time_ns += threads / THREADS_PER_NS;
 }
 
-cudaError_t stream_wait(uint32_t index, cudaGraph_t graph,
-			const struct node_list *nodes)
+/* What it does next comes behind these nodes of a graph being captured; CUDA
+ * refuses what is of another graph, or of none. */
+static cudaError_t stream_wait(uint32_t index, cudaGraph_t graph,
+			       const struct node_list *nodes)
 {
 	struct stream *stream = stream_at(index);
 
@@ -155,7 +158,8 @@ void stream_await(uint64_t handle, unsigned place, uint64_t issued)
 	stream->awaited.issued = issued;
 }
 
-void stream_join(struct stream *stream, const struct awaited *other)
+/* What is done on it waits for what another one does, too. */
+static void stream_join(struct stream *stream, const struct awaited *other)
 {
 	for (unsigned i = 0; i < 64; i++)
 		if (other->places >> i & 1 && awaited_at[i] <= other->issued)
@@ -171,7 +175,7 @@ void streams_arrived(unsigned place)
 		streams.items[i].awaited.places &= ~(UINT64_C(1) << place);
 }
 
-uint64_t streams_work_done(void)
+static uint64_t streams_work_done(void)
 {
 	return streams.work;
 }
@@ -182,12 +186,9 @@ void streams_set_events(enum simcuda_events when, uint64_t lag)
 	streams.lag = lag;
 }
 
-enum simcuda_events streams_events(void)
-{
-	return streams.when;
-}
-
-bool stream_is_done(uint32_t index, uint64_t number, uint64_t work)
+/* Whether what was recorded as the number-th on a stream, when so much work
+ * had been issued, is complete. */
+static bool stream_is_done(uint32_t index, uint64_t number, uint64_t work)
 {
 	if (streams.when == SIMCUDA_EVENTS_INSTANT ||
 	    streams.items[index].done >= number)
@@ -196,7 +197,8 @@ bool stream_is_done(uint32_t index, uint64_t number, uint64_t work)
 	       streams.work >= work + streams.lag;
 }
 
-bool stream_polled_enough(struct polls *polls)
+/* A program that does nothing but ask waits: it is done then. */
+static bool stream_polled_enough(struct polls *polls)
 {
 	if (polls->work != streams.work)
 		polls->count = 0;

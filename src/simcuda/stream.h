@@ -64,8 +64,6 @@ struct stream *stream_at(uint32_t index); /* until the next new one */
 
 size_t streams_count(void);
 
-/* Something was launched, copied or recorded. */
-void streams_work(void);
 void streams_copy(uint64_t size);
 /* The simulated clock, which work advances. */
 uint64_t streams_time_ns(void);
@@ -73,27 +71,14 @@ uint64_t streams_time_ns(void);
 void stream_work(uint64_t handle);
 void stream_launch(uint64_t handle, uint64_t threads);
 void stream_node(uint64_t handle); /* no more than that */
-/* What it does next comes behind these nodes of a graph being captured; CUDA
- * refuses what is of another graph, or of none. */
-cudaError_t stream_wait(uint32_t index, cudaGraph_t graph,
-			const struct node_list *nodes);
-/* What is done on it waits for this too, or for what another one does. */
+/* What is done on it waits for this too. */
 void stream_await(uint64_t handle, unsigned place, uint64_t issued);
-void stream_join(struct stream *stream, const struct awaited *other);
 void streams_arrived(unsigned place);
 bool streams_are_captured(void);
 void stream_leave_capture(struct stream *stream);
-uint64_t streams_work_done(void);
 
 void streams_set_events(enum simcuda_events when, uint64_t lag);
-enum simcuda_events streams_events(void);
-/* Whether what was recorded as the number-th on a stream, when so much work
- * had been issued, is complete. */
-bool stream_is_done(uint32_t index, uint64_t number, uint64_t work);
 /* An event that was never recorded, and so is complete. */
 cudaEvent_t event_create(void);
-
-/* A program that does nothing but ask waits: it is done then. */
-bool stream_polled_enough(struct polls *polls);
 
 #endif

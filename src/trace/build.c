@@ -245,7 +245,8 @@ struct gp_build *gp_build_create(enum gp_build_kind kind)
 	return build;
 }
 
-void gp_build_state_release(struct gp_build_state *state)
+/* Frees what the state holds. */
+static void release_state(struct gp_build_state *state)
 {
 	free(state->segments);
 	free(state->blocks);
@@ -266,8 +267,8 @@ void gp_build_destroy(struct gp_build *build)
 		free(build->devices[i].start_claims.list);
 		free(build->devices[i].claims.list);
 		free(build->devices[i].owners);
-		gp_build_state_release(&build->devices[i].start);
-		gp_build_state_release(&build->devices[i].end);
+		release_state(&build->devices[i].start);
+		release_state(&build->devices[i].end);
 	}
 	free(build->devices);
 	free(build->marks);

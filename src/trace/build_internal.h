@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a build holds, for the files that build: build.c fills it, finish*.c
+ * What a build holds, for the files that build: build.c fills it, finish.c
  * and history.c turn it into a trace.
  */
 #ifndef TRACE_BUILD_INTERNAL_H
@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "trace/build.h"
 
-/* Segments and blocks as a file lists them; after gp_state_settle in address
+/* Segments and blocks as a file lists them; once settled in address
  * order and checked. */
 struct gp_build_state {
 	struct gp_segment *segments;
@@ -110,21 +110,8 @@ void gp_build_name_event(const struct gp_build *build,
 			 const struct gp_build_device *device, size_t event,
 			 struct gp_diag *diag);
 
-/* Sorts by address, places blocks with addr 0, and checks that blocks cover
- * their segment and segments do not overlap. */
-enum gp_status gp_state_settle(struct gp_build_state *state,
-			       struct gp_diag *diag);
-
 /* Takes the arrays out of a finished build. */
 struct gp_trace *gp_build_assemble(struct gp_build *build);
-
-/* Frees what the state holds. */
-void gp_build_state_release(struct gp_build_state *state);
-
-/* Names to dense ids, for GP_BUILD_REQUESTS. */
-enum gp_status gp_requests_finish_device(struct gp_build *build,
-					 struct gp_build_device *device,
-					 struct gp_diag *diag);
 
 /* Addresses to dense ids, start state and requests, for GP_BUILD_HISTORY. */
 enum gp_status gp_history_finish_device(struct gp_build *build,

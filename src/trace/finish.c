@@ -168,7 +168,10 @@ static void place_blocks(const struct gp_segment *segment,
 	}
 }
 
-enum gp_status gp_state_settle(struct gp_build_state *s, struct gp_diag *diag)
+/* Sorts by address, places blocks with addr 0, and checks that blocks cover
+ * their segment and segments do not overlap. */
+static enum gp_status settle_state(struct gp_build_state *s,
+				   struct gp_diag *diag)
 {
 	struct gp_state state;
 	size_t i;
@@ -455,9 +458,10 @@ static void make_owners(struct gp_build_device *d)
 	memset(d->owners, 0xff, most * sizeof(*d->owners));
 }
 
-enum gp_status gp_requests_finish_device(struct gp_build *build,
-					 struct gp_build_device *d,
-					 struct gp_diag *diag)
+/* Names to dense ids, for GP_BUILD_REQUESTS. */
+static enum gp_status finish_requests(struct gp_build *build,
+				      struct gp_build_device *d,
+				      struct gp_diag *diag)
 {
 	struct numbering n = { .is_counting = true };
 	enum gp_status status = number_start(d, &n, diag);
@@ -682,12 +686,12 @@ static enum gp_status finish_device(struct gp_build *build,
 	rank_state(&d->end, streams, pools);
 	status = prepare_events(build, d, streams, pools, diag);
 	if (!status)
-		status = gp_state_settle(&d->start, diag);
+		status = settle_state(&d->start, diag);
 	if (!status)
-		status = gp_state_settle(&d->end, diag);
+		status = settle_state(&d->end, diag);
 	if (!status)
 		status = build->kind == GP_BUILD_REQUESTS
-				 ? gp_requests_finish_device(build, d, diag)
+				 ? finish_requests(build, d, diag)
 				 : gp_history_finish_device(build, d, diag);
 	if (status)
 		return status;

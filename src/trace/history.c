@@ -15,6 +15,30 @@
 
 #include "base/mem.h"
 
+/* Writing has caught up with reading: they part. */
+static void part(struct history *h)
+{
+	h->out_room = 0;
+	h->out = gp_mem_grow(NULL, &h->out_room, h->raw_count + h->out_count,
+			     sizeof(*h->out));
+	memcpy(h->out, h->raw, h->out_count * sizeof(*h->out));
+}
+
+/* Appends an event. */
+static void push(struct history *h, const struct gp_event *event)
+{
+	const struct gp_event copy = *event; /* it may be an entry */
+
+	if (h->out == h->raw) {
+		if (h->out_count == h->raw_at)
+			part(h);
+	} else {
+		h->out = gp_mem_grow(h->out, &h->out_room, h->out_count + 1,
+				     sizeof(*h->out));
+	}
+	h->out[h->out_count++] = copy;
+}
+
 /*
  * ---- runs ----
  *
@@ -47,7 +71,7 @@ static void push_inferred(struct history *h, const struct gp_event *at,
 		.site = GP_NO_SITE,
 	};
 
-	gp_history_push(h, &event);
+	push(h, &event);
 }
 
 /* A part of a run: entries up to and with one release, and what follows. */
@@ -205,12 +229,12 @@ static void walk_completed(struct history *h, const struct gp_event *entry,
 		}
 		event.kind = GP_FREE;
 		event.flags |= GP_AT_ONCE;
-		gp_history_push(h, &event);
+		push(h, &event);
 		return;
 	}
 	if (!is_forced)
 		push_inferred(h, entry, GP_SYNCHRONIZE, event.id, 0);
-	gp_history_push(h, &event);
+	push(h, &event);
 }
 
 /* The refused request, given back at once if a what-if can serve it. */
@@ -227,11 +251,11 @@ static void walk_oom(struct history *h, const struct gp_event *entry)
 		.site = entry->site,
 	};
 
-	gp_history_push(h, entry);
-	gp_history_push(h, &event);
+	push(h, entry);
+	push(h, &event);
 	event.kind = GP_FREE;
 	event.flags = GP_INFERRED | GP_AT_ONCE;
-	gp_history_push(h, &event);
+	push(h, &event);
 }
 
 static void follow_reserved(struct history *h, const struct gp_event *entry)
@@ -253,7 +277,7 @@ static void walk_entry(struct history *h, bool is_forced)
 	else if (entry->kind == GP_OOM)
 		walk_oom(h, entry);
 	else
-		gp_history_push(h, entry);
+		push(h, entry);
 }
 
 /* Up to and with the first oom, which ends a request. */
@@ -282,36 +306,15 @@ static void walk_part(struct history *h, size_t to)
 				      h->raw_at < part.last_release);
 }
 
-void gp_history_run(struct history *h, size_t to)
+/* The entries from raw_at up to `to` are outcomes between two requests: reads
+ * them and appends what they tell about the program. */
+static void conclude(struct history *h, size_t to)
 {
 	while (h->raw_at < to)
 		walk_part(h, end_of_request(h, h->raw_at, to));
 }
 
 /* ---- the history ---- */
-
-/* Writing has caught up with reading: they part. */
-static void part(struct history *h)
-{
-	h->out_room = 0;
-	h->out = gp_mem_grow(NULL, &h->out_room, h->raw_count + h->out_count,
-			     sizeof(*h->out));
-	memcpy(h->out, h->raw, h->out_count * sizeof(*h->out));
-}
-
-void gp_history_push(struct history *h, const struct gp_event *event)
-{
-	const struct gp_event copy = *event; /* it may be an entry */
-
-	if (h->out == h->raw) {
-		if (h->out_count == h->raw_at)
-			part(h);
-	} else {
-		h->out = gp_mem_grow(h->out, &h->out_room, h->out_count + 1,
-				     sizeof(*h->out));
-	}
-	h->out[h->out_count++] = copy;
-}
 
 /* A block that nobody allocated in this trace was there before. */
 static uint32_t add_start_block(struct history *h, const struct gp_event *entry,
@@ -341,7 +344,7 @@ static void walk_alloc(struct history *h)
 		h->device->guesses.lost_entries++;
 	gp_map_put(&h->live, event.addr, event.id);
 	h->pool_is_released[event.pool] = false;
-	gp_history_push(h, &event);
+	push(h, &event);
 }
 
 /* What a snapshot does not list: some stream still uses the block. */
@@ -358,7 +361,7 @@ static void push_use(struct history *h, const struct gp_event *entry,
 	};
 
 	h->device->guesses.late_frees++;
-	gp_history_push(h, &use);
+	push(h, &use);
 }
 
 static void walk_free(struct history *h)
@@ -370,12 +373,12 @@ static void walk_free(struct history *h)
 		event.id = add_start_block(h, &event, GP_ACTIVE);
 	if (event.flags & GP_AT_ONCE || !h->has_completions) {
 		event.flags |= GP_AT_ONCE;
-		gp_history_push(h, &event);
+		push(h, &event);
 		return;
 	}
 	push_use(h, &event, event.id);
 	gp_map_put(&h->waiting, event.addr, event.id);
-	gp_history_push(h, &event);
+	push(h, &event);
 }
 
 static bool is_request(const struct gp_event *entry)
@@ -410,7 +413,7 @@ static void walk(struct history *h)
 			if (h->raw[i].kind == GP_FREE_COMPLETED)
 				meet_completed(h, i);
 		if (i > h->raw_at)
-			gp_history_run(h, i);
+			conclude(h, i);
 		if (h->raw_at == h->raw_count)
 			break;
 		if (h->raw[h->raw_at].kind == GP_FREE)

@@ -62,11 +62,4 @@ void gp_history_start_segments(struct history *h);
  * if some found no place and are lost. */
 bool gp_history_start_blocks(struct history *h);
 
-/* Appends an event. */
-void gp_history_push(struct history *h, const struct gp_event *event);
-
-/* The entries from raw_at up to `to` are outcomes between two requests: reads
- * them and appends what they tell about the program. */
-void gp_history_run(struct history *h, size_t to);
-
 #endif

@@ -62,7 +62,7 @@ void ranges_remove(struct ranges *ranges, const struct range *range)
 		(ranges->count - at) * sizeof(*range));
 }
 
-void ranges_release(struct ranges *ranges)
+static void ranges_release(struct ranges *ranges)
 {
 	for (size_t i = 0; i < ranges->count; i++)
 		free(ranges->items[i].pages);

@@ -61,7 +61,6 @@ struct ranges {
 struct range *ranges_find(const struct ranges *ranges, uint64_t addr);
 void ranges_add(struct ranges *ranges, const struct range *range);
 void ranges_remove(struct ranges *ranges, const struct range *range);
-void ranges_release(struct ranges *ranges);
 
 /* ---- the device ---- */
 

@@ -234,7 +234,8 @@ bool simcuda_find_layout(const void *tensor, uint64_t addr, int string)
 	return false;
 }
 
-uint64_t tensors_span(const struct shape *s, uint64_t *begin)
+/* The bytes from the first to the last of its elements. */
+static uint64_t span_of(const struct shape *s, uint64_t *begin)
 {
 	uint64_t elements = 1;
 
@@ -563,7 +564,7 @@ static bool is_at_once(const struct shape *merged, const struct run *run)
 static void change(const struct shape *shape, struct run run)
 {
 	struct shape m = merged(shape);
-	uint64_t begin, span = tensors_span(shape, &begin);
+	uint64_t begin, span = span_of(shape, &begin);
 
 	if (!shape->is_device || !span)
 		return;
@@ -686,7 +687,7 @@ static bool read_bytes(struct reading *r, struct argument *a)
 	struct shape m = merged(&a->shape);
 	struct run run = { .each = reader(r, &a->shape),
 			   .dtype = a->shape.dtype };
-	uint64_t begin, span = tensors_span(&a->shape, &begin);
+	uint64_t begin, span = span_of(&a->shape, &begin);
 	unsigned char *bytes;
 	bool is_there;
 

@@ -53,8 +53,6 @@ size_t tensors_element(int dtype);
 bool tensors_is_real(int dtype);
 /* The nearest number of 16 bits that is not larger. */
 void tensors_half(float value, void *to);
-/* The bytes from the first to the last of its elements. */
-uint64_t tensors_span(const struct shape *shape, uint64_t *begin);
 
 /* c10::ScalarType. */
 enum {

@@ -79,7 +79,8 @@ static void write_entry(struct entry *e)
 	recorder_leave();
 }
 
-void tracker_record(const struct entry *entry)
+/* An entry without its pool, of a release that has no trackers. */
+static void record_entry(const struct entry *entry)
 {
 	struct entry e = *entry;
 
@@ -197,7 +198,7 @@ static void record(enum action action, int device, uint64_t addr)
 				     .device = device,
 				     .addr = addr };
 
-	tracker_record(&entry);
+	record_entry(&entry);
 }
 
 static void on_event(const void *event, bool is_done)
@@ -255,7 +256,7 @@ static void on_memory(int device, uint64_t addr, uint64_t bytes)
 
 	if (bytes ? now.is_asking && keep_segment(&segment)
 		  : take_segment(addr, &segment))
-		tracker_record(&segment);
+		record_entry(&segment);
 }
 
 /* ---- calls ---- */
@@ -283,7 +284,7 @@ void intercepted_settle(void)
 	now.request.action = OOM;
 	now.request.addr = free_bytes_of(now.request.device);
 	now.request.size = gp_round_up(now.request.size, ROUNDING);
-	tracker_record(&now.request);
+	record_entry(&now.request);
 }
 
 void intercepted_ask(int device, uint64_t bytes, uint64_t stream)
@@ -306,7 +307,7 @@ void intercepted_alloc(uint64_t addr)
 	now.is_asking = false;
 	now.request.addr = addr;
 	put_device(addr, now.request.device);
-	tracker_record(&now.request);
+	record_entry(&now.request);
 }
 
 void intercepted_free(uint64_t addr)

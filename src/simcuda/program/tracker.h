@@ -21,9 +21,6 @@ struct callable {
 void tracker_attach(const struct layout *layout, void *allocator,
 		    void (*attach)(void));
 
-/* An entry without its pool, of a release that has no trackers. */
-void tracker_record(const struct entry *entry);
-
 /* This thread asks for so many bytes from here on: what is refused is told with
  * its rounded size only. */
 void tracker_ask(size_t bytes);

@@ -38,7 +38,6 @@ struct lifetime {
 /* Blocks of one class: drawn between the least and the most of them. */
 struct bin {
 	uint16_t stream, pool;
-	bool is_for_good;
 	uint64_t before, count; /* of blocks in the bins before it */
 	uint64_t least_size, most_size, grain;
 	uint64_t least_time, most_time;
@@ -172,7 +171,6 @@ static void add_lifetime(struct bin *bin, const struct lifetime *lifetime)
 	if (!bin->count++) {
 		bin->stream = lifetime->stream;
 		bin->pool = lifetime->pool;
-		bin->is_for_good = lifetime->time == FOR_GOOD;
 		bin->least_size = bin->most_size = lifetime->size;
 		bin->least_time = bin->most_time = lifetime->time;
 	}
