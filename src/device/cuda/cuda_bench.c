@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "base/samples.h"
-#include "device/cuda/cuda_device.h"
+#include "device/cuda/cuda_load.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * KIB)

@@ -6,13 +6,63 @@
  * decides by them is then the same in every run, and the same as without a GPU.
  * The memory, the time its calls take and what is refused are the device's.
  */
-#include "device/cuda/cuda_device.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/larger.h"
+#include "base/map.h"
 #include "base/mem.h"
+#include "base/samples.h"
+#include "device/bench.h"
+#include "device/cuda/cuda_load.h"
+
+/*
+ * What stands behind addresses: ranges that do not overlap, found by any
+ * address within.
+ */
+
+/* A page of a reservation; size 0: none begins here. */
+struct page {
+	cuda_addr handle;
+	uint64_t size;
+};
+
+struct range {
+	uint64_t addr, size; /* as the engine knows them */
+	cuda_addr real;
+	struct page *pages; /* one each GP_DEVICE_GRAIN; NULL: a block */
+	bool is_pooled;	    /* cudaMallocAsync's */
+};
+
+struct ranges {
+	struct range *items; /* by address */
+	size_t count, room;
+};
+
+struct cuda_device {
+	struct gp_device device;
+	struct gp_cuda *cuda;
+	const struct cuda_calls *calls;
+	struct gp_device *plan; /* the simulated one, which chooses addresses */
+	struct ranges ranges;
+	struct samples times[GP_BENCH_CALLS];
+	double begin; /* of the call under way */
+	/* The first call that failed and should not have. */
+	unsigned failed_call;
+	int error;
+	uint64_t asked, failed_asked; /* bytes, of the call under way */
+	unsigned char *window;	      /* host memory for patterns; or NULL */
+	void **streams;		      /* by index; NULL: not made yet */
+	size_t stream_room;
+	void *event, *pool; /* NULL: not used */
+	uint64_t pool_threshold;
+	int pool_flags[3]; /* as found */
+};
+
+static inline struct cuda_device *cuda_device_of(struct gp_device *device)
+{
+	return (struct cuda_device *)device;
+}
 
 /* ---- ranges: a few, so a sorted array ---- */
 
@@ -32,7 +82,8 @@ static size_t count_to(const struct ranges *ranges, uint64_t addr)
 	return low;
 }
 
-struct range *ranges_find(const struct ranges *ranges, uint64_t addr)
+/* The one that holds the address, or NULL; until the next change. */
+static struct range *ranges_find(const struct ranges *ranges, uint64_t addr)
 {
 	size_t n = count_to(ranges, addr);
 	struct range *range = n ? &ranges->items[n - 1] : NULL;
@@ -40,7 +91,7 @@ struct range *ranges_find(const struct ranges *ranges, uint64_t addr)
 	return range && addr - range->addr < range->size ? range : NULL;
 }
 
-void ranges_add(struct ranges *ranges, const struct range *range)
+static void ranges_add(struct ranges *ranges, const struct range *range)
 {
 	size_t at = count_to(ranges, range->addr);
 
@@ -52,7 +103,7 @@ void ranges_add(struct ranges *ranges, const struct range *range)
 	ranges->count++;
 }
 
-void ranges_remove(struct ranges *ranges, const struct range *range)
+static void ranges_remove(struct ranges *ranges, const struct range *range)
 {
 	size_t at = (size_t)(range - ranges->items);
 
@@ -72,7 +123,9 @@ static void ranges_release(struct ranges *ranges)
 
 /* ---- calls, timed and noted ---- */
 
-void cuda_begin(struct cuda_device *d, uint64_t asked)
+/* Around each call: when it began, for how many bytes or 0; then, what it
+ * answered. */
+static void cuda_begin(struct cuda_device *d, uint64_t asked)
 {
 	d->asked = asked;
 	d->begin = d->cuda->now();
@@ -93,12 +146,14 @@ static bool note(struct cuda_device *d, unsigned call, uint64_t asked,
 	return false;
 }
 
-bool cuda_note(struct cuda_device *d, unsigned call, int error)
+/* Of a call that is not timed. */
+static bool cuda_note(struct cuda_device *d, unsigned call, int error)
 {
 	return note(d, call, 0, error);
 }
 
-bool cuda_took(struct cuda_device *d, unsigned call, int error)
+/* False: it failed.  Out of memory is an answer, all else is noted. */
+static bool cuda_took(struct cuda_device *d, unsigned call, int error)
 {
 	samples_add(&d->times[call], (d->cuda->now() - d->begin) * 1e6);
 	return note(d, call, d->asked, error);
@@ -308,7 +363,7 @@ static void cuda_unreserve(struct gp_device *device, uint64_t addr,
 	ranges_remove(&d->ranges, range);
 }
 
-/* ---- blocks, and the device ---- */
+/* ---- blocks ---- */
 
 /* CUDA takes addresses as pointers. */
 static void *pointer_of(cuda_addr addr)
@@ -367,6 +422,345 @@ static void cuda_free(struct gp_device *device, uint64_t addr, uint64_t size)
 		  d->calls->cudaFree(pointer_of(range->real)));
 	ranges_remove(&d->ranges, range);
 }
+
+/*
+ * ---- cudaMallocAsync on the device's default pool, and cudaMallocManaged ----
+ *
+ * The pool of the simulated device beside it holds a capacity that was asked
+ * for; what the device's own pool has reserved and uses is read from its
+ * attributes.  Managed memory has no pages before somebody touches it, so each
+ * block is set to zero on the device: if it is too full, others move out.
+ */
+
+/* The trace's first stream is CUDA's default one; the others are made when they
+ * are first used. */
+static void *stream_of(struct cuda_device *d, uint16_t index)
+{
+	size_t before = d->stream_room;
+
+	if (!index)
+		return NULL;
+	d->streams = gp_mem_grow(d->streams, &d->stream_room, index + (size_t)1,
+				 sizeof(*d->streams));
+	for (size_t i = before; i < d->stream_room; i++)
+		d->streams[i] = NULL;
+	if (!d->streams[index])
+		cuda_note(d, GP_BENCH_STREAM_WAIT,
+			  d->calls->cudaStreamCreateWithFlags(
+				  &d->streams[index], CUDA_NON_BLOCKING));
+	return d->streams[index];
+}
+
+static const int attributes[] = { CUDA_POOL_FOLLOW_EVENTS,
+				  CUDA_POOL_OPPORTUNISTIC, CUDA_POOL_INTERNAL };
+
+static void set_attributes(struct cuda_device *d, uint64_t threshold,
+			   const int flags[3])
+{
+	d->calls->cudaMemPoolSetAttribute(d->pool, CUDA_POOL_THRESHOLD,
+					  &threshold);
+	for (int i = 0; i < 3; i++) {
+		int flag = flags[i];
+
+		d->calls->cudaMemPoolSetAttribute(d->pool, attributes[i],
+						  &flag);
+	}
+}
+
+/* What it is set to now is put back in the end. */
+static void pool_set(struct gp_device *device,
+		     const struct gp_pool_settings *settings)
+{
+	struct cuda_device *d = cuda_device_of(device);
+	int flags[3] = { settings->follows_events, settings->is_opportunistic,
+			 settings->adds_waits };
+
+	d->plan->ops->pool->set(d->plan, settings);
+	if (!d->pool) {
+		cuda_note(d, GP_BENCH_MALLOC_ASYNC,
+			  d->calls->cudaDeviceGetDefaultMemPool(&d->pool, 0));
+		if (d->error)
+			return;
+		d->calls->cudaMemPoolGetAttribute(d->pool, CUDA_POOL_THRESHOLD,
+						  &d->pool_threshold);
+		for (int i = 0; i < 3; i++)
+			d->calls->cudaMemPoolGetAttribute(
+				d->pool, attributes[i], &d->pool_flags[i]);
+	}
+	set_attributes(d, settings->threshold, flags);
+}
+
+/* Leaves the pool as it was found. */
+static void cuda_pool_end(struct cuda_device *d)
+{
+	if (d->pool) {
+		d->calls->cudaMemPoolTrimTo(d->pool, 0);
+		set_attributes(d, d->pool_threshold, d->pool_flags);
+	}
+	for (size_t i = 0; i < d->stream_room; i++)
+		if (d->streams[i])
+			d->calls->cudaStreamDestroy(d->streams[i]);
+	if (d->event)
+		d->calls->cudaEventDestroy(d->event);
+}
+
+static void add_block(struct cuda_device *d, uint64_t addr, uint64_t size,
+		      void *real, bool is_pooled)
+{
+	struct range range = {
+		.addr = addr,
+		.size = size,
+		.real = (uintptr_t)real,
+		.is_pooled = is_pooled,
+	};
+
+	ranges_add(&d->ranges, &range);
+}
+
+static bool pool_malloc(struct gp_device *device, uint64_t size,
+			uint16_t stream, uint64_t *addr)
+{
+	struct cuda_device *d = cuda_device_of(device);
+	const struct gp_pool_ops *plan = d->plan->ops->pool;
+	void *cuda_stream = stream_of(d, stream), *real = NULL;
+	int error;
+
+	if (!plan->malloc(d->plan, size, stream, addr))
+		return false;
+	cuda_begin(d, size);
+	error = d->calls->cudaMallocAsync(&real, size, cuda_stream);
+	if (cuda_took(d, GP_BENCH_MALLOC_ASYNC, error)) {
+		add_block(d, *addr, size, real, true);
+		return true;
+	}
+	plan->free(d->plan, *addr, size, stream);
+	return false;
+}
+
+static void pool_free(struct gp_device *device, uint64_t addr, uint64_t size,
+		      uint16_t stream)
+{
+	struct cuda_device *d = cuda_device_of(device);
+	struct range *range = ranges_find(&d->ranges, addr);
+	void *cuda_stream = stream_of(d, stream);
+
+	d->plan->ops->pool->free(d->plan, addr, size, stream);
+	cuda_begin(d, size);
+	cuda_took(
+		d, GP_BENCH_FREE_ASYNC,
+		d->calls->cudaFreeAsync(pointer_of(range->real), cuda_stream));
+	ranges_remove(&d->ranges, range);
+}
+
+static void pool_wait(struct gp_device *device, uint16_t stream, uint16_t by)
+{
+	struct cuda_device *d = cuda_device_of(device);
+	void *before = stream_of(d, stream), *behind = stream_of(d, by);
+
+	if (!d->event)
+		cuda_note(d, GP_BENCH_EVENT_RECORD,
+			  d->calls->cudaEventCreateWithFlags(&d->event,
+							     CUDA_NO_TIMING));
+	cuda_begin(d, 0);
+	cuda_took(d, GP_BENCH_EVENT_RECORD,
+		  d->calls->cudaEventRecord(d->event, before));
+	cuda_begin(d, 0);
+	cuda_took(d, GP_BENCH_STREAM_WAIT,
+		  d->calls->cudaStreamWaitEvent(behind, d->event, 0));
+}
+
+static void pool_synchronize(struct gp_device *device)
+{
+	struct cuda_device *d = cuda_device_of(device);
+
+	d->plan->ops->pool->synchronize(d->plan);
+	cuda_begin(d, 0);
+	cuda_took(d, GP_PRICE_SYNCHRONIZE, d->calls->cudaDeviceSynchronize());
+}
+
+static void pool_trim(struct gp_device *device, uint64_t keep)
+{
+	struct cuda_device *d = cuda_device_of(device);
+
+	d->plan->ops->pool->trim(d->plan, keep);
+	cuda_begin(d, 0);
+	cuda_took(d, GP_BENCH_TRIM, d->calls->cudaMemPoolTrimTo(d->pool, keep));
+}
+
+static void pool_usage(struct gp_device *device, uint64_t *reserved,
+		       uint64_t *used)
+{
+	struct cuda_device *d = cuda_device_of(device);
+
+	*reserved = *used = 0;
+	if (!d->pool)
+		return;
+	d->calls->cudaMemPoolGetAttribute(d->pool, CUDA_POOL_RESERVED,
+					  reserved);
+	d->calls->cudaMemPoolGetAttribute(d->pool, CUDA_POOL_USED, used);
+}
+
+static const struct gp_pool_ops cuda_pool_ops = {
+	.set = pool_set,
+	.malloc = pool_malloc,
+	.free = pool_free,
+	.wait = pool_wait,
+	.synchronize = pool_synchronize,
+	.trim = pool_trim,
+	.usage = pool_usage,
+};
+
+static bool cuda_managed(struct gp_device *device, uint64_t size,
+			 uint64_t *addr)
+{
+	struct cuda_device *d = cuda_device_of(device);
+	void *real = NULL;
+	int error;
+
+	if (!d->calls->cudaMallocManaged) {
+		cuda_note(d, GP_BENCH_MANAGED, CUDA_NOT_SUPPORTED);
+		return false;
+	}
+	if (!d->plan->ops->managed(d->plan, size, addr))
+		return false;
+	cuda_begin(d, size);
+	error = d->calls->cudaMallocManaged(&real, size, CUDA_ATTACH_GLOBAL);
+	if (!cuda_took(d, GP_BENCH_MANAGED, error)) {
+		d->plan->ops->managed_free(d->plan, *addr, size);
+		return false;
+	}
+	cuda_begin(d, size);
+	error = d->calls->cudaMemset(real, 0, size);
+	if (!error)
+		error = d->calls->cudaDeviceSynchronize();
+	cuda_took(d, GP_BENCH_TOUCH, error);
+	add_block(d, *addr, size, real, false);
+	return true;
+}
+
+static void cuda_managed_free(struct gp_device *device, uint64_t addr,
+			      uint64_t size)
+{
+	struct cuda_device *d = cuda_device_of(device);
+	struct range *range = ranges_find(&d->ranges, addr);
+
+	d->plan->ops->managed_free(d->plan, addr, size);
+	cuda_begin(d, size);
+	cuda_took(d, GP_PRICE_FREE,
+		  d->calls->cudaFree(pointer_of(range->real)));
+	ranges_remove(&d->ranges, range);
+}
+
+/*
+ * ---- patterns in memory: what a block's owner would write and read ----
+ *
+ * All of a block is set to one byte, and windows of it to words that follow
+ * from the block and the place: one at the start of each GP_DEVICE_GRAIN, and
+ * one at the end.  Of two blocks that overlap one starts within the other; so
+ * whoever comes second is seen where the first is read, unless it is smaller
+ * than a grain and lies between two windows.
+ */
+
+#define WORD   sizeof(uint64_t)
+#define WINDOW (512 * WORD)
+#define ROOM   (WINDOW + WORD) /* the last one has the odd bytes, too */
+
+struct window {
+	uint64_t offset, size;
+};
+
+/* Begins at a whole word, so that windows that overlap say the same. */
+static uint64_t last_offset(uint64_t size)
+{
+	return size > WINDOW ? (size - WINDOW) / WORD * WORD : 0;
+}
+
+static uint64_t window_count(uint64_t size)
+{
+	uint64_t last = last_offset(size);
+
+	return (last + GP_DEVICE_GRAIN - 1) / GP_DEVICE_GRAIN + 1;
+}
+
+static struct window window_at(uint64_t size, uint64_t index)
+{
+	uint64_t last = last_offset(size), offset = index * GP_DEVICE_GRAIN;
+
+	if (offset < last)
+		return (struct window){ offset, WINDOW };
+	return (struct window){ last, size - last };
+}
+
+static void write_words(unsigned char *to, uint64_t seed,
+			const struct window *window)
+{
+	for (uint64_t i = 0; i < window->size; i += WORD) {
+		uint64_t place = window->offset + i, rest = window->size - i;
+		uint64_t word = gp_hash64(seed ^ gp_hash64(place));
+
+		memcpy(to + i, &word, rest < WORD ? rest : WORD);
+	}
+}
+
+/* Host memory for two windows. */
+static unsigned char *host_of(struct cuda_device *d)
+{
+	if (!d->window)
+		d->window = gp_mem_alloc(2, ROOM);
+	return d->window;
+}
+
+static unsigned char *real_of(const struct cuda_device *d, uint64_t addr)
+{
+	const struct range *range = ranges_find(&d->ranges, addr);
+
+	if (!range)
+		return NULL;
+	return (unsigned char *)(uintptr_t)(range->real + (addr - range->addr));
+}
+
+static void cuda_fill(struct gp_device *device, uint64_t addr, uint64_t size,
+		      uint64_t seed)
+{
+	struct cuda_device *d = cuda_device_of(device);
+	unsigned char *host = host_of(d), *real = real_of(d, addr);
+
+	if (!real)
+		return;
+	cuda_note(d, GP_BENCH_COPY,
+		  d->calls->cudaMemset(real, (int)(gp_hash64(seed) & 0xff),
+				       size));
+	for (uint64_t i = 0; i < window_count(size); i++) {
+		struct window window = window_at(size, i);
+
+		write_words(host, seed, &window);
+		cuda_note(d, GP_BENCH_COPY,
+			  d->calls->cudaMemcpy(real + window.offset, host,
+					       window.size, CUDA_TO_DEVICE));
+	}
+}
+
+static bool cuda_check(struct gp_device *device, uint64_t addr, uint64_t size,
+		       uint64_t seed)
+{
+	struct cuda_device *d = cuda_device_of(device);
+	unsigned char *host = host_of(d), *real = real_of(d, addr);
+	bool same = real != NULL;
+
+	for (uint64_t i = 0; same && i < window_count(size); i++) {
+		struct window window = window_at(size, i);
+
+		write_words(host, seed, &window);
+		cuda_note(d, GP_BENCH_COPY,
+			  d->calls->cudaMemcpy(host + ROOM,
+					       real + window.offset,
+					       window.size, CUDA_TO_HOST));
+		same = !memcmp(host, host + ROOM, window.size);
+	}
+	return same;
+}
+
+/* ---- the device ---- */
 
 static void cuda_info(struct gp_device *device, uint64_t *free_bytes,
 		      uint64_t *total_bytes)

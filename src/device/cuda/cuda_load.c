@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A CUDA runtime, found and loaded. */
-#include "device/cuda/cuda_device.h"
+#include "device/cuda/cuda_load.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
