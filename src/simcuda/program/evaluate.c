@@ -387,10 +387,10 @@ void simcuda_generator(struct generator *to)
 	*to = *all.task->of->generator;
 }
 
-void simcuda_random_numbers(const struct generator *generator,
-			    const struct random_numbers *numbers, void *to)
+uint64_t simcuda_random_numbers(const struct generator *generator,
+				const struct random_numbers *numbers, void *to)
 {
-	random_numbers(generator, numbers, to);
+	return random_numbers(generator, numbers, to);
 }
 
 void simcuda_flash_numbers(const struct generator *generator,

@@ -222,11 +222,11 @@ static void put_share(const struct random_numbers *r, struct share share,
 	}
 }
 
-void random_numbers(const struct generator *generator,
-		    const struct random_numbers *r, void *to)
+uint64_t random_numbers(const struct generator *generator,
+			const struct random_numbers *r, void *to)
 {
 	uint64_t blocks = (r->count + BLOCK - 1) / BLOCK;
-	uint64_t threads;
+	uint64_t threads, turn;
 	uint32_t n[4];
 	union number made[4];
 	struct share share;
@@ -234,8 +234,7 @@ void random_numbers(const struct generator *generator,
 	if (!r->is_alone && blocks > generator->blocks)
 		blocks = generator->blocks;
 	threads = r->is_one ? 1 : blocks * BLOCK;
-	for (uint64_t turn = 0; share_of(r, threads, turn, 0).first < r->count;
-	     turn++)
+	for (turn = 0; share_of(r, threads, turn, 0).first < r->count; turn++)
 		for (uint64_t thread = 0; thread < threads; thread++) {
 			share = share_of(r, threads, turn, thread);
 			if (share.first >= r->count)
@@ -245,6 +244,7 @@ void random_numbers(const struct generator *generator,
 			makers[r->kind].make(n, r->range, made);
 			put_share(r, share, made, to);
 		}
+	return turn;
 }
 
 /* ---- attention ---- */

@@ -42,9 +42,10 @@ struct random_numbers {
 	uint64_t range;
 };
 
-/* In the order of elements. */
-void random_numbers(const struct generator *generator,
-		    const struct random_numbers *numbers, void *to);
+/* In the order of elements.  How often each thread took four numbers: so many
+ * times four the generator's offset is behind. */
+uint64_t random_numbers(const struct generator *generator,
+			const struct random_numbers *numbers, void *to);
 
 /* What FlashAttention 2 drops weights by, bytes in the order of elements
  * (dropout.h and philox.cuh of ATen's flash_attn): of each head of each of a

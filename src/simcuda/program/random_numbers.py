@@ -23,7 +23,6 @@ MADE = {
 }
 OF_DOUBLES = {UNIFORM: WIDE_UNIFORM, NORMAL: WIDE_NORMAL}
 MOST_BYTES = (1 << 31) - 1
-BLOCK = 256  # threads
 # Of integers that are wanted without an end.
 BELOW = {
     torch.bool: 2,
@@ -47,6 +46,7 @@ FIRST_OF_16_BYTES = 2, 7
 # Since then FlashAttention leaves its state on the device.
 FIRST_RNG_STATE = 2, 7
 release = tuple(int(n) for n in torch.__version__.split(".")[:2])
+calls.simcuda_random_numbers.restype = ctypes.c_uint64
 
 
 class Numbers(ctypes.Structure):
@@ -92,31 +92,33 @@ def generator_now():
 
 
 def take(state, made, **wish):
-    """Fills it in the order in which a kernel counts elements."""
-    calls.simcuda_random_numbers(
+    """Fills it in the order in which a kernel counts elements; how often each
+    thread took four numbers."""
+    return calls.simcuda_random_numbers(
         ctypes.byref(state),
         ctypes.byref(Numbers(count=made.numel(), **wish)),
         ctypes.c_void_p(made.data_ptr()),
     )
-    return made
 
 
-def draw(kind, count, neighbours=0, is_alone=False, below=1):
-    """So many of the generator."""
-    state = generator_now()
+def draw(kind, count, neighbours=0, is_alone=False, below=1, state=None):
+    """So many of the generator; the state is then as it is afterwards."""
+    state = generator_now() if state is None else state
     if not state.is_known:
         raise ValueError("the generator is not known")
-    return take(
+    made = torch.empty(count, dtype=MADE[kind])
+    state.offset += 4 * take(
         state,
-        torch.empty(count, dtype=MADE[kind]),
+        made,
         kind=kind,
         neighbours=neighbours,
         is_alone=is_alone,
         range=below,
     )
+    return made
 
 
-def draw_for(tensor, kind, below=1):
+def draw_for(tensor, kind, below=1, state=None):
     """Above so many bytes there is a launch for each part."""
     if tensor.is_complex():
         raise ValueError("numbers of both parts")
@@ -124,7 +126,7 @@ def draw_for(tensor, kind, below=1):
         raise ValueError("in which parts")
     if kind in OF_DOUBLES and tensor.dtype == torch.float64:
         kind = OF_DOUBLES[kind]
-    return draw(kind, tensor.numel(), below=below)
+    return draw(kind, tensor.numel(), below=below, state=state)
 
 
 def is_dense(tensor):
@@ -183,7 +185,7 @@ def any_integers(self):
     return write(self, draw_for(self, kind, BELOW[self.dtype]))
 
 
-def integers(self, **named):
+def integers(self, state=None, **named):
     if "to" not in named:
         return any_integers(self)
     low, high = named.get("from", 0), named["to"]
@@ -195,7 +197,7 @@ def integers(self, **named):
     else:
         is_wide = below >= 1 << 32 and self.dtype in LONG
     kind = WIDE_BITS if is_wide else BITS
-    return write(self, draw_for(self, kind, below) + low)
+    return write(self, draw_for(self, kind, below, state) + low)
 
 
 def bernoulli(self, p, **more):
@@ -253,15 +255,6 @@ def bits_of_keys(n):
     return math.ceil(math.log2(n - (6 * n * n + 1) / (12 * math.log(0.9))))
 
 
-def next_generator(count, numbers_of_turn):
-    """As it is after a kernel drew so many."""
-    state = generator_now()
-    threads = min(state.blocks, -(-count // BLOCK)) * BLOCK
-    turns = -(-count // (threads * numbers_of_turn))
-    state.offset += 4 * turns
-    return state
-
-
 def lots(keys):
     """Where keys that are alike begin, and how many follow the first."""
     found = {}
@@ -292,13 +285,13 @@ def permutation(n, out=None, **more):
     keys = torch.empty(n, dtype=torch.int32 if bits <= 32 else torch.int64)
     keys.strides_there = keys.stride()
     limits = torch.iinfo(keys.dtype)
+    state = generator_now()
     named = {"from": limits.min, "to": limits.max}
-    keys = integers(keys, **named)[0].long()
+    keys = integers(keys, state, **named)[0].long()
     if bits != 32:
         keys &= (1 << bits) - 1
     keys, order = keys.sort(stable=True)
-    is_wide = bits > 32 or release >= FIRST_EVEN
-    shuffle_alike(order, keys, next_generator(n, 2 if is_wide else 4))
+    shuffle_alike(order, keys, state)
     return (out.copy_(order),)
 
 
@@ -326,7 +319,8 @@ def efficient_keeps(shape, p, named):
     state = generator_of(named)
     if not state.is_known:
         return None
-    made = take(state, torch.empty(shape), kind=UNIFORM, is_one=True)
+    made = torch.empty(shape)
+    take(state, made, kind=UNIFORM, is_one=True)
     return made > torch.tensor(p)
 
 

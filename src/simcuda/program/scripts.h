@@ -71,8 +71,8 @@ struct flash_weights;
 bool simcuda_find_layout(const void *tensor, uint64_t addr, int string);
 uint64_t simcuda_draws_seed(void);
 void simcuda_generator(struct generator *to);
-void simcuda_random_numbers(const struct generator *generator,
-			    const struct random_numbers *numbers, void *to);
+uint64_t simcuda_random_numbers(const struct generator *generator,
+				const struct random_numbers *numbers, void *to);
 void simcuda_flash_numbers(const struct generator *generator,
 			   const struct flash_weights *weights, void *to);
 /* The interpreter ends: what is not computed by now stays unknown. */
