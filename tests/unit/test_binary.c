@@ -354,14 +354,23 @@ END_TEST
 
 /* ---- each index, at what it can be and one beyond ---- */
 
-enum part { STREAMS, POOLS, SITES, OWNERS, OWNED, SEGMENTS, BLOCKS, EVENTS_OF };
+enum part {
+	STREAMS,
+	POOLS,
+	ALL_SITES,
+	OWNERS,
+	OWNED,
+	SEGMENTS,
+	BLOCKS,
+	EVENTS_OF
+};
 
 static void *part_of(const struct gp_trace *trace, enum part part)
 {
 	const struct gp_device_trace *d = trace->devices;
 	const void *const parts[] = {
 		[STREAMS] = trace->streams, [POOLS] = trace->pools,
-		[SITES] = trace->sites,	    [OWNERS] = trace->owners,
+		[ALL_SITES] = trace->sites, [OWNERS] = trace->owners,
 		[OWNED] = d->owners,	    [SEGMENTS] = d->start.segments,
 		[BLOCKS] = d->start.blocks, [EVENTS_OF] = d->events,
 	};
@@ -374,7 +383,7 @@ static void *part_of(const struct gp_trace *trace, enum part part)
 	part, (index) * sizeof(type) + offsetof(type, member),                 \
 		sizeof(((type *)0)->member), value
 #define POOL(i, member, value) SAYS(POOLS, struct gp_pool_id, i, member, value)
-#define SITE(i, member, value) SAYS(SITES, struct gp_site, i, member, value)
+#define SITE(i, member, value) SAYS(ALL_SITES, struct gp_site, i, member, value)
 #define OWNER(member, value)   SAYS(OWNERS, struct gp_owner, 0, member, value)
 #define SEGMENT(member, value)                                                 \
 	SAYS(SEGMENTS, struct gp_segment, 0, member, value)
