@@ -38,7 +38,7 @@ static void lower_to(uint64_t *most, uint64_t to)
 
 /* Taken by each limit above the block; and, if the rest is below
  * max_non_split_rounding, by each limit up to the request. */
-static void judge_taken(struct caching *c, uint64_t block, uint64_t rounded)
+static void narrow_taken(struct caching *c, uint64_t block, uint64_t rounded)
 {
 	const struct gp_settings *s = &c->settings;
 	struct gp_alike *a = c->alike;
@@ -56,7 +56,7 @@ static void judge_taken(struct caching *c, uint64_t block, uint64_t rounded)
 
 /* Too large for each limit from above the request up to the block; and, if the
  * rest is max_non_split_rounding at least, for each limit up to the request. */
-static void judge_refused(struct caching *c, uint64_t block, uint64_t rounded)
+static void narrow_refused(struct caching *c, uint64_t block, uint64_t rounded)
 {
 	struct gp_alike *a = c->alike;
 	uint64_t rest = block - rounded;
@@ -68,12 +68,12 @@ static void judge_refused(struct caching *c, uint64_t block, uint64_t rounded)
 		raise_to(&a->max_split_least, rounded + 1);
 }
 
-void alike_judge_block(struct caching *c, uint64_t block, uint64_t rounded)
+void alike_narrow_fit(struct caching *c, uint64_t block, uint64_t rounded)
 {
 	if (gp_settings_is_too_large(&c->settings, block, rounded))
-		judge_refused(c, block, rounded);
+		narrow_refused(c, block, rounded);
 	else
-		judge_taken(c, block, rounded);
+		narrow_taken(c, block, rounded);
 }
 
 void alike_split(struct caching *c, uint64_t rounded)
@@ -88,11 +88,11 @@ void alike_split(struct caching *c, uint64_t rounded)
 
 /* The next one downwards, that one included, that is no part of an expandable
  * segment: those are passed over. */
-static const struct block *releasable(struct shelf *shelf,
+static const struct block *releasable(struct free_list *list,
 				      const struct block *b)
 {
 	while (b && b->segment)
-		b = shelf_prev(shelf, b);
+		b = free_list_prev(list, b);
 	return b;
 }
 
@@ -101,15 +101,15 @@ static const struct block *releasable(struct shelf *shelf,
  * there.  Whether the sum is enough does not hang on the limit: as soon as one
  * block is released, it is at least as much.
  */
-static void release_downwards(struct caching *c, struct shelf *shelf,
+static void release_downwards(struct caching *c, struct free_list *list,
 			      const struct block *b, uint64_t rounded)
 {
 	uint64_t limit = c->settings.max_split_size, sum = 0;
 	uint64_t want = rounded > limit ? rounded : limit;
 	struct gp_alike *a = c->alike;
 
-	for (b = releasable(shelf, b); b && sum < want && b->size >= limit;
-	     b = releasable(shelf, shelf_prev(shelf, b))) {
+	for (b = releasable(list, b); b && sum < want && b->size >= limit;
+	     b = releasable(list, free_list_prev(list, b))) {
 		lower_to(&a->max_split_most, b->size);
 		if (block_is_split(b))
 			return; /* refused */
@@ -124,27 +124,27 @@ void alike_release(struct caching *c, const struct request *request)
 	uint64_t limit = c->settings.max_split_size;
 	uint64_t rounded = request->rounded;
 	uint64_t want = rounded > limit ? rounded : limit;
-	struct shelf *shelf = pool_shelf(request->pool, request->stream);
+	struct free_list *list = pool_free_list(request->pool, request->stream);
 	const struct block *b, *prev, *last;
 
-	if (!shelf)
+	if (!list)
 		return;
-	last = shelf_last(shelf);
-	b = limit == GP_UNLIMITED ? NULL : shelf_best(shelf, want);
+	last = free_list_last(list);
+	b = limit == GP_UNLIMITED ? NULL : free_list_best_fit(list, want);
 	if (!b) {
 		/* No limit is so low that one block would be enough. */
 		if (last && last->size >= rounded)
 			raise_to(&c->alike->max_split_least, last->size + 1);
-		release_downwards(c, shelf, last, rounded);
+		release_downwards(c, list, last, rounded);
 		return;
 	}
 	/* The first that is large enough is that one. */
-	prev = shelf_prev(shelf, b);
+	prev = free_list_prev(list, b);
 	lower_to(&c->alike->max_split_most, b->size);
 	if (prev && prev->size >= rounded)
 		raise_to(&c->alike->max_split_least, prev->size + 1);
 	if (b->segment)
-		release_downwards(c, shelf, prev, rounded);
+		release_downwards(c, list, prev, rounded);
 }
 
 /* ---- garbage collection ---- */
@@ -176,14 +176,14 @@ static void raise_ratio(struct caching *c, uint64_t reserved)
 /* Whether there is anything to collect. */
 static bool has_whole(const struct caching *c)
 {
-	struct shelf **shelves;
-	size_t count = pool_listed(&c->pools.pairs[0]->large, &shelves);
+	struct free_list **free_lists;
+	size_t count = pool_listed(&c->pools.pairs[0]->large, &free_lists);
 
 	for (size_t i = 0; i < count; i++) {
-		struct shelf *shelf = shelves[i];
-		const struct block *b = shelf_last(shelf);
+		struct free_list *list = free_lists[i];
+		const struct block *b = free_list_last(list);
 
-		for (; b; b = shelf_prev(shelf, b))
+		for (; b; b = free_list_prev(list, b))
 			if (!b->segment && !block_is_split(b))
 				return true;
 	}
@@ -221,7 +221,7 @@ void alike_after_gc(struct caching *c, const struct alike_gc *gc)
 			  0);
 	if (a->gc_most > ratio)
 		a->gc_most = ratio;
-	if (gc->is_content && gc->reclaimed < gc->reserved)
+	if (gc->reached_target && gc->reclaimed < gc->reserved)
 		raise_ratio(c, gc->reserved - gc->reclaimed);
 }
 

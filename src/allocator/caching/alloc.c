@@ -27,8 +27,8 @@ static bool is_last(const struct block *b)
 	return b->next && !b->next->is_mapped && !b->next->next;
 }
 
-static bool grows_less(struct caching *c, const struct block *a,
-		       const struct block *b)
+static bool extends_less(struct caching *c, const struct block *a,
+			 const struct block *b)
 {
 	uint64_t size_a = size_to_grow(a), size_b = size_to_grow(b);
 
@@ -43,41 +43,41 @@ static bool grows_less(struct caching *c, const struct block *a,
 }
 
 /* Rather a block in the middle than the end that still can grow. */
-static struct block *prefer_inner(struct caching *c, struct shelf *shelf,
+static struct block *prefer_inner(struct caching *c, struct free_list *list,
 				  struct block *b)
 {
 	while (b->segment) {
-		struct block *next = shelf_next(shelf, b);
+		struct block *next = free_list_next(list, b);
 
-		if (!next || !grows_less(c, next, b))
+		if (!next || !extends_less(c, next, b))
 			break;
 		b = next;
 	}
 	return b;
 }
 
-/* The best free block, still on its shelf; NULL: none fits. */
+/* The best free block, still on its free list; NULL: none fits. */
 static inline struct block *segment_find_free(struct caching *c,
 					      const struct request *request)
 {
 	const struct gp_settings *s = &c->settings;
 	struct caching_pool *pool = request->pool;
-	struct shelf *shelf = pool_shelf(pool, request->stream);
+	struct free_list *list = pool_free_list(pool, request->stream);
 	struct block *b;
 
 	if (c->gc_enabled)
 		pool->searches++;
-	b = shelf ? shelf_best(shelf, request->rounded) : NULL;
+	b = list ? free_list_best_fit(list, request->rounded) : NULL;
 	if (b && b->segment) {
 		if (request->is_expandable)
-			b = prefer_inner(c, shelf, b);
+			b = prefer_inner(c, list, b);
 		else
 			while (b && b->segment)
-				b = shelf_next(shelf, b);
+				b = free_list_next(list, b);
 	}
 	if (!b)
 		return NULL;
-	alike_find(c, b->size, request->rounded);
+	alike_fit(c, b->size, request->rounded);
 	if (gp_settings_is_too_large(s, b->size, request->rounded) &&
 	    !(b->segment && c->reuses_oversize))
 		return NULL;
@@ -95,12 +95,12 @@ static struct block *add_segment(struct caching *c,
 	b->addr = addr;
 	b->size = request->segment_size;
 	b->stream = request->stream;
-	b->shelf = pool_shelf_make(request->pool, request->stream);
+	b->list = pool_make_free_list(request->pool, request->stream);
 	b->counter = c->order == BY_ADDRESS ? 0 : ++c->counter;
-	own = b->shelf->pool->tally;
-	b->shelf->pool->pair->malloc_count++;
+	own = b->list->pool->tally;
+	b->list->pool->pair->malloc_count++;
 	counter_add(c, GP_STAT_SEGMENT, own, 1);
-	counter_reserve(c, b->shelf->pool, b->size);
+	counter_reserve(c, b->list->pool, b->size);
 	if (b->size >= c->settings.max_split_size)
 		counter_increase(&c->stats.oversize_segments, 1);
 	c->stats.num_device_alloc++;
@@ -160,7 +160,7 @@ static enum gp_answer search_pool(struct caching *c, uint16_t index,
 				  const struct request *request,
 				  struct block **found)
 {
-	enum gp_answer answer = pool_hold(c, index);
+	enum gp_answer answer = pool_incref(c, index);
 	struct request there = *request;
 	struct pool_pair *pair;
 
@@ -170,8 +170,8 @@ static enum gp_answer search_pool(struct caching *c, uint16_t index,
 	there.pool = request->pool->is_small ? &pair->small : &pair->large;
 	*found = segment_find_free(c, &there);
 	if (*found)
-		shelf_remove((*found)->shelf, *found);
-	return pool_let_go(c, index);
+		free_list_remove((*found)->list, *found);
+	return pool_decref(c, index);
 }
 
 /* try_mempool_fallback; only for the default pools. */
@@ -206,15 +206,15 @@ static enum gp_answer fall_back(struct caching *c, struct request *request,
 
 void segment_release(struct caching *c, struct block *b)
 {
-	struct tally *own = b->shelf->pool->tally;
+	struct tally *own = b->list->pool->tally;
 
-	shelf_remove(b->shelf, b);
+	free_list_remove(b->list, b);
 	caching_act(c, GP_SEGMENT_FREE, b, b->addr, b->size);
 	c->device->ops->free(c->device, b->addr, b->size);
-	b->shelf->pool->pair->malloc_count--;
+	b->list->pool->pair->malloc_count--;
 	c->stats.num_device_free++;
 	counter_sub(c, GP_STAT_SEGMENT, own, 1);
-	counter_unreserve(c, b->shelf->pool, b->size);
+	counter_unreserve(c, b->list->pool, b->size);
 	if (b->size >= c->settings.max_split_size)
 		counter_decrease(&c->stats.oversize_segments, 1);
 	block_destroy(&c->blocks, b);
@@ -231,15 +231,15 @@ static enum gp_answer release_available(struct caching *c,
 	uint64_t max_split = c->settings.max_split_size, sum = 0;
 	uint64_t want =
 		request->rounded > max_split ? request->rounded : max_split;
-	struct shelf *shelf = pool_shelf(request->pool, request->stream);
+	struct free_list *list = pool_free_list(request->pool, request->stream);
 	struct block *b, *prev;
 
 	*released = false;
 	if (c->alike)
 		alike_release(c, request);
-	if (max_split == GP_UNLIMITED || !shelf)
+	if (max_split == GP_UNLIMITED || !list)
 		return GP_SERVED;
-	b = shelf_best(shelf, want);
+	b = free_list_best_fit(list, want);
 	if (b && !b->segment) {
 		if (block_is_split(b))
 			return caching_refuse(c, "release_available_cached_"
@@ -249,9 +249,9 @@ static enum gp_answer release_available(struct caching *c,
 		*released = true;
 		return GP_SERVED;
 	}
-	for (b = b ? shelf_prev(shelf, b) : shelf_last(shelf);
+	for (b = b ? free_list_prev(list, b) : free_list_last(list);
 	     b && sum < want && b->size >= max_split; b = prev) {
-		prev = shelf_prev(shelf, b);
+		prev = free_list_prev(list, b);
 		if (b->segment)
 			continue;
 		if (block_is_split(b))
@@ -355,7 +355,7 @@ enum gp_answer segment_release_cached(struct caching *c, uint16_t index)
 
 static uint64_t age_of(const struct block *b)
 {
-	return b->shelf->pool->searches - b->gc_base;
+	return b->list->pool->searches - b->gc_base;
 }
 
 /* Keeps the whole segments of the n collected blocks; sums their ages. */
@@ -419,7 +419,7 @@ static void gc_collect(struct caching *c)
 			did.before_last = did.reclaimed;
 		did.reclaimed += more;
 	}
-	did.is_content = did.reclaimed >= target && count;
+	did.reached_target = did.reclaimed >= target && count;
 	if (c->alike)
 		alike_after_gc(c, &did);
 }
@@ -427,9 +427,9 @@ static void gc_collect(struct caching *c)
 /* ---- the ladder ---- */
 
 /* release_available, then once more. */
-static enum gp_answer make_room(struct caching *c,
-				const struct request *request,
-				struct block **found)
+static enum gp_answer release_and_retry(struct caching *c,
+					const struct request *request,
+					struct block **found)
 {
 	bool released;
 	enum gp_answer answer = release_available(c, request, &released);
@@ -441,8 +441,9 @@ static enum gp_answer make_room(struct caching *c,
 }
 
 /* release_cached_blocks, then the retry that is counted. */
-static enum gp_answer retry(struct caching *c, const struct request *request,
-			    struct block **found)
+static enum gp_answer release_all_and_retry(struct caching *c,
+					    const struct request *request,
+					    struct block **found)
 {
 	enum gp_answer answer;
 
@@ -454,7 +455,7 @@ static enum gp_answer retry(struct caching *c, const struct request *request,
 	if (c->searches_again) {
 		*found = segment_find_free(c, request);
 		if (*found) {
-			shelf_remove((*found)->shelf, *found);
+			free_list_remove((*found)->list, *found);
 			return GP_SERVED;
 		}
 	}
@@ -463,7 +464,7 @@ static enum gp_answer retry(struct caching *c, const struct request *request,
 
 /*
  * Memory from the device, and everything PyTorch tries when there is none:
- * the block found is on no shelf.  May change request->is_expandable.
+ * the block found is on no free list.  May change request->is_expandable.
  */
 static enum gp_answer segment_obtain(struct caching *c, struct request *request,
 				     struct block **found)
@@ -481,9 +482,9 @@ static enum gp_answer segment_obtain(struct caching *c, struct request *request,
 	if (answer == GP_OUT_OF_MEMORY && falls_back_first)
 		answer = fall_back(c, request, found);
 	if (answer == GP_OUT_OF_MEMORY)
-		answer = make_room(c, request, found);
+		answer = release_and_retry(c, request, found);
 	if (answer == GP_OUT_OF_MEMORY)
-		answer = retry(c, request, found);
+		answer = release_all_and_retry(c, request, found);
 	if (answer == GP_OUT_OF_MEMORY && !falls_back_first &&
 	    gp_release_has(release, GP_CHANGE_FALLBACK))
 		answer = fall_back(c, request, found);
@@ -501,7 +502,7 @@ static inline bool should_split(struct caching *c, const struct block *b,
 	if (request->is_restored)
 		return rest > 0;
 	if (c->pools.has_no_split &&
-	    c->pools.no_split[pool_index(b->shelf->pool)])
+	    c->pools.no_split[pool_index(b->list->pool)])
 		return false;
 	cuts_all = request->pool->is_small | request->is_expandable;
 	if (c->alike && !cuts_all && rest > SMALL_SIZE)
@@ -513,10 +514,10 @@ static inline bool should_split(struct caching *c, const struct block *b,
 
 /*
  * The caller gets a new object for the low part; the rest keeps the old one,
- * and its place on the shelf where it still fits there.
+ * and its place on the free list where it still fits there.
  */
 static struct block *split(struct caching *c, struct block *rest, uint64_t size,
-			   bool is_shelved)
+			   bool is_in_free_list)
 {
 	struct block *b = caching_part(c, rest, rest->addr, size);
 
@@ -525,14 +526,14 @@ static struct block *split(struct caching *c, struct block *rest, uint64_t size,
 		b->prev->next = b;
 	b->next = rest;
 	rest->prev = b;
-	if (is_shelved) {
-		rest->gc_base = rest->shelf->pool->searches;
-		shelf_shrink(rest->shelf, rest, size);
+	if (is_in_free_list) {
+		rest->gc_base = rest->list->pool->searches;
+		free_list_shrink(rest->list, rest, size);
 		return b;
 	}
 	rest->addr += size;
 	rest->size -= size;
-	caching_shelve(rest);
+	caching_insert_free(rest);
 	return b;
 }
 
@@ -540,18 +541,18 @@ static struct block *split(struct caching *c, struct block *rest, uint64_t size,
  * is hand_out: a restore calls them, too, and calls would cost a replay 3 %. */
 static inline __attribute__((always_inline)) struct block *cut_to_size(
 	struct caching *c, struct block *b, const struct request *request,
-	bool is_shelved)
+	bool is_in_free_list)
 {
-	struct tally *own = b->shelf->pool->tally;
+	struct tally *own = b->list->pool->tally;
 	bool was_split = block_is_split(b);
 	bool is_cut = should_split(c, b, request);
 	uint64_t before = was_split * b->size, after = 0;
 
 	if (is_cut) {
 		after = b->size - request->rounded;
-		b = split(c, b, request->rounded, is_shelved);
-	} else if (is_shelved) {
-		shelf_remove(b->shelf, b);
+		b = split(c, b, request->rounded, is_in_free_list);
+	} else if (is_in_free_list) {
+		free_list_remove(b->list, b);
 	}
 	if (!b->segment) {
 		counter_net(c, GP_STAT_INACTIVE_SPLIT, own, is_cut - was_split);
@@ -566,7 +567,7 @@ static inline __attribute__((always_inline)) void hand_out(struct caching *c,
 							   uint32_t id,
 							   uint64_t size)
 {
-	struct tally *own = b->shelf->pool->tally;
+	struct tally *own = b->list->pool->tally;
 
 	b->use = BLOCK_ALLOCATED;
 	b->requested = size;
@@ -607,8 +608,9 @@ static uint64_t round_request(const struct caching *c, uint64_t size)
 }
 
 /* What the request is to the pools. */
-static inline enum gp_answer aim(struct caching *c, struct request *request,
-				 uint64_t size, uint16_t pool)
+static inline enum gp_answer resolve_request(struct caching *c,
+					     struct request *request,
+					     uint64_t size, uint16_t pool)
 {
 	if (size > LARGEST_REQUEST)
 		size = LARGEST_REQUEST;
@@ -634,7 +636,7 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 	struct request request;
 	enum gp_answer answer;
 	struct block *b;
-	bool is_shelved = true;
+	bool is_in_free_list = true;
 
 	if (!size)
 		return GP_SERVED;
@@ -646,12 +648,12 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 		else if (c->settings.capture_reuse)
 			events_reuse(c, stream);
 	}
-	answer = aim(c, &request, size, pool);
+	answer = resolve_request(c, &request, size, pool);
 	if (answer != GP_SERVED)
 		return answer;
 	b = segment_find_free(c, &request);
 	if (!b) {
-		is_shelved = false;
+		is_in_free_list = false;
 		request.segment_size =
 			gp_settings_segment(&c->settings, request.rounded);
 		if (request.rounded > SMALL_SIZE &&
@@ -663,7 +665,7 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 		if (answer != GP_SERVED)
 			return answer;
 	}
-	b = cut_to_size(c, b, &request, is_shelved);
+	b = cut_to_size(c, b, &request, is_in_free_list);
 	hand_out(c, b, id, size);
 	*addr = b->addr;
 	capture_work(c, stream);
@@ -675,14 +677,14 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 /* Whether alloc and free do more than find a block and give it back. */
 static bool has_more_to_do(const struct caching *c)
 {
-	return (c->config.action != NULL) | c->gc_enabled | c->has_cuts |
+	return (c->config.action != NULL) | c->gc_enabled | c->has_unmerged |
 	       (c->captures.open != 0) | (c->order == BY_OBJECT) |
 	       events_are_pending(&c->events);
 }
 
-static inline void count_both(struct caching *c, const struct block *b,
-			      struct tally *own, uint64_t allocated,
-			      uint64_t size)
+static inline void count_round_trip(struct caching *c, const struct block *b,
+				    struct tally *own, uint64_t allocated,
+				    uint64_t size)
 {
 	int64_t bytes = (int64_t)allocated, whole = (int64_t)b->size;
 
@@ -719,7 +721,7 @@ uint64_t alloc_and_free(struct gp_allocator *allocator, uint64_t size,
 	bool is_cut;
 
 	if (!size || has_more_to_do(c) ||
-	    aim(c, &request, size, pool) != GP_SERVED)
+	    resolve_request(c, &request, size, pool) != GP_SERVED)
 		return 0;
 	b = segment_find_free(c, &request);
 	if (!b)
@@ -732,7 +734,7 @@ uint64_t alloc_and_free(struct gp_allocator *allocator, uint64_t size,
 			    allocated >
 		    most)
 		return 0;
-	count_both(c, b, request.pool->tally, allocated, size);
+	count_round_trip(c, b, request.pool->tally, allocated, size);
 	b->requested = size;
 	b->gc_base = request.pool->searches;
 	return allocated;
@@ -744,7 +746,7 @@ bool alloc_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 	struct caching *c = caching_of(allocator);
 	struct request request = { .stream = stream };
 
-	if (aim(c, &request, size, pool) != GP_SERVED)
+	if (resolve_request(c, &request, size, pool) != GP_SERVED)
 		return false;
 	*route = (struct gp_route){
 		.rounded = request.rounded,
@@ -762,11 +764,11 @@ bool alloc_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 static struct block *find_at(struct caching_pool *pool, uint16_t stream,
 			     uint64_t addr, uint64_t size)
 {
-	struct shelf *shelf = pool_shelf(pool, stream);
-	struct block *b = shelf ? shelf_best(shelf, size) : NULL;
+	struct free_list *list = pool_free_list(pool, stream);
+	struct block *b = list ? free_list_best_fit(list, size) : NULL;
 
 	while (b && b->addr != addr)
-		b = shelf_next(shelf, b);
+		b = free_list_next(list, b);
 	return b;
 }
 

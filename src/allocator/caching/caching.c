@@ -25,7 +25,7 @@ void caching_notify(struct caching *c, enum gp_event_kind kind,
 	struct gp_action action = {
 		.kind = (uint8_t)kind,
 		.stream = b->stream,
-		.pool = pool_index(b->shelf->pool),
+		.pool = pool_index(b->list->pool),
 		.id = b->id,
 		.addr = addr,
 		.size = size,
@@ -59,13 +59,13 @@ void block_table_release(struct block_table *table)
 	*table = (struct block_table){ 0 };
 }
 
-inline void caching_shelve(struct block *b)
+inline void caching_insert_free(struct block *b)
 {
-	struct caching_pool *pool = b->shelf->pool;
+	struct caching_pool *pool = b->list->pool;
 
 	b->gc_base = pool->searches;
 	pool->may_release |= b->segment || !block_is_split(b);
-	shelf_insert(b->shelf, b);
+	free_list_insert(b->list, b);
 }
 
 inline uint64_t caching_merge(struct caching *c, struct block *dst,
@@ -73,12 +73,12 @@ inline uint64_t caching_merge(struct caching *c, struct block *dst,
 {
 	uint64_t gained;
 
-	if (!src || src->use != BLOCK_IDLE || src->is_mapped != dst->is_mapped)
+	if (!src || src->use != BLOCK_FREE || src->is_mapped != dst->is_mapped)
 		return 0;
 	if (src->is_mapped)
-		shelf_remove(src->shelf, src);
+		free_list_remove(src->list, src);
 	else
-		shelf_remove_unmapped(src->shelf, src);
+		free_list_remove_unmapped(src->list, src);
 	if (dst->prev == src) {
 		dst->addr = src->addr;
 		dst->prev = src->prev;
@@ -97,14 +97,14 @@ inline uint64_t caching_merge(struct caching *c, struct block *dst,
 
 size_t caching_collect(struct caching *c, struct caching_pool *pool)
 {
-	struct shelf **shelves;
-	size_t n = 0, count = pool_listed(pool, &shelves);
+	struct free_list **free_lists;
+	size_t n = 0, count = pool_listed(pool, &free_lists);
 
 	for (size_t i = 0; i < count; i++) {
-		struct shelf *shelf = shelves[i];
-		struct block *b = shelf_best(shelf, 0);
+		struct free_list *list = free_lists[i];
+		struct block *b = free_list_best_fit(list, 0);
 
-		for (; b; b = shelf_next(shelf, b)) {
+		for (; b; b = free_list_next(list, b)) {
 			c->scratch = gp_mem_grow(c->scratch, &c->scratch_room,
 						 n + 1, sizeof(*c->scratch));
 			c->scratch[n++] = b;
@@ -118,16 +118,16 @@ size_t caching_collect(struct caching *c, struct caching_pool *pool)
 inline __attribute__((always_inline)) void caching_free_block(struct caching *c,
 							      struct block *b)
 {
-	struct tally *own = b->shelf->pool->tally;
+	struct tally *own = b->list->pool->tally;
 	uint64_t size = b->size, below, above;
 
 	caching_act(c, GP_FREE_COMPLETED, b, b->addr, b->requested);
 	c->live[b->id] = NULL;
 	b->id = GP_NO_ID;
-	b->use = BLOCK_IDLE;
+	b->use = BLOCK_FREE;
 	below = caching_merge(c, b, b->prev);
 	above = caching_merge(c, b, b->next);
-	caching_shelve(b);
+	caching_insert_free(b);
 	if (!b->segment) {
 		bool is_split = block_is_split(b);
 
@@ -156,8 +156,8 @@ static void caching_free(struct gp_allocator *allocator, uint32_t id)
 
 	if (!b)
 		return;
-	own = b->shelf->pool->tally;
-	b->use = BLOCK_WAITING;
+	own = b->list->pool->tally;
+	b->use = BLOCK_PENDING_FREE;
 	counter_sub(c, GP_STAT_ALLOCATION, own, 1);
 	counter_sub(c, GP_STAT_ALLOCATED_BYTES, own, b->size);
 	caching_act(c, GP_FREE, b, b->addr, b->requested);
@@ -208,7 +208,7 @@ static enum gp_answer caching_empty_cache(struct gp_allocator *allocator,
 static void follow_settings(struct caching *c)
 {
 	c->rounds_plainly = true;
-	variant_keep(c);
+	variant_restrict(c);
 	c->gc_enabled =
 		c->limit != GP_UNLIMITED && c->settings.gc_threshold > 0;
 	for (int i = 0; i < GP_DIVISIONS; i++)
@@ -312,7 +312,7 @@ static enum gp_answer caching_pool_release(struct gp_allocator *allocator,
 
 	if (!c->pools.pairs[pool] && !has_routing(c))
 		return GP_SERVED;
-	return pool_let_go(c, pool);
+	return pool_decref(c, pool);
 }
 
 static enum gp_answer caching_pool_change(struct gp_allocator *allocator,
@@ -356,7 +356,7 @@ static bool caching_pool_reserved(struct gp_allocator *allocator, uint16_t pool,
 static void caching_state(struct gp_allocator *allocator,
 			  struct gp_state *state)
 {
-	state_show(caching_of(allocator), state);
+	state_export(caching_of(allocator), state);
 }
 
 static size_t caching_candidates(struct gp_allocator *allocator, uint64_t size,
@@ -449,7 +449,7 @@ struct gp_allocator *gp_caching_create(const struct gp_allocator_config *config)
 	c->device->ops->info(c->device, &free_bytes, &c->device_total);
 	c->order = order_of(c->settings.release);
 	if (config->engine && config->engine->values)
-		variant_take(c, config->engine);
+		variant_apply(c, config->engine);
 	c->live = gp_mem_alloc(config->block_ids, sizeof(struct block *));
 	c->stats.max_split_size = c->settings.max_split_size == GP_UNLIMITED
 					  ? -1

@@ -6,7 +6,7 @@
  *
  *     caching.c     blocks, and every request but alloc
  *     alloc.c       alloc, from a free block to the device and back
- *     shelf.h       free blocks in best-fit order
+ *     free_list.h   free blocks in best-fit order
  *     pool.h        default and private pools, routing
  *     expandable.c  segments that grow page by page
  *     events.h      blocks that wait for other streams
@@ -24,7 +24,7 @@
 
 #include "allocator/caching/events.h"
 #include "allocator/caching/pool.h"
-#include "allocator/caching/shelf.h"
+#include "allocator/caching/free_list.h"
 #include "allocator/engines.h"
 #include "base/larger.h"
 #include "gpupool/allocator.h"
@@ -67,20 +67,21 @@ struct caching {
 
 	uint64_t reserved; /* bytes from the device, all pools */
 	uint64_t limit;	   /* bytes; GP_UNLIMITED: none */
-	uint32_t counter;  /* the last one given: see shelf.h */
+	uint32_t counter;  /* the last one given: see free_list.h */
 	struct expandable_segment *expandable; /* all of them */
 	enum block_order order;
 	struct gp_alike *alike; /* config.alike until it is settled */
 	bool gc_enabled;	/* a limit and a threshold are set */
 	bool rounds_plainly;	/* to the next multiple of 512, no more */
-	bool has_cuts; /* a start state with free blocks beside each other */
+	bool has_unmerged; /* a start state with free blocks beside each other
+			    */
 
 	/* The engine's own settings; NULL: CUDA's allocator. */
 	const struct profile *profile;
 	bool reuses_oversize;
 	bool searches_again;
 
-	struct block **scratch; /* blocks to walk while the shelves change */
+	struct block **scratch; /* blocks to walk while the free lists change */
 	size_t scratch_room;
 
 	const char *refusal;
@@ -172,14 +173,14 @@ static inline struct block *caching_part(struct caching *c,
 	b->addr = addr;
 	b->size = size;
 	b->stream = like->stream;
-	b->shelf = like->shelf;
+	b->list = like->list;
 	b->segment = like->segment;
 	b->counter = c->order == BY_OBJECT ? ++c->counter : like->counter;
 	return b;
 }
 
-/* The block goes on its pool's shelf. */
-void caching_shelve(struct block *b);
+/* The block goes on its pool's free list. */
+void caching_insert_free(struct block *b);
 
 /* dst swallows src where both are idle and equally mapped; returns the bytes
  * gained. */
@@ -226,8 +227,8 @@ uint64_t expandable_range(const struct caching *c, uint64_t page);
  * have been another. */
 void expandable_note_range(struct caching *c, uint64_t bytes, bool is_there);
 
-/* A mapped free block of at least the request, off its shelf; *found is written
- * only when served. */
+/* A mapped free block of at least the request, off its free list; *found is
+ * written only when served. */
 enum gp_answer expandable_obtain(struct caching *c,
 				 const struct request *request,
 				 struct block **found);
@@ -319,17 +320,17 @@ void counter_reset_accumulated(struct caching *c);
 void state_adopt(struct caching *c, const struct gp_state *start);
 
 /* Memory of the state is malloc's: gp_state_release. */
-void state_show(struct caching *c, struct gp_state *state);
+void state_export(struct caching *c, struct gp_state *state);
 
 size_t state_candidates(struct caching *c, uint64_t size, uint16_t stream,
 			uint16_t pool, struct gp_candidate *out, size_t room);
 
 /* ---- other devices, proposed changes: variant.c ---- */
 
-void variant_take(struct caching *c, const struct gp_engine *engine);
+void variant_apply(struct caching *c, const struct gp_engine *engine);
 
 /* What the settings are on that device, whenever they were set. */
-void variant_keep(struct caching *c);
+void variant_restrict(struct caching *c);
 
 /* A request's size, where it is not just rounded up to 512. */
 uint64_t variant_round(const struct caching *c, uint64_t size);
@@ -350,14 +351,14 @@ uint64_t variant_round(const struct caching *c, uint64_t size);
 void alike_begin(struct caching *c);
 
 /* The best free block of that size was taken, or was too large. */
-void alike_judge_block(struct caching *c, uint64_t block, uint64_t rounded);
+void alike_narrow_fit(struct caching *c, uint64_t block, uint64_t rounded);
 
-static inline void alike_find(struct caching *c, uint64_t block,
-			      uint64_t rounded)
+static inline void alike_fit(struct caching *c, uint64_t block,
+			     uint64_t rounded)
 {
 	/* Below every limit there is nothing to decide. */
 	if (c->alike && block >= c->alike->max_split_least)
-		alike_judge_block(c, block, rounded);
+		alike_narrow_fit(c, block, rounded);
 }
 
 /* More than SMALL_SIZE of a block was or was not split off. */
@@ -383,7 +384,7 @@ struct alike_gc {
 	uint64_t reserved; /* when it began */
 	uint64_t reclaimed;
 	uint64_t before_last; /* reclaimed before the last round that did */
-	bool is_content;      /* it ended for having reclaimed enough */
+	bool reached_target;  /* it ended for having reclaimed enough */
 };
 void alike_after_gc(struct caching *c, const struct alike_gc *gc);
 

@@ -54,14 +54,14 @@ static void raise_to(struct node_set *set, uint16_t stream, uint32_t count)
 }
 
 /* Those of both. */
-static void join_nodes(struct node_set *to, const struct node_set *from)
+static void union_nodes(struct node_set *to, const struct node_set *from)
 {
 	for (size_t i = 0; i < from->count; i++)
 		raise_to(to, from->list[i].stream, from->list[i].count);
 }
 
 /* What both have. */
-static void meet_nodes(struct node_set *to, const struct node_set *from)
+static void intersect_nodes(struct node_set *to, const struct node_set *from)
 {
 	size_t kept = 0;
 
@@ -80,7 +80,7 @@ static void meet_nodes(struct node_set *to, const struct node_set *from)
 static void copy_nodes(struct node_set *to, const struct node_set *from)
 {
 	to->count = 0;
-	join_nodes(to, from);
+	union_nodes(to, from);
 }
 
 /* ---- captures: streams ---- */
@@ -187,8 +187,8 @@ void capture_wait(struct caching *c, uint16_t stream, uint16_t by)
 		return;
 	if (!to->behind.count)
 		copy_nodes(&to->behind_each, &from->behind_each);
-	meet_nodes(&to->behind_each, &from->behind_each);
-	join_nodes(&to->behind, &from->behind);
+	intersect_nodes(&to->behind_each, &from->behind_each);
+	union_nodes(&to->behind, &from->behind);
 }
 
 static bool marks_itself(const struct caching *c)
@@ -204,7 +204,7 @@ static bool add_behind(struct caching *c, struct node_set *mark,
 		return false;
 	if (!marks_itself(c))
 		capture_work(c, stream);
-	join_nodes(mark, &c->captures.streams[stream].behind);
+	union_nodes(mark, &c->captures.streams[stream].behind);
 	return true;
 }
 
@@ -376,7 +376,7 @@ static void forget_touched(struct events *events)
 }
 
 /* Leaves out those whose events have all passed. */
-static void thin_busy(struct events *events)
+static void prune_busy(struct events *events)
 {
 	struct stream_list *busy = &events->busy;
 	size_t kept = 0;
@@ -573,7 +573,7 @@ void events_end_routing(struct caching *c, uint16_t pool)
 	for (size_t i = 0; i < list->count; i++) {
 		struct deferred deferred = list->items[i];
 
-		if (pool_index(deferred.block->shelf->pool) == pool)
+		if (pool_index(deferred.block->list->pool) == pool)
 			resume(c, &deferred);
 		else
 			list->items[kept++] = deferred;
@@ -656,7 +656,7 @@ void events_process(struct caching *c)
 
 static bool concerns(const struct block *b, const struct pool_pair *only)
 {
-	return !only || b->shelf->pool->pair == only;
+	return !only || b->list->pool->pair == only;
 }
 
 /* Takes the events that concern the pool out of a queue and frees theirs. */
@@ -714,7 +714,7 @@ void events_synchronize(struct caching *c, const struct pool_pair *only)
 	for (size_t i = 0; i < n; i++)
 		synchronize_queue(c, places[i].stream, only);
 	free(places);
-	thin_busy(&c->events);
+	prune_busy(&c->events);
 }
 
 static void make_ready(struct events *events, struct block *b)
@@ -738,7 +738,7 @@ static void complete_up_to(struct events *events, uint16_t stream,
 
 static void complete_all(struct events *events)
 {
-	thin_busy(events);
+	prune_busy(events);
 	for (size_t i = 0; i < events->busy.count; i++) {
 		uint16_t stream = events->busy.streams[i];
 

@@ -122,7 +122,7 @@ struct deferred_list {
 	size_t count, room;
 };
 
-/* Blocks through left and right, which no shelf needs while they wait. */
+/* Blocks through left and right, which no free list needs while they wait. */
 struct block_list {
 	struct block *first, *last;
 };

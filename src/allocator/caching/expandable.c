@@ -76,11 +76,11 @@ static struct block *add_segment(struct caching *c,
 	b->addr = addr;
 	b->size = size;
 	b->stream = request->stream;
-	b->shelf = pool_shelf_make(request->pool, request->stream);
+	b->list = pool_make_free_list(request->pool, request->stream);
 	b->segment = segment;
 	b->is_mapped = false;
 	b->counter = c->order == BY_ADDRESS ? 0 : ++c->counter;
-	shelf_insert_unmapped(b->shelf, b);
+	free_list_insert_unmapped(b->list, b);
 	return b;
 }
 
@@ -88,7 +88,7 @@ static void drop_segment(struct caching *c, struct block *b)
 {
 	struct expandable_segment *segment = b->segment;
 
-	shelf_remove_unmapped(b->shelf, b);
+	free_list_remove_unmapped(b->list, b);
 	c->device->ops->unreserve(c->device, segment->addr, segment->size);
 	*segment->link = segment->next;
 	if (segment->next)
@@ -100,17 +100,17 @@ static void drop_segment(struct caching *c, struct block *b)
 /* The lowest run of idle blocks, one of them unmapped, that is long enough. */
 static struct block *find_run(struct caching *c, const struct request *request)
 {
-	struct shelf *shelf = pool_shelf(request->pool, request->stream);
+	struct free_list *list = pool_free_list(request->pool, request->stream);
 
-	for (size_t i = 0; shelf && i < shelf->unmapped_count; i++) {
-		struct block *unmapped = shelf->unmapped[i];
+	for (size_t i = 0; list && i < list->unmapped_count; i++) {
+		struct block *unmapped = list->unmapped[i];
 		struct block *first = unmapped, *b;
 		uint64_t sum = 0;
 
-		if (unmapped->prev && unmapped->prev->use == BLOCK_IDLE)
+		if (unmapped->prev && unmapped->prev->use == BLOCK_FREE)
 			first = unmapped->prev;
 		for (b = first;
-		     b && b->use == BLOCK_IDLE && sum < request->rounded;
+		     b && b->use == BLOCK_FREE && sum < request->rounded;
 		     b = b->next)
 			sum += b->size;
 		if (!b || sum >= request->rounded)
@@ -125,7 +125,7 @@ static struct block *find_run(struct caching *c, const struct request *request)
 }
 
 /* Cuts an unmapped block: the rest stays unmapped behind it. */
-static void cut_unmapped(struct caching *c, struct block *b, uint64_t size)
+static void split_unmapped(struct caching *c, struct block *b, uint64_t size)
 {
 	struct block *rest = caching_part(c, b, b->addr + size, b->size - size);
 
@@ -136,7 +136,7 @@ static void cut_unmapped(struct caching *c, struct block *b, uint64_t size)
 		rest->next->prev = rest;
 	b->next = rest;
 	b->size = size;
-	shelf_insert_unmapped(b->shelf, rest);
+	free_list_insert_unmapped(b->list, rest);
 }
 
 /* Maps at least size bytes from the start of an unmapped block, which joins
@@ -156,15 +156,15 @@ static enum gp_answer map_block(struct caching *c, struct block *b,
 	expandable_note_range(c, addr + size + 1 - b->segment->addr,
 			      addr + size <
 				      b->segment->addr + b->segment->size);
-	shelf_remove_unmapped(b->shelf, b);
+	free_list_remove_unmapped(b->list, b);
 	b->is_mapped = true;
 	if (size < b->size)
-		cut_unmapped(c, b, size);
+		split_unmapped(c, b, size);
 	caching_merge(c, b, b->prev);
 	caching_merge(c, b, b->next);
-	caching_shelve(b);
+	caching_insert_free(b);
 	c->stats.num_device_alloc++;
-	counter_reserve(c, b->shelf->pool, size);
+	counter_reserve(c, b->list->pool, size);
 	caching_act(c, GP_SEGMENT_MAP, b, addr, size);
 	return GP_SERVED;
 }
@@ -192,7 +192,7 @@ enum gp_answer expandable_obtain(struct caching *c,
 	}
 	if (answer != GP_SERVED)
 		return answer;
-	shelf_remove(b->shelf, b);
+	free_list_remove(b->list, b);
 	*found = b;
 	return GP_SERVED;
 }
@@ -208,7 +208,7 @@ static void split_front(struct caching *c, struct block *b, uint64_t start)
 	b->prev = front;
 	b->size -= front->size;
 	b->addr = start;
-	caching_shelve(front);
+	caching_insert_free(front);
 }
 
 static void split_back(struct caching *c, struct block *b, uint64_t stop)
@@ -221,7 +221,7 @@ static void split_back(struct caching *c, struct block *b, uint64_t stop)
 		back->next->prev = back;
 	b->next = back;
 	b->size = stop - b->addr;
-	caching_shelve(back);
+	caching_insert_free(back);
 }
 
 /* The whole pages within a block; false: there are none. */
@@ -238,7 +238,7 @@ static bool whole_pages(const struct block *b, uint64_t *start, uint64_t *stop)
 
 enum gp_answer expandable_unmap(struct caching *c, struct block *b)
 {
-	struct caching_pool *pool = b->shelf->pool;
+	struct caching_pool *pool = b->list->pool;
 	uint64_t start, stop, size;
 
 	if (!whole_pages(b, &start, &stop))
@@ -248,7 +248,7 @@ enum gp_answer expandable_unmap(struct caching *c, struct block *b)
 					 "ASSERT FAILED");
 	size = stop - start;
 	c->device->ops->unmap(c->device, start, size, b->segment->page);
-	shelf_remove(b->shelf, b);
+	free_list_remove(b->list, b);
 	if (b->addr < start)
 		split_front(c, b, start);
 	if (stop < b->addr + b->size)
@@ -256,7 +256,7 @@ enum gp_answer expandable_unmap(struct caching *c, struct block *b)
 	b->is_mapped = false;
 	caching_merge(c, b, b->prev);
 	caching_merge(c, b, b->next);
-	shelf_insert_unmapped(b->shelf, b);
+	free_list_insert_unmapped(b->list, b);
 	pool->pair->malloc_count--;
 	c->stats.num_device_free++;
 	counter_unreserve(c, pool, size);

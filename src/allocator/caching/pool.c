@@ -12,7 +12,8 @@
 
 static size_t chunk_count(const struct caching *c)
 {
-	return (c->config.stream_count + SHELVES - 1) / SHELVES;
+	return (c->config.stream_count + FREE_LISTS_PER_CHUNK - 1) /
+	       FREE_LISTS_PER_CHUNK;
 }
 
 static void init_pool(struct caching *c, struct pool_pair *pair,
@@ -22,14 +23,15 @@ static void init_pool(struct caching *c, struct pool_pair *pair,
 	pool->tally = &c->tally[is_small ? GP_STAT_SMALL : GP_STAT_LARGE];
 	pool->is_small = is_small;
 	pool->pools = &c->pools;
-	pool->shelves = gp_mem_alloc(chunk_count(c), sizeof(*pool->shelves));
+	pool->free_lists =
+		gp_mem_alloc(chunk_count(c), sizeof(*pool->free_lists));
 }
 
 static void release_pool(struct caching *c, struct caching_pool *pool)
 {
 	for (size_t i = 0; i < chunk_count(c); i++)
-		free(pool->shelves[i]);
-	free(pool->shelves);
+		free(pool->free_lists[i]);
+	free(pool->free_lists);
 	free(pool->listed);
 }
 
@@ -63,10 +65,10 @@ static void release_pair(struct caching *c, struct pool_pair *pair)
 	free(pair);
 }
 
-static void release_shelves(struct pools *pools)
+static void release_free_lists(struct pools *pools)
 {
-	for (size_t i = 0; i < pools->shelf_count; i++) {
-		shelf_release(pools->all[i]);
+	for (size_t i = 0; i < pools->free_list_count; i++) {
+		free_list_release(pools->all[i]);
 		free(pools->all[i]);
 	}
 	free(pools->all);
@@ -83,7 +85,7 @@ void pools_release(struct caching *c)
 		c->pools.erased = pair->erased;
 		release_pair(c, pair);
 	}
-	release_shelves(&c->pools);
+	release_free_lists(&c->pools);
 	robin_release(&c->pools.freeable);
 	robin_release(&c->pools.use_on_oom);
 	free(c->pools.no_split);
@@ -113,114 +115,117 @@ struct pool_pair *pool_pair_get(struct caching *c, uint16_t index)
 	return pair;
 }
 
-/* ---- shelves ---- */
+/* ---- free lists ---- */
 
 /* As many are looked at one by one. */
 #define FEW 16
 
-static void change(struct pools *pools, struct shelf *shelf)
+static void change(struct pools *pools, struct free_list *list)
 {
-	shelf->notes |= SHELF_CHANGED;
-	shelf->next_changed = pools->changed;
-	pools->changed = shelf;
+	list->flags |= FREE_LIST_CHANGED;
+	list->next_changed = pools->changed;
+	pools->changed = list;
 }
 
 /* Room for them in the tree, which is filled when somebody asks. */
 static void grow_tree(struct pools *pools)
 {
-	if (pools->shelf_count <= FEW || pools->shelf_count <= pools->leaves)
+	if (pools->free_list_count <= FEW ||
+	    pools->free_list_count <= pools->leaves)
 		return;
 	pools->leaves = pools->leaves ? 2 * pools->leaves : 4 * FEW;
 	free(pools->largest);
 	pools->largest =
 		gp_mem_alloc(2 * pools->leaves, sizeof(*pools->largest));
 	pools->changed = NULL;
-	for (size_t i = 0; i < pools->shelf_count; i++)
+	for (size_t i = 0; i < pools->free_list_count; i++)
 		change(pools, pools->all[i]);
 }
 
-struct shelf *pool_add_shelf(struct caching_pool *pool, uint16_t stream)
+struct free_list *pool_add_free_list(struct caching_pool *pool, uint16_t stream)
 {
-	struct shelf ***chunk = &pool->shelves[stream >> SHELVES_SHIFT];
+	struct free_list ***chunk =
+		&pool->free_lists[stream >> FREE_LISTS_SHIFT];
 	struct pools *pools = pool->pools;
-	struct shelf *shelf = gp_mem_alloc(1, sizeof(*shelf));
+	struct free_list *list = gp_mem_alloc(1, sizeof(*list));
 
 	if (!*chunk)
-		*chunk = gp_mem_alloc(SHELVES, sizeof(**chunk));
-	(*chunk)[stream % SHELVES] = shelf;
-	shelf->pool = pool;
-	shelf->stream = stream;
-	shelf->number = (uint32_t)pools->shelf_count;
-	shelf->notes = SHELF_CHANGED;
-	pools->all = gp_mem_grow(pools->all, &pools->shelf_room,
-				 pools->shelf_count + 1, sizeof(*pools->all));
-	pools->all[pools->shelf_count++] = shelf;
+		*chunk = gp_mem_alloc(FREE_LISTS_PER_CHUNK, sizeof(**chunk));
+	(*chunk)[stream % FREE_LISTS_PER_CHUNK] = list;
+	list->pool = pool;
+	list->stream = stream;
+	list->number = (uint32_t)pools->free_list_count;
+	list->flags = FREE_LIST_CHANGED;
+	pools->all =
+		gp_mem_grow(pools->all, &pools->free_list_room,
+			    pools->free_list_count + 1, sizeof(*pools->all));
+	pools->all[pools->free_list_count++] = list;
 	if (pools->leaves)
-		change(pools, shelf);
+		change(pools, list);
 	grow_tree(pools);
-	return shelf;
+	return list;
 }
 
-void pool_note_new(struct shelf *shelf, uint8_t notes)
+void pool_set_list_flags(struct free_list *list, uint8_t flags)
 {
-	struct caching_pool *pool = shelf->pool;
+	struct caching_pool *pool = list->pool;
 
 	if (!pool)
 		return;
-	notes &= (uint8_t)~shelf->notes;
-	if (notes & SHELF_CHANGED)
-		change(pool->pools, shelf);
-	if (!(notes & SHELF_LISTED))
+	flags &= (uint8_t)~list->flags;
+	if (flags & FREE_LIST_CHANGED)
+		change(pool->pools, list);
+	if (!(flags & FREE_LIST_LISTED))
 		return;
-	shelf->notes |= SHELF_LISTED;
+	list->flags |= FREE_LIST_LISTED;
 	pool->listed =
 		gp_mem_grow(pool->listed, &pool->listed_room,
 			    pool->listed_count + 1, sizeof(*pool->listed));
-	pool->listed[pool->listed_count++] = shelf;
+	pool->listed[pool->listed_count++] = list;
 }
 
 static int by_stream(const void *a, const void *b)
 {
-	const struct shelf *x = *(struct shelf *const *)a;
-	const struct shelf *y = *(struct shelf *const *)b;
+	const struct free_list *x = *(struct free_list *const *)a;
+	const struct free_list *y = *(struct free_list *const *)b;
 
 	return x->stream < y->stream ? -1 : x->stream > y->stream;
 }
 
-size_t pool_listed(struct caching_pool *pool, struct shelf ***shelves)
+size_t pool_listed(struct caching_pool *pool, struct free_list ***free_lists)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < pool->listed_count; i++) {
-		struct shelf *shelf = pool->listed[i];
+		struct free_list *list = pool->listed[i];
 
-		if (shelf_is_empty(shelf))
-			shelf->notes &= (uint8_t)~SHELF_LISTED;
+		if (free_list_is_empty(list))
+			list->flags &= (uint8_t)~FREE_LIST_LISTED;
 		else
-			pool->listed[kept++] = shelf;
+			pool->listed[kept++] = list;
 	}
 	pool->listed_count = kept;
 	if (kept > 1)
 		qsort(pool->listed, kept, sizeof(*pool->listed), by_stream);
-	*shelves = pool->listed;
+	*free_lists = pool->listed;
 	return kept;
 }
 
-static uint64_t largest_of(struct shelf *shelf)
+static uint64_t largest_of(struct free_list *list)
 {
 	const struct block *b =
-		shelf_is_empty(shelf) ? NULL : shelf_last(shelf);
+		free_list_is_empty(list) ? NULL : free_list_last(list);
 
 	return b ? b->size : 0;
 }
 
 /* The leaf, and what is above it. */
-static void climb(struct pools *pools, struct shelf *shelf)
+static void update_path(struct pools *pools, struct free_list *list)
 {
 	uint64_t *largest = pools->largest;
-	size_t i = pools->leaves + shelf->number;
+	size_t i = pools->leaves + list->number;
 
-	largest[i] = largest_of(shelf);
+	largest[i] = largest_of(list);
 	for (i /= 2; i; i /= 2)
 		largest[i] = gp_larger(largest[2 * i], largest[2 * i + 1]);
 }
@@ -229,17 +234,17 @@ uint64_t pools_largest_free(struct caching *c)
 {
 	struct pools *pools = &c->pools;
 	uint64_t largest = 0;
-	struct shelf *shelf;
+	struct free_list *list;
 
 	if (pools->leaves) {
-		while ((shelf = pools->changed)) {
-			pools->changed = shelf->next_changed;
-			shelf->notes &= (uint8_t)~SHELF_CHANGED;
-			climb(pools, shelf);
+		while ((list = pools->changed)) {
+			pools->changed = list->next_changed;
+			list->flags &= (uint8_t)~FREE_LIST_CHANGED;
+			update_path(pools, list);
 		}
 		return pools->largest[1];
 	}
-	for (size_t i = 0; i < pools->shelf_count; i++)
+	for (size_t i = 0; i < pools->free_list_count; i++)
 		largest = gp_larger(largest, largest_of(pools->all[i]));
 	return largest;
 }
@@ -321,7 +326,7 @@ static size_t find_route(const struct pools *pools, uint16_t index)
 	return i;
 }
 
-enum gp_answer pool_hold(struct caching *c, uint16_t index)
+enum gp_answer pool_incref(struct caching *c, uint16_t index)
 {
 	struct pool_pair *pair = c->pools.pairs[index];
 
@@ -342,7 +347,7 @@ enum gp_answer pool_begin(struct caching *c, struct pool_route route)
 	enum gp_answer answer;
 
 	/* PyTorch counts a holder before it looks. */
-	answer = pool_hold(c, route.pool);
+	answer = pool_incref(c, route.pool);
 	if (answer != GP_SERVED)
 		return answer;
 	if (find_route(pools, route.pool) < pools->route_count)
@@ -374,7 +379,7 @@ enum gp_answer pool_end(struct caching *c, uint16_t index)
 	return GP_SERVED;
 }
 
-enum gp_answer pool_let_go(struct caching *c, uint16_t index)
+enum gp_answer pool_decref(struct caching *c, uint16_t index)
 {
 	struct pool_pair *pair = c->pools.pairs[index];
 
@@ -408,7 +413,7 @@ enum gp_answer pool_change(struct caching *c, uint16_t index,
 		if (!gp_release_has(c->settings.release,
 				    GP_CHANGE_POOL_OBJECTS))
 			return GP_SERVED;
-		return pool_hold(c, index);
+		return pool_incref(c, index);
 	case GP_POOL_NO_SPLIT:
 		c->pools.no_split[index] = gp_release_has(
 			c->settings.release, GP_CHANGE_POOL_NO_SPLIT);

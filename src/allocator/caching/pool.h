@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "allocator/caching/robin.h"
-#include "allocator/caching/shelf.h"
+#include "allocator/caching/free_list.h"
 #include "gpupool/allocator.h"
 
 struct caching;
@@ -25,22 +25,23 @@ struct caching_pool {
 	struct pool_pair *pair;
 	struct tally *tally; /* of its kind */
 	bool is_small;
-	/* Since all that could be released was, a block came on a shelf that
-	 * could be: no walk over the free blocks is needed until one does. */
+	/* Since all that could be released was, a block came on a free list
+	 * that could be: no walk over the free blocks is needed until one does.
+	 */
 	bool may_release;
 	uint64_t searches; /* get_free_blocks_call_count */
 	/* By stream, in chunks, so that a pool of few streams is small; NULL:
 	 * nothing yet. */
-	struct shelf ***shelves;
-	struct shelf *recent; /* the one that was asked for last; or NULL */
+	struct free_list ***free_lists;
+	struct free_list *recent; /* the one that was asked for last; or NULL */
 	/* Those that may hold blocks, in any order. */
-	struct shelf **listed;
+	struct free_list **listed;
 	size_t listed_count, listed_room;
 	struct pools *pools;
 };
 
-#define SHELVES_SHIFT 8
-#define SHELVES	      (1u << SHELVES_SHIFT) /* of a chunk */
+#define FREE_LISTS_SHIFT     8
+#define FREE_LISTS_PER_CHUNK (1u << FREE_LISTS_SHIFT) /* of a chunk */
 
 /* The pools of one id; index 0 of struct pools is the default one. */
 struct pool_pair {
@@ -77,16 +78,16 @@ struct pools {
 	struct pool_pair *erased; /* whose index is used again */
 	struct robin freeable, use_on_oom;
 	/*
-	 * All shelves there ever were.  When they are many, a tree over them
+	 * All free lists there ever were.  When they are many, a tree over them
 	 * tells the largest free block of all: leaf i, at largest[leaves + i],
-	 * is what shelf i holds, a node is the larger of its two below. Shelves
-	 * that changed since somebody asked are in a list; when they are few,
-	 * each always counts as changed.
+	 * is what free list i holds, a node is the larger of its two below.
+	 * Shelves that changed since somebody asked are in a list; when they
+	 * are few, each always counts as changed.
 	 */
-	struct shelf **all;
-	size_t shelf_count, shelf_room, leaves;
+	struct free_list **all;
+	size_t free_list_count, free_list_room, leaves;
 	uint64_t *largest;
-	struct shelf *changed;
+	struct free_list *changed;
 	/* Requests go back to the oldest route's pool, up to 2.9. */
 	bool newest_route_first;
 };
@@ -107,31 +108,33 @@ void pools_release(struct caching *c);
 /* The pair of that index, made with use_count 1 if it does not exist. */
 struct pool_pair *pool_pair_get(struct caching *c, uint16_t index);
 
-/* The shelf of a stream; NULL: nothing was ever there. */
-static inline struct shelf *pool_shelf(struct caching_pool *pool,
-				       uint16_t stream)
+/* The free list of a stream; NULL: nothing was ever there. */
+static inline struct free_list *pool_free_list(struct caching_pool *pool,
+					       uint16_t stream)
 {
-	struct shelf **chunk;
+	struct free_list **chunk;
 
 	if (pool->recent && pool->recent->stream == stream)
 		return pool->recent;
-	chunk = pool->shelves[stream >> SHELVES_SHIFT];
-	return pool->recent = chunk ? chunk[stream % SHELVES] : NULL;
+	chunk = pool->free_lists[stream >> FREE_LISTS_SHIFT];
+	return pool->recent =
+		       chunk ? chunk[stream % FREE_LISTS_PER_CHUNK] : NULL;
 }
 
-struct shelf *pool_add_shelf(struct caching_pool *pool, uint16_t stream);
+struct free_list *pool_add_free_list(struct caching_pool *pool,
+				     uint16_t stream);
 
 /* The same, made if need be. */
-static inline struct shelf *pool_shelf_make(struct caching_pool *pool,
-					    uint16_t stream)
+static inline struct free_list *pool_make_free_list(struct caching_pool *pool,
+						    uint16_t stream)
 {
-	struct shelf *shelf = pool_shelf(pool, stream);
+	struct free_list *list = pool_free_list(pool, stream);
 
-	return shelf ? shelf : pool_add_shelf(pool, stream);
+	return list ? list : pool_add_free_list(pool, stream);
 }
 
 /* Shelves with blocks, by stream; valid until one gets its first. */
-size_t pool_listed(struct caching_pool *pool, struct shelf ***shelves);
+size_t pool_listed(struct caching_pool *pool, struct free_list ***free_lists);
 
 /* Where a request for pool index goes, routing considered. */
 enum gp_answer pool_of_request(struct caching *c, struct request *request,
@@ -145,10 +148,10 @@ bool pools_are_suspended(const struct caching *c);
 enum gp_answer pool_begin(struct caching *c, struct pool_route route);
 enum gp_answer pool_end(struct caching *c, uint16_t index);
 /* createOrIncrefPool: one more holder of the pool, which is made if need be. */
-enum gp_answer pool_hold(struct caching *c, uint16_t index);
+enum gp_answer pool_incref(struct caching *c, uint16_t index);
 enum gp_answer pool_change(struct caching *c, uint16_t index,
 			   enum gp_event_kind change);
-enum gp_answer pool_let_go(struct caching *c, uint16_t index);
+enum gp_answer pool_decref(struct caching *c, uint16_t index);
 /* The largest free block of any pool, in bytes. */
 uint64_t pools_largest_free(struct caching *c);
 /* Forgets a freeable pool without memory. */

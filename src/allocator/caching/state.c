@@ -22,9 +22,9 @@ static struct block *make_block(struct caching *c,
 	b->addr = addr;
 	b->size = size;
 	b->stream = segment->stream;
-	b->shelf =
-		pool_shelf_make(segment->is_small ? &pair->small : &pair->large,
-				segment->stream);
+	b->list = pool_make_free_list(segment->is_small ? &pair->small
+							: &pair->large,
+				      segment->stream);
 	if (c->order == BY_OBJECT)
 		b->counter = ++c->counter;
 	else if (c->order == BY_SEGMENT)
@@ -32,7 +32,7 @@ static struct block *make_block(struct caching *c,
 	return b;
 }
 
-static void link_behind(struct block *prev, struct block *b)
+static void link_after(struct block *prev, struct block *b)
 {
 	b->prev = prev;
 	if (prev)
@@ -42,7 +42,7 @@ static void link_behind(struct block *prev, struct block *b)
 static void adopt_live(struct caching *c, struct block *b,
 		       const struct gp_block *from)
 {
-	struct tally *own = b->shelf->pool->tally;
+	struct tally *own = b->list->pool->tally;
 	struct gp_stats *stats = &c->stats;
 
 	b->id = from->id;
@@ -52,7 +52,7 @@ static void adopt_live(struct caching *c, struct block *b,
 	counter_add(c, GP_STAT_ACTIVE_BYTES, own, b->size);
 	counter_add(c, GP_STAT_REQUESTED_BYTES, own, b->requested);
 	if (from->state == GP_PENDING_FREE) {
-		b->use = BLOCK_WAITING;
+		b->use = BLOCK_PENDING_FREE;
 		b->uses_unknown = true;
 		events_hold(c, b);
 		return;
@@ -66,11 +66,11 @@ static void adopt_live(struct caching *c, struct block *b,
 
 static void adopt_free(struct caching *c, struct block *b)
 {
-	c->has_cuts |=
-		b->prev && b->prev->use == BLOCK_IDLE && b->prev->is_mapped;
-	struct tally *own = b->shelf->pool->tally;
+	c->has_unmerged |=
+		b->prev && b->prev->use == BLOCK_FREE && b->prev->is_mapped;
+	struct tally *own = b->list->pool->tally;
 
-	caching_shelve(b);
+	caching_insert_free(b);
 	if (b->segment || !block_is_split(b))
 		return;
 	counter_add(c, GP_STAT_INACTIVE_SPLIT, own, 1);
@@ -92,7 +92,7 @@ static struct block *adopt_blocks(struct caching *c,
 			make_block(c, segment, from[i].addr, from[i].size);
 
 		made->segment = expandable;
-		link_behind(b, made);
+		link_after(b, made);
 		first = first ? first : made;
 		b = made;
 	}
@@ -214,8 +214,8 @@ static struct block *add_unmapped(struct caching *c,
 	b = make_block(c, segment, addr, stop - addr);
 	b->segment = expandable;
 	b->is_mapped = false;
-	link_behind(prev, b);
-	shelf_insert_unmapped(b->shelf, b);
+	link_after(prev, b);
+	free_list_insert_unmapped(b->list, b);
 	return b;
 }
 
@@ -309,7 +309,8 @@ void state_adopt(struct caching *c, const struct gp_state *start)
 
 /* ---- showing ---- */
 
-struct showing {
+struct export
+{
 	struct gp_segment *segments;
 	struct gp_block *blocks;
 	size_t segment_count, segment_room, block_count, block_room;
@@ -353,15 +354,15 @@ static size_t collect_starts(struct caching *c, struct block ***starts)
 static enum gp_block_state state_of(const struct block *b)
 {
 	static const enum gp_block_state states[] = {
-		[BLOCK_IDLE] = GP_INACTIVE,
+		[BLOCK_FREE] = GP_INACTIVE,
 		[BLOCK_ALLOCATED] = GP_ACTIVE,
-		[BLOCK_WAITING] = GP_PENDING_FREE,
+		[BLOCK_PENDING_FREE] = GP_PENDING_FREE,
 	};
 
 	return states[b->use];
 }
 
-static void show_block(struct showing *s, const struct block *b)
+static void export_block(struct export *s, const struct block *b)
 {
 	s->blocks = gp_mem_grow(s->blocks, &s->block_room, s->block_count + 1,
 				sizeof(*s->blocks));
@@ -375,13 +376,13 @@ static void show_block(struct showing *s, const struct block *b)
 	};
 }
 
-static void show_segment(struct showing *s, const struct block *b)
+static void export_segment(struct export *s, const struct block *b)
 {
 	struct gp_segment segment = {
 		.addr = b->addr,
 		.stream = b->stream,
-		.pool = pool_index(b->shelf->pool),
-		.is_small = b->shelf->pool->is_small,
+		.pool = pool_index(b->list->pool),
+		.is_small = b->list->pool->is_small,
 		.is_expandable = b->segment != NULL,
 		.offset = b->segment ? b->addr - b->segment->addr : 0,
 		.first_block = (uint32_t)s->block_count,
@@ -389,7 +390,7 @@ static void show_segment(struct showing *s, const struct block *b)
 	};
 
 	for (; b && b->is_mapped; b = b->next) {
-		show_block(s, b);
+		export_block(s, b);
 		segment.size += b->size;
 		segment.blocks++;
 	}
@@ -398,14 +399,14 @@ static void show_segment(struct showing *s, const struct block *b)
 	s->segments[s->segment_count++] = segment;
 }
 
-void state_show(struct caching *c, struct gp_state *state)
+void state_export(struct caching *c, struct gp_state *state)
 {
-	struct showing s = { 0 };
+	struct export s = { 0 };
 	struct block **starts;
 	size_t n = collect_starts(c, &starts);
 
 	for (size_t i = 0; i < n; i++)
-		show_segment(&s, starts[i]);
+		export_segment(&s, starts[i]);
 	free(starts);
 	*state = (struct gp_state){ .segments = s.segments,
 				    .blocks = s.blocks,
@@ -419,17 +420,17 @@ size_t state_candidates(struct caching *c, uint64_t size, uint16_t stream,
 	const struct block *b = NULL;
 	struct gp_route route;
 	struct pool_pair *pair;
-	struct shelf *shelf;
+	struct free_list *list;
 	size_t n = 0;
 
 	if (!alloc_route(&c->head, size, stream, pool, &route))
 		return 0;
 	pair = pool_pair_get(c, route.pool);
-	shelf = pool_shelf(route.is_small ? &pair->small : &pair->large,
-			   stream);
-	if (shelf)
-		b = shelf_best(shelf, route.rounded);
-	for (; b && n < room; b = shelf_next(shelf, b)) {
+	list = pool_free_list(route.is_small ? &pair->small : &pair->large,
+			      stream);
+	if (list)
+		b = free_list_best_fit(list, route.rounded);
+	for (; b && n < room; b = free_list_next(list, b)) {
 		const struct block *first = b, *last = b;
 
 		while (first->prev)

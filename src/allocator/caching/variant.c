@@ -52,7 +52,7 @@ static enum block_order order_of(const struct caching *c, const char *ties)
 	return !strcmp(ties, "segment") ? BY_SEGMENT : c->order;
 }
 
-void variant_keep(struct caching *c)
+void variant_restrict(struct caching *c)
 {
 	const struct profile *p = c->profile;
 	struct gp_settings *s = &c->settings, none;
@@ -77,7 +77,7 @@ uint64_t variant_round(const struct caching *c, uint64_t size)
 				 size + (c->profile ? c->profile->padding : 0));
 }
 
-void variant_take(struct caching *c, const struct gp_engine *engine)
+void variant_apply(struct caching *c, const struct gp_engine *engine)
 {
 	c->profile = find_profile(engine_setting(engine, "device"));
 	c->order = order_of(c, engine_setting(engine, "ties"));
@@ -85,5 +85,5 @@ void variant_take(struct caching *c, const struct gp_engine *engine)
 		!strcmp(engine_setting(engine, "reuse_oversize"), "true");
 	c->searches_again =
 		!strcmp(engine_setting(engine, "search_again"), "true");
-	variant_keep(c);
+	variant_restrict(c);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The shelf of free blocks, against an array that is always sorted anew. */
-#include "allocator/caching/shelf.h"
+/* The free list of free blocks, against an array that is always sorted anew. */
+#include "allocator/caching/free_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int by_key(const void *a, const void *b)
 }
 
 struct model {
-	struct shelf shelf;
+	struct free_list list;
 	struct block blocks[BLOCKS];
 	struct block *sorted[BLOCKS];
 	size_t count;
@@ -61,7 +61,7 @@ static void fill(struct model *model, uint64_t seed,
 	memset(model, 0, sizeof(*model));
 	for (size_t i = 0; i < BLOCKS; i++) {
 		draw(model, i, spread, &seed);
-		shelf_insert(&model->shelf, &model->blocks[i]);
+		free_list_insert(&model->list, &model->blocks[i]);
 		model->sorted[model->count++] = &model->blocks[i];
 	}
 	sort(model);
@@ -77,16 +77,16 @@ static struct block *model_best(const struct model *model, uint64_t size)
 
 static void check_order(struct model *model)
 {
-	struct block *b = shelf_best(&model->shelf, 0);
+	struct block *b = free_list_best_fit(&model->list, 0);
 
 	for (size_t i = 0; i < model->count; i++) {
 		ck_assert_ptr_eq(b, model->sorted[i]);
-		ck_assert_ptr_eq(shelf_prev(&model->shelf, b),
+		ck_assert_ptr_eq(free_list_prev(&model->list, b),
 				 i ? model->sorted[i - 1] : NULL);
-		b = shelf_next(&model->shelf, b);
+		b = free_list_next(&model->list, b);
 	}
 	ck_assert_ptr_null(b);
-	ck_assert_ptr_eq(shelf_last(&model->shelf),
+	ck_assert_ptr_eq(free_list_last(&model->list),
 			 model->count ? model->sorted[model->count - 1] : NULL);
 }
 
@@ -102,11 +102,11 @@ static void check_best(struct model *model, const struct spread *spread)
 {
 	fill(model, 2, spread);
 	for (uint64_t size = 512; size < UINT64_C(1) << 36; size += size / 3)
-		ck_assert_ptr_eq(shelf_best(&model->shelf, size),
+		ck_assert_ptr_eq(free_list_best_fit(&model->list, size),
 				 model_best(model, size));
 	for (size_t i = 0; i < BLOCKS; i++)
 		ck_assert_ptr_eq(
-			shelf_best(&model->shelf, model->blocks[i].size),
+			free_list_best_fit(&model->list, model->blocks[i].size),
 			model_best(model, model->blocks[i].size));
 }
 
@@ -118,7 +118,7 @@ static void check_leaving(struct model *model, const struct spread *spread)
 	while (model->count) {
 		size_t at = next_random(&seed) % model->count;
 
-		shelf_remove(&model->shelf, model->sorted[at]);
+		free_list_remove(&model->list, model->sorted[at]);
 		for (model->count--; at < model->count; at++)
 			model->sorted[at] = model->sorted[at + 1];
 		check_order(model);
@@ -133,9 +133,9 @@ static void check_returning(struct model *model, const struct spread *spread)
 	for (int i = 0; i < 200; i++) {
 		size_t at = next_random(&seed) % BLOCKS;
 
-		shelf_remove(&model->shelf, &model->blocks[at]);
+		free_list_remove(&model->list, &model->blocks[at]);
 		draw(model, at, spread, &seed);
-		shelf_insert(&model->shelf, &model->blocks[at]);
+		free_list_insert(&model->list, &model->blocks[at]);
 		sort(model);
 		check_order(model);
 	}
@@ -150,7 +150,8 @@ static void check_shrinking(struct model *model, const struct spread *spread)
 		struct block *b = &model->blocks[next_random(&seed) % BLOCKS];
 
 		if (b->size > 512)
-			shelf_shrink(&model->shelf, b, b->size / 512 / 2 * 512);
+			free_list_shrink(&model->list, b,
+					 b->size / 512 / 2 * 512);
 		sort(model);
 		check_order(model);
 	}
@@ -163,7 +164,7 @@ static void with_each(void (*check)(struct model *model,
 
 	for (size_t i = 0; i < COUNT_OF(spreads); i++) {
 		check(&model, &spreads[i]);
-		shelf_release(&model.shelf);
+		free_list_release(&model.list);
 	}
 }
 
@@ -203,11 +204,11 @@ START_TEST(no_request_is_too_large_to_look_for)
 	static struct model model;
 
 	fill(&model, 1, &spreads[0]);
-	ck_assert_uint_lt(shelf_bin(UINT64_C(1) << 63) >> SHELF_PAGE_SHIFT,
-			  SHELF_PAGES);
-	ck_assert_ptr_null(shelf_best(&model.shelf, UINT64_C(1) << 63));
-	ck_assert_ptr_null(shelf_best(&model.shelf, INT64_MAX));
-	shelf_release(&model.shelf);
+	ck_assert_uint_lt(bin_index(UINT64_C(1) << 63) >> BIN_PAGE_SHIFT,
+			  BIN_PAGES);
+	ck_assert_ptr_null(free_list_best_fit(&model.list, UINT64_C(1) << 63));
+	ck_assert_ptr_null(free_list_best_fit(&model.list, INT64_MAX));
+	free_list_release(&model.list);
 }
 END_TEST
 
@@ -222,5 +223,5 @@ int main(void)
 		{ no_request_is_too_large_to_look_for, 0 },
 	};
 
-	return suite_run("shelf", tests, COUNT_OF(tests));
+	return suite_run("free_list", tests, COUNT_OF(tests));
 }

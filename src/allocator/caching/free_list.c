@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A shelf of free blocks: bins, and which of them hold any. */
-#include "allocator/caching/shelf.h"
+/* A free list of free blocks: bins, and which of them hold any. */
+#include "allocator/caching/free_list.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -154,16 +154,16 @@ static struct block *tree_best(const struct tree *tree, uint64_t size)
 
 /* ---- bins ---- */
 
-#define FAR  64 /* steps that a walk takes at most */
-#define KEPT 8	/* blocks of the list, when one did */
+#define MAX_WALK  64 /* steps that a walk takes at most */
+#define LIST_KEPT 8  /* blocks of the list, when one did */
 
-static void plant(struct bin *bin, struct block *b)
+static void bin_tree_insert(struct bin *bin, struct block *b)
 {
 	b->is_in_tree = true;
 	tree_insert(&bin->tree, b);
 }
 
-static void bin_uproot(struct bin *bin, struct block *b)
+static void bin_tree_remove(struct bin *bin, struct block *b)
 {
 	b->is_in_tree = false;
 	tree_remove(&bin->tree, b);
@@ -171,17 +171,17 @@ static void bin_uproot(struct bin *bin, struct block *b)
 
 /* All but the list's first go there.  None comes back, so that this costs a
  * block's stay no more than the tree does. */
-static void plant_rest(struct bin *bin)
+static void bin_spill_tail(struct bin *bin)
 {
 	struct block *last = bin->first, *b, *next;
 
-	for (int i = 1; i < KEPT; i++)
+	for (int i = 1; i < LIST_KEPT; i++)
 		last = last->right;
 	b = last->right;
 	last->right = NULL;
 	for (; b; b = next) {
 		next = b->right;
-		plant(bin, b);
+		bin_tree_insert(bin, b);
 	}
 }
 
@@ -190,15 +190,15 @@ static void plant_rest(struct bin *bin)
 /* NULL: the list ends, now if not before. */
 static struct block *step(struct bin *bin, struct block *b, unsigned *steps)
 {
-	if (++*steps < FAR)
+	if (++*steps < MAX_WALK)
 		return b->right;
-	plant_rest(bin);
+	bin_spill_tail(bin);
 	return NULL;
 }
 
 /* Not to the front: into the list, or where that ends before b's place, into
  * the tree. */
-static void bin_insert_behind(struct bin *bin, struct block *b)
+static void bin_insert_sorted(struct bin *bin, struct block *b)
 {
 	struct block *before = NULL, *after = bin->first;
 	unsigned steps = 0;
@@ -209,7 +209,7 @@ static void bin_insert_behind(struct bin *bin, struct block *b)
 	}
 	if (!after && bin->tree.root &&
 	    block_is_before(tree_first(&bin->tree), b)) {
-		plant(bin, b);
+		bin_tree_insert(bin, b);
 		return;
 	}
 	b->left = before;
@@ -280,7 +280,7 @@ static inline void bin_insert(struct bin *bin, struct block *b)
 	struct block *first = bin->first;
 
 	if (first ? block_is_before(first, b) : bin->tree.root != NULL) {
-		bin_insert_behind(bin, b);
+		bin_insert_sorted(bin, b);
 		return;
 	}
 	b->left = NULL;
@@ -293,7 +293,7 @@ static inline void bin_insert(struct bin *bin, struct block *b)
 static inline void bin_remove(struct bin *bin, struct block *b)
 {
 	if (b->is_in_tree) {
-		bin_uproot(bin, b);
+		bin_tree_remove(bin, b);
 		return;
 	}
 	*(b->left ? &b->left->right : &bin->first) = b->right;
@@ -311,62 +311,62 @@ static inline struct block *bin_best(struct bin *bin, uint64_t size)
 
 /* ---- which bins hold any ---- */
 
-static void add_page(struct shelf *shelf, unsigned n)
+static void add_page(struct free_list *list, unsigned n)
 {
-	shelf->pages[n] = gp_mem_alloc(1, sizeof(*shelf->pages[n]));
+	list->pages[n] = gp_mem_alloc(1, sizeof(*list->pages[n]));
 }
 
-void shelf_put(struct shelf *shelf, struct block *b)
+void free_list_add_to_bin(struct free_list *list, struct block *b)
 {
-	unsigned bin = shelf_bin(b->size), n = bin >> SHELF_PAGE_SHIFT;
-	struct shelf_page *page = shelf->pages[n];
+	unsigned bin = bin_index(b->size), n = bin >> BIN_PAGE_SHIFT;
+	struct bin_page *page = list->pages[n];
 
 	if (!page) {
-		add_page(shelf, n);
-		shelf_put(shelf, b);
+		add_page(list, n);
+		free_list_add_to_bin(list, b);
 		return;
 	}
-	shelf->held[n] |= UINT64_C(1) << bin % SHELF_PAGE;
-	shelf->holds |= UINT64_C(1) << n;
-	bin_insert(&page->bins[bin % SHELF_PAGE], b);
+	list->bin_bits[n] |= UINT64_C(1) << bin % BINS_PER_PAGE;
+	list->page_bits |= UINT64_C(1) << n;
+	bin_insert(&page->bins[bin % BINS_PER_PAGE], b);
 }
 
-void shelf_take(struct shelf *shelf, struct block *b)
+void free_list_remove_from_bin(struct free_list *list, struct block *b)
 {
-	unsigned bin = shelf_bin(b->size), n = bin >> SHELF_PAGE_SHIFT;
-	struct shelf_page *page = shelf->pages[n];
+	unsigned bin = bin_index(b->size), n = bin >> BIN_PAGE_SHIFT;
+	struct bin_page *page = list->pages[n];
 
-	bin_remove(&page->bins[bin % SHELF_PAGE], b);
-	if (!bin_is_empty(&page->bins[bin % SHELF_PAGE]))
+	bin_remove(&page->bins[bin % BINS_PER_PAGE], b);
+	if (!bin_is_empty(&page->bins[bin % BINS_PER_PAGE]))
 		return;
-	shelf->held[n] &= ~(UINT64_C(1) << bin % SHELF_PAGE);
-	shelf->holds &= ~((uint64_t)!shelf->held[n] << n);
+	list->bin_bits[n] &= ~(UINT64_C(1) << bin % BINS_PER_PAGE);
+	list->page_bits &= ~((uint64_t)!list->bin_bits[n] << n);
 }
 
 /* The first block of the pages from there on; NULL: none. */
-static inline struct block *first_of_pages(const struct shelf *shelf,
-					   unsigned n)
+static inline struct block *first_from_page(const struct free_list *list,
+					    unsigned n)
 {
-	uint64_t pages = n < SHELF_PAGES ? shelf->holds >> n : 0;
+	uint64_t pages = n < BIN_PAGES ? list->page_bits >> n : 0;
 
 	if (!pages)
 		return NULL;
 	n += (unsigned)__builtin_ctzll(pages);
 	return bin_first(
-		&shelf->pages[n]->bins[__builtin_ctzll(shelf->held[n])]);
+		&list->pages[n]->bins[__builtin_ctzll(list->bin_bits[n])]);
 }
 
 /* The first block of the bins behind that one; NULL: none. */
-static inline struct block *first_behind(const struct shelf *shelf,
-					 unsigned bin)
+static inline struct block *first_after_bin(const struct free_list *list,
+					    unsigned bin)
 {
-	unsigned n = bin >> SHELF_PAGE_SHIFT;
-	uint64_t bins = shelf->held[n] >> bin % SHELF_PAGE >> 1;
+	unsigned n = bin >> BIN_PAGE_SHIFT;
+	uint64_t bins = list->bin_bits[n] >> bin % BINS_PER_PAGE >> 1;
 
 	if (!bins)
-		return first_of_pages(shelf, n + 1);
+		return first_from_page(list, n + 1);
 	return bin_first(
-		shelf_bin_at(shelf, bin + 1 + (unsigned)__builtin_ctzll(bins)));
+		bin_at(list, bin + 1 + (unsigned)__builtin_ctzll(bins)));
 }
 
 static unsigned highest(uint64_t bits)
@@ -375,85 +375,86 @@ static unsigned highest(uint64_t bits)
 }
 
 /* The last block of the first so many pages; NULL: none. */
-static struct block *last_of_pages(const struct shelf *shelf, unsigned n)
+static struct block *last_before_page(const struct free_list *list, unsigned n)
 {
-	uint64_t pages = shelf->holds & ((UINT64_C(1) << n) - 1);
+	uint64_t pages = list->page_bits & ((UINT64_C(1) << n) - 1);
 
 	if (!pages)
 		return NULL;
 	n = highest(pages);
-	return bin_last(&shelf->pages[n]->bins[highest(shelf->held[n])]);
+	return bin_last(&list->pages[n]->bins[highest(list->bin_bits[n])]);
 }
 
-/* ---- the shelf ---- */
+/* ---- the free list ---- */
 
-void shelf_release(struct shelf *shelf)
+void free_list_release(struct free_list *list)
 {
-	for (unsigned i = 0; i < SHELF_PAGES; i++)
-		free(shelf->pages[i]);
-	free(shelf->unmapped);
+	for (unsigned i = 0; i < BIN_PAGES; i++)
+		free(list->pages[i]);
+	free(list->unmapped);
 }
 
 /* The block in hand to its bin. */
-static void lay_down(struct shelf *shelf)
+static void bin_newest(struct free_list *list)
 {
-	if (shelf->hand)
-		shelf_put(shelf, shelf->hand);
-	shelf->hand = NULL;
+	if (list->newest)
+		free_list_add_to_bin(list, list->newest);
+	list->newest = NULL;
 }
 
-struct block *shelf_search(struct shelf *shelf, unsigned bin, uint64_t size)
+struct block *free_list_search(struct free_list *list, unsigned bin,
+			       uint64_t size)
 {
 	struct block *best = NULL;
 
-	if (shelf->held[bin >> SHELF_PAGE_SHIFT] >> bin % SHELF_PAGE & 1)
-		best = bin_best(shelf_bin_at(shelf, bin), size);
-	return best ? best : first_behind(shelf, bin);
+	if (list->bin_bits[bin >> BIN_PAGE_SHIFT] >> bin % BINS_PER_PAGE & 1)
+		best = bin_best(bin_at(list, bin), size);
+	return best ? best : first_after_bin(list, bin);
 }
 
-struct block *shelf_next(struct shelf *shelf, const struct block *b)
+struct block *free_list_next(struct free_list *list, const struct block *b)
 {
-	unsigned bin = shelf_bin(b->size);
+	unsigned bin = bin_index(b->size);
 	struct block *next;
 
-	lay_down(shelf);
-	next = bin_next(shelf_bin_at(shelf, bin), b);
-	return next ? next : first_behind(shelf, bin);
+	bin_newest(list);
+	next = bin_next(bin_at(list, bin), b);
+	return next ? next : first_after_bin(list, bin);
 }
 
-struct block *shelf_prev(struct shelf *shelf, const struct block *b)
+struct block *free_list_prev(struct free_list *list, const struct block *b)
 {
-	unsigned bin = shelf_bin(b->size), n = bin >> SHELF_PAGE_SHIFT;
-	const struct shelf_page *page;
+	unsigned bin = bin_index(b->size), n = bin >> BIN_PAGE_SHIFT;
+	const struct bin_page *page;
 	struct block *prev;
 	uint64_t below;
 
-	lay_down(shelf);
-	page = shelf->pages[n];
-	prev = bin_prev(&page->bins[bin % SHELF_PAGE], b);
-	below = shelf->held[n] & ((UINT64_C(1) << bin % SHELF_PAGE) - 1);
+	bin_newest(list);
+	page = list->pages[n];
+	prev = bin_prev(&page->bins[bin % BINS_PER_PAGE], b);
+	below = list->bin_bits[n] & ((UINT64_C(1) << bin % BINS_PER_PAGE) - 1);
 	if (prev)
 		return prev;
 	return below ? bin_last(&page->bins[highest(below)])
-		     : last_of_pages(shelf, n);
+		     : last_before_page(list, n);
 }
 
-struct block *shelf_last(struct shelf *shelf)
+struct block *free_list_last(struct free_list *list)
 {
-	lay_down(shelf);
-	return last_of_pages(shelf, SHELF_PAGES);
+	bin_newest(list);
+	return last_before_page(list, BIN_PAGES);
 }
 
 /* ---- unmapped blocks: few, so a sorted array ---- */
 
-static size_t unmapped_at(const struct shelf *shelf, uint64_t addr)
+static size_t unmapped_at(const struct free_list *list, uint64_t addr)
 {
-	size_t low = 0, high = shelf->unmapped_count;
+	size_t low = 0, high = list->unmapped_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (shelf->unmapped[middle]->addr < addr)
+		if (list->unmapped[middle]->addr < addr)
 			low = middle + 1;
 		else
 			high = middle;
@@ -461,28 +462,28 @@ static size_t unmapped_at(const struct shelf *shelf, uint64_t addr)
 	return low;
 }
 
-void shelf_insert_unmapped(struct shelf *shelf, struct block *b)
+void free_list_insert_unmapped(struct free_list *list, struct block *b)
 {
-	size_t at = unmapped_at(shelf, b->addr);
+	size_t at = unmapped_at(list, b->addr);
 
-	shelf->unmapped = gp_mem_grow(shelf->unmapped, &shelf->unmapped_room,
-				      shelf->unmapped_count + 1,
-				      sizeof(*shelf->unmapped));
-	memmove(shelf->unmapped + at + 1, shelf->unmapped + at,
-		(shelf->unmapped_count - at) * sizeof(*shelf->unmapped));
-	shelf->unmapped[at] = b;
-	shelf->unmapped_count++;
+	list->unmapped =
+		gp_mem_grow(list->unmapped, &list->unmapped_room,
+			    list->unmapped_count + 1, sizeof(*list->unmapped));
+	memmove(list->unmapped + at + 1, list->unmapped + at,
+		(list->unmapped_count - at) * sizeof(*list->unmapped));
+	list->unmapped[at] = b;
+	list->unmapped_count++;
 }
 
-void shelf_remove_unmapped(struct shelf *shelf, const struct block *b)
+void free_list_remove_unmapped(struct free_list *list, const struct block *b)
 {
-	size_t at = unmapped_at(shelf, b->addr);
+	size_t at = unmapped_at(list, b->addr);
 
 	/* Reservations of a recording that is not followed may overlap. */
-	while (shelf->unmapped[at] != b)
+	while (list->unmapped[at] != b)
 		at++;
-	assert(at < shelf->unmapped_count);
-	shelf->unmapped_count--;
-	memmove(shelf->unmapped + at, shelf->unmapped + at + 1,
-		(shelf->unmapped_count - at) * sizeof(*shelf->unmapped));
+	assert(at < list->unmapped_count);
+	list->unmapped_count--;
+	memmove(list->unmapped + at, list->unmapped + at + 1,
+		(list->unmapped_count - at) * sizeof(*list->unmapped));
 }
