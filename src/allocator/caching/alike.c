@@ -36,8 +36,9 @@ static void lower_to(uint64_t *most, uint64_t to)
 
 /* ---- free blocks: gp_settings_is_too_large ---- */
 
-/* Taken by each limit above the block; and, if the rest is below
- * max_non_split_rounding, by each limit up to the request. */
+/* The block was taken. So would it be under every max_split_size larger than
+ * the block; and, if the rest is below max_non_split_rounding, under every
+ * max_split_size up to the request. */
 static void narrow_taken(struct caching *c, uint64_t block, uint64_t rounded)
 {
 	const struct gp_settings *s = &c->settings;
@@ -54,8 +55,9 @@ static void narrow_taken(struct caching *c, uint64_t block, uint64_t rounded)
 	}
 }
 
-/* Too large for each limit from above the request up to the block; and, if the
- * rest is max_non_split_rounding at least, for each limit up to the request. */
+/* The block was too large. So would it be under every max_split_size greater
+ * than the request and at most the block; and, if the rest is at least
+ * max_non_split_rounding, under every max_split_size up to the request. */
 static void narrow_refused(struct caching *c, uint64_t block, uint64_t rounded)
 {
 	struct gp_alike *a = c->alike;
@@ -84,10 +86,10 @@ void alike_split(struct caching *c, uint64_t rounded)
 		lower_to(&c->alike->max_split_most, rounded);
 }
 
-/* ---- oversize blocks that are released: release_available ---- */
+/* ---- releasing oversize blocks: release_available ---- */
 
-/* The next one downwards, that one included, that is no part of an expandable
- * segment: those are passed over. */
+/* The first block from b downwards that is not in an expandable segment; those
+ * are skipped. */
 static const struct block *releasable(struct free_list *list,
 				      const struct block *b)
 {
@@ -97,9 +99,10 @@ static const struct block *releasable(struct free_list *list,
 }
 
 /*
- * From b downwards, until the sum is enough.  A limit above a block ends it
- * there.  Whether the sum is enough does not hang on the limit: as soon as one
- * block is released, it is at least as much.
+ * Simulates release_available() from b downwards, until the sum is sufficient.
+ * A limit larger than a block would end the loop there. Whether the sum is
+ * sufficient does not depend on the limit: each released block is at least as
+ * large as it.
  */
 static void release_downwards(struct caching *c, struct free_list *list,
 			      const struct block *b, uint64_t rounded)
@@ -132,13 +135,14 @@ void alike_release(struct caching *c, const struct request *request)
 	last = free_list_last(list);
 	b = limit == GP_UNLIMITED ? NULL : free_list_best_fit(list, want);
 	if (!b) {
-		/* No limit is so low that one block would be enough. */
+		/* No limit in the range is so low that a single block would be
+		 * enough. */
 		if (last && last->size >= rounded)
 			raise_to(&c->alike->max_split_least, last->size + 1);
 		release_downwards(c, list, last, rounded);
 		return;
 	}
-	/* The first that is large enough is that one. */
+	/* The best fit must remain this block. */
 	prev = free_list_prev(list, b);
 	lower_to(&c->alike->max_split_most, b->size);
 	if (prev && prev->size >= rounded)
@@ -149,7 +153,7 @@ void alike_release(struct caching *c, const struct request *request)
 
 /* ---- garbage collection ---- */
 
-/* The lowest threshold under which so much may be reserved. */
+/* The lowest threshold at which so many reserved bytes cause no collection. */
 static double least_ratio(uint64_t reserved, uint64_t limit)
 {
 	double bytes = (double)reserved, ratio;
@@ -173,7 +177,7 @@ static void raise_ratio(struct caching *c, uint64_t reserved)
 		c->alike->gc_least = ratio;
 }
 
-/* Whether there is anything to collect. */
+/* Whether the default large pool has a whole free segment. */
 static bool has_whole(const struct caching *c)
 {
 	struct free_list **free_lists;
@@ -195,8 +199,8 @@ static uint64_t threshold_of(const struct caching *c, double ratio)
 	return (uint64_t)(ratio * (double)c->limit);
 }
 
-/* Where there is anything to collect, none is collected by the thresholds
- * under which as much may be reserved. */
+/* No collection happens now. If there is anything to collect, that is so only
+ * for thresholds that permit what is reserved. */
 void alike_before_gc(struct caching *c)
 {
 	if (c->limit == GP_UNLIMITED)
@@ -225,14 +229,14 @@ void alike_after_gc(struct caching *c, const struct alike_gc *gc)
 		raise_ratio(c, gc->reserved - gc->reclaimed);
 }
 
-/* ---- settings that change ---- */
+/* ---- settings changed by the program ---- */
 
 /*
- * max_split_size and the threshold no longer hang on what they were: they are
- * reset.  But ages are counted only while there is a threshold, and a later one
- * may ask for them.  The large segment size is what others are measured
- * against, and is held.  max_non_split_rounding is, too, where the change
- * leaves it as it is.
+ * From here on max_split_size and gc_threshold no longer depend on their former
+ * values, because the program has set them. But ages are counted only while
+ * there is a threshold, and a later threshold may use them. large_segment_size
+ * is fixed to its present value, since other settings are compared with it; so
+ * is max_non_split_rounding, if the change leaves it as it is.
  */
 void alike_end(struct caching *c, const char *conf)
 {

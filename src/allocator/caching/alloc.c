@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Serving a request: a free block, or memory from the device and everything
- * that is tried when there is none; and giving memory back.
- * PyTorch: DeviceCachingAllocator::malloc, get_free_block, alloc_block,
- * try_mempool_fallback, release_available_cached_blocks, release_block,
- * release_cached_blocks, garbage_collect_cached_blocks, should_split,
- * alloc_found_block, setSegmentStateToCheckpoint.
+ * Serving a request: from a free block, or with memory from the device,
+ * including everything that is tried when the device has none; and returning
+ * memory to the device. PyTorch: DeviceCachingAllocator::malloc,
+ * get_free_block, alloc_block, try_mempool_fallback,
+ * release_available_cached_blocks, release_block, release_cached_blocks,
+ * garbage_collect_cached_blocks, should_split, alloc_found_block,
+ * setSegmentStateToCheckpoint.
  */
 #include <stdlib.h>
 
@@ -15,13 +16,15 @@
 
 /* ---- finding a free block ---- */
 
-/* An expandable block counts with the unmapped memory behind it. */
+/* The size of an expandable block together with the unmapped memory after
+ * it. */
 static uint64_t size_to_grow(const struct block *b)
 {
 	return b->size + (b->next && !b->next->is_mapped ? b->next->size : 0);
 }
 
-/* Whether it grows as far as its segment's reservation does. */
+/* Whether the unmapped memory after it ends where the segment's reservation
+ * ends. */
 static bool is_last(const struct block *b)
 {
 	return b->next && !b->next->is_mapped && !b->next->next;
@@ -42,7 +45,9 @@ static bool extends_less(struct caching *c, const struct block *a,
 	return size_a < size_b;
 }
 
-/* Rather a block in the middle than the end that still can grow. */
+/* Prefers a block in the middle of a segment to one at its end, which can
+ * still grow: the first block in best-fit order that the next one does not
+ * undercut. */
 static struct block *prefer_inner(struct caching *c, struct free_list *list,
 				  struct block *b)
 {
@@ -56,7 +61,7 @@ static struct block *prefer_inner(struct caching *c, struct free_list *list,
 	return b;
 }
 
-/* The best free block, still on its free list; NULL: none fits. */
+/* The best-fit free block, still in its free list; NULL: none fits. */
 static inline struct block *segment_find_free(struct caching *c,
 					      const struct request *request)
 {
@@ -154,8 +159,8 @@ static enum gp_answer ask_device(struct caching *c,
 
 /* ---- use_on_oom pools ---- */
 
-/* One pool's free blocks; it is routed to for the search, so one that is gone
- * comes back. */
+/* Searches one pool's free blocks. PyTorch routes to the pool for the search,
+ * which recreates a pool that was erased. */
 static enum gp_answer search_pool(struct caching *c, uint16_t index,
 				  const struct request *request,
 				  struct block **found)
@@ -174,7 +179,7 @@ static enum gp_answer search_pool(struct caching *c, uint16_t index,
 	return pool_decref(c, index);
 }
 
-/* try_mempool_fallback; only for the default pools. */
+/* try_mempool_fallback; only for requests to the default pools. */
 static enum gp_answer fall_back(struct caching *c, struct request *request,
 				struct block **found)
 {
@@ -202,7 +207,7 @@ static enum gp_answer fall_back(struct caching *c, struct request *request,
 	return GP_OUT_OF_MEMORY;
 }
 
-/* ---- giving back ---- */
+/* ---- returning memory to the device ---- */
 
 void segment_release(struct caching *c, struct block *b)
 {
@@ -221,8 +226,9 @@ void segment_release(struct caching *c, struct block *b)
 }
 
 /*
- * Just enough for the request: the smallest free block that is large enough,
- * or several from the largest downwards.  Only with max_split_size.
+ * release_available_cached_blocks: releases just enough for the request, either
+ * the smallest free block that is large enough, or several from the largest
+ * downwards. Only with max_split_size.
  */
 static enum gp_answer release_available(struct caching *c,
 					const struct request *request,
@@ -265,7 +271,8 @@ static enum gp_answer release_available(struct caching *c,
 	return GP_SERVED;
 }
 
-/* All unsplit free blocks; expandable ones are unmapped afterwards. */
+/* Releases all unsplit free blocks of a pool. Expandable segments are unmapped
+ * after all others were freed. */
 static enum gp_answer release_blocks(struct caching *c,
 				     struct caching_pool *pool)
 {
@@ -307,7 +314,7 @@ static enum gp_answer refuse_underway(struct caching *c)
 				 "FAILED");
 }
 
-/* Freeable private pools; index 0: all of them. */
+/* Releases freeable private pools: all of them if index is 0. */
 static enum gp_answer release_freeable(struct caching *c, uint16_t index)
 {
 	const struct robin *map = &c->pools.freeable;
@@ -351,14 +358,15 @@ enum gp_answer segment_release_cached(struct caching *c, uint16_t index)
 	return answer == GP_SERVED ? release_freeable(c, index) : answer;
 }
 
-/* ---- collecting old segments of the default large pool ---- */
+/* ---- garbage collection of the default large pool ---- */
 
 static uint64_t age_of(const struct block *b)
 {
 	return b->list->pool->searches - b->gc_base;
 }
 
-/* Keeps the whole segments of the n collected blocks; sums their ages. */
+/* Of the n collected blocks, keeps those that are whole segments, and sums
+ * their ages. */
 static size_t keep_whole(struct caching *c, size_t n, double *total_age)
 {
 	size_t whole = 0;
@@ -374,7 +382,8 @@ static size_t keep_whole(struct caching *c, size_t n, double *total_age)
 	return whole;
 }
 
-/* One round over the blocks left, with one threshold; returns bytes. */
+/* One round over the remaining blocks, with a fixed age threshold; returns the
+ * bytes reclaimed. */
 static uint64_t release_old(struct caching *c, size_t *n, size_t *count,
 			    double *total_age)
 {
@@ -398,7 +407,8 @@ static uint64_t release_old(struct caching *c, size_t *n, size_t *count,
 	return reclaimed;
 }
 
-/* Does nothing while reserved is at or below threshold x limit. */
+/* garbage_collect_cached_blocks. Does nothing while reserved is at most
+ * gc_threshold x limit. */
 static void gc_collect(struct caching *c)
 {
 	uint64_t threshold =
@@ -424,9 +434,9 @@ static void gc_collect(struct caching *c)
 		alike_after_gc(c, &did);
 }
 
-/* ---- the ladder ---- */
+/* ---- fallbacks, in PyTorch's order ---- */
 
-/* release_available, then once more. */
+/* release_available_cached_blocks, then another try. */
 static enum gp_answer release_and_retry(struct caching *c,
 					const struct request *request,
 					struct block **found)
@@ -440,7 +450,7 @@ static enum gp_answer release_and_retry(struct caching *c,
 			: GP_OUT_OF_MEMORY;
 }
 
-/* release_cached_blocks, then the retry that is counted. */
+/* release_cached_blocks, then the try that num_alloc_retries counts. */
 static enum gp_answer release_all_and_retry(struct caching *c,
 					    const struct request *request,
 					    struct block **found)
@@ -463,8 +473,8 @@ static enum gp_answer release_all_and_retry(struct caching *c,
 }
 
 /*
- * Memory from the device, and everything PyTorch tries when there is none:
- * the block found is on no free list.  May change request->is_expandable.
+ * Obtains memory from the device, or by whatever PyTorch tries when there is
+ * none. The block found is in no free list. May change request->is_expandable.
  */
 static enum gp_answer segment_obtain(struct caching *c, struct request *request,
 				     struct block **found)
@@ -491,7 +501,7 @@ static enum gp_answer segment_obtain(struct caching *c, struct request *request,
 	return answer;
 }
 
-/* ---- cutting and handing out ---- */
+/* ---- splitting and allocating a block ---- */
 
 static inline bool should_split(struct caching *c, const struct block *b,
 				const struct request *request)
@@ -513,8 +523,8 @@ static inline bool should_split(struct caching *c, const struct block *b,
 }
 
 /*
- * The caller gets a new object for the low part; the rest keeps the old one,
- * and its place on the free list where it still fits there.
+ * Splits the low part off as a new block, which is returned; the rest keeps the
+ * block object, and its place in the free list if the order allows.
  */
 static struct block *split(struct caching *c, struct block *rest, uint64_t size,
 			   bool is_in_free_list)
@@ -537,8 +547,9 @@ static struct block *split(struct caching *c, struct block *rest, uint64_t size,
 	return b;
 }
 
-/* Splits if need be, and counts what that does to inactive_split.  Inline, as
- * is hand_out: a restore calls them, too, and calls would cost a replay 3 %. */
+/* Splits the block if required and updates inactive_split. Inline, like
+ * hand_out, because alloc_restore calls both as well: as calls they would slow
+ * a replay by 3 %. */
 static inline __attribute__((always_inline)) struct block *cut_to_size(
 	struct caching *c, struct block *b, const struct request *request,
 	bool is_in_free_list)
@@ -607,7 +618,7 @@ static uint64_t round_request(const struct caching *c, uint64_t size)
 				 : variant_round(c, size);
 }
 
-/* What the request is to the pools. */
+/* Fills in the rounded size and the pool. */
 static inline enum gp_answer resolve_request(struct caching *c,
 					     struct request *request,
 					     uint64_t size, uint16_t pool)
@@ -672,9 +683,9 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 	return GP_SERVED;
 }
 
-/* ---- a request whose block is freed at once ---- */
+/* ---- an allocation that is freed by the next event ---- */
 
-/* Whether alloc and free do more than find a block and give it back. */
+/* Whether this alloc and free might have effects beyond the counters. */
 static bool has_more_to_do(const struct caching *c)
 {
 	return (c->config.action != NULL) | c->gc_enabled | c->has_unmerged |
@@ -689,7 +700,9 @@ static inline void count_round_trip(struct caching *c, const struct block *b,
 	int64_t bytes = (int64_t)allocated, whole = (int64_t)b->size;
 
 	if (!b->segment) {
-		/* Free bytes beside it, while it is there and before. */
+		/* The change of inactive_split while the block is allocated:
+		 * free bytes of its segment during the allocation, less those
+		 * before. */
 		int64_t was_split = block_is_split(b), is_cut = bytes < whole;
 		int64_t more = whole - bytes - was_split * whole;
 
@@ -707,9 +720,10 @@ static inline void count_round_trip(struct caching *c, const struct block *b,
 }
 
 /*
- * One in seven of a training's requests, and more where it has temporaries: the
- * block is cut off a free one and joins it again, so that in the end only the
- * counters have moved.
+ * Shortcut for a block that is allocated and freed at once: one in seven
+ * requests of a training, and more where there are many temporaries. The block
+ * is split off a free one and merged into it again, so in the end only the
+ * counters have changed.
  */
 uint64_t alloc_and_free(struct gp_allocator *allocator, uint64_t size,
 			uint16_t stream, uint16_t pool, uint64_t most)
@@ -758,9 +772,10 @@ bool alloc_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 	return true;
 }
 
-/* ---- a restore ---- */
+/* ---- restoring a checkpointed pool state ---- */
 
-/* The free block there, large enough; NULL: there is none. */
+/* The free block at that address, if it is large enough; NULL: there is
+ * none. */
 static struct block *find_at(struct caching_pool *pool, uint16_t stream,
 			     uint64_t addr, uint64_t size)
 {

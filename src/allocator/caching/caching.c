@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch's caching allocator: blocks, and every request but alloc.
- * PyTorch: DeviceCachingAllocator::free, free_block, try_merge_blocks,
+ * PyTorch's caching allocator: blocks, and every request but alloc. PyTorch:
+ * DeviceCachingAllocator::free, free_block, try_merge_blocks,
  * setMemoryFraction, emptyCache.
  */
 #include "allocator/caching/caching.h"
@@ -193,7 +193,7 @@ static void caching_complete(struct gp_allocator *allocator, uint32_t id)
 		events_complete_block(c, c->live[id]);
 }
 
-/* ---- everything else a program may ask ---- */
+/* ---- other requests ---- */
 
 static enum gp_answer caching_empty_cache(struct gp_allocator *allocator,
 					  uint16_t pool)
@@ -239,7 +239,7 @@ static enum gp_answer caching_set_settings(struct gp_allocator *allocator,
 
 	alike_end(c, conf);
 	status = gp_settings_set(&c->settings, conf, &diag);
-	/* What stands before a mistake holds. */
+	/* As in PyTorch, the options before an invalid one take effect. */
 	follow_settings(c);
 	if (status == GP_OK)
 		return GP_SERVED;
@@ -247,7 +247,7 @@ static enum gp_answer caching_set_settings(struct gp_allocator *allocator,
 	return caching_refuse(c, c->refusal_text);
 }
 
-/* Before there was use_mem_pool, asking for it changes nothing. */
+/* In releases before use_mem_pool, these requests have no effect. */
 static bool has_routing(const struct caching *c)
 {
 	return gp_release_has(c->settings.release, GP_CHANGE_ROUTING);
@@ -268,7 +268,7 @@ static enum gp_answer caching_pool_begin(struct gp_allocator *allocator,
 	return pool_begin(c, (struct pool_route){ pool, is_capture, 0, 0 });
 }
 
-/* Of a stream that the trace names. */
+/* A capture whose stream is in the trace. */
 static enum gp_answer caching_capture(struct gp_allocator *allocator,
 				      uint16_t pool, uint16_t stream)
 {
@@ -377,7 +377,7 @@ static const char *caching_refusal(struct gp_allocator *allocator)
 	return caching_of(allocator)->refusal;
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static void caching_destroy(struct gp_allocator *allocator)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp, releases 2.0
- * to 2.15): the state of one device's allocator, and what the files here have
- * of each other.
+ * to 2.15): the state of one device's allocator, and the interfaces of these
+ * files to each other.
  *
  *     caching.c     blocks, and every request but alloc
  *     alloc.c       alloc, from a free block to the device and back
  *     free_list.h   free blocks in best-fit order
  *     pool.h        default and private pools, routing
  *     expandable.c  segments that grow page by page
- *     events.h      blocks that wait for other streams
+ *     events.h      pending frees: blocks that other streams may still use
  *     counter.c     the statistics
- *     variant.c     other devices' allocators, and proposed changes
+ *     variant.c     allocators of other devices, and proposed changes
  *     alike.c       settings that lead to the same decisions
- *     state.c       taking over a start state, showing the present one
+ *     state.c       adopting a start state, exporting the current one
  */
 #ifndef CACHING_CACHING_H
 #define CACHING_CACHING_H
@@ -30,24 +30,26 @@
 #include "gpupool/allocator.h"
 #include "gpupool/knob.h"
 
-/* All blocks of an allocator: chunks, so that pointers stay. */
+/* All blocks of an allocator, allocated in chunks, so that pointers stay
+ * valid. */
 #define BLOCKS_PER_CHUNK 512
 struct block_table {
 	struct block **chunks;
 	size_t chunk_count, chunk_room;
-	struct block *spare; /* through next */
+	struct block *spare; /* unused blocks, linked through next */
 };
 
 enum block_order { BY_ADDRESS, BY_OBJECT, BY_SEGMENT };
 
 /*
- * One pool kind's statistics, by enum gp_stat_id.  What was freed is not kept:
- * freed = allocated + start - current.  Of GP_STAT_ALL, neither is allocated.
+ * The statistics of one kind of pool, by enum gp_stat_id. What was freed is
+ * derived: freed = allocated + start - current. Of GP_STAT_ALL, neither
+ * allocated nor freed is kept: both are the sums over the two kinds.
  */
 struct tally {
 	struct gp_level levels[GP_STAT_COUNT];
 	int64_t allocated[GP_STAT_COUNT];
-	int64_t start[GP_STAT_COUNT]; /* current at the last reset */
+	int64_t start[GP_STAT_COUNT]; /* value of current at the last reset */
 };
 
 struct caching {
@@ -55,33 +57,36 @@ struct caching {
 	struct gp_allocator_config config;
 	struct gp_settings settings;
 	struct gp_device *device;
-	uint64_t device_total; /* bytes, as the device tells */
+	uint64_t device_total; /* bytes, as reported by the device */
 
 	struct block_table blocks;
-	struct block **live; /* by id; NULL: not live */
+	struct block **live; /* by block id; NULL: not live */
 	struct pools pools;
 	struct events events;
 	struct captures captures;
 	struct tally tally[3]; /* enum gp_stat_kind */
-	struct gp_stats stats; /* by_pool: only when counter_fill made it */
+	struct gp_stats stats; /* by_pool is only valid after counter_fill() */
 
-	uint64_t reserved; /* bytes from the device, all pools */
+	uint64_t reserved; /* bytes obtained from the device, all pools */
 	uint64_t limit;	   /* bytes; GP_UNLIMITED: none */
-	uint32_t counter;  /* the last one given: see free_list.h */
-	struct expandable_segment *expandable; /* all of them */
+	uint32_t counter;  /* the last one assigned: struct block */
+	/* list of all expandable segments */
+	struct expandable_segment *expandable;
 	enum block_order order;
-	struct gp_alike *alike; /* config.alike until it is settled */
-	bool gc_enabled;	/* a limit and a threshold are set */
-	bool rounds_plainly;	/* to the next multiple of 512, no more */
-	bool has_unmerged; /* a start state with free blocks beside each other
-			    */
+	/* config.alike; NULL once its ranges are final */
+	struct gp_alike *alike;
+	bool gc_enabled; /* both a limit and a threshold are set */
+	/* sizes are rounded up to multiples of 512 only */
+	bool rounds_plainly;
+	bool has_unmerged; /* the start state has adjacent free blocks */
 
-	/* The engine's own settings; NULL: CUDA's allocator. */
+	/* The engine's own settings; profile is NULL for CUDA's allocator. */
 	const struct profile *profile;
 	bool reuses_oversize;
 	bool searches_again;
 
-	struct block **scratch; /* blocks to walk while the free lists change */
+	/* blocks collected for a walk that changes the free lists */
+	struct block **scratch;
 	size_t scratch_room;
 
 	const char *refusal;
@@ -93,32 +98,33 @@ static inline struct caching *caching_of(struct gp_allocator *allocator)
 	return (struct caching *)allocator;
 }
 
-/* ---- sizes: the constants are the same in all releases ---- */
+/* ---- sizes: these constants are the same in all releases ---- */
 
 #define MIB		(UINT64_C(1) << 20)
 #define SMALL_SIZE	MIB	   /* kSmallSize: largest of the small pool */
 #define SMALL_BUFFER	(2 * MIB)  /* kSmallBuffer */
 #define LARGE_BUFFER	(20 * MIB) /* kLargeBuffer */
-/* Larger requests are cut to this, so that sums of sizes cannot overflow; no
- * trace has them. */
+/* Larger requests are clamped to this, so that sums of sizes cannot overflow;
+ * no trace contains one. */
 #define LARGEST_REQUEST ((uint64_t)INT64_MAX)
 
-/* What one malloc asks for. */
+/* One request for memory. */
 struct request {
 	struct caching_pool *pool;
-	uint64_t rounded;      /* bytes */
-	uint64_t segment_size; /* bytes it would ask the device for */
+	uint64_t rounded; /* bytes */
+	/* bytes to ask the device for if no free block fits */
+	uint64_t segment_size;
 	uint16_t stream;
-	bool is_expandable; /* served and split as expandable segments are */
-	bool is_restored;   /* the block has to be exactly as large */
+	bool is_expandable; /* allocated and split as in expandable segments */
+	bool is_restored;   /* the block has to be exactly this large */
 };
 
-/* ---- blocks and what is done with them: caching.c ---- */
+/* ---- blocks: caching.c ---- */
 
 void block_table_grow(struct block_table *table);
 
-/* The new object is idle, mapped, in no segment; who makes it says where it
- * lies, its pool, stream and counter. */
+/* The new block is free and mapped, in no segment; the caller sets its address,
+ * size, free list, stream and counter. */
 static inline struct block *block_create(struct block_table *table)
 {
 	struct block *b;
@@ -134,7 +140,7 @@ static inline struct block *block_create(struct block_table *table)
 	return b;
 }
 
-/* Of an idle block. */
+/* The block must be free and in no free list. */
 static inline void block_destroy(struct block_table *table, struct block *b)
 {
 	if (b->captured)
@@ -151,7 +157,7 @@ void block_table_release(struct block_table *table);
 void caching_notify(struct caching *c, enum gp_event_kind kind,
 		    const struct block *b, uint64_t addr, uint64_t size);
 
-/* Tells the listener, if there is one. */
+/* Notifies the listener, if there is one. */
 static inline void caching_act(struct caching *c, enum gp_event_kind kind,
 			       const struct block *b, uint64_t addr,
 			       uint64_t size)
@@ -160,10 +166,10 @@ static inline void caching_act(struct caching *c, enum gp_event_kind kind,
 		caching_notify(c, kind, b, addr, size);
 }
 
-/* An error PyTorch raises, in its words. */
+/* Refuses a request with an error that PyTorch raises, in PyTorch's words. */
 enum gp_answer caching_refuse(struct caching *c, const char *reason);
 
-/* A new object in the segment of like: a part of it. */
+/* A new block in the same segment as like, of which it is a part. */
 static inline struct block *caching_part(struct caching *c,
 					 const struct block *like,
 					 uint64_t addr, uint64_t size)
@@ -179,17 +185,19 @@ static inline struct block *caching_part(struct caching *c,
 	return b;
 }
 
-/* The block goes on its pool's free list. */
+/* Inserts a free block into its free list. */
 void caching_insert_free(struct block *b);
 
-/* dst swallows src where both are idle and equally mapped; returns the bytes
- * gained. */
+/* Merges src into its neighbour dst if src is free and both are mapped or both
+ * unmapped; returns the bytes gained. src may be NULL. */
 uint64_t caching_merge(struct caching *c, struct block *dst, struct block *src);
 
-/* A freed block that waits for nothing any more. */
+/* Frees a block that no stream uses any more, and coalesces it with its free
+ * neighbours. */
 void caching_free_block(struct caching *c, struct block *b);
 
-/* All shelved blocks of a pool in order, in c->scratch; returns how many. */
+/* Collects the free blocks of a pool in c->scratch, by stream and then in
+ * best-fit order; returns how many there are. */
 size_t caching_collect(struct caching *c, struct caching_pool *pool);
 
 /* ---- serving a request: alloc.c ---- */
@@ -205,48 +213,51 @@ enum gp_answer alloc_restore(struct gp_allocator *allocator, uint32_t id,
 bool alloc_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 		 uint16_t pool, struct gp_route *route);
 
-/* An unsplit free block goes back to the device. */
+/* Returns an unsplit free block, which is a whole segment, to the device. */
 void segment_release(struct caching *c, struct block *b);
 
-/* release_cached_blocks: index 0 for all, else one private pool's. */
+/* release_cached_blocks: index 0 for all pools, or the index of one private
+ * pool. */
 enum gp_answer segment_release_cached(struct caching *c, uint16_t index);
 
 /* ---- expandable segments: expandable.c ---- */
 
 struct expandable_segment {
 	uint64_t addr, size, page;		 /* bytes */
-	struct expandable_segment *next, **link; /* all of an allocator */
+	struct expandable_segment *next, **link; /* in caching.expandable */
 };
 
-/* Bytes that a segment of such pages reserves: 9/8 of the device, or what
- * expandable_segments_reserve says if less. */
+/* The bytes that a segment of such pages reserves: 9/8 of the device's memory,
+ * or less if expandable_segments_reserve says so. */
 uint64_t expandable_range(const struct caching *c, uint64_t page);
 
-/* What a decision showed of a segment's reservation, in bytes from its start
- * on (struct gp_device_reach): there were so many, or with so many it would
- * have been another. */
+/* Records what a decision depended on, for struct gp_device_reach: `bytes`
+ * counts from the start of a segment's reservation. is_there: the reservation
+ * had so many bytes; else the decision would have differed had there been so
+ * many. */
 void expandable_note_range(struct caching *c, uint64_t bytes, bool is_there);
 
-/* A mapped free block of at least the request, off its free list; *found is
- * written only when served. */
+/* Obtains a mapped free block of at least the requested size, already removed
+ * from its free list. *found is only written on success. */
 enum gp_answer expandable_obtain(struct caching *c,
 				 const struct request *request,
 				 struct block **found);
 
-/* Gives the whole pages of a shelved block back. */
+/* Unmaps the whole pages of a free block. */
 enum gp_answer expandable_unmap(struct caching *c, struct block *b);
 
 /*
  * ---- statistics: counter.c ----
  *
- * Updated as PyTorch updates them: each change counts for all and for the pool
- * kind of the block's pool (for_each_selected_stat_type).
+ * Updated exactly as PyTorch updates them: each change counts for all pools and
+ * for the kind of the block's pool (for_each_selected_stat_type).
  */
 
-/* Of a level that is below 0 below its peak. */
+/* Raises the peak to the current value; for a level whose `below`, the distance
+ * to its peak, has become negative. */
 void counter_new_peak(struct gp_level *level);
 
-/* By less than nothing, too. */
+/* The amount may be negative. */
 static inline void counter_raise(struct gp_level *level, int64_t amount)
 {
 	level->below -= amount;
@@ -269,7 +280,7 @@ static inline void counter_sub(struct caching *c, enum gp_stat_id id,
 	own->levels[id].below += (int64_t)amount;
 }
 
-/* A net change: one increase or one decrease. */
+/* A net change, counted as a single increase or decrease. */
 static inline void counter_net(struct caching *c, enum gp_stat_id id,
 			       struct tally *own, int64_t amount)
 {
@@ -278,7 +289,7 @@ static inline void counter_net(struct caching *c, enum gp_stat_id id,
 	stat_grow(&own->allocated[id], amount > 0 ? amount : 0);
 }
 
-/* Up by the amount, and down again. */
+/* An increase followed by the same decrease: only the peak may change. */
 static inline void counter_touch_level(struct gp_level *level, int64_t amount)
 {
 	if (__builtin_expect(level->below < amount, false)) {
@@ -287,7 +298,7 @@ static inline void counter_touch_level(struct gp_level *level, int64_t amount)
 	}
 }
 
-/* A net change and the opposite one, of which one is up by rise. */
+/* A net change and its reversal. One of the two is an increase, by rise. */
 static inline void counter_touch(struct caching *c, enum gp_stat_id id,
 				 struct tally *own, int64_t amount,
 				 int64_t rise)
@@ -297,42 +308,46 @@ static inline void counter_touch(struct caching *c, enum gp_stat_id id,
 	stat_grow(&own->allocated[id], rise);
 }
 
-/* The single ones: oversize_allocations and oversize_segments. */
+/* Statistics that are not kept per pool: oversize_allocations,
+ * oversize_segments. */
 void counter_increase(struct gp_stat *stat, int64_t amount);
 void counter_decrease(struct gp_stat *stat, int64_t amount);
 
-/* reserved_bytes, of all, of the pool kind and of a private pool. */
+/* reserved_bytes: of all pools, of the kind of pool, and of a private pool. */
 void counter_reserve(struct caching *c, const struct caching_pool *pool,
 		     uint64_t bytes);
 void counter_unreserve(struct caching *c, const struct caching_pool *pool,
 		       uint64_t bytes);
 
-/* Makes c->stats.by_pool what the tallies say. */
+/* Computes c->stats.by_pool from the tallies. */
 void counter_fill(struct caching *c);
 
 /* resetPeakStats, resetAccumulatedStats */
 void counter_reset_peak(struct caching *c);
 void counter_reset_accumulated(struct caching *c);
 
-/* ---- states: state.c ---- */
+/* ---- start state and snapshots: state.c ---- */
 
-/* As if the state's segments had been obtained and cut just so. */
+/* Sets the allocator up as if it had obtained and split these segments
+ * itself. */
 void state_adopt(struct caching *c, const struct gp_state *start);
 
-/* Memory of the state is malloc's: gp_state_release. */
+/* The caller owns the result: gp_state_release(). */
 void state_export(struct caching *c, struct gp_state *state);
 
 size_t state_candidates(struct caching *c, uint64_t size, uint16_t stream,
 			uint16_t pool, struct gp_candidate *out, size_t room);
 
-/* ---- other devices, proposed changes: variant.c ---- */
+/* ---- other devices and proposed changes: variant.c ---- */
 
 void variant_apply(struct caching *c, const struct gp_engine *engine);
 
-/* What the settings are on that device, whenever they were set. */
+/* Resets the settings that the device's allocator does not have. To be called
+ * after every change of the settings. */
 void variant_restrict(struct caching *c);
 
-/* A request's size, where it is not just rounded up to 512. */
+/* The rounded size of a request, where more than rounding up to 512 is
+ * involved. */
 uint64_t variant_round(const struct caching *c, uint64_t size);
 
 /*
@@ -340,34 +355,36 @@ uint64_t variant_round(const struct caching *c, uint64_t size);
  *
  * Which other values of the settings would have led to the same decisions.
  *
- * struct gp_alike begins with all values there are.  Each comparison with a
- * setting narrows its range to the side that the comparison took, so that at
- * any moment every setting within the ranges has led to the present state.
- * Where two settings decide together, a part of what is possible is left out:
- * the ranges are a box, of which each combination holds.
+ * struct gp_alike starts with all possible values. Each comparison with a
+ * setting narrows that setting's range to the side that the comparison took.
+ * Invariant: every combination of settings within the ranges would have led to
+ * the current state. Where a decision depends on two settings, some equivalent
+ * combinations are lost, because the ranges form a box.
  */
 
-/* All values that its settings may have. */
+/* Starts with all values that the settings may have. */
 void alike_begin(struct caching *c);
 
-/* The best free block of that size was taken, or was too large. */
+/* Narrows the ranges by the decision whether a best-fit block of this size may
+ * serve the request (gp_settings_is_too_large). */
 void alike_narrow_fit(struct caching *c, uint64_t block, uint64_t rounded);
 
 static inline void alike_fit(struct caching *c, uint64_t block,
 			     uint64_t rounded)
 {
-	/* Below every limit there is nothing to decide. */
+	/* Every max_split_size in the range is larger than the block, so the
+	 * decision would always be the same. */
 	if (c->alike && block >= c->alike->max_split_least)
 		alike_narrow_fit(c, block, rounded);
 }
 
-/* More than SMALL_SIZE of a block was or was not split off. */
+/* A block with more than SMALL_SIZE bytes to spare was split, or was not. */
 void alike_split(struct caching *c, uint64_t rounded);
 
-/* A request is about to release oversize blocks. */
+/* Called before a request releases oversize blocks. */
 void alike_release(struct caching *c, const struct request *request);
 
-/* large_segment_size is used as a size. */
+/* large_segment_size was used as a size: only its present value leads here. */
 static inline void alike_large(struct caching *c)
 {
 	if (!c->alike)
@@ -376,19 +393,21 @@ static inline void alike_large(struct caching *c)
 	c->alike->large_most = c->settings.large_segment_size;
 }
 
-/* A request is about to ask the device: collection may come first. */
+/* Called before a request asks the device, which may start a garbage
+ * collection. */
 void alike_before_gc(struct caching *c);
 
-/* What a collection did. */
+/* What a garbage collection did. */
 struct alike_gc {
-	uint64_t reserved; /* when it began */
+	uint64_t reserved; /* reserved bytes when it began */
 	uint64_t reclaimed;
-	uint64_t before_last; /* reclaimed before the last round that did */
-	bool reached_target;  /* it ended for having reclaimed enough */
+	/* reclaimed before the last round that reclaimed anything */
+	uint64_t before_last;
+	bool reached_target; /* it stopped because it had reclaimed enough */
 };
 void alike_after_gc(struct caching *c, const struct alike_gc *gc);
 
-/* The program sets them anew; c->settings are still the former ones. */
+/* The program sets new settings; c->settings still has the former ones. */
 void alike_end(struct caching *c, const char *conf);
 
 #endif

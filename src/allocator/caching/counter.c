@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The statistics: what is not done for every request. */
+/* The statistics: what is not on the fast path of a request. */
 #include "allocator/caching/caching.h"
 
 void counter_new_peak(struct gp_level *level)
@@ -27,8 +27,8 @@ static enum gp_stat_kind kind_of(const struct caching_pool *pool)
 	return pool->is_small ? GP_STAT_SMALL : GP_STAT_LARGE;
 }
 
-/* A private pool's statistics are there from its first segment on, and stay
- * when the pool does not. */
+/* A private pool has statistics from its first segment on, and keeps them after
+ * the pool is erased. */
 static struct gp_stat *reserved_of(struct caching *c,
 				   const struct caching_pool *pool)
 {

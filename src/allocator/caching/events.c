@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks that wait for other streams, and captured streams. */
+/* Pending frees, and streams under capture. */
 #include "allocator/caching/events.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* ---- captures: sets of nodes ---- */
 
-/* Where the stream is in the set, or would be. */
+/* The index of the stream in the set, or where it would be inserted. */
 static size_t place_in(const struct node_set *set, uint16_t stream)
 {
 	size_t low = 0, high = set->count;
@@ -53,14 +53,14 @@ static void raise_to(struct node_set *set, uint16_t stream, uint32_t count)
 		set->list[at].count = count;
 }
 
-/* Those of both. */
+/* Union. */
 static void union_nodes(struct node_set *to, const struct node_set *from)
 {
 	for (size_t i = 0; i < from->count; i++)
 		raise_to(to, from->list[i].stream, from->list[i].count);
 }
 
-/* What both have. */
+/* Intersection. */
 static void intersect_nodes(struct node_set *to, const struct node_set *from)
 {
 	size_t kept = 0;
@@ -110,7 +110,7 @@ void captures_release(struct caching *c)
 	free(captures->streams);
 }
 
-/* The stream is in that capture now, whichever it was in. */
+/* Puts the stream into that capture, and takes it out of any other. */
 static void enter(struct captures *captures, uint16_t stream, uint32_t capture)
 {
 	struct captured_stream *s = &captures->streams[stream];
@@ -171,7 +171,8 @@ void capture_work(struct caching *c, uint16_t stream)
 	copy_nodes(&s->behind_each, &s->behind);
 }
 
-/* CUDA refuses to mix two captures, or one with what is not captured. */
+/* CUDA reports an error if one capture waits for another, or for uncaptured
+ * work. */
 void capture_wait(struct caching *c, uint16_t stream, uint16_t by)
 {
 	uint32_t capture = capture_of(c, stream);
@@ -196,7 +197,8 @@ static bool marks_itself(const struct caching *c)
 	return gp_release_has(c->settings.release, GP_CHANGE_CAPTURE_MARKS);
 }
 
-/* Adds what a stream comes behind; false: it is not captured. */
+/* Adds the predecessors of a stream's next node; false: the stream is not
+ * captured. */
 static bool add_behind(struct caching *c, struct node_set *mark,
 		       uint16_t stream)
 {
@@ -310,7 +312,7 @@ static void add_to_set(struct caching *c, struct stream_set **set,
 		robin_insert(&(*set)->streams, hash, stream, NULL);
 }
 
-/* Its number. */
+/* Returns the number of the new event. */
 static uint64_t enqueue(struct event_queue *queue, struct block *b)
 {
 	if (queue->head + queue->count == queue->room && queue->head) {
@@ -326,10 +328,10 @@ static uint64_t enqueue(struct event_queue *queue, struct block *b)
 	return queue->issued;
 }
 
-/* ---- streams in the order of a walk ---- */
+/* ---- streams in PyTorch's iteration order ---- */
 
 struct place {
-	size_t at; /* in the map of those that wait */
+	size_t at; /* slot in events.waiting */
 	uint16_t stream;
 };
 
@@ -340,7 +342,8 @@ static int by_place(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Those of the list that wait; the walk may change the map. */
+/* The streams of the list that have events, in iteration order. A copy, because
+ * the walk may change the map. */
 static size_t list_waiting(const struct caching *c,
 			   const struct stream_list *list,
 			   struct place **places)
@@ -361,7 +364,7 @@ static size_t list_waiting(const struct caching *c,
 	return n;
 }
 
-/* Events of the stream may be complete. */
+/* Marks that events of the stream may be complete. */
 static void touch(struct events *events, uint16_t stream)
 {
 	add_stream(&events->touched, &events->queues[stream].is_touched,
@@ -375,7 +378,7 @@ static void forget_touched(struct events *events)
 	events->touched.count = 0;
 }
 
-/* Leaves out those whose events have all passed. */
+/* Removes the streams that have no events left. */
 static void prune_busy(struct events *events)
 {
 	struct stream_list *busy = &events->busy;
@@ -391,7 +394,7 @@ static void prune_busy(struct events *events)
 	busy->count = kept;
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 void events_init(struct caching *c)
 {
@@ -440,7 +443,7 @@ void block_forget_captured(struct block *b)
 	b->captured = NULL;
 }
 
-/* ---- what happens ---- */
+/* ---- uses, frees and completion ---- */
 
 void events_record_use(struct caching *c, struct block *b, uint16_t stream)
 {
@@ -456,7 +459,7 @@ void events_record_use(struct caching *c, struct block *b, uint16_t stream)
 		add_to_set(c, &b->captured, stream);
 }
 
-/* Behind all that the stream does so far; the event's number. */
+/* Inserts an event after all present work of the stream; returns its number. */
 static uint64_t insert_event(struct caching *c, struct block *b,
 			     uint16_t stream)
 {
@@ -472,7 +475,7 @@ static uint64_t insert_event(struct caching *c, struct block *b,
 	return enqueue(queue, b);
 }
 
-/* Events behind all that the block's streams do so far. */
+/* Inserts an event on each stream that uses the block. */
 static void insert_events(struct caching *c, struct block *b)
 {
 	struct robin *uses = b->uses ? &b->uses->streams : NULL;
@@ -489,7 +492,8 @@ static void insert_events(struct caching *c, struct block *b)
 		b->gc_base = insert_event(c, b, b->wait_stream);
 		uses->slots[i].value = (void *)(uintptr_t)b->gc_base;
 	}
-	/* Several are needed until they are complete, one is in the block. */
+	/* With several events the set stays until all are complete; a single
+	 * one is kept in the block. */
 	if (uses && uses->count < 2)
 		drop_set(&c->events, &b->uses);
 }
@@ -525,7 +529,7 @@ static void event_passed(struct caching *c, struct block *b)
 	caching_free_block(c, b);
 }
 
-/* Uses recorded while suspended are forgotten: the graph orders them. */
+/* Drops uses recorded while suspended: the graph orders those. */
 static void forget_captured(struct caching *c, struct block *b)
 {
 	const struct robin *captured;
@@ -540,7 +544,8 @@ static void forget_captured(struct caching *c, struct block *b)
 	drop_set(&c->events, &b->captured);
 }
 
-/* It now waits only for what was recorded before. */
+/* Processes a deferred free: only uses from before the suspension get
+ * events. */
 static void resume(struct caching *c, const struct deferred *deferred)
 {
 	struct block *b = deferred->block;
@@ -602,7 +607,7 @@ void events_reuse(struct caching *c, uint16_t stream)
 	list->count = kept;
 }
 
-/* Frees from the front of the queue while its events are complete. */
+/* Frees the blocks at the front of the queue whose events are complete. */
 static void process_queue(struct caching *c, uint16_t stream)
 {
 	struct event_queue *queue = &c->events.queues[stream];
@@ -659,7 +664,7 @@ static bool concerns(const struct block *b, const struct pool_pair *only)
 	return !only || b->list->pool->pair == only;
 }
 
-/* Takes the events that concern the pool out of a queue and frees theirs. */
+/* Completes the queue's events of that pool's blocks, and frees those. */
 static void synchronize_queue(struct caching *c, uint16_t stream,
 			      const struct pool_pair *only)
 {
@@ -760,7 +765,8 @@ void events_complete_stream(struct caching *c, uint16_t stream)
 		complete_all(events);
 }
 
-/* With an event of the block all that was issued before it is done. */
+/* When an event of the block is complete, so are all earlier ones of its
+ * stream. */
 void events_complete_block(struct caching *c, struct block *b)
 {
 	const struct robin *map = b->uses ? &b->uses->streams : NULL;

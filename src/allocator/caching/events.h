@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks that wait: freed while another stream may still use them; and captured
- * streams, whose graph says what they wait for.
+ * Pending frees: blocks that were freed while another stream might still use
+ * them; and streams under capture, for which the CUDA graph orders the uses.
  * PyTorch: recordStream, insert_events, process_events, deferred_blocks,
  * synchronize_and_free_events.
  */
@@ -19,91 +19,94 @@ struct block;
 struct pool_pair;
 
 /*
- * Captured streams: which streams a CUDA graph is being made of, and what their
- * work comes behind.
+ * Streams under capture: which streams belong to which capture, and which
+ * earlier work their next work depends on.
  *
- * What the graph's nodes are does not matter, only their order.  A stream's
- * nodes follow each other, so a number per stream says which nodes a place
- * comes behind: the first so many of each.  PyTorch walks the graph instead
- * (record_free_markers, update_visited, free_safe_blocks_in_capture).
+ * Only the order of a graph's nodes matters, not what they do. The nodes of one
+ * stream form a sequence, so a set of predecessors is one number per stream:
+ * the first so many nodes of it. (PyTorch walks the graph instead:
+ * record_free_markers, update_visited, free_safe_blocks_in_capture.)
  *
- * What a stream does next comes behind its last node, and behind the last ones
- * of streams that it waited for since.  2.9 asks that each of these comes
- * behind where a block's uses end, and makes a node there of its own, on each
- * stream.
+ * The next node of a stream depends on its last node and on the last nodes of
+ * the streams that it has waited for since. 2.9 requires that each of these
+ * nodes comes after the end of a block's uses, and inserts a marker node there
+ * on each stream.
  */
 
-/* The first so many nodes of a stream, at least one. */
+/* The first `count` nodes of a stream; count is at least 1. */
 struct nodes {
 	uint16_t stream;
 	uint32_t count;
 };
 
-/* Of some streams, in their order. */
+/* Nodes of several streams, sorted by stream. */
 struct node_set {
 	struct nodes *list;
 	size_t count, room;
 };
 
 struct captured_stream {
-	uint32_t capture; /* its number, from 1; 0: not captured */
-	/* What comes next is behind these nodes; and behind each of the nodes
-	 * that it follows are at least those. */
+	uint32_t capture; /* number of the capture, from 1; 0: not captured */
+	/* behind: the predecessors of the stream's next node. behind_each:
+	 * nodes that precede each of the nodes which the next one directly
+	 * depends on. */
 	struct node_set behind, behind_each;
-	uint16_t next; /* in the list of those that are in a capture */
+	uint16_t next; /* next stream of the list of captured streams */
 };
 
 struct captures {
-	struct captured_stream *streams; /* by stream; NULL: none so far */
+	/* by stream; NULL: no capture so far */
+	struct captured_stream *streams;
 	uint32_t begun, open;
-	uint16_t first; /* of the list; GP_NO_STREAM: it is empty */
+	uint16_t first; /* head of the list; GP_NO_STREAM: empty */
 };
 
 void captures_release(struct caching *c);
 
-/* A new capture of that stream, which is not captured; its number. */
+/* Begins a capture of a stream that is not captured; returns its number. */
 uint32_t capture_begin(struct caching *c, uint16_t stream);
 void capture_end(struct caching *c, uint32_t capture);
 
-/* The capture a stream is in, or 0. */
+/* The number of the capture that a stream is in, or 0. */
 uint32_t capture_of(const struct caching *c, uint16_t stream);
 
-/* A node on the stream, where it is captured. */
+/* Adds a node to the stream if it is captured. */
 void capture_work(struct caching *c, uint16_t stream);
-/* What by does from here on comes behind what stream did so far: by is then in
- * the same capture. */
+/* Stream `by` waits for the present work of `stream`, and joins its capture. */
 void capture_wait(struct caching *c, uint16_t stream, uint16_t by);
 
 /*
- * Where the uses of a block that is freed now end; the caller frees the list.
- * Empty: a stream that uses it is not captured, or no node was made, so that
- * nothing in the graph tells.
+ * The nodes after which the uses of a block that is freed now have ended; the
+ * caller frees the list. Empty if a stream that uses the block is not captured
+ * or has no node: then the graph does not order the uses.
  */
 struct node_set capture_mark(struct caching *c, const struct block *b);
-/* Whether all that the stream does from here on comes behind the mark. */
+/* Whether all further work of the stream comes after the mark. */
 bool capture_is_past(const struct caching *c, uint16_t stream,
 		     const struct node_set *mark);
 
 /* ---- events ---- */
 
-/* Streams a block was used on; once it is freed and waits for several, with the
- * number of its event on each. */
+/* Streams that use a block; once its free is pending on several events, with
+ * the number of the event on each stream. */
 struct stream_set {
 	struct robin streams; /* key: stream */
 	struct stream_set *spare;
 };
 
 struct event {
-	uint64_t number; /* among the stream's, from 1 */
+	uint64_t number; /* number within the stream, from 1 */
 	struct block *block;
 };
 
-/* One stream's events, oldest first. */
+/* The events of one stream, oldest first. */
 struct event_queue {
 	struct event *events;
-	size_t head, count, room; /* a window into events */
-	uint64_t issued, done;	  /* numbers: done ones are complete */
-	bool is_busy, is_touched; /* whether it is in the list */
+	size_t head, count, room; /* events[head .. head + count) */
+	/* event numbers; up to done, all are complete */
+	uint64_t issued, done;
+	/* whether it is in events.busy, events.touched */
+	bool is_busy, is_touched;
 };
 
 struct stream_list {
@@ -111,7 +114,7 @@ struct stream_list {
 	size_t count, room;
 };
 
-/* A block freed while events are suspended. */
+/* A block freed while event processing is suspended. */
 struct deferred {
 	struct block *block;
 	struct node_set mark; /* capture_mark */
@@ -122,12 +125,12 @@ struct deferred_list {
 	size_t count, room;
 };
 
-/* Blocks through left and right, which no free list needs while they wait. */
+/* Blocks linked through left and right, which are unused outside free lists. */
 struct block_list {
 	struct block *first, *last;
 };
 
-/* A block while it has that id. */
+/* A block, as long as it has that id. */
 struct ready_block {
 	struct block *block;
 	uint32_t id;
@@ -135,18 +138,20 @@ struct ready_block {
 
 struct events {
 	struct event_queue *queues; /* by stream */
-	struct robin waiting;	    /* streams with events, in walking order */
-	/* Streams that may have events, and those of them whose events may be
-	 * complete; in any order. */
+	/* streams with events, in PyTorch's iteration order */
+	struct robin waiting;
+	/* busy: streams that may have events. touched: those of them whose
+	 * events may be complete. In any order. */
 	struct stream_list busy, touched;
-	bool all_done; /* nothing was issued since all was complete */
-	/* Blocks whose stream the trace does not name, in order of free; ready
-	 * are those of them that the trace says are done, if they still wait.
-	 */
+	bool all_done; /* all events are complete, and none was issued since */
+	/* unnamed: pending blocks whose other stream the trace does not name,
+	 * in order of free. ready: those of them that the trace reports
+	 * complete; an entry is stale if the block is no longer pending under
+	 * that id. */
 	struct block_list unnamed;
 	struct ready_block *ready;
 	size_t ready_count, ready_room;
-	/* Freed while a routing suspends events, in order of free. */
+	/* Blocks freed while a routing suspends events, in order of free. */
 	struct deferred_list deferred;
 	struct stream_set *spare;
 };
@@ -156,36 +161,38 @@ void events_release(struct caching *c);
 
 void events_record_use(struct caching *c, struct block *b, uint16_t stream);
 
-/* After a free: true if the block has to wait (and now does). */
+/* To be called after a free: true if the block's free is now pending. */
 bool events_hold(struct caching *c, struct block *b);
 
-/* Whether there is anything for events_process to do. */
+/* Whether events_process() has anything to do. */
 static inline bool events_are_pending(const struct events *events)
 {
 	return (events->deferred.count | events->ready_count |
 		events->touched.count) != 0;
 }
 
-/* Before each malloc: frees the blocks whose events are complete. */
+/* To be called before each malloc: frees the blocks whose events are
+ * complete. */
 void events_process(struct caching *c);
 
-/* Before each malloc on a stream while events are suspended, under
- * graph_capture_record_stream_reuse: frees what the graph orders. */
+/* To be called before each malloc on a stream while events are suspended, under
+ * graph_capture_record_stream_reuse: frees the blocks whose uses the graph
+ * orders before the stream's next work. */
 void events_reuse(struct caching *c, uint16_t stream);
 
-/* The end of a routing to that pool: from 2.12 on, what was deferred of it
- * waits no longer, under the same setting. */
+/* The routing to a pool ends. From 2.12 on, under the same setting, its
+ * deferred blocks get their events now. */
 void events_end_routing(struct caching *c, uint16_t pool);
 
-/* Waits for all events, or those of one private pool (NULL: all). */
+/* Waits for the events of one private pool's blocks; NULL: for all events. */
 void events_synchronize(struct caching *c, const struct pool_pair *only);
 
-/* The work issued so far on a stream, or GP_ALL_STREAMS, is done. */
+/* All work issued so far on a stream, or on GP_ALL_STREAMS, is complete. */
 void events_complete_stream(struct caching *c, uint16_t stream);
-/* What a block on no named stream waits for is done. */
+/* The events that this block's free is pending on are complete. */
 void events_complete_block(struct caching *c, struct block *b);
 
-/* Of a block that is no more. */
+/* Called when the block object is destroyed. */
 void block_forget_captured(struct block *b);
 
 #endif

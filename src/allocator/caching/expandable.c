@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Expandable segments: reserved addresses that memory is mapped into page by
- * page.  PyTorch: ExpandableSegment, find_expandable_block, map_block,
+ * Expandable segments: reserved address ranges into which memory is mapped page
+ * by page. PyTorch: ExpandableSegment, find_expandable_block, map_block,
  * try_allocate_expandable_block, unmap_block.
  */
 #include "allocator/caching/caching.h"
@@ -31,8 +31,8 @@ uint64_t expandable_range(const struct caching *c, uint64_t page)
 	return gp_round_up(set && set < size ? set : size, page);
 }
 
-/* large_segment_size_mb:-1 is accepted and means nearly 2^64 bytes: no device
- * has such a page. */
+/* large_segment_size_mb:-1 is accepted and means almost 2^64 bytes; no device
+ * has pages of such a size. */
 #define MOST_PAGE (UINT64_C(1) << 60)
 
 void expandable_note_range(struct caching *c, uint64_t bytes, bool is_there)
@@ -45,7 +45,7 @@ void expandable_note_range(struct caching *c, uint64_t bytes, bool is_there)
 		reach->shortest_range = bytes;
 }
 
-/* A new segment is one unmapped block. */
+/* Creates a segment, which begins as one unmapped block. */
 static struct block *add_segment(struct caching *c,
 				 const struct request *request)
 {
@@ -97,7 +97,8 @@ static void drop_segment(struct caching *c, struct block *b)
 	block_destroy(&c->blocks, b);
 }
 
-/* The lowest run of idle blocks, one of them unmapped, that is long enough. */
+/* The first block of the lowest run of adjacent free blocks that contains an
+ * unmapped one and is long enough; else of a new segment. */
 static struct block *find_run(struct caching *c, const struct request *request)
 {
 	struct free_list *list = pool_free_list(request->pool, request->stream);
@@ -124,7 +125,7 @@ static struct block *find_run(struct caching *c, const struct request *request)
 	return add_segment(c, request);
 }
 
-/* Cuts an unmapped block: the rest stays unmapped behind it. */
+/* Splits an unmapped block: the rest becomes an unmapped block after it. */
 static void split_unmapped(struct caching *c, struct block *b, uint64_t size)
 {
 	struct block *rest = caching_part(c, b, b->addr + size, b->size - size);
@@ -139,9 +140,9 @@ static void split_unmapped(struct caching *c, struct block *b, uint64_t size)
 	free_list_insert_unmapped(b->list, rest);
 }
 
-/* Maps at least size bytes from the start of an unmapped block, which joins
- * its free neighbours.  An odd large_segment_size_mb makes pages of a size that
- * CUDA has not. */
+/* Maps at least size bytes from the start of an unmapped block, and merges it
+ * with its free neighbours. An odd large_segment_size_mb gives a page size that
+ * CUDA does not support. */
 static enum gp_answer map_block(struct caching *c, struct block *b,
 				uint64_t size)
 {
@@ -152,7 +153,8 @@ static enum gp_answer map_block(struct caching *c, struct block *b,
 	size = gp_round_up(size, page);
 	if (!c->device->ops->map(c->device, addr, size, page))
 		return GP_OUT_OF_MEMORY;
-	/* Whether anything is left behind it, to be found by the next. */
+	/* Whether address space is left after it, which later requests could
+	 * find. */
 	expandable_note_range(c, addr + size + 1 - b->segment->addr,
 			      addr + size <
 				      b->segment->addr + b->segment->size);
@@ -185,7 +187,7 @@ enum gp_answer expandable_obtain(struct caching *c,
 		uint64_t missing = want - b->size;
 
 		b = b->next;
-		/* A reservation may be smaller than the request. */
+		/* The reservation may be smaller than the request. */
 		if (!b || b->is_mapped)
 			return GP_OUT_OF_MEMORY;
 		answer = map_block(c, b, gp_smaller(missing, b->size));
@@ -224,7 +226,7 @@ static void split_back(struct caching *c, struct block *b, uint64_t stop)
 	caching_insert_free(back);
 }
 
-/* The whole pages within a block; false: there are none. */
+/* The range of whole pages within a block; false: there is none. */
 static bool whole_pages(const struct block *b, uint64_t *start, uint64_t *stop)
 {
 	const struct expandable_segment *segment = b->segment;

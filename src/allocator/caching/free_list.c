@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A free list of free blocks: bins, and which of them hold any. */
+/* Free lists: size-class bins, and the bitmap of those that are not empty. */
 #include "allocator/caching/free_list.h"
 
 #include <assert.h>
@@ -9,15 +9,17 @@
 #include "allocator/caching/pool.h"
 #include "base/mem.h"
 
-/* ---- a bin's tree ---- */
+/* ---- the tree of a bin ---- */
 
-/* Random enough: objects lie 128 bytes apart, the product's high bits mix. */
+/* A hash of the address: objects are 128 bytes apart, and the high bits of the
+ * product are well mixed. */
 static uint32_t priority(const struct block *b)
 {
 	return (uint32_t)((uintptr_t)b >> 7) * 2654435769u;
 }
 
-/* Cuts what is below a node into b's subtrees: what is before it and not. */
+/* Splits the subtree at node into the blocks before b, which become b's left
+ * subtree, and the others, which become its right one. */
 static void split(struct block *node, struct block *b)
 {
 	struct block **before = &b->left, **after = &b->right;
@@ -40,7 +42,7 @@ static void split(struct block *node, struct block *b)
 	*before = *after = NULL;
 }
 
-/* Joins two subtrees, all of a before all of b, below parent. */
+/* Joins two subtrees under parent; all of a sorts before all of b. */
 static struct block *join(struct block *a, struct block *b,
 			  struct block *parent)
 {
@@ -154,8 +156,8 @@ static struct block *tree_best(const struct tree *tree, uint64_t size)
 
 /* ---- bins ---- */
 
-#define MAX_WALK  64 /* steps that a walk takes at most */
-#define LIST_KEPT 8  /* blocks of the list, when one did */
+#define MAX_WALK  64 /* most steps of a walk along the list */
+#define LIST_KEPT 8  /* length of the list after a longer walk */
 
 static void bin_tree_insert(struct bin *bin, struct block *b)
 {
@@ -169,8 +171,9 @@ static void bin_tree_remove(struct bin *bin, struct block *b)
 	tree_remove(&bin->tree, b);
 }
 
-/* All but the list's first go there.  None comes back, so that this costs a
- * block's stay no more than the tree does. */
+/* Moves all but the first LIST_KEPT blocks of the list into the tree. Blocks
+ * never move back, so each is moved at most once while it is free: amortized
+ * O(log n). */
 static void bin_spill_tail(struct bin *bin)
 {
 	struct block *last = bin->first, *b, *next;
@@ -187,7 +190,8 @@ static void bin_spill_tail(struct bin *bin)
 
 /* ---- walks along the list ---- */
 
-/* NULL: the list ends, now if not before. */
+/* The next block of the list; NULL at its end, or after MAX_WALK steps, when
+ * the rest of the list has just been moved into the tree. */
 static struct block *step(struct bin *bin, struct block *b, unsigned *steps)
 {
 	if (++*steps < MAX_WALK)
@@ -196,8 +200,8 @@ static struct block *step(struct bin *bin, struct block *b, unsigned *steps)
 	return NULL;
 }
 
-/* Not to the front: into the list, or where that ends before b's place, into
- * the tree. */
+/* Inserts b, which does not belong at the front: into the list or, if its place
+ * is past the end of the list, into the tree. */
 static void bin_insert_sorted(struct bin *bin, struct block *b)
 {
 	struct block *before = NULL, *after = bin->first;
@@ -229,14 +233,14 @@ static struct block *bin_search(struct bin *bin, uint64_t size)
 	return b ? b : tree_best(&bin->tree, size);
 }
 
-/* ---- the ends, and from one block to the next ---- */
+/* ---- first and last, next and previous ---- */
 
 static inline bool bin_is_empty(const struct bin *bin)
 {
 	return !bin->first && !bin->tree.root;
 }
 
-/* NULL: the bin is empty, or ends there. */
+/* The first block; NULL: the bin is empty. */
 static inline struct block *bin_first(const struct bin *bin)
 {
 	return bin->first ? bin->first : tree_first(&bin->tree);
@@ -273,7 +277,7 @@ static struct block *bin_prev(const struct bin *bin, const struct block *b)
 	return prev ? prev : list_last(bin);
 }
 
-/* ---- what is done for every request: the front of the list ---- */
+/* ---- the fast paths: the front of the list ---- */
 
 static inline void bin_insert(struct bin *bin, struct block *b)
 {
@@ -301,7 +305,7 @@ static inline void bin_remove(struct bin *bin, struct block *b)
 		b->right->left = b->left;
 }
 
-/* The first block of at least size bytes; NULL: none. */
+/* The best fit for size bytes in this bin; NULL: none. */
 static inline struct block *bin_best(struct bin *bin, uint64_t size)
 {
 	struct block *first = bin->first;
@@ -309,7 +313,7 @@ static inline struct block *bin_best(struct bin *bin, uint64_t size)
 	return first && first->size >= size ? first : bin_search(bin, size);
 }
 
-/* ---- which bins hold any ---- */
+/* ---- pages of bins and their bitmaps ---- */
 
 static void add_page(struct free_list *list, unsigned n)
 {
@@ -343,7 +347,7 @@ void free_list_remove_from_bin(struct free_list *list, struct block *b)
 	list->page_bits &= ~((uint64_t)!list->bin_bits[n] << n);
 }
 
-/* The first block of the pages from there on; NULL: none. */
+/* The first block of page n or a later one; NULL: none. */
 static inline struct block *first_from_page(const struct free_list *list,
 					    unsigned n)
 {
@@ -356,7 +360,7 @@ static inline struct block *first_from_page(const struct free_list *list,
 		&list->pages[n]->bins[__builtin_ctzll(list->bin_bits[n])]);
 }
 
-/* The first block of the bins behind that one; NULL: none. */
+/* The first block of the bins after that one; NULL: none. */
 static inline struct block *first_after_bin(const struct free_list *list,
 					    unsigned bin)
 {
@@ -374,7 +378,7 @@ static unsigned highest(uint64_t bits)
 	return 63 - (unsigned)__builtin_clzll(bits);
 }
 
-/* The last block of the first so many pages; NULL: none. */
+/* The last block of the pages before n; NULL: none. */
 static struct block *last_before_page(const struct free_list *list, unsigned n)
 {
 	uint64_t pages = list->page_bits & ((UINT64_C(1) << n) - 1);
@@ -394,7 +398,7 @@ void free_list_release(struct free_list *list)
 	free(list->unmapped);
 }
 
-/* The block in hand to its bin. */
+/* Inserts the newest block into its bin, so that a walk finds it there. */
 static void bin_newest(struct free_list *list)
 {
 	if (list->newest)
@@ -479,7 +483,9 @@ void free_list_remove_unmapped(struct free_list *list, const struct block *b)
 {
 	size_t at = unmapped_at(list, b->addr);
 
-	/* Reservations of a recording that is not followed may overlap. */
+	/* A start state's reservations may overlap those made later, where the
+	 * replay does not reproduce the recorded addresses; so an address may
+	 * occur twice. */
 	while (list->unmapped[at] != b)
 		at++;
 	assert(at < list->unmapped_count);

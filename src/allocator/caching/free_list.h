@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks, the pieces that segments are cut into, and free lists, where the free
- * ones lie.
+ * Blocks, the parts of segments, and the free lists that hold the free ones.
  */
 #ifndef CACHING_FREE_LIST_H
 #define CACHING_FREE_LIST_H
@@ -24,45 +23,47 @@ struct stream_set;
 enum block_use {
 	BLOCK_FREE,
 	BLOCK_ALLOCATED,
-	BLOCK_PENDING_FREE, /* freed, but some stream may still use it */
+	BLOCK_PENDING_FREE, /* freed, but another stream may still use it */
 };
 
 /*
- * A block: a piece of a segment.
+ * A block: a part of a segment.
  *
- * It is allocated, free (on its pool's free list), waiting for events, or,
- * in an expandable segment, unmapped.  prev and next are its neighbours by
- * address within its segment.  Fields are PyTorch's struct Block
- * (c10/cuda/CUDACachingAllocator.cpp); the ones a request touches come first,
- * in one cache line.
+ * It is allocated, pending free, or free. A free block is either mapped, and
+ * then in the free list of its pool and stream, or (only in an expandable
+ * segment) unmapped. prev and next are its neighbours by address within its
+ * segment. The fields are those of PyTorch's struct Block
+ * (c10/cuda/CUDACachingAllocator.cpp); the ones that every request touches come
+ * first, in one cache line.
  */
 struct block {
 	uint64_t addr, size;
 	struct block *prev, *next;
-	struct block *left, *right; /* in the free list's list or tree */
-	/* Decides between free blocks of one size before the address does:
-	 * 0 up to 2.11, the object's number in 2.12, its segment's from 2.13.
-	 */
+	struct block *left, *right; /* within a bin: linked list or tree */
+	/* Breaks ties between free blocks of equal size, before the address: 0
+	 * up to 2.11, the number of the block object in 2.12, that of its
+	 * segment from 2.13. */
 	uint32_t counter;
 	uint16_t stream;
 	uint8_t use; /* enum block_use */
 	bool is_mapped : 1;
 	bool is_in_tree : 1;
-	struct free_list *list; /* of its pool and stream */
+	struct free_list *list; /* of its pool and stream, even while in use */
 
-	struct block *parent; /* in the tree */
+	struct block *parent; /* in the bin's tree */
 	uint64_t requested;
 	struct expandable_segment *segment; /* NULL: from cudaMalloc */
-	/* Other streams; NULL: none, or it waits for one, which is wait_stream,
-	 * and gc_base the number of its event. */
+	/* Other streams that use it. NULL if there are none, and also while the
+	 * free is pending on exactly one event, which is then kept in
+	 * wait_stream (its stream) and gc_base (its number). */
 	struct stream_set *uses;
-	struct stream_set *captured; /* those recorded while suspended */
-	uint64_t gc_base; /* the pool's searches when it was last shelved */
+	struct stream_set *captured; /* uses recorded while suspended */
+	uint64_t gc_base;	     /* pool->searches at its last insertion */
 	uint32_t id;
 	uint32_t event_count;
 	bool uses_unknown; /* used on a stream the trace does not name */
-	bool is_unnamed;   /* among the events' unnamed */
-	bool is_object;	   /* false: on the table's free list */
+	bool is_unnamed;   /* in events.unnamed */
+	bool is_object;	   /* false: an unused slot of the block table */
 	uint16_t wait_stream;
 };
 
@@ -71,7 +72,7 @@ static inline bool block_is_split(const struct block *b)
 	return (b->prev != NULL) | (b->next != NULL);
 }
 
-/* The free list's order. */
+/* The best-fit order: PyTorch's BlockComparatorSize. */
 static inline bool block_is_before(const struct block *a, const struct block *b)
 {
 	if (a->size != b->size)
@@ -84,74 +85,79 @@ static inline bool block_is_before(const struct block *a, const struct block *b)
 /* ---- free lists ---- */
 
 /*
- * A tree of free blocks in the free list's order: a treap (Seidel and Aragon
- * 1996), which is a binary search tree by key and a heap by random priorities.
- * Zeroed is empty.
+ * A tree of free blocks in best-fit order: a treap (Seidel and Aragon 1996),
+ * that is, a binary search tree by key and a heap by random priority. Zeroed is
+ * empty.
  */
 struct tree {
 	struct block *root;
 };
 
 /*
- * A bin: free blocks of about one size, in the free list's order.
+ * A bin: the free blocks of one size class, in best-fit order.
  *
- * A list and behind it, for what is far back, a tree.  In recorded and
- * generated traces over half of the blocks come to an empty bin and two in
- * three of the others to the front of theirs, as onto a stack: what is freed is
- * what will be taken next.  So both ends of a block's stay are a few steps.  A
- * search that gets far puts what is behind into the tree, so that none is ever
- * long.
+ * It is a sorted linked list, followed by a tree for the blocks beyond the
+ * first few. Free lists behave like stacks: in recorded and generated traces
+ * more than half of the insertions find the bin empty, and two thirds of the
+ * others go to its front, because the block freed last is the first to be
+ * reused. So insertion and removal usually take a few steps of the list. A walk
+ * that takes too many steps moves the tail of the list into the tree, which
+ * keeps lists short.
  */
 struct bin {
-	struct block *first; /* of the list, through left and right */
-	struct tree tree;    /* all of it behind all of the list */
+	struct block *first; /* head of the linked list (left, right) */
+	struct tree tree;    /* every block here sorts after the whole list */
 };
 
 /*
- * A free list: the free blocks of one pool and stream, by (size, counter,
- * address).
+ * The free list of one pool and stream, ordered by (size, counter, address).
  *
- * What PyTorch keeps in one std::set per pool is here one bin per size class,
- * and a bitmap over the bins: the best fit is the first block of the request's
- * own bin that is large enough, else the first of the next bin that holds any.
- * An octave has 32 bins, so that up to 32 KiB a bin is one multiple of 512.
+ * PyTorch keeps one std::set per pool. Here each size class has a bin, and a
+ * bitmap tells which bins are not empty. The best fit is the first block of the
+ * request's own bin that is large enough, or else the first block of the next
+ * non-empty bin. There are 32 bins per power of two, so up to 32 KiB each bin
+ * holds a single multiple of 512.
  *
- * The block that came last is in no bin but in hand, until another one comes:
- * what is cut off it or freed beside it then moves nothing.  Two in five never
- * see a bin.
+ * The block inserted last is kept outside the bins, in `newest`, until the next
+ * insertion: splitting it or merging a neighbour into it then moves nothing.
+ * Two in five blocks never enter a bin.
  *
- * Bins are in pages, which are there from their first block on: most streams
- * have blocks of few sizes, and programs may have thousands of streams.
+ * Bins are allocated by page, when the first block enters one: most streams
+ * have blocks of few sizes, and a program may have thousands of streams.
  */
-#define BIN_OCTAVE_SHIFT 5 /* 32 bins an octave */
-#define BIN_PAGE_SHIFT	 6 /* two octaves */
+#define BIN_OCTAVE_SHIFT 5 /* 32 bins per power of two */
+#define BIN_PAGE_SHIFT	 6 /* two powers of two */
 #define BINS_PER_PAGE	 (1 << BIN_PAGE_SHIFT)
 #define BIN_PAGES	 ((64 << BIN_OCTAVE_SHIFT) / BINS_PER_PAGE)
-/* Behind the first page, the bit of the one behind the last. */
+/* A sentinel bit, one past the last page, for a scan that starts after page
+ * 0. */
 #define BIN_NO_PAGE	 (UINT64_C(1) << (BIN_PAGES - 1))
 
 struct bin_page {
 	struct bin bins[BINS_PER_PAGE];
 };
 
-/* What is known of a free list elsewhere, so that nobody looks at them all. */
+/* What other structures already record about a free list, so that they need not
+ * scan all free lists. */
 enum free_list_set_flags {
-	FREE_LIST_LISTED = 1 << 0,  /* where blocks are collected: pool.h */
-	FREE_LIST_CHANGED = 1 << 1, /* its largest block may be another */
+	FREE_LIST_LISTED = 1 << 0, /* in caching_pool.listed */
+	/* In pools.changed: its largest block may differ. */
+	FREE_LIST_CHANGED = 1 << 1,
 };
 
 /* Zeroed is empty. */
 struct free_list {
-	uint64_t page_bits; /* bit i: pages[i] holds any */
-	/* By page, bit i: its bins[i] is not empty; behind the last none is. */
+	uint64_t page_bits; /* bit i: pages[i] has a block */
+	/* Per page, bit i: bins[i] is not empty. The entry past the last page
+	 * is always 0. */
 	uint64_t bin_bits[BIN_PAGES + 1];
-	struct block *newest; /* that came last, and is in no bin */
+	struct block *newest; /* inserted last, and in no bin; NULL: none */
 	uint8_t flags;	      /* enum free_list_set_flags */
 	uint16_t stream;
-	uint32_t number; /* among all free lists, from 0 */
+	uint32_t number; /* index in pools.all */
 	struct free_list *next_changed;
-	struct caching_pool *pool;	   /* NULL: of none */
-	struct bin_page *pages[BIN_PAGES]; /* NULL: none so far */
+	struct caching_pool *pool; /* NULL: belongs to no pool (tests) */
+	struct bin_page *pages[BIN_PAGES]; /* NULL: not allocated yet */
 	/* Unmapped blocks of expandable segments, by address. */
 	struct block **unmapped;
 	size_t unmapped_count, unmapped_room;
@@ -164,20 +170,21 @@ static inline bool free_list_is_empty(const struct free_list *list)
 
 void free_list_release(struct free_list *list);
 
-/* Into its bin, and out of it. */
+/* Inserts a block into its bin, and removes it from there. */
 void free_list_add_to_bin(struct free_list *list, struct block *b);
 void free_list_remove_from_bin(struct free_list *list, struct block *b);
 
 void pool_set_list_flags(struct free_list *list, uint8_t flags);
 
-/* A block came to the free list or went, or is another size. */
+/* Call after a block was inserted, removed or resized. */
 static inline void free_list_set_flags(struct free_list *list, uint8_t flags)
 {
 	if (flags & ~list->flags)
 		pool_set_list_flags(list, flags);
 }
 
-/* What every request does is inline: as calls it would cost a replay 10 %. */
+/* The operations of every request are inline: as calls they would slow a replay
+ * by 10 %. */
 static inline void free_list_insert(struct free_list *list, struct block *b)
 {
 	struct block *newest = list->newest;
@@ -197,7 +204,7 @@ static inline void free_list_remove(struct free_list *list, struct block *b)
 		free_list_remove_from_bin(list, b);
 }
 
-/* Takes bytes off the low end of a shelved block. */
+/* Removes bytes from the low end of a free block. */
 static inline void free_list_shrink(struct free_list *list, struct block *b,
 				    uint64_t bytes)
 {
@@ -210,9 +217,10 @@ static inline void free_list_shrink(struct free_list *list, struct block *b,
 	b->size -= bytes;
 }
 
-/* A double's exponent and the first bits of its mantissa.  The lowest bit,
- * which no size needs, keeps 0 from being special.  2^63, to which the largest
- * request is rounded, is a negative number: its sign goes. */
+/* The exponent and the leading mantissa bits of the size as a double. Sizes are
+ * multiples of 512, so setting the lowest bit changes no bin; it avoids the
+ * special encoding of 0. A request can be rounded up to 2^63, which is negative
+ * as int64_t: the shift to the left drops the sign. */
 static inline unsigned bin_index(uint64_t size)
 {
 	double number = (double)(int64_t)(size | 1);
@@ -228,14 +236,14 @@ static inline struct bin *bin_at(const struct free_list *list, unsigned bin)
 	return &list->pages[bin >> BIN_PAGE_SHIFT]->bins[bin % BINS_PER_PAGE];
 }
 
-/* The first block of at least size bytes in that bin or behind it; NULL: none.
- * What is in hand does not count. */
+/* The best fit in that bin or a later one, without `newest`; NULL: none. */
 struct block *free_list_search(struct free_list *list, unsigned bin,
 			       uint64_t size);
 
-/* The first of the first of these bins that holds any, where that is large
- * enough; NULL: a search has to tell.  Both pages are looked at, because which
- * of them it is no processor foretells. */
+/* The first block of the first non-empty bin from `bin` on, if it is large
+ * enough. NULL: only free_list_search() can tell. Computes the answer for this
+ * page and for the next non-empty one and selects without a branch, because
+ * which of them it is cannot be predicted. */
 static inline struct block *free_list_peek(const struct free_list *list,
 					   unsigned bin, uint64_t size)
 {
@@ -254,14 +262,16 @@ static inline struct block *free_list_peek(const struct free_list *list,
 	return first && first->size >= size ? first : NULL;
 }
 
-/* The first block of at least size bytes; NULL: none. */
+/* The best fit for size bytes; NULL: none. */
 static inline struct block *free_list_best_fit(struct free_list *list,
 					       uint64_t size)
 {
 	unsigned bin = bin_index(size);
 	struct block *newest = list->newest,
 		     *best = free_list_peek(list, bin, size);
-	/* How much too large; of none, and of too small ones, more than any. */
+	/* Bytes in excess of the request. INT64_MAX stands for "no block in the
+	 * bins"; for a newest block that is too small, the difference wraps
+	 * around to more than that. */
 	uint64_t excess = INT64_MAX, newest_excess;
 
 	if (!best)
@@ -275,7 +285,7 @@ static inline struct block *free_list_best_fit(struct free_list *list,
 				       (uintptr_t)newest, (uintptr_t)best);
 }
 
-/* The neighbours of a shelved block in the free list's order; NULL: none. */
+/* The neighbours of a free block in best-fit order; NULL: none. */
 struct block *free_list_next(struct free_list *list, const struct block *b);
 struct block *free_list_prev(struct free_list *list, const struct block *b);
 /* The largest block; NULL: none. */

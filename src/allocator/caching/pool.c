@@ -35,7 +35,7 @@ static void release_pool(struct caching *c, struct caching_pool *pool)
 	free(pool->listed);
 }
 
-/* PyTorch hashes the first number of an id, or the second if that is 0. */
+/* PyTorch hashes the first number of a pool id, or the second if that is 0. */
 static uint64_t hash_of(const struct caching *c, uint16_t index)
 {
 	const struct gp_pool_id *id = &c->config.pools[index];
@@ -100,7 +100,8 @@ struct pool_pair *pool_pair_get(struct caching *c, uint16_t index)
 
 	if (pair && pair->exists)
 		return pair;
-	/* An erased pool's blocks may live on; they are not the new one's. */
+	/* Blocks of the erased pool may still be live; they do not belong to
+	 * the new one. */
 	if (pair) {
 		pair->erased = c->pools.erased;
 		c->pools.erased = pair;
@@ -117,7 +118,7 @@ struct pool_pair *pool_pair_get(struct caching *c, uint16_t index)
 
 /* ---- free lists ---- */
 
-/* As many are looked at one by one. */
+/* Up to this many free lists are scanned one by one. */
 #define FEW 16
 
 static void change(struct pools *pools, struct free_list *list)
@@ -127,7 +128,7 @@ static void change(struct pools *pools, struct free_list *list)
 	pools->changed = list;
 }
 
-/* Room for them in the tree, which is filled when somebody asks. */
+/* Grows the tree for the free lists; pools_largest_free() fills it. */
 static void grow_tree(struct pools *pools)
 {
 	if (pools->free_list_count <= FEW ||
@@ -219,7 +220,7 @@ static uint64_t largest_of(struct free_list *list)
 	return b ? b->size : 0;
 }
 
-/* The leaf, and what is above it. */
+/* Updates the list's leaf and the nodes above it. */
 static void update_path(struct pools *pools, struct free_list *list)
 {
 	uint64_t *largest = pools->largest;
@@ -262,7 +263,7 @@ static bool accepts(const struct caching *c, const struct pool_route *route,
 	return route->capture == capture_of(c, stream);
 }
 
-/* NULL: none takes what is allocated on the stream. */
+/* The route for allocations on that stream; NULL: none. */
 static const struct pool_route *find_route_of(const struct caching *c,
 					      uint16_t stream)
 {
@@ -279,7 +280,7 @@ static const struct pool_route *find_route_of(const struct caching *c,
 	return NULL;
 }
 
-/* 2.9 takes every routing for a capture of the stream. */
+/* 2.9 assumes that every routing belongs to a capture of the stream. */
 static bool asserts_capture(const struct caching *c, uint16_t stream)
 {
 	return c->settings.capture_reuse && !capture_of(c, stream) &&
@@ -346,7 +347,7 @@ enum gp_answer pool_begin(struct caching *c, struct pool_route route)
 	struct pools *pools = &c->pools;
 	enum gp_answer answer;
 
-	/* PyTorch counts a holder before it looks. */
+	/* PyTorch increments the use count before it checks for an error. */
 	answer = pool_incref(c, route.pool);
 	if (answer != GP_SERVED)
 		return answer;

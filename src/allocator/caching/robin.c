@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A robin-hood hash map with PyTorch's slot order.  The rules, found by
- * running its releases: sizes 0, 4, 8, 16, ...; it doubles when one more entry
- * would fill more than half, or when a probe gets max(4, log2 size) away from
- * home; overflow slots follow the table and nothing wraps; a newcomer takes the
- * place of an entry that is strictly nearer its own home.
+ * A robin-hood hash map with PyTorch's slot order. These rules were verified by
+ * running its releases: table sizes are 0, 4, 8, 16, ...; the table doubles
+ * when one more entry would make it more than half full, or when a probe gets
+ * max(4, log2 size) slots away from home; overflow slots follow the table, and
+ * nothing wraps around; a new entry displaces one that is strictly nearer its
+ * own home.
  */
 #include "allocator/caching/robin.h"
 
@@ -17,7 +18,7 @@ static unsigned log2_of(size_t size)
 	return 63 - (unsigned)__builtin_clzll(size);
 }
 
-/* How far from home an entry may be. */
+/* The probe limit: how far from its home slot an entry may be. */
 static int reach(const struct robin *map)
 {
 	return map->size < 32 ? 4 : (int)log2_of(map->size);
@@ -48,7 +49,8 @@ static void grow(struct robin *map)
 	struct robin old = *map;
 
 	map->size = old.size ? 2 * old.size : 4;
-	/* One more that always stays empty ends every probe and walk. */
+	/* One extra slot that always stays empty ends every probe and
+	 * iteration. */
 	map->slots = gp_mem_alloc(slot_count(map) + 1, sizeof(*map->slots));
 	map->slots[slot_count(map)].distance = -1;
 	empty_slots(map);
@@ -58,7 +60,7 @@ static void grow(struct robin *map)
 	free(old.slots);
 }
 
-/* Where the entry goes; false when the map has to grow first. */
+/* The slot for a new entry; false: the map has to grow first. */
 static bool find_place(const struct robin *map, struct robin_slot *entry,
 		       size_t *place)
 {
@@ -90,7 +92,8 @@ static void insert(struct robin *map, struct robin_slot entry)
 			map->slots[i] = entry;
 			entry = displaced;
 		} else if (entry.distance == reach(map)) {
-			/* Displaced too far: back in after growing. */
+			/* Displaced too far: it is inserted again after
+			 * growing. */
 			displaced = map->slots[first];
 			entry.distance = displaced.distance;
 			map->slots[first] = entry;

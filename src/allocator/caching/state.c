@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * States: taking one over at the start of a window, showing the present one as
- * a snapshot does, and the free blocks a request could have had.
- * PyTorch: snapshot(), for what a segment is and which blocks it lists.
+ * Adopting a start state at the beginning of a window, exporting the current
+ * state as a snapshot, and listing the free blocks that a request could have
+ * used. PyTorch: snapshot(), for what a segment is and which blocks it lists.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "base/larger.h"
 #include "base/mem.h"
 
-/* ---- taking one over ---- */
+/* ---- adopting a start state ---- */
 
 static struct block *make_block(struct caching *c,
 				const struct gp_segment *segment, uint64_t addr,
@@ -77,7 +77,8 @@ static void adopt_free(struct caching *c, struct block *b)
 	counter_add(c, GP_STAT_INACTIVE_SPLIT_BYTES, own, b->size);
 }
 
-/* The blocks of one segment, behind prev; returns the last one. */
+/* Adopts the blocks of one segment, as successors of prev; returns the last
+ * one. */
 static struct block *adopt_blocks(struct caching *c,
 				  const struct gp_state *start,
 				  const struct gp_segment *segment,
@@ -96,7 +97,7 @@ static struct block *adopt_blocks(struct caching *c,
 		first = first ? first : made;
 		b = made;
 	}
-	/* Counting needs to know who has neighbours. */
+	/* Only now that all are linked is it known which blocks are split. */
 	b = first;
 	for (uint32_t i = 0; i < segment->blocks; i++, b = b->next) {
 		if (from[i].state == GP_INACTIVE)
@@ -128,7 +129,7 @@ static void count_segment(struct caching *c, const struct gp_segment *segment)
 
 /* ---- reservations ---- */
 
-/* Segments of a state that are mapped runs of one reservation. */
+/* Consecutive segments of a state that are mapped runs of one reservation. */
 struct runs {
 	const struct gp_segment *first;
 	size_t count;
@@ -154,7 +155,8 @@ static bool is_made_of(const struct runs *runs, uint64_t page)
 	return true;
 }
 
-/* large_segment_size_mb may have been another when the reservation was made. */
+/* The page size of a reservation; large_segment_size_mb may have had another
+ * value when it was made. */
 static uint64_t page_of(struct caching *c, const struct runs *runs)
 {
 	if (runs->first->is_small)
@@ -174,8 +176,9 @@ static bool may_follow(const struct gp_segment *a, const struct gp_segment *b)
 	       b->size % GP_DEVICE_GRAIN == 0;
 }
 
-/* Runs of one pool and stream lie in one reservation as far as it reaches:
- * another is only made when the first is full. */
+/* Mapped runs of one pool and stream belong to one reservation as far as its
+ * length allows: the allocator makes another one only when the first is
+ * full. */
 static struct runs find_runs(struct caching *c, const struct gp_state *start,
 			     size_t at)
 {
@@ -200,7 +203,7 @@ static struct runs find_runs(struct caching *c, const struct gp_state *start,
 	return runs;
 }
 
-/* Addresses that belong to a reservation but have no memory. */
+/* Adds an unmapped block for the addresses in [addr, stop) of a reservation. */
 static struct block *add_unmapped(struct caching *c,
 				  const struct gp_segment *segment,
 				  struct expandable_segment *expandable,
@@ -238,9 +241,10 @@ static struct expandable_segment *add_expandable(struct caching *c,
 }
 
 /*
- * A reservation between those below, which end at low, and the next segment's.
- * Where it begins is known if its segments say so; else it begins with them, as
- * if nothing below had been unmapped.  Returns where it ends.
+ * Adopts a reservation that lies between the one below, which ends at low, and
+ * the next segment. Its beginning is known if its segments carry their offset;
+ * otherwise it begins at the first segment, as if nothing below had been
+ * unmapped. Returns its end.
  */
 static uint64_t adopt_runs(struct caching *c, const struct gp_state *start,
 			   const struct runs *runs, uint64_t low)
@@ -272,7 +276,7 @@ static uint64_t adopt_runs(struct caching *c, const struct gp_state *start,
 	return stop;
 }
 
-/* From 2.13 on a segment's blocks carry its age. */
+/* From 2.13 on, blocks are ordered by the age of their segment. */
 static void take_rank(struct caching *c, size_t segment, uint32_t base)
 {
 	if (c->order != BY_SEGMENT)
@@ -307,7 +311,7 @@ void state_adopt(struct caching *c, const struct gp_state *start)
 		c->counter = base + (uint32_t)start->segment_count;
 }
 
-/* ---- showing ---- */
+/* ---- exporting the current state ---- */
 
 struct export
 {
@@ -316,8 +320,8 @@ struct export
 	size_t segment_count, segment_room, block_count, block_room;
 };
 
-/* Whether a snapshot's segment starts with the block: the first of a
- * cudaMalloc'd one, or of a run of mapped blocks. */
+/* Whether the block is the first one of a segment of a snapshot: of a segment
+ * from cudaMalloc, or of a run of mapped blocks. */
 static bool starts_segment(const struct block *b)
 {
 	return b->is_object && b->is_mapped &&

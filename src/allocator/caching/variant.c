@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Settings of the engine caching beside PyTorch's own: what pull requests
- * propose, and PyTorch's allocators of other devices where they decide
- * otherwise than CUDA's.
+ * Settings of the engine "caching" beyond PyTorch's own: what pull requests
+ * propose, and PyTorch's allocators for other devices, where they decide
+ * differently from CUDA's.
  */
 #include <string.h>
 
@@ -18,10 +18,12 @@
  */
 struct profile {
 	const char *device;
-	uint64_t padding;	  /* bytes that each request has more */
+	uint64_t padding;	  /* bytes added to each request */
 	uint8_t expandable_since; /* release */
-	bool takes_lowest;	  /* of equal free blocks, in any release */
-	bool has_expandable_only; /* and no other of CUDA's settings */
+	/* ties between free blocks go by address in every release */
+	bool takes_lowest;
+	/* expandable_segments is the only one of CUDA's settings */
+	bool has_expandable_only;
 };
 
 static const struct profile profiles[] = {
