@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An allocator: an engine that serves requests from a device.
+ * An allocator: an engine that serves memory requests from a device.
  *
- * Engines know no files, flags or clocks.  Blocks are known by the dense ids of
- * the trace, streams and pools by their index in the tables of the config.
- * A request that cannot be served is an answer (enum gp_answer), with the
- * reason in PyTorch's words where there is one.
+ * An engine has no access to files, command-line flags or clocks. Blocks are
+ * identified by the dense ids of the trace; streams and pools by their index in
+ * the tables of the config. A request that cannot be served is an answer (enum
+ * gp_answer), not an error, with the reason in PyTorch's words where PyTorch
+ * has one.
+ *
+ * Sizes and addresses are in bytes. An allocator may be used by one thread at a
+ * time.
  */
 #ifndef GPUPOOL_ALLOCATOR_H
 #define GPUPOOL_ALLOCATOR_H
@@ -27,8 +31,8 @@ extern "C" {
 enum gp_answer {
 	GP_SERVED,
 	GP_OUT_OF_MEMORY,
-	GP_REJECTED,	    /* throw_on_cudamalloc_oom: refused before asking */
-	GP_REFUSED_BY_RULE, /* an error PyTorch raises; see refusal */
+	GP_REJECTED,	    /* throw_on_cudamalloc_oom: refused unasked */
+	GP_REFUSED_BY_RULE, /* an error that PyTorch raises: refusal() */
 };
 
 /* ---- counters: c10/core/CachingDeviceAllocator.h, struct DeviceStats ---- */
@@ -60,21 +64,23 @@ struct gp_stats {
 	int64_t max_split_size; /* -1: unlimited */
 };
 
-/* Their names in torch.cuda.memory_stats. */
+/* The names of the counters in torch.cuda.memory_stats. */
 extern const char *const gp_stat_names[GP_STAT_COUNT];
 extern const char *const gp_stat_kind_names[3];
-/* "current", "peak", "allocated" and "freed", and those of one. */
+/* The names of a counter's members, "current", "peak", "allocated" and "freed",
+ * and the value of the member with that index. */
 #define GP_STAT_PARTS 4
 extern const char *const gp_stat_part_names[GP_STAT_PARTS];
 int64_t gp_stat_part(const struct gp_stat *stat, size_t part);
 
-/* A private pool's part of reserved_bytes (2.13 and later). */
+/* The part of reserved_bytes that belongs to a private pool (2.13 and
+ * later). */
 struct gp_pool_reserved {
 	uint16_t pool;
 	struct gp_stat by_kind[3]; /* enum gp_stat_kind */
 };
 
-/* ---- what an allocator does, as PyTorch's trace entries tell it ---- */
+/* ---- an allocator's actions, as in PyTorch's trace entries ---- */
 
 struct gp_action {
 	uint8_t kind; /* GP_ALLOC, GP_FREE (free_requested) or an outcome */
@@ -82,7 +88,7 @@ struct gp_action {
 	uint32_t id;   /* GP_NO_ID for segments, oom and snapshot */
 	uint64_t addr; /* oom: device_free */
 	uint64_t size;
-	uint64_t block; /* bytes of its block; 0: the engine does not tell */
+	uint64_t block; /* bytes of its block; 0: not reported */
 };
 
 /* A free block that a request could have taken. */
@@ -90,22 +96,27 @@ struct gp_candidate {
 	uint64_t addr, size, segment_addr, segment_size;
 };
 
-/* Where a request is looked for: among free blocks of its stream in the small
- * or the large one of a pool's two pools. */
+/* Where a request is served from: the free blocks of its stream in the small or
+ * the large one of a pool's two pools. */
 struct gp_route {
-	uint64_t rounded; /* bytes of the block that it gets at least */
+	uint64_t rounded; /* least size of its block, in bytes */
 	uint16_t pool;
 	bool is_small;
-	bool gives_back; /* the cache, before the request fails */
-	bool collects;	 /* old segments of it, before the device is asked */
+	/* cached memory is released before the request fails */
+	bool gives_back;
+	/* garbage collection may run before the device is asked */
+	bool collects;
 };
 
 struct gp_allocator;
 
-/* For engines that run PyTorch itself: where its own calls go to a device. */
+/* For engines that run PyTorch itself: the CUDA runtime that its calls go
+ * to. */
 struct gp_torch_cuda {
-	const char *runtime;	  /* libcudart of the CUDA it was built for */
-	char *const *environment; /* of its process, but for its settings */
+	/* path of the libcudart that PyTorch was built for */
+	const char *runtime;
+	/* of the engine's process, without the settings */
+	char *const *environment;
 };
 
 struct gp_engine;
@@ -113,7 +124,8 @@ struct gp_engine;
 #define GP_NO_PLACE UINT64_MAX
 
 struct gp_allocator_config {
-	const struct gp_engine *engine; /* that is created; NULL: not told */
+	/* the engine to be created; NULL: unspecified */
+	const struct gp_engine *engine;
 	const struct gp_settings *settings;
 	struct gp_device *device; /* borrowed */
 	uint32_t device_ordinal;
@@ -121,67 +133,78 @@ struct gp_allocator_config {
 	size_t stream_count;
 	const struct gp_pool_id *pools; /* borrowed; [0] is {0, 0} */
 	size_t pool_count;
-	uint32_t block_ids;	      /* every id is below */
+	uint32_t block_ids;	      /* all block ids are less than this */
 	const struct gp_state *start; /* NULL: empty */
-	/* By start segment, its age: 0 is the oldest.  NULL: address order. */
+	/* The age of each start segment, 0 being the oldest. NULL: they are in
+	 * order of address. */
 	const uint32_t *start_ranks;
-	/* For engines that run PyTorch itself: what settings was parsed from
-	 * (NULL: the defaults), and the folder of a prepared engine. */
+	/* For engines that run PyTorch itself: conf is the string from which
+	 * settings was parsed (NULL: the defaults), torch_lib the folder of a
+	 * prepared engine. */
 	const char *conf, *torch_lib;
-	/* NULL: PyTorch asks config->device, by way of its process; else the
-	 * device itself, and addresses are those of the runtime. */
+	/* NULL: PyTorch's calls are served by config->device, passed on by its
+	 * process. Else PyTorch uses the GPU itself, and addresses are those of
+	 * the CUDA runtime. */
 	const struct gp_torch_cuda *torch_cuda;
-	/* For the engine plan: by block id, where it is to lie in the memory
-	 * of its stream and pool; GP_NO_PLACE: nobody knows.  NULL: of all. */
+	/* For the engine "plan": the offset of each block, by id, in the memory
+	 * of its stream and pool; GP_NO_PLACE: unknown. NULL: unknown for all
+	 * blocks. */
 	const uint64_t *places;
-	/* For the engine async; NULL: PyTorch's. */
+	/* For the engine "async"; NULL: PyTorch's settings of the pool. */
 	const struct gp_pool_settings *pool_settings;
-	/* Narrowed with each decision, by engines that can: those widen it
-	 * first.  Borrowed; NULL: nobody asks. */
+	/* Set to the settings under which all decisions would be the same:
+	 * engines that support this begin with all values and narrow the ranges
+	 * with each decision. Borrowed; NULL: not wanted. */
 	struct gp_alike *alike;
-	/* Called for each action, in order; NULL: nobody listens. */
+	/* Called for each action, in order; may be NULL. */
 	void (*action)(void *arg, const struct gp_action *action);
 	void *action_arg;
 };
 
 /*
- * What an engine does.  alloc, free, stats, state and destroy have to be there;
- * any other may be NULL: such a request then means nothing to the engine, and
- * is served.
+ * The operations of an engine. alloc, free, stats, state and destroy are
+ * mandatory. Any other may be NULL: such a request then has no effect, and
+ * counts as served.
  */
 struct gp_allocator_ops {
 	const char *name;
-	/* *addr is written only when served. size 0: served, nothing done. */
+	/* Allocates a block. *addr is only written if the answer is GP_SERVED.
+	 * A request for 0 bytes is served and has no effect. */
 	enum gp_answer (*alloc)(struct gp_allocator *allocator, uint32_t id,
 				uint64_t size, uint16_t stream, uint16_t pool,
 				uint64_t *addr);
-	/* alloc, and free of what it gave, in one: the block's bytes; 0:
-	 * nothing was done, as the two calls would do more than hand out a free
-	 * block and take it back, or as there would be more than most bytes
-	 * allocated between them.  NULL: the two calls are made. */
+	/* Allocates a block and frees it at once; returns the bytes of the
+	 * block. Returns 0 and changes nothing if the two calls would have any
+	 * effect beyond the counters, or if more than `most` bytes would be
+	 * allocated in between: the caller then makes both calls. NULL: the
+	 * caller always makes both calls. */
 	uint64_t (*alloc_and_free)(struct gp_allocator *allocator,
 				   uint64_t size, uint16_t stream,
 				   uint16_t pool, uint64_t most);
-	/* As setCheckpointPoolState has it, a block of size bytes at *addr
-	 * where that is free in its pool, and else as alloc, as if NULL. */
+	/* setCheckpointPoolState: allocates a block of exactly size bytes at
+	 * *addr if that is free in its pool, and otherwise behaves like alloc.
+	 * NULL: alloc is called. */
 	enum gp_answer (*restore)(struct gp_allocator *allocator, uint32_t id,
 				  uint64_t size, uint16_t stream, uint16_t pool,
 				  uint64_t *addr);
-	/* An id that is not live (its request was not served) is ignored, here
-	 * and below. */
+	/* Frees a block. Here and below, an id that is not live (because its
+	 * request was not served) is ignored. */
 	void (*free)(struct gp_allocator *allocator, uint32_t id);
-	/* stream GP_NO_STREAM: it is used on some other stream. */
+	/* The block is used on that stream; GP_NO_STREAM: on some stream other
+	 * than its own. */
 	void (*record_stream)(struct gp_allocator *allocator, uint32_t id,
 			      uint16_t stream);
-	/* All work issued so far on the stream, or GP_ALL_STREAMS, is done. */
+	/* All work issued so far on the stream, or on GP_ALL_STREAMS, is
+	 * complete. */
 	void (*synchronize)(struct gp_allocator *allocator, uint16_t stream);
-	/* What is issued on by from here on comes behind all that was issued
-	 * on stream. */
+	/* The stream `by` waits for all work issued so far on `stream`. */
 	void (*wait)(struct gp_allocator *allocator, uint16_t stream,
 		     uint16_t by);
-	/* What the freed block still waits for is done. */
+	/* The work that the freed block's pending free waits for is
+	 * complete. */
 	void (*complete)(struct gp_allocator *allocator, uint32_t id);
-	/* Those below answer GP_SERVED or GP_REFUSED_BY_RULE. */
+	/* Releases cached memory: of all pools if pool is 0. This operation and
+	 * those below answer GP_SERVED or GP_REFUSED_BY_RULE. */
 	enum gp_answer (*empty_cache)(struct gp_allocator *allocator,
 				      uint16_t pool);
 	enum gp_answer (*set_fraction)(struct gp_allocator *allocator,
@@ -190,51 +213,52 @@ struct gp_allocator_ops {
 				       const char *conf);
 	enum gp_answer (*pool_begin)(struct gp_allocator *allocator,
 				     uint16_t pool, bool is_capture);
-	/* A capture of that stream, and of those that wait for it, until
-	 * pool_end.  NULL: pool_begin is asked. */
+	/* Begins a capture of that stream, and of the streams that come to wait
+	 * for it, until pool_end. NULL: pool_begin is called. */
 	enum gp_answer (*capture)(struct gp_allocator *allocator, uint16_t pool,
 				  uint16_t stream);
 	enum gp_answer (*pool_end)(struct gp_allocator *allocator,
 				   uint16_t pool);
 	enum gp_answer (*pool_release)(struct gp_allocator *allocator,
 				       uint16_t pool);
-	/* GP_POOL_CREATE and the kinds behind it. */
+	/* change: GP_POOL_CREATE to GP_POOL_NO_SPLIT. */
 	enum gp_answer (*pool_change)(struct gp_allocator *allocator,
 				      uint16_t pool, enum gp_event_kind change);
 	void (*reset_peak)(struct gp_allocator *allocator);
 	void (*reset_accumulated)(struct gp_allocator *allocator);
-	/* Counters so far; valid until the next call. */
+	/* The counters so far; valid until the next call. */
 	const struct gp_stats *(*stats)(struct gp_allocator *allocator);
-	/* reserved_bytes_by_private_pools; false: that pool never had a
-	 * segment.  NULL: it is not counted. */
+	/* reserved_bytes_by_private_pools. Returns false if the pool never had
+	 * a segment. NULL: not counted. */
 	bool (*pool_reserved)(struct gp_allocator *allocator, uint16_t pool,
 			      struct gp_pool_reserved *reserved);
-	/* Segments and blocks now, in address order, in memory of *state that
-	 * the caller frees with gp_state_release. */
+	/* The current segments and blocks, in address order. The caller
+	 * releases *state with gp_state_release(). */
 	void (*state)(struct gp_allocator *allocator, struct gp_state *state);
-	/* Free blocks that could serve such a request, best first. */
+	/* Writes up to `room` free blocks that could serve such a request, best
+	 * first; returns how many were written. */
 	size_t (*candidates)(struct gp_allocator *allocator, uint64_t size,
 			     uint16_t stream, uint16_t pool,
 			     struct gp_candidate *out, size_t room);
-	/* Where such a request is looked for; false: nowhere.  NULL: the engine
-	 * does not tell. */
+	/* Where such a request would be served from; false: nowhere. NULL:
+	 * unknown. */
 	bool (*route)(struct gp_allocator *allocator, uint64_t size,
 		      uint16_t stream, uint16_t pool, struct gp_route *route);
-	/* The largest free block, in bytes; NULL: state() must be asked. */
+	/* The size of the largest free block. NULL: derive it from state(). */
 	uint64_t (*largest_free)(struct gp_allocator *allocator);
-	/* Why the last request was GP_REFUSED_BY_RULE, in PyTorch's words; from
-	 * PyTorch itself also why it was out of memory. */
+	/* Why the last answer was GP_REFUSED_BY_RULE, in PyTorch's words.
+	 * Engines that run PyTorch also say why it was GP_OUT_OF_MEMORY. */
 	const char *(*refusal)(struct gp_allocator *allocator);
-	/* Whether the engine itself still works. */
+	/* GP_OK while the engine itself works. */
 	enum gp_status (*health)(struct gp_allocator *allocator,
 				 struct gp_diag *diag);
 	void (*destroy)(struct gp_allocator *allocator);
-	/* The program has come to a mark, which is not the end of another. */
+	/* The program reached a mark that does not end another one. */
 	void (*mark)(struct gp_allocator *allocator, const char *name);
 };
 
-/* A quantity now, kept as what is cheapest to keep: a request that does not
- * reach a new peak changes one number.  now = peak - below. */
+/* A value and its peak, in the form that is cheapest to update: unless there is
+ * a new peak, only `below` changes. Current value = peak - below. */
 struct gp_level {
 	int64_t peak, below;
 };
@@ -244,18 +268,19 @@ static inline int64_t gp_level_now(const struct gp_level *level)
 	return level->peak - level->below;
 }
 
-/* The head of every engine. */
+/* The first member of every engine's own struct. */
 struct gp_allocator {
 	const struct gp_allocator_ops *ops;
-	/* GP_STAT_ALL's of each statistic, by enum gp_stat_id; always up to
-	 * date, where stats() may have to add up. */
+	/* The GP_STAT_ALL value of each statistic, by enum gp_stat_id. Always
+	 * up to date, whereas stats() may have to compute sums. */
 	const struct gp_level *levels;
 };
 
-/* A setting of an engine's own, as in "bfc:fraction=0.75". */
+/* A setting that is specific to an engine, as in "bfc:fraction=0.75". */
 struct gp_engine_setting {
 	const char *name;
-	const char *words; /* that it takes: "true|false"; NULL: a number */
+	/* the accepted words, "true|false"; NULL: it is a number */
+	const char *words;
 	double least, most;
 	const char *by_default;
 	const char *sentence;
@@ -264,78 +289,82 @@ struct gp_engine_setting {
 struct gp_engine {
 	const char *name;
 	const char *sentence;
-	/* What its numbers are on a simulated device, where the driver would
-	 * place its memory; NULL: what they are on a real one. */
+	/* What the engine's numbers mean on a simulated device, if there the
+	 * driver would place its memory; NULL: they mean the same as on a real
+	 * one. */
 	const char *simulated;
 	enum gp_status (*create)(const struct gp_allocator_config *config,
 				 struct gp_allocator **allocator,
 				 struct gp_diag *diag);
-	/* What has to be installed for it, Debian's package where there is
-	 * one; NULL: nothing. */
+	/* What has to be installed to use it: a Debian package where there is
+	 * one. NULL: nothing. */
 	const char *needs;
-	/* Why it holds memory that nothing is in; NULL: all goes back when the
-	 * program empties the cache. */
+	/* Why it keeps memory that holds no block; NULL: emptying the cache
+	 * releases all such memory. */
 	const char *keeps;
-	/* Whose memory it has when the device's is used up; NULL: nobody's. */
+	/* Whose memory it uses once the device's is exhausted; NULL: none. */
 	const char *beyond;
-	/* The last has no name; NULL: it has none. */
+	/* Ends with an entry without a name; NULL: no settings. */
 	const struct gp_engine_setting *settings;
-	/* One for each, NULL: its default; NULL: all by default. */
+	/* The values of these settings, in the same order; NULL: the default.
+	 * NULL instead of the array: all are defaults. */
 	char *const *values;
-	/* The command that its process is made of; NULL: gpupool, by PATH. */
+	/* The command that its process runs; NULL: gpupool, found by PATH. */
 	const char *program;
-	void (*close)(struct gp_engine *engine); /* of an opened one */
+	void (*close)(struct gp_engine *engine); /* NULL unless it was opened */
 };
 
-/* As PyTorch's backend cudaMallocAsync sets its pool. */
+/* The settings that PyTorch's backend cudaMallocAsync gives its pool. */
 extern const struct gp_pool_settings gp_pool_settings_pytorch;
 
 /*
- * The engines that come along; the first is the default.  A replay takes any
- * other one by its address, too: a table of ops and a create of the caller's
- * (examples/engine.c).
+ * The built-in engines; the first is the default. A replay also accepts any
+ * other engine by address: a table of operations with a create function of the
+ * caller's own (examples/engine.c).
  */
 const struct gp_engine *gp_engine_table(size_t *count);
 const struct gp_engine *gp_engine_find(const char *name);
-/* What an engine's numbers are without the device it is for, by what --engine
- * says; NULL: what they are with it. */
+/* What the numbers of the engine that --engine names mean without the device
+ * that it is made for; NULL: the same as with it. */
 const char *gp_engine_note(const char *name);
-/* Its memory is the host's, pinned, and so are its requests: it is compared
- * with no other.  engine may be NULL. */
+/* Whether the engine allocates pinned host memory, for requests of its own
+ * kind; it is not compared with other engines. engine may be NULL. */
 bool gp_engine_is_of_host(const struct gp_engine *engine);
-/* It is a malloc that programs on the host use. */
+/* Whether the engine is a malloc of host programs. */
 bool gp_engine_is_malloc(const struct gp_engine *engine);
 
 /*
- * An engine by what --engine says: one that comes along, under settings of its
- * own, "bfc:fraction=0.5:preallocate=true"; or out of a shared library, as
- * gpupool/engine.h has it, in a process of its own for each replay.  path is
- * also its name.  GP_USAGE: there is no such engine, setting or value;
- * GP_INPUT: the library is none.  The caller closes it behind the last replay.
+ * Opens the engine that an --engine option names: a built-in one with settings
+ * of its own, "bfc:fraction=0.5:preallocate=true"; or one in a shared library
+ * (gpupool/engine.h), which runs in a separate process for each replay. path is
+ * also its name. Returns GP_USAGE if there is no such engine, setting or value,
+ * and GP_INPUT if the library is not an engine. The caller closes the engine
+ * after the last replay.
  */
 struct gp_engine_library {
 	const char *path;
-	/* The command that the process is made of; NULL: gpupool, by PATH. */
+	/* The command that the process runs; NULL: gpupool, found by PATH. */
 	const char *program;
-	char *const *environment; /* of the process, borrowed; NULL: none */
+	char *const *environment; /* of the process, borrowed; NULL: empty */
 };
 enum gp_status gp_engine_open(const struct gp_engine_library *library,
 			      struct gp_engine **engine, struct gp_diag *diag);
-void gp_engine_close(struct gp_engine *engine); /* takes NULL */
-/* Whether that is a library: it has a slash, or ends as libraries do. */
+void gp_engine_close(struct gp_engine *engine); /* accepts NULL */
+/* Whether the name is that of a library: it contains a slash, or has the suffix
+ * of a library. */
 bool gp_engine_is_file(const char *name);
-/* Whether an engine of that name, with settings of its own or without, is
- * an allocator of PyTorch's, and so takes PyTorch's settings. */
+/* Whether an engine of that name, with or without settings of its own, is one
+ * of PyTorch's allocators, and so accepts PyTorch's settings. */
 bool gp_engine_is_pytorch(const char *name);
-/* A setting of the engine that is so named; of any where name is NULL.  NULL:
+/* The setting of the named engine, or of any engine if name is NULL. NULL:
  * there is none. */
 const struct gp_engine_setting *gp_engine_setting(const char *name,
 						  const char *setting);
-/* What a setting of it is set to; NULL: it has no such setting. */
+/* The value of an engine's setting; NULL: it has no such setting. */
 const char *gp_engine_value(const struct gp_engine *engine,
 			    const char *setting);
-/* The name with that setting, in place of one before; value NULL: without it.
- * The caller frees it. */
+/* The engine's name with that setting added or replaced; without it if value is
+ * NULL. The caller frees it. */
 char *gp_engine_with(const char *name, const char *setting, const char *value);
 
 void gp_state_release(struct gp_state *state);

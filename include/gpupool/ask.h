@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command line as a function: a question is what stands behind "gpupool",
- * and the answer is what it prints, to the byte.  Traces may be held, read once
- * for any number of questions; a held name stands for a trace wherever a file
- * may.
+ * The command line as a function: a question is what follows "gpupool" on a
+ * command line, and the reply is what it prints, byte for byte. A session may
+ * hold traces, which are read once for any number of questions; the name of a
+ * held trace may be used wherever a file name may.
  *
  *	struct gp_session *session = gp_session_create();
  *	const char *question[] = { "suggest", "mine", "--format", "json" };
@@ -15,9 +15,9 @@
  *	gp_reply_release(&reply);
  *	gp_session_destroy(session);
  *
- * Any number of threads may ask, hold and drop at once.  A question may name
- * files to read and to write, as the command line may; programs are not run
- * (record), and there is no standard input.
+ * Thread-safe: any number of threads may ask, hold and drop at the same time. A
+ * question may name files to read and to write, as the command line may; but no
+ * programs are run (record), and there is no standard input.
  */
 #ifndef GPUPOOL_ASK_H
 #define GPUPOOL_ASK_H
@@ -37,22 +37,24 @@ struct gp_session;
 struct gp_session *gp_session_create(void);
 void gp_session_destroy(struct gp_session *session);
 
-/* The trace is the session's from here on; one that had the name goes. */
+/* Holds a trace under a name, in place of a former one with that name. The
+ * session takes ownership of the trace. */
 void gp_session_hold(struct gp_session *session, const char *name,
 		     struct gp_trace *trace);
-/* Nothing where there is none of that name. */
+/* Drops the trace with that name, if there is one. */
 void gp_session_drop(struct gp_session *session, const char *name);
 
 struct gp_reply {
-	/* The exit status; what went wrong is in the diag, as data, and at the
-	 * end of err, as the command line says it. */
+	/* The exit status. A failure is explained in diag, and at the end of
+	 * err as the command line prints it. */
 	enum gp_status status;
 	struct gp_diag diag;
-	char *out, *err; /* owned; each with a NUL behind it */
+	char *out, *err; /* owned; NUL-terminated */
 	size_t out_length, err_length;
 };
 
-/* session may be NULL: nothing is held. */
+/* Answers a question. session may be NULL: no traces are held. The caller
+ * releases the reply. */
 void gp_ask(struct gp_session *session, int argc, const char *const *argv,
 	    struct gp_reply *reply);
 void gp_reply_release(struct gp_reply *reply);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library, all of it: reads traces of GPU allocators, replays them under
- * other settings, measures the runs and says which setting serves.
+ * The whole library: reads traces of GPU allocators, replays them under other
+ * settings, measures the runs, and says which setting serves.
  *
  *	struct gp_input_config file = { .path = "snapshot.pickle" };
  *	struct gp_diag diag = { 0 };
@@ -18,25 +18,27 @@
  *	if (gp_replay(&what_if, &run, &diag) == GP_OK) {
  *		struct gp_subject peak = gp_at_peak(&run);
  *
- *		printf("%.0f bytes\n", gp_measure_value(GP_PEAK_RESERVED,
- *&peak)); gp_replay_release(&run);
+ *		printf("%.0f bytes\n",
+ *		       gp_measure_value(GP_PEAK_RESERVED, &peak));
+ *		gp_replay_release(&run);
  *	}
  *	gp_trace_destroy(trace);
  *
- * A config whose other members are zero asks for what is usual.  Sizes are
- * bytes.  What can fail returns enum gp_status and says why in the diag; then
- * results are as they were, and there is nothing to release.
+ * The members of a config that are zero stand for their usual values.  Sizes
+ * are in bytes.  Every function that can fail returns enum gp_status and
+ * explains a failure in the diag; results are then unchanged, and there is
+ * nothing to release.
  *
- * Threads: a trace is never written once it is read, tables are const, and
- * there is no state but in what a caller passes.  Any number of threads may
- * read, replay and study at once, also the same trace, each with a config, a
- * result and a diag of its own.  gp_memory_handle alone is for the whole
- * process.
+ * Thread-safety: a trace is immutable once it has been read, tables are const,
+ * and there is no other state than what a caller passes.  Any number of threads
+ * may read, replay and study at the same time, even the same trace, each with
+ * its own config, result and diag.  Only gp_memory_handle() applies to the
+ * whole process.
  *
- * Link with what pkg-config --cflags --libs gpupool says; for libgpupool.a with
- * --static, too.  A program runs with any library of the soname that it was
- * linked with (libgpupool.so.0).  The number goes up when structs change, and
- * programs are compiled again then.
+ * Link with the output of pkg-config --cflags --libs gpupool; add --static for
+ * libgpupool.a.  A program runs with every library of the soname that it was
+ * linked with (libgpupool.so.0).  The soname changes when a struct changes;
+ * programs then have to be recompiled.
  */
 #ifndef GPUPOOL_GPUPOOL_H
 #define GPUPOOL_GPUPOOL_H

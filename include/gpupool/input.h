@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading traces: any format gpupool knows, recognised by content, unpacked
- * from gzip and zstd on the way.  The only code that trusts nothing.
+ * Reading traces in any format that gpupool knows, recognised by content, and
+ * decompressed from gzip or zstd. The input is not trusted.
  */
 #ifndef GPUPOOL_INPUT_H
 #define GPUPOOL_INPUT_H
@@ -22,36 +22,40 @@ extern "C" {
 
 struct gp_input_config {
 	const char *path; /* "-": standard input */
-	/* Of a trace in memory: its bytes, borrowed until the call ends; path
-	 * is then what messages call it, or NULL.  NULL: there is a file. */
+	/* A trace in memory, borrowed for the duration of the call; path is
+	 * then its name in messages, or NULL. NULL: read the file. */
 	const void *bytes;
 	size_t length;
-	/* What a packed file may unpack to; 0: GP_INPUT_MOST.  A few thousand
-	 * bytes can be made to fill any memory. */
+	/* The most bytes that a compressed file may decompress to; 0:
+	 * GP_INPUT_MOST. Without a limit, a file of a few kilobytes could fill
+	 * all memory. */
 	uint64_t most_bytes;
-	/* Called now and then with the bytes read and the bytes there are
-	 * (0: not known).  May be NULL. */
+	/* Called from time to time with the bytes read and the size of the
+	 * input (0: unknown). May be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
-	/* Of a snapshot, what pinned host memory was asked for (host_traces),
+	/* Read the requests for pinned host memory of a snapshot (host_traces),
 	 * as the only device. */
 	bool is_of_host;
-	/* JSON by jansson alone: slower, and the same to the letter.  What
-	 * tests hold the readers of the common forms against. */
+	/* Parse all JSON with jansson: slower, with exactly the same result.
+	 * Tests compare the fast readers with it. */
 	bool by_jansson;
 };
 
-/* On success *trace is the caller's (gp_trace_destroy). */
+/* Reads a trace. On success the caller owns *trace (gp_trace_destroy).
+ * GP_INPUT: the input is not a valid trace; GP_SYSTEM: it cannot be read. */
 enum gp_status gp_input_read(const struct gp_input_config *config,
 			     struct gp_trace **trace, struct gp_diag *diag);
 
-/* What is read, for people. */
+/* A description of a format that can be read. */
 struct gp_input_format {
 	const char *name, *sentence;
-	const char *source; /* of its traces; NULL: they are told in full */
+	/* gp_trace.source of its traces, which tells what they lack
+	 * (gp_trace_unknown); NULL: they lack nothing. */
+	const char *source;
 };
 
-/* By index, from 0 on; NULL: there are no more. */
+/* The formats, by index from 0; NULL: past the last one. */
 const struct gp_input_format *gp_input_format(size_t index);
 
 #pragma GCC visibility pop

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Settings: PyTorch's names, one row a setting, by release.
+ * Settings: PyTorch's names, one row per setting, by release.
  *
- * struct gp_settings is what an allocator is configured with, parsed once at
- * the edge; nothing inside compares strings.  Sources: c10/cuda/
- * CUDAAllocatorConfig.{h,cpp} and c10/core/AllocatorConfig.{h,cpp}, releases
- * 2.0 to 2.15, and what those releases answered when run.
+ * struct gp_settings configures an allocator. It is parsed once, so that
+ * nothing below compares strings. Sources: c10/cuda/CUDAAllocatorConfig.{h,cpp}
+ * and c10/core/AllocatorConfig.{h,cpp}, releases 2.0 to 2.15, and the behaviour
+ * of those releases when run.
  */
 #ifndef GPUPOOL_KNOB_H
 #define GPUPOOL_KNOB_H
@@ -23,7 +23,7 @@ extern "C" {
 
 #define GP_UNLIMITED UINT64_MAX
 
-/* How its value is checked. */
+/* Identifies a setting and the checks of its value. */
 enum gp_knob_id {
 	GP_KNOB_MAX_SPLIT,
 	GP_KNOB_MAX_NON_SPLIT_ROUNDING,
@@ -38,7 +38,7 @@ enum gp_knob_id {
 	GP_KNOB_BACKEND,
 	GP_KNOB_REGISTER_THREADS,
 	GP_KNOB_RELEASE_LOCK,
-	GP_KNOB_PLAIN, /* nothing to check but the type */
+	GP_KNOB_PLAIN, /* no check beyond the type */
 	GP_KNOBS,
 };
 
@@ -54,21 +54,24 @@ enum gp_knob_type {
 
 struct gp_knob {
 	const char *name; /* PyTorch's */
-	const char *flag; /* ours, without the dashes; NULL: none */
+	/* the command-line flag, without dashes; NULL: none */
+	const char *flag;
 	enum gp_knob_id id;
 	enum gp_knob_type type;
-	uint16_t member; /* its offset in struct gp_settings, of the first where
-			  * it has two; 0: it decides nothing */
-	uint8_t since;	 /* first minor release that accepts it */
+	/* offset of its member in struct gp_settings, of the first one where
+	 * there are two; 0: it affects no decision */
+	uint16_t member;
+	uint8_t since;	   /* first minor release that accepts it */
 	const char *range; /* in words */
 	const char *by_default;
 	const char *sentence; /* what it does */
-	/* Which of the two parsers that there are from 2.10 on reads it. */
+	/* Which of the two parsers, from 2.10 on, reads it. */
 	enum { GP_KNOB_OF_ALL, GP_KNOB_OF_CUDA } reader;
-	const char *alias_of; /* another name for that one; NULL: none */
+	/* the setting that this is an alias of; NULL: none */
+	const char *alias_of;
 };
 
-/* All of them, by name. */
+/* All settings, in order of name. */
 const struct gp_knob *gp_knob_table(size_t *count);
 const struct gp_knob *gp_knob_by_flag(const char *flag);
 
@@ -88,73 +91,76 @@ struct gp_settings {
 	bool throw_on_oom;
 	double reserve_fraction; /* of the device; 0: not set */
 	uint64_t reserve_bytes;	 /* 0: not set */
-	/* Of pinned host memory, in bytes: requests up to it are rounded up,
-	 * blocks up to it are kept; GP_UNLIMITED: all are. */
+	/* Pinned host memory, in bytes: requests up to pinned_round_most are
+	 * rounded up, and blocks up to pinned_cached_most are cached;
+	 * GP_UNLIMITED: all are. */
 	uint64_t pinned_round_most, pinned_cached_most;
-	uint64_t pinned_reserve;       /* bytes taken at once; 0: none */
-	bool pinned_background_thread; /* asks for events all the time */
+	uint64_t pinned_reserve; /* bytes reserved in advance; 0: none */
+	/* a thread processes events continuously */
+	bool pinned_background_thread;
 };
 
-/* Whether both have the same value of it. */
+/* Whether the setting has the same value in both. */
 bool gp_knob_is_equal(const struct gp_knob *knob, const struct gp_settings *a,
 		      const struct gp_settings *b);
 
-/* PyTorch's defaults in that release. */
+/* Sets the defaults of that PyTorch release. */
 void gp_settings_init(struct gp_settings *settings, uint8_t release);
 
 /*
- * PYTORCH_CUDA_ALLOC_CONF, as that release reads it when a program starts;
- * settings->release says which.  GP_INPUT with PyTorch's reason in diag->what;
- * then settings are as they were.
+ * Parses PYTORCH_CUDA_ALLOC_CONF as settings->release does when a program
+ * starts. Returns GP_INPUT, with PyTorch's reason in diag->what, if it does not
+ * accept the string; settings are then unchanged.
  */
 enum gp_status gp_settings_parse(struct gp_settings *settings, const char *conf,
 				 struct gp_diag *diag);
 
 /*
- * The same at run time: torch.cuda.memory._set_allocator_settings.  Some
- * settings are reset first, others keep their value unless named.  GP_INPUT as
- * above, but settings are then as PyTorch leaves them: reset, and read up to
- * the mistake.
+ * Parses a string as torch.cuda.memory._set_allocator_settings does at run
+ * time: some settings are reset first, others keep their value unless named.
+ * Returns GP_INPUT as above, but then settings are as PyTorch leaves them:
+ * reset, and set up to the mistake.
  */
 enum gp_status gp_settings_set(struct gp_settings *settings, const char *conf,
 			       struct gp_diag *diag);
 
 /*
- * The settings in what people paste, such as
+ * Extracts the settings from text that was pasted, such as
  *
  *	export PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True"
  *
- * with or without export, the variable's name and quotes: *length bytes within
- * the text, which is returned as it is where there is none of that.
+ * with or without export, the name of the variable, and quotes. Returns a
+ * pointer into text, and sets *length.
  */
 const char *gp_conf_pasted(const char *text, size_t *length);
-/* Whether the variable's name is there. */
+/* Whether the text contains the name of the variable. */
 bool gp_conf_has_name(const char *text);
 
-/* ---- a conf as a text: "name:value,name:[a,b]" ---- */
+/* ---- conf strings: "name:value,name:[a,b]" ---- */
 
-/* The next of a list: up to a comma outside of brackets, without the blanks
- * around it; *at moves behind it.  NULL: there is none. */
+/* Returns the next item, which ends at a comma outside of brackets, without
+ * surrounding blanks, sets *length, and advances *at. NULL: no more items. */
 const char *gp_conf_next(const char **at, size_t *length);
-/* How many settings it has. */
+/* The number of settings. */
 size_t gp_conf_length(const char *conf);
-/* Whether it has that setting. */
+/* Whether conf sets that setting. */
 bool gp_conf_names(const char *conf, const char *name);
-/* Without the setting of that name, and with it when value is not NULL; the
- * caller frees. */
+/* Returns conf without the named setting, or, if value is not NULL, with that
+ * value of it; the caller frees it. */
 char *gp_conf_with(const char *conf, const char *name, const char *value);
 
 #define GP_MIN_BLOCK_SIZE  512 /* bytes: kMinBlockSize */
 /* kMinLargeAlloc: the smallest request whose segment is as large as it. */
 #define GP_MIN_LARGE_ALLOC (UINT64_C(10) << 20)
 
-/* The size of the block a request gets, if it is not given a larger one. */
+/* The rounded size of a request in bytes: the size of its block, unless it gets
+ * a larger one. */
 uint64_t gp_settings_round(const struct gp_settings *settings, uint64_t size);
 
 /*
- * Whether a free block, large enough, is too large for a request of that
- * rounded size: an oversize block is for oversize requests that use most of
- * it.  PyTorch: get_free_block.
+ * Whether a free block that is large enough is too large for a request of that
+ * rounded size: oversize blocks are reserved for oversize requests that use
+ * most of them. PyTorch: get_free_block.
  */
 static inline bool gp_settings_is_too_large(const struct gp_settings *settings,
 					    uint64_t block, uint64_t rounded)
@@ -164,30 +170,32 @@ static inline bool gp_settings_is_too_large(const struct gp_settings *settings,
 	return block - rounded >= settings->max_non_split_rounding;
 }
 
-/* The segment that cudaMalloc is asked for, for a block of that size. */
+/* The size of the segment that is requested from cudaMalloc for a block of that
+ * size. */
 uint64_t gp_settings_segment(const struct gp_settings *settings,
 			     uint64_t rounded);
 
 /*
- * Values of one setting each, both ends inclusive, for which an allocator's
- * every decision is the same: what it does, with addresses and sizes, and so
- * all that is reserved and allocated, retries and OOMs.  They hold together:
- * whatever combination lies within the ranges.  Only what is counted against
- * the setting itself differs: oversize_allocations, oversize_segments and
- * max_split_size.  The settings beside these are as in the run.
+ * Ranges of settings, both ends inclusive, for which an allocator makes exactly
+ * the same decisions: the same addresses and sizes, hence the same reserved and
+ * allocated bytes, retries and OOMs. Every combination of values within the
+ * ranges is equivalent. Only the statistics about a setting itself differ:
+ * oversize_allocations, oversize_segments and max_split_size. All other
+ * settings are those of the run.
  */
 struct gp_alike {
 	uint64_t max_split_least;
-	uint64_t max_split_most; /* bytes; GP_UNLIMITED: not set is, too */
+	uint64_t max_split_most; /* bytes; GP_UNLIMITED: or not set */
 	uint64_t non_split_least, non_split_most; /* max_non_split_rounding */
 	uint64_t large_least, large_most;	  /* large_segment_size */
-	/* garbage_collection_threshold, of those above 0 and below 1; least
-	 * above most: none of them.  And whether off is alike. */
+	/* garbage_collection_threshold, within (0, 1); gc_least > gc_most: no
+	 * value. gc_off: it may also be unset. */
 	double gc_least, gc_most;
 	bool gc_off;
 };
 
-/* Those settings alone. */
+/* The ranges that contain just these settings, and whether settings lie within
+ * ranges. */
 struct gp_alike gp_alike_of(const struct gp_settings *settings);
 bool gp_alike_holds(const struct gp_alike *alike,
 		    const struct gp_settings *settings);

@@ -2,14 +2,14 @@
 /*
  * Measures: the numbers that describe a run, one row each.
  *
- * A row's key is the JSON key in every report, its label the text's; its
- * formula, its sentence and how to read it are the manual's
- * (gpupool-metrics(7)).  Those of a moment are known behind every event:
- * thinned to a bounded number of moments that keep every peak (struct gp_thin),
- * and watched for a threshold (struct gp_alert).
+ * A row's key is the JSON key in every report, and its label is used in text.
+ * Its formula, meaning and reading make up gpupool-metrics(7). Measures of a
+ * moment are available after every event: they are thinned to a bounded number
+ * of moments that keeps every peak (struct gp_thin), and compared with
+ * thresholds (struct gp_alert).
  *
- * PyTorch's own counters carry PyTorch's keys and are not repeated here
- * (report/stats.h), but for the two that thresholds are for.
+ * PyTorch's own counters have PyTorch's keys and are not repeated here
+ * (report/stats.h), except for the two that thresholds need.
  */
 #ifndef GPUPOOL_METRICS_H
 #define GPUPOOL_METRICS_H
@@ -36,11 +36,11 @@ enum gp_measure_unit {
 };
 
 enum gp_measure_scope {
-	GP_SCOPE_RUN,	  /* of the whole run */
-	GP_SCOPE_MOMENT,  /* behind each event */
-	GP_SCOPE_COUNTER, /* of the whole run, and one of memory_stats */
-	GP_SCOPE_CALLS,	  /* of the whole run: "device_calls.NAME" */
-	GP_SCOPE_SUMMARY, /* of the whole run, where runs are rows */
+	GP_SCOPE_RUN,	  /* the whole run */
+	GP_SCOPE_MOMENT,  /* after each event */
+	GP_SCOPE_COUNTER, /* the whole run; a counter of memory_stats */
+	GP_SCOPE_CALLS,	  /* the whole run: "device_calls.NAME" */
+	GP_SCOPE_SUMMARY, /* the whole run, in tables with one row per run */
 };
 
 enum gp_measure_id {
@@ -82,10 +82,10 @@ enum gp_measure_id {
 	GP_MEASURES,
 };
 
-/* A run, and the moment of it that is measured. */
+/* A run, and the moment of it to measure. */
 struct gp_subject {
-	const struct gp_replay_result *result; /* GP_SCOPE_MOMENT: not read */
-	const struct gp_moment *moment;	       /* else: not read */
+	const struct gp_replay_result *result; /* not read by GP_SCOPE_MOMENT */
+	const struct gp_moment *moment;	       /* not read by other scopes */
 };
 
 struct gp_measure {
@@ -94,15 +94,16 @@ struct gp_measure {
 	enum gp_measure_scope scope;
 	const char *meaning; /* in a few words */
 	const char *formula;
-	const char *reading; /* sentences: what it tells */
-	/* Whether the run has it, and not 0 instead; NULL: every run does. */
+	const char *reading; /* sentences: how to interpret it */
+	/* Whether the value is known for this run, as opposed to 0; NULL:
+	 * always. */
 	bool (*is_known)(const struct gp_subject *subject);
-	/* One of them, by unit. */
+	/* One of the two is set, depending on the unit. */
 	uint64_t (*count)(const struct gp_subject *subject);
 	double (*ratio)(const struct gp_subject *subject);
 };
 
-/* By enum gp_measure_id. */
+/* Indexed by enum gp_measure_id. */
 extern const struct gp_measure gp_measures[GP_MEASURES];
 
 struct gp_subject gp_at_peak(const struct gp_replay_result *result);
@@ -114,10 +115,10 @@ uint64_t gp_measure_count(enum gp_measure_id id,
 			  const struct gp_subject *subject);
 double gp_measure_ratio(enum gp_measure_id id,
 			const struct gp_subject *subject);
-/* Either of them. */
+/* The value, whichever of the two it is. */
 double gp_measure_value(enum gp_measure_id id,
 			const struct gp_subject *subject);
-/* The key without what stands before its last dot: the name in an object. */
+/* The part of the key after its last dot: the name within an object. */
 const char *gp_measure_name(enum gp_measure_id id);
 /* "bytes", "count", "microseconds", "ratio" */
 const char *gp_unit_name(enum gp_measure_unit unit);
@@ -125,19 +126,20 @@ const char *gp_unit_name(enum gp_measure_unit unit);
 /* ---- over time ---- */
 
 /*
- * A run's moments, thinned.  Events fall into buckets of equal width; of each
- * measure of a moment a bucket keeps the moments of its least and its most
- * value, so that no peak is lost and memory does not grow with the trace: when
- * the buckets are full, neighbours become one.
+ * A thinned series of the moments of a run. Events fall into buckets of equal
+ * width. For each measure of a moment, a bucket keeps the moments of its
+ * smallest and its largest value, so that no peak is lost. Memory is bounded:
+ * when the buckets are full, adjacent ones are merged.
  */
 #define GP_THIN_BUCKETS 256
 struct gp_thin;
 
 struct gp_thin *gp_thin_create(void);
 void gp_thin_destroy(struct gp_thin *thin);
-/* Events in rising order. */
+/* Events must ascend. */
 void gp_thin_add(struct gp_thin *thin, const struct gp_moment *moment);
-/* What is kept, by event, each once; the caller frees *moments. */
+/* Returns the moments kept, in order of event and without duplicates; the
+ * caller frees *moments. */
 size_t gp_thin_moments(const struct gp_thin *thin, struct gp_moment **moments);
 
 /* ---- thresholds ---- */
@@ -152,33 +154,36 @@ struct gp_alert {
 		GP_AT_MOST
 	} op;
 	double limit;
-	uint64_t events; /* in a row; at least 1 */
-	/* What was found. */
-	uint64_t first;	 /* event that the present row began with */
-	uint64_t length; /* of the present row */
-	double worst;	 /* of the present row, then of the row that fired */
+	uint64_t events; /* consecutive events required; at least 1 */
+	/* Results. A violation is a sequence of consecutive events beyond the
+	 * limit. */
+	uint64_t first;	 /* first event of the current violation */
+	uint64_t length; /* length of the current violation */
+	/* most extreme value; finally that of the violation that fired */
+	double worst;
 	bool has_fired, has_ended;
 	uint64_t fired_first, fired_length;
 };
 
-/* GP_USAGE with what is wrong in diag. */
+/* Parses an alert. Returns GP_USAGE, with the reason in diag, if the text is
+ * invalid. */
 enum gp_status gp_alert_parse(const char *text, struct gp_alert *alert,
 			      struct gp_diag *diag);
 void gp_alert_look(struct gp_alert *alert, const struct gp_moment *moment);
-/* When the run is over; then has_fired says it all. */
+/* To be called at the end of the run; has_fired is then final. */
 void gp_alert_end(struct gp_alert *alert,
 		  const struct gp_replay_result *result);
-/* "fragmentation was above 0.3 for 412 events from event 1,234 on, 0.57 at the
- * most" */
+/* Writes a sentence, such as "fragmentation was above 0.3 for 412 events from
+ * event 1,234 on, 0.57 at the most". */
 #define GP_ALERT_TEXT 256
 const char *gp_alert_text(const struct gp_alert *alert,
 			  char text[GP_ALERT_TEXT]);
 
-/* ---- all of it ---- */
+/* ---- observing a run ---- */
 
 struct gp_film;
 
-/* What is kept of a run of one device as it goes. */
+/* What is recorded during a run of one device. */
 struct gp_track {
 	struct gp_thin *thin; /* NULL: not kept */
 	struct gp_film *film; /* NULL: not kept */

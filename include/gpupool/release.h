@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch's releases: which there are, and what they do differently.
+ * PyTorch's releases, and how their allocators differ.
  *
- * A change between releases is a row in src/allocator/release.c.  Adding a
- * release is the number below, and its rows.
+ * A change between releases is a row in src/allocator/release.c. To add a
+ * release, raise the number below and add its rows.
  */
 #ifndef GPUPOOL_RELEASE_H
 #define GPUPOOL_RELEASE_H
@@ -19,26 +19,28 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* PyTorch 2.x is known by its minor number. */
+/* A release 2.x is represented by its minor number. */
 #define GP_RELEASE_FIRST 0
 #define GP_RELEASE_LAST	 15
 
-/* "2.11", "2.11.0", "2.11.0+cu128" or "latest" -> 11. */
+/* Parses "2.11", "2.11.0", "2.11.0+cu128" or "latest" into a minor number (11).
+ * GP_USAGE if it is not a release. */
 enum gp_status gp_release_parse(const char *text, uint8_t *minor,
 				struct gp_diag *diag);
 
-/* One thing that PyTorch does otherwise from a release on. */
+/* A change in PyTorch's behaviour from a release on. */
 struct gp_change_row {
 	uint8_t since; /* minor release */
 	const char *sentence;
 	const char *source;
-	bool is_wording; /* decides nothing */
+	bool is_wording; /* affects messages only */
 };
 
-/* All of them, in no order. */
+/* All changes, in no particular order. */
 const struct gp_change_row *gp_change_table(size_t *count);
 
-/* Whether a memory fraction that was set is a limit: up to 2.9, 1 is one. */
+/* Whether setting this memory fraction limits memory: up to 2.9, a fraction of
+ * 1 does. */
 bool gp_release_limits(uint8_t release, double fraction);
 
 /* Whether two releases make the same decision for every request. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace: what a program asked of its allocator, in order, and what the
- * allocator answered when it was recorded.
+ * A trace: the requests that a program made to its allocator, in order, and the
+ * answers of the allocator when it was recorded.
  *
- * A trace is built once (gpupool/build.h), then never written again: any number
- * of replays on any number of threads read the same one.  Ids are dense: blocks
- * number 0..blocks-1 per device in order of first appearance, streams and pools
- * are indices into the trace's tables, so that a replay needs arrays and no
- * hashing.
+ * A trace is built once (trace/build.h) and is immutable from then on, so any
+ * number of replays on any number of threads may share it. Ids are dense: the
+ * blocks of a device are numbered 0 .. block_ids - 1 in order of first
+ * appearance; streams and pools are indices into the trace's tables. So a
+ * replay needs arrays and no hashing.
  *
- * Sizes are bytes, addresses are device addresses (numbers, never pointers),
- * times are microseconds since the epoch or 0.
+ * Sizes are in bytes, addresses are device addresses (numbers, never pointers),
+ * times are in microseconds since the epoch, or 0 if unknown.
  */
 #ifndef GPUPOOL_TRACE_H
 #define GPUPOOL_TRACE_H
@@ -25,38 +25,37 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define GP_NO_ID       UINT32_MAX	/* an event that is about no block */
+#define GP_NO_ID       UINT32_MAX	/* the event refers to no block */
 #define GP_NO_SITE     UINT32_MAX	/* no stack was recorded */
-#define GP_NO_OWNER    UINT32_MAX	/* nothing is told of what it is for */
+#define GP_NO_OWNER    UINT32_MAX	/* its purpose is unknown */
 #define GP_ALL_STREAMS UINT16_MAX	/* GP_SYNCHRONIZE: every stream */
-#define GP_NO_STREAM   (UINT16_MAX - 1) /* GP_RECORD_STREAM: not known which */
+#define GP_NO_STREAM   (UINT16_MAX - 1) /* GP_RECORD_STREAM: stream unknown */
 
 /*
- * Requests come from the program and are replayed; outcomes are the recorded
- * allocator's answers and are only ever compared with.  Outcomes of a request
- * stand before it (an alloc is recorded when it is done), except that those of
- * empty_cache and of a late free stand behind.
+ * Requests come from the program and are replayed. Outcomes are the recorded
+ * allocator's answers, which are only used for comparison. The outcomes of a
+ * request precede it, because an alloc is recorded when it is done, except for
+ * those of empty_cache and of a pending free, which follow it.
  */
 enum gp_event_kind {
 	/* requests */
-	GP_ALLOC, /* id, size, stream, pool; addr: the recorded one or 0 */
-	GP_FREE,  /* id; addr as recorded or 0 */
+	GP_ALLOC,	  /* id, size, stream, pool; addr as recorded or 0 */
+	GP_FREE,	  /* id; addr as recorded or 0 */
 	GP_RECORD_STREAM, /* id, stream or GP_NO_STREAM */
-	/* stream or GP_ALL_STREAMS; or id: that block's work.  With
-	 * GP_STREAM_WAITS only the stream `by` waits: what is issued there
-	 * later comes behind.
-	 */
+	/* Work is complete: of the stream, of GP_ALL_STREAMS, or that of the
+	 * block with that id. With GP_STREAM_WAITS only the stream `by` waits:
+	 * its later work comes after the stream's present work. */
 	GP_SYNCHRONIZE,
-	GP_EMPTY_CACHE,	 /* pool: 0 all, else that private pool */
+	GP_EMPTY_CACHE,	 /* pool: that private pool; 0: all */
 	GP_SET_FRACTION, /* fraction */
-	GP_OTHER_MEMORY, /* size: bytes used by others from here on */
-	GP_POOL_BEGIN,	 /* pool: this thread's allocations go there */
+	GP_OTHER_MEMORY, /* size: bytes used by others from now on */
+	GP_POOL_BEGIN,	 /* pool: allocations are routed to it */
 	GP_POOL_END,
 	GP_POOL_RELEASE,
 	GP_CAPTURE_BEGIN,   /* pool; stream, with GP_NAMES_STREAM */
 	GP_CAPTURE_END,	    /* pool */
-	GP_POOL_CREATE,	    /* pool: a MemPool object now holds it */
-	GP_POOL_USE_ON_OOM, /* pool: serves what would fail otherwise */
+	GP_POOL_CREATE,	    /* pool: a MemPool object now owns it */
+	GP_POOL_USE_ON_OOM, /* pool: serves requests that would fail */
 	GP_POOL_NO_USE_ON_OOM,
 	GP_POOL_NO_SPLIT, /* pool: its blocks are never split */
 	GP_SET_SETTINGS,  /* text: an alloc conf string */
@@ -76,22 +75,25 @@ enum gp_event_kind {
 #define GP_FIRST_OUTCOME GP_SEGMENT_ALLOC
 
 enum gp_event_flag {
-	/* Not in the recording: concluded from it, and counted. */
+	/* The event is not in the recording but inferred from it; such events
+	 * are counted. */
 	GP_INFERRED = 1 << 0,
-	/* A snapshot's free_requested whose free_completed was the next entry,
-	 * as it is for every block no other stream uses; the pair is one event.
-	 */
+	/* A free_requested of a snapshot that was directly followed by its
+	 * free_completed, as for every block that no other stream uses; this
+	 * event stands for both. */
 	GP_AT_ONCE = 1 << 1,
-	/* GP_ALLOC: the recording did not serve it (an oom stands before it).
-	 */
+	/* GP_ALLOC: the request failed in the recording; a GP_OOM precedes
+	 * it. */
 	GP_REFUSED = 1 << 2,
-	/* GP_SYNCHRONIZE: a stream waits, not the program. */
+	/* GP_SYNCHRONIZE: a stream waits, not the host. */
 	GP_STREAM_WAITS = 1 << 3,
-	/* GP_CAPTURE_BEGIN: that stream is captured, and those that wait for
-	 * it; without, whatever is allocated meanwhile is the graph's. */
+	/* GP_CAPTURE_BEGIN: the stream is captured, and those that come to wait
+	 * for it. Without this flag, all allocations during the capture go to
+	 * the graph's pool. */
 	GP_NAMES_STREAM = 1 << 4,
-	/* GP_ALLOC: nobody asked; the allocator set a private pool back to what
-	 * it was, and the block has to be at addr, as large as it says. */
+	/* GP_ALLOC: not a request of the program: the allocator restored the
+	 * checkpointed state of a private pool, and the block has to be at
+	 * addr, with exactly this size. */
 	GP_RESTORED = 1 << 5,
 };
 
@@ -120,51 +122,53 @@ struct gp_event {
 };
 static_assert(sizeof(struct gp_event) == 40, "one event is 40 bytes");
 
-/* PyTorch's mempool id; {0, 0} is the default pool and always index 0. */
+/* PyTorch's mempool id. {0, 0} is the default pool, which always has index
+ * 0. */
 struct gp_pool_id {
 	uint64_t first, second;
 };
 
 /*
- * A site is a node of the tree of calls: a frame and who called it, so stacks
- * that share callers share nodes.  Callers come before their callees.
+ * A site is a node of the call tree: a frame and its caller, so stacks with
+ * common callers share nodes. Callers precede their callees.
  */
 struct gp_site {
 	uint32_t text;	 /* "train.py:42 forward" */
 	uint32_t caller; /* another site, or GP_NO_SITE */
 };
 
-/* What memory is for. */
+/* The purpose of memory. */
 enum gp_category {
 	GP_CATEGORY_UNKNOWN,
 	GP_CATEGORY_PARAMETER,
-	GP_CATEGORY_BUFFER, /* of a module, and no parameter */
+	GP_CATEGORY_BUFFER, /* of a module, and not a parameter */
 	GP_CATEGORY_GRADIENT,
 	GP_CATEGORY_OPTIMIZER_STATE,
 	GP_CATEGORY_ACTIVATION,
 	GP_CATEGORY_TEMPORARY,
 	GP_CATEGORY_CUBLAS_WORKSPACE,
 	GP_CATEGORY_CUDNN_WORKSPACE,
-	GP_CATEGORY_NCCL, /* what collectives are given */
+	GP_CATEGORY_NCCL, /* buffers of collectives */
 	GP_CATEGORIES,
 };
 
-/* What a block is for, as far as its recording tells. */
+/* The purpose of a block, as far as the recording has it. */
 struct gp_owner {
 	uint32_t category; /* enum gp_category */
 	uint32_t module;   /* text: "model.layers.3.mlp"; GP_NO_ID: none */
 	uint32_t type;	   /* text: that module's class; GP_NO_ID */
 };
 
-/* Segments and blocks as PyTorch's snapshot lists them. */
+/* Segments and blocks, as PyTorch's snapshots list them. */
 struct gp_segment {
 	uint64_t addr, size;
 	uint16_t stream, pool;
 	bool is_small, is_expandable;
-	uint32_t first_block, blocks; /* range of the state's blocks */
+	uint32_t first_block, blocks; /* range in the state's blocks */
 	uint32_t site;
-	/* Bytes of an expandable segment's reservation that lie below it, as
-	 * far as is known; PyTorch's snapshots do not say. */
+	/* The bytes of an expandable segment's reservation that precede this
+	 * mapped range, or 0 if unknown; PyTorch's snapshots do not contain
+	 * it. */
 	uint64_t offset;
 };
 
@@ -172,32 +176,36 @@ enum gp_block_state { GP_INACTIVE, GP_ACTIVE, GP_PENDING_FREE };
 
 struct gp_block {
 	uint64_t addr, size;
-	uint64_t requested; /* of an inactive block: stale, as in PyTorch */
-	uint32_t id;	    /* GP_NO_ID unless active, or freed and waiting */
+	uint64_t requested; /* stale for an inactive block, as in PyTorch */
+	uint32_t id;	    /* GP_NO_ID unless active or pending free */
 	uint8_t state;	    /* enum gp_block_state */
 	uint32_t site;
 };
 
-/* What a device's memory looks like at one moment; address order. */
+/* A device's memory at one moment, in address order. */
 struct gp_state {
 	const struct gp_segment *segments;
-	const struct gp_block *blocks; /* a segment's cover it without gaps */
+	/* those of a segment cover it without gaps */
+	const struct gp_block *blocks;
 	size_t segment_count, block_count;
 };
 
-/* Guesses made to rebuild a start state or the requests, each by a stated rule
- * (trace/start.c, trace/history.c). */
+/* The number of guesses made while inferring a start state or requests, each by
+ * a documented rule (trace/start.c, trace/history.c). */
 struct gp_guesses {
-	uint64_t start_blocks;	/* live at the start, size from a later free */
-	uint64_t block_slack;	/* live at the start, end moved by <= 1 MiB */
+	/* live at the start; size taken from a later free */
+	uint64_t start_blocks;
+	/* live at the start; end moved by at most 1 MiB */
+	uint64_t block_slack;
 	uint64_t segment_order; /* start segments whose age is unknown */
-	uint64_t empty_caches;	/* empty_cache concluded from segment_free */
-	uint64_t late_frees;	/* frees that waited for another stream */
-	uint64_t pool_of_segment; /* pool unknown, taken as the default */
-	uint64_t lost_entries;	  /* free_completed of a block nobody freed */
+	uint64_t empty_caches;	/* empty_cache inferred from segment_free */
+	uint64_t late_frees;	/* frees that were pending on another stream */
+	/* unknown pools, assumed to be the default one */
+	uint64_t pool_of_segment;
+	uint64_t lost_entries; /* free_completed without a free_requested */
 };
 
-/* A counter of torch.cuda.memory_stats(), as it was recorded. */
+/* A counter of torch.cuda.memory_stats(), as recorded. */
 struct gp_counter {
 	int64_t value;
 	uint32_t text; /* "allocated_bytes.all.peak" */
@@ -205,8 +213,8 @@ struct gp_counter {
 };
 
 /*
- * Counters that are not PyTorch's: what a recording tells of a device's memory
- * as it goes, behind its first event and at the most.
+ * Counters beside PyTorch's: a device's memory as the recording reports it,
+ * after its first event and at the peak.
  */
 #define GP_RECORDED_RESERVED_FIRST  "recorded.reserved_bytes.first"
 #define GP_RECORDED_RESERVED_PEAK   "recorded.reserved_bytes.peak"
@@ -217,26 +225,28 @@ struct gp_device_trace {
 	uint32_t device;       /* CUDA's ordinal */
 	uint64_t total_memory; /* bytes; 0: not known */
 	struct gp_state start;
-	struct gp_state end; /* a snapshot's segments; empty if none */
+	struct gp_state end; /* the segments of a snapshot, or empty */
 	const struct gp_event *events;
 	size_t event_count;
-	uint32_t block_ids;    /* every id is below */
-	const uint64_t *names; /* id -> the file's own id; NULL: the same */
-	/* id -> one of the trace's owners or GP_NO_OWNER; NULL: none is told */
+	uint32_t block_ids;    /* all block ids are less than this */
+	const uint64_t *names; /* id -> the id in the file; NULL: the same */
+	/* id -> index into the trace's owners, or GP_NO_OWNER; NULL: no owner
+	 * is known */
 	const uint32_t *owners;
 	struct gp_guesses guesses;
-	const struct gp_counter *counters; /* behind the last event */
-	size_t counter_count;		   /* 0: not known */
+	const struct gp_counter *counters; /* after the last event */
+	size_t counter_count;		   /* 0: unknown */
 };
 
-/* Inclusive range of PyTorch minor releases (2.x) that could have written it.
- */
+/* The inclusive range of PyTorch minor releases (2.x) that could have written
+ * the trace. */
 struct gp_release_range {
 	uint8_t first, last;
 	char why[192]; /* "host_segments is there: 2.13 or later" */
 };
 
-/* Every value that the program read is what a GPU would have given. */
+/* gp_trace.values: every value that the program read is the one that a GPU
+ * would have computed. */
 #define GP_VALUES_KNOWN "all values known"
 
 struct gp_trace {
@@ -254,63 +264,66 @@ struct gp_trace {
 	size_t owner_count;
 	const char *source;   /* "pytorch-snapshot", "gpupool-trace", ... */
 	const char *settings; /* PYTORCH_CUDA_ALLOC_CONF; NULL: not known */
-	/* Whether the program took the path that a GPU takes, as its recording
-	 * says (GP_VALUES_KNOWN, or what it read that nobody knows); NULL: it
-	 * says nothing. */
+	/* Whether the program took the path that it would take on a GPU,
+	 * according to its recording: GP_VALUES_KNOWN, or which unknown values
+	 * it read. NULL: the recording does not say. */
 	const char *values;
-	/* What this recording, other than all of its source, cannot tell; NULL:
-	 * nothing.  See gp_trace_unknown. */
+	/* What this recording lacks beyond what every recording of its source
+	 * lacks; NULL: nothing. See gp_trace_unknown(). */
 	const char *not_told;
 	struct gp_release_range release;
-	bool is_complete; /* covers the whole process; else a window */
-	void *memory;	  /* owned: everything above lives there */
+	bool is_complete; /* covers the whole process; otherwise a window */
+	void *memory;	  /* owned; holds everything above */
 };
 
-/* When the last of its owners does it.  NULL: nothing. */
+/* Drops one reference; the last one destroys the trace. NULL has no effect. */
 void gp_trace_destroy(struct gp_trace *trace);
-/* One owner more, of any thread: each destroys it. */
+/* Adds a reference and returns the trace; each reference is dropped with
+ * gp_trace_destroy(). Safe from any thread. */
 struct gp_trace *gp_trace_share(struct gp_trace *trace);
 
-/* What it cannot tell, or recordings of its source cannot, in a few words; NULL
- * where that is said in other ways. */
+/* What this trace, or every recording of its source, does not contain, in a few
+ * words; NULL if that is expressed in other ways. */
 const char *gp_trace_unknown(const struct gp_trace *trace);
 
-/* Whether its values are not told to be known: false, if it says nothing. */
+/* Whether the recording says that not all values were known; false if it says
+ * nothing. */
 bool gp_trace_doubts_path(const struct gp_trace *trace);
 
-/* "optimizer_state", as the format has it. */
+/* The name in the trace format, such as "optimizer_state". */
 const char *gp_category_name(enum gp_category category);
-/* Of a block, by its id; a category that is not known where none is told. */
+/* The owner of a block; of category GP_CATEGORY_UNKNOWN if there is none. */
 struct gp_owner gp_trace_owner(const struct gp_trace *trace,
 			       const struct gp_device_trace *device,
 			       uint32_t id);
 
 /* Whether a device's recording begins with memory in use. */
 bool gp_trace_has_start(const struct gp_trace *trace);
-/* Whether a device is asked for memory at all. */
+/* Whether the device's trace has any alloc. */
 bool gp_trace_has_allocs(const struct gp_device_trace *device);
-/* The most that others than PyTorch's allocator have of it at once. */
+/* The most memory that others than PyTorch's allocator use of the device at
+ * once, in bytes. */
 uint64_t gp_trace_others(const struct gp_device_trace *device);
-/* Bytes of all segments. */
+/* The sum of the segments' sizes, in bytes. */
 uint64_t gp_state_reserved(const struct gp_state *state);
 
-/* What a recording tells of itself, whatever its requests come to. */
+/* The memory that a recording reports, independent of any replay. */
 struct gp_recorded {
-	bool has_reserved, has_allocated; /* else not told */
-	uint64_t reserved, allocated;	  /* bytes, at the most */
-	bool has_first;			  /* behind the first event */
+	bool has_reserved, has_allocated; /* false: not reported */
+	uint64_t reserved, allocated;	  /* peak, in bytes */
+	bool has_first;			  /* after the first event */
 	uint64_t first_reserved, first_allocated;
 };
 struct gp_recorded gp_trace_recorded(const struct gp_trace *trace,
 				     uint32_t device);
 
-/* Two traces that any replay treats alike. */
+/* Whether all replays of the two traces are the same. */
 bool gp_trace_equal(const struct gp_trace *a, const struct gp_trace *b);
 
-const char *gp_event_kind_name(enum gp_event_kind kind); /* format's "op" */
+const char *gp_event_kind_name(enum gp_event_kind kind); /* the format's "op" */
 
-/* Which members a kind uses, besides time_us, site and flags, which all have.
- */
+/* The members that a kind of event uses. time_us, site and flags are used by
+ * all. */
 enum gp_event_field {
 	GP_HAS_ID = 1 << 0,
 	GP_HAS_ADDR = 1 << 1,
@@ -323,15 +336,16 @@ enum gp_event_field {
 };
 uint8_t gp_event_fields(enum gp_event_kind kind);
 
-/* About a private pool itself: where it is used, what may be done with it, and
- * captures, each of which has one. */
+/* Whether the event concerns a private pool itself: its routing, its
+ * properties, or a capture, each of which has a pool. */
 bool gp_event_is_of_pool(enum gp_event_kind kind);
 
-/* Outcomes: memory that came from the device, and that went back. */
+/* Whether the kind is an outcome that obtains memory from the device, or
+ * returns memory to it. */
 bool gp_event_is_growth(enum gp_event_kind kind);
 bool gp_event_is_release(enum gp_event_kind kind);
 
-/* The members of struct gp_guesses, by name. */
+/* The names of the members of struct gp_guesses. */
 struct gp_guess_row {
 	const char *name;
 	size_t offset; /* of a uint64_t */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing traces: gpupool-trace as JSON, as JSON Lines, or the compact binary
- * form.  Reading any of them back gives an equal trace.
+ * Writing traces: the gpupool-trace format as JSON, as JSON Lines, or in the
+ * compact binary form. Reading any of them back gives an equal trace.
  */
 #ifndef GPUPOOL_WRITE_H
 #define GPUPOOL_WRITE_H
@@ -22,16 +22,18 @@ enum gp_trace_format {
 	GP_TRACE_BINARY,
 };
 
-/* Writes to an open stream, which stays open; errors are the stream's. */
+/* Writes to an open stream and leaves it open. GP_SYSTEM if that fails. */
 enum gp_status gp_trace_write(const struct gp_trace *trace,
 			      enum gp_trace_format format, FILE *out,
 			      struct gp_diag *diag);
 
-/* The binary form; defined in trace/binary.h, read by formats/. */
+/* The binary form (trace/binary.h). Loads a trace of `size` bytes from a file,
+ * which stays open. */
 #define GP_BINARY_MAGIC "gpupool\x1a"
 enum gp_status gp_trace_map(int fd, uint64_t size, struct gp_trace **trace,
 			    struct gp_diag *diag);
-/* From bytes that stay the caller's, aligned as malloc() aligns. */
+/* Loads a trace from bytes in memory, which must be aligned as by malloc() and
+ * are not needed after the call. */
 enum gp_status gp_trace_from_bytes(const void *bytes, uint64_t size,
 				   struct gp_trace **trace,
 				   struct gp_diag *diag);
