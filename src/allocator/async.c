@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cudaMallocAsync and the device's pool, used as PyTorch's backend of that name
- * uses them (c10/cuda/CUDAMallocAsyncAllocator.cpp): the pool keeps all that is
- * freed, a freed block waits for the streams that used it, and nothing is tried
- * again when memory runs out.
+ * cudaMallocAsync and the device's pool, used as in PyTorch's backend of that
+ * name (c10/cuda/CUDAMallocAsyncAllocator.cpp): the pool keeps all freed
+ * memory, a freed block waits for the streams that used it, and nothing is
+ * retried when memory runs out.
  *
- * Where blocks lie, and what the pool holds besides, is the driver's affair:
- * there are no segments to tell, and reserved and allocated are the pool's own
- * attributes.
+ * Where blocks are placed, and what else the pool holds, is up to the driver:
+ * there are no segments to report, and reserved and allocated are the pool's
+ * own attributes.
  */
 #include "allocator/engines.h"
 
@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 
-/* A stream that used a block beside its own; 0 ends the list. */
+/* A stream other than the block's own that used it; a list, which 0 ends. */
 struct use {
 	uint32_t next; /* index + 1 */
 	uint16_t stream;
@@ -38,7 +38,7 @@ struct async {
 		uint32_t spare; /* index + 1 */
 	} uses;
 	uint64_t limit; /* bytes; GP_UNLIMITED */
-	uint64_t keep;	/* bytes that empty_cache leaves */
+	uint64_t keep;	/* bytes that empty_cache keeps */
 	struct gp_stats stats;
 	struct gp_level levels[GP_STAT_COUNT];
 };
@@ -100,7 +100,7 @@ static void act(struct async *a, enum gp_event_kind kind, uint32_t id,
 
 /* ---- requests ---- */
 
-/* The fraction is of what the program itself asked for. */
+/* The memory fraction limits what the program itself has allocated. */
 static bool is_beyond(const struct async *a, uint64_t size)
 {
 	uint64_t now =
@@ -159,7 +159,8 @@ static void async_record_stream(struct gp_allocator *allocator, uint32_t id,
 	b->uses = index;
 }
 
-/* The block's stream waits for the others' work, then frees it. */
+/* Makes the block's stream wait for the work of the others, then frees the
+ * block. */
 static void wait_for_uses(struct async *a, struct async_block *b)
 {
 	while (b->uses) {
@@ -190,7 +191,7 @@ static void async_free(struct gp_allocator *allocator, uint32_t id)
 	a->stats.num_device_free++;
 }
 
-/* Whoever waits lets the pool go down to its threshold. */
+/* A synchronisation lets the pool shrink to its threshold. */
 static void async_synchronize(struct gp_allocator *allocator, uint16_t stream)
 {
 	struct async *a = async_of(allocator);
@@ -225,14 +226,14 @@ static enum gp_answer async_set_fraction(struct gp_allocator *allocator,
 	return GP_SERVED;
 }
 
-/* Nothing else is refused. */
+/* The memory fraction is the only rule that refuses a request. */
 static const char *async_refusal(struct gp_allocator *allocator)
 {
 	(void)allocator;
 	return ENGINE_NO_FRACTION;
 }
 
-/* ---- what there is ---- */
+/* ---- state ---- */
 
 static void async_reset_peak(struct gp_allocator *allocator)
 {
@@ -256,7 +257,7 @@ static int by_address(const void *left, const void *right)
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
-/* A segment of one block: id GP_NO_ID is a free one. */
+/* Adds a segment of one block; id GP_NO_ID: a free one. */
 static void put(struct gp_state *state, uint64_t addr, uint64_t size,
 		uint32_t id, const struct async_block *block)
 {
@@ -267,7 +268,7 @@ static void put(struct gp_state *state, uint64_t addr, uint64_t size,
 		.size = size,
 		.stream = block ? block->stream : 0,
 		.pool = block ? block->pool : 0,
-		.first_block = id, /* carries it through the sorting */
+		.first_block = id, /* keeps the id while sorting */
 		.blocks = 1,
 		.site = GP_NO_SITE,
 	};
@@ -295,7 +296,7 @@ static void put_blocks(struct gp_state *state)
 	state->block_count = state->segment_count;
 }
 
-/* What the pool holds besides live blocks is in one piece. */
+/* Free memory of the pool is assumed to be contiguous. */
 static uint64_t async_largest_free(struct gp_allocator *allocator)
 {
 	const struct gp_level *levels = async_of(allocator)->levels;
@@ -305,7 +306,7 @@ static uint64_t async_largest_free(struct gp_allocator *allocator)
 	return rest > 0 ? (uint64_t)rest : 0;
 }
 
-/* Each live block by itself, and the free piece. */
+/* Each live block is a segment of its own, and so is the free memory. */
 static void async_state(struct gp_allocator *allocator, struct gp_state *state)
 {
 	struct async *a = async_of(allocator);
@@ -356,8 +357,8 @@ static const struct gp_allocator_ops async_ops = {
 	.destroy = async_destroy,
 };
 
-/* The live blocks of a start state, each asked for anew.  One that waits for
- * other streams was free here when the program freed it. */
+/* Allocates the live blocks of a start state. A block whose free is pending is
+ * left out: here it was free as soon as the program freed it. */
 static enum gp_status adopt(struct async *a, const struct gp_state *start,
 			    struct gp_diag *diag)
 {

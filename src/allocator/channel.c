@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A process beside this one and the socket to it. */
+/* A child process and the socket to it. */
 #include "allocator/channel.h"
 
 #include <errno.h>
@@ -18,9 +18,9 @@
 #include "base/mem.h"
 
 #define BUFFER	   65536
-#define LAST_WORDS 400 /* bytes of its output that are told */
+#define LAST_WORDS 400 /* most bytes of its output in a message */
 
-/* The end of what the process printed, on one line. */
+/* The end of the process's output, as one line. */
 static void last_words(const struct channel *channel, char *text, size_t size)
 {
 	off_t length = lseek(channel->log, 0, SEEK_END);
@@ -37,13 +37,13 @@ static void last_words(const struct channel *channel, char *text, size_t size)
 			*c = ' ';
 }
 
-/* With what it started, which has its group. */
+/* Kills the process, and with patience_s its process group. */
 static void end(const struct channel *channel)
 {
 	kill(channel->patience_s ? -channel->pid : channel->pid, SIGKILL);
 }
 
-/* The process is gone: finds out how it ended. */
+/* The process is gone: sets `trouble` to how it ended. */
 static bool broken(struct channel *channel)
 {
 	char words[LAST_WORDS + 1];
@@ -53,7 +53,8 @@ static bool broken(struct channel *channel)
 		return false;
 	channel->is_broken = true;
 	shutdown(channel->socket, SHUT_RDWR);
-	/* No answer is to come: one that ends by itself has ended. */
+	/* No answer will come. Without patience_s the process has exited by
+	 * itself. */
 	if (channel->patience_s)
 		end(channel);
 	waitpid(channel->pid, &status, 0);
@@ -71,7 +72,7 @@ static bool broken(struct channel *channel)
 	return false;
 }
 
-/* It is there, and says or takes nothing. */
+/* The process exists but neither sends nor receives. */
 static bool hung(struct channel *channel)
 {
 	if (channel->is_broken)
@@ -145,7 +146,7 @@ bool channel_receive(struct channel *channel, void *data, size_t size)
 	return !channel->is_broken;
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static int spawn(struct channel *channel, const struct channel_start *start,
 		 int socket)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A PYTORCH_CUDA_ALLOC_CONF as a text: as people paste it, as a list, and in
- * the words that PyTorch reads. */
+/* A PYTORCH_CUDA_ALLOC_CONF string: as people paste it, as a list, and as the
+ * tokens that PyTorch reads. */
 #include "allocator/conf.h"
 
 #include <ctype.h>
@@ -12,11 +12,11 @@
 #include "base/mem.h"
 #include "gpupool/knob.h"
 
-/* ---- as it is copied from a shell or a script ---- */
+/* ---- pasted from a shell or a script ---- */
 
 #define BLANKS " \t\r\n"
 
-/* Behind the words that a shell has before settings, or the same place. */
+/* The position after a shell's words before the settings; else text itself. */
 static const char *behind_name(const char *text)
 {
 	static const char *const names[] = {
@@ -50,7 +50,7 @@ const char *gp_conf_pasted(const char *text, size_t *length)
 		*length = (size_t)(end - at) - 1;
 		return at + 1;
 	}
-	/* To a shell, what follows a blank is another word. */
+	/* To a shell, a blank starts the next word. */
 	*length = is_named ? strcspn(at, BLANKS ";") : strlen(at);
 	while (*length && strchr(BLANKS ";", at[*length - 1]))
 		--*length;
@@ -126,7 +126,7 @@ bool gp_conf_names(const char *conf, const char *name)
 	return false;
 }
 
-/* ---- as words ---- */
+/* ---- as tokens ---- */
 
 static bool is_separator(char c)
 {
@@ -142,8 +142,9 @@ void gp_conf_open(struct gp_conf *conf, const char *text,
 		  struct gp_settings *settings, struct gp_diag *diag)
 {
 	size_t length = strlen(text);
-	bool is_open = false; /* the last token still grows */
-	char *to = gp_mem_alloc(2 * length + 1, 1); /* each may end in a 0 */
+	bool is_open = false; /* the last token is incomplete */
+	/* each token may need a 0 */
+	char *to = gp_mem_alloc(2 * length + 1, 1);
 
 	*conf = (struct gp_conf){
 		.tokens = gp_mem_alloc(length + 1, sizeof(*conf->tokens)),
@@ -157,7 +158,7 @@ void gp_conf_open(struct gp_conf *conf, const char *text,
 		if (is_dropped(conf, *text))
 			continue;
 		if (is_separator(*text) || !is_open) {
-			*to++ = 0; /* ends the one before */
+			*to++ = 0; /* ends the previous one */
 			conf->tokens[conf->count++] = to;
 		}
 		*to++ = *text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One setting: its value, checked and put into struct gp_settings.
+ * One setting: checking its value and storing it in struct gp_settings.
  * PyTorch: the parse... functions of AllocatorConfig.cpp and
  * CUDAAllocatorConfig.cpp, releases 2.0 to 2.15.
  */
@@ -21,20 +21,20 @@
 /*
  * ---- values ----
  *
- * As C++'s library reads them: leading digits count, the rest is passed over,
- * and what is wrong is named after the function.
+ * Numbers are parsed as by the C++ standard library: leading digits count, the
+ * rest is ignored, and an error carries the name of the function.
  */
 
 /*
- * A share of the device, or "40G": GiB.  PyTorch reads it with a stream, which
- * wants the whole text to be a decimal number; false where it passes it over.
+ * A fraction of the device, or "40G": GiB. PyTorch reads it with a stream and
+ * requires the whole text to be a decimal number; false if PyTorch ignores it.
  */
 struct gp_conf_reserve {
 	double fraction; /* 0: bytes counts */
 	uint64_t bytes;
 };
 
-/* More address space than 9/8 of the device changes nothing. */
+/* Address space beyond 9/8 of the device has no effect. */
 #define MOST_DEVICES 1e6
 
 static enum gp_status no_number(struct gp_conf *conf, const char *function,
@@ -54,7 +54,8 @@ static enum gp_status to_unsigned(struct gp_conf *conf, const char *function,
 	char *end;
 
 	errno = 0;
-	parsed = strtoull(text, &end, 10); /* "-1" is the largest, as there */
+	/* "-1" is the largest value, as in C++ */
+	parsed = strtoull(text, &end, 10);
 	if (end == text || errno)
 		return no_number(conf, function, text);
 	*value = parsed;
@@ -69,7 +70,7 @@ static enum gp_status gp_conf_unsigned(struct gp_conf *conf, const char *text,
 			   value);
 }
 
-/* std::stoi made a size_t up to 2.9, std::stoull from 2.10 on. */
+/* std::stoi converted to size_t up to 2.9, std::stoull from 2.10 on. */
 static enum gp_status gp_conf_integer(struct gp_conf *conf, const char *text,
 				      uint64_t *value)
 {
@@ -101,7 +102,7 @@ static enum gp_status gp_conf_real(struct gp_conf *conf, const char *text,
 	return GP_OK;
 }
 
-/* The token there: True or False, nothing else. */
+/* The token at that position: must be True or False. */
 static enum gp_status gp_conf_bool(struct gp_conf *conf, size_t at,
 				   const char *name, bool *value)
 {
@@ -131,7 +132,7 @@ static const char *skip_digits(const char *text)
 	return text;
 }
 
-/* A decimal number up to its end: no "0x", no "inf", nothing behind it. */
+/* A complete decimal number: no "0x", no "inf", nothing after it. */
 static bool is_decimal(const char *text, const char *end)
 {
 	const char *start = text += *text == '+' || *text == '-', *point;
@@ -165,10 +166,11 @@ static bool gp_conf_reserve(const char *text, struct gp_conf_reserve *reserve)
 	if (!is_gib)
 		reserve->fraction = value < MOST_DEVICES ? value : MOST_DEVICES;
 	else if (value >= 0x1p34)
-		reserve->bytes = UINT64_MAX; /* more than there is: no limit */
+		reserve->bytes = UINT64_MAX; /* exceeds any device: no limit */
 	else
 		reserve->bytes = (uint64_t)(value * 0x1p30);
-	if (is_gib && !reserve->bytes) /* under a byte: set, and nothing */
+	if (is_gib &&
+	    !reserve->bytes) /* below one byte: set, but without effect */
 		reserve->fraction = DBL_MIN;
 	return true;
 }
@@ -184,9 +186,9 @@ static bool gp_conf_is_power(uint64_t value)
  * PyTorch: parseRoundUpPower2Divisions.
  */
 
-/* A list while it is read. */
+/* The state of parsing a list. */
 struct list {
-	size_t last; /* interval named last; 0 before there is one */
+	size_t last; /* last interval named; 0: none so far */
 	bool is_begun;
 };
 
@@ -227,7 +229,8 @@ static size_t interval_of(uint64_t mib)
 	return log2 < GP_DIVISIONS ? log2 : GP_DIVISIONS - 1;
 }
 
-/* The value of a pair; at: of its key, then of the value. */
+/* Reads the value of a pair. *at: the position of the key; then of the
+ * value. */
 static enum gp_status read_value(struct gp_conf *conf, size_t *at,
 				 uint64_t *value)
 {
@@ -243,8 +246,8 @@ static enum gp_status read_value(struct gp_conf *conf, size_t *at,
 	return status;
 }
 
-/* The first interval named also serves all below it; one between two named
- * ones is nobody's and stays as it was. */
+/* The first interval named also sets all below it; one between two named ones
+ * keeps its value. */
 static enum gp_status set_interval(struct gp_conf *conf, struct list *list,
 				   const char *key, uint64_t value)
 {
@@ -261,7 +264,8 @@ static enum gp_status set_interval(struct gp_conf *conf, struct list *list,
 	return GP_OK;
 }
 
-/* at: of the key; then of what stands before the next one, or before "]". */
+/* Reads a pair. *at: the position of the key; then that of the token before the
+ * next key, or before "]". */
 static enum gp_status read_pair(struct gp_conf *conf, size_t *at,
 				struct list *list)
 {
@@ -295,7 +299,7 @@ static enum gp_status read_list(struct gp_conf *conf, size_t *at)
 	return status;
 }
 
-/* at: of the value; then of its last token. */
+/* *at: the position of the value; then that of its last token. */
 static enum gp_status gp_divisions_read(struct gp_conf *conf, size_t *at)
 {
 	uint64_t value;
@@ -331,9 +335,9 @@ static uint64_t bytes_of(uint64_t mib)
 	return (mib < MAX_MIB ? mib : MAX_MIB) * MIB;
 }
 
-/* ---- by setting; at is where the value is ---- */
+/* ---- one reader per kind of setting; at: the position of the value ---- */
 
-/* Not below the large segment size; up to 2.9, above it. */
+/* Must not be below the large segment size; up to 2.9 it must be above it. */
 static enum gp_status read_size(struct gp_conf *conf,
 				const struct gp_knob *knob, size_t at,
 				uint64_t *size)
@@ -439,7 +443,7 @@ static enum gp_status read_reserve(struct gp_conf *conf,
 	return GP_OK;
 }
 
-/* Which one a program runs was settled when it started: native. */
+/* The backend of a program was chosen when it started: native. */
 static enum gp_status read_backend(struct gp_conf *conf,
 				   const struct gp_knob *knob, size_t at)
 {
@@ -458,7 +462,7 @@ static enum gp_status read_backend(struct gp_conf *conf,
 				"cudaMallocAsync != native");
 }
 
-/* PyTorch names the number from 2.10 on. */
+/* From 2.10 on PyTorch's message contains the number. */
 static enum gp_status refuse_threads(struct gp_conf *conf,
 				     const struct gp_knob *knob,
 				     const char *what, uint64_t count)
@@ -526,7 +530,7 @@ static enum gp_status read_plain(struct gp_conf *conf,
 	return status;
 }
 
-/* By what beside the type there is to check. */
+/* Indexed by what has to be checked beyond the type. */
 static enum gp_status (*const readers[GP_KNOBS])(struct gp_conf *conf,
 						 const struct gp_knob *knob,
 						 size_t at) = {
@@ -544,10 +548,10 @@ static enum gp_status (*const readers[GP_KNOBS])(struct gp_conf *conf,
 	[GP_KNOB_PLAIN] = read_plain,
 };
 
-/* ---- lists, and all of them ---- */
+/* ---- class lists, and the table of readers ---- */
 
-/* Classes are not in traces: [name:value,...] is read for its form alone, in
- * which what stands where a separator should is passed over. */
+/* Traces have no allocation classes, so only the form of [name:value,...] is
+ * checked; a wrong token in the place of a separator is ignored. */
 static enum gp_status skip_classes(struct gp_conf *conf, size_t *at)
 {
 	const char *token;
@@ -564,7 +568,7 @@ static enum gp_status skip_classes(struct gp_conf *conf, size_t *at)
 	return status;
 }
 
-/* What releases up to 2.9 say of a key with nothing behind its colon. */
+/* The message of releases up to 2.9 for a key without a value. */
 static void say_missing(const struct gp_knob *knob, char *text, size_t room)
 {
 	const char *name = knob->alias_of ? knob->alias_of : knob->name;

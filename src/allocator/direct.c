@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One cudaMalloc a request, one cudaFree a free: the baseline, and the
- * skeleton for a new engine.  The same with cudaMallocManaged, whose pages the
- * driver moves between host and device, is the engine managed.
+ * One cudaMalloc per request and one cudaFree per free: the baseline, and a
+ * template for new engines. The engine "managed" is the same with
+ * cudaMallocManaged, whose pages the driver moves between host and device.
  *
- * An engine is a struct that begins with struct gp_allocator, a table of ops,
- * a constructor, and a row in engines.c.  It asks config->device for memory,
- * tells config->action what it does in PyTorch's terms, and keeps gp_stats so
- * that allocated + cached == reserved at all times.
+ * An engine is a struct that begins with struct gp_allocator, a table of
+ * operations, a constructor, and a row in engines.c. It requests memory from
+ * config->device, reports its actions to config->action in PyTorch's terms, and
+ * keeps gp_stats so that allocated + cached == reserved at all times.
  */
 #include "allocator/engines.h"
 
@@ -36,7 +36,7 @@ static struct direct *direct_of(struct gp_allocator *allocator)
 	return (struct direct *)allocator;
 }
 
-/* Nothing is cached, so these move together. */
+/* Nothing is cached, so these statistics change together. */
 static const enum gp_stat_id counts[] = { GP_STAT_ALLOCATION, GP_STAT_ACTIVE,
 					  GP_STAT_SEGMENT };
 static const enum gp_stat_id sums[] = { GP_STAT_ALLOCATED_BYTES,
@@ -104,7 +104,8 @@ static enum gp_answer direct_alloc(struct gp_allocator *allocator, uint32_t id,
 	return GP_SERVED;
 }
 
-/* cudaFree waits for the device, so no other stream can still use it. */
+/* cudaFree synchronises with the device, so no other stream can still be using
+ * the block. */
 static void direct_free(struct gp_allocator *allocator, uint32_t id)
 {
 	struct direct *d = direct_of(allocator);
@@ -156,7 +157,7 @@ static void direct_state(struct gp_allocator *allocator, struct gp_state *state)
 
 		if (!b->size)
 			continue;
-		/* first_block carries the id through the sorting */
+		/* first_block keeps the id while sorting */
 		segments[at++] = (struct gp_segment){
 			.addr = b->addr,
 			.size = b->size,
@@ -183,7 +184,7 @@ static void direct_state(struct gp_allocator *allocator, struct gp_state *state)
 	*state = (struct gp_state){ segments, blocks, n, n };
 }
 
-/* What is free goes back to the device at once. */
+/* Free memory is returned to the device at once. */
 static uint64_t no_largest_free(struct gp_allocator *allocator)
 {
 	(void)allocator;
@@ -210,8 +211,8 @@ static const struct gp_allocator_ops direct_ops = {
 	.destroy = direct_destroy,
 };
 
-/* The live blocks of a start state, each as if it had been asked for.  One that
- * waits for other streams went back when the program freed it. */
+/* Allocates the live blocks of a start state. A block whose free is pending is
+ * left out: here it was returned when the program freed it. */
 static void adopt(struct direct *d, const struct gp_state *start)
 {
 	struct gp_device *device = d->config.device;
@@ -231,7 +232,8 @@ static void adopt(struct direct *d, const struct gp_state *start)
 				device->ops->adopt(device, addr, b->size,
 						   false);
 			else if (!d->take(device, b->size, &addr))
-				continue; /* told by the device's health */
+				/* reported by the device's health() */
+				continue;
 			d->blocks[b->id] = (struct direct_block){
 				addr, b->size, segment->stream, segment->pool
 			};

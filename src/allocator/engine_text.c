@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What --engine says: a name, with settings of the engine's own behind it
+/* Parsing of --engine: the name of an engine with settings of its own
  * (bfc:fraction=0.5:preallocate=true), or a library. */
 #include <math.h>
 #include <stdio.h>
@@ -12,9 +12,10 @@
 
 struct named {
 	struct gp_engine engine;
-	char *text;    /* as it is said: the engine's name */
+	/* the argument of --engine, which becomes the engine's name */
+	char *text;
 	char *program; /* owned */
-	char **values; /* owned, as each of them is */
+	char **values; /* owned, as is each element */
 	size_t count;  /* of settings */
 };
 
@@ -55,7 +56,7 @@ bool engine_is_named(const struct gp_engine *engine, const char *name)
 	return strlen(name) == length && !memcmp(name, engine->name, length);
 }
 
-/* One more of those that there are. */
+/* Adds a name to the list of valid ones in the hint. */
 static void hint(struct gp_diag *diag, const char *name)
 {
 	size_t n = strlen(diag->hint);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The registry of engines, and what they share. */
+/* The registry of engines, and what engines share. */
 #include "allocator/engines.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 #include "allocator/textbook/textbook.h"
 #include "gpupool/allocator.h"
 
-/* Nothing can go wrong with these. */
+/* These constructors cannot fail. */
 
 static enum gp_status create_caching(const struct gp_allocator_config *config,
 				     struct gp_allocator **allocator,
@@ -37,7 +37,7 @@ static const struct gp_engine_table *const tables[] = {
 	&textbook_stitch,    &textbook_plan,
 };
 
-/* The table that is named as the engine. */
+/* The plug-in table with the engine's name. */
 static enum gp_status create_table(const struct gp_allocator_config *config,
 				   struct gp_allocator **allocator,
 				   struct gp_diag *diag)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests to an engine of a few calls: an allocator for each stream of each
- * pool, counters, and blocks that are freed while other streams may still use
- * them.
+ * Requests to a plug-in engine: one allocator for each stream of each pool,
+ * counters, and pending frees.
  *
- * A block that waits is given back when the trace says that the streams which
- * used it are done (synchronize, complete), or when memory has run out, for
- * which PyTorch waits for all of them, too (synchronize_and_free_events).
+ * A pending block is returned to the engine when the trace says that the
+ * streams which used it are done (synchronize, complete), or when memory has
+ * run out, because PyTorch then waits for all streams, too
+ * (synchronize_and_free_events).
  */
 #include "allocator/keeper.h"
 
@@ -71,7 +71,7 @@ uint64_t keeper_planned(const struct gp_memory *memory, uint32_t id)
 	return places ? places[id] : GP_NO_PLACE;
 }
 
-/* ---- what is told ---- */
+/* ---- counters and actions ---- */
 
 void keeper_count(struct keeper *l, enum gp_stat_id id, int64_t amount)
 {
@@ -99,7 +99,7 @@ void keeper_act(struct keeper *l, enum gp_event_kind kind,
 		l->config.action(l->config.action_arg, &action);
 }
 
-/* ---- allocators of the table's ---- */
+/* ---- heaps: the allocators of an engine ---- */
 
 static uint32_t add_heap(struct keeper *l, uint16_t stream, uint16_t pool)
 {
@@ -144,7 +144,7 @@ static void trim(struct keeper *l, uint16_t pool)
 			l->table->trim(l->heaps[i]->self);
 }
 
-/* ---- blocks that wait for other streams ---- */
+/* ---- pending frees ---- */
 
 static void add_use(struct keeper *l, struct keeper_block *b, uint16_t stream)
 {
@@ -162,7 +162,7 @@ static void add_use(struct keeper *l, struct keeper_block *b, uint16_t stream)
 	b->uses = index;
 }
 
-/* Of that stream, or GP_ALL_STREAMS. */
+/* Removes the uses on that stream, or on GP_ALL_STREAMS. */
 static void end_uses(struct keeper *l, struct keeper_block *b, uint16_t stream)
 {
 	uint32_t *link = &b->uses;
@@ -198,7 +198,7 @@ static void give_back(struct keeper *l, uint32_t id)
 	l->table->free(heap->self, &b->piece);
 }
 
-/* Gives back those that wait for nothing else. */
+/* Frees the pending blocks that have no use left. */
 static void complete_pending(struct keeper *l, uint16_t stream)
 {
 	size_t kept = 0;
@@ -266,8 +266,8 @@ static bool ask(struct keeper *l, struct keeper_heap *heap,
 	return l->table->alloc(heap->self, asked, piece);
 }
 
-/* As PyTorch when the device says no: all that waits is waited for, what can be
- * given back is, and then once more. */
+/* As PyTorch does when the device is out of memory: waits for all pending
+ * frees, releases cached memory, and tries once more. */
 static bool serve(struct keeper *l, struct keeper_heap *heap,
 		  const struct gp_ask *asked, struct gp_piece *piece)
 {
@@ -282,7 +282,7 @@ static bool serve(struct keeper *l, struct keeper_heap *heap,
 	return !keeper_is_broken(l) && ask(l, heap, asked, piece);
 }
 
-/* The newest of those open that takes a stream. */
+/* The pool of the newest open route that accepts the stream. */
 static uint16_t routed(const struct keeper *l, uint16_t stream)
 {
 	for (size_t i = l->route_count; i-- > 0;)
@@ -374,7 +374,7 @@ static enum gp_answer keeper_set_fraction(struct gp_allocator *allocator,
 	struct keeper *l = keeper_of(allocator);
 	uint64_t free_bytes, total;
 
-	/* What PyTorch refuses changes nothing. */
+	/* A fraction that PyTorch refuses has no effect. */
 	if (!engine_is_fraction(fraction))
 		return GP_SERVED;
 	l->config.device->ops->info(l->config.device, &free_bytes, &total);
@@ -432,7 +432,7 @@ static void keeper_mark(struct gp_allocator *allocator, const char *name)
 		l->table->mark(l->heaps[i]->self, name);
 }
 
-/* ---- what there is ---- */
+/* ---- state ---- */
 
 static void keeper_reset_peak(struct gp_allocator *allocator)
 {
@@ -497,7 +497,7 @@ static enum gp_status keeper_health(struct gp_allocator *allocator,
 	return gp_diag_set(diag, GP_INPUT, "%s", l->trouble);
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static void keeper_destroy(struct gp_allocator *allocator)
 {
@@ -548,8 +548,8 @@ static const struct gp_allocator_ops keeper_ops = {
 	.mark = keeper_mark,
 };
 
-/* A block of the start state, asked for anew.  One that waits does so for work
- * of which nothing is known. */
+/* Allocates a block of the start state. A pending one waits for work that is
+ * unknown. */
 static bool adopt_block(struct keeper *l, const struct gp_segment *segment,
 			const struct gp_block *from)
 {

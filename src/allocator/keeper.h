@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an engine of a few calls (gpupool/engine.h) need not do by itself.
+ * The adapter between struct gp_allocator and a plug-in engine
+ * (gpupool/engine.h): what such an engine need not do itself.
  *
- *     keeper.c         requests, and blocks that wait for other streams
- *     keeper_memory.c  what is taken from the device, and what lies there
+ *     keeper.c         requests, and pending frees
+ *     keeper_memory.c  memory obtained from the device, and the blocks in it
  *
- * The table's calls go on in this process; those of plugin/ are passed on to a
- * library in another one.
+ * The functions of a built-in table run in this process; those of a library are
+ * called through plugin/, in a child process.
  */
 #ifndef ALLOCATOR_KEEPER_H
 #define ALLOCATOR_KEEPER_H
@@ -17,7 +18,7 @@
 
 struct keeper;
 
-/* An allocator of the table's, and whom it serves. */
+/* An allocator made by the table's create, and whom it serves. */
 struct keeper_heap {
 	struct keeper *keeper;
 	struct gp_memory memory;
@@ -30,11 +31,11 @@ struct keeper_block {
 	struct gp_piece piece;
 	uint64_t requested;
 	uint32_t heap;
-	uint32_t uses; /* index + 1 of its last use; 0: none */
-	uint8_t state; /* enum gp_block_state; GP_INACTIVE: it is not there */
+	uint32_t uses; /* index + 1 of the latest use; 0: none */
+	uint8_t state; /* enum gp_block_state; GP_INACTIVE: unused id */
 };
 
-/* A stream that used a block beside its own; 0 ends the list. */
+/* A stream other than the block's own that used it; a list, which 0 ends. */
 struct keeper_use {
 	uint32_t next; /* index + 1 */
 	uint16_t stream;
@@ -47,28 +48,28 @@ struct keeper_span {
 	bool is_mapped;
 };
 
-struct keeper_spans { /* by address */
+struct keeper_spans { /* sorted by address */
 	struct keeper_span *items;
 	size_t count, room;
 };
 
-/* Where requests without a pool go. */
+/* A routing of requests that name no pool. */
 struct keeper_route {
-	uint16_t pool, stream; /* of that stream, or GP_ALL_STREAMS */
+	uint16_t pool, stream; /* requests on that stream, or GP_ALL_STREAMS */
 };
 
 struct keeper {
 	struct gp_allocator head;
 	struct gp_allocator_config config;
 	const struct gp_engine_table *table;
-	/* Whether each block is compared with the others and with the memory
-	 * there is. */
+	/* Whether each block is checked against the other blocks and the memory
+	 * obtained from the device. */
 	bool is_checked;
-	void (*destroyed)(struct keeper *keeper); /* NULL: nobody asks */
+	void (*destroyed)(struct keeper *keeper); /* may be NULL */
 
 	struct keeper_heap **heaps;
 	size_t heap_count, heap_room;
-	struct gp_map heap_of; /* by stream and pool */
+	struct gp_map heap_of; /* key: stream and pool */
 
 	struct keeper_block *blocks; /* by id */
 	struct {
@@ -76,28 +77,30 @@ struct keeper {
 		size_t count, room;
 		uint32_t spare; /* index + 1 */
 	} uses;
-	uint32_t *pending; /* ids, in the order of their frees */
+	uint32_t *pending; /* ids in order of free */
 	size_t pending_count, pending_room;
 	struct keeper_route *routes;
 	size_t route_count, route_room;
 
 	struct keeper_spans memory, reserved;
-	bool is_amount; /* memory is one range, by keeper_hold */
+	bool is_amount; /* memory is a single range: keeper_hold() */
 	uint64_t limit; /* bytes that may be reserved; GP_UNLIMITED */
-	uint32_t *live; /* ids by address, when is_checked */
+	uint32_t *live; /* ids sorted by address, if is_checked */
 	size_t live_count, live_room;
 
 	struct gp_stats stats;
 	struct gp_level levels[GP_STAT_COUNT];
 	struct {
 		const char *name;
-		uint64_t size, id; /* size 0: it is about no block */
-	} call;			   /* the one under way, for messages */
-	char trouble[512]; /* why the engine is not asked any more; "": it is */
+		uint64_t size, id; /* size 0: not about a block */
+	} call;			   /* the call in progress, for messages */
+	char trouble[512]; /* why the engine is no longer called; "": it is */
 };
 
-/* A keeper for an engine whose calls go on in this process, or one that begins
- * a larger struct, zeroed.  GP_INPUT: it cannot begin so. */
+/* keeper_create() makes a keeper for an engine that runs in this process;
+ * keeper_init() initialises a zeroed one that is the first member of a larger
+ * struct. GP_INPUT: the engine cannot be created, or cannot adopt the start
+ * state. */
 enum gp_status keeper_create(const struct gp_engine_table *table,
 			     const struct gp_allocator_config *config,
 			     struct gp_allocator **allocator,
@@ -107,14 +110,14 @@ enum gp_status keeper_init(struct keeper *keeper,
 			   const struct gp_allocator_config *config,
 			   struct gp_diag *diag);
 
-/* Of the engine, by its name: what it was set to, or its default. */
+/* The value of an engine's setting: the one that was given, or its default. */
 const char *keeper_setting(const struct gp_memory *memory, const char *name);
 
-/* Where the block is to lie; GP_NO_PLACE. */
+/* The planned place of a block, or GP_NO_PLACE. */
 uint64_t keeper_planned(const struct gp_memory *memory, uint32_t id);
 
-/* The engine is not to be trusted any more, since the call under way: the first
- * reason stands. */
+/* Stops using the engine because of the call in progress. If called again, the
+ * first reason stays. */
 void keeper_fail(struct keeper *l, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 static inline bool keeper_is_broken(const struct keeper *l)
@@ -129,12 +132,12 @@ void keeper_act(struct keeper *l, enum gp_event_kind kind,
 
 /* keeper_memory.c */
 struct gp_memory keeper_memory(struct keeper_heap *heap);
-/* Notes a block; false, and the keeper has failed, where it cannot lie there.
- */
+/* Registers a block. If it cannot be there, the keeper fails and the result is
+ * false. */
 bool keeper_place(struct keeper *l, uint32_t id);
 void keeper_displace(struct keeper *l, uint32_t id);
-/* The engine has so many bytes, wherever they are: the device is asked for as
- * many.  False: it has not so many. */
+/* The engine holds that many bytes, at unknown addresses: obtains as many from
+ * the device. False: the device has too few. */
 bool keeper_hold(struct keeper *l, uint64_t bytes);
 void keeper_state(struct gp_allocator *allocator, struct gp_state *state);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The device that an engine of a few calls asks, and what lies in the memory
- * that it got there.  Whatever cannot be is the engine's end (keeper_fail).
+ * The device as a plug-in engine sees it, and the blocks in the memory obtained
+ * from it. An impossible answer ends the use of the engine (keeper_fail).
  */
 #include "allocator/keeper.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- ranges by address ---- */
 
-/* The first that ends behind addr. */
+/* The first range that ends after addr. */
 static size_t find(const struct keeper_spans *spans, uint64_t addr)
 {
 	size_t low = 0, high = spans->count;
@@ -57,7 +57,7 @@ static bool covers(const struct keeper_span *span, uint64_t addr, uint64_t size)
 	       addr - span->addr <= span->size - size;
 }
 
-/* The one that holds all of it; NULL: there is none. */
+/* The range that contains [addr, addr + size); NULL: there is none. */
 static struct keeper_span *around(const struct keeper_spans *spans,
 				  uint64_t addr, uint64_t size)
 {
@@ -70,7 +70,7 @@ static struct keeper_span *around(const struct keeper_spans *spans,
 
 /* ---- blocks by address ---- */
 
-/* The first live one that ends behind addr, as an index into live. */
+/* The first live block that ends after addr, as an index into live. */
 static size_t find_live(const struct keeper *l, uint64_t addr)
 {
 	size_t low = 0, high = l->live_count;
@@ -191,7 +191,7 @@ static bool memory_malloc(void *device, uint64_t size, uint64_t *addr)
 	return true;
 }
 
-/* Whether it may go back: nothing in use is there. */
+/* Whether the range may be released: no block in use overlaps it. */
 static bool is_unused(struct keeper *l, uint64_t addr, uint64_t size)
 {
 	const struct gp_piece *p =
@@ -259,7 +259,7 @@ static bool are_pages(struct keeper *l, uint64_t addr, uint64_t size)
 	return false;
 }
 
-/* Ranges of one reservation that touch are one. */
+/* Adds a range, merged with adjacent ranges of the same reservation. */
 static void join(struct keeper *l, struct keeper_span span)
 {
 	size_t at = find(&l->memory, span.addr);
@@ -309,7 +309,7 @@ static bool memory_map(void *device, uint64_t addr, uint64_t size)
 	return true;
 }
 
-/* Cuts a part out of a range. */
+/* Removes a part of a range. */
 static void cut(struct keeper *l, struct keeper_span *span, uint64_t addr,
 		uint64_t size)
 {
@@ -377,7 +377,7 @@ static bool begin_amount(struct keeper *l)
 	return size;
 }
 
-/* One range that grows and shrinks at its end. */
+/* Keeps a single range, which grows and shrinks at its end. */
 bool keeper_hold(struct keeper *l, uint64_t bytes)
 {
 	struct gp_device *from = l->config.device;
@@ -452,7 +452,7 @@ static size_t list_live(const struct keeper *l, struct gp_block *live)
 	return count;
 }
 
-/* Where the block behind at begins, at being all that is before it. */
+/* Adds a free block for the gap between `at` and the next block. */
 static void put_free(struct gp_block *blocks, struct gp_segment *segment,
 		     uint64_t at, uint64_t end)
 {
@@ -464,8 +464,8 @@ static void put_free(struct gp_block *blocks, struct gp_segment *segment,
 					   .site = GP_NO_SITE };
 }
 
-/* A segment's blocks, and what lies between them; returns how many of live are
- * its. */
+/* Writes a segment's blocks and the gaps between them; returns how many of
+ * `live` are in it. */
 static size_t fill(struct gp_segment *segment, struct gp_block *blocks,
 		   const struct gp_block *live, size_t count)
 {
@@ -481,7 +481,8 @@ static size_t fill(struct gp_segment *segment, struct gp_block *blocks,
 	return n;
 }
 
-/* Each block by itself, and in one piece what else is held. */
+/* Each block is a segment of its own; all other memory held is one free
+ * segment. */
 static void state_of_amount(const struct keeper *l, struct gp_block *live,
 			    size_t count, struct gp_state *state)
 {

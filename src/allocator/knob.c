@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of settings.  Names and ranges are PyTorch's; since is what each
- * release answered when asked.
+ * The table of settings. Names and ranges are PyTorch's; `since` was determined
+ * by running each release.
  */
 #include "gpupool/knob.h"
 

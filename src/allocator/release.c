@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What differs between PyTorch's releases. */
+/* The differences between PyTorch's releases. */
 #include "allocator/release.h"
 
 #include <ctype.h>
@@ -10,7 +10,8 @@
 #include "gpupool/knob.h"
 #include "gpupool/release.h"
 
-/* "run" as a source: seen by running adjacent releases on generated cases. */
+/* The source "run" means: found by running adjacent releases on generated
+ * cases. */
 static const struct gp_change_row rows[GP_CHANGES] = {
 	[GP_CHANGE_DIVISION_ONE] = {
 		.since = 4,

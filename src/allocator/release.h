@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What differs between PyTorch's releases: one row a change, with the first
- * release that has it and where it comes from (struct gp_change_row).
+ * The differences between PyTorch's releases: one row per change, with the
+ * first release that has it and its source (struct gp_change_row).
  */
 #ifndef ALLOCATOR_RELEASE_H
 #define ALLOCATOR_RELEASE_H

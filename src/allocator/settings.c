@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PYTORCH_CUDA_ALLOC_CONF, read as each release reads it.
+ * PYTORCH_CUDA_ALLOC_CONF, parsed as each release parses it.
  *
- * Up to 2.9 one parser goes through the pairs (CUDAAllocatorConfig::parseArgs).
- * From 2.10 on two do, each passing over the other's keys: that of all
- * accelerators (AcceleratorAllocatorConfig::parseArgs) and CUDA's.  At run time
- * the former comes first; when a program starts, CUDA's.  Before either, the
- * backend is looked for: parseEnvForBackend.
+ * Up to 2.9 there is one parser (CUDAAllocatorConfig::parseArgs). From 2.10 on
+ * there are two, each of which skips the other's keys: one for all accelerators
+ * (AcceleratorAllocatorConfig::parseArgs) and CUDA's. At run time the former
+ * runs first; when a program starts, CUDA's does. Before either, the backend is
+ * determined: parseEnvForBackend.
  */
 #include <string.h>
 
@@ -75,7 +75,7 @@ static enum gp_status unknown_key(struct gp_conf *conf, size_t at, int reader)
 
 /* ---- parsers ---- */
 
-/* Steps over the comma behind a value, if there is anything. */
+/* Steps over the comma after a value, unless the string ends. */
 static enum gp_status next_key(struct gp_conf *conf, size_t *at)
 {
 	enum gp_status status = GP_OK;
@@ -103,7 +103,8 @@ static enum gp_status read_strictly(struct gp_conf *conf)
 	return status;
 }
 
-/* The keys of one of the two parsers; large_segment_size_mb is past. */
+/* Reads the keys of one of the two parsers; large_segment_size_mb has been read
+ * already. */
 static enum gp_status read_keys_of(struct gp_conf *conf, int reader)
 {
 	enum gp_status status = GP_OK;
@@ -125,7 +126,8 @@ static enum gp_status read_keys_of(struct gp_conf *conf, int reader)
 	return status;
 }
 
-/* Wherever the word stands; the other sizes are measured against it. */
+/* Reads large_segment_size_mb first, wherever it is: the other sizes are
+ * compared with it. */
 static enum gp_status read_segment_size(struct gp_conf *conf)
 {
 	enum gp_status status = GP_OK;
@@ -163,7 +165,7 @@ static enum gp_status refuse_async(struct gp_conf *conf)
 			   "backend:cudaMallocAsync cannot be replayed");
 }
 
-/* From 2.10 on: the first backend among the pairs, known or not. */
+/* From 2.10 on: the first backend among the pairs, even an unknown one. */
 static enum gp_status scan_pairs(struct gp_conf *conf)
 {
 	enum gp_status status = GP_OK;
@@ -189,8 +191,8 @@ static bool text_is(const char *text, size_t length, const char *word)
 	return length == strlen(word) && !memcmp(text, word, length);
 }
 
-/* Up to 2.9: the first native or cudaMallocAsync behind "backend:", between
- * spaces and commas. */
+/* Up to 2.9: the first of native and cudaMallocAsync after "backend:",
+ * delimited by spaces and commas. */
 static enum gp_status scan_words(struct gp_conf *conf, const char *text)
 {
 	size_t length;
@@ -291,7 +293,8 @@ static unsigned log2_of(uint64_t x)
 	return 63 - (unsigned)__builtin_clzll(x);
 }
 
-/* The interval of a size: 0 up to 2 MiB, then one an octave, 15 from 32 GiB. */
+/* The interval of a size: 0 up to 2 MiB, then one per power of two, 15 from 32
+ * GiB on. */
 static unsigned interval_of(uint64_t size)
 {
 	unsigned log2 = log2_of(size);
@@ -301,8 +304,8 @@ static unsigned interval_of(uint64_t size)
 	return log2 - 20 < GP_DIVISIONS ? log2 - 20 : GP_DIVISIONS - 1;
 }
 
-/* Up to the next of `divisions` steps between two powers of two, or to the
- * power itself when there are more steps than bytes. */
+/* Rounds up to the next of `divisions` steps between two powers of two; or to
+ * the power of two itself if a step would be less than a byte. */
 static uint64_t round_to_division(uint64_t size, uint64_t divisions)
 {
 	uint64_t floor = UINT64_C(1) << log2_of(size);
@@ -324,7 +327,7 @@ uint64_t gp_settings_round(const struct gp_settings *settings, uint64_t size)
 		if (divisions > 1)
 			return round_to_division(size, divisions);
 		if (!gp_release_has(settings->release, GP_CHANGE_DIVISION_ONE))
-			return size; /* not even to 512 */
+			return size; /* not even a multiple of 512 */
 	}
 	return (size + GP_MIN_BLOCK_SIZE - 1) & ~UINT64_C(511);
 }
@@ -339,7 +342,7 @@ uint64_t gp_settings_segment(const struct gp_settings *settings,
 	return gp_round_up(rounded, SEGMENT_STEP);
 }
 
-/* ---- settings whose decisions are the same ---- */
+/* ---- ranges of equivalent settings ---- */
 
 struct gp_alike gp_alike_of(const struct gp_settings *settings)
 {
@@ -351,7 +354,7 @@ struct gp_alike gp_alike_of(const struct gp_settings *settings)
 		.large_least = settings->large_segment_size,
 		.large_most = settings->large_segment_size,
 		.gc_off = settings->gc_threshold <= 0,
-		/* 1 to 0, an empty range, where it is off. */
+		/* 1 to 0, an empty range, if it is off */
 		.gc_least =
 			settings->gc_threshold > 0 ? settings->gc_threshold : 1,
 		.gc_most =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics as engines keep them that do not tell pools apart: in "all". */
+/* The statistics of engines that do not distinguish pools: only "all" is
+ * kept. */
 #include "allocator/engines.h"
 
 void gp_stat_change(struct gp_stat *stat, int64_t amount)
