@@ -3,14 +3,14 @@
  * PyTorch's allocator of pinned host memory: ATen/core/CachingHostAllocator.h
  * and ATen/cuda/CachingHostAllocator.cpp, 2.0 to 2.15.
  *
- * A request is rounded up to a power of two, and served by a free block of that
- * size; nothing is split or merged.  A freed block that streams used waits for
- * an event of each.  Events are asked for at the next request and when the
- * cache is emptied, the oldest first, up to the first that is not ready: what
- * is behind that one waits, too.  When the host has no more memory nothing is
- * given back and tried again: the program gets the error.
+ * A request is rounded up to a power of two and served by a free block of that
+ * size; blocks are neither split nor merged. The free of a block that streams
+ * used is pending on an event per stream. Events are queried at the next
+ * request and when the cache is emptied, oldest first, up to the first that is
+ * not complete: later ones remain pending even if they are. When the host is
+ * out of memory, nothing is released and retried: the program gets the error.
  *
- * The device stands for the host: its malloc is cudaHostAlloc.
+ * The device represents the host: its malloc stands for cudaHostAlloc.
  */
 #include "allocator/engines.h"
 
@@ -20,20 +20,20 @@
 #include "allocator/release.h"
 #include "base/mem.h"
 
-#define LISTS	     65 /* of free blocks: up to 1, 2, 4 ... 2^64 bytes */
+#define LISTS	     65 /* free lists: up to 1, 2, 4 ... 2^64 bytes */
 #define RESERVE_PAGE UINT64_C(4096)
 
-/* Memory as long as the host gave it; number 0 is none. */
+/* A block of memory obtained from the host; number 0 is not used. */
 struct pinned_block {
-	uint64_t addr, size; /* size 0: this number is spare */
+	uint64_t addr, size; /* size 0: unused number */
 	uint64_t requested;
-	uint32_t id;	 /* GP_NO_ID: it is cached */
-	uint32_t events; /* it waits for */
+	uint32_t id;	 /* GP_NO_ID: the block is cached */
+	uint32_t events; /* pending events */
 	uint16_t stream, pool;
-	bool is_freed, is_reserved; /* reserved: out of the reserve segment */
+	bool is_freed, is_reserved; /* is_reserved: in the reserve segment */
 };
 
-/* A stream that uses the block of an id. */
+/* A stream that uses a block; a list, per block id. */
 struct pinned_use {
 	uint32_t next; /* index + 1 */
 	uint16_t stream;
@@ -52,8 +52,9 @@ struct pinned_list {
 
 struct pinned_pool {
 	struct pinned_list free[LISTS];
-	struct pinned_event *events;	       /* the oldest first */
-	size_t event_count, event_room, asked; /* asked: those that are done */
+	struct pinned_event *events; /* oldest first */
+	/* asked: events found complete */
+	size_t event_count, event_room, asked;
 	bool is_released;
 };
 
@@ -63,7 +64,7 @@ struct pinned {
 	struct gp_settings settings;
 	struct pinned_block *blocks;
 	size_t block_count, block_room;
-	uint32_t spare; /* the next one's is its id */
+	uint32_t spare; /* head of a list, linked through id */
 	uint32_t *by_id;
 	uint32_t *uses_of; /* by id; index + 1 */
 	struct {
@@ -74,7 +75,7 @@ struct pinned {
 	struct pinned_pool *pools;
 	struct {
 		uint64_t addr, size, used;
-		bool is_taken; /* asked for, once */
+		bool is_taken; /* the segment was obtained */
 	} reserve;
 	struct gp_diag diag;
 	struct gp_stats stats;
@@ -86,7 +87,7 @@ static struct pinned *pinned_of(struct gp_allocator *allocator)
 	return (struct pinned *)allocator;
 }
 
-/* ---- what is told ---- */
+/* ---- counters and actions ---- */
 
 static void count(struct pinned *p, enum gp_stat_id id, int64_t amount)
 {
@@ -113,7 +114,7 @@ static void act(struct pinned *p, enum gp_event_kind kind,
 		p->config.action(p->config.action_arg, &action);
 }
 
-/* ---- memory of the host ---- */
+/* ---- memory from the host ---- */
 
 static bool take(struct pinned *p, struct pinned_block *b)
 {
@@ -139,8 +140,8 @@ static void give(struct pinned *p, const struct pinned_block *b)
 	device->ops->free(device, b->addr, b->size);
 }
 
-/* pinned_reserve_segment_size_mb: taken with the first block, used from its
- * beginning to its end, once. */
+/* pinned_reserve_segment_size_mb: the segment is obtained with the first block;
+ * blocks are taken from its beginning to its end, and never returned to it. */
 static bool take_reserved(struct pinned *p, struct pinned_block *b)
 {
 	struct pinned_block whole = { .size = p->settings.pinned_reserve };
@@ -171,7 +172,8 @@ static bool by_size(const struct pinned *p)
 	return !gp_release_has(p->settings.release, GP_CHANGE_PINNED_LISTS);
 }
 
-/* The last is taken first: up to 2.4 that at the lowest address. */
+/* Adds a block to its free list, the end of which is used first: up to 2.4 that
+ * is the block at the lowest address. */
 static void keep(struct pinned *p, uint32_t number)
 {
 	const struct pinned_block *b = &p->blocks[number];
@@ -225,7 +227,7 @@ static void drop(struct pinned *p, uint32_t number)
 	p->spare = number;
 }
 
-/* ---- blocks that wait for events ---- */
+/* ---- pending frees ---- */
 
 static void complete(struct pinned *p, uint32_t number)
 {
@@ -260,7 +262,8 @@ static void ask_for_events(struct pinned *p, struct pinned_pool *pool)
 	pool->asked = 0;
 }
 
-/* Those of a stream, or of a block, are ready; number 0: of any block. */
+/* Marks the events of a stream, or of a block, as complete; number 0: of any
+ * block. */
 static void make_ready(struct pinned *p, uint16_t stream, uint32_t number)
 {
 	for (size_t i = 0; i < p->config.pool_count; i++) {
@@ -285,7 +288,7 @@ static void put_off(struct pinned *p, uint32_t number, uint16_t stream)
 	struct pinned_pool *pool = &p->pools[b->pool];
 
 	b->events++;
-	/* A block of a captured graph is never used again. */
+	/* A block allocated in a graph capture is never reused. */
 	if (b->pool)
 		return;
 	pool->events =
@@ -430,7 +433,7 @@ static void pinned_complete(struct gp_allocator *allocator, uint32_t id)
 		make_ready(p, GP_ALL_STREAMS, p->by_id[id]);
 }
 
-/* Of the default pool, and of those that no graph needs any more. */
+/* Empties the default pool, and the pools that no graph uses any more. */
 static enum gp_answer pinned_empty_cache(struct gp_allocator *allocator,
 					 uint16_t pool)
 {
@@ -474,7 +477,7 @@ static const char *pinned_refusal(struct gp_allocator *allocator)
 	return pinned_of(allocator)->diag.what;
 }
 
-/* ---- what there is ---- */
+/* ---- state ---- */
 
 static void pinned_reset_peak(struct gp_allocator *allocator)
 {
@@ -535,7 +538,7 @@ static void list_segment(struct listing *t, uint64_t addr, uint64_t size)
 				     .site = GP_NO_SITE };
 }
 
-/* What is between the last block and that address. */
+/* Lists the gap between the last block and an address. */
 static void list_gap(struct listing *t, uint64_t from, uint64_t to)
 {
 	if (from < to)
@@ -546,7 +549,8 @@ static void list_gap(struct listing *t, uint64_t from, uint64_t to)
 						  .site = GP_NO_SITE });
 }
 
-/* The blocks are in address order, those of the reserve segment in a row. */
+/* Lists all blocks, which are in address order; those of the reserve segment
+ * are adjacent. */
 static void list_all(const struct pinned *p, struct listing *t,
 		     const struct gp_block *blocks, size_t n)
 {
@@ -606,7 +610,7 @@ static uint64_t pinned_largest_free(struct gp_allocator *allocator)
 	return largest;
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static void pinned_destroy(struct gp_allocator *allocator)
 {
@@ -644,7 +648,7 @@ static const struct gp_allocator_ops pinned_ops = {
 	.destroy = pinned_destroy,
 };
 
-/* Blocks of a start state, each as if it had been asked for. */
+/* Allocates the blocks of a start state. */
 static enum gp_status adopt(struct pinned *p, const struct gp_state *start,
 			    struct gp_diag *diag)
 {

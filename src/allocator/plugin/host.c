@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process of a host allocator.  Each stream of each pool has a thread of
- * its own, for the allocators keep arenas and caches by thread.
+ * The process of a host allocator. Each stream of each pool has its own thread,
+ * because these allocators keep arenas and caches per thread.
  */
 #include "allocator/plugin/host.h"
 
@@ -14,27 +14,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what an allocator says of itself ---- */
+/* ---- statistics of each allocator ---- */
 
 struct allocator {
 	const char *name;
-	const char *symbol; /* only it has that */
+	const char *symbol; /* identifies the allocator */
 	uint64_t (*held)(void);
 	void (*trim)(void);
 };
 
-/* malloc is the process's, so this is, too. */
+/* Global, because malloc applies to the whole process. */
 static struct {
 	const struct allocator *loaded;
-	void *symbol; /* its */
+	void *symbol; /* the value of loaded->symbol */
 	bool is_touched;
-	bool has_main;	   /* its first thread has a heap */
-	uint64_t first;	   /* the first block's address */
-	char rollup[4096]; /* no memory of the allocator's */
+	bool has_main;	   /* the main thread has a heap */
+	uint64_t first;	   /* address of the first block */
+	char rollup[4096]; /* a buffer that is not allocated */
 } host_process;
 
-/* As glibc has it, from 2.33 on; looked up, as musl and older ones have none.
- */
+/* glibc's struct mallinfo2, from 2.33 on. mallinfo2() is looked up at run time,
+ * because musl and older glibcs lack it. */
 struct info {
 	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks,
 		uordblks, fordblks, keepcost;
@@ -42,7 +42,8 @@ struct info {
 typedef struct info info_call(void);
 typedef int trim_call(size_t pad);
 
-/* The main arena's break, the other arenas, and what is mapped by itself. */
+/* The main arena's heap, the other arenas, and blocks that are mapped
+ * individually. */
 static uint64_t held_by_glibc(void)
 {
 	info_call *call;
@@ -74,8 +75,8 @@ static mallctl_call *mallctl(void)
 	return call;
 }
 
-/* As if what it handed out were touched: its pages count from malloc on.
- * Numbers are those of the last epoch. */
+/* Counts allocated pages as if they were touched. The numbers are those of the
+ * last epoch. */
 static uint64_t held_by_jemalloc(void)
 {
 	uint64_t epoch = 1;
@@ -93,7 +94,7 @@ static void trim_jemalloc(void)
 	mallctl()("arena.4096.purge", NULL, NULL, NULL, 0);
 }
 
-/* gperftools' MallocExtension in C. */
+/* The C interface of gperftools' MallocExtension. */
 static uint64_t property(const char *name)
 {
 	int (*get)(const char *name, size_t *value);
@@ -156,8 +157,8 @@ static const struct allocator allocators[] = {
 	{ "mimalloc", "mi_process_info", held_by_mimalloc, trim_mimalloc },
 };
 
-/* Anonymous memory of this process, by the kernel; into a buffer that is none
- * of the allocator's. */
+/* The anonymous memory of this process as reported by the kernel, read into a
+ * buffer that the allocator does not provide. */
 static uint64_t held_by_smaps(void)
 {
 	char *text = host_process.rollup;
@@ -207,7 +208,7 @@ uint64_t host_held(void)
 enum job { ALLOC, FREE, TRIM, END };
 
 struct thread {
-	bool is_main; /* the first: there is no other */
+	bool is_main; /* uses the main thread */
 	pthread_t thread;
 	sem_t go, done;
 	enum job job;
@@ -272,8 +273,8 @@ static void destroy(void *self)
 		pthread_join(t->thread, NULL);
 }
 
-/* Some allocators begin at a random address: told are differences from the
- * first block's. */
+/* Some allocators begin at a random address, so addresses are reported relative
+ * to the first block. */
 static uint64_t from_first(uint64_t addr)
 {
 	if (!host_process.first)

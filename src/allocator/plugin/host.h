@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Allocators of host programs (glibc, jemalloc, tcmalloc, mimalloc), in a
- * process that has one of them in place of its own: requests are malloc and
- * free there, and what they hold is what the allocator says it took from the
- * system.  Nothing is written to the memory, so it costs addresses alone.
+ * process that uses one of them: requests are malloc and free there, and
+ * reserved memory is what the allocator says it obtained from the system. The
+ * memory is not written to, so it costs address space only.
  */
 #ifndef ALLOCATOR_PLUGIN_HOST_H
 #define ALLOCATOR_PLUGIN_HOST_H
@@ -16,9 +16,9 @@
 
 /* ---- in that process: host.c ---- */
 
-/* The argument of the process is one of these and a name, in place of a
- * library; HOST_TOUCHED: blocks are written to, and what is held is what the
- * system says is in memory. */
+/* The argument of the process is one of these marks followed by a name, in
+ * place of the path of a library. HOST_TOUCHED: blocks are written to, and
+ * reserved memory is what the system reports as resident. */
 #define HOST_MARK    '='
 #define HOST_TOUCHED '+'
 
@@ -29,9 +29,10 @@ static inline bool host_is_named(const char *library)
 
 extern const struct gp_engine_table host_table;
 
-/* False: no allocator of that name, behind its mark, is loaded. */
+/* False: the allocator named after the mark is not loaded. */
 bool host_begin(const char *marked);
-/* Bytes it took from the system, the process's own few KiB among them. */
+/* The bytes that the allocator obtained from the system, including a few KiB of
+ * the process itself. */
 uint64_t host_held(void);
 
 /* ---- in ours: host_settings.c ---- */
@@ -40,9 +41,10 @@ struct gp_engine;
 
 /* HOST_MARK or HOST_TOUCHED. */
 char host_mark(const struct gp_engine *engine);
-/* What has to be loaded in front of the C library; NULL: nothing. */
+/* The library to preload before the C library; NULL: none. */
 const char *host_library(const struct gp_engine *engine);
-/* The variables of the process's environment, for host_free_environment. */
+/* The environment variables of the process; freed by
+ * host_free_environment(). */
 char **host_environment(const struct gp_engine *engine);
 void host_free_environment(char **environment);
 

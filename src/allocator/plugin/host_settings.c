@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Host allocators' settings, as variables of their process's environment. */
+/* The settings of host allocators, as environment variables of their
+ * process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,10 +66,11 @@ const struct gp_engine_setting host_mimalloc_settings[] = {
 	{ 0 },
 };
 
-/* text has a %s for the value; those of one variable are joined by commas. */
+/* text contains a %s for the value. Several texts for one variable are joined
+ * by commas. */
 struct variable {
 	const char *engine, *setting;
-	const char *value; /* NULL: any but 0 */
+	const char *value; /* NULL: any except 0 */
 	const char *name, *text;
 };
 
@@ -125,7 +127,8 @@ static bool applies(const struct variable *v, const struct gp_engine *engine)
 	return v->value ? !strcmp(v->value, value) : strcmp(value, "0") != 0;
 }
 
-/* NAME=TEXT, or a comma and TEXT more where the last one has that name. */
+/* Adds NAME=TEXT, or appends a comma and TEXT if the last variable has that
+ * name. */
 static void put(char **all, size_t *count, const char *name, const char *text)
 {
 	char *last = *count ? all[*count - 1] : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An engine out of a shared library (gpupool/engine.h): its calls, each a
- * message to a process of its own.  What it says there is not trusted.
+ * An engine in a shared library (gpupool/engine.h): each call is a message to a
+ * child process, whose answers are not trusted.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,16 +17,16 @@
 #include "base/mem.h"
 
 #define PATIENCE_S 10	  /* for one message */
-#define QUESTIONS  200000 /* of the device, in one call */
+#define QUESTIONS  200000 /* most device calls during one call */
 
 struct plugin {
-	struct keeper keeper; /* comes first */
+	struct keeper keeper; /* must be first */
 	struct channel channel;
 	struct gp_engine_table table;
-	bool is_beyond; /* it holds more than the device has, or may have */
+	bool is_beyond; /* it holds more than the device has, or may hold */
 };
 
-/* What engine_open_library makes. */
+/* The result of engine_open_library(). */
 struct opened {
 	struct gp_engine engine;
 	char *library, *program, *const *environment;
@@ -68,7 +68,8 @@ static struct plugin_reply ask_device(struct plugin *p,
 	return reply;
 }
 
-/* One call; false, and the keeper has failed: there is no answer. */
+/* Makes one call; false if there is no answer, and then the keeper has
+ * failed. */
 static bool call(struct plugin *p, const struct plugin_request *request,
 		 struct plugin_message *m)
 {
@@ -145,8 +146,8 @@ static bool far_alloc(void *self, const struct gp_ask *ask,
 	return true;
 }
 
-/* A host allocator knows nothing of a device's size: what would be beyond it is
- * given back. */
+/* A host allocator does not know the size of the device: a block that exceeds
+ * it is freed again. */
 static bool host_alloc(void *self, const struct gp_ask *ask,
 		       struct gp_piece *piece)
 {
@@ -228,7 +229,7 @@ static struct gp_engine_table table_of(uint32_t calls)
 	};
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static enum gp_status refuse(const struct plugin_message *m,
 			     struct gp_diag *diag)
@@ -291,7 +292,7 @@ static void end_process(struct keeper *keeper)
 	channel_close(&((struct plugin *)keeper)->channel);
 }
 
-/* With a process that was started, or not. */
+/* Completes the creation, after the process was started or failed to start. */
 static enum gp_status begin(struct plugin *p, enum gp_status status,
 			    const struct gp_allocator_config *config,
 			    struct gp_allocator **allocator,
@@ -356,7 +357,8 @@ enum gp_status gp_host_create(const struct gp_allocator_config *config,
 	return begin(p, status, config, allocator, diag);
 }
 
-/* One without a folder is not looked for where the system's libraries are. */
+/* Prefixes a name without a folder with "./", so that it is not searched for
+ * among the system's libraries. */
 static char *path_of(const char *path)
 {
 	size_t size = strlen(path) + sizeof("./");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process of a library: takes the engine's requests to the library's calls,
- * and what these ask of the device back.
+ * The process of a library: passes the engine's requests to the library's
+ * functions, and their device calls back to the engine.
  */
 #include "allocator/plugin/plugin_process.h"
 
@@ -22,11 +22,12 @@
 #include "base/mem.h"
 #include "gpupool/engine.h"
 
-#define MOST_WRITTEN (UINT64_C(256) << 20) /* bytes of a file, as of stdout */
+/* Most bytes of a file, such as stdout. */
+#define MOST_WRITTEN (UINT64_C(256) << 20)
 
 struct server;
 
-/* An allocator of the library's; memory.device is this one. */
+/* An allocator created by the library; memory.device points to this. */
 struct heap {
 	struct server *server;
 	struct gp_memory memory;
@@ -39,7 +40,7 @@ struct server {
 	struct heap **heaps;
 	size_t count, room;
 	bool is_host;
-	bool is_lost; /* the engine is gone */
+	bool is_lost; /* the engine has closed the socket */
 };
 
 static void send_all(struct server *s, const void *data, size_t size)
@@ -137,7 +138,7 @@ static void look_for_host(struct server *s, const char *name,
 		m->what = PLUGIN_NO_HOST;
 }
 
-/* The processor that a library or a program is for; 0: it is neither. */
+/* The processor architecture of a library or a program; 0: it is neither. */
 static unsigned machine_of(const char *path)
 {
 	FILE *file = fopen(path, "rb");
@@ -150,7 +151,8 @@ static unsigned machine_of(const char *path)
 	return memcmp(head.e_ident, ELFMAG, SELFMAG) ? 0 : head.e_machine;
 }
 
-/* What dlerror says of another processor's library is that there is none. */
+/* For a library of another architecture, dlerror() only says that it does not
+ * exist. */
 static void say_not_loaded(const char *library, struct plugin_message *m)
 {
 	unsigned theirs = machine_of(library);
@@ -251,7 +253,7 @@ static void alloc(struct server *s, const struct plugin_request *r, void *self,
 	m->handle = piece.handle;
 }
 
-/* The engine asks only for calls that are there. */
+/* The engine only calls functions that the library has. */
 static void serve_heap(struct server *s, const struct plugin_request *r,
 		       struct plugin_message *m)
 {
@@ -269,8 +271,8 @@ static void serve_heap(struct server *s, const struct plugin_request *r,
 	}
 }
 
-/* A host allocator's addresses are alike in every run where the system lets us
- * have it so, which a process has to begin with. */
+/* Restarts the process without address randomisation, if the system permits it,
+ * so that the addresses of a host allocator are the same in every run. */
 static void begin_again(const char *library)
 {
 	char name[] = PLUGIN_PROCESS;
@@ -283,14 +285,14 @@ static void begin_again(const char *library)
 	execv("/proc/self/exe", arguments);
 }
 
-/* What a library forks has no part in what is said here. */
+/* Child processes of a library must not use the channel. */
 static void leave_channel(void)
 {
 	close(CHANNEL_FD);
 }
 
-/* What it prints is kept in memory: so much of it, and no core.  Where it takes
- * all of the machine's memory, it is the first one to be ended. */
+/* Limits its output, which is kept in memory, disables core dumps, and makes it
+ * the first process to be killed when the machine is out of memory. */
 static void be_harmless(void)
 {
 	const struct rlimit no_core = { 0, 0 };
@@ -327,6 +329,6 @@ int plugin_process(const char *library)
 			answer.held = host_held() + 1;
 		send_all(&s, &answer, sizeof(answer));
 	}
-	/* Past the library's destructors: nobody waits for them. */
+	/* Skips the library's destructors, which nothing depends on. */
 	quick_exit(EXIT_SUCCESS);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that a library's engine runs in. */
+/* The process in which a library's engine runs. */
 #ifndef ALLOCATOR_PLUGIN_PLUGIN_PROCESS_H
 #define ALLOCATOR_PLUGIN_PLUGIN_PROCESS_H
 
-/* argv[0] of that process: gpupool, which then does nothing else. */
+/* argv[0] of that process: gpupool acts as that process if it has this name. */
 #define PLUGIN_PROCESS "gpupool-engine"
 
-/* Its main: serves requests until the other end is closed; the exit status. */
+/* The main function of the process: serves requests until the engine closes the
+ * socket; returns the exit status. */
 int plugin_process(const char *library);
 
 #endif

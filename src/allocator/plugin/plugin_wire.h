@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an engine and the process of its library say to each other: requests one
- * way; questions to the device and one answer the other.  Both ends are the
- * same program, so structs travel as they are.
+ * The messages between an engine and the process of its library: requests in
+ * one direction; device calls and one answer per request in the other. Both
+ * ends are the same program, so structs are sent as they are.
  */
 #ifndef ALLOCATOR_PLUGIN_PLUGIN_WIRE_H
 #define ALLOCATOR_PLUGIN_PLUGIN_WIRE_H
 
 #include <stdint.h>
 
-#define PLUGIN_TEXT 400 /* bytes, with a NUL */
+#define PLUGIN_TEXT 400 /* bytes, including the NUL */
 
 enum plugin_op {
 	PLUGIN_HELLO,	/* answer: what, calls, text: "name: sentence" */
 	PLUGIN_CREATE,	/* heap */
-	PLUGIN_DESTROY, /* and those below */
+	PLUGIN_DESTROY, /* this and those below: heap */
 	PLUGIN_ALLOC,	/* size, id, stream, pool; answer: addr, size, handle */
 	PLUGIN_FREE,	/* addr, size, handle */
 	PLUGIN_TRIM,
@@ -38,10 +38,10 @@ enum plugin_hello {
 	PLUGIN_NO_TABLE,
 	PLUGIN_OTHER_VERSION, /* size */
 	PLUGIN_NO_CALLS,
-	PLUGIN_NO_HOST, /* that allocator is not there */
+	PLUGIN_NO_HOST, /* the allocator is not installed */
 };
 
-/* Calls that a library may lack. */
+/* Optional functions of a library. */
 enum plugin_call {
 	PLUGIN_IS_SHARED = 1 << 0,
 	PLUGIN_HAS_CREATE = 1 << 1,
@@ -62,11 +62,11 @@ enum plugin_question {
 
 struct plugin_message {
 	uint32_t kind, what; /* enum plugin_hello or plugin_question */
-	uint32_t heap;	     /* that asks */
+	uint32_t heap;	     /* the heap that makes a device call */
 	uint32_t calls;
 	uint64_t is_done, addr, size, handle;
-	uint64_t held; /* by a host allocator, in bytes, and 1; 0: not told */
-	char text[PLUGIN_TEXT]; /* of PLUGIN_HELLO; else "" */
+	uint64_t held; /* host allocator: bytes held, plus 1; 0: unknown */
+	char text[PLUGIN_TEXT]; /* for PLUGIN_HELLO; else "" */
 };
 
 struct plugin_reply {

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * BFC, best fit with coalescing, of XLA (JAX) and TensorFlow: class
- * BFCAllocator of xla/tsl/framework/bfc_allocator.cc as TensorFlow 2.21 and
- * jaxlib 0.10.2 have it.
+ * BFCAllocator in xla/tsl/framework/bfc_allocator.cc, as of TensorFlow 2.21 and
+ * jaxlib 0.10.2.
  *
- *   RoundedBytes           sizes are multiples of 256 bytes
- *   FindChunkPtr           the smallest free chunk, the lowest of one size;
- *                          its bins are ordered by size, and so is each bin
- *   the same               is split when it is twice as large, or larger by
- *                          max_internal_fragmentation_bytes_
- *   Extend                 regions of 2 MiB, 4 MiB ..., doubled on, within a
- *                          limit; all of it at once without allow_growth; less
- *                          by tenths where the device has not so much
- *   DeallocateFreeRegions  free regions go back before memory runs out
+ *     RoundedBytes           sizes are multiples of 256 bytes
+ *     FindChunkPtr           the smallest free chunk, the lowest of equal ones;
+ *                            its bins are ordered by size, and so are chunks in
+ *                            a bin. A chunk is split if it is at least twice as
+ *                            large, or by max_internal_fragmentation_bytes_
+ *                            larger, than the request
+ *     Extend                 regions of 2 MiB, 4 MiB ..., doubling, up to a
+ *                            limit; without allow_growth all of it at once; if
+ *                            the device has less, in steps of a tenth less
+ *     DeallocateFreeRegions  free regions are released before an OOM
  *
- * One allocator serves all streams, for programs of XLA and TensorFlow compute
- * on one.  TensorFlow compares timestamps of chunks only where it is given a
- * counter (SetTimingCounter), which it is for several streams in one process.
+ * One allocator serves all streams, because programs of XLA and TensorFlow
+ * compute on one. TensorFlow compares the timestamps of chunks only if it is
+ * given a counter (SetTimingCounter), as for several streams in one process.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +34,10 @@
 #define PAGE	     (UINT64_C(2) << 20)   /* bytes */
 
 struct bfc {
-	struct region_heap regions; /* comes first */
-	uint64_t limit;		    /* bytes that may be held */
-	uint64_t next_region;	    /* bytes */
-	uint64_t most_waste; /* a chunk that is larger by that is split */
+	struct region_heap regions; /* must be first */
+	uint64_t limit;		    /* most bytes that may be reserved */
+	uint64_t next_region;	    /* its size in bytes */
+	uint64_t most_waste;	    /* a chunk larger by this much is split */
 	bool collects;
 };
 
@@ -45,7 +46,8 @@ static uint64_t rounded(uint64_t size)
 	return gp_round_up(size, GRAIN);
 }
 
-/* jaxlib's fraction is a float, and its limit whole pages of the device. */
+/* jaxlib's fraction is a float; its limit is rounded down to whole pages of the
+ * device. */
 static uint64_t limit(uint64_t total, double fraction)
 {
 	uint64_t bytes = (uint64_t)((double)total * (float)fraction);
@@ -83,7 +85,8 @@ static void *create(const struct gp_memory *memory)
 	return b;
 }
 
-/* The device has not so much: less, down to what is asked for. */
+/* If the device has too little memory, requests less, down to the size
+ * needed. */
 static bool backpedal(struct bfc *b, uint64_t bytes, uint64_t size)
 {
 	for (;;) {

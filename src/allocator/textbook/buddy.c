@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The buddy system: Knowlton, A Fast Storage Allocator, 1965; Knuth, The Art of
- * Computer Programming 1, 2.5, algorithms R and S.  Blocks have powers of two
- * of bytes, at least 512, and lie at multiples of their size; a block is halved
- * until it is as small as may be, and joined with its other half when both are
+ * Computer Programming 1, 2.5, algorithms R and S. Block sizes are powers of
+ * two of at least 512 bytes, and blocks are aligned to their size. A block is
+ * halved until it is just large enough, and merged with its buddy when both are
  * free.
  *
- * The whole is one block of all the addresses there are.  A page gets memory
- * when a block that has a part of it is handed out first, and keeps it until
- * trim finds it free: what is reserved is what blocks have touched.
+ * The initial free block covers the whole address range. A page gets memory
+ * when a block that overlaps it is first allocated, and keeps it until trim
+ * finds it free: reserved memory is what blocks have touched.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +20,16 @@
 
 #define LEAST 9 /* 512 bytes */
 #define MOST  48
-#define PAGE  21 /* the order of one */
+#define PAGE  21 /* order of a page */
 
-/* A free block, in the list of its order. */
+/* A free block in the free list of its order. */
 struct node {
-	uint64_t at; /* less base */
+	uint64_t at; /* offset from base */
 	uint32_t before, next;
 	unsigned order;
 };
 
-/* Bytes, less base. */
+/* A range of offsets from base. */
 struct run {
 	uint64_t at, end;
 };
@@ -37,12 +37,12 @@ struct run {
 struct buddy {
 	const struct gp_memory *memory;
 	uint64_t base;
-	unsigned top;	    /* order of the whole */
-	struct node *nodes; /* the first is none */
+	unsigned top;	    /* order of the initial block */
+	struct node *nodes; /* index 0 is not used */
 	size_t count, room;
 	uint32_t spare, first[MOST];
-	struct gp_map by_place; /* free blocks: node by at */
-	struct run *runs;	/* of pages that have memory, by address */
+	struct gp_map by_place; /* free blocks: offset to node */
+	struct run *runs;	/* mapped ranges of pages, by address */
 	size_t run_count, run_room;
 };
 
@@ -108,7 +108,7 @@ static void destroy(void *self)
 
 /* ---- memory ---- */
 
-/* The first run that ends behind at. */
+/* The first run that ends after at. */
 static size_t run_at(const struct buddy *b, uint64_t at)
 {
 	size_t low = 0, high = b->run_count;
@@ -124,7 +124,7 @@ static size_t run_at(const struct buddy *b, uint64_t at)
 	return low;
 }
 
-/* Count runs in the place of those from first to end. */
+/* Replaces the runs [first, end) with `count` others. */
 static void replace_runs(struct buddy *b, size_t first, size_t end,
 			 const struct run *runs, size_t count)
 {
@@ -139,8 +139,8 @@ static void replace_runs(struct buddy *b, size_t first, size_t end,
 		b->runs[first + i] = runs[i];
 }
 
-/* Memory for what has none before the next run, joined with those it touches.
- */
+/* Maps [at, end), which lies before the next run, and merges it with adjacent
+ * runs. */
 static bool map_gap(struct buddy *b, uint64_t at, uint64_t end)
 {
 	size_t i = run_at(b, at), first = i, last = i;
@@ -158,7 +158,7 @@ static bool map_gap(struct buddy *b, uint64_t at, uint64_t end)
 	return true;
 }
 
-/* Memory wherever the block has none. */
+/* Maps those pages of the block that have no memory. */
 static bool map(struct buddy *b, uint64_t at, uint64_t size)
 {
 	uint64_t end = (at + size + GP_ENGINE_PAGE - 1) >> PAGE << PAGE;
@@ -181,7 +181,7 @@ static bool map(struct buddy *b, uint64_t at, uint64_t size)
 	return true;
 }
 
-/* Cuts off a run what lies between at and end. */
+/* Unmaps the part of a run that lies between at and end. */
 static void unmap_part(struct buddy *b, size_t i, uint64_t at, uint64_t end)
 {
 	struct run run = b->runs[i], kept[2];
@@ -275,7 +275,7 @@ static bool has_memory(const struct buddy *b, uint64_t at, uint64_t size)
 	       b->runs[i].end - at >= size;
 }
 
-/* Of those that have memory. */
+/* The largest free block that has memory. */
 static uint64_t largest_free(void *self)
 {
 	const struct buddy *b = self;

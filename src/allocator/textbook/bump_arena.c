@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bump arena: blocks one behind the other, and nothing is used again before
- * the arena is reset (std::pmr::monotonic_buffer_resource, whose buffers also
- * grow by twice; "region" and "pool" are other names of it).
+ * A bump arena (also "region" or "pool"): blocks are placed one after the
+ * other, and nothing is reused before the arena is reset, as in
+ * std::pmr::monotonic_buffer_resource, whose buffers also double in size.
  *
- * It is reset at marks of the trace, such as steps, and by empty_cache.  A real
- * one may only be reset when nothing in it is in use; here a buffer is when
- * nothing is in that one, so what lives across steps keeps its buffers.
+ * It is reset at marks of the trace, such as steps, and by empty_cache. A real
+ * arena may only be reset when nothing in it is in use; here this is decided
+ * per buffer, so blocks that live across steps keep their buffers.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 #include "base/mem.h"
 
 #define FIRST_BUFFER (UINT64_C(20) << 20)
-#define LAST_BUFFER  (UINT64_C(1) << 30) /* then they grow no more */
+#define LAST_BUFFER  (UINT64_C(1) << 30) /* no growth beyond this */
 
 struct buffer {
 	uint64_t addr, size, used;
@@ -25,10 +25,10 @@ struct buffer {
 
 struct arena {
 	const struct gp_memory *memory;
-	struct buffer *buffers; /* in the order in which they are filled */
+	struct buffer *buffers; /* in order of use */
 	size_t count, room;
-	size_t current; /* the one that is filled */
-	uint64_t next;	/* size of the next one */
+	size_t current; /* the one in use */
+	uint64_t next;	/* size of the next buffer */
 };
 
 static void *create(const struct gp_memory *memory)
@@ -63,8 +63,8 @@ static bool add_buffer(struct arena *a, uint64_t size)
 	return true;
 }
 
-/* The current buffer, or a later one; buffers that are passed are not filled
- * any more before the next mark. */
+/* Finds room in the current buffer or a later one; buffers that are skipped are
+ * not used again before the next mark. */
 static bool find(struct arena *a, uint64_t size)
 {
 	for (; a->current < a->count; a->current++)
@@ -89,7 +89,8 @@ static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
 	return true;
 }
 
-/* What is young dies young: from the current buffer down, and around. */
+/* Most frees are of recent blocks: the search for the buffer starts at the
+ * current one and goes backwards, wrapping around. */
 static void release(void *self, const struct gp_piece *piece)
 {
 	struct arena *a = self;
@@ -111,7 +112,7 @@ static void reset(void *self, const char *name)
 			a->buffers[i].used = 0;
 }
 
-/* Empty buffers go back. */
+/* Releases empty buffers. */
 static void trim(void *self)
 {
 	struct arena *a = self;

@@ -2,14 +2,14 @@
 /*
  * CuPy's pool: cupy/cuda/memory.pyx of 14.2, class SingleDeviceMemoryPool.
  * malloc() rounds up to 512 bytes (_round_size), takes a chunk of the smallest
- * size there is on the stream that is large enough, however much larger, and
- * splits it (_Arena.get_chunk); else it asks cudaMalloc for just as much
- * (_try_malloc).  free() joins neighbours; free_all_blocks() gives back chunks
- * that are whole, and is what CuPy does when cudaMalloc has no memory.
+ * sufficient size on the stream, however large, and splits it
+ * (_Arena.get_chunk); otherwise it requests exactly that size from cudaMalloc
+ * (_try_malloc). free() merges neighbours; free_all_blocks() releases whole
+ * chunks, and is called when cudaMalloc is out of memory.
  *
- * Of several chunks of one size CuPy takes the one whose object in Python has
- * the lowest address, which is chance; here it is the lowest chunk.  Otherwise
- * it is what the wheel does: tests/cli/cupy_pool.py.
+ * Of several chunks of one size CuPy takes the one whose Python object has the
+ * lowest address, which is arbitrary; here it is the lowest chunk. Otherwise it
+ * behaves as the wheel does: tests/cli/cupy_pool.py.
  */
 #include "allocator/textbook/region_heap.h"
 #include "allocator/textbook/textbook.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * First fit, best fit and next fit: Knuth, The Art of Computer Programming 1,
- * 2.5, algorithm A and its exercises; the three of every textbook.  Sizes are
- * in whole 512 bytes, as PyTorch's are; there are no size classes and no second
- * pool for small blocks.
+ * 2.5, algorithm A and its exercises. Sizes are multiples of 512 bytes, like
+ * PyTorch's; there are no size classes and no separate pool for small blocks.
  */
 #include "allocator/textbook/textbook.h"
 
@@ -19,10 +18,10 @@ static void *create_best(const struct gp_memory *memory)
 	return heap_create(memory, &heap_by_size, sizeof(struct heap));
 }
 
-/* ---- next fit: from where the last block was found on, and around ---- */
+/* ---- next fit: the search starts where the last one ended, and wraps ---- */
 
 struct next_fit {
-	struct heap heap; /* comes first */
+	struct heap heap; /* must be first */
 	struct heap_index index;
 	uint64_t rover;
 };

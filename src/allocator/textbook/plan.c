@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An offline plan: each block has its place from the start, by a packing of the
- * lifetimes of the same trace.  So does STAlloc (Z. Huang et al.: STAlloc:
- * Enhancing Memory Efficiency in Large-Scale Model Training with
- * Spatio-Temporal Planning, 2025), which plans from one step of training that
- * it profiled; and so do idealloc and minimalloc, for programs that are known.
+ * An offline plan: each block has a place from the start, computed by packing
+ * the lifetimes of the same trace. STAlloc works like this (Z. Huang et al.:
+ * STAlloc: Enhancing Memory Efficiency in Large-Scale Model Training with
+ * Spatio-Temporal Planning, 2025), with a plan from one profiled training step;
+ * and so do idealloc and minimalloc, for programs that are known in advance.
  *
- * What the plan does not know is served first fit, in its gaps and behind it;
- * or (rest=idle) at the lowest place that the plan leaves idle for as long as
- * the block lives.  STAlloc has that for requests whose sizes change from step
- * to step: it groups them by the layers in which they are asked for and given
- * back, and looks for what is idle between these, else asks PyTorch's cache.  A
- * group lives longer than each of its blocks, so that its groups leave no less.
+ * Blocks that are not in the plan are placed first fit, in its gaps and after
+ * it; or, with rest=idle, at the lowest place that the plan leaves idle for the
+ * lifetime of the block. STAlloc does the latter for requests whose sizes
+ * change from step to step: it groups them by the layers in which they are
+ * allocated and freed, and looks for memory that is idle in between, or else
+ * uses PyTorch's cache. A group lives longer than each of its blocks, so
+ * STAlloc needs no less memory than this engine.
  *
- * Each stream and pool has a plan of its own, as a block that is freed serves
- * its own stream.  A block that finds its place taken, by one that waits for
- * other streams or that nobody foresaw, is served as if it had none.
+ * Each stream and pool has a plan of its own, because a freed block only serves
+ * its own stream. A block whose place is taken, by one whose free is pending or
+ * that is not in the plan, is placed as if it had no planned place.
  */
 #include "allocator/keeper.h"
 #include "allocator/textbook/sbrk_heap.h"

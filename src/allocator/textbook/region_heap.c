@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions, and what goes back to the device. */
+/* Regions, and their release to the device. */
 #include "allocator/textbook/region_heap.h"
 
 #include <stdlib.h>

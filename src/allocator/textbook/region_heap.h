@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A heap of regions, each one cudaMalloc: blocks are cut out of the smallest
- * free one that is large enough, the lowest of those of one size, and joined
- * with free neighbours in their region.
+ * A heap of regions, each from one cudaMalloc: best fit, with the lowest
+ * address among equal blocks. Blocks are split, and merged with free neighbours
+ * in their region.
  */
 #ifndef ALLOCATOR_TEXTBOOK_REGION_HEAP_H
 #define ALLOCATOR_TEXTBOOK_REGION_HEAP_H
 
 #include "allocator/textbook/sbrk_heap.h"
 
-/* Its first block has the same number for as long as there is the region. */
+/* The first block of a region keeps its number as long as the region exists. */
 struct region {
 	uint64_t addr, size;
 	uint32_t first;
 };
 
-/* Engines put theirs behind it. */
+/* Engines extend this struct. */
 struct region_heap {
-	struct heap heap; /* comes first */
+	struct heap heap; /* must be first */
 	struct region *regions;
 	size_t count, room;
 	uint64_t held; /* bytes */
 };
 
-/* Zeroed, of that many bytes. */
+/* Creates an engine's struct of that many bytes, zeroed apart from the heap. */
 void *regions_create(const struct gp_memory *memory, size_t bytes);
 void regions_destroy(void *self);
 
-/* The smallest free block of so many bytes; 0: none. */
+/* The smallest free block of at least that size; 0: none. */
 uint32_t regions_find(struct region_heap *heap, uint64_t size);
-/* Asks the device. */
+/* Obtains a region from the device. */
 bool regions_add(struct region_heap *heap, uint64_t size);
-/* Bytes of regions without a block in use; those go back to the device. */
+/* The bytes of regions without a block in use; and their release to the
+ * device. */
 uint64_t regions_unused(const struct region_heap *heap);
 void regions_trim(void *self);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The chain of a heap's blocks, and the memory below them. */
+/* The linked list of a heap's blocks, and the memory that they are in. */
 #include "allocator/textbook/sbrk_heap.h"
 
 #include <stdlib.h>
@@ -62,7 +62,7 @@ void heap_destroy(void *self)
 	heap_release(self);
 }
 
-/* ---- the chain ---- */
+/* ---- the list of blocks ---- */
 
 static uint32_t new_block(struct heap *heap, uint64_t addr, uint64_t size)
 {
@@ -80,7 +80,7 @@ static uint32_t new_block(struct heap *heap, uint64_t addr, uint64_t size)
 	return block;
 }
 
-/* Behind a block, or at the beginning where that is 0. */
+/* Links a block after another one, or at the beginning if that is 0. */
 static void put_behind(struct heap *heap, uint32_t block, uint32_t before)
 {
 	uint32_t next = before ? at(heap, before)->next : 0;
@@ -172,7 +172,7 @@ void heap_give(struct heap *heap, uint32_t block)
 
 /* ---- memory ---- */
 
-/* Makes the free block at the end that large. */
+/* Grows the heap until its last block is free and has that size. */
 static bool grow(struct heap *heap, uint64_t size)
 {
 	uint32_t last = heap->last, block;
@@ -180,7 +180,7 @@ static bool grow(struct heap *heap, uint64_t size)
 		last && at(heap, last)->is_free ? at(heap, last)->size : 0;
 	uint64_t more;
 
-	/* An index by classes may have passed it over. */
+	/* An index with size classes may have overlooked it. */
 	if (there >= size)
 		return true;
 	more = gp_round_up(size - there, PAGE);
@@ -222,8 +222,7 @@ uint32_t heap_take(struct heap *heap, uint64_t size)
 	return block;
 }
 
-/* What of a free block is before that address stays free, the rest is one of
- * its own. */
+/* Splits a free block at an address. */
 static uint32_t split_at(struct heap *heap, uint32_t block, uint64_t addr)
 {
 	uint64_t before = addr - at(heap, block)->addr;
@@ -292,7 +291,7 @@ void heap_trim(void *self)
 	heap->memory->unmap(heap->memory->device, heap->end, size);
 }
 
-/* ---- as calls of an engine ---- */
+/* ---- engine functions ---- */
 
 bool heap_alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slabs by size class: Bonwick, The Slab Allocator, 1994, with classes in place
- * of kinds of objects, four to each power of two as jemalloc has them.  A slab
- * is cut into objects of one class; one that is empty goes back.  Slabs, and
- * what is larger than a class, come out of one heap by first fit.
+ * Slabs by size class: Bonwick, The Slab Allocator, 1994, with size classes in
+ * place of object types, four per power of two as in jemalloc. A slab is
+ * divided into objects of one class; an empty slab is released. Slabs, and
+ * blocks larger than every class, are allocated first fit from a common heap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,21 +19,23 @@
 #define WORDS	     (MOST_OBJECTS / 64)
 
 struct slab {
-	uint32_t block;	       /* of the heap; 0: this number is unused */
-	uint32_t before, next; /* of its class with an object free; 0: none */
+	uint32_t block; /* block of the heap; 0: unused number */
+	/* slabs of its class with a free object; 0: none */
+	uint32_t before, next;
 	uint32_t used, objects;
 	uint32_t class;
-	uint64_t free[WORDS]; /* bits */
+	uint64_t free[WORDS]; /* bitmap */
 };
 
 struct slabs {
-	struct heap heap;   /* comes first */
-	struct slab *slabs; /* the first is none */
+	struct heap heap;   /* must be first */
+	struct slab *slabs; /* index 0 is not used */
 	size_t count, room;
 	uint32_t spare, first[CLASSES];
 };
 
-/* Up to 4 grains by one, then four to a power of two. */
+/* One class per multiple of the grain up to 4 of them, then four per power of
+ * two. */
 static uint32_t class_of(uint64_t size)
 {
 	uint64_t units = heap_round(size) / HEAP_GRAIN - 1;
@@ -71,7 +73,7 @@ static void destroy(void *self)
 	heap_release(&s->heap);
 }
 
-/* ---- lists of slabs with an object free ---- */
+/* ---- lists of slabs that have a free object ---- */
 
 static void list(struct slabs *s, uint32_t slab)
 {
@@ -96,7 +98,7 @@ static void unlist(struct slabs *s, uint32_t slab)
 		s->first[one->class] = one->next;
 }
 
-/* 0: out of memory. */
+/* Creates a slab; 0: out of memory. */
 static uint32_t new_slab(struct slabs *s, uint32_t class)
 {
 	uint32_t block = heap_take(&s->heap, SLAB), slab = s->spare;

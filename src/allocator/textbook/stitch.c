@@ -2,13 +2,14 @@
 /*
  * Stitching: C. Guo et al., GMLake: Efficient and Transparent GPU Memory
  * Defragmentation for Large-scale DNN Training with Virtual Memory Stitching,
- * 2024.  Memory comes in pages of 2 MiB.  A request of that or more gets a free
- * range of as many pages, else the front of the smallest longer one, else pages
- * of several, the longest first, mapped behind each other, and new pages where
- * these do not suffice.  Smaller ones share a heap by first fit.
+ * 2024. Memory consists of pages of 2 MiB. A request of at least one page is
+ * served by a free range of exactly as many pages; else by the front of the
+ * shortest longer range; else by the pages of several ranges, longest first,
+ * mapped one after the other, together with new pages if these do not suffice.
+ * Smaller requests share a first-fit heap.
  *
- * GMLake leaves pages mapped where they were, too, so that a range that comes
- * again needs no call; here they move, which takes an unmap a page.
+ * GMLake also keeps pages mapped at their former place, so that a range that is
+ * needed again takes no call; here pages move, which takes an unmap per page.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,8 @@ struct range {
 
 struct stitch {
 	const struct gp_memory *memory;
-	struct heap *small; /* NULL: no such request so far */
-	struct range *free; /* the shortest first */
+	struct heap *small; /* NULL: no small request so far */
+	struct range *free; /* shortest first */
 	size_t count, room;
 };
 
@@ -48,7 +49,7 @@ static void destroy(void *self)
 	free(s);
 }
 
-/* The first that is as long, or count. */
+/* The first range of at least that many pages, or count. */
 static size_t find(const struct stitch *s, uint64_t pages)
 {
 	size_t low = 0, high = s->count;
@@ -85,7 +86,7 @@ static struct range take(struct stitch *s, size_t at)
 	return range;
 }
 
-/* The pages of free ranges are free again, until there are so many. */
+/* Unmaps free ranges, longest first, until that many pages are available. */
 static void unmap_longest(struct stitch *s, uint64_t pages)
 {
 	const struct gp_memory *memory = s->memory;
@@ -158,7 +159,7 @@ static void trim(void *self)
 		heap_trim(s->small);
 }
 
-/* All free pages together. */
+/* All free pages, because they can be mapped together. */
 static uint64_t largest_free(void *self)
 {
 	const struct stitch *s = self;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocators of textbooks, each as the table of gpupool/engine.h: what is done
- * with streams, pools and memory that runs out is the keeper's.
+ * Textbook allocators, each as a table of gpupool/engine.h; streams, pools and
+ * running out of memory are handled by the keeper.
  */
 #ifndef ALLOCATOR_TEXTBOOK_TEXTBOOK_H
 #define ALLOCATOR_TEXTBOOK_TEXTBOOK_H

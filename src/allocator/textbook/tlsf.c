@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * TLSF: M. Masmano, I. Ripoll, A. Crespo, J. Real: TLSF: a New Dynamic Memory
- * Allocator for Real-Time Systems, 2004.  Free blocks are in lists by a power
- * of two and 32 parts of it; a request is rounded up to the next list, any
- * block of which serves, and takes the first one of the first list that has
- * one: a good fit in constant time.
+ * Allocator for Real-Time Systems, 2004. Segregated free lists: each power of
+ * two has 32 of them. A request is rounded up to the next list, any block of
+ * which is large enough, and takes the first block of the first non-empty list
+ * from there: good fit in constant time.
  */
 #include "allocator/textbook/textbook.h"
 
@@ -17,8 +17,8 @@
 enum { BEFORE, NEXT };
 
 struct tlsf {
-	struct heap heap; /* comes first */
-	uint64_t powers;  /* bits: those that have a block */
+	struct heap heap; /* must be first */
+	uint64_t powers;  /* bitmap of powers that have a block */
 	uint32_t parts[POWERS];
 	uint32_t first[POWERS][PARTS];
 };
@@ -33,8 +33,8 @@ static unsigned power_of(uint64_t size)
 	return 63U - (unsigned)__builtin_clzll(size);
 }
 
-/* The list of a size, in units of HEAP_GRAIN; the first lists are of one size
- * each. */
+/* The list of a size, in units of HEAP_GRAIN; each of the first lists has a
+ * single size. */
 static struct class class_of(uint64_t size)
 {
 	uint64_t units = size / HEAP_GRAIN;
@@ -46,7 +46,7 @@ static struct class class_of(uint64_t size)
 	return (struct class){ power + 1, (unsigned)(units >> power) - PARTS };
 }
 
-/* The first list all of whose blocks are as large. */
+/* The first list in which every block is large enough. */
 static struct class class_for(uint64_t size)
 {
 	uint64_t units = size / HEAP_GRAIN;
@@ -109,7 +109,7 @@ static uint32_t find(struct heap *heap, uint64_t size)
 	return t->first[c.power][__builtin_ctz(parts)];
 }
 
-/* The largest of the last list. */
+/* The largest block of the last list. */
 static uint64_t largest(const struct heap *heap)
 {
 	const struct tlsf *t = (const struct tlsf *)heap;

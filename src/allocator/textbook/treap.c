@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Free blocks in a treap (Seidel, Aragon: Randomized Search Trees, 1996), by
- * address or by size; each knows the largest block below it, so that the lowest
- * one that is long enough is found on one way down.
+ * address or by size. Each node has the size of the largest block in its
+ * subtree, so that the lowest block that is large enough is found in one
+ * descent.
  *
- * Priorities are a hash of addresses: trees are alike in every run.
+ * Priorities are a hash of addresses, so trees are the same in every run.
  */
 #include "allocator/textbook/sbrk_heap.h"
 #include "base/map.h"
@@ -26,7 +27,8 @@ static void measure(struct heap *heap, uint32_t block)
 			b->largest = at(heap, b->links[side])->largest;
 }
 
-/* A tree by size needs no measures: its largest block is its last. */
+/* A tree by size needs no subtree maximum: its largest block is the last
+ * one. */
 enum order { BY_ADDRESS, BY_SIZE };
 
 static inline bool is_before(enum order order, const struct heap_block *a,
@@ -36,7 +38,7 @@ static inline bool is_before(enum order order, const struct heap_block *a,
 						      : a->addr < b->addr;
 }
 
-/* Into what is before the block, and the rest. */
+/* Splits a tree into the nodes before the block and the others. */
 static void split(struct heap *heap, uint32_t tree, uint32_t block,
 		  enum order order, uint32_t parts[2])
 {
@@ -54,7 +56,7 @@ static void split(struct heap *heap, uint32_t tree, uint32_t block,
 	parts[!side] = tree;
 }
 
-/* link: to the root. */
+/* link points to the root. */
 static void insert(struct heap *heap, uint32_t *link, uint32_t block,
 		   enum order order)
 {
@@ -74,7 +76,7 @@ static void insert(struct heap *heap, uint32_t *link, uint32_t block,
 		measure(heap, block);
 }
 
-/* All of left is before all of right. */
+/* Merges two trees; all of left is before all of right. */
 static uint32_t merge(struct heap *heap, uint32_t left, uint32_t right,
 		      enum order order)
 {
@@ -123,7 +125,8 @@ static void drop_by_address(struct heap *heap, uint32_t block)
 	heap->root = erase(heap, heap->root, block, BY_ADDRESS);
 }
 
-/* A block was as large; its own measure is right. */
+/* Updates the subtree maxima on the path to a block whose size was `was` and
+ * whose own value is up to date. */
 static void shrink(struct heap *heap, uint32_t tree, uint32_t block,
 		   uint64_t was)
 {
@@ -136,7 +139,7 @@ static void shrink(struct heap *heap, uint32_t tree, uint32_t block,
 		measure(heap, tree);
 }
 
-/* Its place in the tree is the same. */
+/* The new block takes over the old one's place in the tree. */
 static void replace_by_address(struct heap *heap, uint32_t old, uint32_t block)
 {
 	struct heap_block *o = at(heap, old), *b = at(heap, block);
@@ -200,8 +203,8 @@ static uint32_t find_lowest(struct heap *heap, uint64_t size)
 	return largest(heap) >= size ? leftmost(heap, heap->root, size) : 0;
 }
 
-/* On the way down to addr, the last block that is passed on its left, or the
- * tree to the right of it, is the next one up. */
+/* On the descent to addr, the last node passed on its left, or that node's
+ * right subtree, holds the next candidate upwards. */
 uint32_t heap_find_from(const struct heap *heap, uint64_t addr, uint64_t size)
 {
 	uint32_t tree = heap->root, found = 0, above = 0;
@@ -249,7 +252,7 @@ const struct heap_index heap_by_address = {
 	.extend = extend_by_address,
 };
 
-/* ---- by size: a tree for each class, so that trees are small ---- */
+/* ---- by size: one tree per class, so that trees are small ---- */
 
 static unsigned class_of(uint64_t size)
 {
@@ -281,7 +284,7 @@ static void drop_by_size(struct heap *heap, uint32_t block)
 		heap->classes[class / 64] &= ~(UINT64_C(1) << class % 64);
 }
 
-/* The root of the first class from that one on that has a block; 0: none. */
+/* The root of the first non-empty class from that one on; 0: none. */
 static uint32_t root_from(const struct heap *heap, unsigned class)
 {
 	size_t i = class / 64;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The helper process: takes the engine's requests to PyTorch's allocator, and
- * that one's questions to the CUDA runtime back to the engine's device.
+ * The helper process: passes the engine's requests to PyTorch's allocator, and
+ * that allocator's calls of the CUDA runtime back to the engine's device.
  *
  *     engine --request--> helper -> shim -> libc10_cuda.so -> simcuda
  *       device <--question-- (cudaMalloc, cuMemCreate, ...) <----'
  *       action <--action---- (alloc, segment_alloc, ...)
  *     engine <--answer, counters-- helper
  *
- * On a device, memory is asked of NVIDIA's runtime and driver instead. Streams,
- * events and captures stay simcuda's there, too: they are done when the trace
- * says so.
+ * With a real device, memory comes from NVIDIA's runtime and driver instead.
+ * Streams, events and captures are simcuda's even then: they are complete when
+ * the trace says so.
  */
 #include "allocator/torch/helper.h"
 
@@ -25,23 +25,23 @@
 #include "gpupool/device.h"
 #include "simcuda/simcuda.h"
 
-/* What a block waits for when it is freed. */
+/* An event that a block's pending free waits for. */
 struct use {
-	uint64_t stream, number; /* of the stream's events */
+	uint64_t stream, number; /* number of the event on the stream */
 	uint32_t before;	 /* another use of the block, or 0 */
 };
 
-/* One process serves one engine, and what PyTorch calls back has no argument to
- * carry this in. */
+/* Global, because a process serves one engine and PyTorch's callbacks have no
+ * argument for it. */
 static struct {
 	FILE *in, *out;
 	uint64_t *live; /* addresses by id; 0: not live */
 	size_t room;
-	struct use *uses; /* of blocks on other streams; the first is none */
+	struct use *uses; /* of blocks on other streams; index 0 is not used */
 	size_t use_count, use_room;
 	uint32_t *last_use; /* by id, index into uses; 0: none */
 	size_t last_room;
-	bool is_lost; /* the engine is gone */
+	bool is_lost; /* the engine has closed the socket */
 } helper;
 
 static void send(const void *data, size_t size)
@@ -103,7 +103,7 @@ static void far_info(struct gp_device *device, uint64_t *free_bytes,
 	*total_bytes = reply.b;
 }
 
-/* The engine's device knows by itself. */
+/* The engine's device is informed by the engine. */
 static void far_set_other(struct gp_device *device, uint64_t bytes)
 {
 	(void)device;
@@ -199,7 +199,7 @@ static uint64_t *live_of(uint32_t id)
 	return &helper.live[id];
 }
 
-/* What is allocated, or recorded on a stream, is used there. */
+/* Allocation and record_stream count as work on the stream. */
 static int do_alloc(const struct torch_request *request, uint64_t *addr)
 {
 	int answer =
@@ -239,7 +239,7 @@ static void add_use(uint32_t id, uint64_t stream)
 	*last = (uint32_t)helper.use_count++;
 }
 
-/* Its free has recorded an event on each stream that uses it. */
+/* The free inserted an event on each stream that uses the block. */
 static int do_free(const struct torch_request *request)
 {
 	uint64_t addr = *live_of(request->id);
@@ -274,14 +274,14 @@ static int do_record_stream(const struct torch_request *request)
 
 static int do_hello(const struct torch_request *request, uint64_t *hello)
 {
-	/* The device itself is the first one, whatever the trace's was. */
+	/* A real device is device 0, whichever the trace names. */
 	bool is_real = request->size;
 	int ordinal = is_real ? 0 : (int)request->ordinal;
 
 	simcuda_set_devices(ordinal + 1);
 	if (!is_real)
 		simcuda_use_device(ordinal, &far_device);
-	/* PyTorch up to 2.8 takes the driver only where it is loaded. */
+	/* PyTorch up to 2.8 uses the driver only if it is loaded already. */
 	if (is_real)
 		dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
 	simcuda_set_events(SIMCUDA_EVENTS_MANUAL, 0);
@@ -350,6 +350,7 @@ int torch_helper_run(int argc, char **argv)
 		text[request.text_size] = 0;
 		answer(&request, text);
 	}
-	/* Past PyTorch's destructors: they would ask a device that is gone. */
+	/* Skips PyTorch's destructors, which would call a device that no longer
+	 * exists. */
 	quick_exit(EXIT_SUCCESS);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper process: PyTorch's allocator over src/simcuda, whose memory is
- * the engine's device at the other end of the socket. */
+/* The helper process: PyTorch's allocator on top of src/simcuda, whose memory
+ * is the engine's device at the other end of the socket. */
 #ifndef ALLOCATOR_TORCH_HELPER_H
 #define ALLOCATOR_TORCH_HELPER_H
 
@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* The helper's main: serves requests until the engine closes its end. */
+/* The main function of the helper: serves requests until the engine closes the
+ * socket. */
 int torch_helper_run(int argc, char **argv);
 
 #ifdef __cplusplus

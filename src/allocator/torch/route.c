@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Routing: pools, captures, and where a request without a pool goes, which
- * PyTorch does not tell.
+ * Routing: pools, captures, and the pool of a request that names none, which
+ * PyTorch does not report.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +11,14 @@
 #include "allocator/torch/torch.h"
 #include "base/mem.h"
 
-/* MemPool objects' pools; 2.0 to 2.2 have no routing outside captures. */
+/* Pools of MemPool objects; 2.0 to 2.2 only route captures. */
 #define FIRST_ROUTING 3
-/* The newest route that accepts a stream serves it; before, the oldest. */
+/* From this release on, the newest route that accepts a stream applies; before,
+ * the oldest. */
 #define NEWEST_FIRST  10
 
-/* In 2.1 and 2.2 a capture's pool serves one stream. */
+/* Whether the route accepts the stream. In 2.1 and 2.2 a capture's pool serves
+ * one stream. */
 static bool accepts(const struct torch *t, const struct torch_opened *route,
 		    uint16_t stream)
 {
@@ -25,7 +27,7 @@ static bool accepts(const struct torch *t, const struct torch_opened *route,
 	return !route->capture || route->capture == t->captures[stream];
 }
 
-/* Where a request without a pool goes. */
+/* The pool of a request that names none. */
 uint16_t torch_routed_pool(const struct torch *t, uint16_t stream)
 {
 	for (size_t i = 0; i < t->route_count; i++) {
@@ -40,7 +42,8 @@ uint16_t torch_routed_pool(const struct torch *t, uint16_t stream)
 	return 0;
 }
 
-/* Routes suspend what gives memory back: from 2.13 on those of captures. */
+/* Open routes suspend the release of cached memory; from 2.13 on, only those of
+ * captures. */
 static bool is_suspended(const struct torch *t)
 {
 	bool goes_on = gp_release_has(t->release, GP_CHANGE_ROUTING_GOES_ON);
@@ -76,9 +79,9 @@ static bool is_open(const struct torch *t, uint16_t pool)
 }
 
 /*
- * A request that names its pool is routed there while it is served, but where
- * such a route is open already: PyTorch refuses to begin it twice.  False:
- * PyTorch's routes would take it elsewhere, and the engine has failed.
+ * Routes a request that names its pool there while it is served, unless such a
+ * route is open already: PyTorch refuses to begin it twice. False: PyTorch
+ * would route the request elsewhere, and the engine has failed.
  */
 bool torch_names_pool(struct torch *t, uint16_t pool, uint16_t stream,
 		      struct torch_request *request)
@@ -140,7 +143,7 @@ enum gp_answer torch_capture(struct gp_allocator *allocator, uint16_t pool,
 	return GP_SERVED;
 }
 
-/* Who waits for a captured stream is captured with it. */
+/* A stream that waits for a captured one joins its capture. */
 void torch_wait(struct gp_allocator *allocator, uint16_t stream, uint16_t by)
 {
 	struct torch *t = torch_of(allocator);

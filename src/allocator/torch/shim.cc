@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// Drives the caching allocator inside a PyTorch wheel's libc10_cuda.so: no more
-// than what needs that release's own headers.  SHIM_RELEASE is the x of 2.x.
-// Here are requests; shim_pool.cc has pools, shim_state.cc counters and state.
+// Drives the caching allocator in a PyTorch wheel's libc10_cuda.so: only what
+// needs the headers of that release.  SHIM_RELEASE is the x of 2.x.  This file
+// has requests, shim_pool.cc pools, shim_state.cc counters and state.
 #include "allocator/torch/shim_parts.hh"
 
 #if __has_include(<c10/cuda/PeerToPeerAccess.h>)
@@ -13,8 +13,8 @@
 
 #include "allocator/torch/helper.h"
 
-// Exported by libc10_cuda.so but in none of its headers: libtorch_cuda.so says
-// through it which devices are in use.
+// Exported by libc10_cuda.so, but declared in none of its headers:
+// libtorch_cuda.so sets through it which devices are in use.
 #if SHIM_RELEASE >= 1
 namespace c10::cuda::_internal
 {
@@ -24,7 +24,7 @@ void setHasPrimaryContext(bool (*has)(c10::DeviceIndex));
 
 using Entry = allocator::TraceEntry;
 
-// Entries of a request that are kept where no tracker can be attached.
+// The most trace entries kept per request in releases without trackers.
 constexpr size_t kRing = 1 << 16;
 
 char shim_text[TORCH_TEXT_MOST];
@@ -49,7 +49,7 @@ static void send_action(const Entry &entry)
 	message.kind = TORCH_ACTION;
 	message.what = static_cast<uint32_t>(entry.action_);
 #if SHIM_RELEASE == 0
-	// segment_map and segment_unmap came with 2.1
+	// segment_map and segment_unmap exist from 2.1 on
 	if (message.what >= TORCH_DID_SEGMENT_MAP)
 		message.what += 2;
 #endif
@@ -76,7 +76,7 @@ void shim_flush_actions()
 
 #else
 
-// Switching recording on empties the ring.
+// Enabling the recording clears the ring of entries.
 static void watch_actions()
 {
 #if SHIM_RELEASE == 1
@@ -109,7 +109,7 @@ int shim_start(int ordinal)
 {
 	shim_device = static_cast<c10::DeviceIndex>(ordinal);
 	return guarded([&] {
-		// Freeing nothing makes the context that the driver's calls
+		// Freeing nullptr creates the context that calls of the driver
 		// need.
 		cudaError_t error = cudaSetDevice(ordinal);
 		if (error == cudaSuccess)
@@ -128,7 +128,7 @@ int shim_start(int ordinal)
 	});
 }
 
-// A request that names its pool is routed there for as long as it takes.
+// A request that names its pool is routed there while it is served.
 int shim_alloc(uint64_t size, uint64_t stream, const uint64_t pool[2],
 	       uint64_t *addr)
 {
@@ -167,7 +167,7 @@ int shim_record_stream(uint64_t addr, uint64_t stream)
 				      shim_device));
 	});
 
-	data.release_context(); // or it would free the block
+	data.release_context(); // otherwise it would free the block
 	return answer;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch's allocator behind functions of C: what shim*.cc, built against one
- * release's headers, give to helper.c.
+ * A C interface to PyTorch's allocator: implemented by shim*.cc against the
+ * headers of one release, and used by helper.c.
  *
- * Each function answers as enum torch_answer; an error's words are then in
- * shim_text, to the letter and without the backtrace.
+ * Each function returns an enum torch_answer; the message of an error is then
+ * in shim_text, verbatim but without the backtrace.
  */
 #ifndef ALLOCATOR_TORCH_SHIM_H
 #define ALLOCATOR_TORCH_SHIM_H
@@ -17,7 +17,7 @@ extern "C" {
 
 extern char shim_text[TORCH_TEXT_MOST];
 
-/* Called for each action; set it before shim_start. */
+/* Called for each action; to be set before shim_start(). */
 extern void (*shim_on_action)(const struct torch_message *action);
 
 /* The minor number of the release, 2.x. */
@@ -30,19 +30,21 @@ int shim_record_stream(uint64_t addr, uint64_t stream);
 int shim_empty_cache(const uint64_t pool[2]);
 int shim_set_fraction(double fraction);
 int shim_set_settings(const char *conf);
-/* op: TORCH_POOL_BEGIN to TORCH_POOL_NO_SPLIT; nothing where the release has
- * no such thing. */
+/* op: TORCH_POOL_BEGIN to TORCH_POOL_NO_SPLIT; no effect if the release does
+ * not support it. */
 int shim_pool(enum torch_op op, const uint64_t pool[2]);
-/* A capture of that stream; change the pool with TORCH_CAPTURE_END. */
+/* Begins a capture of that stream; it is ended by shim_pool() with
+ * TORCH_CAPTURE_END. */
 int shim_capture(const uint64_t pool[2], uint64_t stream);
 void shim_wait(uint64_t stream, uint64_t by);
 void shim_reset_peak(void);
 void shim_reset_accumulated(void);
 void shim_counters(struct torch_counters *counters);
-/* Each segment, and behind it its blocks; no action is told meanwhile. */
+/* Sends each segment followed by its blocks; actions are not reported
+ * meanwhile. */
 void shim_state(void (*send)(const struct torch_message *piece));
-/* Releases that tell of no action while it happens: tells those of the last
- * request now. */
+/* In releases that do not report actions as they happen: reports those of the
+ * last request now. */
 void shim_flush_actions(void);
 
 #ifdef __cplusplus

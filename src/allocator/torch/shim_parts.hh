@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// What the parts of the shim share: PyTorch's headers, one release's, and how
-// calls of PyTorch end.
+// What the parts of the shim share: the headers of one PyTorch release, and the
+// handling of its exceptions.
 #ifndef ALLOCATOR_TORCH_SHIM_PARTS_HH
 #define ALLOCATOR_TORCH_SHIM_PARTS_HH
 
@@ -17,12 +17,12 @@
 namespace allocator = c10::cuda::CUDACachingAllocator;
 
 extern c10::DeviceIndex shim_device;
-// While it is, no action is told.
+// While this is set, actions are not reported.
 extern bool shim_is_quiet;
 
 void shim_keep_text(const char *text);
 
-// Runs it and answers; what PyTorch throws ends here.
+// Calls a function and turns PyTorch's exceptions into an answer.
 template <typename Function> int guarded(Function function)
 {
 	*shim_text = 0;
@@ -45,7 +45,7 @@ inline c10::cuda::MempoolId_t id_of(const uint64_t pool[2])
 	return { pool[0], pool[1] };
 }
 
-// From here on every request goes to that pool, and no more.
+// Begins and ends the routing of every request to that pool.
 void shim_route(const uint64_t pool[2]);
 void shim_unroute(const uint64_t pool[2]);
 

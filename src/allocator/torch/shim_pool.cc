@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Pools and captures, as far as the release has them.
+// Pools and captures, as far as the release supports them.
 #include "allocator/torch/shim_parts.hh"
 
 #include <map>
@@ -8,17 +8,17 @@
 #include <stdexcept>
 #include <utility>
 
-// Even, as PyTorch wants streams from outside, and nobody else's.
+// Even, as PyTorch requires of external streams, and unique.
 constexpr uint64_t kCaptureStream = 0x5d0000000000;
 
-// The stream that each pool's capture began on.
+// By pool, the stream on which its capture began.
 static std::map<std::pair<uint64_t, uint64_t>, cudaStream_t> captured;
-// Pools that a capture of a named stream ever had.
+// Pools that were ever used by a capture of a named stream.
 static std::set<std::pair<uint64_t, uint64_t>> known;
 
-// ---- where requests go ----
+// ---- routing ----
 
-// accepts: which streams' allocations go there.
+// Routes allocations on the streams that `accepts` selects.
 template <typename Filter>
 static void route_streams(const uint64_t pool[2], Filter accepts)
 {
@@ -46,8 +46,8 @@ void shim_unroute(const uint64_t pool[2])
 
 // ---- captures ----
 
-// What CUDA refuses of a capture, a wait for what is not captured or a stream
-// that nobody waits for at its end, is no affair of the allocator's.
+// Ignores CUDA's errors about the capture itself (a wait for uncaptured work, a
+// stream that was not joined): they do not concern the allocator.
 static void forget_error()
 {
 	cudaGetLastError();
@@ -62,7 +62,7 @@ static unsigned long long capture_of(cudaStream_t stream)
 	return id;
 }
 
-// Captures happen on the current stream.
+// Captures begin on the current stream.
 static void start_capture(const uint64_t pool[2], cudaStream_t stream)
 {
 	c10::cuda::setCurrentCUDAStream(
@@ -74,14 +74,14 @@ static void start_capture(const uint64_t pool[2], cudaStream_t stream)
 #endif
 }
 
-// Where the trace does not name the stream: one of its own.
+// If the trace does not name the stream, the capture gets one of its own.
 static void begin_capture(const uint64_t pool[2])
 {
 	shim_route(pool);
 	start_capture(pool, reinterpret_cast<cudaStream_t>(kCaptureStream));
 }
 
-// The graph's number is known when the capture has begun, behind the route.
+// The graph's id is known only after the capture began, hence after the route.
 int shim_capture(const uint64_t pool[2], uint64_t handle)
 {
 	auto stream = reinterpret_cast<cudaStream_t>(handle);
@@ -156,7 +156,7 @@ static void set_use_on_oom(const uint64_t pool[2], bool use)
 #if SHIM_RELEASE >= 11
 	allocator::get()->setUseOnOOM(shim_device, id_of(pool), use);
 #elif SHIM_RELEASE >= 8
-	// it cannot be withdrawn yet
+	// this release cannot revoke it
 	if (use)
 		allocator::get()->setUseOnOOM(shim_device, id_of(pool));
 #else
@@ -190,7 +190,7 @@ static void release(const uint64_t pool[2])
 #if SHIM_RELEASE >= 3
 	allocator::releasePool(shim_device, id_of(pool));
 #else
-	// only captures make pools
+	// only captures create pools
 	if (!known.count({ pool[0], pool[1] }))
 		return;
 #if SHIM_RELEASE >= 1

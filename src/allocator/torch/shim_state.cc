@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Counters, segments and blocks, as PyTorch tells them.
+// PyTorch's counters, segments and blocks.
 #include "allocator/torch/shim_parts.hh"
 
 #include <cstring>

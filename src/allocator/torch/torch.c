@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PyTorch's own allocator as an engine: each request becomes a message to the
- * helper process, each question of its CUDA runtime goes to config->device.
+ * helper process, and each call of its CUDA runtime goes to config->device.
  */
 #include "allocator/torch/torch.h"
 
@@ -12,8 +12,9 @@
 #include "allocator/engines.h"
 #include "base/mem.h"
 
-/* A block used "on some other stream" gets a stream of its own, so that
- * complete() can end that one alone.  Even: see cudaStreamCreate's. */
+/* A block used on an unknown other stream gets a stream of its own, so that
+ * complete() can complete that one alone. Even numbers: see simcuda's
+ * cudaStreamCreate(). */
 #define OWN_STREAMS UINT64_C(0x5e0000000000)
 #define OWN_STEP    16
 
@@ -48,8 +49,9 @@ uint16_t torch_pool_index(const struct torch *t, const uint64_t pool[2])
 
 /* ---- messages ---- */
 
-/* A page of a range: access is set for the whole range at once, and counted
- * when PyTorch says that it is mapped (mapAndSetAccess; see translate.c). */
+/* Maps one page of a range. Access is set for the whole range at once, and
+ * counted when PyTorch reports that it is mapped (mapAndSetAccess; see
+ * translate.c). */
 static bool map_page(struct gp_device *d, const struct torch_message *m)
 {
 	uint64_t access = d->calls.access;
@@ -103,7 +105,7 @@ static void keep_counters(struct torch *t, const struct torch_counters *from)
 		t->levels[i].peak = to->by_pool[i][GP_STAT_ALL].current;
 }
 
-/* The rest of an answer. */
+/* Receives the rest of an answer. */
 static void take_answer(struct torch *t, const struct torch_message *m)
 {
 	struct torch_counters counters;
@@ -136,7 +138,8 @@ static bool converse(struct torch *t, struct torch_message *m)
 	return false;
 }
 
-/* A refusal before it was asked is told from one that failed by its counter. */
+/* A rejection before the device was asked differs from an OOM by its
+ * counter. */
 static enum gp_answer answer_of(const struct torch *t, uint32_t answer,
 				int64_t rejections)
 {
@@ -312,7 +315,7 @@ static enum gp_status torch_health(struct gp_allocator *allocator,
 	return gp_diag_set(diag, GP_SYSTEM, "%s", t->channel.trouble);
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static void torch_destroy(struct gp_allocator *allocator)
 {

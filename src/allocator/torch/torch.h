@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine "torch": PyTorch's own allocator in a process of its own.
+ * The engine "torch": PyTorch's own allocator, in a child process.
  *
- *     torch.c       the requests, as messages; the counters
- *     route.c       those about pools and captures
- *     translate.c   what PyTorch did, and its segments and blocks
- *     torch_open.c  starts the process (allocator/channel.h)
- *     wire.h        what travels there
+ *     torch.c             requests, as messages; the counters
+ *     route.c             requests about pools and captures
+ *     translate.c         PyTorch's actions, segments and blocks
+ *     torch_open.c        starts the process (allocator/channel.h)
+ *     wire.h              the messages
  *     helper.c, shim*.cc  the other end
  */
 #ifndef ALLOCATOR_TORCH_TORCH_H
@@ -20,8 +20,8 @@
 struct torch_opened {
 	uint16_t pool;
 	bool is_capture;
-	uint32_t capture; /* only its streams; 0: every request */
-	uint16_t origin;  /* the first of them */
+	uint32_t capture; /* only requests on its streams; 0: every request */
+	uint16_t origin;  /* the stream on which the capture began */
 };
 
 struct torch {
@@ -30,25 +30,25 @@ struct torch {
 	struct channel channel;
 	struct gp_stats stats;
 	struct gp_level levels[GP_STAT_COUNT];
-	uint8_t release; /* of the helper */
+	uint8_t release; /* release of the helper */
 
-	/* Block ids by address, from alloc to free_completed; which of them the
-	 * program still holds, and their pool, by id. */
+	/* Block ids by address, from alloc to free_completed; by id, whether
+	 * the program still holds the block, and its pool. */
 	struct gp_map ids;
 	bool *is_live;
 	uint16_t *pools;
 	struct gp_map segment_pools; /* by address */
 
-	uint32_t id;		     /* of the request under way */
-	uint16_t pool;		     /* it goes there */
+	uint32_t id;		     /* of the request in progress */
+	uint16_t pool;		     /* of the request in progress */
 	struct torch_opened *routes; /* oldest first */
 	size_t route_count, route_room;
-	uint32_t *captures; /* by stream: the one it is in; 0: none */
-	uint32_t begun;	    /* captures so far */
+	uint32_t *captures; /* by stream: its capture; 0: none */
+	uint32_t begun;	    /* number of captures so far */
 
 	char text[TORCH_TEXT_MOST]; /* the last error */
-	const char *limit; /* what this engine cannot do; NULL: all well */
-	struct torch_snapshot *snapshot; /* while it is taken */
+	const char *limit; /* what the engine failed to do; NULL: nothing */
+	struct torch_snapshot *snapshot; /* while a snapshot is taken */
 };
 
 static inline struct torch *torch_of(struct gp_allocator *allocator)
@@ -56,18 +56,19 @@ static inline struct torch *torch_of(struct gp_allocator *allocator)
 	return (struct torch *)allocator;
 }
 
-/* Sends a request and takes what comes back up to its answer. */
+/* Sends a request and processes messages until its answer. */
 enum gp_answer torch_request(struct torch *t, struct torch_request request,
 			     const char *text, uint64_t *addr);
 
-/* torch_open.c: starts that of config->torch_lib, under these settings; the one
- * on config->torch_cuda's runtime unless that is NULL. */
+/* torch_open.c: starts the engine in config->torch_lib with these settings, on
+ * the runtime of config->torch_cuda unless that is NULL. */
 enum gp_status torch_open(struct torch *t, struct gp_diag *diag);
 
 struct torch_request torch_about_pool(const struct torch *t, enum torch_op op,
 				      uint16_t pool);
 
-/* route.c: members of the engine, and where a request without a pool goes. */
+/* route.c: operations of the engine, and the pool of a request that names
+ * none. */
 uint16_t torch_routed_pool(const struct torch *t, uint16_t stream);
 bool torch_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 		 uint16_t pool, struct gp_route *route);
@@ -84,7 +85,7 @@ enum gp_answer torch_pool_release(struct gp_allocator *allocator,
 enum gp_answer torch_pool_change(struct gp_allocator *allocator, uint16_t pool,
 				 enum gp_event_kind change);
 
-/* Indices into the config's tables of what PyTorch names. */
+/* The index in the config's tables of a stream or pool that PyTorch names. */
 uint16_t torch_stream_index(const struct torch *t, uint64_t stream);
 uint16_t torch_pool_index(const struct torch *t, const uint64_t pool[2]);
 

@@ -22,7 +22,8 @@ static char *setting_of(const char *conf)
 	return setting;
 }
 
-/* PyTorch's streams and events are the trace's, in front of the runtime. */
+/* The libraries to preload: simcuda's streams and events, which follow the
+ * trace, precede the real runtime. */
 static char *preload_of(const char *folder, const char *runtime)
 {
 	static const char format[] =
@@ -46,9 +47,9 @@ static bool is_ours(const char *variable)
 }
 
 /*
- * Nothing of the environment reaches the helper but the settings, so that runs
- * are alike everywhere, unless it is to find a device.  PyTorch reads settings
- * before its main begins.  setting, preload: NULL for none.
+ * The helper's environment has only the settings, so that runs are the same
+ * everywhere, except for what is needed to find a device. PyTorch reads the
+ * settings before main(). setting and preload may be NULL.
  */
 static char **environment_of(const struct gp_torch_cuda *cuda, char *setting,
 			     char *preload)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PyTorch tells, in the trace's terms: what it did, and its segments and
- * blocks as its snapshot shows them.
+ * Translates what PyTorch reports into the trace's terms: its actions, and the
+ * segments and blocks of its snapshot.
  */
 #include "allocator/torch/torch.h"
 
@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-/* ---- what it did ---- */
+/* ---- actions ---- */
 
 static const uint8_t kinds[TORCH_DID_ACTIONS] = {
 	[TORCH_DID_ALLOC] = GP_ALLOC,
@@ -51,8 +51,9 @@ static uint16_t pool_of_segment(struct torch *t, uint32_t action, uint64_t addr)
 	return pool == GP_MAP_NONE ? 0 : (uint16_t)pool;
 }
 
-/* Entries name their pool from 2.12 on; before, it is the one that the request
- * was made for, and a part that is unmapped alone passes for the default's. */
+/* Entries name their pool from 2.12 on. Before, it is the pool of the
+ * request; a range that is unmapped on its own is assumed to belong to the
+ * default pool. */
 static uint16_t pool_of(struct torch *t, const struct torch_message *m,
 			uint32_t id)
 {
@@ -62,8 +63,8 @@ static uint16_t pool_of(struct torch *t, const struct torch_message *m,
 			      : pool_of_segment(t, m->what, m->addr);
 }
 
-/* What PyTorch asked of a device itself is known by what came of it.  Pages are
- * of 2 MiB or, of large ones, of what divides the range. */
+/* Calls that PyTorch makes to a real device are counted by their effects. Pages
+ * are 2 MiB or, in large ranges, a size that divides the range. */
 static void count_call(const struct torch *t, const struct torch_message *m)
 {
 	struct gp_device_calls *calls = &t->config.device->calls;
@@ -110,7 +111,7 @@ struct torch_snapshot {
 	struct gp_segment *segments;
 	struct gp_block *blocks;
 	size_t segment_count, segment_room, block_count, block_room;
-	uint64_t at; /* where the next block begins */
+	uint64_t at; /* where the next block starts */
 };
 
 static void add_segment(struct torch *t, const struct torch_message *piece)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the engine "torch" and its helper process say to each other over a
- * socket: requests one way; actions, questions to the device and one answer the
- * other.  Both ends are built from the same sources and run on one machine, so
- * structs travel as they are.  C and C++.
+ * The messages between the engine "torch" and its helper process: requests in
+ * one direction; actions, device calls and one answer per request in the other.
+ * Both ends are built from the same sources and run on one machine, so structs
+ * are sent as they are. C and C++.
  */
 #ifndef ALLOCATOR_TORCH_WIRE_H
 #define ALLOCATOR_TORCH_WIRE_H
 
 #include <stdint.h>
 
-/* A helper of another version is refused. */
+/* A helper with another version is refused. */
 #define TORCH_WIRE_VERSION 3
 #define TORCH_WIRE_FD	   3	/* the helper's end: CHANNEL_FD */
 #define TORCH_TEXT_MOST	   8192 /* bytes of an error or a setting */
 
 enum torch_op {
-	TORCH_HELLO,	     /* size 1: it asks the device itself; answer: addr
-			      * is TORCH_HELLO_ADDR */
+	/* size 1: use the real device; answer: addr is TORCH_HELLO_ADDR */
+	TORCH_HELLO,
 	TORCH_ALLOC,	     /* id, size, stream, pool */
 	TORCH_FREE,	     /* id */
 	TORCH_RECORD_STREAM, /* id, stream */
@@ -38,12 +38,12 @@ enum torch_op {
 	TORCH_RESET_PEAK,
 	TORCH_RESET_ACCUMULATED,
 	TORCH_STATE,	/* segments and blocks come before the answer */
-	TORCH_CAPTURE,	/* pool, stream: what is captured goes there */
+	TORCH_CAPTURE,	/* pool, stream: begin a capture */
 	TORCH_WAIT,	/* stream; size: the stream that waits */
-	TORCH_COMPLETE, /* id: what it waits for is done */
+	TORCH_COMPLETE, /* id: its pending work is complete */
 };
 
-/* The minor number of the release, and the version of all this. */
+/* The minor number of the release, and the version of this protocol. */
 #define TORCH_HELLO_ADDR(minor) ((uint64_t)TORCH_WIRE_VERSION << 8 | (minor))
 #define TORCH_HELLO_MINOR(addr) ((uint8_t)(addr))
 #define TORCH_HELLO_WIRE(addr)	((uint8_t)((addr) >> 8))
@@ -79,7 +79,7 @@ enum torch_segment_flag { TORCH_IS_SMALL = 1, TORCH_IS_EXPANDABLE = 2 };
 struct torch_message {
 	uint32_t kind;	    /* enum torch_message_kind */
 	uint32_t what;	    /* an action, an operation, an answer, flags */
-	uint32_t text_size; /* of an answer: the error's words follow */
+	uint32_t text_size; /* of an answer: the error's message follows */
 	uint32_t unused;
 	uint64_t addr, size, stream, page;
 	uint64_t pool[2];
@@ -110,8 +110,8 @@ enum torch_answer {
 };
 
 /*
- * Counters in the order of struct gp_stats: nine statistics of three pools,
- * then the two of oversize blocks, four values each; then seven numbers.
+ * Counters in the order of struct gp_stats: nine statistics for three pools,
+ * then the two of oversize blocks, with four values each; then seven numbers.
  */
 #define TORCH_STATS    9
 #define TORCH_NUMBERS  7
@@ -120,7 +120,7 @@ enum torch_answer {
 struct torch_counters {
 	int64_t by_pool[TORCH_STATS][3][4];
 	int64_t oversize[2][4];		/* allocations, segments */
-	int64_t numbers[TORCH_NUMBERS]; /* as from num_alloc_retries on */
+	int64_t numbers[TORCH_NUMBERS]; /* gp_stats from num_alloc_retries on */
 };
 
 #endif
