@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Real devices, as they show themselves to CUDA.  The H200 was measured here
- * (tests/gpu/results), the others were not.
+ * Real devices and their properties as reported by CUDA. The H200 was measured
+ * for this project (tests/gpu/results), the others were not.
  *
- * Memory is cudaDeviceProp's totalGlobalMem, which is what cudaMemGetInfo calls
- * the total; drivers differ by some MiB.  `source` says where it was read:
+ * Memory is cudaDeviceProp's totalGlobalMem, which is cudaMemGetInfo's total;
+ * it varies by some MiB between drivers. `source` says where it was found:
  *
  *	deviceQuery N	output of NVIDIA's sample, as users published it, in
  *			bytes; N is the CUDA version of the driver
- *	measured	cudaMemGetInfo on it, driver 580, CUDA 13.0
+ *	measured	cudaMemGetInfo on the device, driver 580, CUDA 13.0
  *	torch N		torch.cuda.get_device_properties(), in MiB, of that
- *			release where it was told
+ *			release if it was given
  *
- * Of the same outputs are multiprocessors, L2, bus and clocks, where they have
- * them; the rest of these are NVIDIA's architecture whitepapers'.  B200's bus,
- * L2 and memory clock: github.com/pytorch/ao, pull request 4002.  No output had
- * the clocks of the A10G and B200's core clock: they are the A10's and H200's.
- * Bus and clocks of the RTX 4070 Ti SUPER and RTX PRO 6000 are NVIDIA's data
- * sheets'.
+ * Multiprocessors, L2, bus and clocks are from the same outputs if these
+ * contain them, and otherwise from NVIDIA's architecture whitepapers. B200's
+ * bus, L2 and memory clock: github.com/pytorch/ao, pull request 4002. No output
+ * had the clocks of the A10G or the core clock of B200: those of A10 and H200
+ * are used. Bus and clocks of the RTX 4070 Ti SUPER and RTX PRO 6000 are from
+ * NVIDIA's data sheets.
  *
- * What a multiprocessor and a block have follows from the compute capability:
- * CUDA C++ Programming Guide, technical specifications per compute capability.
+ * The limits of a multiprocessor and a block follow from the compute
+ * capability: CUDA C++ Programming Guide, technical specifications per compute
+ * capability.
  *
- * compiled_for: PyPI's wheels hold code for 6.0 (to 2.7), 7.0, 7.5, 8.0, 8.6,
- * 9.0, 10.0 and 12.0 (torch.cuda.get_arch_list()); a device runs the last of
- * its major version that is not above it.
+ * compiled_for: PyPI's wheels contain code for 6.0 (to 2.7), 7.0, 7.5, 8.0,
+ * 8.6, 9.0, 10.0 and 12.0 (torch.cuda.get_arch_list()); a device runs the
+ * highest of its major version that does not exceed its own.
  */
 #include "device/gpu.h"
 
@@ -42,7 +43,7 @@
 #define MIB (UINT64_C(1) << 20)
 #define MHZ 1000 /* kHz */
 
-/* By compute capability. */
+/* Limits by compute capability. */
 #define SHARES(optin, sm, threads, blocks)                                     \
 	.shared_per_block = 48 * KIB, .shared_per_block_optin = (optin)*KIB,   \
 	.shared_per_sm = (sm)*KIB, .threads_per_sm = (threads),                \
@@ -162,21 +163,21 @@ const struct gp_gpu *gp_gpu_table(size_t *count)
 	return table;
 }
 
-/* ---- what PyTorch's allocator does not see ---- */
+/* ---- memory outside PyTorch's allocator ---- */
 
 /*
  * From messages of PyTorch's OutOfMemoryError that users published: "this
- * process has N memory in use", less what is allocated by PyTorch and what is
- * reserved but unallocated; the sum of it and of what was free was the total.
- * Each names its device, or has a total that no other in the table has.
+ * process has N memory in use", less the bytes allocated by PyTorch and the
+ * bytes reserved but unallocated, where N plus the free bytes was the total.
+ * Each message names its device, or has a total that is unique in the table.
  *
  * A100-40GB's nvidia-smi: 1,500 trainings of GPUMemNet (arXiv 2602.17817),
- * measured less what the same programs reserve; nvidia-smi counts there what
- * the driver keeps for itself.
+ * measured less what the same programs reserve; there nvidia-smi includes
+ * memory that the driver keeps for itself.
  */
 static const struct non_pytorch {
 	const char *gpu;
-	uint64_t low_mib, high_mib, shown_mib; /* 0: as high */
+	uint64_t low_mib, high_mib, shown_mib; /* 0: as high_mib */
 	const char *source;
 } non_pytorch[] = {
 	{ "t4", 141, 141, 0, "FoundationVision/GenerateU#10" },
@@ -195,10 +196,11 @@ static const struct non_pytorch {
 };
 
 /*
- * What NVML tells of each of 100 processes, less what it reserved: 518 MiB with
- * a context alone, 610 with PyTorch's kernels, 742 with cuBLASLt, 758 with
- * cuDNN, 828 with more streams; NCCL is not in it, 1,168 with it.  It is all
- * that was seen of devices larger than most, and stands for no others.
+ * What NVML reports for each of 100 processes, less what the process reserved:
+ * 518 MiB with just a context, 610 with PyTorch's kernels, 742 with cuBLASLt,
+ * 758 with cuDNN, 828 with more streams; NCCL is not included, and with it it
+ * is 1,168. Nothing else was measured on such large devices, so these figures
+ * are used for this device only.
  */
 static const struct non_pytorch measured[] = {
 	{ "h100-80gb", 518, 828, 837,
@@ -241,15 +243,15 @@ struct gp_non_pytorch gp_gpu_non_pytorch(const struct gp_gpu *gpu)
 /* ---- spellings ---- */
 
 #define HELP_LISTS   "gpupool record --gpu help lists the devices"
-#define LONGEST	     64 /* no spelling of a device is longer */
+#define LONGEST	     64 /* longer than any spelling of a device */
 #define MOST_CHOICES 4
-#define MOST_OFF     12 /* a 16 GB T4 shows itself with so many per cent less */
+#define MOST_OFF     12 /* per cent: a 16 GB T4 reports that much less */
 
-/* A spelling without what tells no two devices apart: that of "NVIDIA
+/* A spelling reduced to what distinguishes devices: that of "NVIDIA
  * A100-SXM4-40GB" is "a100" and 40. */
 struct spelling {
 	char text[LONGEST];
-	unsigned gib; /* 0: not said */
+	unsigned gib; /* 0: not given */
 };
 
 static bool says_nothing(const char *word)
@@ -266,7 +268,8 @@ static bool says_nothing(const char *word)
 	return false;
 }
 
-/* Moves behind the next word, which is made lower case; "rtx3090" is "3090". */
+/* Steps over the next word and stores it in lower case; "rtx3090" is stored as
+ * "3090". */
 static const char *next_word(const char *at, char word[LONGEST])
 {
 	size_t length = 0;
@@ -282,7 +285,7 @@ static const char *next_word(const char *at, char word[LONGEST])
 	return at;
 }
 
-/* "80gb", or "gb" behind the word "80". */
+/* The size in "80gb", or in "gb" after the word "80". */
 static unsigned size_of(const char *word, const char *before)
 {
 	static const char digits[] = "0123456789";
@@ -311,7 +314,7 @@ static struct spelling boil_down(const char *name)
 		name = next_word(name, word);
 		gib = size_of(word, before);
 		if (gib && !isdigit((unsigned char)*word))
-			length = start; /* "80" was no word of its own */
+			length = start; /* drops the word "80" */
 		start = length;
 		if (gib)
 			spelling.gib = gib;
@@ -344,8 +347,8 @@ static bool is_spelled(const struct gp_gpu *gpu, const char *known,
 		has_about(gpu, given->gib));
 }
 
-/* How much of the given spelling and of the device's name is the same, where
- * one of them begins with the other. */
+/* The length of the common prefix of the given spelling and the device's name,
+ * if one is a prefix of the other. */
 static size_t shared(const struct gp_gpu *gpu, const struct spelling *given)
 {
 	struct spelling own = boil_down(gpu->name);
@@ -355,7 +358,8 @@ static size_t shared(const struct gp_gpu *gpu, const struct spelling *given)
 	return strncmp(own.text, given->text, least) ? 0 : least;
 }
 
-/* False: there are none, or too many. */
+/* Lists the devices that a spelling could mean; false: there are none, or too
+ * many. */
 static bool hint_choices(const struct spelling *given, struct gp_diag *diag)
 {
 	const struct gp_gpu *choices[MOST_CHOICES + 1];
@@ -408,10 +412,12 @@ const struct gp_gpu *gp_gpu_find(const char *name, struct gp_diag *diag)
 
 /* ---- the memory of a device ---- */
 
-#define LEAST_BYTES MIB /* that a number without a unit can mean */
-#define MOST_GIB    1024
+#define LEAST_BYTES                                                            \
+	MIB /* least bytes that a number without a unit can mean               \
+	     */
+#define MOST_GIB 1024
 
-/* A unit was forgotten, most likely: a GPU's GiB, or nvidia-smi's MiB. */
+/* The unit was probably forgotten: a GPU's GiB, or nvidia-smi's MiB. */
 static enum gp_status refuse_few(const char *text, uint64_t bytes,
 				 struct gp_diag *diag)
 {

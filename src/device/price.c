@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prices: what the calls of a device take; those that ship, and those of a
- * file: {"format": "gpupool-prices", ...}.
+ * Prices of device calls: the built-in ones, and those of a file: {"format":
+ * "gpupool-prices", ...}.
  *
- * Those that ship are what public measurements say.  They rank settings, and
- * are no promise about a machine; --prices takes the machine's own.
+ * The built-in prices are from public measurements. They serve to rank settings
+ * and predict no particular machine; --prices takes the prices of one.
  */
 #include "gpupool/price.h"
 
@@ -19,7 +19,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-/* ---- the prices that ship ---- */
+/* ---- built-in prices ---- */
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -67,12 +67,13 @@ const struct gp_prices *gp_prices_built_in(void)
 
 /* ---- prices from a file ---- */
 
-/* More than any table of a person or a benchmark. */
+/* Limits that no real table exceeds. */
 #define MOST_BYTES (1 << 20)
 #define MOST_US	   1e9
 
 struct price_list {
-	struct gp_prices prices; /* first: it is what the caller has */
+	/* must be first: the caller has a pointer to it */
+	struct gp_prices prices;
 	struct gp_arena arena;
 	struct gp_price *rows;
 	size_t room;
@@ -260,7 +261,7 @@ void gp_prices_destroy(struct gp_prices *prices)
 	free(all);
 }
 
-/* ---- what calls cost ---- */
+/* ---- the cost of calls ---- */
 
 static const char *const names[GP_PRICE_CALLS] = {
 	[GP_PRICE_MALLOC] = "cudaMalloc",
@@ -280,7 +281,7 @@ const char *gp_price_call_name(enum gp_price_call call)
 	return names[call];
 }
 
-/* On the line from a to b. */
+/* Linear interpolation between a and b. */
 static double between(const struct gp_price *a, const struct gp_price *b,
 		      uint64_t size)
 {
@@ -306,8 +307,8 @@ double gp_price_at(const struct gp_prices *prices, enum gp_price_call call,
 	return below ? below->us : 0;
 }
 
-/* Calls of a class are taken to be of its mean size: right to the digit where
- * no point lies within the class. */
+/* Assumes that all calls of a size class have the mean size: exact if no point
+ * of the price lies within the class. */
 static double of_sizes(const struct gp_prices *prices, enum gp_price_call call,
 		       const struct gp_call_sizes *sizes)
 {

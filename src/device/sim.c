@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated device: a capacity, and addresses that are only numbers.
- * Addresses and sizes are as gpupool/device.h says, so that runs compare with
- * PyTorch's own allocator over a CUDA runtime that does the same.
+ * The simulated device: a capacity, and addresses without memory. Addresses and
+ * sizes follow gpupool/device.h, so that runs can be compared with PyTorch's
+ * own allocator on a CUDA runtime that does the same.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 struct sim {
 	struct gp_device device;
 	uint64_t capacity, used, other;
-	uint64_t shown; /* the total, where it is not the capacity; else 0 */
+	uint64_t shown; /* total to report, if not the capacity; else 0 */
 	struct space memory, reservations;
-	struct chunk *chunks; /* from the lowest; NULL: placed upward */
-	struct space system;  /* which of them are its, from the highest */
+	struct chunk *chunks; /* in order of address; NULL: placed upward */
+	struct space system;  /* chunks in use, from the highest address down */
 	struct {
 		uint64_t threshold, reserved, used;
 	} pool;
@@ -30,11 +30,11 @@ static inline struct sim *sim_of(struct gp_device *device)
 	return (struct sim *)device;
 }
 
-/* A device's cudaMalloc addresses lie 2^40 apart. */
+/* The cudaMalloc addresses of devices are 2^40 apart. */
 #define ORDINAL_SHIFT 40
 #define ORDINAL_RANGE (UINT64_C(1) << ORDINAL_SHIFT)
 
-/* More memory than any device has, and few enough units to keep a bit for. */
+/* More memory than any device has, yet few enough units for a bitmap. */
 #define MOST_MEMORY (UINT64_C(1) << 47)
 
 static uint64_t physical(uint64_t size)
@@ -51,7 +51,8 @@ static uint64_t free_bytes_of(const struct sim *sim)
 		       : 0;
 }
 
-/* In the device's reach: so many bytes in use were granted, or refused. */
+/* Updates the device's reach: a request that would bring the bytes in use to
+ * `would` was granted or refused. */
 static void note_answer(struct sim *sim, uint64_t would, bool is_granted)
 {
 	struct gp_device_reach *reach = &sim->device.reach;
@@ -62,7 +63,7 @@ static void note_answer(struct sim *sim, uint64_t would, bool is_granted)
 		reach->most_granted = would;
 }
 
-/* Whether so much more is there. */
+/* Whether the device has that much memory left. */
 static bool sim_grant(struct sim *sim, uint64_t size)
 {
 	bool is_granted = size <= free_bytes_of(sim);
@@ -73,25 +74,26 @@ static bool sim_grant(struct sim *sim, uint64_t size)
 	return is_granted;
 }
 
-/* ---- where memory is placed ---- */
+/* ---- placement of memory ---- */
 
 /*
- * As CUDA does on Linux.  A range of addresses that it takes of the system is a
- * multiple of 32 MiB and lies as high as there is room: in recordings segments
- * of 20 MiB lie 32 MiB apart, each below the last, those of 86 MiB 96 MiB. What
- * fits between others in one range is placed there, as low as it can be; and a
- * range that nothing is left in goes back to the system.
+ * As CUDA does on Linux. It obtains address ranges from the system in multiples
+ * of 32 MiB, as high as possible: in recordings, segments of 20 MiB are 32 MiB
+ * apart, each below the previous one, and those of 86 MiB are 96 MiB apart.
+ * Memory that fits between other allocations of a range is placed there, as low
+ * as possible; an empty range is returned to the system.
  */
 #define CHUNK  (UINT64_C(32) << 20)
 #define CHUNKS (ORDINAL_RANGE / CHUNK)
 
 struct chunk {
-	uint32_t first; /* of its range, from 1; 0: of none */
-	uint32_t count; /* of the first: how many the range has */
-	uint64_t used;	/* of the first: bytes that are allocated */
+	uint32_t first; /* first chunk of its range, from 1; 0: in no range */
+	uint32_t count; /* in the first chunk: number of chunks in the range */
+	uint64_t used;	/* in the first chunk: allocated bytes */
 };
 
-/* To begin with all is taken, up to a last chunk that never gets free. */
+/* Initially all addresses are taken, including a last chunk that never becomes
+ * free. */
 void gp_sim_place_downward(struct gp_device *device)
 {
 	struct sim *sim = sim_of(device);
@@ -108,7 +110,7 @@ bool gp_sim_was_downward(uint64_t addr, uint64_t size)
 		       ORDINAL_RANGE - CHUNK - gp_round_up(size, CHUNK);
 }
 
-/* The first chunk of the range that has the address; NULL: none has. */
+/* The first chunk of the range that contains the address; NULL: none does. */
 static struct chunk *range_of(const struct sim *sim, uint64_t addr)
 {
 	uint64_t at = (addr - sim->memory.base) / CHUNK;
@@ -123,7 +125,7 @@ static uint64_t start_of(const struct sim *sim, const struct chunk *range)
 	return sim->memory.base + (uint64_t)(range - sim->chunks) * CHUNK;
 }
 
-/* A range with room for so much, unless there are no addresses left. */
+/* Adds a range with room for that size, unless there are no addresses left. */
 static void add_range(struct sim *sim, uint64_t size)
 {
 	uint64_t length = gp_round_up(size, CHUNK);
@@ -186,13 +188,13 @@ static void unplace(struct sim *sim, uint64_t addr, uint64_t size)
 		drop_range(sim, range);
 }
 
-/* ---- what it has in the place of a memory pool ---- */
+/* ---- the model of a memory pool ---- */
 
 /*
- * The least a pool can do with: it packs without a gap, so that it holds more
- * only when all that it holds is used, and grows by 32 MiB, as CUDA's own does
- * (tests/gpu/results, driver 580).  That one places memory by rules that are
- * not public, and needs as much or more.
+ * A lower bound for every pool: it packs without gaps, so that it grows only
+ * when all its memory is in use, and it grows by 32 MiB, as CUDA's own pool
+ * does (tests/gpu/results, driver 580). CUDA's pool places memory by rules that
+ * are not public, and needs at least as much.
  */
 #define POOL_GRAIN (UINT64_C(32) << 20)
 
@@ -285,7 +287,7 @@ static bool sim_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
 {
 	struct sim *sim = sim_of(device);
 
-	/* Near 2^64 there is no whole number of pages. */
+	/* Near 2^64, rounding up to whole pages would overflow. */
 	if (size > MOST_MEMORY || !sim_grant(sim, physical(size))) {
 		device->calls.malloc_failed++;
 		return false;
@@ -320,7 +322,8 @@ static void sim_info(struct gp_device *device, uint64_t *free_bytes,
 	}
 }
 
-/* They have it even where there is no room: the trace goes on. */
+/* Others get the memory even if there is no room, because the trace
+ * continues. */
 static void sim_set_other(struct gp_device *device, uint64_t bytes)
 {
 	struct sim *sim = sim_of(device);
@@ -371,7 +374,7 @@ static void sim_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
 	sim_of(device)->used -= size;
 }
 
-/* Recorded addresses may lie where either space has its own. */
+/* Recorded addresses may lie in the range of either space. */
 static void take_range(struct sim *sim, uint64_t addr, uint64_t size)
 {
 	space_adopt(&sim->memory, addr, size);
@@ -393,7 +396,7 @@ static void sim_adopt_range(struct gp_device *device, uint64_t addr,
 	take_range(sim_of(device), addr, size);
 }
 
-/* Pages of it may be the host's: the device's size is no limit. */
+/* Its pages may be in host memory, so the size of the device is no limit. */
 static bool sim_managed(struct gp_device *device, uint64_t size, uint64_t *addr)
 {
 	if (size > MOST_MEMORY)

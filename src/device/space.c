@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses, first fit upward.
+ * Address space, allocated first fit upward.
  *
- * Free memory below the end of all that is taken lies in gaps, which are in a
- * treap (Seidel and Aragon 1996) by address.  Each node knows the longest gap
- * below it, so that the lowest one that is long enough is a walk downwards:
- * neither sizes nor the number of ranges make a request slow.
+ * Free space below the end of all allocations consists of gaps, kept in a treap
+ * (Seidel and Aragon 1996) by address. Each node has the length of the longest
+ * gap in its subtree, so that the lowest gap that is long enough is found in
+ * one descent: a request takes expected O(log n) time, whatever its size.
  */
 #include "device/space.h"
 
@@ -14,15 +14,15 @@
 #include "base/mem.h"
 #include "gpupool/device.h"
 
-/* From start up to end, in units. */
+/* A free range [start, end), in units. */
 struct gap {
 	uint64_t start, end;
-	uint64_t longest; /* units, of this one and those below it */
+	uint64_t longest; /* longest gap of the subtree, in units */
 	uint32_t left, right;
 	uint32_t priority;
 };
 
-/* Index 0 is no gap: its longest stays 0. */
+/* Index 0 is not a gap; its `longest` stays 0. */
 #define NONE 0
 
 /* ---- the treap ---- */
@@ -60,7 +60,7 @@ static uint32_t make(struct space *space, uint64_t start, uint64_t end)
 		.start = start,
 		.end = end,
 		.longest = end - start,
-		.priority = node * 2654435769u, /* random enough */
+		.priority = node * 2654435769u, /* a hash of the index */
 	};
 	return node;
 }
@@ -80,7 +80,7 @@ static void drop_all(struct space *space, uint32_t node)
 	drop(space, node);
 }
 
-/* All of low before all of high. */
+/* Joins two trees; all of low is before all of high. */
 static uint32_t join(struct space *space, uint32_t low, uint32_t high)
 {
 	struct gap *gaps = space->gaps;
@@ -97,7 +97,7 @@ static uint32_t join(struct space *space, uint32_t low, uint32_t high)
 	return high;
 }
 
-/* Into those that start below at, and the others. */
+/* Splits a tree into the gaps that start below `at`, and the others. */
 static void split(struct space *space, uint32_t node, uint64_t at,
 		  uint32_t *low, uint32_t *high)
 {
@@ -127,16 +127,15 @@ static uint32_t last_of(const struct space *space, uint32_t node)
 
 /* ---- ranges ---- */
 
-/* Gaps on two sides of a bound stay two; in units. */
+/* A range, in units, across the ends of which gaps are not merged. */
 struct bounds {
 	uint64_t start, end;
 };
 
 static const struct bounds unbounded = { 0, UINT64_MAX };
 
-/* Takes what overlaps the range, or lies beside it and not beyond the bounds,
- * out of the tree; *start and *end become where that began and ended, if
- * farther out. */
+/* Removes the gaps that overlap [*start, *end) or are adjacent to it within the
+ * bounds, and extends *start and *end to include them. */
 static void cut_out(struct space *space, const struct bounds *bounds,
 		    uint64_t *start, uint64_t *end)
 {
@@ -199,7 +198,7 @@ static uint64_t units_of(uint64_t size)
 	return (size + GP_DEVICE_GRAIN - 1) / GP_DEVICE_GRAIN;
 }
 
-/* The lowest gap of so many units, of which there is one. */
+/* The lowest gap of at least that many units; one must exist. */
 static uint32_t first_fit(const struct space *space, uint64_t units)
 {
 	const struct gap *gaps = space->gaps;
@@ -217,8 +216,8 @@ static uint32_t first_fit(const struct space *space, uint64_t units)
 	}
 }
 
-/* The gap, which is below node, loses its first units; some are left, so that
- * it stays where it is in the tree. */
+/* Removes the first units of a gap in the subtree at node. Some must remain, so
+ * the gap keeps its place in the tree. */
 static void shorten(struct space *space, uint32_t node, const struct gap *gap,
 		    uint64_t units)
 {
@@ -259,7 +258,7 @@ static void give(struct space *space, const struct bounds *bounds,
 	uint64_t units = units_of(size);
 
 	if (addr < space->base || at >= space->end)
-		return; /* adopted from elsewhere */
+		return; /* adopted from outside this space */
 	if (units > space->end - at)
 		units = space->end - at;
 	set_free(space, bounds, at, at + units);
@@ -278,7 +277,8 @@ void space_give_within(struct space *space, uint64_t addr, uint64_t size,
 	give(space, &(struct bounds){ at, at + units_of(length) }, addr, size);
 }
 
-/* Farther than any device reaches: such addresses are somebody else's. */
+/* More than any device has: addresses beyond this do not belong to the
+ * space. */
 #define SPACE_UNITS (UINT64_C(1) << 22)
 
 void space_adopt(struct space *space, uint64_t addr, uint64_t size)

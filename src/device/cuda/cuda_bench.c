@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device calls, timed.
+ * Timing of device calls.
  *
- * A scene is what is done with one size: blocks taken and given back, pages
- * made, mapped and taken apart.  It runs in rounds until each of its calls was
- * made often enough; a scene that is refused memory, because others took it, or
- * that the device does not support, ends with what it has.
+ * A scene is a sequence of calls with one size: allocating and freeing blocks,
+ * or creating, mapping and unmapping pages. It is repeated until each of its
+ * calls was made often enough. A scene ends early if the device does not
+ * support it or if memory runs out because others use it.
  */
 #include "device/bench.h"
 
@@ -20,7 +20,7 @@
 #define GIB (KIB * MIB)
 
 #define BATCH 16 /* blocks held at once */
-#define SHARE 4	 /* a quarter of what is free is asked for, at most */
+#define SHARE 4	 /* at most a quarter of the free memory is used */
 
 static const char *const names[] = {
 	"cudaMallocAsync",	  "cudaFreeAsync",
@@ -47,11 +47,12 @@ struct bench {
 	struct samples samples[GP_BENCH_CALLS];
 	struct gp_bench *result;
 	size_t room;
-	double begin;	/* of the call under way */
-	bool is_broken; /* the scene under way */
-	/* The first call that failed and should not have. */
+	double begin;	/* of the call in progress */
+	bool is_broken; /* the current scene has failed */
+	/* The first call that failed unexpectedly. */
 	unsigned failed_call;
-	uint64_t size, failed_size; /* of the scene under way, and of that */
+	/* of the current scene, and of the failed call */
+	uint64_t size, failed_size;
 	int error;
 };
 
@@ -60,7 +61,7 @@ static void start(struct bench *b)
 	b->begin = b->cuda->now();
 }
 
-/* Notes the call that start began; true: it went well. */
+/* Records the call whose time start() took; true: it succeeded. */
 static bool took(struct bench *b, unsigned call, int error)
 {
 	double end = b->cuda->now();
@@ -81,7 +82,7 @@ static bool took(struct bench *b, unsigned call, int error)
 	return false;
 }
 
-/* ---- scenes: one round each; false: no more of them ---- */
+/* ---- scenes: one round each; false: stop ---- */
 
 static size_t batch_of(const struct bench *b, uint64_t size)
 {
@@ -109,7 +110,8 @@ static bool blocks(struct bench *b, uint64_t size)
 	return ok;
 }
 
-/* More than there is: what PyTorch is told before it gives memory back. */
+/* Requests more memory than there is: the failure that makes PyTorch release
+ * its cache. */
 static bool refused(struct bench *b, uint64_t size)
 {
 	void *none = NULL;
@@ -150,7 +152,7 @@ static bool ordered_blocks(struct bench *b, uint64_t size, unsigned take,
 	return ok;
 }
 
-/* The pool gives all back whenever it is waited for: CUDA's default. */
+/* The pool releases all free memory at each synchronisation: CUDA's default. */
 static bool async_blocks(struct bench *b, uint64_t size)
 {
 	return ordered_blocks(b, size, GP_BENCH_MALLOC_ASYNC,
@@ -198,7 +200,7 @@ static bool make_pages(struct bench *b, uint64_t size, cuda_addr *handles,
 	return true;
 }
 
-/* Maps page by page, then opens each, as a segment that grows does. */
+/* Maps page by page and enables access to each, as a growing segment does. */
 static bool map_pages(struct bench *b, cuda_addr at, uint64_t size,
 		      const cuda_addr *handles, size_t most, size_t *n)
 {
@@ -245,7 +247,7 @@ static bool pages(struct bench *b, uint64_t size)
 	return ok;
 }
 
-/* On a device with nothing to do: what a wait costs beside the waiting. */
+/* On an idle device: the cost of a synchronisation itself. */
 static bool waits(struct bench *b, uint64_t size)
 {
 	size_t free_bytes, total;
@@ -268,7 +270,7 @@ static bool waits(struct bench *b, uint64_t size)
 	return ok;
 }
 
-/* Segments of PyTorch's are 2 MiB, 20 MiB or more; its pages 2 and 20 MiB. */
+/* PyTorch's segments are 2 MiB, 20 MiB or more; its pages are 2 and 20 MiB. */
 static const uint64_t block_sizes[] = { 512,	  64 * KIB, MIB,       2 * MIB,
 					20 * MIB, 64 * MIB, 256 * MIB, GIB,
 					4 * GIB,  16 * GIB, 0 };
@@ -278,7 +280,7 @@ static const uint64_t no_size[] = { 1, 0 };
 
 static const struct scene {
 	bool (*round)(struct bench *b, uint64_t size);
-	unsigned call; /* the one it is counted by */
+	unsigned call; /* the call whose count ends the scene */
 	const uint64_t *sizes;
 	bool has_size;
 } scenes[] = {
@@ -315,7 +317,7 @@ static void add_row(struct bench *b, unsigned call, uint64_t size)
 	samples_release(samples);
 }
 
-/* What a pool was left with is not the next size's. */
+/* Releases the pool's memory, so that it does not affect the next size. */
 static void run_size(struct bench *b, const struct scene *scene, uint64_t size)
 {
 	const struct gp_bench_config *config = b->config;
@@ -344,7 +346,7 @@ static int by_call_and_size(const void *left, const void *right)
 	return (a->size > b->size) - (a->size < b->size);
 }
 
-/* One that fails does not keep the others from being measured. */
+/* A failed scene does not stop the others. */
 static void run_scene(struct bench *b, const struct scene *scene)
 {
 	b->is_broken = false;
@@ -375,7 +377,7 @@ static enum gp_status prepare(struct bench *b, struct gp_diag *diag)
 	if (error)
 		return cuda_fail(b->cuda, "cudaEventCreateWithFlags", 0, error,
 				 diag);
-	/* Some devices have none. */
+	/* Some devices have no pool. */
 	if (calls->cudaDeviceGetDefaultMemPool(&b->pool, 0))
 		b->pool = NULL;
 	return GP_OK;

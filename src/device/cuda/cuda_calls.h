@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of CUDA's runtime and driver that is called here, declared anew so
+ * The part of CUDA's runtime and driver that is used here, declared again so
  * that building needs no toolkit: names, numbers and layouts are those of the
- * CUDA Runtime API and the CUDA Driver API, driver_types.h and cuda.h of the
+ * CUDA Runtime API and the CUDA Driver API, in driver_types.h and cuda.h of the
  * toolkits 11.8, 12.9 and 13.0, which agree about all of them.
  */
 #ifndef DEVICE_CUDA_CALLS_H
@@ -28,7 +28,7 @@
 #define CUDA_CAPABILITY_MAJOR  75  /* cudaDevAttrComputeCapabilityMajor */
 #define CUDA_CAPABILITY_MINOR  76
 #define CUDA_PROPERTIES_NAME   256  /* bytes; at offset 0 in each version */
-#define CUDA_PROPERTIES_ENOUGH 8192 /* bytes; no version has so many */
+#define CUDA_PROPERTIES_ENOUGH 8192 /* bytes; more than any version has */
 
 /* enum cudaMemPoolAttr: the first three are int, the others uint64_t. */
 enum cuda_pool_attribute {
@@ -61,7 +61,7 @@ struct cuda_access {
 
 typedef unsigned long long cuda_addr; /* CUdeviceptr: an address, a handle */
 
-/* What each build of the runtime and the driver has. */
+/* Functions that every version of the runtime and the driver has. */
 #define CUDA_CALLS(X)                                                          \
 	X(cudaMalloc, (void **pointer, size_t size))                           \
 	X(cudaFree, (void *pointer))                                           \
@@ -104,7 +104,7 @@ typedef unsigned long long cuda_addr; /* CUdeviceptr: an address, a handle */
 	X(cuMemSetAccess, (cuda_addr address, size_t size,                     \
 			   const struct cuda_access *access, size_t count))
 
-/* What may be missing; NULL then. */
+/* Functions that may be missing, and are then NULL. */
 #define CUDA_CALLS_MAYBE(X)                                                    \
 	X(cudaMallocManaged, (void **pointer, size_t size, unsigned flags))    \
 	X(nvmlInit_v2, (void))                                                 \

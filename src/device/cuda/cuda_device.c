@@ -2,9 +2,9 @@
 /*
  * The device with real memory.
  *
- * A simulated device stands beside it and chooses the addresses: what an engine
- * decides by them is then the same in every run, and the same as without a GPU.
- * The memory, the time its calls take and what is refused are the device's.
+ * A simulated device beside it chooses the addresses, so that decisions that
+ * depend on addresses are the same in every run, and the same as without a GPU.
+ * The memory, the time of calls and the OOMs are those of the real device.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static inline struct cuda_device *cuda_device_of(struct gp_device *device)
 
 /* ---- ranges: a few, so a sorted array ---- */
 
-/* How many begin at the address or below. */
+/* The number of ranges that begin at or below the address. */
 static size_t count_to(const struct ranges *ranges, uint64_t addr)
 {
 	size_t low = 0, high = ranges->count;
@@ -121,7 +121,7 @@ static void ranges_release(struct ranges *ranges)
 	*ranges = (struct ranges){ 0 };
 }
 
-/* ---- calls, timed and noted ---- */
+/* ---- timing and errors of calls ---- */
 
 /* Around each call: when it began, for how many bytes or 0; then, what it
  * answered. */
@@ -136,7 +136,8 @@ static bool note(struct cuda_device *d, unsigned call, uint64_t asked,
 {
 	if (!error)
 		return true;
-	/* As PyTorch does: a later call must not be told of it. */
+	/* As in PyTorch: clears the error, so that later calls do not report
+	 * it. */
 	d->calls->cudaGetLastError();
 	if (!d->error && error != CUDA_OUT_OF_MEMORY) {
 		d->failed_call = call;
@@ -162,10 +163,11 @@ static bool cuda_took(struct cuda_device *d, unsigned call, int error)
 /* ---- address space and pages ---- */
 
 /*
- * In the order in which PyTorch's expandable segments call the driver
+ * The driver calls are made in the order of PyTorch's expandable segments
  * (c10/cuda/CUDACachingAllocator.cpp, ExpandableSegment::map and unmapHandles):
- * all pages of a range are made before the first one is mapped, the range is
- * opened at once, and pages go one by one behind a wait for the stream.
+ * all pages of a range are created before the first one is mapped, access is
+ * enabled for the whole range at once, and pages are unmapped one by one after
+ * a stream synchronisation.
  */
 
 static bool add_reservation(struct cuda_device *d, uint64_t addr, uint64_t size,
@@ -224,7 +226,7 @@ static void unmap(struct cuda_device *d, struct range *range, uint64_t addr)
 	release(d, range, addr);
 }
 
-/* Pages from addr up to stop; *made is where they end. */
+/* Creates pages from addr up to stop; *made is where the last one ends. */
 static bool make_pages(struct cuda_device *d, struct range *range,
 		       uint64_t addr, uint64_t stop, uint64_t page,
 		       uint64_t *made)
@@ -261,7 +263,7 @@ static bool map_pages(struct cuda_device *d, struct range *range, uint64_t addr,
 		d->calls->cuMemSetAccess(real, stop - addr, &cuda_access, 1));
 }
 
-/* All of them or none. */
+/* Maps all pages or none. */
 static bool map_all(struct cuda_device *d, struct range *range, uint64_t addr,
 		    uint64_t size, uint64_t page)
 {
@@ -278,7 +280,8 @@ static bool map_all(struct cuda_device *d, struct range *range, uint64_t addr,
 	return false;
 }
 
-/* Beside a start state's pages lies address space that was never asked for. */
+/* The range that contains the addresses. The address space next to a start
+ * state's pages was never reserved by a call, so it is reserved here. */
 static struct range *range_for(struct cuda_device *d, uint64_t addr,
 			       uint64_t size)
 {
@@ -318,7 +321,8 @@ static void cuda_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
 
 	gp_call_unmap(&device->calls, size, page);
 	d->plan->ops->unmap(d->plan, addr, size, page);
-	/* Unlike cudaFree, cuMemUnmap does not wait for work on the memory. */
+	/* Unlike cudaFree, cuMemUnmap does not wait for work that uses the
+	 * memory. */
 	cuda_begin(d, 0);
 	cuda_took(d, GP_BENCH_STREAM_SYNCHRONIZE,
 		  d->calls->cudaStreamSynchronize(NULL));
@@ -330,7 +334,7 @@ static void cuda_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
 	}
 }
 
-/* Pages where nobody reserved any: those of a start state. */
+/* Maps pages of a start state, whose addresses were not reserved. */
 static bool cuda_map_anew(struct cuda_device *d, uint64_t addr, uint64_t size)
 {
 	struct range *range = range_for(d, addr, size);
@@ -338,7 +342,7 @@ static bool cuda_map_anew(struct cuda_device *d, uint64_t addr, uint64_t size)
 	return range && map_all(d, range, addr, size, GP_DEVICE_GRAIN);
 }
 
-/* Unmaps what is mapped there, and gives the addresses back. */
+/* Unmaps all pages of a range and releases its addresses. */
 static void cuda_drop_pages(struct cuda_device *d, struct range *range)
 {
 	for (uint64_t at = 0; at < range->size; at += GP_DEVICE_GRAIN)
@@ -365,7 +369,7 @@ static void cuda_unreserve(struct gp_device *device, uint64_t addr,
 
 /* ---- blocks ---- */
 
-/* CUDA takes addresses as pointers. */
+/* CUDA's interface uses pointers for addresses. */
 static void *pointer_of(cuda_addr addr)
 {
 	return (void *)(uintptr_t)addr;
@@ -416,7 +420,7 @@ static void cuda_free(struct gp_device *device, uint64_t addr, uint64_t size)
 	gp_call_free(&device->calls, size);
 	d->plan->ops->free(d->plan, addr, size);
 	if (!range)
-		return; /* a start state's that did not fit */
+		return; /* a block of the start state that did not fit */
 	cuda_begin(d, size);
 	cuda_took(d, GP_PRICE_FREE,
 		  d->calls->cudaFree(pointer_of(range->real)));
@@ -778,8 +782,8 @@ static void cuda_info(struct gp_device *device, uint64_t *free_bytes,
 	*total_bytes = gp_smaller(*total_bytes, total);
 }
 
-/* Others of the recording; those of this machine are in the way by
- * themselves. */
+/* Memory of others in the recording. Others on this machine use the device
+ * anyway. */
 static void cuda_set_other(struct gp_device *device, uint64_t bytes)
 {
 	struct gp_device *plan = cuda_device_of(device)->plan;
@@ -787,8 +791,8 @@ static void cuda_set_other(struct gp_device *device, uint64_t bytes)
 	plan->ops->set_other(plan, bytes);
 }
 
-/* Not by the replay's own wish, so not timed.  What does not fit is told by
- * health. */
+/* Not part of the replay, so not timed. If the memory does not fit, health()
+ * reports it. */
 static void cuda_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
 		       bool is_mapped)
 {
@@ -816,7 +820,7 @@ static void cuda_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
 	ranges_add(&d->ranges, &range);
 }
 
-/* What is mapped of it has addresses of its own. */
+/* The mapped parts of the range get addresses of their own. */
 static void cuda_adopt_range(struct gp_device *device, uint64_t addr,
 			     uint64_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A CUDA runtime, found and loaded. */
+/* Finding and loading a CUDA runtime. */
 #include "device/cuda/cuda_load.h"
 
 #include <dlfcn.h>
@@ -49,7 +49,8 @@ static void *find(const struct gp_cuda *cuda,
 	return symbol;
 }
 
-/* CUDA 12 has it under two names; what is read of its answer is the same. */
+/* CUDA 12 has this function under two names; the parts of its result that are
+ * used are the same. */
 static void *find_call(const struct gp_cuda *cuda,
 		       const struct gp_cuda_config *config, const char *name)
 {
@@ -105,7 +106,7 @@ bool gp_cuda_is_found(void)
 	return false;
 }
 
-/* The loader begins with the path, as a diag does. */
+/* The loader's message begins with the path, which the diag has already. */
 static enum gp_status refuse(const char *path, const char *why,
 			     struct gp_diag *diag)
 {
@@ -127,8 +128,8 @@ static enum gp_status load_runtime(struct gp_cuda *cuda, const char *path,
 	return cuda->libraries[RUNTIME] ? GP_OK : refuse(path, dlerror(), diag);
 }
 
-/* Where containers get it mounted, if the loader does not know of it.  The
- * runtime then finds it, as it is loaded. */
+/* Containers may have the library at a place that the loader does not search.
+ * Once loaded from there, the runtime finds it. */
 static void *load_from(const char *name)
 {
 	static const char *const places[] = { "", "/usr/local/nvidia/lib64/",
@@ -144,7 +145,7 @@ static void *load_from(const char *name)
 	return library;
 }
 
-/* A stand-in has the driver's functions itself. */
+/* A stand-in contains the driver's functions itself. */
 static enum gp_status load_driver(struct gp_cuda *cuda, struct gp_diag *diag)
 {
 	if (dlsym(cuda->libraries[RUNTIME], "cuMemCreate"))
@@ -170,13 +171,14 @@ enum gp_status cuda_fail(const struct gp_cuda *cuda, const char *call,
 	if (bytes)
 		snprintf(of, sizeof(of), " for %" PRIu64 " bytes", bytes);
 	gp_diag_file(diag, call);
-	/* The driver's numbers mean what the runtime's mean. */
+	/* The driver's error numbers have the same meanings as the
+	 * runtime's. */
 	return gp_diag_set(diag, GP_SYSTEM, "%.60s (%d)%s: %.200s",
 			   cuda->calls.cudaGetErrorName(error), error, of,
 			   cuda->calls.cudaGetErrorString(error));
 }
 
-/* cudaFree of nothing makes the context that the driver's calls need. */
+/* cudaFree(NULL) creates the context that driver calls need. */
 static enum gp_status start(struct gp_cuda *cuda, struct gp_diag *diag)
 {
 	const struct cuda_calls *calls = &cuda->calls;
@@ -204,7 +206,7 @@ static enum gp_status start(struct gp_cuda *cuda, struct gp_diag *diag)
 	return error ? cuda_fail(cuda, "cudaSetDevice", 0, error, diag) : GP_OK;
 }
 
-/* A stand-in tells programs of a driver, but has none. */
+/* A stand-in reports a driver version to programs, but there is no driver. */
 static void describe_driver(struct gp_cuda *cuda)
 {
 	const struct cuda_calls *calls = &cuda->calls;
@@ -250,7 +252,7 @@ static enum gp_status describe(struct gp_cuda *cuda,
 	return GP_OK;
 }
 
-/* One runtime; NULL: there are functions already. */
+/* Loads one runtime; path NULL: the functions are there already. */
 static enum gp_status open_one(struct gp_cuda *c, const char *path,
 			       const struct gp_cuda_config *config,
 			       struct gp_diag *diag)
@@ -278,7 +280,7 @@ static enum gp_status nothing_found(struct gp_diag *diag)
 			   "libcudart.so.13, .12 or .11.0");
 }
 
-/* The newest that the driver is new enough for. */
+/* Loads the newest runtime that the driver supports. */
 static enum gp_status open_any(struct gp_cuda *c,
 			       const struct gp_cuda_config *config,
 			       struct gp_diag *diag)
@@ -319,7 +321,8 @@ enum gp_status gp_cuda_open(const struct gp_cuda_config *config,
 	return status;
 }
 
-/* The libraries stay: the driver's threads may still run in them. */
+/* The libraries stay loaded, because the driver's threads may still run in
+ * them. */
 void gp_cuda_close(struct gp_cuda *cuda)
 {
 	free(cuda);
