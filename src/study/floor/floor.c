@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The floor: a packing, by the ways that are worth their steps.
+ * The floor: a packing, by the methods that the work permits.
  *
- *   1. In the order of time, forward and backward (heap.h): n log n.
- *   2. In orders of size, area, time and first use (place.h): that takes steps
- *      for all pairs that live at once.  Where these are too many, small spans
- *      are packed as in 1, below the rest.
- *   3. What sticks out of the best of these is placed earlier, again and again.
- *   4. Search (search.h), first for a packing as low as the bound, then between
- *      that and the best one.
+ *     1. In order of time, forward and backward (heap.h): O(n log n).
+ *     2. In orders of size, area, lifetime and start (place.h): steps for
+ *        each pair of spans that are in use together. If there are too many
+ *        pairs, small spans are packed as in 1, below the others.
+ *     3. The spans that make the best of these high are placed earlier,
+ *        repeatedly.
+ *     4. Search (search.h), first for a packing as low as the bound, then
+ *        between that and the best one.
  *
- * Each stops at a share of the steps, so that the result is the same on every
+ * Each method is limited in steps, not time, so the result is the same on every
  * machine.
  */
 #include "study/floor/floor.h"
@@ -26,14 +27,14 @@
 #include "study/floor/search.h"
 #include "study/floor/spans.h"
 
-#define SEARCH_MOST (UINT64_C(1) << 24) /* entries of a graph */
+#define SEARCH_MOST (UINT64_C(1) << 24) /* most entries of a graph */
 
 struct attempt {
 	const struct gp_floor_config *config;
 	const struct gp_spans *spans;
 	struct gp_floor *floor;
-	uint64_t *offsets; /* to be tried */
-	uint64_t target;   /* no lower packing is asked for */
+	uint64_t *offsets; /* of the packing in progress */
+	uint64_t target;   /* height that is good enough */
 	uint64_t work;	   /* steps left */
 };
 
@@ -54,7 +55,7 @@ static bool is_done(const struct attempt *a)
 	return a->floor->height <= a->target;
 }
 
-/* Keeps what was tried if it is better. */
+/* Keeps the packing in progress if it is better. */
 static bool keep(struct attempt *a, enum gp_floor_method method)
 {
 	uint64_t height = spans_top(a->spans, a->offsets);
@@ -68,9 +69,9 @@ static bool keep(struct attempt *a, enum gp_floor_method method)
 	return true;
 }
 
-/* ---- 1: in the order of time ---- */
+/* ---- 1: in order of time ---- */
 
-/* Sizes that add up to multiples of what all are aligned to. */
+/* Whether all sizes are multiples of the largest alignment. */
 static bool is_even(const struct gp_spans *spans)
 {
 	uint64_t align = 1;
@@ -95,7 +96,7 @@ static void pack_in_time(struct attempt *a, const struct moment *moments,
 	}
 }
 
-/* ---- 2 and 3: in an order ---- */
+/* ---- 2 and 3: in a given order ---- */
 
 static bool try_order(struct attempt *a, struct place *place,
 		      const uint32_t *order, uint64_t *work,
@@ -117,7 +118,7 @@ static void pack_in_order(struct attempt *a, struct place *place,
 	free(order);
 }
 
-#define PATIENCE 60 /* orders without a better packing */
+#define PATIENCE 60 /* orders without an improvement before it stops */
 
 static void improve(struct attempt *a, struct place *place, uint32_t *order,
 		    uint64_t *work)
@@ -140,7 +141,7 @@ static void improve(struct attempt *a, struct place *place, uint32_t *order,
 
 /* ---- 4: search ---- */
 
-/* Multiples of this are all that offsets and heights can be. */
+/* The unit of which all offsets and heights are multiples. */
 static uint64_t grain_of(const struct gp_spans *spans)
 {
 	uint64_t grain = 0;
@@ -166,8 +167,9 @@ static enum search_end search(struct attempt *a, const struct graph *graph,
 }
 
 /*
- * Heights at or below `no` are known not to be possible, those at or below
- * `hard` were given up.  First what is asked for, then halfway to the best.
+ * Heights up to `no` are proven impossible, for those up to `hard` the search
+ * gave up. Tries the target first, then halves the interval up to the best
+ * packing.
  */
 static void search_lower(struct attempt *a, const struct graph *graph)
 {
@@ -204,15 +206,15 @@ static void pack_by_search(struct attempt *a)
 	graph_release(&graph);
 }
 
-/* ---- all of it ---- */
+/* ---- all methods ---- */
 
-/* What packing in one order may take of the steps. */
+/* One order may use this fraction of the steps. */
 #define ORDER_SHARE 4
-#define PAIR_STEPS  12 /* of sorting and walking, for each pair */
+#define PAIR_STEPS  12 /* steps of sorting and walking, per pair */
 
 /*
- * The size below which spans are left to packing in time, so that pairs of the
- * others that live at once are few enough: 0, or a power of two.
+ * The size below which spans are packed in order of time, so that the others
+ * have few enough pairs in use together: 0, or a power of two.
  */
 static uint64_t small_size(const struct attempt *a,
 			   const struct moment *moments, size_t count)
@@ -240,7 +242,7 @@ static uint64_t small_size(const struct attempt *a,
 	return class && pairs[class] < pairs[0] ? UINT64_C(1) << class : 0;
 }
 
-/* Of the spans of that size and more, all that 2 to 4 can do. */
+/* Methods 2 to 4, for the large spans. */
 static void pack_large(struct attempt *a)
 {
 	struct place *place = place_create(a->spans);
@@ -256,7 +258,7 @@ static void pack_large(struct attempt *a)
 	pack_by_search(a);
 }
 
-/* In time, whichever way is lower; returns the height. */
+/* Method 1 in the better of both directions; returns the height. */
 static uint64_t pack_small(struct attempt *a, const struct moment *moments,
 			   size_t count, uint64_t below)
 {
@@ -275,8 +277,7 @@ static uint64_t pack_small(struct attempt *a, const struct moment *moments,
 	return other < one ? other : one;
 }
 
-/* The spans of at least that size, as spans of their own; map: which ones they
- * are. */
+/* Copies the spans of at least that size; map has their original indices. */
 static void pick_large(const struct gp_spans *spans, uint64_t size,
 		       struct gp_spans *large, uint32_t *map)
 {
@@ -291,7 +292,7 @@ static void pick_large(const struct gp_spans *spans, uint64_t size,
 	}
 }
 
-/* Small spans at the bottom, the others above them. */
+/* Packs small spans at the bottom, and the others above them. */
 static void pack_apart(struct attempt *a, const struct moment *moments,
 		       size_t count, uint64_t size)
 {
@@ -340,7 +341,7 @@ static void pack(struct attempt *a)
 	free(moments);
 }
 
-/* One on top of the other, which needs no steps. */
+/* Stacks all spans, which needs no steps. */
 static void pile_up(struct attempt *a)
 {
 	uint64_t top = 0;

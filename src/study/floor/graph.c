@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans as the search sees them: sections of time, and who meets whom. */
+/* The spans for the search: sections of time, and which spans overlap in
+ * time. */
 #include "study/floor/graph.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 
-/* The search goes as deep as there are spans, on the stack. */
+/* The search recurses to a depth of one level per span. */
 #define MOST_SPANS 4096
 #define MOST_GAPS  65536
 
 /* ---- sections ---- */
 
-/* A time at which something begins (1) or ends (0). */
+/* A time at which a span begins (1) or ends (0). */
 struct edge {
 	uint64_t time;
 	uint32_t begins;
@@ -43,8 +44,8 @@ static size_t list_edges(const struct gp_spans *spans, struct edge *edges)
 	return n;
 }
 
-/* The time at which each section has all that it has: the last beginning before
- * an end.  Returns how many; times has room for n. */
+/* The time of each section: the last beginning before an end. Returns their
+ * number; times has room for n. */
 static uint32_t find_sections(const struct edge *edges, size_t n,
 			      uint64_t *times)
 {
@@ -56,7 +57,7 @@ static uint32_t find_sections(const struct edge *edges, size_t n,
 	return count;
 }
 
-/* The first section at or behind a time. */
+/* The first section at or after a time. */
 static uint32_t section_at(const uint64_t *times, uint32_t count, uint64_t time)
 {
 	uint32_t low = 0, high = count;
@@ -128,9 +129,9 @@ static bool set_cover(struct graph *graph, const struct gp_spans *spans,
 	return true;
 }
 
-/* ---- who meets whom ---- */
+/* ---- overlaps in time ---- */
 
-/* Sections of both ascend. */
+/* Whether two spans share a section; both lists ascend. */
 static bool have_common(const struct graph *graph, uint32_t a, uint32_t b)
 {
 	uint32_t i = graph->cover_at[a], j = graph->cover_at[b];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spans as the search sees them: which meet, and at which times they add up.
+ * The spans for the search: which of them overlap in time, and at which times.
  *
- * Times at which nothing begins after something ended are left out: what is in
- * use then is in use at a neighbouring time too.  What is left is numbered
- * (sections), so that time is as short as it can be.
+ * A time at which no span begins after one has ended is left out, because
+ * whatever is in use then is also in use at a neighbouring time. The remaining
+ * times are numbered (sections), which makes the time axis as short as
+ * possible.
  */
 #ifndef STUDY_FLOOR_GRAPH_H
 #define STUDY_FLOOR_GRAPH_H
@@ -14,15 +15,16 @@
 struct graph {
 	uint32_t count, sections;
 	const struct gp_span *spans;
-	uint32_t *first, *end; /* sections of a span, gaps included */
-	/* Of span i: cover[cover_at[i] .. cover_at[i + 1]) are its sections,
-	 * meet[meet_at[i] ..] the spans it shares one with. */
+	uint32_t *first, *end; /* sections of a span, including its gaps */
+	/* For span i: its sections are cover[cover_at[i] .. cover_at[i + 1]),
+	 * and the spans that it shares a section with are meet[meet_at[i] ..
+	 * meet_at[i + 1]). */
 	uint32_t *cover_at, *cover;
 	uint32_t *meet_at, *meet;
 	uint64_t *load; /* bytes in use, by section */
 };
 
-/* False, and nothing made, when it would take more than most entries. */
+/* False, and no graph, if it would take more than `most` entries. */
 bool graph_make(struct graph *graph, const struct gp_spans *spans,
 		uint64_t most);
 void graph_release(struct graph *graph);

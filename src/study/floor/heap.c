@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packing in the order of time: first fit by address.  Free places are a treap
- * by their offset (Seidel, Aragon, "Randomized search trees", 1996) in which a
- * node knows the largest place below it; its priorities are a hash, so the same
- * spans give the same offsets.
+ * Packing in order of time: first fit by address. Free ranges are in a treap by
+ * offset (Seidel, Aragon, "Randomized search trees", 1996) in which each node
+ * has the size of the largest range of its subtree. Its priorities are a hash,
+ * so the same spans always give the same offsets.
  */
 #include "study/floor/heap.h"
 
@@ -14,7 +14,7 @@
 
 struct node {
 	uint64_t from, size;
-	uint64_t largest; /* of the tree below */
+	uint64_t largest; /* of the subtree */
 	uint64_t priority;
 	uint32_t left, right; /* 0: none */
 };
@@ -22,9 +22,9 @@ struct node {
 struct heap {
 	struct node *nodes;
 	size_t count, room;
-	uint32_t spare; /* first of the unused nodes, chained by left */
+	uint32_t spare; /* unused nodes, linked by left */
 	uint32_t root;
-	uint64_t top; /* nothing is in use from here on */
+	uint64_t top; /* everything from here on is free */
 	uint64_t height;
 };
 
@@ -58,7 +58,7 @@ static uint32_t make(struct heap *h, uint64_t from, uint64_t size)
 	return i;
 }
 
-/* All of a lie below all of b. */
+/* Joins two trees; all of a is below all of b. */
 static uint32_t join(struct heap *h, uint32_t a, uint32_t b)
 {
 	if (!a || !b)
@@ -73,7 +73,7 @@ static uint32_t join(struct heap *h, uint32_t a, uint32_t b)
 	return b;
 }
 
-/* Into what begins below at, and the rest. */
+/* Splits a tree into the ranges that begin below `at`, and the others. */
 static void split(struct heap *h, uint32_t i, uint64_t at, uint32_t *low,
 		  uint32_t *high)
 {
@@ -103,7 +103,7 @@ static void insert(struct heap *h, uint64_t from, uint64_t size)
 	h->root = join(h, join(h, low, make(h, from, size)), high);
 }
 
-/* The place that begins there. */
+/* Removes the range that begins there. */
 static void erase(struct heap *h, uint64_t from)
 {
 	uint32_t low, middle, high;
@@ -115,7 +115,7 @@ static void erase(struct heap *h, uint64_t from)
 	h->root = join(h, low, high);
 }
 
-/* The last place that begins below at, or 0. */
+/* The last range that begins below `at`, or 0. */
 static uint32_t before(const struct heap *h, uint64_t at)
 {
 	uint32_t i = h->root, found = 0;
@@ -129,7 +129,7 @@ static uint32_t before(const struct heap *h, uint64_t at)
 	return found;
 }
 
-/* The place that begins at at, or 0. */
+/* The range that begins at `at`, or 0. */
 static uint32_t at(const struct heap *h, uint64_t at)
 {
 	uint32_t i = before(h, at + 1);
@@ -137,7 +137,7 @@ static uint32_t at(const struct heap *h, uint64_t at)
 	return i && h->nodes[i].from == at ? i : 0;
 }
 
-/* The lowest place that is large enough, or 0. */
+/* The lowest range that is large enough, or 0. */
 static uint32_t first_fit(const struct heap *h, uint64_t size)
 {
 	uint32_t i = h->root;

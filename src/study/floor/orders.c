@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders in which to place spans. */
+/* Orders in which spans are placed. */
 #include "study/floor/orders.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int orders_class(uint64_t size)
 	return size ? 63 - __builtin_clzll(size) : 0;
 }
 
-/* As far as 64 bits hold it. */
+/* size * time, saturated to 64 bits. */
 static uint64_t area_of(uint64_t size, uint64_t time)
 {
 	uint64_t area;
@@ -67,14 +67,14 @@ void orders_sort(const struct gp_spans *spans, enum order by, uint32_t *order)
 	free(list);
 }
 
-/* ---- an order that changes ---- */
+/* ---- an adapted order ---- */
 
 struct orders_push {
 	const struct gp_spans *spans;
 	uint32_t *order;
 	struct pushed {
-		uint32_t position; /* where it wants to be */
-		uint32_t before;   /* where it was */
+		uint32_t position; /* new position, before sorting */
+		uint32_t before;   /* previous position */
 		uint32_t span;
 	} * list;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Placing in an order. */
+/* Placement in a given order. */
 #include "study/floor/place.h"
 
 #include <stdlib.h>
@@ -8,32 +8,33 @@
 #include "base/mem.h"
 #include "study/floor/spans.h"
 
-/* Bytes that are taken. */
+/* A range of bytes in use. */
 struct taken {
 	uint64_t from, to;
 };
 
-/* A span by its lower time. */
+/* A span, ranked by its lower time. */
 struct ranked {
-	uint64_t lower, upper; /* upper is 0 until it has a place */
+	uint64_t lower, upper; /* upper is 0 until it is placed */
 	struct taken taken;
 	uint32_t span;
 };
 
 /*
- * Spans in the order of their lower times have ranks.  At every so many ranks,
- * live lists those of lower ranks that are still in use then.  So those that a
- * span may meet are one list, and the ranks from there up to the span's end.
+ * The rank of a span is its position in order of lower time. For every stride
+ * of 1 << shift ranks, `live` lists the spans of lower ranks that are still in
+ * use then. So the spans that may overlap a span in time are one such list and
+ * the ranks from there up to the span's end.
  */
 struct place {
 	const struct gp_spans *spans;
-	uint32_t *rank; /* of a span */
+	uint32_t *rank; /* by span */
 	struct ranked *ranked;
-	uint32_t *live; /* ranks; those of one list behind another */
-	size_t *lists;	/* of ranks >> shift: where in live it begins */
+	uint32_t *live; /* ranks; the lists are contiguous */
+	size_t *lists;	/* by rank >> shift: where its list begins in live */
 	unsigned shift;
 	size_t live_room;
-	struct taken *taken; /* room for all */
+	struct taken *taken; /* scratch: room for all spans */
 	size_t count;
 };
 
@@ -46,15 +47,15 @@ static int by_lower(const void *a, const void *b)
 	return (x->span > y->span) - (x->span < y->span);
 }
 
-#define LEAST_SHIFT 6 /* ranks between two lists */
-#define MOST_LIVE   4 /* entries of all lists, for each span */
+#define LEAST_SHIFT 6 /* least shift: 64 ranks per list */
+#define MOST_LIVE   4 /* most entries of all lists, per span */
 
 static uint64_t end_of(const struct place *p, uint32_t rank)
 {
 	return p->spans->items[p->ranked[rank].span].upper;
 }
 
-/* Takes those out that have ended, and adds those before rank to. */
+/* Removes the spans that have ended, and adds those of ranks [from, to). */
 static size_t next_list(const struct place *p, uint32_t *now, size_t count,
 			uint32_t from, uint32_t to)
 {
@@ -70,7 +71,7 @@ static size_t next_list(const struct place *p, uint32_t *now, size_t count,
 	return kept;
 }
 
-/* False: they would be too long. */
+/* False: the lists would be too long. */
 static bool list_live(struct place *p, uint32_t *now)
 {
 	size_t n = p->spans->count, count = 0, end = 0;
@@ -128,7 +129,7 @@ void place_destroy(struct place *place)
 	free(place);
 }
 
-/* ---- what is in the way ---- */
+/* ---- ranges in use ---- */
 
 static inline void add(struct place *p, uint32_t span, uint32_t rank)
 {
@@ -138,7 +139,7 @@ static inline void add(struct place *p, uint32_t span, uint32_t rank)
 		p->taken[p->count++] = other->taken;
 }
 
-/* Those that have a place and meet the span. */
+/* Collects the ranges of placed spans that overlap the span in time. */
 static void collect(struct place *p, uint32_t span)
 {
 	const struct gp_span *own = &p->spans->items[span];
@@ -170,7 +171,7 @@ static int by_from(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-#define FEW 12 /* are sorted by insertion */
+#define FEW 12 /* up to this many are sorted by insertion */
 
 static void insert_all(struct taken *taken, size_t count)
 {
@@ -191,7 +192,7 @@ static uint64_t middle_of(uint64_t a, uint64_t b, uint64_t c)
 	return a < c ? a : b < c ? c : b;
 }
 
-/* Those up to some offset come first; returns how many. */
+/* Partitions the ranges by offset; returns the size of the lower part. */
 static size_t part(struct taken *taken, size_t count)
 {
 	uint64_t pivot = middle_of(taken[0].from, taken[count / 2].from,
@@ -213,8 +214,8 @@ static size_t part(struct taken *taken, size_t count)
 	}
 }
 
-/* Whether the span fits below some of these, at *offset or above what of them
- * is in the way, where *offset is then. */
+/* Walks over sorted ranges: whether the span fits below one of them, at or
+ * above *offset. *offset is moved above the ranges passed. */
 static bool walk(const struct taken *taken, size_t count,
 		 const struct gp_span *span, uint64_t *offset)
 {
@@ -228,10 +229,10 @@ static bool walk(const struct taken *taken, size_t count,
 }
 
 /*
- * The lowest place between what is taken, as walk tells.  Most of the time of a
- * packing goes into this, so it is a quicksort that sorts no more than what
- * lies below the place; where that does not halve what is left, qsort takes
- * over.  Which of those that begin together comes first does not matter.
+ * Finds the lowest place between the ranges in use. Most of the time of a
+ * packing is spent here, so this is a quicksort that only sorts the ranges
+ * below that place; if partitioning does not halve the rest, qsort takes over.
+ * The order of ranges with equal start does not matter.
  */
 static bool find(struct taken *taken, size_t count, const struct gp_span *span,
 		 uint64_t *offset, unsigned depth)
@@ -251,7 +252,7 @@ static bool find(struct taken *taken, size_t count, const struct gp_span *span,
 	return walk(taken, count, span, offset);
 }
 
-/* What sorting and walking so many takes. */
+/* The number of steps of sorting and walking that many ranges. */
 static uint64_t steps(uint64_t count)
 {
 	uint64_t steps = 16;

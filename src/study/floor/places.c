@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The places of an offline plan: a packing for each stream and pool, and what
- * it leaves idle. */
+/* The places of an offline plan: a packing for each stream and pool, and the
+ * placement of other blocks in memory that it leaves idle. */
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -9,17 +9,17 @@
 #include "study/floor/floor.h"
 #include "study/floor/place.h"
 
-#define WORK UINT64_C(100000000) /* steps; a second or so */
+#define WORK UINT64_C(100000000) /* steps; about a second */
 
 struct group {
-	struct gp_spans spans, rest; /* what the plan knows, and what not */
+	struct gp_spans spans, rest; /* blocks in the plan, and others */
 	size_t room, rest_room;
 };
 
 struct groups {
 	struct group *items;
 	size_t count, room;
-	struct gp_map of; /* by stream and pool */
+	struct gp_map of; /* key: stream and pool */
 };
 
 static struct group *group_of(struct groups *groups, uint16_t stream,
@@ -39,7 +39,7 @@ static struct group *group_of(struct groups *groups, uint16_t stream,
 	return &groups->items[index];
 }
 
-/* The same ones in every run. */
+/* Selects the same blocks in every run. */
 static bool is_known(uint32_t id, double known)
 {
 	return (double)(gp_hash64(id + UINT64_C(1)) >> 11) * 0x1p-53 < known;
@@ -62,7 +62,7 @@ static void sort_spans(const struct gp_device_trace *t,
 		const struct gp_event *event;
 		struct group *group;
 
-		/* What was there before lies where it lay. */
+		/* Blocks of the start state keep their place. */
 		if (!span->lower)
 			continue;
 		event = &t->events[span->lower - 1];
@@ -92,8 +92,8 @@ static int by_lower(const void *a, const void *b)
 	return (x->lower > y->lower) - (x->lower < y->lower);
 }
 
-/* One after another as they are asked for, as an allocator would that knows the
- * plan and for how long a request will live. */
+/* Places the other blocks in order of request, as an allocator would that knows
+ * the plan and the lifetime of each request. */
 static void place_rest(struct group *group, uint64_t work, uint64_t *places)
 {
 	struct gp_spans *spans = &group->spans, *rest = &group->rest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Search: whether spans fit a capacity. */
+/* A search for a packing within a capacity. */
 #include "study/floor/search.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "study/floor/spans.h"
 
-/* What was a span's lowest offset before it was raised. */
+/* A span's lowest offset before it was raised. */
 struct undo {
 	uint64_t low;
 	uint32_t span;
@@ -18,12 +18,14 @@ struct undo {
 struct search {
 	const struct graph *graph;
 	uint64_t capacity;
-	uint64_t work;	 /* steps left */
-	uint64_t *low;	 /* by span: the top of what it meets and is placed */
-	uint64_t *rest;	 /* by section: bytes to be placed there */
-	uint64_t *least; /* by span: the smallest size of those that it meets */
-	uint64_t *base;	 /* scratch, by section: where these may begin */
-	uint32_t *rank;	 /* by span: earlier ones are tried first */
+	uint64_t work; /* steps left */
+	/* by span: top of the placed spans that overlap it in time */
+	uint64_t *low;
+	uint64_t *rest; /* by section: bytes still to be placed */
+	/* by span: the smallest size among the spans that overlap it */
+	uint64_t *least;
+	uint64_t *base; /* scratch, by section: lowest offset of the rest */
+	uint32_t *rank; /* by span: earlier ones are tried first */
 	bool *is_placed;
 	uint32_t *placed; /* in order */
 	uint32_t placed_count;
@@ -39,8 +41,8 @@ struct candidate {
 	uint32_t rank, span;
 };
 
-/* Spans that time joins, ascending by their first section, on the stack; the
- * next of them comes at (offset, rank) or behind. */
+/* A connected set of unplaced spans, in order of first section, on the stack;
+ * the next one is placed at (offset, rank) or later in that order. */
 struct part {
 	size_t at;
 	uint32_t count;
@@ -110,7 +112,7 @@ static void take_back(struct search *s, uint32_t placed, size_t trail)
 	}
 }
 
-/* ---- what cannot be ---- */
+/* ---- pruning ---- */
 
 static bool may_be_next(const struct search *s, const struct part *part,
 			uint32_t span)
@@ -121,8 +123,8 @@ static bool may_be_next(const struct search *s, const struct part *part,
 	       (low == part->offset && s->rank[span] >= part->rank);
 }
 
-/* Where a span may begin: what cannot be next must lie on one that it meets,
- * which begins at the part's offset or above. */
+/* The lowest offset of a span. One that may not be placed next has to be above
+ * a span that overlaps it in time and begins at the part's offset or above. */
 static uint64_t begin_of(const struct search *s, const struct part *part,
 			 uint32_t span)
 {
@@ -131,8 +133,8 @@ static uint64_t begin_of(const struct search *s, const struct part *part,
 	return gp_larger(s->low[span], part->offset + s->least[span]);
 }
 
-/* In each section what is left must fit above where the first of it may begin.
- */
+/* Whether, in each section, the rest fits above the lowest offset of its
+ * spans. */
 static bool can_fit(struct search *s, const struct part *part)
 {
 	const struct graph *g = s->graph;
@@ -179,9 +181,9 @@ static int by_low(const void *a, const void *b)
 }
 
 /*
- * What may be placed next.  Where a span would end below another, the other
- * above it could be put lower, so that other is none.  Returns how many, onto
- * the stack, in order.
+ * Pushes the spans that may be placed next, in order, and returns their number.
+ * A span whose lowest offset is not below the top of some other span is
+ * excluded: that other one could be placed below it.
  */
 static uint32_t find_candidates(struct search *s, const struct part *part,
 				size_t *at)
@@ -214,8 +216,8 @@ static uint32_t find_candidates(struct search *s, const struct part *part,
 
 static enum search_end solve(struct search *s, const struct part *part);
 
-/* The part without one span, which was placed: what falls apart in time is
- * solved apart. */
+/* Solves the rest of a part after a span was placed; sets of spans that no
+ * longer overlap in time are solved independently. */
 static enum search_end solve_rest(struct search *s, const struct part *part,
 				  uint32_t without)
 {
@@ -279,7 +281,7 @@ static enum search_end solve(struct search *s, const struct part *part)
 
 struct weights {
 	uint32_t width; /* sections */
-	uint64_t load;	/* the largest of its sections */
+	uint64_t load;	/* largest load of its sections */
 	uint64_t area, size;
 	uint32_t span;
 };
@@ -338,7 +340,7 @@ static void set_ranks(struct search *s, enum choice order)
 	free(list);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole search ---- */
 
 static int by_first(const void *a, const void *b, void *graph)
 {
@@ -391,7 +393,7 @@ static void release(struct search *s)
 	free(s->stack);
 }
 
-/* From the beginning, with one order of trying. */
+/* Searches from the start, trying spans in a given order. */
 static enum search_end attempt(struct search *s, enum choice order,
 			       uint64_t work)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans: the lifetimes of a trace, what is in use at once, and whether a
- * packing keeps them apart. */
+/* Spans: the lifetimes of a trace, the peak of live bytes, and whether a
+ * packing is valid. */
 #include "study/floor/spans.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "base/arena.h"
 #include "base/mem.h"
 
-/* ---- of a trace ---- */
+/* ---- from a trace ---- */
 
-/* No device has that much; sums stay far below 2^64. */
+/* More than any device has; keeps sums far below 2^64. */
 #define MOST_SIZE (UINT64_C(1) << 44)
 
 struct lifetimes {
@@ -90,7 +90,7 @@ void gp_spans_release(struct gp_spans *spans)
 	*spans = (struct gp_spans){ 0 };
 }
 
-/* ---- in the order of time ---- */
+/* ---- in order of time ---- */
 
 static int by_time(const void *a, const void *b)
 {
@@ -160,7 +160,7 @@ uint64_t gp_floor_bound(const struct gp_spans *spans, uint64_t *time)
 	return most;
 }
 
-/* ---- apart ---- */
+/* ---- overlaps ---- */
 
 static bool is_covered(const struct gp_spans *spans, const struct gp_span *span,
 		       uint64_t lower, uint64_t upper)
@@ -175,8 +175,8 @@ static bool is_covered(const struct gp_spans *spans, const struct gp_span *span,
 	return lower >= upper;
 }
 
-/* Both are in use at some time: at the beginning of one of them, or behind a
- * gap. */
+/* Two spans that overlap in time are both in use at the beginning of one of
+ * them, or at the end of a gap. */
 static bool meet_at(const struct gp_spans *spans, const struct gp_span *a,
 		    const struct gp_span *b, uint64_t time)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What the ways of packing ask of spans. */
+/* Operations on spans that all packing methods share. */
 #ifndef STUDY_FLOOR_SPANS_H
 #define STUDY_FLOOR_SPANS_H
 
 #include "study/floor/floor.h"
 
-/* At one time, what ends comes before what begins. */
+/* At equal times, ENDS precedes BEGINS. */
 struct moment {
 	uint64_t time;
 	uint32_t span;
 	enum { ENDS, BEGINS } kind;
 };
 
-/* In the order of time; the caller frees *moments. */
+/* All moments in order of time; the caller frees *moments. */
 size_t spans_moments(const struct gp_spans *spans, bool with_gaps,
 		     struct moment **moments);
 
-/* Whether there is a time at which both are in use. */
+/* Whether both spans are in use at some time. */
 bool spans_meet(const struct gp_spans *spans, uint32_t i, uint32_t k);
 
 uint64_t spans_top(const struct gp_spans *spans, const uint64_t *offsets);

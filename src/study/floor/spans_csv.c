@@ -4,10 +4,11 @@
  *
  *	id,lower,upper,size[,alignment][,hint][,gaps][,offset]
  *
- * Columns in any order; start and begin are lower, buffer and buffer_id are id,
- * and end is the last time in use where upper is the first behind it (the same
- * for gaps).  A gap is LOWER-UPPER, or LOWER-UPPER@FROM:TO; a blank separates
- * them.  Offsets and columns of other names are passed over.
+ * Columns may be in any order. start and begin are other names of lower, buffer
+ * and buffer_id of id. end is the last time in use, whereas upper is the first
+ * time after it; the same holds for gaps. A gap is LOWER-UPPER, or
+ * LOWER-UPPER@FROM:TO; gaps are separated by a blank. Offsets and unknown
+ * columns are ignored.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,11 @@
 #include "study/floor/floor.h"
 #include "formats/source.h"
 
-#define HEAD	256 /* bytes in which the columns' names stand */
+#define HEAD	256 /* most bytes of the header line */
 #define COLUMNS 32
-#define GAPS	4096 /* of one span */
+#define GAPS	4096 /* most gaps of one span */
 
-/* More than any device has; so sums stay below 2^64. */
+/* More than any device has; keeps sums below 2^64. */
 #define MOST_SIZE  (UINT64_C(1) << 44)
 #define MOST_TOTAL (UINT64_C(1) << 62)
 #define MOST_TIME  (UINT64_C(1) << 62)
@@ -51,7 +52,7 @@ struct reader {
 	size_t line;
 	enum column columns[COLUMNS];
 	size_t column_count;
-	bool has_end; /* else upper */
+	bool has_end; /* false: upper */
 	size_t room, names_room, hints_room, gaps_room;
 	uint64_t total;
 };
@@ -67,7 +68,7 @@ static enum gp_status fail(struct reader *r, const char *what,
 
 /* ---- lines and cells ---- */
 
-/* The next line without its end; false: there is none. */
+/* The next line without its line end; false: there is none. */
 static bool next_line(struct reader *r, struct text *line)
 {
 	const char *end;
@@ -83,7 +84,7 @@ static bool next_line(struct reader *r, struct text *line)
 	return true;
 }
 
-/* Cuts what stands before a separator off the rest; false: there is none. */
+/* Splits off the text before a separator; false: nothing is left. */
 static bool next_cell(struct text *rest, char separator, struct text *cell)
 {
 	const char *end;
@@ -411,7 +412,7 @@ bool gp_spans_is_csv(const char *path)
 	struct stat file;
 	bool is_csv;
 
-	/* What is no file cannot be read twice. */
+	/* Only a regular file can be read twice. */
 	if (!strcmp(path, "-") || stat(path, &file) || !S_ISREG(file.st_mode) ||
 	    gp_source_open(&source, &config, &ignored) != GP_OK)
 		return false;
