@@ -17,7 +17,7 @@ static const struct {
 	[GP_AT_MOST] = { "<=", "at most" },
 };
 
-/* ---- reading one ---- */
+/* ---- parsing ---- */
 
 static const char *skip_blanks(const char *text)
 {
@@ -52,7 +52,7 @@ static bool find_measure(const char *name, size_t length,
 	return false;
 }
 
-/* "0.3" or "30%"; "12"; "4GiB". */
+/* Parses a limit: "0.3" or "30%"; "12"; "4GiB". */
 static bool parse_limit(const char *text, enum gp_measure_unit unit,
 			double *limit)
 {
@@ -76,7 +76,7 @@ static bool parse_limit(const char *text, enum gp_measure_unit unit,
 	return !*skip_blanks(end) && *limit < 1e18;
 }
 
-/* " for 100 events" is cut off, if it is there. */
+/* Splits off " for 100 events" if present. */
 static bool parse_duration(char *limit, uint64_t *events)
 {
 	char *words = strstr(limit, " for "), *end;
@@ -141,7 +141,7 @@ enum gp_status gp_alert_parse(const char *text, struct gp_alert *alert,
 	return GP_OK;
 }
 
-/* ---- watching ---- */
+/* ---- checking moments ---- */
 
 static bool is_beyond(const struct gp_alert *alert, double value)
 {
@@ -163,7 +163,7 @@ static void note_worst(struct gp_alert *alert, double value)
 		alert->worst = value;
 }
 
-/* The row that fired first is over. */
+/* Ends the first violation that fired. */
 static void end_row(struct gp_alert *alert)
 {
 	if (alert->has_fired && !alert->has_ended) {
@@ -209,7 +209,7 @@ void gp_alert_end(struct gp_alert *alert, const struct gp_replay_result *result)
 	end_row(alert);
 }
 
-/* ---- what is said ---- */
+/* ---- the message ---- */
 
 static const char *value_text(enum gp_measure_unit unit, double value,
 			      char text[GP_COUNT_TEXT])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is tried that is no setting, each by a replay at the same capacity:
- * what-ifs, and a run without the blocks that hold most. */
+/* Attempts, each by a replay at the same capacity: what-ifs, and runs without
+ * the blocks that pin most. */
 #include "study/metrics/attempt.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "trace/site.h"
 #include "study/what_if/what_if.h"
 
-#define CULPRITS 2 /* that are tried without */
+#define CULPRITS 2 /* culprits that are left out in an attempt */
 
 static void note(struct gp_explain *explain, struct gp_attempt *trial,
 		 const struct gp_replay_result *result)
@@ -60,7 +60,7 @@ static enum gp_status play(const struct gp_explain_config *config,
 	return GP_OK;
 }
 
-/* The run itself, on a simulated device: a what-if was made on one. */
+/* Replays the run itself on the simulated device, as the what-ifs are. */
 static enum gp_status play_base(const struct gp_explain_config *config,
 				struct gp_explain *explain,
 				struct gp_diag *diag)
@@ -83,7 +83,8 @@ static struct gp_attempt *add(struct gp_explain *explain, const char *name)
 	return trial;
 }
 
-/* Of what is tried, only preallocation adds events: in front. */
+/* Only preallocation adds events, in front: converts event numbers back to
+ * those of the trace. */
 static void number_as_before(const struct gp_explain *explain,
 			     const struct gp_trace *altered,
 			     struct gp_attempt *trial)
@@ -95,7 +96,7 @@ static void number_as_before(const struct gp_explain *explain,
 	trial->serves = trial->no_oom || trial->oom_event > explain->event;
 }
 
-/* As a shell takes it for one word; "" where it cannot be. */
+/* Quotes text as one word for a shell; "" if that is not possible. */
 static void quote(const char *text, char *word, size_t size)
 {
 	size_t safe = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -119,7 +120,8 @@ static void note_flag(struct gp_attempt *trial, const struct gp_what_if *asked)
 			 asked->row->name, *word ? " " : "", word);
 }
 
-/* A request that is not made is not served. */
+/* Whether the request that failed is still made: one that is left out does not
+ * count as served. */
 static bool still_asks(const struct gp_explain *explain,
 		       const struct gp_trace *altered)
 {
@@ -145,7 +147,7 @@ static enum gp_status try_what_if(const struct gp_explain_config *config,
 	struct gp_attempt *trial;
 	enum gp_status status = GP_OK;
 
-	/* Not of this trace. */
+	/* The what-if does not apply to this trace. */
 	if (gp_what_ifs_make(&make, &made, &ignored) != GP_OK)
 		return GP_OK;
 	if (made.notes->changes && still_asks(explain, made.trace)) {
@@ -177,16 +179,16 @@ static enum gp_status try_what_ifs(const struct gp_explain_config *config,
 	return status;
 }
 
-/* ---- the blocks that hold most ---- */
+/* ---- the blocks that pin most ---- */
 
-/* Small ones that hold much: that it helps to drop what is large goes without
- * saying. */
+/* Only blocks that are small compared with what they pin are tried: that
+ * dropping large ones helps is obvious. */
 static bool is_worth_dropping(const struct gp_culprit *culprit)
 {
 	return culprit->blocks * culprit->most <= culprit->bytes / 2;
 }
 
-/* "2.25MiB" */
+/* A size as one word: "2.25MiB". */
 static const char *bytes_word(uint64_t bytes, char text[GP_BYTES_TEXT])
 {
 	char *blank;
@@ -216,7 +218,8 @@ static void name_blocks(const struct gp_trace *trace,
 			 bytes_word(culprit->most, most));
 }
 
-/* What else has the same site can be most of the program. */
+/* Drops the attempt if too much was left out: blocks of the same site may be
+ * most of the program. */
 static void forget_if_large(struct gp_explain *explain, size_t before)
 {
 	const struct gp_attempt *trial = &explain->attempts[before];
@@ -254,10 +257,10 @@ static enum gp_status try_without(const struct gp_explain_config *config,
 	return status;
 }
 
-/* ---- the order ---- */
+/* ---- ranking ---- */
 
-/* Those that go furthest first: without OOM, else with a later one; then by
- * what they reserve. */
+/* Most helpful first: without OOM, or with the latest first OOM; then by
+ * reserved memory. */
 static int by_worth(const void *a, const void *b)
 {
 	const struct gp_attempt *x = a, *y = b;
@@ -278,7 +281,7 @@ enum gp_status attempts_run(const struct gp_explain_config *config,
 	size_t what_ifs;
 
 	if (!explain->has_requests)
-		return GP_OK; /* nothing would come out otherwise */
+		return GP_OK; /* nothing would change */
 	gp_what_if_table(&what_ifs);
 	explain->attempts =
 		gp_mem_alloc(what_ifs + CULPRITS, sizeof(*explain->attempts));

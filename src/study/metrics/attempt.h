@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What is tried that is no setting. */
+/* Attempts: remedies other than settings, each tried by a replay. */
 #ifndef STUDY_METRICS_ATTEMPT_H
 #define STUDY_METRICS_ATTEMPT_H
 
 #include "study/metrics/explain.h"
 
-/* base and attempts of explain, whose moment was looked at. */
+/* Fills in base and attempts of explain, whose moment has been examined. */
 enum gp_status attempts_run(const struct gp_explain_config *config,
 			    struct gp_explain *explain, struct gp_diag *diag);
 

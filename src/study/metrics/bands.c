@@ -9,7 +9,7 @@
 
 /* ---- columns ---- */
 
-/* The first moment of a column. */
+/* The first moment that a column covers. */
 static uint64_t column_start(const struct gp_bands *bands, size_t column)
 {
 	uint64_t width = bands->to - bands->from, n = bands->column_count;
@@ -45,8 +45,8 @@ static void make_columns(struct gp_bands *bands,
 			    lifetimes);
 }
 
-/* The first column from that one on that shows that moment or a later one: near
- * it for most blocks, which do not live long. */
+/* The first column from `near` on that shows that moment or a later one; a
+ * linear search, because most blocks have short lifetimes. */
 static size_t column_from(const struct gp_bands *bands, size_t near,
 			  uint64_t moment)
 {
@@ -69,16 +69,17 @@ static size_t column_from(const struct gp_bands *bands, size_t near,
 	return low;
 }
 
-/* ---- what is seen ---- */
+/* ---- visible blocks ---- */
 
-/* A block that is in some column, and the bytes it takes of all of them. */
+/* A block that is in at least one column, and the sum of its bytes over all
+ * columns. */
 struct seen {
 	struct gp_band band;
 	uint64_t area;
 };
 
-/* False: no column shows it.  first: the first column that shows the moment of
- * its alloc or a later one. */
+/* Computes a block's columns; false: no column shows it. first: the first
+ * column that shows the moment of its alloc or a later one. */
 static bool see(const struct gp_bands *bands,
 		const struct gp_lifetimes *lifetimes, uint32_t index,
 		size_t first, struct seen *seen)
@@ -99,7 +100,7 @@ static bool see(const struct gp_bands *bands,
 	return true;
 }
 
-/* Whether a has less reason to have a band than b. */
+/* Whether a is less worth a band than b. */
 static bool is_less(const struct seen *a, const struct seen *b)
 {
 	if (a->area != b->area)
@@ -107,7 +108,7 @@ static bool is_less(const struct seen *a, const struct seen *b)
 	return a->band.lifetime > b->band.lifetime;
 }
 
-/* ---- the largest of them: a heap with the least one at its top ---- */
+/* ---- the largest blocks: a heap with the smallest one on top ---- */
 
 struct heap {
 	struct seen *items;
@@ -141,7 +142,7 @@ static void rise(struct heap *heap, struct seen item)
 	heap->items[at] = item;
 }
 
-/* ---- the rest: what each column has more or less than the one before ---- */
+/* ---- the rest: the change from each column to the next ---- */
 
 static void add_rest(struct gp_bands *bands,
 		     const struct gp_lifetimes *lifetimes,
@@ -187,7 +188,7 @@ static int by_age(const void *a, const void *b)
 	return x->lifetime < y->lifetime ? -1 : x->lifetime > y->lifetime;
 }
 
-/* The heap's items, in the order of their allocs. */
+/* Moves the items of the heap into the list, in order of alloc. */
 static void take(struct gp_bands *bands, const struct heap *heap)
 {
 	bands->count = heap->count;
@@ -253,7 +254,7 @@ uint32_t gp_bands_hit(const struct gp_bands *bands,
 	return GP_NO_ID;
 }
 
-/* ---- who is who in every window ---- */
+/* ---- ranks of culprits, for all windows ---- */
 
 struct weight {
 	double byte_events;

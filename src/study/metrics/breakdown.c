@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a peak of reserved memory is made of, at its fullest: of the moments
- * with as much reserved, the first with the most allocated.  So nothing counts
- * as free that is put to use while the peak lasts.
+ * The breakdown of a peak of reserved memory, at its fullest moment: of the
+ * moments with as much reserved, the first with the most allocated. So memory
+ * that is used at some time during the peak does not count as free.
  *
  *	reserved = live + rounding + waiting + streams + pools + packing
  *
- * The first three are sums over the blocks at that moment.  What is left is
- * free, and is divided by asking what would have been reserved had the same
- * blocks, each for as long, shared one stream, and then one pool too.
+ * The first three are sums over the blocks at that moment. The rest is free,
+ * and is divided up by replaying the same blocks with the same lifetimes on one
+ * stream, and then also in one pool.
  */
 #include "study/metrics/change.h"
 
@@ -46,7 +46,8 @@ struct gp_breakdown gp_breakdown_of_moment(const struct gp_moment *moment)
 		.reserved = moment->reserved,
 		.event = moment->event,
 	};
-	/* Each within what is left, whatever a report says. */
+	/* Each part is limited to what is left, so that they add up even if the
+	 * numbers are inconsistent. */
 	uint64_t active = gp_smaller(moment->active, moment->reserved);
 	uint64_t allocated = gp_smaller(moment->allocated, active);
 	uint64_t rounding =
@@ -111,7 +112,8 @@ static struct gp_breakdown sum(const struct gp_replay_result *result)
 	return breakdown;
 }
 
-/* What is reserved at the peak beyond what is in use at the moment is free. */
+/* Whatever is reserved at the peak but not in use at the moment counts as
+ * free. */
 static struct gp_breakdown sum_at(const struct gp_replay_result *result,
 				  uint64_t moment)
 {
@@ -135,9 +137,9 @@ static void keep_state(void *arg, struct gp_allocator *allocator,
 	allocator->ops->state(allocator, arg);
 }
 
-/* ---- what would have been ---- */
+/* ---- merged runs ---- */
 
-/* The streams and pools that memory comes from: one, or several. */
+/* Whether memory comes from one stream and pool, or from several. */
 struct places {
 	bool any, streams, pools;
 	uint16_t stream, pool; /* the first one */
@@ -162,7 +164,7 @@ static struct places places_of(const struct gp_device_trace *device)
 
 		if (event->kind == GP_ALLOC)
 			add_place(&places, event->stream, event->pool);
-		/* Not every trace tells the pool of each request. */
+		/* Not every trace has the pool of each request. */
 		places.pools |= event->kind == GP_POOL_BEGIN ||
 				event->kind == GP_CAPTURE_BEGIN;
 	}
@@ -172,8 +174,8 @@ static struct places places_of(const struct gp_device_trace *device)
 	return places;
 }
 
-/* The peak of reserved with the streams or pools merged; GP_UNLIMITED when not
- * all blocks found room, as such a run says nothing. */
+/* The peak of reserved with merged streams or pools; GP_UNLIMITED if a block
+ * found no memory, because such a run proves nothing. */
 static enum gp_status merged_peak(const struct gp_replay_config *config,
 				  const struct occupancy *occupancy,
 				  enum merge merge, uint64_t *peak,
@@ -200,9 +202,9 @@ static enum gp_status merged_peak(const struct gp_replay_config *config,
 }
 
 /*
- * Moves what merging would have saved from packing to its own part.  A merged
- * run knows no retry that the recorded device made necessary, so what it
- * reserves beyond the run itself is not saved by anything.
+ * Moves the saving of a merge from packing to its own part. A merged run lacks
+ * the retries that the recorded device made necessary; if it therefore reserves
+ * more than the run itself, nothing is saved.
  */
 static void take(struct gp_breakdown *breakdown, enum gp_part_id part,
 		 uint64_t before, uint64_t after)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The moment at which a program holds the most, whatever its allocator does. */
+/* The moment at which a program holds the most memory, independent of its
+ * allocator. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "study/metrics/change.h"
 
 struct held {
-	uint64_t *sizes; /* by id, as requested; 0: not held */
+	uint64_t *sizes; /* by id, as requested; 0: not live */
 	uint64_t now, most;
-	uint64_t event; /* the first with the most */
+	uint64_t event; /* first event with the most */
 };
 
 static void hold(struct held *held, uint32_t id, uint64_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks that belong together. */
+/* Culprits: groups of blocks. */
 #include "study/metrics/culprit.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "study/metrics/page.h"
 #include "trace/site.h"
 
-/* A site and a size can be told apart by the top bit: no size has it. */
+/* The top bit distinguishes sites from sizes: no size has it set. */
 static uint64_t key_of(const struct asker *asker, enum gp_hold_by by)
 {
 	if (by == GP_HOLD_BY_SIZE)
@@ -228,7 +228,7 @@ void culprits_now(const struct askers *askers, const struct gp_pins *pins,
 	struct gp_culprit *list = culprits_blank(askers);
 	uint32_t *last_unit = gp_mem_alloc(n + 1, sizeof(*last_unit));
 
-	/* Holders of a unit stand together. */
+	/* Holders of a unit are adjacent. */
 	for (size_t i = 0; i < pins->holder_count; i++) {
 		const struct gp_holder *holder = &pins->holders[i];
 		const struct asker *asker = &askers->list[holder->id];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where two programs' requests part. */
+/* The first request at which two programs diverge. */
 #include "study/metrics/change.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "trace/site.h"
 #include "study/metrics/steps.h"
 
-/* What one side's number is called on the other: streams, pools, blocks. */
+/* A mapping between the numbers of both sides, for streams, pools or blocks. */
 struct names {
 	uint32_t *forth, *back;
 	size_t forth_count, back_count;
@@ -47,7 +47,8 @@ static void names_release(struct names *names)
 	free(names->back);
 }
 
-/* Whether a and b are the same, or may be from here on. */
+/* Whether a and b are mapped to each other, or are both new and now become
+ * so. */
 static bool names_agree(struct names *names, uint32_t a, uint32_t b)
 {
 	if (a >= names->forth_count || b >= names->back_count)
@@ -76,7 +77,7 @@ static void walk_init(struct walk *walk, const struct gp_trace *trace,
 				d->start.blocks[i].requested;
 }
 
-/* The next request, past marks and outcomes; NULL at the end. */
+/* The next request, skipping marks and outcomes; NULL at the end. */
 static const struct gp_event *next(struct walk *walk)
 {
 	for (; walk->at < walk->device->event_count; walk->at++) {
@@ -177,7 +178,7 @@ static int compare_sizes(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Requested sizes of the blocks that are live at the start, in order. */
+/* The requested sizes of the live blocks of a start state, sorted. */
 static size_t start_sizes(const struct gp_state *start, uint64_t **sizes)
 {
 	size_t n = 0;

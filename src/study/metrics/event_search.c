@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events of a device somebody looks for. */
+/* Searching the events of a device. */
 #include "study/metrics/event_search.h"
 
 #include <ctype.h>
@@ -45,7 +45,7 @@ static bool contains(const char *text, const char *part)
 	return !*part;
 }
 
-/* By site, whether one of its frames has the text: callers stand before their
+/* By site, whether any frame of its stack contains the text; callers precede
  * callees. */
 static bool *sites_with(const struct gp_trace *trace, const char *part)
 {
@@ -69,8 +69,8 @@ static bool *sites_with(const struct gp_trace *trace, const char *part)
 struct seeker {
 	const struct gp_trace *trace;
 	const struct gp_event_search *search;
-	bool *sites;		/* NULL: no text is looked for */
-	const uint32_t *allocs; /* by id, the site */
+	bool *sites;		/* NULL: any text matches */
+	const uint32_t *allocs; /* by id: site of the alloc */
 };
 
 static bool is_from(const struct seeker *s, const struct gp_event *event,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Explaining a run: replays, with somebody looking. */
+/* Explaining a run by observed replays. */
 #include "study/metrics/explain.h"
 
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 	allocator->ops->state(allocator, &explain->state);
 }
 
-/* The run again, followed, and looked at in its worst moment. */
+/* Replays the run while tracking it, and examines the state at the moment to
+ * explain. */
 static enum gp_status follow(const struct gp_explain_config *config,
 			     const struct askers *askers,
 			     struct gp_explain *explain, struct gp_diag *diag)
@@ -53,7 +54,7 @@ static enum gp_status follow(const struct gp_explain_config *config,
 	return status;
 }
 
-/* Steps to find a packing: some tenths of a second. */
+/* The work for a packing: some tenths of a second. */
 #define FLOOR_WORK (UINT64_C(1) << 25)
 #define TENTH	   10
 
@@ -73,7 +74,8 @@ static void find_floor(struct gp_explain *explain)
 	gp_spans_release(&spans);
 }
 
-/* A window may begin at its peak, which nothing in it explains. */
+/* The event to explain. A window may begin at its peak, which no event in it
+ * explains. */
 static uint64_t moment_of(const struct gp_explain_config *config,
 			  const struct gp_explain *explain)
 {
@@ -86,7 +88,7 @@ static uint64_t moment_of(const struct gp_explain_config *config,
 		       : result->at_fullest.event;
 }
 
-/* Of a state alone nothing is known of time. */
+/* Clears the durations: a state alone has no history. */
 static void forget_times(struct gp_culprits *culprits)
 {
 	for (size_t i = 0; i < culprits->count; i++) {
@@ -95,7 +97,7 @@ static void forget_times(struct gp_culprits *culprits)
 	}
 }
 
-/* Nothing happens in the trace: what it begins with is all. */
+/* If the trace has no events, the start state is all there is. */
 static void stay_at_start(struct gp_explain *explain)
 {
 	if (explain->trace->devices[explain->device].event_count)
@@ -136,7 +138,8 @@ static void take_state(void *arg, struct gp_allocator *allocator,
 	allocator->ops->state(allocator, arg);
 }
 
-/* What is in use when that is most, had the device no end. */
+/* Examines what is in use at the moment of most memory in use on an unlimited
+ * device. */
 static enum gp_status look_at_most_use(const struct gp_explain_config *config,
 				       const struct askers *askers,
 				       struct gp_explain *explain,
@@ -163,7 +166,7 @@ static enum gp_status look_at_most_use(const struct gp_explain_config *config,
 	return GP_OK;
 }
 
-/* Whether another moment tells more of what is in use. */
+/* Whether clearly more memory is in use at another moment. */
 static bool is_use_elsewhere(const struct gp_explain_config *config,
 			     const struct gp_explain *explain)
 {
@@ -177,7 +180,7 @@ static bool is_use_elsewhere(const struct gp_explain_config *config,
 		explain->gap.allocated < peak - peak / TENTH);
 }
 
-/* What the state at that moment says. */
+/* Evaluates the state at the moment explained. */
 static void look_at_state(const struct askers *askers,
 			  const struct gp_settings *settings,
 			  struct gp_explain *explain)

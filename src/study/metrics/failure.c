@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests without memory: whether what is live leaves room for them at all. */
+/* Requests that found no memory: whether live memory leaves room for them at
+ * all. */
 #include "study/metrics/failure.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static uint64_t rounded(uint64_t size)
 	return gp_round_up(size, GP_MIN_BLOCK_SIZE);
 }
 
-/* What failed earlier and would be live by now. */
+/* Requests that failed earlier and would be live now. */
 struct dropped {
 	uint64_t *sizes; /* by id */
 	uint64_t bytes, event;
@@ -38,7 +39,8 @@ static void pass(struct dropped *d, const struct gp_event *events, uint64_t to)
 	d->event = to;
 }
 
-/* What the recording did not serve either, its program went on without. */
+/* Requests that also failed in the recording do not count: the program
+ * continued without them. */
 static void drop(struct dropped *d, const struct gp_event *e)
 {
 	if (e->flags & GP_REFUSED || e->id == GP_NO_ID)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests without memory: whether what is live leaves room for them at all. */
+/* Requests that found no memory: whether live memory leaves room for them at
+ * all. */
 #ifndef STUDY_METRICS_FAILURE_H
 #define STUDY_METRICS_FAILURE_H
 
 #include "study/metrics/explain.h"
 
-/* All that the run kept, in explain. */
+/* Judges all OOMs that the run kept, and stores the results in explain. */
 void failures_judge(struct gp_explain *explain);
 
 #endif

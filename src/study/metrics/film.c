@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Filming a run: see film.h. */
+/* Recording a film of a run: see film.h. */
 #include "study/metrics/film.h"
 
 #include <stdlib.h>
@@ -12,8 +12,9 @@ struct gp_film {
 	const struct gp_device_trace *device;
 	struct gp_shot *shots;
 	size_t count, room;
-	int64_t allocated; /* bytes, behind the last event */
-	bool is_unsettled; /* the last alloc's size is not known yet */
+	int64_t allocated; /* in bytes, after the last event */
+	/* the size of the last alloc's block is not known yet */
+	bool is_unsettled;
 	size_t unsettled;
 };
 
@@ -25,7 +26,7 @@ static struct gp_shot *add(struct gp_film *film, const struct gp_shot *shot)
 	return &film->shots[film->count++];
 }
 
-/* ---- what is there at the start ---- */
+/* ---- the start state ---- */
 
 static void add_start_block(struct gp_film *film,
 			    const struct gp_segment *segment,
@@ -93,7 +94,7 @@ void gp_film_destroy(struct gp_film *film)
 	free(film);
 }
 
-/* ---- while it runs ---- */
+/* ---- during the run ---- */
 
 static void add_memory(struct gp_film *film, const struct gp_action *action,
 		       uint64_t event)
@@ -140,7 +141,7 @@ static void add_free(struct gp_film *film, const struct gp_action *action,
 	struct gp_shot *last =
 		film->count ? &film->shots[film->count - 1] : NULL;
 
-	/* Freed and free at once, as nearly always: one change. */
+	/* The block was freed without delay, as almost always: one change. */
 	if (kind == GP_SHOT_FREE && last && last->kind == GP_SHOT_WAIT &&
 	    last->event == event && last->id == action->id) {
 		last->kind = GP_SHOT_FREE;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A film: how memory was laid out behind every event of a run.
+ * A film: the layout of memory after every event of a run.
  *
  * It is the list of changes, in order: memory mapped and unmapped, blocks
- * allocated and freed; what it looked like at one moment follows from those up
- * to there.  Free blocks are not in it: they are what is mapped and not held.
+ * allocated and freed; the layout at a moment follows from the changes up to
+ * it. Free blocks are not stored: they are mapped memory without a block.
  */
 #ifndef STUDY_METRICS_FILM_H
 #define STUDY_METRICS_FILM_H
@@ -20,15 +20,16 @@ enum gp_shot_kind {
 	GP_SHOT_MAP,   /* addr, size, stream, pool */
 	GP_SHOT_UNMAP, /* addr, size */
 	GP_SHOT_ALLOC, /* id, addr, size, requested, stream, pool, site */
-	GP_SHOT_WAIT,  /* id: freed, but a stream may still use it */
+	GP_SHOT_WAIT,  /* id: the free is pending */
 	GP_SHOT_FREE,  /* id */
 };
 
-/* One change. */
+/* A change. */
 struct gp_shot {
-	uint64_t event; /* 0 also for what was there at the start */
+	uint64_t event; /* 0 also for the start state */
 	uint64_t addr;
-	uint64_t size;	    /* of a block: as cut, not as requested */
+	/* of a block: its actual size, not the requested one */
+	uint64_t size;
 	uint64_t requested; /* bytes */
 	uint32_t id, site;
 	uint16_t stream, pool;
@@ -38,20 +39,21 @@ struct gp_shot {
 
 struct gp_film;
 
-/* Begins with the device's start state; device is borrowed. */
+/* The film begins with the device's start state; device is borrowed. */
 struct gp_film *gp_film_create(const struct gp_device_trace *device);
 void gp_film_destroy(struct gp_film *film);
 
-/* Each action, then, behind each event, a look: only the allocator knows how
- * large the block is that a request was given. */
+/* To be called for each action, and gp_film_look() after each event: only the
+ * allocator knows the size of the block that a request got. */
 void gp_film_action(struct gp_film *film, const struct gp_action *action,
 		    uint64_t event);
 void gp_film_look(struct gp_film *film, const struct gp_allocator *allocator);
 
 size_t gp_film_shots(const struct gp_film *film, const struct gp_shot **shots);
 
-/* Behind that event, as an allocator's state(); gp_state_release.  A segment
- * whose pool the run does not tell counts as small when it is 2 MiB. */
+/* The layout after that event, as from an allocator's state(); released with
+ * gp_state_release(). A segment whose pool is not known from the run counts as
+ * small if it is 2 MiB. */
 void gp_film_state(const struct gp_film *film, uint64_t event,
 		   struct gp_state *state);
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* What a film shows at one moment. */
+/* The state of a film at one moment. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "study/metrics/film.h"
 
-/* Memory that is mapped: a segment, or a part of an expandable one. */
+/* Mapped memory: a segment, or a part of an expandable one. */
 struct range {
 	uint64_t addr, size;
 	const struct gp_shot *shot;
 };
 
-/* A block that is held. */
+/* A block that is live or pending free. */
 struct held {
 	const struct gp_shot *shot;
 	bool is_waiting;
 };
 
 struct view {
-	struct range *ranges; /* by address */
+	struct range *ranges; /* sorted by address */
 	size_t range_count, range_room;
 	struct held *held; /* by id */
 	size_t held_room;
@@ -30,7 +30,7 @@ struct view {
 
 /* ---- following the changes ---- */
 
-/* The first range that ends above the address. */
+/* The first range that ends after the address. */
 static size_t range_above(const struct view *view, uint64_t addr)
 {
 	size_t low = 0, high = view->range_count;
@@ -65,7 +65,7 @@ static void remove_range(struct view *view, size_t at)
 		(view->range_count - at) * sizeof(*view->ranges));
 }
 
-/* Of an expandable segment some pages may go, and others stay. */
+/* Removes mapped memory; an expandable segment may keep other pages. */
 static void unmap(struct view *view, uint64_t addr, uint64_t size)
 {
 	size_t at = range_above(view, addr);
@@ -118,7 +118,7 @@ static void follow(struct view *view, const struct gp_shot *shot)
 	}
 }
 
-/* ---- what it looks like ---- */
+/* ---- the state ---- */
 
 static int by_address(const void *a, const void *b)
 {
@@ -128,7 +128,7 @@ static int by_address(const void *a, const void *b)
 					     : x->shot->addr > y->shot->addr;
 }
 
-/* Those that are held, to the front, by address. */
+/* Moves the blocks to the front, sorted by address; returns their number. */
 static size_t sort_held(struct view *view)
 {
 	size_t count = 0;
@@ -160,7 +160,8 @@ static void add_free(struct view *view, uint64_t from, uint64_t to)
 					    .site = GP_NO_SITE });
 }
 
-/* Pages that lie side by side are one segment, as in a snapshot. */
+/* Whether the range continues the segment: adjacent pages are one segment, as
+ * in a snapshot. */
 static bool continues(const struct gp_segment *segment,
 		      const struct range *range)
 {
@@ -197,7 +198,8 @@ static void add_segments(struct view *view)
 	}
 }
 
-/* The held blocks of a segment from the next-th on, and what lies between. */
+/* Fills in a segment's blocks, starting with number `next`, and the free blocks
+ * between them. */
 static size_t fill_segment(struct view *view, struct gp_segment *segment,
 			   size_t next, size_t count)
 {

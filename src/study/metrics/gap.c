@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where reserved memory is that is not allocated. */
+/* Where the gap between reserved and allocated memory is. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -20,9 +20,9 @@ struct where {
 	const struct gp_settings *settings;
 	struct gp_gap *gap;
 	const struct gp_segment *segment;
-	/* The idle blocks that the one at hand lies among: what of them is
-	 * whole pages can be given back, where a block that waits reaches into
-	 * the page not before that is gone. */
+	/* The whole pages of the run of free or pending blocks around the
+	 * present one. These can be released; but not yet if a pending block
+	 * reaches into them. */
 	struct page_range whole;
 	bool is_waiting;
 };
@@ -34,7 +34,7 @@ static void add_piece(const struct where *w, enum gp_gap_reason reason,
 		add(&w->gap->by_reason[reason], bytes);
 }
 
-/* Of what is in whole pages of idle blocks: what can be given back now. */
+/* The part of the whole pages that can be released now. */
 static uint64_t ready(const struct where *w, const struct gp_block *block,
 		      uint64_t whole)
 {
@@ -64,7 +64,7 @@ static void add_idle(const struct where *w, const struct gp_block *block)
 	add_piece(w, GP_GAP_HELD, block->size - whole);
 }
 
-/* The idle blocks from the first on; returns how many. */
+/* Adds a run of free or pending blocks; returns their number. */
 static uint32_t add_run(struct where *w, const struct gp_block *first,
 			uint32_t most)
 {
@@ -87,8 +87,8 @@ static uint32_t add_run(struct where *w, const struct gp_block *first,
 	return n;
 }
 
-/* What a block is larger than its request: by rounding, or for not being cut.
- */
+/* The bytes of a block beyond its request: by rounding, or because it was not
+ * split. */
 static void add_live(const struct where *w, const struct gp_block *block)
 {
 	struct gp_gap *gap = w->gap;

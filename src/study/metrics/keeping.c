@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of a run as it goes. */
+/* Recording data during a run. */
 #include <stdlib.h>
 
 #include "study/metrics/film.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of every block of a run. */
+/* The lifetimes of the blocks of a run. */
 #include "study/metrics/lifetimes.h"
 
 #include <stdlib.h>
@@ -7,12 +7,12 @@
 
 #include "base/mem.h"
 
-/* ---- what each change does ---- */
+/* ---- following the changes ---- */
 
-/* While a film is followed. */
+/* The state while following a film. */
 struct reading {
 	struct gp_lifetimes *lifetimes;
-	uint32_t *last; /* by id: the index of its last lifetime, and 1 */
+	uint32_t *last; /* by id: index + 1 of its last lifetime */
 	size_t last_room;
 };
 
@@ -66,7 +66,8 @@ static void end(struct reading *r, const struct gp_shot *shot)
 		lifetime->gone = shot->event;
 }
 
-/* Reserved changes behind the event: of the start, before it. */
+/* Applies a change. `reserved` changes after the event, or, for the start
+ * state, before the first one. */
 static void follow(struct reading *r, const struct gp_shot *shot)
 {
 	uint64_t *reserved = r->lifetimes->reserved;
@@ -82,8 +83,8 @@ static void follow(struct reading *r, const struct gp_shot *shot)
 
 /* ---- sums by moment ---- */
 
-/* From what each event adds, with what it takes below 0, to how much there is.
- */
+/* Turns the change at each event, in which decreases are wrapped around, into
+ * running totals. */
 static void add_up(uint64_t *values, uint64_t count)
 {
 	for (uint64_t i = 1; i < count; i++)
@@ -129,7 +130,7 @@ void gp_lifetimes_release(struct gp_lifetimes *lifetimes)
 	*lifetimes = (struct gp_lifetimes){ 0 };
 }
 
-/* ---- asked ---- */
+/* ---- queries ---- */
 
 size_t gp_lifetimes_until(const struct gp_lifetimes *lifetimes, uint64_t moment)
 {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of every block of a run, and how much memory there was behind each
- * event: what a film tells, in a form in which any moment can be asked for.
+ * The lifetime of every block of a run, and the total memory after each event:
+ * the contents of a film in a form that can be queried for any moment.
  *
- * Moments are events: a block is there at moment m when its alloc is not behind
- * event m and its free is.  What was there at the start is there from moment 0
- * on.  A trace without events has one moment.
+ * Moments are events: a block exists at moment m if its alloc is at or before
+ * event m and its free is after it. Blocks of the start state exist from moment
+ * 0 on. A trace without events has one moment.
  */
 #ifndef STUDY_METRICS_LIFETIMES_H
 #define STUDY_METRICS_LIFETIMES_H
 
 #include "study/metrics/film.h"
 
-#define GP_LIFE_NO_END UINT64_MAX /* it lasts as long as the trace */
+#define GP_LIFE_NO_END UINT64_MAX /* it lives until the end of the trace */
 
 struct gp_lifetime {
-	uint64_t alloc; /* event; of is_start: 0 */
-	uint64_t freed; /* event that freed it; GP_LIFE_NO_END */
-	uint64_t gone;	/* event behind which its memory is free again */
+	uint64_t alloc; /* event; 0 if is_start */
+	uint64_t freed; /* event of its free, or GP_LIFE_NO_END */
+	uint64_t gone;	/* event after which its memory is free again */
 	uint64_t addr, size, requested;
 	uint32_t id, site;
 	uint16_t stream, pool;
@@ -25,14 +25,15 @@ struct gp_lifetime {
 };
 
 struct gp_lifetimes {
-	struct gp_lifetime *list; /* in the order of their allocs */
+	struct gp_lifetime *list; /* in order of alloc */
 	size_t count, room;
 	uint64_t moments; /* at least 1 */
-	/* By moment.  Allocated is the sum of the blocks that are there. */
+	/* By moment; allocated is the sum of the existing blocks. */
 	uint64_t *allocated, *reserved;
 };
 
-/* Of a trace of so many events; the film may go then. */
+/* Computes the lifetimes from a film of a trace with that many events. The film
+ * is not needed afterwards. */
 void gp_lifetimes_init(struct gp_lifetimes *lifetimes,
 		       const struct gp_film *film, uint64_t events);
 void gp_lifetimes_release(struct gp_lifetimes *lifetimes);
@@ -43,17 +44,18 @@ static inline bool gp_life_is_at(const struct gp_lifetime *lifetime,
 	return lifetime->alloc <= moment && moment < lifetime->freed;
 }
 
-/* How many lifetimes begin no later than that moment: the first so many. */
+/* The number of lifetimes that begin at or before that moment; they come first
+ * in the list. */
 size_t gp_lifetimes_until(const struct gp_lifetimes *lifetimes,
 			  uint64_t moment);
 
-/* The block of an id that is there at the moment, else its last one that began
- * before, else its first; NULL: there is none. */
+/* The block with that id that exists at the moment; else the last one that
+ * began before, else the first; NULL: there is none. */
 const struct gp_lifetime *gp_lifetimes_find(
 	const struct gp_lifetimes *lifetimes, uint32_t id, uint64_t moment);
 
-/* The block at that byte when those that are there lie one upon another, the
- * oldest at the bottom, and where it begins there; NULL: it is above them. */
+/* The block at a byte of the stack of existing blocks, oldest at the bottom,
+ * and in *bottom where it begins there; NULL: the byte is above the stack. */
 const struct gp_lifetime *gp_lifetimes_stacked(
 	const struct gp_lifetimes *lifetimes, uint64_t moment, uint64_t byte,
 	uint64_t *bottom);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of measures: the numbers of a run, one row each, and what each of
- * them comes to. */
+/* The table of measures, the numbers of a run, with one row and one function
+ * each. */
 #include "gpupool/metrics.h"
 
 #include <string.h>
 
 #include "gpupool/price.h"
 
-/* ---- what each comes to ---- */
+/* ---- the values ---- */
 
 static double part_of(uint64_t part, uint64_t whole)
 {
@@ -131,8 +131,9 @@ static double measure_utilization(const struct gp_subject *s)
 	return part_of(measure_allocated(s), measure_reserved(s));
 }
 
-/* Requests are counted until their memory is free again, allocations until
- * the program gives them up: with frees under way the first can be larger. */
+/* Requested bytes are counted until the memory is free again, allocated bytes
+ * until the program frees the block: with pending frees, requested may exceed
+ * allocated. */
 static double measure_internal(const struct gp_subject *s)
 {
 	return part_of(minus(measure_allocated(s), measure_requested(s)),
@@ -161,7 +162,7 @@ static uint64_t measure_ooms(const struct gp_subject *s)
 	return positive(s->result->stats.num_ooms);
 }
 
-/* A row of calls: the device's own counter of them. */
+/* A row for a kind of call: the device's own counter. */
 #define CALLS(member)                                                          \
 	static uint64_t measure_##member##_calls(const struct gp_subject *s)   \
 	{                                                                      \

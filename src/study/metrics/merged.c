@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same blocks for as long, with streams and pools merged. */
+/* The same blocks and lifetimes, with streams and pools merged. */
 #include "study/metrics/merged.h"
 
 #include <stdlib.h>
@@ -36,8 +36,8 @@ void occupancy_hear(void *arg, const struct gp_action *action, uint64_t event)
 	o->ends[o->end_count++] = (struct occupancy_end){ event, action->id };
 }
 
-/* Whether a request is made in the merged run too.  Frees are made anew, when
- * the block was free. */
+/* Whether a request is kept in the merged trace. Frees are not: new ones are
+ * added at the time at which the memory became free. */
 static bool is_kept(const struct occupancy *o, size_t i, enum merge merge)
 {
 	switch (o->device->events[i].kind) {
@@ -78,7 +78,8 @@ static void merge_event(struct gp_event *event, enum merge merge)
 		event->pool = 0;
 }
 
-/* Of the start, the blocks that wait are live until they are free. */
+/* Pending frees of the start state are live blocks until their memory is
+ * free. */
 static void merge_start(struct gp_draft_device *device, enum merge merge)
 {
 	for (size_t i = 0; i < device->segment_count; i++) {

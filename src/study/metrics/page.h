@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages: what is given back of a segment at a time, which is all of it unless
- * it is expandable. */
+/* Pages: the unit in which a segment is returned to the device, which is the
+ * whole segment unless it is expandable. */
 #ifndef STUDY_METRICS_PAGE_H
 #define STUDY_METRICS_PAGE_H
 
@@ -18,13 +18,13 @@ static inline uint64_t page_of_segment(const struct gp_settings *settings,
 
 	if (!segment->is_expandable)
 		return segment->size;
-	/* Settings that changed since made others: of these no more is known
-	 * than that they are multiples of the least. */
+	/* If the settings have changed, other segments have other page sizes,
+	 * of which it is only known that they are multiples of the smallest. */
 	return segment->size % page ? METRICS_SMALL_PAGE : page;
 }
 
-/* The part of a block that is whole pages of its segment, which begins with
- * one; size 0: none is. */
+/* The whole pages within a block, relative to its segment, which begins with a
+ * page; size 0: none. */
 struct page_range {
 	uint64_t addr, size;
 };
@@ -42,7 +42,7 @@ static inline struct page_range whole_pages(const struct gp_segment *segment,
 	return (struct page_range){ segment->addr + first, last - first };
 }
 
-/* Bytes of a block in a range. */
+/* The number of bytes of a block within a range. */
 static inline uint64_t overlap(const struct gp_block *block, uint64_t addr,
 			       uint64_t size)
 {
@@ -54,7 +54,7 @@ static inline uint64_t overlap(const struct gp_block *block, uint64_t addr,
 	return to > from ? to - from : 0;
 }
 
-/* 2^class <= size < 2^(class + 1); of 0: 0. */
+/* 2^class <= size < 2^(class + 1); the class of 0 is 0. */
 static inline unsigned size_class(uint64_t size)
 {
 	unsigned class = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What holds free memory: the live blocks of each segment that has some, or
- * of each page of an expandable one.
+ * What pins free memory: the live blocks of each segment, or of each page of an
+ * expandable one, that also has free bytes.
  */
 #include <stdlib.h>
 
@@ -36,8 +36,8 @@ static void add_holder(struct pinning *p, const struct gp_block *block)
 	};
 }
 
-/* The unit's free bytes in equal shares; what is left over goes to the first.
- */
+/* Divides the unit's free bytes into equal shares; the remainder goes to the
+ * first holder. */
 static void share_out(struct gp_pins *pins, const struct gp_unit *unit)
 {
 	for (uint32_t i = 0; i < unit->holders; i++)
@@ -46,7 +46,8 @@ static void share_out(struct gp_pins *pins, const struct gp_unit *unit)
 			(i < unit->free % unit->holders);
 }
 
-/* A unit with the blocks from first on, if some are free and some are not. */
+/* Adds a unit with the blocks from `first` on, if some are free and some are
+ * not. */
 static void add_unit(struct pinning *p, uint32_t segment, uint64_t addr,
 		     uint64_t size, uint32_t first)
 {
@@ -81,13 +82,14 @@ static void add_unit(struct pinning *p, uint32_t segment, uint64_t addr,
 	pins->units[pins->unit_count++] = unit;
 }
 
-/* Only the pages in which a free block begins or ends can be held. */
+/* Adds the pages of an expandable segment: only pages in which a free block
+ * begins or ends can have pinned bytes. */
 static void add_pages(struct pinning *p, uint32_t segment)
 {
 	const struct gp_segment *s = &p->state->segments[segment];
 	uint64_t page = page_of_segment(p->settings, s);
-	uint64_t done = s->addr; /* pages below are */
-	uint32_t first = 0;	 /* block that reaches into the page */
+	uint64_t done = s->addr; /* end of the pages already added */
+	uint32_t first = 0;	 /* first block that overlaps the page */
 
 	for (uint32_t k = 0; k < s->blocks; k++) {
 		const struct gp_block *b =

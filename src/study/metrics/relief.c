@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What would have to go for a request to be served: the fewest live bytes whose
- * segments, once free, would have been enough.
+ * What would have to be freed for a request to be served: the fewest live bytes
+ * whose segments, once free, would have been sufficient.
  *
- * A free segment serves as it is, where it is large enough and of the request's
- * stream and pool.  Others go back to the device, which those of private pools
- * do not: of these a set is wanted that gives enough and holds the fewest live
- * bytes, a knapsack filled from below.
+ * A free segment can serve the request directly if it is large enough and of
+ * the request's stream and pool. Otherwise segments return to the device,
+ * except those of private pools: a set of these is sought that releases enough
+ * and contains the fewest live bytes, which is a knapsack problem with a lower
+ * bound on the gain, solved by dynamic programming.
  */
 #include <stdlib.h>
 
@@ -14,13 +15,13 @@
 #include "base/mem.h"
 #include "study/metrics/explain.h"
 
-/* Live blocks; bytes NO_SUCH: there is no such set. */
+/* The live blocks to free; bytes NO_SUCH: impossible. */
 #define NO_SUCH UINT64_MAX
 struct hold {
 	uint64_t bytes, segments, blocks;
 };
 
-/* A segment that would go back, and what of it the device would have. */
+/* A segment to be released, and the memory that the device would gain by it. */
 struct unit {
 	uint64_t gain; /* in grains */
 	struct hold hold;
@@ -39,7 +40,8 @@ static struct hold sum_of(const struct hold *a, const struct hold *b)
 			      a->blocks + b->blocks };
 }
 
-/* What only waits does not hold: giving back waits, too. */
+/* The live blocks of a segment. Pending frees do not count: releasing memory
+ * waits for them. */
 static struct hold hold_of(const struct gp_state *state,
 			   const struct gp_segment *segment)
 {
@@ -57,7 +59,7 @@ static struct hold hold_of(const struct gp_state *state,
 	return hold;
 }
 
-/* ---- one that serves as it is ---- */
+/* ---- a single segment of the pool ---- */
 
 static bool is_its_own(const struct gp_oom *oom,
 		       const struct gp_segment *segment)
@@ -82,14 +84,13 @@ static void find_own(const struct gp_oom *oom, const struct gp_state *state,
 	}
 }
 
-/* ---- a set that goes back ---- */
+/* ---- a set of segments released to the device ---- */
 
-#define GRAIN (UINT64_C(2) << 20) /* cudaMalloc's */
+#define GRAIN (UINT64_C(2) << 20) /* granularity of cudaMalloc */
 
-/* At most so many grains are wanted: 8 GiB of these.  Of larger requests a
- * grain is twice as large, and so on: the set is enough for certain, may hold
- * more than the fewest bytes, and where there seems to be none there may be
- * one. */
+/* The most grains in the table, that is, 8 GiB. For larger requests the grain
+ * is doubled until it fits: then a set that is found is still sufficient, but
+ * may not be the smallest, and a set may be missed. */
 #define MOST_GRAINS 4096
 
 static int by_gain(const void *a, const void *b)
@@ -117,8 +118,8 @@ static size_t collect(const struct gp_state *state, uint64_t grain,
 	return n;
 }
 
-/* fewest[d]: to gain d grains; now also with any number of the n units, which
- * gain as much each and come cheapest first. */
+/* fewest[d] is the best set that gains at least d grains. Adds the option of
+ * taking any of the n units, which have equal gain and are sorted by cost. */
 static void add_group(struct hold *fewest, size_t want,
 		      const struct unit *units, size_t n)
 {
@@ -142,7 +143,7 @@ static void add_group(struct hold *fewest, size_t want,
 	}
 }
 
-/* False: nobody knows whether there is one. */
+/* False: it is not known whether there is a set. */
 static bool find_set(const struct gp_oom *oom, const struct gp_state *state,
 		     struct hold *best)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who holds the live set: its blocks by site, or by size class. */
+/* The holders of the live set: its blocks by site, or by size class. */
 #include "study/metrics/change.h"
 
 #include <stdlib.h>
@@ -8,11 +8,11 @@
 #include "base/mem.h"
 #include "trace/site.h"
 
-#define CLASSES 65 /* powers of two, and no bytes at all */
+#define CLASSES 65 /* powers of two, and a class for 0 bytes */
 
 /* ---- summing ---- */
 
-/* By id, the site that asked for the block. */
+/* By id, the site that allocated the block. */
 static uint32_t *sites_of(const struct gp_device_trace *device)
 {
 	uint32_t *sites =
@@ -51,7 +51,7 @@ static void add(struct gp_share *share, const struct gp_block *block)
 	share->rounding += block->size - live;
 }
 
-/* Those that have blocks, in front. */
+/* Moves the shares that have blocks to the front; returns their number. */
 static size_t pack(struct gp_share *shares, size_t count)
 {
 	size_t kept = 0;
@@ -80,7 +80,7 @@ static size_t by_site(const struct gp_trace *trace,
 		      const struct gp_device_trace *device,
 		      const struct gp_state *state, struct gp_share **shares)
 {
-	/* The last is for blocks of which no site is known. */
+	/* The last entry is for blocks without a known site. */
 	size_t count = trace->site_count, kept;
 	struct gp_share *all = gp_mem_alloc(count + 1, sizeof(*all));
 	uint32_t *sites = sites_of(device), *shown = gp_sites_shown(trace);

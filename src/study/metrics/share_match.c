@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairing the holders of two live sets: by name or size, then lines that moved
- * within their function.
+ * Pairing the holders of two live sets: by name or size, then those whose line
+ * moved within their function.
  */
 #include "study/metrics/change.h"
 
@@ -13,7 +13,7 @@
 
 static int compare_names(const char *a, const char *b)
 {
-	/* Blocks without a name come first. */
+	/* Blocks without a name sort first. */
 	return strcmp(a, b);
 }
 
@@ -47,10 +47,10 @@ static int compare_changes(const void *a, const void *b)
 	return compare_shares(some_of(a), some_of(b));
 }
 
-/* "train.py:42 forward" without its line: where the digits begin and end. */
+/* The parts of "train.py:42 forward" around the line number. */
 struct place {
 	size_t file;	/* length of the file's name */
-	const char *at; /* the function, with its blank */
+	const char *at; /* the function, with the blank before it */
 	unsigned long line;
 };
 
@@ -83,7 +83,7 @@ static int compare_places(const char *a, const char *b)
 	return order ? order : strcmp(x.at, y.at);
 }
 
-/* By file and function, then by line, then A's first. */
+/* Sorts by file and function, then by line, then A before B. */
 static int compare_moves(const void *a, const void *b)
 {
 	const struct gp_share_pair *p = *(struct gp_share_pair *const *)a;
@@ -100,7 +100,8 @@ static int compare_moves(const void *a, const void *b)
 	return x.line < y.line ? -1 : x.line > y.line;
 }
 
-/* One function's: its lines in A that are gone, then those that are new. */
+/* Pairs the rows of one function: lines only in A with lines only in B, in
+ * order. */
 static void pair_function(struct gp_share_pair **rows, size_t count)
 {
 	size_t gone = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The requests between marks.  A step begins at a mark and ends at the next;
- * two are alike when they ask for the same kinds and sizes in the same order.
+ * The requests between marks. A step begins at a mark and ends at the next; two
+ * steps are equal if they request the same kinds and sizes in the same order.
  */
 #include "study/metrics/steps.h"
 
@@ -13,10 +13,10 @@
 
 struct step {
 	const char *name;
-	uint64_t ordinal;  /* of the name, from 1 */
-	uint64_t requests; /* alloc and free */
-	uint64_t hash;	   /* of their kinds and sizes, in order */
-	size_t index;	   /* in the trace */
+	uint64_t ordinal;  /* among its name, from 1 */
+	uint64_t requests; /* number of alloc and free events */
+	uint64_t hash;	   /* hash of their kinds and sizes, in order */
+	size_t index;	   /* index in the trace */
 };
 
 struct steps {
@@ -86,7 +86,7 @@ static int compare(const void *a, const void *b)
 	return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
 }
 
-/* The first in A's order. */
+/* Keeps the first difference, in A's order. */
 static void note_difference(struct gp_divergence_steps *result, size_t *index,
 			    const struct step *a, const struct step *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The requests between marks, of two programs. */
+/* The requests between marks, compared between two programs. */
 #ifndef STUDY_METRICS_STEPS_H
 #define STUDY_METRICS_STEPS_H
 

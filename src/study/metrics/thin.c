@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run's moments, thinned without losing a peak: see gpupool/metrics.h. */
+/* Thinning a run's moments without losing a peak: see gpupool/metrics.h. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ struct extreme {
 	struct gp_moment moment;
 };
 
-/* By enum gp_measure_id; only those of a moment are used. */
+/* Indexed by enum gp_measure_id; only measures of a moment are used. */
 struct bucket {
 	struct extreme least[GP_MEASURES], most[GP_MEASURES];
 };
@@ -19,7 +19,7 @@ struct bucket {
 struct gp_thin {
 	struct bucket buckets[GP_THIN_BUCKETS];
 	bool is_used[GP_THIN_BUCKETS];
-	uint64_t width; /* events of a bucket */
+	uint64_t width; /* number of events per bucket */
 	struct gp_moment last;
 	bool has_last;
 };
@@ -42,7 +42,7 @@ static bool is_of_moment(unsigned id)
 	return gp_measures[id].scope == GP_SCOPE_MOMENT;
 }
 
-/* The earlier of two that are alike stays. */
+/* Merges the extremes of two buckets; of equal ones the earlier stays. */
 static void widen(struct bucket *into, const struct bucket *by)
 {
 	for (unsigned id = 0; id < GP_MEASURES; id++) {
@@ -65,7 +65,7 @@ static void add_bucket(struct gp_thin *thin, size_t index,
 	thin->is_used[index] = true;
 }
 
-/* Neighbours become one. */
+/* Merges pairs of adjacent buckets. */
 static void fold(struct gp_thin *thin)
 {
 	for (size_t i = 0; i < GP_THIN_BUCKETS; i++) {
@@ -99,7 +99,7 @@ void gp_thin_add(struct gp_thin *thin, const struct gp_moment *moment)
 	assert(!thin->has_last || moment->event >= thin->last.event);
 	while (moment->event / thin->width >= GP_THIN_BUCKETS)
 		fold(thin);
-	/* The same values again are no new extreme, unless in a new bucket. */
+	/* Unchanged values are no new extreme, except in a new bucket. */
 	if (!has_changed(thin, moment) &&
 	    thin->is_used[moment->event / thin->width]) {
 		thin->last = *moment;

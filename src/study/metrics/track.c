@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run followed action by action. */
+/* Following a run action by action. */
 #include "study/metrics/track.h"
 
 #include <stdlib.h>
@@ -9,16 +9,16 @@
 #include "study/metrics/page.h"
 #include "study/metrics/unit_map.h"
 
-/* A block that is live or waits. */
+/* A block that is live or pending free. */
 struct holding {
 	uint64_t addr, size;
-	uint64_t freed;	    /* event; while it waits */
-	double first, last; /* pinned by its first and last unit before */
+	uint64_t freed; /* event of its free; while pending */
+	/* pinned sums of its first and last unit when it began */
+	double first, last;
 	bool is_there, is_waiting;
 };
 
-/* A culprit's time: from when the first of its blocks is there until none is.
- */
+/* The time during which a culprit has any block. */
 struct presence {
 	uint64_t live, since;
 };
@@ -31,11 +31,12 @@ struct track {
 	struct gp_explain *explain;
 	struct unit_map units;
 	struct holding *holdings;    /* by id */
-	struct gp_culprit *culprits; /* as askers' */
-	struct presence *presences;  /* beside them */
+	struct gp_culprit *culprits; /* parallel to askers.culprits */
+	struct presence *presences;  /* parallel to culprits */
 	uint64_t event;		     /* of the last action */
-	size_t step;		     /* index; the one under way */
-	uint64_t window; /* events in which a release is paid again */
+	size_t step;		     /* index of the current step */
+	/* events within which memory counts as obtained again */
+	uint64_t window;
 	uint64_t reserved, allocated, waiting, waiting_since;
 	uint64_t by_class[GP_SIZE_CLASSES];
 };
@@ -52,7 +53,8 @@ static void add_pages(struct track *t, uint64_t addr, uint64_t size,
 			     size - at < page ? size - at : page, event);
 }
 
-/* The small pool maps one small page at a time, the large one never so few. */
+/* The small pool maps one page of 2 MiB at a time, the large pool always
+ * more. */
 static void map_pages(struct track *t, const struct gp_action *a,
 		      uint64_t event)
 {
@@ -95,7 +97,7 @@ static void begin_block(struct track *t, uint32_t id, uint64_t addr,
 	t->by_class[size_class(size)] += size;
 }
 
-/* It holds nothing any more. */
+/* Ends a block's pinning. */
 static void end_hold(struct track *t, uint32_t id, uint64_t event)
 {
 	struct holding *h = &t->holdings[id];
@@ -111,7 +113,7 @@ static void end_hold(struct track *t, uint32_t id, uint64_t event)
 	unit_map_let_go(&t->units, h->addr, h->size, event);
 }
 
-/* ---- waiting ---- */
+/* ---- pending frees ---- */
 
 static void change_waiting(struct track *t, uint64_t waiting, uint64_t event)
 {
@@ -150,7 +152,7 @@ static void end_free(struct track *t, uint32_t id, uint64_t event)
 	h->is_there = false;
 }
 
-/* ---- given back, and asked for again ---- */
+/* ---- memory released and obtained again ---- */
 
 static void note_release(struct track *t, uint64_t bytes, uint64_t event)
 {
@@ -213,7 +215,7 @@ static void end_step(struct track *t, struct gp_step *step)
 	memcpy(step->by_class, t->by_class, sizeof(t->by_class));
 }
 
-/* How things are after the event that has the last actions. */
+/* Updates sums and peaks after the event of the last actions. */
 static void settle(struct track *t)
 {
 	struct gp_steps *steps = &t->explain->steps;
@@ -240,7 +242,7 @@ static void move_to(struct track *t, uint64_t event)
 
 	settle(t);
 	t->event = event;
-	settle(t); /* a step has what there is when it begins */
+	settle(t); /* a step's peak includes its beginning */
 	while (t->step < steps->count && event >= steps->list[t->step].end) {
 		end_step(t, &steps->list[t->step++]);
 		settle(t);
@@ -302,7 +304,8 @@ static void adopt_start(struct track *t)
 	}
 }
 
-/* A step's length, or without steps until the next empty_cache. */
+/* The average length of a step. Without steps the only limit is the next
+ * empty_cache. */
 static uint64_t window_of(const struct gp_steps *steps)
 {
 	const struct gp_step *list = steps->list;

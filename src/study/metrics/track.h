@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run followed action by action: who pins how much for how long, what
- * waits, what is given back and asked for again, and the steps' peaks.
+ * Follows a run action by action: what is pinned by whom and for how long,
+ * pending frees, memory that is released and obtained again, and the peaks of
+ * the steps.
  *
- * A block's share of the free bytes of its segment, summed over the events of
- * its life, is the growth of one sum per segment between its first and its
- * last event: each action costs a search by address and no walk.
+ * A block's share of its segment's free bytes, summed over the events of its
+ * life, is the difference of one running sum per segment between its last and
+ * its first event: each action costs a search by address, and no walk over
+ * blocks.
  */
 #ifndef STUDY_METRICS_TRACK_H
 #define STUDY_METRICS_TRACK_H
@@ -19,9 +21,9 @@ struct track *track_create(const struct gp_trace *trace, uint32_t device,
 			   const struct gp_settings *settings,
 			   const struct askers *askers,
 			   struct gp_explain *explain);
-/* For struct gp_replay_config. */
+/* For struct gp_replay_config's action. */
 void track_action(void *arg, const struct gp_action *action, uint64_t event);
-/* After the replay; what was found goes to the explain. */
+/* To be called after the replay; stores the results in the explain. */
 void track_end(struct track *track);
 
 #endif

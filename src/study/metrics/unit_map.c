@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments and pages by address. */
+/* Units by address. */
 #include "study/metrics/unit_map.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 
-/* The first that begins at addr or above. */
+/* The first unit that begins at or above addr. */
 static size_t lower(const struct unit_map *map, uint64_t addr)
 {
 	size_t low = 0, high = map->count;

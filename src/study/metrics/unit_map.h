@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments, and pages of expandable ones, by address; each with the free bytes
- * in it and the sum of what each of its holders pins. */
+/* Units, that is, segments and pages of expandable segments, by address; each
+ * with its free bytes and the sum of what each of its holders pins. */
 #ifndef STUDY_METRICS_UNIT_MAP_H
 #define STUDY_METRICS_UNIT_MAP_H
 
@@ -10,26 +10,26 @@
 struct unit {
 	uint64_t addr, size, free; /* bytes */
 	uint64_t holders;
-	double pinned;	/* by each holder so far: bytes x events */
-	uint64_t since; /* event up to which that is */
+	double pinned;	/* pinned per holder so far, in bytes x events */
+	uint64_t since; /* event up to which pinned is computed */
 };
 
 struct unit_map {
-	struct unit *units; /* by address */
+	struct unit *units; /* sorted by address */
 	size_t count, room;
 };
 
 void unit_map_add(struct unit_map *map, uint64_t addr, uint64_t size,
 		  uint64_t event);
-/* All that begin in the range. */
+/* Removes all units that begin in the range. */
 void unit_map_remove(struct unit_map *map, uint64_t addr, uint64_t size);
-/* The one that an address lies in; NULL: none. */
+/* The unit that contains an address; NULL: none. */
 struct unit *unit_map_find(struct unit_map *map, uint64_t addr);
 
-/* pinned, brought up to the event. */
+/* Updates `pinned` to the event and returns it. */
 double unit_pinned(struct unit *unit, uint64_t event);
 
-/* A block comes; it waits; it is gone. */
+/* A block is allocated; its free becomes pending; it is freed. */
 void unit_map_take(struct unit_map *map, uint64_t addr, uint64_t size,
 		   uint64_t event);
 void unit_map_let_go(struct unit_map *map, uint64_t addr, uint64_t size,

@@ -14,16 +14,16 @@
 #include "study/sweep/axis.h"
 
 #define MOST_VALUES 10000
-#define MOST_DIGITS 15 /* so that a value fits 64 bits, and adds up */
+#define MOST_DIGITS 15 /* most digits, so that sums fit 64 bits */
 
-/* A number as typed: digits / 10^places, and a unit behind it. */
+/* A number as typed: digits / 10^places, followed by a unit. */
 struct number {
 	uint64_t digits;
 	unsigned places;
 	char unit[8];
 };
 
-/* Reads a number; *at moves behind it and its unit. */
+/* Reads a number with its unit and advances *at past it. */
 static bool read_number(const char **at, struct number *number)
 {
 	const char *p = *at;
@@ -59,7 +59,7 @@ static bool scale(struct number *number, unsigned places)
 	return true;
 }
 
-/* "0.7", "512", "24GiB". */
+/* The text of a number: "0.7", "512", "24GiB". */
 static char *number_text(struct number number)
 {
 	char text[64], digits[32];
@@ -97,7 +97,7 @@ struct range {
 	bool is_product;
 };
 
-/* "A..B*F" or "A..B+S". */
+/* Parses "A..B*F" or "A..B+S". */
 static bool read_range(const char *text, struct range *range)
 {
 	const char *at = text;
@@ -153,7 +153,8 @@ static enum gp_status add_range(struct values *values, const char *text,
 	return GP_OK;
 }
 
-/* PyTorch takes True and False, engines true and false; people type either. */
+/* PyTorch expects True and False, engines true and false; users may type
+ * either. */
 static char *spelled(const struct gp_axis *axis, const char *item,
 		     size_t length)
 {
@@ -166,7 +167,7 @@ static char *spelled(const struct gp_axis *axis, const char *item,
 	return gp_mem_copy_text(item, length);
 }
 
-/* A path may have two dots, too. */
+/* A path of an engine may contain "..", too. */
 static bool is_range(const struct gp_axis *axis, const char *text)
 {
 	return strcmp(axis->name, "engine") != 0 && strstr(text, "..") &&
@@ -196,14 +197,15 @@ static enum gp_status add_value(const struct gp_axis *axis,
 	return status;
 }
 
-/* ---- every value ---- */
+/* ---- "all": every value ---- */
 
 static void add_copy(struct values *values, const char *text)
 {
 	add(values, gp_mem_copy_text(text, strlen(text)));
 }
 
-/* More steps to a doubling than that leave a request as it is. */
+/* Adds divisions up to the number of steps per power of two beyond which no
+ * request is rounded. */
 static void add_divisions(struct values *values, uint64_t largest)
 {
 	char text[32];

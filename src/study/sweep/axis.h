@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One setting of a sweep, and the values it takes. */
+/* One setting of a sweep and its values. */
 #ifndef STUDY_SWEEP_AXIS_H
 #define STUDY_SWEEP_AXIS_H
 
@@ -10,22 +10,23 @@
 #include "gpupool/status.h"
 
 /*
- * An axis: "NAME=VALUE,...".  NAME is PyTorch's name of a setting, or one of an
- * engine's own, or torch, capacity, engine.  A value may be none (not set), a
- * range A..B*F or A..B+S, and has its commas within brackets.  Or there is one
- * value alone, all.
+ * An axis: "NAME=VALUE,...". NAME is PyTorch's name of a setting, or the name
+ * of an engine's own setting, or torch, capacity or engine. A VALUE may be none
+ * (not set), a range A..B*F or A..B+S, or contain commas within brackets. Or
+ * the only value is all.
  */
 struct gp_axis {
 	char *name;
-	char **values; /* "none" is not set */
+	char **values; /* "none": not set */
 	size_t count;
 	/* The only value is "all": every value that makes a difference. */
 	bool is_all;
 	bool is_of_engine; /* a setting of an engine's own */
 };
 
-/* GP_USAGE for what is none.  largest: of the requests, in bytes, which bounds
- * the rounding that makes a difference; 0: no axis may take all values. */
+/* Parses an axis; GP_USAGE if the text is invalid. largest: the largest request
+ * in bytes, which bounds the roundings that make a difference; 0: "all" is not
+ * permitted. */
 enum gp_status gp_axis_parse(const char *text, uint64_t largest,
 			     struct gp_axis *axis, struct gp_diag *diag);
 void gp_axis_release(struct gp_axis *axis);

@@ -12,7 +12,7 @@
 
 #define MOST_COMBINATIONS 1000000
 
-/* A text for each combination: what makes two of them the same. */
+/* A hash of a combination, equal for equal combinations. */
 static uint64_t digest(const struct gp_combination *c)
 {
 	uint64_t hash = gp_hash64(c->capacity);
@@ -55,7 +55,8 @@ static enum gp_status open_engine(const struct gp_grid_config *config,
 	return GP_OK;
 }
 
-/* Each is opened once, so that what is alike has the same address. */
+/* Finds or opens an engine. Each is opened once, so that equal combinations
+ * have equal addresses. */
 static enum gp_status find_engine(const struct gp_grid_config *config,
 				  struct gp_grid *grid, const char *name,
 				  const struct gp_engine **engine,
@@ -63,7 +64,8 @@ static enum gp_status find_engine(const struct gp_grid_config *config,
 {
 	enum gp_status status;
 
-	/* One in a process of its own needs to know of which program. */
+	/* An engine that runs in a child process needs to know the program to
+	 * start. */
 	*engine = gp_engine_find(name);
 	if (*engine && !((*engine)->settings && (*engine)->needs))
 		return GP_OK;
@@ -80,10 +82,10 @@ static enum gp_status find_engine(const struct gp_grid_config *config,
 
 /* ---- values ---- */
 
-/* A combination that is put together. */
+/* A combination under construction. */
 struct draft {
 	struct gp_combination c;
-	char *engine; /* owned: its name, with its settings */
+	char *engine; /* owned: name of the engine, with its settings */
 };
 
 static enum gp_status wrong(const struct gp_axis *axis, const char *value,
@@ -104,7 +106,7 @@ static enum gp_status apply_capacity(struct gp_combination *c,
 	return gp_diag_set(diag, GP_USAGE, "--set capacity=%.400s", why.what);
 }
 
-/* A setting; of a later axis of the same name, too. */
+/* Applies a setting; a later axis of the same name replaces it. */
 static void apply_setting(struct gp_combination *c, const struct gp_axis *axis,
 			  const char *value)
 {
@@ -148,7 +150,8 @@ static enum gp_status apply(struct draft *draft, const struct gp_axis *axis,
 	return GP_OK;
 }
 
-/* Of what is PyTorch's, what an engine of others is held to all the same. */
+/* For other engines than PyTorch's: drops all of PyTorch's settings, except the
+ * one that applies to every engine. */
 static void drop_foreign(struct gp_combination *c, uint8_t release)
 {
 	static const char kept[] = "per_process_memory_fraction";
@@ -190,8 +193,8 @@ static enum gp_status combine(const struct gp_grid_config *config,
 		.capacity = config->capacity,
 		.settings = { .release = config->release },
 	};
-	/* Engines before their settings, in whatever order they are asked for.
-	 */
+	/* Engines are applied before their settings, whatever the order of the
+	 * axes. */
 	for (size_t a = 0; a < 2 * config->axis_count && status == GP_OK; a++) {
 		const struct gp_axis *axis =
 			&config->axes[a % config->axis_count];
@@ -235,7 +238,7 @@ static enum gp_status total_of(const struct gp_grid_config *config,
 	return GP_OK;
 }
 
-/* Keeps c unless the grid has it. */
+/* Adds c to the grid unless it has an equal combination. */
 static void keep(struct gp_grid *grid, struct gp_map *seen,
 		 struct gp_combination *c)
 {
@@ -251,7 +254,7 @@ static void keep(struct gp_grid *grid, struct gp_map *seen,
 	grid->items[grid->count++] = *c;
 }
 
-/* Whether any of them has it. */
+/* GP_USAGE unless at least one of the engines has the setting. */
 static enum gp_status check_setting(const struct gp_axis *axis,
 				    const struct gp_grid *grid,
 				    struct gp_diag *diag)

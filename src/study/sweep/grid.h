@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a sweep tries: settings, releases, capacities and engines over the same
- * traces, in an order that depends on nothing but what was asked for.
+ * The grid of a sweep: settings, releases, capacities and engines for the same
+ * traces, in an order that depends only on the request.
  */
 #ifndef STUDY_SWEEP_GRID_H
 #define STUDY_SWEEP_GRID_H
@@ -20,24 +20,24 @@ struct gp_combination {
 	char *conf; /* owned by the grid */
 	struct gp_settings settings;
 	const struct gp_engine *engine;
-	uint64_t capacity; /* bytes; 0: each trace's own */
-	char *reason;	   /* why it cannot be, in PyTorch's words; else NULL */
-	bool is_undecided; /* reason: why the traces do not tell */
-	/* Settings of which every value is to be tried, as 1 << enum
-	 * gp_space_axis.  Box: of those, the values that the run stands for. */
+	uint64_t capacity; /* bytes; 0: that of each trace */
+	char *reason;	   /* why it is invalid, in PyTorch's words; or NULL */
+	bool is_undecided; /* reason says why the traces are insufficient */
+	/* The settings of which every value is to be tried, as bits 1 << enum
+	 * gp_space_axis. box: the values of those that the run proves. */
 	unsigned searched;
 	struct gp_box box;
 };
 
-/* What runs stand for every value of some settings. */
+/* Runs that together prove the result for every value of some settings. */
 struct gp_classes {
-	unsigned searched; /* 1 << enum gp_space_axis; 0: there is none */
+	unsigned searched; /* bits 1 << enum gp_space_axis; 0: none */
 	uint64_t runs;	   /* replays of a trace */
-	uint64_t values;   /* that they stand for; 0: not counted */
-	bool is_complete;  /* every value is stood for */
+	uint64_t values;   /* values covered; 0: not counted */
+	bool is_complete;  /* every value is covered */
 };
 
-/* An engine that is opened for a grid, and how it is named there. */
+/* An engine opened for a grid, and its name there. */
 struct gp_grid_engine {
 	char *name;
 	struct gp_engine *engine;
@@ -46,30 +46,32 @@ struct gp_grid_engine {
 struct gp_grid {
 	struct gp_combination *items;
 	size_t count;
-	struct gp_grid_engine *engines; /* of the items; owned */
+	struct gp_grid_engine *engines; /* used by the items; owned */
 	size_t engine_count, engine_room;
 };
 
 struct gp_grid_config {
-	/* Each in place of the recorded settings, tried in this order. */
+	/* Each replaces the recorded settings; tried in this order. */
 	const char *const *confs;
 	size_t conf_count;
 	const struct gp_axis *axes; /* the first changes slowest */
 	size_t axis_count;
-	uint8_t release;   /* unless an axis says */
-	uint64_t capacity; /* 0: each trace's own */
-	/* How engines are opened, but for their path: all of it borrowed, as
-	 * long as the grid is there.  An axis says which; else the default. */
+	uint8_t release;   /* unless set by an axis */
+	uint64_t capacity; /* 0: that of each trace */
+	/* How engines are opened, except for their path: all of it borrowed,
+	 * for the lifetime of the grid. The engine is given by an axis, or else
+	 * the default. */
 	struct gp_engine_library library;
 };
 
 /*
- * GP_USAGE: too many, or a value of torch, capacity or engine that is none, or
- * a setting that none of the engines has; or why an engine is not opened.
+ * GP_USAGE: there are too many combinations; or a value of torch, capacity or
+ * engine is invalid; or none of the engines has a setting; or an engine cannot
+ * be opened.
  *
- * Combinations with the same settings are there once.  PyTorch's settings are
- * those of PyTorch's allocator: of the others only
- * per_process_memory_fraction, which the replay holds every engine to, is kept.
+ * Each combination of settings occurs once. PyTorch's settings apply to
+ * PyTorch's allocators: for other engines only per_process_memory_fraction,
+ * which the replay enforces for every engine, is kept.
  */
 enum gp_status gp_grid_make(const struct gp_grid_config *config,
 			    struct gp_grid *grid, struct gp_diag *diag);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of the settings is best. */
+/* Ranking settings. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* ---- rows ---- */
 
-/* Not for want of memory: every request raised an error. */
+/* Whether every request failed with an error rather than for lack of memory. */
 static bool serves_nothing(const struct gp_replay_result *result)
 {
 	return result->allocs && result->dropped == result->allocs &&
@@ -67,7 +67,8 @@ static uint64_t high_of(const struct gp_sweep_row *row)
 	return row->estimated ? row->estimated_high : row->reserved;
 }
 
-/* Before what is reserved is joined, which it is made of. */
+/* Joins the estimates. To be called before reserved is joined, because a row
+ * without an estimate contributes its reserved bytes. */
 static void join_estimates(struct gp_sweep_row *row,
 			   const struct gp_sweep_row *other)
 {
@@ -112,7 +113,7 @@ void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
 	row->cut_events = gp_larger(row->cut_events, other->cut_events);
 }
 
-/* ---- order ---- */
+/* ---- ranking ---- */
 
 static int order(uint64_t a, uint64_t b)
 {
@@ -185,7 +186,7 @@ bool gp_rank_is_front(const struct gp_contender *contenders, size_t count,
 	for (size_t i = 0; i < count; i++)
 		if (is_beaten(row, contenders[i].row))
 			return false;
-	/* Of equals, the first. */
+	/* Of equal ones, only the first. */
 	for (size_t i = 0; i < index; i++)
 		if (gp_row_peak(contenders[i].row) == gp_row_peak(row) &&
 		    contenders[i].row->device_time_us == row->device_time_us &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread pool: the only file with threads. */
+/* A thread pool: the only file that creates threads. */
 #include "study/sweep/thread_pool.h"
 
 #include <pthread.h>
@@ -11,12 +11,12 @@
 
 struct thread_pool {
 	const struct gp_thread_pool_config *config;
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* protects all members below */
 	pthread_cond_t news;  /* done_count grew */
-	size_t next;	      /* piece to begin */
-	size_t *done;	      /* pieces, in the order they were done */
+	size_t next;	      /* next piece to start */
+	size_t *done;	      /* completed pieces, in order of completion */
 	size_t done_count;
-	size_t at_work; /* threads */
+	size_t at_work; /* running threads */
 };
 
 static bool is_stopped(const struct gp_thread_pool_config *config)
@@ -40,7 +40,7 @@ static size_t work_alone(const struct gp_thread_pool_config *config)
 
 /* ---- with threads ---- */
 
-/* The next piece, or count when there is none to begin. */
+/* The next piece to start, or count if there is none. */
 static size_t take_piece(struct thread_pool *pool)
 {
 	const struct gp_thread_pool_config *config = pool->config;
@@ -70,7 +70,7 @@ static void *work_along(void *arg)
 	return NULL;
 }
 
-/* Tells the caller what is done until nobody works any more. */
+/* Reports completed pieces to the caller until no thread is running. */
 static void watch(struct thread_pool *pool)
 {
 	const struct gp_thread_pool_config *config = pool->config;

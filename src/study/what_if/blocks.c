@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks that were never asked for, never freed, or freed earlier. */
+/* What-ifs: blocks that are never allocated, never freed, or freed earlier. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "study/what_if/scene.h"
 #include "study/what_if/which.h"
 
-/* ---- never asked for ---- */
+/* ---- never allocated ---- */
 
 static void drop(struct gp_draft_device *device, const bool *marked)
 {
@@ -73,7 +73,7 @@ enum gp_status keep_site(struct scene *scene)
 
 /* ---- freed earlier ---- */
 
-/* Cuts ",N" off the end; UINT64_MAX where there is none. */
+/* Splits off ",N" at the end; *events is UINT64_MAX if there is none. */
 static char *cut_events(const char *argument, uint64_t *events)
 {
 	const char *comma = strrchr(argument, ',');
@@ -86,14 +86,15 @@ static char *cut_events(const char *argument, uint64_t *events)
 	return gp_mem_copy_text(argument, (size_t)(comma - argument));
 }
 
-/* What is known of a block while the events go by. */
+/* A block while walking over the events. */
 struct use {
-	uint64_t behind; /* the event behind its last use; 0: the start */
+	uint64_t behind; /* the event after its last use; 0: the start */
 	uint64_t size;	 /* as requested */
 	bool is_live;
 };
 
-/* Where a free goes that stood before an event. */
+/* The new position of a free, moved forward by `events` but not beyond the last
+ * use. */
 static uint64_t earlier(uint64_t event, uint64_t events, const struct use *use)
 {
 	uint64_t to = event > events ? event - events : 0;
@@ -114,7 +115,7 @@ static uint64_t move_free(struct gp_draft_device *device, size_t at,
 	return 1;
 }
 
-/* Those that were never freed count as freed at the end. */
+/* Blocks that are never freed are treated as freed at the end. */
 static uint64_t free_rest(struct gp_draft_device *device, uint32_t ids,
 			  uint64_t events, const struct use *uses)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Activations dropped and computed again, seen as shorter lifetimes (Chen, Xu,
- * Zhang, Guestrin: Training Deep Nets with Sublinear Memory Cost, 2016).
+ * Activation checkpointing: activations that are dropped and recomputed,
+ * modelled as shorter lifetimes (Chen, Xu, Zhang, Guestrin: Training Deep Nets
+ * with Sublinear Memory Cost, 2016).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct pass {
 	uint64_t blocks, bytes;
 };
 
-/* No device has so much: what goes beyond stays there. */
+/* Saturating addition; no device reaches the limits. */
 static int64_t plus(int64_t a, int64_t b)
 {
 	if (b > 0)
@@ -27,7 +28,8 @@ static int64_t plus(int64_t a, int64_t b)
 	return a < INT64_MIN - b ? INT64_MIN : a + b;
 }
 
-/* Where most requested bytes are live within [first, end). */
+/* The event within [first, end) at which most requested bytes are live: where
+ * the forward pass turns into the backward pass. */
 static uint64_t turn_of(const struct pass *p, uint64_t first, uint64_t end)
 {
 	int64_t live = 0, most = INT64_MIN;
@@ -61,7 +63,8 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The median life of the blocks of a step that do not wait for the turn. */
+/* The median lifetime of those blocks of a step that do not live across the
+ * turn. */
 static uint64_t usual_life(const struct pass *p, uint64_t first, uint64_t end,
 			   uint64_t turn)
 {
@@ -88,7 +91,7 @@ static uint64_t usual_life(const struct pass *p, uint64_t first, uint64_t end,
 	return median ? median : 1;
 }
 
-/* One life becomes two; the second is a block of its own. */
+/* Splits a lifetime in two; the second part is a block of its own. */
 static void split_life(struct pass *p, uint64_t born, uint64_t freed,
 		       uint64_t usual)
 {
@@ -124,7 +127,8 @@ static void shorten(struct pass *p, uint64_t first, uint64_t end)
 	}
 }
 
-/* How many steps there are. */
+/* Shortens the lifetimes of a device's marked blocks; returns the number of
+ * steps. */
 static size_t shorten_device(struct scene *scene, uint32_t d,
 			     const bool *marked, uint64_t *bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When each block of a draft lives. */
+/* The lifetime of each block of a draft. */
 #include "study/what_if/lifetimes.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When each block of a draft lives. */
+/* The lifetime of each block of a draft. */
 #ifndef STUDY_WHAT_IF_LIFETIMES_H
 #define STUDY_WHAT_IF_LIFETIMES_H
 
@@ -11,13 +11,13 @@
 struct lifetime {
 	uint64_t born, freed; /* events */
 	uint64_t size;
-	bool is_plain; /* nothing is asked of it between */
-	/* It is of a private pool, or was asked for while one was in use: not
-	 * every trace tells the pool of each request. */
+	bool is_plain; /* no other request refers to it in between */
+	/* It is in a private pool, or was allocated while one was in use: not
+	 * every trace has the pool of each request. */
 	bool is_private;
 };
 
-/* By id; the caller frees. */
+/* By id; the caller frees the result. */
 struct lifetime *lifetimes_of(const struct gp_draft_device *device);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams and pools merged, and calls never made. */
+/* What-ifs: merged streams, merged pools, and omitted calls. */
 #include "study/what_if/scene.h"
 
-/* What is changed in place: each answers whether it did, or would. */
+/* Changes made in place; each function returns whether it changed something, or
+ * would. */
 struct change {
 	bool (*event)(struct gp_event *event);
 	bool (*block)(struct gp_block *block);
@@ -44,7 +45,8 @@ static bool move_stream(uint16_t *stream, uint16_t to)
 	return moves;
 }
 
-/* That one block's uses by other streams are over, where there are none. */
+/* Omits the completion of a block's uses on other streams, of which there are
+ * none any more. */
 static bool leave_out_wait(struct gp_event *event)
 {
 	bool is_of_block =
@@ -78,7 +80,7 @@ static bool segment_on_one_stream(struct gp_segment *segment)
 	return move_stream(&segment->stream, 0);
 }
 
-/* What waits waits for another stream. */
+/* A pending free always waits for another stream, so it is complete. */
 static bool does_not_wait(struct gp_block *block)
 {
 	if (block->state != GP_PENDING_FREE)
@@ -87,8 +89,8 @@ static bool does_not_wait(struct gp_block *block)
 	return true;
 }
 
-/* Where the reservations of expandable memory that is there at the start begin
- * and end is not known, so that it cannot change hands. */
+/* The limits of expandable reservations in the start state are not known, so
+ * these cannot be moved to another stream or pool. */
 static bool can_merge(const struct gp_draft *draft, bool by_stream)
 {
 	for (size_t d = 0; d < draft->trace->device_count; d++) {
@@ -153,7 +155,7 @@ static bool in_default_pool(struct gp_event *event)
 {
 	bool is_of_one = event->kind == GP_EMPTY_CACHE && event->pool;
 
-	/* To empty the cache of one pool would now empty all. */
+	/* With merged pools, emptying one pool would empty all of them. */
 	if (!is_of_one && !gp_event_is_of_pool(event->kind))
 		return move_pool(&event->pool);
 	gp_draft_leave_out(event);

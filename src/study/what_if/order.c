@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests made in another order. */
+/* What-ifs: requests in another order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,8 @@
 #include "study/what_if/lifetimes.h"
 #include "study/what_if/scene.h"
 
-/* A request, to be sorted: largest first, then as they were. */
+/* A request, to be sorted by size, largest first; equal ones keep their
+ * order. */
 struct request {
 	uint64_t size;
 	size_t event;
@@ -23,9 +24,9 @@ static int by_size(const void *a, const void *b)
 	return x->event < y->event ? -1 : x->event > y->event;
 }
 
-/* ---- long-lived ones first ---- */
+/* ---- long-lived blocks first ---- */
 
-/* "50%" to 0.5. */
+/* Parses "50%" as 0.5. */
 static bool parse_share(const char *text, double *share)
 {
 	char *end;
@@ -111,16 +112,17 @@ enum gp_status preallocate(struct scene *scene)
 	return GP_OK;
 }
 
-/* ---- sorted where nothing lies between ---- */
+/* ---- runs of requests, sorted ---- */
 
-/* Left-out events and requests for memory. */
+/* Events that may be part of a run: allocs, and outcomes, which are left
+ * out. */
 static bool belongs(const struct gp_event *event)
 {
 	return event->kind == GP_ALLOC || event->kind >= GP_FIRST_OUTCOME;
 }
 
-/* Requests with nothing between them, as they are to be sorted, and where they
- * are.  Kept from run to run: most are short. */
+/* A run of consecutive requests in sorted order, and their positions. The
+ * arrays are reused, because most runs are short. */
 struct sorting {
 	struct request *run;
 	size_t *places;
@@ -142,7 +144,7 @@ static void add_to_run(struct sorting *s, const struct gp_event *events,
 	s->run[s->count++] = (struct request){ events[event].size, event };
 }
 
-/* Requests change places; times stay where they are. */
+/* Requests are permuted; times keep their positions. */
 static uint64_t sort_run(struct sorting *s, struct gp_event *events)
 {
 	uint64_t moved = 0;

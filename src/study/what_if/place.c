@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where empty_cache is called: told, or found by replays. */
+/* What-if: calls of empty_cache, at given places or at places found by
+ * replays. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "gpupool/replay.h"
 #include "study/what_if/scene.h"
 
-#define PLACES	    24 /* that are tried for each call */
+#define PLACES	    24 /* candidate places per call */
 #define MOST_CALLS  16
 #define PLACES_TOLD 6
 
@@ -29,7 +30,7 @@ static void add_call(struct scene *scene, uint32_t device, uint64_t before)
 	scene->note->changes++;
 }
 
-/* ---- places that are told ---- */
+/* ---- given places ---- */
 
 static bool at_event(struct scene *scene, const char *where)
 {
@@ -78,10 +79,10 @@ static void at_marks(struct scene *scene, const char *where)
 	}
 }
 
-/* ---- places that are found ---- */
+/* ---- searched places ---- */
 
-/* What is made better: first the requests that are not served, then reserved,
- * then the calls. */
+/* The quantities to minimise, in this order: requests not served, reserved
+ * memory, cudaMalloc calls. */
 struct score {
 	uint64_t dropped, reserved, mallocs;
 };
@@ -98,7 +99,7 @@ static bool is_better(const struct score *a, const struct score *b)
 struct search {
 	struct scene *scene;
 	uint32_t device;
-	struct gp_trace *trace; /* without any of the calls */
+	struct gp_trace *trace; /* the trace without any of the calls */
 	uint64_t chosen[MOST_CALLS];
 	size_t chosen_count;
 	uint64_t places[PLACES], gaps[PLACES];
@@ -137,7 +138,7 @@ static enum gp_status play(struct search *s, struct gp_replay_config *config,
 	return GP_OK;
 }
 
-/* The place with the largest gap, in each part of the trace. */
+/* Finds the event with the largest gap, in each part of the trace. */
 static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 {
 	struct search *s = arg;
@@ -151,7 +152,7 @@ static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 	s->places[part] = event + 1;
 }
 
-/* With the calls chosen so far, and one more. */
+/* Replays with the calls chosen so far and one more. */
 static enum gp_status try_place(struct search *s, uint64_t place,
 				struct score *score)
 {
@@ -174,7 +175,7 @@ static enum gp_status try_place(struct search *s, uint64_t place,
 	return status;
 }
 
-/* Chooses one more; *found is false when none helps. */
+/* Chooses one more call; *found is false if none improves the score. */
 static enum gp_status choose(struct search *s, struct score *best, bool *found)
 {
 	enum gp_status status = GP_OK;
@@ -243,7 +244,8 @@ static void note_places(struct gp_what_if_note *note, const struct search *s)
 		snprintf(note->text + n, sizeof(note->text) - n, " and others");
 }
 
-/* The draft becomes a trace, to be replayed, and a draft again. */
+/* Turns the draft into a trace, which can be replayed, and makes a new draft of
+ * it. */
 static void freeze(struct scene *scene)
 {
 	struct gp_trace *before = scene->before;

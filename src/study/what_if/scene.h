@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One what-if at work on a draft. */
+/* The context of one what-if, which changes a draft. */
 #ifndef STUDY_WHAT_IF_SCENE_H
 #define STUDY_WHAT_IF_SCENE_H
 
@@ -12,23 +12,26 @@ struct scene {
 	struct gp_draft *draft;
 	struct gp_what_if_note *note;
 	struct gp_diag *diag;
-	/* What the draft was last made of, where that is not config's. */
+	/* The trace that the draft was last made from, if it is not
+	 * config's. */
 	struct gp_trace *before;
 };
 
 /* GP_USAGE: "--NAME ARGUMENT: what". */
 enum gp_status scene_usage(const struct scene *scene, const char *what);
 
-/* What was done: "3 blocks", then the rest; count is how often. */
+/* Describes the change: "3 blocks", followed by the formatted text; count is
+ * the number of changes. */
 void scene_note(struct scene *scene, uint64_t count, const char *noun,
 		const char *rest, ...) __attribute__((format(printf, 4, 5)));
 
-/* The steps of the draft as it is; settled.  The caller frees the list. */
+/* Finds the steps of the present draft, which is settled first. The caller
+ * frees the list. */
 void scene_steps(const struct scene *scene, uint32_t device,
 		 struct gp_steps *steps);
 
-/* Whether text has the pattern, with numbers in it whole: "train.py:4" is not
- * in "train.py:42". */
+/* Whether text contains the pattern, with whole numbers: "train.py:4" does not
+ * match "train.py:42". */
 bool scene_text_has(const char *text, const char *pattern);
 
 /* study/what_if/blocks.c */

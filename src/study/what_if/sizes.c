@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests rounded up to classes. */
+/* What-if: requests rounded up to size classes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "study/what_if/scene.h"
 
 #define MOST_CLASSES 256
-#define MOST_STEPS   1024 /* of a power of two */
+#define MOST_STEPS   1024 /* most steps per power of two */
 
 struct classes {
 	enum { MULTIPLES, POWERS, LIST } kind;

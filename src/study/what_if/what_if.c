@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What-ifs: one table, in the order in which they are made. */
+/* The table of what-ifs, in the order in which they are applied. */
 #include "study/what_if/what_if.h"
 
 #include <ctype.h>
@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "study/what_if/scene.h"
 
-/* Blocks go before their lives change, sizes before places, and what adds
- * events comes last, so that the numbers of events are those of the trace for
- * as long as can be. */
+/* Blocks are removed before lifetimes change, sizes change before positions,
+ * and what adds events comes last, so that event numbers are those of the trace
+ * for as long as possible. */
 static const struct gp_what_if_row table[] = {
 	{ .name = "without-site",
 	  .argument = "BLOCKS",
@@ -193,7 +193,7 @@ static enum gp_status make(struct scene *scene, const struct gp_what_if *asked,
 	return status;
 }
 
-/* All of one row are made before the next row's. */
+/* All what-ifs of one row are applied before those of the next. */
 static enum gp_status make_all(struct scene *scene, struct gp_what_ifs *result)
 {
 	const struct gp_what_if_config *config = scene->config;
@@ -206,7 +206,8 @@ static enum gp_status make_all(struct scene *scene, struct gp_what_ifs *result)
 	return status;
 }
 
-/* What a replay would otherwise have to learn from what was recorded. */
+/* Stores in the draft what a replay would otherwise infer from recorded
+ * outcomes. */
 static void note_origin(const struct gp_what_if_config *config,
 			struct gp_draft *draft)
 {

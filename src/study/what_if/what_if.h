@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What-ifs that are not settings: the same program, had it asked otherwise.
+ * What-ifs that are not settings: the same program with different requests.
  *
- * Each changes what a trace asks for, and is judged by a replay of the changed
- * trace.  Several are made in the order of the table, in whatever order they
- * were asked for.
+ * Each of them changes the requests of a trace, and its effect is measured by a
+ * replay of the changed trace. Several are applied in the order of the table,
+ * whatever the order in which they were given.
  */
 #ifndef STUDY_WHAT_IF_WHAT_IF_H
 #define STUDY_WHAT_IF_WHAT_IF_H
@@ -18,18 +18,18 @@
 #include "gpupool/trace.h"
 
 struct gp_what_if_row {
-	const char *name;     /* of the flag too: "merge-streams" */
-	const char *argument; /* what it takes: "BLOCKS"; NULL: nothing */
-	const char *sentence; /* what would be otherwise */
-	const char *method;   /* how exactly */
-	/* As explain calls it, which tries it with that argument; NULL: it
-	 * needs somebody to say of what. */
+	const char *name;     /* also the flag: "merge-streams" */
+	const char *argument; /* its argument: "BLOCKS"; NULL: none */
+	const char *sentence; /* what changes */
+	const char *method;   /* the exact definition */
+	/* Its name in explain, which tries it with the argument `tried`; NULL:
+	 * it needs an argument from the user. */
 	const char *words;
 	const char *tried; /* NULL: none */
 };
 const struct gp_what_if_row *gp_what_if_table(size_t *count);
 
-/* NULL: there is none of that name. */
+/* NULL: there is no what-if of that name. */
 const struct gp_what_if_row *gp_what_if_find(const char *name);
 
 struct gp_what_if {
@@ -37,11 +37,11 @@ struct gp_what_if {
 	const char *argument; /* NULL: none; borrowed */
 };
 
-/* What one did to the trace. */
+/* The changes made by one what-if. */
 #define GP_WHAT_IF_NOTE 200
 struct gp_what_if_note {
 	struct gp_what_if asked;
-	uint64_t changes; /* 0: the trace stays as it is */
+	uint64_t changes; /* 0: the trace is unchanged */
 	char text[GP_WHAT_IF_NOTE];
 };
 
@@ -49,9 +49,10 @@ struct gp_what_if_config {
 	const struct gp_trace *trace;
 	const struct gp_what_if *asked;
 	size_t count;
-	/* How places for empty_cache are tried; the trace says of which release
-	 * it is and how large each device is, as its requests cannot.  NULL
-	 * settings: nothing is tried, and the trace says what it said. */
+	/* The settings under which places for empty_cache are tried; they also
+	 * give the release and the capacities of the changed trace, which
+	 * cannot be inferred from changed requests. NULL settings: no places
+	 * are tried, and the trace keeps what was recorded. */
 	const struct gp_settings *settings;
 	const struct gp_engine *engine;
 	const char *conf, *torch_lib;
@@ -61,16 +62,16 @@ struct gp_what_if_config {
 };
 
 struct gp_what_ifs {
-	struct gp_trace *trace; /* borrows tables of the config's */
+	struct gp_trace *trace; /* borrows tables of config's trace */
 	struct gp_what_if_note *notes;
 	size_t count;
 };
 
-/* GP_USAGE: an argument is not understood, or no block is meant by it. */
+/* GP_USAGE: an argument is invalid, or selects no block. */
 enum gp_status gp_what_ifs_make(const struct gp_what_if_config *config,
 				struct gp_what_ifs *result,
 				struct gp_diag *diag);
-/* Also of a zeroed one. */
+/* Accepts a zeroed struct. */
 void gp_what_ifs_release(struct gp_what_ifs *result);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which blocks are meant. */
+/* Selecting blocks. */
 #include "study/what_if/which.h"
 
 #include <ctype.h>
@@ -26,7 +26,8 @@ struct which {
 
 /* ---- by site ---- */
 
-/* As reports name it, with its operation: those are meant that they call so. */
+/* Finds a site by its name in reports, with its operation: selects the sites
+ * that reports show under that name. */
 static bool find_named(struct which *which, const char *name)
 {
 	const struct gp_trace *trace = which->trace;
@@ -34,7 +35,7 @@ static bool find_named(struct which *which, const char *name)
 	char text[GP_SITE_TEXT];
 	bool is_found = false;
 
-	/* The first of a name stands before the others. */
+	/* shown[i] <= i: the first site with a name precedes the others. */
 	for (uint32_t i = 0; i < trace->site_count; i++) {
 		which->sites[i] =
 			shown[i] == i
@@ -46,7 +47,8 @@ static bool find_named(struct which *which, const char *name)
 	return is_found;
 }
 
-/* Else a site is meant when any frame of its stack is; callers come first. */
+/* Otherwise selects the sites with any matching frame in their stack. Callers
+ * precede callees. */
 static void find_sites(struct which *which, const char *pattern)
 {
 	const struct gp_trace *trace = which->trace;
@@ -66,7 +68,7 @@ static void find_sites(struct which *which, const char *pattern)
 	}
 }
 
-/* ---- by a number ---- */
+/* ---- by number ---- */
 
 static bool parse_number(const char *text, uint64_t *number)
 {
@@ -78,7 +80,7 @@ static bool parse_number(const char *text, uint64_t *number)
 	return !*end;
 }
 
-/* "2MiB" or "1MiB..8MiB". */
+/* Parses "2MiB" or "1MiB..8MiB". */
 static bool parse_sizes(const char *text, struct which *which)
 {
 	const char *dots = strstr(text, "..");
@@ -138,7 +140,8 @@ struct traits {
 	uint32_t site;
 };
 
-/* Reports round: what they call 2.25 MiB is meant by 2.25MiB. */
+/* Whether reports show both sizes as the same text: they round, so 2.25MiB
+ * selects what a report shows as 2.25 MiB. */
 static bool reads_alike(uint64_t a, uint64_t b)
 {
 	char x[GP_BYTES_TEXT], y[GP_BYTES_TEXT];
