@@ -87,7 +87,7 @@ static void begin_block(struct track *t, uint32_t id, uint64_t addr,
 	uint32_t culprit = t->askers->list[id].culprit;
 
 	*h = (struct holding){ .addr = addr, .size = size, .is_there = true };
-	unit_map_take(&t->units, addr, size, event);
+	unit_map_alloc(&t->units, addr, size, event);
 	h->first = pinned_at(t, addr, event);
 	h->last = pinned_at(t, addr + size - 1, event);
 	t->culprits[culprit].blocks++;
@@ -110,7 +110,7 @@ static void end_hold(struct track *t, uint32_t id, uint64_t event)
 	if (!--t->presences[culprit].live)
 		t->culprits[culprit].events +=
 			event - t->presences[culprit].since;
-	unit_map_let_go(&t->units, h->addr, h->size, event);
+	unit_map_pend(&t->units, h->addr, h->size, event);
 }
 
 /* ---- pending frees ---- */
@@ -148,7 +148,7 @@ static void end_free(struct track *t, uint32_t id, uint64_t event)
 	begin_free(t, id, event);
 	t->explain->waiting.frees += h->freed != event;
 	change_waiting(t, t->waiting - h->size, event);
-	unit_map_give(&t->units, h->addr, h->size, event);
+	unit_map_free(&t->units, h->addr, h->size, event);
 	h->is_there = false;
 }
 

@@ -68,7 +68,7 @@ double unit_pinned(struct unit *unit, uint64_t event)
 	return unit->pinned;
 }
 
-enum change { TAKE, LET_GO, GIVE };
+enum change { ALLOC, PEND, FREE };
 
 static void change(struct unit_map *map, uint64_t addr, uint64_t size,
 		   uint64_t event, enum change change)
@@ -82,10 +82,10 @@ static void change(struct unit_map *map, uint64_t addr, uint64_t size,
 		if (part > size)
 			part = size;
 		unit_pinned(unit, event);
-		if (change == TAKE) {
+		if (change == ALLOC) {
 			unit->free -= part < unit->free ? part : unit->free;
 			unit->holders++;
-		} else if (change == LET_GO) {
+		} else if (change == PEND) {
 			unit->holders -= unit->holders != 0;
 		} else {
 			unit->free += part;
@@ -95,20 +95,20 @@ static void change(struct unit_map *map, uint64_t addr, uint64_t size,
 	}
 }
 
-void unit_map_take(struct unit_map *map, uint64_t addr, uint64_t size,
-		   uint64_t event)
+void unit_map_alloc(struct unit_map *map, uint64_t addr, uint64_t size,
+		    uint64_t event)
 {
-	change(map, addr, size, event, TAKE);
+	change(map, addr, size, event, ALLOC);
 }
 
-void unit_map_let_go(struct unit_map *map, uint64_t addr, uint64_t size,
-		     uint64_t event)
-{
-	change(map, addr, size, event, LET_GO);
-}
-
-void unit_map_give(struct unit_map *map, uint64_t addr, uint64_t size,
+void unit_map_pend(struct unit_map *map, uint64_t addr, uint64_t size,
 		   uint64_t event)
 {
-	change(map, addr, size, event, GIVE);
+	change(map, addr, size, event, PEND);
+}
+
+void unit_map_free(struct unit_map *map, uint64_t addr, uint64_t size,
+		   uint64_t event)
+{
+	change(map, addr, size, event, FREE);
 }

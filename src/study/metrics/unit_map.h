@@ -30,11 +30,11 @@ struct unit *unit_map_find(struct unit_map *map, uint64_t addr);
 double unit_pinned(struct unit *unit, uint64_t event);
 
 /* A block is allocated; its free becomes pending; it is freed. */
-void unit_map_take(struct unit_map *map, uint64_t addr, uint64_t size,
+void unit_map_alloc(struct unit_map *map, uint64_t addr, uint64_t size,
+		    uint64_t event);
+void unit_map_pend(struct unit_map *map, uint64_t addr, uint64_t size,
 		   uint64_t event);
-void unit_map_let_go(struct unit_map *map, uint64_t addr, uint64_t size,
-		     uint64_t event);
-void unit_map_give(struct unit_map *map, uint64_t addr, uint64_t size,
+void unit_map_free(struct unit_map *map, uint64_t addr, uint64_t size,
 		   uint64_t event);
 
 #endif
