@@ -38,10 +38,10 @@ done
 cat << END
 # One program, the releases of PyTorch
 
-What each release from 2.0 to 2.15 reserves at most for the recorded programs of
-this tree, on the device that they were recorded with. The same requests, whatever
-release made them: what differs is the allocator's. \`make table\` writes this
-page; \`gpupool sweep TRACE --set torch=2.11,2.12\` tells it of a trace.
+The peak of reserved memory under each release from 2.0 to 2.15, for the recorded
+programs of this tree on the device of their recording. The requests are the same for
+each release, so all differences are due to the allocator. \`make table\` writes this
+page; \`gpupool sweep TRACE --set torch=2.11,2.12\` compares releases for one trace.
 
 Of $(wc -l < "$work/rows") runs, a trace under default settings or with expandable segments,
 $(grep -c '^same' "$work/rows") reserve the same in each release that has the setting. The others:
@@ -52,8 +52,8 @@ END
 grep '^|' "$work/rows" || true
 cat << 'END'
 
-Each of them has one reason. Taken away from the release that it came with, this
-change alone gives what the release before reserves:
+Each difference has a single cause: if just this change is removed from the release
+that introduced it, the result is that of the previous release.
 
 | release | change | runs |
 |---|---|--:|
@@ -62,12 +62,13 @@ sort -t . -k 2n "$work/reasons" | uniq -c |
 	sed 's/^ *\([0-9]*\) \(.*\)/| \2 | \1 |/'
 cat << 'END'
 
-- **2.3**: torch.compile routes what it allocates around its graphs to their pool; up
-  to 2.2 it came out of the common pool.
-- **2.5**: before, a program that captures graphs with expandable segments had
-  cudaMalloc's segments in their pools.
-- **2.12** and **2.13**: which of equal free blocks is taken decides which neighbours
-  stay free, and so how they merge: by chance more or less.
+- **2.3**: torch.compile routes the allocations around its graphs to the graphs' pool;
+  up to 2.2 they were made from the default pool.
+- **2.5**: before, pools of captured graphs had segments from cudaMalloc even with
+  expandable segments.
+- **2.12** and **2.13**: the choice between equal free blocks determines which
+  neighbours stay free, and so how blocks coalesce: the effect on the peak is
+  arbitrary.
 
-No release reserves more than the one before on all programs.
+No release reserves more than the previous one on all programs.
 END
